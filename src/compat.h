@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *	  The newer servers' names, for all the servers that we build on.
+ *
+ * Each entry gives PostgreSQL 15 the API of a later major, so that the rest of
+ * the sources is written once, against the newest.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_COMPAT_H
+#define GC_COMPAT_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+
+#if PG_VERSION_NUM < 150000
+#error "gpuconc needs PostgreSQL 15 or later"
+#endif
+
+/* 16 renamed RelFileNode and its members to RelFileLocator. */
+#if PG_VERSION_NUM >= 160000
+#define GC_REL_SPC(rel)			((rel)->rd_locator.spcOid)
+#define GC_REL_NUMBER(rel)		((rel)->rd_locator.relNumber)
+#define GC_REL_NEW_SUBID(rel)	((rel)->rd_newRelfilelocatorSubid)
+#define GC_REL_FIRST_SUBID(rel) ((rel)->rd_firstRelfilelocatorSubid)
+#else
+#define GC_REL_SPC(rel)			((rel)->rd_node.spcNode)
+#define GC_REL_NUMBER(rel)		((rel)->rd_node.relNode)
+#define GC_REL_NEW_SUBID(rel)	((rel)->rd_newRelfilenodeSubid)
+#define GC_REL_FIRST_SUBID(rel) ((rel)->rd_firstRelfilenodeSubid)
+#endif
+
+/* 16 replaced the ownership check of each kind of object by one. */
+#if PG_VERSION_NUM >= 160000
+#define GC_OWNS_RELATION(relid, roleid) \
+	object_ownercheck(RelationRelationId, (relid), (roleid))
+#else
+#define GC_OWNS_RELATION(relid, roleid) \
+	pg_class_ownercheck((relid), (roleid))
+#endif
+
+/* 17 gave each process one number; before, it is its place among all PGPROCs. */
+#if PG_VERSION_NUM >= 170000
+#define GC_MY_PROC_NUMBER		(MyProcNumber)
+#else
+#define GC_MY_PROC_NUMBER		(MyProc->pgprocno)
+#endif
+
+/* 17 lets an extension name its wait events; `id` is a uint32 that keeps one. */
+#if PG_VERSION_NUM >= 170000
+#define GC_WAIT_EVENT(id, name) \
+	((id) != 0 ? (id) : ((id) = WaitEventExtensionNew(name)))
+#else
+#define GC_WAIT_EVENT(id, name) ((void) (id), PG_WAIT_EXTENSION)
+#endif
+
+/* 17 dropped old_snapshot_threshold. */
+#if PG_VERSION_NUM >= 170000
+#define GC_OLD_SNAPSHOTS_EXPIRE() false
+#else
+#define GC_OLD_SNAPSHOTS_EXPIRE() (old_snapshot_threshold >= 0)
+#endif
+
+#endif							/* GC_COMPAT_H */

@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * status_text.c
+ *	  Filling a GcError, and the names of the codes.
+ *
+ * The half of the status world that needs no PostgreSQL, so that device/,
+ * sched/, codegen/ and the unit tests can be linked without it.  The other
+ * half, which turns a GcError into an ereport, is elsewhere.
+ *
+ * Process and threads: any, concurrently.  Owns nothing; allocates nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "status.h"
+
+#include <stdio.h>
+
+/* In the order of GcCode. */
+static const char *const gc_code_table[] = {
+	[GC_OK] = "ok",
+	[GC_DEVICE_MEMORY] = "out of device memory",
+	[GC_HOST_MEMORY] = "out of host memory",
+	[GC_RESULT_TOO_LARGE] = "result too large",
+	[GC_NO_DEVICE] = "no device",
+	[GC_NO_COMPILER] = "no compiler",
+	[GC_COMPILE_FAILED] = "compilation failed",
+	[GC_DEVICE_FAILED] = "device failed",
+	[GC_WORKER_GONE] = "worker gone",
+	[GC_CANCELLED] = "cancelled",
+	[GC_BAD_PROGRAM] = "bad program",
+	[GC_NO_SLOT] = "queue full",
+	[GC_DATA] = "data condition",
+	[GC_UNSUPPORTED] = "unsupported value",
+	[GC_NOT_CACHEABLE] = "column not cacheable",
+	[GC_CACHE_FULL] = "cache full",
+	[GC_RETRY_LOAD] = "columns not loaded",
+	[GC_RETRY_DUPLICATE] = "duplicate build keys",
+	[GC_RETRY_BUILD_FULL] = "hash build full",
+	[GC_RETRY_GROUPS] = "group table full",
+	[GC_RETRY_ROWS] = "row result full",
+};
+
+_Static_assert(sizeof(gc_code_table) / sizeof(gc_code_table[0]) == GC_NCODES,
+			   "gc_code_table does not match GcCode");
+
+GcCode
+gc_fail(GcError *err, GcCode code, const char *fmt,...)
+{
+	va_list		ap;
+
+	if (err == NULL)
+		return code;
+	err->code = code;
+	va_start(ap, fmt);
+	vsnprintf(err->detail, sizeof(err->detail), fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+const char *
+gc_code_name(GcCode code)
+{
+	if ((int) code < 0 || code >= GC_NCODES || gc_code_table[code] == NULL)
+		return "unknown";
+	return gc_code_table[code];
+}
