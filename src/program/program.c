@@ -1,0 +1,335 @@
+/*-------------------------------------------------------------------------
+ *
+ * program.c
+ *	  Layout, checking and hashing of pipeline programs.
+ *
+ * Pure C: runs in backends (which build and bind programs) and in the worker
+ * (which checks and executes them).  Owns nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "program.h"
+
+#include <string.h>
+
+#define ALIGN8(n)	(((n) + 7u) & ~7u)
+
+/* The arrays in layout order. */
+enum
+{
+	ARR_INPUTS, ARR_COLUMNS, ARR_EXPRS, ARR_STEPS, ARR_PIPELINES, ARR_BUILDS,
+	ARR_PAYLOADS, ARR_AGGS, ARR_PARAMS, ARR_LUTS, ARR_LISTS, ARR_REFS, NARRAYS
+};
+
+/* Offset of array `which`; of the end of the program for NARRAYS. */
+static u32
+array_offset(const GcProgram *p, int which)
+{
+	const u32	bytes[NARRAYS] = {
+		[ARR_INPUTS] = p->ninputs * sizeof(GcPInput),
+		[ARR_COLUMNS] = p->ncolumns * sizeof(GcPColumn),
+		[ARR_EXPRS] = p->nexprs * sizeof(GcExpr),
+		[ARR_STEPS] = p->nsteps * sizeof(GcPStep),
+		[ARR_PIPELINES] = p->npipelines * sizeof(GcPPipeline),
+		[ARR_BUILDS] = p->nbuilds * sizeof(GcPBuild),
+		[ARR_PAYLOADS] = p->npayloads * sizeof(GcPPayload),
+		[ARR_AGGS] = p->naggs * sizeof(GcPAgg),
+		[ARR_PARAMS] = p->nparams * sizeof(GcPParam),
+		[ARR_LUTS] = p->nluts * sizeof(GcPLut),
+		[ARR_LISTS] = p->nlists * sizeof(GcPList),
+		[ARR_REFS] = p->nrefs * sizeof(u16),
+	};
+	u32			offset = ALIGN8(sizeof(GcProgram));
+
+	for (int i = 0; i < which; i++)
+		offset += ALIGN8(bytes[i]);
+	return offset;
+}
+
+#define ARRAY_ACCESSOR(name, type, which) \
+type * \
+name(const GcProgram *p) \
+{ \
+	return (type *) ((char *) p + array_offset(p, which)); \
+}
+
+ARRAY_ACCESSOR(gc_inputs, GcPInput, ARR_INPUTS)
+ARRAY_ACCESSOR(gc_columns, GcPColumn, ARR_COLUMNS)
+ARRAY_ACCESSOR(gc_exprs, GcExpr, ARR_EXPRS)
+ARRAY_ACCESSOR(gc_steps, GcPStep, ARR_STEPS)
+ARRAY_ACCESSOR(gc_pipelines, GcPPipeline, ARR_PIPELINES)
+ARRAY_ACCESSOR(gc_builds, GcPBuild, ARR_BUILDS)
+ARRAY_ACCESSOR(gc_payloads, GcPPayload, ARR_PAYLOADS)
+ARRAY_ACCESSOR(gc_aggs, GcPAgg, ARR_AGGS)
+ARRAY_ACCESSOR(gc_params, GcPParam, ARR_PARAMS)
+ARRAY_ACCESSOR(gc_luts, GcPLut, ARR_LUTS)
+ARRAY_ACCESSOR(gc_lists, GcPList, ARR_LISTS)
+ARRAY_ACCESSOR(gc_refs, u16, ARR_REFS)
+
+u32
+gc_program_size(const GcProgram *p)
+{
+	return array_offset(p, NARRAYS);
+}
+
+/*-------------------------------------------------------------------------
+ * Checking
+ *-------------------------------------------------------------------------
+ */
+
+static GcCode
+bad(GcError *err, const char *what)
+{
+	return gc_fail(err, GC_BAD_PROGRAM, "The pipeline program has a bad %s.", what);
+}
+
+static bool
+span_ok(u32 first, u32 n, u32 total)
+{
+	return first <= total && n <= total - first;
+}
+
+/* Number of arguments that an operator takes. */
+static int
+op_nargs(u8 op)
+{
+	switch (op)
+	{
+		case GC_OP_COLUMN:
+		case GC_OP_PAYLOAD:
+		case GC_OP_PARAM:
+		case GC_OP_NULL:
+			return 0;
+		case GC_OP_NEG:
+		case GC_OP_ABS:
+		case GC_OP_NOT:
+		case GC_OP_ISNULL:
+		case GC_OP_NOTNULL:
+		case GC_OP_ISTRUE:
+		case GC_OP_NOTTRUE:
+		case GC_OP_ISFALSE:
+		case GC_OP_NOTFALSE:
+		case GC_OP_CAST:
+		case GC_OP_IN:
+		case GC_OP_LUT:
+		case GC_OP_SCALE:
+			return 1;
+		case GC_OP_IF:
+			return 3;
+		default:
+			return 2;
+	}
+}
+
+static GcCode
+check_expr(const GcProgram *p, u16 i, GcError *err)
+{
+	const GcExpr *e = &gc_exprs(p)[i];
+	u16			limit;
+
+	if (e->op == 0 || e->op >= GC_NOPS)
+		return bad(err, "operator");
+	if (e->kind == GC_KIND_NONE || e->kind >= GC_NKINDS || e->reg > GC_F64)
+		return bad(err, "value kind");
+
+	/* Arguments come first: no cycles, and one pass types them all. */
+	for (int a = 0; a < 3; a++)
+	{
+		if (a < op_nargs(e->op) ? e->arg[a] >= i : e->arg[a] != GC_NONE)
+			return bad(err, "argument");
+	}
+	switch (e->op)
+	{
+		case GC_OP_COLUMN:
+			limit = p->ncolumns;
+			break;
+		case GC_OP_PAYLOAD:
+			limit = p->npayloads;
+			break;
+		case GC_OP_PARAM:
+			limit = p->nparams;
+			break;
+		case GC_OP_LUT:
+			limit = p->nluts;
+			break;
+		case GC_OP_IN:
+			limit = p->nlists;
+			break;
+		default:
+			return e->ref == GC_NONE ? GC_OK : bad(err, "reference");
+	}
+	if (e->ref >= limit)
+		return bad(err, "reference");
+	if (e->op == GC_OP_PAYLOAD && gc_payloads(p)[e->ref].expr >= i)
+		return bad(err, "payload reference");
+	return GC_OK;
+}
+
+static GcCode
+check_refs(const GcProgram *p, u16 first, u16 n, GcError *err)
+{
+	if (!span_ok(first, n, p->nrefs))
+		return bad(err, "reference list");
+	for (u32 i = first; i < (u32) first + n; i++)
+	{
+		if (gc_refs(p)[i] >= p->nexprs)
+			return bad(err, "reference list");
+	}
+	return GC_OK;
+}
+
+static GcCode
+check_builds(const GcProgram *p, GcError *err)
+{
+	for (u16 b = 0; b < p->nbuilds; b++)
+	{
+		const GcPBuild *build = &gc_builds(p)[b];
+		GcCode		code;
+
+		if (build->pipeline >= p->npipelines ||
+			gc_pipelines(p)[build->pipeline].sink != GC_SINK_BUILD ||
+			gc_pipelines(p)[build->pipeline].build != b ||
+			build->nkeys > GC_MAX_KEYS ||
+			!span_ok(build->first_payload, build->npayloads, p->npayloads) ||
+			build->npayloads > GC_MAX_PAYLOADS)
+			return bad(err, "build");
+		if ((code = check_refs(p, build->first_key, build->nkeys, err)) != GC_OK)
+			return code;
+		for (u16 i = 0; i < build->npayloads; i++)
+		{
+			const GcPPayload *pay = &gc_payloads(p)[build->first_payload + i];
+
+			if (pay->build != b || pay->expr >= p->nexprs)
+				return bad(err, "payload");
+		}
+		if (p->bound && build->mode != GC_BUILD_DENSE && build->mode != GC_BUILD_HASH)
+			return bad(err, "build mode");
+		if (build->mode == GC_BUILD_DENSE && build->nkeys != 1)
+			return bad(err, "build mode");
+	}
+	return GC_OK;
+}
+
+static GcCode
+check_pipeline(const GcProgram *p, u16 n, GcError *err)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[n];
+	GcCode		code;
+
+	if (pl->input >= p->ninputs || !span_ok(pl->first_step, pl->nsteps, p->nsteps))
+		return bad(err, "pipeline");
+	for (u32 s = pl->first_step; s < (u32) pl->first_step + pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[s];
+
+		if (step->type == GC_STEP_FILTER)
+		{
+			if (step->expr >= p->nexprs)
+				return bad(err, "filter");
+		}
+		else if (step->type == GC_STEP_PROBE)
+		{
+			if (step->build >= p->nbuilds || gc_builds(p)[step->build].pipeline >= n)
+				return bad(err, "probe");
+			if ((code = check_refs(p, step->first_key, gc_builds(p)[step->build].nkeys, err)) != GC_OK)
+				return code;
+		}
+		else
+			return bad(err, "step");
+	}
+	if ((n == p->npipelines - 1) != (pl->sink != GC_SINK_BUILD))
+		return bad(err, "sink");
+	switch (pl->sink)
+	{
+		case GC_SINK_BUILD:
+			return pl->build < p->nbuilds ? GC_OK : bad(err, "sink");
+		case GC_SINK_AGGREGATE:
+			if (pl->nkeys > GC_MAX_KEYS)
+				return bad(err, "group key count");
+			return check_refs(p, pl->first_key, pl->nkeys, err);
+		case GC_SINK_ROWS:
+			if (pl->nouts > GC_MAX_OUTPUTS)
+				return bad(err, "output count");
+			return check_refs(p, pl->first_out, pl->nouts, err);
+		default:
+			return bad(err, "sink");
+	}
+}
+
+GcCode
+gc_program_check(const GcProgram *p, size_t size, GcError *err)
+{
+	GcCode		code;
+
+	if (size < sizeof(GcProgram) || p->size > size || p->size != gc_program_size(p))
+		return bad(err, "size");
+	if (p->ninputs > GC_MAX_INPUTS || p->ncolumns > GC_MAX_COLUMNS ||
+		p->nexprs > GC_MAX_EXPRS || p->nbuilds > GC_MAX_BUILDS ||
+		p->naggs > GC_MAX_AGGS || p->nparams > GC_MAX_PARAMS ||
+		p->nluts > GC_MAX_LUTS || p->nlists > GC_MAX_LISTS || p->npipelines == 0)
+		return bad(err, "count");
+
+	for (u16 i = 0; i < p->ninputs; i++)
+	{
+		const GcPInput *in = &gc_inputs(p)[i];
+
+		if (!span_ok(in->first_column, in->ncolumns, p->ncolumns))
+			return bad(err, "input");
+	}
+	for (u16 i = 0; i < p->nexprs; i++)
+	{
+		if ((code = check_expr(p, i, err)) != GC_OK)
+			return code;
+	}
+	for (u16 i = 0; i < p->naggs; i++)
+	{
+		u16			arg = gc_aggs(p)[i].arg;
+
+		if (arg != GC_NONE && arg >= p->nexprs)
+			return bad(err, "aggregate");
+	}
+	if ((code = check_builds(p, err)) != GC_OK)
+		return code;
+	for (u16 i = 0; i < p->npipelines; i++)
+	{
+		if ((code = check_pipeline(p, i, err)) != GC_OK)
+			return code;
+	}
+	return GC_OK;
+}
+
+/*-------------------------------------------------------------------------
+ * Hashing
+ *-------------------------------------------------------------------------
+ */
+
+static u64
+mix64(u64 x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	return x;
+}
+
+GcHash
+gc_hash_bytes(const void *bytes, size_t size, u64 seed)
+{
+	const char *s = bytes;
+	GcHash		hash = {{mix64(seed ^ size), mix64(seed + 0x9e3779b97f4a7c15ull)}};
+
+	while (size > 0)
+	{
+		u64			w = 0;
+		size_t		n = size < 8 ? size : 8;
+
+		memcpy(&w, s, n);
+		hash.h[0] = mix64(hash.h[0] ^ w);
+		hash.h[1] = mix64(hash.h[1] + (w ^ (hash.h[0] << 1)) * 0xff51afd7ed558ccdull);
+		s += n;
+		size -= n;
+	}
+	return hash;
+}

@@ -1,0 +1,379 @@
+/*-------------------------------------------------------------------------
+ *
+ * program.h
+ *	  The pipeline program: what a plan subtree computes, free of PostgreSQL.
+ *
+ * A program is a DAG of pipelines, in execution order; the last one is the main
+ * pipeline.  A pipeline scans one input (a relation's chunks, or the private
+ * chunk of a row source), applies its steps to each row (filter, probe of an
+ * earlier pipeline's build), and ends in a sink: a build (hash table or direct-
+ * address array), an aggregate, or rows.
+ *
+ * It is one flat block of memory without pointers: it travels in a plan node,
+ * through shared memory to the worker, and is hashed and compared as bytes.  It
+ * comes in two forms.  The logical form is what the planner makes.  The bound
+ * form is a copy of it in which the executor has filled in, from the columns'
+ * actual encodings and value ranges, everything marked "bound" below.  Neither
+ * holds a constant of the query: constants are parameters, and their values
+ * travel beside the program (queue.h).  So equal bytes mean equal kernels.
+ *
+ * Indexes are u16; GC_NONE means none.  Unused bytes are zero, always.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PROGRAM_H
+#define GC_PROGRAM_H
+
+#include "../../cuda/gc_abi.h"
+#include "../status.h"
+#include "kind.h"
+
+#define GC_NONE			0xFFFFu
+
+#define GC_MAX_INPUTS	24
+#define GC_MAX_COLUMNS	200
+#define GC_MAX_EXPRS	2000
+#define GC_MAX_BUILDS	24
+#define GC_MAX_KEYS		16		/* of one build or of one GROUP BY */
+#define GC_MAX_PAYLOADS 48		/* of one build */
+#define GC_MAX_AGGS		48
+#define GC_MAX_OUTPUTS	60		/* of a row sink */
+#define GC_MAX_PARAMS	200
+#define GC_MAX_LUTS		48
+#define GC_MAX_LISTS	32
+
+/* How a value is held in a kernel: bound. */
+typedef enum GcReg
+{
+	GC_I32 = 0,
+	GC_I64,
+	GC_I128,
+	GC_F32,
+	GC_F64
+} GcReg;
+
+typedef enum GcOp
+{
+	GC_OP_COLUMN = 1,			/* ref: column of the pipeline's input */
+	GC_OP_PAYLOAD,				/* ref: payload of a build probed before */
+	GC_OP_PARAM,				/* ref: parameter */
+	GC_OP_NULL,					/* NULL; bound form of a parameter that is NULL */
+	/* Arithmetic; numeric, integer and float kinds. */
+	GC_OP_ADD,
+	GC_OP_SUB,
+	GC_OP_MUL,
+	GC_OP_DIV,					/* integers truncate, as PostgreSQL's; floats */
+	GC_OP_MOD,
+	GC_OP_NEG,
+	GC_OP_ABS,
+	/* Comparisons of two values of one kind. */
+	GC_OP_EQ,
+	GC_OP_NE,
+	GC_OP_LT,
+	GC_OP_LE,
+	GC_OP_GT,
+	GC_OP_GE,
+	GC_OP_DISTINCT,				/* IS DISTINCT FROM */
+	/* Logic, three-valued. */
+	GC_OP_AND,
+	GC_OP_OR,
+	GC_OP_NOT,
+	GC_OP_ISNULL,
+	GC_OP_NOTNULL,
+	GC_OP_ISTRUE,
+	GC_OP_NOTTRUE,
+	GC_OP_ISFALSE,
+	GC_OP_NOTFALSE,
+	/* Choice: args condition, then, else.  Untaken arms are not evaluated. */
+	GC_OP_IF,
+	GC_OP_COALESCE,				/* two arguments */
+	GC_OP_GREATEST,				/* two arguments, NULLs ignored */
+	GC_OP_LEAST,
+	GC_OP_CAST,					/* to kind (numeric: rounded to scale) */
+	GC_OP_IN,					/* ref: list of values */
+	GC_OP_LUT,					/* ref: lookup table, computed by PostgreSQL */
+	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
+	GC_NOPS
+} GcOp;
+
+/* GcExpr.flags */
+#define GC_NULLABLE		0x01	/* bound: may be NULL */
+#define GC_CHECKED		0x02	/* bound: may leave its type's range, or divide by 0 */
+#define GC_LIST_NULL	0x04	/* bound: the IN list contains a NULL */
+#define GC_CAST_SCALE	0x08	/* CAST to numeric(p,s): round to cast_scale */
+#define GC_CAST_FINITE	0x10	/* bound: date/timestamp argument is never infinite */
+
+typedef struct GcExpr
+{
+	u8			op;				/* GcOp */
+	u8			kind;			/* GcKind of the value */
+	u8			reg;			/* bound: GcReg */
+	u8			flags;
+	u16			arg[3];			/* expressions, or GC_NONE */
+	u16			ref;			/* by op, or GC_NONE */
+	i16			scale;			/* bound, numeric: display scale if the same for
+								 * every row, else the largest */
+	i16			min_scale;		/* bound, numeric: smallest */
+	u8			rescale[2];		/* bound: arg[i] is multiplied by 10^rescale[i] */
+	i16			cast_scale;		/* GC_CAST_SCALE */
+	i16			cast_precision;
+	u8			opreg;			/* bound: register in which the arguments, rescaled,
+								 * and the unchecked result are exact */
+	u8			pad;
+} GcExpr;
+
+typedef struct GcPColumn
+{
+	u16			input;
+	i16			attnum;			/* relation: attribute; row source: target entry */
+	u8			kind;
+	u8			rtrim;			/* text: trailing blanks do not count */
+	u8			width;			/* bound: 1, 2, 4, 8; 0: differs between chunks */
+	u8			reg;			/* bound */
+	u8			nullable;		/* bound */
+	u8			pad;
+	i16			scale;			/* bound */
+} GcPColumn;
+
+typedef struct GcPInput
+{
+	u16			first_column;
+	u16			ncolumns;
+} GcPInput;
+
+typedef enum GcStepType
+{
+	GC_STEP_FILTER = 1,
+	GC_STEP_PROBE
+} GcStepType;
+
+typedef struct GcPStep
+{
+	u8			type;			/* GcStepType */
+	u8			selectivity;	/* estimate: rows pass 1 in 2^selectivity */
+	u16			expr;			/* filter: condition */
+	u16			build;			/* probe */
+	u16			first_key;		/* probe: refs[first_key ..], as many as the
+								 * build has keys */
+	u8			in_range;		/* bound: probe key always within a dense build */
+	u8			pad;
+} GcPStep;
+
+typedef enum GcBuildMode
+{
+	GC_BUILD_DENSE = 1,			/* bound: bitmap and payload arrays by key - base */
+	GC_BUILD_HASH				/* bound: open addressing, chains of duplicates */
+} GcBuildMode;
+
+typedef struct GcPBuild
+{
+	u16			pipeline;		/* that fills it */
+	u16			first_key;		/* refs */
+	u16			nkeys;
+	u16			first_payload;
+	u16			npayloads;
+	u8			mode;			/* bound: GcBuildMode */
+	u8			unique;			/* no key twice; dense: checked while building;
+								 * hash: proven by the planner */
+} GcPBuild;
+
+typedef struct GcPPayload
+{
+	u16			build;
+	u16			expr;			/* in the build's pipeline */
+	u8			kind;
+	u8			width;			/* bound: bytes stored per key */
+	u8			reg;			/* bound */
+	u8			nullable;		/* bound: code 0 is NULL, values from 1 */
+	i16			scale;			/* bound */
+	u16			pad;
+} GcPPayload;
+
+typedef enum GcSink
+{
+	GC_SINK_BUILD = 1,
+	GC_SINK_AGGREGATE,
+	GC_SINK_ROWS
+} GcSink;
+
+typedef enum GcGroupMode
+{
+	GC_GROUP_NONE = 1,			/* one group: registers */
+	GC_GROUP_DENSE,				/* bound: group number computed from the keys */
+	GC_GROUP_HASH				/* bound: hash table of groups */
+} GcGroupMode;
+
+typedef struct GcPPipeline
+{
+	u16			input;
+	u16			first_step;
+	u16			nsteps;
+	u16			build;			/* GC_SINK_BUILD */
+	u16			first_key;		/* GC_SINK_AGGREGATE: group keys, refs */
+	u16			nkeys;
+	u16			first_out;		/* GC_SINK_ROWS: outputs, refs */
+	u16			nouts;
+	u8			sink;			/* GcSink */
+	u8			group_mode;		/* bound: GcGroupMode */
+	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
+	u8			pad;
+} GcPPipeline;
+
+typedef enum GcAggFn
+{
+	GC_AGG_COUNT = 1,			/* of rows (arg GC_NONE), or of non-NULL values */
+	GC_AGG_SUM,
+	GC_AGG_MIN,
+	GC_AGG_MAX
+} GcAggFn;
+
+/*
+ * One accumulator.  What SQL calls an aggregate is one or more of these (avg is
+ * a sum and a count), combined by the executor.
+ */
+typedef struct GcPAgg
+{
+	u8			fn;				/* GcAggFn */
+	u8			acc;			/* bound: GcReg of the accumulator */
+	u16			arg;
+	u16			word;			/* bound: first 64-bit word in the group's row */
+	u8			nwords;			/* bound: 2 for GC_I128, else 1 */
+	u8			pad;
+} GcPAgg;
+
+typedef struct GcPParam
+{
+	u8			kind;
+	u8			reg;			/* bound */
+	i16			scale;			/* bound */
+} GcPParam;
+
+/* Table of f(x) for every x that an argument can be; entry 0 is f(NULL). */
+typedef struct GcPLut
+{
+	u8			kind;			/* of f(x) */
+	u8			width;			/* bound: bytes per entry: 1, 4 or 8 */
+	u8			reg;			/* bound */
+	u8			nullable;		/* bound: some entry is NULL */
+	i16			scale;			/* bound */
+	u16			pad;
+} GcPLut;
+
+typedef struct GcPList
+{
+	u8			kind;
+	u8			pad[3];
+} GcPList;
+
+typedef struct GcProgram
+{
+	u32			size;			/* bytes, this header included */
+	u16			ninputs;
+	u16			ncolumns;
+	u16			nexprs;
+	u16			nsteps;
+	u16			npipelines;
+	u16			nbuilds;
+	u16			npayloads;
+	u16			naggs;			/* all of the main pipeline */
+	u16			nparams;
+	u16			nluts;
+	u16			nlists;
+	u16			nrefs;
+	u16			group_words;	/* bound: 64-bit words per group, the first being
+								 * the row count or a mark that the group exists */
+	u16			bound;			/* 0 logical, 1 bound */
+} GcProgram;
+
+/* The arrays behind the header, in this order, each aligned to 8 bytes. */
+extern GcPInput *gc_inputs(const GcProgram *p);
+extern GcPColumn *gc_columns(const GcProgram *p);
+extern GcExpr *gc_exprs(const GcProgram *p);
+extern GcPStep *gc_steps(const GcProgram *p);
+extern GcPPipeline *gc_pipelines(const GcProgram *p);
+extern GcPBuild *gc_builds(const GcProgram *p);
+extern GcPPayload *gc_payloads(const GcProgram *p);
+extern GcPAgg *gc_aggs(const GcProgram *p);
+extern GcPParam *gc_params(const GcProgram *p);
+extern GcPLut *gc_luts(const GcProgram *p);
+extern GcPList *gc_lists(const GcProgram *p);
+extern u16 *gc_refs(const GcProgram *p);
+
+/* Bytes that a program with the counts in *p takes. */
+extern u32	gc_program_size(const GcProgram *p);
+
+/*
+ * Check every index and count, so that nothing later need: the worker runs it
+ * on what arrives through shared memory.  GC_BAD_PROGRAM says what is wrong.
+ */
+extern GcCode gc_program_check(const GcProgram *p, size_t size, GcError *err);
+
+/* 128-bit hash of bytes; not cryptographic, collisions are checked by compare. */
+typedef struct GcHash
+{
+	u64			h[2];
+} GcHash;
+
+extern GcHash gc_hash_bytes(const void *bytes, size_t size, u64 seed);
+
+/*-------------------------------------------------------------------------
+ * Typing (typing.c): logical form + what is known about the values -> bound form
+ *-------------------------------------------------------------------------
+ */
+
+/* As PostgreSQL's int128: memory from palloc is aligned to 8 bytes only. */
+typedef i128 GcWide __attribute__((aligned(8)));
+
+/* Values lie in [lo, hi]; lo > hi: there is no value. */
+typedef struct GcRange
+{
+	GcWide		lo;
+	GcWide		hi;
+} GcRange;
+
+/* What the executor knows about a column, parameter or lookup table. */
+typedef struct GcFact
+{
+	GcRange		range;			/* of raw values; not for floats */
+	bool		nullable;		/* column, table: NULL occurs; param: is NULL */
+	bool		null_of_null;	/* table: the result for a NULL argument is NULL */
+	i16			scale;			/* numeric */
+	u8			width;			/* column: code width, 0 if it varies */
+} GcFact;
+
+typedef struct GcFacts
+{
+	const GcFact *columns;		/* ncolumns */
+	const GcFact *params;		/* nparams */
+	const GcFact *luts;			/* nluts: of the results */
+	const bool *list_has_null;	/* nlists */
+	u64			rows;			/* upper bound of rows into the main sink, for the
+								 * width of sums */
+} GcFacts;
+
+/*
+ * Fill in the bound fields of columns, expressions, payloads, params, luts and
+ * aggregates (not: build and group modes, which the caller decides with the
+ * ranges), in place.  ranges: nexprs entries, out.
+ * GC_UNSUPPORTED with a reason when a value cannot be represented (numeric wider
+ * than 128 bits, group key whose scale varies, ...).
+ */
+extern GcCode gc_program_type(GcProgram *p, const GcFacts *facts, GcRange *ranges, GcError *err);
+
+/*
+ * The last part of it again, once facts->rows is known: accumulators, and where
+ * each lies in a group's words.
+ */
+extern GcCode gc_program_type_aggs(GcProgram *p, const GcFacts *facts, GcRange *ranges,
+								   GcError *err);
+
+/* Range that fits a kind, whatever the values: int4's, say; false if none. */
+extern bool gc_kind_range(GcKind kind, GcRange *range);
+
+/* Narrowest register that holds a range. */
+extern GcReg gc_range_reg(const GcRange *range);
+
+/* Bytes (1, 2, 4, 8) that hold hi - lo (+ 1 when nullable); 0 if more than 8. */
+extern int	gc_range_width(const GcRange *range, bool nullable);
+
+#endif							/* GC_PROGRAM_H */
