@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * gc_table.h
+ *	  Tables that kernels build and probe: dense builds, hash builds, hashed
+ *	  group tables.
+ *
+ * Dense build: bitmap of 32-bit words and payload arrays, both by key - base.
+ *
+ * Hash build: open addressing over u64 slots, linear probing.  A slot is 0, or
+ * (upper half of the hash) << 32 | row + 1, row being the newest of the rows
+ * with that key; next[row] is the row before it + 1, or 0.  Keys lie in arrays
+ * of i64, one per key column.  A slot is published after the row it names is
+ * complete.  At most half of the slots are ever used, so a probe ends.
+ *
+ * Group table: as a hash build, without chains; a group's keys are nkeys
+ * consecutive i64 words, groups are numbered without gaps.
+ *
+ *-------------------------------------------------------------------------
+ */
+
+#define GC_BIT(bits, i)		((((const u32 *) (bits))[(u64) (i) >> 5] >> ((i) & 31)) & 1)
+
+#define GC_TAG				0xffffffff00000000ull
+
+GC_FN u64
+gc_hash_step(u64 h, i64 key)
+{
+	h = (h ^ (u64) key) * 0x9e3779b97f4a7c15ull;
+	return h ^ (h >> 29);
+}
+
+GC_FN u64
+gc_hash_end(u64 h)
+{
+	h *= 0xbf58476d1ce4e5b9ull;
+	return h ^ (h >> 32);
+}
+
+/* Are the keys of row equal to k?  keys[c * cap + row]. */
+GC_FN int
+gc_keys_equal(const i64 *keys, u64 cap, u32 row, const i64 *k, int nkeys)
+{
+	int			equal = 1;
+
+	GC_UNROLL for (int c = 0; c < nkeys; c++)
+		equal &= (i64) GC_LOAD_FRESH64(&keys[c * cap + row]) == k[c];
+	return equal;
+}
+
+/*
+ * Enter row, whose keys, payloads are written, into a hash build.  Returns 1 if
+ * another row with the same key is there already.
+ */
+GC_FN int
+gc_build_insert(u64 *slots, u64 mask, const i64 *keys, u32 *next, u64 cap,
+				u32 row, const i64 *k, int nkeys, u64 h)
+{
+	u64			s = h & mask;
+
+	for (;;)
+	{
+		u64			e = GC_LOAD_FRESH64(&slots[s]);
+
+		if (e == 0)
+		{
+			next[row] = 0;
+			GC_FENCE();
+			e = GC_ATOMIC_CAS64(&slots[s], 0, (h & GC_TAG) | (row + 1));
+			if (e == 0)
+				return 0;
+		}
+		while ((e & GC_TAG) == (h & GC_TAG) &&
+			   gc_keys_equal(keys, cap, (u32) e - 1, k, nkeys))
+		{
+			u64			seen;
+
+			next[row] = (u32) e;
+			GC_FENCE();
+			seen = GC_ATOMIC_CAS64(&slots[s], e, (h & GC_TAG) | (row + 1));
+			if (seen == e)
+				return 1;
+			e = seen;
+		}
+		s = (s + 1) & mask;
+	}
+}
+
+/* Newest row with the key, + 1, or 0. */
+GC_FN u32
+gc_build_find(const u64 *slots, u64 mask, const i64 *keys, u64 cap,
+			  const i64 *k, int nkeys, u64 h)
+{
+	u64			s = h & mask;
+
+	for (;;)
+	{
+		const u64	e = slots[s];
+		int			equal = 1;
+
+		if (e == 0)
+			return 0;
+		if ((e & GC_TAG) == (h & GC_TAG))
+		{
+			GC_UNROLL for (int c = 0; c < nkeys; c++)
+				equal &= keys[c * cap + (u32) e - 1] == k[c];
+			if (equal)
+				return (u32) e;
+		}
+		s = (s + 1) & mask;
+	}
+}
+
+#define GC_NO_GROUP		0xffffffffu
+#define GC_SLOT_BUSY	0xffffffffu	/* lower half: the slot is being filled */
+#define GC_SLOT_FULL	0xfffffffeu /* lower half: there was no room for its group */
+
+/*
+ * Number of the group with keys k, made if need be; GC_NO_GROUP when the table
+ * is full.  Whoever claims an empty slot publishes it after writing the keys;
+ * others that might be looking for the same key wait for that, which needs
+ * threads of a warp to make progress independently (sm_70 and later).
+ */
+GC_FN u32
+gc_group_find(u64 *slots, u64 mask, i64 *keys, u32 cap, u32 *counter,
+			  const i64 *k, int nkeys, u64 h)
+{
+	const u64	tag = h & GC_TAG;
+	u64			s = h & mask;
+
+	for (;;)
+	{
+		u64			e = GC_LOAD_FRESH64(&slots[s]);
+
+		if (e == 0 && (e = GC_ATOMIC_CAS64(&slots[s], 0, tag | GC_SLOT_BUSY)) == 0)
+		{
+			const u32	g = GC_ATOMIC_ADD32(counter, 1);
+
+			if (g >= cap)
+			{
+				GC_ATOMIC_EXCH64(&slots[s], tag | GC_SLOT_FULL);
+				return GC_NO_GROUP;
+			}
+			GC_UNROLL for (int c = 0; c < nkeys; c++)
+				keys[(u64) g * nkeys + c] = k[c];
+			GC_FENCE();
+			GC_ATOMIC_EXCH64(&slots[s], tag | (g + 1));
+			return g;
+		}
+		if ((e & GC_TAG) == tag)
+		{
+			u32			g;
+			int			equal = 1;
+
+			while ((u32) e == GC_SLOT_BUSY)
+				e = GC_LOAD_FRESH64(&slots[s]);
+			if ((u32) e == GC_SLOT_FULL)
+				return GC_NO_GROUP;
+			g = (u32) e - 1;
+			GC_UNROLL for (int c = 0; c < nkeys; c++)
+				equal &= (i64) GC_LOAD_FRESH64(&keys[(u64) g * nkeys + c]) == k[c];
+			if (equal)
+				return g;
+		}
+		s = (s + 1) & mask;
+	}
+}

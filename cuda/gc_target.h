@@ -1,0 +1,228 @@
+/*-------------------------------------------------------------------------
+ *
+ * gc_target.h
+ *	  What differs between the two targets of a generated kernel.
+ *
+ * A kernel's text is written once, in the vocabulary of this file.  It works on
+ * vectors of GC_VEC consecutive rows.  On device cuda a vector is one thread's
+ * eight rows, kept in registers, and live rows are bits of a mask; on device
+ * host it is a thousand rows in the L1 cache, loops over it are what the C
+ * compiler turns into vector instructions, and live rows are a selection list.
+ *
+ * A vector goes through stages.  The first stage tests all rows (GC_EACH,
+ * GC_KEEP_IF) and settles which are live (GC_SETTLE); later stages look at live
+ * rows only (GC_EACH_LIVE .. GC_END_LIVE).  Last, GC_ROWS .. GC_END_ROWS visits
+ * each live row once; inside it, `continue` drops the row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifdef __CUDACC_RTC__
+
+#define GC_CUDA		1
+#define GC_FN		static __device__ __forceinline__
+#define GC_VEC		8
+#define GC_WARP		32
+
+#define GC_KERNEL(threads) \
+	extern "C" __global__ void __launch_bounds__(threads) gc_kernel(const __grid_constant__ GcArgs gc_a)
+
+#define GC_PROLOGUE \
+	const u32 block = blockIdx.x, nblocks = gridDim.x; \
+	const u32 thread = threadIdx.x, nthreads = blockDim.x; \
+	extern __shared__ u64 gc_shared[]; \
+	(void) gc_shared; (void) block; (void) nblocks; (void) thread; (void) nthreads;
+
+#define GC_BARRIER()	__syncthreads()
+#define GC_UNROLL		_Pragma("unroll")
+
+/* Live rows of a vector. */
+#define GC_VECTOR(valid, row, nrows) \
+	u32 gc_m = (row) + GC_VEC <= (nrows) ? 0xffu : (1u << ((nrows) - (row))) - 1; \
+	if (valid) gc_m &= ((const u8 *) (valid))[(row) >> 3]; \
+	if (!gc_m) continue;
+#define GC_ARRAY(type, name)	type name[GC_VEC]
+#define GC_EACH(j)				GC_UNROLL for (int j = 0; j < GC_VEC; j++)
+#define GC_KEEP_IF(j, cond)		gc_m &= ~((u32) !(cond) << (j))
+#define GC_SETTLE				if (!gc_m) continue;
+#define GC_EACH_LIVE(j)			GC_UNROLL for (int j = 0; j < GC_VEC; j++) if (gc_m >> j & 1) {
+#define GC_KEEP_LIVE_IF(j, cond)	GC_KEEP_IF(j, cond)
+#define GC_END_LIVE				} if (!gc_m) continue;
+
+/* Rows one at a time, from memory: for sinks that few rows reach. */
+#define GC_ROWS_SPARSE(j, row) \
+	while (gc_m) { const u32 j = __ffs(gc_m) - 1; const u32 row = gc_row + j; gc_m &= gc_m - 1; {
+#define GC_END_ROWS_SPARSE		}}
+/* Rows one at a time, from the vectors already loaded. */
+#define GC_ROWS_DENSE(j, row) \
+	GC_EACH(j) { if (!(gc_m >> j & 1)) continue; const u32 row = gc_row + j; (void) row; {
+#define GC_END_ROWS_DENSE		}}
+
+#define GC_ATOMIC_ADD32(p, v)	atomicAdd((u32 *) (p), (u32) (v))
+#define GC_ATOMIC_ADD64(p, v)	atomicAdd((u64 *) (p), (u64) (v))
+#define GC_ATOMIC_MAX64(p, v)	atomicMax((u64 *) (p), (u64) (v))
+#define GC_ATOMIC_ADDF64(p, v)	atomicAdd((double *) (p), (double) (v))
+#define GC_ATOMIC_OR32(p, v)	atomicOr((u32 *) (p), (u32) (v))
+#define GC_ATOMIC_CAS64(p, c, v)	atomicCAS((u64 *) (p), (u64) (c), (u64) (v))
+#define GC_ATOMIC_EXCH64(p, v)	((void) atomicExch((u64 *) (p), (u64) (v)))
+#define GC_FENCE()				__threadfence()
+#define GC_LOAD_FRESH64(p)		(*(const volatile u64 *) (p))
+
+/* Integer <-> float bits, round to nearest even, and the like. */
+#define GC_F64_BITS(x)			((i64) __double_as_longlong(x))
+#define GC_BITS_F64(x)			__longlong_as_double(x)
+#define GC_F32_BITS(x)			((i32) __float_as_int(x))
+#define GC_BITS_F32(x)			__int_as_float(x)
+#define GC_RINT(x)				rint(x)
+#define GC_ISINF(x)				isinf(x)
+#define GC_ISNAN(x)				isnan(x)
+
+#else							/* device host */
+
+#define GC_CUDA		0
+#define GC_FN		static inline __attribute__((always_inline))
+#define GC_VEC		1024
+#define GC_WARP		1
+
+#define GC_KERNEL(threads) \
+	void gc_kernel(const GcArgs *gc_args, u32 block, u32 nblocks, void *gc_scratch)
+
+#define gc_a		(*gc_args)
+#define GC_PROLOGUE \
+	const u32 thread = 0, nthreads = 1; \
+	u64 *gc_shared = (u64 *) gc_scratch; \
+	(void) gc_shared; (void) thread; (void) nthreads;
+
+#define GC_BARRIER()	((void) 0)
+#define GC_UNROLL
+
+#define GC_VECTOR(valid, row, nrows) \
+	const u32 gc_cnt = (row) + GC_VEC <= (nrows) ? GC_VEC : (nrows) - (row); \
+	u8 gc_m[GC_VEC]; u16 gc_sel[GC_VEC]; u32 gc_n = 0; (void) gc_sel; (void) gc_n; \
+	if (!gc_live_rows(gc_m, (const u8 *) (valid), (row), gc_cnt)) continue;
+#define GC_ARRAY(type, name)	type name[GC_VEC]
+#define GC_EACH(j)				for (u32 j = 0; j < gc_cnt; j++)
+#define GC_KEEP_IF(j, cond)		gc_m[j] &= (u8) ((cond) != 0)
+#define GC_SETTLE				if (!(gc_n = gc_select(gc_sel, gc_m, gc_cnt))) continue;
+#define GC_EACH_LIVE(j)			{ u32 gc_kept = 0; for (u32 gc_k = 0; gc_k < gc_n; gc_k++) { \
+									const u32 j = gc_sel[gc_k];
+#define GC_KEEP_LIVE_IF(j, cond)	gc_sel[gc_kept] = j; gc_kept += (cond) != 0
+#define GC_END_LIVE				} if (!(gc_n = gc_kept)) continue; }
+
+#define GC_ROWS_SPARSE(j, row) \
+	for (u32 gc_k = 0; gc_k < gc_n; gc_k++) { const u32 j = gc_sel[gc_k]; const u32 row = gc_row + j; \
+		(void) row; {
+#define GC_END_ROWS_SPARSE		}}
+#define GC_ROWS_DENSE(j, row)	GC_ROWS_SPARSE(j, row)
+#define GC_END_ROWS_DENSE		GC_END_ROWS_SPARSE
+
+#define GC_ATOMIC_ADD32(p, v)	__atomic_fetch_add((u32 *) (p), (u32) (v), __ATOMIC_RELAXED)
+#define GC_ATOMIC_ADD64(p, v)	__atomic_fetch_add((u64 *) (p), (u64) (v), __ATOMIC_RELAXED)
+#define GC_ATOMIC_MAX64(p, v)	gc_atomic_max64((u64 *) (p), (u64) (v))
+#define GC_ATOMIC_ADDF64(p, v)	gc_atomic_addf64((u64 *) (p), (v))
+#define GC_ATOMIC_OR32(p, v)	__atomic_fetch_or((u32 *) (p), (u32) (v), __ATOMIC_RELAXED)
+#define GC_ATOMIC_CAS64(p, c, v)	gc_atomic_cas64((u64 *) (p), (u64) (c), (u64) (v))
+#define GC_ATOMIC_EXCH64(p, v)	__atomic_store_n((u64 *) (p), (u64) (v), __ATOMIC_RELEASE)
+#define GC_FENCE()				__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define GC_LOAD_FRESH64(p)		__atomic_load_n((const u64 *) (p), __ATOMIC_ACQUIRE)
+
+GC_FN i64
+GC_F64_BITS(double x)
+{
+	i64			r;
+
+	__builtin_memcpy(&r, &x, 8);
+	return r;
+}
+
+GC_FN double
+GC_BITS_F64(i64 x)
+{
+	double		r;
+
+	__builtin_memcpy(&r, &x, 8);
+	return r;
+}
+
+GC_FN i32
+GC_F32_BITS(float x)
+{
+	i32			r;
+
+	__builtin_memcpy(&r, &x, 4);
+	return r;
+}
+
+GC_FN float
+GC_BITS_F32(i32 x)
+{
+	float		r;
+
+	__builtin_memcpy(&r, &x, 4);
+	return r;
+}
+
+#define GC_RINT(x)				__builtin_rint(x)
+#define GC_ISINF(x)				__builtin_isinf(x)
+#define GC_ISNAN(x)				__builtin_isnan(x)
+
+GC_FN u64
+gc_atomic_cas64(u64 *p, u64 expected, u64 desired)
+{
+	__atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	return expected;
+}
+
+GC_FN void
+gc_atomic_max64(u64 *p, u64 v)
+{
+	u64			old = __atomic_load_n(p, __ATOMIC_RELAXED);
+
+	while (old < v &&
+		   !__atomic_compare_exchange_n(p, &old, v, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+GC_FN void
+gc_atomic_addf64(u64 *p, double v)
+{
+	u64			old = __atomic_load_n(p, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(p, &old, (u64) GC_F64_BITS(GC_BITS_F64(old) + v), 1,
+										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Rows of a vector that the request may see; false if none. */
+GC_FN int
+gc_live_rows(u8 *m, const u8 *valid, u32 row, u32 cnt)
+{
+	u32			any = 0;
+
+	if (!valid)
+	{
+		for (u32 j = 0; j < cnt; j++)
+			m[j] = 1;
+		return 1;
+	}
+	for (u32 j = 0; j < cnt; j++)
+	{
+		m[j] = valid[(row + j) >> 3] >> ((row + j) & 7) & 1;
+		any |= m[j];
+	}
+	return any;
+}
+
+GC_FN u32
+gc_select(u16 *sel, const u8 *m, u32 cnt)
+{
+	u32			n = 0;
+
+	for (u32 j = 0; j < cnt; j++)
+	{
+		sel[n] = j;
+		n += m[j];
+	}
+	return n;
+}
+
+#endif							/* target */

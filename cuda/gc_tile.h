@@ -1,0 +1,250 @@
+/*-------------------------------------------------------------------------
+ *
+ * gc_tile.h
+ *	  Reading columns: a vector at a time, or one row.
+ *
+ * For every code width W (1, 2, 4, 8 bytes; 0: known only at run time) and
+ * register type R (i32, i64, float, double):
+ *
+ *	  gc_load_W_R(v, p, base)		all rows of the vector at p
+ *	  gc_late_W_R(v, p, base, ..)	live rows (through GC_LATE)
+ *	  gc_at_W_R(p, row, base)		one row
+ *
+ * where p is the address of the column's data, base its frame of reference.
+ * Loads run past the last row of a chunk up to GC_PAD_ROWS, never further.
+ * Cost on device cuda: one load of 8 or 16 bytes per thread for 1 and 2 byte
+ * codes, two of 16 bytes for 4, four for 8.
+ *
+ *-------------------------------------------------------------------------
+ */
+
+#if GC_CUDA
+
+/* Eight codes of one thread, widened. */
+GC_FN void
+gc_raw_1(u32 *v, const u8 *p)
+{
+	const uint2 x = __ldg((const uint2 *) p);
+
+	GC_UNROLL for (int j = 0; j < 4; j++)
+	{
+		v[j] = x.x >> (8 * j) & 0xff;
+		v[j + 4] = x.y >> (8 * j) & 0xff;
+	}
+}
+
+GC_FN void
+gc_raw_2(u32 *v, const u8 *p)
+{
+	const uint4 x = __ldg((const uint4 *) p);
+
+	v[0] = x.x & 0xffff, v[1] = x.x >> 16;
+	v[2] = x.y & 0xffff, v[3] = x.y >> 16;
+	v[4] = x.z & 0xffff, v[5] = x.z >> 16;
+	v[6] = x.w & 0xffff, v[7] = x.w >> 16;
+}
+
+GC_FN void
+gc_raw_4(u32 *v, const u8 *p)
+{
+	const uint4 x = __ldg((const uint4 *) p);
+	const uint4 y = __ldg((const uint4 *) p + 1);
+
+	v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+	v[4] = y.x, v[5] = y.y, v[6] = y.z, v[7] = y.w;
+}
+
+GC_FN void
+gc_raw_8(u64 *v, const u8 *p)
+{
+	GC_UNROLL for (int j = 0; j < 4; j++)
+	{
+		const ulonglong2 x = __ldg((const ulonglong2 *) p + j);
+
+		v[2 * j] = x.x;
+		v[2 * j + 1] = x.y;
+	}
+}
+
+#define GC_DEFINE_LOAD(W, RAW, R, SUFFIX) \
+GC_FN void gc_load_##W##_##SUFFIX(R *v, const u8 *p, i64 base) \
+{ \
+	RAW r[GC_VEC]; \
+	gc_raw_##W(r, p); \
+	GC_UNROLL for (int j = 0; j < GC_VEC; j++) v[j] = (R) base + (R) r[j]; \
+}
+
+GC_FN void
+gc_load_4_f32(float *v, const u8 *p, i64 base)
+{
+	u32			r[GC_VEC];
+
+	gc_raw_4(r, p);
+	GC_UNROLL for (int j = 0; j < GC_VEC; j++)
+		v[j] = GC_BITS_F32((i32) r[j]);
+}
+
+GC_FN void
+gc_load_8_f64(double *v, const u8 *p, i64 base)
+{
+	u64			r[GC_VEC];
+
+	gc_raw_8(r, p);
+	GC_UNROLL for (int j = 0; j < GC_VEC; j++)
+		v[j] = GC_BITS_F64((i64) r[j]);
+}
+
+#define GC_LOAD(W, SUFFIX, v, d)	gc_load_##W##_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * W, d.base)
+#define GC_LOAD_ANY(SUFFIX, v, d)	gc_load_0_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * d.width, d.base, d.width)
+#define GC_LATE(W, SUFFIX, v, d)	GC_LOAD(W, SUFFIX, v, d)
+#define GC_LATE_ANY(SUFFIX, v, d)	GC_LOAD_ANY(SUFFIX, v, d)
+
+/* NULL bits of the vector. */
+#define GC_NULLS(n, d)			const u32 n = d.nulls ? __ldg((const u8 *) d.nulls + (gc_row >> 3)) : 0
+#define GC_IS_NULL(n, j)		((n) >> (j) & 1)
+
+#else							/* device host */
+
+#define GC_DEFINE_LOAD(W, RAW, R, SUFFIX) \
+GC_FN void gc_load_##W##_##SUFFIX(R *v, const void *p, i64 base, u32 n) \
+{ \
+	const RAW *r = (const RAW *) p; \
+	for (u32 j = 0; j < n; j++) v[j] = (R) base + (R) r[j]; \
+}
+
+GC_FN void
+gc_load_4_f32(float *v, const void *p, i64 base, u32 n)
+{
+	__builtin_memcpy(v, p, (u64) n * 4);
+}
+
+GC_FN void
+gc_load_8_f64(double *v, const void *p, i64 base, u32 n)
+{
+	__builtin_memcpy(v, p, (u64) n * 8);
+}
+
+#define GC_LOAD(W, SUFFIX, v, d)	gc_load_##W##_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * W, d.base, gc_cnt)
+#define GC_LOAD_ANY(SUFFIX, v, d)	gc_load_0_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * d.width, d.base, d.width, gc_cnt)
+#define GC_LATE(W, SUFFIX, v, d) \
+	for (u32 gc_k = 0; gc_k < gc_n; gc_k++) \
+		v[gc_sel[gc_k]] = gc_at_##W##_##SUFFIX(d.data, gc_row + gc_sel[gc_k], d.base, d.width)
+#define GC_LATE_ANY(SUFFIX, v, d)	GC_LATE(0, SUFFIX, v, d)
+
+#define GC_NULLS(n, d)			const u8 *n = d.nulls ? (const u8 *) d.nulls + (gc_row >> 3) : (const u8 *) 0
+#define GC_IS_NULL(n, j)		((n) ? (n)[(j) >> 3] >> ((j) & 7) & 1 : 0)
+
+#endif
+
+/* NULL bit of one row. */
+#define GC_NULL_AT(d, row)		((d).nulls ? ((const u8 *) (d).nulls)[(row) >> 3] >> ((row) & 7) & 1 : 0)
+
+#if GC_CUDA
+GC_DEFINE_LOAD(1, u32, i32, i32)
+GC_DEFINE_LOAD(2, u32, i32, i32)
+GC_DEFINE_LOAD(4, u32, i32, i32)
+GC_DEFINE_LOAD(8, u64, i32, i32)
+GC_DEFINE_LOAD(1, u32, i64, i64)
+GC_DEFINE_LOAD(2, u32, i64, i64)
+GC_DEFINE_LOAD(4, u32, i64, i64)
+GC_DEFINE_LOAD(8, u64, i64, i64)
+#define GC_ANY_ARGS		v, p, base
+#define GC_ANY_PARAMS	const u8 *p, i64 base, u32 width
+#else
+GC_DEFINE_LOAD(1, u8, i32, i32)
+GC_DEFINE_LOAD(2, u16, i32, i32)
+GC_DEFINE_LOAD(4, u32, i32, i32)
+GC_DEFINE_LOAD(8, u64, i32, i32)
+GC_DEFINE_LOAD(1, u8, i64, i64)
+GC_DEFINE_LOAD(2, u16, i64, i64)
+GC_DEFINE_LOAD(4, u32, i64, i64)
+GC_DEFINE_LOAD(8, u64, i64, i64)
+#define GC_ANY_ARGS		v, p, base, n
+#define GC_ANY_PARAMS	const void *p, i64 base, u32 width, u32 n
+#endif
+
+/* Columns whose chunks differ in width: one test per vector, uniform in a block. */
+#define GC_DEFINE_LOAD_ANY(R, SUFFIX) \
+GC_FN void gc_load_0_##SUFFIX(R *v, GC_ANY_PARAMS) \
+{ \
+	switch (width) \
+	{ \
+		case 1: gc_load_1_##SUFFIX(GC_ANY_ARGS); break; \
+		case 2: gc_load_2_##SUFFIX(GC_ANY_ARGS); break; \
+		case 4: gc_load_4_##SUFFIX(GC_ANY_ARGS); break; \
+		default: gc_load_8_##SUFFIX(GC_ANY_ARGS); break; \
+	} \
+}
+GC_DEFINE_LOAD_ANY(i32, i32)
+GC_DEFINE_LOAD_ANY(i64, i64)
+
+#define GC_DEFINE_AT(W, RAW, R, SUFFIX) \
+GC_FN R gc_at_##W##_##SUFFIX(u64 data, u32 row, i64 base, u32 width) \
+{ \
+	return (R) base + (R) ((const RAW *) data)[row]; \
+}
+GC_DEFINE_AT(1, u8, i32, i32)
+GC_DEFINE_AT(2, u16, i32, i32)
+GC_DEFINE_AT(4, u32, i32, i32)
+GC_DEFINE_AT(8, u64, i32, i32)
+GC_DEFINE_AT(1, u8, i64, i64)
+GC_DEFINE_AT(2, u16, i64, i64)
+GC_DEFINE_AT(4, u32, i64, i64)
+GC_DEFINE_AT(8, u64, i64, i64)
+
+#define GC_DEFINE_AT_ANY(R, SUFFIX) \
+GC_FN R gc_at_0_##SUFFIX(u64 data, u32 row, i64 base, u32 width) \
+{ \
+	switch (width) \
+	{ \
+		case 1: return gc_at_1_##SUFFIX(data, row, base, width); \
+		case 2: return gc_at_2_##SUFFIX(data, row, base, width); \
+		case 4: return gc_at_4_##SUFFIX(data, row, base, width); \
+		default: return gc_at_8_##SUFFIX(data, row, base, width); \
+	} \
+}
+GC_DEFINE_AT_ANY(i32, i32)
+GC_DEFINE_AT_ANY(i64, i64)
+
+GC_FN float
+gc_at_4_f32(u64 data, u32 row, i64 base, u32 width)
+{
+	return ((const float *) data)[row];
+}
+
+GC_FN double
+gc_at_8_f64(u64 data, u32 row, i64 base, u32 width)
+{
+	return ((const double *) data)[row];
+}
+
+#define GC_AT(W, SUFFIX, d, row)	gc_at_##W##_##SUFFIX((d).data, row, (d).base, (d).width)
+
+/* Description of column `cached`/`private` (arrays of GcCol) in chunk `chunk`. */
+GC_FN GcCol
+gc_column(u64 cached, u64 private_, u32 chunk)
+{
+	return chunk & GC_PRIVATE_CHUNK
+		? ((const GcCol *) private_)[chunk & ~GC_PRIVATE_CHUNK]
+		: ((const GcCol *) cached)[chunk];
+}
+
+/*
+ * The scan skeleton: every tile of this block, in circular order from
+ * first_tile, and in it every vector of this thread.  Between GC_TILES and
+ * GC_VECTORS the code generator fetches the chunk's column descriptions.
+ */
+#define GC_TILES \
+	for (u32 gc_t = block; gc_t < gc_a.scan.ntiles; gc_t += nblocks) { \
+		u32 gc_tile = gc_t + gc_a.scan.first_tile; \
+		if (gc_tile >= gc_a.scan.ntiles) gc_tile -= gc_a.scan.ntiles; \
+		const u32 gc_s = gc_tile / gc_a.scan.tiles_per_source; \
+		const u32 gc_first = (gc_tile - gc_s * gc_a.scan.tiles_per_source) * GC_TILE_ROWS; \
+		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_s]; \
+		if (gc_first >= gc_src.nrows) continue; \
+		const u32 gc_end = gc_src.nrows - gc_first < GC_TILE_ROWS ? gc_src.nrows : gc_first + GC_TILE_ROWS;
+#define GC_VECTORS \
+		for (u32 gc_row = gc_first + thread * GC_VEC; gc_row < gc_end; gc_row += nthreads * GC_VEC) { \
+			GC_VECTOR(gc_src.valid, gc_row, gc_end)
+#define GC_END_VECTORS	}
+#define GC_END_TILES	}

@@ -1,0 +1,153 @@
+/*-------------------------------------------------------------------------
+ *
+ * gc_value.h
+ *	  The semantics of expressions, written once for both targets.
+ *
+ * Everything here follows PostgreSQL's functions, named at each.  Where one of
+ * them would raise an error, the kernel notes `gc_bad` (GC_CHECK) and the value
+ * is void: the request is then answered by PostgreSQL's own plan.  So a kernel
+ * never decides whether an error is to be raised, nor which.
+ *
+ * Three-valued logic: a boolean is a pair of value and NULL flag; the value of
+ * a NULL is 0, so that `value` alone means "is true".
+ *
+ *-------------------------------------------------------------------------
+ */
+
+#define GC_CHECK(ok)		gc_bad |= !(ok)
+#define GC_MAX(x, y)		((x) > (y) ? (x) : (y))
+#define GC_FABS(x)			((x) < 0 ? -(x) : (x) == 0 ? 0 : (x))
+#define GC_FABSF(x)			GC_FABS(x)
+
+/* Integer and numeric results that must lie in [lo, hi]. */
+#define GC_CHECK_RANGE(x, lo, hi)	GC_CHECK((x) >= (lo) && (x) <= (hi))
+
+/* int4div and its like; b != 0 and no overflow were checked. */
+#define GC_DIV(x, y)		((y) == 0 ? 0 : (y) == -1 ? -(x) : (x) / (y))
+#define GC_MOD(x, y)		((y) == 0 || (y) == -1 ? 0 : (x) % (y))
+
+/* Divide by 10^n, rounded half away from zero: numeric's rounding. */
+GC_FN i128
+gc_round_div(i128 x, i128 d)
+{
+	const i128	q = x / d;
+	const i128	r = x - q * d;
+
+	if (r >= d - r)
+		return q + 1;
+	if (-r >= d + r)
+		return q - 1;
+	return q;
+}
+
+GC_FN i64
+gc_round_div64(i64 x, i64 d)
+{
+	const i64	q = x / d;
+	const i64	r = x - q * d;
+
+	if (r >= d - r)
+		return q + 1;
+	if (-r >= d + r)
+		return q - 1;
+	return q;
+}
+
+/* float.h: float8_eq, float8_lt ...: NaN equals NaN and is above all else. */
+GC_FN int
+gc_f_eq(double x, double y)
+{
+	return GC_ISNAN(x) ? GC_ISNAN(y) : x == y;
+}
+
+GC_FN int
+gc_f_lt(double x, double y)
+{
+	return !GC_ISNAN(x) && (GC_ISNAN(y) || x < y);
+}
+
+/* float8_pl, float8_mi: a finite pair must not give infinity. */
+#define GC_CHECK_FINITE(r, x, y) \
+	GC_CHECK(!GC_ISINF(r) || GC_ISINF(x) || GC_ISINF(y))
+/* float8_mul: nor may nonzero factors give zero. */
+#define GC_CHECK_MUL(r, x, y) \
+	do { GC_CHECK_FINITE(r, x, y); GC_CHECK((r) != 0 || (x) == 0 || (y) == 0); } while (0)
+/* float8_div: division by zero (NaN excepted), overflow, underflow. */
+#define GC_CHECK_FDIV(r, x, y) \
+	do { \
+		GC_CHECK((y) != 0 || GC_ISNAN(x)); \
+		GC_CHECK(!GC_ISINF(r) || GC_ISINF(x)); \
+		GC_CHECK((r) != 0 || (x) == 0 || GC_ISINF(y)); \
+	} while (0)
+
+/* ftoi4 and the like: rounded half to even, then within [lo, hi). */
+#define GC_CHECK_FTOI(x, lo, hi)	GC_CHECK((x) >= (lo) && (x) < (hi))
+
+#define GC_USECS_PER_DAY	86400000000LL
+#define GC_DATE_NOBEGIN		(-2147483647 - 1)
+#define GC_DATE_NOEND		2147483647
+#define GC_TS_NOBEGIN		(-9223372036854775807LL - 1)
+#define GC_TS_NOEND			9223372036854775807LL
+#define GC_DATE_LO			(-2451545)
+#define GC_DATE_HI			2145031948
+#define GC_TS_LO			(-211813488000000000LL)
+#define GC_TS_HI			9223371331199999999LL
+
+/* date2timestamp */
+GC_FN i64
+gc_date_to_ts(i64 d)
+{
+	return d == GC_DATE_NOBEGIN ? GC_TS_NOBEGIN
+		: d == GC_DATE_NOEND ? GC_TS_NOEND
+		: (i64) ((u64) d * (u64) GC_USECS_PER_DAY);
+}
+
+/* timestamp_date */
+GC_FN i32
+gc_ts_to_date(i64 ts)
+{
+	i64			d = ts / GC_USECS_PER_DAY;
+
+	if (ts == GC_TS_NOBEGIN)
+		return GC_DATE_NOBEGIN;
+	if (ts == GC_TS_NOEND)
+		return GC_DATE_NOEND;
+	return (i32) (ts - d * GC_USECS_PER_DAY < 0 ? d - 1 : d);
+}
+
+/* x IN (sorted list) */
+GC_FN int
+gc_in_list(i64 x, const i64 *list, u64 n)
+{
+	u64			lo = 0;
+
+	while (n > 0)
+	{
+		const u64	half = n >> 1;
+
+		if (list[lo + half] < x)
+		{
+			lo += half + 1;
+			n -= half + 1;
+		}
+		else if (list[lo + half] == x)
+			return 1;
+		else
+			n = half;
+	}
+	return 0;
+}
+
+/* Order-preserving maps into u64, such that 0 is below every value's image. */
+#define GC_ORDER_I64(x)		((u64) (x) ^ 0x8000000000000000ull)
+
+GC_FN u64
+gc_order_f64(double x)
+{
+	u64			b;
+
+	if (GC_ISNAN(x))
+		return 0xffffffffffffffffull;
+	b = (u64) GC_F64_BITS(x);
+	return b >> 63 ? ~b : b | 0x8000000000000000ull;
+}

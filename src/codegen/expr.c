@@ -1,0 +1,832 @@
+/*-------------------------------------------------------------------------
+ *
+ * expr.c
+ *	  Expressions: from GcExpr trees to statements.
+ *
+ * The semantics stand in cuda/gc_value.h; here only the choice among them is
+ * made, from the registers and checks that typing.c found.  An expression that
+ * carries checks is evaluated lazily where SQL promises that (untaken arms of
+ * CASE, right sides of AND and OR), everything else is computed without branches.
+ *
+ * Invariant: the value of a NULL boolean is 0.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const cg_ctype[] = {"i32", "i64", "i128", "float", "double"};
+const char *const cg_suffix[] = {"i32", "i64", "i64", "f32", "f64"};
+
+#define EXPR(cg, i)		(&gc_exprs((cg)->p)[i])
+#define NEVER(o)		((o)->n[0] == '0' && (o)->n[1] == '\0')
+
+bool
+cg_checked(const GcProgram *p, u16 e)
+{
+	const GcExpr *x = &gc_exprs(p)[e];
+
+	if (x->flags & GC_CHECKED)
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && cg_checked(p, x->arg[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+cg_columns_only(const GcProgram *p, u16 e)
+{
+	const GcExpr *x = &gc_exprs(p)[e];
+
+	if (x->op == GC_OP_PAYLOAD)
+		return false;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && !cg_columns_only(p, x->arg[i]))
+			return false;
+	}
+	return true;
+}
+
+/* 10^n as a C constant. */
+static const char *
+pow10_text(int n, char *buf, size_t size)
+{
+	static const char *const zeros = "000000000000000000";
+
+	if (n <= 18)
+		snprintf(buf, size, "1%.*sLL", n, zeros);
+	else if (n <= 36)
+		snprintf(buf, size, "((i128) 1%sLL * 1%.*sLL)", zeros, n - 18, zeros);
+	else
+		snprintf(buf, size, "((i128) 1%sLL * 1%sLL * 1%.*sLL)", zeros, zeros, n - 36, zeros);
+	return buf;
+}
+
+void
+cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 reg, int rescale)
+{
+	char		ten[96];
+
+	if (rescale > 0)
+		snprintf(buf, size, "((%s) %s * %s)", cg_ctype[reg], o->v,
+				 pow10_text(rescale, ten, sizeof(ten)));
+	else if (EXPR(cg, e)->reg != reg)
+		snprintf(buf, size, "((%s) %s)", cg_ctype[reg], o->v);
+	else
+		snprintf(buf, size, "%s", o->v);
+}
+
+/* NULL flag of an operation that is NULL if any of its arguments is. */
+static void
+either_null(char *buf, size_t size, const Operand *a, const Operand *b)
+{
+	if (NEVER(a))
+		snprintf(buf, size, "%s", b->n);
+	else if (NEVER(b) || strcmp(a->n, b->n) == 0)
+		snprintf(buf, size, "%s", a->n);
+	else
+		snprintf(buf, size, "(%s | %s)", a->n, b->n);
+}
+
+/* A fresh temporary with this value; its NULL flag is given a name if long. */
+static Operand
+temp(Cg *cg, const char *type, const char *value, const char *null)
+{
+	Operand		o;
+	int			t = cg->ntemps++;
+
+	text_addf(cg->out, "const %s t%d = %s;\n", type, t, value);
+	snprintf(o.v, sizeof(o.v), "t%d", t);
+	if (strlen(null) <= 12)
+		snprintf(o.n, sizeof(o.n), "%s", null);
+	else
+	{
+		text_addf(cg->out, "const i32 tn%d = %s;\n", t, null);
+		snprintf(o.n, sizeof(o.n), "tn%d", t);
+	}
+	return o;
+}
+
+/* A boolean: kept 0 where NULL. */
+static Operand
+temp_bool(Cg *cg, const char *value, const char *null)
+{
+	char		buf[512];
+
+	if (strcmp(null, "0") == 0)
+		return temp(cg, "i32", value, null);
+	snprintf(buf, sizeof(buf), "(%s) & !%s", value, null);
+	return temp(cg, "i32", buf, null);
+}
+
+/* Check that `value` (if not NULL) lies in what the kind can hold. */
+static void
+check_kind(Cg *cg, u8 kind, const char *value, const char *null)
+{
+	const char *lo,
+			   *hi;
+
+	switch (kind)
+	{
+		case GC_INT2:
+			lo = "-32768", hi = "32767";
+			break;
+		case GC_INT4:
+			lo = "-2147483648LL", hi = "2147483647LL";
+			break;
+		case GC_DATE:
+			lo = "GC_DATE_LO", hi = "GC_DATE_HI";
+			break;
+		default:
+			lo = "GC_TS_NOBEGIN", hi = "GC_TS_NOEND";
+			break;
+	}
+	text_addf(cg->out, "GC_CHECK(%s || ((%s) >= %s && (%s) <= %s));\n", null, value, lo, value, hi);
+}
+
+static Operand
+emit_leaf(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		o;
+	int			k;
+
+	strcpy(o.n, "0");
+	switch (e->op)
+	{
+		case GC_OP_COLUMN:
+			k = cg->column[e->ref];
+			if (cg->in_rows)
+				snprintf(o.v, sizeof(o.v), "v%d", k);
+			else
+				snprintf(o.v, sizeof(o.v), "c%d[gc_j]", k);
+			if (e->flags & GC_NULLABLE)
+				snprintf(o.n, sizeof(o.n), cg->in_rows ? "vn%d" : "GC_IS_NULL(n%d, gc_j)", k);
+			break;
+		case GC_OP_PAYLOAD:
+			snprintf(o.v, sizeof(o.v), "y%d", cg->payload[e->ref]);
+			if (e->flags & GC_NULLABLE)
+				snprintf(o.n, sizeof(o.n), "yn%d", cg->payload[e->ref]);
+			break;
+		case GC_OP_PARAM:
+			snprintf(o.v, sizeof(o.v), "p%d", cg->param[e->ref]);
+			break;
+		default:				/* GC_OP_NULL */
+			snprintf(o.v, sizeof(o.v), "((%s) 0)", cg_ctype[e->reg]);
+			strcpy(o.n, "1");
+			break;
+	}
+	return o;
+}
+
+static Operand
+emit_float_arith(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *null)
+{
+	static const char *const ops[] = {[GC_OP_ADD] = "+", [GC_OP_SUB] = "-",
+	[GC_OP_MUL] = "*", [GC_OP_DIV] = "/"};
+	static const char *const checks[] = {[GC_OP_ADD] = "GC_CHECK_FINITE",
+		[GC_OP_SUB] = "GC_CHECK_FINITE", [GC_OP_MUL] = "GC_CHECK_MUL",
+	[GC_OP_DIV] = "GC_CHECK_FDIV"};
+	char		buf[256];
+	Operand		o;
+
+	if (e->op == GC_OP_MOD)
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "float remainder");
+		return *a;
+	}
+	snprintf(buf, sizeof(buf), "%s %s %s", a->v, ops[e->op], b->v);
+	o = temp(cg, cg_ctype[e->reg], buf, null);
+	text_addf(cg->out, "if (!(%s)) %s(%s, %s, %s);\n", null, checks[e->op], o.v, a->v, b->v);
+	return o;
+}
+
+static Operand
+emit_arith(Cg *cg, u16 i)
+{
+	static const char *const ops[] = {[GC_OP_ADD] = "+", [GC_OP_SUB] = "-", [GC_OP_MUL] = "*"};
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = cg_expr(cg, e->arg[1]);
+	Operand		o;
+	char		null[96],
+				x[192],
+				y[192],
+				buf[512];
+
+	either_null(null, sizeof(null), &a, &b);
+	if (e->reg == GC_F32 || e->reg == GC_F64)
+		return emit_float_arith(cg, e, &a, &b, null);
+
+	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->opreg, e->rescale[0]);
+	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->opreg, e->rescale[1]);
+
+	/* Dates that may be infinite: PostgreSQL decides. */
+	for (int k = 0; k < 2 && (e->flags & GC_CHECKED); k++)
+	{
+		if (EXPR(cg, e->arg[k])->kind == GC_DATE)
+			check_kind(cg, GC_DATE, k == 0 ? a.v : b.v, null);
+	}
+	if (e->op == GC_OP_DIV || e->op == GC_OP_MOD)
+	{
+		if (e->flags & GC_CHECKED)
+			text_addf(cg->out, "GC_CHECK(%s || %s != 0);\n", null, b.v);
+		snprintf(buf, sizeof(buf), "%s(%s, %s)", e->op == GC_OP_DIV ? "GC_DIV" : "GC_MOD", x, y);
+	}
+	else
+		snprintf(buf, sizeof(buf), "%s %s %s", x, ops[e->op], y);
+	o = temp(cg, cg_ctype[e->opreg], buf, null);
+	if (e->flags & GC_CHECKED)
+		check_kind(cg, e->kind, o.v, o.n);
+	if (e->opreg != e->reg)
+	{
+		Operand		wide = o;
+
+		snprintf(o.v, sizeof(o.v), "((%s) %s)", cg_ctype[e->reg], wide.v);
+	}
+	return o;
+}
+
+static Operand
+emit_neg_abs(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	char		x[192],
+				buf[600];
+	Operand		o;
+
+	if (e->reg == GC_F32 || e->reg == GC_F64)
+	{
+		if (e->op == GC_OP_NEG)
+			snprintf(buf, sizeof(buf), "-%s", a.v);
+		else
+			snprintf(buf, sizeof(buf), "%s(%s)", e->reg == GC_F32 ? "GC_FABSF" : "GC_FABS", a.v);
+		return temp(cg, cg_ctype[e->reg], buf, a.n);
+	}
+	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->opreg, 0);
+	if (e->op == GC_OP_NEG)
+		snprintf(buf, sizeof(buf), "-%s", x);
+	else
+		snprintf(buf, sizeof(buf), "%s < 0 ? -%s : %s", x, x, x);
+	o = temp(cg, cg_ctype[e->opreg], buf, a.n);
+	if (e->flags & GC_CHECKED)
+		check_kind(cg, e->kind, o.v, o.n);
+	if (e->opreg != e->reg)
+	{
+		Operand		wide = o;
+
+		snprintf(o.v, sizeof(o.v), "((%s) %s)", cg_ctype[e->reg], wide.v);
+	}
+	return o;
+}
+
+/* Text of a comparison of two non-NULL values. */
+static void
+compare_text(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, u8 op,
+			 char *buf, size_t size)
+{
+	static const char *const ops[] = {[GC_OP_EQ] = "==", [GC_OP_NE] = "!=",
+		[GC_OP_LT] = "<", [GC_OP_LE] = "<=", [GC_OP_GT] = ">", [GC_OP_GE] = ">=",
+	[GC_OP_DISTINCT] = "!="};
+	u8			areg = EXPR(cg, e->arg[0])->reg;
+	char		x[192],
+				y[192];
+
+	if (areg != GC_F32 && areg != GC_F64)
+	{
+		cg_as(cg, x, sizeof(x), e->arg[0], a, e->opreg, e->rescale[0]);
+		cg_as(cg, y, sizeof(y), e->arg[1], b, e->opreg, e->rescale[1]);
+		snprintf(buf, size, "%s %s %s", x, ops[op], y);
+		return;
+	}
+	switch (op)
+	{
+		case GC_OP_EQ:
+			snprintf(buf, size, "gc_f_eq(%s, %s)", a->v, b->v);
+			break;
+		case GC_OP_NE:
+		case GC_OP_DISTINCT:
+			snprintf(buf, size, "!gc_f_eq(%s, %s)", a->v, b->v);
+			break;
+		case GC_OP_LT:
+			snprintf(buf, size, "gc_f_lt(%s, %s)", a->v, b->v);
+			break;
+		case GC_OP_LE:
+			snprintf(buf, size, "!gc_f_lt(%s, %s)", b->v, a->v);
+			break;
+		case GC_OP_GT:
+			snprintf(buf, size, "gc_f_lt(%s, %s)", b->v, a->v);
+			break;
+		default:
+			snprintf(buf, size, "!gc_f_lt(%s, %s)", a->v, b->v);
+			break;
+	}
+}
+
+static Operand
+emit_compare(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = cg_expr(cg, e->arg[1]);
+	char		cmp[420],
+				null[96],
+				buf[600];
+
+	compare_text(cg, e, &a, &b, e->op, cmp, sizeof(cmp));
+	if (e->op == GC_OP_DISTINCT)
+	{
+		if (NEVER(&a) && NEVER(&b))
+			return temp(cg, "i32", cmp, "0");
+		snprintf(buf, sizeof(buf), "%s | %s ? %s != %s : (%s)", a.n, b.n, a.n, b.n, cmp);
+		return temp(cg, "i32", buf, "0");
+	}
+	either_null(null, sizeof(null), &a, &b);
+	return temp_bool(cg, cmp, null);
+}
+
+/* Value and NULL flag of a AND b, a OR b, for values that are 0 where NULL. */
+static void
+logic_text(bool is_and, const Operand *a, const Operand *b, char *v, char *n, size_t size)
+{
+	snprintf(v, size, "%s %c %s", a->v, is_and ? '&' : '|', b->v);
+	if (NEVER(a) && NEVER(b))
+		snprintf(n, size, "0");
+	else if (is_and)
+		snprintf(n, size, "(%s & (%s | %s)) | (%s & %s)", a->n, b->n, b->v, b->n, a->v);
+	else
+		snprintf(n, size, "(%s | %s) & !(%s | %s)", a->n, b->n, a->v, b->v);
+}
+
+static Operand
+emit_logic(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	bool		is_and = e->op == GC_OP_AND;
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b,
+				o;
+	char		v[200],
+				n[400];
+	int			t;
+
+	if (!cg_checked(cg->p, e->arg[1]))
+	{
+		b = cg_expr(cg, e->arg[1]);
+		logic_text(is_and, &a, &b, v, n, sizeof(v));
+		return temp(cg, "i32", v, n);
+	}
+
+	/* The right side is looked at only if the left does not decide. */
+	t = cg->ntemps++;
+	text_addf(cg->out, "i32 t%d = %d, tn%d = 0;\n", t, !is_and, t);
+	if (is_and)
+		text_addf(cg->out, "if (%s | %s) {\n", a.v, a.n);
+	else
+		text_addf(cg->out, "if (!%s) {\n", a.v);
+	b = cg_expr(cg, e->arg[1]);
+	logic_text(is_and, &a, &b, v, n, sizeof(v));
+	text_addf(cg->out, "t%d = %s; tn%d = %s;\n}\n", t, v, t, n);
+	snprintf(o.v, sizeof(o.v), "t%d", t);
+	if (e->flags & GC_NULLABLE)
+		snprintf(o.n, sizeof(o.n), "tn%d", t);
+	else
+		strcpy(o.n, "0");
+	return o;
+}
+
+static Operand
+emit_test(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	char		buf[160];
+
+	switch (e->op)
+	{
+		case GC_OP_NOT:
+			snprintf(buf, sizeof(buf), "!%s", a.v);
+			return temp_bool(cg, buf, a.n);
+		case GC_OP_ISNULL:
+			snprintf(buf, sizeof(buf), "%s != 0", a.n);
+			break;
+		case GC_OP_NOTNULL:
+			snprintf(buf, sizeof(buf), "!%s", a.n);
+			break;
+		case GC_OP_ISTRUE:
+			snprintf(buf, sizeof(buf), "%s", a.v);
+			break;
+		case GC_OP_NOTTRUE:
+			snprintf(buf, sizeof(buf), "!%s", a.v);
+			break;
+		case GC_OP_ISFALSE:
+			snprintf(buf, sizeof(buf), "!(%s | %s)", a.v, a.n);
+			break;
+		default:				/* GC_OP_NOTFALSE */
+			snprintf(buf, sizeof(buf), "(%s | %s) != 0", a.v, a.n);
+			break;
+	}
+	return temp(cg, "i32", buf, "0");
+}
+
+/* IF with arms that may not both be evaluated. */
+static Operand
+emit_lazy_if(Cg *cg, u16 i, const Operand *cond)
+{
+	const GcExpr *e = EXPR(cg, i);
+	int			t = cg->ntemps++;
+	Operand		o;
+	char		x[192];
+
+	text_addf(cg->out, "%s t%d; i32 tn%d;\n", cg_ctype[e->reg], t, t);
+	for (int arm = 0; arm < 2; arm++)
+	{
+		text_addf(cg->out, arm == 0 ? "if (%s) {\n" : "else {\n", cond->v);
+		o = cg_expr(cg, e->arg[1 + arm]);
+		cg_as(cg, x, sizeof(x), e->arg[1 + arm], &o, e->reg, e->rescale[arm]);
+		text_addf(cg->out, "t%d = %s; tn%d = %s;\n}\n", t, x, t, o.n);
+	}
+	snprintf(o.v, sizeof(o.v), "t%d", t);
+	if (e->flags & GC_NULLABLE)
+		snprintf(o.n, sizeof(o.n), "tn%d", t);
+	else
+	{
+		text_addf(cg->out, "(void) tn%d;\n", t);
+		strcpy(o.n, "0");
+	}
+	return o;
+}
+
+static Operand
+emit_if(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		c = cg_expr(cg, e->arg[0]);
+	Operand		a,
+				b;
+	char		x[192],
+				y[192],
+				buf[512],
+				null[160];
+
+	if (cg_checked(cg->p, e->arg[1]) || cg_checked(cg->p, e->arg[2]))
+		return emit_lazy_if(cg, i, &c);
+	a = cg_expr(cg, e->arg[1]);
+	b = cg_expr(cg, e->arg[2]);
+	cg_as(cg, x, sizeof(x), e->arg[1], &a, e->reg, e->rescale[0]);
+	cg_as(cg, y, sizeof(y), e->arg[2], &b, e->reg, e->rescale[1]);
+	snprintf(buf, sizeof(buf), "%s ? %s : %s", c.v, x, y);
+	if (NEVER(&a) && NEVER(&b))
+		strcpy(null, "0");
+	else
+		snprintf(null, sizeof(null), "(%s ? %s : %s)", c.v, a.n, b.n);
+	return temp(cg, cg_ctype[e->reg], buf, null);
+}
+
+/* COALESCE, GREATEST, LEAST of two. */
+static Operand
+emit_choice(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = cg_expr(cg, e->arg[1]);
+	char		x[192],
+				y[192],
+				cmp[500],
+				buf[1100],
+				null[96];
+
+	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->reg, e->rescale[0]);
+	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->reg, e->rescale[1]);
+	if (NEVER(&a) || NEVER(&b))
+		strcpy(null, "0");
+	else
+		snprintf(null, sizeof(null), "(%s & %s)", a.n, b.n);
+	if (e->op == GC_OP_COALESCE)
+		snprintf(buf, sizeof(buf), "%s ? %s : %s", a.n, y, x);
+	else
+	{
+		/* ties give the first argument, as ExecEvalMinMax */
+		if (e->reg == GC_F32 || e->reg == GC_F64)
+			snprintf(cmp, sizeof(cmp), "gc_f_lt(%s, %s)",
+					 e->op == GC_OP_LEAST ? y : x, e->op == GC_OP_LEAST ? x : y);
+		else
+			snprintf(cmp, sizeof(cmp), "%s %s %s", y, e->op == GC_OP_LEAST ? "<" : ">", x);
+		snprintf(buf, sizeof(buf), "%s ? %s : %s ? %s : %s ? %s : %s", a.n, y, b.n, x, cmp, y, x);
+	}
+	return temp(cg, cg_ctype[e->reg], buf, null);
+}
+
+/* Float argument to an integer kind: dtoi2, dtoi4, dtoi8. */
+static Operand
+emit_float_to_int(Cg *cg, const GcExpr *e, const Operand *a)
+{
+	static const char *const lo[] = {[GC_INT2] = "-32768.0", [GC_INT4] = "-2147483648.0",
+	[GC_INT8] = "-9223372036854775808.0"};
+	static const char *const hi[] = {[GC_INT2] = "32768.0", [GC_INT4] = "2147483648.0",
+	[GC_INT8] = "9223372036854775808.0"};
+	char		buf[160];
+	Operand		r;
+
+	if (!GC_KIND_IS_INT(e->kind))
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "cast from a float");
+		return *a;
+	}
+	snprintf(buf, sizeof(buf), "GC_RINT((double) %s)", a->v);
+	r = temp(cg, "double", buf, a->n);
+	text_addf(cg->out, "if (!(%s)) GC_CHECK_FTOI(%s, %s, %s);\n", r.n, r.v, lo[e->kind], hi[e->kind]);
+	snprintf(buf, sizeof(buf), "(%s >= %s && %s < %s) ? (%s) %s : 0", r.v, lo[e->kind],
+			 r.v, hi[e->kind], cg_ctype[e->reg], r.v);
+	return temp(cg, cg_ctype[e->reg], buf, r.n);
+}
+
+static Operand
+emit_to_float(Cg *cg, const GcExpr *e, const GcExpr *from, const Operand *a)
+{
+	char		buf[256],
+				ten[96];
+	Operand		o;
+
+	if (from->kind == GC_NUMERIC && from->scale > 0)
+		snprintf(buf, sizeof(buf), "(double) %s / (double) %s", a->v,
+				 pow10_text(from->scale, ten, sizeof(ten)));
+	else
+		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], a->v);
+	o = temp(cg, cg_ctype[e->reg], buf, a->n);
+	/* dtof: neither overflow nor underflow */
+	if (from->kind == GC_FLOAT8 && e->kind == GC_FLOAT4)
+		text_addf(cg->out, "if (!(%s)) { GC_CHECK(!GC_ISINF(%s) || GC_ISINF(%s)); GC_CHECK(%s != 0 || %s == 0); }\n",
+				  a->n, o.v, a->v, o.v, a->v);
+	return o;
+}
+
+/* Numeric to numeric(p,s), or to an integer: a change of scale. */
+static Operand
+emit_round(Cg *cg, const GcExpr *e, const GcExpr *from, u16 arg, const Operand *a)
+{
+	int			down = from->scale - (e->kind == GC_NUMERIC ? e->scale : 0);
+	char		x[192],
+				buf[320],
+				ten[96];
+	Operand		o;
+	u8			reg = from->reg;
+
+	if (down > 0)
+	{
+		/* 10^down must fit the register that divides. */
+		if (down > 18 || reg == GC_I128)
+			reg = GC_I128;
+		else
+			reg = GC_I64;
+		cg_as(cg, x, sizeof(x), arg, a, reg, 0);
+		snprintf(buf, sizeof(buf), "%s(%s, %s)", reg == GC_I128 ? "gc_round_div" : "gc_round_div64",
+				 x, pow10_text(down, ten, sizeof(ten)));
+	}
+	else
+	{
+		reg = e->kind == GC_NUMERIC ? e->opreg : from->reg;
+		cg_as(cg, x, sizeof(x), arg, a, reg, e->rescale[0]);
+		snprintf(buf, sizeof(buf), "%s", x);
+	}
+	o = temp(cg, cg_ctype[reg], buf, a->n);
+	if (e->flags & GC_CHECKED)
+	{
+		if (e->kind == GC_NUMERIC)
+			text_addf(cg->out, "GC_CHECK(%s || (%s < %s && %s > -%s));\n", o.n, o.v,
+					  pow10_text(e->cast_precision, ten, sizeof(ten)), o.v, ten);
+		else
+			check_kind(cg, e->kind, o.v, o.n);
+	}
+	if (reg != e->reg)
+	{
+		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], o.v);
+		o = temp(cg, cg_ctype[e->reg], buf, o.n);
+	}
+	return o;
+}
+
+static Operand
+emit_cast(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	u16			arg = e->arg[0];
+	const GcExpr *from = EXPR(cg, arg);
+	Operand		a = cg_expr(cg, arg);
+	char		buf[256];
+
+	if (GC_KIND_IS_FLOAT(from->kind) && !GC_KIND_IS_FLOAT(e->kind))
+		return emit_float_to_int(cg, e, &a);
+	if (GC_KIND_IS_FLOAT(e->kind))
+		return emit_to_float(cg, e, from, &a);
+	if (from->kind == GC_NUMERIC || (e->kind == GC_NUMERIC && (e->flags & GC_CAST_SCALE)))
+		return emit_round(cg, e, from, arg, &a);
+	if (e->kind == GC_BOOL && from->kind != GC_BOOL)
+	{
+		snprintf(buf, sizeof(buf), "%s != 0", a.v);
+		return temp_bool(cg, buf, a.n);
+	}
+	if (from->kind == GC_DATE && e->kind != GC_DATE)
+	{
+		if (e->flags & GC_CHECKED)
+			text_addf(cg->out, "GC_CHECK(%s || %s == GC_DATE_NOBEGIN || %s == GC_DATE_NOEND || "
+					  "((i64) %s >= GC_TS_LO / GC_USECS_PER_DAY && (i64) %s <= GC_TS_HI / GC_USECS_PER_DAY));\n",
+					  a.n, a.v, a.v, a.v, a.v);
+		if (e->flags & GC_CAST_FINITE)
+			snprintf(buf, sizeof(buf), "(i64) %s * GC_USECS_PER_DAY", a.v);
+		else
+			snprintf(buf, sizeof(buf), "gc_date_to_ts(%s)", a.v);
+		return temp(cg, cg_ctype[e->reg], buf, a.n);
+	}
+	if (from->kind == GC_TIMESTAMP && e->kind == GC_DATE)
+	{
+		snprintf(buf, sizeof(buf), "gc_ts_to_date(%s)", a.v);
+		return temp(cg, cg_ctype[e->reg], buf, a.n);
+	}
+	if (e->flags & GC_CHECKED)
+		check_kind(cg, e->kind, a.v, a.n);
+	if (from->reg != e->reg)
+	{
+		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], a.v);
+		return temp(cg, cg_ctype[e->reg], buf, a.n);
+	}
+	return a;
+}
+
+static Operand
+emit_in(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		found;
+	char		buf[192],
+				null[160];
+
+	if (cg->list[e->ref] < 0)
+	{
+		cg->list[e->ref] = cg->nlists++;
+		text_addf(&cg->decls, "const i64 *I%d = (const i64 *) gc_a.w[%d];\n",
+				  cg->list[e->ref], cg_word(cg, GC_ARG_LIST, e->ref, 0));
+		text_addf(&cg->decls, "const u64 I%d_n = gc_a.w[%d];\n",
+				  cg->list[e->ref], cg_word(cg, GC_ARG_LIST, e->ref, 1));
+	}
+	snprintf(buf, sizeof(buf), "gc_in_list((i64) %s, I%d, I%d_n)", a.v,
+			 cg->list[e->ref], cg->list[e->ref]);
+	found = temp_bool(cg, buf, a.n);
+	if (e->flags & GC_LIST_NULL)
+	{
+		snprintf(null, sizeof(null), "(%s | !%s)", a.n, found.v);
+		return temp(cg, "i32", found.v, null);
+	}
+	return found;
+}
+
+static Operand
+emit_lut(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	const GcPLut *lut = &gc_luts(cg->p)[e->ref];
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		at;
+	const char *type = lut->width == 1 ? "u8" : cg_ctype[lut->reg];
+	char		buf[192],
+				null[64];
+	int			k = cg->lut[e->ref];
+
+	if (k < 0)
+	{
+		k = cg->lut[e->ref] = cg->nluts++;
+		text_addf(&cg->decls, "const %s *L%d = (const %s *) gc_a.w[%d];\n", type, k, type,
+				  cg_word(cg, GC_ARG_LUT, e->ref, GC_LUT_DATA));
+		text_addf(&cg->decls, "const i64 L%d_base = (i64) gc_a.w[%d];\n", k,
+				  cg_word(cg, GC_ARG_LUT, e->ref, GC_LUT_BASE));
+		if (lut->nullable)
+			text_addf(&cg->decls, "const u8 *L%d_null = (const u8 *) gc_a.w[%d];\n", k,
+					  cg_word(cg, GC_ARG_LUT, e->ref, GC_LUT_NULLS));
+	}
+	if (NEVER(&a))
+		snprintf(buf, sizeof(buf), "(u32) ((i64) %s - L%d_base) + 1", a.v, k);
+	else
+		snprintf(buf, sizeof(buf), "%s ? 0 : (u32) ((i64) %s - L%d_base) + 1", a.n, a.v, k);
+	at = temp(cg, "u32", buf, "0");
+	if (lut->nullable)
+		snprintf(null, sizeof(null), "L%d_null[%s]", k, at.v);
+	else
+		strcpy(null, "0");
+	snprintf(buf, sizeof(buf), "L%d[%s]", k, at.v);
+	return temp(cg, cg_ctype[e->reg], buf, null);
+}
+
+/* Display scale of numeric expression i, which differs from row to row. */
+static void
+scale_text(Cg *cg, u16 i, char *buf, size_t size)
+{
+	const GcExpr *e = EXPR(cg, i);
+	char		x[300],
+				y[300];
+	Operand		c;
+	int			n = 0;
+
+	if (e->min_scale == e->scale)
+	{
+		snprintf(buf, size, "%d", e->scale);
+		return;
+	}
+	switch (e->op)
+	{
+		case GC_OP_NEG:
+		case GC_OP_ABS:
+		case GC_OP_CAST:
+			scale_text(cg, e->arg[0], buf, size);
+			return;
+		case GC_OP_ADD:
+		case GC_OP_SUB:
+		case GC_OP_MUL:
+			scale_text(cg, e->arg[0], x, sizeof(x));
+			scale_text(cg, e->arg[1], y, sizeof(y));
+			n = snprintf(buf, size, e->op == GC_OP_MUL ? "(%s + %s)" : "GC_MAX(%s, %s)", x, y);
+			break;
+		case GC_OP_IF:
+		case GC_OP_COALESCE:
+			c = cg_expr(cg, e->arg[0]);
+			scale_text(cg, e->arg[e->op == GC_OP_IF ? 1 : 0], x, sizeof(x));
+			scale_text(cg, e->arg[e->op == GC_OP_IF ? 2 : 1], y, sizeof(y));
+			if (e->op == GC_OP_IF)
+				n = snprintf(buf, size, "(%s ? %s : %s)", c.v, x, y);
+			else
+				n = snprintf(buf, size, "(%s ? %s : %s)", c.n, y, x);
+			break;
+		default:				/* GREATEST, LEAST */
+			n = size;
+			break;
+	}
+	if (n < 0 || (size_t) n >= size)
+		cg_fail(cg, GC_UNSUPPORTED, "numeric expression whose scale varies");
+}
+
+static Operand
+emit_scale(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	char		buf[700];
+
+	scale_text(cg, e->arg[0], buf, sizeof(buf));
+	return temp(cg, "i32", buf, a.n);
+}
+
+Operand
+cg_expr(Cg *cg, u16 i)
+{
+	switch (EXPR(cg, i)->op)
+	{
+		case GC_OP_COLUMN:
+		case GC_OP_PAYLOAD:
+		case GC_OP_PARAM:
+		case GC_OP_NULL:
+			return emit_leaf(cg, i);
+		case GC_OP_ADD:
+		case GC_OP_SUB:
+		case GC_OP_MUL:
+		case GC_OP_DIV:
+		case GC_OP_MOD:
+			return emit_arith(cg, i);
+		case GC_OP_NEG:
+		case GC_OP_ABS:
+			return emit_neg_abs(cg, i);
+		case GC_OP_EQ:
+		case GC_OP_NE:
+		case GC_OP_LT:
+		case GC_OP_LE:
+		case GC_OP_GT:
+		case GC_OP_GE:
+		case GC_OP_DISTINCT:
+			return emit_compare(cg, i);
+		case GC_OP_AND:
+		case GC_OP_OR:
+			return emit_logic(cg, i);
+		case GC_OP_IF:
+			return emit_if(cg, i);
+		case GC_OP_COALESCE:
+		case GC_OP_GREATEST:
+		case GC_OP_LEAST:
+			return emit_choice(cg, i);
+		case GC_OP_CAST:
+			return emit_cast(cg, i);
+		case GC_OP_IN:
+			return emit_in(cg, i);
+		case GC_OP_LUT:
+			return emit_lut(cg, i);
+		case GC_OP_SCALE:
+			return emit_scale(cg, i);
+		default:
+			return emit_test(cg, i);
+	}
+}

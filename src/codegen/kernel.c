@@ -1,0 +1,645 @@
+/*-------------------------------------------------------------------------
+ *
+ * kernel.c
+ *	  Kernels: scan skeleton, steps, and how values are brought to them.
+ *
+ * What a pipeline's sink does with a row stands in sink.c, expressions in
+ * expr.c.  A kernel is generated front to back into three texts (kernel-scope
+ * declarations, tile-scope descriptions, body) that are joined at the end.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cg.h"
+#include "sink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "devlib_text.h"
+
+/* Vector-phase steps that are tested before anything is settled. */
+#define FIRST_STAGE_STEPS	3
+
+void
+text_addf(Text *t, const char *fmt,...)
+{
+	va_list		ap;
+	char	   *s;
+	int			n;
+
+	for (;;)
+	{
+		size_t		room = t->cap - t->len;
+
+		va_start(ap, fmt);
+		n = vsnprintf(t->s ? t->s + t->len : NULL, t->s ? room : 0, fmt, ap);
+		va_end(ap);
+		if (t->s && (size_t) n < room)
+		{
+			t->len += n;
+			return;
+		}
+		t->cap = (t->cap + n + 1) * 2;
+		s = realloc(t->s, t->cap);
+
+		if (s == NULL)
+		{
+			t->failed = true;
+			free(t->s);
+			*t = (Text) {.failed = true};
+			return;
+		}
+		t->s = s;
+	}
+}
+
+void
+cg_fail(Cg *cg, GcCode code, const char *what)
+{
+	if (cg->code == GC_OK)
+		cg->code = gc_fail(cg->err, code, "Kernels cannot compute this: %s.", what);
+}
+
+int
+cg_word(Cg *cg, u8 type, u16 index, u8 part)
+{
+	GcKernelSource *src = cg->src;
+
+	if (src->nwords == GC_MAX_ARG_WORDS)
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "a kernel with too many parameters");
+		return 0;
+	}
+	src->words[src->nwords] = (GcArgWord) {.type = type,.part = part,.index = index};
+	return src->nwords++;
+}
+
+int
+cg_column(Cg *cg, u16 column)
+{
+	int			k = cg->column[column];
+
+	if (k < 0)
+	{
+		int			cached,
+					private;
+
+		k = cg->column[column] = cg->ncolumns++;
+		cached = cg_word(cg, GC_ARG_COLUMN, column, 0);
+		private = cg_word(cg, GC_ARG_COLUMN, column, 1);
+		text_addf(&cg->descs, "const GcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n",
+				  k, cached, private);
+	}
+	return k;
+}
+
+int
+cg_build(Cg *cg, u16 build)
+{
+	static const struct
+	{
+		const char *name;
+		u8			part;
+		u8			mode;
+	}			parts[] = {
+		{"bits", GC_BUILD_PART_BITMAP, GC_BUILD_DENSE},
+		{"base", GC_BUILD_PART_BASE, GC_BUILD_DENSE},
+		{"range", GC_BUILD_PART_RANGE, GC_BUILD_DENSE},
+		{"slots", GC_BUILD_PART_SLOTS, GC_BUILD_HASH},
+		{"mask", GC_BUILD_PART_MASK, GC_BUILD_HASH},
+		{"keys", GC_BUILD_PART_KEYS, GC_BUILD_HASH},
+		{"next", GC_BUILD_PART_NEXT, GC_BUILD_HASH},
+		{"cap", GC_BUILD_PART_CAP, GC_BUILD_HASH},
+	};
+	int			k = cg->build[build];
+
+	if (k >= 0)
+		return k;
+	k = cg->build[build] = cg->nbuilds++;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	{
+		if (parts[i].mode == gc_builds(cg->p)[build].mode)
+			text_addf(&cg->decls, "const u64 b%d_%s = gc_a.w[%d]; (void) b%d_%s;\n", k, parts[i].name,
+					  cg_word(cg, GC_ARG_BUILD, build, parts[i].part), k, parts[i].name);
+	}
+	return k;
+}
+
+static void
+declare_param(Cg *cg, u16 param)
+{
+	const GcPParam *pp = &gc_params(cg->p)[param];
+	int			k,
+				w;
+
+	if (cg->param[param] >= 0)
+		return;
+	k = cg->param[param] = cg->nparams++;
+	w = cg_word(cg, GC_ARG_PARAM, param, 0);
+	switch (pp->reg)
+	{
+		case GC_F64:
+			text_addf(&cg->decls, "const double p%d = GC_BITS_F64((i64) gc_a.w[%d]);\n", k, w);
+			break;
+		case GC_F32:
+			text_addf(&cg->decls, "const float p%d = GC_BITS_F32((i32) gc_a.w[%d]);\n", k, w);
+			break;
+		case GC_I128:
+			text_addf(&cg->decls, "const i128 p%d = (i128) ((u128) gc_a.w[%d] << 64 | gc_a.w[%d]);\n",
+					  k, cg_word(cg, GC_ARG_PARAM, param, 1), w);
+			break;
+		default:
+			text_addf(&cg->decls, "const %s p%d = (%s) gc_a.w[%d];\n", cg_ctype[pp->reg], k,
+					  cg_ctype[pp->reg], w);
+			break;
+	}
+}
+
+static void
+require_vector(Cg *cg, u16 column)
+{
+	const GcPColumn *c = &gc_columns(cg->p)[column];
+	int			k = cg_column(cg, column);
+	const char *how = cg->late ? "GC_LATE" : "GC_LOAD";
+
+	if (cg->array[column])
+		return;
+	cg->array[column] = true;
+	text_addf(cg->out, "GC_ARRAY(%s, c%d);\n", cg_ctype[c->reg], k);
+	if (c->width == 0)
+		text_addf(cg->out, "%s_ANY(%s, c%d, d%d);\n", how, cg_suffix[c->reg], k, k);
+	else
+		text_addf(cg->out, "%s(%d, %s, c%d, d%d);\n", how, c->width, cg_suffix[c->reg], k, k);
+	if (c->nullable)
+		text_addf(cg->out, "GC_NULLS(n%d, d%d);\n", k, k);
+}
+
+static void
+require_scalar(Cg *cg, u16 column)
+{
+	const GcPColumn *c = &gc_columns(cg->p)[column];
+	int			k = cg_column(cg, column);
+
+	if (cg->scalar[column])
+		return;
+	cg->scalar[column] = true;
+	if (cg->dense_rows)
+	{
+		text_addf(cg->out, "const %s v%d = c%d[gc_j];\n", cg_ctype[c->reg], k, k);
+		if (c->nullable)
+			text_addf(cg->out, "const i32 vn%d = GC_IS_NULL(n%d, gc_j);\n", k, k);
+		return;
+	}
+	text_addf(cg->out, "const %s v%d = GC_AT(%d, %s, d%d, gc_r);\n", cg_ctype[c->reg], k,
+			  c->width, cg_suffix[c->reg], k);
+	if (c->nullable)
+		text_addf(cg->out, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", k, k);
+}
+
+/* The step of this pipeline that probes `build`. */
+static const GcPStep *
+probe_of(Cg *cg, u16 build)
+{
+	for (u32 s = cg->pl->first_step; s < (u32) cg->pl->first_step + cg->pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[s];
+
+		if (step->type == GC_STEP_PROBE && step->build == build)
+			return step;
+	}
+	cg_fail(cg, GC_BAD_PROGRAM, "payload of a build that is not probed");
+	return &gc_steps(cg->p)[0];
+}
+
+/*
+ * Index of key operand k into a dense build, as an expression; when the key is
+ * known to be in range and 32 bits wide, in 32-bit arithmetic.
+ */
+static void
+dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf, size_t size)
+{
+	int			b = cg_build(cg, step->build);
+
+	if (step->in_range && gc_exprs(cg->p)[key].reg == GC_I32)
+		snprintf(buf, size, "((u32) %s - (u32) b%d_base)", k->v, b);
+	else
+		snprintf(buf, size, "((u64) (i64) %s - b%d_base)", k->v, b);
+}
+
+/* Declare xN, the place of the current row's match in a dense build. */
+static void
+require_index(Cg *cg, u16 build)
+{
+	const GcPStep *step = probe_of(cg, build);
+	u16			key = gc_refs(cg->p)[step->first_key];
+	Operand		k;
+	char		index[128];
+
+	if (cg->index[build])
+		return;
+	cg->index[build] = true;
+	cg_require(cg, key);
+	k = cg_expr(cg, key);
+	dense_index(cg, step, key, &k, index, sizeof(index));
+	text_addf(cg->out, "const u64 x%d = %s;\n", cg_build(cg, build), index);
+}
+
+static void
+require_payload(Cg *cg, u16 payload)
+{
+	static const char *const types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+	const GcPPayload *pay = &gc_payloads(cg->p)[payload];
+	int			k,
+				b,
+				data;
+	const char *type = types[pay->width];
+
+	if (cg->payload[payload] >= 0)
+		return;
+	if (!cg->index[pay->build])
+		require_index(cg, pay->build);
+	b = cg_build(cg, pay->build);
+	k = cg->payload[payload] = cg->npayloads++;
+	data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
+	if (pay->reg == GC_F32 || pay->reg == GC_F64)
+	{
+		text_addf(cg->out, "const %s y%d = ((const %s *) gc_a.w[%d])[x%d];\n",
+				  cg_ctype[pay->reg], k, cg_ctype[pay->reg], data, b);
+		return;
+	}
+	text_addf(cg->out, "const %s q%d = ((const %s *) gc_a.w[%d])[x%d];\n", type, k, type, data, b);
+	text_addf(cg->out, "const %s y%d = (%s) gc_a.w[%d] + (%s) q%d;\n", cg_ctype[pay->reg], k,
+			  cg_ctype[pay->reg], cg_word(cg, GC_ARG_PAYLOAD, payload, 1), cg_ctype[pay->reg], k);
+	if (pay->nullable)
+		text_addf(cg->out, "const i32 yn%d = q%d == 0;\n", k, k);
+}
+
+void
+cg_require(Cg *cg, u16 i)
+{
+	const GcExpr *e = &gc_exprs(cg->p)[i];
+
+	switch (e->op)
+	{
+		case GC_OP_COLUMN:
+			if (cg->in_rows)
+				require_scalar(cg, e->ref);
+			else
+				require_vector(cg, e->ref);
+			return;
+		case GC_OP_PARAM:
+			declare_param(cg, e->ref);
+			return;
+		case GC_OP_PAYLOAD:
+			if (cg->in_rows)
+				require_payload(cg, e->ref);
+			return;
+		default:
+			for (int a = 0; a < 3; a++)
+			{
+				if (e->arg[a] != GC_NONE)
+					cg_require(cg, e->arg[a]);
+			}
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Steps
+ *-------------------------------------------------------------------------
+ */
+
+/* Can this step be tested on whole vectors? */
+static bool
+is_vector_step(const GcProgram *p, const GcPStep *step)
+{
+	if (step->type == GC_STEP_FILTER)
+		return cg_columns_only(p, step->expr);
+	return gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
+		cg_columns_only(p, gc_refs(p)[step->first_key]);
+}
+
+u32
+gc_probe_candidates(const GcProgram *p, u16 pipeline)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	u32			builds = 0;
+
+	for (u32 s = pl->first_step; s < (u32) pl->first_step + pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[s];
+
+		if (step->type == GC_STEP_PROBE && is_vector_step(p, step))
+			builds |= 1u << step->build;
+	}
+	return builds;
+}
+
+static bool
+is_checked_step(Cg *cg, const GcPStep *step)
+{
+	return cg_checked(cg->p, step->type == GC_STEP_FILTER ? step->expr
+					  : gc_refs(cg->p)[step->first_key]);
+}
+
+/* Condition under which a row passes a filter or finds its key in a dense build. */
+static void
+step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
+{
+	u16			key;
+	Operand		o;
+	char		index[128];
+	int			b;
+
+	if (step->type == GC_STEP_FILTER)
+	{
+		o = cg_expr(cg, step->expr);
+		snprintf(buf, size, "%s", o.v);
+		return;
+	}
+	key = gc_refs(cg->p)[step->first_key];
+	o = cg_expr(cg, key);
+	b = cg_build(cg, step->build);
+	dense_index(cg, step, key, &o, index, sizeof(index));
+	if (step->in_range && strcmp(o.n, "0") == 0)
+		snprintf(buf, size, "GC_BIT(b%d_at, %s)", b, index);
+	else
+		snprintf(buf, size, "!%s && %s < b%d_range && GC_BIT(b%d_at, %s)", o.n, index, b, b, index);
+}
+
+/* What the steps of one stage read is loaded before any of them is tested. */
+static void
+require_step(Cg *cg, const GcPStep *step)
+{
+	if (step->type == GC_STEP_FILTER)
+		cg_require(cg, step->expr);
+	else
+	{
+		int			b = cg_build(cg, step->build);
+
+		cg_require(cg, gc_refs(cg->p)[step->first_key]);
+		if (!(cg->variant->shared_builds & 1u << step->build))
+			text_addf(&cg->decls, "const u32 *b%d_at = (const u32 *) b%d_bits;\n", b, b);
+	}
+}
+
+static void
+emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
+{
+	int			first = 0;
+	int			passed = 0;
+	char		cond[512];
+
+	/* First stage: cheap tests, together selective, on every row. */
+	while (first < n && first < FIRST_STAGE_STEPS && passed < 2 &&
+		   !is_checked_step(cg, steps[first]))
+		passed += steps[first++]->selectivity;
+	for (int i = 0; i < first; i++)
+		require_step(cg, steps[i]);
+	for (int i = 0; i < first; i++)
+	{
+		text_addf(cg->out, "GC_EACH(gc_j) {\n");
+		step_condition(cg, steps[i], cond, sizeof(cond));
+		text_addf(cg->out, "GC_KEEP_IF(gc_j, %s);\n}\n", cond);
+	}
+	text_addf(cg->out, "GC_SETTLE\n");
+
+	cg->late = true;
+	for (int i = first; i < n; i++)
+	{
+		require_step(cg, steps[i]);
+		text_addf(cg->out, "GC_EACH_LIVE(gc_j)\n");
+		step_condition(cg, steps[i], cond, sizeof(cond));
+		text_addf(cg->out, "GC_KEEP_LIVE_IF(gc_j, %s);\nGC_END_LIVE\n", cond);
+	}
+}
+
+/* Hash of the nkeys words in array `keys`. */
+void
+cg_hash(Cg *cg, const char *h, const char *keys, int nkeys)
+{
+	text_addf(cg->out, "u64 %s = 0;\n", h);
+	for (int i = 0; i < nkeys; i++)
+		text_addf(cg->out, "%s = gc_hash_step(%s, %s[%d]);\n", h, h, keys, i);
+	text_addf(cg->out, "%s = gc_hash_end(%s);\n", h, h);
+}
+
+/*
+ * Probe of a hash build.  A unique build drops the row or declares xN; another
+ * opens a loop over the matches.  Returns the number of loops opened.
+ */
+static int
+emit_hash_probe(Cg *cg, const GcPStep *step)
+{
+	const GcPBuild *build = &gc_builds(cg->p)[step->build];
+	int			b = cg_build(cg, step->build);
+	char		h[16],
+				keys[16];
+
+	snprintf(h, sizeof(h), "h%d", b);
+	snprintf(keys, sizeof(keys), "k%d", b);
+	for (u16 i = 0; i < build->nkeys; i++)
+		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
+	text_addf(cg->out, "i64 k%d[%d];\n", b, build->nkeys > 0 ? build->nkeys : 1);
+	for (u16 i = 0; i < build->nkeys; i++)
+	{
+		Operand		o = cg_expr(cg, gc_refs(cg->p)[step->first_key + i]);
+
+		if (strcmp(o.n, "0") != 0)
+			text_addf(cg->out, "if (%s) continue;\n", o.n);
+		text_addf(cg->out, "k%d[%d] = (i64) %s;\n", b, i, o.v);
+	}
+	cg_hash(cg, h, keys, build->nkeys);
+	text_addf(cg->out, "%s r%d = gc_build_find((const u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, b%d_cap, k%d, %d, h%d);\n",
+			  build->unique ? "const u32" : "u32", b, b, b, b, b, b, build->nkeys, b);
+	cg->index[step->build] = true;
+	if (build->unique)
+	{
+		text_addf(cg->out, "if (!r%d) continue;\nconst u64 x%d = r%d - 1; (void) x%d;\n", b, b, b, b);
+		return 0;
+	}
+	text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\nconst u64 x%d = r%d - 1; (void) x%d;\n",
+			  b, b, b, b, b, b, b);
+	return 1;
+}
+
+/* Row phase: the remaining steps, then the sink. */
+static void
+emit_row_phase(Cg *cg, const GcPStep **steps, int n)
+{
+	int			loops = 0;
+	char		cond[512];
+
+	cg->dense_rows = cg->pl->survive <= 1;
+	if (cg->dense_rows)
+	{
+		/* Vectors of all that the row phase reads. */
+		for (int i = 0; i < n; i++)
+		{
+			int			nkeys = steps[i]->type == GC_STEP_PROBE ? gc_builds(cg->p)[steps[i]->build].nkeys : 0;
+
+			if (steps[i]->type == GC_STEP_FILTER)
+				cg_require(cg, steps[i]->expr);
+			for (int k = 0; k < nkeys; k++)
+				cg_require(cg, gc_refs(cg->p)[steps[i]->first_key + k]);
+		}
+		sink_require(cg);
+		for (u32 s = cg->pl->first_step; s < (u32) cg->pl->first_step + cg->pl->nsteps; s++)
+		{
+			/* keys from which payload places are computed again */
+			if (gc_steps(cg->p)[s].type == GC_STEP_PROBE)
+				cg_require(cg, gc_refs(cg->p)[gc_steps(cg->p)[s].first_key]);
+		}
+	}
+
+	cg->in_rows = true;
+	text_addf(cg->out, cg->dense_rows ? "GC_ROWS_DENSE(gc_j, gc_r)\n" : "GC_ROWS_SPARSE(gc_j, gc_r)\n");
+	for (int i = 0; i < n; i++)
+	{
+		if (steps[i]->type == GC_STEP_PROBE &&
+			gc_builds(cg->p)[steps[i]->build].mode == GC_BUILD_HASH)
+		{
+			loops += emit_hash_probe(cg, steps[i]);
+			continue;
+		}
+		require_step(cg, steps[i]);
+		step_condition(cg, steps[i], cond, sizeof(cond));
+		text_addf(cg->out, "if (!(%s)) continue;\n", cond);
+	}
+	sink_row(cg);
+	while (loops-- > 0)
+		text_addf(cg->out, "}\n");
+	text_addf(cg->out, cg->dense_rows ? "GC_END_ROWS_DENSE\n" : "GC_END_ROWS_SPARSE\n");
+	cg->in_rows = false;
+}
+
+static void
+emit_body(Cg *cg)
+{
+	const GcPStep *vector[256];
+	const GcPStep *row[256];
+	int			nvector = 0,
+				nrow = 0;
+
+	if (cg->pl->nsteps > 250)
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with more than 250 steps");
+		return;
+	}
+	for (u32 s = cg->pl->first_step; s < (u32) cg->pl->first_step + cg->pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[s];
+
+		if (is_vector_step(cg->p, step))
+			vector[nvector++] = step;
+		else
+			row[nrow++] = step;
+	}
+	emit_vector_phase(cg, vector, nvector);
+	emit_row_phase(cg, row, nrow);
+}
+
+/*
+ * Copies of the bitmaps that the variant keeps in shared memory.  Must agree
+ * with gc_shared_bytes.
+ */
+static void
+emit_shared_bitmaps(Cg *cg, Text *t)
+{
+	text_addf(t, "u64 gc_top = 0; (void) gc_top;\n");
+	for (u16 b = 0; b < cg->p->nbuilds; b++)
+	{
+		int			k = cg->build[b];
+
+		if (!(cg->variant->shared_builds & 1u << b))
+			continue;
+		text_addf(t, "u32 *b%d_at = (u32 *) (gc_shared + gc_top);\n", k);
+		text_addf(t, "for (u64 i = thread; i < (b%d_range + 31) / 32; i += nthreads)\n"
+				  "b%d_at[i] = ((const u32 *) b%d_bits)[i];\n", k, k, k);
+		text_addf(t, "gc_top += (b%d_range + 63) / 64;\n", k);
+	}
+}
+
+u64
+gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges, u64 ngroups)
+{
+	u64			words = 0;
+
+	for (u16 b = 0; b < p->nbuilds; b++)
+	{
+		if (variant->shared_builds & 1u << b)
+			words += (ranges[b] + 63) / 64;
+	}
+	if (variant->group_local)
+		words += ngroups * p->group_words;
+	return words * 8;
+}
+
+static void
+assemble(Cg *cg, Text *t)
+{
+	text_addf(t, "#define GC_MAX_ARG_WORDS %d\n", cg->src->nwords > 0 ? cg->src->nwords : 1);
+	text_addf(t, "%s", devlib_text);
+	text_addf(t, "\nGC_KERNEL(%d)\n{\nGC_PROLOGUE\ni32 gc_bad = 0;\n", cg->variant->threads);
+	text_addf(t, "u32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
+	text_addf(t, "%s", cg->decls.s ? cg->decls.s : "");
+	emit_shared_bitmaps(cg, t);
+	sink_begin(cg, t);
+	text_addf(t, "GC_BARRIER();\nGC_TILES\n%sGC_VECTORS\n", cg->descs.s ? cg->descs.s : "");
+	text_addf(t, "%sGC_END_VECTORS\nGC_END_TILES\n", cg->body.s ? cg->body.s : "");
+	sink_end(cg, t);
+	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\n}\n");
+}
+
+static void
+cg_init(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant,
+		GcKernelSource *source, GcError *err)
+{
+	memset(cg, 0, sizeof(*cg));
+	memset(cg->column, -1, sizeof(cg->column));
+	memset(cg->param, -1, sizeof(cg->param));
+	memset(cg->lut, -1, sizeof(cg->lut));
+	memset(cg->list, -1, sizeof(cg->list));
+	memset(cg->build, -1, sizeof(cg->build));
+	cg->p = p;
+	cg->pl = &gc_pipelines(p)[pipeline];
+	cg->variant = variant;
+	cg->src = source;
+	cg->err = err;
+	cg->out = &cg->body;
+	cg->code = GC_OK;
+}
+
+GcCode
+gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *variant,
+			GcKernelSource *source, GcError *err)
+{
+	Cg			cg;
+	Text		text = {0};
+	i16		   *payload = malloc((p->npayloads + 1) * sizeof(i16));
+
+	cg_init(&cg, p, pipeline, variant, source, err);
+	memset(source, 0, sizeof(*source));
+	if (payload == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	memset(payload, -1, (p->npayloads + 1) * sizeof(i16));
+	cg.payload = payload;
+
+	sink_prepare(&cg);
+	emit_body(&cg);
+	assemble(&cg, &text);
+
+	if (cg.code == GC_OK && (text.failed || cg.body.failed || cg.decls.failed || cg.descs.failed))
+		cg.code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	free(cg.decls.s);
+	free(cg.descs.s);
+	free(cg.body.s);
+	free(payload);
+	if (cg.code != GC_OK)
+	{
+		free(text.s);
+		return cg.code;
+	}
+	source->text = text.s;
+	return GC_OK;
+}

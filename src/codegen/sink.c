@@ -1,0 +1,477 @@
+/*-------------------------------------------------------------------------
+ *
+ * sink.c
+ *	  Sinks: dense and hash builds, the rungs of the group-by ladder, rows.
+ *
+ * Group-by ladder: no keys: accumulators in registers (named aN here), reduced
+ * per block; dense keys: a table indexed by a number computed from the keys,
+ * in global memory or first per block in shared memory; else a hash table in
+ * global memory.  Layout of a group's words: cuda/gc_agg.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "sink.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define AGG(cg, i)		(&gc_aggs((cg)->p)[i])
+
+/* Does word 0 count rows, or only mark that there are any? */
+static bool
+counts_rows(Cg *cg)
+{
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		if (AGG(cg, i)->fn == GC_AGG_COUNT && AGG(cg, i)->word == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_nullable_key(Cg *cg)
+{
+	for (u16 i = 0; i < cg->pl->nkeys; i++)
+	{
+		if (gc_exprs(cg->p)[gc_refs(cg->p)[cg->pl->first_key + i]].flags & GC_NULLABLE)
+			return true;
+	}
+	return false;
+}
+
+/* Words of a hashed group's key: one per key, one for their NULL flags. */
+static int
+key_words(Cg *cg)
+{
+	return cg->pl->nkeys + has_nullable_key(cg);
+}
+
+void
+sink_prepare(Cg *cg)
+{
+	Text	   *t = &cg->decls;
+
+	if (cg->pl->sink == GC_SINK_BUILD)
+	{
+		cg_build(cg, cg->pl->build);
+		return;
+	}
+	if (cg->pl->sink == GC_SINK_ROWS)
+	{
+		text_addf(t, "u64 *gc_rows = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 0));
+		text_addf(t, "const u64 gc_rows_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 1));
+		return;
+	}
+	text_addf(t, "u64 *gc_groups = (u64 *) gc_a.w[%d];\n",
+			  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_TABLE));
+	text_addf(t, "const u64 gc_ngroups = gc_a.w[%d]; (void) gc_ngroups;\n",
+			  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_COUNT));
+	if (cg->pl->group_mode == GC_GROUP_DENSE)
+	{
+		for (u16 i = 0; i < cg->pl->nkeys; i++)
+		{
+			text_addf(t, "const i64 g%d_base = (i64) gc_a.w[%d];\n", i,
+					  cg_word(cg, GC_ARG_GROUP_KEY, i, 0));
+			text_addf(t, "const u32 g%d_stride = (u32) gc_a.w[%d];\n", i,
+					  cg_word(cg, GC_ARG_GROUP_KEY, i, 1));
+		}
+	}
+	else if (cg->pl->group_mode == GC_GROUP_HASH)
+	{
+		text_addf(t, "u64 *gc_slots = (u64 *) gc_a.w[%d];\n",
+				  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_SLOTS));
+		text_addf(t, "const u64 gc_mask = gc_a.w[%d];\n",
+				  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_MASK));
+		text_addf(t, "i64 *gc_keys = (i64 *) gc_a.w[%d];\n",
+				  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_KEYS));
+	}
+}
+
+/* Expressions that the sink evaluates, one after another; GC_NONE at the end. */
+static u16
+sink_expr(Cg *cg, int i)
+{
+	const GcProgram *p = cg->p;
+	const u16  *refs = gc_refs(p);
+
+	switch (cg->pl->sink)
+	{
+		case GC_SINK_BUILD:
+			{
+				const GcPBuild *b = &gc_builds(p)[cg->pl->build];
+
+				if (i < b->nkeys)
+					return refs[b->first_key + i];
+				i -= b->nkeys;
+				return i < b->npayloads ? gc_payloads(p)[b->first_payload + i].expr : GC_NONE;
+			}
+		case GC_SINK_AGGREGATE:
+			if (i < cg->pl->nkeys)
+				return refs[cg->pl->first_key + i];
+			i -= cg->pl->nkeys;
+			for (; i < p->naggs; i++)
+			{
+				if (AGG(cg, i)->arg != GC_NONE)
+					return AGG(cg, i)->arg;
+			}
+			return GC_NONE;
+		default:
+			return i < cg->pl->nouts ? refs[cg->pl->first_out + i] : GC_NONE;
+	}
+}
+
+void
+sink_require(Cg *cg)
+{
+	for (int i = 0; sink_expr(cg, i) != GC_NONE; i++)
+		cg_require(cg, sink_expr(cg, i));
+}
+
+/*-------------------------------------------------------------------------
+ * Builds
+ *-------------------------------------------------------------------------
+ */
+
+/* Store the payloads of the current row at place x. */
+static void
+emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
+{
+	static const char *const types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+
+	for (u16 i = 0; i < b->npayloads; i++)
+	{
+		u16			payload = b->first_payload + i;
+		const GcPPayload *pay = &gc_payloads(cg->p)[payload];
+		int			data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
+		Operand		o;
+
+		cg_require(cg, pay->expr);
+		o = cg_expr(cg, pay->expr);
+		if (pay->reg == GC_F32 || pay->reg == GC_F64)
+		{
+			text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = %s;\n", cg_ctype[pay->reg], data, x, o.v);
+			continue;
+		}
+		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) ", types[pay->width], data, x, types[pay->width]);
+		data = cg_word(cg, GC_ARG_PAYLOAD, payload, 1);
+		if (pay->nullable)
+			text_addf(cg->out, "(%s ? 0 : (u64) (i64) %s - gc_a.w[%d]);\n", o.n, o.v, data);
+		else
+			text_addf(cg->out, "((u64) (i64) %s - gc_a.w[%d]);\n", o.v, data);
+	}
+}
+
+static void
+emit_build_row(Cg *cg)
+{
+	const GcPBuild *b = &gc_builds(cg->p)[cg->pl->build];
+	int			k = cg_build(cg, cg->pl->build);
+
+	for (u16 i = 0; i < b->nkeys; i++)
+		cg_require(cg, gc_refs(cg->p)[b->first_key + i]);
+	text_addf(cg->out, "i64 gc_k[%d];\n", b->nkeys > 0 ? b->nkeys : 1);
+	for (u16 i = 0; i < b->nkeys; i++)
+	{
+		Operand		o = cg_expr(cg, gc_refs(cg->p)[b->first_key + i]);
+
+		/* NULL equals nothing: an inner join never finds such a row. */
+		if (strcmp(o.n, "0") != 0)
+			text_addf(cg->out, "if (%s) continue;\n", o.n);
+		text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
+	}
+	if (b->mode == GC_BUILD_DENSE)
+	{
+		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\n", k);
+		text_addf(cg->out, "if (GC_ATOMIC_OR32(&((u32 *) b%d_bits)[gc_x >> 5], 1u << (gc_x & 31)) >> (gc_x & 31) & 1)\n"
+				  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k);
+		emit_payload_stores(cg, b, "gc_x");
+		return;
+	}
+	text_addf(cg->out, "const u64 gc_x = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_BUILT], 1);\n");
+	text_addf(cg->out, "if (gc_x >= b%d_cap) { gc_flags[GC_FLAG_BUILD_FULL] = 1; continue; }\n", k);
+	for (u16 i = 0; i < b->nkeys; i++)
+		text_addf(cg->out, "((i64 *) b%d_keys)[%d * b%d_cap + gc_x] = gc_k[%d];\n", k, i, k, i);
+	emit_payload_stores(cg, b, "gc_x");
+	cg_hash(cg, "gc_h", "gc_k", b->nkeys);
+	text_addf(cg->out, "if (gc_build_insert((u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, (u32 *) b%d_next, b%d_cap, (u32) gc_x, gc_k, %d, gc_h))\n"
+			  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k, k, k, k, k, b->nkeys);
+}
+
+/*-------------------------------------------------------------------------
+ * Aggregates
+ *-------------------------------------------------------------------------
+ */
+
+/* Image of a minimum's or maximum's operand: larger is better, 0 is none. */
+static void
+order_text(const GcPAgg *agg, const Operand *o, char *buf, size_t size)
+{
+	const char *map = agg->acc == GC_F64 ? "gc_order_f64(" : "GC_ORDER_I64((i64) ";
+
+	snprintf(buf, size, "%s%s%s)", agg->fn == GC_AGG_MIN ? "~" : "", map, o->v);
+}
+
+/*
+ * Statement that folds operand o into word w of the group at `g`; scope is "G",
+ * "L", or NULL for registers.
+ */
+static void
+emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, const char *scope)
+{
+	char		image[128];
+	int			w = agg->word;
+
+	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+	{
+		order_text(agg, o, image, sizeof(image));
+		if (scope)
+			text_addf(cg->out, "GC_MAX_%s(gc_g + %d, %s);\n", scope, w, image);
+		else
+			text_addf(cg->out, "a%d = GC_MAX(a%d, %s);\n", w, w, image);
+	}
+	else if (agg->fn == GC_AGG_COUNT)
+		text_addf(cg->out, scope ? "GC_ADD_%s(gc_g + %d, 1);\n" : "%.0sa%d += 1;\n",
+				  scope ? scope : "", w);
+	else if (agg->acc == GC_F64)
+		text_addf(cg->out, scope ? "GC_ADDF_%s(gc_g + %d, (double) %s);\n" : "%.0sa%d += (double) %s;\n",
+				  scope ? scope : "", w, o->v);
+	else if (agg->acc == GC_I128)
+		text_addf(cg->out, scope ? "GC_ADD128_%s(gc_g + %d, (i128) %s);\n" : "%.0sa%d += (i128) %s;\n",
+				  scope ? scope : "", w, o->v);
+	else
+		text_addf(cg->out, scope ? "GC_ADD_%s(gc_g + %d, (u64) (i64) %s);\n" : "%.0sa%d += (u64) (i64) %s;\n",
+				  scope ? scope : "", w, o->v);
+}
+
+static void
+emit_folds(Cg *cg, const char *scope)
+{
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		const GcPAgg *agg = AGG(cg, i);
+		Operand		o = {"1", "0"};
+
+		if (agg->word == 0)
+			continue;
+		if (agg->arg != GC_NONE)
+		{
+			cg_require(cg, agg->arg);
+			o = cg_expr(cg, agg->arg);
+		}
+		if (strcmp(o.n, "0") != 0)
+			text_addf(cg->out, "if (!%s) ", o.n);
+		emit_fold(cg, agg, &o, scope);
+	}
+	if (scope == NULL)
+		text_addf(cg->out, "a0 += 1;\n");
+	else if (counts_rows(cg))
+		text_addf(cg->out, "GC_ADD_%s(gc_g, 1);\n", scope);
+	else
+		text_addf(cg->out, "GC_MARK(gc_g);\n");
+}
+
+/* Number of the group, from dense keys: 0 stands for NULL in nullable ones. */
+static void
+emit_dense_group(Cg *cg)
+{
+	text_addf(cg->out, "u32 gc_gno = 0;\n");
+	for (u16 i = 0; i < cg->pl->nkeys; i++)
+	{
+		u16			ref = gc_refs(cg->p)[cg->pl->first_key + i];
+		Operand		o;
+
+		cg_require(cg, ref);
+		o = cg_expr(cg, ref);
+		if (gc_exprs(cg->p)[ref].flags & GC_NULLABLE)
+			text_addf(cg->out, "gc_gno += %s ? 0 : ((u32) ((i64) %s - g%d_base) + 1) * g%d_stride;\n",
+					  o.n, o.v, i, i);
+		else
+			text_addf(cg->out, "gc_gno += (u32) ((i64) %s - g%d_base) * g%d_stride;\n", o.v, i, i);
+	}
+	text_addf(cg->out, "u64 *gc_g = gc_table + (u64) gc_gno * %d;\n", cg->p->group_words);
+}
+
+static void
+emit_hash_group(Cg *cg)
+{
+	int			nwords = key_words(cg);
+
+	for (u16 i = 0; i < cg->pl->nkeys; i++)
+		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key + i]);
+	text_addf(cg->out, "i64 gc_k[%d];\n", nwords);
+	if (has_nullable_key(cg))
+		text_addf(cg->out, "gc_k[%d] = 0;\n", cg->pl->nkeys);
+	for (u16 i = 0; i < cg->pl->nkeys; i++)
+	{
+		Operand		o = cg_expr(cg, gc_refs(cg->p)[cg->pl->first_key + i]);
+
+		if (strcmp(o.n, "0") != 0)
+			text_addf(cg->out, "gc_k[%d] = %s ? 0 : (i64) %s; gc_k[%d] |= (i64) (%s) << %d;\n",
+					  i, o.n, o.v, cg->pl->nkeys, o.n, i);
+		else
+			text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
+	}
+	cg_hash(cg, "gc_h", "gc_k", nwords);
+	text_addf(cg->out, "const u32 gc_gno = gc_group_find(gc_slots, gc_mask, gc_keys, (u32) gc_ngroups, &gc_flags[GC_FLAG_GROUPS], gc_k, %d, gc_h);\n",
+			  nwords);
+	text_addf(cg->out, "if (gc_gno == GC_NO_GROUP) { gc_flags[GC_FLAG_GROUPS_FULL] = 1; continue; }\n");
+	text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->p->group_words);
+}
+
+static void
+emit_output_row(Cg *cg)
+{
+	/* Column-wise, 64-bit words; the last column holds the NULL flags. */
+	text_addf(cg->out, "u64 gc_null = 0;\nconst u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n");
+	text_addf(cg->out, "if (gc_o >= gc_rows_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n");
+	for (u16 i = 0; i < cg->pl->nouts; i++)
+	{
+		u16			ref = gc_refs(cg->p)[cg->pl->first_out + i];
+		Operand		o;
+
+		cg_require(cg, ref);
+		o = cg_expr(cg, ref);
+		if (gc_exprs(cg->p)[ref].reg == GC_F64)
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) GC_F64_BITS(%s);\n", i, o.v);
+		else if (gc_exprs(cg->p)[ref].reg == GC_F32)
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (u32) GC_F32_BITS(%s);\n", i, o.v);
+		else
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (i64) %s;\n", i, o.v);
+		if (strcmp(o.n, "0") != 0)
+			text_addf(cg->out, "gc_null |= (u64) (%s) << %d;\n", o.n, i);
+	}
+	text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\n", cg->pl->nouts);
+}
+
+void
+sink_row(Cg *cg)
+{
+	switch (cg->pl->sink)
+	{
+		case GC_SINK_BUILD:
+			emit_build_row(cg);
+			break;
+		case GC_SINK_ROWS:
+			emit_output_row(cg);
+			break;
+		default:
+			if (cg->pl->group_mode == GC_GROUP_NONE)
+				emit_folds(cg, NULL);
+			else if (cg->pl->group_mode == GC_GROUP_DENSE)
+			{
+				emit_dense_group(cg);
+				emit_folds(cg, cg->variant->group_local ? "L" : "G");
+			}
+			else
+			{
+				emit_hash_group(cg);
+				emit_folds(cg, "G");
+			}
+			break;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Before and after the scan
+ *-------------------------------------------------------------------------
+ */
+
+static const char *
+acc_type(const GcPAgg *agg)
+{
+	if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
+		return "double";
+	if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
+		return "i128";
+	return "u64";
+}
+
+void
+sink_begin(Cg *cg, Text *t)
+{
+	if (cg->pl->sink != GC_SINK_AGGREGATE)
+		return;
+	if (cg->pl->group_mode == GC_GROUP_NONE)
+	{
+		text_addf(t, "u64 a0 = 0;\n");
+		for (u16 i = 0; i < cg->p->naggs; i++)
+		{
+			if (AGG(cg, i)->word != 0)
+				text_addf(t, "%s a%d = 0;\n", acc_type(AGG(cg, i)), AGG(cg, i)->word);
+		}
+	}
+	else if (cg->pl->group_mode == GC_GROUP_DENSE && cg->variant->group_local)
+	{
+		text_addf(t, "u64 *gc_table = gc_shared + gc_top;\n");
+		text_addf(t, "for (u64 i = thread; i < gc_ngroups * %d; i += nthreads) gc_table[i] = 0;\n",
+				  cg->p->group_words);
+	}
+	else if (cg->pl->group_mode == GC_GROUP_DENSE)
+		text_addf(t, "u64 *gc_table = gc_groups;\n");
+}
+
+/* Registers of all threads -> the one group's words. */
+static void
+end_registers(Cg *cg, Text *t)
+{
+	text_addf(t, "a0 = gc_block_add(a0);\nif (thread == 0 && a0) GC_ADD_G(gc_groups, a0);\n");
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		const GcPAgg *agg = AGG(cg, i);
+		int			w = agg->word;
+
+		if (w == 0)
+			continue;
+		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+			text_addf(t, "a%d = gc_block_max(a%d);\nif (thread == 0 && a%d) GC_MAX_G(gc_groups + %d, a%d);\n",
+					  w, w, w, w, w);
+		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
+			text_addf(t, "a%d = gc_block_addf(a%d);\nif (thread == 0) GC_ADDF_G(gc_groups + %d, a%d);\n",
+					  w, w, w, w);
+		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
+			text_addf(t, "a%d = gc_block_add128(a%d);\nif (thread == 0) GC_ADD128_G(gc_groups + %d, a%d);\n",
+					  w, w, w, w);
+		else
+			text_addf(t, "a%d = gc_block_add(a%d);\nif (thread == 0 && a%d) GC_ADD_G(gc_groups + %d, a%d);\n",
+					  w, w, w, w, w);
+	}
+}
+
+/* A block's own table -> the global one. */
+static void
+end_local(Cg *cg, Text *t)
+{
+	text_addf(t, "GC_BARRIER();\nfor (u64 i = thread; i < gc_ngroups; i += nthreads) {\n");
+	text_addf(t, "const u64 *s = gc_table + i * %d;\nu64 *g = gc_groups + i * %d;\nif (!s[0]) continue;\n",
+			  cg->p->group_words, cg->p->group_words);
+	text_addf(t, counts_rows(cg) ? "GC_ADD_G(g, s[0]);\n" : "GC_MARK(g);\n");
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		const GcPAgg *agg = AGG(cg, i);
+		int			w = agg->word;
+
+		if (w == 0)
+			continue;
+		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+			text_addf(t, "if (s[%d]) GC_MAX_G(g + %d, s[%d]);\n", w, w, w);
+		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
+			text_addf(t, "GC_ADDF_G(g + %d, GC_BITS_F64((i64) s[%d]));\n", w, w);
+		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
+			text_addf(t, "GC_ADD128_G(g + %d, (i128) ((u128) s[%d] << 64 | s[%d]));\n", w, w + 1, w);
+		else
+			text_addf(t, "if (s[%d]) GC_ADD_G(g + %d, s[%d]);\n", w, w, w);
+	}
+	text_addf(t, "}\n");
+}
+
+void
+sink_end(Cg *cg, Text *t)
+{
+	if (cg->pl->sink != GC_SINK_AGGREGATE)
+		return;
+	if (cg->pl->group_mode == GC_GROUP_NONE)
+		end_registers(cg, t);
+	else if (cg->pl->group_mode == GC_GROUP_DENSE && cg->variant->group_local)
+		end_local(cg, t);
+}
