@@ -1,0 +1,515 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuda.c
+ *	  Device "cuda": the Device interface over the CUDA driver API.
+ *
+ * The driver library is opened at run time and no CUDA header is needed to
+ * build this.  cuda_open.c finds the GPU; nvrtc.c compiles kernels.
+ *
+ * Process and threads: the worker process, and there its main thread alone,
+ * which has the device's primary context current from open() to close(); but
+ * compile() is nvrtc.c's and runs on any thread.  No locks.
+ *
+ * Ownership: the device owns streams and marks and recycles them; a module
+ * owns its kernels.
+ *
+ * Errors: some CUDA errors (an illegal address, say) destroy the context, and
+ * every later call would fail.  After the first of these the device is lost:
+ * every call returns GC_DEVICE_FAILED and no longer asks the driver.  Only a
+ * new process is sure to get the GPU back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuda_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+static GcCode
+lost(CudaDevice *dev, GcError *err)
+{
+	return gc_fail(err, GC_DEVICE_FAILED, "The GPU was lost by an earlier error: %s",
+				   dev->lost_detail);
+}
+
+/* ---------- memory ---------- */
+
+static void
+cuda_pool(GcDevice *base, GcAddr *addr, u64 *size)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+
+	*addr = dev->pool;
+	*size = dev->pool_size;
+}
+
+static GcCode
+cuda_pin(GcDevice *base, void *ptr, size_t size, GcError *err)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+
+	if (dev->lost)
+		return lost(dev, err);
+	return gc_cuda_check(dev, dev->api.host_register(ptr, size, GC_CU_REGISTER_PORTABLE),
+						 "cuMemHostRegister", err);
+}
+
+static void
+cuda_unpin(GcDevice *base, void *ptr)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+
+	if (!dev->lost)
+		(void) gc_cuda_check(dev, dev->api.host_unregister(ptr), "cuMemHostUnregister", NULL);
+}
+
+/* ---------- streams ---------- */
+
+static GcStream *
+new_stream(CudaDevice *dev, GcError *err)
+{
+	GcStream   *stream = calloc(1, sizeof(GcStream));
+	sigset_t	saved;
+	CuResult	result;
+
+	if (stream == NULL)
+	{
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a stream.");
+		return NULL;
+	}
+	gc_cuda_block_signals(&saved);
+	result = dev->api.stream_create(&stream->handle, GC_CU_STREAM_NON_BLOCKING);
+	gc_cuda_restore_signals(&saved);
+	if (gc_cuda_check(dev, result, "cuStreamCreate", err) != GC_OK)
+	{
+		free(stream);
+		return NULL;
+	}
+	stream->dev = dev;
+	stream->next = dev->streams;
+	dev->streams = stream;
+	return stream;
+}
+
+static GcStream *
+cuda_stream_get(GcDevice *base, GcError *err)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+	GcStream   *stream = dev->free_streams;
+
+	if (dev->lost)
+	{
+		lost(dev, err);
+		return NULL;
+	}
+	if (stream == NULL)
+		return new_stream(dev, err);
+	dev->free_streams = stream->next_free;
+	return stream;
+}
+
+static void
+cuda_stream_put(GcDevice *base, GcStream *stream)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+
+	stream->next_free = dev->free_streams;
+	dev->free_streams = stream;
+}
+
+static GcCode
+cuda_copy_in(GcStream *stream, GcAddr dst, const void *src, size_t size, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+
+	if (dev->lost)
+		return lost(dev, err);
+	if (size == 0)
+		return GC_OK;
+	return gc_cuda_check(dev, dev->api.copy_in(dst, src, size, stream->handle),
+						 "cuMemcpyHtoDAsync", err);
+}
+
+static GcCode
+cuda_copy_out(GcStream *stream, void *dst, GcAddr src, size_t size, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+
+	if (dev->lost)
+		return lost(dev, err);
+	if (size == 0)
+		return GC_OK;
+	return gc_cuda_check(dev, dev->api.copy_out(dst, src, size, stream->handle),
+						 "cuMemcpyDtoHAsync", err);
+}
+
+static GcCode
+cuda_copy(GcStream *stream, GcAddr dst, GcAddr src, size_t size, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+
+	if (dev->lost)
+		return lost(dev, err);
+	if (size == 0)
+		return GC_OK;
+	return gc_cuda_check(dev, dev->api.copy(dst, src, size, stream->handle),
+						 "cuMemcpyDtoDAsync", err);
+}
+
+static GcCode
+cuda_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+
+	if (dev->lost)
+		return lost(dev, err);
+	if (size == 0)
+		return GC_OK;
+	return gc_cuda_check(dev, dev->api.fill(dst, (unsigned char) byte, size, stream->handle),
+						 "cuMemsetD8Async", err);
+}
+
+/*
+ * The parameter goes by address (kernelParams), not as a buffer with a size
+ * (CU_LAUNCH_PARAM_BUFFER_*).  Given a buffer, the driver demands a size equal to
+ * what the kernel declares, to the byte and without tail padding (NVIDIA does
+ * not document it; see github.com/llvm/llvm-project/pull/172249), and the call
+ * that tells that size, cuFuncGetParamInfo, only came with 12.4.  Given an
+ * address, it copies as many bytes as the kernel's image declares, before the
+ * call returns; args is a whole GcArgs, so a kernel may declare any number of
+ * words up to GC_MAX_ARG_WORDS, and only the words it declares travel.
+ */
+static GcCode
+cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
+			const GcArgs *args, int args_words, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+	void	   *params[1];
+
+	if (dev->lost)
+		return lost(dev, err);
+	if (args_words < 0 || args_words > GC_MAX_ARG_WORDS)
+		return gc_fail(err, GC_BAD_PROGRAM, "A kernel cannot have %d argument words.", args_words);
+	if (launch->blocks == 0)
+		return GC_OK;
+	params[0] = (void *) args;
+	return gc_cuda_check(dev, dev->api.launch(kernel->handle, launch->blocks, 1, 1,
+											  launch->threads, 1, 1, launch->shared_bytes,
+											  stream->handle, params, NULL),
+						 "cuLaunchKernel", err);
+}
+
+/* ---------- marks ---------- */
+
+static GcMark *
+new_mark(CudaDevice *dev, GcError *err)
+{
+	GcMark	   *mark = calloc(1, sizeof(GcMark));
+
+	if (mark == NULL)
+	{
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a mark.");
+		return NULL;
+	}
+	if (gc_cuda_check(dev, dev->api.event_create(&mark->handle, GC_CU_EVENT_DEFAULT),
+					  "cuEventCreate", err) != GC_OK)
+	{
+		free(mark);
+		return NULL;
+	}
+	mark->dev = dev;
+	mark->next = dev->marks;
+	dev->marks = mark;
+	return mark;
+}
+
+static void
+cuda_mark_put(GcDevice *base, GcMark *mark)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+
+	mark->next_free = dev->free_marks;
+	dev->free_marks = mark;
+}
+
+static GcMark *
+cuda_mark(GcStream *stream, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+	GcMark	   *mark = dev->free_marks;
+
+	if (dev->lost)
+	{
+		lost(dev, err);
+		return NULL;
+	}
+	if (mark != NULL)
+		dev->free_marks = mark->next_free;
+	else
+		mark = new_mark(dev, err);
+	if (mark == NULL)
+		return NULL;
+	if (gc_cuda_check(dev, dev->api.event_record(mark->handle, stream->handle),
+					  "cuEventRecord", err) != GC_OK)
+	{
+		cuda_mark_put(&dev->base, mark);
+		return NULL;
+	}
+	return mark;
+}
+
+static GcCode
+cuda_mark_done(GcMark *mark, bool *done, GcError *err)
+{
+	CudaDevice *dev = mark->dev;
+	CuResult	result;
+
+	*done = false;
+	if (dev->lost)
+		return lost(dev, err);
+	result = dev->api.event_query(mark->handle);
+	if (result == GC_CU_NOT_READY)
+		return GC_OK;
+	*done = result == GC_CU_OK;
+	return gc_cuda_check(dev, result, "cuEventQuery", err);
+}
+
+static GcCode
+cuda_mark_wait(GcMark *mark, GcError *err)
+{
+	CudaDevice *dev = mark->dev;
+
+	if (dev->lost)
+		return lost(dev, err);
+	return gc_cuda_check(dev, dev->api.event_synchronize(mark->handle), "cuEventSynchronize", err);
+}
+
+static float
+cuda_mark_ms(GcMark *from, GcMark *to)
+{
+	CudaDevice *dev = from->dev;
+	float		ms = 0;
+
+	if (dev->lost ||
+		gc_cuda_check(dev, dev->api.event_elapsed(&ms, from->handle, to->handle),
+					  "cuEventElapsedTime", NULL) != GC_OK)
+		return 0;
+	return ms;
+}
+
+static GcCode
+cuda_stream_wait(GcStream *stream, GcMark *mark, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+
+	if (dev->lost)
+		return lost(dev, err);
+	return gc_cuda_check(dev, dev->api.stream_wait(stream->handle, mark->handle, 0),
+						 "cuStreamWaitEvent", err);
+}
+
+static GcCode
+cuda_drain(GcDevice *base, GcError *err)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+
+	if (dev->lost)
+		return lost(dev, err);
+	return gc_cuda_check(dev, dev->api.context_synchronize(), "cuCtxSynchronize", err);
+}
+
+/* ---------- modules and kernels ---------- */
+
+static GcCode
+cuda_compile(GcDevice *base, const char *source, GcImage *image, GcError *err)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+
+	return gc_nvrtc_compile(dev->nvrtc, dev->base.info.arch, source, image, NULL, err);
+}
+
+/*
+ * The log says why the driver could not finish the compilation of PTX; for a
+ * cubin it stays empty.
+ */
+static CuResult
+load_image(CudaDevice *dev, const GcImage *image, CuModule *handle, char *log, size_t log_size)
+{
+	unsigned int options[] = {GC_CU_JIT_ERROR_LOG, GC_CU_JIT_ERROR_LOG_SIZE};
+	void	   *values[] = {log, (void *) log_size};
+	sigset_t	saved;
+	CuResult	result;
+
+	gc_cuda_block_signals(&saved);
+	result = dev->api.module_load(handle, image->bytes, LENGTH(options), options, values);
+	gc_cuda_restore_signals(&saved);
+	log[log_size - 1] = '\0';
+	return result;
+}
+
+static GcCode
+cuda_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *err)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+	GcModule   *module;
+	char		log[256] = "";
+	CuResult	result;
+	GcCode		code;
+
+	*out = NULL;
+	if (dev->lost)
+		return lost(dev, err);
+	module = calloc(1, sizeof(GcModule));
+	if (module == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for a module.");
+	module->dev = dev;
+	result = load_image(dev, image, &module->handle, log, sizeof(log));
+	code = gc_cuda_check(dev, result, "cuModuleLoadDataEx", err);
+	if (code != GC_OK)
+	{
+		free(module);
+		if (log[0] != '\0')
+			gc_fail(err, code, "cuModuleLoadDataEx failed: %s (%.*s).",
+					gc_cuda_error_text(dev, result), (int) strcspn(log, "\n"), log);
+		return code;
+	}
+	module->next = dev->modules;
+	module->link = &dev->modules;
+	if (module->next != NULL)
+		module->next->link = &module->next;
+	dev->modules = module;
+	*out = module;
+	return GC_OK;
+}
+
+void
+gc_cuda_module_unload(GcDevice *base, GcModule *module)
+{
+	CudaDevice *dev = (CudaDevice *) base;
+
+	*module->link = module->next;
+	if (module->next != NULL)
+		module->next->link = module->link;
+	while (module->kernels != NULL)
+	{
+		GcKernel   *kernel = module->kernels;
+
+		module->kernels = kernel->next;
+		free(kernel);
+	}
+	if (!dev->lost)
+		(void) gc_cuda_check(dev, dev->api.module_unload(module->handle), "cuModuleUnload", NULL);
+	free(module);
+}
+
+/*
+ * Ask about the kernel and let it have as much dynamic shared memory as a block
+ * may opt in to: without that, a launch with more than 48 KB fails.  This is a
+ * permission, it reserves nothing.
+ */
+static GcCode
+prepare_kernel(CudaDevice *dev, CuFunction function, GcKernelInfo *info, GcError *err)
+{
+	const struct
+	{
+		unsigned int which;
+		int		   *value;
+	}			wanted[] = {
+		{GC_CU_FUNC_REGISTERS, &info->registers},
+		{GC_CU_FUNC_SHARED_STATIC, &info->shared_static},
+		{GC_CU_FUNC_LOCAL_BYTES, &info->local_bytes},
+		{GC_CU_FUNC_MAX_THREADS, &info->max_threads},
+	};
+	int			dynamic;
+
+	for (int i = 0; i < LENGTH(wanted); i++)
+	{
+		GcCode		code = gc_cuda_check(dev, dev->api.function_get(wanted[i].value, wanted[i].which,
+																	function),
+										 "cuFuncGetAttribute", err);
+
+		if (code != GC_OK)
+			return code;
+	}
+	dynamic = dev->base.info.shared_per_block - info->shared_static;
+	if (dynamic <= 0)
+		return GC_OK;
+	return gc_cuda_check(dev, dev->api.function_set(function, GC_CU_FUNC_MAX_DYNAMIC_SHARED, dynamic),
+						 "cuFuncSetAttribute", err);
+}
+
+static GcCode
+cuda_kernel_get(GcModule *module, const char *name, GcKernel **out, GcKernelInfo *info,
+				GcError *err)
+{
+	CudaDevice *dev = module->dev;
+	GcKernel   *kernel;
+	sigset_t	saved;
+	GcCode		code;
+
+	*out = NULL;
+	if (dev->lost)
+		return lost(dev, err);
+	kernel = calloc(1, sizeof(GcKernel));
+	if (kernel == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for a kernel.");
+	kernel->dev = dev;
+	gc_cuda_block_signals(&saved);
+	code = gc_cuda_check(dev, dev->api.module_function(&kernel->handle, module->handle, name),
+						 "cuModuleGetFunction", err);
+	if (code == GC_OK)
+		code = prepare_kernel(dev, kernel->handle, info, err);
+	gc_cuda_restore_signals(&saved);
+	if (code != GC_OK)
+	{
+		free(kernel);
+		return code;
+	}
+	kernel->next = module->kernels;
+	module->kernels = kernel;
+	*out = kernel;
+	return GC_OK;
+}
+
+static int
+cuda_occupancy(GcKernel *kernel, u32 threads, u32 shared_bytes)
+{
+	CudaDevice *dev = kernel->dev;
+	int			blocks = 0;
+
+	if (dev->lost ||
+		gc_cuda_check(dev, dev->api.occupancy(&blocks, kernel->handle, (int) threads, shared_bytes),
+					  "cuOccupancyMaxActiveBlocksPerMultiprocessor", NULL) != GC_OK)
+		return 0;
+	return blocks;
+}
+
+const GcDeviceOps gc_cuda_ops = {
+	.name = "cuda",
+	.open = gc_cuda_open,
+	.close = gc_cuda_close,
+	.pool = cuda_pool,
+	.pin = cuda_pin,
+	.unpin = cuda_unpin,
+	.stream_get = cuda_stream_get,
+	.stream_put = cuda_stream_put,
+	.copy_in = cuda_copy_in,
+	.copy_out = cuda_copy_out,
+	.copy = cuda_copy,
+	.fill = cuda_fill,
+	.launch = cuda_launch,
+	.mark = cuda_mark,
+	.mark_done = cuda_mark_done,
+	.mark_wait = cuda_mark_wait,
+	.mark_ms = cuda_mark_ms,
+	.mark_put = cuda_mark_put,
+	.stream_wait = cuda_stream_wait,
+	.compile = cuda_compile,
+	.module_load = cuda_module_load,
+	.module_unload = gc_cuda_module_unload,
+	.kernel_get = cuda_kernel_get,
+	.occupancy = cuda_occupancy,
+	.drain = cuda_drain,
+};

@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuda_internal.h
+ *	  What cuda.c and cuda_open.c share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CUDA_INTERNAL_H
+#define GC_CUDA_INTERNAL_H
+
+#include "device.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "cuda_api.h"
+#include "nvrtc.h"
+
+typedef struct CudaDevice
+{
+	GcDevice	base;
+	CudaApi		api;
+	const GcNvrtc *nvrtc;
+	int			driver_major;
+	CuDevice	handle;
+	CuContext	context;		/* NULL until retained */
+	CuPtr		pool;
+	u64			pool_size;
+	GcStream   *streams;		/* all */
+	GcStream   *free_streams;
+	GcMark	   *marks;			/* all */
+	GcMark	   *free_marks;
+	GcModule   *modules;		/* all */
+	bool		warming;		/* warmup is to be joined */
+	pthread_t	warmup;
+	bool		lost;
+	char		lost_detail[256];
+} CudaDevice;
+
+struct GcStream
+{
+	CudaDevice *dev;
+	CuStream	handle;
+	GcStream   *next;			/* in dev->streams */
+	GcStream   *next_free;
+};
+
+struct GcMark
+{
+	CudaDevice *dev;
+	CuEvent		handle;
+	GcMark	   *next;			/* in dev->marks */
+	GcMark	   *next_free;
+};
+
+struct GcKernel
+{
+	CudaDevice *dev;
+	CuFunction	handle;
+	GcKernel   *next;			/* in its module */
+};
+
+struct GcModule
+{
+	CudaDevice *dev;
+	CuModule	handle;
+	GcKernel   *kernels;
+	GcModule   *next;			/* in dev->modules */
+	GcModule  **link;			/* what points to this one there */
+};
+
+/* cuda.c */
+extern void gc_cuda_module_unload(GcDevice *dev, GcModule *module);
+
+/* cuda_open.c */
+extern GcCode gc_cuda_open(GcDevice **dev, const GcDeviceOptions *options, GcError *err);
+extern void gc_cuda_close(GcDevice *dev);
+
+/* Turn the result of a driver call into a code; `call` is the function's name. */
+extern GcCode gc_cuda_check(CudaDevice *dev, CuResult result, const char *call, GcError *err);
+extern const char *gc_cuda_error_text(CudaDevice *dev, CuResult result);
+
+/* Around calls in which the driver may start threads: see cuda_open.c. */
+extern void gc_cuda_block_signals(sigset_t *saved);
+extern void gc_cuda_restore_signals(const sigset_t *saved);
+
+#endif							/* GC_CUDA_INTERNAL_H */

@@ -1,0 +1,207 @@
+/*-------------------------------------------------------------------------
+ *
+ * device.h
+ *	  The Device interface: what the worker asks of an accelerator.
+ *
+ * Two implementations: cuda.c (driver API and NVRTC, both opened at run time)
+ * and host.c (threads of the worker process and the system's C compiler).  The
+ * worker, the scheduler and the tests know only this header.
+ *
+ * Process and threads: the worker process only.  All functions but compile()
+ * are called on the worker's main thread.  compile() may be called on any thread
+ * and by several at once.  Nothing here calls a function of PostgreSQL.
+ *
+ * Cost: nothing that is called per request allocates device memory from the
+ * driver, creates a stream or event, or queries a device property: these are
+ * pooled at open() or on first use and reused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_DEVICE_H
+#define GC_DEVICE_H
+
+#include "../status.h"
+#include "../../cuda/gc_abi.h"
+
+typedef u64 GcAddr;				/* address on the device; 0 is none */
+
+typedef struct GcDevice GcDevice;
+typedef struct GcStream GcStream;	/* in-order queue of copies and launches */
+typedef struct GcMark GcMark;		/* a point in a stream: event + timestamp */
+typedef struct GcModule GcModule;	/* a loaded kernel image */
+typedef struct GcKernel GcKernel;	/* one entry point of a module */
+
+typedef struct GcDeviceOptions
+{
+	int			host_threads;	/* device host: threads; 0 = all cores */
+	u64			memory_limit;	/* bytes of device memory to take; 0 = automatic */
+	int			ordinal;		/* device cuda: which GPU */
+} GcDeviceOptions;
+
+/* Filled at open(), constant afterwards.  0 where the device does not tell. */
+typedef struct GcDeviceInfo
+{
+	char		name[128];		/* "NVIDIA H200", or the CPU's model name */
+	bool		host_memory;	/* reads host memory in place: nothing need be copied */
+	u64			memory_bytes;	/* memory taken for the pool */
+	u64			total_bytes;	/* memory of the device */
+	int			sms;			/* multiprocessors; host: threads */
+	int			warp_size;		/* 32; host: 1 */
+	int			max_warps;		/* per multiprocessor; host: 1 */
+	int			max_blocks;		/* per multiprocessor; host: 1 */
+	int			registers;		/* per multiprocessor, 32-bit; host: 0 */
+	int			shared_per_sm;	/* bytes; host: what stays in a core's own cache */
+	int			shared_per_block;	/* bytes a block may have with opt-in; host: more
+									 * is possible, but slow */
+	int			shared_reserved;	/* bytes per block that the system takes */
+	u64			l2_bytes;		/* host: of the last level */
+	int			clock_khz;		/* host: 0, like the next two */
+	int			memory_clock_khz;
+	int			memory_bus_bits;
+	int			arch;			/* 90 for sm_90; host: 0 */
+	char		target[64];		/* compile target, part of the kernel cache's key:
+								 * architecture and version of NVRTC, or version of
+								 * the C compiler and a digest of CPU and options */
+} GcDeviceInfo;
+
+typedef struct GcKernelInfo
+{
+	int			registers;		/* per thread; host: 0 */
+	int			shared_static;	/* bytes per block */
+	int			local_bytes;	/* per thread, spills included */
+	int			max_threads;	/* largest block it can be launched with */
+} GcKernelInfo;
+
+typedef struct GcLaunch
+{
+	u32			blocks;
+	u32			threads;		/* per block; host: ignored */
+	u32			shared_bytes;	/* dynamic shared memory, per block */
+} GcLaunch;
+
+/* Compiled code; bytes is malloc'd, the receiver frees it. */
+typedef struct GcImage
+{
+	void	   *bytes;
+	size_t		size;
+} GcImage;
+
+typedef struct GcDeviceOps
+{
+	const char *name;			/* "cuda" or "host" */
+
+	/*
+	 * Probe for the device and take it.  GC_NO_DEVICE when there is none (no
+	 * library, no driver, no GPU), GC_NO_COMPILER when it could run but nothing
+	 * can compile for it.  Must not leave threads or memory behind on failure.
+	 */
+	GcCode		(*open) (GcDevice **dev, const GcDeviceOptions *options, GcError *err);
+
+	/* Abandon what is queued and give everything back, modules included. */
+	void		(*close) (GcDevice *dev);
+
+	/*
+	 * The pool of device memory taken at open(): options.memory_limit bytes, or
+	 * by default 85 % of what is free on a GPU and half of a host's memory, less
+	 * where that could not be had.  Host: a range of address space of this
+	 * process, zeroed, that gets memory when it is touched.
+	 */
+	void		(*pool) (GcDevice *dev, GcAddr *base, u64 *size);
+
+	/*
+	 * Make a range of host memory fit for fast asynchronous copies (page-lock
+	 * it), or undo that.  Failure is not an error: copies are then slower.
+	 */
+	GcCode		(*pin) (GcDevice *dev, void *ptr, size_t size, GcError *err);
+	void		(*unpin) (GcDevice *dev, void *ptr);
+
+	/*
+	 * Pooled; never NULL unless *err says why.  stream_put wants an idle stream;
+	 * that it failed is then forgotten.
+	 */
+	GcStream   *(*stream_get) (GcDevice *dev, GcError *err);
+	void		(*stream_put) (GcDevice *dev, GcStream *stream);
+
+	/*
+	 * Asynchronous, in stream order.  Host memory stays valid until done.  A
+	 * host's copy onto itself (dst == src) does nothing; other overlaps are not
+	 * allowed.
+	 */
+	GcCode		(*copy_in) (GcStream *stream, GcAddr dst, const void *src, size_t size, GcError *err);
+	GcCode		(*copy_out) (GcStream *stream, void *dst, GcAddr src, size_t size, GcError *err);
+	GcCode		(*copy) (GcStream *stream, GcAddr dst, GcAddr src, size_t size, GcError *err);
+	GcCode		(*fill) (GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err);
+
+	/*
+	 * args is a whole GcArgs and is copied before the call returns.  args_words:
+	 * words of args->w used; a kernel's parameter may declare fewer or more, and
+	 * finds anything in those more.  No blocks: nothing happens.
+	 *
+	 * Host: a block is never interrupted, so other streams get the threads as
+	 * soon as some block ends; let a launch have several blocks per thread.
+	 */
+	GcCode		(*launch) (GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
+						   const GcArgs *args, int args_words, GcError *err);
+
+	/*
+	 * Put a mark behind all work queued so far.  Marks are pooled; put back
+	 * what was got (done or not).  mark_done: GC_OK with *done set, or the error
+	 * with which work before the mark failed.  mark_ms: time between two done
+	 * marks.  stream_wait: work queued to `stream` from now on waits for `mark`,
+	 * and fails if what was before the mark failed; the mark may be put back at
+	 * once.
+	 *
+	 * A failure concerns, on the host, the stream it happened on until stream_put;
+	 * on cuda the whole device: every later call returns GC_DEVICE_FAILED.
+	 */
+	GcMark	   *(*mark) (GcStream *stream, GcError *err);
+	GcCode		(*mark_done) (GcMark *mark, bool *done, GcError *err);
+	GcCode		(*mark_wait) (GcMark *mark, GcError *err);
+	float		(*mark_ms) (GcMark *from, GcMark *to);
+	void		(*mark_put) (GcDevice *dev, GcMark *mark);
+	GcCode		(*stream_wait) (GcStream *stream, GcMark *mark, GcError *err);
+
+	/*
+	 * Compile kernel source text into an image.  Thread-safe.  source is NUL-
+	 * terminated.  On GC_COMPILE_FAILED, err->detail begins with the compiler's
+	 * first message.
+	 */
+	GcCode		(*compile) (GcDevice *dev, const char *source, GcImage *image, GcError *err);
+
+	GcCode		(*module_load) (GcDevice *dev, const GcImage *image, GcModule **module, GcError *err);
+
+	/* Its kernels are gone too; none of them may be queued or running. */
+	void		(*module_unload) (GcDevice *dev, GcModule *module);
+	GcCode		(*kernel_get) (GcModule *module, const char *name, GcKernel **kernel,
+							   GcKernelInfo *info, GcError *err);
+
+	/*
+	 * Blocks of this kernel that one multiprocessor can hold at once, with
+	 * `threads` threads and `shared_bytes` of dynamic shared memory each; cached
+	 * by the caller.  0 when not even one, or the device is lost.  host: 1.
+	 */
+	int			(*occupancy) (GcKernel *kernel, u32 threads, u32 shared_bytes);
+
+	/* Block until everything queued on the device is done. */
+	GcCode		(*drain) (GcDevice *dev, GcError *err);
+} GcDeviceOps;
+
+/* First member of every implementation's GcDevice. */
+struct GcDevice
+{
+	const GcDeviceOps *ops;
+	GcDeviceInfo info;
+
+	/*
+	 * Called, on any thread, after a mark that has not been put back became done,
+	 * so that the worker need not poll; may be NULL.  Set by the worker right
+	 * after open().  Device cuda cannot tell and never calls it.
+	 */
+	void		(*wake) (void *arg);
+	void	   *wake_arg;
+};
+
+extern const GcDeviceOps gc_cuda_ops;
+extern const GcDeviceOps gc_host_ops;
+
+#endif							/* GC_DEVICE_H */

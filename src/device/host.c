@@ -1,0 +1,555 @@
+/*-------------------------------------------------------------------------
+ *
+ * host.c
+ *	  Device "host": the Device interface over this machine's own CPUs.
+ *
+ * A multiprocessor is a thread (host_threads.c), a kernel is a shared object
+ * made by the system's C compiler (host_compile.c, host_module.c), a block is
+ * one call of its entry point.  Device memory is ordinary memory: the pool is a
+ * range of address space that gets memory when it is touched, and kernels also
+ * read any other memory of the process in place.
+ *
+ * Process and threads: the worker process, its main thread, but for compile(),
+ * which is called on any.  Locks: see host_threads.c.
+ *
+ * Ownership: the device owns pool, threads, streams and marks until close(),
+ * and then unloads what modules are left.  A kernel is its entry point's address;
+ * a module must outlive its launches.
+ *
+ * Errors: an operation that fails leaves its error with the stream; what is
+ * queued behind it is left out, every later mark of the stream reports it, and
+ * streams that wait for such a mark take it over.  stream_put clears it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "host_internal.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define MEGABYTE			((u64) 1 << 20)
+#define POOL_SMALLEST		(64 * MEGABYTE)
+#define POOL_GRANULE		(2 * MEGABYTE)
+
+/* Copies and fills up to this size are made at once if the stream is idle. */
+#define INLINE_BYTES		(64 * 1024)
+
+struct GcModule
+{
+	void	   *handle;			/* dlopen's */
+	GcModule   *next;			/* in dev->modules */
+	GcModule  **link;			/* what points to this one there */
+};
+
+/* ---------- describing the machine ---------- */
+
+/* The CPUs that this process may run on. */
+static int
+count_cpus(void)
+{
+	cpu_set_t	set;
+	long		online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
+		return CPU_COUNT(&set);
+	return online > 0 ? (int) online : 1;
+}
+
+/* The CPU's model name, or at least its kind. */
+static void
+cpu_name(char *name, size_t size)
+{
+	FILE	   *file = fopen("/proc/cpuinfo", "re");
+	struct utsname system;
+	char		line[256];
+
+	name[0] = '\0';
+	while (file != NULL && name[0] == '\0' && fgets(line, sizeof(line), file) != NULL)
+	{
+		const char *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) == 0 && colon != NULL)
+		{
+			colon += 1 + strspn(colon + 1, " \t");
+			snprintf(name, size, "%.*s", (int) strcspn(colon, "\n"), colon);
+		}
+	}
+	if (file != NULL)
+		fclose(file);
+	if (name[0] == '\0')
+		snprintf(name, size, "%s CPU", uname(&system) == 0 ? system.machine : "unknown");
+}
+
+/* Physical memory, or what the container may use of it. */
+static u64
+physical_memory(void)
+{
+	long		pages = sysconf(_SC_PHYS_PAGES);
+	long		page = sysconf(_SC_PAGESIZE);
+	u64			memory = pages > 0 && page > 0 ? (u64) pages * (u64) page : 1024 * MEGABYTE;
+	FILE	   *file = fopen("/sys/fs/cgroup/memory.max", "re");
+	unsigned long long limit;
+
+	if (file != NULL)
+	{
+		if (fscanf(file, "%llu", &limit) == 1 && limit > 0 && limit < memory)
+			memory = limit;
+		fclose(file);
+	}
+	return memory;
+}
+
+static u64
+cache_bytes(void)
+{
+	long		bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+
+	if (bytes <= 0)
+		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+	return bytes > 0 ? (u64) bytes : 0;
+}
+
+/* Clock and memory speeds stay 0, unknown; so does what only a GPU has. */
+static void
+describe_host(HostDevice *dev)
+{
+	GcDeviceInfo *info = &dev->base.info;
+
+	cpu_name(info->name, sizeof(info->name));
+	info->host_memory = true;
+	info->memory_bytes = dev->pool_size;
+	info->total_bytes = physical_memory();
+	info->sms = dev->nthreads;
+	info->warp_size = 1;
+	info->max_warps = 1;
+	info->max_blocks = 1;
+	info->shared_per_sm = HOST_SHARED_BYTES;
+	info->shared_per_block = HOST_SHARED_BYTES;
+	info->l2_bytes = cache_bytes();
+}
+
+/* ---------- open and close ---------- */
+
+/*
+ * Reserve the pool's address space, as much as the options say, or half of the
+ * machine's memory; less where the system does not allow that.
+ */
+static GcCode
+take_pool(HostDevice *dev, u64 limit, GcError *err)
+{
+	u64			size = limit != 0 ? limit : physical_memory() / 2;
+
+	for (;;)
+	{
+		void	   *pool;
+
+		if (size > POOL_GRANULE)
+			size -= size % POOL_GRANULE;
+		pool = mmap(NULL, size, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (pool != MAP_FAILED)
+		{
+			dev->pool = pool;
+			dev->pool_size = size;
+			return GC_OK;
+		}
+		size /= 2;
+		if (size < POOL_SMALLEST)
+			return gc_fail(err, GC_DEVICE_MEMORY,
+						   "mmap could not reserve memory for device host: %m.");
+	}
+}
+
+static void
+host_module_unload(GcDevice *base, GcModule *module)
+{
+	(void) base;
+	*module->link = module->next;
+	if (module->next != NULL)
+		module->next->link = module->link;
+	dlclose(module->handle);
+	free(module);
+}
+
+static void
+host_close(GcDevice *base)
+{
+	HostDevice *dev = (HostDevice *) base;
+
+	gc_host_threads_stop(dev);
+	while (dev->modules != NULL)
+		host_module_unload(base, dev->modules);
+	while (dev->streams != NULL)
+	{
+		GcStream   *stream = dev->streams;
+
+		dev->streams = stream->next;
+		free(stream);
+	}
+	while (dev->marks != NULL)
+	{
+		GcMark	   *mark = dev->marks;
+
+		dev->marks = mark->next;
+		free(mark);
+	}
+	gc_host_compiler_free(&dev->compiler);
+	if (dev->pool != NULL)
+		munmap(dev->pool, dev->pool_size);
+	pthread_cond_destroy(&dev->done);
+	pthread_cond_destroy(&dev->work);
+	pthread_mutex_destroy(&dev->lock);
+	free(dev);
+}
+
+static GcCode
+host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
+{
+	HostDevice *dev = calloc(1, sizeof(HostDevice));
+	int			nthreads = options->host_threads > 0 ? options->host_threads : count_cpus();
+	GcCode		code;
+
+	*out = NULL;
+	if (dev == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for device host.");
+	dev->base.ops = &gc_host_ops;
+	pthread_mutex_init(&dev->lock, NULL);
+	pthread_cond_init(&dev->work, NULL);
+	pthread_cond_init(&dev->done, NULL);
+
+	code = gc_host_compiler_find(&dev->compiler, dev->base.info.target,
+								 sizeof(dev->base.info.target), err);
+	if (code == GC_OK)
+		code = take_pool(dev, options->memory_limit, err);
+	if (code == GC_OK)
+		code = gc_host_threads_start(dev, nthreads, err);
+	if (code != GC_OK)
+	{
+		host_close(&dev->base);
+		return code;
+	}
+	describe_host(dev);
+	*out = &dev->base;
+	return GC_OK;
+}
+
+static void
+host_pool(GcDevice *base, GcAddr *addr, u64 *size)
+{
+	HostDevice *dev = (HostDevice *) base;
+
+	*addr = (GcAddr) (uintptr_t) dev->pool;
+	*size = dev->pool_size;
+}
+
+static GcCode
+host_pin(GcDevice *dev, void *ptr, size_t size, GcError *err)
+{
+	(void) dev;
+	(void) ptr;
+	(void) size;
+	(void) err;
+	return GC_OK;
+}
+
+static void
+host_unpin(GcDevice *dev, void *ptr)
+{
+	(void) dev;
+	(void) ptr;
+}
+
+/* ---------- streams ---------- */
+
+static GcStream *
+host_stream_get(GcDevice *base, GcError *err)
+{
+	HostDevice *dev = (HostDevice *) base;
+	GcStream   *stream = dev->free_streams;
+
+	if (stream != NULL)
+	{
+		dev->free_streams = stream->next_free;
+		return stream;
+	}
+	stream = calloc(1, sizeof(GcStream));
+	if (stream == NULL)
+	{
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a stream.");
+		return NULL;
+	}
+	stream->dev = dev;
+	stream->next = dev->streams;
+	dev->streams = stream;
+	return stream;
+}
+
+static void
+host_stream_put(GcDevice *base, GcStream *stream)
+{
+	HostDevice *dev = (HostDevice *) base;
+
+	/* The lock, because a thread may just be on its way out of the last mark. */
+	pthread_mutex_lock(&dev->lock);
+	stream->error.code = GC_OK;
+	pthread_mutex_unlock(&dev->lock);
+	stream->next_free = dev->free_streams;
+	dev->free_streams = stream;
+}
+
+static GcCode
+queue_memory(GcStream *stream, HostOpKind kind, void *dst, const void *src, int byte,
+			 size_t size, GcError *err)
+{
+	HostOp	   *op;
+
+	if (size == 0 || dst == src)
+		return GC_OK;
+	if (size <= INLINE_BYTES && gc_host_stream_idle(stream))
+	{
+		if (kind == HOST_COPY)
+			memcpy(dst, src, size);
+		else
+			memset(dst, byte, size);
+		return GC_OK;
+	}
+	op = gc_host_op_new(stream->dev, kind, err);
+	if (op == NULL)
+		return GC_HOST_MEMORY;
+	op->dst = dst;
+	op->src = src;
+	op->byte = byte;
+	op->size = size;
+	op->units = (size + HOST_PIECE - 1) / HOST_PIECE;
+	gc_host_submit(stream, op);
+	return GC_OK;
+}
+
+static GcCode
+host_copy_in(GcStream *stream, GcAddr dst, const void *src, size_t size, GcError *err)
+{
+	return queue_memory(stream, HOST_COPY, (void *) (uintptr_t) dst, src, 0, size, err);
+}
+
+static GcCode
+host_copy_out(GcStream *stream, void *dst, GcAddr src, size_t size, GcError *err)
+{
+	return queue_memory(stream, HOST_COPY, dst, (const void *) (uintptr_t) src, 0, size, err);
+}
+
+static GcCode
+host_copy(GcStream *stream, GcAddr dst, GcAddr src, size_t size, GcError *err)
+{
+	return queue_memory(stream, HOST_COPY, (void *) (uintptr_t) dst,
+						(const void *) (uintptr_t) src, 0, size, err);
+}
+
+static GcCode
+host_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
+{
+	return queue_memory(stream, HOST_FILL, (void *) (uintptr_t) dst, NULL, byte, size, err);
+}
+
+static GcCode
+host_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
+			const GcArgs *args, int args_words, GcError *err)
+{
+	HostOp	   *op;
+
+	if (args_words < 0 || args_words > GC_MAX_ARG_WORDS)
+		return gc_fail(err, GC_BAD_PROGRAM, "A kernel cannot have %d argument words.", args_words);
+	if (launch->blocks == 0)
+		return GC_OK;
+	op = gc_host_op_new(stream->dev, HOST_LAUNCH, err);
+	if (op == NULL)
+		return GC_HOST_MEMORY;
+	*(void **) &op->entry = kernel;
+	op->blocks = launch->blocks;
+	op->shared_bytes = launch->shared_bytes;
+	op->units = launch->blocks;
+	memcpy(&op->args, args, offsetof(GcArgs, w) + (size_t) args_words * sizeof(args->w[0]));
+	gc_host_submit(stream, op);
+	return GC_OK;
+}
+
+/* ---------- marks ---------- */
+
+/* Queue a mark, or a wait for one; the operation holds a reference. */
+static GcCode
+queue_mark(GcStream *stream, HostOpKind kind, GcMark *mark, GcError *err)
+{
+	HostOp	   *op = gc_host_op_new(stream->dev, kind, err);
+
+	if (op == NULL)
+		return GC_HOST_MEMORY;
+	gc_host_mark_ref(mark);
+	op->mark = mark;
+	gc_host_submit(stream, op);
+	return GC_OK;
+}
+
+static GcMark *
+host_mark(GcStream *stream, GcError *err)
+{
+	GcMark	   *mark = gc_host_mark_new(stream->dev, err);
+
+	if (mark != NULL && queue_mark(stream, HOST_MARK, mark, err) != GC_OK)
+	{
+		gc_host_mark_put(mark);
+		return NULL;
+	}
+	return mark;
+}
+
+static GcCode
+mark_result(const GcMark *mark, GcError *err)
+{
+	if (mark->error.code != GC_OK && err != NULL)
+		*err = mark->error;
+	return mark->error.code;
+}
+
+static GcCode
+host_mark_done(GcMark *mark, bool *done, GcError *err)
+{
+	GcCode		code;
+
+	*done = false;
+	if (!atomic_load(&mark->done))
+		return GC_OK;
+	code = mark_result(mark, err);
+	*done = code == GC_OK;
+	return code;
+}
+
+static GcCode
+host_mark_wait(GcMark *mark, GcError *err)
+{
+	gc_host_mark_await(mark);
+	return mark_result(mark, err);
+}
+
+static float
+host_mark_ms(GcMark *from, GcMark *to)
+{
+	if (!atomic_load(&from->done) || !atomic_load(&to->done))
+		return 0;
+	return (float) ((double) (to->time.tv_sec - from->time.tv_sec) * 1e3 +
+					(double) (to->time.tv_nsec - from->time.tv_nsec) * 1e-6);
+}
+
+static void
+host_mark_put(GcDevice *dev, GcMark *mark)
+{
+	(void) dev;
+	gc_host_mark_put(mark);
+}
+
+static GcCode
+host_stream_wait(GcStream *stream, GcMark *mark, GcError *err)
+{
+	return queue_mark(stream, HOST_WAIT, mark, err);
+}
+
+static GcCode
+host_drain(GcDevice *base, GcError *err)
+{
+	(void) err;
+	gc_host_await_idle((HostDevice *) base);
+	return GC_OK;
+}
+
+/* ---------- modules and kernels ---------- */
+
+static GcCode
+host_compile(GcDevice *base, const char *source, GcImage *image, GcError *err)
+{
+	return gc_host_compile(&((HostDevice *) base)->compiler, source, image, err);
+}
+
+static GcCode
+host_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *err)
+{
+	HostDevice *dev = (HostDevice *) base;
+	GcModule   *module = calloc(1, sizeof(GcModule));
+	GcCode		code;
+
+	*out = NULL;
+	if (module == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for a module.");
+	code = gc_host_dlopen(image, &module->handle, err);
+	if (code != GC_OK)
+	{
+		free(module);
+		return code;
+	}
+	module->next = dev->modules;
+	module->link = &dev->modules;
+	if (module->next != NULL)
+		module->next->link = &module->next;
+	dev->modules = module;
+	*out = module;
+	return GC_OK;
+}
+
+static GcCode
+host_kernel_get(GcModule *module, const char *name, GcKernel **kernel, GcKernelInfo *info,
+				GcError *err)
+{
+	void	   *entry = dlsym(module->handle, name);
+
+	*kernel = NULL;
+	if (entry == NULL)
+		return gc_fail(err, GC_DEVICE_FAILED, "A compiled kernel has no entry point \"%s\".", name);
+	memset(info, 0, sizeof(*info));
+	info->max_threads = 1;
+	*kernel = entry;
+	return GC_OK;
+}
+
+static int
+host_occupancy(GcKernel *kernel, u32 threads, u32 shared_bytes)
+{
+	(void) kernel;
+	(void) threads;
+	(void) shared_bytes;
+	return 1;
+}
+
+const GcDeviceOps gc_host_ops = {
+	.name = "host",
+	.open = host_open,
+	.close = host_close,
+	.pool = host_pool,
+	.pin = host_pin,
+	.unpin = host_unpin,
+	.stream_get = host_stream_get,
+	.stream_put = host_stream_put,
+	.copy_in = host_copy_in,
+	.copy_out = host_copy_out,
+	.copy = host_copy,
+	.fill = host_fill,
+	.launch = host_launch,
+	.mark = host_mark,
+	.mark_done = host_mark_done,
+	.mark_wait = host_mark_wait,
+	.mark_ms = host_mark_ms,
+	.mark_put = host_mark_put,
+	.stream_wait = host_stream_wait,
+	.compile = host_compile,
+	.module_load = host_module_load,
+	.module_unload = host_module_unload,
+	.kernel_get = host_kernel_get,
+	.occupancy = host_occupancy,
+	.drain = host_drain,
+};

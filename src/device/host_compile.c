@@ -1,0 +1,568 @@
+/*-------------------------------------------------------------------------
+ *
+ * host_compile.c
+ *	  Device "host": compiling kernels with the system's C compiler.
+ *
+ * The compiler reads the text from a memfd as its standard input, writes its
+ * messages to another, and writes the shared object, and all its temporary
+ * files, into a private directory that is removed afterwards.  No shell is
+ * involved; the process is made by posix_spawn, which unlike fork copies
+ * nothing of a server process that maps gigabytes.
+ *
+ * Process and threads: the worker process; gc_host_compiler_find and
+ * gc_host_compiler_free on the main thread, gc_host_compile on any thread and
+ * several at once.  The environment is copied when the compiler is found, so
+ * that no thread reads it while the server may change it.  The child has
+ * default signal handling and no signal blocked; it stays in the worker's
+ * process group, so that what ends the worker ends it too.  It is waited for
+ * by its pid only: SIGCHLD and other children are none of our business.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "host_internal.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hash.h"
+
+extern char **environ;
+
+#define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
+#define MAX_ARGS 32
+#define MAX_LOG 65536
+
+/*
+ * fp-contract off: floats must come out as PostgreSQL's do.  strict-aliasing
+ * off: kernels read the same memory at several widths.  Bsymbolic: a function
+ * of a kernel must not become the server's function of the same name.
+ */
+static const char *const compiler_options[] = {
+	"-x", "c", "-std=gnu11", "-O3", "-fPIC", "-shared", "-pipe",
+	"-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-w",
+	"-Wl,-Bsymbolic",
+};
+
+static const char probe_source[] = "int gc_probe(int x) { return x + 1; }\n";
+
+/* ---------- running the compiler ---------- */
+
+static void
+prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attr, int in, int out)
+{
+	sigset_t	all;
+	sigset_t	none;
+
+	posix_spawn_file_actions_adddup2(actions, in, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(actions, out, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(actions, out, STDERR_FILENO);
+#if defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 34)
+	posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+#endif
+#endif
+	sigfillset(&all);
+	sigemptyset(&none);
+	posix_spawnattr_setsigdefault(attr, &all);
+	posix_spawnattr_setsigmask(attr, &none);
+	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+}
+
+/*
+ * Run it to its end; what it writes goes to `out`.  GC_OK says that it ran, and
+ * *status how it ended.
+ */
+static GcCode
+run(const HostCompiler *compiler, const char *const *args, char **env, int in, int out,
+	int *status, GcError *err)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	pid_t		pid;
+	int			result;
+
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory to run the C compiler.");
+	if (posix_spawnattr_init(&attr) != 0)
+	{
+		posix_spawn_file_actions_destroy(&actions);
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory to run the C compiler.");
+	}
+	prepare_child(&actions, &attr, in, out);
+	result = posix_spawn(&pid, compiler->path, &actions, &attr, (char *const *) args, env);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	if (result != 0)
+	{
+		errno = result;
+		return gc_fail(err, result == ENOMEM || result == EAGAIN ? GC_HOST_MEMORY : GC_COMPILE_FAILED,
+					   "posix_spawn could not run \"%s\": %m.", compiler->path);
+	}
+	while (waitpid(pid, status, 0) < 0)
+	{
+		if (errno != EINTR)
+			return gc_fail(err, GC_COMPILE_FAILED, "waitpid could not wait for \"%s\": %m.",
+						   compiler->path);
+	}
+	return GC_OK;
+}
+
+/* A file without a name that holds this text, to be read from its start; or -1. */
+static int
+text_file(const char *text)
+{
+	int			fd = memfd_create("gpuconc compiler", MFD_CLOEXEC);
+	size_t		size = strlen(text);
+
+	while (fd >= 0 && size > 0)
+	{
+		ssize_t		n = write(fd, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+		{
+			close(fd);
+			return -1;
+		}
+		text += n;
+		size -= (size_t) n;
+	}
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* All of a file, or its first max bytes, with a NUL behind it; NULL on failure. */
+static char *
+read_file(int fd, size_t max, size_t *size)
+{
+	struct stat st;
+	size_t		done = 0;
+	char	   *bytes;
+
+	if (fstat(fd, &st) != 0)
+		return NULL;
+	*size = (size_t) st.st_size < max ? (size_t) st.st_size : max;
+	bytes = malloc(*size + 1);
+	if (bytes == NULL)
+		return NULL;
+	while (done < *size)
+	{
+		ssize_t		n = pread(fd, bytes + done, *size - done, (off_t) done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+		{
+			free(bytes);
+			return NULL;
+		}
+		done += (size_t) n;
+	}
+	bytes[*size] = '\0';
+	return bytes;
+}
+
+/* ---------- one compilation ---------- */
+
+/* The first error among the compiler's messages, to the end of them. */
+static const char *
+first_message(char *log)
+{
+	char	   *error = strstr(log, "error:");
+	size_t		length = strlen(log);
+
+	while (length > 0 && isspace((unsigned char) log[length - 1]))
+		log[--length] = '\0';
+	if (error == NULL)
+		return log;
+	while (error > log && error[-1] != '\n')
+		error--;
+	return error;
+}
+
+/*
+ * Did it fail for want of room on the disk?  (A linker that maps its output gets
+ * a bus error then.)
+ */
+static bool
+says_full(const char *log)
+{
+	return strstr(log, "No space left on device") != NULL ||
+		strstr(log, "Disk quota exceeded") != NULL || strstr(log, "Bus error") != NULL;
+}
+
+static GcCode
+report_failure(const HostCompiler *compiler, int status, int out, bool *full, GcError *err)
+{
+	size_t		size;
+	char	   *log = read_file(out, MAX_LOG, &size);
+	GcCode		code;
+
+	if (log != NULL && log[0] != '\0')
+	{
+		*full = says_full(log);
+		code = gc_fail(err, GC_COMPILE_FAILED, "%s", first_message(log));
+	}
+	else if (WIFSIGNALED(status))
+		code = gc_fail(err, GC_COMPILE_FAILED, "The compiler \"%s\" was ended by signal %d.",
+					   compiler->path, WTERMSIG(status));
+	else
+		code = gc_fail(err, GC_COMPILE_FAILED, "The compiler \"%s\" ended with exit code %d.",
+					   compiler->path, WEXITSTATUS(status));
+	free(log);
+	return code;
+}
+
+static GcCode
+read_image(const char *path, GcImage *image, bool *full, GcError *err)
+{
+	int			fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	image->bytes = fd >= 0 ? read_file(fd, SIZE_MAX - 1, &image->size) : NULL;
+	if (fd >= 0)
+		close(fd);
+	if (image->bytes != NULL && image->size > 0)
+		return GC_OK;
+	free(image->bytes);
+	image->bytes = NULL;
+	*full = true;
+	return gc_fail(err, GC_COMPILE_FAILED, "The compiler's output \"%s\" could not be read.", path);
+}
+
+/* Compile into `dir`, which is ours alone. */
+static GcCode
+compile_into(const HostCompiler *compiler, const char *dir, int in, int out, GcImage *image,
+			 bool *full, GcError *err)
+{
+	const char *args[MAX_ARGS];
+	char		output[PATH_MAX + 16];
+	char		tmpdir[PATH_MAX + 16];
+	char	  **env;
+	int			n = 0;
+	int			status = 0;
+	GcCode		code;
+
+	snprintf(output, sizeof(output), "%s/kernel.so", dir);
+	snprintf(tmpdir, sizeof(tmpdir), "TMPDIR=%s", dir);
+	args[n++] = compiler->path;
+	for (int i = 0; i < LENGTH(compiler_options); i++)
+		args[n++] = compiler_options[i];
+	if (compiler->native)
+		args[n++] = "-march=native";
+	args[n++] = "-o";
+	args[n++] = output;
+	args[n++] = "-";
+	args[n++] = "-lm";
+	args[n] = NULL;
+
+	env = malloc(((size_t) compiler->nenv + 2) * sizeof(char *));
+	if (env == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory to run the C compiler.");
+	memcpy(env, compiler->env, (size_t) compiler->nenv * sizeof(char *));
+	env[compiler->nenv] = tmpdir;
+	env[compiler->nenv + 1] = NULL;
+	code = run(compiler, args, env, in, out, &status, err);
+	free(env);
+	if (code != GC_OK)
+		return code;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return report_failure(compiler, status, out, full, err);
+	return read_image(output, image, full, err);
+}
+
+/* Remove the directory with whatever a compiler that was killed has left in it. */
+static void
+remove_directory(const char *path)
+{
+	DIR		   *dir = opendir(path);
+	struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+	{
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	rmdir(path);
+}
+
+/* One try under one of the directories for temporary files. */
+static GcCode
+compile_under(const HostCompiler *compiler, const char *base, const char *source,
+			  GcImage *image, bool *full, GcError *err)
+{
+	char		dir[PATH_MAX];
+	int			n = snprintf(dir, sizeof(dir), "%s/gpuconc-XXXXXX", base);
+	int			in;
+	int			out;
+	GcCode		code;
+
+	*full = n >= (int) sizeof(dir) || mkdtemp(dir) == NULL;
+	if (*full)
+		return gc_fail(err, GC_COMPILE_FAILED,
+					   "A temporary directory in \"%s\" could not be created: %m.", base);
+	in = text_file(source);
+	out = text_file("");
+	if (in < 0 || out < 0)
+		code = gc_fail(err, GC_HOST_MEMORY, "memfd_create could not make a file in memory: %m.");
+	else
+		code = compile_into(compiler, dir, in, out, image, full, err);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	remove_directory(dir);
+	return code;
+}
+
+GcCode
+gc_host_compile(const HostCompiler *compiler, const char *source, GcImage *image, GcError *err)
+{
+	GcCode		code = GC_COMPILE_FAILED;
+	bool		full = true;
+
+	for (int i = 0; i < compiler->ntmpdirs && full; i++)
+		code = compile_under(compiler, compiler->tmpdirs[i], source, image, &full, err);
+	return code;
+}
+
+/* ---------- finding a compiler ---------- */
+
+/* Does its output load and run?  Main thread. */
+static GcCode
+probe(const HostCompiler *compiler, GcError *err)
+{
+	GcImage		image;
+	void	   *handle;
+	int			(*function) (int);
+	GcCode		code;
+
+	code = gc_host_compile(compiler, probe_source, &image, err);
+	if (code != GC_OK)
+		return code;
+	code = gc_host_dlopen(&image, &handle, err);
+	free(image.bytes);
+	if (code != GC_OK)
+		return code;
+	*(void **) &function = dlsym(handle, "gc_probe");
+	if (function == NULL || function(41) != 42)
+		code = gc_fail(err, GC_COMPILE_FAILED, "The code that \"%s\" produces does not work.",
+					   compiler->path);
+	dlclose(handle);
+	return code;
+}
+
+/* Copy the environment, less what decides language and temporary files. */
+static bool
+copy_environment(HostCompiler *compiler)
+{
+	int			count = 0;
+
+	while (environ != NULL && environ[count] != NULL)
+		count++;
+	compiler->env = calloc((size_t) count + 2, sizeof(char *));
+	if (compiler->env == NULL)
+		return false;
+	for (int i = 0; i < count; i++)
+	{
+		if (strncmp(environ[i], "TMPDIR=", 7) == 0 || strncmp(environ[i], "LC_ALL=", 7) == 0)
+			continue;
+		if ((compiler->env[compiler->nenv++] = strdup(environ[i])) == NULL)
+			return false;
+	}
+	return (compiler->env[compiler->nenv++] = strdup("LC_ALL=C")) != NULL;
+}
+
+static void
+add_tmpdir(HostCompiler *compiler, const char *dir)
+{
+	if (dir == NULL || dir[0] != '/' || strlen(dir) >= PATH_MAX)
+		return;
+	for (int i = 0; i < compiler->ntmpdirs; i++)
+	{
+		if (strcmp(compiler->tmpdirs[i], dir) == 0)
+			return;
+	}
+	strcpy(compiler->tmpdirs[compiler->ntmpdirs++], dir);
+}
+
+/* The program of this name on the PATH, into compiler->path. */
+static bool
+find_on_path(HostCompiler *compiler, const char *name)
+{
+	const char *path = getenv("PATH");
+
+	if (path == NULL || path[0] == '\0')
+		path = "/usr/local/bin:/usr/bin:/bin";
+	while (*path != '\0')
+	{
+		int			length = (int) strcspn(path, ":");
+		int			n = snprintf(compiler->path, sizeof(compiler->path), "%.*s/%s",
+								 length, path, name);
+		struct stat st;
+
+		/* A relative entry would depend on where the server happens to be. */
+		if (path[0] == '/' && n < (int) sizeof(compiler->path) &&
+			stat(compiler->path, &st) == 0 && S_ISREG(st.st_mode) &&
+			access(compiler->path, X_OK) == 0)
+			return true;
+		path += length;
+		path += *path == ':';
+	}
+	return false;
+}
+
+/* What it calls itself: the first line of `cc --version`. */
+static GcCode
+compiler_version(const HostCompiler *compiler, char *version, size_t size, GcError *err)
+{
+	const char *args[] = {compiler->path, "--version", NULL};
+	int			in = text_file("");
+	int			out = text_file("");
+	int			status = 0;
+	size_t		length;
+	char	   *log = NULL;
+	GcCode		code;
+
+	version[0] = '\0';
+	if (in < 0 || out < 0)
+		code = gc_fail(err, GC_HOST_MEMORY, "memfd_create could not make a file in memory: %m.");
+	else
+		code = run(compiler, args, compiler->env, in, out, &status, err);
+	if (code == GC_OK && (log = read_file(out, MAX_LOG, &length)) != NULL)
+	{
+		log[strcspn(log, "\n")] = '\0';
+		snprintf(version, size, "%s", log);
+	}
+	free(log);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return code;
+}
+
+/*
+ * A digest of what decides whether compiled code may be used on this machine:
+ * -march=native code is for one kind of CPU, as the kernel describes it.
+ */
+static u64
+machine_digest(u64 seed)
+{
+	static const char *const keys[] = {
+		"vendor_id", "cpu family", "model", "flags", "CPU implementer", "CPU architecture",
+		"CPU variant", "CPU part", "Features", "isa", "cpu",
+	};
+	FILE	   *file = fopen("/proc/cpuinfo", "re");
+	struct utsname name;
+	char	   *line = NULL;
+	size_t		allocated = 0;
+
+	if (uname(&name) == 0)
+		seed = gc_hash64(name.machine, strlen(name.machine), seed);
+
+	/* The first CPU's paragraph; the others are of its kind. */
+	while (file != NULL && getline(&line, &allocated, file) > 1)
+	{
+		size_t		length = strcspn(line, "\t:");
+
+		for (int i = 0; i < LENGTH(keys); i++)
+		{
+			if (strlen(keys[i]) == length && memcmp(line, keys[i], length) == 0)
+				seed = gc_hash64(line, strlen(line), seed);
+		}
+	}
+	free(line);
+	if (file != NULL)
+		fclose(file);
+	return seed;
+}
+
+static GcCode
+describe(const HostCompiler *compiler, char *target, size_t size, GcError *err)
+{
+	char		version[256];
+	u64			digest;
+	GcCode		code;
+
+	code = compiler_version(compiler, version, sizeof(version), err);
+	if (code != GC_OK)
+		return code;
+	digest = machine_digest(gc_hash64(version, strlen(version), compiler->native));
+	for (int i = 0; i < LENGTH(compiler_options); i++)
+		digest = gc_hash64(compiler_options[i], strlen(compiler_options[i]), digest);
+	snprintf(target, size, "%.40s %016llx", version, digest);
+	return GC_OK;
+}
+
+/* Try one compiler, first with -march=native, which not every one knows. */
+static GcCode
+try_compiler(HostCompiler *compiler, char *target, size_t size, GcError *err)
+{
+	GcCode		code;
+
+	compiler->native = true;
+	code = probe(compiler, err);
+	if (code == GC_COMPILE_FAILED)
+	{
+		compiler->native = false;
+		code = probe(compiler, err);
+	}
+	if (code == GC_OK)
+		code = describe(compiler, target, size, err);
+	return code;
+}
+
+GcCode
+gc_host_compiler_find(HostCompiler *compiler, char *target, size_t size, GcError *err)
+{
+	static const char *const names[] = {"cc", "gcc", "clang"};
+	GcError		why = {GC_NO_COMPILER, "none of cc, gcc and clang is on the server's PATH."};
+
+	memset(compiler, 0, sizeof(*compiler));
+	if (!copy_environment(compiler))
+	{
+		gc_host_compiler_free(compiler);
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for the environment of the C compiler.");
+	}
+	add_tmpdir(compiler, getenv("TMPDIR"));
+	add_tmpdir(compiler, "/tmp");
+	add_tmpdir(compiler, "/dev/shm");
+	for (int i = 0; i < LENGTH(names); i++)
+	{
+		if (find_on_path(compiler, names[i]) &&
+			try_compiler(compiler, target, size, &why) == GC_OK)
+			return GC_OK;
+	}
+	gc_host_compiler_free(compiler);
+	return gc_fail(err, GC_NO_COMPILER, "No C compiler for kernels was found: %s", why.detail);
+}
+
+void
+gc_host_compiler_free(HostCompiler *compiler)
+{
+	for (int i = 0; i < compiler->nenv; i++)
+		free(compiler->env[i]);
+	free(compiler->env);
+	memset(compiler, 0, sizeof(*compiler));
+}

@@ -1,0 +1,534 @@
+/*-------------------------------------------------------------------------
+ *
+ * host_threads.c
+ *	  Device "host": the threads that do a GPU's work, and what they serve.
+ *
+ * A stream is a queue of operations; its head alone is being worked on.  An
+ * operation is some number of units (blocks of a launch, pieces of a copy),
+ * which any thread claims by an atomic counter.  Streams whose head has units
+ * left stand in a ring.  A thread takes the next stream of the ring, claims a
+ * unit, and goes on claiming units of the same operation without the lock
+ * while no other stream is in the ring; else it goes back for the next stream.
+ * So threads are shared evenly among the streams, and a launch of many blocks
+ * does not starve the others.  A block is never interrupted: how soon another
+ * stream gets a thread is decided by how long one block takes.
+ *
+ * The last thread to leave an operation (HostOp.users), once all its units are
+ * claimed, takes it off its stream and settles the stream: marks are completed
+ * and waits looked at until there is work again or nothing.
+ *
+ * Process and threads: the worker process.  Functions that begin with gc_ are
+ * called on the main thread, all others on any.  Pool threads have all signals
+ * blocked, so that the server's handlers run on the main thread only.
+ *
+ * Locks: one, HostDevice.lock; it is held for some instructions at a time,
+ * never while a unit runs and never while wake() is called.
+ *
+ * Ownership: operations belong to the device and are recycled.  A mark is
+ * recycled when its owner has put it back and no queued operation names it, so
+ * a wait keeps meaning the mark that it was queued for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "host_internal.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREAD_STACK	((size_t) 8 << 20)	/* kernels may have large locals */
+#define SCRATCH_ALIGN	64
+
+/* ---------- the ring of streams that have work ---------- */
+
+static void
+ring_insert(HostDevice *dev, GcStream *stream)
+{
+	if (dev->ring == NULL)
+	{
+		stream->ring_next = stream->ring_before = stream;
+		dev->ring = stream;
+	}
+	else
+	{
+		/* Last in the round. */
+		stream->ring_next = dev->ring;
+		stream->ring_before = dev->ring->ring_before;
+		stream->ring_before->ring_next = stream;
+		dev->ring->ring_before = stream;
+	}
+	stream->in_ring = true;
+	atomic_fetch_add(&dev->nring, 1);
+	if (stream->head->units > 1)
+		pthread_cond_broadcast(&dev->work);
+	else
+		pthread_cond_signal(&dev->work);
+}
+
+static void
+ring_remove(HostDevice *dev, GcStream *stream)
+{
+	stream->ring_next->ring_before = stream->ring_before;
+	stream->ring_before->ring_next = stream->ring_next;
+	if (dev->ring == stream)
+		dev->ring = stream->ring_next != stream ? stream->ring_next : NULL;
+	stream->in_ring = false;
+	atomic_fetch_sub(&dev->nring, 1);
+}
+
+/* ---------- marks ---------- */
+
+static void
+mark_unref(GcMark *mark)
+{
+	if (--mark->refs == 0)
+	{
+		mark->next_free = mark->dev->free_marks;
+		mark->dev->free_marks = mark;
+	}
+}
+
+/* Take all streams that wait for this mark off the parked list, onto `list`. */
+static void
+unpark(HostDevice *dev, const GcMark *mark, GcStream **list)
+{
+	GcStream  **link = &dev->parked;
+
+	while (*link != NULL)
+	{
+		GcStream   *stream = *link;
+
+		if (stream->head->mark == mark)
+		{
+			*link = stream->other;
+			stream->other = *list;
+			*list = stream;
+		}
+		else
+			link = &stream->other;
+	}
+}
+
+static void
+complete_mark(HostDevice *dev, GcStream *stream, GcMark *mark, GcStream **list)
+{
+	clock_gettime(CLOCK_MONOTONIC, &mark->time);
+	mark->error = stream->error;
+	atomic_store(&mark->done, true);
+	unpark(dev, mark, list);
+	if (mark->owned)
+	{
+		dev->wake_needed = true;
+		pthread_cond_broadcast(&dev->done);
+	}
+	mark_unref(mark);
+}
+
+/* ---------- streams ---------- */
+
+static void
+drop_head(HostDevice *dev, GcStream *stream)
+{
+	HostOp	   *op = stream->head;
+
+	stream->head = op->next;
+	op->next = dev->spare_ops;
+	dev->spare_ops = op;
+	if (stream->head == NULL && --dev->nbusy == 0)
+		pthread_cond_broadcast(&dev->done);
+}
+
+/*
+ * Deal with the head of the stream if that needs no work: true when done, false
+ * when the stream has to stay as it is.
+ */
+static bool
+settle_head(HostDevice *dev, GcStream *stream, GcStream **list)
+{
+	HostOp	   *op = stream->head;
+
+	switch (op->kind)
+	{
+		case HOST_MARK:
+			complete_mark(dev, stream, op->mark, list);
+			break;
+		case HOST_WAIT:
+			if (!atomic_load(&op->mark->done))
+			{
+				stream->other = dev->parked;
+				dev->parked = stream;
+				return false;
+			}
+			/* What this stream waited for is not there if that failed. */
+			if (stream->error.code == GC_OK)
+				stream->error = op->mark->error;
+			mark_unref(op->mark);
+			break;
+		case HOST_COPY:
+		case HOST_FILL:
+		case HOST_LAUNCH:
+			if (stream->error.code == GC_OK)
+			{
+				ring_insert(dev, stream);
+				return false;
+			}
+			break;
+	}
+	drop_head(dev, stream);
+	return true;
+}
+
+/* Bring a stream whose head is new, and streams that waited for it, to work or rest. */
+static void
+settle(HostDevice *dev, GcStream *stream)
+{
+	GcStream   *list = stream;
+
+	stream->other = NULL;
+	while (list != NULL)
+	{
+		stream = list;
+		list = stream->other;
+		while (stream->head != NULL && settle_head(dev, stream, &list))
+			;
+	}
+}
+
+/* Release the lock, then call wake() if that was asked for meanwhile. */
+static void
+unlock_and_wake(HostDevice *dev)
+{
+	void		(*wake) (void *arg) = dev->wake_needed ? dev->base.wake : NULL;
+	void	   *arg = dev->base.wake_arg;
+
+	dev->wake_needed = false;
+	pthread_mutex_unlock(&dev->lock);
+	if (wake != NULL)
+		wake(arg);
+}
+
+/* ---------- work ---------- */
+
+/* Scratch memory for one block, zeroed; NULL when there is not that much. */
+static void *
+get_scratch(HostThread *thread, u32 size)
+{
+	if (size > HOST_SHARED_MAX)
+		return NULL;
+	if (size > thread->scratch_size || thread->scratch == NULL)
+	{
+		size_t		wanted = size > HOST_SHARED_BYTES ? size : HOST_SHARED_BYTES;
+
+		free(thread->scratch);
+		thread->scratch_size = 0;
+		if (posix_memalign(&thread->scratch, SCRATCH_ALIGN, wanted) != 0)
+		{
+			thread->scratch = NULL;
+			return NULL;
+		}
+		thread->scratch_size = wanted;
+	}
+	return memset(thread->scratch, 0, size);
+}
+
+static GcCode
+run_unit(HostThread *thread, HostOp *op, u64 unit)
+{
+	size_t		offset = (size_t) unit * HOST_PIECE;
+	size_t		size = op->size - offset < HOST_PIECE ? op->size - offset : HOST_PIECE;
+	void	   *scratch;
+
+	switch (op->kind)
+	{
+		case HOST_COPY:
+			memcpy(op->dst + offset, op->src + offset, size);
+			break;
+		case HOST_FILL:
+			memset(op->dst + offset, op->byte, size);
+			break;
+		case HOST_LAUNCH:
+			scratch = get_scratch(thread, op->shared_bytes);
+			if (scratch == NULL)
+				return GC_HOST_MEMORY;
+			op->entry(&op->args, (u32) unit, op->blocks, scratch);
+			break;
+		case HOST_MARK:
+		case HOST_WAIT:
+			break;
+	}
+	return GC_OK;
+}
+
+/* Work on an operation while it has units and no other stream wants a thread. */
+static GcCode
+run_units(HostThread *thread, HostOp *op)
+{
+	HostDevice *dev = thread->dev;
+	GcCode		code = GC_OK;
+
+	do
+	{
+		u64			unit = atomic_fetch_add(&op->next_unit, 1);
+
+		if (unit >= op->units)
+			break;
+		code = run_unit(thread, op, unit);
+	} while (code == GC_OK && atomic_load(&dev->nring) <= 1 && !atomic_load(&dev->stop));
+
+	/* What is left of a failed operation is not worth doing. */
+	if (code != GC_OK)
+		atomic_store(&op->next_unit, op->units);
+	return code;
+}
+
+/* With the lock held on entry and on return: serve the next stream of the ring. */
+static void
+serve(HostThread *thread)
+{
+	HostDevice *dev = thread->dev;
+	GcStream   *stream = dev->ring;
+	HostOp	   *op = stream->head;
+	GcCode		code;
+
+	dev->ring = stream->ring_next;
+	op->users++;
+	pthread_mutex_unlock(&dev->lock);
+
+	code = run_units(thread, op);
+
+	pthread_mutex_lock(&dev->lock);
+	op->users--;
+	if (code != GC_OK && stream->error.code == GC_OK)
+		gc_fail(&stream->error, code, "Out of memory for a kernel's %u bytes of scratch memory.",
+				op->shared_bytes);
+	if (atomic_load(&op->next_unit) < op->units)
+		return;
+	if (stream->in_ring)
+		ring_remove(dev, stream);
+	if (op->users == 0)
+	{
+		drop_head(dev, stream);
+		settle(dev, stream);
+		if (dev->wake_needed)
+		{
+			unlock_and_wake(dev);
+			pthread_mutex_lock(&dev->lock);
+		}
+	}
+}
+
+static void *
+thread_main(void *arg)
+{
+	HostThread *thread = arg;
+	HostDevice *dev = thread->dev;
+
+	pthread_mutex_lock(&dev->lock);
+	while (!atomic_load(&dev->stop))
+	{
+		if (dev->ring == NULL)
+			pthread_cond_wait(&dev->work, &dev->lock);
+		else
+			serve(thread);
+	}
+	pthread_mutex_unlock(&dev->lock);
+	return NULL;
+}
+
+/* ---------- start and stop ---------- */
+
+static bool
+start_thread(HostDevice *dev, const pthread_attr_t *attr)
+{
+	HostThread *thread = &dev->threads[dev->nthreads];
+	char		name[16];
+
+	thread->dev = dev;
+	if (pthread_create(&thread->thread, attr, thread_main, thread) != 0)
+		return false;
+	snprintf(name, sizeof(name), "gpuconc %d", dev->nthreads % 1000000);
+	pthread_setname_np(thread->thread, name);
+	dev->nthreads++;
+	return true;
+}
+
+GcCode
+gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err)
+{
+	pthread_attr_t attr;
+	sigset_t	all;
+	sigset_t	saved;
+
+	dev->threads = calloc((size_t) nthreads, sizeof(HostThread));
+	if (dev->threads == NULL || pthread_attr_init(&attr) != 0)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for the threads of device host.");
+	pthread_attr_setstacksize(&attr, THREAD_STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &saved);
+	while (dev->nthreads < nthreads && start_thread(dev, &attr))
+		;
+	pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	pthread_attr_destroy(&attr);
+
+	/* Some threads are enough; the system may not allow more. */
+	if (dev->nthreads == 0)
+		return gc_fail(err, GC_HOST_MEMORY, "Could not start a thread for device host.");
+	return GC_OK;
+}
+
+void
+gc_host_threads_stop(HostDevice *dev)
+{
+	HostOp	   *op;
+
+	pthread_mutex_lock(&dev->lock);
+	atomic_store(&dev->stop, true);
+	pthread_cond_broadcast(&dev->work);
+	pthread_mutex_unlock(&dev->lock);
+	for (int i = 0; i < dev->nthreads; i++)
+	{
+		pthread_join(dev->threads[i].thread, NULL);
+		free(dev->threads[i].scratch);
+	}
+	dev->nthreads = 0;
+	free(dev->threads);
+	dev->threads = NULL;
+
+	for (GcStream *stream = dev->streams; stream != NULL; stream = stream->next)
+	{
+		while (stream->head != NULL)
+			drop_head(dev, stream);
+	}
+	while ((op = dev->spare_ops) != NULL)
+	{
+		dev->spare_ops = op->next;
+		free(op);
+	}
+}
+
+/* ---------- for the main thread ---------- */
+
+HostOp *
+gc_host_op_new(HostDevice *dev, HostOpKind kind, GcError *err)
+{
+	HostOp	   *op;
+
+	pthread_mutex_lock(&dev->lock);
+	op = dev->spare_ops;
+	if (op != NULL)
+		dev->spare_ops = op->next;
+	pthread_mutex_unlock(&dev->lock);
+	if (op == NULL)
+		op = malloc(sizeof(HostOp));
+	if (op == NULL)
+	{
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory for an operation of device host.");
+		return NULL;
+	}
+	/* All but the arguments of a launch, which are large. */
+	memset(op, 0, offsetof(HostOp, args));
+	op->kind = kind;
+	return op;
+}
+
+void
+gc_host_submit(GcStream *stream, HostOp *op)
+{
+	HostDevice *dev = stream->dev;
+
+	pthread_mutex_lock(&dev->lock);
+	if (stream->head == NULL)
+	{
+		stream->head = stream->tail = op;
+		dev->nbusy++;
+		settle(dev, stream);
+	}
+	else
+	{
+		stream->tail->next = op;
+		stream->tail = op;
+	}
+	unlock_and_wake(dev);
+}
+
+bool
+gc_host_stream_idle(GcStream *stream)
+{
+	bool		idle;
+
+	pthread_mutex_lock(&stream->dev->lock);
+	idle = stream->head == NULL && stream->error.code == GC_OK;
+	pthread_mutex_unlock(&stream->dev->lock);
+	return idle;
+}
+
+GcMark *
+gc_host_mark_new(HostDevice *dev, GcError *err)
+{
+	GcMark	   *mark;
+
+	pthread_mutex_lock(&dev->lock);
+	mark = dev->free_marks;
+	if (mark != NULL)
+		dev->free_marks = mark->next_free;
+	else if ((mark = calloc(1, sizeof(GcMark))) != NULL)
+	{
+		mark->dev = dev;
+		mark->next = dev->marks;
+		dev->marks = mark;
+	}
+	if (mark != NULL)
+	{
+		mark->refs = 1;
+		mark->owned = true;
+		atomic_store(&mark->done, false);
+	}
+	pthread_mutex_unlock(&dev->lock);
+	if (mark == NULL)
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a mark.");
+	return mark;
+}
+
+void
+gc_host_mark_ref(GcMark *mark)
+{
+	pthread_mutex_lock(&mark->dev->lock);
+	mark->refs++;
+	pthread_mutex_unlock(&mark->dev->lock);
+}
+
+void
+gc_host_mark_put(GcMark *mark)
+{
+	HostDevice *dev = mark->dev;
+
+	pthread_mutex_lock(&dev->lock);
+	mark->owned = false;
+	mark_unref(mark);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+void
+gc_host_mark_await(GcMark *mark)
+{
+	HostDevice *dev = mark->dev;
+
+	pthread_mutex_lock(&dev->lock);
+	while (!atomic_load(&mark->done))
+		pthread_cond_wait(&dev->done, &dev->lock);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+void
+gc_host_await_idle(HostDevice *dev)
+{
+	pthread_mutex_lock(&dev->lock);
+	while (dev->nbusy > 0)
+		pthread_cond_wait(&dev->done, &dev->lock);
+	pthread_mutex_unlock(&dev->lock);
+}

@@ -1,0 +1,424 @@
+/*-------------------------------------------------------------------------
+ *
+ * kcache.c
+ *	  Compiled kernels: asked for by source text, found in memory, on disk, or
+ *	  compiled on a thread of their own.
+ *
+ * Process and threads: the worker.  gc_kcache_* on the main thread; compile
+ * threads (all signals blocked) run compile_main.  Reading the disk cache is
+ * the main thread's, writing it the compile threads'.
+ *
+ * Locks: one, GcKernelCache.lock.  It protects the queue of jobs and, of every
+ * entry, the fields so marked.  It is never held while compiling, loading,
+ * reading or writing a file, or calling out.
+ *
+ * Ownership: an entry lives until gc_kcache_close.  Its image belongs to the
+ * compile thread while the state is COMPILING, then to the main thread, which
+ * frees it when the module is loaded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "kcache.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "hash.h"
+#include "kcache_disk.h"
+
+#define NBUCKETS		4096
+#define COMPILE_STACK	((size_t) 16 << 20) /* NVRTC recurses deeply */
+#define ENTRY_POINT		"gc_kernel"
+
+struct GcCachedKernel
+{
+	GcKernelCache *cache;
+	GcCachedKernel *next;		/* in its bucket */
+	GcKernelKey key;
+	char	   *source;
+	bool		retry;			/* failed, but failures were forgotten */
+	GcModule   *module;			/* NULL until loaded */
+	GcKernel   *kernel;
+	GcKernelInfo info;
+
+	/* Protected by the cache's lock: */
+	GcKernelState state;
+	GcKernelOrigin origin;
+	float		compile_ms;
+	GcImage		image;
+	GcError		error;
+	GcCachedKernel *next_job;
+};
+
+struct GcKernelCache
+{
+	GcDevice   *dev;
+	GcKernelDisk disk;
+	void		(*wake) (void *arg);
+	void	   *wake_arg;
+	GcCachedKernel *buckets[NBUCKETS];
+	pthread_t  *threads;
+	int			nthreads;
+
+	pthread_mutex_t lock;
+	pthread_cond_t work;		/* a job was queued, or stop */
+	GcCachedKernel *first_job;
+	GcCachedKernel *last_job;
+	bool		stop;
+};
+
+/* ---------- compile threads ---------- */
+
+static float
+elapsed_ms(const struct timespec *from)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (float) ((double) (now.tv_sec - from->tv_sec) * 1e3 +
+					(double) (now.tv_nsec - from->tv_nsec) * 1e-6);
+}
+
+/* The next job; NULL when the thread is to end. */
+static GcCachedKernel *
+take_job(GcKernelCache *cache)
+{
+	GcCachedKernel *entry = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	while (!cache->stop && cache->first_job == NULL)
+		pthread_cond_wait(&cache->work, &cache->lock);
+	if (!cache->stop)
+	{
+		entry = cache->first_job;
+		cache->first_job = entry->next_job;
+		entry->next_job = NULL;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return entry;
+}
+
+static void
+compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
+{
+	GcImage		image = {NULL, 0};
+	GcError		error = {GC_OK, ""};
+	struct timespec start;
+	float		ms;
+	GcCode		code;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	code = cache->dev->ops->compile(cache->dev, entry->source, &image, &error);
+	ms = elapsed_ms(&start);
+	if (code == GC_OK)
+		gc_kdisk_store(&cache->disk, &entry->key, entry->source, &image);
+	error.code = code;
+
+	pthread_mutex_lock(&cache->lock);
+	entry->compile_ms = ms;
+	entry->error = error;
+	entry->image = image;
+	entry->state = code == GC_OK ? GC_KERNEL_READY : GC_KERNEL_FAILED;
+	pthread_mutex_unlock(&cache->lock);
+	if (cache->wake != NULL)
+		cache->wake(cache->wake_arg);
+}
+
+static void *
+compile_main(void *arg)
+{
+	GcKernelCache *cache = arg;
+	GcCachedKernel *entry;
+
+	while ((entry = take_job(cache)) != NULL)
+		compile_entry(cache, entry);
+	return NULL;
+}
+
+static void
+queue_job(GcCachedKernel *entry)
+{
+	GcKernelCache *cache = entry->cache;
+
+	pthread_mutex_lock(&cache->lock);
+	entry->state = GC_KERNEL_COMPILING;
+	entry->origin = GC_ORIGIN_COMPILED;
+	entry->next_job = NULL;
+	if (cache->first_job == NULL)
+		cache->first_job = entry;
+	else
+		cache->last_job->next_job = entry;
+	cache->last_job = entry;
+	pthread_cond_signal(&cache->work);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+/* ---------- open and close ---------- */
+
+static GcCode
+start_threads(GcKernelCache *cache, int wanted, GcError *err)
+{
+	pthread_attr_t attr;
+	sigset_t	all;
+	sigset_t	saved;
+
+	if (wanted < 1)
+		wanted = 1;
+	cache->threads = calloc((size_t) wanted, sizeof(pthread_t));
+	if (cache->threads == NULL || pthread_attr_init(&attr) != 0)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for compile threads.");
+	pthread_attr_setstacksize(&attr, COMPILE_STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &saved);
+	while (cache->nthreads < wanted &&
+		   pthread_create(&cache->threads[cache->nthreads], &attr, compile_main, cache) == 0)
+		pthread_setname_np(cache->threads[cache->nthreads++], "gpuconc compile");
+	pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	pthread_attr_destroy(&attr);
+	if (cache->nthreads == 0)
+		return gc_fail(err, GC_HOST_MEMORY, "Could not start a compile thread.");
+	return GC_OK;
+}
+
+GcCode
+gc_kcache_open(GcKernelCache **out, GcDevice *dev, const GcKernelCacheOptions *options,
+			   GcError *err)
+{
+	GcKernelCache *cache = calloc(1, sizeof(GcKernelCache));
+	GcCode		code;
+
+	*out = NULL;
+	if (cache == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for the kernel cache.");
+	cache->dev = dev;
+	cache->wake = options->wake;
+	cache->wake_arg = options->wake_arg;
+	pthread_mutex_init(&cache->lock, NULL);
+	pthread_cond_init(&cache->work, NULL);
+	gc_kdisk_open(&cache->disk, options->directory, options->log);
+	code = start_threads(cache, options->threads, err);
+	if (code != GC_OK)
+	{
+		gc_kcache_close(cache);
+		return code;
+	}
+	*out = cache;
+	return GC_OK;
+}
+
+static void
+free_entry(GcCachedKernel *entry)
+{
+	GcDevice   *dev = entry->cache->dev;
+
+	if (entry->module != NULL)
+		dev->ops->module_unload(dev, entry->module);
+	free(entry->image.bytes);
+	free(entry->source);
+	free(entry);
+}
+
+void
+gc_kcache_close(GcKernelCache *cache)
+{
+	pthread_mutex_lock(&cache->lock);
+	cache->stop = true;
+	pthread_cond_broadcast(&cache->work);
+	pthread_mutex_unlock(&cache->lock);
+	for (int i = 0; i < cache->nthreads; i++)
+		pthread_join(cache->threads[i], NULL);
+	free(cache->threads);
+
+	for (int i = 0; i < NBUCKETS; i++)
+	{
+		GcCachedKernel *entry;
+
+		while ((entry = cache->buckets[i]) != NULL)
+		{
+			cache->buckets[i] = entry->next;
+			free_entry(entry);
+		}
+	}
+	gc_kdisk_close(&cache->disk);
+	pthread_cond_destroy(&cache->work);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+/* ---------- asking ---------- */
+
+/* The same text for another target is another kernel. */
+static GcKernelKey
+make_key(const GcDevice *dev, const char *source)
+{
+	size_t		target_size = strlen(dev->info.target);
+	size_t		source_size = strlen(source);
+	GcKernelKey key;
+
+	for (int i = 0; i < 2; i++)
+		key.word[i] = gc_hash64(source, source_size,
+								gc_hash64(dev->info.target, target_size, 0x67706375 + (u64) i));
+	return key;
+}
+
+static GcCachedKernel *
+find_entry(const GcKernelCache *cache, const GcKernelKey *key, const char *source)
+{
+	GcCachedKernel *entry = cache->buckets[key->word[0] % NBUCKETS];
+
+	while (entry != NULL &&
+		   (memcmp(&entry->key, key, sizeof(*key)) != 0 || strcmp(entry->source, source) != 0))
+		entry = entry->next;
+	return entry;
+}
+
+static GcCachedKernel *
+new_entry(GcKernelCache *cache, const GcKernelKey *key, const char *source)
+{
+	GcCachedKernel *entry = calloc(1, sizeof(GcCachedKernel));
+	GcCachedKernel **bucket = &cache->buckets[key->word[0] % NBUCKETS];
+
+	if (entry == NULL)
+		return NULL;
+	entry->cache = cache;
+	entry->key = *key;
+	entry->source = strdup(source);
+	if (entry->source == NULL)
+	{
+		free(entry);
+		return NULL;
+	}
+	entry->next = *bucket;
+	*bucket = entry;
+	return entry;
+}
+
+GcCachedKernel *
+gc_kcache_get(GcKernelCache *cache, const char *source)
+{
+	GcKernelKey key = make_key(cache->dev, source);
+	GcCachedKernel *entry = find_entry(cache, &key, source);
+
+	if (entry != NULL)
+	{
+		if (entry->retry)
+		{
+			entry->retry = false;
+			queue_job(entry);
+		}
+		else if (entry->module != NULL)
+		{
+			/* Loaded, so no compile thread knows the entry any more. */
+			entry->origin = GC_ORIGIN_MEMORY;
+			entry->compile_ms = 0;
+		}
+		return entry;
+	}
+	entry = new_entry(cache, &key, source);
+	if (entry == NULL)
+		return NULL;
+	if (gc_kdisk_load(&cache->disk, &key, source, &entry->image))
+	{
+		entry->origin = GC_ORIGIN_DISK;
+		entry->state = GC_KERNEL_READY;
+	}
+	else
+		queue_job(entry);
+	return entry;
+}
+
+/* Load the image, which is then no longer needed. */
+static GcCode
+load_entry(GcCachedKernel *entry)
+{
+	GcDevice   *dev = entry->cache->dev;
+	GcModule   *module = NULL;
+	GcCode		code;
+
+	code = dev->ops->module_load(dev, &entry->image, &module, &entry->error);
+	free(entry->image.bytes);
+	entry->image.bytes = NULL;
+	if (code != GC_OK)
+		return code;
+	code = dev->ops->kernel_get(module, ENTRY_POINT, &entry->kernel, &entry->info, &entry->error);
+	if (code != GC_OK)
+	{
+		dev->ops->module_unload(dev, module);
+		return code;
+	}
+	entry->module = module;
+	return GC_OK;
+}
+
+GcKernelState
+gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry, GcKernel **kernel,
+			   GcKernelInfo *info, GcError *err)
+{
+	GcKernelState state;
+
+	pthread_mutex_lock(&cache->lock);
+	state = entry->state;
+	pthread_mutex_unlock(&cache->lock);
+
+	/* From here on, an entry that is not COMPILING is the main thread's alone. */
+	if (state == GC_KERNEL_READY && entry->module == NULL && load_entry(entry) != GC_OK)
+	{
+		if (entry->origin == GC_ORIGIN_DISK)
+		{
+			/* An intact file of no use, after a driver was replaced perhaps. */
+			queue_job(entry);
+			return GC_KERNEL_COMPILING;
+		}
+		state = entry->state = GC_KERNEL_FAILED;
+	}
+	if (state == GC_KERNEL_READY)
+	{
+		*kernel = entry->kernel;
+		*info = entry->info;
+	}
+	else if (state == GC_KERNEL_FAILED && err != NULL)
+		*err = entry->error;
+	return state;
+}
+
+GcKernelOrigin
+gc_kcache_origin(const GcCachedKernel *entry)
+{
+	GcKernelOrigin origin;
+
+	pthread_mutex_lock(&entry->cache->lock);
+	origin = entry->origin;
+	pthread_mutex_unlock(&entry->cache->lock);
+	return origin;
+}
+
+float
+gc_kcache_compile_ms(const GcCachedKernel *entry)
+{
+	float		ms;
+
+	pthread_mutex_lock(&entry->cache->lock);
+	ms = entry->compile_ms;
+	pthread_mutex_unlock(&entry->cache->lock);
+	return ms;
+}
+
+void
+gc_kcache_forget_failures(GcKernelCache *cache)
+{
+	pthread_mutex_lock(&cache->lock);
+	for (int i = 0; i < NBUCKETS; i++)
+	{
+		for (GcCachedKernel *entry = cache->buckets[i]; entry != NULL; entry = entry->next)
+			entry->retry = entry->state == GC_KERNEL_FAILED;
+	}
+	pthread_mutex_unlock(&cache->lock);
+}

@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * kcache.h
+ *	  Compiled kernels: asked for by source text, found in memory, on disk, or
+ *	  compiled on a thread of their own.
+ *
+ * Key: a 128-bit hash of the source text and the device's compile target.  On
+ * disk each entry is two files in the cache directory, KEY.src (the text, so
+ * that tests can compile it for other targets, and so that a hash collision
+ * is seen) and KEY.bin (the image, with a header that repeats length and
+ * checksum).  Files are written to a temporary name and renamed; a failed
+ * write (disk full) is not an error.  The directory is made if it is missing.
+ * A directory or file that is not owned by the server's user, or that group
+ * or others may write, or that is a symbolic link, is not used: the first such
+ * finding is reported through the log callback, and kernels are then compiled
+ * into memory only.  A file that is damaged is replaced.
+ *
+ * Threads: gc_kcache_* are called on the worker's main thread.  Compile threads
+ * are created with all signals blocked; they call GcDeviceOps.compile, write
+ * the files, then publish the entry's state and call the wake function, nothing
+ * else.
+ * An entry lives until gc_kcache_close; modules are loaded on the main thread
+ * at the first gc_kcache_poll that finds the image ready.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_KCACHE_H
+#define GC_KCACHE_H
+
+#include "device.h"
+
+typedef struct GcKernelCache GcKernelCache;
+typedef struct GcCachedKernel GcCachedKernel;
+
+typedef enum GcKernelState
+{
+	GC_KERNEL_COMPILING,
+	GC_KERNEL_READY,
+	GC_KERNEL_FAILED,			/* remembered: the same text is not tried again
+								 * before gc_kcache_forget_failures */
+} GcKernelState;
+
+typedef enum GcKernelOrigin
+{
+	GC_ORIGIN_MEMORY,			/* was there already when asked for */
+	GC_ORIGIN_DISK,
+	GC_ORIGIN_COMPILED,
+} GcKernelOrigin;
+
+typedef struct GcKernelCacheOptions
+{
+	const char *directory;		/* "" or NULL: memory only */
+	int			threads;		/* compile threads */
+	void		(*wake) (void *arg);	/* called on a compile thread when an entry
+										 * leaves GC_KERNEL_COMPILING */
+	void	   *wake_arg;
+	void		(*log) (const char *message);	/* main thread only; may be NULL */
+} GcKernelCacheOptions;
+
+extern GcCode gc_kcache_open(GcKernelCache **cache, GcDevice *dev,
+							 const GcKernelCacheOptions *options, GcError *err);
+
+/* Waits for running compilations, drops waiting ones; unloads modules. */
+extern void gc_kcache_close(GcKernelCache *cache);
+
+/*
+ * The entry for this text, made if need be; never waits for a compiler.  A text
+ * contains exactly one kernel, whose entry point is `gc_kernel`.  NULL only when
+ * out of memory.
+ */
+extern GcCachedKernel *gc_kcache_get(GcKernelCache *cache, const char *source);
+
+/*
+ * State of an entry.  On the first call that finds a ready image, loads the
+ * module.  READY: *kernel and *info are set.  FAILED: *err is.
+ */
+extern GcKernelState gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry,
+									GcKernel **kernel, GcKernelInfo *info, GcError *err);
+
+/*
+ * How it came to be, and the time that its compilation took (0 unless COMPILED).
+ * To be asked by whoever made the gc_kcache_get, once gc_kcache_poll said READY:
+ * a later gc_kcache_get that finds it loaded turns the answer to MEMORY.
+ */
+extern GcKernelOrigin gc_kcache_origin(const GcCachedKernel *entry);
+extern float gc_kcache_compile_ms(const GcCachedKernel *entry);
+
+/*
+ * Let texts that failed be tried again (the disk may have room again, say): each
+ * at the next gc_kcache_get for it.
+ */
+extern void gc_kcache_forget_failures(GcKernelCache *cache);
+
+#endif							/* GC_KCACHE_H */

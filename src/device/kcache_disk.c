@@ -1,0 +1,330 @@
+/*-------------------------------------------------------------------------
+ *
+ * kcache_disk.c
+ *	  The kernel cache's files.
+ *
+ * What is read here is executed in the server, so a file counts only if nobody
+ * but the server's user can have written it, which is asked of the descriptor
+ * that is then read, never of a name.  Damage is found by a checksum; that is
+ * no protection against malice.
+ *
+ * Process and threads: the worker; its main thread, but for gc_kdisk_store,
+ * which the compile threads call, each for other keys.  No locks: a reader
+ * sees a file either whole or not at all, because files are renamed into
+ * place.  Nothing is flushed to disk: a file that a crash left incomplete does
+ * not pass its checksum.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "kcache_disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hash.h"
+
+#define BIN_MAGIC		"gpuconc\n"
+#define BIN_VERSION		1
+#define MAX_FILE		((off_t) 1 << 30)
+#define TMP_PREFIX		"tmp."
+#define NAME_SIZE		64
+
+typedef struct BinHeader
+{
+	char		magic[8];
+	u32			version;
+	u32			header_size;
+	GcKernelKey key;
+	u64			source_size;
+	u64			image_size;
+	u64			checksum[2];
+} BinHeader;
+
+static void
+fill_header(BinHeader *header, const GcKernelKey *key, const char *source,
+			const void *image, size_t image_size)
+{
+	memset(header, 0, sizeof(*header));
+	memcpy(header->magic, BIN_MAGIC, sizeof(header->magic));
+	header->version = BIN_VERSION;
+	header->header_size = sizeof(*header);
+	header->key = *key;
+	header->source_size = strlen(source);
+	header->image_size = image_size;
+	header->checksum[0] = gc_hash64(image, image_size, 1);
+	header->checksum[1] = gc_hash64(image, image_size, 2);
+}
+
+static void
+file_name(char *name, const GcKernelKey *key, const char *suffix)
+{
+	snprintf(name, NAME_SIZE, "%016llx%016llx.%s", key->word[0], key->word[1], suffix);
+}
+
+/* ---------- trust ---------- */
+
+/* Why we do not trust what the descriptor refers to; NULL if we do. */
+static const char *
+distrust(const struct stat *st)
+{
+	if (st->st_uid != geteuid())
+		return "it is not owned by the server's user";
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return "its group or others may write to it";
+	return NULL;
+}
+
+/* Stop using the directory, and say so. */
+static void
+give_up(GcKernelDisk *disk, const char *what, const char *name, const char *why)
+{
+	char		message[1024];
+
+	atomic_store(&disk->usable, false);
+	if (disk->log == NULL)
+		return;
+	snprintf(message, sizeof(message),
+			 "kernel cache %s \"%s%s%s\" is not used, compiled kernels are kept in memory only: %s",
+			 what, disk->path, name[0] != '\0' ? "/" : "", name, why);
+	disk->log(message);
+}
+
+/* ---------- open and close ---------- */
+
+/* Remove what a server that was killed has left half written. */
+static void
+remove_leftovers(int dir)
+{
+	int			copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR		   *listing = copy >= 0 ? fdopendir(copy) : NULL;
+	struct dirent *entry;
+
+	if (listing == NULL)
+	{
+		if (copy >= 0)
+			close(copy);
+		return;
+	}
+	while ((entry = readdir(listing)) != NULL)
+	{
+		if (strncmp(entry->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0)
+			unlinkat(dir, entry->d_name, 0);
+	}
+	closedir(listing);
+}
+
+void
+gc_kdisk_open(GcKernelDisk *disk, const char *path, void (*log) (const char *message))
+{
+	struct stat st;
+	const char *why;
+	char		error[128];
+
+	memset(disk, 0, sizeof(*disk));
+	disk->dir = -1;
+	disk->log = log;
+	if (path == NULL || path[0] == '\0' || (disk->path = strdup(path)) == NULL)
+		return;
+	if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
+	{
+		snprintf(error, sizeof(error), "it could not be created (%m)");
+		give_up(disk, "directory", "", error);
+		return;
+	}
+	disk->dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (disk->dir < 0 || fstat(disk->dir, &st) != 0)
+	{
+		snprintf(error, sizeof(error), "it could not be opened (%m)");
+		give_up(disk, "directory", "", error);
+		return;
+	}
+	why = distrust(&st);
+	if (why != NULL)
+	{
+		give_up(disk, "directory", "", why);
+		return;
+	}
+	atomic_store(&disk->usable, true);
+	remove_leftovers(disk->dir);
+}
+
+void
+gc_kdisk_close(GcKernelDisk *disk)
+{
+	if (disk->dir >= 0)
+		close(disk->dir);
+	free(disk->path);
+	memset(disk, 0, sizeof(*disk));
+	disk->dir = -1;
+}
+
+/* ---------- reading ---------- */
+
+static bool
+read_all(int fd, char *bytes, size_t size)
+{
+	while (size > 0)
+	{
+		ssize_t		n = read(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes += n;
+		size -= (size_t) n;
+	}
+	return true;
+}
+
+/* The whole of a file that we trust, malloc'd; NULL if there is none. */
+static char *
+read_trusted(GcKernelDisk *disk, const char *name, size_t *size)
+{
+	struct stat st;
+	const char *why = NULL;
+	char	   *bytes = NULL;
+	int			fd;
+
+	/* O_NONBLOCK: opening a pipe that somebody put there must not hang. */
+	fd = openat(disk->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+	{
+		if (errno == ELOOP)
+			give_up(disk, "file", name, "it is a symbolic link");
+		return NULL;
+	}
+	if (fstat(fd, &st) == 0)
+	{
+		why = S_ISREG(st.st_mode) ? distrust(&st) : "it is not a regular file";
+		if (why == NULL && st.st_size < MAX_FILE)
+			bytes = malloc((size_t) st.st_size + 1);
+	}
+	if (bytes != NULL)
+	{
+		*size = (size_t) st.st_size;
+		if (!read_all(fd, bytes, *size))
+		{
+			free(bytes);
+			bytes = NULL;
+		}
+	}
+	close(fd);
+	if (why != NULL)
+		give_up(disk, "file", name, why);
+	return bytes;
+}
+
+static bool
+same_source(GcKernelDisk *disk, const GcKernelKey *key, const char *source)
+{
+	char		name[NAME_SIZE];
+	size_t		size;
+	char	   *bytes;
+	bool		same;
+
+	file_name(name, key, "src");
+	bytes = read_trusted(disk, name, &size);
+	same = bytes != NULL && size == strlen(source) && memcmp(bytes, source, size) == 0;
+	free(bytes);
+	return same;
+}
+
+bool
+gc_kdisk_load(GcKernelDisk *disk, const GcKernelKey *key, const char *source, GcImage *image)
+{
+	BinHeader	wanted;
+	char		name[NAME_SIZE];
+	size_t		size;
+	size_t		image_size;
+	char	   *bytes;
+
+	if (!atomic_load(&disk->usable) || !same_source(disk, key, source))
+		return false;
+	file_name(name, key, "bin");
+	bytes = read_trusted(disk, name, &size);
+	if (bytes == NULL)
+		return false;
+	image_size = size > sizeof(wanted) ? size - sizeof(wanted) : 0;
+	fill_header(&wanted, key, source, bytes + size - image_size, image_size);
+	if (image_size == 0 || memcmp(bytes, &wanted, sizeof(wanted)) != 0)
+	{
+		free(bytes);
+		return false;
+	}
+	memmove(bytes, bytes + sizeof(wanted), image_size);
+	image->bytes = bytes;
+	image->size = image_size;
+	return true;
+}
+
+/* ---------- writing ---------- */
+
+static bool
+write_all(int fd, const void *bytes, size_t size)
+{
+	const char *p = bytes;
+
+	while (size > 0)
+	{
+		ssize_t		n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t) n;
+	}
+	return true;
+}
+
+/* Make the file, whole or not at all, of a head (which may be empty) and a body. */
+static bool
+write_file(const GcKernelDisk *disk, const char *name, const void *head, size_t head_size,
+		   const void *body, size_t body_size)
+{
+	char		tmp[NAME_SIZE + 32];
+	bool		good;
+	int			fd;
+
+	snprintf(tmp, sizeof(tmp), TMP_PREFIX "%d.%s", (int) getpid(), name);
+	unlinkat(disk->dir, tmp, 0);
+	fd = openat(disk->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				S_IRUSR | S_IWUSR);
+	if (fd < 0)
+		return false;
+	good = write_all(fd, head, head_size) && write_all(fd, body, body_size);
+	good = close(fd) == 0 && good;
+	good = good && renameat(disk->dir, tmp, disk->dir, name) == 0;
+	if (!good)
+		unlinkat(disk->dir, tmp, 0);
+	return good;
+}
+
+void
+gc_kdisk_store(const GcKernelDisk *disk, const GcKernelKey *key, const char *source,
+			   const GcImage *image)
+{
+	BinHeader	header;
+	char		name[NAME_SIZE];
+
+	if (!atomic_load(&disk->usable))
+		return;
+	file_name(name, key, "src");
+	if (!write_file(disk, name, NULL, 0, source, strlen(source)))
+		return;
+	file_name(name, key, "bin");
+	fill_header(&header, key, source, image->bytes, image->size);
+	write_file(disk, name, &header, sizeof(header), image->bytes, image->size);
+}

@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * kcache_disk.h
+ *	  The kernel cache's files.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_KCACHE_DISK_H
+#define GC_KCACHE_DISK_H
+
+#include "device.h"
+
+#include <stdatomic.h>
+
+typedef struct GcKernelKey
+{
+	u64			word[2];
+} GcKernelKey;
+
+typedef struct GcKernelDisk
+{
+	int			dir;			/* descriptor; -1: no directory */
+	atomic_bool usable;			/* becomes false when something is wrong */
+	char	   *path;			/* for messages */
+	void		(*log) (const char *message);
+} GcKernelDisk;
+
+/* Never fails: where the directory cannot be used, that is logged. */
+extern void gc_kdisk_open(GcKernelDisk *disk, const char *path,
+						  void (*log) (const char *message));
+extern void gc_kdisk_close(GcKernelDisk *disk);
+
+/* True, and *image is the receiver's, when there is a good file for this text. */
+extern bool gc_kdisk_load(GcKernelDisk *disk, const GcKernelKey *key, const char *source,
+						  GcImage *image);
+
+/* Any thread.  Failure is nobody's concern. */
+extern void gc_kdisk_store(const GcKernelDisk *disk, const GcKernelKey *key,
+						   const char *source, const GcImage *image);
+
+#endif							/* GC_KCACHE_DISK_H */

@@ -1,0 +1,864 @@
+/*-------------------------------------------------------------------------
+ *
+ * device_test.c [host|cuda|auto]
+ *	  What every implementation of the Device interface must do.
+ *
+ * The same tests run on both devices; what only one can be asked is marked by
+ * on_host.  "auto" takes cuda where there is one, else host.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dirent.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/mount.h>
+
+#include "device_util.h"
+
+/*
+ * Threads of this process.  Those that have been joined may take a moment to go,
+ * so look again and again until there are no more than expected, if that is given.
+ */
+static int
+count_threads(int expected)
+{
+	int			count = 0;
+
+	for (int turn = 0; turn < 1000000; turn++)
+	{
+		DIR		   *dir = opendir("/proc/self/task");
+
+		count = 0;
+		while (dir != NULL && readdir(dir) != NULL)
+			count++;
+		closedir(dir);
+		if (count <= expected || expected < 0)
+			break;
+		sched_yield();
+	}
+	return count;
+}
+
+/* ---------- tests ---------- */
+
+static void
+test_info(void)
+{
+	const GcDeviceInfo *info = &dev->info;
+
+	tap_note("%s: %s, target \"%s\", %d SMs, pool %llu MB of %llu MB", ops->name, info->name,
+			 info->target, info->sms, info->memory_bytes >> 20, info->total_bytes >> 20);
+	ok(info->name[0] != '\0' && info->target[0] != '\0', "the device has a name and a target");
+	is(info->host_memory, on_host, "only the host reads host memory in place");
+	ok(info->sms > 0 && info->warp_size > 0 && info->max_warps > 0 && info->max_blocks > 0,
+	   "the device has multiprocessors, warps and blocks");
+	ok(info->shared_per_block > 0 && info->shared_per_block <= info->shared_per_sm,
+	   "and shared memory");
+	ok(on_host || (info->registers >= 65536 && info->arch >= 70 && info->l2_bytes > 0 &&
+				   info->max_warps * info->warp_size >= 1024),
+	   "on cuda it has registers, an architecture and an L2 cache");
+	ok(pool_base != 0 && pool_base % 256 == 0, "the pool has an aligned address");
+	is(pool_size, 256 * MEGABYTE, "and the size that was asked for");
+	is(info->memory_bytes, pool_size, "which the info repeats");
+	if (on_host)
+		is(info->sms, HOST_THREADS, "the host has the threads that were asked for");
+}
+
+static void
+test_memory(void)
+{
+	GcStream   *stream = get_stream();
+	size_t		size = 5 * MEGABYTE + 123;
+	unsigned char *in = malloc(size);
+	unsigned char *out = calloc(1, size);
+	GcAddr		a = pool_base;
+	GcAddr		b = pool_base + 16 * MEGABYTE;
+
+	for (size_t i = 0; i < size; i++)
+		in[i] = (unsigned char) (i * 31 + (i >> 8));
+	is(ops->copy_in(stream, a, in, size, NULL), GC_OK, "copy_in");
+	is(ops->copy(stream, b, a, size, NULL), GC_OK, "copy");
+	is(ops->fill(stream, a, 0xab, size, NULL), GC_OK, "fill");
+	is(ops->copy_out(stream, out, b, size, NULL), GC_OK, "copy_out");
+	is(finish(stream, NULL), GC_OK, "all done");
+	ok(memcmp(in, out, size) == 0, "what went in came out");
+	memset(in, 0xab, size);
+	is(ops->copy_out(stream, out, a, size, NULL), GC_OK, "copy_out of the filled bytes");
+	is(finish(stream, NULL), GC_OK, "done");
+	ok(memcmp(in, out, size) == 0, "they are filled");
+	is(ops->copy_out(stream, out, a, 0, NULL), GC_OK, "a copy of nothing");
+	if (on_host)
+		is(ops->copy_in(stream, a, (void *) (uintptr_t) a, size, NULL), GC_OK,
+		   "a copy onto itself");
+	is(ops->drain(dev, NULL), GC_OK, "drain");
+	ops->stream_put(dev, stream);
+	free(in);
+	free(out);
+}
+
+static void
+test_pin(void)
+{
+	GcStream   *stream = get_stream();
+	size_t		size = 8 * MEGABYTE;
+	unsigned char *memory = aligned_alloc(4096, size);
+
+	memset(memory, 7, size);
+	is(ops->pin(dev, memory, size, NULL), GC_OK, "memory can be pinned");
+	is(ops->copy_in(stream, pool_base, memory, size, NULL), GC_OK, "and copied from");
+	is(ops->fill(stream, pool_base, 9, 1, NULL), GC_OK, "(changed)");
+	is(ops->copy_out(stream, memory, pool_base, size, NULL), GC_OK, "and to");
+	is(finish(stream, NULL), GC_OK, "done");
+	ok(memory[0] == 9 && memory[1] == 7 && memory[size - 1] == 7, "rightly");
+	ops->unpin(dev, memory);
+	ops->stream_put(dev, stream);
+	free(memory);
+}
+
+/* Every block of a launch runs exactly once, for counts around the thread count. */
+static void
+test_blocks(void)
+{
+	static const u32 counts[] = {1, 2, 3, 4, 5, 31, 32, 33, 1000, 20000};
+	GcStream   *stream = get_stream();
+	Loaded		count = load(kernel_count);
+	u32		   *out = malloc(20000 * sizeof(u32));
+	GcAddr		sum = pool_base + MEGABYTE;
+
+	for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
+	{
+		u32			n = counts[c];
+		bool		once = true;
+
+		ops->fill(stream, pool_base, 0, 2 * MEGABYTE, NULL);
+		launch(stream, &count, n, 64, 0, pool_base, sum, 0, 0);
+		ops->copy_out(stream, out, pool_base, n * sizeof(u32), NULL);
+		if (finish(stream, NULL) != GC_OK)
+			once = false;
+		for (u32 i = 0; i < n; i++)
+			once = once && out[i] == 1;
+		ok(once, "each of %u blocks ran exactly once", n);
+		is(read_word(stream, sum), (u32) ((u64) n * (n - 1) / 2), "with its own number");
+	}
+	ops->fill(stream, pool_base, 0, MEGABYTE, NULL);
+	is(launch(stream, &count, 0, 64, 0, pool_base, sum, 0, 0), GC_OK, "a launch of no blocks");
+	is(read_word(stream, pool_base), 0, "does nothing");
+	ops->stream_put(dev, stream);
+	unload(&count);
+	free(out);
+}
+
+/* Launches of one stream run in order, each after the one before has ended. */
+static void
+test_order(void)
+{
+	GcStream   *stream = get_stream();
+	Loaded		affine = load(kernel_affine);
+	Loaded		slow = load(kernel_slow_store);
+	u32			expected = 1;
+	u32			one = 1;
+
+	ops->copy_in(stream, pool_base, &one, sizeof(one), NULL);
+	for (u32 i = 0; i < 500; i++)
+	{
+		u32			factor = 3 + 2 * (i % 7);
+
+		launch(stream, &affine, 1 + i % 9, 32, 0, pool_base, factor, i, 0);
+		expected = expected * factor + i;
+	}
+	is(read_word(stream, pool_base), expected, "500 launches of a stream run in order");
+
+	/* A slow one, then a copy of its result, then a fill over it. */
+	ops->fill(stream, pool_base, 0, 4096, NULL);
+	launch(stream, &slow, 1, 32, 0, pool_base, 77, pool_base + 64, 200000);
+	ops->copy(stream, pool_base + 128, pool_base, 4, NULL);
+	ops->fill(stream, pool_base, 0, 4, NULL);
+	is(read_word(stream, pool_base + 128), 77, "a copy waits for the launch before it");
+	is(read_word(stream, pool_base), 0, "and a fill for the copy");
+	ops->stream_put(dev, stream);
+	unload(&affine);
+	unload(&slow);
+}
+
+static void
+test_marks(void)
+{
+	GcStream   *stream = get_stream();
+	Loaded		slow = load(kernel_slow_store);
+	GcError		err = {GC_OK, ""};
+	GcMark	   *first;
+	GcMark	   *second;
+	bool		done = false;
+	GcCode		code;
+
+	first = ops->mark(stream, &err);
+	is(ops->mark_wait(first, &err), GC_OK, "a mark on an idle stream is soon done");
+	is(ops->mark_done(first, &done, &err), GC_OK, "mark_done of it");
+	is(done, true, "says so");
+	launch(stream, &slow, 1, 32, 0, pool_base, 1, pool_base + 64, 100000);
+	second = ops->mark(stream, &err);
+	do
+		code = ops->mark_done(second, &done, &err);
+	while (code == GC_OK && !done);
+	is(code, GC_OK, "a mark can be polled");
+	ok(ops->mark_ms(first, second) > 0, "time passes between two marks");
+	is(read_word(stream, pool_base), 1, "the work before the mark is done");
+	ops->mark_put(dev, first);
+	ops->mark_put(dev, second);
+
+	/* Many marks put back at once, also before they are done. */
+	for (int i = 0; i < 1000; i++)
+	{
+		launch(stream, &slow, 1, 32, 0, pool_base, (u64) i, pool_base + 64, 10);
+		first = ops->mark(stream, &err);
+		ops->mark_put(dev, first);
+	}
+	is(read_word(stream, pool_base), 999, "marks may be put back before they are done");
+	ops->stream_put(dev, stream);
+	unload(&slow);
+}
+
+/*
+ * a waits for a flag that only b sets, so the two must run side by side; then c
+ * waits, by stream_wait, for a mark of a.
+ */
+static void
+test_streams(void)
+{
+	GcStream   *a = get_stream();
+	GcStream   *b = get_stream();
+	GcStream   *c = get_stream();
+	Loaded		await = load(kernel_await);
+	Loaded		affine = load(kernel_affine);
+	GcAddr		flag = pool_base;
+	GcAddr		result = pool_base + 4096;
+	GcAddr		value = pool_base + 8192;
+	GcMark	   *mark;
+
+	ops->fill(a, pool_base, 0, MEGABYTE, NULL);
+	finish(a, NULL);
+	launch(a, &await, 1, 32, 0, flag, result, value, 0);
+	mark = ops->mark(a, NULL);
+	is(ops->stream_wait(c, mark, NULL), GC_OK, "stream_wait");
+	ops->mark_put(dev, mark);
+
+	/* Marks that are recycled meanwhile must not let c go. */
+	for (int i = 0; i < 10; i++)
+		finish(b, NULL);
+	ops->copy(c, value, result, 4, NULL);
+	launch(c, &affine, 1, 32, 0, value, 10, 5, 0);
+	launch(b, &affine, 1, 32, 0, flag, 1, 1, 0);
+	is(read_word(c, value), 15, "a stream that waits sees what it waited for");
+	is(read_word(a, result), 1, "streams run side by side");
+
+	/* Waiting for a mark that is done already costs nothing. */
+	mark = ops->mark(a, NULL);
+	ops->mark_wait(mark, NULL);
+	ops->stream_wait(b, mark, NULL);
+	ops->mark_put(dev, mark);
+	is(finish(b, NULL), GC_OK, "waiting for a mark that is done");
+	ops->stream_put(dev, a);
+	ops->stream_put(dev, b);
+	ops->stream_put(dev, c);
+	unload(&await);
+	unload(&affine);
+}
+
+/* Many streams, many launches, each adding to its own words. */
+static void
+test_many(void)
+{
+	enum {STREAMS = 24, ROUNDS = 40, BLOCKS = 50};
+	GcStream   *streams[STREAMS];
+	GcMark	   *marks[STREAMS];
+	Loaded		count = load(kernel_count);
+	u32		   *out = malloc(STREAMS * 4096);
+	bool		good = true;
+
+	for (int s = 0; s < STREAMS; s++)
+	{
+		streams[s] = get_stream();
+		ops->fill(streams[s], pool_base + (GcAddr) s * 4096, 0, 4096, NULL);
+	}
+	for (int r = 0; r < ROUNDS; r++)
+	{
+		for (int s = 0; s < STREAMS; s++)
+		{
+			GcAddr		at = pool_base + (GcAddr) s * 4096;
+
+			launch(streams[s], &count, BLOCKS, 64, 0, at, at + 4092, 0, 0);
+		}
+	}
+	for (int s = 0; s < STREAMS; s++)
+	{
+		ops->copy_out(streams[s], out + s * 1024, pool_base + (GcAddr) s * 4096, 4096, NULL);
+		marks[s] = ops->mark(streams[s], NULL);
+	}
+	for (int s = 0; s < STREAMS; s++)
+	{
+		good = good && ops->mark_wait(marks[s], NULL) == GC_OK;
+		ops->mark_put(dev, marks[s]);
+		ops->stream_put(dev, streams[s]);
+		for (int i = 0; i < BLOCKS; i++)
+			good = good && out[s * 1024 + i] == ROUNDS;
+		good = good && out[s * 1024 + 1023] == ROUNDS * (BLOCKS * (BLOCKS - 1) / 2);
+	}
+	ok(good, "%d launches on %d streams, every block once", STREAMS * ROUNDS, STREAMS);
+	unload(&count);
+	free(out);
+}
+
+/*
+ * A launch of one block gets a thread while another one has many left: the later
+ * blocks of the long launch wait for the short one, so that if it did not get
+ * any, the long one would give up.
+ */
+static void
+test_fairness(void)
+{
+	enum {BLOCKS = 1000, FREE_BLOCKS = 4 * HOST_THREADS};
+	GcStream   *a = get_stream();
+	GcStream   *b = get_stream();
+	Loaded		progress = load(kernel_progress);
+	Loaded		store = load(kernel_slow_store);
+	u32		   *start = (u32 *) (uintptr_t) pool_base;
+	u32		   *arrived = (u32 *) (uintptr_t) (pool_base + 68);
+
+	ops->fill(a, pool_base, 0, 4096, NULL);
+	finish(a, NULL);
+	launch(a, &progress, BLOCKS, 1, 0, pool_base, pool_base + 64, pool_base + 128, FREE_BLOCKS);
+
+	/* Only when every thread is busy with the long one comes the short one. */
+	while (__atomic_load_n(arrived, __ATOMIC_SEQ_CST) < HOST_THREADS)
+		sched_yield();
+	launch(b, &store, 1, 1, 0, pool_base + 128, 1, pool_base + 192, 0);
+	__atomic_store_n(start, 1, __ATOMIC_SEQ_CST);
+	is(read_word(a, pool_base + 64), BLOCKS, "a short launch is not starved by a long one");
+	ops->stream_put(dev, a);
+	ops->stream_put(dev, b);
+	unload(&progress);
+	unload(&store);
+}
+
+/* Shared memory: zeroed for every block on the host; more than 48 KB on cuda. */
+static void
+test_shared(void)
+{
+	static const u32 sizes[] = {4, 1024, 49152, 49156, 100000};
+	GcStream   *stream = get_stream();
+	Loaded		shared = load(kernel_shared);
+	u32			out[100];
+
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+	{
+		u32			bytes = sizes[s] / 4 * 4;
+		bool		zeroed = true;
+		GcCode		code;
+
+		ops->fill(stream, pool_base, 0, sizeof(out), NULL);
+		code = launch(stream, &shared, 100, 64, bytes, pool_base, bytes / 4, 0, 0);
+		ops->copy_out(stream, out, pool_base, sizeof(out), NULL);
+		if (code != GC_OK || finish(stream, NULL) != GC_OK)
+			zeroed = false;
+		for (int i = 0; i < 100; i++)
+			zeroed = zeroed && out[i] == 1;
+		ok(zeroed, "each block has %u bytes of shared memory, zeroed", bytes);
+	}
+	ops->stream_put(dev, stream);
+	unload(&shared);
+}
+
+/* More than can be had: the host says so at the mark, cuda at the launch. */
+static void
+test_too_much_shared(void)
+{
+	GcStream   *stream = get_stream();
+	GcStream   *other = get_stream();
+	Loaded		count = load(kernel_count);
+	GcError		err = {GC_OK, ""};
+	GcMark	   *mark;
+	GcCode		code;
+	bool		done;
+
+	ops->fill(stream, pool_base, 0, 4096, NULL);
+	code = launch(stream, &count, 10, 32, 0x7fffffff, pool_base, pool_base + 1024, 0, 0);
+	launch(stream, &count, 10, 32, 0, pool_base, pool_base + 1024, 0, 0);
+	if (on_host)
+	{
+		is(code, GC_OK, "a launch with too much scratch memory is accepted");
+		mark = ops->mark(stream, NULL);
+		is(ops->mark_wait(mark, &err), GC_HOST_MEMORY, "and fails at the mark");
+		ok(strstr(err.detail, "scratch") != NULL, "which says why");
+		is(ops->mark_done(mark, &done, NULL), GC_HOST_MEMORY, "mark_done says so too");
+		ok(!done, "and not that it is done");
+		ops->stream_wait(other, mark, NULL);
+		is(finish(other, NULL), GC_HOST_MEMORY, "a stream that waits for that mark fails too");
+		ops->mark_put(dev, mark);
+		ops->stream_put(dev, other);
+		ops->stream_put(dev, stream);
+		stream = get_stream();
+		other = get_stream();
+		is(read_word(stream, pool_base), 0, "later work of the stream was left out");
+	}
+	else
+		is(code, GC_DEVICE_FAILED, "a launch with too much shared memory is refused");
+	ops->fill(stream, pool_base, 0, 4096, NULL);
+	launch(stream, &count, 10, 32, 0, pool_base, pool_base + 1024, 0, 0);
+	is(read_word(stream, pool_base), 1, "after which the device works as before");
+	is(finish(other, NULL), GC_OK, "on every stream");
+	ops->stream_put(dev, stream);
+	ops->stream_put(dev, other);
+	unload(&count);
+}
+
+static void
+test_occupancy(void)
+{
+	Loaded		shared = load(kernel_shared);
+	int			small = ops->occupancy(shared.kernel, 32, 0);
+	int			large = ops->occupancy(shared.kernel, 1024, 0);
+	int			greedy = ops->occupancy(shared.kernel, 32, (u32) dev->info.shared_per_block - 1024);
+
+	tap_note("registers %d, static shared %d, local %d, max threads %d; occupancy %d %d %d",
+			 shared.info.registers, shared.info.shared_static, shared.info.local_bytes,
+			 shared.info.max_threads, small, large, greedy);
+	ok(shared.info.max_threads >= 1, "a kernel has a largest block");
+	if (on_host)
+		ok(small == 1 && large == 1 && greedy == 1, "a thread of the host runs one block");
+	else
+	{
+		ok(shared.info.registers > 0, "a kernel needs registers");
+		ok(small >= 8 && small <= dev->info.max_blocks, "many small blocks fit");
+		ok(large >= 1 && large <= 2, "one or two large ones");
+		is(greedy, 1, "and one that takes all shared memory");
+	}
+	unload(&shared);
+}
+
+static void
+test_arithmetic(void)
+{
+	GcStream   *stream = get_stream();
+	Loaded		wide = load(kernel_int128);
+	Loaded		real = load(kernel_double);
+	Loaded		last = load(kernel_last_word);
+	GcLaunch	shape = {1, 1, 0};
+	GcArgs		args;
+	u64			out[2];
+	u128		wanted = (u128) ~0ull * ~0ull / 3;
+	double		in[3] = {1.0 + 0x1p-30, 1.0 - 0x1p-30, -1.0};
+	double		result;
+	volatile double product = in[0] * in[1];
+
+	launch(stream, &wide, 1, 1, 0, pool_base, ~0ull, ~0ull, 3);
+	ops->copy_out(stream, out, pool_base, sizeof(out), NULL);
+	finish(stream, NULL);
+	ok(out[0] == (u64) wanted && out[1] == (u64) (wanted >> 64),
+	   "128-bit arithmetic is exact (%llx %llx)", out[1], out[0]);
+
+	memset(&args, 0, sizeof(args));
+	args.w[0] = pool_base;
+	memcpy(&args.w[1], in, sizeof(in));
+	ops->launch(stream, real.kernel, &shape, &args, 4, NULL);
+	ops->copy_out(stream, &result, pool_base, sizeof(result), NULL);
+	finish(stream, NULL);
+	ok(result == product + in[2], "multiplication and addition are not fused (%a)", result);
+
+	args.w[GC_MAX_ARG_WORDS - 1] = 0x123456789abcdef0ull;
+	ops->launch(stream, last.kernel, &shape, &args, GC_MAX_ARG_WORDS, NULL);
+	memset(&args, 0xff, sizeof(args));
+	ops->copy_out(stream, out, pool_base, sizeof(u64), NULL);
+	finish(stream, NULL);
+	ok(out[0] == 0x123456789abcdef0ull, "all argument words arrive, copied by the launch");
+	is(ops->launch(stream, last.kernel, &shape, &args, GC_MAX_ARG_WORDS + 1, NULL),
+	   GC_BAD_PROGRAM, "more are refused");
+	ops->stream_put(dev, stream);
+	unload(&wide);
+	unload(&real);
+	unload(&last);
+}
+
+static void
+test_compile_errors(void)
+{
+	char	   *text = kernel_text(kernel_bad);
+	GcError		err = {GC_OK, ""};
+	GcImage		image = {NULL, 0};
+	GcImage		garbage = {"this is no code", 16};
+	GcModule   *module;
+	GcKernel   *kernel;
+	GcKernelInfo info;
+	Loaded		good = load(kernel_count);
+
+	is(ops->compile(dev, text, &image, &err), GC_COMPILE_FAILED, "a text with an error");
+	ok(strstr(err.detail, "this_is_not_declared") != NULL, "is reported: %.*s",
+	   (int) strcspn(err.detail, "\n"), err.detail);
+	is(err.code, GC_COMPILE_FAILED, "with its code");
+	free(text);
+
+	err.detail[0] = '\0';
+	ok(ops->module_load(dev, &garbage, &module, &err) != GC_OK, "garbage is not loaded");
+	ok(err.detail[0] != '\0' && err.detail[strlen(err.detail) - 1] == '.', "and why is said: %s",
+	   err.detail);
+	ok(ops->kernel_get(good.module, "no_such_kernel", &kernel, &info, &err) != GC_OK,
+	   "nor a kernel found that is not there");
+	unload(&good);
+}
+
+/* ---------- compiling on several threads ---------- */
+
+static void *
+compile_some(void *arg)
+{
+	bool	   *good = arg;
+
+	for (int i = 0; i < 3; i++)
+	{
+		char		body[256];
+		char	   *text;
+		GcImage		image;
+
+		snprintf(body, sizeof(body), "BEGIN P(0)[0] = %du; END\n", (int) (uintptr_t) arg + i);
+		text = kernel_text(body);
+		*good = *good && ops->compile(dev, text, &image, NULL) == GC_OK;
+		if (*good)
+			free(image.bytes);
+		free(text);
+	}
+	return NULL;
+}
+
+static void
+test_compile_threads(void)
+{
+	enum {THREADS = 4};
+	pthread_t	threads[THREADS];
+	bool		good[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+	{
+		good[i] = true;
+		pthread_create(&threads[i], NULL, compile_some, &good[i]);
+	}
+	for (int i = 0; i < THREADS; i++)
+	{
+		pthread_join(threads[i], NULL);
+		ok(good[i], "compile() on thread %d of %d at once", i, THREADS);
+	}
+}
+
+/* Many modules at once and after one another; each keeps its own code. */
+static void
+test_modules(void)
+{
+	enum {MODULES = 12};
+	GcStream   *stream = get_stream();
+	Loaded		loaded[MODULES];
+	bool		good = true;
+
+	for (int round = 0; round < 2; round++)
+	{
+		for (int i = 0; i < MODULES; i++)
+		{
+			char		body[64];
+
+			snprintf(body, sizeof(body), "BEGIN P(0)[0] = %du; END\n", 100 * round + i);
+			loaded[i] = load(body);
+		}
+		for (int i = 0; i < MODULES; i++)
+		{
+			launch(stream, &loaded[i], 1, 1, 0, pool_base, 0, 0, 0);
+			good = good && read_word(stream, pool_base) == (u32) (100 * round + i);
+		}
+		for (int i = 0; i < MODULES; i++)
+			unload(&loaded[i]);
+	}
+	ok(good, "each of several modules keeps its own code");
+	ops->stream_put(dev, stream);
+}
+
+/* ---------- the host's own duties ---------- */
+
+static sem_t woken;
+
+static void
+wake(void *arg)
+{
+	sem_post(arg);
+}
+
+static void
+test_wake(void)
+{
+	GcStream   *stream;
+	Loaded		slow;
+	GcMark	   *mark;
+	bool		done = false;
+
+	open_device();
+	sem_init(&woken, 0, 0);
+	dev->wake = wake;
+	dev->wake_arg = &woken;
+	stream = get_stream();
+	slow = load(kernel_slow_store);
+	for (int i = 0; i < 50; i++)
+	{
+		launch(stream, &slow, 1, 1, 0, pool_base, 1, pool_base + 64, (u64) i * 100);
+		mark = ops->mark(stream, NULL);
+		while (ops->mark_done(mark, &done, NULL) == GC_OK && !done)
+			sem_wait(&woken);
+		ops->mark_put(dev, mark);
+	}
+	ok(done, "whoever sleeps until wake() is called finds the mark done");
+	ops->drain(dev, NULL);
+	ops->close(dev);
+}
+
+/* Of every thread with our name: is every signal that can be blocked blocked? */
+static void
+test_signals(void)
+{
+	DIR		   *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	int			ours = 0;
+	int			blocked = 0;
+
+	while ((entry = readdir(dir)) != NULL)
+	{
+		char		path[300];
+		char		line[256];
+		char		name[64] = "";
+		unsigned long long mask = 0;
+		FILE	   *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status", entry->d_name);
+		file = fopen(path, "r");
+		while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		{
+			sscanf(line, "Name: %63s", name);
+			sscanf(line, "SigBlk: %llx", &mask);
+		}
+		if (file != NULL)
+			fclose(file);
+		if (strcmp(name, "gpuconc") != 0)
+			continue;
+		ours++;
+
+		/* HUP to SYS less KILL and STOP; above are the real-time signals. */
+		blocked += (mask | 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | ~0ull << 31) == ~0ull;
+	}
+	closedir(dir);
+	is(ours, HOST_THREADS, "the host's threads bear its name");
+	is(blocked, ours, "and have all signals blocked");
+}
+
+/* Closing while work is queued neither waits for it nor leaves it behind. */
+static void
+test_close_busy(void)
+{
+	GcStream   *a;
+	GcStream   *b;
+	Loaded		slow;
+	GcMark	   *mark;
+
+	open_device();
+	a = get_stream();
+	b = get_stream();
+	slow = load(kernel_slow_store);
+	for (int i = 0; i < 2000; i++)
+		launch(a, &slow, 100, 1, 0, pool_base, 1, pool_base + 64, 10000);
+	mark = ops->mark(a, NULL);
+	ops->stream_wait(b, mark, NULL);
+	ops->fill(b, pool_base, 0, 4 * MEGABYTE, NULL);
+	ops->close(dev);
+	ok(true, "a busy device can be closed");
+}
+
+static void
+test_open_close(void)
+{
+	int			before;
+	bool		same = true;
+
+	/* The first opening may start threads of libraries, which stay. */
+	open_device();
+	ops->close(dev);
+	before = count_threads(-1);
+	for (int i = 0; i < 2; i++)
+	{
+		open_device();
+		ops->close(dev);
+		same = same && count_threads(before) <= before;
+	}
+	ok(same, "opening and closing again leaves no thread behind");
+}
+
+static void
+test_bad_options(void)
+{
+	GcDeviceOptions options = {1, 64 * MEGABYTE, 999};
+	GcError		err = {GC_OK, ""};
+	GcDevice   *none = NULL;
+	char	   *path;
+
+	if (!on_host)
+	{
+		is(ops->open(&none, &options, &err), GC_NO_DEVICE, "there is no GPU 999");
+		ok(none == NULL && err.detail[0] != '\0', "and that is said: %s", err.detail);
+		return;
+	}
+	path = strdup(getenv("PATH"));
+	setenv("PATH", "/nonexistent", 1);
+	is(ops->open(&none, &options, &err), GC_NO_COMPILER, "no compiler on the PATH, no device host");
+	ok(none == NULL && err.detail[0] != '\0', "and that is said: %s", err.detail);
+	setenv("PATH", path, 1);
+	free(path);
+}
+
+/* Names in a directory, . and .. included. */
+static int
+count_names(const char *path)
+{
+	DIR		   *dir = opendir(path);
+	int			count = 0;
+
+	while (dir != NULL && readdir(dir) != NULL)
+		count++;
+	if (dir != NULL)
+		closedir(dir);
+	return count;
+}
+
+/* Where $TMPDIR is missing or full, the compiler works elsewhere. */
+static void
+test_tmpdir(void)
+{
+	char		path[] = "/tmp/device_test-XXXXXX";
+	Loaded		loaded;
+
+	setenv("TMPDIR", "/nonexistent", 1);
+	open_device();
+	ok(true, "a TMPDIR that does not exist is no obstacle");
+	ops->close(dev);
+
+	setenv("TMPDIR", mkdtemp(path), 1);
+	open_device();
+	loaded = load(kernel_count);
+	is(count_names(path), 2, "compiling leaves nothing in TMPDIR");
+	unload(&loaded);
+	ops->close(dev);
+
+	if (geteuid() == 0 && mount("none", path, "tmpfs", 0, "size=8k,mode=0700") == 0)
+	{
+		open_device();
+		loaded = load(kernel_count);
+		is(count_names(path), 2, "a TMPDIR without room is no obstacle");
+		unload(&loaded);
+		ops->close(dev);
+		umount(path);
+	}
+	else
+		tap_skip("no tmpfs can be mounted to be filled");
+	unsetenv("TMPDIR");
+	rmdir(path);
+}
+
+/* Last, because the process has then lost its GPU. */
+static void
+test_lost_device(void)
+{
+	GcStream   *stream;
+	Loaded		poke;
+	GcError		err = {GC_OK, ""};
+	bool		done;
+	GcMark	   *mark;
+
+	open_device();
+	stream = get_stream();
+	poke = load(kernel_poke);
+	mark = ops->mark(stream, NULL);
+	launch(stream, &poke, 1, 1, 0, 0x10, pool_base, 0, 0);
+	is(finish(stream, &err), GC_DEVICE_FAILED, "an illegal address fails the mark");
+	ok(strstr(err.detail, "illegal") != NULL || strstr(err.detail, "address") != NULL,
+	   "which says why: %s", err.detail);
+	is(ops->fill(stream, pool_base, 0, 4096, &err), GC_DEVICE_FAILED, "and every later call");
+	ok(strstr(err.detail, "earlier") != NULL, "which says so: %s", err.detail);
+	is(ops->mark_done(mark, &done, NULL), GC_DEVICE_FAILED, "mark_done");
+	is(ops->mark_wait(mark, NULL), GC_DEVICE_FAILED, "mark_wait");
+	is(ops->drain(dev, NULL), GC_DEVICE_FAILED, "drain");
+	ok(ops->stream_get(dev, NULL) == NULL, "stream_get");
+	ok(ops->mark(stream, NULL) == NULL, "mark");
+	is(ops->occupancy(poke.kernel, 32, 0), 0, "occupancy");
+	unload(&poke);
+	ops->close(dev);
+	ok(true, "a lost device can be closed");
+}
+
+/* ---------- main ---------- */
+
+static bool
+choose_device(const char *which)
+{
+	GcDeviceOptions options = {1, 64 * MEGABYTE, 0};
+	GcError		err = {GC_OK, ""};
+
+	ops = strcmp(which, "host") == 0 ? &gc_host_ops : &gc_cuda_ops;
+	if (ops->open(&dev, &options, &err) != GC_OK)
+	{
+		tap_note("device %s: %s (%s)", ops->name, err.detail, gc_code_name(err.code));
+		if (strcmp(which, "auto") != 0)
+			return false;
+		ops = &gc_host_ops;
+		if (ops->open(&dev, &options, &err) != GC_OK)
+			return false;
+	}
+	ops->close(dev);
+	on_host = ops == &gc_host_ops;
+	return true;
+}
+
+int
+main(int argc, char **argv)
+{
+	tap_start();
+	if (!choose_device(argc > 1 ? argv[1] : "auto"))
+		return tap_skip_all("no such device here");
+	test_open_close();
+	test_bad_options();
+	open_device();
+	test_info();
+	test_memory();
+	test_pin();
+	test_blocks();
+	test_order();
+	test_marks();
+	test_streams();
+	test_many();
+	test_shared();
+	test_too_much_shared();
+	test_occupancy();
+	test_arithmetic();
+	test_compile_errors();
+	test_compile_threads();
+	test_modules();
+	if (on_host)
+	{
+		test_fairness();
+		test_signals();
+	}
+	ops->close(dev);
+	if (on_host)
+	{
+		test_wake();
+		test_tmpdir();
+		test_close_busy();
+	}
+	else
+		test_lost_device();
+	return tap_done();
+}

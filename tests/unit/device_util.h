@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * device_util.h
+ *	  What device_test.c needs to talk to a device: kernels, streams, words.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_DEVICE_UTIL_H
+#define GC_DEVICE_UTIL_H
+
+#include "harness.h"
+
+#include "../../src/device/device.h"
+#include "kernels.h"
+
+#define MEGABYTE	((u64) 1 << 20)
+#define HOST_THREADS 4
+
+static const GcDeviceOps *ops;
+static GcDevice *dev;
+static bool on_host;
+static GcAddr pool_base;
+static u64	pool_size;
+
+typedef struct Loaded
+{
+	GcModule   *module;
+	GcKernel   *kernel;
+	GcKernelInfo info;
+} Loaded;
+
+/* Everything below assumes that kernels can be had, so failure ends the test. */
+static Loaded
+load(const char *body)
+{
+	char	   *text = kernel_text(body);
+	GcError		err = {GC_OK, ""};
+	GcImage		image;
+	Loaded		loaded;
+
+	if (ops->compile(dev, text, &image, &err) != GC_OK ||
+		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
+		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
+		tap_bail(err.detail);
+	free(image.bytes);
+	free(text);
+	return loaded;
+}
+
+static void
+unload(Loaded *loaded)
+{
+	ops->module_unload(dev, loaded->module);
+}
+
+static GcStream *
+get_stream(void)
+{
+	GcError		err = {GC_OK, ""};
+	GcStream   *stream = ops->stream_get(dev, &err);
+
+	if (stream == NULL)
+		tap_bail(err.detail);
+	return stream;
+}
+
+/* Launch with up to four argument words. */
+static GcCode
+launch(GcStream *stream, const Loaded *loaded, u32 blocks, u32 threads, u32 shared_bytes,
+	   u64 w0, u64 w1, u64 w2, u64 w3)
+{
+	GcLaunch	shape = {blocks, threads, shared_bytes};
+	GcArgs		args;
+
+	memset(&args, 0, sizeof(args));
+	args.w[0] = w0;
+	args.w[1] = w1;
+	args.w[2] = w2;
+	args.w[3] = w3;
+	return ops->launch(stream, loaded->kernel, &shape, &args, 4, NULL);
+}
+
+/* Put a mark, wait for it, put it back. */
+static GcCode
+finish(GcStream *stream, GcError *err)
+{
+	GcMark	   *mark = ops->mark(stream, err);
+	GcCode		code;
+
+	if (mark == NULL)
+		return GC_DEVICE_FAILED;
+	code = ops->mark_wait(mark, err);
+	ops->mark_put(dev, mark);
+	return code;
+}
+
+static u32
+read_word(GcStream *stream, GcAddr addr)
+{
+	u32			word = 0x5a5a5a5a;
+
+	if (ops->copy_out(stream, &word, addr, sizeof(word), NULL) != GC_OK ||
+		finish(stream, NULL) != GC_OK)
+		return 0x5a5a5a5a;
+	return word;
+}
+
+static void
+open_device(void)
+{
+	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0};
+	GcError		err = {GC_OK, ""};
+
+	if (ops->open(&dev, &options, &err) != GC_OK)
+		tap_bail(err.detail);
+	ops->pool(dev, &pool_base, &pool_size);
+}
+
+#endif							/* GC_DEVICE_UTIL_H */

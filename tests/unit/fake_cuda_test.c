@@ -1,0 +1,386 @@
+/*-------------------------------------------------------------------------
+ *
+ * fake_cuda_test.c
+ *	  cuda.c against a driver that only pretends (fake_cuda.c): that it gives
+ *	  back what it takes, whichever call fails, and what it makes of errors.
+ *
+ * The Makefile's runner puts the fake first on LD_LIBRARY_PATH.  NVRTC is the
+ * real one, so without it the test is skipped.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "harness.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+
+#include "../../src/device/device.h"
+#include "fake_cuda.h"
+#include "kernels.h"
+
+#define MEGABYTE ((u64) 1 << 20)
+
+static FakeCuda *fake;
+static const GcDeviceOps *ops = &gc_cuda_ops;
+static GcImage image;
+
+static const GcDeviceOptions options = {0, 64 * MEGABYTE, 0};
+
+static void
+reset(void)
+{
+	memset(fake, 0, sizeof(*fake));
+	fake->free_bytes = 512 * MEGABYTE;
+	fake->arch = 90;
+	fake->fail_with = 1;
+}
+
+static bool
+nothing_left(void)
+{
+	return fake->contexts == 0 && fake->streams == 0 && fake->events == 0 &&
+		fake->allocations == 0 && fake->modules == 0 && fake->registered == 0;
+}
+
+static bool
+same_signals(const sigset_t *a, const sigset_t *b)
+{
+	for (int i = 1; i < SIGRTMAX; i++)
+	{
+		if (sigismember(a, i) != sigismember(b, i))
+			return false;
+	}
+	return true;
+}
+
+/* ---------- what is asked of the driver ---------- */
+
+static void
+test_open(void)
+{
+	GcDevice   *dev = NULL;
+	GcAddr		base;
+	u64			size;
+	sigset_t	before;
+	sigset_t	after;
+
+	reset();
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	is(ops->open(&dev, &options, NULL), GC_OK, "open");
+	pthread_sigmask(SIG_BLOCK, NULL, &after);
+	ok(same_signals(&before, &after), "the signal mask is as it was");
+	ok(strncmp(dev->info.target, "sm_90 nvrtc ", 12) == 0, "the target is %s", dev->info.target);
+	is(dev->info.arch, 90, "the architecture");
+	is(dev->info.max_warps, 64, "warps are threads by warp size");
+	is(dev->info.sms, 132, "multiprocessors");
+	is(dev->info.shared_per_block, 232448, "opt-in shared memory");
+	ops->pool(dev, &base, &size);
+	ok(base != 0 && size == 64 * MEGABYTE, "the pool that was asked for");
+	ops->close(dev);
+	ok(nothing_left(), "close gives everything back");
+}
+
+static void
+test_calls(void)
+{
+	GcDevice   *dev;
+	GcStream   *stream;
+	GcStream   *again;
+	GcModule   *module;
+	GcKernel   *kernel;
+	GcKernelInfo info;
+	GcLaunch	shape = {11, 22, 33};
+	GcArgs		args;
+	GcMark	   *mark;
+	bool		done;
+
+	reset();
+	ops->open(&dev, &options, NULL);
+	stream = ops->stream_get(dev, NULL);
+	is(fake->stream_flags, GC_CU_STREAM_NON_BLOCKING, "streams do not wait for the default one");
+	ops->stream_put(dev, stream);
+	again = ops->stream_get(dev, NULL);
+	ok(again == stream && fake->streams == 1, "streams are reused");
+
+	ops->module_load(dev, &image, &module, NULL);
+	is(ops->kernel_get(module, "gc_kernel", &kernel, &info, NULL), GC_OK, "kernel_get");
+	is(fake->max_dynamic, 232448 - 1000, "it may use all dynamic shared memory there is");
+	is(info.shared_static, 1000, "its static shared memory");
+	is(info.registers, GC_CU_FUNC_REGISTERS + 10, "its registers");
+	is(info.local_bytes, GC_CU_FUNC_LOCAL_BYTES + 10, "its local memory");
+	is(info.max_threads, GC_CU_FUNC_MAX_THREADS + 10, "its largest block");
+	memset(&args, 3, sizeof(args));
+	is(ops->launch(stream, kernel, &shape, &args, 2, NULL), GC_OK, "launch");
+	ok(fake->grid == 11 && fake->block == 22 && fake->shared == 33, "with its shape");
+	ok(memcmp(&fake->args, &args, sizeof(args)) == 0, "and its arguments");
+
+	fake->not_ready = 2;
+	mark = ops->mark(stream, NULL);
+	done = true;
+	ok(ops->mark_done(mark, &done, NULL) == GC_OK && !done, "a mark is not done");
+	ok(ops->mark_done(mark, &done, NULL) == GC_OK && !done, "and not yet");
+	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "and then is");
+	ok(ops->mark_ms(mark, mark) == 1.5f, "time between marks");
+	ops->mark_put(dev, mark);
+	ok(ops->mark(stream, NULL) == mark && fake->events == 1, "marks are reused");
+	ops->mark_put(dev, mark);
+	ops->module_load(dev, &image, &module, NULL);
+	ops->module_load(dev, &image, &module, NULL);
+	ops->module_unload(dev, module);
+	ops->close(dev);
+	is(fake->unblocked, 0, "where the driver may start threads, signals are blocked");
+	ok(nothing_left(), "close gives everything back");
+}
+
+/* ---------- the pool ---------- */
+
+static void
+test_pool(u64 limit, u64 free_bytes, u64 wanted, const char *what)
+{
+	GcDeviceOptions pool_options = {0, limit, 0};
+	GcDevice   *dev;
+	GcError		err = {GC_OK, ""};
+	GcCode		code;
+
+	reset();
+	fake->free_bytes = free_bytes;
+	code = ops->open(&dev, &pool_options, &err);
+	if (wanted == 0)
+		ok(code == GC_DEVICE_MEMORY && strstr(err.detail, "cuMemAlloc") != NULL, "%s: %s", what,
+		   err.detail);
+	else if (ok(code == GC_OK, "%s: open", what))
+	{
+		is(fake->alloc_size, wanted, what);
+		is(dev->info.memory_bytes, wanted, "which the info says");
+		ops->close(dev);
+	}
+	ok(nothing_left(), "nothing is left behind");
+}
+
+/* ---------- every call fails once ---------- */
+
+/* Use everything; the first failure, if any, in *code. */
+static void
+use_everything(GcDevice *dev, GcCode *code)
+{
+	GcStream   *a = ops->stream_get(dev, NULL);
+	GcStream   *b = ops->stream_get(dev, NULL);
+	GcModule   *module = NULL;
+	GcKernel   *kernel = NULL;
+	GcKernelInfo info;
+	GcLaunch	shape = {1, 32, 0};
+	GcArgs		args;
+	GcMark	   *mark = a != NULL ? ops->mark(a, NULL) : NULL;
+	GcAddr		base;
+	u64			size;
+	bool		done;
+	char		memory[64];
+
+#define TRY(call) do { GcCode c = (call); if (*code == GC_OK) *code = c; } while (0)
+	ops->pool(dev, &base, &size);
+	memset(memory, 0, sizeof(memory));
+	memset(&args, 0, sizeof(args));
+	if (a == NULL || b == NULL || mark == NULL)
+		*code = GC_DEVICE_FAILED;
+	if (ops->pin(dev, memory, sizeof(memory), NULL) == GC_OK)
+		ops->unpin(dev, memory);
+	TRY(ops->module_load(dev, &image, &module, NULL));
+	if (module != NULL)
+		TRY(ops->kernel_get(module, "gc_kernel", &kernel, &info, NULL));
+	if (a != NULL)
+	{
+		TRY(ops->copy_in(a, base, memory, sizeof(memory), NULL));
+		TRY(ops->copy_out(a, memory, base, sizeof(memory), NULL));
+		TRY(ops->copy(a, base, base + 4096, 100, NULL));
+		TRY(ops->fill(a, base, 1, 100, NULL));
+	}
+	if (a != NULL && kernel != NULL)
+		TRY(ops->launch(a, kernel, &shape, &args, 1, NULL));
+	if (kernel != NULL)
+		(void) ops->occupancy(kernel, 32, 0);
+	if (mark != NULL)
+	{
+		TRY(ops->mark_done(mark, &done, NULL));
+		TRY(ops->mark_wait(mark, NULL));
+		(void) ops->mark_ms(mark, mark);
+		ops->mark_put(dev, mark);
+	}
+	if (b != NULL && mark != NULL)
+		TRY(ops->stream_wait(b, mark, NULL));
+	TRY(ops->drain(dev, NULL));
+	if (module != NULL)
+		ops->module_unload(dev, module);
+#undef TRY
+}
+
+/*
+ * Let call after call fail, until a run is so long that none did.  Failing calls
+ * must leave nothing behind; those that give things back do so even when they
+ * report a failure, as the real ones do.
+ */
+static void
+test_failures(CuResult result, const char *what)
+{
+	int			leaks = 0;
+	int			open_failures = 0;
+	int			use_failures = 0;
+	long		at = 0;
+
+	do
+	{
+		GcDevice   *dev = NULL;
+		GcError		err = {GC_OK, ""};
+		GcCode		code;
+
+		reset();
+		fake->fail_at = ++at;
+		fake->fail_with = result;
+		code = ops->open(&dev, &options, &err);
+		if (code != GC_OK)
+		{
+			open_failures++;
+			if (dev != NULL || err.detail[0] == '\0' || err.code != code)
+				leaks++;
+		}
+		else
+		{
+			use_everything(dev, &code);
+			if (code != GC_OK)
+				use_failures++;
+			ops->close(dev);
+		}
+
+		/* A lost device cannot be told to unload or release; the process ends. */
+		fake->modules = 0;
+		fake->registered = 0;
+		if (strcmp(fake->failed, "cuDevicePrimaryCtxRelease_v2") == 0)
+			fake->contexts = 0;
+		if (!nothing_left())
+		{
+			tap_note("left behind when %s failed", fake->failed);
+			leaks++;
+		}
+	} while (fake->failed[0] != '\0');
+	is(leaks, 0, what);
+	ok(open_failures >= 8, "open fails cleanly (%d ways)", open_failures);
+	ok(use_failures >= 12, "so does the rest (%d ways)", use_failures);
+}
+
+static void
+test_lost(void)
+{
+	GcDevice   *dev;
+	GcStream   *stream;
+	GcMark	   *mark;
+	GcError		err = {GC_OK, ""};
+	GcAddr		base;
+	u64			size;
+	bool		done;
+	long		calls;
+
+	reset();
+	ops->open(&dev, &options, NULL);
+	ops->pool(dev, &base, &size);
+	stream = ops->stream_get(dev, NULL);
+	mark = ops->mark(stream, NULL);
+	fake->fail_with = 1;
+	fake->fail_at = fake->calls + 1;
+	is(ops->fill(stream, base, 0, 10, &err), GC_DEVICE_FAILED, "an invalid value");
+	is(ops->fill(stream, base, 0, 10, &err), GC_OK, "does not lose the device");
+	fake->fail_with = GC_CU_OUT_OF_MEMORY;
+	fake->fail_at = fake->calls + 1;
+	is(ops->fill(stream, base, 0, 10, &err), GC_DEVICE_MEMORY, "nor does want of memory");
+	fake->fail_with = GC_CU_ILLEGAL_ADDRESS;
+	fake->fail_at = fake->calls + 1;
+	is(ops->mark_done(mark, &done, &err), GC_DEVICE_FAILED, "an illegal address does");
+	ok(strcmp(err.detail, "cuEventQuery failed: an illegal memory access was encountered.") == 0,
+	   "it is described: %s", err.detail);
+	calls = fake->calls;
+	is(ops->mark_wait(mark, &err), GC_DEVICE_FAILED, "every later call fails");
+	ok(strstr(err.detail, "cuEventQuery failed: an illegal memory access") != NULL,
+	   "and says why: %s", err.detail);
+	is(ops->fill(stream, base, 0, 10, NULL), GC_DEVICE_FAILED, "fill");
+	is(ops->drain(dev, NULL), GC_DEVICE_FAILED, "drain");
+	ok(ops->stream_get(dev, NULL) == NULL, "stream_get");
+	is(fake->calls, calls, "without asking the driver");
+	ops->close(dev);
+	ok(nothing_left(), "close gives everything back");
+}
+
+static void
+test_images(void)
+{
+	GcDevice   *dev;
+	GcModule   *module;
+	GcImage		garbage = {"garbage, not code", 17};
+	GcImage		ptx = {NULL, 0};
+	GcError		err = {GC_OK, ""};
+	char	   *text = kernel_text(kernel_count);
+
+	reset();
+	ops->open(&dev, &options, NULL);
+	is(ops->module_load(dev, &garbage, &module, &err), GC_DEVICE_FAILED, "garbage is refused");
+	ok(strstr(err.detail, "what is this") != NULL, "with the driver's log: %s", err.detail);
+	ops->close(dev);
+
+	/* A GPU that NVRTC does not know yet. */
+	fake->arch = 995;
+	is(ops->open(&dev, &options, &err), GC_OK, "a GPU newer than NVRTC");
+	ok(strstr(dev->info.target, "sm_995 as compute_") != NULL, "its target is %s", dev->info.target);
+	is(ops->compile(dev, text, &ptx, &err), GC_OK, "compiling for it");
+	ok(ptx.size > 2 && memcmp(ptx.bytes, "//", 2) == 0 && ((char *) ptx.bytes)[ptx.size - 1] == '\0',
+	   "gives PTX");
+	is(ops->module_load(dev, &ptx, &module, &err), GC_OK, "which the driver takes");
+	ops->module_unload(dev, module);
+	ops->close(dev);
+
+	fake->arch = 20;
+	is(ops->open(&dev, &options, &err), GC_NO_COMPILER, "a GPU too old for NVRTC");
+	ok(strstr(err.detail, "2.0") != NULL, "is named: %s", err.detail);
+	ok(nothing_left(), "and nothing left behind");
+	free(ptx.bytes);
+	free(text);
+}
+
+int
+main(void)
+{
+	void	   *library = dlopen("libcuda.so.1", RTLD_NOW);
+	char	   *text = kernel_text(kernel_count);
+	GcDevice   *dev;
+	GcError		err = {GC_OK, ""};
+	GcCode		code;
+
+	tap_start();
+	fake = library != NULL ? dlsym(library, "fake_cuda") : NULL;
+	if (fake == NULL)
+		return tap_skip_all("the fake driver is not on LD_LIBRARY_PATH");
+	reset();
+	code = ops->open(&dev, &options, &err);
+	if (code == GC_NO_COMPILER)
+		return tap_skip_all("no NVRTC");
+	if (code != GC_OK || ops->compile(dev, text, &image, &err) != GC_OK)
+		tap_bail(err.detail);
+	ops->close(dev);
+
+	test_open();
+	test_calls();
+	test_pool(0, 512 * MEGABYTE, 434 * MEGABYTE, "by default, 85 % of what is free");
+	test_pool(100 * MEGABYTE + 5, 512 * MEGABYTE, 100 * MEGABYTE, "the limit, in whole pages");
+	test_pool(500 * MEGABYTE, 512 * MEGABYTE, 500 * MEGABYTE, "a limit above 85 %");
+	test_pool(800 * MEGABYTE, 512 * MEGABYTE, 434 * MEGABYTE, "a limit above what is free");
+	test_pool(16 * MEGABYTE, 512 * MEGABYTE, 16 * MEGABYTE, "a small limit");
+	test_pool(80 * MEGABYTE, 40 * MEGABYTE, 0, "no memory");
+	test_pool(0, 0, 0, "none at all");
+	test_failures(1, "nothing is left behind, whichever call fails");
+	test_failures(GC_CU_ILLEGAL_ADDRESS, "nor when the device is lost with it");
+	test_lost();
+	test_images();
+	free(image.bytes);
+	free(text);
+	return tap_done();
+}

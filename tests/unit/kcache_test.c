@@ -1,0 +1,667 @@
+/*-------------------------------------------------------------------------
+ *
+ * kcache_test.c
+ *	  The kernel cache, over a device that only pretends and whose compiler can
+ *	  be counted, held up and made to fail; and once over device host.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "harness.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "../../src/device/kcache.h"
+#include "kernels.h"
+
+/* ---------- the device that pretends ---------- */
+
+/*
+ * "Compiling" gives the text behind a prefix; a module is that image.  A text
+ * that begins with "bad" does not compile, one with "unloadable" does not load,
+ * one with "no kernel" has none; one with "gate" waits for the gate.
+ */
+#define PREFIX "image of "
+
+static atomic_int compilations;
+static atomic_int compiling;	/* now */
+static atomic_int most_compiling;
+static atomic_int loads;
+static atomic_int unloads;
+static bool refuse_next_load;
+static sem_t gate;
+static pthread_barrier_t *meet;	/* compilations meet here, if given */
+
+static GcCode
+fake_compile(GcDevice *dev, const char *source, GcImage *image, GcError *err)
+{
+	int			now = atomic_fetch_add(&compiling, 1) + 1;
+	int			most = atomic_load(&most_compiling);
+	char	   *bytes;
+
+	(void) dev;
+	atomic_fetch_add(&compilations, 1);
+	while (now > most && !atomic_compare_exchange_weak(&most_compiling, &most, now))
+		;
+	if (strncmp(source, "gate", 4) == 0)
+		sem_wait(&gate);
+	if (strncmp(source, "meet", 4) == 0)
+		pthread_barrier_wait(meet);
+	atomic_fetch_sub(&compiling, 1);
+	if (strncmp(source, "bad", 3) == 0)
+		return gc_fail(err, GC_COMPILE_FAILED, "line 1: it is bad");
+	if (asprintf(&bytes, PREFIX "%s", source) < 0)
+		return gc_fail(err, GC_HOST_MEMORY, "no memory");
+	image->bytes = bytes;
+	image->size = strlen(bytes) + 1;
+	return GC_OK;
+}
+
+static GcCode
+fake_load(GcDevice *dev, const GcImage *image, GcModule **module, GcError *err)
+{
+	const char *text = (const char *) image->bytes + strlen(PREFIX);
+
+	(void) dev;
+	if (refuse_next_load || strncmp(text, "unloadable", 10) == 0)
+	{
+		refuse_next_load = false;
+		return gc_fail(err, GC_DEVICE_FAILED, "it does not load");
+	}
+	atomic_fetch_add(&loads, 1);
+	*module = malloc(image->size);
+	memcpy(*module, image->bytes, image->size);
+	return GC_OK;
+}
+
+static void
+fake_unload(GcDevice *dev, GcModule *module)
+{
+	(void) dev;
+	atomic_fetch_add(&unloads, 1);
+	free(module);
+}
+
+static GcCode
+fake_kernel(GcModule *module, const char *name, GcKernel **kernel, GcKernelInfo *info,
+			GcError *err)
+{
+	const char *text = (const char *) module + strlen(PREFIX);
+
+	if (strncmp(text, "no kernel", 9) == 0)
+		return gc_fail(err, GC_DEVICE_FAILED, "no %s", name);
+	memset(info, 0, sizeof(*info));
+	info->registers = (int) strlen(text);
+	*kernel = (GcKernel *) module;
+	return GC_OK;
+}
+
+static const GcDeviceOps fake_ops = {
+	.name = "fake",
+	.compile = fake_compile,
+	.module_load = fake_load,
+	.module_unload = fake_unload,
+	.kernel_get = fake_kernel,
+};
+
+static GcDevice fake_device = {.ops = &fake_ops, .info = {.target = "fake 1"}};
+
+/* ---------- helpers ---------- */
+
+static char directory[256];
+static sem_t woken;
+static char last_log[2048];
+static int	logged;
+
+static void
+wake(void *arg)
+{
+	sem_post(arg);
+}
+
+static void
+keep_log(const char *message)
+{
+	snprintf(last_log, sizeof(last_log), "%s", message);
+	logged++;
+}
+
+static GcKernelCache *
+open_cache(const char *where, int threads)
+{
+	GcKernelCacheOptions options = {where, threads, wake, &woken, keep_log};
+	GcKernelCache *cache;
+
+	logged = 0;
+	last_log[0] = '\0';
+	if (gc_kcache_open(&cache, &fake_device, &options, NULL) != GC_OK)
+		tap_bail("no cache");
+	return cache;
+}
+
+/* Wait until the entry has left COMPILING. */
+static GcKernelState
+await(GcKernelCache *cache, GcCachedKernel *entry, GcError *err)
+{
+	GcKernel   *kernel;
+	GcKernelInfo info;
+	GcKernelState state;
+
+	while ((state = gc_kcache_poll(cache, entry, &kernel, &info, err)) == GC_KERNEL_COMPILING)
+		sem_wait(&woken);
+	return state;
+}
+
+/* Ask for a text and wait for it: READY, with this origin and its own kernel? */
+static bool
+get(GcKernelCache *cache, const char *source, GcKernelOrigin origin)
+{
+	GcCachedKernel *entry = gc_kcache_get(cache, source);
+	GcKernel   *kernel = NULL;
+	GcKernelInfo info = {0};
+
+	if (await(cache, entry, NULL) != GC_KERNEL_READY)
+		return false;
+	gc_kcache_poll(cache, entry, &kernel, &info, NULL);
+	return gc_kcache_origin(entry) == origin && info.registers == (int) strlen(source) &&
+		strcmp((const char *) kernel + strlen(PREFIX), source) == 0;
+}
+
+/* The cache's one file with this suffix. */
+static void
+find_file(const char *suffix, char *path, size_t size)
+{
+	DIR		   *dir = opendir(directory);
+	struct dirent *entry;
+
+	path[0] = '\0';
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+	{
+		size_t		length = strlen(entry->d_name);
+
+		if (length > 4 && strcmp(entry->d_name + length - 4, suffix) == 0)
+			snprintf(path, size, "%s/%s", directory, entry->d_name);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+static int
+count_files(void)
+{
+	DIR		   *dir = opendir(directory);
+	struct dirent *entry;
+	int			count = 0;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		count += entry->d_name[0] != '.';
+	if (dir != NULL)
+		closedir(dir);
+	return count;
+}
+
+static void
+empty_directory(void)
+{
+	DIR		   *dir = opendir(directory);
+	struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+	{
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+/* Overwrite one byte at this distance from the end. */
+static void
+damage(const char *path, off_t from_end)
+{
+	int			fd = open(path, O_RDWR);
+	off_t		at = lseek(fd, -from_end, SEEK_END);
+	char		byte = 0;
+
+	ok(pread(fd, &byte, 1, at) == 1 && (byte ^= 0x40, pwrite(fd, &byte, 1, at)) == 1,
+	   "(a byte of the file is changed)");
+	close(fd);
+}
+
+/* ---------- tests ---------- */
+
+static void
+test_memory_only(void)
+{
+	GcKernelCache *cache = open_cache("", 2);
+	GcCachedKernel *entry;
+	int			before = compilations;
+
+	ok(get(cache, "text a", GC_ORIGIN_COMPILED), "a new text is compiled");
+	entry = gc_kcache_get(cache, "text a");
+	is(gc_kcache_origin(entry), GC_ORIGIN_MEMORY, "asked for again, it is in memory");
+	ok(gc_kcache_compile_ms(entry) == 0, "and took no time");
+	ok(get(cache, "text b", GC_ORIGIN_COMPILED), "another text is another kernel");
+	is(compilations - before, 2, "two compilations");
+	is(logged, 0, "nothing to complain about");
+	gc_kcache_close(cache);
+	is(unloads, loads, "close unloads what was loaded");
+
+	cache = open_cache(NULL, 0);
+	ok(get(cache, "text a", GC_ORIGIN_COMPILED), "without a directory, nothing is kept");
+	gc_kcache_close(cache);
+}
+
+static void
+test_disk(void)
+{
+	GcKernelCache *cache = open_cache(directory, 1);
+	GcCachedKernel *entry;
+	int			before = compilations;
+	struct stat st;
+	char		path[600];
+
+	ok(get(cache, "text on disk", GC_ORIGIN_COMPILED), "compiled");
+	gc_kcache_close(cache);
+	is(count_files(), 2, "leaves two files");
+	find_file(".src", path, sizeof(path));
+	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600 && st.st_size == 12,
+	   "one is the text, private");
+	find_file(".bin", path, sizeof(path));
+	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600, "the other private too");
+
+	cache = open_cache(directory, 1);
+	entry = gc_kcache_get(cache, "text on disk");
+	ok(get(cache, "text on disk", GC_ORIGIN_DISK), "a second cache finds it on disk");
+	is(compilations - before, 1, "without compiling");
+	ok(gc_kcache_compile_ms(entry) == 0, "in no time");
+	ok(get(cache, "text on disk", GC_ORIGIN_MEMORY), "and then in memory");
+	gc_kcache_close(cache);
+
+	strcpy(fake_device.info.target, "fake 2");
+	cache = open_cache(directory, 1);
+	ok(get(cache, "text on disk", GC_ORIGIN_COMPILED), "not for another target");
+	gc_kcache_close(cache);
+	strcpy(fake_device.info.target, "fake 1");
+	empty_directory();
+}
+
+/* Whatever is wrong with a file: the text is compiled, and the file replaced. */
+static void
+expect_replaced(const char *source, const char *what)
+{
+	GcKernelCache *cache = open_cache(directory, 1);
+
+	ok(get(cache, source, GC_ORIGIN_COMPILED), "%s: compiled", what);
+	is(logged, 0, "without a word");
+	gc_kcache_close(cache);
+	cache = open_cache(directory, 1);
+	ok(get(cache, source, GC_ORIGIN_DISK), "%s: replaced", what);
+	gc_kcache_close(cache);
+}
+
+static void
+test_damage(void)
+{
+	GcKernelCache *cache = open_cache(directory, 1);
+	char		path[600];
+
+	get(cache, "precious", GC_ORIGIN_COMPILED);
+	gc_kcache_close(cache);
+	find_file(".bin", path, sizeof(path));
+	damage(path, 3);
+	expect_replaced("precious", "a damaged image");
+	damage(path, 3 + (off_t) strlen(PREFIX "precious") + 20);
+	expect_replaced("precious", "a damaged header");
+	ok(truncate(path, 30) == 0, "(truncated)");
+	expect_replaced("precious", "a truncated file");
+	ok(truncate(path, 0) == 0, "(emptied)");
+	expect_replaced("precious", "an empty file");
+	unlink(path);
+	expect_replaced("precious", "a missing image");
+	find_file(".src", path, sizeof(path));
+	damage(path, 2);
+	expect_replaced("precious", "another text");
+	unlink(path);
+	expect_replaced("precious", "a missing text");
+
+	/* An intact image that the device does not take. */
+	cache = open_cache(directory, 1);
+	refuse_next_load = true;
+	ok(get(cache, "precious", GC_ORIGIN_COMPILED), "an image that does not load is compiled anew");
+	gc_kcache_close(cache);
+	empty_directory();
+}
+
+static void
+test_leftovers(void)
+{
+	GcKernelCache *cache;
+	char		path[600];
+
+	snprintf(path, sizeof(path), "%s/tmp.123.abc.bin", directory);
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	cache = open_cache(directory, 1);
+	is(count_files(), 0, "what a killed server left half written is removed");
+	gc_kcache_close(cache);
+}
+
+/* A file or directory that we must not trust: said once, and no file used. */
+static void
+expect_distrust(const char *where, const char *source, const char *why)
+{
+	GcKernelCache *cache = open_cache(where, 1);
+	int			files = count_files();
+
+	ok(get(cache, source, GC_ORIGIN_COMPILED), "%s: compiled", why);
+	ok(get(cache, "something else", GC_ORIGIN_COMPILED), "and so is the next");
+	is(logged, 1, "said once");
+	ok(strstr(last_log, why) != NULL, "namely: %s", last_log);
+	is(count_files(), files, "and nothing is written");
+	gc_kcache_close(cache);
+}
+
+static void
+test_trust(void)
+{
+	GcKernelCache *cache = open_cache(directory, 1);
+	char		path[600];
+	char		other[600];
+	char		link_name[600];
+
+	get(cache, "trusted", GC_ORIGIN_COMPILED);
+	gc_kcache_close(cache);
+	find_file(".bin", path, sizeof(path));
+
+	chmod(path, 0620);
+	expect_distrust(directory, "trusted", "its group or others may write to it");
+	chmod(path, 0602);
+	expect_distrust(directory, "trusted", "its group or others may write to it");
+	chmod(path, 0600);
+	if (geteuid() == 0)
+	{
+		ok(chown(path, 1, 1) == 0, "(given to another user)");
+		expect_distrust(directory, "trusted", "it is not owned by the server's user");
+		ok(chown(path, 0, 0) == 0, "(taken back)");
+	}
+	else
+		tap_skip("only root can give a file away");
+
+	snprintf(other, sizeof(other), "%s/other", directory);
+	ok(rename(path, other) == 0 && symlink(other, path) == 0, "(made a link)");
+	expect_distrust(directory, "trusted", "it is a symbolic link");
+	ok(unlink(path) == 0 && mkfifo(path, 0600) == 0, "(made a pipe)");
+	expect_distrust(directory, "trusted", "it is not a regular file");
+	ok(unlink(path) == 0 && rename(other, path) == 0, "(as it was)");
+	cache = open_cache(directory, 1);
+	ok(get(cache, "trusted", GC_ORIGIN_DISK), "the file itself is good");
+	gc_kcache_close(cache);
+
+	chmod(directory, 0777);
+	expect_distrust(directory, "trusted", "its group or others may write to it");
+	chmod(directory, 0700);
+	snprintf(link_name, sizeof(link_name), "%s.link", directory);
+	ok(symlink(directory, link_name) == 0, "(a link to the directory)");
+	expect_distrust(link_name, "trusted", "it could not be opened");
+	unlink(link_name);
+	expect_distrust("/nonexistent/cache", "trusted", "it could not be created");
+	empty_directory();
+}
+
+/* As a user who may not write there; root may write anywhere, so not as root. */
+static void
+test_unwritable(void)
+{
+	GcKernelCache *cache;
+	pid_t		pid;
+	int			status;
+
+	if (geteuid() == 0 && chown(directory, 65534, 65534) != 0)
+	{
+		tap_skip("cannot give the directory away");
+		return;
+	}
+	chmod(directory, 0500);
+	pid = fork();
+	if (pid == 0)
+	{
+		if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+			_exit(2);
+		cache = open_cache(directory, 1);
+		if (!get(cache, "unwritten", GC_ORIGIN_COMPILED) || logged != 0)
+			_exit(1);
+		gc_kcache_close(cache);
+		_exit(count_files() == 0 ? 0 : 3);
+	}
+	waitpid(pid, &status, 0);
+	is(status, 0, "a directory that cannot be written to is no error");
+	chmod(directory, 0700);
+	if (geteuid() == 0 && chown(directory, 0, 0) != 0)
+		tap_bail("cannot take the directory back");
+}
+
+/* Writes that fail half way: by a limit on file sizes, and on a disk that is full. */
+static void
+test_no_room(void)
+{
+	GcKernelCache *cache = open_cache(directory, 1);
+	struct rlimit saved;
+	struct rlimit tiny;
+	char		big[4096];
+	char		filler[300];
+	char		block[65536] = "";
+	int			fd;
+
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &saved);
+	tiny = saved;
+	tiny.rlim_cur = 1000;
+	setrlimit(RLIMIT_FSIZE, &tiny);
+	ok(get(cache, big, GC_ORIGIN_COMPILED), "a file that cannot be written whole is no error");
+	setrlimit(RLIMIT_FSIZE, &saved);
+	is(count_files(), 0, "and is not left behind");
+	gc_kcache_close(cache);
+
+	if (geteuid() != 0 || mount("none", directory, "tmpfs", 0, "size=64k,mode=0700") != 0)
+	{
+		tap_skip("no tmpfs can be mounted to be filled (%s)", strerror(errno));
+		return;
+	}
+	snprintf(filler, sizeof(filler), "%s/filler", directory);
+	fd = open(filler, O_WRONLY | O_CREAT, 0600);
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	close(fd);
+	cache = open_cache(directory, 1);
+	ok(get(cache, big, GC_ORIGIN_COMPILED), "a full disk is no error");
+	is(count_files(), 1, "and nothing is left on it");
+	unlink(filler);
+	ok(get(cache, "later", GC_ORIGIN_COMPILED), "when there is room again");
+	is(count_files(), 2, "it is used");
+	gc_kcache_close(cache);
+	umount(directory);
+}
+
+/* Two texts are compiled at the same time; the same text only once. */
+static void
+test_concurrent(void)
+{
+	GcKernelCache *cache = open_cache("", 2);
+	pthread_barrier_t barrier;
+	GcCachedKernel *a;
+	GcCachedKernel *b;
+	int			before = compilations;
+
+	/* Neither compilation ends before both have begun. */
+	pthread_barrier_init(&barrier, NULL, 2);
+	meet = &barrier;
+	a = gc_kcache_get(cache, "meet 1");
+	b = gc_kcache_get(cache, "meet 2");
+	ok(gc_kcache_get(cache, "meet 1") == a && gc_kcache_get(cache, "meet 2") == b,
+	   "a text that is being compiled is not compiled twice");
+	ok(await(cache, a, NULL) == GC_KERNEL_READY && await(cache, b, NULL) == GC_KERNEL_READY,
+	   "two threads compile at the same time");
+	is(compilations - before, 2, "two compilations");
+	pthread_barrier_destroy(&barrier);
+
+	most_compiling = 0;
+	for (int i = 0; i < 100; i++)
+	{
+		char		source[32];
+
+		snprintf(source, sizeof(source), "one of many %d", i);
+		gc_kcache_get(cache, source);
+	}
+	for (int i = 0; i < 100; i++)
+	{
+		char		source[32];
+
+		snprintf(source, sizeof(source), "one of many %d", i);
+		if (await(cache, gc_kcache_get(cache, source), NULL) != GC_KERNEL_READY)
+			ok(false, "text %d", i);
+	}
+	is(compilations - before, 102, "a hundred more");
+	ok(most_compiling <= 2, "never more at once than there are threads");
+	gc_kcache_close(cache);
+}
+
+static void
+test_failures(void)
+{
+	GcKernelCache *cache = open_cache(directory, 1);
+	GcCachedKernel *entry = gc_kcache_get(cache, "bad text");
+	GcError		err = {GC_OK, ""};
+	int			before;
+
+	is(await(cache, entry, &err), GC_KERNEL_FAILED, "a text that does not compile");
+	is(err.code, GC_COMPILE_FAILED, "has the compiler's code");
+	ok(strcmp(err.detail, "line 1: it is bad") == 0, "and message");
+	before = compilations;
+	ok(gc_kcache_get(cache, "bad text") == entry && await(cache, entry, &err) == GC_KERNEL_FAILED,
+	   "asked for again, it is remembered");
+	is(compilations, before, "and not tried");
+	gc_kcache_forget_failures(cache);
+	is(await(cache, entry, &err), GC_KERNEL_FAILED, "forgetting is not trying");
+	gc_kcache_get(cache, "bad text");
+	is(await(cache, entry, &err), GC_KERNEL_FAILED, "but when it is asked for again");
+	is(compilations, before + 1, "it is tried");
+	is(count_files(), 0, "failures leave no files");
+
+	is(await(cache, gc_kcache_get(cache, "unloadable"), &err), GC_KERNEL_FAILED,
+	   "an image that does not load");
+	is(err.code, GC_DEVICE_FAILED, "has the device's code");
+	is(await(cache, gc_kcache_get(cache, "no kernel"), &err), GC_KERNEL_FAILED,
+	   "nor one without a kernel");
+	gc_kcache_close(cache);
+	is(unloads, loads, "every module is unloaded");
+	empty_directory();
+}
+
+/* Closing with jobs waiting: the running one is awaited, the others dropped. */
+static void
+test_close_busy(void)
+{
+	GcKernelCache *cache = open_cache("", 1);
+	int			before = compilations;
+
+	gc_kcache_get(cache, "gate 1");
+	gc_kcache_get(cache, "gate 2");
+	gc_kcache_get(cache, "gate 3");
+	while (atomic_load(&compiling) == 0)
+		sched_yield();
+	for (int i = 0; i < 3; i++)
+		sem_post(&gate);
+	gc_kcache_close(cache);
+	ok(compilations - before >= 1, "a busy cache can be closed");
+	while (sem_trywait(&gate) == 0)
+		;
+}
+
+/* The whole way with a real compiler: compiled, then from disk, and it runs. */
+static void
+test_host(void)
+{
+	GcDeviceOptions device_options = {1, 64 << 20, 0};
+	GcKernelCacheOptions options = {directory, 1, wake, &woken, NULL};
+	char	   *text = kernel_text(kernel_affine);
+	GcDevice   *dev;
+	GcError		err = {GC_OK, ""};
+
+	if (gc_host_ops.open(&dev, &device_options, &err) != GC_OK)
+	{
+		tap_skip("no device host: %s", err.detail);
+		free(text);
+		return;
+	}
+	for (int round = 0; round < 2; round++)
+	{
+		GcKernelCache *cache;
+		GcCachedKernel *entry;
+		GcKernel   *kernel = NULL;
+		GcKernelInfo info;
+		u32			value = 4;
+		GcArgs		args;
+
+		gc_kcache_open(&cache, dev, &options, &err);
+		entry = gc_kcache_get(cache, text);
+		is(await(cache, entry, &err), GC_KERNEL_READY, "a real kernel");
+		is(gc_kcache_origin(entry), round == 0 ? GC_ORIGIN_COMPILED : GC_ORIGIN_DISK, "its origin");
+		ok((gc_kcache_compile_ms(entry) > 0) == (round == 0), "it took time to compile");
+		gc_kcache_poll(cache, entry, &kernel, &info, &err);
+		memset(&args, 0, sizeof(args));
+		args.w[0] = (u64) (uintptr_t) &value;
+		args.w[1] = 10;
+		args.w[2] = 2;
+		(*(GcHostKernel *) &kernel) (&args, 0, 1, &value);
+		is(value, 42, "it runs");
+		gc_kcache_close(cache);
+	}
+	gc_host_ops.close(dev);
+	free(text);
+	empty_directory();
+}
+
+int
+main(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	tap_start();
+	sem_init(&woken, 0, 0);
+	sem_init(&gate, 0, 0);
+	snprintf(directory, sizeof(directory), "%.200s/kcache_test-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	if (mkdtemp(directory) == NULL)
+		tap_bail("no temporary directory");
+	test_memory_only();
+	test_disk();
+	test_damage();
+	test_leftovers();
+	test_trust();
+	test_unwritable();
+	test_no_room();
+	test_concurrent();
+	test_failures();
+	test_close_busy();
+	test_host();
+	rmdir(directory);
+
+	/* A directory that is not there is made. */
+	gc_kcache_close(open_cache(directory, 1));
+	is(rmdir(directory), 0, "a missing directory is made");
+	return tap_done();
+}

@@ -1,0 +1,132 @@
+/*-------------------------------------------------------------------------
+ *
+ * nvrtc_test.c
+ *	  Compiling for GPUs that need not be there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "harness.h"
+
+#include <sys/resource.h>
+
+#include "../../src/device/nvrtc.h"
+#include "kernels.h"
+
+static const GcNvrtc *nvrtc;
+
+static void
+test_compile(int arch)
+{
+	for (int i = 0; i < N_TEST_KERNELS; i++)
+	{
+		char	   *text = kernel_text(test_kernels[i].body);
+		GcImage		image = {NULL, 0};
+		GcError		err = {GC_OK, ""};
+
+		ok(gc_nvrtc_compile(nvrtc, arch, text, &image, NULL, &err) == GC_OK &&
+		   image.size > 4 && memcmp(image.bytes, "\177ELF", 4) == 0,
+		   "kernel \"%s\" becomes a cubin for sm_%d", test_kernels[i].name, arch);
+		free(image.bytes);
+		free(text);
+	}
+}
+
+static void
+test_errors(void)
+{
+	char	   *text = kernel_text(kernel_bad);
+	GcImage		image = {NULL, 0};
+	GcError		err = {GC_OK, ""};
+	char	   *log = NULL;
+
+	is(gc_nvrtc_compile(nvrtc, 90, text, &image, &log, &err), GC_COMPILE_FAILED,
+	   "a text with an error");
+	ok(log != NULL && strstr(log, "this_is_not_declared") != NULL, "has a log");
+	ok(strncmp(err.detail, "kernel.cu(", 10) == 0 && strstr(err.detail, "error") != NULL,
+	   "whose first message is the detail: %.*s", (int) strcspn(err.detail, "\n"), err.detail);
+	ok(image.bytes == NULL, "and no image");
+	free(log);
+	is(gc_nvrtc_compile(nvrtc, 20, "", &image, NULL, &err), GC_NO_COMPILER,
+	   "an architecture that is too old");
+	free(text);
+}
+
+static void
+test_target(void)
+{
+	char		target[64];
+	GcImage		image = {NULL, 0};
+	char	   *text = kernel_text(kernel_int128);
+
+	is(gc_nvrtc_target(nvrtc, 90, target, sizeof(target), NULL), GC_OK, "target for sm_90");
+	ok(strncmp(target, "sm_90 nvrtc ", 12) == 0, "it is %s", target);
+	is(gc_nvrtc_target(nvrtc, 999, target, sizeof(target), NULL), GC_OK, "target for sm_999");
+	ok(strncmp(target, "sm_999 as compute_", 18) == 0, "it is %s", target);
+	is(gc_nvrtc_compile(nvrtc, 999, text, &image, NULL, NULL), GC_OK, "compiling for it");
+	ok(image.size > 2 && memcmp(image.bytes, "//", 2) == 0, "gives PTX");
+	free(image.bytes);
+	free(text);
+}
+
+static void *
+compile_some(void *arg)
+{
+	bool	   *good = arg;
+	struct rlimit limit;
+
+	*good = true;
+	for (int i = 0; i < N_TEST_KERNELS; i++)
+	{
+		char	   *text = kernel_text(test_kernels[i].body);
+		GcImage		image = {NULL, 0};
+
+		*good = *good && gc_nvrtc_compile(nvrtc, 80, text, &image, NULL, NULL) == GC_OK;
+		free(image.bytes);
+		free(text);
+		getrlimit(RLIMIT_STACK, &limit);
+		*good = *good && limit.rlim_cur != RLIM_INFINITY;
+	}
+	return NULL;
+}
+
+static void
+test_threads(void)
+{
+	enum {THREADS = 3};
+	pthread_t	threads[THREADS];
+	bool		good[THREADS];
+	struct rlimit limit;
+
+	/* A limit that would show if NVRTC raised it, were it not unlimited already. */
+	getrlimit(RLIMIT_STACK, &limit);
+	if (limit.rlim_cur == RLIM_INFINITY)
+	{
+		limit.rlim_cur = 64 << 20;
+		setrlimit(RLIMIT_STACK, &limit);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, compile_some, &good[i]);
+	for (int i = 0; i < THREADS; i++)
+	{
+		pthread_join(threads[i], NULL);
+		ok(good[i], "compiling on thread %d of %d, the stack limit left alone", i, THREADS);
+	}
+}
+
+int
+main(void)
+{
+	GcError		err = {GC_OK, ""};
+
+	tap_start();
+	nvrtc = gc_nvrtc_open(13, &err);
+	if (nvrtc == NULL)
+		return tap_skip_all(err.detail);
+	test_target();
+	test_compile(80);
+	test_compile(90);
+	test_errors();
+	test_threads();
+	ok(gc_nvrtc_open(12, NULL) == nvrtc, "NVRTC is opened once");
+	return tap_done();
+}
