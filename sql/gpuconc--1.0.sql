@@ -1,0 +1,165 @@
+/* gpuconc--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION gpuconc" to load this file. \quit
+
+----------------------------------------------------------------------
+-- Columns: the cache of table columns (src/columns/views.c)
+----------------------------------------------------------------------
+
+CREATE FUNCTION gpuconc_prewarm(relation regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION gpuconc_prewarm(regclass) IS
+	'loads all supported columns of a table into the cache; returns the pages then cached';
+
+CREATE FUNCTION gpuconc_evict(relation regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION gpuconc_evict(regclass) IS
+	'drops a table from the cache; returns the bytes given up';
+
+CREATE FUNCTION gpuconc_cache_columns(
+	OUT datid oid, OUT relid oid, OUT column_name text, OUT encoding text,
+	OUT chunks bigint, OUT rows bigint, OUT host_bytes bigint,
+	OUT device_bytes bigint, OUT pages_cached bigint,
+	OUT pages_served double precision, OUT problem text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpuconc_cache_columns() IS
+	'cached columns that the current user may see; used by view gpuconc_cache';
+
+CREATE FUNCTION gpuconc_load_jobs(
+	OUT pid integer, OUT datid oid, OUT relid oid, OUT columns integer,
+	OUT chunks_total bigint, OUT chunks_done bigint, OUT workers integer,
+	OUT started_at timestamp with time zone)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpuconc_load_jobs() IS
+	'loads in progress that the current user may see; used by view gpuconc_load_progress';
+
+CREATE VIEW gpuconc_cache AS
+SELECT c.datid,
+	d.datname,
+	c.relid,
+	CASE WHEN d.datname = pg_catalog.current_database()
+		THEN c.relid::pg_catalog.regclass END AS relation,
+	c.column_name,
+	c.encoding,
+	c.chunks,
+	c.rows,
+	c.host_bytes,
+	c.device_bytes,
+	c.pages_cached,
+	c.pages_served,
+	c.problem
+FROM gpuconc_cache_columns() AS c
+	LEFT JOIN pg_catalog.pg_database AS d ON d.oid = c.datid;
+COMMENT ON VIEW gpuconc_cache IS
+	'cached columns: encoding, size, and the share of the table''s pages that a new snapshot is served from the cache';
+
+CREATE VIEW gpuconc_load_progress AS
+SELECT j.pid,
+	j.datid,
+	d.datname,
+	j.relid,
+	CASE WHEN d.datname = pg_catalog.current_database()
+		THEN j.relid::pg_catalog.regclass END AS relation,
+	j.columns,
+	j.chunks_total,
+	j.chunks_done,
+	j.workers,
+	j.started_at
+FROM gpuconc_load_jobs() AS j
+	LEFT JOIN pg_catalog.pg_database AS d ON d.oid = j.datid;
+COMMENT ON VIEW gpuconc_load_progress IS
+	'tables that are being loaded into the cache';
+
+-- prewarm and evict check privileges on the table themselves; the functions
+-- under the views show each user only what that user may see.
+REVOKE ALL ON FUNCTION gpuconc_prewarm(regclass), gpuconc_evict(regclass),
+	gpuconc_cache_columns(), gpuconc_load_jobs() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gpuconc_prewarm(regclass), gpuconc_evict(regclass),
+	gpuconc_cache_columns(), gpuconc_load_jobs() TO PUBLIC;
+REVOKE ALL ON gpuconc_cache, gpuconc_load_progress FROM PUBLIC;
+GRANT SELECT ON gpuconc_cache, gpuconc_load_progress TO PUBLIC;
+
+----------------------------------------------------------------------
+-- Statistics and devices (src/stat.c)
+----------------------------------------------------------------------
+
+CREATE FUNCTION gpuconc_stat_get(
+	OUT requests bigint, OUT offloaded bigint, OUT fallbacks bigint,
+	OUT retries bigint, OUT queue_time double precision,
+	OUT compile_time double precision, OUT copy_time double precision,
+	OUT run_time double precision, OUT copied_bytes bigint,
+	OUT read_bytes bigint, OUT kernels bigint, OUT kernels_compiled bigint,
+	OUT builds_run bigint, OUT builds_shared bigint, OUT rows_delta bigint,
+	OUT stats_reset timestamp with time zone)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gpuconc_stat_get() IS
+	'counters since the last reset; used by view gpuconc_stat';
+
+CREATE FUNCTION gpuconc_stat_get_fallbacks(OUT reason text, OUT count bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gpuconc_stat_get_fallbacks() IS
+	'fallbacks by reason since the last reset; used by view gpuconc_stat_fallbacks';
+
+CREATE FUNCTION gpuconc_stat_reset()
+RETURNS void
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gpuconc_stat_reset() IS
+	'sets the counters of gpuconc_stat and gpuconc_stat_fallbacks to zero';
+REVOKE ALL ON FUNCTION gpuconc_stat_reset() FROM PUBLIC;
+
+CREATE FUNCTION gpuconc_get_devices(
+	OUT device text, OUT name text, OUT state text, OUT detail text,
+	OUT worker_pid integer, OUT multiprocessors integer,
+	OUT memory_total bigint, OUT memory_limit bigint, OUT memory_used bigint,
+	OUT chunk_columns bigint, OUT build_tables bigint, OUT running integer,
+	OUT target text, OUT started_at timestamp with time zone)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gpuconc_get_devices() IS
+	'the device in use and its state; used by view gpuconc_devices';
+
+CREATE VIEW gpuconc_stat AS
+SELECT s.requests,
+	s.offloaded,
+	s.fallbacks,
+	(SELECT pg_catalog.jsonb_object_agg(f.reason, f.count)
+		FROM gpuconc_stat_get_fallbacks() AS f) AS fallback_reasons,
+	s.retries,
+	s.queue_time,
+	s.compile_time,
+	s.copy_time,
+	s.run_time,
+	s.copied_bytes,
+	s.read_bytes,
+	s.kernels,
+	s.kernels_compiled,
+	s.builds_run,
+	s.builds_shared,
+	s.rows_delta,
+	s.stats_reset
+FROM gpuconc_stat_get() AS s;
+COMMENT ON VIEW gpuconc_stat IS
+	'requests since the last reset: how many were offloaded, why others were not, and where their time (ms) went';
+
+CREATE VIEW gpuconc_devices AS
+SELECT * FROM gpuconc_get_devices();
+COMMENT ON VIEW gpuconc_devices IS
+	'the device that queries are offloaded to';
+
+GRANT SELECT ON gpuconc_cache, gpuconc_load_progress, gpuconc_stat,
+	gpuconc_devices TO PUBLIC;

@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * arena.h
+ *	  The staging arena: gpuconc.host_cache_size bytes of main shared memory.
+ *
+ * Everything that must be visible to several processes and whose size is not
+ * known at server start lives here: chunks, dictionaries, directories, requests
+ * with their private chunks, results.  It is main shared memory rather than a
+ * dynamic segment so that it is mapped at one address in every process (plain
+ * pointers are good everywhere), does not depend on /dev/shm, and can be
+ * page-locked for the device once and for all.
+ *
+ * Space is handed out in pages of FPM_PAGE_SIZE (4 kB) by PostgreSQL's
+ * FreePageManager under one LWLock.  Callable from any process with a PGPROC;
+ * never from a thread other than the main one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_ARENA_H
+#define GC_ARENA_H
+
+#include "postgres.h"
+
+extern Size gc_arena_shmem_size(void);
+extern void gc_arena_shmem_init(void);
+
+/*
+ * size bytes, page-aligned, not zeroed; NULL when there is no such run of free
+ * pages even after gc_reclaim().  Does not evict anything.
+ */
+extern void *gc_arena_alloc(Size size);
+
+/* Give back what gc_arena_alloc(size) returned. */
+extern void gc_arena_free(void *ptr, Size size);
+
+/* The whole arena, for pinning and for range checks. */
+extern char *gc_arena_base(void);
+extern Size gc_arena_size(void);
+extern Size gc_arena_used(void);
+
+#endif							/* GC_ARENA_H */

@@ -1,0 +1,501 @@
+/*-------------------------------------------------------------------------
+ *
+ * chunk.c
+ *	  Reading one chunk.
+ *
+ * Runs in every participant of a load job, session or worker, with the relation
+ * open and an active snapshot (which keeps the TOAST rows of what is read).
+ *
+ * Protocol (pg-internals, A): copy the map's bits and LSN; read the pages whose
+ * bit is set and which themselves say all-visible; copy the map again.  If the
+ * LSN has not moved, no bit was set meanwhile, so a page whose bit is still set
+ * has not changed since before it was read.
+ *
+ * A guard is held while dictionaries are used, but not while memory is waited
+ * for.  Under a guard, and if the relation's version is that of the job, the
+ * base directory and all it has are alive.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "arena.h"
+#include "columns.h"
+#include "dict.h"
+#include "encode.h"
+#include "epoch.h"
+#include "job.h"
+#include "reader.h"
+#include "store.h"
+#include "visibility.h"
+
+/* How often a chunk is read before it is given up as too restless. */
+#define MAX_ATTEMPTS	4
+
+#define STALE_DETAIL	"The table was dropped from the cache while it was being loaded."
+
+/* Column data of a cell begins here, aligned for the device. */
+#define CELL_HEADER		256
+
+StaticAssertDecl(sizeof(GcChunkColumn) <= CELL_HEADER, "GcChunkColumn has outgrown its room");
+
+/* A set of the job's columns that is read together. */
+typedef struct GcColumnSet
+{
+	GcReader   *reader;			/* made when first needed */
+	int			ncols;
+	int		   *job_cols;
+	GcDictView **dicts;
+} GcColumnSet;
+
+struct GcLoader
+{
+	Relation	rel;
+	GcJob	   *job;
+	MemoryContext context;		/* as long as the loader */
+	MemoryContext chunk_context;	/* one chunk's views and maps */
+	GcColumnSet all;			/* for chunks loaded anew */
+	GcColumnSet added;			/* for chunks that have the others */
+};
+
+/* The chunk being read, in chunk_context. */
+typedef struct GcReading
+{
+	uint32		chunkno;
+	bool		full;
+	BlockNumber first;
+	uint32		npages;
+	uint32		npresent;
+	uint32		pages_read;
+	XLogRecPtr	lsn;
+	uint8	   *present;
+	uint32	   *row_start;
+	uint32	   *base_row_start; /* not full: what it must come to */
+	GcColumnSet *set;
+} GcReading;
+
+typedef enum GcOutcome
+{
+	GC_READ_OK,
+	GC_READ_CHANGED,			/* try again */
+	GC_READ_VOID				/* the job has failed */
+} GcOutcome;
+
+/*-------------------------------------------------------------------------
+ * Column sets
+ *-------------------------------------------------------------------------
+ */
+static void
+init_set(GcLoader *loader, GcColumnSet *set, bool only_added)
+{
+	GcJobData  *data = loader->job->data;
+
+	set->job_cols = palloc(Max(data->ncols, 1) * sizeof(int));
+	set->dicts = palloc0(Max(data->ncols, 1) * sizeof(GcDictView *));
+	for (int c = 0; c < data->ncols; c++)
+	{
+		if (!only_added || data->cols[c].base_col < 0)
+			set->job_cols[set->ncols++] = c;
+	}
+}
+
+GcLoader *
+gc_loader_create(Relation rel)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc load",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	GcLoader   *loader = palloc0(sizeof(GcLoader));
+
+	loader->rel = rel;
+	loader->job = gc_job_mine();
+	loader->context = context;
+	loader->chunk_context = AllocSetContextCreate(context, "gpuconc chunk",
+												  ALLOCSET_DEFAULT_SIZES);
+	init_set(loader, &loader->all, false);
+	init_set(loader, &loader->added, true);
+	MemoryContextSwitchTo(old);
+	return loader;
+}
+
+/* Make the reader of a set, if need be, and empty its encoder. */
+static void
+prepare_set(GcLoader *loader, GcColumnSet *set)
+{
+	GcJobData  *data = loader->job->data;
+
+	if (set->reader == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(loader->context);
+		GcColSpec  *specs = palloc(Max(set->ncols, 1) * sizeof(GcColSpec));
+
+		for (int i = 0; i < set->ncols; i++)
+			specs[i] = data->cols[set->job_cols[i]].spec;
+		set->reader = gc_reader_create(loader->rel, set->ncols, specs);
+		MemoryContextSwitchTo(old);
+	}
+
+	for (int i = 0; i < set->ncols; i++)
+	{
+		GcJobColumn *col = &data->cols[set->job_cols[i]];
+
+		set->dicts[i] = NULL;
+		if (col->spec.kind == GC_TEXT)
+			set->dicts[i] = gc_dict_view(col->state, col->spec.rtrim);
+	}
+	gc_encoder_reset(gc_reader_encoder(set->reader), set->dicts);
+	for (int i = 0; i < set->ncols; i++)
+	{
+		GcJobColumn *col = &data->cols[set->job_cols[i]];
+
+		gc_encoder_give_up(gc_reader_encoder(set->reader), i,
+						   pg_atomic_read_u32(&col->problem));
+	}
+}
+
+/* Tell the other participants what problems this one has met. */
+static void
+share_problems(GcLoader *loader, GcColumnSet *set)
+{
+	for (int i = 0; i < set->ncols; i++)
+	{
+		GcColProblem problem = gc_encoder_problem(gc_reader_encoder(set->reader), i);
+
+		if (problem != GC_COL_OK)
+			pg_atomic_write_u32(&loader->job->data->cols[set->job_cols[i]].problem, problem);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Reading
+ *-------------------------------------------------------------------------
+ */
+
+/* Note the rows that the new columns must have; false if there is no base. */
+static bool
+prepare_added(GcLoader *loader, GcReading *reading)
+{
+	GcJobData  *data = loader->job->data;
+	GcChunk    *base = data->base->chunks[reading->chunkno];
+	XLogRecPtr	lsn;
+	uint8	   *now = palloc(GC_PRESENT_BYTES(base->npages));
+
+	reading->npages = base->npages;
+	reading->lsn = base->map_lsn;
+	reading->npresent = base->npresent;
+	reading->present = palloc(GC_PRESENT_BYTES(base->npages));
+	memcpy(reading->present, base->present, GC_PRESENT_BYTES(base->npages));
+	reading->base_row_start = palloc((base->npages + 1) * sizeof(uint32));
+	memcpy(reading->base_row_start, base->row_start, (base->npages + 1) * sizeof(uint32));
+
+	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &lsn);
+	if (lsn != reading->lsn)
+		return false;
+	for (Size i = 0; i < GC_PRESENT_BYTES(reading->npages); i++)
+	{
+		if (reading->present[i] & ~now[i])
+			return false;
+	}
+	return true;
+}
+
+static inline bool
+page_is_set(const uint8 *bits, uint32 page)
+{
+	return (bits[page / 4] >> (page % 4 * 2)) & 1;
+}
+
+/* Read the pages; false if one of a chunk to be added to has changed. */
+static bool
+read_pages(GcReading *reading)
+{
+	GcReader   *reader = reading->set->reader;
+
+	for (uint32 page = 0; page < reading->npages; page++)
+	{
+		reading->row_start[page] = gc_encoder_rows(gc_reader_encoder(reader));
+		if (!page_is_set(reading->present, page))
+			continue;
+
+		CHECK_FOR_INTERRUPTS();
+		reading->pages_read++;
+		if (!gc_reader_add_page(reader, reading->first + page))
+		{
+			if (!reading->full)
+				return false;
+			reading->present[page / 4] &= ~(1 << (page % 4 * 2));
+		}
+	}
+	reading->row_start[reading->npages] = gc_encoder_rows(gc_reader_encoder(reader));
+	return reading->full ||
+		memcmp(reading->row_start, reading->base_row_start,
+			   (reading->npages + 1) * sizeof(uint32)) == 0;
+}
+
+/* Look at the map again: are the pages that were read the pages that were meant? */
+static bool
+check_map(GcLoader *loader, GcReading *reading)
+{
+	uint8	   *now = palloc(GC_PRESENT_BYTES(reading->npages));
+	XLogRecPtr	lsn;
+
+	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &lsn);
+	if (lsn != reading->lsn)
+		return false;
+
+	reading->npresent = 0;
+	for (uint32 page = 0; page < reading->npages; page++)
+	{
+		if (!page_is_set(reading->present, page))
+			continue;
+		if (page_is_set(now, page))
+			reading->npresent++;
+		else if (!reading->full)
+			return false;
+		else
+			reading->present[page / 4] &= ~(1 << (page % 4 * 2));
+	}
+	return true;
+}
+
+/*
+ * Move the values that the chunk's views found into the shared dictionaries.
+ * Under a guard, which is left for a while when memory must be waited for.
+ */
+static bool
+merge_dictionaries(GcLoader *loader, GcReading *reading)
+{
+	GcJob	   *job = loader->job;
+	GcColumnSet *set = reading->set;
+	GcEncoder  *encoder = gc_reader_encoder(set->reader);
+
+	for (int i = 0; i < set->ncols; i++)
+	{
+		GcJobColumn *col = &job->data->cols[set->job_cols[i]];
+		uint32	   *remap;
+		GcError		err;
+		GcCode		code;
+
+		if (set->dicts[i] == NULL || gc_encoder_problem(encoder, i) != GC_COL_OK)
+			continue;
+
+		code = gc_dict_merge(col->state, set->dicts[i], &remap, &err);
+		for (int tries = 0; code == GC_CACHE_FULL && tries < 3; tries++)
+		{
+			Size		size = gc_dict_merge_bytes(col->state, set->dicts[i]);
+			void	   *room;
+
+			gc_guard_leave();
+			room = gc_store_alloc(size, job->since);
+			if (room)
+				gc_arena_free(room, size);
+			gc_guard_enter();
+			if (!gc_store_is_current(&job->key, job->version))
+				code = gc_fail(&err, GC_CANCELLED, STALE_DETAIL);
+			else
+				code = gc_dict_merge(col->state, set->dicts[i], &remap, &err);
+		}
+
+		if (code == GC_NOT_CACHEABLE)
+			gc_encoder_give_up(encoder, i, GC_COL_MANY_VALUES);
+		else if (code == GC_OK)
+			gc_encoder_remap(encoder, i, gc_dict_shared_count(set->dicts[i]), remap);
+		else
+		{
+			gc_job_fail(code, "%s", err.detail);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* One attempt, under a guard. */
+static GcOutcome
+read_chunk_guarded(GcLoader *loader, GcReading *reading)
+{
+	GcJob	   *job = loader->job;
+	GcJobData  *data = job->data;
+
+	if (!gc_store_is_current(&job->key, job->version))
+	{
+		gc_job_fail(GC_CANCELLED, STALE_DETAIL);
+		return GC_READ_VOID;
+	}
+
+	reading->set = reading->full ? &loader->all : &loader->added;
+	prepare_set(loader, reading->set);
+
+	if (reading->full)
+	{
+		reading->npages = gc_chunk_length(reading->chunkno, data->nblocks);
+		reading->present = palloc(GC_PRESENT_BYTES(reading->npages));
+		gc_map_copy(loader->rel, reading->chunkno, reading->npages,
+					reading->present, &reading->lsn);
+
+		/* Nothing can ever be proven about a map page that was never stamped. */
+		if (reading->lsn == InvalidXLogRecPtr)
+			memset(reading->present, 0, GC_PRESENT_BYTES(reading->npages));
+	}
+	else if (!prepare_added(loader, reading))
+		return GC_READ_CHANGED;
+
+	reading->row_start = palloc((reading->npages + 1) * sizeof(uint32));
+	if (!read_pages(reading) || !check_map(loader, reading))
+		return GC_READ_CHANGED;
+	if (!merge_dictionaries(loader, reading))
+		return GC_READ_VOID;
+	share_problems(loader, reading->set);
+	return GC_READ_OK;
+}
+
+/*-------------------------------------------------------------------------
+ * Writing
+ *-------------------------------------------------------------------------
+ */
+static GcChunk *
+make_chunk(const GcReading *reading)
+{
+	Size		starts = (reading->npages + 1) * sizeof(uint32);
+	Size		header = MAXALIGN(sizeof(GcChunk));
+	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) +
+									 GC_PRESENT_BYTES(reading->npages), sizeof(GcObject));
+
+	if (chunk == NULL)
+		return NULL;
+	chunk->chunkno = reading->chunkno;
+	chunk->first = reading->first;
+	chunk->npages = reading->npages;
+	chunk->npresent = reading->npresent;
+	chunk->nrows = reading->row_start[reading->npages];
+	chunk->map_lsn = reading->lsn;
+	chunk->row_start = (uint32 *) ((char *) chunk + header);
+	memcpy(chunk->row_start, reading->row_start, starts);
+	chunk->present = (uint8 *) ((char *) chunk->row_start + MAXALIGN(starts));
+	memcpy(chunk->present, reading->present, GC_PRESENT_BYTES(reading->npages));
+	return chunk;
+}
+
+static GcChunkColumn *
+make_cell(const GcEncoder *encoder, int i, const GcEncodedColumn *enc)
+{
+	char	   *data;
+	GcChunkColumn *cell = gc_job_alloc(CELL_HEADER + enc->data_bytes + enc->null_bytes,
+									   sizeof(GcChunkColumn));
+
+	if (cell == NULL)
+		return NULL;
+	data = (char *) cell + CELL_HEADER;
+	cell->obj.region_id = gc_new_region_id();
+	cell->desc.data = (uintptr_t) data;
+	cell->desc.nulls = enc->null_bytes > 0 ? (uintptr_t) (data + enc->data_bytes) : 0;
+	cell->desc.base = enc->base;
+	cell->desc.width = enc->width;
+	cell->desc.nrows = gc_encoder_rows(encoder);
+	cell->min = enc->min;
+	cell->max = enc->max;
+	cell->data_bytes = enc->data_bytes;
+	cell->null_bytes = enc->null_bytes;
+	cell->dscale = enc->dscale;
+	gc_encoder_write(encoder, i, data, data + enc->data_bytes);
+	return cell;
+}
+
+/* No memory: fail the job, with the sizes that explain it. */
+static void
+fail_for_room(GcLoader *loader)
+{
+	gc_job_fail(GC_CACHE_FULL,
+				"Table \"%s\" does not fit: %zu kB of it were loaded, and gpuconc.host_cache_size (%zu kB) has no more room.",
+				RelationGetRelationName(loader->rel),
+				loader->job->bytes / 1024, gc_arena_size() / 1024);
+}
+
+/* Fail early if the chunks so far tell that the table will never fit. */
+static void
+check_projection(GcLoader *loader)
+{
+	GcJob	   *job = loader->job;
+	Size		bytes = gc_job_projected_bytes();
+
+	if (bytes <= gc_arena_size())
+		return;
+	gc_store_note_too_large(&job->key, job->data->ncols, bytes);
+	gc_job_fail(GC_CACHE_FULL,
+				"Table \"%s\" would take about %zu kB, and gpuconc.host_cache_size is %zu kB.",
+				RelationGetRelationName(loader->rel), bytes / 1024, gc_arena_size() / 1024);
+}
+
+/* Put what was read into the arena and hand it in. */
+static void
+write_chunk(GcLoader *loader, const GcReading *reading)
+{
+	GcJobData  *data = loader->job->data;
+	GcEncoder  *encoder = gc_reader_encoder(reading->set->reader);
+	const GcEncodedColumn *enc = gc_encoder_finish(encoder);
+	GcChunk    *chunk = NULL;
+	GcChunkColumn **cells = palloc0(Max(data->ncols, 1) * sizeof(GcChunkColumn *));
+
+	if (reading->full)
+	{
+		chunk = make_chunk(reading);
+		if (chunk == NULL)
+		{
+			fail_for_room(loader);
+			return;
+		}
+	}
+	for (int i = 0; i < reading->set->ncols; i++)
+	{
+		GcChunkColumn *cell;
+
+		if (enc[i].problem != GC_COL_OK)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		cell = make_cell(encoder, i, &enc[i]);
+		if (cell == NULL)
+		{
+			fail_for_room(loader);
+			return;
+		}
+		cells[reading->set->job_cols[i]] = cell;
+	}
+	gc_job_chunk_done(reading->full ? GC_CHUNK_REPLACED : GC_CHUNK_ADDED, chunk, cells,
+					  reading->pages_read);
+	check_projection(loader);
+}
+
+void
+gc_loader_load(GcLoader *loader, uint32 chunkno)
+{
+	GcReading	reading = {.chunkno = chunkno};
+	GcOutcome	outcome = GC_READ_CHANGED;
+	MemoryContext old = MemoryContextSwitchTo(loader->chunk_context);
+
+	reading.first = chunkno * (BlockNumber) gc_chunk_pages;
+	reading.full = loader->job->data->chunks[chunkno].full;
+
+	for (int i = 0; i < MAX_ATTEMPTS && outcome == GC_READ_CHANGED; i++)
+	{
+		MemoryContextReset(loader->chunk_context);
+		gc_guard_enter();
+		outcome = read_chunk_guarded(loader, &reading);
+		gc_guard_leave();
+
+		/* Then its other columns must be read again, too. */
+		if (outcome == GC_READ_CHANGED)
+			reading.full = true;
+	}
+
+	if (outcome == GC_READ_OK && reading.npresent > 0)
+		write_chunk(loader, &reading);
+	else if (outcome != GC_READ_VOID)
+		gc_job_chunk_done(GC_CHUNK_DROPPED, NULL, NULL, reading.pages_read);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(loader->chunk_context);
+}

@@ -1,0 +1,140 @@
+/*-------------------------------------------------------------------------
+ *
+ * ddl.c
+ *	  Forgetting what is cached of dropped tables and databases.
+ *
+ * Runs in the backend that drops them.  A drop is noted when it happens and acted
+ * on when the transaction has committed; if it, or the subtransaction, aborts,
+ * nothing is forgotten.  This is about memory only: no snapshot is ever served
+ * from the chunks of a table that is gone.  So what passes by here (a drop in a
+ * prepared transaction, or replayed on a standby) is left to replacement.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "columns.h"
+#include "store.h"
+
+typedef struct GcDrop
+{
+	Oid			dbid;
+	Oid			relid;			/* invalid: the whole database */
+	SubTransactionId subid;
+} GcDrop;
+
+/* Drops of the current transaction; in TopTransactionContext. */
+static GcDrop *drops = NULL;
+static int	ndrops = 0;
+static int	drops_size = 0;
+
+static object_access_hook_type prev_object_access_hook = NULL;
+
+static void
+note_drop(Oid dbid, Oid relid)
+{
+	if (!gc_store_has(dbid, relid))
+		return;
+
+	if (ndrops == drops_size)
+	{
+		int			size = Max(16, drops_size * 2);
+
+		if (drops)
+			drops = repalloc(drops, size * sizeof(GcDrop));
+		else
+			drops = MemoryContextAlloc(TopTransactionContext, size * sizeof(GcDrop));
+		drops_size = size;
+	}
+	drops[ndrops].dbid = dbid;
+	drops[ndrops].relid = relid;
+	drops[ndrops].subid = GetCurrentSubTransactionId();
+	ndrops++;
+}
+
+static void
+object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
+{
+	if (prev_object_access_hook)
+		prev_object_access_hook(access, classId, objectId, subId, arg);
+
+	if (access != OAT_DROP || subId != 0)
+		return;
+	if (classId == RelationRelationId)
+		note_drop(MyDatabaseId, objectId);
+	else if (classId == DatabaseRelationId)
+		note_drop(objectId, InvalidOid);
+}
+
+static void
+forget_drops(void)
+{
+	drops = NULL;
+	ndrops = drops_size = 0;
+}
+
+static void
+at_xact_end(XactEvent event, void *arg)
+{
+	if (ndrops == 0)
+		return;
+
+	switch (event)
+	{
+		case XACT_EVENT_COMMIT:
+			for (int i = 0; i < ndrops; i++)
+			{
+				if (OidIsValid(drops[i].relid))
+					gc_store_forget(drops[i].dbid, drops[i].relid);
+				else
+					gc_store_forget_database(drops[i].dbid);
+			}
+			forget_drops();
+			break;
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PREPARE:
+			forget_drops();
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
+{
+	int			kept = 0;
+
+	if (ndrops == 0 || (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+		return;
+
+	for (int i = 0; i < ndrops; i++)
+	{
+		GcDrop		drop = drops[i];
+
+		if (drop.subid == subid)
+		{
+			if (event == SUBXACT_EVENT_ABORT_SUB)
+				continue;
+			drop.subid = parent;
+		}
+		drops[kept++] = drop;
+	}
+	ndrops = kept;
+}
+
+void
+gc_columns_install_hooks(void)
+{
+	prev_object_access_hook = object_access_hook;
+	object_access_hook = object_access;
+	RegisterXactCallback(at_xact_end, NULL);
+	RegisterSubXactCallback(at_subxact_end, NULL);
+}

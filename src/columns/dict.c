@@ -1,0 +1,520 @@
+/*-------------------------------------------------------------------------
+ *
+ * dict.c
+ *	  Dictionaries of text columns.
+ *
+ * A shared dictionary is one arena object: values one behind another, where
+ * each starts, and an open-addressing table of codes.  Values are only ever
+ * appended, by loaders, under the lock of the dictionary's partition.  Readers
+ * take no lock: they read the count first (with a barrier) and use only codes
+ * below it, whose value, start and table slot were written before.  When it is
+ * full, a larger copy replaces it in the column's state and it is retired, so a
+ * reader's guard keeps the one that it began with.
+ *
+ * Own values of a view lie in local memory in the same form.
+ *
+ * Locks: GC_LOCK_DICT_* (by address of the GcColState), then GC_LOCK_RETIRE and
+ * GC_LOCK_ARENA.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "port/atomics.h"
+#include "port/pg_bitutils.h"
+#include "storage/lwlock.h"
+#include "utils/memutils.h"
+
+#include "arena.h"
+#include "columns.h"
+#include "dict.h"
+#include "epoch.h"
+
+/* What a new dictionary takes. */
+#define DICT_FIRST_VALUES	256
+#define DICT_FIRST_BYTES	4096
+
+#define HASH_FACTOR			UINT64CONST(0x9E3779B97F4A7C15)
+
+/*
+ * Values and the table that finds them, wherever they lie.  bucket[] holds code
+ * + 1, or 0; nbuckets is a power of two and at least twice capacity.
+ */
+typedef struct GcValues
+{
+	uint32		capacity;
+	uint32		nbuckets;
+	Size		bytes_capacity;
+	uint64	   *start;			/* capacity + 1 */
+	uint32	   *hash;			/* capacity */
+	pg_atomic_uint32 *bucket;
+	char	   *bytes;
+} GcValues;
+
+struct GcDict
+{
+	GcObject	obj;
+	uint64		uid;			/* gc_new_region_id() of the first; kept by growth */
+	pg_atomic_uint32 count;
+	GcValues	values;
+};
+
+struct GcDictView
+{
+	MemoryContext context;
+	bool		rtrim;
+	GcDict	   *dict;			/* NULL: private */
+	uint32		nshared;
+	uint32		nown;
+	GcValues	own;
+	uint64		own_id;			/* identity once there are own values, or 0 */
+};
+
+static LWLock *
+dict_lock(const GcColState *state)
+{
+	int			npartitions = GC_LOCK_DICT_LAST - GC_LOCK_DICT_FIRST + 1;
+
+	/* States are page-aligned. */
+	return gc_lock(GC_LOCK_DICT_FIRST + ((uintptr_t) state >> 12) % npartitions);
+}
+
+/*-------------------------------------------------------------------------
+ * Values
+ *-------------------------------------------------------------------------
+ */
+static inline uint64
+load_bytes(const char *p, uint32 n)
+{
+	uint64		w = 0;
+
+	memcpy(&w, p, n);
+	return w;
+}
+
+static inline uint32
+hash_bytes_of(const char *p, uint32 len)
+{
+	uint64		h = (uint64) len * HASH_FACTOR;
+
+	while (len >= 8)
+	{
+		h = (h ^ load_bytes(p, 8)) * HASH_FACTOR;
+		h ^= h >> 32;
+		p += 8;
+		len -= 8;
+	}
+	h = (h ^ load_bytes(p, len)) * HASH_FACTOR;
+	h ^= h >> 29;
+	h *= HASH_FACTOR;
+	return (uint32) (h >> 32);
+}
+
+/* Code of these bytes among the first n values, or -1. */
+static inline int64
+values_find(const GcValues *v, uint32 n, const char *bytes, uint32 len, uint32 hash)
+{
+	uint32		mask = v->nbuckets - 1;
+
+	for (uint32 b = hash & mask;; b = (b + 1) & mask)
+	{
+		uint32		code = pg_atomic_read_u32(&v->bucket[b]);
+
+		if (code == 0)
+			return -1;
+		code--;
+
+		/* Codes from n on are being added just now: not there, for us. */
+		if (code < n && v->hash[code] == hash &&
+			v->start[code + 1] - v->start[code] == len &&
+			memcmp(v->bytes + v->start[code], bytes, len) == 0)
+			return code;
+	}
+}
+
+/* Append a value that is not there; the caller has seen to it that it fits. */
+static void
+values_append(GcValues *v, uint32 code, const char *bytes, uint32 len, uint32 hash)
+{
+	uint32		mask = v->nbuckets - 1;
+	uint32		b = hash & mask;
+
+	Assert(code < v->capacity && v->start[code] + len <= v->bytes_capacity);
+	memcpy(v->bytes + v->start[code], bytes, len);
+	v->start[code + 1] = v->start[code] + len;
+	v->hash[code] = hash;
+	while (pg_atomic_read_u32(&v->bucket[b]) != 0)
+		b = (b + 1) & mask;
+
+	/* For lock-free readers: the value before the way to it. */
+	pg_write_barrier();
+	pg_atomic_write_u32(&v->bucket[b], code + 1);
+}
+
+static bool
+values_fit(const GcValues *v, uint32 count, uint32 more, Size more_bytes)
+{
+	return v->capacity >= (uint64) count + more &&
+		v->bytes_capacity >= v->start[count] + more_bytes;
+}
+
+static uint32
+buckets_for(uint32 capacity)
+{
+	return pg_nextpower2_32(capacity * 2);
+}
+
+/* Memory for so many values, but for their bytes. */
+static Size
+values_arrays_size(uint32 capacity)
+{
+	return MAXALIGN((capacity + 1) * sizeof(uint64)) +
+		MAXALIGN(capacity * sizeof(uint32)) +
+		MAXALIGN(buckets_for(capacity) * sizeof(pg_atomic_uint32));
+}
+
+/* Lay the arrays out at p, which has room, and empty the table. */
+static void
+values_init(GcValues *v, char *p, uint32 capacity, Size bytes_capacity)
+{
+	v->capacity = capacity;
+	v->nbuckets = buckets_for(capacity);
+	v->bytes_capacity = bytes_capacity;
+	v->start = (uint64 *) p;
+	p += MAXALIGN((capacity + 1) * sizeof(uint64));
+	v->hash = (uint32 *) p;
+	p += MAXALIGN(capacity * sizeof(uint32));
+	v->bucket = (pg_atomic_uint32 *) p;
+	v->bytes = p + MAXALIGN(v->nbuckets * sizeof(pg_atomic_uint32));
+	v->start[0] = 0;
+	for (uint32 b = 0; b < v->nbuckets; b++)
+		pg_atomic_init_u32(&v->bucket[b], 0);
+}
+
+/* Copy the first n values of src into dst, which is empty. */
+static void
+values_copy(GcValues *dst, const GcValues *src, uint32 n)
+{
+	uint32		mask = dst->nbuckets - 1;
+
+	memcpy(dst->start, src->start, (n + 1) * sizeof(uint64));
+	memcpy(dst->hash, src->hash, n * sizeof(uint32));
+	memcpy(dst->bytes, src->bytes, src->start[n]);
+	for (uint32 code = 0; code < n; code++)
+	{
+		uint32		b = dst->hash[code] & mask;
+
+		while (pg_atomic_read_u32(&dst->bucket[b]) != 0)
+			b = (b + 1) & mask;
+		pg_atomic_write_u32(&dst->bucket[b], code + 1);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Shared dictionaries
+ *-------------------------------------------------------------------------
+ */
+static Size
+dict_size(uint32 capacity, Size bytes_capacity)
+{
+	return MAXALIGN(sizeof(GcDict)) + values_arrays_size(capacity) + bytes_capacity;
+}
+
+static GcDict *
+dict_create(uint32 capacity, Size bytes_capacity, uint64 uid)
+{
+	Size		size = dict_size(capacity, bytes_capacity);
+	GcDict	   *dict = gc_arena_alloc(size);
+
+	if (dict == NULL)
+		return NULL;
+	memset(dict, 0, sizeof(GcDict));
+	dict->obj.size = size;
+	dict->uid = uid;
+	pg_atomic_init_u32(&dict->count, 0);
+	values_init(&dict->values, (char *) dict + MAXALIGN(sizeof(GcDict)),
+				capacity, bytes_capacity);
+	return dict;
+}
+
+bool
+gc_dict_attach(GcColState *state)
+{
+	state->dict = dict_create(DICT_FIRST_VALUES, DICT_FIRST_BYTES,
+							  gc_new_region_id());
+	return state->dict != NULL;
+}
+
+Size
+gc_dict_retire(GcColState *state)
+{
+	Size		bytes;
+
+	if (state->dict == NULL)
+		return 0;
+
+	LWLockAcquire(dict_lock(state), LW_EXCLUSIVE);
+	state->retired = true;
+	bytes = state->dict->obj.size;
+	gc_retire(&state->dict->obj);
+	LWLockRelease(dict_lock(state));
+	return bytes;
+}
+
+void
+gc_dict_free(GcColState *state)
+{
+	if (state->dict)
+		gc_arena_free(state->dict, state->dict->obj.size);
+	state->dict = NULL;
+}
+
+Size
+gc_dict_bytes(const GcColState *state)
+{
+	return state->dict ? state->dict->obj.size : 0;
+}
+
+/* Capacities of a dictionary that takes so much more: half as much again. */
+static void
+grown_capacity(const GcDict *dict, uint32 count, uint32 more, Size more_bytes,
+			   uint32 *capacity, Size *bytes_capacity)
+{
+	uint64		values = (uint64) count + more;
+
+	values += values / 2;
+	*capacity = Max(values, dict->values.capacity);
+	*bytes_capacity = Max((dict->values.start[count] + more_bytes) / 2 * 3,
+						  dict->values.bytes_capacity);
+}
+
+Size
+gc_dict_merge_bytes(const GcColState *state, const GcDictView *view)
+{
+	uint32		capacity;
+	Size		bytes_capacity;
+
+	if (view->nown == 0)
+		return 0;
+	grown_capacity(state->dict, pg_atomic_read_u32(&state->dict->count),
+				   view->nown, view->own.start[view->nown], &capacity, &bytes_capacity);
+	return dict_size(capacity, bytes_capacity);
+}
+
+/* Replace the dictionary by a larger one.  Under the dictionary's lock. */
+static GcCode
+grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
+{
+	GcDict	   *old = state->dict;
+	uint32		count = pg_atomic_read_u32(&old->count);
+	uint32		capacity;
+	Size		bytes_capacity;
+	GcDict	   *dict;
+
+	grown_capacity(old, count, more, more_bytes, &capacity, &bytes_capacity);
+	if (dict_size(capacity, bytes_capacity) > gc_arena_size() / 4)
+		return gc_fail(err, GC_NOT_CACHEABLE,
+					   "A dictionary would take more than a quarter of gpuconc.host_cache_size.");
+	dict = dict_create(capacity, bytes_capacity, old->uid);
+	if (dict == NULL)
+		return gc_fail(err, GC_CACHE_FULL,
+					   "There is no room for a dictionary of %zu kB.",
+					   dict_size(capacity, bytes_capacity) / 1024);
+	values_copy(&dict->values, &old->values, count);
+	pg_atomic_write_u32(&dict->count, count);
+
+	/* A reader that sees the pointer must see what it points to. */
+	pg_write_barrier();
+	state->dict = dict;
+	gc_retire(&old->obj);
+	return GC_OK;
+}
+
+GcCode
+gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
+{
+	const GcValues *own = &view->own;
+	GcCode		code = GC_OK;
+	GcValues   *values;
+	uint32		count;
+	uint32	   *map;
+
+	*remap = NULL;
+	if (view->nown == 0)
+		return GC_OK;
+	map = palloc(view->nown * sizeof(uint32));
+
+	LWLockAcquire(dict_lock(state), LW_EXCLUSIVE);
+	count = pg_atomic_read_u32(&state->dict->count);
+	if (state->retired)
+		code = gc_fail(err, GC_CANCELLED, "The column was dropped from the cache.");
+	else if ((uint64) count + view->nown > GC_DICT_MAX_VALUES)
+		code = gc_fail(err, GC_NOT_CACHEABLE,
+					   "A text column has more than %d values.", GC_DICT_MAX_VALUES);
+	else if (!values_fit(&state->dict->values, count, view->nown, own->start[view->nown]))
+		code = grow(state, view->nown, own->start[view->nown], err);
+	if (code != GC_OK)
+	{
+		LWLockRelease(dict_lock(state));
+		pfree(map);
+		return code;
+	}
+
+	values = &state->dict->values;
+	for (uint32 i = 0; i < view->nown; i++)
+	{
+		const char *bytes = own->bytes + own->start[i];
+		uint32		len = own->start[i + 1] - own->start[i];
+		int64		found = values_find(values, count, bytes, len, own->hash[i]);
+
+		if (found < 0)
+		{
+			values_append(values, count, bytes, len, own->hash[i]);
+			found = count++;
+		}
+		map[i] = found;
+	}
+	pg_write_barrier();
+	pg_atomic_write_u32(&state->dict->count, count);
+	LWLockRelease(dict_lock(state));
+
+	*remap = map;
+	return GC_OK;
+}
+
+/*-------------------------------------------------------------------------
+ * Views
+ *-------------------------------------------------------------------------
+ */
+GcDictView *
+gc_dict_view(GcColState *state, bool rtrim)
+{
+	GcDictView *view = palloc0(sizeof(GcDictView));
+
+	view->context = CurrentMemoryContext;
+	view->rtrim = rtrim;
+	if (state)
+	{
+		Assert(gc_guard_held());
+		view->dict = *(GcDict *volatile *) &state->dict;
+		pg_read_barrier();
+		view->nshared = pg_atomic_read_u32(&view->dict->count);
+		pg_read_barrier();
+	}
+	return view;
+}
+
+uint32
+gc_dict_count(const GcDictView *view)
+{
+	return view->nshared + view->nown;
+}
+
+uint32
+gc_dict_shared_count(const GcDictView *view)
+{
+	return view->nshared;
+}
+
+const char *
+gc_dict_get(const GcDictView *view, uint32 code, uint32 *len)
+{
+	const GcValues *v = &view->own;
+
+	Assert(code < gc_dict_count(view));
+	if (code < view->nshared)
+		v = &view->dict->values;
+	else
+		code -= view->nshared;
+	*len = v->start[code + 1] - v->start[code];
+	return v->bytes + v->start[code];
+}
+
+static inline uint32
+trimmed_length(const GcDictView *view, const char *bytes, uint32 len)
+{
+	if (view->rtrim)
+	{
+		while (len > 0 && bytes[len - 1] == ' ')
+			len--;
+	}
+	return len;
+}
+
+static inline int64
+view_find(const GcDictView *view, const char *bytes, uint32 len, uint32 hash)
+{
+	int64		code = -1;
+
+	if (view->nshared > 0)
+		code = values_find(&view->dict->values, view->nshared, bytes, len, hash);
+	if (code < 0 && view->nown > 0)
+	{
+		code = values_find(&view->own, view->nown, bytes, len, hash);
+		if (code >= 0)
+			code += view->nshared;
+	}
+	return code;
+}
+
+int64
+gc_dict_lookup(GcDictView *view, const char *bytes, uint32 len)
+{
+	len = trimmed_length(view, bytes, len);
+	return view_find(view, bytes, len, hash_bytes_of(bytes, len));
+}
+
+/* Make room for one more own value of len bytes. */
+static void
+grow_own(GcDictView *view, uint32 len)
+{
+	GcValues	old = view->own;
+	uint32		capacity = Max(old.capacity, DICT_FIRST_VALUES);
+	Size		bytes_capacity = Max(old.bytes_capacity, DICT_FIRST_BYTES);
+	Size		used = view->nown > 0 ? old.start[view->nown] : 0;
+
+	if (old.capacity == view->nown && old.capacity > 0)
+		capacity *= 2;
+	while (bytes_capacity < used + len)
+		bytes_capacity *= 2;
+
+	values_init(&view->own,
+				MemoryContextAllocHuge(view->context,
+									   values_arrays_size(capacity) + bytes_capacity),
+				capacity, bytes_capacity);
+	if (old.start)
+	{
+		values_copy(&view->own, &old, view->nown);
+		pfree(old.start);
+	}
+}
+
+int64
+gc_dict_intern(GcDictView *view, const char *bytes, uint32 len)
+{
+	uint32		hash;
+	int64		code;
+
+	len = trimmed_length(view, bytes, len);
+	hash = hash_bytes_of(bytes, len);
+	code = view_find(view, bytes, len, hash);
+	if (code >= 0)
+		return code;
+
+	if (len > GC_DICT_MAX_LENGTH || gc_dict_count(view) >= GC_DICT_MAX_VALUES)
+		return -1;
+	if (view->own.start == NULL || !values_fit(&view->own, view->nown, 1, len))
+		grow_own(view, len);
+	values_append(&view->own, view->nown, bytes, len, hash);
+	return view->nshared + view->nown++;
+}
+
+uint64
+gc_dict_id(GcDictView *view)
+{
+	if (view->nown == 0)
+		return view->dict ? view->dict->uid : 0;
+	if (view->own_id == 0)
+		view->own_id = gc_new_region_id();
+	return view->own_id;
+}

@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * dict.h
+ *	  Dictionaries: text values <-> codes.
+ *
+ * A shared dictionary belongs to a cached column; codes are dense, in order of
+ * arrival, never reused, never in collation order (an order baked in would have
+ * to be right for every collation version).  A GcDictView is what one backend
+ * (or loader) works with: the shared values that existed when the view was
+ * made, plus values of its own with codes behind them (the delta's, a row
+ * source's), which no one else sees.
+ *
+ * Values are compared byte by byte; with rtrim, without trailing blanks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_DICT_H
+#define GC_DICT_H
+
+#include "columns.h"
+
+#define GC_DICT_MAX_VALUES		(1 << 24)
+#define GC_DICT_MAX_LENGTH		(1 << 16)	/* bytes of one value */
+
+typedef struct GcDictView GcDictView;
+
+/*
+ * A view of a cached column's dictionary as of now (state NULL: empty, private).
+ * Allocated in CurrentMemoryContext.  Needs a guard as long as it is used,
+ * unless state is NULL.
+ */
+extern GcDictView *gc_dict_view(GcColState *state, bool rtrim);
+
+/* Number of codes: shared and own; and of the shared ones alone. */
+extern uint32 gc_dict_count(const GcDictView *view);
+extern uint32 gc_dict_shared_count(const GcDictView *view);
+
+/* The bytes of a code; not NUL-terminated. */
+extern const char *gc_dict_get(const GcDictView *view, uint32 code, uint32 *len);
+
+/* Code of these bytes, or -1. */
+extern int64 gc_dict_lookup(GcDictView *view, const char *bytes, uint32 len);
+
+/* Code of these bytes, made if need be, as one of the view's own. -1: no room. */
+extern int64 gc_dict_intern(GcDictView *view, const char *bytes, uint32 len);
+
+/*
+ * Loader only: move the view's own values into the shared dictionary, growing
+ * it; remap[own code - first own code] = shared code, palloc'd.
+ * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or a quarter of the arena,
+ * GC_CACHE_FULL without arena memory, GC_CANCELLED if it has been retired.
+ * Needs a guard, unless nobody else can retire the dictionary.
+ */
+extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err);
+
+/*
+ * Identity of a dictionary's contents: two views for which both this and
+ * gc_dict_count() are equal map equal codes to equal values.
+ */
+extern uint64 gc_dict_id(GcDictView *view);
+
+/* Give a new column's state an empty dictionary; false without arena memory. */
+extern bool gc_dict_attach(GcColState *state);
+
+/* Retire a column's dictionary, into which nothing is merged any more; bytes. */
+extern Size gc_dict_retire(GcColState *state);
+
+/* Free the dictionary of a state that was never published. */
+extern void gc_dict_free(GcColState *state);
+
+/* Arena memory of a column's dictionary; and that of a grown one, at most. */
+extern Size gc_dict_bytes(const GcColState *state);
+extern Size gc_dict_merge_bytes(const GcColState *state, const GcDictView *view);
+
+#endif							/* GC_DICT_H */

@@ -1,0 +1,597 @@
+/*-------------------------------------------------------------------------
+ *
+ * encode.c
+ *	  Rows in, encoded columns out.
+ *
+ * Runs in backends and loaders; touches local memory only (and, through its
+ * views, shared dictionaries, which the caller guards).
+ *
+ * Values are staged, one array per column, at 4 or 8 bytes according to their
+ * kind, so that nothing need be known about their range before the last row.
+ * Only gc_encoder_finish() decides on a width, and gc_encoder_write() packs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "fmgr.h"
+#include "utils/date.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "encode.h"
+
+#define FIRST_CAPACITY	1024
+
+typedef struct GcStaged
+{
+	GcColSpec	spec;
+	GcDictView *dict;			/* text only */
+	uint8		min_width;
+	uint8		width;			/* of stage's elements, 4 or 8 */
+	uint8		problem;		/* GcColProblem */
+	int16		dscale;			/* numeric: of the values so far; -1 none */
+	uint32		nnulls;
+	void	   *stage;			/* int32 or int64; capacity elements */
+	uint8	   *nulls;			/* bitmap of capacity bits, or NULL */
+	GcEncodedColumn out;
+} GcStaged;
+
+struct GcEncoder
+{
+	MemoryContext context;
+	uint32		nrows;
+	uint32		capacity;
+	int			ncols;
+	GcStaged   *cols;
+	GcColSpec  *specs;
+	GcEncodedColumn *out;
+};
+
+static uint8
+staged_width(GcKind kind)
+{
+	switch (kind)
+	{
+		case GC_BOOL:
+		case GC_INT2:
+		case GC_INT4:
+		case GC_FLOAT4:
+		case GC_DATE:
+		case GC_TEXT:
+			return 4;
+		default:
+			return 8;
+	}
+}
+
+GcEncoder *
+gc_encoder_create(int ncols, const GcColSpec *specs, GcDictView **dicts,
+				  const uint8 *min_widths)
+{
+	GcEncoder  *encoder = palloc0(sizeof(GcEncoder));
+
+	encoder->context = CurrentMemoryContext;
+	encoder->ncols = ncols;
+	encoder->cols = palloc0(Max(ncols, 1) * sizeof(GcStaged));
+	encoder->specs = palloc(Max(ncols, 1) * sizeof(GcColSpec));
+	encoder->out = palloc0(Max(ncols, 1) * sizeof(GcEncodedColumn));
+	for (int i = 0; i < ncols; i++)
+	{
+		encoder->specs[i] = specs[i];
+		encoder->cols[i].spec = specs[i];
+		encoder->cols[i].width = staged_width(specs[i].kind);
+		encoder->cols[i].min_width = min_widths ? min_widths[i] : 0;
+	}
+	gc_encoder_reset(encoder, dicts);
+	return encoder;
+}
+
+void
+gc_encoder_reset(GcEncoder *encoder, GcDictView **dicts)
+{
+	encoder->nrows = 0;
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = &encoder->cols[i];
+
+		col->dict = dicts ? dicts[i] : NULL;
+		col->problem = GC_COL_OK;
+		col->dscale = -1;
+		col->nnulls = 0;
+		if (col->nulls)
+			memset(col->nulls, 0, encoder->capacity / 8);
+	}
+}
+
+int
+gc_encoder_columns(const GcEncoder *encoder, const GcColSpec **specs)
+{
+	*specs = encoder->specs;
+	return encoder->ncols;
+}
+
+uint32
+gc_encoder_rows(const GcEncoder *encoder)
+{
+	return encoder->nrows;
+}
+
+GcColProblem
+gc_encoder_problem(const GcEncoder *encoder, int col)
+{
+	return encoder->cols[col].problem;
+}
+
+Size
+gc_encoder_memory(const GcEncoder *encoder)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		if (encoder->cols[i].stage)
+			bytes += (Size) encoder->capacity * encoder->cols[i].width;
+		if (encoder->cols[i].nulls)
+			bytes += encoder->capacity / 8;
+	}
+	return bytes;
+}
+
+static void *
+resize(GcEncoder *encoder, void *old, Size size)
+{
+	if (old)
+		return repalloc_huge(old, size);
+	return MemoryContextAllocHuge(encoder->context, size);
+}
+
+/* Make room for n more rows. */
+static void
+reserve(GcEncoder *encoder, uint32 n)
+{
+	uint64		need = (uint64) encoder->nrows + n;
+	uint64		capacity = Max(encoder->capacity, FIRST_CAPACITY);
+
+	if (need <= encoder->capacity)
+		return;
+	if (need > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows to be encoded together")));
+	while (capacity < need)
+		capacity *= 2;
+
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = &encoder->cols[i];
+
+		if (col->problem)
+			continue;
+		col->stage = resize(encoder, col->stage, capacity * col->width);
+		if (col->nulls)
+		{
+			col->nulls = resize(encoder, col->nulls, capacity / 8);
+			memset(col->nulls + encoder->capacity / 8, 0,
+				   (capacity - encoder->capacity) / 8);
+		}
+	}
+	encoder->capacity = capacity;
+}
+
+/* The column cannot be encoded: say so, and let its memory go. */
+static void
+set_problem(GcStaged *col, GcColProblem problem)
+{
+	col->problem = problem;
+	if (col->stage)
+		pfree(col->stage);
+	if (col->nulls)
+		pfree(col->nulls);
+	col->stage = NULL;
+	col->nulls = NULL;
+}
+
+void
+gc_encoder_give_up(GcEncoder *encoder, int col, GcColProblem problem)
+{
+	if (problem != GC_COL_OK)
+		set_problem(&encoder->cols[col], problem);
+}
+
+static void
+add_nulls(GcEncoder *encoder, GcStaged *col, uint32 n, const bool *isnull)
+{
+	if (col->nulls == NULL)
+		col->nulls = MemoryContextAllocZero(encoder->context, encoder->capacity / 8);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		row = encoder->nrows + i;
+
+		if (isnull[i])
+		{
+			col->nulls[row >> 3] |= 1 << (row & 7);
+			col->nnulls++;
+		}
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Values
+ *-------------------------------------------------------------------------
+ */
+
+/* Code of a text value; false sets the column's problem. */
+static inline bool
+text_code(GcStaged *col, Datum datum, int32 *result)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	struct varlena *plain = value;
+	int64		code;
+
+	if (GC_IS_TOASTED(value))
+	{
+		/* Do not fetch what would be refused anyway. */
+		if (toast_raw_datum_size(datum) > GC_DICT_MAX_LENGTH + VARHDRSZ)
+		{
+			set_problem(col, GC_COL_VALUE_TOO_LONG);
+			return false;
+		}
+		plain = pg_detoast_datum_packed(value);
+	}
+	if (VARSIZE_ANY_EXHDR(plain) > GC_DICT_MAX_LENGTH)
+	{
+		set_problem(col, GC_COL_VALUE_TOO_LONG);
+		return false;
+	}
+	code = gc_dict_intern(col->dict, VARDATA_ANY(plain), VARSIZE_ANY_EXHDR(plain));
+	if (plain != value)
+		pfree(plain);
+	if (code < 0)
+	{
+		set_problem(col, GC_COL_MANY_VALUES);
+		return false;
+	}
+	*result = (int32) code;
+	return true;
+}
+
+/* A numeric as an integer of the column's scale; false sets the problem. */
+static inline bool
+numeric_raw(GcStaged *col, Datum datum, int64 *result)
+{
+	int16		dscale;
+
+	if (!gc_numeric_to_int64(datum, result, &dscale))
+	{
+		set_problem(col, GC_COL_NUMERIC_RANGE);
+		return false;
+	}
+	if (unlikely(dscale != col->dscale))
+	{
+		if (col->dscale >= 0)
+		{
+			set_problem(col, GC_COL_NUMERIC_SCALE);
+			return false;
+		}
+		col->dscale = dscale;
+	}
+	return true;
+}
+
+/* One loop per kind; isnull may be NULL, the value of a NULL is 0. */
+#define ADD_LOOP(type, expression) \
+	do { \
+		type	   *out = (type *) col->stage + at; \
+		for (uint32 i = 0; i < n; i++) \
+		{ \
+			Datum		value pg_attribute_unused() = values[i]; \
+			out[i] = (isnull && isnull[i]) ? 0 : (type) (expression); \
+		} \
+	} while (0)
+
+static void
+add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *isnull)
+{
+	switch (col->spec.kind)
+	{
+		case GC_BOOL:
+			ADD_LOOP(int32, DatumGetBool(value));
+			break;
+		case GC_INT2:
+			ADD_LOOP(int32, DatumGetInt16(value));
+			break;
+		case GC_INT4:
+		case GC_FLOAT4:
+		case GC_DATE:
+			ADD_LOOP(int32, DatumGetInt32(value));
+			break;
+		case GC_INT8:
+		case GC_FLOAT8:
+		case GC_TIMESTAMP:
+		case GC_TIMESTAMPTZ:
+			ADD_LOOP(int64, DatumGetInt64(value));
+			break;
+		case GC_NUMERIC:
+			for (uint32 i = 0; i < n; i++)
+			{
+				int64		raw = 0;
+
+				if (!(isnull && isnull[i]) && !numeric_raw(col, values[i], &raw))
+					return;
+				((int64 *) col->stage)[at + i] = raw;
+			}
+			break;
+		case GC_TEXT:
+			for (uint32 i = 0; i < n; i++)
+			{
+				int32		code = 0;
+
+				if (!(isnull && isnull[i]) && !text_code(col, values[i], &code))
+					return;
+				((int32 *) col->stage)[at + i] = code;
+			}
+			break;
+		default:
+			elog(ERROR, "unexpected kind of column: %d", (int) col->spec.kind);
+	}
+}
+
+void
+gc_encoder_add_rows(GcEncoder *encoder, uint32 n, Datum *const *values,
+					bool *const *isnull)
+{
+	reserve(encoder, n);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = &encoder->cols[i];
+		const bool *nulls = isnull[i];
+
+		if (col->problem)
+			continue;
+		if (col->stage == NULL)
+			col->stage = resize(encoder, NULL, (Size) encoder->capacity * col->width);
+		if (nulls && memchr(nulls, true, n) != NULL)
+			add_nulls(encoder, col, n, nulls);
+		else
+			nulls = NULL;
+		add_column(col, encoder->nrows, n, values[i], nulls);
+	}
+	encoder->nrows += n;
+}
+
+void
+gc_encoder_add(GcEncoder *encoder, const Datum *values, const bool *isnull)
+{
+	reserve(encoder, 1);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = &encoder->cols[i];
+
+		if (col->problem)
+			continue;
+		if (col->stage == NULL)
+			col->stage = resize(encoder, NULL, (Size) encoder->capacity * col->width);
+		if (isnull[i])
+			add_nulls(encoder, col, 1, &isnull[i]);
+		add_column(col, encoder->nrows, 1, &values[i], &isnull[i]);
+	}
+	encoder->nrows++;
+}
+
+bool
+gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale)
+{
+	*dscale = -1;
+	switch (kind)
+	{
+		case GC_BOOL:
+			*raw = DatumGetBool(value);
+			return true;
+		case GC_INT2:
+			*raw = DatumGetInt16(value);
+			return true;
+		case GC_INT4:
+		case GC_DATE:
+			*raw = DatumGetInt32(value);
+			return true;
+		case GC_FLOAT4:
+			*raw = (uint32) DatumGetInt32(value);
+			return true;
+		case GC_INT8:
+		case GC_FLOAT8:
+		case GC_TIMESTAMP:
+		case GC_TIMESTAMPTZ:
+			*raw = DatumGetInt64(value);
+			return true;
+		case GC_NUMERIC:
+			return gc_numeric_to_int64(value, raw, dscale);
+		default:
+			return false;
+	}
+}
+
+void
+gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const uint32 *remap)
+{
+	GcStaged   *staged = &encoder->cols[col];
+	uint32	   *codes = staged->stage;
+
+	if (staged->problem || remap == NULL || codes == NULL)
+		return;
+
+	/* The code of a NULL is 0, which may be below first or not. */
+	for (uint32 i = 0; i < encoder->nrows; i++)
+	{
+		if (codes[i] >= first)
+			codes[i] = remap[codes[i] - first];
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Encodings
+ *-------------------------------------------------------------------------
+ */
+static inline bool
+row_is_null(const GcStaged *col, uint32 row)
+{
+	return (col->nulls[row >> 3] >> (row & 7)) & 1;
+}
+
+#define RANGE_LOOP(type, condition) \
+	do { \
+		const type *v = col->stage; \
+		for (uint32 i = 0; i < nrows; i++) \
+		{ \
+			if (condition) \
+			{ \
+				min = Min(min, v[i]); \
+				max = Max(max, v[i]); \
+			} \
+		} \
+	} while (0)
+
+/* Least and greatest non-NULL value; there is one. */
+static void
+find_range(const GcStaged *col, uint32 nrows, int64 *minp, int64 *maxp)
+{
+	int64		min = PG_INT64_MAX;
+	int64		max = PG_INT64_MIN;
+
+	if (col->width == 4 && col->nnulls == 0)
+		RANGE_LOOP(int32, true);
+	else if (col->width == 4)
+		RANGE_LOOP(int32, !row_is_null(col, i));
+	else if (col->nnulls == 0)
+		RANGE_LOOP(int64, true);
+	else
+		RANGE_LOOP(int64, !row_is_null(col, i));
+	*minp = min;
+	*maxp = max;
+}
+
+static uint8
+width_for(uint64 range)
+{
+	if (range <= PG_UINT8_MAX)
+		return 1;
+	if (range <= PG_UINT16_MAX)
+		return 2;
+	if (range <= PG_UINT32_MAX)
+		return 4;
+	return 8;
+}
+
+static void
+choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
+{
+	Size		padded = TYPEALIGN64(GC_PAD_ROWS, (uint64) nrows);
+
+	memset(out, 0, sizeof(GcEncodedColumn));
+	out->problem = col->problem;
+	out->dscale = col->dscale;
+	if (col->problem)
+		return;
+
+	out->has_nulls = col->nnulls > 0;
+	out->min = 1;
+	out->width = 1;
+	if (nrows > col->nnulls)
+	{
+		if (GC_KIND_IS_FLOAT(col->spec.kind))
+			out->min = 0;
+		else
+		{
+			find_range(col, nrows, &out->min, &out->max);
+			out->width = width_for((uint64) out->max - (uint64) out->min);
+		}
+	}
+	if (GC_KIND_IS_FLOAT(col->spec.kind))
+		out->width = col->width;
+	else
+	{
+		out->width = Max(out->width, col->min_width);
+
+		/* Without a base where it would save nothing. */
+		if (out->min <= out->max &&
+			(out->min < 0 || width_for(out->max) > out->width))
+			out->base = out->min;
+	}
+	out->data_bytes = padded * out->width;
+	out->null_bytes = out->has_nulls ? padded / 8 : 0;
+}
+
+const GcEncodedColumn *
+gc_encoder_finish(GcEncoder *encoder)
+{
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		choose_encoding(&encoder->cols[i], encoder->nrows, &encoder->out[i]);
+		encoder->cols[i].out = encoder->out[i];
+	}
+	return encoder->out;
+}
+
+#define PACK_LOOP(from, to) \
+	do { \
+		const from *v = col->stage; \
+		to		   *d = data; \
+		for (uint32 i = 0; i < nrows; i++) \
+			d[i] = (to) ((uint64) (int64) v[i] - base); \
+	} while (0)
+
+#define PACK_WIDTHS(from) \
+	switch (col->out.width) \
+	{ \
+		case 1: \
+			PACK_LOOP(from, uint8); \
+			break; \
+		case 2: \
+			PACK_LOOP(from, uint16); \
+			break; \
+		case 4: \
+			PACK_LOOP(from, uint32); \
+			break; \
+		default: \
+			PACK_LOOP(from, uint64); \
+	}
+
+/* The code of a NULL row is 0, whatever the base. */
+static void
+clear_null_codes(const GcStaged *col, uint32 nrows, char *data)
+{
+	for (uint32 row = 0; row < nrows; row++)
+	{
+		if (row_is_null(col, row))
+			memset(data + (Size) row * col->out.width, 0, col->out.width);
+	}
+}
+
+void
+gc_encoder_write(const GcEncoder *encoder, int i, void *data, void *nulls)
+{
+	const GcStaged *col = &encoder->cols[i];
+	uint32		nrows = encoder->nrows;
+	uint64		base = col->out.base;
+	Size		used = (Size) nrows * col->out.width;
+
+	Assert(col->problem == GC_COL_OK);
+	if (nrows > 0)
+	{
+		if (col->width == 4)
+			PACK_WIDTHS(int32)
+		else
+			PACK_WIDTHS(int64)
+	}
+	memset((char *) data + used, 0, col->out.data_bytes - used);
+
+	if (col->out.null_bytes > 0)
+	{
+		Size		bytes = (nrows + 7) / 8;
+
+		clear_null_codes(col, nrows, data);
+		memcpy(nulls, col->nulls, bytes);
+		memset((char *) nulls + bytes, 0, col->out.null_bytes - bytes);
+	}
+}

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * encode.h
+ *	  Rows in, encoded columns out: used by loaders for chunks, by backends for
+ *	  the delta and for row sources.
+ *
+ * An encoder takes values one row at a time, keeps them as 64-bit raw values
+ * (see gc_datum_to_raw), and at the end packs each column at the narrowest of
+ * 1, 2, 4, 8 bytes that holds max - min.  All memory is the caller's context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_ENCODE_H
+#define GC_ENCODE_H
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "columns.h"
+#include "dict.h"
+
+typedef struct GcEncodedColumn
+{
+	uint8		problem;		/* GcColProblem; the rest is void unless OK */
+	bool		has_nulls;
+	uint8		width;
+	int16		dscale;			/* numeric; -1: no value */
+	int64		base;
+	int64		min;
+	int64		max;
+	Size		data_bytes;		/* padded */
+	Size		null_bytes;		/* padded, 0 without NULLs */
+} GcEncodedColumn;
+
+/*
+ * dicts[i]: view for a text column, NULL otherwise.  min_widths (may be NULL):
+ * pack column i at least this wide, so that private chunks match the cache.
+ */
+extern GcEncoder *gc_encoder_create(int ncols, const GcColSpec *specs,
+									GcDictView **dicts, const uint8 *min_widths);
+
+/*
+ * Append one row; values[i], isnull[i] belong to specs[i].  Detoasts as needed.
+ * A value that a column cannot take sets that column's problem and is no error.
+ */
+extern void gc_encoder_add(GcEncoder *encoder, const Datum *values, const bool *isnull);
+
+/*
+ * Append n rows, column by column: values[i][row], isnull[i][row].  isnull[i]
+ * may be NULL: no NULLs among these rows.  A column that has met a problem is
+ * not looked at.
+ */
+extern void gc_encoder_add_rows(GcEncoder *encoder, uint32 n,
+								Datum *const *values, bool *const *isnull);
+
+/* The columns as given to gc_encoder_create, and what has become of one. */
+extern int	gc_encoder_columns(const GcEncoder *encoder, const GcColSpec **specs);
+extern GcColProblem gc_encoder_problem(const GcEncoder *encoder, int col);
+
+/* Encode this column no more, if problem is one. */
+extern void gc_encoder_give_up(GcEncoder *encoder, int col, GcColProblem problem);
+
+/* Forget all rows, to begin anew with these dictionaries. */
+extern void gc_encoder_reset(GcEncoder *encoder, GcDictView **dicts);
+
+extern uint32 gc_encoder_rows(const GcEncoder *encoder);
+
+/* Local memory that the rows take, without their dictionaries. */
+extern Size gc_encoder_memory(const GcEncoder *encoder);
+
+/* Text columns: replace code c >= first by remap[c - first]. */
+extern void gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const uint32 *remap);
+
+/* Decide encodings; call once, after the last row. */
+extern const GcEncodedColumn *gc_encoder_finish(GcEncoder *encoder);
+
+/* Write column i: data_bytes at data, null_bytes at nulls (if any). */
+extern void gc_encoder_write(const GcEncoder *encoder, int col, void *data, void *nulls);
+
+/*
+ * Raw form of a non-NULL value: integers, dates, timestamps sign-extended; bool
+ * 0/1; floats their bits (float4 in the low half); numeric times 10^dscale.
+ * Not for text.  False if the value has none (numeric NaN, infinity, beyond
+ * 64 bits).
+ */
+extern bool gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale);
+
+/*
+ * Must this varlena be fetched or uncompressed?  (A short header needs neither;
+ * but an external one looks short, too.)
+ */
+#define GC_IS_TOASTED(value) \
+	(VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
+
+/* Numeric as an integer times 10^-dscale; false for NaN, infinity, overflow. */
+extern bool gc_numeric_to_int128(Datum numeric, i128 *value, int16 *dscale);
+extern bool gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale);
+
+/* The opposite; exact, with exactly this display scale. */
+extern Datum gc_int128_to_numeric(i128 value, int16 dscale);
+
+#endif							/* GC_ENCODE_H */

@@ -1,0 +1,214 @@
+/*-------------------------------------------------------------------------
+ *
+ * job.h
+ *	  Load jobs: what the participants of one load share.
+ *
+ * A job loads some columns of one relation, chunk by chunk.  It has a slot in
+ * shared memory and, in the arena, a GcJobData.  Its participants are sessions,
+ * which wait for its end, and loader workers, which only help.  There is one job
+ * at a time per relation.
+ *
+ *		start ---> running ---(all chunks done, published)---> finished
+ *		              |                                            |
+ *		              +--(no room, relation forgotten)--> failed   |
+ *		              |                                     |      |
+ *		              +------(last participant leaves)------+------+---> free
+ *
+ * A chunk is TODO, CLAIMED by one participant, and DONE once the participant
+ * has handed in what it read.  A participant that leaves, for whatever reason,
+ * puts its claim back to TODO, and frees what it has in hand.  Publishing is one
+ * more thing to be claimed, after the last chunk.  The last participant to leave
+ * frees the slot and everything that was not published.
+ *
+ * Lock: GC_LOCK_JOBS protects the slots and the states of chunks; the columns
+ * and the results of a DONE chunk do not change any more.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_JOB_H
+#define GC_JOB_H
+
+#include "storage/condition_variable.h"
+
+#include "columns.h"
+
+/* Loads that can go on at a time, each of another relation. */
+#define GC_MAX_JOBS		64
+
+typedef struct GcJobColumn
+{
+	GcColSpec	spec;
+	int			base_col;		/* in the directory that the job began with, or -1 */
+	GcColState *state;			/* the base's, or new */
+	pg_atomic_uint32 problem;	/* GcColProblem, once a participant met one */
+} GcJobColumn;
+
+typedef enum GcChunkState
+{
+	GC_CHUNK_IDLE,				/* nothing to do: stays as it is */
+	GC_CHUNK_TODO,
+	GC_CHUNK_CLAIMED,
+	GC_CHUNK_DONE
+} GcChunkState;
+
+typedef enum GcChunkResult
+{
+	GC_CHUNK_KEPT,				/* the base's, if it has one */
+	GC_CHUNK_ADDED,				/* the base's, with cells for the new columns */
+	GC_CHUNK_REPLACED,			/* a new one, with cells for all columns */
+	GC_CHUNK_DROPPED			/* none: no page of it can be kept */
+} GcChunkResult;
+
+typedef struct GcJobChunk
+{
+	uint8		state;			/* GcChunkState */
+	bool		full;			/* to be loaded anew, not only added to */
+	uint8		result;			/* GcChunkResult, when DONE */
+	int			owner;			/* process number of who CLAIMED it */
+	GcChunk    *chunk;			/* REPLACED */
+} GcJobChunk;
+
+typedef struct GcJobData
+{
+	GcObject	obj;
+	GcDirectory *base;			/* what the job began with, or NULL; see version */
+	BlockNumber nblocks;		/* of the relation, at the start */
+	int			ncols;
+	uint32		nchunks;
+	bool		published;		/* the results belong to the store now */
+	GcJobColumn *cols;
+	GcJobChunk *chunks;
+	GcChunkColumn **cells;		/* new ones: nchunks * ncols */
+} GcJobData;
+
+typedef struct GcJob
+{
+	bool		in_use;
+	bool		finished;
+	bool		publishing;		/* claimed */
+	bool		background;		/* goes on though no session waits for it */
+	uint64		serial;			/* of the use of this slot; never used again */
+	GcRelKey	key;
+	uint64		version;		/* of the relation's entry, at the start */
+	TimestampTz since;			/* columns used later are not evicted */
+	int			starter_pid;
+	TimestampTz started_at;
+	int			nparticipants;
+	int			nsessions;
+	int			nworkers;		/* now */
+	int			workers_seen;
+	uint32		chunks_total;
+	uint32		chunks_done;
+	uint32		next;			/* no chunk before this one is TODO */
+	uint64		pages_total;	/* to be read, as was expected at the start */
+	uint64		pages_read;
+	Size		bytes;			/* of results handed in */
+	GcError		err;			/* code is GC_OK unless failed */
+	GcJobData  *data;
+	ConditionVariable cv;		/* something was handed in, given up or finished */
+} GcJob;
+
+/* What a load is to do, in local memory; see load.c. */
+typedef struct GcLoadPlan
+{
+	GcDirectory *base;
+	uint64		version;
+	BlockNumber nblocks;
+	uint32		nchunks;
+	uint32		ntodo;
+	uint64		pages;			/* to be read */
+	int			ncols;
+	int			nnew;			/* columns that the base does not have */
+	GcColSpec  *specs;
+	int		   *base_cols;
+	GcColState **states;		/* NULL for new columns */
+	uint8	   *work;			/* per chunk: GcChunkWork */
+	Size		bytes;			/* estimate */
+} GcLoadPlan;
+
+typedef enum GcChunkWork
+{
+	GC_WORK_NONE,
+	GC_WORK_ADD,
+	GC_WORK_FULL
+} GcChunkWork;
+
+typedef enum GcClaim
+{
+	GC_CLAIM_CHUNK,
+	GC_CLAIM_PUBLISH,
+	GC_CLAIM_WAIT,				/* all is claimed: others are at it */
+	GC_CLAIM_OVER				/* finished, failed, or nobody wants it any more */
+} GcClaim;
+
+/*-------------------------------------------------------------------------
+ * job.c.  A process takes part in one job at a time; "the job" is that one.
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Start a job and take part in it as a session.  *outdated is set, and nothing
+ * started, if the relation has been loaded or forgotten since it was planned.
+ */
+extern GcCode gc_job_start(const GcRelKey *key, const GcLoadPlan *plan, TimestampTz since,
+						   bool background, bool *outdated, GcError *err);
+
+/* Take part in the running job of a relation; false if there is none to join. */
+extern bool gc_job_join(const GcRelKey *key, bool session);
+
+/* Wait for a job of this relation that can be joined no more to go. */
+extern void gc_job_wait_gone(const GcRelKey *key);
+
+/* The job, while taking part. */
+extern GcJob *gc_job_mine(void);
+
+extern GcClaim gc_job_claim(uint32 *chunkno);
+extern void gc_job_wait(void);
+
+/* An arena object that the process answers for until it is handed in. */
+extern void *gc_job_alloc(Size size, Size header);
+extern void gc_job_free_in_hand(void);
+
+/* Hand in the claimed chunk; cells[] has one entry for each column of the job. */
+extern void gc_job_chunk_done(GcChunkResult result, GcChunk *chunk,
+							  GcChunkColumn **cells, uint32 pages_read);
+
+/* The claimed publication is done: what was in hand is the store's. */
+extern void gc_job_published(void);
+
+/* Bytes of all results, going by those handed in so far. */
+extern Size gc_job_projected_bytes(void);
+
+extern void gc_job_fail(GcCode code, const char *fmt,...) pg_attribute_printf(2, 3);
+
+/* Leave the job, giving back whatever is claimed or in hand. */
+extern void gc_job_leave(void);
+
+/* Copies of all jobs, for the view; palloc'd.  ncols[i]: columns of job i. */
+extern GcJob *gc_job_list(int *njobs, int **ncols);
+
+/*-------------------------------------------------------------------------
+ * publish.c, reader.c, loader.c
+ *-------------------------------------------------------------------------
+ */
+extern void gc_job_publish(void);
+
+typedef struct GcLoader GcLoader;
+
+extern GcLoader *gc_loader_create(Relation rel);
+extern void gc_loader_load(GcLoader *loader, uint32 chunkno);
+
+/*
+ * load.c: work at the job with n more workers until it is over, then leave it.
+ * A process that is no session does not wait for claims of others.
+ */
+extern GcCode gc_job_participate(Relation rel, bool session, int nworkers,
+								 GcLoadStats *stats, GcError *err);
+
+/* load.c: bring what is cached of rel up to date (gc_load_in_background). */
+extern void gc_load_refresh(Relation rel);
+
+/* loader.c: have up to n workers help with the job of this relation. */
+extern void gc_loader_start_workers(const GcRelKey *key, int n);
+
+#endif							/* GC_JOB_H */

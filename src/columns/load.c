@@ -1,0 +1,441 @@
+/*-------------------------------------------------------------------------
+ *
+ * load.c
+ *	  Loading columns: what there is to do, and doing it with others.
+ *
+ * Runs in sessions, and in loader workers that refresh a table.  A load is
+ * planned in local memory under a guard; if the relation's version is still the
+ * same when the job is started, the plan holds.  No guard is held from then on,
+ * except while a chunk is read (chunk.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "arena.h"
+#include "columns.h"
+#include "epoch.h"
+#include "job.h"
+#include "spec.h"
+#include "store.h"
+#include "visibility.h"
+#include "../gpuconc.h"
+
+/* How often a load is begun again because the relation was forgotten meanwhile. */
+#define MAX_TRIES		5
+
+typedef enum GcNext
+{
+	GC_LOAD_ENDED,
+	GC_LOAD_PLAN_AGAIN,			/* others have loaded something */
+	GC_LOAD_FORGOTTEN			/* the relation was forgotten during the load */
+} GcNext;
+
+/* A load by one process, for one call. */
+typedef struct GcLoad
+{
+	Relation	rel;
+	GcRelKey	key;
+	int			ncols;			/* wanted */
+	const GcColSpec *specs;
+	bool		refresh;		/* in the background: reload sooner */
+	TimestampTz since;
+	GcLoadStats stats;
+} GcLoad;
+
+static bool
+same_spec(const GcColSpec *a, const GcColSpec *b)
+{
+	return a->attnum == b->attnum && a->kind == b->kind && a->rtrim == b->rtrim &&
+		a->typid == b->typid && a->typmod == b->typmod && a->collation == b->collation;
+}
+
+/*-------------------------------------------------------------------------
+ * Planning
+ *-------------------------------------------------------------------------
+ */
+static void
+plan_column(GcLoadPlan *plan, const GcColSpec *spec, int base_col, GcColState *state)
+{
+	plan->specs[plan->ncols] = *spec;
+	plan->base_cols[plan->ncols] = base_col;
+	plan->states[plan->ncols] = state;
+	plan->ncols++;
+	if (base_col < 0)
+		plan->nnew++;
+}
+
+/* The base's columns that still are what they were, and the wanted ones. */
+static void
+plan_columns(const GcLoad *load, GcLoadPlan *plan)
+{
+	int			max = load->ncols + (plan->base ? plan->base->ncolumns : 0);
+
+	plan->specs = palloc(Max(max, 1) * sizeof(GcColSpec));
+	plan->base_cols = palloc(Max(max, 1) * sizeof(int));
+	plan->states = palloc(Max(max, 1) * sizeof(GcColState *));
+
+	for (uint32 b = 0; plan->base && b < plan->base->ncolumns; b++)
+	{
+		GcDirColumn *column = &plan->base->columns[b];
+		GcColSpec	now;
+		const char *reason;
+
+		if (gc_col_spec(load->rel, column->spec.attnum, &now, &reason) &&
+			same_spec(&now, &column->spec))
+			plan_column(plan, &column->spec, b, column->state);
+	}
+	for (int i = 0; i < load->ncols; i++)
+	{
+		int			c;
+
+		for (c = 0; c < plan->ncols; c++)
+		{
+			if (plan->specs[c].attnum == load->specs[i].attnum)
+				break;
+		}
+		if (c == plan->ncols)
+			plan_column(plan, &load->specs[i], -1, NULL);
+		else if (plan->base_cols[c] >= 0)
+			gc_column_touch(plan->base, plan->base_cols[c]);
+	}
+}
+
+/* What is to be done about one chunk. */
+static GcChunkWork
+chunk_work(const GcLoad *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
+{
+	bool		there = plan->base && i < plan->base->nchunks && plan->base->chunks[i];
+
+	if (GC_WORTH_RELOAD(j) || (load->refresh && GC_WORTH_REFRESH(j)))
+		return GC_WORK_FULL;
+	if (there)
+		return plan->nnew > 0 ? GC_WORK_ADD : GC_WORK_NONE;
+
+	/* Not worth a load of its own, but there will be one. */
+	if (j->reloadable > 0 && (plan->base == NULL || plan->nnew > 0))
+		return GC_WORK_FULL;
+	return GC_WORK_NONE;
+}
+
+/* Bytes of one row of a column, before anything is known of its values. */
+static Size
+guessed_width(GcKind kind)
+{
+	switch (kind)
+	{
+		case GC_BOOL:
+			return 1;
+		case GC_INT2:
+		case GC_TEXT:
+			return 2;
+		case GC_FLOAT8:
+		case GC_TIMESTAMP:
+		case GC_TIMESTAMPTZ:
+			return 8;
+		default:
+			return 4;
+	}
+}
+
+/* Rows on a page, as far as the catalog knows. */
+static double
+rows_per_page(Relation rel)
+{
+	if (rel->rd_rel->relpages > 0 && rel->rd_rel->reltuples > 0)
+		return rel->rd_rel->reltuples / rel->rd_rel->relpages;
+	return 50;
+}
+
+static void
+plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
+{
+	Size		all_width = 0;
+	Size		new_width = 0;
+	double		bytes = 0;
+
+	for (int c = 0; c < plan->ncols; c++)
+	{
+		all_width += guessed_width(plan->specs[c].kind);
+		if (plan->base_cols[c] < 0)
+			new_width += guessed_width(plan->specs[c].kind);
+	}
+
+	plan->work = palloc_extended(Max(plan->nchunks, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint32 i = 0; i < plan->nchunks; i++)
+	{
+		const GcChunkJudgement *j = &judged[i];
+
+		plan->work[i] = chunk_work(load, plan, i, j);
+		if (plan->work[i] == GC_WORK_NONE)
+			continue;
+		plan->ntodo++;
+		plan->pages += j->served + j->reloadable;
+		bytes += (double) (j->served + j->reloadable) * rows_per_page(load->rel) *
+			(plan->work[i] == GC_WORK_FULL ? all_width : new_width);
+	}
+	plan->bytes = bytes;
+}
+
+/* Decide what to do; false if there is nothing. */
+static bool
+make_plan(const GcLoad *load, GcLoadPlan *plan)
+{
+	GcServed	served;
+	GcChunkJudgement *judged;
+
+	memset(plan, 0, sizeof(GcLoadPlan));
+	gc_guard_enter();
+	plan->base = gc_store_get(load->rel, &plan->version);
+	if (plan->base == NULL && load->refresh)
+	{
+		gc_guard_leave();
+		return false;
+	}
+	gc_serve_judged(load->rel, plan->base, &served, &judged);
+	plan->nblocks = served.nblocks;
+	plan->nchunks = gc_chunk_count(served.nblocks);
+	plan_columns(load, plan);
+	plan_chunks(load, plan, judged);
+	gc_guard_leave();
+	return plan->ntodo > 0 || plan->nnew > 0 || plan->base == NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * Doing
+ *-------------------------------------------------------------------------
+ */
+static void
+work_at_job(Relation rel, bool session)
+{
+	GcLoader   *loader = NULL;
+
+	for (;;)
+	{
+		uint32		chunkno;
+
+		switch (gc_job_claim(&chunkno))
+		{
+			case GC_CLAIM_CHUNK:
+				ConditionVariableCancelSleep();
+				if (loader == NULL)
+					loader = gc_loader_create(rel);
+				gc_loader_load(loader, chunkno);
+				break;
+			case GC_CLAIM_PUBLISH:
+				ConditionVariableCancelSleep();
+				gc_job_publish();
+				break;
+			case GC_CLAIM_WAIT:
+				if (!session)
+					return;
+				gc_job_wait();
+				break;
+			case GC_CLAIM_OVER:
+				ConditionVariableCancelSleep();
+				return;
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+GcCode
+gc_job_participate(Relation rel, bool session, int nworkers,
+				   GcLoadStats *stats, GcError *err)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc job",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	GcJob	   *job = gc_job_mine();
+	GcCode		code;
+
+	PG_TRY();
+	{
+		if (nworkers > 0)
+			gc_loader_start_workers(&job->key, nworkers);
+		work_at_job(rel, session);
+	}
+	PG_CATCH();
+	{
+		gc_job_leave();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+
+	if (stats)
+	{
+		stats->chunks_loaded += job->chunks_done;
+		stats->pages_read += job->pages_read;
+		stats->workers += job->workers_seen;
+	}
+	code = job->err.code;
+	if (code != GC_OK && err)
+		*err = job->err;
+	gc_job_leave();
+
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return code;
+}
+
+/* Does the job that this process has joined load all that is wanted? */
+static bool
+job_covers(const GcLoad *load)
+{
+	GcJobData  *data = gc_job_mine()->data;
+
+	for (int i = 0; i < load->ncols; i++)
+	{
+		int			c;
+
+		for (c = 0; c < data->ncols; c++)
+		{
+			if (same_spec(&data->cols[c].spec, &load->specs[i]))
+				break;
+		}
+		if (c == data->ncols)
+			return false;
+	}
+	return true;
+}
+
+/* Start a job as planned and work at it. */
+static GcCode
+run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
+{
+	GcCode		code;
+	Size		bytes = gc_store_too_large(&load->key, plan->ncols);
+	int			nworkers = 0;
+	bool		outdated;
+
+	if (bytes > gc_arena_size())
+		return gc_fail(err, GC_CACHE_FULL,
+					   "Table \"%s\" would take about %zu kB, and gpuconc.host_cache_size is %zu kB.",
+					   RelationGetRelationName(load->rel), bytes / 1024, gc_arena_size() / 1024);
+
+	/*
+	 * Evicting now, before the job begins, can also evict columns of this very
+	 * relation.  But the estimate is a guess: so not everything is evicted for
+	 * its sake, and if there is too little room it is for the job to find out.
+	 */
+	(void) gc_store_make_room(Min(plan->bytes, gc_arena_size() / 2), load->since);
+
+	code = gc_job_start(&load->key, plan, load->since, load->refresh, &outdated, err);
+	if (code != GC_OK)
+		return code;
+	if (outdated)
+	{
+		*next = GC_LOAD_PLAN_AGAIN;
+		return GC_OK;
+	}
+
+	if (!load->refresh && plan->ntodo > 1)
+		nworkers = Min(plan->ntodo - 1, (uint32) gc_loader_workers);
+	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);
+	if (code == GC_CANCELLED)
+		*next = GC_LOAD_FORGOTTEN;
+	return code;
+}
+
+/* Help with the job that goes on, or else do what is left to do. */
+static GcCode
+load_once(GcLoad *load, GcNext *next, GcError *err)
+{
+	GcLoadPlan	plan;
+	GcCode		code;
+
+	*next = GC_LOAD_ENDED;
+	gc_job_wait_gone(&load->key);
+	if (gc_job_join(&load->key, true))
+	{
+		bool		covers = job_covers(load);
+
+		code = gc_job_participate(load->rel, true, 0, &load->stats, err);
+		if (code == GC_CANCELLED)
+			*next = GC_LOAD_FORGOTTEN;
+		else if (!covers)
+			*next = GC_LOAD_PLAN_AGAIN;
+		return code;
+	}
+	if (!make_plan(load, &plan))
+		return GC_OK;
+	return run_plan(load, &plan, next, err);
+}
+
+static GcCode
+run_load(GcLoad *load, GcError *err)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc load plan",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	int			forgotten = 0;
+	GcNext		next;
+	GcCode		code;
+
+	Assert(!gc_guard_held());
+	Assert(ActiveSnapshotSet());
+
+	gc_rel_key(load->rel, &load->key);
+	load->since = GetCurrentTimestamp();
+	do
+	{
+		MemoryContextReset(context);
+		code = load_once(load, &next, err);
+		if (next == GC_LOAD_FORGOTTEN)
+			forgotten++;
+	} while (next != GC_LOAD_ENDED && forgotten < MAX_TRIES);
+
+	if (next == GC_LOAD_FORGOTTEN)
+		code = gc_fail(err, GC_CACHE_FULL,
+					   "Table \"%s\" was dropped from the cache each time it was loaded.",
+					   RelationGetRelationName(load->rel));
+
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return code;
+}
+
+GcCode
+gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
+				GcLoadStats *stats, GcError *err)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs};
+	const char *reason;
+	instr_time	start;
+	instr_time	end;
+	GcCode		code;
+
+	if (!gc_rel_loadable(rel, &reason))
+		return gc_fail(err, GC_NOT_CACHEABLE, "Table \"%s\" cannot be cached: %s.",
+					   RelationGetRelationName(rel), reason);
+
+	INSTR_TIME_SET_CURRENT(start);
+	code = run_load(&load, err);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	load.stats.ms = INSTR_TIME_GET_MILLISEC(end);
+	if (stats)
+		*stats = load.stats;
+	return code;
+}
+
+void
+gc_load_refresh(Relation rel)
+{
+	GcLoad		load = {.rel = rel,.refresh = true};
+	const char *reason;
+	GcError		err;
+
+	if (gc_rel_loadable(rel, &reason) && run_load(&load, &err) != GC_OK)
+		ereport(DEBUG1,
+				(errmsg_internal("could not refresh cached table \"%s\": %s",
+								 RelationGetRelationName(rel), err.detail)));
+}

@@ -1,0 +1,141 @@
+/*-------------------------------------------------------------------------
+ *
+ * loader.c
+ *	  Loader workers: dynamic background workers that help with a load job, or
+ *	  refresh a table on their own.
+ *
+ * A loader is started by a session and connects to its database.  It never waits
+ * for a lock on the table: a session that waits for the load may hold one in the
+ * way of which an AccessExclusiveLock is queued, and the deadlock detector would
+ * not see that.  For the same reason it gives up soon on any other lock (those of
+ * a TOAST table).  A loader that cannot help just ends, which costs nothing but
+ * time: the session that asked takes part itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/lmgr.h"
+#include "storage/lwlock.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "columns.h"
+#include "job.h"
+#include "spec.h"
+#include "store.h"
+
+/* What a loader is told, in bgw_extra. */
+typedef struct GcLoaderArgs
+{
+	GcRelKey	key;
+	bool		refresh;
+} GcLoaderArgs;
+
+StaticAssertDecl(sizeof(GcLoaderArgs) <= BGW_EXTRALEN, "GcLoaderArgs has outgrown bgw_extra");
+
+static bool
+start_loader(const GcRelKey *key, bool refresh)
+{
+	BackgroundWorker worker;
+	BackgroundWorkerHandle *handle;
+	GcLoaderArgs args = {.key = *key,.refresh = refresh};
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+
+	/* On a standby, too. */
+	worker.bgw_start_time = BgWorkerStart_ConsistentState;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "gpuconc", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "gc_loader_main", sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc loader for table %u", key->relid);
+	strlcpy(worker.bgw_type, "gpuconc loader", BGW_MAXLEN);
+	memcpy(worker.bgw_extra, &args, sizeof(args));
+	return RegisterDynamicBackgroundWorker(&worker, &handle);
+}
+
+void
+gc_loader_start_workers(const GcRelKey *key, int n)
+{
+	while (n-- > 0 && start_loader(key, false))
+		;
+}
+
+void
+gc_load_in_background(Relation rel)
+{
+	GcRelKey	key;
+	const char *reason;
+
+	gc_rel_key(rel, &key);
+	if (gc_rel_loadable(rel, &reason) && gc_store_refresh_due(&key))
+		(void) start_loader(&key, true);
+}
+
+/* Settings of the database or the role that would get in the way. */
+static void
+prepare_settings(void)
+{
+	SetConfigOption("application_name", "gpuconc loader", PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("lock_timeout", "1s", PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("default_transaction_isolation", "read committed",
+					PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("default_transaction_deferrable", "off", PGC_USERSET, PGC_S_SESSION);
+}
+
+/* Help with the table's job, or refresh it.  Inside a transaction. */
+static void
+load_table(const GcLoaderArgs *args)
+{
+	Relation	rel;
+	GcRelKey	key;
+	const char *reason;
+
+	if (!ConditionalLockRelationOid(args->key.relid, AccessShareLock))
+		return;
+	rel = try_relation_open(args->key.relid, NoLock);
+	if (rel == NULL)
+		return;
+
+	gc_rel_key(rel, &key);
+	if (memcmp(&key, &args->key, sizeof(GcRelKey)) == 0 && gc_rel_loadable(rel, &reason))
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
+		if (args->refresh)
+			gc_load_refresh(rel);
+		else if (gc_job_join(&key, false))
+			(void) gc_job_participate(rel, false, 0, NULL, NULL);
+		PopActiveSnapshot();
+	}
+	relation_close(rel, AccessShareLock);
+}
+
+void
+gc_loader_main(Datum main_arg)
+{
+	GcLoaderArgs args;
+
+	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
+
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+
+	BackgroundWorkerInitializeConnectionByOid(args.key.dbid, InvalidOid, 0);
+	prepare_settings();
+
+	StartTransactionCommand();
+	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
+	load_table(&args);
+	CommitTransactionCommand();
+	pgstat_report_activity(STATE_IDLE, NULL);
+}

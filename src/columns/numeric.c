@@ -1,0 +1,254 @@
+/*-------------------------------------------------------------------------
+ *
+ * numeric.c
+ *	  numeric <-> integers scaled by a power of ten.
+ *
+ * Runs in backends and loaders.  Reads the packed format of numeric as it lies
+ * on disk, which has been the same since PostgreSQL 9.1 and may not change
+ * without breaking pg_upgrade: a header word with sign, display scale and, in
+ * the short form, weight (in the long form a second word), and then base-10000
+ * digits, the first of which counts 10000^weight.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+
+#include "encode.h"
+
+/* Header bits. */
+#define SIGN_MASK			0xC000
+#define SIGN_NEGATIVE		0x4000
+#define FORMAT_SHORT		0x8000
+#define FORMAT_SPECIAL		0xC000
+#define SHORT_NEGATIVE		0x2000
+#define SHORT_DSCALE_MASK	0x1F80
+#define SHORT_DSCALE_SHIFT	7
+#define SHORT_WEIGHT_SIGN	0x0040
+#define SHORT_WEIGHT_MASK	0x003F
+#define LONG_DSCALE_MASK	0x3FFF
+
+#define DIGIT_BASE			10000
+#define DIGIT_DECIMALS		4
+
+/* 2^127 is less than 10^39. */
+#define MAX_DECIMALS		38
+
+typedef struct GcPacked
+{
+	bool		negative;
+	int			dscale;
+	int			weight;
+	int			ndigits;
+	const char *digits;			/* int16 each, at any alignment */
+} GcPacked;
+
+static inline uint16
+word_at(const char *p, int i)
+{
+	uint16		w;
+
+	memcpy(&w, p + i * sizeof(uint16), sizeof(uint16));
+	return w;
+}
+
+/* Take a numeric apart; false for NaN and infinities. */
+static inline bool
+unpack(const char *data, Size len, GcPacked *n)
+{
+	uint16		header = word_at(data, 0);
+	int			words;
+
+	if ((header & SIGN_MASK) == FORMAT_SPECIAL)
+		return false;
+	if (header & FORMAT_SHORT)
+	{
+		n->negative = (header & SHORT_NEGATIVE) != 0;
+		n->dscale = (header & SHORT_DSCALE_MASK) >> SHORT_DSCALE_SHIFT;
+		n->weight = (header & SHORT_WEIGHT_MASK) |
+			((header & SHORT_WEIGHT_SIGN) ? ~SHORT_WEIGHT_MASK : 0);
+		words = 1;
+	}
+	else
+	{
+		n->negative = (header & SIGN_MASK) == SIGN_NEGATIVE;
+		n->dscale = header & LONG_DSCALE_MASK;
+		n->weight = (int16) word_at(data, 1);
+		words = 2;
+	}
+	n->digits = data + words * sizeof(uint16);
+	n->ndigits = len / sizeof(uint16) - words;
+	return true;
+}
+
+/* value * 10^n; false when it does not fit. */
+static bool
+scale_up(u128 *value, int n)
+{
+	if (*value == 0)
+		return true;
+	if (n > MAX_DECIMALS)
+		return false;
+	for (; n > 0; n--)
+	{
+		if (*value > ((u128) 1 << 127) / 10)
+			return false;
+		*value *= 10;
+	}
+	return true;
+}
+
+/* value / 10^n; false when that leaves a remainder. */
+static bool
+scale_down(u128 *value, int n)
+{
+	for (; n > 0; n--)
+	{
+		if (*value % 10 != 0)
+			return false;
+		*value /= 10;
+	}
+	return true;
+}
+
+/* Magnitude of n times 10^dscale; false when it is 2^127 or more. */
+static bool
+magnitude(const GcPacked *n, u128 *value)
+{
+	/* Decimal exponent of the last digit, once the scale is taken out. */
+	int			exponent = (n->weight - n->ndigits + 1) * DIGIT_DECIMALS + n->dscale;
+
+	*value = 0;
+	for (int i = 0; i < n->ndigits; i++)
+	{
+		/* One digit more than fits may still be trailing zeroes of a fraction. */
+		if (*value > (~(u128) 0 - DIGIT_BASE) / DIGIT_BASE)
+			return false;
+		*value = *value * DIGIT_BASE + word_at(n->digits, i);
+	}
+	if (exponent >= 0 ? !scale_up(value, exponent) : !scale_down(value, -exponent))
+		return false;
+	return *value < (u128) 1 << 127;
+}
+
+/*
+ * The common case: at most four digits, and few enough decimals that all of it
+ * stays below 10^16 * 10^2.
+ */
+static inline bool
+small_magnitude(const GcPacked *n, int64 *value)
+{
+	static const int64 powers[] = {1, 10, 100, 1000, 10000};
+	int			exponent = (n->weight - n->ndigits + 1) * DIGIT_DECIMALS + n->dscale;
+	int64		v = 0;
+
+	if (n->ndigits > 4 || exponent < -4 || exponent > 2)
+		return false;
+	for (int i = 0; i < n->ndigits; i++)
+		v = v * DIGIT_BASE + word_at(n->digits, i);
+	if (exponent >= 0)
+		*value = v * powers[exponent];
+	else
+	{
+		*value = v / powers[-exponent];
+		if (*value * powers[-exponent] != v)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The bytes of a numeric datum, detoasted if it must be.  *copy is to be freed
+ * by the caller unless it is NULL.
+ */
+static inline const char *
+numeric_bytes(Datum numeric, Size *len, void **copy)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(numeric);
+
+	*copy = NULL;
+	if (GC_IS_TOASTED(value))
+		*copy = value = pg_detoast_datum_packed(value);
+	*len = VARSIZE_ANY_EXHDR(value);
+	return VARDATA_ANY(value);
+}
+
+bool
+gc_numeric_to_int128(Datum numeric, i128 *value, int16 *dscale)
+{
+	GcPacked	n;
+	Size		len;
+	void	   *copy;
+	const char *bytes = numeric_bytes(numeric, &len, &copy);
+	u128		v;
+	bool		ok;
+
+	ok = unpack(bytes, len, &n) && magnitude(&n, &v);
+	if (ok)
+	{
+		*value = n.negative ? -(i128) v : (i128) v;
+		*dscale = n.dscale;
+	}
+	if (copy)
+		pfree(copy);
+	return ok;
+}
+
+bool
+gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale)
+{
+	struct varlena *packed = (struct varlena *) DatumGetPointer(numeric);
+	GcPacked	n;
+	int64		small;
+	i128		large;
+
+	if (!GC_IS_TOASTED(packed) &&
+		unpack(VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed), &n) &&
+		small_magnitude(&n, &small))
+	{
+		*value = n.negative ? -small : small;
+		*dscale = n.dscale;
+		return true;
+	}
+
+	if (!gc_numeric_to_int128(numeric, &large, dscale) ||
+		large < PG_INT64_MIN || large > PG_INT64_MAX)
+		return false;
+	*value = (int64) large;
+	return true;
+}
+
+Datum
+gc_int128_to_numeric(i128 value, int16 dscale)
+{
+	u128		v = value < 0 ? -(u128) value : (u128) value;
+	int			len = MAX_DECIMALS + dscale + 4;
+	char	   *text;
+	char	   *p;
+	int			decimals = 0;
+	Datum		result;
+
+	if (value >= PG_INT64_MIN && value <= PG_INT64_MAX)
+		return NumericGetDatum(int64_div_fast_to_numeric((int64) value, dscale));
+
+	/* Written backwards; numeric_in() keeps as many decimals as it is given. */
+	text = palloc(len);
+	p = text + len;
+	*--p = '\0';
+	while (v > 0 || decimals <= dscale)
+	{
+		*--p = '0' + (int) (v % 10);
+		v /= 10;
+		if (++decimals == dscale)
+			*--p = '.';
+	}
+	if (value < 0)
+		*--p = '-';
+	result = DirectFunctionCall3(numeric_in, CStringGetDatum(p),
+								 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	pfree(text);
+	return result;
+}

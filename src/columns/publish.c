@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * publish.c
+ *	  The end of a load: one new directory out of the old one and the results.
+ *
+ * Runs in the participant of a job that claimed its publication.  The base
+ * directory is alive under the guard as long as the relation's version is that
+ * of the job's start; the results belong to the job until the store has taken
+ * the directory, and only then is anything of the base retired.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "arena.h"
+#include "columns.h"
+#include "dict.h"
+#include "epoch.h"
+#include "job.h"
+#include "store.h"
+
+#define JOB_CELL(data, chunk, col) \
+	((data)->cells[(Size) (chunk) * (data)->ncols + (col)])
+
+/* The base's chunk of that number, or NULL. */
+static GcChunk *
+base_chunk(const GcJobData *data, uint32 i)
+{
+	return data->base && i < data->base->nchunks ? data->base->chunks[i] : NULL;
+}
+
+static GcChunkColumn *
+base_cell(const GcJobData *data, uint32 i, int c)
+{
+	int			base_col = data->cols[c].base_col;
+
+	if (base_col < 0 || base_chunk(data, i) == NULL)
+		return NULL;
+	return GC_CELL(data->base, i, base_col);
+}
+
+/* Which chunk takes place i, and which cell of it holds column c. */
+static GcChunk *
+merged_chunk(const GcJobData *data, uint32 i)
+{
+	switch (data->chunks[i].result)
+	{
+		case GC_CHUNK_REPLACED:
+			return data->chunks[i].chunk;
+		case GC_CHUNK_DROPPED:
+			return NULL;
+		default:
+			return base_chunk(data, i);
+	}
+}
+
+static GcChunkColumn *
+merged_cell(const GcJobData *data, uint32 i, int c)
+{
+	GcChunkColumn *cell = JOB_CELL(data, i, c);
+
+	if (cell == NULL && data->chunks[i].result != GC_CHUNK_REPLACED)
+		cell = base_cell(data, i, c);
+	return merged_chunk(data, i) ? cell : NULL;
+}
+
+/* What a column's cells say about the column as a whole. */
+static void
+summarize_column(const GcJobData *data, int c, GcDirColumn *column)
+{
+	const GcJobColumn *col = &data->cols[c];
+
+	column->spec = col->spec;
+	column->state = col->state;
+	column->dscale = -1;
+	column->min = 1;
+	column->problem = pg_atomic_read_u32((pg_atomic_uint32 *) &col->problem);
+	if (column->problem == GC_COL_OK && col->base_col >= 0)
+		column->problem = data->base->columns[col->base_col].problem;
+
+	for (uint32 i = 0; i < data->nchunks && column->problem == GC_COL_OK; i++)
+	{
+		GcChunkColumn *cell = merged_cell(data, i, c);
+
+		if (cell == NULL)
+			continue;
+		if (cell->dscale >= 0 && column->dscale >= 0 && cell->dscale != column->dscale)
+		{
+			column->problem = GC_COL_NUMERIC_SCALE;
+			break;
+		}
+		if (cell->dscale >= 0)
+			column->dscale = cell->dscale;
+		column->has_nulls |= cell->null_bytes > 0;
+		column->widths |= cell->desc.width;
+		column->bytes += cell->obj.size;
+		if (cell->min > cell->max)
+			continue;
+		if (column->min > column->max)
+		{
+			column->min = cell->min;
+			column->max = cell->max;
+		}
+		column->min = Min(column->min, cell->min);
+		column->max = Max(column->max, cell->max);
+	}
+	if (column->problem != GC_COL_OK)
+	{
+		column->has_nulls = false;
+		column->widths = 0;
+		column->bytes = 0;
+		column->dscale = -1;
+		column->min = 1;
+		column->max = 0;
+	}
+	column->bytes += gc_colstate_bytes(col->state);
+}
+
+static void
+fill_directory(const GcJobData *data, GcDirectory *dir)
+{
+	for (int c = 0; c < data->ncols; c++)
+		summarize_column(data, c, &dir->columns[c]);
+
+	for (uint32 i = 0; i < data->nchunks; i++)
+	{
+		GcChunk    *chunk = merged_chunk(data, i);
+
+		dir->chunks[i] = chunk;
+		if (chunk == NULL)
+			continue;
+		dir->nrows += chunk->nrows;
+		for (int c = 0; c < data->ncols; c++)
+		{
+			if (dir->columns[c].problem == GC_COL_OK)
+			{
+				GC_CELL(dir, i, c) = merged_cell(data, i, c);
+				Assert(GC_CELL(dir, i, c) != NULL);
+			}
+		}
+	}
+}
+
+/* The new directory's column that was the base's column b, or -1. */
+static int
+column_of_base(const GcJobData *data, int b)
+{
+	for (int c = 0; c < data->ncols; c++)
+	{
+		if (data->cols[c].base_col == b)
+			return c;
+	}
+	return -1;
+}
+
+/* Retire what the base had and dir has no more. */
+static void
+retire_base(const GcJobData *data, const GcDirectory *dir)
+{
+	GcDirectory *base = data->base;
+
+	for (uint32 b = 0; b < base->ncolumns; b++)
+	{
+		int			c = column_of_base(data, b);
+
+		for (uint32 i = 0; i < base->nchunks; i++)
+		{
+			GcChunkColumn *cell = GC_CELL(base, i, b);
+
+			if (cell && (c < 0 || i >= dir->nchunks || GC_CELL(dir, i, c) != cell))
+				gc_retire(&cell->obj);
+		}
+		if (c < 0)
+			gc_colstate_retire(base->columns[b].state);
+	}
+	for (uint32 i = 0; i < base->nchunks; i++)
+	{
+		if (base->chunks[i] && (i >= dir->nchunks || dir->chunks[i] != base->chunks[i]))
+			gc_retire(&base->chunks[i]->obj);
+	}
+	gc_retire(&base->obj);
+}
+
+/* Free the results that the directory did not take: columns with a problem. */
+static void
+free_unused(const GcJobData *data, const GcDirectory *dir)
+{
+	for (uint32 i = 0; i < data->nchunks; i++)
+	{
+		for (int c = 0; c < data->ncols; c++)
+		{
+			GcChunkColumn *cell = JOB_CELL(data, i, c);
+
+			if (cell && GC_CELL(dir, i, c) != cell)
+				gc_object_free(cell);
+		}
+	}
+}
+
+void
+gc_job_publish(void)
+{
+	GcJob	   *job = gc_job_mine();
+	GcJobData  *data = job->data;
+	Size		size = gc_directory_size(data->nchunks, data->ncols);
+	GcDirectory *dir = gc_job_alloc(size, sizeof(GcObject));
+
+	if (dir == NULL)
+	{
+		gc_job_fail(GC_CACHE_FULL, "There is no room for a directory of %zu kB in gpuconc.host_cache_size.",
+					size / 1024);
+		return;
+	}
+
+	gc_guard_enter();
+	if (gc_store_is_current(&job->key, job->version))
+	{
+		GcObject   *in_hand = dir->obj.next_retired;
+
+		gc_directory_init(dir, size, &job->key, data->nchunks, data->ncols);
+		dir->obj.next_retired = in_hand;
+		fill_directory(data, dir);
+		if (gc_store_publish(&job->key, job->version, dir))
+		{
+			gc_job_published();
+			if (data->base)
+				retire_base(data, dir);
+			free_unused(data, dir);
+			gc_guard_leave();
+			gc_reclaim();
+			return;
+		}
+	}
+	gc_guard_leave();
+	gc_job_fail(GC_CANCELLED, "The table was dropped from the cache while it was being loaded.");
+}

@@ -1,0 +1,384 @@
+/*-------------------------------------------------------------------------
+ *
+ * views.c
+ *	  SQL-callable functions about the cache.
+ *
+ * Runs in backends.  What a user may see: everything with the rights of
+ * pg_read_all_stats, else the tables of the current database that the user may
+ * select from.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "columns.h"
+#include "epoch.h"
+#include "job.h"
+#include "spec.h"
+#include "store.h"
+#include "../compat.h"
+#include "../gpuconc.h"
+
+PG_FUNCTION_INFO_V1(gpuconc_prewarm);
+PG_FUNCTION_INFO_V1(gpuconc_evict);
+PG_FUNCTION_INFO_V1(gpuconc_cache_columns);
+PG_FUNCTION_INFO_V1(gpuconc_load_jobs);
+
+static void
+require_preloaded(void)
+{
+	if (!gc_preloaded)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("gpuconc must be loaded via shared_preload_libraries")));
+}
+
+/*-------------------------------------------------------------------------
+ * gpuconc_prewarm, gpuconc_evict
+ *-------------------------------------------------------------------------
+ */
+
+/* Specs of all columns that can be cached; palloc'd. */
+static GcColSpec *
+supported_columns(Relation rel, int *n)
+{
+	int			natts = RelationGetNumberOfAttributes(rel);
+	GcColSpec  *specs = palloc(Max(natts, 1) * sizeof(GcColSpec));
+	const char *reason;
+
+	*n = 0;
+	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
+	{
+		if (gc_col_spec(rel, attnum, &specs[*n], &reason))
+			(*n)++;
+	}
+	return specs;
+}
+
+static void
+check_prewarm(Relation rel)
+{
+	AclResult	acl = pg_class_aclcheck(RelationGetRelid(rel), GetUserId(), ACL_SELECT);
+	const char *reason;
+
+	if (acl != ACLCHECK_OK)
+		aclcheck_error(acl, get_relkind_objtype(rel->rd_rel->relkind),
+					   RelationGetRelationName(rel));
+	if (!gc_rel_plannable(rel, &reason))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot cache \"%s\": %s", RelationGetRelationName(rel), reason),
+				 errhint("Only ordinary, permanent tables and materialized views can be cached.")));
+	if (!gc_rel_loadable(rel, &reason))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot cache \"%s\": %s", RelationGetRelationName(rel), reason)));
+}
+
+static int64
+cached_pages(Relation rel)
+{
+	GcDirectory *dir;
+	int64		pages = 0;
+
+	gc_guard_enter();
+	dir = gc_directory(rel);
+	for (uint32 i = 0; dir && i < dir->nchunks; i++)
+	{
+		if (dir->chunks[i])
+			pages += dir->chunks[i]->npresent;
+	}
+	gc_guard_leave();
+	return pages;
+}
+
+/* gpuconc_prewarm(regclass) returns bigint: pages that are cached now. */
+Datum
+gpuconc_prewarm(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	Relation	rel;
+	GcColSpec  *specs;
+	int			nspecs;
+	GcError		err;
+	int64		pages;
+
+	require_preloaded();
+
+	rel = relation_open(relid, AccessShareLock);
+	check_prewarm(rel);
+	specs = supported_columns(rel, &nspecs);
+	if (gc_load_columns(rel, nspecs, specs, NULL, &err) != GC_OK)
+		ereport(ERROR,
+				(errcode(err.code == GC_CACHE_FULL ? ERRCODE_OUT_OF_MEMORY :
+						 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not cache \"%s\": %s", RelationGetRelationName(rel),
+						gc_code_name(err.code)),
+				 errdetail("%s", err.detail),
+				 err.code == GC_CACHE_FULL ?
+				 errhint("Consider increasing gpuconc.host_cache_size.") : 0));
+	pages = cached_pages(rel);
+	relation_close(rel, AccessShareLock);
+	PG_RETURN_INT64(pages);
+}
+
+/* gpuconc_evict(regclass) returns bigint: bytes that were given up. */
+Datum
+gpuconc_evict(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+
+	require_preloaded();
+
+	if (!GC_OWNS_RELATION(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+	PG_RETURN_INT64((int64) gc_store_forget(MyDatabaseId, relid));
+}
+
+/*-------------------------------------------------------------------------
+ * gpuconc_cache
+ *-------------------------------------------------------------------------
+ */
+static bool
+may_see(Oid dbid, Oid relid)
+{
+	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		return true;
+	return dbid == MyDatabaseId &&
+		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) &&
+		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+static const char *
+problem_text(GcColProblem problem)
+{
+	switch (problem)
+	{
+		case GC_COL_OK:
+			return NULL;
+		case GC_COL_MANY_VALUES:
+			return "too many distinct values";
+		case GC_COL_NUMERIC_RANGE:
+			return "numeric value is not finite or out of range";
+		case GC_COL_NUMERIC_SCALE:
+			return "numeric values have different scales";
+		case GC_COL_VALUE_TOO_LONG:
+			return "text value is too long";
+	}
+	return "unknown";
+}
+
+/* "integer 1, 2 bytes", "dictionary 1 byte", "numeric(scale 2) 4 bytes", ... */
+static char *
+encoding_text(const GcDirColumn *column)
+{
+	StringInfoData buf;
+	bool		first = true;
+
+	initStringInfo(&buf);
+	switch (column->spec.kind)
+	{
+		case GC_BOOL:
+			appendStringInfoString(&buf, "boolean");
+			break;
+		case GC_FLOAT4:
+			appendStringInfoString(&buf, "real");
+			return buf.data;
+		case GC_FLOAT8:
+			appendStringInfoString(&buf, "double precision");
+			return buf.data;
+		case GC_NUMERIC:
+			appendStringInfo(&buf, "numeric(scale %d)", Max(column->dscale, 0));
+			break;
+		case GC_DATE:
+			appendStringInfoString(&buf, "date");
+			break;
+		case GC_TIMESTAMP:
+		case GC_TIMESTAMPTZ:
+			appendStringInfoString(&buf, "timestamp");
+			break;
+		case GC_TEXT:
+			appendStringInfoString(&buf, "dictionary");
+			break;
+		default:
+			appendStringInfoString(&buf, "integer");
+			break;
+	}
+	for (int width = 1; width <= 8; width *= 2)
+	{
+		if (column->widths & width)
+		{
+			appendStringInfo(&buf, "%s %d", first ? "" : ",", width);
+			first = false;
+		}
+	}
+	if (!first)
+		appendStringInfoString(&buf, column->widths == 1 ? " byte" : " bytes");
+	return buf.data;
+}
+
+/*
+ * Share of the table's pages that a snapshot taken now would be served; -1 if
+ * that cannot be told without waiting.
+ */
+static double
+served_share(const GcDirectory *dir)
+{
+	Relation	rel;
+	const char *reason;
+	double		share = -1;
+
+	if (dir->key.dbid != MyDatabaseId ||
+		!ConditionalLockRelationOid(dir->key.relid, AccessShareLock))
+		return -1;
+	rel = try_relation_open(dir->key.relid, NoLock);
+	if (rel == NULL)
+	{
+		UnlockRelationOid(dir->key.relid, AccessShareLock);
+		return -1;
+	}
+	if (gc_rel_servable(rel, &reason))
+	{
+		GcServed	served;
+
+		gc_serve(rel, gc_directory(rel), &served);
+		if (served.nblocks > 0)
+			share = (double) served.pages_served / served.nblocks;
+	}
+	relation_close(rel, AccessShareLock);
+	return share;
+}
+
+/* What the columns of one directory have in common. */
+typedef struct GcDirSummary
+{
+	int64		chunks;
+	int64		pages;
+	double		share;
+} GcDirSummary;
+
+#define CACHE_COLUMNS	11
+
+static void
+put_column(ReturnSetInfo *rsinfo, const GcDirectory *dir, const GcDirColumn *column,
+		   const GcDirSummary *summary)
+{
+	Datum		values[CACHE_COLUMNS] = {0};
+	bool		nulls[CACHE_COLUMNS] = {0};
+	char	   *name = NULL;
+	int			i = 0;
+
+	if (column && dir->key.dbid == MyDatabaseId)
+		name = get_attname(dir->key.relid, column->spec.attnum, true);
+
+	values[i++] = ObjectIdGetDatum(dir->key.dbid);
+	values[i++] = ObjectIdGetDatum(dir->key.relid);
+	nulls[i] = name == NULL;
+	values[i++] = name ? CStringGetTextDatum(name) : (Datum) 0;
+	nulls[i] = column == NULL || column->problem != GC_COL_OK;
+	values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(encoding_text(column));
+	i++;
+	values[i++] = Int64GetDatum(summary->chunks);
+	values[i++] = Int64GetDatum((int64) dir->nrows);
+	values[i++] = Int64GetDatum(column ? (int64) column->bytes : 0);
+	values[i++] = Int64GetDatum(column ? (int64) pg_atomic_read_u64(&column->state->device_bytes) : 0);
+	values[i++] = Int64GetDatum(summary->pages);
+	nulls[i] = summary->share < 0;
+	values[i++] = Float8GetDatum(summary->share);
+	nulls[i] = column == NULL || column->problem == GC_COL_OK;
+	values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(problem_text(column->problem));
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+Datum
+gpuconc_cache_columns(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	GcDirectory **dirs;
+	int			ndirs;
+
+	InitMaterializedSRF(fcinfo, 0);
+	require_preloaded();
+
+	gc_guard_enter();
+	dirs = gc_store_list(&ndirs);
+	for (int d = 0; d < ndirs; d++)
+	{
+		GcDirectory *dir = dirs[d];
+		GcDirSummary summary = {0};
+
+		if (!may_see(dir->key.dbid, dir->key.relid))
+			continue;
+		for (uint32 i = 0; i < dir->nchunks; i++)
+		{
+			if (dir->chunks[i])
+			{
+				summary.chunks++;
+				summary.pages += dir->chunks[i]->npresent;
+			}
+		}
+		summary.share = served_share(dir);
+		for (uint32 c = 0; c < dir->ncolumns; c++)
+			put_column(rsinfo, dir, &dir->columns[c], &summary);
+
+		/* Rows without columns are cached, too, to be counted. */
+		if (dir->ncolumns == 0)
+			put_column(rsinfo, dir, NULL, &summary);
+	}
+	gc_guard_leave();
+	return (Datum) 0;
+}
+
+/*-------------------------------------------------------------------------
+ * gpuconc_load_progress
+ *-------------------------------------------------------------------------
+ */
+#define PROGRESS_COLUMNS	8
+
+Datum
+gpuconc_load_jobs(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	GcJob	   *jobs;
+	int		   *ncols;
+	int			njobs;
+
+	InitMaterializedSRF(fcinfo, 0);
+	require_preloaded();
+
+	jobs = gc_job_list(&njobs, &ncols);
+	for (int i = 0; i < njobs; i++)
+	{
+		GcJob	   *job = &jobs[i];
+		Datum		values[PROGRESS_COLUMNS];
+		bool		nulls[PROGRESS_COLUMNS] = {0};
+
+		if (!may_see(job->key.dbid, job->key.relid))
+			continue;
+		values[0] = Int32GetDatum(job->starter_pid);
+		values[1] = ObjectIdGetDatum(job->key.dbid);
+		values[2] = ObjectIdGetDatum(job->key.relid);
+		values[3] = Int32GetDatum(ncols[i]);
+		values[4] = Int64GetDatum((int64) job->chunks_total);
+		values[5] = Int64GetDatum((int64) job->chunks_done);
+		values[6] = Int32GetDatum(job->nworkers);
+		values[7] = TimestampTzGetDatum(job->started_at);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,508 @@
+/*-------------------------------------------------------------------------
+ *
+ * visibility.c
+ *	  Which pages a snapshot may be served from chunks, and reading the rest.
+ *
+ * Runs in backends and loaders, which have a relation cache; never waits but
+ * for a buffer lock and I/O on a map page.  Nothing here is shared.
+ *
+ * A map page is copied, with its LSN, under its share lock, so the two belong
+ * together: whoever sets a bit stamps the LSN before letting the exclusive lock
+ * go.  Each map page is judged by itself; that others change meanwhile does not
+ * matter, as the caller's snapshot is older than all of the copies.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "access/visibilitymap.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "arena.h"
+#include "columns.h"
+#include "encode.h"
+#include "spec.h"
+#include "visibility.h"
+
+#define MAP_BYTES		(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
+#define PAGES_PER_WORD	32
+
+StaticAssertDecl(MAP_BYTES * 4 == GC_HEAPBLOCKS_PER_MAPPAGE,
+				 "a map page must cover GC_HEAPBLOCKS_PER_MAPPAGE heap pages");
+
+/* A private copy of one map page; a word of slack for reads beyond its end. */
+typedef struct GcMapPage
+{
+	XLogRecPtr	lsn;
+	uint8		bits[MAP_BYTES + sizeof(uint64)];
+} GcMapPage;
+
+/* What gc_serve() is collecting. */
+typedef struct GcServing
+{
+	GcServed   *served;
+	uint32		ranges_size;
+	bool		reloadable;		/* may the relation be loaded at all? */
+	bool		all_served;
+} GcServing;
+
+uint32
+gc_chunk_count(BlockNumber nblocks)
+{
+	return (nblocks + (uint64) gc_chunk_pages - 1) / gc_chunk_pages;
+}
+
+uint32
+gc_chunk_length(uint32 chunkno, BlockNumber nblocks)
+{
+	BlockNumber first = chunkno * (BlockNumber) gc_chunk_pages;
+
+	return nblocks > first ? Min((BlockNumber) gc_chunk_pages, nblocks - first) : 0;
+}
+
+/*
+ * Copy a map page.  *vbuf is kept pinned from call to call.  A page that does
+ * not exist (yet, or as far as this backend knows) has no bit set.
+ */
+static void
+copy_map_page(Relation rel, BlockNumber mapblock, Buffer *vbuf, GcMapPage *copy)
+{
+	Page		page;
+
+	(void) visibilitymap_get_status(rel, mapblock * GC_HEAPBLOCKS_PER_MAPPAGE, vbuf);
+	if (!BufferIsValid(*vbuf))
+	{
+		copy->lsn = InvalidXLogRecPtr;
+		memset(copy->bits, 0, sizeof(copy->bits));
+		return;
+	}
+
+	LockBuffer(*vbuf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(*vbuf);
+	copy->lsn = PageGetLSN(page);
+	memcpy(copy->bits, PageGetContents(page), MAP_BYTES);
+	LockBuffer(*vbuf, BUFFER_LOCK_UNLOCK);
+	memset(copy->bits + MAP_BYTES, 0, sizeof(uint64));
+}
+
+static inline uint64
+word_at(const uint8 *bits, uint32 page)
+{
+	uint64		w;
+
+	memcpy(&w, bits + page / 4, sizeof(uint64));
+	return w;
+}
+
+/* The bits of the first n pages of a word. */
+static inline uint64
+word_mask(uint32 n)
+{
+	return n >= PAGES_PER_WORD ? GC_MAP_VISIBLE_WORD :
+		GC_MAP_VISIBLE_WORD & ((UINT64CONST(1) << (2 * n)) - 1);
+}
+
+void
+gc_map_copy(Relation rel, uint32 chunkno, uint32 npages, uint8 *bits, XLogRecPtr *lsn)
+{
+	BlockNumber first = chunkno * (BlockNumber) gc_chunk_pages;
+	uint32		offset = first % GC_HEAPBLOCKS_PER_MAPPAGE / 4;
+	Buffer		vbuf = InvalidBuffer;
+	GcMapPage	map;
+
+	copy_map_page(rel, first / GC_HEAPBLOCKS_PER_MAPPAGE, &vbuf, &map);
+	if (BufferIsValid(vbuf))
+		ReleaseBuffer(vbuf);
+
+	*lsn = map.lsn;
+	for (uint32 page = 0; page < npages; page += PAGES_PER_WORD)
+	{
+		uint64		w = word_at(map.bits + offset, page) & word_mask(npages - page);
+
+		memcpy(bits + page / 4, &w, sizeof(uint64));
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Judging
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * The pages of a chunk, as a bitmap in the map's layout, that are known not to
+ * have changed since they were read provided that their bit is set now; NULL if
+ * that is known of none.
+ *
+ * Proof (a): every transition of a bit from 0 to 1 stamps the map page's LSN, so
+ * if that is the one recorded at load, a bit set now has been set all along, and
+ * while it is set nothing changes what a snapshot sees of the page.
+ *
+ * Proof (b), the snapshot fence, will belong here: the bitmap that the keeper
+ * process has validated for this chunk.
+ */
+static inline const uint8 *
+gc_page_proof(const GcChunk *chunk, XLogRecPtr lsn)
+{
+	return lsn == chunk->map_lsn ? chunk->present : NULL;
+}
+
+/* Are all bits of the first npages pages set? */
+static inline bool
+all_visible(const uint8 *map, uint32 npages)
+{
+	uint64		w0 = GC_MAP_VISIBLE_WORD;
+	uint64		w1 = GC_MAP_VISIBLE_WORD;
+	uint32		page = 0;
+
+	for (; page + 2 * PAGES_PER_WORD <= npages; page += 2 * PAGES_PER_WORD)
+	{
+		w0 &= word_at(map, page);
+		w1 &= word_at(map, page + PAGES_PER_WORD);
+	}
+	if ((w0 & w1) != GC_MAP_VISIBLE_WORD)
+		return false;
+	for (; page < npages; page += PAGES_PER_WORD)
+	{
+		uint64		mask = word_mask(npages - page);
+
+		if ((word_at(map, page) & mask) != mask)
+			return false;
+	}
+	return true;
+}
+
+static void
+add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
+{
+	GcServed   *served = serving->served;
+	GcBlockRange *last = served->ranges + served->nranges - 1;
+
+	served->pages_delta += count;
+	if (served->nranges > 0 && last->first + last->count == first)
+	{
+		last->count += count;
+		return;
+	}
+	if (served->nranges == serving->ranges_size)
+	{
+		serving->ranges_size = Max(16, serving->ranges_size * 2);
+		if (served->ranges)
+			served->ranges = repalloc_huge(served->ranges,
+										   serving->ranges_size * sizeof(GcBlockRange));
+		else
+			served->ranges = palloc(serving->ranges_size * sizeof(GcBlockRange));
+	}
+	served->ranges[served->nranges].first = first;
+	served->ranges[served->nranges].count = count;
+	served->nranges++;
+}
+
+/* Set bits from .. to - 1. */
+static void
+set_bits(uint8 *bitmap, uint32 from, uint32 to)
+{
+	while (from < to && (from & 7) != 0)
+	{
+		bitmap[from >> 3] |= 1 << (from & 7);
+		from++;
+	}
+	if (from < to)
+	{
+		memset(bitmap + (from >> 3), 0xFF, (to - from) / 8);
+		from += (to - from) & ~(uint32) 7;
+	}
+	while (from < to)
+	{
+		bitmap[from >> 3] |= 1 << (from & 7);
+		from++;
+	}
+}
+
+/* The rows of n pages of a chunk are good; returns how many. */
+static inline uint32
+add_served(const GcChunk *chunk, uint8 *valid, uint32 page, uint32 n)
+{
+	set_bits(valid, chunk->row_start[page], chunk->row_start[page + n]);
+	return chunk->row_start[page + n] - chunk->row_start[page];
+}
+
+static void
+append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint8 *valid, Size valid_bytes)
+{
+	GcServedChunk *c = &served->chunks[served->nchunks++];
+
+	c->chunk = chunkno;
+	c->nrows = nrows;
+	c->valid = valid;
+	c->valid_bytes = valid_bytes;
+}
+
+/*
+ * Judge the pages of one chunk one by one, or rather 32 at a time where they
+ * agree.  map is NULL for an unreadable map page, proven where nothing is.
+ */
+static void
+judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
+			const uint8 *map, const uint8 *proven, GcChunkJudgement *judged)
+{
+	BlockNumber first = chunkno * (BlockNumber) gc_chunk_pages;
+	uint32		proven_pages = proven ? Min(chunk->npages, judged->pages) : 0;
+	Size		valid_bytes = 0;
+	uint8	   *valid = NULL;
+	uint32		rows = 0;
+
+	if (proven)
+	{
+		valid_bytes = TYPEALIGN(GC_PAD_ROWS, chunk->nrows) / 8;
+		valid = palloc0(Max(valid_bytes, 1));
+	}
+
+	for (uint32 page = 0; page < judged->pages; page += PAGES_PER_WORD)
+	{
+		uint32		n = Min(PAGES_PER_WORD, judged->pages - page);
+		uint64		set = word_at(map, page) & word_mask(n);
+		uint64		good = 0;
+
+		if (page < proven_pages)
+			good = set & word_at(proven, page) & word_mask(proven_pages - page);
+		judged->served += pg_popcount64(good);
+		judged->reloadable += pg_popcount64(set & ~good);
+
+		if (good == 0)
+			add_delta(serving, first + page, n);
+		else if (good == word_mask(n))
+			rows += add_served(chunk, valid, page, n);
+		else
+		{
+			for (uint32 i = 0; i < n; i++)
+			{
+				if ((good >> (2 * i)) & 1)
+					rows += add_served(chunk, valid, page + i, 1);
+				else
+					add_delta(serving, first + page + i, 1);
+			}
+		}
+	}
+
+	if (rows > 0 && rows < chunk->nrows)
+		append_chunk(serving->served, chunkno, chunk->nrows, valid, valid_bytes);
+	else
+	{
+		if (rows > 0)
+			append_chunk(serving->served, chunkno, chunk->nrows, NULL, 0);
+		if (valid)
+			pfree(valid);
+	}
+	if (chunk && rows < chunk->nrows)
+		serving->all_served = false;
+}
+
+static void
+judge_chunk(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
+			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
+{
+	const uint8 *proven = NULL;
+
+	memset(judged, 0, sizeof(GcChunkJudgement));
+	judged->pages = gc_chunk_length(chunkno, serving->served->nblocks);
+
+	if (chunk)
+		proven = gc_page_proof(chunk, lsn);
+	if (proven && chunk->npresent == judged->pages && chunk->npages == judged->pages &&
+		all_visible(map, judged->pages))
+	{
+		judged->served = judged->pages;
+		if (chunk->nrows > 0)
+			append_chunk(serving->served, chunkno, chunk->nrows, NULL, 0);
+	}
+	else
+		judge_pages(serving, chunkno, chunk, map, proven, judged);
+
+	/* What was never stamped can never be proven. */
+	if (!serving->reloadable || lsn == InvalidXLogRecPtr)
+		judged->reloadable = 0;
+	serving->served->pages_served += judged->served;
+	serving->served->pages_reloadable += judged->reloadable;
+	serving->served->worth_reload |= GC_WORTH_RELOAD(judged);
+}
+
+void
+gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
+				GcChunkJudgement **judged)
+{
+	uint32		nchunks;
+	uint32		per_map = GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages;
+	Buffer		vbuf = InvalidBuffer;
+	GcServing	serving = {.served = served,.all_served = true};
+	GcChunkJudgement scratch;
+	GcMapPage	map;
+	const char *reason;
+
+	memset(served, 0, sizeof(GcServed));
+	served->nblocks = RelationGetNumberOfBlocks(rel);
+	nchunks = gc_chunk_count(served->nblocks);
+	served->chunks = palloc_extended(Max(nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
+	if (judged)
+		*judged = palloc_extended(Max(nchunks, 1) * sizeof(GcChunkJudgement), MCXT_ALLOC_HUGE);
+
+	if (!gc_rel_servable(rel, &reason))
+	{
+		Assert(dir == NULL);
+		if (served->nblocks > 0)
+			add_delta(&serving, 0, served->nblocks);
+		return;
+	}
+	serving.reloadable = true;
+
+	for (uint32 c = 0; c < nchunks; c++)
+	{
+		uint32		offset = c % per_map * (gc_chunk_pages / 4);
+
+		if (offset == 0)
+		{
+			CHECK_FOR_INTERRUPTS();
+			copy_map_page(rel, c / per_map, &vbuf, &map);
+		}
+		judge_chunk(&serving, c, dir && c < dir->nchunks ? dir->chunks[c] : NULL,
+					map.bits + offset, map.lsn, judged ? &(*judged)[c] : &scratch);
+	}
+	if (BufferIsValid(vbuf))
+		ReleaseBuffer(vbuf);
+
+	/* Chunks of blocks that are gone still belong to the directory. */
+	for (uint32 c = nchunks; dir && c < dir->nchunks; c++)
+	{
+		if (dir->chunks[c] && dir->chunks[c]->nrows > 0)
+			serving.all_served = false;
+	}
+	served->complete = dir != NULL && serving.all_served && served->nranges == 0;
+}
+
+void
+gc_serve(Relation rel, const GcDirectory *dir, GcServed *served)
+{
+	Assert(dir == NULL || gc_guard_held());
+	gc_serve_judged(rel, dir, served, NULL);
+}
+
+/*-------------------------------------------------------------------------
+ * The delta
+ *-------------------------------------------------------------------------
+ */
+
+/* Begin or go on to the scan of one range of blocks of a heap. */
+static TableScanDesc
+scan_range(Relation rel, Snapshot snapshot, TableScanDesc scan, const GcBlockRange *range)
+{
+	ItemPointerData first;
+	ItemPointerData last;
+
+	ItemPointerSet(&first, range->first, FirstOffsetNumber);
+	ItemPointerSet(&last, range->first + range->count - 1, MaxOffsetNumber);
+	if (scan == NULL)
+		return table_beginscan_tidrange(rel, snapshot, &first, &last);
+	table_rescan_tidrange(scan, &first, &last);
+	return scan;
+}
+
+typedef struct GcDelta
+{
+	Relation	rel;
+	GcEncoder  *encoder;
+	int			ncols;
+	const GcColSpec *specs;
+	AttrNumber	last;			/* greatest attnum among specs */
+	Datum	   *values;
+	bool	   *isnull;
+	TupleTableSlot *slot;
+} GcDelta;
+
+/* Encode the tuple in the slot; false when it is time to give up. */
+static bool
+add_slot(GcDelta *delta)
+{
+	if (delta->last > 0)
+		slot_getsomeattrs(delta->slot, delta->last);
+	for (int i = 0; i < delta->ncols; i++)
+	{
+		delta->values[i] = delta->slot->tts_values[delta->specs[i].attnum - 1];
+		delta->isnull[i] = delta->slot->tts_isnull[delta->specs[i].attnum - 1];
+	}
+	gc_encoder_add(delta->encoder, delta->values, delta->isnull);
+
+	/* The rows are to go into the arena in the end. */
+	return (gc_encoder_rows(delta->encoder) & 1023) != 0 ||
+		gc_encoder_memory(delta->encoder) <= gc_arena_size();
+}
+
+static bool
+add_ranges(GcDelta *delta, Snapshot snapshot, const GcServed *served)
+{
+	TableScanDesc scan = NULL;
+	bool		ok = true;
+
+	for (uint32 r = 0; ok && r < served->nranges; r++)
+	{
+		scan = scan_range(delta->rel, snapshot, scan, &served->ranges[r]);
+		while (ok && table_scan_getnextslot_tidrange(scan, ForwardScanDirection, delta->slot))
+		{
+			CHECK_FOR_INTERRUPTS();
+			ok = add_slot(delta);
+		}
+	}
+	if (scan)
+		table_endscan(scan);
+	return ok;
+}
+
+/* All of a table in one piece, whatever its access method calls a block. */
+static bool
+add_table(GcDelta *delta, Snapshot snapshot)
+{
+	TableScanDesc scan = table_beginscan_strat(delta->rel, snapshot, 0, NULL, true, false);
+	bool		ok = true;
+
+	while (ok && table_scan_getnextslot(scan, ForwardScanDirection, delta->slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		ok = add_slot(delta);
+	}
+	table_endscan(scan);
+	return ok;
+}
+
+GcCode
+gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
+			  GcEncoder *encoder, GcError *err)
+{
+	GcDelta		delta = {.rel = rel,.encoder = encoder};
+	bool		ok;
+
+	delta.ncols = gc_encoder_columns(encoder, &delta.specs);
+	for (int i = 0; i < delta.ncols; i++)
+		delta.last = Max(delta.last, delta.specs[i].attnum);
+	delta.values = palloc(Max(delta.ncols, 1) * sizeof(Datum));
+	delta.isnull = palloc(Max(delta.ncols, 1) * sizeof(bool));
+	delta.slot = table_slot_create(rel, NULL);
+
+	if (served->pages_served == 0)
+		ok = add_table(&delta, snapshot);
+	else
+		ok = add_ranges(&delta, snapshot, served);
+
+	ExecDropSingleTupleTableSlot(delta.slot);
+	pfree(delta.values);
+	pfree(delta.isnull);
+	if (!ok)
+		return gc_fail(err, GC_HOST_MEMORY,
+					   "The rows of \"%s\" that are not cached take more than gpuconc.host_cache_size.",
+					   RelationGetRelationName(rel));
+	return GC_OK;
+}
