@@ -1,0 +1,440 @@
+/*-------------------------------------------------------------------------
+ *
+ * queue.c
+ *	  Slots, the ring of queued requests, and the statistics beside them.
+ *
+ * Runs in backends and in the worker's main thread.  See queue.h for states,
+ * ownership and locks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "queue.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "storage/spin.h"
+#include "utils/timestamp.h"
+
+#include "../columns/arena.h"
+
+typedef enum GcSlotState
+{
+	SLOT_FREE,
+	SLOT_FILLING,
+	SLOT_QUEUED,
+	SLOT_RUNNING,
+	SLOT_DONE,
+	SLOT_ABANDONED
+} GcSlotState;
+
+typedef struct GcSlot
+{
+	pg_atomic_uint32 state;		/* GcSlotState */
+	int			next_free;
+	int			owner_pid;
+	Latch	   *owner;			/* backend to wake */
+	GcRequest  *request;
+	GcResult   *result;
+	GcCode		code;
+	char		detail[256];
+	TimestampTz submitted;
+	GcRunInfo	info;
+} GcSlot;
+
+typedef struct GcQueue
+{
+	slock_t		lock;
+	int			first_free;
+	bool		worker_present;
+	Latch	   *worker;
+	uint64		head;			/* ring positions: taken up to, filled up to */
+	uint64		tail;
+	GcDeviceStatus device;
+	GcStats		stats;
+	int			nslots;
+	int		   *ring;			/* nslots entries: a slot is in it at most once */
+	GcSlot		slots[FLEXIBLE_ARRAY_MEMBER];
+} GcQueue;
+
+static GcQueue *queue = NULL;
+
+/* Slots that this process has acquired and not yet released. */
+#define MAX_OWN_SLOTS	8
+static int	own_slots[MAX_OWN_SLOTS];
+static int	n_own_slots = 0;
+static bool exit_callback_registered = false;
+
+int
+gc_request_slots(void)
+{
+	/* One per backend, and as many again for abandoned ones to drain. */
+	return 2 * MaxBackends;
+}
+
+Size
+gc_queue_shmem_size(void)
+{
+	Size		n = gc_request_slots();
+
+	return MAXALIGN(add_size(offsetof(GcQueue, slots), mul_size(n, sizeof(GcSlot)))) +
+		MAXALIGN(mul_size(n, sizeof(int)));
+}
+
+static void
+init_atomics(void)
+{
+	GcStats    *s = &queue->stats;
+	GcDeviceStatus *d = &queue->device;
+	pg_atomic_uint64 *a;
+
+	for (a = &s->requests; a <= &s->rows_delta; a++)
+		pg_atomic_init_u64(a, 0);
+	pg_atomic_init_u32(&d->state, GC_WORKER_STARTING);
+	pg_atomic_init_u64(&d->memory_used, 0);
+	pg_atomic_init_u64(&d->regions, 0);
+	pg_atomic_init_u64(&d->shared_builds, 0);
+	pg_atomic_init_u32(&d->running, 0);
+	pg_atomic_init_u32(&d->worker_pid, 0);
+}
+
+void
+gc_queue_shmem_init(void)
+{
+	bool		found;
+	int			n = gc_request_slots();
+
+	queue = ShmemInitStruct("gpuconc queue", gc_queue_shmem_size(), &found);
+	if (found)
+		return;
+	memset(queue, 0, gc_queue_shmem_size());
+	SpinLockInit(&queue->lock);
+	queue->nslots = n;
+	queue->ring = (int *) ((char *) queue + MAXALIGN(offsetof(GcQueue, slots) + n * sizeof(GcSlot)));
+	for (int i = 0; i < n; i++)
+	{
+		pg_atomic_init_u32(&queue->slots[i].state, SLOT_FREE);
+		queue->slots[i].next_free = i + 1 < n ? i + 1 : -1;
+	}
+	init_atomics();
+	queue->stats.reset_at = GetCurrentTimestamp();
+}
+
+GcDeviceStatus *
+gc_device_status(void)
+{
+	return &queue->device;
+}
+
+GcStats *
+gc_stats(void)
+{
+	return &queue->stats;
+}
+
+void
+gc_stats_reset(void)
+{
+	pg_atomic_uint64 *a;
+
+	for (a = &queue->stats.requests; a <= &queue->stats.rows_delta; a++)
+		pg_atomic_write_u64(a, 0);
+	queue->stats.reset_at = GetCurrentTimestamp();
+}
+
+/*-------------------------------------------------------------------------
+ * Common to both sides
+ *-------------------------------------------------------------------------
+ */
+
+/* Give back all that a slot owns, and the slot.  The caller owns the slot. */
+static void
+slot_free(int slot)
+{
+	GcSlot	   *s = &queue->slots[slot];
+
+	if (s->request)
+		gc_arena_free(s->request, s->request->size);
+	if (s->result)
+		gc_arena_free(s->result, s->result->size);
+	s->request = NULL;
+	s->result = NULL;
+	gc_guard_leave_request(slot);
+	pg_atomic_write_u32(&s->state, SLOT_FREE);
+
+	SpinLockAcquire(&queue->lock);
+	s->next_free = queue->first_free;
+	queue->first_free = slot;
+	SpinLockRelease(&queue->lock);
+}
+
+static bool
+slot_move(int slot, GcSlotState from, GcSlotState to)
+{
+	uint32		expected = from;
+
+	return pg_atomic_compare_exchange_u32(&queue->slots[slot].state, &expected, to);
+}
+
+/*-------------------------------------------------------------------------
+ * Backend's side
+ *-------------------------------------------------------------------------
+ */
+
+static void
+release_at_exit(int code, Datum arg)
+{
+	gc_slot_release_all();
+}
+
+int
+gc_slot_acquire(void)
+{
+	int			slot;
+
+	/* Cleanup is in place before there is anything to clean up. */
+	if (!exit_callback_registered)
+	{
+		before_shmem_exit(release_at_exit, (Datum) 0);
+		exit_callback_registered = true;
+	}
+	if (n_own_slots == MAX_OWN_SLOTS)
+		return -1;
+
+	SpinLockAcquire(&queue->lock);
+	slot = queue->first_free;
+	if (slot >= 0)
+		queue->first_free = queue->slots[slot].next_free;
+	SpinLockRelease(&queue->lock);
+	if (slot < 0)
+		return -1;
+
+	own_slots[n_own_slots++] = slot;
+	queue->slots[slot].owner = MyLatch;
+	queue->slots[slot].owner_pid = MyProcPid;
+	queue->slots[slot].code = GC_OK;
+	queue->slots[slot].detail[0] = '\0';
+	memset(&queue->slots[slot].info, 0, sizeof(GcRunInfo));
+	pg_atomic_write_u32(&queue->slots[slot].state, SLOT_FILLING);
+	gc_guard_enter_request(slot);
+	return slot;
+}
+
+GcCode
+gc_slot_submit(int slot, GcRequest *request, GcError *err)
+{
+	GcSlot	   *s = &queue->slots[slot];
+	Latch	   *worker = NULL;
+
+	Assert(pg_atomic_read_u32(&s->state) == SLOT_FILLING);
+	s->request = request;
+	s->submitted = GetCurrentTimestamp();
+
+	SpinLockAcquire(&queue->lock);
+	if (queue->worker_present)
+	{
+		pg_atomic_write_u32(&s->state, SLOT_QUEUED);
+		queue->ring[queue->tail % queue->nslots] = slot;
+		queue->tail++;
+		worker = queue->worker;
+	}
+	SpinLockRelease(&queue->lock);
+	if (worker == NULL)
+		return gc_fail(err, GC_WORKER_GONE, "The gpuconc worker is not running.");
+	SetLatch(worker);
+	return GC_OK;
+}
+
+GcCode
+gc_slot_wait(int slot, GcError *err)
+{
+	GcSlot	   *s = &queue->slots[slot];
+
+	/* The worker, when it exits, finishes what it leaves: no timeout is needed. */
+	while (pg_atomic_read_u32(&s->state) != SLOT_DONE)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	pg_read_barrier();
+	if (s->code != GC_OK && err)
+	{
+		err->code = s->code;
+		strlcpy(err->detail, s->detail, sizeof(err->detail));
+	}
+	return s->code;
+}
+
+const GcResult *
+gc_slot_result(int slot)
+{
+	return queue->slots[slot].result;
+}
+
+const GcRunInfo *
+gc_slot_info(int slot)
+{
+	return &queue->slots[slot].info;
+}
+
+void
+gc_slot_release(int slot)
+{
+	for (int i = 0; i < n_own_slots; i++)
+	{
+		if (own_slots[i] == slot)
+		{
+			own_slots[i] = own_slots[--n_own_slots];
+			break;
+		}
+	}
+
+	/* The worker may be moving it on at the same time: try until settled. */
+	for (;;)
+	{
+		switch (pg_atomic_read_u32(&queue->slots[slot].state))
+		{
+			case SLOT_QUEUED:
+				if (slot_move(slot, SLOT_QUEUED, SLOT_ABANDONED))
+					return;
+				break;
+			case SLOT_RUNNING:
+				if (slot_move(slot, SLOT_RUNNING, SLOT_ABANDONED))
+					return;
+				break;
+			case SLOT_FILLING:
+			case SLOT_DONE:
+				slot_free(slot);
+				return;
+			default:
+				return;
+		}
+	}
+}
+
+void
+gc_slot_release_all(void)
+{
+	while (n_own_slots > 0)
+		gc_slot_release(own_slots[n_own_slots - 1]);
+}
+
+/*-------------------------------------------------------------------------
+ * Worker's side
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_queue_worker_start(Latch *latch)
+{
+	/* What a predecessor left behind in a crash of its own was finished by it. */
+	SpinLockAcquire(&queue->lock);
+	queue->worker = latch;
+	queue->worker_present = true;
+	queue->head = queue->tail;
+	SpinLockRelease(&queue->lock);
+}
+
+void
+gc_queue_worker_stop(void)
+{
+	SpinLockAcquire(&queue->lock);
+	queue->worker_present = false;
+	queue->worker = NULL;
+	queue->head = queue->tail;
+	SpinLockRelease(&queue->lock);
+
+	for (int i = 0; i < queue->nslots; i++)
+	{
+		switch (pg_atomic_read_u32(&queue->slots[i].state))
+		{
+			case SLOT_QUEUED:
+				slot_move(i, SLOT_QUEUED, SLOT_RUNNING);
+				/* FALLTHROUGH */
+			case SLOT_RUNNING:
+			case SLOT_ABANDONED:
+				gc_slot_finish(i, GC_WORKER_GONE, "The gpuconc worker has exited.", NULL);
+				break;
+			default:
+				break;
+		}
+	}
+}
+
+bool
+gc_queue_empty(void)
+{
+	bool		empty;
+
+	SpinLockAcquire(&queue->lock);
+	empty = queue->head == queue->tail;
+	SpinLockRelease(&queue->lock);
+	return empty;
+}
+
+int
+gc_queue_take(int *slots, int max)
+{
+	int			n = 0;
+
+	while (n < max)
+	{
+		int			slot = -1;
+
+		SpinLockAcquire(&queue->lock);
+		if (queue->head < queue->tail)
+			slot = queue->ring[queue->head++ % queue->nslots];
+		SpinLockRelease(&queue->lock);
+		if (slot < 0)
+			break;
+		if (slot_move(slot, SLOT_QUEUED, SLOT_RUNNING))
+			slots[n++] = slot;
+		else
+			slot_free(slot);	/* abandoned before it was taken */
+	}
+	return n;
+}
+
+GcRequest *
+gc_slot_request(int slot)
+{
+	return queue->slots[slot].request;
+}
+
+GcRunInfo *
+gc_slot_run_info(int slot)
+{
+	return &queue->slots[slot].info;
+}
+
+bool
+gc_slot_abandoned(int slot)
+{
+	return pg_atomic_read_u32(&queue->slots[slot].state) == SLOT_ABANDONED;
+}
+
+TimestampTz
+gc_slot_submitted(int slot)
+{
+	return queue->slots[slot].submitted;
+}
+
+void
+gc_slot_finish(int slot, GcCode code, const char *detail, GcResult *result)
+{
+	GcSlot	   *s = &queue->slots[slot];
+	Latch	   *owner = s->owner;
+
+	s->code = code;
+	s->result = result;
+	strlcpy(s->detail, detail ? detail : "", sizeof(s->detail));
+	s->info.total_ms = (GetCurrentTimestamp() - s->submitted) / 1000.0;
+	pg_write_barrier();
+	if (slot_move(slot, SLOT_RUNNING, SLOT_DONE))
+		SetLatch(owner);
+	else
+		slot_free(slot);
+}

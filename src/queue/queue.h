@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * queue.h
+ *	  The work queue: requests from backends to the worker, results back.
+ *
+ * A request is one block of arena memory: a bound program, the values that go
+ * with it, and a device part that is copied to the device as it is.  A slot
+ * carries it through these states (who moves it, and where):
+ *
+ *	FREE --backend--> FILLING --backend--> QUEUED --worker--> RUNNING --worker--> DONE
+ *	                     |                    |                  |                  |
+ *	                     v                    v                  v                  v
+ *	                    FREE              ABANDONED          ABANDONED            FREE
+ *	                 (backend)     (backend; the worker frees it later)      (backend)
+ *
+ *	gc_slot_acquire, gc_slot_submit, gc_queue_take, gc_slot_finish; gc_slot_release
+ *	moves a slot downwards from any state at any time, without waiting.
+ *
+ * Ownership: the slot owns request, result and the slot's guard (epoch.h); they
+ * are given back by whoever moves it to FREE.  While ABANDONED they belong to the
+ * worker, since the device may still read them.  When the worker exits, queued
+ * and running requests become DONE with GC_WORKER_GONE, abandoned ones FREE.
+ *
+ * Locks: queue spinlock (free list, ring, worker's presence), held for a few
+ * instructions, taken last.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_QUEUE_H
+#define GC_QUEUE_H
+
+#include "postgres.h"
+
+#include "storage/latch.h"
+
+#include "../columns/columns.h"
+#include "../device/device.h"
+#include "../program/program.h"
+
+/*-------------------------------------------------------------------------
+ * Requests.  Offsets ("off") count from the start of the device part, 0 = none.
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct GcParamValue
+{
+	u64			lo;				/* as GC_ARG_PARAM wants it */
+	u64			hi;
+} GcParamValue;
+
+typedef struct GcLutValue
+{
+	u64			data_off;		/* entry 0 is f(NULL) */
+	u64			nulls_off;		/* bytes, 1 = NULL */
+	i64			base;			/* entry 1 is f(base) */
+} GcLutValue;
+
+typedef struct GcListValue
+{
+	u64			data_off;		/* i64[count], ascending */
+	u64			count;
+} GcListValue;
+
+typedef struct GcInputValue
+{
+	const GcDirectory *dir;		/* of the cached chunks; NULL: none is read */
+	u64			sources_off;	/* GcSource[nsources]; valid: offsets */
+	u32			nsources;
+	u32			max_rows;		/* of the largest source */
+	u64			rows;			/* of all sources */
+	u32			nprivate;		/* private chunks */
+} GcInputValue;
+
+typedef struct GcColumnValue
+{
+	i32			dir_column;		/* in the input's directory; -1: no cached chunk */
+	u32			pad;
+	u64			private_off;	/* GcCol[nprivate]; data, nulls: offsets */
+} GcColumnValue;
+
+typedef struct GcBuildValue
+{
+	i64			base;			/* dense: smallest key; range: number of keys */
+	u64			range;
+	u64			cap;			/* hash: rows; slots: power of 2, >= 2 * cap */
+	u64			slots;
+	GcHash		share;			/* equal hashes, equal contents; 0: private */
+} GcBuildValue;
+
+typedef struct GcGroupKeyValue
+{
+	i64			base;
+	u64			stride;
+} GcGroupKeyValue;
+
+typedef struct GcRequest
+{
+	Size		size;			/* of the whole arena block */
+	GcProgram  *program;		/* bound */
+	GcHash		program_hash;
+	GcParamValue *params;
+	GcLutValue *luts;
+	GcListValue *lists;
+	GcInputValue *inputs;
+	GcColumnValue *columns;
+	GcBuildValue *builds;
+	i64		   *payload_bases;
+	GcGroupKeyValue *group_keys;
+	u64			ngroups;		/* dense: groups; hash: room for so many; none: 1 */
+	u64			group_slots;	/* hash: power of 2, >= 2 * ngroups */
+	u64			rows_cap;		/* row sink: room for so many */
+	int			group_key_words;	/* hash: words of a group's key */
+	char	   *device_part;
+	u64			device_bytes;
+	double		estimated_ms;	/* the planner's, for the log */
+} GcRequest;
+
+/* What the worker sends back: data behind the header. */
+typedef struct GcResult
+{
+	Size		size;			/* of the whole arena block */
+	u64			count;			/* groups (dense: all), or rows */
+	u64			stride;			/* rows: room for so many per column */
+	u64		   *words;			/* groups: count * group_words; rows: column-wise,
+								 * (nouts + 1) columns of `stride` words */
+	i64		   *keys;			/* hashed groups: count * group_key_words */
+} GcResult;
+
+/* What happened on the way, for EXPLAIN and the statistics. */
+typedef struct GcRunInfo
+{
+	float		queue_ms;		/* submitted .. taken by the worker */
+	float		compile_ms;		/* waiting for kernels */
+	float		copy_ms;		/* chunks and request to the device */
+	float		run_ms;			/* kernels, by the device's clock */
+	float		total_ms;		/* submitted .. finished */
+	u64			copied_bytes;
+	u64			read_bytes;		/* encoded column bytes of the main scan */
+	u32			kernels;		/* launched */
+	u32			compiled;		/* of them, compiled for this request */
+	u32			from_disk;		/* of them, loaded from the disk cache */
+	u32			builds_shared;	/* build sides taken over from other requests */
+	u32			builds_run;
+	u32			blocks;			/* of the main kernel */
+	u32			threads;
+	u32			shared_bytes;	/* per block */
+	u32			registers;		/* per thread */
+	u32			co_running;		/* other requests on the device at its launch */
+	u32			retries;
+} GcRunInfo;
+
+/*-------------------------------------------------------------------------
+ * Backend's side
+ *-------------------------------------------------------------------------
+ */
+
+/* A slot in FILLING, with its guard entered; -1 when all are taken. */
+extern int	gc_slot_acquire(void);
+
+/*
+ * Hand over the request.  The slot owns it from here, also on failure.
+ * GC_WORKER_GONE when there is no worker.
+ */
+extern GcCode gc_slot_submit(int slot, GcRequest *request, GcError *err);
+
+/* Sleep until the request is done.  Interruptible; returns the request's code. */
+extern GcCode gc_slot_wait(int slot, GcError *err);
+
+/* Of a DONE slot; valid until released. */
+extern const GcResult *gc_slot_result(int slot);
+extern const GcRunInfo *gc_slot_info(int slot);
+
+/* Give the slot back, from any state.  Never waits.  Safe in error cleanup. */
+extern void gc_slot_release(int slot);
+
+/* Release what this process still holds; before_shmem_exit callback. */
+extern void gc_slot_release_all(void);
+
+/*-------------------------------------------------------------------------
+ * Worker's side
+ *-------------------------------------------------------------------------
+ */
+extern void gc_queue_worker_start(Latch *latch);
+extern void gc_queue_worker_stop(void);
+
+/* Take up to max queued requests, oldest first; abandoned ones are freed. */
+extern int	gc_queue_take(int *slots, int max);
+extern bool gc_queue_empty(void);
+
+extern GcRequest *gc_slot_request(int slot);
+extern GcRunInfo *gc_slot_run_info(int slot);
+extern bool gc_slot_abandoned(int slot);
+extern TimestampTz gc_slot_submitted(int slot);
+
+/*
+ * Finish a taken request.  result (may be NULL) is arena memory and becomes the
+ * slot's.  Wakes the backend, or frees everything if it has gone.
+ */
+extern void gc_slot_finish(int slot, GcCode code, const char *detail, GcResult *result);
+
+/*-------------------------------------------------------------------------
+ * Shared state of the device and statistics
+ *-------------------------------------------------------------------------
+ */
+typedef enum GcWorkerState
+{
+	GC_WORKER_STARTING,
+	GC_WORKER_READY,
+	GC_WORKER_NO_DEVICE,		/* running, but nothing to run on */
+	GC_WORKER_STOPPED
+} GcWorkerState;
+
+typedef struct GcDeviceStatus
+{
+	pg_atomic_uint32 state;		/* GcWorkerState */
+	char		kind[16];		/* "cuda", "host" */
+	char		reason[256];	/* why there is no device */
+	GcDeviceInfo info;
+	pg_atomic_uint64 memory_used;
+	pg_atomic_uint64 regions;	/* column chunks on the device */
+	pg_atomic_uint64 shared_builds;
+	pg_atomic_uint32 running;
+	pg_atomic_uint32 worker_pid;
+	TimestampTz started_at;
+} GcDeviceStatus;
+
+typedef struct GcStats
+{
+	pg_atomic_uint64 requests;	/* executions of a gpuconc node */
+	pg_atomic_uint64 offloaded; /* of them, answered by the device */
+	pg_atomic_uint64 fallbacks[GC_NCODES];	/* answered by PostgreSQL's plan */
+	pg_atomic_uint64 retries;
+	pg_atomic_uint64 queue_us;
+	pg_atomic_uint64 compile_us;
+	pg_atomic_uint64 copy_us;
+	pg_atomic_uint64 run_us;
+	pg_atomic_uint64 copied_bytes;
+	pg_atomic_uint64 read_bytes;
+	pg_atomic_uint64 kernels;
+	pg_atomic_uint64 kernels_compiled;
+	pg_atomic_uint64 builds_run;
+	pg_atomic_uint64 builds_shared;
+	pg_atomic_uint64 rows_delta;
+	TimestampTz reset_at;
+} GcStats;
+
+extern GcDeviceStatus *gc_device_status(void);
+extern GcStats *gc_stats(void);
+extern void gc_stats_reset(void);
+
+extern int	gc_request_slots(void);
+extern Size gc_queue_shmem_size(void);
+extern void gc_queue_shmem_init(void);
+
+#endif							/* GC_QUEUE_H */
