@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * args.c
+ *	  Filling a kernel's parameter in the order the code generator laid down.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "worker.h"
+
+/* An offset into the request's device part as an address; 0 stays 0. */
+static u64
+device_address(const GcArgSource *src, u64 off)
+{
+	return off ? src->device_part + off : 0;
+}
+
+static u64
+build_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcBuildTable *t = src->builds[w->index];
+	const GcBuildValue *v = &src->request->builds[w->index];
+
+	switch (w->part)
+	{
+		case GC_BUILD_PART_BITMAP:
+			return t->bitmap;
+		case GC_BUILD_PART_BASE:
+			return (u64) v->base;
+		case GC_BUILD_PART_RANGE:
+			return v->range;
+		case GC_BUILD_PART_SLOTS:
+			return t->slots;
+		case GC_BUILD_PART_MASK:
+			return v->slots - 1;
+		case GC_BUILD_PART_KEYS:
+			return t->keys;
+		case GC_BUILD_PART_NEXT:
+			return t->next;
+		default:
+			return v->cap;
+	}
+}
+
+static u64
+payload_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcPPayload *pay = &gc_payloads(src->request->program)[w->index];
+	const GcPBuild *build = &gc_builds(src->request->program)[pay->build];
+
+	if (w->part == 1)
+		return (u64) src->request->payload_bases[w->index];
+	return src->builds[pay->build]->payload[w->index - build->first_payload];
+}
+
+static u64
+group_word(const GcArgSource *src, u8 part)
+{
+	switch (part)
+	{
+		case GC_GROUP_PART_TABLE:
+			return src->groups;
+		case GC_GROUP_PART_COUNT:
+			return src->request->ngroups;
+		case GC_GROUP_PART_SLOTS:
+			return src->group_slots;
+		case GC_GROUP_PART_MASK:
+			return src->request->group_slots - 1;
+		default:
+			return src->group_keys;
+	}
+}
+
+static u64
+lut_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcLutValue *v = &src->request->luts[w->index];
+
+	switch (w->part)
+	{
+		case GC_LUT_DATA:
+			return device_address(src, v->data_off);
+		case GC_LUT_NULLS:
+			return device_address(src, v->nulls_off);
+		default:
+			return (u64) v->base;
+	}
+}
+
+static u64
+arg_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcRequest *r = src->request;
+
+	switch (w->type)
+	{
+		case GC_ARG_COLUMN:
+			if (w->part == 1)
+				return device_address(src, r->columns[w->index].private_off);
+			return src->tables[w->index] ? gc_table_array(src->tables[w->index]) : 0;
+		case GC_ARG_PARAM:
+			return w->part == 1 ? r->params[w->index].hi : r->params[w->index].lo;
+		case GC_ARG_LUT:
+			return lut_word(src, w);
+		case GC_ARG_LIST:
+			return w->part == 1 ? r->lists[w->index].count
+				: device_address(src, r->lists[w->index].data_off);
+		case GC_ARG_BUILD:
+			return build_word(src, w);
+		case GC_ARG_PAYLOAD:
+			return payload_word(src, w);
+		case GC_ARG_GROUP:
+			return group_word(src, w->part);
+		case GC_ARG_GROUP_KEY:
+			return w->part == 1 ? r->group_keys[w->index].stride : (u64) r->group_keys[w->index].base;
+		default:				/* GC_ARG_ROWS */
+			return w->part == 1 ? r->rows_cap : src->rows;
+	}
+}
+
+void
+gc_fill_args(const GcArgSource *src, const GcPipelineKernel *kernel, GcArgs *args)
+{
+	for (int i = 0; i < kernel->nwords; i++)
+		args->w[i] = arg_word(src, &kernel->words[i]);
+}

@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * builds.c
+ *	  Build tables on the device, and their sharing between requests.
+ *
+ * A build whose inputs are exactly a directory's chunks is known by a hash over
+ * everything that it is computed from (exec/request.c): requests with equal hashes
+ * use one table, whichever comes first fills it.  It stays as long as there is
+ * memory.  Private builds go with their request.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "worker.h"
+
+#include "utils/memutils.h"
+
+#include "../columns/arena.h"
+
+/* Pinned cells for copies of flags: one per build table that can exist at once. */
+#define MAX_TABLES	4096
+
+static GcBuildTable *list = NULL;
+static int	ntables = 0;
+static u32 *flag_cells = NULL;
+static bool cell_used[MAX_TABLES];
+
+void
+gc_builds_init(void)
+{
+	flag_cells = gc_arena_alloc(MAX_TABLES * GC_NFLAGS * sizeof(u32));
+	if (flag_cells == NULL)
+		flag_cells = MemoryContextAlloc(TopMemoryContext, MAX_TABLES * GC_NFLAGS * sizeof(u32));
+	else
+		gc_pin_range(flag_cells, MAX_TABLES * GC_NFLAGS * sizeof(u32));
+}
+
+GcBuildTable *
+gc_build_find_shared(GcHash share)
+{
+	for (GcBuildTable *t = list; t; t = t->next_table)
+	{
+		if (!t->bad && t->share.h[0] == share.h[0] && t->share.h[1] == share.h[1] && share.h[0] != 0)
+		{
+			t->users++;
+			t->last_used = ++gc_worker.clock;
+			return t;
+		}
+	}
+	return NULL;
+}
+
+static u64
+align_up(u64 n)
+{
+	return (n + 255) & ~(u64) 255;
+}
+
+/* Where everything lies within the table's memory; returns its size. */
+static u64
+lay_out(GcBuildTable *t, const GcRequest *request, int b)
+{
+	const GcProgram *p = request->program;
+	const GcPBuild *build = &gc_builds(p)[b];
+	const GcBuildValue *v = &request->builds[b];
+	u64			n = build->mode == GC_BUILD_DENSE ? v->range : v->cap;
+	u64			at = 0;
+
+	t->flags = t->memory + at;
+	at += align_up(GC_NFLAGS * sizeof(u32));
+	if (build->mode == GC_BUILD_DENSE)
+	{
+		t->bitmap = t->memory + at;
+		at += align_up((v->range + 31) / 32 * 4);
+	}
+	else
+	{
+		t->slots = t->memory + at;
+		at += align_up(v->slots * 8);
+	}
+	t->zero_bytes = at;
+	if (build->mode == GC_BUILD_HASH)
+	{
+		t->keys = t->memory + at;
+		at += align_up(v->cap * 8 * Max(build->nkeys, 1));
+		t->next = t->memory + at;
+		at += align_up(v->cap * 4);
+	}
+	for (int i = 0; i < build->npayloads; i++)
+	{
+		t->payload[i] = t->memory + at;
+		at += align_up(n * gc_payloads(p)[build->first_payload + i].width);
+	}
+	return at;
+}
+
+static u32 *
+flag_cell(void)
+{
+	for (int i = 0; i < MAX_TABLES; i++)
+	{
+		if (!cell_used[i])
+		{
+			cell_used[i] = true;
+			return flag_cells + i * GC_NFLAGS;
+		}
+	}
+	return NULL;
+}
+
+GcBuildTable *
+gc_build_create(const GcRequest *request, int b, GcError *err)
+{
+	GcBuildTable sketch = {0};
+	GcBuildTable *t;
+	u32		   *cell;
+
+	while ((cell = flag_cell()) == NULL)
+	{
+		if (!gc_build_evict(PG_UINT64_MAX))
+		{
+			gc_fail(err, GC_DEVICE_MEMORY, "Too many build tables are in use.");
+			return NULL;
+		}
+	}
+	sketch.bytes = lay_out(&sketch, request, b);
+	sketch.memory = gc_device_alloc(sketch.bytes);
+	if (sketch.memory == 0)
+	{
+		cell_used[(cell - flag_cells) / GC_NFLAGS] = false;
+		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a hash table of %llu kB.",
+				(unsigned long long) sketch.bytes / 1024);
+		return NULL;
+	}
+	lay_out(&sketch, request, b);
+	t = MemoryContextAllocZero(TopMemoryContext, sizeof(GcBuildTable));
+	*t = sketch;
+	t->share = request->builds[b].share;
+	t->users = 1;
+	t->last_used = ++gc_worker.clock;
+	t->host_flags = cell;
+	t->next_table = list;
+	list = t;
+	ntables++;
+	pg_atomic_write_u64(&gc_device_status()->shared_builds, ntables);
+	return t;
+}
+
+static void
+build_free(GcBuildTable *t)
+{
+	for (GcBuildTable **p = &list; *p; p = &(*p)->next_table)
+	{
+		if (*p == t)
+		{
+			*p = t->next_table;
+			break;
+		}
+	}
+	gc_device_free(t->memory);
+	if (t->built)
+		gc_worker.ops->mark_put(gc_worker.dev, t->built);
+	cell_used[(t->host_flags - flag_cells) / GC_NFLAGS] = false;
+	pfree(t);
+	ntables--;
+	pg_atomic_write_u64(&gc_device_status()->shared_builds, ntables);
+}
+
+void
+gc_build_release(GcBuildTable *t)
+{
+	t->users--;
+	if (t->users == 0 && (t->bad || t->share.h[0] == 0))
+		build_free(t);
+}
+
+/* Drop the least recently used build that nobody uses, if older than that. */
+bool
+gc_build_evict(uint64 older_than)
+{
+	GcBuildTable *oldest = NULL;
+
+	for (GcBuildTable *t = list; t; t = t->next_table)
+	{
+		if (t->users == 0 && t->last_used < older_than &&
+			(oldest == NULL || t->last_used < oldest->last_used))
+			oldest = t;
+	}
+	if (oldest == NULL)
+		return false;
+	build_free(oldest);
+	return true;
+}

@@ -1,0 +1,470 @@
+/*-------------------------------------------------------------------------
+ *
+ * residency.c
+ *	  Device memory: which column chunks are resident, and what goes when it is
+ *	  short.
+ *
+ * A region is the device copy of one column of one chunk, known by its region id.
+ * A table is what kernels are given for one column of one directory: an array of
+ * GcCols, one per chunk.  Tables refer to regions; a region lives as long as some
+ * table refers to it, so that successive directories of a relation share the
+ * chunks that they have in common.  Chunks are copied when the first request that
+ * reads them comes.  On a device that reads host memory there are no regions: a
+ * table's GcCols carry host addresses.
+ *
+ * A table is evictable while no request uses it.  Builds (builds.c) compete with
+ * tables for memory by time of last use.
+ *
+ * The column state's byte count is adjusted only under a guard and after the ids
+ * dropped so far were taken, so that a state that has gone is never touched.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "worker.h"
+
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#include "../columns/arena.h"
+
+/* The arena is page-locked in windows of this size, when first copied from. */
+#define PIN_WINDOW	(64 * 1024 * 1024)
+
+/* Longest range of the arena that dropped ids are taken in at once. */
+#define DROP_BATCH	256
+
+typedef struct GcRegion
+{
+	u64			id;				/* key */
+	GcAddr		addr;
+	u64			bytes;
+	u32			tables;
+	bool		dropped;		/* the host copy is gone */
+} GcRegion;
+
+typedef struct TableKey
+{
+	u64			dir_id;
+	u32			col;
+	u32			pad;
+} TableKey;
+
+struct GcTable
+{
+	TableKey	key;
+	u32			nchunks;
+	u32			nresident;
+	bool		doomed;			/* dropped from the hash; free at last release */
+	bool		dirty;			/* array changed since it was uploaded */
+	u32			users;
+	uint64		last_used;
+	GcAddr		array;			/* GcCol[nchunks] on the device */
+	GcCol	   *cols;			/* the same on the host */
+	GcRegion  **regions;		/* per chunk; NULL: not resident */
+	GcColState *state;			/* NULL once it may be gone */
+	GcMark	   *ready;			/* behind the last upload */
+	GcTable    *next;
+};
+
+typedef struct TableEntry
+{
+	TableKey	key;
+	GcTable    *table;
+} TableEntry;
+
+static HTAB *regions = NULL;
+static HTAB *tables = NULL;
+static GcTable *table_list = NULL;
+static bool *pinned = NULL;
+
+void
+gc_residency_init(void)
+{
+	HASHCTL		rctl = {.keysize = sizeof(u64),.entrysize = sizeof(GcRegion)};
+	HASHCTL		tctl = {.keysize = sizeof(TableKey),.entrysize = sizeof(TableEntry)};
+
+	regions = hash_create("gpuconc regions", 4096, &rctl, HASH_ELEM | HASH_BLOBS);
+	tables = hash_create("gpuconc tables", 256, &tctl, HASH_ELEM | HASH_BLOBS);
+	pinned = MemoryContextAllocZero(TopMemoryContext, gc_arena_size() / PIN_WINDOW + 2);
+}
+
+/*-------------------------------------------------------------------------
+ * Memory
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_pin_range(const void *ptr, Size size)
+{
+	Size		first = ((const char *) ptr - gc_arena_base()) / PIN_WINDOW;
+	Size		last = ((const char *) ptr + size - 1 - gc_arena_base()) / PIN_WINDOW;
+
+	if (gc_worker.dev->info.host_memory || size == 0)
+		return;
+	for (Size w = first; w <= last; w++)
+	{
+		Size		start = w * PIN_WINDOW;
+
+		if (pinned[w])
+			continue;
+		/* If it fails, copies are slower; do not try again. */
+		pinned[w] = true;
+		(void) gc_worker.ops->pin(gc_worker.dev, gc_arena_base() + start,
+								  Min(PIN_WINDOW, gc_arena_size() - start), NULL);
+	}
+}
+
+static void
+note_memory(void)
+{
+	pg_atomic_write_u64(&gc_device_status()->memory_used, gc_pool_used(gc_worker.pool));
+	pg_atomic_write_u64(&gc_device_status()->regions, hash_get_num_entries(regions));
+}
+
+GcAddr
+gc_device_alloc(u64 size)
+{
+	GcAddr		addr;
+
+	while ((addr = gc_pool_alloc(gc_worker.pool, size)) == 0)
+	{
+		if (!gc_evict_one())
+			return 0;
+	}
+	note_memory();
+	return addr;
+}
+
+void
+gc_device_free(GcAddr addr)
+{
+	if (addr)
+		gc_pool_free(gc_worker.pool, addr);
+	note_memory();
+}
+
+/*-------------------------------------------------------------------------
+ * Regions
+ *-------------------------------------------------------------------------
+ */
+
+static void
+region_unref(GcRegion *region)
+{
+	if (--region->tables > 0)
+		return;
+	gc_device_free(region->addr);
+	hash_search(regions, &region->id, HASH_REMOVE, NULL);
+}
+
+/* The device copy of a chunk's column, copied now if it is not there. */
+static GcRegion *
+region_get(const GcChunkColumn *cell, GcStream *stream, u64 *copied, GcError *err)
+{
+	u64			id = cell->obj.region_id;
+	u64			bytes = cell->data_bytes + cell->null_bytes;
+	GcRegion   *region = hash_search(regions, &id, HASH_FIND, NULL);
+	GcAddr		addr;
+
+	if (region)
+	{
+		region->tables++;
+		return region;
+	}
+	addr = gc_device_alloc(bytes);
+	if (addr == 0)
+	{
+		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a column chunk of %llu kB.",
+				(unsigned long long) bytes / 1024);
+		return NULL;
+	}
+	gc_pin_range((const void *) cell->desc.data, bytes);
+	if (gc_worker.ops->copy_in(stream, addr, (const void *) cell->desc.data, bytes, err) != GC_OK)
+	{
+		gc_device_free(addr);
+		return NULL;
+	}
+	*copied += bytes;
+	region = hash_search(regions, &id, HASH_ENTER, NULL);
+	*region = (GcRegion) {.id = id,.addr = addr,.bytes = bytes,.tables = 1};
+	return region;
+}
+
+/*-------------------------------------------------------------------------
+ * Tables
+ *-------------------------------------------------------------------------
+ */
+
+/* Adjust the byte count that gpuconc_cache shows.  See the head of the file. */
+static void
+count_bytes(GcTable *table, int64 bytes)
+{
+	gc_guard_enter();
+	gc_drop_regions();
+	if (table->state)
+		pg_atomic_fetch_add_u64(&table->state->device_bytes, bytes);
+	gc_guard_leave();
+}
+
+static void
+table_free(GcTable *table)
+{
+	int64		bytes = 0;
+
+	for (GcTable **p = &table_list; *p; p = &(*p)->next)
+	{
+		if (*p == table)
+		{
+			*p = table->next;
+			break;
+		}
+	}
+	if (!table->doomed)
+		hash_search(tables, &table->key, HASH_REMOVE, NULL);
+	for (u32 i = 0; table->regions && i < table->nchunks; i++)
+	{
+		if (table->regions[i])
+		{
+			bytes += table->regions[i]->bytes;
+			region_unref(table->regions[i]);
+		}
+	}
+	if (table->state && bytes > 0)
+		pg_atomic_fetch_sub_u64(&table->state->device_bytes, bytes);
+	gc_device_free(table->array);
+	if (table->ready)
+		gc_worker.ops->mark_put(gc_worker.dev, table->ready);
+	if (table->regions)
+		pfree(table->regions);
+	pfree(table->cols);
+	pfree(table);
+}
+
+/* No longer to be found; freed now, or when its last user is done. */
+static void
+table_doom(GcTable *table)
+{
+	if (!table->doomed)
+		hash_search(tables, &table->key, HASH_REMOVE, NULL);
+	table->doomed = true;
+	if (table->users == 0)
+		table_free(table);
+}
+
+/*
+ * The tables of a relation's former directories are of no use once there is a new
+ * one for the same column.
+ */
+static void
+doom_predecessors(const GcColState *state, u64 dir_id)
+{
+	GcTable    *next;
+
+	for (GcTable *t = table_list; t; t = next)
+	{
+		next = t->next;
+		if (t->state == state && t->key.dir_id < dir_id && !t->doomed)
+			table_doom(t);
+	}
+}
+
+static GcTable *
+table_create(const GcDirectory *dir, int col, GcError *err)
+{
+	TableKey	key = {.dir_id = dir->id,.col = col};
+	GcAddr		array = gc_device_alloc(Max(dir->nchunks, 1) * sizeof(GcCol));
+	GcTable    *table;
+	TableEntry *entry;
+
+	if (array == 0)
+	{
+		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for the description of a column.");
+		return NULL;
+	}
+	table = MemoryContextAllocZero(TopMemoryContext, sizeof(GcTable));
+	table->key = key;
+	table->nchunks = dir->nchunks;
+	table->array = array;
+	table->state = dir->columns[col].state;
+	table->cols = MemoryContextAllocZero(TopMemoryContext, (dir->nchunks + 1) * sizeof(GcCol));
+	table->regions = MemoryContextAllocZero(TopMemoryContext, (dir->nchunks + 1) * sizeof(GcRegion *));
+	table->next = table_list;
+	table_list = table;
+	entry = hash_search(tables, &key, HASH_ENTER, NULL);
+	entry->table = table;
+	return table;
+}
+
+/* Chunk i of the table becomes readable by kernels. */
+static bool
+table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
+				u64 *copied, GcError *err)
+{
+	const GcChunkColumn *cell = GC_CELL(dir, i, table->key.col);
+	GcRegion   *region;
+
+	table->cols[i] = cell->desc;
+	if (!gc_worker.dev->info.host_memory)
+	{
+		region = region_get(cell, stream, copied, err);
+		if (region == NULL)
+			return false;
+		table->regions[i] = region;
+		table->cols[i].data = region->addr;
+		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
+		count_bytes(table, region->bytes);
+	}
+	table->nresident++;
+	table->dirty = true;
+	return true;
+}
+
+GcTable *
+gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
+			 GcStream *stream, u64 *copied, GcError *err)
+{
+	TableKey	key = {.dir_id = dir->id,.col = col};
+	TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
+	GcTable    *table = entry ? entry->table : table_create(dir, col, err);
+
+	if (table == NULL)
+		return NULL;
+	table->users++;
+	table->last_used = ++gc_worker.clock;
+	if (entry == NULL)
+		doom_predecessors(table->state, dir->id);
+
+	/* What another request is still copying has to be there before we read it. */
+	if (table->ready && gc_worker.ops->stream_wait(stream, table->ready, err) != GC_OK)
+		goto fail;
+	for (uint32 s = 0; s < nsources && table->nresident < table->nchunks; s++)
+	{
+		u32			i = sources[s].chunk;
+
+		if ((i & GC_PRIVATE_CHUNK) || table->cols[i].data != 0)
+			continue;
+		if (!table_add_chunk(table, dir, i, stream, copied, err))
+			goto fail;
+	}
+	if (table->dirty &&
+		gc_worker.ops->copy_in(stream, table->array, table->cols, table->nchunks * sizeof(GcCol), err) != GC_OK)
+		goto fail;
+	return table;
+
+fail:
+	gc_table_release(table);
+	return NULL;
+}
+
+GcAddr
+gc_table_array(const GcTable *table)
+{
+	return table->array;
+}
+
+void
+gc_table_uploaded(GcTable *table, GcStream *stream)
+{
+	if (!table->dirty)
+		return;
+	if (table->ready)
+		gc_worker.ops->mark_put(gc_worker.dev, table->ready);
+	table->ready = gc_worker.ops->mark(stream, NULL);
+	table->dirty = table->ready == NULL;
+}
+
+void
+gc_table_release(GcTable *table)
+{
+	table->users--;
+	if (table->users == 0 && table->doomed)
+		table_free(table);
+}
+
+/*-------------------------------------------------------------------------
+ * Replacement
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_evict_one(void)
+{
+	GcTable    *oldest = NULL;
+
+	for (GcTable *t = table_list; t; t = t->next)
+	{
+		if (t->users == 0 && (oldest == NULL || t->last_used < oldest->last_used))
+			oldest = t;
+	}
+	if (gc_build_evict(oldest ? oldest->last_used : PG_UINT64_MAX))
+		return true;
+	if (oldest == NULL)
+		return false;
+	gc_guard_enter();
+	gc_drop_regions();
+	gc_guard_leave();
+	/* Dropping regions may have freed it already. */
+	for (GcTable *t = table_list; t; t = t->next)
+	{
+		if (t == oldest && t->users == 0)
+		{
+			gc_guard_enter();
+			gc_drop_regions();
+			table_free(t);
+			gc_guard_leave();
+			return true;
+		}
+	}
+	return true;
+}
+
+/* Doom the tables that have a dropped region, or all. */
+static void
+doom_dropped(bool all)
+{
+	GcTable    *next;
+
+	for (GcTable *t = table_list; t; t = next)
+	{
+		bool		gone = all;
+
+		next = t->next;
+		for (u32 i = 0; i < t->nchunks && !gone; i++)
+			gone = t->regions[i] && t->regions[i]->dropped;
+		if (gone)
+		{
+			/* Its column's state may be gone as well. */
+			t->state = NULL;
+			table_doom(t);
+		}
+	}
+}
+
+void
+gc_drop_regions(void)
+{
+	uint64		ids[DROP_BATCH];
+	bool		overflow = false;
+	bool		any = false;
+	int			n;
+
+	do
+	{
+		bool		lost = false;
+
+		n = gc_take_dropped_regions(ids, DROP_BATCH, &lost);
+		overflow = overflow || lost;
+		for (int i = 0; i < n; i++)
+		{
+			GcRegion   *region = hash_search(regions, &ids[i], HASH_FIND, NULL);
+
+			if (region)
+			{
+				region->dropped = true;
+				any = true;
+			}
+		}
+	} while (n == DROP_BATCH);
+	if (any || overflow)
+		doom_dropped(overflow);
+}

@@ -1,0 +1,742 @@
+/*-------------------------------------------------------------------------
+ *
+ * run.c
+ *	  One request, from the queue to its result.
+ *
+ *	COMPILING --kernels ready--> WAITING --memory, turn--> RUNNING --device done-->
+ *	    (maybe FETCHING the rest of a hashed or row result) --> FINISHED
+ *
+ * A request has one stream.  On it, in order: copies of chunks that are not
+ * resident and of the request's device part; each build that is not shared, with
+ * a copy of its flags; the main kernel; copies of its flags and result.  So one
+ * mark tells that all of it is done.  Running out of device memory sends the
+ * request back to WAITING as long as others hold some.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "worker.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "../columns/arena.h"
+
+/* Of a hashed group table, so many groups are fetched before their count is known. */
+#define EARLY_GROUPS	1024
+
+typedef enum RunState
+{
+	RUN_COMPILING,
+	RUN_WAITING,
+	RUN_RUNNING,
+	RUN_FETCHING,
+	RUN_FINISHED
+} RunState;
+
+struct GcRun
+{
+	int			slot;
+	GcRequest  *request;
+	GcProgram  *p;
+	GcPPipeline *main;
+	RunState	state;
+	GcError		err;
+	TimestampTz taken;
+	TimestampTz ready;
+	GcPipelineKernel **kernels;
+	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
+	GcTable   **tables;			/* per column */
+	GcBuildTable **builds;		/* per build */
+	GcStream   *stream;
+	GcMark	   *began;
+	GcMark	   *copied;
+	GcMark	   *computed;
+	GcMark	   *done;
+	GcAddr		device_part;
+	GcAddr		relocated;		/* base that the device part's addresses contain */
+	bool		device_part_owned;
+	GcAddr		sink;			/* flags, then the main sink's memory */
+	GcAddr		groups;
+	GcAddr		group_slots;
+	GcAddr		group_keys;
+	GcAddr		rows;
+	u64			sink_zero;		/* bytes from sink on to be zeroed */
+	u32		   *flags;			/* of the main kernel, on the host */
+	GcResult   *result;
+	u64			early;			/* groups fetched with the first copy */
+	MemoryContext cxt;
+};
+
+GcRun *
+gc_run_start(int slot)
+{
+	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc run", ALLOCSET_SMALL_SIZES);
+	GcRun	   *run = MemoryContextAllocZero(cxt, sizeof(GcRun));
+	GcProgram  *p;
+
+	run->cxt = cxt;
+	run->slot = slot;
+	run->request = gc_slot_request(slot);
+	run->p = p = run->request->program;
+	run->taken = GetCurrentTimestamp();
+	gc_slot_run_info(slot)->queue_ms = (run->taken - gc_slot_submitted(slot)) / 1000.0;
+	run->main = &gc_pipelines(p)[p->npipelines - 1];
+	run->kernels = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcPipelineKernel *));
+	run->fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
+	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
+	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
+	run->state = RUN_COMPILING;
+
+	for (int i = 0; i < p->npipelines && run->state != RUN_FINISHED; i++)
+	{
+		run->kernels[i] = gc_shape_kernel(run->request, i, &run->fresh[i], &run->err);
+		if (run->kernels[i] == NULL)
+			run->state = RUN_FINISHED;
+	}
+	return run;
+}
+
+bool
+gc_run_finished(const GcRun *run)
+{
+	return run->state == RUN_FINISHED;
+}
+
+/* Has the device failed under it, so that nothing else will work either? */
+bool
+gc_run_device_failed(const GcRun *run)
+{
+	return run->err.code == GC_DEVICE_FAILED;
+}
+
+bool
+gc_run_on_device(const GcRun *run)
+{
+	return run->state == RUN_RUNNING || run->state == RUN_FETCHING;
+}
+
+/*-------------------------------------------------------------------------
+ * Kernels
+ *-------------------------------------------------------------------------
+ */
+
+/* True once every kernel is loaded (or one failed, which finishes the run). */
+static bool
+kernels_ready(GcRun *run)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+
+	for (int i = 0; i < run->p->npipelines; i++)
+	{
+		GcPipelineKernel *k = run->kernels[i];
+
+		if (k->kernel)
+			continue;
+		switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
+		{
+			case GC_KERNEL_COMPILING:
+				return false;
+			case GC_KERNEL_FAILED:
+				run->state = RUN_FINISHED;
+				return true;
+			default:
+				break;
+		}
+	}
+	for (int i = 0; i < run->p->npipelines; i++)
+	{
+		GcKernelOrigin origin = gc_kcache_origin(run->kernels[i]->entry);
+
+		if (!run->fresh[i])
+			continue;
+		info->compiled += origin == GC_ORIGIN_COMPILED;
+		info->from_disk += origin == GC_ORIGIN_DISK;
+	}
+	run->ready = GetCurrentTimestamp();
+	info->compile_ms = (run->ready - run->taken) / 1000.0;
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Memory
+ *-------------------------------------------------------------------------
+ */
+
+static u64
+align_up(u64 n)
+{
+	return (n + 255) & ~(u64) 255;
+}
+
+/* Flags and sink of the main kernel, in one piece. */
+static GcCode
+allocate_sink(GcRun *run)
+{
+	const GcRequest *r = run->request;
+	u64			flags = align_up(GC_NFLAGS * sizeof(u32));
+	u64			groups = 0,
+				slots = 0,
+				keys = 0,
+				rows = 0;
+
+	if (run->main->sink == GC_SINK_ROWS)
+		rows = (u64) (run->main->nouts + 1) * r->rows_cap * 8;
+	else
+		groups = align_up(r->ngroups * run->p->group_words * 8);
+	if (run->main->sink == GC_SINK_AGGREGATE && run->main->group_mode == GC_GROUP_HASH)
+	{
+		slots = align_up(r->group_slots * 8);
+		keys = align_up(r->ngroups * r->group_key_words * 8);
+	}
+	run->sink = gc_device_alloc(flags + groups + slots + keys + rows);
+	if (run->sink == 0)
+		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
+					   (unsigned long long) (groups + slots + keys + rows) / 1024);
+	run->groups = run->sink + flags;
+	run->group_slots = run->groups + groups;
+	run->group_keys = run->group_slots + slots;
+	run->rows = run->group_keys + keys;
+	run->sink_zero = flags + groups + slots;
+	return GC_OK;
+}
+
+/*
+ * Inner addresses of the device part are offsets at first: make them addresses.
+ * A request that is tried again may lie elsewhere.
+ */
+static void
+relocate(GcRun *run)
+{
+	const GcRequest *r = run->request;
+	u64			base = run->device_part - run->relocated;
+
+	run->relocated = run->device_part;
+	for (int i = 0; i < run->p->ninputs; i++)
+	{
+		const GcInputValue *in = &r->inputs[i];
+		GcSource   *sources = (GcSource *) (r->device_part + in->sources_off);
+
+		for (u32 s = 0; s < in->nsources; s++)
+		{
+			if (sources[s].valid)
+				sources[s].valid += base;
+		}
+	}
+	for (int c = 0; c < run->p->ncolumns; c++)
+	{
+		GcCol	   *col;
+
+		if (r->columns[c].private_off == 0)
+			continue;
+		col = (GcCol *) (r->device_part + r->columns[c].private_off);
+		col->data += base;
+		if (col->nulls)
+			col->nulls += base;
+	}
+}
+
+static GcCode
+upload_request(GcRun *run)
+{
+	GcRequest  *r = run->request;
+
+	if (gc_worker.dev->info.host_memory)
+	{
+		run->device_part = (GcAddr) r->device_part;
+		relocate(run);
+		return GC_OK;
+	}
+	run->device_part = gc_device_alloc(r->device_bytes);
+	if (run->device_part == 0)
+		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a request of %llu kB.",
+					   (unsigned long long) r->device_bytes / 1024);
+	run->device_part_owned = true;
+	relocate(run);
+	gc_pin_range(r, r->size);
+	gc_slot_run_info(run->slot)->copied_bytes += r->device_bytes;
+	return gc_worker.ops->copy_in(run->stream, run->device_part, r->device_part, r->device_bytes, &run->err);
+}
+
+/* Does the pipeline's kernel read this column at all? */
+static bool
+column_is_read(const GcRun *run, int pipeline, int column)
+{
+	const GcPipelineKernel *k = run->kernels[pipeline];
+
+	for (int i = 0; i < k->nwords; i++)
+	{
+		if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
+			return true;
+	}
+	return false;
+}
+
+/* Bring in the columns that a pipeline reads. */
+static GcCode
+upload_columns(GcRun *run, int pipeline)
+{
+	const GcRequest *r = run->request;
+	int			input = gc_pipelines(run->p)[pipeline].input;
+	const GcInputValue *in = &r->inputs[input];
+	const GcPInput *pin = &gc_inputs(run->p)[input];
+	const GcSource *sources = (const GcSource *) (r->device_part + in->sources_off);
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+
+	for (int c = pin->first_column; in->dir && c < pin->first_column + pin->ncolumns; c++)
+	{
+		u64			copied = 0;
+
+		if (!column_is_read(run, pipeline, c))
+			continue;
+		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, in->nsources,
+									  run->stream, &copied, &run->err);
+		if (run->tables[c] == NULL)
+			return run->err.code;
+		gc_table_uploaded(run->tables[c], run->stream);
+		info->copied_bytes += copied;
+		if (pipeline == run->p->npipelines - 1)
+			info->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
+	}
+	return GC_OK;
+}
+
+/*-------------------------------------------------------------------------
+ * Launching
+ *-------------------------------------------------------------------------
+ */
+
+static u64
+shared_bytes(GcRun *run, int pipeline)
+{
+	u64			ranges[GC_MAX_BUILDS] = {0};
+
+	for (int b = 0; b < run->p->nbuilds; b++)
+		ranges[b] = run->request->builds[b].range;
+	return gc_shared_bytes(run->p, &run->kernels[pipeline]->variant, ranges, run->request->ngroups);
+}
+
+static GcCode
+launch(GcRun *run, int pipeline, GcAddr flags, int running)
+{
+	GcPipelineKernel *k = run->kernels[pipeline];
+	const GcRequest *r = run->request;
+	const GcInputValue *in = &r->inputs[gc_pipelines(run->p)[pipeline].input];
+	GcArgSource src = {.request = r,.tables = run->tables,.builds = run->builds,
+		.device_part = run->device_part,.groups = run->groups,
+	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows};
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcArgs		args;
+	GcDemand	demand;
+	GcShape		shape;
+	GcLaunch	l;
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+
+	gc_fill_args(&src, k, &args);
+	args.scan.sources = run->device_part + in->sources_off;
+	args.scan.flags = flags;
+	args.scan.nsources = in->nsources;
+	args.scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	args.scan.ntiles = in->nsources * args.scan.tiles_per_source;
+	args.scan.first_tile = 0;
+
+	demand = (GcDemand) {.registers = k->info.registers,.max_threads = k->info.max_threads,
+		.shared_bytes = shared_bytes(run, pipeline),
+	.tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS,.rows = in->rows};
+	if (k->occupancy < 0 || k->occupancy_shared != demand.shared_bytes)
+	{
+		k->occupancy = gc_worker.ops->occupancy(k->kernel, threads, demand.shared_bytes);
+		k->occupancy_shared = demand.shared_bytes;
+	}
+	shape = gc_sched_shape(&gc_worker.profile, &demand, threads, k->occupancy, running);
+	l = (GcLaunch) {.blocks = shape.blocks,.threads = shape.threads,.shared_bytes = demand.shared_bytes};
+	info->kernels++;
+	info->blocks = l.blocks;
+	info->threads = l.threads;
+	info->shared_bytes = l.shared_bytes;
+	info->registers = k->info.registers;
+	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
+}
+
+static GcCode do_builds(GcRun *run, int pipeline, int running);
+
+/* Queue the kernel that fills an empty table. */
+static GcCode
+fill_build(GcRun *run, int b, GcBuildTable *t, int running)
+{
+	int			pipeline = gc_builds(run->p)[b].pipeline;
+	GcCode		code;
+
+	if ((code = upload_columns(run, pipeline)) != GC_OK ||
+		(code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
+		(code = launch(run, pipeline, t->flags, running)) != GC_OK ||
+		(code = gc_worker.ops->copy_out(run->stream, t->host_flags, t->flags,
+										GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
+		return code;
+	t->built = gc_worker.ops->mark(run->stream, &run->err);
+	return t->built ? GC_OK : run->err.code;
+}
+
+/*
+ * Have build b: take over a table that another request fills or has filled, or
+ * fill one, for which the builds below it are needed too.
+ */
+static GcCode
+do_build(GcRun *run, int b, int running)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcBuildTable *t = gc_build_find_shared(run->request->builds[b].share);
+	GcCode		code;
+
+	if (t)
+	{
+		run->builds[b] = t;
+		info->builds_shared++;
+		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->stream, t->built, &run->err);
+	}
+	code = do_builds(run, gc_builds(run->p)[b].pipeline, running);
+	if (code != GC_OK)
+		return code;
+	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
+	if (t == NULL)
+		return run->err.code;
+	info->builds_run++;
+	/* Nobody else may find it before its kernel is queued. */
+	t->bad = true;
+	code = fill_build(run, b, t, running);
+	t->bad = code != GC_OK;
+	return code;
+}
+
+/* Builds that a pipeline probes. */
+static GcCode
+do_builds(GcRun *run, int pipeline, int running)
+{
+	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
+	GcCode		code = GC_OK;
+
+	for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
+	{
+		const GcPStep *step = &gc_steps(run->p)[pl->first_step + s];
+
+		if (step->type == GC_STEP_PROBE)
+			code = do_build(run, step->build, running);
+	}
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * Results
+ *-------------------------------------------------------------------------
+ */
+
+/* A result block with room for n groups or rows. */
+static GcResult *
+make_result(GcRun *run, u64 n, u64 stride)
+{
+	u64			word_bytes,
+				key_bytes = 0;
+	Size		size;
+	GcResult   *result;
+
+	if (run->main->sink == GC_SINK_ROWS)
+		word_bytes = (u64) (run->main->nouts + 1) * stride * 8;
+	else
+		word_bytes = n * run->p->group_words * 8;
+	if (run->main->sink == GC_SINK_AGGREGATE && run->main->group_mode == GC_GROUP_HASH)
+		key_bytes = n * run->request->group_key_words * 8;
+	size = MAXALIGN(sizeof(GcResult)) + GC_NFLAGS * sizeof(u32) + word_bytes + key_bytes;
+	result = gc_arena_alloc(size);
+	if (result == NULL)
+	{
+		gc_fail(&run->err, GC_RESULT_TOO_LARGE, "A result of %zu kB does not fit the shared memory.",
+				size / 1024);
+		return NULL;
+	}
+	result->size = size;
+	result->count = n;
+	result->stride = stride;
+	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_NFLAGS * sizeof(u32));
+	result->keys = (i64 *) ((char *) result->words + word_bytes);
+	gc_pin_range(result, size);
+	return result;
+}
+
+static u32 *
+result_flags(GcResult *result)
+{
+	return (u32 *) ((char *) result + MAXALIGN(sizeof(GcResult)));
+}
+
+/* Queue the copies that bring back flags and what can be had of the result. */
+static GcCode
+fetch_first(GcRun *run)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	bool		hashed = run->main->sink == GC_SINK_AGGREGATE && run->main->group_mode == GC_GROUP_HASH;
+	u64			n = run->main->sink == GC_SINK_ROWS ? 0
+		: hashed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
+	GcCode		code;
+
+	run->early = n;
+	run->result = make_result(run, n, 0);
+	if (run->result == NULL)
+		return run->err.code;
+	run->flags = result_flags(run->result);
+	code = ops->copy_out(run->stream, run->flags, run->sink, GC_NFLAGS * sizeof(u32), &run->err);
+	if (code == GC_OK && n > 0)
+		code = ops->copy_out(run->stream, run->result->words, run->groups,
+							 n * run->p->group_words * 8, &run->err);
+	if (code == GC_OK && hashed)
+		code = ops->copy_out(run->stream, run->result->keys, run->group_keys,
+							 n * run->request->group_key_words * 8, &run->err);
+	return code;
+}
+
+/* Queue the copies of a result whose size is known only now. */
+static GcCode
+fetch_rest(GcRun *run, u64 n)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcResult   *result = make_result(run, n, n);
+	GcCode		code = GC_OK;
+
+	if (result == NULL)
+		return run->err.code;
+	gc_arena_free(run->result, run->result->size);
+	run->result = result;
+	if (run->main->sink == GC_SINK_ROWS)
+	{
+		for (int c = 0; c <= run->main->nouts && code == GC_OK && n > 0; c++)
+			code = ops->copy_out(run->stream, result->words + c * n,
+								 run->rows + (u64) c * run->request->rows_cap * 8, n * 8, &run->err);
+		return code;
+	}
+	code = ops->copy_out(run->stream, result->words, run->groups, n * run->p->group_words * 8, &run->err);
+	if (code == GC_OK)
+		code = ops->copy_out(run->stream, result->keys, run->group_keys,
+							 n * run->request->group_key_words * 8, &run->err);
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * States
+ *-------------------------------------------------------------------------
+ */
+
+/* Give back everything on the device; the run may be started again. */
+static void
+release_device(GcRun *run)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcMark	  **marks[] = {&run->began, &run->copied, &run->computed, &run->done};
+
+	for (int i = 0; i < run->p->ncolumns; i++)
+	{
+		if (run->tables[i])
+			gc_table_release(run->tables[i]);
+		run->tables[i] = NULL;
+	}
+	for (int i = 0; i < run->p->nbuilds; i++)
+	{
+		if (run->builds[i])
+			gc_build_release(run->builds[i]);
+		run->builds[i] = NULL;
+	}
+	if (run->device_part_owned)
+		gc_device_free(run->device_part);
+	run->device_part_owned = false;
+	gc_device_free(run->sink);
+	run->sink = 0;
+	for (int i = 0; i < lengthof(marks); i++)
+	{
+		if (*marks[i])
+			ops->mark_put(gc_worker.dev, *marks[i]);
+		*marks[i] = NULL;
+	}
+	if (run->stream)
+		ops->stream_put(gc_worker.dev, run->stream);
+	run->stream = NULL;
+}
+
+static GcCode
+enqueue(GcRun *run, int running)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	int			main = run->p->npipelines - 1;
+	GcCode		code;
+
+	memset(&run->err, 0, sizeof(run->err));
+	run->stream = ops->stream_get(gc_worker.dev, &run->err);
+	if (run->stream == NULL)
+		return run->err.code;
+	run->began = ops->mark(run->stream, &run->err);
+	if ((code = upload_request(run)) != GC_OK || (code = allocate_sink(run)) != GC_OK ||
+		(code = upload_columns(run, main)) != GC_OK)
+		return code;
+	run->copied = ops->mark(run->stream, &run->err);
+	if ((code = do_builds(run, main, running)) != GC_OK ||
+		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK ||
+		(code = launch(run, main, run->sink, running)) != GC_OK)
+		return code;
+	run->computed = ops->mark(run->stream, &run->err);
+	if ((code = fetch_first(run)) != GC_OK)
+		return code;
+	run->done = ops->mark(run->stream, &run->err);
+	if (!run->began || !run->copied || !run->computed || !run->done)
+		return gc_fail(&run->err, GC_DEVICE_FAILED, "The device gave no event.");
+	return GC_OK;
+}
+
+/* What the flags of a kernel say; build is -1 for the main kernel. */
+static GcCode
+check_flags(GcRun *run, const u32 *flags, int build)
+{
+	if (flags[GC_FLAG_DATA])
+		return gc_fail(&run->err, GC_DATA, "PostgreSQL might raise an error for some row.");
+	if (flags[GC_FLAG_DUPLICATE] && build >= 0 && gc_builds(run->p)[build].unique)
+		return gc_fail(&run->err, GC_RETRY_DUPLICATE, "build %d has duplicate keys", build);
+	if (flags[GC_FLAG_BUILD_FULL])
+		return gc_fail(&run->err, GC_RETRY_BUILD_FULL, "build %d is full", build);
+	if (flags[GC_FLAG_GROUPS_FULL])
+		return gc_fail(&run->err, GC_RETRY_GROUPS, "group table is full");
+	if (flags[GC_FLAG_ROWS_FULL])
+		return gc_fail(&run->err, GC_RETRY_ROWS, "rows %u", flags[GC_FLAG_ROWS]);
+	return GC_OK;
+}
+
+/* All flags: of the builds that this result rests on, and of the main kernel. */
+static GcCode
+check_all_flags(GcRun *run)
+{
+	for (int b = 0; b < run->p->nbuilds; b++)
+	{
+		GcBuildTable *t = run->builds[b];
+		GcCode		code;
+
+		if (t == NULL || t->checked)
+			continue;
+		code = check_flags(run, t->host_flags, b);
+		if (code != GC_OK)
+		{
+			t->bad = true;
+			return code;
+		}
+		t->checked = true;
+	}
+	return check_flags(run, run->flags, -1);
+}
+
+static void
+note_times(GcRun *run)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+
+	info->copy_ms = gc_worker.ops->mark_ms(run->began, run->copied);
+	info->run_ms = gc_worker.ops->mark_ms(run->copied, run->computed);
+}
+
+static bool
+advance_waiting(GcRun *run, int running)
+{
+	GcCode		code;
+
+	if (gc_slot_abandoned(run->slot))
+	{
+		gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
+		run->state = RUN_FINISHED;
+		return true;
+	}
+	gc_slot_run_info(run->slot)->co_running = running;
+	code = enqueue(run, running);
+	if (code == GC_OK)
+	{
+		run->state = RUN_RUNNING;
+		return true;
+	}
+	/* What was queued must be over before its memory is given to others. */
+	(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	if (run->result)
+		gc_arena_free(run->result, run->result->size);
+	run->result = NULL;
+	release_device(run);
+	if (code == GC_DEVICE_MEMORY && running > 0)
+		return false;			/* try again when somebody is done */
+	run->state = RUN_FINISHED;
+	return true;
+}
+
+static bool
+advance_running(GcRun *run)
+{
+	bool		done = false;
+	GcCode		code = gc_worker.ops->mark_done(run->done, &done, &run->err);
+	u64			n;
+
+	if (code == GC_OK && !done)
+		return false;
+	if (code == GC_OK && run->state == RUN_RUNNING)
+	{
+		note_times(run);
+		code = check_all_flags(run);
+		n = run->main->sink == GC_SINK_ROWS ? run->flags[GC_FLAG_ROWS] : run->flags[GC_FLAG_GROUPS];
+		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || n > run->early))
+		{
+			code = fetch_rest(run, n);
+			if (code == GC_OK)
+			{
+				gc_worker.ops->mark_put(gc_worker.dev, run->done);
+				run->done = gc_worker.ops->mark(run->stream, &run->err);
+				run->state = RUN_FETCHING;
+				if (run->done)
+					return true;
+				code = run->err.code;
+			}
+			else
+				(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+		}
+		else if (code == GC_OK && run->main->sink == GC_SINK_AGGREGATE &&
+				 run->main->group_mode == GC_GROUP_HASH)
+			run->result->count = n;
+	}
+	run->err.code = code;
+	run->state = RUN_FINISHED;
+	return true;
+}
+
+bool
+gc_run_advance(GcRun *run, int running)
+{
+	switch (run->state)
+	{
+		case RUN_COMPILING:
+			if (!kernels_ready(run))
+				return false;
+			if (run->state != RUN_FINISHED)
+				run->state = RUN_WAITING;
+			return true;
+		case RUN_WAITING:
+			return advance_waiting(run, running);
+		case RUN_RUNNING:
+		case RUN_FETCHING:
+			return advance_running(run);
+		default:
+			return false;
+	}
+}
+
+/* Hand the result over (or give it back) and free the run. */
+void
+gc_run_free(GcRun *run)
+{
+	GcCode		code = run->err.code;
+
+	release_device(run);
+	if (code != GC_OK && run->result)
+	{
+		gc_arena_free(run->result, run->result->size);
+		run->result = NULL;
+	}
+	gc_slot_finish(run->slot, code, run->err.detail, run->result);
+	MemoryContextDelete(run->cxt);
+}

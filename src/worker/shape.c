@@ -1,0 +1,142 @@
+/*-------------------------------------------------------------------------
+ *
+ * shape.c
+ *	  Kernels by program: generated once per shape and variant, kept for the
+ *	  worker's life.
+ *
+ * A shape is a bound program, found by hash and compared byte by byte.  Each of
+ * its pipelines has a list of variants.  The kernel cache below it knows kernels
+ * by text, so pipelines that two shapes have in common are compiled once.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "worker.h"
+
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+/* Shapes kept; beyond that all are forgotten (their kernels stay cached). */
+#define MAX_SHAPES	4096
+
+typedef struct ShapeKernels
+{
+	GcHash		hash;			/* key */
+	GcProgram  *program;
+	GcPipelineKernel **pipelines;	/* lists of variants */
+} ShapeKernels;
+
+static HTAB *shapes = NULL;
+static MemoryContext shapes_cxt = NULL;
+
+void
+gc_shapes_init(void)
+{
+	HASHCTL		ctl = {.keysize = sizeof(GcHash),.entrysize = sizeof(ShapeKernels)};
+
+	if (shapes_cxt == NULL)
+		shapes_cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc shapes", ALLOCSET_DEFAULT_SIZES);
+	else
+		MemoryContextReset(shapes_cxt);
+	ctl.hcxt = shapes_cxt;
+	shapes = hash_create("gpuconc shapes", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* Called while no request is running: nobody holds a pointer into the shapes. */
+void
+gc_shapes_trim(void)
+{
+	if (hash_get_num_entries(shapes) > MAX_SHAPES)
+		gc_shapes_init();
+}
+
+static ShapeKernels *
+find_shape(const GcRequest *request)
+{
+	const GcProgram *p = request->program;
+	ShapeKernels *s;
+	bool		found;
+
+	s = hash_search(shapes, &request->program_hash, HASH_ENTER, &found);
+	if (found && s->program->size == p->size && memcmp(s->program, p, p->size) == 0)
+		return s;
+	s->program = MemoryContextAlloc(shapes_cxt, p->size);
+	memcpy(s->program, p, p->size);
+	s->pipelines = MemoryContextAllocZero(shapes_cxt, p->npipelines * sizeof(GcPipelineKernel *));
+	return s;
+}
+
+/*
+ * The variant for this request: bitmaps and group table in shared memory as far
+ * as the scheduler wants them there.
+ */
+static GcVariant
+choose_variant(const GcRequest *request, int pipeline)
+{
+	const GcProgram *p = request->program;
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	GcVariant	v;
+	uint64_t	bytes[GC_MAX_BUILDS];
+	u16			build[GC_MAX_BUILDS];
+	int			n = 0;
+	uint64_t	group_bytes = 0;
+	uint32_t	use;
+	u32			candidates = gc_probe_candidates(p, pipeline);
+
+	memset(&v, 0, sizeof(v));
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (step->type == GC_STEP_PROBE && (candidates & 1u << step->build))
+		{
+			build[n] = step->build;
+			bytes[n++] = (request->builds[step->build].range + 63) / 64 * 8;
+		}
+	}
+	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_DENSE)
+		group_bytes = request->ngroups * p->group_words * 8;
+	v.threads = gc_sched_variant(&gc_worker.profile, bytes, n, group_bytes,
+								 request->inputs[pl->input].rows, &use, &v.group_local);
+	for (int i = 0; i < n; i++)
+	{
+		if (use & 1u << i)
+			v.shared_builds |= 1u << build[i];
+	}
+	return v;
+}
+
+GcPipelineKernel *
+gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *err)
+{
+	ShapeKernels *s;
+	GcVariant	v = choose_variant(request, pipeline);
+	GcPipelineKernel *k;
+	GcKernelSource source;
+
+	s = find_shape(request);
+	*fresh = false;
+	for (k = s->pipelines[pipeline]; k; k = k->next)
+	{
+		if (k->variant.shared_builds == v.shared_builds &&
+			k->variant.group_local == v.group_local && k->variant.threads == v.threads)
+			return k;
+	}
+	if (gc_generate(request->program, pipeline, &v, &source, err) != GC_OK)
+		return NULL;
+	k = MemoryContextAllocZero(shapes_cxt, sizeof(GcPipelineKernel));
+	k->variant = v;
+	k->nwords = source.nwords;
+	memcpy(k->words, source.words, source.nwords * sizeof(GcArgWord));
+	k->occupancy = -1;
+	k->entry = gc_kcache_get(gc_worker.kernels, source.text);
+	free(source.text);
+	if (k->entry == NULL)
+	{
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
+		return NULL;
+	}
+	k->next = s->pipelines[pipeline];
+	s->pipelines[pipeline] = k;
+	*fresh = true;
+	return k;
+}

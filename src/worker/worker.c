@@ -1,0 +1,335 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.c
+ *	  The background worker that owns the device.
+ *
+ * One static worker, without a database.  Start: open the device while signals are
+ * still blocked (a driver's threads inherit the mask), then serve.  The loop takes
+ * what is queued, moves every request on as far as it goes without waiting, and
+ * sleeps on the latch when nothing moves; backends, compile threads and the host
+ * device set it.  Device cuda cannot, so its marks are polled while work is on it.
+ *
+ * Exit: the device is closed first, so that nothing writes to shared memory any
+ * more; then what is left in the queue is finished with GC_WORKER_GONE.  Exit code
+ * 1 makes the postmaster start the worker again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "worker.h"
+
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "storage/spin.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "../gpuconc.h"
+
+#define TAKE_AT_ONCE	64
+
+/* Turns of the loop without progress before a sleep of a millisecond, on cuda. */
+#define SPINS			2000
+
+GcWorker	gc_worker;
+
+static List *runs = NIL;
+static bool device_lost = false;
+
+void
+gc_worker_register(void)
+{
+	BackgroundWorker w;
+
+	memset(&w, 0, sizeof(w));
+	w.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	w.bgw_start_time = BgWorkerStart_ConsistentState;
+	w.bgw_restart_time = 1;
+	strlcpy(w.bgw_library_name, "gpuconc", BGW_MAXLEN);
+	strlcpy(w.bgw_function_name, "gc_worker_main", BGW_MAXLEN);
+	strlcpy(w.bgw_name, "gpuconc worker", BGW_MAXLEN);
+	strlcpy(w.bgw_type, "gpuconc worker", BGW_MAXLEN);
+	RegisterBackgroundWorker(&w);
+}
+
+/*-------------------------------------------------------------------------
+ * Device
+ *-------------------------------------------------------------------------
+ */
+
+/* Called on threads: may do nothing but this. */
+static void
+wake_worker(void *arg)
+{
+	SetLatch((Latch *) arg);
+}
+
+static void
+log_message(const char *message)
+{
+	ereport(LOG, (errmsg("gpuconc: %s", message)));
+}
+
+static bool
+try_open(const GcDeviceOps *ops, GcError *err)
+{
+	GcDeviceOptions options = {
+		.host_threads = gc_host_threads,
+		.memory_limit = (u64) gc_device_memory_limit_mb * 1024 * 1024,
+	};
+
+	if (ops->open(&gc_worker.dev, &options, err) != GC_OK)
+		return false;
+	gc_worker.ops = ops;
+	return true;
+}
+
+/* Open the device that the settings ask for, or the best there is. */
+static bool
+open_device(GcError *err)
+{
+	GcError		cuda = {GC_OK, ""};
+
+	if (gc_device_choice != GC_DEVICE_HOST && try_open(&gc_cuda_ops, &cuda))
+		return true;
+	if (gc_device_choice == GC_DEVICE_CUDA)
+	{
+		*err = cuda;
+		return false;
+	}
+	return try_open(&gc_host_ops, err);
+}
+
+static void
+fill_profile(void)
+{
+	const GcDeviceInfo *i = &gc_worker.dev->info;
+
+	gc_worker.profile = (GcProfile) {
+		.host = i->host_memory,.sms = i->sms,.warp_size = i->warp_size,
+		.max_warps = i->max_warps,.max_blocks = i->max_blocks,.registers = i->registers,
+		.shared_per_sm = i->shared_per_sm,.shared_per_block = i->shared_per_block,
+		.shared_reserved = i->shared_reserved,
+	};
+}
+
+static bool
+start_device(GcError *err)
+{
+	GcKernelCacheOptions cache = {
+		.directory = gc_kernel_cache_directory,
+		.threads = gc_compile_threads,
+		.wake = wake_worker,
+		.wake_arg = MyLatch,
+		.log = log_message,
+	};
+	GcAddr		base;
+	u64			size;
+
+	if (!open_device(err))
+		return false;
+	gc_worker.dev->wake = wake_worker;
+	gc_worker.dev->wake_arg = MyLatch;
+	gc_worker.ops->pool(gc_worker.dev, &base, &size);
+	gc_worker.pool = gc_pool_create(base, size);
+	if (gc_worker.pool == NULL)
+	{
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory.");
+		return false;
+	}
+	if (gc_kcache_open(&gc_worker.kernels, gc_worker.dev, &cache, err) != GC_OK)
+		return false;
+	fill_profile();
+	gc_residency_init();
+	gc_builds_init();
+	gc_shapes_init();
+	return true;
+}
+
+static void
+publish_status(GcWorkerState state, const GcError *err)
+{
+	GcDeviceStatus *s = gc_device_status();
+
+	if (gc_worker.dev)
+	{
+		s->info = gc_worker.dev->info;
+		strlcpy(s->kind, gc_worker.ops->name, sizeof(s->kind));
+	}
+	strlcpy(s->reason, err ? err->detail : "", sizeof(s->reason));
+	s->started_at = GetCurrentTimestamp();
+	pg_atomic_write_u32(&s->worker_pid, MyProcPid);
+	pg_write_barrier();
+	pg_atomic_write_u32(&s->state, state);
+}
+
+/*-------------------------------------------------------------------------
+ * Requests
+ *-------------------------------------------------------------------------
+ */
+
+static int
+count_on_device(void)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, runs)
+		n += gc_run_on_device(lfirst(lc));
+	return n;
+}
+
+static bool
+take_requests(void)
+{
+	int			slots[TAKE_AT_ONCE];
+	int			n = gc_queue_take(slots, TAKE_AT_ONCE);
+
+	for (int i = 0; i < n; i++)
+		runs = lappend(runs, gc_run_start(slots[i]));
+	return n > 0;
+}
+
+/* Move every request on; true if any moved. */
+static bool
+advance_requests(void)
+{
+	bool		moved = false;
+	int			running = count_on_device();
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		GcRun	   *run = lfirst(lc);
+		bool		was_on_device = gc_run_on_device(run);
+
+		while (gc_run_advance(run, running - was_on_device))
+			moved = true;
+		running += gc_run_on_device(run) - was_on_device;
+		if (gc_run_finished(run))
+		{
+			device_lost = device_lost || gc_run_device_failed(run);
+			runs = foreach_delete_current(runs, lc);
+			gc_run_free(run);
+		}
+	}
+	pg_atomic_write_u32(&gc_device_status()->running, running);
+	return moved;
+}
+
+/* Nothing moved: sleep until somebody has something for us. */
+static void
+wait_for_work(int *spins)
+{
+	bool		polling = !gc_worker.dev->info.host_memory && count_on_device() > 0;
+
+	if (polling && ++*spins < SPINS)
+	{
+		SPIN_DELAY();
+		return;
+	}
+	*spins = 0;
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (polling ? WL_TIMEOUT : 0),
+					 polling ? 1 : -1, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+}
+
+static void
+serve(void)
+{
+	int			spins = 0;
+
+	while (!ShutdownRequestPending && !device_lost)
+	{
+		bool		moved;
+
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		gc_drop_regions();
+		moved = take_requests();
+		moved = advance_requests() || moved;
+		if (moved)
+			spins = 0;
+		else
+			wait_for_work(&spins);
+		if (runs == NIL)
+			gc_shapes_trim();
+	}
+}
+
+/* Without a device: answer whatever is sent with that. */
+static void
+refuse(const GcError *err)
+{
+	while (!ShutdownRequestPending)
+	{
+		int			slot;
+
+		while (gc_queue_take(&slot, 1) == 1)
+			gc_slot_finish(slot, err->code, err->detail, NULL);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Process
+ *-------------------------------------------------------------------------
+ */
+
+static void
+worker_exit(int code, Datum arg)
+{
+	publish_status(GC_WORKER_STOPPED, NULL);
+	if (gc_worker.kernels)
+		gc_kcache_close(gc_worker.kernels);
+	if (gc_worker.dev)
+		gc_worker.ops->close(gc_worker.dev);
+	gc_worker.dev = NULL;
+	gc_queue_worker_stop();
+}
+
+void
+gc_worker_main(Datum arg)
+{
+	GcError		err = {GC_OK, ""};
+	bool		ok;
+
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	before_shmem_exit(worker_exit, (Datum) 0);
+
+	ok = start_device(&err);
+	BackgroundWorkerUnblockSignals();
+	gc_queue_worker_start(MyLatch);
+	if (!ok)
+	{
+		ereport(LOG,
+				(errmsg("gpuconc has no device; queries run without it"),
+				 err.detail[0] ? errdetail("%s", err.detail) : 0));
+		publish_status(GC_WORKER_NO_DEVICE, &err);
+		refuse(&err);
+	}
+	else
+	{
+		ereport(LOG,
+				(errmsg("gpuconc uses device %s: %s", gc_worker.ops->name, gc_worker.dev->info.name)));
+		publish_status(GC_WORKER_READY, NULL);
+		serve();
+		if (device_lost)
+			ereport(LOG,
+					(errmsg("gpuconc restarts its worker because the device has failed")));
+	}
+	proc_exit(1);
+}

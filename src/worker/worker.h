@@ -1,0 +1,169 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.h
+ *	  What the files of the worker share; private to worker/.
+ *
+ * The worker is one static background worker without a database; it owns the
+ * device.  All of worker/ runs on its main thread, which may use palloc, hash
+ * tables and latches, but takes no part in transactions and raises no error on
+ * behalf of a request: a request ends with a status.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_WORKER_H
+#define GC_WORKER_H
+
+#include "postgres.h"
+
+#include "../codegen/codegen.h"
+#include "../device/device.h"
+#include "../device/kcache.h"
+#include "../device/memory.h"
+#include "../queue/queue.h"
+#include "../sched/sched.h"
+
+/*-------------------------------------------------------------------------
+ * worker.c
+ *-------------------------------------------------------------------------
+ */
+typedef struct GcWorker
+{
+	GcDevice   *dev;
+	const GcDeviceOps *ops;
+	GcPool	   *pool;
+	GcKernelCache *kernels;
+	GcProfile	profile;
+	uint64		clock;			/* counts uses, for replacement */
+} GcWorker;
+
+extern GcWorker gc_worker;
+
+extern PGDLLEXPORT void gc_worker_main(Datum arg);
+extern void gc_worker_register(void);
+
+/*-------------------------------------------------------------------------
+ * residency.c: device memory, and the column chunks that are in it
+ *-------------------------------------------------------------------------
+ */
+
+/* Device memory; drops what is least recently used and not in use.  0: none. */
+extern GcAddr gc_device_alloc(u64 size);
+extern void gc_device_free(GcAddr addr);
+
+/* Page-lock the arena around a range that will be copied to or from the device. */
+extern void gc_pin_range(const void *ptr, Size size);
+
+/* One cached column of one directory: its GcCols, on the device. */
+typedef struct GcTable GcTable;
+
+/*
+ * The table of column `col` of dir, with every chunk of sources[] resident; copies
+ * that are needed are queued on stream, *copied grows by their bytes.  The table
+ * is in use until gc_table_release.  NULL: no device memory (err set).
+ */
+extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources,
+							 uint32 nsources, GcStream *stream, u64 *copied, GcError *err);
+extern GcAddr gc_table_array(const GcTable *table);
+
+/* After the copies were queued: others that use the table wait for this mark. */
+extern void gc_table_uploaded(GcTable *table, GcStream *stream);
+extern void gc_table_release(GcTable *table);
+
+/* Drop one table or build that nobody uses, the least recently used; false: none. */
+extern bool gc_evict_one(void);
+
+/* Drop device copies of chunks whose host copies are gone. */
+extern void gc_drop_regions(void);
+extern void gc_residency_init(void);
+
+/*-------------------------------------------------------------------------
+ * builds.c: hash tables and dense arrays, shared between requests
+ *-------------------------------------------------------------------------
+ */
+typedef struct GcBuildTable
+{
+	GcHash		share;			/* key; 0: not shared */
+	u32			users;
+	uint64		last_used;
+	bool		bad;			/* flags raised: not to be shared any more */
+	bool		checked;		/* flags looked at and good */
+	GcAddr		memory;
+	u64			bytes;
+	GcAddr		flags;			/* u32[GC_NFLAGS] */
+	GcAddr		bitmap;
+	GcAddr		slots;
+	GcAddr		keys;
+	GcAddr		next;
+	GcAddr		payload[GC_MAX_PAYLOADS];
+	u64			zero_bytes;		/* from memory on, to be zeroed before building */
+	u32		   *host_flags;		/* pinned copy of flags, valid once built is done */
+	GcMark	   *built;			/* behind the kernel that fills it */
+	struct GcBuildTable *next_table;
+} GcBuildTable;
+
+/* A finished or running build with this content, or NULL.  Counts as a use. */
+extern GcBuildTable *gc_build_find_shared(GcHash share);
+
+/* A new, empty one with memory laid out for build b of the request. */
+extern GcBuildTable *gc_build_create(const GcRequest *request, int b, GcError *err);
+extern void gc_build_release(GcBuildTable *table);
+extern bool gc_build_evict(uint64 older_than);
+extern void gc_builds_init(void);
+
+/*-------------------------------------------------------------------------
+ * shape.c: kernels of a program
+ *-------------------------------------------------------------------------
+ */
+typedef struct GcPipelineKernel
+{
+	GcVariant	variant;
+	GcArgWord	words[GC_MAX_ARG_WORDS];
+	int			nwords;
+	GcCachedKernel *entry;
+	GcKernel   *kernel;			/* once ready */
+	GcKernelInfo info;
+	int			occupancy;		/* -1: not asked yet */
+	u32			occupancy_shared;	/* for so many bytes of shared memory */
+	struct GcPipelineKernel *next;
+} GcPipelineKernel;
+
+/*
+ * The kernel of a pipeline of the request, in the variant that suits it; asked for
+ * from the kernel cache if it is new (*fresh).  NULL: err set.
+ */
+extern GcPipelineKernel *gc_shape_kernel(const GcRequest *request, int pipeline,
+										 bool *fresh, GcError *err);
+extern void gc_shapes_init(void);
+extern void gc_shapes_trim(void);
+
+/*-------------------------------------------------------------------------
+ * run.c: one request
+ *-------------------------------------------------------------------------
+ */
+typedef struct GcRun GcRun;
+
+extern GcRun *gc_run_start(int slot);
+
+/* Move it on as far as it goes without waiting.  True if it moved. */
+extern bool gc_run_advance(GcRun *run, int running);
+extern bool gc_run_finished(const GcRun *run);
+extern bool gc_run_on_device(const GcRun *run);
+extern bool gc_run_device_failed(const GcRun *run);
+extern void gc_run_free(GcRun *run);
+
+/* args.c: the words of a kernel's parameter. */
+typedef struct GcArgSource
+{
+	const GcRequest *request;
+	GcTable   **tables;			/* per column of the program; NULL: no cached chunk */
+	GcBuildTable **builds;		/* per build */
+	GcAddr		device_part;	/* where the request's device part is */
+	GcAddr		groups;
+	GcAddr		group_slots;
+	GcAddr		group_keys;
+	GcAddr		rows;
+} GcArgSource;
+
+extern void gc_fill_args(const GcArgSource *src, const GcPipelineKernel *kernel, GcArgs *args);
+
+#endif							/* GC_WORKER_H */
