@@ -1,0 +1,329 @@
+/*-------------------------------------------------------------------------
+ *
+ * agg.c
+ *	  Group keys, aggregates and plain outputs: the main pipeline's sink.
+ *
+ * The device delivers accumulators (counts, sums, extremes); the executor turns
+ * them into SQL's aggregates with PostgreSQL's own functions where there is more
+ * to it than a conversion (exec/result.c).  HAVING and the projections on top are
+ * the custom scan's own qual and target list.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "translate.h"
+
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/*
+ * A column of the scan tuple.  A Var that is there for lookup expressions already
+ * becomes an output: setrefs.c finds the first entry that matches.
+ */
+static GcPlanOutput *
+add_output(GcTranslation *tr, Node *expr, GcOutputType type)
+{
+	int			attno = gc_scan_attno(tr, expr);
+	GcPlanOutput *out = list_nth(tr->outputs, attno - 1);
+
+	out->type = type;
+	out->ref = out->ref2 = out->scale_ref = out->lut = GC_NONE;
+	out->space = GC_SPACE_NONE;
+	return out;
+}
+
+static bool
+in_scan_tlist(GcTranslation *tr, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, tr->scan_tlist)
+	{
+		if (equal(lfirst_node(TargetEntry, lc)->expr, expr))
+			return ((GcPlanOutput *) list_nth(tr->outputs, foreach_current_index(lc)))->type != GC_OUT_NONE;
+	}
+	return false;
+}
+
+static bool
+add_group_key(GcTranslation *tr, Node *expr)
+{
+	GcPlanOutput *out;
+	int			e;
+
+	if (in_scan_tlist(tr, expr))
+		return true;
+	e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
+	if (e < 0)
+		return false;
+	if (GC_KIND_IS_FLOAT(tr->pexprs[e].kind))
+	{
+		/* -0 and 0 are one group with two spellings */
+		gc_refuse(tr, "grouping by a float is not supported");
+		return false;
+	}
+	if (tr->pexprs[e].kind == GC_TEXT && tr->space[e] == GC_SPACE_NONE)
+	{
+		gc_refuse(tr, "grouping by a text constant is not supported");
+		return false;
+	}
+	if (list_length(tr->group_keys) == GC_MAX_KEYS)
+	{
+		gc_refuse(tr, "the query groups by too many expressions");
+		return false;
+	}
+	out = add_output(tr, expr, GC_OUT_VALUE);
+	out->ref = list_length(tr->group_keys);
+	out->space = tr->space[e];
+	tr->group_keys = lappend_int(tr->group_keys, e);
+	return true;
+}
+
+/* Do this numeric expression's values differ in display scale from row to row? */
+static bool
+scale_varies(GcTranslation *tr, int e)
+{
+	const GcExpr *x = &tr->pexprs[e];
+
+	if (x->kind != GC_NUMERIC)
+		return false;
+	switch (x->op)
+	{
+		case GC_OP_IF:
+			if (tr->pexprs[x->arg[1]].op == GC_OP_NULL)
+				return scale_varies(tr, x->arg[2]);
+			if (tr->pexprs[x->arg[2]].op == GC_OP_NULL)
+				return scale_varies(tr, x->arg[1]);
+			return true;
+		case GC_OP_COALESCE:
+		case GC_OP_GREATEST:
+		case GC_OP_LEAST:
+			return true;
+		case GC_OP_ADD:
+		case GC_OP_SUB:
+		case GC_OP_MUL:
+			return scale_varies(tr, x->arg[0]) || scale_varies(tr, x->arg[1]);
+		case GC_OP_NEG:
+		case GC_OP_ABS:
+			return scale_varies(tr, x->arg[0]);
+		case GC_OP_CAST:
+			return !(x->flags & GC_CAST_SCALE) && scale_varies(tr, x->arg[0]);
+		default:
+			return false;
+	}
+}
+
+/* Argument of an aggregate, with its FILTER: NULL where that is not true. */
+static int
+translate_agg_arg(GcTranslation *tr, Aggref *agg)
+{
+	int			arg = GC_NO_EXPR;
+
+	if (agg->args != NIL)
+	{
+		arg = gc_translate_expr(tr, tr->streamed, linitial_node(TargetEntry, agg->args)->expr);
+		if (arg < 0)
+			return GC_NO_EXPR;
+	}
+	if (agg->aggfilter)
+	{
+		int			f = gc_translate_expr(tr, tr->streamed, agg->aggfilter);
+		GcKind		kind;
+		uint16		space;
+
+		if (f < 0)
+			return GC_NO_EXPR;
+		if (arg < 0)
+			arg = f;			/* count(*): anything that is not NULL */
+		kind = tr->pexprs[arg].kind;
+		space = tr->space[arg];
+		arg = gc_build_expr(tr, GC_OP_IF, kind, f, arg, gc_build_null(tr, kind), -1);
+		if (arg >= 0)
+			tr->space[arg] = space;
+	}
+	return arg;
+}
+
+static bool
+add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
+{
+	GcPlanOutput *out;
+	int			lut = -1;
+
+	if (tr->pexprs[arg].kind == GC_TEXT)
+	{
+		/* Order is the collation's: ranks of the dictionary's values. */
+		GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[arg],
+			.to_space = GC_SPACE_NONE,.expr = -1,.collation = agg->inputcollid,
+		.argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)};
+
+		if (tr->space[arg] == GC_SPACE_NONE)
+		{
+			gc_refuse(tr, "the minimum or maximum of a text constant is not supported");
+			return false;
+		}
+		arg = gc_build_lut(tr, arg, GC_INT4, &rank);
+		if (arg < 0)
+			return false;
+		lut = tr->pexprs[arg].ref;
+	}
+	if (tr->pexprs[arg].kind == GC_BOOL)
+	{
+		gc_refuse(tr, "the minimum or maximum of booleans is not supported");
+		return false;
+	}
+	if (GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
+		tr->float_aggs = true;
+	out = add_output(tr, (Node *) agg, GC_OUT_MINMAX);
+	out->ref = gc_build_agg(tr, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
+	out->ref2 = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	out->space = lut >= 0 ? tr->plan->luts[lut].space : GC_SPACE_NONE;
+	out->lut = lut >= 0 ? lut : GC_NONE;
+	return tr->reason == NULL;
+}
+
+static bool
+add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
+{
+	GcKind		kind = tr->pexprs[arg].kind;
+	GcPlanOutput *out;
+	int			sum,
+				count,
+				scale = GC_NO_EXPR;
+
+	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
+	{
+		gc_refuse(tr, "aggregate %s is not supported for this type", get_func_name(agg->aggfnoid));
+		return false;
+	}
+	if (GC_KIND_IS_FLOAT(kind))
+		tr->float_aggs = true;
+	sum = gc_build_agg(tr, GC_AGG_SUM, arg);
+	count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	if (scale_varies(tr, arg))
+		scale = gc_build_agg(tr, GC_AGG_MAX,
+							 gc_build_expr(tr, GC_OP_SCALE, GC_INT4, arg, -1, -1, -1));
+	if (tr->reason)
+		return false;
+	out = add_output(tr, (Node *) agg, is_sum ? GC_OUT_SUM : GC_OUT_AVG);
+	out->ref = sum;
+	out->ref2 = count;
+	out->scale_ref = scale < 0 ? GC_NONE : scale;
+	out->argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr);
+	return true;
+}
+
+static bool
+add_aggregate(GcTranslation *tr, Aggref *agg)
+{
+	const char *name = get_func_name(agg->aggfnoid);
+	int			arg;
+
+	if (in_scan_tlist(tr, (Node *) agg))
+		return true;
+	if (agg->aggfnoid >= FirstGenbkiObjectId)
+		gc_refuse(tr, "aggregate %s is not built in", name);
+	else if (agg->aggdistinct != NIL)
+		gc_refuse(tr, "aggregate %s with DISTINCT is not supported", name);
+	else if (agg->aggorder != NIL || agg->aggdirectargs != NIL || agg->aggvariadic)
+		gc_refuse(tr, "aggregate %s with an order is not supported", name);
+	else if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE || list_length(agg->args) > 1)
+		gc_refuse(tr, "aggregate %s is not supported in this form", name);
+	if (tr->reason)
+		return false;
+
+	arg = translate_agg_arg(tr, agg);
+	if (tr->reason)
+		return false;
+	if (strcmp(name, "count") == 0)
+	{
+		GcPlanOutput *out = add_output(tr, (Node *) agg, GC_OUT_COUNT);
+
+		out->ref = gc_build_agg(tr, GC_AGG_COUNT, arg);
+		return tr->reason == NULL;
+	}
+	if (arg >= 0 && (strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0))
+		return add_sum_avg(tr, agg, arg, strcmp(name, "sum") == 0);
+	if (arg >= 0 && (strcmp(name, "min") == 0 || strcmp(name, "max") == 0))
+		return add_minmax(tr, agg, arg, strcmp(name, "min") == 0);
+	gc_refuse(tr, "aggregate %s is not supported", name);
+	return false;
+}
+
+typedef struct PartContext
+{
+	GcTranslation *tr;
+	List	   *group_exprs;
+} PartContext;
+
+/*
+ * Find what an output expression is made of: group keys, aggregates, and columns
+ * that depend functionally on the keys, which become keys too (they split no
+ * group).  True stops the walk, with a reason set.
+ */
+static bool
+add_parts(Node *node, PartContext *context)
+{
+	if (node == NULL || list_member(context->group_exprs, node))
+		return false;
+	if (IsA(node, Aggref))
+		return !add_aggregate(context->tr, (Aggref *) node);
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar))
+		return !add_group_key(context->tr, node);
+	return expression_tree_walker(node, add_parts, context);
+}
+
+bool
+gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
+{
+	Query	   *parse = tr->root->parse;
+	GcPPipeline *pl = &tr->pipelines[tr->streamed->pipeline];
+	PartContext context = {tr, get_sortgrouplist_exprs(parse->groupClause, tr->root->processed_tlist)};
+	ListCell   *lc;
+
+	pl->sink = GC_SINK_AGGREGATE;
+	foreach(lc, context.group_exprs)
+	{
+		if (!add_group_key(tr, lfirst(lc)))
+			return false;
+	}
+	return !add_parts((Node *) target->exprs, &context) &&
+		!add_parts((Node *) having, &context) && tr->reason == NULL;
+}
+
+bool
+gc_translate_rows(GcTranslation *tr, PathTarget *target)
+{
+	GcPPipeline *pl = &tr->pipelines[tr->streamed->pipeline];
+	ListCell   *lc;
+
+	pl->sink = GC_SINK_ROWS;
+	foreach(lc, target->exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		GcPlanOutput *out;
+		int			e;
+
+		if (in_scan_tlist(tr, expr))
+			continue;
+		e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
+		if (e < 0)
+			return false;
+		if (list_length(tr->row_outputs) == GC_MAX_OUTPUTS)
+		{
+			gc_refuse(tr, "the query returns too many columns");
+			return false;
+		}
+		out = add_output(tr, expr, GC_OUT_VALUE);
+		out->ref = list_length(tr->row_outputs);
+		out->space = tr->space[e];
+		tr->row_outputs = lappend_int(tr->row_outputs, e);
+	}
+	return true;
+}

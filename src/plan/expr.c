@@ -1,0 +1,750 @@
+/*-------------------------------------------------------------------------
+ *
+ * expr.c
+ *	  The one place that says which expressions the device computes, and how.
+ *
+ * Three ways, tried in this order:
+ *	- an expression without Vars is a parameter: PostgreSQL computes it once per
+ *	  execution;
+ *	- operators and functions that kernels know (cuda/gc_value.h);
+ *	- any other immutable expression of a single Var with few values (a
+ *	  dictionary, dates, small integers) becomes a lookup table that PostgreSQL
+ *	  fills, one entry per value: LIKE, substring, extract, to_char, ...
+ * Everything else is refused, with a reason.
+ *
+ * Operators are recognised as the built-in operator of that name on these types;
+ * their semantics follows from the kinds of their arguments.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "translate.h"
+
+#include "access/transam.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+
+#include "utils/lsyscache.h"
+
+static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
+
+#define BUILTIN(oid)	((oid) < FirstGenbkiObjectId)
+
+static bool
+has_vars(Node *node)
+{
+	return contain_var_clause(node);
+}
+
+/*-------------------------------------------------------------------------
+ * Parameters
+ *-------------------------------------------------------------------------
+ */
+
+/* An expression without Vars.  space: where a text value will be looked up. */
+static int
+translate_param(GcTranslation *tr, Expr *expr, uint16 space)
+{
+	GcKind		kind = gc_type_kind(exprType((Node *) expr));
+
+	if (kind == GC_KIND_NONE)
+		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType((Node *) expr)));
+	if (contain_volatile_functions((Node *) expr))
+		return gc_refuse(tr, "a volatile function is called");
+	if (contain_subplans((Node *) expr))
+		return gc_refuse(tr, "a subplan is used in an expression");
+	if (kind == GC_TEXT && space == GC_SPACE_NONE)
+		return gc_refuse(tr, "a text constant is used other than in a comparison");
+	if (IsA(expr, Const) && ((Const *) expr)->constisnull)
+		return gc_build_null(tr, kind);
+	return gc_build_param(tr, expr, kind, space);
+}
+
+/*-------------------------------------------------------------------------
+ * Lookup tables
+ *-------------------------------------------------------------------------
+ */
+
+/* The only Var of an expression, if its type has few enough values. */
+static Var *
+single_var(Expr *expr)
+{
+	List	   *vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
+	Var		   *var = NULL;
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		if (var && !equal(var, lfirst(lc)))
+			return NULL;
+		var = lfirst(lc);
+	}
+	if (var == NULL || var->varattno <= 0 || var->varlevelsup > 0)
+		return NULL;
+	switch (gc_type_kind(var->vartype))
+	{
+		case GC_TEXT:
+		case GC_DATE:
+		case GC_INT2:
+		case GC_INT4:
+		case GC_BOOL:
+			return var;
+		default:
+			return NULL;
+	}
+}
+
+static bool
+contains_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return true;
+	return expression_tree_walker(node, contains_param, context);
+}
+
+/*
+ * Expression of one Var as a lookup table, or GC_NO_EXPR without setting a reason
+ * if it does not qualify.
+ */
+static int
+translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	Var		   *var = single_var(expr);
+	GcKind		kind = gc_type_kind(exprType((Node *) expr));
+	GcPlanLut	lut = {.type = GC_LUT_EXPR,.to_space = GC_SPACE_NONE};
+	char	   *text;
+	int			arg;
+
+	if (var == NULL || equal(var, expr) || kind == GC_KIND_NONE)
+		return GC_NO_EXPR;
+	if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr) ||
+		expression_returns_set((Node *) expr) || contain_agg_clause((Node *) expr))
+		return GC_NO_EXPR;
+	if (kind == GC_TEXT && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
+							getBaseType(exprType((Node *) expr)) == BPCHAROID))
+		return GC_NO_EXPR;
+	if (tr->leaky_forbidden && contain_leaked_vars((Node *) expr))
+		return gc_refuse(tr, "row security is in effect and a function is not leakproof");
+
+	arg = translate_any(tr, leaf, (Expr *) var);
+	if (arg < 0)
+		return arg;
+	lut.space = tr->space[arg];
+	lut.attno = gc_scan_attno(tr, (Node *) var);
+	lut.argtype = var->vartype;
+	lut.cacheable = !contain_mutable_functions((Node *) expr) && !contains_param((Node *) expr, NULL);
+	lut.expr = gc_exec_expr(tr, expr);
+	text = nodeToString(expr);
+	lut.hash = gc_hash_bytes(text, strlen(text), 0);
+	return gc_build_lut(tr, arg, kind, &lut);
+}
+
+int
+gc_translate_space(GcTranslation *tr, int expr, uint16 space)
+{
+	GcPlanLut	lut = {.type = GC_LUT_TRANSLATE,.expr = -1};
+
+	if (expr < 0 || tr->space[expr] == space || tr->pexprs[expr].op == GC_OP_NULL)
+		return expr;
+	lut.space = tr->space[expr];
+	lut.to_space = space;
+	return gc_build_lut(tr, expr, GC_TEXT, &lut);
+}
+
+/*-------------------------------------------------------------------------
+ * Comparisons
+ *-------------------------------------------------------------------------
+ */
+
+/* Common kind of two kinds that compare with each other, or NONE. */
+static GcKind
+common_kind(GcKind a, GcKind b)
+{
+	if (a == b)
+		return a;
+	if (GC_KIND_IS_INT(a) && GC_KIND_IS_INT(b))
+		return Max(a, b);		/* INT2 < INT4 < INT8 */
+	if (GC_KIND_IS_FLOAT(a) && GC_KIND_IS_FLOAT(b))
+		return GC_FLOAT8;
+	if ((a == GC_DATE && b == GC_TIMESTAMP) || (a == GC_TIMESTAMP && b == GC_DATE))
+		return GC_TIMESTAMP;
+	return GC_KIND_NONE;
+}
+
+bool
+gc_align_kinds(GcTranslation *tr, int *a, int *b)
+{
+	GcKind		kind;
+
+	if (*a < 0 || *b < 0)
+		return false;
+	kind = common_kind(tr->pexprs[*a].kind, tr->pexprs[*b].kind);
+	if (kind == GC_KIND_NONE)
+	{
+		gc_refuse(tr, "values of these two types cannot be compared");
+		return false;
+	}
+	if (kind == GC_TEXT)
+	{
+		if (tr->space[*a] == GC_SPACE_NONE)
+			*a = gc_translate_space(tr, *a, tr->space[*b]);
+		else
+			*b = gc_translate_space(tr, *b, tr->space[*a]);
+		return *a >= 0 && *b >= 0;
+	}
+	/* Integers compare without conversion, whatever their width. */
+	if (!GC_KIND_IS_INT(kind))
+	{
+		*a = gc_build_cast(tr, *a, kind);
+		*b = gc_build_cast(tr, *b, kind);
+	}
+	return *a >= 0 && *b >= 0;
+}
+
+/* Both sides of a comparison; text constants become codes of the other side. */
+static bool
+translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a, int *b)
+{
+	bool		lconst = !has_vars((Node *) left);
+	bool		rconst = !has_vars((Node *) right);
+	bool		text = gc_type_kind(exprType((Node *) left)) == GC_TEXT &&
+		gc_type_kind(exprType((Node *) right)) == GC_TEXT;
+
+	if (!text || lconst == rconst)
+	{
+		*a = translate_any(tr, leaf, left);
+		*b = *a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, right);
+	}
+	else if (rconst)
+	{
+		*a = translate_any(tr, leaf, left);
+		*b = *a < 0 ? GC_NO_EXPR : translate_param(tr, right, tr->space[*a]);
+	}
+	else
+	{
+		*b = translate_any(tr, leaf, right);
+		*a = *b < 0 ? GC_NO_EXPR : translate_param(tr, left, tr->space[*b]);
+	}
+	return gc_align_kinds(tr, a, b);
+}
+
+static GcOp
+comparison_op(const char *name)
+{
+	static const struct
+	{
+		const char *name;
+		GcOp		op;
+	}			ops[] = {
+		{"=", GC_OP_EQ}, {"<>", GC_OP_NE}, {"<", GC_OP_LT},
+		{"<=", GC_OP_LE}, {">", GC_OP_GT}, {">=", GC_OP_GE},
+	};
+
+	for (int i = 0; i < lengthof(ops); i++)
+	{
+		if (strcmp(ops[i].name, name) == 0)
+			return ops[i].op;
+	}
+	return 0;
+}
+
+/* text and bpchar under a deterministic collation, for = and <>. */
+static bool
+text_equality_ok(GcTranslation *tr, OpExpr *op, GcOp cmp)
+{
+	Expr	   *l = linitial(op->args);
+	Expr	   *r = lsecond(op->args);
+
+	if (gc_type_kind(exprType((Node *) l)) != GC_TEXT)
+		return true;
+	if (cmp != GC_OP_EQ && cmp != GC_OP_NE && cmp != GC_OP_DISTINCT)
+		return false;
+	if (!gc_collation_deterministic(op->inputcollid))
+		return false;
+	/* bpchar ignores trailing blanks, text does not: both sides alike. */
+	return (getBaseType(exprType((Node *) l)) == BPCHAROID) ==
+		(getBaseType(exprType((Node *) r)) == BPCHAROID);
+}
+
+/*-------------------------------------------------------------------------
+ * Operators
+ *-------------------------------------------------------------------------
+ */
+
+static int
+translate_arith(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp what)
+{
+	GcKind		kind = gc_type_kind(op->opresulttype);
+	int			a = translate_any(tr, leaf, linitial(op->args));
+	int			b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lsecond(op->args));
+	GcKind		ka,
+				kb;
+
+	if (a < 0 || b < 0)
+		return GC_NO_EXPR;
+	ka = tr->pexprs[a].kind;
+	kb = tr->pexprs[b].kind;
+
+	if (ka == GC_DATE || kb == GC_DATE)
+	{
+		bool		ok = (what == GC_OP_ADD && ((ka == GC_DATE && kb == GC_INT4) || (ka == GC_INT4 && kb == GC_DATE))) ||
+		(what == GC_OP_SUB && ka == GC_DATE && (kb == GC_INT4 || kb == GC_DATE));
+
+		if (!ok)
+			return gc_refuse(tr, "operator %s is not supported for these types", get_opname(op->opno));
+	}
+	else if (GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(ka) && GC_KIND_IS_INT(kb))
+	{
+		/* the arguments' own ranges count: nothing to convert */
+	}
+	else if (GC_KIND_IS_FLOAT(kind) && what != GC_OP_MOD)
+	{
+		a = gc_build_cast(tr, a, kind);
+		b = gc_build_cast(tr, b, kind);
+	}
+	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC ||
+			 what == GC_OP_DIV || what == GC_OP_MOD)
+		return gc_refuse(tr, "operator %s is not supported for type %s",
+						 get_opname(op->opno), format_type_be(op->opresulttype));
+	if (a < 0 || b < 0)
+		return GC_NO_EXPR;
+	return gc_build_expr(tr, what, kind, a, b, -1, -1);
+}
+
+static GcOp
+arith_op(const char *name)
+{
+	if (name[0] == '\0' || name[1] != '\0')
+		return 0;
+	switch (name[0])
+	{
+		case '+':
+			return GC_OP_ADD;
+		case '-':
+			return GC_OP_SUB;
+		case '*':
+			return GC_OP_MUL;
+		case '/':
+			return GC_OP_DIV;
+		case '%':
+			return GC_OP_MOD;
+		default:
+			return 0;
+	}
+}
+
+static int
+translate_unary(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, const char *name)
+{
+	GcKind		kind = gc_type_kind(op->opresulttype);
+	int			a = translate_any(tr, leaf, linitial(op->args));
+
+	if (a < 0)
+		return a;
+	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
+		return gc_refuse(tr, "operator %s is not supported for type %s", name,
+						 format_type_be(op->opresulttype));
+	if (strcmp(name, "-") == 0)
+		return gc_build_expr(tr, GC_OP_NEG, kind, a, -1, -1, -1);
+	if (strcmp(name, "+") == 0)
+		return a;
+	if (strcmp(name, "@") == 0)
+		return gc_build_expr(tr, GC_OP_ABS, kind, a, -1, -1, -1);
+	return gc_refuse(tr, "operator %s is not supported", name);
+}
+
+static int
+translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
+{
+	const char *name = get_opname(op->opno);
+	GcOp		cmp = distinct ? GC_OP_DISTINCT : comparison_op(name);
+	int			a,
+				b;
+
+	if (!BUILTIN(op->opno))
+		return gc_refuse(tr, "operator %s is not built in", name);
+	if (list_length(op->args) == 1)
+		return translate_unary(tr, leaf, op, name);
+	if (cmp != 0)
+	{
+		if (!text_equality_ok(tr, op, cmp))
+			return gc_refuse(tr, "operator %s is not supported for this text comparison", name);
+		if (!translate_pair(tr, leaf, linitial(op->args), lsecond(op->args), &a, &b))
+			return GC_NO_EXPR;
+		return gc_build_expr(tr, cmp, GC_BOOL, a, b, -1, -1);
+	}
+	if (arith_op(name) != 0)
+		return translate_arith(tr, leaf, op, arith_op(name));
+	return gc_refuse(tr, "operator %s is not supported", name);
+}
+
+/*-------------------------------------------------------------------------
+ * Functions: casts and a few others
+ *-------------------------------------------------------------------------
+ */
+
+/* Casts that kernels do: from one kind to another. */
+static bool
+cast_supported(GcKind from, GcKind to)
+{
+	bool		fnum = GC_KIND_IS_INT(from) || from == GC_NUMERIC || GC_KIND_IS_FLOAT(from);
+
+	if (from == to)
+		return true;
+	if (GC_KIND_IS_INT(to))
+		return fnum || (from == GC_BOOL && to == GC_INT4);
+	if (to == GC_NUMERIC)
+		return GC_KIND_IS_INT(from);
+	if (GC_KIND_IS_FLOAT(to))
+		return fnum;
+	if (to == GC_BOOL)
+		return from == GC_INT4;
+	return (from == GC_DATE && to == GC_TIMESTAMP) || (from == GC_TIMESTAMP && to == GC_DATE);
+}
+
+/* Is this call what a cast between its argument's and its result's type does? */
+static bool
+is_cast_call(FuncExpr *f)
+{
+	Oid			castfunc;
+
+	if (list_length(f->args) < 1)
+		return false;
+	return find_coercion_pathway(f->funcresulttype, exprType(linitial(f->args)),
+								 COERCION_EXPLICIT, &castfunc) == COERCION_PATH_FUNC &&
+		castfunc == f->funcid;
+}
+
+/* numeric(numeric, typmod): the length coercion of numeric(p,s). */
+static int
+translate_numeric_typmod(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
+{
+	int			a = translate_any(tr, leaf, linitial(f->args));
+	int32		typmod;
+	int			scale;
+
+	if (a < 0)
+		return a;
+	typmod = DatumGetInt32(((Const *) lsecond(f->args))->constvalue);
+	if (typmod < (int32) VARHDRSZ)
+		return a;
+	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	if (scale < 0)
+		return gc_refuse(tr, "numeric with a negative scale is not supported");
+	return gc_build_numeric_cast(tr, a, ((typmod - VARHDRSZ) >> 16) & 0xffff, scale);
+}
+
+static int
+translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
+{
+	const char *name = get_func_name(f->funcid);
+	GcKind		kind = gc_type_kind(f->funcresulttype);
+	int			a;
+
+	if (!BUILTIN(f->funcid))
+		return gc_refuse(tr, "function %s is not built in", name);
+	if (f->funcid == F_NUMERIC_NUMERIC_INT4 && IsA(lsecond(f->args), Const))
+		return translate_numeric_typmod(tr, leaf, f);
+	if (list_length(f->args) == 1 && is_cast_call(f) && kind != GC_KIND_NONE &&
+		kind != GC_TEXT)
+	{
+		a = translate_any(tr, leaf, linitial(f->args));
+		if (a < 0)
+			return a;
+		if (!cast_supported(tr->pexprs[a].kind, kind))
+			return gc_refuse(tr, "cast to type %s is not supported here", format_type_be(f->funcresulttype));
+		return gc_build_cast(tr, a, kind);
+	}
+	if (strcmp(name, "abs") == 0 && list_length(f->args) == 1)
+	{
+		a = translate_any(tr, leaf, linitial(f->args));
+		return a < 0 ? a : gc_build_expr(tr, GC_OP_ABS, kind, a, -1, -1, -1);
+	}
+	return gc_refuse(tr, "function %s is not supported", name);
+}
+
+/*-------------------------------------------------------------------------
+ * The other node types
+ *-------------------------------------------------------------------------
+ */
+
+static int
+translate_bool(GcTranslation *tr, GcLeaf *leaf, BoolExpr *b)
+{
+	ListCell   *lc;
+	int			e = GC_NO_EXPR;
+
+	foreach(lc, b->args)
+	{
+		int			a = translate_any(tr, leaf, lfirst(lc));
+
+		if (a < 0)
+			return a;
+		if (b->boolop == NOT_EXPR)
+			return gc_build_expr(tr, GC_OP_NOT, GC_BOOL, a, -1, -1, -1);
+		e = e < 0 ? a : gc_build_expr(tr, b->boolop == AND_EXPR ? GC_OP_AND : GC_OP_OR,
+									  GC_BOOL, e, a, -1, -1);
+		if (e < 0)
+			return e;
+	}
+	return e;
+}
+
+static int
+translate_boolean_test(GcTranslation *tr, GcLeaf *leaf, BooleanTest *t)
+{
+	static const GcOp ops[] = {[IS_TRUE] = GC_OP_ISTRUE, [IS_NOT_TRUE] = GC_OP_NOTTRUE,
+		[IS_FALSE] = GC_OP_ISFALSE, [IS_NOT_FALSE] = GC_OP_NOTFALSE,
+	[IS_UNKNOWN] = GC_OP_ISNULL, [IS_NOT_UNKNOWN] = GC_OP_NOTNULL};
+	int			a = translate_any(tr, leaf, t->arg);
+
+	return a < 0 ? a : gc_build_expr(tr, ops[t->booltesttype], GC_BOOL, a, -1, -1, -1);
+}
+
+/* Two arms of a choice: one kind, and for text one dictionary. */
+static bool
+align_arms(GcTranslation *tr, int *a, int *b)
+{
+	GcKind		ka = tr->pexprs[*a].kind;
+
+	if (ka != tr->pexprs[*b].kind)
+	{
+		gc_refuse(tr, "the arms of an expression differ in type");
+		return false;
+	}
+	return ka != GC_TEXT || gc_align_kinds(tr, a, b);
+}
+
+static int
+translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
+{
+	GcKind		kind = gc_type_kind(c->casetype);
+	uint16		space;
+	int			e;
+
+	if (c->arg)
+		return gc_refuse(tr, "CASE with an operand is not supported here");
+	if (kind == GC_KIND_NONE)
+		return gc_refuse(tr, "type %s is not supported", format_type_be(c->casetype));
+	e = c->defresult ? translate_any(tr, leaf, c->defresult) : gc_build_null(tr, kind);
+	for (int i = list_length(c->args) - 1; i >= 0 && e >= 0; i--)
+	{
+		CaseWhen   *w = list_nth_node(CaseWhen, c->args, i);
+		int			cond = translate_any(tr, leaf, w->expr);
+		int			then = cond < 0 ? cond : translate_any(tr, leaf, w->result);
+
+		if (then < 0 || !align_arms(tr, &then, &e))
+			return GC_NO_EXPR;
+		space = tr->space[then] != GC_SPACE_NONE ? tr->space[then] : tr->space[e];
+		e = gc_build_expr(tr, GC_OP_IF, kind, cond, then, e, -1);
+		if (e >= 0)
+			tr->space[e] = space;
+	}
+	return e;
+}
+
+/* COALESCE, GREATEST, LEAST: folded pairwise, from the left. */
+static int
+translate_choice(GcTranslation *tr, GcLeaf *leaf, List *args, GcOp op)
+{
+	ListCell   *lc;
+	uint16		space;
+	int			e = GC_NO_EXPR;
+
+	foreach(lc, args)
+	{
+		int			a = translate_any(tr, leaf, lfirst(lc));
+
+		if (a < 0)
+			return a;
+		if (e >= 0)
+		{
+			if (!align_arms(tr, &e, &a))
+				return GC_NO_EXPR;
+			if (tr->pexprs[a].kind == GC_TEXT && op != GC_OP_COALESCE)
+				return gc_refuse(tr, "GREATEST and LEAST of text are not supported");
+			space = tr->space[e] != GC_SPACE_NONE ? tr->space[e] : tr->space[a];
+			e = gc_build_expr(tr, op, tr->pexprs[a].kind, e, a, -1, -1);
+			if (e >= 0)
+				tr->space[e] = space;
+		}
+		else
+			e = a;
+		if (e < 0)
+			return e;
+	}
+	return e;
+}
+
+/* NULLIF(a, b) is CASE WHEN a = b THEN NULL ELSE a END. */
+static int
+translate_nullif(GcTranslation *tr, GcLeaf *leaf, NullIfExpr *n)
+{
+	int			a,
+				b,
+				eq;
+	int			first = translate_any(tr, leaf, linitial(n->args));
+
+	if (first < 0 || !BUILTIN(n->opno) || strcmp(get_opname(n->opno), "=") != 0 ||
+		!text_equality_ok(tr, (OpExpr *) n, GC_OP_EQ))
+		return gc_refuse(tr, "NULLIF is not supported for these types");
+	if (!translate_pair(tr, leaf, linitial(n->args), lsecond(n->args), &a, &b))
+		return GC_NO_EXPR;
+	eq = gc_build_expr(tr, GC_OP_EQ, GC_BOOL, a, b, -1, -1);
+	a = gc_build_expr(tr, GC_OP_IF, tr->pexprs[first].kind, eq,
+					  gc_build_null(tr, tr->pexprs[first].kind), first, -1);
+	if (a >= 0)
+		tr->space[a] = tr->space[first];
+	return a;
+}
+
+static int
+translate_saop(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
+{
+	const char *name = get_opname(s->opno);
+	Expr	   *array = lsecond(s->args);
+	GcKind		elem = gc_type_kind(get_element_type(exprType((Node *) array)));
+	GcPlanList *list;
+	int			a,
+				e;
+
+	if (!BUILTIN(s->opno) || strcmp(name, s->useOr ? "=" : "<>") != 0)
+		return gc_refuse(tr, "operator %s with an array is not supported", name);
+	if (has_vars((Node *) array) || contain_volatile_functions((Node *) array) ||
+		contain_subplans((Node *) array))
+		return gc_refuse(tr, "an array that is not constant is not supported");
+	a = translate_any(tr, leaf, linitial(s->args));
+	if (a < 0)
+		return a;
+	/* Integers of any width, else the very same kind; text went the other way. */
+	if (!(GC_KIND_IS_INT(tr->pexprs[a].kind) && GC_KIND_IS_INT(elem)) &&
+		(tr->pexprs[a].kind != elem || elem == GC_TEXT || GC_KIND_IS_FLOAT(elem)))
+		return gc_refuse(tr, "IN is not supported for these types");
+	if (tr->nlists == GC_MAX_LISTS)
+		return gc_refuse(tr, "the query has too many IN lists");
+	list = &tr->plan->lists[tr->nlists];
+	list->expr = gc_exec_expr(tr, array);
+	list->arg = a;
+	e = gc_build_expr(tr, GC_OP_IN, GC_BOOL, a, -1, -1, tr->nlists++);
+	if (e >= 0 && !s->useOr)
+		e = gc_build_expr(tr, GC_OP_NOT, GC_BOOL, e, -1, -1, -1);
+	return e;
+}
+
+static int
+translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
+{
+	GcLeaf	   *from;
+	int			e;
+
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		if (var->varlevelsup > 0)
+			return gc_refuse(tr, "an outer query's column is used");
+		if (var->varattno <= 0 && tr->root->simple_rel_array[var->varno]->rtekind == RTE_RELATION)
+			return gc_refuse(tr, var->varattno < 0 ? "a system column is used" : "a whole-row reference is used");
+		from = gc_leaf_of(tr, bms_make_singleton(var->varno));
+	}
+	else
+		from = gc_leaf_of(tr, pull_varnos(tr->root, node));
+	if (from == NULL)
+		return gc_refuse(tr, "a column of a relation outside the join is used");
+	e = gc_build_column(tr, from, node);
+	return e < 0 ? e : gc_bring(tr, leaf, from, e);
+}
+
+/* What kernels compute themselves. */
+static int
+translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	switch (nodeTag(expr))
+	{
+		case T_Var:
+		case T_PlaceHolderVar:
+			return translate_var(tr, leaf, (Node *) expr);
+		case T_RelabelType:
+			{
+				RelabelType *r = (RelabelType *) expr;
+				Oid			from = getBaseType(exprType((Node *) r->arg));
+
+				/* bpchar relabelled as text would keep its blanks: not the same */
+				if ((from == BPCHAROID) != (getBaseType(r->resulttype) == BPCHAROID))
+					return gc_refuse(tr, "type character is used as text");
+				return translate_any(tr, leaf, r->arg);
+			}
+		case T_OpExpr:
+			return translate_op(tr, leaf, (OpExpr *) expr, false);
+		case T_DistinctExpr:
+			if (strcmp(get_opname(((OpExpr *) expr)->opno), "=") != 0)
+				return gc_refuse(tr, "IS DISTINCT FROM is not supported for these types");
+			return translate_op(tr, leaf, (OpExpr *) expr, true);
+		case T_NullIfExpr:
+			return translate_nullif(tr, leaf, (NullIfExpr *) expr);
+		case T_FuncExpr:
+			return translate_func(tr, leaf, (FuncExpr *) expr);
+		case T_BoolExpr:
+			return translate_bool(tr, leaf, (BoolExpr *) expr);
+		case T_NullTest:
+			{
+				NullTest   *t = (NullTest *) expr;
+				int			a = t->argisrow ? gc_refuse(tr, "a row is tested for NULL")
+					: translate_any(tr, leaf, t->arg);
+
+				return a < 0 ? a : gc_build_expr(tr, t->nulltesttype == IS_NULL ? GC_OP_ISNULL : GC_OP_NOTNULL,
+												 GC_BOOL, a, -1, -1, -1);
+			}
+		case T_BooleanTest:
+			return translate_boolean_test(tr, leaf, (BooleanTest *) expr);
+		case T_CaseExpr:
+			return translate_case(tr, leaf, (CaseExpr *) expr);
+		case T_CoalesceExpr:
+			return translate_choice(tr, leaf, ((CoalesceExpr *) expr)->args, GC_OP_COALESCE);
+		case T_MinMaxExpr:
+			return translate_choice(tr, leaf, ((MinMaxExpr *) expr)->args,
+									((MinMaxExpr *) expr)->op == IS_GREATEST ? GC_OP_GREATEST : GC_OP_LEAST);
+		case T_ScalarArrayOpExpr:
+			return translate_saop(tr, leaf, (ScalarArrayOpExpr *) expr);
+		default:
+			return gc_refuse(tr, "an expression of this form is not supported");
+	}
+}
+
+static int
+translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	const char *reason = tr->reason;
+	int			e;
+
+	check_stack_depth();
+	if (!has_vars((Node *) expr) && !IsA(expr, PlaceHolderVar))
+		return translate_param(tr, expr, GC_SPACE_NONE);
+	e = translate_native(tr, leaf, expr);
+	if (e < 0)
+	{
+		/* A reason found on the native way stands unless the other way works. */
+		const char *native = tr->reason;
+
+		tr->reason = reason;
+		e = translate_lookup(tr, leaf, expr);
+		if (e < 0 && tr->reason == reason)
+			tr->reason = native;
+	}
+	return e;
+}
+
+int
+gc_translate_expr(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	return translate_any(tr, leaf, expr);
+}

@@ -1,0 +1,310 @@
+/*-------------------------------------------------------------------------
+ *
+ * hooks.c
+ *	  Planner hooks, and why a statement was not offloaded.
+ *
+ * State of a planner run (descriptions by relation, reasons) hangs off a stack,
+ * since planning can nest: a function called while constants are folded may plan
+ * queries of its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hooks.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/geqo.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "tcop/tcopprot.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "../gpuconc.h"
+
+typedef struct PlanRun
+{
+	struct PlanRun *outer;
+	HTAB	   *descs;			/* made at first use */
+	MemoryContext context;
+	char		refusal[256];
+} PlanRun;
+
+static PlanRun *run = NULL;
+static char last_refusal[256];
+
+static planner_hook_type prev_planner_hook = NULL;
+static set_rel_pathlist_hook_type prev_rel_hook = NULL;
+static set_join_pathlist_hook_type prev_join_hook = NULL;
+static create_upper_paths_hook_type prev_upper_hook = NULL;
+static ExplainOneQuery_hook_type prev_explain_hook = NULL;
+
+/*-------------------------------------------------------------------------
+ * Descriptions
+ *-------------------------------------------------------------------------
+ */
+
+GcRelDesc *
+gc_desc_lookup(RelOptInfo *rel)
+{
+	return run->descs ? hash_search(run->descs, &rel, HASH_FIND, NULL) : NULL;
+}
+
+GcRelDesc *
+gc_desc_enter(RelOptInfo *rel)
+{
+	GcRelDesc  *desc;
+
+	if (run->descs == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(RelOptInfo *),.entrysize = sizeof(GcRelDesc),
+		.hcxt = run->context};
+
+		run->descs = hash_create("gpuconc relations", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	desc = hash_search(run->descs, &rel, HASH_ENTER, NULL);
+	desc->ok = false;
+	desc->leaves = NIL;
+	desc->clauses = NIL;
+	desc->reason = "it is not an inner join of tables";
+	return desc;
+}
+
+/*-------------------------------------------------------------------------
+ * Refusals
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_note_refusal(const char *what, const char *reason)
+{
+	ereport(DEBUG1,
+			(errmsg_internal("gpuconc does not offload %s: %s", what, reason)));
+	/* The last one is about the largest part of the query. */
+	if (run)
+		snprintf(run->refusal, sizeof(run->refusal), "%s: %s", what, reason);
+}
+
+const char *
+gc_last_refusal(void)
+{
+	return last_refusal[0] ? last_refusal : NULL;
+}
+
+/* Is there a custom scan of ours anywhere in this plan? */
+static bool
+plan_has_gc_scan(Plan *plan, List *subplans)
+{
+	ListCell   *lc;
+	List	   *children = NIL;
+
+	if (plan == NULL)
+		return false;
+	if (IsA(plan, CustomScan) && ((CustomScan *) plan)->methods == &gc_scan_methods)
+		return true;
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			children = ((Append *) plan)->appendplans;
+			break;
+		case T_MergeAppend:
+			children = ((MergeAppend *) plan)->mergeplans;
+			break;
+		case T_SubqueryScan:
+			children = list_make1(((SubqueryScan *) plan)->subplan);
+			break;
+		case T_CustomScan:
+			children = ((CustomScan *) plan)->custom_plans;
+			break;
+		default:
+			break;
+	}
+	foreach(lc, children)
+	{
+		if (plan_has_gc_scan(lfirst(lc), subplans))
+			return true;
+	}
+	foreach(lc, subplans)
+	{
+		if (plan_has_gc_scan(lfirst(lc), NIL))
+			return true;
+	}
+	return plan_has_gc_scan(outerPlan(plan), NIL) || plan_has_gc_scan(innerPlan(plan), NIL);
+}
+
+static bool
+reads_user_table(PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_RELATION &&
+			rte->relid >= FirstNormalObjectId)
+			return true;
+	}
+	return false;
+}
+
+/* gpuconc.debug_offload = require: a SELECT over tables must be offloaded. */
+static void
+require_offload(PlannedStmt *stmt)
+{
+	if (stmt->commandType != CMD_SELECT || !reads_user_table(stmt) ||
+		plan_has_gc_scan(stmt->planTree, stmt->subplans))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("query is not offloaded although \"%s\" is \"%s\"",
+					"gpuconc.debug_offload", "require"),
+			 run->refusal[0] ? errdetail("Reason: %s.", run->refusal) : 0));
+}
+
+/*-------------------------------------------------------------------------
+ * Hooks
+ *-------------------------------------------------------------------------
+ */
+
+static PlannedStmt *
+call_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	if (prev_planner_hook)
+		return prev_planner_hook(parse, query_string, options, params);
+	return standard_planner(parse, query_string, options, params);
+}
+
+static PlannedStmt *
+gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	PlanRun		mine = {.outer = run,.context = CurrentMemoryContext};
+	PlannedStmt *volatile stmt = NULL;
+
+	if (!GC_ACTIVE())
+		return call_planner(parse, query_string, options, params);
+
+	run = &mine;
+	PG_TRY();
+	{
+		stmt = call_planner(parse, query_string, options, params);
+		strlcpy(last_refusal, plan_has_gc_scan(stmt->planTree, stmt->subplans) ? "" : mine.refusal,
+				sizeof(last_refusal));
+		if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
+			require_offload(stmt);
+	}
+	PG_FINALLY();
+	{
+		run = mine.outer;
+		if (mine.descs)
+			hash_destroy(mine.descs);
+	}
+	PG_END_TRY();
+	return stmt;
+}
+
+/* Will an aggregate above this relation make the offer that counts? */
+static bool
+offered_above(PlannerInfo *root, RelOptInfo *rel)
+{
+	return (root->parse->hasAggs || root->parse->groupClause != NIL) &&
+		bms_equal(rel->relids, root->all_baserels);
+}
+
+static void
+gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (prev_rel_hook)
+		prev_rel_hook(root, rel, rti, rte);
+	if (run && GC_ACTIVE() && !offered_above(root, rel))
+		gc_add_rel_path(root, rel);
+}
+
+static void
+gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
+				 RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
+{
+	if (prev_join_hook)
+		prev_join_hook(root, joinrel, outer, inner, jointype, extra);
+	if (!run || !GC_ACTIVE())
+		return;
+	/* GEQO frees join relations between its trials. */
+	if (enable_geqo && root->join_rel_level == NULL)
+	{
+		gc_note_refusal("join", "the genetic query optimizer is in use");
+		return;
+	}
+	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
+		!offered_above(root, joinrel))
+		gc_add_rel_path(root, joinrel);
+}
+
+static void
+gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
+			   RelOptInfo *output, void *extra)
+{
+	if (prev_upper_hook)
+		prev_upper_hook(root, stage, input, output, extra);
+	if (run && GC_ACTIVE() && stage == UPPERREL_GROUP_AGG)
+		gc_add_group_path(root, input, output, extra);
+}
+
+/* What EXPLAIN does without a hook. */
+static void
+explain_standard(Query *query, int cursorOptions, IntoClause *into, ExplainState *es,
+				 const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)
+{
+#if PG_VERSION_NUM >= 170000
+	standard_ExplainOneQuery(query, cursorOptions, into, es, queryString, params, queryEnv);
+#else
+	BufferUsage before = pgBufferUsage;
+	BufferUsage usage = {0};
+	instr_time	start,
+				duration;
+	PlannedStmt *plan;
+
+	INSTR_TIME_SET_CURRENT(start);
+	plan = pg_plan_query(query, queryString, cursorOptions, params);
+	INSTR_TIME_SET_CURRENT(duration);
+	INSTR_TIME_SUBTRACT(duration, start);
+	if (es->buffers)
+		BufferUsageAccumDiff(&usage, &pgBufferUsage, &before);
+	ExplainOnePlan(plan, into, es, queryString, params, queryEnv, &duration,
+				   es->buffers ? &usage : NULL);
+#endif
+}
+
+/* EXPLAIN VERBOSE of a statement that is not offloaded says why. */
+static void
+gc_explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainState *es,
+					 const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)
+{
+	last_refusal[0] = '\0';
+	if (prev_explain_hook)
+		prev_explain_hook(query, cursorOptions, into, es, queryString, params, queryEnv);
+	else
+		explain_standard(query, cursorOptions, into, es, queryString, params, queryEnv);
+	if (GC_ACTIVE() && es->verbose && es->format == EXPLAIN_FORMAT_TEXT && last_refusal[0])
+		ExplainPropertyText("Gpuconc", psprintf("not offloaded: %s", last_refusal), es);
+}
+
+void
+gc_plan_install_hooks(void)
+{
+	prev_planner_hook = planner_hook;
+	planner_hook = gc_planner;
+	prev_rel_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = gc_rel_pathlist;
+	prev_join_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = gc_join_pathlist;
+	prev_upper_hook = create_upper_paths_hook;
+	create_upper_paths_hook = gc_upper_paths;
+	prev_explain_hook = ExplainOneQuery_hook;
+	ExplainOneQuery_hook = gc_explain_one_query;
+}

@@ -1,0 +1,405 @@
+/*-------------------------------------------------------------------------
+ *
+ * paths.c
+ *	  Offering custom paths, costing them, and making plan nodes of them.
+ *
+ * The cost model is deliberately small: a fixed cost per offload, a cost per
+ * tuple scanned and per row probed or built on the device, PostgreSQL's own cost
+ * for tuples that must be read as delta (pages not all-visible), for row sources,
+ * for entries of lookup tables, and for result rows.  Its constants are settings
+ * (gpuconc.*_cost) in the units of seq_page_cost, with defaults per device.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hooks.h"
+
+#include "catalog/pg_type.h"
+#include "foreign/fdwapi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "../gpuconc.h"
+#include "../queue/queue.h"
+
+/* A path of ours: the standard node, and the translation it was made from. */
+typedef struct GcPath
+{
+	CustomPath	cpath;
+	GcTranslation *tr;
+	List	   *having;
+} GcPath;
+
+static Plan *plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+						  List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods gc_path_methods = {
+	.CustomName = "Gpuconc",
+	.PlanCustomPath = plan_gc_path,
+};
+
+/* May anything of this query level be offloaded?  A reason if not. */
+static const char *
+query_refusal(PlannerInfo *root)
+{
+	GcDeviceStatus *device = gc_device_status();
+
+	if (pg_atomic_read_u32(&device->state) == GC_WORKER_NO_DEVICE)
+		return "no device is available";
+	if (pg_atomic_read_u32(&device->state) == GC_WORKER_STOPPED)
+		return "the gpuconc worker is not running";
+	for (PlannerInfo *r = root; r; r = r->parent_root)
+	{
+		if (r->parse->rowMarks != NIL)
+			return "rows are locked";
+		if (r->parse->commandType != CMD_SELECT && r->parse->commandType != CMD_INSERT)
+			return "it is part of a data-modifying statement";
+	}
+	if (root->parse->commandType != CMD_SELECT)
+		return "it is a data-modifying statement";
+	if (root->parse->hasTargetSRFs)
+		return "a set-returning function is in the target list";
+	return NULL;
+}
+
+static bool
+row_security_in_effect(PlannerInfo *root)
+{
+	if (root->parse->hasRowSecurity || root->qual_security_level > 0)
+		return true;
+	return root->parent_root ? row_security_in_effect(root->parent_root) : false;
+}
+
+static GcTranslation *
+start_translation(PlannerInfo *root, RelOptInfo *rel)
+{
+	GcTranslation *tr = palloc0(sizeof(GcTranslation));
+	GcRelDesc  *desc = gc_rel_desc(root, rel);
+
+	tr->root = root;
+	tr->leaky_forbidden = row_security_in_effect(root);
+	gc_builder_init(tr);
+	if (!desc->ok)
+		gc_refuse(tr, "%s", desc->reason);
+	else if (gc_translate_tree(tr, desc))
+		(void) gc_translate_steps(tr);
+	return tr;
+}
+
+/*-------------------------------------------------------------------------
+ * Costs
+ *-------------------------------------------------------------------------
+ */
+
+/* Distinct values that the lookup tables of a translation are computed for. */
+static double
+lookup_entries(GcTranslation *tr)
+{
+	double		n = 0;
+
+	for (int i = 0; i < tr->nluts; i++)
+	{
+		int			attno = tr->plan->luts[i].attno;
+		VariableStatData stats;
+		bool		isdefault;
+
+		if (attno <= 0)
+			continue;
+		examine_variable(tr->root, (Node *) list_nth_node(TargetEntry, tr->scan_tlist, attno - 1)->expr,
+						 0, &stats);
+		n += get_variable_numdistinct(&stats, &isdefault);
+		ReleaseVariableStats(stats);
+	}
+	return n;
+}
+
+/*
+ * Cost of a tuple scanned and of one entered into a hash table.  The defaults are
+ * the measured times over PostgreSQL's own (docs/architecture.md).
+ */
+static void
+device_costs(double *tuple, double *build)
+{
+	bool		cuda = strcmp(gc_device_status()->kind, "cuda") == 0;
+
+	*tuple = gc_tuple_cost >= 0 ? gc_tuple_cost : cuda ? 0.000001 : 0.0003;
+	*build = gc_build_cost >= 0 ? gc_build_cost : cuda ? 0.00001 : 0.002;
+}
+
+static void
+cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_out)
+{
+	Cost		cost = gc_offload_cost;
+	double		tuple_cost,
+				build_cost;
+	ListCell   *lc;
+
+	device_costs(&tuple_cost, &build_cost);
+
+	foreach(lc, tr->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+		double		delta;
+
+		if (!OidIsValid(leaf->relid))
+		{
+			cost += leaf->path->total_cost + leaf->rows * cpu_tuple_cost;
+			delta = 0;
+		}
+		else
+		{
+			double		stale = 1 - Min(leaf->rel->allvisfrac, 1);
+
+			/* Tuples of pages not all-visible are read by the backend itself. */
+			delta = leaf->tuples * stale;
+			cost += stale * leaf->rel->pages * seq_page_cost + 2 * delta * cpu_tuple_cost;
+		}
+		cost += leaf->tuples * tuple_cost * (1 + 0.5 * list_length(leaf->children));
+		if (leaf->build >= 0)
+			cost += leaf->tuples * leaf->share * build_cost;
+	}
+	cost += lookup_entries(tr) * 4 * cpu_operator_cost;
+	path->cpath.path.startup_cost = cost;
+	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
+	if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
+		path->cpath.path.startup_cost = path->cpath.path.total_cost = 0;
+}
+
+/*-------------------------------------------------------------------------
+ * Paths
+ *-------------------------------------------------------------------------
+ */
+
+/* Size of a path node, so that it can be copied before add_path frees it. */
+static Size
+path_size(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_Path:
+			return sizeof(Path);
+		case T_IndexPath:
+			return sizeof(IndexPath);
+		case T_BitmapHeapPath:
+			return sizeof(BitmapHeapPath);
+		case T_TidPath:
+			return sizeof(TidPath);
+		case T_TidRangePath:
+			return sizeof(TidRangePath);
+		case T_SubqueryScanPath:
+			return sizeof(SubqueryScanPath);
+		case T_NestPath:
+			return sizeof(NestPath);
+		case T_MergePath:
+			return sizeof(MergePath);
+		case T_HashPath:
+			return sizeof(HashPath);
+		case T_AppendPath:
+			return sizeof(AppendPath);
+		case T_MergeAppendPath:
+			return sizeof(MergeAppendPath);
+		case T_GroupResultPath:
+			return sizeof(GroupResultPath);
+		case T_MaterialPath:
+			return sizeof(MaterialPath);
+		case T_MemoizePath:
+			return sizeof(MemoizePath);
+		case T_UniquePath:
+			return sizeof(UniquePath);
+		case T_GatherPath:
+			return sizeof(GatherPath);
+		case T_GatherMergePath:
+			return sizeof(GatherMergePath);
+		case T_ProjectionPath:
+			return sizeof(ProjectionPath);
+		case T_SortPath:
+			return sizeof(SortPath);
+		case T_IncrementalSortPath:
+			return sizeof(IncrementalSortPath);
+		case T_GroupPath:
+			return sizeof(GroupPath);
+		case T_UpperUniquePath:
+			return sizeof(UpperUniquePath);
+		case T_AggPath:
+			return sizeof(AggPath);
+		case T_GroupingSetsPath:
+			return sizeof(GroupingSetsPath);
+		case T_MinMaxAggPath:
+			return sizeof(MinMaxAggPath);
+		default:
+			return 0;
+	}
+}
+
+/*
+ * A private copy of the cheapest of PostgreSQL's own unparameterised paths: the
+ * fallback.  add_path may free the original when ours dominates it.
+ */
+static Path *
+fallback_path(RelOptInfo *rel)
+{
+	Path	   *best = NULL;
+	Path	   *copy;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info || path_size(path) == 0)
+			continue;
+		if (best == NULL || path->total_cost < best->total_cost)
+			best = path;
+	}
+	if (best == NULL)
+		return NULL;
+	copy = palloc(path_size(best));
+	memcpy(copy, best, path_size(best));
+	return copy;
+}
+
+static void
+add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having,
+			double rows, const char *what)
+{
+	GcPath	   *path;
+	Path	   *fallback = fallback_path(rel);
+	ListCell   *lc;
+
+	if (tr->reason == NULL && fallback == NULL)
+		gc_refuse(tr, "PostgreSQL has no independent plan for it");
+	if (tr->reason)
+	{
+		gc_note_refusal(what, tr->reason);
+		return;
+	}
+	path = palloc0(sizeof(GcPath));
+	path->tr = tr;
+	path->having = having;
+	path->cpath.path.type = T_CustomPath;
+	path->cpath.path.pathtype = T_CustomScan;
+	path->cpath.path.parent = rel;
+	path->cpath.path.pathtarget = target;
+	path->cpath.path.rows = fallback->rows;
+	path->cpath.methods = &gc_path_methods;
+	path->cpath.custom_paths = list_make1(fallback);
+	foreach(lc, tr->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		if (!OidIsValid(leaf->relid))
+			path->cpath.custom_paths = lappend(path->cpath.custom_paths, leaf->path);
+	}
+	tr->plan->rows_out = rows;
+	cost_translation(tr, path, rows, list_length(target->exprs));
+	if (fallback->total_cost <= path->cpath.path.total_cost && gc_debug_offload != GC_OFFLOAD_REQUIRE)
+		gc_note_refusal(what, "PostgreSQL's own plan is estimated to be cheaper");
+	add_path(rel, &path->cpath.path);
+}
+
+void
+gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
+{
+	const char *reason = query_refusal(root);
+	GcTranslation *tr;
+	Path	   *fallback;
+
+	/* Aggregation above takes the scan and join along; no need to try it apart. */
+	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
+		return;
+	if (reason)
+	{
+		gc_note_refusal("scan", reason);
+		return;
+	}
+	/* Rows cost about as much to fetch from the device as to scan on the CPU. */
+	fallback = fallback_path(rel);
+	if (gc_debug_offload != GC_OFFLOAD_REQUIRE && fallback &&
+		fallback->total_cost <= gc_offload_cost + rel->rows * cpu_tuple_cost)
+	{
+		gc_note_refusal("scan", "PostgreSQL's own plan is estimated to be cheaper");
+		return;
+	}
+	tr = start_translation(root, rel);
+	if (tr->reason == NULL)
+		(void) gc_translate_rows(tr, rel->reltarget);
+	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows, "scan");
+}
+
+void
+gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
+				  GroupPathExtraData *extra)
+{
+	const char *reason = query_refusal(root);
+	GcTranslation *tr;
+	double		groups = 1;
+
+	if (IS_OTHER_REL(input))
+		return;
+	if (reason == NULL && root->parse->groupingSets != NIL)
+		reason = "grouping sets are used";
+	if (reason == NULL && !IS_SIMPLE_REL(input) && !IS_JOIN_REL(input))
+		reason = "its input is neither a scan nor a join";
+	if (reason)
+	{
+		gc_note_refusal("aggregate", reason);
+		return;
+	}
+	tr = start_translation(root, input);
+	if (tr->reason == NULL)
+		(void) gc_translate_aggregate(tr, output->reltarget, (List *) extra->havingQual);
+	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
+		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
+	if (root->parse->groupClause != NIL && input->pathlist != NIL)
+		groups = estimate_num_groups(root, get_sortgrouplist_exprs(root->parse->groupClause,
+																   root->processed_tlist),
+									 ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
+	tr->plan->groups = groups;
+	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
+}
+
+/*-------------------------------------------------------------------------
+ * Plans
+ *-------------------------------------------------------------------------
+ */
+
+static Const *
+plan_const(const GcPlan *plan)
+{
+	bytea	   *b = palloc(VARHDRSZ + plan->size);
+
+	SET_VARSIZE(b, VARHDRSZ + plan->size);
+	memcpy(VARDATA(b), plan, plan->size);
+	return makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(b), false, false);
+}
+
+static Plan *
+plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+			 List *tlist, List *clauses, List *custom_plans)
+{
+	GcPath	   *path = (GcPath *) best_path;
+	GcTranslation *tr = path->tr;
+	CustomScan *scan = makeNode(CustomScan);
+	GcPlan	   *plan = gc_builder_finish(tr, custom_plans);
+
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = path->having;
+	scan->scan.scanrelid = 0;
+	scan->flags = best_path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
+	scan->custom_private = list_make2(plan_const(plan), tr->display_tags);
+	scan->custom_scan_tlist = tr->scan_tlist;
+	scan->methods = &gc_scan_methods;
+	return &scan->scan.plan;
+}

@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan.h
+ *	  What the planner hands to the executor in a gpuconc custom scan.
+ *
+ * A CustomScan node of ours carries:
+ *	- custom_plans: PostgreSQL's own plan for the same subtree (the fallback),
+ *	  then one plan per row source, in the order of GcPlanInput.child;
+ *	- custom_scan_tlist: the columns that the device path produces, in the order of
+ *	  GcPlanOutput; behind them every Var that lookup expressions read;
+ *	- custom_exprs: expressions to evaluate at execution (parameters, lookup
+ *	  expressions, lists), then clauses that only EXPLAIN prints;
+ *	- custom_private: one bytea constant, a GcPlan (flat, without pointers), and
+ *	  one GC_DISPLAY_TAG integer per printed clause.
+ *
+ * "Space" names the dictionary that a text value's code belongs to: a column of
+ * the program (0 ..), or a lookup table with text results (GC_SPACE_LUT + n).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PLAN_H
+#define GC_PLAN_H
+
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+
+#include "../columns/columns.h"
+#include "../program/program.h"
+
+/* What a printed clause is: 0 a filter of the pipeline, 1 + b a key of build b. */
+#define GC_DISPLAY_TAG(pipeline, what)	((pipeline) * 64 + (what))
+#define GC_DISPLAY_PIPELINE(tag)		((tag) / 64)
+#define GC_DISPLAY_WHAT(tag)			((tag) % 64)
+
+#define GC_SPACE_NONE	0xFFFF
+#define GC_SPACE_LUT	0x4000
+
+typedef struct GcPlanInput
+{
+	Oid			relid;			/* table read through the column cache; or 0: */
+	int			child;			/* index into custom_plans of a row source */
+	double		rows;			/* estimate after its filters */
+	double		tuples;			/* estimate before */
+} GcPlanInput;
+
+typedef struct GcPlanColumn
+{
+	Oid			typid;			/* type as the plan was made for */
+	int32		typmod;
+	Oid			collation;
+} GcPlanColumn;
+
+typedef struct GcPlanParam
+{
+	int			expr;			/* custom_exprs */
+	uint16		space;			/* text: where its code is looked up */
+	bool		simple;			/* a constant or parameter: cannot fail */
+} GcPlanParam;
+
+typedef enum GcLutType
+{
+	GC_LUT_EXPR,				/* an expression of one Var */
+	GC_LUT_TRANSLATE,			/* code in `space` -> code in `to_space` */
+	GC_LUT_RANK					/* code in `space` -> rank in sort order */
+} GcLutType;
+
+typedef struct GcPlanLut
+{
+	uint8		type;			/* GcLutType */
+	bool		cacheable;		/* immutable and free of parameters */
+	uint16		space;			/* text argument: its dictionary */
+	uint16		to_space;		/* GC_LUT_TRANSLATE */
+	int			expr;			/* GC_LUT_EXPR: custom_exprs */
+	int			attno;			/* the Var's place in custom_scan_tlist */
+	Oid			argtype;
+	Oid			collation;		/* GC_LUT_RANK */
+	GcHash		hash;			/* GC_LUT_EXPR: of the expression */
+	u16			arg;			/* expression of the program, for its range */
+} GcPlanLut;
+
+typedef struct GcPlanList
+{
+	int			expr;			/* custom_exprs: an array */
+	u16			arg;			/* expression compared with its elements */
+} GcPlanList;
+
+typedef enum GcOutputType
+{
+	GC_OUT_NONE,				/* only there for lookup expressions */
+	GC_OUT_VALUE,				/* group key or row output number `ref` */
+	GC_OUT_COUNT,				/* accumulator `ref` */
+	GC_OUT_SUM,					/* sum `ref` */
+	GC_OUT_AVG,					/* sum `ref` over count `ref2` */
+	GC_OUT_MINMAX				/* accumulator `ref`; text: rank, through `lut` */
+} GcOutputType;
+
+typedef struct GcPlanOutput
+{
+	uint8		type;			/* GcOutputType */
+	u16			ref;
+	u16			ref2;			/* count of non-NULL inputs: result is NULL if 0 */
+	u16			scale_ref;		/* accumulator with the largest display scale */
+	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum */
+	uint16		space;			/* text: dictionary of the code */
+	Oid			typid;			/* SQL type of the result */
+	Oid			argtype;		/* of an aggregate's argument */
+} GcPlanOutput;
+
+typedef struct GcPlan
+{
+	uint32		size;
+	uint32		program_size;
+	int			ninputs;
+	int			ncolumns;
+	int			nparams;
+	int			nluts;
+	int			nlists;
+	int			noutputs;		/* entries of custom_scan_tlist */
+	int			nexprs;			/* custom_exprs to evaluate; the rest is display */
+	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
+	double		groups;			/* estimates */
+	double		rows_out;
+	double		build_rows[GC_MAX_BUILDS];
+	bool		build_duplicates[GC_MAX_BUILDS];	/* statistics say keys repeat */
+	GcPlanInput inputs[GC_MAX_INPUTS];
+	GcPlanColumn columns[GC_MAX_COLUMNS];
+	GcPlanParam params[GC_MAX_PARAMS];
+	GcPlanLut	luts[GC_MAX_LUTS];
+	GcPlanList	lists[GC_MAX_LISTS];
+	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];
+	/* the program follows, MAXALIGNed */
+} GcPlan;
+
+#define GC_PLAN_PROGRAM(plan) \
+	((GcProgram *) ((char *) (plan) + MAXALIGN(offsetof(GcPlan, outputs) + \
+												(plan)->noutputs * sizeof(GcPlanOutput))))
+
+extern const CustomScanMethods gc_scan_methods; /* exec/ */
+
+/* hooks.c */
+extern void gc_plan_install_hooks(void);
+
+/* Why the last planned statement of this backend was not offloaded; or NULL. */
+extern const char *gc_last_refusal(void);
+
+#endif							/* GC_PLAN_H */
