@@ -1,0 +1,473 @@
+/*-------------------------------------------------------------------------
+ *
+ * bind.c
+ *	  From the planned program to the bound one: facts about columns, registers,
+ *	  how each build and the groups are kept, which chunks cannot match.
+ *
+ * Runs in a backend, under the guard of its request slot.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "exec.h"
+
+#include "miscadmin.h"
+
+/* A dense build may have so many times more keys than rows, and at most so many. */
+#define DENSE_BUILD_FACTOR		32
+#define DENSE_BUILD_MIN			(1 << 16)
+#define DENSE_BUILD_MAX			((int64) 1 << 28)
+
+/* Dense groups: always up to the first, up to the second if well used. */
+#define DENSE_GROUPS_ALWAYS		(1 << 14)
+#define DENSE_GROUPS_MAX		(1 << 20)
+
+#define HASH_GROUPS_MIN			1024
+#define ROWS_MAX				((uint64) 1 << 31)
+
+static void
+binding_init(GcBinding *b)
+{
+	const GcProgram *p = b->node->logical;
+
+	b->program = palloc(p->size);
+	memcpy(b->program, p, p->size);
+	b->column_facts = palloc0((p->ncolumns + 1) * sizeof(GcFact));
+	b->param_facts = palloc0((p->nparams + 1) * sizeof(GcFact));
+	b->lut_facts = palloc0((p->nluts + 1) * sizeof(GcFact));
+	b->list_has_null = palloc0((p->nlists + 1) * sizeof(bool));
+	b->lists = palloc0((p->nlists + 1) * sizeof(int64 *));
+	b->list_counts = palloc0((p->nlists + 1) * sizeof(uint64));
+	b->params = palloc0((p->nparams + 1) * sizeof(GcParamValue));
+	b->lookups = palloc0((p->nluts + 1) * sizeof(GcLookup *));
+	b->ranges = palloc0((p->nexprs + 1) * sizeof(GcRange));
+}
+
+/*-------------------------------------------------------------------------
+ * Facts about columns
+ *-------------------------------------------------------------------------
+ */
+
+static void
+widen_range(GcRange *r, int64 lo, int64 hi)
+{
+	if (lo > hi)
+		return;
+	if (r->lo > r->hi)
+		*r = (GcRange) {lo, hi};
+	r->lo = Min(r->lo, lo);
+	r->hi = Max(r->hi, hi);
+}
+
+/* What all chunks that this request reads say together. */
+static GcCode
+column_fact(GcBinding *b, GcInputState *in, int c)
+{
+	GcFact	   *f = &b->column_facts[in->first + c];
+	uint8		widths = 0;
+	int16		scale = -1;
+
+	f->range = (GcRange) {1, 0};
+	if (in->dir && in->served.nchunks > 0)
+	{
+		const GcDirColumn *d = &in->dir->columns[in->dir_column[c]];
+
+		widen_range(&f->range, d->min, d->max);
+		f->nullable = d->has_nulls;
+		widths = d->widths;
+		scale = d->dscale;
+	}
+	if (in->private)
+	{
+		const GcEncodedColumn *e = &in->encoded[c];
+
+		widen_range(&f->range, e->min, e->max);
+		f->nullable = f->nullable || e->has_nulls;
+		widths |= e->width;
+		if (e->dscale >= 0)
+		{
+			if (scale >= 0 && scale != e->dscale)
+				return gc_fail(&b->err, GC_NOT_CACHEABLE, "Numeric values of a column differ in scale.");
+			scale = e->dscale;
+		}
+	}
+	if (widths == 0)
+		widths = in->specs[c].kind == GC_FLOAT8 ? 8 : in->specs[c].kind == GC_FLOAT4 ? 4 : 1;
+	f->width = (widths & (widths - 1)) == 0 ? widths : 0;
+	f->scale = Max(scale, 0);
+	return GC_OK;
+}
+
+static GcCode
+column_facts(GcBinding *b)
+{
+	GcCode		code = GC_OK;
+
+	for (int i = 0; i < b->plan->ninputs; i++)
+	{
+		for (int c = 0; c < b->node->inputs[i].ncols && code == GC_OK; c++)
+			code = column_fact(b, &b->node->inputs[i], c);
+	}
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * Skipping chunks
+ *-------------------------------------------------------------------------
+ */
+
+/* Range of a plain column in one chunk, or of a parameter; false for others. */
+static bool
+chunk_range(GcBinding *b, GcInputState *in, uint32 chunk, u16 e, GcRange *r)
+{
+	const GcExpr *x = &gc_exprs(b->program)[e];
+	const GcChunkColumn *cell;
+
+	if (x->op == GC_OP_PARAM)
+	{
+		*r = b->param_facts[x->ref].range;
+		return true;
+	}
+	if (x->op != GC_OP_COLUMN || GC_KIND_IS_FLOAT(x->kind))
+		return false;
+	cell = GC_CELL(in->dir, chunk, in->dir_column[x->ref - in->first]);
+	*r = (GcRange) {cell->min, cell->max};
+	return true;
+}
+
+/* Can a condition be true for some row of this chunk?  When in doubt, yes. */
+static bool
+chunk_may_match(GcBinding *b, GcInputState *in, uint32 chunk, u16 e)
+{
+	const GcExpr *x = &gc_exprs(b->program)[e];
+	GcRange		l,
+				r;
+
+	switch (x->op)
+	{
+		case GC_OP_AND:
+			return chunk_may_match(b, in, chunk, x->arg[0]) && chunk_may_match(b, in, chunk, x->arg[1]);
+		case GC_OP_OR:
+			return chunk_may_match(b, in, chunk, x->arg[0]) || chunk_may_match(b, in, chunk, x->arg[1]);
+		case GC_OP_EQ:
+		case GC_OP_LT:
+		case GC_OP_LE:
+		case GC_OP_GT:
+		case GC_OP_GE:
+			break;
+		default:
+			return true;
+	}
+	if (x->rescale[0] || x->rescale[1] || !chunk_range(b, in, chunk, x->arg[0], &l) ||
+		!chunk_range(b, in, chunk, x->arg[1], &r))
+		return true;
+	if (l.lo > l.hi || r.lo > r.hi)
+		return false;			/* only NULLs */
+	switch (x->op)
+	{
+		case GC_OP_EQ:
+			return l.lo <= r.hi && r.lo <= l.hi;
+		case GC_OP_LT:
+			return l.lo < r.hi;
+		case GC_OP_LE:
+			return l.lo <= r.hi;
+		case GC_OP_GT:
+			return l.hi > r.lo;
+		default:
+			return l.hi >= r.lo;
+	}
+}
+
+/* Mark the served chunks that cannot contribute to the pipelines reading them. */
+static void
+skip_chunks(GcBinding *b)
+{
+	GcProgram  *p = b->program;
+
+	b->node->stats.chunks = b->node->stats.chunks_skipped = 0;
+	for (int i = 0; i < b->plan->ninputs; i++)
+	{
+		GcInputState *in = &b->node->inputs[i];
+
+		if (in->dir == NULL || in->served.nchunks == 0)
+			continue;
+		in->skipped = palloc0(in->served.nchunks * sizeof(bool));
+		b->node->stats.chunks += in->served.nchunks;
+		for (uint32 k = 0; k < in->served.nchunks; k++)
+		{
+			for (int n = 0; n < p->npipelines; n++)
+			{
+				const GcPPipeline *pl = &gc_pipelines(p)[n];
+
+				for (int s = 0; pl->input == i && s < pl->nsteps; s++)
+				{
+					const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+					if (step->type == GC_STEP_FILTER && !in->skipped[k] &&
+						!chunk_may_match(b, in, in->served.chunks[k].chunk, step->expr))
+						in->skipped[k] = true;
+				}
+			}
+			b->node->stats.chunks_skipped += in->skipped[k];
+		}
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Builds
+ *-------------------------------------------------------------------------
+ */
+
+uint64
+gc_input_rows(const GcInputState *in)
+{
+	uint64		rows = in->private_rows;
+
+	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
+	{
+		if (in->skipped == NULL || !in->skipped[k])
+			rows += in->served.chunks[k].nrows;
+	}
+	return rows;
+}
+
+static uint64
+next_pow2(uint64 n)
+{
+	uint64		p = 1;
+
+	while (p < n)
+		p <<= 1;
+	return p;
+}
+
+/* The cached column that a build's only key is, if it is one. */
+static GcColState *
+key_column_state(GcBinding *b, const GcPBuild *build)
+{
+	const GcExpr *x = &gc_exprs(b->program)[gc_refs(b->program)[build->first_key]];
+	GcInputState *in;
+
+	if (x->op != GC_OP_COLUMN)
+		return NULL;
+	in = &b->node->inputs[gc_columns(b->program)[x->ref].input];
+	return in->dir ? in->dir->columns[in->dir_column[x->ref - in->first]].state : NULL;
+}
+
+static bool
+dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
+{
+	const GcPBuild *build = &gc_builds(b->program)[i];
+	GcColState *state;
+	u16			key;
+
+	if (build->nkeys != 1)
+		return false;
+	key = gc_refs(b->program)[build->first_key];
+	if (gc_exprs(b->program)[key].reg == GC_I128)
+		return false;
+	*range = b->ranges[key];
+	if (range->hi - range->lo >= Min(DENSE_BUILD_MAX, Max(DENSE_BUILD_MIN, (i128) rows * DENSE_BUILD_FACTOR)))
+		return false;
+	if (build->unique)
+		return true;
+	if (b->plan->build_duplicates[i])
+		return false;
+
+	/* Not proven unique: try, unless it is known not to be. */
+	state = key_column_state(b, build);
+	if (b->hints->no_dense & 1u << i)
+	{
+		if (state)
+			pg_atomic_write_u32(&state->duplicates, 1);
+		return false;
+	}
+	return state == NULL || pg_atomic_read_u32(&state->duplicates) == 0;
+}
+
+static void
+choose_build(GcBinding *b, int i, uint64 rows)
+{
+	GcPBuild   *build = &gc_builds(b->program)[i];
+	GcBuildValue *v = &b->builds[i];
+	GcRange		range;
+
+	memset(v, 0, sizeof(*v));
+	if (dense_possible(b, i, rows, &range))
+	{
+		build->mode = GC_BUILD_DENSE;
+		build->unique = 1;
+		v->base = (int64) range.lo;
+		v->range = (uint64) (range.hi - range.lo) + 1;
+		return;
+	}
+	build->mode = GC_BUILD_HASH;
+	if (b->hints->no_dense & 1u << i)
+		build->unique = 0;
+	v->cap = (uint64) Min(b->plan->build_rows[i] * 2 + 1024, 2e9);
+	if ((b->hints->build_full & 1u << i) || v->cap > rows)
+		v->cap = rows;
+	v->cap = Max(v->cap, 1);
+	v->slots = next_pow2(2 * v->cap);
+}
+
+/* A probe whose keys all lie in a dense build needs no range check. */
+static GcCode
+bind_probe(GcBinding *b, GcPStep *step)
+{
+	const GcPBuild *build = &gc_builds(b->program)[step->build];
+	const GcBuildValue *v = &b->builds[step->build];
+
+	for (int k = 0; k < build->nkeys; k++)
+	{
+		const GcExpr *pk = &gc_exprs(b->program)[gc_refs(b->program)[step->first_key + k]];
+		const GcExpr *bk = &gc_exprs(b->program)[gc_refs(b->program)[build->first_key + k]];
+
+		if (pk->reg == GC_I128 || bk->reg == GC_I128)
+			return gc_fail(&b->err, GC_UNSUPPORTED, "A join key does not fit in 64 bits.");
+		if (pk->kind == GC_NUMERIC &&
+			(pk->scale != bk->scale || pk->min_scale != pk->scale || bk->min_scale != bk->scale))
+			return gc_fail(&b->err, GC_UNSUPPORTED, "Numeric join keys differ in scale.");
+	}
+	if (build->mode == GC_BUILD_DENSE)
+	{
+		const GcRange *r = &b->ranges[gc_refs(b->program)[step->first_key]];
+
+		step->in_range = r->lo >= v->base && r->hi < v->base + (i128) v->range;
+	}
+	return GC_OK;
+}
+
+/*
+ * Pipelines in order: the rows that can reach each sink decide how builds are
+ * kept.  rows_into[n] bounds the rows that reach the sink of pipeline n.
+ */
+static GcCode
+bind_pipelines(GcBinding *b)
+{
+	GcCode		code = GC_OK;
+
+	for (int n = 0; n < b->program->npipelines && code == GC_OK; n++)
+	{
+		GcPPipeline *pl = &gc_pipelines(b->program)[n];
+		double		rows = gc_input_rows(&b->node->inputs[pl->input]);
+
+		for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
+		{
+			GcPStep    *step = &gc_steps(b->program)[pl->first_step + s];
+
+			if (step->type != GC_STEP_PROBE)
+				continue;
+			code = bind_probe(b, step);
+			if (!gc_builds(b->program)[step->build].unique)
+				rows *= Max(1, b->rows_into[gc_builds(b->program)[step->build].pipeline]);
+		}
+		b->rows_into[n] = (uint64) Min(rows, 1e15);
+		if (pl->sink == GC_SINK_BUILD)
+			choose_build(b, pl->build, b->rows_into[n]);
+	}
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * Groups and rows
+ *-------------------------------------------------------------------------
+ */
+
+/* Number of groups if every combination of key values had one; 0: too many. */
+static uint64
+dense_groups(GcBinding *b, const GcPPipeline *pl)
+{
+	i128		total = 1;
+
+	for (int k = pl->nkeys - 1; k >= 0; k--)
+	{
+		u16			e = gc_refs(b->program)[pl->first_key + k];
+		bool		nullable = (gc_exprs(b->program)[e].flags & GC_NULLABLE) != 0;
+
+		b->group_keys[k].base = (int64) b->ranges[e].lo;
+		b->group_keys[k].stride = (uint64) total;
+		total *= b->ranges[e].hi - b->ranges[e].lo + 1 + nullable;
+		if (total > DENSE_GROUPS_MAX)
+			return 0;
+	}
+	return (uint64) total;
+}
+
+static void
+bind_groups(GcBinding *b, GcPPipeline *pl)
+{
+	uint64		rows = Max(b->rows_into[b->program->npipelines - 1], 1);
+	uint64		dense;
+	double		estimate = Max(b->plan->groups, 1);
+
+	b->ngroups = 1;
+	b->group_slots = 0;
+	pl->group_mode = GC_GROUP_NONE;
+	if (pl->nkeys == 0)
+		return;
+	dense = dense_groups(b, pl);
+	if (dense > 0 && (dense <= DENSE_GROUPS_ALWAYS || dense <= estimate * 4))
+	{
+		pl->group_mode = GC_GROUP_DENSE;
+		b->ngroups = dense;
+		return;
+	}
+	pl->group_mode = GC_GROUP_HASH;
+	for (uint32 i = 0; i < b->hints->group_boost; i++)
+		estimate *= 8;
+	b->ngroups = (uint64) Min(Max(estimate * 2, HASH_GROUPS_MIN), (double) rows);
+	b->ngroups = Min(b->ngroups, (uint64) 1 << 31);
+	b->group_slots = next_pow2(2 * b->ngroups);
+}
+
+static void
+bind_rows(GcBinding *b, const GcPPipeline *pl)
+{
+	uint64		rows = b->rows_into[b->program->npipelines - 1];
+	double		estimate = b->plan->rows_out * 2 + 4096;
+
+	if (b->hints->rows_needed > 0)
+		estimate = b->hints->rows_needed;
+	b->rows_cap = Max(1, Min(Min((uint64) estimate, rows), ROWS_MAX));
+}
+
+GcCode
+gc_bind(GcBinding *b)
+{
+	GcFacts		facts = {0};
+	GcPPipeline *main;
+	GcCode		code;
+
+	binding_init(b);
+	if ((code = gc_serve_inputs(b)) != GC_OK ||
+		(code = column_facts(b)) != GC_OK ||
+		(code = gc_make_lookups(b)) != GC_OK ||
+		(code = gc_eval_params(b)) != GC_OK ||
+		(code = gc_eval_lists(b)) != GC_OK)
+		return code;
+
+	/*
+	 * Rows are needed to type sums, builds to bound rows, types to choose builds:
+	 * a first typing with one row serves the builds, the second is final.
+	 */
+	facts.columns = b->column_facts;
+	facts.params = b->param_facts;
+	facts.luts = b->lut_facts;
+	facts.list_has_null = b->list_has_null;
+	facts.rows = 1;
+	if ((code = gc_program_type(b->program, &facts, b->ranges, &b->err)) != GC_OK)
+		return code;
+	skip_chunks(b);
+	if ((code = bind_pipelines(b)) != GC_OK)
+		return code;
+	facts.rows = Max(b->rows_into[b->program->npipelines - 1], 1);
+	if ((code = gc_program_type_aggs(b->program, &facts, b->ranges, &b->err)) != GC_OK)
+		return code;
+
+	main = &gc_pipelines(b->program)[b->program->npipelines - 1];
+	if (main->sink == GC_SINK_AGGREGATE)
+		bind_groups(b, main);
+	else
+		bind_rows(b, main);
+	return GC_OK;
+}

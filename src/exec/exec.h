@@ -1,0 +1,185 @@
+/*-------------------------------------------------------------------------
+ *
+ * exec.h
+ *	  State of a gpuconc custom scan at execution; private to exec/.
+ *
+ * One execution goes: gather (row sources run, columns loaded) -> slot and guard
+ * -> bind (visibility, delta, lookup tables, parameters, typing, request) ->
+ * submit and wait -> decode into local memory -> slot released -> rows returned.
+ * Everything up to the first returned row may fail into the fallback plan.
+ *
+ * Memory: `cxt` (child of the query's context) holds one execution's data and is
+ * reset by a rescan; text of results is copied into it before the guard is left.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_EXEC_H
+#define GC_EXEC_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "../columns/columns.h"
+#include "../columns/dict.h"
+#include "../columns/encode.h"
+#include "../plan/plan.h"
+#include "../queue/queue.h"
+
+/* One input while it is bound. */
+typedef struct GcInputState
+{
+	Relation	rel;			/* cached table; open for the node's life */
+	PlanState  *child;			/* row source */
+	int			ncols;			/* columns of the program: first_column .. */
+	int			first;
+	GcColSpec  *specs;
+	int		   *dir_column;		/* in the directory; -1 if no chunk is cached */
+	GcDirectory *dir;
+	GcServed	served;
+	GcEncoder  *private;		/* delta or row source rows; NULL if none */
+	uint32		private_rows;
+	const GcEncodedColumn *encoded;
+	GcDictView **dicts;			/* per column; NULL unless text */
+	uint32		nsources;		/* after skipping: chosen chunks, private last */
+	bool	   *skipped;		/* per served chunk: its values cannot match */
+} GcInputState;
+
+/* A lookup table's contents: entry 0 is f(NULL), entry i is f(base + i - 1). */
+typedef struct GcLookup
+{
+	uint32		count;			/* entries, with entry 0 */
+	int64		base;
+	int64	   *values;
+	bool	   *nulls;
+	bool		any_null;		/* beyond entry 0 */
+	int16		scale;			/* numeric results: of all */
+	int64		min;
+	int64		max;
+	GcHash		hash;			/* of the contents */
+	GcDictView *dict;			/* text results: their dictionary */
+} GcLookup;
+
+/* Rows that the device delivered, decoded. */
+typedef struct GcRows
+{
+	uint64		count;
+	int			ncols;
+	Datum	   *values;			/* count * ncols */
+	bool	   *isnull;
+} GcRows;
+
+/* What EXPLAIN (ANALYZE) tells of the executions of a node. */
+typedef struct GcScanStats
+{
+	long		loops;
+	long		offloaded;
+	long		fallbacks;
+	GcCode		last_code;
+	char		last_reason[512];
+	GcRunInfo	run;			/* of the last offloaded execution */
+	uint64		pages_served;
+	uint64		pages_delta;
+	uint64		rows_delta;
+	uint64		rows_source;
+	uint32		chunks;
+	uint32		chunks_skipped;
+	uint64		groups;			/* delivered groups or rows */
+	uint32		chunks_loaded;
+	double		load_ms;
+	double		bind_ms;
+	double		decode_ms;
+	char		group_mode[32];
+} GcScanStats;
+
+typedef struct GcScanState
+{
+	CustomScanState css;
+	GcPlan	   *plan;
+	GcProgram  *logical;
+	List	   *display_tags;
+	ExprState **exprs;			/* plan->nexprs */
+	GcInputState *inputs;
+	PlanState  *fallback;		/* initialised when first needed */
+	bool		started;
+	bool		falling_back;
+	int			loads;			/* times that columns were loaded for this execution */
+	MemoryContext cxt;
+	GcRows		rows;
+	uint64		next_row;
+	GcScanStats stats;
+} GcScanState;
+
+/* What one program has taught this backend about its data (hints.c). */
+typedef struct GcHints
+{
+	GcHash		key;			/* logical program */
+	uint32		no_dense;		/* builds with duplicate keys */
+	uint32		build_full;		/* builds whose estimate was too small */
+	uint32		group_boost;	/* powers of 8 */
+	uint64		rows_needed;	/* of a row sink */
+} GcHints;
+
+extern GcHints *gc_hints(const GcProgram *logical);
+
+/* Everything that binding works out. */
+typedef struct GcBinding
+{
+	GcScanState *node;
+	GcPlan	   *plan;
+	GcProgram  *program;		/* copy, becoming the bound form */
+	GcHints    *hints;
+	int			slot;
+	GcError		err;
+	GcFact	   *column_facts;
+	GcFact	   *param_facts;
+	GcFact	   *lut_facts;
+	bool	   *list_has_null;
+	GcRange    *ranges;			/* nexprs */
+	GcParamValue *params;
+	GcLookup  **lookups;
+	int64	  **lists;
+	uint64	   *list_counts;
+	GcDictView **spaces;		/* per column */
+	GcBuildValue builds[GC_MAX_BUILDS];
+	GcGroupKeyValue group_keys[GC_MAX_KEYS];
+	uint64		ngroups;
+	uint64		group_slots;
+	uint64		rows_cap;
+	uint64		rows_into[GC_MAX_BUILDS + 1];	/* bound, per pipeline */
+	GcRequest  *request;
+} GcBinding;
+
+/* gather.c: inputs.  GC_OK or the reason for the fallback. */
+extern GcCode gc_open_inputs(GcScanState *node, GcError *err);
+extern void gc_close_inputs(GcScanState *node);
+extern GcCode gc_run_row_sources(GcScanState *node, GcError *err);
+extern GcCode gc_load_inputs(GcScanState *node, GcError *err);
+extern GcCode gc_serve_inputs(GcBinding *b);
+
+/* lookup.c */
+extern GcCode gc_make_lookups(GcBinding *b);
+extern GcDictView *gc_space_dict(GcBinding *b, uint16 space);
+
+/* The value of a code, blank-padded where its type is; palloc'd. */
+extern Datum gc_text_value(GcBinding *b, uint16 space, uint32 code);
+
+/* values.c: parameters and lists. */
+extern GcCode gc_eval_params(GcBinding *b);
+extern GcCode gc_eval_lists(GcBinding *b);
+extern bool gc_guarded(void (*callback) (void *arg), void *arg);
+
+/* bind.c: the bound program and the request. */
+extern GcCode gc_bind(GcBinding *b);
+extern uint64 gc_input_rows(const GcInputState *in);
+
+/* request.c */
+extern GcCode gc_make_request(GcBinding *b);
+
+/* result.c */
+extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
+
+/* explain.c */
+extern void gc_explain(CustomScanState *css, List *ancestors, ExplainState *es);
+
+#endif							/* GC_EXEC_H */

@@ -1,0 +1,144 @@
+/*-------------------------------------------------------------------------
+ *
+ * explain.c
+ *	  What EXPLAIN says about a gpuconc node.
+ *
+ * Plan properties always; what happened only under ANALYZE; details only under
+ * VERBOSE.  One fact per property.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "exec.h"
+
+#include "commands/explain.h"
+#include "nodes/makefuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/builtins.h"
+#include "utils/ruleutils.h"
+
+#include "../columns/arena.h"
+
+static const char *
+input_name(GcScanState *node, int input)
+{
+	const GcPlanInput *in = &node->plan->inputs[input];
+	char	   *name;
+
+	if (!OidIsValid(in->relid))
+		return "row source";
+	name = get_rel_name(in->relid);
+	return name ? quote_identifier(name) : "dropped table";
+}
+
+/* Clauses of one pipeline with one tag, deparsed and joined. */
+static char *
+clauses_text(GcScanState *node, int tag, const char *separator, List *context, bool prefix)
+{
+	CustomScan *cscan = (CustomScan *) node->css.ss.ps.plan;
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, node->display_tags)
+	{
+		Node	   *expr;
+
+		if (lfirst_int(lc) != tag)
+			continue;
+		expr = list_nth(cscan->custom_exprs, node->plan->nexprs + foreach_current_index(lc));
+		if (buf.len > 0)
+			appendStringInfoString(&buf, separator);
+		appendStringInfoString(&buf, deparse_expression(expr, context, prefix, false));
+	}
+	return buf.data;
+}
+
+static void
+explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainState *es)
+{
+	const GcPPipeline *pl = &gc_pipelines(node->logical)[n];
+	const char *name = input_name(node, pl->input);
+	char	   *filter = clauses_text(node, GC_DISPLAY_TAG(n, 0), " AND ", context, prefix);
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, name);
+	if (pl->sink == GC_SINK_BUILD)
+		appendStringInfo(&buf, " by %s",
+						 clauses_text(node, GC_DISPLAY_TAG(n, 1 + pl->build), ", ", context, prefix));
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(node->logical)[pl->first_step + s];
+
+		if (step->type != GC_STEP_PROBE)
+			continue;
+		appendStringInfo(&buf, ", probes %s with %s",
+						 input_name(node, gc_pipelines(node->logical)[gc_builds(node->logical)[step->build].pipeline].input),
+						 clauses_text(node, GC_DISPLAY_TAG(n, 1 + step->build), ", ", context, prefix));
+	}
+	ExplainPropertyText(pl->sink == GC_SINK_BUILD ? "Build" : "Stream", buf.data, es);
+	if (filter[0])
+		ExplainPropertyText(pl->sink == GC_SINK_BUILD ? "Build Filter" : "Stream Filter", filter, es);
+}
+
+static void
+explain_run(GcScanState *node, ExplainState *es)
+{
+	const GcScanStats *s = &node->stats;
+	const GcRunInfo *r = &s->run;
+	GcDeviceStatus *device = gc_device_status();
+
+	ExplainPropertyText("Device", device->info.name, es);
+	ExplainPropertyUInteger("Pages Served", NULL, s->pages_served, es);
+	ExplainPropertyUInteger("Delta Pages", NULL, s->pages_delta, es);
+	ExplainPropertyUInteger("Delta Rows", NULL, s->rows_delta, es);
+	ExplainPropertyFloat("Kernel Time", "ms", r->run_ms, 3, es);
+	if (!es->verbose)
+		return;
+	ExplainPropertyUInteger("Chunks", NULL, s->chunks, es);
+	ExplainPropertyUInteger("Chunks Skipped", NULL, s->chunks_skipped, es);
+	ExplainPropertyUInteger("Chunks Loaded", NULL, s->chunks_loaded, es);
+	ExplainPropertyUInteger("Row Source Rows", NULL, s->rows_source, es);
+	ExplainPropertyText("Groups", s->group_mode, es);
+	ExplainPropertyFloat("Load Time", "ms", s->load_ms, 3, es);
+	ExplainPropertyFloat("Bind Time", "ms", s->bind_ms, 3, es);
+	ExplainPropertyFloat("Queue Time", "ms", r->queue_ms, 3, es);
+	ExplainPropertyFloat("Compile Time", "ms", r->compile_ms, 3, es);
+	ExplainPropertyFloat("Copy Time", "ms", r->copy_ms, 3, es);
+	ExplainPropertyFloat("Device Time", "ms", r->total_ms, 3, es);
+	ExplainPropertyFloat("Decode Time", "ms", s->decode_ms, 3, es);
+	ExplainPropertyUInteger("Copied", "kB", r->copied_bytes / 1024, es);
+	ExplainPropertyUInteger("Read", "kB", r->read_bytes / 1024, es);
+	ExplainPropertyUInteger("Kernels", NULL, r->kernels, es);
+	ExplainPropertyUInteger("Kernels Compiled", NULL, r->compiled, es);
+	ExplainPropertyUInteger("Builds Run", NULL, r->builds_run, es);
+	ExplainPropertyUInteger("Builds Shared", NULL, r->builds_shared, es);
+	ExplainPropertyUInteger("Blocks", NULL, r->blocks, es);
+	ExplainPropertyUInteger("Threads per Block", NULL, r->threads, es);
+	ExplainPropertyUInteger("Shared Memory per Block", "kB", (r->shared_bytes + 1023) / 1024, es);
+	ExplainPropertyUInteger("Registers per Thread", NULL, r->registers, es);
+	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);
+}
+
+void
+gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GcScanState *node = (GcScanState *) css;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
+	bool		prefix = list_length(es->rtable) > 1 || es->verbose;
+
+	for (int n = node->logical->npipelines - 1; n >= 0; n--)
+		explain_pipeline(node, n, context, prefix, es);
+	if (!es->analyze)
+		return;
+	if (node->stats.fallbacks > 0)
+	{
+		ExplainPropertyText("Fallback", gc_code_name(node->stats.last_code), es);
+		if (node->stats.last_reason[0])
+			ExplainPropertyText("Fallback Reason", node->stats.last_reason, es);
+	}
+	else
+		ExplainPropertyText("Fallback", "no", es);
+	if (node->stats.offloaded > 0)
+		explain_run(node, es);
+}

@@ -1,0 +1,305 @@
+/*-------------------------------------------------------------------------
+ *
+ * gather.c
+ *	  Inputs of one execution: tables opened, row sources run, columns loaded,
+ *	  pages judged, the delta read.
+ *
+ * Row sources and loads come before the request slot is taken, since no guard may
+ * be held meanwhile; judging pages and reading the delta come after, under the
+ * slot's guard.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "exec.h"
+
+#include "access/table.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "../columns/arena.h"
+
+/* Columns are loaded at most so often for one execution; then delta it is. */
+#define MAX_LOADS	2
+
+static void
+start_input(GcScanState *node, int i)
+{
+	GcInputState *in = &node->inputs[i];
+	const GcPInput *pin = &gc_inputs(node->logical)[i];
+
+	in->first = pin->first_column;
+	in->ncols = pin->ncolumns;
+	in->specs = palloc0((in->ncols + 1) * sizeof(GcColSpec));
+	in->dir_column = palloc0((in->ncols + 1) * sizeof(int));
+	in->dicts = palloc0((in->ncols + 1) * sizeof(GcDictView *));
+	in->private = NULL;
+	in->private_rows = 0;
+	in->encoded = NULL;
+	in->dir = NULL;
+}
+
+/* The table must still be what the plan was made for; columns may have changed. */
+static GcCode
+open_table(GcScanState *node, int i, GcError *err)
+{
+	GcInputState *in = &node->inputs[i];
+	const char *reason;
+
+	in->rel = table_open(node->plan->inputs[i].relid, NoLock);
+	if (!gc_rel_cacheable(in->rel, node->css.ss.ps.state->es_snapshot, &reason))
+		return gc_fail(err, GC_UNSUPPORTED, "Table \"%s\" cannot be read from the column cache: %s.",
+					   RelationGetRelationName(in->rel), reason);
+	for (int c = 0; c < in->ncols; c++)
+	{
+		const GcPColumn *col = &gc_columns(node->logical)[in->first + c];
+
+		if (!gc_col_spec(in->rel, col->attnum, &in->specs[c], &reason))
+			return gc_fail(err, GC_UNSUPPORTED, "Column %d of table \"%s\" cannot be cached: %s.",
+						   col->attnum, RelationGetRelationName(in->rel), reason);
+		if (in->specs[c].kind != col->kind)
+			return gc_fail(err, GC_UNSUPPORTED, "Column %d of table \"%s\" has changed its type.",
+						   col->attnum, RelationGetRelationName(in->rel));
+	}
+	return GC_OK;
+}
+
+GcCode
+gc_open_inputs(GcScanState *node, GcError *err)
+{
+	GcCode		code = GC_OK;
+
+	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
+	{
+		start_input(node, i);
+		if (OidIsValid(node->plan->inputs[i].relid))
+			code = open_table(node, i, err);
+	}
+	return code;
+}
+
+void
+gc_close_inputs(GcScanState *node)
+{
+	for (int i = 0; i < node->plan->ninputs; i++)
+	{
+		if (node->inputs[i].rel)
+			table_close(node->inputs[i].rel, NoLock);
+		node->inputs[i].rel = NULL;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Row sources
+ *-------------------------------------------------------------------------
+ */
+
+static GcCode
+run_row_source(GcScanState *node, GcInputState *in, GcError *err)
+{
+	Datum	   *values = palloc((in->ncols + 1) * sizeof(Datum));
+	bool	   *isnull = palloc((in->ncols + 1) * sizeof(bool));
+
+	for (int c = 0; c < in->ncols; c++)
+	{
+		const GcPColumn *col = &gc_columns(node->logical)[in->first + c];
+		const GcPlanColumn *type = &node->plan->columns[in->first + c];
+
+		in->specs[c] = (GcColSpec) {.kind = col->kind,.rtrim = col->rtrim,
+			.typid = getBaseType(type->typid),.typmod = type->typmod,.collation = type->collation};
+		if (col->kind == GC_TEXT)
+			in->dicts[c] = gc_dict_view(NULL, col->rtrim);
+	}
+	in->private = gc_encoder_create(in->ncols, in->specs, in->dicts, NULL);
+	for (;;)
+	{
+		TupleTableSlot *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		slot = ExecProcNode(in->child);
+		if (TupIsNull(slot))
+			break;
+		for (int c = 0; c < in->ncols; c++)
+			values[c] = slot_getattr(slot, gc_columns(node->logical)[in->first + c].attnum, &isnull[c]);
+		gc_encoder_add(in->private, values, isnull);
+		if (gc_encoder_memory(in->private) > gc_arena_size())
+			return gc_fail(err, GC_CACHE_FULL, "A row source returns more than fits the column cache.");
+	}
+	in->private_rows = gc_encoder_rows(in->private);
+	node->stats.rows_source += in->private_rows;
+	return GC_OK;
+}
+
+GcCode
+gc_run_row_sources(GcScanState *node, GcError *err)
+{
+	GcCode		code = GC_OK;
+
+	node->stats.rows_source = 0;
+	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
+	{
+		if (node->inputs[i].child)
+			code = run_row_source(node, &node->inputs[i], err);
+	}
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * Tables
+ *-------------------------------------------------------------------------
+ */
+
+GcCode
+gc_load_inputs(GcScanState *node, GcError *err)
+{
+	GcCode		code = GC_OK;
+
+	node->loads++;
+	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
+	{
+		GcInputState *in = &node->inputs[i];
+		GcLoadStats stats = {0};
+
+		if (in->rel == NULL)
+			continue;
+		code = gc_load_columns(in->rel, in->ncols, in->specs, &stats, err);
+		node->stats.chunks_loaded += stats.chunks_loaded;
+		node->stats.load_ms += stats.ms;
+	}
+	return code;
+}
+
+static const char *
+problem_text(GcColProblem problem)
+{
+	switch (problem)
+	{
+		case GC_COL_MANY_VALUES:
+			return "it has too many distinct values for a dictionary";
+		case GC_COL_NUMERIC_RANGE:
+			return "a numeric value is NaN, infinite or beyond 64 bits";
+		case GC_COL_NUMERIC_SCALE:
+			return "its numeric values differ in scale";
+		default:
+			return "a text value is too long";
+	}
+}
+
+static GcCode
+problem_fail(GcInputState *in, int c, GcColProblem problem, GcError *err)
+{
+	return gc_fail(err, GC_NOT_CACHEABLE, "Column %d of %s%s%s cannot be used: %s.",
+				   in->rel ? in->specs[c].attnum : c + 1,
+				   in->rel ? "table \"" : "a row source",
+				   in->rel ? RelationGetRelationName(in->rel) : "", in->rel ? "\"" : "",
+				   problem_text(problem));
+}
+
+/* Find the directory's columns.  Missing ones mean: load, or else all delta. */
+static GcCode
+find_columns(GcScanState *node, GcInputState *in, bool *missing, GcError *err)
+{
+	*missing = in->dir == NULL;
+	for (int c = 0; c < in->ncols && in->dir; c++)
+	{
+		in->dir_column[c] = gc_directory_column(in->dir, &in->specs[c]);
+		if (in->dir_column[c] < 0)
+			*missing = true;
+		else if (in->dir->columns[in->dir_column[c]].problem != GC_COL_OK)
+			return problem_fail(in, c, in->dir->columns[in->dir_column[c]].problem, err);
+		else
+			gc_column_touch(in->dir, in->dir_column[c]);
+	}
+	return GC_OK;
+}
+
+/* Read what is not served from chunks, into a private chunk. */
+static GcCode
+read_delta(GcScanState *node, GcInputState *in, GcError *err)
+{
+	uint8	   *widths = palloc0(in->ncols + 1);
+	GcCode		code;
+
+	if ((uint64) in->served.pages_delta * BLCKSZ / 8 > gc_arena_size())
+		return gc_fail(err, GC_CACHE_FULL,
+					   "%u pages of table \"%s\" are not all-visible, too many to be read for each query.",
+					   in->served.pages_delta, RelationGetRelationName(in->rel));
+	for (int c = 0; c < in->ncols; c++)
+	{
+		if (in->dir && (in->dir->columns[in->dir_column[c]].widths &
+						(in->dir->columns[in->dir_column[c]].widths - 1)) == 0)
+			widths[c] = in->dir->columns[in->dir_column[c]].widths;
+	}
+	in->private = gc_encoder_create(in->ncols, in->specs, in->dicts, widths);
+	code = gc_delta_scan(in->rel, node->css.ss.ps.state->es_snapshot, &in->served, in->private, err);
+	in->private_rows = code == GC_OK ? gc_encoder_rows(in->private) : 0;
+	node->stats.rows_delta += in->private_rows;
+	return code;
+}
+
+static GcCode
+serve_table(GcScanState *node, GcInputState *in, GcError *err)
+{
+	bool		missing;
+	GcCode		code;
+
+	in->dir = gc_directory(in->rel);
+	code = find_columns(node, in, &missing, err);
+	if (code != GC_OK)
+		return code;
+	if (missing && node->loads < MAX_LOADS)
+		return gc_fail(err, GC_RETRY_LOAD, "Columns are not loaded.");
+	if (missing)
+		in->dir = NULL;
+	gc_serve(in->rel, in->dir, &in->served);
+	if (in->served.worth_reload && node->loads == 0)
+		return gc_fail(err, GC_RETRY_LOAD, "Chunks are out of date.");
+	if (in->served.pages_reloadable > 0 && !in->served.worth_reload)
+		gc_load_in_background(in->rel);
+
+	for (int c = 0; c < in->ncols; c++)
+	{
+		if (in->specs[c].kind == GC_TEXT)
+			in->dicts[c] = gc_dict_view(in->dir ? in->dir->columns[in->dir_column[c]].state : NULL,
+										in->specs[c].rtrim);
+	}
+	node->stats.pages_served += in->served.pages_served;
+	node->stats.pages_delta += in->served.pages_delta;
+	in->private = NULL;
+	in->private_rows = 0;
+	if (in->served.nranges > 0)
+		code = read_delta(node, in, err);
+	return code;
+}
+
+GcCode
+gc_serve_inputs(GcBinding *b)
+{
+	GcScanState *node = b->node;
+	GcCode		code = GC_OK;
+
+	node->stats.pages_served = node->stats.pages_delta = node->stats.rows_delta = 0;
+	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
+	{
+		GcInputState *in = &node->inputs[i];
+
+		if (in->rel)
+			code = serve_table(node, in, &b->err);
+		if (code != GC_OK || in->private == NULL)
+			continue;
+		/* A row source's encoder is finished only once, however many attempts. */
+		if (in->rel || in->encoded == NULL)
+			in->encoded = gc_encoder_finish(in->private);
+		for (int c = 0; c < in->ncols && code == GC_OK; c++)
+		{
+			if (in->encoded[c].problem != GC_COL_OK)
+				code = problem_fail(in, c, in->encoded[c].problem, &b->err);
+		}
+		if (in->private_rows == 0)
+			in->private = in->rel ? NULL : in->private;
+	}
+	return code;
+}

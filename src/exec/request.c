@@ -1,0 +1,373 @@
+/*-------------------------------------------------------------------------
+ *
+ * request.c
+ *	  Writing a request: the bound program and its values in one arena block.
+ *
+ * Laid out in two passes with one cursor: the first only counts, the second
+ * writes.  The device part comes last and is copied to the device as it is; its
+ * inner addresses are offsets, which the worker makes absolute.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "exec.h"
+
+#include "../columns/arena.h"
+
+#define DEVICE_ALIGN	64
+
+typedef struct Cursor
+{
+	char	   *base;			/* NULL while counting */
+	Size		at;
+} Cursor;
+
+/* Space for n bytes; where it is, or NULL while counting. */
+static void *
+take(Cursor *c, Size n)
+{
+	char	   *p = c->base ? c->base + c->at : NULL;
+
+	c->at += MAXALIGN(n);
+	return p;
+}
+
+/* Space in the device part: its offset there; *p as take(). */
+static u64
+take_device(Cursor *c, Size n, void **p)
+{
+	u64			off = c->at;
+
+	*p = c->base ? c->base + c->at : NULL;
+	c->at += TYPEALIGN(DEVICE_ALIGN, n);
+	return off;
+}
+
+/*-------------------------------------------------------------------------
+ * Device part
+ *-------------------------------------------------------------------------
+ */
+
+/* The chunks that an input is read from, and which of their rows count. */
+static void
+write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v)
+{
+	GcInputState *in = &b->node->inputs[i];
+	uint32		n = in->private ? 1 : 0;
+	GcSource   *sources;
+	void	   *p;
+
+	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
+		n += !in->skipped[k];
+	in->nsources = n;
+	v->nsources = n;
+	v->nprivate = in->private ? 1 : 0;
+	v->rows = gc_input_rows(in);
+	v->dir = in->dir;
+	v->max_rows = in->private_rows;
+	v->sources_off = take_device(c, n * sizeof(GcSource), &p);
+	sources = p;
+
+	n = 0;
+	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
+	{
+		const GcServedChunk *chunk = &in->served.chunks[k];
+		u64			valid = 0;
+
+		if (in->skipped[k])
+			continue;
+		if (chunk->valid)
+		{
+			valid = take_device(c, chunk->valid_bytes, &p);
+			if (p)
+				memcpy(p, chunk->valid, chunk->valid_bytes);
+		}
+		v->max_rows = Max(v->max_rows, chunk->nrows);
+		if (sources)
+			sources[n] = (GcSource) {valid, chunk->chunk, chunk->nrows};
+		n++;
+	}
+	if (in->private && sources)
+		sources[n] = (GcSource) {0, GC_PRIVATE_CHUNK, in->private_rows};
+}
+
+static void
+write_columns(GcBinding *b, int i, Cursor *c, GcColumnValue *v)
+{
+	GcInputState *in = &b->node->inputs[i];
+
+	for (int k = 0; k < in->ncols; k++)
+	{
+		const GcEncodedColumn *e;
+		GcCol	   *col;
+		void	   *p,
+				   *data,
+				   *nulls = NULL;
+		u64			data_off,
+					nulls_off = 0;
+
+		v[k].dir_column = in->dir ? in->dir_column[k] : -1;
+		v[k].private_off = 0;
+		if (in->private == NULL)
+			continue;
+		e = &in->encoded[k];
+		v[k].private_off = take_device(c, sizeof(GcCol), &p);
+		col = p;
+		data_off = take_device(c, e->data_bytes, &data);
+		if (e->null_bytes > 0)
+			nulls_off = take_device(c, e->null_bytes, &nulls);
+		if (col == NULL)
+			continue;
+		gc_encoder_write(in->private, k, data, nulls);
+		*col = (GcCol) {data_off, nulls_off, e->base, e->width, in->private_rows};
+	}
+}
+
+static void
+write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
+{
+	const GcPLut *lut = &gc_luts(b->program)[i];
+	const GcLookup *l = b->lookups[i];
+	void	   *data,
+			   *nulls;
+
+	v->base = l->base;
+	v->data_off = take_device(c, (Size) l->count * lut->width, &data);
+	v->nulls_off = lut->nullable ? take_device(c, l->count, &nulls) : 0;
+	if (data == NULL)
+		return;
+	for (uint32 k = 0; k < l->count; k++)
+	{
+		if (lut->width == 1)
+			((uint8 *) data)[k] = l->values[k];
+		else if (lut->width == 4)
+			((int32 *) data)[k] = l->values[k];
+		else
+			((int64 *) data)[k] = l->values[k];
+	}
+	if (lut->nullable)
+		memcpy(nulls, l->nulls, l->count);
+}
+
+static void
+write_list(GcBinding *b, int i, Cursor *c, GcListValue *v)
+{
+	void	   *data;
+
+	v->count = b->list_counts[i];
+	v->data_off = take_device(c, (v->count + 1) * sizeof(int64), &data);
+	if (data && v->count > 0)
+		memcpy(data, b->lists[i], v->count * sizeof(int64));
+}
+
+/*-------------------------------------------------------------------------
+ * Sharing of builds
+ *-------------------------------------------------------------------------
+ */
+
+static void
+mix(GcHash *h, const void *bytes, Size n)
+{
+	GcHash		x = gc_hash_bytes(bytes, n, h->h[0]);
+
+	h->h[0] = x.h[0] ^ h->h[1];
+	h->h[1] = x.h[1] + h->h[0];
+}
+
+/* Mix in an expression tree, without the program's own numbering. */
+static void
+mix_expr(GcBinding *b, GcHash *h, u16 e)
+{
+	GcExpr		x = gc_exprs(b->program)[e];
+	u16			arg[3] = {x.arg[0], x.arg[1], x.arg[2]};
+	u16			ref = x.ref;
+
+	x.ref = 0;
+	x.arg[0] = x.arg[1] = x.arg[2] = 0;
+	mix(h, &x, sizeof(x));
+	switch (x.op)
+	{
+		case GC_OP_COLUMN:
+			mix(h, &gc_columns(b->program)[ref].attnum, sizeof(i16));
+			break;
+		case GC_OP_PARAM:
+			mix(h, &b->params[ref], sizeof(GcParamValue));
+			break;
+		case GC_OP_LUT:
+			mix(h, &b->lookups[ref]->hash, sizeof(GcHash));
+			break;
+		case GC_OP_IN:
+			mix(h, b->lists[ref] ? b->lists[ref] : (void *) "", b->list_counts[ref] * sizeof(int64));
+			break;
+		case GC_OP_PAYLOAD:
+			mix_expr(b, h, gc_payloads(b->program)[ref].expr);
+			break;
+		default:
+			break;
+	}
+	for (int i = 0; i < 3; i++)
+	{
+		if (arg[i] != GC_NONE)
+			mix_expr(b, h, arg[i]);
+	}
+}
+
+/*
+ * Identity of what build i will contain: its directory, when that is exactly what
+ * is read, and everything that is computed from it.  Zero if it is this request's
+ * alone.
+ */
+static GcHash
+share_hash(GcBinding *b, int i)
+{
+	const GcPBuild *build = &gc_builds(b->program)[i];
+	const GcPPipeline *pl = &gc_pipelines(b->program)[build->pipeline];
+	const GcInputState *in = &b->node->inputs[pl->input];
+	GcBuildValue *v = &b->builds[i];
+	GcHash		none = {{0, 0}};
+	GcHash		h = {{0x6770, 0x636f}};
+	uint32		shape[5] = {build->mode, build->unique, build->nkeys, build->npayloads, pl->nsteps};
+
+	if (in->private || in->dir == NULL || !in->served.complete)
+		return none;
+	mix(&h, &in->dir->id, sizeof(in->dir->id));
+	mix(&h, shape, sizeof(shape));
+	mix(&h, &v->base, sizeof(v->base) + sizeof(v->range) + sizeof(v->cap) + sizeof(v->slots));
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(b->program)[pl->first_step + s];
+
+		mix(&h, &step->type, sizeof(step->type));
+		if (step->type == GC_STEP_FILTER)
+		{
+			mix_expr(b, &h, step->expr);
+			continue;
+		}
+		if (b->builds[step->build].share.h[0] == 0)
+			return none;
+		mix(&h, &b->builds[step->build].share, sizeof(GcHash));
+		for (int k = 0; k < gc_builds(b->program)[step->build].nkeys; k++)
+			mix_expr(b, &h, gc_refs(b->program)[step->first_key + k]);
+	}
+	for (int k = 0; k < build->nkeys; k++)
+		mix_expr(b, &h, gc_refs(b->program)[build->first_key + k]);
+	for (int k = 0; k < build->npayloads; k++)
+		mix_expr(b, &h, gc_payloads(b->program)[build->first_payload + k].expr);
+	return h;
+}
+
+/*-------------------------------------------------------------------------
+ * The request
+ *-------------------------------------------------------------------------
+ */
+
+static int
+group_key_words(const GcProgram *p)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[p->npipelines - 1];
+	int			words = pl->nkeys;
+
+	for (int k = 0; k < pl->nkeys; k++)
+	{
+		if (gc_exprs(p)[gc_refs(p)[pl->first_key + k]].flags & GC_NULLABLE)
+			return words + 1;
+	}
+	return words;
+}
+
+/* The part that only the worker reads. */
+static GcRequest *
+write_values(GcBinding *b, Cursor *c)
+{
+	const GcProgram *p = b->program;
+	GcRequest	counted;
+	GcRequest  *r = take(c, sizeof(GcRequest));
+
+	if (r == NULL)
+		r = &counted;
+	memset(r, 0, sizeof(*r));
+	r->program = take(c, p->size);
+	r->params = take(c, p->nparams * sizeof(GcParamValue));
+	r->luts = take(c, p->nluts * sizeof(GcLutValue));
+	r->lists = take(c, p->nlists * sizeof(GcListValue));
+	r->inputs = take(c, p->ninputs * sizeof(GcInputValue));
+	r->columns = take(c, p->ncolumns * sizeof(GcColumnValue));
+	r->builds = take(c, p->nbuilds * sizeof(GcBuildValue));
+	r->payload_bases = take(c, p->npayloads * sizeof(i64));
+	r->group_keys = take(c, GC_MAX_KEYS * sizeof(GcGroupKeyValue));
+	if (c->base == NULL)
+		return NULL;
+
+	memcpy(r->program, p, p->size);
+	r->program_hash = gc_hash_bytes(p, p->size, 0);
+	memcpy(r->params, b->params, p->nparams * sizeof(GcParamValue));
+	memcpy(r->builds, b->builds, p->nbuilds * sizeof(GcBuildValue));
+	memcpy(r->group_keys, b->group_keys, sizeof(b->group_keys));
+	for (int i = 0; i < p->npayloads; i++)
+	{
+		const GcPPayload *pay = &gc_payloads(p)[i];
+
+		/* Code 0 is NULL in nullable payloads: values begin at 1. */
+		r->payload_bases[i] = pay->reg == GC_F32 || pay->reg == GC_F64 ? 0
+			: (i64) (b->ranges[pay->expr].lo - pay->nullable);
+	}
+	r->ngroups = b->ngroups;
+	r->group_slots = b->group_slots;
+	r->rows_cap = b->rows_cap;
+	r->group_key_words = group_key_words(p);
+	return r;
+}
+
+/* Everything; counts when c->base is NULL. */
+static GcRequest *
+write_request(GcBinding *b, Cursor *c)
+{
+	const GcProgram *p = b->program;
+	GcRequest  *r = write_values(b, c);
+	GcInputValue in;
+	GcLutValue	lut;
+	GcListValue list;
+	GcColumnValue *columns = r ? r->columns : palloc((p->ncolumns + 1) * sizeof(GcColumnValue));
+	Cursor		dev;
+
+	c->at = TYPEALIGN(DEVICE_ALIGN, c->at);
+	dev.base = c->base ? c->base + c->at : NULL;
+	dev.at = DEVICE_ALIGN;		/* offset 0 means none */
+	for (int i = 0; i < p->ninputs; i++)
+	{
+		write_sources(b, i, &dev, r ? &r->inputs[i] : &in);
+		write_columns(b, i, &dev, &columns[gc_inputs(p)[i].first_column]);
+	}
+	for (int i = 0; i < p->nluts; i++)
+		write_lookup(b, i, &dev, r ? &r->luts[i] : &lut);
+	for (int i = 0; i < p->nlists; i++)
+		write_list(b, i, &dev, r ? &r->lists[i] : &list);
+	if (r)
+	{
+		r->device_part = dev.base;
+		r->device_bytes = dev.at;
+	}
+	c->at += dev.at;
+	return r;
+}
+
+GcCode
+gc_make_request(GcBinding *b)
+{
+	Cursor		c = {NULL, 0};
+	Size		size;
+
+	for (int i = 0; i < b->program->nbuilds; i++)
+		b->builds[i].share = share_hash(b, i);
+
+	(void) write_request(b, &c);
+	size = c.at;
+	c.base = gc_arena_alloc(size);
+	if (c.base == NULL)
+		return gc_fail(&b->err, GC_CACHE_FULL, "A request of %zu kB does not fit the shared memory.",
+					   size / 1024);
+	/* Nothing from here to the hand-over can raise an error. */
+	c.at = 0;
+	b->request = write_request(b, &c);
+	b->request->size = size;
+	return GC_OK;
+}

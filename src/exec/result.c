@@ -1,0 +1,360 @@
+/*-------------------------------------------------------------------------
+ *
+ * result.c
+ *	  From accumulators and raw values to datums.
+ *
+ * Everything is decoded at once, into the node's memory, while the request slot
+ * (and with it the dictionaries) is still held.  Where SQL's aggregate is more
+ * than a conversion of the accumulator, PostgreSQL's own function computes it, so
+ * that scale and spelling are its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "exec.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+typedef struct Decoder
+{
+	GcBinding  *b;
+	const GcProgram *p;
+	const GcPPipeline *pl;
+	const GcResult *result;
+	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
+	uint32	   *rank_codes[GC_MAX_LUTS];	/* inverse of a ranking, when needed */
+	GcCode		code;
+} Decoder;
+
+static const GcExpr *
+decoder_expr(Decoder *d, u16 first, u16 n)
+{
+	return &gc_exprs(d->p)[gc_refs(d->p)[first + n]];
+}
+
+/* A raw value as SQL's value. */
+static Datum
+raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, uint16 space)
+{
+	float4		f4;
+	float8		f8;
+
+	switch (kind)
+	{
+		case GC_BOOL:
+			return BoolGetDatum(raw != 0);
+		case GC_INT2:
+			return Int16GetDatum((int16) raw);
+		case GC_INT4:
+			return Int32GetDatum((int32) raw);
+		case GC_INT8:
+			return Int64GetDatum(raw);
+		case GC_FLOAT4:
+			memcpy(&f4, &raw, sizeof(f4));
+			return Float4GetDatum(f4);
+		case GC_FLOAT8:
+			memcpy(&f8, &raw, sizeof(f8));
+			return Float8GetDatum(f8);
+		case GC_NUMERIC:
+			return gc_int128_to_numeric(raw, scale);
+		case GC_DATE:
+			return DateADTGetDatum((DateADT) raw);
+		case GC_TEXT:
+			return gc_text_value(d->b, space, (uint32) raw);
+		default:				/* timestamps */
+			return TimestampGetDatum(raw);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Keys and plain outputs
+ *-------------------------------------------------------------------------
+ */
+
+static Datum
+key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
+{
+	const GcExpr *e = decoder_expr(d, d->pl->first_key, out->ref);
+	bool		nullable = (e->flags & GC_NULLABLE) != 0;
+	int64		raw;
+
+	if (d->pl->group_mode == GC_GROUP_DENSE)
+	{
+		const GcGroupKeyValue *k = &d->b->group_keys[out->ref];
+		int64		code = (g / k->stride) % d->dims[out->ref];
+
+		*isnull = nullable && code == 0;
+		raw = k->base + code - nullable;
+	}
+	else
+	{
+		const i64  *keys = d->result->keys + g * d->b->request->group_key_words;
+
+		*isnull = nullable && (keys[d->pl->nkeys] >> out->ref & 1);
+		raw = keys[out->ref];
+	}
+	return *isnull ? (Datum) 0 : raw_datum(d, e->kind, raw, e->scale, out->space);
+}
+
+static Datum
+row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
+{
+	const GcExpr *e = decoder_expr(d, d->pl->first_out, out->ref);
+	const u64  *words = d->result->words;
+
+	*isnull = (e->flags & GC_NULLABLE) &&
+		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
+	if (*isnull)
+		return (Datum) 0;
+	return raw_datum(d, e->kind, (int64) words[out->ref * d->result->stride + row], e->scale, out->space);
+}
+
+/*-------------------------------------------------------------------------
+ * Aggregates
+ *-------------------------------------------------------------------------
+ */
+
+static const GcPAgg *
+decoder_agg(Decoder *d, u16 ref)
+{
+	return &gc_aggs(d->p)[ref];
+}
+
+static int64
+agg_count(Decoder *d, const u64 *g, u16 ref)
+{
+	return (int64) g[decoder_agg(d, ref)->word];
+}
+
+static i128
+agg_sum(Decoder *d, const u64 *g, u16 ref)
+{
+	const GcPAgg *a = decoder_agg(d, ref);
+
+	if (a->acc == GC_I128)
+		return (i128) ((u128) g[a->word + 1] << 64 | g[a->word]);
+	return (int64) g[a->word];
+}
+
+static double
+agg_sum_float(Decoder *d, const u64 *g, u16 ref)
+{
+	double		v;
+
+	memcpy(&v, &g[decoder_agg(d, ref)->word], sizeof(v));
+	/* PostgreSQL may have overflowed where we did not, or the other way round. */
+	if (isinf(v) || isnan(v))
+		d->code = gc_fail(&d->b->err, GC_DATA, "A float sum is not finite.");
+	return v;
+}
+
+/* Undo gc_order_f64 and GC_ORDER_I64 (cuda/gc_value.h). */
+static int64
+agg_extreme(Decoder *d, const u64 *g, u16 ref)
+{
+	const GcPAgg *a = decoder_agg(d, ref);
+	u64			image = a->fn == GC_AGG_MIN ? ~g[a->word] : g[a->word];
+
+	if (a->acc != GC_F64)
+		return (int64) (image ^ UINT64CONST(0x8000000000000000));
+	if (image == PG_UINT64_MAX)
+	{
+		double		nan = get_float8_nan();
+
+		memcpy(&image, &nan, sizeof(image));
+		return (int64) image;
+	}
+	return (int64) (image >> 63 ? image ^ UINT64CONST(0x8000000000000000) : ~image);
+}
+
+static Datum
+sum_numeric(Decoder *d, const u64 *g, const GcPlanOutput *out)
+{
+	i128		sum = agg_sum(d, g, out->ref);
+	int16		scale = gc_exprs(d->p)[decoder_agg(d, out->ref)->arg].scale;
+
+	/* The result's display scale is the largest that went in. */
+	if (out->scale_ref != GC_NONE)
+	{
+		int16		seen = (int16) agg_extreme(d, g, out->scale_ref);
+
+		for (; scale > seen; scale--)
+			sum /= 10;
+	}
+	return gc_int128_to_numeric(sum, scale);
+}
+
+static Datum
+sum_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
+{
+	switch (getBaseType(out->argtype))
+	{
+		case INT2OID:
+		case INT4OID:
+			return Int64GetDatum((int64) agg_sum(d, g, out->ref));
+		case INT8OID:
+			return gc_int128_to_numeric(agg_sum(d, g, out->ref), 0);
+		case FLOAT4OID:
+			return Float4GetDatum((float4) agg_sum_float(d, g, out->ref));
+		case FLOAT8OID:
+			return Float8GetDatum(agg_sum_float(d, g, out->ref));
+		default:
+			return sum_numeric(d, g, out);
+	}
+}
+
+static Datum
+avg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
+{
+	int64		n = agg_count(d, g, out->ref2);
+	Datum		sum;
+
+	switch (getBaseType(out->argtype))
+	{
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return Float8GetDatum(agg_sum_float(d, g, out->ref) / (double) n);
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			sum = gc_int128_to_numeric(agg_sum(d, g, out->ref), 0);
+			break;
+		default:
+			sum = sum_numeric(d, g, out);
+			break;
+	}
+	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(n)));
+}
+
+/* Which code has a rank. */
+static uint32
+rank_code(Decoder *d, u16 lut, int64 rank)
+{
+	const GcLookup *l = d->b->lookups[lut];
+
+	if (d->rank_codes[lut] == NULL)
+	{
+		d->rank_codes[lut] = MemoryContextAllocHuge(CurrentMemoryContext, l->count * sizeof(uint32));
+		for (uint32 i = 1; i < l->count; i++)
+			d->rank_codes[lut][l->values[i]] = i - 1;
+	}
+	return d->rank_codes[lut][rank];
+}
+
+static Datum
+minmax_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
+{
+	const GcExpr *e = &gc_exprs(d->p)[decoder_agg(d, out->ref)->arg];
+	int64		v = agg_extreme(d, g, out->ref);
+	double		f8;
+	float		f4;
+
+	if (out->lut != GC_NONE)
+		return gc_text_value(d->b, out->space, rank_code(d, out->lut, v));
+	if (e->kind == GC_FLOAT4)
+	{
+		memcpy(&f8, &v, sizeof(f8));
+		f4 = (float) f8;
+		return Float4GetDatum(f4);
+	}
+	return raw_datum(d, e->kind, v, e->scale, GC_SPACE_NONE);
+}
+
+static Datum
+agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
+{
+	*isnull = false;
+	if (out->type == GC_OUT_COUNT)
+		return Int64GetDatum(agg_count(d, g, out->ref));
+	if (agg_count(d, g, out->ref2) == 0)
+	{
+		*isnull = true;
+		return (Datum) 0;
+	}
+	switch (out->type)
+	{
+		case GC_OUT_SUM:
+			return sum_datum(d, g, out);
+		case GC_OUT_AVG:
+			return avg_datum(d, g, out);
+		default:
+			return minmax_datum(d, g, out);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * All rows
+ *-------------------------------------------------------------------------
+ */
+
+static void
+decode_row(Decoder *d, uint64 n, Datum *values, bool *isnull)
+{
+	bool		grouped = d->pl->sink == GC_SINK_AGGREGATE;
+	const u64  *g = d->result->words + n * d->p->group_words;
+
+	for (int c = 0; c < d->b->plan->noutputs; c++)
+	{
+		const GcPlanOutput *out = &d->b->plan->outputs[c];
+
+		switch (out->type)
+		{
+			case GC_OUT_NONE:
+				values[c] = (Datum) 0;
+				isnull[c] = true;
+				break;
+			case GC_OUT_VALUE:
+				values[c] = grouped ? key_datum(d, n, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
+				break;
+			default:
+				values[c] = agg_datum(d, g, out, &isnull[c]);
+				break;
+		}
+	}
+}
+
+/* A group exists if any row fell into it; a single group always does. */
+static bool
+row_exists(Decoder *d, uint64 n)
+{
+	return d->pl->sink == GC_SINK_ROWS || d->pl->group_mode == GC_GROUP_NONE ||
+		d->result->words[n * d->p->group_words] != 0;
+}
+
+GcCode
+gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
+{
+	Decoder		d = {.b = b,.p = b->program,.result = result,.code = GC_OK};
+	uint64		count = 0;
+	int			ncols = b->plan->noutputs;
+
+	d.pl = &gc_pipelines(d.p)[d.p->npipelines - 1];
+	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
+		d.dims[k] = (k == 0 ? b->ngroups : b->group_keys[k - 1].stride) / b->group_keys[k].stride;
+	for (uint64 n = 0; n < result->count; n++)
+		count += row_exists(&d, n);
+
+	rows->ncols = ncols;
+	rows->count = 0;
+	rows->values = MemoryContextAllocHuge(b->node->cxt, (count * ncols + 1) * sizeof(Datum));
+	rows->isnull = MemoryContextAllocHuge(b->node->cxt, (count * ncols + 1) * sizeof(bool));
+	for (uint64 n = 0; n < result->count && d.code == GC_OK; n++)
+	{
+		if ((n & 0xffff) == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!row_exists(&d, n))
+			continue;
+		decode_row(&d, n, rows->values + rows->count * ncols, rows->isnull + rows->count * ncols);
+		rows->count++;
+	}
+	return d.code;
+}

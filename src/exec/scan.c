@@ -1,0 +1,421 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *	  The custom scan node: offload, or PostgreSQL's own plan.
+ *
+ * Runs in backends.  The whole result is there before the first row is returned,
+ * so that anything that goes wrong before is answered by the fallback plan, which
+ * is initialised only then.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "exec.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "../gpuconc.h"
+#include "../report.h"
+
+#define MAX_ATTEMPTS	6
+
+static Node *create_scan_state(CustomScan *cscan);
+static void begin_scan(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *exec_scan(CustomScanState *css);
+static void end_scan(CustomScanState *css);
+static void rescan(CustomScanState *css);
+
+const CustomScanMethods gc_scan_methods = {
+	.CustomName = "Gpuconc",
+	.CreateCustomScanState = create_scan_state,
+};
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "Gpuconc",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = exec_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = gc_explain,
+};
+
+static Node *
+create_scan_state(CustomScan *cscan)
+{
+	GcScanState *node = palloc0(sizeof(GcScanState));
+
+	node->css.ss.ps.type = T_CustomScanState;
+	node->css.methods = &exec_methods;
+	return (Node *) node;
+}
+
+static void
+begin_scan(CustomScanState *css, EState *estate, int eflags)
+{
+	GcScanState *node = (GcScanState *) css;
+	CustomScan *cscan = (CustomScan *) css->ss.ps.plan;
+	bytea	   *packed = DatumGetByteaPP(linitial_node(Const, cscan->custom_private)->constvalue);
+
+	node->cxt = AllocSetContextCreate(estate->es_query_cxt, "gpuconc scan", ALLOCSET_DEFAULT_SIZES);
+	/* The constant's bytes lie at any address: copy them to an aligned one. */
+	node->plan = palloc(VARSIZE_ANY_EXHDR(packed));
+	memcpy(node->plan, VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
+	node->logical = GC_PLAN_PROGRAM(node->plan);
+	node->display_tags = (List *) lsecond(cscan->custom_private);
+
+	node->exprs = palloc0((node->plan->nexprs + 1) * sizeof(ExprState *));
+	for (int i = 0; i < node->plan->nexprs; i++)
+		node->exprs[i] = ExecInitExpr(list_nth(cscan->custom_exprs, i), &css->ss.ps);
+
+	node->inputs = palloc0((node->plan->ninputs + 1) * sizeof(GcInputState));
+	for (int i = 0; i < node->plan->ninputs; i++)
+	{
+		int			child = node->plan->inputs[i].child;
+
+		if (child < 0)
+			continue;
+		node->inputs[i].child = ExecInitNode(list_nth(cscan->custom_plans, child), estate, eflags);
+		css->custom_ps = lappend(css->custom_ps, node->inputs[i].child);
+	}
+	/* EXPLAIN without ANALYZE shows what would be done instead. */
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+	{
+		node->fallback = ExecInitNode(linitial(cscan->custom_plans), estate, eflags);
+		css->custom_ps = lappend(css->custom_ps, node->fallback);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * The device path
+ *-------------------------------------------------------------------------
+ */
+
+/* May this execution go to the device?  Plans are cached, so decided here. */
+static GcCode
+check_execution(GcScanState *node, GcError *err)
+{
+	if (!gc_preloaded || !gc_enabled)
+		return gc_fail(err, GC_UNSUPPORTED, "gpuconc.enabled is off.");
+	if (gc_debug_offload == GC_OFFLOAD_FORBID)
+		return gc_fail(err, GC_UNSUPPORTED, "gpuconc.debug_offload forbids it.");
+	if (IsParallelWorker())
+		return gc_fail(err, GC_UNSUPPORTED, "The scan runs in a parallel worker.");
+	if (node->plan->float_aggs && !gc_enable_float_aggs)
+		return gc_fail(err, GC_UNSUPPORTED, "gpuconc.enable_float_aggs is off.");
+	if (node->css.ss.ps.state->es_epq_active != NULL)
+		return gc_fail(err, GC_UNSUPPORTED, "Row versions are being rechecked.");
+	return GC_OK;
+}
+
+static void
+note_success(GcScanState *node, const GcRunInfo *info)
+{
+	GcStats    *s = gc_stats();
+
+	node->stats.run = *info;
+	node->stats.offloaded++;
+	node->stats.groups = node->rows.count;
+	pg_atomic_fetch_add_u64(&s->offloaded, 1);
+	pg_atomic_fetch_add_u64(&s->queue_us, (uint64) (info->queue_ms * 1000));
+	pg_atomic_fetch_add_u64(&s->compile_us, (uint64) (info->compile_ms * 1000));
+	pg_atomic_fetch_add_u64(&s->copy_us, (uint64) (info->copy_ms * 1000));
+	pg_atomic_fetch_add_u64(&s->run_us, (uint64) (info->run_ms * 1000));
+	pg_atomic_fetch_add_u64(&s->copied_bytes, info->copied_bytes);
+	pg_atomic_fetch_add_u64(&s->read_bytes, info->read_bytes);
+	pg_atomic_fetch_add_u64(&s->kernels, info->kernels);
+	pg_atomic_fetch_add_u64(&s->kernels_compiled, info->compiled);
+	pg_atomic_fetch_add_u64(&s->builds_run, info->builds_run);
+	pg_atomic_fetch_add_u64(&s->builds_shared, info->builds_shared);
+	pg_atomic_fetch_add_u64(&s->rows_delta, node->stats.rows_delta);
+}
+
+/* What a failed attempt teaches; true if another one makes sense. */
+static bool
+learn(GcHints *hints, GcCode code, const GcError *err)
+{
+	int			build = 0;
+	unsigned long long needed = 0;
+
+	switch (code)
+	{
+		case GC_RETRY_DUPLICATE:
+			if (sscanf(err->detail, "build %d", &build) != 1)
+				return false;
+			hints->no_dense |= 1u << build;
+			return true;
+		case GC_RETRY_BUILD_FULL:
+			if (sscanf(err->detail, "build %d", &build) != 1 || (hints->build_full & 1u << build))
+				return false;
+			hints->build_full |= 1u << build;
+			return true;
+		case GC_RETRY_GROUPS:
+			return ++hints->group_boost < 10;
+		case GC_RETRY_ROWS:
+			if (sscanf(err->detail, "rows %llu", &needed) != 1)
+				return false;
+			hints->rows_needed = needed + needed / 8;
+			return true;
+		default:
+			return false;
+	}
+}
+
+static double
+ms_since(instr_time start)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	return INSTR_TIME_GET_MILLISEC(now);
+}
+
+/* One attempt, with a slot and its guard held. */
+static GcCode
+attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
+{
+	GcBinding	b = {.node = node,.plan = node->plan,.hints = hints,.slot = slot};
+	instr_time	start;
+	GcCode		code;
+
+	INSTR_TIME_SET_CURRENT(start);
+	code = gc_bind(&b);
+	if (code == GC_OK)
+		code = gc_make_request(&b);
+	node->stats.bind_ms = ms_since(start);
+	if (code == GC_OK)
+		code = gc_slot_submit(slot, b.request, &b.err);
+	if (code == GC_OK)
+		code = gc_slot_wait(slot, &b.err);
+	if (code == GC_OK)
+	{
+		INSTR_TIME_SET_CURRENT(start);
+		code = gc_decode(&b, gc_slot_result(slot), &node->rows);
+		node->stats.decode_ms = ms_since(start);
+	}
+	if (code == GC_OK)
+		note_success(node, gc_slot_info(slot));
+	*err = b.err;
+	return code;
+}
+
+static GcCode
+attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
+{
+	int			slot = gc_slot_acquire();
+	volatile GcCode code = GC_OK;
+
+	if (slot < 0)
+		return gc_fail(err, GC_NO_SLOT, "All request slots are in use.");
+	/* Ours while we read shared objects; the slot's outlives us if we abandon it. */
+	gc_guard_enter();
+	PG_TRY();
+	{
+		code = attempt(node, hints, slot, err);
+	}
+	PG_FINALLY();
+	{
+		gc_slot_release(slot);
+		gc_guard_leave();
+	}
+	PG_END_TRY();
+	return code;
+}
+
+/* Compute the whole result on the device. */
+static GcCode
+run_on_device(GcScanState *node, GcError *err)
+{
+	GcHints    *hints = gc_hints(node->logical);
+	GcCode		code = check_execution(node, err);
+
+	if (code == GC_OK)
+		code = gc_open_inputs(node, err);
+	if (code == GC_OK)
+		code = gc_run_row_sources(node, err);
+	for (int i = 0; code == GC_OK && i < MAX_ATTEMPTS; i++)
+	{
+		code = attempt_with_slot(node, hints, err);
+		if (code == GC_RETRY_LOAD)
+			code = gc_load_inputs(node, err);
+		else if (!learn(hints, code, err))
+			break;
+		else
+		{
+			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);
+			code = GC_OK;
+		}
+	}
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * The fallback
+ *-------------------------------------------------------------------------
+ */
+
+static void
+start_fallback(GcScanState *node)
+{
+	CustomScanState *css = &node->css;
+	CustomScan *cscan = (CustomScan *) css->ss.ps.plan;
+	MemoryContext old;
+
+	node->falling_back = true;
+	if (node->fallback)
+		return;
+	old = MemoryContextSwitchTo(css->ss.ps.state->es_query_cxt);
+	node->fallback = ExecInitNode(linitial(cscan->custom_plans), css->ss.ps.state, 0);
+	css->custom_ps = lappend(css->custom_ps, node->fallback);
+	if (css->ss.ps.instrument && node->fallback->instrument == NULL)
+		node->fallback->instrument = InstrAlloc(1, css->ss.ps.state->es_instrument, false);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+start(GcScanState *node)
+{
+	GcError		err = {GC_OK, ""};
+	GcCode		code;
+	MemoryContext old = MemoryContextSwitchTo(node->cxt);
+
+	node->started = true;
+	node->falling_back = false;
+	node->loads = 0;
+	node->next_row = 0;
+	node->stats.loops++;
+	pg_atomic_fetch_add_u64(&gc_stats()->requests, 1);
+	code = run_on_device(node, &err);
+	MemoryContextSwitchTo(old);
+	node->stats.last_code = code;
+	if (code == GC_OK)
+		return;
+
+	strlcpy(node->stats.last_reason, err.detail, sizeof(node->stats.last_reason));
+	node->stats.fallbacks++;
+	pg_atomic_fetch_add_u64(&gc_stats()->fallbacks[code], 1);
+	ereport(DEBUG1,
+			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
+			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));
+	if (gc_debug_offload == GC_OFFLOAD_REQUIRE && code != GC_DATA)
+		gc_report_required(code, &err);
+	start_fallback(node);
+}
+
+/*-------------------------------------------------------------------------
+ * Rows
+ *-------------------------------------------------------------------------
+ */
+
+static TupleTableSlot *
+next_tuple(ScanState *ss)
+{
+	GcScanState *node = (GcScanState *) ss;
+	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
+	Size		at = node->next_row * node->rows.ncols;
+
+	ExecClearTuple(slot);
+	if (node->next_row >= node->rows.count)
+		return slot;
+	memcpy(slot->tts_values, &node->rows.values[at], node->rows.ncols * sizeof(Datum));
+	memcpy(slot->tts_isnull, &node->rows.isnull[at], node->rows.ncols * sizeof(bool));
+	node->next_row++;
+	return ExecStoreVirtualTuple(slot);
+}
+
+static bool
+recheck_tuple(ScanState *ss, TupleTableSlot *slot)
+{
+	return true;
+}
+
+/*
+ * A row of the fallback plan.  Its columns are this node's output columns, HAVING
+ * applied; what differs is the kind of slot, which our parents rely on.
+ */
+static TupleTableSlot *
+fallback_tuple(GcScanState *node)
+{
+	ScanState  *ss = &node->css.ss;
+	TupleTableSlot *out = ss->ps.ps_ProjInfo ? ss->ps.ps_ResultTupleSlot : ss->ss_ScanTupleSlot;
+	TupleTableSlot *in = ExecProcNode(node->fallback);
+	int			natts = out->tts_tupleDescriptor->natts;
+
+	ExecClearTuple(out);
+	if (TupIsNull(in))
+		return out;
+	slot_getallattrs(in);
+	memcpy(out->tts_values, in->tts_values, natts * sizeof(Datum));
+	memcpy(out->tts_isnull, in->tts_isnull, natts * sizeof(bool));
+	return ExecStoreVirtualTuple(out);
+}
+
+static TupleTableSlot *
+exec_scan(CustomScanState *css)
+{
+	GcScanState *node = (GcScanState *) css;
+
+	if (!node->started)
+		start(node);
+	if (node->falling_back)
+		return fallback_tuple(node);
+	return ExecScan(&css->ss, next_tuple, recheck_tuple);
+}
+
+static void
+rescan(CustomScanState *css)
+{
+	GcScanState *node = (GcScanState *) css;
+
+	for (int i = 0; i < node->plan->ninputs; i++)
+	{
+		PlanState  *child = node->inputs[i].child;
+
+		if (child == NULL)
+			continue;
+		if (css->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(child, css->ss.ps.chgParam);
+		if (child->chgParam == NULL)
+			ExecReScan(child);
+	}
+	if (node->fallback)
+	{
+		if (css->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(node->fallback, css->ss.ps.chgParam);
+		if (node->fallback->chgParam == NULL)
+			ExecReScan(node->fallback);
+	}
+	ExecScanReScan(&css->ss);
+
+	/* Unchanged parameters: the same rows again. */
+	if (node->started && !node->falling_back && css->ss.ps.chgParam == NULL)
+	{
+		node->next_row = 0;
+		return;
+	}
+	gc_close_inputs(node);
+	MemoryContextReset(node->cxt);
+	memset(&node->rows, 0, sizeof(node->rows));
+	node->started = false;
+}
+
+static void
+end_scan(CustomScanState *css)
+{
+	GcScanState *node = (GcScanState *) css;
+
+	gc_close_inputs(node);
+	for (int i = 0; i < node->plan->ninputs; i++)
+	{
+		if (node->inputs[i].child)
+			ExecEndNode(node->inputs[i].child);
+	}
+	if (node->fallback)
+		ExecEndNode(node->fallback);
+	MemoryContextDelete(node->cxt);
+}

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * report.h
+ *	  Where the status world ends: a GcError becomes an ereport.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_REPORT_H
+#define GC_REPORT_H
+
+#include "postgres.h"
+
+#include "status.h"
+
+/* SQLSTATE that describes a code best. */
+extern int	gc_code_sqlstate(GcCode code);
+
+/* A sentence of advice for a code, or NULL. */
+extern const char *gc_code_hint(GcCode code);
+
+/*
+ * Under gpuconc.debug_offload = require: the query could not be answered by the
+ * device for this reason.
+ */
+extern void gc_report_required(GcCode code, const GcError *err) pg_attribute_noreturn();
+
+#endif							/* GC_REPORT_H */
