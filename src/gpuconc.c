@@ -1,0 +1,205 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpuconc.c
+ *	  Module entry: settings, hooks, shared memory, registration of the worker.
+ *
+ * Runs in the postmaster (through shared_preload_libraries), and by fork is
+ * there in every process.  The postmaster never touches a device.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+
+#include "columns/arena.h"
+#include "columns/columns.h"
+#include "columns/epoch.h"
+#include "gpuconc.h"
+#include "plan/plan.h"
+#include "queue/queue.h"
+#include "worker/worker.h"
+
+PG_MODULE_MAGIC;
+
+bool		gc_preloaded = false;
+
+bool		gc_enabled = false;
+int			gc_device_choice = GC_DEVICE_AUTO;
+int			gc_debug_offload = GC_OFFLOAD_ALLOW;
+int			gc_device_memory_limit_mb = 0;
+int			gc_host_cache_size_mb = 1024;
+bool		gc_enable_float_aggs = true;
+int			gc_chunk_pages = 8168;
+int			gc_loader_workers = 2;
+int			gc_host_threads = 0;
+int			gc_compile_threads = 2;
+double		gc_offload_cost = 50;
+double		gc_tuple_cost = -1;
+double		gc_build_cost = -1;
+char	   *gc_kernel_cache_directory = NULL;
+
+static const struct config_enum_entry device_choices[] = {
+	{"auto", GC_DEVICE_AUTO, false},
+	{"cuda", GC_DEVICE_CUDA, false},
+	{"host", GC_DEVICE_HOST, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry offload_choices[] = {
+	{"allow", GC_OFFLOAD_ALLOW, false},
+	{"forbid", GC_OFFLOAD_FORBID, false},
+	{"require", GC_OFFLOAD_REQUIRE, false},
+	{NULL, 0, false}
+};
+
+static shmem_request_hook_type prev_shmem_request_hook = NULL;
+static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
+
+void		_PG_init(void);
+
+static void
+gc_shmem_request(void)
+{
+	if (prev_shmem_request_hook)
+		prev_shmem_request_hook();
+
+	RequestAddinShmemSpace(gc_arena_shmem_size());
+	RequestAddinShmemSpace(gc_epoch_shmem_size(gc_request_slots()));
+	RequestAddinShmemSpace(gc_store_shmem_size());
+	RequestAddinShmemSpace(gc_load_shmem_size());
+	RequestAddinShmemSpace(gc_queue_shmem_size());
+	RequestNamedLWLockTranche("gpuconc_columns", GC_NLOCKS);
+}
+
+static void
+gc_shmem_startup(void)
+{
+	if (prev_shmem_startup_hook)
+		prev_shmem_startup_hook();
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	gc_arena_shmem_init();
+	gc_epoch_shmem_init(gc_request_slots());
+	gc_store_shmem_init();
+	gc_load_shmem_init();
+	gc_queue_shmem_init();
+	LWLockRelease(AddinShmemInitLock);
+}
+
+static bool
+check_chunk_pages(int *newval, void **extra, GucSource source)
+{
+	if (*newval % 4 != 0 || GC_HEAPBLOCKS_PER_MAPPAGE % *newval != 0)
+	{
+		GUC_check_errdetail("The value must be a multiple of 4 and divide %d, the number of heap pages under one page of the visibility map.",
+							GC_HEAPBLOCKS_PER_MAPPAGE);
+		return false;
+	}
+	return true;
+}
+
+/* What a session may change. */
+static void
+define_session_settings(void)
+{
+	DefineCustomBoolVariable("gpuconc.enabled",
+							 "Offloads eligible parts of queries to the device.",
+							 NULL, &gc_enabled, false, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_offload",
+							 "Forbids offloading, or makes a query that is not offloaded an error.",
+							 NULL, &gc_debug_offload, GC_OFFLOAD_ALLOW, offload_choices,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_float_aggs",
+							 "Offloads sums, averages and extremes of floating-point values.",
+							 "Their last digits depend on the order of rows, as in PostgreSQL's own parallel plans.",
+							 &gc_enable_float_aggs, true, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.offload_cost",
+							 "Planner's estimate of the cost of sending one request to the device.",
+							 NULL, &gc_offload_cost, 50, 0, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.tuple_cost",
+							 "Planner's estimate of the cost of scanning one tuple on the device.",
+							 "-1 means a default that depends on the device.",
+							 &gc_tuple_cost, -1, -1, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.build_cost",
+							 "Planner's estimate of the cost of entering one tuple into a hash table on the device.",
+							 "-1 means a default that depends on the device.",
+							 &gc_build_cost, -1, -1, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.loader_workers",
+							"Background workers that load one table into the column cache.",
+							NULL, &gc_loader_workers, 2, 0, 64,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+/* What is fixed at server start. */
+static void
+define_server_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.device",
+							 "Device that queries are offloaded to.",
+							 NULL, &gc_device_choice, GC_DEVICE_AUTO, device_choices,
+							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.device_memory_limit",
+							"Device memory to take.",
+							"0 means most of what is free.",
+							&gc_device_memory_limit_mb, 0, 0, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.host_cache_size",
+							"Shared memory for cached columns, requests and results.",
+							NULL, &gc_host_cache_size_mb, 1024, 1, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.chunk_pages",
+							"Heap pages per chunk of the column cache.",
+							NULL, &gc_chunk_pages, 8168, 4, GC_HEAPBLOCKS_PER_MAPPAGE,
+							PGC_POSTMASTER, 0, check_chunk_pages, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.host_threads",
+							"Threads of device host.",
+							"0 means one per core.",
+							&gc_host_threads, 0, 0, 1024,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.compile_threads",
+							"Threads that compile kernels.",
+							NULL, &gc_compile_threads, 2, 1, 64,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuconc.kernel_cache",
+							   "Directory in which compiled kernels are kept.",
+							   "Relative to the data directory; empty means in memory only.",
+							   &gc_kernel_cache_directory, "gpuconc_kernels",
+							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
+}
+
+void
+_PG_init(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("gpuconc must be loaded via \"%s\"", "shared_preload_libraries"),
+				 errhint("Add gpuconc to %s in postgresql.conf and restart the server.",
+						 "shared_preload_libraries")));
+
+	gc_preloaded = true;
+	define_session_settings();
+	define_server_settings();
+	MarkGUCPrefixReserved("gpuconc");
+
+	prev_shmem_request_hook = shmem_request_hook;
+	shmem_request_hook = gc_shmem_request;
+	prev_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = gc_shmem_startup;
+	RegisterCustomScanMethods(&gc_scan_methods);
+	gc_columns_install_hooks();
+	gc_plan_install_hooks();
+	gc_worker_register();
+}

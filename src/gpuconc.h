@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpuconc.h
+ *	  Settings of the extension, and what its rooms share in every process.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPUCONC_H
+#define GPUCONC_H
+
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+typedef enum GcDeviceChoice
+{
+	GC_DEVICE_AUTO,
+	GC_DEVICE_CUDA,
+	GC_DEVICE_HOST
+} GcDeviceChoice;
+
+typedef enum GcDebugOffload
+{
+	GC_OFFLOAD_ALLOW,
+	GC_OFFLOAD_FORBID,
+	GC_OFFLOAD_REQUIRE
+} GcDebugOffload;
+
+/* Settings; gpuconc.c describes each. */
+extern bool gc_enabled;
+extern int	gc_device_choice;
+extern int	gc_debug_offload;
+extern int	gc_device_memory_limit_mb;
+extern int	gc_host_cache_size_mb;
+extern bool gc_enable_float_aggs;
+extern int	gc_chunk_pages;
+extern int	gc_loader_workers;
+extern int	gc_host_threads;
+extern int	gc_compile_threads;
+extern char *gc_kernel_cache_directory;
+extern double gc_offload_cost;
+extern double gc_tuple_cost;
+extern double gc_build_cost;
+
+/* True once this server was started with gpuconc preloaded. */
+extern bool gc_preloaded;
+
+/* True in a backend that should look at queries at all. */
+#define GC_ACTIVE() (gc_preloaded && gc_enabled && gc_debug_offload != GC_OFFLOAD_FORBID)
+
+#endif							/* GPUCONC_H */

@@ -1,0 +1,118 @@
+/*-------------------------------------------------------------------------
+ *
+ * stat.c
+ *	  SQL functions over the shared statistics and the device's status.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "queue/queue.h"
+
+PG_FUNCTION_INFO_V1(gpuconc_stat_get);
+PG_FUNCTION_INFO_V1(gpuconc_stat_get_fallbacks);
+PG_FUNCTION_INFO_V1(gpuconc_stat_reset);
+PG_FUNCTION_INFO_V1(gpuconc_get_devices);
+
+static Datum
+counter(pg_atomic_uint64 *c)
+{
+	return Int64GetDatum((int64) pg_atomic_read_u64(c));
+}
+
+/* A sum of microseconds as milliseconds. */
+static Datum
+milliseconds(pg_atomic_uint64 *c)
+{
+	return Float8GetDatum(pg_atomic_read_u64(c) / 1000.0);
+}
+
+Datum
+gpuconc_stat_get(PG_FUNCTION_ARGS)
+{
+	GcStats    *s = gc_stats();
+	TupleDesc	desc;
+	uint64		fallbacks = 0;
+	bool		nulls[16] = {0};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	for (int i = 0; i < GC_NCODES; i++)
+		fallbacks += pg_atomic_read_u64(&s->fallbacks[i]);
+	{
+		Datum		values[16] = {
+			counter(&s->requests), counter(&s->offloaded), Int64GetDatum((int64) fallbacks),
+			counter(&s->retries), milliseconds(&s->queue_us), milliseconds(&s->compile_us),
+			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
+			counter(&s->read_bytes), counter(&s->kernels), counter(&s->kernels_compiled),
+			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->rows_delta),
+			TimestampTzGetDatum(s->reset_at),
+		};
+
+		PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	}
+}
+
+Datum
+gpuconc_stat_get_fallbacks(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < GC_NCODES; i++)
+	{
+		uint64		n = pg_atomic_read_u64(&gc_stats()->fallbacks[i]);
+		Datum		values[2] = {CStringGetTextDatum(gc_code_name(i)), Int64GetDatum((int64) n)};
+		bool		nulls[2] = {false, false};
+
+		if (n > 0)
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+Datum
+gpuconc_stat_reset(PG_FUNCTION_ARGS)
+{
+	gc_stats_reset();
+	PG_RETURN_VOID();
+}
+
+Datum
+gpuconc_get_devices(PG_FUNCTION_ARGS)
+{
+	static const char *const states[] = {"starting", "ready", "no device", "stopped"};
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	GcDeviceStatus *d = gc_device_status();
+	uint32		state = pg_atomic_read_u32(&d->state);
+	bool		ready = state == GC_WORKER_READY;
+	Datum		values[14];
+	bool		nulls[14] = {0};
+
+	InitMaterializedSRF(fcinfo, 0);
+	pg_read_barrier();
+	values[0] = CStringGetTextDatum(d->kind);
+	values[1] = CStringGetTextDatum(d->info.name);
+	values[2] = CStringGetTextDatum(states[state]);
+	values[3] = CStringGetTextDatum(d->reason);
+	values[4] = Int32GetDatum((int32) pg_atomic_read_u32(&d->worker_pid));
+	values[5] = Int32GetDatum(d->info.sms);
+	values[6] = Int64GetDatum((int64) d->info.total_bytes);
+	values[7] = Int64GetDatum((int64) d->info.memory_bytes);
+	values[8] = counter(&d->memory_used);
+	values[9] = counter(&d->regions);
+	values[10] = counter(&d->shared_builds);
+	values[11] = Int32GetDatum((int32) pg_atomic_read_u32(&d->running));
+	values[12] = CStringGetTextDatum(d->info.target);
+	values[13] = TimestampTzGetDatum(d->started_at);
+	/* What an absent device does not have is unknown, not empty. */
+	for (int i = 0; i < 14; i++)
+		nulls[i] = (!ready && i != 2 && i != 3) || (i == 3 && d->reason[0] == '\0');
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	return (Datum) 0;
+}

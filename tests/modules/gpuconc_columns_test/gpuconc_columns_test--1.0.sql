@@ -1,0 +1,78 @@
+/* gpuconc_columns_test--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION gpuconc_columns_test" to load this file. \quit
+
+-- Rows of a table as gpuconc's cache and the delta give them, each as the text
+-- of a record; loads what is missing unless told not to.
+CREATE FUNCTION gpuconc_columns_test_scan(rel regclass, columns name[] DEFAULT NULL,
+	load boolean DEFAULT true)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- Only load; returns 'ok' or the code's name.
+CREATE FUNCTION gpuconc_columns_test_load(rel regclass, columns name[] DEFAULT NULL,
+	OUT code text, OUT detail text, OUT chunks bigint, OUT pages bigint, OUT workers integer)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- What a snapshot taken now is served.
+CREATE FUNCTION gpuconc_columns_test_served(rel regclass,
+	OUT blocks bigint, OUT served bigint, OUT delta bigint, OUT reloadable bigint,
+	OUT ranges bigint, OUT complete boolean, OUT worth_reload boolean)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- Why a table, or one of its columns, cannot be cached; NULL if it can.
+CREATE FUNCTION gpuconc_columns_test_reason(rel regclass, col name DEFAULT NULL)
+RETURNS text
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- Ask for a refresh in the background.
+CREATE FUNCTION gpuconc_columns_test_refresh(rel regclass)
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- numeric -> int128 -> numeric; NULL where it does not go.
+CREATE FUNCTION gpuconc_columns_test_numeric(numeric)
+RETURNS numeric
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+
+-- Bytes of the arena in use, after reclaiming what can be.
+CREATE FUNCTION gpuconc_columns_test_arena(OUT used bigint, OUT retired bigint, OUT size bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- Enter or leave the guard of a request slot.
+CREATE FUNCTION gpuconc_columns_test_guard(slot integer, enter boolean)
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- Nanoseconds that judging a table takes, per page of its visibility map.
+CREATE FUNCTION gpuconc_columns_test_serve_time(rel regclass, loops integer)
+RETURNS double precision
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- Rows that only the table has, and rows that only the scan has.
+CREATE FUNCTION gpuconc_columns_test_diff(rel regclass, columns name[] DEFAULT NULL,
+	load boolean DEFAULT true, OUT missing bigint, OUT extra bigint)
+RETURNS record
+LANGUAGE plpgsql VOLATILE
+AS $$
+DECLARE
+	list text;
+BEGIN
+	SELECT coalesce(string_agg(format('%I', attname), ', ' ORDER BY attnum), '')
+	INTO list
+	FROM pg_catalog.pg_attribute
+	WHERE attrelid = rel AND attnum > 0 AND NOT attisdropped
+		AND (columns IS NULL OR attname = ANY (columns));
+	EXECUTE format($q$
+		WITH t AS MATERIALIZED (SELECT ROW(%s)::text AS r FROM ONLY %s),
+		s AS MATERIALIZED (SELECT r FROM gpuconc_columns_test_scan($1, $2, $3) AS r)
+		SELECT (SELECT count(*) FROM (SELECT r FROM t EXCEPT ALL SELECT r FROM s) AS x),
+			(SELECT count(*) FROM (SELECT r FROM s EXCEPT ALL SELECT r FROM t) AS x)
+		$q$, list, rel)
+	INTO missing, extra USING rel, columns, load;
+END
+$$;

@@ -1,0 +1,562 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpuconc_columns_test.c
+ *	  SQL-callable functions that test the column cache of gpuconc.
+ *
+ * Runs in backends of superusers.  Does with chunks, dictionaries and the delta
+ * what a request does, but decodes them row by row, so that a test can compare
+ * the outcome with the table itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "columns/arena.h"
+#include "columns/columns.h"
+#include "columns/dict.h"
+#include "columns/encode.h"
+#include "columns/epoch.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_scan);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_reason);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_refresh);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_numeric);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_arena);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_guard);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_serve_time);
+
+/* One column of one source of rows: a chunk, or the delta. */
+typedef struct TestColumn
+{
+	const GcColSpec *spec;
+	GcCol		desc;
+	int16		dscale;
+	GcDictView *dict;
+} TestColumn;
+
+/* Where the rows go. */
+typedef struct TestOutput
+{
+	ReturnSetInfo *rsinfo;
+	TupleDesc	desc;			/* of the record whose text is put out */
+	Datum	   *values;
+	bool	   *isnull;
+} TestOutput;
+
+static void
+require_superuser(void)
+{
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be superuser to test the column cache")));
+}
+
+static bool
+is_wanted(const char *attname, ArrayType *names)
+{
+	Datum	   *elems;
+	bool	   *nulls;
+	int			n;
+
+	if (names == NULL)
+		return true;
+	deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elems, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		if (!nulls[i] && strcmp(NameStr(*DatumGetName(elems[i])), attname) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Specs of the wanted columns, in the order of the table. */
+static GcColSpec *
+wanted_specs(Relation rel, ArrayType *names, int *n)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	GcColSpec  *specs = palloc(Max(desc->natts, 1) * sizeof(GcColSpec));
+
+	*n = 0;
+	for (int a = 0; a < desc->natts; a++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, a);
+		const char *reason;
+
+		if (att->attisdropped || !is_wanted(NameStr(att->attname), names))
+			continue;
+		if (!gc_col_spec(rel, a + 1, &specs[*n], &reason))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot cache column \"%s\": %s", NameStr(att->attname), reason)));
+		(*n)++;
+	}
+	return specs;
+}
+
+/* A descriptor of the record that holds these columns. */
+static TupleDesc
+record_desc(Relation rel, int ncols, const GcColSpec *specs)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(ncols);
+
+	for (int i = 0; i < ncols; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), specs[i].attnum - 1);
+
+		TupleDescInitEntry(desc, i + 1, NULL, att->atttypid, att->atttypmod, 0);
+		TupleDescInitEntryCollation(desc, i + 1, att->attcollation);
+	}
+	return BlessTupleDesc(desc);
+}
+
+static bool
+bit_is_set(uint64 bitmap, uint32 row)
+{
+	return (((const uint8 *) (uintptr_t) bitmap)[row >> 3] >> (row & 7)) & 1;
+}
+
+static uint64
+code_of(const GcCol *desc, uint32 row)
+{
+	const void *data = (const void *) (uintptr_t) desc->data;
+
+	switch (desc->width)
+	{
+		case 1:
+			return ((const uint8 *) data)[row];
+		case 2:
+			return ((const uint16 *) data)[row];
+		case 4:
+			return ((const uint32 *) data)[row];
+		default:
+			return ((const uint64 *) data)[row];
+	}
+}
+
+/* The datum that an encoded value stands for. */
+static Datum
+decode(const TestColumn *col, uint32 row)
+{
+	uint64		code = code_of(&col->desc, row);
+	int64		raw = (int64) ((uint64) col->desc.base + code);
+	const char *bytes;
+	uint32		len;
+
+	switch (col->spec->kind)
+	{
+		case GC_BOOL:
+			return BoolGetDatum(raw != 0);
+		case GC_INT2:
+			return Int16GetDatum(raw);
+		case GC_INT4:
+		case GC_DATE:
+			return Int32GetDatum(raw);
+		case GC_FLOAT4:
+			return Int32GetDatum((int32) code);
+		case GC_FLOAT8:
+			return Int64GetDatum((int64) code);
+		case GC_INT8:
+		case GC_TIMESTAMP:
+		case GC_TIMESTAMPTZ:
+			return Int64GetDatum(raw);
+		case GC_NUMERIC:
+			return gc_int128_to_numeric(raw, col->dscale);
+		case GC_TEXT:
+			bytes = gc_dict_get(col->dict, (uint32) raw, &len);
+			if (!col->spec->rtrim)
+				return PointerGetDatum(cstring_to_text_with_len(bytes, len));
+			return DirectFunctionCall3(bpcharin, CStringGetDatum(pnstrdup(bytes, len)),
+									   ObjectIdGetDatum(InvalidOid),
+									   Int32GetDatum(col->spec->typmod));
+		default:
+			elog(ERROR, "unexpected kind of column: %d", (int) col->spec->kind);
+	}
+	return (Datum) 0;
+}
+
+/* Put out rows of a source; valid may be 0: all of them. */
+static void
+put_rows(TestOutput *out, int ncols, const TestColumn *cols, uint32 nrows, uint64 valid)
+{
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "test row",
+													  ALLOCSET_DEFAULT_SIZES);
+
+	for (uint32 row = 0; row < nrows; row++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(row_context);
+		HeapTuple	tuple;
+		Datum		text;
+		bool		no_null = false;
+
+		if (valid == 0 || bit_is_set(valid, row))
+		{
+			for (int c = 0; c < ncols; c++)
+			{
+				out->isnull[c] = cols[c].desc.nulls != 0 && bit_is_set(cols[c].desc.nulls, row);
+				if (out->isnull[c] && code_of(&cols[c].desc, row) != 0)
+					elog(ERROR, "code of a NULL is not 0");
+				out->values[c] = out->isnull[c] ? (Datum) 0 : decode(&cols[c], row);
+			}
+			tuple = heap_form_tuple(out->desc, out->values, out->isnull);
+			text = CStringGetTextDatum(OidOutputFunctionCall(F_RECORD_OUT,
+															 HeapTupleGetDatum(tuple)));
+			tuplestore_putvalues(out->rsinfo->setResult, out->rsinfo->setDesc, &text, &no_null);
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(row_context);
+		CHECK_FOR_INTERRUPTS();
+	}
+	MemoryContextDelete(row_context);
+}
+
+static void
+check_padding(const GcChunkColumn *cell, uint32 nrows)
+{
+	uint32		padded = TYPEALIGN(GC_PAD_ROWS, nrows);
+
+	if (cell->desc.nrows != nrows || cell->data_bytes != (Size) padded * cell->desc.width ||
+		(cell->null_bytes != 0 && cell->null_bytes != padded / 8))
+		elog(ERROR, "wrong size of a cached column");
+	for (uint32 row = nrows; row < padded; row++)
+	{
+		if (code_of(&cell->desc, row) != 0)
+			elog(ERROR, "padding of a cached column is not zero");
+	}
+}
+
+/* Rows of the chunks that are served. */
+static void
+put_chunks(TestOutput *out, const GcDirectory *dir, const GcServed *served,
+		   int ncols, const int *dir_cols, TestColumn *cols)
+{
+	for (uint32 i = 0; i < served->nchunks; i++)
+	{
+		GcServedChunk *chunk = &served->chunks[i];
+
+		for (int c = 0; c < ncols; c++)
+		{
+			GcChunkColumn *cell = GC_CELL(dir, chunk->chunk, dir_cols[c]);
+
+			check_padding(cell, chunk->nrows);
+			cols[c].desc = cell->desc;
+			cols[c].dscale = cell->dscale;
+		}
+		put_rows(out, ncols, cols, chunk->nrows, (uintptr_t) chunk->valid);
+	}
+}
+
+static void
+refuse_problem(Relation rel, const GcColSpec *spec, int problem, const char *where)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("column \"%s\" has problem %d in the %s",
+					get_attname(RelationGetRelid(rel), spec->attnum, false), problem, where)));
+}
+
+/* Rows of the delta, encoded and decoded. */
+static void
+put_delta(TestOutput *out, Relation rel, const GcServed *served, int ncols,
+		  const GcColSpec *specs, TestColumn *cols)
+{
+	GcDictView **dicts = palloc0(Max(ncols, 1) * sizeof(GcDictView *));
+	GcEncoder  *encoder;
+	const GcEncodedColumn *enc;
+	GcError		err;
+
+	for (int c = 0; c < ncols; c++)
+		dicts[c] = cols[c].dict;
+	encoder = gc_encoder_create(ncols, specs, dicts, NULL);
+	if (gc_delta_scan(rel, GetActiveSnapshot(), served, encoder, &err) != GC_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("could not read the delta"),
+				 errdetail("%s", err.detail)));
+	enc = gc_encoder_finish(encoder);
+	for (int c = 0; c < ncols; c++)
+	{
+		char	   *data;
+
+		if (enc[c].problem != GC_COL_OK)
+			refuse_problem(rel, &specs[c], enc[c].problem, "delta");
+		data = palloc_extended(enc[c].data_bytes + enc[c].null_bytes + 1, MCXT_ALLOC_HUGE);
+		gc_encoder_write(encoder, c, data, data + enc[c].data_bytes);
+		cols[c].desc.data = (uintptr_t) data;
+		cols[c].desc.nulls = enc[c].null_bytes > 0 ? (uintptr_t) (data + enc[c].data_bytes) : 0;
+		cols[c].desc.base = enc[c].base;
+		cols[c].desc.width = enc[c].width;
+		cols[c].dscale = enc[c].dscale;
+	}
+	put_rows(out, ncols, cols, gc_encoder_rows(encoder), 0);
+}
+
+/* Find the wanted columns in the directory; false if one is missing. */
+static bool
+find_columns(Relation rel, const GcDirectory *dir, int ncols, const GcColSpec *specs,
+			 int *dir_cols)
+{
+	for (int c = 0; c < ncols; c++)
+	{
+		dir_cols[c] = gc_directory_column(dir, &specs[c]);
+		if (dir_cols[c] < 0)
+			return false;
+		if (dir->columns[dir_cols[c]].problem != GC_COL_OK)
+			refuse_problem(rel, &specs[c], dir->columns[dir_cols[c]].problem, "cache");
+	}
+	return true;
+}
+
+Datum
+gpuconc_columns_test_scan(PG_FUNCTION_ARGS)
+{
+	Relation	rel;
+	GcColSpec  *specs;
+	int			ncols;
+	int		   *dir_cols;
+	TestOutput	out;
+	TestColumn *cols;
+	GcDirectory *dir = NULL;
+	GcServed	served;
+	GcError		err;
+	const char *reason;
+	bool		cacheable;
+
+	require_superuser();
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	specs = wanted_specs(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), &ncols);
+
+	cacheable = gc_rel_cacheable(rel, GetActiveSnapshot(), &reason);
+	if (cacheable && PG_GETARG_BOOL(2) &&
+		gc_load_columns(rel, ncols, specs, NULL, &err) != GC_OK &&
+		err.code != GC_CACHE_FULL && err.code != GC_NOT_CACHEABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not load"),
+				 errdetail("%s", err.detail)));
+
+	out.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	out.desc = record_desc(rel, ncols, specs);
+	out.values = palloc(Max(ncols, 1) * sizeof(Datum));
+	out.isnull = palloc(Max(ncols, 1) * sizeof(bool));
+	cols = palloc0(Max(ncols, 1) * sizeof(TestColumn));
+	dir_cols = palloc(Max(ncols, 1) * sizeof(int));
+
+	gc_guard_enter();
+	if (cacheable)
+		dir = gc_directory(rel);
+	if (dir && !find_columns(rel, dir, ncols, specs, dir_cols))
+		dir = NULL;
+	for (int c = 0; c < ncols; c++)
+	{
+		cols[c].spec = &specs[c];
+		if (specs[c].kind == GC_TEXT)
+			cols[c].dict = gc_dict_view(dir ? dir->columns[dir_cols[c]].state : NULL,
+										specs[c].rtrim);
+	}
+	gc_serve(rel, dir, &served);
+	if (dir)
+		put_chunks(&out, dir, &served, ncols, dir_cols, cols);
+	put_delta(&out, rel, &served, ncols, specs, cols);
+	gc_guard_leave();
+
+	relation_close(rel, AccessShareLock);
+	return (Datum) 0;
+}
+
+Datum
+gpuconc_columns_test_load(PG_FUNCTION_ARGS)
+{
+	Relation	rel;
+	GcColSpec  *specs;
+	int			ncols;
+	GcError		err = {0};
+	GcLoadStats stats = {0};
+	GcCode		code;
+	TupleDesc	desc;
+	Datum		values[5];
+	bool		nulls[5] = {0};
+
+	require_superuser();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	specs = wanted_specs(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), &ncols);
+	code = gc_load_columns(rel, ncols, specs, &stats, &err);
+	relation_close(rel, AccessShareLock);
+
+	values[0] = CStringGetTextDatum(gc_code_name(code));
+	values[1] = CStringGetTextDatum(code == GC_OK ? "" : err.detail);
+	values[2] = Int64GetDatum(stats.chunks_loaded);
+	values[3] = Int64GetDatum((int64) stats.pages_read);
+	values[4] = Int32GetDatum(stats.workers);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* The directory that a new request would use, or NULL.  Under a guard. */
+static GcDirectory *
+usable_directory(Relation rel)
+{
+	const char *reason;
+
+	if (!gc_rel_cacheable(rel, GetActiveSnapshot(), &reason))
+		return NULL;
+	return gc_directory(rel);
+}
+
+Datum
+gpuconc_columns_test_served(PG_FUNCTION_ARGS)
+{
+	Relation	rel;
+	GcServed	served;
+	TupleDesc	desc;
+	Datum		values[7];
+	bool		nulls[7] = {0};
+
+	require_superuser();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	gc_guard_enter();
+	gc_serve(rel, usable_directory(rel), &served);
+	gc_guard_leave();
+	relation_close(rel, AccessShareLock);
+
+	values[0] = Int64GetDatum(served.nblocks);
+	values[1] = Int64GetDatum(served.pages_served);
+	values[2] = Int64GetDatum(served.pages_delta);
+	values[3] = Int64GetDatum(served.pages_reloadable);
+	values[4] = Int64GetDatum(served.nranges);
+	values[5] = BoolGetDatum(served.complete);
+	values[6] = BoolGetDatum(served.worth_reload);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+Datum
+gpuconc_columns_test_reason(PG_FUNCTION_ARGS)
+{
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	const char *reason = NULL;
+	bool		ok;
+
+	require_superuser();
+	if (PG_ARGISNULL(1))
+		ok = gc_rel_cacheable(rel, GetActiveSnapshot(), &reason);
+	else
+	{
+		GcColSpec	spec;
+		AttrNumber	attnum = get_attnum(RelationGetRelid(rel), NameStr(*PG_GETARG_NAME(1)));
+
+		ok = gc_col_spec(rel, attnum, &spec, &reason);
+	}
+	relation_close(rel, AccessShareLock);
+	if (ok)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(reason));
+}
+
+Datum
+gpuconc_columns_test_refresh(PG_FUNCTION_ARGS)
+{
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+
+	require_superuser();
+	gc_load_in_background(rel);
+	relation_close(rel, AccessShareLock);
+	PG_RETURN_VOID();
+}
+
+Datum
+gpuconc_columns_test_numeric(PG_FUNCTION_ARGS)
+{
+	i128		large;
+	int64		small;
+	int16		dscale;
+	int16		small_dscale;
+
+	require_superuser();
+	if (!gc_numeric_to_int128(PG_GETARG_DATUM(0), &large, &dscale))
+		PG_RETURN_NULL();
+	if (gc_numeric_to_int64(PG_GETARG_DATUM(0), &small, &small_dscale) !=
+		(large >= PG_INT64_MIN && large <= PG_INT64_MAX))
+		elog(ERROR, "the conversions to 64 and 128 bits differ on what fits");
+	if (large >= PG_INT64_MIN && large <= PG_INT64_MAX &&
+		(small != (int64) large || small_dscale != dscale))
+		elog(ERROR, "the conversions to 64 and 128 bits differ");
+	PG_RETURN_DATUM(gc_int128_to_numeric(large, dscale));
+}
+
+Datum
+gpuconc_columns_test_arena(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {0};
+
+	require_superuser();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	gc_reclaim();
+	values[0] = Int64GetDatum((int64) gc_arena_used());
+	values[1] = Int64GetDatum((int64) gc_retired_bytes());
+	values[2] = Int64GetDatum((int64) gc_arena_size());
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+Datum
+gpuconc_columns_test_guard(PG_FUNCTION_ARGS)
+{
+	require_superuser();
+	if (PG_GETARG_BOOL(1))
+		gc_guard_enter_request(PG_GETARG_INT32(0));
+	else
+		gc_guard_leave_request(PG_GETARG_INT32(0));
+	PG_RETURN_VOID();
+}
+
+Datum
+gpuconc_columns_test_serve_time(PG_FUNCTION_ARGS)
+{
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	int			loops = PG_GETARG_INT32(1);
+	instr_time	start;
+	instr_time	end;
+	GcServed	served;
+	double		map_pages = 1;
+
+	require_superuser();
+	gc_guard_enter();
+	INSTR_TIME_SET_CURRENT(start);
+	for (int i = 0; i < loops; i++)
+	{
+		gc_serve(rel, gc_directory(rel), &served);
+		map_pages = (served.nblocks + GC_HEAPBLOCKS_PER_MAPPAGE - 1) / GC_HEAPBLOCKS_PER_MAPPAGE;
+		pfree(served.chunks);
+		if (served.ranges)
+			pfree(served.ranges);
+	}
+	INSTR_TIME_SET_CURRENT(end);
+	gc_guard_leave();
+	INSTR_TIME_SUBTRACT(end, start);
+	relation_close(rel, AccessShareLock);
+	PG_RETURN_FLOAT8(INSTR_TIME_GET_DOUBLE(end) * 1e9 / loops / Max(map_pages, 1));
+}
