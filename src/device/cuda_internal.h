@@ -35,6 +35,7 @@ typedef struct CudaDevice
 	pthread_t	warmup;
 	bool		lost;
 	char		lost_detail[256];
+	char		nameless[32];	/* an error that the driver has no words for */
 } CudaDevice;
 
 struct GcStream

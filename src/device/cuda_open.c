@@ -42,9 +42,10 @@ gc_cuda_error_text(CudaDevice *dev, CuResult result)
 {
 	const char *text = NULL;
 
-	if (dev->api.error_string(result, &text) != GC_CU_OK || text == NULL)
-		return "unknown error";
-	return text;
+	if (dev->api.error_string(result, &text) == GC_CU_OK && text != NULL)
+		return text;
+	snprintf(dev->nameless, sizeof(dev->nameless), "error %u", result);
+	return dev->nameless;
 }
 
 /* Does this result mean that the context, or the GPU, is gone for good? */

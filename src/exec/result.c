@@ -322,11 +322,11 @@ decode_row(Decoder *d, uint64 n, Datum *values, bool *isnull)
 	}
 }
 
-/* A group exists if any row fell into it; a single group always does. */
+/* A group exists if any row fell into it; without GROUP BY, always. */
 static bool
 row_exists(Decoder *d, uint64 n)
 {
-	return d->pl->sink == GC_SINK_ROWS || d->pl->group_mode == GC_GROUP_NONE ||
+	return d->pl->sink == GC_SINK_ROWS || !d->b->plan->grouped ||
 		d->result->words[n * d->p->group_words] != 0;
 }
 

@@ -57,7 +57,8 @@ add_group_key(GcTranslation *tr, Node *expr)
 	GcPlanOutput *out;
 	int			e;
 
-	if (in_scan_tlist(tr, expr))
+	/* A key without Vars splits nothing; projection computes it. */
+	if (!contain_var_clause(expr) || in_scan_tlist(tr, expr))
 		return true;
 	e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
 	if (e < 0)
@@ -288,6 +289,7 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 	ListCell   *lc;
 
 	pl->sink = GC_SINK_AGGREGATE;
+	tr->plan->grouped = parse->groupClause != NIL;
 	foreach(lc, context.group_exprs)
 	{
 		if (!add_group_key(tr, lfirst(lc)))

@@ -112,6 +112,26 @@ contains_param(Node *node, void *context)
 }
 
 /*
+ * Hide every Var in a relabelling that changes nothing.  Otherwise setrefs.c would
+ * find an expression that is also an output (a group key, say) in the scan tuple,
+ * and replace all of it by a reference to that.
+ */
+static Node *
+hide_vars(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		RelabelType *r = makeRelabelType(copyObject((Expr *) node), exprType(node), -1,
+										 exprCollation(node), COERCE_IMPLICIT_CAST);
+
+		return (Node *) r;
+	}
+	return expression_tree_mutator(node, hide_vars, context);
+}
+
+/*
  * Expression of one Var as a lookup table, or GC_NO_EXPR without setting a reason
  * if it does not qualify.
  */
@@ -142,7 +162,7 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	lut.attno = gc_scan_attno(tr, (Node *) var);
 	lut.argtype = var->vartype;
 	lut.cacheable = !contain_mutable_functions((Node *) expr) && !contains_param((Node *) expr, NULL);
-	lut.expr = gc_exec_expr(tr, expr);
+	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars((Node *) expr, NULL));
 	text = nodeToString(expr);
 	lut.hash = gc_hash_bytes(text, strlen(text), 0);
 	return gc_build_lut(tr, arg, kind, &lut);

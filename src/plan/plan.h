@@ -119,6 +119,7 @@ typedef struct GcPlan
 	int			nlists;
 	int			noutputs;		/* entries of custom_scan_tlist */
 	int			nexprs;			/* custom_exprs to evaluate; the rest is display */
+	bool		grouped;		/* GROUP BY: no group without rows */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
 	double		groups;			/* estimates */
 	double		rows_out;
