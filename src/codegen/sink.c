@@ -23,7 +23,7 @@ counts_rows(Cg *cg)
 {
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
-		if (AGG(cg, i)->fn == GC_AGG_COUNT && AGG(cg, i)->word == 0)
+		if (AGG(cg, i)->fn == GC_AGG_COUNT && AGG(cg, i)->word == 0 && AGG(cg, i)->exact)
 			return true;
 	}
 	return false;

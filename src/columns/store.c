@@ -31,8 +31,8 @@
 #include "store.h"
 #include "../compat.h"
 
-/* How long what is retired is waited for, and how often it is looked at. */
-#define RETIRED_WAIT_MS		2000
+/* What is retired is waited for so often, for so long each time. */
+#define RETIRED_POLLS		200
 #define RETIRED_POLL_MS		10
 
 /* How long a relation stays too large; least time between two refreshes. */
@@ -545,30 +545,35 @@ evict_one(TimestampTz since)
 	return true;
 }
 
-/* Wait until something that was retired could be freed; false after a while. */
+/*
+ * Do something for `bytes` of room: evict a column, unless that much is retired
+ * already; then rather wait a little for those that still use it, *polls times
+ * at most.  False when there is nothing left to be done.
+ */
 static bool
-wait_for_retired(void)
+work_for_room(Size bytes, TimestampTz since, int *polls)
 {
 	static uint32 wait_event = 0;
 
 	Assert(!gc_guard_held());
 
-	for (int ms = 0; ms < RETIRED_WAIT_MS; ms += RETIRED_POLL_MS)
-	{
-		if (gc_reclaim() > 0)
-			return true;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 RETIRED_POLL_MS, GC_WAIT_EVENT(wait_event, "GpuconcCacheMemory"));
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
-	return false;
+	if (gc_retired_bytes() < bytes && evict_one(since))
+		return true;
+	if (*polls == 0 || gc_retired_bytes() == 0)
+		return evict_one(since);
+
+	(*polls)--;
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 RETIRED_POLL_MS, GC_WAIT_EVENT(wait_event, "GpuconcCacheMemory"));
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	return true;
 }
 
 bool
 gc_store_make_room(Size bytes, TimestampTz since)
 {
-	bool		waited = false;
+	int			polls = RETIRED_POLLS;
 
 	if (bytes > gc_arena_size())
 		return false;
@@ -581,21 +586,15 @@ gc_store_make_room(Size bytes, TimestampTz since)
 		available = gc_arena_size() - gc_arena_used();
 		if (available >= bytes)
 			return true;
-		if (!waited && available + gc_retired_bytes() >= bytes)
-			waited = !wait_for_retired();
-		else if (!evict_one(since))
-		{
-			if (waited || gc_retired_bytes() == 0)
-				return false;
-			waited = !wait_for_retired();
-		}
+		if (!work_for_room(bytes - available, since, &polls))
+			return false;
 	}
 }
 
 void *
 gc_store_alloc(Size size, TimestampTz since)
 {
-	bool		waited = false;
+	int			polls = RETIRED_POLLS;
 
 	if (size > gc_arena_size())
 		return NULL;
@@ -606,14 +605,8 @@ gc_store_alloc(Size size, TimestampTz since)
 
 		if (ptr)
 			return ptr;
-		if (!waited && gc_retired_bytes() >= size)
-			waited = !wait_for_retired();
-		else if (!evict_one(since))
-		{
-			if (waited || gc_retired_bytes() == 0)
-				return NULL;
-			waited = !wait_for_retired();
-		}
+		if (!work_for_room(size, since, &polls))
+			return NULL;
 	}
 }
 

@@ -128,7 +128,7 @@ write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 	const GcPLut *lut = &gc_luts(b->program)[i];
 	const GcLookup *l = b->lookups[i];
 	void	   *data,
-			   *nulls;
+			   *nulls = NULL;
 
 	v->base = l->base;
 	v->data_off = take_device(c, (Size) l->count * lut->width, &data);
@@ -274,29 +274,28 @@ group_key_words(const GcProgram *p)
 	return words;
 }
 
-/* The part that only the worker reads. */
+/* The part that only the worker reads; NULL while counting. */
 static GcRequest *
 write_values(GcBinding *b, Cursor *c)
 {
 	const GcProgram *p = b->program;
-	GcRequest	counted;
 	GcRequest  *r = take(c, sizeof(GcRequest));
+	GcRequest	v;
 
+	memset(&v, 0, sizeof(v));
+	v.program = take(c, p->size);
+	v.params = take(c, p->nparams * sizeof(GcParamValue));
+	v.luts = take(c, p->nluts * sizeof(GcLutValue));
+	v.lists = take(c, p->nlists * sizeof(GcListValue));
+	v.inputs = take(c, p->ninputs * sizeof(GcInputValue));
+	v.columns = take(c, p->ncolumns * sizeof(GcColumnValue));
+	v.builds = take(c, p->nbuilds * sizeof(GcBuildValue));
+	v.payload_bases = take(c, p->npayloads * sizeof(i64));
+	v.group_keys = take(c, GC_MAX_KEYS * sizeof(GcGroupKeyValue));
 	if (r == NULL)
-		r = &counted;
-	memset(r, 0, sizeof(*r));
-	r->program = take(c, p->size);
-	r->params = take(c, p->nparams * sizeof(GcParamValue));
-	r->luts = take(c, p->nluts * sizeof(GcLutValue));
-	r->lists = take(c, p->nlists * sizeof(GcListValue));
-	r->inputs = take(c, p->ninputs * sizeof(GcInputValue));
-	r->columns = take(c, p->ncolumns * sizeof(GcColumnValue));
-	r->builds = take(c, p->nbuilds * sizeof(GcBuildValue));
-	r->payload_bases = take(c, p->npayloads * sizeof(i64));
-	r->group_keys = take(c, GC_MAX_KEYS * sizeof(GcGroupKeyValue));
-	if (c->base == NULL)
 		return NULL;
 
+	*r = v;
 	memcpy(r->program, p, p->size);
 	r->program_hash = gc_hash_bytes(p, p->size, 0);
 	memcpy(r->params, b->params, p->nparams * sizeof(GcParamValue));

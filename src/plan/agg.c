@@ -212,6 +212,8 @@ add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
 							 gc_build_expr(tr, GC_OP_SCALE, GC_INT4, arg, -1, -1, -1));
 	if (tr->reason)
 		return false;
+	if (!is_sum)
+		tr->aggs[count].exact = 1;
 	out = add_output(tr, (Node *) agg, is_sum ? GC_OUT_SUM : GC_OUT_AVG);
 	out->ref = sum;
 	out->ref2 = count;
@@ -247,7 +249,10 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 		GcPlanOutput *out = add_output(tr, (Node *) agg, GC_OUT_COUNT);
 
 		out->ref = gc_build_agg(tr, GC_AGG_COUNT, arg);
-		return tr->reason == NULL;
+		if (tr->reason)
+			return false;
+		tr->aggs[out->ref].exact = 1;
+		return true;
 	}
 	if (arg >= 0 && (strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0))
 		return add_sum_avg(tr, agg, arg, strcmp(name, "sum") == 0);

@@ -238,7 +238,7 @@ typedef struct GcPAgg
 	u16			arg;
 	u16			word;			/* bound: first 64-bit word in the group's row */
 	u8			nwords;			/* bound: 2 for GC_I128, else 1 */
-	u8			pad;
+	u8			exact;			/* count: the number matters, not only whether it is 0 */
 } GcPAgg;
 
 typedef struct GcPParam

@@ -292,11 +292,15 @@ static void
 worker_exit(int code, Datum arg)
 {
 	publish_status(GC_WORKER_STOPPED, NULL);
-	if (gc_worker.kernels)
-		gc_kcache_close(gc_worker.kernels);
 	if (gc_worker.dev)
+	{
+		/* Nothing may run in a module that is being unloaded. */
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+		if (gc_worker.kernels)
+			gc_kcache_close(gc_worker.kernels);
 		gc_worker.ops->close(gc_worker.dev);
-	gc_worker.dev = NULL;
+		gc_worker.dev = NULL;
+	}
 	gc_queue_worker_stop();
 }
 

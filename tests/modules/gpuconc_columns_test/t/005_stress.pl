@@ -77,7 +77,6 @@ SELECT gpuconc_evict('s');
 SELECT check_diff('other', NULL);},
 	ddl => q{
 BEGIN;
-SET LOCAL lock_timeout = '2s';
 TRUNCATE other;
 INSERT INTO other SELECT i, 'd' || i % 1000 FROM generate_series(1, 20000) AS i;
 COMMIT;
