@@ -50,6 +50,7 @@ typedef struct GcQueue
 	int			first_free;
 	bool		worker_present;
 	Latch	   *worker;
+	void	   *worker_memory;
 	uint64		head;			/* ring positions: taken up to, filled up to */
 	uint64		tail;
 	GcDeviceStatus device;
@@ -362,6 +363,16 @@ gc_queue_worker_stop(void)
 				break;
 		}
 	}
+}
+
+void *
+gc_queue_worker_memory(Size size)
+{
+	if (queue->worker_memory == NULL)
+		queue->worker_memory = gc_arena_alloc(size);
+	if (queue->worker_memory)
+		memset(queue->worker_memory, 0, size);
+	return queue->worker_memory;
 }
 
 bool

@@ -183,6 +183,12 @@ extern void gc_slot_release_all(void);
 extern void gc_queue_worker_start(Latch *latch);
 extern void gc_queue_worker_stop(void);
 
+/*
+ * Arena memory for the worker itself, the same for all its incarnations, zeroed.
+ * NULL when the arena has no room.
+ */
+extern void *gc_queue_worker_memory(Size size);
+
 /* Take up to max queued requests, oldest first; abandoned ones are freed. */
 extern int	gc_queue_take(int *slots, int max);
 extern bool gc_queue_empty(void);

@@ -17,7 +17,7 @@
 #include "../columns/arena.h"
 
 /* Pinned cells for copies of flags: one per build table that can exist at once. */
-#define MAX_TABLES	4096
+#define MAX_TABLES	1024
 
 static GcBuildTable *list = NULL;
 static int	ntables = 0;
@@ -27,11 +27,8 @@ static bool cell_used[MAX_TABLES];
 void
 gc_builds_init(void)
 {
-	flag_cells = gc_arena_alloc(MAX_TABLES * GC_NFLAGS * sizeof(u32));
-	if (flag_cells == NULL)
-		flag_cells = MemoryContextAlloc(TopMemoryContext, MAX_TABLES * GC_NFLAGS * sizeof(u32));
-	else
-		gc_pin_range(flag_cells, MAX_TABLES * GC_NFLAGS * sizeof(u32));
+	/* A worker that could not even have this would have no room for requests. */
+	flag_cells = gc_queue_worker_memory(MAX_TABLES * GC_NFLAGS * sizeof(u32));
 }
 
 GcBuildTable *
@@ -96,7 +93,7 @@ lay_out(GcBuildTable *t, const GcRequest *request, int b)
 static u32 *
 flag_cell(void)
 {
-	for (int i = 0; i < MAX_TABLES; i++)
+	for (int i = 0; flag_cells && i < MAX_TABLES; i++)
 	{
 		if (!cell_used[i])
 		{

@@ -93,8 +93,8 @@ gc_residency_init(void)
  *-------------------------------------------------------------------------
  */
 
-void
-gc_pin_range(const void *ptr, Size size)
+static void
+pin_range(const void *ptr, Size size)
 {
 	Size		first = ((const char *) ptr - gc_arena_base()) / PIN_WINDOW;
 	Size		last = ((const char *) ptr + size - 1 - gc_arena_base()) / PIN_WINDOW;
@@ -112,6 +112,55 @@ gc_pin_range(const void *ptr, Size size)
 		(void) gc_worker.ops->pin(gc_worker.dev, gc_arena_base() + start,
 								  Min(PIN_WINDOW, gc_arena_size() - start), NULL);
 	}
+}
+
+/* Bytes from ptr on that lie in one window, at most size. */
+static Size
+within_window(const void *ptr, Size size)
+{
+	Size		at = ((const char *) ptr - gc_arena_base()) % PIN_WINDOW;
+
+	return gc_worker.dev->info.host_memory ? size : Min(size, PIN_WINDOW - at);
+}
+
+/*
+ * Copies between arena and device.  Each window is page-locked by itself, and the
+ * driver refuses a copy that touches two of them: cut at their borders.
+ */
+GcCode
+gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err)
+{
+	GcCode		code = GC_OK;
+
+	pin_range(src, size);
+	while (size > 0 && code == GC_OK)
+	{
+		Size		n = within_window(src, size);
+
+		code = gc_worker.ops->copy_in(stream, dst, src, n, err);
+		dst += n;
+		src = (const char *) src + n;
+		size -= n;
+	}
+	return code;
+}
+
+GcCode
+gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err)
+{
+	GcCode		code = GC_OK;
+
+	pin_range(dst, size);
+	while (size > 0 && code == GC_OK)
+	{
+		Size		n = within_window(dst, size);
+
+		code = gc_worker.ops->copy_out(stream, dst, src, n, err);
+		src += n;
+		dst = (char *) dst + n;
+		size -= n;
+	}
+	return code;
 }
 
 static void
@@ -178,8 +227,7 @@ region_get(const GcChunkColumn *cell, GcStream *stream, u64 *copied, GcError *er
 				(unsigned long long) bytes / 1024);
 		return NULL;
 	}
-	gc_pin_range((const void *) cell->desc.data, bytes);
-	if (gc_worker.ops->copy_in(stream, addr, (const void *) cell->desc.data, bytes, err) != GC_OK)
+	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, bytes, err) != GC_OK)
 	{
 		gc_device_free(addr);
 		return NULL;

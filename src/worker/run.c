@@ -253,9 +253,8 @@ upload_request(GcRun *run)
 					   (unsigned long long) r->device_bytes / 1024);
 	run->device_part_owned = true;
 	relocate(run);
-	gc_pin_range(r, r->size);
 	gc_slot_run_info(run->slot)->copied_bytes += r->device_bytes;
-	return gc_worker.ops->copy_in(run->stream, run->device_part, r->device_part, r->device_bytes, &run->err);
+	return gc_copy_in(run->stream, run->device_part, r->device_part, r->device_bytes, &run->err);
 }
 
 /* Does the pipeline's kernel read this column at all? */
@@ -370,7 +369,7 @@ fill_build(GcRun *run, int b, GcBuildTable *t, int running)
 	if ((code = upload_columns(run, pipeline)) != GC_OK ||
 		(code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
 		(code = launch(run, pipeline, t->flags, running)) != GC_OK ||
-		(code = gc_worker.ops->copy_out(run->stream, t->host_flags, t->flags,
+		(code = gc_copy_out(run->stream, t->host_flags, t->flags,
 										GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
 		return code;
 	t->built = gc_worker.ops->mark(run->stream, &run->err);
@@ -458,7 +457,6 @@ make_result(GcRun *run, u64 n, u64 stride)
 	result->stride = stride;
 	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_NFLAGS * sizeof(u32));
 	result->keys = (i64 *) ((char *) result->words + word_bytes);
-	gc_pin_range(result, size);
 	return result;
 }
 
@@ -472,7 +470,6 @@ result_flags(GcResult *result)
 static GcCode
 fetch_first(GcRun *run)
 {
-	const GcDeviceOps *ops = gc_worker.ops;
 	bool		hashed = run->main->sink == GC_SINK_AGGREGATE && run->main->group_mode == GC_GROUP_HASH;
 	u64			n = run->main->sink == GC_SINK_ROWS ? 0
 		: hashed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
@@ -483,12 +480,12 @@ fetch_first(GcRun *run)
 	if (run->result == NULL)
 		return run->err.code;
 	run->flags = result_flags(run->result);
-	code = ops->copy_out(run->stream, run->flags, run->sink, GC_NFLAGS * sizeof(u32), &run->err);
+	code = gc_copy_out(run->stream, run->flags, run->sink, GC_NFLAGS * sizeof(u32), &run->err);
 	if (code == GC_OK && n > 0)
-		code = ops->copy_out(run->stream, run->result->words, run->groups,
+		code = gc_copy_out(run->stream, run->result->words, run->groups,
 							 n * run->p->group_words * 8, &run->err);
 	if (code == GC_OK && hashed)
-		code = ops->copy_out(run->stream, run->result->keys, run->group_keys,
+		code = gc_copy_out(run->stream, run->result->keys, run->group_keys,
 							 n * run->request->group_key_words * 8, &run->err);
 	return code;
 }
@@ -497,7 +494,6 @@ fetch_first(GcRun *run)
 static GcCode
 fetch_rest(GcRun *run, u64 n)
 {
-	const GcDeviceOps *ops = gc_worker.ops;
 	GcResult   *result = make_result(run, n, n);
 	GcCode		code = GC_OK;
 
@@ -508,13 +504,13 @@ fetch_rest(GcRun *run, u64 n)
 	if (run->main->sink == GC_SINK_ROWS)
 	{
 		for (int c = 0; c <= run->main->nouts && code == GC_OK && n > 0; c++)
-			code = ops->copy_out(run->stream, result->words + c * n,
+			code = gc_copy_out(run->stream, result->words + c * n,
 								 run->rows + (u64) c * run->request->rows_cap * 8, n * 8, &run->err);
 		return code;
 	}
-	code = ops->copy_out(run->stream, result->words, run->groups, n * run->p->group_words * 8, &run->err);
+	code = gc_copy_out(run->stream, result->words, run->groups, n * run->p->group_words * 8, &run->err);
 	if (code == GC_OK)
-		code = ops->copy_out(run->stream, result->keys, run->group_keys,
+		code = gc_copy_out(run->stream, result->keys, run->group_keys,
 							 n * run->request->group_key_words * 8, &run->err);
 	return code;
 }

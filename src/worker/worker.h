@@ -50,8 +50,12 @@ extern void gc_worker_register(void);
 extern GcAddr gc_device_alloc(u64 size);
 extern void gc_device_free(GcAddr addr);
 
-/* Page-lock the arena around a range that will be copied to or from the device. */
-extern void gc_pin_range(const void *ptr, Size size);
+/*
+ * Copy between the arena, page-locked as far as it is used for that, and the
+ * device.  Asynchronous.
+ */
+extern GcCode gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
+extern GcCode gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err);
 
 /* One cached column of one directory: its GcCols, on the device. */
 typedef struct GcTable GcTable;

@@ -1,0 +1,27 @@
+-- Common set-up of the regression tests: helpers, and tables in three states.
+--
+-- Every test includes this file, so that each can run alone; what is there
+-- already (an earlier test of the same run made it) is left as it is.
+--
+-- Schema "cached" holds vacuumed tables, which are read through the column
+-- cache; "delta" the same rows never vacuumed, which backends read themselves;
+-- "mixed" the same rows, vacuumed, but with about every tenth row deleted and
+-- inserted anew since.  check_same() runs a query over each of the three.
+\set VERBOSITY terse
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS gpuconc;
+SET gpuconc.enabled = on;
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+-- Tests say what is to be offloaded: costs must not decide.
+SET gpuconc.offload_cost = 0;
+SELECT to_regclass('public.setup_done') IS NULL AS setup_needed \gset
+\if :setup_needed
+\set helpers :abs_srcdir '/include/helpers.sql'
+\i :helpers
+\set tables :abs_srcdir '/include/tables.sql'
+\i :tables
+CREATE TABLE public.setup_done ();
+\endif
+SET search_path = cached, public;
+RESET client_min_messages;
