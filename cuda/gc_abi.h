@@ -40,7 +40,9 @@ typedef unsigned __int128 u128;
  * dictionary codes; floats are stored as they are and ignore base.  Code width
  * is 1, 2, 4 or 8 bytes, unsigned.  nulls is 0, or the address of a bitmap with
  * bit (row & 7) of byte (row >> 3) set where the row is NULL; the code of a NULL
- * row is 0.  Both are readable up to the next multiple of GC_PAD_ROWS.
+ * row is 0.  Both are readable up to the next multiple of GC_PAD_ROWS; the codes
+ * behind the last row are 0.  base is the smallest value of the chunk, so that
+ * whatever row is read, its value lies within the column's range.
  */
 typedef struct GcCol
 {

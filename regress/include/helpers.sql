@@ -1,6 +1,6 @@
 -- Helpers of the regression tests.
 
--- Rows of a query as text, in the spelling that a client would see.
+-- Rows of a query as text, in the spelling that a client sees.
 CREATE FUNCTION rows_of(query text, mode text) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -15,19 +15,175 @@ BEGIN
 	RETURN result;
 END $$;
 
--- As rows_of, for a query with parameters: prepared, with a generic plan.
-CREATE FUNCTION difference(a text[], b text[]) RETURNS text
+-- EXCEPT ALL both ways; NULL if there is no difference.
+CREATE FUNCTION difference(expected text[], got text[]) RETURNS text
 LANGUAGE sql AS $$
 	SELECT string_agg(line, E'\n' ORDER BY line)
 	FROM (SELECT line FROM (
-			(SELECT 'missing: ' || x AS line FROM unnest(a) AS x
-			 EXCEPT ALL SELECT 'missing: ' || x FROM unnest(b) AS x)
+			(SELECT 'missing: ' || x AS line FROM unnest(expected) AS x
+			 EXCEPT ALL SELECT 'missing: ' || x FROM unnest(got) AS x)
 			UNION ALL
-			(SELECT 'surplus: ' || x FROM unnest(b) AS x
-			 EXCEPT ALL SELECT 'surplus: ' || x FROM unnest(a) AS x)) AS lines
-		ORDER BY line LIMIT 10) AS first_lines;
+			(SELECT 'surplus: ' || x FROM unnest(got) AS x
+			 EXCEPT ALL SELECT 'surplus: ' || x FROM unnest(expected) AS x)) AS lines
+		ORDER BY line LIMIT 10) AS first_lines
 $$;
 
--- How often was the device used, and how often not, since the server started?
-CREATE FUNCTION offload_counts(OUT offloaded bigint, OUT fallbacks bigint)
-LANGUAGE sql AS 'SELECT offloaded, fallbacks FROM gpuconc_stat_get()';
+-- The device's and PostgreSQL's own answer to one query, compared as multisets of
+-- rows, spelling included.  An error unless the device gave the first answer;
+-- where values made it fall back at execution, the result says so.
+CREATE FUNCTION check_here(query text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	used bigint;
+	fell_back bigint;
+	got text[];
+	expected text[];
+	diff text;
+BEGIN
+	SELECT offloaded, fallbacks INTO used, fell_back FROM gpuconc_stat_get();
+	got := rows_of(query, 'require');
+	SELECT offloaded - used, fallbacks - fell_back INTO used, fell_back FROM gpuconc_stat_get();
+	expected := rows_of(query, 'forbid');
+	diff := difference(expected, got);
+	IF diff IS NOT NULL THEN
+		RETURN 'DIFFERENT: ' || query || E'\n' || diff;
+	ELSIF fell_back > 0 THEN
+		RETURN format('ok, %s rows, fell back', cardinality(got));
+	ELSIF used = 0 THEN
+		RETURN format('ok, %s rows, not executed', cardinality(got));
+	END IF;
+	RETURN format('ok, %s rows', cardinality(got));
+END $$;
+
+-- check_here() over the tables of each schema; one answer if all agree.
+CREATE FUNCTION check_same(query text, schemas text[] DEFAULT '{cached,delta,mixed}')
+RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	s text;
+	verdict text;
+	verdicts text[] := '{}';
+BEGIN
+	FOREACH s IN ARRAY schemas LOOP
+		PERFORM set_config('search_path', s || ', public', true);
+		verdict := check_here(query);
+		verdicts := verdicts || (s || ': ' || verdict);
+		IF verdict <> split_part(verdicts[1], ': ', 2) THEN
+			RETURN array_to_string(verdicts, E'\n');
+		END IF;
+	END LOOP;
+	RETURN verdict;
+END $$;
+
+-- The same for rows in an order, with floats compared within a tolerance.
+CREATE FUNCTION check_near(query text, schemas text[] DEFAULT '{cached,delta,mixed}')
+RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	s text;
+	got jsonb[];
+	expected jsonb[];
+	used bigint;
+	n int;
+BEGIN
+	FOREACH s IN ARRAY schemas LOOP
+		PERFORM set_config('search_path', s || ', public', true);
+		SELECT offloaded INTO used FROM gpuconc_stat_get();
+		PERFORM set_config('gpuconc.debug_offload', 'require', true);
+		EXECUTE format('SELECT array_agg(to_jsonb(q)) FROM (%s) AS q', query) INTO got;
+		PERFORM set_config('gpuconc.debug_offload', 'forbid', true);
+		EXECUTE format('SELECT array_agg(to_jsonb(q)) FROM (%s) AS q', query) INTO expected;
+		PERFORM set_config('gpuconc.debug_offload', 'allow', true);
+		IF used = (SELECT offloaded FROM gpuconc_stat_get()) THEN
+			RETURN s || ': not offloaded';
+		END IF;
+		n := cardinality(got);
+		IF n IS DISTINCT FROM cardinality(expected) THEN
+			RETURN format('%s: DIFFERENT: %s rows, not %s', s, n, cardinality(expected));
+		END IF;
+		FOR i IN 1 .. n LOOP
+			IF EXISTS (SELECT FROM jsonb_each(expected[i]) AS e JOIN jsonb_each(got[i]) AS g USING (key)
+					WHERE e.value <> g.value AND
+						(jsonb_typeof(e.value) <> 'number' OR jsonb_typeof(g.value) <> 'number' OR
+						 abs(e.value::numeric - g.value::numeric) >
+							1e-9 * greatest(abs(e.value::numeric), abs(g.value::numeric), 1e-9))) THEN
+				RETURN format(E'%s: DIFFERENT: %s\nexpected: %s\ngot: %s',
+					s, query, expected[i], got[i]);
+			END IF;
+		END LOOP;
+	END LOOP;
+	RETURN format('ok, %s rows', n);
+END $$;
+
+-- Both ways must end in the same error; says which.
+CREATE FUNCTION check_error(query text, schemas text[] DEFAULT '{cached,delta,mixed}')
+RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	s text;
+	mode text;
+	outcome text;
+	first_outcome text;
+BEGIN
+	FOREACH s IN ARRAY schemas LOOP
+		PERFORM set_config('search_path', s || ', public', true);
+		FOREACH mode IN ARRAY '{require,forbid}'::text[] LOOP
+			BEGIN
+				outcome := 'NO ERROR: ' || cardinality(rows_of(query, mode)) || ' rows';
+			EXCEPTION WHEN OTHERS THEN
+				outcome := SQLSTATE || ' ' || SQLERRM;
+			END;
+			IF outcome <> first_outcome THEN
+				RETURN format('%s: DIFFERENT: %s; %s: %s', s, first_outcome, mode, outcome);
+			END IF;
+			first_outcome := outcome;
+		END LOOP;
+	END LOOP;
+	RETURN outcome;
+END $$;
+
+-- Why is this query not offloaded?
+CREATE FUNCTION refusal(query text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	PERFORM rows_of(query, 'require');
+	RETURN 'OFFLOADED';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN CASE WHEN SQLERRM LIKE 'query is not offloaded%' THEN detail
+		ELSE 'ERROR: ' || SQLERRM END;
+END $$;
+
+-- Shape of a plan: no costs, no numbers that vary, no fallback plan below ours.
+CREATE FUNCTION plan_of(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	PERFORM set_config('gpuconc.debug_offload', 'require', true);
+	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
+		RETURN NEXT line;
+	END LOOP;
+	PERFORM set_config('gpuconc.debug_offload', 'allow', true);
+END $$;
+
+-- Copy a table of schema cached, which is vacuumed by now, to the other states.
+CREATE FUNCTION copy_states(t text, key text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE delta.%1$I (LIKE cached.%1$I INCLUDING ALL) WITH (autovacuum_enabled = off)', t);
+	EXECUTE format('INSERT INTO delta.%1$I SELECT * FROM cached.%1$I', t);
+	EXECUTE format('ANALYZE delta.%I', t);
+	EXECUTE format('CREATE TABLE mixed.%1$I (LIKE cached.%1$I INCLUDING ALL) WITH (autovacuum_enabled = off)', t);
+	EXECUTE format('INSERT INTO mixed.%1$I SELECT * FROM cached.%1$I', t);
+END $$;
+
+-- Once the copy in schema mixed is vacuumed: move about every tenth row.
+CREATE FUNCTION mix(t text, key text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('WITH gone AS (DELETE FROM mixed.%1$I WHERE %2$s RETURNING *)
+		INSERT INTO mixed.%1$I SELECT * FROM gone', t, key);
+END $$;

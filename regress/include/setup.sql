@@ -1,3 +1,5 @@
+\set ECHO none
+\o /dev/null
 -- Common set-up of the regression tests: helpers, and tables in three states.
 --
 -- Every test includes this file, so that each can run alone; what is there
@@ -25,3 +27,5 @@ CREATE TABLE public.setup_done ();
 \endif
 SET search_path = cached, public;
 RESET client_min_messages;
+\o
+\set ECHO all

@@ -513,9 +513,11 @@ choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 	{
 		out->width = Max(out->width, col->min_width);
 
-		/* Without a base where it would save nothing. */
-		if (out->min <= out->max &&
-			(out->min < 0 || width_for(out->max) > out->width))
+		/*
+		 * Code 0, which also stands in NULL and in padding rows, must decode to a
+		 * value between min and max: kernels look things up by it.
+		 */
+		if (out->min <= out->max)
 			out->base = out->min;
 	}
 	out->data_bytes = padded * out->width;

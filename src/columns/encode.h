@@ -33,6 +33,9 @@ typedef struct GcEncodedColumn
 	Size		null_bytes;		/* padded, 0 without NULLs */
 } GcEncodedColumn;
 
+/* More rows than this, and some, are an error. */
+#define GC_ENCODER_MAX_ROWS		(PG_INT32_MAX - (1 << 20))
+
 /*
  * dicts[i]: view for a text column, NULL otherwise.  min_widths (may be NULL):
  * pack column i at least this wide, so that private chunks match the cache.

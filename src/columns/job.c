@@ -612,7 +612,7 @@ gc_job_fail(GcCode code, const char *fmt,...)
 	va_end(args);
 
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
-	if (job->err.code == GC_OK)
+	if (job->err.code == GC_OK && !job->finished)
 		job->err = err;
 	unclaim(job);
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));

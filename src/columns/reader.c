@@ -235,9 +235,16 @@ gc_reader_add_page(GcReader *reader, BlockNumber blkno)
 	{
 		ItemId		item = PageGetItemId(page, i);
 
+		if (!ItemIdIsNormal(item))
+			continue;
+		if (nrows >= MaxHeapTuplesPerPage)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("too many tuples in block %u of relation \"%s\"",
+							blkno, RelationGetRelationName(reader->rel))));
+
 		/* All-visible: every tuple that is there at all, and none is dead. */
-		if (ItemIdIsNormal(item))
-			take_apart(reader, (HeapTupleHeader) PageGetItem(page, item), nrows++);
+		take_apart(reader, (HeapTupleHeader) PageGetItem(page, item), nrows++);
 	}
 
 	for (int c = 0; c < reader->ncols; c++)

@@ -437,9 +437,10 @@ add_slot(GcDelta *delta)
 	}
 	gc_encoder_add(delta->encoder, delta->values, delta->isnull);
 
-	/* The rows are to go into the arena in the end. */
+	/* The rows are to go into the arena in the end, and an encoder has limits. */
 	return (gc_encoder_rows(delta->encoder) & 1023) != 0 ||
-		gc_encoder_memory(delta->encoder) <= gc_arena_size();
+		(gc_encoder_memory(delta->encoder) <= gc_arena_size() &&
+		 gc_encoder_rows(delta->encoder) < GC_ENCODER_MAX_ROWS);
 }
 
 static bool
@@ -502,7 +503,7 @@ gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
 	pfree(delta.isnull);
 	if (!ok)
 		return gc_fail(err, GC_HOST_MEMORY,
-					   "The rows of \"%s\" that are not cached take more than gpuconc.host_cache_size.",
+					   "The rows of \"%s\" that are not cached take more room than gpuconc.host_cache_size.",
 					   RelationGetRelationName(rel));
 	return GC_OK;
 }

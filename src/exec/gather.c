@@ -117,9 +117,13 @@ run_row_source(GcScanState *node, GcInputState *in, GcError *err)
 	for (;;)
 	{
 		TupleTableSlot *slot;
+		MemoryContext old;
 
 		CHECK_FOR_INTERRUPTS();
+		/* Plans open scans lazily, in memory that must live as long as they do. */
+		old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 		slot = ExecProcNode(in->child);
+		MemoryContextSwitchTo(old);
 		if (TupIsNull(slot))
 			break;
 		for (int c = 0; c < in->ncols; c++)

@@ -106,12 +106,13 @@ static void
 eval_callback(void *arg)
 {
 	EvalArg    *e = arg;
-	MemoryContext old = MemoryContextSwitchTo(e->econtext->ecxt_per_tuple_memory);
+	MemoryContext old = CurrentMemoryContext;
 	Oid			type = exprType((Node *) e->expr->expr);
 	int16		len;
 	bool		byval;
 
-	e->value = ExecEvalExpr(e->expr, e->econtext, &e->isnull);
+	/* As ExecEvalExprSwitchContext; an InitPlan switches to its own memory. */
+	e->value = ExecEvalExprSwitchContext(e->expr, e->econtext, &e->isnull);
 	MemoryContextSwitchTo(e->cxt);
 	get_typlenbyval(type, &len, &byval);
 	if (!e->isnull)

@@ -26,6 +26,22 @@ VACUUM (TRUNCATE off) empty;
 SELECT * FROM gpuconc_columns_test_diff('empty');
 SELECT blocks > 0 AS has_pages, complete, delta FROM gpuconc_columns_test_served('empty');
 
+-- truncated by VACUUM: chunks reach beyond the end
+INSERT INTO empty SELECT i, 'y' || i FROM generate_series(1, 20000) AS i;
+VACUUM empty;
+SELECT * FROM gpuconc_columns_test_diff('empty');
+SELECT blocks > 64 AS blocks, complete FROM gpuconc_columns_test_served('empty');
+DELETE FROM empty WHERE a > 8000;
+VACUUM empty;
+SELECT blocks < 64 AS truncated, complete FROM gpuconc_columns_test_served('empty');
+SELECT * FROM gpuconc_columns_test_diff('empty', load => false);
+INSERT INTO empty SELECT i, 'z' || i FROM generate_series(1, 20000) AS i;
+SELECT * FROM gpuconc_columns_test_diff('empty', load => false);
+SELECT * FROM gpuconc_columns_test_diff('empty');
+VACUUM empty;
+SELECT * FROM gpuconc_columns_test_diff('empty');
+SELECT complete FROM gpuconc_columns_test_served('empty');
+
 -- no columns
 CREATE TABLE nothing ();
 INSERT INTO nothing SELECT FROM generate_series(1, 10000);

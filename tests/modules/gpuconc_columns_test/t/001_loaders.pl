@@ -113,6 +113,23 @@ SELECT complete FROM gpuconc_columns_test_served('l'), (SELECT gpuconc_columns_t
 is_exact($node, 'l', 'exact after the refresh', ', load => false');
 nothing_in_use($node, 'after a refresh');
 
+# A dictionary that several loaders fill.
+$node->safe_psql(
+	'postgres', q{
+CREATE TABLE words AS SELECT i AS id, 'w' || i AS own, 'x' || i % 5000 AS shared, md5((i % 20000)::text) AS md5
+FROM generate_series(1, 60000) AS i;
+});
+$node->safe_psql('postgres', 'VACUUM words');
+is( $node->safe_psql(
+		'postgres', q{
+SET gpuconc.loader_workers = 4;
+SELECT code, chunks > 10 FROM gpuconc_columns_test_load('words')}),
+	'ok|t', 'loaded dictionaries');
+is_exact($node, 'words', 'exact dictionaries', ', load => false');
+is($node->safe_psql('postgres', "SELECT complete FROM gpuconc_columns_test_served('words')"),
+	't', 'served');
+nothing_in_use($node, 'after dictionaries');
+
 $_->quit for $blocker, $killer, $session, $reader, $ddl;
 
 # No worker slots at all.

@@ -31,7 +31,7 @@ like(
 	'too large is remembered');
 is_exact($node, 'large', 'exact though too large', ", '{n}', false");
 my ($ret, $stdout, $stderr) = $node->psql('postgres', "SELECT count(*) FROM gpuconc_columns_test_scan('large', load => false)");
-like($stderr, qr/The rows of "large" that are not cached take more than gpuconc.host_cache_size/,
+like($stderr, qr/The rows of "large" that are not cached take more room than gpuconc.host_cache_size/,
 	'nor does a delta of that size');
 is_exact($node, 'small', 'another one fits');
 is($node->safe_psql('postgres', "SELECT complete FROM gpuconc_columns_test_served('small')"),
