@@ -10,8 +10,8 @@
  * address is a u64 that only the device the kernel runs on may dereference.
  *
  * Rows are numbered from 0 within a chunk.  A tile is GC_TILE_ROWS rows of
- * one chunk; a thread of device cuda handles GC_VEC consecutive rows of it at
- * a time, so that every load of a column is a vector load.
+ * one chunk; a thread of device cuda handles GC_VEC (8 or 16) consecutive rows of
+ * it at a time, so that every load of a column is a vector load.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,7 @@ typedef __int128 i128;
 typedef unsigned __int128 u128;
 
 /* Rows of one tile: the unit in which a scan hands out work to blocks. */
-#define GC_TILE_ROWS		8192
+#define GC_TILE_ROWS		16384
 
 /* Column data is allocated in multiples of this many rows, zero-filled. */
 #define GC_PAD_ROWS			GC_TILE_ROWS

@@ -32,11 +32,43 @@ GC_ADD128_G(u64 *p, i128 v)
 
 #if GC_CUDA
 
-#define GC_ADD_L(p, v)		GC_ADD_G(p, v)
+/*
+ * Shared memory adds 32 bits at a time by itself, 64 bits only by compare-and-
+ * swap in a loop: so the low half first, then the high half with the carry, which
+ * is nothing for most small values.
+ */
+GC_FN void
+GC_ADD_L(u64 *p, u64 v)
+{
+	u32		   *h = (u32 *) p;
+	const u32	lo = (u32) v;
+	const u32	old = atomicAdd(h, lo);
+	const u32	hi = (u32) (v >> 32) + (old + lo < old);
+
+	if (hi)
+		atomicAdd(h + 1, hi);
+}
+
+GC_FN void
+GC_ADD128_L(u64 *p, i128 v)
+{
+	u32		   *h = (u32 *) p;
+	u64			carry = 0;
+
+	GC_UNROLL for (int i = 0; i < 4; i++)
+	{
+		const u64	add = (u64) (u32) ((u128) v >> (32 * i)) + carry;
+		const u32	old = (u32) add ? atomicAdd(h + i, (u32) add) : 0;
+
+		/* one carry at most: add is at most 2^32 */
+		carry = (add >> 32) + ((u32) add && old + (u32) add < old);
+	}
+}
+
 #define GC_MAX_L(p, v)		GC_MAX_G(p, v)
 #define GC_ADDF_L(p, v)		GC_ADDF_G(p, v)
-#define GC_ADD128_L(p, v)	GC_ADD128_G(p, v)
-#define GC_MARK(p)			do { if (!*(volatile u64 *) (p)) *(volatile u64 *) (p) = 1; } while (0)
+/* Losing a race costs a second store of the same value. */
+#define GC_MARK(p)			do { if (!*(const u64 *) (p)) *(u64 *) (p) = 1; } while (0)
 
 /* Sum of one value per thread over the block, valid in thread 0. */
 #define GC_DEFINE_BLOCK_REDUCE(name, T, COMBINE) \

@@ -4,9 +4,9 @@
  *	  What differs between the two targets of a generated kernel.
  *
  * A kernel's text is written once, in the vocabulary of this file.  It works on
- * vectors of GC_VEC consecutive rows.  On device cuda a vector is one thread's
- * eight rows, kept in registers, and live rows are bits of a mask; on device
- * host it is a thousand rows in the L1 cache, loops over it are what the C
+ * vectors of GC_VEC consecutive rows.  On device cuda a vector is one thread's 8
+ * or 16 rows (GC_CUDA_VEC, set by the code generator), kept in registers, and live
+ * rows are bits of a mask; on device host it is a thousand rows in the L1 cache, loops over it are what the C
  * compiler turns into vector instructions, and live rows are a selection list.
  *
  * A vector goes through stages.  The first stage tests all rows (GC_EACH,
@@ -20,7 +20,7 @@
 
 #define GC_CUDA		1
 #define GC_FN		static __device__ __forceinline__
-#define GC_VEC		8
+#define GC_VEC		GC_CUDA_VEC
 #define GC_WARP		32
 
 #define GC_KERNEL(threads) \
@@ -36,9 +36,14 @@
 #define GC_UNROLL		_Pragma("unroll")
 
 /* Live rows of a vector. */
+#if GC_VEC == 16
+typedef u16 gc_bits;			/* one bit per row of a vector */
+#else
+typedef u8 gc_bits;
+#endif
 #define GC_VECTOR(valid, row, nrows) \
-	u32 gc_m = (row) + GC_VEC <= (nrows) ? 0xffu : (1u << ((nrows) - (row))) - 1; \
-	if (valid) gc_m &= ((const u8 *) (valid))[(row) >> 3]; \
+	u32 gc_m = (row) + GC_VEC <= (nrows) ? (1u << GC_VEC) - 1 : (1u << ((nrows) - (row))) - 1; \
+	if (valid) gc_m &= ((const gc_bits *) (valid))[(row) / GC_VEC]; \
 	if (!gc_m) continue;
 #define GC_ARRAY(type, name)	type name[GC_VEC]
 #define GC_EACH(j)				GC_UNROLL for (int j = 0; j < GC_VEC; j++)

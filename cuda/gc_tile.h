@@ -12,52 +12,59 @@
  *
  * where p is the address of the column's data, base its frame of reference.
  * Loads run past the last row of a chunk up to GC_PAD_ROWS, never further.
- * Cost on device cuda: one load of 8 or 16 bytes per thread for 1 and 2 byte
- * codes, two of 16 bytes for 4, four for 8.
+ * Cost on device cuda: loads of 16 bytes (8 for 8 codes of 1 byte), GC_VEC * W bytes
+ * per thread in all.
  *
  *-------------------------------------------------------------------------
  */
 
 #if GC_CUDA
 
-/* Eight codes of one thread, widened. */
+/* The codes of one thread's rows, widened; 16 bytes at a time where there are. */
 GC_FN void
 gc_raw_1(u32 *v, const u8 *p)
 {
-	const uint2 x = __ldg((const uint2 *) p);
+	u32			x[GC_VEC / 4];
 
-	GC_UNROLL for (int j = 0; j < 4; j++)
-	{
-		v[j] = x.x >> (8 * j) & 0xff;
-		v[j + 4] = x.y >> (8 * j) & 0xff;
-	}
+#if GC_VEC == 16
+	*(uint4 *) x = __ldg((const uint4 *) p);
+#else
+	*(uint2 *) x = __ldg((const uint2 *) p);
+#endif
+	GC_UNROLL for (int j = 0; j < GC_VEC; j++)
+		v[j] = x[j / 4] >> (8 * (j % 4)) & 0xff;
 }
 
 GC_FN void
 gc_raw_2(u32 *v, const u8 *p)
 {
-	const uint4 x = __ldg((const uint4 *) p);
+	uint4		x[GC_VEC / 8];
 
-	v[0] = x.x & 0xffff, v[1] = x.x >> 16;
-	v[2] = x.y & 0xffff, v[3] = x.y >> 16;
-	v[4] = x.z & 0xffff, v[5] = x.z >> 16;
-	v[6] = x.w & 0xffff, v[7] = x.w >> 16;
+	GC_UNROLL for (int i = 0; i < GC_VEC / 8; i++)
+	{
+		x[i] = __ldg((const uint4 *) p + i);
+		v[8 * i] = x[i].x & 0xffff, v[8 * i + 1] = x[i].x >> 16;
+		v[8 * i + 2] = x[i].y & 0xffff, v[8 * i + 3] = x[i].y >> 16;
+		v[8 * i + 4] = x[i].z & 0xffff, v[8 * i + 5] = x[i].z >> 16;
+		v[8 * i + 6] = x[i].w & 0xffff, v[8 * i + 7] = x[i].w >> 16;
+	}
 }
 
 GC_FN void
 gc_raw_4(u32 *v, const u8 *p)
 {
-	const uint4 x = __ldg((const uint4 *) p);
-	const uint4 y = __ldg((const uint4 *) p + 1);
+	GC_UNROLL for (int i = 0; i < GC_VEC / 4; i++)
+	{
+		const uint4 x = __ldg((const uint4 *) p + i);
 
-	v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
-	v[4] = y.x, v[5] = y.y, v[6] = y.z, v[7] = y.w;
+		v[4 * i] = x.x, v[4 * i + 1] = x.y, v[4 * i + 2] = x.z, v[4 * i + 3] = x.w;
+	}
 }
 
 GC_FN void
 gc_raw_8(u64 *v, const u8 *p)
 {
-	GC_UNROLL for (int j = 0; j < 4; j++)
+	GC_UNROLL for (int j = 0; j < GC_VEC / 2; j++)
 	{
 		const ulonglong2 x = __ldg((const ulonglong2 *) p + j);
 
@@ -100,7 +107,7 @@ gc_load_8_f64(double *v, const u8 *p, i64 base)
 #define GC_LATE_ANY(SUFFIX, v, d)	GC_LOAD_ANY(SUFFIX, v, d)
 
 /* NULL bits of the vector. */
-#define GC_NULLS(n, d)			const u32 n = d.nulls ? __ldg((const u8 *) d.nulls + (gc_row >> 3)) : 0
+#define GC_NULLS(n, d)			const u32 n = d.nulls ? ((const gc_bits *) d.nulls)[gc_row / GC_VEC] : 0
 #define GC_IS_NULL(n, j)		((n) >> (j) & 1)
 
 #else							/* device host */

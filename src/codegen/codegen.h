@@ -64,13 +64,17 @@ typedef struct GcArgWord
 /*
  * Choices that do not change what a kernel computes; the scheduler's to make.
  * shared_builds: bit b set: the bitmap of dense build b (a candidate) is copied
- * into shared memory at kernel start.  group_local: a dense group table is first kept per
- * block in shared memory.  threads: largest block the kernel is compiled for.
+ * into shared memory at kernel start.  group_local: a dense group table is first
+ * kept per block in shared memory, in group_copies copies that the block's threads
+ * share evenly.  threads: largest block the kernel is compiled for.  vec: rows per
+ * thread and step on device cuda, 8 or 16.
  */
 typedef struct GcVariant
 {
 	u32			shared_builds;
 	bool		group_local;
+	u8			group_copies;
+	u8			vec;
 	u16			threads;
 } GcVariant;
 

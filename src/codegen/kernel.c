@@ -383,12 +383,40 @@ require_step(Cg *cg, const GcPStep *step)
 	}
 }
 
+/*
+ * Emit a loop that tests the steps first .. last - 1: filters together in one loop,
+ * each probe in one of its own.  Returns the number of steps tested by this loop.
+ */
+static int
+emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
+		  const char *keep, const char *end)
+{
+	char		cond[512];
+	int			n = 0;
+
+	text_addf(cg->out, "%s", loop);
+	if (steps[first]->type == GC_STEP_PROBE)
+	{
+		step_condition(cg, steps[first], cond, sizeof(cond));
+		text_addf(cg->out, "%s(gc_j, %s);\n%s", keep, cond, end);
+		return 1;
+	}
+	text_addf(cg->out, "i32 gc_ok = 1;\n");
+	while (first + n < last && steps[first + n]->type == GC_STEP_FILTER)
+	{
+		step_condition(cg, steps[first + n], cond, sizeof(cond));
+		text_addf(cg->out, "gc_ok &= %s;\n", cond);
+		n++;
+	}
+	text_addf(cg->out, "%s(gc_j, gc_ok);\n%s", keep, end);
+	return n;
+}
+
 static void
 emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 {
 	int			first = 0;
 	int			passed = 0;
-	char		cond[512];
 
 	/* First stage: cheap tests, together selective, on every row. */
 	while (first < n && first < FIRST_STAGE_STEPS && passed < 2 &&
@@ -396,21 +424,16 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 		passed += steps[first++]->selectivity;
 	for (int i = 0; i < first; i++)
 		require_step(cg, steps[i]);
-	for (int i = 0; i < first; i++)
-	{
-		text_addf(cg->out, "GC_EACH(gc_j) {\n");
-		step_condition(cg, steps[i], cond, sizeof(cond));
-		text_addf(cg->out, "GC_KEEP_IF(gc_j, %s);\n}\n", cond);
-	}
+	for (int i = 0; i < first;)
+		i += emit_test(cg, steps, i, first, "GC_EACH(gc_j) {\n", "GC_KEEP_IF", "}\n");
 	text_addf(cg->out, "GC_SETTLE\n");
 
+	/* Later stages: one step's columns, read and tested for live rows. */
 	cg->late = true;
 	for (int i = first; i < n; i++)
 	{
 		require_step(cg, steps[i]);
-		text_addf(cg->out, "GC_EACH_LIVE(gc_j)\n");
-		step_condition(cg, steps[i], cond, sizeof(cond));
-		text_addf(cg->out, "GC_KEEP_LIVE_IF(gc_j, %s);\nGC_END_LIVE\n", cond);
+		(void) emit_test(cg, steps, i, i + 1, "GC_EACH_LIVE(gc_j)\n", "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");
 	}
 }
 
@@ -571,7 +594,7 @@ gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges,
 			words += (ranges[b] + 63) / 64;
 	}
 	if (variant->group_local)
-		words += ngroups * p->group_words;
+		words += variant->group_copies * (ngroups * p->group_words | 1);
 	return words * 8;
 }
 
@@ -579,6 +602,7 @@ static void
 assemble(Cg *cg, Text *t)
 {
 	text_addf(t, "#define GC_MAX_ARG_WORDS %d\n", cg->src->nwords > 0 ? cg->src->nwords : 1);
+	text_addf(t, "#define GC_CUDA_VEC %d\n", cg->variant->vec);
 	text_addf(t, "%s", devlib_text);
 	text_addf(t, "\nGC_KERNEL(%d)\n{\nGC_PROLOGUE\ni32 gc_bad = 0;\n", cg->variant->threads);
 	text_addf(t, "u32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");

@@ -403,9 +403,12 @@ sink_begin(Cg *cg, Text *t)
 	}
 	else if (cg->pl->group_mode == GC_GROUP_DENSE && cg->variant->group_local)
 	{
-		text_addf(t, "u64 *gc_table = gc_shared + gc_top;\n");
-		text_addf(t, "for (u64 i = thread; i < gc_ngroups * %d; i += nthreads) gc_table[i] = 0;\n",
-				  cg->p->group_words);
+		/* An odd number of words per copy spreads the copies over the banks. */
+		text_addf(t, "const u64 gc_copy = gc_ngroups * %d | 1;\n", cg->p->group_words);
+		text_addf(t, "for (u64 i = thread; i < gc_copy * %d; i += nthreads) gc_shared[gc_top + i] = 0;\n",
+				  cg->variant->group_copies);
+		text_addf(t, "u64 *gc_table = gc_shared + gc_top + thread %% %d * gc_copy;\n",
+				  cg->variant->group_copies);
 	}
 	else if (cg->pl->group_mode == GC_GROUP_DENSE)
 		text_addf(t, "u64 *gc_table = gc_groups;\n");
@@ -442,9 +445,11 @@ end_registers(Cg *cg, Text *t)
 static void
 end_local(Cg *cg, Text *t)
 {
-	text_addf(t, "GC_BARRIER();\nfor (u64 i = thread; i < gc_ngroups; i += nthreads) {\n");
-	text_addf(t, "const u64 *s = gc_table + i * %d;\nu64 *g = gc_groups + i * %d;\nif (!s[0]) continue;\n",
-			  cg->p->group_words, cg->p->group_words);
+	text_addf(t, "GC_BARRIER();\nfor (u64 i = thread; i < gc_ngroups * %d; i += nthreads) {\n",
+			  cg->variant->group_copies);
+	text_addf(t, "const u64 *s = gc_shared + gc_top + i / gc_ngroups * gc_copy + i %% gc_ngroups * %d;\n",
+			  cg->p->group_words);
+	text_addf(t, "u64 *g = gc_groups + i %% gc_ngroups * %d;\nif (!s[0]) continue;\n", cg->p->group_words);
 	text_addf(t, counts_rows(cg) ? "GC_ADD_G(g, s[0]);\n" : "GC_MARK(g);\n");
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{

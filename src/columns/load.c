@@ -387,6 +387,7 @@ run_load(GcLoad *load, GcError *err)
 	load->since = GetCurrentTimestamp();
 	do
 	{
+		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(context);
 		code = load_once(load, &next, err);
 		if (next == GC_LOAD_FORGOTTEN)

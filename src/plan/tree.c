@@ -430,15 +430,17 @@ gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 	return expr;
 }
 
+/* Together, since two clauses on one column are often a range. */
 static double
-clause_share(GcTranslation *tr, RestrictInfo *rinfo)
+clauses_share(GcTranslation *tr, List *clauses)
 {
-	return clause_selectivity(tr->root, (Node *) rinfo, 0, JOIN_INNER, NULL);
+	return clauselist_selectivity(tr->root, clauses, 0, JOIN_INNER, NULL);
 }
 
 typedef struct StepPlan
 {
-	RestrictInfo *filter;		/* or: */
+	List	   *filters;		/* RestrictInfo, on the same columns ... */
+	List	   *vars;			/* ... namely these; or: */
 	GcLeaf	   *probe;
 	double		share;
 	double		rank;			/* lower runs earlier */
@@ -453,6 +455,45 @@ compare_steps(const ListCell *a, const ListCell *b)
 	return x < y ? -1 : x > y;
 }
 
+/* One step for all filters on the same columns. */
+static List *
+filter_steps(GcTranslation *tr, GcLeaf *leaf)
+{
+	List	   *steps = NIL;
+	ListCell   *lc,
+			   *ls;
+
+	foreach(lc, leaf->filters)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		List	   *vars = pull_var_clause((Node *) rinfo->clause, PVC_RECURSE_PLACEHOLDERS);
+		StepPlan   *s = NULL;
+
+		foreach(ls, steps)
+		{
+			StepPlan   *other = lfirst(ls);
+
+			if (list_difference(vars, other->vars) == NIL && list_difference(other->vars, vars) == NIL)
+				s = other;
+		}
+		if (s == NULL)
+		{
+			s = palloc0(sizeof(StepPlan));
+			s->vars = vars;
+			steps = lappend(steps, s);
+		}
+		s->filters = lappend(s->filters, rinfo);
+	}
+	foreach(ls, steps)
+	{
+		StepPlan   *s = lfirst(ls);
+
+		s->share = clauses_share(tr, s->filters);
+		s->rank = (s->share - 1) / 2;
+	}
+	return steps;
+}
+
 /*
  * Filters and probes of one pipeline, in the order that drops most rows at least
  * cost: by (share - 1) / cost.  A filter costs about its columns' bytes; a probe
@@ -461,18 +502,9 @@ compare_steps(const ListCell *a, const ListCell *b)
 static List *
 order_steps(GcTranslation *tr, GcLeaf *leaf)
 {
-	List	   *steps = NIL;
+	List	   *steps = filter_steps(tr, leaf);
 	ListCell   *lc;
 
-	foreach(lc, leaf->filters)
-	{
-		StepPlan   *s = palloc0(sizeof(StepPlan));
-
-		s->filter = lfirst(lc);
-		s->share = clause_share(tr, s->filter);
-		s->rank = (s->share - 1) / 2;
-		steps = lappend(steps, s);
-	}
 	foreach(lc, leaf->children)
 	{
 		StepPlan   *s = palloc0(sizeof(StepPlan));
@@ -506,14 +538,24 @@ probe_ready(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, List *probed)
 }
 
 static bool
-emit_filter(GcTranslation *tr, GcLeaf *leaf, RestrictInfo *rinfo, double share)
+emit_filter(GcTranslation *tr, GcLeaf *leaf, List *clauses, double share)
 {
-	int			e = gc_translate_expr(tr, leaf, rinfo->clause);
+	int			all = -1;
+	ListCell   *lc;
 
-	if (e < 0)
-		return false;
-	gc_build_filter(tr, leaf->pipeline, e, share);
-	gc_build_display(tr, leaf->pipeline, 0, rinfo->clause);
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		int			e = gc_translate_expr(tr, leaf, rinfo->clause);
+
+		if (e < 0)
+			return false;
+		all = all < 0 ? e : gc_build_expr(tr, GC_OP_AND, GC_BOOL, all, e, -1, -1);
+		if (all < 0)
+			return false;
+		gc_build_display(tr, leaf->pipeline, 0, rinfo->clause);
+	}
+	gc_build_filter(tr, leaf->pipeline, all, share);
 	return true;
 }
 
@@ -645,7 +687,7 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 		{
 			StepPlan   *s = lfirst(lc);
 
-			if (s->filter || probe_ready(tr, leaf, s->probe, probed))
+			if (s->filters || probe_ready(tr, leaf, s->probe, probed))
 			{
 				next = s;
 				break;
@@ -657,7 +699,7 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 			return false;
 		}
 		todo = list_delete_ptr(todo, next);
-		if (next->filter ? !emit_filter(tr, leaf, next->filter, next->share)
+		if (next->filters ? !emit_filter(tr, leaf, next->filters, next->share)
 			: !emit_probe(tr, leaf, next->probe))
 			return false;
 		if (next->probe)
@@ -665,7 +707,9 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 	}
 	foreach(lc, leaf->residuals)
 	{
-		if (!emit_filter(tr, leaf, lfirst(lc), clause_share(tr, lfirst(lc))))
+		List	   *clause = list_make1(lfirst(lc));
+
+		if (!emit_filter(tr, leaf, clause, clauses_share(tr, clause)))
 			return false;
 	}
 	foreach(lc, leaf->keys)

@@ -10,8 +10,11 @@
  */
 #include "queue.h"
 
+#include <unistd.h>
+
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "portability/instr_time.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
@@ -61,6 +64,9 @@ typedef struct GcQueue
 } GcQueue;
 
 static GcQueue *queue = NULL;
+
+/* Longest spin before a backend sleeps, microseconds. */
+#define SPIN_US			1000
 
 /* Slots that this process has acquired and not yet released. */
 #define MAX_OWN_SLOTS	8
@@ -248,10 +254,42 @@ gc_slot_submit(int slot, GcRequest *request, GcError *err)
 	return GC_OK;
 }
 
+/*
+ * A kernel often takes less time than waking a process.  So as long as there are
+ * processors to spare, look for the answer for a while before sleeping.
+ */
+static void
+spin_for_result(GcSlot *s)
+{
+	static long processors = 0;
+	instr_time	start,
+				now;
+
+	if (processors == 0)
+		processors = sysconf(_SC_NPROCESSORS_ONLN);
+	INSTR_TIME_SET_CURRENT(start);
+	do
+	{
+		if (queue->device.info.host_memory ||
+			pg_atomic_read_u32(&queue->device.running) > processors / 3)
+			return;
+		for (int i = 0; i < 50; i++)
+		{
+			if (pg_atomic_read_u32(&s->state) == SLOT_DONE || InterruptPending)
+				return;
+			SPIN_DELAY();
+		}
+		INSTR_TIME_SET_CURRENT(now);
+		INSTR_TIME_SUBTRACT(now, start);
+	} while (INSTR_TIME_GET_MICROSEC(now) < SPIN_US);
+}
+
 GcCode
 gc_slot_wait(int slot, GcError *err)
 {
 	GcSlot	   *s = &queue->slots[slot];
+
+	spin_for_result(s);
 
 	/* The worker, when it exits, finishes what it leaves: no timeout is needed. */
 	while (pg_atomic_read_u32(&s->state) != SLOT_DONE)

@@ -47,14 +47,27 @@ typedef struct GcShape
 	uint32_t	threads;
 } GcShape;
 
-/*
- * Which structures of a pipeline go to shared memory.  bitmap_bytes[i]: candidate
- * bitmaps in the order they are probed; group_bytes: a dense group table (0: none).
- * Sets *use (bit i: bitmap i) and *group; returns the threads per block to compile
- * for.
- */
-extern int	gc_sched_variant(const GcProfile *profile, const uint64_t *bitmap_bytes, int nbitmaps,
-							 uint64_t group_bytes, uint64_t rows, uint32_t *use, bool *group);
+/* What the choice of a variant depends on. */
+typedef struct GcPipelineDemand
+{
+	uint64_t	rows;			/* to be scanned */
+	uint64_t	survivors;		/* estimate: rows that reach the sink */
+	int			nbitmaps;		/* candidates for shared memory, as they are probed */
+	uint64_t	bitmap_bytes[32];
+	uint64_t	ngroups;		/* dense group table; 0: none */
+	uint64_t	group_bytes;	/* of one copy of it */
+} GcPipelineDemand;
+
+/* Which structures of a pipeline go to shared memory, and how it is compiled. */
+typedef struct GcVariantChoice
+{
+	uint32_t	bitmaps;		/* bit i: bitmap i */
+	int			group_copies;	/* 0: the group table stays in global memory */
+	int			threads;		/* per block */
+	int			vec;			/* rows per thread and step */
+} GcVariantChoice;
+
+extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand);
 
 /*
  * Grid of a kernel that is launched while `running` others are on the device.

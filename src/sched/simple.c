@@ -18,39 +18,62 @@
 /* Copying bitmaps into every block pays off only for scans of so many rows. */
 #define SHARED_MIN_ROWS		2000000
 
-/* A group table per block costs its merging; beyond this it goes to L2. */
-#define LOCAL_GROUP_BYTES_CUDA	(48 * 1024)
+/* A group table per thread must stay in the cache of its core. */
 #define LOCAL_GROUP_BYTES_HOST	(256 * 1024)
 
-/* Fewest warps per multiprocessor that still keep enough loads in flight. */
-#define MIN_WARPS			8
+/*
+ * So many survivors per group and block make a table per block worth its zeroing
+ * and merging.
+ */
+#define LOCAL_SURVIVORS			4
 
-int
-gc_sched_variant(const GcProfile *profile, const uint64_t *bitmap_bytes, int nbitmaps,
-				 uint64_t group_bytes, uint64_t rows, uint32_t *use, bool *group)
+/* Copies of a small group table, so that a warp's threads do not collide. */
+#define GROUP_COPIES			32
+#define GROUP_COPIES_BYTES		(24 * 1024)
+
+/* Fewest warps per multiprocessor that still keep enough loads in flight. */
+#define MIN_WARPS				8
+
+/* Copies of the group table per block that pay off within `room` bytes. */
+static int
+group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t room)
+{
+	if (demand->ngroups == 0)
+		return 0;
+	if (profile->host)
+		return demand->group_bytes <= LOCAL_GROUP_BYTES_HOST;
+	if (demand->group_bytes > room ||
+		demand->survivors < LOCAL_SURVIVORS * demand->ngroups * profile->sms)
+		return 0;
+	return demand->group_bytes * GROUP_COPIES <= GROUP_COPIES_BYTES &&
+		demand->group_bytes * GROUP_COPIES <= room ? GROUP_COPIES : 1;
+}
+
+GcVariantChoice
+gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand)
 {
 	uint64_t	room = profile->shared_per_block - 1024;
-	uint64_t	total = 0;
+	uint64_t	used = 0;
+	GcVariantChoice c = {.threads = 1,.vec = 16};
 
-	*use = 0;
 	if (profile->host)
 	{
-		*group = group_bytes > 0 && group_bytes <= LOCAL_GROUP_BYTES_HOST;
-		return 1;
+		c.group_copies = group_copies(profile, demand, room);
+		return c;
 	}
-	*group = group_bytes > 0 && group_bytes <= LOCAL_GROUP_BYTES_CUDA;
-	if (*group)
-		total += group_bytes;
-	for (int i = 0; i < nbitmaps && rows >= SHARED_MIN_ROWS; i++)
+	for (int i = 0; i < demand->nbitmaps && demand->rows >= SHARED_MIN_ROWS; i++)
 	{
-		if (total + bitmap_bytes[i] <= room)
+		if (used + demand->bitmap_bytes[i] <= room)
 		{
-			*use |= 1u << i;
-			total += bitmap_bytes[i];
+			c.bitmaps |= 1u << i;
+			used += demand->bitmap_bytes[i];
 		}
 	}
+	c.group_copies = group_copies(profile, demand, room - used);
+	used += c.group_copies * demand->group_bytes;
 	/* Where few blocks fit, they have to be large. */
-	return total > (uint64_t) profile->shared_per_sm / 8 ? 1024 : 256;
+	c.threads = used > (uint64_t) profile->shared_per_sm / 8 ? 1024 : 256;
+	return c;
 }
 
 GcShape

@@ -74,32 +74,38 @@ choose_variant(const GcRequest *request, int pipeline)
 {
 	const GcProgram *p = request->program;
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
-	GcVariant	v;
-	uint64_t	bytes[GC_MAX_BUILDS];
 	u16			build[GC_MAX_BUILDS];
-	int			n = 0;
-	uint64_t	group_bytes = 0;
-	uint32_t	use;
 	u32			candidates = gc_probe_candidates(p, pipeline);
+	GcPipelineDemand demand = {.rows = request->inputs[pl->input].rows};
+	GcVariantChoice choice;
+	GcVariant	v;
 
-	memset(&v, 0, sizeof(v));
+	demand.survivors = demand.rows >> pl->survive;
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
 		if (step->type == GC_STEP_PROBE && (candidates & 1u << step->build))
 		{
-			build[n] = step->build;
-			bytes[n++] = (request->builds[step->build].range + 63) / 64 * 8;
+			build[demand.nbitmaps] = step->build;
+			demand.bitmap_bytes[demand.nbitmaps++] = (request->builds[step->build].range + 63) / 64 * 8;
 		}
 	}
 	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_DENSE)
-		group_bytes = request->ngroups * p->group_words * 8;
-	v.threads = gc_sched_variant(&gc_worker.profile, bytes, n, group_bytes,
-								 request->inputs[pl->input].rows, &use, &v.group_local);
-	for (int i = 0; i < n; i++)
 	{
-		if (use & 1u << i)
+		demand.ngroups = request->ngroups;
+		demand.group_bytes = (request->ngroups * p->group_words | 1) * 8;
+	}
+	choice = gc_sched_variant(&gc_worker.profile, &demand);
+
+	memset(&v, 0, sizeof(v));
+	v.threads = choice.threads;
+	v.vec = choice.vec;
+	v.group_local = choice.group_copies > 0;
+	v.group_copies = choice.group_copies;
+	for (int i = 0; i < demand.nbitmaps; i++)
+	{
+		if (choice.bitmaps & 1u << i)
 			v.shared_builds |= 1u << build[i];
 	}
 	return v;
@@ -117,8 +123,7 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	*fresh = false;
 	for (k = s->pipelines[pipeline]; k; k = k->next)
 	{
-		if (k->variant.shared_builds == v.shared_builds &&
-			k->variant.group_local == v.group_local && k->variant.threads == v.threads)
+		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
 			return k;
 	}
 	if (gc_generate(request->program, pipeline, &v, &source, err) != GC_OK)

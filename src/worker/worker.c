@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "pgstat.h"
+#include "portability/instr_time.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
@@ -36,8 +37,12 @@
 
 #define TAKE_AT_ONCE	64
 
-/* Turns of the loop without progress before a sleep of a millisecond, on cuda. */
-#define SPINS			2000
+/*
+ * Device cuda: so long after the last progress the loop goes on turning without a
+ * sleep, because the next request of a busy client is only some hundred
+ * microseconds away, and waking up would take as long.
+ */
+#define SPIN_US			2000
 
 GcWorker	gc_worker;
 
@@ -225,28 +230,35 @@ advance_requests(void)
 	return moved;
 }
 
-/* Nothing moved: sleep until somebody has something for us. */
+/*
+ * Nothing moved since *idle_since: turn again, or sleep until somebody has
+ * something for us (on cuda, with work on the device, for a millisecond).
+ */
 static void
-wait_for_work(int *spins)
+wait_for_work(instr_time idle_since)
 {
-	bool		polling = !gc_worker.dev->info.host_memory && count_on_device() > 0;
+	bool		cuda = !gc_worker.dev->info.host_memory;
+	bool		busy = cuda && count_on_device() > 0;
+	instr_time	now;
 
-	if (polling && ++*spins < SPINS)
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, idle_since);
+	if (cuda && INSTR_TIME_GET_MICROSEC(now) < SPIN_US)
 	{
 		SPIN_DELAY();
 		return;
 	}
-	*spins = 0;
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (polling ? WL_TIMEOUT : 0),
-					 polling ? 1 : -1, PG_WAIT_EXTENSION);
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (busy ? WL_TIMEOUT : 0),
+					 busy ? 1 : -1, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 }
 
 static void
 serve(void)
 {
-	int			spins = 0;
+	instr_time	idle_since;
 
+	INSTR_TIME_SET_CURRENT(idle_since);
 	while (!ShutdownRequestPending && !device_lost)
 	{
 		bool		moved;
@@ -260,9 +272,9 @@ serve(void)
 		moved = take_requests();
 		moved = advance_requests() || moved;
 		if (moved)
-			spins = 0;
+			INSTR_TIME_SET_CURRENT(idle_since);
 		else
-			wait_for_work(&spins);
+			wait_for_work(idle_since);
 		if (runs == NIL)
 			gc_shapes_trim();
 	}

@@ -102,6 +102,9 @@ ALTER TABLE retyped ALTER n TYPE numeric, ALTER t TYPE text, ALTER ts TYPE times
 SELECT f = pg_relation_filenode('retyped') AS same_file FROM old_file;
 SELECT complete, served > 0 AS served FROM gpuconc_columns_test_served('retyped');
 SELECT * FROM gpuconc_columns_test_diff('retyped', load => false);
+SELECT chunks FROM gpuconc_columns_test_load('retyped', '{missing}');
+SELECT chunks FROM gpuconc_columns_test_load('retyped', '{n,t,ts}');
+SELECT chunks FROM gpuconc_columns_test_load('retyped');
 SELECT * FROM gpuconc_columns_test_diff('retyped');
 SELECT column_name, encoding FROM gpuconc_cache WHERE relation = 'retyped'::regclass ORDER BY 1;
 INSERT INTO retyped VALUES (0.5, 'x');
