@@ -11,7 +11,9 @@
  *
  * A vector goes through stages.  The first stage tests all rows (GC_EACH,
  * GC_KEEP_IF) and settles which are live (GC_SETTLE); later stages look at live
- * rows only (GC_EACH_LIVE .. GC_END_LIVE).  Last, GC_ROWS .. GC_END_ROWS visits
+ * rows only (GC_EACH_LIVE .. GC_END_LIVE), or, where a test is safe and cheap, at
+ * whichever rows are quicker to look at (GC_EACH_CHEAP): on cuda at all of them,
+ * since eight loads at once take less time than one branch after another.  Last, GC_ROWS .. GC_END_ROWS visits
  * each live row once; inside it, `continue` drops the row.
  *
  *-------------------------------------------------------------------------
@@ -50,6 +52,7 @@ typedef u8 gc_bits;
 #define GC_KEEP_IF(j, cond)		gc_m &= ~((u32) !(cond) << (j))
 #define GC_SETTLE				if (!gc_m) continue;
 #define GC_EACH_LIVE(j)			GC_UNROLL for (int j = 0; j < GC_VEC; j++) if (gc_m >> j & 1) {
+#define GC_EACH_CHEAP(j)		GC_EACH(j) {
 #define GC_KEEP_LIVE_IF(j, cond)	GC_KEEP_IF(j, cond)
 #define GC_END_LIVE				} if (!gc_m) continue;
 
@@ -110,6 +113,7 @@ typedef u8 gc_bits;
 #define GC_SETTLE				if (!(gc_n = gc_select(gc_sel, gc_m, gc_cnt))) continue;
 #define GC_EACH_LIVE(j)			{ u32 gc_kept = 0; for (u32 gc_k = 0; gc_k < gc_n; gc_k++) { \
 									const u32 j = gc_sel[gc_k];
+#define GC_EACH_CHEAP(j)		GC_EACH_LIVE(j)
 #define GC_KEEP_LIVE_IF(j, cond)	gc_sel[gc_kept] = j; gc_kept += (cond) != 0
 #define GC_END_LIVE				} if (!(gc_n = gc_kept)) continue; }
 

@@ -99,6 +99,15 @@ extern GcCode gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *var
 						  GcKernelSource *source, GcError *err);
 
 /*
+ * The kernel that gathers the existing groups of a large, sparse dense group
+ * table: w[0] table, w[1] groups, w[2] words per group, w[3] where their words go,
+ * w[4] where their numbers go; counts them in GC_FLAG_GROUPS.  The same for all
+ * programs.  malloc'd; NULL when out of memory.
+ */
+extern char *gc_generate_compactor(void);
+#define GC_COMPACTOR_WORDS	5
+
+/*
  * Bytes of shared memory (scratch on host) that a kernel needs: ranges[b] is the
  * key range of each shared build, ngroups the size of a local group table.
  */

@@ -433,7 +433,9 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	for (int i = first; i < n; i++)
 	{
 		require_step(cg, steps[i]);
-		(void) emit_test(cg, steps, i, i + 1, "GC_EACH_LIVE(gc_j)\n", "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");
+		(void) emit_test(cg, steps, i, i + 1,
+						 is_checked_step(cg, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
+						 "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");
 	}
 }
 
@@ -613,6 +615,26 @@ assemble(Cg *cg, Text *t)
 	text_addf(t, "%sGC_END_VECTORS\nGC_END_TILES\n", cg->body.s ? cg->body.s : "");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\n}\n");
+}
+
+char *
+gc_generate_compactor(void)
+{
+	Text		t = {0};
+
+	text_addf(&t, "#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC 8\n%s", GC_COMPACTOR_WORDS, devlib_text);
+	text_addf(&t, "\nGC_KERNEL(256)\n{\nGC_PROLOGUE\n"
+			  "const u64 *table = (const u64 *) gc_a.w[0];\n"
+			  "u32 *flags = (u32 *) gc_a.scan.flags;\n"
+			  "for (u64 g = (u64) block * nthreads + thread; g < gc_a.w[1]; g += (u64) nblocks * nthreads) {\n"
+			  "const u64 *from = table + g * gc_a.w[2];\n"
+			  "if (!from[0]) continue;\n"
+			  "const u64 n = GC_ATOMIC_ADD32(&flags[GC_FLAG_GROUPS], 1);\n"
+			  "u64 *to = (u64 *) gc_a.w[3] + n * gc_a.w[2];\n"
+			  "((u64 *) gc_a.w[4])[n] = g;\n"
+			  "for (u64 i = 0; i < gc_a.w[2]; i++) to[i] = from[i];\n"
+			  "}\n}\n");
+	return t.s;
 }
 
 static void

@@ -118,6 +118,10 @@ typedef enum GcColProblem
 	GC_COL_VALUE_TOO_LONG,		/* text value longer than a dictionary entry takes */
 } GcColProblem;
 
+/*
+ * A column with a problem has no cells and no dictionary, and is not tried again
+ * before the relation is evicted or gets a new file.
+ */
 typedef struct GcDirColumn
 {
 	GcColSpec	spec;

@@ -248,15 +248,18 @@ gc_dict_attach(GcColState *state)
 Size
 gc_dict_retire(GcColState *state)
 {
-	Size		bytes;
+	Size		bytes = 0;
 
 	if (state->dict == NULL)
 		return 0;
 
 	LWLockAcquire(dict_lock(state), LW_EXCLUSIVE);
-	state->retired = true;
-	bytes = state->dict->obj.size;
-	gc_retire(&state->dict->obj);
+	if (!state->retired)
+	{
+		state->retired = true;
+		bytes = state->dict->obj.size;
+		gc_retire(&state->dict->obj);
+	}
 	LWLockRelease(dict_lock(state));
 	return bytes;
 }
@@ -264,7 +267,7 @@ gc_dict_retire(GcColState *state)
 void
 gc_dict_free(GcColState *state)
 {
-	if (state->dict)
+	if (state->dict && !state->retired)
 		gc_arena_free(state->dict, state->dict->obj.size);
 	state->dict = NULL;
 }
@@ -272,7 +275,7 @@ gc_dict_free(GcColState *state)
 Size
 gc_dict_bytes(const GcColState *state)
 {
-	return state->dict ? state->dict->obj.size : 0;
+	return state->dict && !state->retired ? state->dict->obj.size : 0;
 }
 
 /* Capacities of a dictionary that takes so much more: half as much again. */

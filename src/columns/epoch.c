@@ -305,15 +305,17 @@ gc_reclaim(void)
 		if (shared->oldest == NULL)
 			shared->newest = NULL;
 		last->next_retired = NULL;
-		pg_atomic_fetch_sub_u64(&shared->retired_bytes, bytes);
 	}
 	LWLockRelease(gc_lock(GC_LOCK_RETIRE));
 
 	while (list)
 	{
 		GcObject   *next = list->next_retired;
+		Size		size = list->size;
 
-		gc_arena_free(list, list->size);
+		/* Counted until it is free, lest others evict more for want of it. */
+		gc_arena_free(list, size);
+		pg_atomic_fetch_sub_u64(&shared->retired_bytes, size);
 		list = next;
 	}
 	return bytes;

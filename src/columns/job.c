@@ -274,7 +274,7 @@ make_data(const GcLoadPlan *plan)
 		data->cols[c].spec = plan->specs[c];
 		data->cols[c].base_col = plan->base_cols[c];
 		data->cols[c].state = plan->states[c];
-		pg_atomic_init_u32(&data->cols[c].problem, GC_COL_OK);
+		pg_atomic_init_u32(&data->cols[c].problem, plan->problems[c]);
 	}
 	for (uint32 i = 0; i < plan->nchunks; i++)
 	{
@@ -509,9 +509,9 @@ gc_job_alloc(Size size, Size header)
 	return object;
 }
 
-/* What was in hand has a new owner. */
-static void
-let_go_in_hand(void)
+/* What was in hand has a new owner, or will have in a moment. */
+void
+gc_job_let_go_in_hand(void)
 {
 	while (mine.in_hand)
 	{
@@ -555,7 +555,7 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 		job->chunks_done++;
 		job->pages_read += pages_read;
 		job->bytes += in_hand_bytes();
-		let_go_in_hand();
+		gc_job_let_go_in_hand();
 	}
 	mine.chunk = -1;
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
@@ -574,7 +574,6 @@ gc_job_published(void)
 
 	Assert(mine.publishing);
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
-	let_go_in_hand();
 	job->data->published = true;
 	job->finished = true;
 	job->publishing = mine.publishing = false;

@@ -122,6 +122,7 @@ typedef struct GcLoadPlan
 	GcColSpec  *specs;
 	int		   *base_cols;
 	GcColState **states;		/* NULL for new columns */
+	uint8	   *problems;		/* GcColProblem, known from the base */
 	uint8	   *work;			/* per chunk: GcChunkWork */
 	Size		bytes;			/* estimate */
 } GcLoadPlan;
@@ -168,12 +169,13 @@ extern void gc_job_wait(void);
 /* An arena object that the process answers for until it is handed in. */
 extern void *gc_job_alloc(Size size, Size header);
 extern void gc_job_free_in_hand(void);
+extern void gc_job_let_go_in_hand(void);
 
 /* Hand in the claimed chunk; cells[] has one entry for each column of the job. */
 extern void gc_job_chunk_done(GcChunkResult result, GcChunk *chunk,
 							  GcChunkColumn **cells, uint32 pages_read);
 
-/* The claimed publication is done: what was in hand is the store's. */
+/* The claimed publication is done: the results are the store's. */
 extern void gc_job_published(void);
 
 /* Bytes of all results, going by those handed in so far. */

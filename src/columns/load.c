@@ -63,11 +63,13 @@ same_spec(const GcColSpec *a, const GcColSpec *b)
  *-------------------------------------------------------------------------
  */
 static void
-plan_column(GcLoadPlan *plan, const GcColSpec *spec, int base_col, GcColState *state)
+plan_column(GcLoadPlan *plan, const GcColSpec *spec, int base_col, GcColState *state,
+			uint8 problem)
 {
 	plan->specs[plan->ncols] = *spec;
 	plan->base_cols[plan->ncols] = base_col;
 	plan->states[plan->ncols] = state;
+	plan->problems[plan->ncols] = problem;
 	plan->ncols++;
 	if (base_col < 0)
 		plan->nnew++;
@@ -82,6 +84,7 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 	plan->specs = palloc(Max(max, 1) * sizeof(GcColSpec));
 	plan->base_cols = palloc(Max(max, 1) * sizeof(int));
 	plan->states = palloc(Max(max, 1) * sizeof(GcColState *));
+	plan->problems = palloc(Max(max, 1) * sizeof(uint8));
 
 	for (uint32 b = 0; plan->base && b < plan->base->ncolumns; b++)
 	{
@@ -91,7 +94,7 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 
 		if (gc_col_spec(load->rel, column->spec.attnum, &now, &reason) &&
 			same_spec(&now, &column->spec))
-			plan_column(plan, &column->spec, b, column->state);
+			plan_column(plan, &column->spec, b, column->state, column->problem);
 	}
 	for (int i = 0; i < load->ncols; i++)
 	{
@@ -103,7 +106,7 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 				break;
 		}
 		if (c == plan->ncols)
-			plan_column(plan, &load->specs[i], -1, NULL);
+			plan_column(plan, &load->specs[i], -1, NULL, GC_COL_OK);
 		else if (plan->base_cols[c] >= 0)
 			gc_column_touch(plan->base, plan->base_cols[c]);
 	}

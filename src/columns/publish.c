@@ -75,8 +75,6 @@ summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 	column->dscale = -1;
 	column->min = 1;
 	column->problem = pg_atomic_read_u32((pg_atomic_uint32 *) &col->problem);
-	if (column->problem == GC_COL_OK && col->base_col >= 0)
-		column->problem = data->base->columns[col->base_col].problem;
 
 	for (uint32 i = 0; i < data->nchunks && column->problem == GC_COL_OK; i++)
 	{
@@ -181,10 +179,18 @@ retire_base(const GcJobData *data, const GcDirectory *dir)
 	gc_retire(&base->obj);
 }
 
-/* Free the results that the directory did not take: columns with a problem. */
+/*
+ * Give up the results that the directory did not take, those of columns with a
+ * problem, and the dictionaries of such columns, which no one looks at any more.
+ */
 static void
-free_unused(const GcJobData *data, const GcDirectory *dir)
+drop_unused(const GcJobData *data, const GcDirectory *dir)
 {
+	for (int c = 0; c < data->ncols; c++)
+	{
+		if (dir->columns[c].problem != GC_COL_OK)
+			gc_dict_retire(data->cols[c].state);
+	}
 	for (uint32 i = 0; i < data->nchunks; i++)
 	{
 		for (int c = 0; c < data->ncols; c++)
@@ -215,21 +221,22 @@ gc_job_publish(void)
 	gc_guard_enter();
 	if (gc_store_is_current(&job->key, job->version))
 	{
-		GcObject   *in_hand = dir->obj.next_retired;
-
 		gc_directory_init(dir, size, &job->key, data->nchunks, data->ncols);
-		dir->obj.next_retired = in_hand;
 		fill_directory(data, dir);
+
+		/* Once published, it is anyone's to retire. */
+		gc_job_let_go_in_hand();
 		if (gc_store_publish(&job->key, job->version, dir))
 		{
 			gc_job_published();
 			if (data->base)
 				retire_base(data, dir);
-			free_unused(data, dir);
+			drop_unused(data, dir);
 			gc_guard_leave();
 			gc_reclaim();
 			return;
 		}
+		gc_object_free(dir);
 	}
 	gc_guard_leave();
 	gc_job_fail(GC_CANCELLED, "The table was dropped from the cache while it was being loaded.");

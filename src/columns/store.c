@@ -37,7 +37,7 @@
 
 /* How long a relation stays too large; least time between two refreshes. */
 #define TOO_LARGE_MS		60000
-#define REFRESH_MS			1000
+#define REFRESH_MS			5000
 
 typedef struct GcRelTag
 {
@@ -62,6 +62,7 @@ typedef struct GcRelEntry
 typedef struct GcStoreShared
 {
 	uint64		next_version;	/* under GC_LOCK_STORE */
+	pg_atomic_uint64 evictions; /* columns evicted; written under GC_LOCK_STORE */
 	pg_atomic_uint64 next_id;
 } GcStoreShared;
 
@@ -85,6 +86,7 @@ gc_store_shmem_init(void)
 	if (!found)
 	{
 		shared->next_version = 1;
+		pg_atomic_init_u64(&shared->evictions, 0);
 		pg_atomic_init_u64(&shared->next_id, 1);
 	}
 
@@ -468,8 +470,9 @@ directory_without(const GcDirectory *dir, int c)
 }
 
 /*
- * Find the least recently used column that was not used since `since`; a
- * directory without columns counts as one.  *col is -1 for that.
+ * Find the least recently used column that was not used since `since`.  Columns
+ * that could not be cached take no room; a directory without any other counts as
+ * one column, *col is -1 for that.
  */
 static GcRelEntry *
 find_victim(TimestampTz since, int *col)
@@ -483,33 +486,40 @@ find_victim(TimestampTz since, int *col)
 	while ((entry = hash_seq_search(&seq)) != NULL)
 	{
 		GcDirectory *dir = entry->dir;
+		TimestampTz used = pg_atomic_read_u64(&entry->last_used);
+		int			least = -1;
 
 		if (dir == NULL || entry->loading)
 			continue;
-		if (dir->ncolumns == 0 && (TimestampTz) pg_atomic_read_u64(&entry->last_used) < oldest)
-		{
-			oldest = pg_atomic_read_u64(&entry->last_used);
-			victim = entry;
-			*col = -1;
-		}
 		for (uint32 c = 0; c < dir->ncolumns; c++)
 		{
-			TimestampTz used = pg_atomic_read_u64(&dir->columns[c].state->last_used);
+			TimestampTz col_used = pg_atomic_read_u64(&dir->columns[c].state->last_used);
 
-			if (used < oldest)
+			if (dir->columns[c].problem == GC_COL_OK && (least < 0 || col_used < used))
 			{
-				oldest = used;
-				victim = entry;
-				*col = c;
+				used = col_used;
+				least = c;
 			}
+		}
+		if (used < oldest)
+		{
+			oldest = used;
+			victim = entry;
+			*col = least;
 		}
 	}
 	return victim;
 }
 
-/* Evict one column; false when none may be. */
+/*
+ * Evict one column, unless somebody else has since *seen evictions were counted,
+ * which may be all that is needed.  False when none may be evicted.
+ *
+ * What is evicted is retired before the lock is released, so that whoever comes
+ * next finds it counted among the retired bytes, if it is not free already.
+ */
 static bool
-evict_one(TimestampTz since)
+evict_one(TimestampTz since, uint64 *seen)
 {
 	GcRelEntry *entry;
 	GcDirectory *dir;
@@ -517,31 +527,33 @@ evict_one(TimestampTz since)
 	int			col;
 
 	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
+	if (pg_atomic_read_u64(&shared->evictions) != *seen)
+	{
+		*seen = pg_atomic_read_u64(&shared->evictions);
+		LWLockRelease(gc_lock(GC_LOCK_STORE));
+		return true;
+	}
 	entry = find_victim(since, &col);
 	if (entry == NULL)
 	{
 		LWLockRelease(gc_lock(GC_LOCK_STORE));
 		return false;
 	}
+	*seen = pg_atomic_add_fetch_u64(&shared->evictions, 1);
+
 	dir = entry->dir;
-	if (dir->ncolumns > 1)
+	if (col >= 0 && dir->ncolumns > 1)
 		rest = directory_without(dir, col);
 	if (rest)
 	{
 		entry->dir = rest;
 		entry->version = shared->next_version++;
-	}
-	else
-		(void) unlink_entry(entry);
-	LWLockRelease(gc_lock(GC_LOCK_STORE));
-
-	if (rest)
-	{
 		retire_column(dir, col);
 		gc_retire(&dir->obj);
 	}
 	else
-		retire_directory(dir);
+		retire_directory(unlink_entry(entry));
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
 	return true;
 }
 
@@ -551,16 +563,16 @@ evict_one(TimestampTz since)
  * at most.  False when there is nothing left to be done.
  */
 static bool
-work_for_room(Size bytes, TimestampTz since, int *polls)
+work_for_room(Size bytes, TimestampTz since, int *polls, uint64 *seen)
 {
 	static uint32 wait_event = 0;
 
 	Assert(!gc_guard_held());
 
-	if (gc_retired_bytes() < bytes && evict_one(since))
+	if (gc_retired_bytes() < bytes && evict_one(since, seen))
 		return true;
 	if (*polls == 0 || gc_retired_bytes() == 0)
-		return evict_one(since);
+		return evict_one(since, seen);
 
 	(*polls)--;
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -574,6 +586,7 @@ bool
 gc_store_make_room(Size bytes, TimestampTz since)
 {
 	int			polls = RETIRED_POLLS;
+	uint64		seen = pg_atomic_read_u64(&shared->evictions);
 
 	if (bytes > gc_arena_size())
 		return false;
@@ -586,7 +599,7 @@ gc_store_make_room(Size bytes, TimestampTz since)
 		available = gc_arena_size() - gc_arena_used();
 		if (available >= bytes)
 			return true;
-		if (!work_for_room(bytes - available, since, &polls))
+		if (!work_for_room(bytes - available, since, &polls, &seen))
 			return false;
 	}
 }
@@ -595,6 +608,7 @@ void *
 gc_store_alloc(Size size, TimestampTz since)
 {
 	int			polls = RETIRED_POLLS;
+	uint64		seen = pg_atomic_read_u64(&shared->evictions);
 
 	if (size > gc_arena_size())
 		return NULL;
@@ -605,7 +619,7 @@ gc_store_alloc(Size size, TimestampTz since)
 
 		if (ptr)
 			return ptr;
-		if (!work_for_room(size, since, &polls))
+		if (!work_for_room(size, since, &polls, &seen))
 			return NULL;
 	}
 }

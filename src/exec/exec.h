@@ -84,12 +84,12 @@ typedef struct GcScanStats
 	uint64		rows_source;
 	uint32		chunks;
 	uint32		chunks_skipped;
-	uint64		groups;			/* delivered groups or rows */
+	uint64		groups;			/* room in the group table */
 	uint32		chunks_loaded;
 	double		load_ms;
 	double		bind_ms;
 	double		decode_ms;
-	char		group_mode[32];
+	const char *group_mode;
 } GcScanStats;
 
 typedef struct GcScanState

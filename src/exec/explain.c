@@ -99,7 +99,8 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyUInteger("Chunks Skipped", NULL, s->chunks_skipped, es);
 	ExplainPropertyUInteger("Chunks Loaded", NULL, s->chunks_loaded, es);
 	ExplainPropertyUInteger("Row Source Rows", NULL, s->rows_source, es);
-	ExplainPropertyText("Groups", s->group_mode, es);
+	ExplainPropertyText("Group Table", s->group_mode, es);
+	ExplainPropertyUInteger("Group Table Size", NULL, s->groups, es);
 	ExplainPropertyFloat("Load Time", "ms", s->load_ms, 3, es);
 	ExplainPropertyFloat("Bind Time", "ms", s->bind_ms, 3, es);
 	ExplainPropertyFloat("Queue Time", "ms", r->queue_ms, 3, es);

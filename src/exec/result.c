@@ -90,7 +90,8 @@ key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 	if (d->pl->group_mode == GC_GROUP_DENSE)
 	{
 		const GcGroupKeyValue *k = &d->b->group_keys[out->ref];
-		int64		code = (g / k->stride) % d->dims[out->ref];
+		uint64		number = d->result->gathered ? (uint64) d->result->keys[g] : g;
+		int64		code = (number / k->stride) % d->dims[out->ref];
 
 		*isnull = nullable && code == 0;
 		raw = k->base + code - nullable;

@@ -113,13 +113,17 @@ check_execution(GcScanState *node, GcError *err)
 }
 
 static void
-note_success(GcScanState *node, const GcRunInfo *info)
+note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 {
+	static const char *const modes[] = {[GC_GROUP_NONE] = "one", [GC_GROUP_DENSE] = "dense",
+	[GC_GROUP_HASH] = "hashed"};
+	const GcPPipeline *main = &gc_pipelines(b->program)[b->program->npipelines - 1];
 	GcStats    *s = gc_stats();
 
 	node->stats.run = *info;
 	node->stats.offloaded++;
-	node->stats.groups = node->rows.count;
+	node->stats.groups = b->ngroups;
+	node->stats.group_mode = main->sink == GC_SINK_AGGREGATE ? modes[main->group_mode] : "rows";
 	pg_atomic_fetch_add_u64(&s->offloaded, 1);
 	pg_atomic_fetch_add_u64(&s->queue_us, (uint64) (info->queue_ms * 1000));
 	pg_atomic_fetch_add_u64(&s->compile_us, (uint64) (info->compile_ms * 1000));
@@ -199,7 +203,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 		node->stats.decode_ms = ms_since(start);
 	}
 	if (code == GC_OK)
-		note_success(node, gc_slot_info(slot));
+		note_success(node, &b, gc_slot_info(slot));
 	*err = b.err;
 	return code;
 }

@@ -119,11 +119,13 @@ typedef struct GcRequest
 typedef struct GcResult
 {
 	Size		size;			/* of the whole arena block */
-	u64			count;			/* groups (dense: all), or rows */
+	u64			count;			/* groups (dense, not gathered: all), or rows */
 	u64			stride;			/* rows: room for so many per column */
 	u64		   *words;			/* groups: count * group_words; rows: column-wise,
 								 * (nouts + 1) columns of `stride` words */
-	i64		   *keys;			/* hashed groups: count * group_key_words */
+	i64		   *keys;			/* hashed groups: count * group_key_words; groups
+								 * gathered from a dense table: their numbers */
+	bool		gathered;
 } GcResult;
 
 /* What happened on the way, for EXPLAIN and the statistics. */

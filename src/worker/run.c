@@ -25,6 +25,9 @@
 /* Of a hashed group table, so many groups are fetched before their count is known. */
 #define EARLY_GROUPS	1024
 
+/* A dense group table of more groups is gathered on the device first. */
+#define GATHER_GROUPS	16384
+
 typedef enum RunState
 {
 	RUN_COMPILING,
@@ -61,6 +64,8 @@ struct GcRun
 	GcAddr		group_slots;
 	GcAddr		group_keys;
 	GcAddr		rows;
+	bool		gather;			/* existing groups of a dense table are gathered */
+	GcAddr		gathered;		/* their words; their numbers go to group_keys */
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32		   *flags;			/* of the main kernel, on the host */
 	GcResult   *result;
@@ -86,6 +91,8 @@ gc_run_start(int slot)
 	run->fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
 	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
 	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
+	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
+		run->main->group_mode == GC_GROUP_DENSE && run->request->ngroups > GATHER_GROUPS;
 	run->state = RUN_COMPILING;
 
 	for (int i = 0; i < p->npipelines && run->state != RUN_FINISHED; i++)
@@ -126,6 +133,7 @@ static bool
 kernels_ready(GcRun *run)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	bool		failed;
 
 	for (int i = 0; i < run->p->npipelines; i++)
 	{
@@ -143,6 +151,12 @@ kernels_ready(GcRun *run)
 			default:
 				break;
 		}
+	}
+	if (run->gather && gc_compactor(&run->err, &failed) == NULL)
+	{
+		if (failed)
+			run->state = RUN_FINISHED;
+		return failed;
 	}
 	for (int i = 0; i < run->p->npipelines; i++)
 	{
@@ -169,6 +183,21 @@ align_up(u64 n)
 	return (n + 255) & ~(u64) 255;
 }
 
+/* Does the result come as groups with keys (or numbers), in no order? */
+static bool
+keyed_groups(const GcRun *run)
+{
+	return run->gather || (run->main->sink == GC_SINK_AGGREGATE &&
+						   run->main->group_mode == GC_GROUP_HASH);
+}
+
+/* 64-bit words of such a key. */
+static int
+key_words(const GcRun *run)
+{
+	return run->gather ? 1 : run->request->group_key_words;
+}
+
 /* Flags and sink of the main kernel, in one piece. */
 static GcCode
 allocate_sink(GcRun *run)
@@ -184,12 +213,12 @@ allocate_sink(GcRun *run)
 		rows = (u64) (run->main->nouts + 1) * r->rows_cap * 8;
 	else
 		groups = align_up(r->ngroups * run->p->group_words * 8);
-	if (run->main->sink == GC_SINK_AGGREGATE && run->main->group_mode == GC_GROUP_HASH)
+	if (keyed_groups(run))
 	{
 		slots = align_up(r->group_slots * 8);
-		keys = align_up(r->ngroups * r->group_key_words * 8);
+		keys = align_up(r->ngroups * key_words(run) * 8);
 	}
-	run->sink = gc_device_alloc(flags + groups + slots + keys + rows);
+	run->sink = gc_device_alloc(flags + groups + slots + keys + rows + (run->gather ? groups : 0));
 	if (run->sink == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
 					   (unsigned long long) (groups + slots + keys + rows) / 1024);
@@ -197,6 +226,7 @@ allocate_sink(GcRun *run)
 	run->group_slots = run->groups + groups;
 	run->group_keys = run->group_slots + slots;
 	run->rows = run->group_keys + keys;
+	run->gathered = run->rows + rows;
 	run->sink_zero = flags + groups + slots;
 	return GC_OK;
 }
@@ -357,6 +387,24 @@ launch(GcRun *run, int pipeline, GcAddr flags, int running)
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
 }
 
+/* Queue the gathering of the existing groups behind the main kernel. */
+static GcCode
+launch_compactor(GcRun *run)
+{
+	bool		failed;
+	const GcPipelineKernel *k = gc_compactor(&run->err, &failed);
+	GcArgs		args = {.scan.flags = run->sink};
+	GcLaunch	l = {.blocks = (run->request->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
+
+	args.w[0] = run->groups;
+	args.w[1] = run->request->ngroups;
+	args.w[2] = run->p->group_words;
+	args.w[3] = run->gathered;
+	args.w[4] = run->group_keys;
+	gc_slot_run_info(run->slot)->kernels++;
+	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
+}
+
 static GcCode do_builds(GcRun *run, int pipeline, int running);
 
 /* Queue the kernel that fills an empty table. */
@@ -442,8 +490,8 @@ make_result(GcRun *run, u64 n, u64 stride)
 		word_bytes = (u64) (run->main->nouts + 1) * stride * 8;
 	else
 		word_bytes = n * run->p->group_words * 8;
-	if (run->main->sink == GC_SINK_AGGREGATE && run->main->group_mode == GC_GROUP_HASH)
-		key_bytes = n * run->request->group_key_words * 8;
+	if (keyed_groups(run))
+		key_bytes = n * key_words(run) * 8;
 	size = MAXALIGN(sizeof(GcResult)) + GC_NFLAGS * sizeof(u32) + word_bytes + key_bytes;
 	result = gc_arena_alloc(size);
 	if (result == NULL)
@@ -455,6 +503,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	result->size = size;
 	result->count = n;
 	result->stride = stride;
+	result->gathered = run->gather;
 	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_NFLAGS * sizeof(u32));
 	result->keys = (i64 *) ((char *) result->words + word_bytes);
 	return result;
@@ -466,13 +515,20 @@ result_flags(GcResult *result)
 	return (u32 *) ((char *) result + MAXALIGN(sizeof(GcResult)));
 }
 
+/* Where the groups to be fetched have their words. */
+static GcAddr
+group_words_at(const GcRun *run)
+{
+	return run->gather ? run->gathered : run->groups;
+}
+
 /* Queue the copies that bring back flags and what can be had of the result. */
 static GcCode
 fetch_first(GcRun *run)
 {
-	bool		hashed = run->main->sink == GC_SINK_AGGREGATE && run->main->group_mode == GC_GROUP_HASH;
+	bool		keyed = keyed_groups(run);
 	u64			n = run->main->sink == GC_SINK_ROWS ? 0
-		: hashed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
+		: keyed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
 	GcCode		code;
 
 	run->early = n;
@@ -482,11 +538,11 @@ fetch_first(GcRun *run)
 	run->flags = result_flags(run->result);
 	code = gc_copy_out(run->stream, run->flags, run->sink, GC_NFLAGS * sizeof(u32), &run->err);
 	if (code == GC_OK && n > 0)
-		code = gc_copy_out(run->stream, run->result->words, run->groups,
-							 n * run->p->group_words * 8, &run->err);
-	if (code == GC_OK && hashed)
+		code = gc_copy_out(run->stream, run->result->words, group_words_at(run),
+						   n * run->p->group_words * 8, &run->err);
+	if (code == GC_OK && keyed)
 		code = gc_copy_out(run->stream, run->result->keys, run->group_keys,
-							 n * run->request->group_key_words * 8, &run->err);
+						   n * key_words(run) * 8, &run->err);
 	return code;
 }
 
@@ -508,10 +564,9 @@ fetch_rest(GcRun *run, u64 n)
 								 run->rows + (u64) c * run->request->rows_cap * 8, n * 8, &run->err);
 		return code;
 	}
-	code = gc_copy_out(run->stream, result->words, run->groups, n * run->p->group_words * 8, &run->err);
+	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->p->group_words * 8, &run->err);
 	if (code == GC_OK)
-		code = gc_copy_out(run->stream, result->keys, run->group_keys,
-							 n * run->request->group_key_words * 8, &run->err);
+		code = gc_copy_out(run->stream, result->keys, run->group_keys, n * key_words(run) * 8, &run->err);
 	return code;
 }
 
@@ -573,7 +628,8 @@ enqueue(GcRun *run, int running)
 	run->copied = ops->mark(run->stream, &run->err);
 	if ((code = do_builds(run, main, running)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK ||
-		(code = launch(run, main, run->sink, running)) != GC_OK)
+		(code = launch(run, main, run->sink, running)) != GC_OK ||
+		(run->gather && (code = launch_compactor(run)) != GC_OK))
 		return code;
 	run->computed = ops->mark(run->stream, &run->err);
 	if ((code = fetch_first(run)) != GC_OK)
@@ -676,7 +732,7 @@ advance_running(GcRun *run)
 		note_times(run);
 		code = check_all_flags(run);
 		n = run->main->sink == GC_SINK_ROWS ? run->flags[GC_FLAG_ROWS] : run->flags[GC_FLAG_GROUPS];
-		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || n > run->early))
+		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || (keyed_groups(run) && n > run->early)))
 		{
 			code = fetch_rest(run, n);
 			if (code == GC_OK)
@@ -691,8 +747,7 @@ advance_running(GcRun *run)
 			else
 				(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 		}
-		else if (code == GC_OK && run->main->sink == GC_SINK_AGGREGATE &&
-				 run->main->group_mode == GC_GROUP_HASH)
+		else if (code == GC_OK && keyed_groups(run))
 			run->result->count = n;
 	}
 	run->err.code = code;

@@ -26,6 +26,7 @@ typedef struct ShapeKernels
 } ShapeKernels;
 
 static HTAB *shapes = NULL;
+static GcPipelineKernel compactor;
 static MemoryContext shapes_cxt = NULL;
 
 void
@@ -39,6 +40,30 @@ gc_shapes_init(void)
 		MemoryContextReset(shapes_cxt);
 	ctl.hcxt = shapes_cxt;
 	shapes = hash_create("gpuconc shapes", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+
+	if (compactor.entry == NULL)
+	{
+		char	   *text = gc_generate_compactor();
+
+		if (text)
+			compactor.entry = gc_kcache_get(gc_worker.kernels, text);
+		free(text);
+	}
+}
+
+const GcPipelineKernel *
+gc_compactor(GcError *err, bool *failed)
+{
+	*failed = false;
+	if (compactor.kernel)
+		return &compactor;
+	if (compactor.entry &&
+		gc_kcache_poll(gc_worker.kernels, compactor.entry, &compactor.kernel, &compactor.info, err) != GC_KERNEL_FAILED)
+		return compactor.kernel ? &compactor : NULL;
+	*failed = true;
+	if (compactor.entry == NULL)
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
+	return NULL;
 }
 
 /* Called while no request is running: nobody holds a pointer into the shapes. */

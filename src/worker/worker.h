@@ -137,6 +137,8 @@ typedef struct GcPipelineKernel
  */
 extern GcPipelineKernel *gc_shape_kernel(const GcRequest *request, int pipeline,
 										 bool *fresh, GcError *err);
+/* The compactor's kernel (codegen.h), or NULL until it is compiled. */
+extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
 extern void gc_shapes_init(void);
 extern void gc_shapes_trim(void);
 

@@ -14,7 +14,7 @@ use Test::More;
 
 my $node = new_server('stress', q{
 gpuconc.loader_workers = 1
-gpuconc.host_cache_size = 1MB
+gpuconc.host_cache_size = 2MB
 max_worker_processes = 16
 });
 
