@@ -22,7 +22,11 @@
 
 #define GC_CUDA		1
 #define GC_FN		static __device__ __forceinline__
-#define GC_VEC		GC_CUDA_VEC
+#if GC_CUDA_VEC == 16
+#define GC_VEC		16
+#else
+#define GC_VEC		8				/* also for texts made for device host */
+#endif
 #define GC_WARP		32
 
 #define GC_KERNEL(threads) \

@@ -98,7 +98,8 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT compile_time double precision, OUT copy_time double precision,
 	OUT run_time double precision, OUT copied_bytes bigint,
 	OUT read_bytes bigint, OUT kernels bigint, OUT kernels_compiled bigint,
-	OUT builds_run bigint, OUT builds_shared bigint, OUT rows_delta bigint,
+	OUT builds_run bigint, OUT builds_shared bigint,
+	OUT results_shared bigint, OUT rows_delta bigint,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -150,6 +151,7 @@ SELECT s.requests,
 	s.kernels_compiled,
 	s.builds_run,
 	s.builds_shared,
+	s.results_shared,
 	s.rows_delta,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;

@@ -67,7 +67,7 @@ typedef struct GcArgWord
  * into shared memory at kernel start.  group_local: a dense group table is first
  * kept per block in shared memory, in group_copies copies that the block's threads
  * share evenly.  threads: largest block the kernel is compiled for.  vec: rows per
- * thread and step on device cuda, 8 or 16.
+ * thread and step, 8 or 16; 0 for device host, whose vectors are of one size.
  */
 typedef struct GcVariant
 {

@@ -384,6 +384,17 @@ require_step(Cg *cg, const GcPStep *step)
 }
 
 /*
+ * The columns of a step that comes later.  On device host they are not worth having
+ * for rows that are not live by then: vec is 0 there.
+ */
+static void
+require_step_early(Cg *cg, const GcPStep *step)
+{
+	if (!is_checked_step(cg, step))
+		require_step(cg, step);
+}
+
+/*
  * Emit a loop that tests the steps first .. last - 1: filters together in one loop,
  * each probe in one of its own.  Returns the number of steps tested by this loop.
  */
@@ -412,6 +423,18 @@ emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
 	return n;
 }
 
+/*
+ * Is at least one row of a thread's vector likely to be live after steps that
+ * together pass 1 in 2^passed rows?  Then the next stage's columns are better asked
+ * for before this stage is decided: they will be needed, and two loads in flight
+ * take the time of one.
+ */
+static bool
+worth_loading_early(Cg *cg, int passed)
+{
+	return cg->variant->vec > 0 && 1 << passed <= cg->variant->vec;
+}
+
 static void
 emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 {
@@ -424,6 +447,8 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 		passed += steps[first++]->selectivity;
 	for (int i = 0; i < first; i++)
 		require_step(cg, steps[i]);
+	if (first < n && worth_loading_early(cg, passed))
+		require_step_early(cg, steps[first]);
 	for (int i = 0; i < first;)
 		i += emit_test(cg, steps, i, first, "GC_EACH(gc_j) {\n", "GC_KEEP_IF", "}\n");
 	text_addf(cg->out, "GC_SETTLE\n");
@@ -432,7 +457,10 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	cg->late = true;
 	for (int i = first; i < n; i++)
 	{
+		passed += steps[i]->selectivity;
 		require_step(cg, steps[i]);
+		if (i + 1 < n && worth_loading_early(cg, passed))
+			require_step_early(cg, steps[i + 1]);
 		(void) emit_test(cg, steps, i, i + 1,
 						 is_checked_step(cg, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
 						 "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");

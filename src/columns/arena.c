@@ -6,7 +6,9 @@
  * Set up by the postmaster, used by backends, loaders and the worker, from
  * their main threads.  The arena is handed out by a FreePageManager that lies
  * in the arena's own first pages, because its relative pointers reach only
- * forward from its base.
+ * forward from its base.  The last 1/64 is managed by another one, for the few
+ * allocations that eviction itself needs: when the rest is full to the last page,
+ * there must still be room to write down what is left of a table.
  *
  * Lock: GC_LOCK_ARENA, the innermost of all locks of this room.
  *
@@ -25,17 +27,29 @@
 #include "epoch.h"
 #include "../gpuconc.h"
 
+/* A part of the arena, with its FreePageManager in its first pages. */
+typedef struct GcPool
+{
+	char	   *base;			/* FPM_PAGE_SIZE-aligned */
+	Size		size;
+	pg_atomic_uint64 free;		/* bytes that can be handed out */
+} GcPool;
+
 typedef struct GcArena
 {
-	char	   *base;			/* FPM_PAGE_SIZE-aligned; the FreePageManager */
+	char	   *base;
 	Size		size;
-	pg_atomic_uint64 used;		/* bytes handed out, in whole pages */
+	GcPool		main;
+	GcPool		reserve;
 } GcArena;
 
 static GcArena *arena = NULL;
 
-/* Bytes that the FreePageManager itself takes at the start of the arena. */
-#define ARENA_HEADER	(fpm_size_to_pages(sizeof(FreePageManager)) * FPM_PAGE_SIZE)
+/* Bytes that the FreePageManager itself takes at the start of a pool. */
+#define POOL_HEADER		(fpm_size_to_pages(sizeof(FreePageManager)) * FPM_PAGE_SIZE)
+
+#define RESERVE_SHARE	64
+#define RESERVE_MIN		(16 * FPM_PAGE_SIZE)
 
 static Size
 configured_size(void)
@@ -51,9 +65,21 @@ gc_arena_shmem_size(void)
 					add_size(configured_size(), FPM_PAGE_SIZE));
 }
 
+static void
+init_pool(GcPool *pool, char *base, Size size)
+{
+	pool->base = base;
+	pool->size = size;
+	pg_atomic_init_u64(&pool->free, size - POOL_HEADER);
+	FreePageManagerInitialize((FreePageManager *) base, base);
+	FreePageManagerPut((FreePageManager *) base, POOL_HEADER / FPM_PAGE_SIZE,
+					   (size - POOL_HEADER) / FPM_PAGE_SIZE);
+}
+
 void
 gc_arena_shmem_init(void)
 {
+	Size		reserve;
 	bool		found;
 	char	   *raw;
 
@@ -65,51 +91,57 @@ gc_arena_shmem_init(void)
 
 	arena->base = (char *) TYPEALIGN(FPM_PAGE_SIZE, raw);
 	arena->size = configured_size();
-	pg_atomic_init_u64(&arena->used, 0);
 
-	FreePageManagerInitialize((FreePageManager *) arena->base, arena->base);
-	FreePageManagerPut((FreePageManager *) arena->base,
-					   ARENA_HEADER / FPM_PAGE_SIZE,
-					   (arena->size - ARENA_HEADER) / FPM_PAGE_SIZE);
+	reserve = TYPEALIGN(FPM_PAGE_SIZE, Max(arena->size / RESERVE_SHARE, RESERVE_MIN));
+	init_pool(&arena->main, arena->base, arena->size - reserve);
+	init_pool(&arena->reserve, arena->base + arena->main.size, reserve);
 }
 
 static void *
-try_alloc(Size npages)
+try_alloc(GcPool *pool, Size size)
 {
+	Size		npages = fpm_size_to_pages(size);
 	Size		page;
 	bool		ok;
 
+	Assert(size > 0);
 	LWLockAcquire(gc_lock(GC_LOCK_ARENA), LW_EXCLUSIVE);
-	ok = FreePageManagerGet((FreePageManager *) arena->base, npages, &page);
+	ok = FreePageManagerGet((FreePageManager *) pool->base, npages, &page);
 	LWLockRelease(gc_lock(GC_LOCK_ARENA));
 	if (!ok)
 		return NULL;
 
-	pg_atomic_fetch_add_u64(&arena->used, npages * FPM_PAGE_SIZE);
-	return fpm_page_to_pointer(arena->base, page);
+	pg_atomic_fetch_sub_u64(&pool->free, npages * FPM_PAGE_SIZE);
+	return fpm_page_to_pointer(pool->base, page);
 }
 
 void *
 gc_arena_alloc(Size size)
 {
-	Size		npages = fpm_size_to_pages(size);
-	void	   *ptr;
+	void	   *ptr = try_alloc(&arena->main, size);
 
-	Assert(size > 0);
-	ptr = try_alloc(npages);
 	if (ptr == NULL && gc_reclaim() > 0)
-		ptr = try_alloc(npages);
+		ptr = try_alloc(&arena->main, size);
 	return ptr;
+}
+
+void *
+gc_arena_alloc_reserved(Size size)
+{
+	void	   *ptr = gc_arena_alloc(size);
+
+	return ptr ? ptr : try_alloc(&arena->reserve, size);
 }
 
 void
 gc_arena_free(void *ptr, Size size)
 {
 	Size		npages = fpm_size_to_pages(size);
+	GcPool	   *pool = (char *) ptr < arena->reserve.base ? &arena->main : &arena->reserve;
 
-	Assert(fpm_pointer_is_page_aligned(arena->base, ptr));
-	Assert((char *) ptr >= arena->base + ARENA_HEADER &&
-		   (char *) ptr + npages * FPM_PAGE_SIZE <= arena->base + arena->size);
+	Assert(fpm_pointer_is_page_aligned(pool->base, ptr));
+	Assert((char *) ptr >= pool->base + POOL_HEADER &&
+		   (char *) ptr + npages * FPM_PAGE_SIZE <= pool->base + pool->size);
 
 #ifdef CLOBBER_FREED_MEMORY
 	/* So that whoever still follows a pointer into it is found out. */
@@ -117,10 +149,10 @@ gc_arena_free(void *ptr, Size size)
 #endif
 
 	LWLockAcquire(gc_lock(GC_LOCK_ARENA), LW_EXCLUSIVE);
-	FreePageManagerPut((FreePageManager *) arena->base,
-					   fpm_pointer_to_page(arena->base, ptr), npages);
+	FreePageManagerPut((FreePageManager *) pool->base,
+					   fpm_pointer_to_page(pool->base, ptr), npages);
 	LWLockRelease(gc_lock(GC_LOCK_ARENA));
-	pg_atomic_fetch_sub_u64(&arena->used, npages * FPM_PAGE_SIZE);
+	pg_atomic_fetch_add_u64(&pool->free, npages * FPM_PAGE_SIZE);
 }
 
 char *
@@ -136,9 +168,22 @@ gc_arena_size(void)
 }
 
 Size
+gc_arena_capacity(void)
+{
+	return arena->main.size - POOL_HEADER;
+}
+
+Size
+gc_arena_available(void)
+{
+	return pg_atomic_read_u64(&arena->main.free);
+}
+
+Size
 gc_arena_used(void)
 {
-	return pg_atomic_read_u64(&arena->used) + ARENA_HEADER;
+	return arena->size - pg_atomic_read_u64(&arena->main.free) -
+		pg_atomic_read_u64(&arena->reserve.free);
 }
 
 LWLock *

@@ -30,6 +30,9 @@ extern void gc_arena_shmem_init(void);
  */
 extern void *gc_arena_alloc(Size size);
 
+/* The same for eviction, which may use the pages that are kept in reserve. */
+extern void *gc_arena_alloc_reserved(Size size);
+
 /* Give back what gc_arena_alloc(size) returned. */
 extern void gc_arena_free(void *ptr, Size size);
 
@@ -37,5 +40,9 @@ extern void gc_arena_free(void *ptr, Size size);
 extern char *gc_arena_base(void);
 extern Size gc_arena_size(void);
 extern Size gc_arena_used(void);
+
+/* What gc_arena_alloc() can hand out: at most, and now (in pieces). */
+extern Size gc_arena_capacity(void);
+extern Size gc_arena_available(void);
 
 #endif							/* GC_ARENA_H */

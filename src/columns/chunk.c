@@ -410,9 +410,9 @@ static void
 fail_for_room(GcLoader *loader)
 {
 	gc_job_fail(GC_CACHE_FULL,
-				"Table \"%s\" does not fit: %zu kB of it were loaded, and gpuconc.host_cache_size (%zu kB) has no more room.",
-				RelationGetRelationName(loader->rel),
-				loader->job->bytes / 1024, gc_arena_size() / 1024);
+				"There is no more room after %zu kB of table \"%s\"; columns can take %zu kB of gpuconc.host_cache_size.",
+				loader->job->bytes / 1024, RelationGetRelationName(loader->rel),
+				gc_store_capacity() / 1024);
 }
 
 /* Fail early if the chunks so far tell that the table will never fit. */
@@ -422,12 +422,12 @@ check_projection(GcLoader *loader)
 	GcJob	   *job = loader->job;
 	Size		bytes = gc_job_projected_bytes();
 
-	if (bytes <= gc_arena_size())
+	if (bytes <= gc_store_capacity())
 		return;
 	gc_store_note_too_large(&job->key, job->data->ncols, bytes);
 	gc_job_fail(GC_CACHE_FULL,
-				"Table \"%s\" would take about %zu kB, and gpuconc.host_cache_size is %zu kB.",
-				RelationGetRelationName(loader->rel), bytes / 1024, gc_arena_size() / 1024);
+				GC_TOO_LARGE_DETAIL, RelationGetRelationName(loader->rel),
+				bytes / 1024, gc_store_capacity() / 1024);
 }
 
 /* Put what was read into the arena and hand it in. */

@@ -207,8 +207,14 @@ extern Size gc_store_forget_database(Oid dbid);
  */
 extern bool gc_store_make_room(Size bytes, TimestampTz since);
 
-/* gc_arena_alloc() that makes room in this manner; NULL when it cannot. */
+/*
+ * gc_arena_alloc() for columns: makes room in this manner, and leaves an eighth
+ * of the arena to requests and results; NULL when there is no room.
+ */
 extern void *gc_store_alloc(Size size, TimestampTz since);
+
+/* Bytes that columns can take at most. */
+extern Size gc_store_capacity(void);
 
 /* Forget dropped tables and databases once their transaction has committed. */
 extern void gc_columns_install_hooks(void);

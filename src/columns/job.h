@@ -189,8 +189,12 @@ extern void gc_job_leave(void);
 /* Copies of all jobs, for the view; palloc'd.  ncols[i]: columns of job i. */
 extern GcJob *gc_job_list(int *njobs, int **ncols);
 
+/* Of errors for want of room: table, its size in kB, room for columns in kB. */
+#define GC_TOO_LARGE_DETAIL \
+	"Table \"%s\" would take about %zu kB, and columns can take %zu kB of gpuconc.host_cache_size."
+
 /*-------------------------------------------------------------------------
- * publish.c, reader.c, loader.c
+ * publish.c, chunk.c, load.c, loader.c
  *-------------------------------------------------------------------------
  */
 extern void gc_job_publish(void);

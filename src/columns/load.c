@@ -319,17 +319,17 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	int			nworkers = 0;
 	bool		outdated;
 
-	if (bytes > gc_arena_size())
-		return gc_fail(err, GC_CACHE_FULL,
-					   "Table \"%s\" would take about %zu kB, and gpuconc.host_cache_size is %zu kB.",
-					   RelationGetRelationName(load->rel), bytes / 1024, gc_arena_size() / 1024);
+	if (bytes > gc_store_capacity())
+		return gc_fail(err, GC_CACHE_FULL, GC_TOO_LARGE_DETAIL,
+					   RelationGetRelationName(load->rel),
+					   bytes / 1024, gc_store_capacity() / 1024);
 
 	/*
 	 * Evicting now, before the job begins, can also evict columns of this very
 	 * relation.  But the estimate is a guess: so not everything is evicted for
 	 * its sake, and if there is too little room it is for the job to find out.
 	 */
-	(void) gc_store_make_room(Min(plan->bytes, gc_arena_size() / 2), load->since);
+	(void) gc_store_make_room(Min(plan->bytes, gc_store_capacity() / 2), load->since);
 
 	code = gc_job_start(&load->key, plan, load->since, load->refresh, &outdated, err);
 	if (code != GC_OK)

@@ -31,6 +31,9 @@
 #include "store.h"
 #include "../compat.h"
 
+/* Columns leave this share of the arena to requests and results. */
+#define HEADROOM_SHARE		8
+
 /* What is retired is waited for so often, for so long each time. */
 #define RETIRED_POLLS		200
 #define RETIRED_POLL_MS		10
@@ -451,7 +454,7 @@ directory_without(const GcDirectory *dir, int c)
 	GcDirectory *copy;
 	Size		size = gc_directory_size(dir->nchunks, ncols);
 
-	copy = gc_arena_alloc(size);
+	copy = gc_arena_alloc_reserved(size);
 	if (copy == NULL)
 		return NULL;
 	gc_directory_init(copy, size, &dir->key, dir->nchunks, ncols);
@@ -515,8 +518,8 @@ find_victim(TimestampTz since, int *col)
  * Evict one column, unless somebody else has since *seen evictions were counted,
  * which may be all that is needed.  False when none may be evicted.
  *
- * What is evicted is retired before the lock is released, so that whoever comes
- * next finds it counted among the retired bytes, if it is not free already.
+ * What is evicted is retired before it is counted, so that whoever sees the count
+ * finds its bytes among the retired ones, if they are not free already.
  */
 static bool
 evict_one(TimestampTz since, uint64 *seen)
@@ -539,7 +542,6 @@ evict_one(TimestampTz since, uint64 *seen)
 		LWLockRelease(gc_lock(GC_LOCK_STORE));
 		return false;
 	}
-	*seen = pg_atomic_add_fetch_u64(&shared->evictions, 1);
 
 	dir = entry->dir;
 	if (col >= 0 && dir->ncolumns > 1)
@@ -553,6 +555,7 @@ evict_one(TimestampTz since, uint64 *seen)
 	}
 	else
 		retire_directory(unlink_entry(entry));
+	*seen = pg_atomic_add_fetch_u64(&shared->evictions, 1);
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
 	return true;
 }
@@ -561,18 +564,23 @@ evict_one(TimestampTz since, uint64 *seen)
  * Do something for `bytes` of room: evict a column, unless that much is retired
  * already; then rather wait a little for those that still use it, *polls times
  * at most.  False when there is nothing left to be done.
+ *
+ * retired are the bytes that were retired before room was looked for in vain: if
+ * there were enough and are none now, they have been freed since.
  */
 static bool
-work_for_room(Size bytes, TimestampTz since, int *polls, uint64 *seen)
+work_for_room(Size bytes, TimestampTz since, Size retired, int *polls, uint64 *seen)
 {
 	static uint32 wait_event = 0;
 
 	Assert(!gc_guard_held());
 
-	if (gc_retired_bytes() < bytes && evict_one(since, seen))
+	if (retired < bytes && evict_one(since, seen))
 		return true;
-	if (*polls == 0 || gc_retired_bytes() == 0)
+	if (*polls == 0 || retired == 0)
 		return evict_one(since, seen);
+	if (gc_retired_bytes() == 0)
+		return true;
 
 	(*polls)--;
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -582,24 +590,41 @@ work_for_room(Size bytes, TimestampTz since, int *polls, uint64 *seen)
 	return true;
 }
 
+Size
+gc_store_capacity(void)
+{
+	return gc_arena_capacity() - gc_arena_capacity() / HEADROOM_SHARE;
+}
+
+/* Bytes that columns may still take. */
+static Size
+available_to_columns(void)
+{
+	Size		headroom = gc_arena_capacity() / HEADROOM_SHARE;
+	Size		available = gc_arena_available();
+
+	return available > headroom ? available - headroom : 0;
+}
+
 bool
 gc_store_make_room(Size bytes, TimestampTz since)
 {
 	int			polls = RETIRED_POLLS;
 	uint64		seen = pg_atomic_read_u64(&shared->evictions);
 
-	if (bytes > gc_arena_size())
+	if (bytes > gc_store_capacity())
 		return false;
 
 	for (;;)
 	{
+		Size		retired = gc_retired_bytes();
 		Size		available;
 
 		gc_reclaim();
-		available = gc_arena_size() - gc_arena_used();
+		available = available_to_columns();
 		if (available >= bytes)
 			return true;
-		if (!work_for_room(bytes - available, since, &polls, &seen))
+		if (!work_for_room(bytes - available, since, retired, &polls, &seen))
 			return false;
 	}
 }
@@ -610,16 +635,23 @@ gc_store_alloc(Size size, TimestampTz since)
 	int			polls = RETIRED_POLLS;
 	uint64		seen = pg_atomic_read_u64(&shared->evictions);
 
-	if (size > gc_arena_size())
+	if (size > gc_store_capacity())
 		return NULL;
 
 	for (;;)
 	{
-		void	   *ptr = gc_arena_alloc(size);
+		Size		retired = gc_retired_bytes();
 
-		if (ptr)
-			return ptr;
-		if (!work_for_room(size, since, &polls, &seen))
+		if (available_to_columns() < size)
+			gc_reclaim();
+		if (available_to_columns() >= size)
+		{
+			void	   *ptr = gc_arena_alloc(size);
+
+			if (ptr)
+				return ptr;
+		}
+		if (!work_for_room(size, since, retired, &polls, &seen))
 			return NULL;
 	}
 }

@@ -113,6 +113,7 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyUInteger("Kernels", NULL, r->kernels, es);
 	ExplainPropertyUInteger("Kernels Compiled", NULL, r->compiled, es);
 	ExplainPropertyUInteger("Builds Run", NULL, r->builds_run, es);
+	ExplainPropertyBool("Result Shared", r->shared_result != 0, es);
 	ExplainPropertyUInteger("Builds Shared", NULL, r->builds_shared, es);
 	ExplainPropertyUInteger("Blocks", NULL, r->blocks, es);
 	ExplainPropertyUInteger("Threads per Block", NULL, r->threads, es);

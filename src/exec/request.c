@@ -255,6 +255,36 @@ share_hash(GcBinding *b, int i)
 	return h;
 }
 
+/*
+ * Identity of the whole result, beside the program: which rows are read, and all
+ * values.  Zero if some input is not exactly a directory's chunks.
+ */
+static GcHash
+share_request(GcBinding *b)
+{
+	GcHash		h = {{0x7265, 0x7175}};
+	GcHash		none = {{0, 0}};
+
+	for (int i = 0; i < b->plan->ninputs; i++)
+	{
+		const GcInputState *in = &b->node->inputs[i];
+
+		if (in->private || in->dir == NULL || !in->served.complete)
+			return none;
+		mix(&h, &in->dir->id, sizeof(in->dir->id));
+	}
+	mix(&h, b->params, b->plan->nparams * sizeof(GcParamValue));
+	for (int i = 0; i < b->plan->nluts; i++)
+		mix(&h, &b->lookups[i]->hash, sizeof(GcHash));
+	for (int i = 0; i < b->plan->nlists; i++)
+		mix(&h, b->lists[i] ? b->lists[i] : (void *) "", b->list_counts[i] * sizeof(int64));
+	mix(&h, b->builds, b->program->nbuilds * sizeof(GcBuildValue));
+	mix(&h, b->group_keys, sizeof(b->group_keys));
+	mix(&h, &b->ngroups, sizeof(b->ngroups));
+	mix(&h, &b->rows_cap, sizeof(b->rows_cap));
+	return h;
+}
+
 /*-------------------------------------------------------------------------
  * The request
  *-------------------------------------------------------------------------
@@ -313,6 +343,7 @@ write_values(GcBinding *b, Cursor *c)
 	r->group_slots = b->group_slots;
 	r->rows_cap = b->rows_cap;
 	r->group_key_words = group_key_words(p);
+	r->share = share_request(b);
 	return r;
 }
 

@@ -135,6 +135,7 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	pg_atomic_fetch_add_u64(&s->kernels_compiled, info->compiled);
 	pg_atomic_fetch_add_u64(&s->builds_run, info->builds_run);
 	pg_atomic_fetch_add_u64(&s->builds_shared, info->builds_shared);
+	pg_atomic_fetch_add_u64(&s->results_shared, info->shared_result);
 	pg_atomic_fetch_add_u64(&s->rows_delta, node->stats.rows_delta);
 }
 

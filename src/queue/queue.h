@@ -110,6 +110,8 @@ typedef struct GcRequest
 	u64			group_slots;	/* hash: power of 2, >= 2 * ngroups */
 	u64			rows_cap;		/* row sink: room for so many */
 	int			group_key_words;	/* hash: words of a group's key */
+	GcHash		share;			/* equal hashes of equal programs, equal results; 0:
+								 * this request's alone */
 	char	   *device_part;
 	u64			device_bytes;
 	double		estimated_ms;	/* the planner's, for the log */
@@ -141,6 +143,7 @@ typedef struct GcRunInfo
 	u32			kernels;		/* launched */
 	u32			compiled;		/* of them, compiled for this request */
 	u32			from_disk;		/* of them, loaded from the disk cache */
+	u32			shared_result;	/* 1: answered by another request's kernels */
 	u32			builds_shared;	/* build sides taken over from other requests */
 	u32			builds_run;
 	u32			blocks;			/* of the main kernel */
@@ -248,6 +251,7 @@ typedef struct GcStats
 	pg_atomic_uint64 kernels_compiled;
 	pg_atomic_uint64 builds_run;
 	pg_atomic_uint64 builds_shared;
+	pg_atomic_uint64 results_shared;
 	pg_atomic_uint64 rows_delta;
 	TimestampTz reset_at;
 } GcStats;

@@ -64,7 +64,7 @@ typedef struct GcVariantChoice
 	uint32_t	bitmaps;		/* bit i: bitmap i */
 	int			group_copies;	/* 0: the group table stays in global memory */
 	int			threads;		/* per block */
-	int			vec;			/* rows per thread and step */
+	int			vec;			/* rows per thread and step; host: 0 */
 } GcVariantChoice;
 
 extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand);

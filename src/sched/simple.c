@@ -58,6 +58,7 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand)
 
 	if (profile->host)
 	{
+		c.vec = 0;
 		c.group_copies = group_copies(profile, demand, room);
 		return c;
 	}

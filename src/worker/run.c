@@ -69,9 +69,47 @@ struct GcRun
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32		   *flags;			/* of the main kernel, on the host */
 	GcResult   *result;
+	GcRun	   *leader;			/* whose result this one waits for */
+	List	   *followers;		/* GcRun: they get copies of the result */
 	u64			early;			/* groups fetched with the first copy */
 	MemoryContext cxt;
 };
+
+/* Do two requests ask for the very same thing? */
+static bool
+same_request(const GcRequest *a, const GcRequest *b)
+{
+	return a->share.h[0] != 0 && memcmp(&a->share, &b->share, sizeof(GcHash)) == 0 &&
+		a->program->size == b->program->size &&
+		memcmp(a->program, b->program, a->program->size) == 0;
+}
+
+/*
+ * If another request that is not finished asks for the same, wait for its result
+ * instead of computing it again.
+ */
+void
+gc_run_join(GcRun *run, List *runs)
+{
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		GcRun	   *other = lfirst(lc);
+
+		if (other->leader == NULL && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
+			same_request(other->request, run->request))
+		{
+			MemoryContext old = MemoryContextSwitchTo(other->cxt);
+
+			other->followers = lappend(other->followers, run);
+			MemoryContextSwitchTo(old);
+			run->leader = other;
+			gc_slot_run_info(run->slot)->shared_result = 1;
+			return;
+		}
+	}
+}
 
 GcRun *
 gc_run_start(int slot)
@@ -693,7 +731,7 @@ advance_waiting(GcRun *run, int running)
 {
 	GcCode		code;
 
-	if (gc_slot_abandoned(run->slot))
+	if (gc_slot_abandoned(run->slot) && run->followers == NIL)
 	{
 		gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
 		run->state = RUN_FINISHED;
@@ -758,6 +796,8 @@ advance_running(GcRun *run)
 bool
 gc_run_advance(GcRun *run, int running)
 {
+	if (run->leader)
+		return false;
 	switch (run->state)
 	{
 		case RUN_COMPILING:
@@ -776,12 +816,54 @@ gc_run_advance(GcRun *run, int running)
 	}
 }
 
-/* Hand the result over (or give it back) and free the run. */
+/* A follower's own copy of the result, or NULL. */
+static GcResult *
+copy_result(const GcResult *from)
+{
+	GcResult   *to = gc_arena_alloc(from->size);
+
+	if (to == NULL)
+		return NULL;
+	memcpy(to, from, from->size);
+	to->words = (u64 *) ((char *) to + ((char *) from->words - (char *) from));
+	to->keys = (i64 *) ((char *) to + ((char *) from->keys - (char *) from));
+	return to;
+}
+
+static void
+finish_follower(GcRun *leader, GcRun *run)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcRunInfo	own = *info;
+	GcError		err = leader->err;
+	GcResult   *result = NULL;
+
+	/* What the kernels did is the leader's; the time in the queue its own. */
+	*info = *gc_slot_run_info(leader->slot);
+	info->queue_ms = own.queue_ms;
+	info->shared_result = 1;
+	info->kernels = info->compiled = info->builds_run = 0;
+	if (err.code == GC_OK && (result = copy_result(leader->result)) == NULL)
+		gc_fail(&err, GC_RESULT_TOO_LARGE, "A result of %zu kB does not fit the shared memory.",
+				leader->result->size / 1024);
+	run->leader = NULL;
+	run->state = RUN_FINISHED;
+	run->err = err;
+	run->result = result;
+}
+
+/*
+ * Hand the result over (or give it back) and free the run.  Its followers become
+ * finished too.
+ */
 void
 gc_run_free(GcRun *run)
 {
 	GcCode		code = run->err.code;
+	ListCell   *lc;
 
+	foreach(lc, run->followers)
+		finish_follower(run, lfirst(lc));
 	release_device(run);
 	if (code != GC_OK && run->result)
 	{

@@ -199,7 +199,12 @@ take_requests(void)
 	int			n = gc_queue_take(slots, TAKE_AT_ONCE);
 
 	for (int i = 0; i < n; i++)
-		runs = lappend(runs, gc_run_start(slots[i]));
+	{
+		GcRun	   *run = gc_run_start(slots[i]);
+
+		gc_run_join(run, runs);
+		runs = lappend(runs, run);
+	}
 	return n > 0;
 }
 
@@ -219,6 +224,7 @@ advance_requests(void)
 		while (gc_run_advance(run, running - was_on_device))
 			moved = true;
 		running += gc_run_on_device(run) - was_on_device;
+		/* A leader that finishes here finishes its followers, who come later. */
 		if (gc_run_finished(run))
 		{
 			device_lost = device_lost || gc_run_device_failed(run);

@@ -15,6 +15,8 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+
 #include "../codegen/codegen.h"
 #include "../device/device.h"
 #include "../device/kcache.h"
@@ -149,6 +151,9 @@ extern void gc_shapes_trim(void);
 typedef struct GcRun GcRun;
 
 extern GcRun *gc_run_start(int slot);
+
+/* Attach it to one of runs that computes the same, if there is one. */
+extern void gc_run_join(GcRun *run, List *runs);
 
 /* Move it on as far as it goes without waiting.  True if it moved. */
 extern bool gc_run_advance(GcRun *run, int running);
