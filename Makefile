@@ -1,4 +1,15 @@
 # gpuconc: PGXS build.  See README.md for what the targets are for.
+
+# These two set up whatever is missing, PGXS included, so they come without it.
+GC_SCRIPTED = demo check
+ifneq ($(filter $(GC_SCRIPTED),$(MAKECMDGOALS)),)
+
+.PHONY: $(GC_SCRIPTED)
+$(GC_SCRIPTED):
+	scripts/$@
+
+else
+
 MODULE_big = gpuconc
 EXTENSION = gpuconc
 DATA = sql/gpuconc--1.0.sql
@@ -30,3 +41,5 @@ src/codegen/kernel.o: $(DEVLIB_TEXT)
 
 $(DEVLIB_TEXT): $(DEVLIB) src/codegen/embed.sh
 	$(SHELL) $(srcdir)/src/codegen/embed.sh $(addprefix $(srcdir)/,$(DEVLIB)) >$@.tmp && mv $@.tmp $@
+
+endif

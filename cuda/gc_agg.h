@@ -72,10 +72,10 @@ GC_ADD128_L(u64 *p, i128 v)
 
 /* Sum of one value per thread over the block, valid in thread 0. */
 #define GC_DEFINE_BLOCK_REDUCE(name, T, COMBINE) \
-GC_FN T name(T v) \
+GC_FN_ONCE T name(T v) \
 { \
 	__shared__ T part[32]; \
-	GC_UNROLL for (int o = 16; o; o >>= 1) \
+	GC_NO_UNROLL for (int o = 16; o; o >>= 1) \
 	{ \
 		const T w = __shfl_down_sync(0xffffffffu, v, o); \
 		v = COMBINE; \
@@ -86,7 +86,7 @@ GC_FN T name(T v) \
 	if (threadIdx.x < 32) \
 	{ \
 		v = threadIdx.x < (blockDim.x + 31) / 32 ? part[threadIdx.x] : (T) 0; \
-		GC_UNROLL for (int o = 16; o; o >>= 1) \
+		GC_NO_UNROLL for (int o = 16; o; o >>= 1) \
 		{ \
 			const T w = __shfl_down_sync(0xffffffffu, v, o); \
 			v = COMBINE; \
@@ -98,7 +98,7 @@ GC_DEFINE_BLOCK_REDUCE(gc_block_add, u64, v + w)
 GC_DEFINE_BLOCK_REDUCE(gc_block_max, u64, v > w ? v : w)
 GC_DEFINE_BLOCK_REDUCE(gc_block_addf, double, v + w)
 
-GC_FN i128
+GC_FN_ONCE i128
 gc_block_add128(i128 v)
 {
 	/* Three sums of 43-bit digits: none can overflow over a block. */

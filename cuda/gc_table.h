@@ -127,10 +127,13 @@ gc_group_find(u64 *slots, u64 mask, i64 *keys, u32 cap, u32 *counter,
 	const u64	tag = h & GC_TAG;
 	u64			s = h & mask;
 
-	for (;;)
+	/* Once the table is full, slots without a group fill up too: once round ends it. */
+	for (u64 step = 0; step <= mask; step++)
 	{
 		u64			e = GC_LOAD_FRESH64(&slots[s]);
 
+		if (e == 0 && *(volatile u32 *) counter >= cap)
+			return GC_NO_GROUP;
 		if (e == 0 && (e = GC_ATOMIC_CAS64(&slots[s], 0, tag | GC_SLOT_BUSY)) == 0)
 		{
 			const u32	g = GC_ATOMIC_ADD32(counter, 1);
@@ -163,4 +166,5 @@ gc_group_find(u64 *slots, u64 mask, i64 *keys, u32 cap, u32 *counter,
 		}
 		s = (s + 1) & mask;
 	}
+	return GC_NO_GROUP;
 }

@@ -40,6 +40,9 @@
 
 #define GC_BARRIER()	__syncthreads()
 #define GC_UNROLL		_Pragma("unroll")
+/* For code that runs once per block: compile time counts more than run time. */
+#define GC_FN_ONCE		static __device__ __noinline__
+#define GC_NO_UNROLL	_Pragma("unroll 1")
 
 /* Live rows of a vector. */
 #if GC_VEC == 16
@@ -106,6 +109,7 @@ typedef u8 gc_bits;
 
 #define GC_BARRIER()	((void) 0)
 #define GC_UNROLL
+#define GC_NO_UNROLL
 
 #define GC_VECTOR(valid, row, nrows) \
 	const u32 gc_cnt = (row) + GC_VEC <= (nrows) ? GC_VEC : (nrows) - (row); \

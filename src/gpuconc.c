@@ -39,7 +39,7 @@ bool		gc_enable_float_aggs = true;
 int			gc_chunk_pages = 8168;
 int			gc_loader_workers = 2;
 int			gc_host_threads = 0;
-int			gc_compile_threads = 2;
+int			gc_compile_threads = 8;
 double		gc_offload_cost = 50;
 double		gc_tuple_cost = -1;
 double		gc_build_cost = -1;
@@ -170,7 +170,7 @@ define_server_settings(void)
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.compile_threads",
 							"Threads that compile kernels.",
-							NULL, &gc_compile_threads, 2, 1, 64,
+							NULL, &gc_compile_threads, 8, 1, 64,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("gpuconc.kernel_cache",
 							   "Directory in which compiled kernels are kept.",

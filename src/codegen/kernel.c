@@ -21,6 +21,19 @@
 /* Vector-phase steps that are tested before anything is settled. */
 #define FIRST_STAGE_STEPS	3
 
+/* One row in 2^FEW_LEFT is live: too few for another stage on whole vectors. */
+#define FEW_LEFT			5
+
+#define MAX_STEPS			256
+
+typedef struct StepLists
+{
+	const GcPStep *vector[MAX_STEPS];
+	const GcPStep *row[MAX_STEPS];
+	int			nvector;
+	int			nrow;
+} StepLists;
+
 void
 text_addf(Text *t, const char *fmt,...)
 {
@@ -319,18 +332,54 @@ is_vector_step(const GcProgram *p, const GcPStep *step)
 		cg_columns_only(p, gc_refs(p)[step->first_key]);
 }
 
+/*
+ * Which steps are tested on whole vectors, and which row by row on the survivors.
+ * Vectors pay while steps drop rows: once few are left, or the rest drops hardly
+ * any, one row's loads together take less time than one more stage.
+ */
+static void
+divide_steps(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
+{
+	int			useful = 0;
+	int			passed = 0;
+
+	memset(lists, 0, sizeof(*lists));
+	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (!is_vector_step(p, step) || passed >= FEW_LEFT)
+			continue;
+		passed += step->selectivity;
+		if (step->selectivity > 0 || step->type == GC_STEP_FILTER)
+			useful = s + 1;
+	}
+	passed = 0;
+	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (s < useful && is_vector_step(p, step) && passed < FEW_LEFT)
+		{
+			passed += step->selectivity;
+			lists->vector[lists->nvector++] = step;
+		}
+		else
+			lists->row[lists->nrow++] = step;
+	}
+}
+
 u32
 gc_probe_candidates(const GcProgram *p, u16 pipeline)
 {
-	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	StepLists	lists;
 	u32			builds = 0;
 
-	for (u32 s = pl->first_step; s < (u32) pl->first_step + pl->nsteps; s++)
+	divide_steps(p, &gc_pipelines(p)[pipeline], &lists);
+	for (int i = 0; i < lists.nvector; i++)
 	{
-		const GcPStep *step = &gc_steps(p)[s];
-
-		if (step->type == GC_STEP_PROBE && is_vector_step(p, step))
-			builds |= 1u << step->build;
+		if (lists.vector[i]->type == GC_STEP_PROBE)
+			builds |= 1u << lists.vector[i]->build;
 	}
 	return builds;
 }
@@ -569,27 +618,16 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 static void
 emit_body(Cg *cg)
 {
-	const GcPStep *vector[256];
-	const GcPStep *row[256];
-	int			nvector = 0,
-				nrow = 0;
+	StepLists	lists;
 
-	if (cg->pl->nsteps > 250)
+	if (cg->pl->nsteps > MAX_STEPS)
 	{
-		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with more than 250 steps");
+		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with too many steps");
 		return;
 	}
-	for (u32 s = cg->pl->first_step; s < (u32) cg->pl->first_step + cg->pl->nsteps; s++)
-	{
-		const GcPStep *step = &gc_steps(cg->p)[s];
-
-		if (is_vector_step(cg->p, step))
-			vector[nvector++] = step;
-		else
-			row[nrow++] = step;
-	}
-	emit_vector_phase(cg, vector, nvector);
-	emit_row_phase(cg, row, nrow);
+	divide_steps(cg->p, cg->pl, &lists);
+	emit_vector_phase(cg, lists.vector, lists.nvector);
+	emit_row_phase(cg, lists.row, lists.nrow);
 }
 
 /*
@@ -607,7 +645,7 @@ emit_shared_bitmaps(Cg *cg, Text *t)
 		if (!(cg->variant->shared_builds & 1u << b))
 			continue;
 		text_addf(t, "u32 *b%d_at = (u32 *) (gc_shared + gc_top);\n", k);
-		text_addf(t, "for (u64 i = thread; i < (b%d_range + 31) / 32; i += nthreads)\n"
+		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((b%d_range + 31) / 32); i += nthreads)\n"
 				  "b%d_at[i] = ((const u32 *) b%d_bits)[i];\n", k, k, k);
 		text_addf(t, "gc_top += (b%d_range + 63) / 64;\n", k);
 	}

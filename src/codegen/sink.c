@@ -405,7 +405,7 @@ sink_begin(Cg *cg, Text *t)
 	{
 		/* An odd number of words per copy spreads the copies over the banks. */
 		text_addf(t, "const u64 gc_copy = gc_ngroups * %d | 1;\n", cg->p->group_words);
-		text_addf(t, "for (u64 i = thread; i < gc_copy * %d; i += nthreads) gc_shared[gc_top + i] = 0;\n",
+		text_addf(t, "GC_NO_UNROLL for (u64 i = thread; i < gc_copy * %d; i += nthreads) gc_shared[gc_top + i] = 0;\n",
 				  cg->variant->group_copies);
 		text_addf(t, "u64 *gc_table = gc_shared + gc_top + thread %% %d * gc_copy;\n",
 				  cg->variant->group_copies);
@@ -445,7 +445,7 @@ end_registers(Cg *cg, Text *t)
 static void
 end_local(Cg *cg, Text *t)
 {
-	text_addf(t, "GC_BARRIER();\nfor (u64 i = thread; i < gc_ngroups * %d; i += nthreads) {\n",
+	text_addf(t, "GC_BARRIER();\nGC_NO_UNROLL for (u64 i = thread; i < gc_ngroups * %d; i += nthreads) {\n",
 			  cg->variant->group_copies);
 	text_addf(t, "const u64 *s = gc_shared + gc_top + i / gc_ngroups * gc_copy + i %% gc_ngroups * %d;\n",
 			  cg->p->group_words);

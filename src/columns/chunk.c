@@ -11,9 +11,9 @@
  * LSN has not moved, no bit was set meanwhile, so a page whose bit is still set
  * has not changed since before it was read.
  *
- * A guard is held while dictionaries are used, but not while memory is waited
- * for.  Under a guard, and if the relation's version is that of the job, the
- * base directory and all it has are alive.
+ * A guard is held while a chunk is read, for the sake of the dictionaries, but not
+ * while memory is waited for.  Under a guard, and if the relation's version is
+ * that of the job, the base directory and all it has are alive.
  *
  *-------------------------------------------------------------------------
  */

@@ -153,7 +153,7 @@ gc_page_proof(const GcChunk *chunk, XLogRecPtr lsn)
 	return lsn == chunk->map_lsn ? chunk->present : NULL;
 }
 
-/* Are all bits of the first npages pages set? */
+/* Are all bits of the first npages pages set?  Four words at a time, at first. */
 static inline bool
 all_visible(const uint8 *map, uint32 npages)
 {
@@ -161,10 +161,11 @@ all_visible(const uint8 *map, uint32 npages)
 	uint64		w1 = GC_MAP_VISIBLE_WORD;
 	uint32		page = 0;
 
-	for (; page + 2 * PAGES_PER_WORD <= npages; page += 2 * PAGES_PER_WORD)
+	for (; page + 4 * PAGES_PER_WORD <= npages; page += 4 * PAGES_PER_WORD)
 	{
-		w0 &= word_at(map, page);
-		w1 &= word_at(map, page + PAGES_PER_WORD);
+		w0 &= word_at(map, page) & word_at(map, page + PAGES_PER_WORD);
+		w1 &= word_at(map, page + 2 * PAGES_PER_WORD) &
+			word_at(map, page + 3 * PAGES_PER_WORD);
 	}
 	if ((w0 & w1) != GC_MAP_VISIBLE_WORD)
 		return false;

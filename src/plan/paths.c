@@ -317,6 +317,8 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	/* Aggregation above takes the scan and join along; no need to try it apart. */
 	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
 		return;
+	if (reason == NULL && IS_DUMMY_REL(rel))
+		reason = "its condition is always false";
 	if (reason)
 	{
 		gc_note_refusal("scan", reason);
@@ -348,6 +350,8 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		return;
 	if (reason == NULL && root->parse->groupingSets != NIL)
 		reason = "grouping sets are used";
+	if (reason == NULL && IS_DUMMY_REL(input))
+		reason = "its condition is always false";
 	if (reason == NULL && !IS_SIMPLE_REL(input) && !IS_JOIN_REL(input))
 		reason = "its input is neither a scan nor a join";
 	if (reason)

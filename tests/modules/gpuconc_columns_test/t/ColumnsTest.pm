@@ -37,10 +37,16 @@ $conf});
 	return $node;
 }
 
+# The worker takes some memory for itself when it has started.  It has no slot to
+# start in where there are none at all.
 sub note_arena
 {
 	my ($node) = @_;
 
+	$node->poll_query_until(
+		'postgres', q{
+SELECT state <> 'starting' OR current_setting('max_worker_processes') = '0' FROM gpuconc_devices})
+	  or die 'the worker does not start';
 	$used_before{ $node->name } =
 	  $node->safe_psql('postgres', 'SELECT used FROM gpuconc_columns_test_arena()');
 	return;
