@@ -198,7 +198,7 @@ _PG_init(void)
 	shmem_request_hook = gc_shmem_request;
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = gc_shmem_startup;
-	RegisterCustomScanMethods(&gc_scan_methods);
+	gc_register_scan_methods();
 	gc_columns_install_hooks();
 	gc_plan_install_hooks();
 	gc_worker_register();

@@ -23,6 +23,7 @@
 
 #include "cuda_api.h"
 #include "dynlib.h"
+#include "hash.h"
 
 #define MAX_ARCHS 128
 #define OLDEST_MAJOR 12
@@ -165,6 +166,19 @@ too_old(const GcNvrtc *nvrtc, int arch, GcError *err)
 				   nvrtc->major, nvrtc->minor, arch / 10, arch % 10);
 }
 
+/* The target is part of the kernel cache's key, and other options make other code. */
+static unsigned
+options_digest(void)
+{
+	uint64_t	digest = 0;
+
+	for (int i = 0; i < LENGTH(needed_options); i++)
+		digest = gc_hash64(needed_options[i], strlen(needed_options[i]), digest);
+	for (int i = 0; i < LENGTH(optional_options); i++)
+		digest = gc_hash64(optional_options[i], strlen(optional_options[i]), digest);
+	return (unsigned) digest;
+}
+
 GcCode
 gc_nvrtc_target(const GcNvrtc *nvrtc, int arch, char *target, size_t size, GcError *err)
 {
@@ -173,10 +187,11 @@ gc_nvrtc_target(const GcNvrtc *nvrtc, int arch, char *target, size_t size, GcErr
 	if (best == 0)
 		return too_old(nvrtc, arch, err);
 	if (best == arch)
-		snprintf(target, size, "sm_%d nvrtc %d.%d", arch, nvrtc->major, nvrtc->minor);
+		snprintf(target, size, "sm_%d nvrtc %d.%d options %08x", arch, nvrtc->major, nvrtc->minor,
+				 options_digest());
 	else
-		snprintf(target, size, "sm_%d as compute_%d nvrtc %d.%d", arch, best,
-				 nvrtc->major, nvrtc->minor);
+		snprintf(target, size, "sm_%d as compute_%d nvrtc %d.%d options %08x", arch, best,
+				 nvrtc->major, nvrtc->minor, options_digest());
 	return GC_OK;
 }
 

@@ -131,6 +131,10 @@ gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	for (int n = node->logical->npipelines - 1; n >= 0; n--)
 		explain_pipeline(node, n, context, prefix, es);
+
+	/* PostgreSQL's own plan is our child: a detail, unless it was run. */
+	if (!es->analyze && !es->verbose && node->fallback)
+		css->custom_ps = list_delete_ptr(css->custom_ps, node->fallback);
 	if (!es->analyze)
 		return;
 	if (node->stats.fallbacks > 0)

@@ -30,9 +30,12 @@ static TupleTableSlot *exec_scan(CustomScanState *css);
 static void end_scan(CustomScanState *css);
 static void rescan(CustomScanState *css);
 
-const CustomScanMethods gc_scan_methods = {
-	.CustomName = "Gpuconc",
-	.CreateCustomScanState = create_scan_state,
+#define SCAN_METHODS(name)	{.CustomName = (name), .CreateCustomScanState = create_scan_state}
+
+const CustomScanMethods gc_scan_methods[GC_NODE_NAMES] = {
+	[GC_NODE_SCAN] = SCAN_METHODS("GpuconcScan"),
+	[GC_NODE_JOIN] = SCAN_METHODS("GpuconcJoin"),
+	[GC_NODE_AGGREGATE] = SCAN_METHODS("GpuconcAggregate"),
 };
 
 static const CustomExecMethods exec_methods = {
@@ -43,6 +46,20 @@ static const CustomExecMethods exec_methods = {
 	.ReScanCustomScan = rescan,
 	.ExplainCustomScan = gc_explain,
 };
+
+bool
+gc_is_scan(const Plan *plan)
+{
+	return IsA(plan, CustomScan) &&
+		((const CustomScan *) plan)->methods->CreateCustomScanState == create_scan_state;
+}
+
+void
+gc_register_scan_methods(void)
+{
+	for (int i = 0; i < GC_NODE_NAMES; i++)
+		RegisterCustomScanMethods(&gc_scan_methods[i]);
+}
 
 static Node *
 create_scan_state(CustomScan *cscan)

@@ -106,7 +106,7 @@ plan_has_gc_scan(Plan *plan, List *subplans)
 
 	if (plan == NULL)
 		return false;
-	if (IsA(plan, CustomScan) && ((CustomScan *) plan)->methods == &gc_scan_methods)
+	if (gc_is_scan(plan))
 		return true;
 	switch (nodeTag(plan))
 	{
@@ -209,12 +209,18 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	return stmt;
 }
 
-/* Will an aggregate above this relation make the offer that counts? */
+/*
+ * Is this relation the largest piece that could be offloaded?  Not if an aggregate
+ * or a larger inner join takes it along.  Smaller pieces are offered only where an
+ * outer or semi join stands in the way, so that fallback plans are PostgreSQL's
+ * own throughout.
+ */
 static bool
-offered_above(PlannerInfo *root, RelOptInfo *rel)
+worth_offering(PlannerInfo *root, RelOptInfo *rel)
 {
-	return (root->parse->hasAggs || root->parse->groupClause != NIL) &&
-		bms_equal(rel->relids, root->all_baserels);
+	if (!bms_equal(rel->relids, root->all_baserels))
+		return root->join_info_list != NIL;
+	return !root->parse->hasAggs && root->parse->groupClause == NIL;
 }
 
 static void
@@ -222,7 +228,7 @@ gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 {
 	if (prev_rel_hook)
 		prev_rel_hook(root, rel, rti, rte);
-	if (run && GC_ACTIVE() && !offered_above(root, rel))
+	if (run && GC_ACTIVE() && worth_offering(root, rel))
 		gc_add_rel_path(root, rel);
 }
 
@@ -241,7 +247,7 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 		return;
 	}
 	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
-		!offered_above(root, joinrel))
+		worth_offering(root, joinrel))
 		gc_add_rel_path(root, joinrel);
 }
 

@@ -404,6 +404,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
 	scan->custom_private = list_make2(plan_const(plan), tr->display_tags);
 	scan->custom_scan_tlist = tr->scan_tlist;
-	scan->methods = &gc_scan_methods;
+	scan->methods = &gc_scan_methods[GC_PLAN_PROGRAM(plan)->naggs > 0 || IS_UPPER_REL(rel) ? GC_NODE_AGGREGATE
+									 : plan->ninputs > 1 ? GC_NODE_JOIN : GC_NODE_SCAN];
 	return &scan->scan.plan;
 }

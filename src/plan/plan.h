@@ -138,7 +138,18 @@ typedef struct GcPlan
 	((GcProgram *) ((char *) (plan) + MAXALIGN(offsetof(GcPlan, outputs) + \
 												(plan)->noutputs * sizeof(GcPlanOutput))))
 
-extern const CustomScanMethods gc_scan_methods; /* exec/ */
+/* exec/scan.c: one set of methods under three names, for EXPLAIN. */
+typedef enum GcNodeName
+{
+	GC_NODE_SCAN,
+	GC_NODE_JOIN,
+	GC_NODE_AGGREGATE,
+	GC_NODE_NAMES
+} GcNodeName;
+
+extern const CustomScanMethods gc_scan_methods[GC_NODE_NAMES];
+extern bool gc_is_scan(const Plan *plan);
+extern void gc_register_scan_methods(void);
 
 /* hooks.c */
 extern void gc_plan_install_hooks(void);
