@@ -27,7 +27,7 @@ SELECT i,
 	CASE WHEN i % 7 <> 5 THEN ((i * 37) % 1001 - 500) / 8.0 END,
 	CASE WHEN i % 7 <> 6 THEN ((i * 41) % 100003 - 50000) / 64.0 END,
 	CASE WHEN i % 7 <> 0 THEN ((i * 7919) % 100003 - 50000) / 100.0 END,
-	CASE WHEN i % 7 <> 1 THEN (i * 104729::int8 % 1000003) * 1234567.0123456789 END,
+	CASE WHEN i % 7 <> 1 THEN (i * 104729::int8 % 1000003) * 567.0123456789 END,
 	CASE WHEN i % 7 <> 2 THEN (i * 17) % 1999 - 999 END,
 	CASE WHEN i % 7 <> 3 THEN date '1995-01-01' + (i * 13) % 2500 END,
 	CASE WHEN i % 7 <> 4 THEN timestamp '1995-01-01' + (i * 13) % 2500 * interval '1 day 1.000001 sec' END,
@@ -47,7 +47,8 @@ FROM generate_series(1, 3000) AS i;
 CREATE TABLE cached.extremes (
 	id int4,
 	i2 int2, i4 int4, i8 int8, f4 float4, f8 float8,
-	n numeric(18,4), nw numeric(38,6), d date, ts timestamp, tz timestamptz, tx text, bc char(4)
+	n numeric(18,4), nw numeric(38,6), d date, ts timestamp, tz timestamptz, tx text, bc char(4),
+	one int4 DEFAULT 1
 ) WITH (autovacuum_enabled = off);
 INSERT INTO cached.extremes VALUES
 	(1, -32768, -2147483648, -9223372036854775808, '-Infinity', '-Infinity',

@@ -155,6 +155,7 @@ emit_leaf(Cg *cg, u16 i)
 {
 	const GcExpr *e = EXPR(cg, i);
 	Operand		o;
+	char		v[40];
 	int			k;
 
 	strcpy(o.n, "0");
@@ -162,26 +163,28 @@ emit_leaf(Cg *cg, u16 i)
 	{
 		case GC_OP_COLUMN:
 			k = cg->column[e->ref];
-			if (cg->in_rows)
-				snprintf(o.v, sizeof(o.v), "v%d", k);
-			else
-				snprintf(o.v, sizeof(o.v), "c%d[gc_j]", k);
+			snprintf(v, sizeof(v), cg->in_rows ? "v%d" : "c%d[gc_j]", k);
 			if (e->flags & GC_NULLABLE)
 				snprintf(o.n, sizeof(o.n), cg->in_rows ? "vn%d" : "GC_IS_NULL(n%d, gc_j)", k);
 			break;
 		case GC_OP_PAYLOAD:
-			snprintf(o.v, sizeof(o.v), "y%d", cg->payload[e->ref]);
+			snprintf(v, sizeof(v), "y%d", cg->payload[e->ref]);
 			if (e->flags & GC_NULLABLE)
 				snprintf(o.n, sizeof(o.n), "yn%d", cg->payload[e->ref]);
 			break;
 		case GC_OP_PARAM:
-			snprintf(o.v, sizeof(o.v), "p%d", cg->param[e->ref]);
+			snprintf(v, sizeof(v), "p%d", cg->param[e->ref]);
 			break;
 		default:				/* GC_OP_NULL */
-			snprintf(o.v, sizeof(o.v), "((%s) 0)", cg_ctype[e->reg]);
+			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);
 			strcpy(o.n, "1");
 			break;
 	}
+	/* What is stored for a NULL is any value of the column. */
+	if (e->kind == GC_BOOL && !NEVER(&o))
+		snprintf(o.v, sizeof(o.v), "(%s & !%s)", v, o.n);
+	else
+		snprintf(o.v, sizeof(o.v), "%s", v);
 	return o;
 }
 

@@ -442,8 +442,8 @@ gc_bind(GcBinding *b)
 	if ((code = gc_serve_inputs(b)) != GC_OK ||
 		(code = column_facts(b)) != GC_OK ||
 		(code = gc_make_lookups(b)) != GC_OK ||
-		(code = gc_eval_params(b)) != GC_OK ||
-		(code = gc_eval_lists(b)) != GC_OK)
+		(code = gc_bind_params(b)) != GC_OK ||
+		(code = gc_bind_lists(b)) != GC_OK)
 		return code;
 
 	/*

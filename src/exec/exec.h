@@ -99,6 +99,9 @@ typedef struct GcScanState
 	GcProgram  *logical;
 	List	   *display_tags;
 	ExprState **exprs;			/* plan->nexprs */
+	Bitmapset  *init_params;	/* InitPlan outputs that they read */
+	Datum	   *values;			/* of those that are parameters or lists */
+	bool	   *isnull;
 	GcInputState *inputs;
 	PlanState  *fallback;		/* initialised when first needed */
 	bool		started;
@@ -157,16 +160,19 @@ extern GcCode gc_run_row_sources(GcScanState *node, GcError *err);
 extern GcCode gc_load_inputs(GcScanState *node, GcError *err);
 extern GcCode gc_serve_inputs(GcBinding *b);
 
-/* lookup.c */
+/* lookup.c.  gc_in_lookup: an expression is being evaluated there. */
+extern bool gc_in_lookup;
 extern GcCode gc_make_lookups(GcBinding *b);
 extern GcDictView *gc_space_dict(GcBinding *b, uint16 space);
 
 /* The value of a code, blank-padded where its type is; palloc'd. */
 extern Datum gc_text_value(GcBinding *b, uint16 space, uint32 code);
 
-/* values.c: parameters and lists. */
-extern GcCode gc_eval_params(GcBinding *b);
-extern GcCode gc_eval_lists(GcBinding *b);
+/* values.c: parameters and lists: evaluated first, made raw when bound. */
+extern void gc_find_init_params(GcScanState *node);
+extern GcCode gc_eval_exprs(GcScanState *node, GcError *err);
+extern GcCode gc_bind_params(GcBinding *b);
+extern GcCode gc_bind_lists(GcBinding *b);
 extern bool gc_guarded(void (*callback) (void *arg), void *arg);
 
 /* bind.c: the bound program and the request. */

@@ -52,6 +52,8 @@ typedef struct CachedLookup
 	MemoryContext cxt;
 } CachedLookup;
 
+bool		gc_in_lookup = false;
+
 static CachedLookup cached[NCACHED];
 static int	next_cached = 0;
 
@@ -262,12 +264,17 @@ make_expr_lookup(GcBinding *b, int i, LookupKey *key, GcLookup **result)
 	FillArg		arg = {.b = b,.lut = lut,.expr = b->node->exprs[lut->expr],
 		.kind = gc_luts(b->program)[i].kind,
 	.argkind = gc_exprs(b->program)[lut->arg].kind};
+	bool		ok;
 
 	arg.lookup = new_lookup(key->count);
 	arg.lookup->base = key->base;
 	if (arg.kind == GC_TEXT)
 		arg.lookup->dict = gc_dict_view(NULL, false);
-	if (!gc_guarded(fill_callback, &arg))
+	/* A function that runs queries must not offload them under our guard. */
+	gc_in_lookup = true;
+	ok = gc_guarded(fill_callback, &arg);
+	gc_in_lookup = false;
+	if (!ok)
 		return gc_fail(&b->err, GC_DATA, "An expression could not be computed in advance.");
 	if (arg.failed)
 		return gc_fail(&b->err, GC_UNSUPPORTED,

@@ -88,6 +88,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	node->exprs = palloc0((node->plan->nexprs + 1) * sizeof(ExprState *));
 	for (int i = 0; i < node->plan->nexprs; i++)
 		node->exprs[i] = ExecInitExpr(list_nth(cscan->custom_exprs, i), &css->ss.ps);
+	gc_find_init_params(node);
 
 	node->inputs = palloc0((node->plan->ninputs + 1) * sizeof(GcInputState));
 	for (int i = 0; i < node->plan->ninputs; i++)
@@ -120,6 +121,8 @@ check_execution(GcScanState *node, GcError *err)
 		return gc_fail(err, GC_UNSUPPORTED, "gpuconc.enabled is off.");
 	if (gc_debug_offload == GC_OFFLOAD_FORBID)
 		return gc_fail(err, GC_UNSUPPORTED, "gpuconc.debug_offload forbids it.");
+	if (gc_in_lookup)
+		return gc_fail(err, GC_UNSUPPORTED, "A function in an expression that is tabulated runs a query.");
 	if (IsParallelWorker())
 		return gc_fail(err, GC_UNSUPPORTED, "The scan runs in a parallel worker.");
 	if (node->plan->float_aggs && !gc_enable_float_aggs)
@@ -242,6 +245,7 @@ attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
 	}
 	PG_FINALLY();
 	{
+		gc_in_lookup = false;
 		gc_slot_release(slot);
 		gc_guard_leave();
 	}
@@ -258,6 +262,8 @@ run_on_device(GcScanState *node, GcError *err)
 
 	if (code == GC_OK)
 		code = gc_open_inputs(node, err);
+	if (code == GC_OK)
+		code = gc_eval_exprs(node, err);
 	if (code == GC_OK)
 		code = gc_run_row_sources(node, err);
 	for (int i = 0; code == GC_OK && i < MAX_ATTEMPTS; i++)

@@ -8,6 +8,10 @@
  * so an error in it may not be raised here: it is caught, and the execution falls
  * back to PostgreSQL's plan, which raises it or does not.
  *
+ * Evaluation comes before the request slot and its guard are taken, since it may
+ * run queries: InitPlans (outside any subtransaction of ours, because what they
+ * open stays open), and functions that contain SQL.
+ *
  *-------------------------------------------------------------------------
  */
 #include "exec.h"
@@ -16,6 +20,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "executor/nodeSubplan.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -136,10 +141,54 @@ eval(GcScanState *node, ExprState *expr, bool simple, Datum *value, bool *isnull
 	return true;
 }
 
-static GcCode
-eval_failed(GcBinding *b)
+static bool
+collect_init_params(Node *node, Bitmapset **params)
 {
-	return gc_fail(&b->err, GC_DATA, "An expression could not be computed in advance.");
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, collect_init_params, params);
+}
+
+void
+gc_find_init_params(GcScanState *node)
+{
+	for (int i = 0; i < node->plan->nexprs; i++)
+		(void) collect_init_params((Node *) node->exprs[i]->expr, &node->init_params);
+}
+
+/* Evaluate one expression, unless that was done for another use of it. */
+static bool
+eval_once(GcScanState *node, int i, bool simple, bool *done)
+{
+	if (done[i])
+		return true;
+	done[i] = true;
+	return eval(node, node->exprs[i], simple, &node->values[i], &node->isnull[i]);
+}
+
+GcCode
+gc_eval_exprs(GcScanState *node, GcError *err)
+{
+	bool	   *done = palloc0((node->plan->nexprs + 1) * sizeof(bool));
+	MemoryContext old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
+	bool		ok = true;
+
+	ExecSetParamPlanMulti(node->init_params, node->css.ss.ps.ps_ExprContext);
+	MemoryContextSwitchTo(old);
+
+	node->values = palloc0((node->plan->nexprs + 1) * sizeof(Datum));
+	node->isnull = palloc0((node->plan->nexprs + 1) * sizeof(bool));
+	for (int i = 0; i < node->plan->nparams && ok; i++)
+		ok = eval_once(node, node->plan->params[i].expr, node->plan->params[i].simple, done);
+	for (int i = 0; i < node->plan->nlists && ok; i++)
+	{
+		Expr	   *expr = node->exprs[node->plan->lists[i].expr]->expr;
+
+		ok = eval_once(node, node->plan->lists[i].expr, IsA(expr, Const) || IsA(expr, Param), done);
+	}
+	return ok ? GC_OK : gc_fail(err, GC_DATA, "An expression could not be computed in advance.");
 }
 
 /*-------------------------------------------------------------------------
@@ -175,7 +224,7 @@ set_param(GcBinding *b, int i, Datum value)
 	else
 	{
 		if (!gc_datum_to_raw(kind, value, &raw, &fact->scale))
-			return eval_failed(b);
+			return gc_fail(&b->err, GC_UNSUPPORTED, "A constant has no raw form.");
 		v = raw;
 	}
 	fact->range = (GcRange) {v, v};
@@ -185,21 +234,17 @@ set_param(GcBinding *b, int i, Datum value)
 }
 
 GcCode
-gc_eval_params(GcBinding *b)
+gc_bind_params(GcBinding *b)
 {
 	GcCode		code = GC_OK;
 
 	for (int i = 0; i < b->plan->nparams && code == GC_OK; i++)
 	{
-		const GcPlanParam *p = &b->plan->params[i];
-		Datum		value;
-		bool		isnull;
+		int			e = b->plan->params[i].expr;
 
-		if (!eval(b->node, b->node->exprs[p->expr], p->simple, &value, &isnull))
-			return eval_failed(b);
-		b->param_facts[i].nullable = isnull;
-		if (!isnull)
-			code = set_param(b, i, value);
+		b->param_facts[i].nullable = b->node->isnull[e];
+		if (!b->node->isnull[e])
+			code = set_param(b, i, b->node->values[e]);
 	}
 	return code;
 }
@@ -295,23 +340,19 @@ set_list(GcBinding *b, int i, ArrayType *array)
 }
 
 GcCode
-gc_eval_lists(GcBinding *b)
+gc_bind_lists(GcBinding *b)
 {
 	GcCode		code = GC_OK;
 
 	for (int i = 0; i < b->plan->nlists && code == GC_OK; i++)
 	{
-		ExprState  *expr = b->node->exprs[b->plan->lists[i].expr];
-		Datum		value;
-		bool		isnull;
+		int			e = b->plan->lists[i].expr;
 
-		if (!eval(b->node, expr, IsA(expr->expr, Const) || IsA(expr->expr, Param), &value, &isnull))
-			return eval_failed(b);
 		/* A NULL array: the result is NULL for every row. */
-		if (isnull)
+		if (b->node->isnull[e])
 			b->list_has_null[i] = true;
 		else
-			code = set_list(b, i, DatumGetArrayTypeP(value));
+			code = set_list(b, i, DatumGetArrayTypeP(b->node->values[e]));
 	}
 	return code;
 }
