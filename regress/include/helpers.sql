@@ -47,7 +47,7 @@ BEGIN
 		got := rows_of(query, 'require');
 	EXCEPTION WHEN OTHERS THEN
 		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-		IF SQLERRM NOT LIKE 'query is not offloaded%"require": unsupported value' THEN
+		IF SQLERRM !~ '"require": (unsupported value|column not cacheable)$' THEN
 			RETURN concat_ws('; ', 'ERROR: ' || SQLERRM, nullif(detail, ''));
 		END IF;
 		-- The values decided against it: PostgreSQL's own plan must answer then.

@@ -37,20 +37,20 @@ SELECT c, check_near(format('SELECT sum(%1$I) AS s, avg(%1$I) AS a FROM types', 
 FROM unnest('{f4,f8}'::text[]) AS c;
 
 -- comparisons with a constant and with a column of the same type
-SELECT c, op,
+SELECT c, op, id,
 	check_same(format('SELECT id FROM types WHERE %1$I %2$s %3$L', c, op, to_jsonb(k) ->> c)) AS constant,
 	check_same(format('SELECT count(*) FROM types WHERE %1$I %2$s %1$I', c, op)) AS "column"
 FROM unnest('{i2,i4,i8,f4,f8,n,nw,n0,d,ts,tz,di,dn,dd}'::text[]) AS c,
 	unnest('{=,<>,<,<=,>,>=,IS DISTINCT FROM,IS NOT DISTINCT FROM}'::text[]) AS op,
 	cached.types AS k
-WHERE id = 1235;
-SELECT c, op,
+WHERE id IN (1234, 1237) AND to_jsonb(k) ->> c IS NOT NULL ORDER BY c, op, id;
+SELECT c, op, id,
 	check_same(format('SELECT id FROM types WHERE %1$I %2$s %3$L', c, op, to_jsonb(k) ->> c)) AS constant,
 	check_same(format('SELECT count(*) FROM types WHERE %1$I %2$s %1$I', c, op)) AS "column"
 FROM unnest('{b,tx,vc,bc,dt}'::text[]) AS c,
 	unnest('{=,<>,IS DISTINCT FROM,IS NOT DISTINCT FROM}'::text[]) AS op,
 	cached.types AS k
-WHERE id = 1235;
+WHERE id IN (1234, 1237) AND to_jsonb(k) ->> c IS NOT NULL ORDER BY c, op, id;
 
 -- the ends of each type's range
 SELECT c, check_same(format('SELECT id, %1$I FROM extremes', c)) AS "values",

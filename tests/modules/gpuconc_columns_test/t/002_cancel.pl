@@ -118,11 +118,11 @@ kill 'KILL', $pid;
 $victim->{run}->kill_kill;
 $node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM gpuconc_cache')
   or die 'the server does not come back';
+wait_for_worker($node);
 nothing_in_use($node, 'the cache is empty after a crash');
 is_exact($node, 'l', 'exact after a crash');
 is($node->safe_psql('postgres', "SELECT complete FROM gpuconc_columns_test_served('l')"),
 	't', 'and served again');
-
 
 # Under old_snapshot_threshold (gone in 17), VACUUM may remove what a snapshot sees.
 SKIP:

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_server restart_server create_blockable_table is_exact nothing_in_use);
+our @EXPORT = qw(new_server restart_server wait_for_worker create_blockable_table is_exact nothing_in_use);
 
 # Bytes of the arena in use when nothing was cached, by server.
 my %used_before;
@@ -37,9 +37,9 @@ $conf});
 	return $node;
 }
 
-# The worker takes some memory for itself when it has started.  It has no slot to
-# start in where there are none at all.
-sub note_arena
+# The worker takes some memory for itself when it starts.  It has no slot to start
+# in where there are none at all.
+sub wait_for_worker
 {
 	my ($node) = @_;
 
@@ -47,6 +47,14 @@ sub note_arena
 		'postgres', q{
 SELECT state <> 'starting' OR current_setting('max_worker_processes') = '0' FROM gpuconc_devices})
 	  or die 'the worker does not start';
+	return;
+}
+
+sub note_arena
+{
+	my ($node) = @_;
+
+	wait_for_worker($node);
 	$used_before{ $node->name } =
 	  $node->safe_psql('postgres', 'SELECT used FROM gpuconc_columns_test_arena()');
 	return;
