@@ -39,7 +39,11 @@
 	(void) gc_shared; (void) block; (void) nblocks; (void) thread; (void) nthreads;
 
 #define GC_BARRIER()	__syncthreads()
+#ifdef GC_QUICK						/* compile time counts more than run time */
+#define GC_UNROLL		_Pragma("unroll 1")
+#else
 #define GC_UNROLL		_Pragma("unroll")
+#endif
 /* For code that runs once per block: compile time counts more than run time. */
 #define GC_FN_ONCE		static __device__ __noinline__
 #define GC_NO_UNROLL	_Pragma("unroll 1")

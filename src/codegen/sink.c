@@ -405,7 +405,7 @@ sink_begin(Cg *cg, Text *t)
 	{
 		/* An odd number of words per copy spreads the copies over the banks. */
 		text_addf(t, "const u64 gc_copy = gc_ngroups * %d | 1;\n", cg->p->group_words);
-		text_addf(t, "GC_NO_UNROLL for (u64 i = thread; i < gc_copy * %d; i += nthreads) gc_shared[gc_top + i] = 0;\n",
+		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) gc_copy * %d; i += nthreads) gc_shared[gc_top + i] = 0;\n",
 				  cg->variant->group_copies);
 		text_addf(t, "u64 *gc_table = gc_shared + gc_top + thread %% %d * gc_copy;\n",
 				  cg->variant->group_copies);
@@ -445,11 +445,12 @@ end_registers(Cg *cg, Text *t)
 static void
 end_local(Cg *cg, Text *t)
 {
-	text_addf(t, "GC_BARRIER();\nGC_NO_UNROLL for (u64 i = thread; i < gc_ngroups * %d; i += nthreads) {\n",
+	text_addf(t, "GC_BARRIER();\nconst u32 gc_n32 = (u32) gc_ngroups;\n"
+			  "GC_NO_UNROLL for (u32 i = thread; i < gc_n32 * %d; i += nthreads) {\n",
 			  cg->variant->group_copies);
-	text_addf(t, "const u64 *s = gc_shared + gc_top + i / gc_ngroups * gc_copy + i %% gc_ngroups * %d;\n",
+	text_addf(t, "const u64 *s = gc_shared + gc_top + i / gc_n32 * gc_copy + i %% gc_n32 * %d;\n",
 			  cg->p->group_words);
-	text_addf(t, "u64 *g = gc_groups + i %% gc_ngroups * %d;\nif (!s[0]) continue;\n", cg->p->group_words);
+	text_addf(t, "u64 *g = gc_groups + i %% gc_n32 * %d;\nif (!s[0]) continue;\n", cg->p->group_words);
 	text_addf(t, counts_rows(cg) ? "GC_ADD_G(g, s[0]);\n" : "GC_MARK(g);\n");
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{

@@ -323,11 +323,12 @@ cuda_drain(GcDevice *base, GcError *err)
 /* ---------- modules and kernels ---------- */
 
 static GcCode
-cuda_compile(GcDevice *base, const char *source, GcImage *image, GcError *err)
+cuda_compile(GcDevice *base, const char *source, GcCompileEffort effort, GcImage *image, GcError *err)
 {
 	CudaDevice *dev = (CudaDevice *) base;
 
-	return gc_nvrtc_compile(dev->nvrtc, dev->base.info.arch, source, image, NULL, err);
+	return gc_nvrtc_compile(dev->nvrtc, dev->base.info.arch, source, effort, image,
+							NULL, err);
 }
 
 /*

@@ -198,6 +198,7 @@ describe_gpu(CudaDevice *dev, GcError *err)
 	info->clock_khz = attribute(dev, GC_CU_DEV_CLOCK_RATE);
 	info->memory_clock_khz = attribute(dev, GC_CU_DEV_MEMORY_CLOCK_RATE);
 	info->memory_bus_bits = attribute(dev, GC_CU_DEV_MEMORY_BUS_WIDTH);
+	info->quick_compile = true;
 	info->arch = 10 * attribute(dev, GC_CU_DEV_ARCH_MAJOR) + attribute(dev, GC_CU_DEV_ARCH_MINOR);
 	return GC_OK;
 }
@@ -282,7 +283,7 @@ warm_up(void *arg)
 	if (gc_nvrtc_compile(dev->nvrtc, dev->base.info.arch,
 						 "extern \"C\" __global__ void gc_kernel(unsigned long long *p)\n"
 						 "{ p[threadIdx.x] += 1; }\n",
-						 &image, NULL, NULL) == GC_OK)
+						 GC_COMPILE_FULL, &image, NULL, NULL) == GC_OK)
 		free(image.bytes);
 	return NULL;
 }

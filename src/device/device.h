@@ -59,6 +59,7 @@ typedef struct GcDeviceInfo
 	int			memory_clock_khz;
 	int			memory_bus_bits;
 	int			arch;			/* 90 for sm_90; host: 0 */
+	bool		quick_compile;	/* GC_COMPILE_QUICK is worth asking for */
 	char		target[64];		/* compile target, part of the kernel cache's key:
 								 * architecture and version of NVRTC, or version of
 								 * the C compiler and a digest of CPU and options */
@@ -85,6 +86,12 @@ typedef struct GcImage
 	void	   *bytes;
 	size_t		size;
 } GcImage;
+
+typedef enum GcCompileEffort
+{
+	GC_COMPILE_FULL,			/* the fastest kernel */
+	GC_COMPILE_QUICK,			/* a kernel soon, which runs a few times slower */
+} GcCompileEffort;
 
 typedef struct GcDeviceOps
 {
@@ -164,9 +171,10 @@ typedef struct GcDeviceOps
 	/*
 	 * Compile kernel source text into an image.  Thread-safe.  source is NUL-
 	 * terminated.  On GC_COMPILE_FAILED, err->detail begins with the compiler's
-	 * first message.
+	 * first message.  A device whose info does not say quick_compile ignores effort.
 	 */
-	GcCode		(*compile) (GcDevice *dev, const char *source, GcImage *image, GcError *err);
+	GcCode		(*compile) (GcDevice *dev, const char *source, GcCompileEffort effort,
+							GcImage *image, GcError *err);
 
 	GcCode		(*module_load) (GcDevice *dev, const GcImage *image, GcModule **module, GcError *err);
 

@@ -472,8 +472,9 @@ host_drain(GcDevice *base, GcError *err)
 /* ---------- modules and kernels ---------- */
 
 static GcCode
-host_compile(GcDevice *base, const char *source, GcImage *image, GcError *err)
+host_compile(GcDevice *base, const char *source, GcCompileEffort effort, GcImage *image, GcError *err)
 {
+	(void) effort;
 	return gc_host_compile(&((HostDevice *) base)->compiler, source, image, err);
 }
 

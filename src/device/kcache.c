@@ -14,7 +14,8 @@
  *
  * Ownership: an entry lives until gc_kcache_close.  Its image belongs to the
  * compile thread while the state is COMPILING, then to the main thread, which
- * frees it when the module is loaded.
+ * frees it when the module is loaded.  While the entry is BETTER_COMMISSIONED, a
+ * compile thread may read its source and set better and improvement, no more.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,6 +39,14 @@
 #define COMPILE_STACK	((size_t) 16 << 20) /* NVRTC recurses deeply */
 #define ENTRY_POINT		"gc_kernel"
 
+/* What became of the second compilation of a text that was compiled quickly. */
+typedef enum Improvement
+{
+	BETTER_NOT_WANTED,			/* or: has been loaded, or was impossible */
+	BETTER_COMMISSIONED,
+	BETTER_READY,				/* in better */
+} Improvement;
+
 struct GcCachedKernel
 {
 	GcKernelCache *cache;
@@ -46,6 +55,7 @@ struct GcCachedKernel
 	char	   *source;
 	bool		retry;			/* failed, but failures were forgotten */
 	GcModule   *module;			/* NULL until loaded */
+	GcModule   *quick_module;	/* the one before it */
 	GcKernel   *kernel;
 	GcKernelInfo info;
 
@@ -55,8 +65,16 @@ struct GcCachedKernel
 	float		compile_ms;
 	GcImage		image;
 	GcError		error;
+	Improvement improvement;
+	GcImage		better;
 	GcCachedKernel *next_job;
 };
+
+typedef struct Jobs
+{
+	GcCachedKernel *first;
+	GcCachedKernel *last;
+} Jobs;
 
 struct GcKernelCache
 {
@@ -70,8 +88,8 @@ struct GcKernelCache
 
 	pthread_mutex_t lock;
 	pthread_cond_t work;		/* a job was queued, or stop */
-	GcCachedKernel *first_job;
-	GcCachedKernel *last_job;
+	Jobs		jobs;			/* somebody waits for these */
+	Jobs		improvements;
 	bool		stop;
 };
 
@@ -87,19 +105,35 @@ elapsed_ms(const struct timespec *from)
 					(double) (now.tv_nsec - from->tv_nsec) * 1e-6);
 }
 
+/* The lock is held. */
+static void
+append_job(GcKernelCache *cache, Jobs *jobs, GcCachedKernel *entry)
+{
+	entry->next_job = NULL;
+	if (jobs->first == NULL)
+		jobs->first = entry;
+	else
+		jobs->last->next_job = entry;
+	jobs->last = entry;
+	pthread_cond_signal(&cache->work);
+}
+
 /* The next job; NULL when the thread is to end. */
 static GcCachedKernel *
-take_job(GcKernelCache *cache)
+take_job(GcKernelCache *cache, bool *improve)
 {
 	GcCachedKernel *entry = NULL;
 
 	pthread_mutex_lock(&cache->lock);
-	while (!cache->stop && cache->first_job == NULL)
+	while (!cache->stop && cache->jobs.first == NULL && cache->improvements.first == NULL)
 		pthread_cond_wait(&cache->work, &cache->lock);
 	if (!cache->stop)
 	{
-		entry = cache->first_job;
-		cache->first_job = entry->next_job;
+		Jobs	   *jobs = cache->jobs.first ? &cache->jobs : &cache->improvements;
+
+		*improve = jobs == &cache->improvements;
+		entry = jobs->first;
+		jobs->first = entry->next_job;
 		entry->next_job = NULL;
 	}
 	pthread_mutex_unlock(&cache->lock);
@@ -109,6 +143,7 @@ take_job(GcKernelCache *cache)
 static void
 compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 {
+	bool		quick = cache->dev->info.quick_compile;
 	GcImage		image = {NULL, 0};
 	GcError		error = {GC_OK, ""};
 	struct timespec start;
@@ -116,9 +151,10 @@ compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 	GcCode		code;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	code = cache->dev->ops->compile(cache->dev, entry->source, &image, &error);
+	code = cache->dev->ops->compile(cache->dev, entry->source,
+									quick ? GC_COMPILE_QUICK : GC_COMPILE_FULL, &image, &error);
 	ms = elapsed_ms(&start);
-	if (code == GC_OK)
+	if (code == GC_OK && !quick)
 		gc_kdisk_store(&cache->disk, &entry->key, entry->source, &image);
 	error.code = code;
 
@@ -127,9 +163,31 @@ compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 	entry->error = error;
 	entry->image = image;
 	entry->state = code == GC_OK ? GC_KERNEL_READY : GC_KERNEL_FAILED;
+	if (code == GC_OK && quick)
+	{
+		entry->improvement = BETTER_COMMISSIONED;
+		append_job(cache, &cache->improvements, entry);
+	}
 	pthread_mutex_unlock(&cache->lock);
 	if (cache->wake != NULL)
 		cache->wake(cache->wake_arg);
+}
+
+/* Compile with full effort what was compiled quickly; if it fails, that was it. */
+static void
+improve_entry(GcKernelCache *cache, GcCachedKernel *entry)
+{
+	GcImage		image = {NULL, 0};
+	GcError		error = {GC_OK, ""};
+	GcCode		code;
+
+	code = cache->dev->ops->compile(cache->dev, entry->source, GC_COMPILE_FULL, &image, &error);
+	if (code == GC_OK)
+		gc_kdisk_store(&cache->disk, &entry->key, entry->source, &image);
+	pthread_mutex_lock(&cache->lock);
+	entry->better = image;
+	entry->improvement = code == GC_OK ? BETTER_READY : BETTER_NOT_WANTED;
+	pthread_mutex_unlock(&cache->lock);
 }
 
 static void *
@@ -137,9 +195,15 @@ compile_main(void *arg)
 {
 	GcKernelCache *cache = arg;
 	GcCachedKernel *entry;
+	bool		improve;
 
-	while ((entry = take_job(cache)) != NULL)
-		compile_entry(cache, entry);
+	while ((entry = take_job(cache, &improve)) != NULL)
+	{
+		if (improve)
+			improve_entry(cache, entry);
+		else
+			compile_entry(cache, entry);
+	}
 	return NULL;
 }
 
@@ -151,13 +215,7 @@ queue_job(GcCachedKernel *entry)
 	pthread_mutex_lock(&cache->lock);
 	entry->state = GC_KERNEL_COMPILING;
 	entry->origin = GC_ORIGIN_COMPILED;
-	entry->next_job = NULL;
-	if (cache->first_job == NULL)
-		cache->first_job = entry;
-	else
-		cache->last_job->next_job = entry;
-	cache->last_job = entry;
-	pthread_cond_signal(&cache->work);
+	append_job(cache, &cache->jobs, entry);
 	pthread_mutex_unlock(&cache->lock);
 }
 
@@ -221,7 +279,10 @@ free_entry(GcCachedKernel *entry)
 
 	if (entry->module != NULL)
 		dev->ops->module_unload(dev, entry->module);
+	if (entry->quick_module != NULL)
+		dev->ops->module_unload(dev, entry->quick_module);
 	free(entry->image.bytes);
+	free(entry->better.bytes);
 	free(entry->source);
 	free(entry);
 }
@@ -316,7 +377,7 @@ gc_kcache_get(GcKernelCache *cache, const char *source)
 		}
 		else if (entry->module != NULL)
 		{
-			/* Loaded, so no compile thread knows the entry any more. */
+			/* Loaded, so no compile thread sets these any more. */
 			entry->origin = GC_ORIGIN_MEMORY;
 			entry->compile_ms = 0;
 		}
@@ -335,26 +396,31 @@ gc_kcache_get(GcKernelCache *cache, const char *source)
 	return entry;
 }
 
-/* Load the image, which is then no longer needed. */
+/* Load an image, which is then no longer needed. */
 static GcCode
-load_entry(GcCachedKernel *entry)
+load_image(GcCachedKernel *entry, GcImage *image)
 {
 	GcDevice   *dev = entry->cache->dev;
 	GcModule   *module = NULL;
+	GcKernel   *kernel;
+	GcKernelInfo info;
 	GcCode		code;
 
-	code = dev->ops->module_load(dev, &entry->image, &module, &entry->error);
-	free(entry->image.bytes);
-	entry->image.bytes = NULL;
+	code = dev->ops->module_load(dev, image, &module, &entry->error);
+	free(image->bytes);
+	image->bytes = NULL;
 	if (code != GC_OK)
 		return code;
-	code = dev->ops->kernel_get(module, ENTRY_POINT, &entry->kernel, &entry->info, &entry->error);
+	code = dev->ops->kernel_get(module, ENTRY_POINT, &kernel, &info, &entry->error);
 	if (code != GC_OK)
 	{
 		dev->ops->module_unload(dev, module);
 		return code;
 	}
+	entry->quick_module = entry->module;
 	entry->module = module;
+	entry->kernel = kernel;
+	entry->info = info;
 	return GC_OK;
 }
 
@@ -363,13 +429,31 @@ gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry, GcKernel **kernel,
 			   GcKernelInfo *info, GcError *err)
 {
 	GcKernelState state;
+	Improvement improvement;
 
 	pthread_mutex_lock(&cache->lock);
 	state = entry->state;
+	improvement = entry->improvement;
 	pthread_mutex_unlock(&cache->lock);
 
-	/* From here on, an entry that is not COMPILING is the main thread's alone. */
-	if (state == GC_KERNEL_READY && entry->module == NULL && load_entry(entry) != GC_OK)
+	/*
+	 * From here on, an entry that is not COMPILING is the main thread's alone, but
+	 * for what an improvement sets.
+	 */
+	if (state == GC_KERNEL_READY && improvement == BETTER_READY)
+	{
+		if (entry->module == NULL)
+		{
+			free(entry->image.bytes);
+			entry->image = entry->better;
+			entry->better.bytes = NULL;
+		}
+		else
+			(void) load_image(entry, &entry->better);
+		entry->improvement = BETTER_NOT_WANTED;
+	}
+	if (state == GC_KERNEL_READY && entry->module == NULL &&
+		load_image(entry, &entry->image) != GC_OK)
 	{
 		if (entry->origin == GC_ORIGIN_DISK)
 		{
@@ -387,6 +471,17 @@ gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry, GcKernel **kernel,
 	else if (state == GC_KERNEL_FAILED && err != NULL)
 		*err = entry->error;
 	return state;
+}
+
+bool
+gc_kcache_final(const GcCachedKernel *entry)
+{
+	Improvement improvement;
+
+	pthread_mutex_lock(&entry->cache->lock);
+	improvement = entry->improvement;
+	pthread_mutex_unlock(&entry->cache->lock);
+	return improvement == BETTER_NOT_WANTED;
 }
 
 GcKernelOrigin
@@ -418,7 +513,8 @@ gc_kcache_forget_failures(GcKernelCache *cache)
 	for (int i = 0; i < NBUCKETS; i++)
 	{
 		for (GcCachedKernel *entry = cache->buckets[i]; entry != NULL; entry = entry->next)
-			entry->retry = entry->state == GC_KERNEL_FAILED;
+			entry->retry = entry->state == GC_KERNEL_FAILED &&
+				entry->improvement == BETTER_NOT_WANTED;
 	}
 	pthread_mutex_unlock(&cache->lock);
 }

@@ -19,6 +19,11 @@
  * are created with all signals blocked; they call GcDeviceOps.compile, write
  * the files, then publish the entry's state and call the wake function, nothing
  * else.
+ * Where the device can compile quickly (GcDeviceInfo.quick_compile), a text is
+ * first compiled so, and anew with full effort when no other text waits for its
+ * first compilation; the better module takes over at the next gc_kcache_poll,
+ * the quick one stays loaded for launches under way.  Only the better one goes to
+ * disk.
  * An entry lives until gc_kcache_close; modules are loaded on the main thread
  * at the first gc_kcache_poll that finds the image ready.
  *
@@ -72,10 +77,14 @@ extern GcCachedKernel *gc_kcache_get(GcKernelCache *cache, const char *source);
 
 /*
  * State of an entry.  On the first call that finds a ready image, loads the
- * module.  READY: *kernel and *info are set.  FAILED: *err is.
+ * module.  READY: *kernel and *info are set; they may be others later, unless
+ * gc_kcache_final says that they are not.  FAILED: *err is.
  */
 extern GcKernelState gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry,
 									GcKernel **kernel, GcKernelInfo *info, GcError *err);
+
+/* Is no better code to come for this entry, which is READY? */
+extern bool gc_kcache_final(const GcCachedKernel *entry);
 
 /*
  * How it came to be, and the time that its compilation took (0 unless COMPILED).

@@ -34,6 +34,6 @@ extern GcCode gc_nvrtc_target(const GcNvrtc *nvrtc, int arch, char *target, size
  * or NULL.
  */
 extern GcCode gc_nvrtc_compile(const GcNvrtc *nvrtc, int arch, const char *source,
-							   GcImage *image, char **log, GcError *err);
+							   GcCompileEffort effort, GcImage *image, char **log, GcError *err);
 
 #endif							/* GC_NVRTC_H */

@@ -177,7 +177,7 @@ kernels_ready(GcRun *run)
 	{
 		GcPipelineKernel *k = run->kernels[i];
 
-		if (k->kernel)
+		if (k->final)
 			continue;
 		switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
 		{
@@ -187,6 +187,8 @@ kernels_ready(GcRun *run)
 				run->state = RUN_FINISHED;
 				return true;
 			default:
+				k->final = gc_kcache_final(k->entry);
+				k->occupancy = -1;
 				break;
 		}
 	}

@@ -55,11 +55,21 @@ const GcPipelineKernel *
 gc_compactor(GcError *err, bool *failed)
 {
 	*failed = false;
-	if (compactor.kernel)
+	if (compactor.final)
 		return &compactor;
-	if (compactor.entry &&
-		gc_kcache_poll(gc_worker.kernels, compactor.entry, &compactor.kernel, &compactor.info, err) != GC_KERNEL_FAILED)
-		return compactor.kernel ? &compactor : NULL;
+	if (compactor.entry)
+	{
+		switch (gc_kcache_poll(gc_worker.kernels, compactor.entry, &compactor.kernel, &compactor.info, err))
+		{
+			case GC_KERNEL_READY:
+				compactor.final = gc_kcache_final(compactor.entry);
+				return &compactor;
+			case GC_KERNEL_COMPILING:
+				return NULL;
+			default:
+				break;
+		}
+	}
 	*failed = true;
 	if (compactor.entry == NULL)
 		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");

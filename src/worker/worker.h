@@ -128,6 +128,7 @@ typedef struct GcPipelineKernel
 	GcCachedKernel *entry;
 	GcKernel   *kernel;			/* once ready */
 	GcKernelInfo info;
+	bool		final;			/* no better kernel is to come */
 	int			occupancy;		/* -1: not asked yet */
 	u32			occupancy_shared;	/* for so many bytes of shared memory */
 	struct GcPipelineKernel *next;

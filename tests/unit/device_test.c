@@ -495,7 +495,7 @@ test_compile_errors(void)
 	GcKernelInfo info;
 	Loaded		good = load(kernel_count);
 
-	is(ops->compile(dev, text, &image, &err), GC_COMPILE_FAILED, "a text with an error");
+	is(ops->compile(dev, text, GC_COMPILE_FULL, &image, &err), GC_COMPILE_FAILED, "a text with an error");
 	ok(strstr(err.detail, "this_is_not_declared") != NULL, "is reported: %.*s",
 	   (int) strcspn(err.detail, "\n"), err.detail);
 	is(err.code, GC_COMPILE_FAILED, "with its code");
@@ -525,7 +525,7 @@ compile_some(void *arg)
 
 		snprintf(body, sizeof(body), "BEGIN P(0)[0] = %du; END\n", (int) (uintptr_t) arg + i);
 		text = kernel_text(body);
-		*good = *good && ops->compile(dev, text, &image, NULL) == GC_OK;
+		*good = *good && ops->compile(dev, text, GC_COMPILE_FULL, &image, NULL) == GC_OK;
 		if (*good)
 			free(image.bytes);
 		free(text);

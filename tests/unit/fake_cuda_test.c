@@ -331,7 +331,7 @@ test_images(void)
 	fake->arch = 995;
 	is(ops->open(&dev, &options, &err), GC_OK, "a GPU newer than NVRTC");
 	ok(strstr(dev->info.target, "sm_995 as compute_") != NULL, "its target is %s", dev->info.target);
-	is(ops->compile(dev, text, &ptx, &err), GC_OK, "compiling for it");
+	is(ops->compile(dev, text, GC_COMPILE_FULL, &ptx, &err), GC_OK, "compiling for it");
 	ok(ptx.size > 2 && memcmp(ptx.bytes, "//", 2) == 0 && ((char *) ptx.bytes)[ptx.size - 1] == '\0',
 	   "gives PTX");
 	is(ops->module_load(dev, &ptx, &module, &err), GC_OK, "which the driver takes");
@@ -363,7 +363,7 @@ main(void)
 	code = ops->open(&dev, &options, &err);
 	if (code == GC_NO_COMPILER)
 		return tap_skip_all("no NVRTC");
-	if (code != GC_OK || ops->compile(dev, text, &image, &err) != GC_OK)
+	if (code != GC_OK || ops->compile(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK)
 		tap_bail(err.detail);
 	ops->close(dev);
 

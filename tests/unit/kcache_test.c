@@ -32,9 +32,12 @@
 /*
  * "Compiling" gives the text behind a prefix; a module is that image.  A text
  * that begins with "bad" does not compile, one with "unloadable" does not load,
- * one with "no kernel" has none; one with "gate" waits for the gate.
+ * one with "no kernel" has none; one with "gate" waits for the gate.  Quickly
+ * compiled, the prefix is another; "gate 2" waits only with full effort, and "quick
+ * only" compiles in no other way.
  */
 #define PREFIX "image of "
+#define QUICK_PREFIX "quick of "
 
 static atomic_int compilations;
 static atomic_int compiling;	/* now */
@@ -46,7 +49,8 @@ static sem_t gate;
 static pthread_barrier_t *meet;	/* compilations meet here, if given */
 
 static GcCode
-fake_compile(GcDevice *dev, const char *source, GcImage *image, GcError *err)
+fake_compile(GcDevice *dev, const char *source, GcCompileEffort effort, GcImage *image,
+			 GcError *err)
 {
 	int			now = atomic_fetch_add(&compiling, 1) + 1;
 	int			most = atomic_load(&most_compiling);
@@ -56,14 +60,16 @@ fake_compile(GcDevice *dev, const char *source, GcImage *image, GcError *err)
 	atomic_fetch_add(&compilations, 1);
 	while (now > most && !atomic_compare_exchange_weak(&most_compiling, &most, now))
 		;
-	if (strncmp(source, "gate", 4) == 0)
+	if (strncmp(source, "gate", 4) == 0 &&
+		!(effort == GC_COMPILE_QUICK && strncmp(source, "gate 2", 6) == 0))
 		sem_wait(&gate);
 	if (strncmp(source, "meet", 4) == 0)
 		pthread_barrier_wait(meet);
 	atomic_fetch_sub(&compiling, 1);
-	if (strncmp(source, "bad", 3) == 0)
+	if (strncmp(source, "bad", 3) == 0 ||
+		(strncmp(source, "quick only", 10) == 0 && effort != GC_COMPILE_QUICK))
 		return gc_fail(err, GC_COMPILE_FAILED, "line 1: it is bad");
-	if (asprintf(&bytes, PREFIX "%s", source) < 0)
+	if (asprintf(&bytes, "%s%s", effort == GC_COMPILE_QUICK ? QUICK_PREFIX : PREFIX, source) < 0)
 		return gc_fail(err, GC_HOST_MEMORY, "no memory");
 	image->bytes = bytes;
 	image->size = strlen(bytes) + 1;
@@ -573,6 +579,81 @@ test_failures(void)
 }
 
 /* Closing with jobs waiting: the running one is awaited, the others dropped. */
+/* The kernel that a poll gives, which must be ready. */
+static const char *
+loaded_text(GcKernelCache *cache, GcCachedKernel *entry)
+{
+	GcKernel   *kernel = NULL;
+	GcKernelInfo info;
+
+	if (gc_kcache_poll(cache, entry, &kernel, &info, NULL) != GC_KERNEL_READY)
+		return "";
+	return (const char *) kernel;
+}
+
+/* Compiled quickly first, then well. */
+static void
+test_quick(void)
+{
+	GcKernelCache *cache;
+	GcCachedKernel *entry;
+	GcCachedKernel *other;
+	const char *quick;
+	int			unloaded = unloads;
+
+	fake_device.info.quick_compile = true;
+	cache = open_cache(directory, 1);
+	entry = gc_kcache_get(cache, "gate 2 a");
+	is(await(cache, entry, NULL), GC_KERNEL_READY, "ready before the full compilation");
+	quick = loaded_text(cache, entry);
+	ok(strcmp(quick, QUICK_PREFIX "gate 2 a") == 0, "with the quick code");
+	ok(!gc_kcache_final(entry), "which is not the last");
+	is(count_files(), 0, "and does not go to disk");
+
+	/* The only compile thread is busy improving: the next text waits for it. */
+	while (compiling == 0)
+		sched_yield();
+	other = gc_kcache_get(cache, "quick only b");
+	sem_post(&gate);
+	is(await(cache, other, NULL), GC_KERNEL_READY, "another text");
+	ok(strcmp(loaded_text(cache, entry), PREFIX "gate 2 a") == 0, "the better code takes over");
+	ok(gc_kcache_final(entry), "and is the last");
+	ok(strcmp(quick, QUICK_PREFIX "gate 2 a") == 0, "the quick code is still loaded");
+	is(gc_kcache_origin(entry), GC_ORIGIN_COMPILED, "it was compiled");
+	is(count_files(), 2, "now it is on disk");
+	while (!gc_kcache_final(other))
+		sched_yield();
+	ok(strcmp(loaded_text(cache, other), QUICK_PREFIX "quick only b") == 0,
+	   "a text that only compiles quickly keeps that code");
+
+	/* What waits for its first compilation goes before improvements. */
+	entry = gc_kcache_get(cache, "gate 2 c");
+	await(cache, entry, NULL);
+	while (compiling == 0)
+		sched_yield();
+	entry = gc_kcache_get(cache, "gate 2 d");
+	other = gc_kcache_get(cache, "gate 2 e");
+	sem_post(&gate);
+	is(await(cache, entry, NULL), GC_KERNEL_READY, "a text");
+	is(await(cache, other, NULL), GC_KERNEL_READY, "and another, before the first is improved");
+	sem_post(&gate);
+	sem_post(&gate);
+	while (!gc_kcache_final(entry) || !gc_kcache_final(other))
+	{
+		loaded_text(cache, entry);
+		loaded_text(cache, other);
+		sched_yield();
+	}
+	gc_kcache_close(cache);
+	is(unloads - unloaded, 8, "all modules are unloaded");
+
+	fake_device.info.quick_compile = false;
+	cache = open_cache(directory, 1);
+	ok(get(cache, "gate 2 a", GC_ORIGIN_DISK), "the disk has the better code");
+	gc_kcache_close(cache);
+	empty_directory();
+}
+
 static void
 test_close_busy(void)
 {
@@ -656,6 +737,7 @@ main(void)
 	test_no_room();
 	test_concurrent();
 	test_failures();
+	test_quick();
 	test_close_busy();
 	test_host();
 	rmdir(directory);

@@ -4,7 +4,7 @@
  *	  Do these kernel texts compile for GPUs?  No GPU is needed.
  *
  * Each file, and each *.src of a directory, is compiled for sm_80 and sm_90
- * with the options that the worker uses.  Failures are printed with NVRTC's
+ * with the options that the worker uses, for sm_90 also quickly.  Failures are printed with NVRTC's
  * whole log.  The last line is "N compiled, M failed"; exit status 1 if M > 0,
  * 77 (and "nvrtc not found") where there is no NVRTC, 2 for wrong usage.
  *
@@ -46,7 +46,11 @@ read_text(const char *path)
 static void
 check_file(const char *path)
 {
-	static const int archs[] = {80, 90};
+	static const struct
+	{
+		int			arch;
+		GcCompileEffort effort;
+	}			ways[] = {{80, GC_COMPILE_FULL}, {90, GC_COMPILE_FULL}, {90, GC_COMPILE_QUICK}};
 	char	   *text = read_text(path);
 
 	if (text == NULL)
@@ -55,18 +59,18 @@ check_file(const char *path)
 		failed++;
 		return;
 	}
-	for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++)
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 	{
 		GcImage		image = {NULL, 0};
 		GcError		err = {GC_OK, ""};
 		char	   *log = NULL;
 
-		if (gc_nvrtc_compile(nvrtc, archs[i], text, &image, &log, &err) == GC_OK)
+		if (gc_nvrtc_compile(nvrtc, ways[i].arch, text, ways[i].effort, &image, &log, &err) == GC_OK)
 			compiled++;
 		else
 		{
 			failed++;
-			printf("%s: sm_%d: %s\n%s\n", path, archs[i], gc_code_name(err.code),
+			printf("%s: sm_%d: %s\n%s\n", path, ways[i].arch, gc_code_name(err.code),
 				   log != NULL ? log : err.detail);
 		}
 		free(image.bytes);

@@ -23,7 +23,7 @@ test_compile(int arch)
 		GcImage		image = {NULL, 0};
 		GcError		err = {GC_OK, ""};
 
-		ok(gc_nvrtc_compile(nvrtc, arch, text, &image, NULL, &err) == GC_OK &&
+		ok(gc_nvrtc_compile(nvrtc, arch, text, GC_COMPILE_FULL, &image, NULL, &err) == GC_OK &&
 		   image.size > 4 && memcmp(image.bytes, "\177ELF", 4) == 0,
 		   "kernel \"%s\" becomes a cubin for sm_%d", test_kernels[i].name, arch);
 		free(image.bytes);
@@ -39,14 +39,14 @@ test_errors(void)
 	GcError		err = {GC_OK, ""};
 	char	   *log = NULL;
 
-	is(gc_nvrtc_compile(nvrtc, 90, text, &image, &log, &err), GC_COMPILE_FAILED,
+	is(gc_nvrtc_compile(nvrtc, 90, text, GC_COMPILE_FULL, &image, &log, &err), GC_COMPILE_FAILED,
 	   "a text with an error");
 	ok(log != NULL && strstr(log, "this_is_not_declared") != NULL, "has a log");
 	ok(strncmp(err.detail, "kernel.cu(", 10) == 0 && strstr(err.detail, "error") != NULL,
 	   "whose first message is the detail: %.*s", (int) strcspn(err.detail, "\n"), err.detail);
 	ok(image.bytes == NULL, "and no image");
 	free(log);
-	is(gc_nvrtc_compile(nvrtc, 20, "", &image, NULL, &err), GC_NO_COMPILER,
+	is(gc_nvrtc_compile(nvrtc, 20, "", GC_COMPILE_FULL, &image, NULL, &err), GC_NO_COMPILER,
 	   "an architecture that is too old");
 	free(text);
 }
@@ -62,7 +62,7 @@ test_target(void)
 	ok(strncmp(target, "sm_90 nvrtc ", 12) == 0, "it is %s", target);
 	is(gc_nvrtc_target(nvrtc, 999, target, sizeof(target), NULL), GC_OK, "target for sm_999");
 	ok(strncmp(target, "sm_999 as compute_", 18) == 0, "it is %s", target);
-	is(gc_nvrtc_compile(nvrtc, 999, text, &image, NULL, NULL), GC_OK, "compiling for it");
+	is(gc_nvrtc_compile(nvrtc, 999, text, GC_COMPILE_FULL, &image, NULL, NULL), GC_OK, "compiling for it");
 	ok(image.size > 2 && memcmp(image.bytes, "//", 2) == 0, "gives PTX");
 	free(image.bytes);
 	free(text);
@@ -80,7 +80,7 @@ compile_some(void *arg)
 		char	   *text = kernel_text(test_kernels[i].body);
 		GcImage		image = {NULL, 0};
 
-		*good = *good && gc_nvrtc_compile(nvrtc, 80, text, &image, NULL, NULL) == GC_OK;
+		*good = *good && gc_nvrtc_compile(nvrtc, 80, text, GC_COMPILE_FULL, &image, NULL, NULL) == GC_OK;
 		free(image.bytes);
 		free(text);
 		getrlimit(RLIMIT_STACK, &limit);
