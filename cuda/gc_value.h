@@ -83,6 +83,13 @@ gc_f_lt(double x, double y)
 /* ftoi4 and the like: rounded half to even, then within [lo, hi). */
 #define GC_CHECK_FTOI(x, lo, hi)	GC_CHECK((x) >= (lo) && (x) < (hi))
 
+/*
+ * Stands for NULL among the bits of stored floats: a NaN that no arithmetic makes.
+ * A column may still contain it, so whoever stores a value checks that it is not.
+ */
+#define GC_NULL_F32			0x7fa5c3d1u
+#define GC_NULL_F64			0x7ff4a3c15d2be871ull
+
 #define GC_USECS_PER_DAY	86400000000LL
 #define GC_DATE_NOBEGIN		(-2147483647 - 1)
 #define GC_DATE_NOEND		2147483647

@@ -277,8 +277,12 @@ require_payload(Cg *cg, u16 payload)
 	data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
 	if (pay->reg == GC_F32 || pay->reg == GC_F64)
 	{
-		text_addf(cg->out, "const %s y%d = ((const %s *) gc_a.w[%d])[x%d];\n",
-				  cg_ctype[pay->reg], k, cg_ctype[pay->reg], data, b);
+		const char *bits = pay->reg == GC_F32 ? "F32" : "F64";
+
+		text_addf(cg->out, "const %s q%d = ((const %s *) gc_a.w[%d])[x%d];\n", type, k, type, data, b);
+		text_addf(cg->out, "const %s y%d = GC_BITS_%s(q%d);\n", cg_ctype[pay->reg], k, bits, k);
+		if (pay->nullable)
+			text_addf(cg->out, "const i32 yn%d = q%d == GC_NULL_%s;\n", k, k, bits);
 		return;
 	}
 	text_addf(cg->out, "const %s q%d = ((const %s *) gc_a.w[%d])[x%d];\n", type, k, type, data, b);

@@ -150,7 +150,15 @@ emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 		o = cg_expr(cg, pay->expr);
 		if (pay->reg == GC_F32 || pay->reg == GC_F64)
 		{
-			text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = %s;\n", cg_ctype[pay->reg], data, x, o.v);
+			const char *bits = pay->reg == GC_F32 ? "F32" : "F64";
+
+			if (pay->nullable)
+				text_addf(cg->out, "GC_CHECK(%s || (%s) GC_%s_BITS(%s) != GC_NULL_%s);\n", o.n,
+						  types[pay->width], bits, o.v, bits);
+			text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = ", types[pay->width], data, x);
+			if (pay->nullable)
+				text_addf(cg->out, "%s ? GC_NULL_%s : ", o.n, bits);
+			text_addf(cg->out, "(%s) GC_%s_BITS(%s);\n", types[pay->width], bits, o.v);
 			continue;
 		}
 		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) ", types[pay->width], data, x, types[pay->width]);

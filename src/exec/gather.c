@@ -50,6 +50,8 @@ open_table(GcScanState *node, int i, GcError *err)
 	const char *reason;
 
 	in->rel = table_open(node->plan->inputs[i].relid, NoLock);
+	if (!RelationIsScannable(in->rel))
+		return gc_fail(err, GC_UNSUPPORTED, "A materialized view has not been populated.");
 	if (!gc_rel_cacheable(in->rel, node->css.ss.ps.state->es_snapshot, &reason))
 		return gc_fail(err, GC_UNSUPPORTED, "Table \"%s\" cannot be read from the column cache: %s.",
 					   RelationGetRelationName(in->rel), reason);

@@ -330,7 +330,7 @@ start(GcScanState *node)
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));
-	if (gc_debug_offload == GC_OFFLOAD_REQUIRE && code != GC_DATA)
+	if (gc_enabled && gc_debug_offload == GC_OFFLOAD_REQUIRE && code != GC_DATA)
 		gc_report_required(code, &err);
 	start_fallback(node);
 }

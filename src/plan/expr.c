@@ -697,10 +697,14 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 			{
 				RelabelType *r = (RelabelType *) expr;
 				Oid			from = getBaseType(exprType((Node *) r->arg));
+				Oid			to = getBaseType(r->resulttype);
 
 				/* bpchar relabelled as text would keep its blanks: not the same */
-				if ((from == BPCHAROID) != (getBaseType(r->resulttype) == BPCHAROID))
+				if ((from == BPCHAROID) != (to == BPCHAROID))
 					return gc_refuse(tr, "type character is used as text");
+				/* integer relabelled as oid has another order */
+				if (gc_type_kind(from) != gc_type_kind(to))
+					return gc_refuse(tr, "a value is relabelled as another type");
 				return translate_any(tr, leaf, r->arg);
 			}
 		case T_OpExpr:

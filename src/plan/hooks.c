@@ -33,6 +33,7 @@ typedef struct PlanRun
 	struct PlanRun *outer;
 	HTAB	   *descs;			/* made at first use */
 	MemoryContext context;
+	bool		geqo;
 	char		refusal[256];
 } PlanRun;
 
@@ -50,15 +51,34 @@ static ExplainOneQuery_hook_type prev_explain_hook = NULL;
  *-------------------------------------------------------------------------
  */
 
+/*
+ * GEQO makes join relations for a trial and frees them, so the next one may have
+ * the address of another.  If it joins the same relations, the description holds.
+ */
 GcRelDesc *
-gc_desc_lookup(RelOptInfo *rel)
+gc_desc_lookup(PlannerInfo *root, RelOptInfo *rel)
 {
-	return run->descs ? hash_search(run->descs, &rel, HASH_FIND, NULL) : NULL;
+	GcRelDesc  *desc = run->descs ? hash_search(run->descs, &rel, HASH_FIND, NULL) : NULL;
+
+	return desc && desc->root == root && bms_equal(desc->relids, rel->relids) ? desc : NULL;
+}
+
+bool
+gc_geqo(void)
+{
+	return run->geqo;
+}
+
+MemoryContext
+gc_desc_context(void)
+{
+	return run->context;
 }
 
 GcRelDesc *
-gc_desc_enter(RelOptInfo *rel)
+gc_desc_enter(PlannerInfo *root, RelOptInfo *rel)
 {
+	MemoryContext old;
 	GcRelDesc  *desc;
 
 	if (run->descs == NULL)
@@ -69,6 +89,10 @@ gc_desc_enter(RelOptInfo *rel)
 		run->descs = hash_create("gpuconc relations", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
 	desc = hash_search(run->descs, &rel, HASH_ENTER, NULL);
+	old = MemoryContextSwitchTo(run->context);
+	desc->relids = bms_copy(rel->relids);
+	MemoryContextSwitchTo(old);
+	desc->root = root;
 	desc->ok = false;
 	desc->leaves = NIL;
 	desc->clauses = NIL;
@@ -240,15 +264,12 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 		prev_join_hook(root, joinrel, outer, inner, jointype, extra);
 	if (!run || !GC_ACTIVE())
 		return;
-	/* GEQO frees join relations between its trials. */
-	if (enable_geqo && root->join_rel_level == NULL)
-	{
-		gc_note_refusal("join", "the genetic query optimizer is in use");
-		return;
-	}
+	/* Exhaustive search keeps lists of join relations by level. */
+	run->geqo = enable_geqo && root->join_rel_level == NULL;
 	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
 		worth_offering(root, joinrel))
 		gc_add_rel_path(root, joinrel);
+	run->geqo = false;
 }
 
 static void

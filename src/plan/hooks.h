@@ -11,8 +11,14 @@
 #include "translate.h"
 
 /* Descriptions, by RelOptInfo, of the planner run in progress. */
-extern GcRelDesc *gc_desc_lookup(RelOptInfo *rel);
-extern GcRelDesc *gc_desc_enter(RelOptInfo *rel);
+extern GcRelDesc *gc_desc_lookup(PlannerInfo *root, RelOptInfo *rel);
+extern GcRelDesc *gc_desc_enter(PlannerInfo *root, RelOptInfo *rel);
+
+/* Is GEQO trying join orders just now?  It frees join relations between its trials. */
+extern bool gc_geqo(void);
+
+/* Context of what descriptions refer to, beside what the planner keeps. */
+extern MemoryContext gc_desc_context(void);
 
 /* paths.c: offer paths for a relation, or note why not. */
 extern void gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel);

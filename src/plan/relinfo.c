@@ -25,19 +25,26 @@
 static GcRelDesc *
 describe_leaf(PlannerInfo *root, RelOptInfo *rel)
 {
-	GcRelDesc  *desc = gc_desc_enter(rel);
+	GcRelDesc  *desc = gc_desc_enter(root, rel);
+	MemoryContext old = MemoryContextSwitchTo(gc_desc_context());
 
-	desc->ok = bms_is_empty(rel->lateral_relids);
-	desc->reason = desc->ok ? NULL : "a lateral reference is used";
+	desc->reason = NULL;
+	if (!bms_is_empty(rel->lateral_relids))
+		desc->reason = "a lateral reference is used";
+	/* A description may outlive a join relation of GEQO's. */
+	else if (gc_geqo() && !IS_SIMPLE_REL(rel))
+		desc->reason = "the genetic query optimizer searches among outer joins";
+	desc->ok = desc->reason == NULL;
 	desc->leaves = list_make1(rel);
 	desc->clauses = IS_SIMPLE_REL(rel) ? list_copy(rel->baserestrictinfo) : NIL;
+	MemoryContextSwitchTo(old);
 	return desc;
 }
 
 GcRelDesc *
 gc_rel_desc(PlannerInfo *root, RelOptInfo *rel)
 {
-	GcRelDesc  *desc = gc_desc_lookup(rel);
+	GcRelDesc  *desc = gc_desc_lookup(root, rel);
 
 	if (desc == NULL)
 		desc = describe_leaf(root, rel);
@@ -64,17 +71,19 @@ placeholder_in_between(PlannerInfo *root, RelOptInfo *joinrel)
 	return false;
 }
 
-/* True if this call is the one that described the join. */
+/* True if the join is described, and was not before as far as anybody can tell. */
 bool
 gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 				 RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
 {
-	GcRelDesc  *desc = gc_desc_lookup(joinrel);
+	GcRelDesc  *desc = gc_desc_lookup(root, joinrel);
 	GcRelDesc  *o,
 			   *i;
+	MemoryContext old;
 
+	/* GEQO's may be a new one at an old one's address. */
 	if (desc && desc->ok)
-		return false;
+		return gc_geqo();
 	/* Any of several calls for this pair may be the one for the inner join. */
 	if (jointype != JOIN_INNER || !bms_is_empty(joinrel->lateral_relids))
 		return false;
@@ -86,10 +95,12 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 		return false;
 
 	if (desc == NULL)
-		desc = gc_desc_enter(joinrel);
+		desc = gc_desc_enter(root, joinrel);
+	old = MemoryContextSwitchTo(gc_desc_context());
 	desc->ok = true;
 	desc->reason = NULL;
 	desc->leaves = list_concat_copy(o->leaves, i->leaves);
 	desc->clauses = list_concat_copy(list_concat_copy(o->clauses, i->clauses), extra->restrictlist);
+	MemoryContextSwitchTo(old);
 	return true;
 }

@@ -19,6 +19,8 @@
 typedef struct GcRelDesc
 {
 	RelOptInfo *rel;			/* hash key */
+	Relids		relids;			/* of rel, and its root: an address may be reused */
+	PlannerInfo *root;
 	bool		ok;				/* false: refused, for `reason` */
 	List	   *leaves;			/* RelOptInfo of each base relation */
 	List	   *clauses;		/* RestrictInfo */

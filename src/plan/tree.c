@@ -18,6 +18,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -62,7 +63,8 @@ is_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **
 	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);
-	if (rte->relkind != RELKIND_RELATION || rte->inh || rte->tablesample)
+	if ((rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
+		rte->inh || rte->tablesample)
 		return false;
 	relation = table_open(rte->relid, NoLock);
 	ok = gc_rel_plannable(relation, reason);
@@ -717,6 +719,9 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 		GcJoinKey  *key = lfirst(lc);
 		int			e = gc_translate_expr(tr, leaf, key->build_side);
 
+		/* Compared as timestamps; the other way round, the probe side is cast. */
+		if (e >= 0 && tr->pexprs[e].kind == GC_DATE && exprType((Node *) key->probe_side) == TIMESTAMPOID)
+			e = gc_build_cast(tr, e, GC_TIMESTAMP);
 		if (e < 0)
 			return false;
 		tr->build_keys[leaf->build] = lappend_int(tr->build_keys[leaf->build], e);

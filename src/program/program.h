@@ -184,7 +184,8 @@ typedef struct GcPPayload
 	u8			kind;
 	u8			width;			/* bound: bytes stored per key */
 	u8			reg;			/* bound */
-	u8			nullable;		/* bound: code 0 is NULL, values from 1 */
+	u8			nullable;		/* bound: code 0 is NULL, values from 1; floats:
+								 * GC_NULL_F32, GC_NULL_F64 (cuda/gc_value.h) */
 	i16			scale;			/* bound */
 	u16			pad;
 } GcPPayload;

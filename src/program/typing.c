@@ -674,13 +674,7 @@ type_payloads(Typer *t)
 		pay->nullable = (e->flags & GC_NULLABLE) != 0;
 		pay->scale = e->scale;
 		if (e->reg == GC_F32 || e->reg == GC_F64)
-		{
-			/* No value can stand for NULL among float bits of the same width. */
-			if (pay->nullable)
-				return gc_fail(t->err, GC_UNSUPPORTED,
-							   "A nullable float column is needed from a joined table.");
 			pay->width = e->reg == GC_F32 ? 4 : 8;
-		}
 		else
 			pay->width = gc_range_width(&t->ranges[pay->expr], pay->nullable);
 		if (pay->width == 0)
