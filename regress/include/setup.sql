@@ -17,6 +17,13 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 -- Tests say what is to be offloaded: costs must not decide.
 SET gpuconc.offload_cost = 0;
+-- The worker may be opening its device still.
+DO $$
+BEGIN
+	WHILE (SELECT state NOT IN ('ready', 'no device') FROM gpuconc_devices) LOOP
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+END $$;
 SELECT to_regclass('public.setup_done') IS NULL AS setup_needed \gset
 \if :setup_needed
 \set helpers :abs_srcdir '/include/helpers.sql'
