@@ -155,18 +155,24 @@ BEGIN
 	RETURN outcome;
 END $$;
 
--- Why is this query not offloaded?
+-- Why is this query not offloaded?  What kept an execution from it comes with its
+-- kind in front.
 CREATE FUNCTION refusal(query text) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
+	used bigint;
 	detail text;
 BEGIN
+	SELECT offloaded INTO used FROM gpuconc_stat_get();
 	PERFORM rows_of(query, 'require');
-	RETURN 'OFFLOADED';
+	SELECT offloaded - used INTO used FROM gpuconc_stat_get();
+	RETURN CASE WHEN used > 0 THEN 'offloaded' ELSE 'nothing to offload' END;
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-	RETURN CASE WHEN SQLERRM LIKE 'query is not offloaded%' THEN detail
-		ELSE 'ERROR: ' || SQLERRM END;
+	IF SQLERRM LIKE 'query is not offloaded%' THEN
+		RETURN concat_ws('; ', substring(SQLERRM FROM '"require": (.*)$'), nullif(replace(detail, 'Reason: ', ''), ''));
+	END IF;
+	RETURN 'ERROR: ' || SQLERRM;
 END $$;
 
 -- Shape of a plan: no costs, no numbers that vary, no fallback plan below ours.

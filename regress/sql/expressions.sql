@@ -34,6 +34,9 @@ SELECT e, check_same(format('SELECT id, max(%s) FROM types GROUP BY id', e)) FRO
 SELECT check_same('SELECT id, max((f8 * 4)::int4), max((n0 + 0.5)::int4), max((i2 * 0.5)::int8), max((i2 * 0.5::float8)::int4) FROM types GROUP BY id');
 SELECT check_same('SELECT id, max((i2 + 0.5)::int2), max((i2 + 0.5)::numeric(5,0)), max((i2 + 0.5::float8)::int4), max((-i2 - 0.5::float8)::int8) FROM types GROUP BY id');
 
+-- as oid, an integer is unsigned
+SELECT min(i4::oid), max(i4::oid) FROM types;
+
 -- logic has three values
 SELECT e, check_same(format('SELECT id, %1$s FROM types GROUP BY id, %1$s', e)) AS value, check_same(format('SELECT id FROM types WHERE %s', e)) AS filter,
 	check_same(format('SELECT id FROM types WHERE NOT (%s)', e)) AS negated
