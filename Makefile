@@ -1,4 +1,11 @@
 # gpuconc: PGXS build.  See README.md for what the targets are for.
+#
+#   make demo, make check      set up what is missing, build, demonstrate or test
+#   make, make install         for the server of PG_CONFIG
+#   make installcheck          regression, isolation and TAP tests of what is installed:
+#     make installcheck REGRESS=types              that one only, on a running server
+#     make installcheck ISOLATION=x                  that has gpuconc preloaded
+#     make prove_installcheck PROVE_TESTS=t/x.pl   on servers that the test starts
 
 # These two set up whatever is missing, PGXS included, so they come without it.
 GC_SCRIPTED = demo check
@@ -23,11 +30,20 @@ DEVLIB = cuda/gc_abi.h cuda/gc_target.h cuda/gc_value.h cuda/gc_tile.h \
 	cuda/gc_table.h cuda/gc_agg.h
 DEVLIB_TEXT = src/codegen/devlib_text.h
 
+# Naming tests of one kind leaves the other kinds out.
+ifeq ($(origin REGRESS)$(origin ISOLATION),undefinedundefined)
+REGRESS = $(sort $(notdir $(basename $(wildcard regress/sql/*.sql))))
+ISOLATION = $(sort $(notdir $(basename $(wildcard regress/specs/*.spec))))
+TAP_TESTS = 1
+endif
+REGRESS_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT)
+ISOLATION_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT)/output_iso
+
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
 	-Wno-missing-field-initializers -Wno-sign-compare $(GC_CFLAGS)
 SHLIB_LINK = -lpthread -ldl -lm
-EXTRA_CLEAN = $(DEVLIB_TEXT)
+EXTRA_CLEAN = $(DEVLIB_TEXT) results output_iso tmp_check regression.diffs regression.out
 
 PG_CONFIG ?= pg_config
 # Bitcode for the server's JIT would only slow the build down.
@@ -41,5 +57,42 @@ src/codegen/kernel.o: $(DEVLIB_TEXT)
 
 $(DEVLIB_TEXT): $(DEVLIB) src/codegen/embed.sh
 	$(SHELL) $(srcdir)/src/codegen/embed.sh $(addprefix $(srcdir)/,$(DEVLIB)) >$@.tmp && mv $@.tmp $@
+
+# Tests of an installed gpuconc.  Servers refuse to run as root, and know no role of
+# that name, so root runs the tests as TEST_USER, with their output in OUTPUT.
+TEST_USER ?= postgres
+ifeq ($(shell id -u),0)
+AS_USER = runuser -u $(TEST_USER) -- env HOME=/tmp
+OUTPUT ?= /tmp/gpuconc_installcheck
+OUTPUT_OWNER = chown -R $(TEST_USER) $(OUTPUT) && $(AS_USER) test -r $(CURDIR)/Makefile || \
+	{ echo "User $(TEST_USER) must be able to read $(CURDIR), and own $(OUTPUT): as root, tests run as that user."; exit 1; }
+else
+OUTPUT ?= $(CURDIR)
+OUTPUT_OWNER = true
+endif
+
+pg_regress_installcheck = $(AS_USER) $(top_builddir)/src/test/regress/pg_regress \
+	--bindir='$(bindir)' $(EXTRA_REGRESS_OPTS)
+pg_isolation_regress_installcheck = $(AS_USER) $(top_builddir)/src/test/isolation/pg_isolation_regress \
+	--bindir='$(bindir)' $(EXTRA_REGRESS_OPTS)
+
+define prove_installcheck
+rm -rf '$(OUTPUT)/tmp_check' && \
+$(AS_USER) $(MKDIR_P) '$(OUTPUT)/tmp_check' && \
+cd $(srcdir) && \
+$(AS_USER) env TESTDIR='$(OUTPUT)' PATH="$(bindir):$$PATH" PGPORT='6$(DEF_PGPORT)' \
+	PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' \
+	$(or $(PROVE),prove) -I $(top_srcdir)/src/test/perl $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl)
+endef
+
+.PHONY: prove_installcheck test-output
+installcheck: test-output
+
+test-output:
+	@mkdir -p '$(OUTPUT)/output_iso'
+	@$(OUTPUT_OWNER)
+
+prove_installcheck: test-output
+	$(prove_installcheck)
 
 endif
