@@ -6,7 +6,9 @@
  * A kernel's text is written once, in the vocabulary of this file.  It works on
  * vectors of GC_VEC consecutive rows.  On device cuda a vector is one thread's 8
  * or 16 rows (GC_CUDA_VEC, set by the code generator), kept in registers, and live
- * rows are bits of a mask; on device host it is a thousand rows in the L1 cache, loops over it are what the C
+ * rows are bits of a mask; where a kernel is wanted quickly (GC_QUICK, set by the
+ * compiler's options) it is one row, which leaves little to compile.  On device host
+ * it is a thousand rows in the L1 cache, loops over it are what the C
  * compiler turns into vector instructions, and live rows are a selection list.
  *
  * A vector goes through stages.  The first stage tests all rows (GC_EACH,
@@ -22,7 +24,9 @@
 
 #define GC_CUDA		1
 #define GC_FN		static __device__ __forceinline__
-#if GC_CUDA_VEC == 16
+#ifdef GC_QUICK						/* compile time counts more than run time */
+#define GC_VEC		1
+#elif GC_CUDA_VEC == 16
 #define GC_VEC		16
 #else
 #define GC_VEC		8				/* also for texts made for device host */
@@ -39,24 +43,22 @@
 	(void) gc_shared; (void) block; (void) nblocks; (void) thread; (void) nthreads;
 
 #define GC_BARRIER()	__syncthreads()
-#ifdef GC_QUICK						/* compile time counts more than run time */
-#define GC_UNROLL		_Pragma("unroll 1")
-#else
 #define GC_UNROLL		_Pragma("unroll")
-#endif
 /* For code that runs once per block: compile time counts more than run time. */
 #define GC_FN_ONCE		static __device__ __noinline__
 #define GC_NO_UNROLL	_Pragma("unroll 1")
 
-/* Live rows of a vector. */
+/* Live rows of a vector: a bit for each, at the address of bitmaps that `row` begins. */
 #if GC_VEC == 16
-typedef u16 gc_bits;			/* one bit per row of a vector */
+#define GC_VECTOR_BITS(bits, row)	((u32) ((const u16 *) (bits))[(row) / 16])
+#elif GC_VEC == 8
+#define GC_VECTOR_BITS(bits, row)	((u32) ((const u8 *) (bits))[(row) / 8])
 #else
-typedef u8 gc_bits;
+#define GC_VECTOR_BITS(bits, row)	((u32) (((const u8 *) (bits))[(row) >> 3] >> ((row) & 7)))
 #endif
 #define GC_VECTOR(valid, row, nrows) \
 	u32 gc_m = (row) + GC_VEC <= (nrows) ? (1u << GC_VEC) - 1 : (1u << ((nrows) - (row))) - 1; \
-	if (valid) gc_m &= ((const gc_bits *) (valid))[(row) / GC_VEC]; \
+	if (valid) gc_m &= GC_VECTOR_BITS(valid, row); \
 	if (!gc_m) continue;
 #define GC_ARRAY(type, name)	type name[GC_VEC]
 #define GC_EACH(j)				GC_UNROLL for (int j = 0; j < GC_VEC; j++)

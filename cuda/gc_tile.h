@@ -20,6 +20,20 @@
 
 #if GC_CUDA
 
+#if GC_VEC == 1
+
+#define GC_DEFINE_RAW(W, T, RAW) \
+GC_FN void gc_raw_##W(RAW *v, const u8 *p) \
+{ \
+	v[0] = *(const T *) p; \
+}
+GC_DEFINE_RAW(1, u8, u32)
+GC_DEFINE_RAW(2, u16, u32)
+GC_DEFINE_RAW(4, u32, u32)
+GC_DEFINE_RAW(8, u64, u64)
+
+#else
+
 /* The codes of one thread's rows, widened; 16 bytes at a time where there are. */
 GC_FN void
 gc_raw_1(u32 *v, const u8 *p)
@@ -73,6 +87,8 @@ gc_raw_8(u64 *v, const u8 *p)
 	}
 }
 
+#endif							/* GC_VEC */
+
 #define GC_DEFINE_LOAD(W, RAW, R, SUFFIX) \
 GC_FN void gc_load_##W##_##SUFFIX(R *v, const u8 *p, i64 base) \
 { \
@@ -107,7 +123,7 @@ gc_load_8_f64(double *v, const u8 *p, i64 base)
 #define GC_LATE_ANY(SUFFIX, v, d)	GC_LOAD_ANY(SUFFIX, v, d)
 
 /* NULL bits of the vector. */
-#define GC_NULLS(n, d)			const u32 n = d.nulls ? ((const gc_bits *) d.nulls)[gc_row / GC_VEC] : 0
+#define GC_NULLS(n, d)			const u32 n = d.nulls ? GC_VECTOR_BITS(d.nulls, gc_row) : 0
 #define GC_IS_NULL(n, j)		((n) >> (j) & 1)
 
 #else							/* device host */
