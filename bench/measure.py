@@ -1,0 +1,161 @@
+"""What the parts of run.py share: psql, pgbench, timing, and reports in Markdown."""
+import math
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+QUERIES = [f'q{f}.{n}' for f, n in ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2),
+                                    (3, 3), (3, 4), (4, 1), (4, 2), (4, 3))]
+TABLES = ('lineorder', 'customer', 'supplier', 'part', 'date')
+ON = 'set gpuconc.enabled = on;\nset gpuconc.debug_offload = require;\n'
+PGOPTIONS_ON = '-c gpuconc.enabled=on -c gpuconc.debug_offload=require'
+PGOPTIONS_OFF = '-c gpuconc.enabled=off'
+
+median = statistics.median
+
+
+def geomean(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values))
+
+
+def query(name):
+    """The text of an SSB query, without its comment and its semicolon."""
+    with open(os.path.join(HERE, 'ssb', 'queries', name + '.sql')) as f:
+        return re.sub(r'--.*', '', f.read()).strip().rstrip(';')
+
+
+def psql(sql):
+    p = subprocess.run(['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1'], input=sql, capture_output=True, text=True,
+                       env=dict(os.environ, LC_ALL='C'))
+    if p.returncode:
+        sys.exit(f'psql failed: {p.stderr}\n{sql[:600]}')
+    return p.stdout
+
+
+def value(sql):
+    return psql(sql + ';').strip()
+
+
+def rows(sql, setup):
+    """A query's rows as psql prints them, but for padding; sorted, as ORDER BY leaves ties open."""
+    return sorted('|'.join(c.rstrip() for c in line.split('|')) for line in psql(setup + sql + ';').splitlines())
+
+
+def numbers(label, text):
+    """All values of one property in EXPLAIN's text."""
+    return [float(x) for x in re.findall(r'^\s*' + label + r': ([0-9.]+)', text, re.M)]
+
+
+def explain(sql, times=1, setup=ON):
+    return psql(setup + f'explain (analyze, verbose) {sql};\n' * times)
+
+
+def kernel_ms(sql, times, warm):
+    """Median kernel time over "times" executions after "warm" others."""
+    return median(numbers('Kernel Time', explain(sql, times + warm))[warm:])
+
+
+def timings(sql, times, setup, warm=1):
+    """What psql's clock says of executions of a prepared statement, in ms, after "warm" others."""
+    out = psql(setup + f'\\o /dev/null\nprepare q as {sql};\n\\timing on\n' + 'execute q;\n' * (warm + times))
+    return [float(t) for t in re.findall(r'^Time: ([0-9.]+) ms', out, re.M)][warm:]
+
+
+def script(directory, name, sql):
+    """A pgbench script; returns its path."""
+    path = os.path.join(directory, name)
+    with open(path, 'w') as f:
+        f.write(sql + ';\n')
+    return path
+
+
+def pgbench(files, clients, seconds, options):
+    """Transactions a second, and their average latency in ms."""
+    cmd = ['pgbench', '-n', '-M', 'prepared', '-c', str(clients), '-j', str(min(clients, os.cpu_count())),
+           '-T', str(seconds)]
+    for f in files:
+        cmd += ['-f', f]
+    p = subprocess.run(cmd, capture_output=True, text=True, env=dict(os.environ, PGOPTIONS=options, LC_ALL='C'))
+    tps = re.search(r'^tps = ([0-9.]+)', p.stdout, re.M)
+    lat = re.search(r'^latency average = ([0-9.]+)', p.stdout, re.M)
+    if p.returncode or not tps or not lat:
+        sys.exit(f'pgbench failed: {p.stdout[-300:]} {p.stderr[-500:]}')
+    return float(tps.group(1)), float(lat.group(1))
+
+
+def cpu_model():
+    try:
+        with open('/proc/cpuinfo') as f:
+            return re.search(r'model name\s*: (.*)', f.read()).group(1)
+    except (OSError, AttributeError):
+        return platform.machine()
+
+
+def git_commit():
+    """The checkout's commit, marked if what it has is not what is committed."""
+    def git(*args):
+        try:  # the checkout may well be another user's
+            p = subprocess.run(('git', '-c', 'safe.directory=*', '-C', HERE) + args, capture_output=True, text=True)
+        except OSError:
+            return None
+        return p.stdout.strip() if p.returncode == 0 else None
+    commit = git('rev-parse', '--short=12', 'HEAD')
+    if not commit:
+        return 'unknown'
+    return commit + (' with changes' if git('status', '--porcelain', '--untracked-files=no') else '')
+
+
+class Report:
+    """Markdown, written after every addition, so that a run that breaks off leaves what it had.
+
+    Under every table stands what it takes to repeat it, put there by the program alone.
+    """
+
+    def __init__(self, path, commit, command):
+        self.path, self.text, self.failures = path, '', 0
+        device = value('select device from gpuconc_devices')
+        name = value('select name from gpuconc_devices')
+        machine = f'{os.cpu_count()} cores {cpu_model()}' + (f', {name}' if device == 'cuda' else '')
+        self.caption = (f'*Device {device}; {machine}; commit {commit}; {time.strftime("%Y-%m-%d")}; '
+                        f'`{command}`*\n')
+        self.add(f'# Star Schema Benchmark, {int(value("select count(*) from lineorder")):,} rows of lineorder\n')
+        pages, visible = value("select relpages, round(100 * relallvisible / greatest(relpages, 1.0), 1) "
+                               "from pg_class where oid = 'lineorder'::regclass").split('|')
+        if value('show debug_assertions') == 'on':
+            self.add('**This server checks assertions: its figures mean nothing.**\n')
+        self.add(f'- device: {device} ({value("select name from gpuconc_devices")}; '
+                 f'{value("select target from gpuconc_devices")})\n'
+                 f'- machine: {machine}; {platform.system()} {platform.release()}\n'
+                 f'- server: {value("show server_version")}; '
+                 + ', '.join(f'{s} {value("show " + s)}' for s in (
+                     'shared_buffers', 'max_worker_processes', 'max_parallel_workers', 'work_mem',
+                     'gpuconc.host_cache_size', 'gpuconc.host_threads'))
+                 + f'\n- lineorder: {int(pages):,} pages, {visible} % of them all-visible\n- commit: {commit}\n- command: `{command}`\n- date: {time.strftime("%Y-%m-%d")}\n')
+
+    def add(self, text):
+        self.text += text + '\n'
+        print(text, flush=True)
+        with open(self.path, 'w') as f:
+            f.write(self.text)
+
+    def section(self, title, text):
+        self.add(f'## {title}\n')
+        self.add(text + '\n')
+
+    def table(self, head, lines):
+        out = ['| ' + ' | '.join(head) + ' |', '|' + '---|' * len(head)]
+        out += ['| ' + ' | '.join(str(c) for c in line) + ' |' for line in lines]
+        self.add('\n'.join(out) + '\n')
+        self.add(self.caption)
+
+    def yes(self, good):
+        """For a column that must say yes everywhere; the program's exit status tells."""
+        if good:
+            return 'yes'
+        self.failures += 1
+        return '**NO**'
