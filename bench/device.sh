@@ -19,7 +19,7 @@
 #   DUCKDB       yes, no, or auto: if Python has DuckDB's package (auto)
 #   CLIENTS      numbers of clients (1,2,4,8,16,32)
 #   DURATION     seconds of each pgbench run (3)
-#   RUNS         executions of which the median is taken (5)
+#   RUNS         executions of which the median is taken (5; 25 for those of gpuconc and DuckDB)
 #   CHECK        also run ssb/check_filter_factors: yes or no (no)
 #   DATA         folder for cluster and DuckDB database.  The default is a temporary one that is removed
 #                at the end; one that is named here stays, and what is loaded in it is used again.

@@ -135,7 +135,8 @@ class Report:
                  + ', '.join(f'{s} {value("show " + s)}' for s in (
                      'shared_buffers', 'max_worker_processes', 'max_parallel_workers', 'work_mem',
                      'gpuconc.host_cache_size', 'gpuconc.host_threads'))
-                 + f'\n- lineorder: {int(pages):,} pages, {visible} % of them all-visible\n- commit: {commit}\n- command: `{command}`\n- date: {time.strftime("%Y-%m-%d")}\n')
+                 + f'\n- lineorder: {int(pages):,} pages, {visible} % of them all-visible\n'
+                 f'- commit: {commit}\n- command: `{command}`\n- date: {time.strftime("%Y-%m-%d")}\n')
 
     def add(self, text):
         self.text += text + '\n'

@@ -104,9 +104,9 @@ def part_kernels(report, args):
 
 def part_latency(report, args):
     report.section('End to end, one client, prepared statements',
-                   f'pgbench -M prepared, one client, {args.seconds} s each; overhead: latency minus kernel time (median '
-                   'of 5). PostgreSQL\'s nodes above gpuconc\'s, a Sort, say, are part of it; their share is by '
-                   'EXPLAIN (ANALYZE).')
+                   f'pgbench -M prepared, one client, {args.seconds} s each; overhead: latency minus kernel time '
+                   '(median of 5). PostgreSQL\'s nodes above gpuconc\'s, a Sort, say, are part of it; their share is '
+                   'by EXPLAIN (ANALYZE).')
     lines = []
     with tempfile.TemporaryDirectory() as d:
         for name in QUERIES:
@@ -144,7 +144,8 @@ def postgres_alone(sql, setup, runs):
     plan = psql(f'{setup}set jit = on;\nexplain (analyze, timing off) {sql};\n')
     workers = int(max(numbers('Workers Launched', plan), default=0))
     choices = ('on', 'off') if re.search(r'^JIT:', plan, re.M) else ('unused',)
-    times = {jit: median(timings(sql, runs, f'{setup}set jit = {"on" if jit == "on" else "off"};\n')) for jit in choices}
+    times = {jit: median(timings(sql, runs, f'{setup}set jit = {"on" if jit == "on" else "off"};\n'))
+             for jit in choices}
     jit = min(times, key=times.get)
     return times[jit], workers, jit
 
@@ -152,28 +153,29 @@ def postgres_alone(sql, setup, runs):
 def part_postgres(report, args):
     setup = parallel(args.workers)
     duck = None
-    about = (f'Medians of {args.runs} warm executions of a prepared statement, by the client\'s clock, one after another '
-             f'in one run. PostgreSQL: up to {args.workers} parallel workers besides the leader (the table\'s '
-             'parallel_workers and max_parallel_workers_per_gather say so, parallel costs next to nothing), with JIT on '
-             'or off, whichever is faster ("unused": PostgreSQL finds the query too cheap for it); '
+    quick = max(args.runs, 25)  # for executions of a few milliseconds
+    about = (f'Medians of {args.runs} warm executions (gpuconc: {quick}) of a prepared statement, by the client\'s '
+             f'clock, one after another in one run. PostgreSQL: up to {args.workers} parallel workers besides the '
+             'leader (the table\'s parallel_workers and max_parallel_workers_per_gather say so, parallel costs '
+             'next to nothing), with JIT on or off, whichever is faster ("unused": PostgreSQL finds the query too cheap for it); '
              f'{args.warmed}.')
     if args.duckdb:
         import duck as duck_module
         duck = duck_module.Session(args.duckdb, args.duckdb_threads)
         about += (f' DuckDB {duck.version}: {duck.threads} threads, the same rows from the same generator; '
-                  f'likewise medians of {args.runs} warm executions.')
+                  f'likewise medians of {quick} warm executions.')
     about += ' Same rows: all answers are equal.'
     report.section(f'Against PostgreSQL with {args.workers} parallel workers' + (', and DuckDB' if duck else ''), about)
     lines, ratios, duck_ratios = [], [], []
     for name in QUERIES:
         sql = query(name)
         pg, workers, jit = postgres_alone(sql, setup, args.runs)
-        gc = median(timings(sql, args.runs, ON, warm=3))
+        gc = median(timings(sql, quick, ON, warm=3))
         answers = [rows(sql, setup), rows(sql, ON)] + ([duck.rows(sql)] if duck else [])
         ratios.append(pg / gc)
         line = [name, f'{pg:.1f}', workers, jit, f'{gc:.3f}', f'{pg / gc:.1f}']
         if duck:
-            ms = median(duck.timings(sql, args.runs))
+            ms = median(duck.timings(sql, quick))
             duck_ratios.append(ms / gc)
             line += [f'{ms:.2f}', f'{ms / gc:.1f}']
         lines.append(line + [report.yes(all(a == answers[0] for a in answers))])
@@ -204,8 +206,9 @@ def random_variant(name):
 
 def part_clients(report, args):
     report.section('Throughput of N clients of random SSB queries',
-                   f'pgbench -M prepared, {args.seconds} s each; each client draws one of the 13 queries at a time. Fixed: '
-                   'the queries as they are, where identical requests that meet in the queue share one execution. '
+                   f'pgbench -M prepared, {args.seconds} s each; each client draws one of the 13 queries at a time. '
+                   'Fixed: the queries as they are, where identical requests that meet in the queue share one '
+                   'execution. '
                    'Random: years, weeks, discounts, quantities, categories and regions drawn anew for each execution, '
                    'where the query has any. x: against one client.')
     lines = []
@@ -230,7 +233,8 @@ def random_expression():
     e = 'lo_quantity'
     for _ in range(10):
         c = random.choice(['lo_tax', 'lo_discount', 'lo_quantity', 'lo_linenumber'])
-        e = random.choice([f'({e} + {c})', f'({e} - {c})', f'({c} - {e})', f'(case when {c} > 3 then {e} else {c} end)'])
+        e = random.choice([f'({e} + {c})', f'({e} - {c})', f'({c} - {e})',
+                           f'(case when {c} > 3 then {e} else {c} end)'])
     return e
 
 
@@ -261,7 +265,8 @@ def part_shapes(report, args):
             compile_ms.append(numbers('Compile Time', out)[0])
             later.append(again)
             on_top.append(first[-1] - again)
-        lines.append([label] + [f'{median(x):.1f}' for x in (first, compile_ms, later, on_top)] + [f'{max(on_top):.1f}'])
+        lines.append([label] + [f'{median(x):.1f}' for x in (first, compile_ms, later, on_top)]
+                     + [f'{max(on_top):.1f}'])
     report.table(['shape', 'first ms', 'of it compiling ms', 'later ms', 'on top ms', 'at worst'], lines)
 
 
@@ -293,12 +298,12 @@ def load_ms(columns, everything, workers):
 
 def part_loading(report, args):
     report.section('Loading',
-                   f'Columns of lineorder into the cache, which has none of its columns before, by {args.workers} loader '
-                   'workers and the session itself, against PostgreSQL\'s parallel sequential scan of the same columns by '
-                   f'{args.workers} parallel workers and the leader, without JIT or with, whichever is faster; medians of 3, '
-                   f'{args.warmed}. Scan: select min(c), max(c), count(c) of each number, count(c) of each text; bare scan: '
-                   'count(c) of each column, the least that reads it. Load: for all columns gpuconc_prewarm by the '
-                   'client\'s clock, else Load Time of a first query over the columns.')
+                   f'Columns of lineorder into the cache, which has none of its columns before, by {args.workers} '
+                   'loader workers and the session itself, against PostgreSQL\'s parallel sequential scan of the same '
+                   f'columns by {args.workers} parallel workers and the leader, without JIT or with, whichever is '
+                   f'faster; medians of 3, {args.warmed}. Scan: select min(c), max(c), count(c) of each number, '
+                   'count(c) of each text; bare scan: count(c) of each column, the least that reads it. Load: for '
+                   'all columns gpuconc_prewarm by the client\'s clock, else Load Time of a first query over the columns.')
     ints, everything = columns_of_lineorder()
     setup = parallel(args.workers)
     lines = []
