@@ -1,0 +1,137 @@
+-- Views, resets, prewarm and evict: contents, bad input, privileges.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+CREATE ROLE regress_gpuconc_user;
+CREATE ROLE regress_gpuconc_stats IN ROLE pg_read_all_stats;
+SELECT pg_describe_object(classid, objid, 0) AS object FROM pg_depend
+WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'gpuconc') AND deptype = 'e' AND classid IN ('pg_class'::regclass, 'pg_proc'::regclass) ORDER BY 1;
+SELECT name, unit, context, vartype, enumvals, extra_desc IS NOT NULL AS more FROM pg_settings WHERE name LIKE 'gpuconc.%' ORDER BY name;
+-- every object says what it is
+SELECT pg_describe_object(classid, objid, 0) AS object FROM pg_depend
+WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'gpuconc') AND deptype = 'e' AND obj_description(objid, classid::regclass::name) IS NULL
+	AND classid IN ('pg_class'::regclass, 'pg_proc'::regclass);
+
+-- settings
+SET gpuconc.enabled = maybe;
+SET gpuconc.debug_offload = sometimes;
+SET gpuconc.offload_cost = -1;
+SET gpuconc.tuple_cost = -2;
+SET gpuconc.loader_workers = -1;
+SET gpuconc.device = host;
+SET gpuconc.chunk_pages = 4;
+SET gpuconc.no_such_setting = 1;
+
+-- devices
+SELECT count(*), min(state), bool_and(device IN ('cuda', 'host')), bool_and(name <> ''), bool_and(worker_pid > 0), bool_and(memory_limit > 0), bool_and(memory_used >= 0), bool_and(multiprocessors > 0), bool_and(started_at <= now()) FROM gpuconc_devices;
+
+-- statistics: counted, by reason, reset
+SELECT gpuconc_stat_reset();
+SELECT requests, offloaded, fallbacks, fallback_reasons, retries, queue_time, compile_time, copy_time, run_time, copied_bytes, read_bytes, kernels, kernels_compiled, builds_run, builds_shared, results_shared, rows_delta, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat;
+SET gpuconc.debug_offload = require;
+SELECT count(*), sum(price) FROM sales JOIN shop ON shop = s_id;
+SELECT count(*) FROM delta.shop WHERE s_id > 10;
+SELECT requests, offloaded, fallbacks, fallback_reasons, queue_time >= 0 AS queue, run_time > 0 AS run, read_bytes > 0 AS read, kernels > 0 AS kernels, builds_run + builds_shared + results_shared > 0 AS builds, rows_delta FROM gpuconc_stat;
+RESET gpuconc.debug_offload;
+SELECT count(*) FROM extremes WHERE nw > 0;
+SELECT count(*) FROM extremes WHERE nw > 0;
+SELECT max(abs(i4)) FROM extremes;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT count(*) FROM extremes;
+COMMIT;
+SELECT requests, offloaded, fallbacks, fallback_reasons FROM gpuconc_stat;
+SET ROLE regress_gpuconc_user;
+SELECT requests, fallbacks FROM gpuconc_stat;
+SELECT count(*) FROM gpuconc_devices;
+SELECT gpuconc_stat_reset();
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION gpuconc_stat_reset() TO regress_gpuconc_user;
+SET ROLE regress_gpuconc_user;
+SELECT gpuconc_stat_reset();
+SELECT requests, fallbacks, fallback_reasons FROM gpuconc_stat;
+RESET ROLE;
+REVOKE EXECUTE ON FUNCTION gpuconc_stat_reset() FROM regress_gpuconc_user;
+
+-- the cache
+CREATE TABLE public.store (a int, b numeric(8,2), c text, d date, e float8, f bool, g timestamp, h float4, i int8, j uuid, k text, l numeric, m numeric, n int2) WITH (autovacuum_enabled = off);
+INSERT INTO public.store SELECT i, i / 4.0, 'v' || i % 3, date '2000-01-01' + i % 100, i, i % 2 = 0, '2000-01-01', 1, i * 10000000000, gen_random_uuid(), NULL, CASE WHEN i % 2 = 0 THEN 1.5 ELSE 1.25 END, 'NaN', NULL FROM generate_series(1, 2000) AS i;
+VACUUM (FREEZE, ANALYZE) public.store;
+SELECT gpuconc_prewarm('store') = pg_relation_size('store') / current_setting('block_size')::int AS all_pages;
+SELECT column_name, encoding, chunks > 0 AS chunks, rows, host_bytes > 0 AS host, device_bytes >= 0 AS device, pages_cached = pg_relation_size('store') / current_setting('block_size')::int AS cached, pages_served, problem, datname = current_database() AS here, relid = relation AS same
+FROM gpuconc_cache WHERE relation = 'store'::regclass ORDER BY column_name;
+SELECT sum(a) FROM store WHERE d < '2000-02-01';
+DELETE FROM store WHERE a = 1;
+SELECT DISTINCT pages_served < 1 AS less, pages_served > 0 AS some FROM gpuconc_cache WHERE relation = 'store'::regclass;
+SET ROLE regress_gpuconc_user;
+SELECT count(*) FROM gpuconc_cache WHERE relation = 'store'::regclass;
+SET ROLE regress_gpuconc_stats;
+SELECT count(*) FROM gpuconc_cache WHERE relation = 'store'::regclass;
+RESET ROLE;
+GRANT SELECT ON store TO regress_gpuconc_user;
+SET ROLE regress_gpuconc_user;
+SELECT count(*) FROM gpuconc_cache WHERE relation = 'store'::regclass;
+SELECT gpuconc_prewarm('store') > 0 AS may;
+SELECT gpuconc_evict('store');
+RESET ROLE;
+SELECT gpuconc_evict('store') > 0 AS bytes, gpuconc_evict('store') AS again;
+SELECT count(*) FROM gpuconc_cache WHERE relation = 'store'::regclass;
+SELECT check_same('SELECT c, count(*), sum(b) FROM store GROUP BY c', '{public}');
+SELECT column_name FROM gpuconc_cache WHERE relation = 'store'::regclass ORDER BY 1;
+SELECT count(*) FROM gpuconc_load_progress WHERE relation = 'store'::regclass;
+
+-- bad input of prewarm and evict
+CREATE TEMP TABLE temporary (a int);
+CREATE UNLOGGED TABLE public.unlogged (a int);
+CREATE VIEW public.viewed AS SELECT 1 AS a;
+CREATE SEQUENCE public.counted;
+CREATE INDEX stored ON store (a);
+CREATE TABLE public.parted (a int) PARTITION BY LIST (a);
+CREATE TYPE public.composed AS (a int);
+CREATE TABLE public.never_vacuumed AS SELECT 1 AS a;
+CREATE TABLE public.no_rows (a int);
+CREATE MATERIALIZED VIEW public.mat AS SELECT 1 AS a;
+\set VERBOSITY default
+SELECT gpuconc_prewarm('temporary');
+\set VERBOSITY terse
+SELECT gpuconc_prewarm('unlogged');
+SELECT gpuconc_prewarm('viewed');
+SELECT gpuconc_prewarm('counted');
+SELECT gpuconc_prewarm('stored');
+SELECT gpuconc_prewarm('parted');
+SELECT gpuconc_prewarm('composed');
+SELECT gpuconc_prewarm('pg_class');
+SELECT gpuconc_prewarm('no_such_table');
+SELECT gpuconc_prewarm(0);
+SELECT gpuconc_prewarm(4294967295::oid);
+SELECT gpuconc_prewarm(NULL), gpuconc_evict(NULL);
+SELECT gpuconc_prewarm('never_vacuumed'), gpuconc_prewarm('no_rows'), gpuconc_prewarm('mat');
+BEGIN;
+CREATE TABLE public.young (a int);
+SELECT gpuconc_prewarm('young');
+ROLLBACK;
+SELECT gpuconc_evict('temporary'), gpuconc_evict('viewed'), gpuconc_evict('stored'), gpuconc_evict('pg_class');
+SELECT gpuconc_evict(0) AS zero;
+SELECT gpuconc_evict(4294967295::oid) AS huge;
+SET ROLE regress_gpuconc_user;
+SELECT gpuconc_evict(4294967295::oid);
+SELECT gpuconc_prewarm('never_vacuumed');
+RESET ROLE;
+-- many times, and in one statement with a query
+SELECT count(gpuconc_prewarm('store')), count(gpuconc_evict('store')) FROM generate_series(1, 20);
+SELECT gpuconc_evict('store') >= 0 AS evicted, count(*) FROM store;
+SELECT gpuconc_prewarm('store') > 0 AS cached;
+SET gpuconc.debug_offload = require;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT a FROM store WHERE a < 100 ORDER BY a;
+FETCH 1 FROM c;
+SELECT gpuconc_evict('store') > 0 AS evicted;
+MOVE ALL IN c;
+FETCH PRIOR FROM c;
+COMMIT;
+RESET gpuconc.debug_offload;
+DROP TABLE public.store, public.unlogged, public.parted, public.never_vacuumed, public.no_rows;
+DROP MATERIALIZED VIEW public.mat;
+DROP VIEW public.viewed;
+DROP SEQUENCE public.counted;
+DROP TYPE public.composed;
+DROP ROLE regress_gpuconc_user, regress_gpuconc_stats;
