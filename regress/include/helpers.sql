@@ -188,6 +188,16 @@ BEGIN
 	PERFORM set_config('gpuconc.debug_offload', 'allow', true);
 END $$;
 
+-- What holds a snapshot still, an autovacuum worker or a loader, say, keeps VACUUM
+-- from marking pages: wait for its end.
+CREATE FUNCTION settle() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	WHILE EXISTS (SELECT FROM pg_stat_activity
+			WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()) LOOP
+		PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+	END LOOP;
+END $$;
+
 -- Copy a table of schema cached, which is vacuumed by now, to the other states.
 CREATE FUNCTION copy_states(t text, key text) RETURNS void
 LANGUAGE plpgsql AS $$

@@ -111,10 +111,12 @@ SELECT i,
 	CASE WHEN i % 5 <> 0 THEN 'note ' || i % 300 END
 FROM generate_series(1, 20000) AS i;
 
+SELECT settle();
 VACUUM (FREEZE, ANALYZE) cached.types, cached.extremes, cached.region, cached.shop, cached.customer,
 	cached.product, cached.calendar, cached.city, cached.sales;
 SELECT copy_states(t, NULL) FROM unnest(ARRAY['types', 'extremes', 'region', 'shop', 'customer',
 	'product', 'calendar', 'city', 'sales']) AS t;
+SELECT settle();
 VACUUM (FREEZE, ANALYZE) mixed.types, mixed.extremes, mixed.region, mixed.shop, mixed.customer,
 	mixed.product, mixed.calendar, mixed.city, mixed.sales;
 SELECT mix('types', 'id % 2000 < 2'), mix('extremes', 'id = 5'), mix('region', 'r_id = 3'),
