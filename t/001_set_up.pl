@@ -1,0 +1,113 @@
+# Loading gpuconc in the right way and in others, its settings, dump and restore.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('set_up');
+$node->init;
+$node->start;
+
+# not preloaded
+foreach my $command ('CREATE EXTENSION gpuconc', q{LOAD 'gpuconc'})
+{
+	my ($status, $out, $error) = $node->psql('postgres', $command);
+	isnt($status, 0, "$command fails where gpuconc is not preloaded");
+	like($error, qr/ERROR:  gpuconc must be loaded via "shared_preload_libraries"\nHINT:  \S/, "$command: error and hint");
+}
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_extension WHERE extname = 'gpuconc'}),
+	'0', 'no extension is left behind');
+create_tables($node);
+is($node->safe_psql('postgres', 'SET gpuconc.enabled = on; SELECT count(*) FROM t'),
+	'30000', 'a setting of the name does no harm there');
+
+# preloaded, not created
+$node->append_conf('postgresql.conf', qq{
+shared_preload_libraries = 'gpuconc'
+gpuconc.device = host
+gpuconc.offload_cost = 0
+gpuconc.kernel_cache = '@{[kernels_directory()]}'
+});
+$node->restart;
+foreach my $query (@queries)
+{
+	is_answered($node, $query, "preloaded, not switched on: $query");
+}
+my $plan = $node->safe_psql('postgres', "EXPLAIN $queries[1]");
+unlike($plan, qr/Gpuconc/, 'off by default');
+$node->append_conf('postgresql.conf', 'gpuconc.enabled = on');
+$node->reload;
+$node->poll_query_until('postgres', 'SHOW gpuconc.enabled', 'on') or die 'no reload';
+$node->wait_for_log(qr/gpuconc uses device host/);
+foreach my $query (@queries)
+{
+	is_offloaded($node, $query, "switched on by a reload, without the extension: $query");
+}
+is($node->safe_psql('postgres', "LOAD 'gpuconc'; SELECT 1"), '1', 'LOAD does nothing where it is preloaded');
+
+# what only a restart, or nobody, may change
+foreach my $command (
+	'ALTER SYSTEM SET gpuconc.device = nonsense', 'SET gpuconc.device = cuda',
+	'SET gpuconc.host_cache_size = 1', 'SET gpuconc.debug_offload = perhaps',
+	'ALTER SYSTEM SET gpuconc.chunk_pages = 10', 'SET gpuconc.no_such_setting = 1')
+{
+	my ($status) = $node->psql('postgres', $command);
+	isnt($status, 0, "refused: $command");
+}
+
+# created
+$node->safe_psql('postgres', 'CREATE EXTENSION gpuconc');
+wait_for_worker($node);
+is($node->safe_psql('postgres', 'SELECT device, state FROM gpuconc_devices'), 'host|ready', 'the device is there');
+like($node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN $queries[1]"),
+	qr/Custom Scan \(Gpuconc/, 'the node\'s name begins with Gpuconc');
+$node->safe_psql('postgres', q{SELECT gpuconc_prewarm('t'); SELECT gpuconc_stat_reset()});
+is(stat_of($node, 'requests'), '0', 'statistics are reset');
+is_offloaded($node, $queries[2], 'after a reset');
+is(stat_of($node, q{format('%s %s %s', requests, offloaded, fallbacks)}), '1 1 0', 'statistics count');
+
+# a plain user sees the views, and of tables only what is theirs
+$node->safe_psql('postgres', 'CREATE ROLE plain LOGIN');
+is($node->safe_psql('postgres', q{
+SET ROLE plain;
+SELECT (SELECT count(*) FROM gpuconc_devices), (SELECT count(*) FROM gpuconc_stat),
+	(SELECT count(*) FROM gpuconc_cache), (SELECT count(*) FROM gpuconc_load_progress)}),
+	'1|1|0|0', 'a plain user may read the views');
+foreach my $command ('SELECT gpuconc_stat_reset()', q{SELECT gpuconc_prewarm('t')}, q{SELECT gpuconc_evict('t')}, 'SELECT count(*) FROM t')
+{
+	my ($status, $out, $error) = $node->psql('postgres', "SET ROLE plain; $command");
+	like($error, qr/permission denied|must be owner/, "a plain user may not: $command");
+}
+
+# dump and restore
+my $dump = "$PostgreSQL::Test::Utils::tmp_check/dump.sql";
+$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ], 'pg_dump');
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+$node->command_ok([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('restored') ], 'restored');
+is($node->safe_psql('restored', 'SELECT count(*) > 0 FROM gpuconc_stat'), 't', 'views of the restored database');
+$node->safe_psql('restored', 'VACUUM t, dim');
+foreach my $query (@queries)
+{
+	is_offloaded($node, $query, "restored: $query", 'restored');
+}
+$node->safe_psql('restored', 'DROP EXTENSION gpuconc');
+is($node->safe_psql('restored', q{
+SELECT count(*) FROM pg_proc WHERE proname ~ '^gpuconc'}), '0', 'DROP EXTENSION leaves nothing');
+is_offloaded($node, $queries[1], 'offloaded after DROP EXTENSION, too', 'restored');
+
+# the library removed from the configuration again
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+$node->restart;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '30000', 'works without the library');
+my ($status, $out, $error) = $node->psql('postgres', 'SELECT * FROM gpuconc_stat');
+like($error, qr/gpuconc must be loaded via/, 'the views say what is missing');
+
+$node->stop;
+done_testing();

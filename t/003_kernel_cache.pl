@@ -1,0 +1,134 @@
+# The directory of compiled kernels: full, not ours, or with somebody else's files in
+# it.  Queries answer, and only what the server itself has written is ever loaded.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_server('kernel_cache', "gpuconc.kernel_cache = 'gpuconc_kernels'\n");
+my $directory = $node->data_dir . '/gpuconc_kernels';
+
+create_tables($node);
+
+sub kernel_files
+{
+	return sort glob "$directory/*.bin";
+}
+
+sub run_all
+{
+	my ($message) = @_;
+
+	is_offloaded($node, $_, "$message: $_") foreach (@queries[0, 2]);
+	return;
+}
+
+sub compiled
+{
+	return stat_of($node, 'kernels_compiled');
+}
+
+# Restart with that done to the directory while the server is down; offset of the log.
+sub restart_with
+{
+	my ($what) = @_;
+
+	$node->stop;
+	$what->();
+	my $offset = -s $node->logfile;
+	start_server($node);
+	return $offset;
+}
+
+# the normal case: compiled once, found on disk by the next worker
+run_all('first');
+cmp_ok(compiled(), '>', 0, 'kernels are compiled');
+my @files = kernel_files();
+cmp_ok(scalar @files, '>', 0, 'and written');
+is(sprintf('%o', (stat $directory)[2] & 0777), '700', 'into a directory of the server\'s own');
+is(scalar(grep { (stat $_)[2] & 0022 } @files), 0, 'that others may not write');
+restart_with(sub { });
+run_all('from disk');
+is(compiled(), '0', 'nothing is compiled after a restart');
+
+# damaged files: each is compiled anew, and replaced
+foreach my $damage (
+	[ 'empty', sub { truncate $_[0], 0 } ],
+	[ 'cut short', sub { truncate $_[0], (-s $_[0]) / 2 } ],
+	[ 'overwritten', sub { open my $f, '+<', $_[0]; seek $f, (-s $_[0]) / 2, 0; print $f 'x' x 64; close $f } ],
+	[ 'longer', sub { append_to_file($_[0], 'x' x 1000) } ],
+	[ 'exchanged', sub { my @f = kernel_files(); my $other = $f[0] eq $_[0] ? $f[1] : $f[0]; system('cp', $other, "$_[0].new"); rename "$_[0].new", $_[0] } ],
+	[ 'a directory', sub { unlink $_[0]; mkdir $_[0] } ],
+	[ 'a pipe', sub { unlink $_[0]; system('mkfifo', '-m', '600', $_[0]) } ])
+{
+	restart_with(sub { $damage->[1]->($_) foreach (kernel_files()) });
+	run_all("files $damage->[0]");
+	cmp_ok(compiled(), '>', 0, "files $damage->[0]: compiled anew");
+	system('rm', '-rf', $directory) if $damage->[0] =~ /^a /;
+	restart_with(sub { });
+	is_offloaded($node, $queries[0], "after files $damage->[0]");
+	is(compiled(), '0', "files $damage->[0]: replaced") unless $damage->[0] =~ /^a /;
+}
+
+# a text that is not the one the image was made of
+restart_with(sub { append_to_file($_, "\n") foreach (glob "$directory/*.src") });
+run_all('other texts');
+cmp_ok(compiled(), '>', 0, 'other texts: compiled anew');
+
+# files and directories that others could have written: not used, one line says so
+my $image = "$PostgreSQL::Test::Utils::tmp_check/elsewhere";
+foreach my $case (
+	[ 'a file others may write', sub { chmod 0666, kernel_files() } ],
+	[ 'a symbolic link', sub { foreach (kernel_files()) { rename $_, "$image" and symlink $image, $_ } } ],
+	[ 'a directory others may write', sub { chmod 0777, $directory } ],
+	[ 'a directory its group may write', sub { chmod 0770, $directory } ],
+	[ 'a symbolic link to a directory', sub { rename $directory, "$image.d" and symlink "$image.d", $directory } ],
+	[ 'a plain file for a directory', sub { append_to_file($directory, 'x') } ],
+	[ 'a directory that may not be read', sub { mkdir $directory; chmod 0, $directory } ])
+{
+	restart_with(sub { system('rm', '-rf', $directory) });
+	run_all("before $case->[0]");
+	my $offset = restart_with(sub {
+		system('rm', '-rf', $directory) if $case->[0] =~ /plain file|may not be read/;
+		$case->[1]->();
+	});
+	my $may_read = $case->[0] =~ /may not be read/ && -r $directory;
+  SKIP:
+	{
+		skip 'this user may read everything', 4 if $may_read;
+		run_all($case->[0]);
+		cmp_ok(compiled(), '>', 0, "$case->[0]: compiled anew");
+		is(log_has($node, qr/kernel cache .* is not used, compiled kernels are kept in memory only/, $offset),
+			1, "$case->[0]: one line in the log");
+	}
+	chmod 0700, $directory unless -l $directory;
+}
+
+# no room: nothing is kept, nothing fails.  A limit on the size of files stands in for
+# a full disk, which takes a file system of our own.
+restart_with(sub { system('rm', '-rf', $directory, "$image.d"); });
+my $mounts = "$PostgreSQL::Test::Utils::tmp_check/full";
+mkdir $mounts;
+SKIP:
+{
+	skip 'no file system can be mounted here', 8 unless may_mount();
+	foreach my $room ('64k', '4k')
+	{
+		$node->stop;
+		$node->append_conf('postgresql.conf', "gpuconc.kernel_cache = '$mounts/kernels'");
+		start_mounted($node, $mounts, $room);
+		run_all("disk full ($room)");
+		cmp_ok(compiled(), '>', 0, "disk full ($room): compiled");
+		is($node->safe_psql('postgres', q{SELECT state FROM gpuconc_devices}), 'ready', "disk full ($room): ready");
+	}
+}
+
+$node->stop;
+done_testing();

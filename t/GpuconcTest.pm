@@ -1,0 +1,296 @@
+# What the TAP tests share: a server with gpuconc, tables, and the two questions that
+# each of them asks: is the answer PostgreSQL's, and who gave it?
+#
+# Settings of the environment: GPUCONC_TEST_KERNELS, a directory for compiled kernels
+# that test files share.
+package GpuconcTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(new_server start_server wait_for_worker create_tables @queries
+  answer_of is_offloaded is_answered falls_back stat_of session start_query wait_until_waiting
+  wait_until log_has nothing_held note_memory kernels_directory write_program
+  may_mount start_mounted);
+
+# Queries over the tables of create_tables(), each with its rows in a fixed order.
+our @queries = (
+	'SELECT count(*), sum(id), min(d), max(n), avg(n) FROM t',
+	'SELECT s, count(*), sum(n) FROM t WHERE k < 50 GROUP BY s ORDER BY s',
+	'SELECT name, sum(id), count(n) FROM t JOIN dim ON t.k = dim.k WHERE id % 3 = 0 GROUP BY name ORDER BY name',
+	"SELECT id, n FROM t WHERE s LIKE '%7' AND k = 7 ORDER BY id, n",
+	"SELECT extract(year FROM d) AS y, min(name), sum(n * k) FROM t JOIN dim USING (k) WHERE d > '1995-06-01' GROUP BY y ORDER BY y");
+
+# Bytes of the column cache's memory in use when nothing was cached, by server.
+my %used_before;
+
+sub kernels_directory
+{
+	my $directory = $ENV{GPUCONC_TEST_KERNELS} // "$PostgreSQL::Test::Utils::tmp_check/kernels";
+
+	mkdir $directory, 0700;
+	return $directory;
+}
+
+# A server with gpuconc and these lines of configuration more.  Options: start => 0,
+# and those of init().
+sub new_server
+{
+	my ($name, $conf, %options) = @_;
+	my $start = delete $options{start} // 1;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(%options);
+	$node->append_conf(
+		'postgresql.conf', qq{
+shared_preload_libraries = 'gpuconc'
+gpuconc.device = host
+gpuconc.chunk_pages = 32
+gpuconc.host_cache_size = 64MB
+gpuconc.kernel_cache = '@{[kernels_directory()]}'
+gpuconc.offload_cost = 0
+gpuconc.enabled = on
+autovacuum = off
+max_connections = 40
+});
+	$node->append_conf('postgresql.conf', $conf // '');
+	start_server($node) if $start;
+	return $node;
+}
+
+sub start_server
+{
+	my ($node) = @_;
+
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION IF NOT EXISTS gpuconc');
+	wait_for_worker($node);
+	note_memory($node);
+	return;
+}
+
+# Wait until the worker has a device, or knows that there is none.
+sub wait_for_worker
+{
+	my ($node) = @_;
+
+	wait_until($node, q{SELECT state IN ('ready', 'no device') FROM gpuconc_devices});
+	return;
+}
+
+sub wait_until
+{
+	my ($node, $query) = @_;
+
+	$node->poll_query_until('postgres', $query) or BAIL_OUT("does not become true: $query");
+	return;
+}
+
+# The column cache's test module knows what is in use; without it, less is tested.
+sub note_memory
+{
+	my ($node) = @_;
+
+	return if $node->safe_psql('postgres', 'SELECT pg_is_in_recovery()') eq 't';
+	return
+	  if $node->safe_psql('postgres',
+		q{SELECT count(*) FROM pg_available_extensions WHERE name = 'gpuconc_columns_test'}) eq '0';
+	$node->safe_psql('postgres', 'CREATE EXTENSION IF NOT EXISTS gpuconc_columns_test');
+	$used_before{ $node->name } =
+	  $node->safe_psql('postgres', 'SELECT used FROM gpuconc_columns_test_arena()');
+	return;
+}
+
+# Tables "t", of several chunks, and "dim", vacuumed.
+sub create_tables
+{
+	my ($node, $rows, $database) = @_;
+	$rows //= 30000;
+
+	$node->safe_psql(
+		$database // 'postgres', qq{
+CREATE TABLE dim (k int PRIMARY KEY, name text);
+INSERT INTO dim SELECT i, 'name' || i % 10 FROM generate_series(0, 99) AS i;
+CREATE TABLE t (id int, k int, n numeric(12,2), d date, s text);
+INSERT INTO t SELECT i, i % 100, CASE WHEN i % 11 <> 0 THEN i / 7.0 END,
+	date '1992-01-01' + i % 2000, 's' || i % 37 FROM generate_series(1, $rows) AS i;
+VACUUM ANALYZE t, dim;
+});
+	return;
+}
+
+# Standard output of a query under a setting of gpuconc.debug_offload.
+sub answer_of
+{
+	my ($node, $query, $mode, $database) = @_;
+
+	return $node->safe_psql($database // 'postgres', "SET gpuconc.debug_offload = $mode; $query");
+}
+
+# Is it answered by the device (else "require" is an error), with PostgreSQL's answer?
+sub is_offloaded
+{
+	my ($node, $query, $message, $database) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($status, $got, $error) = $node->psql($database // 'postgres',
+		"SET gpuconc.debug_offload = require; $query");
+	my $expected = answer_of($node, $query, 'forbid', $database);
+	is("$error$got", $expected, $message);
+	return;
+}
+
+# Is PostgreSQL's answer given, whoever gives it?
+sub is_answered
+{
+	my ($node, $query, $message, $database) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($status, $got, $error) = $node->psql($database // 'postgres', $query);
+	is("$error$got", answer_of($node, $query, 'forbid', $database), $message);
+	return;
+}
+
+sub stat_of
+{
+	my ($node, $column) = @_;
+
+	return $node->safe_psql('postgres', "SELECT coalesce(($column)::text, '0') FROM gpuconc_stat");
+}
+
+# Is it answered by PostgreSQL's own plan at last, for this reason?
+sub falls_back
+{
+	my ($node, $query, $reason, $message) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $before = stat_of($node, "(fallback_reasons ->> '$reason')::int");
+	is_answered($node, $query, $message);
+	cmp_ok(stat_of($node, "(fallback_reasons ->> '$reason')::int"), '>', $before, "$message: $reason");
+	return;
+}
+
+# A session whose application name says which it is.
+sub session
+{
+	my ($node, $name, $sql, %options) = @_;
+	my $session = $node->background_psql('postgres', on_error_stop => 0, %options);
+
+	$session->query_safe("SET application_name = '$name'; SET gpuconc.debug_offload = require;" . ($sql // ''));
+	return $session;
+}
+
+# Send a query without waiting for its rows, which end in a line "over".
+sub start_query
+{
+	my ($session, $query) = @_;
+
+	$session->query_until(qr/begun/, "\\echo begun\n$query;\n\\echo over\n");
+	return;
+}
+
+# Wait until $count sessions of these names wait for the device.
+sub wait_until_waiting
+{
+	my ($node, $pattern, $count) = @_;
+	$count //= 1;
+
+	wait_until($node, qq{
+SELECT count(*) = $count FROM pg_stat_activity
+WHERE application_name ~ '$pattern' AND state = 'active' AND wait_event_type = 'Extension'});
+	return;
+}
+
+# How often does the server's log have this, from an offset on?
+sub log_has
+{
+	my ($node, $pattern, $offset) = @_;
+	my @found = slurp_file($node->logfile, $offset // 0) =~ /$pattern/g;
+
+	return scalar @found;
+}
+
+# Run a command in name spaces of its own, where it may mount, after mounting a file
+# system of this size.
+sub with_mounted
+{
+	my ($directory, $size, @command) = @_;
+	my $script = "$PostgreSQL::Test::Utils::tmp_check/with_mounted.pl";
+
+	unlink $script;
+	append_to_file($script, <<'PERL');
+require 'syscall.ph';
+my ($type, $directory, $options) = ('tmpfs', shift @ARGV, 'size=' . shift @ARGV);
+syscall(&SYS_mount, $type, $directory, $type, 0, $options) == 0 or die "mount: $!";
+exec @ARGV;
+PERL
+	return system_log('unshare', '--user', '--map-current-user', '--keep-caps', '--mount',
+		$^X, $script, $directory, $size, @command);
+}
+
+# Where this is not allowed to users, tests that need it are skipped.
+sub may_mount
+{
+	my $directory = "$PostgreSQL::Test::Utils::tmp_check/may_mount";
+
+	mkdir $directory;
+	return with_mounted($directory, '64k', 'true') == 0;
+}
+
+# Start a server that has a small file system in this place.
+sub start_mounted
+{
+	my ($node, $directory, $size) = @_;
+
+	local %ENV = $node->_get_env();
+	with_mounted($directory, $size, 'pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile,
+		'-o', '--cluster-name=' . $node->name, 'start') == 0
+	  or BAIL_OUT('the server does not start');
+	$node->_update_pid(1);
+	wait_for_worker($node);
+	return;
+}
+
+# An executable script.
+sub write_program
+{
+	my ($path, $text) = @_;
+
+	unlink $path;
+	append_to_file($path, $text);
+	chmod 0755, $path or die "chmod $path: $!";
+	return;
+}
+
+# Once no request runs and all tables are evicted, no memory may be missing.
+sub nothing_held
+{
+	my ($node, $message) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	wait_until($node, q{
+SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'});
+	my $idle = $node->poll_query_until('postgres', q{SELECT running = 0 FROM gpuconc_devices});
+	ok($idle, "$message: no request runs");
+	$node->safe_psql('postgres',
+		q{SELECT count(gpuconc_evict(oid)) FROM pg_class WHERE relkind IN ('r', 'm')});
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_load_progress'), '0', "$message: no load is left");
+  SKIP:
+	{
+		skip 'gpuconc_columns_test is not installed', 1 unless defined $used_before{ $node->name };
+		# What a request that was given up holds is freed when the worker sees it.
+		my $free = $node->poll_query_until('postgres',
+			"SELECT used = $used_before{$node->name} AND retired = 0 FROM gpuconc_columns_test_arena()");
+		ok($free, "$message: all memory is free")
+		  or diag $node->safe_psql('postgres', 'SELECT * FROM gpuconc_columns_test_arena()'),
+		  " of $used_before{$node->name}";
+	}
+	return;
+}
+
+1;
