@@ -18,8 +18,7 @@ is_offloaded($node, $_, "before: $_") foreach (@queries);
 
 sub worker_pid
 {
-	return $node->safe_psql('postgres',
-		q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'gpuconc worker'});
+	return $node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');
 }
 
 sub end_session
@@ -108,8 +107,7 @@ for my $i (0 .. 3)
 	like($sessions[$i]->query_until(qr/over/, "\n"), qr/\Q$expected\E/, "a worker that ends: its request is answered, $i");
 	end_session($sessions[$i]);
 }
-wait_until($node, "SELECT pid <> $worker FROM pg_stat_activity WHERE backend_type = 'gpuconc worker'");
-wait_for_worker($node);
+wait_until($node, "SELECT count(*) = 1 FROM gpuconc_devices WHERE state = 'ready' AND worker_pid <> $worker");
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_devices WHERE state = 'ready'}), '1', 'a new worker is ready');
 is_offloaded($node, $_, "by a new worker: $_") foreach (@queries);
 nothing_held($node, 'after a worker that ended');
@@ -123,7 +121,7 @@ my $pgbench = IPC::Run::start(
 for (1 .. 3)
 {
 	$worker = worker_pid();
-	$watcher->query_safe("SELECT pg_terminate_backend($worker)");
+	kill 'TERM', $worker;
 	wait_until($node, "SELECT count(*) = 1 FROM gpuconc_devices WHERE state = 'ready' AND worker_pid <> $worker");
 }
 $pgbench->finish;
