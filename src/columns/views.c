@@ -18,6 +18,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -132,6 +133,10 @@ gpuconc_prewarm(PG_FUNCTION_ARGS)
 				 err.code == GC_CACHE_FULL ?
 				 errhint("Consider increasing gpuconc.host_cache_size.") : 0));
 	pages = cached_pages(rel);
+	if (pages == 0 && RelationGetNumberOfBlocks(rel) > 0)
+		ereport(NOTICE,
+				(errmsg("no page of \"%s\" could be cached", RelationGetRelationName(rel)),
+				 errhint("Only pages that are all-visible are cached: VACUUM the table.")));
 	relation_close(rel, AccessShareLock);
 	PG_RETURN_INT64(pages);
 }

@@ -350,6 +350,17 @@ load_image(CudaDevice *dev, const GcImage *image, CuModule *handle, char *log, s
 	return result;
 }
 
+/* An image that does not load says nothing about the device, unless it is lost. */
+static GcCode
+blame_image(const CudaDevice *dev, GcCode code, GcError *err)
+{
+	if (code != GC_DEVICE_FAILED || dev->lost)
+		return code;
+	if (err != NULL)
+		err->code = GC_COMPILE_FAILED;
+	return GC_COMPILE_FAILED;
+}
+
 static GcCode
 cuda_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *err)
 {
@@ -374,7 +385,7 @@ cuda_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *
 		if (log[0] != '\0')
 			gc_fail(err, code, "cuModuleLoadDataEx failed: %s (%.*s).",
 					gc_cuda_error_text(dev, result), (int) strcspn(log, "\n"), log);
-		return code;
+		return blame_image(dev, code, err);
 	}
 	module->next = dev->modules;
 	module->link = &dev->modules;
@@ -466,7 +477,7 @@ cuda_kernel_get(GcModule *module, const char *name, GcKernel **out, GcKernelInfo
 	if (code != GC_OK)
 	{
 		free(kernel);
-		return code;
+		return blame_image(dev, code, err);
 	}
 	kernel->next = module->kernels;
 	module->kernels = kernel;

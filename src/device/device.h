@@ -176,6 +176,7 @@ typedef struct GcDeviceOps
 	GcCode		(*compile) (GcDevice *dev, const char *source, GcCompileEffort effort,
 							GcImage *image, GcError *err);
 
+	/* These two: GC_COMPILE_FAILED where the image is of no use. */
 	GcCode		(*module_load) (GcDevice *dev, const GcImage *image, GcModule **module, GcError *err);
 
 	/* Its kernels are gone too; none of them may be queued or running. */

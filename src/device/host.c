@@ -511,7 +511,7 @@ host_kernel_get(GcModule *module, const char *name, GcKernel **kernel, GcKernelI
 
 	*kernel = NULL;
 	if (entry == NULL)
-		return gc_fail(err, GC_DEVICE_FAILED, "A compiled kernel has no entry point \"%s\".", name);
+		return gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel has no entry point \"%s\".", name);
 	memset(info, 0, sizeof(*info));
 	info->max_threads = 1;
 	*kernel = entry;

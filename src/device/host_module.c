@@ -110,8 +110,8 @@ gc_host_dlopen(const GcImage *image, void **handle, GcError *err)
 	if (*handle != NULL)
 		return GC_OK;
 	why = dlerror();
-	gc_fail(err, GC_DEVICE_FAILED, "A compiled kernel could not be loaded: %s.",
+	gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel could not be loaded: %s.",
 			why != NULL ? why : "it could not be written to memory");
 	*handle = open_file(image);
-	return *handle != NULL ? GC_OK : GC_DEVICE_FAILED;
+	return *handle != NULL ? GC_OK : GC_COMPILE_FAILED;
 }

@@ -34,6 +34,7 @@ typedef struct PlanRun
 	HTAB	   *descs;			/* made at first use */
 	MemoryContext context;
 	bool		geqo;
+	bool		offered;		/* a path of ours was given to the planner */
 	char		refusal[256];
 } PlanRun;
 
@@ -113,6 +114,12 @@ gc_note_refusal(const char *what, const char *reason)
 	/* The last one is about the largest part of the query. */
 	if (run)
 		snprintf(run->refusal, sizeof(run->refusal), "%s: %s", what, reason);
+}
+
+void
+gc_note_offer(void)
+{
+	run->offered = true;
 }
 
 const char *
@@ -218,6 +225,8 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	PG_TRY();
 	{
 		stmt = call_planner(parse, query_string, options, params);
+		if (mine.refusal[0] == '\0' && mine.offered)
+			strlcpy(mine.refusal, GC_CHEAPER, sizeof(mine.refusal));
 		strlcpy(last_refusal, plan_has_gc_scan(stmt->planTree, stmt->subplans) ? "" : mine.refusal,
 				sizeof(last_refusal));
 		if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
@@ -269,6 +278,8 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
 		worth_offering(root, joinrel))
 		gc_add_rel_path(root, joinrel);
+	else if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
+		gc_keep_only_offer(joinrel);
 	run->geqo = false;
 }
 

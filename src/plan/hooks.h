@@ -21,6 +21,14 @@ extern bool gc_geqo(void);
 extern MemoryContext gc_desc_context(void);
 
 /* paths.c: offer paths for a relation, or note why not. */
+/* The reason where a path of ours loses. */
+#define GC_CHEAPER		"PostgreSQL's own plan is estimated to be cheaper"
+
+/* A path of ours was given to the planner. */
+extern void gc_note_offer(void);
+
+extern void gc_keep_only_offer(RelOptInfo *rel);
+
 extern void gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel);
 extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 							  GroupPathExtraData *extra);

@@ -303,8 +303,33 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	tr->plan->rows_out = rows;
 	cost_translation(tr, path, rows, list_length(target->exprs));
 	if (fallback->total_cost <= path->cpath.path.total_cost && gc_debug_offload != GC_OFFLOAD_REQUIRE)
-		gc_note_refusal(what, "PostgreSQL's own plan is estimated to be cheaper");
+		gc_note_refusal(what, GC_CHEAPER);
+	gc_note_offer();
+	if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
+		rel->pathlist = rel->partial_pathlist = NIL;
 	add_path(rel, &path->cpath.path);
+}
+
+/*
+ * Under gpuconc.debug_offload = require: what was added beside our path since, for
+ * another pair of relations, might win by its order.
+ */
+void
+gc_keep_only_offer(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		CustomPath *path = lfirst(lc);
+
+		if (IsA(path, CustomPath) && path->methods == &gc_path_methods)
+		{
+			rel->pathlist = list_make1(path);
+			rel->partial_pathlist = NIL;
+			return;
+		}
+	}
 }
 
 void
@@ -329,7 +354,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	if (gc_debug_offload != GC_OFFLOAD_REQUIRE && fallback &&
 		fallback->total_cost <= gc_offload_cost + rel->rows * cpu_tuple_cost)
 	{
-		gc_note_refusal("scan", "PostgreSQL's own plan is estimated to be cheaper");
+		gc_note_refusal("scan", GC_CHEAPER);
 		return;
 	}
 	tr = start_translation(root, rel);

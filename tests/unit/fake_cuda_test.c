@@ -323,7 +323,7 @@ test_images(void)
 
 	reset();
 	ops->open(&dev, &options, NULL);
-	is(ops->module_load(dev, &garbage, &module, &err), GC_DEVICE_FAILED, "garbage is refused");
+	is(ops->module_load(dev, &garbage, &module, &err), GC_COMPILE_FAILED, "garbage is refused");
 	ok(strstr(err.detail, "what is this") != NULL, "with the driver's log: %s", err.detail);
 	ops->close(dev);
 
