@@ -140,6 +140,13 @@ typedef struct GcDirColumn
  * cell (i, c) is cells[i * ncolumns + c], NULL only if chunks[i] is NULL or
  * columns[c].problem is set.
  */
+/* A cell's min and max once more, all of a column side by side: read by every query. */
+typedef struct GcCellRange
+{
+	int64		min;
+	int64		max;
+} GcCellRange;
+
 typedef struct GcDirectory
 {
 	GcObject	obj;
@@ -151,10 +158,14 @@ typedef struct GcDirectory
 	GcDirColumn *columns;
 	GcChunk   **chunks;
 	GcChunkColumn **cells;
+	GcCellRange *ranges;		/* of cell (i, c): ranges[c * nchunks + i] */
 } GcDirectory;
 
 #define GC_CELL(dir, chunk, col) \
 	((dir)->cells[(Size) (chunk) * (dir)->ncolumns + (col)])
+
+#define GC_COLUMN_RANGES(dir, col) \
+	((dir)->ranges + (Size) (col) * (dir)->nchunks)
 
 /* GUC, fixed at server start: pages per chunk. */
 extern int	gc_chunk_pages;

@@ -132,8 +132,10 @@ fill_directory(const GcJobData *data, GcDirectory *dir)
 		{
 			if (dir->columns[c].problem == GC_COL_OK)
 			{
-				GC_CELL(dir, i, c) = merged_cell(data, i, c);
-				Assert(GC_CELL(dir, i, c) != NULL);
+				GcChunkColumn *cell = merged_cell(data, i, c);
+
+				GC_CELL(dir, i, c) = cell;
+				GC_COLUMN_RANGES(dir, c)[i] = (GcCellRange) {cell->min, cell->max};
 			}
 		}
 	}

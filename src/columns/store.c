@@ -168,7 +168,8 @@ gc_directory_size(uint32 nchunks, uint32 ncolumns)
 
 	size = add_size(size, MAXALIGN(mul_size(ncolumns, sizeof(GcDirColumn))));
 	size = add_size(size, mul_size(nchunks, sizeof(GcChunk *)));
-	return add_size(size, mul_size(mul_size(nchunks, ncolumns), sizeof(GcChunkColumn *)));
+	return add_size(size, mul_size(mul_size(nchunks, ncolumns),
+								   sizeof(GcChunkColumn *) + sizeof(GcCellRange)));
 }
 
 void
@@ -187,6 +188,7 @@ gc_directory_init(GcDirectory *dir, Size size, const GcRelKey *key,
 	p += MAXALIGN(ncolumns * sizeof(GcDirColumn));
 	dir->chunks = (GcChunk **) p;
 	dir->cells = (GcChunkColumn **) (p + nchunks * sizeof(GcChunk *));
+	dir->ranges = (GcCellRange *) (dir->cells + (Size) nchunks * ncolumns);
 }
 
 /* Retire column c of a directory no longer published; returns its bytes. */
@@ -469,6 +471,9 @@ directory_without(const GcDirectory *dir, int c)
 		memcpy(&GC_CELL(copy, i, 0) + c, &GC_CELL(dir, i, 0) + c + 1,
 			   (ncols - c) * sizeof(GcChunkColumn *));
 	}
+	memcpy(copy->ranges, dir->ranges, (Size) c * dir->nchunks * sizeof(GcCellRange));
+	memcpy(GC_COLUMN_RANGES(copy, c), GC_COLUMN_RANGES(dir, c + 1),
+		   (Size) (ncols - c) * dir->nchunks * sizeof(GcCellRange));
 	return copy;
 }
 

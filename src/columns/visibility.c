@@ -169,11 +169,14 @@ all_visible(const uint8 *map, uint32 npages)
 	}
 	if ((w0 & w1) != GC_MAP_VISIBLE_WORD)
 		return false;
+	/* A map page may end right behind these. */
 	for (; page < npages; page += PAGES_PER_WORD)
 	{
 		uint64		mask = word_mask(npages - page);
+		uint64		w = 0;
 
-		if ((word_at(map, page) & mask) != mask)
+		memcpy(&w, map + page / 4, Min(sizeof(uint64), (npages - page + 3) / 4));
+		if ((w & mask) != mask)
 			return false;
 	}
 	return true;
@@ -305,26 +308,29 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 		serving->all_served = false;
 }
 
+/* Is all of the chunk loaded, proven and visible?  Reads no more of map than it must. */
+static inline bool
+chunk_intact(const GcChunk *chunk, uint32 npages, const uint8 *map, XLogRecPtr lsn)
+{
+	return chunk != NULL && gc_page_proof(chunk, lsn) != NULL &&
+		chunk->npresent == npages && chunk->npages == npages && all_visible(map, npages);
+}
+
 static void
 judge_chunk(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
 {
-	const uint8 *proven = NULL;
-
 	memset(judged, 0, sizeof(GcChunkJudgement));
 	judged->pages = gc_chunk_length(chunkno, serving->served->nblocks);
 
-	if (chunk)
-		proven = gc_page_proof(chunk, lsn);
-	if (proven && chunk->npresent == judged->pages && chunk->npages == judged->pages &&
-		all_visible(map, judged->pages))
+	if (chunk_intact(chunk, judged->pages, map, lsn))
 	{
 		judged->served = judged->pages;
 		if (chunk->nrows > 0)
 			append_chunk(serving->served, chunkno, chunk->nrows, NULL, 0);
 	}
 	else
-		judge_pages(serving, chunkno, chunk, map, proven, judged);
+		judge_pages(serving, chunkno, chunk, map, chunk ? gc_page_proof(chunk, lsn) : NULL, judged);
 
 	/* What was never stamped can never be proven. */
 	if (!serving->reloadable || lsn == InvalidXLogRecPtr)
@@ -332,6 +338,40 @@ judge_chunk(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 	serving->served->pages_served += judged->served;
 	serving->served->pages_reloadable += judged->reloadable;
 	serving->served->worth_reload |= GC_WORTH_RELOAD(judged);
+}
+
+/*
+ * The common case, without a copy: are all chunks under a map page intact?  Serves
+ * them if so.
+ */
+static bool
+serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 chunkno,
+			   uint32 end, Buffer *vbuf)
+{
+	GcServed   *served = serving->served;
+	Page		page;
+	bool		intact = true;
+
+	if (dir == NULL || end > dir->nchunks)
+		return false;
+	(void) visibilitymap_get_status(rel, chunkno * (BlockNumber) gc_chunk_pages, vbuf);
+	if (!BufferIsValid(*vbuf))
+		return false;
+	LockBuffer(*vbuf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(*vbuf);
+	for (uint32 c = chunkno; c < end && intact; c++)
+		intact = chunk_intact(dir->chunks[c], gc_chunk_length(c, served->nblocks),
+							  (uint8 *) PageGetContents(page) + (c - chunkno) * (gc_chunk_pages / 4),
+							  PageGetLSN(page));
+	LockBuffer(*vbuf, BUFFER_LOCK_UNLOCK);
+
+	for (uint32 c = chunkno; c < end && intact; c++)
+	{
+		served->pages_served += gc_chunk_length(c, served->nblocks);
+		if (dir->chunks[c]->nrows > 0)
+			append_chunk(served, c, dir->chunks[c]->nrows, NULL, 0);
+	}
+	return intact;
 }
 
 void
@@ -368,7 +408,14 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 
 		if (offset == 0)
 		{
+			uint32		end = Min(c + per_map, nchunks);
+
 			CHECK_FOR_INTERRUPTS();
+			if (judged == NULL && serve_map_page(&serving, rel, dir, c, end, &vbuf))
+			{
+				c = end - 1;
+				continue;
+			}
 			copy_map_page(rel, c / per_map, &vbuf, &map);
 		}
 		judge_chunk(&serving, c, dir && c < dir->nchunks ? dir->chunks[c] : NULL,

@@ -115,39 +115,81 @@ column_facts(GcBinding *b)
  *-------------------------------------------------------------------------
  */
 
-/* Range of a plain column in one chunk, or of a parameter; false for others. */
+/* One side of a comparison: a column's range in each chunk, or one for all. */
+typedef struct SkipSide
+{
+	const GcCellRange *cells;	/* by chunk; NULL: fixed */
+	GcCellRange fixed;
+} SkipSide;
+
+/* False where nothing is known of a range, or it is more than 64 bits hold. */
 static bool
-chunk_range(GcBinding *b, GcInputState *in, uint32 chunk, u16 e, GcRange *r)
+skip_side(GcBinding *b, GcInputState *in, u16 e, SkipSide *side)
 {
 	const GcExpr *x = &gc_exprs(b->program)[e];
-	const GcChunkColumn *cell;
 
 	if (x->op == GC_OP_PARAM)
 	{
-		*r = b->param_facts[x->ref].range;
+		const GcRange *r = &b->param_facts[x->ref].range;
+
+		if (r->lo < PG_INT64_MIN || r->hi > PG_INT64_MAX)
+			return false;
+		side->cells = NULL;
+		side->fixed = (GcCellRange) {(int64) r->lo, (int64) r->hi};
 		return true;
 	}
 	if (x->op != GC_OP_COLUMN || GC_KIND_IS_FLOAT(x->kind))
 		return false;
-	cell = GC_CELL(in->dir, chunk, in->dir_column[x->ref - in->first]);
-	*r = (GcRange) {cell->min, cell->max};
+	side->cells = GC_COLUMN_RANGES(in->dir, in->dir_column[x->ref - in->first]);
 	return true;
 }
 
-/* Can a condition be true for some row of this chunk?  When in doubt, yes. */
-static bool
-chunk_may_match(GcBinding *b, GcInputState *in, uint32 chunk, u16 e)
+static inline bool
+ranges_may_match(u8 op, const GcCellRange *l, const GcCellRange *r)
+{
+	if (l->min > l->max || r->min > r->max)
+		return false;			/* only NULLs */
+	switch (op)
+	{
+		case GC_OP_EQ:
+			return l->min <= r->max && r->min <= l->max;
+		case GC_OP_LT:
+			return l->min < r->max;
+		case GC_OP_LE:
+			return l->min <= r->max;
+		case GC_OP_GT:
+			return l->max > r->min;
+		default:
+			return l->max >= r->min;
+	}
+}
+
+/* Which served chunks can have no row for which a condition is true? */
+static void
+skip_by(GcBinding *b, GcInputState *in, u16 e, bool *skipped)
 {
 	const GcExpr *x = &gc_exprs(b->program)[e];
-	GcRange		l,
+	uint32		n = in->served.nchunks;
+	SkipSide	l,
 				r;
 
 	switch (x->op)
 	{
 		case GC_OP_AND:
-			return chunk_may_match(b, in, chunk, x->arg[0]) && chunk_may_match(b, in, chunk, x->arg[1]);
+			skip_by(b, in, x->arg[0], skipped);
+			skip_by(b, in, x->arg[1], skipped);
+			return;
 		case GC_OP_OR:
-			return chunk_may_match(b, in, chunk, x->arg[0]) || chunk_may_match(b, in, chunk, x->arg[1]);
+			{
+				bool	   *first = palloc0(2 * n * sizeof(bool));
+
+				skip_by(b, in, x->arg[0], first);
+				skip_by(b, in, x->arg[1], first + n);
+				for (uint32 k = 0; k < n; k++)
+					skipped[k] |= first[k] && first[n + k];
+				pfree(first);
+				return;
+			}
 		case GC_OP_EQ:
 		case GC_OP_LT:
 		case GC_OP_LE:
@@ -155,60 +197,45 @@ chunk_may_match(GcBinding *b, GcInputState *in, uint32 chunk, u16 e)
 		case GC_OP_GE:
 			break;
 		default:
-			return true;
+			return;
 	}
-	if (x->rescale[0] || x->rescale[1] || !chunk_range(b, in, chunk, x->arg[0], &l) ||
-		!chunk_range(b, in, chunk, x->arg[1], &r))
-		return true;
-	if (l.lo > l.hi || r.lo > r.hi)
-		return false;			/* only NULLs */
-	switch (x->op)
+	if (x->rescale[0] || x->rescale[1] || !skip_side(b, in, x->arg[0], &l) ||
+		!skip_side(b, in, x->arg[1], &r))
+		return;
+	for (uint32 k = 0; k < n; k++)
 	{
-		case GC_OP_EQ:
-			return l.lo <= r.hi && r.lo <= l.hi;
-		case GC_OP_LT:
-			return l.lo < r.hi;
-		case GC_OP_LE:
-			return l.lo <= r.hi;
-		case GC_OP_GT:
-			return l.hi > r.lo;
-		default:
-			return l.hi >= r.lo;
+		uint32		chunk = in->served.chunks[k].chunk;
+
+		skipped[k] |= !ranges_may_match(x->op, l.cells ? &l.cells[chunk] : &l.fixed,
+										r.cells ? &r.cells[chunk] : &r.fixed);
 	}
 }
 
-/* Mark the served chunks that cannot contribute to the pipelines reading them. */
+/* Mark the served chunks that cannot contribute to the pipeline reading them. */
 static void
 skip_chunks(GcBinding *b)
 {
 	GcProgram  *p = b->program;
 
 	b->node->stats.chunks = b->node->stats.chunks_skipped = 0;
-	for (int i = 0; i < b->plan->ninputs; i++)
+	for (int n = 0; n < p->npipelines; n++)
 	{
-		GcInputState *in = &b->node->inputs[i];
+		const GcPPipeline *pl = &gc_pipelines(p)[n];
+		GcInputState *in = &b->node->inputs[pl->input];
 
 		if (in->dir == NULL || in->served.nchunks == 0)
 			continue;
 		in->skipped = palloc0(in->served.nchunks * sizeof(bool));
+		for (int s = 0; s < pl->nsteps; s++)
+		{
+			const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+			if (step->type == GC_STEP_FILTER)
+				skip_by(b, in, step->expr, in->skipped);
+		}
 		b->node->stats.chunks += in->served.nchunks;
 		for (uint32 k = 0; k < in->served.nchunks; k++)
-		{
-			for (int n = 0; n < p->npipelines; n++)
-			{
-				const GcPPipeline *pl = &gc_pipelines(p)[n];
-
-				for (int s = 0; pl->input == i && s < pl->nsteps; s++)
-				{
-					const GcPStep *step = &gc_steps(p)[pl->first_step + s];
-
-					if (step->type == GC_STEP_FILTER && !in->skipped[k] &&
-						!chunk_may_match(b, in, in->served.chunks[k].chunk, step->expr))
-						in->skipped[k] = true;
-				}
-			}
 			b->node->stats.chunks_skipped += in->skipped[k];
-		}
 	}
 }
 
