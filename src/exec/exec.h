@@ -67,6 +67,7 @@ typedef struct GcRows
 	int			ncols;
 	Datum	   *values;			/* count * ncols */
 	bool	   *isnull;
+	uint32	   *order;			/* in which to return them; NULL: as they are */
 } GcRows;
 
 /* What EXPLAIN (ANALYZE) tells of the executions of a node. */
@@ -184,6 +185,9 @@ extern GcCode gc_make_request(GcBinding *b);
 
 /* result.c */
 extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
+
+/* order.c */
+extern void gc_order_rows(const GcPlan *plan, GcRows *rows);
 
 /* explain.c */
 extern void gc_explain(CustomScanState *css, List *ancestors, ExplainState *es);

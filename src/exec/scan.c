@@ -221,6 +221,8 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		code = gc_decode(&b, gc_slot_result(slot), &node->rows);
+		if (code == GC_OK)
+			gc_order_rows(node->plan, &node->rows);
 		node->stats.decode_ms = ms_since(start);
 	}
 	if (code == GC_OK)
@@ -345,13 +347,15 @@ next_tuple(ScanState *ss)
 {
 	GcScanState *node = (GcScanState *) ss;
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
-	Size		at = node->next_row * node->rows.ncols;
+	const GcRows *rows = &node->rows;
+	Size		at;
 
 	ExecClearTuple(slot);
-	if (node->next_row >= node->rows.count)
+	if (node->next_row >= rows->count)
 		return slot;
-	memcpy(slot->tts_values, &node->rows.values[at], node->rows.ncols * sizeof(Datum));
-	memcpy(slot->tts_isnull, &node->rows.isnull[at], node->rows.ncols * sizeof(bool));
+	at = (rows->order ? rows->order[node->next_row] : node->next_row) * (Size) rows->ncols;
+	memcpy(slot->tts_values, &rows->values[at], rows->ncols * sizeof(Datum));
+	memcpy(slot->tts_isnull, &rows->isnull[at], rows->ncols * sizeof(bool));
 	node->next_row++;
 	return ExecStoreVirtualTuple(slot);
 }

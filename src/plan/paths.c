@@ -13,6 +13,7 @@
  */
 #include "hooks.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "miscadmin.h"
@@ -412,6 +413,55 @@ plan_const(const GcPlan *plan)
 	return makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(b), false, false);
 }
 
+/* The output that is one of an equivalence class's expressions, or -1. */
+static int
+find_output(const GcTranslation *tr, EquivalenceClass *ec, int noutputs)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, ec->ec_members)
+	{
+		EquivalenceMember *em = lfirst(lc);
+		int			i = 0;
+
+		foreach(lc2, tr->scan_tlist)
+		{
+			if (i < noutputs && !em->em_is_child && equal(lfirst_node(TargetEntry, lc2)->expr, em->em_expr))
+				return i;
+			i++;
+		}
+	}
+	return -1;
+}
+
+/*
+ * What PostgreSQL will sort by above this node, as far as outputs tell.  Not where
+ * a LIMIT makes it look for a few rows only, which is cheaper than sorting them all.
+ */
+static void
+note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
+{
+	ListCell   *lc;
+
+	plan->norder = 0;
+	if (root->limit_tuples >= 0)
+		return;
+	foreach(lc, root->sort_pathkeys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		int			output = find_output(tr, key->pk_eclass, plan->noutputs);
+
+		if (output < 0 || plan->norder == GC_MAX_ORDER)
+			break;
+		plan->order[plan->norder++] = (GcPlanOrder) {
+			.output = output,
+			.descending = key->pk_strategy == BTGreaterStrategyNumber,
+			.nulls_first = key->pk_nulls_first
+		};
+	}
+}
+
 static Plan *
 plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 			 List *tlist, List *clauses, List *custom_plans)
@@ -421,6 +471,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	CustomScan *scan = makeNode(CustomScan);
 	GcPlan	   *plan = gc_builder_finish(tr, custom_plans);
 
+	note_order(root, tr, plan);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = path->having;
 	scan->scan.scanrelid = 0;

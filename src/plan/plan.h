@@ -108,6 +108,15 @@ typedef struct GcPlanOutput
 	Oid			argtype;		/* of an aggregate's argument */
 } GcPlanOutput;
 
+/* One column of the order in which PostgreSQL will sort what the node returns. */
+#define GC_MAX_ORDER	8
+typedef struct GcPlanOrder
+{
+	uint16		output;
+	bool		descending;
+	bool		nulls_first;
+} GcPlanOrder;
+
 typedef struct GcPlan
 {
 	uint32		size;
@@ -130,6 +139,8 @@ typedef struct GcPlan
 	GcPlanParam params[GC_MAX_PARAMS];
 	GcPlanLut	luts[GC_MAX_LUTS];
 	GcPlanList	lists[GC_MAX_LISTS];
+	int			norder;
+	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];
 	/* the program follows, MAXALIGNed */
 } GcPlan;

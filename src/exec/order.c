@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * order.c
+ *	  Returning rows in the order in which PostgreSQL will sort them.
+ *
+ * The Sort above the node stays, and alone decides; but it notices input that is
+ * sorted already, and is then done after one comparison a row.  The order here is
+ * that of a few machine words per row, much quicker to compare than datums: values
+ * of fixed size as they are, text by its first bytes, numeric as a float.  Where
+ * that is not quite the type's order (a locale's, say), rows come nearly sorted, and
+ * PostgreSQL sorts them as it would have done anyway.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "exec.h"
+
+#include "catalog/pg_type.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#define SIGN_BIT				UINT64CONST(0x8000000000000000)
+
+/* More rows are left to PostgreSQL, which may spill them to disk. */
+#define MAX_ORDERED_ROWS		1000000
+
+/* Words of a row's sort key for one column: NULL or not, then two of the value. */
+#define WORDS					3
+
+static uint64
+order_int(int64 value)
+{
+	return (uint64) value ^ SIGN_BIT;
+}
+
+static uint64
+order_float(double value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits >> 63 ? ~bits : bits | SIGN_BIT;
+}
+
+static void
+order_text(Datum value, uint64 *words)
+{
+	text	   *t = DatumGetTextPP(value);
+
+	words[0] = words[1] = 0;
+	memcpy(words, VARDATA_ANY(t), Min(VARSIZE_ANY_EXHDR(t), 2 * sizeof(uint64)));
+	words[0] = pg_ntoh64(words[0]);
+	words[1] = pg_ntoh64(words[1]);
+}
+
+static void
+order_numeric(Datum value, uint64 *words)
+{
+	i128		scaled = 0;
+	int16		dscale = 0;
+
+	words[0] = words[1] = 0;
+	if (!gc_numeric_to_int128(value, &scaled, &dscale))
+		return;
+	for (; dscale < 16 && scaled < ((i128) 1 << 100) && scaled > -((i128) 1 << 100); dscale++)
+		scaled *= 10;
+	words[0] = order_int((int64) (scaled >> 64));
+	words[1] = (uint64) scaled;
+}
+
+/* False for types that are not worth it. */
+static bool
+order_words(Oid type, Datum value, uint64 *words)
+{
+	words[1] = 0;
+	switch (type)
+	{
+		case BOOLOID:
+			words[0] = DatumGetBool(value);
+			return true;
+		case INT2OID:
+			words[0] = order_int(DatumGetInt16(value));
+			return true;
+		case INT4OID:
+		case DATEOID:
+			words[0] = order_int(DatumGetInt32(value));
+			return true;
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			words[0] = order_int(DatumGetInt64(value));
+			return true;
+		case FLOAT4OID:
+			words[0] = order_float(DatumGetFloat4(value));
+			return true;
+		case FLOAT8OID:
+			words[0] = order_float(DatumGetFloat8(value));
+			return true;
+		case NUMERICOID:
+			order_numeric(value, words);
+			return true;
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+			order_text(value, words);
+			return true;
+		default:
+			return false;
+	}
+}
+
+typedef struct OrderKeys
+{
+	const uint64 *words;
+	int			nwords;			/* per row */
+} OrderKeys;
+
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const OrderKeys *keys = arg;
+	const uint64 *l = keys->words + (Size) *(const uint32 *) a * keys->nwords;
+	const uint64 *r = keys->words + (Size) *(const uint32 *) b * keys->nwords;
+
+	for (int i = 0; i < keys->nwords; i++)
+	{
+		if (l[i] != r[i])
+			return l[i] < r[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+/* The words of one column of all rows; false if its type has none. */
+static bool
+fill_column(const GcPlanOrder *o, Oid type, const GcRows *rows, uint64 *words, int nwords)
+{
+	for (uint64 n = 0; n < rows->count; n++, words += nwords)
+	{
+		bool		isnull = rows->isnull[n * rows->ncols + o->output];
+
+		words[0] = isnull != o->nulls_first;
+		words[1] = words[2] = 0;
+		if (isnull)
+			continue;
+		if (!order_words(type, rows->values[n * rows->ncols + o->output], words + 1))
+			return false;
+		if (o->descending)
+		{
+			words[1] = ~words[1];
+			words[2] = ~words[2];
+		}
+	}
+	return true;
+}
+
+/* Set rows->order; in the memory context of the caller. */
+void
+gc_order_rows(const GcPlan *plan, GcRows *rows)
+{
+	OrderKeys	keys = {.nwords = plan->norder * WORDS};
+	uint64	   *words;
+
+	rows->order = NULL;
+	if (plan->norder == 0 || rows->count < 2 || rows->count > MAX_ORDERED_ROWS)
+		return;
+	words = palloc_extended(rows->count * keys.nwords * sizeof(uint64), MCXT_ALLOC_HUGE);
+	keys.words = words;
+	for (int i = 0; i < plan->norder; i++)
+	{
+		const GcPlanOrder *o = &plan->order[i];
+
+		if (!fill_column(o, getBaseType(plan->outputs[o->output].typid), rows, words + i * WORDS, keys.nwords))
+		{
+			pfree(words);
+			return;
+		}
+	}
+	rows->order = palloc(rows->count * sizeof(uint32));
+	for (uint64 n = 0; n < rows->count; n++)
+		rows->order[n] = n;
+	qsort_arg(rows->order, rows->count, sizeof(uint32), compare_rows, &keys);
+	pfree(words);
+}
