@@ -32,6 +32,8 @@ typedef struct Decoder
 	const GcResult *result;
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
 	uint32	   *rank_codes[GC_MAX_LUTS];	/* inverse of a ranking, when needed */
+	uint64		nrows;
+	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
 	GcCode		code;
 } Decoder;
 
@@ -41,9 +43,27 @@ decoder_expr(Decoder *d, u16 first, u16 n)
 	return &gc_exprs(d->p)[gc_refs(d->p)[first + n]];
 }
 
-/* A raw value as SQL's value. */
+/* The text of a code.  Rows with the same one share it, where codes are few. */
 static Datum
-raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, uint16 space)
+text_datum(Decoder *d, const GcPlanOutput *out, uint32 code)
+{
+	int			c = out - d->b->plan->outputs;
+	uint32		ncodes = gc_dict_count(gc_space_dict(d->b, out->space));
+
+	if (ncodes > d->nrows)
+		return gc_text_value(d->b, out->space, code);
+	if (d->texts == NULL)
+		d->texts = palloc0(d->b->plan->noutputs * sizeof(Datum *));
+	if (d->texts[c] == NULL)
+		d->texts[c] = palloc0(ncodes * sizeof(Datum));
+	if (d->texts[c][code] == (Datum) 0)
+		d->texts[c][code] = gc_text_value(d->b, out->space, code);
+	return d->texts[c][code];
+}
+
+/* A raw value as SQL's value; out for a text alone. */
+static Datum
+raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
 {
 	float4		f4;
 	float8		f8;
@@ -69,7 +89,7 @@ raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, uint16 space)
 		case GC_DATE:
 			return DateADTGetDatum((DateADT) raw);
 		case GC_TEXT:
-			return gc_text_value(d->b, space, (uint32) raw);
+			return text_datum(d, out, (uint32) raw);
 		default:				/* timestamps */
 			return TimestampGetDatum(raw);
 	}
@@ -103,7 +123,7 @@ key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 		*isnull = nullable && (keys[d->pl->nkeys] >> out->ref & 1);
 		raw = keys[out->ref];
 	}
-	return *isnull ? (Datum) 0 : raw_datum(d, e->kind, raw, e->scale, out->space);
+	return *isnull ? (Datum) 0 : raw_datum(d, e->kind, raw, e->scale, out);
 }
 
 static Datum
@@ -116,7 +136,7 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
 	if (*isnull)
 		return (Datum) 0;
-	return raw_datum(d, e->kind, (int64) words[out->ref * d->result->stride + row], e->scale, out->space);
+	return raw_datum(d, e->kind, (int64) words[out->ref * d->result->stride + row], e->scale, out);
 }
 
 /*-------------------------------------------------------------------------
@@ -267,7 +287,7 @@ minmax_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 		f4 = (float) f8;
 		return Float4GetDatum(f4);
 	}
-	return raw_datum(d, e->kind, v, e->scale, GC_SPACE_NONE);
+	return raw_datum(d, e->kind, v, e->scale, NULL);
 }
 
 static Datum
@@ -344,6 +364,7 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	for (uint64 n = 0; n < result->count; n++)
 		count += row_exists(&d, n);
 
+	d.nrows = count;
 	rows->ncols = ncols;
 	rows->count = 0;
 	rows->values = MemoryContextAllocHuge(b->node->cxt, (count * ncols + 1) * sizeof(Datum));

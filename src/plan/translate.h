@@ -48,6 +48,16 @@ typedef struct GcLeaf
 	int			build;			/* -1: streamed */
 } GcLeaf;
 
+/* One step of a pipeline before it is translated: a probe, or filters on one set of columns. */
+typedef struct GcStepPlan
+{
+	List	   *filters;		/* RestrictInfo, on the same columns ... */
+	List	   *vars;			/* ... namely these; or: */
+	GcLeaf	   *probe;
+	double		share;			/* of the rows that pass */
+	double		bytes;			/* cost per row */
+} GcStepPlan;
+
 typedef struct GcJoinKey
 {
 	Expr	   *build_side;
@@ -149,6 +159,12 @@ extern bool gc_collation_deterministic(Oid collation);
 extern GcRelDesc *gc_rel_desc(PlannerInfo *root, RelOptInfo *rel);
 extern bool gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 							 RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra);
+
+/* Share of rows that pass clauses, together, since two on one column are often a range. */
+extern double gc_clauses_share(GcTranslation *tr, List *clauses);
+
+/* steps.c */
+extern List *gc_order_steps(GcTranslation *tr, GcLeaf *leaf);
 
 /* tree.c: join tree, pipelines; agg.c: grouping; both leave tr->reason on refusal. */
 extern bool gc_translate_tree(GcTranslation *tr, GcRelDesc *desc);

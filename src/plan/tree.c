@@ -432,94 +432,6 @@ gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 	return expr;
 }
 
-/* Together, since two clauses on one column are often a range. */
-static double
-clauses_share(GcTranslation *tr, List *clauses)
-{
-	return clauselist_selectivity(tr->root, clauses, 0, JOIN_INNER, NULL);
-}
-
-typedef struct StepPlan
-{
-	List	   *filters;		/* RestrictInfo, on the same columns ... */
-	List	   *vars;			/* ... namely these; or: */
-	GcLeaf	   *probe;
-	double		share;
-	double		rank;			/* lower runs earlier */
-} StepPlan;
-
-static int
-compare_steps(const ListCell *a, const ListCell *b)
-{
-	double		x = ((StepPlan *) lfirst(a))->rank;
-	double		y = ((StepPlan *) lfirst(b))->rank;
-
-	return x < y ? -1 : x > y;
-}
-
-/* One step for all filters on the same columns. */
-static List *
-filter_steps(GcTranslation *tr, GcLeaf *leaf)
-{
-	List	   *steps = NIL;
-	ListCell   *lc,
-			   *ls;
-
-	foreach(lc, leaf->filters)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		List	   *vars = pull_var_clause((Node *) rinfo->clause, PVC_RECURSE_PLACEHOLDERS);
-		StepPlan   *s = NULL;
-
-		foreach(ls, steps)
-		{
-			StepPlan   *other = lfirst(ls);
-
-			if (list_difference(vars, other->vars) == NIL && list_difference(other->vars, vars) == NIL)
-				s = other;
-		}
-		if (s == NULL)
-		{
-			s = palloc0(sizeof(StepPlan));
-			s->vars = vars;
-			steps = lappend(steps, s);
-		}
-		s->filters = lappend(s->filters, rinfo);
-	}
-	foreach(ls, steps)
-	{
-		StepPlan   *s = lfirst(ls);
-
-		s->share = clauses_share(tr, s->filters);
-		s->rank = (s->share - 1) / 2;
-	}
-	return steps;
-}
-
-/*
- * Filters and probes of one pipeline, in the order that drops most rows at least
- * cost: by (share - 1) / cost.  A filter costs about its columns' bytes; a probe
- * its key's and a random access.
- */
-static List *
-order_steps(GcTranslation *tr, GcLeaf *leaf)
-{
-	List	   *steps = filter_steps(tr, leaf);
-	ListCell   *lc;
-
-	foreach(lc, leaf->children)
-	{
-		StepPlan   *s = palloc0(sizeof(StepPlan));
-
-		s->probe = lfirst(lc);
-		s->share = s->probe->share;
-		s->rank = (s->share - 1) / 5;
-		steps = lappend(steps, s);
-	}
-	list_sort(steps, compare_steps);
-	return steps;
-}
-
 /* Is everything that probing `child` needs already at hand in `leaf`'s pipeline? */
 static bool
 probe_ready(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, List *probed)
@@ -680,14 +592,14 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 	if (!translate_children(tr, leaf) || !open_pipeline(tr, leaf))
 		return false;
 
-	todo = order_steps(tr, leaf);
+	todo = gc_order_steps(tr, leaf);
 	while (todo != NIL)
 	{
-		StepPlan   *next = NULL;
+		GcStepPlan   *next = NULL;
 
 		foreach(lc, todo)
 		{
-			StepPlan   *s = lfirst(lc);
+			GcStepPlan   *s = lfirst(lc);
 
 			if (s->filters || probe_ready(tr, leaf, s->probe, probed))
 			{
@@ -711,7 +623,7 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 	{
 		List	   *clause = list_make1(lfirst(lc));
 
-		if (!emit_filter(tr, leaf, clause, clauses_share(tr, clause)))
+		if (!emit_filter(tr, leaf, clause, gc_clauses_share(tr, clause)))
 			return false;
 	}
 	foreach(lc, leaf->keys)

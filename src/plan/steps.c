@@ -1,0 +1,167 @@
+/*-------------------------------------------------------------------------
+ *
+ * steps.c
+ *	  In which order a pipeline filters and probes.
+ *
+ * Kernels read a step's columns for a vector of rows at a time (cuda/gc_tile.h), and
+ * only where some row of the vector is still live.  So an order's cost is the bytes
+ * that it reads: for each step those of its columns, times the share of vectors that
+ * the steps before left a row of.  Of few steps all orders are compared; many are
+ * sorted by what each drops per byte.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "translate.h"
+
+#include "optimizer/optimizer.h"
+
+/* Rows of a vector. */
+#define VECTOR_ROWS		16
+
+/* Bytes of a filter's column, whose encoding the planner does not know. */
+#define FILTER_BYTES	2.0
+
+/* What looking a key up costs, in bytes that could be read meanwhile. */
+#define PROBE_BYTES		3.0
+
+/* As many steps are tried in every order. */
+#define MAX_TRIED		6
+
+double
+gc_clauses_share(GcTranslation *tr, List *clauses)
+{
+	return clauselist_selectivity(tr->root, clauses, 0, JOIN_INNER, NULL);
+}
+
+/* One step for all filters on the same columns. */
+static List *
+filter_steps(GcTranslation *tr, GcLeaf *leaf)
+{
+	List	   *steps = NIL;
+	ListCell   *lc,
+			   *ls;
+
+	foreach(lc, leaf->filters)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		List	   *vars = pull_var_clause((Node *) rinfo->clause, PVC_RECURSE_PLACEHOLDERS);
+		GcStepPlan   *s = NULL;
+
+		foreach(ls, steps)
+		{
+			GcStepPlan   *other = lfirst(ls);
+
+			if (list_difference(vars, other->vars) == NIL && list_difference(other->vars, vars) == NIL)
+				s = other;
+		}
+		if (s == NULL)
+		{
+			s = palloc0(sizeof(GcStepPlan));
+			s->vars = vars;
+			steps = lappend(steps, s);
+		}
+		s->filters = lappend(s->filters, rinfo);
+	}
+	foreach(ls, steps)
+	{
+		GcStepPlan   *s = lfirst(ls);
+
+		s->share = gc_clauses_share(tr, s->filters);
+		s->bytes = FILTER_BYTES * list_length(s->vars);
+	}
+	return steps;
+}
+
+/* Bytes of a key's column: it has one code for each row of the build side, or more. */
+static double
+key_bytes(const GcLeaf *build)
+{
+	return build->tuples <= 250 ? 1 : build->tuples <= 65000 ? 2 : build->tuples <= 4e9 ? 4 : 8;
+}
+
+static int
+compare_steps(const ListCell *a, const ListCell *b)
+{
+	const GcStepPlan *x = lfirst(a);
+	const GcStepPlan *y = lfirst(b);
+	double		l = (x->share - 1) / x->bytes;
+	double		r = (y->share - 1) / y->bytes;
+
+	return l < r ? -1 : l > r;
+}
+
+typedef struct Search
+{
+	GcStepPlan *steps[MAX_TRIED];	/* the first `depth` of them: the order being tried */
+	GcStepPlan *best[MAX_TRIED];
+	double		best_cost;
+	int			n;
+} Search;
+
+/* Try all orders of the steps from `depth` on; cost: of those before, which leave `share`. */
+static void
+search(Search *s, int depth, double cost, double share)
+{
+	double		active = 1 - pow(1 - share, VECTOR_ROWS);
+
+	if (cost >= s->best_cost)
+		return;
+	if (depth == s->n)
+	{
+		s->best_cost = cost;
+		memcpy(s->best, s->steps, sizeof(s->best));
+		return;
+	}
+	for (int i = depth; i < s->n; i++)
+	{
+		GcStepPlan *step = s->steps[i];
+
+		s->steps[i] = s->steps[depth];
+		s->steps[depth] = step;
+		search(s, depth + 1, cost + active * step->bytes, share * step->share);
+		s->steps[depth] = s->steps[i];
+		s->steps[i] = step;
+	}
+}
+
+/* Filters and probes of one pipeline, as they are to be tested: GcStepPlan. */
+List *
+gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
+{
+	List	   *steps = filter_steps(tr, leaf);
+	Search		s = {.best_cost = DBL_MAX};
+	ListCell   *lc;
+
+	foreach(lc, leaf->children)
+	{
+		GcStepPlan *step = palloc0(sizeof(GcStepPlan));
+
+		step->probe = lfirst(lc);
+		step->share = step->probe->share;
+		step->bytes = key_bytes(step->probe) + PROBE_BYTES;
+		steps = lappend(steps, step);
+	}
+	list_sort(steps, compare_steps);
+	if (list_length(steps) < 2 || list_length(steps) > MAX_TRIED)
+		return steps;
+
+	foreach(lc, steps)
+	{
+		GcStepPlan *step = lfirst(lc);
+
+		step->share = Min(Max(step->share, 0), 1);
+		s.steps[s.n++] = step;
+	}
+	search(&s, 0, 0, 1);
+	steps = NIL;
+	for (int i = 0; i < s.n; i++)
+		steps = lappend(steps, s.best[i]);
+	return steps;
+}
