@@ -63,4 +63,11 @@
 #define GC_OLD_SNAPSHOTS_EXPIRE() (old_snapshot_threshold >= 0)
 #endif
 
+/* From 16 on an equivalence class holds wherever it is used. */
+#if PG_VERSION_NUM < 160000
+#define GC_EC_BELOW_OUTER_JOIN(ec)	((ec)->ec_below_outer_join)
+#else
+#define GC_EC_BELOW_OUTER_JOIN(ec)	false
+#endif
+
 #endif							/* GC_COMPAT_H */

@@ -90,7 +90,8 @@ gpuconc_get_devices(PG_FUNCTION_ARGS)
 	static const char *const states[] = {"starting", "ready", "no device", "stopped"};
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	GcDeviceStatus *d = gc_device_status();
-	uint32		state = pg_atomic_read_u32(&d->state);
+	const char *reason;
+	uint32		state = gc_worker_state(&reason);
 	bool		ready = state == GC_WORKER_READY;
 	Datum		values[14];
 	bool		nulls[14] = {0};
@@ -100,7 +101,7 @@ gpuconc_get_devices(PG_FUNCTION_ARGS)
 	values[0] = CStringGetTextDatum(d->kind);
 	values[1] = CStringGetTextDatum(d->info.name);
 	values[2] = CStringGetTextDatum(states[state]);
-	values[3] = CStringGetTextDatum(d->reason);
+	values[3] = CStringGetTextDatum(reason);
 	values[4] = Int32GetDatum((int32) pg_atomic_read_u32(&d->worker_pid));
 	values[5] = Int32GetDatum(d->info.sms);
 	values[6] = Int64GetDatum((int64) d->info.total_bytes);
@@ -113,7 +114,7 @@ gpuconc_get_devices(PG_FUNCTION_ARGS)
 	values[13] = TimestampTzGetDatum(d->started_at);
 	/* What an absent device does not have is unknown, not empty. */
 	for (int i = 0; i < 14; i++)
-		nulls[i] = (!ready && i != 2 && i != 3) || (i == 3 && d->reason[0] == '\0');
+		nulls[i] = (!ready && i != 2 && i != 3) || (i == 3 && reason[0] == '\0');
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	return (Datum) 0;
 }

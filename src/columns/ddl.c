@@ -6,8 +6,9 @@
  * Runs in the backend that drops them.  A drop is noted when it happens and acted
  * on when the transaction has committed; if it, or the subtransaction, aborts,
  * nothing is forgotten.  This is about memory only: no snapshot is ever served
- * from the chunks of a table that is gone.  So what passes by here (a drop in a
- * prepared transaction, or replayed on a standby) is left to replacement.
+ * from the chunks of a table that is gone.  What passes by here (a drop in a
+ * prepared transaction, or replayed on a standby) is found by the next session that
+ * loads something in that database, or looks at the cache (gc_forget_dropped).
  *
  *-------------------------------------------------------------------------
  */
@@ -19,8 +20,10 @@
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "columns.h"
+#include "epoch.h"
 #include "store.h"
 
 typedef struct GcDrop
@@ -128,6 +131,35 @@ at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId pare
 		drops[kept++] = drop;
 	}
 	ndrops = kept;
+}
+
+void
+gc_forget_dropped(void)
+{
+	GcDirectory **dirs;
+	Oid		   *relids;
+	int			n;
+	int			found = 0;
+
+	Assert(IsTransactionState());
+	gc_guard_enter();
+	dirs = gc_store_list(&n);
+	relids = palloc((n + 1) * sizeof(Oid));
+	for (int i = 0; i < n; i++)
+	{
+		if (dirs[i]->key.dbid == MyDatabaseId)
+			relids[found++] = dirs[i]->key.relid;
+	}
+	gc_guard_leave();
+
+	/* Catalogs are read without the guard: they may have to be waited for. */
+	for (int i = 0; i < found; i++)
+	{
+		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relids[i])))
+			gc_store_forget(MyDatabaseId, relids[i]);
+	}
+	pfree(relids);
+	pfree(dirs);
 }
 
 void

@@ -422,6 +422,7 @@ gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 					   RelationGetRelationName(rel), reason);
 
 	INSTR_TIME_SET_CURRENT(start);
+	gc_forget_dropped();
 	code = run_load(&load, err);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);

@@ -320,6 +320,7 @@ gpuconc_cache_columns(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	require_preloaded();
 
+	gc_forget_dropped();
 	gc_guard_enter();
 	dirs = gc_store_list(&ndirs);
 	for (int d = 0; d < ndirs; d++)

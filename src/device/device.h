@@ -36,6 +36,8 @@ typedef struct GcDeviceOptions
 	int			host_threads;	/* device host: threads; 0 = all cores */
 	u64			memory_limit;	/* bytes of device memory to take; 0 = automatic */
 	int			ordinal;		/* device cuda: which GPU */
+	const char *temp_directory; /* device host: where compilers work, if it has room;
+								 * NULL: in the system's */
 } GcDeviceOptions;
 
 /* Filled at open(), constant afterwards.  0 where the device does not tell. */

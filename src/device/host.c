@@ -227,7 +227,7 @@ host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 	pthread_cond_init(&dev->work, NULL);
 	pthread_cond_init(&dev->done, NULL);
 
-	code = gc_host_compiler_find(&dev->compiler, dev->base.info.target,
+	code = gc_host_compiler_find(&dev->compiler, options->temp_directory, dev->base.info.target,
 								 sizeof(dev->base.info.target), err);
 	if (code == GC_OK)
 		code = take_pool(dev, options->memory_limit, err);

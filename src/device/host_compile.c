@@ -534,7 +534,8 @@ try_compiler(HostCompiler *compiler, char *target, size_t size, GcError *err)
 }
 
 GcCode
-gc_host_compiler_find(HostCompiler *compiler, char *target, size_t size, GcError *err)
+gc_host_compiler_find(HostCompiler *compiler, const char *temp_directory, char *target,
+					  size_t size, GcError *err)
 {
 	static const char *const names[] = {"cc", "gcc", "clang"};
 	GcError		why = {GC_NO_COMPILER, "none of cc, gcc and clang is on the server's PATH."};
@@ -545,6 +546,7 @@ gc_host_compiler_find(HostCompiler *compiler, char *target, size_t size, GcError
 		gc_host_compiler_free(compiler);
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for the environment of the C compiler.");
 	}
+	add_tmpdir(compiler, temp_directory);
 	add_tmpdir(compiler, getenv("TMPDIR"));
 	add_tmpdir(compiler, "/tmp");
 	add_tmpdir(compiler, "/dev/shm");

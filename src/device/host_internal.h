@@ -26,7 +26,7 @@ typedef struct HostDevice HostDevice;
 
 /* ---------- host_compile.c ---------- */
 
-#define HOST_TMPDIRS 3
+#define HOST_TMPDIRS 4
 
 typedef struct HostCompiler
 {
@@ -42,8 +42,8 @@ typedef struct HostCompiler
  * Find a compiler whose output this process can load, and fill in `target`.
  * GC_NO_COMPILER when there is none; then nothing is left to be freed.
  */
-extern GcCode gc_host_compiler_find(HostCompiler *compiler, char *target, size_t size,
-									GcError *err);
+extern GcCode gc_host_compiler_find(HostCompiler *compiler, const char *temp_directory,
+									char *target, size_t size, GcError *err);
 extern void gc_host_compiler_free(HostCompiler *compiler);
 
 /* Thread-safe. */

@@ -10,6 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "hooks.h"
 #include "translate.h"
 
 #include "access/transam.h"
@@ -222,24 +223,62 @@ add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
 	return true;
 }
 
+/* What is against an aggregate, whatever its arguments; NULL if nothing is. */
+static const char *
+aggregate_refusal(const Aggref *agg, const char *name)
+{
+	static const char *const known[] = {"count", "sum", "avg", "min", "max"};
+	bool		is_known = false;
+
+	for (int i = 0; i < lengthof(known); i++)
+		is_known |= strcmp(name, known[i]) == 0;
+	if (agg->aggfnoid >= FirstGenbkiObjectId)
+		return psprintf("aggregate %s is not built in", name);
+	if (agg->aggdistinct != NIL)
+		return psprintf("aggregate %s with DISTINCT is not supported", name);
+	if (agg->aggorder != NIL || agg->aggdirectargs != NIL || agg->aggvariadic)
+		return psprintf("aggregate %s with an order is not supported", name);
+	if (!is_known)
+		return psprintf("aggregate %s is not supported", name);
+	if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE || list_length(agg->args) > 1)
+		return psprintf("aggregate %s is not supported in this form", name);
+	return NULL;
+}
+
+static bool
+has_unknown_aggregate(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) &&
+		aggregate_refusal((Aggref *) node, get_func_name(((Aggref *) node)->aggfnoid)))
+		return true;
+	return expression_tree_walker(node, has_unknown_aggregate, context);
+}
+
+bool
+gc_aggregates_refused(PlannerInfo *root)
+{
+	return root->parse->groupingSets != NIL ||
+		has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
+		has_unknown_aggregate(root->parse->havingQual, NULL);
+}
+
 static bool
 add_aggregate(GcTranslation *tr, Aggref *agg)
 {
 	const char *name = get_func_name(agg->aggfnoid);
+	const char *refusal;
 	int			arg;
 
 	if (in_scan_tlist(tr, (Node *) agg))
 		return true;
-	if (agg->aggfnoid >= FirstGenbkiObjectId)
-		gc_refuse(tr, "aggregate %s is not built in", name);
-	else if (agg->aggdistinct != NIL)
-		gc_refuse(tr, "aggregate %s with DISTINCT is not supported", name);
-	else if (agg->aggorder != NIL || agg->aggdirectargs != NIL || agg->aggvariadic)
-		gc_refuse(tr, "aggregate %s with an order is not supported", name);
-	else if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE || list_length(agg->args) > 1)
-		gc_refuse(tr, "aggregate %s is not supported in this form", name);
-	if (tr->reason)
+	refusal = aggregate_refusal(agg, name);
+	if (refusal)
+	{
+		gc_refuse(tr, "%s", refusal);
 		return false;
+	}
 
 	arg = translate_agg_arg(tr, agg);
 	if (tr->reason)

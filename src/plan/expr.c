@@ -102,6 +102,23 @@ single_var(Expr *expr)
 }
 
 static bool
+is_user_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId;
+}
+
+/* A user may replace a function of his: its results are not kept for later. */
+static bool
+calls_user_function(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, is_user_function, NULL))
+		return true;
+	return expression_tree_walker(node, calls_user_function, context);
+}
+
+static bool
 contains_param(Node *node, void *context)
 {
 	if (node == NULL)
@@ -161,7 +178,8 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	lut.space = tr->space[arg];
 	lut.attno = gc_scan_attno(tr, (Node *) var);
 	lut.argtype = var->vartype;
-	lut.cacheable = !contain_mutable_functions((Node *) expr) && !contains_param((Node *) expr, NULL);
+	lut.cacheable = !contain_mutable_functions((Node *) expr) && !contains_param((Node *) expr, NULL) &&
+		!calls_user_function((Node *) expr, NULL);
 	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars((Node *) expr, NULL));
 	text = nodeToString(expr);
 	lut.hash = gc_hash_bytes(text, strlen(text), 0);

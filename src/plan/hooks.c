@@ -244,7 +244,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 
 /*
  * Is this relation the largest piece that could be offloaded?  Not if an aggregate
- * or a larger inner join takes it along.  Smaller pieces are offered only where an
+ * (of those that are offloaded at all) or a larger inner join takes it along.  Smaller pieces are offered only where an
  * outer or semi join stands in the way, so that fallback plans are PostgreSQL's
  * own throughout.
  */
@@ -253,7 +253,9 @@ worth_offering(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (!bms_equal(rel->relids, root->all_baserels))
 		return root->join_info_list != NIL;
-	return !root->parse->hasAggs && root->parse->groupClause == NIL;
+	if (!root->parse->hasAggs && root->parse->groupClause == NIL)
+		return true;
+	return gc_aggregates_refused(root);
 }
 
 static void

@@ -29,6 +29,9 @@ extern void gc_note_offer(void);
 
 extern void gc_keep_only_offer(RelOptInfo *rel);
 
+/* Has the query aggregates, or grouping, that are never offloaded?  (agg.c) */
+extern bool gc_aggregates_refused(PlannerInfo *root);
+
 extern void gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel);
 extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 							  GroupPathExtraData *extra);

@@ -53,11 +53,12 @@ static const CustomPathMethods gc_path_methods = {
 static const char *
 query_refusal(PlannerInfo *root)
 {
-	GcDeviceStatus *device = gc_device_status();
+	const char *reason;
+	GcWorkerState state = gc_worker_state(&reason);
 
-	if (pg_atomic_read_u32(&device->state) == GC_WORKER_NO_DEVICE)
+	if (state == GC_WORKER_NO_DEVICE)
 		return "no device is available";
-	if (pg_atomic_read_u32(&device->state) == GC_WORKER_STOPPED)
+	if (state == GC_WORKER_STOPPED)
 		return "the gpuconc worker is not running";
 	for (PlannerInfo *r = root; r; r = r->parent_root)
 	{

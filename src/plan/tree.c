@@ -31,6 +31,8 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 
+#include "../compat.h"
+
 GcLeaf *
 gc_leaf_of(GcTranslation *tr, Relids relids)
 {
@@ -215,6 +217,45 @@ sort_clauses(GcTranslation *tr, List *clauses, EqSet *eqs, List **equi, List **r
 		}
 		else
 			*residuals = lappend(*residuals, rinfo);
+	}
+}
+
+/*
+ * Columns that are equal to one constant are equal to each other, of which the
+ * planner makes no clause: it filters each of them.
+ */
+static void
+merge_constants(GcTranslation *tr, EqSet *eqs)
+{
+	ListCell   *lc;
+	ListCell   *lm;
+
+	foreach(lc, tr->root->eq_classes)
+	{
+		EquivalenceClass *ec = lfirst_node(EquivalenceClass, lc);
+		EqMember   *first = NULL;
+
+		if (!ec->ec_has_const || ec->ec_broken || ec->ec_has_volatile || GC_EC_BELOW_OUTER_JOIN(ec))
+			continue;
+		foreach(lm, ec->ec_members)
+		{
+			EquivalenceMember *em = lfirst_node(EquivalenceMember, lm);
+			GcLeaf	   *leaf = bms_membership(em->em_relids) == BMS_SINGLETON ? gc_leaf_of(tr, em->em_relids) : NULL;
+			GcKind		kind = gc_type_kind(exprType((Node *) em->em_expr));
+			EqMember   *m;
+
+			if (em->em_is_const || em->em_is_child || leaf == NULL || !IS_SIMPLE_REL(leaf->rel) ||
+				kind == GC_KIND_NONE || GC_KIND_IS_FLOAT(kind))
+				continue;
+			if (first && gc_type_kind(exprType((Node *) first->expr)) != kind &&
+				!(GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(gc_type_kind(exprType((Node *) first->expr)))))
+				continue;
+			m = eq_member(eqs, em->em_expr, leaf);
+			if (first)
+				eq_merge(eqs, first, m);
+			else
+				first = m;
+		}
 	}
 }
 
@@ -735,6 +776,7 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 		return false;
 	}
 	sort_clauses(tr, desc->clauses, &set, &equi, &residuals);
+	merge_constants(tr, &set);
 	foreach(lc, tr->leaves)
 	{
 		/* A row source filters its own rows. */

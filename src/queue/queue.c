@@ -68,6 +68,9 @@ static GcQueue *queue = NULL;
 /* Longest spin before a backend sleeps, microseconds. */
 #define SPIN_US			1000
 
+/* A worker that has not even begun so long after the server's start never will. */
+#define WORKER_START_MS	10000
+
 /* Slots that this process has acquired and not yet released. */
 #define MAX_OWN_SLOTS	8
 static int	own_slots[MAX_OWN_SLOTS];
@@ -127,6 +130,23 @@ gc_queue_shmem_init(void)
 	}
 	init_atomics();
 	queue->stats.reset_at = GetCurrentTimestamp();
+}
+
+/* The postmaster has no way to tell a worker that it was not registered. */
+GcWorkerState
+gc_worker_state(const char **reason)
+{
+	GcDeviceStatus *d = &queue->device;
+	GcWorkerState state = pg_atomic_read_u32(&d->state);
+
+	*reason = d->reason;
+	if (state == GC_WORKER_STARTING && pg_atomic_read_u32(&d->worker_pid) == 0 &&
+		TimestampDifferenceExceeds(PgStartTime, GetCurrentTimestamp(), WORKER_START_MS))
+	{
+		*reason = "The worker has not started; max_worker_processes may be too small.";
+		return GC_WORKER_STOPPED;
+	}
+	return state;
 }
 
 GcDeviceStatus *

@@ -257,6 +257,9 @@ typedef struct GcStats
 } GcStats;
 
 extern GcDeviceStatus *gc_device_status(void);
+
+/* STOPPED also when the worker should have started long ago, *reason then says why. */
+extern GcWorkerState gc_worker_state(const char **reason);
 extern GcStats *gc_stats(void);
 extern void gc_stats_reset(void);
 

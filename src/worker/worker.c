@@ -25,6 +25,7 @@
 #include "portability/instr_time.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
@@ -83,10 +84,23 @@ log_message(const char *message)
 	ereport(LOG, (errmsg("gpuconc: %s", message)));
 }
 
+/* Where PostgreSQL removes whatever was left there at every start, absolute. */
+static const char *
+temp_directory(void)
+{
+	static char path[MAXPGPATH];
+
+	snprintf(path, sizeof(path), "%s/base/%s", DataDir, PG_TEMP_FILES_DIR);
+	(void) MakePGDirectory(path);
+	strlcat(path, "/" PG_TEMP_FILE_PREFIX "_gpuconc", sizeof(path));
+	return MakePGDirectory(path) == 0 || errno == EEXIST ? path : NULL;
+}
+
 static bool
 try_open(const GcDeviceOps *ops, GcError *err)
 {
 	GcDeviceOptions options = {
+		.temp_directory = temp_directory(),
 		.host_threads = gc_host_threads,
 		.memory_limit = (u64) gc_device_memory_limit_mb * 1024 * 1024,
 	};
@@ -331,6 +345,7 @@ gc_worker_main(Datum arg)
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	before_shmem_exit(worker_exit, (Datum) 0);
+	pg_atomic_write_u32(&gc_device_status()->worker_pid, MyProcPid);
 
 	ok = start_device(&err);
 	BackgroundWorkerUnblockSignals();
