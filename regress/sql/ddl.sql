@@ -153,6 +153,8 @@ SET gpuconc.debug_offload = require;
 CREATE TABLE t AS SELECT i AS k FROM generate_series(1, 1000) AS i;
 SELECT count(*), sum(k) FROM t;
 CREATE EXTENSION gpuconc;
+VACUUM t;
+SET client_min_messages = warning;
 SELECT gpuconc_prewarm('t') >= 0 AS prewarmed;
 DROP EXTENSION gpuconc;
 SELECT count(*), max(k) FROM t;
