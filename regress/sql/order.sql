@@ -1,0 +1,70 @@
+-- Rows in order: what the device returns is sorted above it, by every type, both ways,
+-- NULLs at either end, with and without LIMIT.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+
+-- As check_same(), but the order of rows counts.
+CREATE FUNCTION public.check_order(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	s text;
+	got text[];
+	expected text[];
+BEGIN
+	FOREACH s IN ARRAY '{cached,delta,mixed}'::text[] LOOP
+		PERFORM set_config('search_path', s || ', public', true);
+		got := rows_of(query, 'require');
+		expected := rows_of(query, 'forbid');
+		IF got <> expected THEN
+			FOR i IN 1 .. greatest(cardinality(got), cardinality(expected)) LOOP
+				IF got[i] IS DISTINCT FROM expected[i] THEN
+					RETURN format('%s: DIFFERENT: row %s is %s, not %s', s, i, got[i], expected[i]);
+				END IF;
+			END LOOP;
+		END IF;
+	END LOOP;
+	RETURN format('ok, %s rows', cardinality(got));
+END $$;
+
+SELECT c, check_order(format('SELECT id, %1$I FROM types ORDER BY %1$I, id', c)) AS "asc", check_order(format('SELECT %1$I, id FROM types ORDER BY %1$I DESC, id DESC', c)) AS "desc",
+	check_order(format('SELECT id FROM types WHERE nn > 2 ORDER BY %1$I NULLS FIRST, id', c)) AS first, check_order(format('SELECT nn, id FROM types ORDER BY %1$I DESC NULLS LAST, id LIMIT 20', c)) AS "limit"
+FROM unnest('{b,i2,i4,i8,f4,f8,n,nw,n0,d,ts,tz,tx,vc,bc,di,dn,dt,dd,nn,nt}'::text[]) AS c;
+SELECT c, check_order(format('SELECT id, %1$I FROM extremes ORDER BY %1$I, id', c)) AS "asc", check_order(format('SELECT id, %1$I FROM extremes ORDER BY %1$I DESC NULLS LAST, id', c)) AS "desc"
+FROM unnest('{i2,i4,i8,f4,f8,n,d,ts,tz,tx,bc}'::text[]) AS c;
+SELECT c, check_order(format('SELECT %1$I, count(*), sum(id) FROM types GROUP BY %1$I ORDER BY %1$I', c)) AS key, check_order(format('SELECT nn, min(%1$I), max(%1$I) AS m FROM types GROUP BY nn ORDER BY m DESC, nn', c)) AS value
+FROM unnest('{i2,i4,i8,n,nw,n0,d,ts,tz,tx,vc,bc,di,dn,dt,dd,nn,nt}'::text[]) AS c;
+
+-- several keys, expressions, aggregates, columns that are not shown
+SELECT q, check_order(q) FROM unnest(ARRAY[
+	'SELECT b, tx, n, id FROM types ORDER BY b DESC NULLS LAST, tx COLLATE "C" DESC, n, id', 'SELECT id FROM types ORDER BY nn, tx NULLS FIRST, d DESC, i2, i4, id', 'SELECT b, bc, vc, nn, count(*) FROM types GROUP BY 1, 2, 3, 4 ORDER BY 2, 1, 3 DESC, 4',
+	'SELECT id, i4 + i2 FROM types ORDER BY i4 + i2, id', 'SELECT id FROM types ORDER BY abs(i4), id DESC', 'SELECT upper(tx), count(*) FROM types GROUP BY 1 ORDER BY 1', 'SELECT length(vc), nt, count(*) FROM types GROUP BY 1, 2 ORDER BY 1 DESC, 2',
+	'SELECT nn, avg(n) FROM types GROUP BY nn ORDER BY avg(n)', 'SELECT nn, sum(i8) FROM types GROUP BY nn ORDER BY sum(i8) DESC', 'SELECT nn FROM types GROUP BY nn ORDER BY sum(n) - min(n)', 'SELECT nn, count(*) FROM types GROUP BY nn ORDER BY count(*) DESC, nn', 'SELECT tx, count(*) FROM types GROUP BY tx ORDER BY count(*) DESC, tx DESC NULLS LAST',
+	'SELECT nn, sum(n) FROM types GROUP BY nn HAVING sum(n) > 0 ORDER BY 2', 'SELECT shop, sum(price) FROM sales GROUP BY shop ORDER BY sum(price) DESC LIMIT 7', 'SELECT c_city, p_brand, sum(price) FROM sales, customer, product WHERE customer = c_id AND product = p_id GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2',
+	'SELECT id, c_name FROM sales JOIN customer ON customer = c_id WHERE quantity = 9 ORDER BY c_name DESC, id', 'SELECT id, city FROM sales WHERE quantity < 3 ORDER BY city, price, id OFFSET 100 LIMIT 30', 'SELECT DISTINCT city FROM sales ORDER BY city DESC', 'SELECT DISTINCT ON (shop) shop, price, id FROM sales ORDER BY shop, price DESC, id',
+	'SELECT id, row_number() OVER (ORDER BY price, id) FROM sales WHERE shop = 7 ORDER BY 2', 'SELECT shop, sum(sum(price)) OVER (ORDER BY shop) FROM sales GROUP BY shop ORDER BY shop DESC', 'SELECT id FROM sales WHERE quantity = 1 UNION ALL SELECT id FROM types WHERE nn = 1 ORDER BY id', 'SELECT * FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop ORDER BY shop LIMIT 5) q ORDER BY shop DESC',
+	'SELECT NULLIF(nt, ''C''), count(*) FROM types GROUP BY 1 ORDER BY 1 NULLS FIRST', 'SELECT 1, id FROM types ORDER BY 1, id', 'SELECT id FROM types WHERE nn = 3 ORDER BY nn, id', 'SELECT id FROM sales ORDER BY customer % 7, product % 11 DESC, shop, day, id'
+]) AS q;
+-- text in an order of its own
+SELECT check_order('SELECT tx COLLATE "C", count(*) FROM types GROUP BY 1 ORDER BY 1'), check_order('SELECT id, tx FROM types ORDER BY tx COLLATE "C", id');
+SELECT 'en-x-icu' AS icu FROM pg_collation WHERE collname = 'en-x-icu' UNION ALL SELECT 'C' ORDER BY 1 DESC LIMIT 1 \gset
+SELECT check_order(format('SELECT tx COLLATE %1$I, nt, count(*) FROM types GROUP BY 1, 2 ORDER BY 1 DESC, 2', :'icu')), check_order(format('SELECT id, tx FROM types ORDER BY tx COLLATE %1$I, id', :'icu')), check_order(format('SELECT min(tx COLLATE %1$I), max(tx COLLATE %1$I) FROM types', :'icu'));
+-- merge joins and sorted groups above
+SET enable_hashjoin = off;
+SET enable_nestloop = off;
+SET enable_hashagg = off;
+SELECT check_order('SELECT a.id, b.c FROM (SELECT id, shop FROM sales WHERE quantity = 5) a LEFT JOIN (SELECT quantity, count(*) AS c FROM sales GROUP BY quantity) b ON a.shop = b.quantity ORDER BY a.id');
+SELECT check_order('SELECT id FROM sales WHERE quantity < 9 AND customer IN (SELECT c_id FROM customer WHERE c_region = 2) ORDER BY id');
+SELECT check_order('SELECT shop, count(DISTINCT city), string_agg(city, '','' ORDER BY id) FROM (SELECT * FROM sales WHERE quantity = 8 OFFSET 0) q GROUP BY shop ORDER BY shop');
+RESET enable_hashjoin;
+RESET enable_nestloop;
+RESET enable_hashagg;
+-- cursors through the order, both ways
+SET gpuconc.debug_offload = require;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT nn, count(*) FROM types GROUP BY nn ORDER BY nn DESC;
+FETCH 2 FROM c;
+FETCH LAST FROM c;
+FETCH PRIOR FROM c;
+FETCH ABSOLUTE 4 FROM c;
+COMMIT;
+DROP FUNCTION public.check_order;
