@@ -100,6 +100,16 @@ SELECT check_near('SELECT sum(p_weight * s.weight) AS a, avg(p_weight) AS b, max
 SELECT check_near('SELECT sum(b.f8) AS a, avg(b.f4) AS b, count(b.f8) AS c FROM sales a JOIN types b ON a.customer = b.id');
 SELECT check_same('SELECT count(b.f8), min(b.f8), max(b.f4) FROM sales a JOIN types b ON a.customer = b.id');
 
+-- the key is a constant: PostgreSQL sees two filters then, and no condition of the join
+SELECT check_same('SELECT count(*), sum(price) FROM sales JOIN shop ON shop = s_id WHERE s_id = 3');
+SELECT check_same('SELECT s_name, sum(price) FROM sales JOIN shop ON shop = s_id WHERE shop = 3 GROUP BY s_name');
+SELECT check_same('SELECT count(*) FROM sales, shop, region WHERE shop = s_id AND s_region = r_id AND r_id = 2 AND s_id > 5');
+SELECT check_same('SELECT count(*) FROM sales a JOIN sales b ON a.customer = b.customer AND a.shop = b.shop WHERE a.shop = 3');
+SELECT check_same('SELECT count(*) FROM sales s JOIN product ON p_id = s.product WHERE s.product = s.id');
+SELECT check_same('SELECT count(*) FROM types a JOIN types b ON a.id = b.id AND a.i4 = b.i4 AND a.i4 = a.i2');
+SELECT check_same('SELECT count(*) FROM sales NATURAL JOIN city');
+SELECT check_same('SELECT s1.s_name, s2.s_name, count(*) FROM sales a JOIN shop s1 ON a.shop = s1.s_id JOIN sales b ON a.id = b.id + 1 JOIN shop s2 ON b.shop = s2.s_id GROUP BY 1, 2');
+
 -- more tables than PostgreSQL plans exhaustively
 SELECT check_same('SELECT count(*), sum(price) FROM region a, region b, region c, region d, region e, region f, region g, region h, region i, region j, region k, shop, sales
 	WHERE s_id = shop AND s_region = a.r_id AND quantity % 5 = b.r_id AND quantity % 6 = c.r_id AND a.r_id = d.r_id AND b.r_id = e.r_id AND c.r_id = f.r_id AND d.r_id = g.r_id AND e.r_id = h.r_id AND f.r_id = i.r_id AND s_region = j.r_id AND j.r_id = k.r_id');
