@@ -96,11 +96,12 @@ sub note_memory
 {
 	my ($node) = @_;
 
-	return if $node->safe_psql('postgres', 'SELECT pg_is_in_recovery()') eq 't';
 	return
 	  if $node->safe_psql('postgres',
 		q{SELECT count(*) FROM pg_available_extensions WHERE name = 'gpuconc_columns_test'}) eq '0';
-	$node->safe_psql('postgres', 'CREATE EXTENSION IF NOT EXISTS gpuconc_columns_test');
+	# A standby has it from its primary.
+	$node->safe_psql('postgres', 'CREATE EXTENSION IF NOT EXISTS gpuconc_columns_test')
+	  if $node->safe_psql('postgres', 'SELECT pg_is_in_recovery()') eq 'f';
 	$used_before{ $node->name } =
 	  $node->safe_psql('postgres', 'SELECT used FROM gpuconc_columns_test_arena()');
 	return;
