@@ -145,7 +145,7 @@ for my $case ('waiting', 'compiling')
 	kill 'KILL', $worker;
 	end_session($_) foreach (@sessions);
 	$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
-	$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('the server does not come back');
+	$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
 	wait_for_worker($node);
 	is_offloaded($node, $_, "after a crash, $case: $_") foreach (@queries);
 	nothing_held($node, "after a crash, $case");

@@ -152,8 +152,8 @@ my $session = $node->background_psql('postgres');
 $session->query_safe("SET plan_cache_mode = force_generic_plan; PREPARE q AS $queries[1]; PREPARE f AS SELECT k, sum(n::float8) FROM t GROUP BY k ORDER BY k");
 $session->query_safe('EXECUTE f');
 my $expected = $session->query_safe('EXECUTE q');
-foreach my $conf ('gpuconc.enabled = off', 'gpuconc.enabled = on', 'gpuconc.enable_float_aggs = off', 'gpuconc.debug_offload = forbid',
-	'gpuconc.debug_offload = allow', 'gpuconc.offload_cost = 100000', 'gpuconc.offload_cost = 0', 'gpuconc.enable_float_aggs = on')
+foreach my $conf ('gpuconc.enabled = off', 'gpuconc.enabled = on', 'gpuconc.enable_float_aggs = off', 'gpuconc.enable_float_aggs = on',
+	'gpuconc.debug_offload = forbid', 'gpuconc.debug_offload = allow', 'gpuconc.offload_cost = 100000', 'gpuconc.offload_cost = 0')
 {
 	my $before = stat_of($node, 'offloaded');
 	my ($name, $value) = split / = /, $conf;

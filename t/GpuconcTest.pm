@@ -83,11 +83,16 @@ sub wait_for_worker
 	return;
 }
 
+# Wait until a query says "t".  With a message it is a test; else nothing that follows
+# makes sense without it.
 sub wait_until
 {
-	my ($node, $query) = @_;
+	my ($node, $query, $message) = @_;
+	my $done = $node->poll_query_until('postgres', $query);
 
-	$node->poll_query_until('postgres', $query) or BAIL_OUT("does not become true: $query");
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($done, $message) if defined $message;
+	die "does not become true: $query" unless $done || defined $message;
 	return;
 }
 
@@ -251,7 +256,7 @@ sub start_mounted
 	local %ENV = $node->_get_env();
 	with_mounted($directory, $size, 'pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile,
 		'-o', '--cluster-name=' . $node->name, 'start') == 0
-	  or BAIL_OUT('the server does not start');
+	  or die 'the server does not start';
 	$node->_update_pid(1);
 	wait_for_worker($node);
 	return;
@@ -276,8 +281,7 @@ sub nothing_held
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	wait_until($node, q{
 SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'});
-	my $idle = $node->poll_query_until('postgres', q{SELECT running = 0 FROM gpuconc_devices});
-	ok($idle, "$message: no request runs");
+	wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$message: no request runs");
 	$node->safe_psql('postgres',
 		q{SELECT count(gpuconc_evict(oid)) FROM pg_class WHERE relkind IN ('r', 'm')});
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_load_progress'), '0', "$message: no load is left");
