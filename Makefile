@@ -36,8 +36,8 @@ REGRESS = $(sort $(notdir $(basename $(wildcard regress/sql/*.sql))))
 ISOLATION = $(sort $(notdir $(basename $(wildcard regress/specs/*.spec))))
 TAP_TESTS = 1
 endif
-REGRESS_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT)
-ISOLATION_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT)/output_iso
+REGRESS_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT) --encoding=UTF8 --no-locale
+ISOLATION_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT)/output_iso --encoding=UTF8 --no-locale
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
