@@ -136,7 +136,7 @@ CREATE TABLE public.changing AS SELECT shop, quantity FROM sales;
 VACUUM (FREEZE, ANALYZE) public.changing;
 BEGIN;
 DECLARE before CURSOR FOR SELECT count(*), sum(quantity) FROM changing;
-DECLARE part CURSOR FOR SELECT shop, quantity FROM changing WHERE quantity = 5;
+DECLARE part CURSOR FOR SELECT shop, quantity FROM changing WHERE quantity = 5 ORDER BY shop;
 FETCH 1 FROM part;
 DELETE FROM changing WHERE shop = 1;
 INSERT INTO changing VALUES (1, 1000000);

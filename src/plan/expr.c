@@ -548,18 +548,22 @@ translate_boolean_test(GcTranslation *tr, GcLeaf *leaf, BooleanTest *t)
 	return a < 0 ? a : gc_build_expr(tr, ops[t->booltesttype], GC_BOOL, a, -1, -1, -1);
 }
 
-/* Two arms of a choice: one kind, and for text one dictionary. */
+/*
+ * Two arms of a choice must be of one kind, and texts of one dictionary: what another
+ * one has and this one lacks has no code here.
+ */
 static bool
-align_arms(GcTranslation *tr, int *a, int *b)
+check_arms(GcTranslation *tr, int a, int b)
 {
-	GcKind		ka = tr->pexprs[*a].kind;
+	const GcExpr *x = &tr->pexprs[a];
+	const GcExpr *y = &tr->pexprs[b];
 
-	if (ka != tr->pexprs[*b].kind)
-	{
+	if (x->kind != y->kind)
 		gc_refuse(tr, "the arms of an expression differ in type");
-		return false;
-	}
-	return ka != GC_TEXT || gc_align_kinds(tr, a, b);
+	else if (x->kind == GC_TEXT && x->op != GC_OP_NULL && y->op != GC_OP_NULL &&
+			 (tr->space[a] != tr->space[b] || tr->space[a] == GC_SPACE_NONE))
+		gc_refuse(tr, "texts of several columns, or constants, are chosen from");
+	return tr->reason == NULL;
 }
 
 static int
@@ -580,7 +584,7 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 		int			cond = translate_any(tr, leaf, w->expr);
 		int			then = cond < 0 ? cond : translate_any(tr, leaf, w->result);
 
-		if (then < 0 || !align_arms(tr, &then, &e))
+		if (then < 0 || !check_arms(tr, then, e))
 			return GC_NO_EXPR;
 		space = tr->space[then] != GC_SPACE_NONE ? tr->space[then] : tr->space[e];
 		e = gc_build_expr(tr, GC_OP_IF, kind, cond, then, e, -1);
@@ -606,10 +610,10 @@ translate_choice(GcTranslation *tr, GcLeaf *leaf, List *args, GcOp op)
 			return a;
 		if (e >= 0)
 		{
-			if (!align_arms(tr, &e, &a))
-				return GC_NO_EXPR;
 			if (tr->pexprs[a].kind == GC_TEXT && op != GC_OP_COALESCE)
 				return gc_refuse(tr, "GREATEST and LEAST of text are not supported");
+			if (!check_arms(tr, e, a))
+				return GC_NO_EXPR;
 			space = tr->space[e] != GC_SPACE_NONE ? tr->space[e] : tr->space[a];
 			e = gc_build_expr(tr, op, tr->pexprs[a].kind, e, a, -1, -1);
 			if (e >= 0)
