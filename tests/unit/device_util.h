@@ -108,7 +108,7 @@ read_word(GcStream *stream, GcAddr addr)
 static void
 open_device(void)
 {
-	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0};
+	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
 	GcError		err = {GC_OK, ""};
 
 	if (ops->open(&dev, &options, &err) != GC_OK)

@@ -28,7 +28,7 @@ static FakeCuda *fake;
 static const GcDeviceOps *ops = &gc_cuda_ops;
 static GcImage image;
 
-static const GcDeviceOptions options = {0, 64 * MEGABYTE, 0};
+static const GcDeviceOptions options = {0, 64 * MEGABYTE, 0, NULL};
 
 static void
 reset(void)
@@ -141,7 +141,7 @@ test_calls(void)
 static void
 test_pool(u64 limit, u64 free_bytes, u64 wanted, const char *what)
 {
-	GcDeviceOptions pool_options = {0, limit, 0};
+	GcDeviceOptions pool_options = {0, limit, 0, NULL};
 	GcDevice   *dev;
 	GcError		err = {GC_OK, ""};
 	GcCode		code;
