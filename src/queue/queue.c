@@ -433,17 +433,6 @@ gc_queue_worker_memory(Size size)
 	return queue->worker_memory;
 }
 
-bool
-gc_queue_empty(void)
-{
-	bool		empty;
-
-	SpinLockAcquire(&queue->lock);
-	empty = queue->head == queue->tail;
-	SpinLockRelease(&queue->lock);
-	return empty;
-}
-
 int
 gc_queue_take(int *slots, int max)
 {

@@ -114,7 +114,6 @@ typedef struct GcRequest
 								 * this request's alone */
 	char	   *device_part;
 	u64			device_bytes;
-	double		estimated_ms;	/* the planner's, for the log */
 } GcRequest;
 
 /* What the worker sends back: data behind the header. */
@@ -151,7 +150,6 @@ typedef struct GcRunInfo
 	u32			shared_bytes;	/* per block */
 	u32			registers;		/* per thread */
 	u32			co_running;		/* other requests on the device at its launch */
-	u32			retries;
 } GcRunInfo;
 
 /*-------------------------------------------------------------------------
@@ -196,7 +194,6 @@ extern void *gc_queue_worker_memory(Size size);
 
 /* Take up to max queued requests, oldest first; abandoned ones are freed. */
 extern int	gc_queue_take(int *slots, int max);
-extern bool gc_queue_empty(void);
 
 extern GcRequest *gc_slot_request(int slot);
 extern GcRunInfo *gc_slot_run_info(int slot);

@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "worker.h"
+#include "run.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -22,58 +22,11 @@
 
 #include "../columns/arena.h"
 
-/* Of a hashed group table, so many groups are fetched before their count is known. */
-#define EARLY_GROUPS	1024
-
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384
 
-typedef enum RunState
-{
-	RUN_COMPILING,
-	RUN_WAITING,
-	RUN_RUNNING,
-	RUN_FETCHING,
-	RUN_FINISHED
-} RunState;
-
-struct GcRun
-{
-	int			slot;
-	GcRequest  *request;
-	GcProgram  *p;
-	GcPPipeline *main;
-	RunState	state;
-	GcError		err;
-	TimestampTz taken;
-	TimestampTz ready;
-	GcPipelineKernel **kernels;
-	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
-	GcTable   **tables;			/* per column */
-	GcBuildTable **builds;		/* per build */
-	GcStream   *stream;
-	GcMark	   *began;
-	GcMark	   *copied;
-	GcMark	   *computed;
-	GcMark	   *done;
-	GcAddr		device_part;
-	GcAddr		relocated;		/* base that the device part's addresses contain */
-	bool		device_part_owned;
-	GcAddr		sink;			/* flags, then the main sink's memory */
-	GcAddr		groups;
-	GcAddr		group_slots;
-	GcAddr		group_keys;
-	GcAddr		rows;
-	bool		gather;			/* existing groups of a dense table are gathered */
-	GcAddr		gathered;		/* their words; their numbers go to group_keys */
-	u64			sink_zero;		/* bytes from sink on to be zeroed */
-	u32		   *flags;			/* of the main kernel, on the host */
-	GcResult   *result;
-	GcRun	   *leader;			/* whose result this one waits for */
-	List	   *followers;		/* GcRun: they get copies of the result */
-	u64			early;			/* groups fetched with the first copy */
-	MemoryContext cxt;
-};
+/* Of a hashed group table, so many groups are fetched before their count is known. */
+#define EARLY_GROUPS	1024
 
 /* Do two requests ask for the very same thing? */
 static bool
@@ -213,306 +166,6 @@ kernels_ready(GcRun *run)
 }
 
 /*-------------------------------------------------------------------------
- * Memory
- *-------------------------------------------------------------------------
- */
-
-static u64
-align_up(u64 n)
-{
-	return (n + 255) & ~(u64) 255;
-}
-
-/* Does the result come as groups with keys (or numbers), in no order? */
-static bool
-keyed_groups(const GcRun *run)
-{
-	return run->gather || (run->main->sink == GC_SINK_AGGREGATE &&
-						   run->main->group_mode == GC_GROUP_HASH);
-}
-
-/* 64-bit words of such a key. */
-static int
-key_words(const GcRun *run)
-{
-	return run->gather ? 1 : run->request->group_key_words;
-}
-
-/* Flags and sink of the main kernel, in one piece. */
-static GcCode
-allocate_sink(GcRun *run)
-{
-	const GcRequest *r = run->request;
-	u64			flags = align_up(GC_NFLAGS * sizeof(u32));
-	u64			groups = 0,
-				slots = 0,
-				keys = 0,
-				rows = 0;
-
-	if (run->main->sink == GC_SINK_ROWS)
-		rows = (u64) (run->main->nouts + 1) * r->rows_cap * 8;
-	else
-		groups = align_up(r->ngroups * run->p->group_words * 8);
-	if (keyed_groups(run))
-	{
-		slots = align_up(r->group_slots * 8);
-		keys = align_up(r->ngroups * key_words(run) * 8);
-	}
-	run->sink = gc_device_alloc(flags + groups + slots + keys + rows + (run->gather ? groups : 0));
-	if (run->sink == 0)
-		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
-					   (unsigned long long) (groups + slots + keys + rows) / 1024);
-	run->groups = run->sink + flags;
-	run->group_slots = run->groups + groups;
-	run->group_keys = run->group_slots + slots;
-	run->rows = run->group_keys + keys;
-	run->gathered = run->rows + rows;
-	run->sink_zero = flags + groups + slots;
-	return GC_OK;
-}
-
-/*
- * Inner addresses of the device part are offsets at first: make them addresses.
- * A request that is tried again may lie elsewhere.
- */
-static void
-relocate(GcRun *run)
-{
-	const GcRequest *r = run->request;
-	u64			base = run->device_part - run->relocated;
-
-	run->relocated = run->device_part;
-	for (int i = 0; i < run->p->ninputs; i++)
-	{
-		const GcInputValue *in = &r->inputs[i];
-		GcSource   *sources = (GcSource *) (r->device_part + in->sources_off);
-
-		for (u32 s = 0; s < in->nsources; s++)
-		{
-			if (sources[s].valid)
-				sources[s].valid += base;
-		}
-	}
-	for (int c = 0; c < run->p->ncolumns; c++)
-	{
-		GcCol	   *col;
-
-		if (r->columns[c].private_off == 0)
-			continue;
-		col = (GcCol *) (r->device_part + r->columns[c].private_off);
-		col->data += base;
-		if (col->nulls)
-			col->nulls += base;
-	}
-}
-
-static GcCode
-upload_request(GcRun *run)
-{
-	GcRequest  *r = run->request;
-
-	if (gc_worker.dev->info.host_memory)
-	{
-		run->device_part = (GcAddr) r->device_part;
-		relocate(run);
-		return GC_OK;
-	}
-	run->device_part = gc_device_alloc(r->device_bytes);
-	if (run->device_part == 0)
-		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a request of %llu kB.",
-					   (unsigned long long) r->device_bytes / 1024);
-	run->device_part_owned = true;
-	relocate(run);
-	gc_slot_run_info(run->slot)->copied_bytes += r->device_bytes;
-	return gc_copy_in(run->stream, run->device_part, r->device_part, r->device_bytes, &run->err);
-}
-
-/* Does the pipeline's kernel read this column at all? */
-static bool
-column_is_read(const GcRun *run, int pipeline, int column)
-{
-	const GcPipelineKernel *k = run->kernels[pipeline];
-
-	for (int i = 0; i < k->nwords; i++)
-	{
-		if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
-			return true;
-	}
-	return false;
-}
-
-/* Bring in the columns that a pipeline reads. */
-static GcCode
-upload_columns(GcRun *run, int pipeline)
-{
-	const GcRequest *r = run->request;
-	int			input = gc_pipelines(run->p)[pipeline].input;
-	const GcInputValue *in = &r->inputs[input];
-	const GcPInput *pin = &gc_inputs(run->p)[input];
-	const GcSource *sources = (const GcSource *) (r->device_part + in->sources_off);
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-
-	for (int c = pin->first_column; in->dir && c < pin->first_column + pin->ncolumns; c++)
-	{
-		u64			copied = 0;
-
-		if (!column_is_read(run, pipeline, c))
-			continue;
-		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, in->nsources,
-									  run->stream, &copied, &run->err);
-		if (run->tables[c] == NULL)
-			return run->err.code;
-		gc_table_uploaded(run->tables[c], run->stream);
-		info->copied_bytes += copied;
-		if (pipeline == run->p->npipelines - 1)
-			info->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
-	}
-	return GC_OK;
-}
-
-/*-------------------------------------------------------------------------
- * Launching
- *-------------------------------------------------------------------------
- */
-
-static u64
-shared_bytes(GcRun *run, int pipeline)
-{
-	u64			ranges[GC_MAX_BUILDS] = {0};
-
-	for (int b = 0; b < run->p->nbuilds; b++)
-		ranges[b] = run->request->builds[b].range;
-	return gc_shared_bytes(run->p, &run->kernels[pipeline]->variant, ranges, run->request->ngroups);
-}
-
-static GcCode
-launch(GcRun *run, int pipeline, GcAddr flags, int running)
-{
-	GcPipelineKernel *k = run->kernels[pipeline];
-	const GcRequest *r = run->request;
-	const GcInputValue *in = &r->inputs[gc_pipelines(run->p)[pipeline].input];
-	GcArgSource src = {.request = r,.tables = run->tables,.builds = run->builds,
-		.device_part = run->device_part,.groups = run->groups,
-	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows};
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcArgs		args;
-	GcDemand	demand;
-	GcShape		shape;
-	GcLaunch	l;
-	int			threads = Min(k->variant.threads, k->info.max_threads);
-
-	gc_fill_args(&src, k, &args);
-	args.scan.sources = run->device_part + in->sources_off;
-	args.scan.flags = flags;
-	args.scan.nsources = in->nsources;
-	args.scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	args.scan.ntiles = in->nsources * args.scan.tiles_per_source;
-	args.scan.first_tile = 0;
-
-	demand = (GcDemand) {.registers = k->info.registers,.max_threads = k->info.max_threads,
-		.shared_bytes = shared_bytes(run, pipeline),
-	.tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS,.rows = in->rows};
-	if (k->occupancy < 0 || k->occupancy_shared != demand.shared_bytes)
-	{
-		k->occupancy = gc_worker.ops->occupancy(k->kernel, threads, demand.shared_bytes);
-		k->occupancy_shared = demand.shared_bytes;
-	}
-	shape = gc_sched_shape(&gc_worker.profile, &demand, threads, k->occupancy, running);
-	l = (GcLaunch) {.blocks = shape.blocks,.threads = shape.threads,.shared_bytes = demand.shared_bytes};
-	info->kernels++;
-	info->blocks = l.blocks;
-	info->threads = l.threads;
-	info->shared_bytes = l.shared_bytes;
-	info->registers = k->info.registers;
-	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
-}
-
-/* Queue the gathering of the existing groups behind the main kernel. */
-static GcCode
-launch_compactor(GcRun *run)
-{
-	bool		failed;
-	const GcPipelineKernel *k = gc_compactor(&run->err, &failed);
-	GcArgs		args = {.scan.flags = run->sink};
-	GcLaunch	l = {.blocks = (run->request->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
-
-	args.w[0] = run->groups;
-	args.w[1] = run->request->ngroups;
-	args.w[2] = run->p->group_words;
-	args.w[3] = run->gathered;
-	args.w[4] = run->group_keys;
-	gc_slot_run_info(run->slot)->kernels++;
-	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
-}
-
-static GcCode do_builds(GcRun *run, int pipeline, int running);
-
-/* Queue the kernel that fills an empty table. */
-static GcCode
-fill_build(GcRun *run, int b, GcBuildTable *t, int running)
-{
-	int			pipeline = gc_builds(run->p)[b].pipeline;
-	GcCode		code;
-
-	if ((code = upload_columns(run, pipeline)) != GC_OK ||
-		(code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
-		(code = launch(run, pipeline, t->flags, running)) != GC_OK ||
-		(code = gc_copy_out(run->stream, t->host_flags, t->flags,
-										GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
-		return code;
-	t->built = gc_worker.ops->mark(run->stream, &run->err);
-	return t->built ? GC_OK : run->err.code;
-}
-
-/*
- * Have build b: take over a table that another request fills or has filled, or
- * fill one, for which the builds below it are needed too.
- */
-static GcCode
-do_build(GcRun *run, int b, int running)
-{
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcBuildTable *t = gc_build_find_shared(run->request->builds[b].share);
-	GcCode		code;
-
-	if (t)
-	{
-		run->builds[b] = t;
-		info->builds_shared++;
-		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->stream, t->built, &run->err);
-	}
-	code = do_builds(run, gc_builds(run->p)[b].pipeline, running);
-	if (code != GC_OK)
-		return code;
-	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
-	if (t == NULL)
-		return run->err.code;
-	info->builds_run++;
-	/* Nobody else may find it before its kernel is queued. */
-	t->bad = true;
-	code = fill_build(run, b, t, running);
-	t->bad = code != GC_OK;
-	return code;
-}
-
-/* Builds that a pipeline probes. */
-static GcCode
-do_builds(GcRun *run, int pipeline, int running)
-{
-	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
-	GcCode		code = GC_OK;
-
-	for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
-	{
-		const GcPStep *step = &gc_steps(run->p)[pl->first_step + s];
-
-		if (step->type == GC_STEP_PROBE)
-			code = do_build(run, step->build, running);
-	}
-	return code;
-}
-
-/*-------------------------------------------------------------------------
  * Results
  *-------------------------------------------------------------------------
  */
@@ -530,8 +183,8 @@ make_result(GcRun *run, u64 n, u64 stride)
 		word_bytes = (u64) (run->main->nouts + 1) * stride * 8;
 	else
 		word_bytes = n * run->p->group_words * 8;
-	if (keyed_groups(run))
-		key_bytes = n * key_words(run) * 8;
+	if (gc_run_keyed(run))
+		key_bytes = n * gc_run_key_words(run) * 8;
 	size = MAXALIGN(sizeof(GcResult)) + GC_NFLAGS * sizeof(u32) + word_bytes + key_bytes;
 	result = gc_arena_alloc(size);
 	if (result == NULL)
@@ -566,7 +219,7 @@ group_words_at(const GcRun *run)
 static GcCode
 fetch_first(GcRun *run)
 {
-	bool		keyed = keyed_groups(run);
+	bool		keyed = gc_run_keyed(run);
 	u64			n = run->main->sink == GC_SINK_ROWS ? 0
 		: keyed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
 	GcCode		code;
@@ -582,7 +235,7 @@ fetch_first(GcRun *run)
 						   n * run->p->group_words * 8, &run->err);
 	if (code == GC_OK && keyed)
 		code = gc_copy_out(run->stream, run->result->keys, run->group_keys,
-						   n * key_words(run) * 8, &run->err);
+						   n * gc_run_key_words(run) * 8, &run->err);
 	return code;
 }
 
@@ -606,7 +259,7 @@ fetch_rest(GcRun *run, u64 n)
 	}
 	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->p->group_words * 8, &run->err);
 	if (code == GC_OK)
-		code = gc_copy_out(run->stream, result->keys, run->group_keys, n * key_words(run) * 8, &run->err);
+		code = gc_copy_out(run->stream, result->keys, run->group_keys, n * gc_run_key_words(run) * 8, &run->err);
 	return code;
 }
 
@@ -662,14 +315,14 @@ enqueue(GcRun *run, int running)
 	if (run->stream == NULL)
 		return run->err.code;
 	run->began = ops->mark(run->stream, &run->err);
-	if ((code = upload_request(run)) != GC_OK || (code = allocate_sink(run)) != GC_OK ||
-		(code = upload_columns(run, main)) != GC_OK)
+	if ((code = gc_run_upload(run)) != GC_OK || (code = gc_run_allocate(run)) != GC_OK ||
+		(code = gc_run_upload_columns(run, main)) != GC_OK)
 		return code;
 	run->copied = ops->mark(run->stream, &run->err);
-	if ((code = do_builds(run, main, running)) != GC_OK ||
+	if ((code = gc_run_builds(run, main, running)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK ||
-		(code = launch(run, main, run->sink, running)) != GC_OK ||
-		(run->gather && (code = launch_compactor(run)) != GC_OK))
+		(code = gc_run_launch(run, main, run->sink, running)) != GC_OK ||
+		(run->gather && (code = gc_run_launch_compactor(run)) != GC_OK))
 		return code;
 	run->computed = ops->mark(run->stream, &run->err);
 	if ((code = fetch_first(run)) != GC_OK)
@@ -772,7 +425,7 @@ advance_running(GcRun *run)
 		note_times(run);
 		code = check_all_flags(run);
 		n = run->main->sink == GC_SINK_ROWS ? run->flags[GC_FLAG_ROWS] : run->flags[GC_FLAG_GROUPS];
-		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || (keyed_groups(run) && n > run->early)))
+		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || (gc_run_keyed(run) && n > run->early)))
 		{
 			code = fetch_rest(run, n);
 			if (code == GC_OK)
@@ -787,7 +440,7 @@ advance_running(GcRun *run)
 			else
 				(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 		}
-		else if (code == GC_OK && keyed_groups(run))
+		else if (code == GC_OK && gc_run_keyed(run))
 			run->result->count = n;
 	}
 	run->err.code = code;

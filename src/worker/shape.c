@@ -84,8 +84,9 @@ gc_shapes_trim(void)
 		gc_shapes_init();
 }
 
+/* NULL: not a program that could be executed.  Each is checked once. */
 static ShapeKernels *
-find_shape(const GcRequest *request)
+find_shape(const GcRequest *request, GcError *err)
 {
 	const GcProgram *p = request->program;
 	ShapeKernels *s;
@@ -94,6 +95,12 @@ find_shape(const GcRequest *request)
 	s = hash_search(shapes, &request->program_hash, HASH_ENTER, &found);
 	if (found && s->program->size == p->size && memcmp(s->program, p, p->size) == 0)
 		return s;
+	if (gc_program_check(p, p->size, err) != GC_OK)
+	{
+		if (!found)
+			hash_search(shapes, &request->program_hash, HASH_REMOVE, NULL);
+		return NULL;
+	}
 	s->program = MemoryContextAlloc(shapes_cxt, p->size);
 	memcpy(s->program, p, p->size);
 	s->pipelines = MemoryContextAllocZero(shapes_cxt, p->npipelines * sizeof(GcPipelineKernel *));
@@ -154,8 +161,10 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	GcPipelineKernel *k;
 	GcKernelSource source;
 
-	s = find_shape(request);
 	*fresh = false;
+	s = find_shape(request, err);
+	if (s == NULL)
+		return NULL;
 	for (k = s->pipelines[pipeline]; k; k = k->next)
 	{
 		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
