@@ -1,0 +1,566 @@
+"""queries.py: random expressions and queries of the fuzzer over its tables."""
+import collections
+
+from tables import SQL_TYPES, WORDS, Column
+
+
+# ----------------------------------------------------------------------------
+# Expressions
+# ----------------------------------------------------------------------------
+
+INTS = ("int2", "int4", "int8")
+FLOATS = ("float4", "float8")
+
+
+class Expressions:
+    """Random expressions over the columns in scope."""
+
+    def __init__(self, rng, scope):
+        self.rng = rng
+        self.scope = scope       # list of (alias, Column)
+        self.params = None       # list to which parameters are appended, or None
+
+    def columns(self, types, want=lambda c: True):
+        return [(a, c) for a, c in self.scope if c.type in types and want(c)]
+
+    def column(self, types, want=lambda c: True):
+        found = self.columns(types, want)
+        if not found:
+            return None
+        alias, column = self.rng.choice(found)
+        return "%s.%s" % (alias, column.name)
+
+    def constant(self, text, type_):
+        """A constant, at times as a parameter of the prepared statement."""
+        if self.params is not None and self.rng.random() < 0.3:
+            value = "NULL" if self.rng.random() < 0.08 else text
+            self.params.append((value, type_))
+            return "$%d" % len(self.params)
+        return text
+
+    def any(self, depth):
+        type_ = self.rng.choice(["int", "int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bool", "bpchar"])
+        return self.of(type_, depth), type_
+
+    def of(self, type_, depth):
+        return getattr(self, "gen_" + type_)(depth)
+
+    def choice_of(self, type_, depth):
+        """Forms that every type has."""
+        rng = self.rng
+        a, b = self.of(type_, depth - 1), self.of(type_, depth - 1)
+        form = rng.randint(0, 4)
+        if form == 0:
+            return "CASE WHEN %s THEN %s ELSE %s END" % (self.gen_bool(depth - 1), a, b)
+        if form == 1:
+            return "CASE WHEN %s THEN %s WHEN %s THEN %s END" % (
+                self.gen_bool(depth - 1), a, self.gen_bool(depth - 2), b)
+        if form == 2:
+            return "COALESCE(%s, %s)" % (a, b)
+        if form == 3:
+            return "NULLIF(%s, %s)" % (a, b)
+        if rng.random() < 0.5:
+            return "%s(%s, %s)" % (rng.choice(["GREATEST", "LEAST"]), a, b)
+        return "CASE %s WHEN %s THEN %s ELSE %s END" % (a, b, b, a)
+
+    def gen_int(self, depth):
+        rng = self.rng
+        roll = rng.random()
+        if depth <= 0 or roll < 0.35:
+            # mostly columns that can be calculated with
+            found = self.column(INTS, lambda c: c.small or rng.random() < 0.25)
+            if found and rng.random() < 0.85:
+                return found
+            value = rng.choice([0, 1, 2, 3, 7, 10, -1, 100, rng.randint(-1000, 1000)])
+            if rng.random() < 0.03:
+                value = rng.choice([32767, -32768, 2147483647, -2147483648, 9223372036854775807])
+            type_ = "int8" if abs(value) > 2**31 - 1 else rng.choice(["int4", "int4", "int4", "int8"])
+            return self.constant("%d" % value if value >= 0 else "(%d)" % value, type_)
+        if roll < 0.65:
+            op = rng.choice(["+", "+", "-", "-", "*", "*", "/", "%"])
+            right = self.gen_int(depth - 1)
+            if op in "/%" and rng.random() < 0.8:
+                right = rng.choice(["NULLIF(%s, 0)" % right, "%d" % rng.randint(1, 20), "(-1)",
+                                    "(%s * 2 + 1)" % right])
+            return "(%s %s %s)" % (self.gen_int(depth - 1), op, right)
+        if roll < 0.72:
+            return rng.choice(["(- %s)", "abs(%s)", "(+ %s)", "(@ %s)"]) % self.gen_int(depth - 1)
+        if roll < 0.86:
+            return self.choice_of("int", depth)
+        if roll < 0.90:
+            return "%s::%s" % (self.gen_int(depth - 1), rng.choice(["int4", "int8", "int8", "int2"]))
+        form = rng.randint(0, 6)
+        if form == 0:
+            return "(%s - %s)" % (self.gen_date(0), self.gen_date(0))
+        if form == 1:
+            return "extract(%s FROM %s)::int4" % (rng.choice(["year", "month", "day", "dow", "quarter", "doy", "week"]),
+                                                   self.gen_date(0))
+        if form == 2:
+            return "length(%s)" % self.gen_text(0)
+        if form == 3:
+            return "(%s)::int4" % self.gen_bool(depth - 1)
+        if form == 4:
+            return "(%s)::%s" % (self.gen_numeric(depth - 1), rng.choice(INTS))
+        if form == 5:
+            return "(%s)::%s" % (self.gen_float(depth - 1), rng.choice(INTS))
+        return "(%s::int8 * %s)" % (self.gen_int(depth - 1), self.gen_int(depth - 1))
+
+    def gen_numeric(self, depth):
+        rng = self.rng
+        roll = rng.random()
+        if depth <= 0 or roll < 0.4:
+            found = self.column(("numeric",), lambda c: c.small or rng.random() < 0.4)
+            if found and rng.random() < 0.85:
+                return found
+            return self.constant(rng.choice(["0.0", "1.0", "0.5", "1", "2.50", "-0.001", "100", "19.99", "1e3", "0"])
+                                 + "::numeric", "numeric")
+        if roll < 0.7:
+            return "(%s %s %s)" % (self.gen_numeric(depth - 1), rng.choice(["+", "-", "*", "*"]),
+                                    self.gen_numeric(depth - 1))
+        if roll < 0.75:
+            return rng.choice(["(- %s)", "abs(%s)"]) % self.gen_numeric(depth - 1)
+        if roll < 0.87:
+            return self.choice_of("numeric", depth)
+        if roll < 0.95:
+            return "%s::numeric" % self.gen_int(depth - 1)
+        if roll < 0.98:
+            return "%s::numeric(%d,%d)" % ((self.gen_numeric(depth - 1),) + rng.choice([(20, 2), (10, 0), (30, 8), (6, 1)]))
+        return rng.choice(["round(%s, 1)", "(%s / 3)", "(%s %% 7)", "trunc(%s)"]) % self.gen_numeric(depth - 1)
+
+    def gen_float(self, depth):
+        rng = self.rng
+        roll = rng.random()
+        if depth <= 0 or roll < 0.45:
+            found = self.column(FLOATS, lambda c: c.small or rng.random() < 0.4)
+            if found and rng.random() < 0.85:
+                return found
+            return self.constant(rng.choice(["0.5", "-1.25", "100", "0", "'NaN'", "'-0'", "'Infinity'"]) + "::float8", "float8")
+        if roll < 0.7:
+            return "(%s %s %s)" % (self.gen_float(depth - 1), rng.choice(["+", "-", "*", "/"]), self.gen_float(depth - 1))
+        if roll < 0.75:
+            return rng.choice(["(- %s)", "abs(%s)"]) % self.gen_float(depth - 1)
+        if roll < 0.88:
+            return self.choice_of("float", depth)
+        if roll < 0.94:
+            return "%s::%s" % (self.gen_int(depth - 1), rng.choice(FLOATS))
+        if roll < 0.97:
+            return "%s::%s" % (self.gen_numeric(depth - 1), rng.choice(FLOATS))
+        return "%s::%s" % (self.gen_float(depth - 1), rng.choice(FLOATS))
+
+    def gen_date(self, depth):
+        rng = self.rng
+        roll = rng.random()
+        if depth <= 0 or roll < 0.5:
+            found = self.column(("date",))
+            if found and rng.random() < 0.85:
+                return found
+            return self.constant("date '%s'" % rng.choice(["1995-01-01", "1998-07-31", "2000-02-29", "infinity"]), "date")
+        if roll < 0.7:
+            return "(%s %s %s)" % (self.gen_date(depth - 1), rng.choice("+-"),
+                                    rng.choice(["1", "30", "-400", self.gen_int(0)]))
+        if roll < 0.85:
+            return self.choice_of("date", depth)
+        if roll < 0.93:
+            return "(%s + interval '%s')::date" % (self.gen_date(0), rng.choice(["1 month", "90 days", "-1 year", "1 day 3 hours"]))
+        return "%s::date" % self.gen_timestamp(depth - 1)
+
+    def gen_timestamp(self, depth):
+        rng = self.rng
+        roll = rng.random()
+        if depth <= 0 or roll < 0.55:
+            found = self.column(("timestamp",))
+            if found and rng.random() < 0.85:
+                return found
+            return self.constant("timestamp '%s'" % rng.choice(["1998-01-01", "1998-06-15 12:00:00", "-infinity"]), "timestamp")
+        if roll < 0.7:
+            return "%s::timestamp" % self.gen_date(depth - 1)
+        if roll < 0.85:
+            return self.choice_of("timestamp", depth)
+        if roll < 0.95:
+            return "(%s + interval '%s')" % (self.gen_date(0), rng.choice(["1 month", "3 hours"]))
+        return "date_trunc('%s', %s)" % (rng.choice(["month", "year", "hour"]), self.gen_timestamp(depth - 1))
+
+    def gen_timestamptz(self, depth):
+        found = self.column(("timestamptz",))
+        if depth > 1 and self.rng.random() < 0.2:
+            return self.choice_of("timestamptz", depth)
+        if found and self.rng.random() < 0.8:
+            return found
+        return self.constant("timestamptz '%s'" % self.rng.choice(["1998-03-01 00:00:00+00", "infinity"]), "timestamptz")
+
+    def quoted(self):
+        word = self.rng.choice(WORDS + ["same", "v1", "v17", "v2999"])
+        return "'%s'" % word.replace("'", "''")
+
+    def gen_text(self, depth):
+        rng = self.rng
+        roll = rng.random()
+        found = self.column(("text",))
+        if depth <= 0 or roll < 0.6:
+            if found and rng.random() < 0.9:
+                return found
+            return self.constant(self.quoted() + "::text", "text")
+        if roll < 0.75 and found:
+            return rng.choice(["upper(%s)", "lower(%s)", "substring(%s FROM 1 FOR 2)", "substr(%s, 2)", "(%s || 'x')",
+                               "left(%s, 1)", "right(%s, 2)", "reverse(%s)", "ltrim(%s)", "replace(%s, 'a', 'b')"]) % found
+        if roll < 0.9:
+            return self.choice_of("text", depth)
+        if roll < 0.94:
+            return "%s::text" % self.gen_int(0)
+        if roll < 0.97:
+            return "to_char(%s, '%s')" % (self.gen_date(0), rng.choice(["YYYY-MM", "Dy"]))
+        return "(%s || %s)" % (self.gen_text(0), self.gen_text(0))
+
+    def gen_bpchar(self, depth):
+        found = self.column(("bpchar",))
+        if found and self.rng.random() < 0.9:
+            return found
+        return self.constant(self.rng.choice(["'a'", "'a  '", "''", "'zz'", "'é'"]) + "::char(5)", "bpchar")
+
+    def gen_bool(self, depth):
+        rng = self.rng
+        roll = rng.random()
+        if roll < 0.05 and self.column(("bool",)):
+            return self.column(("bool",))
+        if depth > 0 and roll < 0.25:
+            return "(%s %s %s)" % (self.gen_bool(depth - 1), rng.choice(["AND", "OR"]), self.gen_bool(depth - 1))
+        if depth > 0 and roll < 0.31:
+            return "(NOT %s)" % self.gen_bool(depth - 1)
+        if depth > 0 and roll < 0.35:
+            return "((%s) IS %s)" % (self.gen_bool(depth - 1), rng.choice(
+                ["TRUE", "NOT TRUE", "FALSE", "NOT FALSE", "UNKNOWN", "NOT UNKNOWN"]))
+        if roll < 0.36 and depth < 2:
+            return rng.choice(["true", "false", "NULL::bool"])
+        if depth > 1 and roll < 0.41:
+            return self.choice_of("bool", depth) if rng.random() < 0.6 else "(%s = %s)" % (
+                self.gen_bool(depth - 2), self.gen_bool(depth - 2))
+        if roll < 0.55 and self.column(("text",)):
+            text = self.column(("text",))
+            return rng.choice([
+                "%s LIKE '%%a%%'", "%s NOT LIKE 'v1%%'", "%s ILIKE 'A%%'", "%s ~ '^v[0-9]*5$'", "%s !~ 'a'", "%s LIKE 'x\\_%%'",
+                "%s < 'm'", "%s >= 'b'", "length(%s) > 2", "%s <> ''", "%s LIKE ''", "%s ~* 'ä'",
+                "%s BETWEEN 'a' AND 'v2'", "starts_with(%s, 'v')"]) % text
+        type_ = rng.choice(["int", "int", "int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar"])
+        a = self.of(type_, depth - 1)
+        if "." not in a:
+            # mostly not of constants alone
+            a = self.column((type_,) if type_ not in ("int", "float") else INTS if type_ == "int" else FLOATS) or a
+        form = rng.random()
+        if form < 0.5:
+            ops = ["=", "<>", "<", "<=", ">", ">="]
+            if type_ == "text" and rng.random() < 0.9:
+                ops = ["=", "<>"]
+            return "(%s %s %s)" % (a, rng.choice(ops), self.of(type_, depth - 1))
+        if form < 0.62:
+            return "(%s IS %sNULL)" % (a, rng.choice(["", "NOT "]))
+        if form < 0.72:
+            return "(%s IS %sDISTINCT FROM %s)" % (a, rng.choice(["", "NOT "]), self.of(type_, depth - 1))
+        if form < 0.82 and type_ not in ("text", "bpchar"):
+            return "(%s %sBETWEEN %s AND %s)" % (a, rng.choice(["", "NOT "]), self.of(type_, 0), self.of(type_, 0))
+        if type_ == "date" and rng.random() < 0.3:
+            return "(%s %s %s)" % (a, rng.choice(["=", "<", ">="]), self.gen_timestamp(0))
+        return "(%s %sIN (%s))" % (a, rng.choice(["", "NOT "]), self.literals(type_))
+
+    def literals(self, type_):
+        rng = self.rng
+        n = rng.choice([1, 2, 3, 3, 10, 40])
+        make = {
+            "int": lambda: str(rng.randint(-20, 40)),
+            "numeric": lambda: rng.choice(["0.5", "1.00", "-2.25", "100", "3.1"]),
+            "float": lambda: rng.choice(["0.5", "1.25", "-2", "100"]),
+            "date": lambda: "date '199%d-0%d-1%d'" % (rng.randint(5, 9), rng.randint(1, 9), rng.randint(0, 9)),
+            "timestamp": lambda: "timestamp '1998-0%d-11 1%d:00'" % (rng.randint(1, 9), rng.randint(0, 9)),
+            "timestamptz": lambda: "timestamptz '1998-0%d-11 1%d:00+00'" % (rng.randint(1, 9), rng.randint(0, 9)),
+            "text": self.quoted,
+            "bpchar": lambda: rng.choice(["'a'", "'zz  '", "''"]),
+        }[type_]
+        values = [make() for _ in range(n)]
+        if rng.random() < 0.1:
+            values.append("NULL")
+        return ", ".join(values)
+
+
+# ----------------------------------------------------------------------------
+# Queries
+# ----------------------------------------------------------------------------
+
+# How an output column is compared.
+EXACT, TOLERANT, ZERO_SIGN = "exact", "tolerant", "zero sign"
+
+Relation = collections.namedtuple("Relation", "alias text columns")
+
+
+class Query:
+    """Parts of a query, so that it can be reduced."""
+
+    def __init__(self):
+        self.relations = []      # (Relation, [join conditions])
+        self.where = []
+        self.keys = []           # group keys
+        self.outputs = []        # (text, how to compare)
+        self.having = []
+        self.params = []         # (value, type)
+        self.prefix = ""         # WITH
+        self.suffix = ""         # ORDER BY, LIMIT
+        self.grouped = False
+        self.comma = False       # joins in WHERE
+        self.mode = "auto"
+
+    def body(self):
+        where = list(self.where)
+        if self.comma:
+            tables = ", ".join(r.text for r, _ in self.relations)
+            where = [c for _, on in self.relations for c in on] + where
+        else:
+            tables = self.relations[0][0].text
+            where = list(self.relations[0][1]) + where
+            for relation, on in self.relations[1:]:
+                tables += " JOIN %s ON %s" % (relation.text, " AND ".join(on) or "true")
+        text = "%sSELECT %s FROM %s" % (self.prefix, ", ".join(o for o, _ in self.outputs), tables)
+        if where:
+            text += " WHERE " + " AND ".join(where)
+        if self.keys:
+            text += " GROUP BY " + ", ".join(self.keys)
+        if self.having:
+            text += " HAVING " + " AND ".join(self.having)
+        return text + self.suffix
+
+    def conditions(self):
+        return len(self.where) + sum(len(on) for _, on in self.relations)
+
+    def statements(self):
+        """What to run before, the query, what to run after."""
+        if not self.params:
+            return [], self.body() + ";", []
+        types = ", ".join(SQL_TYPES[t] for _, t in self.params)
+        values = ", ".join("NULL" if v == "NULL" else v for v, _ in self.params)
+        return (["SET plan_cache_mode = %s;" % self.mode, "PREPARE fuzz (%s) AS %s;" % (types, self.body())],
+                "EXECUTE fuzz (%s);" % values, ["DEALLOCATE fuzz;", "RESET plan_cache_mode;"])
+
+    def __str__(self):
+        before, query, _ = self.statements()
+        return "\n".join(before + [query])
+
+    def compare(self):
+        return [how for _, how in self.outputs]
+
+    def copy(self):
+        other = Query()
+        other.__dict__.update({k: list(v) if isinstance(v, list) else v for k, v in self.__dict__.items()})
+        return other
+
+    def variants(self):
+        """Smaller queries, biggest steps first."""
+        for name in ("outputs", "where", "having"):
+            parts = getattr(self, name)
+            if len(parts) > (1 if name == "outputs" else 0):
+                for i in range(len(parts)):
+                    smaller = self.copy()
+                    del getattr(smaller, name)[i]
+                    yield smaller
+        for i in range(len(self.keys)):
+            smaller = self.copy()
+            key = smaller.keys.pop(i)
+            smaller.outputs = [o for o in smaller.outputs if o[0] != key] or [("count(*)", EXACT)]
+            yield smaller
+        for i, (relation, on) in enumerate(self.relations):
+            for j in range(len(on)):
+                if i > 0 and len(on) == 1:
+                    continue
+                smaller = self.copy()
+                smaller.relations[i] = (relation, on[:j] + on[j + 1:])
+                yield smaller
+        for i in range(len(self.relations)):
+            if len(self.relations) == 1:
+                break
+            smaller = self.copy()
+            gone = smaller.relations.pop(i)[0].alias + "."
+            smaller.relations = [(r, [c for c in on if gone not in c]) for r, on in smaller.relations]
+            smaller.where = [w for w in smaller.where if gone not in w]
+            smaller.having = [w for w in smaller.having if gone not in w]
+            smaller.keys = [k for k in smaller.keys if gone not in k]
+            smaller.outputs = [o for o in smaller.outputs if gone not in o[0]]
+            if smaller.outputs:
+                yield smaller
+        if self.suffix:
+            smaller = self.copy()
+            smaller.suffix = ""
+            yield smaller
+
+
+def kind_of(column):
+    if column.type in INTS:
+        return "int"
+    if column.type in FLOATS:
+        return "float"
+    return column.type
+
+
+class Generator:
+    def __init__(self, rng, tables):
+        self.rng, self.tables = rng, tables
+
+    def relation(self, alias, first):
+        """A table, now and then some other source of rows."""
+        rng = self.rng
+        table = rng.choice([t for t in self.tables if not first or t.rows >= 100 or rng.random() < 0.1])
+        if first or rng.random() < 0.85:
+            return Relation(alias, "%s AS %s" % (table.name, alias), table.columns), ""
+        form = rng.randint(0, 4)
+        name = rng.choice(table.columns)
+        key = Column("k", name.type, name.sql_type)
+        key.small, key.tame = name.small, name.tame
+        if form == 0:
+            number = Column("k", "int4", "int4")
+            return Relation(alias, "generate_series(%d, %d) AS %s(k)" % (rng.randint(-5, 5), rng.randint(0, 50), alias),
+                            [number]), ""
+        if form == 1:
+            number, word = Column("k", "int4", "int4"), Column("w", "text", "text")
+            values = ", ".join("(%s, '%s')" % (rng.choice(["NULL"] + [str(i) for i in range(-3, 20)]), rng.choice(["a", "ab", "v1"]))
+                               for _ in range(rng.randint(1, 12)))
+            return Relation(alias, "(VALUES %s) AS %s(k, w)" % (values, alias), [number, word]), ""
+        if form == 2:
+            count = Column("n", "int8", "int8")
+            return Relation(alias, "(SELECT %s AS k, count(*) AS n FROM %s GROUP BY %s) AS %s" % (
+                name.name, table.name, name.name, alias), [key, count]), ""
+        if form == 3:
+            return Relation(alias, "(SELECT %s AS k FROM %s ORDER BY %s LIMIT 50) AS %s" % (
+                name.name, table.name, ", ".join(c.name for c in [name] + table.columns), alias), [key]), ""
+        cte = "cte_" + alias
+        return (Relation(alias, "%s AS %s" % (cte, alias), [key]),
+                "WITH %s AS MATERIALIZED (SELECT %s AS k FROM %s) " % (cte, name.name, table.name))
+
+    def join_condition(self, scope, relation):
+        """An equality of a column of relation with one in scope, or None."""
+        rng = self.rng
+        pairs = []
+        for column in relation.columns:
+            for alias, other in scope:
+                same = kind_of(column) == kind_of(other)
+                dates = {column.type, other.type} == {"date", "timestamp"}
+                if (same and column.type not in FLOATS + ("bool",)) or dates:
+                    weight = 4 if column.name == "pk" or other.name == "pk" else 1
+                    pairs += [("%s.%s" % (alias, other.name), "%s.%s" % (relation.alias, column.name))] * weight
+        if not pairs:
+            return None
+        a, b = rng.choice(pairs)
+        if rng.random() < 0.05:
+            return "%s = %s + 0" % (b, a) if "pk" in a else "%s = %s" % (b, a)
+        return "%s = %s" % ((a, b) if rng.random() < 0.5 else (b, a))
+
+    def from_clause(self, query):
+        rng = self.rng
+        scope = []
+        count = rng.choice([1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5])
+        fanout = 1
+        for n in range(count):
+            relation, prefix = self.relation("r%d" % n, n == 0)
+            on = []
+            if n > 0:
+                condition = self.join_condition(scope, relation)
+                if condition is None:
+                    continue
+                on.append(condition)
+                if rng.random() < 0.25:
+                    more = self.join_condition(scope, relation)
+                    if more and more != condition:
+                        on.append(more)
+                if rng.random() < 0.05:
+                    on.append(Expressions(rng, scope + [(relation.alias, c) for c in relation.columns]).gen_bool(1))
+                if "pk" not in condition:
+                    fanout += 1
+                if fanout > 2:
+                    continue
+            if query.prefix and prefix:
+                prefix = ", " + prefix[len("WITH "):]
+                query.prefix = query.prefix.rstrip() + prefix
+            else:
+                query.prefix += prefix
+            query.relations.append((relation, on))
+            scope += [(relation.alias, c) for c in relation.columns]
+        query.comma = rng.random() < 0.5
+        return scope
+
+    def aggregate(self, ex):
+        """(text, how to compare)"""
+        rng = self.rng
+        roll = rng.random()
+        how = EXACT
+        if roll < 0.2:
+            text = "count(*)"
+        elif roll < 0.3:
+            text = "count(%s)" % ex.any(1)[0]
+        elif roll < 0.62:
+            fn = rng.choice(["sum", "sum", "avg"])
+            type_ = rng.choice(["int", "int", "numeric", "numeric", "float"])
+            if type_ == "float":
+                arg = ex.column(FLOATS, lambda c: c.tame) or "0.5::float8"
+                if rng.random() < 0.5:
+                    arg = "(%s %s %s)" % (arg, rng.choice("+-*"), ex.column(FLOATS, lambda c: c.tame) or "2")
+                how = TOLERANT
+            else:
+                arg = ex.of(type_, rng.randint(0, 2))
+            text = "%s(%s)" % (fn, arg)
+        elif roll < 0.96:
+            fn = rng.choice(["min", "max"])
+            type_ = rng.choice(["int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar"])
+            arg = ex.of(type_, rng.randint(0, 1))
+            if "." not in arg and rng.random() < 0.9:
+                arg = ex.column(("text", "int4", "date", "int8"))
+            text = "%s(%s)" % (fn, arg or "1")
+            if type_ == "float":
+                how = ZERO_SIGN
+        else:
+            text = rng.choice(["count(DISTINCT %s)", "bool_and(%s IS NULL)", "stddev(%s)", "bit_or(%s)"]) % (
+                ex.column(INTS) or "1")
+            how = TOLERANT if "stddev" in text else EXACT
+        if rng.random() < 0.2:
+            text += " FILTER (WHERE %s)" % ex.gen_bool(1)
+        if how is EXACT and rng.random() < 0.15 and text.startswith("count"):
+            text = "%s %s" % (text, rng.choice(["+ 1", "* 2", "> 10"]))
+        return text, how
+
+    def query(self):
+        rng = self.rng
+        query = Query()
+        scope = self.from_clause(query)
+        ex = Expressions(rng, scope)
+        if rng.random() < 0.25:
+            ex.params = query.params
+            query.mode = rng.choice(["auto", "force_generic_plan", "force_custom_plan"])
+        for _ in range(rng.choice([0, 0, 1, 1, 1, 2, 3])):
+            query.where.append(ex.gen_bool(rng.choice([0, 1, 1, 2, 3])))
+        form = rng.random()
+        if form < 0.2 and all("pk" in on[0] for _, on in query.relations[1:]):
+            # plain rows
+            for _ in range(rng.randint(1, 5)):
+                query.outputs.append((ex.any(rng.choice([0, 0, 0, 1, 2]))[0], EXACT))
+            while len(query.where) < 2:
+                query.where.append(ex.gen_bool(1))
+            if rng.random() < 0.1:
+                query.suffix = " ORDER BY %s LIMIT %d" % (", ".join(str(i + 1) for i in range(len(query.outputs))),
+                                                        rng.choice([0, 1, 10]))
+            return query
+        query.grouped = form < 0.7
+        if query.grouped:
+            for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 5])):
+                key = None
+                if rng.random() < 0.7:
+                    key = ex.column(("int2", "int4", "int8", "date", "text", "bool", "numeric", "timestamp", "timestamptz", "bpchar"),
+                                    lambda c: c.name != "pk" or rng.random() < 0.2)
+                params, ex.params = ex.params, None
+                key = key or ex.of(rng.choice(["int", "int", "date", "text", "bool", "numeric", "timestamp"]), 1)
+                ex.params = params
+                if key.strip("(-)").isdigit() or key in query.keys:
+                    continue
+                query.keys.append(key)
+                if rng.random() < 0.9:
+                    query.outputs.append((key, EXACT))
+        for _ in range(rng.randint(0 if query.outputs else 1, 4)):
+            query.outputs.append(self.aggregate(ex))
+        if rng.random() < 0.15:
+            query.having.append(rng.choice(["count(*) > %d" % rng.randint(0, 20), "min(%s) IS NOT NULL" % ex.any(0)[0],
+                                            "sum(%s) > 0" % ex.gen_int(0), "NOT (max(%s) < 5)" % ex.gen_int(0)]))
+        if rng.random() < 0.05 and not any(how is not EXACT for _, how in query.outputs):
+            query.suffix = " ORDER BY %s LIMIT 7" % ", ".join(str(i + 1) for i in range(len(query.outputs)))
+        return query
