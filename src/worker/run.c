@@ -507,6 +507,15 @@ finish_follower(GcRun *leader, GcRun *run)
 	run->result = result;
 }
 
+/* The device is closed and the worker exits: only shared memory is given back. */
+void
+gc_run_forget(GcRun *run)
+{
+	if (run->result)
+		gc_arena_free(run->result, run->result->size);
+	run->result = NULL;
+}
+
 /*
  * Hand the result over (or give it back) and free the run.  Its followers become
  * finished too.

@@ -323,6 +323,8 @@ refuse(const GcError *err)
 static void
 worker_exit(int code, Datum arg)
 {
+	ListCell   *lc;
+
 	publish_status(GC_WORKER_STOPPED, NULL);
 	if (gc_worker.dev)
 	{
@@ -333,6 +335,9 @@ worker_exit(int code, Datum arg)
 		gc_worker.ops->close(gc_worker.dev);
 		gc_worker.dev = NULL;
 	}
+	foreach(lc, runs)
+		gc_run_forget(lfirst(lc));
+	runs = NIL;
 	gc_queue_worker_stop();
 }
 

@@ -162,6 +162,7 @@ extern bool gc_run_finished(const GcRun *run);
 extern bool gc_run_on_device(const GcRun *run);
 extern bool gc_run_device_failed(const GcRun *run);
 extern void gc_run_free(GcRun *run);
+extern void gc_run_forget(GcRun *run);
 
 /* args.c: the words of a kernel's parameter. */
 typedef struct GcArgSource
