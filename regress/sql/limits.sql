@@ -66,3 +66,9 @@ SELECT e, check_rows(e) FROM unnest(ARRAY[
 -- domains and lengths are checked by casts
 SELECT e, check_rows(e, 'types') FROM unnest(ARRAY['(i4 * 1000)::small_int', '(i4 * 1000000)::small_int', 'n::money_amount', '(n * 1e12)::money_amount', 'n::numeric(4,2)', 'n::numeric(2,0)', 'tx::code_text', 'nt::char(1)', 'tx::varchar(3)', 'd::day', 'i4::bool::int', 'b::int', '(''2'' || nn)::int']) AS e;
 DROP FUNCTION public.outcome, public.check_rows;
+
+-- values outside of what their type holds are indexes of nothing
+SELECT e, check_same(format('SELECT %s AS x, count(*) FROM types GROUP BY 1', e)) FROM unnest(ARRAY['date ''infinity'' + nn', 'date ''-infinity'' - nn', 'd + 2145000000 - 2145000000', 'date ''5874890-01-01'' + nn']) AS e;
+SELECT e, check_error(format('SELECT %s AS x, count(*) FROM types GROUP BY 1', e)) FROM unnest(ARRAY['i2 + 32700::int2', 'nn::int2 * 3000::int2', '(f8 + 32700)::int2']) AS e;
+SELECT check_error('SELECT count(*) FROM types a JOIN types b ON a.nn::int2 + 32760::int2 = b.nn::int2 + 32760::int2');
+SELECT check_error('SELECT count(*) FROM types a JOIN shop ON a.nn::int2 + 32760::int2 = s_id');

@@ -99,6 +99,12 @@ extern void cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 re
 /* Does e, or anything below it, carry a run-time check? */
 extern bool cg_checked(const GcProgram *p, u16 e);
 
+/*
+ * Before a value of e becomes an index: a value that failed its check lies outside
+ * the range that the index is good for.  Drops the row; the result is void anyway.
+ */
+extern void cg_skip_bad(Cg *cg, u16 e);
+
 /* Does e read only columns of the pipeline's input (and parameters)? */
 extern bool cg_columns_only(const GcProgram *p, u16 e);
 

@@ -38,6 +38,13 @@ cg_checked(const GcProgram *p, u16 e)
 	return false;
 }
 
+void
+cg_skip_bad(Cg *cg, u16 e)
+{
+	if (cg_checked(cg->p, e))
+		text_addf(cg->out, "if (gc_bad) continue;\n");
+}
+
 bool
 cg_columns_only(const GcProgram *p, u16 e)
 {

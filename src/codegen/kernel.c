@@ -414,7 +414,7 @@ step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
 	o = cg_expr(cg, key);
 	b = cg_build(cg, step->build);
 	dense_index(cg, step, key, &o, index, sizeof(index));
-	if (step->in_range && strcmp(o.n, "0") == 0)
+	if (step->in_range && strcmp(o.n, "0") == 0 && !cg_checked(cg->p, key))
 		snprintf(buf, size, "GC_BIT(b%d_at, %s)", b, index);
 	else
 		snprintf(buf, size, "!%s && %s < b%d_range && GC_BIT(b%d_at, %s)", o.n, index, b, b, index);

@@ -133,7 +133,10 @@ sink_require(Cg *cg)
  *-------------------------------------------------------------------------
  */
 
-/* Store the payloads of the current row at place x. */
+/*
+ * Store the payloads of the current row at place x.  A value that failed its check
+ * is stored as code 0, since whoever probes may index something with it.
+ */
 static void
 emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 {
@@ -161,7 +164,8 @@ emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 			text_addf(cg->out, "(%s) GC_%s_BITS(%s);\n", types[pay->width], bits, o.v);
 			continue;
 		}
-		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) ", types[pay->width], data, x, types[pay->width]);
+		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) %s", types[pay->width], data, x, types[pay->width],
+				  cg_checked(cg->p, pay->expr) ? "gc_bad ? 0 : " : "");
 		data = cg_word(cg, GC_ARG_PAYLOAD, payload, 1);
 		if (pay->nullable)
 			text_addf(cg->out, "(%s ? 0 : (u64) (i64) %s - gc_a.w[%d]);\n", o.n, o.v, data);
@@ -186,6 +190,7 @@ emit_build_row(Cg *cg)
 		/* NULL equals nothing: an inner join never finds such a row. */
 		if (strcmp(o.n, "0") != 0)
 			text_addf(cg->out, "if (%s) continue;\n", o.n);
+		cg_skip_bad(cg, gc_refs(cg->p)[b->first_key + i]);
 		text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
 	}
 	if (b->mode == GC_BUILD_DENSE)
@@ -291,6 +296,7 @@ emit_dense_group(Cg *cg)
 
 		cg_require(cg, ref);
 		o = cg_expr(cg, ref);
+		cg_skip_bad(cg, ref);
 		if (gc_exprs(cg->p)[ref].flags & GC_NULLABLE)
 			text_addf(cg->out, "gc_gno += %s ? 0 : ((u32) ((i64) %s - g%d_base) + 1) * g%d_stride;\n",
 					  o.n, o.v, i, i);
