@@ -105,8 +105,9 @@ def part_kernels(report, args):
 def part_latency(report, args):
     report.section('End to end, one client, prepared statements',
                    f'pgbench -M prepared, one client, {args.seconds} s each; overhead: latency minus kernel time '
-                   '(median of 5). PostgreSQL\'s nodes above gpuconc\'s, a Sort, say, are part of it; their share is '
-                   'by EXPLAIN (ANALYZE).')
+                   '(median of 5). Part of it is PostgreSQL\'s own work: nodes above gpuconc\'s, a Sort, say (by EXPLAIN '
+                   '(ANALYZE)), and a round trip that returns as many rows (latency of a SELECT of a stored copy of '
+                   'the result).')
     lines = []
     with tempfile.TemporaryDirectory() as d:
         for name in QUERIES:
@@ -115,8 +116,15 @@ def part_latency(report, args):
             own = psql(ON + f'explain (analyze) {query(name)};\n' * 5)
             node = re.findall(r'Custom Scan.*?actual time=[0-9.]+\.\.([0-9.]+)', own)
             above = median([t - float(n) for t, n in zip(numbers('Execution Time', own), node)][1:])
-            lines.append([name, f'{kernel:.3f}', f'{lat:.3f}', f'{lat - kernel:.3f}', f'{above:.3f}'])
-        report.table(['query', 'kernel ms', 'latency ms', 'overhead ms', 'of it in nodes above ms'], lines)
+            psql(f'create table gpuconc_bench_rows as {query(name)}')
+            count = value('select count(*) from gpuconc_bench_rows')
+            psql('vacuum analyze gpuconc_bench_rows')
+            _, stored = pgbench([script(d, 'stored', 'select * from gpuconc_bench_rows')], 1, args.seconds, PGOPTIONS_OFF)
+            psql('drop table gpuconc_bench_rows')
+            lines.append([name, count, f'{kernel:.3f}', f'{lat:.3f}', f'{lat - kernel:.3f}', f'{above:.3f}',
+                          f'{stored:.3f}', f'{lat - kernel - above - stored:.3f}'])
+        report.table(['query', 'rows', 'kernel ms', 'latency ms', 'overhead ms', 'of it in nodes above ms',
+                      'returning the rows ms', 'rest ms'], lines)
 
         psql('create table if not exists gpuconc_bench_one (x int); truncate gpuconc_bench_one; '
              'insert into gpuconc_bench_one values (1)')
