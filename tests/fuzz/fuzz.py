@@ -136,6 +136,12 @@ def near(a, b):
     return abs(x - y) <= 1e-6 * max(abs(x), abs(y)) + 1e-6
 
 
+def loose_key(value):
+    """Sorts values that may differ a little; what is no number sorts as its text."""
+    n = number(value)
+    return (-math.inf, value) if n is None or math.isnan(n) else (n, "")
+
+
 def rows_differ(expected, got, how):
     """None, or what is wrong."""
     if len(expected) != len(got):
@@ -144,9 +150,7 @@ def rows_differ(expected, got, how):
     loose = [i for i, h in enumerate(how) if h is not EXACT]
 
     def key(row):
-        return ([row[i] for i in exact],
-                [(number(row[i]) if number(row[i]) is not None and not math.isnan(number(row[i])) else -1e309, row[i] == NULL)
-                 for i in loose])
+        return [row[i] for i in exact], [loose_key(row[i]) for i in loose]
     expected, got = sorted(expected, key=key), sorted(got, key=key)
     for e, g in zip(expected, got):
         if len(e) != len(g):
