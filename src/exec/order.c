@@ -15,6 +15,7 @@
 #include "exec.h"
 
 #include "catalog/pg_type.h"
+#include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -110,6 +111,65 @@ order_words(Oid type, Datum value, uint64 *words)
 	}
 }
 
+/*
+ * Pack the words of each row, in place, into as few as hold the bits in which rows
+ * differ; returns how many.  Often one is enough.
+ */
+static int
+pack_words(uint64 *words, uint64 count, int nwords)
+{
+	uint64		min[GC_MAX_ORDER * WORDS];
+	uint64		differ[GC_MAX_ORDER * WORDS];
+	int			npacked = 0;
+	int			left = 0;
+	int			width[GC_MAX_ORDER * WORDS];
+	int			low[GC_MAX_ORDER * WORDS];
+
+	for (int w = 0; w < nwords; w++)
+	{
+		min[w] = PG_UINT64_MAX;
+		differ[w] = 0;
+		for (uint64 n = 0; n < count; n++)
+			min[w] = Min(min[w], words[n * nwords + w]);
+		for (uint64 n = 0; n < count; n++)
+			differ[w] |= words[n * nwords + w] - min[w];
+		low[w] = differ[w] ? pg_rightmost_one_pos64(differ[w]) : 0;
+		width[w] = differ[w] ? pg_leftmost_one_pos64(differ[w]) - low[w] + 1 : 0;
+		if (width[w] == 0)
+			continue;
+		if (width[w] > left)
+		{
+			npacked++;
+			left = 64;
+		}
+		left -= width[w];
+	}
+	for (uint64 n = 0; n < count; n++)
+	{
+		const uint64 *from = words + n * nwords;
+		uint64	   *to = words + n * npacked;
+		uint64		packed = 0;
+
+		/* A packed word is complete, and written, only after its parts were read. */
+		left = 64;
+		for (int w = 0; w < nwords; w++)
+		{
+			if (width[w] > left)
+			{
+				*to++ = packed;
+				packed = 0;
+				left = 64;
+			}
+			left -= width[w];
+			if (width[w] > 0)
+				packed |= ((from[w] - min[w]) >> low[w]) << left;
+		}
+		if (npacked > 0)
+			*to = packed;
+	}
+	return npacked;
+}
+
 typedef struct OrderKeys
 {
 	const uint64 *words;
@@ -179,6 +239,7 @@ gc_order_rows(const GcPlan *plan, GcRows *rows)
 	rows->order = palloc(rows->count * sizeof(uint32));
 	for (uint64 n = 0; n < rows->count; n++)
 		rows->order[n] = n;
+	keys.nwords = pack_words(words, rows->count, keys.nwords);
 	qsort_arg(rows->order, rows->count, sizeof(uint32), compare_rows, &keys);
 	pfree(words);
 }

@@ -28,6 +28,9 @@ typedef struct Decoder
 {
 	GcBinding  *b;
 	const GcProgram *p;
+	const GcExpr *exprs;
+	const GcPAgg *aggs;
+	const u16  *refs;
 	const GcPPipeline *pl;
 	const GcResult *result;
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
@@ -40,7 +43,7 @@ typedef struct Decoder
 static const GcExpr *
 decoder_expr(Decoder *d, u16 first, u16 n)
 {
-	return &gc_exprs(d->p)[gc_refs(d->p)[first + n]];
+	return &d->exprs[d->refs[first + n]];
 }
 
 /* The text of a code.  Rows with the same one share it, where codes are few. */
@@ -147,7 +150,7 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 static const GcPAgg *
 decoder_agg(Decoder *d, u16 ref)
 {
-	return &gc_aggs(d->p)[ref];
+	return &d->aggs[ref];
 }
 
 static int64
@@ -201,7 +204,7 @@ static Datum
 sum_numeric(Decoder *d, const u64 *g, const GcPlanOutput *out)
 {
 	i128		sum = agg_sum(d, g, out->ref);
-	int16		scale = gc_exprs(d->p)[decoder_agg(d, out->ref)->arg].scale;
+	int16		scale = d->exprs[decoder_agg(d, out->ref)->arg].scale;
 
 	/* The result's display scale is the largest that went in. */
 	if (out->scale_ref != GC_NONE)
@@ -274,7 +277,7 @@ rank_code(Decoder *d, u16 lut, int64 rank)
 static Datum
 minmax_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 {
-	const GcExpr *e = &gc_exprs(d->p)[decoder_agg(d, out->ref)->arg];
+	const GcExpr *e = &d->exprs[decoder_agg(d, out->ref)->arg];
 	int64		v = agg_extreme(d, g, out->ref);
 	double		f8;
 	float		f4;
@@ -358,6 +361,9 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	uint64		count = 0;
 	int			ncols = b->plan->noutputs;
 
+	d.exprs = gc_exprs(d.p);
+	d.aggs = gc_aggs(d.p);
+	d.refs = gc_refs(d.p);
 	d.pl = &gc_pipelines(d.p)[d.p->npipelines - 1];
 	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
 		d.dims[k] = (k == 0 ? b->ngroups : b->group_keys[k - 1].stride) / b->group_keys[k].stride;
