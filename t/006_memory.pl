@@ -74,6 +74,10 @@ foreach my $query (@all)
 	is_answered($node, $query, "no worker: $query");
 }
 is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_devices, gpuconc_stat'), '1', 'no worker: the views answer');
+ok($node->poll_query_until('postgres', q{SELECT state = 'stopped' AND detail ~ 'max_worker_processes' FROM gpuconc_devices}),
+	'no worker: the view says why');
+my ($status, $said, $refusal) = $node->psql('postgres', 'SET gpuconc.debug_offload = require; SELECT count(*) FROM t');
+like($refusal, qr/the gpuconc worker is not running/, 'no worker: nothing is planned for it');
 $node->append_conf('postgresql.conf', 'max_worker_processes = 8');
 $node->stop;
 

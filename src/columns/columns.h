@@ -206,7 +206,7 @@ extern void gc_column_touch(GcDirectory *dir, int col);
 /* Drop all that is cached of a relation; returns bytes.  relid may be gone. */
 extern Size gc_store_forget(Oid dbid, Oid relid);
 
-/* Forget what is cached of tables of this database that are gone.  In a transaction. */
+/* Forget what is cached of databases, and tables of this one, that are gone.  In a transaction. */
 extern void gc_forget_dropped(void);
 
 

@@ -137,28 +137,29 @@ void
 gc_forget_dropped(void)
 {
 	GcDirectory **dirs;
-	Oid		   *relids;
+	GcRelKey   *keys;
 	int			n;
-	int			found = 0;
 
 	Assert(IsTransactionState());
 	gc_guard_enter();
 	dirs = gc_store_list(&n);
-	relids = palloc((n + 1) * sizeof(Oid));
+	keys = palloc((n + 1) * sizeof(GcRelKey));
 	for (int i = 0; i < n; i++)
-	{
-		if (dirs[i]->key.dbid == MyDatabaseId)
-			relids[found++] = dirs[i]->key.relid;
-	}
+		keys[i] = dirs[i]->key;
 	gc_guard_leave();
 
 	/* Catalogs are read without the guard: they may have to be waited for. */
-	for (int i = 0; i < found; i++)
+	for (int i = 0; i < n; i++)
 	{
-		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relids[i])))
-			gc_store_forget(MyDatabaseId, relids[i]);
+		if (keys[i].dbid == MyDatabaseId)
+		{
+			if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(keys[i].relid)))
+				gc_store_forget(MyDatabaseId, keys[i].relid);
+		}
+		else if (!SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(keys[i].dbid)))
+			gc_store_forget_database(keys[i].dbid);
 	}
-	pfree(relids);
+	pfree(keys);
 	pfree(dirs);
 }
 

@@ -69,7 +69,7 @@ static GcQueue *queue = NULL;
 #define SPIN_US			1000
 
 /* A worker that has not even begun so long after the server's start never will. */
-#define WORKER_START_MS	10000
+#define WORKER_START_MS	3000
 
 /* Slots that this process has acquired and not yet released. */
 #define MAX_OWN_SLOTS	8
