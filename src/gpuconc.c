@@ -44,6 +44,7 @@ double		gc_offload_cost = 50;
 double		gc_tuple_cost = -1;
 double		gc_build_cost = -1;
 char	   *gc_kernel_cache_directory = NULL;
+bool		gc_debug_gpu_kernels = false;
 
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
@@ -177,6 +178,11 @@ define_server_settings(void)
 							   "Relative to the data directory; empty means in memory only.",
 							   &gc_kernel_cache_directory, "gpuconc_kernels",
 							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_gpu_kernels",
+							 "Also writes the texts of the kernels that a GPU would be given.",
+							 "To the directory of compiled kernels, for tests on machines without a GPU.",
+							 &gc_debug_gpu_kernels, false, PGC_POSTMASTER,
+							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 void

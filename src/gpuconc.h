@@ -38,6 +38,7 @@ extern int	gc_loader_workers;
 extern int	gc_host_threads;
 extern int	gc_compile_threads;
 extern char *gc_kernel_cache_directory;
+extern bool gc_debug_gpu_kernels;
 extern double gc_offload_cost;
 extern double gc_tuple_cost;
 extern double gc_build_cost;

@@ -53,6 +53,7 @@ gpuconc.device = host
 gpuconc.chunk_pages = 32
 gpuconc.host_cache_size = 64MB
 gpuconc.kernel_cache = '@{[kernels_directory()]}'
+gpuconc.debug_gpu_kernels = on
 gpuconc.offload_cost = 0
 gpuconc.enabled = on
 autovacuum = off

@@ -65,6 +65,7 @@ typedef struct Cg
 	bool		array[GC_MAX_COLUMNS];	/* column is loaded as a vector */
 	bool		scalar[GC_MAX_COLUMNS]; /* column's row value is declared */
 	bool		index[GC_MAX_BUILDS];	/* xN is declared */
+	bool		at[GC_MAX_BUILDS];	/* bN_at is declared */
 	i16		   *payload;		/* npayloads of the program: local number of the
 								 * declared row value, or -1 */
 	GcCode		code;

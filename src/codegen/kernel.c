@@ -431,8 +431,9 @@ require_step(Cg *cg, const GcPStep *step)
 		int			b = cg_build(cg, step->build);
 
 		cg_require(cg, gc_refs(cg->p)[step->first_key]);
-		if (!(cg->variant->shared_builds & 1u << step->build))
+		if (!cg->at[step->build] && !(cg->variant->shared_builds & 1u << step->build))
 			text_addf(&cg->decls, "const u32 *b%d_at = (const u32 *) b%d_bits;\n", b, b);
+		cg->at[step->build] = true;
 	}
 }
 

@@ -15,6 +15,8 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "../gpuconc.h"
+
 /* Shapes kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SHAPES	4096
 
@@ -28,6 +30,26 @@ typedef struct ShapeKernels
 static HTAB *shapes = NULL;
 static GcPipelineKernel compactor;
 static MemoryContext shapes_cxt = NULL;
+
+/*
+ * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, so
+ * that tests can where there is no GPU.  Named by its hash; a failure is no error.
+ */
+static void
+write_gpu_text(const char *text)
+{
+	GcHash		hash = gc_hash_bytes(text, strlen(text), 0);
+	char		path[MAXPGPATH];
+	FILE	   *file;
+
+	snprintf(path, sizeof(path), "%s/%016llx%016llx.gpu.src", gc_kernel_cache_directory,
+			 (unsigned long long) hash.h[0], (unsigned long long) hash.h[1]);
+	file = fopen(path, "wx");
+	if (file == NULL)
+		return;
+	fputs(text, file);
+	fclose(file);
+}
 
 void
 gc_shapes_init(void)
@@ -47,6 +69,8 @@ gc_shapes_init(void)
 
 		if (text)
 			compactor.entry = gc_kcache_get(gc_worker.kernels, text);
+		if (text && gc_debug_gpu_kernels)
+			write_gpu_text(text);
 		free(text);
 	}
 }
@@ -112,13 +136,13 @@ find_shape(const GcRequest *request, GcError *err)
  * as the scheduler wants them there.
  */
 static GcVariant
-choose_variant(const GcRequest *request, int pipeline)
+choose_variant(const GcProfile *profile, const GcRequest *request, int pipeline, u64 rows)
 {
 	const GcProgram *p = request->program;
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	u16			build[GC_MAX_BUILDS];
 	u32			candidates = gc_probe_candidates(p, pipeline);
-	GcPipelineDemand demand = {.rows = request->inputs[pl->input].rows};
+	GcPipelineDemand demand = {.rows = rows};
 	GcVariantChoice choice;
 	GcVariant	v;
 
@@ -138,7 +162,7 @@ choose_variant(const GcRequest *request, int pipeline)
 		demand.ngroups = request->ngroups;
 		demand.group_bytes = (request->ngroups * p->group_words | 1) * 8;
 	}
-	choice = gc_sched_variant(&gc_worker.profile, &demand);
+	choice = gc_sched_variant(profile, &demand);
 
 	memset(&v, 0, sizeof(v));
 	v.threads = choice.threads;
@@ -153,11 +177,37 @@ choose_variant(const GcRequest *request, int pipeline)
 	return v;
 }
 
+static void
+write_gpu_kernels(const GcRequest *request, int pipeline)
+{
+	/* An H200's; and tables as they are, and so large that all is worth it. */
+	static const GcProfile profile = {
+		.sms = 132,.warp_size = 32,.max_warps = 64,.max_blocks = 32,.registers = 65536,
+		.shared_per_sm = 233472,.shared_per_block = 232448,.shared_reserved = 1024
+	};
+	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
+	const u64	rows[] = {request->inputs[pl->input].rows, (u64) 1 << 30};
+
+	for (int i = 0; i < lengthof(rows); i++)
+	{
+		GcVariant	v = choose_variant(&profile, request, pipeline, rows[i]);
+		GcKernelSource source;
+		GcError		err;
+
+		if (gc_generate(request->program, pipeline, &v, &source, &err) == GC_OK)
+		{
+			write_gpu_text(source.text);
+			free(source.text);
+		}
+	}
+}
+
 GcPipelineKernel *
 gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *err)
 {
 	ShapeKernels *s;
-	GcVariant	v = choose_variant(request, pipeline);
+	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
+	GcVariant	v = choose_variant(&gc_worker.profile, request, pipeline, request->inputs[pl->input].rows);
 	GcPipelineKernel *k;
 	GcKernelSource source;
 
@@ -187,5 +237,7 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	k->next = s->pipelines[pipeline];
 	s->pipelines[pipeline] = k;
 	*fresh = true;
+	if (gc_debug_gpu_kernels)
+		write_gpu_kernels(request, pipeline);
 	return k;
 }

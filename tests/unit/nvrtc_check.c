@@ -3,8 +3,8 @@
  * nvrtc_check.c FILE|DIRECTORY ...
  *	  Do these kernel texts compile for GPUs?  No GPU is needed.
  *
- * Each file, and each *.src of a directory, is compiled for sm_80 and sm_90
- * with the options that the worker uses, for sm_90 also quickly.  Failures are printed with NVRTC's
+ * Each file, and each *.src of a directory, is compiled for sm_80 with full effort
+ * and for sm_90 quickly, with the options that the worker uses.  Failures are printed with NVRTC's
  * whole log.  The last line is "N compiled, M failed"; exit status 1 if M > 0,
  * 77 (and "nvrtc not found") where there is no NVRTC, 2 for wrong usage.
  *
@@ -50,7 +50,7 @@ check_file(const char *path)
 	{
 		int			arch;
 		GcCompileEffort effort;
-	}			ways[] = {{80, GC_COMPILE_FULL}, {90, GC_COMPILE_FULL}, {90, GC_COMPILE_QUICK}};
+	}			ways[] = {{80, GC_COMPILE_FULL}, {90, GC_COMPILE_QUICK}};
 	char	   *text = read_text(path);
 
 	if (text == NULL)
