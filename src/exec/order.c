@@ -170,6 +170,33 @@ pack_words(uint64 *words, uint64 count, int nwords)
 	return npacked;
 }
 
+typedef struct KeyedRow
+{
+	uint64		key;
+	uint32		row;
+} KeyedRow;
+
+#define ST_SORT sort_keyed_rows
+#define ST_ELEMENT_TYPE KeyedRow
+#define ST_COMPARE(a, b) ((a)->key < (b)->key ? -1 : (a)->key > (b)->key)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Rows by a key of one word, which is sorted together with them. */
+static void
+order_by_word(const uint64 *words, uint32 *order, uint64 count)
+{
+	KeyedRow   *rows = palloc_extended(count * sizeof(KeyedRow), MCXT_ALLOC_HUGE);
+
+	for (uint64 n = 0; n < count; n++)
+		rows[n] = (KeyedRow) {words[n], n};
+	sort_keyed_rows(rows, count);
+	for (uint64 n = 0; n < count; n++)
+		order[n] = rows[n].row;
+	pfree(rows);
+}
+
 typedef struct OrderKeys
 {
 	const uint64 *words;
@@ -237,9 +264,14 @@ gc_order_rows(const GcPlan *plan, GcRows *rows)
 		}
 	}
 	rows->order = palloc(rows->count * sizeof(uint32));
-	for (uint64 n = 0; n < rows->count; n++)
-		rows->order[n] = n;
 	keys.nwords = pack_words(words, rows->count, keys.nwords);
-	qsort_arg(rows->order, rows->count, sizeof(uint32), compare_rows, &keys);
+	if (keys.nwords == 1)
+		order_by_word(words, rows->order, rows->count);
+	else
+	{
+		for (uint64 n = 0; n < rows->count; n++)
+			rows->order[n] = n;
+		qsort_arg(rows->order, rows->count, sizeof(uint32), compare_rows, &keys);
+	}
 	pfree(words);
 }
