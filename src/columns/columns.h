@@ -209,7 +209,6 @@ extern Size gc_store_forget(Oid dbid, Oid relid);
 /* Forget what is cached of databases, and tables of this one, that are gone.  In a transaction. */
 extern void gc_forget_dropped(void);
 
-
 /* Drop all that is cached of a database. */
 extern Size gc_store_forget_database(Oid dbid);
 

@@ -329,6 +329,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	 * relation.  But the estimate is a guess: so not everything is evicted for
 	 * its sake, and if there is too little room it is for the job to find out.
 	 */
+	gc_forget_dropped();
 	(void) gc_store_make_room(Min(plan->bytes, gc_store_capacity() / 2), load->since);
 
 	code = gc_job_start(&load->key, plan, load->since, load->refresh, &outdated, err);
@@ -422,7 +423,6 @@ gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 					   RelationGetRelationName(rel), reason);
 
 	INSTR_TIME_SET_CURRENT(start);
-	gc_forget_dropped();
 	code = run_load(&load, err);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);

@@ -6,7 +6,7 @@
  * The Sort above the node stays, and alone decides; but it notices input that is
  * sorted already, and is then done after one comparison a row.  The order here is
  * that of a few machine words per row, much quicker to compare than datums: values
- * of fixed size as they are, text by its first bytes, numeric as a float.  Where
+ * of fixed size as they are, text by its first bytes, numeric as scaled integers.  Where
  * that is not quite the type's order (a locale's, say), rows come nearly sorted, and
  * PostgreSQL sorts them as it would have done anyway.
  *

@@ -724,6 +724,9 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 				/* bpchar relabelled as text would keep its blanks: not the same */
 				if ((from == BPCHAROID) != (to == BPCHAROID))
 					return gc_refuse(tr, "type character is used as text");
+				/* COLLATE: values that it calls equal have different codes */
+				if (gc_type_kind(to) == GC_TEXT && !gc_collation_deterministic(r->resultcollid))
+					return gc_refuse(tr, "a nondeterministic collation is used");
 				/* integer relabelled as oid has another order */
 				if (gc_type_kind(from) != gc_type_kind(to))
 					return gc_refuse(tr, "a value is relabelled as another type");

@@ -165,7 +165,8 @@ eq_merge(EqSet *set, EqMember *a, EqMember *b)
 
 /*
  * Is this clause an equality between two leaves on which a hash join can be
- * built?  Floats are left out: -0 equals 0 with different bytes.
+ * built?  Floats are left out: -0 equals 0 with different bytes; so is text under a
+ * nondeterministic collation, which need not be its column's.
  */
 static bool
 is_equi_clause(GcTranslation *tr, RestrictInfo *rinfo, GcLeaf **left, GcLeaf **right)
@@ -187,6 +188,8 @@ is_equi_clause(GcTranslation *tr, RestrictInfo *rinfo, GcLeaf **left, GcLeaf **r
 	l = linitial(op->args);
 	r = lsecond(op->args);
 	kind = gc_type_kind(exprType((Node *) l));
+	if (kind == GC_TEXT && !gc_collation_deterministic(op->inputcollid))
+		return false;
 	return kind != GC_KIND_NONE && !GC_KIND_IS_FLOAT(kind) &&
 		!GC_KIND_IS_FLOAT(gc_type_kind(exprType((Node *) r))) &&
 		!contain_volatile_functions((Node *) op);
@@ -245,7 +248,8 @@ merge_constants(GcTranslation *tr, EqSet *eqs)
 			EqMember   *m;
 
 			if (em->em_is_const || em->em_is_child || leaf == NULL || !IS_SIMPLE_REL(leaf->rel) ||
-				kind == GC_KIND_NONE || GC_KIND_IS_FLOAT(kind))
+				kind == GC_KIND_NONE || GC_KIND_IS_FLOAT(kind) ||
+				(kind == GC_TEXT && !gc_collation_deterministic(ec->ec_collation)))
 				continue;
 			if (first && gc_type_kind(exprType((Node *) first->expr)) != kind &&
 				!(GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(gc_type_kind(exprType((Node *) first->expr)))))
