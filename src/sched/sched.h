@@ -14,22 +14,7 @@
 #ifndef GC_SCHED_H
 #define GC_SCHED_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-/* The device as the models see it. */
-typedef struct GcProfile
-{
-	bool		host;			/* CPU threads: one "warp" per multiprocessor */
-	int			sms;
-	int			warp_size;
-	int			max_warps;		/* per multiprocessor */
-	int			max_blocks;		/* per multiprocessor */
-	int			registers;		/* per multiprocessor */
-	int			shared_per_sm;	/* bytes */
-	int			shared_per_block;	/* bytes, largest */
-	int			shared_reserved;	/* bytes per block taken by the system */
-} GcProfile;
+#include "profile.h"
 
 /* What a kernel of one variant asks for. */
 typedef struct GcDemand

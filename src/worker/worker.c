@@ -136,8 +136,10 @@ fill_profile(void)
 		.host = i->host_memory,.sms = i->sms,.warp_size = i->warp_size,
 		.max_warps = i->max_warps,.max_blocks = i->max_blocks,.registers = i->registers,
 		.shared_per_sm = i->shared_per_sm,.shared_per_block = i->shared_per_block,
-		.shared_reserved = i->shared_reserved,
+		.shared_reserved = i->shared_reserved,.l2_bytes = i->l2_bytes,
 	};
+	if (!i->host_memory)
+		gc_profile_granules(&gc_worker.profile, i->arch);
 }
 
 static bool
