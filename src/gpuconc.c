@@ -23,6 +23,7 @@
 #include "columns/epoch.h"
 #include "gpuconc.h"
 #include "plan/plan.h"
+#include "queue/batchlog.h"
 #include "queue/queue.h"
 #include "worker/worker.h"
 
@@ -45,6 +46,11 @@ double		gc_tuple_cost = -1;
 double		gc_build_cost = -1;
 char	   *gc_kernel_cache_directory = NULL;
 bool		gc_debug_gpu_kernels = false;
+int			gc_schedule = GC_POLICY_TWOSTAGE;
+int			gc_schedule_seed = 1;
+bool		gc_enable_shared_scan = true;
+int			gc_batch_log_size = 256;
+int			gc_debug_hold_requests = 0;
 
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
@@ -57,6 +63,15 @@ static const struct config_enum_entry offload_choices[] = {
 	{"allow", GC_OFFLOAD_ALLOW, false},
 	{"forbid", GC_OFFLOAD_FORBID, false},
 	{"require", GC_OFFLOAD_REQUIRE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry schedule_choices[] = {
+	{"sequential", GC_POLICY_SEQUENTIAL, false},
+	{"streams", GC_POLICY_STREAMS, false},
+	{"random", GC_POLICY_RANDOM, false},
+	{"kernel", GC_POLICY_KERNEL, false},
+	{"twostage", GC_POLICY_TWOSTAGE, false},
 	{NULL, 0, false}
 };
 
@@ -185,6 +200,33 @@ define_server_settings(void)
 							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
+/* What the worker reads again on a reload. */
+static void
+define_schedule_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.schedule",
+							 "How the requests of concurrent sessions are put on the device.",
+							 NULL, &gc_schedule, GC_POLICY_TWOSTAGE, schedule_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.schedule_seed",
+							"Seed of the sizes drawn under gpuconc.schedule = random.",
+							NULL, &gc_schedule_seed, 1, 0, INT_MAX,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_shared_scan",
+							 "Answers requests over the same table by one scan, under gpuconc.schedule = twostage.",
+							 NULL, &gc_enable_shared_scan, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.batch_log_size",
+							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",
+							NULL, &gc_batch_log_size, 256, 1, 65536,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_hold_requests",
+							"Holds requests back until so many are waiting.",
+							"0 means not to. For experiments; requests fewer than that wait for ever.",
+							&gc_debug_hold_requests, 0, 0, 1024,
+							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
 void
 _PG_init(void)
 {
@@ -198,6 +240,7 @@ _PG_init(void)
 	gc_preloaded = true;
 	define_session_settings();
 	define_server_settings();
+	define_schedule_settings();
 	MarkGUCPrefixReserved("gpuconc");
 
 	prev_shmem_request_hook = shmem_request_hook;

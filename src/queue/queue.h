@@ -150,6 +150,13 @@ typedef struct GcRunInfo
 	u32			shared_bytes;	/* per block */
 	u32			registers;		/* per thread */
 	u32			co_running;		/* other requests on the device at its launch */
+	u64			batch;			/* id of the batch it was started in; 0: none */
+	u32			batch_kernels;	/* requests of that batch */
+	u32			scan_members;	/* requests answered by the same shared scan; 1: its own */
+	u32			first_tile;		/* where its scan began, of ntiles */
+	u32			ntiles;
+	u32			policy;			/* GcPolicy */
+	float		predicted_ms;	/* of the main kernel, beside its co-runners */
 } GcRunInfo;
 
 /*-------------------------------------------------------------------------

@@ -16,6 +16,16 @@
 
 #include "profile.h"
 
+/* How requests are put on the device (gpuconc.schedule). */
+typedef enum GcPolicy
+{
+	GC_POLICY_SEQUENTIAL,		/* one at a time, each with the whole device */
+	GC_POLICY_STREAMS,			/* all at once, each with a grid for the whole device */
+	GC_POLICY_RANDOM,			/* together as they fit, sizes drawn by lot */
+	GC_POLICY_KERNEL,			/* together in order of arrival, sizes by the kernel model */
+	GC_POLICY_TWOSTAGE			/* batches by the batch model, sizes by the kernel model */
+} GcPolicy;
+
 /* What a kernel of one variant asks for. */
 typedef struct GcDemand
 {
