@@ -23,7 +23,7 @@
 
 #define EPS_COST		1e-7	/* reduced cost below -this: worth a column */
 #define EPS_BATCH		1e-5	/* bounds this little above a whole number are that number */
-#define PATIENCE		40		/* steps to better a pattern that prices out */
+#define PATIENCE		10		/* steps to better a pattern that prices out */
 #define FILL_STEPS		60		/* steps to fill one batch in rounding */
 #define MAX_ROUNDS		12		/* of corrected values */
 #define CORRECTION		0.4		/* how much of an item's value a round replaces */
@@ -68,7 +68,8 @@ trial_times(const GcBatchWork *work, const GcBatchTrial *trial, const uint16_t *
 
 	for (int i = 0; i < work->n; i++)
 	{
-		if (count[i] > 0 && trial->left[i] / count[i] < times)
+		/* a division is slow, and most patterns are used once or twice */
+		if (count[i] > 0 && (times >= UINT16_MAX || trial->left[i] < count[i] * times))
 			times = trial->left[i] / count[i];
 	}
 	return times;
@@ -288,6 +289,22 @@ start_master(GcBatchWork *work)
 }
 
 /*
+ * How much a pattern must be worth to be of interest.  If none is worth more than this,
+ * Farley's bound exceeds the objective's last whole number, and the bound, rounded up,
+ * is settled without a solved LP.
+ */
+static double
+enough(double objective, double worth)
+{
+	int			below = whole(objective) - 1;
+	double		threshold = 1.0 + EPS_COST;
+
+	if (below > 0)
+		threshold = fmax(threshold, worth / (below + 2 * EPS_BATCH));
+	return threshold;
+}
+
+/*
  * Algorithm 2.  Whatever the prices are, they divided by the value of the best pattern
  * are feasible duals, so that every pricing proves a bound (Farley's); also one that
  * was cut short, by the value that no pattern can exceed.  Returns whether the LP was
@@ -305,6 +322,7 @@ generate(GcBatchWork *work, bool full, GcBatchPlan *plan)
 	{
 		int			before = lp->pivots;
 		double		worth = 0;
+		double		threshold;
 		GcLpStatus	status;
 
 		status = gc_lp_solve(lp, 1 + work->effort / pivot_effort);
@@ -318,13 +336,14 @@ generate(GcBatchWork *work, bool full, GcBatchPlan *plan)
 			return false;
 		if (!full && (whole(lp->objective) <= work->target || work->best.batches <= work->target))
 			return false;
-		gc_knapsack_search(&work->knapsack, work->value, work->demand, 1.0 + EPS_COST,
+		threshold = full ? 1.0 + EPS_COST : enough(lp->objective, worth);
+		gc_knapsack_search(&work->knapsack, work->value, work->demand, threshold,
 						   PATIENCE, work->effort, found);
 		work->effort -= found->steps + work->n;
 		plan->iterations++;
 		raise_bound(work, worth / found->upper);
 		if (!found->found)
-			return found->complete;
+			return found->complete && threshold <= 1.0 + EPS_COST;
 		gc_knapsack_fill(&work->knapsack, work->order, work->n, work->demand, found->count);
 		gc_lp_add(lp, found->count);
 	}

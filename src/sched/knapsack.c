@@ -12,6 +12,7 @@
  */
 #include "knapsack.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SHIFT_BLOCKS	27		/* registers are below */
@@ -28,7 +29,7 @@
 #define LEAST_MULTIPLIER	0.02
 
 /* How far a multiplier follows the use of its resource. */
-#define ADJUST				0.5
+#define ADJUST				1.0
 
 static GcRoom
 pack(const int64_t *amount)
@@ -154,19 +155,57 @@ arrange(GcKnapsack *ks, const double *value, const int *limit)
 	}
 }
 
-/* Most that items k and later can be worth in a share `left` of a batch's weight. */
-static inline double
-tail_bound(const GcKnapsack *ks, int k, double left)
+/* What can still become of a branch. */
+typedef struct Prospect
 {
-	double		value = 0;
+	uint64_t	fits;			/* bit k: item k does */
+	double		bound;			/* these can add no more value than this */
+	double		single;			/* value of the best of them */
+	int			which;			/* that one */
+	bool		last;			/* no two of them fit together */
+} Prospect;
 
-	while (k < ks->nactive && ks->all_load[k] <= left)
+/*
+ * Of the candidates, those that fit the room, of which `left` is the share in weight.
+ * As the room only shrinks down a branch, what does not fit takes part in no bound.
+ */
+static inline void
+survey(const GcKnapsack *ks, uint64_t candidates, GcRoom room, double left, Prospect *p)
+{
+	double		rest = left;
+	double		least = INFINITY;
+	double		bound = 0;
+	double		single = 0;
+	uint64_t	fits = 0;
+	int			which = 0;
+
+	for (; candidates != 0; candidates &= candidates - 1)
 	{
-		value += ks->all_value[k];
-		left -= ks->all_load[k];
-		k++;
+		int			k = __builtin_ctzll(candidates);
+		GcRoom		trial = room;
+
+		if (!take(&trial, ks->room[k]))
+			continue;
+		fits |= UINT64_C(1) << k;
+		if (ks->all_load[k] <= rest)
+		{
+			bound += ks->all_value[k];
+			rest -= ks->all_load[k];
+		}
+		else
+		{
+			bound += rest * ks->ratio[k];
+			rest = 0;
+		}
+		least = ks->load[k] < least ? ks->load[k] : least;
+		which = ks->value[k] > single ? k : which;
+		single = ks->value[k] > single ? ks->value[k] : single;
 	}
-	return k < ks->nactive && left > 0 ? value + left * ks->ratio[k] : value;
+	p->fits = fits;
+	p->single = single;
+	p->which = which;
+	p->last = left < 2.0 * least;
+	p->bound = p->last ? single : bound;
 }
 
 /*
@@ -200,6 +239,18 @@ adjust(GcKnapsack *ks)
 	return value;
 }
 
+/* Keep the pattern that the branch has come to, and perhaps one item more. */
+static void
+record(const GcKnapsack *ks, int depth, const Prospect *p, GcKnapsackResult *result)
+{
+	result->found = true;
+	memset(result->count, 0, sizeof(uint16_t) * (size_t) ks->n);
+	for (int d = 0; d < depth; d++)
+		result->count[ks->order[ks->branch[d].item]] = (uint16_t) ks->branch[d].taken;
+	if (p->fits != 0)
+		result->count[ks->order[p->which]]++;
+}
+
 void
 gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double threshold,
 				   int patience, int max_steps, GcKnapsackResult *result)
@@ -211,41 +262,46 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 	double		bound;
 	int			depth = 0;
 	int			steps = 0;
-	int			k = 0;
+	uint64_t	candidates;
+	Prospect	p;
 
 	arrange(ks, value, limit);
 	bound = adjust(ks) * (1.0 + 1e-9);
+	candidates = ks->nactive < 64 ? (UINT64_C(1) << ks->nactive) - 1 : ~UINT64_C(0);
 	result->found = false;
 	result->complete = true;
 	for (;;)
 	{
-		/* Downwards: of every item as many as fit, while that can beat the best. */
-		while (k < ks->nactive && worth + tail_bound(ks, k, left) > best)
+		GcKnapsackBranch *b;
+
+		/* Downwards: of the first item that fits, as many as fit, and so on. */
+		for (;;)
 		{
 			int			n = 0;
+			int			k;
 
+			survey(ks, candidates, room, left, &p);
+			if (worth + p.bound <= best || p.last)
+				break;
+			k = __builtin_ctzll(p.fits);
 			while (n < ks->limit[k] && take(&room, ks->room[k]))
 				n++;
-			if (n > 0)
-			{
-				ks->taken[k] = n;
-				ks->stack[depth++] = k;
-				worth += n * ks->value[k];
-				left -= n * ks->load[k];
-				steps += n / 16;
-			}
-			k++;
+			candidates = p.fits & (p.fits - 1);
+			b = &ks->branch[depth++];
+			b->item = k;
+			b->taken = n;
+			b->candidates = candidates;
+			worth += n * ks->value[k];
+			left -= n * ks->load[k];
+			steps += n / 16;
 		}
-		if (worth > best)
+		if (p.last && worth + p.single > best)
 		{
-			best = worth;
-			result->found = true;
-			memset(result->count, 0, sizeof(uint16_t) * (size_t) ks->n);
-			for (int d = 0; d < depth; d++)
-				result->count[ks->order[ks->stack[d]]] = (uint16_t) ks->taken[ks->stack[d]];
+			best = worth + p.single;
+			record(ks, depth, &p, result);
 		}
 
-		/* Upwards: one less of the last item taken, and on from the next item. */
+		/* Upwards: one less of the last item taken, and on with the items after it. */
 		if (depth == 0)
 			break;
 		if (++steps >= max_steps || (result->found && steps >= patience))
@@ -253,14 +309,14 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 			result->complete = false;
 			break;
 		}
-		k = ks->stack[depth - 1];
-		room.a += ks->room[k].a;
-		room.b += ks->room[k].b;
-		worth -= ks->value[k];
-		left += ks->load[k];
-		if (--ks->taken[k] == 0)
+		b = &ks->branch[depth - 1];
+		room.a += ks->room[b->item].a;
+		room.b += ks->room[b->item].b;
+		worth -= ks->value[b->item];
+		left += ks->load[b->item];
+		candidates = b->candidates;
+		if (--b->taken == 0)
 			depth--;
-		k++;
 	}
 	result->value = best;
 	result->steps = steps;

@@ -51,6 +51,14 @@ typedef struct GcRoom
 	uint64_t	b;				/* shared memory, items */
 } GcRoom;
 
+/* One level of the search: so many of an item, and what may come after it. */
+typedef struct GcKnapsackBranch
+{
+	int			item;
+	int			taken;
+	uint64_t	candidates;
+} GcKnapsackBranch;
+
 typedef struct GcKnapsack
 {
 	int			n;
@@ -71,8 +79,7 @@ typedef struct GcKnapsack
 	double		all_load[GC_KNAPSACK_MAX];
 	int			limit[GC_KNAPSACK_MAX];
 	GcRoom		room[GC_KNAPSACK_MAX];
-	int			taken[GC_KNAPSACK_MAX];
-	int			stack[GC_KNAPSACK_MAX];
+	GcKnapsackBranch branch[GC_KNAPSACK_MAX];
 } GcKnapsack;
 
 typedef struct GcKnapsackResult
