@@ -73,7 +73,7 @@ typedef struct GcBatchProblem
 								 * batches is known to be least before */
 } GcBatchProblem;
 
-#define GC_BATCH_EFFORT			3000
+#define GC_BATCH_EFFORT			1500
 
 typedef struct GcBatchPattern
 {

@@ -331,14 +331,17 @@ gc_knapsack_fill(const GcKnapsack *ks, const int *order, int norder, const int *
 
 	for (int i = 0; i < ks->n; i++)
 	{
-		room.a -= count[i] * ks->need[i].a;
-		room.b -= count[i] * ks->need[i].b;
+		if (count[i] > 0)
+		{
+			room.a -= count[i] * ks->need[i].a;
+			room.b -= count[i] * ks->need[i].b;
+		}
 	}
 	for (int k = 0; k < norder; k++)
 	{
 		int			i = order[k];
 
-		while (count[i] < limit[i] && count[i] < ks->fit[i] && take(&room, ks->need[i]))
+		while (count[i] < limit[i] && take(&room, ks->need[i]))
 			count[i]++;
 	}
 }

@@ -35,6 +35,7 @@ gc_lp_start(GcLp *lp, int rows, const int *demand, const uint16_t *single)
 	lp->ncolumns = rows;
 	lp->pivots = 0;
 	lp->stalled = 0;
+	lp->added = -1;
 	lp->objective = 0;
 	memset(lp->inverse, 0, sizeof(double) * (size_t) rows * (size_t) lp->stride);
 	memset(lp->step, 0, sizeof(lp->step));
@@ -90,6 +91,7 @@ gc_lp_add(GcLp *lp, const uint16_t *count)
 	}
 	column = &lp->column[where];
 	column->basic = false;
+	lp->added = where;
 	column->nentries = 0;
 	for (int i = 0; i < lp->rows; i++)
 	{
@@ -108,11 +110,20 @@ gc_lp_add(GcLp *lp, const uint16_t *count)
  * has not moved for a while.
  */
 static int
-entering(const GcLp *lp, double *reduced)
+entering(GcLp *lp, double *reduced)
 {
 	bool		first = lp->stalled > 2 * lp->rows + 16;
 	int			enter = 0;
 
+	/* A column just added was made to enter: no need to look at the others. */
+	if (lp->added >= 0 && !first)
+	{
+		enter = lp->added;
+		lp->added = -1;
+		*reduced = 1.0 - gc_lp_value(lp, enter);
+		if (*reduced < -EPS_PRICE)
+			return enter;
+	}
 	*reduced = -EPS_PRICE;
 	/* in the order of their numbers, as leaving() sees them */
 	for (int i = lp->rows - 1; i >= 0; i--)

@@ -53,6 +53,7 @@ typedef struct GcLp
 	int			ncolumns;
 	int			pivots;			/* made since gc_lp_start */
 	int			stalled;		/* of them, the last ones that gained nothing */
+	int			added;			/* the last column added, not yet priced; or -1 */
 	double		objective;		/* sum of x over the basic patterns */
 	int			demand[GC_LP_MAX_ROWS];
 	int			basic[GC_LP_MAX_ROWS];	/* pattern j, or -1 - i: surplus of row i */
