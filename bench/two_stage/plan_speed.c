@@ -7,7 +7,8 @@
  *
  * Kernel types are drawn as generated kernels are: blocks of 128 to 512 threads, one to
  * four of them on a multiprocessor, 24 to 80 registers a thread, and shared memory from
- * next to nothing to a bitmap that fills most of it.  A set of kernels draws its kernels
+ * next to nothing to a bitmap that fills most of it ("wide"); or one block of 64 to 256
+ * threads, as where many run together ("slim").  A set of kernels draws its kernels
  * from its types evenly.  Every instance is planned five times, and the least time counts,
  * as others may hold an interrupt or a neighbour; the order of instances is such that no
  * call finds its own data in the nearest cache.
@@ -53,11 +54,11 @@ round_up(int n, int unit)
 
 /* A kernel's share of one multiprocessor. */
 static void
-random_type(const GcProfile *profile, GcItemType *type)
+random_type(const GcProfile *profile, bool slim, GcItemType *type)
 {
-	int			warps = 4 << random_below(3);
+	int			warps = (slim ? 2 : 4) << random_below(3);
 	int			registers = 24 + 8 * random_below(8);
-	int			most = 1 + 32768 / (registers * 32 * warps);
+	int			most = slim ? 1 : 1 + 32768 / (registers * 32 * warps);
 	int			blocks = 1 + random_below(most < 4 ? most : 4);
 	int			shared;
 
@@ -104,7 +105,7 @@ now(void)
 }
 
 static void
-measure(const GcProfile *profile, int n, int ntypes, int kernels, bool full_lp)
+measure(const GcProfile *profile, int n, int ntypes, int kernels, bool slim, bool full_lp)
 {
 	GcBatchProblem problem = {
 		.capacity = {profile->max_warps, profile->registers, profile->shared_per_sm,
@@ -124,7 +125,7 @@ measure(const GcProfile *profile, int n, int ntypes, int kernels, bool full_lp)
 	{
 		instances[i].ntypes = ntypes;
 		for (int t = 0; t < ntypes; t++)
-			random_type(profile, &instances[i].type[t]);
+			random_type(profile, slim, &instances[i].type[t]);
 		for (int k = 0; k < kernels; k++)
 			instances[i].type[random_below(ntypes)].demand++;
 		micros[i] = 1e9;
@@ -156,10 +157,10 @@ measure(const GcProfile *profile, int n, int ntypes, int kernels, bool full_lp)
 	for (int i = 0; i < n; i++)
 		total += micros[i];
 	qsort(micros, (size_t) n, sizeof(double), by_size);
-	printf("%3d kernels of %2d types%s: mean %6.2f  p50 %6.2f  p90 %6.2f  p99 %6.2f  max %6.2f us;"
+	printf("%3d kernels of %2d types, %s%s: mean %6.2f  p50 %6.2f  p90 %6.2f  p99 %6.2f  max %6.2f us;"
 		   "  batches %.2f, bound %.2f, proven %.2f%%, LP solved %.1f%%,"
 		   " %.1f pricings, %.1f pivots, %.0f steps\n",
-		   kernels, ntypes, full_lp ? ", full LP" : "", total / n, micros[n / 2], micros[n * 9 / 10],
+		   kernels, ntypes, slim ? "slim" : "wide", full_lp ? ", full LP" : "", total / n, micros[n / 2], micros[n * 9 / 10],
 		   micros[n * 99 / 100], micros[n - 1], (double) batches / n, (double) bound / n,
 		   100.0 * proven / n, 100.0 * solved / n, (double) iterations / n, (double) pivots / n,
 		   (double) steps / n);
@@ -177,10 +178,10 @@ main(int argc, char **argv)
 		n = MAX_INSTANCES;
 	printf("%d instances each, %zu kB of work, %zu kB of plan\n", n, sizeof(work) >> 10,
 		   sizeof(plan) >> 10);
-	for (int full = 0; full < 2; full++)
+	for (int kind = 0; kind < 4; kind++)
 	{
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-			measure(profile, n, sizes[i][0], sizes[i][1], full);
+			measure(profile, n, sizes[i][0], sizes[i][1], kind % 2 == 1, kind >= 2);
 	}
 	return 0;
 }

@@ -77,6 +77,20 @@ normalise(double *multiplier)
 			(1.0 - GC_NROOM * LEAST_MULTIPLIER) * multiplier[r] / sum;
 }
 
+/* Weights under the multipliers of now. */
+static void
+weigh(GcKnapsack *ks)
+{
+	for (int i = 0; i < ks->n; i++)
+	{
+		double		weight = 0;
+
+		for (int r = 0; r < GC_NROOM; r++)
+			weight += ks->multiplier[r] * ks->share[i][r];
+		ks->weight[i] = weight;
+	}
+}
+
 void
 gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
 				  const int64_t *capacity, const int *demand)
@@ -92,6 +106,7 @@ gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
 		int64_t		fit = UINT16_MAX;
 
 		ks->need[i] = pack(need[i]);
+		ks->order[i] = i;
 		for (int r = 0; r < GC_NROOM; r++)
 		{
 			ks->share[i][r] = 0;
@@ -107,32 +122,32 @@ gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
 	for (int r = 0; r < GC_NROOM; r++)
 		ks->multiplier[r] = use[r] * use[r];
 	normalise(ks->multiplier);
-	for (int i = 0; i < n; i++)
-	{
-		ks->weight[i] = 0;
-		for (int r = 0; r < GC_NROOM; r++)
-			ks->weight[i] += ks->multiplier[r] * ks->share[i][r];
-	}
+	weigh(ks);
 }
 
-/* The items worth taking, best value per weight first. */
+/*
+ * The items worth taking, best value per weight first; the others after them.  The last
+ * search's order, mostly right already, is where the sorting starts from.
+ */
 static void
 arrange(GcKnapsack *ks, const double *value, const int *limit)
 {
+	int			out[GC_KNAPSACK_MAX];
+	int			nout = 0;
 	int			n = 0;
 
-	for (int i = 0; i < ks->n; i++)
+	for (int k = 0; k < ks->n; k++)
 	{
-		double		weight = 0;
+		int			i = ks->order[k];
 		double		ratio;
 		int			at;
 
 		if (limit[i] <= 0 || value[i] <= EPS_VALUE)
+		{
+			out[nout++] = i;
 			continue;
-		for (int r = 0; r < GC_NROOM; r++)
-			weight += ks->multiplier[r] * ks->share[i][r];
-		ks->weight[i] = weight;
-		ratio = value[i] / weight;
+		}
+		ratio = value[i] / ks->weight[i];
 		for (at = n++; at > 0 && ks->ratio[at - 1] < ratio; at--)
 		{
 			ks->ratio[at] = ks->ratio[at - 1];
@@ -141,6 +156,7 @@ arrange(GcKnapsack *ks, const double *value, const int *limit)
 		ks->ratio[at] = ratio;
 		ks->order[at] = i;
 	}
+	memcpy(ks->order + n, out, sizeof(int) * (size_t) nout);
 	ks->nactive = n;
 	for (int k = 0; k < n; k++)
 	{
@@ -236,6 +252,7 @@ adjust(GcKnapsack *ks)
 		ks->multiplier[r] *= factor < 2.0 ? factor : 2.0;
 	}
 	normalise(ks->multiplier);
+	weigh(ks);
 	return value;
 }
 
@@ -266,7 +283,7 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 	Prospect	p;
 
 	arrange(ks, value, limit);
-	bound = adjust(ks) * (1.0 + 1e-9);
+	bound = threshold > 0 ? adjust(ks) * (1.0 + 1e-9) : INFINITY;
 	candidates = ks->nactive < 64 ? (UINT64_C(1) << ks->nactive) - 1 : ~UINT64_C(0);
 	result->found = false;
 	result->complete = true;

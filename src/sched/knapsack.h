@@ -67,11 +67,11 @@ typedef struct GcKnapsack
 	int			fit[GC_KNAPSACK_MAX];	/* most of one type in a batch, at most 65535 */
 	double		share[GC_KNAPSACK_MAX][GC_NROOM];	/* need / capacity, 0 .. 1 */
 	double		multiplier[GC_NROOM];	/* of the relaxation; they add up to 1 */
-	double		weight[GC_KNAPSACK_MAX];	/* sum of multiplier * share: of last search */
+	double		weight[GC_KNAPSACK_MAX];	/* sum of multiplier * share */
 
 	/* The items of the search under way, best value per weight first. */
 	int			nactive;
-	int			order[GC_KNAPSACK_MAX];
+	int			order[GC_KNAPSACK_MAX]; /* all items, those active first */
 	double		ratio[GC_KNAPSACK_MAX];
 	double		value[GC_KNAPSACK_MAX];
 	double		load[GC_KNAPSACK_MAX];	/* weight of one */
@@ -104,7 +104,8 @@ extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int64_t (*need)
 /*
  * The pattern worth most at value[i] (those of 0 or less are left out), with at most
  * limit[i] of type i, if it is worth more than threshold.  Once one is found, the search
- * may end after `patience` steps; it does end after max_steps.
+ * may end after `patience` steps; it does end after max_steps.  With a threshold of 0,
+ * nothing is learned about multipliers, and an incomplete search proves no upper value.
  */
 extern void gc_knapsack_search(GcKnapsack *knapsack, const double *value, const int *limit,
 							   double threshold, int patience, int max_steps,

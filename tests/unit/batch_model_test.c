@@ -165,10 +165,10 @@ random_problem(int max_types, int items)
 
 		for (int r = 0; r < GC_NRES; r++)
 		{
-			int			most = problem.capacity[r] * (kind == 3 ? 2 : 1);
+			int			need = random_below(problem.capacity[r] * (kind == 3 ? 2 : 1));
+			bool		large = random_below(GC_NRES) == r;
 
-			types[i].need[r] = kind == 2 && r != GC_RES_SHARED ? 0 :
-				1 + random_below(most) / (r == random_below(GC_NRES) ? 1 : size);
+			types[i].need[r] = kind == 2 && r != GC_RES_SHARED ? 0 : 1 + need / (large ? 1 : size);
 		}
 		types[i].demand = 0;
 	}
@@ -194,7 +194,8 @@ exact_test(int instances)
 
 	for (int n = 0; n < instances; n++)
 	{
-		GcBatchProblem problem = random_problem(1 + random_below(9), 2 + random_below(9));
+		int			items = 2 + random_below(MAX_ITEMS - 1);
+		GcBatchProblem problem = random_problem(9, items);
 		const char *wrong;
 		int			least;
 
@@ -226,7 +227,7 @@ exact_test(int instances)
 	ok(groups > instances / 20, "groups of SMs were met (%d times)", groups);
 	tap_note("%d of %d plans have the fewest batches (%.2f%%); %d are proven", optimal, instances,
 			 100.0 * optimal / instances, proven);
-	ok(optimal * 1000.0 >= instances * 995.0, "99.5%% of the plans have the fewest batches");
+	ok(optimal * 1000.0 >= instances * 999.0, "99.9%% of the plans have the fewest batches");
 }
 
 /* Every maximal pattern, by depth-first search; too many: -1. */
@@ -388,14 +389,30 @@ classic_test(void)
 	int			above = 0;
 	int			malformed = 0;
 
-	/* The LP needs 259/132 rolls, whole rolls are three: no round-up property. */
+	/*
+	 * The papers' LP, of patterns that may hold more items than there are, needs 259/132
+	 * rolls; 23/11 are needed where they may not, and three if rolls are whole.
+	 */
 	problem = cutting(132, 3, (int[]) {44, 33, 12}, (int[]) {2, 3, 6});
 	problem.full_lp = true;
 	gc_batch_plan(&problem, &work, &plan);
-	is(exact(&problem), 3, "an instance without the round-up property needs 3");
-	is(plan.batches, 3, "and gets 3");
-	ok(fabs(plan.lp_bound - 259.0 / 132) < 1e-6 && plan.lp_solved, "its LP bound is 259/132 (%.6f)",
+	is(exact(&problem), 3, "three rolls are needed");
+	is(plan.batches, 3, "and three planned");
+	ok(fabs(plan.lp_bound - 23.0 / 11) < 1e-6 && plan.lp_solved, "the bound is 23/11 (%.6f)",
 	   plan.lp_bound);
+	ok(plan.proven && plan_problem(&problem) == NULL, "so that this is proven");
+
+	/* No round-up property: the LP needs 4 batches, whole ones are 5. */
+	problem = (GcBatchProblem){.capacity = {64, 65536, 233472, 32},.ntypes = 5,.types = types,.full_lp = true};
+	types[0] = (GcItemType){{21, 22905, 409430, 3}, 2};
+	types[1] = (GcItemType){{14, 17356, 16697, 4}, 4};
+	types[2] = (GcItemType){{15, 101503, 35429, 3}, 2};
+	types[3] = (GcItemType){{75, 17142, 3684, 3}, 1};
+	types[4] = (GcItemType){{57, 62007, 87749, 20}, 2};
+	gc_batch_plan(&problem, &work, &plan);
+	is(exact(&problem), 5, "an instance without the round-up property needs 5");
+	is(plan.batches, 5, "and gets 5");
+	ok(fabs(plan.lp_bound - 4.0) < 1e-5 && plan.lp_solved, "its LP bound is 4 (%.6f)", plan.lp_bound);
 	ok(!plan.proven && plan_problem(&problem) == NULL, "nothing is called proven there");
 
 	problem = cutting(100, 1, (int[]) {14}, (int[]) {500});
@@ -429,7 +446,7 @@ classic_test(void)
 				demand[3 * k + i] = 1;
 		}
 		problem = cutting(1000, 3 * triples, item, demand);
-		problem.effort = 20000;
+		problem.effort = 20 * GC_BATCH_EFFORT * triples;
 		gc_batch_plan(&problem, &work, &plan);
 		malformed += plan_problem(&problem) != NULL;
 		exactly += plan.batches == triples;
@@ -438,7 +455,7 @@ classic_test(void)
 	is(malformed, 0, "triples that fill batches exactly: plans are well-formed");
 	is(above, 0, "and at most one batch above the optimum");
 	tap_note("%d of 200 are the optimum", exactly);
-	ok(exactly >= 40, "some are the optimum");
+	ok(exactly >= 150, "most are the optimum");
 
 	/* Pairs and triples of four resources, with demands. */
 	exactly = 0;
@@ -554,14 +571,18 @@ bad_input_test(void)
 	for (int i = 0; i < problem.ntypes; i++)
 	{
 		for (int r = 0; r < GC_NRES; r++)
-			many[i].need[r] = 1 + random_below(problem.capacity[r]) / (1 + random_below(9));
+		{
+			int			need = random_below(problem.capacity[r]);
+
+			many[i].need[r] = 1 + need / (1 + random_below(9));
+		}
 		many[i].demand = random_below(2) == 0 ? 500 : 1 + random_below(GC_BATCH_MAX_DEMAND);
 	}
-	problem.effort = GREAT_EFFORT / 10;
+	problem.effort = GREAT_EFFORT;
 	ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_OK && plan_problem(&problem) == NULL,
-	   "64 types with large demands (%d batches, bound %.1f, %d patterns)", plan.batches,
-	   plan.lp_bound, plan.npatterns);
-	ok(plan.batches <= plan.lp_bound * 1.01 + 1, "are planned well");
+	   "64 types with large demands (%d patterns)", plan.npatterns);
+	ok(plan.batches <= plan.lp_bound * 1.1 + 1, "are planned well (%d batches, bound %.1f)",
+	   plan.batches, plan.lp_bound);
 }
 
 /*
