@@ -33,6 +33,8 @@ run "$BIN/occupancy_test"
 run "$BIN/pool_test"
 run "$BIN/kcache_test"
 run "$BIN/nvrtc_test"
+run "$BIN/batch_model_test"
+RUN= run ./lp_check.py "$BIN/batch_model_test"
 LD_LIBRARY_PATH="$BIN/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" run "$BIN/fake_cuda_test"
 for device in $DEVICE
 do

@@ -1,0 +1,616 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_model.c
+ *	  The batch-level model: column generation, then rounding with repair.
+ *
+ * In order, each step only while the plan at hand is not known to be the best:
+ * first-fit decreasing; column generation (algorithm 2 of papers 000 and 001), until
+ * nothing prices out or the bound, rounded up, cannot change any more; the patterns of
+ * the LP rounded down, with what they leave over packed anew; and rounds of packing in
+ * which items that ended in badly filled batches gain value (the sequential value
+ * correction of cutting-stock practice).
+ *
+ * Every step takes its effort from one account, so that a call ends in a bounded time;
+ * what was not reached then shows as `proven` being false.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "batch_model.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define EPS_COST		1e-7	/* reduced cost below -this: worth a column */
+#define EPS_BATCH		1e-5	/* bounds this little above a whole number are that number */
+#define PATIENCE		10		/* steps to better a pattern that prices out */
+#define FILL_STEPS		60		/* steps to fill one batch in rounding */
+#define MAX_ROUNDS		12		/* of corrected values */
+#define CORRECTION		0.4		/* how much of an item's value a round replaces */
+
+/* Least whole number of batches that a bound allows. */
+static int
+whole(double bound)
+{
+	double		n = ceil(bound - EPS_BATCH);
+
+	return n < 1 ? 1 : (int) n;
+}
+
+/* A lower bound was proven. */
+static void
+raise_bound(GcBatchWork *work, double bound)
+{
+	if (bound > work->bound)
+		work->bound = bound;
+	if (whole(work->bound) > work->target)
+		work->target = whole(work->bound);
+}
+
+/*
+ * Trials
+ */
+
+static void
+trial_start(const GcBatchWork *work, GcBatchTrial *trial)
+{
+	trial->npatterns = 0;
+	trial->batches = 0;
+	trial->types_left = work->n;
+	memcpy(trial->left, work->demand, sizeof(int) * (size_t) work->n);
+}
+
+/* How many whole times a pattern (not empty) can be used for the items left. */
+static int
+trial_times(const GcBatchWork *work, const GcBatchTrial *trial, const uint16_t *count)
+{
+	int			times = INT32_MAX;
+
+	for (int i = 0; i < work->n; i++)
+	{
+		/* a division is slow, and most patterns are used once or twice */
+		if (count[i] > 0 && (times >= UINT16_MAX || trial->left[i] < count[i] * times))
+			times = trial->left[i] / count[i];
+	}
+	return times;
+}
+
+/*
+ * Use a pattern.  False, and nothing done, where that would leave too little of the
+ * table to pack what is left one type at a time, in two patterns each.
+ */
+static bool
+trial_push(const GcBatchWork *work, GcBatchTrial *trial, const uint16_t *count, int times)
+{
+	int			types_left = 0;
+
+	for (int i = 0; i < work->n; i++)
+		types_left += trial->left[i] > count[i] * times;
+	if (trial->npatterns + 1 + 2 * types_left > GC_BATCH_MAX_PATTERNS)
+		return false;
+	for (int i = 0; i < work->n; i++)
+		trial->left[i] -= count[i] * times;
+	memcpy(trial->count[trial->npatterns], count, sizeof(uint16_t) * (size_t) work->n);
+	trial->times[trial->npatterns++] = times;
+	trial->batches += times;
+	trial->types_left = types_left;
+	return true;
+}
+
+/* What is left, one type at a time: always possible, rarely good. */
+static void
+trial_singles(const GcBatchWork *work, GcBatchTrial *trial)
+{
+	uint16_t	count[GC_BATCH_MAX_TYPES] = {0};
+
+	for (int i = 0; i < work->n; i++)
+	{
+		int			fit = work->knapsack.fit[i];
+		int			full = trial->left[i] / fit;
+
+		count[i] = (uint16_t) fit;
+		if (full > 0)
+			trial_push(work, trial, count, full);
+		count[i] = (uint16_t) trial->left[i];
+		if (count[i] > 0)
+			trial_push(work, trial, count, 1);
+		count[i] = 0;
+	}
+}
+
+/*
+ * What is left by first-fit decreasing, batch by batch: of the types in work->order,
+ * as many as fit.  A pattern is used as often as the items left allow.
+ */
+static void
+trial_first_fit(const GcBatchWork *work, GcBatchTrial *trial)
+{
+	while (trial->types_left > 0)
+	{
+		uint16_t	count[GC_BATCH_MAX_TYPES] = {0};
+
+		gc_knapsack_fill(&work->knapsack, work->order, work->n, trial->left, count);
+		if (!trial_push(work, trial, count, trial_times(work, trial, count)))
+		{
+			trial_singles(work, trial);
+			return;
+		}
+	}
+}
+
+/* What is left, each batch filled with what is worth most at work->value. */
+static void
+trial_by_value(GcBatchWork *work, GcBatchTrial *trial)
+{
+	while (trial->types_left > 0 && work->effort > 0 && trial->batches < work->best.batches)
+	{
+		uint16_t   *count = work->found.count;
+
+		gc_knapsack_search(&work->knapsack, work->value, trial->left, 0, FILL_STEPS,
+						   FILL_STEPS, &work->found);
+		work->effort -= work->found.steps + work->n;
+		if (!work->found.found)
+			break;
+		gc_knapsack_fill(&work->knapsack, work->order, work->n, trial->left, count);
+		if (!trial_push(work, trial, count, trial_times(work, trial, count)))
+			break;
+	}
+	trial_first_fit(work, trial);
+}
+
+/*
+ * Use a pattern so many times, as far as its items are left: surplus is cut off, and
+ * the room that this leaves is given to other items.
+ */
+static bool
+trial_trimmed(const GcBatchWork *work, GcBatchTrial *trial, const GcLpColumn *column, int times)
+{
+	while (times > 0)
+	{
+		uint16_t	count[GC_BATCH_MAX_TYPES] = {0};
+		int			n = 0;
+		int			use;
+
+		for (int k = 0; k < column->nentries; k++)
+		{
+			int			i = column->entry[k].row;
+			int			c = column->entry[k].count;
+
+			count[i] = (uint16_t) (c < trial->left[i] ? c : trial->left[i]);
+			n += count[i];
+		}
+		if (n == 0)
+			return true;
+		gc_knapsack_fill(&work->knapsack, work->order, work->n, trial->left, count);
+		use = trial_times(work, trial, count);
+		if (use > times)
+			use = times;
+		if (!trial_push(work, trial, count, use))
+			return false;
+		times -= use;
+	}
+	return true;
+}
+
+/* Is the trial the best plan so far?  Then keep it.  Is that the best there can be? */
+static bool
+keep(GcBatchWork *work)
+{
+	const GcBatchTrial *trial = &work->trial;
+	GcBatchTrial *best = &work->best;
+
+	if (trial->batches < best->batches)
+	{
+		best->npatterns = trial->npatterns;
+		best->batches = trial->batches;
+		memcpy(best->times, trial->times, sizeof(int) * (size_t) trial->npatterns);
+		for (int j = 0; j < trial->npatterns; j++)
+			memcpy(best->count[j], trial->count[j], sizeof(uint16_t) * (size_t) work->n);
+	}
+	return best->batches <= work->target;
+}
+
+/*
+ * First-fit decreasing and the bound of single resources
+ */
+
+/* Types in falling order of key. */
+static void
+sort_order(GcBatchWork *work, const double *key)
+{
+	for (int i = 0; i < work->n; i++)
+	{
+		int			at = i;
+
+		for (; at > 0 && key[work->order[at - 1]] < key[i]; at--)
+			work->order[at] = work->order[at - 1];
+		work->order[at] = i;
+	}
+}
+
+/*
+ * By the share of the resource an item takes most of, and by shares weighted with the
+ * scarcity of the resources.
+ */
+static bool
+first_fit(GcBatchWork *work)
+{
+	double		key[GC_BATCH_MAX_TYPES];
+
+	for (int i = 0; i < work->n; i++)
+	{
+		key[i] = 0;
+		for (int r = 0; r < GC_NROOM; r++)
+			key[i] = work->knapsack.share[i][r] > key[i] ? work->knapsack.share[i][r] : key[i];
+	}
+	sort_order(work, key);
+	trial_start(work, &work->trial);
+	trial_first_fit(work, &work->trial);
+	if (keep(work))
+		return true;
+	sort_order(work, work->knapsack.weight);
+	trial_start(work, &work->trial);
+	trial_first_fit(work, &work->trial);
+	return keep(work);
+}
+
+/* All items together need so much of each resource. */
+static void
+volume_bound(GcBatchWork *work)
+{
+	for (int r = 0; r < GC_NROOM; r++)
+	{
+		double		use = 0;
+
+		for (int i = 0; i < work->n; i++)
+			use += work->knapsack.share[i][r] * work->demand[i];
+		raise_bound(work, use * (1.0 - 1e-12));
+	}
+}
+
+/*
+ * Column generation
+ */
+
+static void
+start_master(GcBatchWork *work)
+{
+	uint16_t	single[GC_BATCH_MAX_TYPES];
+
+	for (int i = 0; i < work->n; i++)
+	{
+		int			fit = work->knapsack.fit[i];
+
+		single[i] = (uint16_t) (fit < work->demand[i] ? fit : work->demand[i]);
+	}
+	gc_lp_start(&work->lp, work->n, work->demand, single);
+	for (int j = 0; j < work->best.npatterns; j++)
+		gc_lp_add(&work->lp, work->best.count[j]);
+}
+
+/*
+ * How much a pattern must be worth to be of interest.  If none is worth more than this,
+ * Farley's bound exceeds the objective's last whole number, and the bound, rounded up,
+ * is settled without a solved LP.
+ */
+static double
+enough(double objective, double worth)
+{
+	int			below = whole(objective) - 1;
+	double		threshold = 1.0 + EPS_COST;
+
+	if (below > 0)
+		threshold = fmax(threshold, worth / (below + 2 * EPS_BATCH));
+	return threshold;
+}
+
+/*
+ * Algorithm 2.  Whatever the prices are, they divided by the value of the best pattern
+ * are feasible duals, so that every pricing proves a bound (Farley's); also one that
+ * was cut short, by the value that no pattern can exceed.  Returns whether the LP was
+ * solved to its end; work->value is left as its prices.
+ */
+static bool
+generate(GcBatchWork *work, bool full, GcBatchPlan *plan)
+{
+	GcLp	   *lp = &work->lp;
+	GcKnapsackResult *found = &work->found;
+	int			pivot_effort = 2 + work->n * work->n / 32;
+
+	start_master(work);
+	for (;;)
+	{
+		int			before = lp->pivots;
+		double		worth = 0;
+		double		threshold;
+		GcLpStatus	status;
+
+		status = gc_lp_solve(lp, 1 + work->effort / pivot_effort);
+		work->effort -= (lp->pivots - before) * pivot_effort;
+		for (int i = 0; i < work->n; i++)
+		{
+			work->value[i] = lp->price[i] > 0 ? lp->price[i] : 0;
+			worth += work->value[i] * work->demand[i];
+		}
+		if (status != GC_LP_OPTIMAL || work->effort <= 0)
+			return false;
+		if (!full && (whole(lp->objective) <= work->target || work->best.batches <= work->target))
+			return false;
+		threshold = full ? 1.0 + EPS_COST : enough(lp->objective, worth);
+		gc_knapsack_search(&work->knapsack, work->value, work->demand, threshold,
+						   PATIENCE, work->effort, found);
+		work->effort -= found->steps + work->n;
+		plan->iterations++;
+		raise_bound(work, worth / found->upper);
+		if (!found->found)
+			return found->complete && threshold <= 1.0 + EPS_COST;
+		gc_knapsack_fill(&work->knapsack, work->order, work->n, work->demand, found->count);
+		gc_lp_add(lp, found->count);
+	}
+}
+
+/*
+ * Rounding
+ */
+
+/* The LP's patterns, each as many whole times as it is used. */
+static void
+trial_floors(GcBatchWork *work, GcBatchTrial *trial)
+{
+	for (int r = 0; r < work->lp.rows; r++)
+	{
+		int			j = work->lp.basic[r];
+		int			times = (int) floor(work->lp.x[r] + EPS_BATCH);
+
+		if (j >= 0 && times > 0 && !trial_trimmed(work, trial, &work->lp.column[j], times))
+			return;
+	}
+}
+
+/* Then those with the largest fractions once more, while that can help. */
+static void
+trial_round_up(GcBatchWork *work, GcBatchTrial *trial)
+{
+	double		fraction[GC_BATCH_MAX_TYPES];
+
+	for (int r = 0; r < work->lp.rows; r++)
+		fraction[r] = work->lp.basic[r] < 0 ? 0 : work->lp.x[r] - floor(work->lp.x[r] + EPS_BATCH);
+	for (;;)
+	{
+		int			most = 0;
+
+		for (int r = 1; r < work->lp.rows; r++)
+			most = fraction[r] > fraction[most] ? r : most;
+		if (fraction[most] < 0.5 || trial->types_left == 0)
+			return;
+		if (!trial_trimmed(work, trial, &work->lp.column[work->lp.basic[most]], 1))
+			return;
+		fraction[most] = 0;
+	}
+}
+
+static bool
+round_master(GcBatchWork *work)
+{
+	GcBatchTrial *trial = &work->trial;
+
+	trial_start(work, trial);
+	trial_floors(work, trial);
+	trial_by_value(work, trial);
+	if (keep(work))
+		return true;
+	trial_start(work, trial);
+	trial_floors(work, trial);
+	trial_round_up(work, trial);
+	trial_by_value(work, trial);
+	return keep(work);
+}
+
+/*
+ * An item is worth what it takes of a batch; more, if its batch was badly filled.
+ */
+static void
+correct_values(GcBatchWork *work, const GcBatchTrial *trial)
+{
+	const double *weight = work->knapsack.weight;
+
+	for (int j = 0; j < trial->npatterns; j++)
+	{
+		double		fill = 0;
+
+		for (int i = 0; i < work->n; i++)
+			fill += weight[i] * trial->count[j][i];
+		for (int i = 0; i < work->n; i++)
+		{
+			if (trial->count[j][i] > 0)
+				work->value[i] += CORRECTION * (weight[i] / fill - work->value[i]);
+		}
+	}
+}
+
+/* Pack again and again, learning; now with the LP's whole patterns, now without. */
+static void
+improve(GcBatchWork *work)
+{
+	for (int round = 0; round < MAX_ROUNDS && work->effort > 0; round++)
+	{
+		correct_values(work, &work->trial);
+		trial_start(work, &work->trial);
+		if (round % 2 == 1)
+			trial_floors(work, &work->trial);
+		trial_by_value(work, &work->trial);
+		if (keep(work))
+			return;
+	}
+}
+
+/*
+ * The problem, checked
+ */
+
+static GcBatchStatus
+check(const GcBatchProblem *problem, GcBatchPlan *plan)
+{
+	static const int64_t most[GC_NRES] = {
+		[GC_RES_WARPS] = GC_ROOM_MAX_WARPS / GC_BATCH_MAX_GROUP,
+		[GC_RES_REGISTERS] = GC_ROOM_MAX_REGISTERS / GC_BATCH_MAX_GROUP,
+		[GC_RES_SHARED] = GC_ROOM_MAX_SHARED / GC_BATCH_MAX_GROUP,
+		[GC_RES_BLOCKS] = GC_ROOM_MAX_BLOCKS / GC_BATCH_MAX_GROUP,
+	};
+
+	if (problem->ntypes < 0 || problem->ntypes > GC_BATCH_MAX_TYPES ||
+		problem->max_items < 0 || problem->max_group < 0 ||
+		problem->max_group > GC_BATCH_MAX_GROUP || problem->effort < 0)
+		return GC_BATCH_BAD_PROBLEM;
+	for (int r = 0; r < GC_NRES; r++)
+	{
+		if (problem->capacity[r] < 0 || problem->capacity[r] > most[r])
+			return GC_BATCH_BAD_PROBLEM;
+	}
+	for (int i = 0; i < problem->ntypes; i++)
+	{
+		const GcItemType *type = &problem->types[i];
+		bool		some = false;
+
+		plan->offender = i;
+		if (type->demand < 0 || type->demand > GC_BATCH_MAX_DEMAND)
+			return GC_BATCH_BAD_TYPE;
+		for (int r = 0; r < GC_NRES; r++)
+		{
+			if (type->need[r] < 0)
+				return GC_BATCH_BAD_TYPE;
+			some = some || type->need[r] > 0;
+		}
+		if (!some && type->demand > 0)
+			return GC_BATCH_BAD_TYPE;
+	}
+	plan->offender = -1;
+	return GC_BATCH_OK;
+}
+
+/* The smallest group of SMs that holds one item of every type. */
+static GcBatchStatus
+choose_group(const GcBatchProblem *problem, GcBatchPlan *plan)
+{
+	int			largest = problem->max_group > 0 ? problem->max_group : GC_BATCH_MAX_GROUP;
+
+	for (int i = 0; i < problem->ntypes; i++)
+	{
+		for (int r = 0; r < GC_NRES && problem->types[i].demand > 0; r++)
+		{
+			while (problem->types[i].need[r] > (int64_t) problem->capacity[r] * plan->group)
+			{
+				if (plan->group * 2 > largest)
+				{
+					plan->offender = i;
+					return GC_BATCH_TOO_LARGE;
+				}
+				plan->group *= 2;
+			}
+		}
+	}
+	return GC_BATCH_OK;
+}
+
+/* Types with demand, and what they need of a unit. */
+static void
+set_up(const GcBatchProblem *problem, int group, GcBatchWork *work)
+{
+	int64_t		capacity[GC_NROOM];
+	int64_t		need[GC_BATCH_MAX_TYPES][GC_NROOM];
+	static const int room[GC_NRES] = {
+		[GC_RES_WARPS] = GC_ROOM_WARPS,
+		[GC_RES_REGISTERS] = GC_ROOM_REGISTERS,
+		[GC_RES_SHARED] = GC_ROOM_SHARED,
+		[GC_RES_BLOCKS] = GC_ROOM_BLOCKS,
+	};
+
+	for (int r = 0; r < GC_NRES; r++)
+		capacity[room[r]] = (int64_t) problem->capacity[r] * group;
+	capacity[GC_ROOM_ITEMS] = problem->max_items > 0 && problem->max_items < GC_BATCH_MAX_ITEMS ?
+		problem->max_items : GC_BATCH_MAX_ITEMS;
+	work->n = 0;
+	for (int i = 0; i < problem->ntypes; i++)
+	{
+		if (problem->types[i].demand == 0)
+			continue;
+		for (int r = 0; r < GC_NRES; r++)
+			need[work->n][room[r]] = problem->types[i].need[r];
+		need[work->n][GC_ROOM_ITEMS] = 1;
+		work->demand[work->n] = problem->types[i].demand;
+		work->type[work->n++] = i;
+	}
+	gc_knapsack_start(&work->knapsack, work->n, need, capacity, work->demand);
+	work->effort = problem->effort > 0 ? problem->effort : GC_BATCH_EFFORT;
+	work->target = 1;
+	work->bound = 0;
+	work->best.batches = INT32_MAX;
+	work->best.npatterns = 0;
+}
+
+/* The best trial, in the problem's types, equal patterns made one. */
+static void
+emit(const GcBatchProblem *problem, const GcBatchWork *work, GcBatchPlan *plan)
+{
+	const GcBatchTrial *best = &work->best;
+	int			from[GC_BATCH_MAX_PATTERNS];	/* the trial's pattern of each of the plan */
+
+	for (int j = 0; j < best->npatterns; j++)
+	{
+		GcBatchPattern *pattern;
+		int			same = 0;
+
+		while (same < plan->npatterns &&
+			   memcmp(best->count[from[same]], best->count[j],
+					  sizeof(uint16_t) * (size_t) work->n) != 0)
+			same++;
+		pattern = &plan->pattern[same];
+		if (same == plan->npatterns)
+		{
+			from[plan->npatterns++] = j;
+			pattern->times = 0;
+			memset(pattern->count, 0, sizeof(uint16_t) * (size_t) problem->ntypes);
+			for (int i = 0; i < work->n; i++)
+				pattern->count[work->type[i]] = best->count[j][i];
+		}
+		pattern->times += best->times[j];
+	}
+	plan->batches = best->batches;
+}
+
+GcBatchStatus
+gc_batch_plan(const GcBatchProblem *problem, GcBatchWork *work, GcBatchPlan *plan)
+{
+	GcBatchStatus status;
+
+	memset(plan, 0, offsetof(GcBatchPlan, pattern));
+	plan->group = 1;
+	plan->offender = -1;
+	status = check(problem, plan);
+	if (status == GC_BATCH_OK)
+		status = choose_group(problem, plan);
+	if (status != GC_BATCH_OK)
+		return status;
+	set_up(problem, plan->group, work);
+	if (work->n == 0)
+	{
+		plan->proven = true;
+		plan->lp_solved = true;
+		return GC_BATCH_OK;
+	}
+	plan->steps = work->effort;
+	volume_bound(work);
+	if (!first_fit(work) || problem->full_lp)
+	{
+		plan->lp_solved = generate(work, problem->full_lp, plan);
+		plan->columns = work->lp.ncolumns;
+		plan->pivots = work->lp.pivots;
+		if (work->best.batches > work->target && !round_master(work))
+			improve(work);
+	}
+	plan->steps -= work->effort;
+	plan->lp_bound = work->bound;
+	plan->proven = work->best.batches <= work->target;
+	emit(problem, work, plan);
+	return GC_BATCH_OK;
+}

@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_model.h
+ *	  The batch-level model: ready kernels into the fewest batches.
+ *
+ * Papers 000 and 001, equations 16 to 30 and algorithm 2.  A batch is a set of kernels
+ * that a device can hold all at once; batches run one after another.  Since every
+ * multiprocessor (SM) is given the same share of every kernel, it is enough to fill
+ * one.  Kernels with equal shares are one item type with a demand; a pattern says how
+ * many of each type are in one batch; a plan, how many times each pattern is used.
+ * This is the cutting-stock problem: column generation (lp.h prices, knapsack.h finds
+ * patterns) gives a lower bound and fractions of patterns, which are then rounded.
+ *
+ * The papers know three resources (warps, registers, shared memory; equations 27 to
+ * 29).  Here are two more: blocks, of which an SM holds a number, and items of a batch,
+ * as hardware holds a number of grids.
+ *
+ * Pure C, like all of sched/.  The caller owns problem, work and plan; any thread may
+ * call with its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_BATCH_MODEL_H
+#define GC_BATCH_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "knapsack.h"
+#include "lp.h"
+
+#define GC_BATCH_MAX_TYPES		64
+#define GC_BATCH_MAX_PATTERNS	192
+#define GC_BATCH_MAX_DEMAND		65535	/* of one type */
+#define GC_BATCH_MAX_ITEMS		1024	/* of one batch */
+#define GC_BATCH_MAX_GROUP		8	/* SMs to a unit */
+
+enum
+{
+	GC_RES_WARPS,
+	GC_RES_REGISTERS,			/* of warps times 32 threads, in registers */
+	GC_RES_SHARED,				/* bytes */
+	GC_RES_BLOCKS,
+	GC_NRES
+};
+
+/*
+ * need: what one item takes of one unit, granules and reserved bytes included.  A unit
+ * is one SM, or, where some item does not fit one, `group` SMs, whose resources are
+ * taken together (papers 000 and 001, section "CUDA streams": two MPs as a unit).  The
+ * needs are taken as they are, whatever the group: a device of n SMs then has n / group
+ * units, each of which gets the share that `need` describes.  Whoever divides kernels
+ * over units, so that a share doubles as the units halve, must say so by giving needs
+ * for that group and capacities times that group.  A pooled capacity does not promise
+ * that blocks, which cannot straddle SMs, can be placed; the kernel model checks that.
+ */
+typedef struct GcItemType
+{
+	int			need[GC_NRES];
+	int			demand;			/* how many such items; 0: in no pattern */
+} GcItemType;
+
+typedef struct GcBatchProblem
+{
+	int			capacity[GC_NRES];	/* of one SM */
+	int			ntypes;
+	const GcItemType *types;
+	int			max_items;		/* in one batch; 0: GC_BATCH_MAX_ITEMS */
+	int			max_group;		/* 1, 2, 4, 8; 0: GC_BATCH_MAX_GROUP */
+	int			effort;			/* about the number of search steps that may be made;
+								 * 0: GC_BATCH_EFFORT */
+	bool		full_lp;		/* solve the LP to its end, also where the number of
+								 * batches is known to be least before */
+} GcBatchProblem;
+
+#define GC_BATCH_EFFORT			1500
+
+typedef struct GcBatchPattern
+{
+	int			times;
+	uint16_t	count[GC_BATCH_MAX_TYPES];	/* of each of the problem's types */
+} GcBatchPattern;
+
+typedef struct GcBatchPlan
+{
+	int			npatterns;		/* all different */
+	int			batches;		/* sum of times */
+	int			group;			/* SMs to a unit */
+	bool		proven;			/* batches == ceil(lp_bound): no plan has fewer */
+	bool		lp_solved;		/* lp_bound is the LP's own optimum */
+	double		lp_bound;		/* proven: no plan has fewer batches than this */
+	int			columns;		/* patterns that the master knew at the end */
+	int			iterations;		/* rounds of pricing */
+	int			pivots;
+	int			steps;			/* effort spent */
+	int			offender;		/* type that a status is about, else -1 */
+	GcBatchPattern pattern[GC_BATCH_MAX_PATTERNS];
+} GcBatchPlan;
+
+typedef enum GcBatchStatus
+{
+	GC_BATCH_OK,
+	GC_BATCH_BAD_PROBLEM,		/* capacities, limits or number of types out of range */
+	GC_BATCH_BAD_TYPE,			/* needs or demand of plan->offender make no sense */
+	GC_BATCH_TOO_LARGE			/* plan->offender fits no allowed group of SMs */
+} GcBatchStatus;
+
+/* A plan under construction, over types with demand only. */
+typedef struct GcBatchTrial
+{
+	int			npatterns;
+	int			batches;
+	int			types_left;		/* types with items not yet in a batch */
+	int			left[GC_BATCH_MAX_TYPES];
+	int			times[GC_BATCH_MAX_PATTERNS];
+	uint16_t	count[GC_BATCH_MAX_PATTERNS][GC_BATCH_MAX_TYPES];
+} GcBatchTrial;
+
+/* What a call works in (about 200 kB); nothing in it matters between calls. */
+typedef struct GcBatchWork
+{
+	int			n;				/* types with demand */
+	int			type[GC_BATCH_MAX_TYPES];	/* their numbers in the problem */
+	int			demand[GC_BATCH_MAX_TYPES];
+	int			effort;			/* left */
+	int			target;			/* no plan has fewer batches */
+	double		bound;
+	double		value[GC_BATCH_MAX_TYPES];
+	int			order[GC_BATCH_MAX_TYPES];
+	GcKnapsackResult found;
+	GcKnapsack	knapsack;
+	GcLp		lp;
+	GcBatchTrial trial;
+	GcBatchTrial best;
+} GcBatchWork;
+
+/*
+ * Plan all items of the problem: every demand is met exactly and every pattern fits.
+ * The plan is feasible always, the fewest batches mostly: `proven` says when that is
+ * certain.  On any status but GC_BATCH_OK the plan is empty.
+ */
+extern GcBatchStatus gc_batch_plan(const GcBatchProblem *problem, GcBatchWork *work,
+								   GcBatchPlan *plan);
+
+#endif							/* GC_BATCH_MODEL_H */

@@ -1,0 +1,380 @@
+/*-------------------------------------------------------------------------
+ *
+ * knapsack.c
+ *	  Pricing by branch and bound: see knapsack.h.
+ *
+ * Whether an item still fits is asked more often than anything else, so that what is
+ * left of all resources sits in two words, each resource in a field of its own below a
+ * guard bit that is set: taking an item is two subtractions, and one that does not fit
+ * borrows a guard bit.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "knapsack.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SHIFT_BLOCKS	27		/* registers are below */
+#define SHIFT_WARPS		44
+#define SHIFT_ITEMS		32		/* shared memory is below */
+
+#define GUARD_A \
+	((UINT64_C(1) << 26) | (UINT64_C(1) << (SHIFT_BLOCKS + 16)) | (UINT64_C(1) << (SHIFT_WARPS + 16)))
+#define GUARD_B		((UINT64_C(1) << 31) | (UINT64_C(1) << (SHIFT_ITEMS + 16)))
+
+#define EPS_VALUE	1e-12		/* an item worth less is not worth a look */
+
+/* A relaxation that ignored a resource would let items be free. */
+#define LEAST_MULTIPLIER	0.02
+
+/* How far a multiplier follows the use of its resource. */
+#define ADJUST				1.0
+
+static GcRoom
+pack(const int64_t *amount)
+{
+	GcRoom		room;
+
+	room.a = (uint64_t) amount[GC_ROOM_REGISTERS] |
+		(uint64_t) amount[GC_ROOM_BLOCKS] << SHIFT_BLOCKS |
+		(uint64_t) amount[GC_ROOM_WARPS] << SHIFT_WARPS;
+	room.b = (uint64_t) amount[GC_ROOM_SHARED] |
+		(uint64_t) amount[GC_ROOM_ITEMS] << SHIFT_ITEMS;
+	return room;
+}
+
+/* Take one item out of the room; false, and nothing done, if it does not fit. */
+static inline bool
+take(GcRoom *room, GcRoom need)
+{
+	uint64_t	a = room->a - need.a;
+	uint64_t	b = room->b - need.b;
+
+	if ((a & GUARD_A) != GUARD_A || (b & GUARD_B) != GUARD_B)
+		return false;
+	room->a = a;
+	room->b = b;
+	return true;
+}
+
+/* Multipliers of sum 1, none of them near 0. */
+static void
+normalise(double *multiplier)
+{
+	double		sum = 0;
+
+	for (int r = 0; r < GC_NROOM; r++)
+		sum += multiplier[r];
+	if (!(sum > 0))
+	{
+		for (int r = 0; r < GC_NROOM; r++)
+			multiplier[r] = 1.0 / GC_NROOM;
+		return;
+	}
+	for (int r = 0; r < GC_NROOM; r++)
+		multiplier[r] = LEAST_MULTIPLIER +
+			(1.0 - GC_NROOM * LEAST_MULTIPLIER) * multiplier[r] / sum;
+}
+
+/* Weights under the multipliers of now. */
+static void
+weigh(GcKnapsack *ks)
+{
+	for (int i = 0; i < ks->n; i++)
+	{
+		double		weight = 0;
+
+		for (int r = 0; r < GC_NROOM; r++)
+			weight += ks->multiplier[r] * ks->share[i][r];
+		ks->weight[i] = weight;
+	}
+}
+
+void
+gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
+				  const int64_t *capacity, const int *demand)
+{
+	double		use[GC_NROOM] = {0};
+
+	ks->n = n;
+	ks->capacity = pack(capacity);
+	ks->capacity.a |= GUARD_A;
+	ks->capacity.b |= GUARD_B;
+	for (int i = 0; i < n; i++)
+	{
+		int64_t		fit = UINT16_MAX;
+
+		ks->need[i] = pack(need[i]);
+		ks->order[i] = i;
+		for (int r = 0; r < GC_NROOM; r++)
+		{
+			ks->share[i][r] = 0;
+			if (need[i][r] <= 0)
+				continue;
+			ks->share[i][r] = (double) need[i][r] / (double) capacity[r];
+			use[r] += ks->share[i][r] * demand[i];
+			if (capacity[r] / need[i][r] < fit)
+				fit = capacity[r] / need[i][r];
+		}
+		ks->fit[i] = (int) fit;
+	}
+	for (int r = 0; r < GC_NROOM; r++)
+		ks->multiplier[r] = use[r] * use[r];
+	normalise(ks->multiplier);
+	weigh(ks);
+}
+
+/*
+ * The items worth taking, best value per weight first; the others after them.  The last
+ * search's order, mostly right already, is where the sorting starts from.
+ */
+static void
+arrange(GcKnapsack *ks, const double *value, const int *limit)
+{
+	int			out[GC_KNAPSACK_MAX];
+	int			nout = 0;
+	int			n = 0;
+
+	for (int k = 0; k < ks->n; k++)
+	{
+		int			i = ks->order[k];
+		double		ratio;
+		int			at;
+
+		if (limit[i] <= 0 || value[i] <= EPS_VALUE)
+		{
+			out[nout++] = i;
+			continue;
+		}
+		ratio = value[i] / ks->weight[i];
+		for (at = n++; at > 0 && ks->ratio[at - 1] < ratio; at--)
+		{
+			ks->ratio[at] = ks->ratio[at - 1];
+			ks->order[at] = ks->order[at - 1];
+		}
+		ks->ratio[at] = ratio;
+		ks->order[at] = i;
+	}
+	memcpy(ks->order + n, out, sizeof(int) * (size_t) nout);
+	ks->nactive = n;
+	for (int k = 0; k < n; k++)
+	{
+		int			i = ks->order[k];
+
+		ks->limit[k] = limit[i] < ks->fit[i] ? limit[i] : ks->fit[i];
+		ks->room[k] = ks->need[i];
+		ks->value[k] = value[i];
+		ks->load[k] = ks->weight[i];
+		ks->all_value[k] = value[i] * ks->limit[k];
+		ks->all_load[k] = ks->weight[i] * ks->limit[k];
+	}
+}
+
+/* What can still become of a branch. */
+typedef struct Prospect
+{
+	uint64_t	fits;			/* bit k: item k does */
+	double		bound;			/* these can add no more value than this */
+	double		single;			/* value of the best of them */
+	int			which;			/* that one */
+	bool		last;			/* no two of them fit together */
+} Prospect;
+
+/*
+ * Of the candidates, those that fit the room, of which `left` is the share in weight.
+ * As the room only shrinks down a branch, what does not fit takes part in no bound.
+ */
+static inline void
+survey(const GcKnapsack *ks, uint64_t candidates, GcRoom room, double left, Prospect *p)
+{
+	double		rest = left;
+	double		least = INFINITY;
+	double		bound = 0;
+	double		single = 0;
+	uint64_t	fits = 0;
+	int			which = 0;
+
+	for (; candidates != 0; candidates &= candidates - 1)
+	{
+		int			k = __builtin_ctzll(candidates);
+		GcRoom		trial = room;
+
+		if (!take(&trial, ks->room[k]))
+			continue;
+		fits |= UINT64_C(1) << k;
+		if (ks->all_load[k] <= rest)
+		{
+			bound += ks->all_value[k];
+			rest -= ks->all_load[k];
+		}
+		else
+		{
+			bound += rest * ks->ratio[k];
+			rest = 0;
+		}
+		least = ks->load[k] < least ? ks->load[k] : least;
+		which = ks->value[k] > single ? k : which;
+		single = ks->value[k] > single ? ks->value[k] : single;
+	}
+	p->fits = fits;
+	p->single = single;
+	p->which = which;
+	p->last = left < 2.0 * least;
+	p->bound = p->last ? single : bound;
+}
+
+/*
+ * What the relaxation would take tells which resources it takes too much of: raise
+ * their multipliers, lower those of the others.  Returns the relaxation's value.
+ */
+static double
+adjust(GcKnapsack *ks)
+{
+	double		use[GC_NROOM] = {0};
+	double		left = 1.0;
+	double		value = 0;
+
+	for (int k = 0; k < ks->nactive && left > 0; k++)
+	{
+		double		part = ks->all_load[k] <= left ? ks->limit[k] : left / ks->load[k];
+		const double *share = ks->share[ks->order[k]];
+
+		for (int r = 0; r < GC_NROOM; r++)
+			use[r] += part * share[r];
+		value += part * ks->value[k];
+		left -= part * ks->load[k];
+	}
+	for (int r = 0; r < GC_NROOM; r++)
+	{
+		double		factor = 1.0 + ADJUST * (use[r] - 1.0);
+
+		ks->multiplier[r] *= factor < 2.0 ? factor : 2.0;
+	}
+	normalise(ks->multiplier);
+	weigh(ks);
+	return value;
+}
+
+/* Keep the pattern that the branch has come to, and perhaps one item more. */
+static void
+record(const GcKnapsack *ks, int depth, const Prospect *p, GcKnapsackResult *result)
+{
+	result->found = true;
+	memset(result->count, 0, sizeof(uint16_t) * (size_t) ks->n);
+	for (int d = 0; d < depth; d++)
+		result->count[ks->order[ks->branch[d].item]] = (uint16_t) ks->branch[d].taken;
+	if (p->fits != 0)
+		result->count[ks->order[p->which]]++;
+}
+
+void
+gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double threshold,
+				   int patience, int max_steps, GcKnapsackResult *result)
+{
+	GcRoom		room = ks->capacity;
+	double		best = threshold;
+	double		worth = 0;
+	double		left = 1.0 + 1e-9;	/* of the batch's weight, with room for rounding */
+	double		bound;
+	int			depth = 0;
+	int			steps = 0;
+	uint64_t	candidates;
+	Prospect	p;
+
+	arrange(ks, value, limit);
+	bound = threshold > 0 ? adjust(ks) * (1.0 + 1e-9) : INFINITY;
+	candidates = ks->nactive < 64 ? (UINT64_C(1) << ks->nactive) - 1 : ~UINT64_C(0);
+	result->found = false;
+	result->complete = true;
+	for (;;)
+	{
+		GcKnapsackBranch *b;
+
+		/* Downwards: of the first item that fits, as many as fit, and so on. */
+		for (;;)
+		{
+			int			n = 0;
+			int			k;
+
+			survey(ks, candidates, room, left, &p);
+			if (worth + p.bound <= best || p.last)
+				break;
+			k = __builtin_ctzll(p.fits);
+			while (n < ks->limit[k] && take(&room, ks->room[k]))
+				n++;
+			candidates = p.fits & (p.fits - 1);
+			b = &ks->branch[depth++];
+			b->item = k;
+			b->taken = n;
+			b->candidates = candidates;
+			worth += n * ks->value[k];
+			left -= n * ks->load[k];
+			steps += n / 16;
+		}
+		if (p.last && worth + p.single > best)
+		{
+			best = worth + p.single;
+			record(ks, depth, &p, result);
+		}
+
+		/* Upwards: one less of the last item taken, and on with the items after it. */
+		if (depth == 0)
+			break;
+		if (++steps >= max_steps || (result->found && steps >= patience))
+		{
+			result->complete = false;
+			break;
+		}
+		b = &ks->branch[depth - 1];
+		room.a += ks->room[b->item].a;
+		room.b += ks->room[b->item].b;
+		worth -= ks->value[b->item];
+		left += ks->load[b->item];
+		candidates = b->candidates;
+		if (--b->taken == 0)
+			depth--;
+	}
+	result->value = best;
+	result->steps = steps;
+	result->upper = result->complete || bound < best ? best : bound;
+}
+
+void
+gc_knapsack_fill(const GcKnapsack *ks, const int *order, int norder, const int *limit,
+				 uint16_t *count)
+{
+	GcRoom		room = ks->capacity;
+
+	for (int i = 0; i < ks->n; i++)
+	{
+		if (count[i] > 0)
+		{
+			room.a -= count[i] * ks->need[i].a;
+			room.b -= count[i] * ks->need[i].b;
+		}
+	}
+	for (int k = 0; k < norder; k++)
+	{
+		int			i = order[k];
+
+		while (count[i] < limit[i] && take(&room, ks->need[i]))
+			count[i]++;
+	}
+}
+
+bool
+gc_knapsack_fits(const GcKnapsack *ks, const uint16_t *count)
+{
+	GcRoom		room = ks->capacity;
+
+	for (int i = 0; i < ks->n; i++)
+	{
+		for (int k = 0; k < count[i]; k++)
+		{
+			if (!take(&room, ks->need[i]))
+				return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * knapsack.h
+ *	  Pricing: the pattern worth most at given prices.
+ *
+ * Papers 000 and 001, equations 26 to 30, where the sub-problem is min 1 - sum pi_i p_i:
+ *
+ *		maximise sum_i pi_i p_i   subject to   sum_i p_i need_ir <= capacity_r for every
+ *		resource r,   0 <= p_i <= limit_i,   p_i whole
+ *
+ * The papers solve it by dynamic programming in O(n W R S).  Here it is a depth-first
+ * branch and bound: a batch holds few items, so that a good bound leaves little to
+ * search.  The bound is that of the one-resource relaxation in which the resources are
+ * added up with multipliers; those are adjusted from search to search, as the prices
+ * of one are much like those of the last.
+ *
+ * Pure C, like all of sched/.  Everything is in the caller's GcKnapsack.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_KNAPSACK_H
+#define GC_KNAPSACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GC_KNAPSACK_MAX		64	/* types of items */
+
+/* What a batch has of a unit; the order in which the functions below take them. */
+enum
+{
+	GC_ROOM_WARPS,
+	GC_ROOM_REGISTERS,
+	GC_ROOM_SHARED,
+	GC_ROOM_BLOCKS,
+	GC_ROOM_ITEMS,
+	GC_NROOM
+};
+
+/* Largest capacities that fit the packed words below. */
+#define GC_ROOM_MAX_WARPS		65535
+#define GC_ROOM_MAX_BLOCKS		65535
+#define GC_ROOM_MAX_REGISTERS	((1 << 26) - 1)
+#define GC_ROOM_MAX_SHARED		((1u << 31) - 1)
+#define GC_ROOM_MAX_ITEMS		65535
+
+/* All resources of an item or of a batch in two words; a guard bit above each. */
+typedef struct GcRoom
+{
+	uint64_t	a;				/* registers, blocks, warps */
+	uint64_t	b;				/* shared memory, items */
+} GcRoom;
+
+/* One level of the search: so many of an item, and what may come after it. */
+typedef struct GcKnapsackBranch
+{
+	int			item;
+	int			taken;
+	uint64_t	candidates;
+} GcKnapsackBranch;
+
+typedef struct GcKnapsack
+{
+	int			n;
+	GcRoom		capacity;
+	GcRoom		need[GC_KNAPSACK_MAX];
+	int			fit[GC_KNAPSACK_MAX];	/* most of one type in a batch, at most 65535 */
+	double		share[GC_KNAPSACK_MAX][GC_NROOM];	/* need / capacity, 0 .. 1 */
+	double		multiplier[GC_NROOM];	/* of the relaxation; they add up to 1 */
+	double		weight[GC_KNAPSACK_MAX];	/* sum of multiplier * share */
+
+	/* The items of the search under way, best value per weight first. */
+	int			nactive;
+	int			order[GC_KNAPSACK_MAX]; /* all items, those active first */
+	double		ratio[GC_KNAPSACK_MAX];
+	double		value[GC_KNAPSACK_MAX];
+	double		load[GC_KNAPSACK_MAX];	/* weight of one */
+	double		all_value[GC_KNAPSACK_MAX]; /* of limit_i of them */
+	double		all_load[GC_KNAPSACK_MAX];
+	int			limit[GC_KNAPSACK_MAX];
+	GcRoom		room[GC_KNAPSACK_MAX];
+	GcKnapsackBranch branch[GC_KNAPSACK_MAX];
+} GcKnapsack;
+
+typedef struct GcKnapsackResult
+{
+	bool		found;			/* `count` is worth more than the threshold */
+	bool		complete;		/* nothing is worth more than `value` */
+	double		value;			/* of count; the threshold where none was found */
+	double		upper;			/* proven: no pattern is worth more (and not less than
+								 * the threshold) */
+	int			steps;			/* of the search */
+	uint16_t	count[GC_KNAPSACK_MAX];
+} GcKnapsackResult;
+
+/*
+ * need[i][r] and capacity[r], in any units, 0 <= need[i][r] <= capacity[r] <= the
+ * limits above, some need of every item above 0.  demand[i]: how many there are, for
+ * a first guess at which resource is scarce.
+ */
+extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int64_t (*need)[GC_NROOM],
+							  const int64_t *capacity, const int *demand);
+
+/*
+ * The pattern worth most at value[i] (those of 0 or less are left out), with at most
+ * limit[i] of type i, if it is worth more than threshold.  Once one is found, the search
+ * may end after `patience` steps; it does end after max_steps.  With a threshold of 0,
+ * nothing is learned about multipliers, and an incomplete search proves no upper value.
+ */
+extern void gc_knapsack_search(GcKnapsack *knapsack, const double *value, const int *limit,
+							   double threshold, int patience, int max_steps,
+							   GcKnapsackResult *result);
+
+/*
+ * Add to the pattern `count` what still fits, taking types in the order of order[0 ..
+ * norder - 1], never more of type i than limit[i] in all.
+ */
+extern void gc_knapsack_fill(const GcKnapsack *knapsack, const int *order, int norder,
+							 const int *limit, uint16_t *count);
+
+/* Do the items of count fit one batch? */
+extern bool gc_knapsack_fits(const GcKnapsack *knapsack, const uint16_t *count);
+
+#endif							/* GC_KNAPSACK_H */
