@@ -58,6 +58,10 @@ typedef struct GcCol
  * with GC_PRIVATE_CHUNK set, the request's own array instead of the shared
  * one.  valid is 0 when all rows are visible to the request, or a bitmap (same
  * layout as GcCol.nulls) with a bit set for each row that is.
+ *
+ * A scan that several requests share reads cached chunks only.  There valid is not
+ * an address but the set of requests that read the chunk, bit i for request i of the
+ * kernel; which rows each may see stands in an array of its own (codegen.h).
  */
 #define GC_PRIVATE_CHUNK	0x80000000u
 

@@ -18,6 +18,11 @@
  * since eight loads at once take less time than one branch after another.  Last, GC_ROWS .. GC_END_ROWS visits
  * each live row once; inside it, `continue` drops the row.
  *
+ * GC_VECTOR_ROWS says which rows a vector has; GC_VECTOR_LIVE begins the stages with
+ * those of them that a request may see.  Outside of loops of its own, a `continue`
+ * of any stage ends what the request does with this vector: the text around it is a
+ * loop's body (gc_tile.h).
+ *
  *-------------------------------------------------------------------------
  */
 #ifdef __CUDACC_RTC__
@@ -48,7 +53,7 @@
 #define GC_FN_ONCE		static __device__ __noinline__
 #define GC_NO_UNROLL	_Pragma("unroll 1")
 
-/* Live rows of a vector: a bit for each, at the address of bitmaps that `row` begins. */
+/* A bit for each row of a vector, at the address of bitmaps that `row` begins. */
 #if GC_VEC == 16
 #define GC_VECTOR_BITS(bits, row)	((u32) ((const u16 *) (bits))[(row) / 16])
 #elif GC_VEC == 8
@@ -56,8 +61,10 @@
 #else
 #define GC_VECTOR_BITS(bits, row)	((u32) (((const u8 *) (bits))[(row) >> 3] >> ((row) & 7)))
 #endif
-#define GC_VECTOR(valid, row, nrows) \
-	u32 gc_m = (row) + GC_VEC <= (nrows) ? (1u << GC_VEC) - 1 : (1u << ((nrows) - (row))) - 1; \
+#define GC_VECTOR_ROWS(row, nrows) \
+	const u32 gc_rows_here = (row) + GC_VEC <= (nrows) ? (1u << GC_VEC) - 1 : (1u << ((nrows) - (row))) - 1;
+#define GC_VECTOR_LIVE(valid, row) \
+	u32 gc_m = gc_rows_here; \
 	if (valid) gc_m &= GC_VECTOR_BITS(valid, row); \
 	if (!gc_m) continue;
 #define GC_ARRAY(type, name)	type name[GC_VEC]
@@ -117,8 +124,9 @@
 #define GC_UNROLL
 #define GC_NO_UNROLL
 
-#define GC_VECTOR(valid, row, nrows) \
-	const u32 gc_cnt = (row) + GC_VEC <= (nrows) ? GC_VEC : (nrows) - (row); \
+#define GC_VECTOR_ROWS(row, nrows) \
+	const u32 gc_cnt = (row) + GC_VEC <= (nrows) ? GC_VEC : (nrows) - (row);
+#define GC_VECTOR_LIVE(valid, row) \
 	u8 gc_m[GC_VEC]; u16 gc_sel[GC_VEC]; u32 gc_n = 0; (void) gc_sel; (void) gc_n; \
 	if (!gc_live_rows(gc_m, (const u8 *) (valid), (row), gc_cnt)) continue;
 #define GC_ARRAY(type, name)	type name[GC_VEC]

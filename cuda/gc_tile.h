@@ -253,9 +253,26 @@ gc_column(u64 cached, u64 private_, u32 chunk)
 }
 
 /*
+ * The same where several requests share the scan: 0 for `wanted` when none of
+ * those that read the column reads this chunk, whose codes may then not be there.
+ */
+GC_FN GcCol
+gc_shared_column(u64 cached, u32 chunk, u32 wanted)
+{
+	const GcCol none = {0};
+
+	return wanted ? ((const GcCol *) cached)[chunk] : none;
+}
+
+/*
  * The scan skeleton: every tile of this block, in circular order from
  * first_tile, and in it every vector of this thread.  Between GC_TILES and
  * GC_VECTORS the code generator fetches the chunk's column descriptions.
+ *
+ * GC_VECTORS is for a kernel that serves one request.  In one that serves several,
+ * GC_SHARED_VECTORS is the loop over vectors, and within it each request's stages stand
+ * between GC_MEMBER and GC_END_MEMBER, a loop that runs once; valid is the address of
+ * that request's u64 per source, or 0: all rows are visible.
  */
 #define GC_TILES \
 	for (u32 gc_t = block; gc_t < gc_a.scan.ntiles; gc_t += nblocks) { \
@@ -266,8 +283,16 @@ gc_column(u64 cached, u64 private_, u32 chunk)
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_s]; \
 		if (gc_first >= gc_src.nrows) continue; \
 		const u32 gc_end = gc_src.nrows - gc_first < GC_TILE_ROWS ? gc_src.nrows : gc_first + GC_TILE_ROWS;
-#define GC_VECTORS \
+#define GC_SHARED_VECTORS \
 		for (u32 gc_row = gc_first + thread * GC_VEC; gc_row < gc_end; gc_row += nthreads * GC_VEC) { \
-			GC_VECTOR(gc_src.valid, gc_row, gc_end)
+			GC_VECTOR_ROWS(gc_row, gc_end)
+#define GC_VECTORS \
+		GC_SHARED_VECTORS \
+			GC_VECTOR_LIVE(gc_src.valid, gc_row)
+#define GC_MEMBER(valid) \
+			do { \
+				const u64 gc_valid = (valid) ? ((const u64 *) (valid))[gc_s] : 0; \
+				GC_VECTOR_LIVE(gc_valid, gc_row)
+#define GC_END_MEMBER	} while (0);
 #define GC_END_VECTORS	}
 #define GC_END_TILES	}

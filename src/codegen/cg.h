@@ -6,7 +6,13 @@
  * Names in generated text: columns are dN (description), cN (vector), nN (NULLs
  * of the vector), vN and vnN (one row's value and NULL flag); parameters pN;
  * lookup tables LN; lists IN; builds bN_*, with xN the matching row or dense
- * index; payloads yN and ynN; temporaries tN and, for their NULL flags, tnN.
+ * index; payloads yN and ynN; temporaries tN and, for their NULL flags, tnN;
+ * accumulators in registers aN.
+ *
+ * In a fused kernel each member has C scopes of its own, so that all these names are
+ * used again, but for two: column numbers are those of the physical columns, the same
+ * for all members, and accumulators, which live as long as the kernel, get the
+ * member's number behind theirs.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,14 +39,41 @@ typedef struct Operand
 	char		n[40];
 } Operand;
 
+/* Vectors of one physical column, loaded once for several members. */
+typedef struct SharedVector
+{
+	u8			column;
+	u8			width;
+	u8			reg;
+	u8			nullable;
+	u32			members;		/* that want it in their first stage */
+} SharedVector;
+
+#define MAX_SHARED_VECTORS	256
+
+/* What the members of a fused kernel have in common while it is generated. */
+typedef struct Fusion
+{
+	GcFusedSource *src;
+	bool		asking;			/* first pass: what would each member load? */
+	u32			readers[GC_MAX_COLUMNS];	/* members, by physical column */
+	SharedVector vectors[MAX_SHARED_VECTORS];
+	int			nvectors;
+} Fusion;
+
 typedef struct Cg
 {
 	const GcProgram *p;
 	const GcPPipeline *pl;
 	const GcVariant *variant;
-	GcKernelSource *src;
+	GcKernelSource *src;		/* NULL in a fused kernel */
 
-	Text		decls;			/* kernel scope: constants */
+	Fusion	   *fusion;			/* NULL in a kernel of one pipeline */
+	int			member;
+	const i16  *physical;		/* fused: number of each column of p */
+	char		suffix[16];		/* of names that live as long as the kernel */
+
+	Text		decls;			/* kernel or member scope: constants */
 	Text		descs;			/* tile scope: column descriptions */
 	Text	   *out;			/* where statements go now */
 	Text		body;
@@ -62,8 +95,8 @@ typedef struct Cg
 	bool		in_rows;		/* row phase: values are scalars */
 	bool		dense_rows;		/* row phase reads the vectors already loaded */
 	bool		late;			/* vector phase: only live rows are loaded */
-	bool		array[GC_MAX_COLUMNS];	/* column is loaded as a vector */
-	bool		scalar[GC_MAX_COLUMNS]; /* column's row value is declared */
+	bool		array[GC_MAX_COLUMNS];	/* by local number: vector is loaded */
+	bool		scalar[GC_MAX_COLUMNS]; /* by local number: row value is declared */
 	bool		index[GC_MAX_BUILDS];	/* xN is declared */
 	bool		at[GC_MAX_BUILDS];	/* bN_at is declared */
 	i16		   *payload;		/* npayloads of the program: local number of the
@@ -74,6 +107,34 @@ typedef struct Cg
 
 extern const char *const cg_ctype[];
 extern const char *const cg_suffix[];
+
+/* Begin with a pipeline, whose words go to cg->src or cg->fusion; end with it. */
+extern GcCode cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant,
+					   GcError *err);
+extern void cg_free(Cg *cg);
+
+/* The device library and the head of a kernel with so many argument words. */
+extern void cg_prologue(Text *t, int nwords, int vec, int threads);
+
+/* Fill cg->decls and cg->body. */
+extern void cg_pipeline(Cg *cg);
+
+/* Statement that loads the vector cK of a column, as `how`: GC_LOAD or GC_LATE. */
+extern void cg_load(Text *t, const char *how, u8 width, u8 reg, int k);
+
+/*
+ * Declarations that only compute from argument words, so that they may be repeated
+ * in every scope that needs them; `top`: where the pipeline's part of the shared
+ * memory begins.
+ */
+extern void cg_scope(Cg *cg, Text *t, const char *top);
+
+/* Fill the pipeline's part of the shared memory, within such a scope. */
+extern void cg_fill_shared(Cg *cg, Text *t);
+extern bool cg_uses_shared(const Cg *cg);
+
+/* fused.c: is the vector of this column loaded by the skeleton? */
+extern bool fused_vector(Cg *cg, u16 column);
 
 /* Index of a fresh argument word. */
 extern int	cg_word(Cg *cg, u8 type, u16 index, u8 part);

@@ -13,6 +13,10 @@
  * phases: steps that need only the scanned table's own columns and dense builds
  * work on whole vectors; everything after works row by row on the survivors.
  *
+ * Several pipelines over the same table can share one skeleton: a fused kernel, whose
+ * bodies (its members') stand one after another inside the loop over vectors, so that
+ * every column is read from memory once.
+ *
  * Pure C, called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
@@ -33,7 +37,15 @@ typedef enum GcArgType
 	GC_ARG_PAYLOAD,				/* index: payload; part: 0 address, 1 base */
 	GC_ARG_GROUP,				/* part: GC_GROUP_PART_* */
 	GC_ARG_GROUP_KEY,			/* index: key number; part: 0 base, 1 stride */
-	GC_ARG_ROWS					/* part: 0 address, 1 capacity */
+	GC_ARG_ROWS,				/* part: 0 address, 1 capacity */
+	/* Fused kernels only: */
+	GC_ARG_MEMBERS,				/* bit m: member m takes part in this launch */
+	GC_ARG_FLAGS,				/* address of the member's u32[GC_NFLAGS] */
+	GC_ARG_VISIBLE,				/* address of the member's u64[nsources], each as
+								 * GcSource.valid is in other kernels; 0: the member
+								 * may see all rows of all chunks that it reads */
+	GC_ARG_SHARED				/* where the member's part of the shared memory
+								 * begins: gc_fused_shared_bytes */
 } GcArgType;
 
 enum
@@ -113,5 +125,70 @@ extern char *gc_generate_compactor(void);
  */
 extern u64 gc_shared_bytes(const GcProgram *p, const GcVariant *variant,
 						   const u64 *ranges, u64 ngroups);
+
+/*-------------------------------------------------------------------------
+ * Fused kernels (fused.c)
+ *-------------------------------------------------------------------------
+ */
+
+#define GC_MAX_FUSED		16
+#define GC_FUSED_ANY		0xFFFFu
+
+/* One body of a fused kernel: a pipeline over the table that all members scan. */
+typedef struct GcFusedMember
+{
+	const GcProgram *p;
+	u16			pipeline;
+	GcVariant	variant;
+	const i16  *columns;		/* per column of p: number of the physical column (below
+								 * GC_MAX_COLUMNS) that it is, or -1 where the pipeline
+								 * does not read it; equal numbers among members: the
+								 * same cached column */
+} GcFusedMember;
+
+/*
+ * What a word holds, and whose it is.  GC_FUSED_ANY: GC_ARG_MEMBERS, and
+ * GC_ARG_COLUMN, whose index is then the number of a physical column (part 0).
+ */
+typedef struct GcFusedWord
+{
+	GcArgWord	word;
+	u16			member;
+} GcFusedWord;
+
+typedef struct GcFusedSource
+{
+	char	   *text;			/* malloc'd, NUL-terminated */
+	GcFusedWord words[GC_MAX_ARG_WORDS];
+	int			nwords;
+} GcFusedSource;
+
+/*
+ * Generate the kernel that does what the kernels of its n members would do.  A launch
+ * serves any of them (GC_ARG_MEMBERS): of the others nothing is touched, and their
+ * words may be 0, as may be those of columns that only they read.
+ *
+ * The launch's sources are the chunks, all cached, that at least one member reads;
+ * GcSource.valid is the set of those that do.  A member's private chunks are for a
+ * launch of its own kernel with the same flags and sink, before or after: every sink
+ * adds to what is there.  GcScan.flags is not used.
+ *
+ * The kernel is compiled for the largest of the members' blocks, and for 8 rows per
+ * thread unless all members' variants say 16 (device host: all 0).
+ *
+ * The caller frees source->text.  GC_UNSUPPORTED: a build, too many members, or more
+ * words than GC_MAX_ARG_WORDS, which fewer members may do with.
+ */
+extern GcCode gc_generate_fused(const GcFusedMember *members, int n, GcFusedSource *source,
+								GcError *err);
+
+/*
+ * Bytes of shared memory (scratch on host) for a launch that serves the members in
+ * `taking_part`, whose parts lie one after another: starts[m] receives where that of
+ * member m begins, as GC_ARG_SHARED wants it.  ranges[m], ngroups[m]: as in
+ * gc_shared_bytes; not looked at for members that do not take part.
+ */
+extern u64 gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking_part,
+								 const u64 *const *ranges, const u64 *ngroups, u64 *starts);
 
 #endif							/* GC_CODEGEN_H */

@@ -77,15 +77,19 @@ cg_fail(Cg *cg, GcCode code, const char *what)
 int
 cg_word(Cg *cg, u8 type, u16 index, u8 part)
 {
-	GcKernelSource *src = cg->src;
+	const GcArgWord word = {.type = type,.part = part,.index = index};
+	int		   *n = cg->fusion ? &cg->fusion->src->nwords : &cg->src->nwords;
 
-	if (src->nwords == GC_MAX_ARG_WORDS)
+	if (*n == GC_MAX_ARG_WORDS)
 	{
 		cg_fail(cg, GC_UNSUPPORTED, "a kernel with too many parameters");
 		return 0;
 	}
-	src->words[src->nwords] = (GcArgWord) {.type = type,.part = part,.index = index};
-	return src->nwords++;
+	if (cg->fusion)
+		cg->fusion->src->words[*n] = (GcFusedWord) {.word = word,.member = cg->member};
+	else
+		cg->src->words[*n] = word;
+	return (*n)++;
 }
 
 int
@@ -93,7 +97,17 @@ cg_column(Cg *cg, u16 column)
 {
 	int			k = cg->column[column];
 
-	if (k < 0)
+	if (k < 0 && cg->fusion)
+	{
+		k = cg->column[column] = cg->physical[column];
+		if (k < 0 || k >= GC_MAX_COLUMNS)
+		{
+			cg_fail(cg, GC_BAD_PROGRAM, "a column that is not cached");
+			k = cg->column[column] = 0;
+		}
+		cg->fusion->readers[k] |= 1u << cg->member;
+	}
+	else if (k < 0)
 	{
 		int			cached,
 					private;
@@ -169,21 +183,28 @@ declare_param(Cg *cg, u16 param)
 	}
 }
 
+void
+cg_load(Text *t, const char *how, u8 width, u8 reg, int k)
+{
+	if (width == 0)
+		text_addf(t, "%s_ANY(%s, c%d, d%d);\n", how, cg_suffix[reg], k, k);
+	else
+		text_addf(t, "%s(%d, %s, c%d, d%d);\n", how, width, cg_suffix[reg], k, k);
+}
+
 static void
 require_vector(Cg *cg, u16 column)
 {
 	const GcPColumn *c = &gc_columns(cg->p)[column];
 	int			k = cg_column(cg, column);
-	const char *how = cg->late ? "GC_LATE" : "GC_LOAD";
 
-	if (cg->array[column])
+	if (cg->array[k])
 		return;
-	cg->array[column] = true;
+	cg->array[k] = true;
+	if (cg->fusion && fused_vector(cg, column))
+		return;
 	text_addf(cg->out, "GC_ARRAY(%s, c%d);\n", cg_ctype[c->reg], k);
-	if (c->width == 0)
-		text_addf(cg->out, "%s_ANY(%s, c%d, d%d);\n", how, cg_suffix[c->reg], k, k);
-	else
-		text_addf(cg->out, "%s(%d, %s, c%d, d%d);\n", how, c->width, cg_suffix[c->reg], k, k);
+	cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
 	if (c->nullable)
 		text_addf(cg->out, "GC_NULLS(n%d, d%d);\n", k, k);
 }
@@ -194,9 +215,9 @@ require_scalar(Cg *cg, u16 column)
 	const GcPColumn *c = &gc_columns(cg->p)[column];
 	int			k = cg_column(cg, column);
 
-	if (cg->scalar[column])
+	if (cg->scalar[k])
 		return;
-	cg->scalar[column] = true;
+	cg->scalar[k] = true;
 	if (cg->dense_rows)
 	{
 		text_addf(cg->out, "const %s v%d = c%d[gc_j];\n", cg_ctype[c->reg], k, k);
@@ -635,14 +656,18 @@ emit_body(Cg *cg)
 	emit_row_phase(cg, lists.row, lists.nrow);
 }
 
-/*
- * Copies of the bitmaps that the variant keeps in shared memory.  Must agree
- * with gc_shared_bytes.
- */
-static void
-emit_shared_bitmaps(Cg *cg, Text *t)
+void
+cg_pipeline(Cg *cg)
 {
-	text_addf(t, "u64 gc_top = 0; (void) gc_top;\n");
+	sink_prepare(cg);
+	emit_body(cg);
+}
+
+/* Must agree with gc_shared_bytes, as must what stands in sink_table. */
+void
+cg_scope(Cg *cg, Text *t, const char *top)
+{
+	text_addf(t, "%su64 gc_top = %s; (void) gc_top;\n", cg->decls.s ? cg->decls.s : "", top);
 	for (u16 b = 0; b < cg->p->nbuilds; b++)
 	{
 		int			k = cg->build[b];
@@ -650,10 +675,30 @@ emit_shared_bitmaps(Cg *cg, Text *t)
 		if (!(cg->variant->shared_builds & 1u << b))
 			continue;
 		text_addf(t, "u32 *b%d_at = (u32 *) (gc_shared + gc_top);\n", k);
-		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((b%d_range + 31) / 32); i += nthreads)\n"
-				  "b%d_at[i] = ((const u32 *) b%d_bits)[i];\n", k, k, k);
 		text_addf(t, "gc_top += (b%d_range + 63) / 64;\n", k);
 	}
+	sink_table(cg, t);
+}
+
+/* Copy the bitmaps that the variant keeps in shared memory; empty the group table. */
+void
+cg_fill_shared(Cg *cg, Text *t)
+{
+	for (u16 b = 0; b < cg->p->nbuilds; b++)
+	{
+		int			k = cg->build[b];
+
+		if (cg->variant->shared_builds & 1u << b)
+			text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((b%d_range + 31) / 32); i += nthreads)\n"
+					  "b%d_at[i] = ((const u32 *) b%d_bits)[i];\n", k, k, k);
+	}
+	sink_clear(cg, t);
+}
+
+bool
+cg_uses_shared(const Cg *cg)
+{
+	return cg->variant->shared_builds != 0 || sink_is_local(cg);
 }
 
 u64
@@ -671,17 +716,21 @@ gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges,
 	return words * 8;
 }
 
+void
+cg_prologue(Text *t, int nwords, int vec, int threads)
+{
+	text_addf(t, "#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n", nwords > 0 ? nwords : 1, vec);
+	text_addf(t, "%s\nGC_KERNEL(%d)\n{\nGC_PROLOGUE\n", devlib_text, threads);
+}
+
 static void
 assemble(Cg *cg, Text *t)
 {
-	text_addf(t, "#define GC_MAX_ARG_WORDS %d\n", cg->src->nwords > 0 ? cg->src->nwords : 1);
-	text_addf(t, "#define GC_CUDA_VEC %d\n", cg->variant->vec);
-	text_addf(t, "%s", devlib_text);
-	text_addf(t, "\nGC_KERNEL(%d)\n{\nGC_PROLOGUE\ni32 gc_bad = 0;\n", cg->variant->threads);
-	text_addf(t, "u32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
-	text_addf(t, "%s", cg->decls.s ? cg->decls.s : "");
-	emit_shared_bitmaps(cg, t);
-	sink_begin(cg, t);
+	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
+	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
+	cg_scope(cg, t, "0");
+	sink_state(cg, t);
+	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\nGC_TILES\n%sGC_VECTORS\n", cg->descs.s ? cg->descs.s : "");
 	text_addf(t, "%sGC_END_VECTORS\nGC_END_TILES\n", cg->body.s ? cg->body.s : "");
 	sink_end(cg, t);
@@ -693,9 +742,8 @@ gc_generate_compactor(void)
 {
 	Text		t = {0};
 
-	text_addf(&t, "#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC 8\n%s", GC_COMPACTOR_WORDS, devlib_text);
-	text_addf(&t, "\nGC_KERNEL(256)\n{\nGC_PROLOGUE\n"
-			  "const u64 *table = (const u64 *) gc_a.w[0];\n"
+	cg_prologue(&t, GC_COMPACTOR_WORDS, 8, 256);
+	text_addf(&t, "const u64 *table = (const u64 *) gc_a.w[0];\n"
 			  "u32 *flags = (u32 *) gc_a.scan.flags;\n"
 			  "for (u64 g = (u64) block * nthreads + thread; g < gc_a.w[1]; g += (u64) nblocks * nthreads) {\n"
 			  "const u64 *from = table + g * gc_a.w[2];\n"
@@ -708,9 +756,8 @@ gc_generate_compactor(void)
 	return t.s;
 }
 
-static void
-cg_init(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant,
-		GcKernelSource *source, GcError *err)
+GcCode
+cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcError *err)
 {
 	memset(cg, 0, sizeof(*cg));
 	memset(cg->column, -1, sizeof(cg->column));
@@ -721,10 +768,23 @@ cg_init(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant,
 	cg->p = p;
 	cg->pl = &gc_pipelines(p)[pipeline];
 	cg->variant = variant;
-	cg->src = source;
 	cg->err = err;
 	cg->out = &cg->body;
 	cg->code = GC_OK;
+	cg->payload = malloc((p->npayloads + 1) * sizeof(i16));
+	if (cg->payload == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	memset(cg->payload, -1, (p->npayloads + 1) * sizeof(i16));
+	return GC_OK;
+}
+
+void
+cg_free(Cg *cg)
+{
+	free(cg->decls.s);
+	free(cg->descs.s);
+	free(cg->body.s);
+	free(cg->payload);
 }
 
 GcCode
@@ -733,25 +793,17 @@ gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *variant,
 {
 	Cg			cg;
 	Text		text = {0};
-	i16		   *payload = malloc((p->npayloads + 1) * sizeof(i16));
 
-	cg_init(&cg, p, pipeline, variant, source, err);
 	memset(source, 0, sizeof(*source));
-	if (payload == NULL)
-		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
-	memset(payload, -1, (p->npayloads + 1) * sizeof(i16));
-	cg.payload = payload;
-
-	sink_prepare(&cg);
-	emit_body(&cg);
+	if (cg_begin(&cg, p, pipeline, variant, err) != GC_OK)
+		return GC_HOST_MEMORY;
+	cg.src = source;
+	cg_pipeline(&cg);
 	assemble(&cg, &text);
 
 	if (cg.code == GC_OK && (text.failed || cg.body.failed || cg.decls.failed || cg.descs.failed))
 		cg.code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
-	free(cg.decls.s);
-	free(cg.descs.s);
-	free(cg.body.s);
-	free(payload);
+	cg_free(&cg);
 	if (cg.code != GC_OK)
 	{
 		free(text.s);

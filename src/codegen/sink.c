@@ -233,28 +233,35 @@ static void
 emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, const char *scope)
 {
 	char		image[128];
+	char		acc[24];
 	int			w = agg->word;
 
+	snprintf(acc, sizeof(acc), "a%d%s", w, cg->suffix);
 	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
 	{
 		order_text(agg, o, image, sizeof(image));
 		if (scope)
 			text_addf(cg->out, "GC_MAX_%s(gc_g + %d, %s);\n", scope, w, image);
 		else
-			text_addf(cg->out, "a%d = GC_MAX(a%d, %s);\n", w, w, image);
+			text_addf(cg->out, "%s = GC_MAX(%s, %s);\n", acc, acc, image);
 	}
 	else if (agg->fn == GC_AGG_COUNT)
-		text_addf(cg->out, scope ? "GC_ADD_%s(gc_g + %d, 1);\n" : "%.0sa%d += 1;\n",
-				  scope ? scope : "", w);
-	else if (agg->acc == GC_F64)
-		text_addf(cg->out, scope ? "GC_ADDF_%s(gc_g + %d, (double) %s);\n" : "%.0sa%d += (double) %s;\n",
-				  scope ? scope : "", w, o->v);
-	else if (agg->acc == GC_I128)
-		text_addf(cg->out, scope ? "GC_ADD128_%s(gc_g + %d, (i128) %s);\n" : "%.0sa%d += (i128) %s;\n",
-				  scope ? scope : "", w, o->v);
+	{
+		if (scope)
+			text_addf(cg->out, "GC_ADD_%s(gc_g + %d, 1);\n", scope, w);
+		else
+			text_addf(cg->out, "%s += 1;\n", acc);
+	}
 	else
-		text_addf(cg->out, scope ? "GC_ADD_%s(gc_g + %d, (u64) (i64) %s);\n" : "%.0sa%d += (u64) (i64) %s;\n",
-				  scope ? scope : "", w, o->v);
+	{
+		const char *type = agg->acc == GC_F64 ? "(double)" : agg->acc == GC_I128 ? "(i128)" : "(u64) (i64)";
+		const char *add = agg->acc == GC_F64 ? "ADDF" : agg->acc == GC_I128 ? "ADD128" : "ADD";
+
+		if (scope)
+			text_addf(cg->out, "GC_%s_%s(gc_g + %d, %s %s);\n", add, scope, w, type, o->v);
+		else
+			text_addf(cg->out, "%s += %s %s;\n", acc, type, o->v);
+	}
 }
 
 static void
@@ -277,7 +284,7 @@ emit_folds(Cg *cg, const char *scope)
 		emit_fold(cg, agg, &o, scope);
 	}
 	if (scope == NULL)
-		text_addf(cg->out, "a0 += 1;\n");
+		text_addf(cg->out, "a0%s += 1;\n", cg->suffix);
 	else if (counts_rows(cg))
 		text_addf(cg->out, "GC_ADD_%s(gc_g, 1);\n", scope);
 	else
@@ -401,57 +408,75 @@ acc_type(const GcPAgg *agg)
 	return "u64";
 }
 
-void
-sink_begin(Cg *cg, Text *t)
+bool
+sink_is_local(const Cg *cg)
 {
-	if (cg->pl->sink != GC_SINK_AGGREGATE)
+	return cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_DENSE &&
+		cg->variant->group_local;
+}
+
+void
+sink_state(Cg *cg, Text *t)
+{
+	if (cg->pl->sink != GC_SINK_AGGREGATE || cg->pl->group_mode != GC_GROUP_NONE)
 		return;
-	if (cg->pl->group_mode == GC_GROUP_NONE)
+	text_addf(t, "u64 a0%s = 0;\n", cg->suffix);
+	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
-		text_addf(t, "u64 a0 = 0;\n");
-		for (u16 i = 0; i < cg->p->naggs; i++)
-		{
-			if (AGG(cg, i)->word != 0)
-				text_addf(t, "%s a%d = 0;\n", acc_type(AGG(cg, i)), AGG(cg, i)->word);
-		}
+		if (AGG(cg, i)->word != 0)
+			text_addf(t, "%s a%d%s = 0;\n", acc_type(AGG(cg, i)), AGG(cg, i)->word, cg->suffix);
 	}
-	else if (cg->pl->group_mode == GC_GROUP_DENSE && cg->variant->group_local)
+}
+
+void
+sink_table(Cg *cg, Text *t)
+{
+	if (sink_is_local(cg))
 	{
 		/* An odd number of words per copy spreads the copies over the banks. */
 		text_addf(t, "const u64 gc_copy = gc_ngroups * %d | 1;\n", cg->p->group_words);
-		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) gc_copy * %d; i += nthreads) gc_shared[gc_top + i] = 0;\n",
-				  cg->variant->group_copies);
 		text_addf(t, "u64 *gc_table = gc_shared + gc_top + thread %% %d * gc_copy;\n",
 				  cg->variant->group_copies);
 	}
-	else if (cg->pl->group_mode == GC_GROUP_DENSE)
+	else if (cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_DENSE)
 		text_addf(t, "u64 *gc_table = gc_groups;\n");
+}
+
+void
+sink_clear(Cg *cg, Text *t)
+{
+	if (sink_is_local(cg))
+		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) gc_copy * %d; i += nthreads) gc_shared[gc_top + i] = 0;\n",
+				  cg->variant->group_copies);
 }
 
 /* Registers of all threads -> the one group's words. */
 static void
 end_registers(Cg *cg, Text *t)
 {
-	text_addf(t, "a0 = gc_block_add(a0);\nif (thread == 0 && a0) GC_ADD_G(gc_groups, a0);\n");
+	const char *x = cg->suffix;
+
+	text_addf(t, "a0%s = gc_block_add(a0%s);\nif (thread == 0 && a0%s) GC_ADD_G(gc_groups, a0%s);\n", x, x, x, x);
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
-		int			w = agg->word;
+		const char *reduce = "add",
+				   *add = "ADD";
+		bool		sum = agg->fn == GC_AGG_SUM;
+		char		acc[24];
 
-		if (w == 0)
+		if (agg->word == 0)
 			continue;
+		snprintf(acc, sizeof(acc), "a%d%s", agg->word, x);
 		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
-			text_addf(t, "a%d = gc_block_max(a%d);\nif (thread == 0 && a%d) GC_MAX_G(gc_groups + %d, a%d);\n",
-					  w, w, w, w, w);
-		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
-			text_addf(t, "a%d = gc_block_addf(a%d);\nif (thread == 0) GC_ADDF_G(gc_groups + %d, a%d);\n",
-					  w, w, w, w);
-		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
-			text_addf(t, "a%d = gc_block_add128(a%d);\nif (thread == 0) GC_ADD128_G(gc_groups + %d, a%d);\n",
-					  w, w, w, w);
-		else
-			text_addf(t, "a%d = gc_block_add(a%d);\nif (thread == 0 && a%d) GC_ADD_G(gc_groups + %d, a%d);\n",
-					  w, w, w, w, w);
+			reduce = "max", add = "MAX";
+		else if (sum && agg->acc == GC_F64)
+			reduce = "addf", add = "ADDF";
+		else if (sum && agg->acc == GC_I128)
+			reduce = "add128", add = "ADD128";
+		text_addf(t, "%s = gc_block_%s(%s);\nif (thread == 0%s%s) GC_%s_G(gc_groups + %d, %s);\n",
+				  acc, reduce, acc, sum && agg->acc != GC_I64 ? "" : " && ",
+				  sum && agg->acc != GC_I64 ? "" : acc, add, agg->word, acc);
 	}
 }
 
@@ -488,10 +513,8 @@ end_local(Cg *cg, Text *t)
 void
 sink_end(Cg *cg, Text *t)
 {
-	if (cg->pl->sink != GC_SINK_AGGREGATE)
-		return;
-	if (cg->pl->group_mode == GC_GROUP_NONE)
+	if (cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE)
 		end_registers(cg, t);
-	else if (cg->pl->group_mode == GC_GROUP_DENSE && cg->variant->group_local)
+	else if (sink_is_local(cg))
 		end_local(cg, t);
 }

@@ -19,8 +19,15 @@ extern void sink_require(Cg *cg);
 /* Statements for one row, in the row phase. */
 extern void sink_row(Cg *cg);
 
-/* Kernel-scope statements before the scan and after it. */
-extern void sink_begin(Cg *cg, Text *t);
+/* Accumulators that live as long as the kernel. */
+extern void sink_state(Cg *cg, Text *t);
+
+/* Where the group table is: computed from argument words (cg_scope). */
+extern void sink_table(Cg *cg, Text *t);
+
+/* Before the scan: empty a table in shared memory; after it: merge what is there. */
+extern bool sink_is_local(const Cg *cg);
+extern void sink_clear(Cg *cg, Text *t);
 extern void sink_end(Cg *cg, Text *t);
 
 /* kernel.c: hash of a key array. */

@@ -30,7 +30,7 @@ typedef struct Loaded
 } Loaded;
 
 /* Everything below assumes that kernels can be had, so failure ends the test. */
-static Loaded
+static Loaded __attribute__((unused))
 load(const char *body)
 {
 	char	   *text = kernel_text(body);
@@ -65,7 +65,7 @@ get_stream(void)
 }
 
 /* Launch with up to four argument words. */
-static GcCode
+static GcCode __attribute__((unused))
 launch(GcStream *stream, const Loaded *loaded, u32 blocks, u32 threads, u32 shared_bytes,
 	   u64 w0, u64 w1, u64 w2, u64 w3)
 {
@@ -94,7 +94,7 @@ finish(GcStream *stream, GcError *err)
 	return code;
 }
 
-static u32
+static u32 __attribute__((unused))
 read_word(GcStream *stream, GcAddr addr)
 {
 	u32			word = 0x5a5a5a5a;
@@ -105,7 +105,7 @@ read_word(GcStream *stream, GcAddr addr)
 	return word;
 }
 
-static void
+static void __attribute__((unused))
 open_device(void)
 {
 	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};

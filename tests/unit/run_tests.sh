@@ -39,6 +39,7 @@ LD_LIBRARY_PATH="$BIN/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" run "$BIN/fake_
 for device in $DEVICE
 do
 	run "$BIN/device_test" "$device"
+	run "$BIN/fused_test" "$device"
 done
 
 echo "# $passed programs passed, $failed failed, $skipped skipped"

@@ -1,0 +1,508 @@
+/*-------------------------------------------------------------------------
+ *
+ * fused_util.h
+ *	  For fused_test.c: a table in device memory, and requests over it that can be
+ *	  run by kernels of their own or by a fused one.
+ *
+ * The table has a chunk of every size that could matter (CHUNK_ROWS) and a column of
+ * every width, with and without NULLs.  A request (Member) reads some of the chunks,
+ * of some of them only some of the rows, and has flags and a sink of its own.  What is
+ * in the sink afterwards comes out as bytes in one order (Result), so that results can
+ * be compared whatever order the device's threads worked in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_FUSED_UTIL_H
+#define GC_FUSED_UTIL_H
+
+#include "device_util.h"
+#include "program_util.h"
+
+#define NCHUNKS			9
+#define TILES			3		/* of the largest chunk */
+#define ROWS_CAP		20000	/* of a row sink */
+#define HASH_GROUPS		8192
+#define HASH_SLOTS		32768
+#define BUILD_SLOTS		1024	/* of a hash build */
+#define BUILD_CAP		400
+#define DIM_ROWS		3000
+#define DIM_RANGE		5000	/* keys of the dense build: 2 .. 5001 */
+#define POISON			16		/* an address that nobody may read from */
+
+static const u32 CHUNK_ROWS[NCHUNKS] = {1, 31, 32, 33, 0, 16383, 16384, 16385, 40000};
+
+/* Physical columns of the table; numbers with gaps, as a request may have them. */
+enum
+{
+	C_KEY = 3, C_SMALL = 4, C_NULL = 10, C_BIG = 11, C_VARY = 12, C_FLOAT = 50,
+	C_NUM = 51, C_GROUP = 199, C_DKEY = 120, C_DVAL, C_HKEY, C_HVAL
+};
+
+typedef struct TableColumn
+{
+	i16			number;
+	u8			kind;
+	u8			width;			/* 0: differs between chunks */
+	bool		nullable;
+	i64			lo;
+	i64			hi;
+	i16			scale;
+	GcCol		cols[NCHUNKS];
+	GcAddr		array;			/* those, on the device */
+} TableColumn;
+
+/* The first 8 are the table's; of the others, a build's input has two. */
+static TableColumn table[] = {
+	{C_KEY, GC_INT4, 4, false, 0, 5999, 0, {{0}}, 0},
+	{C_SMALL, GC_INT4, 1, false, 0, 49, 0, {{0}}, 0},
+	{C_NULL, GC_INT4, 2, true, -300, 300, 0, {{0}}, 0},
+	{C_BIG, GC_INT8, 8, false, -1000000000000, 1000000000000, 0, {{0}}, 0},
+	{C_VARY, GC_INT4, 0, false, 0, 1000000, 0, {{0}}, 0},
+	{C_FLOAT, GC_FLOAT8, 8, false, -100, 100, 0, {{0}}, 0},
+	{C_NUM, GC_NUMERIC, 4, true, -5000000, 5000000, 2, {{0}}, 0},
+	{C_GROUP, GC_INT4, 1, true, 0, 9, 0, {{0}}, 0},
+	{C_DKEY, GC_INT4, 2, false, 2, 5001, 0, {{0}}, 0},
+	{C_DVAL, GC_INT4, 1, true, 0, 6, 0, {{0}}, 0},
+	{C_HKEY, GC_INT4, 1, false, 0, 79, 0, {{0}}, 0},
+	{C_HVAL, GC_INT4, 2, false, 0, 999, 0, {{0}}, 0},
+};
+
+#define NTABLE	((int) (sizeof(table) / sizeof(table[0])))
+
+typedef struct Result
+{
+	size_t		size;
+	unsigned char *bytes;
+} Result;
+
+typedef struct Member
+{
+	Maker		maker;
+	GcProgram  *p;
+	GcVariant	variant;
+	u16			pipeline;
+	i16			columns[MAKER_MAX];
+	u64			ranges[GC_MAX_BUILDS];
+	u64			ngroups;
+	u64			stride[2];
+	i64			base[2];
+	u64			rows_cap;
+	bool		loose;			/* overflows: what it leaves depends on the order */
+	u32			chunks;			/* bit c: reads chunk c */
+	GcAddr		valid[NCHUNKS];
+	GcAddr		build[GC_MAX_BUILDS][6];	/* bits or slots, keys, next, payload, flags, end */
+	GcAddr		sink;			/* flags, groups, slots, keys, rows */
+	u64			part[5];		/* where each of these begins, and the end */
+	Result		wanted;
+} Member;
+
+/* ---------- device memory: never given back, but what is behind a mark ---------- */
+
+static GcAddr top;
+static GcStream *stream;
+
+static GcAddr
+take(u64 size)
+{
+	GcAddr		addr = top;
+
+	top += (size + 255) & ~(u64) 255;
+	if (top > pool_base + pool_size)
+		tap_bail("the device's pool is too small for this test");
+	return addr;
+}
+
+static void
+must(GcCode code)
+{
+	if (code != GC_OK)
+		tap_bail("a device call failed");
+}
+
+static GcAddr
+put(const void *data, u64 size)
+{
+	GcAddr		addr = take(size);
+
+	must(ops->copy_in(stream, addr, data, size, NULL));
+	must(finish(stream, NULL));
+	return addr;
+}
+
+/* ---------- the table ---------- */
+
+static u64	random_state = 88172645463325252ull;
+
+static u32
+draw(u32 n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (u32) ((random_state >> 32) % n);
+}
+
+static u64
+padded(u32 rows)
+{
+	return ((u64) rows + GC_PAD_ROWS - 1) / GC_PAD_ROWS * GC_PAD_ROWS;
+}
+
+/* One chunk of one column, with these values (floats: of them) and NULLs. */
+static GcCol
+put_chunk(const TableColumn *c, u32 rows, u32 width, const i64 *value, const u8 *null)
+{
+	GcCol		col = {.width = width,.nrows = rows,.base = rows > 0 ? INT64_MAX : 0};
+	unsigned char *codes = calloc(padded(rows) + 1, width);
+	unsigned char *bits = calloc(padded(rows) + 8, 1);
+	bool		any = false;
+
+	for (u32 r = 0; r < rows; r++)
+		col.base = !null[r] && value[r] < col.base ? value[r] : col.base;
+	if (col.base == INT64_MAX)
+		col.base = c->lo;
+	for (u32 r = 0; r < rows; r++)
+	{
+		u64			code = (u64) (value[r] - col.base);
+		double		f = (double) value[r];
+
+		if (c->kind == GC_FLOAT8)
+			memcpy(&code, &f, 8);
+		if (null[r])
+		{
+			bits[r >> 3] |= 1 << (r & 7);
+			any = true;
+		}
+		else
+			memcpy(codes + (u64) r * width, &code, width);
+	}
+	col.data = put(codes, padded(rows) * width + 1);
+	if (any)
+		col.nulls = put(bits, padded(rows) / 8 + 8);
+	free(codes);
+	free(bits);
+	return col;
+}
+
+static void
+make_column(TableColumn *c)
+{
+	static i64	value[40000];
+	static u8	null[40000];
+
+	for (int k = 0; k < NCHUNKS; k++)
+	{
+		bool		dim = c >= table + 8;
+		u32			rows = dim ? (k > 0 ? 0 : c->number <= C_DVAL ? DIM_ROWS : 300) : CHUNK_ROWS[k];
+		u32			width = c->width ? c->width : 1 << k % 3;
+		i64			hi = c->width == 0 && width < 4 ? c->lo + (1ll << 8 * width) - 1 : c->hi;
+
+		for (u32 r = 0; r < rows; r++)
+		{
+			value[r] = c->lo + (i64) (((u64) draw(1u << 31) << 31 | draw(1u << 31)) % (u64) (hi - c->lo + 1));
+			/* the dense build's keys are unique: 2, 3, 5, 6, 8 ... in another order */
+			if (c->number == C_DKEY)
+				value[r] = 2 + (i64) ((u64) r * 1009 % DIM_ROWS) * 5 / 3;
+			null[r] = c->nullable && draw(5) == 0;
+			if (null[r])
+				value[r] = c->lo;
+		}
+		c->cols[k] = put_chunk(c, rows, width, value, null);
+	}
+	c->array = put(c->cols, sizeof(c->cols));
+}
+
+static const TableColumn *
+find_column(i16 number)
+{
+	for (int i = 0; i < NTABLE; i++)
+	{
+		if (table[i].number == number)
+			return &table[i];
+	}
+	tap_bail("no such column");
+}
+
+/* Add a column of the table to a program; `any`: as one whose width is not known. */
+static u16
+read_column(Maker *m, i16 number, bool any)
+{
+	const TableColumn *c = find_column(number);
+	const GcFact fact = {.range = {c->lo, c->hi},.nullable = c->nullable,.scale = c->scale,
+	.width = any && c->kind != GC_FLOAT8 ? 0 : c->width};
+
+	return maker_read(m, maker_column(m, number, c->kind, &fact));
+}
+
+/* ---------- requests ---------- */
+
+static void
+lay_out_sink(Member *m)
+{
+	const GcPPipeline *pl = &gc_pipelines(m->p)[m->pipeline];
+
+	m->part[0] = 256;
+	m->part[1] = m->part[0] + m->ngroups * m->p->group_words * 8;
+	m->part[2] = m->part[1] + (pl->group_mode == GC_GROUP_HASH ? HASH_SLOTS * 8 : 0);
+	m->part[3] = m->part[2] + m->ngroups * 3 * 8;
+	m->part[4] = m->part[3] + m->rows_cap * (pl->nouts + 1) * 8;
+	m->sink = take(m->part[4]);
+}
+
+static u64
+build_word(const Member *m, const GcArgWord *w)
+{
+	bool		dense = gc_builds(m->p)[w->index].mode == GC_BUILD_DENSE;
+
+	switch (w->part)
+	{
+		case GC_BUILD_PART_BITMAP:
+		case GC_BUILD_PART_SLOTS:
+			return m->build[w->index][0];
+		case GC_BUILD_PART_BASE:
+			return dense && m->ranges[w->index] == DIM_RANGE ? 2 : 0;
+		case GC_BUILD_PART_RANGE:
+			return m->ranges[w->index];
+		case GC_BUILD_PART_MASK:
+			return BUILD_SLOTS - 1;
+		case GC_BUILD_PART_KEYS:
+			return m->build[w->index][1];
+		case GC_BUILD_PART_NEXT:
+			return m->build[w->index][2];
+		default:
+			return BUILD_CAP;
+	}
+}
+
+/* What a word of a member's own kernel holds; columns also as private ones. */
+static u64
+member_word(const Member *m, const GcArgWord *w)
+{
+	const GcPPayload *pay = &gc_payloads(m->p)[w->index];
+
+	switch (w->type)
+	{
+		case GC_ARG_COLUMN:
+			return find_column(m->maker.source[w->index])->array;
+		case GC_ARG_PARAM:
+			return (u64) m->maker.values[w->index];
+		case GC_ARG_BUILD:
+			return build_word(m, w);
+		case GC_ARG_PAYLOAD:
+			if (w->part == 0)
+				return m->build[pay->build][3];
+			return (u64) (i64) m->maker.ranges[pay->expr].lo - pay->nullable;
+		case GC_ARG_GROUP:
+			switch (w->part)
+			{
+				case GC_GROUP_PART_TABLE:
+					return m->sink + m->part[0];
+				case GC_GROUP_PART_COUNT:
+					return m->ngroups;
+				case GC_GROUP_PART_SLOTS:
+					return m->sink + m->part[1];
+				case GC_GROUP_PART_MASK:
+					return HASH_SLOTS - 1;
+				default:
+					return m->sink + m->part[2];
+			}
+		case GC_ARG_GROUP_KEY:
+			return w->part == 1 ? m->stride[w->index] : (u64) m->base[w->index];
+		case GC_ARG_ROWS:
+			return w->part == 1 ? m->rows_cap : m->sink + m->part[3];
+		case GC_ARG_FLAGS:
+			return m->sink;
+		default:
+			tap_bail("a word that the test cannot fill");
+	}
+}
+
+/* ---------- kernels ---------- */
+
+static Loaded
+load_text(const char *text)
+{
+	GcError		err = {GC_OK, ""};
+	GcImage		image;
+	Loaded		loaded;
+
+	if (ops->compile(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
+		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
+		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
+		tap_bail(err.detail);
+	free(image.bytes);
+	return loaded;
+}
+
+static void
+launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, u32 n, u64 shared,
+			u32 threads, u32 turn)
+{
+	GcLaunch	shape = {5 + turn % 3, threads, (u32) shared};
+
+	args->scan.sources = put(sources, (n + 1) * sizeof(GcSource));
+	args->scan.nsources = n;
+	args->scan.tiles_per_source = TILES;
+	args->scan.ntiles = n * TILES;
+	args->scan.first_tile = n > 0 ? turn * 7 % args->scan.ntiles : 0;
+	must(ops->launch(stream, k->kernel, &shape, args, nwords, NULL));
+	must(finish(stream, NULL));
+}
+
+/* The member's own kernel over those of its chunks that are in `chunks`. */
+static void
+run_alone(Member *m, u16 pipeline, GcAddr flags, u32 chunks, bool private)
+{
+	GcKernelSource source;
+	GcError		err = {GC_OK, ""};
+	GcSource	sources[NCHUNKS + 1];
+	GcArgs		args;
+	Loaded		k;
+	bool		main = pipeline == m->pipeline;
+	GcVariant	variant = m->variant;
+	u32			n = 0;
+
+	if (!main)
+		variant = (GcVariant) {.vec = variant.vec,.threads = 256};
+	if (gc_generate(m->p, pipeline, &variant, &source, &err) != GC_OK)
+		tap_bail(err.detail);
+	k = load_text(source.text);
+	memset(&args, 0, sizeof(args));
+	for (int i = 0; i < source.nwords; i++)
+		args.w[i] = member_word(m, &source.words[i]);
+	args.scan.flags = flags;
+	for (u32 c = 0; c < NCHUNKS; c++)
+	{
+		u32			rows = find_column(m->maker.source[gc_inputs(m->p)[gc_pipelines(m->p)[pipeline].input].first_column])->cols[c].nrows;
+
+		if (chunks >> c & 1)
+			sources[n++] = (GcSource) {main ? m->valid[c] : 0, private ? c | GC_PRIVATE_CHUNK : c, rows};
+	}
+	launch_scan(&k, &args, source.nwords, sources, n,
+				main ? gc_shared_bytes(m->p, &m->variant, m->ranges, m->ngroups) : 0, 256, 0);
+	unload(&k);
+	free(source.text);
+}
+
+static void
+run_builds(Member *m)
+{
+	for (u16 b = 0; b < m->p->nbuilds; b++)
+	{
+		static const u64 bytes[6] = {BUILD_SLOTS * 8, BUILD_CAP * 8, BUILD_CAP * 4, 8 * 6000, 256, 0};
+
+		for (int i = 0; i < 5; i++)
+		{
+			m->build[b][i] = take(bytes[i]);
+			must(ops->fill(stream, m->build[b][i], 0, bytes[i], NULL));
+		}
+		run_alone(m, gc_builds(m->p)[b].pipeline, m->build[b][4], 1, false);
+	}
+}
+
+/* ---------- results ---------- */
+
+static size_t sort_size;
+
+static int
+compare_bytes(const void *a, const void *b)
+{
+	return memcmp(a, b, sort_size);
+}
+
+/* n things of `words` words each, taken from parts of the sink; sorted. */
+static void
+add_sorted(Result *r, const u64 *a, int a_words, const u64 *b, int b_words, u64 n)
+{
+	sort_size = (a_words + b_words) * 8;
+	r->bytes = realloc(r->bytes, r->size + n * sort_size + 1);
+	for (u64 i = 0; i < n; i++)
+	{
+		unsigned char *to = r->bytes + r->size + i * sort_size;
+
+		memcpy(to, a + i * a_words, a_words * 8);
+		memcpy(to + a_words * 8, b + i * b_words, b_words * 8);
+	}
+	qsort(r->bytes + r->size, n, sort_size, compare_bytes);
+	r->size += n * sort_size;
+}
+
+static Result
+fetch(const Member *m)
+{
+	const GcPPipeline *pl = &gc_pipelines(m->p)[m->pipeline];
+	unsigned char *sink = malloc(m->part[4]);
+	u32		   *flags = (u32 *) sink;
+	Result		r = {0, NULL};
+
+	must(ops->copy_out(stream, sink, m->sink, m->part[4], NULL));
+	must(finish(stream, NULL));
+	if (m->loose)
+	{
+		for (int i = GC_FLAG_ROWS; i < GC_NFLAGS; i++)
+			flags[i] = flags[i] > 0;
+	}
+	r.bytes = malloc(GC_NFLAGS * 4);
+	r.size = GC_NFLAGS * 4;
+	memcpy(r.bytes, flags, r.size);
+	if (m->loose)
+		;
+	else if (pl->sink == GC_SINK_ROWS)
+	{
+		const u64  *columns = (const u64 *) (sink + m->part[3]);
+		int			words = pl->nouts + 1;
+		u64		   *rows = malloc(flags[GC_FLAG_ROWS] * words * 8 + 8);
+
+		for (u64 i = 0; i < flags[GC_FLAG_ROWS]; i++)
+		{
+			for (int w = 0; w < words; w++)
+			{
+				u64			v = columns[w * m->rows_cap + i];
+				bool		null = columns[(words - 1) * m->rows_cap + i] >> w & 1;
+
+				rows[i * words + w] = null && w < words - 1 ? 0 : v;
+			}
+		}
+		add_sorted(&r, rows, words, rows, 0, flags[GC_FLAG_ROWS]);
+		free(rows);
+	}
+	else if (pl->group_mode == GC_GROUP_HASH)
+	{
+		int			words = pl->nkeys;
+
+		for (u16 i = 0; i < pl->nkeys; i++)
+		{
+			if (gc_exprs(m->p)[gc_refs(m->p)[pl->first_key + i]].flags & GC_NULLABLE)
+				words = pl->nkeys + 1;
+		}
+		add_sorted(&r, (u64 *) (sink + m->part[2]), words, (u64 *) (sink + m->part[0]),
+				   m->p->group_words, flags[GC_FLAG_GROUPS]);
+	}
+	else
+	{
+		r.bytes = realloc(r.bytes, r.size + m->part[1] - m->part[0]);
+		memcpy(r.bytes + r.size, sink + m->part[0], m->part[1] - m->part[0]);
+		r.size += m->part[1] - m->part[0];
+	}
+	free(sink);
+	return r;
+}
+
+static void
+empty_sink(const Member *m)
+{
+	must(ops->fill(stream, m->sink, 0, m->part[4], NULL));
+}
+
+/* Is what the sink contains what the member's own kernel left there? */
+static bool
+same_result(const Member *m)
+{
+	Result		r = fetch(m);
+	bool		same = r.size == m->wanted.size && memcmp(r.bytes, m->wanted.bytes, r.size) == 0;
+
+	free(r.bytes);
+	return same;
+}
+
+#endif							/* GC_FUSED_UTIL_H */
