@@ -205,7 +205,7 @@ typedef enum TimelineProcess
 
 typedef struct Span
 {
-	double		from;			/* microseconds since the first batch's start */
+	double		from;			/* microseconds since the earliest batch's start */
 	double		to;				/* not before from */
 	int			lane;			/* from 1 */
 	const GcBatchRecord *batch;
@@ -281,16 +281,19 @@ static void
 collect(const GcBatchRecord *batches, int n, Spans *b_spans, Spans *k_spans, Spans *q_spans)
 {
 	bool		all = sees_all();
+	TimestampTz origin = n > 0 ? batches[0].began : 0;
 
 	b_spans->span = palloc(Max(n, 1) * sizeof(Span));
 	k_spans->span = MemoryContextAllocHuge(CurrentMemoryContext,
 										   Max(n, 1) * GC_BATCHLOG_KERNELS * sizeof(Span));
 	q_spans->span = MemoryContextAllocHuge(CurrentMemoryContext,
 										   Max(n, 1) * GC_BATCHLOG_KERNELS * sizeof(Span));
+	for (int i = 1; i < n; i++)
+		origin = Min(origin, batches[i].began);
 	for (int i = 0; i < n; i++)
 	{
 		const GcBatchRecord *b = &batches[i];
-		double		began = b->began - batches[0].began;
+		double		began = b->began - origin;
 
 		add_span(b_spans, began, began + batch_us(b), b, NULL);
 		for (int j = 0; j < b->nkept; j++)
@@ -411,7 +414,7 @@ gpuconc_timeline(PG_FUNCTION_ARGS)
 	appendStringInfoString(&buf, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"device\":");
 	escape_json(&buf, gc_device_status()->info.name);
 	if (n > 0)
-		appendStringInfo(&buf, ",\"start\":\"%s\"", timestamptz_to_str(batches[0].began));
+		appendStringInfo(&buf, ",\"start\":\"%s\"", timestamptz_to_str(b.span[0].batch->began));
 	appendStringInfoString(&buf, "},\"traceEvents\":[");
 	put_names(&buf, TIMELINE_DEVICE, "device", "lane", k.nlanes);
 	put_names(&buf, TIMELINE_SCHEDULER, "scheduler", "batches", b.nlanes);
