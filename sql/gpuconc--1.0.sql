@@ -119,7 +119,7 @@ RETURNS void
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gpuconc_stat_reset() IS
-	'sets the counters of gpuconc_stat and gpuconc_stat_fallbacks to zero';
+	'resets the statistics that gpuconc_stat, gpuconc_stat_batches and gpuconc_stat_kernels show';
 REVOKE ALL ON FUNCTION gpuconc_stat_reset() FROM PUBLIC;
 
 CREATE FUNCTION gpuconc_get_devices(
@@ -165,3 +165,83 @@ COMMENT ON VIEW gpuconc_devices IS
 
 GRANT SELECT ON gpuconc_cache, gpuconc_load_progress, gpuconc_stat,
 	gpuconc_devices TO PUBLIC;
+
+----------------------------------------------------------------------
+-- What the scheduler did (src/stat_batches.c)
+----------------------------------------------------------------------
+
+CREATE FUNCTION gpuconc_stat_get_batches(
+	OUT id bigint, OUT started_at timestamp with time zone,
+	OUT schedule text, OUT kernels integer, OUT patterns integer,
+	OUT batches_planned integer, OUT waiting integer, OUT co_running integer,
+	OUT predicted_time double precision, OUT actual_time double precision,
+	OUT decision_time double precision, OUT shared_scans integer,
+	OUT failed integer)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpuconc_stat_get_batches() IS
+	'the last batches that the current user may see; used by view gpuconc_stat_batches';
+
+CREATE FUNCTION gpuconc_stat_get_kernels(
+	OUT kernel text, OUT kind text, OUT launches bigint, OUT requests bigint,
+	OUT total_time double precision, OUT min_time double precision,
+	OUT alone_time double precision, OUT prediction_error double precision,
+	OUT registers integer, OUT shared_memory bigint, OUT threads integer,
+	OUT last_launch timestamp with time zone)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gpuconc_stat_get_kernels() IS
+	'totals per kernel; used by view gpuconc_stat_kernels';
+
+CREATE FUNCTION gpuconc_timeline(batches integer DEFAULT 100)
+RETURNS json
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpuconc_timeline(integer) IS
+	'the last batches that the current user may see, as trace events for Perfetto or chrome://tracing';
+
+CREATE VIEW gpuconc_stat_batches AS
+SELECT b.id,
+	b.started_at,
+	b.schedule,
+	b.kernels,
+	b.patterns,
+	b.batches_planned,
+	b.waiting,
+	b.co_running,
+	b.predicted_time,
+	b.actual_time,
+	b.decision_time,
+	b.shared_scans,
+	b.failed
+FROM gpuconc_stat_get_batches() AS b;
+COMMENT ON VIEW gpuconc_stat_batches IS
+	'the last batches of requests that were started together: how they were scheduled, and their times (ms)';
+
+CREATE VIEW gpuconc_stat_kernels AS
+SELECT k.kernel,
+	k.kind,
+	k.launches,
+	k.requests,
+	k.total_time,
+	k.total_time / nullif(k.launches, 0) AS mean_time,
+	k.min_time,
+	k.alone_time,
+	k.prediction_error,
+	k.registers,
+	k.shared_memory,
+	k.threads,
+	k.last_launch
+FROM gpuconc_stat_get_kernels() AS k;
+COMMENT ON VIEW gpuconc_stat_kernels IS
+	'main kernels since the last reset: launches, times (ms), what they take of a multiprocessor, and the mean error of predicted times';
+
+-- Each user is shown what that user may see.
+REVOKE ALL ON FUNCTION gpuconc_stat_get_batches(), gpuconc_stat_get_kernels(),
+	gpuconc_timeline(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gpuconc_stat_get_batches(), gpuconc_stat_get_kernels(),
+	gpuconc_timeline(integer) TO PUBLIC;
+REVOKE ALL ON gpuconc_stat_batches, gpuconc_stat_kernels FROM PUBLIC;
+GRANT SELECT ON gpuconc_stat_batches, gpuconc_stat_kernels TO PUBLIC;

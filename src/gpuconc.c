@@ -80,6 +80,17 @@ static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
 
 void		_PG_init(void);
 
+const char *
+gc_schedule_name(int policy)
+{
+	for (const struct config_enum_entry *e = schedule_choices; e->name; e++)
+	{
+		if (e->val == policy)
+			return e->name;
+	}
+	return "unknown";
+}
+
 static void
 gc_shmem_request(void)
 {
@@ -91,7 +102,9 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_store_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
+	RequestAddinShmemSpace(gc_batchlog_shmem_size());
 	RequestNamedLWLockTranche("gpuconc_columns", GC_NLOCKS);
+	RequestNamedLWLockTranche("gpuconc_batchlog", 1);
 }
 
 static void
@@ -106,6 +119,7 @@ gc_shmem_startup(void)
 	gc_store_shmem_init();
 	gc_load_shmem_init();
 	gc_queue_shmem_init();
+	gc_batchlog_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }
 

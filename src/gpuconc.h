@@ -48,6 +48,9 @@ extern double gc_offload_cost;
 extern double gc_tuple_cost;
 extern double gc_build_cost;
 
+/* What a GcPolicy is called in gpuconc.schedule; static storage. */
+extern const char *gc_schedule_name(int policy);
+
 /* True once this server was started with gpuconc preloaded. */
 extern bool gc_preloaded;
 

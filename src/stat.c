@@ -13,6 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "queue/queue.h"
+#include "queue/batchlog.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get);
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_fallbacks);
@@ -81,6 +82,7 @@ Datum
 gpuconc_stat_reset(PG_FUNCTION_ARGS)
 {
 	gc_stats_reset();
+	gc_batchlog_reset();
 	PG_RETURN_VOID();
 }
 

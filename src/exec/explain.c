@@ -17,6 +17,7 @@
 #include "utils/ruleutils.h"
 
 #include "../columns/arena.h"
+#include "../gpuconc.h"
 
 static const char *
 input_name(GcScanState *node, int input)
@@ -93,6 +94,9 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyUInteger("Delta Pages", NULL, s->pages_delta, es);
 	ExplainPropertyUInteger("Delta Rows", NULL, s->rows_delta, es);
 	ExplainPropertyFloat("Kernel Time", "ms", r->run_ms, 3, es);
+	ExplainPropertyText("Schedule", gc_schedule_name(r->policy), es);
+	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);
+	ExplainPropertyUInteger("Shared Scan Requests", NULL, r->scan_members, es);
 	if (!es->verbose)
 		return;
 	ExplainPropertyUInteger("Chunks", NULL, s->chunks, es);
@@ -119,7 +123,10 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyUInteger("Threads per Block", NULL, r->threads, es);
 	ExplainPropertyUInteger("Shared Memory per Block", "kB", (r->shared_bytes + 1023) / 1024, es);
 	ExplainPropertyUInteger("Registers per Thread", NULL, r->registers, es);
-	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);
+	ExplainPropertyUInteger("Batch", NULL, r->batch, es);
+	ExplainPropertyUInteger("Batch Requests", NULL, r->batch_kernels, es);
+	ExplainPropertyFloat("Attach Position", "%", r->ntiles > 0 ? 100.0 * r->first_tile / r->ntiles : 0, 1, es);
+	ExplainPropertyFloat("Predicted Kernel Time", "ms", r->predicted_ms, 3, es);
 }
 
 void

@@ -480,6 +480,12 @@ gc_slot_submitted(int slot)
 	return queue->slots[slot].submitted;
 }
 
+int
+gc_slot_pid(int slot)
+{
+	return queue->slots[slot].owner_pid;
+}
+
 void
 gc_slot_finish(int slot, GcCode code, const char *detail, GcResult *result)
 {

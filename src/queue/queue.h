@@ -207,6 +207,9 @@ extern GcRunInfo *gc_slot_run_info(int slot);
 extern bool gc_slot_abandoned(int slot);
 extern TimestampTz gc_slot_submitted(int slot);
 
+/* The backend that asked, which may have gone. */
+extern int	gc_slot_pid(int slot);
+
 /*
  * Finish a taken request.  result (may be NULL) is arena memory and becomes the
  * slot's.  Wakes the backend, or frees everything if it has gone.

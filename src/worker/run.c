@@ -21,6 +21,8 @@
 #include "utils/timestamp.h"
 
 #include "../columns/arena.h"
+#include "../gpuconc.h"
+#include "../queue/batchlog.h"
 
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384
@@ -507,6 +509,46 @@ finish_follower(GcRun *leader, GcRun *run)
 	run->result = result;
 }
 
+/*
+ * Log a request that was on the device as a batch of its own, under which its slot's
+ * info then names it.  Nothing is predicted.
+ */
+static void
+log_as_batch(GcRun *run)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcBatchRecord b = {.policy = gc_schedule,.nkernels = 1,.nkept = 1,.patterns = 1,.planned = 1};
+	GcBatchKernel *k = &b.kernel[0];
+	GcKernelLog total = {.kind = GC_BATCH_ALONE,.launches = 1,.requests = 1,.error = -1};
+
+	if (!run->began || !run->copied || !run->computed || !run->done || run->err.code == GC_DEVICE_FAILED)
+		return;
+	b.id = info->batch = gc_batchlog_next_id();
+	b.began = run->ready;
+	b.beside = info->co_running;
+	b.failed = run->err.code != GC_OK;
+	b.actual_us = info->run_ms * 1000;
+	info->policy = gc_schedule;
+	info->batch_kernels = info->scan_members = 1;
+
+	k->pid = gc_slot_pid(run->slot);
+	k->kernel = total.kernel = run->request->program_hash;
+	k->kind = GC_BATCH_ALONE;
+	k->members = 1;
+	k->blocks = info->blocks;
+	k->threads = total.threads = info->threads;
+	k->shared_bytes = total.shared_bytes = info->shared_bytes;
+	k->queued_us = run->ready - gc_slot_submitted(run->slot);
+	k->start_us = ops->mark_ms(run->began, run->copied) * 1000;
+	k->end_us = ops->mark_ms(run->began, run->computed) * 1000;
+	k->done_us = ops->mark_ms(run->began, run->done) * 1000;
+	total.time_us = k->end_us - k->start_us;
+	total.registers = info->registers;
+	gc_batchlog_add(&b);
+	gc_kernellog_add(&total);
+}
+
 /* The device is closed and the worker exits: only shared memory is given back. */
 void
 gc_run_forget(GcRun *run)
@@ -526,6 +568,7 @@ gc_run_free(GcRun *run)
 	GcCode		code = run->err.code;
 	ListCell   *lc;
 
+	log_as_batch(run);
 	foreach(lc, run->followers)
 		finish_follower(run, lfirst(lc));
 	release_device(run);

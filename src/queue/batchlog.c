@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * batchlog.c
+ *	  The ring of finished batches and the table of kernel totals.
+ *
+ * In main shared memory, made once at server start and never freed.  See batchlog.h
+ * for who writes and who reads, and for the lock.
+ *
+ * Batches are stored in the order in which they finish, which need not be that of
+ * their ids: one that took so long that the ring went round meanwhile is dropped.
+ * The ids stand side by side besides, so that the newest are found without walking
+ * through the records.
+ *
+ * Kernels are found by hash; a list in the order of their last launches says whose
+ * room a new one takes when all GC_KERNELLOG_SIZE are taken.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "../program/program.h" /* GcHash, which batchlog.h uses */
+#include "batchlog.h"
+
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "utils/hsearch.h"
+#include "utils/timestamp.h"
+
+#include "../gpuconc.h"
+
+/* The newest launch's share in a kernel's mean error. */
+#define ERROR_WEIGHT	0.125
+
+typedef struct GcBatchLog
+{
+	pg_atomic_uint64 last_id;	/* handed out; resets leave it alone */
+	dlist_head	launched;		/* KernelEntry, the newest launch first */
+} GcBatchLog;
+
+/* All 8-byte fields: hashed as bytes, so there may be no padding. */
+typedef struct KernelKey
+{
+	GcHash		kernel;
+	uint64		kind;
+} KernelKey;
+
+typedef struct KernelEntry
+{
+	KernelKey	key;
+	dlist_node	node;
+	GcKernelLog log;
+} KernelEntry;
+
+static GcBatchLog *shared = NULL;
+static uint64 *ids = NULL;		/* of the records; 0: nothing there yet */
+static GcBatchRecord *records = NULL;
+static HTAB *kernels = NULL;
+static LWLock *lock = NULL;
+
+static Size
+header_size(void)
+{
+	return MAXALIGN(sizeof(GcBatchLog));
+}
+
+static Size
+ring_size(void)
+{
+	return add_size(header_size(),
+					mul_size(gc_batch_log_size, sizeof(uint64) + sizeof(GcBatchRecord)));
+}
+
+Size
+gc_batchlog_shmem_size(void)
+{
+	return add_size(MAXALIGN(ring_size()),
+					hash_estimate_size(GC_KERNELLOG_SIZE, sizeof(KernelEntry)));
+}
+
+void
+gc_batchlog_shmem_init(void)
+{
+	HASHCTL		ctl = {.keysize = sizeof(KernelKey),.entrysize = sizeof(KernelEntry)};
+	bool		found;
+
+	shared = ShmemInitStruct("gpuconc batches", ring_size(), &found);
+	ids = (uint64 *) ((char *) shared + header_size());
+	records = (GcBatchRecord *) (ids + gc_batch_log_size);
+	if (!found)
+	{
+		memset(shared, 0, ring_size());
+		pg_atomic_init_u64(&shared->last_id, 0);
+		dlist_init(&shared->launched);
+	}
+	kernels = ShmemInitHash("gpuconc kernel totals", GC_KERNELLOG_SIZE, GC_KERNELLOG_SIZE,
+							&ctl, HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
+	lock = &GetNamedLWLockTranche("gpuconc_batchlog")->lock;
+}
+
+/*-------------------------------------------------------------------------
+ * Worker
+ *-------------------------------------------------------------------------
+ */
+
+uint64
+gc_batchlog_next_id(void)
+{
+	return pg_atomic_add_fetch_u64(&shared->last_id, 1);
+}
+
+void
+gc_batchlog_add(const GcBatchRecord *record)
+{
+	uint64		slot = record->id % gc_batch_log_size;
+	int			nkept = Min(record->nkept, GC_BATCHLOG_KERNELS);
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	if (ids[slot] < record->id)
+	{
+		memcpy(&records[slot], record,
+			   offsetof(GcBatchRecord, kernel) + nkept * sizeof(GcBatchKernel));
+		records[slot].nkept = nkept;
+		ids[slot] = record->id;
+	}
+	LWLockRelease(lock);
+}
+
+/* The entry of a kernel, empty (launches 0) if it is new; NULL: no room.  Locked. */
+static GcKernelLog *
+kernel_entry(const GcKernelLog *launch)
+{
+	KernelKey	key = {.kernel = launch->kernel,.kind = launch->kind};
+	KernelEntry *e = hash_search(kernels, &key, HASH_FIND, NULL);
+
+	if (e)
+	{
+		dlist_move_head(&shared->launched, &e->node);
+		return &e->log;
+	}
+	if (hash_get_num_entries(kernels) >= GC_KERNELLOG_SIZE)
+	{
+		KernelEntry *oldest = dlist_tail_element(KernelEntry, node, &shared->launched);
+
+		dlist_delete(&oldest->node);
+		hash_search(kernels, &oldest->key, HASH_REMOVE, NULL);
+	}
+	e = hash_search(kernels, &key, HASH_ENTER_NULL, NULL);
+	if (e == NULL)
+		return NULL;
+	dlist_push_head(&shared->launched, &e->node);
+	memset(&e->log, 0, sizeof(e->log));
+	e->log.kernel = launch->kernel;
+	e->log.kind = launch->kind;
+	e->log.error = -1;
+	return &e->log;
+}
+
+/*
+ * Counts, time and error are added to what there is, the rest is taken over.  An error
+ * that is negative (or not a number) says that nothing was predicted.
+ */
+void
+gc_kernellog_add(const GcKernelLog *launch)
+{
+	TimestampTz when = launch->last_launch ? launch->last_launch : GetCurrentTimestamp();
+	float		best = launch->best_us > 0 ? launch->best_us : launch->time_us;
+	GcKernelLog *k;
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	k = kernel_entry(launch);
+	if (k)
+	{
+		k->best_us = k->launches == 0 ? best : Min(k->best_us, best);
+		k->launches += launch->launches;
+		k->requests += launch->requests;
+		k->time_us += launch->time_us;
+		if (launch->error >= 0)
+			k->error = k->error < 0 ? launch->error :
+				k->error + ERROR_WEIGHT * (launch->error - k->error);
+		k->alone_us = launch->alone_us;
+		k->registers = launch->registers;
+		k->shared_bytes = launch->shared_bytes;
+		k->threads = launch->threads;
+		k->max_blocks = launch->max_blocks;
+		k->last_launch = when;
+	}
+	LWLockRelease(lock);
+}
+
+/*-------------------------------------------------------------------------
+ * Backends
+ *-------------------------------------------------------------------------
+ */
+
+static int
+compare_ids(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The lock is taken for each record anew, lest the worker wait for the copying of the
+ * whole ring: what was overwritten meanwhile is left out.
+ */
+GcBatchRecord *
+gc_batchlog_read(int limit, int *n)
+{
+	uint64	   *wanted = palloc(gc_batch_log_size * sizeof(uint64));
+	GcBatchRecord *result;
+	int			nwanted = 0;
+	int			first;
+
+	LWLockAcquire(lock, LW_SHARED);
+	memcpy(wanted, ids, gc_batch_log_size * sizeof(uint64));
+	LWLockRelease(lock);
+	for (int i = 0; i < gc_batch_log_size; i++)
+	{
+		if (wanted[i] != 0)
+			wanted[nwanted++] = wanted[i];
+	}
+	qsort(wanted, nwanted, sizeof(uint64), compare_ids);
+
+	*n = 0;
+	first = limit > 0 ? Max(nwanted - limit, 0) : 0;
+	result = palloc(Max(nwanted - first, 1) * sizeof(GcBatchRecord));
+	for (int i = first; i < nwanted; i++)
+	{
+		uint64		slot = wanted[i] % gc_batch_log_size;
+
+		CHECK_FOR_INTERRUPTS();
+		LWLockAcquire(lock, LW_SHARED);
+		if (ids[slot] == wanted[i])
+			memcpy(&result[(*n)++], &records[slot], sizeof(GcBatchRecord));
+		LWLockRelease(lock);
+	}
+	pfree(wanted);
+	return result;
+}
+
+GcKernelLog *
+gc_kernellog_read(int *n)
+{
+	GcKernelLog *result = palloc(GC_KERNELLOG_SIZE * sizeof(GcKernelLog));
+	dlist_iter	iter;
+
+	*n = 0;
+	LWLockAcquire(lock, LW_SHARED);
+	dlist_foreach(iter, &shared->launched)
+		result[(*n)++] = dlist_container(KernelEntry, node, iter.cur)->log;
+	LWLockRelease(lock);
+	return result;
+}
+
+/* Batches that are under way come into the emptied ring when they are done. */
+void
+gc_batchlog_reset(void)
+{
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	memset(ids, 0, gc_batch_log_size * sizeof(uint64));
+	while (!dlist_is_empty(&shared->launched))
+	{
+		KernelEntry *e = dlist_container(KernelEntry, node, dlist_pop_head_node(&shared->launched));
+
+		hash_search(kernels, &e->key, HASH_REMOVE, NULL);
+	}
+	LWLockRelease(lock);
+}

@@ -1,0 +1,430 @@
+/*-------------------------------------------------------------------------
+ *
+ * stat_batches.c
+ *	  SQL functions over the log of batches: two views, and a timeline for trace
+ *	  viewers.
+ *
+ * Runs in backends.  What a user may see: everything with the rights of
+ * pg_read_all_stats, else the batches that a request of this session was in, of the
+ * requests only these, and of the kernels' totals not which kernels they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_authid.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/timestamp.h"
+
+#include "gpuconc.h"
+#include "queue/queue.h"
+#include "queue/batchlog.h"
+
+PG_FUNCTION_INFO_V1(gpuconc_stat_get_batches);
+PG_FUNCTION_INFO_V1(gpuconc_stat_get_kernels);
+PG_FUNCTION_INFO_V1(gpuconc_timeline);
+
+/*-------------------------------------------------------------------------
+ * What the user may see
+ *-------------------------------------------------------------------------
+ */
+
+static bool
+sees_all(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+}
+
+/* Another session may have had this process's pid before. */
+static bool
+is_own(const GcBatchRecord *b, const GcBatchKernel *k)
+{
+	return k->pid == MyProcPid && b->began >= MyStartTimestamp;
+}
+
+static bool
+has_own(const GcBatchRecord *b)
+{
+	for (int i = 0; i < b->nkept; i++)
+	{
+		if (is_own(b, &b->kernel[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The newest `limit` batches that the user may see, 0 for all; oldest first. */
+static GcBatchRecord *
+visible_batches(int limit, int *n)
+{
+	bool		all = sees_all();
+	GcBatchRecord *b = gc_batchlog_read(all ? limit : 0, n);
+	int			kept = 0;
+
+	if (all)
+		return b;
+	for (int i = 0; i < *n; i++)
+	{
+		if (has_own(&b[i]))
+			memmove(&b[kept++], &b[i], sizeof(GcBatchRecord));
+	}
+	*n = kept;
+	if (limit > 0 && kept > limit)
+	{
+		b += kept - limit;
+		*n = limit;
+	}
+	return b;
+}
+
+/*-------------------------------------------------------------------------
+ * gpuconc_stat_batches, gpuconc_stat_kernels
+ *-------------------------------------------------------------------------
+ */
+
+/* Fused scans among the kernels that are kept one by one. */
+static int
+shared_scans(const GcBatchRecord *b)
+{
+	int			n = 0;
+
+	for (int i = 0; i < b->nkept; i++)
+	{
+		bool		seen = b->kernel[i].scan == 0;
+
+		for (int j = 0; j < i && !seen; j++)
+			seen = b->kernel[j].scan == b->kernel[i].scan;
+		n += !seen;
+	}
+	return n;
+}
+
+/* Milliseconds, or NULL where that time is not known. */
+static Datum
+put_ms(double us, bool *isnull)
+{
+	*isnull = !(us > 0);
+	return Float8GetDatum(*isnull ? 0 : us / 1000.0);
+}
+
+#define BATCH_COLUMNS	13
+
+Datum
+gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	GcBatchRecord *batches;
+	int			n;
+
+	InitMaterializedSRF(fcinfo, 0);
+	batches = visible_batches(0, &n);
+	for (int i = 0; i < n; i++)
+	{
+		const GcBatchRecord *b = &batches[i];
+		Datum		values[BATCH_COLUMNS];
+		bool		nulls[BATCH_COLUMNS] = {0};
+
+		values[0] = Int64GetDatum((int64) b->id);
+		values[1] = TimestampTzGetDatum(b->began);
+		values[2] = CStringGetTextDatum(gc_schedule_name(b->policy));
+		values[3] = Int32GetDatum(b->nkernels);
+		values[4] = Int32GetDatum(b->patterns);
+		values[5] = Int32GetDatum(b->planned);
+		values[6] = Int32GetDatum(b->waiting);
+		values[7] = Int32GetDatum(b->beside);
+		values[8] = put_ms(b->predicted_us, &nulls[8]);
+		values[9] = Float8GetDatum(b->actual_us / 1000.0);
+		values[10] = Float8GetDatum(b->decision_us / 1000.0);
+		values[11] = Int32GetDatum(shared_scans(b));
+		values[12] = Int32GetDatum((int32) b->failed);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+#define KERNEL_COLUMNS	12
+
+Datum
+gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		all = sees_all();
+	GcKernelLog *kernels;
+	int			n;
+
+	InitMaterializedSRF(fcinfo, 0);
+	kernels = gc_kernellog_read(&n);
+	for (int i = 0; i < n; i++)
+	{
+		const GcKernelLog *k = &kernels[i];
+		Datum		values[KERNEL_COLUMNS];
+		bool		nulls[KERNEL_COLUMNS] = {0};
+
+		values[0] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) k->kernel.h[0]));
+		values[1] = CStringGetTextDatum(k->kind == GC_BATCH_FUSED ? "shared scan" : "kernel");
+		values[2] = Int64GetDatum((int64) k->launches);
+		values[3] = Int64GetDatum((int64) k->requests);
+		values[4] = Float8GetDatum(k->time_us / 1000.0);
+		values[5] = Float8GetDatum(k->best_us / 1000.0);
+		values[6] = put_ms(k->alone_us, &nulls[6]);
+		values[7] = Float8GetDatum(k->error);
+		nulls[7] = k->error < 0;
+		values[8] = Int32GetDatum((int32) k->registers);
+		values[9] = Int64GetDatum((int64) k->shared_bytes);
+		values[10] = Int32GetDatum((int32) k->threads);
+		values[11] = TimestampTzGetDatum(k->last_launch);
+		/* Which kernel it is, and when it ran, may tell what others do. */
+		nulls[0] = nulls[11] = !all;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*-------------------------------------------------------------------------
+ * gpuconc_timeline
+ *
+ * Trace events as chrome://tracing and Perfetto read them: complete events ("X") on
+ * tracks, which are threads of processes there.  Events of one track may not overlap,
+ * so each process has as many tracks as things happened at the same time.
+ *-------------------------------------------------------------------------
+ */
+typedef enum TimelineProcess
+{
+	TIMELINE_DEVICE = 1,
+	TIMELINE_SCHEDULER,
+	TIMELINE_QUEUE
+} TimelineProcess;
+
+typedef struct Span
+{
+	double		from;			/* microseconds since the earliest batch's start */
+	double		to;				/* not before from */
+	int			lane;			/* from 1 */
+	const GcBatchRecord *batch;
+	const GcBatchKernel *kernel;
+} Span;
+
+typedef struct Spans
+{
+	Span	   *span;
+	int			n;
+	int			nlanes;
+} Spans;
+
+/* A device's clock may give anything; JSON takes only numbers. */
+static double
+sane(double us)
+{
+	return isfinite(us) ? us : 0;
+}
+
+static int
+compare_spans(const void *a, const void *b)
+{
+	const Span *x = a;
+	const Span *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->batch->id < y->batch->id ? -1 : x->batch->id > y->batch->id;
+}
+
+/* Give each span the first lane that is free when it begins. */
+static void
+assign_lanes(Spans *s)
+{
+	double	   *free_at = palloc(Max(s->n, 1) * sizeof(double));
+
+	qsort(s->span, s->n, sizeof(Span), compare_spans);
+	s->nlanes = 0;
+	for (int i = 0; i < s->n; i++)
+	{
+		int			lane = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		while (lane < s->nlanes && free_at[lane] > s->span[i].from)
+			lane++;
+		s->nlanes = Max(s->nlanes, lane + 1);
+		free_at[lane] = s->span[i].to;
+		s->span[i].lane = lane + 1;
+	}
+	pfree(free_at);
+}
+
+static void
+add_span(Spans *s, double from, double to, const GcBatchRecord *b, const GcBatchKernel *k)
+{
+	s->span[s->n++] = (Span) {.from = from,.to = Max(from, to),.batch = b,.kernel = k};
+}
+
+/* From the batch's start, when copying begins, to the last kernel's end. */
+static double
+batch_us(const GcBatchRecord *b)
+{
+	double		first = b->nkept > 0 ? sane(b->kernel[0].start_us) : 0;
+
+	for (int i = 1; i < b->nkept; i++)
+		first = Min(first, sane(b->kernel[i].start_us));
+	return Max(first, 0) + sane(b->actual_us);
+}
+
+/* What is drawn: batches, kernels, and requests waiting, by the batches given. */
+static void
+collect(const GcBatchRecord *batches, int n, Spans *b_spans, Spans *k_spans, Spans *q_spans)
+{
+	bool		all = sees_all();
+	TimestampTz origin = n > 0 ? batches[0].began : 0;
+
+	b_spans->span = palloc(Max(n, 1) * sizeof(Span));
+	k_spans->span = MemoryContextAllocHuge(CurrentMemoryContext,
+										   Max(n, 1) * GC_BATCHLOG_KERNELS * sizeof(Span));
+	q_spans->span = MemoryContextAllocHuge(CurrentMemoryContext,
+										   Max(n, 1) * GC_BATCHLOG_KERNELS * sizeof(Span));
+	for (int i = 1; i < n; i++)
+		origin = Min(origin, batches[i].began);
+	for (int i = 0; i < n; i++)
+	{
+		const GcBatchRecord *b = &batches[i];
+		double		began = b->began - origin;
+
+		add_span(b_spans, began, began + batch_us(b), b, NULL);
+		for (int j = 0; j < b->nkept; j++)
+		{
+			const GcBatchKernel *k = &b->kernel[j];
+
+			if (!all && !is_own(b, k))
+				continue;
+			add_span(k_spans, began + sane(k->start_us), began + sane(k->end_us), b, k);
+			/* Viewers want no time before the first one. */
+			if (k->queued_us > 0)
+				add_span(q_spans, Max(began - sane(k->queued_us), 0), began, b, k);
+		}
+	}
+	assign_lanes(b_spans);
+	assign_lanes(k_spans);
+	assign_lanes(q_spans);
+}
+
+static void
+put_separator(StringInfo buf)
+{
+	if (buf->data[buf->len - 1] != '[')
+		appendStringInfoString(buf, ",\n");
+}
+
+/* Everything of an event up to its arguments, which the caller adds, with "}}". */
+static void
+put_event(StringInfo buf, TimelineProcess process, const Span *s, const char *category,
+		  const char *name)
+{
+	put_separator(buf);
+	appendStringInfo(buf, "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"args\":{",
+					 name, category, process, s->lane, s->from, s->to - s->from);
+}
+
+static void
+put_kernel(StringInfo buf, const Span *s)
+{
+	const GcBatchKernel *k = s->kernel;
+	char		name[9];
+
+	snprintf(name, sizeof(name), "%08x", (uint32) (k->kernel.h[0] >> 32));
+	put_event(buf, TIMELINE_DEVICE, s, k->kind == GC_BATCH_FUSED ? "shared scan" : "kernel", name);
+	appendStringInfo(buf, "\"batch\":" UINT64_FORMAT ",\"pid\":%d,\"kernel\":\"%016llx\",",
+					 s->batch->id, k->pid, (unsigned long long) k->kernel.h[0]);
+	appendStringInfo(buf, "\"blocks\":%u,\"threads\":%u,\"shared_kB\":%.1f,",
+					 k->blocks, k->threads, k->shared_bytes / 1024.0);
+	appendStringInfo(buf, "\"first_tile\":%u,\"tiles\":%u,\"scan\":%u,\"members\":%u,",
+					 k->first_tile, k->ntiles, k->scan, k->members);
+	appendStringInfo(buf, "\"predicted_us\":%.3f,\"actual_us\":%.3f,\"waited_us\":%.3f,\"result_us\":%.3f}}",
+					 sane(k->predicted_us), s->to - s->from, sane(k->queued_us),
+					 Max(sane(k->done_us) - sane(k->end_us), 0));
+}
+
+static void
+put_batch(StringInfo buf, const Span *s)
+{
+	const GcBatchRecord *b = s->batch;
+	char		name[32];
+
+	snprintf(name, sizeof(name), "batch " UINT64_FORMAT, b->id);
+	put_event(buf, TIMELINE_SCHEDULER, s, "batch", name);
+	appendStringInfo(buf, "\"batch\":" UINT64_FORMAT ",\"schedule\":\"%s\",\"kernels\":%u,\"shared_scans\":%d,",
+					 b->id, gc_schedule_name(b->policy), b->nkernels, shared_scans(b));
+	appendStringInfo(buf, "\"patterns\":%u,\"batches_planned\":%u,\"waiting\":%u,\"co_running\":%u,\"failed\":%u,",
+					 b->patterns, b->planned, b->waiting, b->beside, b->failed);
+	appendStringInfo(buf, "\"predicted_us\":%.3f,\"actual_us\":%.3f,\"decision_us\":%.3f}}",
+					 sane(b->predicted_us), sane(b->actual_us), sane(b->decision_us));
+}
+
+static void
+put_wait(StringInfo buf, const Span *s)
+{
+	put_event(buf, TIMELINE_QUEUE, s, "waiting", "waiting");
+	appendStringInfo(buf, "\"batch\":" UINT64_FORMAT ",\"pid\":%d,\"waited_us\":%.3f}}",
+					 s->batch->id, s->kernel->pid, sane(s->kernel->queued_us));
+}
+
+/* Names of a process and of its tracks; none that has no track. */
+static void
+put_names(StringInfo buf, TimelineProcess process, const char *name, const char *track, int ntracks)
+{
+	if (ntracks == 0)
+		return;
+	put_separator(buf);
+	appendStringInfo(buf, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"%s\"}},\n",
+					 process, name);
+	appendStringInfo(buf, "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"sort_index\":%d}}",
+					 process, process);
+	for (int i = 1; i <= ntracks; i++)
+		appendStringInfo(buf, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s %d\"}}",
+						 process, i, track, i);
+}
+
+/* gpuconc_timeline(batches integer) returns json: the newest so many batches. */
+Datum
+gpuconc_timeline(PG_FUNCTION_ARGS)
+{
+	int			limit = PG_GETARG_INT32(0);
+	GcBatchRecord *batches = NULL;
+	Spans		b = {0},
+				k = {0},
+				q = {0};
+	int			n = 0;
+	StringInfoData buf;
+
+	if (limit < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of batches must not be negative"),
+				 errhint("Give how many of the newest batches to show; gpuconc.batch_log_size says how many are kept.")));
+	if (limit > 0)
+		batches = visible_batches(limit, &n);
+	collect(batches, n, &b, &k, &q);
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"device\":");
+	escape_json(&buf, gc_device_status()->info.name);
+	if (n > 0)
+		appendStringInfo(&buf, ",\"start\":\"%s\"", timestamptz_to_str(b.span[0].batch->began));
+	appendStringInfoString(&buf, "},\"traceEvents\":[");
+	put_names(&buf, TIMELINE_DEVICE, "device", "lane", k.nlanes);
+	put_names(&buf, TIMELINE_SCHEDULER, "scheduler", "batches", b.nlanes);
+	put_names(&buf, TIMELINE_QUEUE, "queue", "waiting", q.nlanes);
+	for (int i = 0; i < k.n; i++)
+		put_kernel(&buf, &k.span[i]);
+	for (int i = 0; i < b.n; i++)
+		put_batch(&buf, &b.span[i]);
+	for (int i = 0; i < q.n; i++)
+		put_wait(&buf, &q.span[i]);
+	appendStringInfoString(&buf, "]}");
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(buf.data, buf.len));
+}
