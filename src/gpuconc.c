@@ -51,6 +51,7 @@ int			gc_schedule_seed = 1;
 bool		gc_enable_shared_scan = true;
 int			gc_batch_log_size = 256;
 int			gc_debug_hold_requests = 0;
+bool		gc_debug_force_shared_scan = false;
 
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
@@ -239,6 +240,11 @@ define_schedule_settings(void)
 							"0 means not to. For experiments; requests fewer than that wait for ever.",
 							&gc_debug_hold_requests, 0, 0, 1024,
 							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_force_shared_scan",
+							 "Answers requests over the same table by one scan wherever that is possible.",
+							 "Waits for the kernel that it takes.",
+							 &gc_debug_force_shared_scan, false,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 void

@@ -44,6 +44,7 @@ extern int	gc_schedule_seed;
 extern bool gc_enable_shared_scan;
 extern int	gc_batch_log_size;
 extern int	gc_debug_hold_requests;
+extern bool gc_debug_force_shared_scan;
 extern double gc_offload_cost;
 extern double gc_tuple_cost;
 extern double gc_build_cost;

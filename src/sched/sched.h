@@ -1,19 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * sched.h
- *	  The scheduler's seam: who runs, in which shape.
+ *	  The scheduler's seam: who runs now, beside whom, in which shape.
  *
- * Pure C; no PostgreSQL header and no CUDA header.  The worker asks two questions
- * for every request whose kernels are ready: which variant of its kernels to take,
- * and, at launch, how many blocks of how many threads.  Today a simple policy
- * answers (simple.c); the batch model and the kernel model of papers 000 and 001
- * take its place behind the same functions.
+ * The worker asks two questions.  When a request comes: which variants of its
+ * kernels to have (gc_sched_variant).  And whenever something became ready or
+ * finished: which of the ready main kernels to start now, in which variant and
+ * with how many blocks of how many threads (gc_decide).  Main kernels only: builds
+ * are shared between requests and small.
+ *
+ * The decision, by policy, stands in policy.c; the models that it asks are the
+ * kernel model (kernel_model.h), the batch model (batch_model.h) and the cost model
+ * (cost.h).
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SCHED_H
 #define GC_SCHED_H
 
+#include <stddef.h>
+
+#include "cost.h"
 #include "profile.h"
 
 /* How requests are put on the device (gpuconc.schedule). */
@@ -26,6 +33,12 @@ typedef enum GcPolicy
 	GC_POLICY_TWOSTAGE			/* batches by the batch model, sizes by the kernel model */
 } GcPolicy;
 
+typedef struct GcShape
+{
+	uint32_t	blocks;			/* of the grid */
+	uint32_t	threads;		/* per block */
+} GcShape;
+
 /* What a kernel of one variant asks for. */
 typedef struct GcDemand
 {
@@ -36,11 +49,10 @@ typedef struct GcDemand
 	uint64_t	rows;
 } GcDemand;
 
-typedef struct GcShape
-{
-	uint32_t	blocks;
-	uint32_t	threads;
-} GcShape;
+/*-------------------------------------------------------------------------
+ * Variants
+ *-------------------------------------------------------------------------
+ */
 
 /* What the choice of a variant depends on. */
 typedef struct GcPipelineDemand
@@ -62,13 +74,119 @@ typedef struct GcVariantChoice
 	int			vec;			/* rows per thread and step; host: 0 */
 } GcVariantChoice;
 
-extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand);
+/*
+ * The variant that is fastest alone; with room: the fastest that takes at most so many
+ * bytes of shared memory per block, as beside other kernels.
+ */
+extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand,
+										uint64_t room);
 
 /*
- * Grid of a kernel that is launched while `running` others are on the device.
- * occupancy: blocks of `threads` threads that one multiprocessor can hold.
+ * Grid of a kernel with the device to itself.  occupancy: blocks of `threads` threads
+ * that one multiprocessor can hold; tiles: pieces of work to hand out.
  */
-extern GcShape gc_sched_shape(const GcProfile *profile, const GcDemand *demand,
-							  int threads, int occupancy, int running);
+extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles);
+
+/*-------------------------------------------------------------------------
+ * Decisions
+ *-------------------------------------------------------------------------
+ */
+
+/* Ready kernels that one decision looks at; those that came later wait. */
+#define GC_MAX_ITEMS	128
+#define GC_MAX_OPTIONS	3
+
+/* Bodies of one fused shared scan. */
+#define GC_MAX_MEMBERS	16
+
+/* A variant of a kernel that is compiled and loaded. */
+typedef struct GcOption
+{
+	int			registers;		/* per thread */
+	int			max_threads;	/* per block */
+	int			threads;		/* per block, when it has the device to itself */
+	int			occupancy;		/* blocks of so many that one multiprocessor can hold */
+	uint32_t	shared_bytes;	/* per block */
+	double		alone_us;		/* time with the device to itself */
+} GcOption;
+
+/* A main kernel that is ready to start. */
+typedef struct GcItem
+{
+	uint32_t	type;			/* equal: the same kernel with the same options */
+	uint32_t	scan;			/* equal, not 0: streams the same columns' chunks */
+	uint64_t	tiles;
+	int			noptions;		/* at least 1; [0] is the fastest alone */
+	GcOption	option[GC_MAX_OPTIONS];
+	int			fused;			/* fused kernel that has a body for it; -1: none */
+	uint32_t	bodies;			/* which, one bit each */
+	double		fused_us;		/* what it adds to a shared scan */
+} GcItem;
+
+/* A fused kernel that is compiled and loaded. */
+typedef struct GcFusedKernel
+{
+	GcOption	option;			/* shared_bytes: at most, whoever takes part */
+	double		scan_us;		/* of a shared scan, before any body */
+} GcFusedKernel;
+
+/* A launch that is on the device. */
+typedef struct GcActive
+{
+	GcShape		shape;
+	int			registers;
+	uint32_t	shared_bytes;
+	uint32_t	scan;
+	bool		fused;
+	double		remaining_us;	/* predicted; not below 0 */
+} GcActive;
+
+typedef struct GcSchedule
+{
+	const GcProfile *profile;
+	const GcCalibration *calibration;
+	GcPolicy	policy;
+	bool		force_shared;	/* shared scans wherever there can be one */
+	uint64_t   *lot;			/* state of the random numbers */
+	int			nitems;			/* oldest first */
+	const GcItem *item;
+	int			nactive;
+	const GcActive *active;
+	int			nfused;
+	const GcFusedKernel *fused;
+} GcSchedule;
+
+/* One launch: a kernel alone, or the members of a shared scan. */
+typedef struct GcStart
+{
+	int			nitems;
+	int			item[GC_MAX_MEMBERS];
+	int			body[GC_MAX_MEMBERS];	/* of the fused kernel */
+	int			fused;			/* fused kernel; -1: the item's own kernel */
+	int			option;			/* of the item, if it is not fused */
+	GcShape		shape;
+	double		predicted_us;	/* of the kernel, beside the others */
+} GcStart;
+
+typedef struct GcDecision
+{
+	int			nstarts;
+	GcStart		start[GC_MAX_ITEMS];
+	int			patterns;		/* of the batch model's plan; 0: it was not asked */
+	int			planned;		/* batches of that plan */
+	double		predicted_us;	/* until all of them are done */
+} GcDecision;
+
+typedef struct GcDecideWork GcDecideWork;
+
+/* Bytes that gc_decide works in: from the caller, who keeps them between calls. */
+extern size_t gc_decide_work_size(void);
+
+/*
+ * Which of the ready kernels to start now.  Something is started whenever nothing is
+ * active and something is ready.  Never fails: a kernel that no model can place is
+ * started by itself once the device is idle.
+ */
+extern void gc_decide(const GcSchedule *schedule, GcDecideWork *work, GcDecision *decision);
 
 #endif							/* GC_SCHED_H */

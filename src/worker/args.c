@@ -86,8 +86,8 @@ lut_word(const GcArgSource *src, const GcArgWord *w)
 	}
 }
 
-static u64
-arg_word(const GcArgSource *src, const GcArgWord *w)
+u64
+gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 {
 	const GcRequest *r = src->request;
 
@@ -121,5 +121,5 @@ void
 gc_fill_args(const GcArgSource *src, const GcPipelineKernel *kernel, GcArgs *args)
 {
 	for (int i = 0; i < kernel->nwords; i++)
-		args->w[i] = arg_word(src, &kernel->words[i]);
+		args->w[i] = gc_arg_word(src, &kernel->words[i]);
 }

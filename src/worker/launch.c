@@ -174,55 +174,71 @@ gc_run_upload_columns(GcRun *run, int pipeline)
  *-------------------------------------------------------------------------
  */
 
-static u64
-shared_bytes(GcRun *run, int pipeline)
+u64
+gc_run_shared_bytes(const GcRun *run, const GcVariant *variant)
 {
 	u64			ranges[GC_MAX_BUILDS] = {0};
 
 	for (int b = 0; b < run->p->nbuilds; b++)
 		ranges[b] = run->request->builds[b].range;
-	return gc_shared_bytes(run->p, &run->kernels[pipeline]->variant, ranges, run->request->ngroups);
+	return gc_shared_bytes(run->p, variant, ranges, run->request->ngroups);
+}
+
+int
+gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes)
+{
+	if (k->occupancy < 0 || k->occupancy_shared != shared_bytes || k->occupancy_threads != threads)
+	{
+		k->occupancy = gc_worker.ops->occupancy(k->kernel, threads, shared_bytes);
+		k->occupancy_shared = shared_bytes;
+		k->occupancy_threads = threads;
+	}
+	return k->occupancy;
+}
+
+u32
+gc_run_ntiles(const GcRun *run)
+{
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+
+	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
+}
+
+/* What fills the argument words of this run's kernels. */
+void
+gc_run_arg_source(const GcRun *run, GcArgSource *src)
+{
+	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
+		.device_part = run->device_part,.groups = run->groups,
+	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows};
 }
 
 GcCode
-gc_run_launch(GcRun *run, int pipeline, GcAddr flags, int running)
+gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
+			  const GcScanPart *part, GcAddr flags)
 {
-	GcPipelineKernel *k = run->kernels[pipeline];
-	const GcRequest *r = run->request;
-	const GcInputValue *in = &r->inputs[gc_pipelines(run->p)[pipeline].input];
-	GcArgSource src = {.request = r,.tables = run->tables,.builds = run->builds,
-		.device_part = run->device_part,.groups = run->groups,
-	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows};
+	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
+	GcArgSource src;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcArgs		args;
-	GcDemand	demand;
-	GcShape		shape;
-	GcLaunch	l;
-	int			threads = Min(k->variant.threads, k->info.max_threads);
+	GcLaunch	l = {.blocks = shape->blocks,.threads = shape->threads,
+	.shared_bytes = gc_run_shared_bytes(run, &k->variant)};
 
+	gc_run_arg_source(run, &src);
 	gc_fill_args(&src, k, &args);
-	args.scan.sources = run->device_part + in->sources_off;
+	args.scan.sources = run->device_part + in->sources_off + part->first * sizeof(GcSource);
 	args.scan.flags = flags;
-	args.scan.nsources = in->nsources;
+	args.scan.nsources = part->n;
 	args.scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	args.scan.ntiles = in->nsources * args.scan.tiles_per_source;
-	args.scan.first_tile = 0;
-
-	demand = (GcDemand) {.registers = k->info.registers,.max_threads = k->info.max_threads,
-		.shared_bytes = shared_bytes(run, pipeline),
-	.tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS,.rows = in->rows};
-	if (k->occupancy < 0 || k->occupancy_shared != demand.shared_bytes)
-	{
-		k->occupancy = gc_worker.ops->occupancy(k->kernel, threads, demand.shared_bytes);
-		k->occupancy_shared = demand.shared_bytes;
-	}
-	shape = gc_sched_shape(&gc_worker.profile, &demand, threads, k->occupancy, running);
-	l = (GcLaunch) {.blocks = shape.blocks,.threads = shape.threads,.shared_bytes = demand.shared_bytes};
+	args.scan.ntiles = part->n * args.scan.tiles_per_source;
+	args.scan.first_tile = part->first_tile;
 	info->kernels++;
 	info->blocks = l.blocks;
 	info->threads = l.threads;
 	info->shared_bytes = l.shared_bytes;
 	info->registers = k->info.registers;
+	info->first_tile = part->first_tile;
+	info->ntiles = args.scan.ntiles;
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
 }
 
@@ -246,14 +262,23 @@ gc_run_launch_compactor(GcRun *run)
 
 /* Queue the kernel that fills an empty table. */
 static GcCode
-fill_build(GcRun *run, int b, GcBuildTable *t, int running)
+fill_build(GcRun *run, int b, GcBuildTable *t)
 {
 	int			pipeline = gc_builds(run->p)[b].pipeline;
+	GcPipelineKernel *k = run->kernels[pipeline];
+	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
+	GcScanPart	part = {.n = in->nsources};
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	GcShape		shape;
 	GcCode		code;
+
+	shape = gc_sched_full(&gc_worker.profile, threads,
+						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant)),
+						  (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 
 	if ((code = gc_run_upload_columns(run, pipeline)) != GC_OK ||
 		(code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
-		(code = gc_run_launch(run, pipeline, t->flags, running)) != GC_OK ||
+		(code = gc_run_launch(run, pipeline, k, &shape, &part, t->flags)) != GC_OK ||
 		(code = gc_copy_out(run->stream, t->host_flags, t->flags,
 										GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
 		return code;
@@ -266,7 +291,7 @@ fill_build(GcRun *run, int b, GcBuildTable *t, int running)
  * fill one, for which the builds below it are needed too.
  */
 static GcCode
-do_build(GcRun *run, int b, int running)
+do_build(GcRun *run, int b)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcBuildTable *t = gc_build_find_shared(run->request->builds[b].share);
@@ -278,7 +303,7 @@ do_build(GcRun *run, int b, int running)
 		info->builds_shared++;
 		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->stream, t->built, &run->err);
 	}
-	code = gc_run_builds(run, gc_builds(run->p)[b].pipeline, running);
+	code = gc_run_builds(run, gc_builds(run->p)[b].pipeline);
 	if (code != GC_OK)
 		return code;
 	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
@@ -287,14 +312,14 @@ do_build(GcRun *run, int b, int running)
 	info->builds_run++;
 	/* Nobody else may find it before its kernel is queued. */
 	t->bad = true;
-	code = fill_build(run, b, t, running);
+	code = fill_build(run, b, t);
 	t->bad = code != GC_OK;
 	return code;
 }
 
 /* Builds that a pipeline probes. */
 GcCode
-gc_run_builds(GcRun *run, int pipeline, int running)
+gc_run_builds(GcRun *run, int pipeline)
 {
 	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
 	GcCode		code = GC_OK;
@@ -304,7 +329,7 @@ gc_run_builds(GcRun *run, int pipeline, int running)
 		const GcPStep *step = &gc_steps(run->p)[pl->first_step + s];
 
 		if (step->type == GC_STEP_PROBE)
-			code = do_build(run, step->build, running);
+			code = do_build(run, step->build);
 	}
 	return code;
 }

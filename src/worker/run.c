@@ -3,14 +3,16 @@
  * run.c
  *	  One request, from the queue to its result.
  *
- *	COMPILING --kernels ready--> WAITING --memory, turn--> RUNNING --device done-->
- *	    (maybe FETCHING the rest of a hashed or row result) --> FINISHED
+ *	COMPILING --kernels ready--> WAITING --memory--> READY --its turn--> RUNNING
+ *	    --device done--> (maybe FETCHING the rest of a hashed or row result) --> FINISHED
  *
  * A request has one stream.  On it, in order: copies of chunks that are not
  * resident and of the request's device part; each build that is not shared, with
- * a copy of its flags; the main kernel; copies of its flags and result.  So one
- * mark tells that all of it is done.  Running out of device memory sends the
- * request back to WAITING as long as others hold some.
+ * a copy of its flags; so it is READY, and waits for the scheduler (schedule.c), while
+ * the device does what was queued.  Then the main kernel, or a wait for the shared
+ * scan's that contains it (fused.c); copies of its flags and result.  So one mark
+ * tells that all of it is done.  Running out of device memory sends the request back
+ * to WAITING as long as others hold some.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,8 +23,7 @@
 #include "utils/timestamp.h"
 
 #include "../columns/arena.h"
-#include "../gpuconc.h"
-#include "../queue/batchlog.h"
+#include "fused.h"
 
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384
@@ -87,6 +88,8 @@ gc_run_start(int slot)
 	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && run->request->ngroups > GATHER_GROUPS;
 	run->state = RUN_COMPILING;
+	if (run->request->inputs[run->main->input].dir)
+		run->scan = (u32) (run->request->inputs[run->main->input].dir->id % PG_UINT32_MAX) + 1;
 
 	for (int i = 0; i < p->npipelines && run->state != RUN_FINISHED; i++)
 	{
@@ -114,6 +117,13 @@ bool
 gc_run_on_device(const GcRun *run)
 {
 	return run->state == RUN_RUNNING || run->state == RUN_FETCHING;
+}
+
+/* Does it hold memory of the device that it will give back? */
+bool
+gc_run_holds_device(const GcRun *run)
+{
+	return run->state == RUN_READY || gc_run_on_device(run);
 }
 
 /*-------------------------------------------------------------------------
@@ -217,25 +227,33 @@ group_words_at(const GcRun *run)
 	return run->gather ? run->gathered : run->groups;
 }
 
-/* Queue the copies that bring back flags and what can be had of the result. */
+/* The block for flags and what can be had of the result at once. */
 static GcCode
-fetch_first(GcRun *run)
+make_first(GcRun *run)
 {
 	bool		keyed = gc_run_keyed(run);
-	u64			n = run->main->sink == GC_SINK_ROWS ? 0
-		: keyed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
-	GcCode		code;
 
-	run->early = n;
-	run->result = make_result(run, n, 0);
+	run->early = run->main->sink == GC_SINK_ROWS ? 0
+		: keyed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
+	run->result = make_result(run, run->early, 0);
 	if (run->result == NULL)
 		return run->err.code;
 	run->flags = result_flags(run->result);
+	return GC_OK;
+}
+
+/* Queue the copies that fill it. */
+static GcCode
+fetch_first(GcRun *run)
+{
+	u64			n = run->early;
+	GcCode		code;
+
 	code = gc_copy_out(run->stream, run->flags, run->sink, GC_NFLAGS * sizeof(u32), &run->err);
 	if (code == GC_OK && n > 0)
 		code = gc_copy_out(run->stream, run->result->words, group_words_at(run),
 						   n * run->p->group_words * 8, &run->err);
-	if (code == GC_OK && keyed)
+	if (code == GC_OK && gc_run_keyed(run))
 		code = gc_copy_out(run->stream, run->result->keys, run->group_keys,
 						   n * gc_run_key_words(run) * 8, &run->err);
 	return code;
@@ -270,12 +288,29 @@ fetch_rest(GcRun *run, u64 n)
  *-------------------------------------------------------------------------
  */
 
+void
+gc_main_launch_release(GcMainLaunch *launch)
+{
+	if (--launch->users > 0)
+		return;
+	if (launch->launched)
+		gc_worker.ops->mark_put(gc_worker.dev, launch->launched);
+	if (launch->computed)
+		gc_worker.ops->mark_put(gc_worker.dev, launch->computed);
+	gc_device_free(launch->memory);
+	if (launch->staging)
+		gc_arena_free(launch->staging, launch->staging_size);
+	if (launch->kernel)
+		gc_fused_release(launch->kernel);
+	pfree(launch);
+}
+
 /* Give back everything on the device; the run may be started again. */
 static void
 release_device(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcMark	  **marks[] = {&run->began, &run->copied, &run->computed, &run->done};
+	GcMark	  **marks[] = {&run->began, &run->copied, &run->built, &run->done};
 
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
@@ -294,6 +329,9 @@ release_device(GcRun *run)
 	run->device_part_owned = false;
 	gc_device_free(run->sink);
 	run->sink = 0;
+	if (run->launch)
+		gc_main_launch_release(run->launch);
+	run->launch = NULL;
 	for (int i = 0; i < lengthof(marks); i++)
 	{
 		if (*marks[i])
@@ -305,8 +343,9 @@ release_device(GcRun *run)
 	run->stream = NULL;
 }
 
+/* Queue everything that comes before the main kernel. */
 static GcCode
-enqueue(GcRun *run, int running)
+prepare(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	int			main = run->p->npipelines - 1;
@@ -317,22 +356,52 @@ enqueue(GcRun *run, int running)
 	if (run->stream == NULL)
 		return run->err.code;
 	run->began = ops->mark(run->stream, &run->err);
-	if ((code = gc_run_upload(run)) != GC_OK || (code = gc_run_allocate(run)) != GC_OK ||
-		(code = gc_run_upload_columns(run, main)) != GC_OK)
+	if ((code = make_first(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
+		(code = gc_run_allocate(run)) != GC_OK || (code = gc_run_upload_columns(run, main)) != GC_OK)
 		return code;
 	run->copied = ops->mark(run->stream, &run->err);
-	if ((code = gc_run_builds(run, main, running)) != GC_OK ||
-		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK ||
-		(code = gc_run_launch(run, main, run->sink, running)) != GC_OK ||
-		(run->gather && (code = gc_run_launch_compactor(run)) != GC_OK))
+	if ((code = gc_run_builds(run, main)) != GC_OK ||
+		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
 		return code;
-	run->computed = ops->mark(run->stream, &run->err);
-	if ((code = fetch_first(run)) != GC_OK)
-		return code;
-	run->done = ops->mark(run->stream, &run->err);
-	if (!run->began || !run->copied || !run->computed || !run->done)
+	run->built = ops->mark(run->stream, &run->err);
+	if (!run->began || !run->copied || !run->built)
 		return gc_fail(&run->err, GC_DEVICE_FAILED, "The device gave no event.");
 	return GC_OK;
+}
+
+/* Queue what comes behind the main kernel. */
+GcCode
+gc_run_queue_result(GcRun *run)
+{
+	GcCode		code = GC_OK;
+
+	if ((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
+		(code = fetch_first(run)) != GC_OK)
+		return code;
+	run->done = gc_worker.ops->mark(run->stream, &run->err);
+	if (run->done == NULL)
+		return run->err.code;
+	run->state = RUN_RUNNING;
+	return GC_OK;
+}
+
+GcCode
+gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	int			main = run->p->npipelines - 1;
+	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile};
+	GcMainLaunch *launch = run->launch;
+	GcCode		code;
+
+	launch->launched = ops->mark(run->stream, &run->err);
+	if ((code = gc_run_launch(run, main, k, shape, &part, run->sink)) != GC_OK)
+		return code;
+	launch->computed = ops->mark(run->stream, &run->err);
+	launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
+	if (!launch->launched || !launch->computed)
+		return gc_fail(&run->err, GC_DEVICE_FAILED, "The device gave no event.");
+	return gc_run_queue_result(run);
 }
 
 /* What the flags of a kernel say; build is -1 for the main kernel. */
@@ -380,35 +449,78 @@ note_times(GcRun *run)
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 
 	info->copy_ms = gc_worker.ops->mark_ms(run->began, run->copied);
-	info->run_ms = gc_worker.ops->mark_ms(run->copied, run->computed);
+	info->run_ms = gc_worker.ops->mark_ms(run->copied, run->built) +
+		gc_worker.ops->mark_ms(run->launch->launched, run->launch->computed);
 }
 
-static bool
-advance_waiting(GcRun *run, int running)
+static void
+give_back(GcRun *run)
 {
-	GcCode		code;
-
-	if (gc_slot_abandoned(run->slot) && run->followers == NIL)
-	{
-		gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
-		run->state = RUN_FINISHED;
-		return true;
-	}
-	gc_slot_run_info(run->slot)->co_running = running;
-	code = enqueue(run, running);
-	if (code == GC_OK)
-	{
-		run->state = RUN_RUNNING;
-		return true;
-	}
-	/* What was queued must be over before its memory is given to others. */
-	(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 	if (run->result)
 		gc_arena_free(run->result, run->result->size);
 	run->result = NULL;
 	release_device(run);
-	if (code == GC_DEVICE_MEMORY && running > 0)
+}
+
+/* What was queued must be over before its memory is given to others. */
+static void
+back_out(GcRun *run)
+{
+	(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	give_back(run);
+}
+
+void
+gc_run_fail_start(GcRun *run)
+{
+	back_out(run);
+	run->state = RUN_FINISHED;
+}
+
+/* Has everybody who waits for it gone? */
+static bool
+nobody_waits(GcRun *run)
+{
+	if (!gc_slot_abandoned(run->slot) || run->followers != NIL)
+		return false;
+	gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
+	return true;
+}
+
+static bool
+advance_waiting(GcRun *run, int others)
+{
+	GcCode		code;
+
+	if (nobody_waits(run))
+	{
+		run->state = RUN_FINISHED;
+		return true;
+	}
+	code = prepare(run);
+	if (code == GC_OK)
+	{
+		run->state = RUN_READY;
+		return true;
+	}
+	back_out(run);
+	if (code == GC_DEVICE_MEMORY && others > 0)
 		return false;			/* try again when somebody is done */
+	run->state = RUN_FINISHED;
+	return true;
+}
+
+/* A READY run waits for the scheduler; it goes if nobody waits for it any more. */
+static bool
+advance_ready(GcRun *run)
+{
+	bool		done = false;
+
+	if (!gc_slot_abandoned(run->slot) || run->followers != NIL ||
+		(gc_worker.ops->mark_done(run->built, &done, &run->err) == GC_OK && !done))
+		return false;
+	(void) nobody_waits(run);
+	give_back(run);
 	run->state = RUN_FINISHED;
 	return true;
 }
@@ -451,7 +563,7 @@ advance_running(GcRun *run)
 }
 
 bool
-gc_run_advance(GcRun *run, int running)
+gc_run_advance(GcRun *run, int others)
 {
 	if (run->leader)
 		return false;
@@ -464,7 +576,9 @@ gc_run_advance(GcRun *run, int running)
 				run->state = RUN_WAITING;
 			return true;
 		case RUN_WAITING:
-			return advance_waiting(run, running);
+			return advance_waiting(run, others);
+		case RUN_READY:
+			return advance_ready(run);
 		case RUN_RUNNING:
 		case RUN_FETCHING:
 			return advance_running(run);
@@ -509,46 +623,6 @@ finish_follower(GcRun *leader, GcRun *run)
 	run->result = result;
 }
 
-/*
- * Log a request that was on the device as a batch of its own, under which its slot's
- * info then names it.  Nothing is predicted.
- */
-static void
-log_as_batch(GcRun *run)
-{
-	const GcDeviceOps *ops = gc_worker.ops;
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcBatchRecord b = {.policy = gc_schedule,.nkernels = 1,.nkept = 1,.patterns = 1,.planned = 1};
-	GcBatchKernel *k = &b.kernel[0];
-	GcKernelLog total = {.kind = GC_BATCH_ALONE,.launches = 1,.requests = 1,.error = -1};
-
-	if (!run->began || !run->copied || !run->computed || !run->done || run->err.code == GC_DEVICE_FAILED)
-		return;
-	b.id = info->batch = gc_batchlog_next_id();
-	b.began = run->ready;
-	b.beside = info->co_running;
-	b.failed = run->err.code != GC_OK;
-	b.actual_us = info->run_ms * 1000;
-	info->policy = gc_schedule;
-	info->batch_kernels = info->scan_members = 1;
-
-	k->pid = gc_slot_pid(run->slot);
-	k->kernel = total.kernel = run->request->program_hash;
-	k->kind = GC_BATCH_ALONE;
-	k->members = 1;
-	k->blocks = info->blocks;
-	k->threads = total.threads = info->threads;
-	k->shared_bytes = total.shared_bytes = info->shared_bytes;
-	k->queued_us = run->ready - gc_slot_submitted(run->slot);
-	k->start_us = ops->mark_ms(run->began, run->copied) * 1000;
-	k->end_us = ops->mark_ms(run->began, run->computed) * 1000;
-	k->done_us = ops->mark_ms(run->began, run->done) * 1000;
-	total.time_us = k->end_us - k->start_us;
-	total.registers = info->registers;
-	gc_batchlog_add(&b);
-	gc_kernellog_add(&total);
-}
-
 /* The device is closed and the worker exits: only shared memory is given back. */
 void
 gc_run_forget(GcRun *run)
@@ -556,6 +630,10 @@ gc_run_forget(GcRun *run)
 	if (run->result)
 		gc_arena_free(run->result, run->result->size);
 	run->result = NULL;
+	if (run->launch && run->launch->staging)
+		gc_arena_free(run->launch->staging, run->launch->staging_size);
+	if (run->launch)
+		run->launch->staging = NULL;
 }
 
 /*
@@ -568,9 +646,10 @@ gc_run_free(GcRun *run)
 	GcCode		code = run->err.code;
 	ListCell   *lc;
 
-	log_as_batch(run);
 	foreach(lc, run->followers)
 		finish_follower(run, lfirst(lc));
+	gc_batch_run_ends(run);
+	gc_fused_forget(run);
 	release_device(run);
 	if (code != GC_OK && run->result)
 	{

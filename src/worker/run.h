@@ -11,14 +11,47 @@
 
 #include "worker.h"
 
+#include "portability/instr_time.h"
+
 typedef enum RunState
 {
 	RUN_COMPILING,
 	RUN_WAITING,
+	RUN_READY,
 	RUN_RUNNING,
 	RUN_FETCHING,
 	RUN_FINISHED
 } RunState;
+
+/*
+ * A launch of a main kernel: one request's, or a shared scan's.  It goes with the last
+ * of the requests that it answers.
+ */
+typedef struct GcMainLaunch
+{
+	int			users;
+	GcMark	   *launched;		/* just before the kernel */
+	GcMark	   *computed;		/* just behind it */
+	GcShape		shape;
+	int			registers;
+	u32			shared_bytes;
+	u32			scan;			/* number of its table's scan, as in GcItem */
+	bool		fused;
+	struct GcFused *kernel;		/* of a shared scan */
+	u32			bodies;			/* of it that take part */
+	GcAddr		sources;
+	GcAddr		memory;			/* of a shared scan: its sources */
+	void	   *staging;		/* their copy on the host */
+	Size		staging_size;
+	u32			ntiles;
+	u32			first_tile;
+	double		predicted_us;
+	instr_time	started;		/* by the worker's clock */
+	int			members;		/* requests that it answers */
+	u32			number;			/* within its batch */
+	bool		alone;			/* nothing else was on the device while it ran */
+	bool		learned;		/* the cost model has heard of it */
+} GcMainLaunch;
 
 struct GcRun
 {
@@ -37,8 +70,15 @@ struct GcRun
 	GcStream   *stream;
 	GcMark	   *began;
 	GcMark	   *copied;
-	GcMark	   *computed;
+	GcMark	   *built;
 	GcMark	   *done;
+	GcMainLaunch *launch;
+	struct GcBatch *batch;		/* it was started in */
+	int			batch_entry;	/* its place in the batch's record; -1: not kept */
+	u32			scan;			/* number of its table's scan, as in GcItem; 0: none */
+	struct GcScanShape *scan_shape; /* its kernel's place among those of the table */
+	bool		scan_asked;		/* whether it has one was asked */
+	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;
 	GcAddr		relocated;		/* base that the device part's addresses contain */
 	bool		device_part_owned;
@@ -62,9 +102,39 @@ struct GcRun
 extern GcCode gc_run_upload(GcRun *run);
 extern GcCode gc_run_allocate(GcRun *run);
 extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
-extern GcCode gc_run_builds(GcRun *run, int pipeline, int running);
-extern GcCode gc_run_launch(GcRun *run, int pipeline, GcAddr flags, int running);
+extern GcCode gc_run_builds(GcRun *run, int pipeline);
+
+/*
+ * Launch a pipeline's kernel k over sources first .. first + n - 1 of its input, from
+ * tile first_tile on.
+ */
+typedef struct GcScanPart
+{
+	u32			first;
+	u32			n;
+	u32			first_tile;
+} GcScanPart;
+extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
+							const GcScanPart *part, GcAddr flags);
+extern u64	gc_run_shared_bytes(const GcRun *run, const GcVariant *variant);
+
+/* Blocks of the kernel in this block size that a multiprocessor can hold; asked once. */
+extern int	gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes);
+extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
 extern GcCode gc_run_launch_compactor(GcRun *run);
+
+/* run.c: start a READY run's own main kernel, in this variant and shape. */
+extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile);
+
+/* Queue what comes behind the main kernel; the run is then RUNNING. */
+extern GcCode gc_run_queue_result(GcRun *run);
+
+/* It could not be started: it ends with run->err once the device is quiet. */
+extern void gc_run_fail_start(GcRun *run);
+extern void gc_main_launch_release(GcMainLaunch *launch);
+
+/* Tiles of the main pipeline's scan. */
+extern u32	gc_run_ntiles(const GcRun *run);
 
 /* Does the result come as groups with keys (or numbers), in no order? */
 extern bool gc_run_keyed(const GcRun *run);

@@ -35,8 +35,8 @@ static MemoryContext shapes_cxt = NULL;
  * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, so
  * that tests can where there is no GPU.  Named by its hash; a failure is no error.
  */
-static void
-write_gpu_text(const char *text)
+void
+gc_write_gpu_text(const char *text)
 {
 	GcHash		hash = gc_hash_bytes(text, strlen(text), 0);
 	char		path[MAXPGPATH];
@@ -70,7 +70,7 @@ gc_shapes_init(void)
 		if (text)
 			compactor.entry = gc_kcache_get(gc_worker.kernels, text);
 		if (text && gc_debug_gpu_kernels)
-			write_gpu_text(text);
+			gc_write_gpu_text(text);
 		free(text);
 	}
 }
@@ -131,48 +131,53 @@ find_shape(const GcRequest *request, GcError *err)
 	return s;
 }
 
-/*
- * The variant for this request: bitmaps and group table in shared memory as far
- * as the scheduler wants them there.
- */
-static GcVariant
-choose_variant(const GcProfile *profile, const GcRequest *request, int pipeline, u64 rows)
+void
+gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
 {
 	const GcProgram *p = request->program;
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
-	u16			build[GC_MAX_BUILDS];
 	u32			candidates = gc_probe_candidates(p, pipeline);
-	GcPipelineDemand demand = {.rows = rows};
-	GcVariantChoice choice;
-	GcVariant	v;
+	GcPipelineDemand *demand = &d->demand;
 
-	demand.survivors = demand.rows >> pl->survive;
+	memset(d, 0, sizeof(*d));
+	demand->rows = request->inputs[pl->input].rows;
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
 		if (step->type == GC_STEP_PROBE && (candidates & 1u << step->build))
 		{
-			build[demand.nbitmaps] = step->build;
-			demand.bitmap_bytes[demand.nbitmaps++] = (request->builds[step->build].range + 63) / 64 * 8;
+			d->build[demand->nbitmaps] = step->build;
+			demand->bitmap_bytes[demand->nbitmaps++] = (request->builds[step->build].range + 63) / 64 * 8;
 		}
 	}
 	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_DENSE)
 	{
-		demand.ngroups = request->ngroups;
-		demand.group_bytes = (request->ngroups * p->group_words | 1) * 8;
+		demand->ngroups = request->ngroups;
+		demand->group_bytes = (request->ngroups * p->group_words | 1) * 8;
 	}
-	choice = gc_sched_variant(profile, &demand);
+	demand->survivors = demand->rows >> pl->survive;
+}
+
+/*
+ * The variant for a request: bitmaps and group table in shared memory as far as the
+ * scheduler wants them there.
+ */
+GcVariant
+gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room)
+{
+	GcVariantChoice choice = gc_sched_variant(profile, &d->demand, room);
+	GcVariant	v;
 
 	memset(&v, 0, sizeof(v));
 	v.threads = choice.threads;
 	v.vec = choice.vec;
 	v.group_local = choice.group_copies > 0;
 	v.group_copies = choice.group_copies;
-	for (int i = 0; i < demand.nbitmaps; i++)
+	for (int i = 0; i < d->demand.nbitmaps; i++)
 	{
 		if (choice.bitmaps & 1u << i)
-			v.shared_builds |= 1u << build[i];
+			v.shared_builds |= 1u << d->build[i];
 	}
 	return v;
 }
@@ -185,18 +190,23 @@ write_gpu_kernels(const GcRequest *request, int pipeline)
 		.sms = 132,.warp_size = 32,.max_warps = 64,.max_blocks = 32,.registers = 65536,
 		.shared_per_sm = 233472,.shared_per_block = 232448,.shared_reserved = 1024
 	};
-	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
-	const u64	rows[] = {request->inputs[pl->input].rows, (u64) 1 << 30};
+	GcVariantDemand d;
+	const u64	rows[] = {request->inputs[gc_pipelines(request->program)[pipeline].input].rows, (u64) 1 << 30};
 
+	gc_variant_demand(request, pipeline, &d);
 	for (int i = 0; i < lengthof(rows); i++)
 	{
-		GcVariant	v = choose_variant(&profile, request, pipeline, rows[i]);
+		GcVariant	v;
 		GcKernelSource source;
 		GcError		err;
 
+		d.demand.rows = rows[i];
+		d.demand.survivors = rows[i] >> gc_pipelines(request->program)[pipeline].survive;
+		v = gc_choose_variant(&profile, &d, profile.shared_per_block - 1024);
+
 		if (gc_generate(request->program, pipeline, &v, &source, &err) == GC_OK)
 		{
-			write_gpu_text(source.text);
+			gc_write_gpu_text(source.text);
 			free(source.text);
 		}
 	}
@@ -206,12 +216,14 @@ GcPipelineKernel *
 gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *err)
 {
 	ShapeKernels *s;
-	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
-	GcVariant	v = choose_variant(&gc_worker.profile, request, pipeline, request->inputs[pl->input].rows);
+	GcVariantDemand d;
+	GcVariant	v;
 	GcPipelineKernel *k;
 	GcKernelSource source;
 
 	*fresh = false;
+	gc_variant_demand(request, pipeline, &d);
+	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
 	s = find_shape(request, err);
 	if (s == NULL)
 		return NULL;
@@ -227,6 +239,7 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	k->nwords = source.nwords;
 	memcpy(k->words, source.words, source.nwords * sizeof(GcArgWord));
 	k->occupancy = -1;
+	k->hash = gc_hash_bytes(source.text, strlen(source.text), 0);
 	k->entry = gc_kcache_get(gc_worker.kernels, source.text);
 	free(source.text);
 	if (k->entry == NULL)

@@ -138,6 +138,7 @@ fill_profile(void)
 		.shared_per_sm = i->shared_per_sm,.shared_per_block = i->shared_per_block,
 		.shared_reserved = i->shared_reserved,.l2_bytes = i->l2_bytes,
 	};
+	gc_worker.calibration = i->host_memory ? gc_calibration_host : gc_calibration_default;
 	if (!i->host_memory)
 		gc_profile_granules(&gc_worker.profile, i->arch);
 }
@@ -172,6 +173,7 @@ start_device(GcError *err)
 	gc_residency_init();
 	gc_builds_init();
 	gc_shapes_init();
+	gc_schedule_init();
 	return true;
 }
 
@@ -224,22 +226,33 @@ take_requests(void)
 	return n > 0;
 }
 
+static int
+count_holding_device(void)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, runs)
+		n += gc_run_holds_device(lfirst(lc));
+	return n;
+}
+
 /* Move every request on; true if any moved. */
 static bool
 advance_requests(void)
 {
 	bool		moved = false;
-	int			running = count_on_device();
+	int			holding = count_holding_device();
 	ListCell   *lc;
 
 	foreach(lc, runs)
 	{
 		GcRun	   *run = lfirst(lc);
-		bool		was_on_device = gc_run_on_device(run);
+		bool		held = gc_run_holds_device(run);
 
-		while (gc_run_advance(run, running - was_on_device))
+		while (gc_run_advance(run, holding - held))
 			moved = true;
-		running += gc_run_on_device(run) - was_on_device;
+		holding += gc_run_holds_device(run) - held;
 		/* A leader that finishes here finishes its followers, who come later. */
 		if (gc_run_finished(run))
 		{
@@ -248,7 +261,6 @@ advance_requests(void)
 			gc_run_free(run);
 		}
 	}
-	pg_atomic_write_u32(&gc_device_status()->running, running);
 	return moved;
 }
 
@@ -279,6 +291,7 @@ static void
 serve(void)
 {
 	instr_time	idle_since;
+	bool		changed = true;	/* since the last decision */
 
 	INSTR_TIME_SET_CURRENT(idle_since);
 	while (!ShutdownRequestPending && !device_lost)
@@ -289,10 +302,16 @@ serve(void)
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
+			changed = true;
 		}
 		gc_drop_regions();
 		moved = take_requests();
 		moved = advance_requests() || moved;
+		changed = changed || moved;
+		if (changed && !device_lost)
+			moved = gc_schedule_runs(runs) || moved;
+		changed = moved;
+		pg_atomic_write_u32(&gc_device_status()->running, count_on_device());
 		if (moved)
 			INSTR_TIME_SET_CURRENT(idle_since);
 		else

@@ -35,6 +35,7 @@ typedef struct GcWorker
 	GcPool	   *pool;
 	GcKernelCache *kernels;
 	GcProfile	profile;
+	GcCalibration calibration;
 	uint64		clock;			/* counts uses, for replacement */
 } GcWorker;
 
@@ -131,6 +132,9 @@ typedef struct GcPipelineKernel
 	bool		final;			/* no better kernel is to come */
 	int			occupancy;		/* -1: not asked yet */
 	u32			occupancy_shared;	/* for so many bytes of shared memory */
+	int			occupancy_threads;	/* and blocks of so many threads */
+	GcHash		hash;			/* of its text */
+	GcLearned	alone_us;		/* time of a main kernel with the device to itself */
 	struct GcPipelineKernel *next;
 } GcPipelineKernel;
 
@@ -140,6 +144,17 @@ typedef struct GcPipelineKernel
  */
 extern GcPipelineKernel *gc_shape_kernel(const GcRequest *request, int pipeline,
 										 bool *fresh, GcError *err);
+/* What the choice of a variant depends on, and the choice (shape.c). */
+typedef struct GcVariantDemand
+{
+	GcPipelineDemand demand;
+	u16			build[32];		/* of each bitmap of it */
+} GcVariantDemand;
+
+extern void gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d);
+extern GcVariant gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room);
+extern void gc_write_gpu_text(const char *text);
+
 /* The compactor's kernel (codegen.h), or NULL until it is compiled. */
 extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
 extern void gc_shapes_init(void);
@@ -156,13 +171,27 @@ extern GcRun *gc_run_start(int slot);
 /* Attach it to one of runs that computes the same, if there is one. */
 extern void gc_run_join(GcRun *run, List *runs);
 
-/* Move it on as far as it goes without waiting.  True if it moved. */
-extern bool gc_run_advance(GcRun *run, int running);
+/*
+ * Move it on as far as it goes without waiting.  True if it moved.  others: requests
+ * that will give back memory of the device.
+ */
+extern bool gc_run_advance(GcRun *run, int others);
 extern bool gc_run_finished(const GcRun *run);
 extern bool gc_run_on_device(const GcRun *run);
+extern bool gc_run_holds_device(const GcRun *run);
 extern bool gc_run_device_failed(const GcRun *run);
 extern void gc_run_free(GcRun *run);
 extern void gc_run_forget(GcRun *run);
+
+/*-------------------------------------------------------------------------
+ * schedule.c: which READY runs start now, together, in which shape
+ *-------------------------------------------------------------------------
+ */
+extern bool gc_schedule_runs(List *runs);
+extern void gc_schedule_init(void);
+
+/* A run of a batch ends (or one of none does): note how it went. */
+extern void gc_batch_run_ends(GcRun *run);
 
 /* args.c: the words of a kernel's parameter. */
 typedef struct GcArgSource
@@ -177,6 +206,7 @@ typedef struct GcArgSource
 	GcAddr		rows;
 } GcArgSource;
 
+extern u64	gc_arg_word(const GcArgSource *src, const GcArgWord *word);
 extern void gc_fill_args(const GcArgSource *src, const GcPipelineKernel *kernel, GcArgs *args);
 
 #endif							/* GC_WORKER_H */

@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * simple.c
- *	  The simple policy: everything starts at once, grids shrink as more run.
+ * variant.c
+ *	  Variants of a pipeline's kernel: what goes to shared memory.
  *
  * Measured on an H200 (docs/architecture.md): a scan that probes dimension bitmaps in
  * shared memory is up to three times as fast as one that probes them in L2, so
- * they go there while they fit; and scans that run together gain only if their
- * blocks are resident together, so each takes its share of the multiprocessors'
- * warps rather than a full grid.
+ * alone they go there while they fit.  Beside other kernels shared memory is
+ * scarce, and the same pipeline with less of it may be the better choice.
  *
  * Pure functions; no state.
  *
@@ -31,9 +30,6 @@
 #define GROUP_COPIES			32
 #define GROUP_COPIES_BYTES		(24 * 1024)
 
-/* Fewest warps per multiprocessor that still keep enough loads in flight. */
-#define MIN_WARPS				8
-
 /* Copies of the group table per block that pay off within `room` bytes. */
 static int
 group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t room)
@@ -50,15 +46,15 @@ group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t 
 }
 
 GcVariantChoice
-gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand)
+gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t room)
 {
-	uint64_t	room = profile->shared_per_block - 1024;
 	uint64_t	used = 0;
 	GcVariantChoice c = {.threads = 1,.vec = 16};
 
 	if (profile->host)
 	{
 		c.vec = 0;
+		room = (uint64_t) profile->shared_per_block;
 		c.group_copies = group_copies(profile, demand, room);
 		return c;
 	}
@@ -78,31 +74,15 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand)
 }
 
 GcShape
-gc_sched_shape(const GcProfile *profile, const GcDemand *demand,
-			   int threads, int occupancy, int running)
+gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles)
 {
 	GcShape		shape = {1, (uint32_t) threads};
 	uint64_t	blocks;
-	int			per_sm = occupancy > 0 ? occupancy : 1;
 
-	if (profile->host)
-	{
-		/* Several blocks per thread, so that requests take turns. */
-		blocks = (uint64_t) profile->sms * 4;
-	}
-	else
-	{
-		int			warps = (threads + profile->warp_size - 1) / profile->warp_size;
-		int			share = profile->max_warps / (running + 1);
-
-		if (share < MIN_WARPS)
-			share = MIN_WARPS;
-		if (running > 0 && per_sm * warps > share)
-			per_sm = share / warps > 0 ? share / warps : 1;
-		blocks = (uint64_t) profile->sms * per_sm;
-	}
-	if (blocks > demand->tiles)
-		blocks = demand->tiles;
+	/* Host: several blocks per thread, so that requests take turns. */
+	blocks = (uint64_t) profile->sms * (profile->host ? 4 : occupancy > 0 ? occupancy : 1);
+	if (blocks > tiles)
+		blocks = tiles;
 	shape.blocks = blocks > 0 ? (uint32_t) blocks : 1;
 	return shape;
 }

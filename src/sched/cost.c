@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * cost.c
+ *	  The cost model: how long kernels take, alone, side by side, and fused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cost.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Newest sample's weight in the long run: 1 / LEARN_SAMPLES. */
+#define LEARN_SAMPLES	16
+
+/* An H200's; replaced by what calibration finds. */
+const GcCalibration gc_calibration_default = {
+	.read_bandwidth = 4.3e6,.launch_us = 4,.beside_other = 1,.beside_same = 0.6,.fused = 0.35
+};
+
+const GcCalibration gc_calibration_host = {
+	.read_bandwidth = 1e4,.launch_us = 20,.beside_other = 1,.beside_same = 0.95,.fused = 0.8
+};
+
+static const struct
+{
+	const char *name;
+	size_t		offset;
+	double		least;
+	double		most;
+}			fields[] = {
+	{"read_bandwidth", offsetof(GcCalibration, read_bandwidth), 1, 1e9},
+	{"launch_us", offsetof(GcCalibration, launch_us), 0, 1e6},
+	{"beside_other", offsetof(GcCalibration, beside_other), 0, 2},
+	{"beside_same", offsetof(GcCalibration, beside_same), 0, 2},
+	{"fused", offsetof(GcCalibration, fused), 0, 2},
+};
+
+/* One line, without its end; empty ones are fine. */
+static const char *
+parse_line(const char *line, size_t len, GcCalibration *c)
+{
+	char		copy[128];
+	char	   *name,
+			   *equals,
+			   *end;
+	double		value;
+
+	if (memchr(line, '#', len))
+		len = (const char *) memchr(line, '#', len) - line;
+	if (len >= sizeof(copy))
+		return "a line is too long";
+	memcpy(copy, line, len);
+	copy[len] = '\0';
+	name = copy + strspn(copy, " \t\r");
+	if (*name == '\0')
+		return NULL;
+	equals = strchr(name, '=');
+	if (equals == NULL)
+		return "a line has no \"=\"";
+	name[strcspn(name, " \t=")] = '\0';
+	value = strtod(equals + 1, &end);
+	if (end == equals + 1 || end[strspn(end, " \t\r")] != '\0')
+		return "a value is not a number";
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+	{
+		if (strcmp(name, fields[i].name) != 0)
+			continue;
+		if (!(value >= fields[i].least && value <= fields[i].most))
+			return "a value is out of range";
+		*(double *) ((char *) c + fields[i].offset) = value;
+		return NULL;
+	}
+	return "a name is not known";
+}
+
+bool
+gc_calibration_parse(const char *text, GcCalibration *c, const char **problem)
+{
+	GcCalibration parsed = *c;
+
+	while (*text)
+	{
+		size_t		len = strcspn(text, "\n");
+
+		*problem = parse_line(text, len, &parsed);
+		if (*problem)
+			return false;
+		text += len + (text[len] == '\n');
+	}
+	*c = parsed;
+	return true;
+}
+
+double
+gc_cost_alone(const GcCalibration *c, double bytes)
+{
+	return c->launch_us + bytes / c->read_bandwidth;
+}
+
+void
+gc_learn(GcLearned *l, double sample)
+{
+	double		weight = l->samples < LEARN_SAMPLES ? 1.0 / (l->samples + 1) : 1.0 / LEARN_SAMPLES;
+
+	l->value += (sample - l->value) * weight;
+	if (l->samples < LEARN_SAMPLES)
+		l->samples++;
+}
+
+double
+gc_cost_beside(const GcCalibration *c, int n, const double *alone_us, const unsigned *scan)
+{
+	double		time = 0;
+	int			longest = 0;
+
+	for (int i = 1; i < n; i++)
+	{
+		if (alone_us[i] > alone_us[longest])
+			longest = i;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		bool		same = false;
+
+		for (int j = 0; j < n && !same; j++)
+			same = scan[i] != 0 && scan[i] == scan[j] &&
+				(alone_us[j] > alone_us[i] || (alone_us[j] == alone_us[i] && j < i));
+		time += i == longest ? alone_us[i] : alone_us[i] * (same ? c->beside_same : c->beside_other);
+	}
+	return time;
+}

@@ -1,0 +1,314 @@
+/*-------------------------------------------------------------------------
+ *
+ * policy.c
+ *	  The scheduling policies: from ready kernels to launches.
+ *
+ * sequential and streams are what GPU engines do today; random is what papers 000 and
+ * 001 compare with (CR); kernel is their kernel model without their batch model (CO);
+ * twostage (twostage.c) is both (BO).
+ *
+ * Pure functions of their arguments, but for the state of the random numbers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "policy.h"
+
+#include <string.h>
+
+size_t
+gc_decide_work_size(void)
+{
+	return sizeof(GcDecideWork);
+}
+
+static void
+add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_us)
+{
+	GcStart    *start = &d->start[d->nstarts++];
+
+	start->nitems = 1;
+	start->item[0] = i;
+	start->fused = -1;
+	start->option = option;
+	start->shape = shape;
+	start->predicted_us = predicted_us;
+	if (predicted_us > d->predicted_us)
+		d->predicted_us = predicted_us;
+}
+
+void
+gc_start_alone(const GcSchedule *s, int i, GcDecision *d)
+{
+	const GcOption *o = &s->item[i].option[0];
+
+	add_start(d, i, 0, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles),
+			  o->alone_us);
+}
+
+void
+gc_free_room(const GcSchedule *s, int room[GC_NEEDS])
+{
+	gc_sm_limits(s->profile, room);
+	for (int a = 0; a < s->nactive; a++)
+	{
+		const GcActive *active = &s->active[a];
+		int			per_sm = ((int) active->shape.blocks + s->profile->sms - 1) / s->profile->sms;
+		int			need[GC_NEEDS];
+
+		if (!gc_blocks_need(s->profile, active->registers, (int) active->shape.threads,
+							active->shared_bytes, per_sm, need))
+			continue;
+		for (int r = 0; r < GC_NEEDS; r++)
+			room[r] = room[r] > need[r] ? room[r] - need[r] : 0;
+	}
+}
+
+/* Take a launch's share of a multiprocessor out of room; false: it does not fit. */
+static bool
+take_room(const GcSchedule *s, const GcOption *o, int blocks, int threads, int room[GC_NEEDS])
+{
+	int			need[GC_NEEDS];
+
+	if (!gc_blocks_need(s->profile, o->registers, threads, o->shared_bytes, blocks, need) ||
+		!gc_needs_fit(need, room))
+		return false;
+	for (int r = 0; r < GC_NEEDS; r++)
+		room[r] -= need[r];
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Random
+ *-------------------------------------------------------------------------
+ */
+
+/* splitmix64: any state will do. */
+static uint64_t
+draw(uint64_t *state, uint64_t below)
+{
+	uint64_t	z = (*state += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return (z ^ z >> 31) % below;
+}
+
+/*
+ * Start one item in a size drawn by lot: a block of 1 to max_threads / 32 warps, and
+ * 1 to as many blocks as fit an empty multiprocessor.  False: no room for that now.
+ */
+static bool
+start_by_lot(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
+{
+	const GcItem *item = &s->item[i];
+	const GcOption *o = &item->option[0];
+	int			warps = 1 + (int) draw(s->lot, o->max_threads / s->profile->warp_size);
+	int			threads = warps * s->profile->warp_size;
+	int			most = gc_occupancy(s->profile, o->registers, threads, o->shared_bytes);
+	int			blocks = most > 0 ? 1 + (int) draw(s->lot, most) : 1;
+
+	if (!take_room(s, o, blocks, threads, room) && (s->nactive > 0 || d->nstarts > 0))
+		return false;
+	add_start(d, i, 0, gc_sched_full(s->profile, threads, blocks, item->tiles), o->alone_us);
+	return true;
+}
+
+/* Items in a random order, until one does not fit into what is left. */
+static void
+decide_random(const GcSchedule *s, GcDecision *d)
+{
+	int			room[GC_NEEDS];
+	int			order[GC_MAX_ITEMS];
+
+	gc_free_room(s, room);
+	for (int i = 0; i < s->nitems; i++)
+	{
+		int			j = (int) draw(s->lot, i + 1);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+	for (int k = 0; k < s->nitems; k++)
+	{
+		if (!start_by_lot(s, order[k], room, d))
+			break;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Kernel model
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Item i with `warps` warps wanted per multiprocessor.  A variant that is slower alone
+ * counts as if it took more shared memory: as large a part of half the
+ * multiprocessor's as its time is longer.
+ */
+static void
+describe(const GcSchedule *s, int i, int warps, GcKernelItem *k)
+{
+	const GcItem *item = &s->item[i];
+
+	memset(k, 0, sizeof(*k));
+	k->nvariants = item->noptions;
+	for (int v = 0; v < item->noptions; v++)
+	{
+		const GcOption *o = &item->option[v];
+		double		slower = o->alone_us / item->option[0].alone_us - 1;
+		double		penalty = slower > 0 ? slower * s->profile->shared_per_sm / 2 : 0;
+
+		k->variant[v].registers = o->registers;
+		k->variant[v].max_threads = o->max_threads;
+		k->variant[v].shared_fixed = (int) o->shared_bytes;
+		k->variant[v].warps = warps;
+		k->variant[v].penalty = penalty < GC_KERNEL_MAX_PENALTY ? penalty : GC_KERNEL_MAX_PENALTY;
+	}
+}
+
+void
+gc_least_share(const GcSchedule *s, int i, GcKernelItem *k)
+{
+	describe(s, i, GC_LEAST_WARPS, k);
+}
+
+/* Warps that item i has per multiprocessor when alone. */
+static int
+full_warps(const GcSchedule *s, int i)
+{
+	const GcOption *o = &s->item[i].option[0];
+	int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
+
+	return per_block * (o->occupancy > 0 ? o->occupancy : 1);
+}
+
+/*
+ * Warps for each picked item: of the room's, in proportion to its time alone, so that
+ * all end at the same time; times `part`, for another try where that did not fit.
+ */
+static void
+share_warps(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS], double part,
+			GcDecideWork *work)
+{
+	double		sum = 0;
+
+	for (int k = 0; k < n; k++)
+		sum += s->item[pick[k]].option[0].alone_us;
+	for (int k = 0; k < n; k++)
+	{
+		double		share = sum > 0 ? s->item[pick[k]].option[0].alone_us / sum : 1.0 / n;
+		int			warps = (int) (room[GC_NEED_WARPS] * share * part);
+		int			most = full_warps(s, pick[k]);
+
+		warps = warps > most ? most : warps;
+		describe(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
+	}
+}
+
+double
+gc_predict_beside(const GcSchedule *s, const int *pick, int n)
+{
+	double		alone[GC_MAX_ITEMS];
+	unsigned	scan[GC_MAX_ITEMS];
+
+	for (int k = 0; k < n; k++)
+	{
+		alone[k] = s->item[pick[k]].option[0].alone_us;
+		scan[k] = s->item[pick[k]].scan;
+	}
+	return gc_cost_beside(s->calibration, n, alone, scan);
+}
+
+static void
+add_planned(const GcSchedule *s, const int *pick, int n, const GcDecideWork *work, GcDecision *d)
+{
+	double		time = gc_predict_beside(s, pick, n);
+
+	for (int k = 0; k < n; k++)
+	{
+		const GcKernelChoice *c = &work->choice[k];
+
+		add_start(d, pick[k], c->variant,
+				  gc_sched_full(s->profile, c->warps * s->profile->warp_size, c->blocks,
+								s->item[pick[k]].tiles), time);
+	}
+}
+
+int
+gc_start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
+				  GcDecideWork *work, GcDecision *d)
+{
+	static const double parts[] = {1, 0.75, 0.5, 0};
+
+	if (n > GC_KERNEL_MAX)
+		n = GC_KERNEL_MAX;
+	for (; n > 0; n--)
+	{
+		for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
+		{
+			share_warps(s, pick, n, room, parts[p], work);
+			if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->choice,
+							   NULL) <= GC_KERNEL_FEASIBLE)
+			{
+				add_planned(s, pick, n, work, d);
+				return n;
+			}
+		}
+	}
+	return 0;
+}
+
+/* In order of arrival, as many as fit with their least shares. */
+static void
+decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
+{
+	int			room[GC_NEEDS];
+	int			left[GC_NEEDS];
+	int			pick[GC_KERNEL_MAX];
+	int			n = 0;
+
+	gc_free_room(s, room);
+	memcpy(left, room, sizeof(left));
+	while (n < s->nitems && n < GC_KERNEL_MAX)
+	{
+		GcKernelItem k;
+		int			need[GC_NEEDS];
+
+		gc_least_share(s, n, &k);
+		if (!gc_kernel_fits(s->profile, left, &k, NULL, need))
+			break;
+		for (int r = 0; r < GC_NEEDS; r++)
+			left[r] -= need[r];
+		pick[n] = n;
+		n++;
+	}
+	if (n == 1 && s->nactive == 0)
+		gc_start_alone(s, 0, d);
+	else
+		(void) gc_start_together(s, pick, n, room, work, d);
+}
+
+void
+gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
+{
+	d->nstarts = d->patterns = d->planned = 0;
+	d->predicted_us = 0;
+	if (s->nitems == 0)
+		return;
+	/* On the host a block is a thread's turn: everything starts, and takes turns. */
+	if (s->policy == GC_POLICY_STREAMS || (s->profile->host && s->policy != GC_POLICY_SEQUENTIAL &&
+										   s->policy != GC_POLICY_TWOSTAGE))
+	{
+		for (int i = 0; i < s->nitems; i++)
+			gc_start_alone(s, i, d);
+		return;
+	}
+	if (s->policy == GC_POLICY_RANDOM)
+		decide_random(s, d);
+	else if (s->policy == GC_POLICY_KERNEL)
+		decide_kernel(s, work, d);
+	else if (s->policy == GC_POLICY_TWOSTAGE)
+		gc_decide_twostage(s, work, d);
+	if (d->nstarts == 0 && s->nactive == 0)
+		gc_start_alone(s, 0, d);
+}

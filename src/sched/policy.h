@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * policy.h
+ *	  What the policies share; private to policy.c and twostage.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_POLICY_H
+#define GC_POLICY_H
+
+#include "batch_model.h"
+#include "kernel_model.h"
+#include "sched.h"
+
+struct GcDecideWork
+{
+	GcKernelWork kernel;
+	GcKernelItem kitem[GC_KERNEL_MAX];
+	GcKernelChoice choice[GC_KERNEL_MAX];
+	GcBatchWork batch;
+	GcBatchPlan plan;
+	GcItemType	type[GC_BATCH_MAX_TYPES];
+};
+
+/*
+ * Fewest warps per multiprocessor that a kernel is given beside others.  Measured on an
+ * H200 (design.md, section 1): eight co-resident scans are fastest with 4 warps each.
+ */
+#define GC_LEAST_WARPS	4
+
+/* What a multiprocessor has left beside the launches that are active. */
+extern void gc_free_room(const GcSchedule *s, int room[GC_NEEDS]);
+
+/* Add a launch of item i alone by its own kernel, as if it had the device to itself. */
+extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
+
+/*
+ * Start the items pick[0 .. n - 1] so that they are resident together in `room`, sized
+ * by the kernel model; as many of them, from the first on, as it can place.  Returns
+ * how many were started.
+ */
+extern int	gc_start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
+							  GcDecideWork *work, GcDecision *d);
+
+/* Time until the items pick[0 .. n - 1], started side by side, are all done. */
+extern double gc_predict_beside(const GcSchedule *s, const int *pick, int n);
+
+/* The least that item i can be given, as an item of the kernel model. */
+extern void gc_least_share(const GcSchedule *s, int i, GcKernelItem *k);
+
+extern void gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d);
+
+#endif							/* GC_POLICY_H */

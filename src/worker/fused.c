@@ -1,0 +1,838 @@
+/*-------------------------------------------------------------------------
+ *
+ * fused.c
+ *	  Shared scans: fused kernels for the shapes that recur over a table.
+ *
+ * For every directory that requests stream (one table's chunks, at one time) there is a
+ * scan set: the shapes of the main kernels that came for it.  Once two requests could
+ * have shared a scan, a fused kernel with bodies for the shapes that recur is compiled
+ * in the background; a shape gets as many bodies as requests of it were ready at the
+ * same time.  A fused kernel serves any subset of its bodies, so it stays in use until
+ * a better one, with bodies for what has come since, is ready.
+ *
+ * A shared scan reads the cached chunks.  A member's private chunks (rows of pages that
+ * no chunk may serve) are read by its own kernel, into the same sink, on its own stream.
+ *
+ * The worker's main thread.  Sets and fused kernels live in TopMemoryContext: shapes
+ * are copied, for shape.c may forget its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fused.h"
+
+#include "utils/memutils.h"
+
+#include "../columns/arena.h"
+#include "../gpuconc.h"
+
+#define MAX_SETS		32
+#define MAX_SHAPES		64		/* of one set; others never share */
+#define MAX_BODIES		8		/* of one shape */
+
+/* A shape recurs once it came so often. */
+#define RECURS			2
+
+/* Threads per block and rows per thread of a fused kernel: registers are for bodies. */
+#define FUSED_THREADS	512
+#define FUSED_VEC		8
+#define FUSED_VECTORS	2
+
+/* How much of a prediction's error one scan corrects. */
+#define LEARNING_RATE	0.3
+
+/* A main kernel's shape over a directory. */
+typedef struct GcScanShape
+{
+	struct ScanSet *set;
+	GcProgram  *p;				/* a copy */
+	u16			pipeline;
+	i16		   *columns;		/* directory's column per column of p, or -1 */
+	GcVariantDemand demand;		/* of its first request */
+	uint64		uses;
+	int			wanted;			/* bodies: most requests of it that were ready at once */
+	int			counting;		/* of the decision now being made */
+	double		marginal_us;	/* what one more body adds to a scan; 0: not known */
+} GcScanShape;
+
+struct GcFused
+{
+	int			users;			/* launches; the set is not counted */
+	bool		dropped;
+	GcCachedKernel *entry;
+	GcKernel   *kernel;			/* NULL until ready */
+	GcKernelInfo info;
+	GcHash		hash;
+	int			n;				/* bodies */
+	GcScanShape *shape[GC_MAX_FUSED];
+	GcFusedMember member[GC_MAX_FUSED];
+	int			nphysical;
+	i16			physical[GC_MAX_COLUMNS];	/* directory's column of each */
+	GcFusedWord *words;
+	int			nwords;
+	int			number;			/* of gc_fused_kernels */
+};
+
+typedef struct ScanSet
+{
+	u32			scan;
+	uint64		last_used;
+	int			users;			/* runs with a shape of it */
+	int			nshapes;
+	GcScanShape *shape[MAX_SHAPES];
+	GcFused    *ready;
+	GcFused    *pending;
+	bool		failed;			/* a text was refused: do not try again */
+	double		scan_us;		/* of a shared scan, before any body */
+} ScanSet;
+
+static ScanSet *sets[MAX_SETS];
+static uint64 clock_now = 0;
+
+/*-------------------------------------------------------------------------
+ * Sets and shapes
+ *-------------------------------------------------------------------------
+ */
+
+static void
+fused_free(GcFused *f)
+{
+	for (int m = 0; m < f->n; m++)
+		pfree((void *) f->member[m].columns);
+	if (f->words)
+		pfree(f->words);
+	pfree(f);
+}
+
+static void
+fused_drop(GcFused *f)
+{
+	if (f == NULL)
+		return;
+	f->dropped = true;
+	if (f->users == 0)
+		fused_free(f);
+}
+
+static void
+set_free(ScanSet *set)
+{
+	fused_drop(set->ready);
+	fused_drop(set->pending);
+	for (int i = 0; i < set->nshapes; i++)
+	{
+		pfree(set->shape[i]->p);
+		pfree(set->shape[i]->columns);
+		pfree(set->shape[i]);
+	}
+	pfree(set);
+}
+
+/* The set of this scan, made if need be; NULL: all places are in use. */
+static ScanSet *
+find_set(u32 scan)
+{
+	int			place = 0;
+
+	for (int i = 0; i < MAX_SETS; i++)
+	{
+		if (sets[i] && sets[i]->scan == scan)
+			return sets[i];
+		if (sets[place] && (sets[i] == NULL || sets[i]->last_used < sets[place]->last_used))
+			place = i;
+	}
+	if (sets[place])
+	{
+		if (sets[place]->users > 0)
+			return NULL;
+		set_free(sets[place]);
+	}
+	sets[place] = MemoryContextAllocZero(TopMemoryContext, sizeof(ScanSet));
+	sets[place]->scan = scan;
+	return sets[place];
+}
+
+/* Which of the directory's columns is each column that the main pipeline reads? */
+static void
+map_columns(const GcRun *run, i16 *columns)
+{
+	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
+
+	for (int c = 0; c < run->p->ncolumns; c++)
+		columns[c] = -1;
+	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
+		columns[c] = (i16) run->request->columns[c].dir_column;
+}
+
+static bool
+same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
+{
+	return s->p->size == run->p->size && memcmp(s->p, run->p, run->p->size) == 0 &&
+		memcmp(s->columns, columns, run->p->ncolumns * sizeof(i16)) == 0;
+}
+
+static GcScanShape *
+find_shape(ScanSet *set, const GcRun *run)
+{
+	i16			columns[GC_MAX_COLUMNS];
+	GcScanShape *s;
+
+	map_columns(run, columns);
+	for (int i = 0; i < set->nshapes; i++)
+	{
+		if (same_shape(set->shape[i], run, columns))
+			return set->shape[i];
+	}
+	if (set->nshapes == MAX_SHAPES)
+		return NULL;
+	s = MemoryContextAllocZero(TopMemoryContext, sizeof(GcScanShape));
+	s->set = set;
+	s->p = MemoryContextAlloc(TopMemoryContext, run->p->size);
+	memcpy(s->p, run->p, run->p->size);
+	s->pipeline = run->p->npipelines - 1;
+	s->columns = MemoryContextAlloc(TopMemoryContext, (run->p->ncolumns + 1) * sizeof(i16));
+	memcpy(s->columns, columns, run->p->ncolumns * sizeof(i16));
+	gc_variant_demand(run->request, s->pipeline, &s->demand);
+	set->shape[set->nshapes++] = s;
+	return s;
+}
+
+/* Could this run take part in a shared scan at all? */
+static bool
+may_share(const GcRun *run)
+{
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+
+	return gc_enable_shared_scan && gc_schedule == GC_POLICY_TWOSTAGE && run->scan != 0 &&
+		run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
+}
+
+/*-------------------------------------------------------------------------
+ * Compiling
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Number of the directory's column among those of the fused kernel; -1: too many.
+ */
+static int
+physical_column(GcFused *f, i16 dir_column)
+{
+	for (int i = 0; i < f->nphysical; i++)
+	{
+		if (f->physical[i] == dir_column)
+			return i;
+	}
+	if (f->nphysical == GC_MAX_COLUMNS)
+		return -1;
+	f->physical[f->nphysical] = dir_column;
+	return f->nphysical++;
+}
+
+static void
+add_body(GcFused *f, GcScanShape *s)
+{
+	GcFusedMember *m = &f->member[f->n];
+	i16		   *columns = MemoryContextAlloc(TopMemoryContext, (s->p->ncolumns + 1) * sizeof(i16));
+
+	for (int c = 0; c < s->p->ncolumns; c++)
+		columns[c] = s->columns[c] < 0 ? -1 : physical_column(f, s->columns[c]);
+	*m = (GcFusedMember) {.p = s->p,.pipeline = s->pipeline,.columns = columns};
+	f->shape[f->n++] = s;
+}
+
+/* Bodies for the shapes that recur: one for each first, the most used before others. */
+static void
+choose_bodies(const ScanSet *set, GcFused *f)
+{
+	uint64		least = gc_debug_force_shared_scan ? 1 : RECURS;
+
+	for (int copy = 0; copy < MAX_BODIES; copy++)
+	{
+		bool		taken[MAX_SHAPES] = {false};
+
+		for (;;)
+		{
+			int			best = -1;
+
+			for (int i = 0; i < set->nshapes; i++)
+			{
+				if (!taken[i] && set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
+					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
+					best = i;
+			}
+			if (best < 0 || f->n == GC_MAX_FUSED)
+				break;
+			taken[best] = true;
+			add_body(f, set->shape[best]);
+		}
+	}
+}
+
+static int
+bodies_of(const GcFused *f, const GcScanShape *s)
+{
+	int			n = 0;
+
+	for (int m = 0; f && m < f->n; m++)
+		n += f->shape[m] == s;
+	return n;
+}
+
+/* Has f a body of some shape that `than` lacks? */
+static bool
+has_more(const GcFused *f, const GcFused *than)
+{
+	for (int m = 0; m < f->n; m++)
+	{
+		if (bodies_of(f, f->shape[m]) > bodies_of(than, f->shape[m]))
+			return true;
+	}
+	return false;
+}
+
+/* The variants of its bodies: each may have an equal part of the shared memory. */
+static void
+choose_variants(GcFused *f)
+{
+	u64			room = (gc_worker.profile.shared_per_block - 1024) / f->n;
+
+	for (int m = 0; m < f->n; m++)
+	{
+		GcVariant	v = gc_choose_variant(&gc_worker.profile, &f->shape[m]->demand, room);
+
+		if (!gc_worker.profile.host)
+		{
+			v.threads = FUSED_THREADS;
+			v.vec = FUSED_VEC;
+		}
+		f->member[m].variant = v;
+	}
+}
+
+/* Vectors that bodies load in common: on a GPU they cost registers. */
+static int
+common_vectors(void)
+{
+	return gc_worker.profile.host ? GC_FUSED_ALL_VECTORS : FUSED_VECTORS;
+}
+
+/* Ask for the kernel of f's bodies, of fewer if they are too many.  False: none. */
+static bool
+compile(GcFused *f)
+{
+	GcFusedSource *source = palloc(sizeof(GcFusedSource));
+	GcError		err;
+	GcCode		code;
+
+	while ((code = gc_generate_fused(f->member, f->n, common_vectors(), source, &err)) == GC_UNSUPPORTED && f->n > 2)
+	{
+		f->n--;
+		pfree((void *) f->member[f->n].columns);
+	}
+	if (code == GC_OK)
+	{
+		f->words = MemoryContextAlloc(TopMemoryContext, (source->nwords + 1) * sizeof(GcFusedWord));
+		memcpy(f->words, source->words, source->nwords * sizeof(GcFusedWord));
+		f->nwords = source->nwords;
+		f->hash = gc_hash_bytes(source->text, strlen(source->text), 0);
+		f->entry = gc_kcache_get(gc_worker.kernels, source->text);
+		if (gc_debug_gpu_kernels)
+			gc_write_gpu_text(source->text);
+		free(source->text);
+	}
+	pfree(source);
+	return f->entry != NULL;
+}
+
+/*
+ * Have a fused kernel made for what recurs, if that is more than what there is.  One at
+ * a time; the text comes out the same where only the directory is another, and is
+ * then in the kernel cache.
+ */
+static void
+improve(ScanSet *set)
+{
+	GcFused    *f;
+
+	if (set->pending || set->failed)
+		return;
+	f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
+	choose_bodies(set, f);
+	if (f->n < 2 || !has_more(f, set->ready))
+	{
+		fused_drop(f);
+		return;
+	}
+	choose_variants(f);
+	if (compile(f) && has_more(f, set->ready))
+		set->pending = f;
+	else
+	{
+		set->failed = f->entry == NULL;
+		fused_drop(f);
+	}
+}
+
+/* If the pending kernel is ready, let it take the place of the one in use. */
+static void
+poll_pending(ScanSet *set)
+{
+	GcFused    *f = set->pending;
+	GcError		err;
+
+	if (f == NULL)
+		return;
+	switch (gc_kcache_poll(gc_worker.kernels, f->entry, &f->kernel, &f->info, &err))
+	{
+		case GC_KERNEL_COMPILING:
+			return;
+		case GC_KERNEL_READY:
+			if (!gc_kcache_final(f->entry))
+				return;
+			fused_drop(set->ready);
+			set->ready = f;
+			break;
+		default:
+			set->failed = true;
+			fused_drop(f);
+			break;
+	}
+	set->pending = NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * For the scheduler
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_fused_begin(void)
+{
+	clock_now++;
+	for (int i = 0; i < MAX_SETS; i++)
+	{
+		for (int k = 0; sets[i] && k < sets[i]->nshapes; k++)
+			sets[i]->shape[k]->counting = 0;
+	}
+}
+
+void
+gc_fused_describe(GcRun *run, GcItem *item)
+{
+	GcScanShape *s = run->scan_shape;
+	const GcFused *f;
+
+	item->fused = -1;
+	item->bodies = 0;
+	item->fused_us = 0;
+	if (s == NULL)
+	{
+		ScanSet    *set;
+
+		if (run->scan_asked || !may_share(run))
+			return;
+		run->scan_asked = true;
+		set = find_set(run->scan);
+		s = set ? find_shape(set, run) : NULL;
+		if (s == NULL)
+			return;
+		run->scan_shape = s;
+		set->users++;
+		s->uses++;
+	}
+	s->set->last_used = clock_now;
+	s->wanted = Max(s->wanted, ++s->counting);
+	if (s->marginal_us == 0)
+		s->marginal_us = item->option[0].alone_us * gc_worker.calibration.fused;
+	item->fused_us = s->marginal_us;
+	f = s->set->ready;
+	for (int m = 0; f && m < f->n; m++)
+	{
+		if (f->shape[m] == s)
+			item->bodies |= 1u << m;
+	}
+}
+
+/*
+ * After all items were described: polls and asks for kernels; numbers those that are
+ * ready.  True if a shared scan is to be waited for (under debug_force_shared_scan).
+ */
+int
+gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int nitems)
+{
+	int			n = 0;
+
+	for (int i = 0; i < MAX_SETS; i++)
+	{
+		ScanSet    *set = sets[i];
+		GcFused    *f;
+
+		if (set == NULL || set->last_used != clock_now)
+			continue;
+		poll_pending(set);
+		improve(set);
+		f = set->ready;
+		if (f == NULL || n == GC_MAX_FUSED_KERNELS)
+			continue;
+		f->number = n;
+		kernels[n++] = (GcFusedKernel) {
+			.option = {.registers = f->info.registers,
+				.max_threads = Min(FUSED_THREADS, f->info.max_threads),
+			.threads = Min(FUSED_THREADS, f->info.max_threads),.occupancy = 1},
+			.scan_us = set->scan_us > 0 ? set->scan_us : gc_worker.calibration.launch_us,
+		};
+	}
+	for (int i = 0; i < nitems; i++)
+	{
+		const GcScanShape *s = runs[i]->scan_shape;
+
+		if (s && s->set->ready && items[i].bodies && s->set->last_used == clock_now)
+			items[i].fused = s->set->ready->number;
+	}
+	return n;
+}
+
+bool
+gc_fused_pending(const GcRun *run)
+{
+	return run->scan_shape && run->scan_shape->set->pending;
+}
+
+GcHash
+gc_fused_hash(const GcFused *fused)
+{
+	return fused->hash;
+}
+
+void
+gc_fused_forget(GcRun *run)
+{
+	if (run->scan_shape)
+		run->scan_shape->set->users--;
+	run->scan_shape = NULL;
+}
+
+void
+gc_fused_release(GcFused *f)
+{
+	if (--f->users == 0 && f->dropped)
+		fused_free(f);
+}
+
+/*
+ * A scan took so long: share the prediction's error out among the scan and its
+ * bodies.
+ */
+void
+gc_fused_learn(const GcMainLaunch *launch, double time_us)
+{
+	GcFused    *f = launch->kernel;
+	ScanSet    *set = f->shape[0]->set;
+	double		predicted = set->scan_us > 0 ? set->scan_us : gc_worker.calibration.launch_us;
+	double		step;
+
+	for (int m = 0; m < f->n; m++)
+	{
+		if (launch->bodies & 1u << m)
+			predicted += f->shape[m]->marginal_us;
+	}
+	step = LEARNING_RATE * (time_us - predicted) / (launch->members + 1);
+	set->scan_us = Max(predicted > 0 ? set->scan_us + step : step, gc_worker.calibration.launch_us);
+	for (int m = 0; m < f->n; m++)
+	{
+		if (launch->bodies & 1u << m)
+			f->shape[m]->marginal_us = Max(f->shape[m]->marginal_us + step, 1);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Starting a shared scan
+ *-------------------------------------------------------------------------
+ */
+
+/* The members of one launch: body of each, and its place among the sources. */
+typedef struct Scan
+{
+	GcMainLaunch *launch;
+	GcFused    *f;
+	int			n;
+	GcRun	   *run[GC_MAX_FUSED];
+	int			body[GC_MAX_FUSED];
+	const GcSource *sources[GC_MAX_FUSED];	/* of its cached chunks */
+	u32			nsources[GC_MAX_FUSED];
+	bool		partly_visible[GC_MAX_FUSED];
+	u32			nunion;
+	u32			max_rows;
+	u64			starts[GC_MAX_FUSED];	/* by body */
+	GcError    *err;
+} Scan;
+
+/*
+ * The sources of all members, merged: both are in the order of chunks.  Written to
+ * `sources` and, for each member, its valid words, if these are not NULL.
+ */
+static void
+merge_sources(Scan *scan, GcSource *sources, u64 *const *valid)
+{
+	u32			at[GC_MAX_FUSED] = {0};
+	u32			n = 0;
+
+	for (;; n++)
+	{
+		GcSource	next = {.chunk = PG_UINT32_MAX};
+
+		for (int m = 0; m < scan->n; m++)
+		{
+			if (at[m] < scan->nsources[m])
+				next.chunk = Min(next.chunk, scan->sources[m][at[m]].chunk);
+		}
+		if (next.chunk == PG_UINT32_MAX)
+			break;
+		for (int m = 0; m < scan->n; m++)
+		{
+			const GcSource *s = &scan->sources[m][at[m]];
+
+			if (at[m] == scan->nsources[m] || s->chunk != next.chunk)
+				continue;
+			next.valid |= 1u << scan->body[m];
+			next.nrows = s->nrows;
+			at[m]++;
+			if (s->valid == 0)
+				continue;
+			scan->partly_visible[m] = true;
+			if (valid)
+				valid[m][n] = s->valid;
+		}
+		scan->max_rows = Max(scan->max_rows, next.nrows);
+		if (sources)
+			sources[n] = next;
+	}
+	scan->nunion = n;
+}
+
+/* Put the merged sources where the device reads them. */
+static GcCode
+upload_sources(Scan *scan, u64 *visible)
+{
+	GcMainLaunch *l = scan->launch;
+	GcStream   *stream = scan->run[0]->stream;
+	u64		   *valid[GC_MAX_FUSED];
+	Size		one = scan->nunion * sizeof(u64);
+	Size		size;
+	GcAddr		base;
+
+	merge_sources(scan, NULL, NULL);
+	one = scan->nunion * sizeof(u64);
+	size = scan->nunion * sizeof(GcSource) + scan->n * one;
+	l->staging = gc_arena_alloc(size);
+	if (l->staging == NULL)
+		return gc_fail(scan->err, GC_RESULT_TOO_LARGE, "No shared memory for the sources of a shared scan.");
+	l->staging_size = size;
+	memset(l->staging, 0, size);
+	base = (GcAddr) l->staging;
+	if (!gc_worker.dev->info.host_memory)
+	{
+		base = l->memory = gc_device_alloc(size);
+		if (base == 0)
+			return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the sources of a shared scan.");
+	}
+	l->sources = base;
+	for (int m = 0; m < scan->n; m++)
+	{
+		Size		at = scan->nunion * sizeof(GcSource) + m * one;
+
+		valid[m] = (u64 *) ((char *) l->staging + at);
+		visible[m] = scan->partly_visible[m] ? base + at : 0;
+	}
+	merge_sources(scan, l->staging, valid);
+	return gc_worker.dev->info.host_memory ? GC_OK
+		: gc_copy_in(stream, base, l->staging, size, scan->err);
+}
+
+/* Where the description of a physical column is: any member's that reads it. */
+static u64
+physical_word(const Scan *scan, u16 physical)
+{
+	for (int m = 0; m < scan->n; m++)
+	{
+		const GcRun *run = scan->run[m];
+		const i16  *columns = scan->f->member[scan->body[m]].columns;
+
+		for (int c = 0; c < run->p->ncolumns; c++)
+		{
+			if (columns[c] == physical && run->tables[c])
+				return gc_table_array(run->tables[c]);
+		}
+	}
+	return 0;
+}
+
+static void
+fill_words(const Scan *scan, const u64 *visible, GcArgs *args)
+{
+	int			member_of[GC_MAX_FUSED];
+	GcArgSource src[GC_MAX_FUSED];
+
+	memset(member_of, -1, sizeof(member_of));
+	for (int m = 0; m < scan->n; m++)
+	{
+		member_of[scan->body[m]] = m;
+		gc_run_arg_source(scan->run[m], &src[m]);
+	}
+	for (int i = 0; i < scan->f->nwords; i++)
+	{
+		const GcFusedWord *w = &scan->f->words[i];
+		int			m = w->member == GC_FUSED_ANY ? 0 : member_of[w->member];
+		u64			v = 0;
+
+		if (w->word.type == GC_ARG_MEMBERS)
+			v = scan->launch->bodies;
+		else if (w->member == GC_FUSED_ANY)
+			v = physical_word(scan, w->word.index);
+		else if (m < 0)
+			v = 0;
+		else if (w->word.type == GC_ARG_FLAGS)
+			v = scan->run[m]->sink;
+		else if (w->word.type == GC_ARG_VISIBLE)
+			v = visible[m];
+		else if (w->word.type == GC_ARG_SHARED)
+			v = scan->starts[scan->body[m]];
+		else
+			v = gc_arg_word(&src[m], &w->word);
+		args->w[i] = v;
+	}
+}
+
+/* Shared memory of a launch with these members; fills starts. */
+static u64
+shared_bytes(Scan *scan)
+{
+	u64			range[GC_MAX_FUSED][GC_MAX_BUILDS];
+	const u64  *ranges[GC_MAX_FUSED] = {NULL};
+	u64			ngroups[GC_MAX_FUSED] = {0};
+
+	for (int m = 0; m < scan->n; m++)
+	{
+		const GcRequest *r = scan->run[m]->request;
+		int			body = scan->body[m];
+
+		for (int b = 0; b < scan->run[m]->p->nbuilds; b++)
+			range[body][b] = r->builds[b].range;
+		ranges[body] = range[body];
+		ngroups[body] = r->ngroups;
+	}
+	return gc_fused_shared_bytes(scan->f->member, scan->f->n, scan->launch->bodies, ranges, ngroups,
+								 scan->starts);
+}
+
+/* A member's rows that are in no cached chunk, by its own kernel into its own sink. */
+static GcCode
+scan_private(GcRun *run)
+{
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+	int			main = run->p->npipelines - 1;
+	GcPipelineKernel *k = run->kernels[main];
+	GcScanPart	part = {.first = in->nsources - in->nprivate,.n = in->nprivate};
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	GcShape		shape;
+
+	if (in->nprivate == 0)
+		return GC_OK;
+	shape = gc_sched_full(&gc_worker.profile, threads,
+						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant)),
+						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
+	return gc_run_launch(run, main, k, &shape, &part, run->sink);
+}
+
+static GcCode
+launch_scan(Scan *scan)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcMainLaunch *l = scan->launch;
+	GcStream   *stream = scan->run[0]->stream;
+	GcArgs		args = {0};
+	u64			visible[GC_MAX_FUSED];
+	GcLaunch	launch;
+	GcCode		code;
+	int			per_sm;
+
+	l->shared_bytes = (u32) shared_bytes(scan);
+	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, l->shared_bytes);
+	if (per_sm == 0)
+		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan does not fit a multiprocessor.");
+	for (int m = 0; m < scan->n; m++)
+	{
+		if ((m > 0 && (code = ops->stream_wait(stream, scan->run[m]->built, scan->err)) != GC_OK) ||
+			(code = scan_private(scan->run[m])) != GC_OK)
+			return code;
+	}
+	if ((code = upload_sources(scan, visible)) != GC_OK)
+		return code;
+	fill_words(scan, visible, &args);
+	args.scan = (GcScan) {.sources = l->sources,.nsources = scan->nunion,
+	.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS};
+	args.scan.ntiles = scan->nunion * args.scan.tiles_per_source;
+	l->ntiles = args.scan.ntiles;
+	l->first_tile = 0;
+	l->shape = gc_sched_full(&gc_worker.profile, l->shape.threads, per_sm, l->ntiles);
+	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = l->shared_bytes};
+	l->launched = ops->mark(stream, scan->err);
+	code = ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
+	if (code == GC_OK && (l->computed = ops->mark(stream, scan->err)) == NULL)
+		code = scan->err->code;
+	return code;
+}
+
+/* What EXPLAIN tells of a member, and the copies of its result. */
+static GcCode
+follow_scan(Scan *scan, int m)
+{
+	GcRun	   *run = scan->run[m];
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	const GcMainLaunch *l = scan->launch;
+	GcCode		code = GC_OK;
+
+	info->kernels++;
+	info->blocks = l->shape.blocks;
+	info->threads = l->shape.threads;
+	info->shared_bytes = l->shared_bytes;
+	info->registers = scan->f->info.registers;
+	info->first_tile = l->first_tile;
+	info->ntiles = l->ntiles;
+	if (m > 0)
+		code = gc_worker.ops->stream_wait(run->stream, l->computed, &run->err);
+	return code != GC_OK ? code : gc_run_queue_result(run);
+}
+
+void
+gc_fused_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs)
+{
+	Scan		scan = {.launch = launch,.n = start->nitems};
+	GcError		err = {GC_OK, ""};
+	GcCode		code;
+
+	scan.err = &err;
+	scan.f = runs[start->item[0]]->scan_shape->set->ready;
+	scan.f->users++;
+	launch->kernel = scan.f;
+	launch->registers = scan.f->info.registers;
+	for (int m = 0; m < scan.n; m++)
+	{
+		GcRun	   *run = runs[start->item[m]];
+		const GcInputValue *in = &run->request->inputs[run->main->input];
+
+		scan.run[m] = run;
+		scan.body[m] = start->body[m];
+		launch->bodies |= 1u << start->body[m];
+		scan.sources[m] = (const GcSource *) (run->request->device_part + in->sources_off);
+		scan.nsources[m] = in->nsources - in->nprivate;
+	}
+	code = launch_scan(&scan);
+	for (int m = 0; m < scan.n; m++)
+	{
+		if (code != GC_OK)
+			scan.run[m]->err = err;
+		if (code != GC_OK || follow_scan(&scan, m) != GC_OK)
+			gc_run_fail_start(scan.run[m]);
+	}
+}

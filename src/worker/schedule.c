@@ -1,0 +1,442 @@
+/*-------------------------------------------------------------------------
+ *
+ * schedule.c
+ *	  From READY requests to launches: asks sched/ what to start, starts it, and notes
+ *	  how it went.
+ *
+ * What one decision starts is a batch.  It lives until the last of its requests ends;
+ * then it goes to the log (queue/batchlog.h), and what its kernels took teaches the
+ * cost model.  The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "run.h"
+
+#include <math.h>
+
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "../gpuconc.h"
+#include "../queue/batchlog.h"
+#include "fused.h"
+
+typedef struct GcBatch
+{
+	GcBatchRecord record;
+	int			users;
+	u32			launches;
+	GcMainLaunch *base;			/* its start is the batch's time zero */
+	float		first_us;		/* start of the first kernel */
+	float		last_us;		/* end of the last one */
+} GcBatch;
+
+/* What one decision is made of; static, since it is too large for the stack. */
+static struct
+{
+	GcRun	   *run[GC_MAX_ITEMS];
+	GcPipelineKernel *kernel[GC_MAX_ITEMS];
+	GcItem		item[GC_MAX_ITEMS];
+	int			nitems;
+	GcMainLaunch *launch[GC_MAX_ITEMS];
+	GcActive	active[GC_MAX_ITEMS];
+	int			nactive;
+	int			beside;			/* requests on the device */
+	GcFusedKernel fused[GC_MAX_FUSED_KERNELS];
+	int			nfused;
+	GcDecision	decision;
+}			now;
+
+static GcDecideWork *work = NULL;
+static uint64_t lot;
+static int	lot_seed = -1;
+
+void
+gc_schedule_init(void)
+{
+	if (work == NULL)
+		work = MemoryContextAlloc(TopMemoryContext, gc_decide_work_size());
+}
+
+static double
+elapsed_us(instr_time since)
+{
+	instr_time	t;
+
+	INSTR_TIME_SET_CURRENT(t);
+	INSTR_TIME_SUBTRACT(t, since);
+	return INSTR_TIME_GET_MICROSEC(t);
+}
+
+/*-------------------------------------------------------------------------
+ * What there is
+ *-------------------------------------------------------------------------
+ */
+
+static void
+add_active(GcMainLaunch *launch)
+{
+	GcActive   *a;
+	double		remaining = launch->predicted_us - elapsed_us(launch->started);
+
+	for (int i = 0; i < now.nactive; i++)
+	{
+		if (now.launch[i] == launch)
+			return;
+	}
+	if (now.nactive == GC_MAX_ITEMS)
+		return;
+	now.launch[now.nactive] = launch;
+	a = &now.active[now.nactive++];
+	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
+		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
+	.remaining_us = remaining > 0 ? remaining : 0};
+}
+
+/* Same kernel with the same needs as an earlier item: the same type. */
+static uint32
+item_type(int n, const GcPipelineKernel *k, u32 shared_bytes)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (now.kernel[i] == k && now.item[i].option[0].shared_bytes == shared_bytes)
+			return now.item[i].type;
+	}
+	return n + 1;
+}
+
+static void
+add_item(GcRun *run)
+{
+	GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+	u32			shared = (u32) gc_run_shared_bytes(run, &k->variant);
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	GcItem	   *item = &now.item[now.nitems];
+	GcOption   *o = &item->option[0];
+
+	item->type = item_type(now.nitems, k, shared);
+	item->scan = run->scan;
+	item->tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	item->noptions = 1;
+	o->registers = k->info.registers;
+	o->max_threads = threads;
+	o->threads = threads;
+	o->shared_bytes = shared;
+	o->occupancy = gc_run_occupancy(k, threads, shared);
+	o->alone_us = k->alone_us.samples > 0 ? k->alone_us.value
+		: gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes);
+	gc_fused_describe(run, item);
+	now.run[now.nitems] = run;
+	now.kernel[now.nitems++] = k;
+}
+
+/* Under gpuconc.debug_hold_requests: has it come to its turn? */
+static bool
+held_back(List *runs)
+{
+	int			ready = 0;
+	ListCell   *lc;
+
+	if (gc_debug_hold_requests == 0)
+		return false;
+	foreach(lc, runs)
+	{
+		GcRun	   *run = lfirst(lc);
+
+		if (run->released && run->state != RUN_FINISHED)
+			return false;
+		ready += run->state == RUN_READY || run->leader != NULL;
+	}
+	if (ready < gc_debug_hold_requests)
+		return true;
+	foreach(lc, runs)
+		((GcRun *) lfirst(lc))->released = true;
+	return false;
+}
+
+static void
+collect(List *runs)
+{
+	ListCell   *lc;
+
+	now.nitems = now.nactive = now.beside = 0;
+	gc_fused_begin();
+	foreach(lc, runs)
+	{
+		GcRun	   *run = lfirst(lc);
+
+		if (run->leader)
+			continue;
+		if (gc_run_on_device(run))
+			now.beside++;
+		if (run->state == RUN_RUNNING)
+			add_active(run->launch);
+		else if (run->state == RUN_READY && now.nitems < GC_MAX_ITEMS &&
+				 (run->released || gc_debug_hold_requests == 0))
+			add_item(run);
+	}
+	now.nfused = gc_fused_kernels(now.fused, now.run, now.item, now.nitems);
+}
+
+/* Under gpuconc.debug_force_shared_scan: is a fused kernel for these still to come? */
+static bool
+wait_for_fused(void)
+{
+	for (int i = 0; i < now.nitems && gc_debug_force_shared_scan; i++)
+	{
+		if (gc_fused_pending(now.run[i]))
+			return true;
+	}
+	return false;
+}
+
+static void
+decide(void)
+{
+	GcSchedule	s = {
+		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
+		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan,.lot = &lot,
+		.nitems = now.nitems,.item = now.item,
+		.nactive = now.nactive,.active = now.active,
+		.nfused = now.nfused,.fused = now.fused,
+	};
+
+	if (lot_seed != gc_schedule_seed)
+		lot = lot_seed = gc_schedule_seed;
+	gc_decide(&s, work, &now.decision);
+}
+
+/*-------------------------------------------------------------------------
+ * How it went
+ *-------------------------------------------------------------------------
+ */
+
+static void
+batch_release(GcBatch *batch)
+{
+	if (--batch->users > 0)
+		return;
+	batch->record.actual_us = batch->last_us - batch->first_us;
+	batch->record.nkept = Min(batch->record.nkernels, GC_BATCHLOG_KERNELS);
+	gc_batchlog_add(&batch->record);
+	if (batch->base)
+		gc_main_launch_release(batch->base);
+	pfree(batch);
+}
+
+static void
+note_kernel(const GcRun *run, GcBatch *batch, float start_us, float end_us)
+{
+	const GcMainLaunch *l = run->launch;
+	const GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
+
+	if (run->batch_entry < 0)
+		return;
+	batch->record.kernel[run->batch_entry] = (GcBatchKernel) {
+		.pid = gc_slot_pid(run->slot),
+		.kernel = l->fused ? gc_fused_hash(l->kernel) : k->hash,
+		.kind = l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
+		.members = l->members,.scan = l->fused ? l->number : 0,
+		.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = l->shared_bytes,
+		.first_tile = l->first_tile,.ntiles = l->ntiles,
+		.queued_us = (batch->record.began - gc_slot_submitted(run->slot)),
+		.start_us = start_us,.end_us = end_us,
+		.done_us = gc_worker.ops->mark_ms(batch->base->launched, run->done) * 1000,
+		.predicted_us = l->predicted_us,
+	};
+}
+
+/* Totals of the kernel, and what the cost model learns; once per launch. */
+static void
+learn(GcRun *run, float time_us)
+{
+	GcMainLaunch *l = run->launch;
+	GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
+	GcKernelLog log = {
+		.kernel = l->fused ? gc_fused_hash(l->kernel) : k->hash,
+		.kind = l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
+		.launches = 1,.requests = l->members,.time_us = time_us,.best_us = time_us,
+		.error = time_us > 0 ? fabs(l->predicted_us - time_us) / time_us : 0,
+		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->shape.threads,
+		.max_blocks = k->occupancy,.last_launch = GetCurrentTimestamp(),
+	};
+
+	if (l->learned || time_us <= 0)
+		return;
+	l->learned = true;
+	if (l->fused)
+		gc_fused_learn(l, time_us);
+	else if (l->alone)
+		gc_learn(&k->alone_us, time_us);
+	log.alone_us = k->alone_us.value;
+	gc_kernellog_add(&log);
+}
+
+void
+gc_batch_run_ends(GcRun *run)
+{
+	GcBatch    *batch = run->batch;
+
+	if (batch == NULL)
+		return;
+	run->batch = NULL;
+	if (run->err.code == GC_OK && run->launch && batch->base)
+	{
+		float		start_us = gc_worker.ops->mark_ms(batch->base->launched, run->launch->launched) * 1000;
+		float		time_us = gc_worker.ops->mark_ms(run->launch->launched, run->launch->computed) * 1000;
+
+		if (batch->last_us == 0 || start_us < batch->first_us)
+			batch->first_us = start_us;
+		batch->last_us = Max(batch->last_us, start_us + time_us);
+		note_kernel(run, batch, start_us, start_us + time_us);
+		learn(run, time_us);
+	}
+	else
+		batch->record.failed++;
+	batch_release(batch);
+}
+
+/*-------------------------------------------------------------------------
+ * Starting
+ *-------------------------------------------------------------------------
+ */
+
+static GcMainLaunch *
+new_launch(const GcStart *start, const GcItem *item)
+{
+	GcMainLaunch *launch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcMainLaunch));
+	const GcOption *o = start->fused >= 0 ? &now.fused[start->fused].option
+		: &item->option[start->option];
+
+	launch->shape = start->shape;
+	launch->registers = o->registers;
+	launch->shared_bytes = o->shared_bytes;
+	launch->scan = item->scan;
+	launch->fused = start->fused >= 0;
+	launch->predicted_us = start->predicted_us;
+	launch->members = start->nitems;
+	INSTR_TIME_SET_CURRENT(launch->started);
+	return launch;
+}
+
+/*
+ * Where a scan of so many tiles should begin: where another scan of the table is now,
+ * by the clock; so one of them finds in the L2 cache what the other has just read.
+ */
+static u32
+attach_position(u32 scan, u32 ntiles)
+{
+	for (int a = 0; a < now.nactive && scan != 0; a++)
+	{
+		const GcMainLaunch *l = now.launch[a];
+		double		done = elapsed_us(l->started);
+
+		if (l->scan == scan && l->ntiles == ntiles && done < l->predicted_us)
+			return (u32) (l->first_tile + (u64) (ntiles * (done / l->predicted_us))) % ntiles;
+	}
+	return 0;
+}
+
+static void
+note_start(GcRun *run, GcBatch *batch, const GcStart *start)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcBatchRecord *r = &batch->record;
+
+	run->batch = batch;
+	run->batch_entry = r->nkernels < GC_BATCHLOG_KERNELS ? r->nkernels : -1;
+	r->nkernels++;
+	batch->users++;
+	info->batch = r->id;
+	info->policy = r->policy;
+	info->scan_members = start->nitems;
+	info->predicted_ms = start->predicted_us / 1000;
+}
+
+/* One launch of the decision.  Requests that fail go their way, alone. */
+static void
+start_launch(GcBatch *batch, const GcStart *start)
+{
+	GcRun	   *first = now.run[start->item[0]];
+	GcMainLaunch *launch = new_launch(start, &now.item[start->item[0]]);
+	u32			ntiles = gc_run_ntiles(first);
+
+	launch->users = 1;			/* ours, while we work on it */
+	launch->number = ++batch->launches;
+	launch->alone = now.beside == 0 && now.decision.nstarts == 1;
+	launch->first_tile = attach_position(launch->scan, ntiles);
+	for (int m = 0; m < start->nitems; m++)
+	{
+		GcRun	   *run = now.run[start->item[m]];
+
+		run->launch = launch;
+		launch->users++;
+		note_start(run, batch, start);
+	}
+	if (launch->fused)
+		gc_fused_start(launch, start, now.run);
+	else if (gc_run_start_main(first, now.kernel[start->item[0]], &start->shape,
+							   launch->first_tile) != GC_OK)
+		gc_run_fail_start(first);
+	if (batch->base == NULL && launch->launched)
+	{
+		batch->base = launch;
+		launch->users++;
+	}
+	gc_main_launch_release(launch);
+}
+
+static void
+start_batch(float decision_us)
+{
+	const GcDecision *d = &now.decision;
+	GcBatch    *batch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcBatch));
+	GcBatchRecord *r = &batch->record;
+	int			started = 0;
+
+	r->id = gc_batchlog_next_id();
+	r->began = GetCurrentTimestamp();
+	r->policy = gc_schedule;
+	r->patterns = d->patterns;
+	r->planned = d->planned;
+	r->beside = now.beside;
+	r->predicted_us = d->predicted_us;
+	r->decision_us = decision_us;
+	for (int i = 0; i < d->nstarts; i++)
+		started += d->start[i].nitems;
+	r->waiting = now.nitems - started;
+	batch->users = 1;
+	for (int a = 0; a < now.nactive; a++)
+		now.launch[a]->alone = false;
+	for (int i = 0; i < d->nstarts; i++)
+		start_launch(batch, &d->start[i]);
+	for (int i = 0; i < now.nitems; i++)
+	{
+		GcRunInfo  *info = gc_slot_run_info(now.run[i]->slot);
+
+		if (now.run[i]->batch != batch)
+			continue;
+		info->batch_kernels = r->nkernels;
+		info->co_running = now.beside + r->nkernels - 1;
+	}
+	batch_release(batch);
+}
+
+bool
+gc_schedule_runs(List *runs)
+{
+	instr_time	began;
+
+	if (held_back(runs))
+		return false;
+	INSTR_TIME_SET_CURRENT(began);
+	collect(runs);
+	if (now.nitems == 0 || wait_for_fused())
+		return false;
+	decide();
+	if (now.decision.nstarts == 0)
+		return false;
+	start_batch(elapsed_us(began));
+	return true;
+}
