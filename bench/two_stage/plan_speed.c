@@ -160,7 +160,8 @@ measure(const GcProfile *profile, int n, int ntypes, int kernels, bool slim, boo
 	printf("%3d kernels of %2d types, %s%s: mean %6.2f  p50 %6.2f  p90 %6.2f  p99 %6.2f  max %6.2f us;"
 		   "  batches %.2f, bound %.2f, proven %.2f%%, LP solved %.1f%%,"
 		   " %.1f pricings, %.1f pivots, %.0f steps\n",
-		   kernels, ntypes, slim ? "slim" : "wide", full_lp ? ", full LP" : "", total / n, micros[n / 2], micros[n * 9 / 10],
+		   kernels, ntypes, slim ? "slim" : "wide", full_lp ? ", full LP" : "",
+		   total / n, micros[n / 2], micros[n * 9 / 10],
 		   micros[n * 99 / 100], micros[n - 1], (double) batches / n, (double) bound / n,
 		   100.0 * proven / n, 100.0 * solved / n, (double) iterations / n, (double) pivots / n,
 		   (double) steps / n);

@@ -171,57 +171,69 @@ arrange(GcKnapsack *ks, const double *value, const int *limit)
 	}
 }
 
-/* What can still become of a branch. */
-typedef struct Prospect
-{
-	uint64_t	fits;			/* bit k: item k does */
-	double		bound;			/* these can add no more value than this */
-	double		single;			/* value of the best of them */
-	int			which;			/* that one */
-	bool		last;			/* no two of them fit together */
-} Prospect;
-
 /*
- * Of the candidates, those that fit the room, of which `left` is the share in weight.
- * As the room only shrinks down a branch, what does not fit takes part in no bound.
+ * Of the candidates, those that fit the room.  Without a branch: there is no telling
+ * which of them do.
  */
-static inline void
-survey(const GcKnapsack *ks, uint64_t candidates, GcRoom room, double left, Prospect *p)
+static inline uint64_t
+fitting(const GcKnapsack *ks, uint64_t candidates, GcRoom room)
 {
-	double		rest = left;
-	double		least = INFINITY;
-	double		bound = 0;
-	double		single = 0;
 	uint64_t	fits = 0;
-	int			which = 0;
 
 	for (; candidates != 0; candidates &= candidates - 1)
 	{
 		int			k = __builtin_ctzll(candidates);
-		GcRoom		trial = room;
+		uint64_t	a = ~(room.a - ks->room[k].a) & GUARD_A;
+		uint64_t	b = ~(room.b - ks->room[k].b) & GUARD_B;
 
-		if (!take(&trial, ks->room[k]))
-			continue;
-		fits |= UINT64_C(1) << k;
-		if (ks->all_load[k] <= rest)
-		{
-			bound += ks->all_value[k];
-			rest -= ks->all_load[k];
-		}
-		else
-		{
-			bound += rest * ks->ratio[k];
-			rest = 0;
-		}
-		least = ks->load[k] < least ? ks->load[k] : least;
-		which = ks->value[k] > single ? k : which;
-		single = ks->value[k] > single ? ks->value[k] : single;
+		fits |= (uint64_t) ((a | b) == 0) << k;
 	}
-	p->fits = fits;
-	p->single = single;
-	p->which = which;
-	p->last = left < 2.0 * least;
-	p->bound = p->last ? single : bound;
+	return fits;
+}
+
+/*
+ * No more value than this can come from the items that fit, in a share `left` of a
+ * batch's weight.  The room only shrinks down a branch: what does not fit now has no
+ * part in the bound.
+ */
+static inline double
+bound_of(const GcKnapsack *ks, uint64_t fits, double left)
+{
+	double		bound = 0;
+
+	for (; fits != 0; fits &= fits - 1)
+	{
+		int			k = __builtin_ctzll(fits);
+
+		if (ks->all_load[k] > left)
+			return bound + left * ks->ratio[k];
+		bound += ks->all_value[k];
+		left -= ks->all_load[k];
+	}
+	return bound;
+}
+
+/*
+ * The most valuable of the items that fit; -1: none.  *last: no two of them fit together,
+ * nor one of them twice.
+ */
+static inline int
+most_valuable(const GcKnapsack *ks, uint64_t fits, double left, bool *last)
+{
+	double		least = INFINITY;
+	double		most = 0;
+	int			which = -1;
+
+	for (; fits != 0; fits &= fits - 1)
+	{
+		int			k = __builtin_ctzll(fits);
+
+		least = ks->load[k] < least ? ks->load[k] : least;
+		which = ks->value[k] > most ? k : which;
+		most = ks->value[k] > most ? ks->value[k] : most;
+	}
+	*last = left < 2.0 * least;
+	return which;
 }
 
 /*
@@ -256,16 +268,16 @@ adjust(GcKnapsack *ks)
 	return value;
 }
 
-/* Keep the pattern that the branch has come to, and perhaps one item more. */
+/* Keep the pattern that the branch has come to, and one item more (-1: none). */
 static void
-record(const GcKnapsack *ks, int depth, const Prospect *p, GcKnapsackResult *result)
+record(const GcKnapsack *ks, int depth, int more, GcKnapsackResult *result)
 {
 	result->found = true;
 	memset(result->count, 0, sizeof(uint16_t) * (size_t) ks->n);
 	for (int d = 0; d < depth; d++)
 		result->count[ks->order[ks->branch[d].item]] = (uint16_t) ks->branch[d].taken;
-	if (p->fits != 0)
-		result->count[ks->order[p->which]]++;
+	if (more >= 0)
+		result->count[ks->order[more]]++;
 }
 
 void
@@ -280,7 +292,6 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 	int			depth = 0;
 	int			steps = 0;
 	uint64_t	candidates;
-	Prospect	p;
 
 	arrange(ks, value, limit);
 	bound = threshold > 0 ? adjust(ks) * (1.0 + 1e-9) : INFINITY;
@@ -296,14 +307,28 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 		{
 			int			n = 0;
 			int			k;
+			int			most;
+			bool		last;
 
-			survey(ks, candidates, room, left, &p);
-			if (worth + p.bound <= best || p.last)
+			candidates = fitting(ks, candidates, room);
+			if (worth + bound_of(ks, candidates, left) <= best)
 				break;
-			k = __builtin_ctzll(p.fits);
+			most = most_valuable(ks, candidates, left, &last);
+			if (last)
+			{
+				double		all = worth + (most >= 0 ? ks->value[most] : 0);
+
+				if (all > best)
+				{
+					best = all;
+					record(ks, depth, most, result);
+				}
+				break;
+			}
+			k = __builtin_ctzll(candidates);
 			while (n < ks->limit[k] && take(&room, ks->room[k]))
 				n++;
-			candidates = p.fits & (p.fits - 1);
+			candidates &= candidates - 1;
 			b = &ks->branch[depth++];
 			b->item = k;
 			b->taken = n;
@@ -311,11 +336,6 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 			worth += n * ks->value[k];
 			left -= n * ks->load[k];
 			steps += n / 16;
-		}
-		if (p.last && worth + p.single > best)
-		{
-			best = worth + p.single;
-			record(ks, depth, &p, result);
 		}
 
 		/* Upwards: one less of the last item taken, and on with the items after it. */

@@ -59,7 +59,8 @@ typedef struct GcLp
 	int			basic[GC_LP_MAX_ROWS];	/* pattern j, or -1 - i: surplus of row i */
 	double		x[GC_LP_MAX_ROWS];	/* value of basic[r] */
 	double		price[GC_LP_MAX_ROWS];	/* dual value pi_i of row i */
-	double		step[GC_LP_MAX_ROWS] __attribute__((aligned(16)));	/* entering column in terms of the basis */
+	/* entering column in terms of the basis */
+	double		step[GC_LP_MAX_ROWS] __attribute__((aligned(16)));
 	/* inverse of the basis, by column */
 	double		inverse[GC_LP_MAX_ROWS * GC_LP_MAX_ROWS] __attribute__((aligned(16)));
 	GcLpColumn	column[GC_LP_MAX_COLUMNS];

@@ -403,7 +403,8 @@ classic_test(void)
 	ok(plan.proven && plan_problem(&problem) == NULL, "so that this is proven");
 
 	/* No round-up property: the LP needs 4 batches, whole ones are 5. */
-	problem = (GcBatchProblem){.capacity = {64, 65536, 233472, 32},.ntypes = 5,.types = types,.full_lp = true};
+	problem = (GcBatchProblem){.capacity = {64, 65536, 233472, 32},.ntypes = 5,.types = types,
+	.full_lp = true};
 	types[0] = (GcItemType){{21, 22905, 409430, 3}, 2};
 	types[1] = (GcItemType){{14, 17356, 16697, 4}, 4};
 	types[2] = (GcItemType){{15, 101503, 35429, 3}, 2};
