@@ -1,0 +1,253 @@
+/*-------------------------------------------------------------------------
+ *
+ * occupancy.c
+ *	  What blocks take of a multiprocessor, and how many of them it can hold.
+ *
+ * Arithmetic is in 64 bits: a profile read from a device may hold anything.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "occupancy.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+/* Most threads that gc_best_block() takes, so that no product overflows. */
+#define MOST_THREADS	(INT64_C(1) << 40)
+
+static int64_t
+divide_up(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+static int64_t
+round_up(int64_t a, int64_t unit)
+{
+	return divide_up(a, unit) * unit;
+}
+
+int
+gc_warp_registers(const GcProfile *p, int registers)
+{
+	int64_t		n;
+
+	if (gc_profile_problem(p) != NULL || registers < 0)
+		return -1;
+	if (p->host)
+		return 0;
+	if (registers > p->max_registers)
+		return -1;
+	n = round_up((int64_t) registers * p->warp_size, p->register_unit);
+	return n <= p->registers ? (int) n : -1;
+}
+
+int
+gc_block_shared(const GcProfile *p, int64_t shared_bytes)
+{
+	int64_t		n;
+
+	if (gc_profile_problem(p) != NULL || shared_bytes < 0)
+		return -1;
+	if (p->host)
+		return 0;
+	if (shared_bytes > p->shared_per_block)
+		return -1;
+	n = round_up(shared_bytes + p->shared_reserved, p->shared_unit);
+
+	/* The last granule has to lie within the limit as well. */
+	if (n > (int64_t) p->shared_per_block + p->shared_reserved || n > p->shared_per_sm)
+		return -1;
+	return (int) n;
+}
+
+void
+gc_sm_limits(const GcProfile *p, int limit[GC_NEEDS])
+{
+	for (int i = 0; i < GC_NEEDS; i++)
+		limit[i] = 0;
+	if (gc_profile_problem(p) != NULL)
+		return;
+	limit[GC_NEED_WARPS] = p->host ? 1 : p->max_warps;
+	limit[GC_NEED_REGISTERS] = p->host ? 0 : p->registers / p->warp_unit * p->warp_unit;
+	limit[GC_NEED_SHARED] = p->host ? 0 : p->shared_per_sm;
+	limit[GC_NEED_BLOCKS] = p->host ? 1 : p->max_blocks;
+}
+
+bool
+gc_blocks_need(const GcProfile *p, int registers, int threads, int64_t shared_bytes,
+			   int blocks, int need[GC_NEEDS])
+{
+	int			limit[GC_NEEDS];
+	int			warp_registers = gc_warp_registers(p, registers);
+	int			shared = gc_block_shared(p, shared_bytes);
+	int64_t		n[GC_NEEDS];
+	int64_t		warps;
+
+	for (int i = 0; i < GC_NEEDS; i++)
+		need[i] = INT_MAX;
+	if (warp_registers < 0 || shared < 0 || threads < 1 || blocks < 1)
+		return false;
+	if (!p->host && threads > p->max_threads)
+		return false;
+	warps = p->host ? 1 : divide_up(threads, p->warp_size);
+
+	/* One block has to fit into an empty multiprocessor. */
+	gc_sm_limits(p, limit);
+	if (warps > limit[GC_NEED_WARPS] ||
+		(!p->host && round_up(warps, p->warp_unit) * warp_registers > limit[GC_NEED_REGISTERS]))
+		return false;
+
+	n[GC_NEED_WARPS] = warps * blocks;
+	n[GC_NEED_REGISTERS] = p->host ? 0 : round_up(warps * blocks, p->warp_unit);
+	n[GC_NEED_SHARED] = (int64_t) shared * blocks;
+	n[GC_NEED_BLOCKS] = blocks;
+
+	/* At most 2^10 * 2^31 warps: that product alone could overflow. */
+	if (warp_registers > 0 && n[GC_NEED_REGISTERS] > INT_MAX / warp_registers)
+		n[GC_NEED_REGISTERS] = INT_MAX;
+	else
+		n[GC_NEED_REGISTERS] *= warp_registers;
+	for (int i = 0; i < GC_NEEDS; i++)
+		need[i] = n[i] < INT_MAX ? (int) n[i] : INT_MAX;
+	return true;
+}
+
+bool
+gc_block_needs(const GcProfile *p, int registers, int threads, int64_t shared_bytes,
+			   int need[GC_NEEDS])
+{
+	return gc_blocks_need(p, registers, threads, shared_bytes, 1, need);
+}
+
+bool
+gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS])
+{
+	for (int i = 0; i < GC_NEEDS; i++)
+	{
+		if (need[i] > free[i])
+			return false;
+	}
+	return true;
+}
+
+int
+gc_occupancy(const GcProfile *p, int registers, int threads, int64_t shared_bytes)
+{
+	int			need[GC_NEEDS];
+	int			warp_registers;
+	int			shared;
+	int			warps;
+	int64_t		blocks;
+	int64_t		n;
+
+	if (!gc_block_needs(p, registers, threads, shared_bytes, need))
+		return 0;
+	if (p->host)
+		return 1;
+	warp_registers = gc_warp_registers(p, registers);
+	shared = need[GC_NEED_SHARED];
+	warps = need[GC_NEED_WARPS];
+
+	/* eq. 8 */
+	blocks = p->max_warps / warps;
+	if (blocks > p->max_blocks)
+		blocks = p->max_blocks;
+	/* eqs. 5 and 6 */
+	if (warp_registers > 0)
+	{
+		n = (int64_t) (p->registers / p->warp_unit / warp_registers) * p->warp_unit / warps;
+		if (n < blocks)
+			blocks = n;
+	}
+	/* eq. 3 */
+	if (shared > 0 && p->shared_per_sm / shared < blocks)
+		blocks = p->shared_per_sm / shared;
+	return (int) blocks;
+}
+
+double
+gc_occupancy_fraction(const GcProfile *p, int registers, int threads, int64_t shared_bytes)
+{
+	int			blocks = gc_occupancy(p, registers, threads, shared_bytes);
+
+	if (blocks == 0)
+		return 0;
+	return p->host ? 1 : (double) blocks * threads / ((double) p->warp_size * p->max_warps);
+}
+
+/* Resident blocks of the whole device, 0 if the kernel cannot run so. */
+static int64_t
+device_blocks(const GcProfile *p, const GcDemand *demand, int threads)
+{
+	if (threads > demand->max_threads || demand->shared_bytes > INT_MAX)
+		return 0;
+	return (int64_t) gc_occupancy(p, demand->registers, threads,
+								  (int64_t) demand->shared_bytes) * p->sms;
+}
+
+int64_t
+gc_running_rounds(const GcProfile *p, const GcDemand *demand, int threads, int64_t blocks)
+{
+	int64_t		resident = device_blocks(p, demand, threads);
+
+	if (resident == 0 || blocks < 1)
+		return 0;
+	return (blocks - 1) / resident + 1;
+}
+
+double
+gc_running_load(const GcProfile *p, const GcDemand *demand, int threads, int64_t blocks)
+{
+	int64_t		resident = device_blocks(p, demand, threads);
+
+	if (resident == 0 || blocks < 1)
+		return 0;
+	return (double) blocks / (double) resident;
+}
+
+bool
+gc_best_block(const GcProfile *p, const GcDemand *demand, int64_t total, GcBlockChoice *choice)
+{
+	int64_t		best_full = 0;
+	int64_t		best_excess = 0;
+	bool		found = false;
+	int			step;
+	int			last;
+
+	if (gc_profile_problem(p) != NULL || total < 1 || total > MOST_THREADS)
+		return false;
+	step = p->host ? 1 : p->warp_size;
+	last = p->host ? 1 : p->max_threads;
+	if (last > demand->max_threads)
+		last = demand->max_threads;
+	/* More warps than a multiprocessor has would not run anyway. */
+	if (!p->host && last / step > p->max_warps)
+		last = p->max_warps * step;
+
+	/* From the largest on, so that among equals the fewest blocks win. */
+	for (int threads = last / step * step; threads >= step; threads -= step)
+	{
+		int64_t		blocks = divide_up(total, threads);
+		int64_t		rounds = gc_running_rounds(p, demand, threads, blocks);
+		int64_t		full = divide_up(blocks, p->sms) * threads;
+		int64_t		excess = blocks * threads - total;
+
+		if (rounds == 0)
+			continue;
+		if (!found || rounds < choice->rounds ||
+			(rounds == choice->rounds &&
+			 (full < best_full || (full == best_full && excess < best_excess))))
+		{
+			found = true;
+			best_full = full;
+			best_excess = excess;
+			choice->threads = threads;
+			choice->blocks = blocks;
+			choice->rounds = rounds;
+			choice->occupancy = gc_occupancy(p, demand->registers, threads,
+											 (int64_t) demand->shared_bytes);
+		}
+	}
+	return found;
+}

@@ -1,0 +1,452 @@
+/*-------------------------------------------------------------------------
+ *
+ * occupancy_test.c
+ *	  The occupancy model against NVIDIA's calculator and the cases of paper 003.
+ *
+ * Built without cuda_occupancy.h, the comparison with the calculator is skipped.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "harness.h"
+
+#include <limits.h>
+
+#ifdef GC_HAVE_CUDA_OCCUPANCY_H
+#include <cuda_occupancy.h>
+#endif
+
+#include "../../src/sched/occupancy.h"
+
+/* Devices by architecture: what the driver would tell of them. */
+static const struct
+{
+	int			arch;
+	int			warps;
+	int			blocks;
+	int			shared_per_sm;
+	int			shared_per_block;
+	int			reserved;
+}			devices[] = {
+	{30, 64, 16, 49152, 49152, 0},
+	{35, 64, 16, 49152, 49152, 0},
+	{52, 64, 32, 98304, 49152, 0},
+	{61, 64, 32, 98304, 49152, 0},
+	{70, 64, 32, 98304, 98304, 0},
+	{75, 32, 16, 65536, 65536, 0},
+	{80, 64, 32, 167936, 166912, 1024},
+	{86, 48, 16, 102400, 101376, 1024},
+	{89, 48, 24, 102400, 101376, 1024},
+	{90, 64, 32, 233472, 232448, 1024},
+	{100, 64, 32, 233472, 232448, 1024},
+};
+
+#define NDEVICES ((int) (sizeof(devices) / sizeof(devices[0])))
+
+static GcProfile
+device_profile(int i)
+{
+	GcProfile	p = {.sms = 10,.max_warps = devices[i].warps,.max_blocks = devices[i].blocks,
+		.registers = 65536,.shared_per_sm = devices[i].shared_per_sm,
+		.shared_per_block = devices[i].shared_per_block,
+	.shared_reserved = devices[i].reserved};
+
+	gc_profile_granules(&p, devices[i].arch);
+	return p;
+}
+
+/*
+ * Blocks of one kernel are resident as long as gc_blocks_need() of them stays within
+ * gc_sm_limits().
+ */
+static bool
+needs_agree(const GcProfile *p, int registers, int threads, int shared)
+{
+	int			n = gc_occupancy(p, registers, threads, shared);
+	int			limit[GC_NEEDS];
+	int			need[GC_NEEDS];
+
+	gc_sm_limits(p, limit);
+	if (n == 0)
+		return !gc_blocks_need(p, registers, threads, shared, 1, need) ||
+			!gc_needs_fit(need, limit);
+	return gc_blocks_need(p, registers, threads, shared, n, need) &&
+		gc_needs_fit(need, limit) &&
+		gc_blocks_need(p, registers, threads, shared, n + 1, need) &&
+		!gc_needs_fit(need, limit);
+}
+
+#ifdef GC_HAVE_CUDA_OCCUPANCY_H
+static int
+cuda_occupancy(int device, int registers, int threads, int shared)
+{
+	cudaOccDeviceProp prop = {0};
+	cudaOccFuncAttributes func = {0};
+	cudaOccDeviceState state = {0};
+	cudaOccResult result;
+	int			arch = devices[device].arch;
+
+	prop.computeMajor = arch / 10;
+	prop.computeMinor = arch % 10;
+	prop.maxThreadsPerBlock = 1024;
+	prop.maxThreadsPerMultiprocessor = devices[device].warps * 32;
+	prop.regsPerBlock = 65536;
+	prop.regsPerMultiprocessor = 65536;
+	prop.warpSize = 32;
+	prop.sharedMemPerBlock = 49152;
+	prop.sharedMemPerMultiprocessor = devices[device].shared_per_sm;
+	prop.numSms = 10;
+	prop.sharedMemPerBlockOptin = devices[device].shared_per_block;
+	prop.reservedSharedMemPerBlock = devices[device].reserved;
+	func.maxThreadsPerBlock = 1024;
+	func.numRegs = registers;
+	func.partitionedGCConfig = PARTITIONED_GC_OFF;
+	func.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+	func.maxDynamicSharedSizeBytes = devices[device].shared_per_block;
+	func.numBlockBarriers = 1;
+	state.cacheConfig = CACHE_PREFER_NONE;
+	state.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT;
+	if (cudaOccMaxActiveBlocksPerMultiprocessor(&result, &prop, &func, &state, threads,
+												shared) != CUDA_OCC_SUCCESS)
+		return -1;
+	return result.activeBlocksPerMultiprocessor;
+}
+#else
+static int
+cuda_occupancy(int device, int registers, int threads, int shared)
+{
+	(void) device, (void) registers, (void) threads, (void) shared;
+	return -1;
+}
+#endif
+
+static long compared;
+static long differing;
+static long disagreeing;
+
+static void
+compare(int device, const GcProfile *p, int registers, int threads, int shared)
+{
+	int			ours = gc_occupancy(p, registers, threads, shared);
+	int			theirs = cuda_occupancy(device, registers, threads, shared);
+
+	/* Their calculator knows of 255 registers only, sm_30 has 63. */
+	if (registers > p->max_registers)
+		theirs = 0;
+	if (ours != theirs && differing++ < 5)
+		tap_note("sm_%d, %d registers, %d threads, %d bytes: %d, theirs %d",
+				 devices[device].arch, registers, threads, shared, ours, theirs);
+	compared++;
+	if (!needs_agree(p, registers, threads, shared))
+		disagreeing++;
+}
+
+static void
+sweep(int device)
+{
+	GcProfile	p = device_profile(device);
+	static const int shared[] = {0, 1, 128, 700, 1500, 3072, 5000, 7168, 12288, 16384,
+	24576, 31000, 33000, 49151, 49152, 49153, 65536, 80000, 98304, 101376, 115200, 166912, 232448};
+
+	compared = differing = disagreeing = 0;
+	for (int registers = 1; registers <= 255; registers++)
+	{
+		for (int warps = 1; warps <= 32; warps++)
+		{
+			for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+			{
+				if (shared[i] <= p.shared_per_block)
+					compare(device, &p, registers, warps * 32, shared[i]);
+			}
+		}
+	}
+	/* Blocks that are no whole number of warps. */
+	for (int registers = 1; registers <= 255; registers += 3)
+	{
+		for (int threads = 1; threads <= 1024; threads++)
+			compare(device, &p, registers, threads, 0);
+	}
+	/* Every size of shared memory, and a little more than there is. */
+	for (int bytes = 0; bytes <= p.shared_per_block + 300; bytes += 37)
+	{
+		compare(device, &p, 32, 32, bytes);
+		compare(device, &p, 40, 96, bytes);
+		compare(device, &p, 32, 256, bytes);
+		compare(device, &p, 64, 1000, bytes);
+	}
+	for (int bytes = p.shared_per_block - 600; bytes <= p.shared_per_block + 300; bytes++)
+		compare(device, &p, 32, 128, bytes);
+	compare(device, &p, 32, 1025, 0);
+	compare(device, &p, 0, 64, 0);
+	ok(disagreeing == 0, "sm_%d: needs and occupancy agree in %ld cases",
+	   devices[device].arch, compared);
+	if (cuda_occupancy(device, 32, 32, 0) < 0)
+		tap_skip("sm_%d: no calculator to compare with", devices[device].arch);
+	else
+		ok(differing == 0, "sm_%d: NVIDIA's calculator agrees in %ld cases",
+		   devices[device].arch, compared);
+}
+
+/* Paper 003, tables I and III: kernels A to F on a GTX 680. */
+static const struct
+{
+	int			registers;
+	int			threads;
+	int			shared;
+	double		occupancy;		/* as the table has it, in percent */
+}			kernels[] = {
+	{11, 1024, 0, 100}, {33, 1024, 0, 50}, {11, 256, 0, 100}, {44, 256, 0, 63},
+	{11, 256, 24576, 100}, {44, 256, 24576, 63},
+};
+
+/* Do so many blocks of kernels i and j fit together? */
+static bool
+together(const GcProfile *p, int i, int ni, int j, int nj)
+{
+	int			free[GC_NEEDS];
+	int			a[GC_NEEDS];
+	int			b[GC_NEEDS];
+
+	gc_sm_limits(p, free);
+	if (!gc_blocks_need(p, kernels[i].registers, kernels[i].threads, kernels[i].shared, ni, a) ||
+		!gc_blocks_need(p, kernels[j].registers, kernels[j].threads, kernels[j].shared, nj, b))
+		return false;
+	for (int k = 0; k < GC_NEEDS; k++)
+		free[k] -= a[k];
+	return gc_needs_fit(b, free);
+}
+
+enum
+{
+	A, B, C, D, E, F
+};
+
+static void
+test_paper(void)
+{
+	const GcProfile *p = gc_profile_known("GTX 680");
+	int			need[GC_NEEDS];
+
+	is(gc_warp_registers(p, 11), 16 * 32, "11 registers count as 16");
+	is(gc_warp_registers(p, 33), 40 * 32, "33 registers count as 40");
+	is(gc_warp_registers(p, 44), 48 * 32, "44 registers count as 48");
+	for (int i = 0; i < 4; i++)
+	{
+		double		got = 100 * gc_occupancy_fraction(p, kernels[i].registers,
+													  kernels[i].threads, kernels[i].shared);
+
+		ok(got > kernels[i].occupancy - 1 && got < kernels[i].occupancy + 1,
+		   "kernel %c: %.1f %% of the threads, the paper has %.0f %%", 'A' + i, got,
+		   kernels[i].occupancy);
+	}
+	/* The table leaves the shared memory of E and F out of their occupancy. */
+	is(gc_occupancy(p, kernels[E].registers, 256, 24576), 2, "shared memory allows two blocks of E");
+	is(gc_occupancy(p, kernels[A].registers, 1024, 0), 2, "two blocks of A");
+	is(gc_occupancy(p, kernels[B].registers, 1024, 0), 1, "one block of B");
+
+	gc_block_needs(p, kernels[A].registers, 1024, 0, need);
+	is(need[GC_NEED_REGISTERS], 16384, "A takes 16384 registers");
+	is(need[GC_NEED_WARPS], 32, "A takes 32 warps");
+	gc_block_needs(p, kernels[B].registers, 1024, 0, need);
+	is(need[GC_NEED_REGISTERS], 40960, "B takes 40960 registers");
+	gc_blocks_need(p, kernels[D].registers, 256, 0, 5, need);
+	is(need[GC_NEED_REGISTERS], 61440, "five blocks of D take 61440 registers");
+	is(need[GC_NEED_WARPS], 40, "five blocks of D take 40 warps");
+
+	ok(together(p, A, 1, B, 1), "a block of A and one of B fit together");
+	ok(!together(p, A, 2, B, 1), "warps keep a second block of A out");
+	ok(!together(p, A, 1, B, 2), "there is no room for a second block of B");
+	ok(together(p, C, 1, D, 5), "a block of C and five of D fit together");
+	ok(!together(p, C, 2, D, 5), "registers keep a second block of C out");
+	ok(!together(p, C, 1, D, 6), "registers keep a sixth block of D out");
+	ok(together(p, E, 1, F, 1), "a block of E and one of F fit together");
+	ok(!together(p, E, 2, F, 1), "shared memory keeps a second block of E out");
+	ok(!together(p, E, 1, F, 2), "shared memory keeps a second block of F out");
+}
+
+static void
+test_rounds(void)
+{
+	const GcProfile *p = gc_profile_known("GTX 680");
+	const GcProfile *h = gc_profile_known("H200");
+	GcDemand	d = {.registers = 11,.max_threads = 1024};
+	GcDemand	host = {.registers = 0,.max_threads = 1};
+	GcProfile	cpu = {.host = true,.sms = 4};
+	long		wrong = 0;
+
+	is(gc_running_rounds(p, &d, 1024, 16), 1, "two blocks on each of eight multiprocessors");
+	is(gc_running_rounds(p, &d, 1024, 17), 2, "one block more takes a second round");
+	ok(gc_running_load(p, &d, 1024, 24) == 1.5, "24 blocks are one round and a half");
+	is(gc_running_rounds(p, &d, 1024, 0), 0, "no blocks, no rounds");
+	is(gc_running_rounds(p, &d, 1024, -5), 0, "less than no blocks, no rounds");
+	is(gc_running_rounds(p, &d, 1025, 5), 0, "no rounds for too large a block");
+	is(gc_running_rounds(p, &d, 1024, INT64_MAX), INT64_MAX / 16 + 1, "any number of blocks");
+	d.max_threads = 512;
+	is(gc_running_rounds(p, &d, 1024, 5), 0, "nor for one larger than its kernel allows");
+	d.shared_bytes = UINT64_MAX;
+	is(gc_running_rounds(p, &d, 256, 5), 0, "nor with absurd shared memory");
+	is(gc_running_rounds(&cpu, &host, 1, 9), 3, "a CPU thread runs one block at a time");
+
+	/* The rounds never fall as blocks, registers or shared memory rise. */
+	d = (GcDemand) {.registers = 24,.max_threads = 1024};
+	for (int threads = 32; threads <= 1024; threads += 32)
+	{
+		int64_t		last = 0;
+
+		for (int blocks = 1; blocks < 20000; blocks += 61)
+		{
+			int64_t		n = gc_running_rounds(h, &d, threads, blocks);
+			double		load = gc_running_load(h, &d, threads, blocks);
+
+			wrong += n < last || n < load || n >= load + 1;
+			last = n;
+		}
+	}
+	is(wrong, 0, "rounds rise with blocks, and are the load rounded up");
+	wrong = 0;
+	for (int threads = 32; threads <= 1024; threads += 32)
+	{
+		int64_t		last = 0;
+
+		for (d.registers = 1; d.registers <= 64; d.registers++)
+		{
+			int64_t		n = gc_running_rounds(h, &d, threads, 5000);
+
+			wrong += n < last;
+			last = n;
+		}
+		d.registers = 24;
+		last = 0;
+		for (d.shared_bytes = 0; d.shared_bytes < 232448; d.shared_bytes += 999)
+		{
+			int64_t		n = gc_running_rounds(h, &d, threads, 5000);
+
+			wrong += n < last;
+			last = n;
+		}
+		d.shared_bytes = 0;
+	}
+	is(wrong, 0, "rounds rise with registers and with shared memory");
+}
+
+/* gc_best_block() against a look at every block size. */
+static void
+test_best(void)
+{
+	static const char *const names[] = {"GTX 680", "TITAN X", "H200"};
+	static const int64_t totals[] = {1, 31, 33, 1000, 4096, 65536, 100003, 1 << 20, 123456789};
+	long		tried = 0;
+	long		wrong = 0;
+	long		found = 0;
+	GcBlockChoice c;
+	GcDemand	d = {.registers = 32,.max_threads = 1024};
+	const GcProfile *h = gc_profile_known("H200");
+	GcProfile	cpu = {.host = true,.sms = 4};
+
+	for (int i = 0; i < 3; i++)
+	{
+		const GcProfile *p = gc_profile_known(names[i]);
+
+		for (int registers = 8; registers <= 72; registers += 8)
+		{
+			for (int shared = 0; shared < 60000; shared += 7000)
+			{
+				for (size_t t = 0; t < sizeof(totals) / sizeof(totals[0]); t++)
+				{
+					int64_t		best = INT64_MAX;
+					bool		got;
+
+					d = (GcDemand) {.registers = registers,.max_threads = 1024,
+						.shared_bytes = shared};
+					for (int threads = 32; threads <= 1024; threads += 32)
+					{
+						int64_t		n = gc_running_rounds(p, &d, threads,
+														  (totals[t] + threads - 1) / threads);
+
+						if (n > 0 && n < best)
+							best = n;
+					}
+					got = gc_best_block(p, &d, totals[t], &c);
+					tried++;
+					found += got;
+					if (got != (best != INT64_MAX))
+						wrong++;
+					else if (got)
+						wrong += c.rounds != best || c.threads % 32 != 0 ||
+							c.threads * c.blocks < totals[t] ||
+							c.threads * (c.blocks - 1) >= totals[t] ||
+							gc_running_rounds(p, &d, c.threads, c.blocks) != best ||
+							gc_occupancy(p, registers, c.threads, shared) != c.occupancy;
+				}
+			}
+		}
+	}
+	ok(wrong == 0 && found > 1000 && found < tried, "best of %ld grids, of which %ld can run",
+	   tried, found);
+
+	/* Ties. */
+	d = (GcDemand) {.registers = 32,.max_threads = 1024};
+	ok(gc_best_block(h, &d, 132 * 64, &c) && c.threads == 64 && c.blocks == 132,
+	   "a short grid spreads over all multiprocessors");
+	ok(gc_best_block(h, &d, 132 * 2048, &c) && c.threads == 1024 && c.rounds == 1,
+	   "of equal sizes the largest");
+	d.max_threads = 100;
+	ok(gc_best_block(h, &d, 1 << 20, &c) && c.threads <= 96, "the kernel's largest block");
+	d.max_threads = 31;
+	ok(!gc_best_block(h, &d, 1 << 20, &c), "no block of less than a warp");
+	d = (GcDemand) {.registers = 32,.max_threads = 1024};
+	ok(!gc_best_block(h, &d, 0, &c) && !gc_best_block(h, &d, -1, &c) &&
+	   !gc_best_block(h, &d, INT64_MAX, &c), "absurd numbers of threads");
+	d.registers = 256;
+	ok(!gc_best_block(h, &d, 1000, &c), "too many registers");
+	d.registers = 32;
+	ok(gc_best_block(&cpu, &d, 9, &c) && c.threads == 1 && c.rounds == 3, "on CPU threads");
+}
+
+static void
+test_bad(void)
+{
+	GcProfile	none = {0};
+	GcProfile	odd = *gc_profile_known("H200");
+	GcDemand	d = {.registers = 32,.max_threads = 1024};
+	GcBlockChoice c;
+	int			need[GC_NEEDS];
+	int			limit[GC_NEEDS];
+	const GcProfile *h = gc_profile_known("H200");
+
+	is(gc_occupancy(&none, 32, 32, 0), 0, "a device without anything holds nothing");
+	ok(!gc_block_needs(&none, 32, 32, 0, need) && need[GC_NEED_WARPS] == INT_MAX, "and needs do not fit");
+	gc_sm_limits(&none, limit);
+	ok(limit[GC_NEED_WARPS] == 0 && limit[GC_NEED_SHARED] == 0, "it has nothing to give");
+	is(gc_running_rounds(&none, &d, 32, 1), 0, "nothing runs on it");
+	ok(!gc_best_block(&none, &d, 1000, &c), "at any block size");
+	ok(gc_occupancy_fraction(&none, 32, 32, 0) == 0, "its occupancy is 0");
+
+	odd.register_unit = odd.shared_unit = odd.shared_reserved = INT_MAX;
+	is(gc_occupancy(&odd, 32, 32, 0), 0, "granules larger than the device hold nothing");
+	odd = *h;
+	odd.registers = odd.max_registers = odd.shared_per_sm = odd.shared_per_block = INT_MAX;
+	ok(gc_occupancy(&odd, INT_MAX, 1024, INT_MAX) >= 0, "a giant device");
+
+	is(gc_occupancy(h, -1, 32, 0), 0, "negative registers");
+	is(gc_occupancy(h, 32, 0, 0), 0, "no threads");
+	is(gc_occupancy(h, 32, -32, 0), 0, "negative threads");
+	is(gc_occupancy(h, 32, INT_MAX, 0), 0, "too many threads");
+	is(gc_occupancy(h, 32, 32, -1), 0, "negative shared memory");
+	is(gc_occupancy(h, 32, 32, INT64_MAX), 0, "too much shared memory");
+	ok(!gc_blocks_need(h, 32, 32, 0, 0, need), "no blocks");
+	ok(gc_blocks_need(h, 32, 1024, 9999, INT_MAX, need) && need[GC_NEED_REGISTERS] == INT_MAX &&
+	   need[GC_NEED_BLOCKS] == INT_MAX, "needs beyond counting");
+}
+
+int
+main(void)
+{
+	tap_start();
+	for (int i = 0; i < NDEVICES; i++)
+		sweep(i);
+	test_paper();
+	test_rounds();
+	test_best();
+	test_bad();
+	return tap_done();
+}
