@@ -1,0 +1,331 @@
+/*-------------------------------------------------------------------------
+ *
+ * kernel_model.c
+ *	  The kernel model: what each kernel of a batch may choose, and plans that need
+ *	  no search.
+ *
+ * Most batches end here: either every item can have the cheapest of its choices, or
+ * the items cannot fit whatever they choose.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "kernel_search.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* A profile within the limits that the workspace and the arithmetic are made for. */
+static bool
+profile_ok(const GcProfile *p)
+{
+	return gc_profile_problem(p) == NULL && !p->host &&
+		p->max_warps <= GC_KERNEL_MAX_WARPS && p->max_blocks <= GC_KERNEL_MAX_BLOCKS &&
+		p->registers <= GC_KERNEL_MAX_REGISTERS && p->shared_per_sm <= GC_KERNEL_MAX_SHARED;
+}
+
+static bool
+item_ok(const GcKernelItem *item)
+{
+	if (item->nvariants < 1 || item->nvariants > GC_KERNEL_VARIANTS)
+		return false;
+	for (int i = 0; i < item->nvariants; i++)
+	{
+		const GcKernelVariant *v = &item->variant[i];
+
+		if (v->registers < 0 || v->max_threads < 1 || v->shared_fixed < 0 ||
+			v->shared_per_warp < 0 || v->warps < 1)
+			return false;
+		/* Also false if it is not a number. */
+		if (!(v->penalty >= 0 && v->penalty <= GC_KERNEL_MAX_PENALTY))
+			return false;
+	}
+	return true;
+}
+
+/* What is free, no more than there is. */
+static void
+free_of(const GcProfile *p, const int *given, int free[GC_NEEDS])
+{
+	gc_sm_limits(p, free);
+	for (int i = 0; given != NULL && i < GC_NEEDS; i++)
+	{
+		if (given[i] < free[i])
+			free[i] = given[i];
+	}
+}
+
+/* Is a at least as good as b in every respect? */
+static bool
+dominates(const GcKernelOption *a, const GcKernelOption *b)
+{
+	return a->cost <= b->cost && gc_needs_fit(a->need, b->need);
+}
+
+/*
+ * Add an option unless another is as good; keep them in order of cost.  Of equal ones
+ * the first stays.
+ */
+static void
+add_option(GcKernelOptions *options, const GcKernelOption *new)
+{
+	int			n = 0;
+	int			at;
+
+	for (int i = 0; i < options->n; i++)
+	{
+		if (dominates(&options->option[i], new))
+			return;
+	}
+	for (int i = 0; i < options->n; i++)
+	{
+		if (dominates(new, &options->option[i]))
+			continue;
+		if (n < i)
+			options->option[n] = options->option[i];
+		n++;
+	}
+	for (at = n; at > 0 && options->option[at - 1].cost > new->cost; at--)
+		options->option[at] = options->option[at - 1];
+	options->option[at] = *new;
+	options->n = n + 1;
+}
+
+/*
+ * Add what one variant may choose: so many blocks as are the fewest for some number of
+ * warps per block.  (As many warps in more blocks take more of everything.)
+ */
+static void
+variant_options(const GcProfile *p, const GcKernelVariant *v, int index,
+				const int free[GC_NEEDS], GcKernelOptions *options)
+{
+	int			most = (v->max_threads < p->max_threads ? v->max_threads : p->max_threads)
+		/ p->warp_size;
+	int			penalty = (int) (v->penalty * GC_KERNEL_STEPS + 0.5);
+	int			blocks;
+	int			warps;
+
+	if (v->warps > free[GC_NEED_WARPS] || most < 1)
+		return;
+	if (most > free[GC_NEED_WARPS])
+		most = free[GC_NEED_WARPS];
+	blocks = (v->warps + most - 1) / most;
+	while (blocks <= free[GC_NEED_BLOCKS])
+	{
+		GcKernelOption o = {.variant = index,.blocks = blocks};
+
+		warps = (v->warps + blocks - 1) / blocks;	/* theorem 1 */
+		o.warps = warps;
+		if (gc_blocks_need(p, v->registers, warps * p->warp_size,
+						   v->shared_fixed + (int64_t) v->shared_per_warp * warps,
+						   blocks, o.need) &&
+			gc_needs_fit(o.need, free))
+		{
+			o.cost = o.need[GC_NEED_SHARED] * GC_KERNEL_STEPS + penalty;
+			add_option(options, &o);
+		}
+		if (warps == 1)
+			break;
+		/* The fewest blocks that make do with fewer warps each. */
+		blocks = (v->warps + warps - 2) / (warps - 1);
+	}
+}
+
+static void
+item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
+			 GcKernelOptions *options)
+{
+	options->n = 0;
+	for (int i = 0; i < item->nvariants; i++)
+		variant_options(p, &item->variant[i], i, free, options);
+}
+
+/* The least that an item takes of each resource, whatever it chooses. */
+static void
+least_needs(const GcKernelOptions *options, int least[GC_NEEDS])
+{
+	memcpy(least, options->option[0].need, sizeof(int) * GC_NEEDS);
+	for (int i = 1; i < options->n; i++)
+	{
+		for (int k = 0; k < GC_NEEDS; k++)
+		{
+			if (options->option[i].need[k] < least[k])
+				least[k] = options->option[i].need[k];
+		}
+	}
+}
+
+/*
+ * Remove options that leave too little for the other items, again and again until none
+ * is left that does.  False if the items cannot fit.
+ */
+static bool
+remove_hopeless(GcKernelWork *work, int n, const int free[GC_NEEDS])
+{
+	int			least[GC_KERNEL_MAX][GC_NEEDS];
+	int64_t		sum[GC_NEEDS] = {0};
+	bool		again = true;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (work->options[i].n == 0)
+			return false;
+		least_needs(&work->options[i], least[i]);
+		for (int k = 0; k < GC_NEEDS; k++)
+			sum[k] += least[i][k];
+	}
+	while (again)
+	{
+		again = false;
+		for (int k = 0; k < GC_NEEDS; k++)
+		{
+			if (sum[k] > free[k])
+				return false;
+		}
+		for (int i = 0; i < n; i++)
+		{
+			GcKernelOptions *options = &work->options[i];
+			int			room[GC_NEEDS];
+			int			left = 0;
+
+			if (options->n == 1)
+				continue;
+			for (int k = 0; k < GC_NEEDS; k++)
+				room[k] = (int) (free[k] - (sum[k] - least[i][k]));
+			for (int j = 0; j < options->n; j++)
+			{
+				if (!gc_needs_fit(options->option[j].need, room))
+					continue;
+				if (left < j)
+					options->option[left] = options->option[j];
+				left++;
+			}
+			if (left == options->n)
+				continue;
+			if (left == 0)
+				return false;
+			options->n = left;
+			for (int k = 0; k < GC_NEEDS; k++)
+				sum[k] -= least[i][k];
+			least_needs(options, least[i]);
+			for (int k = 0; k < GC_NEEDS; k++)
+				sum[k] += least[i][k];
+			again = true;
+		}
+	}
+	return true;
+}
+
+/* Do the first, that is the cheapest, options of all items fit? */
+static bool
+cheapest_fit(const GcKernelWork *work, int n, const int free[GC_NEEDS])
+{
+	int64_t		sum[GC_NEEDS] = {0};
+
+	for (int i = 0; i < n; i++)
+	{
+		for (int k = 0; k < GC_NEEDS; k++)
+			sum[k] += work->options[i].option[0].need[k];
+	}
+	for (int k = 0; k < GC_NEEDS; k++)
+	{
+		if (sum[k] > free[k])
+			return false;
+	}
+	return true;
+}
+
+/* Leave to the search what has a choice; the rest takes what it must. */
+static void
+open_items(GcKernelWork *work, int n, const int free[GC_NEEDS])
+{
+	work->nopen = 0;
+	memcpy(work->free, free, sizeof(work->free));
+	for (int i = 0; i < n; i++)
+	{
+		work->pick[i] = 0;
+		if (work->options[i].n > 1)
+		{
+			work->open[work->nopen++] = i;
+			continue;
+		}
+		for (int k = 0; k < GC_NEEDS; k++)
+			work->free[k] -= work->options[i].option[0].need[k];
+	}
+}
+
+static void
+write_plan(const GcProfile *p, const GcKernelItem *items, int n, const GcKernelWork *work,
+		   GcKernelChoice *choice, GcKernelTotals *totals)
+{
+	GcKernelTotals t = {{0}, 0, 0};
+
+	for (int i = 0; i < n; i++)
+	{
+		const GcKernelOption *o = &work->options[i].option[work->pick[i]];
+
+		choice[i] = (GcKernelChoice) {o->variant, o->blocks, o->warps};
+		for (int k = 0; k < GC_NEEDS; k++)
+			t.need[k] += o->need[k];
+		t.cost += o->need[GC_NEED_SHARED] + items[i].variant[o->variant].penalty;
+	}
+	t.threads = t.need[GC_NEED_WARPS] * p->warp_size;
+	if (totals != NULL)
+		*totals = t;
+}
+
+GcKernelStatus
+gc_kernel_plan(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
+			   int n, GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
+{
+	GcKernelStatus status = GC_KERNEL_OPTIMAL;
+	int			free[GC_NEEDS];
+
+	if (!profile_ok(profile))
+		return GC_KERNEL_BAD_PROFILE;
+	if (n < 0 || n > GC_KERNEL_MAX)
+		return GC_KERNEL_BAD_INPUT;
+	for (int i = 0; i < n; i++)
+	{
+		if (!item_ok(&items[i]))
+			return GC_KERNEL_BAD_INPUT;
+	}
+	free_of(profile, given, free);
+
+	/* Nothing always fits, even if less than nothing is free. */
+	if (n == 0)
+	{
+		write_plan(profile, items, 0, work, choice, totals);
+		return GC_KERNEL_OPTIMAL;
+	}
+	for (int i = 0; i < n; i++)
+		item_options(profile, &items[i], free, &work->options[i]);
+	if (!remove_hopeless(work, n, free))
+		return GC_KERNEL_INFEASIBLE;
+	open_items(work, n, free);
+	if (!cheapest_fit(work, n, free))
+		status = gc_kernel_search(work);
+	if (status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE)
+		write_plan(profile, items, n, work, choice, totals);
+	return status;
+}
+
+bool
+gc_kernel_fits(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *item,
+			   GcKernelChoice *choice, int need[GC_NEEDS])
+{
+	GcKernelOptions options;
+	int			free[GC_NEEDS];
+
+	if (!profile_ok(profile) || !item_ok(item))
+		return false;
+	free_of(profile, given, free);
+	item_options(profile, item, free, &options);
+	if (options.n == 0)
+		return false;
+	if (choice != NULL)
+		*choice = (GcKernelChoice) {options.option[0].variant, options.option[0].blocks,
+		options.option[0].warps};
+	if (need != NULL)
+		memcpy(need, options.option[0].need, sizeof(int) * GC_NEEDS);
+	return true;
+}

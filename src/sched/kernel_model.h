@@ -1,0 +1,196 @@
+/*-------------------------------------------------------------------------
+ *
+ * kernel_model.h
+ *	  The kernel model: blocks and block sizes with which the kernels of a batch
+ *	  are resident together.
+ *
+ * Papers 000 and 001, eqs. 9-15, theorem 1 and algorithm 1.  Each kernel i wants c_i
+ * threads on every multiprocessor.  It gets b_i blocks there, of
+ * w_i = ceil(c_i / (32 b_i)) warps each (theorem 1: for a given b_i nothing is gained
+ * by more), so that all of them fit.  As every kernel gets all threads that it wants,
+ * concurrency is then the greatest possible, and what is left to minimise is the
+ * shared memory they take together.
+ *
+ * This goes beyond the papers in three ways.  A member of the batch may come in
+ * variants, the same work done with other resources, of which one is to be chosen.
+ * Registers are a limit like the others.  And all four resources are counted in the
+ * granules of the device (occupancy.h), shared memory with what the system takes for
+ * each block; so fewer blocks may cost less shared memory where the papers see none.
+ *
+ * How: the choices of each item that no other choice of it beats in any respect are
+ * few.  Where every item can have its cheapest one, that is the plan.  Otherwise the
+ * papers' dynamic programming over blocks and warps finds the cheapest plan that fits
+ * those two; if it breaks the limits of registers or shared memory, an exact search
+ * over all four follows, bounded by that program's tables (kernel_search.c).
+ *
+ * No allocation, no state: the caller brings a GcKernelWork, about half a megabyte,
+ * whose content means nothing between calls.  Threads need one each.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_KERNEL_MODEL_H
+#define GC_KERNEL_MODEL_H
+
+#include "occupancy.h"
+
+#define GC_KERNEL_MAX			64		/* kernels of one batch */
+#define GC_KERNEL_VARIANTS		4		/* of one kernel */
+
+/* The largest multiprocessor that is planned for; no CUDA device has a larger one. */
+#define GC_KERNEL_MAX_WARPS		64
+#define GC_KERNEL_MAX_BLOCKS	32
+#define GC_KERNEL_MAX_REGISTERS	(1 << 24)
+#define GC_KERNEL_MAX_SHARED	(1 << 22)	/* bytes */
+
+/* Largest penalty, in bytes, and the steps per byte that penalties are rounded to. */
+#define GC_KERNEL_MAX_PENALTY	(1 << 20)
+#define GC_KERNEL_STEPS			16
+
+typedef struct GcKernelVariant
+{
+	int			registers;		/* per thread */
+	int			max_threads;	/* per block */
+	int			shared_fixed;	/* bytes per block */
+	int			shared_per_warp;	/* bytes per warp of a block */
+	int			warps;			/* wanted on one multiprocessor: c_i / 32, 1 or more */
+	double		penalty;		/* of choosing it, against bytes of shared memory that
+								 * the batch takes; 0 to GC_KERNEL_MAX_PENALTY */
+} GcKernelVariant;
+
+typedef struct GcKernelItem
+{
+	int			nvariants;		/* 1 to GC_KERNEL_VARIANTS */
+	GcKernelVariant variant[GC_KERNEL_VARIANTS];
+} GcKernelItem;
+
+typedef struct GcKernelChoice
+{
+	int			variant;
+	int			blocks;			/* on each multiprocessor */
+	int			warps;			/* of each block */
+} GcKernelChoice;
+
+typedef struct GcKernelTotals
+{
+	int			need[GC_NEEDS]; /* of one multiprocessor, by all kernels together */
+	int			threads;		/* on one multiprocessor */
+	double		cost;			/* the objective: need[GC_NEED_SHARED] and penalties */
+} GcKernelTotals;
+
+typedef enum GcKernelStatus
+{
+	GC_KERNEL_OPTIMAL,			/* a plan, and none is cheaper */
+	GC_KERNEL_FEASIBLE,			/* a plan; the search ended before it was known whether
+								 * a cheaper one exists */
+	GC_KERNEL_INFEASIBLE,		/* there is no plan */
+	GC_KERNEL_UNKNOWN,			/* the search ended without a plan; there may be one */
+	GC_KERNEL_BAD_PROFILE,		/* host, nonsense, or larger than the limits above */
+	GC_KERNEL_BAD_INPUT			/* number of items, or something in one of them */
+} GcKernelStatus;
+
+/*
+ * What follows is for kernel_model.c and kernel_search.c only; it is here because the
+ * caller provides the memory.
+ */
+
+/* ceil(c / b) takes at most 15 values if c is at most GC_KERNEL_MAX_WARPS. */
+#define GC_KERNEL_OPTIONS		16		/* of one variant */
+#define GC_KERNEL_ITEM_OPTIONS	(GC_KERNEL_OPTIONS * GC_KERNEL_VARIANTS)
+
+/*
+ * Cells of a table: (m + 1) (B - m + 1) (W - m + 1) for m items, each of which takes
+ * one block and one warp at least; at most 14,560, for m = 13.
+ */
+#define GC_KERNEL_CELLS			14592
+
+/* Partial plans kept at a time by the search over four resources. */
+#define GC_KERNEL_LABELS		1024
+
+/* One choice of one item. */
+typedef struct GcKernelOption
+{
+	int32_t		cost;			/* in 1 / GC_KERNEL_STEPS byte */
+	int			need[GC_NEEDS];
+	int			variant;
+	int			blocks;
+	int			warps;
+} GcKernelOption;
+
+/* The options of one item, cheapest first. */
+typedef struct GcKernelOptions
+{
+	int			n;
+	GcKernelOption option[GC_KERNEL_ITEM_OPTIONS];
+} GcKernelOptions;
+
+/*
+ * One layer of the tables: the items up to this one may have so many blocks and warps
+ * together; others can occur in no plan.
+ */
+typedef struct GcKernelLayer
+{
+	int			block_lo;
+	int			block_hi;
+	int			warp_lo;
+	int			warp_hi;
+	int			offset;			/* of its cells */
+} GcKernelLayer;
+
+typedef struct GcKernelLabels
+{
+	int			n;
+	int32_t		cost[GC_KERNEL_LABELS];
+	int32_t		left[GC_NEEDS][GC_KERNEL_LABELS];
+	int32_t		score[GC_KERNEL_LABELS];	/* the greatest is given up first */
+} GcKernelLabels;
+
+/* What a table's cells hold the least of. */
+enum
+{
+	GC_TABLE_COST,
+	GC_TABLE_REGISTERS,
+	GC_TABLE_SHARED,
+	GC_TABLES
+};
+
+typedef struct GcKernelWork
+{
+	GcKernelOptions options[GC_KERNEL_MAX];
+
+	/* Items that still have a choice, and what is free for them. */
+	int			nopen;
+	int			open[GC_KERNEL_MAX];
+	int			free[GC_NEEDS];
+
+	int			pick[GC_KERNEL_MAX];	/* the plan: an option of each item */
+	int			trial[GC_KERNEL_MAX];
+
+	GcKernelLayer layer[GC_KERNEL_MAX_BLOCKS + 1];
+	int32_t		cells[GC_TABLES][GC_KERNEL_CELLS];
+
+	GcKernelLabels labels[2];
+	uint16_t	parent[GC_KERNEL_MAX_BLOCKS][GC_KERNEL_LABELS];
+	uint8_t		chosen[GC_KERNEL_MAX_BLOCKS][GC_KERNEL_LABELS];
+} GcKernelWork;
+
+/*
+ * Plan n items (0 to GC_KERNEL_MAX) for a multiprocessor of which `free` is free, in
+ * the terms of gc_sm_limits(); NULL: all of it.  choice (n of them) and totals are set
+ * if the status is OPTIMAL or FEASIBLE; totals may be NULL.
+ *
+ * The status is OPTIMAL or INFEASIBLE as long as the search over four resources stays
+ * within its bounds, which takes at most a few milliseconds.
+ */
+extern GcKernelStatus gc_kernel_plan(const GcProfile *profile, const int free[GC_NEEDS],
+									 const GcKernelItem *items, int n, GcKernelWork *work,
+									 GcKernelChoice *choice, GcKernelTotals *totals);
+
+/*
+ * Does one more item fit into what is free (NULL: an empty multiprocessor)?  If so,
+ * choice and need (either may be NULL) tell the cheapest way.  False also for bad input.
+ */
+extern bool gc_kernel_fits(const GcProfile *profile, const int free[GC_NEEDS],
+						   const GcKernelItem *item, GcKernelChoice *choice,
+						   int need[GC_NEEDS]);
+
+#endif							/* GC_KERNEL_MODEL_H */

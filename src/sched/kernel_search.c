@@ -1,0 +1,523 @@
+/*-------------------------------------------------------------------------
+ *
+ * kernel_search.c
+ *	  The kernel model's search: dynamic programming over blocks and warps, then, if
+ *	  need be, over all four resources.
+ *
+ * First stage: algorithm 1 of papers 000 and 001.  With V[0, *, *] = 0,
+ *		V[i, b, w] = min over the options of item i of
+ *					 V[i - 1, b - blocks, w - warps] + cost,
+ * where an option's warps are those of all its blocks.  (The pseudo-code of the papers
+ * has B and W in places of b and w.)  Only cells that can be part of a plan for the
+ * whole of B and W are computed, which are few where warps or blocks are scarce.  All
+ * layers are kept: the plan is read off them, with no table of decisions.
+ *
+ * The same program with registers, or shared memory, in the place of cost tells the
+ * least of them that a plan can do with: so much less than the device has, and there
+ * is no plan.
+ *
+ * Second stage: partial plans ("labels"), which have chosen for the items from the
+ * last one down to item i.  One is given up if another has as much of everything left
+ * and costs no more, or if the tables say that it cannot be completed within registers
+ * or shared memory, or not below the cost of a plan already found.  Exact as long as
+ * the labels of one layer fit in GC_KERNEL_LABELS.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "kernel_search.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * Comparisons of labels after which the search hurries: it then keeps HURRY_LABELS of
+ * them only.  So many, and what comes after them, take some milliseconds.
+ */
+#define EFFORT			1500000
+#define HURRY_LABELS	32
+
+/* The innermost loops are worth vectors even where the rest is built with -O2. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORS __attribute__((optimize("O3")))
+#else
+#define VECTORS
+#endif
+
+static const int table_need[GC_TABLES] = {-1, GC_NEED_REGISTERS, GC_NEED_SHARED};
+
+static int32_t
+option_value(const GcKernelOption *o, int table)
+{
+	return table == GC_TABLE_COST ? o->cost : o->need[table_need[table]];
+}
+
+static const GcKernelOptions *
+open_options(const GcKernelWork *work, int i)
+{
+	return &work->options[work->open[i]];
+}
+
+/* Smallest and greatest need of one resource among an item's options. */
+static void
+need_range(const GcKernelOptions *options, int need, int *lo, int *hi)
+{
+	*lo = *hi = options->option[0].need[need];
+	for (int i = 1; i < options->n; i++)
+	{
+		int			v = options->option[i].need[need];
+
+		*lo = v < *lo ? v : *lo;
+		*hi = v > *hi ? v : *hi;
+	}
+}
+
+/*
+ * The range of one resource in each layer.  Layer i is about the items before i.  No
+ * more than the whole less what the others take at least; no less than these items
+ * take at least, nor than the whole less what the others take at most.
+ */
+static void
+layer_range(const GcKernelWork *work, int need, int lo[], int hi[])
+{
+	int			m = work->nopen;
+	int			least[GC_KERNEL_MAX_BLOCKS];
+	int			most[GC_KERNEL_MAX_BLOCKS];
+	int			sum = 0;
+
+	for (int i = 0; i < m; i++)
+		need_range(open_options(work, i), need, &least[i], &most[i]);
+	lo[m] = hi[m] = work->free[need];
+	for (int i = m - 1; i >= 0; i--)
+	{
+		hi[i] = hi[i + 1] - least[i];
+		lo[i] = lo[i + 1] - most[i];
+	}
+	for (int i = 0; i <= m; i++)
+	{
+		if (lo[i] < sum)
+			lo[i] = sum;
+		if (i < m)
+			sum += least[i];
+	}
+}
+
+/* Lay out the tables.  False if they do not fit, which cannot be. */
+static bool
+make_layers(GcKernelWork *work)
+{
+	int			block_lo[GC_KERNEL_MAX_BLOCKS + 1];
+	int			block_hi[GC_KERNEL_MAX_BLOCKS + 1];
+	int			warp_lo[GC_KERNEL_MAX_BLOCKS + 1];
+	int			warp_hi[GC_KERNEL_MAX_BLOCKS + 1];
+	int			offset = 0;
+
+	if (work->nopen > GC_KERNEL_MAX_BLOCKS)
+		return false;
+	layer_range(work, GC_NEED_BLOCKS, block_lo, block_hi);
+	layer_range(work, GC_NEED_WARPS, warp_lo, warp_hi);
+	for (int i = 0; i <= work->nopen; i++)
+	{
+		if (block_lo[i] > block_hi[i] || warp_lo[i] > warp_hi[i])
+			return false;
+		work->layer[i] = (GcKernelLayer) {block_lo[i], block_hi[i], warp_lo[i], warp_hi[i],
+		offset};
+		offset += (block_hi[i] - block_lo[i] + 1) * (warp_hi[i] - warp_lo[i] + 1);
+		if (offset > GC_KERNEL_CELLS)
+			return false;
+	}
+	return true;
+}
+
+static int
+cell(const GcKernelLayer *l, int blocks, int warps)
+{
+	return l->offset + (blocks - l->block_lo) * (l->warp_hi - l->warp_lo + 1) +
+		warps - l->warp_lo;
+}
+
+VECTORS static void
+fill_never(int32_t *to, int n)
+{
+	for (int i = 0; i < n; i++)
+		to[i] = GC_KERNEL_NEVER;
+}
+
+VECTORS static void
+relax(int32_t *restrict to, const int32_t *restrict from, int n, int32_t value)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int32_t		v = from[i] + value;
+
+		to[i] = v < to[i] ? v : to[i];
+	}
+}
+
+/* Compute a table; its last cell is the result. */
+static int32_t
+fill_table(GcKernelWork *work, int table)
+{
+	int32_t    *cells = work->cells[table];
+	const GcKernelLayer *l = &work->layer[0];
+
+	memset(cells, 0, sizeof(int32_t) *
+		   (l->block_hi - l->block_lo + 1) * (l->warp_hi - l->warp_lo + 1));
+	for (int i = 0; i < work->nopen; i++)
+	{
+		const GcKernelLayer *from = &work->layer[i];
+		const GcKernelLayer *to = &work->layer[i + 1];
+		const GcKernelOptions *options = open_options(work, i);
+
+		fill_never(cells + to->offset,
+				   (to->block_hi - to->block_lo + 1) * (to->warp_hi - to->warp_lo + 1));
+		for (int j = 0; j < options->n; j++)
+		{
+			const GcKernelOption *o = &options->option[j];
+			int			b = o->need[GC_NEED_BLOCKS] + from->block_lo;
+			int			w = o->need[GC_NEED_WARPS] + from->warp_lo;
+
+			/* What lies above the range of `from` does not occur: see layer_range(). */
+			b = b > to->block_lo ? b : to->block_lo;
+			w = w > to->warp_lo ? w : to->warp_lo;
+			for (; b <= to->block_hi; b++)
+				relax(cells + cell(to, b, w),
+					  cells + cell(from, b - o->need[GC_NEED_BLOCKS], w - o->need[GC_NEED_WARPS]),
+					  to->warp_hi - w + 1, option_value(o, table));
+		}
+	}
+	l = &work->layer[work->nopen];
+	return cells[cell(l, l->block_hi, l->warp_hi)];
+}
+
+/*
+ * Read off a table the options that led to its result, into work->trial.  Returns
+ * their cost, and their needs of all resources in `sum`.
+ */
+static int32_t
+trace(GcKernelWork *work, int table, int64_t sum[GC_NEEDS])
+{
+	const int32_t *cells = work->cells[table];
+	int			blocks = work->layer[work->nopen].block_hi;
+	int			warps = work->layer[work->nopen].warp_hi;
+	int32_t		cost = 0;
+
+	memset(sum, 0, sizeof(int64_t) * GC_NEEDS);
+	for (int i = work->nopen - 1; i >= 0; i--)
+	{
+		const GcKernelLayer *l = &work->layer[i];
+		const GcKernelOptions *options = open_options(work, i);
+		int32_t		value = cells[cell(l + 1, blocks, warps)];
+		int			j;
+
+		for (j = 0; j < options->n - 1; j++)
+		{
+			const GcKernelOption *o = &options->option[j];
+			int			b = blocks - o->need[GC_NEED_BLOCKS];
+			int			w = warps - o->need[GC_NEED_WARPS];
+
+			if (b >= l->block_lo && w >= l->warp_lo &&
+				cells[cell(l, b, w)] + option_value(o, table) == value)
+				break;
+		}
+		work->trial[i] = j;
+		for (int k = 0; k < GC_NEEDS; k++)
+			sum[k] += options->option[j].need[k];
+		blocks -= options->option[j].need[GC_NEED_BLOCKS];
+		warps -= options->option[j].need[GC_NEED_WARPS];
+		cost += options->option[j].cost;
+	}
+	return cost;
+}
+
+static bool
+within(const int64_t sum[GC_NEEDS], const int free[GC_NEEDS])
+{
+	for (int k = 0; k < GC_NEEDS; k++)
+	{
+		if (sum[k] > free[k])
+			return false;
+	}
+	return true;
+}
+
+/* Make the trial the plan. */
+static void
+take_trial(GcKernelWork *work)
+{
+	for (int i = 0; i < work->nopen; i++)
+		work->pick[work->open[i]] = work->trial[i];
+}
+
+/* Has one of n labels as much of everything left as `left`, at no greater cost? */
+VECTORS static bool
+any_better(const GcKernelLabels *labels, int n, int32_t cost, const int left[GC_NEEDS])
+{
+	const int32_t *c = labels->cost;
+	const int32_t *l0 = labels->left[0];
+	const int32_t *l1 = labels->left[1];
+	const int32_t *l2 = labels->left[2];
+	const int32_t *l3 = labels->left[3];
+	int32_t		k0 = left[0];
+	int32_t		k1 = left[1];
+	int32_t		k2 = left[2];
+	int32_t		k3 = left[3];
+	int32_t		any = 0;
+
+	for (int i = 0; i < n; i++)
+		any |= (c[i] <= cost) & (l0[i] >= k0) & (l1[i] >= k1) & (l2[i] >= k2) & (l3[i] >= k3);
+	return any != 0;
+}
+
+/* How many of n labels have no more of anything left, at no lower cost? */
+VECTORS static int
+count_worse(const GcKernelLabels *labels, int n, int32_t cost, const int left[GC_NEEDS])
+{
+	const int32_t *c = labels->cost;
+	const int32_t *l0 = labels->left[0];
+	const int32_t *l1 = labels->left[1];
+	const int32_t *l2 = labels->left[2];
+	const int32_t *l3 = labels->left[3];
+	int32_t		k0 = left[0];
+	int32_t		k1 = left[1];
+	int32_t		k2 = left[2];
+	int32_t		k3 = left[3];
+	int32_t		count = 0;
+
+	for (int i = 0; i < n; i++)
+		count += (c[i] >= cost) & (l0[i] <= k0) & (l1[i] <= k1) & (l2[i] <= k2) & (l3[i] <= k3);
+	return count;
+}
+
+/* State of the second stage. */
+typedef struct Search
+{
+	GcKernelWork *work;
+	int			layer;			/* item that is being chosen for */
+	int			useful[GC_NEEDS];	/* more left than this is of no use */
+	int32_t		best;			/* cost of the best plan so far; NEVER: none */
+	int64_t		effort;			/* comparisons so far */
+	bool		truncated;		/* labels were given up that might have been good */
+} Search;
+
+static void
+copy_label(Search *s, GcKernelLabels *to, int dst, int src)
+{
+	GcKernelWork *work = s->work;
+
+	to->cost[dst] = to->cost[src];
+	to->score[dst] = to->score[src];
+	for (int k = 0; k < GC_NEEDS; k++)
+		to->left[k][dst] = to->left[k][src];
+	work->parent[s->layer][dst] = work->parent[s->layer][src];
+	work->chosen[s->layer][dst] = work->chosen[s->layer][src];
+}
+
+static void
+remove_worse(Search *s, GcKernelLabels *to, int32_t cost, const int left[GC_NEEDS])
+{
+	int			n = 0;
+
+	for (int i = 0; i < to->n; i++)
+	{
+		bool		worse = to->cost[i] >= cost;
+
+		for (int k = 0; k < GC_NEEDS; k++)
+			worse = worse && to->left[k][i] <= left[k];
+		if (worse)
+			continue;
+		if (n < i)
+			copy_label(s, to, n, i);
+		n++;
+	}
+	to->n = n;
+}
+
+/* Where to put a label of this score; -1: nowhere. */
+static int
+find_place(Search *s, GcKernelLabels *to, int32_t score)
+{
+	int			most = s->effort > EFFORT ? HURRY_LABELS : GC_KERNEL_LABELS;
+	int			worst = 0;
+
+	if (to->n < most)
+		return to->n++;
+	s->truncated = true;
+	for (int i = 1; i < to->n; i++)
+	{
+		if (to->score[i] > to->score[worst])
+			worst = i;
+	}
+	s->effort += to->n;
+	return score < to->score[worst] ? worst : -1;
+}
+
+/*
+ * Extend a label by an option: what is left afterwards must do for the items before
+ * this one, as far as the tables can tell.
+ */
+static void
+extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLabels *to)
+{
+	GcKernelWork *work = s->work;
+	const GcKernelLayer *l = &work->layer[s->layer];
+	const GcKernelOption *o = &open_options(work, s->layer)->option[option];
+	int32_t		cost = from->cost[label] + o->cost;
+	int			left[GC_NEEDS];
+	int			spare_registers;
+	int			spare_shared;
+	int32_t		least;
+	int32_t		score;
+	int			at;
+
+	for (int k = 0; k < GC_NEEDS; k++)
+		left[k] = from->left[k][label] - o->need[k];
+	if (left[GC_NEED_BLOCKS] < l->block_lo || left[GC_NEED_WARPS] < l->warp_lo)
+		return;
+	at = cell(l, left[GC_NEED_BLOCKS], left[GC_NEED_WARPS]);
+	least = work->cells[GC_TABLE_COST][at];
+	if (least >= GC_KERNEL_NEVER || cost + least >= s->best)
+		return;
+	spare_registers = left[GC_NEED_REGISTERS] - work->cells[GC_TABLE_REGISTERS][at];
+	spare_shared = left[GC_NEED_SHARED] - work->cells[GC_TABLE_SHARED][at];
+	if (spare_registers < 0 || spare_shared < 0)
+		return;
+
+	/* With no plan yet, keep those most likely to become one. */
+	if (s->best < GC_KERNEL_NEVER)
+		score = cost + least;
+	else
+	{
+		int			a = (int) (1000 * (int64_t) spare_registers / (work->free[GC_NEED_REGISTERS] + 1));
+		int			b = (int) (1000 * (int64_t) spare_shared / (work->free[GC_NEED_SHARED] + 1));
+
+		score = -(a < b ? a : b);
+	}
+	for (int k = 0; k < GC_NEEDS; k++)
+		left[k] = left[k] < s->useful[k] ? left[k] : s->useful[k];
+
+	s->effort += to->n;
+	if (any_better(to, to->n, cost, left))
+		return;
+	s->effort += to->n;
+	if (count_worse(to, to->n, cost, left) > 0)
+	{
+		/* That takes the place of several comparisons. */
+		s->effort += 8 * to->n;
+		remove_worse(s, to, cost, left);
+	}
+	at = find_place(s, to, score);
+	if (at < 0)
+		return;
+	to->cost[at] = cost;
+	to->score[at] = score;
+	for (int k = 0; k < GC_NEEDS; k++)
+		to->left[k][at] = left[k];
+	work->parent[s->layer][at] = (uint16_t) label;
+	work->chosen[s->layer][at] = (uint8_t) option;
+}
+
+/*
+ * More than the items before `layer` can take at most is of no use to them: labels
+ * that differ in nothing else are equals.  Blocks and warps stay in the layer's range.
+ */
+static void
+set_useful(Search *s)
+{
+	const GcKernelLayer *l = &s->work->layer[s->layer];
+
+	for (int k = 0; k < GC_NEEDS; k++)
+	{
+		s->useful[k] = 0;
+		for (int i = 0; i < s->layer; i++)
+		{
+			int			lo;
+			int			hi;
+
+			need_range(open_options(s->work, i), k, &lo, &hi);
+			s->useful[k] += hi;
+		}
+	}
+	if (s->useful[GC_NEED_BLOCKS] < l->block_lo)
+		s->useful[GC_NEED_BLOCKS] = l->block_lo;
+	if (s->useful[GC_NEED_WARPS] < l->warp_lo)
+		s->useful[GC_NEED_WARPS] = l->warp_lo;
+}
+
+/* The second stage.  `best`: cost of the plan in work->pick, NEVER if there is none. */
+static GcKernelStatus
+search_labels(GcKernelWork *work, int32_t best)
+{
+	Search		s = {.work = work,.best = best};
+	GcKernelLabels *from = &work->labels[0];
+	GcKernelLabels *to = &work->labels[1];
+	int			at = -1;
+
+	from->n = 1;
+	from->cost[0] = 0;
+	for (int k = 0; k < GC_NEEDS; k++)
+		from->left[k][0] = work->free[k];
+	for (s.layer = work->nopen - 1; s.layer >= 0; s.layer--)
+	{
+		GcKernelLabels *swap = from;
+
+		to->n = 0;
+		set_useful(&s);
+		for (int i = 0; i < from->n; i++)
+		{
+			for (int j = 0; j < open_options(work, s.layer)->n; j++)
+				extend(&s, from, i, j, to);
+		}
+		from = to;
+		to = swap;
+	}
+	for (int i = 0; i < from->n; i++)
+	{
+		if (from->cost[i] < s.best)
+		{
+			s.best = from->cost[i];
+			at = i;
+		}
+	}
+	for (int i = 0; at >= 0 && i < work->nopen; i++)
+	{
+		work->pick[work->open[i]] = work->chosen[i][at];
+		at = work->parent[i][at];
+	}
+	if (s.best < GC_KERNEL_NEVER)
+		return s.truncated ? GC_KERNEL_FEASIBLE : GC_KERNEL_OPTIMAL;
+	return s.truncated ? GC_KERNEL_UNKNOWN : GC_KERNEL_INFEASIBLE;
+}
+
+GcKernelStatus
+gc_kernel_search(GcKernelWork *work)
+{
+	int64_t		sum[GC_NEEDS];
+	int32_t		best = GC_KERNEL_NEVER;
+
+	if (!make_layers(work))
+		return GC_KERNEL_UNKNOWN;
+	if (fill_table(work, GC_TABLE_COST) >= GC_KERNEL_NEVER)
+		return GC_KERNEL_INFEASIBLE;
+	trace(work, GC_TABLE_COST, sum);
+	if (within(sum, work->free))
+	{
+		take_trial(work);
+		return GC_KERNEL_OPTIMAL;
+	}
+
+	/* The plans with the least registers and with the least shared memory. */
+	for (int table = GC_TABLE_REGISTERS; table < GC_TABLES; table++)
+	{
+		int32_t		cost;
+
+		if (fill_table(work, table) > work->free[table_need[table]])
+			return GC_KERNEL_INFEASIBLE;
+		cost = trace(work, table, sum);
+		if (within(sum, work->free) && cost < best)
+		{
+			best = cost;
+			take_trial(work);
+		}
+	}
+	return search_labels(work, best);
+}
