@@ -31,10 +31,10 @@
 
 /*
  * Comparisons of labels after which the search hurries: it then keeps HURRY_LABELS of
- * them only.  So many take about a millisecond.
+ * them only.  So many, and what comes after them, take some milliseconds.
  */
-#define EFFORT			4000000
-#define HURRY_LABELS	64
+#define EFFORT			1500000
+#define HURRY_LABELS	32
 
 /* The innermost loops are worth vectors even where the rest is built with -O2. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -400,7 +400,11 @@ extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLab
 		return;
 	s->effort += to->n;
 	if (count_worse(to, to->n, cost, left) > 0)
+	{
+		/* That takes the place of several comparisons. */
+		s->effort += 8 * to->n;
 		remove_worse(s, to, cost, left);
+	}
 	at = find_place(s, to, score);
 	if (at < 0)
 		return;
