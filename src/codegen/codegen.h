@@ -133,6 +133,7 @@ extern u64 gc_shared_bytes(const GcProgram *p, const GcVariant *variant,
 
 #define GC_MAX_FUSED		16
 #define GC_FUSED_ANY		0xFFFFu
+#define GC_FUSED_ALL_VECTORS	GC_MAX_COLUMNS
 
 /* One body of a fused kernel: a pipeline over the table that all members scan. */
 typedef struct GcFusedMember
@@ -176,11 +177,17 @@ typedef struct GcFusedSource
  * The kernel is compiled for the largest of the members' blocks, and for 8 rows per
  * thread unless all members' variants say 16 (device host: all 0).
  *
+ * Vectors of columns that at least two members want in their first stage are loaded
+ * once, before the bodies; at most max_vectors of them, those that most members want
+ * first.  On cuda each takes as many registers as a thread has rows (twice that for 8
+ * bytes) for as long as the bodies run; others are found in the L1 cache.  On device
+ * host there is no reason for fewer than all: GC_FUSED_ALL_VECTORS.
+ *
  * The caller frees source->text.  GC_UNSUPPORTED: a build, too many members, or more
  * words than GC_MAX_ARG_WORDS, which fewer members may do with.
  */
-extern GcCode gc_generate_fused(const GcFusedMember *members, int n, GcFusedSource *source,
-								GcError *err);
+extern GcCode gc_generate_fused(const GcFusedMember *members, int n, int max_vectors,
+								GcFusedSource *source, GcError *err);
 
 /*
  * Bytes of shared memory (scratch on host) for a launch that serves the members in

@@ -75,28 +75,28 @@ fused_vector(Cg *cg, u16 column)
 
 /*
  * Keep the vectors that are worth loading for all: of each physical column the one
- * that most members want, if they are two.
+ * that most members want, if they are two; of those the `max` that most want.
  */
 static void
-choose_vectors(Fusion *f)
+choose_vectors(Fusion *f, int max)
 {
-	int			best[GC_MAX_COLUMNS];
+	SharedVector chosen[MAX_SHARED_VECTORS];
+	bool		taken[GC_MAX_COLUMNS] = {false};
 	int			n = 0;
 
-	memset(best, -1, sizeof(best));
-	for (int i = 0; i < f->nvectors; i++)
+	for (int wanted = GC_MAX_FUSED; wanted >= 2; wanted--)
 	{
-		int		   *b = &best[f->vectors[i].column];
-		int			wanted = __builtin_popcount(f->vectors[i].members);
+		for (int i = 0; i < f->nvectors && n < max; i++)
+		{
+			const SharedVector *v = &f->vectors[i];
 
-		if (wanted >= 2 && (*b < 0 || wanted > __builtin_popcount(f->vectors[*b].members)))
-			*b = i;
+			if (__builtin_popcount(v->members) != wanted || taken[v->column])
+				continue;
+			taken[v->column] = true;
+			chosen[n++] = *v;
+		}
 	}
-	for (int i = 0; i < f->nvectors; i++)
-	{
-		if (best[f->vectors[i].column] == i)
-			f->vectors[n++] = f->vectors[i];
-	}
+	memcpy(f->vectors, chosen, n * sizeof(SharedVector));
 	f->nvectors = n;
 }
 
@@ -285,7 +285,8 @@ free_members(Member *members, int n)
 }
 
 GcCode
-gc_generate_fused(const GcFusedMember *from, int n, GcFusedSource *source, GcError *err)
+gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSource *source,
+				  GcError *err)
 {
 	Member	   *members;
 	Fusion		f = {.src = source,.asking = true};
@@ -316,7 +317,7 @@ gc_generate_fused(const GcFusedMember *from, int n, GcFusedSource *source, GcErr
 	if (code == GC_OK)
 	{
 		free_members(members, n);
-		choose_vectors(&f);
+		choose_vectors(&f, max_vectors);
 		f.asking = false;
 		code = generate_members(from, n, &f, members, err);
 	}

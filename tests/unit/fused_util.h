@@ -91,6 +91,9 @@ typedef struct Member
 	u32			chunks;			/* bit c: reads chunk c */
 	GcAddr		valid[NCHUNKS];
 	GcAddr		build[GC_MAX_BUILDS][6];	/* bits or slots, keys, next, payload, flags, end */
+	bool		compiled;
+	Loaded		own;			/* the main pipeline's kernel */
+	GcKernelSource source;
 	GcAddr		sink;			/* flags, groups, slots, keys, rows */
 	u64			part[5];		/* where each of these begins, and the end */
 	Result		wanted;
@@ -353,20 +356,30 @@ launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, 
 static void
 run_alone(Member *m, u16 pipeline, GcAddr flags, u32 chunks, bool private)
 {
-	GcKernelSource source;
+	GcKernelSource source = m->source;
 	GcError		err = {GC_OK, ""};
 	GcSource	sources[NCHUNKS + 1];
 	GcArgs		args;
-	Loaded		k;
+	Loaded		k = m->own;
 	bool		main = pipeline == m->pipeline;
 	GcVariant	variant = m->variant;
 	u32			n = 0;
 
 	if (!main)
 		variant = (GcVariant) {.vec = variant.vec,.threads = 256};
-	if (gc_generate(m->p, pipeline, &variant, &source, &err) != GC_OK)
-		tap_bail(err.detail);
-	k = load_text(source.text);
+	if (!main || !m->compiled)
+	{
+		if (gc_generate(m->p, pipeline, &variant, &source, &err) != GC_OK)
+			tap_bail(err.detail);
+		k = load_text(source.text);
+		free(source.text);
+	}
+	if (main)
+	{
+		m->own = k;
+		m->source = source;
+		m->compiled = true;
+	}
 	memset(&args, 0, sizeof(args));
 	for (int i = 0; i < source.nwords; i++)
 		args.w[i] = member_word(m, &source.words[i]);
@@ -380,8 +393,8 @@ run_alone(Member *m, u16 pipeline, GcAddr flags, u32 chunks, bool private)
 	}
 	launch_scan(&k, &args, source.nwords, sources, n,
 				main ? gc_shared_bytes(m->p, &m->variant, m->ranges, m->ngroups) : 0, 256, 0);
-	unload(&k);
-	free(source.text);
+	if (!main)
+		unload(&k);
 }
 
 static void
