@@ -32,6 +32,8 @@ run "$BIN/abi_test"
 run "$BIN/pool_test"
 run "$BIN/kcache_test"
 run "$BIN/nvrtc_test"
+run "$BIN/simulator_test"
+run "$BIN/simulator_random_test"
 LD_LIBRARY_PATH="$BIN/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" run "$BIN/fake_cuda_test"
 for device in $DEVICE
 do
