@@ -406,6 +406,7 @@ random_test(int rounds, bool timed)
 		memcpy(before, event_log, seen * sizeof(before[0]));
 		nlog = 0;
 		load.event = log_event;
+		load.breadth_first ^= books.profile.hyper_q;	/* which then changes nothing */
 		gc_simulate(&books.profile, &load, &work, &result, NULL);
 		differ += nlog != seen || !same_events(before, event_log, seen);
 	}

@@ -202,6 +202,7 @@ occupancy_test(void)
 	/* table III's occupancies: 100%, 50%, 100%, 63% of 64 warps */
 	simulate(&one, aa, 1, false);
 	is(phases.parts[0].blocks * 32, 64, "kernel A alone: 64 warps");
+	is(phases.parts[0].sms, 1, "on its one multiprocessor");
 	simulate(&one, bb, 1, false);
 	is(phases.parts[0].blocks * 32, 32, "kernel B alone: 32 warps");
 	simulate(&one, cc, 1, false);
@@ -344,9 +345,37 @@ figure10_test(void)
 }
 
 /*-------------------------------------------------------------------------
- * Beyond the paper: arrivals, speeds, limits
+ * Beyond the paper: ties, arrivals, speeds, limits
  *-------------------------------------------------------------------------
  */
+
+/* Which of two multiprocessors a block takes that fits both. */
+static void
+tie_test(void)
+{
+	GcProfile	two = *gc_profile_known("GTX 680");
+	const GcSimKernel little_shared = {11, 512, 256, 1, 14}, narrow = {11, 64, 256, 1, 14};
+	const GcSimKernel much_shared = {11, 32, 20000, 1, 14}, wide = {11, 512, 0, 1, 14};
+	const GcSimStream by_room[] = {{1, &much_shared, 0}, {1, &wide, 0}, {1, &much_shared, 0}};
+	const GcSimStream by_warps[] = {{1, &little_shared, 0}, {1, &narrow, 0}, {1, &much_shared, 0}};
+	const GcSimStream by_place[] = {{1, &narrow, 0}};
+	const GcSimKernel tenth[] = {{11, 32, 0, 1, 0.1}, {11, 32, 0, 1, 0.1}, {11, 32, 0, 1, 0.1}};
+	const GcSimKernel tenths = {11, 32, 0, 1, 0.3};
+	const GcSimStream same[] = {{1, &tenths, 0}, {3, tenth, 0}};
+
+	tap_note("ties");
+	two.sms = 2;
+	simulate(&two, by_room, 3, false);
+	ok(event_log[0].sm == 0 && event_log[1].sm == 1 && event_log[2].sm == 1,
+	   "one where more of its kind would fit");
+	simulate(&two, by_warps, 3, false);
+	ok(event_log[0].sm == 0 && event_log[1].sm == 1 && event_log[2].sm == 1,
+	   "then one with fewer warps");
+	simulate(&two, by_place, 1, false);
+	is(event_log[0].sm, 0, "then the first");
+	simulate(&two, same, 2, false);
+	is(phases.nphases, 3, "three tenths end together with 0.3");
+}
 
 static void
 arrival_test(void)
@@ -513,6 +542,7 @@ main(void)
 	figure7_test();
 	figure9_test();
 	figure10_test();
+	tie_test();
 	arrival_test();
 	speed_test();
 	bad_kernel_test();
