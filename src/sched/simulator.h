@@ -171,7 +171,7 @@ typedef struct GcSimUse
 	int			shared;
 } GcSimUse;
 
-/* Private to simulator.c; the caller gives room for it (some 800 kB), nothing else. */
+/* Private to simulator.c; the caller gives room for it (some 550 kB), nothing else. */
 typedef struct GcSimWork
 {
 	struct GcSimState
