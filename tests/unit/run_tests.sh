@@ -36,6 +36,8 @@ run "$BIN/kcache_test"
 run "$BIN/nvrtc_test"
 run "$BIN/batch_model_test"
 RUN= run ./lp_check.py "$BIN/batch_model_test"
+run "$BIN/simulator_test"
+run "$BIN/simulator_random_test"
 LD_LIBRARY_PATH="$BIN/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" run "$BIN/fake_cuda_test"
 for device in $DEVICE
 do
