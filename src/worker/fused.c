@@ -87,6 +87,7 @@ typedef struct ScanSet
 
 static ScanSet *sets[MAX_SETS];
 static uint64 clock_now = 0;
+static int	npending = 0;
 
 /*-------------------------------------------------------------------------
  * Sets and shapes
@@ -118,6 +119,7 @@ set_free(ScanSet *set)
 {
 	fused_drop(set->ready);
 	fused_drop(set->pending);
+	npending -= set->pending != NULL;
 	for (int i = 0; i < set->nshapes; i++)
 	{
 		pfree(set->shape[i]->p);
@@ -365,7 +367,10 @@ improve(ScanSet *set)
 	}
 	choose_variants(f);
 	if (compile(f) && has_more(f, set->ready))
+	{
 		set->pending = f;
+		npending++;
+	}
 	else
 	{
 		set->failed = f->entry == NULL;
@@ -374,21 +379,19 @@ improve(ScanSet *set)
 }
 
 /* If the pending kernel is ready, let it take the place of the one in use. */
-static void
+static bool
 poll_pending(ScanSet *set)
 {
 	GcFused    *f = set->pending;
 	GcError		err;
 
-	if (f == NULL)
-		return;
 	switch (gc_kcache_poll(gc_worker.kernels, f->entry, &f->kernel, &f->info, &err))
 	{
 		case GC_KERNEL_COMPILING:
-			return;
+			return false;
 		case GC_KERNEL_READY:
 			if (!gc_kcache_final(f->entry))
-				return;
+				return false;
 			fused_drop(set->ready);
 			set->ready = f;
 			break;
@@ -398,6 +401,22 @@ poll_pending(ScanSet *set)
 			break;
 	}
 	set->pending = NULL;
+	npending--;
+	return true;
+}
+
+/* Has a fused kernel come that was waited for? */
+bool
+gc_fused_poll(void)
+{
+	bool		any = false;
+
+	for (int i = 0; i < MAX_SETS && npending > 0; i++)
+	{
+		if (sets[i] && sets[i]->pending)
+			any = poll_pending(sets[i]) || any;
+	}
+	return any;
 }
 
 /*-------------------------------------------------------------------------
@@ -454,8 +473,8 @@ gc_fused_describe(GcRun *run, GcItem *item)
 }
 
 /*
- * After all items were described: polls and asks for kernels; numbers those that are
- * ready.  True if a shared scan is to be waited for (under debug_force_shared_scan).
+ * After all items were described: asks for kernels that would serve them better, and
+ * numbers those that are ready.
  */
 int
 gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int nitems)
@@ -469,7 +488,6 @@ gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int 
 
 		if (set == NULL || set->last_used != clock_now)
 			continue;
-		poll_pending(set);
 		improve(set);
 		f = set->ready;
 		if (f == NULL || n == GC_MAX_FUSED_KERNELS)
