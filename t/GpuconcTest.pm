@@ -188,6 +188,8 @@ sub session
 	my ($node, $name, $sql, %options) = @_;
 	my $session = $node->background_psql('postgres', on_error_stop => 0, %options);
 
+	# The time allowed is for a query, not for all of them.
+	$session->set_query_timer_restart;
 	$session->query_safe("SET application_name = '$name'; SET gpuconc.debug_offload = require;" . ($sql // ''));
 	return $session;
 }
@@ -231,6 +233,7 @@ sub ask
 {
 	my ($session, $query) = @_;
 
+	$session->{timeout}->start;
 	$session->{stdin} .= "$query;\n\\echo over\n\\warn over\n";
 	$session->{run}->pump_nb while $session->{stdin} ne '';
 	return;
@@ -241,7 +244,7 @@ sub rows_of
 {
 	my ($session) = @_;
 
-	$session->{timeout}->start if defined $session->{query_timer_restart};
+	$session->{timeout}->start;
 	foreach my $stream (\$session->{stdout}, \$session->{stderr})
 	{
 		pump_until($session->{run}, $session->{timeout}, $stream, qr/^over$/m) or die "psql ends or hangs: $session->{stderr}";
