@@ -460,7 +460,8 @@ gc_fused_describe(GcRun *run, GcItem *item)
 		s->uses++;
 	}
 	s->set->last_used = clock_now;
-	s->wanted = Max(s->wanted, ++s->counting);
+	s->counting++;				/* Max() would do it twice */
+	s->wanted = Max(s->wanted, s->counting);
 	if (s->marginal_us == 0)
 		s->marginal_us = item->option[0].alone_us * gc_worker.calibration.fused;
 	item->fused_us = s->marginal_us;
