@@ -247,7 +247,7 @@ sub rows_of
 	$session->{timeout}->start;
 	foreach my $stream (\$session->{stdout}, \$session->{stderr})
 	{
-		pump_until($session->{run}, $session->{timeout}, $stream, qr/^over$/m) or die "psql ends or hangs: $session->{stderr}";
+		pump_until($session->{run}, $session->{timeout}, $stream, qr/^over\n/m) or die "psql ends or hangs: $session->{stderr}";
 	}
 	my $rows = $session->{stdout} . $session->{stderr};
 	$session->{stdout} = $session->{stderr} = '';
