@@ -339,6 +339,19 @@ gc_slot_info(int slot)
 	return &queue->slots[slot].info;
 }
 
+/* What it still holds for a request may be given back now. */
+static void
+wake_worker(void)
+{
+	Latch	   *worker;
+
+	SpinLockAcquire(&queue->lock);
+	worker = queue->worker;
+	SpinLockRelease(&queue->lock);
+	if (worker)
+		SetLatch(worker);
+}
+
 void
 gc_slot_release(int slot)
 {
@@ -362,7 +375,10 @@ gc_slot_release(int slot)
 				break;
 			case SLOT_RUNNING:
 				if (slot_move(slot, SLOT_RUNNING, SLOT_ABANDONED))
+				{
+					wake_worker();
 					return;
+				}
 				break;
 			case SLOT_FILLING:
 			case SLOT_DONE:
