@@ -12,7 +12,12 @@ several errors comes first is not compared.
 A mismatch is reduced (outputs, conditions, keys and relations are taken away while
 it stays) and printed with the seed that makes it again.
 
-    fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--verbose]
+With --together K, K sessions ask K queries at the same time: they are held back until
+all are ready, and share scans wherever they can (gpuconc.debug_hold_requests,
+gpuconc.debug_force_shared_scan; the settings are changed for the whole server, by a
+superuser, and reset at the end).
+
+    fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--together K] [--verbose]
 
 Connects as psql does (PG* environment); the server must have gpuconc preloaded.
 Exit status: 0 all right; 1 a mismatch, a lost connection, or fewer than 40 % of the
@@ -65,6 +70,10 @@ class Session:
 
     def run(self, sql, timeout=60):
         """Rows (lists of strings), or None and the error's (SQLSTATE, message)."""
+        self.send(sql)
+        return self.answer(timeout)
+
+    def send(self, sql):
         self.number += 1
         end = "\x02end %d " % self.number
         text = "%s\n\\echo '%s' :SQLSTATE\n" % (sql, end)
@@ -73,6 +82,9 @@ class Session:
             self.process.stdin.flush()
         except BrokenPipeError:
             raise Lost("psql is gone")
+
+    def answer(self, timeout=60):
+        end = "\x02end %d " % self.number
         output, state = self.read_until(end.encode(), timeout)
         if state != "00000":
             return None, (state, output.strip().replace("\n", " "))
@@ -170,6 +182,8 @@ class Fuzzer:
                   "SET statement_timeout = '50s';", "SET max_parallel_workers_per_gather = 0;", "SET jit = off;"]
         self.on = Session(common + ["SET gpuconc.enabled = on;"])
         self.off = Session(common + ["SET gpuconc.debug_offload = forbid;"])
+        self.many = [Session(common + ["SET gpuconc.enabled = on;", "SET gpuconc.offload_cost = 0;"])
+                     for _ in range(options.together)]
         self.counts = collections.Counter()
         self.refusals = collections.Counter()
         self.mismatches = 0
@@ -314,6 +328,98 @@ class Fuzzer:
                     continue
         return query
 
+    # Many at once
+
+    def configure(self, **settings):
+        """For the worker; who connects later has them, and so has the worker by then."""
+        for name, value in settings.items():
+            self.off.must("ALTER SYSTEM SET gpuconc.%s = %s;" % (name, value) if value is not None else
+                          "ALTER SYSTEM RESET gpuconc.%s;" % name)
+        self.off.must("SELECT pg_reload_conf();")
+        for name, value in settings.items():
+            while value is not None and self.off.run("SHOW gpuconc.%s;" % name)[0] != [[str(value)]]:
+                pass
+
+    def waiting(self, pids):
+        """How many of these sessions wait for the device, and how many do something else."""
+        rows = self.off.must("SELECT count(*) FILTER (WHERE wait_event_type = 'Extension'), count(*) FROM pg_stat_activity "
+                             "WHERE pid IN (%s) AND state = 'active';" % ", ".join(pids))
+        return int(rows[0][0]), int(rows[0][1])
+
+    def ask_together(self, queries):
+        """(rows, error) of each.  Not all of them need the device: as soon as those that
+        are left wait for it, they are let go."""
+        for session, query in zip(self.many, queries):
+            for statement in query.statements()[0]:
+                session.run(statement)
+        pids = [session.must("SELECT pg_backend_pid();")[0][0] for session in self.many]
+        self.configure(debug_hold_requests=len(queries))
+        for session, query in zip(self.many, queries):
+            session.send(query.statements()[1])
+        deadline = time.monotonic() + 20
+        before = None
+        while time.monotonic() < deadline:
+            now = self.waiting(pids)
+            # twice the same, since one that waits may only be about to be answered
+            if now[0] == now[1] and now == before:
+                break
+            before = now
+        if now[0]:
+            self.configure(debug_hold_requests=now[0])
+        # When they are let go is not seen, but when the first of them has its answer.
+        while now[0] and self.waiting(pids)[0] == now[0] and time.monotonic() < deadline:
+            select.select([], [], [], 0.01)
+        # Whoever has to ask again is not held back.
+        self.configure(debug_hold_requests=0)
+        answers = [session.answer() for session in self.many[:len(queries)]]
+        for session, query in zip(self.many, queries):
+            for statement in query.statements()[2]:
+                session.run(statement)
+        return answers
+
+    def differ_together(self, seed, numbers, queries):
+        expected = [self.ask(self.off, query) for query in queries]
+        chosen = [i for i, query in enumerate(queries) if not expected[i][1] and
+                  (query.params or not self.too_large(query))]
+        answers = self.ask_together([queries[i] for i in chosen])
+        self.counts["together"] += len(chosen)
+        for i, (got, error) in zip(chosen, answers):
+            wrong = "error %s" % (error,) if error else rows_differ(expected[i][0], got, queries[i].compare())
+            if wrong:
+                self.mismatches += 1
+                print("MISMATCH: seed %s, together, query %d: %s\n%s" % (seed, numbers[i], wrong, queries[i]))
+                print("  beside queries %s; alone: %s\n" % ([numbers[k] for k in chosen], self.difference(queries[i])), flush=True)
+
+    def schema_together(self, seed, tables, deadline):
+        """The same few tables again and again, so that there is something to share."""
+        rng = random.Random(seed)
+        for table in tables:
+            # cached, but for a few rows at most: only what is cached is shared
+            self.off.must("VACUUM (FREEZE, ANALYZE) %s;" % table.name)
+            if rng.random() < 0.5:
+                self.off.must("UPDATE {0} SET {1} = {1} WHERE ctid < '(0,9)';".format(table.name, table.columns[-1].name))
+        number = 0
+        while number < self.options.per_schema:
+            if time.monotonic() > deadline or self.counts["together"] >= self.options.queries:
+                return False
+            numbers = list(range(number, number + self.options.together))
+            queries = [Generator(random.Random("%s/%d" % (seed, n)), tables).query() for n in numbers]
+            number += self.options.together
+            if self.options.verbose:
+                print("-- seed %s queries %s\n%s" % (seed, numbers, "\n".join(str(q) for q in queries)), flush=True)
+            # A table's first shapes keep their bodies: forget those of the last round.
+            for table in tables:
+                self.off.must("SELECT gpuconc_evict('{0}'); SELECT gpuconc_prewarm('{0}');".format(table.name))
+            try:
+                self.differ_together(seed, numbers, queries)
+            except Lost as lost:
+                self.mismatches += 1
+                print("LOST: seed %s, together, queries %s: %s\n%s\n" % (seed, numbers, lost, "\n".join(str(q) for q in queries)), flush=True)
+                raise
+            if self.mismatches >= self.options.max_mismatches:
+                return False
+        return True
+
     def one_schema(self, seed, deadline):
         rng = random.Random(seed)
         tables = make_tables(rng, self.options.tables)
@@ -322,6 +428,8 @@ class Fuzzer:
         for table in tables:
             for statement in table.statements(rng):
                 self.off.must(statement)
+        if self.options.together:
+            return self.schema_together(seed, tables, deadline)
         # analyzed or not, the two sessions plan with the same statistics
         for n in range(self.options.per_schema):
             if time.monotonic() > deadline or self.counts["queries"] >= self.options.queries:
@@ -356,6 +464,8 @@ class Fuzzer:
         started = time.monotonic()
         deadline = started + self.options.seconds
         seed = self.options.seed
+        if self.options.together:
+            self.configure(debug_force_shared_scan="on")
         try:
             while self.one_schema(seed, deadline):
                 if self.options.only is not None:
@@ -363,6 +473,8 @@ class Fuzzer:
                 seed += 1
         except Lost:
             pass
+        if self.options.together:
+            return self.report_together(started)
         queries = max(self.counts["queries"], 1)
         reached = self.counts["offloaded"] + self.counts["fell back"]
         share = reached / queries
@@ -380,6 +492,15 @@ class Fuzzer:
         return 1 if self.mismatches or (share < MIN_SHARE and self.counts["queries"] >= 50) else 0
 
 
+    def report_together(self, started):
+        self.configure(debug_force_shared_scan=None, debug_hold_requests=None)
+        rows = self.off.must("SELECT coalesce(sum(launches), 0), coalesce(sum(requests), 0) FROM gpuconc_stat_kernels WHERE kind = 'shared scan';")
+        print("%d queries, %d at a time, from seed %d in %d s: %s shared scans for %s requests" % (
+            self.counts["together"], self.options.together, self.options.seed, time.monotonic() - started, rows[0][0], rows[0][1]))
+        print("%d mismatches" % self.mismatches)
+        return 1 if self.mismatches or (rows[0][0] == "0" and self.counts["together"] >= 50) else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description="differential query fuzzer of gpuconc")
     parser.add_argument("--seconds", type=float, default=60)
@@ -389,6 +510,7 @@ def main():
     parser.add_argument("--per-schema", type=int, default=150, help="queries before new tables are made")
     parser.add_argument("--only", type=int, help="only this query of the seed's first tables")
     parser.add_argument("--max-mismatches", type=int, default=10)
+    parser.add_argument("--together", type=int, default=0, metavar="K", help="so many queries at the same time, by shared scans")
     parser.add_argument("--no-reduce", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="print every query")
     options = parser.parse_args()
