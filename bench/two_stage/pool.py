@@ -60,15 +60,15 @@ def check(control, report, args, templates, values):
     report.table(['policy', 'queries', 'rows', 'same rows'], lines)
 
 
-def warm_up(control, args, templates, values):
-    """Kernels of every query, and fused ones for groups as large as they come."""
+def warm_up(control, args, templates, values, limit=float('inf')):
+    """Kernels of every query, and fused ones for groups of this size."""
     if control.hold == 0:
         for t in templates:
             control.run([t.execute(values)])
     if 'twostage' not in args.policies:
         return
     control.use('twostage')
-    warm = WarmUp(control.admin, args)
+    warm = WarmUp(control.admin, args, limit)
     while not warm.enough():
         chosen = [templates[i % len(templates)] for i in range(max(control.hold, 1))]
         control.run(different(chosen, values))
@@ -126,7 +126,7 @@ def program(control, report, args):
     predictions = Predictions()
     control.prepare([t.prepare for t in templates])
     control.need(max(s.n for s in sets))
-    warm_up(control, args, templates, values)
+    warm_up(control, args, templates, values, 0)
     if not args.skip_check:
         check(control, report, args, templates, values)
     report.section('The pool',
@@ -147,8 +147,9 @@ def program(control, report, args):
                 report.add(f'No time left for {s.name}.\n')
                 continue
             control.hold_until(s.n)
-            warm_up(control, args, templates, values)
-            groups = measure(control, s, args, values, time.monotonic() + (args.deadline - time.monotonic()) / (len(sets) - i))
+            ends = time.monotonic() + left / (len(sets) - i)
+            warm_up(control, args, templates, values, (ends - time.monotonic()) / 3)
+            groups = measure(control, s, args, values, ends)
             done = min(len(g) for g in groups.values())
             if done == 0:
                 report.add(f'No time left for {s.name}.\n')

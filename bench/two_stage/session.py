@@ -17,6 +17,7 @@ import signal
 import socket
 import statistics
 import struct
+import subprocess
 import sys
 import time
 
@@ -335,25 +336,30 @@ class Control:
         return Group(wall, batches), rows
 
 
-def shared_kernels(session):
-    """Fused kernels seen since the last reset of the statistics."""
-    return {r[0] for r in session.query("select kernel from gpuconc_stat_kernels where kind = 'shared scan'")}
+def compiled(session):
+    """Kernels that have been compiled: what the cache on disk holds, and fused ones that have run."""
+    kernels = {r[0] for r in session.query("select kernel from gpuconc_stat_kernels where kind = 'shared scan'")}
+    directory = session.value('show gpuconc.kernel_cache')
+    if directory:
+        kernels |= {r[0] for r in session.query(f"select f from pg_ls_dir('{directory}', true, false) as f "
+                                                "where f like '%.bin'")}
+    return kernels
 
 
 class WarmUp:
-    """Fused kernels are compiled in the background: how long to go on until no new one comes.
+    """Kernels are compiled in the background, and what is waiting for that is not to be seen.
 
-    Only those that have run are to be seen, so what counts is a time without a new one.
+    So what counts is a time without a new one: args.quiet; but no longer than limit seconds.
     """
 
-    def __init__(self, session, args):
+    def __init__(self, session, args, limit=float('inf')):
         self.session, self.quiet = session, args.quiet
         self.began = self.latest = time.monotonic()
-        self.deadline = self.began + args.warm_up
-        self.seen = shared_kernels(session)
+        self.deadline = self.began + min(args.warm_up, limit)
+        self.seen = compiled(session)
 
     def enough(self):
-        now = shared_kernels(self.session)
+        now = compiled(self.session)
         if now - self.seen:
             self.latest = time.monotonic()
         self.seen |= now
@@ -418,10 +424,10 @@ def arguments(parser, program, policies=','.join(POLICIES)):
     parser.add_argument('--policies', default=policies)
     parser.add_argument('--seconds', type=float, default=0,
                         help='budget of the whole program; 0: as long as it takes')
-    parser.add_argument('--quiet', type=float, default=4,
-                        help='a warm-up ends after so many seconds without a new fused kernel')
+    parser.add_argument('--quiet', type=float, default=8,
+                        help='a warm-up ends after so many seconds without a new kernel')
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--timeout', type=float, default=60, help='of one group of requests, in seconds')
+    parser.add_argument('--timeout', type=float, default=120, help='of one group of requests, in seconds')
     parser.add_argument('--workers', type=int, default=16, help='parallel workers of PostgreSQL, to check answers')
     parser.add_argument('--plan-cache-mode', default='force_generic_plan',
                         choices=['auto', 'force_generic_plan', 'force_custom_plan'])
@@ -455,7 +461,7 @@ def main(program, args):
         except KeyboardInterrupt:
             report.add('**Interrupted: what follows is missing.**\n')
             status = 130
-        except (Stuck, ServerError) as e:
+        except (Stuck, ServerError, OSError, subprocess.SubprocessError) as e:
             report.add(f'**Broken off: {e}**\n')
             status = 1
     sys.exit(status or (1 if report.failures else 0))
