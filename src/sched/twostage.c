@@ -154,7 +154,7 @@ first_batch(Stage *st, int *pick, int n, const int room[GC_NEEDS])
 		of[k] = t;
 		if (t < ntypes)
 		{
-			w->type[t].demand++;
+			w->type[t].demand += w->type[t].demand > 0;
 			continue;
 		}
 		if (ntypes == GC_BATCH_MAX_TYPES)
@@ -163,14 +163,14 @@ first_batch(Stage *st, int *pick, int n, const int room[GC_NEEDS])
 			break;
 		}
 		gc_least_share(st->s, pick[k], &item);
+		w->type[t].demand = 1;
 		if (!gc_kernel_fits(st->s->profile, room, &item, NULL, w->type[t].need))
 		{
 			if (k == 0)
-				return 0;
+				return 0;		/* it waits for room; nobody overtakes it */
 			memset(&w->type[t], 0, sizeof(w->type[t]));
 		}
 		types[t] = st->s->item[pick[k]].type;
-		w->type[t].demand = w->type[t].need[GC_NEED_BLOCKS] > 0;
 		ntypes++;
 	}
 	memcpy(problem.capacity, room, sizeof(problem.capacity));

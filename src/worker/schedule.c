@@ -55,7 +55,8 @@ void
 gc_schedule_init(void)
 {
 	if (work == NULL)
-		work = MemoryContextAlloc(TopMemoryContext, gc_decide_work_size());
+		work = (GcDecideWork *) CACHELINEALIGN(MemoryContextAlloc(TopMemoryContext,
+																  gc_decide_work_size() + PG_CACHE_LINE_SIZE));
 }
 
 static double
