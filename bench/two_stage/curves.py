@@ -1,4 +1,5 @@
 """A picture (SVG) of curves over numbers of clients: panels side by side, one colour per series."""
+import textwrap
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, LEGEND = 430, 300, 62, 46, 44, 22
@@ -47,7 +48,9 @@ def draw(path, caption, panels):
     """panels: [(title, unit, {name: [(clients, value)]})]; all with the same names."""
     names = list(dict.fromkeys(n for _, _, series in panels for n in series))
     colours = {n: COLOURS[i % len(COLOURS)] for i, n in enumerate(names)}
-    width, height = WIDTH * len(panels), HEIGHT + LEGEND * 2
+    width = WIDTH * len(panels)
+    lines = textwrap.wrap(caption, int((width - LEFT - 10) / 5.4))
+    height = HEIGHT + LEGEND + 14 * len(lines)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
            f'<style>{STYLE}</style><rect width="{width}" height="{height}" fill="#fff"/>']
     for i, (title, unit, series) in enumerate(panels):
@@ -57,6 +60,8 @@ def draw(path, caption, panels):
         out.append(f'<rect x="{x}" y="{HEIGHT - 2}" width="12" height="4" fill="{colours[n]}"/>'
                    f'<text x="{x + 17}" y="{HEIGHT + 4}">{escape(n)}</text>')
         x += 34 + 6.4 * len(n)
-    out.append(f'<text class="small" x="{LEFT}" y="{HEIGHT + 30}">{escape(caption)}</text></svg>')
+    out += [f'<text class="small" x="{LEFT}" y="{HEIGHT + LEGEND + 2 + 14 * i}">{escape(line)}</text>'
+            for i, line in enumerate(lines)]
+    out.append('</svg>')
     with open(path, 'w') as f:
         f.write('\n'.join(out) + '\n')

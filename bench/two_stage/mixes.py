@@ -6,7 +6,7 @@ tables.  In the place of its other three, which are no queries of a database: S,
 probes; G, heavy in groups.  Every execution draws its constants.
 
     bench/two_stage/mixes.py --out FILE.md [--runs 30] [--most 8] [--block 5] [--seconds 0]
-                             [--policies sequential,streams,kernel,twostage-unshared,twostage] [--skip-check]
+                             [--policies ...] [--skip-check]
 """
 import argparse
 import random
@@ -153,7 +153,7 @@ def parse_arguments():
     ap.add_argument('--runs', type=int, default=30)
     ap.add_argument('--most', type=int, default=8, help='queries of the largest mix')
     ap.add_argument('--block', type=int, default=5, help='runs between changes of policy')
-    return arguments(ap, 'mixes.py', 'sequential,streams,kernel,twostage-unshared,twostage')
+    return arguments(ap, 'mixes.py', 'sequential,twostage,twostage-unshared,kernel,streams')
 
 
 if __name__ == '__main__':

@@ -74,23 +74,23 @@ def warm_up(control, args, templates, values, limit=float('inf')):
         control.run(different(chosen, values))
 
 
-def measure(control, s, args, values, deadline):
-    """Groups by policy: the i-th of each were the same requests."""
-    groups = {p: [] for p in args.policies}
-    while len(groups[args.policies[-1]]) < s.runs(args) and time.monotonic() < deadline:
-        block = [s.draw(values) for _ in range(min(args.block, s.runs(args) - len(groups[args.policies[-1]])))]
-        order = values.rng.sample(args.policies, len(args.policies))
-        for policy in order:
+def measure(control, s, args, values, deadline, groups):
+    """Groups by policy, into groups: the i-th of each were the same requests."""
+    done = 0
+    while done < s.runs(args) and time.monotonic() < deadline:
+        block = [s.draw(values) for _ in range(min(args.block, s.runs(args) - done))]
+        done += len(block)
+        for policy in values.rng.sample(args.policies, len(args.policies)):
             control.use(policy)
-            groups[policy] += [control.group(statements)[0] for statements in block]
-    return groups
+            for statements in block:
+                groups[policy].append(control.group(statements)[0])
 
 
-def report_times(report, s, groups, predictions):
+def report_times(report, groups):
     lines = []
     for policy, found in groups.items():
         pairs = [(b.predicted, b.actual) for g in found for b in g.batches if b.predicted > 0 and b.actual > 0]
-        error = predictions.error(pairs)
+        error = Predictions.error(pairs)
         mean = {k: statistics.mean(getattr(g, k) for g in found) for k in ('device', 'span', 'wall', 'decision')}
         lines.append([NAMES[policy], policy] + [f'{mean[k]:.3f}' for k in ('device', 'span', 'wall')]
                      + [f'{statistics.mean(len(g.batches) for g in found):.1f}',
@@ -118,6 +118,20 @@ def report_speedups(report, groups):
                   'wins'], lines)
 
 
+def report_set(report, s, groups, predictions):
+    """As many groups as there are under every policy."""
+    n = min(len(found) for found in groups.values())
+    if n == 0:
+        report.add(f'No time left for {s.name}.\n')
+        return
+    groups = {policy: found[:n] for policy, found in groups.items()}
+    report.add(f'### {"Fixed" if s.fixed else "Random"} set of {s.n}, {n} groups\n')
+    report_times(report, groups)
+    report_speedups(report, groups)
+    for policy, found in groups.items():
+        predictions.add(policy, [b for g in found for b in g.batches])
+
+
 def program(control, report, args):
     rng = random.Random(args.seed)
     values = Values(control.admin, rng)
@@ -143,22 +157,15 @@ def program(control, report, args):
     try:
         for i, s in enumerate(sets):
             left = args.deadline - time.monotonic()
-            if left < 0:
-                report.add(f'No time left for {s.name}.\n')
-                continue
-            control.hold_until(s.n)
+            groups = {p: [] for p in args.policies}
             ends = time.monotonic() + left / (len(sets) - i)
-            warm_up(control, args, templates, values, (ends - time.monotonic()) / 3)
-            groups = measure(control, s, args, values, ends)
-            done = min(len(g) for g in groups.values())
-            if done == 0:
-                report.add(f'No time left for {s.name}.\n')
-                continue
-            report.add(f'### {"Fixed" if s.fixed else "Random"} set of {s.n}, {done} groups\n')
-            report_times(report, s, groups, predictions)
-            report_speedups(report, groups)
-            for policy, found in groups.items():
-                predictions.add(policy, [b for g in found for b in g.batches])
+            try:
+                if left > 0:
+                    control.hold_until(s.n)
+                    warm_up(control, args, templates, values, left / (len(sets) - i) / 3)
+                    measure(control, s, args, values, ends, groups)
+            finally:
+                report_set(report, s, groups, predictions)
     finally:
         predictions.report(report)
 

@@ -26,8 +26,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 from measure import Report, git_commit  # noqa: E402
 
 # name: gpuconc.schedule, gpuconc.enable_shared_scan
-POLICIES = {'sequential': ('sequential', True), 'streams': ('streams', True), 'random': ('random', True),
-            'kernel': ('kernel', True), 'twostage-unshared': ('twostage', False), 'twostage': ('twostage', True)}
+POLICIES = {'sequential': ('sequential', True), 'twostage': ('twostage', True), 'twostage-unshared': ('twostage', False),
+            'kernel': ('kernel', True), 'streams': ('streams', True), 'random': ('random', True)}
 ABOUT_POLICIES = (
     'sequential: one kernel at a time, at the size that is best for it alone; streams: all at once, each with a '
     'grid for the whole device; random: together, sizes drawn by lot; kernel: together in order of arrival, sized by '

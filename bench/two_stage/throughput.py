@@ -132,12 +132,15 @@ class Part:
         self.lines, self.rates, self.p99 = [], {}, {}
         self.predictions = Predictions()
 
-    def seconds_per_point(self, points_left):
-        """pgbench takes whole seconds."""
+    def seconds_per_point(self, points_left, policies_left):
+        """Whole seconds, as pgbench takes; 0 if there is no time left."""
         left = self.args.deadline - time.monotonic()
         if math.isinf(left):
             return self.args.point
-        return min(self.args.point, int(left / points_left - 0.7))
+        if 'twostage' in policies_left:
+            left -= min(self.args.warm_up, left / 8)
+        share = (left - 3 * len(policies_left)) / points_left - 0.5
+        return 0 if left < 1 else max(1, min(self.args.point, int(share)))
 
     def measure(self, policy, clients, seconds):
         self.control.admin.query('select gpuconc_stat_reset()')
@@ -154,7 +157,7 @@ class Part:
         alone = [r for c, r in self.rates[policy] if c == 1]
         base = [r for c, r in self.rates.get('sequential', []) if c == 1]
         self.lines.append([
-            policy, clients, f'{p.rate:.0f}', f'{p.rate / alone[0]:.2f}' if alone else '-',
+            policy, clients, seconds, f'{p.rate:.0f}', f'{p.rate / alone[0]:.2f}' if alone else '-',
             f'{p.rate / base[0]:.2f}' if base else '-', f'{p.p50:.2f}', f'{p.p99:.2f}', f'{p.p99 / p.p50:.1f}',
             f'{p.slowest:.2f}', f'{s["members"]:.1f}', f'{100 * s["share"]:.0f} %', f'{100 * s["results_shared"]:.0f} %',
             f'{s["device"]:.4f}', f'{percentile(decisions, 0.5):.0f} / {percentile(decisions, 0.99):.0f} / '
@@ -163,18 +166,19 @@ class Part:
 
     def run(self):
         left = len(self.args.policies) * len(self.args.clients)
-        for policy in self.args.policies:
+        for i, policy in enumerate(self.args.policies):
+            if time.monotonic() > self.args.deadline:
+                break
             self.control.use(policy)
             warm_up(self.control, self.args, self.files, min(max(self.args.clients), 16))
             for clients in self.args.clients:
-                seconds = self.seconds_per_point(left)
+                seconds = self.seconds_per_point(left, self.args.policies[i + 1:])
                 left -= 1
-                if seconds < 1:
-                    continue
-                self.measure(policy, clients, seconds)
+                if seconds > 0:
+                    self.measure(policy, clients, seconds)
 
     def report(self, report):
-        report.table(['policy', 'clients', 'queries/s', 'x one client', 'x one client, sequential', 'p50 ms', 'p99 ms',
+        report.table(['policy', 'clients', 'seconds', 'queries/s', 'x one client', 'x one client, sequential', 'p50 ms', 'p99 ms',
                       'p99/p50', 'slowest client', 'requests per shared scan', 'in one', 'results shared',
                       'kernel ms per request', 'decision us: p50 / p99 / max', 'error of predictions', 'fallbacks',
                       'kernels compiled'], self.lines)
@@ -190,12 +194,14 @@ def one_client(control, report, args, files):
     report.section('One client alone: two-stage against sequential',
                    'The same sequence of random queries under each of the two, in turns, which of them first changing '
                    'from round to round; queries a second of each round, and the ratio of the times within a round: '
-                   'above 1, two-stage is the slower. With a standard error of the mean of the ratios.')
+                   'above 1, two-stage is the slower. With a standard error of the mean of the ratios. Kernels compiled: meanwhile, in '
+                   'the background, for what came before.')
     a, b = 'sequential', 'twostage'
     control.use(a)
     Point(args, files, 1, seconds=1)
     count = max(50, int(Point(args, files, 1, seconds=1).tps * min(args.point, 2)))
     rates = {a: [], b: []}
+    seen = compiled(control.admin)
     try:
         for i in range(args.rounds + 1):
             if time.monotonic() > args.deadline:
@@ -209,14 +215,17 @@ def one_client(control, report, args, files):
                     rates[policy].append(pair[policy])
     finally:
         n = len(rates[a])
-        if n > 1:
+        if n < 2:
+            report.add('No time left for that.\n')
+        else:
             ratios = [x / y for x, y in zip(rates[a], rates[b])]
             error = statistics.stdev(ratios) / math.sqrt(n)
             report.table(['rounds', 'queries each', 'sequential q/s', 'two-stage q/s', 'ratio: median', 'mean',
-                          'standard error', 'min', 'max'],
+                          'standard error', 'min', 'max', 'kernels compiled'],
                          [[n, count, f'{statistics.median(rates[a]):.0f}', f'{statistics.median(rates[b]):.0f}',
                            f'**{statistics.median(ratios):.4f}**', f'{statistics.mean(ratios):.4f}', f'{error:.4f}',
-                           f'{min(ratios):.4f}', f'{max(ratios):.4f}']])
+                           f'{min(ratios):.4f}', f'{max(ratios):.4f}',
+                           sum(k.endswith('.bin') for k in compiled(control.admin) - seen)]])
 
 
 def program(control, report, args):
@@ -230,8 +239,8 @@ def program(control, report, args):
             args.deadline -= min(2.5 * args.rounds * min(args.point, 2) + 5, (whole - time.monotonic()) / 4)
         part = Part(control, args, files)
         report.section('Throughput of N clients of random SSB queries, by policy',
-                       f'pgbench -M prepared (plan_cache_mode = {args.plan_cache_mode}), {args.point} s for each line at most, '
-                       f'of which the first {100 * RAMP:.0f} % are not counted; each client draws one of the 13 queries at '
+                       f'pgbench -M prepared (plan_cache_mode = {args.plan_cache_mode}); of the seconds of each line, '
+                       f'the first {100 * RAMP:.0f} % are not counted; each client draws one of the 13 queries at '
                        'a time, and its constants (those of part clients of bench/run.py). Before each policy, a warm-up, under '
                        'twostage until the fused kernels are there. Slowest client: its number of '
                        'queries by the mean of all clients. In one: share of requests that a shared scan answered; results shared: share '
