@@ -60,6 +60,28 @@ def check(control, report, args, templates, values):
     report.table(['policy', 'queries', 'rows', 'same rows'], lines)
 
 
+def describe(control, report, templates, values):
+    """The pool's kernels, as paper 001's figure 2 has them."""
+    lines, kernels = [], set()
+    control.use('sequential')
+    for t in templates:
+        control.run([t.execute(values)])    # compiled, and its build tables made
+        control.admin.query('select gpuconc_stat_reset()')
+        for _ in range(5):
+            control.run([t.execute(values)])
+        # an execution is counted some time after its answer
+        control.wait_for(lambda: control.admin.value('select coalesce(sum(launches), 0) from gpuconc_stat_kernels') == '5')
+        for k in control.admin.query('select left(kernel, 8), threads, registers, shared_memory, mean_time, '
+                                     "min_time from gpuconc_stat_kernels where kind = 'kernel' order by launches desc"):
+            kernels.add(k[0])
+            lines.append([t.name, f'`{k[0]}`', k[1], k[2], f'{int(k[3]) / 1024:.1f}', f'{float(k[4]):.3f}',
+                          f'{float(k[5]):.3f}'])
+    report.section('The kernels',
+                   f'Main kernels of the 13 queries, {len(kernels)} different ones: queries whose plans differ in constants '
+                   'alone have one kernel. Alone on the device, 5 executions with constants drawn.')
+    report.table(['query', 'kernel', 'threads', 'registers', 'shared kB', 'mean ms', 'least ms'], lines)
+
+
 def warm_up(control, args, templates, values, limit=float('inf')):
     """Kernels of every query, and fused ones for groups of this size."""
     if control.hold == 0:
@@ -140,7 +162,7 @@ def program(control, report, args):
     predictions = Predictions()
     control.prepare([t.prepare for t in templates])
     control.need(max(s.n for s in sets))
-    warm_up(control, args, templates, values, 0)
+    describe(control, report, templates, values)
     if not args.skip_check:
         check(control, report, args, templates, values)
     report.section('The pool',
