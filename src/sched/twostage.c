@@ -225,6 +225,9 @@ start_batch(Stage *st)
 		return;
 	}
 	gc_free_room(st->s, room);
+	/* Sizes are for good: a batch that began in a corner would stay in it. */
+	if (st->s->nactive > 0 && room[GC_NEED_WARPS] * 2 < st->s->profile->max_warps)
+		return;
 	batch = first_batch(st, pick, n, room);
 	if (batch > 0)
 		(void) gc_start_together(st->s, pick, batch, room, st->work, st->d);
