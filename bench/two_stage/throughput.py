@@ -197,8 +197,9 @@ def one_client(control, report, args, files):
                    'above 1, two-stage is the slower. With a standard error of the mean of the ratios. Kernels compiled: meanwhile, in '
                    'the background, for what came before.')
     a, b = 'sequential', 'twostage'
+    control.use(b)
+    warm_up(control, args, files, 1)
     control.use(a)
-    Point(args, files, 1, seconds=1)
     count = max(50, int(Point(args, files, 1, seconds=1).tps * min(args.point, 2)))
     rates = {a: [], b: []}
     seen = compiled(control.admin)
@@ -233,10 +234,12 @@ def program(control, report, args):
         check(control, report, args)
     with tempfile.TemporaryDirectory() as d:
         files = [script(d, 'r' + name, random_variant(name)) for name in QUERIES]
-        whole = args.deadline
-        if args.rounds and not math.isinf(whole):
-            # leave time for the last part: a quarter at most
-            args.deadline -= min(2.5 * args.rounds * min(args.point, 2) + 5, (whole - time.monotonic()) / 4)
+        if args.rounds:
+            whole = args.deadline
+            if not math.isinf(whole):       # a quarter of the time at most
+                args.deadline = time.monotonic() + (whole - time.monotonic()) / 4
+            one_client(control, report, args, files)
+            args.deadline = whole
         part = Part(control, args, files)
         report.section('Throughput of N clients of random SSB queries, by policy',
                        f'pgbench -M prepared (plan_cache_mode = {args.plan_cache_mode}); of the seconds of each line, '
@@ -253,9 +256,6 @@ def program(control, report, args):
         finally:
             part.report(report)
             part.predictions.report(report)
-        args.deadline = whole
-        if args.rounds:
-            one_client(control, report, args, files)
 
 
 def parse_arguments():
