@@ -339,6 +339,18 @@ gc_slot_info(int slot)
 	return &queue->slots[slot].info;
 }
 
+static void
+wake_worker(void)
+{
+	Latch	   *worker;
+
+	SpinLockAcquire(&queue->lock);
+	worker = queue->worker;
+	SpinLockRelease(&queue->lock);
+	if (worker)
+		SetLatch(worker);
+}
+
 void
 gc_slot_release(int slot)
 {
@@ -362,7 +374,11 @@ gc_slot_release(int slot)
 				break;
 			case SLOT_RUNNING:
 				if (slot_move(slot, SLOT_RUNNING, SLOT_ABANDONED))
+				{
+					/* It may wait for its turn, and would then be in nobody's way. */
+					wake_worker();
 					return;
+				}
 				break;
 			case SLOT_FILLING:
 			case SLOT_DONE:

@@ -183,26 +183,24 @@ full_warps(const GcSchedule *s, int i)
 }
 
 /*
- * Warps for each picked item: of the room's, in proportion to its time alone, so that
- * all end at the same time; times `part`, for another try where that did not fit.
+ * Warps per multiprocessor that item i should have among `beside` others: its part of
+ * them, or as large a part as it takes of the shared memory.  Who holds much of that
+ * keeps others out until it is done, so it had better be done soon.
  */
-static void
-share_warps(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS], double part,
-			GcDecideWork *work)
+static int
+fair_warps(const GcSchedule *s, int i, int beside)
 {
-	double		sum = 0;
+	const GcOption *o = &s->item[i].option[0];
+	int			full = full_warps(s, i);
+	int			warps = s->profile->max_warps / (beside + 1);
+	int			by_shared = s->profile->shared_per_sm > 0
+		? (int) ((int64_t) s->profile->max_warps * o->shared_bytes / s->profile->shared_per_sm) : 0;
 
-	for (int k = 0; k < n; k++)
-		sum += s->item[pick[k]].option[0].alone_us;
-	for (int k = 0; k < n; k++)
-	{
-		double		share = sum > 0 ? s->item[pick[k]].option[0].alone_us / sum : 1.0 / n;
-		int			warps = (int) (room[GC_NEED_WARPS] * share * part);
-		int			most = full_warps(s, pick[k]);
-
-		warps = warps > most ? most : warps;
-		describe(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
-	}
+	if (warps < by_shared)
+		warps = by_shared;
+	if (warps < GC_LEAST_WARPS)
+		warps = GC_LEAST_WARPS;
+	return warps < full ? warps : full;
 }
 
 double
@@ -219,43 +217,60 @@ gc_predict_beside(const GcSchedule *s, const int *pick, int n)
 	return gc_cost_beside(s->calibration, n, alone, scan);
 }
 
-static void
-add_planned(const GcSchedule *s, const int *pick, int n, const GcDecideWork *work, GcDecision *d)
+int
+gc_start_together(const GcSchedule *s, const int *pick, int n, int beside, const int room[GC_NEEDS],
+				  GcDecideWork *work, GcDecision *d)
+{
+	static const double parts[] = {1, 0.85, 0.7, 0.55};
+	double		time;
+
+	if (n > GC_KERNEL_MAX)
+		n = GC_KERNEL_MAX;
+	time = gc_predict_beside(s, pick, n);
+	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
+	{
+		for (int k = 0; k < n; k++)
+		{
+			int			warps = (int) (fair_warps(s, pick[k], beside + n - 1) * parts[p]);
+
+			describe(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
+		}
+		if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->choice,
+						   NULL) > GC_KERNEL_FEASIBLE)
+			continue;
+		for (int k = 0; k < n; k++)
+			add_start(d, pick[k], work->choice[k].variant,
+					  gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
+									work->choice[k].blocks, s->item[pick[k]].tiles), time);
+		return n;
+	}
+	return 0;
+}
+
+void
+gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecision *d)
 {
 	double		time = gc_predict_beside(s, pick, n);
 
 	for (int k = 0; k < n; k++)
 	{
-		const GcKernelChoice *c = &work->choice[k];
+		const GcItem *item = &s->item[pick[k]];
+		const GcOption *o = &item->option[0];
+		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
+		int			blocks = (fair_warps(s, pick[k], beside + n - 1) + per_block / 2) / per_block;
 
-		add_start(d, pick[k], c->variant,
-				  gc_sched_full(s->profile, c->warps * s->profile->warp_size, c->blocks,
-								s->item[pick[k]].tiles), time);
+		add_start(d, pick[k], 0, gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
+				  time);
 	}
 }
 
-int
-gc_start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
-				  GcDecideWork *work, GcDecision *d)
+/* As many of the picked items, from the first on, as the kernel model can place. */
+static void
+start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
+			  GcDecideWork *work, GcDecision *d)
 {
-	static const double parts[] = {1, 0.75, 0.5, 0};
-
-	if (n > GC_KERNEL_MAX)
-		n = GC_KERNEL_MAX;
-	for (; n > 0; n--)
-	{
-		for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
-		{
-			share_warps(s, pick, n, room, parts[p], work);
-			if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->choice,
-							   NULL) <= GC_KERNEL_FEASIBLE)
-			{
-				add_planned(s, pick, n, work, d);
-				return n;
-			}
-		}
-	}
-	return 0;
+	while (n > 0 && gc_start_together(s, pick, n, s->nactive, room, work, d) == 0)
+		n--;
 }
 
 /* In order of arrival, as many as fit with their least shares. */
@@ -285,7 +300,7 @@ decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	if (n == 1 && s->nactive == 0)
 		gc_start_alone(s, 0, d);
 	else
-		(void) gc_start_together(s, pick, n, room, work, d);
+		start_fitting(s, pick, n, room, work, d);
 }
 
 void

@@ -7,11 +7,11 @@
  *	  members of a shared scan, if that is predicted to take less time than running
  *	  them side by side.
  * 2. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
- *	  together, in the fewest batches; the batch with the oldest kernel starts.
- * 3. The kernel model (eqs. 9-15) sizes its kernels' blocks.
+ *	  together, in the fewest batches, and so in which order they are launched.
+ * 3. The kernel model (eqs. 9-15) sizes the blocks of each batch's kernels.
  *
- * Nothing waits for an idle device.  While it is busy, kernels wait that would gain by
- * it: while a scan of their table is about to end, after which they all share the next.
+ * Nothing waits for an idle device.  While it is busy, only those wait that gain by it:
+ * while a scan of their table is about to end, after which they all share the next.
  *
  *-------------------------------------------------------------------------
  */
@@ -129,87 +129,121 @@ share_scan(Stage *st, int i)
  */
 
 /*
- * The batch that the oldest of pick[] is in, by the batch model, moved to the front of
- * pick[]; returns its size.  0: the model could not tell.
+ * Types of the picked items, of[k] for each; an item that fits no multiprocessor, or is
+ * of one type too many, has -1.  Returns their number.
  */
 static int
-first_batch(Stage *st, int *pick, int n, const int room[GC_NEEDS])
+find_types(Stage *st, const int *pick, int n, const int room[GC_NEEDS], int *of)
 {
-	GcDecideWork *w = st->work;
-	GcBatchProblem problem = {.types = w->type,.max_items = GC_KERNEL_MAX,.max_group = 1};
-	uint32_t	types[GC_BATCH_MAX_TYPES];
-	int			of[GC_MAX_ITEMS];
+	GcItemType *type = st->work->type;
+	uint32_t	known[GC_BATCH_MAX_TYPES];
 	int			ntypes = 0;
-	int			taken = 0;
-	uint16_t	left[GC_BATCH_MAX_TYPES];
-	const GcBatchPattern *first = NULL;
 
 	for (int k = 0; k < n; k++)
 	{
 		int			t = 0;
 		GcKernelItem item;
 
-		while (t < ntypes && types[t] != st->s->item[pick[k]].type)
+		while (t < ntypes && known[t] != st->s->item[pick[k]].type)
 			t++;
 		of[k] = t;
 		if (t < ntypes)
 		{
-			w->type[t].demand += w->type[t].demand > 0;
+			type[t].demand++;
 			continue;
-		}
-		if (ntypes == GC_BATCH_MAX_TYPES)
-		{
-			n = k;				/* the others wait */
-			break;
 		}
 		gc_least_share(st->s, pick[k], &item);
-		w->type[t].demand = 1;
-		if (!gc_kernel_fits(st->s->profile, room, &item, NULL, w->type[t].need))
+		if (ntypes == GC_BATCH_MAX_TYPES ||
+			!gc_kernel_fits(st->s->profile, room, &item, NULL, type[t].need))
 		{
-			if (k == 0)
-				return 0;		/* it waits for room; nobody overtakes it */
-			memset(&w->type[t], 0, sizeof(w->type[t]));
+			of[k] = -1;
+			continue;
 		}
-		types[t] = st->s->item[pick[k]].type;
+		known[t] = st->s->item[pick[k]].type;
+		type[t].demand = 1;
 		ntypes++;
 	}
-	memcpy(problem.capacity, room, sizeof(problem.capacity));
-	problem.ntypes = ntypes;
-	if (gc_batch_plan(&problem, &w->batch, &w->plan) != GC_BATCH_OK)
-		return 0;
-	for (int p = 0; p < w->plan.npatterns && first == NULL; p++)
+	return ntypes;
+}
+
+/* A pattern of the plan that is not used up and has the type, or NULL. */
+static GcBatchPattern *
+pattern_with(GcBatchPlan *plan, int type)
+{
+	for (int p = 0; p < plan->npatterns; p++)
 	{
-		if (w->plan.pattern[p].count[of[0]] > 0)
-			first = &w->plan.pattern[p];
+		if (plan->pattern[p].times > 0 && plan->pattern[p].count[type] > 0)
+			return &plan->pattern[p];
 	}
-	if (first == NULL)
-		return 0;
-	st->d->patterns = w->plan.npatterns;
-	st->d->planned = w->plan.batches;
-	memcpy(left, first->count, sizeof(left));
+	return NULL;
+}
+
+/* The oldest items of each type that the pattern has, out of pick[] (which then have -1). */
+static int
+take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *batch)
+{
+	uint16_t	left[GC_BATCH_MAX_TYPES];
+	int			m = 0;
+
+	memcpy(left, pattern->count, sizeof(left));
 	for (int k = 0; k < n; k++)
 	{
-		int			i = pick[k];
-		int			t = of[k];
-
-		if (left[t] == 0)
+		if (of[k] < 0 || left[of[k]] == 0)
 			continue;
-		left[t]--;
-		memmove(pick + taken + 1, pick + taken, (k - taken) * sizeof(int));
-		memmove(of + taken + 1, of + taken, (k - taken) * sizeof(int));
-		pick[taken] = i;
-		of[taken++] = t;
+		left[of[k]]--;
+		of[k] = -1;
+		batch[m++] = pick[k];
 	}
-	return taken;
+	return m;
 }
 
 static void
-start_batch(Stage *st)
+start_sized(Stage *st, const int *batch, int n, const int room[GC_NEEDS])
 {
+	int			beside = st->s->nactive + st->d->nstarts;
+
+	if (gc_start_together(st->s, batch, n, beside, room, st->work, st->d) == 0)
+		gc_start_fair(st->s, batch, n, beside, st->d);
+}
+
+/*
+ * All of pick[], batch after batch, that of the oldest first.  Launches are in that
+ * order: the hardware starts blocks as soon as there is room for them, those of earlier
+ * launches first (paper 003's second and third discipline), so the next batch fills
+ * what the last one leaves, and no multiprocessor waits for a whole batch to end.
+ */
+static void
+start_batches(Stage *st, const int *pick, int n)
+{
+	GcBatchPlan *plan = &st->work->plan;
+	GcBatchProblem problem = {.types = st->work->type,.max_items = GC_KERNEL_MAX,.max_group = 1};
 	int			room[GC_NEEDS];
+	int			of[GC_MAX_ITEMS];
+	int			batch[GC_MAX_ITEMS];
+
+	gc_sm_limits(st->s->profile, room);
+	memcpy(problem.capacity, room, sizeof(problem.capacity));
+	problem.ntypes = find_types(st, pick, n, room, of);
+	if (gc_batch_plan(&problem, &st->work->batch, plan) != GC_BATCH_OK)
+		plan->npatterns = plan->batches = 0;
+	st->d->patterns = plan->npatterns;
+	st->d->planned = plan->batches;
+	for (int k = 0; k < n; k++)
+	{
+		GcBatchPattern *pattern = of[k] < 0 ? NULL : pattern_with(plan, of[k]);
+
+		if (pattern == NULL)
+			continue;
+		pattern->times--;
+		start_sized(st, batch, take_batch(pattern, pick, n, of, batch), room);
+	}
+}
+
+static void
+start_others(Stage *st)
+{
 	int			pick[GC_MAX_ITEMS];
 	int			n = 0;
-	int			batch;
 
 	for (int i = 0; i < st->s->nitems; i++)
 	{
@@ -224,13 +258,7 @@ start_batch(Stage *st)
 			gc_start_alone(st->s, pick[k], st->d);
 		return;
 	}
-	gc_free_room(st->s, room);
-	/* Sizes are for good: a batch that began in a corner would stay in it. */
-	if (st->s->nactive > 0 && room[GC_NEED_WARPS] * 2 < st->s->profile->max_warps)
-		return;
-	batch = first_batch(st, pick, n, room);
-	if (batch > 0)
-		(void) gc_start_together(st->s, pick, batch, room, st->work, st->d);
+	start_batches(st, pick, n);
 }
 
 void
@@ -243,5 +271,5 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 		if (!st.taken[i] && s->item[i].fused >= 0)
 			share_scan(&st, i);
 	}
-	start_batch(&st);
+	start_others(&st);
 }

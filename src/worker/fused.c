@@ -32,6 +32,9 @@
 /* A shape recurs once it came so often. */
 #define RECURS			2
 
+/* Requests for a table before its second fused kernel may be made. */
+#define COMPILE_REQUESTS	16
+
 /* Threads per block and rows per thread of a fused kernel: registers are for bodies. */
 #define FUSED_THREADS	512
 #define FUSED_VEC		8
@@ -78,6 +81,8 @@ typedef struct ScanSet
 	u32			scan;
 	uint64		last_used;
 	int			users;			/* runs with a shape of it */
+	uint64		requests;		/* that could have shared a scan */
+	uint64		compile_at;		/* no kernel is asked for before so many */
 	int			nshapes;
 	GcScanShape *shape[MAX_SHAPES];
 	GcFused    *ready;
@@ -375,6 +380,20 @@ compile(GcFused *f)
 }
 
 /*
+ * A kernel was asked for.  The next one must be worth a compilation: twice as many
+ * requests have to come first, and count more than those before.
+ */
+static void
+forget_some(ScanSet *set)
+{
+	set->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
+	if (gc_debug_force_shared_scan)
+		set->compile_at = 0;
+	for (int i = 0; i < set->nshapes; i++)
+		set->shape[i]->uses = (set->shape[i]->uses + 1) / 2;
+}
+
+/*
  * Have a fused kernel made for what recurs, if that is more than what there is.  One at
  * a time; the text comes out the same where only the directory is another, and is
  * then in the kernel cache.
@@ -384,7 +403,7 @@ improve(ScanSet *set)
 {
 	GcFused    *f;
 
-	if (set->pending || set->failed)
+	if (set->pending || set->failed || set->requests < set->compile_at)
 		return;
 	f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
 	choose_bodies(set, f);
@@ -398,6 +417,7 @@ improve(ScanSet *set)
 	{
 		set->pending = f;
 		npending++;
+		forget_some(set);
 	}
 	else
 	{
@@ -486,6 +506,7 @@ gc_fused_describe(GcRun *run, GcItem *item)
 		run->scan_shape = s;
 		set->users++;
 		s->uses++;
+		set->requests++;
 	}
 	s->set->last_used = clock_now;
 	s->wanted = Max(s->wanted, ++s->counting);
@@ -778,7 +799,7 @@ scan_private(GcRun *run)
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	int			main = run->p->npipelines - 1;
 	GcPipelineKernel *k = run->kernels[main];
-	GcScanPart	part = {.first = in->nsources - in->nprivate,.n = in->nprivate,.tile_rows = GC_TILE_ROWS};
+	GcScanPart	part = {.first = in->nsources - in->nprivate,.n = in->nprivate};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcShape		shape;
 
@@ -806,17 +827,17 @@ launch_scan(Scan *scan)
 	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, l->shared_bytes);
 	if (per_sm == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan does not fit a multiprocessor.");
+	if ((code = upload_sources(scan, visible)) != GC_OK)
+		return code;
 	for (int m = 0; m < scan->n; m++)
 	{
 		if ((m > 0 && (code = ops->stream_wait(stream, scan->run[m]->built, scan->err)) != GC_OK) ||
 			(code = scan_private(scan->run[m])) != GC_OK)
 			return code;
 	}
-	if ((code = upload_sources(scan, visible)) != GC_OK)
-		return code;
 	fill_words(scan, visible, &args);
 	args.scan = (GcScan) {.sources = l->sources,.nsources = scan->nunion,
-	.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS,.tile_rows = GC_TILE_ROWS};
+	.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS};
 	args.scan.ntiles = scan->nunion * args.scan.tiles_per_source;
 	l->ntiles = args.scan.ntiles;
 	l->first_tile = 0;
@@ -874,6 +895,13 @@ gc_fused_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs)
 		scan.nsources[m] = in->nsources - in->nprivate;
 	}
 	code = launch_scan(&scan);
+	if (code == GC_DEVICE_MEMORY || code == GC_RESULT_TOO_LARGE)
+	{
+		/* Nothing of it was launched: they can still run by their own kernels. */
+		for (int m = 0; m < scan.n; m++)
+			gc_run_unstart(scan.run[m]);
+		return;
+	}
 	for (int m = 0; m < scan.n; m++)
 	{
 		if (code != GC_OK)
