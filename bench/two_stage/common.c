@@ -42,6 +42,11 @@ static BenchKernel gate;
 static BenchKernel filler;
 static u64	random_state = 1;
 
+/* Measurements and those whose queueing took longer than their gate  */
+static int	measured;
+static int	late;
+static double gate_end;
+
 /*-------------------------------------------------------------------------
  * Reports and ends
  *-------------------------------------------------------------------------
@@ -339,6 +344,8 @@ bench_close(void)
 	for (int s = 0; s < BENCH_STREAMS; s++)
 		bench_ops->stream_put(bench_dev, streams[s]);
 	bench_ops->close(bench_dev);
+	if (measured > 0)
+		bench_say("%d measurements; in %d the device may have waited for the calls.\n", measured, late);
 	bench_note("%s took %.1f s\n", program, bench_seconds());
 	if (report != NULL)
 		fclose(report);
@@ -566,6 +573,7 @@ queue_gate(int launches)
 		return;
 	memset(&args, 0, sizeof(args));
 	args.w[0] = 20000 + 14000 * (u64) launches;
+	gate_end = bench_seconds() + 1e-9 * (double) args.w[0];
 	bench_queue(0, &gate, (GcLaunch) {1, 32, 0}, &args);
 }
 
@@ -616,6 +624,8 @@ bench_us(const BenchLaunch *l, int n, BenchOrder order)
 		marks[nmarks] = queue_batch(l + i, m - i, marks[nmarks - 1]);
 		nmarks++;
 	}
+	measured++;
+	late += !bench_profile.host && bench_seconds() > gate_end;
 	check(bench_ops->mark_wait(marks[nmarks - 1], &err), &err, "measuring");
 	us = 1000.0 * bench_ops->mark_ms(marks[0], marks[nmarks - 1]);
 	for (int i = 0; i < nmarks; i++)

@@ -33,6 +33,7 @@ enum
 #define KEY_SLOTS	(1u << 20)
 #define GROUPS		1000
 #define ROW_SLOTS	(1u << 22)
+#define BUILD		10			/* the kernel that fills the hash table */
 
 static const BenchColumn columns[NCOLUMNS] = {
 	{2, DATES}, {4, PARTS}, {2, SUPPS}, {4, CUSTS}, {1, 50}, {1, 11}, {4, 1000000}, {4, 1000000},
@@ -215,6 +216,51 @@ make_structures(GcArgs *args)
 	}
 }
 
+/* Sums of all that a kernel of the pool wrote where its results go. */
+static u64
+result_of(const PoolKernel *k, int kernel, int per_sm, int threads)
+{
+	static const struct
+	{
+		int			word;
+		u64			bytes;
+	}			at[] = {{W_OUT, 8}, {W_COUNTER, 8}, {W_GROUPS, 200000 * 8}};
+	u64			sum = 0;
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+		bench_fill_bytes(k->args.w[at[i].word], 0, at[i].bytes);
+	bench_queue(0, &k->k, bench_full(threads, per_sm, k->shared_bytes, k->tiles), &k->args);
+	bench_drain();
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+	{
+		u64		   *words = malloc(at[i].bytes);
+
+		if (words == NULL)
+			bench_fail("out of memory");
+		bench_copy_out(words, k->args.w[at[i].word], at[i].bytes);
+		for (u64 w = 0; w < at[i].bytes / 8; w++)
+			sum += words[w] * (w + 1 + (u64) kernel);
+		free(words);
+	}
+	return sum;
+}
+
+/* Every kernel must find something, and the same in blocks of any number and size. */
+static void
+check_results(const PoolKernel *pool)
+{
+	if (bench_options.profile != NULL)
+		return;					/* a driver that only pretends runs nothing */
+	for (int i = 0; i < POOL_KERNELS; i++)
+	{
+		u64			one = result_of(&pool[i], i, 1, 64);
+		u64			other = result_of(&pool[i], i, 1, 1024);
+
+		if (one != other || (one == 0 && i != BUILD))
+			bench_fail("kernel %s: %llu in one size, %llu in another", pool[i].k.name, one, other);
+	}
+}
+
 void
 pool_make(PoolKernel pool[POOL_KERNELS], u64 rows)
 {
@@ -251,6 +297,10 @@ pool_make(PoolKernel pool[POOL_KERNELS], u64 rows)
 		k->bytes = t.rows * bytes_per_row(engine[i].columns);
 		k->max_threads = bench_max_threads(&k->k);
 	}
+	/* What the probe probes. */
+	bench_queue(0, &pool[BUILD].k, bench_full(256, 4, 0, pool[BUILD].tiles), &pool[BUILD].args);
+	bench_drain();
+	check_results(pool);
 	bench_say("Pool: %d kernels over a table of %.1f million rows of %d columns.\n\n", POOL_KERNELS,
 			  (double) t.rows / 1e6, NCOLUMNS);
 }

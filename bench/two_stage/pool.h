@@ -13,7 +13,6 @@
 
 #define POOL_KERNELS	13
 #define POOL_SYNTHETIC	5
-#define POOL_SHAPES		32
 
 typedef struct PoolKernel
 {
@@ -28,7 +27,6 @@ typedef struct PoolKernel
 	GcLaunch	best;
 	int			best_per_sm;
 	double		alone_us;
-	int			last_warps;		/* of each multiprocessor, that fixed_total was set to */
 } PoolKernel;
 
 /*
