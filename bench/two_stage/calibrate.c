@@ -300,7 +300,7 @@ write_calibration(const GcCalibration *c, const char *given)
 int
 main(int argc, char **argv)
 {
-	const BenchOptions defaults = {.device = "cuda",.memory = 8000 * MEGABYTE,.seconds = 15};
+	const BenchOptions defaults = {.device = "cuda",.memory = 7600 * MEGABYTE,.seconds = 15};
 	double		constant[NWAYS];
 	GcCalibration c;
 

@@ -42,7 +42,7 @@ static BenchKernel gate;
 static BenchKernel filler;
 static u64	random_state = 1;
 
-/* Measurements and those whose queueing took longer than their gate  */
+/* Measurements, and those whose queueing took longer than their gate. */
 static int	measured;
 static int	late;
 static double gate_end;
