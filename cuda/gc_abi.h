@@ -9,8 +9,8 @@
  * compiler into a kernel for device host.  So it includes nothing, and every
  * address is a u64 that only the device the kernel runs on may dereference.
  *
- * Rows are numbered from 0 within a chunk.  A tile is GC_TILE_ROWS rows of
- * one chunk; a thread of device cuda handles GC_VEC (8 or 16) consecutive rows of
+ * Rows are numbered from 0 within a chunk.  A tile is GcScan.tile_rows rows of
+ * one chunk, GC_TILE_ROWS unless scans keep in step; a thread of device cuda handles GC_VEC (8 or 16) consecutive rows of
  * it at a time, so that every load of a column is a vector load.
  *
  *-------------------------------------------------------------------------
@@ -86,7 +86,22 @@ typedef struct GcScan
 	u32			tiles_per_source;
 	u32			ntiles;
 	u32			first_tile;
+	u32			tile_rows;			/* a multiple of GC_TILE_LEAST, at most GC_TILE_ROWS */
+	u32			pace_lead;			/* tiles that this scan may be ahead of the slowest */
+	u64			pace;				/* u32[pace_members]: tiles that each has done; 0: none */
+	u32			pace_members;
+	u32			pace_self;			/* this scan's place among them */
 } GcScan;
+
+/*
+ * Scans of the same tiles in the same order, by several kernels at the same time, find
+ * in the L2 cache what one of them has read, as long as none runs ahead.  So each
+ * counts its tiles in pace[], and a block does not begin a tile that lies too far ahead
+ * of the slowest scan's.  It never waits long: a scan that has not even begun would
+ * hold up the others for ever.
+ */
+#define GC_MAX_PACE			32
+#define GC_TILE_LEAST		4096
 
 /*
  * Flag words that a kernel raises; each is 0, or nonzero once the event happened.

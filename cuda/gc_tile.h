@@ -274,15 +274,67 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
  * between GC_MEMBER and GC_END_MEMBER, a loop that runs once; valid is the address of
  * that request's u64 per source, or 0: all rows are visible.
  */
+#if GC_CUDA
+
+/* Polls until a block gives up waiting for slower scans, for good: some 50 us. */
+#define GC_PACE_POLLS	128
+
+/*
+ * Before tile number t of this scan, in the order in which they are begun.  Returns
+ * how long the block will wait from now on.
+ */
+GC_FN_ONCE u32
+gc_pace(const GcScan *scan, u32 t, u32 patience)
+{
+	if (threadIdx.x == 0 && patience)
+	{
+		const volatile u32 *done = (const volatile u32 *) scan->pace;
+		u32			polls = 0;
+
+		for (;;)
+		{
+			u32			least = 0xffffffffu;
+
+			for (u32 i = 0; i < scan->pace_members; i++)
+				least = done[i] < least ? done[i] : least;
+			if (t <= least + scan->pace_lead)
+				break;
+			if (++polls == patience)
+			{
+				patience = 0;
+				break;
+			}
+			__nanosleep(200);
+		}
+	}
+	__syncthreads();
+	return patience;
+}
+
+#define GC_PACE(t)		if (gc_a.scan.pace) gc_patience = gc_pace(&gc_a.scan, t, gc_patience);
+#define GC_PACED		u32 gc_patience = GC_PACE_POLLS; (void) gc_patience;
+#define GC_TILE_DONE	if (gc_a.scan.pace && thread == 0) atomicAdd((u32 *) gc_a.scan.pace + gc_a.scan.pace_self, 1);
+
+#else
+
+/* On device host threads take turns block by block: there is nothing to keep in step. */
+#define GC_PACE(t)
+#define GC_PACED
+#define GC_TILE_DONE
+
+#endif
+
 #define GC_TILES \
+	GC_PACED \
 	for (u32 gc_t = block; gc_t < gc_a.scan.ntiles; gc_t += nblocks) { \
 		u32 gc_tile = gc_t + gc_a.scan.first_tile; \
 		if (gc_tile >= gc_a.scan.ntiles) gc_tile -= gc_a.scan.ntiles; \
 		const u32 gc_s = gc_tile / gc_a.scan.tiles_per_source; \
-		const u32 gc_first = (gc_tile - gc_s * gc_a.scan.tiles_per_source) * GC_TILE_ROWS; \
+		const u32 gc_first = (gc_tile - gc_s * gc_a.scan.tiles_per_source) * gc_a.scan.tile_rows; \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_s]; \
-		if (gc_first >= gc_src.nrows) continue; \
-		const u32 gc_end = gc_src.nrows - gc_first < GC_TILE_ROWS ? gc_src.nrows : gc_first + GC_TILE_ROWS;
+		GC_PACE(gc_t) \
+		if (gc_first >= gc_src.nrows) { GC_TILE_DONE continue; } \
+		const u32 gc_end = gc_src.nrows - gc_first < gc_a.scan.tile_rows ? gc_src.nrows : gc_first + gc_a.scan.tile_rows;
 #define GC_SHARED_VECTORS \
 		for (u32 gc_row = gc_first + thread * GC_VEC; gc_row < gc_end; gc_row += nthreads * GC_VEC) { \
 			GC_VECTOR_ROWS(gc_row, gc_end)
@@ -295,4 +347,4 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
 				GC_VECTOR_LIVE(gc_valid, gc_row)
 #define GC_END_MEMBER	} while (0);
 #define GC_END_VECTORS	}
-#define GC_END_TILES	}
+#define GC_END_TILES	GC_TILE_DONE }

@@ -179,7 +179,10 @@ typedef struct GcDecision
 
 typedef struct GcDecideWork GcDecideWork;
 
-/* Bytes that gc_decide works in: from the caller, who keeps them between calls. */
+/*
+ * Bytes that gc_decide works in: from the caller, who keeps them between calls, at a
+ * multiple of 64 (the models work on vectors).
+ */
 extern size_t gc_decide_work_size(void);
 
 /*

@@ -154,7 +154,7 @@ first_batch(Stage *st, int *pick, int n, const int room[GC_NEEDS])
 		of[k] = t;
 		if (t < ntypes)
 		{
-			w->type[t].demand++;
+			w->type[t].demand += w->type[t].demand > 0;
 			continue;
 		}
 		if (ntypes == GC_BATCH_MAX_TYPES)
@@ -163,14 +163,14 @@ first_batch(Stage *st, int *pick, int n, const int room[GC_NEEDS])
 			break;
 		}
 		gc_least_share(st->s, pick[k], &item);
+		w->type[t].demand = 1;
 		if (!gc_kernel_fits(st->s->profile, room, &item, NULL, w->type[t].need))
 		{
 			if (k == 0)
-				return 0;
+				return 0;		/* it waits for room; nobody overtakes it */
 			memset(&w->type[t], 0, sizeof(w->type[t]));
 		}
 		types[t] = st->s->item[pick[k]].type;
-		w->type[t].demand = w->type[t].need[GC_NEED_BLOCKS] > 0;
 		ntypes++;
 	}
 	memcpy(problem.capacity, room, sizeof(problem.capacity));
@@ -225,6 +225,9 @@ start_batch(Stage *st)
 		return;
 	}
 	gc_free_room(st->s, room);
+	/* Sizes are for good: a batch that began in a corner would stay in it. */
+	if (st->s->nactive > 0 && room[GC_NEED_WARPS] * 2 < st->s->profile->max_warps)
+		return;
 	batch = first_batch(st, pick, n, room);
 	if (batch > 0)
 		(void) gc_start_together(st->s, pick, batch, room, st->work, st->d);

@@ -48,6 +48,7 @@ typedef struct GcScanShape
 	u16			pipeline;
 	i16		   *columns;		/* directory's column per column of p, or -1 */
 	GcVariantDemand demand;		/* of its first request */
+	bool		light;			/* see is_light */
 	uint64		uses;
 	int			wanted;			/* bodies: most requests of it that were ready at once */
 	int			counting;		/* of the decision now being made */
@@ -87,6 +88,7 @@ typedef struct ScanSet
 
 static ScanSet *sets[MAX_SETS];
 static uint64 clock_now = 0;
+static int	npending = 0;
 
 /*-------------------------------------------------------------------------
  * Sets and shapes
@@ -118,6 +120,7 @@ set_free(ScanSet *set)
 {
 	fused_drop(set->ready);
 	fused_drop(set->pending);
+	npending -= set->pending != NULL;
 	for (int i = 0; i < set->nshapes; i++)
 	{
 		pfree(set->shape[i]->p);
@@ -170,6 +173,31 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
 		memcmp(s->columns, columns, run->p->ncolumns * sizeof(i16)) == 0;
 }
 
+/*
+ * Does a shared scan pay for this pipeline?  A fused kernel's bodies run one after
+ * another in the same threads: what waits for memory on its own (probes of tables, rows
+ * that go to groups) then waits once per body, and nothing else runs meanwhile.
+ * Measured on an H200: seven bodies with joins and groups took 28 ms together, 2 ms one
+ * after another; filters and sums are what it is for (docs/architecture.md).
+ */
+static bool
+is_light(const GcProgram *p, int pipeline)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	int			probes = 0;
+
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (step->type != GC_STEP_PROBE)
+			continue;
+		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || ++probes > 1)
+			return false;
+	}
+	return pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_NONE;
+}
+
 static GcScanShape *
 find_shape(ScanSet *set, const GcRun *run)
 {
@@ -192,6 +220,7 @@ find_shape(ScanSet *set, const GcRun *run)
 	s->columns = MemoryContextAlloc(TopMemoryContext, (run->p->ncolumns + 1) * sizeof(i16));
 	memcpy(s->columns, columns, run->p->ncolumns * sizeof(i16));
 	gc_variant_demand(run->request, s->pipeline, &s->demand);
+	s->light = is_light(s->p, s->pipeline);
 	set->shape[set->nshapes++] = s;
 	return s;
 }
@@ -256,7 +285,8 @@ choose_bodies(const ScanSet *set, GcFused *f)
 
 			for (int i = 0; i < set->nshapes; i++)
 			{
-				if (!taken[i] && set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
+				if (!taken[i] && (set->shape[i]->light || gc_debug_force_shared_scan) &&
+					set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
 			}
@@ -365,7 +395,10 @@ improve(ScanSet *set)
 	}
 	choose_variants(f);
 	if (compile(f) && has_more(f, set->ready))
+	{
 		set->pending = f;
+		npending++;
+	}
 	else
 	{
 		set->failed = f->entry == NULL;
@@ -374,21 +407,19 @@ improve(ScanSet *set)
 }
 
 /* If the pending kernel is ready, let it take the place of the one in use. */
-static void
+static bool
 poll_pending(ScanSet *set)
 {
 	GcFused    *f = set->pending;
 	GcError		err;
 
-	if (f == NULL)
-		return;
 	switch (gc_kcache_poll(gc_worker.kernels, f->entry, &f->kernel, &f->info, &err))
 	{
 		case GC_KERNEL_COMPILING:
-			return;
+			return false;
 		case GC_KERNEL_READY:
 			if (!gc_kcache_final(f->entry))
-				return;
+				return false;
 			fused_drop(set->ready);
 			set->ready = f;
 			break;
@@ -398,6 +429,22 @@ poll_pending(ScanSet *set)
 			break;
 	}
 	set->pending = NULL;
+	npending--;
+	return true;
+}
+
+/* Has a fused kernel come that was waited for? */
+bool
+gc_fused_poll(void)
+{
+	bool		any = false;
+
+	for (int i = 0; i < MAX_SETS && npending > 0; i++)
+	{
+		if (sets[i] && sets[i]->pending)
+			any = poll_pending(sets[i]) || any;
+	}
+	return any;
 }
 
 /*-------------------------------------------------------------------------
@@ -443,7 +490,7 @@ gc_fused_describe(GcRun *run, GcItem *item)
 	s->set->last_used = clock_now;
 	s->wanted = Max(s->wanted, ++s->counting);
 	if (s->marginal_us == 0)
-		s->marginal_us = item->option[0].alone_us * gc_worker.calibration.fused;
+		s->marginal_us = item->option[0].alone_us * (s->light ? gc_worker.calibration.fused : 1.5);
 	item->fused_us = s->marginal_us;
 	f = s->set->ready;
 	for (int m = 0; f && m < f->n; m++)
@@ -454,8 +501,8 @@ gc_fused_describe(GcRun *run, GcItem *item)
 }
 
 /*
- * After all items were described: polls and asks for kernels; numbers those that are
- * ready.  True if a shared scan is to be waited for (under debug_force_shared_scan).
+ * After all items were described: asks for kernels that would serve them better, and
+ * numbers those that are ready.
  */
 int
 gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int nitems)
@@ -469,7 +516,6 @@ gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int 
 
 		if (set == NULL || set->last_used != clock_now)
 			continue;
-		poll_pending(set);
 		improve(set);
 		f = set->ready;
 		if (f == NULL || n == GC_MAX_FUSED_KERNELS)
@@ -732,7 +778,7 @@ scan_private(GcRun *run)
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	int			main = run->p->npipelines - 1;
 	GcPipelineKernel *k = run->kernels[main];
-	GcScanPart	part = {.first = in->nsources - in->nprivate,.n = in->nprivate};
+	GcScanPart	part = {.first = in->nsources - in->nprivate,.n = in->nprivate,.tile_rows = GC_TILE_ROWS};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcShape		shape;
 
@@ -770,7 +816,7 @@ launch_scan(Scan *scan)
 		return code;
 	fill_words(scan, visible, &args);
 	args.scan = (GcScan) {.sources = l->sources,.nsources = scan->nunion,
-	.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS};
+	.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS,.tile_rows = GC_TILE_ROWS};
 	args.scan.ntiles = scan->nunion * args.scan.tiles_per_source;
 	l->ntiles = args.scan.ntiles;
 	l->first_tile = 0;

@@ -25,6 +25,9 @@ extern void gc_fused_begin(void);
 extern void gc_fused_describe(GcRun *run, GcItem *item);
 extern int	gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int nitems);
 
+/* To be called often: has a fused kernel come that was asked for? */
+extern bool gc_fused_poll(void);
+
 /* Is a kernel being made for its table's shared scans? */
 extern bool gc_fused_pending(const GcRun *run);
 

@@ -197,11 +197,11 @@ gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes)
 }
 
 u32
-gc_run_ntiles(const GcRun *run)
+gc_run_ntiles(const GcRun *run, u32 tile_rows)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
-	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
+	return in->nsources * ((in->max_rows + tile_rows - 1) / tile_rows);
 }
 
 /* What fills the argument words of this run's kernels. */
@@ -229,7 +229,12 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape
 	args.scan.sources = run->device_part + in->sources_off + part->first * sizeof(GcSource);
 	args.scan.flags = flags;
 	args.scan.nsources = part->n;
-	args.scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	args.scan.tile_rows = part->tile_rows;
+	args.scan.tiles_per_source = (in->max_rows + part->tile_rows - 1) / part->tile_rows;
+	args.scan.pace = part->pace;
+	args.scan.pace_members = part->pace_members;
+	args.scan.pace_self = part->pace_self;
+	args.scan.pace_lead = part->pace_lead;
 	args.scan.ntiles = part->n * args.scan.tiles_per_source;
 	args.scan.first_tile = part->first_tile;
 	info->kernels++;
@@ -267,7 +272,7 @@ fill_build(GcRun *run, int b, GcBuildTable *t)
 	int			pipeline = gc_builds(run->p)[b].pipeline;
 	GcPipelineKernel *k = run->kernels[pipeline];
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
-	GcScanPart	part = {.n = in->nsources};
+	GcScanPart	part = {.n = in->nsources,.tile_rows = GC_TILE_ROWS};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcShape		shape;
 	GcCode		code;

@@ -386,16 +386,15 @@ gc_run_queue_result(GcRun *run)
 }
 
 GcCode
-gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile)
+gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, const GcScanPart *part)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	int			main = run->p->npipelines - 1;
-	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile};
 	GcMainLaunch *launch = run->launch;
 	GcCode		code;
 
 	launch->launched = ops->mark(run->stream, &run->err);
-	if ((code = gc_run_launch(run, main, k, shape, &part, run->sink)) != GC_OK)
+	if ((code = gc_run_launch(run, main, k, shape, part, run->sink)) != GC_OK)
 		return code;
 	launch->computed = ops->mark(run->stream, &run->err);
 	launch->ntiles = gc_slot_run_info(run->slot)->ntiles;

@@ -106,13 +106,18 @@ extern GcCode gc_run_builds(GcRun *run, int pipeline);
 
 /*
  * Launch a pipeline's kernel k over sources first .. first + n - 1 of its input, from
- * tile first_tile on.
+ * tile first_tile on; in step with others if there is a pace (gc_abi.h, GcScan).
  */
 typedef struct GcScanPart
 {
 	u32			first;
 	u32			n;
 	u32			first_tile;
+	u32			tile_rows;
+	GcAddr		pace;
+	u32			pace_members;
+	u32			pace_self;
+	u32			pace_lead;
 } GcScanPart;
 extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
 							const GcScanPart *part, GcAddr flags);
@@ -124,7 +129,8 @@ extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
 extern GcCode gc_run_launch_compactor(GcRun *run);
 
 /* run.c: start a READY run's own main kernel, in this variant and shape. */
-extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile);
+extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape,
+								const GcScanPart *part);
 
 /* Queue what comes behind the main kernel; the run is then RUNNING. */
 extern GcCode gc_run_queue_result(GcRun *run);
@@ -133,8 +139,8 @@ extern GcCode gc_run_queue_result(GcRun *run);
 extern void gc_run_fail_start(GcRun *run);
 extern void gc_main_launch_release(GcMainLaunch *launch);
 
-/* Tiles of the main pipeline's scan. */
-extern u32	gc_run_ntiles(const GcRun *run);
+/* Tiles of so many rows in the main pipeline's scan. */
+extern u32	gc_run_ntiles(const GcRun *run, u32 tile_rows);
 
 /* Does the result come as groups with keys (or numbers), in no order? */
 extern bool gc_run_keyed(const GcRun *run);

@@ -27,6 +27,13 @@ typedef struct GcBatch
 	int			users;
 	u32			launches;
 	GcMainLaunch *base;			/* its start is the batch's time zero */
+	GcAddr		pace;			/* counters of scans that keep in step */
+	int			pace_members;	/* how many do */
+	int			paced;			/* of them, started */
+	GcMark	   *zeroed;
+	const GcRun *pacer;			/* the first of them */
+	u32			tile_rows;		/* theirs */
+	u32			pace_lead;
 	float		first_us;		/* start of the first kernel */
 	float		last_us;		/* end of the last one */
 } GcBatch;
@@ -55,7 +62,8 @@ void
 gc_schedule_init(void)
 {
 	if (work == NULL)
-		work = MemoryContextAlloc(TopMemoryContext, gc_decide_work_size());
+		work = (GcDecideWork *) CACHELINEALIGN(MemoryContextAlloc(TopMemoryContext,
+																  gc_decide_work_size() + PG_CACHE_LINE_SIZE));
 }
 
 static double
@@ -222,6 +230,7 @@ batch_release(GcBatch *batch)
 	gc_batchlog_add(&batch->record);
 	if (batch->base)
 		gc_main_launch_release(batch->base);
+	gc_device_free(batch->pace);
 	pfree(batch);
 }
 
@@ -259,7 +268,7 @@ learn(GcRun *run, float time_us)
 		.launches = 1,.requests = l->members,.time_us = time_us,.best_us = time_us,
 		.error = time_us > 0 ? fabs(l->predicted_us - time_us) / time_us : 0,
 		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->shape.threads,
-		.max_blocks = k->occupancy,.last_launch = GetCurrentTimestamp(),
+		.max_blocks = l->fused ? 0 : k->occupancy,.last_launch = GetCurrentTimestamp(),
 	};
 
 	if (l->learned || time_us <= 0)
@@ -269,7 +278,7 @@ learn(GcRun *run, float time_us)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
-	log.alone_us = k->alone_us.value;
+	log.alone_us = l->fused ? 0 : k->alone_us.value;
 	gc_kernellog_add(&log);
 }
 
@@ -338,6 +347,96 @@ attach_position(u32 scan, u32 ntiles)
 	return 0;
 }
 
+/* Do both scan the same tiles of the same table? */
+static bool
+same_tiles(const GcRun *a, const GcRun *b)
+{
+	const GcInputValue *ia = &a->request->inputs[a->main->input];
+	const GcInputValue *ib = &b->request->inputs[b->main->input];
+
+	return a->scan != 0 && a->scan == b->scan && ia->nsources == ib->nsources && ia->max_rows == ib->max_rows;
+}
+
+/*
+ * The decision's kernels over one table keep in step: give them a counter each, and a
+ * tile size that suits the largest block of theirs.
+ */
+static void
+set_pace(GcBatch *batch)
+{
+	const GcDecision *d = &now.decision;
+	u32			step = GC_TILE_LEAST;
+	u32			blocks = 0;
+
+	if (gc_worker.dev->info.host_memory || gc_schedule != GC_POLICY_TWOSTAGE)
+		return;
+	for (int i = 0; i < d->nstarts && batch->pace_members < 2; i++)
+	{
+		batch->pace_members = 0;
+		batch->pacer = now.run[d->start[i].item[0]];
+		for (int k = i; k < d->nstarts; k++)
+		{
+			const GcStart *s = &d->start[k];
+
+			if (s->fused >= 0 || batch->pace_members == GC_MAX_PACE || !same_tiles(batch->pacer, now.run[s->item[0]]))
+				continue;
+			batch->pace_members++;
+			blocks = Max(blocks, s->shape.blocks);
+			step = Max(step, s->shape.threads * Max(now.kernel[s->item[0]]->variant.vec, 1));
+		}
+	}
+	if (batch->pace_members < 2)
+		return;
+	batch->tile_rows = Min((step + GC_TILE_LEAST - 1) / GC_TILE_LEAST * GC_TILE_LEAST, GC_TILE_ROWS);
+	batch->pace_lead = blocks + gc_worker.profile.sms / 2;
+	batch->pace = gc_device_alloc(GC_MAX_PACE * sizeof(u32));
+}
+
+/* How a run's scan is cut into tiles, and its place among those that keep in step. */
+static void
+cut_scan(GcBatch *batch, const GcRun *run, GcScanPart *part)
+{
+	*part = (GcScanPart) {.n = run->request->inputs[run->main->input].nsources,.tile_rows = GC_TILE_ROWS};
+	if (batch->pace == 0 || batch->paced == batch->pace_members || !same_tiles(batch->pacer, run))
+	{
+		part->first_tile = attach_position(run->scan, gc_run_ntiles(run, part->tile_rows));
+		return;
+	}
+	part->tile_rows = batch->tile_rows;
+	part->pace = batch->pace;
+	part->pace_lead = batch->pace_lead;
+	part->pace_members = batch->pace_members;
+	part->pace_self = batch->paced++;
+}
+
+/* The counters are zero before any of the scans begins. */
+static GcCode
+zero_pace(GcBatch *batch, GcRun *run)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcCode		code;
+
+	if (batch->zeroed)
+		return ops->stream_wait(run->stream, batch->zeroed, &run->err);
+	code = ops->fill(run->stream, batch->pace, 0, GC_MAX_PACE * sizeof(u32), &run->err);
+	if (code == GC_OK && (batch->zeroed = ops->mark(run->stream, &run->err)) == NULL)
+		code = run->err.code;
+	return code;
+}
+
+/* Start one request by its own kernel. */
+static void
+start_own(GcBatch *batch, GcRun *run, const GcStart *start)
+{
+	GcScanPart	part;
+
+	cut_scan(batch, run, &part);
+	run->launch->first_tile = part.first_tile;
+	if ((part.pace && zero_pace(batch, run) != GC_OK) ||
+		gc_run_start_main(run, now.kernel[start->item[0]], &start->shape, &part) != GC_OK)
+		gc_run_fail_start(run);
+}
+
 static void
 note_start(GcRun *run, GcBatch *batch, const GcStart *start)
 {
@@ -360,12 +459,10 @@ start_launch(GcBatch *batch, const GcStart *start)
 {
 	GcRun	   *first = now.run[start->item[0]];
 	GcMainLaunch *launch = new_launch(start, &now.item[start->item[0]]);
-	u32			ntiles = gc_run_ntiles(first);
 
 	launch->users = 1;			/* ours, while we work on it */
 	launch->number = ++batch->launches;
 	launch->alone = now.beside == 0 && now.decision.nstarts == 1;
-	launch->first_tile = attach_position(launch->scan, ntiles);
 	for (int m = 0; m < start->nitems; m++)
 	{
 		GcRun	   *run = now.run[start->item[m]];
@@ -376,9 +473,8 @@ start_launch(GcBatch *batch, const GcStart *start)
 	}
 	if (launch->fused)
 		gc_fused_start(launch, start, now.run);
-	else if (gc_run_start_main(first, now.kernel[start->item[0]], &start->shape,
-							   launch->first_tile) != GC_OK)
-		gc_run_fail_start(first);
+	else
+		start_own(batch, first, start);
 	if (batch->base == NULL && launch->launched)
 	{
 		batch->base = launch;
@@ -409,8 +505,11 @@ start_batch(float decision_us)
 	batch->users = 1;
 	for (int a = 0; a < now.nactive; a++)
 		now.launch[a]->alone = false;
+	set_pace(batch);
 	for (int i = 0; i < d->nstarts; i++)
 		start_launch(batch, &d->start[i]);
+	if (batch->zeroed)
+		gc_worker.ops->mark_put(gc_worker.dev, batch->zeroed);
 	for (int i = 0; i < now.nitems; i++)
 	{
 		GcRunInfo  *info = gc_slot_run_info(now.run[i]->slot);

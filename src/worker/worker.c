@@ -35,6 +35,7 @@
 #include "utils/timestamp.h"
 
 #include "../gpuconc.h"
+#include "fused.h"
 
 #define TAKE_AT_ONCE	64
 
@@ -307,7 +308,7 @@ serve(void)
 		gc_drop_regions();
 		moved = take_requests();
 		moved = advance_requests() || moved;
-		changed = changed || moved;
+		changed = gc_fused_poll() || changed || moved;
 		if (changed && !device_lost)
 			moved = gc_schedule_runs(runs) || moved;
 		changed = moved;

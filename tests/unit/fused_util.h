@@ -346,6 +346,7 @@ launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, 
 	args->scan.sources = put(sources, (n + 1) * sizeof(GcSource));
 	args->scan.nsources = n;
 	args->scan.tiles_per_source = TILES;
+	args->scan.tile_rows = GC_TILE_ROWS;
 	args->scan.ntiles = n * TILES;
 	args->scan.first_tile = n > 0 ? turn * 7 % args->scan.ntiles : 0;
 	must(ops->launch(stream, k->kernel, &shape, args, nwords, NULL));
