@@ -52,6 +52,7 @@ typedef struct BenchKernel
 	char		name[32];
 	GcKernel   *kernel;
 	GcKernelInfo info;
+	int			vec;			/* rows of a thread at a time */
 } BenchKernel;
 
 /* One launch of a measurement. */
@@ -157,6 +158,15 @@ extern double bench_us(const BenchLaunch *launches, int n, BenchOrder order);
 
 /* Median of `runs` (at most 64) of these, after one that does not count. */
 extern double bench_median_us(const BenchLaunch *launches, int n, BenchOrder order, int runs);
+
+/*
+ * Make the launches of each batch scan in step, as the worker makes those over one
+ * table (gc_abi.h, GcScan): args gets n copies of theirs with the pace set.
+ */
+extern void bench_keep_step(BenchLaunch *launches, int n, GcArgs *args);
+
+/* What gc_decide() works in. */
+extern GcDecideWork *bench_decide_work(void);
 
 /* Queue one launch and nothing else, on stream s (0 to BENCH_STREAMS - 1). */
 extern void bench_queue(int s, const BenchKernel *k, GcLaunch shape, const GcArgs *args);

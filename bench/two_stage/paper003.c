@@ -176,7 +176,7 @@ measure_rounds(const RoundKernel *r, GcAddr out, double budget)
 
 #define A_US		7000.0		/* the paper's, halved */
 #define B_US		10000.0
-#define A_LIVE		2
+#define A_LIVE		1
 #define MAX_PLAN	32			/* kernels of a figure */
 
 /*

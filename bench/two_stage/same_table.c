@@ -34,6 +34,7 @@
 
 static GcDecideWork *work;
 static GcDecision decision;
+static GcArgs stepping[MOST];	/* of scans that keep in step */
 
 /*-------------------------------------------------------------------------
  * Part 1
@@ -182,6 +183,11 @@ by_the_model(int n, BenchLaunch *l)
 		predicted += decision.predicted_us;
 	}
 	snprintf(way, sizeof(way), "co-resident, the model's sizes, %d batch%s", batch, batch > 1 ? "es" : "");
+	tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
+	if (bench_profile.host)
+		return;
+	bench_keep_step(l, n, stepping);
+	snprintf(way, sizeof(way), "the same, in step");
 	tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
 }
 
@@ -423,6 +429,7 @@ one_batch(Tried *t, int number)
 	t->predicted_kernel = decide(GC_POLICY_KERNEL, pick, n, l);
 	t->kernel = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
 	t->predicted = decide(GC_POLICY_TWOSTAGE, pick, n, l);
+	bench_keep_step(l, n, stepping);	/* as the worker does under this policy alone */
 	t->twostage = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
 	for (int i = 0; i < n; i++)
 		l[i] = pool_launch(&pool[pick[i]], pool[pick[i]].best, 0);
@@ -536,9 +543,7 @@ main(int argc, char **argv)
 	batches = batches > MAX_BATCHES ? MAX_BATCHES : batches;
 	text = bench_argument(argc, argv, "seed");
 	bench_seed(text != NULL ? strtoull(text, NULL, 10) : 1);
-	work = malloc(gc_decide_work_size());
-	if (work == NULL)
-		bench_fail("out of memory");
+	work = bench_decide_work();
 	read_calibration(bench_argument(argc, argv, "calibration"));
 	part_1(bench_options.seconds / 3);
 	if (!bench_profile.host)
