@@ -9,9 +9,8 @@
  * --calibration gives one.  Takes some seconds and at most 8 GB of device memory.
  *
  * What is measured: a scan of four columns of 4 bytes (filter on three, sum of
- * products), alone; 2, 4 and 8 of them side by side, over the same columns (in step, as
- * the worker runs them) and over columns of their own, in the sizes that the scheduler
- * itself gives them (gc_decide, policy kernel); and as bodies of one kernel.  From each
+ * products), alone; 2, 4 and 8 of them side by side, over the same columns and
+ * over columns of their own, in the sizes that the scheduler itself gives them (gc_decide, policy kernel); and as bodies of one kernel.  From each
  *
  *	  T = longest + constant * (sum of the others)
  *
@@ -37,11 +36,11 @@
 
 enum
 {
-	BESIDE_SAME, NOT_IN_STEP, BESIDE_OTHER, FUSED, NWAYS
+	BESIDE_SAME, BESIDE_OTHER, FUSED, NWAYS
 };
 
 static const char *const way_names[NWAYS] = {
-	"beside_same", "the same columns, not in step", "beside_other", "fused"
+	"beside_same", "beside_other", "fused"
 };
 static const int numbers[] = {2, 4, 8};
 
@@ -219,12 +218,9 @@ static void
 measure_ways(double constant[NWAYS])
 {
 	GcDecideWork *work = bench_decide_work();
-	GcArgs	   *stepping = calloc(MOST, sizeof(GcArgs));
 	double		xy[NWAYS] = {0};
 	double		xx[NWAYS] = {0};
 
-	if (stepping == NULL)
-		bench_fail("out of memory");
 	bench_say("| scans | way | launches | us | of so many alone | constant |\n| ---: | --- | --- | ---: | ---: | ---: |\n");
 	for (int i = 0; i < NNUMBERS; i++)
 	{
@@ -248,8 +244,6 @@ measure_ways(double constant[NWAYS])
 					bench_say("| %d | %s | only %d fit | | | |\n", n, way_names[way], started);
 					continue;
 				}
-				if (way == BESIDE_SAME)
-					bench_keep_step(l, n, stepping);
 				us = bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS);
 				snprintf(shape, sizeof(shape), "%u x %u each", l[0].shape.blocks, l[0].shape.threads);
 			}
@@ -265,7 +259,6 @@ measure_ways(double constant[NWAYS])
 		constant[way] = constant[way] < 0 ? 0 : constant[way] > 2 ? 2 : constant[way];
 	}
 	bench_say("\n");
-	free(stepping);
 	free(work);
 }
 

@@ -24,7 +24,6 @@
 
 #define CHUNK_ROWS		(1u << 20)
 #define MAX_RUNS		64
-#define MAX_PACES		64			/* batches in step of one measurement */
 
 BenchOptions bench_options;
 const GcDeviceOps *bench_ops;
@@ -41,7 +40,6 @@ static u64	pool_used;
 static GcStream *streams[BENCH_STREAMS];
 static BenchKernel gate;
 static BenchKernel filler;
-static GcAddr pace;				/* u32[MAX_PACES][GC_MAX_PACE] */
 static u64	random_state = 1;
 
 /* Measurements, and those whose queueing took longer than their gate. */
@@ -336,7 +334,6 @@ bench_open(int argc, char **argv, const BenchOptions *defaults, int limit_s)
 	begin_report(nall, all);
 	gate = bench_kernel("gate", 8, gate_body);
 	filler = bench_kernel("filler", 8, filler_body);
-	pace = bench_memory(MAX_PACES * GC_MAX_PACE * sizeof(u32));
 	return argc;
 }
 
@@ -523,7 +520,7 @@ bench_table(u64 rows, int ncolumns, const BenchColumn *columns, u32 seed)
 	t.scan = (GcScan) {.sources = bench_memory(nchunks * sizeof(GcSource)),
 		.flags = bench_memory(GC_NFLAGS * sizeof(u32)),.nsources = nchunks,
 		.tiles_per_source = CHUNK_ROWS / GC_TILE_ROWS,
-	.ntiles = nchunks * (CHUNK_ROWS / GC_TILE_ROWS),.tile_rows = GC_TILE_ROWS};
+	.ntiles = nchunks * (CHUNK_ROWS / GC_TILE_ROWS)};
 	bench_copy_in(t.scan.sources, sources, nchunks * sizeof(GcSource));
 	bench_fill_bytes(t.scan.flags, 0, GC_NFLAGS * sizeof(u32));
 	for (int i = 0; i < ncolumns; i++)
@@ -613,7 +610,6 @@ bench_us(const BenchLaunch *l, int n, BenchOrder order)
 
 	if (n < 1 || n > BENCH_LAUNCHES)
 		bench_fail("%d launches cannot be measured", n);
-	check(bench_ops->fill(streams[0], pace, 0, MAX_PACES * GC_MAX_PACE * sizeof(u32), &err), &err, "fill");
 	queue_gate(n);
 	marks[0] = put_mark(0);
 	if (order == BENCH_ONE_STREAM)
@@ -648,46 +644,6 @@ bench_median_us(const BenchLaunch *l, int n, BenchOrder order, int runs)
 	for (int r = 0; r < runs; r++)
 		us[r] = bench_us(l, n, order);
 	return bench_median(us, runs);
-}
-
-/* As the worker's set_pace and cut_scan do. */
-void
-bench_keep_step(BenchLaunch *l, int n, GcArgs *args)
-{
-	int			paces = 0;
-
-	for (int i = 0, m; i < n; i = m)
-	{
-		u32			rows = GC_TILE_LEAST;
-		u32			blocks = 0;
-
-		for (m = i; m < n && l[m].batch == l[i].batch; m++)
-		{
-			u32			step = l[m].shape.threads * (u32) l[m].kernel->vec;
-
-			rows = step > rows ? step : rows;
-			blocks = l[m].shape.blocks > blocks ? l[m].shape.blocks : blocks;
-		}
-		if (m - i < 2 || m - i > GC_MAX_PACE || paces == MAX_PACES || bench_profile.host)
-			continue;
-		rows = (rows + GC_TILE_LEAST - 1) / GC_TILE_LEAST * GC_TILE_LEAST;
-		rows = rows < GC_TILE_ROWS ? rows : GC_TILE_ROWS;
-		for (int k = i; k < m; k++)
-		{
-			GcScan	   *scan = &args[k].scan;
-
-			args[k] = *l[k].args;
-			scan->tiles_per_source = (CHUNK_ROWS + rows - 1) / rows;
-			scan->ntiles = scan->nsources * scan->tiles_per_source;
-			scan->tile_rows = rows;
-			scan->pace = pace + (u64) paces * GC_MAX_PACE * sizeof(u32);
-			scan->pace_lead = blocks + (u32) bench_profile.sms / 2;
-			scan->pace_members = (u32) (m - i);
-			scan->pace_self = (u32) (k - i);
-			l[k].args = &args[k];
-		}
-		paces++;
-	}
 }
 
 GcDecideWork *

@@ -159,12 +159,6 @@ extern double bench_us(const BenchLaunch *launches, int n, BenchOrder order);
 /* Median of `runs` (at most 64) of these, after one that does not count. */
 extern double bench_median_us(const BenchLaunch *launches, int n, BenchOrder order, int runs);
 
-/*
- * Make the launches of each batch scan in step, as the worker makes those over one
- * table (gc_abi.h, GcScan): args gets n copies of theirs with the pace set.
- */
-extern void bench_keep_step(BenchLaunch *launches, int n, GcArgs *args);
-
 /* What gc_decide() works in. */
 extern GcDecideWork *bench_decide_work(void);
 

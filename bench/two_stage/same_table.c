@@ -34,7 +34,6 @@
 
 static GcDecideWork *work;
 static GcDecision decision;
-static GcArgs stepping[MOST];	/* of scans that keep in step */
 
 /*-------------------------------------------------------------------------
  * Part 1
@@ -183,11 +182,6 @@ by_the_model(int n, BenchLaunch *l)
 		predicted += decision.predicted_us;
 	}
 	snprintf(way, sizeof(way), "co-resident, the model's sizes, %d batch%s", batch, batch > 1 ? "es" : "");
-	tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
-	if (bench_profile.host)
-		return;
-	bench_keep_step(l, n, stepping);
-	snprintf(way, sizeof(way), "the same, in step");
 	tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
 }
 
@@ -429,7 +423,6 @@ one_batch(Tried *t, int number)
 	t->predicted_kernel = decide(GC_POLICY_KERNEL, pick, n, l);
 	t->kernel = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
 	t->predicted = decide(GC_POLICY_TWOSTAGE, pick, n, l);
-	bench_keep_step(l, n, stepping);	/* as the worker does under this policy alone */
 	t->twostage = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
 	for (int i = 0; i < n; i++)
 		l[i] = pool_launch(&pool[pick[i]], pool[pick[i]].best, 0);

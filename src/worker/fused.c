@@ -821,10 +821,12 @@ launch_scan(Scan *scan)
 	u64			visible[GC_MAX_FUSED];
 	GcLaunch	launch;
 	GcCode		code;
+	u32			dynamic;
 	int			per_sm;
 
-	l->shared_bytes = (u32) shared_bytes(scan);
-	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, l->shared_bytes);
+	dynamic = (u32) shared_bytes(scan);
+	l->shared_bytes = dynamic + scan->f->info.shared_static;
+	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, dynamic);
 	if (per_sm == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan does not fit a multiprocessor.");
 	if ((code = upload_sources(scan, visible)) != GC_OK)
@@ -842,7 +844,7 @@ launch_scan(Scan *scan)
 	l->ntiles = args.scan.ntiles;
 	l->first_tile = 0;
 	l->shape = gc_sched_full(&gc_worker.profile, l->shape.threads, per_sm, l->ntiles);
-	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = l->shared_bytes};
+	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = dynamic};
 	l->launched = ops->mark(stream, scan->err);
 	code = ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
 	if (code == GC_OK && (l->computed = ops->mark(stream, scan->err)) == NULL)

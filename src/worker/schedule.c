@@ -123,7 +123,7 @@ add_item(GcRun *run)
 	o->registers = k->info.registers;
 	o->max_threads = threads;
 	o->threads = threads;
-	o->shared_bytes = shared;
+	o->shared_bytes = shared + k->info.shared_static;
 	o->occupancy = gc_run_occupancy(k, threads, shared);
 	o->alone_us = k->alone_us.samples > 0 ? k->alone_us.value
 		: gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes);

@@ -149,7 +149,7 @@ static void
 test_random(const char *name, int rounds)
 {
 	const GcProfile *profile = gc_profile_known(name);
-	GcDecideWork *work = malloc(gc_decide_work_size());
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
 	static GcItem items[GC_MAX_ITEMS];
 	static GcActive active[8];
