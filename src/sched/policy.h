@@ -43,8 +43,8 @@ extern int	gc_start_together(const GcSchedule *s, const int *pick, int n, int be
 							  const int room[GC_NEEDS], GcDecideWork *work, GcDecision *d);
 
 /*
- * Start them in sizes that are fair among n + beside kernels, resident or not: blocks
- * for which there is no room yet wait in the hardware's queue.
+ * Start them in sizes that are fair among so many others, resident or not: blocks for
+ * which there is no room yet wait in the hardware's queue.
  */
 extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecision *d);
 

@@ -8,7 +8,11 @@
  *	  them side by side.
  * 2. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
  *	  together, in the fewest batches, and so in which order they are launched.
- * 3. The kernel model (eqs. 9-15) sizes the blocks of each batch's kernels.
+ * 3. Every kernel keeps the block size that is best for it, and gets as many blocks as
+ *	  make its fair share of the warps (objective makespan).  The kernel model's sizes,
+ *	  with which a batch is resident as a whole (objective threads, policy kernel), are
+ *	  smaller blocks that stay small when others end; measured on an H200, they cost a
+ *	  third of the throughput (docs/architecture.md).
  *
  * Nothing waits for an idle device.  While it is busy, only those wait that gain by it:
  * while a scan of their table is about to end, after which they all share the next.
@@ -197,15 +201,6 @@ take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *
 	return m;
 }
 
-static void
-start_sized(Stage *st, const int *batch, int n, const int room[GC_NEEDS])
-{
-	int			beside = st->s->nactive + st->d->nstarts;
-
-	if (gc_start_together(st->s, batch, n, beside, room, st->work, st->d) == 0)
-		gc_start_fair(st->s, batch, n, beside, st->d);
-}
-
 /*
  * All of pick[], batch after batch, that of the oldest first.  Launches are in that
  * order: the hardware starts blocks as soon as there is room for them, those of earlier
@@ -220,6 +215,8 @@ start_batches(Stage *st, const int *pick, int n)
 	int			room[GC_NEEDS];
 	int			of[GC_MAX_ITEMS];
 	int			batch[GC_MAX_ITEMS];
+	int			beside = st->s->nactive + st->d->nstarts + n - 1;
+	int			m;
 
 	gc_sm_limits(st->s->profile, room);
 	memcpy(problem.capacity, room, sizeof(problem.capacity));
@@ -235,7 +232,8 @@ start_batches(Stage *st, const int *pick, int n)
 		if (pattern == NULL)
 			continue;
 		pattern->times--;
-		start_sized(st, batch, take_batch(pattern, pick, n, of, batch), room);
+		m = take_batch(pattern, pick, n, of, batch);
+		gc_start_fair(st->s, batch, m, beside, st->d);
 	}
 }
 

@@ -36,9 +36,8 @@
 #define COMPILE_REQUESTS	16
 
 /* Threads per block and rows per thread of a fused kernel: registers are for bodies. */
-#define FUSED_THREADS	512
+#define FUSED_THREADS	256
 #define FUSED_VEC		8
-#define FUSED_VECTORS	2
 
 /* How much of a prediction's error one scan corrects. */
 #define LEARNING_RATE	0.3
@@ -344,13 +343,6 @@ choose_variants(GcFused *f)
 	}
 }
 
-/* Vectors that bodies load in common: on a GPU they cost registers. */
-static int
-common_vectors(void)
-{
-	return gc_worker.profile.host ? GC_FUSED_ALL_VECTORS : FUSED_VECTORS;
-}
-
 /* Ask for the kernel of f's bodies, of fewer if they are too many.  False: none. */
 static bool
 compile(GcFused *f)
@@ -359,7 +351,7 @@ compile(GcFused *f)
 	GcError		err;
 	GcCode		code;
 
-	while ((code = gc_generate_fused(f->member, f->n, common_vectors(), source, &err)) == GC_UNSUPPORTED && f->n > 2)
+	while ((code = gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err)) == GC_UNSUPPORTED && f->n > 2)
 	{
 		f->n--;
 		pfree((void *) f->member[f->n].columns);

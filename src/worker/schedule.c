@@ -21,6 +21,13 @@
 #include "../queue/batchlog.h"
 #include "fused.h"
 
+/*
+ * Scans that end sooner are not worth attaching to: by the clock alone, their position
+ * is not known well enough to meet in the L2 cache.  Measured on an H200, 16 clients:
+ * attaching to scans of 0.2 ms cost a tenth of the throughput.
+ */
+#define ATTACH_LEAST_US	2000
+
 typedef struct GcBatch
 {
 	GcBatchRecord record;
@@ -344,7 +351,8 @@ attach_position(u32 scan, u32 ntiles)
 		const GcMainLaunch *l = now.launch[a];
 		double		done = elapsed_us(l->started);
 
-		if (l->scan == scan && l->ntiles == ntiles && done < l->predicted_us)
+		if (l->scan == scan && l->ntiles == ntiles && done < l->predicted_us &&
+			l->predicted_us >= ATTACH_LEAST_US)
 			return (u32) (l->first_tile + (u64) (ntiles * (done / l->predicted_us))) % ntiles;
 	}
 	return 0;
