@@ -537,7 +537,7 @@ batches_run(const Mix *m, int n, bool with_s)
 				bo[MAX_SET],
 				random[MAX_SET],
 				best[MAX_SET];
-	int			pick[MAX_SET],
+	int			pick[MAX_SET] = {0},
 				ordered[MAX_SET],
 				batch[MAX_SET],
 				planned[MAX_SET];

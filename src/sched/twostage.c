@@ -37,8 +37,20 @@ typedef struct Stage
  */
 
 /*
- * Untaken items with bodies in fused kernel f, oldest first, and a body for each, all
- * different.
+ * Is a body in a shared scan predicted to take less time than the item's own kernel?
+ * Known only once scans have run: what is assumed before lets every shape try it once.
+ */
+static bool
+gains_by_sharing(const Stage *st, int i)
+{
+	const GcItem *item = &st->s->item[i];
+
+	return item->fused >= 0 && (st->s->force_shared || item->fused_us < item->option[0].alone_us);
+}
+
+/*
+ * Untaken items with bodies in fused kernel f that gain by sharing, oldest first, and a
+ * body for each, all different.
  */
 static int
 collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
@@ -51,7 +63,8 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
 		const GcItem *item = &st->s->item[i];
 		uint32_t	left = item->bodies & ~used;
 
-		if (st->taken[i] || item->fused != f || item->scan != scan || left == 0)
+		if (st->taken[i] || item->fused != f || item->scan != scan || left == 0 ||
+			!gains_by_sharing(st, i))
 			continue;
 		body[n] = __builtin_ctz(left);
 		used |= left & -left;
@@ -113,18 +126,15 @@ share_scan(Stage *st, int i)
 
 	for (int m = 0; m < n; m++)
 		shared += st->s->item[member[m]].fused_us;
-	if (wait_for_scan(st, item->scan, shared) > 0)
+	if (wait_for_scan(st, item->scan, shared) == 0)
 	{
-		/* Whoever comes until then takes part in the next one. */
-		for (int k = 0; k < st->s->nitems; k++)
-			st->taken[k] = st->taken[k] || (st->s->item[k].fused >= 0 && st->s->item[k].scan == item->scan);
-		return;
+		if (n < 2 || (shared >= gc_predict_beside(st->s, member, n) && !st->s->force_shared))
+			return;
+		start_scan(st, item->fused, member, body, n, shared);
 	}
-	if (n < 2 || (shared >= gc_predict_beside(st->s, member, n) && !st->s->force_shared))
-		return;
-	start_scan(st, item->fused, member, body, n, shared);
+	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
 	for (int k = 0; k < st->s->nitems; k++)
-		st->taken[k] = st->taken[k] || (st->s->item[k].fused >= 0 && st->s->item[k].scan == item->scan);
+		st->taken[k] = st->taken[k] || (gains_by_sharing(st, k) && st->s->item[k].scan == item->scan);
 }
 
 /*-------------------------------------------------------------------------
@@ -266,7 +276,7 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 
 	for (int i = 0; i < s->nitems; i++)
 	{
-		if (!st.taken[i] && s->item[i].fused >= 0)
+		if (!st.taken[i] && gains_by_sharing(&st, i))
 			share_scan(&st, i);
 	}
 	start_others(&st);
