@@ -16,7 +16,7 @@ use Test::More;
 our @EXPORT = qw(new_server start_server wait_for_worker create_tables @queries
   answer_of is_offloaded is_answered falls_back stat_of session start_query wait_until_waiting
   wait_until log_has nothing_held note_memory kernels_directory write_program
-  may_mount start_mounted);
+  may_mount start_mounted configure ask rows_of together);
 
 # Queries over the tables of create_tables(), each with its rows in a fixed order.
 our @queries = (
@@ -188,6 +188,8 @@ sub session
 	my ($node, $name, $sql, %options) = @_;
 	my $session = $node->background_psql('postgres', on_error_stop => 0, %options);
 
+	# The time allowed is for a query, not for all of them.
+	$session->set_query_timer_restart;
 	$session->query_safe("SET application_name = '$name'; SET gpuconc.debug_offload = require;" . ($sql // ''));
 	return $session;
 }
@@ -211,6 +213,62 @@ sub wait_until_waiting
 SELECT count(*) = $count FROM pg_stat_activity
 WHERE application_name ~ '$pattern' AND state = 'active' AND wait_event_type = 'Extension'});
 	return;
+}
+
+# Change settings that a reload brings in.  Whoever connects has them from the
+# postmaster, which has told the worker by then.
+sub configure
+{
+	my ($node, %settings) = @_;
+	my $known = join ' AND ', map { "current_setting('$_') = '$settings{$_}'" } (sort keys %settings);
+
+	$node->safe_psql('postgres',
+		join('', map { "ALTER SYSTEM SET $_ = '$settings{$_}';\n" } (sort keys %settings)) . 'SELECT pg_reload_conf()');
+	wait_until($node, "SELECT $known");
+	return;
+}
+
+# Send a query and do not wait for anything.  rows_of() has its rows.
+sub ask
+{
+	my ($session, $query) = @_;
+
+	$session->{timeout}->start;
+	$session->{stdin} .= "$query;\n\\echo over\n\\warn over\n";
+	$session->{run}->pump_nb while $session->{stdin} ne '';
+	return;
+}
+
+# The rows of what was asked last, or the error.
+sub rows_of
+{
+	my ($session) = @_;
+
+	$session->{timeout}->start;
+	foreach my $stream (\$session->{stdout}, \$session->{stderr})
+	{
+		pump_until($session->{run}, $session->{timeout}, $stream, qr/^over\n/m) or die "psql ends or hangs: $session->{stderr}";
+	}
+	my $rows = $session->{stdout} . $session->{stderr};
+	$session->{stdout} = $session->{stderr} = '';
+	$rows =~ s/^over\n//mg;
+	$rows =~ s/^psql:[^ ]* //mg;
+	chomp $rows;
+	return $rows;
+}
+
+# Queries of as many sessions, one each, held back until all of them are ready, so that
+# one decision is about all of them.  Requests that are sent again do not count among
+# those that are held back, so none may need that.
+sub together
+{
+	my ($node, $sessions, @together) = @_;
+
+	configure($node, 'gpuconc.debug_hold_requests' => scalar @together);
+	ask($sessions->[$_], $together[$_]) for (0 .. $#together);
+	my @rows = map { rows_of($sessions->[$_]) } (0 .. $#together);
+	configure($node, 'gpuconc.debug_hold_requests' => 0);
+	return @rows;
 }
 
 # How often does the server's log have this, from an offset on?

@@ -339,6 +339,7 @@ gc_slot_info(int slot)
 	return &queue->slots[slot].info;
 }
 
+/* What it still holds for a request may be given back now. */
 static void
 wake_worker(void)
 {
@@ -375,7 +376,6 @@ gc_slot_release(int slot)
 			case SLOT_RUNNING:
 				if (slot_move(slot, SLOT_RUNNING, SLOT_ABANDONED))
 				{
-					/* It may wait for its turn, and would then be in nobody's way. */
 					wake_worker();
 					return;
 				}

@@ -501,7 +501,8 @@ gc_fused_describe(GcRun *run, GcItem *item)
 		set->requests++;
 	}
 	s->set->last_used = clock_now;
-	s->wanted = Max(s->wanted, ++s->counting);
+	s->counting++;				/* Max() would do it twice */
+	s->wanted = Max(s->wanted, s->counting);
 	if (s->marginal_us == 0)
 		s->marginal_us = item->option[0].alone_us * (s->light ? gc_worker.calibration.fused : 1.5);
 	item->fused_us = s->marginal_us;

@@ -589,15 +589,29 @@ advance_running(GcRun *run)
 	return true;
 }
 
+/* A follower for which nobody waits any more leaves its leader. */
+static bool
+advance_follower(GcRun *run)
+{
+	if (!nobody_waits(run))
+		return false;
+	run->leader->followers = list_delete_ptr(run->leader->followers, run);
+	run->leader = NULL;
+	run->state = RUN_FINISHED;
+	return true;
+}
+
 bool
 gc_run_advance(GcRun *run, int others)
 {
 	if (run->leader)
-		return false;
+		return advance_follower(run);
 	switch (run->state)
 	{
 		case RUN_COMPILING:
-			if (!kernels_ready(run))
+			if (nobody_waits(run))
+				run->state = RUN_FINISHED;
+			else if (!kernels_ready(run))
 				return false;
 			if (run->state != RUN_FINISHED)
 				run->state = RUN_WAITING;
