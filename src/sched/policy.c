@@ -212,15 +212,40 @@ fair_warps(const GcSchedule *s, int i, int beside)
 double
 gc_predict_beside(const GcSchedule *s, const int *pick, int n)
 {
-	double		alone[GC_MAX_ITEMS];
-	unsigned	scan[GC_MAX_ITEMS];
+	double		longest = 0;
+	double		sum = 0;
 
 	for (int k = 0; k < n; k++)
 	{
-		alone[k] = s->item[pick[k]].option[0].alone_us;
-		scan[k] = s->item[pick[k]].scan;
+		double		alone = s->item[pick[k]].option[0].alone_us;
+
+		longest = alone > longest ? alone : longest;
+		sum += alone;
 	}
-	return gc_cost_beside(s->calibration, n, alone, scan);
+	return sum * s->beside > longest ? sum * s->beside : longest;
+}
+
+/*
+ * Time of item i beside what is active and the other n - 1 picked ones: the device is
+ * shared out evenly, so each of them takes as much of its time as it takes itself,
+ * until one of the two is done.
+ */
+static double
+predict_one(const GcSchedule *s, int i, const int *pick, int n)
+{
+	double		own = s->item[i].option[0].alone_us;
+	double		sum = own;
+
+	for (int k = 0; k < n; k++)
+	{
+		double		other = s->item[pick[k]].option[0].alone_us;
+
+		if (pick[k] != i)
+			sum += other < own ? other : own;
+	}
+	for (int a = 0; a < s->nactive; a++)
+		sum += s->active[a].alone_us < own ? s->active[a].alone_us : own;
+	return sum * s->beside > own ? sum * s->beside : own;
 }
 
 int
@@ -228,11 +253,9 @@ gc_start_together(const GcSchedule *s, const int *pick, int n, int beside, const
 				  GcDecideWork *work, GcDecision *d)
 {
 	static const double parts[] = {1, 0.85, 0.7, 0.55};
-	double		time;
 
 	if (n > GC_KERNEL_MAX)
 		n = GC_KERNEL_MAX;
-	time = gc_predict_beside(s, pick, n);
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
 	{
 		for (int k = 0; k < n; k++)
@@ -247,7 +270,8 @@ gc_start_together(const GcSchedule *s, const int *pick, int n, int beside, const
 		for (int k = 0; k < n; k++)
 			add_start(d, pick[k], work->choice[k].variant,
 					  gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
-									work->choice[k].blocks, s->item[pick[k]].tiles), time);
+									work->choice[k].blocks, s->item[pick[k]].tiles),
+					  predict_one(s, pick[k], pick, n));
 		return n;
 	}
 	return 0;
@@ -256,8 +280,6 @@ gc_start_together(const GcSchedule *s, const int *pick, int n, int beside, const
 void
 gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecision *d)
 {
-	double		time = gc_predict_beside(s, pick, n);
-
 	for (int k = 0; k < n; k++)
 	{
 		const GcItem *item = &s->item[pick[k]];
@@ -266,7 +288,7 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecisio
 		int			blocks = (fair_warps(s, pick[k], beside) + per_block / 2) / per_block;
 
 		add_start(d, pick[k], 0, gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
-				  time);
+				  predict_one(s, pick[k], pick, n));
 	}
 }
 

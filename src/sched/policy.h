@@ -48,7 +48,7 @@ extern int	gc_start_together(const GcSchedule *s, const int *pick, int n, int be
  */
 extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecision *d);
 
-/* Time until the items pick[0 .. n - 1], started side by side, are all done. */
+/* Time until the items pick[0 .. n - 1], with the device to themselves, are all done. */
 extern double gc_predict_beside(const GcSchedule *s, const int *pick, int n);
 
 /* The least that item i can be given, as an item of the kernel model. */

@@ -138,6 +138,7 @@ typedef struct GcActive
 	uint32_t	shared_bytes;
 	uint32_t	scan;
 	bool		fused;
+	double		alone_us;		/* its time with the device to itself */
 	double		remaining_us;	/* predicted; not below 0 */
 } GcActive;
 
@@ -147,6 +148,8 @@ typedef struct GcSchedule
 	const GcCalibration *calibration;
 	GcPolicy	policy;
 	bool		force_shared;	/* shared scans wherever there can be one */
+	double		beside;			/* time of kernels side by side, as a part of the sum of
+								 * their times alone; learned */
 	uint64_t   *lot;			/* state of the random numbers */
 	int			nitems;			/* oldest first */
 	const GcItem *item;

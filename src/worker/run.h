@@ -47,6 +47,8 @@ typedef struct GcMainLaunch
 	u32			ntiles;
 	u32			first_tile;
 	double		predicted_us;
+	double		alone_us;		/* of its first request's own kernel */
+	double		beside;			/* factor that the prediction rests on */
 	instr_time	started;		/* by the worker's clock */
 	int			members;		/* requests that it answers */
 	u32			number;			/* within its batch */

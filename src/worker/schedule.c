@@ -55,6 +55,9 @@ static struct
 }			now;
 
 static GcDecideWork *work = NULL;
+
+/* Time of kernels side by side, against the sum of their times alone. */
+static GcLearned beside;
 static uint64_t lot;
 static int	lot_seed = -1;
 
@@ -64,6 +67,12 @@ gc_schedule_init(void)
 	if (work == NULL)
 		work = (GcDecideWork *) CACHELINEALIGN(MemoryContextAlloc(TopMemoryContext,
 																  gc_decide_work_size() + PG_CACHE_LINE_SIZE));
+}
+
+static double
+beside_factor(void)
+{
+	return beside.samples > 0 ? Max(beside.value, 0.05) : gc_worker.calibration.beside_other;
 }
 
 static double
@@ -98,6 +107,7 @@ add_active(GcMainLaunch *launch)
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
+		.alone_us = launch->alone_us,
 	.remaining_us = remaining > 0 ? remaining : 0};
 }
 
@@ -204,7 +214,8 @@ decide(void)
 {
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
-		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan,.lot = &lot,
+		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan,
+		.beside = beside_factor(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -277,6 +288,8 @@ learn(GcRun *run, float time_us)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
+	else if (gc_schedule == GC_POLICY_TWOSTAGE)
+		gc_learn(&beside, time_us / l->predicted_us * l->beside);
 	log.alone_us = l->fused ? 0 : k->alone_us.value;
 	gc_kernellog_add(&log);
 }
@@ -334,6 +347,8 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->scan = item->scan;
 	launch->fused = start->fused >= 0;
 	launch->predicted_us = start->predicted_us;
+	launch->alone_us = item->option[0].alone_us;
+	launch->beside = beside_factor();
 	launch->members = start->nitems;
 	INSTR_TIME_SET_CURRENT(launch->started);
 	return launch;
