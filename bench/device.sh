@@ -29,11 +29,14 @@
 #   PYTHON       (python3)
 #
 # OUT gets results.md, the server's log, its settings, and the loader's output.
+#
+# two_stage/pg.sh reads this file to measure something else: it defines measure(), and the defaults and
+# settings that differ.
 set -Eeuo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 NAMES=(SCALE PARTS WORKERS OUT COMMIT DEVICE HOST_THREADS DUCKDB CLIENTS DURATION RUNS CHECK DATA
-	SHARED_BUFFERS HOST_CACHE WORK_MEM EXTRA_CONF PYTHON)
+	SHARED_BUFFERS HOST_CACHE WORK_MEM EXTRA_CONF PYTHON ${MORE_NAMES[@]+"${MORE_NAMES[@]}"})
 
 die() {
 	printf 'device.sh: %s\n' "$*" >&2
@@ -59,10 +62,10 @@ take_arguments() {
 
 # What the tables give as their command: only what shapes the figures, and no folders.
 command_line() {
-	local name line=bench/device.sh
+	local name line=${BENCH_PROGRAM:-bench/device.sh}
 
 	for name in SCALE PARTS WORKERS DEVICE HOST_THREADS DUCKDB CLIENTS DURATION RUNS SHARED_BUFFERS HOST_CACHE \
-		WORK_MEM EXTRA_CONF; do
+		WORK_MEM EXTRA_CONF ${MORE_NAMES[@]+"${MORE_NAMES[@]}"}; do
 		[[ -n ${!name:-} ]] || continue
 		line+=" $name=$([[ ${!name} == *[!A-Za-z0-9_.,-]* ]] && printf %q "${!name}" || printf %s "${!name}")"
 	done
@@ -74,10 +77,10 @@ set_defaults() {
 
 	COMMAND=$(command_line)
 	cores=$(nproc)
-	: "${SCALE:=1}" "${PARTS:=kernels,latency,postgres,clients,shapes,loading}"
+	: "${SCALE:=1}" "${PARTS:=${DEFAULT_PARTS:-kernels,latency,postgres,clients,shapes,loading}}"
 	: "${WORKERS:=$((cores < 16 ? cores : 16))}" "${OUT:=$PWD/bench-results}" "${COMMIT:=}"
-	: "${DEVICE:=auto}" "${HOST_THREADS:=0}" "${DUCKDB:=auto}" "${CLIENTS:=1,2,4,8,16,32}" "${DURATION:=3}" "${RUNS:=5}"
-	: "${CHECK:=no}" "${DATA:=}" "${EXTRA_CONF:=}" "${PYTHON:=python3}" "${WORK_MEM:=256}"
+	: "${DEVICE:=auto}" "${HOST_THREADS:=0}" "${DUCKDB:=auto}" "${CLIENTS:=${DEFAULT_CLIENTS:-1,2,4,8,16,32}}" "${DURATION:=3}" "${RUNS:=${DEFAULT_RUNS-5}}"
+	: "${CHECK:=${DEFAULT_CHECK:-no}}" "${DATA:=}" "${EXTRA_CONF:=}" "${PYTHON:=python3}" "${WORK_MEM:=256}"
 	# Of scale 1 the tables take 750 MB in PostgreSQL and 250 MB in the column cache.
 	: "${SHARED_BUFFERS:=$(awk -v s="$SCALE" 'BEGIN {printf "%d", 512 + 800 * s}')}"
 	: "${HOST_CACHE:=$(awk -v s="$SCALE" 'BEGIN {printf "%d", 512 + 350 * s}')}"
@@ -119,8 +122,11 @@ gpuconc.device = $DEVICE
 gpuconc.host_threads = $HOST_THREADS
 gpuconc.host_cache_size = ${HOST_CACHE}MB
 gpuconc.loader_workers = $WORKERS
+${MORE_CONF:-}
 $EXTRA_CONF
 CONF
+	# what ALTER SYSTEM left behind in a run that was killed
+	[ ! -f "$DATA/cluster/postgresql.auto.conf" ] || : >"$DATA/cluster/postgresql.auto.conf"
 	cat "$DATA/postgresql.conf.initial" "$OUT/postgresql.conf" >"$DATA/cluster/postgresql.conf"
 }
 
@@ -147,6 +153,17 @@ has_duckdb() {
 		no) return 1 ;;
 		*) "$PYTHON" -c 'import duckdb' 2>/dev/null ;;
 	esac
+}
+
+declare -F measure >/dev/null || measure() {
+	local duck=()
+
+	if [[ ,$PARTS, == *,postgres,* ]] && has_duckdb; then
+		[ -f "$DATA/ssb.duckdb" ] || step 'DuckDB database made' duckdb.log make_duckdb
+		duck=(--duckdb "$DATA/ssb.duckdb" --duckdb-threads "$WORKERS")
+	fi
+	"$PYTHON" "$HERE/run.py" --out "$OUT/results.md" --parts "$PARTS" --workers "$WORKERS" --clients "$CLIENTS" \
+		--seconds "$DURATION" --runs "$RUNS" --commit "$COMMIT" --command "$COMMAND" "${duck[@]}"
 }
 
 make_duckdb() {
@@ -178,12 +195,6 @@ psql -Xqc 'create extension if not exists gpuconc' 2>/dev/null || die 'CREATE EX
 step 'device ready' server.log wait_for_device
 psql -XAtqc "select 'device: ' || device || ', ' || name from gpuconc_devices"
 [[ -f $DATA/loaded && $(<"$DATA/loaded") == "$SCALE" ]] || step "SSB loaded at scale $SCALE" load.log load
-[ "$CHECK" != yes ] || step 'filter factors checked' filter_factors.log "$HERE/ssb/check_filter_factors"
-duck=()
-if [[ ,$PARTS, == *,postgres,* ]] && has_duckdb; then
-	[ -f "$DATA/ssb.duckdb" ] || step 'DuckDB database made' duckdb.log make_duckdb
-	duck=(--duckdb "$DATA/ssb.duckdb" --duckdb-threads "$WORKERS")
-fi
-"$PYTHON" "$HERE/run.py" --out "$OUT/results.md" --parts "$PARTS" --workers "$WORKERS" --clients "$CLIENTS" \
-	--seconds "$DURATION" --runs "$RUNS" --commit "$COMMIT" --command "$COMMAND" "${duck[@]}"
-printf 'all of it took %d s; the tables are in %s\n' "$SECONDS" "$OUT/results.md"
+[[ $CHECK != yes || -n ${BENCH_PROGRAM:-} ]] || step 'filter factors checked' filter_factors.log "$HERE/ssb/check_filter_factors"
+measure
+printf 'all of it took %d s; the tables are in %s\n' "$SECONDS" "$OUT"

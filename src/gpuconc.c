@@ -45,6 +45,7 @@ double		gc_offload_cost = 50;
 double		gc_tuple_cost = -1;
 double		gc_build_cost = -1;
 char	   *gc_kernel_cache_directory = NULL;
+char	   *gc_calibration_file = NULL;
 bool		gc_debug_gpu_kernels = false;
 int			gc_schedule = GC_POLICY_TWOSTAGE;
 int			gc_schedule_seed = 1;
@@ -207,6 +208,11 @@ define_server_settings(void)
 							   "Directory in which compiled kernels are kept.",
 							   "Relative to the data directory; empty means in memory only.",
 							   &gc_kernel_cache_directory, "gpuconc_kernels",
+							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuconc.calibration_file",
+							   "File with the cost model's constants for the device.",
+							   "Relative to the data directory; empty means those built in.",
+							   &gc_calibration_file, "",
 							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.debug_gpu_kernels",
 							 "Also writes the texts of the kernels that a GPU would be given.",

@@ -38,6 +38,7 @@ extern int	gc_loader_workers;
 extern int	gc_host_threads;
 extern int	gc_compile_threads;
 extern char *gc_kernel_cache_directory;
+extern char *gc_calibration_file;
 extern bool gc_debug_gpu_kernels;
 extern int	gc_schedule;
 extern int	gc_schedule_seed;

@@ -513,11 +513,16 @@ worth_loading_early(Cg *cg, int passed)
 static void
 emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 {
+	const bool	whole = cg->fusion != NULL;
 	int			first = 0;
 	int			passed = 0;
 
-	/* First stage: cheap tests, together selective, on every row. */
-	while (first < n && first < FIRST_STAGE_STEPS && passed < 2 &&
+	/*
+	 * First stage: cheap tests, together selective, on every row.  In a fused kernel all
+	 * of them: its bodies run one after another in the same thread, so that every stage
+	 * would be one more wait for memory, while what one body loads serves the others.
+	 */
+	while (first < n && (whole || (first < FIRST_STAGE_STEPS && passed < 2)) &&
 		   !is_checked_step(cg, steps[first]))
 		passed += steps[first++]->selectivity;
 	for (int i = 0; i < first; i++)
@@ -529,7 +534,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	text_addf(cg->out, "GC_SETTLE\n");
 
 	/* Later stages: one step's columns, read and tested for live rows. */
-	cg->late = true;
+	cg->late = !whole;
 	for (int i = first; i < n; i++)
 	{
 		passed += steps[i]->selectivity;
@@ -598,7 +603,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	int			loops = 0;
 	char		cond[512];
 
-	cg->dense_rows = cg->pl->survive <= 1;
+	cg->dense_rows = cg->pl->survive <= 1 ||
+		(cg->fusion && cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE);
 	if (cg->dense_rows)
 	{
 		/* Vectors of all that the row phase reads. */

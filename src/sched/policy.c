@@ -15,6 +15,12 @@
 
 #include <string.h>
 
+/*
+ * Fewest warps per multiprocessor that keep enough loads in flight.  Measured on an H200:
+ * 16 clients of SSB queries, 3,150 queries a second with 4, 3,650 with 8, 3,720 with 16.
+ */
+#define FAIR_LEAST	8
+
 size_t
 gc_decide_work_size(void)
 {
@@ -183,79 +189,116 @@ full_warps(const GcSchedule *s, int i)
 }
 
 /*
- * Warps for each picked item: of the room's, in proportion to its time alone, so that
- * all end at the same time; times `part`, for another try where that did not fit.
+ * Warps per multiprocessor that item i should have among `beside` others: its part of
+ * them, or as large a part as it takes of the shared memory.  Who holds much of that
+ * keeps others out until it is done, so it had better be done soon.
  */
-static void
-share_warps(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS], double part,
-			GcDecideWork *work)
+static int
+fair_warps(const GcSchedule *s, int i, int beside)
 {
-	double		sum = 0;
+	const GcOption *o = &s->item[i].option[0];
+	int			full = full_warps(s, i);
+	int			warps = s->profile->max_warps / (beside + 1);
+	int			by_shared = s->profile->shared_per_sm > 0
+		? (int) ((int64_t) s->profile->max_warps * o->shared_bytes / s->profile->shared_per_sm) : 0;
 
-	for (int k = 0; k < n; k++)
-		sum += s->item[pick[k]].option[0].alone_us;
-	for (int k = 0; k < n; k++)
-	{
-		double		share = sum > 0 ? s->item[pick[k]].option[0].alone_us / sum : 1.0 / n;
-		int			warps = (int) (room[GC_NEED_WARPS] * share * part);
-		int			most = full_warps(s, pick[k]);
-
-		warps = warps > most ? most : warps;
-		describe(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
-	}
+	if (warps < by_shared)
+		warps = by_shared;
+	if (warps < FAIR_LEAST)
+		warps = FAIR_LEAST;
+	return warps < full ? warps : full;
 }
 
 double
 gc_predict_beside(const GcSchedule *s, const int *pick, int n)
 {
-	double		alone[GC_MAX_ITEMS];
-	unsigned	scan[GC_MAX_ITEMS];
+	double		longest = 0;
+	double		sum = 0;
 
 	for (int k = 0; k < n; k++)
 	{
-		alone[k] = s->item[pick[k]].option[0].alone_us;
-		scan[k] = s->item[pick[k]].scan;
+		double		alone = s->item[pick[k]].option[0].alone_us;
+
+		longest = alone > longest ? alone : longest;
+		sum += alone;
 	}
-	return gc_cost_beside(s->calibration, n, alone, scan);
+	return sum * s->beside > longest ? sum * s->beside : longest;
 }
 
-static void
-add_planned(const GcSchedule *s, const int *pick, int n, const GcDecideWork *work, GcDecision *d)
+/*
+ * Time of item i beside what is active and the other n - 1 picked ones: the device is
+ * shared out evenly, so each of them takes as much of its time as it takes itself,
+ * until one of the two is done.
+ */
+static double
+predict_one(const GcSchedule *s, int i, const int *pick, int n)
 {
-	double		time = gc_predict_beside(s, pick, n);
+	double		own = s->item[i].option[0].alone_us;
+	double		sum = own;
 
 	for (int k = 0; k < n; k++)
 	{
-		const GcKernelChoice *c = &work->choice[k];
+		double		other = s->item[pick[k]].option[0].alone_us;
 
-		add_start(d, pick[k], c->variant,
-				  gc_sched_full(s->profile, c->warps * s->profile->warp_size, c->blocks,
-								s->item[pick[k]].tiles), time);
+		if (pick[k] != i)
+			sum += other < own ? other : own;
 	}
+	for (int a = 0; a < s->nactive; a++)
+		sum += s->active[a].alone_us < own ? s->active[a].alone_us : own;
+	return sum * s->beside > own ? sum * s->beside : own;
 }
 
 int
-gc_start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
+gc_start_together(const GcSchedule *s, const int *pick, int n, int beside, const int room[GC_NEEDS],
 				  GcDecideWork *work, GcDecision *d)
 {
-	static const double parts[] = {1, 0.75, 0.5, 0};
+	static const double parts[] = {1, 0.85, 0.7, 0.55};
 
 	if (n > GC_KERNEL_MAX)
 		n = GC_KERNEL_MAX;
-	for (; n > 0; n--)
+	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
 	{
-		for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
+		for (int k = 0; k < n; k++)
 		{
-			share_warps(s, pick, n, room, parts[p], work);
-			if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->choice,
-							   NULL) <= GC_KERNEL_FEASIBLE)
-			{
-				add_planned(s, pick, n, work, d);
-				return n;
-			}
+			int			warps = (int) (fair_warps(s, pick[k], beside + n - 1) * parts[p]);
+
+			describe(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 		}
+		if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->choice,
+						   NULL) > GC_KERNEL_FEASIBLE)
+			continue;
+		for (int k = 0; k < n; k++)
+			add_start(d, pick[k], work->choice[k].variant,
+					  gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
+									work->choice[k].blocks, s->item[pick[k]].tiles),
+					  predict_one(s, pick[k], pick, n));
+		return n;
 	}
 	return 0;
+}
+
+void
+gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecision *d)
+{
+	for (int k = 0; k < n; k++)
+	{
+		const GcItem *item = &s->item[pick[k]];
+		const GcOption *o = &item->option[0];
+		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
+		int			blocks = (fair_warps(s, pick[k], beside) + per_block / 2) / per_block;
+
+		add_start(d, pick[k], 0, gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
+				  predict_one(s, pick[k], pick, n));
+	}
+}
+
+/* As many of the picked items, from the first on, as the kernel model can place. */
+static void
+start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
+			  GcDecideWork *work, GcDecision *d)
+{
+	while (n > 0 && gc_start_together(s, pick, n, s->nactive, room, work, d) == 0)
+		n--;
 }
 
 /* In order of arrival, as many as fit with their least shares. */
@@ -285,7 +328,7 @@ decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	if (n == 1 && s->nactive == 0)
 		gc_start_alone(s, 0, d);
 	else
-		(void) gc_start_together(s, pick, n, room, work, d);
+		start_fitting(s, pick, n, room, work, d);
 }
 
 void

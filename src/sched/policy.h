@@ -36,13 +36,19 @@ extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
 
 /*
  * Start the items pick[0 .. n - 1] so that they are resident together in `room`, sized
- * by the kernel model; as many of them, from the first on, as it can place.  Returns
- * how many were started.
+ * by the kernel model for a device with `beside` other kernels on it.  Returns n, or 0:
+ * it cannot place them with sizes that are worth it, and none was started.
  */
-extern int	gc_start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
-							  GcDecideWork *work, GcDecision *d);
+extern int	gc_start_together(const GcSchedule *s, const int *pick, int n, int beside,
+							  const int room[GC_NEEDS], GcDecideWork *work, GcDecision *d);
 
-/* Time until the items pick[0 .. n - 1], started side by side, are all done. */
+/*
+ * Start them in sizes that are fair among so many others, resident or not: blocks for
+ * which there is no room yet wait in the hardware's queue.
+ */
+extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecision *d);
+
+/* Time until the items pick[0 .. n - 1], with the device to themselves, are all done. */
 extern double gc_predict_beside(const GcSchedule *s, const int *pick, int n);
 
 /* The least that item i can be given, as an item of the kernel model. */

@@ -138,6 +138,7 @@ typedef struct GcActive
 	uint32_t	shared_bytes;
 	uint32_t	scan;
 	bool		fused;
+	double		alone_us;		/* its time with the device to itself */
 	double		remaining_us;	/* predicted; not below 0 */
 } GcActive;
 
@@ -147,6 +148,8 @@ typedef struct GcSchedule
 	const GcCalibration *calibration;
 	GcPolicy	policy;
 	bool		force_shared;	/* shared scans wherever there can be one */
+	double		beside;			/* time of kernels side by side, as a part of the sum of
+								 * their times alone; learned */
 	uint64_t   *lot;			/* state of the random numbers */
 	int			nitems;			/* oldest first */
 	const GcItem *item;
@@ -179,7 +182,10 @@ typedef struct GcDecision
 
 typedef struct GcDecideWork GcDecideWork;
 
-/* Bytes that gc_decide works in: from the caller, who keeps them between calls. */
+/*
+ * Bytes that gc_decide works in: from the caller, who keeps them between calls, at a
+ * multiple of 64 (the models work on vectors).
+ */
 extern size_t gc_decide_work_size(void);
 
 /*

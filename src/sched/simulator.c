@@ -117,7 +117,8 @@ add_kernel(Simulation *s, int stream, int index)
 	s->result->culprit = -1;
 
 	s->work->kernels[k] = (struct GcSimState) {
-		.kernel = kernel,.needs = needs,.arrival_us = from->arrival_us,
+		.kernel = kernel,.needs = needs,
+		.arrival_us = s->profile->hyper_q && index > 0 ? INFINITY : from->arrival_us,
 		.waiting = kernel->blocks,.oldest = -1,.newest = -1,.part = {.kernel = k}
 	};
 	s->result->kernels[k] = (GcSimSpan) {.stream = stream,.index = index};
@@ -307,6 +308,33 @@ ended(const GcSimWork *w, int k)
 }
 
 /*
+ * With Hyper-Q a kernel gets in line when the one before it in its stream has ended:
+ * behind all that were in line already, whatever their streams' ranks.  Observed on an
+ * H200 (bench/two_stage/paper003): of four streams A B, all A start before any B.
+ */
+static void
+line_up(Simulation *s)
+{
+	GcSimWork  *w = s->work;
+
+	for (int k = 1; k < s->nkernels && s->profile->hyper_q; k++)
+	{
+		int			from = s->first;
+		int			to = s->first;
+
+		if (!isinf(w->kernels[k].arrival_us) || s->result->kernels[k].index == 0 || !ended(w, k - 1))
+			continue;
+		w->kernels[k].arrival_us = s->now;
+		while (w->order[from] != k)
+			from++;
+		while (to < from && w->kernels[w->order[to]].arrival_us <= s->now)
+			to++;
+		memmove(&w->order[to + 1], &w->order[to], (from - to) * sizeof(w->order[0]));
+		w->order[to] = k;
+	}
+}
+
+/*
  * Start every block that may start and fits (disciplines 2 and 3), in the order of
  * issue; then note what the phase has seen.
  */
@@ -315,6 +343,7 @@ schedule(Simulation *s)
 {
 	GcSimWork  *w = s->work;
 
+	line_up(s);
 	for (int i = s->first; i < s->nkernels; i++)
 	{
 		int			k = w->order[i];

@@ -15,8 +15,9 @@
  *	  that it needs are free, whatever else its multiprocessor goes on with.
  * 3. Without Hyper-Q there is one hardware queue.  No block of a kernel is scheduled
  *	  before all blocks of the kernels in front of it are.  With Hyper-Q a kernel
- *	  waits for no other stream; when blocks of several streams would fit, the stream
- *	  of the higher rank goes first.
+ *	  waits for no other stream; when blocks of several kernels would fit, the kernel
+ *	  goes first that was ready first (its predecessor in its stream had ended), then
+ *	  the one of the stream with the higher rank.
  *
  * Kernels of one stream run one after another: a kernel begins when the one before it
  * has ended.  Streams rank by arrival, then by their place in the workload.

@@ -7,11 +7,15 @@
  *	  members of a shared scan, if that is predicted to take less time than running
  *	  them side by side.
  * 2. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
- *	  together, in the fewest batches; the batch with the oldest kernel starts.
- * 3. The kernel model (eqs. 9-15) sizes its kernels' blocks.
+ *	  together, in the fewest batches, and so in which order they are launched.
+ * 3. Every kernel keeps the block size that is best for it, and gets as many blocks as
+ *	  make its fair share of the warps (objective makespan).  The kernel model's sizes,
+ *	  with which a batch is resident as a whole (objective threads, policy kernel), are
+ *	  smaller blocks that stay small when others end; measured on an H200, they cost a
+ *	  third of the throughput (docs/architecture.md).
  *
- * Nothing waits for an idle device.  While it is busy, kernels wait that would gain by
- * it: while a scan of their table is about to end, after which they all share the next.
+ * Nothing waits for an idle device.  While it is busy, only those wait that gain by it:
+ * while a scan of their table is about to end, after which they all share the next.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +37,20 @@ typedef struct Stage
  */
 
 /*
- * Untaken items with bodies in fused kernel f, oldest first, and a body for each, all
- * different.
+ * Is a body in a shared scan predicted to take less time than the item's own kernel?
+ * Known only once scans have run: what is assumed before lets every shape try it once.
+ */
+static bool
+gains_by_sharing(const Stage *st, int i)
+{
+	const GcItem *item = &st->s->item[i];
+
+	return item->fused >= 0 && (st->s->force_shared || item->fused_us < item->option[0].alone_us);
+}
+
+/*
+ * Untaken items with bodies in fused kernel f that gain by sharing, oldest first, and a
+ * body for each, all different.
  */
 static int
 collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
@@ -47,7 +63,8 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
 		const GcItem *item = &st->s->item[i];
 		uint32_t	left = item->bodies & ~used;
 
-		if (st->taken[i] || item->fused != f || item->scan != scan || left == 0)
+		if (st->taken[i] || item->fused != f || item->scan != scan || left == 0 ||
+			!gains_by_sharing(st, i))
 			continue;
 		body[n] = __builtin_ctz(left);
 		used |= left & -left;
@@ -109,18 +126,15 @@ share_scan(Stage *st, int i)
 
 	for (int m = 0; m < n; m++)
 		shared += st->s->item[member[m]].fused_us;
-	if (wait_for_scan(st, item->scan, shared) > 0)
+	if (wait_for_scan(st, item->scan, shared) == 0)
 	{
-		/* Whoever comes until then takes part in the next one. */
-		for (int k = 0; k < st->s->nitems; k++)
-			st->taken[k] = st->taken[k] || (st->s->item[k].fused >= 0 && st->s->item[k].scan == item->scan);
-		return;
+		if (n < 2 || (shared >= gc_predict_beside(st->s, member, n) && !st->s->force_shared))
+			return;
+		start_scan(st, item->fused, member, body, n, shared);
 	}
-	if (n < 2 || (shared >= gc_predict_beside(st->s, member, n) && !st->s->force_shared))
-		return;
-	start_scan(st, item->fused, member, body, n, shared);
+	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
 	for (int k = 0; k < st->s->nitems; k++)
-		st->taken[k] = st->taken[k] || (st->s->item[k].fused >= 0 && st->s->item[k].scan == item->scan);
+		st->taken[k] = st->taken[k] || (gains_by_sharing(st, k) && st->s->item[k].scan == item->scan);
 }
 
 /*-------------------------------------------------------------------------
@@ -129,87 +143,115 @@ share_scan(Stage *st, int i)
  */
 
 /*
- * The batch that the oldest of pick[] is in, by the batch model, moved to the front of
- * pick[]; returns its size.  0: the model could not tell.
+ * Types of the picked items, of[k] for each; an item that fits no multiprocessor, or is
+ * of one type too many, has -1.  Returns their number.
  */
 static int
-first_batch(Stage *st, int *pick, int n, const int room[GC_NEEDS])
+find_types(Stage *st, const int *pick, int n, const int room[GC_NEEDS], int *of)
 {
-	GcDecideWork *w = st->work;
-	GcBatchProblem problem = {.types = w->type,.max_items = GC_KERNEL_MAX,.max_group = 1};
-	uint32_t	types[GC_BATCH_MAX_TYPES];
-	int			of[GC_MAX_ITEMS];
+	GcItemType *type = st->work->type;
+	uint32_t	known[GC_BATCH_MAX_TYPES];
 	int			ntypes = 0;
-	int			taken = 0;
-	uint16_t	left[GC_BATCH_MAX_TYPES];
-	const GcBatchPattern *first = NULL;
 
 	for (int k = 0; k < n; k++)
 	{
 		int			t = 0;
 		GcKernelItem item;
 
-		while (t < ntypes && types[t] != st->s->item[pick[k]].type)
+		while (t < ntypes && known[t] != st->s->item[pick[k]].type)
 			t++;
 		of[k] = t;
 		if (t < ntypes)
 		{
-			w->type[t].demand++;
+			type[t].demand++;
 			continue;
-		}
-		if (ntypes == GC_BATCH_MAX_TYPES)
-		{
-			n = k;				/* the others wait */
-			break;
 		}
 		gc_least_share(st->s, pick[k], &item);
-		if (!gc_kernel_fits(st->s->profile, room, &item, NULL, w->type[t].need))
+		if (ntypes == GC_BATCH_MAX_TYPES ||
+			!gc_kernel_fits(st->s->profile, room, &item, NULL, type[t].need))
 		{
-			if (k == 0)
-				return 0;
-			memset(&w->type[t], 0, sizeof(w->type[t]));
+			of[k] = -1;
+			continue;
 		}
-		types[t] = st->s->item[pick[k]].type;
-		w->type[t].demand = w->type[t].need[GC_NEED_BLOCKS] > 0;
+		known[t] = st->s->item[pick[k]].type;
+		type[t].demand = 1;
 		ntypes++;
 	}
-	memcpy(problem.capacity, room, sizeof(problem.capacity));
-	problem.ntypes = ntypes;
-	if (gc_batch_plan(&problem, &w->batch, &w->plan) != GC_BATCH_OK)
-		return 0;
-	for (int p = 0; p < w->plan.npatterns && first == NULL; p++)
+	return ntypes;
+}
+
+/* A pattern of the plan that is not used up and has the type, or NULL. */
+static GcBatchPattern *
+pattern_with(GcBatchPlan *plan, int type)
+{
+	for (int p = 0; p < plan->npatterns; p++)
 	{
-		if (w->plan.pattern[p].count[of[0]] > 0)
-			first = &w->plan.pattern[p];
+		if (plan->pattern[p].times > 0 && plan->pattern[p].count[type] > 0)
+			return &plan->pattern[p];
 	}
-	if (first == NULL)
-		return 0;
-	st->d->patterns = w->plan.npatterns;
-	st->d->planned = w->plan.batches;
-	memcpy(left, first->count, sizeof(left));
+	return NULL;
+}
+
+/* The oldest items of each type that the pattern has, out of pick[] (which then have -1). */
+static int
+take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *batch)
+{
+	uint16_t	left[GC_BATCH_MAX_TYPES];
+	int			m = 0;
+
+	memcpy(left, pattern->count, sizeof(left));
 	for (int k = 0; k < n; k++)
 	{
-		int			i = pick[k];
-		int			t = of[k];
-
-		if (left[t] == 0)
+		if (of[k] < 0 || left[of[k]] == 0)
 			continue;
-		left[t]--;
-		memmove(pick + taken + 1, pick + taken, (k - taken) * sizeof(int));
-		memmove(of + taken + 1, of + taken, (k - taken) * sizeof(int));
-		pick[taken] = i;
-		of[taken++] = t;
+		left[of[k]]--;
+		of[k] = -1;
+		batch[m++] = pick[k];
 	}
-	return taken;
+	return m;
+}
+
+/*
+ * All of pick[], batch after batch, that of the oldest first.  Launches are in that
+ * order: the hardware starts blocks as soon as there is room for them, those of earlier
+ * launches first (paper 003's second and third discipline), so the next batch fills
+ * what the last one leaves, and no multiprocessor waits for a whole batch to end.
+ */
+static void
+start_batches(Stage *st, const int *pick, int n)
+{
+	GcBatchPlan *plan = &st->work->plan;
+	GcBatchProblem problem = {.types = st->work->type,.max_items = GC_KERNEL_MAX,.max_group = 1};
+	int			room[GC_NEEDS];
+	int			of[GC_MAX_ITEMS];
+	int			batch[GC_MAX_ITEMS];
+	int			beside = st->s->nactive + st->d->nstarts + n - 1;
+	int			m;
+
+	gc_sm_limits(st->s->profile, room);
+	memcpy(problem.capacity, room, sizeof(problem.capacity));
+	problem.ntypes = find_types(st, pick, n, room, of);
+	if (gc_batch_plan(&problem, &st->work->batch, plan) != GC_BATCH_OK)
+		plan->npatterns = plan->batches = 0;
+	st->d->patterns = plan->npatterns;
+	st->d->planned = plan->batches;
+	for (int k = 0; k < n; k++)
+	{
+		GcBatchPattern *pattern = of[k] < 0 ? NULL : pattern_with(plan, of[k]);
+
+		if (pattern == NULL)
+			continue;
+		pattern->times--;
+		m = take_batch(pattern, pick, n, of, batch);
+		gc_start_fair(st->s, batch, m, beside, st->d);
+	}
 }
 
 static void
-start_batch(Stage *st)
+start_others(Stage *st)
 {
-	int			room[GC_NEEDS];
 	int			pick[GC_MAX_ITEMS];
 	int			n = 0;
-	int			batch;
 
 	for (int i = 0; i < st->s->nitems; i++)
 	{
@@ -224,10 +266,7 @@ start_batch(Stage *st)
 			gc_start_alone(st->s, pick[k], st->d);
 		return;
 	}
-	gc_free_room(st->s, room);
-	batch = first_batch(st, pick, n, room);
-	if (batch > 0)
-		(void) gc_start_together(st->s, pick, batch, room, st->work, st->d);
+	start_batches(st, pick, n);
 }
 
 void
@@ -237,8 +276,8 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 
 	for (int i = 0; i < s->nitems; i++)
 	{
-		if (!st.taken[i] && s->item[i].fused >= 0)
+		if (!st.taken[i] && gains_by_sharing(&st, i))
 			share_scan(&st, i);
 	}
-	start_batch(&st);
+	start_others(&st);
 }

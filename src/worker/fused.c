@@ -32,10 +32,12 @@
 /* A shape recurs once it came so often. */
 #define RECURS			2
 
+/* Requests for a table before its second fused kernel may be made. */
+#define COMPILE_REQUESTS	16
+
 /* Threads per block and rows per thread of a fused kernel: registers are for bodies. */
-#define FUSED_THREADS	512
+#define FUSED_THREADS	256
 #define FUSED_VEC		8
-#define FUSED_VECTORS	2
 
 /* How much of a prediction's error one scan corrects. */
 #define LEARNING_RATE	0.3
@@ -48,6 +50,7 @@ typedef struct GcScanShape
 	u16			pipeline;
 	i16		   *columns;		/* directory's column per column of p, or -1 */
 	GcVariantDemand demand;		/* of its first request */
+	bool		light;			/* see is_light */
 	uint64		uses;
 	int			wanted;			/* bodies: most requests of it that were ready at once */
 	int			counting;		/* of the decision now being made */
@@ -77,6 +80,8 @@ typedef struct ScanSet
 	u32			scan;
 	uint64		last_used;
 	int			users;			/* runs with a shape of it */
+	uint64		requests;		/* that could have shared a scan */
+	uint64		compile_at;		/* no kernel is asked for before so many */
 	int			nshapes;
 	GcScanShape *shape[MAX_SHAPES];
 	GcFused    *ready;
@@ -172,6 +177,31 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
 		memcmp(s->columns, columns, run->p->ncolumns * sizeof(i16)) == 0;
 }
 
+/*
+ * Does a shared scan pay for this pipeline?  A fused kernel's bodies run one after
+ * another in the same threads: what waits for memory on its own (probes of tables, rows
+ * that go to groups) then waits once per body, and nothing else runs meanwhile.
+ * Measured on an H200: seven bodies with joins and groups took 28 ms together, 2 ms one
+ * after another; filters and sums are what it is for (docs/architecture.md).
+ */
+static bool
+is_light(const GcProgram *p, int pipeline)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	int			probes = 0;
+
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (step->type != GC_STEP_PROBE)
+			continue;
+		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || ++probes > 1)
+			return false;
+	}
+	return pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_NONE;
+}
+
 static GcScanShape *
 find_shape(ScanSet *set, const GcRun *run)
 {
@@ -194,6 +224,7 @@ find_shape(ScanSet *set, const GcRun *run)
 	s->columns = MemoryContextAlloc(TopMemoryContext, (run->p->ncolumns + 1) * sizeof(i16));
 	memcpy(s->columns, columns, run->p->ncolumns * sizeof(i16));
 	gc_variant_demand(run->request, s->pipeline, &s->demand);
+	s->light = is_light(s->p, s->pipeline);
 	set->shape[set->nshapes++] = s;
 	return s;
 }
@@ -258,7 +289,8 @@ choose_bodies(const ScanSet *set, GcFused *f)
 
 			for (int i = 0; i < set->nshapes; i++)
 			{
-				if (!taken[i] && set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
+				if (!taken[i] && (set->shape[i]->light || gc_debug_force_shared_scan) &&
+					set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
 			}
@@ -311,13 +343,6 @@ choose_variants(GcFused *f)
 	}
 }
 
-/* Vectors that bodies load in common: on a GPU they cost registers. */
-static int
-common_vectors(void)
-{
-	return gc_worker.profile.host ? GC_FUSED_ALL_VECTORS : FUSED_VECTORS;
-}
-
 /* Ask for the kernel of f's bodies, of fewer if they are too many.  False: none. */
 static bool
 compile(GcFused *f)
@@ -326,7 +351,7 @@ compile(GcFused *f)
 	GcError		err;
 	GcCode		code;
 
-	while ((code = gc_generate_fused(f->member, f->n, common_vectors(), source, &err)) == GC_UNSUPPORTED && f->n > 2)
+	while ((code = gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err)) == GC_UNSUPPORTED && f->n > 2)
 	{
 		f->n--;
 		pfree((void *) f->member[f->n].columns);
@@ -347,6 +372,20 @@ compile(GcFused *f)
 }
 
 /*
+ * A kernel was asked for.  The next one must be worth a compilation: twice as many
+ * requests have to come first, and count more than those before.
+ */
+static void
+forget_some(ScanSet *set)
+{
+	set->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
+	if (gc_debug_force_shared_scan)
+		set->compile_at = 0;
+	for (int i = 0; i < set->nshapes; i++)
+		set->shape[i]->uses = (set->shape[i]->uses + 1) / 2;
+}
+
+/*
  * Have a fused kernel made for what recurs, if that is more than what there is.  One at
  * a time; the text comes out the same where only the directory is another, and is
  * then in the kernel cache.
@@ -356,7 +395,7 @@ improve(ScanSet *set)
 {
 	GcFused    *f;
 
-	if (set->pending || set->failed)
+	if (set->pending || set->failed || set->requests < set->compile_at)
 		return;
 	f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
 	choose_bodies(set, f);
@@ -370,6 +409,7 @@ improve(ScanSet *set)
 	{
 		set->pending = f;
 		npending++;
+		forget_some(set);
 	}
 	else
 	{
@@ -458,12 +498,13 @@ gc_fused_describe(GcRun *run, GcItem *item)
 		run->scan_shape = s;
 		set->users++;
 		s->uses++;
+		set->requests++;
 	}
 	s->set->last_used = clock_now;
 	s->counting++;				/* Max() would do it twice */
 	s->wanted = Max(s->wanted, s->counting);
 	if (s->marginal_us == 0)
-		s->marginal_us = item->option[0].alone_us * gc_worker.calibration.fused;
+		s->marginal_us = item->option[0].alone_us * (s->light ? gc_worker.calibration.fused : 1.5);
 	item->fused_us = s->marginal_us;
 	f = s->set->ready;
 	for (int m = 0; f && m < f->n; m++)
@@ -773,20 +814,22 @@ launch_scan(Scan *scan)
 	u64			visible[GC_MAX_FUSED];
 	GcLaunch	launch;
 	GcCode		code;
+	u32			dynamic;
 	int			per_sm;
 
-	l->shared_bytes = (u32) shared_bytes(scan);
-	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, l->shared_bytes);
+	dynamic = (u32) shared_bytes(scan);
+	l->shared_bytes = dynamic + scan->f->info.shared_static;
+	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, dynamic);
 	if (per_sm == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan does not fit a multiprocessor.");
+	if ((code = upload_sources(scan, visible)) != GC_OK)
+		return code;
 	for (int m = 0; m < scan->n; m++)
 	{
 		if ((m > 0 && (code = ops->stream_wait(stream, scan->run[m]->built, scan->err)) != GC_OK) ||
 			(code = scan_private(scan->run[m])) != GC_OK)
 			return code;
 	}
-	if ((code = upload_sources(scan, visible)) != GC_OK)
-		return code;
 	fill_words(scan, visible, &args);
 	args.scan = (GcScan) {.sources = l->sources,.nsources = scan->nunion,
 	.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS};
@@ -794,7 +837,7 @@ launch_scan(Scan *scan)
 	l->ntiles = args.scan.ntiles;
 	l->first_tile = 0;
 	l->shape = gc_sched_full(&gc_worker.profile, l->shape.threads, per_sm, l->ntiles);
-	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = l->shared_bytes};
+	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = dynamic};
 	l->launched = ops->mark(stream, scan->err);
 	code = ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
 	if (code == GC_OK && (l->computed = ops->mark(stream, scan->err)) == NULL)
@@ -847,6 +890,13 @@ gc_fused_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs)
 		scan.nsources[m] = in->nsources - in->nprivate;
 	}
 	code = launch_scan(&scan);
+	if (code == GC_DEVICE_MEMORY || code == GC_RESULT_TOO_LARGE)
+	{
+		/* Nothing of it was launched: they can still run by their own kernels. */
+		for (int m = 0; m < scan.n; m++)
+			gc_run_unstart(scan.run[m]);
+		return;
+	}
 	for (int m = 0; m < scan.n; m++)
 	{
 		if (code != GC_OK)

@@ -289,20 +289,49 @@ fetch_rest(GcRun *run, u64 n)
  */
 
 void
+gc_main_launch_strip(GcMainLaunch *launch)
+{
+	gc_device_free(launch->memory);
+	launch->memory = 0;
+	if (launch->staging)
+		gc_arena_free(launch->staging, launch->staging_size);
+	launch->staging = NULL;
+	if (launch->kernel)
+		gc_fused_release(launch->kernel);
+	launch->kernel = NULL;
+}
+
+void
 gc_main_launch_release(GcMainLaunch *launch)
 {
 	if (--launch->users > 0)
 		return;
+	gc_main_launch_strip(launch);
 	if (launch->launched)
 		gc_worker.ops->mark_put(gc_worker.dev, launch->launched);
 	if (launch->computed)
 		gc_worker.ops->mark_put(gc_worker.dev, launch->computed);
-	gc_device_free(launch->memory);
-	if (launch->staging)
-		gc_arena_free(launch->staging, launch->staging_size);
-	if (launch->kernel)
-		gc_fused_release(launch->kernel);
 	pfree(launch);
+}
+
+static void
+leave_launch(GcRun *run)
+{
+	if (run->launch == NULL)
+		return;
+	if (--run->launch->runs == 0)
+		gc_main_launch_strip(run->launch);
+	gc_main_launch_release(run->launch);
+	run->launch = NULL;
+}
+
+void
+gc_run_unstart(GcRun *run)
+{
+	leave_launch(run);
+	gc_batch_run_leaves(run);
+	gc_fused_forget(run);
+	run->state = RUN_READY;
 }
 
 /* Give back everything on the device; the run may be started again. */
@@ -329,9 +358,7 @@ release_device(GcRun *run)
 	run->device_part_owned = false;
 	gc_device_free(run->sink);
 	run->sink = 0;
-	if (run->launch)
-		gc_main_launch_release(run->launch);
-	run->launch = NULL;
+	leave_launch(run);
 	for (int i = 0; i < lengthof(marks); i++)
 	{
 		if (*marks[i])

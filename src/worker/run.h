@@ -29,7 +29,8 @@ typedef enum RunState
  */
 typedef struct GcMainLaunch
 {
-	int			users;
+	int			users;			/* requests, and its batch for the marks */
+	int			runs;			/* requests among them */
 	GcMark	   *launched;		/* just before the kernel */
 	GcMark	   *computed;		/* just behind it */
 	GcShape		shape;
@@ -46,6 +47,8 @@ typedef struct GcMainLaunch
 	u32			ntiles;
 	u32			first_tile;
 	double		predicted_us;
+	double		alone_us;		/* of its first request's own kernel */
+	double		beside;			/* factor that the prediction rests on */
 	instr_time	started;		/* by the worker's clock */
 	int			members;		/* requests that it answers */
 	u32			number;			/* within its batch */
@@ -131,7 +134,13 @@ extern GcCode gc_run_queue_result(GcRun *run);
 
 /* It could not be started: it ends with run->err once the device is quiet. */
 extern void gc_run_fail_start(GcRun *run);
+
+/* A shared scan that it was to be in cannot be: it is READY for its own kernel. */
+extern void gc_run_unstart(GcRun *run);
 extern void gc_main_launch_release(GcMainLaunch *launch);
+
+/* What only its kernel needed, and its requests are done with, is given back. */
+extern void gc_main_launch_strip(GcMainLaunch *launch);
 
 /* Tiles of the main pipeline's scan. */
 extern u32	gc_run_ntiles(const GcRun *run);

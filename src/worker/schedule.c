@@ -21,6 +21,13 @@
 #include "../queue/batchlog.h"
 #include "fused.h"
 
+/*
+ * Scans that end sooner are not worth attaching to: by the clock alone, their position
+ * is not known well enough to meet in the L2 cache.  Measured on an H200, 16 clients:
+ * attaching to scans of 0.2 ms cost a tenth of the throughput.
+ */
+#define ATTACH_LEAST_US	2000
+
 typedef struct GcBatch
 {
 	GcBatchRecord record;
@@ -48,6 +55,9 @@ static struct
 }			now;
 
 static GcDecideWork *work = NULL;
+
+/* Time of kernels side by side, against the sum of their times alone. */
+static GcLearned beside;
 static uint64_t lot;
 static int	lot_seed = -1;
 
@@ -55,7 +65,14 @@ void
 gc_schedule_init(void)
 {
 	if (work == NULL)
-		work = MemoryContextAlloc(TopMemoryContext, gc_decide_work_size());
+		work = (GcDecideWork *) CACHELINEALIGN(MemoryContextAlloc(TopMemoryContext,
+																  gc_decide_work_size() + PG_CACHE_LINE_SIZE));
+}
+
+static double
+beside_factor(void)
+{
+	return beside.samples > 0 ? Max(beside.value, 0.05) : gc_worker.calibration.beside_other;
 }
 
 static double
@@ -90,6 +107,7 @@ add_active(GcMainLaunch *launch)
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
+		.alone_us = launch->alone_us,
 	.remaining_us = remaining > 0 ? remaining : 0};
 }
 
@@ -122,7 +140,7 @@ add_item(GcRun *run)
 	o->registers = k->info.registers;
 	o->max_threads = threads;
 	o->threads = threads;
-	o->shared_bytes = shared;
+	o->shared_bytes = shared + k->info.shared_static;
 	o->occupancy = gc_run_occupancy(k, threads, shared);
 	o->alone_us = k->alone_us.samples > 0 ? k->alone_us.value
 		: gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes);
@@ -196,7 +214,8 @@ decide(void)
 {
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
-		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan,.lot = &lot,
+		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan,
+		.beside = beside_factor(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -259,7 +278,7 @@ learn(GcRun *run, float time_us)
 		.launches = 1,.requests = l->members,.time_us = time_us,.best_us = time_us,
 		.error = time_us > 0 ? fabs(l->predicted_us - time_us) / time_us : 0,
 		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->shape.threads,
-		.max_blocks = k->occupancy,.last_launch = GetCurrentTimestamp(),
+		.max_blocks = l->fused ? 0 : k->occupancy,.last_launch = GetCurrentTimestamp(),
 	};
 
 	if (l->learned || time_us <= 0)
@@ -269,8 +288,21 @@ learn(GcRun *run, float time_us)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
-	log.alone_us = k->alone_us.value;
+	else if (gc_schedule == GC_POLICY_TWOSTAGE)
+		gc_learn(&beside, time_us / l->predicted_us * l->beside);
+	log.alone_us = l->fused ? 0 : k->alone_us.value;
 	gc_kernellog_add(&log);
+}
+
+/* It is not part of the batch after all; its place in the record stays empty. */
+void
+gc_batch_run_leaves(GcRun *run)
+{
+	GcBatch    *batch = run->batch;
+
+	run->batch = NULL;
+	if (batch)
+		batch_release(batch);
 }
 
 void
@@ -315,6 +347,8 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->scan = item->scan;
 	launch->fused = start->fused >= 0;
 	launch->predicted_us = start->predicted_us;
+	launch->alone_us = item->option[0].alone_us;
+	launch->beside = beside_factor();
 	launch->members = start->nitems;
 	INSTR_TIME_SET_CURRENT(launch->started);
 	return launch;
@@ -332,7 +366,8 @@ attach_position(u32 scan, u32 ntiles)
 		const GcMainLaunch *l = now.launch[a];
 		double		done = elapsed_us(l->started);
 
-		if (l->scan == scan && l->ntiles == ntiles && done < l->predicted_us)
+		if (l->scan == scan && l->ntiles == ntiles && done < l->predicted_us &&
+			l->predicted_us >= ATTACH_LEAST_US)
 			return (u32) (l->first_tile + (u64) (ntiles * (done / l->predicted_us))) % ntiles;
 	}
 	return 0;
@@ -372,6 +407,7 @@ start_launch(GcBatch *batch, const GcStart *start)
 
 		run->launch = launch;
 		launch->users++;
+		launch->runs++;
 		note_start(run, batch, start);
 	}
 	if (launch->fused)

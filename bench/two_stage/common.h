@@ -1,0 +1,177 @@
+/*-------------------------------------------------------------------------
+ *
+ * common.h
+ *	  What the programs that measure the models of src/sched on a device share.
+ *
+ * One process, one thread, one device; state is global, since these are programs and
+ * not a library.  Whatever fails ends the program with a message.  A watchdog ends it
+ * also when a kernel never does: see bench_open().
+ *
+ * Options that every program takes:
+ *
+ *	  --device cuda|host	(cuda)
+ *	  --out FILE			append the tables to it, as Markdown
+ *	  --commit TEXT			what the tables call the commit
+ *	  --seconds N			stop measuring after so long (the program's own default)
+ *	  --rows N				rows of the tables that kernels scan
+ *	  --profile NAME		plan for this device (gc_profile_known) whatever is there:
+ *							for a driver that only pretends (tests/unit/fake_cuda.c)
+ *	  --texts DIR			also write every kernel's text there
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_BENCH_COMMON_H
+#define GC_BENCH_COMMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "device/device.h"
+#include "sched/occupancy.h"
+#include "sched/sched.h"
+
+#define BENCH_STREAMS	32		/* hardware queues that device cuda asks for; one joins */
+#define BENCH_LAUNCHES	256		/* of one measurement */
+#define MEGABYTE		((u64) 1 << 20)
+
+typedef struct BenchOptions
+{
+	const char *device;
+	const char *out;
+	const char *commit;
+	const char *profile;
+	const char *texts;
+	double		seconds;
+	u64			rows;			/* 0: the program's own default */
+	u64			memory;			/* most bytes to take on the device */
+} BenchOptions;
+
+typedef struct BenchKernel
+{
+	char		name[32];
+	GcKernel   *kernel;
+	GcKernelInfo info;
+	int			vec;			/* rows of a thread at a time */
+} BenchKernel;
+
+/* One launch of a measurement. */
+typedef struct BenchLaunch
+{
+	const BenchKernel *kernel;
+	const GcArgs *args;
+	GcLaunch	shape;
+	int			batch;			/* ascending from 0; a batch starts when the last ended */
+} BenchLaunch;
+
+typedef struct BenchColumn
+{
+	int			width;			/* bytes of a code */
+	u64			mod;			/* values are 0 .. mod - 1, at random */
+} BenchColumn;
+
+typedef struct BenchTable
+{
+	u64			rows;
+	GcScan		scan;
+	int			ncolumns;
+	u64			columns[32];	/* GcCol[] of each */
+	int			width[32];
+} BenchTable;
+
+extern BenchOptions bench_options;
+extern const GcDeviceOps *bench_ops;
+extern GcDevice *bench_dev;
+extern GcProfile bench_profile;
+extern GcCalibration bench_calibration;
+
+/*
+ * Read the options (argv is left with what is not one of them; returns how many), open
+ * the device, begin the report.  defaults: what options not given are.  More than
+ * limit_s seconds after this the process is ended, whatever it does, with status 3.
+ */
+extern int	bench_open(int argc, char **argv, const BenchOptions *defaults, int limit_s);
+extern void bench_close(void);
+
+/* The next argument that is no common option, as --name VALUE; NULL: there is none. */
+extern const char *bench_argument(int argc, char **argv, const char *name);
+
+extern void bench_fail(const char *fmt,...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* To standard output and to the report; flushed. */
+extern void bench_say(const char *fmt,...) __attribute__((format(printf, 1, 2)));
+
+/* To standard output only: progress. */
+extern void bench_note(const char *fmt,...) __attribute__((format(printf, 1, 2)));
+
+/* Seconds since bench_open(). */
+extern double bench_seconds(void);
+extern bool bench_late(double from, double budget);
+
+/*-------------------------------------------------------------------------
+ * Device
+ *-------------------------------------------------------------------------
+ */
+
+/* Memory of the pool, which is never given back; 0: that much is not there. */
+extern GcAddr bench_try_memory(u64 bytes);
+extern GcAddr bench_memory(u64 bytes);
+extern u64	bench_memory_left(void);
+extern void bench_copy_in(GcAddr to, const void *from, size_t bytes);
+extern void bench_copy_out(void *to, GcAddr from, size_t bytes);
+extern void bench_fill_bytes(GcAddr to, int byte, size_t bytes);
+extern void bench_drain(void);
+
+/*
+ * Compile and load.  body: everything behind the device library; vec: GC_CUDA_VEC.
+ * Malloc'd bodies stay the caller's.
+ */
+extern BenchKernel bench_kernel(const char *name, int vec, const char *body);
+
+/* Whole text, as the code generator writes it; false (with a note): it does not compile. */
+extern bool bench_try_text(const char *name, const char *text, BenchKernel *out);
+
+/* Threads that a block of it may have. */
+extern int	bench_max_threads(const BenchKernel *k);
+
+/* Random values below mod, of `width` bytes; mod 0: bytes of which few bits are set. */
+extern void bench_fill_random(GcAddr to, u64 values, int width, u64 mod, u32 seed);
+extern BenchTable bench_table(u64 rows, int ncolumns, const BenchColumn *columns, u32 seed);
+
+/*-------------------------------------------------------------------------
+ * Measuring
+ *-------------------------------------------------------------------------
+ */
+
+typedef enum BenchOrder
+{
+	BENCH_ONE_STREAM,			/* one after another */
+	BENCH_STREAMS_EACH			/* a stream for each, batch after batch */
+} BenchOrder;
+
+/*
+ * Microseconds from the first start to the last end, by the device's clock.  All is
+ * queued behind a gate, a kernel that takes as long as queueing does, so that the time
+ * is the device's own and not that of the calls.
+ */
+extern double bench_us(const BenchLaunch *launches, int n, BenchOrder order);
+
+/* Median of `runs` (at most 64) of these, after one that does not count. */
+extern double bench_median_us(const BenchLaunch *launches, int n, BenchOrder order, int runs);
+
+/* What gc_decide() works in. */
+extern GcDecideWork *bench_decide_work(void);
+
+/* Queue one launch and nothing else, on stream s (0 to BENCH_STREAMS - 1). */
+extern void bench_queue(int s, const BenchKernel *k, GcLaunch shape, const GcArgs *args);
+
+/* The launch that gc_sched_full makes of so many blocks per multiprocessor. */
+extern GcLaunch bench_full(int threads, int per_sm, u32 shared_bytes, u64 tiles);
+
+extern double bench_median(double *values, int n);	/* sorts them */
+extern double bench_quantile(double *values, int n, double part);	/* of sorted ones */
+
+extern u32	bench_random(u32 below);
+extern void bench_seed(u64 seed);
+
+#endif							/* GC_BENCH_COMMON_H */

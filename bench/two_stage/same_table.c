@@ -1,0 +1,547 @@
+/*-------------------------------------------------------------------------
+ *
+ * same_table.c
+ *	  Queries over the same table: what running them together gains, and how good the
+ *	  scheduler's choices are.
+ *
+ *	  same_table [--calibration FILE] [--out FILE] [--rows N] [--batches N] [--seed N]
+ *
+ * Part 1: 2, 4, 8 and 16 scans of one table (four narrow columns, filter on three, sum
+ * of products; other constants in each): one after another, in streams with a full
+ * grid each, co-resident, and as bodies of one kernel.
+ *
+ * Part 2: random batches of two to six kernels of the pool (pool.h).  All block sizes of
+ * a grid of choices are tried (at most 200 combinations), and the best is compared with
+ * what gc_decide() chooses; and its predictions (gc_cost_beside, with the calibration
+ * given) with the times.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool.h"
+
+#define MOST		16			/* scans together */
+#define RUNS		7
+#define MAX_BATCHES	200
+#define LARGEST		6			/* kernels of a batch */
+
+static GcDecideWork *work;
+static GcDecision decision;
+
+/*-------------------------------------------------------------------------
+ * Part 1
+ *-------------------------------------------------------------------------
+ */
+
+static const char scan_head[] =
+"#define SCAN_BODY(k) { \\\n"
+"	const i32 lo = (i32) gc_a.w[8 + 2 * k], hi = (i32) gc_a.w[9 + 2 * k]; \\\n"
+"	do { GC_VECTOR_LIVE(gc_src.valid, gc_row) \\\n"
+"		GC_EACH(j) GC_KEEP_IF(j, a[j] >= lo && a[j] < hi && b[j] < 25 && c[j] > 3 && c[j] < 8); \\\n"
+"		GC_SETTLE \\\n"
+"		GC_ROWS_DENSE(j, row) sum##k += (u64) d[j] * (u32) c[j]; GC_END_ROWS_DENSE \\\n"
+"	} while (0); }\n"
+"#define SUM_UP(k) { const u64 s = gc_block_add(sum##k); \\\n"
+"	if (thread == 0) GC_ATOMIC_ADD64((u64 *) gc_a.w[0] + k, s); }\n"
+"GC_KERNEL(256)\n{\nGC_PROLOGUE\n";
+
+static const char scan_loop[] =
+"GC_TILES\n"
+"	const GcCol d0 = gc_column(gc_a.w[1], 0, gc_src.chunk), d1 = gc_column(gc_a.w[2], 0, gc_src.chunk);\n"
+"	const GcCol d2 = gc_column(gc_a.w[3], 0, gc_src.chunk), d3 = gc_column(gc_a.w[4], 0, gc_src.chunk);\n"
+"GC_SHARED_VECTORS\n"
+"	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c); GC_ARRAY(i32, d);\n"
+"	GC_LOAD(2, i32, a, d0); GC_LOAD(1, i32, b, d1); GC_LOAD(1, i32, c, d2); GC_LOAD(4, i32, d, d3);\n";
+
+typedef struct Scans
+{
+	BenchKernel one;
+	GcArgs		args[MOST];
+	u64			tiles;
+	double		bytes;			/* of one scan */
+	double		alone_us;
+	int			occupancy;
+} Scans;
+
+static Scans scans;
+
+static BenchKernel
+scan_kernel(int bodies)
+{
+	char		body[8192];
+	char		name[32];
+	size_t		n = (size_t) snprintf(body, sizeof(body), "%s", scan_head);
+
+	for (int k = 0; k < bodies; k++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "u64 sum%d = 0;\n", k);
+	n += (size_t) snprintf(body + n, sizeof(body) - n, "%s", scan_loop);
+	for (int k = 0; k < bodies; k++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "	SCAN_BODY(%d)\n", k);
+	n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_END_VECTORS GC_END_TILES\n");
+	for (int k = 0; k < bodies; k++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "SUM_UP(%d)\n", k);
+	snprintf(body + n, sizeof(body) - n, "}\n");
+	snprintf(name, sizeof(name), "query of %d bodies", bodies);
+	return bench_kernel(name, bodies > 1 ? 8 : 16, body);
+}
+
+static void
+make_scans(void)
+{
+	static const BenchColumn columns[] = {{2, 2556}, {1, 50}, {1, 11}, {4, 1000000}};
+	u64			rows = bench_options.rows;
+	u64			most = bench_memory_left() / 20;	/* 8 bytes a row, and the pool's table */
+	GcAddr		out = bench_memory(MOST * 64);
+	BenchTable	t;
+
+	if (rows == 0)
+		rows = bench_profile.host ? 4000000 : 240000000;
+	rows = rows < most ? rows : most;
+	bench_fill_bytes(out, 0, MOST * 64);
+	t = bench_table(rows, 4, columns, 7);
+	scans.one = scan_kernel(1);
+	scans.tiles = t.scan.ntiles;
+	scans.bytes = 8.0 * (double) t.rows;
+	for (int i = 0; i < MOST; i++)
+	{
+		GcArgs	   *a = &scans.args[i];
+
+		memset(a, 0, sizeof(*a));
+		a->scan = t.scan;
+		a->w[0] = out + (u64) i * 8;
+		for (int c = 0; c < 4; c++)
+			a->w[1 + c] = t.columns[c];
+		for (int k = 0; k < MOST; k++)
+		{
+			a->w[8 + 2 * k] = 365 + 30 * (u64) ((i + k) % MOST);
+			a->w[9 + 2 * k] = 730 + 30 * (u64) ((i + k) % MOST);
+		}
+	}
+	scans.occupancy = bench_profile.host ? 4
+		: gc_occupancy(&bench_profile, scans.one.info.registers, 256, scans.one.info.shared_static);
+	if (scans.occupancy < 1)
+		bench_fail("the scan fits no multiprocessor");
+	bench_say("%.0f million rows, %.2f GB; a scan takes %d registers.\n\n", (double) t.rows / 1e6, scans.bytes / 1e9,
+			  scans.one.info.registers);
+}
+
+static void
+tell_way(int n, const char *way, GcLaunch shape, double us, double predicted)
+{
+	bench_say("| %d | %s | %u x %u | %.0f | %.0f | %.2f | %.2f |", n, way, shape.blocks, shape.threads, us, us / n,
+			  n * scans.bytes / us / 1e6, n * scans.alone_us / us);
+	if (predicted > 0)
+		bench_say(" %.0f |\n", predicted);
+	else
+		bench_say(" |\n");
+}
+
+static void
+fill_items(GcItem *items, int n)
+{
+	memset(items, 0, (size_t) n * sizeof(GcItem));
+	for (int i = 0; i < n; i++)
+	{
+		items[i] = (GcItem) {.type = 1,.scan = 1,.tiles = scans.tiles,.noptions = 1,.fused = -1};
+		items[i].option[0] = (GcOption) {.registers = scans.one.info.registers,.max_threads = 256,.threads = 256,
+			.occupancy = scans.occupancy,.shared_bytes = (uint32_t) scans.one.info.shared_static,
+		.alone_us = scans.alone_us};
+	}
+}
+
+/* Side by side in the sizes that the kernel model gives them; in batches if need be. */
+static void
+by_the_model(int n, BenchLaunch *l)
+{
+	GcItem		items[MOST];
+	char		way[64];
+	double		predicted = 0;
+	int			batch = 0;
+	int			done = 0;
+
+	fill_items(items, n);
+	for (; done < n; batch++)
+	{
+		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,
+		.policy = GC_POLICY_KERNEL,.nitems = n - done,.item = items};
+
+		gc_decide(&s, work, &decision);
+		if (decision.nstarts == 0)
+			bench_fail("nothing is started");
+		for (int i = 0; i < decision.nstarts; i++)
+			l[done + i] = (BenchLaunch) {&scans.one, &scans.args[done + i],
+			{decision.start[i].shape.blocks, decision.start[i].shape.threads, 0}, batch};
+		done += decision.nstarts;
+		predicted += decision.predicted_us;
+	}
+	snprintf(way, sizeof(way), "co-resident, the model's sizes, %d batch%s", batch, batch > 1 ? "es" : "");
+	tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
+}
+
+static void
+one_number(int n, double budget_end)
+{
+	static const int warps[] = {1, 2, 4, 8, 16};
+	BenchLaunch l[MOST];
+	GcLaunch	full = bench_full(256, scans.occupancy, 0, scans.tiles);
+	BenchKernel fused;
+	double		sum = (n - 1) * scans.alone_us * bench_calibration.fused;
+
+	for (int i = 0; i < n; i++)
+		l[i] = (BenchLaunch) {&scans.one, &scans.args[i], full, 0};
+	tell_way(n, "one after another", full, bench_median_us(l, n, BENCH_ONE_STREAM, RUNS), n * scans.alone_us);
+	tell_way(n, "streams, full grids", full, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), 0);
+	by_the_model(n, l);
+	for (size_t w = 0; w < sizeof(warps) / sizeof(warps[0]) && !bench_profile.host; w++)
+	{
+		/* Blocks have up to 8 warps. */
+		int			per_block = warps[w] < 8 ? warps[w] : 8;
+		int			need[GC_NEEDS];
+		int			limit[GC_NEEDS];
+		bool		fit;
+		char		way[64];
+
+		gc_sm_limits(&bench_profile, limit);
+		fit = gc_blocks_need(&bench_profile, scans.one.info.registers, 32 * per_block,
+							 scans.one.info.shared_static, n * (warps[w] / per_block), need) &&
+			gc_needs_fit(need, limit);
+		if (!fit || bench_seconds() > budget_end)
+			continue;
+		for (int i = 0; i < n; i++)
+			l[i] = (BenchLaunch) {&scans.one, &scans.args[i],
+			bench_full(32 * per_block, warps[w] / per_block, 0, scans.tiles), 0};
+		snprintf(way, sizeof(way), "co-resident, %d warps each", warps[w]);
+		tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), 0);
+	}
+	fused = scan_kernel(n);
+	l[0] = (BenchLaunch) {&fused, &scans.args[0],
+		bench_full(256, bench_profile.host ? 4 : gc_occupancy(&bench_profile, fused.info.registers, 256,
+															  fused.info.shared_static), 0, scans.tiles), 0};
+	tell_way(n, "fused", l[0].shape, bench_median_us(l, 1, BENCH_ONE_STREAM, RUNS), scans.alone_us + sum);
+}
+
+static void
+part_1(double budget)
+{
+	static const int numbers[] = {2, 4, 8, 16};
+	double		end = bench_seconds() + budget;
+	BenchLaunch l;
+
+	bench_say("### The same scan, other constants\n\n");
+	make_scans();
+	for (int per_sm = scans.occupancy; per_sm >= 1; per_sm--)
+	{
+		double		us;
+
+		l = (BenchLaunch) {&scans.one, &scans.args[0], bench_full(256, per_sm, 0, scans.tiles), 0};
+		us = bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS);
+		if (scans.alone_us == 0 || us < scans.alone_us)
+		{
+			scans.alone_us = us;
+			scans.occupancy = per_sm;
+		}
+	}
+	bench_say("| queries | way | grid | us | us per query | effective TB/s | speedup | predicted us |\n"
+			  "| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: |\n");
+	tell_way(1, "alone", bench_full(256, scans.occupancy, 0, scans.tiles), scans.alone_us, 0);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && bench_seconds() < end; i++)
+		one_number(numbers[i], end);
+	bench_say("\n");
+}
+
+/*-------------------------------------------------------------------------
+ * Part 2
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct Choice
+{
+	int			blocks;			/* on every multiprocessor */
+	int			warps;			/* of each */
+} Choice;
+
+/* Grids of choices for 2, 3, ... 6 kernels; at most 200 combinations of each. */
+static const Choice for_2[] = {
+	{1, 2}, {1, 4}, {1, 8}, {1, 16}, {1, 32}, {2, 4}, {2, 8}, {2, 16}, {3, 8}, {4, 4}, {4, 8}, {8, 4}, {8, 8}, {2, 32}
+};
+static const Choice for_3[] = {{1, 4}, {1, 8}, {1, 16}, {2, 8}, {4, 8}};
+static const Choice for_4[] = {{1, 4}, {1, 8}, {1, 16}};
+static const Choice for_5[] = {{1, 4}, {1, 12}};
+static const Choice for_6[] = {{1, 4}, {1, 8}};
+static const struct
+{
+	const Choice *choice;
+	int			n;
+}			grids[LARGEST + 1] = {
+	[2] = {for_2, 14},[3] = {for_3, 5},[4] = {for_4, 3},[5] = {for_5, 2},[6] = {for_6, 2},
+};
+
+static PoolKernel pool[POOL_KERNELS];
+
+/* What each batch came to, in microseconds. */
+typedef struct Tried
+{
+	double		best;			/* of all combinations */
+	double		kernel;			/* gc_decide, policy kernel */
+	double		twostage;
+	double		streams;
+	double		sequential;
+	double		predicted;		/* of twostage */
+	double		predicted_kernel;
+} Tried;
+
+static Tried tried[MAX_BATCHES];
+
+/*
+ * Launches of a whole batch by a policy, decision after decision, each of which waits
+ * for the one before.  Returns the predicted time of all of them.
+ */
+static double
+decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
+{
+	static uint64_t lot = 1;
+	GcItem		items[LARGEST];
+	int			which[LARGEST];
+	int			left = n;
+	int			out = 0;
+	double		predicted = 0;
+
+	for (int i = 0; i < n; i++)
+		which[i] = pick[i];
+	for (int step = 0; left > 0 && step < n; step++)
+	{
+		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,.lot = &lot,
+		.nitems = left,.item = items};
+		bool		gone[LARGEST] = {false};
+		int			kept = 0;
+
+		memset(items, 0, sizeof(items));
+		for (int i = 0; i < left; i++)
+		{
+			const PoolKernel *k = &pool[which[i]];
+
+			items[i] = (GcItem) {.type = (uint32_t) which[i] + 1,.scan = 1,.tiles = k->tiles,.noptions = 1,.fused = -1};
+			items[i].option[0] = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
+				.threads = (int) k->best.threads,.occupancy = k->best_per_sm,.shared_bytes = pool_shared(k),
+			.alone_us = k->alone_us};
+		}
+		gc_decide(&s, work, &decision);
+		for (int i = 0; i < decision.nstarts; i++)
+		{
+			int			item = decision.start[i].item[0];
+			const PoolKernel *k = &pool[which[item]];
+
+			l[out++] = pool_launch(k, (GcLaunch) {decision.start[i].shape.blocks, decision.start[i].shape.threads,
+				k->shared_bytes}, step);
+			gone[item] = true;
+		}
+		predicted += decision.predicted_us;
+		for (int i = 0; i < left; i++)
+		{
+			if (!gone[i])
+				which[kept++] = which[i];
+		}
+		left = kept;
+	}
+	if (out != n)
+		bench_fail("a batch of %d kernels was not all started", n);
+	return predicted;
+}
+
+/* All combinations; those that seemed the three best are measured again. */
+static double
+try_all(const int *pick, int n, double limit)
+{
+	int			base = grids[n].n;
+	int			combinations = 1;
+	int			top[3] = {-1, -1, -1};
+	double		top_us[3] = {1e18, 1e18, 1e18};
+	double		best = 1e18;
+	double		from = bench_seconds();
+	BenchLaunch l[LARGEST];
+
+	for (int i = 0; i < n; i++)
+		combinations *= base;
+	for (int pass = 0; pass < 2; pass++)
+	{
+		for (int t = 0; t < (pass == 0 ? combinations : 3); t++)
+		{
+			int			c = pass == 0 ? t : top[t];
+			double		us;
+			bool		possible = c >= 0;
+
+			for (int i = 0, rest = c; i < n && possible; i++, rest /= base)
+			{
+				const Choice *choice = &grids[n].choice[rest % base];
+
+				possible = choice->warps * 32 <= pool[pick[i]].max_threads;
+				l[i] = pool_launch(&pool[pick[i]], pool_shape(&pool[pick[i]], choice->blocks, choice->warps), 0);
+			}
+			if (!possible || (pass == 0 && bench_late(from, limit)))
+				continue;
+			us = pass == 0 ? bench_us(l, n, BENCH_STREAMS_EACH) : bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+			if (pass == 1)
+			{
+				best = us < best ? us : best;
+				continue;
+			}
+			for (int k = 0; k < 3; k++)
+			{
+				if (us >= top_us[k])
+					continue;
+				for (int m = 2; m > k; m--)
+				{
+					top[m] = top[m - 1];
+					top_us[m] = top_us[m - 1];
+				}
+				top[k] = c;
+				top_us[k] = us;
+				break;
+			}
+		}
+	}
+	return best;
+}
+
+static void
+one_batch(Tried *t, int number)
+{
+	int			n = 2 + (int) bench_random(LARGEST - 1);
+	int			pick[LARGEST];
+	BenchLaunch l[LARGEST];
+
+	for (int i = 0; i < n; i++)
+		pick[i] = (int) bench_random(POOL_KERNELS);
+	t->best = try_all(pick, n, 1.0);
+	t->predicted_kernel = decide(GC_POLICY_KERNEL, pick, n, l);
+	t->kernel = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+	t->predicted = decide(GC_POLICY_TWOSTAGE, pick, n, l);
+	t->twostage = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+	for (int i = 0; i < n; i++)
+		l[i] = pool_launch(&pool[pick[i]], pool[pick[i]].best, 0);
+	t->streams = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+	t->sequential = bench_median_us(l, n, BENCH_ONE_STREAM, 5);
+	bench_say("| %d |", number);
+	for (int i = 0; i < n; i++)
+		bench_say(" %d", pick[i] + 1);
+	bench_say(" | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.2f |\n", t->best, t->kernel, t->twostage, t->streams,
+			  t->sequential, t->predicted, t->twostage / t->best);
+}
+
+static void
+tell_ratio(const char *what, int n, size_t upper, size_t lower)
+{
+	double		ratio[MAX_BATCHES];
+	int			near = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		ratio[i] = *(double *) ((char *) &tried[i] + upper) / *(double *) ((char *) &tried[i] + lower);
+		near += ratio[i] <= 1.1;
+	}
+	bench_say("| %s | %.2f |", what, bench_median(ratio, n));
+	bench_say(" %.2f | %.2f | %.2f | %d |\n", ratio[0], bench_quantile(ratio, n, 0.9), ratio[n - 1], near);
+}
+
+static void
+tell_error(const char *what, int n, size_t predicted, size_t actual)
+{
+	double		error[MAX_BATCHES];
+
+	for (int i = 0; i < n; i++)
+	{
+		double		p = *(double *) ((char *) &tried[i] + predicted);
+		double		a = *(double *) ((char *) &tried[i] + actual);
+
+		error[i] = fabs(p - a) / a;
+	}
+	bench_say("Predicted against actual times, %s: median error %.1f %%", what, 100 * bench_median(error, n));
+	bench_say(", nine of ten below %.1f %%.\n", 100 * bench_quantile(error, n, 0.9));
+}
+
+#define AT(field)	offsetof(Tried, field)
+
+static void
+part_2(int batches, double budget)
+{
+	double		from = bench_seconds();
+	int			n = 0;
+
+	bench_say("### Random batches of the pool: the choices\n\n");
+	pool_make(pool, bench_options.rows / 4);
+	pool_measure(pool, POOL_KERNELS, 3);
+	bench_say("| batch | kernels | best found, us | kernel model | two-stage | streams, full grids | one after another "
+			  "| predicted, two-stage | two-stage / best |\n"
+			  "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+	while (n < batches && !bench_late(from, budget))
+	{
+		one_batch(&tried[n], n + 1);
+		n++;
+	}
+	if (n == 0)
+		return;
+	bench_say("\n| times of the best found | median | least | nine of ten below | most | within 10 %% of it, of %d |\n"
+			  "| --- | ---: | ---: | ---: | ---: | ---: |\n", n);
+	tell_ratio("kernel model", n, AT(kernel), AT(best));
+	tell_ratio("two-stage", n, AT(twostage), AT(best));
+	tell_ratio("streams, full grids", n, AT(streams), AT(best));
+	tell_ratio("one after another", n, AT(sequential), AT(best));
+	bench_say("\n");
+	tell_error("kernel model", n, AT(predicted_kernel), AT(kernel));
+	tell_error("two-stage", n, AT(predicted), AT(twostage));
+	bench_say("\n");
+}
+
+static void
+read_calibration(const char *path)
+{
+	char		text[8192];
+	const char *problem;
+	FILE	   *file;
+	size_t		size;
+
+	if (path != NULL)
+	{
+		file = fopen(path, "r");
+		if (file == NULL)
+			bench_fail("%s cannot be read", path);
+		size = fread(text, 1, sizeof(text) - 1, file);
+		fclose(file);
+		text[size] = '\0';
+		if (!gc_calibration_parse(text, &bench_calibration, &problem))
+			bench_fail("%s: %s", path, problem);
+	}
+	bench_say("Calibration (%s): beside_other %.3f, beside_same %.3f, fused %.3f.\n\n",
+			  path != NULL ? "as measured" : "the default", bench_calibration.beside_other,
+			  bench_calibration.beside_same, bench_calibration.fused);
+}
+
+int
+main(int argc, char **argv)
+{
+	const BenchOptions defaults = {.device = "cuda",.memory = 6000 * MEGABYTE,.seconds = 45};
+	const char *text;
+	int			batches;
+
+	argc = bench_open(argc, argv, &defaults, 120);
+	text = bench_argument(argc, argv, "batches");
+	batches = text != NULL ? atoi(text) : 50;
+	batches = batches > MAX_BATCHES ? MAX_BATCHES : batches;
+	text = bench_argument(argc, argv, "seed");
+	bench_seed(text != NULL ? strtoull(text, NULL, 10) : 1);
+	work = bench_decide_work();
+	read_calibration(bench_argument(argc, argv, "calibration"));
+	part_1(bench_options.seconds / 3);
+	if (!bench_profile.host)
+		part_2(batches, bench_options.seconds * 2 / 3);
+	free(work);
+	bench_close();
+	return 0;
+}

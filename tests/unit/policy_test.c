@@ -1,0 +1,216 @@
+/*-------------------------------------------------------------------------
+ *
+ * policy_test.c
+ *	  Tests of the scheduling policies: whatever is ready, decisions make sense.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/sched/occupancy.h"
+#include "../../src/sched/sched.h"
+
+static uint64_t seed = 1;
+
+static int
+draw(int below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (int) ((seed >> 33) % (uint64_t) below);
+}
+
+static const int shared_sizes[] = {0, 8192, 5120, 79000, 123000, 130000, 205000, 232448, 300000};
+
+/* A kernel like ours: types 1 .. ntypes are the same every time. */
+static void
+make_item(const GcProfile *profile, int type, GcItem *item)
+{
+	uint64_t	saved = seed;
+
+	memset(item, 0, sizeof(*item));
+	seed = type * 77;
+	item->type = type;
+	item->scan = draw(3);
+	item->tiles = 1 + draw(10000);
+	item->noptions = 1 + draw(GC_MAX_OPTIONS);
+	for (int o = 0; o < item->noptions; o++)
+	{
+		GcOption   *op = &item->option[o];
+
+		op->registers = 16 + draw(100);
+		op->shared_bytes = shared_sizes[draw(9)] >> o;
+		op->max_threads = op->threads = op->shared_bytes > 29000 ? 1024 : 256;
+		op->occupancy = gc_occupancy(profile, op->registers, op->threads, op->shared_bytes);
+		op->alone_us = 20 + draw(1000) * (o + 1);
+	}
+	item->fused = draw(2) - 1;
+	item->bodies = item->fused < 0 ? 0 : 1u << draw(16) | 1u << draw(16);
+	item->fused_us = 1 + draw(300);
+	seed = saved;
+}
+
+/* Are blocks and threads of this launch possible on the device? */
+static bool
+possible(const GcSchedule *s, const GcStart *start)
+{
+	const GcOption *o = start->fused >= 0 ? &s->fused[start->fused].option
+		: &s->item[start->item[0]].option[start->option];
+
+	return start->shape.blocks >= 1 && start->shape.threads >= 1 &&
+		(int) start->shape.threads <= o->max_threads;
+}
+
+/* What is wrong with a decision; NULL: nothing. */
+static const char *
+problem(const GcSchedule *s, const GcDecision *d)
+{
+	int			seen[GC_MAX_ITEMS] = {0};
+
+	if (s->nitems > 0 && s->nactive == 0 && d->nstarts == 0)
+		return "nothing starts on an idle device";
+	for (int k = 0; k < d->nstarts; k++)
+	{
+		const GcStart *start = &d->start[k];
+		uint32_t	bodies = 0;
+
+		if (start->nitems < 1 || start->nitems > GC_MAX_MEMBERS)
+			return "a launch of no or too many items";
+		if (start->fused < 0 && start->nitems != 1)
+			return "several items in a kernel of one";
+		if (!possible(s, start))
+			return "an impossible shape";
+		for (int i = 0; i < start->nitems; i++)
+		{
+			const GcItem *item = &s->item[start->item[i]];
+
+			if (start->item[i] < 0 || start->item[i] >= s->nitems || seen[start->item[i]]++)
+				return "an item that does not exist, or twice";
+			if (start->fused < 0)
+				continue;
+			if (item->fused != start->fused || !(item->bodies & 1u << start->body[i]) ||
+				(bodies & 1u << start->body[i]) || item->scan != s->item[start->item[0]].scan)
+				return "a body that is not the item's, or twice";
+			bodies |= 1u << start->body[i];
+		}
+	}
+	return NULL;
+}
+
+/* Does what policy kernel starts on an idle device fit a multiprocessor together? */
+static bool
+fits(const GcSchedule *s, const GcDecision *d)
+{
+	int			room[GC_NEEDS];
+
+	gc_sm_limits(s->profile, room);
+	for (int k = 0; k < d->nstarts; k++)
+	{
+		const GcStart *start = &d->start[k];
+		const GcOption *o = &s->item[start->item[0]].option[start->option];
+		int			per_sm = ((int) start->shape.blocks + s->profile->sms - 1) / s->profile->sms;
+		int			need[GC_NEEDS];
+
+		if (start->fused >= 0)
+			continue;
+		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes, per_sm, need) ||
+			!gc_needs_fit(need, room))
+			return d->nstarts == 1;
+		for (int r = 0; r < GC_NEEDS; r++)
+			room[r] -= need[r];
+	}
+	return true;
+}
+
+/* Is every item started that could run, unless it waits for a shared scan? */
+static bool
+all_start(const GcSchedule *s, const GcDecision *d)
+{
+	bool		started[GC_MAX_ITEMS] = {false};
+	bool		scans = false;
+
+	for (int k = 0; k < d->nstarts; k++)
+	{
+		scans = scans || d->start[k].fused >= 0;
+		for (int i = 0; i < d->start[k].nitems; i++)
+			started[d->start[k].item[i]] = true;
+	}
+	for (int i = 0; i < s->nitems; i++)
+	{
+		if (!started[i] && s->item[i].option[0].occupancy > 0 && !(scans && s->item[i].fused >= 0))
+			return false;
+	}
+	return true;
+}
+
+static void
+test_random(const char *name, int rounds)
+{
+	const GcProfile *profile = gc_profile_known(name);
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	static GcItem items[GC_MAX_ITEMS];
+	static GcActive active[8];
+	static GcFusedKernel fused[1];
+	const char *wrong = NULL;
+	bool		together = true;
+	bool		all = true;
+	int			shared_scans = 0,
+				batches = 0;
+	uint64_t	lot = 7;
+
+	for (int r = 0; r < rounds && wrong == NULL; r++)
+	{
+		GcSchedule	s = {.profile = profile,.calibration = &gc_calibration_default,
+			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.beside = 0.8,.lot = &lot,.item = items,.active = active,
+		.fused = fused,.nfused = 1};
+		int			ntypes = 1 + draw(20);
+
+		s.nitems = draw(4) == 0 ? draw(GC_MAX_ITEMS + 1) : draw(12);
+		s.nactive = draw(3) == 0 ? draw(4) : 0;
+		for (int i = 0; i < s.nitems; i++)
+			make_item(profile, 1 + draw(ntypes), &items[i]);
+		for (int a = 0; a < s.nactive; a++)
+			active[a] = (GcActive)
+		{
+			.shape = {1 + draw(2000), 32 * (1 + draw(32))},.registers = 16 + draw(50),
+				.shared_bytes = draw(100000),.scan = draw(3),.remaining_us = draw(500)
+		};
+		fused[0].option = (GcOption)
+		{
+			.registers = 100,.max_threads = 512,.threads = 512,.occupancy = 1
+		};
+		fused[0].scan_us = draw(300);
+		memset(d, 0xee, sizeof(*d));
+		memset(work, draw(256), gc_decide_work_size());
+		gc_decide(&s, work, d);
+		wrong = problem(&s, d);
+		if (wrong)
+			printf("# policy %d, %d items, %d active: %s\n", s.policy, s.nitems, s.nactive, wrong);
+		if (s.nactive == 0 && s.policy == GC_POLICY_KERNEL && !fits(&s, d))
+			together = false;
+		if (s.nactive == 0 && s.policy == GC_POLICY_TWOSTAGE && !all_start(&s, d))
+			all = false;
+		for (int k = 0; k < d->nstarts; k++)
+			shared_scans += d->start[k].fused >= 0;
+		batches += d->planned > 1;
+	}
+	ok(wrong == NULL, "%s: decisions make sense", name);
+	ok(together, "%s: what the kernel model places fits together", name);
+	ok(all, "%s: two stages leave nothing behind that could run", name);
+	ok(shared_scans > 50 && batches > 0, "%s: there were shared scans (%d) and plans of several batches (%d)",
+	   name, shared_scans, batches);
+	free(work);
+	free(d);
+}
+
+int
+main(void)
+{
+	tap_start();
+	test_random("H200", 20000);
+	test_random("GTX 680", 5000);
+	return tap_done();
+}
