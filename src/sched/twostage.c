@@ -9,10 +9,13 @@
  * 2. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
  *	  together, in the fewest batches, and so in which order they are launched.
  * 3. Every kernel keeps the block size that is best for it, and gets as many blocks as
- *	  make its fair share of the warps (objective makespan).  The kernel model's sizes,
- *	  with which a batch is resident as a whole (objective threads, policy kernel), are
- *	  smaller blocks that stay small when others end; measured on an H200, they cost a
- *	  third of the throughput (docs/architecture.md).
+ *	  make its fair share of the warps beside what is active (objective makespan): all
+ *	  it can use on an idle device, where its batch's others then follow as its blocks
+ *	  end.
+ *
+ * Sizes with which a batch is resident as a whole are the kernel model's (objective
+ * threads; policy kernel).  Measured on an H200 they lose for kernels like ours: each
+ * runs in a few warps, which stay few when the others end (docs/architecture.md).
  *
  * Nothing waits for an idle device.  While it is busy, only those wait that gain by it:
  * while a scan of their table is about to end, after which they all share the next.
@@ -225,7 +228,6 @@ start_batches(Stage *st, const int *pick, int n)
 	int			room[GC_NEEDS];
 	int			of[GC_MAX_ITEMS];
 	int			batch[GC_MAX_ITEMS];
-	int			beside = st->s->nactive + st->d->nstarts + n - 1;
 	int			m;
 
 	gc_sm_limits(st->s->profile, room);
@@ -243,7 +245,7 @@ start_batches(Stage *st, const int *pick, int n)
 			continue;
 		pattern->times--;
 		m = take_batch(pattern, pick, n, of, batch);
-		gc_start_fair(st->s, batch, m, beside, st->d);
+		gc_start_fair(st->s, batch, m, st->s->nactive, st->d);
 	}
 }
 
