@@ -93,6 +93,42 @@ SKIP:
 }
 
 #-------------------------------------------------------------------------
+# calibration files
+#-------------------------------------------------------------------------
+my $calibration = "$PostgreSQL::Test::Utils::tmp_check/device.calibration";
+
+# Restart with this calibration file.  Of what the log says about it, this much; and
+# was the first prediction made by a launch_us of 777 ms?
+sub calibrated
+{
+	my ($name, $file, $in_log, $expected) = @_;
+	my $mine = with_server("gpuconc.calibration_file = '$file'", $path, 'ready');
+
+	is(log_has($node, qr/LOG:  .*calibration/, $mine), defined $in_log ? 1 : 0, "$name: lines in the log");
+	is(log_has($node, $in_log, $mine), 1, "$name: the log says why") if defined $in_log;
+	is_offloaded($node, $queries[0], $name);
+	is($node->safe_psql('postgres', q{
+SELECT predicted_time >= 777 AND predicted_time < 778 FROM gpuconc_stat_batches WHERE predicted_time IS NOT NULL
+ORDER BY id LIMIT 1}), $expected, "$name: the prediction");
+	return;
+}
+
+$node->append_conf('postgresql.conf', 'gpuconc.device = host');
+calibrated('no such calibration file', "$calibration.absent",
+	qr/LOG:  could not open calibration file ".*absent": No such file or directory\n/, 'f');
+append_to_file($calibration, "# a device of the tests\r\nlaunch_us = 777000\r\nread_bandwidth = 1e9\r\n");
+calibrated('a calibration file', $calibration, undef, 't');
+append_to_file($calibration, "launch_time = 2\n");
+calibrated('a calibration file with a bad line', $calibration,
+	qr/LOG:  calibration file ".*" is not used\n.*DETAIL:  In it, a name is not known\.\n/, 'f');
+append_to_file("$calibration.long", "# long\n" x 2000);
+calibrated('a calibration file that is too long', "$calibration.long",
+	qr/DETAIL:  In it, there are more than 8 kB\.\n/, 'f');
+calibrated('a directory', $PostgreSQL::Test::Utils::tmp_check,
+	qr/LOG:  could not read calibration file ".*": Is a directory\n/, 'f');
+$node->append_conf('postgresql.conf', "gpuconc.calibration_file = ''");
+
+#-------------------------------------------------------------------------
 # compilers
 #-------------------------------------------------------------------------
 $offset = with_server('gpuconc.device = host', $bin, 'no device');

@@ -59,7 +59,11 @@ parse_line(const char *line, size_t len, GcCalibration *c)
 	equals = strchr(name, '=');
 	if (equals == NULL)
 		return "a line has no \"=\"";
-	name[strcspn(name, " \t=")] = '\0';
+	/* The name ends where spaces before the "=" begin; one with spaces in it is not known. */
+	end = equals;
+	while (end > name && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*end = '\0';
 	value = strtod(equals + 1, &end);
 	if (end == equals + 1 || end[strspn(end, " \t\r")] != '\0')
 		return "a value is not a number";
@@ -104,6 +108,8 @@ gc_learn(GcLearned *l, double sample)
 {
 	double		weight = l->samples < LEARN_SAMPLES ? 1.0 / (l->samples + 1) : 1.0 / LEARN_SAMPLES;
 
+	if (l->samples == 0)
+		l->value = sample;
 	l->value += (sample - l->value) * weight;
 	if (l->samples < LEARN_SAMPLES)
 		l->samples++;

@@ -155,6 +155,14 @@ read_calibration(GcCalibration *calibration)
 		return;
 	}
 	n = fread(text, 1, sizeof(text), file);
+	if (ferror(file))
+	{
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("could not read calibration file \"%s\": %m", gc_calibration_file)));
+		FreeFile(file);
+		return;
+	}
 	FreeFile(file);
 	text[Min(n, CALIBRATION_SIZE)] = '\0';
 	if (n <= CALIBRATION_SIZE && gc_calibration_parse(text, calibration, &problem))

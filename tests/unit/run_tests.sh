@@ -30,6 +30,7 @@ run()
 
 run "$BIN/abi_test"
 run "$BIN/occupancy_test"
+run "$BIN/cost_test"
 run "$BIN/kernel_model_test"
 run "$BIN/pool_test"
 run "$BIN/kcache_test"

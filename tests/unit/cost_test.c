@@ -1,0 +1,416 @@
+/*-------------------------------------------------------------------------
+ *
+ * cost_test.c
+ *	  Tests of the cost model, of its calibration files, and of kernels' variants.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "harness.h"
+
+#include <math.h>
+
+#include "../../src/sched/sched.h"
+
+/* Differs from both that are built in, in every value. */
+static const GcCalibration before = {
+	.read_bandwidth = 123456,.launch_us = 7.5,.beside_other = 0.625,.beside_same = 0.375,.fused = 0.125
+};
+
+static bool
+near(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b) + 1);
+}
+
+static bool
+equal(const GcCalibration *a, const GcCalibration *b)
+{
+	return a->read_bandwidth == b->read_bandwidth && a->launch_us == b->launch_us &&
+		a->beside_other == b->beside_other && a->beside_same == b->beside_same && a->fused == b->fused;
+}
+
+/*-------------------------------------------------------------------------
+ * Calibration files
+ *-------------------------------------------------------------------------
+ */
+
+/* A text that is accepted and means this. */
+static void
+means(const char *text, GcCalibration wanted, const char *what)
+{
+	GcCalibration c = before;
+	const char *problem = NULL;
+
+	if (!ok(gc_calibration_parse(text, &c, &problem), "%s is accepted", what))
+		tap_note("%s", problem ? problem : "no problem told");
+	if (!ok(equal(&c, &wanted), "%s: the values", what))
+		tap_note("got %g %g %g %g %g", c.read_bandwidth, c.launch_us, c.beside_other, c.beside_same, c.fused);
+}
+
+/*
+ * A text that is refused for a reason with this word in it.  Its line stands behind a good
+ * one, and before another, neither of which may have an effect.
+ */
+static void
+refused(const char *line, const char *word, const char *what)
+{
+	static const char *const around[][2] = {{"", ""}, {"fused = 0.5\n", "\nlaunch_us = 1\n"}};
+
+	for (int i = 0; i < 2; i++)
+	{
+		char		text[512];
+		GcCalibration c = before;
+		const char *problem = NULL;
+
+		snprintf(text, sizeof(text), "%s%s%s", around[i][0], line, around[i][1]);
+		ok(!gc_calibration_parse(text, &c, &problem), "%s is refused%s", what, i ? " among others" : "");
+		if (!ok(problem != NULL && strstr(problem, word) != NULL, "%s: why", what))
+			tap_note("%s", problem ? problem : "no problem told");
+		ok(equal(&c, &before), "%s changes nothing", what);
+	}
+}
+
+static void
+test_good_files(void)
+{
+	static const char written[] =
+		"# device: NVIDIA H200\n# target: sm_90\n# date: 2025-01-31\n"
+		"# commit: not given\n# times in microseconds, bandwidths in bytes per microsecond\n"
+		"read_bandwidth = 4557000\nlaunch_us = 2.85\nbeside_other = 0.985\nbeside_same = 0.280\nfused = 0.108\n";
+	GcCalibration c = before;
+
+	means(written, gc_calibration_default, "what calibrate writes");
+	means("", before, "empty text");
+	means("\n\n\r\n \t\n", before, "blank lines");
+	means("# fused = 0.5\n  # fused = 0.5", before, "a comment");
+	c.fused = 0.5;
+	means("fused = 0.5", c, "a line without an end");
+	means("fused = 0.5 # as measured\n", c, "a comment behind a value");
+	means("\tfused=0.5 \t\n", c, "other spaces");
+	means("fused = 1\nfused = 0.5\n", c, "the last of two values");
+	c.beside_same = 0.25;
+	means("# both\r\n\r\nfused = 0.5\r\nbeside_same = 2.5e-1\r\n", c, "CRLF");
+	c = (GcCalibration) {1, 0, 0, 0, 0};
+	means("read_bandwidth = 1\nlaunch_us = 0\nbeside_other = 0\nbeside_same = 0\nfused = 0\n", c, "the least values");
+	c = (GcCalibration) {1e9, 1e6, 2, 2, 2};
+	means("read_bandwidth = 1e9\nlaunch_us = 1e6\nbeside_other = 2\nbeside_same = 2\nfused = 2\n", c, "the largest values");
+}
+
+/* The longest line that is taken, and the shortest that is not; comments do not count. */
+static void
+test_long_lines(void)
+{
+	char		line[400];
+	GcCalibration c = before;
+
+	c.fused = 0.5;
+	snprintf(line, sizeof(line), "fused = %0119.3f", 0.5);
+	is(strlen(line), 127, "a line as long as it may be");
+	means(line, c, "a line of 127 bytes");
+	snprintf(line, sizeof(line), "fused = %0120.3f", 0.5);
+	refused(line, "longer", "a line of 128 bytes");
+	snprintf(line, sizeof(line), "fused = %0300.3f", 0.5);
+	refused(line, "longer", "a line of 308 bytes");
+	snprintf(line, sizeof(line), "%128s", "");
+	refused(line, "longer", "a line of spaces");
+	snprintf(line, sizeof(line), "fused = 0.5 #%0300d", 1);
+	means(line, c, "a long comment");
+}
+
+static void
+test_bad_files(void)
+{
+	refused("speed = 1", "known", "an unknown name");
+	refused("Fused = 1", "known", "a name in capitals");
+	refused("fuse = 1", "known", "the beginning of a name");
+	refused("fused_us = 1", "known", "a name and more");
+	refused("= 1", "known", "no name");
+	refused("fused 1", "=", "a line without =");
+	refused("fused", "=", "a name alone");
+	refused("fused = ", "number", "no value");
+	refused("fused = # 1", "number", "a value in a comment");
+	refused("fused = x", "number", "a word");
+	refused("fused == 1", "number", "two =");
+	refused("fused = 1 us", "number", "a unit");
+	refused("fused = 0.5x", "number", "garbage behind a number");
+	refused("fused = 0,5", "number", "a comma");
+	refused("fused = 0.5; launch_us = 2", "number", "two values in a line");
+	refused("fused = inf", "range", "infinity");
+	refused("fused = -inf", "range", "infinity below");
+	refused("fused = nan", "range", "not a number");
+	refused("read_bandwidth = inf", "range", "infinite bandwidth");
+	refused("read_bandwidth = 1e999", "range", "more than a number can be");
+	refused("fused = -0.001", "range", "a negative value");
+	refused("fused = 2.001", "range", "a part above 2");
+	refused("beside_other = 2.001", "range", "beside_other above 2");
+	refused("beside_same = -1", "range", "beside_same below 0");
+	refused("read_bandwidth = 0", "range", "no bandwidth");
+	refused("read_bandwidth = 1.1e9", "range", "too much bandwidth");
+	refused("launch_us = -1", "range", "a time below 0");
+	refused("launch_us = 1.1e6", "range", "more than a second");
+	refused("fused x = 1", "known", "a word behind a name");
+}
+
+/* What is built in would be accepted. */
+static void
+test_built_in(void)
+{
+	const GcCalibration *built_in[] = {&gc_calibration_default, &gc_calibration_host};
+
+	for (int i = 0; i < 2; i++)
+	{
+		const GcCalibration *c = built_in[i];
+		char		text[512];
+
+		snprintf(text, sizeof(text), "read_bandwidth = %.17g\nlaunch_us = %.17g\nbeside_other = %.17g\n"
+				 "beside_same = %.17g\nfused = %.17g\n", c->read_bandwidth, c->launch_us, c->beside_other,
+				 c->beside_same, c->fused);
+		means(text, *c, i ? "the host's calibration" : "the default calibration");
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Costs
+ *-------------------------------------------------------------------------
+ */
+
+static void
+test_learn(void)
+{
+	GcLearned	l = {.value = 1e30};
+	double		last;
+	bool		follows = true;
+
+	gc_learn(&l, 40);
+	ok(near(l.value, 40) && l.samples == 1, "the first sample is the value, whatever was there");
+	gc_learn(&l, 60);
+	ok(near(l.value, 50), "two samples: their mean");
+	for (int i = 0; i < 6; i++)
+		gc_learn(&l, 50);
+	ok(near(l.value, 50), "a few samples: their mean");
+	for (int i = 0; i < 1000; i++)
+		gc_learn(&l, i % 2 ? 90 : 110);
+	ok(fabs(l.value - 100) < 2, "values that come and go: their middle");
+	last = l.value;
+	for (int i = 0; i < 200; i++)
+	{
+		gc_learn(&l, 1000);
+		follows = follows && l.value > last && l.value < 1000.001;
+		last = l.value;
+	}
+	ok(follows, "each sample moves the value towards itself, and not beyond");
+	ok(fabs(l.value - 1000) < 1, "the value follows after many samples");
+	gc_learn(&l, 0);
+	ok(l.value > 900, "one sample that differs changes little");
+	ok(l.samples > 0 && l.samples <= 16, "the number of samples does not grow for ever");
+}
+
+static void
+test_alone(void)
+{
+	ok(near(gc_cost_alone(&before, 0), 7.5), "no bytes: the time of a launch");
+	ok(near(gc_cost_alone(&before, 123456 * 20.0), 27.5), "and the bytes by bandwidth");
+	ok(gc_cost_alone(&gc_calibration_host, 1e6) > gc_cost_alone(&gc_calibration_default, 1e6),
+	   "the host is slower");
+}
+
+/* gc_cost_beside, in every order of up to 6 kernels: NaN where orders disagree. */
+static double
+beside(int n, const double *alone_us, const unsigned *scan)
+{
+	double		first = gc_cost_beside(&before, n, alone_us, scan);
+	int			order[6] = {0};
+	int			at = 0;
+
+	/* All n^n words; those with a letter twice are no orders. */
+	while (n > 0 && at < n)
+	{
+		double		us[6];
+		unsigned	s[6];
+		unsigned	seen = 0;
+
+		for (int i = 0; i < n; i++)
+		{
+			us[i] = alone_us[order[i]];
+			s[i] = scan[order[i]];
+			seen |= 1u << order[i];
+		}
+		if (seen == (1u << n) - 1 && !near(gc_cost_beside(&before, n, us, s), first))
+			return NAN;
+		for (at = 0; at < n && ++order[at] == n; at++)
+			order[at] = 0;
+	}
+	return first;
+}
+
+#define BESIDE(...) (sizeof((double[]) {__VA_ARGS__}) / sizeof(double)), (double[]) {__VA_ARGS__}
+#define SCANS(...)	(unsigned[]) {__VA_ARGS__}
+
+static void
+test_beside(void)
+{
+	const double other = before.beside_other;
+	const double same = before.beside_same;
+
+	ok(gc_cost_beside(&before, 0, NULL, NULL) == 0, "no kernel takes no time");
+	ok(near(beside(BESIDE(50), SCANS(1)), 50), "one kernel");
+	ok(near(beside(BESIDE(50), SCANS(0)), 50), "one kernel that scans nothing");
+	ok(near(beside(BESIDE(50, 50), SCANS(1, 2)), 50 + 50 * other), "equal kernels, other scans");
+	ok(near(beside(BESIDE(50, 50), SCANS(1, 1)), 50 + 50 * same), "equal kernels, the same scan");
+	ok(near(beside(BESIDE(50, 50), SCANS(0, 0)), 50 + 50 * other), "0 is no scan to share");
+	ok(near(beside(BESIDE(50, 50, 50, 50), SCANS(3, 3, 3, 3)), 50 + 150 * same), "four equal, the same scan");
+	ok(near(beside(BESIDE(50, 100), SCANS(1, 2)), 100 + 50 * other), "the longest counts in full");
+	ok(near(beside(BESIDE(50, 100), SCANS(1, 1)), 100 + 50 * same), "the same, over one scan");
+	ok(near(beside(BESIDE(100, 40, 30), SCANS(1, 2, 2)), 100 + 40 * other + 30 * same),
+	   "a scan beside the longest: its first pays as another");
+	ok(near(beside(BESIDE(100, 100, 100, 100), SCANS(1, 2, 1, 2)), 100 + 100 * other + 200 * same),
+	   "two scans twice, all equal");
+	ok(near(beside(BESIDE(10, 20, 30, 40, 50, 60), SCANS(1, 2, 0, 1, 2, 0)),
+			60 + (50 + 40 + 30) * other + (20 + 10) * same), "six kernels");
+	ok(near(beside(BESIDE(100, 0), SCANS(1, 2)), 100), "a kernel that takes no time");
+}
+
+/*-------------------------------------------------------------------------
+ * Variants
+ *-------------------------------------------------------------------------
+ */
+
+static uint64_t seed = 1;
+
+static int
+draw(int below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (int) ((seed >> 33) % (uint64_t) below);
+}
+
+/* Bytes of shared memory that a choice takes. */
+static uint64_t
+bytes_of(const GcPipelineDemand *d, GcVariantChoice c)
+{
+	uint64_t	bytes = c.group_copies * d->group_bytes;
+
+	for (int i = 0; i < d->nbitmaps; i++)
+		bytes += c.bitmaps >> i & 1 ? d->bitmap_bytes[i] : 0;
+	return bytes;
+}
+
+static void
+test_variants(const GcProfile *gpu)
+{
+	/* Two bitmaps, and a group table of which there could be 32 copies. */
+	const GcPipelineDemand two = {.rows = 10000000,.survivors = 1000000,.nbitmaps = 2,
+	.bitmap_bytes = {50000, 20000},.ngroups = 50,.group_bytes = 400};
+	GcPipelineDemand d = two;
+	GcVariantChoice c = gc_sched_variant(gpu, &d, 200000);
+
+	ok(c.bitmaps == 3 && c.group_copies == 32, "everything fits");
+	ok(c.threads == 1024 && c.vec > 0, "much shared memory: large blocks");
+	c = gc_sched_variant(gpu, &d, 70000 + 32 * 400);
+	ok(c.bitmaps == 3 && c.group_copies == 32, "everything just fits");
+	c = gc_sched_variant(gpu, &d, 70000 + 32 * 400 - 1);
+	ok(c.bitmaps == 3 && c.group_copies == 1, "no room for copies: one group table");
+	c = gc_sched_variant(gpu, &d, 70399);
+	ok(c.bitmaps == 3 && c.group_copies == 0, "room for the bitmaps alone");
+	c = gc_sched_variant(gpu, &d, 69999);
+	ok(c.bitmaps == 1 && c.group_copies == 32, "the bitmap probed first goes first");
+	c = gc_sched_variant(gpu, &d, 49999);
+	ok(c.bitmaps == 2 && c.group_copies == 32, "one that does not fit leaves room to the next");
+	c = gc_sched_variant(gpu, &d, 399);
+	ok(c.bitmaps == 0 && c.group_copies == 0 && c.threads == 256, "nothing fits");
+	c = gc_sched_variant(gpu, &d, 0);
+	ok(c.bitmaps == 0 && c.group_copies == 0 && c.threads == 256 && c.vec > 0, "no room");
+
+	d.rows = 100000;
+	c = gc_sched_variant(gpu, &d, 200000);
+	ok(c.bitmaps == 0 && c.group_copies == 32 && c.threads == 256, "few rows: no bitmap is copied");
+	d = two;
+	d.survivors = 100;
+	c = gc_sched_variant(gpu, &d, 200000);
+	ok(c.bitmaps == 3 && c.group_copies == 0, "few survivors: the group table stays where it is");
+	d = two;
+	d.group_bytes = 800;
+	is(gc_sched_variant(gpu, &d, 200000).group_copies, 1, "a large group table is not copied");
+	d.ngroups = 0;
+	is(gc_sched_variant(gpu, &d, 200000).group_copies, 0, "no groups, no table");
+	d = (GcPipelineDemand) {.rows = 10000000,.nbitmaps = 32};
+	for (int i = 0; i < 32; i++)
+		d.bitmap_bytes[i] = 1000;
+	is(gc_sched_variant(gpu, &d, 31999).bitmaps, 0x7fffffff, "as many as fit of 32 bitmaps");
+	is(gc_sched_variant(gpu, &d, 32000).bitmaps, 0xffffffff, "all of 32 bitmaps");
+}
+
+/* Whatever is asked for: within the room, and no bitmap left out that would have fit. */
+static void
+test_room(const GcProfile *gpu)
+{
+	bool		respected = true;
+	bool		filled = true;
+	bool		sane = true;
+
+	for (int n = 0; n < 20000; n++)
+	{
+		GcPipelineDemand d = {.rows = 10000000,.survivors = draw(2) ? 0 : 1 << draw(30),.nbitmaps = draw(33)};
+		uint64_t	room = draw(2) ? draw(gpu->shared_per_block) : draw(2000);
+		uint64_t	used = 0;
+		GcVariantChoice c;
+
+		for (int i = 0; i < d.nbitmaps; i++)
+			d.bitmap_bytes[i] = 1 + ((uint64_t) draw(1 << 30) >> draw(30));
+		d.ngroups = draw(3) ? 1 + draw(1 << 16) : 0;
+		d.group_bytes = d.ngroups * 8 * (1 + draw(4));
+		c = gc_sched_variant(gpu, &d, room);
+		respected = respected && bytes_of(&d, c) <= room;
+		sane = sane && (d.nbitmaps == 32 || c.bitmaps >> d.nbitmaps == 0) &&
+			(c.threads == 256 || c.threads == 1024) && c.group_copies >= 0 &&
+			(d.ngroups > 0 || c.group_copies == 0);
+		for (int i = 0; i < d.nbitmaps; i++)
+		{
+			if (c.bitmaps >> i & 1)
+				used += d.bitmap_bytes[i];
+			else
+				filled = filled && used + d.bitmap_bytes[i] > room;
+		}
+	}
+	ok(respected, "no variant takes more than there is room");
+	ok(filled, "a bitmap that fits is in shared memory");
+	ok(sane, "variants are possible ones");
+}
+
+static void
+test_host_variants(void)
+{
+	const GcProfile host = {.host = true,.sms = 8,.shared_per_block = 1 << 30};
+	GcPipelineDemand d = {.rows = 10000000,.survivors = 10,.nbitmaps = 2,.bitmap_bytes = {1000, 1000},
+	.ngroups = 1000,.group_bytes = 256 * 1024};
+	GcVariantChoice c = gc_sched_variant(&host, &d, 0);
+
+	ok(c.bitmaps == 0 && c.threads == 1 && c.vec == 0, "host: no shared memory, one thread, row by row");
+	is(c.group_copies, 1, "host: a group table per thread");
+	d.group_bytes++;
+	is(gc_sched_variant(&host, &d, 1 << 30).group_copies, 0, "host: one too large for a core's cache is shared");
+	d.ngroups = 0;
+	d.group_bytes = 0;
+	is(gc_sched_variant(&host, &d, 0).group_copies, 0, "host: no groups, no table");
+}
+
+int
+main(void)
+{
+	const GcProfile *gpu = gc_profile_known("H200");
+
+	tap_start();
+	if (gpu == NULL)
+		tap_bail("no profile of an H200");
+	test_good_files();
+	test_long_lines();
+	test_bad_files();
+	test_built_in();
+	test_learn();
+	test_alone();
+	test_beside();
+	test_variants(gpu);
+	test_room(gpu);
+	test_host_variants();
+	return tap_done();
+}
