@@ -300,7 +300,8 @@ collect(const GcBatchRecord *batches, int n, Spans *b_spans, Spans *k_spans, Spa
 		{
 			const GcBatchKernel *k = &b->kernel[j];
 
-			if (!all && !is_own(b, k))
+			/* One that failed has no times. */
+			if (k->members == 0 || (!all && !is_own(b, k)))
 				continue;
 			add_span(k_spans, began + sane(k->start_us), began + sane(k->end_us), b, k);
 			/* Viewers want no time before the first one. */

@@ -743,25 +743,6 @@ assemble(Cg *cg, Text *t)
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\n}\n");
 }
 
-char *
-gc_generate_compactor(void)
-{
-	Text		t = {0};
-
-	cg_prologue(&t, GC_COMPACTOR_WORDS, 8, 256);
-	text_addf(&t, "const u64 *table = (const u64 *) gc_a.w[0];\n"
-			  "u32 *flags = (u32 *) gc_a.scan.flags;\n"
-			  "for (u64 g = (u64) block * nthreads + thread; g < gc_a.w[1]; g += (u64) nblocks * nthreads) {\n"
-			  "const u64 *from = table + g * gc_a.w[2];\n"
-			  "if (!from[0]) continue;\n"
-			  "const u64 n = GC_ATOMIC_ADD32(&flags[GC_FLAG_GROUPS], 1);\n"
-			  "u64 *to = (u64 *) gc_a.w[3] + n * gc_a.w[2];\n"
-			  "((u64 *) gc_a.w[4])[n] = g;\n"
-			  "for (u64 i = 0; i < gc_a.w[2]; i++) to[i] = from[i];\n"
-			  "}\n}\n");
-	return t.s;
-}
-
 GcCode
 cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcError *err)
 {

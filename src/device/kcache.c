@@ -188,6 +188,8 @@ improve_entry(GcKernelCache *cache, GcCachedKernel *entry)
 	entry->better = image;
 	entry->improvement = code == GC_OK ? BETTER_READY : BETTER_NOT_WANTED;
 	pthread_mutex_unlock(&cache->lock);
+	if (cache->wake != NULL)
+		cache->wake(cache->wake_arg);
 }
 
 static void *

@@ -57,7 +57,8 @@ typedef struct GcKernelCacheOptions
 	const char *directory;		/* "" or NULL: memory only */
 	int			threads;		/* compile threads */
 	void		(*wake) (void *arg);	/* called on a compile thread when an entry
-										 * leaves GC_KERNEL_COMPILING */
+										 * leaves GC_KERNEL_COMPILING, or becomes
+										 * final */
 	void	   *wake_arg;
 	void		(*log) (const char *message);	/* main thread only; may be NULL */
 } GcKernelCacheOptions;

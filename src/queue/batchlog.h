@@ -38,7 +38,8 @@ typedef struct GcBatchKernel
 	int32		pid;			/* of the backend that asked; 0: not known any more */
 	GcHash		kernel;			/* hash of the main kernel's text */
 	uint16		kind;			/* GcBatchKernelKind */
-	uint16		members;		/* requests in the shared scan it was part of; 1: none */
+	uint16		members;		/* requests in the shared scan it was part of; 1: none;
+								 * 0: it failed, and there is nothing but its pid */
 	uint32		scan;			/* number of that shared scan within the batch; 0: none */
 	uint32		blocks;
 	uint32		threads;

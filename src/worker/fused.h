@@ -14,7 +14,38 @@
 
 #define GC_MAX_FUSED_KERNELS	32
 
-typedef struct GcFused GcFused;
+/* A main kernel's shape over a directory. */
+typedef struct GcScanShape
+{
+	struct ScanSet *set;
+	GcProgram  *p;				/* a copy */
+	u16			pipeline;
+	i16		   *columns;		/* directory's column per column of p, or -1 */
+	GcVariantDemand demand;		/* of its first request */
+	bool		light;			/* see is_light */
+	uint64		uses;
+	int			wanted;			/* bodies: most requests of it that were ready at once */
+	int			counting;		/* of the decision now being made */
+	double		marginal_us;	/* what one more body adds to a scan; 0: not known */
+} GcScanShape;
+
+typedef struct GcFused
+{
+	int			users;			/* launches; the set is not counted */
+	bool		dropped;
+	GcCachedKernel *entry;
+	GcKernel   *kernel;			/* NULL until ready */
+	GcKernelInfo info;
+	GcHash		hash;
+	int			n;				/* bodies */
+	GcScanShape *shape[GC_MAX_FUSED];
+	GcFusedMember member[GC_MAX_FUSED];
+	int			nphysical;
+	i16			physical[GC_MAX_COLUMNS];	/* directory's column of each */
+	GcFusedWord *words;
+	int			nwords;
+	int			number;			/* of gc_fused_kernels */
+} GcFused;
 
 /*
  * In one decision, in this order: begin; describe every READY run (its time in a shared
@@ -31,8 +62,11 @@ extern bool gc_fused_poll(void);
 /* Is a kernel being made for its table's shared scans? */
 extern bool gc_fused_pending(const GcRun *run);
 
+/* The kernel in use for a run's table. */
+extern GcFused *gc_fused_ready(const GcRun *run);
+
 /*
- * Start a shared scan.  Its requests are RUNNING then; where that failed, FINISHED with
+ * shared_scan.c: start a shared scan.  Its requests are RUNNING then; where that failed, FINISHED with
  * an error each.
  */
 extern void gc_fused_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs);

@@ -325,7 +325,11 @@ gc_batch_run_ends(GcRun *run)
 		learn(run, time_us);
 	}
 	else
+	{
 		batch->record.failed++;
+		if (run->batch_entry >= 0)
+			batch->record.kernel[run->batch_entry] = (GcBatchKernel) {.pid = gc_slot_pid(run->slot)};
+	}
 	batch_release(batch);
 }
 
