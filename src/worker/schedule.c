@@ -133,7 +133,7 @@ add_item(GcRun *run)
 	GcItem	   *item = &now.item[now.nitems];
 	GcOption   *o = &item->option[0];
 
-	item->type = item_type(now.nitems, k, shared);
+	item->type = item_type(now.nitems, k, shared + k->info.shared_static);
 	item->scan = run->scan;
 	item->tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	item->noptions = 1;
@@ -288,7 +288,7 @@ learn(GcRun *run, float time_us)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
-	else if (gc_schedule == GC_POLICY_TWOSTAGE)
+	else if (gc_schedule == GC_POLICY_TWOSTAGE && l->predicted_us > 0)
 		gc_learn(&beside, time_us / l->predicted_us * l->beside);
 	log.alone_us = l->fused ? 0 : k->alone_us.value;
 	gc_kernellog_add(&log);
