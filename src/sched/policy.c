@@ -248,6 +248,22 @@ predict_one(const GcSchedule *s, int i, const int *pick, int n)
 	return sum * s->beside > own ? sum * s->beside : own;
 }
 
+/* Time of item i behind all that was started before it, with a grid for the whole device. */
+static double
+predict_in_line(const GcSchedule *s, int i, const GcDecision *d)
+{
+	double		own = s->item[i].option[0].alone_us;
+	double		sum = own;
+
+	for (int k = 0; k < d->nstarts; k++)
+	{
+		for (int m = 0; m < d->start[k].nitems; m++)
+			sum += d->start[k].fused >= 0 ? s->item[d->start[k].item[m]].fused_us
+				: s->item[d->start[k].item[m]].option[0].alone_us;
+	}
+	return sum * s->beside > own ? sum * s->beside : own;
+}
+
 int
 gc_start_together(const GcSchedule *s, const int *pick, int n, int beside, const int room[GC_NEEDS],
 				  GcDecideWork *work, GcDecision *d)
@@ -288,7 +304,7 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecisio
 		int			blocks = (fair_warps(s, pick[k], beside) + per_block / 2) / per_block;
 
 		add_start(d, pick[k], 0, gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
-				  predict_one(s, pick[k], pick, n));
+				  s->nactive > 0 ? predict_one(s, pick[k], pick, n) : predict_in_line(s, pick[k], d));
 	}
 }
 
