@@ -244,26 +244,54 @@ batch_release(GcBatch *batch)
 	pfree(batch);
 }
 
+/*
+ * Who asked for which kernel, in which shape.  Also of a request that failed, so that
+ * its owner may see it; one that did not get as far as a launch has no shape.
+ */
 static void
-note_kernel(const GcRun *run, GcBatch *batch, float start_us, float end_us)
+note_kernel(const GcRun *run, GcBatch *batch)
 {
 	const GcMainLaunch *l = run->launch;
 	const GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
+	GcBatchKernel *e;
 
 	if (run->batch_entry < 0)
 		return;
-	batch->record.kernel[run->batch_entry] = (GcBatchKernel) {
-		.pid = gc_slot_pid(run->slot),
-		.kernel = l->fused ? gc_fused_hash(l->kernel) : k->hash,
-		.kind = l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
-		.members = l->members,.scan = l->fused ? l->number : 0,
-		.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = l->shared_bytes,
-		.first_tile = l->first_tile,.ntiles = l->ntiles,
-		.queued_us = (batch->record.began - gc_slot_submitted(run->slot)),
-		.start_us = start_us,.end_us = end_us,
-		.done_us = gc_worker.ops->mark_ms(batch->base->launched, run->done) * 1000,
-		.predicted_us = l->predicted_us,
-	};
+	e = &batch->record.kernel[run->batch_entry];
+	e->pid = gc_slot_pid(run->slot);
+	e->kernel = k->hash;
+	e->kind = GC_BATCH_ALONE;
+	e->members = 1;
+	e->queued_us = batch->record.began - gc_slot_submitted(run->slot);
+	if (l == NULL)
+		return;
+	if (l->fused)
+	{
+		e->kernel = gc_fused_hash(l->kernel);
+		e->kind = GC_BATCH_FUSED;
+		e->scan = l->number;
+	}
+	e->members = l->members;
+	e->blocks = l->shape.blocks;
+	e->threads = l->shape.threads;
+	e->shared_bytes = l->shared_bytes;
+	e->first_tile = l->first_tile;
+	e->ntiles = l->ntiles;
+	e->predicted_us = l->predicted_us;
+}
+
+/* When it ran, by the batch's clock. */
+static void
+note_times(const GcRun *run, GcBatch *batch, float start_us, float end_us)
+{
+	GcBatchKernel *e;
+
+	if (run->batch_entry < 0)
+		return;
+	e = &batch->record.kernel[run->batch_entry];
+	e->start_us = start_us;
+	e->end_us = end_us;
+	e->done_us = gc_worker.ops->mark_ms(batch->base->launched, run->done) * 1000;
 }
 
 /* Totals of the kernel, and what the cost model learns; once per launch. */
@@ -313,6 +341,7 @@ gc_batch_run_ends(GcRun *run)
 	if (batch == NULL)
 		return;
 	run->batch = NULL;
+	note_kernel(run, batch);
 	if (run->err.code == GC_OK && run->launch && batch->base)
 	{
 		float		start_us = gc_worker.ops->mark_ms(batch->base->launched, run->launch->launched) * 1000;
@@ -321,7 +350,7 @@ gc_batch_run_ends(GcRun *run)
 		if (batch->last_us == 0 || start_us < batch->first_us)
 			batch->first_us = start_us;
 		batch->last_us = Max(batch->last_us, start_us + time_us);
-		note_kernel(run, batch, start_us, start_us + time_us);
+		note_times(run, batch, start_us, start_us + time_us);
 		learn(run, time_us);
 	}
 	else
