@@ -300,7 +300,7 @@ collect(const GcBatchRecord *batches, int n, Spans *b_spans, Spans *k_spans, Spa
 		{
 			const GcBatchKernel *k = &b->kernel[j];
 
-			/* One that failed has no times. */
+			/* Nothing is known of one that was not started after all. */
 			if (k->members == 0 || (!all && !is_own(b, k)))
 				continue;
 			add_span(k_spans, began + sane(k->start_us), began + sane(k->end_us), b, k);

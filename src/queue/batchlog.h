@@ -39,7 +39,7 @@ typedef struct GcBatchKernel
 	GcHash		kernel;			/* hash of the main kernel's text */
 	uint16		kind;			/* GcBatchKernelKind */
 	uint16		members;		/* requests in the shared scan it was part of; 1: none;
-								 * 0: it failed, and there is nothing but its pid */
+								 * 0: it was not started after all */
 	uint32		scan;			/* number of that shared scan within the batch; 0: none */
 	uint32		blocks;
 	uint32		threads;

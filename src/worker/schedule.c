@@ -32,6 +32,7 @@ typedef struct GcBatch
 {
 	GcBatchRecord record;
 	int			users;
+	int			entries;		/* of the record, handed out to requests */
 	u32			launches;
 	GcMainLaunch *base;			/* its start is the batch's time zero */
 	float		first_us;		/* start of the first kernel */
@@ -237,7 +238,7 @@ batch_release(GcBatch *batch)
 	if (--batch->users > 0)
 		return;
 	batch->record.actual_us = batch->last_us - batch->first_us;
-	batch->record.nkept = Min(batch->record.nkernels, GC_BATCHLOG_KERNELS);
+	batch->record.nkept = batch->entries;
 	gc_batchlog_add(&batch->record);
 	if (batch->base)
 		gc_main_launch_release(batch->base);
@@ -329,8 +330,10 @@ gc_batch_run_leaves(GcRun *run)
 	GcBatch    *batch = run->batch;
 
 	run->batch = NULL;
-	if (batch)
-		batch_release(batch);
+	if (batch == NULL)
+		return;
+	batch->record.nkernels--;
+	batch_release(batch);
 }
 
 void
@@ -354,11 +357,7 @@ gc_batch_run_ends(GcRun *run)
 		learn(run, time_us);
 	}
 	else
-	{
 		batch->record.failed++;
-		if (run->batch_entry >= 0)
-			batch->record.kernel[run->batch_entry] = (GcBatchKernel) {.pid = gc_slot_pid(run->slot)};
-	}
 	batch_release(batch);
 }
 
@@ -413,7 +412,7 @@ note_start(GcRun *run, GcBatch *batch, const GcStart *start)
 	GcBatchRecord *r = &batch->record;
 
 	run->batch = batch;
-	run->batch_entry = r->nkernels < GC_BATCHLOG_KERNELS ? r->nkernels : -1;
+	run->batch_entry = batch->entries < GC_BATCHLOG_KERNELS ? batch->entries++ : -1;
 	r->nkernels++;
 	batch->users++;
 	info->batch = r->id;
