@@ -267,8 +267,7 @@ table_free(GcTable *table)
 			break;
 		}
 	}
-	if (!table->doomed)
-		hash_search(tables, &table->key, HASH_REMOVE, NULL);
+	hash_search(tables, &table->key, HASH_REMOVE, NULL);
 	for (u32 i = 0; table->regions && i < table->nchunks; i++)
 	{
 		if (table->regions[i])
@@ -288,12 +287,14 @@ table_free(GcTable *table)
 	pfree(table);
 }
 
-/* No longer to be found; freed now, or when its last user is done. */
+/*
+ * Freed now, or when its last user is done.  Until then it is found like any other: who
+ * comes with the same directory must not have a second table beside it, since members
+ * of a shared scan read a column from one table for all (shared_scan.c).
+ */
 static void
 table_doom(GcTable *table)
 {
-	if (!table->doomed)
-		hash_search(tables, &table->key, HASH_REMOVE, NULL);
 	table->doomed = true;
 	if (table->users == 0)
 		table_free(table);

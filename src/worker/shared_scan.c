@@ -116,34 +116,9 @@ upload_sources(Scan *scan, u64 *visible)
 }
 
 /*
- * Do all members that read a column have it from one description?  While a table has
- * two directories in use, the older one's description may have been made twice
- * (residency.c, doom_predecessors), and each then has its own users' chunks alone.
+ * Where the description of a physical column is: any member's that reads it, for a
+ * directory's column has one table (residency.c).
  */
-static bool
-same_descriptions(const Scan *scan)
-{
-	GcAddr		first[GC_MAX_COLUMNS] = {0};
-
-	for (int m = 0; m < scan->n; m++)
-	{
-		const GcRun *run = scan->run[m];
-		const i16  *columns = scan->f->member[scan->body[m]].columns;
-
-		for (int c = 0; c < run->p->ncolumns; c++)
-		{
-			GcAddr		array = columns[c] >= 0 && run->tables[c] ? gc_table_array(run->tables[c]) : 0;
-
-			if (array != 0 && first[columns[c]] != 0 && first[columns[c]] != array)
-				return false;
-			if (array != 0)
-				first[columns[c]] = array;
-		}
-	}
-	return true;
-}
-
-/* Where the description of a physical column is: any member's that reads it. */
 static u64
 physical_word(const Scan *scan, u16 physical)
 {
@@ -252,8 +227,6 @@ launch_scan(Scan *scan)
 	int			per_sm;
 
 	dynamic = (u32) shared_bytes(scan);
-	if (!same_descriptions(scan))
-		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan's columns are described twice.");
 	l->shared_bytes = dynamic + scan->f->info.shared_static;
 	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, dynamic);
 	if (per_sm == 0)
