@@ -45,6 +45,8 @@ typedef struct ScanSet
 	int			users;			/* runs with a shape of it */
 	uint64		requests;		/* that could have shared a scan */
 	uint64		compile_at;		/* no kernel is asked for before so many */
+	bool		news;			/* something recurs, or is wanted more often, than when
+								 * it was last looked at */
 	int			nshapes;
 	GcScanShape *shape[MAX_SHAPES];
 	GcFused    *ready;
@@ -174,10 +176,11 @@ static GcScanShape *
 find_shape(ScanSet *set, const GcRun *run)
 {
 	i16			columns[GC_MAX_COLUMNS];
+	bool		light = is_light(run->p, run->p->npipelines - 1);
 	GcScanShape *s;
 
 	/* What would not be compiled need not be known. */
-	if (!gc_debug_force_shared_scan && !is_light(run->p, run->p->npipelines - 1))
+	if (!light && !gc_debug_force_shared_scan)
 		return NULL;
 	map_columns(run, columns);
 	for (int i = 0; i < set->nshapes; i++)
@@ -195,7 +198,7 @@ find_shape(ScanSet *set, const GcRun *run)
 	s->columns = MemoryContextAlloc(TopMemoryContext, (run->p->ncolumns + 1) * sizeof(i16));
 	memcpy(s->columns, columns, run->p->ncolumns * sizeof(i16));
 	gc_variant_demand(run->request, s->pipeline, &s->demand);
-	s->light = is_light(s->p, s->pipeline);
+	s->light = light;
 	set->shape[set->nshapes++] = s;
 	return s;
 }
@@ -369,8 +372,9 @@ improve(ScanSet *set)
 {
 	GcFused    *f;
 
-	if (set->pending || set->failed || set->requests < set->compile_at)
+	if (!set->news || set->pending || set->failed || set->requests < set->compile_at)
 		return;
+	set->news = false;
 	f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
 	choose_bodies(set, f);
 	if (f->n < 2 || !has_more(f, set->ready))
@@ -472,11 +476,15 @@ gc_fused_describe(GcRun *run, GcItem *item)
 		run->scan_shape = s;
 		set->users++;
 		s->uses++;
+		set->news = set->news || s->uses == RECURS;
 		set->requests++;
 	}
 	s->set->last_used = clock_now;
-	s->counting++;				/* Max() would do it twice */
-	s->wanted = Max(s->wanted, s->counting);
+	if (++s->counting > s->wanted)
+	{
+		s->wanted = s->counting;
+		s->set->news = true;
+	}
 	if (s->marginal_us == 0)
 		s->marginal_us = item->option[0].alone_us * (s->light ? gc_worker.calibration.fused : 1.5);
 	item->fused_us = s->marginal_us;
