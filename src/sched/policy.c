@@ -51,8 +51,9 @@ gc_start_alone(const GcSchedule *s, int i, GcDecision *d)
 			  o->alone_us);
 }
 
-void
-gc_free_room(const GcSchedule *s, int room[GC_NEEDS])
+/* What a multiprocessor has left beside the launches that are active. */
+static void
+free_room(const GcSchedule *s, int room[GC_NEEDS])
 {
 	gc_sm_limits(s->profile, room);
 	for (int a = 0; a < s->nactive; a++)
@@ -126,7 +127,7 @@ decide_random(const GcSchedule *s, GcDecision *d)
 	int			room[GC_NEEDS];
 	int			order[GC_MAX_ITEMS];
 
-	gc_free_room(s, room);
+	free_room(s, room);
 	for (int i = 0; i < s->nitems; i++)
 	{
 		int			j = (int) draw(s->lot, i + 1);
@@ -264,19 +265,21 @@ predict_in_line(const GcSchedule *s, int i, const GcDecision *d)
 	return sum * s->beside > own ? sum * s->beside : own;
 }
 
-int
-gc_start_together(const GcSchedule *s, const int *pick, int n, int beside, const int room[GC_NEEDS],
-				  GcDecideWork *work, GcDecision *d)
+/*
+ * Start the items pick[0 .. n - 1] so that they are resident together in `room`, sized
+ * by the kernel model.  False: it cannot place them with sizes that are worth it.
+ */
+static bool
+start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
+			   GcDecideWork *work, GcDecision *d)
 {
 	static const double parts[] = {1, 0.85, 0.7, 0.55};
 
-	if (n > GC_KERNEL_MAX)
-		n = GC_KERNEL_MAX;
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
 	{
 		for (int k = 0; k < n; k++)
 		{
-			int			warps = (int) (fair_warps(s, pick[k], beside + n - 1) * parts[p]);
+			int			warps = (int) (fair_warps(s, pick[k], s->nactive + n - 1) * parts[p]);
 
 			describe(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 		}
@@ -288,20 +291,20 @@ gc_start_together(const GcSchedule *s, const int *pick, int n, int beside, const
 					  gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
 									work->choice[k].blocks, s->item[pick[k]].tiles),
 					  predict_one(s, pick[k], pick, n));
-		return n;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 void
-gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecision *d)
+gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d)
 {
 	for (int k = 0; k < n; k++)
 	{
 		const GcItem *item = &s->item[pick[k]];
 		const GcOption *o = &item->option[0];
 		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
-		int			blocks = (fair_warps(s, pick[k], beside) + per_block / 2) / per_block;
+		int			blocks = (fair_warps(s, pick[k], s->nactive) + per_block / 2) / per_block;
 
 		add_start(d, pick[k], 0, gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
 				  s->nactive > 0 ? predict_one(s, pick[k], pick, n) : predict_in_line(s, pick[k], d));
@@ -313,7 +316,7 @@ static void
 start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
 			  GcDecideWork *work, GcDecision *d)
 {
-	while (n > 0 && gc_start_together(s, pick, n, s->nactive, room, work, d) == 0)
+	while (n > 0 && !start_together(s, pick, n, room, work, d))
 		n--;
 }
 
@@ -326,7 +329,7 @@ decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	int			pick[GC_KERNEL_MAX];
 	int			n = 0;
 
-	gc_free_room(s, room);
+	free_room(s, room);
 	memcpy(left, room, sizeof(left));
 	while (n < s->nitems && n < GC_KERNEL_MAX)
 	{

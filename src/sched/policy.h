@@ -28,25 +28,14 @@ struct GcDecideWork
  */
 #define GC_LEAST_WARPS	4
 
-/* What a multiprocessor has left beside the launches that are active. */
-extern void gc_free_room(const GcSchedule *s, int room[GC_NEEDS]);
-
 /* Add a launch of item i alone by its own kernel, as if it had the device to itself. */
 extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
 
 /*
- * Start the items pick[0 .. n - 1] so that they are resident together in `room`, sized
- * by the kernel model for a device with `beside` other kernels on it.  Returns n, or 0:
- * it cannot place them with sizes that are worth it, and none was started.
+ * Start the items pick[0 .. n - 1] in sizes that are fair beside what is active, resident
+ * or not: blocks for which there is no room yet wait in the hardware's queue.
  */
-extern int	gc_start_together(const GcSchedule *s, const int *pick, int n, int beside,
-							  const int room[GC_NEEDS], GcDecideWork *work, GcDecision *d);
-
-/*
- * Start them in sizes that are fair among so many others, resident or not: blocks for
- * which there is no room yet wait in the hardware's queue.
- */
-extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, int beside, GcDecision *d);
+extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d);
 
 /* Time until the items pick[0 .. n - 1], with the device to themselves, are all done. */
 extern double gc_predict_beside(const GcSchedule *s, const int *pick, int n);

@@ -245,7 +245,7 @@ start_batches(Stage *st, const int *pick, int n)
 			continue;
 		pattern->times--;
 		m = take_batch(pattern, pick, n, of, batch);
-		gc_start_fair(st->s, batch, m, st->s->nactive, st->d);
+		gc_start_fair(st->s, batch, m, st->d);
 	}
 }
 
