@@ -169,7 +169,7 @@ side_by_side(int n, bool same, BenchLaunch *l, GcDecideWork *work)
 {
 	static GcDecision decision;
 	GcItem		items[MOST];
-	GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,
+	GcSchedule	s = {.profile = &bench_profile,
 		.policy = GC_POLICY_KERNEL,.nitems = n,.item = items};
 	const GcKernelInfo *info = &scans[1].info;
 

@@ -169,7 +169,7 @@ by_the_model(int n, BenchLaunch *l)
 	fill_items(items, n);
 	for (; done < n; batch++)
 	{
-		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,
+		GcSchedule	s = {.profile = &bench_profile,
 		.policy = GC_POLICY_KERNEL,.nitems = n - done,.item = items};
 
 		gc_decide(&s, work, &decision);
@@ -317,7 +317,7 @@ decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 		which[i] = pick[i];
 	for (int step = 0; left > 0 && step < n; step++)
 	{
-		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,.lot = &lot,
+		GcSchedule	s = {.profile = &bench_profile,.policy = policy,.lot = &lot,
 		.nitems = left,.item = items};
 		bool		gone[LARGEST] = {false};
 		int			kept = 0;

@@ -9,8 +9,12 @@
  * all of it where they share nothing, since memory is then the bottleneck of both;
  * less where they scan the same chunks, which the L2 cache then serves to all but
  * one; and in a fused scan, which loads every column once, least.  The three parts are
- * properties of the device: measured by bench/two_stage/calibrate, kept in a file, and
- * corrected while the server runs by the times that batches really took (GcLearned).
+ * properties of the device, measured by bench/two_stage/calibrate.
+ *
+ * The server starts from read_bandwidth, launch_us, beside_other and fused, and learns
+ * the rest from the times that launches really took (GcLearned); its kernels take more
+ * from each other than beside_same says, which is that of scans bound by memory alone.
+ * gc_cost_beside is what bench/two_stage holds against measured times.
  *
  *-------------------------------------------------------------------------
  */

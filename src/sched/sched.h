@@ -145,7 +145,6 @@ typedef struct GcActive
 typedef struct GcSchedule
 {
 	const GcProfile *profile;
-	const GcCalibration *calibration;
 	GcPolicy	policy;
 	bool		force_shared;	/* shared scans wherever there can be one */
 	double		beside;			/* time of kernels side by side, as a part of the sum of

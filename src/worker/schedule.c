@@ -214,7 +214,7 @@ static void
 decide(void)
 {
 	GcSchedule	s = {
-		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
+		.profile = &gc_worker.profile,
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan,
 		.beside = beside_factor(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,

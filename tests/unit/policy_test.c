@@ -163,7 +163,7 @@ test_random(const char *name, int rounds)
 
 	for (int r = 0; r < rounds && wrong == NULL; r++)
 	{
-		GcSchedule	s = {.profile = profile,.calibration = &gc_calibration_default,
+		GcSchedule	s = {.profile = profile,
 			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.beside = 0.8,.lot = &lot,.item = items,.active = active,
 		.fused = fused,.nfused = 1};
 		int			ntypes = 1 + draw(20);
