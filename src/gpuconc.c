@@ -52,7 +52,8 @@ int			gc_schedule_seed = 1;
 bool		gc_enable_shared_scan = true;
 int			gc_batch_log_size = 256;
 int			gc_debug_hold_requests = 0;
-bool		gc_debug_force_shared_scan = false;
+int			gc_debug_force_shared_scan = GC_FORCE_NONE;
+bool		gc_enable_marked_scan = true;
 
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
@@ -65,6 +66,14 @@ static const struct config_enum_entry offload_choices[] = {
 	{"allow", GC_OFFLOAD_ALLOW, false},
 	{"forbid", GC_OFFLOAD_FORBID, false},
 	{"require", GC_OFFLOAD_REQUIRE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry force_options[] = {
+	{"off", GC_FORCE_NONE, false},
+	{"fused", GC_FORCE_FUSED, false},
+	{"marked", GC_FORCE_MARKED, false},
+	{"on", GC_FORCE_FUSED, true},
 	{NULL, 0, false}
 };
 
@@ -237,6 +246,10 @@ define_schedule_settings(void)
 							 "Answers requests over the same table by one scan, under gpuconc.schedule = twostage.",
 							 NULL, &gc_enable_shared_scan, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_marked_scan",
+							 "Lets a shared scan test rows for many requests at once.",
+							 NULL, &gc_enable_marked_scan, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.batch_log_size",
 							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",
 							NULL, &gc_batch_log_size, 256, 1, 65536,
@@ -246,10 +259,10 @@ define_schedule_settings(void)
 							"0 means not to. For experiments; requests fewer than that wait for ever.",
 							&gc_debug_hold_requests, 0, 0, 1024,
 							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_force_shared_scan",
-							 "Answers requests over the same table by one scan wherever that is possible.",
-							 "Waits for the kernel that it takes.",
-							 &gc_debug_force_shared_scan, false,
+	DefineCustomEnumVariable("gpuconc.debug_force_shared_scan",
+							 "Answers requests over the same table by one scan of this kind wherever that is possible.",
+							 "Waits for the kernels that it takes.",
+							 &gc_debug_force_shared_scan, GC_FORCE_NONE, force_options,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 

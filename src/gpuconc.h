@@ -45,7 +45,16 @@ extern int	gc_schedule_seed;
 extern bool gc_enable_shared_scan;
 extern int	gc_batch_log_size;
 extern int	gc_debug_hold_requests;
-extern bool gc_debug_force_shared_scan;
+extern bool gc_enable_marked_scan;
+
+/* gpuconc.debug_force_shared_scan */
+typedef enum GcForce
+{
+	GC_FORCE_NONE,
+	GC_FORCE_FUSED,
+	GC_FORCE_MARKED
+} GcForce;
+extern int	gc_debug_force_shared_scan;
 extern double gc_offload_cost;
 extern double gc_tuple_cost;
 extern double gc_build_cost;

@@ -90,7 +90,21 @@ visible_batches(int limit, int *n)
  *-------------------------------------------------------------------------
  */
 
-/* Fused scans among the kernels that are kept one by one. */
+static const char *
+kind_name(uint16 kind)
+{
+	switch (kind)
+	{
+		case GC_BATCH_FUSED:
+			return "shared scan";
+		case GC_BATCH_MARKED:
+			return "marked scan";
+		default:
+			return "kernel";
+	}
+}
+
+/* Shared scans among the kernels that are kept one by one. */
 static int
 shared_scans(const GcBatchRecord *b)
 {
@@ -169,7 +183,7 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
 		bool		nulls[KERNEL_COLUMNS] = {0};
 
 		values[0] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) k->kernel.h[0]));
-		values[1] = CStringGetTextDatum(k->kind == GC_BATCH_FUSED ? "shared scan" : "kernel");
+		values[1] = CStringGetTextDatum(kind_name(k->kind));
 		values[2] = Int64GetDatum((int64) k->launches);
 		values[3] = Int64GetDatum((int64) k->requests);
 		values[4] = Float8GetDatum(k->time_us / 1000.0);
@@ -338,7 +352,7 @@ put_kernel(StringInfo buf, const Span *s)
 	char		name[9];
 
 	snprintf(name, sizeof(name), "%08x", (uint32) (k->kernel.h[0] >> 32));
-	put_event(buf, TIMELINE_DEVICE, s, k->kind == GC_BATCH_FUSED ? "shared scan" : "kernel", name);
+	put_event(buf, TIMELINE_DEVICE, s, kind_name(k->kind), name);
 	appendStringInfo(buf, "\"batch\":" UINT64_FORMAT ",\"pid\":%d,\"kernel\":\"%016llx\",",
 					 s->batch->id, k->pid, (unsigned long long) k->kernel.h[0]);
 	appendStringInfo(buf, "\"blocks\":%u,\"threads\":%u,\"shared_kB\":%.1f,",

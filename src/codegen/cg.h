@@ -158,6 +158,13 @@ extern Operand cg_expr(Cg *cg, u16 e);
 /* C expression for operand o of expression e, in register reg, times 10^rescale. */
 extern void cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 reg, int rescale);
 
+/*
+ * Make available what a step reads: of one stage, before any of its steps is tested.
+ * And the condition under which a row passes a filter, or finds its key in a dense build.
+ */
+extern void cg_require_step(Cg *cg, const GcPStep *step);
+extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size);
+
 /* Does e, or anything below it, carry a run-time check? */
 extern bool cg_checked(const GcProgram *p, u16 e);
 

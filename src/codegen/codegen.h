@@ -44,8 +44,12 @@ typedef enum GcArgType
 	GC_ARG_VISIBLE,				/* address of the member's u64[nsources], each as
 								 * GcSource.valid is in other kernels; 0: the member
 								 * may see all rows of all chunks that it reads */
-	GC_ARG_SHARED				/* where the member's part of the shared memory
+	GC_ARG_SHARED,				/* where the member's part of the shared memory
 								 * begins: gc_fused_shared_bytes */
+	/* Kernels of marked scans only (marks.c): */
+	GC_ARG_MARKS,				/* part: 0 address of the request's marks, 1 bytes of
+								 * them per chunk */
+	GC_ARG_TEST					/* index: number of a tested column; part: GC_TEST_* */
 } GcArgType;
 
 enum
@@ -58,6 +62,11 @@ enum
 	GC_BUILD_PART_BITMAP, GC_BUILD_PART_BASE, GC_BUILD_PART_RANGE,
 	GC_BUILD_PART_SLOTS, GC_BUILD_PART_MASK, GC_BUILD_PART_KEYS,
 	GC_BUILD_PART_NEXT, GC_BUILD_PART_CAP
+};
+
+enum
+{
+	GC_TEST_BITS, GC_TEST_BASE, GC_TEST_RANGE
 };
 
 enum
@@ -80,9 +89,12 @@ typedef struct GcArgWord
  * kept per block in shared memory, in group_copies copies that the block's threads
  * share evenly.  threads: largest block the kernel is compiled for.  vec: rows per
  * thread and step, 8 or 16; 0 for device host, whose vectors are of one size.
+ * marked: for a marked scan (marks.c): bit s: the pipeline's step s is not taken, since
+ * the marks of the scan say which rows pass it.  Such a kernel reads cached chunks only.
  */
 typedef struct GcVariant
 {
+	u64			marked;
 	u32			shared_builds;
 	bool		group_local;
 	u8			group_copies;
@@ -197,5 +209,88 @@ extern GcCode gc_generate_fused(const GcFusedMember *members, int n, int max_vec
  */
 extern u64 gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking_part,
 								 const u64 *const *ranges, const u64 *ngroups, u64 *starts);
+
+/*-------------------------------------------------------------------------
+ * Marked scans (marks.c)
+ *-------------------------------------------------------------------------
+ */
+
+/* Columns that a marker tests. */
+#define GC_MAX_TESTED		16
+
+/* Requests that one marked scan serves. */
+#define GC_MAX_MARKED		16
+
+/* What a pipeline tests of its columns, one at a time. */
+typedef struct GcTests
+{
+	u64			steps;			/* bit s: step s of the pipeline is such a test */
+	int			ncolumns;
+	u16			column[GC_MAX_TESTED];	/* of the program */
+} GcTests;
+
+/*
+ * The steps of a pipeline that depend on one column each, out of those that `allowed`
+ * (by column of the program) says may be tested: filters, and probes of dense builds,
+ * on integer codes, that cannot fail.
+ */
+extern void gc_find_tests(const GcProgram *p, u16 pipeline, const bool *allowed, GcTests *tests);
+
+/*
+ * Generate the tester: for each tested column q, entry i of a bitmap (GC_TEST_BITS) says
+ * whether value GC_TEST_BASE + i passes all tests of that column, entry GC_TEST_RANGE
+ * whether NULL does; so a bitmap has GC_TEST_RANGE + 1 bits, in words of 32.  The
+ * caller frees source->text.
+ */
+extern GcCode gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests,
+								 GcKernelSource *source, GcError *err);
+
+/*
+ * The combiner puts the bitmaps of up to GC_MAX_MARKED requests together: w[0] is the
+ * address of w[1] GcMarkTables.  The same for all programs.  malloc'd; NULL when out of
+ * memory.
+ */
+extern char *gc_generate_combiner(void);
+#define GC_COMBINER_WORDS	2
+
+/* Per tested column of the scan: which requests accept each value. */
+typedef struct GcMarkTable
+{
+	u64			table;			/* u16[range + 1]: bit m: request m does; the last
+								 * entry is for NULL */
+	u64			range;
+	u64			bits[GC_MAX_MARKED];	/* request m's bitmap; 0: it tests other columns
+										 * only */
+} GcMarkTable;
+
+/* A column as a marker reads it. */
+typedef struct GcMarkerColumn
+{
+	u8			width;			/* of its codes in bytes; 0: differs between chunks */
+	bool		nullable;
+	bool		shared;			/* its table is copied to shared memory */
+} GcMarkerColumn;
+
+/*
+ * Generate the marker: it reads n columns, looks each value up in its table, and writes
+ * for every request the rows that all its columns accept, as a bitmap per chunk in the
+ * layout of GcCol.nulls: its marks.  GcSource.valid is the set of requests that read the
+ * chunk; nothing is written for others.  Columns whose tables are shared should come
+ * first, as they are tested first.  GC_MARKER_WORDS(n) words:
+ *
+ *	  w[0] set of requests, w[1] address of the marks, w[2] bytes of marks per chunk,
+ *	  w[3] bytes of marks per request; and per column, from w[4 + 5 * k] on: address of
+ *	  its GcCols, address of its table, base, range (as for the tester), and
+ *	  readers << 16 | accepting, the requests that read it, and those that accept every
+ *	  value of it.
+ *
+ * The caller frees the text; NULL when out of memory.
+ */
+extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
+#define GC_MARKER_THREADS	1024	/* largest block that it is compiled for */
+#define GC_MARKER_WORDS(n)	(4 + 5 * (n))
+
+/* Bytes of a table of so many values; shared tables lie one after another. */
+#define GC_MARK_TABLE_BYTES(range)	(((u64) (range) + 4) / 4 * 8)
 
 #endif							/* GC_CODEGEN_H */

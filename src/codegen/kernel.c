@@ -363,7 +363,7 @@ is_vector_step(const GcProgram *p, const GcPStep *step)
  * any, one row's loads together take less time than one more stage.
  */
 static void
-divide_steps(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
+divide_steps(const GcProgram *p, const GcPPipeline *pl, u64 marked, StepLists *lists)
 {
 	int			useful = 0;
 	int			passed = 0;
@@ -373,7 +373,8 @@ divide_steps(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		if (!is_vector_step(p, step) || passed >= FEW_LEFT)
+		/* Where marks have left few rows, stages of whole vectors have nothing to do. */
+		if (marked != 0 || !is_vector_step(p, step) || passed >= FEW_LEFT)
 			continue;
 		passed += step->selectivity;
 		if (step->selectivity > 0 || step->type == GC_STEP_FILTER)
@@ -384,6 +385,8 @@ divide_steps(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
+		if (s < 64 && marked >> s & 1)
+			continue;
 		if (s < useful && is_vector_step(p, step) && passed < FEW_LEFT)
 		{
 			passed += step->selectivity;
@@ -400,7 +403,7 @@ gc_probe_candidates(const GcProgram *p, u16 pipeline)
 	StepLists	lists;
 	u32			builds = 0;
 
-	divide_steps(p, &gc_pipelines(p)[pipeline], &lists);
+	divide_steps(p, &gc_pipelines(p)[pipeline], 0, &lists);
 	for (int i = 0; i < lists.nvector; i++)
 	{
 		if (lists.vector[i]->type == GC_STEP_PROBE)
@@ -416,9 +419,8 @@ is_checked_step(Cg *cg, const GcPStep *step)
 					  : gc_refs(cg->p)[step->first_key]);
 }
 
-/* Condition under which a row passes a filter or finds its key in a dense build. */
-static void
-step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
+void
+cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
 {
 	u16			key;
 	Operand		o;
@@ -441,9 +443,8 @@ step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
 		snprintf(buf, size, "!%s && %s < b%d_range && GC_BIT(b%d_at, %s)", o.n, index, b, b, index);
 }
 
-/* What the steps of one stage read is loaded before any of them is tested. */
-static void
-require_step(Cg *cg, const GcPStep *step)
+void
+cg_require_step(Cg *cg, const GcPStep *step)
 {
 	if (step->type == GC_STEP_FILTER)
 		cg_require(cg, step->expr);
@@ -466,7 +467,7 @@ static void
 require_step_early(Cg *cg, const GcPStep *step)
 {
 	if (!is_checked_step(cg, step))
-		require_step(cg, step);
+		cg_require_step(cg, step);
 }
 
 /*
@@ -483,14 +484,14 @@ emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
 	text_addf(cg->out, "%s", loop);
 	if (steps[first]->type == GC_STEP_PROBE)
 	{
-		step_condition(cg, steps[first], cond, sizeof(cond));
+		cg_step_condition(cg, steps[first], cond, sizeof(cond));
 		text_addf(cg->out, "%s(gc_j, %s);\n%s", keep, cond, end);
 		return 1;
 	}
 	text_addf(cg->out, "i32 gc_ok = 1;\n");
 	while (first + n < last && steps[first + n]->type == GC_STEP_FILTER)
 	{
-		step_condition(cg, steps[first + n], cond, sizeof(cond));
+		cg_step_condition(cg, steps[first + n], cond, sizeof(cond));
 		text_addf(cg->out, "gc_ok &= %s;\n", cond);
 		n++;
 	}
@@ -526,7 +527,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 		   !is_checked_step(cg, steps[first]))
 		passed += steps[first++]->selectivity;
 	for (int i = 0; i < first; i++)
-		require_step(cg, steps[i]);
+		cg_require_step(cg, steps[i]);
 	if (first < n && worth_loading_early(cg, passed))
 		require_step_early(cg, steps[first]);
 	for (int i = 0; i < first;)
@@ -538,7 +539,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	for (int i = first; i < n; i++)
 	{
 		passed += steps[i]->selectivity;
-		require_step(cg, steps[i]);
+		cg_require_step(cg, steps[i]);
 		if (i + 1 < n && worth_loading_early(cg, passed))
 			require_step_early(cg, steps[i + 1]);
 		(void) emit_test(cg, steps, i, i + 1,
@@ -636,8 +637,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 			loops += emit_hash_probe(cg, steps[i]);
 			continue;
 		}
-		require_step(cg, steps[i]);
-		step_condition(cg, steps[i], cond, sizeof(cond));
+		cg_require_step(cg, steps[i]);
+		cg_step_condition(cg, steps[i], cond, sizeof(cond));
 		text_addf(cg->out, "if (!(%s)) continue;\n", cond);
 	}
 	sink_row(cg);
@@ -657,7 +658,7 @@ emit_body(Cg *cg)
 		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with too many steps");
 		return;
 	}
-	divide_steps(cg->p, cg->pl, &lists);
+	divide_steps(cg->p, cg->pl, cg->variant->marked, &lists);
 	emit_vector_phase(cg, lists.vector, lists.nvector);
 	emit_row_phase(cg, lists.row, lists.nrow);
 }
@@ -732,12 +733,18 @@ cg_prologue(Text *t, int nwords, int vec, int threads)
 static void
 assemble(Cg *cg, Text *t)
 {
+	const int	marks = cg->variant->marked ? cg_word(cg, GC_ARG_MARKS, 0, 0) : 0;
+
+	if (cg->variant->marked)
+		(void) cg_word(cg, GC_ARG_MARKS, 0, 1);
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
 	cg_scope(cg, t, "0");
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\nGC_TILES\n%sGC_VECTORS\n", cg->descs.s ? cg->descs.s : "");
+	if (cg->variant->marked)
+		text_addf(t, "GC_MARKED(gc_a.w[%d], gc_a.w[%d])\n", marks, marks + 1);
 	text_addf(t, "%sGC_END_VECTORS\nGC_END_TILES\n", cg->body.s ? cg->body.s : "");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\n}\n");

@@ -56,7 +56,8 @@ typedef struct GcBatchKernel
 typedef enum GcBatchKernelKind
 {
 	GC_BATCH_ALONE,				/* a kernel of its own */
-	GC_BATCH_FUSED				/* one body of a fused shared scan */
+	GC_BATCH_FUSED,				/* one body of a fused shared scan */
+	GC_BATCH_MARKED				/* a request of a marked scan */
 } GcBatchKernelKind;
 
 typedef struct GcBatchRecord

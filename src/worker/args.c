@@ -86,6 +86,22 @@ lut_word(const GcArgSource *src, const GcArgWord *w)
 	}
 }
 
+static u64
+test_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcTestValue *t = &src->tests[w->index];
+
+	switch (w->part)
+	{
+		case GC_TEST_BITS:
+			return t->bits;
+		case GC_TEST_BASE:
+			return (u64) t->base;
+		default:
+			return t->range;
+	}
+}
+
 u64
 gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 {
@@ -112,6 +128,10 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 			return group_word(src, w->part);
 		case GC_ARG_GROUP_KEY:
 			return w->part == 1 ? r->group_keys[w->index].stride : (u64) r->group_keys[w->index].base;
+		case GC_ARG_MARKS:
+			return w->part == 1 ? src->marks_bytes : src->marks;
+		case GC_ARG_TEST:
+			return test_word(src, w);
 		default:				/* GC_ARG_ROWS */
 			return w->part == 1 ? r->rows_cap : src->rows;
 	}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fused.c
- *	  Shared scans: fused kernels for the shapes that recur over a table.
+ *	  The shapes that recur over a table, and fused kernels for them.
  *
  * For every directory that requests stream (one table's chunks, at one time) there is a
  * scan set: the shapes of the main kernels that came for it.  Once two requests could
@@ -22,11 +22,7 @@
 #include "../gpuconc.h"
 
 #define MAX_SETS		32
-#define MAX_SHAPES		64		/* of one set; others never share */
 #define MAX_BODIES		8		/* of one shape */
-
-/* A shape recurs once it came so often. */
-#define RECURS			2
 
 /* Requests for a table before its second fused kernel may be made. */
 #define COMPILE_REQUESTS	16
@@ -35,29 +31,17 @@
 #define FUSED_THREADS	256
 #define FUSED_VEC		8
 
+/*
+ * What a request adds to a marked scan, of its time alone, as long as it is not known: on
+ * an H200 1 in 100 rows is left, and visiting them takes a fifth.
+ */
+#define MARKED_PART		0.2
+
 /* How much of a prediction's error one scan corrects. */
 #define LEARNING_RATE	0.3
 
-typedef struct ScanSet
-{
-	u32			scan;
-	uint64		last_used;
-	int			users;			/* runs with a shape of it */
-	uint64		requests;		/* that could have shared a scan */
-	uint64		compile_at;		/* no kernel is asked for before so many */
-	bool		news;			/* something recurs, or is wanted more often, than when
-								 * it was last looked at */
-	int			nshapes;
-	GcScanShape *shape[MAX_SHAPES];
-	GcFused    *ready;
-	GcFused    *pending;
-	bool		failed;			/* a text was refused: do not try again */
-	double		scan_us;		/* of a shared scan, before any body */
-} ScanSet;
-
-static ScanSet *sets[MAX_SETS];
+static GcScanSet *sets[MAX_SETS];
 static uint64 clock_now = 0;
-static int	npending = 0;
 
 /*-------------------------------------------------------------------------
  * Sets and shapes
@@ -74,8 +58,8 @@ fused_free(GcFused *f)
 	pfree(f);
 }
 
-static void
-fused_drop(GcFused *f)
+void
+gc_fused_drop(GcFused *f)
 {
 	if (f == NULL)
 		return;
@@ -85,29 +69,33 @@ fused_drop(GcFused *f)
 }
 
 static void
-set_free(ScanSet *set)
+set_free(GcScanSet *set)
 {
-	fused_drop(set->ready);
-	fused_drop(set->pending);
-	npending -= set->pending != NULL;
+	gc_fused_drop(set->ready);
+	gc_fused_drop(set->pending);
+	gc_fused_drop(set->marker);
+	gc_fused_drop(set->marker_pending);
 	for (int i = 0; i < set->nshapes; i++)
 	{
+		gc_marked_forget_shape(set->shape[i]);
 		pfree(set->shape[i]->p);
 		pfree(set->shape[i]->columns);
 		pfree(set->shape[i]);
 	}
+	pfree(set->column);
 	pfree(set);
 }
 
-/* The set of this scan, made if need be; NULL: all places are in use. */
-static ScanSet *
-find_set(u32 scan)
+/* The set of a run's scan, made if need be; NULL: all places are in use. */
+static GcScanSet *
+find_set(const GcRun *run)
 {
+	const u32	scan = run->scan;
 	int			place = 0;
 
 	for (int i = 0; i < MAX_SETS; i++)
 	{
-		if (sets[i] && sets[i]->scan == scan && sets[i]->nshapes == MAX_SHAPES && sets[i]->users == 0)
+		if (sets[i] && sets[i]->scan == scan && sets[i]->nshapes == GC_MAX_SCAN_SHAPES && sets[i]->users == 0)
 		{
 			set_free(sets[i]);	/* what recurs will come again */
 			sets[i] = NULL;
@@ -123,8 +111,9 @@ find_set(u32 scan)
 			return NULL;
 		set_free(sets[place]);
 	}
-	sets[place] = MemoryContextAllocZero(TopMemoryContext, sizeof(ScanSet));
+	sets[place] = MemoryContextAllocZero(TopMemoryContext, sizeof(GcScanSet));
 	sets[place]->scan = scan;
+	gc_set_columns(sets[place], run->request->inputs[run->main->input].dir);
 	return sets[place];
 }
 
@@ -173,22 +162,18 @@ is_light(const GcProgram *p, int pipeline)
 }
 
 static GcScanShape *
-find_shape(ScanSet *set, const GcRun *run)
+find_shape(GcScanSet *set, const GcRun *run)
 {
 	i16			columns[GC_MAX_COLUMNS];
-	bool		light = is_light(run->p, run->p->npipelines - 1);
 	GcScanShape *s;
 
-	/* What would not be compiled need not be known. */
-	if (!light && !gc_debug_force_shared_scan)
-		return NULL;
 	map_columns(run, columns);
 	for (int i = 0; i < set->nshapes; i++)
 	{
 		if (same_shape(set->shape[i], run, columns))
 			return set->shape[i];
 	}
-	if (set->nshapes == MAX_SHAPES)
+	if (set->nshapes == GC_MAX_SCAN_SHAPES)
 		return NULL;
 	s = MemoryContextAllocZero(TopMemoryContext, sizeof(GcScanShape));
 	s->set = set;
@@ -198,7 +183,7 @@ find_shape(ScanSet *set, const GcRun *run)
 	s->columns = MemoryContextAlloc(TopMemoryContext, (run->p->ncolumns + 1) * sizeof(i16));
 	memcpy(s->columns, columns, run->p->ncolumns * sizeof(i16));
 	gc_variant_demand(run->request, s->pipeline, &s->demand);
-	s->light = light;
+	s->light = is_light(s->p, s->pipeline);
 	set->shape[set->nshapes++] = s;
 	return s;
 }
@@ -249,13 +234,13 @@ add_body(GcFused *f, GcScanShape *s)
 
 /* Bodies for the shapes that recur: one for each first, the most used before others. */
 static void
-choose_bodies(const ScanSet *set, GcFused *f)
+choose_bodies(const GcScanSet *set, GcFused *f)
 {
-	uint64		least = gc_debug_force_shared_scan ? 1 : RECURS;
+	uint64		least = (gc_debug_force_shared_scan == GC_FORCE_FUSED) ? 1 : GC_SHAPE_RECURS;
 
 	for (int copy = 0; copy < MAX_BODIES; copy++)
 	{
-		bool		taken[MAX_SHAPES] = {false};
+		bool		taken[GC_MAX_SCAN_SHAPES] = {false};
 
 		for (;;)
 		{
@@ -263,7 +248,7 @@ choose_bodies(const ScanSet *set, GcFused *f)
 
 			for (int i = 0; i < set->nshapes; i++)
 			{
-				if (!taken[i] && (set->shape[i]->light || gc_debug_force_shared_scan) &&
+				if (!taken[i] && (set->shape[i]->light || (gc_debug_force_shared_scan == GC_FORCE_FUSED)) &&
 					set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
@@ -350,10 +335,10 @@ compile(GcFused *f)
  * requests have to come first, and count more than those before.
  */
 static void
-forget_some(ScanSet *set)
+forget_some(GcScanSet *set)
 {
 	set->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
-	if (gc_debug_force_shared_scan)
+	if ((gc_debug_force_shared_scan == GC_FORCE_FUSED))
 		set->compile_at = 0;
 	for (int i = 0; i < set->nshapes; i++)
 	{
@@ -368,7 +353,7 @@ forget_some(ScanSet *set)
  * then in the kernel cache.
  */
 static void
-improve(ScanSet *set)
+improve(GcScanSet *set)
 {
 	GcFused    *f;
 
@@ -379,26 +364,25 @@ improve(ScanSet *set)
 	choose_bodies(set, f);
 	if (f->n < 2 || !has_more(f, set->ready))
 	{
-		fused_drop(f);
+		gc_fused_drop(f);
 		return;
 	}
 	choose_variants(f);
 	if (compile(f) && has_more(f, set->ready))
 	{
 		set->pending = f;
-		npending++;
 		forget_some(set);
 	}
 	else
 	{
 		set->failed = f->entry == NULL;
-		fused_drop(f);
+		gc_fused_drop(f);
 	}
 }
 
 /* If the pending kernel is ready, let it take the place of the one in use. */
 static bool
-poll_pending(ScanSet *set)
+poll_pending(GcScanSet *set)
 {
 	GcFused    *f = set->pending;
 	GcError		err;
@@ -410,16 +394,15 @@ poll_pending(ScanSet *set)
 		case GC_KERNEL_READY:
 			if (!gc_kcache_final(f->entry))
 				return false;
-			fused_drop(set->ready);
+			gc_fused_drop(set->ready);
 			set->ready = f;
 			break;
 		default:
 			set->failed = true;
-			fused_drop(f);
+			gc_fused_drop(f);
 			break;
 	}
 	set->pending = NULL;
-	npending--;
 	return true;
 }
 
@@ -429,10 +412,12 @@ gc_fused_poll(void)
 {
 	bool		any = false;
 
-	for (int i = 0; i < MAX_SETS && npending > 0; i++)
+	for (int i = 0; i < MAX_SETS; i++)
 	{
 		if (sets[i] && sets[i]->pending)
 			any = poll_pending(sets[i]) || any;
+		if (sets[i] && sets[i]->marks_asked)
+			any = gc_marked_poll(sets[i]) || any;
 	}
 	return any;
 }
@@ -453,37 +438,51 @@ gc_fused_begin(void)
 	}
 }
 
+GcScanShape *
+gc_fused_shape(GcRun *run)
+{
+	GcScanSet  *set;
+	GcScanShape *s;
+
+	if (run->scan_shape || run->scan_asked || !may_share(run))
+		return run->scan_shape;
+	run->scan_asked = true;
+	set = find_set(run);
+	s = set ? find_shape(set, run) : NULL;
+	if (s == NULL)
+		return NULL;
+	run->scan_shape = s;
+	set->users++;
+	set->requests++;
+	if (++s->uses == GC_SHAPE_RECURS || (gc_debug_force_shared_scan != GC_FORCE_NONE && !s->asked))
+		set->news = set->marks_news = true;
+	return s;
+}
+
 void
 gc_fused_describe(GcRun *run, GcItem *item)
 {
-	GcScanShape *s = run->scan_shape;
+	GcScanShape *s = gc_fused_shape(run);
 	const GcFused *f;
 
 	item->fused = -1;
 	item->bodies = 0;
 	item->fused_us = 0;
 	if (s == NULL)
-	{
-		ScanSet    *set;
-
-		if (run->scan_asked || !may_share(run))
-			return;
-		run->scan_asked = true;
-		set = find_set(run->scan);
-		s = set ? find_shape(set, run) : NULL;
-		if (s == NULL)
-			return;
-		run->scan_shape = s;
-		set->users++;
-		s->uses++;
-		set->news = set->news || s->uses == RECURS;
-		set->requests++;
-	}
+		return;
 	s->set->last_used = clock_now;
 	if (++s->counting > s->wanted)
 	{
 		s->wanted = s->counting;
 		s->set->news = true;
+	}
+	if (gc_marked_can(run))
+	{
+		if (s->marked_us == 0)
+			s->marked_us = item->option[0].alone_us * MARKED_PART;
+		item->fused_us = s->marked_us;
+		item->bodies = (1u << GC_MAX_MARKED) - 1;
+		return;
 	}
 	if (s->marginal_us == 0)
 		s->marginal_us = item->option[0].alone_us * (s->light ? gc_worker.calibration.fused : 1.5);
@@ -496,40 +495,56 @@ gc_fused_describe(GcRun *run, GcItem *item)
 	}
 }
 
+/* Number a kernel that is ready, for this decision. */
+static void
+add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, double scan_us)
+{
+	int			threads = Min(f->marker ? GC_MARKER_THREADS : FUSED_THREADS, f->info.max_threads);
+
+	if (*n == GC_MAX_FUSED_KERNELS)
+		return;
+	f->number = *n;
+	which[*n] = f;
+	kernels[(*n)++] = (GcFusedKernel) {
+		.option = {.registers = f->info.registers,.max_threads = threads,.threads = threads,
+		.shared_bytes = f->shared_bytes,.occupancy = 1},
+		.scan_us = scan_us > 0 ? scan_us : gc_worker.calibration.launch_us,
+	};
+}
+
 /*
  * After all items were described: asks for kernels that would serve them better, and
  * numbers those that are ready.
  */
 int
-gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int nitems)
+gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, GcItem *items, int nitems)
 {
 	int			n = 0;
 
 	for (int i = 0; i < MAX_SETS; i++)
 	{
-		ScanSet    *set = sets[i];
-		GcFused    *f;
+		GcScanSet  *set = sets[i];
 
 		if (set == NULL || set->last_used != clock_now)
 			continue;
-		improve(set);
-		f = set->ready;
-		if (f == NULL || n == GC_MAX_FUSED_KERNELS)
-			continue;
-		f->number = n;
-		kernels[n++] = (GcFusedKernel) {
-			.option = {.registers = f->info.registers,
-				.max_threads = Min(FUSED_THREADS, f->info.max_threads),
-			.threads = Min(FUSED_THREADS, f->info.max_threads),.occupancy = 1},
-			.scan_us = set->scan_us > 0 ? set->scan_us : gc_worker.calibration.launch_us,
-		};
+		gc_marked_improve(set);
+		if (gc_debug_force_shared_scan != GC_FORCE_MARKED)
+			improve(set);
+		if (set->ready)
+			add_kernel(kernels, which, &n, set->ready, set->scan_us);
+		if (set->marker)
+			add_kernel(kernels, which, &n, set->marker, set->marks_us);
 	}
 	for (int i = 0; i < nitems; i++)
 	{
 		const GcScanShape *s = runs[i]->scan_shape;
+		const GcFused *f;
 
-		if (s && s->set->ready && items[i].bodies && s->set->last_used == clock_now)
-			items[i].fused = s->set->ready->number;
+		if (s == NULL || items[i].bodies == 0 || s->set->last_used != clock_now)
+			continue;
+		f = gc_marked_can(runs[i]) ? s->set->marker : s->set->ready;
+		if (f && f->number < n && which[f->number] == f)
+			items[i].fused = f->number;
 	}
 	return n;
 }
@@ -537,13 +552,7 @@ gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int 
 bool
 gc_fused_pending(const GcRun *run)
 {
-	return run->scan_shape && run->scan_shape->set->pending;
-}
-
-GcFused *
-gc_fused_ready(const GcRun *run)
-{
-	return run->scan_shape->set->ready;
+	return run->scan_shape && (run->scan_shape->set->pending || gc_marked_pending(run->scan_shape->set));
 }
 
 GcHash
@@ -575,7 +584,7 @@ void
 gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {
 	GcFused    *f = launch->kernel;
-	ScanSet    *set = f->shape[0]->set;
+	GcScanSet    *set = f->shape[0]->set;
 	double		predicted = set->scan_us > 0 ? set->scan_us : gc_worker.calibration.launch_us;
 	double		step;
 

@@ -1,9 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * fused.h
- *	  Shared scans: fused kernels for the shapes that recur over a table.
+ *	  Shared scans: what is known of the shapes that recur over a table, and the kernels
+ *	  that scan it for several of them.
  *
- * Private to worker/; fused.c tells how they come to be.
+ * Private to worker/.  There are two kinds: fused scans (fused.c, shared_scan.c), where
+ * the requests' bodies stand in one kernel, and marked scans (marked.c, marked_scan.c),
+ * where one kernel tests for all, and each request's own visits the rows that pass.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,12 +15,17 @@
 
 #include "run.h"
 
-#define GC_MAX_FUSED_KERNELS	32
+#define GC_MAX_FUSED_KERNELS	64
+
+#define GC_MAX_SCAN_SHAPES	64	/* of one set; others never share */
+
+/* A shape recurs once it came so often. */
+#define GC_SHAPE_RECURS		2
 
 /* A main kernel's shape over a directory. */
 typedef struct GcScanShape
 {
-	struct ScanSet *set;
+	struct GcScanSet *set;
 	GcProgram  *p;				/* a copy */
 	u16			pipeline;
 	i16		   *columns;		/* directory's column per column of p, or -1 */
@@ -27,6 +35,11 @@ typedef struct GcScanShape
 	int			wanted;			/* bodies: most requests of it that were ready at once */
 	int			counting;		/* of the decision now being made */
 	double		marginal_us;	/* what one more body adds to a scan; 0: not known */
+	bool		asked;			/* for the two kernels below */
+	GcTests		tests;			/* no column: it cannot be in a marked scan */
+	GcPipelineKernel *tester;
+	GcPipelineKernel *marked;	/* its own kernel, without the tests */
+	double		marked_us;		/* what that adds to a marked scan; 0: not known */
 } GcScanShape;
 
 typedef struct GcFused
@@ -45,7 +58,48 @@ typedef struct GcFused
 	GcFusedWord *words;
 	int			nwords;
 	int			number;			/* of gc_fused_kernels */
+	bool		marker;			/* not bodies, but a marker; the physical columns are
+								 * those that it tests: */
+	GcMarkerColumn column[GC_MAX_TESTED];
+	u32			shared_bytes;	/* of tables in shared memory */
 } GcFused;
+
+/* What there is to know of a directory's column before any row is read. */
+typedef struct GcSetColumn
+{
+	i64			base;			/* smallest value */
+	u64			range;			/* number of values from there on; 0: not for tables */
+	u8			width;			/* of its codes; 0: differs between chunks */
+	bool		nullable;
+} GcSetColumn;
+
+/* The shapes that came for one directory. */
+typedef struct GcScanSet
+{
+	u32			scan;
+	uint64		last_used;
+	int			users;			/* runs with a shape of it */
+	uint64		requests;		/* that could have shared a scan */
+	uint64		compile_at;		/* no kernel is asked for before so many */
+	bool		news;			/* something recurs, or is wanted more often, than when
+								 * it was last looked at */
+	int			nshapes;
+	GcScanShape *shape[GC_MAX_SCAN_SHAPES];
+	GcFused    *ready;
+	GcFused    *pending;
+	bool		failed;			/* a text was refused: do not try again */
+	double		scan_us;		/* of a fused scan, before any body */
+	int			ncolumns;
+	GcSetColumn *column;
+	bool		marks_news;		/* as news, for markers */
+	GcFused    *marker;
+	GcFused    *marker_pending;
+	bool		marks_asked;	/* kernels that are not all there yet */
+	double		marks_us;		/* what the marker takes */
+} GcScanSet;
+
+/* Give up the set's hold on a kernel; it goes with its last launch. */
+extern void gc_fused_drop(GcFused *f);
 
 /*
  * In one decision, in this order: begin; describe every READY run (its time in a shared
@@ -54,7 +108,11 @@ typedef struct GcFused
  */
 extern void gc_fused_begin(void);
 extern void gc_fused_describe(GcRun *run, GcItem *item);
-extern int	gc_fused_kernels(GcFusedKernel *kernels, GcRun *const *runs, GcItem *items, int nitems);
+extern int	gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs,
+							 GcItem *items, int nitems);
+
+/* The shape of a run whose kernels are ready, which is thereby counted; NULL: none. */
+extern GcScanShape *gc_fused_shape(GcRun *run);
 
 /* To be called often: has a fused kernel come that was asked for? */
 extern bool gc_fused_poll(void);
@@ -62,19 +120,77 @@ extern bool gc_fused_poll(void);
 /* Is a kernel being made for its table's shared scans? */
 extern bool gc_fused_pending(const GcRun *run);
 
-/* The kernel in use for a run's table. */
-extern GcFused *gc_fused_ready(const GcRun *run);
-
 /*
- * shared_scan.c: start a shared scan.  Its requests are RUNNING then; where that failed, FINISHED with
- * an error each.
+ * shared_scan.c, marked_scan.c: start a shared scan by this kernel.  Its requests are
+ * RUNNING then; where that failed, FINISHED with an error each.
  */
-extern void gc_fused_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs);
+extern void gc_fused_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs);
+extern void gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs);
 extern GcHash gc_fused_hash(const GcFused *fused);
 extern void gc_fused_learn(const GcMainLaunch *launch, double time_us);
 
 /* A launch of it, or a run with a shape among its, ends. */
 extern void gc_fused_release(GcFused *fused);
 extern void gc_fused_forget(GcRun *run);
+
+/*-------------------------------------------------------------------------
+ * marked.c
+ *-------------------------------------------------------------------------
+ */
+
+/* Ask for what the set's shapes need for marked scans; has any of it come? */
+extern void gc_marked_improve(GcScanSet *set);
+extern bool gc_marked_poll(GcScanSet *set);
+extern bool gc_marked_pending(const GcScanSet *set);
+extern void gc_marked_forget_shape(GcScanShape *s);
+extern void gc_set_columns(GcScanSet *set, const GcDirectory *dir);
+
+/* May the run be a member of a marked scan by the set's marker? */
+extern bool gc_marked_can(const GcRun *run);
+extern void gc_marked_learn(GcMainLaunch *launch, double marks_us);
+
+/*-------------------------------------------------------------------------
+ * shared_scan.c: what both kinds have in common
+ *-------------------------------------------------------------------------
+ */
+
+/* The members of one launch: body of each, and its place among the sources. */
+typedef struct GcScanMembers
+{
+	GcMainLaunch *launch;
+	GcFused    *f;
+	int			n;
+	GcRun	   *run[GC_MAX_FUSED];
+	int			body[GC_MAX_FUSED];
+	const GcSource *sources[GC_MAX_FUSED];	/* of its cached chunks */
+	u32			nsources[GC_MAX_FUSED];
+	bool		partly_visible[GC_MAX_FUSED];
+	u32			nunion;
+	u32			max_rows;
+	u64			starts[GC_MAX_FUSED];	/* by body */
+	GcError    *err;
+} GcScanMembers;
+
+extern void gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f,
+						  const GcStart *start, GcRun *const *runs, GcError *err);
+
+/*
+ * Put the merged sources where the device reads them, launch->sources, with `more` bytes
+ * behind them, launch->staging + *at on the host, which `fill` writes; visible: address
+ * of each member's valid words, or NULL.
+ */
+extern GcCode gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more, Size *at,
+							 void (*fill) (GcScanMembers *scan, void *to, void *arg), void *arg);
+extern GcScan gc_scan_args(const GcScanMembers *scan);
+extern GcCode gc_scan_private(GcRun *run);
+
+/* Where the description of the directory's column is. */
+extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);
+
+/*
+ * End of a start: code is its outcome, `follow` queues what comes behind for member m.
+ */
+extern void gc_scan_started(GcScanMembers *scan, GcCode code,
+							GcCode (*follow) (GcScanMembers *scan, int m));
 
 #endif							/* GC_FUSED_H */

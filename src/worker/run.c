@@ -292,7 +292,8 @@ void
 gc_main_launch_strip(GcMainLaunch *launch)
 {
 	gc_device_free(launch->memory);
-	launch->memory = 0;
+	gc_device_free(launch->marks);
+	launch->memory = launch->marks = 0;
 	if (launch->staging)
 		gc_arena_free(launch->staging, launch->staging_size);
 	launch->staging = NULL;
@@ -339,7 +340,7 @@ static void
 release_device(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcMark	  **marks[] = {&run->began, &run->copied, &run->built, &run->done};
+	GcMark	  **marks[] = {&run->began, &run->copied, &run->built, &run->computed, &run->done};
 
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
@@ -358,6 +359,8 @@ release_device(GcRun *run)
 	run->device_part_owned = false;
 	gc_device_free(run->sink);
 	run->sink = 0;
+	gc_device_free(run->test_bits);
+	run->test_bits = 0;
 	leave_launch(run);
 	for (int i = 0; i < lengthof(marks); i++)
 	{
@@ -477,7 +480,7 @@ note_times(GcRun *run)
 
 	info->copy_ms = gc_worker.ops->mark_ms(run->began, run->copied);
 	info->run_ms = gc_worker.ops->mark_ms(run->copied, run->built) +
-		gc_worker.ops->mark_ms(run->launch->launched, run->launch->computed);
+		gc_worker.ops->mark_ms(run->launch->launched, run->computed ? run->computed : run->launch->computed);
 }
 
 static void
@@ -539,9 +542,13 @@ advance_waiting(GcRun *run, int others)
 
 /* A READY run waits for the scheduler; it goes if nobody waits for it any more. */
 static bool
-advance_ready(GcRun *run)
+advance_ready(GcRun *run, int others)
 {
 	bool		done = false;
+
+	gc_marked_test(run, others);
+	if (run->state == RUN_FINISHED)
+		return true;
 
 	if (!gc_slot_abandoned(run->slot) || run->followers != NIL ||
 		(gc_worker.ops->mark_done(run->built, &done, &run->err) == GC_OK && !done))
@@ -619,7 +626,7 @@ gc_run_advance(GcRun *run, int others)
 		case RUN_WAITING:
 			return advance_waiting(run, others);
 		case RUN_READY:
-			return advance_ready(run);
+			return advance_ready(run, others);
 		case RUN_RUNNING:
 		case RUN_FETCHING:
 			return advance_running(run);

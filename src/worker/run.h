@@ -37,9 +37,15 @@ typedef struct GcMainLaunch
 	int			registers;
 	u32			shared_bytes;
 	u32			scan;			/* number of its table's scan, as in GcItem */
-	bool		fused;
+	bool		fused;			/* a shared scan, fused or marked */
+	bool		marked;
+	bool		marks_done;		/* the marker is; what is left reads few rows */
 	struct GcFused *kernel;		/* of a shared scan */
 	u32			bodies;			/* of it that take part */
+	GcAddr		marks;			/* marked: tables, then marks */
+	double		scan_us;		/* marked: predicted time of the marker */
+	double		total_us;		/* marked: until the last request so far was done */
+	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */
 	GcAddr		sources;
 	GcAddr		memory;			/* of a shared scan: its sources */
 	void	   *staging;		/* their copy on the host */
@@ -74,6 +80,7 @@ struct GcRun
 	GcMark	   *began;
 	GcMark	   *copied;
 	GcMark	   *built;
+	GcMark	   *computed;		/* marked scan: behind its own kernel */
 	GcMark	   *done;
 	GcMainLaunch *launch;
 	struct GcBatch *batch;		/* it was started in */
@@ -81,6 +88,10 @@ struct GcRun
 	u32			scan;			/* number of its table's scan, as in GcItem; 0: none */
 	struct GcScanShape *scan_shape; /* its kernel's place among those of the table */
 	bool		scan_asked;		/* whether it has one was asked */
+	GcAddr		test_bits;		/* for a marked scan; 0: it cannot be in one */
+	GcTestValue *tests;			/* per tested column */
+	GcAddr		marks;			/* once it is in one: its marks; bytes per chunk */
+	u64			marks_bytes;
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;
 	GcAddr		relocated;		/* base that the device part's addresses contain */
@@ -128,6 +139,9 @@ extern GcCode gc_run_launch_compactor(GcRun *run);
 
 /* run.c: start a READY run's own main kernel, in this variant and shape. */
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile);
+
+/* marked.c */
+extern void gc_marked_test(GcRun *run, int others);
 
 /* Queue what comes behind the main kernel; the run is then RUNNING. */
 extern GcCode gc_run_queue_result(GcRun *run);

@@ -51,6 +51,7 @@ static struct
 	int			nactive;
 	int			beside;			/* requests on the device */
 	GcFusedKernel fused[GC_MAX_FUSED_KERNELS];
+	GcFused    *kernels[GC_MAX_FUSED_KERNELS];	/* what they are */
 	int			nfused;
 	GcDecision	decision;
 }			now;
@@ -95,7 +96,8 @@ static void
 add_active(GcMainLaunch *launch)
 {
 	GcActive   *a;
-	double		remaining = launch->predicted_us - elapsed_us(launch->started);
+	double		all = launch->marked ? launch->scan_us : launch->predicted_us;
+	double		remaining = all - elapsed_us(launch->started);
 
 	for (int i = 0; i < now.nactive; i++)
 	{
@@ -107,7 +109,7 @@ add_active(GcMainLaunch *launch)
 	now.launch[now.nactive] = launch;
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
-		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
+		.shared_bytes = launch->shared_bytes,.scan = launch->marks_done ? 0 : launch->scan,.fused = launch->fused,
 		.alone_us = launch->alone_us,
 	.remaining_us = remaining > 0 ? remaining : 0};
 }
@@ -195,14 +197,14 @@ collect(List *runs)
 				 (run->released || gc_debug_hold_requests == 0))
 			add_item(run);
 	}
-	now.nfused = gc_fused_kernels(now.fused, now.run, now.item, now.nitems);
+	now.nfused = gc_fused_kernels(now.fused, now.kernels, now.run, now.item, now.nitems);
 }
 
 /* Under gpuconc.debug_force_shared_scan: is a fused kernel for these still to come? */
 static bool
 wait_for_fused(void)
 {
-	for (int i = 0; i < now.nitems && gc_debug_force_shared_scan; i++)
+	for (int i = 0; i < now.nitems && gc_debug_force_shared_scan != GC_FORCE_NONE; i++)
 	{
 		if (gc_fused_pending(now.run[i]))
 			return true;
@@ -215,7 +217,7 @@ decide(void)
 {
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,
-		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan,
+		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
 		.beside = beside_factor(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
@@ -269,7 +271,7 @@ note_kernel(const GcRun *run, GcBatch *batch)
 	if (l->fused)
 	{
 		e->kernel = gc_fused_hash(l->kernel);
-		e->kind = GC_BATCH_FUSED;
+		e->kind = l->marked ? GC_BATCH_MARKED : GC_BATCH_FUSED;
 		e->scan = l->number;
 	}
 	e->members = l->members;
@@ -303,7 +305,7 @@ learn(GcRun *run, float time_us)
 	GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
 	GcKernelLog log = {
 		.kernel = l->fused ? gc_fused_hash(l->kernel) : k->hash,
-		.kind = l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
+		.kind = l->marked ? GC_BATCH_MARKED : l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
 		.launches = 1,.requests = l->members,.time_us = time_us,.best_us = time_us,
 		.error = time_us > 0 ? fabs(l->predicted_us - time_us) / time_us : 0,
 		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->shape.threads,
@@ -313,7 +315,9 @@ learn(GcRun *run, float time_us)
 	if (l->learned || time_us <= 0)
 		return;
 	l->learned = true;
-	if (l->fused)
+	if (l->marked)
+		gc_marked_learn(l, gc_worker.ops->mark_ms(l->launched, l->computed) * 1000);
+	else if (l->fused)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
@@ -348,13 +352,17 @@ gc_batch_run_ends(GcRun *run)
 	if (run->err.code == GC_OK && run->launch && batch->base)
 	{
 		float		start_us = gc_worker.ops->mark_ms(batch->base->launched, run->launch->launched) * 1000;
-		float		time_us = gc_worker.ops->mark_ms(run->launch->launched, run->launch->computed) * 1000;
+		GcMainLaunch *l = run->launch;
+		float		time_us = gc_worker.ops->mark_ms(l->launched, run->computed ? run->computed : l->computed) * 1000;
 
 		if (batch->last_us == 0 || start_us < batch->first_us)
 			batch->first_us = start_us;
 		batch->last_us = Max(batch->last_us, start_us + time_us);
 		note_times(run, batch, start_us, start_us + time_us);
-		learn(run, time_us);
+		/* A marked scan is over with its last request. */
+		l->total_us = Max(l->total_us, time_us);
+		if (!l->marked || l->runs == 1)
+			learn(run, l->total_us);
 	}
 	else
 		batch->record.failed++;
@@ -378,6 +386,8 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->shared_bytes = o->shared_bytes;
 	launch->scan = item->scan;
 	launch->fused = start->fused >= 0;
+	launch->marked = launch->fused && now.kernels[start->fused]->marker;
+	launch->scan_us = launch->fused ? now.fused[start->fused].scan_us : 0;
 	launch->predicted_us = start->predicted_us;
 	launch->alone_us = item->option[0].alone_us;
 	launch->beside = beside_factor();
@@ -442,8 +452,10 @@ start_launch(GcBatch *batch, const GcStart *start)
 		launch->runs++;
 		note_start(run, batch, start);
 	}
-	if (launch->fused)
-		gc_fused_start(launch, start, now.run);
+	if (launch->marked)
+		gc_marked_start(launch, now.kernels[start->fused], start, now.run);
+	else if (launch->fused)
+		gc_fused_start(launch, now.kernels[start->fused], start, now.run);
 	else if (gc_run_start_main(first, now.kernel[start->item[0]], &start->shape,
 							   launch->first_tile) != GC_OK)
 		gc_run_fail_start(first);
@@ -489,6 +501,26 @@ start_batch(float decision_us)
 		info->co_running = now.beside + r->nkernels - 1;
 	}
 	batch_release(batch);
+}
+
+bool
+gc_schedule_poll(List *runs)
+{
+	bool		any = false;
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		GcRun	   *run = lfirst(lc);
+		GcMainLaunch *l = run->leader ? NULL : run->launch;
+		GcError		err;
+
+		if (run->state != RUN_RUNNING || l == NULL || !l->marked || l->marks_done || l->shapes[0] != run->scan_shape)
+			continue;
+		if (gc_worker.ops->mark_done(l->computed, &l->marks_done, &err) == GC_OK)
+			any = any || l->marks_done;
+	}
+	return any;
 }
 
 bool

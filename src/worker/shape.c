@@ -29,6 +29,7 @@ typedef struct ShapeKernels
 
 static HTAB *shapes = NULL;
 static GcPipelineKernel compactor;
+static GcPipelineKernel combiner;
 static MemoryContext shapes_cxt = NULL;
 
 /*
@@ -51,6 +52,50 @@ gc_write_gpu_text(const char *text)
 	fclose(file);
 }
 
+/* Have a kernel that is the same for all programs compiled. */
+static void
+ask_fixed(GcPipelineKernel *k, char *(*generate) (void))
+{
+	char	   *text = k->entry ? NULL : generate();
+
+	if (text == NULL)
+		return;
+	k->entry = gc_kcache_get(gc_worker.kernels, text);
+	if (gc_debug_gpu_kernels)
+		gc_write_gpu_text(text);
+	free(text);
+}
+
+bool
+gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source)
+{
+	k->variant = *variant;
+	k->nwords = source->nwords;
+	memcpy(k->words, source->words, source->nwords * sizeof(GcArgWord));
+	k->occupancy = -1;
+	k->hash = gc_hash_bytes(source->text, strlen(source->text), 0);
+	k->entry = gc_kcache_get(gc_worker.kernels, source->text);
+	free(source->text);
+	source->text = NULL;
+	return k->entry != NULL;
+}
+
+bool
+gc_kernel_ready(GcPipelineKernel *k, bool *failed)
+{
+	GcError		err;
+
+	*failed = false;
+	if (!k->final)
+	{
+		GcKernelState state = gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &err);
+
+		*failed = state != GC_KERNEL_READY && state != GC_KERNEL_COMPILING;
+		k->final = state == GC_KERNEL_READY && gc_kcache_final(k->entry);
+	}
+	return k->final;
+}
+
 void
 gc_shapes_init(void)
 {
@@ -63,31 +108,23 @@ gc_shapes_init(void)
 	ctl.hcxt = shapes_cxt;
 	shapes = hash_create("gpuconc shapes", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 
-	if (compactor.entry == NULL)
-	{
-		char	   *text = gc_generate_compactor();
-
-		if (text)
-			compactor.entry = gc_kcache_get(gc_worker.kernels, text);
-		if (text && gc_debug_gpu_kernels)
-			gc_write_gpu_text(text);
-		free(text);
-	}
+	ask_fixed(&compactor, gc_generate_compactor);
+	ask_fixed(&combiner, gc_generate_combiner);
 }
 
-const GcPipelineKernel *
-gc_compactor(GcError *err, bool *failed)
+static const GcPipelineKernel *
+poll_fixed(GcPipelineKernel *k, GcError *err, bool *failed)
 {
 	*failed = false;
-	if (compactor.final)
-		return &compactor;
-	if (compactor.entry)
+	if (k->final)
+		return k;
+	if (k->entry)
 	{
-		switch (gc_kcache_poll(gc_worker.kernels, compactor.entry, &compactor.kernel, &compactor.info, err))
+		switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, err))
 		{
 			case GC_KERNEL_READY:
-				compactor.final = gc_kcache_final(compactor.entry);
-				return &compactor;
+				k->final = gc_kcache_final(k->entry);
+				return k;
 			case GC_KERNEL_COMPILING:
 				return NULL;
 			default:
@@ -95,9 +132,21 @@ gc_compactor(GcError *err, bool *failed)
 		}
 	}
 	*failed = true;
-	if (compactor.entry == NULL)
+	if (k->entry == NULL)
 		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
 	return NULL;
+}
+
+const GcPipelineKernel *
+gc_compactor(GcError *err, bool *failed)
+{
+	return poll_fixed(&compactor, err, failed);
+}
+
+const GcPipelineKernel *
+gc_combiner(GcError *err, bool *failed)
+{
+	return poll_fixed(&combiner, err, failed);
 }
 
 /* Called while no request is running: nobody holds a pointer into the shapes. */
@@ -235,14 +284,7 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	if (gc_generate(request->program, pipeline, &v, &source, err) != GC_OK)
 		return NULL;
 	k = MemoryContextAllocZero(shapes_cxt, sizeof(GcPipelineKernel));
-	k->variant = v;
-	k->nwords = source.nwords;
-	memcpy(k->words, source.words, source.nwords * sizeof(GcArgWord));
-	k->occupancy = -1;
-	k->hash = gc_hash_bytes(source.text, strlen(source.text), 0);
-	k->entry = gc_kcache_get(gc_worker.kernels, source.text);
-	free(source.text);
-	if (k->entry == NULL)
+	if (!gc_kernel_ask(k, &v, &source))
 	{
 		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
 		return NULL;

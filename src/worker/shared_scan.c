@@ -16,29 +16,12 @@
 
 #include "../columns/arena.h"
 
-/* The members of one launch: body of each, and its place among the sources. */
-typedef struct Scan
-{
-	GcMainLaunch *launch;
-	GcFused    *f;
-	int			n;
-	GcRun	   *run[GC_MAX_FUSED];
-	int			body[GC_MAX_FUSED];
-	const GcSource *sources[GC_MAX_FUSED];	/* of its cached chunks */
-	u32			nsources[GC_MAX_FUSED];
-	bool		partly_visible[GC_MAX_FUSED];
-	u32			nunion;
-	u32			max_rows;
-	u64			starts[GC_MAX_FUSED];	/* by body */
-	GcError    *err;
-} Scan;
-
 /*
  * The sources of all members, merged: both are in the order of chunks.  Written to
  * `sources` and, for each member, its valid words, if these are not NULL.
  */
 static void
-merge_sources(Scan *scan, GcSource *sources, u64 *const *valid)
+merge_sources(GcScanMembers *scan, GcSource *sources, u64 *const *valid)
 {
 	u32			at[GC_MAX_FUSED] = {0};
 	u32			n = 0;
@@ -76,24 +59,24 @@ merge_sources(Scan *scan, GcSource *sources, u64 *const *valid)
 	scan->nunion = n;
 }
 
-/* Put the merged sources where the device reads them. */
-static GcCode
-upload_sources(Scan *scan, u64 *visible)
+GcCode
+gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
+			   Size *at, void (*fill) (GcScanMembers *scan, void *to, void *arg), void *arg)
 {
 	GcMainLaunch *l = scan->launch;
 	GcStream   *stream = scan->run[0]->stream;
 	u64		   *valid[GC_MAX_FUSED];
-	Size		one = scan->nunion * sizeof(u64);
+	Size		one;
 	Size		size;
 	GcAddr		base;
 
 	merge_sources(scan, NULL, NULL);
-	one = scan->nunion * sizeof(u64);
-	size = scan->nunion * sizeof(GcSource) + scan->n * one;
+	one = visible ? scan->nunion * sizeof(u64) : 0;
+	*at = scan->nunion * sizeof(GcSource) + scan->n * one;
+	l->staging_size = size = *at + more;
 	l->staging = gc_arena_alloc(size);
 	if (l->staging == NULL)
 		return gc_fail(scan->err, GC_RESULT_TOO_LARGE, "No shared memory for the sources of a shared scan.");
-	l->staging_size = size;
 	memset(l->staging, 0, size);
 	base = (GcAddr) l->staging;
 	if (!gc_worker.dev->info.host_memory)
@@ -103,41 +86,53 @@ upload_sources(Scan *scan, u64 *visible)
 			return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the sources of a shared scan.");
 	}
 	l->sources = base;
-	for (int m = 0; m < scan->n; m++)
+	for (int m = 0; visible && m < scan->n; m++)
 	{
-		Size		at = scan->nunion * sizeof(GcSource) + m * one;
+		Size		words = scan->nunion * sizeof(GcSource) + m * one;
 
-		valid[m] = (u64 *) ((char *) l->staging + at);
-		visible[m] = scan->partly_visible[m] ? base + at : 0;
+		valid[m] = (u64 *) ((char *) l->staging + words);
+		visible[m] = scan->partly_visible[m] ? base + words : 0;
 	}
-	merge_sources(scan, l->staging, valid);
+	merge_sources(scan, l->staging, visible ? valid : NULL);
+	if (fill)
+		fill(scan, (char *) l->staging + *at, arg);
 	return gc_worker.dev->info.host_memory ? GC_OK
 		: gc_copy_in(stream, base, l->staging, size, scan->err);
 }
 
 /*
- * Where the description of a physical column is: any member's that reads it, for a
- * directory's column has one table (residency.c).
+ * Where the description of a column is: any member's that reads it, for a directory's
+ * column has one table (residency.c).
  */
-static u64
-physical_word(const Scan *scan, u16 physical)
+u64
+gc_scan_column(const GcScanMembers *scan, i16 dir_column)
 {
 	for (int m = 0; m < scan->n; m++)
 	{
 		const GcRun *run = scan->run[m];
-		const i16  *columns = scan->f->member[scan->body[m]].columns;
+		const i16  *columns = run->scan_shape->columns;
 
 		for (int c = 0; c < run->p->ncolumns; c++)
 		{
-			if (columns[c] == physical && run->tables[c])
+			if (columns[c] == dir_column && run->tables[c])
 				return gc_table_array(run->tables[c]);
 		}
 	}
 	return 0;
 }
 
+GcScan
+gc_scan_args(const GcScanMembers *scan)
+{
+	GcScan		args = {.sources = scan->launch->sources,.nsources = scan->nunion};
+
+	args.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	args.ntiles = scan->nunion * args.tiles_per_source;
+	return args;
+}
+
 static void
-fill_words(const Scan *scan, const u64 *visible, GcArgs *args)
+fill_words(const GcScanMembers *scan, const u64 *visible, GcArgs *args)
 {
 	int			member_of[GC_MAX_FUSED];
 	GcArgSource src[GC_MAX_FUSED];
@@ -157,7 +152,7 @@ fill_words(const Scan *scan, const u64 *visible, GcArgs *args)
 		if (w->word.type == GC_ARG_MEMBERS)
 			v = scan->launch->bodies;
 		else if (w->member == GC_FUSED_ANY)
-			v = physical_word(scan, w->word.index);
+			v = gc_scan_column(scan, scan->f->physical[w->word.index]);
 		else if (m < 0)
 			v = 0;
 		else if (w->word.type == GC_ARG_FLAGS)
@@ -174,7 +169,7 @@ fill_words(const Scan *scan, const u64 *visible, GcArgs *args)
 
 /* Shared memory of a launch with these members; fills starts. */
 static u64
-shared_bytes(Scan *scan)
+shared_bytes(GcScanMembers *scan)
 {
 	u64			range[GC_MAX_FUSED][GC_MAX_BUILDS];
 	const u64  *ranges[GC_MAX_FUSED] = {NULL};
@@ -195,8 +190,8 @@ shared_bytes(Scan *scan)
 }
 
 /* A member's rows that are in no cached chunk, by its own kernel into its own sink. */
-static GcCode
-scan_private(GcRun *run)
+GcCode
+gc_scan_private(GcRun *run)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	int			main = run->p->npipelines - 1;
@@ -214,7 +209,7 @@ scan_private(GcRun *run)
 }
 
 static GcCode
-launch_scan(Scan *scan)
+launch_scan(GcScanMembers *scan)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcMainLaunch *l = scan->launch;
@@ -225,24 +220,23 @@ launch_scan(Scan *scan)
 	GcCode		code;
 	u32			dynamic;
 	int			per_sm;
+	Size		end;
 
 	dynamic = (u32) shared_bytes(scan);
 	l->shared_bytes = dynamic + scan->f->info.shared_static;
 	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, dynamic);
 	if (per_sm == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan does not fit a multiprocessor.");
-	if ((code = upload_sources(scan, visible)) != GC_OK)
+	if ((code = gc_scan_upload(scan, visible, 0, &end, NULL, NULL)) != GC_OK)
 		return code;
 	for (int m = 0; m < scan->n; m++)
 	{
 		if ((m > 0 && (code = ops->stream_wait(stream, scan->run[m]->built, scan->err)) != GC_OK) ||
-			(code = scan_private(scan->run[m])) != GC_OK)
+			(code = gc_scan_private(scan->run[m])) != GC_OK)
 			return code;
 	}
 	fill_words(scan, visible, &args);
-	args.scan = (GcScan) {.sources = l->sources,.nsources = scan->nunion,
-	.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS};
-	args.scan.ntiles = scan->nunion * args.scan.tiles_per_source;
+	args.scan = gc_scan_args(scan);
 	l->ntiles = args.scan.ntiles;
 	l->first_tile = 0;
 	l->shape = gc_sched_full(&gc_worker.profile, l->shape.threads, per_sm, l->ntiles);
@@ -256,7 +250,7 @@ launch_scan(Scan *scan)
 
 /* What EXPLAIN tells of a member, and the copies of its result. */
 static GcCode
-follow_scan(Scan *scan, int m)
+follow_scan(GcScanMembers *scan, int m)
 {
 	GcRun	   *run = scan->run[m];
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
@@ -276,41 +270,56 @@ follow_scan(Scan *scan, int m)
 }
 
 void
-gc_fused_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs)
+gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcStart *start,
+			  GcRun *const *runs, GcError *err)
 {
-	Scan		scan = {.launch = launch,.n = start->nitems};
-	GcError		err = {GC_OK, ""};
-	GcCode		code;
-
-	scan.err = &err;
-	scan.f = gc_fused_ready(runs[start->item[0]]);
-	scan.f->users++;
-	launch->kernel = scan.f;
-	launch->registers = scan.f->info.registers;
-	for (int m = 0; m < scan.n; m++)
+	memset(scan, 0, sizeof(*scan));
+	*err = (GcError) {GC_OK, ""};
+	scan->launch = launch;
+	scan->n = start->nitems;
+	scan->err = err;
+	scan->f = f;
+	f->users++;
+	launch->kernel = f;
+	launch->registers = f->info.registers;
+	for (int m = 0; m < scan->n; m++)
 	{
 		GcRun	   *run = runs[start->item[m]];
 		const GcInputValue *in = &run->request->inputs[run->main->input];
 
-		scan.run[m] = run;
-		scan.body[m] = start->body[m];
+		scan->run[m] = run;
+		scan->body[m] = start->body[m];
 		launch->bodies |= 1u << start->body[m];
-		scan.sources[m] = (const GcSource *) (run->request->device_part + in->sources_off);
-		scan.nsources[m] = in->nsources - in->nprivate;
+		scan->sources[m] = (const GcSource *) (run->request->device_part + in->sources_off);
+		scan->nsources[m] = in->nsources - in->nprivate;
 	}
-	code = launch_scan(&scan);
+}
+
+void
+gc_scan_started(GcScanMembers *scan, GcCode code, GcCode (*follow) (GcScanMembers *scan, int m))
+{
 	if (code == GC_DEVICE_MEMORY || code == GC_RESULT_TOO_LARGE)
 	{
 		/* Nothing of it was launched: they can still run by their own kernels. */
-		for (int m = 0; m < scan.n; m++)
-			gc_run_unstart(scan.run[m]);
+		for (int m = 0; m < scan->n; m++)
+			gc_run_unstart(scan->run[m]);
 		return;
 	}
-	for (int m = 0; m < scan.n; m++)
+	for (int m = 0; m < scan->n; m++)
 	{
 		if (code != GC_OK)
-			scan.run[m]->err = err;
-		if (code != GC_OK || follow_scan(&scan, m) != GC_OK)
-			gc_run_fail_start(scan.run[m]);
+			scan->run[m]->err = *scan->err;
+		if (code != GC_OK || follow(scan, m) != GC_OK)
+			gc_run_fail_start(scan->run[m]);
 	}
+}
+
+void
+gc_fused_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs)
+{
+	GcScanMembers scan;
+	GcError		err;
+
+	gc_scan_begin(&scan, launch, f, start, runs, &err);
+	gc_scan_started(&scan, launch_scan(&scan), follow_scan);
 }

@@ -353,8 +353,9 @@ serve(void)
 		}
 		gc_drop_regions();
 		moved = take_requests();
+		changed = gc_fused_poll() || changed;
 		moved = advance_requests() || moved;
-		changed = gc_fused_poll() || changed || moved;
+		changed = gc_schedule_poll(runs) || changed || moved;
 		if (changed && !device_lost)
 			moved = gc_schedule_runs(runs) || moved;
 		changed = moved;

@@ -155,8 +155,19 @@ extern void gc_variant_demand(const GcRequest *request, int pipeline, GcVariantD
 extern GcVariant gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room);
 extern void gc_write_gpu_text(const char *text);
 
-/* The compactor's kernel (codegen.h), or NULL until it is compiled. */
+/*
+ * Kernels that are the same for all programs (codegen.h), or NULL until they are compiled;
+ * *failed: they will never be.
+ */
 extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_combiner(GcError *err, bool *failed);
+
+/*
+ * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
+ * gc_kernel_ready: is it compiled, in its final form?  *failed: it will never be.
+ */
+extern bool gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source);
+extern bool gc_kernel_ready(GcPipelineKernel *k, bool *failed);
 extern void gc_shapes_init(void);
 extern void gc_shapes_trim(void);
 
@@ -188,11 +199,23 @@ extern void gc_run_forget(GcRun *run);
  *-------------------------------------------------------------------------
  */
 extern bool gc_schedule_runs(List *runs);
+
+/* To be called often: has a launch come so far that others need not wait for it? */
+extern bool gc_schedule_poll(List *runs);
 extern void gc_schedule_init(void);
 
 /* A run of a batch ends (or one of none does): note how it went. */
 extern void gc_batch_run_ends(GcRun *run);
 extern void gc_batch_run_leaves(GcRun *run);
+
+/* What a request's tester computes for one column (codegen.h). */
+typedef struct GcTestValue
+{
+	GcAddr		bits;
+	i64			base;
+	u64			range;
+	i16			dir_column;
+} GcTestValue;
 
 /* args.c: the words of a kernel's parameter. */
 typedef struct GcArgSource
@@ -205,6 +228,9 @@ typedef struct GcArgSource
 	GcAddr		group_slots;
 	GcAddr		group_keys;
 	GcAddr		rows;
+	GcAddr		marks;			/* of a marked scan: the request's; bytes per chunk */
+	u64			marks_bytes;
+	const GcTestValue *tests;	/* per tested column */
 } GcArgSource;
 
 extern u64	gc_arg_word(const GcArgSource *src, const GcArgWord *word);

@@ -1,0 +1,244 @@
+/*-------------------------------------------------------------------------
+ *
+ * marks.c
+ *	  The kernels of marked scans: tester, combiner, marker.
+ *
+ * A marked scan serves many requests with one pass over the columns that they test.
+ * A test that depends on one column is known for every value the column has before any
+ * row is read: a request's tester writes it as a bitmap over the column's range, with
+ * the same expressions as its own kernel.  The combiner puts the bitmaps of all requests
+ * side by side, so that a table says of each value which requests accept it.  The marker
+ * then reads the columns, once for all: a row's requests are the intersection of what
+ * its values' entries say; they become one bitmap of rows per request, its marks.  Last,
+ * each request's own kernel, without the steps that the marks stand for, visits the rows
+ * with a mark.
+ *
+ * So a row costs a lookup per column, however many requests there are.  Sets of queries
+ * per row are how CJOIN (Candea et al., VLDB 2009) and SharedDB (Giannikis et al., VLDB
+ * 2012) share scans and joins on CPUs.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*-------------------------------------------------------------------------
+ * Tests
+ *-------------------------------------------------------------------------
+ */
+
+/* The one column that e reads: true, and in *column; GC_NONE: none so far. */
+static bool
+reads_one_column(const GcProgram *p, u16 e, u16 *column)
+{
+	const GcExpr *x = &gc_exprs(p)[e];
+
+	if (x->op == GC_OP_PAYLOAD)
+		return false;
+	if (x->op == GC_OP_COLUMN)
+	{
+		if (*column != GC_NONE && *column != x->ref)
+			return false;
+		*column = x->ref;
+		return true;
+	}
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && !reads_one_column(p, x->arg[i], column))
+			return false;
+	}
+	return true;
+}
+
+/* The expression of a step that may be a test; GC_NONE: it cannot be one. */
+static u16
+tested_expr(const GcProgram *p, const GcPStep *step)
+{
+	if (step->type == GC_STEP_FILTER)
+		return step->expr;
+	return gc_builds(p)[step->build].mode == GC_BUILD_DENSE ? gc_refs(p)[step->first_key] : GC_NONE;
+}
+
+void
+gc_find_tests(const GcProgram *p, u16 pipeline, const bool *allowed, GcTests *tests)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+
+	memset(tests, 0, sizeof(*tests));
+	for (int s = 0; s < pl->nsteps && s < 64; s++)
+	{
+		u16			e = tested_expr(p, &gc_steps(p)[pl->first_step + s]);
+		u16			column = GC_NONE;
+		int			q = 0;
+
+		if (e == GC_NONE || cg_checked(p, e) || !reads_one_column(p, e, &column) ||
+			column == GC_NONE || !allowed[column] ||
+			(gc_columns(p)[column].reg != GC_I32 && gc_columns(p)[column].reg != GC_I64))
+			continue;
+		while (q < tests->ncolumns && tests->column[q] != column)
+			q++;
+		if (q == GC_MAX_TESTED)
+			continue;
+		if (q == tests->ncolumns)
+			tests->column[tests->ncolumns++] = column;
+		tests->steps |= (u64) 1 << s;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Tester
+ *-------------------------------------------------------------------------
+ */
+
+/* Does the step test this column? */
+static bool
+is_test_of(const GcProgram *p, const GcPStep *step, u16 column)
+{
+	u16			read = GC_NONE;
+
+	return reads_one_column(p, tested_expr(p, step), &read) && read == column;
+}
+
+/* All tests of tested column q, for every value of it. */
+static void
+emit_tests(Cg *cg, const GcTests *tests, int q)
+{
+	const u16	column = tests->column[q];
+	const int	k = cg_column(cg, column);
+	const int	bits = cg_word(cg, GC_ARG_TEST, q, GC_TEST_BITS);
+	const int	base = cg_word(cg, GC_ARG_TEST, q, GC_TEST_BASE);
+	const int	range = cg_word(cg, GC_ARG_TEST, q, GC_TEST_RANGE);
+	const char *type = cg_ctype[gc_columns(cg->p)[column].reg];
+	char		cond[512];
+
+	cg->scalar[k] = true;
+	text_addf(cg->out, "for (u64 gc_i = (u64) block * nthreads + thread; gc_i * 32 <= gc_a.w[%d]; "
+			  "gc_i += (u64) nblocks * nthreads) {\nu32 gc_word = 0;\n", range);
+	text_addf(cg->out, "GC_NO_UNROLL for (u32 gc_j = 0; gc_j < 32 && gc_i * 32 + gc_j <= gc_a.w[%d]; gc_j++) {\n", range);
+	text_addf(cg->out, "const i32 vn%d = gc_i * 32 + gc_j == gc_a.w[%d]; (void) vn%d;\n", k, range, k);
+	text_addf(cg->out, "const %s v%d = (%s) ((i64) gc_a.w[%d] + (vn%d ? 0 : (i64) (gc_i * 32 + gc_j)));\n",
+			  type, k, type, base, k);
+	text_addf(cg->out, "i32 gc_ok = 1;\n");
+	for (int s = 0; s < cg->pl->nsteps && s < 64; s++)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
+
+		if (!(tests->steps >> s & 1) || !is_test_of(cg->p, step, column))
+			continue;
+		cg_require_step(cg, step);
+		cg_step_condition(cg, step, cond, sizeof(cond));
+		text_addf(cg->out, "gc_ok &= (%s) != 0;\n", cond);
+	}
+	text_addf(cg->out, "gc_word |= (u32) gc_ok << gc_j;\n}\n((u32 *) gc_a.w[%d])[gc_i] = gc_word;\n}\n", bits);
+}
+
+GcCode
+gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKernelSource *source,
+				   GcError *err)
+{
+	const GcVariant variant = {.threads = 256,.vec = 8};
+	Cg			cg;
+	Text		text = {0};
+
+	memset(source, 0, sizeof(*source));
+	if (cg_begin(&cg, p, pipeline, &variant, err) != GC_OK)
+		return GC_HOST_MEMORY;
+	cg.src = source;
+	cg.in_rows = true;
+	for (int q = 0; q < tests->ncolumns; q++)
+		emit_tests(&cg, tests, q);
+	cg_prologue(&text, source->nwords, variant.vec, variant.threads);
+	text_addf(&text, "%s%s}\n", cg.decls.s ? cg.decls.s : "", cg.body.s ? cg.body.s : "");
+	if (cg.code == GC_OK && (text.failed || cg.body.failed || cg.decls.failed))
+		cg.code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	cg_free(&cg);
+	if (cg.code != GC_OK)
+	{
+		free(text.s);
+		return cg.code;
+	}
+	source->text = text.s;
+	return GC_OK;
+}
+
+/*-------------------------------------------------------------------------
+ * Combiner and marker
+ *-------------------------------------------------------------------------
+ */
+
+char *
+gc_generate_combiner(void)
+{
+	Text		t = {0};
+
+	cg_prologue(&t, GC_COMBINER_WORDS, 8, 256);
+	text_addf(&t, "for (u64 c = 0; c < gc_a.w[1]; c++) {\n"
+			  "const u64 *r = (const u64 *) gc_a.w[0] + c * %d;\n"
+			  "for (u64 i = (u64) block * nthreads + thread; i <= r[1]; i += (u64) nblocks * nthreads) {\n"
+			  "u32 mask = 0;\n"
+			  "GC_UNROLL for (int m = 0; m < %d; m++)\n"
+			  "if (r[2 + m]) mask |= (((const u32 *) r[2 + m])[i >> 5] >> (i & 31) & 1) << m;\n"
+			  "((u16 *) r[0])[i] = (u16) mask;\n"
+			  "}\n}\n}\n", (int) (sizeof(GcMarkTable) / sizeof(u64)), GC_MAX_MARKED);
+	return t.s;
+}
+
+/* Where column k's table is: copied to shared memory, if that is where it goes. */
+static void
+emit_table(Text *t, const GcMarkerColumn *c, int k)
+{
+	const int	w = GC_MARKER_WORDS(k);
+
+	if (!c->shared)
+	{
+		text_addf(t, "const u16 *t%d = (const u16 *) gc_a.w[%d];\n", k, w + 1);
+		return;
+	}
+	text_addf(t, "u16 *t%d = (u16 *) (gc_shared + gc_top);\ngc_top += (gc_a.w[%d] + 4) / 4;\n", k, w + 3);
+	text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((gc_a.w[%d] + 4) / 4); i += nthreads)\n"
+			  "((u64 *) t%d)[i] = ((const u64 *) gc_a.w[%d])[i];\n", w + 3, k, w + 1);
+}
+
+static void
+emit_test(Text *t, const GcMarkerColumn *c, int k)
+{
+	const int	w = GC_MARKER_WORDS(k);
+
+	text_addf(t, "if (d%d.data) {\nu32 at[GC_MARK_ROWS];\n", k);
+	text_addf(t, "gc_entries_%d(at, r%d, (u32) d%d.base - (u32) gc_a.w[%d]);\n", c->width, k, k, w + 2);
+	if (c->nullable)
+		text_addf(t, "gc_null_entries(at, d%d, gc_row, (u32) gc_a.w[%d]);\n", k, w + 3);
+	text_addf(t, "gc_accept%s(gc_k, at, t%d, (u32) gc_a.w[%d] & 0xffff);\n}\n",
+			  c->shared ? "_shared" : "", k, w + 4);
+}
+
+char *
+gc_generate_marker(const GcMarkerColumn *column, int n)
+{
+	Text		t = {0};
+
+	cg_prologue(&t, GC_MARKER_WORDS(n), 8, GC_MARKER_THREADS);
+	text_addf(&t, "u64 gc_top = 0; (void) gc_top;\n");
+	for (int k = 0; k < n; k++)
+		emit_table(&t, &column[k], k);
+	text_addf(&t, "GC_BARRIER();\nGC_TILES\nconst u32 gc_live = (u32) gc_a.w[0] & (u32) gc_src.valid;\n"
+			  "u8 *gc_to = (u8 *) gc_a.w[1] + gc_src.chunk * gc_a.w[2];\nif (!gc_live) continue;\n");
+	for (int k = 0; k < n; k++)
+		text_addf(&t, "const GcCol d%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_live & (u32) (gc_a.w[%d] >> 16));\n",
+				  k, GC_MARKER_WORDS(k), GC_MARKER_WORDS(k) + 4);
+	text_addf(&t, "GC_MARK_VECTORS\n");
+	for (int k = 0; k < n; k++)
+		text_addf(&t, "u32 r%d[GC_MARK_ROWS];\nif (d%d.data) gc_codes_%d(r%d, d%d, gc_row);\n",
+				  k, k, column[k].width, k, k);
+	text_addf(&t, "u32 gc_k[GC_MARK_ROWS / 2];\n"
+			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 2; i++) gc_k[i] = GC_TWICE(gc_live);\n");
+	for (int k = 0; k < n; k++)
+		emit_test(&t, &column[k], k);
+	text_addf(&t, "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\n"
+			  "GC_END_MARK_VECTORS\nGC_END_TILES\n}\n");
+	return t.s;
+}

@@ -1,0 +1,459 @@
+/*-------------------------------------------------------------------------
+ *
+ * marked.c
+ *	  Markers: what the requests of a table need for marked scans (codegen/marks.c).
+ *
+ * A shape that recurs gets a tester and a variant of its kernel that reads marks; a scan
+ * set gets a marker for the columns that its shapes test.  All are compiled in the
+ * background, and a shape takes part once all three are there.  A request's tester runs
+ * while it waits for its turn, if it is not alone (gc_marked_test).
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fused.h"
+
+#include "utils/memutils.h"
+
+#include "../gpuconc.h"
+
+/* Columns with more values than this have no table. */
+#define MAX_VALUES			((u64) 1 << 22)
+
+/* Tables of one marker, in all: what the L2 cache holds beside a scan. */
+#define MAX_TABLES_BYTES	((u64) 24 << 20)
+
+/* Shared memory that is left to others on a multiprocessor. */
+#define SHARED_LEFT			(8 * 1024)
+
+/* Rows per thread and threads per block of a kernel that visits marks. */
+#define MARKED_VEC			32
+#define MARKED_THREADS		256
+
+#define TESTER_BLOCKS		132
+#define TESTER_THREADS		256
+
+/* How much of a prediction's error one scan corrects. */
+#define LEARNING_RATE		0.3
+
+void
+gc_set_columns(GcScanSet *set, const GcDirectory *dir)
+{
+	set->ncolumns = dir->ncolumns;
+	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
+	for (uint32 c = 0; c < dir->ncolumns; c++)
+	{
+		const GcDirColumn *d = &dir->columns[c];
+		u64			range = (u64) d->max - (u64) d->min;
+
+		set->column[c].nullable = d->has_nulls;
+		set->column[c].width = (d->widths & (d->widths - 1)) == 0 ? d->widths : 0;
+		set->column[c].base = d->min;
+		if (d->problem == GC_COL_OK && d->min <= d->max && range < MAX_VALUES)
+			set->column[c].range = range + 1;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Kernels of a shape
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_marked_forget_shape(GcScanShape *s)
+{
+	if (s->tester)
+		pfree(s->tester);
+	if (s->marked)
+		pfree(s->marked);
+	s->tester = s->marked = NULL;
+}
+
+/* The shape cannot be in marked scans after all. */
+static void
+give_up(GcScanShape *s)
+{
+	gc_marked_forget_shape(s);
+	s->tests.ncolumns = 0;
+}
+
+static GcVariant
+marked_variant(const GcScanShape *s, bool host)
+{
+	GcVariantDemand d = s->demand;
+	GcVariant	v;
+
+	d.demand.nbitmaps = 0;
+	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
+	v.marked = s->tests.steps;
+	v.vec = host ? 0 : gc_pipelines(s->p)[s->pipeline].survive <= 1 ? 8 : MARKED_VEC;
+	v.threads = Min(v.threads, MARKED_THREADS);
+	return v;
+}
+
+/* For tests where there is no GPU: the texts that one would be given. */
+static void
+write_gpu_text(const GcScanShape *s)
+{
+	GcVariant	v = marked_variant(s, false);
+	GcKernelSource source;
+	GcError		err;
+
+	if (gc_generate(s->p, s->pipeline, &v, &source, &err) == GC_OK)
+		gc_write_gpu_text(source.text);
+	free(source.text);
+}
+
+static void
+ask_kernels(GcScanShape *s)
+{
+	static const GcVariant none;
+	bool		allowed[GC_MAX_COLUMNS] = {false};
+	GcVariant	v;
+	GcKernelSource source;
+	GcError		err;
+
+	s->asked = true;
+	for (int c = 0; c < s->p->ncolumns; c++)
+		allowed[c] = s->columns[c] >= 0 && s->set->column[s->columns[c]].range > 0;
+	gc_find_tests(s->p, s->pipeline, allowed, &s->tests);
+	if (s->tests.ncolumns == 0)
+		return;
+	s->tester = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPipelineKernel));
+	s->marked = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPipelineKernel));
+	v = marked_variant(s, gc_worker.profile.host);
+	if (gc_generate_tester(s->p, s->pipeline, &s->tests, &source, &err) != GC_OK)
+	{
+		give_up(s);
+		return;
+	}
+	if (gc_debug_gpu_kernels)
+		gc_write_gpu_text(source.text);
+	if (!gc_kernel_ask(s->tester, &none, &source) ||
+		gc_generate(s->p, s->pipeline, &v, &source, &err) != GC_OK ||
+		!gc_kernel_ask(s->marked, &v, &source))
+		give_up(s);
+	else if (gc_debug_gpu_kernels)
+		write_gpu_text(s);
+}
+
+/* Are both of its kernels there? */
+static bool
+shape_ready(GcScanShape *s)
+{
+	bool		failed[2];
+	bool		ready;
+
+	if (s->tests.ncolumns == 0)
+		return false;
+	ready = gc_kernel_ready(s->tester, &failed[0]);
+	ready = gc_kernel_ready(s->marked, &failed[1]) && ready;
+	if (failed[0] || failed[1])
+		give_up(s);
+	return ready;
+}
+
+/*-------------------------------------------------------------------------
+ * Markers
+ *-------------------------------------------------------------------------
+ */
+
+static bool
+has_column(const GcFused *f, i16 dir_column)
+{
+	for (int k = 0; f && k < f->nphysical; k++)
+	{
+		if (f->physical[k] == dir_column)
+			return true;
+	}
+	return false;
+}
+
+/* Does the marker test all that a shape tests? */
+static bool
+covers(const GcFused *f, const GcScanShape *s)
+{
+	for (int q = 0; q < s->tests.ncolumns; q++)
+	{
+		if (!has_column(f, s->columns[s->tests.column[q]]))
+			return false;
+	}
+	return f != NULL;
+}
+
+static u64
+tables_bytes(const GcScanSet *set, const GcFused *f)
+{
+	u64			bytes = 0;
+
+	for (int k = 0; k < f->nphysical; k++)
+		bytes += GC_MARK_TABLE_BYTES(set->column[f->physical[k]].range);
+	return bytes;
+}
+
+/* Add a shape's columns, if there is room for all. */
+static void
+add_columns(const GcScanSet *set, GcFused *f, const GcScanShape *s)
+{
+	const int	before = f->nphysical;
+
+	for (int q = 0; q < s->tests.ncolumns; q++)
+	{
+		i16			c = s->columns[s->tests.column[q]];
+
+		if (has_column(f, c))
+			continue;
+		if (f->nphysical < GC_MAX_TESTED)
+			f->physical[f->nphysical++] = c;
+	}
+	if (!covers(f, s) || tables_bytes(set, f) > MAX_TABLES_BYTES)
+		f->nphysical = before;
+}
+
+/*
+ * The columns of the shapes that recur, the most used shapes first, in the order in which
+ * they are tested: smallest tables first, those in shared memory among them.
+ */
+static void
+choose_columns(const GcScanSet *set, GcFused *f)
+{
+	u64			room = gc_worker.profile.host ? 0 : gc_worker.profile.shared_per_block - SHARED_LEFT;
+	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
+	bool		taken[GC_MAX_SCAN_SHAPES] = {false};
+
+	for (;;)
+	{
+		int			best = -1;
+
+		for (int i = 0; i < set->nshapes; i++)
+		{
+			const GcScanShape *s = set->shape[i];
+
+			if (!taken[i] && s->tests.ncolumns > 0 && s->uses >= least &&
+				(best < 0 || s->uses > set->shape[best]->uses))
+				best = i;
+		}
+		if (best < 0)
+			break;
+		taken[best] = true;
+		add_columns(set, f, set->shape[best]);
+	}
+	for (int k = 0; k < f->nphysical; k++)
+	{
+		for (int i = k; i > 0 && set->column[f->physical[i]].range < set->column[f->physical[i - 1]].range; i--)
+		{
+			i16			t = f->physical[i];
+
+			f->physical[i] = f->physical[i - 1];
+			f->physical[i - 1] = t;
+		}
+	}
+	for (int k = 0; k < f->nphysical; k++)
+	{
+		const GcSetColumn *c = &set->column[f->physical[k]];
+		u64			bytes = GC_MARK_TABLE_BYTES(c->range);
+
+		f->column[k] = (GcMarkerColumn) {.width = c->width,.nullable = c->nullable,
+		.shared = f->shared_bytes + bytes <= room};
+		if (f->column[k].shared)
+			f->shared_bytes += bytes;
+	}
+}
+
+static void
+ask_marker(GcScanSet *set)
+{
+	GcFused    *f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
+	char	   *text;
+	bool		more = false;
+
+	f->marker = true;
+	choose_columns(set, f);
+	for (int k = 0; k < f->nphysical; k++)
+		more = more || !has_column(set->marker, f->physical[k]);
+	text = more ? gc_generate_marker(f->column, f->nphysical) : NULL;
+	if (text)
+	{
+		f->hash = gc_hash_bytes(text, strlen(text), 0);
+		f->entry = gc_kcache_get(gc_worker.kernels, text);
+		if (gc_debug_gpu_kernels)
+			gc_write_gpu_text(text);
+		free(text);
+	}
+	if (f->entry)
+	{
+		set->marker_pending = f;
+		set->marks_asked = true;
+	}
+	else
+		gc_fused_drop(f);
+}
+
+void
+gc_marked_improve(GcScanSet *set)
+{
+	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
+	bool		wanted = false;
+
+	if (!set->marks_news || set->marker_pending || !gc_enable_marked_scan ||
+		gc_debug_force_shared_scan == GC_FORCE_FUSED)
+		return;
+	set->marks_news = false;
+	for (int i = 0; i < set->nshapes; i++)
+	{
+		GcScanShape *s = set->shape[i];
+
+		if (s->uses < least)
+			continue;
+		if (!s->asked)
+		{
+			ask_kernels(s);
+			set->marks_asked = true;
+		}
+		wanted = wanted || (s->tests.ncolumns > 0 && !covers(set->marker, s));
+	}
+	if (wanted)
+		ask_marker(set);
+}
+
+/* Something that is waited for with gpuconc.debug_force_shared_scan. */
+bool
+gc_marked_pending(const GcScanSet *set)
+{
+	if (set->marker_pending)
+		return true;
+	for (int i = 0; i < set->nshapes && gc_debug_force_shared_scan == GC_FORCE_MARKED; i++)
+	{
+		GcScanShape *s = set->shape[i];
+
+		if (s->tests.ncolumns > 0 && !shape_ready(s) && s->tests.ncolumns > 0)
+			return true;
+	}
+	return gc_debug_force_shared_scan == GC_FORCE_MARKED && set->marks_news;
+}
+
+/* If the pending marker is ready, let it take the place of the one in use. */
+static void
+poll_marker(GcScanSet *set)
+{
+	GcFused    *f = set->marker_pending;
+	GcError		err;
+
+	switch (gc_kcache_poll(gc_worker.kernels, f->entry, &f->kernel, &f->info, &err))
+	{
+		case GC_KERNEL_COMPILING:
+			return;
+		case GC_KERNEL_READY:
+			if (!gc_kcache_final(f->entry))
+				return;
+			gc_fused_drop(set->marker);
+			set->marker = f;
+			break;
+		default:
+			gc_fused_drop(f);
+			break;
+	}
+	set->marker_pending = NULL;
+}
+
+bool
+gc_marked_poll(GcScanSet *set)
+{
+	if (set->marker_pending)
+		poll_marker(set);
+	if (gc_marked_pending(set))
+		return false;
+	set->marks_asked = false;
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Requests
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_marked_can(const GcRun *run)
+{
+	return run->test_bits != 0 && gc_enable_marked_scan && covers(run->scan_shape->set->marker, run->scan_shape);
+}
+
+/* Memory for the bitmaps of a request's tests. */
+static bool
+lay_out_tests(GcRun *run)
+{
+	const GcScanShape *s = run->scan_shape;
+	u64			bytes = 0;
+
+	run->tests = MemoryContextAlloc(run->cxt, s->tests.ncolumns * sizeof(GcTestValue));
+	for (int q = 0; q < s->tests.ncolumns; q++)
+	{
+		i16			c = s->columns[s->tests.column[q]];
+
+		run->tests[q] = (GcTestValue) {.bits = bytes,.base = s->set->column[c].base,
+		.range = s->set->column[c].range,.dir_column = c};
+		bytes += (s->set->column[c].range + 32) / 32 * sizeof(u32);
+	}
+	run->test_bits = gc_device_alloc(bytes);
+	for (int q = 0; q < s->tests.ncolumns; q++)
+		run->tests[q].bits += run->test_bits;
+	return run->test_bits != 0;
+}
+
+static GcCode
+launch_tester(GcRun *run)
+{
+	const GcPipelineKernel *k = run->scan_shape->tester;
+	GcLaunch	l = {.blocks = TESTER_BLOCKS,.threads = Min(TESTER_THREADS, k->info.max_threads)};
+	GcArgSource src;
+	GcArgs		args = {0};
+	GcCode		code;
+
+	gc_run_arg_source(run, &src);
+	gc_fill_args(&src, k, &args);
+	gc_slot_run_info(run->slot)->kernels++;
+	code = gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
+	if (code != GC_OK)
+		return code;
+	gc_worker.ops->mark_put(gc_worker.dev, run->built);
+	run->built = gc_worker.ops->mark(run->stream, &run->err);
+	return run->built ? GC_OK : GC_DEVICE_FAILED;
+}
+
+/*
+ * A READY run: launch its tester, if it may be in a marked scan.  others: requests on the
+ * device; one that is alone will not wait for company.
+ */
+void
+gc_marked_test(GcRun *run, int others)
+{
+	GcScanShape *s;
+
+	if (run->test_bits != 0 || run->tests != NULL || !gc_enable_marked_scan ||
+		(others == 0 && gc_debug_force_shared_scan != GC_FORCE_MARKED))
+		return;
+	s = gc_fused_shape(run);
+	if (s == NULL || !covers(s->set->marker, s) || !shape_ready(s) || !covers(s->set->marker, s))
+		return;
+	if (!lay_out_tests(run))
+		return;
+	if (launch_tester(run) != GC_OK)
+		gc_run_fail_start(run);
+}
+
+/* The marker took so long, and its requests launch->total_us in all. */
+void
+gc_marked_learn(GcMainLaunch *launch, double marks_us)
+{
+	GcScanSet  *set = launch->shapes[0]->set;
+	double		each = Max(launch->total_us - marks_us, 0) / launch->members;
+
+	set->marks_us += (set->marks_us > 0 ? LEARNING_RATE : 1) * (marks_us - set->marks_us);
+	for (int m = 0; m < launch->members; m++)
+	{
+		GcScanShape *s = launch->shapes[m];
+
+		s->marked_us += LEARNING_RATE * (each - s->marked_us);
+	}
+}
