@@ -362,6 +362,7 @@ gc_marked_poll(GcScanSet *set)
 {
 	if (set->marker_pending)
 		poll_marker(set);
+	gc_marked_improve(set);
 	if (gc_marked_pending(set))
 		return false;
 	set->marks_asked = false;
