@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * gc_mark.h
- *	  What a marker does with eight rows (codegen/marks.c): codes, tables, marks.
+ *	  Marked scans (codegen/marks.c): what a marker does with eight rows, and how a
+ *	  request's kernel visits the rows with a mark.
+ *
+ * Of a marker:
  *
  *	  gc_codes_W(r, d, row)			the codes of eight rows, as they lie in memory
  *	  gc_entries_W(at, r, delta)	their places in the column's table
@@ -15,6 +18,11 @@
  * that of padding too (gc_abi.h), so every place is in the table.
  * Cost on device cuda, per row and column: 4 to 6 instructions and a lookup; marks take
  * 10 more.
+ *
+ * Of a request's kernel: between GC_MARKED_VECTORS and GC_END_VECTORS, a loop GC_MARKED_ROWS
+ * over the rows that have a mark and are visible.  On device cuda a warp takes 2,048 rows
+ * at a time and deals those with a mark out to its threads, so that 32 of them wait for
+ * memory together, however few of all rows they are.
  *
  *-------------------------------------------------------------------------
  */
@@ -180,3 +188,101 @@ gc_put_marks(const u32 *m, u32 live, u8 *to, u64 per_request)
 		if (live >> b & 1)
 			to[b * per_request] = (u8) (half[b / 8] >> (8 * (b % 8)));
 }
+
+/*-------------------------------------------------------------------------
+ * Rows with a mark
+ *-------------------------------------------------------------------------
+ */
+
+#if GC_CUDA
+
+#define GC_LANE_ROWS	64
+
+/* marks: address of the chunk's. */
+GC_FN u64
+gc_marked_lane(u64 marks, u64 valid, u32 row, u32 end)
+{
+	u64			m;
+
+	if (row >= end)
+		return 0;
+	m = ((const u64 *) marks)[row / GC_LANE_ROWS];
+	if (valid)
+		m &= ((const u64 *) valid)[row / GC_LANE_ROWS];
+	return end - row < GC_LANE_ROWS ? m & (((u64) 1 << (end - row)) - 1) : m;
+}
+
+/* Sum of n over this lane and those before it. */
+GC_FN u32
+gc_lane_sum(u32 n, u32 lane)
+{
+	GC_UNROLL for (int d = 1; d < 32; d *= 2)
+	{
+		const u32	before = __shfl_up_sync(0xffffffffu, n, d);
+
+		if (lane >= d)
+			n += before;
+	}
+	return n;
+}
+
+/* Place of bit number k (from 0) among those that are set in x. */
+GC_FN u32
+gc_nth_bit(u64 x, u32 k)
+{
+	u32			at = 0;
+
+	GC_UNROLL for (int w = 32; w > 0; w /= 2)
+	{
+		const u32	below = __popcll(x >> at & (((u64) 1 << w) - 1));
+
+		if (k >= below)
+		{
+			k -= below;
+			at += w;
+		}
+	}
+	return at;
+}
+
+/* Row number i of those that the warp's lanes have in m; sum: gc_lane_sum of their numbers. */
+GC_FN u32
+gc_dealt_row(u64 m, u32 sum, u32 i)
+{
+	u32			from = 0;
+	u32			before;
+
+	GC_UNROLL for (int d = 16; d > 0; d /= 2)
+	{
+		if (__shfl_sync(0xffffffffu, sum, from + d - 1) <= i)
+			from += d;
+	}
+	m = __shfl_sync(0xffffffffu, m, from);
+	before = __shfl_sync(0xffffffffu, sum, from) - __popcll(m);
+	return from * GC_LANE_ROWS + gc_nth_bit(m, i - before);
+}
+
+#define GC_MARKED_VECTORS(marks, bytes) \
+		for (u32 gc_row = gc_first + (thread & ~31u) * GC_LANE_ROWS; gc_row < gc_end; gc_row += nthreads * GC_LANE_ROWS) { \
+			const u32 gc_lane = thread & 31; \
+			const u64 gc_m = gc_marked_lane((marks) + (u64) gc_src.chunk * (bytes), gc_src.valid, \
+				gc_row + gc_lane * GC_LANE_ROWS, gc_end); \
+			const u32 gc_sum = gc_lane_sum(__popcll(gc_m), gc_lane); \
+			const u32 gc_all = __shfl_sync(0xffffffffu, gc_sum, 31);
+#define GC_MARKED_ROWS(row) \
+			for (u32 gc_i = 0; gc_i < gc_all; gc_i += 32) { \
+				const u32 row = gc_row + gc_dealt_row(gc_m, gc_sum, gc_i + gc_lane); \
+				if (gc_i + gc_lane >= gc_all) continue; {
+#define GC_END_MARKED_ROWS	}}
+
+#else
+
+#define GC_MARKED_VECTORS(marks, bytes) \
+		GC_VECTORS \
+			GC_EACH(gc_k) gc_m[gc_k] &= ((const u8 *) (marks))[gc_src.chunk * (bytes) + ((gc_row + gc_k) >> 3)] >> \
+				((gc_row + gc_k) & 7) & 1; \
+			GC_SETTLE
+#define GC_MARKED_ROWS(row)	GC_ROWS_SPARSE(gc_j, row)
+#define GC_END_MARKED_ROWS	GC_END_ROWS_SPARSE
+
+#endif

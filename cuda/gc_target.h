@@ -4,8 +4,8 @@
  *	  What differs between the two targets of a generated kernel.
  *
  * A kernel's text is written once, in the vocabulary of this file.  It works on
- * vectors of GC_VEC consecutive rows.  On device cuda a vector is one thread's 8, 16
- * or 32 rows (GC_CUDA_VEC, set by the code generator), kept in registers, and live
+ * vectors of GC_VEC consecutive rows.  On device cuda a vector is one thread's 8
+ * or 16 rows (GC_CUDA_VEC, set by the code generator), kept in registers, and live
  * rows are bits of a mask; where a kernel is wanted quickly (GC_QUICK, set by the
  * compiler's options) it is one row, which leaves little to compile.  On device host
  * it is a thousand rows in the L1 cache, loops over it are what the C
@@ -31,8 +31,8 @@
 #define GC_FN		static __device__ __forceinline__
 #ifdef GC_QUICK						/* compile time counts more than run time */
 #define GC_VEC		1
-#elif GC_CUDA_VEC == 16 || GC_CUDA_VEC == 32
-#define GC_VEC		GC_CUDA_VEC
+#elif GC_CUDA_VEC == 16
+#define GC_VEC		16
 #else
 #define GC_VEC		8				/* also for texts made for device host */
 #endif
@@ -54,9 +54,7 @@
 #define GC_NO_UNROLL	_Pragma("unroll 1")
 
 /* A bit for each row of a vector, at the address of bitmaps that `row` begins. */
-#if GC_VEC == 32
-#define GC_VECTOR_BITS(bits, row)	(((const u32 *) (bits))[(row) / 32])
-#elif GC_VEC == 16
+#if GC_VEC == 16
 #define GC_VECTOR_BITS(bits, row)	((u32) ((const u16 *) (bits))[(row) / 16])
 #elif GC_VEC == 8
 #define GC_VECTOR_BITS(bits, row)	((u32) ((const u8 *) (bits))[(row) / 8])
@@ -64,7 +62,7 @@
 #define GC_VECTOR_BITS(bits, row)	((u32) (((const u8 *) (bits))[(row) >> 3] >> ((row) & 7)))
 #endif
 #define GC_VECTOR_ROWS(row, nrows) \
-	const u32 gc_rows_here = (row) + GC_VEC <= (nrows) ? 0xffffffffu >> (32 - GC_VEC) : (1u << ((nrows) - (row))) - 1;
+	const u32 gc_rows_here = (row) + GC_VEC <= (nrows) ? (1u << GC_VEC) - 1 : (1u << ((nrows) - (row))) - 1;
 #define GC_VECTOR_LIVE(valid, row) \
 	u32 gc_m = gc_rows_here; \
 	if (valid) gc_m &= GC_VECTOR_BITS(valid, row); \
@@ -72,7 +70,6 @@
 #define GC_ARRAY(type, name)	type name[GC_VEC]
 #define GC_EACH(j)				GC_UNROLL for (int j = 0; j < GC_VEC; j++)
 #define GC_KEEP_IF(j, cond)		gc_m &= ~((u32) !(cond) << (j))
-#define GC_KEEP_BITS(bits, row)	gc_m &= GC_VECTOR_BITS(bits, row)
 #define GC_SETTLE				if (!gc_m) continue;
 #define GC_EACH_LIVE(j)			GC_UNROLL for (int j = 0; j < GC_VEC; j++) if (gc_m >> j & 1) {
 #define GC_EACH_CHEAP(j)		GC_EACH(j) {
@@ -135,8 +132,6 @@
 #define GC_ARRAY(type, name)	type name[GC_VEC]
 #define GC_EACH(j)				for (u32 j = 0; j < gc_cnt; j++)
 #define GC_KEEP_IF(j, cond)		gc_m[j] &= (u8) ((cond) != 0)
-#define GC_KEEP_BITS(bits, row) \
-	GC_EACH(gc_k) gc_m[gc_k] &= ((const u8 *) (bits))[((row) + gc_k) >> 3] >> (((row) + gc_k) & 7) & 1
 #define GC_SETTLE				if (!(gc_n = gc_select(gc_sel, gc_m, gc_cnt))) continue;
 #define GC_EACH_LIVE(j)			{ u32 gc_kept = 0; for (u32 gc_k = 0; gc_k < gc_n; gc_k++) { \
 									const u32 j = gc_sel[gc_k];

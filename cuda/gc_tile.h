@@ -40,9 +40,8 @@ gc_raw_1(u32 *v, const u8 *p)
 {
 	u32			x[GC_VEC / 4];
 
-#if GC_VEC >= 16
-	GC_UNROLL for (int i = 0; i < GC_VEC / 16; i++)
-		((uint4 *) x)[i] = __ldg((const uint4 *) p + i);
+#if GC_VEC == 16
+	*(uint4 *) x = __ldg((const uint4 *) p);
 #else
 	*(uint2 *) x = __ldg((const uint2 *) p);
 #endif
@@ -290,9 +289,6 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
 #define GC_VECTORS \
 		GC_SHARED_VECTORS \
 			GC_VECTOR_LIVE(gc_src.valid, gc_row)
-/* Only rows with a mark (codegen/marks.c); bytes: of marks per chunk. */
-#define GC_MARKED(marks, bytes) \
-			GC_KEEP_BITS((marks) + (u64) gc_src.chunk * (bytes), gc_row);
 #define GC_MEMBER(valid) \
 			do { \
 				const u64 gc_valid = (valid) ? ((const u64 *) (valid))[gc_s] : 0; \

@@ -604,8 +604,10 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	int			loops = 0;
 	char		cond[512];
 
-	cg->dense_rows = cg->pl->survive <= 1 ||
-		(cg->fusion && cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE);
+	const bool	marked = cg->variant->marked != 0;
+
+	cg->dense_rows = !marked && (cg->pl->survive <= 1 ||
+		(cg->fusion && cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE));
 	if (cg->dense_rows)
 	{
 		/* Vectors of all that the row phase reads. */
@@ -628,7 +630,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	}
 
 	cg->in_rows = true;
-	text_addf(cg->out, cg->dense_rows ? "GC_ROWS_DENSE(gc_j, gc_r)\n" : "GC_ROWS_SPARSE(gc_j, gc_r)\n");
+	text_addf(cg->out, marked ? "GC_MARKED_ROWS(gc_r)\n" : cg->dense_rows ? "GC_ROWS_DENSE(gc_j, gc_r)\n"
+			  : "GC_ROWS_SPARSE(gc_j, gc_r)\n");
 	for (int i = 0; i < n; i++)
 	{
 		if (steps[i]->type == GC_STEP_PROBE &&
@@ -644,7 +647,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	sink_row(cg);
 	while (loops-- > 0)
 		text_addf(cg->out, "}\n");
-	text_addf(cg->out, cg->dense_rows ? "GC_END_ROWS_DENSE\n" : "GC_END_ROWS_SPARSE\n");
+	text_addf(cg->out, marked ? "GC_END_MARKED_ROWS\n" : cg->dense_rows ? "GC_END_ROWS_DENSE\n"
+			  : "GC_END_ROWS_SPARSE\n");
 	cg->in_rows = false;
 }
 
@@ -659,7 +663,8 @@ emit_body(Cg *cg)
 		return;
 	}
 	divide_steps(cg->p, cg->pl, cg->variant->marked, &lists);
-	emit_vector_phase(cg, lists.vector, lists.nvector);
+	if (!cg->variant->marked)
+		emit_vector_phase(cg, lists.vector, lists.nvector);
 	emit_row_phase(cg, lists.row, lists.nrow);
 }
 
@@ -742,9 +747,11 @@ assemble(Cg *cg, Text *t)
 	cg_scope(cg, t, "0");
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
-	text_addf(t, "GC_BARRIER();\nGC_TILES\n%sGC_VECTORS\n", cg->descs.s ? cg->descs.s : "");
+	text_addf(t, "GC_BARRIER();\nGC_TILES\n%s", cg->descs.s ? cg->descs.s : "");
 	if (cg->variant->marked)
-		text_addf(t, "GC_MARKED(gc_a.w[%d], gc_a.w[%d])\n", marks, marks + 1);
+		text_addf(t, "GC_MARKED_VECTORS(gc_a.w[%d], gc_a.w[%d])\n", marks, marks + 1);
+	else
+		text_addf(t, "GC_VECTORS\n");
 	text_addf(t, "%sGC_END_VECTORS\nGC_END_TILES\n", cg->body.s ? cg->body.s : "");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\n}\n");

@@ -27,8 +27,7 @@
 /* Shared memory that is left to others on a multiprocessor. */
 #define SHARED_LEFT			(8 * 1024)
 
-/* Rows per thread and threads per block of a kernel that visits marks. */
-#define MARKED_VEC			32
+/* Threads per block of a kernel that visits marks: a tile's warps (cuda/gc_mark.h). */
 #define MARKED_THREADS		256
 
 #define TESTER_BLOCKS		132
@@ -87,7 +86,7 @@ marked_variant(const GcScanShape *s, bool host)
 	d.demand.nbitmaps = 0;
 	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
 	v.marked = s->tests.steps;
-	v.vec = host ? 0 : gc_pipelines(s->p)[s->pipeline].survive <= 1 ? 8 : MARKED_VEC;
+	v.vec = host ? 0 : 8;
 	v.threads = Min(v.threads, MARKED_THREADS);
 	return v;
 }
