@@ -96,8 +96,9 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
 #define GC_MAX_ITEMS	128
 #define GC_MAX_OPTIONS	3
 
-/* Bodies of one fused shared scan. */
+/* Requests that one shared scan serves, and columns whose reading they share. */
 #define GC_MAX_MEMBERS	16
+#define GC_MAX_SHARED_COLUMNS	16
 
 /* A variant of a kernel that is compiled and loaded. */
 typedef struct GcOption
@@ -120,14 +121,16 @@ typedef struct GcItem
 	GcOption	option[GC_MAX_OPTIONS];
 	int			fused;			/* fused kernel that has a body for it; -1: none */
 	uint32_t	bodies;			/* which, one bit each */
-	double		fused_us;		/* what it adds to a shared scan */
+	uint32_t	columns;		/* shared columns that the scan then reads, one bit each */
+	double		fused_us;		/* what it adds to a shared scan beside these */
 } GcItem;
 
-/* A fused kernel that is compiled and loaded. */
+/* A kernel of shared scans that is compiled and loaded. */
 typedef struct GcFusedKernel
 {
 	GcOption	option;			/* shared_bytes: at most, whoever takes part */
-	double		scan_us;		/* of a shared scan, before any body */
+	double		scan_us;		/* of a shared scan, before any member */
+	double		column_us[GC_MAX_SHARED_COLUMNS];	/* of reading a column for all */
 } GcFusedKernel;
 
 /* A launch that is on the device. */
@@ -138,6 +141,7 @@ typedef struct GcActive
 	uint32_t	shared_bytes;
 	uint32_t	scan;
 	bool		fused;
+	int			members;		/* requests that it answers */
 	double		alone_us;		/* its time with the device to itself */
 	double		remaining_us;	/* predicted; not below 0 */
 } GcActive;
@@ -168,6 +172,7 @@ typedef struct GcStart
 	int			option;			/* of the item, if it is not fused */
 	GcShape		shape;
 	double		predicted_us;	/* of the kernel, beside the others */
+	double		shared_us;		/* of that, before what each member adds */
 } GcStart;
 
 typedef struct GcDecision

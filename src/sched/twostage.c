@@ -98,8 +98,53 @@ wait_for_scan(const Stage *st, uint32_t scan, double own_us)
 	return wait <= own_us ? wait : 0;
 }
 
+/* Time of a shared scan of these columns, before what each member adds. */
+static double
+columns_us(const GcFusedKernel *f, uint32_t columns)
+{
+	double		us = f->scan_us;
+
+	for (; columns != 0; columns &= columns - 1)
+		us += f->column_us[__builtin_ctz(columns)];
+	return us;
+}
+
+/*
+ * Would all who are here, and all who are active on this table, take less time together
+ * in shared scans than side by side?  While that is so, who comes waits for the active
+ * ones, so that there are many to share the next scan.
+ */
+static bool
+worth_gathering(const Stage *st, const GcFusedKernel *f, const int *member, int n)
+{
+	double		alone = 0;
+	double		added = 0;
+	uint32_t	columns = 0;
+	int			all = n;
+
+	for (int m = 0; m < n; m++)
+	{
+		const GcItem *item = &st->s->item[member[m]];
+
+		alone += item->option[0].alone_us;
+		added += item->fused_us;
+		columns |= item->columns;
+	}
+	for (int a = 0; a < st->s->nactive; a++)
+	{
+		if (st->s->active[a].scan == st->s->item[member[0]].scan)
+			all += st->s->active[a].members;
+	}
+	if (all > GC_MAX_MEMBERS)
+		all = GC_MAX_MEMBERS;
+	/* Those who are active read columns too: all that there are. */
+	if (all > n)
+		columns = (1u << GC_MAX_SHARED_COLUMNS) - 1;
+	return columns_us(f, columns) + added / n * all < alone / n * all * st->s->beside;
+}
+
 static void
-start_scan(Stage *st, int f, const int *member, const int *body, int n, double predicted_us)
+start_scan(Stage *st, int f, const int *member, const int *body, int n, double shared_us, double added_us)
 {
 	const GcOption *o = &st->s->fused[f].option;
 	GcStart    *start = &st->d->start[st->d->nstarts++];
@@ -111,9 +156,10 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double p
 	start->option = 0;
 	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
 								 st->s->item[member[0]].tiles);
-	start->predicted_us = predicted_us;
-	if (predicted_us > st->d->predicted_us)
-		st->d->predicted_us = predicted_us;
+	start->shared_us = shared_us;
+	start->predicted_us = shared_us + added_us;
+	if (start->predicted_us > st->d->predicted_us)
+		st->d->predicted_us = start->predicted_us;
 }
 
 /* Shared scan of the table that item i reads, with everybody who can take part. */
@@ -125,15 +171,23 @@ share_scan(Stage *st, int i)
 	int			member[GC_MAX_MEMBERS];
 	int			body[GC_MAX_MEMBERS];
 	int			n = collect_members(st, item->fused, item->scan, member, body);
-	double		shared = f->scan_us;
+	uint32_t	columns = 0;
+	double		shared;
+	double		added = 0;
 
 	for (int m = 0; m < n; m++)
-		shared += st->s->item[member[m]].fused_us;
-	if (wait_for_scan(st, item->scan, shared) == 0)
 	{
-		if (n < 2 || (shared >= gc_predict_beside(st->s, member, n) && !st->s->force_shared))
+		added += st->s->item[member[m]].fused_us;
+		columns |= st->s->item[member[m]].columns;
+	}
+	shared = columns_us(f, columns);
+	if (!st->s->force_shared && !worth_gathering(st, f, member, n))
+		return;
+	if (wait_for_scan(st, item->scan, shared + added) == 0)
+	{
+		if (n < 2 || (shared + added >= gc_predict_beside(st->s, member, n) && !st->s->force_shared))
 			return;
-		start_scan(st, item->fused, member, body, n, shared);
+		start_scan(st, item->fused, member, body, n, shared, added);
 	}
 	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
 	for (int k = 0; k < st->s->nitems; k++)

@@ -467,6 +467,7 @@ gc_fused_describe(GcRun *run, GcItem *item)
 
 	item->fused = -1;
 	item->bodies = 0;
+	item->columns = 0;
 	item->fused_us = 0;
 	if (s == NULL)
 		return;
@@ -482,6 +483,7 @@ gc_fused_describe(GcRun *run, GcItem *item)
 			s->marked_us = item->option[0].alone_us * MARKED_PART;
 		item->fused_us = s->marked_us;
 		item->bodies = (1u << GC_MAX_MARKED) - 1;
+		item->columns = gc_marked_columns(run);
 		return;
 	}
 	if (s->marginal_us == 0)
@@ -510,6 +512,8 @@ add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, double s
 		.shared_bytes = f->shared_bytes,.occupancy = 1},
 		.scan_us = scan_us > 0 ? scan_us : gc_worker.calibration.launch_us,
 	};
+	if (f->marker)
+		memcpy(kernels[f->number].column_us, f->column_us, sizeof(f->column_us));
 }
 
 /*
@@ -533,7 +537,7 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 		if (set->ready)
 			add_kernel(kernels, which, &n, set->ready, set->scan_us);
 		if (set->marker)
-			add_kernel(kernels, which, &n, set->marker, set->marks_us);
+			add_kernel(kernels, which, &n, set->marker, set->marker->scan_us);
 	}
 	for (int i = 0; i < nitems; i++)
 	{

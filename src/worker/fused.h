@@ -62,6 +62,8 @@ typedef struct GcFused
 								 * those that it tests: */
 	GcMarkerColumn column[GC_MAX_TESTED];
 	u32			shared_bytes;	/* of tables in shared memory */
+	double		scan_us;		/* what the marker takes, and what of it for each column */
+	double		column_us[GC_MAX_TESTED];
 } GcFused;
 
 /* What there is to know of a directory's column before any row is read. */
@@ -95,7 +97,7 @@ typedef struct GcScanSet
 	GcFused    *marker;
 	GcFused    *marker_pending;
 	bool		marks_asked;	/* kernels that are not all there yet */
-	double		marks_us;		/* what the marker takes */
+	double		rows;			/* of the table */
 } GcScanSet;
 
 /* Give up the set's hold on a kernel; it goes with its last launch. */
@@ -147,6 +149,8 @@ extern void gc_set_columns(GcScanSet *set, const GcDirectory *dir);
 
 /* May the run be a member of a marked scan by the set's marker? */
 extern bool gc_marked_can(const GcRun *run);
+/* Columns of the marker that it tests, one bit each. */
+extern u32	gc_marked_columns(const GcRun *run);
 extern void gc_marked_learn(GcMainLaunch *launch, double marks_us);
 
 /*-------------------------------------------------------------------------

@@ -33,13 +33,22 @@
 #define TESTER_BLOCKS		132
 #define TESTER_THREADS		256
 
-/* How much of a prediction's error one scan corrects. */
-#define LEARNING_RATE		0.3
+/* How much of a prediction's error one scan corrects, where it took less or more time. */
+#define LEARN_LESS			0.3
+#define LEARN_MORE			0.05
+
+/*
+ * What a lookup costs, in bytes of memory that could be read meanwhile: in a table in
+ * shared memory, and in one in the L2 cache (an H200: 0.05 and 0.4 ms for 120 million).
+ */
+#define SHARED_LOOKUP		2
+#define L2_LOOKUP			12
 
 void
 gc_set_columns(GcScanSet *set, const GcDirectory *dir)
 {
 	set->ncolumns = dir->ncolumns;
+	set->rows = dir->nrows;
 	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
 	for (uint32 c = 0; c < dir->ncolumns; c++)
 	{
@@ -158,15 +167,22 @@ shape_ready(GcScanShape *s)
  *-------------------------------------------------------------------------
  */
 
-static bool
-has_column(const GcFused *f, i16 dir_column)
+/* Number of the directory's column among those of the marker; -1: it is none of them. */
+static int
+column_number(const GcFused *f, i16 dir_column)
 {
 	for (int k = 0; f && k < f->nphysical; k++)
 	{
 		if (f->physical[k] == dir_column)
-			return true;
+			return k;
 	}
-	return false;
+	return -1;
+}
+
+static bool
+has_column(const GcFused *f, i16 dir_column)
+{
+	return column_number(f, dir_column) >= 0;
 }
 
 /* Does the marker test all that a shape tests? */
@@ -257,7 +273,10 @@ choose_columns(const GcScanSet *set, GcFused *f)
 		.shared = f->shared_bytes + bytes <= room};
 		if (f->column[k].shared)
 			f->shared_bytes += bytes;
+		f->column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
+										(Max(c->width, 2) + (f->column[k].shared ? SHARED_LOOKUP : L2_LOOKUP)));
 	}
+	f->scan_us = gc_worker.calibration.launch_us;
 }
 
 static void
@@ -442,18 +461,53 @@ gc_marked_test(GcRun *run, int others)
 		gc_run_fail_start(run);
 }
 
-/* The marker took so long, and its requests launch->total_us in all. */
+u32
+gc_marked_columns(const GcRun *run)
+{
+	const GcScanShape *s = run->scan_shape;
+	u32			columns = 0;
+
+	for (int q = 0; q < s->tests.ncolumns; q++)
+		columns |= 1u << column_number(s->set->marker, s->columns[s->tests.column[q]]);
+	return columns;
+}
+
+/*
+ * Times that others on the device made longer say little of what a scan takes: the
+ * estimate follows shorter ones sooner.
+ */
+static double
+learned(double estimate, double time)
+{
+	return estimate + (time < estimate ? LEARN_LESS : LEARN_MORE) * (time - estimate);
+}
+
+/*
+ * The marker took so long, and its requests launch->total_us in all.  What was predicted
+ * wrongly is shared out among its columns, and among the requests, in proportion.
+ */
 void
 gc_marked_learn(GcMainLaunch *launch, double marks_us)
 {
-	GcScanSet  *set = launch->shapes[0]->set;
-	double		each = Max(launch->total_us - marks_us, 0) / launch->members;
+	GcFused    *f = launch->kernel;
+	double		rest = Max(launch->total_us - marks_us, 1);
+	double		marks = f->scan_us;
+	double		added = 0;
+	u32			columns = launch->columns;
 
-	set->marks_us += (set->marks_us > 0 ? LEARNING_RATE : 1) * (marks_us - set->marks_us);
+	for (int k = 0; k < f->nphysical; k++)
+		marks += columns >> k & 1 ? f->column_us[k] : 0;
+	for (int m = 0; m < launch->members; m++)
+		added += launch->shapes[m]->marked_us;
+	for (int k = 0; k < f->nphysical; k++)
+	{
+		if (columns >> k & 1)
+			f->column_us[k] = learned(f->column_us[k], f->column_us[k] * marks_us / marks);
+	}
 	for (int m = 0; m < launch->members; m++)
 	{
 		GcScanShape *s = launch->shapes[m];
 
-		s->marked_us += LEARNING_RATE * (each - s->marked_us);
+		s->marked_us = learned(s->marked_us, Max(s->marked_us * rest / added, 1));
 	}
 }

@@ -200,6 +200,9 @@ gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *c
 
 	gc_scan_begin(&scan, launch, f, start, runs, &err);
 	for (int m = 0; m < scan.n; m++)
+	{
 		launch->shapes[m] = scan.run[m]->scan_shape;
+		launch->columns |= gc_marked_columns(scan.run[m]);
+	}
 	gc_scan_started(&scan, launch_scan(&scan), follow_scan);
 }

@@ -44,6 +44,7 @@ typedef struct GcMainLaunch
 	u32			bodies;			/* of it that take part */
 	GcAddr		marks;			/* marked: tables, then marks */
 	double		scan_us;		/* marked: predicted time of the marker */
+	u32			columns;		/* marked: that its requests test, one bit each */
 	double		total_us;		/* marked: until the last request so far was done */
 	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */
 	GcAddr		sources;

@@ -110,7 +110,7 @@ add_active(GcMainLaunch *launch)
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->marks_done ? 0 : launch->scan,.fused = launch->fused,
-		.alone_us = launch->alone_us,
+		.members = launch->members,.alone_us = launch->alone_us,
 	.remaining_us = remaining > 0 ? remaining : 0};
 }
 
@@ -387,7 +387,7 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->scan = item->scan;
 	launch->fused = start->fused >= 0;
 	launch->marked = launch->fused && now.kernels[start->fused]->marker;
-	launch->scan_us = launch->fused ? now.fused[start->fused].scan_us : 0;
+	launch->scan_us = start->shared_us;
 	launch->predicted_us = start->predicted_us;
 	launch->alone_us = item->option[0].alone_us;
 	launch->beside = beside_factor();
