@@ -27,10 +27,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "common.h"
+#include "scans.h"
 
 #define MOST		8			/* scans together */
-#define COLUMNS		4
 #define RUNS		9
 #define EMPTY		200			/* empty kernels in a row */
 
@@ -46,27 +45,6 @@ static const int numbers[] = {2, 4, 8};
 
 #define NNUMBERS	((int) (sizeof(numbers) / sizeof(numbers[0])))
 
-/* w0: results, then four columns, then lower bound and size of each body's range. */
-static const char scan_head[] =
-"#define SCAN_BODY(k) { \\\n"
-"	const i32 lo = (i32) gc_a.w[8 + 2 * k], hi = (i32) gc_a.w[9 + 2 * k]; \\\n"
-"	do { GC_VECTOR_LIVE(gc_src.valid, gc_row) \\\n"
-"		GC_EACH(j) GC_KEEP_IF(j, a[j] >= lo && a[j] < hi && b[j] < 500 && c[j] > 100); \\\n"
-"		GC_SETTLE \\\n"
-"		GC_ROWS_DENSE(j, row) sum##k += (u64) d[j] * (u32) b[j]; GC_END_ROWS_DENSE \\\n"
-"	} while (0); }\n"
-"#define SUM_UP(k) { const u64 s = gc_block_add(sum##k); \\\n"
-"	if (thread == 0) GC_ATOMIC_ADD64((u64 *) gc_a.w[0] + k, s); }\n"
-"GC_KERNEL(MOST_THREADS)\n{\nGC_PROLOGUE\n";
-
-static const char scan_loop[] =
-"GC_TILES\n"
-"	const GcCol d0 = gc_column(gc_a.w[1], 0, gc_src.chunk), d1 = gc_column(gc_a.w[2], 0, gc_src.chunk);\n"
-"	const GcCol d2 = gc_column(gc_a.w[3], 0, gc_src.chunk), d3 = gc_column(gc_a.w[4], 0, gc_src.chunk);\n"
-"GC_SHARED_VECTORS\n"
-"	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c); GC_ARRAY(i32, d);\n"
-"	GC_LOAD(4, i32, a, d0); GC_LOAD(4, i32, b, d1); GC_LOAD(4, i32, c, d2); GC_LOAD(4, i32, d, d3);\n";
-
 static BenchKernel empty;
 static BenchKernel scans[MOST + 1]; /* by number of bodies */
 static BenchTable tables[MOST];
@@ -77,34 +55,11 @@ static double in_a_row_us;
 static double bytes;
 static int	alone_per_sm;
 
-static BenchKernel
-scan_kernel(int bodies)
-{
-	char		body[8192];
-	char		name[32];
-	size_t		n;
-
-	/* Bodies that share a kernel need registers; the engine's have blocks of 256 too. */
-	n = (size_t) snprintf(body, sizeof(body), "#define MOST_THREADS %d\n%s", bodies > 1 ? 256 : 1024, scan_head);
-	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "u64 sum%d = 0;\n", k);
-	n += (size_t) snprintf(body + n, sizeof(body) - n, "%s", scan_loop);
-	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "	SCAN_BODY(%d)\n", k);
-	n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_END_VECTORS GC_END_TILES\n");
-	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "SUM_UP(%d)\n", k);
-	snprintf(body + n, sizeof(body) - n, "}\n");
-	snprintf(name, sizeof(name), "scan with %d bodies", bodies);
-	return bench_kernel(name, 8, body);
-}
-
 static void
 make_tables(void)
 {
-	static const BenchColumn columns[COLUMNS] = {{4, 1000}, {4, 1000}, {4, 1000}, {4, 1000}};
 	u64			rows = bench_options.rows;
-	u64			most = (bench_memory_left() - 16 * MEGABYTE) / (MOST * COLUMNS * 4);
+	u64			most = (bench_memory_left() - 16 * MEGABYTE) / (MOST * SCAN_COLUMNS * 4);
 	GcAddr		out = bench_memory(MOST * 64);
 
 	if (rows == 0)
@@ -113,11 +68,11 @@ make_tables(void)
 	bench_fill_bytes(out, 0, MOST * 64);
 	for (int t = 0; t < MOST; t++)
 	{
-		tables[t] = bench_table(rows, COLUMNS, columns, 1000 * (u32) t);
+		tables[t] = bench_table(rows, SCAN_COLUMNS, scan_wide.columns, 1000 * (u32) t);
 		memset(&args[t], 0, sizeof(args[t]));
 		args[t].scan = tables[t].scan;
 		args[t].w[0] = out;
-		for (int c = 0; c < COLUMNS; c++)
+		for (int c = 0; c < SCAN_COLUMNS; c++)
 			args[t].w[1 + c] = tables[t].columns[c];
 		for (int k = 0; k < MOST; k++)
 		{
@@ -125,7 +80,7 @@ make_tables(void)
 			args[t].w[9 + 2 * k] = 20 * (u64) k + 300;
 		}
 	}
-	bytes = (double) tables[0].rows * COLUMNS * 4;
+	bytes = (double) tables[0].rows * SCAN_COLUMNS * 4;
 }
 
 static void
@@ -305,9 +260,9 @@ main(int argc, char **argv)
 
 	argc = bench_open(argc, argv, &defaults, 60);
 	empty = bench_kernel("empty", 8, "GC_KERNEL(256)\n{\nGC_PROLOGUE\n(void) gc_a.w[0];\n}\n");
-	scans[1] = scan_kernel(1);
+	scans[1] = scan_kernel(&scan_wide, 1);
 	for (int i = 0; i < NNUMBERS; i++)
-		scans[numbers[i]] = scan_kernel(numbers[i]);
+		scans[numbers[i]] = scan_kernel(&scan_wide, numbers[i]);
 	make_tables();
 	bench_note("tables and kernels after %.1f s\n", bench_seconds());
 	measure_alone();

@@ -565,16 +565,22 @@ wait_for(int s, GcMark *mark)
 }
 
 /* Calls take some 5 us each on the machines we know, 3 or 4 of them for a launch. */
+static u64
+gate_ns(int launches)
+{
+	return 20000 + 14000 * (u64) launches;
+}
+
 static void
-queue_gate(int launches)
+queue_gate(u64 ns)
 {
 	GcArgs		args;
 
-	if (bench_profile.host)
+	if (bench_profile.host || ns == 0)
 		return;
 	memset(&args, 0, sizeof(args));
-	args.w[0] = 20000 + 14000 * (u64) launches;
-	gate_end = bench_seconds() + 1e-9 * (double) args.w[0];
+	args.w[0] = ns;
+	gate_end = bench_seconds() + 1e-9 * (double) ns;
 	bench_queue(0, &gate, (GcLaunch) {1, 32, 0}, &args);
 }
 
@@ -600,17 +606,14 @@ queue_batch(const BenchLaunch *l, int n, GcMark *from)
 	return put_mark(0);
 }
 
-double
-bench_us(const BenchLaunch *l, int n, BenchOrder order)
+/* All of it, between the first mark and the last; returns their number. */
+static int
+queue_all(const BenchLaunch *l, int n, BenchOrder order, GcMark **marks)
 {
-	GcError		err = {GC_OK, ""};
-	GcMark	   *marks[BENCH_LAUNCHES + 2];
 	int			nmarks = 1;
-	double		us;
 
 	if (n < 1 || n > BENCH_LAUNCHES)
 		bench_fail("%d launches cannot be measured", n);
-	queue_gate(n);
 	marks[0] = put_mark(0);
 	if (order == BENCH_ONE_STREAM)
 	{
@@ -625,6 +628,19 @@ bench_us(const BenchLaunch *l, int n, BenchOrder order)
 		marks[nmarks] = queue_batch(l + i, m - i, marks[nmarks - 1]);
 		nmarks++;
 	}
+	return nmarks;
+}
+
+double
+bench_us(const BenchLaunch *l, int n, BenchOrder order)
+{
+	GcError		err = {GC_OK, ""};
+	GcMark	   *marks[BENCH_LAUNCHES + 2];
+	int			nmarks;
+	double		us;
+
+	queue_gate(gate_ns(n));
+	nmarks = queue_all(l, n, order, marks);
 	measured++;
 	late += !bench_profile.host && bench_seconds() > gate_end;
 	check(bench_ops->mark_wait(marks[nmarks - 1], &err), &err, "measuring");
@@ -632,6 +648,19 @@ bench_us(const BenchLaunch *l, int n, BenchOrder order)
 	for (int i = 0; i < nmarks; i++)
 		bench_ops->mark_put(bench_dev, marks[i]);
 	return us > 0.001 ? us : 0.001;
+}
+
+void
+bench_run(const BenchLaunch *l, int n, BenchOrder order, double gate_us)
+{
+	GcMark	   *marks[BENCH_LAUNCHES + 2];
+	int			nmarks;
+
+	queue_gate((u64) (1000 * gate_us));
+	nmarks = queue_all(l, n, order, marks);
+	bench_drain();
+	for (int i = 0; i < nmarks; i++)
+		bench_ops->mark_put(bench_dev, marks[i]);
 }
 
 double

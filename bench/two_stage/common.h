@@ -156,6 +156,9 @@ typedef enum BenchOrder
  */
 extern double bench_us(const BenchLaunch *launches, int n, BenchOrder order);
 
+/* Run it once behind a gate of so long (0: none), and wait until all of it is done. */
+extern void bench_run(const BenchLaunch *launches, int n, BenchOrder order, double gate_us);
+
 /* Median of `runs` (at most 64) of these, after one that does not count. */
 extern double bench_median_us(const BenchLaunch *launches, int n, BenchOrder order, int runs);
 

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "pool.h"
+#include "scans.h"
 
 #define MOST		16			/* scans together */
 #define RUNS		7
@@ -40,26 +41,6 @@ static GcDecision decision;
  *-------------------------------------------------------------------------
  */
 
-static const char scan_head[] =
-"#define SCAN_BODY(k) { \\\n"
-"	const i32 lo = (i32) gc_a.w[8 + 2 * k], hi = (i32) gc_a.w[9 + 2 * k]; \\\n"
-"	do { GC_VECTOR_LIVE(gc_src.valid, gc_row) \\\n"
-"		GC_EACH(j) GC_KEEP_IF(j, a[j] >= lo && a[j] < hi && b[j] < 25 && c[j] > 3 && c[j] < 8); \\\n"
-"		GC_SETTLE \\\n"
-"		GC_ROWS_DENSE(j, row) sum##k += (u64) d[j] * (u32) c[j]; GC_END_ROWS_DENSE \\\n"
-"	} while (0); }\n"
-"#define SUM_UP(k) { const u64 s = gc_block_add(sum##k); \\\n"
-"	if (thread == 0) GC_ATOMIC_ADD64((u64 *) gc_a.w[0] + k, s); }\n"
-"GC_KERNEL(256)\n{\nGC_PROLOGUE\n";
-
-static const char scan_loop[] =
-"GC_TILES\n"
-"	const GcCol d0 = gc_column(gc_a.w[1], 0, gc_src.chunk), d1 = gc_column(gc_a.w[2], 0, gc_src.chunk);\n"
-"	const GcCol d2 = gc_column(gc_a.w[3], 0, gc_src.chunk), d3 = gc_column(gc_a.w[4], 0, gc_src.chunk);\n"
-"GC_SHARED_VECTORS\n"
-"	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c); GC_ARRAY(i32, d);\n"
-"	GC_LOAD(2, i32, a, d0); GC_LOAD(1, i32, b, d1); GC_LOAD(1, i32, c, d2); GC_LOAD(4, i32, d, d3);\n";
-
 typedef struct Scans
 {
 	BenchKernel one;
@@ -72,30 +53,9 @@ typedef struct Scans
 
 static Scans scans;
 
-static BenchKernel
-scan_kernel(int bodies)
-{
-	char		body[8192];
-	char		name[32];
-	size_t		n = (size_t) snprintf(body, sizeof(body), "%s", scan_head);
-
-	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "u64 sum%d = 0;\n", k);
-	n += (size_t) snprintf(body + n, sizeof(body) - n, "%s", scan_loop);
-	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "	SCAN_BODY(%d)\n", k);
-	n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_END_VECTORS GC_END_TILES\n");
-	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "SUM_UP(%d)\n", k);
-	snprintf(body + n, sizeof(body) - n, "}\n");
-	snprintf(name, sizeof(name), "query of %d bodies", bodies);
-	return bench_kernel(name, bodies > 1 ? 8 : 16, body);
-}
-
 static void
 make_scans(void)
 {
-	static const BenchColumn columns[] = {{2, 2556}, {1, 50}, {1, 11}, {4, 1000000}};
 	u64			rows = bench_options.rows;
 	u64			most = bench_memory_left() / 20;	/* 8 bytes a row, and the pool's table */
 	GcAddr		out = bench_memory(MOST * 64);
@@ -105,8 +65,8 @@ make_scans(void)
 		rows = bench_profile.host ? 4000000 : 240000000;
 	rows = rows < most ? rows : most;
 	bench_fill_bytes(out, 0, MOST * 64);
-	t = bench_table(rows, 4, columns, 7);
-	scans.one = scan_kernel(1);
+	t = bench_table(rows, SCAN_COLUMNS, scan_narrow.columns, 7);
+	scans.one = scan_kernel(&scan_narrow, 1);
 	scans.tiles = t.scan.ntiles;
 	scans.bytes = 8.0 * (double) t.rows;
 	for (int i = 0; i < MOST; i++)
@@ -116,7 +76,7 @@ make_scans(void)
 		memset(a, 0, sizeof(*a));
 		a->scan = t.scan;
 		a->w[0] = out + (u64) i * 8;
-		for (int c = 0; c < 4; c++)
+		for (int c = 0; c < SCAN_COLUMNS; c++)
 			a->w[1 + c] = t.columns[c];
 		for (int k = 0; k < MOST; k++)
 		{
@@ -220,7 +180,7 @@ one_number(int n, double budget_end)
 		snprintf(way, sizeof(way), "co-resident, %d warps each", warps[w]);
 		tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), 0);
 	}
-	fused = scan_kernel(n);
+	fused = scan_kernel(&scan_narrow, n);
 	l[0] = (BenchLaunch) {&fused, &scans.args[0],
 		bench_full(256, bench_profile.host ? 4 : gc_occupancy(&bench_profile, fused.info.registers, 256,
 															  fused.info.shared_static), 0, scans.tiles), 0};

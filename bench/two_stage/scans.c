@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * scans.c
+ *	  Scans of one table that differ in constants alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "scans.h"
+
+#define FUSED_THREADS	256		/* bodies that share a kernel need registers */
+#define FUSED_VEC		8
+
+const ScanKind scan_narrow = {
+	.name = "query of",.columns = {{2, 2556}, {1, 50}, {1, 11}, {4, 1000000}},
+	.keep = "b[j] < 25 && c[j] > 3 && c[j] < 8",.value = "(u64) d[j] * (u32) c[j]",
+	.vec = 16,.threads = 256,
+};
+const ScanKind scan_wide = {
+	.name = "scan with",.columns = {{4, 1000}, {4, 1000}, {4, 1000}, {4, 1000}},
+	.keep = "b[j] < 500 && c[j] > 100",.value = "(u64) d[j] * (u32) b[j]",
+	.vec = 8,.threads = 1024,
+};
+
+static const char scan_body[] =
+"#define SCAN_BODY(k) { \\\n"
+"	const i32 lo = (i32) gc_a.w[8 + 2 * k], hi = (i32) gc_a.w[9 + 2 * k]; \\\n"
+"	do { GC_VECTOR_LIVE(gc_src.valid, gc_row) \\\n"
+"		GC_EACH(j) GC_KEEP_IF(j, a[j] >= lo && a[j] < hi && KEEP); \\\n"
+"		GC_SETTLE \\\n"
+"		GC_ROWS_DENSE(j, row) sum##k += VALUE; GC_END_ROWS_DENSE \\\n"
+"	} while (0); }\n"
+"#define SUM_UP(k) { const u64 s = gc_block_add(sum##k); \\\n"
+"	if (thread == 0) GC_ATOMIC_ADD64((u64 *) gc_a.w[0] + k, s); }\n"
+"GC_KERNEL(MOST_THREADS)\n{\nGC_PROLOGUE\n";
+
+static const char scan_loop[] =
+"GC_TILES\n"
+"	const GcCol d0 = gc_column(gc_a.w[1], 0, gc_src.chunk), d1 = gc_column(gc_a.w[2], 0, gc_src.chunk);\n"
+"	const GcCol d2 = gc_column(gc_a.w[3], 0, gc_src.chunk), d3 = gc_column(gc_a.w[4], 0, gc_src.chunk);\n"
+"GC_SHARED_VECTORS\n"
+"	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c); GC_ARRAY(i32, d);\n";
+
+BenchKernel
+scan_kernel(const ScanKind *kind, int bodies)
+{
+	char		body[8192];
+	char		name[32];
+	size_t		n;
+
+	n = (size_t) snprintf(body, sizeof(body), "#define MOST_THREADS %d\n#define KEEP %s\n#define VALUE %s\n%s",
+						  bodies > 1 ? FUSED_THREADS : kind->threads, kind->keep, kind->value, scan_body);
+	for (int k = 0; k < bodies; k++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "u64 sum%d = 0;\n", k);
+	n += (size_t) snprintf(body + n, sizeof(body) - n, "%s\t", scan_loop);
+	for (int c = 0; c < SCAN_COLUMNS; c++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_LOAD(%d, i32, %c, d%d);%s", kind->columns[c].width,
+							   'a' + c, c, c + 1 < SCAN_COLUMNS ? " " : "\n");
+	for (int k = 0; k < bodies; k++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "	SCAN_BODY(%d)\n", k);
+	n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_END_VECTORS GC_END_TILES\n");
+	for (int k = 0; k < bodies; k++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "SUM_UP(%d)\n", k);
+	snprintf(body + n, sizeof(body) - n, "}\n");
+	snprintf(name, sizeof(name), "%s %d bodies", kind->name, bodies);
+	return bench_kernel(name, bodies > 1 ? FUSED_VEC : kind->vec, body);
+}
