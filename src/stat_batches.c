@@ -359,6 +359,8 @@ put_kernel(StringInfo buf, const Span *s)
 					 k->blocks, k->threads, k->shared_bytes / 1024.0);
 	appendStringInfo(buf, "\"first_tile\":%u,\"tiles\":%u,\"scan\":%u,\"members\":%u,",
 					 k->first_tile, k->ntiles, k->scan, k->members);
+	if (k->marks_us > 0)
+		appendStringInfo(buf, "\"marks_us\":%.3f,", sane(k->marks_us));
 	appendStringInfo(buf, "\"predicted_us\":%.3f,\"actual_us\":%.3f,\"waited_us\":%.3f,\"result_us\":%.3f}}",
 					 sane(k->predicted_us), s->to - s->from, sane(k->queued_us),
 					 Max(sane(k->done_us) - sane(k->end_us), 0));

@@ -287,7 +287,8 @@ typedef struct GcMarkerColumn
  * The caller frees the text; NULL when out of memory.
  */
 extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
-#define GC_MARKER_THREADS	1024	/* largest block that it is compiled for */
+#define GC_MARKER_THREADS	512		/* per block; one block per multiprocessor leaves room
+									 * for the kernels that visit the last scan's marks */
 #define GC_MARKER_WORDS(n)	(4 + 5 * (n))
 
 /* Bytes of a table of so many values; shared tables lie one after another. */

@@ -49,6 +49,7 @@ typedef struct GcBatchKernel
 	float		queued_us;		/* from the request's submission to the batch's start */
 	float		start_us;		/* main kernel, on the device; from the batch's start */
 	float		end_us;
+	float		marks_us;		/* marked scan: of that, until the marker was done; else 0 */
 	float		done_us;		/* result on the host */
 	float		predicted_us;	/* of the main kernel, beside its co-runners */
 } GcBatchKernel;

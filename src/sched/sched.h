@@ -141,6 +141,8 @@ typedef struct GcActive
 	uint32_t	shared_bytes;
 	uint32_t	scan;
 	bool		fused;
+	bool		rest;			/* a shared scan whose members are left with few rows each:
+								 * there is nothing more to share */
 	int			members;		/* requests that it answers */
 	double		alone_us;		/* its time with the device to itself */
 	double		remaining_us;	/* predicted; not below 0 */
@@ -153,6 +155,8 @@ typedef struct GcSchedule
 	bool		force_shared;	/* shared scans wherever there can be one */
 	double		beside;			/* time of kernels side by side, as a part of the sum of
 								 * their times alone; learned */
+	double		together;		/* time in which the device does all that kernels side by
+								 * side ask of it, as a part of the same; learned */
 	uint64_t   *lot;			/* state of the random numbers */
 	int			nitems;			/* oldest first */
 	const GcItem *item;

@@ -89,10 +89,12 @@ wait_for_scan(const Stage *st, uint32_t scan, double own_us)
 	{
 		const GcActive *active = &st->s->active[a];
 
-		if (active->scan == scan && active->remaining_us > wait)
+		if (active->scan != scan || active->rest)
+			continue;
+		if (active->remaining_us > wait)
 			wait = active->remaining_us;
 		/* Predicted to be over, but not seen to be: any moment now. */
-		if (active->scan == scan && wait == 0)
+		if (wait == 0)
 			wait = 1;
 	}
 	return wait <= own_us ? wait : 0;
@@ -109,38 +111,63 @@ columns_us(const GcFusedKernel *f, uint32_t columns)
 	return us;
 }
 
+/* What a number of items ask for, alone and in a shared scan. */
+typedef struct Asked
+{
+	double		alone_us;		/* sum */
+	double		added_us;		/* sum of what each adds to a shared scan */
+	uint32_t	columns;		/* that it reads for them */
+} Asked;
+
+static Asked
+ask(const Stage *st, const int *member, int n)
+{
+	Asked		sum = {0, 0, 0};
+
+	for (int m = 0; m < n; m++)
+	{
+		const GcItem *item = &st->s->item[member[m]];
+
+		sum.alone_us += item->option[0].alone_us;
+		sum.added_us += item->fused_us;
+		sum.columns |= item->columns;
+	}
+	return sum;
+}
+
+/* Requests on the device that read this table; rest: those of scans whose rest it is. */
+static int
+active_members(const Stage *st, uint32_t scan, bool rest_only)
+{
+	int			n = 0;
+
+	for (int a = 0; a < st->s->nactive; a++)
+	{
+		const GcActive *active = &st->s->active[a];
+
+		if (active->scan == scan && (active->rest || !rest_only))
+			n += active->members;
+	}
+	return n;
+}
+
 /*
  * Would all who are here, and all who are active on this table, take less time together
  * in shared scans than side by side?  While that is so, who comes waits for the active
  * ones, so that there are many to share the next scan.
  */
 static bool
-worth_gathering(const Stage *st, const GcFusedKernel *f, const int *member, int n)
+worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const Asked *asked, int n)
 {
-	double		alone = 0;
-	double		added = 0;
-	uint32_t	columns = 0;
-	int			all = n;
+	int			all = n + active_members(st, scan, false);
+	uint32_t	columns = asked->columns;
 
-	for (int m = 0; m < n; m++)
-	{
-		const GcItem *item = &st->s->item[member[m]];
-
-		alone += item->option[0].alone_us;
-		added += item->fused_us;
-		columns |= item->columns;
-	}
-	for (int a = 0; a < st->s->nactive; a++)
-	{
-		if (st->s->active[a].scan == st->s->item[member[0]].scan)
-			all += st->s->active[a].members;
-	}
-	if (all > GC_MAX_MEMBERS)
-		all = GC_MAX_MEMBERS;
 	/* Those who are active read columns too: all that there are. */
 	if (all > n)
 		columns = (1u << GC_MAX_SHARED_COLUMNS) - 1;
-	return columns_us(f, columns) + added / n * all < alone / n * all * st->s->beside;
+	if (all > GC_MAX_MEMBERS)
+		all = GC_MAX_MEMBERS;
+	return columns_us(f, columns) + asked->added_us / n * all < asked->alone_us / n * all * st->s->together;
 }
 
 static void
@@ -171,23 +198,21 @@ share_scan(Stage *st, int i)
 	int			member[GC_MAX_MEMBERS];
 	int			body[GC_MAX_MEMBERS];
 	int			n = collect_members(st, item->fused, item->scan, member, body);
-	uint32_t	columns = 0;
+	Asked		asked;
 	double		shared;
-	double		added = 0;
 
-	for (int m = 0; m < n; m++)
-	{
-		added += st->s->item[member[m]].fused_us;
-		columns |= st->s->item[member[m]].columns;
-	}
-	shared = columns_us(f, columns);
-	if (!st->s->force_shared && !worth_gathering(st, f, member, n))
+	if (n == 0)
 		return;
-	if (wait_for_scan(st, item->scan, shared + added) == 0)
+	asked = ask(st, member, n);
+	shared = columns_us(f, asked.columns);
+	if (!st->s->force_shared && !worth_gathering(st, f, item->scan, &asked, n))
+		return;
+	if (wait_for_scan(st, item->scan, shared + asked.added_us) == 0)
 	{
-		if (n < 2 || (shared + added >= gc_predict_beside(st->s, member, n) && !st->s->force_shared))
+		if (n >= 2 && (shared + asked.added_us < asked.alone_us || st->s->force_shared))
+			start_scan(st, item->fused, member, body, n, shared, asked.added_us);
+		else if (active_members(st, item->scan, true) == 0)
 			return;
-		start_scan(st, item->fused, member, body, n, shared, added);
 	}
 	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
 	for (int k = 0; k < st->s->nitems; k++)

@@ -19,6 +19,13 @@
 #define COMBINER_BLOCKS		264
 #define COMBINER_THREADS	256
 
+/*
+ * Blocks per multiprocessor of the members' own kernels: so many in all, since they run
+ * side by side, and beside the next marker; but at least so many each.
+ */
+#define BLOCKS_OF_ALL		16
+#define BLOCKS_OF_ONE		2
+
 /* Members that read a column, and those that accept every value of it. */
 static u32
 readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
@@ -176,14 +183,14 @@ follow_scan(GcScanMembers *scan, int m)
 	GcPipelineKernel *k = run->scan_shape->marked;
 	GcScanPart	part = {.n = in->nsources - in->nprivate};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
+	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant));
 	GcShape		shape;
 	GcCode		code;
 
 	if ((code = gc_scan_private(run)) != GC_OK ||
 		(m > 0 && (code = gc_worker.ops->stream_wait(run->stream, l->computed, &run->err)) != GC_OK))
 		return code;
-	shape = gc_sched_full(&gc_worker.profile, threads,
-						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant)),
+	shape = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, Max(BLOCKS_OF_ALL / scan->n, BLOCKS_OF_ONE)),
 						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
 	if ((code = gc_run_launch(run, run->p->npipelines - 1, k, &shape, &part, run->sink)) != GC_OK)
 		return code;

@@ -77,6 +77,52 @@ beside_factor(void)
 	return beside.samples > 0 ? Max(beside.value, 0.05) : gc_worker.calibration.beside_other;
 }
 
+/*
+ * What the device does while only kernels of their own are on it, at least so many: their
+ * times alone, against the time that it took.
+ */
+#define METER_LEAST			4
+#define METER_US			20000
+#define METER_START			0.7	/* an H200 under random SSB queries */
+
+static struct
+{
+	bool		running;		/* since `from` */
+	instr_time	from;
+	double		time_us;
+	double		alone_us;
+	GcLearned	together;
+}			meter;
+
+static double
+together_factor(void)
+{
+	return meter.together.samples > 0 ? Max(meter.together.value, 0.05) : METER_START;
+}
+
+/* What is on the device has changed: on[]: requests by their own kernels, and others. */
+static void
+meter_turn(int own, int others)
+{
+	instr_time	t;
+
+	INSTR_TIME_SET_CURRENT(t);
+	if (meter.running)
+	{
+		instr_time	since = t;
+
+		INSTR_TIME_SUBTRACT(since, meter.from);
+		meter.time_us += INSTR_TIME_GET_MICROSEC(since);
+	}
+	meter.running = own >= METER_LEAST && others == 0;
+	meter.from = t;
+	if (meter.time_us < METER_US)
+		return;
+	if (meter.alone_us > 0)
+		gc_learn(&meter.together, meter.time_us / meter.alone_us);
+	meter.time_us = meter.alone_us = 0;
+}
+
 static double
 elapsed_us(instr_time since)
 {
@@ -109,7 +155,7 @@ add_active(GcMainLaunch *launch)
 	now.launch[now.nactive] = launch;
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
-		.shared_bytes = launch->shared_bytes,.scan = launch->marks_done ? 0 : launch->scan,.fused = launch->fused,
+		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,.rest = launch->marks_done,
 		.members = launch->members,.alone_us = launch->alone_us,
 	.remaining_us = remaining > 0 ? remaining : 0};
 }
@@ -180,6 +226,7 @@ static void
 collect(List *runs)
 {
 	ListCell   *lc;
+	int			shared = 0;
 
 	now.nitems = now.nactive = now.beside = 0;
 	gc_fused_begin();
@@ -190,13 +237,17 @@ collect(List *runs)
 		if (run->leader)
 			continue;
 		if (gc_run_on_device(run))
+		{
 			now.beside++;
+			shared += run->launch && run->launch->fused;
+		}
 		if (run->state == RUN_RUNNING)
 			add_active(run->launch);
 		else if (run->state == RUN_READY && now.nitems < GC_MAX_ITEMS &&
 				 (run->released || gc_debug_hold_requests == 0))
 			add_item(run);
 	}
+	meter_turn(now.beside - shared, shared);
 	now.nfused = gc_fused_kernels(now.fused, now.kernels, now.run, now.item, now.nitems);
 }
 
@@ -218,7 +269,7 @@ decide(void)
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
-		.beside = beside_factor(),.lot = &lot,
+		.beside = beside_factor(),.together = together_factor(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -294,6 +345,8 @@ note_times(const GcRun *run, GcBatch *batch, float start_us, float end_us)
 	e = &batch->record.kernel[run->batch_entry];
 	e->start_us = start_us;
 	e->end_us = end_us;
+	if (run->launch->marked)
+		e->marks_us = gc_worker.ops->mark_ms(run->launch->launched, run->launch->computed) * 1000;
 	e->done_us = gc_worker.ops->mark_ms(batch->base->launched, run->done) * 1000;
 }
 
@@ -323,6 +376,8 @@ learn(GcRun *run, float time_us)
 		gc_learn(&k->alone_us, time_us);
 	else if (gc_schedule == GC_POLICY_TWOSTAGE && l->predicted_us > 0)
 		gc_learn(&beside, time_us / l->predicted_us * l->beside);
+	if (!l->fused && meter.running)
+		meter.alone_us += l->alone_us;
 	log.alone_us = l->fused ? 0 : k->alone_us.value;
 	gc_kernellog_add(&log);
 }
