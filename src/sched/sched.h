@@ -141,8 +141,6 @@ typedef struct GcActive
 	uint32_t	shared_bytes;
 	uint32_t	scan;
 	bool		fused;
-	bool		rest;			/* a shared scan whose members are left with few rows each:
-								 * there is nothing more to share */
 	int			members;		/* requests that it answers */
 	double		alone_us;		/* its time with the device to itself */
 	double		remaining_us;	/* predicted; not below 0 */
@@ -176,7 +174,6 @@ typedef struct GcStart
 	int			option;			/* of the item, if it is not fused */
 	GcShape		shape;
 	double		predicted_us;	/* of the kernel, beside the others */
-	double		shared_us;		/* of that, before what each member adds */
 } GcStart;
 
 typedef struct GcDecision

@@ -89,7 +89,7 @@ wait_for_scan(const Stage *st, uint32_t scan, double own_us)
 	{
 		const GcActive *active = &st->s->active[a];
 
-		if (active->scan != scan || active->rest)
+		if (active->scan != scan)
 			continue;
 		if (active->remaining_us > wait)
 			wait = active->remaining_us;
@@ -135,9 +135,9 @@ ask(const Stage *st, const int *member, int n)
 	return sum;
 }
 
-/* Requests on the device that read this table; rest: those of scans whose rest it is. */
+/* Requests on the device that read this table. */
 static int
-active_members(const Stage *st, uint32_t scan, bool rest_only)
+active_members(const Stage *st, uint32_t scan)
 {
 	int			n = 0;
 
@@ -145,7 +145,7 @@ active_members(const Stage *st, uint32_t scan, bool rest_only)
 	{
 		const GcActive *active = &st->s->active[a];
 
-		if (active->scan == scan && (active->rest || !rest_only))
+		if (active->scan == scan)
 			n += active->members;
 	}
 	return n;
@@ -159,7 +159,7 @@ active_members(const Stage *st, uint32_t scan, bool rest_only)
 static bool
 worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const Asked *asked, int n)
 {
-	int			all = n + active_members(st, scan, false);
+	int			all = n + active_members(st, scan);
 	uint32_t	columns = asked->columns;
 
 	/* Those who are active read columns too: all that there are. */
@@ -171,7 +171,7 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 }
 
 static void
-start_scan(Stage *st, int f, const int *member, const int *body, int n, double shared_us, double added_us)
+start_scan(Stage *st, int f, const int *member, const int *body, int n, double predicted_us)
 {
 	const GcOption *o = &st->s->fused[f].option;
 	GcStart    *start = &st->d->start[st->d->nstarts++];
@@ -183,8 +183,7 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double s
 	start->option = 0;
 	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
 								 st->s->item[member[0]].tiles);
-	start->shared_us = shared_us;
-	start->predicted_us = shared_us + added_us;
+	start->predicted_us = predicted_us;
 	if (start->predicted_us > st->d->predicted_us)
 		st->d->predicted_us = start->predicted_us;
 }
@@ -204,15 +203,14 @@ share_scan(Stage *st, int i)
 	if (n == 0)
 		return;
 	asked = ask(st, member, n);
-	shared = columns_us(f, asked.columns);
+	shared = columns_us(f, asked.columns) + asked.added_us;
 	if (!st->s->force_shared && !worth_gathering(st, f, item->scan, &asked, n))
 		return;
-	if (wait_for_scan(st, item->scan, shared + asked.added_us) == 0)
+	if (wait_for_scan(st, item->scan, shared) == 0)
 	{
-		if (n >= 2 && (shared + asked.added_us < asked.alone_us || st->s->force_shared))
-			start_scan(st, item->fused, member, body, n, shared, asked.added_us);
-		else if (active_members(st, item->scan, true) == 0)
+		if (n < 2 || (shared >= asked.alone_us && !st->s->force_shared))
 			return;
+		start_scan(st, item->fused, member, body, n, shared);
 	}
 	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
 	for (int k = 0; k < st->s->nitems; k++)

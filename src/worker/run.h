@@ -39,11 +39,9 @@ typedef struct GcMainLaunch
 	u32			scan;			/* number of its table's scan, as in GcItem */
 	bool		fused;			/* a shared scan, fused or marked */
 	bool		marked;
-	bool		marks_done;		/* the marker is; what is left reads few rows */
 	struct GcFused *kernel;		/* of a shared scan */
 	u32			bodies;			/* of it that take part */
 	GcAddr		marks;			/* marked: tables, then marks */
-	double		scan_us;		/* marked: predicted time of the marker */
 	u32			columns;		/* marked: that its requests test, one bit each */
 	double		total_us;		/* marked: until the last request so far was done */
 	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */

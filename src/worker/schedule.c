@@ -142,8 +142,7 @@ static void
 add_active(GcMainLaunch *launch)
 {
 	GcActive   *a;
-	double		all = launch->marked ? launch->scan_us : launch->predicted_us;
-	double		remaining = all - elapsed_us(launch->started);
+	double		remaining = launch->predicted_us - elapsed_us(launch->started);
 
 	for (int i = 0; i < now.nactive; i++)
 	{
@@ -155,7 +154,7 @@ add_active(GcMainLaunch *launch)
 	now.launch[now.nactive] = launch;
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
-		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,.rest = launch->marks_done,
+		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
 		.members = launch->members,.alone_us = launch->alone_us,
 	.remaining_us = remaining > 0 ? remaining : 0};
 }
@@ -442,7 +441,6 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->scan = item->scan;
 	launch->fused = start->fused >= 0;
 	launch->marked = launch->fused && now.kernels[start->fused]->marker;
-	launch->scan_us = start->shared_us;
 	launch->predicted_us = start->predicted_us;
 	launch->alone_us = item->option[0].alone_us;
 	launch->beside = beside_factor();
@@ -556,26 +554,6 @@ start_batch(float decision_us)
 		info->co_running = now.beside + r->nkernels - 1;
 	}
 	batch_release(batch);
-}
-
-bool
-gc_schedule_poll(List *runs)
-{
-	bool		any = false;
-	ListCell   *lc;
-
-	foreach(lc, runs)
-	{
-		GcRun	   *run = lfirst(lc);
-		GcMainLaunch *l = run->leader ? NULL : run->launch;
-		GcError		err;
-
-		if (run->state != RUN_RUNNING || l == NULL || !l->marked || l->marks_done || l->shapes[0] != run->scan_shape)
-			continue;
-		if (gc_worker.ops->mark_done(l->computed, &l->marks_done, &err) == GC_OK)
-			any = any || l->marks_done;
-	}
-	return any;
 }
 
 bool

@@ -355,7 +355,7 @@ serve(void)
 		moved = take_requests();
 		changed = gc_fused_poll() || changed;
 		moved = advance_requests() || moved;
-		changed = gc_schedule_poll(runs) || changed || moved;
+		changed = changed || moved;
 		if (changed && !device_lost)
 			moved = gc_schedule_runs(runs) || moved;
 		changed = moved;

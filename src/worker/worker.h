@@ -199,9 +199,6 @@ extern void gc_run_forget(GcRun *run);
  *-------------------------------------------------------------------------
  */
 extern bool gc_schedule_runs(List *runs);
-
-/* To be called often: has a launch come so far that others need not wait for it? */
-extern bool gc_schedule_poll(List *runs);
 extern void gc_schedule_init(void);
 
 /* A run of a batch ends (or one of none does): note how it went. */
