@@ -77,27 +77,21 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
 }
 
 /*
- * Time until the scans of this table that are active end; 0: none, or one so long that
- * it is better to start beside it, at its position.
+ * Is it better to wait for what is active on this table?  For shared scans: the next one
+ * serves more requests.  For kernels of their own, unless they take longer than a shared
+ * scan of all would.
  */
-static double
-wait_for_scan(const Stage *st, uint32_t scan, double own_us)
+static bool
+better_wait(const Stage *st, uint32_t scan, double all_us)
 {
-	double		wait = 0;
-
 	for (int a = 0; a < st->s->nactive; a++)
 	{
 		const GcActive *active = &st->s->active[a];
 
-		if (active->scan != scan)
-			continue;
-		if (active->remaining_us > wait)
-			wait = active->remaining_us;
-		/* Predicted to be over, but not seen to be: any moment now. */
-		if (wait == 0)
-			wait = 1;
+		if (active->scan == scan && (active->fused || active->alone_us <= all_us))
+			return true;
 	}
-	return wait <= own_us ? wait : 0;
+	return false;
 }
 
 /* Time of a shared scan of these columns, before what each member adds. */
@@ -154,10 +148,11 @@ active_members(const Stage *st, uint32_t scan)
 /*
  * Would all who are here, and all who are active on this table, take less time together
  * in shared scans than side by side?  While that is so, who comes waits for the active
- * ones, so that there are many to share the next scan.
+ * ones, so that there are many to share the next scan.  *all_us: what that would take.
  */
 static bool
-worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const Asked *asked, int n)
+worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const Asked *asked, int n,
+				double *all_us)
 {
 	int			all = n + active_members(st, scan);
 	uint32_t	columns = asked->columns;
@@ -167,7 +162,8 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 		columns = (1u << GC_MAX_SHARED_COLUMNS) - 1;
 	if (all > GC_MAX_MEMBERS)
 		all = GC_MAX_MEMBERS;
-	return columns_us(f, columns) + asked->added_us / n * all < asked->alone_us / n * all * st->s->together;
+	*all_us = columns_us(f, columns) + asked->added_us / n * all;
+	return *all_us < asked->alone_us / n * all * st->s->together;
 }
 
 static void
@@ -199,14 +195,15 @@ share_scan(Stage *st, int i)
 	int			n = collect_members(st, item->fused, item->scan, member, body);
 	Asked		asked;
 	double		shared;
+	double		all_us;
 
 	if (n == 0)
 		return;
 	asked = ask(st, member, n);
 	shared = columns_us(f, asked.columns) + asked.added_us;
-	if (!st->s->force_shared && !worth_gathering(st, f, item->scan, &asked, n))
+	if (!worth_gathering(st, f, item->scan, &asked, n, &all_us) && !st->s->force_shared)
 		return;
-	if (wait_for_scan(st, item->scan, shared) == 0)
+	if (!better_wait(st, item->scan, all_us))
 	{
 		if (n < 2 || (shared >= asked.alone_us && !st->s->force_shared))
 			return;
