@@ -26,6 +26,13 @@
  */
 #define LOCAL_SURVIVORS			4
 
+/*
+ * At least 1 row in so many is taken to survive.  Estimates are far below that where
+ * conditions hang on parameters; then all rows meet at few groups in global memory, which
+ * took four times as long as the table per block would have (SSB Q3.1 and Q4.1 prepared).
+ */
+#define SURVIVE_AT_LEAST		32
+
 /* Copies of a small group table, so that a warp's threads do not collide. */
 #define GROUP_COPIES			32
 #define GROUP_COPIES_BYTES		(24 * 1024)
@@ -34,12 +41,15 @@
 static int
 group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t room)
 {
+	uint64_t	survivors = demand->survivors;
+
 	if (demand->ngroups == 0)
 		return 0;
 	if (profile->host)
 		return demand->group_bytes <= LOCAL_GROUP_BYTES_HOST;
-	if (demand->group_bytes > room ||
-		demand->survivors < LOCAL_SURVIVORS * demand->ngroups * profile->sms)
+	if (survivors < demand->rows / SURVIVE_AT_LEAST)
+		survivors = demand->rows / SURVIVE_AT_LEAST;
+	if (demand->group_bytes > room || survivors < LOCAL_SURVIVORS * demand->ngroups * profile->sms)
 		return 0;
 	return demand->group_bytes * GROUP_COPIES <= GROUP_COPIES_BYTES &&
 		demand->group_bytes * GROUP_COPIES <= room ? GROUP_COPIES : 1;

@@ -27,9 +27,6 @@
 /* Shared memory that is left to others on a multiprocessor. */
 #define SHARED_LEFT			(8 * 1024)
 
-/* Threads per block of a kernel that visits marks: a tile's warps (cuda/gc_mark.h). */
-#define MARKED_THREADS		256
-
 #define TESTER_BLOCKS		132
 #define TESTER_THREADS		256
 
@@ -96,7 +93,6 @@ marked_variant(const GcScanShape *s, bool host)
 	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
 	v.marked = s->tests.steps;
 	v.vec = host ? 0 : 8;
-	v.threads = Min(v.threads, MARKED_THREADS);
 	return v;
 }
 

@@ -20,11 +20,11 @@
 #define COMBINER_THREADS	256
 
 /*
- * Blocks per multiprocessor of the members' own kernels: so many in all, since they run
- * side by side, and beside the next marker; but at least so many each.
+ * Threads per multiprocessor of the members' own kernels: so many in all, since they run
+ * side by side, but at least so many each.
  */
-#define BLOCKS_OF_ALL		16
-#define BLOCKS_OF_ONE		2
+#define THREADS_OF_ALL		4096
+#define THREADS_OF_ONE		512
 
 /* Members that read a column, and those that accept every value of it. */
 static u32
@@ -173,6 +173,15 @@ launch_scan(GcScanMembers *scan)
 	return code;
 }
 
+/* Blocks per multiprocessor of one of n members. */
+static int
+own_blocks(int n, int threads)
+{
+	int			each = Max(THREADS_OF_ALL / n, THREADS_OF_ONE);
+
+	return Max(each / threads, 1);
+}
+
 /* A member's own kernel and what comes behind it. */
 static GcCode
 follow_scan(GcScanMembers *scan, int m)
@@ -190,7 +199,7 @@ follow_scan(GcScanMembers *scan, int m)
 	if ((code = gc_scan_private(run)) != GC_OK ||
 		(m > 0 && (code = gc_worker.ops->stream_wait(run->stream, l->computed, &run->err)) != GC_OK))
 		return code;
-	shape = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, Max(BLOCKS_OF_ALL / scan->n, BLOCKS_OF_ONE)),
+	shape = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, own_blocks(scan->n, threads)),
 						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
 	if ((code = gc_run_launch(run, run->p->npipelines - 1, k, &shape, &part, run->sink)) != GC_OK)
 		return code;
