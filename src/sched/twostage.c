@@ -3,9 +3,10 @@
  * twostage.c
  *	  The two-stage policy: shared scans, batches, sizes.
  *
- * 1. Kernels over the same table that one fused kernel has bodies for become the
- *	  members of a shared scan, if that is predicted to take less time than running
- *	  them side by side.
+ * 1. Kernels over the same table that a shared scan can serve (fused or marked) become
+ *	  its members, if that is predicted to take less time than running them side by
+ *	  side.  Where it would for all who are here and on the device, who comes waits for
+ *	  the table's scans to end, so that there are many to share the next.
  * 2. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
  *	  together, in the fewest batches, and so in which order they are launched.
  * 3. Every kernel keeps the block size that is best for it, and gets as many blocks as
@@ -17,8 +18,7 @@
  * threads; policy kernel).  Measured on an H200 they lose for kernels like ours: each
  * runs in a few warps, which stay few when the others end (docs/architecture.md).
  *
- * Nothing waits for an idle device.  While it is busy, only those wait that gain by it:
- * while a scan of their table is about to end, after which they all share the next.
+ * Nothing waits for an idle device.
  *
  *-------------------------------------------------------------------------
  */

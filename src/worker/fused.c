@@ -232,6 +232,13 @@ add_body(GcFused *f, GcScanShape *s)
 	f->shape[f->n++] = s;
 }
 
+/* Is it served by marked scans, which take less time? */
+static bool
+for_marks(const GcScanShape *s)
+{
+	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0;
+}
+
 /* Bodies for the shapes that recur: one for each first, the most used before others. */
 static void
 choose_bodies(const GcScanSet *set, GcFused *f)
@@ -248,7 +255,7 @@ choose_bodies(const GcScanSet *set, GcFused *f)
 
 			for (int i = 0; i < set->nshapes; i++)
 			{
-				if (!taken[i] && (set->shape[i]->light || (gc_debug_force_shared_scan == GC_FORCE_FUSED)) &&
+				if (!taken[i] && !for_marks(set->shape[i]) && (set->shape[i]->light || (gc_debug_force_shared_scan == GC_FORCE_FUSED)) &&
 					set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
