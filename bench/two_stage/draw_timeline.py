@@ -28,6 +28,8 @@ STYLE = '''text{font:11px sans-serif;fill:#222}
 .batch{fill:#d9dee6;stroke:#8792a3} .wait{fill:#eee0c4;stroke:#c4ac7c} .scan{stroke:#111;stroke-width:1.6}
 .cut{fill:#fff} .cutline{stroke:#999;stroke-dasharray:1 2}'''
 
+SHARED = ('shared scan', 'marked scan')      # categories of requests that one scan answered
+
 
 def read(args):
     if args.file == '-':
@@ -182,7 +184,7 @@ class Drawing:
     def legend(self, kernels, colour, width):
         x = LEFT
         for name, events in kernels.items():
-            shared = any(e['cat'] == 'shared scan' for e in events)
+            shared = any(e['cat'] in SHARED for e in events)
             mean = sum(e['dur'] for e in events) / len(events)
             text = f'{name}{" (shared scan)" if shared else ""}: {len(events)} x {duration(mean)}'
             if x + len(text) * CHAR + 22 > width - RIGHT:
@@ -198,7 +200,7 @@ class Drawing:
 def draw(timeline, width):
     events = [e for e in timeline['traceEvents'] if e['ph'] == 'X']
     batches = sorted((e for e in events if e['cat'] == 'batch'), key=lambda e: e['ts'])
-    kernels = [e for e in events if e['cat'] in ('kernel', 'shared scan')]
+    kernels = [e for e in events if e['cat'] == 'kernel' or e['cat'] in SHARED]
     waits = [e for e in events if e['cat'] == 'waiting']
     if not batches:
         sys.exit('There are no batches to draw.')
@@ -215,7 +217,7 @@ def draw(timeline, width):
     d.text(LEFT, 36, f'schedule {", ".join(schedules)}; from {other.get("start", "?")}', 'small')
     begin = d.y
     d.lanes(batches, 'batches', lambda e: 'batch', batch_label)
-    d.lanes(kernels, 'lane', lambda e: 'scan' if e['cat'] == 'shared scan' else '', kernel_label,
+    d.lanes(kernels, 'lane', lambda e: 'scan' if e['cat'] in SHARED else '', kernel_label,
             lambda e: f' fill="{colour[e["name"]]}"')
     d.lanes(waits, 'waiting', lambda e: 'wait', lambda e: [duration(e['args']['waited_us'])])
     d.frame(batches, begin)

@@ -337,8 +337,8 @@ class Control:
 
 
 def compiled(session):
-    """Kernels that have been compiled: what the cache on disk holds, and fused ones that have run."""
-    kernels = {r[0] for r in session.query("select kernel from gpuconc_stat_kernels where kind = 'shared scan'")}
+    """Kernels that have been compiled: what the cache on disk holds, and those of shared scans that have run."""
+    kernels = {r[0] for r in session.query("select kernel from gpuconc_stat_kernels where kind <> 'kernel'")}
     directory = session.value('show gpuconc.kernel_cache')
     if directory:
         kernels |= {r[0] for r in session.query(f"select f from pg_ls_dir('{directory}', true, false) as f "

@@ -104,7 +104,7 @@ def statistics_since_reset(session):
     """Requests per shared scan, share of requests in one, device time per request, batches."""
     kinds = {kind: (int(launches), int(requests), float(ms)) for kind, launches, requests, ms in session.query(
         'select kind, sum(launches), sum(requests), sum(total_time) from gpuconc_stat_kernels group by kind')}
-    scans = kinds.get('shared scan', (0, 0, 0.0))
+    scans = [sum(k) for k in zip((0, 0, 0.0), *(kinds[k] for k in kinds if k != 'kernel'))]
     requests = sum(k[1] for k in kinds.values())
     batches = [(float(p) if p else 0.0, float(a), float(d), int(b)) for p, a, d, b in session.query(
         'select predicted_time, actual_time, decision_time, co_running from gpuconc_stat_batches')]
