@@ -275,6 +275,30 @@ choose_columns(const GcScanSet *set, GcFused *f)
 	f->scan_us = gc_worker.calibration.launch_us;
 }
 
+/* If the pending marker is ready, let it take the place of the one in use. */
+static void
+poll_marker(GcScanSet *set)
+{
+	GcFused    *f = set->marker_pending;
+	GcError		err;
+
+	switch (gc_kcache_poll(gc_worker.kernels, f->entry, &f->kernel, &f->info, &err))
+	{
+		case GC_KERNEL_COMPILING:
+			return;
+		case GC_KERNEL_READY:
+			if (!gc_kcache_final(f->entry))
+				return;
+			gc_fused_drop(set->marker);
+			set->marker = f;
+			break;
+		default:
+			gc_fused_drop(f);
+			break;
+	}
+	set->marker_pending = NULL;
+}
+
 static void
 ask_marker(GcScanSet *set)
 {
@@ -299,6 +323,7 @@ ask_marker(GcScanSet *set)
 	{
 		set->marker_pending = f;
 		set->marks_asked = true;
+		poll_marker(set);		/* nobody tells us of one that was there before */
 	}
 	else
 		gc_fused_drop(f);
@@ -344,31 +369,7 @@ gc_marked_pending(const GcScanSet *set)
 		if (s->tests.ncolumns > 0 && !shape_ready(s) && s->tests.ncolumns > 0)
 			return true;
 	}
-	return gc_debug_force_shared_scan == GC_FORCE_MARKED && set->marks_news;
-}
-
-/* If the pending marker is ready, let it take the place of the one in use. */
-static void
-poll_marker(GcScanSet *set)
-{
-	GcFused    *f = set->marker_pending;
-	GcError		err;
-
-	switch (gc_kcache_poll(gc_worker.kernels, f->entry, &f->kernel, &f->info, &err))
-	{
-		case GC_KERNEL_COMPILING:
-			return;
-		case GC_KERNEL_READY:
-			if (!gc_kcache_final(f->entry))
-				return;
-			gc_fused_drop(set->marker);
-			set->marker = f;
-			break;
-		default:
-			gc_fused_drop(f);
-			break;
-	}
-	set->marker_pending = NULL;
+	return gc_debug_force_shared_scan == GC_FORCE_MARKED && gc_enable_marked_scan && set->marks_news;
 }
 
 bool
@@ -449,7 +450,11 @@ gc_marked_test(GcRun *run, int others)
 		(others == 0 && gc_debug_force_shared_scan != GC_FORCE_MARKED))
 		return;
 	s = gc_fused_shape(run);
-	if (s == NULL || !covers(s->set->marker, s) || !shape_ready(s) || !covers(s->set->marker, s))
+	if (s == NULL)
+		return;
+	/* Of its kernels, some may be there already: then it need not wait for the next time. */
+	gc_marked_improve(s->set);
+	if (!covers(s->set->marker, s) || !shape_ready(s) || !covers(s->set->marker, s))
 		return;
 	if (!lay_out_tests(run))
 		return;
