@@ -113,6 +113,9 @@ extern GcCode cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant
 					   GcError *err);
 extern void cg_free(Cg *cg);
 
+/* End with a kernel of its own: its text becomes that of cg->src, unless something failed. */
+extern GcCode cg_finish(Cg *cg, Text *text);
+
 /* The device library and the head of a kernel with so many argument words. */
 extern void cg_prologue(Text *t, int nwords, int vec, int threads);
 

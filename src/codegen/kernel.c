@@ -789,6 +789,19 @@ cg_free(Cg *cg)
 }
 
 GcCode
+cg_finish(Cg *cg, Text *text)
+{
+	if (cg->code == GC_OK && (text->failed || cg->body.failed || cg->decls.failed || cg->descs.failed))
+		cg->code = gc_fail(cg->err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	cg_free(cg);
+	if (cg->code == GC_OK)
+		cg->src->text = text->s;
+	else
+		free(text->s);
+	return cg->code;
+}
+
+GcCode
 gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *variant,
 			GcKernelSource *source, GcError *err)
 {
@@ -801,15 +814,5 @@ gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *variant,
 	cg.src = source;
 	cg_pipeline(&cg);
 	assemble(&cg, &text);
-
-	if (cg.code == GC_OK && (text.failed || cg.body.failed || cg.decls.failed || cg.descs.failed))
-		cg.code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
-	cg_free(&cg);
-	if (cg.code != GC_OK)
-	{
-		free(text.s);
-		return cg.code;
-	}
-	source->text = text.s;
-	return GC_OK;
+	return cg_finish(&cg, &text);
 }

@@ -153,16 +153,7 @@ gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKer
 		emit_tests(&cg, tests, q);
 	cg_prologue(&text, source->nwords, variant.vec, variant.threads);
 	text_addf(&text, "%s%s}\n", cg.decls.s ? cg.decls.s : "", cg.body.s ? cg.body.s : "");
-	if (cg.code == GC_OK && (text.failed || cg.body.failed || cg.decls.failed))
-		cg.code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
-	cg_free(&cg);
-	if (cg.code != GC_OK)
-	{
-		free(text.s);
-		return cg.code;
-	}
-	source->text = text.s;
-	return GC_OK;
+	return cg_finish(&cg, &text);
 }
 
 /*-------------------------------------------------------------------------

@@ -387,13 +387,13 @@ improve(GcScanSet *set)
 	}
 }
 
-/* If the pending kernel is ready, let it take the place of the one in use. */
-static bool
-poll_pending(GcScanSet *set)
+bool
+gc_fused_take(GcFused **ready, GcFused **pending, bool *failed)
 {
-	GcFused    *f = set->pending;
+	GcFused    *f = *pending;
 	GcError		err;
 
+	*failed = false;
 	switch (gc_kcache_poll(gc_worker.kernels, f->entry, &f->kernel, &f->info, &err))
 	{
 		case GC_KERNEL_COMPILING:
@@ -401,15 +401,15 @@ poll_pending(GcScanSet *set)
 		case GC_KERNEL_READY:
 			if (!gc_kcache_final(f->entry))
 				return false;
-			gc_fused_drop(set->ready);
-			set->ready = f;
+			gc_fused_drop(*ready);
+			*ready = f;
 			break;
 		default:
-			set->failed = true;
+			*failed = true;
 			gc_fused_drop(f);
 			break;
 	}
-	set->pending = NULL;
+	*pending = NULL;
 	return true;
 }
 
@@ -421,10 +421,15 @@ gc_fused_poll(void)
 
 	for (int i = 0; i < MAX_SETS; i++)
 	{
-		if (sets[i] && sets[i]->pending)
-			any = poll_pending(sets[i]) || any;
-		if (sets[i] && sets[i]->marks_asked)
-			any = gc_marked_poll(sets[i]) || any;
+		GcScanSet  *set = sets[i];
+		bool		failed = false;
+
+		if (set && set->pending)
+			any = gc_fused_take(&set->ready, &set->pending, &failed) || any;
+		if (set)
+			set->failed = set->failed || failed;
+		if (set && set->marks_asked)
+			any = gc_marked_poll(set) || any;
 	}
 	return any;
 }

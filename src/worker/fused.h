@@ -104,6 +104,12 @@ typedef struct GcScanSet
 extern void gc_fused_drop(GcFused *f);
 
 /*
+ * If the pending kernel is compiled, or will never be (*failed), it is pending no more: true,
+ * and where it is ready, it takes the place of the one in use.
+ */
+extern bool gc_fused_take(GcFused **ready, GcFused **pending, bool *failed);
+
+/*
  * In one decision, in this order: begin; describe every READY run (its time in a shared
  * scan, its bodies); kernels, which sets item->fused.  Returns how many kernels there
  * are.

@@ -275,36 +275,13 @@ choose_columns(const GcScanSet *set, GcFused *f)
 	f->scan_us = gc_worker.calibration.launch_us;
 }
 
-/* If the pending marker is ready, let it take the place of the one in use. */
-static void
-poll_marker(GcScanSet *set)
-{
-	GcFused    *f = set->marker_pending;
-	GcError		err;
-
-	switch (gc_kcache_poll(gc_worker.kernels, f->entry, &f->kernel, &f->info, &err))
-	{
-		case GC_KERNEL_COMPILING:
-			return;
-		case GC_KERNEL_READY:
-			if (!gc_kcache_final(f->entry))
-				return;
-			gc_fused_drop(set->marker);
-			set->marker = f;
-			break;
-		default:
-			gc_fused_drop(f);
-			break;
-	}
-	set->marker_pending = NULL;
-}
-
 static void
 ask_marker(GcScanSet *set)
 {
 	GcFused    *f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
 	char	   *text;
 	bool		more = false;
+	bool		failed;
 
 	f->marker = true;
 	choose_columns(set, f);
@@ -323,7 +300,8 @@ ask_marker(GcScanSet *set)
 	{
 		set->marker_pending = f;
 		set->marks_asked = true;
-		poll_marker(set);		/* nobody tells us of one that was there before */
+		/* nobody tells us of one that was there before */
+		(void) gc_fused_take(&set->marker, &set->marker_pending, &failed);
 	}
 	else
 		gc_fused_drop(f);
@@ -375,8 +353,10 @@ gc_marked_pending(const GcScanSet *set)
 bool
 gc_marked_poll(GcScanSet *set)
 {
+	bool		failed;
+
 	if (set->marker_pending)
-		poll_marker(set);
+		(void) gc_fused_take(&set->marker, &set->marker_pending, &failed);
 	gc_marked_improve(set);
 	if (gc_marked_pending(set))
 		return false;
