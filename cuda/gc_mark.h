@@ -15,7 +15,7 @@
  *
  * for codes of W bytes (0: known only at run time).  m holds the masks of two rows per
  * word, the first in the low half.  A value of a chunk is within the column's range,
- * that of padding too (gc_abi.h), so every place is in the table.
+ * that of padding too (gc_abi.h) where there is any value, so every place is in the table.
  * Cost on device cuda, per row and column: 4 to 6 instructions and a lookup; marks take
  * 10 more.
  *
@@ -114,6 +114,10 @@ gc_codes_0(u32 *r, GcCol d, u32 row)
 	}
 }
 
+/*
+ * A chunk without any value has frame of reference 0, so that rows of padding, which are
+ * not NULL, may be anywhere.
+ */
 GC_FN void
 gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 {
@@ -123,7 +127,7 @@ gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 		return;
 	nulls = ((const u8 *) d.nulls)[row / 8];
 	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
-		at[j] = nulls >> j & 1 ? range : at[j];
+		at[j] = nulls >> j & 1 || at[j] > range ? range : at[j];
 }
 
 /* Both halves of a word. */
