@@ -783,6 +783,7 @@ main(int argc, char **argv)
 	test_refusals();
 	test_text();
 	test_nvrtc();
+	free_columns();
 	ops->stream_put(dev, stream);
 	ops->close(dev);
 	return tap_done();

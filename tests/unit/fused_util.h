@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * fused_util.h
- *	  For fused_test.c: a table in device memory, and requests over it that can be
- *	  run by kernels of their own or by a fused one.
+ *	  For fused_test.c and marks_test.c: a table in device memory, and requests over it
+ *	  that can be run by kernels of their own or share a scan.
  *
  * The table has a chunk of every size that could matter (CHUNK_ROWS) and a column of
  * every width, with and without NULLs.  A request (Member) reads some of the chunks,
@@ -18,7 +18,10 @@
 #include "device_util.h"
 #include "program_util.h"
 
+#ifndef NCHUNKS
 #define NCHUNKS			9
+#define CHUNK_SIZES		{1, 31, 32, 33, 0, 16383, 16384, 16385, 40000}
+#endif
 #define TILES			3		/* of the largest chunk */
 #define ROWS_CAP		20000	/* of a row sink */
 #define HASH_GROUPS		8192
@@ -29,13 +32,14 @@
 #define DIM_RANGE		5000	/* keys of the dense build: 2 .. 5001 */
 #define POISON			16		/* an address that nobody may read from */
 
-static const u32 CHUNK_ROWS[NCHUNKS] = {1, 31, 32, 33, 0, 16383, 16384, 16385, 40000};
+static const u32 CHUNK_ROWS[NCHUNKS] = CHUNK_SIZES;
 
 /* Physical columns of the table; numbers with gaps, as a request may have them. */
 enum
 {
 	C_KEY = 3, C_SMALL = 4, C_NULL = 10, C_BIG = 11, C_VARY = 12, C_FLOAT = 50,
-	C_NUM = 51, C_GROUP = 199, C_DKEY = 120, C_DVAL, C_HKEY, C_HVAL
+	C_NUM = 51, C_GROUP = 199, C_DKEY = 120, C_DVAL, C_HKEY, C_HVAL,
+	C_WIDE = 60, C_SHIFT, C_GAPS
 };
 
 typedef struct TableColumn
@@ -49,22 +53,30 @@ typedef struct TableColumn
 	i16			scale;
 	GcCol		cols[NCHUNKS];
 	GcAddr		array;			/* those, on the device */
+	i64		   *value[NCHUNKS];
+	u8		   *null[NCHUNKS];
 } TableColumn;
 
-/* The first 8 are the table's; of the others, a build's input has two. */
+/*
+ * Of C_DKEY to C_HVAL a build's input has two each, the others are the table's.  C_SHIFT
+ * has other values in every chunk, C_GAPS none at all in some.
+ */
 static TableColumn table[] = {
-	{C_KEY, GC_INT4, 4, false, 0, 5999, 0, {{0}}, 0},
-	{C_SMALL, GC_INT4, 1, false, 0, 49, 0, {{0}}, 0},
-	{C_NULL, GC_INT4, 2, true, -300, 300, 0, {{0}}, 0},
-	{C_BIG, GC_INT8, 8, false, -1000000000000, 1000000000000, 0, {{0}}, 0},
-	{C_VARY, GC_INT4, 0, false, 0, 1000000, 0, {{0}}, 0},
-	{C_FLOAT, GC_FLOAT8, 8, false, -100, 100, 0, {{0}}, 0},
-	{C_NUM, GC_NUMERIC, 4, true, -5000000, 5000000, 2, {{0}}, 0},
-	{C_GROUP, GC_INT4, 1, true, 0, 9, 0, {{0}}, 0},
-	{C_DKEY, GC_INT4, 2, false, 2, 5001, 0, {{0}}, 0},
-	{C_DVAL, GC_INT4, 1, true, 0, 6, 0, {{0}}, 0},
-	{C_HKEY, GC_INT4, 1, false, 0, 79, 0, {{0}}, 0},
-	{C_HVAL, GC_INT4, 2, false, 0, 999, 0, {{0}}, 0},
+	{C_KEY, GC_INT4, 4, false, 0, 5999, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_SMALL, GC_INT4, 1, false, 0, 49, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_NULL, GC_INT4, 2, true, -300, 300, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_BIG, GC_INT8, 8, false, -1000000000000, 1000000000000, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_VARY, GC_INT4, 0, false, 0, 1000000, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_FLOAT, GC_FLOAT8, 8, false, -100, 100, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_NUM, GC_NUMERIC, 4, true, -5000000, 5000000, 2, {{0}}, 0, {NULL}, {NULL}},
+	{C_GROUP, GC_INT4, 1, true, 0, 9, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_DKEY, GC_INT4, 2, false, 2, 5001, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_DVAL, GC_INT4, 1, true, 0, 6, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_HKEY, GC_INT4, 1, false, 0, 79, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_HVAL, GC_INT4, 2, false, 0, 999, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_WIDE, GC_INT8, 8, true, 5000000000, 5000000900, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_SHIFT, GC_INT4, 0, false, -70000, 70000, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_GAPS, GC_INT4, 2, true, 1000, 3000, 0, {{0}}, 0, {NULL}, {NULL}},
 };
 
 #define NTABLE	((int) (sizeof(table) / sizeof(table[0])))
@@ -97,6 +109,10 @@ typedef struct Member
 	GcAddr		sink;			/* flags, groups, slots, keys, rows */
 	u64			part[5];		/* where each of these begins, and the end */
 	Result		wanted;
+	GcTests		tests;			/* marked scans: its tests, */
+	GcAddr		test_bits[GC_MAX_TESTED];	/* their bitmaps, */
+	GcAddr		marks;			/* and what came of them */
+	u64			marks_bytes;
 } Member;
 
 /* ---------- device memory: never given back, but what is behind a mark ---------- */
@@ -163,7 +179,7 @@ put_chunk(const TableColumn *c, u32 rows, u32 width, const i64 *value, const u8 
 	for (u32 r = 0; r < rows; r++)
 		col.base = !null[r] && value[r] < col.base ? value[r] : col.base;
 	if (col.base == INT64_MAX)
-		col.base = c->lo;
+		col.base = 0;			/* as columns/encode.c does */
 	for (u32 r = 0; r < rows; r++)
 	{
 		u64			code = (u64) (value[r] - col.base);
@@ -187,32 +203,58 @@ put_chunk(const TableColumn *c, u32 rows, u32 width, const i64 *value, const u8 
 	return col;
 }
 
+static bool
+of_build(const TableColumn *c)
+{
+	return c->number >= C_DKEY && c->number <= C_HVAL;
+}
+
+/* Values and NULLs of the column's chunk number k. */
+static void
+make_values(TableColumn *c, int k, u32 rows, u32 width)
+{
+	i64			lo = c->number == C_SHIFT ? c->lo + k * 2000 : c->lo;
+	i64			hi = c->width == 0 && width < 4 && lo + (1ll << 8 * width) <= c->hi ? lo + (1ll << 8 * width) - 1 : c->hi;
+
+	c->value[k] = calloc(rows + 1, sizeof(i64));
+	c->null[k] = calloc(rows + 1, 1);
+	for (u32 r = 0; r < rows; r++)
+	{
+		i64			v = lo + (i64) (((u64) draw(1u << 31) << 31 | draw(1u << 31)) % (u64) (hi - lo + 1));
+
+		/* the dense build's keys are unique: 2, 3, 5, 6, 8 ... in another order */
+		if (c->number == C_DKEY)
+			v = 2 + (i64) ((u64) r * 1009 % DIM_ROWS) * 5 / 3;
+		c->null[k][r] = c->nullable && (draw(5) == 0 || (c->number == C_GAPS && k % 3 == 0));
+		c->value[k][r] = c->null[k][r] ? c->lo : v;
+	}
+}
+
 static void
 make_column(TableColumn *c)
 {
-	static i64	value[40000];
-	static u8	null[40000];
-
 	for (int k = 0; k < NCHUNKS; k++)
 	{
-		bool		dim = c >= table + 8;
-		u32			rows = dim ? (k > 0 ? 0 : c->number <= C_DVAL ? DIM_ROWS : 300) : CHUNK_ROWS[k];
+		u32			rows = of_build(c) ? (k > 0 ? 0 : c->number <= C_DVAL ? DIM_ROWS : 300) : CHUNK_ROWS[k];
 		u32			width = c->width ? c->width : 1 << k % 3;
-		i64			hi = c->width == 0 && width < 4 ? c->lo + (1ll << 8 * width) - 1 : c->hi;
 
-		for (u32 r = 0; r < rows; r++)
-		{
-			value[r] = c->lo + (i64) (((u64) draw(1u << 31) << 31 | draw(1u << 31)) % (u64) (hi - c->lo + 1));
-			/* the dense build's keys are unique: 2, 3, 5, 6, 8 ... in another order */
-			if (c->number == C_DKEY)
-				value[r] = 2 + (i64) ((u64) r * 1009 % DIM_ROWS) * 5 / 3;
-			null[r] = c->nullable && draw(5) == 0;
-			if (null[r])
-				value[r] = c->lo;
-		}
-		c->cols[k] = put_chunk(c, rows, width, value, null);
+		make_values(c, k, rows, width);
+		c->cols[k] = put_chunk(c, rows, width, c->value[k], c->null[k]);
 	}
 	c->array = put(c->cols, sizeof(c->cols));
+}
+
+static void
+free_columns(void)
+{
+	for (int i = 0; i < NTABLE; i++)
+	{
+		for (int k = 0; k < NCHUNKS; k++)
+		{
+			free(table[i].value[k]);
+			free(table[i].null[k]);
+		}
+	}
 }
 
 static const TableColumn *
@@ -277,6 +319,16 @@ build_word(const Member *m, const GcArgWord *w)
 	}
 }
 
+static u64
+test_word(const Member *m, const GcArgWord *w)
+{
+	const TableColumn *c = find_column(m->maker.source[m->tests.column[w->index]]);
+
+	if (w->part == GC_TEST_BITS)
+		return m->test_bits[w->index];
+	return w->part == GC_TEST_BASE ? (u64) c->lo : (u64) (c->hi - c->lo + 1);
+}
+
 /* What a word of a member's own kernel holds; columns also as private ones. */
 static u64
 member_word(const Member *m, const GcArgWord *w)
@@ -289,6 +341,14 @@ member_word(const Member *m, const GcArgWord *w)
 			return find_column(m->maker.source[w->index])->array;
 		case GC_ARG_PARAM:
 			return (u64) m->maker.values[w->index];
+		case GC_ARG_LUT:
+			return m->maker.lut_words[w->index][w->part];
+		case GC_ARG_LIST:
+			return m->maker.list_words[w->index][w->part];
+		case GC_ARG_TEST:
+			return test_word(m, w);
+		case GC_ARG_MARKS:
+			return w->part == 0 ? m->marks : m->marks_bytes;
 		case GC_ARG_BUILD:
 			return build_word(m, w);
 		case GC_ARG_PAYLOAD:
@@ -352,49 +412,60 @@ launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, 
 	must(finish(stream, NULL));
 }
 
-/* The member's own kernel over those of its chunks that are in `chunks`. */
+/* A kernel of one of the member's pipelines over those of its chunks that are in `chunks`. */
 static void
-run_alone(Member *m, u16 pipeline, GcAddr flags, u32 chunks, bool private)
+run_kernel(const Member *m, u16 pipeline, const Loaded *k, const GcKernelSource *source, u64 shared,
+		   GcAddr flags, u32 chunks, bool private)
 {
-	GcKernelSource source = m->source;
-	GcError		err = {GC_OK, ""};
+	const TableColumn *first = find_column(m->maker.source[gc_inputs(m->p)[gc_pipelines(m->p)[pipeline].input].first_column]);
 	GcSource	sources[NCHUNKS + 1];
 	GcArgs		args;
-	Loaded		k = m->own;
-	bool		main = pipeline == m->pipeline;
-	GcVariant	variant = m->variant;
 	u32			n = 0;
 
-	if (!main)
-		variant = (GcVariant) {.vec = variant.vec,.threads = 256};
-	if (!main || !m->compiled)
-	{
-		if (gc_generate(m->p, pipeline, &variant, &source, &err) != GC_OK)
-			tap_bail(err.detail);
-		k = load_text(source.text);
-		free(source.text);
-	}
-	if (main)
-	{
-		m->own = k;
-		m->source = source;
-		m->compiled = true;
-	}
 	memset(&args, 0, sizeof(args));
-	for (int i = 0; i < source.nwords; i++)
-		args.w[i] = member_word(m, &source.words[i]);
+	for (int i = 0; i < source->nwords; i++)
+		args.w[i] = member_word(m, &source->words[i]);
 	args.scan.flags = flags;
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
-		u32			rows = find_column(m->maker.source[gc_inputs(m->p)[gc_pipelines(m->p)[pipeline].input].first_column])->cols[c].nrows;
-
 		if (chunks >> c & 1)
-			sources[n++] = (GcSource) {main ? m->valid[c] : 0, private ? c | GC_PRIVATE_CHUNK : c, rows};
+			sources[n++] = (GcSource) {pipeline == m->pipeline ? m->valid[c] : 0, private ? c | GC_PRIVATE_CHUNK : c,
+				first->cols[c].nrows};
 	}
-	launch_scan(&k, &args, source.nwords, sources, n,
-				main ? gc_shared_bytes(m->p, &m->variant, m->ranges, m->ngroups) : 0, 256, 0);
-	if (!main)
+	launch_scan(k, &args, source->nwords, sources, n, shared, 256, 0);
+}
+
+static void
+generate_kernel(const Member *m, u16 pipeline, const GcVariant *variant, GcKernelSource *source, Loaded *k)
+{
+	GcError		err = {GC_OK, ""};
+
+	if (gc_generate(m->p, pipeline, variant, source, &err) != GC_OK)
+		tap_bail(err.detail);
+	*k = load_text(source->text);
+	free(source->text);
+}
+
+/* The member's own kernel, or that of one of its builds. */
+static void
+run_alone(Member *m, u16 pipeline, GcAddr flags, u32 chunks, bool private)
+{
+	if (pipeline != m->pipeline)
+	{
+		const GcVariant variant = {.vec = m->variant.vec,.threads = 256};
+		GcKernelSource source;
+		Loaded		k;
+
+		generate_kernel(m, pipeline, &variant, &source, &k);
+		run_kernel(m, pipeline, &k, &source, 0, flags, chunks, private);
 		unload(&k);
+		return;
+	}
+	if (!m->compiled)
+		generate_kernel(m, pipeline, &m->variant, &m->source, &m->own);
+	m->compiled = true;
+	run_kernel(m, pipeline, &m->own, &m->source, gc_shared_bytes(m->p, &m->variant, m->ranges, m->ngroups),
+			   flags, chunks, private);
 }
 
 static void

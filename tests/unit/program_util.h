@@ -32,9 +32,15 @@ typedef struct Maker
 	GcPPayload	payloads[MAKER_MAX];
 	GcPAgg		aggs[MAKER_MAX];
 	GcPParam	params[MAKER_MAX];
+	GcPLut		luts[MAKER_MAX];
+	GcPList		lists[MAKER_MAX];
 	u16			refs[MAKER_MAX];
 	GcFact		column_facts[MAKER_MAX];
 	GcFact		param_facts[MAKER_MAX];
+	GcFact		lut_facts[MAKER_MAX];
+	bool		list_has_null[MAKER_MAX];
+	u64			lut_words[MAKER_MAX][3];	/* by GC_LUT_*; the test's to fill in */
+	u64			list_words[MAKER_MAX][2];	/* address and count, likewise */
 	i64			values[MAKER_MAX];	/* of the parameters */
 	i16			source[MAKER_MAX];	/* of the columns: the test's own number */
 	GcRange		ranges[2 * MAKER_MAX];	/* of the expressions, once finished */
@@ -91,6 +97,23 @@ static u16 __attribute__((unused))
 maker_test(Maker *m, u8 op, u16 a, u16 b)
 {
 	return maker_expr(m, op, GC_BOOL, a, b, GC_NONE);
+}
+
+/* f(x) by a table of such results, and x IN (a list). */
+static u16 __attribute__((unused))
+maker_lut(Maker *m, u16 x, u8 kind, const GcFact *fact)
+{
+	m->luts[m->head.nluts] = (GcPLut) {.kind = kind};
+	m->lut_facts[m->head.nluts] = *fact;
+	return maker_expr(m, GC_OP_LUT, kind, x, GC_NONE, m->head.nluts++);
+}
+
+static u16 __attribute__((unused))
+maker_in(Maker *m, u16 x, bool has_null)
+{
+	m->lists[m->head.nlists] = (GcPList) {.kind = m->exprs[x].kind};
+	m->list_has_null[m->head.nlists] = has_null;
+	return maker_expr(m, GC_OP_IN, GC_BOOL, x, GC_NONE, m->head.nlists++);
 }
 
 static u16 __attribute__((unused))
@@ -176,7 +199,8 @@ maker_out(Maker *m, u16 expr)
 static GcProgram * __attribute__((unused))
 maker_finish(Maker *m, u64 rows)
 {
-	GcFacts		facts = {.columns = m->column_facts,.params = m->param_facts,.rows = rows};
+	GcFacts		facts = {.columns = m->column_facts,.params = m->param_facts,.luts = m->lut_facts,
+	.list_has_null = m->list_has_null,.rows = rows};
 	GcError		err = {GC_OK, ""};
 	GcProgram  *p;
 
@@ -192,6 +216,8 @@ maker_finish(Maker *m, u64 rows)
 	memcpy(gc_payloads(p), m->payloads, p->npayloads * sizeof(GcPPayload));
 	memcpy(gc_aggs(p), m->aggs, p->naggs * sizeof(GcPAgg));
 	memcpy(gc_params(p), m->params, p->nparams * sizeof(GcPParam));
+	memcpy(gc_luts(p), m->luts, p->nluts * sizeof(GcPLut));
+	memcpy(gc_lists(p), m->lists, p->nlists * sizeof(GcPList));
 	memcpy(gc_refs(p), m->refs, p->nrefs * sizeof(u16));
 	if (gc_program_type(p, &facts, m->ranges, &err) != GC_OK ||
 		gc_program_check(p, p->size, &err) != GC_OK)

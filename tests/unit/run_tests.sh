@@ -45,6 +45,7 @@ for device in $DEVICE
 do
 	run "$BIN/device_test" "$device"
 	run "$BIN/fused_test" "$device"
+	run "$BIN/marks_test" "$device"
 done
 
 echo "# $passed programs passed, $failed failed, $skipped skipped"
