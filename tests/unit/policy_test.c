@@ -46,8 +46,10 @@ make_item(const GcProfile *profile, int type, GcItem *item)
 		op->occupancy = gc_occupancy(profile, op->registers, op->threads, op->shared_bytes);
 		op->alone_us = 20 + draw(1000) * (o + 1);
 	}
-	item->fused = draw(2) - 1;
-	item->bodies = item->fused < 0 ? 0 : 1u << draw(16) | 1u << draw(16);
+	/* of a fused scan, of a marked scan, of none */
+	item->fused = draw(3) - 1;
+	item->bodies = item->fused < 0 ? 0 : item->fused == 1 ? 0xffff : 1u << draw(16) | 1u << draw(16);
+	item->columns = item->fused == 1 ? 1 + draw(0xffff) : 0;
 	item->fused_us = 1 + draw(300);
 	seed = saved;
 }
@@ -153,19 +155,20 @@ test_random(const char *name, int rounds)
 	GcDecision *d = malloc(sizeof(GcDecision));
 	static GcItem items[GC_MAX_ITEMS];
 	static GcActive active[8];
-	static GcFusedKernel fused[1];
+	static GcFusedKernel fused[2];
 	const char *wrong = NULL;
 	bool		together = true;
 	bool		all = true;
-	int			shared_scans = 0,
-				batches = 0;
+	int			shared_scans[2] = {0, 0};
+	int			largest = 0;
+	int			batches = 0;
 	uint64_t	lot = 7;
 
 	for (int r = 0; r < rounds && wrong == NULL; r++)
 	{
 		GcSchedule	s = {.profile = profile,
-			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.beside = 0.8,.lot = &lot,.item = items,.active = active,
-		.fused = fused,.nfused = 1};
+			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.beside = 0.8,.together = 0.2 + draw(8) * 0.1,.lot = &lot,.item = items,.active = active,
+		.fused = fused,.nfused = 2};
 		int			ntypes = 1 + draw(20);
 
 		s.nitems = draw(4) == 0 ? draw(GC_MAX_ITEMS + 1) : draw(12);
@@ -178,11 +181,16 @@ test_random(const char *name, int rounds)
 			.shape = {1 + draw(2000), 32 * (1 + draw(32))},.registers = 16 + draw(50),
 				.shared_bytes = draw(100000),.scan = draw(3),.remaining_us = draw(500)
 		};
-		fused[0].option = (GcOption)
+		for (int f = 0; f < 2; f++)
 		{
-			.registers = 100,.max_threads = 512,.threads = 512,.occupancy = 1
-		};
-		fused[0].scan_us = draw(300);
+			fused[f].option = (GcOption)
+			{
+				.registers = 100,.max_threads = 512,.threads = 512,.occupancy = 1
+			};
+			fused[f].scan_us = draw(300);
+		}
+		for (int c = 0; c < GC_MAX_SHARED_COLUMNS; c++)
+			fused[1].column_us[c] = draw(60);
 		memset(d, 0xee, sizeof(*d));
 		memset(work, draw(256), gc_decide_work_size());
 		gc_decide(&s, work, d);
@@ -194,14 +202,20 @@ test_random(const char *name, int rounds)
 		if (s.nactive == 0 && s.policy == GC_POLICY_TWOSTAGE && !all_start(&s, d))
 			all = false;
 		for (int k = 0; k < d->nstarts; k++)
-			shared_scans += d->start[k].fused >= 0;
+		{
+			if (d->start[k].fused >= 0)
+				shared_scans[d->start[k].fused]++;
+			if (d->start[k].nitems > largest)
+				largest = d->start[k].nitems;
+		}
 		batches += d->planned > 1;
 	}
 	ok(wrong == NULL, "%s: decisions make sense", name);
 	ok(together, "%s: what the kernel model places fits together", name);
 	ok(all, "%s: two stages leave nothing behind that could run", name);
-	ok(shared_scans > 50 && batches > 0, "%s: there were shared scans (%d) and plans of several batches (%d)",
-	   name, shared_scans, batches);
+	ok(shared_scans[0] > 50 && shared_scans[1] > 50 && largest == GC_MAX_MEMBERS && batches > 0,
+	   "%s: there were shared scans (%d fused, %d by columns) of up to %d, and plans of several batches (%d)",
+	   name, shared_scans[0], shared_scans[1], largest, batches);
 	free(work);
 	free(d);
 }
