@@ -13,8 +13,8 @@ A mismatch is reduced (outputs, conditions, keys and relations are taken away wh
 it stays) and printed with the seed that makes it again.
 
 With --together K, K sessions ask K queries at the same time: they are held back until
-all are ready, and share scans wherever they can (gpuconc.debug_hold_requests,
-gpuconc.debug_force_shared_scan; the settings are changed for the whole server, by a
+all are ready, and share scans wherever they can, fused and marked ones by turns
+(gpuconc.debug_hold_requests, gpuconc.debug_force_shared_scan; the settings are changed for the whole server, by a
 superuser, and reset at the end).
 
     fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--together K] [--verbose]
@@ -41,6 +41,8 @@ FIELD, RECORD = "\x1f", "\x1e"
 SCHEMA = "gpuconc_fuzz"
 MIN_SHARE, GOOD_SHARE = 0.40, 0.60
 MAX_ROWS = 100000
+# Kinds of shared scans: setting of gpuconc.debug_force_shared_scan, and its name in the views
+KINDS = (("fused", "shared scan"), ("marked", "marked scan"))
 
 
 # ----------------------------------------------------------------------------
@@ -377,17 +379,27 @@ class Fuzzer:
                 session.run(statement)
         return answers
 
-    def differ_together(self, seed, numbers, queries):
+    def count_scans(self, kind, since):
+        """How many scans and requests of them there were after a batch."""
+        rows = self.off.must("SELECT count(DISTINCT (e -> 'args' ->> 'batch', e -> 'args' ->> 'scan')), count(*) "
+                             "FROM jsonb_array_elements(gpuconc_timeline(64)::jsonb -> 'traceEvents') AS e "
+                             "WHERE e ->> 'cat' = '%s' AND (e -> 'args' ->> 'batch')::bigint > %s;" % (dict(KINDS)[kind], since))
+        self.counts[kind] += int(rows[0][0])
+        self.counts[kind + " requests"] += int(rows[0][1])
+
+    def differ_together(self, seed, numbers, queries, kind):
         expected = [self.ask(self.off, query) for query in queries]
         chosen = [i for i, query in enumerate(queries) if not expected[i][1] and
                   (query.params or not self.too_large(query))]
+        since = self.off.must("SELECT coalesce(max(id), 0) FROM gpuconc_stat_batches;")[0][0]
         answers = self.ask_together([queries[i] for i in chosen])
+        self.count_scans(kind, since)
         self.counts["together"] += len(chosen)
         for i, (got, error) in zip(chosen, answers):
             wrong = "error %s" % (error,) if error else rows_differ(expected[i][0], got, queries[i].compare())
             if wrong:
                 self.mismatches += 1
-                print("MISMATCH: seed %s, together, query %d: %s\n%s" % (seed, numbers[i], wrong, queries[i]))
+                print("MISMATCH: seed %s, together (%s), query %d: %s\n%s" % (seed, kind, numbers[i], wrong, queries[i]))
                 print("  beside queries %s; alone: %s\n" % ([numbers[k] for k in chosen], self.difference(queries[i])), flush=True)
 
     def schema_together(self, seed, tables, deadline):
@@ -410,11 +422,13 @@ class Fuzzer:
             # A table's first shapes keep their bodies: forget those of the last round.
             for table in tables:
                 self.off.must("SELECT gpuconc_evict('{0}'); SELECT gpuconc_prewarm('{0}');".format(table.name))
+            kind = KINDS[number // self.options.together % len(KINDS)][0]
+            self.configure(debug_force_shared_scan=kind)
             try:
-                self.differ_together(seed, numbers, queries)
+                self.differ_together(seed, numbers, queries, kind)
             except Lost as lost:
                 self.mismatches += 1
-                print("LOST: seed %s, together, queries %s: %s\n%s\n" % (seed, numbers, lost, "\n".join(str(q) for q in queries)), flush=True)
+                print("LOST: seed %s, together (%s), queries %s: %s\n%s\n" % (seed, kind, numbers, lost, "\n".join(str(q) for q in queries)), flush=True)
                 raise
             if self.mismatches >= self.options.max_mismatches:
                 return False
@@ -464,8 +478,6 @@ class Fuzzer:
         started = time.monotonic()
         deadline = started + self.options.seconds
         seed = self.options.seed
-        if self.options.together:
-            self.configure(debug_force_shared_scan="on")
         try:
             while self.one_schema(seed, deadline):
                 if self.options.only is not None:
@@ -494,11 +506,11 @@ class Fuzzer:
 
     def report_together(self, started):
         self.configure(debug_force_shared_scan=None, debug_hold_requests=None)
-        rows = self.off.must("SELECT coalesce(sum(launches), 0), coalesce(sum(requests), 0) FROM gpuconc_stat_kernels WHERE kind = 'shared scan';")
-        print("%d queries, %d at a time, from seed %d in %d s: %s shared scans for %s requests" % (
-            self.counts["together"], self.options.together, self.options.seed, time.monotonic() - started, rows[0][0], rows[0][1]))
+        print("%d queries, %d at a time, from seed %d in %d s: %s" % (
+            self.counts["together"], self.options.together, self.options.seed, time.monotonic() - started,
+            ", ".join("%d requests by %d %s scans" % (self.counts[kind + " requests"], self.counts[kind], kind) for kind, _ in KINDS)))
         print("%d mismatches" % self.mismatches)
-        return 1 if self.mismatches or (rows[0][0] == "0" and self.counts["together"] >= 50) else 0
+        return 1 if self.mismatches or (self.counts["together"] >= 50 and not all(self.counts[kind] for kind, _ in KINDS)) else 0
 
 
 def main():
@@ -510,7 +522,7 @@ def main():
     parser.add_argument("--per-schema", type=int, default=150, help="queries before new tables are made")
     parser.add_argument("--only", type=int, help="only this query of the seed's first tables")
     parser.add_argument("--max-mismatches", type=int, default=10)
-    parser.add_argument("--together", type=int, default=0, metavar="K", help="so many queries at the same time, by shared scans")
+    parser.add_argument("--together", type=int, default=0, metavar="K", help="so many queries at the same time, by shared scans of both kinds")
     parser.add_argument("--no-reduce", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="print every query")
     options = parser.parse_args()
