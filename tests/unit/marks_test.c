@@ -520,6 +520,7 @@ test_find(void)
 	for (int c = 0; c < 18; c++)
 		maker_filter(&m, maker_test(&m, GC_OP_LT, column[c], int4(&m, 50)), 1);
 	maker_filter(&m, maker_test(&m, GC_OP_NE, column[2], int4(&m, 7)), 1);
+	maker_filter(&m, maker_test(&m, GC_OP_LT, column[2], maker_expr(&m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, 0)), 1);
 	maker_group(&m, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
 	maker_agg(&m, GC_AGG_COUNT, GC_NONE);
 	p = maker_finish(&m, 1000);
