@@ -143,7 +143,6 @@ typedef struct GcActive
 	bool		fused;
 	int			members;		/* requests that it answers */
 	double		alone_us;		/* its time with the device to itself */
-	double		remaining_us;	/* predicted; not below 0 */
 } GcActive;
 
 typedef struct GcSchedule

@@ -91,8 +91,7 @@ typedef struct GcScanSet
 	GcFused    *pending;
 	bool		failed;			/* a text was refused: do not try again */
 	double		scan_us;		/* of a fused scan, before any body */
-	int			ncolumns;
-	GcSetColumn *column;
+	GcSetColumn *column;		/* by the directory's columns */
 	bool		marks_news;		/* as news, for markers */
 	GcFused    *marker;
 	GcFused    *marker_pending;

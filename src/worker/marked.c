@@ -44,7 +44,6 @@
 void
 gc_set_columns(GcScanSet *set, const GcDirectory *dir)
 {
-	set->ncolumns = dir->ncolumns;
 	set->rows = dir->nrows;
 	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
 	for (uint32 c = 0; c < dir->ncolumns; c++)

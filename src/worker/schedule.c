@@ -142,7 +142,6 @@ static void
 add_active(GcMainLaunch *launch)
 {
 	GcActive   *a;
-	double		remaining = launch->predicted_us - elapsed_us(launch->started);
 
 	for (int i = 0; i < now.nactive; i++)
 	{
@@ -155,8 +154,7 @@ add_active(GcMainLaunch *launch)
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
-		.members = launch->members,.alone_us = launch->alone_us,
-	.remaining_us = remaining > 0 ? remaining : 0};
+		.members = launch->members,.alone_us = launch->alone_us};
 }
 
 /* Same kernel with the same needs as an earlier item: the same type. */

@@ -179,7 +179,7 @@ test_random(const char *name, int rounds)
 			active[a] = (GcActive)
 		{
 			.shape = {1 + draw(2000), 32 * (1 + draw(32))},.registers = 16 + draw(50),
-				.shared_bytes = draw(100000),.scan = draw(3),.remaining_us = draw(500)
+				.shared_bytes = draw(100000),.scan = draw(3)
 		};
 		for (int f = 0; f < 2; f++)
 		{
