@@ -379,6 +379,8 @@ improve(GcScanSet *set)
 	{
 		set->pending = f;
 		forget_some(set);
+		/* nobody tells us of one that was there before */
+		(void) gc_fused_take(&set->ready, &set->pending, &set->failed);
 	}
 	else
 	{
