@@ -42,7 +42,8 @@ typedef unsigned __int128 u128;
  * bit (row & 7) of byte (row >> 3) set where the row is NULL; the code of a NULL
  * row is 0.  Both are readable up to the next multiple of GC_PAD_ROWS; the codes
  * behind the last row are 0.  base is the smallest value of the chunk, so that
- * whatever row is read, its value lies within the column's range.
+ * whatever row is read, its value lies within the column's range; but it is 0 in a chunk
+ * without any value, whose rows behind the last one are not NULL.
  */
 typedef struct GcCol
 {

@@ -243,7 +243,7 @@ for_marks(const GcScanShape *s)
 static void
 choose_bodies(const GcScanSet *set, GcFused *f)
 {
-	uint64		least = (gc_debug_force_shared_scan == GC_FORCE_FUSED) ? 1 : GC_SHAPE_RECURS;
+	uint64		least = gc_debug_force_shared_scan == GC_FORCE_FUSED ? 1 : GC_SHAPE_RECURS;
 
 	for (int copy = 0; copy < MAX_BODIES; copy++)
 	{
@@ -255,7 +255,8 @@ choose_bodies(const GcScanSet *set, GcFused *f)
 
 			for (int i = 0; i < set->nshapes; i++)
 			{
-				if (!taken[i] && !for_marks(set->shape[i]) && (set->shape[i]->light || (gc_debug_force_shared_scan == GC_FORCE_FUSED)) &&
+				if (!taken[i] && !for_marks(set->shape[i]) &&
+					(set->shape[i]->light || gc_debug_force_shared_scan == GC_FORCE_FUSED) &&
 					set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
@@ -345,7 +346,7 @@ static void
 forget_some(GcScanSet *set)
 {
 	set->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
-	if ((gc_debug_force_shared_scan == GC_FORCE_FUSED))
+	if (gc_debug_force_shared_scan == GC_FORCE_FUSED)
 		set->compile_at = 0;
 	for (int i = 0; i < set->nshapes; i++)
 	{
@@ -477,7 +478,6 @@ void
 gc_fused_describe(GcRun *run, GcItem *item)
 {
 	GcScanShape *s = gc_fused_shape(run);
-	const GcFused *f;
 
 	item->fused = -1;
 	item->bodies = 0;
@@ -491,6 +491,19 @@ gc_fused_describe(GcRun *run, GcItem *item)
 		s->wanted = s->counting;
 		s->set->news = true;
 	}
+}
+
+/*
+ * Which kernel of the set serves the run, with which bodies, at what cost.  Only once no
+ * kernel of the set can be exchanged any more before the decision: bodies and columns are
+ * numbered by kernel.
+ */
+static void
+offer_kernel(GcRun *run, GcItem *item)
+{
+	GcScanShape *s = run->scan_shape;
+	const GcFused *f = s->set->ready;
+
 	if (gc_marked_can(run))
 	{
 		if (s->marked_us == 0)
@@ -498,17 +511,19 @@ gc_fused_describe(GcRun *run, GcItem *item)
 		item->fused_us = s->marked_us;
 		item->bodies = (1u << GC_MAX_MARKED) - 1;
 		item->columns = gc_marked_columns(run);
+		item->fused = s->set->marker->number;
 		return;
 	}
 	if (s->marginal_us == 0)
 		s->marginal_us = item->option[0].alone_us * (s->light ? gc_worker.calibration.fused : 1.5);
 	item->fused_us = s->marginal_us;
-	f = s->set->ready;
 	for (int m = 0; f && m < f->n; m++)
 	{
 		if (f->shape[m] == s)
 			item->bodies |= 1u << m;
 	}
+	if (item->bodies)
+		item->fused = f->number;
 }
 
 /* Number a kernel that is ready, for this decision. */
@@ -517,8 +532,6 @@ add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, double s
 {
 	int			threads = Min(f->marker ? GC_MARKER_THREADS : FUSED_THREADS, f->info.max_threads);
 
-	if (*n == GC_MAX_FUSED_KERNELS)
-		return;
 	f->number = *n;
 	which[*n] = f;
 	kernels[(*n)++] = (GcFusedKernel) {
@@ -556,13 +569,9 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 	for (int i = 0; i < nitems; i++)
 	{
 		const GcScanShape *s = runs[i]->scan_shape;
-		const GcFused *f;
 
-		if (s == NULL || items[i].bodies == 0 || s->set->last_used != clock_now)
-			continue;
-		f = gc_marked_can(runs[i]) ? s->set->marker : s->set->ready;
-		if (f && f->number < n && which[f->number] == f)
-			items[i].fused = f->number;
+		if (s && s->set->last_used == clock_now)
+			offer_kernel(runs[i], &items[i]);
 	}
 	return n;
 }
@@ -602,7 +611,7 @@ void
 gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {
 	GcFused    *f = launch->kernel;
-	GcScanSet    *set = f->shape[0]->set;
+	GcScanSet  *set = f->shape[0]->set;
 	double		predicted = set->scan_us > 0 ? set->scan_us : gc_worker.calibration.launch_us;
 	double		step;
 

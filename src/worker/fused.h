@@ -15,7 +15,7 @@
 
 #include "run.h"
 
-#define GC_MAX_FUSED_KERNELS	64
+#define GC_MAX_FUSED_KERNELS	64	/* two for each set of shapes */
 
 #define GC_MAX_SCAN_SHAPES	64	/* of one set; others never share */
 

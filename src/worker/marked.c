@@ -424,6 +424,8 @@ void
 gc_marked_test(GcRun *run, int others)
 {
 	GcScanShape *s;
+	GcError		err;
+	bool		failed;
 
 	if (run->test_bits != 0 || run->tests != NULL || !gc_enable_marked_scan ||
 		(others == 0 && gc_debug_force_shared_scan != GC_FORCE_MARKED))
@@ -433,7 +435,7 @@ gc_marked_test(GcRun *run, int others)
 		return;
 	/* Of its kernels, some may be there already: then it need not wait for the next time. */
 	gc_marked_improve(s->set);
-	if (!covers(s->set->marker, s) || !shape_ready(s) || !covers(s->set->marker, s))
+	if (!shape_ready(s) || !covers(s->set->marker, s) || gc_combiner(&err, &failed) == NULL)
 		return;
 	if (!lay_out_tests(run))
 		return;
