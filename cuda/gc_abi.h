@@ -122,6 +122,16 @@ typedef struct GcArgs
 	u64			w[GC_MAX_ARG_WORDS];
 } GcArgs;
 
+/* Requests that one marked scan serves. */
+#define GC_MAX_MARKED		16
+
+/*
+ * Classes that a column's values are put into, at most, and slots to find them in, four
+ * for each, a power of two.
+ */
+#define GC_MAX_CLASSES		4096
+#define GC_CLASS_SLOTS		16384
+
 /*
  * Entry point of a kernel on device host: runs block `block` of `nblocks`;
  * `scratch` is memory of the launch's shared_bytes, private to the calling

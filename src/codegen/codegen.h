@@ -218,9 +218,6 @@ extern u64 gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking
 /* Columns that a marker tests. */
 #define GC_MAX_TESTED		16
 
-/* Requests that one marked scan serves. */
-#define GC_MAX_MARKED		16
-
 /* What a pipeline tests of its columns, one at a time. */
 typedef struct GcTests
 {
@@ -259,6 +256,12 @@ typedef struct GcMarkTable
 	u64			table;			/* u16[range + 1]: bit m: request m does; the last
 								 * entry is for NULL */
 	u64			range;
+	u64			classes;		/* u16[range + 1]: class of each value, or 0: none, and
+								 * the next three are not used */
+	u64			members;		/* u32[]: a value of each class */
+	u64			class_table;	/* u16[]: as table, by class */
+	u64			misfit;			/* u32, 0 before: raised if some class has values that
+								 * not the same requests accept */
 	u64			bits[GC_MAX_MARKED];	/* request m's bitmap; 0: it tests other columns
 										 * only */
 } GcMarkTable;
@@ -269,6 +272,8 @@ typedef struct GcMarkerColumn
 	u8			width;			/* of its codes in bytes; 0: differs between chunks */
 	bool		nullable;
 	bool		shared;			/* its table is copied to shared memory */
+	u8			class_width;	/* 1 or 2: it has classes, of so many bytes in its class
+								 * column, whose table is copied instead; 0: none */
 } GcMarkerColumn;
 
 /*
@@ -276,22 +281,65 @@ typedef struct GcMarkerColumn
  * for every request the rows that all its columns accept, as a bitmap per chunk in the
  * layout of GcCol.nulls: its marks.  GcSource.valid is the set of requests that read the
  * chunk; nothing is written for others.  Columns whose tables are shared should come
- * first, as they are tested first.  GC_MARKER_WORDS(n) words:
+ * first, as they are tested first.  Where a column has classes, its class column is read
+ * instead, but not in chunks that have none (GcCol.data 0), nor if the combiner raised
+ * misfit.  GC_MARKER_WORDS(n) words:
  *
  *	  w[0] set of requests, w[1] address of the marks, w[2] bytes of marks per chunk,
- *	  w[3] bytes of marks per request; and per column, from w[4 + 5 * k] on: address of
- *	  its GcCols, address of its table, base, range (as for the tester), and
+ *	  w[3] bytes of marks per request; and per column, from w[GC_MARKER_WORDS(k)] on:
+ *	  address of its GcCols, address of its table, base, range (as for the tester), and
  *	  readers << 16 | accepting, the requests that read it, and those that accept every
- *	  value of it.
+ *	  value of it; of a column with classes also: address of the class column's GcCols,
+ *	  address of its table, number of classes, address of misfit.
  *
  * The caller frees the text; NULL when out of memory.
  */
 extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
 #define GC_MARKER_THREADS	512		/* per block; one block per multiprocessor leaves room
 									 * for the kernels that visit the last scan's marks */
-#define GC_MARKER_WORDS(n)	(4 + 5 * (n))
+#define GC_MARKER_WORDS(n)	(4 + 9 * (n))
 
 /* Bytes of a table of so many values; shared tables lie one after another. */
 #define GC_MARK_TABLE_BYTES(range)	(((u64) (range) + 4) / 4 * 8)
+
+/*-------------------------------------------------------------------------
+ * Classes (classes.c)
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * The refiner splits classes of a column's values by an attribute that a table has of
+ * each, in three launches:
+ *
+ *	  w[0] GC_REFINE_READ: over all chunks (GcScan) of the table, w[1] and w[2] the
+ *	  addresses of the GcCols of its key and its attribute, w[3] the least of the
+ *	  attribute's values; w[4] u32[range + 1], zeroed before, receives each value's;
+ *	  GC_REFINE_FIND: w[5] u16[range + 1] the classes so far, w[6] u64[GC_CLASS_SLOTS],
+ *	  all ones before, w[7] u32[GC_CLASS_SLOTS], w[8] u64[2], zeroed before: receives the
+ *	  number of classes, and whether they are more than GC_MAX_CLASSES;
+ *	  GC_REFINE_ASSIGN: w[9] u16[range + 1] receives the new classes, w[10]
+ *	  u32[GC_MAX_CLASSES] a value of each: nothing, if they are too many;
+ *
+ * w[11] and w[12] are base and range of the column's values, as for the tester: entry
+ * `range` is for NULL.  All words are the same in the three.  The same for all programs.
+ * malloc'd; NULL when out of memory.
+ */
+extern char *gc_generate_refiner(void);
+#define GC_REFINER_WORDS	13
+enum
+{
+	GC_REFINE_READ,
+	GC_REFINE_FIND,
+	GC_REFINE_ASSIGN
+};
+
+/*
+ * The class writer fills a class column in the chunks of its scan: w[0] address of the
+ * column's GcCols, w[1] of those of the class column, whose width is 1 or 2, with data
+ * for as many rows as a multiple of 8 has, w[2] base, w[3] range, w[4] the classes.  The
+ * same for all programs.  malloc'd; NULL when out of memory.
+ */
+extern char *gc_generate_class_writer(void);
+#define GC_CLASS_WRITER_WORDS	5
 
 #endif							/* GC_CODEGEN_H */

@@ -161,6 +161,10 @@ gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKer
  *-------------------------------------------------------------------------
  */
 
+/*
+ * Of the values of a class any is asked for all of them (GcMarkTable.members); every value
+ * is compared with it.
+ */
 char *
 gc_generate_combiner(void)
 {
@@ -170,28 +174,68 @@ gc_generate_combiner(void)
 	text_addf(&t, "for (u64 c = 0; c < gc_a.w[1]; c++) {\n"
 			  "const u64 *r = (const u64 *) gc_a.w[0] + c * %d;\n"
 			  "for (u64 i = (u64) block * nthreads + thread; i <= r[1]; i += (u64) nblocks * nthreads) {\n"
-			  "u32 mask = 0;\n"
-			  "GC_UNROLL for (int m = 0; m < %d; m++)\n"
-			  "if (r[2 + m]) mask |= (((const u32 *) r[2 + m])[i >> 5] >> (i & 31) & 1) << m;\n"
+			  "const u32 mask = gc_mask_of(r + %d, i);\n"
 			  "((u16 *) r[0])[i] = (u16) mask;\n"
-			  "}\n}\n}\n", (int) (sizeof(GcMarkTable) / sizeof(u64)), GC_MAX_MARKED);
+			  "if (!r[2]) continue;\n"
+			  "const u32 of = ((const u16 *) r[2])[i];\n"
+			  "const u32 member = ((const u32 *) r[3])[of];\n"
+			  "if (member == i) ((u16 *) r[4])[of] = (u16) mask;\n"
+			  "else if (gc_mask_of(r + %d, member) != mask) *(u32 *) r[5] = 1;\n"
+			  "}\n}\n}\n", (int) (sizeof(GcMarkTable) / sizeof(u64)),
+			  (int) (offsetof(GcMarkTable, bits) / sizeof(u64)),
+			  (int) (offsetof(GcMarkTable, bits) / sizeof(u64)));
 	return t.s;
 }
 
-/* Where column k's table is: copied to shared memory, if that is where it goes. */
+/* Copy a table of gc_a.w[count] + more entries to shared memory: u16 *name. */
+static void
+emit_shared(Text *t, const char *name, int k, int address, int count, int more)
+{
+	text_addf(t, "u16 *%s%d = (u16 *) (gc_shared + gc_top);\ngc_top += (gc_a.w[%d] + %d) / 4;\n",
+			  name, k, count, more + 3);
+	text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((gc_a.w[%d] + %d) / 4); i += nthreads)\n"
+			  "((u64 *) %s%d)[i] = ((const u64 *) gc_a.w[%d])[i];\n", count, more + 3, name, k, address);
+}
+
+/* Where column k's tables are; and is its class column of no use this time? */
 static void
 emit_table(Text *t, const GcMarkerColumn *c, int k)
 {
 	const int	w = GC_MARKER_WORDS(k);
 
-	if (!c->shared)
+	if (c->class_width)
 	{
-		text_addf(t, "const u16 *t%d = (const u16 *) gc_a.w[%d];\n", k, w + 1);
-		return;
+		emit_shared(t, "s", k, w + 6, w + 7, 0);
+		text_addf(t, "const u32 gc_misfit%d = gc_a.w[%d] ? *(const u32 *) gc_a.w[%d] : 1;\n", k, w + 5, w + 8);
 	}
-	text_addf(t, "u16 *t%d = (u16 *) (gc_shared + gc_top);\ngc_top += (gc_a.w[%d] + 4) / 4;\n", k, w + 3);
-	text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((gc_a.w[%d] + 4) / 4); i += nthreads)\n"
-			  "((u64 *) t%d)[i] = ((const u64 *) gc_a.w[%d])[i];\n", w + 3, k, w + 1);
+	if (c->shared && !c->class_width)
+		emit_shared(t, "t", k, w + 1, w + 3, 1);
+	else
+		text_addf(t, "const u16 *t%d = (const u16 *) gc_a.w[%d];\n", k, w + 1);
+}
+
+/* The chunk's descriptions of column k: only one of them has data. */
+static void
+emit_description(Text *t, const GcMarkerColumn *c, int k)
+{
+	const int	w = GC_MARKER_WORDS(k);
+
+	text_addf(t, "const u32 gc_read%d = gc_live & (u32) (gc_a.w[%d] >> 16);\n", k, w + 4);
+	if (c->class_width)
+		text_addf(t, "const GcCol c%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_misfit%d ? 0 : gc_read%d);\n"
+				  "const GcCol d%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, c%d.data ? 0 : gc_read%d);\n",
+				  k, w + 5, k, k, k, w, k, k);
+	else
+		text_addf(t, "const GcCol d%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_read%d);\n", k, w, k);
+}
+
+static void
+emit_codes(Text *t, const GcMarkerColumn *c, int k)
+{
+	text_addf(t, "u32 r%d[GC_MARK_ROWS];\n", k);
+	if (c->class_width)
+		text_addf(t, "if (c%d.data) gc_codes_%d(r%d, c%d, gc_row); else\n", k, c->class_width, k, k);
+	text_addf(t, "if (d%d.data) gc_codes_%d(r%d, d%d, gc_row);\n", k, c->width, k, k);
 }
 
 static void
@@ -199,12 +243,16 @@ emit_test(Text *t, const GcMarkerColumn *c, int k)
 {
 	const int	w = GC_MARKER_WORDS(k);
 
+	if (c->class_width)
+		text_addf(t, "if (c%d.data) {\nu32 at[GC_MARK_ROWS];\ngc_entries_%d(at, r%d, 0);\n"
+				  "gc_accept_shared(gc_k, at, s%d, (u32) gc_a.w[%d] & 0xffff);\n}\n",
+				  k, c->class_width, k, k, w + 4);
 	text_addf(t, "if (d%d.data) {\nu32 at[GC_MARK_ROWS];\n", k);
 	text_addf(t, "gc_entries_%d(at, r%d, (u32) d%d.base - (u32) gc_a.w[%d]);\n", c->width, k, k, w + 2);
 	if (c->nullable)
 		text_addf(t, "gc_null_entries(at, d%d, gc_row, (u32) gc_a.w[%d]);\n", k, w + 3);
 	text_addf(t, "gc_accept%s(gc_k, at, t%d, (u32) gc_a.w[%d] & 0xffff);\n}\n",
-			  c->shared ? "_shared" : "", k, w + 4);
+			  c->shared && !c->class_width ? "_shared" : "", k, w + 4);
 }
 
 char *
@@ -219,12 +267,10 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 	text_addf(&t, "GC_BARRIER();\nGC_TILES\nconst u32 gc_live = (u32) gc_a.w[0] & (u32) gc_src.valid;\n"
 			  "u8 *gc_to = (u8 *) gc_a.w[1] + gc_src.chunk * gc_a.w[2];\nif (!gc_live) continue;\n");
 	for (int k = 0; k < n; k++)
-		text_addf(&t, "const GcCol d%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_live & (u32) (gc_a.w[%d] >> 16));\n",
-				  k, GC_MARKER_WORDS(k), GC_MARKER_WORDS(k) + 4);
+		emit_description(&t, &column[k], k);
 	text_addf(&t, "GC_MARK_VECTORS\n");
 	for (int k = 0; k < n; k++)
-		text_addf(&t, "u32 r%d[GC_MARK_ROWS];\nif (d%d.data) gc_codes_%d(r%d, d%d, gc_row);\n",
-				  k, k, column[k].width, k, k);
+		emit_codes(&t, &column[k], k);
 	text_addf(&t, "u32 gc_k[GC_MARK_ROWS / 2];\n"
 			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 2; i++) gc_k[i] = GC_TWICE(gc_live);\n");
 	for (int k = 0; k < n; k++)

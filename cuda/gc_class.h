@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * gc_class.h
+ *	  Classes of a column's values (codegen/classes.c): how they are found, written in
+ *	  the place of the values, and checked.
+ *
+ *	  gc_read_attribute(key, attribute, row, ..)	what a table says of one value
+ *	  gc_class_slot(slots, ids, count, key)			place of a pair of class and attribute
+ *	  gc_write_classes(to, from, row, ..)			classes of eight rows
+ *	  gc_mask_of(bits, i)							requests that accept value i
+ *
+ *-------------------------------------------------------------------------
+ */
+
+/* An attribute is 0 where there is no row with this key, or it is NULL. */
+GC_FN void
+gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 range, i64 least)
+{
+	u64			at;
+
+	if (GC_NULL_AT(key, row))
+		return;
+	at = (u64) (GC_AT(0, i64, key, row) - base);
+	if (at < range)
+		to[at] = GC_NULL_AT(attribute, row) ? 0 : (u32) (GC_AT(0, i64, attribute, row) - least) + 1;
+}
+
+#define GC_EMPTY_SLOT	0xffffffffffffffffull
+
+/*
+ * Slot of a key, entered if it is new; ids[slot] is then the next number of count[0].
+ * count[1] is raised where there are too many.
+ */
+GC_FN u32
+gc_class_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
+{
+	u32			s = (u32) gc_hash_end(gc_hash_step(0, (i64) key)) & (GC_CLASS_SLOTS - 1);
+
+	while (GC_LOAD_FRESH64(&count[0]) <= GC_MAX_CLASSES)
+	{
+		u64			e = GC_LOAD_FRESH64(&slots[s]);
+
+		if (e == GC_EMPTY_SLOT)
+		{
+			e = GC_ATOMIC_CAS64(&slots[s], GC_EMPTY_SLOT, key);
+			if (e == GC_EMPTY_SLOT)
+			{
+				ids[s] = (u32) GC_ATOMIC_ADD64(&count[0], 1);
+				return s;
+			}
+		}
+		if (e == key)
+			return s;
+		s = (s + 1) & (GC_CLASS_SLOTS - 1);
+	}
+	count[1] = 1;
+	return 0;
+}
+
+/*
+ * Eight rows of `from`, as classes, to `to`, whose width is 1 or 2.  NULL has the place
+ * behind the range, and so has whatever is out of it: padding of a chunk without a value.
+ */
+GC_FN void
+gc_write_classes(GcCol to, GcCol from, u32 row, const u16 *classes, i64 base, u32 range)
+{
+	u32			at[GC_MARK_ROWS];
+	u32			packed[GC_MARK_ROWS / 2];
+	const u32	delta = (u32) from.base - (u32) base;
+	const u32	nulls = from.nulls ? ((const u8 *) from.nulls)[row / 8] : 0;
+
+	gc_codes_0(at, from, row);
+	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	{
+		at[j] += delta;
+		at[j] = classes[nulls >> j & 1 || at[j] > range ? range : at[j]];
+	}
+	if (to.width == 1)
+	{
+		GC_UNROLL for (int i = 0; i < 2; i++)
+			packed[i] = at[4 * i] | at[4 * i + 1] << 8 | at[4 * i + 2] << 16 | at[4 * i + 3] << 24;
+		((u64 *) (to.data + row))[0] = packed[0] | (u64) packed[1] << 32;
+		return;
+	}
+	GC_UNROLL for (int i = 0; i < 4; i++)
+		packed[i] = at[2 * i] | at[2 * i + 1] << 16;
+	((u64 *) (to.data + 2 * (u64) row))[0] = packed[0] | (u64) packed[1] << 32;
+	((u64 *) (to.data + 2 * (u64) row))[1] = packed[2] | (u64) packed[3] << 32;
+}
+
+/* bits: a bitmap per request, or 0. */
+GC_FN u32
+gc_mask_of(const u64 *bits, u64 i)
+{
+	u32			mask = 0;
+
+	GC_UNROLL for (int m = 0; m < GC_MAX_MARKED; m++)
+		if (bits[m])
+			mask |= (((const u32 *) bits[m])[i >> 5] >> (i & 31) & 1) << m;
+	return mask;
+}

@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * classes.c
+ *	  The kernels of class columns: refiner, class writer.
+ *
+ * What marked scans test of a column with many values is mostly what another table says
+ * of them: a part's brand, a customer's city.  Values of which that table says the same
+ * are a class; the class column has each row's class in the place of its value.  It is
+ * narrower, and a table by class fits where one by value does not: in shared memory,
+ * which answers an order of magnitude more often than the L2 cache.
+ *
+ * Classes are a guess, and are never relied on: tables may change, and requests may test
+ * what no class knows.  For every scan the combiner (marks.c) looks at all values, and
+ * only where all of each class are accepted by the same requests does the marker read
+ * classes.  So they need no snapshot, and nothing that keeps them up to date.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cg.h"
+
+char *
+gc_generate_refiner(void)
+{
+	Text		t = {0};
+
+	cg_prologue(&t, GC_REFINER_WORDS, 8, 256);
+	text_addf(&t, "u32 *const of = (u32 *) gc_a.w[4];\n"
+			  "const u64 first = (u64) block * nthreads + thread, all = (u64) nblocks * nthreads;\n"
+			  "const u64 *count = (const u64 *) gc_a.w[8];\n");
+	text_addf(&t, "if (gc_a.w[0] == %d) {\nGC_TILES\n"
+			  "const GcCol key = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
+			  "const GcCol attribute = ((const GcCol *) gc_a.w[2])[gc_src.chunk];\n"
+			  "for (u32 row = gc_first + thread; row < gc_end; row += nthreads)\n"
+			  "gc_read_attribute(key, attribute, row, of, (i64) gc_a.w[11], gc_a.w[12], (i64) gc_a.w[3]);\n"
+			  "GC_END_TILES\n}\n", GC_REFINE_READ);
+	text_addf(&t, "if (gc_a.w[0] == %d)\nfor (u64 i = first; i <= gc_a.w[12]; i += all)\n"
+			  "of[i] = gc_class_slot((u64 *) gc_a.w[6], (u32 *) gc_a.w[7], (u64 *) gc_a.w[8], "
+			  "(u64) ((const u16 *) gc_a.w[5])[i] << 32 | of[i]);\n", GC_REFINE_FIND);
+	text_addf(&t, "if (gc_a.w[0] == %d && !count[1])\nfor (u64 i = first; i <= gc_a.w[12]; i += all) {\n"
+			  "const u32 id = ((const u32 *) gc_a.w[7])[of[i]];\n"
+			  "((u16 *) gc_a.w[9])[i] = (u16) id;\n((u32 *) gc_a.w[10])[id] = (u32) i;\n}\n}\n",
+			  GC_REFINE_ASSIGN);
+	return t.s;
+}
+
+char *
+gc_generate_class_writer(void)
+{
+	Text		t = {0};
+
+	cg_prologue(&t, GC_CLASS_WRITER_WORDS, 8, 256);
+	text_addf(&t, "GC_TILES\n"
+			  "const GcCol from = ((const GcCol *) gc_a.w[0])[gc_src.chunk];\n"
+			  "const GcCol to = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
+			  "GC_MARK_VECTORS\n"
+			  "gc_write_classes(to, from, gc_row, (const u16 *) gc_a.w[4], (i64) gc_a.w[2], (u32) gc_a.w[3]);\n"
+			  "GC_END_MARK_VECTORS\nGC_END_TILES\n}\n");
+	return t.s;
+}
