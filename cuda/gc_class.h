@@ -12,7 +12,10 @@
  *-------------------------------------------------------------------------
  */
 
-/* An attribute is 0 where there is no row with this key, or it is NULL. */
+/*
+ * An attribute is 0 where there is no row with this key, 1 where it is NULL; without one
+ * that is asked for, all rows are alike.
+ */
 GC_FN void
 gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 range, i64 least)
 {
@@ -22,7 +25,8 @@ gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 ra
 		return;
 	at = (u64) (GC_AT(0, i64, key, row) - base);
 	if (at < range)
-		to[at] = GC_NULL_AT(attribute, row) ? 0 : (u32) (GC_AT(0, i64, attribute, row) - least) + 1;
+		to[at] = !attribute.data || GC_NULL_AT(attribute, row) ? 1
+			: (u32) (GC_AT(0, i64, attribute, row) - least) + 2;
 }
 
 #define GC_EMPTY_SLOT	0xffffffffffffffffull

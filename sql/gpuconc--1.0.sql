@@ -100,6 +100,7 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT read_bytes bigint, OUT kernels bigint, OUT kernels_compiled bigint,
 	OUT builds_run bigint, OUT builds_shared bigint,
 	OUT results_shared bigint, OUT rows_delta bigint,
+	OUT class_scans bigint, OUT class_misfits bigint,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -153,6 +154,8 @@ SELECT s.requests,
 	s.builds_shared,
 	s.results_shared,
 	s.rows_delta,
+	s.class_scans,
+	s.class_misfits,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;
 COMMENT ON VIEW gpuconc_stat IS

@@ -54,6 +54,7 @@ int			gc_batch_log_size = 256;
 int			gc_debug_hold_requests = 0;
 int			gc_debug_force_shared_scan = GC_FORCE_NONE;
 bool		gc_enable_marked_scan = true;
+bool		gc_enable_class_columns = true;
 
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
@@ -249,6 +250,11 @@ define_schedule_settings(void)
 	DefineCustomBoolVariable("gpuconc.enable_marked_scan",
 							 "Lets a shared scan test rows for many requests at once.",
 							 NULL, &gc_enable_marked_scan, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_class_columns",
+							 "Lets marked scans read what requests tell apart of a column instead of its values.",
+							 "Takes device memory that is free.",
+							 &gc_enable_class_columns, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.batch_log_size",
 							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",

@@ -46,6 +46,7 @@ extern bool gc_enable_shared_scan;
 extern int	gc_batch_log_size;
 extern int	gc_debug_hold_requests;
 extern bool gc_enable_marked_scan;
+extern bool gc_enable_class_columns;
 
 /* gpuconc.debug_force_shared_scan */
 typedef enum GcForce

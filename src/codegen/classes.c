@@ -20,6 +20,9 @@
  */
 #include "cg.h"
 
+/*
+ * NULL is a class of its own: where a column has none, testers say anything of it.
+ */
 char *
 gc_generate_refiner(void)
 {
@@ -31,13 +34,13 @@ gc_generate_refiner(void)
 			  "const u64 *count = (const u64 *) gc_a.w[8];\n");
 	text_addf(&t, "if (gc_a.w[0] == %d) {\nGC_TILES\n"
 			  "const GcCol key = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
-			  "const GcCol attribute = ((const GcCol *) gc_a.w[2])[gc_src.chunk];\n"
+			  "const GcCol attribute = gc_shared_column(gc_a.w[2], gc_src.chunk, gc_a.w[2] != 0);\n"
 			  "for (u32 row = gc_first + thread; row < gc_end; row += nthreads)\n"
 			  "gc_read_attribute(key, attribute, row, of, (i64) gc_a.w[11], gc_a.w[12], (i64) gc_a.w[3]);\n"
 			  "GC_END_TILES\n}\n", GC_REFINE_READ);
 	text_addf(&t, "if (gc_a.w[0] == %d)\nfor (u64 i = first; i <= gc_a.w[12]; i += all)\n"
 			  "of[i] = gc_class_slot((u64 *) gc_a.w[6], (u32 *) gc_a.w[7], (u64 *) gc_a.w[8], "
-			  "(u64) ((const u16 *) gc_a.w[5])[i] << 32 | of[i]);\n", GC_REFINE_FIND);
+			  "(u64) ((const u16 *) gc_a.w[5])[i] << 32 | (i == gc_a.w[12] ? 0xffffffffu : of[i]));\n", GC_REFINE_FIND);
 	text_addf(&t, "if (gc_a.w[0] == %d && !count[1])\nfor (u64 i = first; i <= gc_a.w[12]; i += all) {\n"
 			  "const u32 id = ((const u32 *) gc_a.w[7])[of[i]];\n"
 			  "((u16 *) gc_a.w[9])[i] = (u16) id;\n((u32 *) gc_a.w[10])[id] = (u32) i;\n}\n}\n",

@@ -312,8 +312,8 @@ extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
  * each, in three launches:
  *
  *	  w[0] GC_REFINE_READ: over all chunks (GcScan) of the table, w[1] and w[2] the
- *	  addresses of the GcCols of its key and its attribute, w[3] the least of the
- *	  attribute's values; w[4] u32[range + 1], zeroed before, receives each value's;
+ *	  addresses of the GcCols of its key and its attribute (0: whether there is a row),
+ *	  w[3] the least of the attribute's values; w[4] u32[range + 1], zeroed before, receives each value's;
  *	  GC_REFINE_FIND: w[5] u16[range + 1] the classes so far, w[6] u64[GC_CLASS_SLOTS],
  *	  all ones before, w[7] u32[GC_CLASS_SLOTS], w[8] u64[2], zeroed before: receives the
  *	  number of classes, and whether they are more than GC_MAX_CLASSES;
@@ -321,7 +321,7 @@ extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
  *	  u32[GC_MAX_CLASSES] a value of each: nothing, if they are too many;
  *
  * w[11] and w[12] are base and range of the column's values, as for the tester: entry
- * `range` is for NULL.  All words are the same in the three.  The same for all programs.
+ * `range` is for NULL, which is a class of its own.  All words are the same in the three.  The same for all programs.
  * malloc'd; NULL when out of memory.
  */
 extern char *gc_generate_refiner(void);

@@ -260,6 +260,8 @@ typedef struct GcStats
 	pg_atomic_uint64 builds_shared;
 	pg_atomic_uint64 results_shared;
 	pg_atomic_uint64 rows_delta;
+	pg_atomic_uint64 class_scans;	/* columns that marked scans could read by classes */
+	pg_atomic_uint64 class_misfits; /* of them, read by value: classes did not fit */
 	TimestampTz reset_at;
 } GcStats;
 

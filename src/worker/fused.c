@@ -82,7 +82,7 @@ set_free(GcScanSet *set)
 		pfree(set->shape[i]->columns);
 		pfree(set->shape[i]);
 	}
-	pfree(set->column);
+	gc_marked_forget_set(set);
 	pfree(set);
 }
 
@@ -115,6 +115,17 @@ find_set(const GcRun *run)
 	sets[place]->scan = scan;
 	gc_set_columns(sets[place], run->request->inputs[run->main->input].dir);
 	return sets[place];
+}
+
+bool
+gc_fused_evict(void)
+{
+	for (int i = 0; i < MAX_SETS; i++)
+	{
+		if (sets[i] && gc_marked_evict(sets[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Which of the directory's columns is each column that the main pipeline reads? */

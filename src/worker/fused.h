@@ -66,6 +66,36 @@ typedef struct GcFused
 	double		column_us[GC_MAX_TESTED];
 } GcFused;
 
+/* Attributes that a column's values are classed by. */
+#define GC_MAX_ATTRIBUTES	16
+
+/* A column of another table's directory; -1: whether it has a row at all. */
+typedef struct GcAttribute
+{
+	u64			dir_id;
+	i16			column;
+} GcAttribute;
+
+/*
+ * Classes of a column's values, and its class column (classes.c).  Never changed, but for
+ * the class column's chunks that are written as they are first read.
+ */
+typedef struct GcClassed
+{
+	int			users;			/* launches; the set is not counted */
+	bool		dropped;
+	u32			n;				/* classes */
+	u8			width;			/* of the class column */
+	GcAddr		classes;		/* u16[range + 1] */
+	GcAddr		members;		/* u32[n], in the same piece of memory */
+	u32			nchunks;
+	GcAddr		data;			/* of all chunks; 0: there is no class column now */
+	GcAddr	   *place;			/* in it, per chunk */
+	GcAddr		cols;			/* GcCol[2 * nchunks]: to be read, and to be written next */
+	GcCol	   *host;			/* the same on the host */
+	GcMark	   *ready;			/* behind the last chunk written */
+} GcClassed;
+
 /* What there is to know of a directory's column before any row is read. */
 typedef struct GcSetColumn
 {
@@ -73,6 +103,11 @@ typedef struct GcSetColumn
 	u64			range;			/* number of values from there on; 0: not for tables */
 	u8			width;			/* of its codes; 0: differs between chunks */
 	bool		nullable;
+	GcClassed  *classed;		/* NULL: none so far */
+	struct GcRefinement *refining;	/* NULL: none is under way */
+	int			nattributes;	/* that it is or is being classed by, or cannot be */
+	GcAttribute attribute[GC_MAX_ATTRIBUTES];
+	u32			misfits;		/* scans that could not go by these classes */
 } GcSetColumn;
 
 /* The shapes that came for one directory. */
@@ -92,6 +127,7 @@ typedef struct GcScanSet
 	bool		failed;			/* a text was refused: do not try again */
 	double		scan_us;		/* of a fused scan, before any body */
 	GcSetColumn *column;		/* by the directory's columns */
+	int			ncolumns;
 	bool		marks_news;		/* as news, for markers */
 	GcFused    *marker;
 	GcFused    *marker_pending;
@@ -151,6 +187,8 @@ extern bool gc_marked_poll(GcScanSet *set);
 extern bool gc_marked_pending(const GcScanSet *set);
 extern void gc_marked_forget_shape(GcScanShape *s);
 extern void gc_set_columns(GcScanSet *set, const GcDirectory *dir);
+extern void gc_marked_forget_set(GcScanSet *set);
+extern bool gc_marked_evict(GcScanSet *set);
 
 /* May the run be a member of a marked scan by the set's marker? */
 extern bool gc_marked_can(const GcRun *run);
@@ -201,5 +239,33 @@ extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);
  */
 extern void gc_scan_started(GcScanMembers *scan, GcCode code,
 							GcCode (*follow) (GcScanMembers *scan, int m));
+
+/*-------------------------------------------------------------------------
+ * classes.c
+ *-------------------------------------------------------------------------
+ */
+
+/* Has a column enough values for classes to be worth while? */
+extern bool gc_classes_worth(const GcSetColumn *column);
+
+/*
+ * A READY run whose shape can be in marked scans: refine classes by what it tests of other
+ * tables, if that is new.  False: the run failed.  gc_classes_poll: has a refinement ended?
+ */
+extern bool gc_classes_look(GcRun *run);
+extern bool gc_classes_poll(GcSetColumn *column);
+
+/*
+ * Will the scan read the marker's column k by classes, as far as they fit?  Then they are
+ * held by the launch until gc_classed_release.  gc_classes_write, once no failure can mean
+ * that nothing was launched: queue the writing of what it needs of the class column; source
+ * and readers: of the column.
+ */
+extern bool gc_classes_reserve(GcScanMembers *scan, int k);
+extern GcCode gc_classes_write(GcScanMembers *scan, int k, GcAddr source, u32 readers);
+extern void gc_classed_release(GcClassed *c);
+
+extern void gc_classes_forget(GcSetColumn *column);
+extern bool gc_classed_evict(GcSetColumn *column);
 
 #endif							/* GC_FUSED_H */

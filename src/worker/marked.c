@@ -45,6 +45,7 @@ void
 gc_set_columns(GcScanSet *set, const GcDirectory *dir)
 {
 	set->rows = dir->nrows;
+	set->ncolumns = dir->ncolumns;
 	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
 	for (uint32 c = 0; c < dir->ncolumns; c++)
 	{
@@ -57,6 +58,25 @@ gc_set_columns(GcScanSet *set, const GcDirectory *dir)
 		if (d->problem == GC_COL_OK && d->min <= d->max && range < MAX_VALUES)
 			set->column[c].range = range + 1;
 	}
+}
+
+void
+gc_marked_forget_set(GcScanSet *set)
+{
+	for (int c = 0; c < set->ncolumns; c++)
+		gc_classes_forget(&set->column[c]);
+	pfree(set->column);
+}
+
+bool
+gc_marked_evict(GcScanSet *set)
+{
+	for (int c = 0; c < set->ncolumns; c++)
+	{
+		if (gc_classed_evict(&set->column[c]))
+			return true;
+	}
+	return false;
 }
 
 /*-------------------------------------------------------------------------
@@ -202,6 +222,34 @@ tables_bytes(const GcScanSet *set, const GcFused *f)
 	return bytes;
 }
 
+/* Width of the classes that a marker may read in the place of the column; 0: none. */
+static u8
+class_width(const GcSetColumn *c)
+{
+	return c->classed && gc_enable_class_columns ? c->classed->width : 0;
+}
+
+/* Is the marker made for the classes that there are? */
+static bool
+knows_classes(const GcScanSet *set, const GcFused *f)
+{
+	for (int k = 0; f && k < f->nphysical; k++)
+	{
+		if (class_width(&set->column[f->physical[k]]) != f->column[k].class_width)
+			return false;
+	}
+	return true;
+}
+
+/* Entries of the table that is asked first: as many as there may ever be of classes. */
+static u64
+entries(const GcSetColumn *c)
+{
+	if (class_width(c) == 0)
+		return c->range;
+	return class_width(c) == 1 ? 256 : GC_MAX_CLASSES;
+}
+
 /* Add a shape's columns, if there is room for all. */
 static void
 add_columns(const GcScanSet *set, GcFused *f, const GcScanShape *s)
@@ -251,7 +299,7 @@ choose_columns(const GcScanSet *set, GcFused *f)
 	}
 	for (int k = 0; k < f->nphysical; k++)
 	{
-		for (int i = k; i > 0 && set->column[f->physical[i]].range < set->column[f->physical[i - 1]].range; i--)
+		for (int i = k; i > 0 && entries(&set->column[f->physical[i]]) < entries(&set->column[f->physical[i - 1]]); i--)
 		{
 			i16			t = f->physical[i];
 
@@ -262,14 +310,15 @@ choose_columns(const GcScanSet *set, GcFused *f)
 	for (int k = 0; k < f->nphysical; k++)
 	{
 		const GcSetColumn *c = &set->column[f->physical[k]];
-		u64			bytes = GC_MARK_TABLE_BYTES(c->range);
+		u64			bytes = GC_MARK_TABLE_BYTES(entries(c));
+		u8			width = class_width(c) ? class_width(c) : Max(c->width, 2);
 
 		f->column[k] = (GcMarkerColumn) {.width = c->width,.nullable = c->nullable,
-		.shared = f->shared_bytes + bytes <= room};
+		.class_width = class_width(c),.shared = class_width(c) || f->shared_bytes + bytes <= room};
 		if (f->column[k].shared)
 			f->shared_bytes += bytes;
 		f->column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
-										(Max(c->width, 2) + (f->column[k].shared ? SHARED_LOOKUP : L2_LOOKUP)));
+										(width + (f->column[k].shared ? SHARED_LOOKUP : L2_LOOKUP)));
 	}
 	f->scan_us = gc_worker.calibration.launch_us;
 }
@@ -279,7 +328,7 @@ ask_marker(GcScanSet *set)
 {
 	GcFused    *f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
 	char	   *text;
-	bool		more = false;
+	bool		more = !knows_classes(set, set->marker);
 	bool		failed;
 
 	f->marker = true;
@@ -310,7 +359,7 @@ void
 gc_marked_improve(GcScanSet *set)
 {
 	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
-	bool		wanted = false;
+	bool		wanted = !knows_classes(set, set->marker);
 
 	if (!set->marks_news || set->marker_pending || !gc_enable_marked_scan ||
 		gc_debug_force_shared_scan == GC_FORCE_FUSED)
@@ -339,6 +388,11 @@ gc_marked_pending(const GcScanSet *set)
 {
 	if (set->marker_pending)
 		return true;
+	for (int c = 0; c < set->ncolumns; c++)
+	{
+		if (set->column[c].refining)
+			return true;
+	}
 	for (int i = 0; i < set->nshapes && gc_debug_force_shared_scan == GC_FORCE_MARKED; i++)
 	{
 		GcScanShape *s = set->shape[i];
@@ -356,6 +410,8 @@ gc_marked_poll(GcScanSet *set)
 
 	if (set->marker_pending)
 		(void) gc_fused_take(&set->marker, &set->marker_pending, &failed);
+	for (int c = 0; c < set->ncolumns; c++)
+		set->marks_news = gc_classes_poll(&set->column[c]) || set->marks_news;
 	gc_marked_improve(set);
 	if (gc_marked_pending(set))
 		return false;
@@ -427,19 +483,24 @@ gc_marked_test(GcRun *run, int others)
 	GcError		err;
 	bool		failed;
 
-	if (run->test_bits != 0 || run->tests != NULL || !gc_enable_marked_scan ||
-		(others == 0 && gc_debug_force_shared_scan != GC_FORCE_MARKED))
+	if (!gc_enable_marked_scan || (others == 0 && gc_debug_force_shared_scan != GC_FORCE_MARKED))
 		return;
 	s = gc_fused_shape(run);
 	if (s == NULL)
 		return;
+	if (run->tests != NULL)
+	{
+		if (run->test_bits != 0 && !gc_classes_look(run))
+			gc_run_fail_start(run);
+		return;
+	}
 	/* Of its kernels, some may be there already: then it need not wait for the next time. */
 	gc_marked_improve(s->set);
 	if (!shape_ready(s) || !covers(s->set->marker, s) || gc_combiner(&err, &failed) == NULL)
 		return;
 	if (!lay_out_tests(run))
 		return;
-	if (launch_tester(run) != GC_OK)
+	if (launch_tester(run) != GC_OK || !gc_classes_look(run))
 		gc_run_fail_start(run);
 }
 
@@ -472,13 +533,21 @@ void
 gc_marked_learn(GcMainLaunch *launch, double marks_us)
 {
 	GcFused    *f = launch->kernel;
+	GcScanSet  *set = launch->shapes[0]->set;
 	double		rest = Max(launch->total_us - marks_us, 1);
 	double		marks = f->scan_us;
 	double		added = 0;
 	u32			columns = launch->columns;
 
 	for (int k = 0; k < f->nphysical; k++)
+	{
 		marks += columns >> k & 1 ? f->column_us[k] : 0;
+		if (launch->classed[k] == NULL)
+			continue;
+		pg_atomic_fetch_add_u64(&gc_stats()->class_scans, 1);
+		pg_atomic_fetch_add_u64(&gc_stats()->class_misfits, launch->misfits[k] != 0);
+		set->column[f->physical[k]].misfits += launch->misfits[k] != 0;
+	}
 	for (int m = 0; m < launch->members; m++)
 		added += launch->shapes[m]->marked_us;
 	for (int k = 0; k < f->nphysical; k++)

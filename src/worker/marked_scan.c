@@ -26,6 +26,8 @@
 #define THREADS_OF_ALL		4096
 #define THREADS_OF_ONE		512
 
+#define MISFITS_BYTES		256
+
 /* Members that read a column, and those that accept every value of it. */
 static u32
 readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
@@ -46,12 +48,34 @@ readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
 	return read;
 }
 
+/*
+ * The launch's memory: a word per column for misfit, its table by class, all tables by
+ * value, and marks.
+ */
+static GcAddr
+misfit(const GcScanMembers *scan, int k)
+{
+	return scan->launch->marks + k * sizeof(u32);
+}
+
+static GcAddr
+class_table(const GcScanMembers *scan, int k)
+{
+	return scan->launch->marks + MISFITS_BYTES + k * GC_MARK_TABLE_BYTES(GC_MAX_CLASSES);
+}
+
+static GcAddr
+value_tables(const GcScanMembers *scan)
+{
+	return class_table(scan, scan->f->nphysical);
+}
+
 /* The combiner's tables, one per column of the marker. */
 static void
 fill_tables(GcScanMembers *scan, void *to, void *arg)
 {
 	GcMarkTable *table = to;
-	u64			at = *(const u64 *) arg;
+	u64			at = value_tables(scan);
 
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
@@ -60,6 +84,13 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 		table[k].table = at;
 		table[k].range = c->range;
 		at += GC_MARK_TABLE_BYTES(c->range);
+		if (scan->launch->classed[k])
+		{
+			table[k].classes = scan->launch->classed[k]->classes;
+			table[k].members = scan->launch->classed[k]->members;
+			table[k].class_table = class_table(scan, k);
+			table[k].misfit = misfit(scan, k);
+		}
 		for (int m = 0; m < scan->n; m++)
 		{
 			const GcScanShape *s = scan->run[m]->scan_shape;
@@ -81,7 +112,7 @@ allocate(GcScanMembers *scan, u64 *tables, u64 *per_chunk, u64 *per_member)
 	const GcDirectory *dir = first->request->inputs[first->main->input].dir;
 	u32			max_rows = 0;
 
-	*tables = 0;
+	*tables = value_tables(scan) - scan->launch->marks;
 	for (int k = 0; k < scan->f->nphysical; k++)
 		*tables += GC_MARK_TABLE_BYTES(first->scan_shape->set->column[scan->f->physical[k]].range);
 	for (int m = 0; m < scan->n; m++)
@@ -95,6 +126,48 @@ allocate(GcScanMembers *scan, u64 *tables, u64 *per_chunk, u64 *per_member)
 	return GC_OK;
 }
 
+/* Column k's words of the marker; its tables are in the order of the columns. */
+static void
+fill_column(const GcScanMembers *scan, int k, GcAddr table, u64 *w)
+{
+	const i16	dir_column = scan->f->physical[k];
+	const GcSetColumn *c = &scan->run[0]->scan_shape->set->column[dir_column];
+	const GcClassed *classed = scan->launch->classed[k];
+	u32			accepting;
+	u32			read = readers(scan, dir_column, &accepting);
+
+	w[0] = read ? gc_scan_column(scan, dir_column) : 0;
+	w[1] = table;
+	w[2] = (u64) c->base;
+	w[3] = c->range;
+	w[4] = (u64) read << 16 | accepting;
+	if (classed == NULL)
+		return;
+	w[5] = classed->cols;
+	w[6] = class_table(scan, k);
+	w[7] = classed->n;
+	w[8] = misfit(scan, k);
+}
+
+/* Shared memory of the marker: tables by class, and those by value that are copied. */
+static u64
+shared_bytes(const GcScanMembers *scan)
+{
+	u64			bytes = 0;
+
+	for (int k = 0; k < scan->f->nphysical; k++)
+	{
+		const GcClassed *classed = scan->launch->classed[k];
+		const GcSetColumn *c = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
+
+		if (classed)
+			bytes += GC_MARK_TABLE_BYTES(classed->n - 1);
+		else if (scan->f->column[k].shared && scan->f->column[k].class_width == 0)
+			bytes += GC_MARK_TABLE_BYTES(c->range);
+	}
+	return bytes;
+}
+
 /* Queue combiner and marker. */
 static GcCode
 launch_marker(GcScanMembers *scan, GcAddr records, u64 tables, u64 per_chunk, u64 per_member)
@@ -106,13 +179,14 @@ launch_marker(GcScanMembers *scan, GcAddr records, u64 tables, u64 per_chunk, u6
 	const GcPipelineKernel *combiner = gc_combiner(scan->err, &failed);
 	GcLaunch	launch = {.blocks = COMBINER_BLOCKS,.threads = Min(COMBINER_THREADS, combiner->info.max_threads)};
 	GcArgs		args = {0};
-	GcAddr		table = l->marks;
+	GcAddr		table = value_tables(scan);
+	u64			dynamic = shared_bytes(scan);
 	GcCode		code;
 
 	args.w[0] = records;
 	args.w[1] = scan->f->nphysical;
-	code = ops->launch(stream, combiner->kernel, &launch, &args, GC_COMBINER_WORDS, scan->err);
-	if (code != GC_OK)
+	if ((code = ops->fill(stream, l->marks, 0, MISFITS_BYTES, scan->err)) != GC_OK ||
+		(code = ops->launch(stream, combiner->kernel, &launch, &args, GC_COMBINER_WORDS, scan->err)) != GC_OK)
 		return code;
 	args.scan = gc_scan_args(scan);
 	args.w[0] = l->bodies;
@@ -121,26 +195,33 @@ launch_marker(GcScanMembers *scan, GcAddr records, u64 tables, u64 per_chunk, u6
 	args.w[3] = per_member;
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
-		const i16	dir_column = scan->f->physical[k];
-		const GcSetColumn *c = &scan->run[0]->scan_shape->set->column[dir_column];
-		u64		   *w = &args.w[GC_MARKER_WORDS(k)];
-		u32			accepting;
-		u32			read = readers(scan, dir_column, &accepting);
-
-		w[0] = read ? gc_scan_column(scan, dir_column) : 0;
-		w[1] = table;
-		w[2] = (u64) c->base;
-		w[3] = c->range;
-		w[4] = (u64) read << 16 | accepting;
-		table += GC_MARK_TABLE_BYTES(c->range);
+		fill_column(scan, k, table, &args.w[GC_MARKER_WORDS(k)]);
+		table += GC_MARK_TABLE_BYTES(args.w[GC_MARKER_WORDS(k) + 3]);
 	}
 	l->ntiles = args.scan.ntiles;
 	l->shape = gc_sched_full(&gc_worker.profile, l->shape.threads,
-							 ops->occupancy(scan->f->kernel, l->shape.threads, scan->f->shared_bytes), l->ntiles);
-	l->shared_bytes = scan->f->shared_bytes + scan->f->info.shared_static;
-	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,
-	.shared_bytes = scan->f->shared_bytes};
+							 ops->occupancy(scan->f->kernel, l->shape.threads, dynamic), l->ntiles);
+	l->shared_bytes = dynamic + scan->f->info.shared_static;
+	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = dynamic};
 	return ops->launch(stream, scan->f->kernel, &launch, &args, GC_MARKER_WORDS(scan->f->nphysical), scan->err);
+}
+
+/* Write what the scan needs of class columns that is not there yet. */
+static GcCode
+write_classes(GcScanMembers *scan)
+{
+	GcCode		code = GC_OK;
+
+	for (int k = 0; k < scan->f->nphysical && code == GC_OK; k++)
+	{
+		const i16	dir_column = scan->f->physical[k];
+		u32			accepting;
+		u32			read = readers(scan, dir_column, &accepting);
+
+		if (scan->launch->classed[k] && read)
+			code = gc_classes_write(scan, k, gc_scan_column(scan, dir_column), read);
+	}
+	return code;
 }
 
 static GcCode
@@ -152,13 +233,16 @@ launch_scan(GcScanMembers *scan)
 	u64			tables,
 				per_chunk,
 				per_member;
+	Size		size = scan->f->nphysical * sizeof(GcMarkTable);
 	Size		records;
 	GcCode		code;
 
+	for (int k = 0; k < scan->f->nphysical; k++)
+		(void) gc_classes_reserve(scan, k);
 	if ((code = allocate(scan, &tables, &per_chunk, &per_member)) != GC_OK ||
-		(code = gc_scan_upload(scan, NULL, scan->f->nphysical * sizeof(GcMarkTable), &records,
-							   fill_tables, &l->marks)) != GC_OK)
+		(code = gc_scan_upload(scan, NULL, size + MISFITS_BYTES, &records, fill_tables, NULL)) != GC_OK)
 		return code;
+	l->misfits = (u32 *) ((char *) l->staging + records + size);
 	for (int m = 0; m < scan->n; m++)
 	{
 		scan->run[m]->marks = l->marks + tables + per_member * scan->body[m];
@@ -166,11 +250,13 @@ launch_scan(GcScanMembers *scan)
 		if (m > 0 && (code = ops->stream_wait(stream, scan->run[m]->built, scan->err)) != GC_OK)
 			return code;
 	}
+	if ((code = write_classes(scan)) != GC_OK)
+		return code;
 	l->launched = ops->mark(stream, scan->err);
 	code = launch_marker(scan, l->sources + records, tables, per_chunk, per_member);
 	if (code == GC_OK && (!l->launched || (l->computed = ops->mark(stream, scan->err)) == NULL))
 		code = GC_DEVICE_FAILED;
-	return code;
+	return code == GC_OK ? gc_copy_out(stream, l->misfits, l->marks, MISFITS_BYTES, scan->err) : code;
 }
 
 /* Blocks per multiprocessor of one of n members. */

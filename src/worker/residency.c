@@ -440,6 +440,8 @@ gc_evict_one(void)
 {
 	GcTable    *oldest = NULL;
 
+	if (gc_fused_evict())
+		return true;
 	for (GcTable *t = table_list; t; t = t->next)
 	{
 		if (t->users == 0 && (oldest == NULL || t->last_used < oldest->last_used))

@@ -300,6 +300,12 @@ gc_main_launch_strip(GcMainLaunch *launch)
 	if (launch->kernel)
 		gc_fused_release(launch->kernel);
 	launch->kernel = NULL;
+	for (int k = 0; k < GC_MAX_TESTED; k++)
+	{
+		if (launch->classed[k])
+			gc_classed_release(launch->classed[k]);
+		launch->classed[k] = NULL;
+	}
 }
 
 void

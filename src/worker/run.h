@@ -45,6 +45,9 @@ typedef struct GcMainLaunch
 	u32			columns;		/* marked: that its requests test, one bit each */
 	double		total_us;		/* marked: until the last request so far was done */
 	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */
+	struct GcClassed *classed[GC_MAX_TESTED];	/* marked: by the marker's columns, what it
+												 * reads the classes of, or NULL */
+	u32		   *misfits;		/* marked: per such column, whether it did not */
 	GcAddr		sources;
 	GcAddr		memory;			/* of a shared scan: its sources */
 	void	   *staging;		/* their copy on the host */

@@ -30,6 +30,8 @@ typedef struct ShapeKernels
 static HTAB *shapes = NULL;
 static GcPipelineKernel compactor;
 static GcPipelineKernel combiner;
+static GcPipelineKernel refiner;
+static GcPipelineKernel class_writer;
 static MemoryContext shapes_cxt = NULL;
 
 /*
@@ -110,6 +112,8 @@ gc_shapes_init(void)
 
 	ask_fixed(&compactor, gc_generate_compactor);
 	ask_fixed(&combiner, gc_generate_combiner);
+	ask_fixed(&refiner, gc_generate_refiner);
+	ask_fixed(&class_writer, gc_generate_class_writer);
 }
 
 static const GcPipelineKernel *
@@ -147,6 +151,18 @@ const GcPipelineKernel *
 gc_combiner(GcError *err, bool *failed)
 {
 	return poll_fixed(&combiner, err, failed);
+}
+
+const GcPipelineKernel *
+gc_refiner(GcError *err, bool *failed)
+{
+	return poll_fixed(&refiner, err, failed);
+}
+
+const GcPipelineKernel *
+gc_class_writer(GcError *err, bool *failed)
+{
+	return poll_fixed(&class_writer, err, failed);
 }
 
 /* Called while no request is running: nobody holds a pointer into the shapes. */

@@ -76,8 +76,14 @@ extern GcAddr gc_table_array(const GcTable *table);
 extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);
 
-/* Drop one table or build that nobody uses, the least recently used; false: none. */
+/*
+ * Drop one class column, table or build that nobody uses, the least recently used; false:
+ * none.
+ */
 extern bool gc_evict_one(void);
+
+/* fused.c: drop a class column that nobody uses; false: there is none. */
+extern bool gc_fused_evict(void);
 
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);
@@ -161,6 +167,8 @@ extern void gc_write_gpu_text(const char *text);
  */
 extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_combiner(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_refiner(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_class_writer(GcError *err, bool *failed);
 
 /*
  * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
