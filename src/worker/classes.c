@@ -6,9 +6,9 @@
  *
  * A column of a scan set whose values are keys of another table, and too many for a small
  * table by value, is classed by what requests test of that table: the columns that the
- * filters of its dense builds read.  The first request that brings such a column to the
- * device has the refiner run behind its tester; what comes of it is taken over later, and
- * a marker that reads classes is then asked for (marked.c).  A chunk's classes are written
+ * filters of its dense builds read.  The first request that tests such a column has the
+ * refiner run behind its tester; what comes of it is taken over later, and a marker that
+ * reads classes is then asked for (marked.c).  A chunk's classes are written
  * by the first marked scan that reads the chunk.
  *
  * Class columns are a convenience: they take memory that is free, are the first to go
@@ -204,6 +204,27 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 }
 
 /*
+ * Have a column of input `in` on the device: a run that shares its builds with others did
+ * not need it.
+ */
+static bool
+have_column(GcRun *run, const GcInputValue *in, int c)
+{
+	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
+	u64			copied = 0;
+	GcError		err;
+
+	if (run->tables[c])
+		return true;
+	run->tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column, sources, in->nsources,
+								  run->stream, &copied, &err);
+	if (run->tables[c])
+		gc_table_uploaded(run->tables[c], run->stream);
+	gc_slot_run_info(run->slot)->copied_bytes += copied;
+	return run->tables[c] != NULL;
+}
+
+/*
  * Refine the column's classes by an attribute of the table that input `in` of the run is.
  * False: the run failed.  Where there is no memory to spare, it is left for another time.
  */
@@ -218,7 +239,7 @@ refine(GcRun *run, GcSetColumn *column, const GcInputValue *in, int key, int att
 	u64			work = aligned((column->range + 1) * sizeof(u32)) +
 		GC_CLASS_SLOTS * (sizeof(u64) + sizeof(u32)) + 256 + (column->range + 1) * sizeof(u16);
 
-	if (k == NULL)
+	if (k == NULL || !have_column(run, in, key) || (attribute >= 0 && !have_column(run, in, attribute)))
 		return true;
 	r = MemoryContextAllocZero(TopMemoryContext, sizeof(GcRefinement));
 	if (!begin_refinement(column, r, work))
@@ -305,7 +326,7 @@ is_attribute(const GcRun *run, const GcInputValue *in, int c)
 	const GcDirColumn *d = &in->dir->columns[run->request->columns[c].dir_column];
 	const u8	reg = gc_columns(run->p)[c].reg;
 
-	return run->tables[c] && d->problem == GC_COL_OK && d->min <= d->max &&
+	return d->problem == GC_COL_OK && d->min <= d->max &&
 		(u64) d->max - (u64) d->min < PG_INT32_MAX && (reg == GC_I32 || reg == GC_I64);
 }
 
@@ -327,9 +348,7 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 	ColumnSet	set;
 	bool		any = false;
 
-	/* Only a run that did the build itself has its columns on the device. */
-	if (build->mode != GC_BUILD_DENSE || in->dir == NULL || in->nsources == in->nprivate ||
-		key < 0 || run->tables[key] == NULL)
+	if (build->mode != GC_BUILD_DENSE || in->dir == NULL || in->nsources == in->nprivate || key < 0)
 		return true;
 	find_attributes(run->p, pl, &set);
 	for (int c = 0; c < run->p->ncolumns; c++)
