@@ -132,6 +132,7 @@ typedef struct GcScanSet
 	GcFused    *marker;
 	GcFused    *marker_pending;
 	bool		marks_asked;	/* kernels that are not all there yet */
+	bool		classes_on;		/* whether the setting was on last time */
 	double		rows;			/* of the table */
 } GcScanSet;
 

@@ -361,6 +361,8 @@ gc_marked_improve(GcScanSet *set)
 	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
 	bool		wanted = !knows_classes(set, set->marker);
 
+	set->marks_news = set->marks_news || set->classes_on != gc_enable_class_columns;
+	set->classes_on = gc_enable_class_columns;
 	if (!set->marks_news || set->marker_pending || !gc_enable_marked_scan ||
 		gc_debug_force_shared_scan == GC_FORCE_FUSED)
 		return;
