@@ -49,6 +49,14 @@ typedef struct GcRefinement
 	GcMark	   *done;
 } GcRefinement;
 
+static int	under_way = 0;		/* refinements, in all sets */
+
+bool
+gc_classes_refining(void)
+{
+	return under_way > 0;
+}
+
 /*-------------------------------------------------------------------------
  * Memory
  *-------------------------------------------------------------------------
@@ -107,6 +115,7 @@ refinement_free(GcRefinement *r)
 {
 	if (r == NULL)
 		return;
+	under_way--;
 	gc_device_free(r->work);
 	if (r->result)
 		classed_free(r->result);
@@ -242,6 +251,7 @@ refine(GcRun *run, GcSetColumn *column, const GcInputValue *in, int key, int att
 	if (k == NULL || !have_column(run, in, key) || (attribute >= 0 && !have_column(run, in, attribute)))
 		return true;
 	r = MemoryContextAllocZero(TopMemoryContext, sizeof(GcRefinement));
+	under_way++;
 	if (!begin_refinement(column, r, work))
 	{
 		refinement_free(r);

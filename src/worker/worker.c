@@ -319,7 +319,7 @@ static void
 wait_for_work(instr_time idle_since)
 {
 	bool		cuda = !gc_worker.dev->info.host_memory;
-	bool		busy = cuda && count_on_device() > 0;
+	bool		busy = cuda && (count_on_device() > 0 || gc_classes_refining());
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);

@@ -82,6 +82,9 @@ extern void gc_table_release(GcTable *table);
  */
 extern bool gc_evict_one(void);
 
+/* classes.c: does the device work on any column's classes, so that it is to be asked? */
+extern bool gc_classes_refining(void);
+
 /* fused.c: drop a class column that nobody uses; false: there is none. */
 extern bool gc_fused_evict(void);
 
