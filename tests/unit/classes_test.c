@@ -182,6 +182,35 @@ test_limit(void)
 	}
 }
 
+/* As many as there may be, and one more, each met again after all have been found. */
+static void
+test_full(void)
+{
+	for (u32 n = GC_MAX_CLASSES; n <= GC_MAX_CLASSES + 1; n++)
+	{
+		/* one is that of NULL */
+		const u32	range = 3 * (n - 1);
+		u16		   *attribute = malloc(range * sizeof(u16));
+
+		for (u32 i = 0; i < range; i++)
+			attribute[i] = (u16) (i % (n - 1));
+		for (int s = 0; s < 3; s++)
+		{
+			const GcAddr begin = top;
+			Dimension	d = {.attribute = {{0, 1, 1, 0}, {0, 1, 1, 0}},.table = attribute};
+			Refining	r;
+
+			begin_dimension(&d, 5, range);
+			add_all_keys(&d, 5000);
+			r = refine(no_classes(range), &d, 0, shapes[s]);
+			is(check_refined(&r, &d, 0, "each three times"), n <= GC_MAX_CLASSES ? n : 0, "classes");
+			free_dimension(&d);
+			top = begin;
+		}
+		free(attribute);
+	}
+}
+
 /* ---------- the class writer ---------- */
 
 static Loaded writer;
@@ -740,6 +769,7 @@ main(int argc, char **argv)
 	free(text);
 	test_refiner();
 	test_limit();
+	test_full();
 	test_writer();
 	make_all();
 	test_scans();
