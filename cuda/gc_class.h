@@ -50,6 +50,8 @@ gc_class_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
 			if (e == GC_EMPTY_SLOT)
 			{
 				ids[s] = (u32) GC_ATOMIC_ADD64(&count[0], 1);
+				if (ids[s] >= GC_MAX_CLASSES)
+					count[1] = 1;
 				return s;
 			}
 		}
@@ -57,7 +59,6 @@ gc_class_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
 			return s;
 		s = (s + 1) & (GC_CLASS_SLOTS - 1);
 	}
-	count[1] = 1;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * marks_requests.h
- *	  For marks_test.c: sixteen requests, and which rows pass the tests of each.
+ *	  For marks_test.c and classes_test.c: sixteen requests, and which rows pass the tests of each.
  *
  *-------------------------------------------------------------------------
  */

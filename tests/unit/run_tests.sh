@@ -46,6 +46,7 @@ do
 	run "$BIN/device_test" "$device"
 	run "$BIN/fused_test" "$device"
 	run "$BIN/marks_test" "$device"
+	run "$BIN/classes_test" "$device"
 done
 
 echo "# $passed programs passed, $failed failed, $skipped skipped"

@@ -1,0 +1,518 @@
+/*-------------------------------------------------------------------------
+ *
+ * marks_scan.h
+ *	  For marks_test.c and classes_test.c: marked scans of the sixteen requests.
+ *
+ * What a scan takes is made once (make_all): per request the tester and the kernel that
+ * visits marks, and the result that its ordinary kernel leaves.  A scan then goes through
+ * begin_scan, run_testers, run_combiner, run_marker and check_scan_marks; whoever tests
+ * classes fills in Scan.classes in between.  Columns of chunks that no reader of the
+ * column reads are at an address that cannot be read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_MARKS_SCAN_H
+#define GC_MARKS_SCAN_H
+
+/* Around what a thread, a warp and a tile take; every third has no value of C_GAPS. */
+#define NCHUNKS			17
+#define CHUNK_SIZES		{13, 16385, 0, 1, 7, 8, 9, 63, 64, 65, 40000, 2047, 2048, 2049, 16383, 16384, 3}
+
+#include "marks_requests.h"
+
+#include "../../src/device/nvrtc.h"
+
+#define GARBAGE			0xAA
+#define ALL_CHUNKS		((1u << NCHUNKS) - 1)
+
+static Member members[NREQUESTS];
+static Loaded testers[NREQUESTS];
+static GcKernelSource tester_source[NREQUESTS];
+static Loaded marked[NREQUESTS];
+static GcKernelSource marked_source[NREQUESTS];
+static GcVariant marked_variant[NREQUESTS];
+static Loaded combiner;
+
+/* Columns of the markers, smallest first; of the last, tables are too large to share. */
+static const i16 tested[] = {C_GROUP, C_SMALL, C_NULL, C_WIDE, C_GAPS, C_KEY, C_SHIFT, C_VARY};
+#define NTESTED		((int) (sizeof(tested) / sizeof(tested[0])))
+#define NSHARED		6
+
+static u64
+range_of(const TableColumn *c)
+{
+	return (u64) (c->hi - c->lo + 1);
+}
+
+static GcAddr
+make_valid(u32 rows)
+{
+	unsigned char *bits = calloc(padded(rows) / 8 + 8, 1);
+	GcAddr		addr;
+
+	for (u32 r = 0; r < rows; r++)
+		bits[r >> 3] |= (draw(4) > 0) << (r & 7);
+	addr = put(bits, padded(rows) / 8 + 8);
+	free(bits);
+	return addr;
+}
+
+/* Sinks and builds, as the executor would lay them out. */
+static void
+choose_sizes(Member *m, int i)
+{
+	const GcPPipeline *pl = &gc_pipelines(m->p)[m->pipeline];
+	const bool	odd = requests[i].odd;
+
+	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256};
+	m->ngroups = pl->group_mode == GC_GROUP_HASH ? HASH_GROUPS : pl->group_mode == GC_GROUP_NONE;
+	m->rows_cap = pl->sink == GC_SINK_ROWS ? ROWS_CAP : 0;
+	if (m->p->nbuilds > 0)
+	{
+		/* keys up to 5999 are probed: out of a range of 5000, within one of 6000 */
+		m->ranges[0] = odd ? 6000 : DIM_RANGE;
+		m->variant.shared_builds = odd ? 0 : 1;
+	}
+	if (pl->group_mode != GC_GROUP_DENSE)
+		return;
+	m->ngroups = pl->nkeys == 2 ? 50 * 8 : 11;
+	m->stride[0] = pl->nkeys == 2 ? 8 : 1;
+	m->stride[1] = 1;
+	m->variant.group_local = !odd;
+	m->variant.group_copies = odd ? 0 : 2;
+}
+
+static void
+find_tests(Member *m)
+{
+	bool		allowed[MAKER_MAX];
+
+	for (int c = 0; c < m->p->ncolumns; c++)
+		allowed[c] = m->columns[c] >= 0 && m->columns[c] != C_BIG;
+	gc_find_tests(m->p, m->pipeline, allowed, &m->tests);
+}
+
+static void
+make_kernels(int i)
+{
+	Member	   *m = &members[i];
+	GcError		err = {GC_OK, ""};
+
+	marked_variant[i] = m->variant;
+	marked_variant[i].shared_builds = 0;
+	marked_variant[i].marked = m->tests.steps;
+	generate_kernel(m, m->pipeline, &marked_variant[i], &marked_source[i], &marked[i]);
+	if (gc_generate_tester(m->p, m->pipeline, &m->tests, &tester_source[i], &err) != GC_OK)
+		tap_bail(err.detail);
+	testers[i] = load_text(tester_source[i].text);
+	free(tester_source[i].text);
+}
+
+static void
+make_member(int i)
+{
+	Member	   *m = &members[i];
+	const GcPPipeline *pl;
+
+	requests[i].make(&m->maker, requests[i].odd);
+	m->p = maker_finish(&m->maker, 1000000);
+	m->pipeline = m->p->npipelines - 1;
+	pl = &gc_pipelines(m->p)[m->pipeline];
+	for (int c = 0; c < m->maker.head.ncolumns; c++)
+		m->columns[c] = m->maker.columns[c].input == pl->input ? m->maker.source[c] : -1;
+	choose_sizes(m, i);
+	for (int c = 0; c < NCHUNKS; c++)
+	{
+		if (i % 8 == 0 || (i * 7 + c * 3) % 5 != 0)
+			m->chunks |= 1u << c;
+		m->valid[c] = (i + c) % 3 == 0 ? make_valid(CHUNK_ROWS[c]) : 0;
+	}
+	lay_out_sink(m);
+	run_builds(m);
+	empty_sink(m);
+	run_alone(m, m->pipeline, m->sink, m->chunks, false);
+	m->wanted = fetch(m);
+	find_tests(m);
+	for (int q = 0; q < m->tests.ncolumns; q++)
+		m->test_bits[q] = take(range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8);
+	make_kernels(i);
+}
+
+/* ---------- scans ---------- */
+
+typedef struct Marker
+{
+	int			nshared;
+	GcMarkerColumn column[NTESTED];
+	Loaded		kernel;
+} Marker;
+
+/* Classes of a tested column's values, and its class column; all 0: there are none. */
+typedef struct ScanClasses
+{
+	u32			count;
+	GcAddr		of;				/* u16[range + 1] */
+	GcAddr		members;		/* u32[count] */
+	GcAddr		table;			/* u16[count]: run_combiner makes room for it, */
+	GcAddr		misfit;			/* and for this */
+	GcAddr		cols;			/* GcCol[NCHUNKS] of the class column */
+	u32			unread;			/* bit c: of chunk c values cannot be read */
+} ScanClasses;
+
+/* A scan's members: request who[b] is its number b. */
+typedef struct Scan
+{
+	u32			mask;			/* of the numbers */
+	int			who[GC_MAX_MARKED];
+	u32			chunks;
+	GcAddr		tables[NTESTED];
+	ScanClasses classes[NTESTED];
+	GcAddr		marks;
+	u64			per_chunk;
+	u64			per_request;
+} Scan;
+
+static void
+describe_marker(Marker *mk, int nshared, bool exact)
+{
+	mk->nshared = nshared;
+	for (int k = 0; k < NTESTED; k++)
+	{
+		const TableColumn *c = find_column(tested[k]);
+
+		mk->column[k] = (GcMarkerColumn) {.width = exact ? c->width : 0,.nullable = c->nullable || !exact,
+			.shared = k < nshared};
+	}
+}
+
+static void
+load_marker(Marker *mk)
+{
+	char	   *text = gc_generate_marker(mk->column, NTESTED);
+
+	mk->kernel = load_text(text);
+	free(text);
+}
+
+static GcAddr
+take_garbage(u64 size)
+{
+	GcAddr		addr = take(size);
+
+	must(ops->fill(stream, addr, GARBAGE, size, NULL));
+	return addr;
+}
+
+static void
+run_plain(const Loaded *k, const GcArgs *args, int nwords)
+{
+	GcLaunch	shape = {7, 128, 0};
+
+	must(ops->launch(stream, k->kernel, &shape, args, nwords, NULL));
+	must(finish(stream, NULL));
+}
+
+static void
+run_testers(const Scan *scan)
+{
+	for (int b = 0; b < GC_MAX_MARKED; b++)
+	{
+		const int	i = scan->who[b];
+		const Member *m = &members[i];
+		GcArgs		args;
+
+		if (!(scan->mask >> b & 1))
+			continue;
+		memset(&args, 0, sizeof(args));
+		for (int q = 0; q < m->tests.ncolumns; q++)
+			must(ops->fill(stream, m->test_bits[q], GARBAGE, range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8, NULL));
+		for (int w = 0; w < tester_source[i].nwords; w++)
+			args.w[w] = member_word(m, &tester_source[i].words[w]);
+		run_plain(&testers[i], &args, tester_source[i].nwords);
+	}
+}
+
+/* The member's bitmap of this column; 0: it does not test it. */
+static GcAddr
+bits_of(const Member *m, i16 column)
+{
+	for (int q = 0; q < m->tests.ncolumns; q++)
+	{
+		if (m->maker.source[m->tests.column[q]] == column)
+			return m->test_bits[q];
+	}
+	return 0;
+}
+
+static u32
+readers_of(const Scan *scan, i16 column)
+{
+	u32			readers = 0;
+
+	for (int b = 0; b < GC_MAX_MARKED; b++)
+	{
+		if (scan->mask >> b & 1 && bits_of(&members[scan->who[b]], column))
+			readers |= 1u << b;
+	}
+	return readers;
+}
+
+/* With room for what the combiner says of classes. */
+static void
+add_classes(GcMarkTable *record, ScanClasses *classes)
+{
+	const u32	zero = 0;
+
+	if (classes->of == 0)
+		return;
+	classes->table = take_garbage(GC_MARK_TABLE_BYTES(classes->count));
+	classes->misfit = put(&zero, sizeof(zero));
+	record->classes = classes->of;
+	record->members = classes->members;
+	record->class_table = classes->table;
+	record->misfit = classes->misfit;
+}
+
+static void
+run_combiner(Scan *scan)
+{
+	GcMarkTable records[NTESTED];
+	GcArgs		args;
+
+	memset(&args, 0, sizeof(args));
+	memset(records, 0, sizeof(records));
+	for (int k = 0; k < NTESTED; k++)
+	{
+		const u64	range = range_of(find_column(tested[k]));
+
+		scan->tables[k] = take_garbage(GC_MARK_TABLE_BYTES(range));
+		records[k].table = scan->tables[k];
+		records[k].range = range;
+		for (int b = 0; b < GC_MAX_MARKED; b++)
+			records[k].bits[b] = scan->mask >> b & 1 ? bits_of(&members[scan->who[b]], tested[k]) : 0;
+		add_classes(&records[k], &scan->classes[k]);
+	}
+	args.w[0] = put(records, sizeof(records));
+	args.w[1] = NTESTED;
+	run_plain(&combiner, &args, GC_COMBINER_WORDS);
+}
+
+/*
+ * Descriptions of a column's chunks; of those that none of its readers reads, or that
+ * are in `unread`, bad ones.
+ */
+static GcAddr
+put_cols(i16 column, u32 readers, const u32 *live, u32 unread)
+{
+	GcCol		cols[NCHUNKS];
+
+	if (readers == 0)
+		return 0;
+	memcpy(cols, find_column(column)->cols, sizeof(cols));
+	for (int c = 0; c < NCHUNKS; c++)
+	{
+		if (!(live[c] & readers) || unread >> c & 1)
+			cols[c] = (GcCol) {POISON, POISON, 0, 8, cols[c].nrows};
+	}
+	return put(cols, sizeof(cols));
+}
+
+static bool
+reads(const Scan *scan, int b, u32 chunk)
+{
+	return scan->mask >> b & 1 && members[scan->who[b]].chunks >> chunk & 1 && scan->chunks >> chunk & 1;
+}
+
+static void
+run_marker(const Marker *mk, Scan *scan, u32 turn)
+{
+	GcSource	sources[NCHUNKS + 1];
+	u32			live[NCHUNKS] = {0};
+	u32			n = 0;
+	u64			shared = 0;
+	GcArgs		args;
+
+	memset(&args, 0, sizeof(args));
+	for (u32 c = 0; c < NCHUNKS; c++)
+	{
+		for (int b = 0; b < GC_MAX_MARKED; b++)
+			live[c] |= (u32) reads(scan, b, c) << b;
+		/* members that do not take part may be named, too */
+		if (live[c] != 0 || turn % 2)
+			sources[n++] = (GcSource) {live[c] | (turn % 2 ? ~scan->mask : 0), c, CHUNK_ROWS[c]};
+	}
+	scan->per_chunk = padded(40000) / 8;
+	scan->per_request = scan->per_chunk * NCHUNKS;
+	scan->marks = take_garbage(scan->per_request * GC_MAX_MARKED);
+	args.w[0] = scan->mask;
+	args.w[1] = scan->marks;
+	args.w[2] = scan->per_chunk;
+	args.w[3] = scan->per_request;
+	for (int k = 0; k < NTESTED; k++)
+	{
+		const TableColumn *c = find_column(tested[k]);
+		const ScanClasses *cl = &scan->classes[k];
+		const u32	readers = readers_of(scan, tested[k]);
+		u64		   *w = &args.w[GC_MARKER_WORDS(k)];
+
+		w[0] = put_cols(tested[k], readers, live, cl->unread);
+		w[1] = scan->tables[k];
+		w[2] = (u64) c->lo;
+		w[3] = range_of(c);
+		w[4] = (u64) readers << 16 | (~readers & 0xffff);
+		w[5] = cl->cols;
+		w[6] = cl->cols ? cl->table : POISON;
+		w[7] = cl->cols ? cl->count : 0;
+		w[8] = cl->cols ? cl->misfit : POISON;
+		if (mk->column[k].class_width)
+			shared += (w[7] + 3) / 4 * 8;
+		else
+			shared += mk->column[k].shared ? GC_MARK_TABLE_BYTES(range_of(c)) : 0;
+	}
+	launch_scan(&mk->kernel, &args, GC_MARKER_WORDS(NTESTED), sources, n, shared, 256, turn);
+}
+
+/* Is what the scan wrote for its number b as it should be?  Else a row that is not. */
+static bool
+check_marks(const Scan *scan, int b, const u8 *marks, Row *wrong)
+{
+	const Request *rq = &requests[scan->who[b]];
+
+	for (u32 c = 0; c < NCHUNKS; c++)
+	{
+		const u8   *m = marks + b * scan->per_request + c * scan->per_chunk;
+		const bool	written = reads(scan, b, c);
+
+		for (u32 r = 0; r < scan->per_chunk * 8; r++)
+		{
+			const bool	set = m[r >> 3] >> (r & 7) & 1;
+
+			*wrong = (Row) {c, r};
+			/* behind the last row, a byte may have been written to its end */
+			if (written ? r < CHUNK_ROWS[c] && set != rq->passes(*wrong, rq->odd)
+				: set != (GARBAGE >> (r & 7) & 1))
+				return false;
+			if (written && r / 8 > CHUNK_ROWS[c] / 8 && set != (GARBAGE >> (r & 7) & 1))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Each member's own kernel, over its marks: the same result? */
+static bool
+check_result(const Scan *scan, int b)
+{
+	const int	i = scan->who[b];
+	Member	   *m = &members[i];
+
+	m->marks = scan->marks + b * scan->per_request;
+	m->marks_bytes = scan->per_chunk;
+	empty_sink(m);
+	run_kernel(m, m->pipeline, &marked[i], &marked_source[i],
+			   gc_shared_bytes(m->p, &marked_variant[i], m->ranges, m->ngroups), m->sink, m->chunks, false);
+	return same_result(m);
+}
+
+/* For these requests; request i is its number (i + shift) % 16. */
+static void
+begin_scan(Scan *scan, u32 who, u32 chunks, int shift)
+{
+	memset(scan, 0, sizeof(*scan));
+	scan->chunks = chunks;
+	for (int i = 0; i < NREQUESTS; i++)
+	{
+		scan->who[(i + shift) % GC_MAX_MARKED] = i;
+		scan->mask |= (who >> i & 1) << (i + shift) % GC_MAX_MARKED;
+	}
+}
+
+/* Requests whose marks, or what their kernels make of them, are not as they should be. */
+static int
+check_scan_marks(const Scan *scan)
+{
+	u8		   *marks = malloc(scan->per_request * GC_MAX_MARKED);
+	int			wrong = 0;
+
+	must(ops->copy_out(stream, marks, scan->marks, scan->per_request * GC_MAX_MARKED, NULL));
+	must(finish(stream, NULL));
+	for (int b = 0; b < GC_MAX_MARKED; b++)
+	{
+		Row			at;
+
+		if (!check_marks(scan, b, marks, &at))
+		{
+			wrong++;
+			tap_note("%s: row %u of chunk %u (%u rows)", requests[scan->who[b]].name, at.row, at.chunk, CHUNK_ROWS[at.chunk]);
+		}
+		else if (scan->mask >> b & 1 && scan->chunks == ALL_CHUNKS && !check_result(scan, b))
+		{
+			wrong++;
+			tap_note("%s: another result", requests[scan->who[b]].name);
+		}
+	}
+	free(marks);
+	return wrong;
+}
+
+/* ---------- all of them ---------- */
+
+static void
+make_all(void)
+{
+	const TableColumn *key;
+	char	   *text = gc_generate_combiner();
+
+	combiner = load_text(text);
+	free(text);
+	for (int i = 0; i < NTABLE; i++)
+		make_column(&table[i]);
+	key = find_column(C_DKEY);
+	for (u32 r = 0; r < key->cols[0].nrows; r++)
+	{
+		dim_key[0][key->value[0][r]] = key->value[0][r] < 2500;
+		dim_key[1][key->value[0][r]] = key->value[0][r] < 4000;
+	}
+	for (int i = 0; i < NREQUESTS; i++)
+		make_member(i);
+}
+
+static bool
+start_device(const char *device, GcError *err)
+{
+	const GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
+
+	on_host = strcmp(device, "cuda") != 0;
+	ops = on_host ? &gc_host_ops : &gc_cuda_ops;
+	if (ops->open(&dev, &options, err) != GC_OK)
+		return false;
+	ops->pool(dev, &pool_base, &pool_size);
+	top = pool_base;
+	stream = get_stream();
+	return true;
+}
+
+static void
+stop_device(void)
+{
+	ops->stream_put(dev, stream);
+	ops->close(dev);
+}
+
+
+static void
+compile_text(const GcNvrtc *nvrtc, int arch, const char *text, const char *what)
+{
+	GcError		err = {GC_OK, ""};
+	GcImage		image = {NULL, 0};
+	char	   *log = NULL;
+
+	ok(text != NULL && gc_nvrtc_compile(nvrtc, arch, text, GC_COMPILE_FULL, &image, &log, &err) == GC_OK,
+	   "%s compiles for sm_%d", what, arch);
+	if (log)
+		tap_note("%.2000s", log);
+	free(log);
+	free(image.bytes);
+}
+
+#endif							/* GC_MARKS_SCAN_H */
