@@ -77,21 +77,30 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
 }
 
 /*
- * Is it better to wait for what is active on this table?  For shared scans: the next one
- * serves more requests.  For kernels of their own, unless they take longer than a shared
- * scan of all would.
+ * Is it better for n requests to wait for what is active on this table?  For shared scans:
+ * the next one serves more requests.  But once the marks of a marked scan are done, its
+ * requests' own kernels leave room for another's marker: as soon as no fewer wait than are
+ * left of it, or as many as one scan takes, who would wait for the rest would leave the
+ * device half idle.  For kernels of their own, unless they take longer than a shared scan
+ * of all would.
  */
 static bool
-better_wait(const Stage *st, uint32_t scan, double all_us)
+better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 {
+	int			left = 0;
+
 	for (int a = 0; a < st->s->nactive; a++)
 	{
 		const GcActive *active = &st->s->active[a];
 
-		if (active->scan == scan && (active->fused || active->alone_us <= all_us))
+		if (active->scan != scan)
+			continue;
+		if (active->marked)
+			left += active->left;
+		else if (active->fused || active->alone_us <= all_us)
 			return true;
 	}
-	return false;
+	return left > 0 && n < GC_MAX_MEMBERS && (n < left || n < 2);
 }
 
 /* Time of a shared scan of these columns, before what each member adds. */
@@ -203,7 +212,7 @@ share_scan(Stage *st, int i)
 	shared = columns_us(f, asked.columns) + asked.added_us;
 	if (!worth_gathering(st, f, item->scan, &asked, n, &all_us) && !st->s->force_shared)
 		return;
-	if (!better_wait(st, item->scan, all_us))
+	if (!better_wait(st, item->scan, n, all_us))
 	{
 		if (n < 2 || (shared >= asked.alone_us && !st->s->force_shared))
 			return;

@@ -39,6 +39,7 @@ typedef struct GcMainLaunch
 	u32			scan;			/* number of its table's scan, as in GcItem */
 	bool		fused;			/* a shared scan, fused or marked */
 	bool		marked;
+	bool		marks_done;		/* marked: its marks, when they were last looked at */
 	struct GcFused *kernel;		/* of a shared scan */
 	u32			bodies;			/* of it that take part */
 	GcAddr		marks;			/* marked: tables, then marks */

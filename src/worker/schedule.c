@@ -145,8 +145,10 @@ add_active(GcMainLaunch *launch)
 
 	for (int i = 0; i < now.nactive; i++)
 	{
-		if (now.launch[i] == launch)
-			return;
+		if (now.launch[i] != launch)
+			continue;
+		now.active[i].left++;
+		return;
 	}
 	if (now.nactive == GC_MAX_ITEMS)
 		return;
@@ -154,7 +156,7 @@ add_active(GcMainLaunch *launch)
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
-		.members = launch->members,.alone_us = launch->alone_us};
+		.members = launch->members,.left = 1,.marked = launch->marks_done,.alone_us = launch->alone_us};
 }
 
 /* Same kernel with the same needs as an earlier item: the same type. */
@@ -552,6 +554,28 @@ start_batch(float decision_us)
 		info->co_running = now.beside + r->nkernels - 1;
 	}
 	batch_release(batch);
+}
+
+bool
+gc_schedule_news(List *runs)
+{
+	bool		any = false;
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		const GcRun *run = lfirst(lc);
+		GcMainLaunch *l = run->launch;
+		bool		done = false;
+		GcError		err;
+
+		if (run->state != RUN_RUNNING || !l->marked || l->marks_done || l->computed == NULL ||
+			gc_worker.ops->mark_done(l->computed, &done, &err) != GC_OK)
+			continue;
+		l->marks_done = done;
+		any = any || done;
+	}
+	return any;
 }
 
 bool

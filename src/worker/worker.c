@@ -356,6 +356,7 @@ serve(void)
 		changed = gc_fused_poll() || changed;
 		moved = advance_requests() || moved;
 		changed = changed || moved;
+		changed = gc_schedule_news(runs) || changed;
 		if (changed && !device_lost)
 			moved = gc_schedule_runs(runs) || moved;
 		changed = moved;

@@ -210,6 +210,9 @@ extern void gc_run_forget(GcRun *run);
  *-------------------------------------------------------------------------
  */
 extern bool gc_schedule_runs(List *runs);
+
+/* To be called often: has the device come to where another decision may be due? */
+extern bool gc_schedule_news(List *runs);
 extern void gc_schedule_init(void);
 
 /* A run of a batch ends (or one of none does): note how it went. */
