@@ -142,7 +142,6 @@ typedef struct GcActive
 	uint32_t	scan;
 	bool		fused;
 	int			members;		/* requests that it answers */
-	int			left;			/* of them, still on the device */
 	bool		marked;			/* a marked scan whose marks are done: what is left of it
 								 * are its requests' own kernels */
 	double		alone_us;		/* its time with the device to itself */

@@ -79,15 +79,14 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
 /*
  * Is it better for n requests to wait for what is active on this table?  For shared scans:
  * the next one serves more requests.  But once the marks of a marked scan are done, its
- * requests' own kernels leave room for another's marker: as soon as no fewer wait than are
- * left of it, or as many as one scan takes, who would wait for the rest would leave the
- * device half idle.  For kernels of their own, unless they take longer than a shared scan
- * of all would.
+ * requests' own kernels leave room for another's marker, and so many who wait as it has
+ * (or as one scan takes) are no fewer than it will give back.  For kernels of their own,
+ * unless they take longer than a shared scan of all would.
  */
 static bool
 better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 {
-	int			left = 0;
+	int			enough = 0;
 
 	for (int a = 0; a < st->s->nactive; a++)
 	{
@@ -96,11 +95,11 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 		if (active->scan != scan)
 			continue;
 		if (active->marked)
-			left += active->left;
+			enough = active->members > enough ? active->members : enough;
 		else if (active->fused || active->alone_us <= all_us)
 			return true;
 	}
-	return left > 0 && n < GC_MAX_MEMBERS && (n < left || n < 2);
+	return n < enough;
 }
 
 /* Time of a shared scan of these columns, before what each member adds. */

@@ -19,7 +19,11 @@
 /* Pinned cells for copies of flags: one per build table that can exist at once. */
 #define MAX_TABLES	1024
 
+/* Tables that may be shared are looked for by every probe of every request. */
+#define CHAINS		1024
+
 static GcBuildTable *list = NULL;
+static GcBuildTable *chain[CHAINS];
 static int	ntables = 0;
 static u32 *flag_cells = NULL;
 static bool cell_used[MAX_TABLES];
@@ -31,10 +35,16 @@ gc_builds_init(void)
 	flag_cells = gc_queue_worker_memory(MAX_TABLES * GC_NFLAGS * sizeof(u32));
 }
 
+static GcBuildTable **
+chain_of(GcHash share)
+{
+	return &chain[share.h[0] % CHAINS];
+}
+
 GcBuildTable *
 gc_build_find_shared(GcHash share)
 {
-	for (GcBuildTable *t = list; t; t = t->next_table)
+	for (GcBuildTable *t = *chain_of(share); t; t = t->next_in_chain)
 	{
 		if (!t->bad && t->share.h[0] == share.h[0] && t->share.h[1] == share.h[1] && share.h[0] != 0)
 		{
@@ -137,6 +147,8 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 	t->host_flags = cell;
 	t->next_table = list;
 	list = t;
+	t->next_in_chain = *chain_of(t->share);
+	*chain_of(t->share) = t;
 	ntables++;
 	pg_atomic_write_u64(&gc_device_status()->shared_builds, ntables);
 	return t;
@@ -150,6 +162,14 @@ build_free(GcBuildTable *t)
 		if (*p == t)
 		{
 			*p = t->next_table;
+			break;
+		}
+	}
+	for (GcBuildTable **p = chain_of(t->share); *p; p = &(*p)->next_in_chain)
+	{
+		if (*p == t)
+		{
+			*p = t->next_in_chain;
 			break;
 		}
 	}

@@ -45,6 +45,9 @@ typedef struct GcMainLaunch
 	GcAddr		marks;			/* marked: tables, then marks */
 	u32			columns;		/* marked: that its requests test, one bit each */
 	double		total_us;		/* marked: until the last request so far was done */
+	bool		timed;			/* the next two are known */
+	float		start_us;		/* by its batch's clock */
+	float		marks_us;		/* marked: what its marks took */
 	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */
 	struct GcClassed *classed[GC_MAX_TESTED];	/* marked: by the marker's columns, what it
 												 * reads the classes of, or NULL */
@@ -81,9 +84,11 @@ struct GcRun
 	GcBuildTable **builds;		/* per build */
 	GcStream   *stream;
 	GcMark	   *began;
-	GcMark	   *copied;
+	GcMark	   *copied;			/* before it builds anything; NULL: it does not */
 	GcMark	   *built;
 	GcMark	   *computed;		/* marked scan: behind its own kernel */
+	float		main_us;		/* from the main launch to where its rows were read, once
+								 * it is done */
 	GcMark	   *done;
 	GcMainLaunch *launch;
 	struct GcBatch *batch;		/* it was started in */

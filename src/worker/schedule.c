@@ -145,10 +145,8 @@ add_active(GcMainLaunch *launch)
 
 	for (int i = 0; i < now.nactive; i++)
 	{
-		if (now.launch[i] != launch)
-			continue;
-		now.active[i].left++;
-		return;
+		if (now.launch[i] == launch)
+			return;
 	}
 	if (now.nactive == GC_MAX_ITEMS)
 		return;
@@ -156,7 +154,7 @@ add_active(GcMainLaunch *launch)
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
-		.members = launch->members,.left = 1,.marked = launch->marks_done,.alone_us = launch->alone_us};
+		.members = launch->members,.marked = launch->marks_done,.alone_us = launch->alone_us};
 }
 
 /* Same kernel with the same needs as an earlier item: the same type. */
@@ -333,6 +331,19 @@ note_kernel(const GcRun *run, GcBatch *batch)
 	e->predicted_us = l->predicted_us;
 }
 
+/* What all of its requests have in common. */
+static void
+time_launch(const GcBatch *batch, GcMainLaunch *l)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+
+	if (l->timed)
+		return;
+	l->timed = true;
+	l->start_us = l == batch->base ? 0 : ops->mark_ms(batch->base->launched, l->launched) * 1000;
+	l->marks_us = l->marked ? ops->mark_ms(l->launched, l->computed) * 1000 : 0;
+}
+
 /* When it ran, by the batch's clock. */
 static void
 note_times(const GcRun *run, GcBatch *batch, float start_us, float end_us)
@@ -344,8 +355,7 @@ note_times(const GcRun *run, GcBatch *batch, float start_us, float end_us)
 	e = &batch->record.kernel[run->batch_entry];
 	e->start_us = start_us;
 	e->end_us = end_us;
-	if (run->launch->marked)
-		e->marks_us = gc_worker.ops->mark_ms(run->launch->launched, run->launch->computed) * 1000;
+	e->marks_us = run->launch->marks_us;
 	e->done_us = gc_worker.ops->mark_ms(batch->base->launched, run->done) * 1000;
 }
 
@@ -368,7 +378,7 @@ learn(GcRun *run, float time_us)
 		return;
 	l->learned = true;
 	if (l->marked)
-		gc_marked_learn(l, gc_worker.ops->mark_ms(l->launched, l->computed) * 1000);
+		gc_marked_learn(l, l->marks_us);
 	else if (l->fused)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
@@ -405,10 +415,12 @@ gc_batch_run_ends(GcRun *run)
 	note_kernel(run, batch);
 	if (run->err.code == GC_OK && run->launch && batch->base)
 	{
-		float		start_us = gc_worker.ops->mark_ms(batch->base->launched, run->launch->launched) * 1000;
 		GcMainLaunch *l = run->launch;
-		float		time_us = gc_worker.ops->mark_ms(l->launched, run->computed ? run->computed : l->computed) * 1000;
+		float		start_us;
+		float		time_us = run->main_us;
 
+		time_launch(batch, l);
+		start_us = l->start_us;
 		if (batch->last_us == 0 || start_us < batch->first_us)
 			batch->first_us = start_us;
 		batch->last_us = Max(batch->last_us, start_us + time_us);

@@ -115,6 +115,7 @@ typedef struct GcBuildTable
 	u32		   *host_flags;		/* pinned copy of flags, valid once built is done */
 	GcMark	   *built;			/* behind the kernel that fills it */
 	struct GcBuildTable *next_table;
+	struct GcBuildTable *next_in_chain;	/* of those with like hashes */
 } GcBuildTable;
 
 /* A finished or running build with this content, or NULL.  Counts as a use. */
