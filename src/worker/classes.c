@@ -30,11 +30,9 @@
 #define LEAST_VALUES		8192
 #define LEAST_VALUES_FORCED 64	/* tests have small tables */
 
-/* Misfits after which a changed table is looked at again. */
+/* Misfits in a row after which a changed table is looked at again, or classes are given up. */
 #define MISFITS_BORNE		4
-
-/* Part of the device's memory that class columns leave free. */
-#define LEAVE_FREE			8
+#define MISFITS_GIVEN_UP	64
 
 #define REFINER_BLOCKS		264
 #define WRITER_BLOCKS		1056
@@ -66,15 +64,6 @@ static u64
 aligned(u64 bytes)
 {
 	return TYPEALIGN64(256, bytes);
-}
-
-/* Of what is free; nothing else has to go for it. */
-static GcAddr
-alloc_spare(u64 bytes)
-{
-	if (gc_pool_used(gc_worker.pool) + bytes > gc_pool_size(gc_worker.pool) / LEAVE_FREE * (LEAVE_FREE - 1))
-		return 0;
-	return gc_pool_alloc(gc_worker.pool, bytes);
 }
 
 static void
@@ -164,8 +153,8 @@ begin_refinement(GcSetColumn *column, GcRefinement *r, u64 work)
 
 	r->result = MemoryContextAllocZero(TopMemoryContext, sizeof(GcClassed));
 	r->count = gc_arena_alloc(2 * sizeof(u64));
-	r->work = alloc_spare(work);
-	r->result->classes = alloc_spare(classes + GC_MAX_CLASSES * sizeof(u32));
+	r->work = gc_device_alloc_spare(work);
+	r->result->classes = gc_device_alloc_spare(classes + GC_MAX_CLASSES * sizeof(u32));
 	r->result->members = r->result->classes + classes;
 	return r->count && r->work && r->result->classes;
 }
@@ -379,7 +368,20 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 bool
 gc_classes_worth(const GcSetColumn *column)
 {
-	return column->range >= (gc_debug_force_shared_scan == GC_FORCE_MARKED ? LEAST_VALUES_FORCED : LEAST_VALUES);
+	return !column->given_up && column->range >= (gc_debug_force_shared_scan == GC_FORCE_MARKED ? LEAST_VALUES_FORCED : LEAST_VALUES);
+}
+
+void
+gc_classes_learn(GcSetColumn *column, bool misfit)
+{
+	pg_atomic_fetch_add_u64(&gc_stats()->class_scans, 1);
+	pg_atomic_fetch_add_u64(&gc_stats()->class_misfits, misfit);
+	column->misfits = misfit ? column->misfits + 1 : 0;
+	if (column->misfits < MISFITS_GIVEN_UP || column->refining)
+		return;
+	/* Its requests tell values apart by what no attribute says. */
+	column->given_up = true;
+	gc_classes_forget(column);
 }
 
 bool
@@ -445,8 +447,8 @@ lay_out(GcClassed *c, const GcDirectory *dir)
 	c->nchunks = dir->nchunks;
 	for (u32 i = 0; i < dir->nchunks; i++)
 		bytes += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) * c->width : 0;
-	c->cols = alloc_spare(2 * (dir->nchunks + 1) * sizeof(GcCol));
-	c->data = alloc_spare(Max(bytes, 1));
+	c->cols = gc_device_alloc_spare(2 * (dir->nchunks + 1) * sizeof(GcCol));
+	c->data = gc_device_alloc_spare(Max(bytes, 1));
 	if (c->cols == 0 || c->data == 0)
 	{
 		gc_device_free(c->cols);
@@ -454,6 +456,7 @@ lay_out(GcClassed *c, const GcDirectory *dir)
 		c->cols = c->data = 0;
 		return false;
 	}
+	c->unwritten = 0;
 	c->host = MemoryContextAllocZero(TopMemoryContext, 2 * (dir->nchunks + 1) * sizeof(GcCol));
 	c->place = MemoryContextAlloc(TopMemoryContext, (dir->nchunks + 1) * sizeof(GcAddr));
 	bytes = 0;
@@ -461,6 +464,7 @@ lay_out(GcClassed *c, const GcDirectory *dir)
 	{
 		c->host[i].width = c->host[c->nchunks + i].width = c->width;
 		c->place[i] = c->data + bytes;
+		c->unwritten += dir->chunks[i] != NULL;
 		bytes += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) * c->width : 0;
 	}
 	return true;
@@ -473,6 +477,8 @@ choose_chunks(const GcScanMembers *scan, GcClassed *c, u32 readers)
 	GcCol	   *to_write = c->host + c->nchunks;
 	bool		any = false;
 
+	if (c->unwritten == 0)
+		return false;
 	for (u32 i = 0; i < c->nchunks; i++)
 		to_write[i].data = 0;
 	for (int m = 0; m < scan->n; m++)
@@ -515,8 +521,10 @@ write_chunks(GcScanMembers *scan, const GcPipelineKernel *k, GcClassed *c, const
 		code = ops->launch(stream, k->kernel, &launch, &args, GC_CLASS_WRITER_WORDS, scan->err);
 	for (u32 i = 0; i < c->nchunks; i++)
 	{
-		if (c->host[c->nchunks + i].data != 0)
-			c->host[i].data = c->host[c->nchunks + i].data;
+		if (c->host[c->nchunks + i].data == 0)
+			continue;
+		c->host[i].data = c->host[c->nchunks + i].data;
+		c->unwritten--;
 	}
 	if (code == GC_OK)
 		code = ops->copy_in(stream, c->cols, c->host, c->nchunks * sizeof(GcCol), scan->err);
@@ -526,7 +534,7 @@ write_chunks(GcScanMembers *scan, const GcPipelineKernel *k, GcClassed *c, const
 	return c->ready ? code : GC_DEVICE_FAILED;
 }
 
-bool
+void
 gc_classes_reserve(GcScanMembers *scan, int k)
 {
 	GcSetColumn *column = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
@@ -538,10 +546,9 @@ gc_classes_reserve(GcScanMembers *scan, int k)
 	if (c == NULL || c->width != scan->f->column[k].class_width || !gc_enable_class_columns ||
 		gc_class_writer(&err, &failed) == NULL ||
 		(c->data == 0 && !lay_out(c, first->request->inputs[first->main->input].dir)))
-		return false;
+		return;
 	scan->launch->classed[k] = c;
 	c->users++;
-	return true;
 }
 
 GcCode

@@ -93,6 +93,7 @@ typedef struct GcClassed
 	GcAddr	   *place;			/* in it, per chunk */
 	GcAddr		cols;			/* GcCol[2 * nchunks]: to be read, and to be written next */
 	GcCol	   *host;			/* the same on the host */
+	u32			unwritten;		/* chunks */
 	GcMark	   *ready;			/* behind the last chunk written */
 } GcClassed;
 
@@ -107,7 +108,8 @@ typedef struct GcSetColumn
 	struct GcRefinement *refining;	/* NULL: none is under way */
 	int			nattributes;	/* that it is or is being classed by, or cannot be */
 	GcAttribute attribute[GC_MAX_ATTRIBUTES];
-	u32			misfits;		/* scans that could not go by these classes */
+	u32			misfits;		/* scans, one after another, that they did not fit */
+	bool		given_up;
 } GcSetColumn;
 
 /* The shapes that came for one directory. */
@@ -254,15 +256,18 @@ extern bool gc_classes_worth(const GcSetColumn *column);
  * tables, if that is new.  False: the run failed.  gc_classes_poll: has a refinement ended?
  */
 extern bool gc_classes_look(GcRun *run);
+
+/* A scan that might have read the column by its classes is over. */
+extern void gc_classes_learn(GcSetColumn *column, bool misfit);
 extern bool gc_classes_poll(GcSetColumn *column);
 
 /*
- * Will the scan read the marker's column k by classes, as far as they fit?  Then they are
- * held by the launch until gc_classed_release.  gc_classes_write, once no failure can mean
+ * Have the scan read the marker's column k by classes, if there are any: the launch holds
+ * them (launch->classed) until gc_classed_release.  gc_classes_write, once no failure can mean
  * that nothing was launched: queue the writing of what it needs of the class column; source
  * and readers: of the column.
  */
-extern bool gc_classes_reserve(GcScanMembers *scan, int k);
+extern void gc_classes_reserve(GcScanMembers *scan, int k);
 extern GcCode gc_classes_write(GcScanMembers *scan, int k, GcAddr source, u32 readers);
 extern void gc_classed_release(GcClassed *c);
 

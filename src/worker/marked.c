@@ -544,11 +544,8 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 	for (int k = 0; k < f->nphysical; k++)
 	{
 		marks += columns >> k & 1 ? f->column_us[k] : 0;
-		if (launch->classed[k] == NULL)
-			continue;
-		pg_atomic_fetch_add_u64(&gc_stats()->class_scans, 1);
-		pg_atomic_fetch_add_u64(&gc_stats()->class_misfits, launch->misfits[k] != 0);
-		set->column[f->physical[k]].misfits += launch->misfits[k] != 0;
+		if (launch->classed[k])
+			gc_classes_learn(&set->column[f->physical[k]], launch->misfits[k] != 0);
 	}
 	for (int m = 0; m < launch->members; m++)
 		added += launch->shapes[m]->marked_us;

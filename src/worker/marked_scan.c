@@ -238,7 +238,12 @@ launch_scan(GcScanMembers *scan)
 	GcCode		code;
 
 	for (int k = 0; k < scan->f->nphysical; k++)
-		(void) gc_classes_reserve(scan, k);
+	{
+		u32			accepting;
+
+		if (readers(scan, scan->f->physical[k], &accepting))
+			gc_classes_reserve(scan, k);
+	}
 	if ((code = allocate(scan, &tables, &per_chunk, &per_member)) != GC_OK ||
 		(code = gc_scan_upload(scan, NULL, size + MISFITS_BYTES, &records, fill_tables, NULL)) != GC_OK)
 		return code;

@@ -30,6 +30,9 @@
 /* The arena is page-locked in windows of this size, when first copied from. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
 
+/* Part of the device's memory that stays free for what cannot do without. */
+#define SPARE_PART	8
+
 /* Longest range of the arena that dropped ids are taken in at once. */
 #define DROP_BATCH	256
 
@@ -180,6 +183,17 @@ gc_device_alloc(u64 size)
 		if (!gc_evict_one())
 			return 0;
 	}
+	note_memory();
+	return addr;
+}
+
+GcAddr
+gc_device_alloc_spare(u64 size)
+{
+	GcAddr		addr = 0;
+
+	if (gc_pool_used(gc_worker.pool) + size <= gc_pool_size(gc_worker.pool) / SPARE_PART * (SPARE_PART - 1))
+		addr = gc_pool_alloc(gc_worker.pool, size);
 	note_memory();
 	return addr;
 }

@@ -51,6 +51,8 @@ extern void gc_worker_register(void);
 
 /* Device memory; drops what is least recently used and not in use.  0: none. */
 extern GcAddr gc_device_alloc(u64 size);
+/* The same out of what is free, of which it leaves some: nothing is dropped for it. */
+extern GcAddr gc_device_alloc_spare(u64 size);
 extern void gc_device_free(GcAddr addr);
 
 /*
