@@ -486,14 +486,10 @@ gc_fused_shape(GcRun *run)
 }
 
 void
-gc_fused_describe(GcRun *run, GcItem *item)
+gc_fused_describe(GcRun *run)
 {
 	GcScanShape *s = gc_fused_shape(run);
 
-	item->fused = -1;
-	item->bodies = 0;
-	item->columns = 0;
-	item->fused_us = 0;
 	if (s == NULL)
 		return;
 	s->set->last_used = clock_now;

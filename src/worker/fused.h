@@ -148,12 +148,12 @@ extern void gc_fused_drop(GcFused *f);
 extern bool gc_fused_take(GcFused **ready, GcFused **pending, bool *failed);
 
 /*
- * In one decision, in this order: begin; describe every READY run (its time in a shared
- * scan, its bodies); kernels, which sets item->fused.  Returns how many kernels there
- * are.
+ * In one decision, in this order: begin; describe every READY run that is not alone, which
+ * counts its shape; kernels, which says of each item which one serves it, if any.  Returns
+ * how many kernels there are.
  */
 extern void gc_fused_begin(void);
-extern void gc_fused_describe(GcRun *run, GcItem *item);
+extern void gc_fused_describe(GcRun *run);
 extern int	gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs,
 							 GcItem *items, int nitems);
 

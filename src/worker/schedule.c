@@ -169,8 +169,9 @@ item_type(int n, const GcPipelineKernel *k, u32 shared_bytes)
 	return n + 1;
 }
 
+/* company: others are here, with whom it might share a scan. */
 static void
-add_item(GcRun *run)
+add_item(GcRun *run, bool company)
 {
 	GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
 	const GcInputValue *in = &run->request->inputs[run->main->input];
@@ -190,7 +191,12 @@ add_item(GcRun *run)
 	o->occupancy = gc_run_occupancy(k, threads, shared);
 	o->alone_us = k->alone_us.samples > 0 ? k->alone_us.value
 		: gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes);
-	gc_fused_describe(run, item);
+	item->fused = -1;
+	item->bodies = 0;
+	item->columns = 0;
+	item->fused_us = 0;
+	if (company)
+		gc_fused_describe(run);
 	now.run[now.nitems] = run;
 	now.kernel[now.nitems++] = k;
 }
@@ -224,6 +230,7 @@ collect(List *runs)
 {
 	ListCell   *lc;
 	int			shared = 0;
+	bool		company = list_length(runs) > 1 || gc_debug_force_shared_scan != GC_FORCE_NONE;
 
 	now.nitems = now.nactive = now.beside = 0;
 	gc_fused_begin();
@@ -242,7 +249,7 @@ collect(List *runs)
 			add_active(run->launch);
 		else if (run->state == RUN_READY && now.nitems < GC_MAX_ITEMS &&
 				 (run->released || gc_debug_hold_requests == 0))
-			add_item(run);
+			add_item(run, company);
 	}
 	meter_turn(now.beside - shared, shared);
 	now.nfused = gc_fused_kernels(now.fused, now.kernels, now.run, now.item, now.nitems);
