@@ -220,10 +220,67 @@ test_random(const char *name, int rounds)
 	free(d);
 }
 
+/* Members of the scan that starts if n requests wait beside these; 0: none, all wait. */
+static int
+begins(int n, const GcActive *active, int nactive)
+{
+	const GcProfile *profile = gc_profile_known("H200");
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
+	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},
+	.scan_us = 100};
+	uint64_t	lot = 7;
+	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.together = 0.8,
+		.lot = &lot,.nitems = n,.item = items,.nactive = nactive,.active = active,
+	.nfused = 1,.fused = &marker};
+	int			members = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		make_item(profile, 1, &items[i]);
+		items[i].scan = 1;
+		items[i].fused = 0;
+		items[i].bodies = 0xffff;
+		items[i].columns = 1;
+		items[i].fused_us = 20;
+		items[i].option[0].alone_us = 400;
+	}
+	gc_decide(&s, work, d);
+	for (int k = 0; k < d->nstarts; k++)
+		members += d->start[k].fused >= 0 ? d->start[k].nitems : 1000;
+	free(items);
+	free(work);
+	free(d);
+	return members;
+}
+
+/* When a shared scan begins beside what is active on its table. */
+static void
+test_begin(void)
+{
+	const GcActive marking = {.scan = 1,.fused = true,.members = 5,.alone_us = 400};
+	const GcActive marked = {.scan = 1,.fused = true,.members = 5,.alone_us = 400,.marked = true};
+	const GcActive full = {.scan = 1,.fused = true,.members = 16,.alone_us = 400,.marked = true};
+	const GcActive elsewhere = {.scan = 2,.fused = true,.members = 5,.alone_us = 400};
+	const GcActive both[] = {marked, marking};
+	const GcActive two[] = {marked, full};
+
+	is(begins(5, NULL, 0), 5, "a shared scan begins on an idle device");
+	is(begins(5, &elsewhere, 1), 5, "and beside one of another table");
+	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
+	is(begins(5, &marked, 1), 5, "once they are, as many begin as it serves");
+	is(begins(4, &marked, 1), 0, "fewer wait");
+	is(begins(16, both, 2), 0, "and all, if another is at its marks");
+	is(begins(15, two, 2), 0, "of several, the largest counts");
+	is(begins(20, two, 2), 16, "and a full one begins");
+}
+
 int
 main(void)
 {
 	tap_start();
+	test_begin();
 	test_random("H200", 20000);
 	test_random("GTX 680", 5000);
 	return tap_done();
