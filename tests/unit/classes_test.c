@@ -240,7 +240,10 @@ check_written(const Source *s, const GcCol *to, const i64 *value, const u8 *null
 	return wrong;
 }
 
-/* class_width 0: differs between chunks; chunks that are not in `chunks` stay as they are. */
+/*
+ * class_width 0: differs between chunks.  Chunks that are not in `chunks` are not to be
+ * written: some are not in the scan, others have no place.
+ */
 static void
 write_classes(const Source *s, u32 class_width, u32 chunks, u32 turn)
 {
@@ -251,6 +254,7 @@ write_classes(const Source *s, u32 class_width, u32 chunks, u32 turn)
 	u8		   *null[NCHUNKS];
 	GcCol		from[NCHUNKS];
 	GcCol		to[NCHUNKS];
+	GcCol		there[NCHUNKS];
 	GcSource	sources[NCHUNKS + 1];
 	GcArgs		args = {.w = {0}};
 	u64			wrong = 0;
@@ -268,11 +272,14 @@ write_classes(const Source *s, u32 class_width, u32 chunks, u32 turn)
 		from[k] = put_chunk(&c, CHUNK_ROWS[k], width, value[k], null[k]);
 		to[k] = (GcCol) {.width = class_width ? class_width : 1 + k % 2,.nrows = CHUNK_ROWS[k]};
 		to[k].data = take_garbage(whole_vectors(CHUNK_ROWS[k]) * to[k].width + GUARD);
-		if (chunks >> k & 1)
+		there[k] = to[k];
+		if (!(chunks >> k & 1))
+			there[k].data = 0;
+		if (chunks >> k & 1 || k % 2)
 			sources[n++] = (GcSource) {0, k, CHUNK_ROWS[k]};
 	}
 	args.w[0] = put(from, sizeof(from));
-	args.w[1] = put(to, sizeof(to));
+	args.w[1] = put(there, sizeof(there));
 	args.w[2] = (u64) s->lo;
 	args.w[3] = s->range;
 	args.w[4] = put(classes, (s->range + 1) * sizeof(u16));
