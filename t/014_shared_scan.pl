@@ -32,45 +32,20 @@ sub new_sessions
 	return;
 }
 
-sub last_batch
-{
-	return $node->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FROM gpuconc_stat_batches');
-}
-
-# Members of each shared scan after a batch, the largest first.
-sub scans_after
-{
-	my ($last) = @_;
-
-	return $node->safe_psql('postgres', qq{
-SELECT coalesce(string_agg(members, ' ' ORDER BY members::int DESC), 'none')
-FROM (SELECT e -> 'args' ->> 'members' AS members FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e
-	WHERE e ->> 'cat' = '$category{$kind}' AND (e -> 'args' ->> 'batch')::bigint > $last
-	GROUP BY members, e -> 'args' -> 'batch', e -> 'args' -> 'scan') AS m});
-}
-
-# PostgreSQL's answer in a session, which sees what no other does.
-sub own_answer
-{
-	my ($session, $query) = @_;
-
-	return $session->query_safe("SET gpuconc.debug_offload = forbid; $query; SET gpuconc.debug_offload = require");
-}
-
 # Queries of the first sessions, together: are the answers right, and are the shared
 # scans of so many members?
 sub share
 {
 	my ($message, $scans, @asked) = @_;
 	my @expected = map { own_answer($sessions[$_], $asked[$_]) } (0 .. $#asked);
-	my $last = last_batch();
+	my $last = last_batch($node);
 	my @got = together($node, \@sessions, @asked);
 	my @wrong = grep { $got[$_] ne $expected[$_] } (0 .. $#asked);
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is(scalar @wrong, 0, "$kind, $message: right answers")
 	  or diag map { "session $_: $asked[$_]\n" . substr($got[$_], 0, 1000) . "\nnot\n" . substr($expected[$_], 0, 1000) . "\n" } @wrong;
-	ref $scans ? like(scans_after($last), $scans, "$kind, $message: the shared scans") : is(scans_after($last), $scans, "$kind, $message: the shared scans")
+	ref $scans ? like(scans_after($node, $category{$kind}, $last), $scans, "$kind, $message: the shared scans") : is(scans_after($node, $category{$kind}, $last), $scans, "$kind, $message: the shared scans")
 	  if defined $scans;
 	return;
 }
@@ -302,14 +277,14 @@ sub errors
 	foreach my $case ([ 'SELECT sum(i4 + 1000) FROM big WHERE z < 9', 'integer out of range' ], [ 'SELECT z, max(i8 + 1000) FROM big WHERE id > 5 GROUP BY z', 'bigint out of range' ],
 		[ 'SELECT id FROM big WHERE i4 * 2 > id AND z > 3', 'integer out of range' ], [ 'SELECT sum(10 / z) FROM big WHERE z < 5', 'division by zero' ])
 	{
-		my $before = last_batch();
+		my $before = last_batch($node);
 		my $reasons = stat_of($node, q{(fallback_reasons ->> 'data condition')::int});
 		my @got = together($node, \@sessions, $fine[0], $case->[0], $fine[1], $fine[2]);
 
 		like($got[1], qr/^ERROR:  $case->[1]/, "one fails: $case->[0]");
 		is(join("\n", @got[ 0, 2, 3 ]), join("\n", @fine_answers), "the others have their answers: $case->[0]");
 		is($node->safe_psql('postgres', "SELECT sum(kernels), sum(failed), sum(shared_scans) FROM gpuconc_stat_batches WHERE id > $before"), '4|1|1', 'in one scan, of which one has failed');
-		is(scans_after($before), '4', 'of four members');
+		is(scans_after($node, $category{$kind}, $before), '4', 'of four members');
 		is(stat_of($node, q{(fallback_reasons ->> 'data condition')::int}) - $reasons, 1, 'counted as one fallback');
 	}
 	share('after errors', '3', @fine);
@@ -326,7 +301,7 @@ sub held
 	my @right = map { answer_of($node, $_, 'forbid') } @asked;
 	my $other = $query{ $sinks[2] }->(12);
 	my $other_right = answer_of($node, $other, 'forbid');
-	my $before = last_batch();
+	my $before = last_batch($node);
 
 	configure($node, 'gpuconc.debug_hold_requests' => 8);
 	ask($sessions[$_], $asked[$_]) for (0 .. 6);
@@ -338,7 +313,7 @@ sub held
 	ask($sessions[7], $asked[7]);
 	is(rows_of($sessions[$_]), $right[$_], "$message: $_ has its answer") for (0, 1, 3 .. 7);
 	is(rows_of($sessions[8]), $other_right, "$message: and so has who comes later");
-	is(scans_after($before), '8', "$message: one scan");
+	is(scans_after($node, $category{$kind}, $before), '8', "$message: one scan");
 	configure($node, 'gpuconc.debug_hold_requests' => 0);
 	return;
 }
@@ -410,7 +385,7 @@ BEGIN
 	RETURN format('%s good, %s canceled', good, canceled);
 END $$});
 	$_->query_safe('SET gpuconc.debug_offload = allow') foreach (@sessions);
-	my $last = last_batch();
+	my $last = last_batch($node);
 	ask($sessions[$_], "SELECT storm(@{[10 + $_]}, 300)") for (0 .. 7);
 	$node->safe_psql('postgres', q{
 DO $$
@@ -423,7 +398,7 @@ BEGIN
 END $$});
 	# one that is hit outside of the inner block is cancelled as a whole
 	like(rows_of($sessions[$_]), qr/^\d+ good, \d+ canceled$|canceling statement/, 'a storm of cancels') for (0 .. 7);
-	isnt(scans_after($last), 'none', 'a storm of cancels: over shared scans');
+	isnt(scans_after($node, $category{$kind}, $last), 'none', 'a storm of cancels: over shared scans');
 	$_->query_safe('SET gpuconc.debug_offload = require') foreach (@sessions);
 	nothing_held($node, 'a storm of cancels');
 	share('after a storm', undef, map { $query{$_}->(3) } @sinks);

@@ -16,7 +16,8 @@ use Test::More;
 our @EXPORT = qw(new_server start_server wait_for_worker create_tables @queries
   answer_of is_offloaded is_answered falls_back stat_of session start_query wait_until_waiting
   wait_until log_has nothing_held note_memory kernels_directory write_program
-  may_mount start_mounted configure ask rows_of together);
+  may_mount start_mounted configure ask rows_of together own_answer last_batch
+  scans_after);
 
 # Queries over the tables of create_tables(), each with its rows in a fixed order.
 our @queries = (
@@ -269,6 +270,34 @@ sub together
 	my @rows = map { rows_of($sessions->[$_]) } (0 .. $#together);
 	configure($node, 'gpuconc.debug_hold_requests' => 0);
 	return @rows;
+}
+
+# PostgreSQL's answer in a session, which sees what no other does.
+sub own_answer
+{
+	my ($session, $query) = @_;
+
+	return $session->query_safe("SET gpuconc.debug_offload = forbid; $query; SET gpuconc.debug_offload = require");
+}
+
+sub last_batch
+{
+	my ($node) = @_;
+
+	return $node->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FROM gpuconc_stat_batches');
+}
+
+# Members of each shared scan after a batch, the largest first.  Category: "shared scan"
+# (fused) or "marked scan".
+sub scans_after
+{
+	my ($node, $category, $last) = @_;
+
+	return $node->safe_psql('postgres', qq{
+SELECT coalesce(string_agg(members, ' ' ORDER BY members::int DESC), 'none')
+FROM (SELECT e -> 'args' ->> 'members' AS members FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e
+	WHERE e ->> 'cat' = '$category' AND (e -> 'args' ->> 'batch')::bigint > $last
+	GROUP BY members, e -> 'args' -> 'batch', e -> 'args' -> 'scan') AS m});
 }
 
 # How often does the server's log have this, from an offset on?

@@ -336,8 +336,8 @@ enum
 /*
  * The class writer fills a class column in the chunks of its scan: w[0] address of the
  * column's GcCols, w[1] of those of the class column, whose width is 1 or 2, with data
- * for as many rows as a multiple of 8 has, w[2] base, w[3] range, w[4] the classes.  The
- * same for all programs.  malloc'd; NULL when out of memory.
+ * for as many rows as a multiple of 8 has (chunks with data 0 are left out), w[2] base, w[3] range,
+ * w[4] the classes.  The same for all programs.  malloc'd; NULL when out of memory.
  */
 extern char *gc_generate_class_writer(void);
 #define GC_CLASS_WRITER_WORDS	5

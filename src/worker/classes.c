@@ -518,7 +518,10 @@ write_chunks(GcScanMembers *scan, const GcPipelineKernel *k, GcClassed *c, const
 	args.w[4] = c->classes;
 	code = ops->copy_in(stream, to_write, c->host + c->nchunks, c->nchunks * sizeof(GcCol), scan->err);
 	if (code == GC_OK)
+	{
+		gc_slot_run_info(scan->run[0]->slot)->kernels++;
 		code = ops->launch(stream, k->kernel, &launch, &args, GC_CLASS_WRITER_WORDS, scan->err);
+	}
 	for (u32 i = 0; i < c->nchunks; i++)
 	{
 		if (c->host[c->nchunks + i].data == 0)

@@ -66,8 +66,12 @@ typedef struct Dimension
 	u32			rows[MAX_DIM_CHUNKS];
 	GcCol		key[MAX_DIM_CHUNKS];
 	GcCol		cols[2][MAX_DIM_CHUNKS];
-	u32		   *wanted[2];		/* by entry: 0, or 1 + attribute - least */
+	/* by entry: 0 (no such key), 1 (NULL), or attribute - least + 2; NO_NULL_KEY for NULL */
+	u32		   *wanted[3];
 } Dimension;
+
+#define EXISTENCE		2		/* in the place of an attribute: is there such a key? */
+#define NO_NULL_KEY		UINT32_MAX
 
 static bool
 attribute_of(const Dimension *d, int a, i64 key, i64 *value)
@@ -117,8 +121,10 @@ add_chunk(Dimension *d, u32 rows, const i64 *key, const u8 *null, u32 width)
 			const u64	i = (u64) (key[r] - d->base);
 
 			none[r] = !attribute_of(d, a, key[r], &value[r]);
-			if (!null[r] && !none[r] && i < d->range)
-				d->wanted[a][i] = (u32) (value[r] - d->attribute[a].least) + 1;
+			if (null[r] || i >= d->range)
+				continue;
+			d->wanted[a][i] = none[r] ? 1 : (u32) (value[r] - d->attribute[a].least) + 2;
+			d->wanted[EXISTENCE][i] = 1;
 		}
 		d->cols[a][k] = put_chunk(&c, rows, width_for(value, none, rows, 1 << (k + a) % 4), value, none);
 	}
@@ -132,15 +138,18 @@ begin_dimension(Dimension *d, i64 base, u64 range)
 	d->base = base;
 	d->range = range;
 	d->nchunks = 0;
-	for (int a = 0; a < 2; a++)
+	for (int a = 0; a < 3; a++)
+	{
 		d->wanted[a] = calloc(range + 1, sizeof(u32));
+		d->wanted[a][range] = NO_NULL_KEY;
+	}
 }
 
 static void
 free_dimension(Dimension *d)
 {
-	free(d->wanted[0]);
-	free(d->wanted[1]);
+	for (int a = 0; a < 3; a++)
+		free(d->wanted[a]);
 }
 
 /* Each key of the range once, in another order. */
@@ -223,8 +232,11 @@ fill_words(GcArgs *args, const Refining *r, const Dimension *d, int a)
 	memset(args, 0, sizeof(*args));
 	args->w[0] = GC_REFINE_READ;
 	args->w[1] = put(d->key, d->nchunks * sizeof(GcCol) + 1);
-	args->w[2] = put(d->cols[a], d->nchunks * sizeof(GcCol) + 1);
-	args->w[3] = (u64) d->attribute[a].least;
+	if (a != EXISTENCE)
+	{
+		args->w[2] = put(d->cols[a], d->nchunks * sizeof(GcCol) + 1);
+		args->w[3] = (u64) d->attribute[a].least;
+	}
 	args->w[4] = r->of;
 	args->w[5] = r->old;
 	args->w[6] = r->slots;
@@ -236,7 +248,7 @@ fill_words(GcArgs *args, const Refining *r, const Dimension *d, int a)
 	args->w[12] = d->range;
 }
 
-/* Refine old classes by an attribute, in launches of this shape. */
+/* Refine old classes by an attribute, or by EXISTENCE, in launches of this shape. */
 static Refining
 refine(GcAddr old, const Dimension *d, int a, GcLaunch shape)
 {
@@ -274,5 +286,38 @@ no_classes(u64 range)
 }
 
 static const GcLaunch shapes[] = {{1, 1, 0}, {7, 128, 0}, {64, 256, 0}};
+
+/* ---------- what should come of it ---------- */
+
+/* An entry's pair of old class and attribute, and the entry. */
+typedef struct Pair
+{
+	u64			pair;
+	u64			entry;
+} Pair;
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+	const Pair *x = a;
+	const Pair *y = b;
+
+	return x->pair != y->pair ? (x->pair > y->pair) - (x->pair < y->pair) : (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+/* All entries' pairs, sorted; *distinct: how many there are. */
+static Pair *
+make_pairs(const u16 *old, const u32 *attribute, u64 range, u64 *distinct)
+{
+	Pair	   *pair = malloc((range + 1) * sizeof(Pair));
+
+	for (u64 i = 0; i <= range; i++)
+		pair[i] = (Pair) {(u64) old[i] << 32 | attribute[i], i};
+	qsort(pair, range + 1, sizeof(Pair), compare_pairs);
+	*distinct = 1;
+	for (u64 i = 1; i <= range; i++)
+		*distinct += pair[i].pair != pair[i - 1].pair;
+	return pair;
+}
 
 #endif							/* GC_CLASSES_UTIL_H */

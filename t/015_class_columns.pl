@@ -1,0 +1,438 @@
+# Class columns: marked scans that read what another table says of a column's values, and
+# not the values.  Whatever happens to that table, or to the one that is scanned, each
+# session has the answer that its own snapshot gives; and classes come back.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($node, @sessions);
+
+sub new_sessions
+{
+	my ($settings) = @_;
+
+	@sessions = map { session($node, "classes$_", $settings) } (0 .. 11);
+	return;
+}
+
+# Class columns that marked scans could read, those of them that did not fit, kernels.
+sub counters
+{
+	return split /\|/, $node->safe_psql('postgres', 'SELECT class_scans, class_misfits, kernels FROM gpuconc_stat');
+}
+
+# Queries of the first sessions, together: are they answered by one marked scan, each
+# rightly?  Returns by how much the counters grew.
+sub marked
+{
+	my ($message, @asked) = @_;
+	my @expected = map { own_answer($sessions[$_], $asked[$_]) } (0 .. $#asked);
+	my @before = counters();
+	my $last = last_batch($node);
+	my @got = together($node, \@sessions, @asked);
+	my @wrong = grep { $got[$_] ne $expected[$_] } (0 .. $#asked);
+	my @after = counters();
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is(scalar @wrong, 0, "$message: right answers")
+	  or diag map { "session $_: $asked[$_]\n" . substr($got[$_], 0, 1000) . "\nnot\n" . substr($expected[$_], 0, 1000) . "\n" } @wrong;
+	is(scans_after($node, 'marked scan', $last), scalar @asked, "$message: one marked scan");
+	return map { $after[$_] - $before[$_] } (0 .. $#after);
+}
+
+# Such queries, where so many class columns can be read, and all of them fit.
+sub by_classes
+{
+	my ($message, $columns, @asked) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($scans, $misfits) = marked($message, @asked);
+	is("$scans $misfits", "$columns 0", "$message: class columns that were there, and misfits");
+	return;
+}
+
+# There is at least one that does not fit.
+sub misfits
+{
+	my ($message, @asked) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($scans, $misfits) = marked($message, @asked);
+	cmp_ok($misfits, '>', 0, "$message: some class column does not fit");
+	return;
+}
+
+sub without_classes
+{
+	my ($message, @asked) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($scans) = marked($message, @asked);
+	is($scans, 0, "$message: no class column");
+	return;
+}
+
+# The same until classes fit, as they must when misfits have been borne often enough.
+sub fits_again
+{
+	my ($message, @asked) = @_;
+	my ($scans, $misfits, $rounds) = (0, 1, 0);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	($scans, $misfits) = marked("$message, until it fits", @asked) while $misfits > 0 && $rounds++ < 8;
+	ok($scans > 0 && $misfits == 0, "$message: classes fit again");
+	return;
+}
+
+# Forget what is known of a table's columns.
+sub fresh
+{
+	my ($table) = @_;
+
+	$node->safe_psql('postgres', join '; ', map { "SELECT gpuconc_evict('$_'), gpuconc_prewarm('$_')" } ($table // 'fact'));
+	return;
+}
+
+sub new_tables
+{
+	$node->safe_psql('postgres', q{
+CREATE TABLE snow (k int PRIMARY KEY, region text, rank int);
+INSERT INTO snow SELECT i, 'region' || i % 5, i % 7 FROM generate_series(1, 40) AS i;
+CREATE TABLE d4 (k int PRIMARY KEY, city text, n int, day date, sub int, own int);
+INSERT INTO d4 SELECT i, CASE WHEN i % 31 <> 3 THEN 'city' || i % 30 END, CASE WHEN i % 7 <> 2 THEN i % 50 END,
+	date '1995-01-01' + i % 300, 1 + i % 40, i * 3 FROM generate_series(1, 3000) AS i;
+CREATE TABLE d8 (k bigint PRIMARY KEY, name text, n int);
+INSERT INTO d8 SELECT 5000000000 + i, 'name' || i % 20, i % 17 FROM generate_series(1, 2000) AS i;
+CREATE TABLE d2 (k smallint PRIMARY KEY, t text, n int);
+INSERT INTO d2 SELECT i, 't' || i % 12, i % 9 FROM generate_series(1, 1000) AS i;
+CREATE TABLE twin (k int PRIMARY KEY, other int);
+INSERT INTO twin SELECT i, (i * 7) % 23 FROM generate_series(1, 3000) AS i WHERE i % 4 <> 1;
+CREATE TABLE wide (k int PRIMARY KEY, own int, few int);
+INSERT INTO wide SELECT i, (i * 37) % 6007, i % 6 FROM generate_series(1, 6000) AS i;
+CREATE TABLE fact (id int, k4 int, k8 bigint, k2 smallint, kn int, kw int, v int);
+INSERT INTO fact SELECT i, 1 + (i * 7) % 3000, 5000000001 + (i * 11) % 2000, 1 + (i * 13) % 1000,
+	CASE WHEN i % 5 <> 0 THEN 1 + (i * 17) % 3000 END, 1 + (i * 19) % 6000, i % 997 FROM generate_series(1, 100000) AS i;
+VACUUM ANALYZE snow, d4, d8, d2, twin, wide, fact;
+});
+	return;
+}
+
+# Joins with one table each; the argument is a constant, which makes no other kernel.
+my %query = (
+	city => sub { "SELECT count(*), sum(id), max(v) FROM fact JOIN d4 ON d4.k = k4 WHERE city = 'city$_[0]'" },
+	n => sub { "SELECT n, count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 WHERE n < $_[0] GROUP BY n ORDER BY n" },
+	day => sub { "SELECT day, count(*), sum(v) FROM fact JOIN d4 ON d4.k = k4 WHERE day > date '1995-01-01' + 250 + $_[0] GROUP BY day ORDER BY day" },
+	region => sub { "SELECT city, count(*), sum(v) FROM fact JOIN d4 ON d4.k = k4 JOIN snow ON snow.k = sub WHERE region = 'region$_[0]' GROUP BY city ORDER BY city" },
+	d8 => sub { "SELECT name, count(*), min(id) FROM fact JOIN d8 ON d8.k = k8 AND d8.n = $_[0] GROUP BY name ORDER BY name" },
+	d2 => sub { "SELECT count(*), sum(id) FROM fact JOIN d2 ON d2.k = k2 AND t = 't$_[0]'" },
+	nulls => sub { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = kn AND d4.n = $_[0]" });
+
+sub set_up
+{
+	$node = new_server('class_columns', q{
+gpuconc.batch_log_size = 4096
+gpuconc.schedule = twostage
+gpuconc.debug_force_shared_scan = marked
+max_connections = 60
+log_statement = none
+});
+	new_tables();
+	cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('fact') / 8192 / 32}), '>', 5, 'several chunks');
+	is_offloaded($node, $query{$_}->(3), "alone: $_") foreach (sort keys %query);
+	is(stat_of($node, 'retries'), '0', 'no request has to be repeated');
+	new_sessions();
+	return;
+}
+
+# Attributes that are known, and new ones.
+sub attributes
+{
+	fresh();
+	by_classes('a text', 1, map { $query{city}->($_) } (1 .. 4));
+	by_classes('other constants', 1, map { $query{city}->($_ * 2) } (5 .. 10));
+	by_classes('a new attribute', 1, map { $query{n}->($_) } (1 .. 3));
+	by_classes('both attributes', 1, $query{city}->(3), $query{n}->(20), $query{city}->(4), $query{n}->(21));
+	by_classes('by way of another table', 1, map { $query{region}->($_) } (0 .. 3));
+	by_classes('a date', 1, map { $query{day}->($_) } (1, 10, 30));
+	by_classes('all of them', 1, map { ($query{city}->($_), $query{n}->($_), $query{region}->($_), $query{day}->($_)) } (1, 2));
+	by_classes('bigint', 2, map { $query{d8}->($_) } (1 .. 3));
+	by_classes('smallint', 3, map { $query{d2}->($_) } (1 .. 3));
+	by_classes('NULLs', 4, map { $query{nulls}->($_) } (1 .. 3));
+	by_classes('all columns', 4, map { $query{$_}->(2) } (sort keys %query));
+	by_classes('all in one query', 4, map {
+		"SELECT count(*), sum(id) FROM fact, d4, d8, d2, d4 AS dn WHERE d4.k = k4 AND d8.k = k8 AND d2.k = k2 AND dn.k = kn AND d4.n < 30 AND d8.n > $_ AND d2.t <> 't$_' AND dn.n > $_" } (1 .. 3));
+	fresh();
+	by_classes('all columns, at once', 4, map { $query{$_}->(5) } (sort keys %query));
+	return;
+}
+
+# A chunk's classes are written when it is read first, and kept.
+sub chunks
+{
+	my @few = map { "SELECT count(*), sum(v) FROM fact JOIN d4 ON d4.k = k4 AND n = $_ WHERE id < 5000" } (1, 2);
+	my @all = map { "SELECT count(*), sum(v) FROM fact JOIN d4 ON d4.k = k4 AND n = $_ WHERE id < 500000" } (1, 2);
+	my %kernels;
+
+	marked('their shape', @few);
+	fresh();
+	foreach my $case ('few chunks', 'few chunks again', 'all chunks', 'all chunks again')
+	{
+		my ($scans, $misfits, $kernels) = marked($case, $case =~ /few/ ? @few : @all);
+
+		$kernels{$case} = $kernels;
+		is("$scans $misfits", '1 0', "$case: by classes");
+	}
+	is($kernels{'all chunks'} - $kernels{'all chunks again'}, 1, 'the other chunks are written once');
+	is($kernels{'few chunks again'}, $kernels{'all chunks again'}, 'and none is written again');
+	return;
+}
+
+sub settings
+{
+	my @asked = map { $query{$_}->(5) } (sort keys %query);
+
+	configure($node, 'gpuconc.enable_class_columns' => 'off');
+	without_classes('enable_class_columns = off', @asked);
+	fresh();
+	without_classes('enable_class_columns = off, a table that is new', @asked);
+	configure($node, 'gpuconc.enable_class_columns' => 'on');
+	by_classes('on again', 4, @asked);
+	configure($node, 'gpuconc.enable_class_columns' => 'off');
+	without_classes('off again', @asked);
+	configure($node, 'gpuconc.enable_class_columns' => 'on');
+	by_classes('and on', 4, @asked);
+	return;
+}
+
+# Tests that classes may know nothing of.
+sub tests
+{
+	fresh();
+	by_classes('which keys there are', 1, 'SELECT count(*), sum(id) FROM fact JOIN twin ON twin.k = k4', 'SELECT count(*), max(v) FROM fact JOIN twin ON twin.k = k4', 'SELECT min(id), max(v) FROM fact WHERE EXISTS (SELECT FROM twin WHERE twin.k = k4)');
+	by_classes('IN', 1, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND city IN ('city$_', 'city11', 'none')" } (1 .. 3));
+	by_classes('IS NULL', 1, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND $_" } ('city IS NULL', 'n IS NULL', 'city IS NOT NULL AND n IS NULL', 'coalesce(n, 12) = 12'));
+	by_classes('OR', 1, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND (city = 'city$_' OR n = $_)" } (1 .. 3));
+	by_classes('expressions', 1, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND $_" } ('n % 7 = 3', q{city LIKE '%7'}, 'extract(month FROM day) = 3', 'CASE WHEN n > 30 THEN n - 30 ELSE n END < 5'));
+	# by a key itself
+	fresh();
+	misfits('some keys', map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE k4 <> 105 * $_" } (1 .. 3));
+	by_classes('tests of another column', 2, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > $_ JOIN d2 ON d2.k = k2 AND t = 't3' WHERE id > v" } (1 .. 3));
+	my ($scans) = marked('with a test of the table itself', $query{city}->(2), map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE v > $_" } (300, 600));
+	cmp_ok($scans, '>', 0, 'with a test of the table itself: class columns');
+
+	by_classes('NULLs', 3, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = kn AND $_" } ('n IS NULL', 'n < 40', q{city = 'city7'}));
+	marked('NULL and not, without a join', 'SELECT count(*), sum(id) FROM fact WHERE kn IS NULL', 'SELECT count(*), sum(id) FROM fact WHERE kn IS NOT NULL', 'SELECT count(*), max(id) FROM fact WHERE coalesce(kn, 7) = 7', $query{nulls}->(6));
+	return;
+}
+
+# Two tables whose keys are in one column.
+sub two_tables
+{
+	my @one = map { $query{n}->($_) } (11 .. 13);
+	my @other = map { "SELECT count(*), sum(id) FROM fact JOIN twin ON twin.k = k4 AND other = $_" } (1 .. 3);
+
+	fresh();
+	by_classes('one table', 1, @one);
+	by_classes('another with the same keys', 1, @other);
+	by_classes("both, $_", 1, @one, @other) for (1 .. 6);
+	by_classes('one of them', 1, @one);
+	return;
+}
+
+# More classes than there may be: they stay what they were.
+sub too_many
+{
+	my @own = map { "SELECT count(*), sum(id) FROM fact JOIN wide ON wide.k = kw AND own < 1000 * $_" } (1 .. 3);
+	my @few = map { "SELECT count(*), sum(id) FROM fact JOIN wide ON wide.k = kw AND few = $_" } (1 .. 3);
+
+	# all of its columns, or it would be another table once one more is read
+	fresh('wide');
+	fresh();
+	without_classes("too many, $_", @own) for (1 .. 2);
+	by_classes('another attribute', 1, @few);
+	misfits("too many, $_", @own) for (3 .. 9);
+	by_classes('another attribute, again', 1, @few);
+	return;
+}
+
+# The table that has the attributes changes.
+sub dimension_changes
+{
+	my @asked = map { ($query{city}->($_), $query{n}->($_ + 9)) } (5, 6, 7);
+
+	fresh();
+	by_classes('before any change', 1, @asked);
+	$sessions[1]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM d4');
+	$node->safe_psql('postgres', q{UPDATE d4 SET city = 'city5' WHERE k BETWEEN 1000 AND 1010});
+	misfits('one snapshot is older', @asked);
+	isnt(own_answer($sessions[0], $asked[0]), own_answer($sessions[1], $asked[0]), 'the snapshots differ');
+	$sessions[2]->query_safe(q{BEGIN; UPDATE d4 SET n = 9, city = 'city6' WHERE k % 97 = 0});
+	misfits('one session sees its own change', @asked);
+	$sessions[3]->query_safe('BEGIN; DELETE FROM d4 WHERE k < 50');
+	$sessions[4]->query_safe(q{BEGIN; INSERT INTO d4 SELECT i, 'city7', 5, '1995-03-03', 1, 0 FROM generate_series(4001, 4100) AS i});
+	misfits('three do', @asked);
+	misfits('three do, the same of all', ($query{city}->(5)) x 1, map { $query{city}->($_) } (6, 7, 8, 9));
+	$sessions[$_]->query_safe('COMMIT') for (1, 2, 4);
+	$sessions[3]->query_safe('ROLLBACK');
+	marked('all are over', @asked);
+	$node->safe_psql('postgres', 'VACUUM d4');
+	fresh('d4');
+	fits_again('after VACUUM', @asked);
+	by_classes('and again', 1, @asked);
+	return;
+}
+
+# Each change of it alone, until classes fit again; the device's memory stays as it is.
+sub dimension_anew
+{
+	my @asked = map { ($query{city}->($_), $query{n}->($_ + 9)) } (8, 9);
+	my @used;
+
+	foreach my $change (q{UPDATE d4 SET city = 'city8' WHERE k % 100 = 4}, q{DELETE FROM d4 WHERE k % 100 = 8}, q{INSERT INTO d4 SELECT k, 'city9', 7, '1995-02-02', 3, 1 FROM generate_series(8, 3000, 100) AS k},
+		q{INSERT INTO d4 SELECT k, 'city9', 7, '1995-02-02', 3, 1 FROM generate_series(-20, -1) AS k}, q{BEGIN; TRUNCATE d4; INSERT INTO d4 SELECT i, 'city' || i % 29, i % 41, date '1995-01-01' + i % 250, 1 + i % 40, i FROM generate_series(1, 2900) AS i; COMMIT},
+		q{BEGIN; TRUNCATE d4; INSERT INTO d4 SELECT i, 'city' || i % 30, i % 50, date '1995-01-01' + i % 300, 1 + i % 40, i * 3 FROM generate_series(1, 3000) AS i; COMMIT}, 'VACUUM FULL d4', 'ALTER TABLE d4 ADD COLUMN extra int DEFAULT 3')
+	{
+		$node->safe_psql('postgres', $change);
+		marked("$change, not vacuumed", @asked);
+		$node->safe_psql('postgres', 'VACUUM d4');
+		fresh('d4');
+		fits_again("$change", @asked);
+		push @used, $node->safe_psql('postgres', 'SELECT memory_used FROM gpuconc_devices');
+	}
+	# classes that were replaced take none: they have a byte for each row of fact
+	cmp_ok($used[3] - $used[0], '<', 100000, 'no memory of the device is lost with former classes');
+	return;
+}
+
+# The table that is scanned changes.
+sub fact_changes
+{
+	my @asked = map { $query{$_}->(4) } (sort keys %query);
+
+	$sessions[0]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM fact');
+	$sessions[1]->query_safe('BEGIN; UPDATE fact SET k4 = 17, kn = NULL WHERE id % 9000 = 5');
+	$sessions[2]->query_safe('BEGIN; DELETE FROM fact WHERE id BETWEEN 50000 AND 52000');
+	$sessions[3]->query_safe('BEGIN; INSERT INTO fact SELECT i, 2999, 5000000007, 3, NULL, 5, 6 FROM generate_series(1, 300) AS i');
+	marked('uncommitted changes', @asked);
+	$sessions[$_]->query_safe('COMMIT') for (1 .. 3);
+	marked('committed, with an old snapshot', @asked);
+	$sessions[0]->query_safe('COMMIT');
+	foreach my $change ('VACUUM fact', 'INSERT INTO fact SELECT i, 1 + i % 3500, 5000000000 + i % 2500, i % 1200, i % 4000, i % 7000, i % 900 FROM generate_series(100001, 130000) AS i', 'VACUUM fact',
+		'UPDATE fact SET k4 = k4 + 1 WHERE id % 5000 = 3', 'DELETE FROM fact WHERE id < 900; VACUUM fact', 'ALTER TABLE fact ADD COLUMN extra int DEFAULT 3', 'VACUUM FULL fact; VACUUM fact')
+	{
+		$node->safe_psql('postgres', "$change; SELECT gpuconc_prewarm('fact')");
+		marked($change, @asked);
+	}
+	fresh();
+	by_classes('after all changes', 4, @asked);
+	return;
+}
+
+# Something happens to session 2 while requests are held back.
+sub held
+{
+	my ($message, $do) = @_;
+	my @asked = (map { $query{ (sort keys %query)[ $_ % 7 ] }->(1 + $_) } (0 .. 7));
+	my @right = map { answer_of($node, $_, 'forbid') } @asked;
+	my $other = $query{d8}->(16);
+	my $other_right = answer_of($node, $other, 'forbid');
+	my $last = last_batch($node);
+
+	fresh();
+	configure($node, 'gpuconc.debug_hold_requests' => 8);
+	ask($sessions[$_], $asked[$_]) for (0 .. 6);
+	wait_until_waiting($node, '^classes', 7);
+	$do->();
+	ask($sessions[8], $other);
+	ask($sessions[7], $asked[7]);
+	is(rows_of($sessions[$_]), $right[$_], "$message: $_ has its answer") for (0, 1, 3 .. 7);
+	is(rows_of($sessions[8]), $other_right, "$message: and so has who comes later");
+	is(scans_after($node, 'marked scan', $last), '8', "$message: one scan");
+	configure($node, 'gpuconc.debug_hold_requests' => 0);
+	eval { $sessions[2]->quit };
+	$sessions[2] = session($node, 'classes2');
+	by_classes("$message, and then", 4, @asked);
+	return;
+}
+
+sub cancels
+{
+	held('cancelled', sub {
+		$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'classes2'});
+		like(rows_of($sessions[2]), qr/canceling statement due to user request/, 'cancelled while it is held back') });
+	held('terminated', sub {
+		$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'classes2'});
+		wait_until($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'classes2'}) });
+	# psql is gone; the server notices that while it waits
+	$sessions[2]->query_safe(q{SET client_connection_check_interval = '10ms'});
+	held('disconnected', sub {
+		$sessions[2]->{run}->kill_kill;
+		wait_until($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'classes2'}) });
+	nothing_held($node, 'members that go');
+	return;
+}
+
+sub nothing_is_left
+{
+	my @asked = map { $query{$_}->(8) } (sort keys %query);
+	my @used;
+
+	fresh();
+	for (1 .. 4)
+	{
+		by_classes("repeated, $_", 4, @asked);
+		push @used, $node->safe_psql('postgres', 'SELECT memory_used, chunk_columns, build_tables, running FROM gpuconc_devices');
+	}
+	is($used[$_], $used[1], 'no memory of the device is lost') for (2, 3);
+	nothing_held($node, 'class columns');
+	return;
+}
+
+# Class columns are the first to go.
+sub little_memory
+{
+	my @asked = map { $query{$_}->(8) } (sort keys %query);
+
+	$_->quit foreach (@sessions);
+	foreach my $limit ('1MB', '2MB', '3MB')
+	{
+		$node->append_conf('postgresql.conf', "gpuconc.device_memory_limit = $limit");
+		$node->restart;
+		wait_for_worker($node);
+		new_sessions();
+		foreach my $round (1 .. 3)
+		{
+			my @got = together($node, \@sessions, @asked);
+
+			is($got[$_], own_answer($sessions[$_], $asked[$_]), "$limit, $round: $_ has its answer") for (0 .. $#asked);
+		}
+		nothing_held($node, "$limit of memory");
+		$_->quit foreach (@sessions);
+	}
+	return;
+}
+
+set_up();
+attributes();
+chunks();
+settings();
+tests();
+two_tables();
+too_many();
+dimension_changes();
+dimension_anew();
+fact_changes();
+cancels();
+nothing_is_left();
+little_memory();
+is(log_has($node, qr/PANIC|TRAP|was terminated by signal (?!9)/), 0, 'nothing bad in the log');
+$node->stop;
+done_testing();
