@@ -233,10 +233,10 @@ sub tests
 	return;
 }
 
-# Two tables whose keys are in one column.
+# Two tables whose keys are in one column; the attributes are in the same place.
 sub two_tables
 {
-	my @one = map { $query{n}->($_) } (11 .. 13);
+	my @one = map { $query{city}->($_) } (11 .. 13);
 	my @other = map { "SELECT count(*), sum(id) FROM fact JOIN twin ON twin.k = k4 AND other = $_" } (1 .. 3);
 
 	fresh();

@@ -247,7 +247,8 @@ refine(GcRun *run, GcSetColumn *column, const GcInputValue *in, int key, int att
 		return true;
 	}
 	column->refining = r;
-	column->attribute[column->nattributes++] = (GcAttribute) {.dir_id = in->dir->id,
+	column->attribute[column->nattributes++] = (GcAttribute) {.dbid = in->dir->key.dbid,
+	.relid = in->dir->key.relid,.dir_id = in->dir->id,
 	.column = attribute < 0 ? -1 : run->request->columns[attribute].dir_column};
 	args.w[1] = gc_table_array(run->tables[key]);
 	args.w[2] = attribute < 0 ? 0 : gc_table_array(run->tables[attribute]);
@@ -266,13 +267,15 @@ refine(GcRun *run, GcSetColumn *column, const GcInputValue *in, int key, int att
  * at some time: only when that no longer fits are they classed anew.
  */
 static bool
-is_known(GcSetColumn *column, u64 dir_id, i16 dir_column)
+is_known(GcSetColumn *column, const GcDirectory *dir, i16 dir_column)
 {
 	for (int i = 0; i < column->nattributes; i++)
 	{
-		if (column->attribute[i].column != dir_column)
+		const GcAttribute *a = &column->attribute[i];
+
+		if (a->column != dir_column || a->relid != dir->key.relid || a->dbid != dir->key.dbid)
 			continue;
-		if (column->attribute[i].dir_id == dir_id || column->misfits < MISFITS_BORNE)
+		if (a->dir_id == dir->id || column->misfits < MISFITS_BORNE)
 			return true;
 		column->nattributes = 0;
 		column->misfits = 0;
@@ -355,11 +358,11 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 		if (!set.has[c])
 			continue;
 		any = true;
-		if (is_attribute(run, in, c) && !is_known(column, in->dir->id, run->request->columns[c].dir_column))
+		if (is_attribute(run, in, c) && !is_known(column, in->dir, run->request->columns[c].dir_column))
 			return refine(run, column, in, key, c);
 	}
 	/* All rows are taken: what counts is which keys there are. */
-	if (!any && !is_known(column, in->dir->id, -1))
+	if (!any && !is_known(column, in->dir, -1))
 		return refine(run, column, in, key, -1);
 	return true;
 }

@@ -72,6 +72,8 @@ typedef struct GcFused
 /* A column of another table's directory; -1: whether it has a row at all. */
 typedef struct GcAttribute
 {
+	Oid			dbid;
+	Oid			relid;
 	u64			dir_id;
 	i16			column;
 } GcAttribute;
