@@ -525,6 +525,8 @@ write_chunks(GcScanMembers *scan, const GcPipelineKernel *k, GcClassed *c, const
 		gc_slot_run_info(scan->run[0]->slot)->kernels++;
 		code = ops->launch(stream, k->kernel, &launch, &args, GC_CLASS_WRITER_WORDS, scan->err);
 	}
+	if (code != GC_OK)
+		return code;
 	for (u32 i = 0; i < c->nchunks; i++)
 	{
 		if (c->host[c->nchunks + i].data == 0)
@@ -532,8 +534,7 @@ write_chunks(GcScanMembers *scan, const GcPipelineKernel *k, GcClassed *c, const
 		c->host[i].data = c->host[c->nchunks + i].data;
 		c->unwritten--;
 	}
-	if (code == GC_OK)
-		code = ops->copy_in(stream, c->cols, c->host, c->nchunks * sizeof(GcCol), scan->err);
+	code = ops->copy_in(stream, c->cols, c->host, c->nchunks * sizeof(GcCol), scan->err);
 	if (c->ready)
 		ops->mark_put(gc_worker.dev, c->ready);
 	c->ready = ops->mark(stream, scan->err);
