@@ -48,7 +48,7 @@ sub marked
 	return map { $after[$_] - $before[$_] } (0 .. $#after);
 }
 
-# Such queries, where so many class columns can be read, and all of them fit.
+# Such queries, which test so many columns with classes, and all of them fit.
 sub by_classes
 {
 	my ($message, $columns, @asked) = @_;
@@ -163,9 +163,9 @@ sub attributes
 	by_classes('by way of another table', 1, map { $query{region}->($_) } (0 .. 3));
 	by_classes('a date', 1, map { $query{day}->($_) } (1, 10, 30));
 	by_classes('all of them', 1, map { ($query{city}->($_), $query{n}->($_), $query{region}->($_), $query{day}->($_)) } (1, 2));
-	by_classes('bigint', 2, map { $query{d8}->($_) } (1 .. 3));
-	by_classes('smallint', 3, map { $query{d2}->($_) } (1 .. 3));
-	by_classes('NULLs', 4, map { $query{nulls}->($_) } (1 .. 3));
+	by_classes('bigint', 1, map { $query{d8}->($_) } (1 .. 3));
+	by_classes('smallint', 1, map { $query{d2}->($_) } (1 .. 3));
+	by_classes('NULLs', 1, map { $query{nulls}->($_) } (1 .. 3));
 	by_classes('all columns', 4, map { $query{$_}->(2) } (sort keys %query));
 	by_classes('all in one query', 4, map {
 		"SELECT count(*), sum(id) FROM fact, d4, d8, d2, d4 AS dn WHERE d4.k = k4 AND d8.k = k8 AND d2.k = k2 AND dn.k = kn AND d4.n < 30 AND d8.n > $_ AND d2.t <> 't$_' AND dn.n > $_" } (1 .. 3));
@@ -228,7 +228,7 @@ sub tests
 	my ($scans) = marked('with a test of the table itself', $query{city}->(2), map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE v > $_" } (300, 600));
 	cmp_ok($scans, '>', 0, 'with a test of the table itself: class columns');
 
-	by_classes('NULLs', 3, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = kn AND $_" } ('n IS NULL', 'n < 40', q{city = 'city7'}));
+	by_classes('NULLs', 1, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = kn AND $_" } ('n IS NULL', 'n < 40', q{city = 'city7'}));
 	marked('NULL and not, without a join', 'SELECT count(*), sum(id) FROM fact WHERE kn IS NULL', 'SELECT count(*), sum(id) FROM fact WHERE kn IS NOT NULL', 'SELECT count(*), max(id) FROM fact WHERE coalesce(kn, 7) = 7', $query{nulls}->(6));
 	return;
 }
