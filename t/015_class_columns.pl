@@ -263,6 +263,30 @@ sub too_many
 	return;
 }
 
+# Classes that never fit are given up, and with them the class column.
+sub given_up
+{
+	my @asked = map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE k4 <> 105 * $_" } (1 .. 3);
+	my ($scans, $rounds) = (1, 0);
+
+	fresh();
+	misfits('they do not fit', @asked);
+	while ($scans > 0 && $rounds++ < 80)
+	{
+		my ($before) = counters();
+
+		together($node, \@sessions, @asked);
+		$scans = (counters())[0] - $before;
+	}
+	# and no earlier than it is worth
+	is($rounds, 64, 'given up after 64 misfits');
+	without_classes('given up', @asked);
+	without_classes('also for those that would fit', map { $query{city}->($_) } (1 .. 3));
+	fresh();
+	by_classes('another directory', 1, map { $query{city}->($_) } (1 .. 3));
+	return;
+}
+
 # The table that has the attributes changes.
 sub dimension_changes
 {
@@ -427,6 +451,7 @@ settings();
 tests();
 two_tables();
 too_many();
+given_up();
 dimension_changes();
 dimension_anew();
 fact_changes();

@@ -374,17 +374,18 @@ gc_classes_worth(const GcSetColumn *column)
 	return !column->given_up && column->range >= (gc_debug_force_shared_scan == GC_FORCE_MARKED ? LEAST_VALUES_FORCED : LEAST_VALUES);
 }
 
-void
+bool
 gc_classes_learn(GcSetColumn *column, bool misfit)
 {
 	pg_atomic_fetch_add_u64(&gc_stats()->class_scans, 1);
 	pg_atomic_fetch_add_u64(&gc_stats()->class_misfits, misfit);
 	column->misfits = misfit ? column->misfits + 1 : 0;
-	if (column->misfits < MISFITS_GIVEN_UP || column->refining)
-		return;
+	if (column->misfits < MISFITS_GIVEN_UP || column->refining || column->given_up)
+		return false;
 	/* Its requests tell values apart by what no attribute says. */
 	column->given_up = true;
 	gc_classes_forget(column);
+	return true;
 }
 
 bool
@@ -392,7 +393,13 @@ gc_classes_look(GcRun *run)
 {
 	GcScanShape *s = run->scan_shape;
 	const GcPPipeline *pl = &gc_pipelines(run->p)[s->pipeline];
+	GcError		err;
+	bool		failed;
+	bool		again;
 
+	if (run->classes_seen)
+		return true;
+	again = gc_refiner(&err, &failed) == NULL && !failed;
 	for (int i = 0; i < pl->nsteps && i < 64 && gc_enable_class_columns; i++)
 	{
 		const GcPStep *step = &gc_steps(run->p)[pl->first_step + i];
@@ -405,8 +412,11 @@ gc_classes_look(GcRun *run)
 		column = &s->set->column[s->columns[c]];
 		if (column->refining == NULL && gc_classes_worth(column) && !look_at_probe(run, column, step))
 			return false;
+		again = again || column->refining;
 		s->set->marks_asked = s->set->marks_asked || column->refining;
 	}
+	/* One attribute at a time; where there is no memory to spare, another run tries. */
+	run->classes_seen = !again;
 	return true;
 }
 

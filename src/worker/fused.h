@@ -259,8 +259,11 @@ extern bool gc_classes_worth(const GcSetColumn *column);
  */
 extern bool gc_classes_look(GcRun *run);
 
-/* A scan that might have read the column by its classes is over. */
-extern void gc_classes_learn(GcSetColumn *column, bool misfit);
+/*
+ * A scan that might have read the column by its classes is over.  True: they are given up,
+ * and markers do better without.
+ */
+extern bool gc_classes_learn(GcSetColumn *column, bool misfit);
 extern bool gc_classes_poll(GcSetColumn *column);
 
 /*

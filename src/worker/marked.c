@@ -544,8 +544,8 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 	for (int k = 0; k < f->nphysical; k++)
 	{
 		marks += columns >> k & 1 ? f->column_us[k] : 0;
-		if (launch->classed[k])
-			gc_classes_learn(&set->column[f->physical[k]], launch->misfits[k] != 0);
+		if (launch->classed[k] && gc_classes_learn(&set->column[f->physical[k]], launch->misfits[k] != 0))
+			set->marks_news = set->marks_asked = true;
 	}
 	for (int m = 0; m < launch->members; m++)
 		added += launch->shapes[m]->marked_us;

@@ -578,6 +578,7 @@ start_batch(float decision_us)
 bool
 gc_schedule_news(List *runs)
 {
+	const GcMainLaunch *asked = NULL;
 	bool		any = false;
 	ListCell   *lc;
 
@@ -588,8 +589,10 @@ gc_schedule_news(List *runs)
 		bool		done = false;
 		GcError		err;
 
-		if (run->state != RUN_RUNNING || !l->marked || l->marks_done || l->computed == NULL ||
-			gc_worker.ops->mark_done(l->computed, &done, &err) != GC_OK)
+		if (run->state != RUN_RUNNING || !l->marked || l->marks_done || l->computed == NULL || l == asked)
+			continue;
+		asked = l;				/* its other requests come next, mostly */
+		if (gc_worker.ops->mark_done(l->computed, &done, &err) != GC_OK)
 			continue;
 		l->marks_done = done;
 		any = any || done;
