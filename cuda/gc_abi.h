@@ -125,6 +125,12 @@ typedef struct GcArgs
 /* Requests that one marked scan serves. */
 #define GC_MAX_MARKED		16
 
+/* Of a place (codegen/probe.c): more rows have the key than the one that it names. */
+#define GC_PLACE_MORE	0x80000000u
+
+/* The value's key cannot be computed. */
+#define GC_PLACE_BAD	0xffffffffu
+
 /*
  * Classes that a column's values are put into, at most, and slots to find them in, four
  * for each, a power of two.

@@ -168,6 +168,22 @@ extern void cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 re
 extern void cg_require_step(Cg *cg, const GcPStep *step);
 extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
+/*
+ * probe.c: statements that probe a hash build for the current row: the row is dropped, or
+ * xN is declared, by a loop over the matches where there may be several.  Returns the
+ * number of loops opened.  And xN alone, for a unique build of which marks say that there
+ * is a match (GcVariant.placed).
+ */
+extern int	cg_hash_probe(Cg *cg, const GcPStep *step);
+extern void cg_place_index(Cg *cg, const GcPStep *step);
+
+/* Statements of the same for a value of the one column that the keys read: rN alone. */
+extern void cg_hash_find(Cg *cg, const GcPStep *step);
+
+/* marks.c: does the step read one column?  Which?  And may what it computes fail? */
+extern bool cg_one_column(const GcProgram *p, const GcPStep *step, u16 *column);
+extern bool cg_may_fail(const GcProgram *p, const GcPStep *step);
+
 /* Does e, or anything below it, carry a run-time check? */
 extern bool cg_checked(const GcProgram *p, u16 e);
 

@@ -49,7 +49,8 @@ typedef enum GcArgType
 	/* Kernels of marked scans only (marks.c): */
 	GC_ARG_MARKS,				/* part: 0 address of the request's marks, 1 bytes of
 								 * them per chunk */
-	GC_ARG_TEST					/* index: number of a tested column; part: GC_TEST_* */
+	GC_ARG_TEST,				/* index: number of a tested column; part: GC_TEST_* */
+	GC_ARG_PLACE				/* index: hash build; part: GC_TEST_*, of its places */
 } GcArgType;
 
 enum
@@ -91,10 +92,13 @@ typedef struct GcArgWord
  * thread and step, 8 or 16; 0 for device host, whose vectors are of one size.
  * marked: for a marked scan (marks.c): bit s: the pipeline's step s is not taken, since
  * the marks of the scan say which rows pass it.  Such a kernel reads cached chunks only.
+ * placed: with it; bit s: step s finds its row in a table by value (GC_ARG_PLACE) that the
+ * tester wrote, not by hashing.
  */
 typedef struct GcVariant
 {
 	u64			marked;
+	u64			placed;
 	u32			shared_builds;
 	bool		group_local;
 	u8			group_copies;
@@ -218,26 +222,45 @@ extern u64 gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking
 /* Columns that a marker tests. */
 #define GC_MAX_TESTED		16
 
+/* Hash builds of a pipeline whose probes are answered by value. */
+#define GC_MAX_PLACED		8
+
+/* A hash build that is probed with what depends on one column. */
+typedef struct GcPlaced
+{
+	u16			build;
+	u16			column;			/* of the program */
+} GcPlaced;
+
 /* What a pipeline tests of its columns, one at a time. */
 typedef struct GcTests
 {
 	u64			steps;			/* bit s: step s of the pipeline is such a test */
 	int			ncolumns;
 	u16			column[GC_MAX_TESTED];	/* of the program */
+	u64			placed;			/* bit s: step s is the probe of a placed build */
+	int			nplaced;
+	GcPlaced	place[GC_MAX_PLACED];
 } GcTests;
 
 /*
  * The steps of a pipeline that depend on one column each, out of those that `allowed`
- * (by column of the program) says may be tested: filters, and probes of dense builds,
- * on integer codes, that cannot fail.
+ * (by column of the program) says may be tested: filters, and probes, on integer codes.
+ * What may fail is no test, since it is not for every row to fail.  Probes of hash builds
+ * that are expected to drop no row are placed only: to test them costs a lookup per row,
+ * as does the place.
  */
 extern void gc_find_tests(const GcProgram *p, u16 pipeline, const bool *allowed, GcTests *tests);
 
 /*
  * Generate the tester: for each tested column q, entry i of a bitmap (GC_TEST_BITS) says
  * whether value GC_TEST_BASE + i passes all tests of that column, entry GC_TEST_RANGE
- * whether NULL does; so a bitmap has GC_TEST_RANGE + 1 bits, in words of 32.  The
- * caller frees source->text.
+ * whether NULL does; so a bitmap has GC_TEST_RANGE + 1 bits, in words of 32.  For each
+ * placed build, entry i of a table of u32 (GC_ARG_PLACE, GC_TEST_BITS) is the newest row
+ * of the build that value GC_TEST_BASE + i of its column finds, + 1, or 0; with
+ * GC_PLACE_MORE where there are others behind it (GC_BUILD_PART_NEXT), or GC_PLACE_BAD: a
+ * row that comes to it raises GC_FLAG_DATA; entry GC_TEST_RANGE is for NULL.  Such a build has fewer than GC_PLACE_MORE rows.  The caller frees
+ * source->text.
  */
 extern GcCode gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests,
 								 GcKernelSource *source, GcError *err);

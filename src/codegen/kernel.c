@@ -261,7 +261,10 @@ dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf, s
 		snprintf(buf, size, "((u64) (i64) %s - b%d_base)", k->v, b);
 }
 
-/* Declare xN, the place of the current row's match in a dense build. */
+/*
+ * Declare xN, the place of the current row's match in a dense build, or in a unique hash
+ * build that marks stand for.
+ */
 static void
 require_index(Cg *cg, u16 build)
 {
@@ -273,6 +276,11 @@ require_index(Cg *cg, u16 build)
 	if (cg->index[build])
 		return;
 	cg->index[build] = true;
+	if (gc_builds(cg->p)[build].mode == GC_BUILD_HASH)
+	{
+		cg_place_index(cg, step);
+		return;
+	}
 	cg_require(cg, key);
 	k = cg_expr(cg, key);
 	dense_index(cg, step, key, &k, index, sizeof(index));
@@ -363,8 +371,9 @@ is_vector_step(const GcProgram *p, const GcPStep *step)
  * any, one row's loads together take less time than one more stage.
  */
 static void
-divide_steps(const GcProgram *p, const GcPPipeline *pl, u64 marked, StepLists *lists)
+divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant, StepLists *lists)
 {
+	const u64	marked = variant ? variant->marked : 0;
 	int			useful = 0;
 	int			passed = 0;
 
@@ -385,7 +394,9 @@ divide_steps(const GcProgram *p, const GcPPipeline *pl, u64 marked, StepLists *l
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		if (s < 64 && marked >> s & 1)
+		/* There may be several matches all the same. */
+		if (s < 64 && marked >> s & 1 &&
+			(!(variant->placed >> s & 1) || gc_builds(p)[step->build].unique))
 			continue;
 		if (s < useful && is_vector_step(p, step) && passed < FEW_LEFT)
 		{
@@ -403,7 +414,7 @@ gc_probe_candidates(const GcProgram *p, u16 pipeline)
 	StepLists	lists;
 	u32			builds = 0;
 
-	divide_steps(p, &gc_pipelines(p)[pipeline], 0, &lists);
+	divide_steps(p, &gc_pipelines(p)[pipeline], NULL, &lists);
 	for (int i = 0; i < lists.nvector; i++)
 	{
 		if (lists.vector[i]->type == GC_STEP_PROBE)
@@ -548,55 +559,6 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	}
 }
 
-/* Hash of the nkeys words in array `keys`. */
-void
-cg_hash(Cg *cg, const char *h, const char *keys, int nkeys)
-{
-	text_addf(cg->out, "u64 %s = 0;\n", h);
-	for (int i = 0; i < nkeys; i++)
-		text_addf(cg->out, "%s = gc_hash_step(%s, %s[%d]);\n", h, h, keys, i);
-	text_addf(cg->out, "%s = gc_hash_end(%s);\n", h, h);
-}
-
-/*
- * Probe of a hash build.  A unique build drops the row or declares xN; another
- * opens a loop over the matches.  Returns the number of loops opened.
- */
-static int
-emit_hash_probe(Cg *cg, const GcPStep *step)
-{
-	const GcPBuild *build = &gc_builds(cg->p)[step->build];
-	int			b = cg_build(cg, step->build);
-	char		h[16],
-				keys[16];
-
-	snprintf(h, sizeof(h), "h%d", b);
-	snprintf(keys, sizeof(keys), "k%d", b);
-	for (u16 i = 0; i < build->nkeys; i++)
-		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
-	text_addf(cg->out, "i64 k%d[%d];\n", b, build->nkeys > 0 ? build->nkeys : 1);
-	for (u16 i = 0; i < build->nkeys; i++)
-	{
-		Operand		o = cg_expr(cg, gc_refs(cg->p)[step->first_key + i]);
-
-		if (strcmp(o.n, "0") != 0)
-			text_addf(cg->out, "if (%s) continue;\n", o.n);
-		text_addf(cg->out, "k%d[%d] = (i64) %s;\n", b, i, o.v);
-	}
-	cg_hash(cg, h, keys, build->nkeys);
-	text_addf(cg->out, "%s r%d = gc_build_find((const u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, b%d_cap, k%d, %d, h%d);\n",
-			  build->unique ? "const u32" : "u32", b, b, b, b, b, b, build->nkeys, b);
-	cg->index[step->build] = true;
-	if (build->unique)
-	{
-		text_addf(cg->out, "if (!r%d) continue;\nconst u64 x%d = r%d - 1; (void) x%d;\n", b, b, b, b);
-		return 0;
-	}
-	text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\nconst u64 x%d = r%d - 1; (void) x%d;\n",
-			  b, b, b, b, b, b, b);
-	return 1;
-}
-
 /* Row phase: the remaining steps, then the sink. */
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
@@ -637,7 +599,7 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 		if (steps[i]->type == GC_STEP_PROBE &&
 			gc_builds(cg->p)[steps[i]->build].mode == GC_BUILD_HASH)
 		{
-			loops += emit_hash_probe(cg, steps[i]);
+			loops += cg_hash_probe(cg, steps[i]);
 			continue;
 		}
 		cg_require_step(cg, steps[i]);
@@ -662,7 +624,7 @@ emit_body(Cg *cg)
 		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with too many steps");
 		return;
 	}
-	divide_steps(cg->p, cg->pl, cg->variant->marked, &lists);
+	divide_steps(cg->p, cg->pl, cg->variant, &lists);
 	if (!cg->variant->marked)
 		emit_vector_phase(cg, lists.vector, lists.nvector);
 	emit_row_phase(cg, lists.row, lists.nrow);

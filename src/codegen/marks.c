@@ -11,7 +11,8 @@
  * then reads the columns, once for all: a row's requests are the intersection of what
  * its values' entries say; they become one bitmap of rows per request, its marks.  Last,
  * each request's own kernel, without the steps that the marks stand for, visits the rows
- * with a mark.
+ * with a mark.  Probes of hash builds that depend on one column are looked up by value,
+ * too (probe.c).
  *
  * So a row costs a lookup per column, however many requests there are.  Sets of queries
  * per row are how CJOIN (Candea et al., VLDB 2009) and SharedDB (Giannikis et al., VLDB
@@ -54,38 +55,103 @@ reads_one_column(const GcProgram *p, u16 e, u16 *column)
 	return true;
 }
 
-/* The expression of a step that may be a test; GC_NONE: it cannot be one. */
-static u16
-tested_expr(const GcProgram *p, const GcPStep *step)
+/* What a step computes for a row: n expressions. */
+static const u16 *
+step_exprs(const GcProgram *p, const GcPStep *step, int *n)
 {
-	if (step->type == GC_STEP_FILTER)
-		return step->expr;
-	return gc_builds(p)[step->build].mode == GC_BUILD_DENSE ? gc_refs(p)[step->first_key] : GC_NONE;
+	*n = step->type == GC_STEP_PROBE ? gc_builds(p)[step->build].nkeys : 1;
+	return step->type == GC_STEP_PROBE ? &gc_refs(p)[step->first_key] : &step->expr;
+}
+
+bool
+cg_one_column(const GcProgram *p, const GcPStep *step, u16 *column)
+{
+	int			n;
+	const u16  *e = step_exprs(p, step, &n);
+
+	*column = GC_NONE;
+	for (int i = 0; i < n; i++)
+	{
+		if (!reads_one_column(p, e[i], column))
+			return false;
+	}
+	return *column != GC_NONE;
+}
+
+bool
+cg_may_fail(const GcProgram *p, const GcPStep *step)
+{
+	int			n;
+	const u16  *e = step_exprs(p, step, &n);
+
+	for (int i = 0; i < n; i++)
+	{
+		if (cg_checked(p, e[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_hash_probe(const GcProgram *p, const GcPStep *step)
+{
+	return step->type == GC_STEP_PROBE && gc_builds(p)[step->build].mode == GC_BUILD_HASH;
+}
+
+/* The allowed column that the step depends on; GC_NONE: it does not, on one. */
+static u16
+tested_column(const GcProgram *p, const GcPStep *step, const bool *allowed)
+{
+	u16			column;
+
+	if (!cg_one_column(p, step, &column) || !allowed[column] ||
+		(gc_columns(p)[column].reg != GC_I32 && gc_columns(p)[column].reg != GC_I64))
+		return GC_NONE;
+	return column;
+}
+
+/* Step s is a test of this column, if there is room for one more. */
+static void
+add_test(GcTests *tests, int s, u16 column)
+{
+	int			q = 0;
+
+	while (q < tests->ncolumns && tests->column[q] != column)
+		q++;
+	if (q == GC_MAX_TESTED)
+		return;
+	if (q == tests->ncolumns)
+		tests->column[tests->ncolumns++] = column;
+	tests->steps |= (u64) 1 << s;
 }
 
 void
 gc_find_tests(const GcProgram *p, u16 pipeline, const bool *allowed, GcTests *tests)
 {
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	const GcPStep *steps = &gc_steps(p)[pl->first_step];
 
 	memset(tests, 0, sizeof(*tests));
 	for (int s = 0; s < pl->nsteps && s < 64; s++)
 	{
-		u16			e = tested_expr(p, &gc_steps(p)[pl->first_step + s]);
-		u16			column = GC_NONE;
-		int			q = 0;
+		u16			column = tested_column(p, &steps[s], allowed);
+		bool		hash = is_hash_probe(p, &steps[s]);
 
-		if (e == GC_NONE || cg_checked(p, e) || !reads_one_column(p, e, &column) ||
-			column == GC_NONE || !allowed[column] ||
-			(gc_columns(p)[column].reg != GC_I32 && gc_columns(p)[column].reg != GC_I64))
+		if (column == GC_NONE || (hash && tests->nplaced == GC_MAX_PLACED))
 			continue;
-		while (q < tests->ncolumns && tests->column[q] != column)
-			q++;
-		if (q == GC_MAX_TESTED)
-			continue;
-		if (q == tests->ncolumns)
-			tests->column[tests->ncolumns++] = column;
-		tests->steps |= (u64) 1 << s;
+		if (hash)
+		{
+			tests->placed |= (u64) 1 << s;
+			tests->place[tests->nplaced++] = (GcPlaced) {.build = steps[s].build,.column = column};
+		}
+		if (!cg_may_fail(p, &steps[s]) && (!hash || steps[s].selectivity > 0))
+			add_test(tests, s, column);
+	}
+	/* Without any test there are no marks. */
+	for (int s = 0; s < pl->nsteps && s < 64 && tests->ncolumns == 0; s++)
+	{
+		if (tests->placed >> s & 1 && !cg_may_fail(p, &steps[s]))
+			add_test(tests, s, tested_column(p, &steps[s], allowed));
 	}
 }
 
@@ -94,13 +160,35 @@ gc_find_tests(const GcProgram *p, u16 pipeline, const bool *allowed, GcTests *te
  *-------------------------------------------------------------------------
  */
 
-/* Does the step test this column? */
-static bool
-is_test_of(const GcProgram *p, const GcPStep *step, u16 column)
+/* Declare the value of a column that is number `i` of its range, or NULL behind its end. */
+static void
+emit_value(Cg *cg, u16 column, const char *i, int base, int range)
 {
-	u16			read = GC_NONE;
+	const int	k = cg_column(cg, column);
+	const char *type = cg_ctype[gc_columns(cg->p)[column].reg];
 
-	return reads_one_column(p, tested_expr(p, step), &read) && read == column;
+	cg->scalar[k] = true;
+	text_addf(cg->out, "const i32 vn%d = %s == gc_a.w[%d]; (void) vn%d;\n", k, i, range, k);
+	text_addf(cg->out, "const %s v%d = (%s) ((i64) gc_a.w[%d] + (vn%d ? 0 : (i64) (%s)));\n",
+			  type, k, type, base, k, i);
+}
+
+/* Does the current value pass the step? */
+static void
+emit_condition(Cg *cg, const GcPStep *step)
+{
+	char		cond[512];
+
+	if (is_hash_probe(cg->p, step))
+	{
+		text_addf(cg->out, "u32 gc_found = 0;\ndo {\n");
+		cg_hash_find(cg, step);
+		text_addf(cg->out, "gc_found = r%d;\n} while (0);\ngc_ok &= gc_found != 0;\n", cg_build(cg, step->build));
+		return;
+	}
+	cg_require_step(cg, step);
+	cg_step_condition(cg, step, cond, sizeof(cond));
+	text_addf(cg->out, "gc_ok &= (%s) != 0;\n", cond);
 }
 
 /* All tests of tested column q, for every value of it. */
@@ -108,32 +196,47 @@ static void
 emit_tests(Cg *cg, const GcTests *tests, int q)
 {
 	const u16	column = tests->column[q];
-	const int	k = cg_column(cg, column);
 	const int	bits = cg_word(cg, GC_ARG_TEST, q, GC_TEST_BITS);
 	const int	base = cg_word(cg, GC_ARG_TEST, q, GC_TEST_BASE);
 	const int	range = cg_word(cg, GC_ARG_TEST, q, GC_TEST_RANGE);
-	const char *type = cg_ctype[gc_columns(cg->p)[column].reg];
-	char		cond[512];
 
-	cg->scalar[k] = true;
 	text_addf(cg->out, "for (u64 gc_i = (u64) block * nthreads + thread; gc_i * 32 <= gc_a.w[%d]; "
 			  "gc_i += (u64) nblocks * nthreads) {\nu32 gc_word = 0;\n", range);
 	text_addf(cg->out, "GC_NO_UNROLL for (u32 gc_j = 0; gc_j < 32 && gc_i * 32 + gc_j <= gc_a.w[%d]; gc_j++) {\n", range);
-	text_addf(cg->out, "const i32 vn%d = gc_i * 32 + gc_j == gc_a.w[%d]; (void) vn%d;\n", k, range, k);
-	text_addf(cg->out, "const %s v%d = (%s) ((i64) gc_a.w[%d] + (vn%d ? 0 : (i64) (gc_i * 32 + gc_j)));\n",
-			  type, k, type, base, k);
+	emit_value(cg, column, "gc_i * 32 + gc_j", base, range);
 	text_addf(cg->out, "i32 gc_ok = 1;\n");
 	for (int s = 0; s < cg->pl->nsteps && s < 64; s++)
 	{
 		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
+		u16			read;
 
-		if (!(tests->steps >> s & 1) || !is_test_of(cg->p, step, column))
+		if (!(tests->steps >> s & 1) || !cg_one_column(cg->p, step, &read) || read != column)
 			continue;
-		cg_require_step(cg, step);
-		cg_step_condition(cg, step, cond, sizeof(cond));
-		text_addf(cg->out, "gc_ok &= (%s) != 0;\n", cond);
+		text_addf(cg->out, "{\n");
+		emit_condition(cg, step);
+		text_addf(cg->out, "}\n");
 	}
 	text_addf(cg->out, "gc_word |= (u32) gc_ok << gc_j;\n}\n((u32 *) gc_a.w[%d])[gc_i] = gc_word;\n}\n", bits);
+}
+
+/* Where each value of its column finds its row. */
+static void
+emit_places(Cg *cg, const GcPStep *step, const GcPlaced *placed)
+{
+	const int	places = cg_word(cg, GC_ARG_PLACE, placed->build, GC_TEST_BITS);
+	const int	base = cg_word(cg, GC_ARG_PLACE, placed->build, GC_TEST_BASE);
+	const int	range = cg_word(cg, GC_ARG_PLACE, placed->build, GC_TEST_RANGE);
+	const int	b = cg_build(cg, placed->build);
+
+	text_addf(cg->out, "for (u64 gc_i = (u64) block * nthreads + thread; gc_i <= gc_a.w[%d]; "
+			  "gc_i += (u64) nblocks * nthreads) {\nu32 gc_place = 0;\n", range);
+	emit_value(cg, placed->column, "gc_i", base, range);
+	text_addf(cg->out, "i32 gc_bad = 0;\ndo {\n");
+	cg_hash_find(cg, step);
+	text_addf(cg->out, "gc_place = r%d;\n", b);
+	if (!gc_builds(cg->p)[placed->build].unique)
+		text_addf(cg->out, "if (gc_place && ((const u32 *) b%d_next)[gc_place - 1]) gc_place |= GC_PLACE_MORE;\n", b);
+	text_addf(cg->out, "} while (0);\n((u32 *) gc_a.w[%d])[gc_i] = gc_bad ? GC_PLACE_BAD : gc_place;\n}\n", places);
 }
 
 GcCode
@@ -143,6 +246,7 @@ gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKer
 	const GcVariant variant = {.threads = 256,.vec = 8};
 	Cg			cg;
 	Text		text = {0};
+	int			n = 0;
 
 	memset(source, 0, sizeof(*source));
 	if (cg_begin(&cg, p, pipeline, &variant, err) != GC_OK)
@@ -151,6 +255,11 @@ gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKer
 	cg.in_rows = true;
 	for (int q = 0; q < tests->ncolumns; q++)
 		emit_tests(&cg, tests, q);
+	for (int s = 0; n < tests->nplaced; s++)
+	{
+		if (tests->placed >> s & 1)
+			emit_places(&cg, &gc_steps(p)[cg.pl->first_step + s], &tests->place[n++]);
+	}
 	cg_prologue(&text, source->nwords, variant.vec, variant.threads);
 	text_addf(&text, "%s%s}\n", cg.decls.s ? cg.decls.s : "", cg.body.s ? cg.body.s : "");
 	return cg_finish(&cg, &text);

@@ -89,7 +89,7 @@ lut_word(const GcArgSource *src, const GcArgWord *w)
 static u64
 test_word(const GcArgSource *src, const GcArgWord *w)
 {
-	const GcTestValue *t = &src->tests[w->index];
+	const GcTestValue *t = w->type == GC_ARG_PLACE ? &src->places[w->index] : &src->tests[w->index];
 
 	switch (w->part)
 	{
@@ -131,6 +131,7 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_MARKS:
 			return w->part == 1 ? src->marks_bytes : src->marks;
 		case GC_ARG_TEST:
+		case GC_ARG_PLACE:
 			return test_word(src, w);
 		default:				/* GC_ARG_ROWS */
 			return w->part == 1 ? r->rows_cap : src->rows;

@@ -31,12 +31,6 @@
 #define FUSED_THREADS	256
 #define FUSED_VEC		8
 
-/*
- * What a request adds to a marked scan, of its time alone, as long as it is not known: on
- * an H200 1 in 100 rows is left, and visiting them takes a fifth.
- */
-#define MARKED_PART		0.2
-
 /* How much of a prediction's error one scan corrects. */
 #define LEARNING_RATE	0.3
 
@@ -514,7 +508,7 @@ offer_kernel(GcRun *run, GcItem *item)
 	if (gc_marked_can(run))
 	{
 		if (s->marked_us == 0)
-			s->marked_us = item->option[0].alone_us * MARKED_PART;
+			s->marked_us = item->option[0].alone_us * GC_MARKED_PART;
 		item->fused_us = s->marked_us;
 		item->bodies = (1u << GC_MAX_MARKED) - 1;
 		item->columns = gc_marked_columns(run);

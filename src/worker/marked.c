@@ -6,7 +6,8 @@
  * A shape that recurs gets a tester and a variant of its kernel that reads marks; a scan
  * set gets a marker for the columns that its shapes test.  All are compiled in the
  * background, and a shape takes part once all three are there.  A request's tester runs
- * while it waits for its turn, if it is not alone (gc_marked_test).
+ * while it waits for its turn, if it is not alone, or if even so marks are predicted to be
+ * faster than its own kernel (gc_marked_test).
  *
  * The worker's main thread.
  *
@@ -27,8 +28,11 @@
 /* Shared memory that is left to others on a multiprocessor. */
 #define SHARED_LEFT			(8 * 1024)
 
-#define TESTER_BLOCKS		132
+#define TESTER_BLOCKS		528
 #define TESTER_THREADS		256
+
+/* A kernel that takes less time alone is left alone. */
+#define ALONE_LEAST_US		250
 
 /* How much of a prediction's error one scan corrects, where it took less or more time. */
 #define LEARN_LESS			0.3
@@ -111,6 +115,7 @@ marked_variant(const GcScanShape *s, bool host)
 	d.demand.nbitmaps = 0;
 	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
 	v.marked = s->tests.steps;
+	v.placed = s->tests.placed;
 	v.vec = host ? 0 : 8;
 	return v;
 }
@@ -432,7 +437,34 @@ gc_marked_can(const GcRun *run)
 	return run->test_bits != 0 && gc_enable_marked_scan && covers(run->scan_shape->set->marker, run->scan_shape);
 }
 
-/* Memory for the bitmaps of a request's tests. */
+/* Bytes of a test's bitmap, and of a build's places. */
+static u64
+bitmap_bytes(const GcSetColumn *column)
+{
+	return TYPEALIGN64(sizeof(u64), (column->range + 32) / 32 * sizeof(u32));
+}
+
+static u64
+places_bytes(const GcSetColumn *column)
+{
+	return (column->range + 1) * sizeof(u32);
+}
+
+/* Are the build's rows few enough for places? */
+static bool
+may_be_placed(const GcRun *run)
+{
+	const GcTests *tests = &run->scan_shape->tests;
+
+	for (int i = 0; i < tests->nplaced; i++)
+	{
+		if (run->request->builds[tests->place[i].build].cap >= GC_PLACE_MORE - 1)
+			return false;
+	}
+	return true;
+}
+
+/* Memory for the bitmaps of a request's tests, and for its places. */
 static bool
 lay_out_tests(GcRun *run)
 {
@@ -440,17 +472,28 @@ lay_out_tests(GcRun *run)
 	u64			bytes = 0;
 
 	run->tests = MemoryContextAlloc(run->cxt, s->tests.ncolumns * sizeof(GcTestValue));
+	run->places = MemoryContextAllocZero(run->cxt, (run->p->nbuilds + 1) * sizeof(GcTestValue));
 	for (int q = 0; q < s->tests.ncolumns; q++)
 	{
 		i16			c = s->columns[s->tests.column[q]];
 
 		run->tests[q] = (GcTestValue) {.bits = bytes,.base = s->set->column[c].base,
 		.range = s->set->column[c].range,.dir_column = c};
-		bytes += (s->set->column[c].range + 32) / 32 * sizeof(u32);
+		bytes += bitmap_bytes(&s->set->column[c]);
 	}
-	run->test_bits = gc_device_alloc(bytes);
+	for (int i = 0; i < s->tests.nplaced; i++)
+	{
+		i16			c = s->columns[s->tests.place[i].column];
+
+		run->places[s->tests.place[i].build] = (GcTestValue) {.bits = bytes,.base = s->set->column[c].base,
+		.range = s->set->column[c].range,.dir_column = c};
+		bytes += places_bytes(&s->set->column[c]);
+	}
+	run->test_bits = may_be_placed(run) ? gc_device_alloc(bytes) : 0;
 	for (int q = 0; q < s->tests.ncolumns; q++)
 		run->tests[q].bits += run->test_bits;
+	for (int b = 0; b < run->p->nbuilds; b++)
+		run->places[b].bits += run->test_bits;
 	return run->test_bits != 0;
 }
 
@@ -474,18 +517,53 @@ launch_tester(GcRun *run)
 	return run->built ? GC_OK : GC_DEVICE_FAILED;
 }
 
+/* Its own kernel's time alone; 0: not known. */
+static double
+alone_us(const GcRun *run)
+{
+	const GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
+
+	return k->alone_us.samples > 0 ? k->alone_us.value : 0;
+}
+
+/*
+ * Might a marked scan be faster for a run that is alone?  So slow a kernel is worth the
+ * compilation.
+ */
+static bool
+may_pay_alone(const GcRun *run)
+{
+	return !gc_worker.profile.host && alone_us(run) > ALONE_LEAST_US;
+}
+
+/* Is it predicted to be? */
+static bool
+pays_alone(const GcRun *run)
+{
+	const GcScanShape *s = run->scan_shape;
+	const GcFused *f = s->set->marker;
+	u32			columns = gc_marked_columns(run);
+	double		us = f->scan_us + (s->marked_us > 0 ? s->marked_us : alone_us(run) * GC_MARKED_PART);
+
+	for (int k = 0; k < f->nphysical; k++)
+		us += columns >> k & 1 ? f->column_us[k] : 0;
+	return us + GC_SCAN_OF_ONE_US < alone_us(run);
+}
+
 /*
  * A READY run: launch its tester, if it may be in a marked scan.  others: requests on the
- * device; one that is alone will not wait for company.
+ * device; one that is alone will not wait for company, and is only in one if that takes
+ * less time.
  */
 void
 gc_marked_test(GcRun *run, int others)
 {
+	const bool	company = others > 0 || gc_debug_force_shared_scan == GC_FORCE_MARKED;
 	GcScanShape *s;
 	GcError		err;
 	bool		failed;
 
-	if (!gc_enable_marked_scan || (others == 0 && gc_debug_force_shared_scan != GC_FORCE_MARKED))
+	if (!gc_enable_marked_scan || (!company && !may_pay_alone(run)))
 		return;
 	s = gc_fused_shape(run);
 	if (s == NULL)
@@ -498,7 +576,8 @@ gc_marked_test(GcRun *run, int others)
 	}
 	/* Of its kernels, some may be there already: then it need not wait for the next time. */
 	gc_marked_improve(s->set);
-	if (!shape_ready(s) || !covers(s->set->marker, s) || gc_combiner(&err, &failed) == NULL)
+	if (!shape_ready(s) || !covers(s->set->marker, s) || gc_combiner(&err, &failed) == NULL ||
+		(!company && !pays_alone(run)))
 		return;
 	if (!lay_out_tests(run))
 		return;

@@ -98,6 +98,7 @@ struct GcRun
 	bool		scan_asked;		/* whether it has one was asked */
 	GcAddr		test_bits;		/* for a marked scan; 0: it cannot be in one */
 	GcTestValue *tests;			/* per tested column */
+	GcTestValue *places;		/* per build: of those that its tester places */
 	bool		classes_seen;	/* its tests have nothing new for the columns' classes */
 	GcAddr		marks;			/* once it is in one: its marks; bytes per chunk */
 	u64			marks_bytes;

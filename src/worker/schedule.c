@@ -195,7 +195,7 @@ add_item(GcRun *run, bool company)
 	item->bodies = 0;
 	item->columns = 0;
 	item->fused_us = 0;
-	if (company)
+	if (company || run->test_bits != 0)
 		gc_fused_describe(run);
 	now.run[now.nitems] = run;
 	now.kernel[now.nitems++] = k;

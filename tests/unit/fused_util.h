@@ -111,6 +111,7 @@ typedef struct Member
 	Result		wanted;
 	GcTests		tests;			/* marked scans: its tests, */
 	GcAddr		test_bits[GC_MAX_TESTED];	/* their bitmaps, */
+	GcAddr		places[GC_MAX_PLACED];	/* places of its hash builds, */
 	GcAddr		marks;			/* and what came of them */
 	u64			marks_bytes;
 } Member;
@@ -319,6 +320,23 @@ build_word(const Member *m, const GcArgWord *w)
 	}
 }
 
+/* Of the build's places. */
+static u64
+place_word(const Member *m, const GcArgWord *w)
+{
+	for (int i = 0; i < m->tests.nplaced; i++)
+	{
+		const TableColumn *c = find_column(m->maker.source[m->tests.place[i].column]);
+
+		if (m->tests.place[i].build != w->index)
+			continue;
+		if (w->part == GC_TEST_BITS)
+			return m->places[i];
+		return w->part == GC_TEST_BASE ? (u64) c->lo : (u64) (c->hi - c->lo + 1);
+	}
+	tap_bail("places of a build that has none");
+}
+
 static u64
 test_word(const Member *m, const GcArgWord *w)
 {
@@ -347,6 +365,8 @@ member_word(const Member *m, const GcArgWord *w)
 			return m->maker.list_words[w->index][w->part];
 		case GC_ARG_TEST:
 			return test_word(m, w);
+		case GC_ARG_PLACE:
+			return place_word(m, w);
 		case GC_ARG_MARKS:
 			return w->part == 0 ? m->marks : m->marks_bytes;
 		case GC_ARG_BUILD:

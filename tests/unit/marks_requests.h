@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * marks_requests.h
- *	  For marks_test.c and classes_test.c: sixteen requests, and which rows pass the tests of each.
+ *	  For marks_test.c and classes_test.c: sixteen requests and some with
+ *	  hash builds, and which rows pass the tests of each.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +12,7 @@
 #include "fused_util.h"
 
 #define NREQUESTS		GC_MAX_MARKED
+#define NALL			(NREQUESTS + 9)
 
 static bool dim_key[2][8192];	/* keys of the dense build, even and odd */
 
@@ -379,6 +381,210 @@ pass_negated(Row r, int odd)
 	return !null_of(r, C_NULL) && value_of(r, C_NULL) <= 0 && value_of(r, C_NULL) != -77 && !null_of(r, C_GROUP);
 }
 
+/* ---------- requests with hash builds ---------- */
+
+/* 300 rows with 80 keys. */
+static u16
+make_hash_build(Maker *m)
+{
+	u16			input = maker_input(m);
+	u16			key = read_column(m, C_HKEY, false);
+
+	return maker_build(m, input, GC_BUILD_HASH, false, key, read_column(m, C_HVAL, false));
+}
+
+static bool
+in_hash_build(i64 key)
+{
+	const TableColumn *c = find_column(C_HKEY);
+
+	for (u32 r = 0; r < c->cols[0].nrows; r++)
+	{
+		if (c->value[0][r] == key)
+			return true;
+	}
+	return false;
+}
+
+/* What is computed of a key: as the paper's queries do, by what may leave its type, or not. */
+typedef enum Key
+{
+	KEY_PLAIN, KEY_SURE, KEY_CHECKED
+} Key;
+
+static u16
+hash_key(Maker *m, u16 column, Key key)
+{
+	u16			wide;
+
+	if (key == KEY_PLAIN)
+		return column;
+	wide = maker_expr(m, GC_OP_CAST, GC_INT8, column, GC_NONE, GC_NONE);
+	return maker_expr(m, GC_OP_MUL, GC_INT8, wide,
+					  key == KEY_SURE ? maker_expr(m, GC_OP_CAST, GC_INT8, int4(m, 1000003), GC_NONE, GC_NONE)
+					  : maker_param(m, GC_INT8, 1000003, 0), GC_NONE);
+}
+
+/* Keys of the dense build that are below 600, no two of them alike. */
+#define UNIQUE_KEYS		600
+
+static u16
+make_unique_build(Maker *m, bool unique, Key computed)
+{
+	u16			input = maker_input(m);
+	u16			key = read_column(m, C_DKEY, false);
+	u16			val = read_column(m, C_DVAL, false);
+	u16			b = maker_build(m, input, GC_BUILD_HASH, unique, hash_key(m, key, computed), val);
+
+	maker_filter(m, maker_test(m, GC_OP_LT, key, int4(m, UNIQUE_KEYS)), 2);
+	return b;
+}
+
+static bool
+in_unique_build(i64 key)
+{
+	return key >= 0 && key < UNIQUE_KEYS && dim_key[0][key];
+}
+
+static u16
+payload_of(Maker *m, u16 b)
+{
+	return maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload);
+}
+
+/* Several matches; odd: the probe drops hardly a row, and is no test. */
+static void
+make_hashed(Maker *m, int odd)
+{
+	u16			b = make_hash_build(m);
+	u16			vary;
+
+	maker_input(m);
+	vary = read_column(m, C_VARY, false);
+	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
+	maker_probe(m, b, read_column(m, C_SMALL, odd), odd ? 0 : 1, false);
+	maker_filter(m, maker_test(m, GC_OP_LT, vary, int4(m, 60000)), 1);
+	maker_group(m, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
+	maker_agg(m, GC_AGG_COUNT, GC_NONE);
+	maker_agg(m, GC_AGG_SUM, payload_of(m, b));
+	maker_agg(m, GC_AGG_MAX, vary);
+}
+
+static bool
+pass_hashed(Row r, int odd)
+{
+	return value_of(r, C_VARY) < 60000 && (odd || in_hash_build(value_of(r, C_SMALL)));
+}
+
+/* One match, of keys that may be NULL; odd: only whether there is one counts. */
+static void
+make_hashed_unique(Maker *m, int odd)
+{
+	u16			b = make_unique_build(m, true, KEY_PLAIN);
+	u16			null;
+
+	maker_input(m);
+	null = read_column(m, C_NULL, odd);
+	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
+	maker_probe(m, b, null, 2, false);
+	maker_group(m, GC_GROUP_HASH, 2, odd ? null : payload_of(m, b), read_column(m, C_SMALL, false));
+	maker_agg(m, GC_AGG_COUNT, GC_NONE);
+	maker_agg(m, GC_AGG_SUM, null);
+}
+
+static bool
+pass_hashed_unique(Row r, int odd)
+{
+	(void) odd;
+	return !null_of(r, C_NULL) && in_unique_build(value_of(r, C_NULL));
+}
+
+/* By a computed key, nothing else being tested; odd: the probe is still the one test. */
+static void
+make_hashed_computed(Maker *m, int odd)
+{
+	u16			b = make_unique_build(m, false, KEY_SURE);
+	u16			key;
+
+	maker_input(m);
+	key = read_column(m, C_KEY, false);
+	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
+	maker_probe(m, b, hash_key(m, key, KEY_SURE), odd ? 0 : 3, false);
+	maker_group(m, GC_GROUP_DENSE, 1, payload_of(m, b), GC_NONE);
+	maker_agg(m, GC_AGG_SUM, key);
+	maker_agg(m, GC_AGG_COUNT, GC_NONE);
+}
+
+static bool
+pass_hashed_computed(Row r, int odd)
+{
+	(void) odd;
+	return in_unique_build(value_of(r, C_KEY));
+}
+
+/*
+ * Two builds, one with several matches; a third whose key is of two columns.  A key that may
+ * fail is no test.
+ */
+static void
+make_hashed_twice(Maker *m, int odd)
+{
+	u16			many = make_hash_build(m);
+	u16			one = make_unique_build(m, true, odd ? KEY_SURE : KEY_CHECKED);
+	u16			last = make_hash_build(m);
+	u16			small,
+				key,
+				sum;
+
+	maker_input(m);
+	small = read_column(m, C_SMALL, false);
+	key = read_column(m, C_KEY, false);
+	maker_pipeline(m, 3, GC_SINK_AGGREGATE, 1);
+	maker_filter(m, maker_test(m, GC_OP_LT, read_column(m, C_NULL, false), int4(m, 100)), 1);
+	maker_probe(m, many, small, 0, false);
+	maker_probe(m, one, hash_key(m, key, odd ? KEY_SURE : KEY_CHECKED), 2, false);
+	sum = maker_expr(m, GC_OP_ADD, GC_INT8, maker_expr(m, GC_OP_CAST, GC_INT8, small, GC_NONE, GC_NONE),
+					 maker_expr(m, GC_OP_CAST, GC_INT8, key, GC_NONE, GC_NONE), GC_NONE);
+	maker_probe(m, last, sum, 1, false);
+	maker_group(m, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
+	maker_agg(m, GC_AGG_COUNT, GC_NONE);
+	maker_agg(m, GC_AGG_SUM, payload_of(m, many));
+	maker_agg(m, GC_AGG_MIN, payload_of(m, one));
+	maker_agg(m, GC_AGG_MAX, payload_of(m, last));
+}
+
+static bool
+pass_hashed_twice(Row r, int odd)
+{
+	return !null_of(r, C_NULL) && value_of(r, C_NULL) < 100 && (!odd || in_unique_build(value_of(r, C_KEY)));
+}
+
+/* Most keys leave the type's range. */
+static void
+make_hashed_failing(Maker *m, int odd)
+{
+	u16			b = make_unique_build(m, true, KEY_PLAIN);
+	u16			wide;
+
+	(void) odd;
+	maker_input(m);
+	wide = maker_expr(m, GC_OP_CAST, GC_INT8, read_column(m, C_KEY, false), GC_NONE, GC_NONE);
+	wide = maker_expr(m, GC_OP_MUL, GC_INT8, wide, maker_param(m, GC_INT8, (i64) 1 << 60, 0), GC_NONE);
+	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
+	maker_filter(m, maker_test(m, GC_OP_LT, read_column(m, C_SMALL, false), int4(m, 40)), 1);
+	maker_probe(m, b, wide, 2, false);
+	maker_group(m, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
+	maker_agg(m, GC_AGG_COUNT, GC_NONE);
+	maker_agg(m, GC_AGG_SUM, payload_of(m, b));
+}
+
+static bool
+pass_hashed_failing(Row r, int odd)
+{
+	(void) odd;
+	return value_of(r, C_SMALL) < 40;
+}
+
 /* ---------- what they are ---------- */
 
 typedef struct Request
@@ -389,25 +595,37 @@ typedef struct Request
 	int			odd;
 	u64			steps;			/* that are tests */
 	i16			column[3];		/* that are tested; 0: no more */
+	u64			placed;			/* steps that are probes of placed builds */
+	bool		fails;			/* a key cannot be computed */
 } Request;
 
-static const Request requests[NREQUESTS] = {
-	{"small", make_small, pass_small, 0, 3, {C_SMALL, C_NULL}},
-	{"joined", make_joined, pass_joined, 0, 3, {C_KEY, C_VARY}},
-	{"joined, in range", make_joined, pass_joined, 1, 3, {C_KEY, C_VARY}},
-	{"joined by NULLs", make_joined_nulls, pass_joined_nulls, 0, 1, {C_GAPS}},
-	{"rows", make_rows, pass_rows, 0, 3, {C_WIDE, C_KEY}},
-	{"listed", make_listed, pass_listed, 0, 3, {C_NULL, C_KEY}},
-	{"listed, with NULL", make_listed, pass_listed, 1, 3, {C_NULL, C_KEY}},
-	{"looked up", make_looked_up, pass_looked_up, 0, 3, {C_GROUP, C_SMALL}},
-	{"shifted", make_shifted, pass_shifted, 0, 3, {C_SHIFT, C_GAPS}},
-	{"gaps", make_gaps, pass_gaps, 0, 1, {C_GAPS}},
-	{"no gaps", make_gaps, pass_gaps, 1, 1, {C_GAPS}},
-	{"mixed", make_mixed, pass_mixed, 0, 9, {C_SMALL, C_KEY}},
-	{"distinct", make_distinct, pass_distinct, 0, 3, {C_NULL, C_GAPS}},
-	{"all", make_constant, pass_constant, 0, 1, {C_SMALL}},
-	{"none", make_constant, pass_constant, 1, 1, {C_SMALL}},
-	{"negated", make_negated, pass_negated, 0, 14, {C_NULL, C_GROUP}},
+/* Behind those that fill a scan, some with hash builds. */
+static const Request requests[NALL] = {
+	{"small", make_small, pass_small, 0, 3, {C_SMALL, C_NULL}, 0, false},
+	{"joined", make_joined, pass_joined, 0, 3, {C_KEY, C_VARY}, 0, false},
+	{"joined, in range", make_joined, pass_joined, 1, 3, {C_KEY, C_VARY}, 0, false},
+	{"joined by NULLs", make_joined_nulls, pass_joined_nulls, 0, 1, {C_GAPS}, 0, false},
+	{"rows", make_rows, pass_rows, 0, 3, {C_WIDE, C_KEY}, 0, false},
+	{"listed", make_listed, pass_listed, 0, 3, {C_NULL, C_KEY}, 0, false},
+	{"listed, with NULL", make_listed, pass_listed, 1, 3, {C_NULL, C_KEY}, 0, false},
+	{"looked up", make_looked_up, pass_looked_up, 0, 3, {C_GROUP, C_SMALL}, 0, false},
+	{"shifted", make_shifted, pass_shifted, 0, 3, {C_SHIFT, C_GAPS}, 0, false},
+	{"gaps", make_gaps, pass_gaps, 0, 1, {C_GAPS}, 0, false},
+	{"no gaps", make_gaps, pass_gaps, 1, 1, {C_GAPS}, 0, false},
+	{"mixed", make_mixed, pass_mixed, 0, 9, {C_SMALL, C_KEY}, 0, false},
+	{"distinct", make_distinct, pass_distinct, 0, 3, {C_NULL, C_GAPS}, 0, false},
+	{"all", make_constant, pass_constant, 0, 1, {C_SMALL}, 0, false},
+	{"none", make_constant, pass_constant, 1, 1, {C_SMALL}, 0, false},
+	{"negated", make_negated, pass_negated, 0, 14, {C_NULL, C_GROUP}, 0, false},
+	{"hashed", make_hashed, pass_hashed, 0, 3, {C_SMALL, C_VARY}, 1, false},
+	{"hashed, not tested", make_hashed, pass_hashed, 1, 2, {C_VARY}, 1, false},
+	{"hashed, unique", make_hashed_unique, pass_hashed_unique, 0, 1, {C_NULL}, 1, false},
+	{"hashed, without payload", make_hashed_unique, pass_hashed_unique, 1, 1, {C_NULL}, 1, false},
+	{"hashed, computed", make_hashed_computed, pass_hashed_computed, 0, 1, {C_KEY}, 1, false},
+	{"hashed, the one test", make_hashed_computed, pass_hashed_computed, 1, 1, {C_KEY}, 1, false},
+	{"hashed twice", make_hashed_twice, pass_hashed_twice, 0, 1, {C_NULL}, 6, false},
+	{"hashed twice, tested", make_hashed_twice, pass_hashed_twice, 1, 5, {C_NULL, C_KEY}, 6, false},
+	{"hashed, failing", make_hashed_failing, pass_hashed_failing, 0, 1, {C_SMALL}, 2, true},
 };
 
 #endif							/* GC_MARKS_REQUESTS_H */

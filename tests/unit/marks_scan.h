@@ -25,12 +25,12 @@
 #define GARBAGE			0xAA
 #define ALL_CHUNKS		((1u << NCHUNKS) - 1)
 
-static Member members[NREQUESTS];
-static Loaded testers[NREQUESTS];
-static GcKernelSource tester_source[NREQUESTS];
-static Loaded marked[NREQUESTS];
-static GcKernelSource marked_source[NREQUESTS];
-static GcVariant marked_variant[NREQUESTS];
+static Member members[NALL];
+static Loaded testers[NALL];
+static GcKernelSource tester_source[NALL];
+static Loaded marked[NALL];
+static GcKernelSource marked_source[NALL];
+static GcVariant marked_variant[NALL];
 static Loaded combiner;
 
 /* Columns of the markers, smallest first; of the last, tables are too large to share. */
@@ -67,7 +67,7 @@ choose_sizes(Member *m, int i)
 	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256};
 	m->ngroups = pl->group_mode == GC_GROUP_HASH ? HASH_GROUPS : pl->group_mode == GC_GROUP_NONE;
 	m->rows_cap = pl->sink == GC_SINK_ROWS ? ROWS_CAP : 0;
-	if (m->p->nbuilds > 0)
+	if (m->p->nbuilds > 0 && gc_builds(m->p)[0].mode == GC_BUILD_DENSE)
 	{
 		/* keys up to 5999 are probed: out of a range of 5000, within one of 6000 */
 		m->ranges[0] = odd ? 6000 : DIM_RANGE;
@@ -101,6 +101,7 @@ make_kernels(int i)
 	marked_variant[i] = m->variant;
 	marked_variant[i].shared_builds = 0;
 	marked_variant[i].marked = m->tests.steps;
+	marked_variant[i].placed = m->tests.placed;
 	generate_kernel(m, m->pipeline, &marked_variant[i], &marked_source[i], &marked[i]);
 	if (gc_generate_tester(m->p, m->pipeline, &m->tests, &tester_source[i], &err) != GC_OK)
 		tap_bail(err.detail);
@@ -135,6 +136,8 @@ make_member(int i)
 	find_tests(m);
 	for (int q = 0; q < m->tests.ncolumns; q++)
 		m->test_bits[q] = take(range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8);
+	for (int j = 0; j < m->tests.nplaced; j++)
+		m->places[j] = take((range_of(find_column(m->maker.source[m->tests.place[j].column])) + 1) * 4);
 	make_kernels(i);
 }
 
@@ -226,6 +229,8 @@ run_testers(const Scan *scan)
 		memset(&args, 0, sizeof(args));
 		for (int q = 0; q < m->tests.ncolumns; q++)
 			must(ops->fill(stream, m->test_bits[q], GARBAGE, range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8, NULL));
+		for (int j = 0; j < m->tests.nplaced; j++)
+			must(ops->fill(stream, m->places[j], GARBAGE, (range_of(find_column(m->maker.source[m->tests.place[j].column])) + 1) * 4, NULL));
 		for (int w = 0; w < tester_source[i].nwords; w++)
 			args.w[w] = member_word(m, &tester_source[i].words[w]);
 		run_plain(&testers[i], &args, tester_source[i].nwords);
@@ -473,7 +478,7 @@ make_all(void)
 		dim_key[0][key->value[0][r]] = key->value[0][r] < 2500;
 		dim_key[1][key->value[0][r]] = key->value[0][r] < 4000;
 	}
-	for (int i = 0; i < NREQUESTS; i++)
+	for (int i = 0; i < NALL; i++)
 		make_member(i);
 }
 

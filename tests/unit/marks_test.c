@@ -22,7 +22,7 @@
 static void
 test_requests(void)
 {
-	for (int i = 0; i < NREQUESTS; i++)
+	for (int i = 0; i < NALL; i++)
 	{
 		const Member *m = &members[i];
 		const GcTests *t = &m->tests;
@@ -31,12 +31,15 @@ test_requests(void)
 
 		for (size_t b = GC_NFLAGS * 4; b < m->wanted.size; b++)
 			set += m->wanted.bytes[b] != 0;
-		ok((set > 0) == (requests[i].passes != pass_constant || !requests[i].odd),
+		ok((set > 0) == ((requests[i].passes != pass_constant || !requests[i].odd) && !requests[i].fails),
 		   "request %d (%s) has a result: %zu bytes, %zu of them not 0", i, requests[i].name, m->wanted.size, set);
 		for (int f = 0; f <= GC_FLAG_ROWS_FULL; f++)
 			n += ((const u32 *) m->wanted.bytes)[f] != 0;
-		is(n, 0, "and raises no flag");
+		is(n, requests[i].fails, "and raises no flag, or one");
+		is(((const u32 *) m->wanted.bytes)[GC_FLAG_DATA], requests[i].fails, "which says that a value was wrong");
 		is(t->steps, requests[i].steps, "its tests are known");
+		is(t->placed, requests[i].placed, "and its placed builds");
+		is(t->nplaced, __builtin_popcountll(t->placed), "each of them");
 		n = 0;
 		while (n < 3 && requests[i].column[n] != 0)
 			n++;
@@ -87,6 +90,45 @@ test_scans(void)
 			check_scan(&mk, draw(1u << 16) & draw(1u << 16), ALL_CHUNKS, i, i);
 		unload(&mk.kernel);
 	}
+}
+
+/* Requests with hash builds, beside each other and others, and alone. */
+static void
+test_places(void)
+{
+	Marker		mk;
+
+	make_marker(&mk, NSHARED, true);
+	for (int turn = 0; turn < 6; turn++)
+	{
+		const GcAddr begin = top;
+		Scan		scan;
+
+		begin_scan(&scan, 0xffff, ALL_CHUNKS, 0);
+		for (int b = 0; b < NALL - NREQUESTS; b++)
+			scan.who[(b * 3 + turn) % GC_MAX_MARKED] = NREQUESTS + b;
+		if (turn >= 4)
+			scan.mask = draw(1u << 16);
+		run_testers(&scan);
+		run_combiner(&scan);
+		run_marker(&mk, &scan, turn);
+		ok(check_scan_marks(&scan) == 0, "builds found by place, turn %d", turn);
+		top = begin;
+	}
+	for (int i = NREQUESTS; i < NALL; i++)
+	{
+		const GcAddr begin = top;
+		Scan		scan;
+
+		begin_scan(&scan, 1, ALL_CHUNKS, 7);
+		scan.who[7] = i;
+		run_testers(&scan);
+		run_combiner(&scan);
+		run_marker(&mk, &scan, i);
+		ok(check_scan_marks(&scan) == 0, "%s: alone", requests[i].name);
+		top = begin;
+	}
+	unload(&mk.kernel);
 }
 
 /* Marks with private chunks beside: the two launches add up. */
@@ -151,11 +193,12 @@ test_find(void)
 	memset(allowed, true, sizeof(allowed));
 	gc_find_tests(p, p->npipelines - 1, allowed, &tests);
 	is(tests.ncolumns, GC_MAX_TESTED, "no more columns are tested than there may be");
-	is(tests.steps, (u64) 0xffff << 3 | 1 << 21, "nor probes of hash builds, payloads or constants");
+	is(tests.steps, (u64) 0xffff << 3 | 1 << 21 | 1, "nor payloads or constants");
+	is(tests.placed, 1, "probes of hash builds are placed");
 	/* the build has two columns, too */
 	allowed[2 + 4] = false;
 	gc_find_tests(p, p->npipelines - 1, allowed, &tests);
-	is(tests.steps, ((u64) 0x1ffff << 3 | 1 << 21) & ~((u64) 1 << 7), "a column that may not be tested makes room");
+	is(tests.steps, ((u64) 0x1ffff << 3 | 1 << 21 | 1) & ~((u64) 1 << 7), "a column that may not be tested makes room");
 	memset(allowed, false, sizeof(allowed));
 	gc_find_tests(p, p->npipelines - 1, allowed, &tests);
 	ok(tests.steps == 0 && tests.ncolumns == 0, "no column may be tested");
@@ -186,7 +229,7 @@ test_nvrtc(void)
 		text = gc_generate_marker(mk.column, NTESTED);
 		compile_text(nvrtc, arch, text, "a marker");
 		free(text);
-		for (int i = 0; i < NREQUESTS; i++)
+		for (int i = 0; i < NALL; i++)
 		{
 			const Member *m = &members[i];
 			GcVariant	v = marked_variant[i];
@@ -217,6 +260,7 @@ main(int argc, char **argv)
 	test_requests();
 	test_find();
 	test_scans();
+	test_places();
 	test_two_launches();
 	test_nvrtc();
 	free_columns();

@@ -267,6 +267,8 @@ test_begin(void)
 	const GcActive two[] = {marked, full};
 
 	is(begins(5, NULL, 0), 5, "a shared scan begins on an idle device");
+	is(begins(1, NULL, 0), 1, "also one for one request, if its tests take less time as marks");
+	is(begins(1, &elsewhere, 1), 1000, "but not where others are on the device");
 	is(begins(5, &elsewhere, 1), 5, "and beside one of another table");
 	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
 	is(begins(5, &marked, 1), 5, "once they are, as many begin as it serves");

@@ -1,0 +1,129 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.c
+ *	  Probes of hash builds: by hashing the keys, or by place.
+ *
+ * Keys that depend on one column find the same row wherever the column has the same
+ * value.  In a marked scan (marks.c) the request's tester therefore looks every value of
+ * the column up once, and writes down where its row is: its place.  The kernel that
+ * visits the marks then asks a table of 4 bytes a value, which the L2 cache holds,
+ * instead of slots and keys, which it does not: a join by hash table costs what one by
+ * direct address does.  This is perfect hashing by value, as in the dimension vectors of
+ * invisible joins (Abadi et al., SIGMOD 2008), but made per request, from the table that
+ * the request's own snapshot filled, so that nothing has to be kept up to date.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cg.h"
+#include "sink.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Hash of the nkeys words in array `keys`. */
+void
+cg_hash(Cg *cg, const char *h, const char *keys, int nkeys)
+{
+	text_addf(cg->out, "u64 %s = 0;\n", h);
+	for (int i = 0; i < nkeys; i++)
+		text_addf(cg->out, "%s = gc_hash_step(%s, %s[%d]);\n", h, h, keys, i);
+	text_addf(cg->out, "%s = gc_hash_end(%s);\n", h, h);
+}
+
+void
+cg_hash_find(Cg *cg, const GcPStep *step)
+{
+	const GcPBuild *build = &gc_builds(cg->p)[step->build];
+	int			b = cg_build(cg, step->build);
+	char		h[16],
+				keys[16];
+
+	snprintf(h, sizeof(h), "h%d", b);
+	snprintf(keys, sizeof(keys), "k%d", b);
+	for (u16 i = 0; i < build->nkeys; i++)
+		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
+	text_addf(cg->out, "i64 k%d[%d];\n", b, build->nkeys > 0 ? build->nkeys : 1);
+	for (u16 i = 0; i < build->nkeys; i++)
+	{
+		Operand		o = cg_expr(cg, gc_refs(cg->p)[step->first_key + i]);
+
+		if (strcmp(o.n, "0") != 0)
+			text_addf(cg->out, "if (%s) continue;\n", o.n);
+		text_addf(cg->out, "k%d[%d] = (i64) %s;\n", b, i, o.v);
+	}
+	cg_hash(cg, h, keys, build->nkeys);
+	text_addf(cg->out, "%s r%d = gc_build_find((const u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, b%d_cap, k%d, %d, h%d);\n",
+			  build->unique ? "const u32" : "u32", b, b, b, b, b, b, build->nkeys, b);
+}
+
+/* Declare rN as cg_hash_find does, but for GC_PLACE_MORE, from the places. */
+static void
+find_place(Cg *cg, const GcPStep *step)
+{
+	const GcPBuild *build = &gc_builds(cg->p)[step->build];
+	int			b = cg_build(cg, step->build);
+	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
+	int			base = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BASE);
+	u16			column;
+	int			k;
+
+	if (!cg_one_column(cg->p, step, &column))
+	{
+		cg_fail(cg, GC_BAD_PROGRAM, "places of a build that is probed with several columns");
+		return;
+	}
+	for (u16 i = 0; i < build->nkeys; i++)
+		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
+	k = cg_column(cg, column);
+	text_addf(cg->out, "%s r%d = ((const u32 *) gc_a.w[%d])[", build->unique ? "const u32" : "u32", b, places);
+	if (gc_columns(cg->p)[column].nullable)
+		text_addf(cg->out, "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_RANGE));
+	text_addf(cg->out, "(u32) ((u64) (i64) v%d - gc_a.w[%d])];\n", k, base);
+	if (cg_may_fail(cg->p, step))
+		text_addf(cg->out, "if (r%d == GC_PLACE_BAD) { gc_bad = 1; continue; }\n", b);
+}
+
+void
+cg_place_index(Cg *cg, const GcPStep *step)
+{
+	int			b = cg_build(cg, step->build);
+
+	find_place(cg, step);
+	text_addf(cg->out, "const u64 x%d = r%d - 1;\n", b, b);
+}
+
+static bool
+is_placed(Cg *cg, const GcPStep *step)
+{
+	const u64	s = step - &gc_steps(cg->p)[cg->pl->first_step];
+
+	return s < 64 && cg->variant->placed >> s & 1;
+}
+
+int
+cg_hash_probe(Cg *cg, const GcPStep *step)
+{
+	const GcPBuild *build = &gc_builds(cg->p)[step->build];
+	const bool	placed = is_placed(cg, step);
+	int			b = cg_build(cg, step->build);
+
+	if (placed)
+		find_place(cg, step);
+	else
+		cg_hash_find(cg, step);
+	cg->index[step->build] = true;
+	if (build->unique)
+	{
+		text_addf(cg->out, "if (!r%d) continue;\nconst u64 x%d = r%d - 1; (void) x%d;\n", b, b, b, b);
+		return 0;
+	}
+	if (placed)
+		text_addf(cg->out, "const u32 m%d = r%d & GC_PLACE_MORE;\nr%d &= ~GC_PLACE_MORE;\n"
+				  "for (; r%d; r%d = m%d ? ((const u32 *) b%d_next)[r%d - 1] : 0) {\n", b, b, b, b, b, b, b, b);
+	else
+		text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\n", b, b, b, b);
+	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
+	return 1;
+}
