@@ -177,6 +177,12 @@ extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t siz
 extern int	cg_hash_probe(Cg *cg, const GcPStep *step);
 extern void cg_place_index(Cg *cg, const GcPStep *step);
 
+/* Of a tester: write the place of the current value, which is number `at`. */
+extern void cg_place_write(Cg *cg, const GcPStep *step, const char *at);
+
+/* Where the code of a payload is: `code`, unless the place of its build has it, too. */
+extern void cg_place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *code, size_t size);
+
 /* Statements of the same for a value of the one column that the keys read: rN alone. */
 extern void cg_hash_find(Cg *cg, const GcPStep *step);
 

@@ -256,12 +256,14 @@ extern void gc_find_tests(const GcProgram *p, u16 pipeline, const bool *allowed,
  * Generate the tester: for each tested column q, entry i of a bitmap (GC_TEST_BITS) says
  * whether value GC_TEST_BASE + i passes all tests of that column, entry GC_TEST_RANGE
  * whether NULL does; so a bitmap has GC_TEST_RANGE + 1 bits, in words of 32.  For each
- * placed build, entry i of a table of u32 (GC_ARG_PLACE, GC_TEST_BITS) is the newest row
+ * placed build, entry i of a table (GC_ARG_PLACE, GC_TEST_BITS) is the newest row
  * of the build that value GC_TEST_BASE + i of its column finds, + 1, or 0; with
  * GC_PLACE_MORE where there are others behind it (GC_BUILD_PART_NEXT), or GC_PLACE_BAD: a
- * row that comes to it raises GC_FLAG_DATA; entry GC_TEST_RANGE is for NULL.  Such a build has fewer than GC_PLACE_MORE rows.  The caller frees
- * source->text.
+ * row that comes to it raises GC_FLAG_DATA; entry GC_TEST_RANGE is for NULL.  Such a build has fewer than GC_PLACE_MORE rows.
+ * Entries are u32, or u64 with the codes of the row's payloads in the upper half
+ * (gc_place_bytes).  The caller frees source->text.
  */
+extern int	gc_place_bytes(const GcProgram *p, u16 build);
 extern GcCode gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests,
 								 GcKernelSource *source, GcError *err);
 

@@ -296,6 +296,7 @@ require_payload(Cg *cg, u16 payload)
 				b,
 				data;
 	const char *type = types[pay->width];
+	char		code[160];
 
 	if (cg->payload[payload] >= 0)
 		return;
@@ -304,17 +305,18 @@ require_payload(Cg *cg, u16 payload)
 	b = cg_build(cg, pay->build);
 	k = cg->payload[payload] = cg->npayloads++;
 	data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
+	snprintf(code, sizeof(code), "((const %s *) gc_a.w[%d])[x%d]", type, data, b);
+	cg_place_payload(cg, probe_of(cg, pay->build), payload, type, code, sizeof(code));
+	text_addf(cg->out, "const %s q%d = %s;\n", type, k, code);
 	if (pay->reg == GC_F32 || pay->reg == GC_F64)
 	{
 		const char *bits = pay->reg == GC_F32 ? "F32" : "F64";
 
-		text_addf(cg->out, "const %s q%d = ((const %s *) gc_a.w[%d])[x%d];\n", type, k, type, data, b);
 		text_addf(cg->out, "const %s y%d = GC_BITS_%s(q%d);\n", cg_ctype[pay->reg], k, bits, k);
 		if (pay->nullable)
 			text_addf(cg->out, "const i32 yn%d = q%d == GC_NULL_%s;\n", k, k, bits);
 		return;
 	}
-	text_addf(cg->out, "const %s q%d = ((const %s *) gc_a.w[%d])[x%d];\n", type, k, type, data, b);
 	text_addf(cg->out, "const %s y%d = (%s) gc_a.w[%d] + (%s) q%d;\n", cg_ctype[pay->reg], k,
 			  cg_ctype[pay->reg], cg_word(cg, GC_ARG_PAYLOAD, payload, 1), cg_ctype[pay->reg], k);
 	if (pay->nullable)

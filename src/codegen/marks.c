@@ -223,20 +223,14 @@ emit_tests(Cg *cg, const GcTests *tests, int q)
 static void
 emit_places(Cg *cg, const GcPStep *step, const GcPlaced *placed)
 {
-	const int	places = cg_word(cg, GC_ARG_PLACE, placed->build, GC_TEST_BITS);
 	const int	base = cg_word(cg, GC_ARG_PLACE, placed->build, GC_TEST_BASE);
 	const int	range = cg_word(cg, GC_ARG_PLACE, placed->build, GC_TEST_RANGE);
-	const int	b = cg_build(cg, placed->build);
 
 	text_addf(cg->out, "for (u64 gc_i = (u64) block * nthreads + thread; gc_i <= gc_a.w[%d]; "
-			  "gc_i += (u64) nblocks * nthreads) {\nu32 gc_place = 0;\n", range);
+			  "gc_i += (u64) nblocks * nthreads) {\n", range);
 	emit_value(cg, placed->column, "gc_i", base, range);
-	text_addf(cg->out, "i32 gc_bad = 0;\ndo {\n");
-	cg_hash_find(cg, step);
-	text_addf(cg->out, "gc_place = r%d;\n", b);
-	if (!gc_builds(cg->p)[placed->build].unique)
-		text_addf(cg->out, "if (gc_place && ((const u32 *) b%d_next)[gc_place - 1]) gc_place |= GC_PLACE_MORE;\n", b);
-	text_addf(cg->out, "} while (0);\n((u32 *) gc_a.w[%d])[gc_i] = gc_bad ? GC_PLACE_BAD : gc_place;\n}\n", places);
+	cg_place_write(cg, step, "gc_i");
+	text_addf(cg->out, "}\n");
 }
 
 GcCode

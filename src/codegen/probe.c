@@ -6,9 +6,10 @@
  * Keys that depend on one column find the same row wherever the column has the same
  * value.  In a marked scan (marks.c) the request's tester therefore looks every value of
  * the column up once, and writes down where its row is: its place.  The kernel that
- * visits the marks then asks a table of 4 bytes a value, which the L2 cache holds,
+ * visits the marks then asks a table of 4 or 8 bytes a value, which the L2 cache holds,
  * instead of slots and keys, which it does not: a join by hash table costs what one by
- * direct address does.  This is perfect hashing by value, as in the dimension vectors of
+ * direct address does.  Payloads of up to 4 bytes stand beside the place, so that one
+ * access is all.  This is perfect hashing by value, as in the dimension vectors of
  * invisible joins (Abadi et al., SIGMOD 2008), but made per request, from the table that
  * the request's own snapshot filled, so that nothing has to be kept up to date.
  *
@@ -58,11 +59,61 @@ cg_hash_find(Cg *cg, const GcPStep *step)
 			  build->unique ? "const u32" : "u32", b, b, b, b, b, b, build->nkeys, b);
 }
 
-/* Declare rN as cg_hash_find does, but for GC_PLACE_MORE, from the places. */
+/* Bits of payload's code in the entries of its build's places; the first is the lowest. */
+static int
+payload_shift(const GcProgram *p, u16 payload)
+{
+	int			shift = 32;
+
+	for (u16 i = gc_builds(p)[gc_payloads(p)[payload].build].first_payload; i < payload; i++)
+		shift += gc_payloads(p)[i].width * 8;
+	return shift;
+}
+
+int
+gc_place_bytes(const GcProgram *p, u16 build)
+{
+	const GcPBuild *b = &gc_builds(p)[build];
+	int			bytes = 0;
+
+	for (u16 i = 0; i < b->npayloads; i++)
+		bytes += gc_payloads(p)[b->first_payload + i].width;
+	return bytes > 0 && bytes <= 4 ? 8 : 4;
+}
+
+void
+cg_place_write(Cg *cg, const GcPStep *step, const char *at)
+{
+	static const char *const types[] = {[1] = "u8", [2] = "u16", [4] = "u32"};
+	const GcPBuild *build = &gc_builds(cg->p)[step->build];
+	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
+	int			b = cg_build(cg, step->build);
+
+	text_addf(cg->out, "u64 gc_place = 0;\ni32 gc_bad = 0;\ndo {\n");
+	cg_hash_find(cg, step);
+	text_addf(cg->out, "if (!r%d) continue;\ngc_place = r%d;\n", b, b);
+	if (!build->unique)
+		text_addf(cg->out, "if (((const u32 *) b%d_next)[r%d - 1]) gc_place |= GC_PLACE_MORE;\n", b, b);
+	for (u16 i = 0; i < build->npayloads && gc_place_bytes(cg->p, step->build) == 8; i++)
+	{
+		u16			payload = build->first_payload + i;
+
+		text_addf(cg->out, "gc_place |= (u64) ((const %s *) gc_a.w[%d])[r%d - 1] << %d;\n", types[gc_payloads(cg->p)[payload].width],
+				  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), b, payload_shift(cg->p, payload));
+	}
+	text_addf(cg->out, "} while (0);\nif (gc_bad) gc_place = GC_PLACE_BAD;\n((%s *) gc_a.w[%d])[%s] = gc_place;\n",
+			  gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32", places, at);
+}
+
+/*
+ * Declare rN as cg_hash_find does, but for GC_PLACE_MORE, from the places; and eN, the
+ * whole entry.
+ */
 static void
 find_place(Cg *cg, const GcPStep *step)
 {
 	const GcPBuild *build = &gc_builds(cg->p)[step->build];
+	const char *type = gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32";
 	int			b = cg_build(cg, step->build);
 	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
 	int			base = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BASE);
@@ -77,10 +128,11 @@ find_place(Cg *cg, const GcPStep *step)
 	for (u16 i = 0; i < build->nkeys; i++)
 		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
 	k = cg_column(cg, column);
-	text_addf(cg->out, "%s r%d = ((const u32 *) gc_a.w[%d])[", build->unique ? "const u32" : "u32", b, places);
+	text_addf(cg->out, "const %s e%d = ((const %s *) gc_a.w[%d])[", type, b, type, places);
 	if (gc_columns(cg->p)[column].nullable)
 		text_addf(cg->out, "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_RANGE));
-	text_addf(cg->out, "(u32) ((u64) (i64) v%d - gc_a.w[%d])];\n", k, base);
+	text_addf(cg->out, "(u32) ((u64) (i64) v%d - gc_a.w[%d])]; (void) e%d;\n", k, base, b);
+	text_addf(cg->out, "%s r%d = (u32) e%d;\n", build->unique ? "const u32" : "u32", b, b);
 	if (cg_may_fail(cg->p, step))
 		text_addf(cg->out, "if (r%d == GC_PLACE_BAD) { gc_bad = 1; continue; }\n", b);
 }
@@ -91,7 +143,7 @@ cg_place_index(Cg *cg, const GcPStep *step)
 	int			b = cg_build(cg, step->build);
 
 	find_place(cg, step);
-	text_addf(cg->out, "const u64 x%d = r%d - 1;\n", b, b);
+	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
 }
 
 static bool
@@ -100,6 +152,21 @@ is_placed(Cg *cg, const GcPStep *step)
 	const u64	s = step - &gc_steps(cg->p)[cg->pl->first_step];
 
 	return s < 64 && cg->variant->placed >> s & 1;
+}
+
+void
+cg_place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *code, size_t size)
+{
+	int			b = cg_build(cg, step->build);
+	char		in_memory[160];
+
+	if (!is_placed(cg, step) || gc_place_bytes(cg->p, step->build) != 8)
+		return;
+	snprintf(in_memory, sizeof(in_memory), "%s", code);
+	if (gc_builds(cg->p)[step->build].unique)
+		snprintf(code, size, "(%s) (e%d >> %d)", type, b, payload_shift(cg->p, payload));
+	else
+		snprintf(code, size, "f%d ? (%s) (e%d >> %d) : %s", b, type, b, payload_shift(cg->p, payload), in_memory);
 }
 
 int
@@ -120,8 +187,8 @@ cg_hash_probe(Cg *cg, const GcPStep *step)
 		return 0;
 	}
 	if (placed)
-		text_addf(cg->out, "const u32 m%d = r%d & GC_PLACE_MORE;\nr%d &= ~GC_PLACE_MORE;\n"
-				  "for (; r%d; r%d = m%d ? ((const u32 *) b%d_next)[r%d - 1] : 0) {\n", b, b, b, b, b, b, b, b);
+		text_addf(cg->out, "const u32 m%d = r%d & GC_PLACE_MORE;\ni32 f%d = 1; (void) f%d;\nr%d &= ~GC_PLACE_MORE;\n"
+				  "for (; r%d; r%d = m%d ? ((const u32 *) b%d_next)[r%d - 1] : 0, f%d = 0) {\n", b, b, b, b, b, b, b, b, b, b, b);
 	else
 		text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\n", b, b, b, b);
 	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);

@@ -104,7 +104,7 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
  * What a marked scan costs the one request that it serves beside its predicted time: the
  * tester, and the worker's time for more launches (an H200).
  */
-#define GC_SCAN_OF_ONE_US	60
+#define GC_SCAN_OF_ONE_US	150
 
 /* A variant of a kernel that is compiled and loaded. */
 typedef struct GcOption

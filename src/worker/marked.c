@@ -445,9 +445,9 @@ bitmap_bytes(const GcSetColumn *column)
 }
 
 static u64
-places_bytes(const GcSetColumn *column)
+places_bytes(const GcSetColumn *column, int each)
 {
-	return (column->range + 1) * sizeof(u32);
+	return TYPEALIGN64(sizeof(u64), (column->range + 1) * each);
 }
 
 /* Are the build's rows few enough for places? */
@@ -487,7 +487,7 @@ lay_out_tests(GcRun *run)
 
 		run->places[s->tests.place[i].build] = (GcTestValue) {.bits = bytes,.base = s->set->column[c].base,
 		.range = s->set->column[c].range,.dir_column = c};
-		bytes += places_bytes(&s->set->column[c]);
+		bytes += places_bytes(&s->set->column[c], gc_place_bytes(s->p, s->tests.place[i].build));
 	}
 	run->test_bits = may_be_placed(run) ? gc_device_alloc(bytes) : 0;
 	for (int q = 0; q < s->tests.ncolumns; q++)

@@ -245,7 +245,7 @@ typedef struct GcArgSource
 	GcAddr		marks;			/* of a marked scan: the request's; bytes per chunk */
 	u64			marks_bytes;
 	const GcTestValue *tests;	/* per tested column */
-	const GcTestValue *places;	/* per build; bits: u32 per value */
+	const GcTestValue *places;	/* per build */
 } GcArgSource;
 
 extern u64	gc_arg_word(const GcArgSource *src, const GcArgWord *word);

@@ -373,7 +373,7 @@ member_word(const Member *m, const GcArgWord *w)
 			return build_word(m, w);
 		case GC_ARG_PAYLOAD:
 			if (w->part == 0)
-				return m->build[pay->build][3];
+				return m->build[pay->build][3] + (w->index - gc_builds(m->p)[pay->build].first_payload) * 8 * 3000;
 			return (u64) (i64) m->maker.ranges[pay->expr].lo - pay->nullable;
 		case GC_ARG_GROUP:
 			switch (w->part)

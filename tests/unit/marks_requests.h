@@ -383,14 +383,17 @@ pass_negated(Row r, int odd)
 
 /* ---------- requests with hash builds ---------- */
 
-/* 300 rows with 80 keys. */
+/* 300 rows with 80 keys; payloads of 2 bytes and of 1. */
 static u16
 make_hash_build(Maker *m)
 {
 	u16			input = maker_input(m);
 	u16			key = read_column(m, C_HKEY, false);
+	u16			b = maker_build(m, input, GC_BUILD_HASH, false, key, read_column(m, C_HVAL, false));
 
-	return maker_build(m, input, GC_BUILD_HASH, false, key, read_column(m, C_HVAL, false));
+	m->payloads[m->head.npayloads++] = (GcPPayload) {.build = b,.expr = key,.kind = GC_INT4};
+	m->builds[b].npayloads = 2;
+	return b;
 }
 
 static bool
@@ -429,12 +432,13 @@ hash_key(Maker *m, u16 column, Key key)
 #define UNIQUE_KEYS		600
 
 static u16
-make_unique_build(Maker *m, bool unique, Key computed)
+make_unique_build(Maker *m, bool unique, Key computed, bool wide)
 {
 	u16			input = maker_input(m);
 	u16			key = read_column(m, C_DKEY, false);
 	u16			val = read_column(m, C_DVAL, false);
-	u16			b = maker_build(m, input, GC_BUILD_HASH, unique, hash_key(m, key, computed), val);
+	u16			b = maker_build(m, input, GC_BUILD_HASH, unique, hash_key(m, key, computed),
+								wide ? hash_key(m, key, KEY_SURE) : val);
 
 	maker_filter(m, maker_test(m, GC_OP_LT, key, int4(m, UNIQUE_KEYS)), 2);
 	return b;
@@ -447,9 +451,11 @@ in_unique_build(i64 key)
 }
 
 static u16
-payload_of(Maker *m, u16 b)
+payload_of(Maker *m, u16 b, int i)
 {
-	return maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload);
+	const u16	payload = m->builds[b].first_payload + i;
+
+	return maker_expr(m, GC_OP_PAYLOAD, m->payloads[payload].kind, GC_NONE, GC_NONE, payload);
 }
 
 /* Several matches; odd: the probe drops hardly a row, and is no test. */
@@ -466,7 +472,8 @@ make_hashed(Maker *m, int odd)
 	maker_filter(m, maker_test(m, GC_OP_LT, vary, int4(m, 60000)), 1);
 	maker_group(m, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
 	maker_agg(m, GC_AGG_COUNT, GC_NONE);
-	maker_agg(m, GC_AGG_SUM, payload_of(m, b));
+	maker_agg(m, GC_AGG_SUM, payload_of(m, b, 0));
+	maker_agg(m, GC_AGG_SUM, payload_of(m, b, 1));
 	maker_agg(m, GC_AGG_MAX, vary);
 }
 
@@ -480,14 +487,14 @@ pass_hashed(Row r, int odd)
 static void
 make_hashed_unique(Maker *m, int odd)
 {
-	u16			b = make_unique_build(m, true, KEY_PLAIN);
+	u16			b = make_unique_build(m, true, KEY_PLAIN, false);
 	u16			null;
 
 	maker_input(m);
 	null = read_column(m, C_NULL, odd);
 	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
 	maker_probe(m, b, null, 2, false);
-	maker_group(m, GC_GROUP_HASH, 2, odd ? null : payload_of(m, b), read_column(m, C_SMALL, false));
+	maker_group(m, GC_GROUP_HASH, 2, odd ? null : payload_of(m, b, 0), read_column(m, C_SMALL, false));
 	maker_agg(m, GC_AGG_COUNT, GC_NONE);
 	maker_agg(m, GC_AGG_SUM, null);
 }
@@ -499,18 +506,21 @@ pass_hashed_unique(Row r, int odd)
 	return !null_of(r, C_NULL) && in_unique_build(value_of(r, C_NULL));
 }
 
-/* By a computed key, nothing else being tested; odd: the probe is still the one test. */
+/*
+ * By a computed key, nothing else being tested; odd: the probe is still the one test, and
+ * the payload is too wide to stand beside the place.
+ */
 static void
 make_hashed_computed(Maker *m, int odd)
 {
-	u16			b = make_unique_build(m, false, KEY_SURE);
+	u16			b = make_unique_build(m, false, KEY_SURE, odd);
 	u16			key;
 
 	maker_input(m);
 	key = read_column(m, C_KEY, false);
 	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
 	maker_probe(m, b, hash_key(m, key, KEY_SURE), odd ? 0 : 3, false);
-	maker_group(m, GC_GROUP_DENSE, 1, payload_of(m, b), GC_NONE);
+	maker_group(m, odd ? GC_GROUP_HASH : GC_GROUP_DENSE, 1, payload_of(m, b, 0), GC_NONE);
 	maker_agg(m, GC_AGG_SUM, key);
 	maker_agg(m, GC_AGG_COUNT, GC_NONE);
 }
@@ -530,7 +540,7 @@ static void
 make_hashed_twice(Maker *m, int odd)
 {
 	u16			many = make_hash_build(m);
-	u16			one = make_unique_build(m, true, odd ? KEY_SURE : KEY_CHECKED);
+	u16			one = make_unique_build(m, true, odd ? KEY_SURE : KEY_CHECKED, false);
 	u16			last = make_hash_build(m);
 	u16			small,
 				key,
@@ -548,9 +558,9 @@ make_hashed_twice(Maker *m, int odd)
 	maker_probe(m, last, sum, 1, false);
 	maker_group(m, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
 	maker_agg(m, GC_AGG_COUNT, GC_NONE);
-	maker_agg(m, GC_AGG_SUM, payload_of(m, many));
-	maker_agg(m, GC_AGG_MIN, payload_of(m, one));
-	maker_agg(m, GC_AGG_MAX, payload_of(m, last));
+	maker_agg(m, GC_AGG_SUM, payload_of(m, many, 0));
+	maker_agg(m, GC_AGG_MIN, payload_of(m, one, 0));
+	maker_agg(m, GC_AGG_MAX, payload_of(m, last, 1));
 }
 
 static bool
@@ -563,7 +573,7 @@ pass_hashed_twice(Row r, int odd)
 static void
 make_hashed_failing(Maker *m, int odd)
 {
-	u16			b = make_unique_build(m, true, KEY_PLAIN);
+	u16			b = make_unique_build(m, true, KEY_PLAIN, false);
 	u16			wide;
 
 	(void) odd;
@@ -575,7 +585,7 @@ make_hashed_failing(Maker *m, int odd)
 	maker_probe(m, b, wide, 2, false);
 	maker_group(m, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
 	maker_agg(m, GC_AGG_COUNT, GC_NONE);
-	maker_agg(m, GC_AGG_SUM, payload_of(m, b));
+	maker_agg(m, GC_AGG_SUM, payload_of(m, b, 0));
 }
 
 static bool

@@ -137,7 +137,7 @@ make_member(int i)
 	for (int q = 0; q < m->tests.ncolumns; q++)
 		m->test_bits[q] = take(range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8);
 	for (int j = 0; j < m->tests.nplaced; j++)
-		m->places[j] = take((range_of(find_column(m->maker.source[m->tests.place[j].column])) + 1) * 4);
+		m->places[j] = take((range_of(find_column(m->maker.source[m->tests.place[j].column])) + 1) * gc_place_bytes(m->p, m->tests.place[j].build));
 	make_kernels(i);
 }
 
@@ -230,7 +230,7 @@ run_testers(const Scan *scan)
 		for (int q = 0; q < m->tests.ncolumns; q++)
 			must(ops->fill(stream, m->test_bits[q], GARBAGE, range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8, NULL));
 		for (int j = 0; j < m->tests.nplaced; j++)
-			must(ops->fill(stream, m->places[j], GARBAGE, (range_of(find_column(m->maker.source[m->tests.place[j].column])) + 1) * 4, NULL));
+			must(ops->fill(stream, m->places[j], GARBAGE, (range_of(find_column(m->maker.source[m->tests.place[j].column])) + 1) * gc_place_bytes(m->p, m->tests.place[j].build), NULL));
 		for (int w = 0; w < tester_source[i].nwords; w++)
 			args.w[w] = member_word(m, &tester_source[i].words[w]);
 		run_plain(&testers[i], &args, tester_source[i].nwords);
