@@ -207,26 +207,24 @@ share_scan(Stage *st, int i)
 	int			n = collect_members(st, item->fused, item->scan, member, body);
 	Asked		asked;
 	double		shared;
-	double		all_us;
+	double		all_us = 0;
+	bool		worth;
 
 	if (n == 0)
 		return;
 	asked = ask(st, member, n);
 	shared = columns_us(f, asked.columns) + asked.added_us;
-	if (st->s->nitems == 1 && st->s->nactive == 0)
-	{
-		if (shared + GC_SCAN_OF_ONE_US < asked.alone_us || st->s->force_shared)
-		{
-			start_scan(st, item->fused, member, body, n, shared);
-			st->taken[i] = true;
-		}
-		return;
-	}
-	if (!worth_gathering(st, f, item->scan, &asked, n, &all_us) && !st->s->force_shared)
+	if (n == 1)
+		shared += GC_SCAN_OF_ONE_US;
+	if (n == 1 && active_members(st, item->scan) == 0)
+		worth = shared < asked.alone_us;
+	else
+		worth = worth_gathering(st, f, item->scan, &asked, n, &all_us);
+	if (!worth && !st->s->force_shared)
 		return;
 	if (!better_wait(st, item->scan, n, all_us))
 	{
-		if (n < 2 || (shared >= asked.alone_us && !st->s->force_shared))
+		if (shared >= asked.alone_us && !st->s->force_shared)
 			return;
 		start_scan(st, item->fused, member, body, n, shared);
 	}

@@ -220,7 +220,10 @@ test_random(const char *name, int rounds)
 	free(d);
 }
 
-/* Members of the scan that starts if n requests wait beside these; 0: none, all wait. */
+/*
+ * Members of the scan that starts if n requests wait beside these; 0: none, all wait.  -1: one
+ * that gains little by it; 1000: it starts by itself.
+ */
 static int
 begins(int n, const GcActive *active, int nactive)
 {
@@ -229,14 +232,14 @@ begins(int n, const GcActive *active, int nactive)
 	GcDecision *d = malloc(sizeof(GcDecision));
 	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
 	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},
-	.scan_us = 100};
+	.scan_us = n < 0 ? 300 : 100};
 	uint64_t	lot = 7;
 	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.together = 0.8,
-		.lot = &lot,.nitems = n,.item = items,.nactive = nactive,.active = active,
+		.lot = &lot,.nitems = abs(n),.item = items,.nactive = nactive,.active = active,
 	.nfused = 1,.fused = &marker};
 	int			members = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < s.nitems; i++)
 	{
 		make_item(profile, 1, &items[i]);
 		items[i].scan = 1;
@@ -268,7 +271,9 @@ test_begin(void)
 
 	is(begins(5, NULL, 0), 5, "a shared scan begins on an idle device");
 	is(begins(1, NULL, 0), 1, "also one for one request, if its tests take less time as marks");
-	is(begins(1, &elsewhere, 1), 1000, "but not where others are on the device");
+	is(begins(1, &elsewhere, 1), 1, "and beside one of another table");
+	is(begins(1, &marked, 1), 0, "but one request waits where others are about to end");
+	is(begins(-1, NULL, 0), 1000, "and where it would gain too little, its own kernel runs");
 	is(begins(5, &elsewhere, 1), 5, "and beside one of another table");
 	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
 	is(begins(5, &marked, 1), 5, "once they are, as many begin as it serves");
