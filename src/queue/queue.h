@@ -263,6 +263,7 @@ typedef struct GcStats
 	pg_atomic_uint64 rows_delta;
 	pg_atomic_uint64 class_scans;	/* columns that marked scans could read by classes */
 	pg_atomic_uint64 class_misfits; /* of them, read by value: classes did not fit */
+	pg_atomic_uint64 builds_placed; /* hash builds that requests probed by value */
 	TimestampTz reset_at;
 } GcStats;
 

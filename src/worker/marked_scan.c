@@ -295,6 +295,7 @@ follow_scan(GcScanMembers *scan, int m)
 	if ((code = gc_run_launch(run, run->p->npipelines - 1, k, &shape, &part, run->sink)) != GC_OK)
 		return code;
 	gc_slot_run_info(run->slot)->kernels++;
+	pg_atomic_fetch_add_u64(&gc_stats()->builds_placed, run->scan_shape->tests.nplaced);
 	run->computed = gc_worker.ops->mark(run->stream, &run->err);
 	return run->computed ? gc_run_queue_result(run) : GC_DEVICE_FAILED;
 }
