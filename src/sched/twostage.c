@@ -217,10 +217,11 @@ share_scan(Stage *st, int i)
 	if (n == 1)
 		shared += GC_SCAN_OF_ONE_US;
 	if (n == 1 && active_members(st, item->scan) == 0)
-		worth = shared < asked.alone_us;
+		worth = asked.columns != 0 &&
+			(st->s->force_shared ? st->s->nitems == 1 : !st->s->profile->host && shared < asked.alone_us);
 	else
-		worth = worth_gathering(st, f, item->scan, &asked, n, &all_us);
-	if (!worth && !st->s->force_shared)
+		worth = worth_gathering(st, f, item->scan, &asked, n, &all_us) || st->s->force_shared;
+	if (!worth)
 		return;
 	if (!better_wait(st, item->scan, n, all_us))
 	{

@@ -31,6 +31,9 @@
 #define TESTER_BLOCKS		528
 #define TESTER_THREADS		256
 
+/* So much for one request's tests and places must be to spare: columns do not make room. */
+#define MANY_BYTES			((u64) 32 << 20)
+
 /* A kernel that takes less time alone is left alone. */
 #define ALONE_LEAST_US		250
 
@@ -489,7 +492,8 @@ lay_out_tests(GcRun *run)
 		.range = s->set->column[c].range,.dir_column = c};
 		bytes += places_bytes(&s->set->column[c], gc_place_bytes(s->p, s->tests.place[i].build));
 	}
-	run->test_bits = may_be_placed(run) ? gc_device_alloc(bytes) : 0;
+	if (may_be_placed(run))
+		run->test_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes) : gc_device_alloc(bytes);
 	for (int q = 0; q < s->tests.ncolumns; q++)
 		run->tests[q].bits += run->test_bits;
 	for (int b = 0; b < run->p->nbuilds; b++)
