@@ -37,21 +37,30 @@ static MemoryContext shapes_cxt = NULL;
 /*
  * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, so
  * that tests can where there is no GPU.  Named by its hash; a failure is no error.
+ * Who looks for texts while servers run finds none of which a part is missing.
  */
 void
 gc_write_gpu_text(const char *text)
 {
 	GcHash		hash = gc_hash_bytes(text, strlen(text), 0);
 	char		path[MAXPGPATH];
+	char		part[MAXPGPATH];
 	FILE	   *file;
+	bool		written;
 
 	snprintf(path, sizeof(path), "%s/%016llx%016llx.gpu.src", gc_kernel_cache_directory,
 			 (unsigned long long) hash.h[0], (unsigned long long) hash.h[1]);
-	file = fopen(path, "wx");
+	/* servers of tests share directories, so a name of our own */
+	snprintf(part, sizeof(part), "%s/%d.gpu.part", gc_kernel_cache_directory, (int) getpid());
+	if (access(path, F_OK) == 0)
+		return;
+	file = fopen(part, "w");
 	if (file == NULL)
 		return;
-	fputs(text, file);
-	fclose(file);
+	written = fputs(text, file) >= 0;
+	written = fclose(file) == 0 && written;
+	if (!written || rename(part, path) != 0)
+		unlink(part);
 }
 
 /* Have a kernel that is the same for all programs compiled. */
