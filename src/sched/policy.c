@@ -414,7 +414,7 @@ wanted_trial(const GcSchedule *s, int i)
 
 	if (item->fused >= 0 && (s->force_shared || item->fused_us < item->option[0].alone_us))
 		return -1;
-	for (int v = 1; v < item->noptions; v++)
+	for (int v = 0; v < item->noptions; v++)
 	{
 		if (item->option[v].trial && item->option[v].occupancy > 0)
 			return v;
