@@ -139,6 +139,8 @@ all_start(const GcSchedule *s, const GcDecision *d)
 
 	for (int k = 0; k < d->nstarts; k++)
 	{
+		if (d->start[k].trial)
+			return true;
 		scans = scans || d->start[k].fused >= 0;
 		for (int i = 0; i < d->start[k].nitems; i++)
 			started[d->start[k].item[i]] = true;
@@ -166,6 +168,8 @@ test_random(const char *name, int rounds)
 	int			shared_scans[2] = {0, 0};
 	int			largest = 0;
 	int			batches = 0;
+	int			trials = 0;
+	int			lean[GC_POLICY_TWOSTAGE + 1] = {0};
 	uint64_t	lot = 7;
 
 	for (int r = 0; r < rounds && wrong == NULL; r++)
@@ -178,7 +182,11 @@ test_random(const char *name, int rounds)
 		s.nitems = draw(4) == 0 ? draw(GC_MAX_ITEMS + 1) : draw(12);
 		s.nactive = draw(3) == 0 ? draw(4) : 0;
 		for (int i = 0; i < s.nitems; i++)
+		{
 			make_item(profile, 1 + draw(ntypes), &items[i]);
+			if (draw(100) == 0)
+				items[i].option[draw(items[i].noptions)].trial = true;
+		}
 		for (int a = 0; a < s.nactive; a++)
 			active[a] = (GcActive)
 		{
@@ -209,6 +217,8 @@ test_random(const char *name, int rounds)
 		{
 			if (d->start[k].fused >= 0)
 				shared_scans[d->start[k].fused]++;
+			trials += d->start[k].trial;
+			lean[s.policy] += d->start[k].option > 0 && !d->start[k].trial;
 			if (d->start[k].nitems > largest)
 				largest = d->start[k].nitems;
 		}
@@ -220,6 +230,10 @@ test_random(const char *name, int rounds)
 	ok(shared_scans[0] > 50 && shared_scans[1] > 50 && largest == GC_MAX_MEMBERS && batches > 0,
 	   "%s: there were shared scans (%d fused, %d by columns) of up to %d, and plans of several batches (%d)",
 	   name, shared_scans[0], shared_scans[1], largest, batches);
+	ok(trials > 5 && lean[GC_POLICY_TWOSTAGE] > 20 && lean[GC_POLICY_KERNEL] > 20 &&
+	   lean[GC_POLICY_SEQUENTIAL] + lean[GC_POLICY_STREAMS] + lean[GC_POLICY_RANDOM] == 0,
+	   "%s: there were trials (%d), and variants that are not the fastest alone (%d) where the policy chooses",
+	   name, trials, lean[GC_POLICY_TWOSTAGE]);
 	free(work);
 	free(d);
 }
