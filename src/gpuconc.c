@@ -55,6 +55,8 @@ int			gc_debug_hold_requests = 0;
 int			gc_debug_force_shared_scan = GC_FORCE_NONE;
 bool		gc_enable_marked_scan = true;
 bool		gc_enable_class_columns = true;
+bool		gc_enable_kernel_variants = true;
+bool		gc_debug_force_variant = false;
 
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
@@ -256,6 +258,11 @@ define_schedule_settings(void)
 							 "Takes device memory that is free.",
 							 &gc_enable_class_columns, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_kernel_variants",
+							 "Chooses among variants of a kernel that runs beside others.",
+							 "Compiles some that leave others more shared memory, for kernels that take much of it.",
+							 &gc_enable_kernel_variants, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.batch_log_size",
 							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",
 							NULL, &gc_batch_log_size, 256, 1, 65536,
@@ -269,6 +276,11 @@ define_schedule_settings(void)
 							 "Answers requests over the same table by one scan of this kind wherever that is possible.",
 							 "Waits for the kernels that it takes.",
 							 &gc_debug_force_shared_scan, GC_FORCE_NONE, force_options,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_force_variant",
+							 "Runs kernels in another variant than the one that is fastest alone.",
+							 "Waits for that variant. On every device, for tests.",
+							 &gc_debug_force_variant, false,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 

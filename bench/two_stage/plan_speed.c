@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * plan_speed.c
- *	  How long a batch plan takes: gc_batch_plan over random sets of kernels.
+ *	  How long a batch plan takes: gc_batch_plan over random sets of kernels; and how long
+ *	  a whole decision of policy twostage does, with one and with several variants of each
+ *	  kernel.
  *
  *		plan_speed [instances [seed]]
  *
@@ -21,7 +23,9 @@
 #include <time.h>
 
 #include "../../src/sched/batch_model.h"
+#include "../../src/sched/occupancy.h"
 #include "../../src/sched/profile.h"
+#include "../../src/sched/sched.h"
 
 #define MAX_INSTANCES	20000
 
@@ -167,6 +171,80 @@ measure(const GcProfile *profile, int n, int ntypes, int kernels, bool slim, boo
 		   (double) steps / n);
 }
 
+/* A kernel of this type, wide or slim in its ways, with up to noptions variants. */
+static void
+random_item(const GcProfile *profile, uint32_t type, int noptions, GcItem *item)
+{
+	uint64_t	saved = random_state;
+	uint32_t	shared;
+
+	random_state = 88172645463325252ULL + type * 7919;
+	for (int i = 0; i < 8; i++)
+		(void) random_below(2);
+	shared = random_below(2) ? (uint32_t) (60 + random_below(160)) << 10 : (uint32_t) random_below(30) << 10;
+	memset(item, 0, sizeof(*item));
+	item->type = type;
+	item->tiles = 30000;
+	item->fused = -1;
+	item->noptions = shared > 56 << 10 ? noptions : 1;
+	for (int v = 0; v < item->noptions; v++)
+	{
+		GcOption   *o = &item->option[v];
+
+		o->registers = 32 + 8 * random_below(6);
+		o->shared_bytes = v == 0 ? shared : v == 1 ? (uint32_t) (8 + random_below(40)) << 10 : 1024;
+		o->threads = o->max_threads = o->shared_bytes > 28 << 10 ? 1024 : 256;
+		o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
+		o->alone_us = v == 0 ? 100 + random_below(900) : item->option[v - 1].alone_us * (1.02 + 0.01 * random_below(50));
+	}
+	random_state = saved;
+}
+
+/* Whole decisions over `kernels` ready kernels; each counts as its fastest of five. */
+static void
+measure_decisions(const GcProfile *profile, int n, int ntypes, int kernels, int noptions, int nactive)
+{
+	static GcItem item[GC_MAX_ITEMS];
+	static GcDecision decision;
+	GcDecideWork *decide = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcActive	active[16];
+	uint64_t	lot = 1;
+	double		total = 0;
+	long		lean = 0;
+	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.7,.together = 0.7,
+	.lot = &lot,.nitems = kernels,.item = item,.nactive = nactive,.active = active};
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32_t	first = (uint32_t) random_below(1 << 20);
+
+		for (int k = 0; k < kernels; k++)
+			random_item(profile, first + (uint32_t) random_below(ntypes), noptions, &item[k]);
+		for (int a = 0; a < nactive; a++)
+			active[a] = (GcActive)
+		{
+			.shape = {264, 256},.registers = 40,.shared_bytes = (uint32_t) random_below(100) << 10,.alone_us = 300,.members = 1
+		};
+		micros[i] = 1e9;
+		for (int again = 0; again < 5; again++)
+		{
+			double		start = now();
+
+			gc_decide(&s, decide, &decision);
+			start = now() - start;
+			micros[i] = start < micros[i] ? start : micros[i];
+		}
+		for (int k = 0; k < decision.nstarts; k++)
+			lean += decision.start[k].option > 0;
+		total += micros[i];
+	}
+	qsort(micros, (size_t) n, sizeof(double), by_size);
+	printf("decision: %3d kernels of %2d types, up to %d variants, %2d active: mean %6.2f  p50 %6.2f  p90 %6.2f"
+		   "  p99 %6.2f  max %6.2f us; %.1f not in their fastest\n", kernels, ntypes, noptions, nactive,
+		   total / n, micros[n / 2], micros[n * 9 / 10], micros[n * 99 / 100], micros[n - 1], (double) lean / n);
+	free(decide);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -183,6 +261,15 @@ main(int argc, char **argv)
 	{
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 			measure(profile, n, sizes[i][0], sizes[i][1], kind % 2 == 1, kind >= 2);
+	}
+	for (int active = 0; active <= 12; active += 12)
+	{
+		for (int noptions = 1; noptions <= GC_MAX_OPTIONS; noptions += 2)
+		{
+			measure_decisions(profile, n, 13, 16, noptions, active);
+			measure_decisions(profile, n, 13, 65, noptions, active);
+			measure_decisions(profile, n, 40, 65, noptions, active);
+		}
 	}
 	return 0;
 }

@@ -21,6 +21,13 @@
  */
 #define FAIR_LEAST	8
 
+/*
+ * Steps that the choice of options may take: so many per item find hardly any worse ones
+ * than more do, and so many in all leave the rest of a decision its time.
+ */
+#define LINE_STEPS	40
+#define LINE_STEPS_ALL	1280
+
 size_t
 gc_decide_work_size(void)
 {
@@ -38,6 +45,7 @@ add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_us)
 	start->option = option;
 	start->shape = shape;
 	start->predicted_us = predicted_us;
+	start->trial = false;
 	if (predicted_us > d->predicted_us)
 		d->predicted_us = predicted_us;
 }
@@ -179,26 +187,24 @@ gc_least_share(const GcSchedule *s, int i, GcKernelItem *k)
 	describe(s, i, GC_LEAST_WARPS, k);
 }
 
-/* Warps that item i has per multiprocessor when alone. */
+/* Warps that a kernel has per multiprocessor when alone. */
 static int
-full_warps(const GcSchedule *s, int i)
+full_warps(const GcSchedule *s, const GcOption *o)
 {
-	const GcOption *o = &s->item[i].option[0];
 	int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
 
 	return per_block * (o->occupancy > 0 ? o->occupancy : 1);
 }
 
 /*
- * Warps per multiprocessor that item i should have among `beside` others: its part of
+ * Warps per multiprocessor that a kernel should have among `beside` others: its part of
  * them, or as large a part as it takes of the shared memory.  Who holds much of that
  * keeps others out until it is done, so it had better be done soon.
  */
 static int
-fair_warps(const GcSchedule *s, int i, int beside)
+fair_warps(const GcSchedule *s, const GcOption *o, int beside)
 {
-	const GcOption *o = &s->item[i].option[0];
-	int			full = full_warps(s, i);
+	int			full = full_warps(s, o);
 	int			warps = s->profile->max_warps / (beside + 1);
 	int			by_shared = s->profile->shared_per_sm > 0
 		? (int) ((int64_t) s->profile->max_warps * o->shared_bytes / s->profile->shared_per_sm) : 0;
@@ -210,38 +216,22 @@ fair_warps(const GcSchedule *s, int i, int beside)
 	return warps < full ? warps : full;
 }
 
-double
-gc_predict_beside(const GcSchedule *s, const int *pick, int n)
-{
-	double		longest = 0;
-	double		sum = 0;
-
-	for (int k = 0; k < n; k++)
-	{
-		double		alone = s->item[pick[k]].option[0].alone_us;
-
-		longest = alone > longest ? alone : longest;
-		sum += alone;
-	}
-	return sum * s->beside > longest ? sum * s->beside : longest;
-}
-
 /*
- * Time of item i beside what is active and the other n - 1 picked ones: the device is
- * shared out evenly, so each of them takes as much of its time as it takes itself,
- * until one of the two is done.
+ * Time of the first-th picked item beside what is active and the other n - 1 picked ones,
+ * each in the option choice[k]: the device is shared out evenly, so each of them takes as
+ * much of its time as it takes itself, until one of the two is done.
  */
 static double
-predict_one(const GcSchedule *s, int i, const int *pick, int n)
+predict_one(const GcSchedule *s, int first, const int *pick, const int *choice, int n)
 {
-	double		own = s->item[i].option[0].alone_us;
+	double		own = s->item[pick[first]].option[choice[first]].alone_us;
 	double		sum = own;
 
 	for (int k = 0; k < n; k++)
 	{
-		double		other = s->item[pick[k]].option[0].alone_us;
+		double		other = s->item[pick[k]].option[choice[k]].alone_us;
 
-		if (pick[k] != i)
+		if (k != first)
 			sum += other < own ? other : own;
 	}
 	for (int a = 0; a < s->nactive; a++)
@@ -249,18 +239,18 @@ predict_one(const GcSchedule *s, int i, const int *pick, int n)
 	return sum * s->beside > own ? sum * s->beside : own;
 }
 
-/* Time of item i behind all that was started before it, with a grid for the whole device. */
+/* Time of a kernel behind all that was started before it, with a grid for the whole device. */
 static double
-predict_in_line(const GcSchedule *s, int i, const GcDecision *d)
+predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
 {
-	double		own = s->item[i].option[0].alone_us;
+	double		own = o->alone_us;
 	double		sum = own;
 
 	for (int k = 0; k < d->nstarts; k++)
 	{
 		for (int m = 0; m < d->start[k].nitems; m++)
 			sum += d->start[k].fused >= 0 ? s->item[d->start[k].item[m]].fused_us
-				: s->item[d->start[k].item[m]].option[0].alone_us;
+				: s->item[d->start[k].item[m]].option[d->start[k].option].alone_us;
 	}
 	return sum * s->beside > own ? sum * s->beside : own;
 }
@@ -274,12 +264,14 @@ start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NE
 			   GcDecideWork *work, GcDecision *d)
 {
 	static const double parts[] = {1, 0.85, 0.7, 0.55};
+	int			option[GC_KERNEL_MAX];
 
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
 	{
 		for (int k = 0; k < n; k++)
 		{
-			int			warps = (int) (fair_warps(s, pick[k], s->nactive + n - 1) * parts[p]);
+			const GcOption *o = &s->item[pick[k]].option[0];
+			int			warps = (int) (fair_warps(s, o, s->nactive + n - 1) * parts[p]);
 
 			describe(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 		}
@@ -287,27 +279,86 @@ start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NE
 						   NULL) > GC_KERNEL_FEASIBLE)
 			continue;
 		for (int k = 0; k < n; k++)
-			add_start(d, pick[k], work->choice[k].variant,
+			option[k] = work->choice[k].variant;
+		for (int k = 0; k < n; k++)
+			add_start(d, pick[k], option[k],
 					  gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
 									work->choice[k].blocks, s->item[pick[k]].tiles),
-					  predict_one(s, pick[k], pick, n));
+					  predict_one(s, k, pick, option, n));
 		return true;
 	}
 	return false;
 }
 
-void
-gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d)
+/* A variant of item i as the line sees it. */
+static void
+describe_line(const GcSchedule *s, const GcLine *line, const GcOption *o, GcLineOption *option)
 {
+	gc_line_option(line, s->profile, o->registers, o->threads, o->shared_bytes, o->alone_us, option);
+}
+
+/* Is there anything to choose?  If so, begin a line of what is on the device. */
+void
+gc_begin_line(const GcSchedule *s, GcDecideWork *work, const GcDecision *d)
+{
+	GcLineOption option;
+
+	work->choose = false;
+	for (int i = 0; i < s->nitems && !work->choose; i++)
+		work->choose = s->item[i].noptions > 1;
+	if (!work->choose)
+		return;
+	gc_line_begin(&work->line, s->profile, s->beside);
+	for (int a = 0; a < s->nactive; a++)
+	{
+		const GcActive *active = &s->active[a];
+
+		gc_line_option(&work->line, s->profile, active->registers, (int) active->shape.threads,
+					   active->shared_bytes, active->alone_us, &option);
+		gc_line_add(&work->line, &option);
+	}
+	for (int k = 0; k < d->nstarts; k++)
+	{
+		const GcStart *start = &d->start[k];
+		GcOption	o = start->fused >= 0 ? s->fused[start->fused].option
+			: s->item[start->item[0]].option[start->option];
+
+		if (start->fused >= 0)
+			o.alone_us = start->predicted_us;
+		describe_line(s, &work->line, &o, &option);
+		gc_line_add(&work->line, &option);
+	}
+}
+
+void
+gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, GcDecision *d)
+{
+	int			choice[GC_MAX_ITEMS] = {0};
+
+	if (work->choose)
+	{
+		long		steps = s->nitems * LINE_STEPS > LINE_STEPS_ALL ? LINE_STEPS_ALL / s->nitems : LINE_STEPS;
+
+		for (int k = 0; k < n; k++)
+		{
+			const GcItem *item = &s->item[pick[k]];
+			GcLineItem *in_line = &work->line_work.item[k];
+
+			in_line->noptions = item->noptions;
+			for (int v = 0; v < item->noptions; v++)
+				describe_line(s, &work->line, &item->option[v], &in_line->option[v]);
+		}
+		(void) gc_line_choose(&work->line, work->line_work.item, n, n * steps, &work->line_work, choice);
+	}
 	for (int k = 0; k < n; k++)
 	{
 		const GcItem *item = &s->item[pick[k]];
-		const GcOption *o = &item->option[0];
+		const GcOption *o = &item->option[choice[k]];
 		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
-		int			blocks = (fair_warps(s, pick[k], s->nactive) + per_block / 2) / per_block;
+		int			blocks = (fair_warps(s, o, s->nactive) + per_block / 2) / per_block;
 
-		add_start(d, pick[k], 0, gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
-				  s->nactive > 0 ? predict_one(s, pick[k], pick, n) : predict_in_line(s, pick[k], d));
+		add_start(d, pick[k], choice[k], gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
+				  s->nactive > 0 ? predict_one(s, k, pick, choice, n) : predict_in_line(s, o, d));
 	}
 }
 
@@ -350,6 +401,56 @@ decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 		start_fitting(s, pick, n, room, work, d);
 }
 
+/*-------------------------------------------------------------------------
+ * Trials
+ *-------------------------------------------------------------------------
+ */
+
+/* The option of item i whose time alone is wanted; -1: none, or it will share a scan. */
+static int
+wanted_trial(const GcSchedule *s, int i)
+{
+	const GcItem *item = &s->item[i];
+
+	if (item->fused >= 0 && (s->force_shared || item->fused_us < item->option[0].alone_us))
+		return -1;
+	for (int v = 0; v < item->noptions; v++)
+	{
+		if (item->option[v].trial && item->option[v].occupancy > 0)
+			return v;
+	}
+	return -1;
+}
+
+/*
+ * Is there a trial on the device, or is it time for one?  Then nothing else starts until
+ * it is done.
+ */
+static bool
+try_option(const GcSchedule *s, GcDecision *d)
+{
+	for (int a = 0; a < s->nactive; a++)
+	{
+		if (s->active[a].trial)
+			return true;
+	}
+	for (int i = 0; i < s->nitems && s->nitems > 1; i++)
+	{
+		int			v = wanted_trial(s, i);
+		const GcOption *o;
+
+		if (v < 0)
+			continue;
+		if (s->nactive > 0)
+			return true;		/* the device runs empty first */
+		o = &s->item[i].option[v];
+		add_start(d, i, v, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles), o->alone_us);
+		d->start[0].trial = true;
+		return true;
+	}
+	return false;
+}
+
 void
 gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
@@ -365,6 +466,9 @@ gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 			gc_start_alone(s, i, d);
 		return;
 	}
+	if (!s->profile->host && (s->policy == GC_POLICY_KERNEL || s->policy == GC_POLICY_TWOSTAGE) &&
+		try_option(s, d))
+		return;
 	if (s->policy == GC_POLICY_RANDOM)
 		decide_random(s, d);
 	else if (s->policy == GC_POLICY_KERNEL)

@@ -10,6 +10,7 @@
 
 #include "batch_model.h"
 #include "kernel_model.h"
+#include "line.h"
 #include "sched.h"
 
 struct GcDecideWork
@@ -20,6 +21,9 @@ struct GcDecideWork
 	GcBatchWork batch;
 	GcBatchPlan plan;
 	GcItemType	type[GC_BATCH_MAX_TYPES];
+	bool		choose;			/* some item has several options: the next two are used */
+	GcLine		line;			/* what is on the device, and started by this decision */
+	GcLineWork	line_work;
 };
 
 /*
@@ -33,12 +37,12 @@ extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
 
 /*
  * Start the items pick[0 .. n - 1] in sizes that are fair beside what is active, resident
- * or not: blocks for which there is no room yet wait in the hardware's queue.
+ * or not: blocks for which there is no room yet wait in the hardware's queue.  Each in the
+ * option with which all on the device are done soonest (line.h).  Once per decision before:
+ * gc_begin_line.
  */
-extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d);
-
-/* Time until the items pick[0 .. n - 1], with the device to themselves, are all done. */
-extern double gc_predict_beside(const GcSchedule *s, const int *pick, int n);
+extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, GcDecision *d);
+extern void gc_begin_line(const GcSchedule *s, GcDecideWork *work, const GcDecision *d);
 
 /* The least that item i can be given, as an item of the kernel model. */
 extern void gc_least_share(const GcSchedule *s, int i, GcKernelItem *k);

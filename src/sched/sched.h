@@ -81,6 +81,19 @@ typedef struct GcVariantChoice
 extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand,
 										uint64_t room);
 
+#define GC_MAX_OPTIONS	3
+
+/*
+ * The variants that are worth having of a kernel that recurs beside others: [0] the fastest
+ * alone; where that takes more than a quarter of a multiprocessor's shared memory, also
+ * some that leave others more room.  Returns their number, 1 to GC_MAX_OPTIONS.
+ */
+extern int	gc_sched_variants(const GcProfile *profile, const GcPipelineDemand *demand,
+							  GcVariantChoice choice[GC_MAX_OPTIONS]);
+
+/* Bytes of shared memory that a block of this variant takes, about. */
+extern uint64_t gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcVariantChoice *choice);
+
 /*
  * Grid of a kernel with the device to itself.  occupancy: blocks of `threads` threads
  * that one multiprocessor can hold; tiles: pieces of work to hand out.
@@ -94,7 +107,6 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
 
 /* Ready kernels that one decision looks at; those that came later wait. */
 #define GC_MAX_ITEMS	128
-#define GC_MAX_OPTIONS	3
 
 /* Requests that one shared scan serves, and columns whose reading they share. */
 #define GC_MAX_MEMBERS	16
@@ -115,6 +127,7 @@ typedef struct GcOption
 	int			occupancy;		/* blocks of so many that one multiprocessor can hold */
 	uint32_t	shared_bytes;	/* per block */
 	double		alone_us;		/* time with the device to itself */
+	bool		trial;			/* that is a guess, and wanted: see gc_decide */
 } GcOption;
 
 /* A main kernel that is ready to start. */
@@ -151,6 +164,7 @@ typedef struct GcActive
 	bool		marked;			/* a marked scan whose marks are done: what is left of it
 								 * are its requests' own kernels */
 	double		alone_us;		/* its time with the device to itself */
+	bool		trial;			/* as GcStart's */
 } GcActive;
 
 typedef struct GcSchedule
@@ -181,6 +195,7 @@ typedef struct GcStart
 	int			option;			/* of the item, if it is not fused */
 	GcShape		shape;
 	double		predicted_us;	/* of the kernel, beside the others */
+	bool		trial;			/* it is to have the device to itself, to be timed */
 } GcStart;
 
 typedef struct GcDecision
@@ -204,6 +219,11 @@ extern size_t gc_decide_work_size(void);
  * Which of the ready kernels to start now.  Something is started whenever nothing is
  * active and something is ready.  Never fails: a kernel that no model can place is
  * started by itself once the device is idle.
+ *
+ * Policies kernel and twostage choose among an item's options; one that runs alone has the
+ * first.  Where several items wait and one has an option marked `trial`, they let the
+ * device run empty and start that option by itself, while the others wait: its time alone
+ * is learned so.  The caller sees to it that this is seldom.
  */
 extern void gc_decide(const GcSchedule *schedule, GcDecideWork *work, GcDecision *decision);
 

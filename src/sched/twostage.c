@@ -12,13 +12,14 @@
  * 3. Every kernel keeps the block size that is best for it, and gets as many blocks as
  *	  make its fair share of the warps beside what is active (objective makespan): all
  *	  it can use on an idle device, where its batch's others then follow as its blocks
- *	  end.
+ *	  end.  Of its variants each gets the one with which all on the device are predicted
+ *	  to be done soonest (line.h).
  *
  * Sizes with which a batch is resident as a whole are the kernel model's (objective
  * threads; policy kernel).  Measured on an H200 they lose for kernels like ours: each
  * runs in a few warps, which stay few when the others end (docs/architecture.md).
  *
- * Nothing waits for an idle device.
+ * Nothing waits for an idle device, except for a trial (sched.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -185,6 +186,7 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double p
 	memcpy(start->body, body, n * sizeof(int));
 	start->fused = f;
 	start->option = 0;
+	start->trial = false;
 	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
 								 st->s->item[member[0]].tiles);
 	start->predicted_us = predicted_us;
@@ -339,7 +341,7 @@ start_batches(Stage *st, const int *pick, int n)
 			continue;
 		pattern->times--;
 		m = take_batch(pattern, pick, n, of, batch);
-		gc_start_fair(st->s, batch, m, st->d);
+		gc_start_fair(st->s, batch, m, st->work, st->d);
 	}
 }
 
@@ -362,6 +364,7 @@ start_others(Stage *st)
 			gc_start_alone(st->s, pick[k], st->d);
 		return;
 	}
+	gc_begin_line(st->s, st->work, st->d);
 	start_batches(st, pick, n);
 }
 

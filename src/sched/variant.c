@@ -83,6 +83,65 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint6
 	return c;
 }
 
+uint64_t
+gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcVariantChoice *choice)
+{
+	uint64_t	bytes = choice->group_copies * demand->group_bytes;
+
+	for (int i = 0; i < demand->nbitmaps; i++)
+	{
+		if (choice->bitmaps & 1u << i)
+			bytes += demand->bitmap_bytes[i];
+	}
+	return bytes;
+}
+
+static bool
+same_choice(const GcVariantChoice *a, const GcVariantChoice *b)
+{
+	return a->bitmaps == b->bitmaps && a->group_copies == b->group_copies &&
+		a->threads == b->threads && a->vec == b->vec;
+}
+
+/* Add a variant, if it is another than those before it. */
+static int
+add_variant(GcVariantChoice *choice, int n, GcVariantChoice c)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (same_choice(&choice[i], &c))
+			return n;
+	}
+	if (n == GC_MAX_OPTIONS)
+		return n;
+	choice[n] = c;
+	return n + 1;
+}
+
+/*
+ * With a quarter of the shared memory; with every bitmap in the L2 cache; and, if that
+ * makes but one, the same in smaller steps, whose threads take fewer registers.
+ */
+int
+gc_sched_variants(const GcProfile *profile, const GcPipelineDemand *demand,
+				  GcVariantChoice choice[GC_MAX_OPTIONS])
+{
+	uint64_t	quarter = (uint64_t) profile->shared_per_sm / 4;
+	GcPipelineDemand rest = *demand;
+	GcVariantChoice lean;
+	int			n;
+
+	choice[0] = gc_sched_variant(profile, demand, (uint64_t) profile->shared_per_block - profile->shared_reserved);
+	if (profile->host || gc_sched_variant_bytes(demand, &choice[0]) <= quarter)
+		return 1;
+	n = add_variant(choice, 1, gc_sched_variant(profile, demand, quarter - profile->shared_reserved));
+	rest.nbitmaps = 0;
+	lean = gc_sched_variant(profile, &rest, GROUP_COPIES_BYTES);
+	n = add_variant(choice, n, lean);
+	lean.vec = 8;
+	return add_variant(choice, n, lean);
+}
+
 GcShape
 gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles)
 {

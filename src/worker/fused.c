@@ -72,6 +72,7 @@ set_free(GcScanSet *set)
 	for (int i = 0; i < set->nshapes; i++)
 	{
 		gc_marked_forget_shape(set->shape[i]);
+		gc_variants_forget_shape(set->shape[i]);
 		pfree(set->shape[i]->p);
 		pfree(set->shape[i]->columns);
 		pfree(set->shape[i]);
@@ -193,14 +194,20 @@ find_shape(GcScanSet *set, const GcRun *run)
 	return s;
 }
 
-/* Could this run take part in a shared scan at all? */
+/* Are there shared scans at all? */
 static bool
-may_share(const GcRun *run)
+sharing(void)
+{
+	return gc_enable_shared_scan && gc_schedule == GC_POLICY_TWOSTAGE;
+}
+
+/* Does this run scan a directory's chunks? */
+static bool
+has_shape(const GcRun *run)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
-	return gc_enable_shared_scan && gc_schedule == GC_POLICY_TWOSTAGE && run->scan != 0 &&
-		run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
+	return run->scan != 0 && run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
 }
 
 /*-------------------------------------------------------------------------
@@ -438,6 +445,8 @@ gc_fused_poll(void)
 			set->failed = set->failed || failed;
 		if (set && set->marks_asked)
 			any = gc_marked_poll(set) || any;
+		if (set && gc_debug_force_variant)
+			any = gc_variants_poll(set) || any;
 	}
 	return any;
 }
@@ -458,25 +467,31 @@ gc_fused_begin(void)
 	}
 }
 
-GcScanShape *
-gc_fused_shape(GcRun *run)
+/* Find the run's shape and count it; once. */
+static void
+count_shape(GcRun *run)
 {
 	GcScanSet  *set;
 	GcScanShape *s;
 
-	if (run->scan_shape || run->scan_asked || !may_share(run))
-		return run->scan_shape;
 	run->scan_asked = true;
 	set = find_set(run);
 	s = set ? find_shape(set, run) : NULL;
 	if (s == NULL)
-		return NULL;
+		return;
 	run->scan_shape = s;
 	set->users++;
 	set->requests++;
 	if (++s->uses == GC_SHAPE_RECURS || (gc_debug_force_shared_scan != GC_FORCE_NONE && !s->asked))
 		set->news = set->marks_news = true;
-	return s;
+}
+
+GcScanShape *
+gc_fused_shape(GcRun *run)
+{
+	if (!run->scan_asked && (sharing() || gc_variants_on()) && has_shape(run))
+		count_shape(run);
+	return sharing() ? run->scan_shape : NULL;
 }
 
 void
@@ -553,6 +568,8 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 {
 	int			n = 0;
 
+	if (!sharing())
+		return 0;
 	for (int i = 0; i < MAX_SETS; i++)
 	{
 		GcScanSet  *set = sets[i];
@@ -580,7 +597,7 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 bool
 gc_fused_pending(const GcRun *run)
 {
-	return run->scan_shape && (run->scan_shape->set->pending || gc_marked_pending(run->scan_shape->set));
+	return sharing() && run->scan_shape && (run->scan_shape->set->pending || gc_marked_pending(run->scan_shape->set));
 }
 
 GcHash

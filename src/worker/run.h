@@ -60,6 +60,8 @@ typedef struct GcMainLaunch
 	u32			first_tile;
 	double		predicted_us;
 	double		alone_us;		/* of its first request's own kernel */
+	double		fastest_us;		/* of that kernel's fastest variant */
+	bool		trial;			/* as GcStart's */
 	double		beside;			/* factor that the prediction rests on */
 	instr_time	started;		/* by the worker's clock */
 	int			members;		/* requests that it answers */
@@ -91,6 +93,7 @@ struct GcRun
 								 * it is done */
 	GcMark	   *done;
 	GcMainLaunch *launch;
+	GcPipelineKernel *main_kernel;	/* that was launched for it alone; NULL: none yet */
 	struct GcBatch *batch;		/* it was started in */
 	int			batch_entry;	/* its place in the batch's record; -1: not kept */
 	u32			scan;			/* number of its table's scan, as in GcItem; 0: none */

@@ -43,7 +43,7 @@ typedef struct GcBatch
 static struct
 {
 	GcRun	   *run[GC_MAX_ITEMS];
-	GcPipelineKernel *kernel[GC_MAX_ITEMS];
+	GcPipelineKernel *kernel[GC_MAX_ITEMS][GC_MAX_OPTIONS];
 	GcItem		item[GC_MAX_ITEMS];
 	int			nitems;
 	GcMainLaunch *launch[GC_MAX_ITEMS];
@@ -154,51 +154,113 @@ add_active(GcMainLaunch *launch)
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
-		.members = launch->members,.marked = launch->marks_done,.alone_us = launch->alone_us};
+		.members = launch->members,.marked = launch->marks_done,.alone_us = launch->alone_us,
+	.trial = launch->trial};
 }
 
-/* Same kernel with the same needs as an earlier item: the same type. */
+/* Are two items the same kernel, in the same variants with the same needs? */
+static bool
+same_type(int a, int b)
+{
+	const GcItem *x = &now.item[a];
+	const GcItem *y = &now.item[b];
+
+	if (x->noptions != y->noptions)
+		return false;
+	for (int v = 0; v < x->noptions; v++)
+	{
+		if (now.kernel[a][v] != now.kernel[b][v] || x->option[v].shared_bytes != y->option[v].shared_bytes)
+			return false;
+	}
+	return true;
+}
+
+/* Of item n, whose options are known. */
 static uint32
-item_type(int n, const GcPipelineKernel *k, u32 shared_bytes)
+item_type(int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if (now.kernel[i] == k && now.item[i].option[0].shared_bytes == shared_bytes)
+		if (same_type(i, n))
 			return now.item[i].type;
 	}
 	return n + 1;
+}
+
+/* What a variant of the run's main kernel asks for. */
+static GcOption
+describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)
+{
+	u32			shared = (u32) gc_run_shared_bytes(run, &k->variant);
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+
+	return (GcOption) {.registers = k->info.registers,.max_threads = threads,.threads = threads,
+		.shared_bytes = shared + k->info.shared_static,.occupancy = gc_run_occupancy(k, threads, shared),
+		.alone_us = alone_us};
+}
+
+/* Beside an item's usual variant, others that are ready; the fastest first. */
+static void
+add_variants(GcRun *run, GcItem *item, GcPipelineKernel **kernel)
+{
+	GcPipelineKernel *usual = kernel[0];
+	GcPipelineKernel *more[GC_MAX_OPTIONS - 1];
+	bool		trial[GC_MAX_OPTIONS - 1];
+	const double usual_us = item->option[0].alone_us;
+	int			n = gc_variants_offer(run, usual, more, trial);
+
+	for (int i = 0; i < n; i++)
+	{
+		GcOption	o = describe_option(run, more[i], gc_variants_alone_us(run, more[i], usual, usual_us));
+		int			at = item->noptions;
+
+		if (o.occupancy == 0)
+			continue;
+		/* What the others are compared with comes first. */
+		if (usual->alone_us.samples > 0)
+			o.trial = trial[i];
+		else
+			item->option[0].trial = item->option[0].trial || trial[i];
+		if (gc_debug_force_variant)
+			at = 0;
+		else
+			item->noptions++;
+		if (at > 0 && gc_variants_faster(more[i], usual) && o.alone_us < item->option[0].alone_us)
+		{
+			item->option[at] = item->option[0];
+			kernel[at] = kernel[0];
+			at = 0;
+			o.trial = false;
+		}
+		item->option[at] = o;
+		kernel[at] = more[i];
+	}
 }
 
 /* company: others are here, with whom it might share a scan. */
 static void
 add_item(GcRun *run, bool company)
 {
-	GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
+	GcPipelineKernel **kernel = now.kernel[now.nitems];
 	const GcInputValue *in = &run->request->inputs[run->main->input];
-	u32			shared = (u32) gc_run_shared_bytes(run, &k->variant);
-	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcItem	   *item = &now.item[now.nitems];
-	GcOption   *o = &item->option[0];
 
-	item->type = item_type(now.nitems, k, shared + k->info.shared_static);
+	if (company || run->test_bits != 0)
+		gc_fused_describe(run);
+	kernel[0] = run->kernels[run->p->npipelines - 1];
 	item->scan = run->scan;
 	item->tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	item->noptions = 1;
-	o->registers = k->info.registers;
-	o->max_threads = threads;
-	o->threads = threads;
-	o->shared_bytes = shared + k->info.shared_static;
-	o->occupancy = gc_run_occupancy(k, threads, shared);
-	o->alone_us = k->alone_us.samples > 0 ? k->alone_us.value
-		: gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes);
+	item->option[0] = describe_option(run, kernel[0], kernel[0]->alone_us.samples > 0 ? kernel[0]->alone_us.value
+									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
+	if (company)
+		add_variants(run, item, kernel);
+	item->type = item_type(now.nitems);
 	item->fused = -1;
 	item->bodies = 0;
 	item->columns = 0;
 	item->fused_us = 0;
-	if (company || run->test_bits != 0)
-		gc_fused_describe(run);
-	now.run[now.nitems] = run;
-	now.kernel[now.nitems++] = k;
+	now.run[now.nitems++] = run;
 }
 
 /* Under gpuconc.debug_hold_requests: has it come to its turn? */
@@ -230,7 +292,8 @@ collect(List *runs)
 {
 	ListCell   *lc;
 	int			shared = 0;
-	bool		company = list_length(runs) > 1 || gc_debug_force_shared_scan != GC_FORCE_NONE;
+	bool		company = list_length(runs) > 1 || gc_debug_force_shared_scan != GC_FORCE_NONE ||
+		gc_debug_force_variant;
 
 	now.nitems = now.nactive = now.beside = 0;
 	gc_fused_begin();
@@ -255,13 +318,18 @@ collect(List *runs)
 	now.nfused = gc_fused_kernels(now.fused, now.kernels, now.run, now.item, now.nitems);
 }
 
-/* Under gpuconc.debug_force_shared_scan: is a fused kernel for these still to come? */
+/*
+ * Under gpuconc.debug_force_shared_scan and debug_force_variant: is a kernel for these
+ * still to come?
+ */
 static bool
-wait_for_fused(void)
+wait_for_kernels(void)
 {
-	for (int i = 0; i < now.nitems && gc_debug_force_shared_scan != GC_FORCE_NONE; i++)
+	for (int i = 0; i < now.nitems; i++)
 	{
-		if (gc_fused_pending(now.run[i]))
+		if (gc_debug_force_shared_scan != GC_FORCE_NONE && gc_fused_pending(now.run[i]))
+			return true;
+		if (gc_variants_pending(now.run[i]))
 			return true;
 	}
 	return false;
@@ -302,6 +370,13 @@ batch_release(GcBatch *batch)
 	pfree(batch);
 }
 
+/* The main kernel of a run, in the variant in which it was launched. */
+static GcPipelineKernel *
+own_kernel(const GcRun *run)
+{
+	return run->main_kernel ? run->main_kernel : run->kernels[run->p->npipelines - 1];
+}
+
 /*
  * Who asked for which kernel, in which shape.  Also of a request that failed, so that
  * its owner may see it; one that did not get as far as a launch has no shape.
@@ -310,7 +385,7 @@ static void
 note_kernel(const GcRun *run, GcBatch *batch)
 {
 	const GcMainLaunch *l = run->launch;
-	const GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
+	const GcPipelineKernel *k = own_kernel(run);
 	GcBatchKernel *e;
 
 	if (run->batch_entry < 0)
@@ -371,7 +446,7 @@ static void
 learn(GcRun *run, float time_us)
 {
 	GcMainLaunch *l = run->launch;
-	GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
+	GcPipelineKernel *k = own_kernel(run);
 	GcKernelLog log = {
 		.kernel = l->fused ? gc_fused_hash(l->kernel) : k->hash,
 		.kind = l->marked ? GC_BATCH_MARKED : l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
@@ -390,10 +465,11 @@ learn(GcRun *run, float time_us)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
-	else if (gc_schedule == GC_POLICY_TWOSTAGE && l->predicted_us > 0)
+	else if (gc_schedule == GC_POLICY_TWOSTAGE && l->predicted_us > 0 &&
+			 (k == run->kernels[run->p->npipelines - 1] || k->alone_us.samples > 0))
 		gc_learn(&beside, time_us / l->predicted_us * l->beside);
 	if (!l->fused && meter.running)
-		meter.alone_us += l->alone_us;
+		meter.alone_us += l->fastest_us;
 	log.alone_us = l->fused ? 0 : k->alone_us.value;
 	gc_kernellog_add(&log);
 }
@@ -461,7 +537,9 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->fused = start->fused >= 0;
 	launch->marked = launch->fused && now.kernels[start->fused]->marker;
 	launch->predicted_us = start->predicted_us;
-	launch->alone_us = item->option[0].alone_us;
+	launch->alone_us = item->option[start->fused >= 0 ? 0 : start->option].alone_us;
+	launch->fastest_us = item->option[0].alone_us;
+	launch->trial = start->trial;
 	launch->beside = beside_factor();
 	launch->members = start->nitems;
 	INSTR_TIME_SET_CURRENT(launch->started);
@@ -493,6 +571,7 @@ note_start(GcRun *run, GcBatch *batch, const GcStart *start)
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcBatchRecord *r = &batch->record;
 
+	run->main_kernel = NULL;
 	run->batch = batch;
 	run->batch_entry = batch->entries < GC_BATCHLOG_KERNELS ? batch->entries++ : -1;
 	r->nkernels++;
@@ -501,6 +580,18 @@ note_start(GcRun *run, GcBatch *batch, const GcStart *start)
 	info->policy = r->policy;
 	info->scan_members = start->nitems;
 	info->predicted_ms = start->predicted_us / 1000;
+}
+
+/* A run by its own kernel, in the variant that was chosen. */
+static GcCode
+start_own(GcRun *run, GcMainLaunch *launch, const GcStart *start)
+{
+	run->main_kernel = now.kernel[start->item[0]][start->option];
+	if (launch->trial)
+		gc_variants_tried(run, run->main_kernel, launch->alone);
+	if (now.beside > 0 || now.nitems > 1)
+		gc_variants_count(run);
+	return gc_run_start_main(run, run->main_kernel, &start->shape, launch->first_tile);
 }
 
 /* One launch of the decision.  Requests that fail go their way, alone. */
@@ -528,8 +619,7 @@ start_launch(GcBatch *batch, const GcStart *start)
 		gc_marked_start(launch, now.kernels[start->fused], start, now.run);
 	else if (launch->fused)
 		gc_fused_start(launch, now.kernels[start->fused], start, now.run);
-	else if (gc_run_start_main(first, now.kernel[start->item[0]], &start->shape,
-							   launch->first_tile) != GC_OK)
+	else if (start_own(first, launch, start) != GC_OK)
 		gc_run_fail_start(first);
 	if (batch->base == NULL && launch->launched)
 	{
@@ -609,7 +699,7 @@ gc_schedule_runs(List *runs)
 		return false;
 	INSTR_TIME_SET_CURRENT(began);
 	collect(runs);
-	if (now.nitems == 0 || wait_for_fused())
+	if (now.nitems == 0 || wait_for_kernels())
 		return false;
 	decide();
 	if (now.decision.nstarts == 0)

@@ -233,6 +233,25 @@ gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
 	demand->survivors = demand->rows >> pl->survive;
 }
 
+/* A variant as the code generator knows it; comparable as bytes. */
+GcVariant
+gc_make_variant(const GcVariantDemand *d, const GcVariantChoice *choice)
+{
+	GcVariant	v;
+
+	memset(&v, 0, sizeof(v));
+	v.threads = choice->threads;
+	v.vec = choice->vec;
+	v.group_local = choice->group_copies > 0;
+	v.group_copies = choice->group_copies;
+	for (int i = 0; i < d->demand.nbitmaps; i++)
+	{
+		if (choice->bitmaps & 1u << i)
+			v.shared_builds |= 1u << d->build[i];
+	}
+	return v;
+}
+
 /*
  * The variant for a request: bitmaps and group table in shared memory as far as the
  * scheduler wants them there.
@@ -241,19 +260,8 @@ GcVariant
 gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room)
 {
 	GcVariantChoice choice = gc_sched_variant(profile, &d->demand, room);
-	GcVariant	v;
 
-	memset(&v, 0, sizeof(v));
-	v.threads = choice.threads;
-	v.vec = choice.vec;
-	v.group_local = choice.group_copies > 0;
-	v.group_copies = choice.group_copies;
-	for (int i = 0; i < d->demand.nbitmaps; i++)
-	{
-		if (choice.bitmaps & 1u << i)
-			v.shared_builds |= 1u << d->build[i];
-	}
-	return v;
+	return gc_make_variant(d, &choice);
 }
 
 static void

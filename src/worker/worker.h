@@ -164,6 +164,7 @@ typedef struct GcVariantDemand
 } GcVariantDemand;
 
 extern void gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d);
+extern GcVariant gc_make_variant(const GcVariantDemand *d, const GcVariantChoice *choice);
 extern GcVariant gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room);
 extern void gc_write_gpu_text(const char *text);
 

@@ -82,6 +82,10 @@ problem(const GcSchedule *s, const GcDecision *d)
 			return "a launch of no or too many items";
 		if (start->fused < 0 && start->nitems != 1)
 			return "several items in a kernel of one";
+		if (start->option < 0 || (start->fused < 0 && start->option >= s->item[start->item[0]].noptions))
+			return "a variant that the item has not";
+		if (start->trial && (d->nstarts > 1 || s->nactive > 0))
+			return "a trial beside others";
 		if (!possible(s, start))
 			return "an impossible shape";
 		for (int i = 0; i < start->nitems; i++)
@@ -135,6 +139,8 @@ all_start(const GcSchedule *s, const GcDecision *d)
 
 	for (int k = 0; k < d->nstarts; k++)
 	{
+		if (d->start[k].trial)
+			return true;
 		scans = scans || d->start[k].fused >= 0;
 		for (int i = 0; i < d->start[k].nitems; i++)
 			started[d->start[k].item[i]] = true;
@@ -162,6 +168,8 @@ test_random(const char *name, int rounds)
 	int			shared_scans[2] = {0, 0};
 	int			largest = 0;
 	int			batches = 0;
+	int			trials = 0;
+	int			lean[GC_POLICY_TWOSTAGE + 1] = {0};
 	uint64_t	lot = 7;
 
 	for (int r = 0; r < rounds && wrong == NULL; r++)
@@ -174,7 +182,11 @@ test_random(const char *name, int rounds)
 		s.nitems = draw(4) == 0 ? draw(GC_MAX_ITEMS + 1) : draw(12);
 		s.nactive = draw(3) == 0 ? draw(4) : 0;
 		for (int i = 0; i < s.nitems; i++)
+		{
 			make_item(profile, 1 + draw(ntypes), &items[i]);
+			if (draw(100) == 0)
+				items[i].option[draw(items[i].noptions)].trial = true;
+		}
 		for (int a = 0; a < s.nactive; a++)
 			active[a] = (GcActive)
 		{
@@ -205,6 +217,8 @@ test_random(const char *name, int rounds)
 		{
 			if (d->start[k].fused >= 0)
 				shared_scans[d->start[k].fused]++;
+			trials += d->start[k].trial;
+			lean[s.policy] += d->start[k].option > 0 && !d->start[k].trial;
 			if (d->start[k].nitems > largest)
 				largest = d->start[k].nitems;
 		}
@@ -216,6 +230,10 @@ test_random(const char *name, int rounds)
 	ok(shared_scans[0] > 50 && shared_scans[1] > 50 && largest == GC_MAX_MEMBERS && batches > 0,
 	   "%s: there were shared scans (%d fused, %d by columns) of up to %d, and plans of several batches (%d)",
 	   name, shared_scans[0], shared_scans[1], largest, batches);
+	ok(trials > 5 && lean[GC_POLICY_TWOSTAGE] > 20 && lean[GC_POLICY_KERNEL] > 20 &&
+	   lean[GC_POLICY_SEQUENTIAL] + lean[GC_POLICY_STREAMS] + lean[GC_POLICY_RANDOM] == 0,
+	   "%s: there were trials (%d), and variants that are not the fastest alone (%d) where the policy chooses",
+	   name, trials, lean[GC_POLICY_TWOSTAGE]);
 	free(work);
 	free(d);
 }
@@ -283,11 +301,102 @@ test_begin(void)
 	is(begins(20, two, 2), 16, "and a full one begins");
 }
 
+/*-------------------------------------------------------------------------
+ * Variants
+ *-------------------------------------------------------------------------
+ */
+
+/* Kernels of 200 kB of shared memory and 100 us alone; in 8 kB they take lean_us. */
+static void
+make_large(GcItem *item, int n, double lean_us)
+{
+	const GcProfile *profile = gc_profile_known("H200");
+
+	memset(item, 0, n * sizeof(GcItem));
+	for (int i = 0; i < n; i++)
+	{
+		item[i].type = 1;
+		item[i].tiles = 10000;
+		item[i].fused = -1;
+		item[i].noptions = 2;
+		for (int v = 0; v < 2; v++)
+		{
+			GcOption   *o = &item[i].option[v];
+
+			o->registers = 40;
+			o->shared_bytes = v == 0 ? 200 << 10 : 8 << 10;
+			o->threads = o->max_threads = v == 0 ? 1024 : 256;
+			o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
+			o->alone_us = v == 0 ? 100 : lean_us;
+		}
+	}
+}
+
+/* Launches of a decision, as text: the variant of each, and "t" where it is a trial. */
+static const char *
+variants_of(GcPolicy policy, const GcItem *item, int n, const GcActive *active, int nactive)
+{
+	static char text[GC_MAX_ITEMS * 2 + 1];
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	uint64_t	lot = 7;
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = policy,.beside = 0.7,.together = 0.7,
+	.lot = &lot,.nitems = n,.item = item,.nactive = nactive,.active = active};
+	char	   *end = text;
+
+	gc_decide(&s, work, d);
+	for (int k = 0; k < d->nstarts; k++)
+	{
+		*end++ = (char) ('0' + d->start[k].option);
+		if (d->start[k].trial)
+			*end++ = 't';
+		if (d->start[k].shape.threads > (uint32_t) item[d->start[k].item[0]].option[d->start[k].option].max_threads)
+			*end++ = '!';
+	}
+	*end = '\0';
+	free(work);
+	free(d);
+	return text;
+}
+
+static void
+is_str(const char *got, const char *wanted, const char *what)
+{
+	ok(strcmp(got, wanted) == 0, "%s (\"%s\")", what, got);
+}
+
+static void
+test_variants(void)
+{
+	const GcActive large = {.shape = {132, 1024},.registers = 40,.shared_bytes = 200 << 10,.alone_us = 100,.members = 1};
+	const GcActive small = {.shape = {132, 256},.registers = 40,.shared_bytes = 8 << 10,.alone_us = 100,.members = 1};
+	const GcActive trying = {.shape = {132, 256},.registers = 40,.shared_bytes = 8 << 10,.alone_us = 100,.members = 1,.trial = true};
+	GcItem		item[4];
+
+	make_large(item, 4, 120);
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 1, NULL, 0), "0", "a kernel alone takes the fastest");
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 2, NULL, 0), "10", "of two, one leaves the other room");
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 4, NULL, 0), "1001", "of four, two do, one for each of the others");
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 1, &large, 1), "1", "and one beside another");
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 1, &small, 1), "0", "but not where it has room anyway");
+	is_str(variants_of(GC_POLICY_STREAMS, item, 4, NULL, 0), "0000", "streams: the fastest of each");
+	is_str(variants_of(GC_POLICY_SEQUENTIAL, item, 4, NULL, 0), "0", "sequential: the fastest");
+	make_large(item, 4, 300);
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 4, NULL, 0), "0000", "a variant that is too slow is not taken");
+	item[2].option[1].trial = true;
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 4, NULL, 0), "1t", "a trial has the device to itself");
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 4, &large, 1), "", "it waits for the device");
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item, 2, &trying, 1), "", "and others wait for it");
+	is_str(variants_of(GC_POLICY_TWOSTAGE, item + 2, 1, NULL, 0), "0", "nothing is tried while nobody waits");
+	is_str(variants_of(GC_POLICY_STREAMS, item, 4, NULL, 0), "0000", "nor by other policies");
+}
+
 int
 main(void)
 {
 	tap_start();
 	test_begin();
+	test_variants();
 	test_random("H200", 20000);
 	test_random("GTX 680", 5000);
 	return tap_done();
