@@ -55,7 +55,7 @@ int			gc_debug_hold_requests = 0;
 int			gc_debug_force_shared_scan = GC_FORCE_NONE;
 bool		gc_enable_marked_scan = true;
 bool		gc_enable_class_columns = true;
-bool		gc_enable_kernel_variants = true;
+bool		gc_enable_kernel_variants = false;
 bool		gc_debug_force_variant = false;
 
 static const struct config_enum_entry device_choices[] = {
@@ -261,7 +261,7 @@ define_schedule_settings(void)
 	DefineCustomBoolVariable("gpuconc.enable_kernel_variants",
 							 "Chooses among variants of a kernel that runs beside others.",
 							 "Compiles some that leave others more shared memory, for kernels that take much of it.",
-							 &gc_enable_kernel_variants, true,
+							 &gc_enable_kernel_variants, false,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.batch_log_size",
 							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",

@@ -17,6 +17,7 @@ use Test::More;
 my $node = new_server('variants', q{
 gpuconc.batch_log_size = 4096
 gpuconc.enable_shared_scan = off
+gpuconc.enable_kernel_variants = on
 });
 
 create_tables($node);
