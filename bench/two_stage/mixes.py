@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Paper 000's experiments by SQL: mixes of two queries, and of one to eight, held together.
+"""Paper 000's experiments by SQL: mixes of two queries, of one to eight, and eight of one, held together.
 
 Connects as bench/run.py does, as a superuser.  Q1 and Q2 are the paper's: hash joins of two and of three
 tables.  In the place of its other three, which are no queries of a database: S, bound by its scan; P, by its
@@ -139,11 +139,14 @@ def program(control, report, args):
     try:
         report.section('Two queries at a time', about)
         pairs = [('+'.join(p), [by_name[n] for n in p]) for p in PAIRS]
-        measure_mixes(control, report, args, values, pairs, predictions, len(pairs) / (len(pairs) + args.most))
+        measure_mixes(control, report, args, values, pairs, predictions, len(pairs) / (len(pairs) + args.most + len(templates)))
         report.section(f'One to {args.most} queries at a time',
                        'Q1, Q2, S, P, G in order, round and round. ' + about)
         mixes = [(str(n), [templates[i % len(templates)] for i in range(n)]) for n in range(1, args.most + 1)]
-        measure_mixes(control, report, args, values, mixes, predictions, 1)
+        measure_mixes(control, report, args, values, mixes, predictions, args.most / (args.most + len(templates)))
+        report.section(f'{args.most} of one query at a time', 'With other constants each. ' + about)
+        measure_mixes(control, report, args, values, [(f'{args.most} x {t.name}', [t] * args.most) for t in templates],
+                      predictions, 1)
     finally:
         predictions.report(report)
 
