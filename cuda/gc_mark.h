@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * gc_mark.h
- *	  Marked scans (codegen/marks.c): what a marker does with eight rows, and how a
+ *	  Marked scans (codegen/marks.c): what a marker does with GC_MARK_ROWS rows, and how a
  *	  request's kernel visits the rows with a mark.
  *
  * Of a marker:
  *
- *	  gc_codes_W(r, d, row)			the codes of eight rows, as they lie in memory
+ *	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
  *	  gc_entries_W(at, r, delta)	their places in the column's table
  *	  gc_null_entries(at, d, row, range)	NULL has the last place
  *	  gc_accept_shared, gc_accept(m, at, table, pass)
@@ -16,8 +16,8 @@
  * for codes of W bytes (0: known only at run time).  m holds the masks of two rows per
  * word, the first in the low half.  A value of a chunk is within the column's range,
  * that of padding too (gc_abi.h) where there is any value, so every place is in the table.
- * Cost on device cuda, per row and column: 4 to 6 instructions and a lookup; marks take
- * 10 more.
+ * Cost on device cuda, per row and column: 3 instructions and a lookup; per row, 3 more
+ * for every 8 requests, and 4 per request for 16 rows.
  *
  * Of a request's kernel: between GC_MARKED_VECTORS and GC_END_VECTORS, a loop GC_MARKED_ROWS
  * over the rows that have a mark and are visible.  On device cuda a warp takes 2,048 rows
@@ -27,18 +27,28 @@
  *-------------------------------------------------------------------------
  */
 
+/* Rows of a marker's thread at a time: 8, or 16 where few bytes are read of each. */
+#ifndef GC_MARK_ROWS
 #define GC_MARK_ROWS	8
+#endif
 
 #define GC_MARK_VECTORS \
 	for (u32 gc_row = gc_first + thread * GC_MARK_ROWS; gc_row < gc_end; gc_row += nthreads * GC_MARK_ROWS) {
 #define GC_END_MARK_VECTORS	}
+
+/* Bits of a thread's rows. */
+#if GC_MARK_ROWS == 16
+typedef u16 GcMarks;
+#else
+typedef u8 GcMarks;
+#endif
 
 /* N words of memory. */
 GC_FN void
 gc_codes(u32 *r, const u8 *p, int n)
 {
 #if GC_CUDA
-	if (n == 2)
+	if (n < 4)
 		*(uint2 *) r = __ldg((const uint2 *) p);
 	else
 		GC_UNROLL for (int i = 0; i < n / 4; i++)
@@ -51,7 +61,7 @@ gc_codes(u32 *r, const u8 *p, int n)
 #define GC_DEFINE_CODES(W) \
 GC_FN void gc_codes_##W(u32 *r, GcCol d, u32 row) \
 { \
-	gc_codes(r, (const u8 *) d.data + (u64) row * W, 2 * W); \
+	gc_codes(r, (const u8 *) d.data + (u64) row * W, GC_MARK_ROWS / 4 * W); \
 }
 GC_DEFINE_CODES(1)
 GC_DEFINE_CODES(2)
@@ -125,7 +135,7 @@ gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 
 	if (!d.nulls)
 		return;
-	nulls = ((const u8 *) d.nulls)[row / 8];
+	nulls = ((const GcMarks *) d.nulls)[row / GC_MARK_ROWS];
 	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
 		at[j] = nulls >> j & 1 || at[j] > range ? range : at[j];
 }
@@ -156,41 +166,71 @@ gc_accept(u32 *m, const u32 *at, const u16 *table, u32 pass)
 		m[i] &= (x[2 * i] | x[2 * i + 1] << 16) | GC_TWICE(pass);
 }
 
-/*
- * Transpose 8 x 8 bits: bit i of byte j becomes bit j of byte i.  (Exchange of blocks of
- * 1, 2 and 4 bits across the diagonal; Warren, Hacker's Delight, section 7-3.)
- */
-GC_FN u64
-gc_transpose(u64 x)
+/* Bytes of a and b, numbered from a's lowest, that the digits of `which` name. */
+GC_FN u32
+gc_bytes(u32 a, u32 b, u32 which)
 {
-	u64			t;
+#if GC_CUDA
+	return __byte_perm(a, b, which);
+#else
+	const u64	x = (u64) b << 32 | a;
+	u32			r = 0;
 
-	t = (x ^ x >> 7) & 0x00AA00AA00AA00AAull;
-	x ^= t ^ t << 7;
-	t = (x ^ x >> 14) & 0x0000CCCC0000CCCCull;
-	x ^= t ^ t << 14;
-	t = (x ^ x >> 28) & 0x00000000F0F0F0F0ull;
-	return x ^ t ^ t << 28;
+	for (int i = 0; i < 4; i++)
+		r |= (u32) (x >> (8 * (which >> (4 * i) & 7)) & 0xff) << (8 * i);
+	return r;
+#endif
 }
 
-/* Byte of each request in `live` for these eight rows; to: that of request 0. */
+/*
+ * Transpose 8 x 8 bits, of which x[0] has the first 4 bytes: bit i of byte j becomes bit j
+ * of byte i.  (Exchange of blocks of 1, 2 and 4 bits across the diagonal; Warren, Hacker's
+ * Delight, section 7-3.)
+ */
+GC_FN void
+gc_transpose(u32 *x)
+{
+	u32			t;
+
+	GC_UNROLL for (int i = 0; i < 2; i++)
+	{
+		t = (x[i] ^ x[i] >> 7) & 0x00AA00AAu;
+		x[i] ^= t ^ t << 7;
+		t = (x[i] ^ x[i] >> 14) & 0x0000CCCCu;
+		x[i] ^= t ^ t << 14;
+	}
+	t = (x[0] ^ x[1] << 4) & 0xF0F0F0F0u;
+	x[0] ^= t;
+	x[1] ^= t >> 4;
+}
+
+/* Marks of the requests 8 * half to 8 * half + 7; to: those of the first of them. */
+GC_FN void
+gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
+{
+	u32			x[GC_MARK_ROWS / 8][2];
+
+	GC_UNROLL for (int g = 0; g < GC_MARK_ROWS / 8; g++)
+	{
+		GC_UNROLL for (int i = 0; i < 2; i++)
+			x[g][i] = gc_bytes(m[4 * g + 2 * i], m[4 * g + 2 * i + 1], half ? 0x7531 : 0x6420);
+		gc_transpose(x[g]);
+	}
+	GC_UNROLL for (u32 b = 0; b < 8; b++)
+	{
+		if (live >> b & 1)
+			*(GcMarks *) to = (GcMarks) gc_bytes(x[0][b / 4], x[GC_MARK_ROWS / 8 - 1][b / 4], (4 + b % 4) << 4 | b % 4);
+		to += per_request;
+	}
+}
+
+/* Marks of each request in `live` for these rows; to: those of request 0. */
 GC_FN void
 gc_put_marks(const u32 *m, u32 live, u8 *to, u64 per_request)
 {
-	u64			half[2] = {0, 0};
-
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
-	{
-		const u32	mask = m[j / 2] >> (16 * (j % 2));
-
-		half[0] |= (u64) (mask & 0xff) << (8 * j);
-		half[1] |= (u64) (mask >> 8 & 0xff) << (8 * j);
-	}
-	half[0] = gc_transpose(half[0]);
-	half[1] = gc_transpose(half[1]);
-	GC_UNROLL for (int b = 0; b < 16; b++)
-		if (live >> b & 1)
-			to[b * per_request] = (u8) (half[b / 8] >> (8 * (b % 8)));
+	gc_put_half(m, 0, live, to, per_request);
+	if (live >> 8)
+		gc_put_half(m, 1, live >> 8, to + 8 * per_request, per_request);
 }
 
 /*-------------------------------------------------------------------------

@@ -27,6 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A marker that reads so many bytes of a row, or fewer, takes 16 rows at a time. */
+#define MANY_ROWS_BYTES		8
+
 /*-------------------------------------------------------------------------
  * Tests
  *-------------------------------------------------------------------------
@@ -350,12 +353,24 @@ emit_test(Text *t, const GcMarkerColumn *c, int k)
 		text_addf(t, "if (c%d.data) {\nu32 at[GC_MARK_ROWS];\ngc_entries_%d(at, r%d, 0);\n"
 				  "gc_accept_shared(gc_k, at, s%d, (u32) gc_a.w[%d] & 0xffff);\n}\n",
 				  k, c->class_width, k, k, w + 4);
-	text_addf(t, "if (d%d.data) {\nu32 at[GC_MARK_ROWS];\n", k);
-	text_addf(t, "gc_entries_%d(at, r%d, (u32) d%d.base - (u32) gc_a.w[%d]);\n", c->width, k, k, w + 2);
+	text_addf(t, "if (d%d.data) {\nu32 at[GC_MARK_ROWS];\nconst u32 first = (u32) d%d.base - (u32) gc_a.w[%d];\n",
+			  k, k, w + 2);
+	text_addf(t, "gc_entries_%d(at, r%d, %s);\n", c->width, k, c->nullable ? "first" : "0");
 	if (c->nullable)
 		text_addf(t, "gc_null_entries(at, d%d, gc_row, (u32) gc_a.w[%d]);\n", k, w + 3);
-	text_addf(t, "gc_accept%s(gc_k, at, t%d, (u32) gc_a.w[%d] & 0xffff);\n}\n",
-			  c->shared && !c->class_width ? "_shared" : "", k, w + 4);
+	text_addf(t, "gc_accept%s(gc_k, at, t%d%s, (u32) gc_a.w[%d] & 0xffff);\n}\n",
+			  c->shared && !c->class_width ? "_shared" : "", k, c->nullable ? "" : " + first", w + 4);
+}
+
+/* Rows of a thread at a time: what their codes take must leave registers for others. */
+static int
+marker_rows(const GcMarkerColumn *column, int n)
+{
+	int			bytes = 0;
+
+	for (int k = 0; k < n; k++)
+		bytes += column[k].width ? column[k].width : 4;
+	return bytes <= MANY_ROWS_BYTES ? 16 : 8;
 }
 
 char *
@@ -363,6 +378,7 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 {
 	Text		t = {0};
 
+	text_addf(&t, "#define GC_MARK_ROWS %d\n", marker_rows(column, n));
 	cg_prologue(&t, GC_MARKER_WORDS(n), 8, GC_MARKER_THREADS);
 	text_addf(&t, "u64 gc_top = 0; (void) gc_top;\n");
 	for (int k = 0; k < n; k++)
