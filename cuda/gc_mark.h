@@ -19,10 +19,12 @@
  * Cost on device cuda, per row and column: 3 instructions and a lookup; per row, 3 more
  * for every 8 requests, and 4 per request for 16 rows.
  *
- * Of a request's kernel: between GC_MARKED_VECTORS and GC_END_VECTORS, a loop GC_MARKED_ROWS
- * over the rows that have a mark and are visible.  On device cuda a warp takes 2,048 rows
- * at a time and deals those with a mark out to its threads, so that 32 of them wait for
- * memory together, however few of all rows they are.
+ * Of a request's kernel: between GC_MARKED_TILES and GC_END_TILES, once for each stretch of a chunk that
+ * it meets, and there between GC_MARKED_VECTORS and GC_END_MARKED_VECTORS, a loop
+ * GC_MARKED_ROWS over the rows that have a mark and are visible.  On device cuda a warp
+ * takes 4,096 rows at a time and queues those with a mark; of these a thread gathers a
+ * few at a time (GC_LANE_ROWS), so that as many as 128 wait for memory together, however
+ * few of all rows they are.
  *
  *-------------------------------------------------------------------------
  */
@@ -240,20 +242,95 @@ gc_put_marks(const u32 *m, u32 live, u8 *to, u64 per_request)
 
 #if GC_CUDA
 
-#define GC_LANE_ROWS	64
+#define GC_LANE_WORDS	4
+#define GC_WARP_ROWS	(32 * 32 * GC_LANE_WORDS)
 
-/* marks: address of the chunk's. */
-GC_FN u64
-gc_marked_lane(u64 marks, u64 valid, u32 row, u32 end)
+/* Rows that a lane queues at a time, and room for those of a warp and what was left. */
+#define GC_LANE_TURN	8
+#define GC_QUARTER		8
+#define GC_QUEUE_ROWS	(32 * GC_LANE_TURN + 32)
+
+/* So many rows with a mark are many. */
+#define GC_DENSE_ROWS	(GC_WARP_ROWS / 8)
+
+/*
+ * The lane's words of marks, for the rows from first + 128 * lane on.  marks: address of the
+ * chunk's; they, and valid, can be read up to a multiple of GC_PAD_ROWS.
+ */
+GC_FN void
+gc_marked_words(u32 *x, u64 marks, u64 valid, u32 first, u32 end, u32 lane)
 {
-	u64			m;
+	const u32	row = first + 32 * GC_LANE_WORDS * lane;
 
-	if (row >= end)
-		return 0;
-	m = ((const u64 *) marks)[row / GC_LANE_ROWS];
+	*(uint4 *) x = ((const uint4 *) marks)[row / (32 * GC_LANE_WORDS)];
 	if (valid)
-		m &= ((const u64 *) valid)[row / GC_LANE_ROWS];
-	return end - row < GC_LANE_ROWS ? m & (((u64) 1 << (end - row)) - 1) : m;
+	{
+		const uint4 v = ((const uint4 *) valid)[row / (32 * GC_LANE_WORDS)];
+
+		x[0] &= v.x, x[1] &= v.y, x[2] &= v.z, x[3] &= v.w;
+	}
+	if (first + GC_WARP_ROWS <= end)
+		return;
+	GC_UNROLL for (u32 i = 0; i < GC_LANE_WORDS; i++)
+	{
+		const u32	at = row + 32 * i;
+
+		x[i] &= at >= end ? 0 : end - at < 32 ? (1u << (end - at)) - 1 : ~0u;
+	}
+}
+
+/*
+ * Which rows a warp visits next: part `part` of source `source`, and how far it goes on from
+ * there.  Parts are numbered as tiles are, from first_tile on (GC_TILES).
+ */
+typedef struct GcPart
+{
+	u32			source,
+				part,
+				sources,
+				per_source,
+				more_sources,
+				more_parts;
+} GcPart;
+
+#define GC_TILE_PARTS	(GC_TILE_ROWS / GC_WARP_ROWS)
+
+GC_FN GcPart
+gc_part_number(const GcScan *scan, u32 number, u32 step)
+{
+	GcPart		p;
+
+	number += scan->first_tile * GC_TILE_PARTS;
+	if (number >= scan->ntiles * GC_TILE_PARTS)
+		number -= scan->ntiles * GC_TILE_PARTS;
+	p.per_source = scan->tiles_per_source * GC_TILE_PARTS;
+	p.sources = scan->ntiles / scan->tiles_per_source;
+	p.source = number / p.per_source;
+	p.part = number % p.per_source;
+	p.more_sources = step / p.per_source;
+	p.more_parts = step % p.per_source;
+	return p;
+}
+
+GC_FN void
+gc_next_part(GcPart *p)
+{
+	p->source += p->more_sources;
+	p->part += p->more_parts;
+	if (p->part >= p->per_source)
+	{
+		p->part -= p->per_source;
+		p->source++;
+	}
+	if (p->source >= p->sources)
+		p->source -= p->sources;
+}
+
+/* Sum of n over the warp. */
+GC_FN u32
+gc_warp_sum(u32 n)
+{
+	return __reduce_add_sync(0xffffffffu, n);
 }
 
 /* Sum of n over this lane and those before it. */
@@ -270,63 +347,104 @@ gc_lane_sum(u32 n, u32 lane)
 	return n;
 }
 
-/* Place of bit number k (from 0) among those that are set in x. */
+/*
+ * Queue rows behind the n that wait.  Where few have marks, up to GC_LANE_TURN of each lane,
+ * which are taken from x; where many have, all of the next GC_QUARTER lanes in the next
+ * word, so that rows which lie together are visited together.
+ */
 GC_FN u32
-gc_nth_bit(u64 x, u32 k)
+gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 {
-	u32			at = 0;
+	u32			mine = 0;
+	u32			sum,
+				at;
 
-	GC_UNROLL for (int w = 32; w > 0; w /= 2)
+	GC_UNROLL for (u32 i = 0; i < GC_LANE_WORDS; i++)
 	{
-		const u32	below = __popcll(x >> at & (((u64) 1 << w) - 1));
-
-		if (k >= below)
-		{
-			k -= below;
-			at += w;
-		}
+		if (!dense || (i == turn / 4 && lane / GC_QUARTER == turn % 4))
+			mine += __popc(x[i]);
 	}
-	return at;
+	if (!dense && mine > GC_LANE_TURN)
+		mine = GC_LANE_TURN;
+	sum = gc_lane_sum(mine, lane);
+	at = n + sum - mine;
+	GC_UNROLL for (u32 i = 0; i < GC_LANE_WORDS; i++)
+	{
+		if (dense && i != turn / 4)
+			continue;
+		GC_NO_UNROLL for (; x[i] && at < n + sum; x[i] &= x[i] - 1)
+			queue[at++] = (u16) (32 * (GC_LANE_WORDS * lane + i) + __ffs(x[i]) - 1);
+	}
+	return n + __shfl_sync(0xffffffffu, sum, 31);
 }
 
-/* Row number i of those that the warp's lanes have in m; sum: gc_lane_sum of their numbers. */
-GC_FN u32
-gc_dealt_row(u64 m, u32 sum, u32 i)
-{
-	u32			from = 0;
-	u32			before;
-
-	GC_UNROLL for (int d = 16; d > 0; d /= 2)
-	{
-		if (__shfl_sync(0xffffffffu, sum, from + d - 1) <= i)
-			from += d;
-	}
-	m = __shfl_sync(0xffffffffu, m, from);
-	before = __shfl_sync(0xffffffffu, sum, from) - __popcll(m);
-	return from * GC_LANE_ROWS + gc_nth_bit(m, i - before);
-}
-
-#define GC_MARKED_VECTORS(marks, bytes) \
-		for (u32 gc_row = gc_first + (thread & ~31u) * GC_LANE_ROWS; gc_row < gc_end; gc_row += nthreads * GC_LANE_ROWS) { \
-			const u32 gc_lane = thread & 31; \
-			const u64 gc_m = gc_marked_lane((marks) + (u64) gc_src.chunk * (bytes), gc_src.valid, \
-				gc_row + gc_lane * GC_LANE_ROWS, gc_end); \
-			const u32 gc_sum = gc_lane_sum(__popcll(gc_m), gc_lane); \
-			const u32 gc_all = __shfl_sync(0xffffffffu, gc_sum, 31);
-#define GC_MARKED_ROWS(row) \
-			for (u32 gc_i = 0; gc_i < gc_all; gc_i += 32) { \
-				const u32 row = gc_row + gc_dealt_row(gc_m, gc_sum, gc_i + gc_lane); \
-				if (gc_i + gc_lane >= gc_all) continue; {
+/* Every part of this warp in which there is a mark. */
+#define GC_MARKED_TILES(threads, marks, bytes) \
+	__shared__ u16 gc_queues[(threads) / 32][GC_QUEUE_ROWS]; \
+	u16 *gc_queue = gc_queues[thread / 32]; \
+	const u32 gc_lane = thread % 32, gc_step = nblocks * (nthreads / 32); \
+	u32 gc_t = block * (nthreads / 32) + thread / 32; \
+	GcPart gc_at = gc_part_number(&gc_a.scan, gc_t, gc_step); \
+	for (; gc_t < gc_a.scan.ntiles * GC_TILE_PARTS; gc_t += gc_step, gc_next_part(&gc_at)) { \
+		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_at.source]; \
+		const u32 gc_first = gc_at.part * GC_WARP_ROWS; \
+		if (gc_first >= gc_src.nrows) continue; \
+		u32 gc_words[GC_LANE_WORDS]; \
+		gc_marked_words(gc_words, (marks) + (u64) gc_src.chunk * (bytes), gc_src.valid, gc_first, gc_src.nrows, gc_lane); \
+		const u32 gc_count = gc_warp_sum(__popc(gc_words[0]) + __popc(gc_words[1]) + __popc(gc_words[2]) + __popc(gc_words[3])); \
+		if (!gc_count) continue;
+#define GC_MARKED_VECTORS \
+		u32 gc_n = 0, gc_turn = 0, gc_more; \
+		do { \
+			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_lane, gc_count > GC_DENSE_ROWS, gc_turn++); \
+			gc_more = __any_sync(0xffffffffu, (gc_words[0] | gc_words[1] | gc_words[2] | gc_words[3]) != 0); \
+			__syncwarp(); \
+			const u32 gc_take = gc_more ? gc_n & ~31u : gc_n; \
+			for (u32 gc_i = gc_lane; gc_i < gc_take; gc_i += 32 * GC_LANE_ROWS) { \
+				u32 gc_visited[GC_LANE_ROWS], gc_m = 0; \
+				GC_UNROLL for (int gc_k = 0; gc_k < GC_LANE_ROWS; gc_k++) { \
+					gc_m |= (u32) (gc_i + 32 * gc_k < gc_take) << gc_k; \
+					if (gc_m >> gc_k & 1) gc_visited[gc_k] = gc_first + gc_queue[gc_i + 32 * gc_k]; \
+				}
+#define GC_MARKED_ARRAY(type, name)	type name[GC_LANE_ROWS]
+#define GC_GATHER(W, SUFFIX, v, d) \
+	GC_UNROLL for (int gc_k = 0; gc_k < GC_LANE_ROWS; gc_k++) \
+		if (gc_m >> gc_k & 1) v[gc_k] = GC_AT(W, SUFFIX, d, gc_visited[gc_k])
+#define GC_GATHER_ANY(SUFFIX, v, d)	GC_GATHER(0, SUFFIX, v, d)
+#define GC_GATHER_NULLS(n, d) \
+	u32 n = 0; \
+	GC_UNROLL for (int gc_k = 0; gc_k < GC_LANE_ROWS; gc_k++) \
+		if (gc_m >> gc_k & 1) n |= GC_NULL_AT(d, gc_visited[gc_k]) << gc_k
+#define GC_MARKED_ROWS(j, row) \
+			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) { \
+				if (!(gc_m >> j & 1)) continue; \
+				const u32 row = gc_visited[j]; (void) row; {
 #define GC_END_MARKED_ROWS	}}
+/* What is left is fewer than 32, and behind them. */
+#define GC_END_MARKED_VECTORS \
+			} \
+			__syncwarp(); \
+			gc_n -= gc_take; \
+			if (gc_take && gc_lane < gc_n) gc_queue[gc_lane] = gc_queue[gc_take + gc_lane]; \
+			__syncwarp(); \
+		} while (gc_more);
 
 #else
 
-#define GC_MARKED_VECTORS(marks, bytes) \
+#define GC_MARKED_TILES(threads, marks, bytes) \
+	GC_TILES \
+		const u8 *gc_marks = (const u8 *) (marks) + gc_src.chunk * (bytes);
+#define GC_MARKED_VECTORS \
 		GC_VECTORS \
-			GC_EACH(gc_k) gc_m[gc_k] &= ((const u8 *) (marks))[gc_src.chunk * (bytes) + ((gc_row + gc_k) >> 3)] >> \
+			GC_EACH(gc_k) gc_m[gc_k] &= gc_marks[(gc_row + gc_k) >> 3] >> \
 				((gc_row + gc_k) & 7) & 1; \
 			GC_SETTLE
-#define GC_MARKED_ROWS(row)	GC_ROWS_SPARSE(gc_j, row)
+#define GC_MARKED_ARRAY(type, name)	GC_ARRAY(type, name)
+#define GC_GATHER(W, SUFFIX, v, d)	GC_LATE(W, SUFFIX, v, d)
+#define GC_GATHER_ANY(SUFFIX, v, d)	GC_LATE_ANY(SUFFIX, v, d)
+#define GC_GATHER_NULLS(n, d)		GC_NULLS(n, d)
+#define GC_MARKED_ROWS(j, row)		GC_ROWS_SPARSE(j, row)
 #define GC_END_MARKED_ROWS	GC_END_ROWS_SPARSE
+#define GC_END_MARKED_VECTORS	GC_END_VECTORS
 
 #endif

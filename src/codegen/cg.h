@@ -95,6 +95,9 @@ typedef struct Cg
 	bool		in_rows;		/* row phase: values are scalars */
 	bool		dense_rows;		/* row phase reads the vectors already loaded */
 	bool		late;			/* vector phase: only live rows are loaded */
+	bool		gather;			/* kernel over marks: a few rows' values are read at once */
+	int			gathered;		/* registers of those of one row */
+	u32			wanted;			/* builds of which the vector phase saw payloads */
 	bool		array[GC_MAX_COLUMNS];	/* by local number: vector is loaded */
 	bool		scalar[GC_MAX_COLUMNS]; /* by local number: row value is declared */
 	bool		index[GC_MAX_BUILDS];	/* xN is declared */

@@ -24,6 +24,9 @@
 /* One row in 2^FEW_LEFT is live: too few for another stage on whole vectors. */
 #define FEW_LEFT			5
 
+/* Values of a row, in registers, of which few rows are gathered at a time. */
+#define MANY_GATHERED		8
+
 #define MAX_STEPS			256
 
 typedef struct StepLists
@@ -203,10 +206,11 @@ require_vector(Cg *cg, u16 column)
 	cg->array[k] = true;
 	if (cg->fusion && fused_vector(cg, column))
 		return;
-	text_addf(cg->out, "GC_ARRAY(%s, c%d);\n", cg_ctype[c->reg], k);
-	cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
+	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_MARKED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
+	cg_load(cg->out, cg->gather ? "GC_GATHER" : cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
 	if (c->nullable)
-		text_addf(cg->out, "GC_NULLS(n%d, d%d);\n", k, k);
+		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
+	cg->gathered += c->reg == GC_I64 || c->reg == GC_F64 ? 2 : 1;
 }
 
 static void
@@ -342,6 +346,8 @@ cg_require(Cg *cg, u16 i)
 		case GC_OP_PAYLOAD:
 			if (cg->in_rows)
 				require_payload(cg, e->ref);
+			else
+				cg->wanted |= 1u << gc_payloads(cg->p)[e->ref].build;
 			return;
 		default:
 			for (int a = 0; a < 3; a++)
@@ -561,6 +567,46 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	}
 }
 
+static void
+require_keys(Cg *cg, const GcPStep *step)
+{
+	for (int k = 0; k < gc_builds(cg->p)[step->build].nkeys; k++)
+		cg_require(cg, gc_refs(cg->p)[step->first_key + k]);
+}
+
+/* Vectors of all that the row phase reads, of n steps and the sink. */
+static void
+require_rows(Cg *cg, const GcPStep **steps, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (steps[i]->type == GC_STEP_FILTER)
+			cg_require(cg, steps[i]->expr);
+		else
+			require_keys(cg, steps[i]);
+	}
+	sink_require(cg);
+	/* keys from which payload places are computed again, which may be payloads of earlier steps */
+	for (int s = cg->pl->nsteps - 1; s >= 0; s--)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
+
+		if (step->type == GC_STEP_PROBE && cg->wanted >> step->build & 1)
+			require_keys(cg, step);
+	}
+}
+
+/* Do so few rows fail the n steps that what the sink reads may be read before? */
+static bool
+most_survive(const GcPStep **steps, int n)
+{
+	int			passed = 0;
+
+	for (int i = 0; i < n; i++)
+		passed += steps[i]->selectivity;
+	return passed <= 1;
+}
+
 /* Row phase: the remaining steps, then the sink. */
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
@@ -570,31 +616,14 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 
 	const bool	marked = cg->variant->marked != 0;
 
-	cg->dense_rows = !marked && (cg->pl->survive <= 1 ||
-		(cg->fusion && cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE));
+	cg->gather = marked && most_survive(steps, n);
+	cg->dense_rows = cg->gather || (!marked && (cg->pl->survive <= 1 ||
+		(cg->fusion && cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE)));
 	if (cg->dense_rows)
-	{
-		/* Vectors of all that the row phase reads. */
-		for (int i = 0; i < n; i++)
-		{
-			int			nkeys = steps[i]->type == GC_STEP_PROBE ? gc_builds(cg->p)[steps[i]->build].nkeys : 0;
-
-			if (steps[i]->type == GC_STEP_FILTER)
-				cg_require(cg, steps[i]->expr);
-			for (int k = 0; k < nkeys; k++)
-				cg_require(cg, gc_refs(cg->p)[steps[i]->first_key + k]);
-		}
-		sink_require(cg);
-		for (u32 s = cg->pl->first_step; s < (u32) cg->pl->first_step + cg->pl->nsteps; s++)
-		{
-			/* keys from which payload places are computed again */
-			if (gc_steps(cg->p)[s].type == GC_STEP_PROBE)
-				cg_require(cg, gc_refs(cg->p)[gc_steps(cg->p)[s].first_key]);
-		}
-	}
+		require_rows(cg, steps, n);
 
 	cg->in_rows = true;
-	text_addf(cg->out, marked ? "GC_MARKED_ROWS(gc_r)\n" : cg->dense_rows ? "GC_ROWS_DENSE(gc_j, gc_r)\n"
+	text_addf(cg->out, marked ? "GC_MARKED_ROWS(gc_j, gc_r)\n" : cg->dense_rows ? "GC_ROWS_DENSE(gc_j, gc_r)\n"
 			  : "GC_ROWS_SPARSE(gc_j, gc_r)\n");
 	for (int i = 0; i < n; i++)
 	{
@@ -699,10 +728,19 @@ cg_prologue(Text *t, int nwords, int vec, int threads)
 	text_addf(t, "%s\nGC_KERNEL(%d)\n{\nGC_PROLOGUE\n", devlib_text, threads);
 }
 
+/* Rows that a thread gathers at a time, by the registers that it takes for each. */
+static int
+lane_rows(const Cg *cg)
+{
+	return !cg->gather || cg->gathered > 4 * MANY_GATHERED ? 1 : cg->gathered > MANY_GATHERED ? 2 : 4;
+}
+
 static void
 assemble(Cg *cg, Text *t)
 {
 	const int	marks = cg->variant->marked ? cg_word(cg, GC_ARG_MARKS, 0, 0) : 0;
+	const char *descs = cg->descs.s ? cg->descs.s : "";
+	const char *body = cg->body.s ? cg->body.s : "";
 
 	if (cg->variant->marked)
 		(void) cg_word(cg, GC_ARG_MARKS, 0, 1);
@@ -711,12 +749,13 @@ assemble(Cg *cg, Text *t)
 	cg_scope(cg, t, "0");
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
-	text_addf(t, "GC_BARRIER();\nGC_TILES\n%s", cg->descs.s ? cg->descs.s : "");
+	text_addf(t, "GC_BARRIER();\n");
 	if (cg->variant->marked)
-		text_addf(t, "GC_MARKED_VECTORS(gc_a.w[%d], gc_a.w[%d])\n", marks, marks + 1);
+		text_addf(t, "#define GC_LANE_ROWS %d\nGC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
+				  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), cg->variant->threads, marks, marks + 1, descs, body);
 	else
-		text_addf(t, "GC_VECTORS\n");
-	text_addf(t, "%sGC_END_VECTORS\nGC_END_TILES\n", cg->body.s ? cg->body.s : "");
+		text_addf(t, "GC_TILES\n%sGC_VECTORS\n%sGC_END_VECTORS\n", descs, body);
+	text_addf(t, "GC_END_TILES\n");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\n}\n");
 }
