@@ -9,7 +9,7 @@
  *	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
  *	  gc_entries_W(at, r, delta)	their places in the column's table
  *	  gc_null_entries(at, d, row, range)	NULL has the last place
- *	  gc_accept_shared, gc_accept(m, at, table, pass)
+ *	  gc_accept_shared, gc_accept(m, at, table, pass), gc_accept_rows(m, at, table)
  *									requests that do not accept a row leave its mask
  *	  gc_put_marks(m, live, to, per_request)
  *
@@ -37,6 +37,13 @@
 #define GC_MARK_VECTORS \
 	for (u32 gc_row = gc_first + thread * GC_MARK_ROWS; gc_row < gc_end; gc_row += nthreads * GC_MARK_ROWS) {
 #define GC_END_MARK_VECTORS	}
+
+/*
+ * The same for who writes what markers read: these read up to 16 rows at a time, and each
+ * code must have its place in a table.
+ */
+#define GC_PADDED_VECTORS \
+	for (u32 gc_row = gc_first + thread * GC_MARK_ROWS; gc_row < ((gc_end + 15) & ~15u); gc_row += nthreads * GC_MARK_ROWS) {
 
 /* Bits of a thread's rows. */
 #if GC_MARK_ROWS == 16
@@ -152,7 +159,22 @@ gc_accept_shared(u32 *m, const u32 *at, const u16 *table, u32 pass)
 		m[i] &= ((u32) table[at[2 * i]] | (u32) table[at[2 * i + 1]] << 16) | GC_TWICE(pass);
 }
 
-/* The same with a table in memory, which is asked only if its answer matters. */
+/* The same with a mask per word, and a table in which `pass` is in every entry. */
+GC_FN void
+gc_accept_rows(u32 *m, const u32 *at, const u16 *table)
+{
+	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+		m[j] &= table[at[j]];
+}
+
+GC_FN void
+gc_pack_rows(u32 *m, const u32 *rows)
+{
+	GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 2; i++)
+		m[i] = rows[2 * i] | rows[2 * i + 1] << 16;
+}
+
+/* As gc_accept_shared with a table in memory, which is asked only if its answer matters. */
 GC_FN void
 gc_accept(u32 *m, const u32 *at, const u16 *table, u32 pass)
 {

@@ -38,8 +38,15 @@
 #endif
 #define GC_WARP		32
 
+/* GC_LEAST_BLOCKS: so many blocks are to have room on a multiprocessor. */
+#ifdef GC_LEAST_BLOCKS
+#define GC_BOUNDS(threads)	__launch_bounds__(threads, GC_LEAST_BLOCKS)
+#else
+#define GC_BOUNDS(threads)	__launch_bounds__(threads)
+#endif
+
 #define GC_KERNEL(threads) \
-	extern "C" __global__ void __launch_bounds__(threads) gc_kernel(const __grid_constant__ GcArgs gc_a)
+	extern "C" __global__ void GC_BOUNDS(threads) gc_kernel(const __grid_constant__ GcArgs gc_a)
 
 #define GC_PROLOGUE \
 	const u32 block = blockIdx.x, nblocks = gridDim.x; \

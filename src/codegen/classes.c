@@ -58,7 +58,7 @@ gc_generate_class_writer(void)
 			  "const GcCol from = ((const GcCol *) gc_a.w[0])[gc_src.chunk];\n"
 			  "const GcCol to = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
 			  "if (!to.data) continue;\n"
-			  "GC_MARK_VECTORS\n"
+			  "GC_PADDED_VECTORS\n"
 			  "gc_write_classes(to, from, gc_row, (const u16 *) gc_a.w[4], (i64) gc_a.w[2], (u32) gc_a.w[3]);\n"
 			  "GC_END_MARK_VECTORS\nGC_END_TILES\n}\n");
 	return t.s;

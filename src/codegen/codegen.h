@@ -320,8 +320,7 @@ typedef struct GcMarkerColumn
  * The caller frees the text; NULL when out of memory.
  */
 extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
-#define GC_MARKER_THREADS	512		/* per block; one block per multiprocessor leaves room
-									 * for the kernels that visit the last scan's marks */
+#define GC_MARKER_THREADS	256		/* per block: more would leave registers unused */
 #define GC_MARKER_WORDS(n)	(4 + 9 * (n))
 
 /* Bytes of a table of so many values; shared tables lie one after another. */

@@ -27,8 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A marker that reads so many bytes of a row, or fewer, takes 16 rows at a time. */
-#define MANY_ROWS_BYTES		8
+/*
+ * A marker that reads so many bytes of a row, or fewer, takes 16 rows at a time: what they
+ * take leaves registers for others.
+ */
+#define MANY_ROWS_BYTES		12
 
 /*-------------------------------------------------------------------------
  * Tests
@@ -293,14 +296,18 @@ gc_generate_combiner(void)
 	return t.s;
 }
 
-/* Copy a table of gc_a.w[count] + more entries to shared memory: u16 *name. */
+/*
+ * Copy a table of gc_a.w[count] + more entries to shared memory: u16 *name.  There,
+ * requests that accept every value of the column accept each.
+ */
 static void
 emit_shared(Text *t, const char *name, int k, int address, int count, int more)
 {
 	text_addf(t, "u16 *%s%d = (u16 *) (gc_shared + gc_top);\ngc_top += (gc_a.w[%d] + %d) / 4;\n",
 			  name, k, count, more + 3);
 	text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((gc_a.w[%d] + %d) / 4); i += nthreads)\n"
-			  "((u64 *) %s%d)[i] = ((const u64 *) gc_a.w[%d])[i];\n", count, more + 3, name, k, address);
+			  "((u64 *) %s%d)[i] = ((const u64 *) gc_a.w[%d])[i] | (gc_a.w[%d] & 0xffff) * 0x0001000100010001ull;\n",
+			  count, more + 3, name, k, address, GC_MARKER_WORDS(k) + 4);
 }
 
 /* Where column k's tables are; and is its class column of no use this time? */
@@ -335,50 +342,103 @@ emit_description(Text *t, const GcMarkerColumn *c, int k)
 		text_addf(t, "const GcCol d%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_read%d);\n", k, w, k);
 }
 
-static void
-emit_codes(Text *t, const GcMarkerColumn *c, int k)
+/*
+ * Where the tables of all columns are in shared memory, and the chunk's classes where the
+ * column has any: rows are tested without asking more, and their masks not packed before
+ * the end.
+ */
+static bool
+may_be_fast(const GcMarkerColumn *column, int n)
 {
-	text_addf(t, "u32 r%d[GC_MARK_ROWS];\n", k);
-	if (c->class_width)
-		text_addf(t, "if (c%d.data) gc_codes_%d(r%d, c%d, gc_row); else\n", k, c->class_width, k, k);
-	text_addf(t, "if (d%d.data) gc_codes_%d(r%d, d%d, gc_row);\n", k, c->width, k, k);
+	for (int k = 0; k < n; k++)
+	{
+		if (!column[k].shared)
+			return false;
+	}
+	return true;
 }
 
+/* Bytes of a row's codes in that loop. */
+static int
+fast_bytes(const GcMarkerColumn *column, int n)
+{
+	int			bytes = 0;
+
+	for (int k = 0; k < n; k++)
+		bytes += column[k].class_width ? column[k].class_width : column[k].width ? column[k].width : 4;
+	return bytes;
+}
+
+static void
+emit_entries(Text *t, const GcMarkerColumn *c, int k)
+{
+	const int	w = GC_MARKER_WORDS(k);
+
+	text_addf(t, "u32 at[GC_MARK_ROWS];\nconst u32 first = (u32) d%d.base - (u32) gc_a.w[%d];\n", k, w + 2);
+	text_addf(t, "gc_entries_%d(at, r%d, %s);\n", c->width, k, c->nullable ? "first" : "0");
+	if (c->nullable)
+		text_addf(t, "gc_null_entries(at, d%d, gc_row, (u32) gc_a.w[%d]);\n", k, w + 3);
+}
+
+static void
+emit_fast_loop(Text *t, const GcMarkerColumn *column, int n)
+{
+	text_addf(t, "if (1");
+	for (int k = 0; k < n; k++)
+		text_addf(t, " && (!gc_read%d || %c%d.data)", k, column[k].class_width ? 'c' : 'd', k);
+	text_addf(t, ") {\nGC_MARK_VECTORS\n");
+	for (int k = 0; k < n; k++)
+	{
+		const u8	classes = column[k].class_width;
+
+		text_addf(t, "u32 r%d[GC_MARK_ROWS];\nif (gc_read%d) gc_codes_%d(r%d, %c%d, gc_row);\n", k, k,
+				  classes ? classes : column[k].width, k, classes ? 'c' : 'd', k);
+	}
+	text_addf(t, "u32 gc_rows[GC_MARK_ROWS];\n"
+			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_rows[i] = gc_live;\n");
+	for (int k = 0; k < n; k++)
+	{
+		const u8	classes = column[k].class_width;
+
+		text_addf(t, "if (gc_read%d) {\n", k);
+		if (classes)
+			text_addf(t, "u32 at[GC_MARK_ROWS];\ngc_entries_%d(at, r%d, 0);\ngc_accept_rows(gc_rows, at, s%d);\n}\n",
+					  classes, k, k);
+		else
+		{
+			emit_entries(t, &column[k], k);
+			text_addf(t, "gc_accept_rows(gc_rows, at, t%d%s);\n}\n", k, column[k].nullable ? "" : " + first");
+		}
+	}
+	text_addf(t, "u32 gc_k[GC_MARK_ROWS / 2];\ngc_pack_rows(gc_k, gc_rows);\n"
+			  "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\nGC_END_MARK_VECTORS\ncontinue;\n}\n");
+}
+
+/* One column of the loop that does whatever the chunk and the column ask for. */
 static void
 emit_test(Text *t, const GcMarkerColumn *c, int k)
 {
 	const int	w = GC_MARKER_WORDS(k);
 
 	if (c->class_width)
-		text_addf(t, "if (c%d.data) {\nu32 at[GC_MARK_ROWS];\ngc_entries_%d(at, r%d, 0);\n"
-				  "gc_accept_shared(gc_k, at, s%d, (u32) gc_a.w[%d] & 0xffff);\n}\n",
-				  k, c->class_width, k, k, w + 4);
-	text_addf(t, "if (d%d.data) {\nu32 at[GC_MARK_ROWS];\nconst u32 first = (u32) d%d.base - (u32) gc_a.w[%d];\n",
-			  k, k, w + 2);
-	text_addf(t, "gc_entries_%d(at, r%d, %s);\n", c->width, k, c->nullable ? "first" : "0");
-	if (c->nullable)
-		text_addf(t, "gc_null_entries(at, d%d, gc_row, (u32) gc_a.w[%d]);\n", k, w + 3);
+		text_addf(t, "if (c%d.data) {\nu32 r%d[GC_MARK_ROWS];\nu32 at[GC_MARK_ROWS];\ngc_codes_%d(r%d, c%d, gc_row);\n"
+				  "gc_entries_%d(at, r%d, 0);\ngc_accept_shared(gc_k, at, s%d, (u32) gc_a.w[%d] & 0xffff);\n}\n",
+				  k, k, c->class_width, k, k, c->class_width, k, k, w + 4);
+	text_addf(t, "if (d%d.data) {\nu32 r%d[GC_MARK_ROWS];\ngc_codes_%d(r%d, d%d, gc_row);\n", k, k, c->width, k, k);
+	emit_entries(t, c, k);
 	text_addf(t, "gc_accept%s(gc_k, at, t%d%s, (u32) gc_a.w[%d] & 0xffff);\n}\n",
 			  c->shared && !c->class_width ? "_shared" : "", k, c->nullable ? "" : " + first", w + 4);
-}
-
-/* Rows of a thread at a time: what their codes take must leave registers for others. */
-static int
-marker_rows(const GcMarkerColumn *column, int n)
-{
-	int			bytes = 0;
-
-	for (int k = 0; k < n; k++)
-		bytes += column[k].width ? column[k].width : 4;
-	return bytes <= MANY_ROWS_BYTES ? 16 : 8;
 }
 
 char *
 gc_generate_marker(const GcMarkerColumn *column, int n)
 {
+	const bool	fast = may_be_fast(column, n);
 	Text		t = {0};
 
-	text_addf(&t, "#define GC_MARK_ROWS %d\n", marker_rows(column, n));
+	/* Left to itself, the compiler takes more registers for 16 rows: fewer warps, more time. */
+	if (fast && fast_bytes(column, n) <= MANY_ROWS_BYTES)
+		text_addf(&t, "#define GC_MARK_ROWS 16\n#define GC_LEAST_BLOCKS 3\n");
 	cg_prologue(&t, GC_MARKER_WORDS(n), 8, GC_MARKER_THREADS);
 	text_addf(&t, "u64 gc_top = 0; (void) gc_top;\n");
 	for (int k = 0; k < n; k++)
@@ -387,9 +447,9 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 			  "u8 *gc_to = (u8 *) gc_a.w[1] + gc_src.chunk * gc_a.w[2];\nif (!gc_live) continue;\n");
 	for (int k = 0; k < n; k++)
 		emit_description(&t, &column[k], k);
+	if (fast)
+		emit_fast_loop(&t, column, n);
 	text_addf(&t, "GC_MARK_VECTORS\n");
-	for (int k = 0; k < n; k++)
-		emit_codes(&t, &column[k], k);
 	text_addf(&t, "u32 gc_k[GC_MARK_ROWS / 2];\n"
 			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 2; i++) gc_k[i] = GC_TWICE(gc_live);\n");
 	for (int k = 0; k < n; k++)

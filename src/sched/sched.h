@@ -118,6 +118,12 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
  */
 #define GC_SCAN_OF_ONE_US	150
 
+/*
+ * Of the time of a marked scan's requests, how much the next one takes longer that begins
+ * when the marks are done (an H200).
+ */
+#define GC_LEFT_OF_SCAN		0.6
+
 /* A variant of a kernel that is compiled and loaded. */
 typedef struct GcOption
 {

@@ -155,6 +155,25 @@ active_members(const Stage *st, uint32_t scan)
 }
 
 /*
+ * What the requests of marked scans of this table, whose marks are done, add to the time
+ * of the next one, if each of theirs takes so long as one of its own (`each`).
+ */
+static double
+leftover_us(const Stage *st, uint32_t scan, double each)
+{
+	double		us = 0;
+
+	for (int a = 0; a < st->s->nactive; a++)
+	{
+		const GcActive *active = &st->s->active[a];
+
+		if (active->scan == scan && active->marked)
+			us += active->members * each * GC_LEFT_OF_SCAN;
+	}
+	return us;
+}
+
+/*
  * Would all who are here, and all who are active on this table, take less time together
  * in shared scans than side by side?  While that is so, who comes waits for the active
  * ones, so that there are many to share the next scan.  *all_us: what that would take.
@@ -229,7 +248,7 @@ share_scan(Stage *st, int i)
 	{
 		if (shared >= asked.alone_us && !st->s->force_shared)
 			return;
-		start_scan(st, item->fused, member, body, n, shared);
+		start_scan(st, item->fused, member, body, n, shared + leftover_us(st, item->scan, asked.added_us / n));
 	}
 	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
 	for (int k = 0; k < st->s->nitems; k++)

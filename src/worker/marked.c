@@ -37,9 +37,9 @@
 /* A kernel that takes less time alone is left alone. */
 #define ALONE_LEAST_US		250
 
-/* How much of a prediction's error one scan corrects, where it took less or more time. */
-#define LEARN_LESS			0.3
-#define LEARN_MORE			0.05
+/* How much of a prediction's error one scan corrects. */
+#define LEARN_SOON			0.3
+#define LEARN_LATE			0.05
 
 /*
  * What a lookup costs, in bytes of memory that could be read meanwhile: in a table in
@@ -602,12 +602,12 @@ gc_marked_columns(const GcRun *run)
 
 /*
  * Times that others on the device made longer say little of what a scan takes: the
- * estimate follows shorter ones sooner.
+ * estimate follows shorter ones sooner, unless nobody else was there.
  */
 static double
-learned(double estimate, double time)
+learned(const GcMainLaunch *launch, double estimate, double time)
 {
-	return estimate + (time < estimate ? LEARN_LESS : LEARN_MORE) * (time - estimate);
+	return estimate + (time < estimate || launch->alone ? LEARN_SOON : LEARN_LATE) * (time - estimate);
 }
 
 /*
@@ -635,12 +635,12 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 	for (int k = 0; k < f->nphysical; k++)
 	{
 		if (columns >> k & 1)
-			f->column_us[k] = learned(f->column_us[k], f->column_us[k] * marks_us / marks);
+			f->column_us[k] = learned(launch, f->column_us[k], f->column_us[k] * marks_us / marks);
 	}
 	for (int m = 0; m < launch->members; m++)
 	{
 		GcScanShape *s = launch->shapes[m];
 
-		s->marked_us = learned(s->marked_us, Max(s->marked_us * rest / added, 1));
+		s->marked_us = learned(launch, s->marked_us, Max(s->marked_us * rest / added, 1));
 	}
 }

@@ -205,7 +205,7 @@ typedef struct Source
 static u64
 whole_vectors(u32 rows)
 {
-	return ((u64) rows + 7) / 8 * 8;
+	return ((u64) rows + 15) / 16 * 16;
 }
 
 /* Values of one chunk; there are none at all in some. */
@@ -235,6 +235,16 @@ check_written(const Source *s, const GcCol *to, const i64 *value, const u8 *null
 		const u32	got = to->width == 1 ? codes[r] : codes[2 * r] | codes[2 * r + 1] << 8;
 
 		wrong += got != classes[null[r] ? s->range : (u64) (value[r] - s->lo)];
+	}
+	/* a marker reads on to the end of its vector: that, too, must be a class */
+	for (u32 r = to->nrows; r < whole_vectors(to->nrows); r++)
+	{
+		const u32	got = to->width == 1 ? codes[r] : codes[2 * r] | codes[2 * r + 1] << 8;
+		bool		known = false;
+
+		for (u64 i = 0; i <= s->range && !known; i++)
+			known = got == classes[i];
+		wrong += !known;
 	}
 	free(codes);
 	return wrong;
