@@ -601,13 +601,25 @@ gc_marked_columns(const GcRun *run)
 }
 
 /*
- * Times that others on the device made longer say little of what a scan takes: the
- * estimate follows shorter ones sooner, unless nobody else was there.
+ * Times that others made longer say little of what something takes: the estimate follows
+ * shorter ones sooner, unless the time is certainly its own.
  */
 static double
-learned(const GcMainLaunch *launch, double estimate, double time)
+learned(double estimate, double time, bool own)
 {
-	return estimate + (time < estimate || launch->alone ? LEARN_SOON : LEARN_LATE) * (time - estimate);
+	return estimate + (time < estimate || own ? LEARN_SOON : LEARN_LATE) * (time - estimate);
+}
+
+/* Has an earlier member than m the same shape? */
+static bool
+is_repeated(const GcMainLaunch *launch, int m)
+{
+	for (int i = 0; i < m; i++)
+	{
+		if (launch->shapes[i] == launch->shapes[m])
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -623,6 +635,7 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 	double		marks = f->scan_us;
 	double		added = 0;
 	u32			columns = launch->columns;
+	int			shapes = 0;
 
 	for (int k = 0; k < f->nphysical; k++)
 	{
@@ -631,16 +644,21 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 			set->marks_news = set->marks_asked = true;
 	}
 	for (int m = 0; m < launch->members; m++)
+	{
 		added += launch->shapes[m]->marked_us;
+		shapes += !is_repeated(launch, m);
+	}
 	for (int k = 0; k < f->nphysical; k++)
 	{
 		if (columns >> k & 1)
-			f->column_us[k] = learned(launch, f->column_us[k], f->column_us[k] * marks_us / marks);
+			f->column_us[k] = learned(f->column_us[k], f->column_us[k] * marks_us / marks, launch->alone);
 	}
 	for (int m = 0; m < launch->members; m++)
 	{
 		GcScanShape *s = launch->shapes[m];
 
-		s->marked_us = learned(launch, s->marked_us, Max(s->marked_us * rest / added, 1));
+		/* Of several shapes, nobody can tell whose the time was. */
+		if (!is_repeated(launch, m))
+			s->marked_us = learned(s->marked_us, Max(s->marked_us * rest / added, 1), launch->alone && shapes == 1);
 	}
 }

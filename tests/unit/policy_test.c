@@ -7,6 +7,7 @@
  */
 #include "harness.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,6 +239,8 @@ test_random(const char *name, int rounds)
 	free(d);
 }
 
+static double scan_predicted_us;	/* of the scan that begins() saw start last */
+
 /*
  * Members of the scan that starts if n requests wait beside these; 0: none, all wait.  -1: one
  * that gains little by it; 1000: it starts by itself.
@@ -269,7 +272,10 @@ begins(int n, const GcActive *active, int nactive)
 	}
 	gc_decide(&s, work, d);
 	for (int k = 0; k < d->nstarts; k++)
+	{
 		members += d->start[k].fused >= 0 ? d->start[k].nitems : 1000;
+		scan_predicted_us = d->start[k].predicted_us;
+	}
 	free(items);
 	free(work);
 	free(d);
@@ -288,13 +294,16 @@ test_begin(void)
 	const GcActive two[] = {marked, full};
 
 	is(begins(5, NULL, 0), 5, "a shared scan begins on an idle device");
+	ok(fabs(scan_predicted_us - 200) < 1e-9, "and takes what the scan and its members do");
 	is(begins(1, NULL, 0), 1, "also one for one request, if its tests take less time as marks");
 	is(begins(1, &elsewhere, 1), 1, "and beside one of another table");
 	is(begins(1, &marked, 1), 0, "but one request waits where others are about to end");
 	is(begins(-1, NULL, 0), 1000, "and where it would gain too little, its own kernel runs");
 	is(begins(5, &elsewhere, 1), 5, "and beside one of another table");
+	ok(fabs(scan_predicted_us - 200) < 1e-9, "whose requests do not count");
 	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
 	is(begins(5, &marked, 1), 5, "once they are, as many begin as it serves");
+	ok(fabs(scan_predicted_us - (200 + 5 * 20 * GC_LEFT_OF_SCAN)) < 1e-9, "and what is left of it takes its time");
 	is(begins(4, &marked, 1), 0, "fewer wait");
 	is(begins(16, both, 2), 0, "and all, if another is at its marks");
 	is(begins(15, two, 2), 0, "of several, the largest counts");
