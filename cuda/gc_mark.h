@@ -19,11 +19,11 @@
  * Cost on device cuda, per row and column: 3 instructions and a lookup; per row, 3 more
  * for every 8 requests, and 4 per request for 16 rows.
  *
- * Of a request's kernel: between GC_MARKED_TILES and GC_END_TILES, once for each stretch of a chunk that
- * it meets, and there between GC_MARKED_VECTORS and GC_END_MARKED_VECTORS, a loop
- * GC_MARKED_ROWS over the rows that have a mark and are visible.  On device cuda a warp
- * takes 4,096 rows at a time and queues those with a mark; of these a thread gathers a
- * few at a time (GC_LANE_ROWS), so that as many as 128 wait for memory together, however
+ * Of a request's kernel: between GC_MARKED_TILES and GC_END_TILES, once for each stretch of
+ * a chunk with marks, and there between GC_MARKED_VECTORS and GC_END_MARKED_VECTORS, a
+ * loop GC_MARKED_ROWS over the rows that have a mark and are visible.  On device cuda a
+ * warp takes 4,096 rows at a time and queues those with a mark; of these a thread gathers
+ * a few at a time (GC_LANE_ROWS), so that as many as 128 wait for memory together, however
  * few of all rows they are.
  *
  *-------------------------------------------------------------------------
@@ -267,7 +267,7 @@ gc_put_marks(const u32 *m, u32 live, u8 *to, u64 per_request)
 #define GC_LANE_WORDS	4
 #define GC_WARP_ROWS	(32 * 32 * GC_LANE_WORDS)
 
-/* Rows that a lane queues at a time, and room for those of a warp and what was left. */
+/* Rows that a lane queues at a time, and room for those of a warp and what was left: GC_MARKED_SHARED. */
 #define GC_LANE_TURN	8
 #define GC_QUARTER		8
 #define GC_QUEUE_ROWS	(32 * GC_LANE_TURN + 32)

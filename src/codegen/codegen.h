@@ -323,6 +323,9 @@ extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
 #define GC_MARKER_THREADS	256		/* per block: more would leave registers unused */
 #define GC_MARKER_WORDS(n)	(4 + 9 * (n))
 
+/* Static shared memory of a kernel over marks, at most: its warps' queues (gc_mark.h). */
+#define GC_MARKED_SHARED	(32 * 288 * sizeof(u16))
+
 /* Bytes of a table of so many values; shared tables lie one after another. */
 #define GC_MARK_TABLE_BYTES(range)	(((u64) (range) + 4) / 4 * 8)
 

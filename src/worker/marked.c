@@ -116,7 +116,7 @@ marked_variant(const GcScanShape *s, bool host)
 	GcVariant	v;
 
 	d.demand.nbitmaps = 0;
-	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
+	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024 - GC_MARKED_SHARED);
 	v.marked = s->tests.steps;
 	v.placed = s->tests.placed;
 	v.vec = host ? 0 : 8;
