@@ -119,8 +119,8 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
 #define GC_SCAN_OF_ONE_US	150
 
 /*
- * Of the time of a marked scan's requests, how much the next one takes longer that begins
- * when the marks are done (an H200).
+ * Of the time that a marked scan's requests will still take, how much the next one takes
+ * longer that begins beside them (an H200).
  */
 #define GC_LEFT_OF_SCAN		0.6
 
@@ -168,7 +168,8 @@ typedef struct GcActive
 	bool		fused;
 	int			members;		/* requests that it answers */
 	bool		marked;			/* a marked scan whose marks are done: what is left of it
-								 * are its requests' own kernels */
+								 * are its requests' own kernels, */
+	double		left_us;		/* which are expected to take so long yet */
 	double		alone_us;		/* its time with the device to itself */
 	bool		trial;			/* as GcStart's */
 } GcActive;

@@ -154,23 +154,18 @@ active_members(const Stage *st, uint32_t scan)
 	return n;
 }
 
-/*
- * What the requests of marked scans of this table, whose marks are done, add to the time
- * of the next one, if each of theirs takes so long as one of its own (`each`).
- */
+/* What is left of marked scans of this table adds to the time of the next one. */
 static double
-leftover_us(const Stage *st, uint32_t scan, double each)
+leftover_us(const Stage *st, uint32_t scan)
 {
 	double		us = 0;
 
 	for (int a = 0; a < st->s->nactive; a++)
 	{
-		const GcActive *active = &st->s->active[a];
-
-		if (active->scan == scan && active->marked)
-			us += active->members * each * GC_LEFT_OF_SCAN;
+		if (st->s->active[a].scan == scan)
+			us += st->s->active[a].left_us;
 	}
-	return us;
+	return us * GC_LEFT_OF_SCAN;
 }
 
 /*
@@ -248,7 +243,7 @@ share_scan(Stage *st, int i)
 	{
 		if (shared >= asked.alone_us && !st->s->force_shared)
 			return;
-		start_scan(st, item->fused, member, body, n, shared + leftover_us(st, item->scan, asked.added_us / n));
+		start_scan(st, item->fused, member, body, n, shared + leftover_us(st, item->scan));
 	}
 	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
 	for (int k = 0; k < st->s->nitems; k++)

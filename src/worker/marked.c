@@ -319,7 +319,7 @@ choose_columns(const GcScanSet *set, GcFused *f)
 	{
 		const GcSetColumn *c = &set->column[f->physical[k]];
 		u64			bytes = GC_MARK_TABLE_BYTES(entries(c));
-		u8			width = class_width(c) ? class_width(c) : Max(c->width, 2);
+		u8			width = class_width(c) ? class_width(c) : c->width ? c->width : 2;
 
 		f->column[k] = (GcMarkerColumn) {.width = c->width,.nullable = c->nullable,
 		.class_width = class_width(c),.shared = class_width(c) || f->shared_bytes + bytes <= room};

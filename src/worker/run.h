@@ -40,6 +40,7 @@ typedef struct GcMainLaunch
 	bool		fused;			/* a shared scan, fused or marked */
 	bool		marked;
 	bool		marks_done;		/* marked: its marks, when they were last looked at */
+	instr_time	marks_seen;		/* when they were found done */
 	struct GcFused *kernel;		/* of a shared scan */
 	u32			bodies;			/* of it that take part */
 	GcAddr		marks;			/* marked: tables, then marks */

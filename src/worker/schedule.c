@@ -138,6 +138,19 @@ elapsed_us(instr_time since)
  *-------------------------------------------------------------------------
  */
 
+/* Of a marked scan whose marks are done: what its requests' kernels are expected to take yet. */
+static double
+left_us(const GcMainLaunch *launch)
+{
+	double		us = 0;
+
+	if (!launch->marks_done)
+		return 0;
+	for (int m = 0; m < launch->members; m++)
+		us += launch->shapes[m]->marked_us;
+	return Max(us - elapsed_us(launch->marks_seen), 0);
+}
+
 static void
 add_active(GcMainLaunch *launch)
 {
@@ -154,8 +167,8 @@ add_active(GcMainLaunch *launch)
 	a = &now.active[now.nactive++];
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
-		.members = launch->members,.marked = launch->marks_done,.alone_us = launch->alone_us,
-	.trial = launch->trial};
+		.members = launch->members,.marked = launch->marks_done,.left_us = left_us(launch),
+	.alone_us = launch->alone_us,.trial = launch->trial};
 }
 
 /* Are two items the same kernel, in the same variants with the same needs? */
@@ -685,6 +698,8 @@ gc_schedule_news(List *runs)
 		if (gc_worker.ops->mark_done(l->computed, &done, &err) != GC_OK)
 			continue;
 		l->marks_done = done;
+		if (done)
+			INSTR_TIME_SET_CURRENT(l->marks_seen);
 		any = any || done;
 	}
 	return any;

@@ -287,9 +287,9 @@ static void
 test_begin(void)
 {
 	const GcActive marking = {.scan = 1,.fused = true,.members = 5,.alone_us = 400};
-	const GcActive marked = {.scan = 1,.fused = true,.members = 5,.alone_us = 400,.marked = true};
+	const GcActive marked = {.scan = 1,.fused = true,.members = 5,.alone_us = 400,.marked = true,.left_us = 90};
 	const GcActive full = {.scan = 1,.fused = true,.members = 16,.alone_us = 400,.marked = true};
-	const GcActive elsewhere = {.scan = 2,.fused = true,.members = 5,.alone_us = 400};
+	const GcActive elsewhere = {.scan = 2,.fused = true,.members = 5,.alone_us = 400,.marked = true,.left_us = 70};
 	const GcActive both[] = {marked, marking};
 	const GcActive two[] = {marked, full};
 
@@ -303,7 +303,7 @@ test_begin(void)
 	ok(fabs(scan_predicted_us - 200) < 1e-9, "whose requests do not count");
 	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
 	is(begins(5, &marked, 1), 5, "once they are, as many begin as it serves");
-	ok(fabs(scan_predicted_us - (200 + 5 * 20 * GC_LEFT_OF_SCAN)) < 1e-9, "and what is left of it takes its time");
+	ok(fabs(scan_predicted_us - (200 + 90 * GC_LEFT_OF_SCAN)) < 1e-9, "and what is left of it takes its time");
 	is(begins(4, &marked, 1), 0, "fewer wait");
 	is(begins(16, both, 2), 0, "and all, if another is at its marks");
 	is(begins(15, two, 2), 0, "of several, the largest counts");
