@@ -1,0 +1,282 @@
+/*-------------------------------------------------------------------------
+ *
+ * marks.c [--rows N] ...
+ *	  What marked scans take, part by part: the marker, and the kernels that visit marks.
+ *
+ * Marker: the one that would serve the Star Schema Benchmark, over six columns, four of them
+ * by class, for 1 to 16 requests; with few classes, whose tables lie in few words of shared
+ * memory, and with many, which lanes of a warp look for in the same banks.
+ *
+ * Visiting: a kernel that adds up 0 to 3 columns of the rows that have a mark, for densities
+ * of marks from 1 in 10,000 to 4 in 10; alone, and eight of them side by side, each with
+ * marks of its own.  The same with the sum kept per group in global memory, 280 groups: what
+ * atomic additions to few addresses take.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "common.h"
+
+#define RUNS		7
+#define SIDE		8			/* kernels side by side */
+#define GROUPS		280
+#define THREADS		256
+
+/* Threads per multiprocessor of kernels side by side, as in worker/marked_scan.c. */
+#define THREADS_OF_ALL	4096
+#define THREADS_OF_ONE	512
+
+/*-------------------------------------------------------------------------
+ * Marker
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct Tested
+{
+	GcMarkerColumn column;
+	u32			few;			/* values, or classes */
+	u32			many;
+} Tested;
+
+static const Tested tested[] = {
+	{{.width = 1,.shared = true}, 11, 11},
+	{{.width = 1,.shared = true}, 50, 50},
+	{{.width = 2,.class_width = 1,.shared = true}, 7, 250},
+	{{.width = 4,.class_width = 1,.shared = true}, 5, 250},
+	{{.width = 4,.class_width = 1,.shared = true}, 5, 250},
+	{{.width = 4,.class_width = 2,.shared = true}, 25, 1000},
+};
+
+#define NTESTED		((int) (sizeof(tested) / sizeof(tested[0])))
+
+static BenchKernel
+marker_kernel(void)
+{
+	GcMarkerColumn columns[NTESTED];
+	BenchKernel k;
+	char	   *text;
+
+	for (int i = 0; i < NTESTED; i++)
+		columns[i] = tested[i].column;
+	text = gc_generate_marker(columns, NTESTED);
+	if (text == NULL || !bench_try_text("marker", text, &k))
+		bench_fail("the marker cannot be had");
+	free(text);
+	return k;
+}
+
+static int
+read_width(const Tested *t)
+{
+	return t->column.class_width ? t->column.class_width : t->column.width;
+}
+
+/* Tables of random masks, and the columns; returns bytes of shared memory. */
+static u32
+fill_marker_args(const BenchTable *table, bool many, GcArgs *args)
+{
+	const GcAddr misfit = bench_memory(sizeof(u32));
+	u64			shared = 0;
+
+	bench_fill_bytes(misfit, 0, sizeof(u32));
+	for (int k = 0; k < NTESTED; k++)
+	{
+		const bool	classes = tested[k].column.class_width > 0;
+		const u32	n = many ? tested[k].many : tested[k].few;
+		const GcAddr masks = bench_memory(GC_MARK_TABLE_BYTES(n));
+		u64		   *w = &args->w[GC_MARKER_WORDS(k)];
+
+		bench_fill_random(masks, n + 1, 2, 1 << 16, (u32) k + 1);
+		w[0] = classes ? 0 : table->columns[k];
+		w[1] = masks;
+		w[3] = n;
+		w[4] = (u64) 0xffff << 16;
+		w[5] = classes ? table->columns[k] : 0;
+		w[6] = masks;
+		w[7] = n;
+		w[8] = misfit;
+		shared += classes ? GC_MARK_TABLE_BYTES(n - 1) : GC_MARK_TABLE_BYTES(n);
+	}
+	return (u32) shared;
+}
+
+static void
+measure_marker(u64 rows, bool many, const BenchKernel *k)
+{
+	static const int numbers[] = {1, 2, 4, 8, 12, 16};
+	BenchColumn columns[NTESTED];
+	BenchTable	table;
+	GcArgs		args;
+	GcSource   *sources;
+	u64			per_chunk;
+	u32			shared;
+	GcLaunch	shape;
+
+	for (int i = 0; i < NTESTED; i++)
+		columns[i] = (BenchColumn) {read_width(&tested[i]), many ? tested[i].many : tested[i].few};
+	table = bench_table(rows, NTESTED, columns, 1);
+	memset(&args, 0, sizeof(args));
+	args.scan = table.scan;
+	/* every request reads every chunk */
+	sources = malloc(table.scan.nsources * sizeof(GcSource));
+	bench_copy_out(sources, table.scan.sources, table.scan.nsources * sizeof(GcSource));
+	for (u32 i = 0; i < table.scan.nsources; i++)
+		sources[i].valid = 0xffff;
+	bench_copy_in(table.scan.sources, sources, table.scan.nsources * sizeof(GcSource));
+	free(sources);
+	per_chunk = (u64) table.scan.tiles_per_source * GC_TILE_ROWS / 8;
+	args.w[1] = bench_memory(per_chunk * table.scan.nsources * GC_MAX_MARKED);
+	args.w[2] = per_chunk;
+	args.w[3] = per_chunk * table.scan.nsources;
+	shared = fill_marker_args(&table, many, &args);
+	shape = bench_full(GC_MARKER_THREADS, bench_profile.host ? 4 : bench_ops->occupancy(k->kernel, GC_MARKER_THREADS, shared),
+					   shared, table.scan.ntiles);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	{
+		const BenchLaunch l = {k, &args, shape, 0};
+
+		args.w[0] = (1u << numbers[i]) - 1;
+		bench_say("| %s | %d | %u x %u | %d | %.1f |\n", many ? "many" : "few", numbers[i], shape.blocks, shape.threads,
+				  k->info.registers, bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS));
+	}
+}
+
+static void
+part_marker(u64 rows)
+{
+	const BenchKernel k = marker_kernel();
+
+	bench_say("### Marker, %.1f million rows\n\n| classes | requests | grid | registers | us |\n"
+			  "| --- | ---: | ---: | ---: | ---: |\n", (double) rows / 1e6);
+	measure_marker(rows, false, &k);
+	measure_marker(rows, true, &k);
+	bench_say("\n");
+}
+
+/*-------------------------------------------------------------------------
+ * Visiting
+ *-------------------------------------------------------------------------
+ */
+
+/* w0 and w1 the marks, w2 to w4 columns of 4, 4 and 2 bytes, w5 results. */
+static BenchKernel
+visiting_kernel(int columns, bool groups)
+{
+	static const int widths[] = {4, 4, 2};
+	char		body[4096];
+	char		name[32];
+	size_t		n = 0;
+
+#define ADD(...)	n += (size_t) snprintf(body + n, sizeof(body) - n, __VA_ARGS__)
+	ADD("GC_KERNEL(%d)\n{\nGC_PROLOGUE\nu64 sum = 0;\n#define GC_LANE_ROWS 4\n"
+		"GC_MARKED_TILES(%d, gc_a.w[0], gc_a.w[1])\n", THREADS, THREADS);
+	for (int c = 0; c < columns; c++)
+		ADD("const GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 2 + c);
+	ADD("GC_MARKED_VECTORS\n");
+	for (int c = 0; c < columns; c++)
+		ADD("GC_MARKED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d);\n", c, widths[c], c, c);
+	ADD("GC_MARKED_ROWS(gc_j, gc_r)\nu64 v = gc_r;\n");
+	for (int c = 0; c < columns; c++)
+		ADD("v += (u64) c%d[gc_j] << %d;\n", c, c);
+	if (groups)
+		ADD("u64 *g = (u64 *) gc_a.w[5] + 2 * ((u32) v * 2654435761u %% %d);\nGC_ATOMIC_ADD64(g, 1);\n"
+			"GC_ATOMIC_ADD64(g + 1, v);\n", GROUPS);
+	else
+		ADD("sum += v;\n");
+	ADD("GC_END_MARKED_ROWS\nGC_END_MARKED_VECTORS\nGC_END_TILES\n"
+		"if (sum) GC_ATOMIC_ADD64((u64 *) gc_a.w[5], sum);\n}\n");
+#undef ADD
+	snprintf(name, sizeof(name), "%d column%s%s", columns, columns == 1 ? "" : "s", groups ? ", groups" : "");
+	return bench_kernel(name, 8, body);
+}
+
+/* Bits are set at random. */
+static void
+draw_marks(unsigned char *bits, u64 bytes, double density)
+{
+	const u32	below = (u32) (density * (1 << 24));
+
+	memset(bits, 0, bytes);
+	for (u64 i = 0; i < bytes * 8; i++)
+		bits[i / 8] |= (unsigned char) ((bench_random(1 << 24) < below) << i % 8);
+}
+
+static void
+measure_visiting(const BenchKernel *k, const GcArgs *args, u64 tiles, double density)
+{
+	BenchLaunch l[SIDE];
+	double		us[2];
+
+	for (int part = 0; part < 2; part++)
+	{
+		const int	n = part ? SIDE : 1;
+		const int	most = THREADS_OF_ALL / n > THREADS_OF_ONE ? THREADS_OF_ALL / n : THREADS_OF_ONE;
+		int			per_sm = bench_profile.host ? 4 : bench_ops->occupancy(k->kernel, THREADS, 0);
+
+		per_sm = per_sm < most / THREADS ? per_sm : most / THREADS;
+		for (int i = 0; i < n; i++)
+			l[i] = (BenchLaunch) {k, &args[i], bench_full(THREADS, per_sm, 0, tiles), 0};
+		us[part] = bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS) / n;
+	}
+	bench_say("| %g | %s | %d | %.1f | %.1f |\n", density, k->name, k->info.registers, us[0], us[1]);
+}
+
+static void
+part_visiting(u64 rows)
+{
+	static const double densities[] = {0.0001, 0.002, 0.008, 0.02, 0.035, 0.1, 0.4};
+	static const BenchColumn columns[] = {{4, 1000000}, {4, 1000000}, {2, 2500}};
+	const BenchTable table = bench_table(rows, 3, columns, 7);
+	const u64	per_chunk = (u64) table.scan.tiles_per_source * GC_TILE_ROWS / 8;
+	unsigned char *bits = malloc(per_chunk);
+	BenchKernel kernels[5];
+	GcArgs		args[SIDE];
+
+	if (bits == NULL)
+		bench_fail("out of memory");
+	for (int c = 0; c < 4; c++)
+		kernels[c] = visiting_kernel(c, false);
+	kernels[4] = visiting_kernel(3, true);
+	memset(args, 0, sizeof(args));
+	for (int i = 0; i < SIDE; i++)
+	{
+		args[i].scan = table.scan;
+		args[i].w[0] = bench_memory(per_chunk * table.scan.nsources);
+		args[i].w[1] = per_chunk;
+		for (int c = 0; c < 3; c++)
+			args[i].w[2 + c] = table.columns[c];
+		args[i].w[5] = bench_memory(GROUPS * 2 * sizeof(u64));
+	}
+	bench_say("### Visiting marks, %.1f million rows: columns of 4, 4 and 2 bytes\n\n"
+			  "| density | reads | registers | alone, us | %d side by side, us each |\n"
+			  "| ---: | --- | ---: | ---: | ---: |\n", (double) table.rows / 1e6, SIDE);
+	for (size_t d = 0; d < sizeof(densities) / sizeof(densities[0]) && !bench_late(0, bench_options.seconds); d++)
+	{
+		/* the chunks have the same marks, the kernels have different ones */
+		for (int i = 0; i < SIDE; i++)
+		{
+			draw_marks(bits, per_chunk, densities[d]);
+			for (u32 c = 0; c < table.scan.nsources; c++)
+				bench_copy_in(args[i].w[0] + c * per_chunk, bits, per_chunk);
+		}
+		for (int k = 0; k < 5; k++)
+			measure_visiting(&kernels[k], args, table.scan.ntiles, densities[d]);
+	}
+	free(bits);
+}
+
+int
+main(int argc, char **argv)
+{
+	const BenchOptions defaults = {.device = "cuda",.memory = 12000 * MEGABYTE,.rows = 120000000,.seconds = 60};
+
+	bench_open(argc, argv, &defaults, 120);
+	bench_seed(1);
+	part_marker(bench_options.rows);
+	part_visiting(bench_options.rows);
+	bench_close();
+	return 0;
+}
