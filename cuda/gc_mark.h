@@ -422,21 +422,21 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 			gc_more = __any_sync(0xffffffffu, (gc_words[0] | gc_words[1] | gc_words[2] | gc_words[3]) != 0); \
 			__syncwarp(); \
 			const u32 gc_take = gc_more ? gc_n & ~31u : gc_n; \
-			for (u32 gc_i = gc_lane; gc_i < gc_take; gc_i += 32 * GC_LANE_ROWS) { \
+			for (u32 gc_each = gc_lane; gc_each < gc_take; gc_each += 32 * GC_LANE_ROWS) { \
 				u32 gc_visited[GC_LANE_ROWS], gc_m = 0; \
-				GC_UNROLL for (int gc_k = 0; gc_k < GC_LANE_ROWS; gc_k++) { \
-					gc_m |= (u32) (gc_i + 32 * gc_k < gc_take) << gc_k; \
-					if (gc_m >> gc_k & 1) gc_visited[gc_k] = gc_first + gc_queue[gc_i + 32 * gc_k]; \
+				GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) { \
+					gc_m |= (u32) (gc_each + 32 * gc_v < gc_take) << gc_v; \
+					if (gc_m >> gc_v & 1) gc_visited[gc_v] = gc_first + gc_queue[gc_each + 32 * gc_v]; \
 				}
 #define GC_MARKED_ARRAY(type, name)	type name[GC_LANE_ROWS]
 #define GC_GATHER(W, SUFFIX, v, d) \
-	GC_UNROLL for (int gc_k = 0; gc_k < GC_LANE_ROWS; gc_k++) \
-		if (gc_m >> gc_k & 1) v[gc_k] = GC_AT(W, SUFFIX, d, gc_visited[gc_k])
+	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
+		if (gc_m >> gc_v & 1) v[gc_v] = GC_AT(W, SUFFIX, d, gc_visited[gc_v])
 #define GC_GATHER_ANY(SUFFIX, v, d)	GC_GATHER(0, SUFFIX, v, d)
 #define GC_GATHER_NULLS(n, d) \
 	u32 n = 0; \
-	GC_UNROLL for (int gc_k = 0; gc_k < GC_LANE_ROWS; gc_k++) \
-		if (gc_m >> gc_k & 1) n |= GC_NULL_AT(d, gc_visited[gc_k]) << gc_k
+	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
+		if (gc_m >> gc_v & 1) n |= GC_NULL_AT(d, gc_visited[gc_v]) << gc_v
 #define GC_MARKED_ROWS(j, row) \
 			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) { \
 				if (!(gc_m >> j & 1)) continue; \
@@ -458,8 +458,8 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 		const u8 *gc_marks = (const u8 *) (marks) + gc_src.chunk * (bytes);
 #define GC_MARKED_VECTORS \
 		GC_VECTORS \
-			GC_EACH(gc_k) gc_m[gc_k] &= gc_marks[(gc_row + gc_k) >> 3] >> \
-				((gc_row + gc_k) & 7) & 1; \
+			GC_EACH(gc_v) gc_m[gc_v] &= gc_marks[(gc_row + gc_v) >> 3] >> \
+				((gc_row + gc_v) & 7) & 1; \
 			GC_SETTLE
 #define GC_MARKED_ARRAY(type, name)	GC_ARRAY(type, name)
 #define GC_GATHER(W, SUFFIX, v, d)	GC_LATE(W, SUFFIX, v, d)

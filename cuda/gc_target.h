@@ -140,14 +140,14 @@
 #define GC_EACH(j)				for (u32 j = 0; j < gc_cnt; j++)
 #define GC_KEEP_IF(j, cond)		gc_m[j] &= (u8) ((cond) != 0)
 #define GC_SETTLE				if (!(gc_n = gc_select(gc_sel, gc_m, gc_cnt))) continue;
-#define GC_EACH_LIVE(j)			{ u32 gc_kept = 0; for (u32 gc_k = 0; gc_k < gc_n; gc_k++) { \
-									const u32 j = gc_sel[gc_k];
+#define GC_EACH_LIVE(j)			{ u32 gc_kept = 0; for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { \
+									const u32 j = gc_sel[gc_v];
 #define GC_EACH_CHEAP(j)		GC_EACH_LIVE(j)
 #define GC_KEEP_LIVE_IF(j, cond)	gc_sel[gc_kept] = j; gc_kept += (cond) != 0
 #define GC_END_LIVE				} if (!(gc_n = gc_kept)) continue; }
 
 #define GC_ROWS_SPARSE(j, row) \
-	for (u32 gc_k = 0; gc_k < gc_n; gc_k++) { const u32 j = gc_sel[gc_k]; const u32 row = gc_row + j; \
+	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { const u32 j = gc_sel[gc_v]; const u32 row = gc_row + j; \
 		(void) row; {
 #define GC_END_ROWS_SPARSE		}}
 #define GC_ROWS_DENSE(j, row)	GC_ROWS_SPARSE(j, row)

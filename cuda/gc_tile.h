@@ -150,8 +150,8 @@ gc_load_8_f64(double *v, const void *p, i64 base, u32 n)
 #define GC_LOAD(W, SUFFIX, v, d)	gc_load_##W##_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * W, d.base, gc_cnt)
 #define GC_LOAD_ANY(SUFFIX, v, d)	gc_load_0_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * d.width, d.base, d.width, gc_cnt)
 #define GC_LATE(W, SUFFIX, v, d) \
-	for (u32 gc_k = 0; gc_k < gc_n; gc_k++) \
-		v[gc_sel[gc_k]] = gc_at_##W##_##SUFFIX(d.data, gc_row + gc_sel[gc_k], d.base, d.width)
+	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) \
+		v[gc_sel[gc_v]] = gc_at_##W##_##SUFFIX(d.data, gc_row + gc_sel[gc_v], d.base, d.width)
 #define GC_LATE_ANY(SUFFIX, v, d)	GC_LATE(0, SUFFIX, v, d)
 
 #define GC_NULLS(n, d)			const u8 *n = d.nulls ? (const u8 *) d.nulls + (gc_row >> 3) : (const u8 *) 0

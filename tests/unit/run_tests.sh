@@ -29,6 +29,7 @@ run()
 }
 
 run "$BIN/abi_test"
+RUN= run ./names_check.sh
 run "$BIN/occupancy_test"
 run "$BIN/cost_test"
 run "$BIN/kernel_model_test"
