@@ -110,16 +110,16 @@ give_up(GcScanShape *s)
 }
 
 static GcVariant
-marked_variant(const GcScanShape *s, bool host)
+marked_variant(const GcScanShape *s, const GcProfile *profile)
 {
 	GcVariantDemand d = s->demand;
 	GcVariant	v;
 
 	d.demand.nbitmaps = 0;
-	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024 - GC_MARKED_SHARED);
+	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024 - GC_MARKED_SHARED);
 	v.marked = s->tests.steps;
 	v.placed = s->tests.placed;
-	v.vec = host ? 0 : 8;
+	v.vec = profile->host ? 0 : 8;
 	return v;
 }
 
@@ -127,7 +127,7 @@ marked_variant(const GcScanShape *s, bool host)
 static void
 write_gpu_text(const GcScanShape *s)
 {
-	GcVariant	v = marked_variant(s, false);
+	GcVariant	v = marked_variant(s, gc_profile_known("H200"));
 	GcKernelSource source;
 	GcError		err;
 
@@ -153,7 +153,7 @@ ask_kernels(GcScanShape *s)
 		return;
 	s->tester = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPipelineKernel));
 	s->marked = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPipelineKernel));
-	v = marked_variant(s, gc_worker.profile.host);
+	v = marked_variant(s, &gc_worker.profile);
 	if (gc_generate_tester(s->p, s->pipeline, &s->tests, &source, &err) != GC_OK)
 	{
 		give_up(s);

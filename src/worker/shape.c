@@ -267,12 +267,9 @@ gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room)
 static void
 write_gpu_kernels(const GcRequest *request, int pipeline)
 {
-	/* An H200's; and tables as they are, and so large that all is worth it. */
-	static const GcProfile profile = {
-		.sms = 132,.warp_size = 32,.max_warps = 64,.max_blocks = 32,.registers = 65536,
-		.shared_per_sm = 233472,.shared_per_block = 232448,.shared_reserved = 1024
-	};
+	const GcProfile *profile = gc_profile_known("H200");
 	GcVariantDemand d;
+	/* Tables as they are, and so large that all is worth it. */
 	const u64	rows[] = {request->inputs[gc_pipelines(request->program)[pipeline].input].rows, (u64) 1 << 30};
 
 	gc_variant_demand(request, pipeline, &d);
@@ -284,7 +281,7 @@ write_gpu_kernels(const GcRequest *request, int pipeline)
 
 		d.demand.rows = rows[i];
 		d.demand.survivors = rows[i] >> gc_pipelines(request->program)[pipeline].survive;
-		v = gc_choose_variant(&profile, &d, profile.shared_per_block - 1024);
+		v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024);
 
 		if (gc_generate(request->program, pipeline, &v, &source, &err) == GC_OK)
 		{
