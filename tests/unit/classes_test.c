@@ -648,7 +648,10 @@ make_marker(Marker *mk, const ScanCase *sc)
 {
 	describe_marker(mk, sc->nshared, sc->exact);
 	for (int k = 0; k < NTESTED; k++)
+	{
 		mk->column[k].class_width = sc->column[k % 2].width;
+		mk->column[k].shared = mk->column[k].shared || mk->column[k].class_width;
+	}
 }
 
 #define FITS(w, s)		{.width = w,.by = 0xffff,.split = s,.chunks = ALL_CHUNKS}

@@ -145,6 +145,7 @@ make_member(int i)
 
 typedef struct Marker
 {
+	int			n;				/* columns, the first of `tested` */
 	int			nshared;
 	GcMarkerColumn column[NTESTED];
 	Loaded		kernel;
@@ -178,6 +179,7 @@ typedef struct Scan
 static void
 describe_marker(Marker *mk, int nshared, bool exact)
 {
+	mk->n = NTESTED;
 	mk->nshared = nshared;
 	for (int k = 0; k < NTESTED; k++)
 	{
@@ -191,7 +193,7 @@ describe_marker(Marker *mk, int nshared, bool exact)
 static void
 load_marker(Marker *mk)
 {
-	char	   *text = gc_generate_marker(mk->column, NTESTED);
+	char	   *text = gc_generate_marker(mk->column, mk->n);
 
 	mk->kernel = load_text(text);
 	free(text);
@@ -353,7 +355,7 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 	args.w[1] = scan->marks;
 	args.w[2] = scan->per_chunk;
 	args.w[3] = scan->per_request;
-	for (int k = 0; k < NTESTED; k++)
+	for (int k = 0; k < mk->n; k++)
 	{
 		const TableColumn *c = find_column(tested[k]);
 		const ScanClasses *cl = &scan->classes[k];
@@ -374,7 +376,7 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 		else
 			shared += mk->column[k].shared ? GC_MARK_TABLE_BYTES(range_of(c)) : 0;
 	}
-	launch_scan(&mk->kernel, &args, GC_MARKER_WORDS(NTESTED), sources, n, shared, 256, turn);
+	launch_scan(&mk->kernel, &args, GC_MARKER_WORDS(mk->n), sources, n, shared, 256, turn);
 }
 
 /* Is what the scan wrote for its number b as it should be?  Else a row that is not. */

@@ -56,6 +56,15 @@ make_marker(Marker *mk, int nshared, bool exact)
 	load_marker(mk);
 }
 
+/* All tables are in shared memory. */
+static void
+make_fast_marker(Marker *mk, int n, bool exact)
+{
+	describe_marker(mk, n, exact);
+	mk->n = n;
+	load_marker(mk);
+}
+
 /* One scan for these requests; request i is its number (i + shift) % 16. */
 static void
 check_scan(const Marker *mk, u32 who, u32 chunks, int shift, u32 turn)
@@ -88,6 +97,43 @@ test_scans(void)
 			check_scan(&mk, 1u << i, ALL_CHUNKS, k * 8, i);
 		for (int i = 0; i < 4; i++)
 			check_scan(&mk, draw(1u << 16) & draw(1u << 16), ALL_CHUNKS, i, i);
+		unload(&mk.kernel);
+	}
+}
+
+/* Does request i test none but the first n of `tested`? */
+static bool
+tests_first(int i, int n)
+{
+	for (int k = n; k < NTESTED; k++)
+	{
+		if (bits_of(&members[i], tested[k]))
+			return false;
+	}
+	return true;
+}
+
+/* Markers for the first few columns, and requests that test no others. */
+static void
+test_fast_scans(void)
+{
+	for (int n = 2; n <= NSHARED; n++)
+	{
+		u32			who = 0;
+		Marker		mk;
+
+		make_fast_marker(&mk, n, n % 2);
+		for (int i = 0; i < NREQUESTS; i++)
+			who |= (u32) tests_first(i, n) << i;
+		ok(__builtin_popcount(who) > 2, "requests 0x%x test the first %d columns", who, n);
+		check_scan(&mk, who, ALL_CHUNKS, 0, n);
+		check_scan(&mk, who, ALL_CHUNKS, 7, n + 1);
+		check_scan(&mk, who & draw(1u << 16), draw(ALL_CHUNKS), n, n);
+		for (int i = 0; i < NREQUESTS; i++)
+		{
+			if (who >> i & 1)
+				check_scan(&mk, 1u << i, ALL_CHUNKS, n, i);
+		}
 		unload(&mk.kernel);
 	}
 }
@@ -260,6 +306,7 @@ main(int argc, char **argv)
 	test_requests();
 	test_find();
 	test_scans();
+	test_fast_scans();
 	test_places();
 	test_two_launches();
 	test_nvrtc();
