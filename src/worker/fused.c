@@ -81,11 +81,31 @@ set_free(GcScanSet *set)
 	pfree(set);
 }
 
+/*
+ * Forget the sets of a table's former directories, as far as no request is left of them:
+ * nobody will come for their class columns and records again.
+ */
+static void
+forget_former(const GcDirectory *dir)
+{
+	for (int i = 0; i < MAX_SETS; i++)
+	{
+		GcScanSet  *set = sets[i];
+
+		if (set == NULL || set->users > 0 || set->dir_id >= dir->id ||
+			set->dbid != dir->key.dbid || set->relid != dir->key.relid)
+			continue;
+		set_free(set);
+		sets[i] = NULL;
+	}
+}
+
 /* The set of a run's scan, made if need be; NULL: all places are in use. */
 static GcScanSet *
 find_set(const GcRun *run)
 {
 	const u32	scan = run->scan;
+	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
 	int			place = 0;
 
 	for (int i = 0; i < MAX_SETS; i++)
@@ -100,15 +120,17 @@ find_set(const GcRun *run)
 		if (sets[place] && (sets[i] == NULL || sets[i]->last_used < sets[place]->last_used))
 			place = i;
 	}
+	if (sets[place] && sets[place]->users > 0)
+		return NULL;
+	forget_former(dir);
 	if (sets[place])
-	{
-		if (sets[place]->users > 0)
-			return NULL;
 		set_free(sets[place]);
-	}
 	sets[place] = MemoryContextAllocZero(TopMemoryContext, sizeof(GcScanSet));
 	sets[place]->scan = scan;
-	gc_set_columns(sets[place], run->request->inputs[run->main->input].dir);
+	sets[place]->dbid = dir->key.dbid;
+	sets[place]->relid = dir->key.relid;
+	sets[place]->dir_id = dir->id;
+	gc_set_columns(sets[place], dir);
 	return sets[place];
 }
 

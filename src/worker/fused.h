@@ -136,6 +136,9 @@ typedef struct GcSetColumn
 typedef struct GcScanSet
 {
 	u32			scan;
+	Oid			dbid;			/* of the table */
+	Oid			relid;
+	u64			dir_id;
 	uint64		last_used;
 	int			users;			/* runs with a shape of it */
 	uint64		requests;		/* that could have shared a scan */
