@@ -35,6 +35,9 @@ typedef unsigned __int128 u128;
 /* Column data is allocated in multiples of this many rows, zero-filled. */
 #define GC_PAD_ROWS			GC_TILE_ROWS
 
+/* Bytes of a record (gc_record.h): a sector of a GPU's memory, so aligned. */
+#define GC_RECORD_BYTES		32
+
 /*
  * One column of one chunk.  value(row) = base + code(row) for integers, dates,
  * dictionary codes; floats are stored as they are and ignore base.  Code width

@@ -414,7 +414,8 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 		u32 gc_words[GC_LANE_WORDS]; \
 		gc_marked_words(gc_words, (marks) + (u64) gc_src.chunk * (bytes), gc_src.valid, gc_first, gc_src.nrows, gc_lane); \
 		const u32 gc_count = gc_warp_sum(__popc(gc_words[0]) + __popc(gc_words[1]) + __popc(gc_words[2]) + __popc(gc_words[3])); \
-		if (!gc_count) continue;
+		if (!gc_count) continue; \
+		const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
 #define GC_MARKED_VECTORS \
 		u32 gc_n = 0, gc_turn = 0, gc_more; \
 		do { \
@@ -429,10 +430,9 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 					if (gc_m >> gc_v & 1) gc_visited[gc_v] = gc_first + gc_queue[gc_each + 32 * gc_v]; \
 				}
 #define GC_MARKED_ARRAY(type, name)	type name[GC_LANE_ROWS]
-#define GC_GATHER(W, SUFFIX, v, d) \
+#define GC_GATHER(W, SUFFIX, v, d, pitch) \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
-		if (gc_m >> gc_v & 1) v[gc_v] = GC_AT(W, SUFFIX, d, gc_visited[gc_v])
-#define GC_GATHER_ANY(SUFFIX, v, d)	GC_GATHER(0, SUFFIX, v, d)
+		if (gc_m >> gc_v & 1) v[gc_v] = GC_PITCHED(W, SUFFIX, d, pitch, gc_visited[gc_v])
 #define GC_GATHER_NULLS(n, d) \
 	u32 n = 0; \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
@@ -453,17 +453,30 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 
 #else
 
+/* Rows from first to end with a mark; first is a multiple of 8. */
+GC_FN u32
+gc_count_marks(const u8 *marks, u32 first, u32 end)
+{
+	u32			n = 0;
+
+	for (u32 i = first / 8; i < (end + 7) / 8; i++)
+		n += __builtin_popcount(marks[i]);
+	return n;
+}
+
 #define GC_MARKED_TILES(threads, marks, bytes) \
 	GC_TILES \
-		const u8 *gc_marks = (const u8 *) (marks) + gc_src.chunk * (bytes);
+		const u8 *gc_marks = (const u8 *) (marks) + gc_src.chunk * (bytes); \
+		const u32 gc_few = gc_count_marks(gc_marks, gc_first, gc_end) <= GC_TILE_ROWS / GC_FEW_PART; (void) gc_few;
 #define GC_MARKED_VECTORS \
 		GC_VECTORS \
 			GC_EACH(gc_v) gc_m[gc_v] &= gc_marks[(gc_row + gc_v) >> 3] >> \
 				((gc_row + gc_v) & 7) & 1; \
 			GC_SETTLE
 #define GC_MARKED_ARRAY(type, name)	GC_ARRAY(type, name)
-#define GC_GATHER(W, SUFFIX, v, d)	GC_LATE(W, SUFFIX, v, d)
-#define GC_GATHER_ANY(SUFFIX, v, d)	GC_LATE_ANY(SUFFIX, v, d)
+#define GC_GATHER(W, SUFFIX, v, d, pitch) \
+	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) \
+		v[gc_sel[gc_v]] = GC_PITCHED(W, SUFFIX, d, pitch, gc_row + gc_sel[gc_v])
 #define GC_GATHER_NULLS(n, d)		GC_NULLS(n, d)
 #define GC_MARKED_ROWS(j, row)		GC_ROWS_SPARSE(j, row)
 #define GC_END_MARKED_ROWS	GC_END_ROWS_SPARSE

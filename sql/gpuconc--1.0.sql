@@ -101,7 +101,7 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT builds_run bigint, OUT builds_shared bigint,
 	OUT results_shared bigint, OUT rows_delta bigint,
 	OUT class_scans bigint, OUT class_misfits bigint,
-	OUT builds_placed bigint,
+	OUT builds_placed bigint, OUT record_scans bigint,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -158,6 +158,7 @@ SELECT s.requests,
 	s.class_scans,
 	s.class_misfits,
 	s.builds_placed,
+	s.record_scans,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;
 COMMENT ON VIEW gpuconc_stat IS

@@ -39,21 +39,21 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	GcStats    *s = gc_stats();
 	TupleDesc	desc;
 	uint64		fallbacks = 0;
-	bool		nulls[20] = {0};
+	bool		nulls[21] = {0};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	for (int i = 0; i < GC_NCODES; i++)
 		fallbacks += pg_atomic_read_u64(&s->fallbacks[i]);
 	{
-		Datum		values[20] = {
+		Datum		values[21] = {
 			counter(&s->requests), counter(&s->offloaded), Int64GetDatum((int64) fallbacks),
 			counter(&s->retries), milliseconds(&s->queue_us), milliseconds(&s->compile_us),
 			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
 			counter(&s->read_bytes), counter(&s->kernels), counter(&s->kernels_compiled),
 			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->results_shared),
 			counter(&s->rows_delta), counter(&s->class_scans), counter(&s->class_misfits),
-			counter(&s->builds_placed), TimestampTzGetDatum(s->reset_at),
+			counter(&s->builds_placed), counter(&s->record_scans), TimestampTzGetDatum(s->reset_at),
 		};
 
 		PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));

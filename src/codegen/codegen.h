@@ -29,7 +29,7 @@
 /* What a word of GcArgs.w holds. */
 typedef enum GcArgType
 {
-	GC_ARG_COLUMN,				/* index: column; part: 0 cached, 1 private GcCols */
+	GC_ARG_COLUMN,				/* index: column; part: GC_COLUMN_* */
 	GC_ARG_PARAM,				/* index: parameter; part: 0 low, 1 high word */
 	GC_ARG_LUT,					/* index: table; part: GC_LUT_* */
 	GC_ARG_LIST,				/* index: list; part: 0 address, 1 count */
@@ -52,6 +52,15 @@ typedef enum GcArgType
 	GC_ARG_TEST,				/* index: number of a tested column; part: GC_TEST_* */
 	GC_ARG_PLACE				/* index: hash build; part: GC_TEST_*, of its places */
 } GcArgType;
+
+/*
+ * GcCols of cached and of private chunks; kernels that can read records: of these, by cached
+ * chunk, of which only data is read (0: the chunk has none), or 0.
+ */
+enum
+{
+	GC_COLUMN_CACHED, GC_COLUMN_PRIVATE, GC_COLUMN_RECORDS
+};
 
 enum
 {
@@ -94,12 +103,14 @@ typedef struct GcArgWord
  * the marks of the scan say which rows pass it.  Such a kernel reads cached chunks only.
  * placed: with it; bit s: step s finds its row in a table by value (GC_ARG_PLACE) that the
  * tester wrote, not by hashing.
+ * records: with marked; can read columns in records (GC_COLUMN_RECORDS).
  */
 typedef struct GcVariant
 {
 	u64			marked;
 	u64			placed;
 	u32			shared_builds;
+	bool		records;
 	bool		group_local;
 	u8			group_copies;
 	u8			vec;
@@ -322,6 +333,17 @@ typedef struct GcMarkerColumn
 extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
 #define GC_MARKER_THREADS	256		/* per block: more would leave registers unused */
 #define GC_MARKER_WORDS(n)	(4 + 9 * (n))
+
+/* Fewest columns of a kernel over marks that gains by reading them in records. */
+#define GC_LEAST_RECORD_COLUMNS	2
+
+/*
+ * The record writer writes a column's codes to records: w[0] is the address of its GcCols,
+ * w[1] of those of the records, whose data is the place in the chunk's first record, or 0:
+ * nothing is written.  The same for all programs.  malloc'd; NULL when out of memory.
+ */
+extern char *gc_generate_record_writer(void);
+#define GC_RECORD_WRITER_WORDS	2
 
 /* Static shared memory of a kernel over marks, at most: its warps' queues (gc_mark.h). */
 #define GC_MARKED_SHARED	(32 * 288 * sizeof(u16))

@@ -116,10 +116,13 @@ cg_column(Cg *cg, u16 column)
 					private;
 
 		k = cg->column[column] = cg->ncolumns++;
-		cached = cg_word(cg, GC_ARG_COLUMN, column, 0);
-		private = cg_word(cg, GC_ARG_COLUMN, column, 1);
-		text_addf(&cg->descs, "const GcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n",
-				  k, cached, private);
+		cached = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_CACHED);
+		private = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PRIVATE);
+		text_addf(&cg->descs, "%sGcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n",
+				  cg->variant->records ? "" : "const ", k, cached, private);
+		if (cg->variant->records)
+			text_addf(&cg->descs, "const u32 pitch%d = gc_use_record(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n",
+					  k, k, gc_columns(cg->p)[column].width, cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_RECORDS));
 	}
 	return k;
 }
@@ -195,11 +198,28 @@ cg_load(Text *t, const char *how, u8 width, u8 reg, int k)
 		text_addf(t, "%s(%d, %s, c%d, d%d);\n", how, width, cg_suffix[reg], k, k);
 }
 
+/* Bytes from one row's code of a column to the next, as an expression. */
+static const char *
+pitch_of(Cg *cg, u16 column, char *buf, size_t size)
+{
+	const u8	width = gc_columns(cg->p)[column].width;
+	int			k = cg_column(cg, column);
+
+	if (cg->variant->records)
+		snprintf(buf, size, "pitch%d", k);
+	else if (width == 0)
+		snprintf(buf, size, "d%d.width", k);
+	else
+		snprintf(buf, size, "%d", width);
+	return buf;
+}
+
 static void
 require_vector(Cg *cg, u16 column)
 {
 	const GcPColumn *c = &gc_columns(cg->p)[column];
 	int			k = cg_column(cg, column);
+	char		pitch[32];
 
 	if (cg->array[k])
 		return;
@@ -207,7 +227,10 @@ require_vector(Cg *cg, u16 column)
 	if (cg->fusion && fused_vector(cg, column))
 		return;
 	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_MARKED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
-	cg_load(cg->out, cg->gather ? "GC_GATHER" : cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
+	if (cg->gather)
+		text_addf(cg->out, "GC_GATHER(%d, %s, c%d, d%d, %s);\n", c->width, cg_suffix[c->reg], k, k, pitch_of(cg, column, pitch, sizeof(pitch)));
+	else
+		cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
 	if (c->nullable)
 		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
 	cg->gathered += c->reg == GC_I64 || c->reg == GC_F64 ? 2 : 1;
@@ -218,6 +241,7 @@ require_scalar(Cg *cg, u16 column)
 {
 	const GcPColumn *c = &gc_columns(cg->p)[column];
 	int			k = cg_column(cg, column);
+	char		pitch[32];
 
 	if (cg->scalar[k])
 		return;
@@ -229,8 +253,8 @@ require_scalar(Cg *cg, u16 column)
 			text_addf(cg->out, "const i32 vn%d = GC_IS_NULL(n%d, gc_j);\n", k, k);
 		return;
 	}
-	text_addf(cg->out, "const %s v%d = GC_AT(%d, %s, d%d, gc_r);\n", cg_ctype[c->reg], k,
-			  c->width, cg_suffix[c->reg], k);
+	text_addf(cg->out, "const %s v%d = GC_PITCHED(%d, %s, d%d, %s, gc_r);\n", cg_ctype[c->reg], k, c->width,
+			  cg_suffix[c->reg], k, pitch_of(cg, column, pitch, sizeof(pitch)));
 	if (c->nullable)
 		text_addf(cg->out, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", k, k);
 }
@@ -735,6 +759,18 @@ lane_rows(const Cg *cg)
 	return !cg->gather || cg->gathered > 4 * MANY_GATHERED ? 1 : cg->gathered > MANY_GATHERED ? 2 : 4;
 }
 
+/*
+ * Records are read where at most 1 row in so many is visited.  A column alone is narrower,
+ * and of two less is saved.
+ */
+static int
+few_part(const Cg *cg)
+{
+	if (!cg->variant->records || cg->ncolumns < GC_LEAST_RECORD_COLUMNS)
+		return 1 << 20;
+	return cg->ncolumns == 2 ? 32 : 16;
+}
+
 static void
 assemble(Cg *cg, Text *t)
 {
@@ -751,8 +787,10 @@ assemble(Cg *cg, Text *t)
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\n");
 	if (cg->variant->marked)
-		text_addf(t, "#define GC_LANE_ROWS %d\nGC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
-				  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), cg->variant->threads, marks, marks + 1, descs, body);
+		text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n"
+				  "GC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
+				  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, marks, marks + 1,
+				  descs, body);
 	else
 		text_addf(t, "GC_TILES\n%sGC_VECTORS\n%sGC_END_VECTORS\n", descs, body);
 	text_addf(t, "GC_END_TILES\n");

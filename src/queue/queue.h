@@ -264,6 +264,7 @@ typedef struct GcStats
 	pg_atomic_uint64 class_scans;	/* columns that marked scans could read by classes */
 	pg_atomic_uint64 class_misfits; /* of them, read by value: classes did not fit */
 	pg_atomic_uint64 builds_placed; /* hash builds that requests probed by value */
+	pg_atomic_uint64 record_scans;	/* requests of marked scans that could read records */
 	TimestampTz reset_at;
 } GcStats;
 

@@ -110,8 +110,10 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 	switch (w->type)
 	{
 		case GC_ARG_COLUMN:
-			if (w->part == 1)
+			if (w->part == GC_COLUMN_PRIVATE)
 				return device_address(src, r->columns[w->index].private_off);
+			if (w->part == GC_COLUMN_RECORDS)
+				return src->records ? src->records[w->index] : 0;
 			return src->tables[w->index] ? gc_table_array(src->tables[w->index]) : 0;
 		case GC_ARG_PARAM:
 			return w->part == 1 ? r->params[w->index].hi : r->params[w->index].lo;

@@ -35,7 +35,6 @@
 #define MISFITS_GIVEN_UP	64
 
 #define REFINER_BLOCKS		264
-#define WRITER_BLOCKS		1056
 #define CLASS_THREADS		256
 
 /* What the refiner works on: attribute, slots, ids, counts, and classes to begin with. */
@@ -71,14 +70,7 @@ classed_free(GcClassed *c)
 {
 	gc_device_free(c->classes);
 	gc_device_free(c->data);
-	gc_device_free(c->cols);
-	if (c->host)
-	{
-		pfree(c->host);
-		pfree(c->place);
-	}
-	if (c->ready)
-		gc_worker.ops->mark_put(gc_worker.dev, c->ready);
+	gc_derived_free(&c->column);
 	pfree(c);
 }
 
@@ -133,11 +125,8 @@ gc_classed_evict(GcSetColumn *column)
 	if (c == NULL || c->data == 0 || c->users > 0)
 		return false;
 	gc_device_free(c->data);
-	gc_device_free(c->cols);
-	pfree(c->host);
-	pfree(c->place);
-	c->data = c->cols = 0;
-	c->host = NULL;
+	gc_derived_free(&c->column);
+	c->data = 0;
 	return true;
 }
 
@@ -455,100 +444,12 @@ gc_classes_poll(GcSetColumn *column)
 static bool
 lay_out(GcClassed *c, const GcDirectory *dir)
 {
-	u64			bytes = 0;
-
-	c->nchunks = dir->nchunks;
-	for (u32 i = 0; i < dir->nchunks; i++)
-		bytes += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) * c->width : 0;
-	c->cols = gc_device_alloc_spare(2 * (dir->nchunks + 1) * sizeof(GcCol));
-	c->data = gc_device_alloc_spare(Max(bytes, 1));
-	if (c->cols == 0 || c->data == 0)
-	{
-		gc_device_free(c->cols);
-		gc_device_free(c->data);
-		c->cols = c->data = 0;
-		return false;
-	}
-	c->unwritten = 0;
-	c->host = MemoryContextAllocZero(TopMemoryContext, 2 * (dir->nchunks + 1) * sizeof(GcCol));
-	c->place = MemoryContextAlloc(TopMemoryContext, (dir->nchunks + 1) * sizeof(GcAddr));
-	bytes = 0;
-	for (u32 i = 0; i < dir->nchunks; i++)
-	{
-		c->host[i].width = c->host[c->nchunks + i].width = c->width;
-		c->place[i] = c->data + bytes;
-		c->unwritten += dir->chunks[i] != NULL;
-		bytes += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) * c->width : 0;
-	}
-	return true;
-}
-
-/* Which chunks that members read of the column are to be written?  False: none. */
-static bool
-choose_chunks(const GcScanMembers *scan, GcClassed *c, u32 readers)
-{
-	GcCol	   *to_write = c->host + c->nchunks;
-	bool		any = false;
-
-	if (c->unwritten == 0)
-		return false;
-	for (u32 i = 0; i < c->nchunks; i++)
-		to_write[i].data = 0;
-	for (int m = 0; m < scan->n; m++)
-	{
-		for (u32 i = 0; i < scan->nsources[m] && readers >> scan->body[m] & 1; i++)
-		{
-			u32			chunk = scan->sources[m][i].chunk;
-
-			if (c->host[chunk].data != 0 || to_write[chunk].data != 0)
-				continue;
-			to_write[chunk].data = c->place[chunk];
-			any = true;
-		}
-	}
-	return any;
-}
-
-/*
- * Write what is missing.  What is to be read is shown only behind the writer, in stream
- * order: a marker that another scan launched before may still be reading the descriptions.
- */
-static GcCode
-write_chunks(GcScanMembers *scan, const GcPipelineKernel *k, GcClassed *c, const GcSetColumn *column,
-			 GcAddr source)
-{
-	const GcDeviceOps *ops = gc_worker.ops;
-	GcStream   *stream = scan->run[0]->stream;
-	GcLaunch	launch = {.blocks = WRITER_BLOCKS,.threads = Min(CLASS_THREADS, k->info.max_threads)};
-	GcAddr		to_write = c->cols + c->nchunks * sizeof(GcCol);
-	GcArgs		args = {.scan = gc_scan_args(scan)};
-	GcCode		code;
-
-	args.w[0] = source;
-	args.w[1] = to_write;
-	args.w[2] = (u64) column->base;
-	args.w[3] = column->range;
-	args.w[4] = c->classes;
-	code = ops->copy_in(stream, to_write, c->host + c->nchunks, c->nchunks * sizeof(GcCol), scan->err);
-	if (code == GC_OK)
-	{
-		gc_slot_run_info(scan->run[0]->slot)->kernels++;
-		code = ops->launch(stream, k->kernel, &launch, &args, GC_CLASS_WRITER_WORDS, scan->err);
-	}
-	if (code != GC_OK)
-		return code;
-	for (u32 i = 0; i < c->nchunks; i++)
-	{
-		if (c->host[c->nchunks + i].data == 0)
-			continue;
-		c->host[i].data = c->host[c->nchunks + i].data;
-		c->unwritten--;
-	}
-	code = ops->copy_in(stream, c->cols, c->host, c->nchunks * sizeof(GcCol), scan->err);
-	if (c->ready)
-		ops->mark_put(gc_worker.dev, c->ready);
-	c->ready = ops->mark(stream, scan->err);
-	return c->ready ? code : GC_DEVICE_FAILED;
+	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir) * c->width, 1));
+	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, c->width, c->data, c->width))
+		return true;
+	gc_device_free(c->data);
+	c->data = 0;
+	return false;
 }
 
 void
@@ -573,13 +474,13 @@ gc_classes_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 {
 	const GcSetColumn *column = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
 	GcClassed  *c = scan->launch->classed[k];
-	GcStream   *stream = scan->run[0]->stream;
+	GcArgs		args = {0};
 	bool		failed;
-	GcCode		code = GC_OK;
 
-	if (c->ready)
-		code = gc_worker.ops->stream_wait(stream, c->ready, scan->err);
-	if (code == GC_OK && choose_chunks(scan, c, readers))
-		code = write_chunks(scan, gc_class_writer(scan->err, &failed), c, column, source);
-	return code;
+	args.w[0] = source;
+	args.w[2] = (u64) column->base;
+	args.w[3] = column->range;
+	args.w[4] = c->classes;
+	return gc_derived_write(scan, &c->column, readers, gc_class_writer(scan->err, &failed), &args,
+							GC_CLASS_WRITER_WORDS);
 }

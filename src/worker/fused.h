@@ -97,9 +97,20 @@ typedef struct GcAttribute
 } GcAttribute;
 
 /*
- * Classes of a column's values, and its class column (classes.c).  Never changed, but for
- * the class column's chunks that are written as they are first read.
+ * A column that the device derives from another (derived.c).  All 0: there is none now.
+ * Never changed, but for chunks that are written as they are first read.
  */
+typedef struct GcDerived
+{
+	u32			nchunks;
+	GcAddr	   *place;			/* of each chunk's codes */
+	GcAddr		cols;			/* GcCol[2 * nchunks]: to be read, and to be written next */
+	GcCol	   *host;			/* the same on the host */
+	u32			unwritten;		/* chunks */
+	GcMark	   *ready;			/* behind the last chunk written */
+} GcDerived;
+
+/* Classes of a column's values, and its class column (classes.c). */
 typedef struct GcClassed
 {
 	int			users;			/* launches; the set is not counted */
@@ -108,14 +119,30 @@ typedef struct GcClassed
 	u8			width;			/* of the class column */
 	GcAddr		classes;		/* u16[range + 1] */
 	GcAddr		members;		/* u32[n], in the same piece of memory */
-	u32			nchunks;
 	GcAddr		data;			/* of all chunks; 0: there is no class column now */
-	GcAddr	   *place;			/* in it, per chunk */
-	GcAddr		cols;			/* GcCol[2 * nchunks]: to be read, and to be written next */
-	GcCol	   *host;			/* the same on the host */
-	u32			unwritten;		/* chunks */
-	GcMark	   *ready;			/* behind the last chunk written */
+	GcDerived	column;
 } GcClassed;
+
+/* Columns in records: no more than there are bytes. */
+#define GC_MAX_RECORD_COLUMNS	16
+
+/*
+ * A table's records: of each row's columns, as many as have room, in the order in which they
+ * were wanted (records.c).
+ */
+typedef struct GcRecords
+{
+	int			users;			/* launches; the set is not counted */
+	bool		dropped;
+	GcAddr		data;			/* of all chunks */
+	u32			taken;			/* bytes of a record, one bit each */
+	int			ncolumns;
+	struct
+	{
+		i16			dir_column;
+		GcDerived	column;
+	}			column[GC_MAX_RECORD_COLUMNS];
+} GcRecords;
 
 /* What there is to know of a directory's column before any row is read. */
 typedef struct GcSetColumn
@@ -158,6 +185,7 @@ typedef struct GcScanSet
 	GcFused    *marker_pending;
 	bool		marks_asked;	/* kernels that are not all there yet */
 	bool		classes_on;		/* whether the setting was on last time */
+	GcRecords  *records;		/* NULL: none */
 	double		rows;			/* of the table */
 } GcScanSet;
 
@@ -336,5 +364,45 @@ extern void gc_classed_release(GcClassed *c);
 
 extern void gc_classes_forget(GcSetColumn *column);
 extern bool gc_classed_evict(GcSetColumn *column);
+
+/*-------------------------------------------------------------------------
+ * records.c
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Have the scan's requests read records where they can: the launch holds them
+ * (launch->records) until gc_records_release.  gc_records_write, once no failure can mean that
+ * nothing was launched: queue the writing of what is missing.
+ */
+extern void gc_records_reserve(GcScanMembers *scan);
+extern GcCode gc_records_write(GcScanMembers *scan);
+extern void gc_records_release(GcRecords *r);
+
+extern void gc_records_forget(GcScanSet *set);
+extern bool gc_records_evict(GcScanSet *set);
+
+/*-------------------------------------------------------------------------
+ * derived.c
+ *-------------------------------------------------------------------------
+ */
+
+/* Rows of all chunks, padding included. */
+extern u64	gc_derived_rows(const GcDirectory *dir);
+
+/*
+ * Nothing is written yet.  width: of the codes, 0: that of the column they are derived from;
+ * a row's is `stride` bytes behind that of the row before, the first chunk's first at `data`.
+ * False: no memory to spare.
+ */
+extern bool gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u8 width, GcAddr data, u32 stride);
+extern void gc_derived_free(GcDerived *d);
+
+/*
+ * Queue the writing, by kernel k, of the chunks that `readers` among the members read and that
+ * are missing.  args: what k needs, but for w[1], the address of the GcCols to be written.
+ */
+extern GcCode gc_derived_write(GcScanMembers *scan, GcDerived *d, u32 readers, const GcPipelineKernel *k,
+							   GcArgs *args, int nwords);
 
 #endif							/* GC_FUSED_H */

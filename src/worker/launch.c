@@ -212,7 +212,7 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 		.device_part = run->device_part,.groups = run->groups,
 	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows,
 	.marks = run->marks,.marks_bytes = run->marks_bytes,.tests = run->tests,
-	.places = run->places};
+	.places = run->places,.records = run->records};
 }
 
 GcCode

@@ -72,12 +72,15 @@ gc_marked_forget_set(GcScanSet *set)
 {
 	for (int c = 0; c < set->ncolumns; c++)
 		gc_classes_forget(&set->column[c]);
+	gc_records_forget(set);
 	pfree(set->column);
 }
 
 bool
 gc_marked_evict(GcScanSet *set)
 {
+	if (gc_records_evict(set))
+		return true;
 	for (int c = 0; c < set->ncolumns; c++)
 	{
 		if (gc_classed_evict(&set->column[c]))
@@ -119,6 +122,7 @@ marked_variant(const GcScanShape *s, const GcProfile *profile)
 	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024 - GC_MARKED_SHARED);
 	v.marked = s->tests.steps;
 	v.placed = s->tests.placed;
+	v.records = gc_enable_row_records;
 	v.vec = profile->host ? 0 : 8;
 	return v;
 }

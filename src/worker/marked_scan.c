@@ -143,7 +143,7 @@ fill_column(const GcScanMembers *scan, int k, GcAddr table, u64 *w)
 	w[4] = (u64) read << 16 | accepting;
 	if (classed == NULL)
 		return;
-	w[5] = classed->cols;
+	w[5] = classed->column.cols;
 	w[6] = class_table(scan, k);
 	w[7] = classed->n;
 	w[8] = misfit(scan, k);
@@ -244,6 +244,7 @@ launch_scan(GcScanMembers *scan)
 		if (readers(scan, scan->f->physical[k], &accepting))
 			gc_classes_reserve(scan, k);
 	}
+	gc_records_reserve(scan);
 	if ((code = allocate(scan, &tables, &per_chunk, &per_member)) != GC_OK ||
 		(code = gc_scan_upload(scan, NULL, size + MISFITS_BYTES, &records, fill_tables, NULL)) != GC_OK)
 		return code;
@@ -255,7 +256,7 @@ launch_scan(GcScanMembers *scan)
 		if (m > 0 && (code = ops->stream_wait(stream, scan->run[m]->built, scan->err)) != GC_OK)
 			return code;
 	}
-	if ((code = write_classes(scan)) != GC_OK)
+	if ((code = write_classes(scan)) != GC_OK || (code = gc_records_write(scan)) != GC_OK)
 		return code;
 	l->launched = ops->mark(stream, scan->err);
 	code = launch_marker(scan, l->sources + records, tables, per_chunk, per_member);

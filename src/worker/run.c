@@ -306,6 +306,9 @@ gc_main_launch_strip(GcMainLaunch *launch)
 			gc_classed_release(launch->classed[k]);
 		launch->classed[k] = NULL;
 	}
+	if (launch->records)
+		gc_records_release(launch->records);
+	launch->records = NULL;
 }
 
 void

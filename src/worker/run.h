@@ -53,6 +53,7 @@ typedef struct GcMainLaunch
 	struct GcClassed *classed[GC_MAX_TESTED];	/* marked: by the marker's columns, what it
 												 * reads the classes of, or NULL */
 	u32		   *misfits;		/* marked: per such column, whether it did not */
+	struct GcRecords *records;	/* marked: that its requests read, or NULL */
 	GcAddr		sources;
 	GcAddr		memory;			/* of a shared scan: its sources */
 	void	   *staging;		/* their copy on the host */
@@ -106,6 +107,7 @@ struct GcRun
 	bool		classes_seen;	/* its tests have nothing new for the columns' classes */
 	GcAddr		marks;			/* once it is in one: its marks; bytes per chunk */
 	u64			marks_bytes;
+	GcAddr	   *records;		/* then: per column of p, GcCols of records, or 0; or NULL */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;
 	GcAddr		relocated;		/* base that the device part's addresses contain */

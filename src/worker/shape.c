@@ -32,6 +32,7 @@ static GcPipelineKernel compactor;
 static GcPipelineKernel combiner;
 static GcPipelineKernel refiner;
 static GcPipelineKernel class_writer;
+static GcPipelineKernel record_writer;
 static MemoryContext shapes_cxt = NULL;
 
 /*
@@ -123,6 +124,7 @@ gc_shapes_init(void)
 	ask_fixed(&combiner, gc_generate_combiner);
 	ask_fixed(&refiner, gc_generate_refiner);
 	ask_fixed(&class_writer, gc_generate_class_writer);
+	ask_fixed(&record_writer, gc_generate_record_writer);
 }
 
 static const GcPipelineKernel *
@@ -172,6 +174,12 @@ const GcPipelineKernel *
 gc_class_writer(GcError *err, bool *failed)
 {
 	return poll_fixed(&class_writer, err, failed);
+}
+
+const GcPipelineKernel *
+gc_record_writer(GcError *err, bool *failed)
+{
+	return poll_fixed(&record_writer, err, failed);
 }
 
 /* Called while no request is running: nobody holds a pointer into the shapes. */

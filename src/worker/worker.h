@@ -176,6 +176,7 @@ extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_combiner(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_refiner(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_class_writer(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_record_writer(GcError *err, bool *failed);
 
 /*
  * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
@@ -245,6 +246,7 @@ typedef struct GcArgSource
 	GcAddr		rows;
 	GcAddr		marks;			/* of a marked scan: the request's; bytes per chunk */
 	u64			marks_bytes;
+	const GcAddr *records;		/* per column of the program: of its records; or NULL */
 	const GcTestValue *tests;	/* per tested column */
 	const GcTestValue *places;	/* per build */
 } GcArgSource;

@@ -31,6 +31,7 @@ static GcKernelSource tester_source[NALL];
 static Loaded marked[NALL];
 static GcKernelSource marked_source[NALL];
 static GcVariant marked_variant[NALL];
+static bool visit_records = false;	/* in these kernels */
 static Loaded combiner;
 
 /* Columns of the markers, smallest first; of the last, tables are too large to share. */
@@ -102,6 +103,7 @@ make_kernels(int i)
 	marked_variant[i].shared_builds = 0;
 	marked_variant[i].marked = m->tests.steps;
 	marked_variant[i].placed = m->tests.placed;
+	marked_variant[i].records = visit_records;
 	generate_kernel(m, m->pipeline, &marked_variant[i], &marked_source[i], &marked[i]);
 	if (gc_generate_tester(m->p, m->pipeline, &m->tests, &tester_source[i], &err) != GC_OK)
 		tap_bail(err.detail);

@@ -49,6 +49,7 @@ do
 	run "$BIN/fused_test" "$device"
 	run "$BIN/marks_test" "$device"
 	run "$BIN/classes_test" "$device"
+	run "$BIN/records_test" "$device"
 done
 
 echo "# $passed programs passed, $failed failed, $skipped skipped"

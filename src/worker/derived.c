@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * derived.c
+ *	  Columns that the device derives from a set's columns: class columns (classes.c) and
+ *	  columns of records (records.c).
+ *
+ * A chunk is written by the first marked scan that reads it, from codes that never change,
+ * and so is never written again.  Others wait for the writer by a mark, in stream order.
+ *
+ * The worker's main thread.  The memory of the codes is the owner's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fused.h"
+
+#include "utils/memutils.h"
+
+#define WRITER_BLOCKS		1056
+#define WRITER_THREADS		256
+
+u64
+gc_derived_rows(const GcDirectory *dir)
+{
+	u64			rows = 0;
+
+	for (u32 i = 0; i < dir->nchunks; i++)
+		rows += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) : 0;
+	return rows;
+}
+
+bool
+gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u8 width, GcAddr data, u32 stride)
+{
+	d->cols = gc_device_alloc_spare(2 * (dir->nchunks + 1) * sizeof(GcCol));
+	if (d->cols == 0)
+		return false;
+	d->nchunks = dir->nchunks;
+	d->unwritten = 0;
+	d->host = MemoryContextAllocZero(TopMemoryContext, 2 * (dir->nchunks + 1) * sizeof(GcCol));
+	d->place = MemoryContextAlloc(TopMemoryContext, (dir->nchunks + 1) * sizeof(GcAddr));
+	for (u32 i = 0; i < dir->nchunks; i++)
+	{
+		d->host[i].width = d->host[d->nchunks + i].width = width;
+		d->place[i] = data;
+		d->unwritten += dir->chunks[i] != NULL;
+		data += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) * stride : 0;
+	}
+	return true;
+}
+
+void
+gc_derived_free(GcDerived *d)
+{
+	gc_device_free(d->cols);
+	if (d->host)
+	{
+		pfree(d->host);
+		pfree(d->place);
+	}
+	if (d->ready)
+		gc_worker.ops->mark_put(gc_worker.dev, d->ready);
+	*d = (GcDerived) {0};
+}
+
+/* Which chunks that members read of the column are to be written?  False: none. */
+static bool
+choose_chunks(const GcScanMembers *scan, GcDerived *d, u32 readers)
+{
+	GcCol	   *to_write = d->host + d->nchunks;
+	bool		any = false;
+
+	if (d->unwritten == 0)
+		return false;
+	for (u32 i = 0; i < d->nchunks; i++)
+		to_write[i].data = 0;
+	for (int m = 0; m < scan->n; m++)
+	{
+		for (u32 i = 0; i < scan->nsources[m] && readers >> scan->body[m] & 1; i++)
+		{
+			u32			chunk = scan->sources[m][i].chunk;
+
+			if (d->host[chunk].data != 0 || to_write[chunk].data != 0)
+				continue;
+			to_write[chunk].data = d->place[chunk];
+			any = true;
+		}
+	}
+	return any;
+}
+
+/*
+ * Write what is missing.  What is to be read is shown only behind the writer, in stream
+ * order: kernels that another scan launched before may still be reading the descriptions.
+ */
+static GcCode
+write_chunks(GcScanMembers *scan, GcDerived *d, const GcPipelineKernel *k, GcArgs *args, int nwords)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcStream   *stream = scan->run[0]->stream;
+	GcLaunch	launch = {.blocks = WRITER_BLOCKS,.threads = Min(WRITER_THREADS, k->info.max_threads)};
+	GcAddr		to_write = d->cols + d->nchunks * sizeof(GcCol);
+	GcCode		code;
+
+	args->scan = gc_scan_args(scan);
+	args->w[1] = to_write;
+	code = ops->copy_in(stream, to_write, d->host + d->nchunks, d->nchunks * sizeof(GcCol), scan->err);
+	if (code == GC_OK)
+	{
+		gc_slot_run_info(scan->run[0]->slot)->kernels++;
+		code = ops->launch(stream, k->kernel, &launch, args, nwords, scan->err);
+	}
+	if (code != GC_OK)
+		return code;
+	for (u32 i = 0; i < d->nchunks; i++)
+	{
+		if (d->host[d->nchunks + i].data == 0)
+			continue;
+		d->host[i].data = d->host[d->nchunks + i].data;
+		d->unwritten--;
+	}
+	code = ops->copy_in(stream, d->cols, d->host, d->nchunks * sizeof(GcCol), scan->err);
+	if (d->ready)
+		ops->mark_put(gc_worker.dev, d->ready);
+	d->ready = ops->mark(stream, scan->err);
+	return d->ready ? code : GC_DEVICE_FAILED;
+}
+
+GcCode
+gc_derived_write(GcScanMembers *scan, GcDerived *d, u32 readers, const GcPipelineKernel *k, GcArgs *args, int nwords)
+{
+	GcCode		code = GC_OK;
+
+	if (d->ready)
+		code = gc_worker.ops->stream_wait(scan->run[0]->stream, d->ready, scan->err);
+	if (code == GC_OK && choose_chunks(scan, d, readers))
+		code = write_chunks(scan, d, k, args, nwords);
+	return code;
+}
