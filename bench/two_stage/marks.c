@@ -10,7 +10,8 @@
  * Visiting: a kernel that adds up 0 to 3 columns of the rows that have a mark, for densities
  * of marks from 1 in 10,000 to 4 in 10; alone, and eight of them side by side, each with
  * marks of its own.  The same with the sum kept per group in global memory, 280 groups: what
- * atomic additions to few addresses take.
+ * atomic additions to few addresses take.  Columns are read as they are, and from records; also
+ * what it takes to write these.
  *
  *-------------------------------------------------------------------------
  */
@@ -161,27 +162,59 @@ part_marker(u64 rows)
  *-------------------------------------------------------------------------
  */
 
-/* w0 and w1 the marks, w2 to w4 columns of 4, 4 and 2 bytes, w5 results. */
-static BenchKernel
-visiting_kernel(int columns, bool groups)
+static const BenchColumn visited[] = {{4, 1000000}, {4, 1000000}, {2, 2500}};
+
+#define NVISITED	((int) (sizeof(visited) / sizeof(visited[0])))
+
+/* Where its code is in a record. */
+static const u32 record_place[NVISITED] = {0, 4, 8};
+
+/* What a kernel visits rows for. */
+typedef struct Visit
 {
-	static const int widths[] = {4, 4, 2};
+	int			columns;
+	bool		groups;
+	bool		records;
+} Visit;
+
+static const Visit visits[] = {
+	{0, false, false}, {1, false, false}, {2, false, false}, {3, false, false}, {3, true, false},
+	{1, false, true}, {2, false, true}, {3, false, true}, {3, true, true}
+};
+
+#define NVISITS		((int) (sizeof(visits) / sizeof(visits[0])))
+
+/*
+ * w0 and w1 the marks, w2 to w4 the columns, w5 results, w6 to w8 the columns in records, which
+ * are read however many rows have marks.
+ */
+static BenchKernel
+visiting_kernel(const Visit *v)
+{
+	const int	columns = v->columns;
 	char		body[4096];
-	char		name[32];
+	char		name[48];
 	size_t		n = 0;
 
 #define ADD(...)	n += (size_t) snprintf(body + n, sizeof(body) - n, __VA_ARGS__)
-	ADD("GC_KERNEL(%d)\n{\nGC_PROLOGUE\nu64 sum = 0;\n#define GC_LANE_ROWS 4\n"
+	ADD("GC_KERNEL(%d)\n{\nGC_PROLOGUE\nu64 sum = 0;\n#define GC_LANE_ROWS 4\n#define GC_FEW_PART 1\n"
 		"GC_MARKED_TILES(%d, gc_a.w[0], gc_a.w[1])\n", THREADS, THREADS);
 	for (int c = 0; c < columns; c++)
-		ADD("const GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 2 + c);
+	{
+		ADD("GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 2 + c);
+		if (v->records)
+			ADD("const u32 pitch%d = gc_use_record(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n", c, c,
+				visited[c].width, 6 + c);
+		else
+			ADD("const u32 pitch%d = %d;\n", c, visited[c].width);
+	}
 	ADD("GC_MARKED_VECTORS\n");
 	for (int c = 0; c < columns; c++)
-		ADD("GC_MARKED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d);\n", c, widths[c], c, c);
+		ADD("GC_MARKED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d, pitch%d);\n", c, visited[c].width, c, c, c);
 	ADD("GC_MARKED_ROWS(gc_j, gc_r)\nu64 v = gc_r;\n");
 	for (int c = 0; c < columns; c++)
 		ADD("v += (u64) c%d[gc_j] << %d;\n", c, c);
-	if (groups)
+	if (v->groups)
 		ADD("u64 *g = (u64 *) gc_a.w[5] + 2 * ((u32) v * 2654435761u %% %d);\nGC_ATOMIC_ADD64(g, 1);\n"
 			"GC_ATOMIC_ADD64(g + 1, v);\n", GROUPS);
 	else
@@ -189,8 +222,49 @@ visiting_kernel(int columns, bool groups)
 	ADD("GC_END_MARKED_ROWS\nGC_END_MARKED_VECTORS\nGC_END_TILES\n"
 		"if (sum) GC_ATOMIC_ADD64((u64 *) gc_a.w[5], sum);\n}\n");
 #undef ADD
-	snprintf(name, sizeof(name), "%d column%s%s", columns, columns == 1 ? "" : "s", groups ? ", groups" : "");
+	snprintf(name, sizeof(name), "%d column%s%s%s", columns, columns == 1 ? "" : "s", v->groups ? ", groups" : "",
+			 v->records ? ", records" : "");
 	return bench_kernel(name, 8, body);
+}
+
+/* Write the columns' codes to records; to[c] is then where those of column c are. */
+static void
+write_records(const BenchTable *table, GcAddr to[NVISITED])
+{
+	char	   *text = gc_generate_record_writer();
+	GcSource   *sources = malloc(table->scan.nsources * sizeof(GcSource));
+	GcCol	   *cols = calloc(table->scan.nsources, sizeof(GcCol));
+	const GcAddr data = bench_memory(table->rows * GC_RECORD_BYTES);
+	BenchKernel k;
+
+	if (text == NULL || sources == NULL || cols == NULL || !bench_try_text("record writer", text, &k))
+		bench_fail("the record writer cannot be had");
+	free(text);
+	bench_copy_out(sources, table->scan.sources, table->scan.nsources * sizeof(GcSource));
+	bench_fill_bytes(data, 0, table->rows * GC_RECORD_BYTES);
+	bench_say("### Writing records, %.1f million rows\n\n| bytes | grid | us |\n| ---: | ---: | ---: |\n",
+			  (double) table->rows / 1e6);
+	for (int c = 0; c < NVISITED; c++)
+	{
+		GcArgs		args = {.scan = table->scan};
+		BenchLaunch l = {&k, &args, bench_full(THREADS, 8, 0, table->scan.ntiles), 0};
+		u64			rows = 0;
+
+		for (u32 i = 0; i < table->scan.nsources; i++)
+		{
+			cols[i].data = data + rows * GC_RECORD_BYTES + record_place[c];
+			rows += sources[i].nrows;
+		}
+		to[c] = bench_memory(table->scan.nsources * sizeof(GcCol));
+		bench_copy_in(to[c], cols, table->scan.nsources * sizeof(GcCol));
+		args.w[0] = table->columns[c];
+		args.w[1] = to[c];
+		bench_say("| %d | %u x %u | %.1f |\n", visited[c].width, l.shape.blocks, l.shape.threads,
+				  bench_median_us(&l, 1, BENCH_ONE_STREAM, 3));
+	}
+	bench_say("\n");
+	free(sources);
+	free(cols);
 }
 
 /* Bits are set at random. */
@@ -228,26 +302,29 @@ static void
 part_visiting(u64 rows)
 {
 	static const double densities[] = {0.0001, 0.002, 0.008, 0.02, 0.035, 0.1, 0.4};
-	static const BenchColumn columns[] = {{4, 1000000}, {4, 1000000}, {2, 2500}};
-	const BenchTable table = bench_table(rows, 3, columns, 7);
+	const BenchTable table = bench_table(rows, NVISITED, visited, 7);
 	const u64	per_chunk = (u64) table.scan.tiles_per_source * GC_TILE_ROWS / 8;
 	unsigned char *bits = malloc(per_chunk);
-	BenchKernel kernels[5];
+	BenchKernel kernels[NVISITS];
+	GcAddr		records[NVISITED];
 	GcArgs		args[SIDE];
 
 	if (bits == NULL)
 		bench_fail("out of memory");
-	for (int c = 0; c < 4; c++)
-		kernels[c] = visiting_kernel(c, false);
-	kernels[4] = visiting_kernel(3, true);
+	for (int k = 0; k < NVISITS; k++)
+		kernels[k] = visiting_kernel(&visits[k]);
+	write_records(&table, records);
 	memset(args, 0, sizeof(args));
 	for (int i = 0; i < SIDE; i++)
 	{
 		args[i].scan = table.scan;
 		args[i].w[0] = bench_memory(per_chunk * table.scan.nsources);
 		args[i].w[1] = per_chunk;
-		for (int c = 0; c < 3; c++)
+		for (int c = 0; c < NVISITED; c++)
+		{
 			args[i].w[2 + c] = table.columns[c];
+			args[i].w[6 + c] = records[c];
+		}
 		args[i].w[5] = bench_memory(GROUPS * 2 * sizeof(u64));
 	}
 	bench_say("### Visiting marks, %.1f million rows: columns of 4, 4 and 2 bytes\n\n"
@@ -262,7 +339,7 @@ part_visiting(u64 rows)
 			for (u32 c = 0; c < table.scan.nsources; c++)
 				bench_copy_in(args[i].w[0] + c * per_chunk, bits, per_chunk);
 		}
-		for (int k = 0; k < 5; k++)
+		for (int k = 0; k < NVISITS; k++)
 			measure_visiting(&kernels[k], args, table.scan.ntiles, densities[d]);
 	}
 	free(bits);
@@ -271,7 +348,7 @@ part_visiting(u64 rows)
 int
 main(int argc, char **argv)
 {
-	const BenchOptions defaults = {.device = "cuda",.memory = 12000 * MEGABYTE,.rows = 120000000,.seconds = 60};
+	const BenchOptions defaults = {.device = "cuda",.memory = 16000 * MEGABYTE,.rows = 120000000,.seconds = 60};
 
 	bench_open(argc, argv, &defaults, 120);
 	bench_seed(1);
