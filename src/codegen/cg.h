@@ -158,6 +158,12 @@ extern void cg_fail(Cg *cg, GcCode code, const char *what);
  */
 extern void cg_require(Cg *cg, u16 e);
 
+/*
+ * Index of key operand k into a dense build, as an expression; when the key is
+ * known to be in range and 32 bits wide, in 32-bit arithmetic.
+ */
+extern void cg_dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf, size_t size);
+
 /* Emit statements computing e; what it reads has been required. */
 extern Operand cg_expr(Cg *cg, u16 e);
 
