@@ -149,7 +149,7 @@ gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 		at[j] = nulls >> j & 1 || at[j] > range ? range : at[j];
 }
 
-/* The tables say of every value which requests accept it, or do not ask. */
+/* In the table, requests that do not test the column accept every value. */
 GC_FN void
 gc_accept_rows(u32 *m, const u32 *at, const u32 *table)
 {
