@@ -126,7 +126,7 @@ typedef struct GcArgs
 } GcArgs;
 
 /* Requests that one marked scan serves. */
-#define GC_MAX_MARKED		16
+#define GC_MAX_MARKED		32
 
 /* Of a place (codegen/probe.c): more rows have the key than the one that it names. */
 #define GC_PLACE_MORE	0x80000000u

@@ -9,15 +9,15 @@
  *	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
  *	  gc_entries_W(at, r, delta)	their places in the column's table
  *	  gc_null_entries(at, d, row, range)	NULL has the last place
- *	  gc_accept_shared, gc_accept(m, at, table, pass), gc_accept_rows(m, at, table)
+ *	  gc_accept_rows(m, at, table), gc_accept(m, at, table, pass)
  *									requests that do not accept a row leave its mask
  *	  gc_put_marks(m, live, to, per_request)
  *
- * for codes of W bytes (0: known only at run time).  m holds the masks of two rows per
- * word, the first in the low half.  A value of a chunk is within the column's range,
- * that of padding too (gc_abi.h) where there is any value, so every place is in the table.
- * Cost on device cuda, per row and column: 3 instructions and a lookup; per row, 3 more
- * for every 8 requests, and 4 per request for 16 rows.
+ * for codes of W bytes (0: known only at run time).  m holds the rows' masks, a bit per
+ * request.  A value of a chunk is within the column's range, that of padding too (gc_abi.h)
+ * where there is any value, so every place is in the table.
+ * Cost on device cuda, per row and column: 3 instructions and a lookup; per row, 4 more
+ * for every 16 requests, and 4 per request for 16 rows.
  *
  * Of a request's kernel: between GC_MARKED_TILES and GC_END_TILES, once for each stretch of
  * a chunk with marks, and there between GC_MARKED_VECTORS and GC_END_MARKED_VECTORS, a
@@ -149,45 +149,31 @@ gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 		at[j] = nulls >> j & 1 || at[j] > range ? range : at[j];
 }
 
-/* Both halves of a word. */
-#define GC_TWICE(mask)		((mask) * 0x10001u)
-
+/* In the table, requests that do not test the column accept every value. */
 GC_FN void
-gc_accept_shared(u32 *m, const u32 *at, const u16 *table, u32 pass)
-{
-	GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 2; i++)
-		m[i] &= ((u32) table[at[2 * i]] | (u32) table[at[2 * i + 1]] << 16) | GC_TWICE(pass);
-}
-
-/* The same with a mask per word, and a table in which `pass` is in every entry. */
-GC_FN void
-gc_accept_rows(u32 *m, const u32 *at, const u16 *table)
+gc_accept_rows(u32 *m, const u32 *at, const u32 *table)
 {
 	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
 		m[j] &= table[at[j]];
 }
 
+/*
+ * The same with a table in memory, which is asked only if its answer matters, and does not
+ * know of the requests in `pass`, which accept all values.
+ */
 GC_FN void
-gc_pack_rows(u32 *m, const u32 *rows)
-{
-	GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 2; i++)
-		m[i] = rows[2 * i] | rows[2 * i + 1] << 16;
-}
-
-/* As gc_accept_shared with a table in memory, which is asked only if its answer matters. */
-GC_FN void
-gc_accept(u32 *m, const u32 *at, const u16 *table, u32 pass)
+gc_accept(u32 *m, const u32 *at, const u32 *table, u32 pass)
 {
 	u32			x[GC_MARK_ROWS];
 
 	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
 	{
 		x[j] = 0;
-		if (m[j / 2] >> (16 * (j % 2)) & 0xffff & ~pass)
+		if (m[j] & ~pass)
 			x[j] = table[at[j]];
 	}
-	GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 2; i++)
-		m[i] &= (x[2 * i] | x[2 * i + 1] << 16) | GC_TWICE(pass);
+	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+		m[j] &= x[j] | pass;
 }
 
 /* Bytes of a and b, numbered from a's lowest, that the digits of `which` name. */
@@ -228,18 +214,12 @@ gc_transpose(u32 *x)
 	x[1] ^= t >> 4;
 }
 
-/* Marks of the requests 8 * half to 8 * half + 7; to: those of the first of them. */
+/* Marks of eight requests, whose bytes of the rows' masks x has; to: those of the first. */
 GC_FN void
-gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
+gc_put_eight(u32 (*x)[2], u32 live, u8 *to, u64 per_request)
 {
-	u32			x[GC_MARK_ROWS / 8][2];
-
 	GC_UNROLL for (int g = 0; g < GC_MARK_ROWS / 8; g++)
-	{
-		GC_UNROLL for (int i = 0; i < 2; i++)
-			x[g][i] = gc_bytes(m[4 * g + 2 * i], m[4 * g + 2 * i + 1], half ? 0x7531 : 0x6420);
 		gc_transpose(x[g]);
-	}
 	GC_UNROLL for (u32 b = 0; b < 8; b++)
 	{
 		if (live >> b & 1)
@@ -248,13 +228,33 @@ gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
 	}
 }
 
+/* Marks of the requests 16 * half to 16 * half + 15; to: those of the first of them. */
+GC_FN void
+gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
+{
+	u32			x[2][GC_MARK_ROWS / 8][2];
+
+	GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 4; i++)
+	{
+		const u32	a = gc_bytes(m[4 * i], m[4 * i + 1], half ? 0x7362 : 0x5140);
+		const u32	b = gc_bytes(m[4 * i + 2], m[4 * i + 3], half ? 0x7362 : 0x5140);
+
+		x[0][i / 2][i % 2] = gc_bytes(a, b, 0x5410);
+		x[1][i / 2][i % 2] = gc_bytes(a, b, 0x7632);
+	}
+	gc_put_eight(x[0], live, to, per_request);
+	if (live >> 8)
+		gc_put_eight(x[1], live >> 8, to + 8 * per_request, per_request);
+}
+
 /* Marks of each request in `live` for these rows; to: those of request 0. */
 GC_FN void
 gc_put_marks(const u32 *m, u32 live, u8 *to, u64 per_request)
 {
-	gc_put_half(m, 0, live, to, per_request);
-	if (live >> 8)
-		gc_put_half(m, 1, live >> 8, to + 8 * per_request, per_request);
+	if (live & 0xffff)
+		gc_put_half(m, 0, live & 0xffff, to, per_request);
+	if (live >> 16)
+		gc_put_half(m, 1, live >> 16, to + 16 * per_request, per_request);
 }
 
 /*-------------------------------------------------------------------------

@@ -28,7 +28,7 @@ sub new_sessions
 {
 	my ($settings) = @_;
 
-	@sessions = map { session($node, "shares$_", $settings) } (0 .. 19);
+	@sessions = map { session($node, "shares$_", $settings) } (0 .. 35);
 	return;
 }
 
@@ -124,7 +124,7 @@ sub shapes
 	fresh();
 	share('more members than bodies', either('8 8', '16'), map { $query{ungrouped}->($_ + 1) } (1 .. 16));
 	share('more members than bodies, by one', either('8', '9'), map { $query{ungrouped}->($_ + 1) } (1 .. 9));
-	share('more members than a scan has', either(undef, '16 2'), map { $query{ungrouped}->($_ + 1) } (1 .. 18));
+	share('more members than a scan has', either(undef, '32 2'), map { $query{ungrouped}->($_ + 1) } (1 .. 34));
 	fresh();
 	share('of each shape one', scalar @sinks, map { $query{$_}->(4) } @sinks);
 	share('of each shape two', 2 * @sinks, map { ($query{$_}->(4), $query{$_}->(5)) } @sinks);
@@ -136,9 +136,10 @@ sub shapes
 	# more shapes than there are bodies
 	my @shapes = map { 'SELECT sum(id' . (' + k' x $_) . '), count(*) FROM t WHERE k < 60' } (1 .. 20);
 	fresh();
-	share('20 shapes', either('16', '16 4'), @shapes);
-	share('20 shapes, again', either(undef, '16 4'), @shapes);
-	share('20 shapes, the others', either(undef, '16 4'), reverse @shapes);
+	share('20 shapes', either('16', '20'), @shapes);
+	share('20 shapes, again', either(undef, '20'), @shapes);
+	share('20 shapes, in another order', either(undef, '20'), reverse @shapes);
+	share('33 requests of them', either(undef, '32 1'), @shapes, @shapes[ 1 .. 13 ]);
 	return;
 }
 

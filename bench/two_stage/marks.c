@@ -4,7 +4,7 @@
  *	  What marked scans take, part by part: the marker, and the kernels that visit marks.
  *
  * Marker: the one that would serve the Star Schema Benchmark, over six columns, four of them
- * by class, for 1 to 16 requests; with few classes, whose tables lie in few words of shared
+ * by class, for 1 to 32 requests; with few classes, whose tables lie in few words of shared
  * memory, and with many, which lanes of a warp look for in the same banks.
  *
  * Visiting: a kernel that adds up 0 to 3 columns of the rows that have a mark, for densities
@@ -90,11 +90,11 @@ fill_marker_args(const BenchTable *table, bool many, GcArgs *args)
 		const GcAddr masks = bench_memory(GC_MARK_TABLE_BYTES(n));
 		u64		   *w = &args->w[GC_MARKER_WORDS(k)];
 
-		bench_fill_random(masks, n + 1, 2, 1 << 16, (u32) k + 1);
+		bench_fill_random(masks, n + 1, 4, (u64) 1 << 32, (u32) k + 1);
 		w[0] = classes ? 0 : table->columns[k];
 		w[1] = masks;
 		w[3] = n;
-		w[4] = (u64) 0xffff << 16;
+		w[4] = (u64) UINT32_MAX << 32;
 		w[5] = classes ? table->columns[k] : 0;
 		w[6] = masks;
 		w[7] = n;
@@ -107,7 +107,7 @@ fill_marker_args(const BenchTable *table, bool many, GcArgs *args)
 static void
 measure_marker(u64 rows, bool many, const BenchKernel *k)
 {
-	static const int numbers[] = {1, 2, 4, 8, 12, 16};
+	static const int numbers[] = {1, 2, 4, 8, 12, 16, 24, 32};
 	BenchColumn columns[NTESTED];
 	BenchTable	table;
 	GcArgs		args;
@@ -125,7 +125,7 @@ measure_marker(u64 rows, bool many, const BenchKernel *k)
 	sources = malloc(table.scan.nsources * sizeof(GcSource));
 	bench_copy_out(sources, table.scan.sources, table.scan.nsources * sizeof(GcSource));
 	for (u32 i = 0; i < table.scan.nsources; i++)
-		sources[i].valid = 0xffff;
+		sources[i].valid = UINT32_MAX;
 	bench_copy_in(table.scan.sources, sources, table.scan.nsources * sizeof(GcSource));
 	free(sources);
 	per_chunk = (u64) table.scan.tiles_per_source * GC_TILE_ROWS / 8;
@@ -139,7 +139,7 @@ measure_marker(u64 rows, bool many, const BenchKernel *k)
 	{
 		const BenchLaunch l = {k, &args, shape, 0};
 
-		args.w[0] = (1u << numbers[i]) - 1;
+		args.w[0] = ((u64) 1 << numbers[i]) - 1;
 		bench_say("| %s | %d | %u x %u | %d | %.1f |\n", many ? "many" : "few", numbers[i], shape.blocks, shape.threads,
 				  k->info.registers, bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS));
 	}

@@ -289,13 +289,13 @@ extern char *gc_generate_combiner(void);
 /* Per tested column of the scan: which requests accept each value. */
 typedef struct GcMarkTable
 {
-	u64			table;			/* u16[range + 1]: bit m: request m does; the last
+	u64			table;			/* u32[range + 1]: bit m: request m does; the last
 								 * entry is for NULL */
 	u64			range;
 	u64			classes;		/* u16[range + 1]: class of each value, or 0: none, and
 								 * the next three are not used */
 	u64			members;		/* u32[]: a value of each class */
-	u64			class_table;	/* u16[]: as table, by class */
+	u64			class_table;	/* u32[]: as table, by class */
 	u64			misfit;			/* u32, 0 before: raised if some class has values that
 								 * not the same requests accept */
 	u64			bits[GC_MAX_MARKED];	/* request m's bitmap; 0: it tests other columns
@@ -324,7 +324,7 @@ typedef struct GcMarkerColumn
  *	  w[0] set of requests, w[1] address of the marks, w[2] bytes of marks per chunk,
  *	  w[3] bytes of marks per request; and per column, from w[GC_MARKER_WORDS(k)] on:
  *	  address of its GcCols, address of its table, base, range (as for the tester), and
- *	  readers << 16 | accepting, the requests that read it, and those that accept every
+ *	  readers << 32 | accepting, the requests that read it, and those that accept every
  *	  value of it; of a column with classes also: address of the class column's GcCols,
  *	  address of its table, number of classes, address of misfit.
  *
@@ -349,7 +349,7 @@ extern char *gc_generate_record_writer(void);
 #define GC_MARKED_SHARED	(32 * 288 * sizeof(u16))
 
 /* Bytes of a table of so many values; shared tables lie one after another. */
-#define GC_MARK_TABLE_BYTES(range)	(((u64) (range) + 4) / 4 * 8)
+#define GC_MARK_TABLE_BYTES(range)	(((u64) (range) + 2) / 2 * 8)
 
 /*-------------------------------------------------------------------------
  * Classes (classes.c)

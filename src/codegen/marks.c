@@ -284,11 +284,11 @@ gc_generate_combiner(void)
 			  "const u64 *r = (const u64 *) gc_a.w[0] + c * %d;\n"
 			  "for (u64 i = (u64) block * nthreads + thread; i <= r[1]; i += (u64) nblocks * nthreads) {\n"
 			  "const u32 mask = gc_mask_of(r + %d, i);\n"
-			  "((u16 *) r[0])[i] = (u16) mask;\n"
+			  "((u32 *) r[0])[i] = mask;\n"
 			  "if (!r[2]) continue;\n"
 			  "const u32 of = ((const u16 *) r[2])[i];\n"
 			  "const u32 member = ((const u32 *) r[3])[of];\n"
-			  "if (member == i) ((u16 *) r[4])[of] = (u16) mask;\n"
+			  "if (member == i) ((u32 *) r[4])[of] = mask;\n"
 			  "else if (gc_mask_of(r + %d, member) != mask) *(u32 *) r[5] = 1;\n"
 			  "}\n}\n}\n", (int) (sizeof(GcMarkTable) / sizeof(u64)),
 			  (int) (offsetof(GcMarkTable, bits) / sizeof(u64)),
@@ -297,17 +297,17 @@ gc_generate_combiner(void)
 }
 
 /*
- * Copy a table of gc_a.w[count] + more entries to shared memory: u16 *name.  There,
+ * Copy a table of gc_a.w[count] + more entries to shared memory: u32 *name.  There,
  * requests that accept every value of the column accept each.
  */
 static void
 emit_shared(Text *t, const char *name, int k, int address, int count, int more)
 {
-	text_addf(t, "u16 *%s%d = (u16 *) (gc_shared + gc_top);\ngc_top += (gc_a.w[%d] + %d) / 4;\n",
-			  name, k, count, more + 3);
-	text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((gc_a.w[%d] + %d) / 4); i += nthreads)\n"
-			  "((u64 *) %s%d)[i] = ((const u64 *) gc_a.w[%d])[i] | (gc_a.w[%d] & 0xffff) * 0x0001000100010001ull;\n",
-			  count, more + 3, name, k, address, GC_MARKER_WORDS(k) + 4);
+	text_addf(t, "u32 *%s%d = (u32 *) (gc_shared + gc_top);\ngc_top += (gc_a.w[%d] + %d) / 2;\n",
+			  name, k, count, more + 1);
+	text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) (gc_a.w[%d] + %d) / 2; i += nthreads)\n"
+			  "((u64 *) %s%d)[i] = ((const u64 *) gc_a.w[%d])[i] | (gc_a.w[%d] & 0xffffffff) * 0x100000001ull;\n",
+			  count, more + 1, name, k, address, GC_MARKER_WORDS(k) + 4);
 }
 
 /* Where column k's tables are; and is its class column of no use this time? */
@@ -324,7 +324,7 @@ emit_table(Text *t, const GcMarkerColumn *c, int k)
 	if (c->shared && !c->class_width)
 		emit_shared(t, "t", k, w + 1, w + 3, 1);
 	else
-		text_addf(t, "const u16 *t%d = (const u16 *) gc_a.w[%d];\n", k, w + 1);
+		text_addf(t, "const u32 *t%d = (const u32 *) gc_a.w[%d];\n", k, w + 1);
 }
 
 /* The chunk's descriptions of column k: only one of them has data. */
@@ -333,7 +333,7 @@ emit_description(Text *t, const GcMarkerColumn *c, int k)
 {
 	const int	w = GC_MARKER_WORDS(k);
 
-	text_addf(t, "const u32 gc_read%d = gc_live & (u32) (gc_a.w[%d] >> 16);\n", k, w + 4);
+	text_addf(t, "const u32 gc_read%d = gc_live & (u32) (gc_a.w[%d] >> 32);\n", k, w + 4);
 	if (c->class_width)
 		text_addf(t, "const GcCol c%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_misfit%d ? 0 : gc_read%d);\n"
 				  "const GcCol d%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, c%d.data ? 0 : gc_read%d);\n",
@@ -394,24 +394,23 @@ emit_fast_loop(Text *t, const GcMarkerColumn *column, int n)
 		text_addf(t, "u32 r%d[GC_MARK_ROWS];\nif (gc_read%d) gc_codes_%d(r%d, %c%d, gc_row);\n", k, k,
 				  classes ? classes : column[k].width, k, classes ? 'c' : 'd', k);
 	}
-	text_addf(t, "u32 gc_rows[GC_MARK_ROWS];\n"
-			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_rows[i] = gc_live;\n");
+	text_addf(t, "u32 gc_k[GC_MARK_ROWS];\n"
+			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_k[i] = gc_live;\n");
 	for (int k = 0; k < n; k++)
 	{
 		const u8	classes = column[k].class_width;
 
 		text_addf(t, "if (gc_read%d) {\n", k);
 		if (classes)
-			text_addf(t, "u32 at[GC_MARK_ROWS];\ngc_entries_%d(at, r%d, 0);\ngc_accept_rows(gc_rows, at, s%d);\n}\n",
+			text_addf(t, "u32 at[GC_MARK_ROWS];\ngc_entries_%d(at, r%d, 0);\ngc_accept_rows(gc_k, at, s%d);\n}\n",
 					  classes, k, k);
 		else
 		{
 			emit_entries(t, &column[k], k);
-			text_addf(t, "gc_accept_rows(gc_rows, at, t%d%s);\n}\n", k, column[k].nullable ? "" : " + first");
+			text_addf(t, "gc_accept_rows(gc_k, at, t%d%s);\n}\n", k, column[k].nullable ? "" : " + first");
 		}
 	}
-	text_addf(t, "u32 gc_k[GC_MARK_ROWS / 2];\ngc_pack_rows(gc_k, gc_rows);\n"
-			  "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\nGC_END_MARK_VECTORS\ncontinue;\n}\n");
+	text_addf(t, "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\nGC_END_MARK_VECTORS\ncontinue;\n}\n");
 }
 
 /* One column of the loop that does whatever the chunk and the column ask for. */
@@ -419,15 +418,18 @@ static void
 emit_test(Text *t, const GcMarkerColumn *c, int k)
 {
 	const int	w = GC_MARKER_WORDS(k);
+	const char *first = c->nullable ? "" : " + first";
 
 	if (c->class_width)
 		text_addf(t, "if (c%d.data) {\nu32 r%d[GC_MARK_ROWS];\nu32 at[GC_MARK_ROWS];\ngc_codes_%d(r%d, c%d, gc_row);\n"
-				  "gc_entries_%d(at, r%d, 0);\ngc_accept_shared(gc_k, at, s%d, (u32) gc_a.w[%d] & 0xffff);\n}\n",
-				  k, k, c->class_width, k, k, c->class_width, k, k, w + 4);
+				  "gc_entries_%d(at, r%d, 0);\ngc_accept_rows(gc_k, at, s%d);\n}\n",
+				  k, k, c->class_width, k, k, c->class_width, k, k);
 	text_addf(t, "if (d%d.data) {\nu32 r%d[GC_MARK_ROWS];\ngc_codes_%d(r%d, d%d, gc_row);\n", k, k, c->width, k, k);
 	emit_entries(t, c, k);
-	text_addf(t, "gc_accept%s(gc_k, at, t%d%s, (u32) gc_a.w[%d] & 0xffff);\n}\n",
-			  c->shared && !c->class_width ? "_shared" : "", k, c->nullable ? "" : " + first", w + 4);
+	if (c->shared && !c->class_width)
+		text_addf(t, "gc_accept_rows(gc_k, at, t%d%s);\n}\n", k, first);
+	else
+		text_addf(t, "gc_accept(gc_k, at, t%d%s, (u32) gc_a.w[%d]);\n}\n", k, first, w + 4);
 }
 
 char *
@@ -450,8 +452,8 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 	if (fast)
 		emit_fast_loop(&t, column, n);
 	text_addf(&t, "GC_MARK_VECTORS\n");
-	text_addf(&t, "u32 gc_k[GC_MARK_ROWS / 2];\n"
-			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 2; i++) gc_k[i] = GC_TWICE(gc_live);\n");
+	text_addf(&t, "u32 gc_k[GC_MARK_ROWS];\n"
+			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_k[i] = gc_live;\n");
 	for (int k = 0; k < n; k++)
 		emit_test(&t, &column[k], k);
 	text_addf(&t, "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\n"

@@ -109,7 +109,7 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
 #define GC_MAX_ITEMS	128
 
 /* Requests that one shared scan serves, and columns whose reading they share. */
-#define GC_MAX_MEMBERS	16
+#define GC_MAX_MEMBERS	32
 #define GC_MAX_SHARED_COLUMNS	16
 
 /*
@@ -154,6 +154,7 @@ typedef struct GcItem
 typedef struct GcFusedKernel
 {
 	GcOption	option;			/* shared_bytes: at most, whoever takes part */
+	int			most;			/* requests that one scan may serve */
 	double		scan_us;		/* of a shared scan, before any member */
 	double		column_us[GC_MAX_SHARED_COLUMNS];	/* of reading a column for all */
 } GcFusedKernel;

@@ -52,6 +52,13 @@ gains_by_sharing(const Stage *st, int i)
 	return item->fused >= 0 && (st->s->force_shared || item->fused_us < item->option[0].alone_us);
 }
 
+/* Requests that one scan by f can serve. */
+static int
+most_members(const GcFusedKernel *f)
+{
+	return f->most < GC_MAX_MEMBERS ? f->most : GC_MAX_MEMBERS;
+}
+
 /*
  * Untaken items with bodies in fused kernel f that gain by sharing, oldest first, and a
  * body for each, all different.
@@ -62,7 +69,7 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
 	uint32_t	used = 0;
 	int			n = 0;
 
-	for (int i = 0; i < st->s->nitems && n < GC_MAX_MEMBERS; i++)
+	for (int i = 0; i < st->s->nitems && n < most_members(&st->s->fused[f]); i++)
 	{
 		const GcItem *item = &st->s->item[i];
 		uint32_t	left = item->bodies & ~used;
@@ -183,8 +190,8 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 	/* Those who are active read columns too: all that there are. */
 	if (all > n)
 		columns = (1u << GC_MAX_SHARED_COLUMNS) - 1;
-	if (all > GC_MAX_MEMBERS)
-		all = GC_MAX_MEMBERS;
+	if (all > most_members(f))
+		all = most_members(f);
 	*all_us = columns_us(f, columns) + asked->added_us / n * all;
 	return *all_us < asked->alone_us / n * all * st->s->together;
 }

@@ -547,7 +547,7 @@ offer_kernel(GcRun *run, GcItem *item)
 		if (s->marked_us == 0)
 			s->marked_us = item->option[0].alone_us * GC_MARKED_PART;
 		item->fused_us = s->marked_us;
-		item->bodies = (1u << GC_MAX_MARKED) - 1;
+		item->bodies = UINT32_MAX;	/* GC_MAX_MARKED */
 		item->columns = gc_marked_columns(run);
 		item->fused = s->set->marker->number;
 		return;
@@ -566,7 +566,7 @@ offer_kernel(GcRun *run, GcItem *item)
 
 /* Number a kernel that is ready, for this decision. */
 static void
-add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, double scan_us)
+add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, int most, double scan_us)
 {
 	int			threads = Min(f->marker ? GC_MARKER_THREADS : FUSED_THREADS, f->info.max_threads);
 
@@ -575,6 +575,7 @@ add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, double s
 	kernels[(*n)++] = (GcFusedKernel) {
 		.option = {.registers = f->info.registers,.max_threads = threads,.threads = threads,
 		.shared_bytes = f->shared_bytes,.occupancy = 1},
+		.most = most,
 		.scan_us = scan_us > 0 ? scan_us : gc_worker.calibration.launch_us,
 	};
 	if (f->marker)
@@ -602,9 +603,9 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 		if (gc_debug_force_shared_scan != GC_FORCE_MARKED)
 			improve(set);
 		if (set->ready)
-			add_kernel(kernels, which, &n, set->ready, set->scan_us);
+			add_kernel(kernels, which, &n, set->ready, GC_MAX_FUSED, set->scan_us);
 		if (set->marker)
-			add_kernel(kernels, which, &n, set->marker, set->marker->scan_us);
+			add_kernel(kernels, which, &n, set->marker, gc_marked_most(set), set->marker->scan_us);
 	}
 	for (int i = 0; i < nitems; i++)
 	{

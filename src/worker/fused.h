@@ -187,6 +187,7 @@ typedef struct GcScanSet
 	bool		classes_on;		/* whether the setting was on last time */
 	GcRecords  *records;		/* NULL: none */
 	double		rows;			/* of the table */
+	u64			marks_bytes;	/* of one request's marks */
 } GcScanSet;
 
 /* Give up the set's hold on a kernel; it goes with its last launch. */
@@ -281,6 +282,9 @@ extern void gc_set_columns(GcScanSet *set, const GcDirectory *dir);
 extern void gc_marked_forget_set(GcScanSet *set);
 extern bool gc_marked_evict(GcScanSet *set);
 
+/* Requests that one scan may serve, so that their marks have room. */
+extern int	gc_marked_most(const GcScanSet *set);
+
 /* May the run be a member of a marked scan by the set's marker? */
 extern bool gc_marked_can(const GcRun *run);
 /* Columns of the marker that it tests, one bit each. */
@@ -298,14 +302,14 @@ typedef struct GcScanMembers
 	GcMainLaunch *launch;
 	GcFused    *f;
 	int			n;
-	GcRun	   *run[GC_MAX_FUSED];
-	int			body[GC_MAX_FUSED];
-	const GcSource *sources[GC_MAX_FUSED];	/* of its cached chunks */
-	u32			nsources[GC_MAX_FUSED];
-	bool		partly_visible[GC_MAX_FUSED];
+	GcRun	   *run[GC_MAX_MARKED];
+	int			body[GC_MAX_MARKED];
+	const GcSource *sources[GC_MAX_MARKED];	/* of its cached chunks */
+	u32			nsources[GC_MAX_MARKED];
+	bool		partly_visible[GC_MAX_MARKED];
 	u32			nunion;
 	u32			max_rows;
-	u64			starts[GC_MAX_FUSED];	/* by body */
+	u64			starts[GC_MAX_MARKED];	/* by body */
 	GcError    *err;
 } GcScanMembers;
 

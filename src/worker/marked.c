@@ -34,6 +34,9 @@
 /* So much for one request's tests and places must be to spare: columns do not make room. */
 #define MANY_BYTES			((u64) 32 << 20)
 
+/* Of all memory, marks of one scan take no more than this part. */
+#define MARKS_PART			16
+
 /* A kernel that takes less time alone is left alone. */
 #define ALONE_LEAST_US		250
 
@@ -51,6 +54,11 @@
 void
 gc_set_columns(GcScanSet *set, const GcDirectory *dir)
 {
+	u32			most = 0;
+
+	for (u32 i = 0; i < dir->nchunks; i++)
+		most = dir->chunks[i] ? Max(most, dir->chunks[i]->nrows) : most;
+	set->marks_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * dir->nchunks;
 	set->rows = dir->nrows;
 	set->ncolumns = dir->ncolumns;
 	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
@@ -437,6 +445,14 @@ gc_marked_poll(GcScanSet *set)
  * Requests
  *-------------------------------------------------------------------------
  */
+
+int
+gc_marked_most(const GcScanSet *set)
+{
+	const u64	room = gc_pool_size(gc_worker.pool) / MARKS_PART;
+
+	return (int) Max(2, Min(room / Max(set->marks_bytes, 1), GC_MAX_MARKED));
+}
 
 bool
 gc_marked_can(const GcRun *run)

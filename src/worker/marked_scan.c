@@ -44,7 +44,7 @@ readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
 				read |= 1u << scan->body[m];
 		}
 	}
-	*accepting = ~read & 0xffff;
+	*accepting = ~read;
 	return read;
 }
 
@@ -140,7 +140,7 @@ fill_column(const GcScanMembers *scan, int k, GcAddr table, u64 *w)
 	w[1] = table;
 	w[2] = (u64) c->base;
 	w[3] = c->range;
-	w[4] = (u64) read << 16 | accepting;
+	w[4] = (u64) read << 32 | accepting;
 	if (classed == NULL)
 		return;
 	w[5] = classed->column.cols;

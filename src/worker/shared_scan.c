@@ -23,7 +23,7 @@
 static void
 merge_sources(GcScanMembers *scan, GcSource *sources, u64 *const *valid)
 {
-	u32			at[GC_MAX_FUSED] = {0};
+	u32			at[GC_MAX_MARKED] = {0};
 	u32			n = 0;
 
 	for (;; n++)
@@ -65,7 +65,7 @@ gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
 {
 	GcMainLaunch *l = scan->launch;
 	GcStream   *stream = scan->run[0]->stream;
-	u64		   *valid[GC_MAX_FUSED];
+	u64		   *valid[GC_MAX_MARKED];
 	Size		one;
 	Size		size;
 	GcAddr		base;
@@ -215,7 +215,7 @@ launch_scan(GcScanMembers *scan)
 	GcMainLaunch *l = scan->launch;
 	GcStream   *stream = scan->run[0]->stream;
 	GcArgs		args = {0};
-	u64			visible[GC_MAX_FUSED];
+	u64			visible[GC_MAX_MARKED];
 	GcLaunch	launch;
 	GcCode		code;
 	u32			dynamic;

@@ -463,7 +463,7 @@ is_misfit(const Classes *cl, int k, u32 who)
 
 	for (u64 i = 0; i <= range; i++)
 	{
-		if ((accept[k][i] ^ accept[k][cl->members[cl->of[i]]]) & who)
+		if ((accept[k][i] ^ accept[k][cl->members[cl->of[i]]]) & (who | who >> 16))
 			return true;
 	}
 	return false;
@@ -579,11 +579,14 @@ add_column_classes(Scan *scan, Classes *cl, const ClassCase *cc, int k, u32 who)
 }
 
 /* A mask of requests as one of the scan's numbers. */
-static u16
-by_number(u32 mask, u32 who, int shift)
+static u32
+by_number(u16 mask, u32 who, int shift)
 {
-	mask &= who;
-	return (u16) (mask << shift | mask >> (16 - shift));
+	u32			numbers = 0;
+
+	for (int i = 0; i < GC_MAX_MARKED; i++)
+		numbers |= (u32) (mask >> i % NREQUESTS & who >> i & 1) << (i + shift) % GC_MAX_MARKED;
+	return numbers;
 }
 
 /* Entries of what the combiner wrote for column k that are wrong. */
@@ -592,8 +595,8 @@ check_combined(const Scan *scan, const Classes *cl, int k, u32 who, int shift)
 {
 	const u64	range = range_of(find_column(tested[k]));
 	const ScanClasses *sc = &scan->classes[k];
-	u16		   *by_value = copy_of(scan->tables[k], (range + 1) * sizeof(u16));
-	u16		   *by_class = cl->count ? copy_of(sc->table, cl->count * sizeof(u16)) : NULL;
+	u32		   *by_value = copy_of(scan->tables[k], (range + 1) * sizeof(u32));
+	u32		   *by_class = cl->count ? copy_of(sc->table, cl->count * sizeof(u32)) : NULL;
 	u64			wrong = 0;
 
 	for (u64 i = 0; i <= range; i++)
@@ -716,11 +719,11 @@ test_scans(void)
 			make_marker(mk, sc);
 			load_marker(mk);
 		}
-		misfits[n] += check_scan(sc, mk, 0xffff, ALL_CHUNKS, 0, n);
-		misfits[n] += check_scan(sc, mk, 0xffff, draw(ALL_CHUNKS), 5, n + 1);
-		misfits[n] += check_scan(sc, mk, 0x0f0f, ALL_CHUNKS, 15, n);
+		misfits[n] += check_scan(sc, mk, UINT32_MAX, ALL_CHUNKS, 0, n);
+		misfits[n] += check_scan(sc, mk, UINT32_MAX, draw(ALL_CHUNKS), 5, n + 1);
+		misfits[n] += check_scan(sc, mk, 0xf00f0f0f, ALL_CHUNKS, 15, n);
 		for (int j = 0; j < 2; j++)
-			misfits[n] += check_scan(sc, mk, 1u << i++ % NREQUESTS, ALL_CHUNKS, n % 16, n + j);
+			misfits[n] += check_scan(sc, mk, 1u << i++ % NREQUESTS, ALL_CHUNKS, n * 3 % 32, n + j);
 		misfits[n] += check_scan(sc, mk, 1u << i % NREQUESTS | 1u << (i + 7) % NREQUESTS, ALL_CHUNKS, 3, n);
 	}
 	for (int n = 0; n < NSCAN_CASES; n++)

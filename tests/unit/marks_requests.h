@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * marks_requests.h
- *	  For marks_test.c and classes_test.c: sixteen requests and some with
+ *	  For marks_test.c, classes_test.c and records_test.c: sixteen requests and some with
  *	  hash builds, and which rows pass the tests of each.
  *
  *-------------------------------------------------------------------------
@@ -11,7 +11,7 @@
 
 #include "fused_util.h"
 
-#define NREQUESTS		GC_MAX_MARKED
+#define NREQUESTS		16
 #define NALL			(NREQUESTS + 9)
 
 static bool dim_key[2][8192];	/* keys of the dense build, even and odd */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * marks_scan.h
- *	  For marks_test.c and classes_test.c: marked scans of the sixteen requests.
+ *	  For marks_test.c, classes_test.c and records_test.c: marked scans of the sixteen requests.
  *
  * What a scan takes is made once (make_all): per request the tester and the kernel that
  * visits marks, and the result that its ordinary kernel leaves.  A scan then goes through
@@ -368,13 +368,13 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 		w[1] = scan->tables[k];
 		w[2] = (u64) c->lo;
 		w[3] = range_of(c);
-		w[4] = (u64) readers << 16 | (~readers & 0xffff);
+		w[4] = (u64) readers << 32 | (u32) ~readers;
 		w[5] = cl->cols;
 		w[6] = cl->cols ? cl->table : POISON;
 		w[7] = cl->cols ? cl->count : 0;
 		w[8] = cl->cols ? cl->misfit : POISON;
 		if (mk->column[k].class_width)
-			shared += (w[7] + 3) / 4 * 8;
+			shared += (w[7] + 1) / 2 * 8;
 		else
 			shared += mk->column[k].shared ? GC_MARK_TABLE_BYTES(range_of(c)) : 0;
 	}
@@ -423,15 +423,15 @@ check_result(const Scan *scan, int b)
 	return same_result(m);
 }
 
-/* For these requests; request i is its number (i + shift) % 16. */
+/* For these requests, each twice; number (i + shift) % 32 is request i % 16, if bit i is in who. */
 static void
 begin_scan(Scan *scan, u32 who, u32 chunks, int shift)
 {
 	memset(scan, 0, sizeof(*scan));
 	scan->chunks = chunks;
-	for (int i = 0; i < NREQUESTS; i++)
+	for (int i = 0; i < GC_MAX_MARKED; i++)
 	{
-		scan->who[(i + shift) % GC_MAX_MARKED] = i;
+		scan->who[(i + shift) % GC_MAX_MARKED] = i % NREQUESTS;
 		scan->mask |= (who >> i & 1) << (i + shift) % GC_MAX_MARKED;
 	}
 }

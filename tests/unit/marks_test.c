@@ -65,7 +65,7 @@ make_fast_marker(Marker *mk, int n, bool exact)
 	load_marker(mk);
 }
 
-/* One scan for these requests; request i is its number (i + shift) % 16. */
+/* One scan for these requests: as begin_scan. */
 static void
 check_scan(const Marker *mk, u32 who, u32 chunks, int shift, u32 turn)
 {
@@ -81,6 +81,13 @@ check_scan(const Marker *mk, u32 who, u32 chunks, int shift, u32 turn)
 	top = begin;
 }
 
+/* Any of the numbers. */
+static u32
+draw_set(void)
+{
+	return draw(1u << 16) | draw(1u << 16) << 16;
+}
+
 static void
 test_scans(void)
 {
@@ -90,13 +97,14 @@ test_scans(void)
 	for (int k = 0; k < 3; k++)
 	{
 		make_marker(&mk, nshared[k], k != 2);
-		check_scan(&mk, 0xffff, ALL_CHUNKS, 0, k);
+		check_scan(&mk, UINT32_MAX, ALL_CHUNKS, 0, k);
 		check_scan(&mk, 0xffff, ALL_CHUNKS, 5, k + 1);
-		check_scan(&mk, 0xffff, draw(ALL_CHUNKS), 9, k);
+		check_scan(&mk, 0xffff0000, ALL_CHUNKS, 0, k);
+		check_scan(&mk, UINT32_MAX, draw(ALL_CHUNKS), 9, k);
 		for (int i = k; i < NREQUESTS; i += 3)
-			check_scan(&mk, 1u << i, ALL_CHUNKS, k * 8, i);
+			check_scan(&mk, 1u << i, ALL_CHUNKS, k * 8 + i, i);
 		for (int i = 0; i < 4; i++)
-			check_scan(&mk, draw(1u << 16) & draw(1u << 16), ALL_CHUNKS, i, i);
+			check_scan(&mk, draw_set() & draw_set(), ALL_CHUNKS, i, i);
 		unload(&mk.kernel);
 	}
 }
@@ -126,9 +134,10 @@ test_fast_scans(void)
 		for (int i = 0; i < NREQUESTS; i++)
 			who |= (u32) tests_first(i, n) << i;
 		ok(__builtin_popcount(who) > 2, "requests 0x%x test the first %d columns", who, n);
+		who |= who << 16;
 		check_scan(&mk, who, ALL_CHUNKS, 0, n);
 		check_scan(&mk, who, ALL_CHUNKS, 7, n + 1);
-		check_scan(&mk, who & draw(1u << 16), draw(ALL_CHUNKS), n, n);
+		check_scan(&mk, who & draw_set(), draw(ALL_CHUNKS), n, n);
 		for (int i = 0; i < NREQUESTS; i++)
 		{
 			if (who >> i & 1)
@@ -150,11 +159,11 @@ test_places(void)
 		const GcAddr begin = top;
 		Scan		scan;
 
-		begin_scan(&scan, 0xffff, ALL_CHUNKS, 0);
+		begin_scan(&scan, UINT32_MAX, ALL_CHUNKS, 0);
 		for (int b = 0; b < NALL - NREQUESTS; b++)
 			scan.who[(b * 3 + turn) % GC_MAX_MARKED] = NREQUESTS + b;
 		if (turn >= 4)
-			scan.mask = draw(1u << 16);
+			scan.mask = draw_set();
 		run_testers(&scan);
 		run_combiner(&scan);
 		run_marker(&mk, &scan, turn);

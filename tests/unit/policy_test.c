@@ -49,7 +49,7 @@ make_item(const GcProfile *profile, int type, GcItem *item)
 	}
 	/* of a fused scan, of a marked scan, of none */
 	item->fused = draw(3) - 1;
-	item->bodies = item->fused < 0 ? 0 : item->fused == 1 ? 0xffff : 1u << draw(16) | 1u << draw(16);
+	item->bodies = item->fused < 0 ? 0 : item->fused == 1 ? UINT32_MAX : 1u << draw(16) | 1u << draw(16);
 	item->columns = item->fused == 1 ? 1 + draw(0xffff) : 0;
 	item->fused_us = 1 + draw(300);
 	seed = saved;
@@ -81,6 +81,8 @@ problem(const GcSchedule *s, const GcDecision *d)
 
 		if (start->nitems < 1 || start->nitems > GC_MAX_MEMBERS)
 			return "a launch of no or too many items";
+		if (start->fused >= 0 && start->nitems > s->fused[start->fused].most)
+			return "a scan that serves more than it may";
 		if (start->fused < 0 && start->nitems != 1)
 			return "several items in a kernel of one";
 		if (start->option < 0 || (start->fused < 0 && start->option >= s->item[start->item[0]].noptions))
@@ -196,6 +198,7 @@ test_random(const char *name, int rounds)
 		};
 		for (int f = 0; f < 2; f++)
 		{
+			fused[f].most = draw(2) ? 2 + draw(GC_MAX_MEMBERS) : GC_MAX_MEMBERS;
 			fused[f].option = (GcOption)
 			{
 				.registers = 100,.max_threads = 512,.threads = 512,.occupancy = 1
@@ -252,7 +255,7 @@ begins(int n, const GcActive *active, int nactive)
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
 	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
-	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},
+	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = 16,
 	.scan_us = n < 0 ? 300 : 100};
 	uint64_t	lot = 7;
 	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.together = 0.8,
