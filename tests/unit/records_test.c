@@ -8,7 +8,7 @@
  * wherever any is, columns' codes are at an address that cannot be read; where many are
  * marked, records are.  The results must be right.
  *
- * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
+ * Where there is NVRTC, the same kernels' texts for a GPU are compiled too, each for one.
  *
  *-------------------------------------------------------------------------
  */
@@ -295,7 +295,7 @@ test_nvrtc(void)
 	for (int arch = 80; nvrtc && arch <= 90; arch += 10)
 	{
 		compile_text(nvrtc, arch, text, "the record writer");
-		for (int i = 0; i < NALL; i++)
+		for (int i = arch / 10 % 2; i < NALL; i += 2)
 		{
 			const Member *m = &members[i];
 			GcVariant	v = marked_variant[i];
