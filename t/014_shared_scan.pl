@@ -37,16 +37,9 @@ sub new_sessions
 sub share
 {
 	my ($message, $scans, @asked) = @_;
-	my @expected = map { own_answer($sessions[$_], $asked[$_]) } (0 .. $#asked);
-	my $last = last_batch($node);
-	my @got = together($node, \@sessions, @asked);
-	my @wrong = grep { $got[$_] ne $expected[$_] } (0 .. $#asked);
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	is(scalar @wrong, 0, "$kind, $message: right answers")
-	  or diag map { "session $_: $asked[$_]\n" . substr($got[$_], 0, 1000) . "\nnot\n" . substr($expected[$_], 0, 1000) . "\n" } @wrong;
-	ref $scans ? like(scans_after($node, $category{$kind}, $last), $scans, "$kind, $message: the shared scans") : is(scans_after($node, $category{$kind}, $last), $scans, "$kind, $message: the shared scans")
-	  if defined $scans;
+	answered_together($node, \@sessions, "$kind, $message", $category{$kind}, $scans, @asked);
 	return;
 }
 

@@ -33,17 +33,11 @@ sub counters
 sub marked
 {
 	my ($message, @asked) = @_;
-	my @expected = map { own_answer($sessions[$_], $asked[$_]) } (0 .. $#asked);
 	my @before = counters();
-	my $last = last_batch($node);
-	my @got = together($node, \@sessions, @asked);
-	my @wrong = grep { $got[$_] ne $expected[$_] } (0 .. $#asked);
-	my @after = counters();
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	is(scalar @wrong, 0, "$message: right answers")
-	  or diag map { "session $_: $asked[$_]\n" . substr($got[$_], 0, 1000) . "\nnot\n" . substr($expected[$_], 0, 1000) . "\n" } @wrong;
-	is(scans_after($node, 'marked scan', $last), scalar @asked, "$message: one marked scan");
+	answered_together($node, \@sessions, $message, 'marked scan', scalar @asked, @asked);
+	my @after = counters();
 	return map { $after[$_] - $before[$_] } (0 .. $#after);
 }
 
@@ -255,21 +249,7 @@ sub little_memory
 	my @asked = map { $query{$_}->(8) } (sort keys %query);
 
 	$_->quit foreach (@sessions);
-	foreach my $limit ('2MB', '5MB', '9MB')
-	{
-		$node->append_conf('postgresql.conf', "gpuconc.device_memory_limit = $limit");
-		$node->restart;
-		wait_for_worker($node);
-		new_sessions();
-		foreach my $round (1 .. 3)
-		{
-			my @got = together($node, \@sessions, @asked);
-
-			is($got[$_], own_answer($sessions[$_], $asked[$_]), "$limit, $round: $_ has its answer") for (0 .. $#asked);
-		}
-		nothing_held($node, "$limit of memory");
-		$_->quit foreach (@sessions);
-	}
+	with_little_memory($node, [ '2MB', '5MB', '9MB' ], sub { new_sessions(); return \@sessions }, @asked);
 	return;
 }
 

@@ -13,7 +13,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_server start_server wait_for_worker create_tables @queries
+our @EXPORT = qw(answered_together with_little_memory new_server start_server wait_for_worker create_tables @queries
   answer_of is_offloaded is_answered falls_back stat_of session start_query wait_until_waiting
   wait_until log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
@@ -298,6 +298,50 @@ SELECT coalesce(string_agg(members, ' ' ORDER BY members::int DESC), 'none')
 FROM (SELECT e -> 'args' ->> 'members' AS members FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e
 	WHERE e ->> 'cat' = '$category' AND (e -> 'args' ->> 'batch')::bigint > $last
 	GROUP BY members, e -> 'args' -> 'batch', e -> 'args' -> 'scan') AS m});
+}
+
+# Queries of the first sessions, together: has each its own right answer, and were they
+# answered by shared scans of this kind that serve so many each (text or pattern, as
+# scans_after says)?  undef: by whichever.
+sub answered_together
+{
+	my ($node, $sessions, $message, $kind, $scans, @asked) = @_;
+	my @expected = map { own_answer($sessions->[$_], $asked[$_]) } (0 .. $#asked);
+	my $last = last_batch($node);
+	my @got = together($node, $sessions, @asked);
+	my @wrong = grep { $got[$_] ne $expected[$_] } (0 .. $#asked);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is(scalar @wrong, 0, "$message: right answers")
+	  or diag map { "session $_: $asked[$_]\n" . substr($got[$_], 0, 1000) . "\nnot\n" . substr($expected[$_], 0, 1000) . "\n" } @wrong;
+	return if !defined $scans;
+	my $found = scans_after($node, $kind, $last);
+	ref $scans ? like($found, $scans, "$message: the shared scans") : is($found, $scans, "$message: the shared scans");
+	return;
+}
+
+# The same queries with so much memory of the device, three times: what is kept for
+# convenience has to go.  sessions: makes them anew, and returns them.
+sub with_little_memory
+{
+	my ($node, $limits, $sessions, @asked) = @_;
+
+	foreach my $limit (@$limits)
+	{
+		$node->append_conf('postgresql.conf', "gpuconc.device_memory_limit = $limit");
+		$node->restart;
+		wait_for_worker($node);
+		my $anew = $sessions->();
+		foreach my $round (1 .. 3)
+		{
+			my @got = together($node, $anew, @asked);
+
+			is($got[$_], own_answer($anew->[$_], $asked[$_]), "$limit, $round: $_ has its answer") for (0 .. $#asked);
+		}
+		nothing_held($node, "$limit of memory");
+		$_->quit foreach (@$anew);
+	}
+	return;
 }
 
 # How often does the server's log have this, from an offset on?
