@@ -123,7 +123,7 @@ typedef struct GcClassed
 	GcDerived	column;
 } GcClassed;
 
-/* Columns in records: no more than there are bytes. */
+/* Columns of a table's records. */
 #define GC_MAX_RECORD_COLUMNS	16
 
 /*
