@@ -4,8 +4,9 @@
  *	  Kernels: scan skeleton and steps.
  *
  * What a pipeline's sink does with a row stands in sink.c, expressions in
- * expr.c, how what these read is brought to them in values.c.  A kernel is generated front to back into three texts (kernel-scope
- * declarations, tile-scope descriptions, body) that are joined at the end.
+ * expr.c, how what these read is brought to them in values.c.  A kernel is generated
+ * front to back into three texts (kernel-scope declarations, tile-scope descriptions,
+ * body) that are joined at the end.
  *
  *-------------------------------------------------------------------------
  */

@@ -167,7 +167,8 @@ require_vector(Cg *cg, u16 column)
 		return;
 	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_MARKED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
 	if (cg->gather)
-		text_addf(cg->out, "GC_GATHER(%d, %s, c%d, d%d, %s);\n", c->width, cg_suffix[c->reg], k, k, pitch_of(cg, column, pitch, sizeof(pitch)));
+		text_addf(cg->out, "GC_GATHER(%d, %s, c%d, d%d, %s);\n", c->width, cg_suffix[c->reg], k, k,
+				  pitch_of(cg, column, pitch, sizeof(pitch)));
 	else
 		cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
 	if (c->nullable)

@@ -8,7 +8,7 @@
  * by the first scan whose requests read it.
  *
  * Records are a convenience, as class columns are: they take memory that is free, go before
- * those where it is short, and kernels do without where there are none.
+ * those of their table where it is short, and kernels do without where there are none.
  *
  * The worker's main thread.  A set holds a reference to its records; a launch holds one to
  * those that its kernels read.
