@@ -11,13 +11,14 @@
  *	  gc_null_entries(at, d, row, range)	NULL has the last place
  *	  gc_accept_rows(m, at, table), gc_accept(m, at, table, pass)
  *									requests that do not accept a row leave its mask
+ *	  gc_look_up_W(m, r, table, copies)	the same from the codes
  *	  gc_put_marks(m, live, to, per_request)
  *
  * for codes of W bytes (0: known only at run time).  m holds the rows' masks, a bit per
  * request.  A value of a chunk is within the column's range, that of padding too (gc_abi.h)
  * where there is any value, so every place is in the table.
- * Cost on device cuda, per row and column: 3 instructions and a lookup; per row, 4 more
- * for every 16 requests, and 4 per request for 16 rows.
+ * Cost on device cuda, per row and column: 2 instructions and a lookup, without gc_look_up_W
+ * 3; per row, 4 more for every 16 requests, and 4 per request for 16 rows.
  *
  * Of a request's kernel: between GC_MARKED_TILES and GC_END_TILES, once for each stretch of
  * a chunk with marks, and there between GC_MARKED_VECTORS and GC_END_MARKED_VECTORS, a
@@ -33,6 +34,35 @@
 #ifndef GC_MARK_ROWS
 #define GC_MARK_ROWS	8
 #endif
+
+/*
+ * The rows that a block marks at a time: GC_MARK_RUN tiles, so that columns are described once
+ * for many vectors, and of these what one source has; one tile where not all blocks would have
+ * as many.  Blocks are near each other, since what they write of many requests is in many
+ * places.
+ */
+#define GC_MARK_RUN		4
+
+#define GC_MARK_RUNS \
+	const u32 gc_round = nblocks * GC_MARK_RUN, gc_even = gc_a.scan.ntiles / gc_round * gc_round; \
+	u32 gc_next = gc_even ? block * GC_MARK_RUN : block; \
+	while (gc_next < gc_a.scan.ntiles) { \
+		u32 gc_t = gc_next; \
+		const u32 gc_last = gc_t < gc_even ? gc_t + GC_MARK_RUN : gc_t + 1; \
+		gc_next += gc_t < gc_even ? gc_round : nblocks; \
+		if (gc_t < gc_even && gc_next >= gc_even) gc_next = gc_even + block; \
+		while (gc_t < gc_last) { \
+			const u32 gc_s = gc_t / gc_a.scan.tiles_per_source; \
+			const u32 gc_tile = gc_t - gc_s * gc_a.scan.tiles_per_source; \
+			const u32 gc_most = gc_a.scan.tiles_per_source - gc_tile; \
+			const u32 gc_ntiles = gc_last - gc_t < gc_most ? gc_last - gc_t : gc_most; \
+			gc_t += gc_ntiles; \
+			const u32 gc_first = gc_tile * GC_TILE_ROWS; \
+			const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_s]; \
+			if (gc_first >= gc_src.nrows) continue; \
+			const u32 gc_end = gc_src.nrows - gc_first < gc_ntiles * GC_TILE_ROWS ? gc_src.nrows \
+				: gc_first + gc_ntiles * GC_TILE_ROWS;
+#define GC_END_MARK_RUNS	}}
 
 #define GC_MARK_VECTORS \
 	for (u32 gc_row = gc_first + thread * GC_MARK_ROWS; gc_row < gc_end; gc_row += nthreads * GC_MARK_ROWS) {
@@ -156,6 +186,35 @@ gc_accept_rows(u32 *m, const u32 *at, const u32 *table)
 	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
 		m[j] &= table[at[j]];
 }
+
+/*
+ * The same with a table in shared memory, straight from codes of 1 or 2 bytes.  The table has
+ * every entry `copies` times, a power of two up to 32: each lane has its own, so that fewer
+ * lanes ask for different words of one bank.  On device cuda one instruction, a product of
+ * bytes, picks a code out of a word and makes an address of it.
+ */
+#if GC_CUDA
+#define GC_DEFINE_LOOK_UP(W, PRODUCT) \
+GC_FN void gc_look_up_##W(u32 *m, const u32 *r, const u32 *table, u32 copies) \
+{ \
+	const u32	at = (u32) __cvta_generic_to_shared(table + threadIdx.x % copies); \
+	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++) \
+		m[j] &= *(const u32 *) __cvta_shared_to_generic(PRODUCT(r[j * W / 4], 4 * copies << (8 * (j % (4 / W))), at)); \
+}
+GC_DEFINE_LOOK_UP(1, __dp4a)
+GC_DEFINE_LOOK_UP(2, __dp2a_lo)
+#else
+#define GC_DEFINE_LOOK_UP(W) \
+GC_FN void gc_look_up_##W(u32 *m, const u32 *r, const u32 *table, u32 copies) \
+{ \
+	u32			at[GC_MARK_ROWS]; \
+	gc_entries_##W(at, r, 0); \
+	for (int j = 0; j < GC_MARK_ROWS; j++) \
+		m[j] &= table[at[j] * copies]; \
+}
+GC_DEFINE_LOOK_UP(1)
+GC_DEFINE_LOOK_UP(2)
+#endif
 
 /*
  * The same with a table in memory, which is asked only if its answer matters, and does not

@@ -310,7 +310,15 @@ typedef struct GcMarkerColumn
 	bool		shared;			/* its table is copied to shared memory */
 	u8			class_width;	/* 1 or 2: it has classes, of so many bytes in its class
 								 * column, whose table is copied instead; 0: none */
+	u8			copies;			/* wanted of it, a power of two up to 32, so that lanes have
+								 * their own; 0: one */
 } GcMarkerColumn;
+
+/* Copies that there are: of some tables just one, whatever is wanted. */
+extern int	gc_table_copies(const GcMarkerColumn *column);
+
+/* Shared memory of a table that is copied: by value of range + 1 entries, by class of as many as there are. */
+#define GC_MARK_SHARED_BYTES(entries, copies)	(((u64) (entries) * (copies) + 1) / 2 * 8)
 
 /*
  * Generate the marker: it reads n columns, looks each value up in its table, and writes

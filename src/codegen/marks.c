@@ -296,18 +296,37 @@ gc_generate_combiner(void)
 	return t.s;
 }
 
+/* Codes of 1 and 2 bytes are looked up as they are, if none is NULL (gc_look_up_W). */
+static bool
+looked_up_by_code(const GcMarkerColumn *c)
+{
+	return c->class_width > 0 || (c->shared && !c->nullable && (c->width == 1 || c->width == 2));
+}
+
+int
+gc_table_copies(const GcMarkerColumn *column)
+{
+	return column->copies > 1 && looked_up_by_code(column) ? column->copies : 1;
+}
+
 /*
  * Copy a table of gc_a.w[count] + more entries to shared memory: u32 *name.  There,
  * requests that accept every value of the column accept each.
  */
 static void
-emit_shared(Text *t, const char *name, int k, int address, int count, int more)
+emit_shared(Text *t, const char *name, const GcMarkerColumn *c, int k, int address, int count, int more)
 {
-	text_addf(t, "u32 *%s%d = (u32 *) (gc_shared + gc_top);\ngc_top += (gc_a.w[%d] + %d) / 2;\n",
-			  name, k, count, more + 1);
-	text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) (gc_a.w[%d] + %d) / 2; i += nthreads)\n"
-			  "((u64 *) %s%d)[i] = ((const u64 *) gc_a.w[%d])[i] | (gc_a.w[%d] & 0xffffffff) * 0x100000001ull;\n",
-			  count, more + 1, name, k, address, GC_MARKER_WORDS(k) + 4);
+	const int	n = gc_table_copies(c);
+
+	text_addf(t, "u32 *%s%d = (u32 *) (gc_shared + gc_top);\ngc_top += ((gc_a.w[%d] + %d) * %d + 1) / 2;\n",
+			  name, k, count, more, n);
+	text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < ((u32) gc_a.w[%d] + %d) * %d / 2; i += nthreads)\n"
+			  "((u64 *) %s%d)[i] = ", count, more + (n == 1), n, name, k);
+	if (n == 1)
+		text_addf(t, "((const u64 *) gc_a.w[%d])[i]", address);
+	else
+		text_addf(t, "((const u32 *) gc_a.w[%d])[i / %d] * 0x100000001ull", address, n / 2);
+	text_addf(t, " | (gc_a.w[%d] & 0xffffffff) * 0x100000001ull;\n", GC_MARKER_WORDS(k) + 4);
 }
 
 /* Where column k's tables are; and is its class column of no use this time? */
@@ -318,11 +337,11 @@ emit_table(Text *t, const GcMarkerColumn *c, int k)
 
 	if (c->class_width)
 	{
-		emit_shared(t, "s", k, w + 6, w + 7, 0);
+		emit_shared(t, "s", c, k, w + 6, w + 7, 0);
 		text_addf(t, "const u32 gc_misfit%d = gc_a.w[%d] ? *(const u32 *) gc_a.w[%d] : 1;\n", k, w + 5, w + 8);
 	}
 	if (c->shared && !c->class_width)
-		emit_shared(t, "t", k, w + 1, w + 3, 1);
+		emit_shared(t, "t", c, k, w + 1, w + 3, 1);
 	else
 		text_addf(t, "const u32 *t%d = (const u32 *) gc_a.w[%d];\n", k, w + 1);
 }
@@ -380,36 +399,95 @@ emit_entries(Text *t, const GcMarkerColumn *c, int k)
 		text_addf(t, "gc_null_entries(at, d%d, gc_row, (u32) gc_a.w[%d]);\n", k, w + 3);
 }
 
+/* Column k's table is in shared memory: r%d are codes of classes, or of values. */
+static void
+emit_look_up(Text *t, const GcMarkerColumn *c, int k, bool classes)
+{
+	if (classes)
+		text_addf(t, "gc_look_up_%d(gc_k, r%d, s%d, %d);\n", c->class_width, k, k, gc_table_copies(c));
+	else if (looked_up_by_code(c))
+		text_addf(t, "gc_look_up_%d(gc_k, r%d, t%d + ((u32) d%d.base - (u32) gc_a.w[%d]) * %d, %d);\n", c->width, k, k,
+				  k, GC_MARKER_WORDS(k) + 2, gc_table_copies(c), gc_table_copies(c));
+	else
+	{
+		text_addf(t, "{\n");
+		emit_entries(t, c, k);
+		text_addf(t, "gc_accept_rows(gc_k, at, t%d%s);\n}\n", k, c->nullable ? "" : " + first");
+	}
+}
+
+/* Words of a thread's codes, as gc_codes_W has them. */
+static void
+emit_words(Text *t, const GcMarkerColumn *c, char name, int k)
+{
+	const int	width = c->class_width ? c->class_width : c->width;
+
+	text_addf(t, "u32 %c%d[GC_MARK_ROWS / 4 * %d];\n", name, k, width == 0 || width > 4 ? 4 : width);
+}
+
+/* Read the next rows' codes, q, from gc_ahead on, if there are any. */
+static void
+emit_ahead(Text *t, const GcMarkerColumn *column, int n)
+{
+	text_addf(t, "if (gc_ahead < gc_end) {\n");
+	for (int k = 0; k < n; k++)
+	{
+		const u8	classes = column[k].class_width;
+
+		text_addf(t, "if (gc_read%d) gc_codes_%d(q%d, %c%d, gc_ahead);\n", k, classes ? classes : column[k].width, k,
+				  classes ? 'c' : 'd', k);
+	}
+	text_addf(t, "}\n");
+}
+
+/*
+ * Columns in pairs: with both in hand, two masks and the row's meet in one instruction.  What
+ * requests that are not there accept is never written, so rows begin with all bits set.
+ */
+static void
+emit_pairs(Text *t, const GcMarkerColumn *column, int n)
+{
+	text_addf(t, "u32 gc_k[GC_MARK_ROWS];\n"
+			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_k[i] = ~0u;\n");
+	for (int k = 0; k < n; k += 2)
+	{
+		const bool	pair = k + 1 < n;
+
+		if (pair)
+		{
+			text_addf(t, "if (gc_read%d && gc_read%d) {\n", k, k + 1);
+			emit_look_up(t, &column[k], k, column[k].class_width > 0);
+			emit_look_up(t, &column[k + 1], k + 1, column[k + 1].class_width > 0);
+			text_addf(t, "} else if (gc_read%d) {\n", k + 1);
+			emit_look_up(t, &column[k + 1], k + 1, column[k + 1].class_width > 0);
+			text_addf(t, "} else ");
+		}
+		text_addf(t, "if (gc_read%d) {\n", k);
+		emit_look_up(t, &column[k], k, column[k].class_width > 0);
+		text_addf(t, "}\n");
+	}
+}
+
+/* The next rows are read while these are tested. */
 static void
 emit_fast_loop(Text *t, const GcMarkerColumn *column, int n)
 {
 	text_addf(t, "if (1");
 	for (int k = 0; k < n; k++)
 		text_addf(t, " && (!gc_read%d || %c%d.data)", k, column[k].class_width ? 'c' : 'd', k);
-	text_addf(t, ") {\nGC_MARK_VECTORS\n");
+	text_addf(t, ") {\nu32 gc_ahead = gc_first + thread * GC_MARK_ROWS;\n");
+	for (int k = 0; k < n; k++)
+		emit_words(t, &column[k], 'q', k);
+	emit_ahead(t, column, n);
+	text_addf(t, "GC_MARK_VECTORS\n");
 	for (int k = 0; k < n; k++)
 	{
-		const u8	classes = column[k].class_width;
-
-		text_addf(t, "u32 r%d[GC_MARK_ROWS];\nif (gc_read%d) gc_codes_%d(r%d, %c%d, gc_row);\n", k, k,
-				  classes ? classes : column[k].width, k, classes ? 'c' : 'd', k);
+		emit_words(t, &column[k], 'r', k);
+		text_addf(t, "GC_UNROLL for (u32 i = 0; i < sizeof(r%d) / 4; i++) r%d[i] = q%d[i];\n", k, k, k);
 	}
-	text_addf(t, "u32 gc_k[GC_MARK_ROWS];\n"
-			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_k[i] = gc_live;\n");
-	for (int k = 0; k < n; k++)
-	{
-		const u8	classes = column[k].class_width;
-
-		text_addf(t, "if (gc_read%d) {\n", k);
-		if (classes)
-			text_addf(t, "u32 at[GC_MARK_ROWS];\ngc_entries_%d(at, r%d, 0);\ngc_accept_rows(gc_k, at, s%d);\n}\n",
-					  classes, k, k);
-		else
-		{
-			emit_entries(t, &column[k], k);
-			text_addf(t, "gc_accept_rows(gc_k, at, t%d%s);\n}\n", k, column[k].nullable ? "" : " + first");
-		}
-	}
+	text_addf(t, "gc_ahead += nthreads * GC_MARK_ROWS;\n");
+	emit_ahead(t, column, n);
+	emit_pairs(t, column, n);
 	text_addf(t, "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\nGC_END_MARK_VECTORS\ncontinue;\n}\n");
 }
 
@@ -417,19 +495,24 @@ emit_fast_loop(Text *t, const GcMarkerColumn *column, int n)
 static void
 emit_test(Text *t, const GcMarkerColumn *c, int k)
 {
-	const int	w = GC_MARKER_WORDS(k);
-	const char *first = c->nullable ? "" : " + first";
-
 	if (c->class_width)
-		text_addf(t, "if (c%d.data) {\nu32 r%d[GC_MARK_ROWS];\nu32 at[GC_MARK_ROWS];\ngc_codes_%d(r%d, c%d, gc_row);\n"
-				  "gc_entries_%d(at, r%d, 0);\ngc_accept_rows(gc_k, at, s%d);\n}\n",
-				  k, k, c->class_width, k, k, c->class_width, k, k);
+	{
+		text_addf(t, "if (c%d.data) {\n", k);
+		emit_words(t, c, 'r', k);
+		text_addf(t, "gc_codes_%d(r%d, c%d, gc_row);\n", c->class_width, k, k);
+		emit_look_up(t, c, k, true);
+		text_addf(t, "}\n");
+	}
 	text_addf(t, "if (d%d.data) {\nu32 r%d[GC_MARK_ROWS];\ngc_codes_%d(r%d, d%d, gc_row);\n", k, k, c->width, k, k);
-	emit_entries(t, c, k);
 	if (c->shared && !c->class_width)
-		text_addf(t, "gc_accept_rows(gc_k, at, t%d%s);\n}\n", k, first);
+		emit_look_up(t, c, k, false);
 	else
-		text_addf(t, "gc_accept(gc_k, at, t%d%s, (u32) gc_a.w[%d]);\n}\n", k, first, w + 4);
+	{
+		emit_entries(t, c, k);
+		text_addf(t, "gc_accept(gc_k, at, t%d%s, (u32) gc_a.w[%d]);\n", k, c->nullable ? "" : " + first",
+				  GC_MARKER_WORDS(k) + 4);
+	}
+	text_addf(t, "}\n");
 }
 
 char *
@@ -438,14 +521,14 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 	const bool	fast = may_be_fast(column, n);
 	Text		t = {0};
 
-	/* Left to itself, the compiler takes more registers for 16 rows: fewer warps, more time. */
+	/* With 16 rows in hand and 16 ahead, the registers of a third block are worth more than it is. */
 	if (fast && fast_bytes(column, n) <= MANY_ROWS_BYTES)
-		text_addf(&t, "#define GC_MARK_ROWS 16\n#define GC_LEAST_BLOCKS 3\n");
+		text_addf(&t, "#define GC_MARK_ROWS 16\n#define GC_LEAST_BLOCKS 2\n");
 	cg_prologue(&t, GC_MARKER_WORDS(n), 8, GC_MARKER_THREADS);
 	text_addf(&t, "u64 gc_top = 0; (void) gc_top;\n");
 	for (int k = 0; k < n; k++)
 		emit_table(&t, &column[k], k);
-	text_addf(&t, "GC_BARRIER();\nGC_TILES\nconst u32 gc_live = (u32) gc_a.w[0] & (u32) gc_src.valid;\n"
+	text_addf(&t, "GC_BARRIER();\nGC_MARK_RUNS\nconst u32 gc_live = (u32) gc_a.w[0] & (u32) gc_src.valid;\n"
 			  "u8 *gc_to = (u8 *) gc_a.w[1] + gc_src.chunk * gc_a.w[2];\nif (!gc_live) continue;\n");
 	for (int k = 0; k < n; k++)
 		emit_description(&t, &column[k], k);
@@ -457,6 +540,6 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 	for (int k = 0; k < n; k++)
 		emit_test(&t, &column[k], k);
 	text_addf(&t, "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\n"
-			  "GC_END_MARK_VECTORS\nGC_END_TILES\n}\n");
+			  "GC_END_MARK_VECTORS\nGC_END_MARK_RUNS\n}\n");
 	return t.s;
 }

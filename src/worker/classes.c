@@ -461,7 +461,8 @@ gc_classes_reserve(GcScanMembers *scan, int k)
 	bool		failed;
 	GcError		err;
 
-	if (c == NULL || c->width != scan->f->column[k].class_width || !gc_enable_class_columns ||
+	if (c == NULL || c->width != scan->f->column[k].class_width || c->n > scan->f->entries[k] ||
+		!gc_enable_class_columns ||
 		gc_class_writer(&err, &failed) == NULL ||
 		(c->data == 0 && !lay_out(c, first->request->inputs[first->main->input].dir)))
 		return;

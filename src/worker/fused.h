@@ -79,6 +79,7 @@ typedef struct GcFused
 	bool		marker;			/* not bodies, but a marker; the physical columns are
 								 * those that it tests: */
 	GcMarkerColumn column[GC_MAX_TESTED];
+	u64			entries[GC_MAX_TESTED]; /* for which the column's table has room */
 	u32			shared_bytes;	/* of tables in shared memory */
 	double		scan_us;		/* what the marker takes, and what of it for each column */
 	double		column_us[GC_MAX_TESTED];

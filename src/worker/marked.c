@@ -28,6 +28,15 @@
 /* Shared memory that is left to others on a multiprocessor. */
 #define SHARED_LEFT			(8 * 1024)
 
+/*
+ * Tables are copied more than once where this many bytes have room for all: two blocks then
+ * leave half of a multiprocessor's shared memory to the last scan's requests.  Tables of so few
+ * entries are in as many banks.
+ */
+#define COPIES_ROOM			(56 * 1024)
+#define COPIES_MOST			16
+#define ENTRIES_OF_ONE_COPY	64
+
 #define TESTER_BLOCKS		528
 #define TESTER_THREADS		256
 
@@ -45,10 +54,10 @@
 #define LEARN_LATE			0.05
 
 /*
- * What a lookup costs, in bytes of memory that could be read meanwhile: in a table in
- * shared memory, and in one in the L2 cache (an H200: 0.03 and 0.4 ms for 120 million).
+ * What a lookup in a table in the L2 cache costs, in bytes of memory that could be read
+ * meanwhile (an H200: 0.4 ms for 120 million).  One in shared memory is taken to cost nothing:
+ * a marker whose time is not known yet should be tried, and one that is too slow is soon known.
  */
-#define SHARED_LOOKUP		1
 #define L2_LOOKUP			12
 
 void
@@ -249,25 +258,31 @@ class_width(const GcSetColumn *c)
 	return c->classed && gc_enable_class_columns ? c->classed->width : 0;
 }
 
+/* Entries of the table that is asked first: of classes, as many as there may soon be. */
+static u64
+entries(const GcSetColumn *c)
+{
+	u64			n = 256;
+
+	if (class_width(c) == 0)
+		return c->range + 1;
+	while (n < c->classed->n)
+		n *= 2;
+	return n;
+}
+
 /* Is the marker made for the classes that there are? */
 static bool
 knows_classes(const GcScanSet *set, const GcFused *f)
 {
 	for (int k = 0; f && k < f->nphysical; k++)
 	{
-		if (class_width(&set->column[f->physical[k]]) != f->column[k].class_width)
+		const GcSetColumn *c = &set->column[f->physical[k]];
+
+		if (class_width(c) != f->column[k].class_width || (class_width(c) > 0 && entries(c) > f->entries[k]))
 			return false;
 	}
 	return true;
-}
-
-/* Entries of the table that is asked first: as many as there may ever be of classes. */
-static u64
-entries(const GcSetColumn *c)
-{
-	if (class_width(c) == 0)
-		return c->range;
-	return class_width(c) == 1 ? 256 : GC_MAX_CLASSES;
 }
 
 /* Add a shape's columns, if there is room for all. */
@@ -287,6 +302,35 @@ add_columns(const GcScanSet *set, GcFused *f, const GcScanShape *s)
 	}
 	if (!covers(f, s) || tables_bytes(set, f) > MAX_TABLES_BYTES)
 		f->nphysical = before;
+}
+
+/* As many copies of the tables as have room, the smallest first. */
+static void
+choose_copies(GcFused *f)
+{
+	for (;;)
+	{
+		GcMarkerColumn *best = NULL;
+		u64			least = COPIES_ROOM;
+
+		for (int k = 0; k < f->nphysical; k++)
+		{
+			GcMarkerColumn *c = &f->column[k];
+			GcMarkerColumn more = *c;
+			u64			bytes = GC_MARK_SHARED_BYTES(f->entries[k], c->copies);
+
+			more.copies *= 2;
+			if (f->entries[k] <= ENTRIES_OF_ONE_COPY || c->copies == COPIES_MOST ||
+				gc_table_copies(&more) == c->copies || bytes > least || f->shared_bytes + bytes > COPIES_ROOM)
+				continue;
+			least = bytes;
+			best = c;
+		}
+		if (best == NULL)
+			return;
+		best->copies *= 2;
+		f->shared_bytes += least;
+	}
 }
 
 /*
@@ -330,16 +374,19 @@ choose_columns(const GcScanSet *set, GcFused *f)
 	for (int k = 0; k < f->nphysical; k++)
 	{
 		const GcSetColumn *c = &set->column[f->physical[k]];
-		u64			bytes = GC_MARK_TABLE_BYTES(entries(c));
+		u64			bytes = GC_MARK_SHARED_BYTES(entries(c), 1);
 		u8			width = class_width(c) ? class_width(c) : c->width ? c->width : 2;
 
+		f->entries[k] = entries(c);
 		f->column[k] = (GcMarkerColumn) {.width = c->width,.nullable = c->nullable,
-		.class_width = class_width(c),.shared = class_width(c) || f->shared_bytes + bytes <= room};
+		.class_width = class_width(c),.shared = class_width(c) || f->shared_bytes + bytes <= room,.copies = 1};
 		if (f->column[k].shared)
 			f->shared_bytes += bytes;
 		f->column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
-										(width + (f->column[k].shared ? SHARED_LOOKUP : L2_LOOKUP)));
+										(width + (f->column[k].shared ? 0 : L2_LOOKUP)));
 	}
+	if (!gc_worker.profile.host)
+		choose_copies(f);
 	f->scan_us = gc_worker.calibration.launch_us;
 }
 

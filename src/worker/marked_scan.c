@@ -161,9 +161,9 @@ shared_bytes(const GcScanMembers *scan)
 		const GcSetColumn *c = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
 
 		if (classed)
-			bytes += GC_MARK_TABLE_BYTES(classed->n - 1);
+			bytes += GC_MARK_SHARED_BYTES(classed->n, gc_table_copies(&scan->f->column[k]));
 		else if (scan->f->column[k].shared && scan->f->column[k].class_width == 0)
-			bytes += GC_MARK_TABLE_BYTES(c->range);
+			bytes += GC_MARK_SHARED_BYTES(c->range + 1, gc_table_copies(&scan->f->column[k]));
 	}
 	return bytes;
 }

@@ -188,7 +188,9 @@ describe_marker(Marker *mk, int nshared, bool exact)
 		const TableColumn *c = find_column(tested[k]);
 
 		mk->column[k] = (GcMarkerColumn) {.width = exact ? c->width : 0,.nullable = c->nullable || !exact,
-			.shared = k < nshared};
+			.shared = k < nshared,.copies = 32 >> (k + nshared) % 6};
+		while (mk->column[k].copies * range_of(c) > 4096 && mk->column[k].copies > 1)
+			mk->column[k].copies /= 2;
 	}
 }
 
@@ -374,9 +376,9 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 		w[7] = cl->cols ? cl->count : 0;
 		w[8] = cl->cols ? cl->misfit : POISON;
 		if (mk->column[k].class_width)
-			shared += (w[7] + 1) / 2 * 8;
+			shared += GC_MARK_SHARED_BYTES(w[7], gc_table_copies(&mk->column[k]));
 		else
-			shared += mk->column[k].shared ? GC_MARK_TABLE_BYTES(range_of(c)) : 0;
+			shared += mk->column[k].shared ? GC_MARK_SHARED_BYTES(range_of(c) + 1, gc_table_copies(&mk->column[k])) : 0;
 	}
 	launch_scan(&mk->kernel, &args, GC_MARKER_WORDS(mk->n), sources, n, shared, 256, turn);
 }
