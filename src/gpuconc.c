@@ -55,7 +55,7 @@ int			gc_debug_hold_requests = 0;
 int			gc_debug_force_shared_scan = GC_FORCE_NONE;
 bool		gc_enable_marked_scan = true;
 bool		gc_enable_class_columns = true;
-bool		gc_enable_row_records = false;
+bool		gc_enable_row_records = true;
 bool		gc_enable_kernel_variants = false;
 bool		gc_debug_force_variant = false;
 
@@ -262,7 +262,7 @@ define_schedule_settings(void)
 	DefineCustomBoolVariable("gpuconc.enable_row_records",
 							 "Lets requests of marked scans read a row's columns from one place.",
 							 "Takes 32 bytes per row of device memory that is free.",
-							 &gc_enable_row_records, false,
+							 &gc_enable_row_records, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.enable_kernel_variants",
 							 "Chooses among variants of a kernel that runs beside others.",
