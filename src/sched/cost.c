@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "cost.h"
+#include "sched.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -125,6 +126,61 @@ gc_learn(GcLearned *l, double sample)
 	l->value += (sample - l->value) * weight;
 	if (l->samples < LEARN_SAMPLES)
 		l->samples++;
+}
+
+/* How much of an estimate's error one scan corrects. */
+#define LEARN_SOON		0.3
+#define LEARN_LATE		0.05
+
+double
+gc_learned_us(double estimate, double us, bool own)
+{
+	return estimate + (us < estimate || own ? LEARN_SOON : LEARN_LATE) * (us - estimate);
+}
+
+/* Where scans of these columns are known, if they are. */
+static int
+known_place(uint32_t columns)
+{
+	return (int) (columns * 0x9e3779b1u >> 16) % GC_KNOWN_SCANS;
+}
+
+static double
+sum_us(const GcScanTimes *t, uint32_t columns)
+{
+	double		us = t->scan_us;
+
+	for (; columns != 0; columns &= columns - 1)
+		us += t->column_us[__builtin_ctz(columns)];
+	return us;
+}
+
+double
+gc_scan_us(const GcScanTimes *t, uint32_t columns)
+{
+	const int	place = known_place(columns);
+
+	return columns != 0 && t->known[place].columns == columns ? t->known[place].us : sum_us(t, columns);
+}
+
+void
+gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own)
+{
+	const int	place = known_place(columns);
+
+	if (columns == 0)
+		return;
+	t->known[place].us = gc_learned_us(gc_scan_us(t, columns), us, own);
+	t->known[place].columns = columns;
+}
+
+void
+gc_scan_refused(GcScanTimes *t, uint32_t columns)
+{
+	const int	place = known_place(columns);
+
+	if (columns != 0 && t->known[place].columns == columns)
+		t->known[place].us += (sum_us(t, columns) - t->known[place].us) * GC_FORGET_REFUSED;
 }
 
 double

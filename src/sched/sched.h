@@ -150,13 +150,49 @@ typedef struct GcItem
 	double		fused_us;		/* what it adds to a shared scan beside these */
 } GcItem;
 
+/*
+ * Times of shared scans before what members add.  Of scans of the same columns it is learned;
+ * those of others are taken to be the sum of their columns, which should be rather too little:
+ * what seems too slow is never tried.
+ */
+#define GC_KNOWN_SCANS	64
+
+typedef struct GcScanTimes
+{
+	double		scan_us;		/* before any column */
+	double		column_us[GC_MAX_SHARED_COLUMNS];	/* of reading a column for all */
+	struct
+	{
+		uint32_t	columns;	/* 0: none */
+		double		us;
+	}			known[GC_KNOWN_SCANS];
+} GcScanTimes;
+
+/* Time of a scan of these columns, one bit each. */
+extern double gc_scan_us(const GcScanTimes *t, uint32_t columns);
+
+/*
+ * A scan of these columns took so long; own: nothing else was on the device.  Times that
+ * others made longer say little: the estimate follows shorter ones sooner.
+ */
+extern void gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own);
+
+/*
+ * They were not scanned, since that seemed to take longer than something else: a little less is
+ * believed of it, so that a mistake is not for ever.
+ */
+extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
+#define GC_FORGET_REFUSED	(1.0 / 64)
+
+/* The same rule for any estimate. */
+extern double gc_learned_us(double estimate, double us, bool own);
+
 /* A kernel of shared scans that is compiled and loaded. */
 typedef struct GcFusedKernel
 {
 	GcOption	option;			/* shared_bytes: at most, whoever takes part */
 	int			most;			/* requests that one scan may serve */
-	double		scan_us;		/* of a shared scan, before any member */
-	double		column_us[GC_MAX_SHARED_COLUMNS];	/* of reading a column for all */
+	const GcScanTimes *times;
 } GcFusedKernel;
 
 /* A launch that is on the device. */

@@ -110,17 +110,6 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 	return n < enough;
 }
 
-/* Time of a shared scan of these columns, before what each member adds. */
-static double
-columns_us(const GcFusedKernel *f, uint32_t columns)
-{
-	double		us = f->scan_us;
-
-	for (; columns != 0; columns &= columns - 1)
-		us += f->column_us[__builtin_ctz(columns)];
-	return us;
-}
-
 /* What a number of items ask for, alone and in a shared scan. */
 typedef struct Asked
 {
@@ -176,6 +165,16 @@ leftover_us(const Stage *st, uint32_t scan)
 }
 
 /*
+ * Time of n kernels side by side against one after another: the more there are, the nearer
+ * it is to that of many.
+ */
+static double
+beside_each_other(const GcSchedule *s, int n)
+{
+	return 1 - (1 - s->together) * (n - 1) / n;
+}
+
+/*
  * Would all who are here, and all who are active on this table, take less time together
  * in shared scans than side by side?  While that is so, who comes waits for the active
  * ones, so that there are many to share the next scan.  *all_us: what that would take.
@@ -192,8 +191,8 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 		columns = (1u << GC_MAX_SHARED_COLUMNS) - 1;
 	if (all > most_members(f))
 		all = most_members(f);
-	*all_us = columns_us(f, columns) + asked->added_us / n * all;
-	return *all_us < asked->alone_us / n * all * st->s->together;
+	*all_us = gc_scan_us(f->times, columns) + asked->added_us / n * all;
+	return *all_us < asked->alone_us / n * all * beside_each_other(st->s, all);
 }
 
 static void
@@ -236,7 +235,7 @@ share_scan(Stage *st, int i)
 	if (n == 0)
 		return;
 	asked = ask(st, member, n);
-	shared = columns_us(f, asked.columns) + asked.added_us;
+	shared = gc_scan_us(f->times, asked.columns) + asked.added_us;
 	if (n == 1)
 		shared += GC_SCAN_OF_ONE_US;
 	if (n == 1 && active_members(st, item->scan) == 0)

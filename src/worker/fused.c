@@ -130,6 +130,7 @@ find_set(const GcRun *run)
 	sets[place]->dbid = dir->key.dbid;
 	sets[place]->relid = dir->key.relid;
 	sets[place]->dir_id = dir->id;
+	sets[place]->fused_times.scan_us = gc_worker.calibration.launch_us;
 	gc_set_columns(sets[place], dir);
 	return sets[place];
 }
@@ -546,7 +547,7 @@ offer_kernel(GcRun *run, GcItem *item)
 	{
 		if (s->marked_us == 0)
 			s->marked_us = item->option[0].alone_us * GC_MARKED_PART;
-		item->fused_us = s->marked_us;
+		item->fused_us = gc_marked_adds(s);
 		item->bodies = UINT32_MAX;	/* GC_MAX_MARKED */
 		item->columns = gc_marked_columns(run);
 		item->fused = s->set->marker->number;
@@ -566,7 +567,7 @@ offer_kernel(GcRun *run, GcItem *item)
 
 /* Number a kernel that is ready, for this decision. */
 static void
-add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, int most, double scan_us)
+add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, int most, const GcScanTimes *times)
 {
 	int			threads = Min(f->marker ? GC_MARKER_THREADS : FUSED_THREADS, f->info.max_threads);
 
@@ -575,11 +576,8 @@ add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, int most
 	kernels[(*n)++] = (GcFusedKernel) {
 		.option = {.registers = f->info.registers,.max_threads = threads,.threads = threads,
 		.shared_bytes = f->shared_bytes,.occupancy = 1},
-		.most = most,
-		.scan_us = scan_us > 0 ? scan_us : gc_worker.calibration.launch_us,
+		.most = most,.times = times
 	};
-	if (f->marker)
-		memcpy(kernels[f->number].column_us, f->column_us, sizeof(f->column_us));
 }
 
 /*
@@ -603,9 +601,9 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 		if (gc_debug_force_shared_scan != GC_FORCE_MARKED)
 			improve(set);
 		if (set->ready)
-			add_kernel(kernels, which, &n, set->ready, GC_MAX_FUSED, set->scan_us);
+			add_kernel(kernels, which, &n, set->ready, GC_MAX_FUSED, &set->fused_times);
 		if (set->marker)
-			add_kernel(kernels, which, &n, set->marker, gc_marked_most(set), set->marker->scan_us);
+			add_kernel(kernels, which, &n, set->marker, gc_marked_most(set), &set->marker->times);
 	}
 	for (int i = 0; i < nitems; i++)
 	{
@@ -653,7 +651,7 @@ gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {
 	GcFused    *f = launch->kernel;
 	GcScanSet  *set = f->shape[0]->set;
-	double		predicted = set->scan_us > 0 ? set->scan_us : gc_worker.calibration.launch_us;
+	double		predicted = set->fused_times.scan_us;
 	double		step;
 
 	for (int m = 0; m < f->n; m++)
@@ -662,7 +660,7 @@ gc_fused_learn(const GcMainLaunch *launch, double time_us)
 			predicted += f->shape[m]->marginal_us;
 	}
 	step = LEARNING_RATE * (time_us - predicted) / (launch->members + 1);
-	set->scan_us = Max(predicted > 0 ? set->scan_us + step : step, gc_worker.calibration.launch_us);
+	set->fused_times.scan_us = Max(set->fused_times.scan_us + step, gc_worker.calibration.launch_us);
 	for (int m = 0; m < f->n; m++)
 	{
 		if (launch->bodies & 1u << m)

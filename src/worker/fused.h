@@ -52,7 +52,7 @@ typedef struct GcScanShape
 	GcTests		tests;			/* no column: it cannot be in a marked scan */
 	GcPipelineKernel *tester;
 	GcPipelineKernel *marked;	/* its own kernel, without the tests */
-	double		marked_us;		/* what that adds to a marked scan; 0: not known */
+	double		marked_us;		/* what that takes in a marked scan; 0: not known */
 	uint64		beside;			/* launches of its own kernel while others were there */
 	bool		variants_asked;
 	bool		variants_written;	/* their texts, for tests */
@@ -81,8 +81,7 @@ typedef struct GcFused
 	GcMarkerColumn column[GC_MAX_TESTED];
 	u64			entries[GC_MAX_TESTED]; /* for which the column's table has room */
 	u32			shared_bytes;	/* of tables in shared memory */
-	double		scan_us;		/* what the marker takes, and what of it for each column */
-	double		column_us[GC_MAX_TESTED];
+	GcScanTimes times;			/* of a marker, before what each member adds */
 } GcFused;
 
 /* Attributes that a column's values are classed by. */
@@ -178,7 +177,7 @@ typedef struct GcScanSet
 	GcFused    *ready;
 	GcFused    *pending;
 	bool		failed;			/* a text was refused: do not try again */
-	double		scan_us;		/* of a fused scan, before any body */
+	GcScanTimes fused_times;	/* before any body */
 	GcSetColumn *column;		/* by the directory's columns */
 	int			ncolumns;
 	bool		marks_news;		/* as news, for markers */
@@ -290,7 +289,12 @@ extern int	gc_marked_most(const GcScanSet *set);
 extern bool gc_marked_can(const GcRun *run);
 /* Columns of the marker that it tests, one bit each. */
 extern u32	gc_marked_columns(const GcRun *run);
+/* What a request of the shape adds to a scan's time. */
+extern double gc_marked_adds(const GcScanShape *s);
 extern void gc_marked_learn(GcMainLaunch *launch, double marks_us);
+
+/* These n requests, whose tests were ready, go by their own kernels, which seemed faster. */
+extern void gc_marked_refused(GcRun *const *runs, int n);
 
 /*-------------------------------------------------------------------------
  * shared_scan.c: what both kinds have in common

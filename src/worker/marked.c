@@ -49,9 +49,11 @@
 /* A kernel that takes less time alone is left alone. */
 #define ALONE_LEAST_US		250
 
-/* How much of a prediction's error one scan corrects. */
-#define LEARN_SOON			0.3
-#define LEARN_LATE			0.05
+/*
+ * What the marker takes longer for each request, in bytes per row that could be read meanwhile:
+ * the mark that it writes (an H200: 5 us for 120 million rows).
+ */
+#define MARK_BYTES			0.19
 
 /*
  * What a lookup in a table in the L2 cache costs, in bytes of memory that could be read
@@ -382,12 +384,12 @@ choose_columns(const GcScanSet *set, GcFused *f)
 		.class_width = class_width(c),.shared = class_width(c) || f->shared_bytes + bytes <= room,.copies = 1};
 		if (f->column[k].shared)
 			f->shared_bytes += bytes;
-		f->column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
+		f->times.column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
 										(width + (f->column[k].shared ? 0 : L2_LOOKUP)));
 	}
 	if (!gc_worker.profile.host)
 		choose_copies(f);
-	f->scan_us = gc_worker.calibration.launch_us;
+	f->times.scan_us = gc_worker.calibration.launch_us;
 }
 
 static void
@@ -597,6 +599,19 @@ alone_us(const GcRun *run)
 	return k->alone_us.samples > 0 ? k->alone_us.value : 0;
 }
 
+/* What each request adds to a marker's time. */
+static double
+marks_write_us(const GcScanSet *set)
+{
+	return set->rows * MARK_BYTES / gc_worker.calibration.read_bandwidth;
+}
+
+double
+gc_marked_adds(const GcScanShape *s)
+{
+	return s->marked_us + marks_write_us(s->set);
+}
+
 /*
  * Might a marked scan be faster for a run that is alone?  So slow a kernel is worth the
  * compilation.
@@ -612,12 +627,9 @@ static bool
 pays_alone(const GcRun *run)
 {
 	const GcScanShape *s = run->scan_shape;
-	const GcFused *f = s->set->marker;
-	u32			columns = gc_marked_columns(run);
-	double		us = f->scan_us + (s->marked_us > 0 ? s->marked_us : alone_us(run) * GC_MARKED_PART);
+	double		us = gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) + marks_write_us(s->set);
 
-	for (int k = 0; k < f->nphysical; k++)
-		us += columns >> k & 1 ? f->column_us[k] : 0;
+	us += s->marked_us > 0 ? s->marked_us : alone_us(run) * GC_MARKED_PART;
 	return us + GC_SCAN_OF_ONE_US < alone_us(run);
 }
 
@@ -667,65 +679,88 @@ gc_marked_columns(const GcRun *run)
 	return columns;
 }
 
-/*
- * Times that others made longer say little of what something takes: the estimate follows
- * shorter ones sooner, unless the time is certainly its own.
- */
-static double
-learned(double estimate, double time, bool own)
+/* Members of the same shape as m; 0: an earlier one than m has it. */
+static int
+count_alike(const GcMainLaunch *launch, int m)
 {
-	return estimate + (time < estimate || own ? LEARN_SOON : LEARN_LATE) * (time - estimate);
-}
+	int			n = 0;
 
-/* Has an earlier member than m the same shape? */
-static bool
-is_repeated(const GcMainLaunch *launch, int m)
-{
-	for (int i = 0; i < m; i++)
+	for (int i = 0; i < launch->members; i++)
 	{
-		if (launch->shapes[i] == launch->shapes[m])
-			return true;
+		if (launch->shapes[i] != launch->shapes[m])
+			continue;
+		if (i < m)
+			return 0;
+		n++;
 	}
-	return false;
+	return n;
 }
 
 /*
- * The marker took so long, and its requests launch->total_us in all.  What was predicted
- * wrongly is shared out among its columns, and among the requests, in proportion.
+ * The requests' own kernels took so long in all.  Of several shapes nobody can tell whose the
+ * time was: the more one is thought to take, the more of the error is its own (the smallest
+ * correction, each in proportion to what it corrects, that explains the time; Kaczmarz).
  */
+static void
+learn_members(const GcMainLaunch *launch, double rest)
+{
+	double		sum = 0;
+	double		squares = 0;
+	int			shapes = 0;
+
+	for (int m = 0; m < launch->members; m++)
+	{
+		const double us = launch->shapes[m]->marked_us;
+		const int	n = count_alike(launch, m);
+
+		sum += us;
+		squares += n * us * n * us;
+		shapes += n > 0;
+	}
+	for (int m = 0; m < launch->members; m++)
+	{
+		GcScanShape *s = launch->shapes[m];
+		const int	n = count_alike(launch, m);
+
+		if (n > 0)
+			s->marked_us = gc_learned_us(s->marked_us,
+										 Max(s->marked_us + (rest - sum) * n * s->marked_us * s->marked_us / squares, 1),
+										 launch->alone && shapes == 1);
+	}
+}
+
+/* The marker took so long, and its requests launch->total_us in all. */
 void
 gc_marked_learn(GcMainLaunch *launch, double marks_us)
 {
 	GcFused    *f = launch->kernel;
 	GcScanSet  *set = launch->shapes[0]->set;
-	double		rest = Max(launch->total_us - marks_us, 1);
-	double		marks = f->scan_us;
-	double		added = 0;
-	u32			columns = launch->columns;
-	int			shapes = 0;
 
 	for (int k = 0; k < f->nphysical; k++)
 	{
-		marks += columns >> k & 1 ? f->column_us[k] : 0;
 		if (launch->classed[k] && gc_classes_learn(&set->column[f->physical[k]], launch->misfits[k] != 0))
 			set->marks_news = set->marks_asked = true;
 	}
-	for (int m = 0; m < launch->members; m++)
-	{
-		added += launch->shapes[m]->marked_us;
-		shapes += !is_repeated(launch, m);
-	}
-	for (int k = 0; k < f->nphysical; k++)
-	{
-		if (columns >> k & 1)
-			f->column_us[k] = learned(f->column_us[k], f->column_us[k] * marks_us / marks, launch->alone);
-	}
-	for (int m = 0; m < launch->members; m++)
-	{
-		GcScanShape *s = launch->shapes[m];
+	gc_scan_learn(&f->times, launch->columns, Max(marks_us - launch->members * marks_write_us(set), 1), launch->alone);
+	learn_members(launch, Max(launch->total_us - marks_us, 1));
+}
 
-		/* Of several shapes, nobody can tell whose the time was. */
-		if (!is_repeated(launch, m))
-			s->marked_us = learned(s->marked_us, Max(s->marked_us * rest / added, 1), launch->alone && shapes == 1);
+void
+gc_marked_refused(GcRun *const *runs, int n)
+{
+	GcScanSet  *set = runs[0]->scan_shape->set;
+	u32			columns = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		GcScanShape *s = runs[i]->scan_shape;
+		const double first = alone_us(runs[i]) * GC_MARKED_PART;
+
+		if (s->set != set || !covers(set->marker, s))
+			continue;
+		columns |= gc_marked_columns(runs[i]);
+		if (s->marked_us > first && first > 0)
+			s->marked_us += (first - s->marked_us) * GC_FORGET_REFUSED;
 	}
+	gc_scan_refused(&set->marker->times, columns);
 }

@@ -54,6 +54,8 @@ static struct
 	GcFused    *kernels[GC_MAX_FUSED_KERNELS];	/* what they are */
 	int			nfused;
 	GcDecision	decision;
+	GcRun	   *refused[GC_MAX_ITEMS];	/* might have been in a marked scan, and are not */
+	int			nrefused;
 }			now;
 
 static GcDecideWork *work = NULL;
@@ -604,6 +606,8 @@ start_own(GcRun *run, GcMainLaunch *launch, const GcStart *start)
 		gc_variants_tried(run, run->main_kernel, launch->alone);
 	if (now.beside > 0 || now.nitems > 1)
 		gc_variants_count(run);
+	if (gc_marked_can(run))
+		now.refused[now.nrefused++] = run;
 	return gc_run_start_main(run, run->main_kernel, &start->shape, launch->first_tile);
 }
 
@@ -664,8 +668,11 @@ start_batch(float decision_us)
 	batch->users = 1;
 	for (int a = 0; a < now.nactive; a++)
 		now.launch[a]->alone = false;
+	now.nrefused = 0;
 	for (int i = 0; i < d->nstarts; i++)
 		start_launch(batch, &d->start[i]);
+	if (now.nrefused > 0)
+		gc_marked_refused(now.refused, now.nrefused);
 	for (int i = 0; i < now.nitems; i++)
 	{
 		GcRunInfo  *info = gc_slot_run_info(now.run[i]->slot);

@@ -284,12 +284,12 @@ count_holding_device(void)
 	return n;
 }
 
-/* Move every request on; true if any moved. */
+/* Move every request on, one after another; true if any moved. */
 static bool
-advance_requests(void)
+advance_all(int *hold)
 {
 	bool		moved = false;
-	int			holding = count_holding_device();
+	int			holding = *hold;
 	ListCell   *lc;
 
 	foreach(lc, runs)
@@ -308,6 +308,20 @@ advance_requests(void)
 			gc_run_free(run);
 		}
 	}
+	*hold = holding;
+	return moved;
+}
+
+static bool
+advance_requests(void)
+{
+	int			holding = count_holding_device();
+	bool		alone = holding <= 1;
+	bool		moved = advance_all(&holding);
+
+	/* One that was ready alone has company now: its tests may be of use. */
+	if (alone && holding > 1)
+		(void) advance_all(&holding);
 	return moved;
 }
 

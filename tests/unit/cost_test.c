@@ -188,7 +188,7 @@ test_learn(void)
 	for (int i = 0; i < 6; i++)
 		gc_learn(&l, 50);
 	ok(near(l.value, 50), "a few samples: their mean");
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < 3000; i++)
 		gc_learn(&l, i % 2 ? 90 : 110);
 	ok(fabs(l.value - 100) < 2, "values that come and go: their middle");
 	last = l.value;
@@ -203,6 +203,46 @@ test_learn(void)
 	gc_learn(&l, 0);
 	ok(l.value > 900, "one sample that differs changes little");
 	ok(l.samples > 0 && l.samples <= 16, "the number of samples does not grow for ever");
+}
+
+static void
+test_scans(void)
+{
+	GcScanTimes t = {.scan_us = 5,.column_us = {10, 20, 40}};
+	bool		apart = true;
+
+	ok(near(gc_scan_us(&t, 0), 5), "a shared scan of no column");
+	ok(near(gc_scan_us(&t, 5), 55), "of columns that were never read together: their sum");
+	gc_scan_learn(&t, 5, 155, false);
+	ok(near(gc_scan_us(&t, 5), 60), "longer beside others: believed a little");
+	ok(near(gc_scan_us(&t, 7), 75) && near(gc_scan_us(&t, 1), 15), "and of these columns only");
+	gc_scan_learn(&t, 5, 30, false);
+	ok(near(gc_scan_us(&t, 5), 51), "shorter even so: sooner");
+	gc_scan_learn(&t, 5, 151, true);
+	ok(near(gc_scan_us(&t, 5), 81), "alone: sooner, too");
+	gc_scan_learn(&t, 3, 155, true);
+	ok(near(gc_scan_us(&t, 3), 71), "the first time, too, which may be slow for other reasons");
+	gc_scan_refused(&t, 3);
+	ok(near(gc_scan_us(&t, 3), 71 - 36.0 / 64), "what is refused seems a little faster");
+	for (int i = 0; i < 3000; i++)
+		gc_scan_refused(&t, 3);
+	gc_scan_refused(&t, 4);
+	ok(near(gc_scan_us(&t, 3), 35) && near(gc_scan_us(&t, 4), 45), "down to the sum of its columns");
+	gc_scan_learn(&t, 0, 1000, true);
+	ok(near(gc_scan_us(&t, 0), 5), "of no column nothing is learned");
+	/* more sets than there are places */
+	for (unsigned c = 1; c < 2000; c++)
+	{
+		const double before = gc_scan_us(&t, c);
+
+		gc_scan_learn(&t, c, 1000 + c, true);
+		apart = apart && near(gc_scan_us(&t, c), before + 0.3 * (1000 + c - before)) &&
+			(c == 3 || c == 5 || before < 76);
+	}
+	ok(apart, "whatever else was learned");
+	ok(near(gc_scan_us(&t, 1), 15), "what was forgotten is estimated again");
+	ok(near(gc_learned_us(100, 200, false), 105) && near(gc_learned_us(100, 0, false), 70) &&
+	   near(gc_learned_us(100, 200, true), 130), "any estimate follows that way");
 }
 
 static void
@@ -413,6 +453,7 @@ main(void)
 	test_bad_files();
 	test_built_in();
 	test_learn();
+	test_scans();
 	test_alone();
 	test_beside();
 	test_variants(gpu);

@@ -165,6 +165,7 @@ test_random(const char *name, int rounds)
 	static GcItem items[GC_MAX_ITEMS];
 	static GcActive active[8];
 	static GcFusedKernel fused[2];
+	static GcScanTimes times[2];
 	const char *wrong = NULL;
 	bool		together = true;
 	bool		all = true;
@@ -203,10 +204,11 @@ test_random(const char *name, int rounds)
 			{
 				.registers = 100,.max_threads = 512,.threads = 512,.occupancy = 1
 			};
-			fused[f].scan_us = draw(300);
+			times[f].scan_us = draw(300);
+			fused[f].times = &times[f];
 		}
 		for (int c = 0; c < GC_MAX_SHARED_COLUMNS; c++)
-			fused[1].column_us[c] = draw(60);
+			times[1].column_us[c] = draw(60);
 		memset(d, 0xee, sizeof(*d));
 		memset(work, draw(256), gc_decide_work_size());
 		gc_decide(&s, work, d);
@@ -243,6 +245,7 @@ test_random(const char *name, int rounds)
 }
 
 static double scan_predicted_us;	/* of the scan that begins() saw start last */
+static double begins_us = 100;	/* what that scan takes, before its members */
 
 /*
  * Members of the scan that starts if n requests wait beside these; 0: none, all wait.  -1: one
@@ -255,8 +258,9 @@ begins(int n, const GcActive *active, int nactive)
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
 	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
+	const GcScanTimes times = {.scan_us = n < 0 ? 300 : begins_us};
 	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = 16,
-	.scan_us = n < 0 ? 300 : 100};
+	.times = &times};
 	uint64_t	lot = 7;
 	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.together = 0.8,
 		.lot = &lot,.nitems = abs(n),.item = items,.nactive = nactive,.active = active,
@@ -302,6 +306,13 @@ test_begin(void)
 	is(begins(1, &elsewhere, 1), 1, "and beside one of another table");
 	is(begins(1, &marked, 1), 0, "but one request waits where others are about to end");
 	is(begins(-1, NULL, 0), 1000, "and where it would gain too little, its own kernel runs");
+	begins_us = 590;
+	is(begins(2, NULL, 0), 2, "two side by side save less than many: a scan that takes 0.79 of their time begins");
+	begins_us = 700;
+	is(begins(2, NULL, 0), 2000, "one of 0.93 does not");
+	begins_us = 2000;
+	is(begins(6, NULL, 0), 6000, "of six, one of 0.88 does not, either");
+	begins_us = 100;
 	is(begins(5, &elsewhere, 1), 5, "and beside one of another table");
 	ok(fabs(scan_predicted_us - 200) < 1e-9, "whose requests do not count");
 	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
@@ -409,7 +420,7 @@ main(void)
 	tap_start();
 	test_begin();
 	test_variants();
-	test_random("H200", 20000);
+	test_random("H200", 30000);
 	test_random("GTX 680", 5000);
 	return tap_done();
 }
