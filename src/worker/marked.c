@@ -506,7 +506,9 @@ gc_marked_most(const GcScanSet *set)
 bool
 gc_marked_can(const GcRun *run)
 {
-	return run->test_bits != 0 && gc_enable_marked_scan && covers(run->scan_shape->set->marker, run->scan_shape);
+	/* One that a failed scan gave back has tests, but no shape any more. */
+	return run->test_bits != 0 && run->scan_shape != NULL && gc_enable_marked_scan &&
+		covers(run->scan_shape->set->marker, run->scan_shape);
 }
 
 /* Bytes of a test's bitmap, and of a build's places. */

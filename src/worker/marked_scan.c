@@ -80,9 +80,11 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
 		const GcSetColumn *c = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
+		u32			accepting;
 
+		/* of a column that nobody reads, one entry */
 		table[k].table = at;
-		table[k].range = c->range;
+		table[k].range = readers(scan, scan->f->physical[k], &accepting) ? c->range : 0;
 		at += GC_MARK_TABLE_BYTES(c->range);
 		if (scan->launch->classed[k])
 		{

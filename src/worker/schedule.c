@@ -54,8 +54,6 @@ static struct
 	GcFused    *kernels[GC_MAX_FUSED_KERNELS];	/* what they are */
 	int			nfused;
 	GcDecision	decision;
-	GcRun	   *refused[GC_MAX_ITEMS];	/* might have been in a marked scan, and are not */
-	int			nrefused;
 }			now;
 
 static GcDecideWork *work = NULL;
@@ -606,8 +604,6 @@ start_own(GcRun *run, GcMainLaunch *launch, const GcStart *start)
 		gc_variants_tried(run, run->main_kernel, launch->alone);
 	if (now.beside > 0 || now.nitems > 1)
 		gc_variants_count(run);
-	if (gc_marked_can(run))
-		now.refused[now.nrefused++] = run;
 	return gc_run_start_main(run, run->main_kernel, &start->shape, launch->first_tile);
 }
 
@@ -646,6 +642,24 @@ start_launch(GcBatch *batch, const GcStart *start)
 	gc_main_launch_release(launch);
 }
 
+/* Requests that might have been in a marked scan, and will not. */
+static void
+note_refused(const GcDecision *d)
+{
+	GcRun	   *refused[GC_MAX_ITEMS];
+	int			n = 0;
+
+	for (int i = 0; i < d->nstarts; i++)
+	{
+		GcRun	   *run = now.run[d->start[i].item[0]];
+
+		if (d->start[i].fused < 0 && gc_marked_can(run))
+			refused[n++] = run;
+	}
+	if (n > 0)
+		gc_marked_refused(refused, n);
+}
+
 static void
 start_batch(float decision_us)
 {
@@ -668,11 +682,9 @@ start_batch(float decision_us)
 	batch->users = 1;
 	for (int a = 0; a < now.nactive; a++)
 		now.launch[a]->alone = false;
-	now.nrefused = 0;
+	note_refused(d);
 	for (int i = 0; i < d->nstarts; i++)
 		start_launch(batch, &d->start[i]);
-	if (now.nrefused > 0)
-		gc_marked_refused(now.refused, now.nrefused);
 	for (int i = 0; i < now.nitems; i++)
 	{
 		GcRunInfo  *info = gc_slot_run_info(now.run[i]->slot);
