@@ -399,7 +399,7 @@ emit_entries(Text *t, const GcMarkerColumn *c, int k)
 		text_addf(t, "gc_null_entries(at, d%d, gc_row, (u32) gc_a.w[%d]);\n", k, w + 3);
 }
 
-/* Column k's table is in shared memory: r%d are codes of classes, or of values. */
+/* Look up codes of classes, or of values, in column k's table in shared memory. */
 static void
 emit_look_up(Text *t, const GcMarkerColumn *c, int k, bool classes)
 {

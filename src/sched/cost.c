@@ -183,6 +183,48 @@ gc_scan_refused(GcScanTimes *t, uint32_t columns)
 		t->known[place].us += (sum_us(t, columns) - t->known[place].us) * GC_FORGET_REFUSED;
 }
 
+/* Members of the same shape as m; 0: an earlier one than m has it. */
+static int
+count_alike(double *const *us, int n, int m)
+{
+	int			alike = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (us[i] != us[m])
+			continue;
+		if (i < m)
+			return 0;
+		alike++;
+	}
+	return alike;
+}
+
+void
+gc_members_learn(double *const *us, int n, double time_us, bool own)
+{
+	double		sum = 0;
+	double		squares = 0;
+	int			shapes = 0;
+
+	for (int m = 0; m < n; m++)
+	{
+		const double all = count_alike(us, n, m) * *us[m];
+
+		sum += *us[m];
+		squares += all * all;
+		shapes += all > 0;
+	}
+	for (int m = 0; m < n && squares > 0; m++)
+	{
+		const int	alike = count_alike(us, n, m);
+		const double right = *us[m] + (time_us - sum) * alike * *us[m] * *us[m] / squares;
+
+		if (alike > 0)
+			*us[m] = gc_learned_us(*us[m], right > 1 ? right : 1, own && shapes == 1);
+	}
+}
+
 double
 gc_cost_beside(const GcCalibration *c, int n, const double *alone_us, const unsigned *scan)
 {

@@ -184,6 +184,14 @@ extern void gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own)
 extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
 #define GC_FORGET_REFUSED	(1.0 / 64)
 
+/*
+ * n members of a scan took so long in all, beside what the scan itself took; us[m]: the estimate
+ * of member m's shape, the same for all of that shape.  Of several shapes nobody can tell whose
+ * the time was: the more one is thought to take, the more of the error is its own (the smallest
+ * correction, relative to what it corrects, that explains the time; Kaczmarz 1937).
+ */
+extern void gc_members_learn(double *const *us, int n, double time_us, bool own);
+
 /* The same rule for any estimate. */
 extern double gc_learned_us(double estimate, double us, bool own);
 

@@ -681,62 +681,13 @@ gc_marked_columns(const GcRun *run)
 	return columns;
 }
 
-/* Members of the same shape as m; 0: an earlier one than m has it. */
-static int
-count_alike(const GcMainLaunch *launch, int m)
-{
-	int			n = 0;
-
-	for (int i = 0; i < launch->members; i++)
-	{
-		if (launch->shapes[i] != launch->shapes[m])
-			continue;
-		if (i < m)
-			return 0;
-		n++;
-	}
-	return n;
-}
-
-/*
- * The requests' own kernels took so long in all.  Of several shapes nobody can tell whose the
- * time was: the more one is thought to take, the more of the error is its own (the smallest
- * correction, each in proportion to what it corrects, that explains the time; Kaczmarz).
- */
-static void
-learn_members(const GcMainLaunch *launch, double rest)
-{
-	double		sum = 0;
-	double		squares = 0;
-	int			shapes = 0;
-
-	for (int m = 0; m < launch->members; m++)
-	{
-		const double us = launch->shapes[m]->marked_us;
-		const int	n = count_alike(launch, m);
-
-		sum += us;
-		squares += n * us * n * us;
-		shapes += n > 0;
-	}
-	for (int m = 0; m < launch->members; m++)
-	{
-		GcScanShape *s = launch->shapes[m];
-		const int	n = count_alike(launch, m);
-
-		if (n > 0)
-			s->marked_us = gc_learned_us(s->marked_us,
-										 Max(s->marked_us + (rest - sum) * n * s->marked_us * s->marked_us / squares, 1),
-										 launch->alone && shapes == 1);
-	}
-}
-
 /* The marker took so long, and its requests launch->total_us in all. */
 void
 gc_marked_learn(GcMainLaunch *launch, double marks_us)
 {
 	GcFused    *f = launch->kernel;
 	GcScanSet  *set = launch->shapes[0]->set;
+	double	   *us[GC_MAX_MEMBERS];
 
 	for (int k = 0; k < f->nphysical; k++)
 	{
@@ -744,7 +695,9 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 			set->marks_news = set->marks_asked = true;
 	}
 	gc_scan_learn(&f->times, launch->columns, Max(marks_us - launch->members * marks_write_us(set), 1), launch->alone);
-	learn_members(launch, Max(launch->total_us - marks_us, 1));
+	for (int m = 0; m < launch->members; m++)
+		us[m] = &launch->shapes[m]->marked_us;
+	gc_members_learn(us, launch->members, Max(launch->total_us - marks_us, 1), launch->alone);
 }
 
 void

@@ -188,7 +188,7 @@ test_learn(void)
 	for (int i = 0; i < 6; i++)
 		gc_learn(&l, 50);
 	ok(near(l.value, 50), "a few samples: their mean");
-	for (int i = 0; i < 3000; i++)
+	for (int i = 0; i < 1000; i++)
 		gc_learn(&l, i % 2 ? 90 : 110);
 	ok(fabs(l.value - 100) < 2, "values that come and go: their middle");
 	last = l.value;
@@ -243,6 +243,33 @@ test_scans(void)
 	ok(near(gc_scan_us(&t, 1), 15), "what was forgotten is estimated again");
 	ok(near(gc_learned_us(100, 200, false), 105) && near(gc_learned_us(100, 0, false), 70) &&
 	   near(gc_learned_us(100, 200, true), 130), "any estimate follows that way");
+}
+
+static void
+test_members(void)
+{
+	double		a = 10,
+				b = 20;
+
+	gc_members_learn((double *[]) {&a}, 1, 110, false);
+	ok(near(a, 15), "one member, beside others: believed a little");
+	gc_members_learn((double *[]) {&a}, 1, 5, false);
+	ok(near(a, 12), "unless it is shorter");
+	gc_members_learn((double *[]) {&a, &a, &a, &a}, 4, 88, true);
+	ok(near(a, 15), "four of a shape share the error, which is its own if nothing else was there");
+	a = 10;
+	gc_members_learn((double *[]) {&a, &b}, 2, 130, true);
+	ok(near(a, 11) && near(b, 24), "of two shapes, nobody knows whose it is: more is laid to what takes more");
+	a = 10, b = 20;
+	gc_members_learn((double *[]) {&a, &b, &a}, 3, 16, false);
+	ok(near(a, 10 + 0.3 * -24 * 200 / 800.0) && near(b, 20 + 0.3 * -24 * 400 / 800.0), "and to what is there more often");
+	a = 10, b = 0.001;
+	for (int i = 0; i < 200; i++)
+		gc_members_learn((double *[]) {&a, &b}, 2, 3, true);
+	ok(fabs(a + b - 3) < 0.1 && a >= 1 && b > 0, "what is learned explains the time (%f, %f)", a, b);
+	for (int i = 0; i < 100; i++)
+		gc_members_learn((double *[]) {&a}, 1, 0, true);
+	ok(near(a, 1), "nothing takes less than a microsecond");
 }
 
 static void
@@ -454,6 +481,7 @@ main(void)
 	test_built_in();
 	test_learn();
 	test_scans();
+	test_members();
 	test_alone();
 	test_beside();
 	test_variants(gpu);
