@@ -357,7 +357,7 @@ extern char *gc_generate_record_writer(void);
 #define GC_MARKED_SHARED	(32 * 288 * sizeof(u16))
 
 /* Bytes of a table of so many values; shared tables lie one after another. */
-#define GC_MARK_TABLE_BYTES(range)	(((u64) (range) + 2) / 2 * 8)
+#define GC_MARK_TABLE_BYTES(range)	GC_MARK_SHARED_BYTES((u64) (range) + 1, 1)
 
 /*-------------------------------------------------------------------------
  * Classes (classes.c)

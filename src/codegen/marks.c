@@ -377,14 +377,21 @@ may_be_fast(const GcMarkerColumn *column, int n)
 	return true;
 }
 
-/* Bytes of a row's codes in that loop. */
+/* Of the codes that are read in that loop; 0: differs between chunks. */
+static int
+code_width(const GcMarkerColumn *c)
+{
+	return c->class_width ? c->class_width : c->width;
+}
+
+/* Bytes of a row's codes there. */
 static int
 fast_bytes(const GcMarkerColumn *column, int n)
 {
 	int			bytes = 0;
 
 	for (int k = 0; k < n; k++)
-		bytes += column[k].class_width ? column[k].class_width : column[k].width ? column[k].width : 4;
+		bytes += code_width(&column[k]) ? code_width(&column[k]) : 4;
 	return bytes;
 }
 
@@ -420,7 +427,7 @@ emit_look_up(Text *t, const GcMarkerColumn *c, int k, bool classes)
 static void
 emit_words(Text *t, const GcMarkerColumn *c, char name, int k)
 {
-	const int	width = c->class_width ? c->class_width : c->width;
+	const int	width = code_width(c);
 
 	text_addf(t, "u32 %c%d[GC_MARK_ROWS / 4 * %d];\n", name, k, width == 0 || width > 4 ? 4 : width);
 }
@@ -431,12 +438,8 @@ emit_ahead(Text *t, const GcMarkerColumn *column, int n)
 {
 	text_addf(t, "if (gc_ahead < gc_end) {\n");
 	for (int k = 0; k < n; k++)
-	{
-		const u8	classes = column[k].class_width;
-
-		text_addf(t, "if (gc_read%d) gc_codes_%d(q%d, %c%d, gc_ahead);\n", k, classes ? classes : column[k].width, k,
-				  classes ? 'c' : 'd', k);
-	}
+		text_addf(t, "if (gc_read%d) gc_codes_%d(q%d, %c%d, gc_ahead);\n", k, code_width(&column[k]), k,
+				  column[k].class_width ? 'c' : 'd', k);
 	text_addf(t, "}\n");
 }
 

@@ -6,7 +6,6 @@
  *-------------------------------------------------------------------------
  */
 #include "cost.h"
-#include "sched.h"
 
 #include <stddef.h>
 #include <stdlib.h>

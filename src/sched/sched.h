@@ -108,9 +108,8 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
 /* Ready kernels that one decision looks at; those that came later wait. */
 #define GC_MAX_ITEMS	128
 
-/* Requests that one shared scan serves, and columns whose reading they share. */
+/* Requests that one shared scan serves. */
 #define GC_MAX_MEMBERS	32
-#define GC_MAX_SHARED_COLUMNS	16
 
 /*
  * What a marked scan costs the one request that it serves beside its predicted time: the
@@ -149,51 +148,6 @@ typedef struct GcItem
 	uint32_t	columns;		/* shared columns that the scan then reads, one bit each */
 	double		fused_us;		/* what it adds to a shared scan beside these */
 } GcItem;
-
-/*
- * Times of shared scans before what members add.  Of scans of the same columns it is learned;
- * those of others are taken to be the sum of their columns, which should be rather too little:
- * what seems too slow is never tried.
- */
-#define GC_KNOWN_SCANS	64
-
-typedef struct GcScanTimes
-{
-	double		scan_us;		/* before any column */
-	double		column_us[GC_MAX_SHARED_COLUMNS];	/* of reading a column for all */
-	struct
-	{
-		uint32_t	columns;	/* 0: none */
-		double		us;
-	}			known[GC_KNOWN_SCANS];
-} GcScanTimes;
-
-/* Time of a scan of these columns, one bit each. */
-extern double gc_scan_us(const GcScanTimes *t, uint32_t columns);
-
-/*
- * A scan of these columns took so long; own: nothing else was on the device.  Times that
- * others made longer say little: the estimate follows shorter ones sooner.
- */
-extern void gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own);
-
-/*
- * They were not scanned, since that seemed to take longer than something else: a little less is
- * believed of it, so that a mistake is not for ever.
- */
-extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
-#define GC_FORGET_REFUSED	(1.0 / 64)
-
-/*
- * n members of a scan took so long in all, beside what the scan itself took; us[m]: the estimate
- * of member m's shape, the same for all of that shape.  Of several shapes nobody can tell whose
- * the time was: the more one is thought to take, the more of the error is its own (the smallest
- * correction, relative to what it corrects, that explains the time; Kaczmarz 1937).
- */
-extern void gc_members_learn(double *const *us, int n, double time_us, bool own);
-
-/* The same rule for any estimate. */
-extern double gc_learned_us(double estimate, double us, bool own);
 
 /* A kernel of shared scans that is compiled and loaded. */
 typedef struct GcFusedKernel

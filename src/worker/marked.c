@@ -700,22 +700,33 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 	gc_members_learn(us, launch->members, Max(launch->total_us - marks_us, 1), launch->alone);
 }
 
+/* Columns that those of the runs would have read whose set is run i's; 0: one before it has it. */
+static u32
+refused_columns(GcRun *const *runs, int n, int i)
+{
+	u32			columns = 0;
+
+	for (int k = 0; k < n; k++)
+	{
+		if (runs[k]->scan_shape->set != runs[i]->scan_shape->set)
+			continue;
+		if (k < i)
+			return 0;
+		columns |= gc_marked_columns(runs[k]);
+	}
+	return columns;
+}
+
 void
 gc_marked_refused(GcRun *const *runs, int n)
 {
-	GcScanSet  *set = runs[0]->scan_shape->set;
-	u32			columns = 0;
-
 	for (int i = 0; i < n; i++)
 	{
 		GcScanShape *s = runs[i]->scan_shape;
 		const double first = alone_us(runs[i]) * GC_MARKED_PART;
 
-		if (s->set != set || !covers(set->marker, s))
-			continue;
-		columns |= gc_marked_columns(runs[i]);
 		if (s->marked_us > first && first > 0)
 			s->marked_us += (first - s->marked_us) * GC_FORGET_REFUSED;
+		gc_scan_refused(&s->set->marker->times, refused_columns(runs, n, i));
 	}
-	gc_scan_refused(&set->marker->times, columns);
 }

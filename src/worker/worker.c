@@ -312,6 +312,7 @@ advance_all(int *hold)
 	return moved;
 }
 
+/* Move every request on, as far as it goes now. */
 static bool
 advance_requests(void)
 {
