@@ -9,8 +9,11 @@
  * --calibration gives one.  Takes some seconds and at most 8 GB of device memory.
  *
  * What is measured: a scan of four columns of 4 bytes (filter on three, sum of
- * products), alone; 2, 4 and 8 of them side by side, over the same columns and
- * over columns of their own, in the sizes that the scheduler itself gives them (gc_decide, policy kernel); and as bodies of one kernel.  From each
+ * products), alone; the same with one warp on each multiprocessor, which tells how many
+ * bytes have to be in flight there to use the bandwidth up; 2, 4 and 8 of them side by
+ * side, over the same columns and over columns of their own, in the sizes that the
+ * scheduler itself gives them (gc_decide, policy kernel); and as bodies of one kernel.
+ * From each
  *
  *	  T = longest + constant * (sum of the others)
  *
@@ -52,6 +55,7 @@ static GcArgs args[MOST];
 static double alone_us;
 static double launch_us;
 static double in_a_row_us;
+static double one_warp_us;
 static double bytes;
 static int	alone_per_sm;
 
@@ -114,8 +118,10 @@ measure_alone(void)
 	}
 	if (alone_us == 0)
 		bench_fail("the scan fits no multiprocessor");
-	bench_say("An empty kernel takes %.2f us, one of many in a row %.2f us; a scan of %.0f MB %.1f us (%.2f TB/s) with %d warps per multiprocessor.\n\n",
-			  launch_us, in_a_row_us, bytes / 1e6, alone_us, bytes / alone_us / 1e6, alone_per_sm);
+	row[0] = (BenchLaunch) {&scans[1], &args[0], bench_full(bench_profile.warp_size, 1, 0, args[0].scan.ntiles), 0};
+	one_warp_us = bench_median_us(row, 1, BENCH_ONE_STREAM, 3);
+	bench_say("An empty kernel takes %.2f us, one of many in a row %.2f us; a scan of %.0f MB %.1f us (%.2f TB/s) with %d warps per multiprocessor, %.1f us with one.\n\n",
+			  launch_us, in_a_row_us, bytes / 1e6, alone_us, bytes / alone_us / 1e6, alone_per_sm, one_warp_us);
 }
 
 /* The launches of n scans side by side, as the scheduler would size them. */
@@ -238,10 +244,10 @@ write_calibration(const GcCalibration *c, const char *given)
 	snprintf(text, sizeof(text),
 			 "# device: %.80s\n# target: %.60s\n# date: %s\n"
 			 "# commit: %.60s\n# times in microseconds, bandwidths in bytes per microsecond\n"
-			 "read_bandwidth = %.0f\nlaunch_us = %.2f\nbeside_other = %.3f\nbeside_same = %.3f\nfused = %.3f\n",
+			 "read_bandwidth = %.0f\nlaunch_us = %.2f\nflight_bytes = %.0f\nbeside_other = %.3f\nbeside_same = %.3f\nfused = %.3f\n",
 			 bench_dev->info.name, bench_dev->info.target, date,
 			 bench_options.commit != NULL ? bench_options.commit : "not given", c->read_bandwidth,
-			 c->launch_us, c->beside_other, c->beside_same, c->fused);
+			 c->launch_us, c->flight_bytes, c->beside_other, c->beside_same, c->fused);
 	if (!gc_calibration_parse(text, &back, &problem))
 		bench_fail("what was measured is no calibration: %s", problem);
 	file = fopen(given != NULL ? given : name, "w");
@@ -269,6 +275,8 @@ main(int argc, char **argv)
 	measure_ways(constant);
 	c.launch_us = launch_us;
 	c.read_bandwidth = bytes / (alone_us > launch_us ? alone_us - launch_us : alone_us);
+	c.flight_bytes = bench_profile.host ? gc_calibration_host.flight_bytes
+		: (one_warp_us - launch_us) / (alone_us - launch_us) * SCAN_COLUMNS * 4 * scans[1].vec * bench_profile.warp_size;
 	c.beside_other = constant[BESIDE_OTHER];
 	c.beside_same = constant[BESIDE_SAME];
 	c.fused = constant[FUSED];

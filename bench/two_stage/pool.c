@@ -15,6 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "pool.h"
+#include "sched/resident.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,25 @@ bytes_per_row(const char *numbers)
 	return bytes;
 }
 
+/* Of the structures below, what a kernel looks up at random outside of shared memory. */
+static u64
+looked_up(int kernel)
+{
+	static const struct
+	{
+		const char *word;		/* in the kernel's text */
+		u64			bytes;
+	}			at[] = {
+		{"W_CODES]", CUSTS}, {"W_SLOTS]", KEY_SLOTS * 8}, {"W_KEYS]", KEYS * 8}, {"W_LUT]", TEXTS / 8},
+		{"W_GROUPS] + (u32) c", 100000 * 16},
+	};
+	u64			bytes = 0;
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+		bytes += strstr(engine[kernel].body, at[i].word) != NULL ? at[i].bytes : 0;
+	return bytes;
+}
+
 /* What kernels need besides the table. */
 static void
 make_structures(GcArgs *args)
@@ -295,6 +315,8 @@ pool_make(PoolKernel pool[POOL_KERNELS], u64 rows)
 		k->shared_bytes = engine[i].shared_bytes;
 		k->tiles = t.scan.ntiles;
 		k->bytes = t.rows * bytes_per_row(engine[i].columns);
+		k->columns = engine[i].columns;
+		k->lookup_bytes = looked_up(i);
 		k->max_threads = bench_max_threads(&k->k);
 	}
 	/* What the probe probes. */
@@ -462,4 +484,69 @@ pool_measure(PoolKernel *pool, int n, int runs)
 				  k->best.threads, k->alone_us);
 	}
 	bench_say("\n");
+}
+
+/*
+ * So many of one kernel side by side, in step: what they take together beyond reading the
+ * columns once is instructions and lookups.
+ */
+#define ISSUE_COPIES	4
+
+void
+pool_measure_issue(PoolKernel *pool, int n, int runs)
+{
+	bench_say("| kernel | %d beside each other, us | of so many alone | issue |\n| --- | ---: | ---: | ---: |\n", ISSUE_COPIES);
+	for (int i = 0; i < n; i++)
+	{
+		PoolKernel *k = &pool[i];
+		BenchLaunch l[ISSUE_COPIES];
+		double		us = 0;
+
+		k->issue_part = 1;
+		for (int warps = 2; warps * ISSUE_COPIES <= bench_profile.max_warps; warps *= 2)
+		{
+			double		together;
+
+			if (warps * bench_profile.warp_size > k->max_threads ||
+				gc_occupancy(&bench_profile, k->k.info.registers, warps * bench_profile.warp_size,
+							 pool_shared(k)) < ISSUE_COPIES)
+				continue;
+			for (int c = 0; c < ISSUE_COPIES; c++)
+				l[c] = pool_launch(k, pool_shape(k, 1, warps), 0);
+			together = bench_median_us(l, ISSUE_COPIES, BENCH_STREAMS_EACH, runs);
+			us = us == 0 || together < us ? together : us;
+		}
+		if (us > 0)
+		{
+			const double part = gc_resident_issue(us, (double) k->bytes / bench_calibration.read_bandwidth) /
+				(ISSUE_COPIES * k->alone_us);
+
+			k->issue_part = part < 1 ? part : 1;
+		}
+		if (us > 0)
+			bench_say("| %s | %.1f | %.2f | %.2f |\n", k->k.name, us, us / (ISSUE_COPIES * k->alone_us), k->issue_part);
+		else
+			bench_say("| %s | too large | | %.2f |\n", k->k.name, k->issue_part);
+	}
+	bench_say("\n");
+}
+
+void
+pool_item(const PoolKernel *k, uint32_t type, GcItem *item)
+{
+	const u64	bytes = bytes_per_row(k->columns);
+
+	memset(item, 0, sizeof(*item));
+	*item = (GcItem) {.type = type,.scan = 1,.tiles = k->tiles,.noptions = 1,.fused = -1,
+	.lookup_bytes = (double) k->lookup_bytes};
+	for (int c = 0; c < NCOLUMNS; c++)
+	{
+		if (strchr(k->columns, '0' + c) != NULL)
+			item->load[item->nloads++] = (GcColumnLoad) {(uint32_t) c,
+				(float) k->bytes * (float) columns[c].width / (float) bytes};
+	}
+	item->option[0] = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
+		.threads = (int) k->best.threads,.occupancy = k->best_per_sm,.shared_bytes = pool_shared(k),
+		.alone_us = k->alone_us,.issue_part = k->issue_part,
+	.warp_flight = (uint32_t) (bytes * (u64) (k->k.vec * bench_profile.warp_size))};
 }

@@ -21,12 +21,17 @@ typedef struct PoolKernel
 	u32			shared_bytes;	/* per block, dynamic */
 	u64			tiles;			/* 0: its threads are counted, not its blocks */
 	u64			bytes;			/* that it reads of the table */
+	const char *columns;		/* which: a digit each */
+	u64			lookup_bytes;	/* of what it looks up in device memory at random */
 	int			max_threads;
 
 	/* By pool_measure(): its best size alone. */
 	GcLaunch	best;
 	int			best_per_sm;
 	double		alone_us;
+
+	/* By pool_measure_issue(): of that, what it would take if memory took no time. */
+	double		issue_part;
 } PoolKernel;
 
 /*
@@ -53,6 +58,12 @@ extern GcLaunch pool_spread(const PoolKernel *k, u64 threads, int warps);
 
 /* Try sizes, set best and alone_us; prints a table. */
 extern void pool_measure(PoolKernel *pool, int n, int runs);
+
+/* Measure each beside itself; set issue_part; prints a table.  After pool_measure(). */
+extern void pool_measure_issue(PoolKernel *pool, int n, int runs);
+
+/* What the scheduler is told of a kernel, as of one that waits; type: its number, not 0. */
+extern void pool_item(const PoolKernel *k, uint32_t type, GcItem *item);
 
 extern BenchLaunch pool_launch(const PoolKernel *k, GcLaunch shape, int batch);
 

@@ -6,14 +6,13 @@
  *
  *	  same_table [--calibration FILE] [--out FILE] [--rows N] [--batches N] [--seed N]
  *
- * Part 1: 2, 4, 8 and 16 scans of one table (four narrow columns, filter on three, sum
- * of products; other constants in each): one after another, in streams with a full
- * grid each, co-resident, and as bodies of one kernel.
+ * Part 1: 2, 4, 8 and 16 scans of one table (four columns, narrow ones or of 4 bytes each;
+ * filter on three, sum of products; other constants in each): one after another, in streams
+ * with a full grid each, co-resident, and as bodies of one kernel.
  *
  * Part 2: random batches of two to six kernels of the pool (pool.h).  All block sizes of
  * a grid of choices are tried (at most 200 combinations), and the best is compared with
- * what gc_decide() chooses; and its predictions (gc_cost_beside, with the calibration
- * given) with the times.
+ * what gc_decide() chooses; and its predictions (with the calibration given) with the times.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,9 +26,11 @@
 
 #include "pool.h"
 #include "scans.h"
+#include "sched/resident.h"
 
 #define MOST		16			/* scans together */
 #define RUNS		7
+#define MEASURE_ISSUE	4		/* scans beside each other that tell what one takes of others */
 #define MAX_BATCHES	200
 #define LARGEST		6			/* kernels of a batch */
 
@@ -43,32 +44,48 @@ static GcDecision decision;
 
 typedef struct Scans
 {
+	const ScanKind *kind;
 	BenchKernel one;
 	GcArgs		args[MOST];
 	u64			tiles;
 	double		bytes;			/* of one scan */
 	double		alone_us;
+	double		issue_part;		/* of that, if memory took no time; 1: not known yet */
+	u32			threads;		/* per block, at its best */
 	int			occupancy;
 } Scans;
 
 static Scans scans;
 
+static u64
+row_bytes(const ScanKind *kind)
+{
+	u64			bytes = 0;
+
+	for (int c = 0; c < SCAN_COLUMNS; c++)
+		bytes += (u64) kind->columns[c].width;
+	return bytes;
+}
+
 static void
-make_scans(void)
+make_scans(const ScanKind *kind)
 {
 	u64			rows = bench_options.rows;
-	u64			most = bench_memory_left() / 20;	/* 8 bytes a row, and the pool's table */
+	u64			most = bench_memory_left() / 40;	/* 8 and 16 bytes a row, and the pool's table */
 	GcAddr		out = bench_memory(MOST * 64);
 	BenchTable	t;
 
 	if (rows == 0)
-		rows = bench_profile.host ? 4000000 : 240000000;
+		rows = bench_profile.host ? 4000000 : 960000000 / row_bytes(kind);
 	rows = rows < most ? rows : most;
 	bench_fill_bytes(out, 0, MOST * 64);
-	t = bench_table(rows, SCAN_COLUMNS, scan_narrow.columns, 7);
-	scans.one = scan_kernel(&scan_narrow, 1);
+	t = bench_table(rows, SCAN_COLUMNS, kind->columns, 7);
+	memset(&scans, 0, sizeof(scans));
+	scans.kind = kind;
+	scans.one = scan_kernel(kind, 1);
 	scans.tiles = t.scan.ntiles;
-	scans.bytes = 8.0 * (double) t.rows;
+	scans.bytes = (double) row_bytes(kind) * (double) t.rows;
+	scans.issue_part = 1;
 	for (int i = 0; i < MOST; i++)
 	{
 		GcArgs	   *a = &scans.args[i];
@@ -80,14 +97,11 @@ make_scans(void)
 			a->w[1 + c] = t.columns[c];
 		for (int k = 0; k < MOST; k++)
 		{
-			a->w[8 + 2 * k] = 365 + 30 * (u64) ((i + k) % MOST);
-			a->w[9 + 2 * k] = 730 + 30 * (u64) ((i + k) % MOST);
+			/* A seventh of the first column's values, or so. */
+			a->w[8 + 2 * k] = kind->columns[0].mod / 7 + kind->columns[0].mod / 80 * (u64) ((i + k) % MOST);
+			a->w[9 + 2 * k] = a->w[8 + 2 * k] + kind->columns[0].mod / 7;
 		}
 	}
-	scans.occupancy = bench_profile.host ? 4
-		: gc_occupancy(&bench_profile, scans.one.info.registers, 256, scans.one.info.shared_static);
-	if (scans.occupancy < 1)
-		bench_fail("the scan fits no multiprocessor");
 	bench_say("%.0f million rows, %.2f GB; a scan takes %d registers.\n\n", (double) t.rows / 1e6, scans.bytes / 1e9,
 			  scans.one.info.registers);
 }
@@ -109,16 +123,19 @@ fill_items(GcItem *items, int n)
 	memset(items, 0, (size_t) n * sizeof(GcItem));
 	for (int i = 0; i < n; i++)
 	{
-		items[i] = (GcItem) {.type = 1,.scan = 1,.tiles = scans.tiles,.noptions = 1,.fused = -1};
-		items[i].option[0] = (GcOption) {.registers = scans.one.info.registers,.max_threads = 256,.threads = 256,
+		items[i] = (GcItem) {.type = 1,.scan = 1,.tiles = scans.tiles,.noptions = 1,.fused = -1,
+		.nloads = 1,.load = {{0, (float) scans.bytes}}};
+		items[i].option[0] = (GcOption) {.registers = scans.one.info.registers,
+			.max_threads = bench_max_threads(&scans.one),.threads = (int) scans.threads,
 			.occupancy = scans.occupancy,.shared_bytes = (uint32_t) scans.one.info.shared_static,
-		.alone_us = scans.alone_us};
+			.alone_us = scans.alone_us,.issue_part = scans.issue_part,
+		.warp_flight = (uint32_t) (row_bytes(scans.kind) * (u64) (scans.one.vec * bench_profile.warp_size))};
 	}
 }
 
-/* Side by side in the sizes that the kernel model gives them; in batches if need be. */
+/* Side by side in the sizes that the policy gives them; in batches if need be. */
 static void
-by_the_model(int n, BenchLaunch *l)
+by_policy(GcPolicy policy, int n, BenchLaunch *l)
 {
 	GcItem		items[MOST];
 	char		way[64];
@@ -129,8 +146,9 @@ by_the_model(int n, BenchLaunch *l)
 	fill_items(items, n);
 	for (; done < n; batch++)
 	{
-		GcSchedule	s = {.profile = &bench_profile,
-		.policy = GC_POLICY_KERNEL,.nitems = n - done,.item = items};
+		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,
+			.beside = bench_calibration.beside_other,.together = bench_calibration.beside_other,
+		.nitems = n - done,.item = items};
 
 		gc_decide(&s, work, &decision);
 		if (decision.nstarts == 0)
@@ -141,8 +159,18 @@ by_the_model(int n, BenchLaunch *l)
 		done += decision.nstarts;
 		predicted += decision.predicted_us;
 	}
-	snprintf(way, sizeof(way), "co-resident, the model's sizes, %d batch%s", batch, batch > 1 ? "es" : "");
+	snprintf(way, sizeof(way), "%s, %d batch%s", policy == GC_POLICY_KERNEL ? "policy kernel" : "policy twostage",
+			 batch, batch > 1 ? "es" : "");
 	tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
+}
+
+/* As many side by side as there are, in step: of that, what each takes is not memory's. */
+static void
+note_issue(int n, double us)
+{
+	const double part = gc_resident_issue(us, scans.bytes / bench_calibration.read_bandwidth) / (n * scans.alone_us);
+
+	scans.issue_part = part < scans.issue_part ? part : scans.issue_part;
 }
 
 static void
@@ -150,15 +178,15 @@ one_number(int n, double budget_end)
 {
 	static const int warps[] = {1, 2, 4, 8, 16};
 	BenchLaunch l[MOST];
-	GcLaunch	full = bench_full(256, scans.occupancy, 0, scans.tiles);
+	GcLaunch	full = bench_full((int) scans.threads, scans.occupancy, 0, scans.tiles);
 	BenchKernel fused;
 	double		sum = (n - 1) * scans.alone_us * bench_calibration.fused;
+	double		us;
 
 	for (int i = 0; i < n; i++)
 		l[i] = (BenchLaunch) {&scans.one, &scans.args[i], full, 0};
 	tell_way(n, "one after another", full, bench_median_us(l, n, BENCH_ONE_STREAM, RUNS), n * scans.alone_us);
 	tell_way(n, "streams, full grids", full, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), 0);
-	by_the_model(n, l);
 	for (size_t w = 0; w < sizeof(warps) / sizeof(warps[0]) && !bench_profile.host; w++)
 	{
 		/* Blocks have up to 8 warps. */
@@ -178,39 +206,61 @@ one_number(int n, double budget_end)
 			l[i] = (BenchLaunch) {&scans.one, &scans.args[i],
 			bench_full(32 * per_block, warps[w] / per_block, 0, scans.tiles), 0};
 		snprintf(way, sizeof(way), "co-resident, %d warps each", warps[w]);
-		tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), 0);
+		us = bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS);
+		if (n == MEASURE_ISSUE)
+			note_issue(n, us);
+		tell_way(n, way, l[0].shape, us, 0);
 	}
-	fused = scan_kernel(&scan_narrow, n);
+	by_policy(GC_POLICY_KERNEL, n, l);
+	by_policy(GC_POLICY_TWOSTAGE, n, l);
+	fused = scan_kernel(scans.kind, n);
 	l[0] = (BenchLaunch) {&fused, &scans.args[0],
 		bench_full(256, bench_profile.host ? 4 : gc_occupancy(&bench_profile, fused.info.registers, 256,
 															  fused.info.shared_static), 0, scans.tiles), 0};
 	tell_way(n, "fused", l[0].shape, bench_median_us(l, 1, BENCH_ONE_STREAM, RUNS), scans.alone_us + sum);
 }
 
+/* The size that is best for one alone. */
 static void
-part_1(double budget)
+size_alone(void)
 {
-	static const int numbers[] = {2, 4, 8, 16};
-	double		end = bench_seconds() + budget;
-	BenchLaunch l;
+	static const int threads[] = {128, 256, 512, 1024};
 
-	bench_say("### The same scan, other constants\n\n");
-	make_scans();
-	for (int per_sm = scans.occupancy; per_sm >= 1; per_sm--)
+	for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++)
 	{
-		double		us;
+		int			most = bench_profile.host ? 4
+			: gc_occupancy(&bench_profile, scans.one.info.registers, threads[t], scans.one.info.shared_static);
 
-		l = (BenchLaunch) {&scans.one, &scans.args[0], bench_full(256, per_sm, 0, scans.tiles), 0};
-		us = bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS);
-		if (scans.alone_us == 0 || us < scans.alone_us)
+		if (bench_profile.host ? t > 0 : threads[t] > bench_max_threads(&scans.one))
+			break;
+		for (int per_sm = most; per_sm >= 1; per_sm--)
 		{
+			BenchLaunch l = {&scans.one, &scans.args[0], bench_full(threads[t], per_sm, 0, scans.tiles), 0};
+			double		us = bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS);
+
+			if (scans.alone_us != 0 && us >= scans.alone_us)
+				continue;
 			scans.alone_us = us;
+			scans.threads = (u32) threads[t];
 			scans.occupancy = per_sm;
 		}
 	}
+	if (scans.alone_us == 0)
+		bench_fail("the scan fits no multiprocessor");
+}
+
+static void
+part_1(const ScanKind *kind, double budget)
+{
+	static const int numbers[] = {4, 2, 8, 16}; /* MEASURE_ISSUE first */
+	double		end = bench_seconds() + budget;
+
+	bench_say("### The same scan of %s columns, other constants\n\n", kind == &scan_wide ? "4-byte" : "narrow");
+	make_scans(kind);
+	size_alone();
 	bench_say("| queries | way | grid | us | us per query | effective TB/s | speedup | predicted us |\n"
 			  "| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: |\n");
-	tell_way(1, "alone", bench_full(256, scans.occupancy, 0, scans.tiles), scans.alone_us, 0);
+	tell_way(1, "alone", bench_full((int) scans.threads, scans.occupancy, 0, scans.tiles), scans.alone_us, 0);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && bench_seconds() < end; i++)
 		one_number(numbers[i], end);
 	bench_say("\n");
@@ -277,21 +327,14 @@ decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 		which[i] = pick[i];
 	for (int step = 0; left > 0 && step < n; step++)
 	{
-		GcSchedule	s = {.profile = &bench_profile,.policy = policy,.lot = &lot,
-		.nitems = left,.item = items};
+		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,
+			.beside = bench_calibration.beside_other,.together = bench_calibration.beside_other,
+		.lot = &lot,.nitems = left,.item = items};
 		bool		gone[LARGEST] = {false};
 		int			kept = 0;
 
-		memset(items, 0, sizeof(items));
 		for (int i = 0; i < left; i++)
-		{
-			const PoolKernel *k = &pool[which[i]];
-
-			items[i] = (GcItem) {.type = (uint32_t) which[i] + 1,.scan = 1,.tiles = k->tiles,.noptions = 1,.fused = -1};
-			items[i].option[0] = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
-				.threads = (int) k->best.threads,.occupancy = k->best_per_sm,.shared_bytes = pool_shared(k),
-			.alone_us = k->alone_us};
-		}
+			pool_item(&pool[which[i]], (uint32_t) which[i] + 1, &items[i]);
 		gc_decide(&s, work, &decision);
 		for (int i = 0; i < decision.nstarts; i++)
 		{
@@ -437,6 +480,7 @@ part_2(int batches, double budget)
 	bench_say("### Random batches of the pool: the choices\n\n");
 	pool_make(pool, bench_options.rows / 4);
 	pool_measure(pool, POOL_KERNELS, 3);
+	pool_measure_issue(pool, POOL_KERNELS, 3);
 	bench_say("| batch | kernels | best found, us | kernel model | two-stage | streams, full grids | one after another "
 			  "| predicted, two-stage | two-stage / best |\n"
 			  "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
@@ -478,8 +522,8 @@ read_calibration(const char *path)
 		if (!gc_calibration_parse(text, &bench_calibration, &problem))
 			bench_fail("%s: %s", path, problem);
 	}
-	bench_say("Calibration (%s): beside_other %.3f, beside_same %.3f, fused %.3f.\n\n",
-			  path != NULL ? "as measured" : "the default", bench_calibration.beside_other,
+	bench_say("Calibration (%s): flight_bytes %.0f, beside_other %.3f, beside_same %.3f, fused %.3f.\n\n",
+			  path != NULL ? "as measured" : "the default", bench_calibration.flight_bytes, bench_calibration.beside_other,
 			  bench_calibration.beside_same, bench_calibration.fused);
 }
 
@@ -498,7 +542,8 @@ main(int argc, char **argv)
 	bench_seed(text != NULL ? strtoull(text, NULL, 10) : 1);
 	work = bench_decide_work();
 	read_calibration(bench_argument(argc, argv, "calibration"));
-	part_1(bench_options.seconds / 3);
+	part_1(&scan_narrow, bench_options.seconds / 6);
+	part_1(&scan_wide, bench_options.seconds / 6);
 	if (!bench_profile.host)
 		part_2(batches, bench_options.seconds * 2 / 3);
 	free(work);

@@ -22,11 +22,12 @@
 
 /* An H200's, by bench/two_stage/calibrate; a file made on the device itself is better. */
 const GcCalibration gc_calibration_default = {
-	.read_bandwidth = 4.557e6,.launch_us = 2.85,.beside_other = 0.985,.beside_same = 0.280,.fused = 0.108
+	.read_bandwidth = 4.557e6,.launch_us = 2.85,.flight_bytes = 40000,.beside_other = 0.985,.beside_same = 0.280,
+	.fused = 0.108
 };
 
 const GcCalibration gc_calibration_host = {
-	.read_bandwidth = 1e4,.launch_us = 20,.beside_other = 1,.beside_same = 0.95,.fused = 0.8
+	.read_bandwidth = 1e4,.launch_us = 20,.flight_bytes = 4096,.beside_other = 1,.beside_same = 0.95,.fused = 0.8
 };
 
 static const struct
@@ -38,6 +39,7 @@ static const struct
 }			fields[] = {
 	{"read_bandwidth", offsetof(GcCalibration, read_bandwidth), 1, 1e9},
 	{"launch_us", offsetof(GcCalibration, launch_us), 0, 1e6},
+	{"flight_bytes", offsetof(GcCalibration, flight_bytes), 1, 1e9},
 	{"beside_other", offsetof(GcCalibration, beside_other), 0, 2},
 	{"beside_same", offsetof(GcCalibration, beside_same), 0, 2},
 	{"fused", offsetof(GcCalibration, fused), 0, 2},
@@ -222,27 +224,4 @@ gc_members_learn(double *const *us, int n, double time_us, bool own)
 		if (alike > 0)
 			*us[m] = gc_learned_us(*us[m], right > 1 ? right : 1, own && shapes == 1);
 	}
-}
-
-double
-gc_cost_beside(const GcCalibration *c, int n, const double *alone_us, const unsigned *scan)
-{
-	double		time = 0;
-	int			longest = 0;
-
-	for (int i = 1; i < n; i++)
-	{
-		if (alone_us[i] > alone_us[longest])
-			longest = i;
-	}
-	for (int i = 0; i < n; i++)
-	{
-		bool		same = false;
-
-		for (int j = 0; j < n && !same; j++)
-			same = scan[i] != 0 && scan[i] == scan[j] &&
-				(alone_us[j] > alone_us[i] || (alone_us[j] == alone_us[i] && j < i));
-		time += i == longest ? alone_us[i] : alone_us[i] * (same ? c->beside_same : c->beside_other);
-	}
-	return time;
 }

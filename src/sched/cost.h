@@ -4,17 +4,15 @@
  *	  The cost model: how long kernels take, alone, side by side, and fused.
  *
  * A kernel's time alone is predicted from the bytes that it reads, and once it has run
- * alone, taken from that.  Of several that run side by side, the one that takes
- * longest alone takes that time at least; each other adds a part of its own time:
- * all of it where they share nothing, since memory is then the bottleneck of both;
- * less where they scan the same chunks, which the L2 cache then serves to all but
- * one; and in a fused scan, which loads every column once, least.  The three parts are
- * properties of the device, measured by bench/two_stage/calibrate.
+ * alone, taken from that.  Kernels that share nothing take beside_other of their time from
+ * each other: all of it, mostly, since memory is the bottleneck of both.  Those that scan
+ * the same chunks in step read them once (resident.h); what each takes of the time
+ * nevertheless is beside_same, for scans bound by memory.  In a fused scan, which loads
+ * every column once, a body adds least.  The parts are properties of the device, measured
+ * by bench/two_stage/calibrate.
  *
- * The server starts from read_bandwidth, launch_us, beside_other and fused, and learns
- * the rest from the times that launches really took (GcLearned); its kernels take more
- * from each other than beside_same says, which is that of scans bound by memory alone.
- * gc_cost_beside is what bench/two_stage holds against measured times.
+ * The server starts from these, and learns the rest from the times that launches really
+ * took (GcLearned).
  *
  *-------------------------------------------------------------------------
  */
@@ -29,8 +27,11 @@ typedef struct GcCalibration
 {
 	double		read_bandwidth; /* of device memory */
 	double		launch_us;		/* of an empty kernel, on the device */
+	double		flight_bytes;	/* on their way to one multiprocessor, with which the
+								 * bandwidth is used up */
 	double		beside_other;	/* part of its time that a kernel adds to others */
-	double		beside_same;	/* to others that scan the same chunks */
+	double		beside_same;	/* that a scan takes from others, resident with it, that scan
+								 * the same chunks */
 	double		fused;			/* as a body of a shared scan */
 } GcCalibration;
 
@@ -67,12 +68,6 @@ typedef struct GcLearned
 } GcLearned;
 
 extern void gc_learn(GcLearned *l, double sample);
-
-/*
- * Time until kernels that run side by side are all done.  alone_us: of each alone;
- * scan: equal and not 0 where they scan the same chunks.
- */
-extern double gc_cost_beside(const GcCalibration *c, int n, const double *alone_us, const unsigned *scan);
 
 /*
  * Times of shared scans before what members add.  Of scans of the same columns it is learned;

@@ -34,8 +34,8 @@ gc_decide_work_size(void)
 	return sizeof(GcDecideWork);
 }
 
-static void
-add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_us)
+void
+gc_add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_us)
 {
 	GcStart    *start = &d->start[d->nstarts++];
 
@@ -46,6 +46,7 @@ add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_us)
 	start->shape = shape;
 	start->predicted_us = predicted_us;
 	start->trial = false;
+	start->issue_share = 0;
 	if (predicted_us > d->predicted_us)
 		d->predicted_us = predicted_us;
 }
@@ -55,7 +56,7 @@ gc_start_alone(const GcSchedule *s, int i, GcDecision *d)
 {
 	const GcOption *o = &s->item[i].option[0];
 
-	add_start(d, i, 0, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles),
+	gc_add_start(d, i, 0, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles),
 			  o->alone_us);
 }
 
@@ -124,7 +125,7 @@ start_by_lot(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
 
 	if (!take_room(s, o, blocks, threads, room) && (s->nactive > 0 || d->nstarts > 0))
 		return false;
-	add_start(d, i, 0, gc_sched_full(s->profile, threads, blocks, item->tiles), o->alone_us);
+	gc_add_start(d, i, 0, gc_sched_full(s->profile, threads, blocks, item->tiles), o->alone_us);
 	return true;
 }
 
@@ -156,12 +157,11 @@ decide_random(const GcSchedule *s, GcDecision *d)
  */
 
 /*
- * Item i with `warps` warps wanted per multiprocessor.  A variant that is slower alone
- * counts as if it took more shared memory: as large a part of half the
- * multiprocessor's as its time is longer.
+ * A variant that is slower alone counts as if it took more shared memory: as large a part
+ * of half the multiprocessor's as its time is longer.
  */
-static void
-describe(const GcSchedule *s, int i, int warps, GcKernelItem *k)
+void
+gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k)
 {
 	const GcItem *item = &s->item[i];
 
@@ -184,12 +184,11 @@ describe(const GcSchedule *s, int i, int warps, GcKernelItem *k)
 void
 gc_least_share(const GcSchedule *s, int i, GcKernelItem *k)
 {
-	describe(s, i, GC_LEAST_WARPS, k);
+	gc_describe_item(s, i, GC_LEAST_WARPS, k);
 }
 
-/* Warps that a kernel has per multiprocessor when alone. */
-static int
-full_warps(const GcSchedule *s, const GcOption *o)
+int
+gc_full_warps(const GcSchedule *s, const GcOption *o)
 {
 	int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
 
@@ -204,7 +203,7 @@ full_warps(const GcSchedule *s, const GcOption *o)
 static int
 fair_warps(const GcSchedule *s, const GcOption *o, int beside)
 {
-	int			full = full_warps(s, o);
+	int			full = gc_full_warps(s, o);
 	int			warps = s->profile->max_warps / (beside + 1);
 	int			by_shared = s->profile->shared_per_sm > 0
 		? (int) ((int64_t) s->profile->max_warps * o->shared_bytes / s->profile->shared_per_sm) : 0;
@@ -245,14 +244,19 @@ predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
 {
 	double		own = o->alone_us;
 	double		sum = own;
+	double		resident = 0;	/* the last batch of those is done */
 
 	for (int k = 0; k < d->nstarts; k++)
 	{
-		for (int m = 0; m < d->start[k].nitems; m++)
-			sum += d->start[k].fused >= 0 ? s->item[d->start[k].item[m]].fused_us
-				: s->item[d->start[k].item[m]].option[d->start[k].option].alone_us;
+		const GcStart *start = &d->start[k];
+
+		if (start->issue_share > 0 && start->predicted_us > resident)
+			resident = start->predicted_us;
+		for (int m = 0; m < start->nitems && start->issue_share == 0; m++)
+			sum += start->fused >= 0 ? s->item[start->item[m]].fused_us
+				: s->item[start->item[m]].option[start->option].alone_us;
 	}
-	return sum * s->beside > own ? sum * s->beside : own;
+	return resident + (sum * s->beside > own ? sum * s->beside : own);
 }
 
 /*
@@ -273,7 +277,7 @@ start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NE
 			const GcOption *o = &s->item[pick[k]].option[0];
 			int			warps = (int) (fair_warps(s, o, s->nactive + n - 1) * parts[p]);
 
-			describe(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
+			gc_describe_item(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 		}
 		if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->choice,
 						   NULL) > GC_KERNEL_FEASIBLE)
@@ -281,7 +285,7 @@ start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NE
 		for (int k = 0; k < n; k++)
 			option[k] = work->choice[k].variant;
 		for (int k = 0; k < n; k++)
-			add_start(d, pick[k], option[k],
+			gc_add_start(d, pick[k], option[k],
 					  gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
 									work->choice[k].blocks, s->item[pick[k]].tiles),
 					  predict_one(s, k, pick, option, n));
@@ -357,7 +361,7 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, G
 		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
 		int			blocks = (fair_warps(s, o, s->nactive) + per_block / 2) / per_block;
 
-		add_start(d, pick[k], choice[k], gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
+		gc_add_start(d, pick[k], choice[k], gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
 				  s->nactive > 0 ? predict_one(s, k, pick, choice, n) : predict_in_line(s, o, d));
 	}
 }
@@ -444,7 +448,7 @@ try_option(const GcSchedule *s, GcDecision *d)
 		if (s->nactive > 0)
 			return true;		/* the device runs empty first */
 		o = &s->item[i].option[v];
-		add_start(d, i, v, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles), o->alone_us);
+		gc_add_start(d, i, v, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles), o->alone_us);
 		d->start[0].trial = true;
 		return true;
 	}

@@ -44,6 +44,23 @@ extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
 extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, GcDecision *d);
 extern void gc_begin_line(const GcSchedule *s, GcDecideWork *work, const GcDecision *d);
 
+/*
+ * Start the items pick[0 .. n - 1] so that they are resident together, in the sizes with which
+ * they are done soonest (resident.h), behind others that take before_us; if that is predicted
+ * to take less time than one behind the other, line_us.  False: it is not, or they do not fit.
+ */
+extern bool gc_start_resident(const GcSchedule *s, const int *pick, int n, double before_us, double line_us,
+							  GcDecideWork *work, GcDecision *d);
+
+/* Add a launch of item i by its own kernel. */
+extern void gc_add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_us);
+
+/* Item i with so many warps wanted per multiprocessor, as an item of the kernel model. */
+extern void gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k);
+
+/* Warps that a kernel has per multiprocessor when alone. */
+extern int	gc_full_warps(const GcSchedule *s, const GcOption *o);
+
 /* The least that item i can be given, as an item of the kernel model. */
 extern void gc_least_share(const GcSchedule *s, int i, GcKernelItem *k);
 

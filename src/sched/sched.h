@@ -132,8 +132,19 @@ typedef struct GcOption
 	int			occupancy;		/* blocks of so many that one multiprocessor can hold */
 	uint32_t	shared_bytes;	/* per block */
 	double		alone_us;		/* time with the device to itself */
+	double		issue_part;		/* of that, what it would take if memory took no time */
+	uint32_t	warp_flight;	/* bytes that a warp of it has in flight; 0: not known */
 	bool		trial;			/* that is a guess, and wanted: see gc_decide */
 } GcOption;
+
+/* A column that a kernel streams. */
+typedef struct GcColumnLoad
+{
+	uint32_t	column;			/* number within its table */
+	float		bytes;
+} GcColumnLoad;
+
+#define GC_LOAD_COLUMNS	12		/* of one item; the last has the bytes of those beyond */
 
 /* A main kernel that is ready to start. */
 typedef struct GcItem
@@ -143,6 +154,9 @@ typedef struct GcItem
 	uint64_t	tiles;
 	int			noptions;		/* at least 1; [0] is the fastest alone */
 	GcOption	option[GC_MAX_OPTIONS];
+	int			nloads;			/* columns that it streams, beside which it looks up at */
+	GcColumnLoad load[GC_LOAD_COLUMNS];
+	double		lookup_bytes;	/* random in so many bytes of device memory */
 	int			fused;			/* fused kernel that has a body for it; -1: none */
 	uint32_t	bodies;			/* which, one bit each */
 	uint32_t	columns;		/* shared columns that the scan then reads, one bit each */
@@ -176,6 +190,7 @@ typedef struct GcActive
 typedef struct GcSchedule
 {
 	const GcProfile *profile;
+	const GcCalibration *calibration;	/* NULL: times of resident batches are not predicted */
 	GcPolicy	policy;
 	bool		force_shared;	/* shared scans wherever there can be one */
 	double		beside;			/* time of kernels side by side, as a part of the sum of
@@ -201,6 +216,10 @@ typedef struct GcStart
 	int			option;			/* of the item, if it is not fused */
 	GcShape		shape;
 	double		predicted_us;	/* of the kernel, beside the others */
+	double		issue_share;	/* resident together with others: of their instructions, the
+								 * part that is its own; else 0 */
+	double		shared_us;		/* then: what all else takes of the predicted time; 0 for a
+								 * batch that is queued behind another */
 	bool		trial;			/* it is to have the device to itself, to be timed */
 } GcStart;
 

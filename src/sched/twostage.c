@@ -9,21 +9,23 @@
  *	  the table's scans to end, so that there are many to share the next.
  * 2. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
  *	  together, in the fewest batches, and so in which order they are launched.
- * 3. Every kernel keeps the block size that is best for it, and gets as many blocks as
- *	  make its fair share of the warps beside what is active (objective makespan): all
- *	  it can use on an idle device, where its batch's others then follow as its blocks
- *	  end.  Of its variants each gets the one with which all on the device are predicted
+ * 3. On an idle device, a batch that is predicted to be done soonest as residents of every
+ *	  multiprocessor (objective makespan, resident.h) is sized so.  Otherwise every kernel
+ *	  keeps the block size that is best for it, and gets as many blocks as make its fair
+ *	  share of the warps beside what is active: all it can use on an idle device, where its
+ *	  batch's others then follow as its blocks end.  Of its variants each gets the one with which all on the device are predicted
  *	  to be done soonest (line.h).
  *
- * Sizes with which a batch is resident as a whole are the kernel model's (objective
- * threads; policy kernel).  Measured on an H200 they lose for kernels like ours: each
- * runs in a few warps, which stay few when the others end (docs/architecture.md).
+ * Most batches of kernels like ours are not resident: each kernel would run in a few warps,
+ * which stay few when the others end.  Policy kernel (objective threads) does that to all,
+ * and loses on an H200 (docs/architecture.md).
  *
  * Nothing waits for an idle device, except for a trial (sched.h).
  *
  *-------------------------------------------------------------------------
  */
 #include "policy.h"
+#include "resident.h"
 
 #include <string.h>
 
@@ -207,6 +209,7 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double p
 	start->fused = f;
 	start->option = 0;
 	start->trial = false;
+	start->issue_share = 0;
 	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
 								 st->s->item[member[0]].tiles);
 	start->predicted_us = predicted_us;
@@ -330,6 +333,65 @@ take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *
 	return m;
 }
 
+/* Time of all picked items one behind the other, each with the whole device. */
+static double
+line_us(const Stage *st, const int *pick, int n)
+{
+	double		us = 0;
+
+	for (int k = 0; k < n; k++)
+		us += st->s->item[pick[k]].option[0].alone_us;
+	return us * beside_each_other(st->s, n);
+}
+
+/* When all that was started so far is done, if it is resident batches alone; else -1. */
+static double
+resident_so_far_us(const Stage *st)
+{
+	double		us = 0;
+
+	if (st->s->calibration == NULL || st->s->nactive > 0)
+		return -1;
+	for (int k = 0; k < st->d->nstarts; k++)
+	{
+		if (st->d->start[k].issue_share == 0)
+			return -1;
+		us = st->d->start[k].predicted_us > us ? st->d->start[k].predicted_us : us;
+	}
+	return us;
+}
+
+/*
+ * Of a batch for an idle device: those that are bound by memory and scan what its oldest
+ * does, resident together.  Those that are not started stay in batch[]; returns their
+ * number.
+ */
+static int
+start_resident(Stage *st, int *batch, int n)
+{
+	const double before_us = resident_so_far_us(st);
+	const uint32_t scan = st->s->item[batch[0]].scan;
+	int			same[GC_RESIDENT_MAX];
+	int			rest[GC_MAX_ITEMS];
+	int			nsame = 0;
+	int			nrest = 0;
+
+	if (before_us < 0 || scan == 0)
+		return n;
+	for (int k = 0; k < n; k++)
+	{
+		if (st->s->item[batch[k]].scan == scan && nsame < GC_RESIDENT_MAX &&
+			gc_load_is_memory(st->s->calibration, &st->s->item[batch[k]]))
+			same[nsame++] = batch[k];
+		else
+			rest[nrest++] = batch[k];
+	}
+	if (!gc_start_resident(st->s, same, nsame, before_us, line_us(st, same, nsame), st->work, st->d))
+		return n;
+	memcpy(batch, rest, nrest * sizeof(int));
+	return nrest;
+}
+
 /*
  * All of pick[], batch after batch, that of the oldest first.  Launches are in that
  * order: the hardware starts blocks as soon as there is room for them, those of earlier
@@ -360,7 +422,7 @@ start_batches(Stage *st, const int *pick, int n)
 		if (pattern == NULL)
 			continue;
 		pattern->times--;
-		m = take_batch(pattern, pick, n, of, batch);
+		m = start_resident(st, batch, take_batch(pattern, pick, n, of, batch));
 		gc_start_fair(st->s, batch, m, st->work, st->d);
 	}
 }

@@ -19,6 +19,7 @@
 
 #include "../gpuconc.h"
 #include "../queue/batchlog.h"
+#include "../sched/resident.h"
 #include "fused.h"
 
 /*
@@ -200,14 +201,23 @@ item_type(int n)
 	return n + 1;
 }
 
-/* What a variant of the run's main kernel asks for. */
+/*
+ * What a variant of the run's main kernel asks for.  What of its time is no reading is not
+ * known before it was resident with others: then little enough is assumed to have it tried.
+ */
 static GcOption
 describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)
 {
+	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
 	u32			shared = (u32) gc_run_shared_bytes(run, &k->variant);
 	int			threads = Min(k->variant.threads, k->info.max_threads);
+	u32			row_bytes = 0;
 
-	return (GcOption) {.registers = k->info.registers,.max_threads = threads,.threads = threads,
+	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
+		row_bytes += run->tables[c] ? Max(gc_columns(run->p)[c].width, 1) : 0;
+	return (GcOption) {.issue_part = k->issue_part.samples > 0 ? k->issue_part.value : gc_worker.calibration.beside_same,
+		.warp_flight = row_bytes * Max(k->variant.vec, 1) * gc_worker.profile.warp_size,
+		.registers = k->info.registers,.max_threads = threads,.threads = threads,
 		.shared_bytes = shared + k->info.shared_static,.occupancy = gc_run_occupancy(k, threads, shared),
 		.alone_us = alone_us};
 }
@@ -250,6 +260,32 @@ add_variants(GcRun *run, GcItem *item, GcPipelineKernel **kernel)
 	}
 }
 
+/*
+ * What the run's main kernel streams and looks up, as far as sched/resident.h wants to know.
+ * Nothing, as long as its time alone is a guess: then nobody knows what bounds it.
+ */
+static void
+describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item)
+{
+	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
+	const double rows = run->request->inputs[run->main->input].rows;
+
+	item->nloads = 0;
+	item->lookup_bytes = 0;
+	for (int c = in->first_column; c < in->first_column + in->ncolumns && k->alone_us.samples > 0; c++)
+	{
+		const GcPColumn *column = &gc_columns(run->p)[c];
+
+		if (run->tables[c] == NULL)
+			continue;
+		if (item->nloads < GC_LOAD_COLUMNS)
+			item->load[item->nloads++] = (GcColumnLoad) {.column = (u32) column->attnum};
+		item->load[item->nloads - 1].bytes += (float) (rows * Max(column->width, 1));
+	}
+	for (int b = 0; b < run->p->nbuilds; b++)
+		item->lookup_bytes += run->builds[b] ? run->builds[b]->bytes : 0;
+}
+
 /* company: others are here, with whom it might share a scan. */
 static void
 add_item(GcRun *run, bool company)
@@ -268,6 +304,7 @@ add_item(GcRun *run, bool company)
 									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
 	if (company)
 		add_variants(run, item, kernel);
+	describe_loads(run, kernel[0], item);
 	item->type = item_type(now.nitems);
 	item->fused = -1;
 	item->bodies = 0;
@@ -352,7 +389,7 @@ static void
 decide(void)
 {
 	GcSchedule	s = {
-		.profile = &gc_worker.profile,
+		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
 		.beside = beside_factor(),.together = together_factor(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
@@ -478,6 +515,11 @@ learn(GcRun *run, float time_us)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
+	else if (l->issue_share > 0)
+	{
+		if (l->shared_us > 0 && l->alone_us > 0)
+			gc_learn(&k->issue_part, gc_resident_issue(time_us, l->shared_us) * l->issue_share / l->alone_us);
+	}
 	else if (gc_schedule == GC_POLICY_TWOSTAGE && l->predicted_us > 0 &&
 			 (k == run->kernels[run->p->npipelines - 1] || k->alone_us.samples > 0))
 		gc_learn(&beside, time_us / l->predicted_us * l->beside);
@@ -554,6 +596,8 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->fastest_us = item->option[0].alone_us;
 	launch->trial = start->trial;
 	launch->beside = beside_factor();
+	launch->issue_share = start->issue_share;
+	launch->shared_us = now.beside == 0 ? start->shared_us : 0;
 	launch->members = start->nitems;
 	INSTR_TIME_SET_CURRENT(launch->started);
 	return launch;
@@ -681,7 +725,10 @@ start_batch(float decision_us)
 	r->waiting = now.nitems - started;
 	batch->users = 1;
 	for (int a = 0; a < now.nactive; a++)
+	{
 		now.launch[a]->alone = false;
+		now.launch[a]->shared_us = 0;
+	}
 	note_refused(d);
 	for (int i = 0; i < d->nstarts; i++)
 		start_launch(batch, &d->start[i]);

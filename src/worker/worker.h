@@ -147,6 +147,7 @@ typedef struct GcPipelineKernel
 	int			occupancy_threads;	/* and blocks of so many threads */
 	GcHash		hash;			/* of its text */
 	GcLearned	alone_us;		/* time of a main kernel with the device to itself */
+	GcLearned	issue_part;		/* of that, if memory took no time (sched/resident.h) */
 	struct GcPipelineKernel *next;
 } GcPipelineKernel;
 

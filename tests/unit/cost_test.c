@@ -13,7 +13,8 @@
 
 /* Differs from both that are built in, in every value. */
 static const GcCalibration before = {
-	.read_bandwidth = 123456,.launch_us = 7.5,.beside_other = 0.625,.beside_same = 0.375,.fused = 0.125
+	.read_bandwidth = 123456,.launch_us = 7.5,.flight_bytes = 1234,.beside_other = 0.625,.beside_same = 0.375,
+	.fused = 0.125
 };
 
 static bool
@@ -26,7 +27,8 @@ static bool
 equal(const GcCalibration *a, const GcCalibration *b)
 {
 	return a->read_bandwidth == b->read_bandwidth && a->launch_us == b->launch_us &&
-		a->beside_other == b->beside_other && a->beside_same == b->beside_same && a->fused == b->fused;
+		a->flight_bytes == b->flight_bytes && a->beside_other == b->beside_other &&
+		a->beside_same == b->beside_same && a->fused == b->fused;
 }
 
 /*-------------------------------------------------------------------------
@@ -44,7 +46,8 @@ means(const char *text, GcCalibration wanted, const char *what)
 	if (!ok(gc_calibration_parse(text, &c, &problem), "%s is accepted", what))
 		tap_note("%s", problem ? problem : "no problem told");
 	if (!ok(equal(&c, &wanted), "%s: the values", what))
-		tap_note("got %g %g %g %g %g", c.read_bandwidth, c.launch_us, c.beside_other, c.beside_same, c.fused);
+		tap_note("got %g %g %g %g %g %g", c.read_bandwidth, c.launch_us, c.flight_bytes, c.beside_other,
+				 c.beside_same, c.fused);
 }
 
 /*
@@ -76,7 +79,8 @@ test_good_files(void)
 	static const char written[] =
 		"# device: NVIDIA H200\n# target: sm_90\n# date: 2025-01-31\n"
 		"# commit: not given\n# times in microseconds, bandwidths in bytes per microsecond\n"
-		"read_bandwidth = 4557000\nlaunch_us = 2.85\nbeside_other = 0.985\nbeside_same = 0.280\nfused = 0.108\n";
+		"read_bandwidth = 4557000\nlaunch_us = 2.85\nflight_bytes = 40000\n"
+		"beside_other = 0.985\nbeside_same = 0.280\nfused = 0.108\n";
 	GcCalibration c = before;
 
 	means(written, gc_calibration_default, "what calibrate writes");
@@ -90,10 +94,12 @@ test_good_files(void)
 	means("fused = 1\nfused = 0.5\n", c, "the last of two values");
 	c.beside_same = 0.25;
 	means("# both\r\n\r\nfused = 0.5\r\nbeside_same = 2.5e-1\r\n", c, "CRLF");
-	c = (GcCalibration) {1, 0, 0, 0, 0};
-	means("read_bandwidth = 1\nlaunch_us = 0\nbeside_other = 0\nbeside_same = 0\nfused = 0\n", c, "the least values");
-	c = (GcCalibration) {1e9, 1e6, 2, 2, 2};
-	means("read_bandwidth = 1e9\nlaunch_us = 1e6\nbeside_other = 2\nbeside_same = 2\nfused = 2\n", c, "the largest values");
+	c = (GcCalibration) {1, 0, 1, 0, 0, 0};
+	means("read_bandwidth = 1\nlaunch_us = 0\nflight_bytes = 1\nbeside_other = 0\nbeside_same = 0\nfused = 0\n", c,
+		  "the least values");
+	c = (GcCalibration) {1e9, 1e6, 1e9, 2, 2, 2};
+	means("read_bandwidth = 1e9\nlaunch_us = 1e6\nflight_bytes = 1e9\nbeside_other = 2\nbeside_same = 2\nfused = 2\n", c,
+		  "the largest values");
 }
 
 /* The longest line that is taken, and the shortest that is not; comments do not count. */
@@ -146,6 +152,8 @@ test_bad_files(void)
 	refused("beside_same = -1", "range", "beside_same below 0");
 	refused("read_bandwidth = 0", "range", "no bandwidth");
 	refused("read_bandwidth = 1.1e9", "range", "too much bandwidth");
+	refused("flight_bytes = 0", "range", "no bytes in flight");
+	refused("flight_bytes = 1.1e9", "range", "too many bytes in flight");
 	refused("launch_us = -1", "range", "a time below 0");
 	refused("launch_us = 1.1e6", "range", "more than a second");
 	refused("fused x = 1", "known", "a word behind a name");
@@ -162,9 +170,9 @@ test_built_in(void)
 		const GcCalibration *c = built_in[i];
 		char		text[512];
 
-		snprintf(text, sizeof(text), "read_bandwidth = %.17g\nlaunch_us = %.17g\nbeside_other = %.17g\n"
-				 "beside_same = %.17g\nfused = %.17g\n", c->read_bandwidth, c->launch_us, c->beside_other,
-				 c->beside_same, c->fused);
+		snprintf(text, sizeof(text), "read_bandwidth = %.17g\nlaunch_us = %.17g\nflight_bytes = %.17g\n"
+				 "beside_other = %.17g\nbeside_same = %.17g\nfused = %.17g\n", c->read_bandwidth, c->launch_us, c->flight_bytes,
+				 c->beside_other, c->beside_same, c->fused);
 		means(text, *c, i ? "the host's calibration" : "the default calibration");
 	}
 }
@@ -282,62 +290,6 @@ test_alone(void)
 	ok(near(gc_cost_variant(&before, 300, 123456, 1, true), 610), "and groups in global memory as much again");
 	ok(gc_cost_alone(&gc_calibration_host, 1e6) > gc_cost_alone(&gc_calibration_default, 1e6),
 	   "the host is slower");
-}
-
-/* gc_cost_beside, in every order of up to 6 kernels: NaN where orders disagree. */
-static double
-beside(int n, const double *alone_us, const unsigned *scan)
-{
-	double		first = gc_cost_beside(&before, n, alone_us, scan);
-	int			order[6] = {0};
-	int			at = 0;
-
-	/* All n^n words; those with a letter twice are no orders. */
-	while (n > 0 && at < n)
-	{
-		double		us[6];
-		unsigned	s[6];
-		unsigned	seen = 0;
-
-		for (int i = 0; i < n; i++)
-		{
-			us[i] = alone_us[order[i]];
-			s[i] = scan[order[i]];
-			seen |= 1u << order[i];
-		}
-		if (seen == (1u << n) - 1 && !near(gc_cost_beside(&before, n, us, s), first))
-			return NAN;
-		for (at = 0; at < n && ++order[at] == n; at++)
-			order[at] = 0;
-	}
-	return first;
-}
-
-#define BESIDE(...) (sizeof((double[]) {__VA_ARGS__}) / sizeof(double)), (double[]) {__VA_ARGS__}
-#define SCANS(...)	(unsigned[]) {__VA_ARGS__}
-
-static void
-test_beside(void)
-{
-	const double other = before.beside_other;
-	const double same = before.beside_same;
-
-	ok(gc_cost_beside(&before, 0, NULL, NULL) == 0, "no kernel takes no time");
-	ok(near(beside(BESIDE(50), SCANS(1)), 50), "one kernel");
-	ok(near(beside(BESIDE(50), SCANS(0)), 50), "one kernel that scans nothing");
-	ok(near(beside(BESIDE(50, 50), SCANS(1, 2)), 50 + 50 * other), "equal kernels, other scans");
-	ok(near(beside(BESIDE(50, 50), SCANS(1, 1)), 50 + 50 * same), "equal kernels, the same scan");
-	ok(near(beside(BESIDE(50, 50), SCANS(0, 0)), 50 + 50 * other), "0 is no scan to share");
-	ok(near(beside(BESIDE(50, 50, 50, 50), SCANS(3, 3, 3, 3)), 50 + 150 * same), "four equal, the same scan");
-	ok(near(beside(BESIDE(50, 100), SCANS(1, 2)), 100 + 50 * other), "the longest counts in full");
-	ok(near(beside(BESIDE(50, 100), SCANS(1, 1)), 100 + 50 * same), "the same, over one scan");
-	ok(near(beside(BESIDE(100, 40, 30), SCANS(1, 2, 2)), 100 + 40 * other + 30 * same),
-	   "a scan beside the longest: its first pays as another");
-	ok(near(beside(BESIDE(100, 100, 100, 100), SCANS(1, 2, 1, 2)), 100 + 100 * other + 200 * same),
-	   "two scans twice, all equal");
-	ok(near(beside(BESIDE(10, 20, 30, 40, 50, 60), SCANS(1, 2, 0, 1, 2, 0)),
-			60 + (50 + 40 + 30) * other + (20 + 10) * same), "six kernels");
-	ok(near(beside(BESIDE(100, 0), SCANS(1, 2)), 100), "a kernel that takes no time");
 }
 
 /*-------------------------------------------------------------------------
@@ -483,7 +435,6 @@ main(void)
 	test_scans();
 	test_members();
 	test_alone();
-	test_beside();
 	test_variants(gpu);
 	test_room(gpu);
 	test_host_variants();

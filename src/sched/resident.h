@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * resident.h
+ *	  The objective makespan: how long kernels take that are resident together, and the
+ *	  sizes with which that is least.
+ *
+ * Kernels that fill the device one behind the other take the sum of their times (line.h).
+ * Resident together, each with a part of every multiprocessor, they keep three things busy
+ * at the same time (design.md, section 7):
+ *
+ *	  memory	the columns that they read, each column of a table once, by the device's
+ *				bandwidth: what one has read, the caches give to the others, as long as they
+ *				are in step, which their sizes see to
+ *	  issue		the sum of what each takes of the multiprocessors' instructions and lookups
+ *				even where memory takes no time; more of it, where the tables that they look
+ *				up at random are too large for L2 together
+ *	  latency	each kernel's own time in so few warps: w warps with f bytes in flight each
+ *				use w * f / flight_bytes of the bandwidth
+ *
+ * None hides the others wholly: together they take the cube root of the sum of their cubes.
+ * (Scans of four 4-byte columns on an H200, 2 to 8 together in 4 to 16 warps each: within an
+ * eighth.)  So sharing gains what memory takes beyond issue: more than half of the time of
+ * those scans, and next to nothing of scans of narrow columns (docs/architecture.md).
+ *
+ * Every kernel is given the warps with which its own latency is the same as the others'; the
+ * kernel model says whether they fit a multiprocessor; bisection finds the least latency
+ * that fits.  Pure functions; times are in microseconds.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_RESIDENT_H
+#define GC_RESIDENT_H
+
+#include "sched.h"
+
+/* Kernels that are considered together: more would have too few warps each. */
+#define GC_RESIDENT_MAX		16
+
+/* Is it bound by reading memory, rather than by lookups and instructions? */
+extern bool gc_load_is_memory(const GcCalibration *c, const GcItem *item);
+
+/* Of n items that are resident together: what memory and what issue take. */
+typedef struct GcResidentTimes
+{
+	double		memory_us;
+	double		issue_us;
+} GcResidentTimes;
+
+extern GcResidentTimes gc_resident_times(const GcSchedule *s, const int *pick, int n);
+
+/* Warps per multiprocessor with which the item's latency is so long. */
+extern int	gc_resident_warps(const GcSchedule *s, int i, double latency_us);
+
+/* Until all are done. */
+extern double gc_resident_us(const GcResidentTimes *t, double latency_us);
+
+/*
+ * What issue took of the time of a batch, in which memory and latency took shared_us
+ * (GcStart): from it the server learns issue_part.  Never 0.
+ */
+extern double gc_resident_issue(double time_us, double shared_us);
+
+#endif							/* GC_RESIDENT_H */

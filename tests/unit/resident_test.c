@@ -1,0 +1,397 @@
+/*-------------------------------------------------------------------------
+ *
+ * resident_test.c
+ *	  Tests of the objective makespan: times of resident batches, and their sizes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "harness.h"
+
+#include <math.h>
+
+#include "../../src/sched/occupancy.h"
+#include "../../src/sched/resident.h"
+
+static uint64_t seed = 1;
+
+static int
+draw(int below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (int) ((seed >> 33) % (uint64_t) below);
+}
+
+static bool
+near(double a, double b)
+{
+	return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b) + 1);
+}
+
+/* 1 MB a microsecond, so that bytes are times; and no time to launch. */
+static const GcCalibration plain = {
+	.read_bandwidth = 1e6,.launch_us = 0,.flight_bytes = 40000,.beside_other = 1,.beside_same = 0.3,.fused = 0.1
+};
+
+static GcItem items[GC_MAX_ITEMS];
+static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static GcDecideWork *work;
+static GcDecision decision;
+
+/* A scan of one column of so many MB, with the whole bandwidth when alone. */
+static GcItem
+scan(uint32_t number, uint32_t column, float mb, double issue_part)
+{
+	GcItem		item = {.type = 1,.scan = number,.tiles = 100000,.noptions = 1,.fused = -1,
+	.nloads = 1,.load = {{column, mb * 1e6f}}};
+
+	item.option[0] = (GcOption) {.registers = 32,.max_threads = 1024,.threads = 256,.occupancy = 8,
+	.shared_bytes = 256,.alone_us = mb,.issue_part = issue_part,.warp_flight = 4000};
+	return item;
+}
+
+static GcSchedule
+schedule(const char *device, int n)
+{
+	return (GcSchedule) {.profile = gc_profile_known(device),.calibration = &plain,.policy = GC_POLICY_TWOSTAGE,
+		.beside = 1,.together = 1,.nitems = n,.item = items};
+}
+
+/*-------------------------------------------------------------------------
+ * Times
+ *-------------------------------------------------------------------------
+ */
+
+static void
+test_times(void)
+{
+	GcSchedule	s = schedule("H200", 4);
+	GcResidentTimes t;
+
+	items[0] = items[1] = items[2] = scan(1, 7, 200, 0.25);
+	items[3] = scan(2, 7, 100, 0.5);
+	t = gc_resident_times(&s, all, 1);
+	ok(near(t.memory_us, 200) && near(t.issue_us, 50), "one scan: its bytes, its instructions");
+	t = gc_resident_times(&s, all, 3);
+	ok(near(t.memory_us, 200) && near(t.issue_us, 150), "three of one column: its bytes once, all their instructions");
+	t = gc_resident_times(&s, all, 4);
+	ok(near(t.memory_us, 300) && near(t.issue_us, 200), "a column of another table has the same number, and other bytes");
+	items[2].load[0].column = 8;
+	t = gc_resident_times(&s, all, 3);
+	ok(near(t.memory_us, 400), "another column of the table");
+	items[0].scan = items[1].scan = 0;
+	t = gc_resident_times(&s, all, 2);
+	ok(near(t.memory_us, 400), "scans that have no number share nothing");
+	items[0] = scan(1, 7, 200, 0.25);
+	items[0].nloads = 2;
+	items[0].load[1] = (GcColumnLoad) {9, 50e6f};
+	items[1] = scan(1, 9, 50, 0.25);
+	t = gc_resident_times(&s, all, 2);
+	ok(near(t.memory_us, 250), "one of two columns in common");
+	ok(near(gc_resident_us(&(GcResidentTimes) {300, 0}, 0), 300) && near(gc_resident_us(&(GcResidentTimes) {0, 300}, 0), 300) &&
+	   near(gc_resident_us(&(GcResidentTimes) {0, 0}, 300), 300), "what alone takes time takes that");
+	ok(near(gc_resident_us(&(GcResidentTimes) {3, 4}, 5), 6), "the cube root of the sum of cubes");
+}
+
+static void
+test_lookups(void)
+{
+	GcSchedule	s = schedule("H200", 2);
+	const double room = 0.4 * (double) s.profile->l2_bytes;
+	GcResidentTimes t;
+
+	items[0] = scan(1, 7, 200, 0.5);
+	items[1] = scan(1, 8, 200, 0.5);
+	items[0].lookup_bytes = room;
+	t = gc_resident_times(&s, all, 2);
+	ok(near(t.issue_us, 200), "tables that L2 has room for take no longer");
+	items[0].lookup_bytes = 2 * room;
+	t = gc_resident_times(&s, all, 2);
+	ok(near(t.issue_us, 300), "of tables twice as large, every second lookup takes three times as long");
+	items[1].lookup_bytes = 2 * room;
+	t = gc_resident_times(&s, all, 2);
+	ok(near(t.issue_us, 200 * 2.5), "together they are four times as large");
+}
+
+static void
+test_warps(void)
+{
+	GcSchedule	s = schedule("H200", 2);
+	bool		falls = true;
+	int			last = 1000;
+
+	items[0] = scan(1, 7, 200, 0.25);
+	is(gc_resident_warps(&s, 0, 200), 10, "warps whose flight makes up the device's");
+	is(gc_resident_warps(&s, 0, 100), 20, "twice as many for half the latency");
+	is(gc_resident_warps(&s, 0, 1), 64, "never more than alone");
+	is(gc_resident_warps(&s, 0, 1e9), 4, "never fewer than the least");
+	items[0].option[0].warp_flight = 400;
+	is(gc_resident_warps(&s, 0, 200), 64, "one that has little in flight wants all");
+	items[0].option[0].warp_flight = 0;
+	is(gc_resident_warps(&s, 0, 400), 32, "one of which that is not known is as fast as its warps are many");
+	items[0].option[0].warp_flight = 4000;
+	for (double us = 1; us < 1000; us *= 1.1)
+	{
+		const int	warps = gc_resident_warps(&s, 0, us);
+
+		falls = falls && warps <= last;
+		last = warps;
+	}
+	ok(falls, "more latency never takes more warps");
+	ok(gc_load_is_memory(&plain, &items[0]), "bound by its bytes");
+	items[0].option[0].alone_us = 300;
+	ok(!gc_load_is_memory(&plain, &items[0]), "one that takes half as long again is not");
+	items[0].nloads = 0;
+	ok(!gc_load_is_memory(&plain, &items[0]), "nor one of which nothing is known");
+}
+
+/* What is learned of a batch that takes what was predicted is what the prediction rests on. */
+static void
+test_issue(void)
+{
+	bool		back = true;
+
+	for (int i = 0; i < 1000; i++)
+	{
+		const GcResidentTimes t = {draw(1000), 1 + draw(1000)};
+		const double latency = draw(1000);
+		const double us = gc_resident_us(&t, latency);
+		const double issue = gc_resident_issue(us, gc_resident_us(&(GcResidentTimes) {t.memory_us, 0}, latency));
+
+		back = back && (near(issue, t.issue_us) || (t.issue_us < us / 16 && near(issue, us / 16)));
+	}
+	ok(back, "issue is what is left of a batch's time");
+	ok(gc_resident_issue(100, 200) > 0, "and never nothing");
+}
+
+/*-------------------------------------------------------------------------
+ * Sizes
+ *-------------------------------------------------------------------------
+ */
+
+/* Is all that was started resident together? */
+static bool
+fits(const GcSchedule *s, int from, int to)
+{
+	int			room[GC_NEEDS];
+
+	gc_sm_limits(s->profile, room);
+	for (int k = from; k < to; k++)
+	{
+		const GcStart *start = &decision.start[k];
+		const GcOption *o = &s->item[start->item[0]].option[0];
+		int			need[GC_NEEDS];
+
+		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes,
+							(int) start->shape.blocks / s->profile->sms, need) || !gc_needs_fit(need, room))
+			return false;
+		for (int r = 0; r < GC_NEEDS; r++)
+			room[r] -= need[r];
+	}
+	return true;
+}
+
+static int
+count_resident(void)
+{
+	int			n = 0;
+
+	for (int k = 0; k < decision.nstarts; k++)
+		n += decision.start[k].issue_share > 0;
+	return n;
+}
+
+static void
+test_choice(void)
+{
+	GcSchedule	s = schedule("H200", 8);
+	double		shares = 0;
+
+	for (int i = 0; i < 8; i++)
+		items[i] = scan(1, 7, 200, 0.3);
+	gc_decide(&s, work, &decision);
+	is(decision.nstarts, 8, "eight scans bound by memory: all start");
+	is(count_resident(), 8, "resident");
+	ok(fits(&s, 0, 8), "they fit a multiprocessor together");
+	for (int k = 0; k < decision.nstarts; k++)
+		shares += decision.start[k].issue_share;
+	ok(near(shares, 1), "their shares of issue are all of it");
+	ok(decision.predicted_us < 0.4 * 1600 && decision.predicted_us >= 480, "in less than 0.4 of the time, it is thought");
+	ok(near(gc_resident_issue(decision.predicted_us, decision.start[0].shared_us), 480),
+	   "and from that time it would learn what it believes");
+	for (int i = 0; i < 8; i++)
+		items[i] = scan(1, 7, 200, 0.9);
+	gc_decide(&s, work, &decision);
+	is(count_resident(), 0, "scans bound by instructions are not resident");
+	is((int) decision.start[0].shape.blocks, 132 * 8, "but have the whole device");
+	for (int i = 0; i < 8; i++)
+		items[i] = scan(1, 7 + i, 200, 0.3);
+	gc_decide(&s, work, &decision);
+	is(count_resident(), 0, "nor are scans of different columns");
+	for (int i = 0; i < 8; i++)
+		items[i] = scan(1 + i, 7, 200, 0.3);
+	gc_decide(&s, work, &decision);
+	is(count_resident(), 0, "nor of different tables");
+	for (int i = 0; i < 8; i++)
+	{
+		items[i] = scan(1, 7, 200, 0.3);
+		items[i].option[0].alone_us = i % 2 ? 600 : 200;
+	}
+	gc_decide(&s, work, &decision);
+	is(decision.nstarts, 8, "four that are bound by something else start too");
+	is(count_resident(), 4, "but not as residents");
+	s.calibration = NULL;
+	gc_decide(&s, work, &decision);
+	is(count_resident(), 0, "without a calibration nothing is predicted");
+}
+
+/* More than fit come in several batches, one behind the other. */
+static void
+test_batches(void)
+{
+	GcSchedule	s = schedule("H200", 16);
+	int			from = 0;
+	bool		fit = true;
+
+	for (int i = 0; i < 16; i++)
+	{
+		items[i] = scan(1, 7, 200, 0.3);
+		items[i].option[0].registers = 54;
+		items[i].option[0].occupancy = 4;
+	}
+	gc_decide(&s, work, &decision);
+	is(decision.nstarts, 16, "sixteen scans: all start");
+	is(count_resident(), 16, "resident");
+	for (int k = 1; k <= decision.nstarts; k++)
+	{
+		if (k < decision.nstarts && decision.start[k].predicted_us == decision.start[from].predicted_us)
+			continue;
+		fit = fit && fits(&s, from, k);
+		ok(from == 0 || decision.start[from].shared_us == 0, "nothing is learned of those that begin later");
+		from = k;
+	}
+	ok(fit && decision.start[0].predicted_us < decision.start[15].predicted_us, "in batches each of which fits");
+}
+
+static void
+test_active(void)
+{
+	GcSchedule	s = schedule("H200", 8);
+	GcActive	active = {.shape = {132, 256},.registers = 32,.scan = 2,.members = 1,.alone_us = 100};
+
+	for (int i = 0; i < 8; i++)
+		items[i] = scan(1, 7, 200, 0.3);
+	s.nactive = 1;
+	s.active = &active;
+	gc_decide(&s, work, &decision);
+	is(decision.nstarts, 8, "beside another launch all start");
+	is(count_resident(), 0, "but not as a resident batch: it could not be");
+}
+
+/*
+ * Against all sizes of two or three scans: none that fits has less latency, by more than the
+ * rounding to whole warps and the bisection allow for.
+ */
+static double
+latency_of(const GcSchedule *s, int i, int warps)
+{
+	const GcOption *o = &s->item[i].option[0];
+	const double enough = s->calibration->flight_bytes / o->warp_flight;
+	const int	full = o->threads / 32 * o->occupancy;
+
+	return o->alone_us * (enough < full ? enough : full) / warps;
+}
+
+static double
+best_of_all(const GcSchedule *s, int n, int item, const int room[GC_NEEDS], double so_far)
+{
+	double		best = 1e18;
+
+	if (item == n)
+		return so_far;
+	for (int blocks = 1; blocks <= 8; blocks++)
+	{
+		for (int warps = 1; warps <= 32; warps++)
+		{
+			const GcOption *o = &s->item[item].option[0];
+			const double latency = latency_of(s, item, blocks * warps);
+			int			need[GC_NEEDS];
+			int			left[GC_NEEDS];
+			double		us;
+
+			if (blocks * warps < 4 || !gc_blocks_need(s->profile, o->registers, warps * 32, o->shared_bytes, blocks, need) ||
+				!gc_needs_fit(need, room))
+				continue;
+			for (int r = 0; r < GC_NEEDS; r++)
+				left[r] = room[r] - need[r];
+			us = best_of_all(s, n, item + 1, left, latency > so_far ? latency : so_far);
+			best = us < best ? us : best;
+		}
+	}
+	return best;
+}
+
+static void
+test_least(void)
+{
+	int			worse = 0;
+	int			resident = 0;
+
+	for (int round = 0; round < 60; round++)
+	{
+		const int	n = round % 10 == 0 ? 3 : 2;
+		GcSchedule	s = schedule("H200", n);
+		int			room[GC_NEEDS];
+		double		chosen = 0;
+		double		best;
+
+		for (int i = 0; i < n; i++)
+		{
+			items[i] = scan(1, 7, 100 + (float) draw(100), 0.2);
+			items[i].option[0].registers = 32 + draw(40);
+			items[i].option[0].shared_bytes = (uint32_t) draw(60000);
+			items[i].option[0].warp_flight = 2000 + (uint32_t) draw(4000);
+			items[i].option[0].occupancy = gc_occupancy(s.profile, items[i].option[0].registers, 256,
+														items[i].option[0].shared_bytes);
+			items[i].load[0].bytes = 200e6f;
+		}
+		gc_decide(&s, work, &decision);
+		if (count_resident() < n)
+			continue;
+		resident++;
+		for (int k = 0; k < n; k++)
+		{
+			const GcStart *start = &decision.start[k];
+			const double us = latency_of(&s, start->item[0], (int) (start->shape.blocks / 132 * start->shape.threads / 32));
+
+			chosen = us > chosen ? us : chosen;
+		}
+		gc_sm_limits(s.profile, room);
+		best = best_of_all(&s, n, 0, room, 0);
+		if (chosen > best * 1.25)
+		{
+			tap_note("round %d: %g, the best %g", round, chosen, best);
+			worse++;
+		}
+	}
+	ok(resident >= 40, "most of these are resident (%d)", resident);
+	is(worse, 0, "and none has more latency than the best sizes of all, by a quarter");
+}
+
+int
+main(void)
+{
+	tap_start();
+	work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	if (work == NULL)
+		return 1;
+	test_times();
+	test_lookups();
+	test_warps();
+	test_issue();
+	test_choice();
+	test_batches();
+	test_active();
+	test_least();
+	free(work);
+	return tap_done();
+}
