@@ -6,10 +6,14 @@ tables.  In the place of its other three, which are no queries of a database: S,
 probes; G, heavy in groups.  Every execution draws its constants.
 
     bench/two_stage/mixes.py --out FILE.md [--runs 30] [--most 8] [--block 5] [--seconds 0]
-                             [--policies ...] [--skip-check]
+                             [--policies ...] [--skip-check] [--bandwidth 4.6]
+
+--bandwidth: of the device's memory in TB/s, as calibrate measures it: how long reading each column of a
+mix once takes, and so how much sharing can gain that still reads them, is told beside what was gained.
 """
 import argparse
 import random
+import re
 import statistics
 import time
 
@@ -20,8 +24,43 @@ PAIRS = (('Q1', 'Q1'), ('Q1', 'Q2'), ('Q2', 'Q2'), ('Q1', 'S'), ('Q2', 'S'), ('Q
          ('S', 'P'), ('S', 'G'), ('P', 'P'), ('P', 'G'), ('G', 'G'))
 
 
+# Of a multiprocessor, from sm_80 on: threads, registers, bytes of shared memory (of sm_90; sm_80 has 167,936).
+MULTIPROCESSOR = (2048, 65536, 233472)
+SYSTEM_SHARED = 1024        # bytes that every block takes besides
+
+
+class Load:
+    """What a query's main kernel reads, and what a block of it takes of a multiprocessor."""
+
+    def __init__(self, control, template, execute):
+        self.columns = {name: int(bytes_) for name, bytes_ in control.admin.query(
+            "select column_name, host_bytes from gpuconc_cache where relation = 'lineorder'::regclass")
+            if re.search(rf'\b{name}\b', template.sql)}
+        control.use('sequential')
+        control.admin.query('select gpuconc_stat_reset()')
+        control.run([execute])
+        found = control.admin.query(
+            "select threads, registers, shared_memory from gpuconc_stat_kernels where kind = 'kernel'")
+        threads, registers, shared = (int(x) for x in found[0])
+        self.block = (threads, threads * registers, shared + SYSTEM_SHARED)
+
+
+def least_ms(loads, bandwidth):
+    """To read each column once."""
+    columns = {}
+    for load in loads:
+        columns.update(load.columns)
+    return sum(columns.values()) / bandwidth / 1e9
+
+
+def fit(loads):
+    """Does a multiprocessor hold a block of each?"""
+    return all(sum(load.block[i] for load in loads) <= most for i, most in enumerate(MULTIPROCESSOR))
+
+
 def describe(control, report, templates, values):
-    """What gpuconc makes of the five: so that a reader can see which joins are hash joins."""
+    """What gpuconc makes of the five, so that a reader can see which joins are hash joins; and their Loads by name."""
+    loads = {}
     report.section('The queries',
                    'Join keys of Q1 and Q2 are multiplied by 1,000,003 on both sides: too far apart for bitmaps, so '
                    'these are joins by hash tables. S is SSB Q1.1, P is SSB Q2.1, G groups all of lineorder '
@@ -32,10 +71,12 @@ def describe(control, report, templates, values):
         execute = t.execute(values)
         for _ in range(3):
             out = '\n'.join(r[0] for r in control.run([f'explain (analyze, verbose) {execute}'])[1][0])
+        loads[t.name] = Load(control, t, execute)
         found = {k.strip(): v for k, v in (line.split(': ', 1) for line in out.splitlines() if ': ' in line)}
         lines.append([t.name, found.get('Stream', '-'), found.get('Group Table Size', '-'), found.get('Read', '-'),
                       found.get('Kernel Time', '-'), f'`{" ".join(t.sql.split())}`'])
     report.table(['name', 'stream', 'groups', 'read', 'kernels', 'text'], lines)
+    return loads
 
 
 def check(control, report, args, templates, values):
@@ -81,7 +122,7 @@ def measure(control, chosen, args, values, deadline):
     return groups
 
 
-def line_of(label, groups):
+def line_of(label, groups, loads, bandwidth):
     base = groups.get('sequential')
     times = {p: {k: statistics.median([getattr(g, k) for g in found]) for k in ('device', 'span', 'wall')}
              for p, found in groups.items()}
@@ -90,12 +131,15 @@ def line_of(label, groups):
         for what in ('span', 'wall'):
             x = times['sequential'][what] / t[what] if base else 0
             line.append(f'{t[what]:.3f}' + (f' ({x:.2f}x)' if base and policy != 'sequential' else ''))
+    least = least_ms(loads, bandwidth)
+    line.append(f'{least:.3f}' + (f' ({times["sequential"]["span"] / least:.2f}x)' if base else ''))
+    line.append('yes' if fit(loads) else 'no')
     if 'twostage' in groups:
         line.append(f'{statistics.mean(g.scans for g in groups["twostage"]):.1f}')
     return line
 
 
-def measure_mixes(control, report, args, values, mixes, predictions, share):
+def measure_mixes(control, report, args, values, loads, mixes, predictions, share):
     """A table of mixes: [(label, templates)]; share of the time that is left may be used."""
     ends = min(args.deadline, time.monotonic() + share * (args.deadline - time.monotonic()))
     lines = []
@@ -111,13 +155,14 @@ def measure_mixes(control, report, args, values, mixes, predictions, share):
             if min(len(g) for g in groups.values()) == 0:
                 report.add(f'No time left for {label}.\n')
                 continue
-            lines.append(line_of(label, groups))
+            lines.append(line_of(label, groups, [loads[t.name] for t in chosen], args.bandwidth))
             for policy, found in groups.items():
                 predictions.add(policy, [b for g in found for b in g.batches])
     finally:
         head = ['mix', 'runs']
         for p in args.policies:
             head += [f'{p}: span ms', 'wall ms']
+        head += ['columns once: ms', 'fit']
         report.table(head + (['shared scans'] if 'twostage' in args.policies else []), lines)
 
 
@@ -128,24 +173,27 @@ def program(control, report, args):
     predictions = Predictions()
     control.prepare([t.prepare for t in templates])
     control.need(max(args.most, 2 * len(templates)))
-    describe(control, report, templates, values)
+    loads = describe(control, report, templates, values)
     if not args.skip_check:
         check(control, report, args, templates, values)
     compile_all(control, args, templates, values)
     about = ('Medians; in parentheses the speed-up over sequential. Span: from the first main kernel\'s start to the '
              'last one\'s end, by the device\'s clock within a batch and the server\'s between batches, pauses between '
              'batches included; wall: from the first request sent to the last reply. All policies get the same requests, '
-             f'in turns of {args.block} runs. Shared scans: how many in one run of twostage, on average.')
+             f'in turns of {args.block} runs. Columns once: what reading each column of lineorder that the mix names '
+             f'takes once at {args.bandwidth} TB/s, and the speed-up that would be; requests that share no more than reading '
+             'gain no more (late columns and classes of keys are less to read). Fit: a multiprocessor holds a block of '
+             'each kernel in its best size alone. Shared scans: how many in one run of twostage, on average.')
     try:
         report.section('Two queries at a time', about)
         pairs = [('+'.join(p), [by_name[n] for n in p]) for p in PAIRS]
-        measure_mixes(control, report, args, values, pairs, predictions, len(pairs) / (len(pairs) + args.most + len(templates)))
+        measure_mixes(control, report, args, values, loads, pairs, predictions, len(pairs) / (len(pairs) + args.most + len(templates)))
         report.section(f'One to {args.most} queries at a time',
                        'Q1, Q2, S, P, G in order, round and round. ' + about)
         mixes = [(str(n), [templates[i % len(templates)] for i in range(n)]) for n in range(1, args.most + 1)]
-        measure_mixes(control, report, args, values, mixes, predictions, args.most / (args.most + len(templates)))
+        measure_mixes(control, report, args, values, loads, mixes, predictions, args.most / (args.most + len(templates)))
         report.section(f'{args.most} of one query at a time', 'With other constants each. ' + about)
-        measure_mixes(control, report, args, values, [(f'{args.most} x {t.name}', [t] * args.most) for t in templates],
+        measure_mixes(control, report, args, values, loads, [(f'{args.most} x {t.name}', [t] * args.most) for t in templates],
                       predictions, 1)
     finally:
         predictions.report(report)
@@ -156,6 +204,7 @@ def parse_arguments():
     ap.add_argument('--runs', type=int, default=30)
     ap.add_argument('--most', type=int, default=8, help='queries of the largest mix')
     ap.add_argument('--block', type=int, default=5, help='runs between changes of policy')
+    ap.add_argument('--bandwidth', type=float, default=4.6, help="of the device's memory, TB/s")
     return arguments(ap, 'mixes.py', 'sequential,twostage,twostage-unshared,kernel,streams')
 
 
