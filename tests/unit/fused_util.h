@@ -595,14 +595,14 @@ fetch(const Member *m)
 	return r;
 }
 
-static void
+static void __attribute__((unused))
 empty_sink(const Member *m)
 {
 	must(ops->fill(stream, m->sink, 0, m->part[4], NULL));
 }
 
 /* Is what the sink contains what the member's own kernel left there? */
-static bool
+static bool __attribute__((unused))
 same_result(const Member *m)
 {
 	Result		r = fetch(m);

@@ -1,0 +1,637 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows_test.c [host|cuda]
+ *	  Row sinks: every row that passes gets a place of its own.
+ *
+ * Requests that keep all rows, half of them or 1 in 200, in every form that a kernel's row
+ * phase has: from vectors, from memory, with steps of its own, with several matches a row,
+ * over marks, fused.  They run over chunks one by one and together, into sinks that are too
+ * large, just large enough, or too small.  Which rows there must be is computed here: all of
+ * them, or where there is no room as many as fit, none twice; the number of all that wanted
+ * a place must be right in any case, and behind the sink nothing may be written.
+ *
+ * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+/* Around what a thread, a warp and a tile take. */
+#define NCHUNKS			12
+#define CHUNK_SIZES		{0, 1, 7, 8, 31, 32, 33, 257, 16383, 16384, 16385, 40000}
+
+#include "fused_util.h"
+
+#include "../../src/device/nvrtc.h"
+
+#define GARBAGE			0xA5
+#define ALL_CHUNKS		((1u << NCHUNKS) - 1)
+#define MAX_OUTS		4
+
+typedef struct Request
+{
+	const char *name;
+	void		(*make) (Maker *m);
+	int			limit;			/* rows with C_KEY below that are kept */
+	u64			marked;			/* steps that marks stand for */
+	bool		joined;			/* a row is kept once for each match */
+	bool		placed;			/* places are taken for a vector's rows at once */
+	bool		some;			/* of some chunks, only some rows are visible */
+} Request;
+
+/* Values of one result row, and the NULL flags. */
+typedef struct Out
+{
+	u64			w[MAX_OUTS + 1];
+} Out;
+
+/* ---------- the requests ---------- */
+
+static u16
+payload_of(Maker *m, u16 b)
+{
+	return maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload);
+}
+
+static u16
+below(Maker *m, u16 column, i64 limit)
+{
+	return maker_test(m, GC_OP_LT, column, maker_param(m, GC_INT4, limit, 0));
+}
+
+/* Each row's columns, the last one always C_BIG, by which rows are told apart. */
+static void
+put_out(Maker *m, u16 first)
+{
+	maker_out(m, first);
+	maker_out(m, read_column(m, C_NULL, false));
+	maker_out(m, read_column(m, C_FLOAT, false));
+	maker_out(m, read_column(m, C_BIG, false));
+}
+
+static void
+make_all(Maker *m)
+{
+	u16			key;
+
+	maker_input(m);
+	key = read_column(m, C_KEY, false);
+	maker_pipeline(m, 0, GC_SINK_ROWS, 0);
+	put_out(m, key);
+}
+
+static void
+make_half(Maker *m)
+{
+	u16			key;
+
+	maker_input(m);
+	key = read_column(m, C_KEY, false);
+	maker_pipeline(m, 0, GC_SINK_ROWS, 1);
+	maker_filter(m, below(m, key, 3000), 1);
+	put_out(m, key);
+}
+
+static void
+make_few(Maker *m)
+{
+	u16			key;
+
+	maker_input(m);
+	key = read_column(m, C_KEY, false);
+	maker_pipeline(m, 0, GC_SINK_ROWS, 7);
+	maker_filter(m, below(m, key, 30), 4);
+	put_out(m, key);
+}
+
+/* In two stages of whole vectors. */
+static void
+make_staged(Maker *m)
+{
+	u16			key;
+
+	maker_input(m);
+	key = read_column(m, C_KEY, false);
+	maker_pipeline(m, 0, GC_SINK_ROWS, 4);
+	maker_filter(m, maker_test(m, GC_OP_LT, read_column(m, C_SMALL, false), maker_param(m, GC_INT4, 50, 0)), 2);
+	maker_filter(m, below(m, key, 600), 2);
+	put_out(m, key);
+}
+
+/* Few are left for a step of the row phase. */
+static void
+make_stepped(Maker *m)
+{
+	u16			key;
+
+	maker_input(m);
+	key = read_column(m, C_KEY, false);
+	maker_pipeline(m, 0, GC_SINK_ROWS, 7);
+	maker_filter(m, maker_test(m, GC_OP_LT, read_column(m, C_SMALL, false), maker_param(m, GC_INT4, 50, 0)), 6);
+	maker_filter(m, below(m, key, 1500), 2);
+	put_out(m, key);
+}
+
+/* Several matches a row. */
+static void
+make_joined(Maker *m)
+{
+	u16			input = maker_input(m);
+	u16			hkey = read_column(m, C_HKEY, false);
+	u16			b = maker_build(m, input, GC_BUILD_HASH, false, hkey, read_column(m, C_HVAL, false));
+	u16			key;
+
+	maker_input(m);
+	key = read_column(m, C_KEY, false);
+	maker_pipeline(m, 1, GC_SINK_ROWS, 1);
+	maker_filter(m, below(m, key, 600), 1);
+	maker_probe(m, b, read_column(m, C_SMALL, false), 0, false);
+	put_out(m, payload_of(m, b));
+}
+
+static const Request requests[] = {
+	{"all", make_all, 6000, 0, false, true, false},
+	{"all that are visible", make_all, 6000, 0, false, true, true},
+	{"half", make_half, 3000, 0, false, true, true},
+	{"1 in 200", make_few, 30, 0, false, true, false},
+	{"1 in 200 of the visible", make_few, 30, 0, false, true, true},
+	{"in stages", make_staged, 600, 0, false, true, false},
+	{"with a step for rows", make_stepped, 1500, 0, false, false, false},
+	{"joined", make_joined, 600, 0, true, false, false},
+	{"half, marked", make_half, 3000, 1, false, true, false},
+	{"1 in 200, marked", make_few, 30, 1, false, true, true},
+	{"marked, with a step for rows", make_stepped, 1500, 1, false, false, false},
+};
+
+#define NREQUESTS	((int) (sizeof(requests) / sizeof(requests[0])))
+
+static Member members[NREQUESTS];
+static u8  *visible[NREQUESTS][NCHUNKS];	/* a byte per row; NULL: all */
+
+/* ---------- what must come out ---------- */
+
+static int
+compare_outs(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(Out));
+}
+
+static u64
+code_of(i16 column, int c, u32 r, int number, u64 *nulls)
+{
+	const TableColumn *t = find_column(column);
+	double		f = (double) t->value[c][r];
+	u64			code = (u64) t->value[c][r];
+
+	if (t->kind == GC_FLOAT8)
+		memcpy(&code, &f, 8);
+	*nulls |= (u64) t->null[c][r] << number;
+	return t->null[c][r] ? 0 : code;
+}
+
+/* Rows of one chunk, added to outs; how many there are then. */
+static u64
+add_chunk(int i, int c, Out *outs, u64 n)
+{
+	const TableColumn *key = find_column(C_KEY);
+	const TableColumn *small = find_column(C_SMALL);
+	const TableColumn *hkey = find_column(C_HKEY);
+	const TableColumn *hval = find_column(C_HVAL);
+
+	for (u32 r = 0; r < CHUNK_ROWS[c]; r++)
+	{
+		Out			o = {{0}};
+
+		if ((visible[i][c] && !visible[i][c][r]) || key->value[c][r] >= requests[i].limit)
+			continue;
+		o.w[0] = code_of(C_KEY, c, r, 0, &o.w[MAX_OUTS]);
+		o.w[1] = code_of(C_NULL, c, r, 1, &o.w[MAX_OUTS]);
+		o.w[2] = code_of(C_FLOAT, c, r, 2, &o.w[MAX_OUTS]);
+		o.w[3] = code_of(C_BIG, c, r, 3, &o.w[MAX_OUTS]);
+		for (u32 h = 0; requests[i].joined && h < hkey->cols[0].nrows; h++)
+		{
+			if (hkey->value[0][h] != small->value[c][r])
+				continue;
+			o.w[0] = (u64) hval->value[0][h];
+			outs[n++] = o;
+		}
+		if (!requests[i].joined)
+			outs[n++] = o;
+	}
+	return n;
+}
+
+/* All rows of these chunks, sorted; malloc'd. */
+static Out *
+wanted_rows(int i, u32 chunks, u64 *n)
+{
+	u64			most = 1;
+	Out		   *outs;
+
+	for (int c = 0; c < NCHUNKS; c++)
+		most += chunks >> c & 1 ? (u64) CHUNK_ROWS[c] * (requests[i].joined ? 20 : 1) : 0;
+	outs = malloc(most * sizeof(Out));
+	*n = 0;
+	for (int c = 0; c < NCHUNKS; c++)
+	{
+		if (chunks >> c & 1)
+			*n = add_chunk(i, c, outs, *n);
+	}
+	if (*n > most)
+		tap_bail("more matches than expected");
+	qsort(outs, *n, sizeof(Out), compare_outs);
+	return outs;
+}
+
+/* ---------- sinks ---------- */
+
+/* A sink of `cap` rows and what is behind it, full of garbage but for the flags. */
+static void
+prepare_sink(Member *m, u64 cap)
+{
+	m->rows_cap = cap;
+	lay_out_sink(m);
+	(void) take(256);
+	must(ops->fill(stream, m->sink, GARBAGE, m->part[4] + 256, NULL));
+	must(ops->fill(stream, m->sink, 0, m->part[0], NULL));
+}
+
+/*
+ * Are there as many of the wanted rows as there is room for, none of them twice, is the
+ * number of all right, and nothing behind?
+ */
+static bool
+check_sink(const Member *m, const Out *wanted, u64 n)
+{
+	const u64	there = n < m->rows_cap ? n : m->rows_cap;
+	u8		   *sink = malloc(m->part[4] + 256);
+	const u32  *flags = (const u32 *) sink;
+	const u64  *columns = (const u64 *) (sink + m->part[3]);
+	Out		   *got = malloc((there + 1) * sizeof(Out));
+	bool		right;
+
+	must(ops->copy_out(stream, sink, m->sink, m->part[4] + 256, NULL));
+	must(finish(stream, NULL));
+	right = flags[GC_FLAG_ROWS] == n && (flags[GC_FLAG_ROWS_FULL] != 0) == (n > m->rows_cap) &&
+		flags[GC_FLAG_DATA] == 0;
+	for (u64 r = 0; r < there; r++)
+	{
+		const u64	nulls = columns[MAX_OUTS * m->rows_cap + r];
+
+		for (int w = 0; w <= MAX_OUTS; w++)
+			got[r].w[w] = w < MAX_OUTS && nulls >> w & 1 ? 0 : columns[w * m->rows_cap + r];
+	}
+	qsort(got, there, sizeof(Out), compare_outs);
+	/* both are sorted: what is there must be found in what was wanted, one for one */
+	for (u64 r = 0, w = 0; r < there && right; r++, w++)
+	{
+		while (w < n && compare_outs(&wanted[w], &got[r]) < 0)
+			w++;
+		right = w < n && compare_outs(&wanted[w], &got[r]) == 0;
+	}
+	for (u64 w = 0; w <= MAX_OUTS; w++)
+	{
+		for (u64 r = there; r < m->rows_cap; r++)
+			right &= columns[w * m->rows_cap + r] == 0x0101010101010101ull * GARBAGE;
+	}
+	for (u64 b = m->part[4]; b < m->part[4] + 256; b++)
+		right &= sink[b] == GARBAGE;
+	if (!right)
+		tap_note("%llu rows wanted, room for %llu, flags say %u%s", (unsigned long long) n, (unsigned long long) m->rows_cap,
+				 flags[GC_FLAG_ROWS], flags[GC_FLAG_ROWS_FULL] ? " and full" : "");
+	free(got);
+	free(sink);
+	return right;
+}
+
+/* ---------- runs ---------- */
+
+static const u64 caps[] = {0, 1, 31, 33};	/* and those around the number of rows */
+
+static u64
+cap_of(int k, u64 n)
+{
+	switch (k)
+	{
+		case 0:
+			return n + 40;
+		case 1:
+			return n;
+		case 2:
+			return n > 0 ? n - 1 : 0;
+		case 3:
+			return n / 2;
+		default:
+			return caps[k - 4];
+	}
+}
+
+#define NCAPS	8
+
+static void
+run_member(Member *m, const Loaded *k, const GcKernelSource *source, u32 chunks, u32 threads, u32 turn)
+{
+	GcSource	sources[NCHUNKS + 1];
+	GcArgs		args = {.w = {0}};
+	u32			n = 0;
+
+	for (int i = 0; i < source->nwords; i++)
+		args.w[i] = member_word(m, &source->words[i]);
+	args.scan.flags = m->sink;
+	for (u32 c = 0; c < NCHUNKS; c++)
+	{
+		if (chunks >> c & 1)
+			sources[n++] = (GcSource) {m->valid[c], c, CHUNK_ROWS[c]};
+	}
+	launch_scan(k, &args, source->nwords, sources, n, 0, threads, turn);
+}
+
+/* One kernel, over no chunk, each alone, and all, into sinks of every size. */
+static void
+check_kernel(int i, const Loaded *k, const GcKernelSource *source, const char *how)
+{
+	static const u32 threads[] = {32, 96, 256};
+	Member	   *m = &members[i];
+
+	for (int c = 0; c <= NCHUNKS + 1; c++)
+	{
+		const u32	chunks = c < NCHUNKS ? 1u << c : c == NCHUNKS ? 0 : ALL_CHUNKS;
+		u64			n;
+		Out		   *wanted = wanted_rows(i, chunks, &n);
+		int			wrong = 0;
+
+		for (int turn = 0; turn < NCAPS; turn++)
+		{
+			const GcAddr begin = top;
+
+			prepare_sink(m, cap_of(turn, n));
+			run_member(m, k, source, chunks, threads[(c + turn) % 3], turn);
+			wrong += !check_sink(m, wanted, n);
+			top = begin;
+		}
+		ok(wrong == 0, "%s, %s, chunks 0x%x: %llu rows, and what of them has room", requests[i].name, how, chunks,
+		   (unsigned long long) n);
+		free(wanted);
+	}
+}
+
+/* ---------- kernels ---------- */
+
+static Loaded
+load_with(const char *text, GcCompileEffort effort)
+{
+	GcError		err = {GC_OK, ""};
+	GcImage		image;
+	Loaded		loaded;
+
+	if (ops->compile(dev, text, effort, &image, &err) != GC_OK ||
+		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
+		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
+		tap_bail(err.detail);
+	free(image.bytes);
+	return loaded;
+}
+
+static void
+generate_for(int i, int vec, GcKernelSource *source)
+{
+	GcError		err = {GC_OK, ""};
+	GcVariant	v = members[i].variant;
+
+	v.vec = vec;
+	if (gc_generate(members[i].p, members[i].pipeline, &v, source, &err) != GC_OK)
+		tap_bail(err.detail);
+}
+
+static void
+test_alone(int i)
+{
+	static const struct
+	{
+		int			vec;
+		GcCompileEffort effort;
+		const char *name;
+	}			ways[] = {
+		{8, GC_COMPILE_FULL, "8 rows a thread"}, {16, GC_COMPILE_FULL, "16 rows a thread"},
+		{8, GC_COMPILE_QUICK, "compiled quickly"},
+	};
+
+	for (int w = 0; w < 3; w++)
+	{
+		GcKernelSource source;
+		Loaded		k;
+
+		if (on_host && w > 0)
+			break;
+		generate_for(i, on_host ? 0 : ways[w].vec, &source);
+		is(strstr(source.text, "\nGC_PLACES(") != NULL, requests[i].placed,
+		   "places are taken at once where each row wants one");
+		k = load_with(source.text, ways[w].effort);
+		check_kernel(i, &k, &source, on_host ? "on the host" : ways[w].name);
+		unload(&k);
+		free(source.text);
+	}
+}
+
+/* Requests that can share a scan, in one kernel; each has room for half of its rows, or all. */
+static void
+test_fused(void)
+{
+	static const int who[] = {1, 0, 3, 7, 4, 5, 6};
+	const int	n = sizeof(who) / sizeof(who[0]);
+	GcFusedMember from[GC_MAX_FUSED];
+	GcFusedSource source;
+	GcError		err = {GC_OK, ""};
+	Loaded		k;
+
+	for (int i = 0; i < n; i++)
+		from[i] = (GcFusedMember) {members[who[i]].p, members[who[i]].pipeline, members[who[i]].variant, members[who[i]].columns};
+	if (gc_generate_fused(from, n, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+		tap_bail(err.detail);
+	k = load_with(source.text, GC_COMPILE_FULL);
+	for (int turn = 0; turn < 4; turn++)
+	{
+		const GcAddr begin = top;
+		GcSource	sources[NCHUNKS];
+		GcArgs		args = {.w = {0}};
+		Out		   *wanted[GC_MAX_FUSED];
+		u64			rows[GC_MAX_FUSED];
+
+		for (u32 c = 0; c < NCHUNKS; c++)
+			sources[c] = (GcSource) {(1u << n) - 1, c, CHUNK_ROWS[c]};
+		for (int i = 0; i < n; i++)
+		{
+			wanted[i] = wanted_rows(who[i], ALL_CHUNKS, &rows[i]);
+			prepare_sink(&members[who[i]], cap_of((i + turn) % 4, rows[i]));
+		}
+		for (int w = 0; w < source.nwords; w++)
+		{
+			const GcFusedWord *word = &source.words[w];
+			const Member *m = word->member == GC_FUSED_ANY ? NULL : &members[who[word->member]];
+			u64			valid[NCHUNKS];
+
+			if (m == NULL)
+				args.w[w] = word->word.type == GC_ARG_MEMBERS ? (1u << n) - 1 : find_column(word->word.index)->array;
+			else if (word->word.type != GC_ARG_VISIBLE)
+				args.w[w] = member_word(m, &word->word);
+			else
+			{
+				memcpy(valid, m->valid, sizeof(valid));
+				args.w[w] = put(valid, sizeof(valid));
+			}
+		}
+		launch_scan(&k, &args, source.nwords, sources, NCHUNKS, 0, 128, turn);
+		for (int i = 0; i < n; i++)
+		{
+			ok(check_sink(&members[who[i]], wanted[i], rows[i]), "%s, fused: %llu rows, room for %llu", requests[who[i]].name,
+			   (unsigned long long) rows[i], (unsigned long long) members[who[i]].rows_cap);
+			free(wanted[i]);
+		}
+		top = begin;
+	}
+	unload(&k);
+	free(source.text);
+}
+
+/* ---------- members ---------- */
+
+/* Bits of a chunk's rows, readable as far as kernels may read them. */
+static GcAddr
+put_bits(const u8 *bytes, u32 rows)
+{
+	u8		   *bits = calloc(padded(rows) / 8 + 16, 1);
+	GcAddr		addr;
+
+	for (u32 r = 0; r < rows; r++)
+		bits[r >> 3] |= (u8) (bytes[r] << (r & 7));
+	addr = put(bits, padded(rows) / 8 + 16);
+	free(bits);
+	return addr;
+}
+
+/* Marks of the rows that pass the first step. */
+static void
+make_marks(Member *m, int i)
+{
+	const u64	per_chunk = padded(40000) / 8;
+	const TableColumn *key = find_column(C_KEY);
+	u8		   *marks = calloc(NCHUNKS, per_chunk);
+
+	for (int c = 0; c < NCHUNKS; c++)
+	{
+		for (u32 r = 0; r < CHUNK_ROWS[c]; r++)
+			marks[c * per_chunk + (r >> 3)] |= (u8) ((requests[i].make == make_stepped || key->value[c][r] < requests[i].limit) << (r & 7));
+	}
+	m->marks = put(marks, NCHUNKS * per_chunk);
+	m->marks_bytes = per_chunk;
+	free(marks);
+}
+
+static void
+make_member(int i)
+{
+	Member	   *m = &members[i];
+
+	requests[i].make(&m->maker);
+	m->p = maker_finish(&m->maker, 1000000);
+	m->pipeline = m->p->npipelines - 1;
+	for (int c = 0; c < m->maker.head.ncolumns; c++)
+		m->columns[c] = m->maker.columns[c].input == gc_pipelines(m->p)[m->pipeline].input ? m->maker.source[c] : -1;
+	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256,.marked = requests[i].marked};
+	m->chunks = ALL_CHUNKS;
+	for (int c = 0; requests[i].some && c < NCHUNKS; c++)
+	{
+		if (c % 4 == i % 4)
+			continue;
+		visible[i][c] = calloc(CHUNK_ROWS[c] + 1, 1);
+		for (u32 r = 0; r < CHUNK_ROWS[c]; r++)
+			visible[i][c][r] = draw(4) > 0 && r / 64 % 5 != 0;
+		m->valid[c] = put_bits(visible[i][c], CHUNK_ROWS[c]);
+	}
+	if (requests[i].marked)
+		make_marks(m, i);
+	run_builds(m);
+}
+
+static void
+free_members(void)
+{
+	for (int i = 0; i < NREQUESTS; i++)
+	{
+		for (int c = 0; c < NCHUNKS; c++)
+			free(visible[i][c]);
+		free(members[i].p);
+	}
+}
+
+/* ---------- texts ---------- */
+
+static void
+test_nvrtc(void)
+{
+	static const struct
+	{
+		int			vec;
+		int			arch;
+		GcCompileEffort effort;
+	}			ways[] = {
+		{8, 80, GC_COMPILE_FULL}, {16, 90, GC_COMPILE_FULL}, {8, 90, GC_COMPILE_QUICK},
+	};
+	GcError		err = {GC_OK, ""};
+	const GcNvrtc *nvrtc = gc_nvrtc_open(13, &err);
+
+	if (nvrtc == NULL)
+	{
+		tap_skip("%s", err.detail);
+		return;
+	}
+	for (int i = 0; i < NREQUESTS * 3; i++)
+	{
+		const int	w = i % 3;
+		GcImage		image = {NULL, 0};
+		GcKernelSource source;
+		char	   *log = NULL;
+
+		generate_for(i / 3, ways[w].vec, &source);
+		ok(gc_nvrtc_compile(nvrtc, ways[w].arch, source.text, ways[w].effort, &image, &log, &err) == GC_OK,
+		   "%s, %d rows a thread, compiles for sm_%d%s", requests[i / 3].name, ways[w].vec, ways[w].arch,
+		   ways[w].effort == GC_COMPILE_QUICK ? " quickly" : "");
+		if (log)
+			tap_note("%.2000s", log);
+		free(log);
+		free(image.bytes);
+		free(source.text);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *device = argc > 1 ? argv[1] : "host";
+	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
+	GcError		err = {GC_OK, ""};
+
+	tap_start();
+	on_host = strcmp(device, "cuda") != 0;
+	ops = on_host ? &gc_host_ops : &gc_cuda_ops;
+	if (ops->open(&dev, &options, &err) != GC_OK)
+		return tap_skip_all(err.detail);
+	ops->pool(dev, &pool_base, &pool_size);
+	top = pool_base;
+	stream = get_stream();
+	for (int i = 0; i < NTABLE; i++)
+		make_column(&table[i]);
+	for (int i = 0; i < NREQUESTS; i++)
+		make_member(i);
+	for (int i = 0; i < NREQUESTS; i++)
+		test_alone(i);
+	test_fused();
+	test_nvrtc();
+	free_members();
+	free_columns();
+	ops->stream_put(dev, stream);
+	ops->close(dev);
+	return tap_done();
+}
