@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * rows_test.c [host|cuda]
- *	  Row sinks: every row that passes gets a place of its own.
+ *	  Row sinks: every row that passes comes out, once.
  *
  * Requests that keep all rows, half of them or 1 in 200, in every form that a kernel's row
  * phase has: from vectors, from memory, with steps of its own, with several matches a row,
  * over marks, fused.  They run over chunks one by one and together, into sinks that are too
  * large, just large enough, or too small.  Which rows there must be is computed here: all of
- * them, or where there is no room as many as fit, none twice; the number of all that wanted
- * a place must be right in any case, and behind the sink nothing may be written.
+ * them, or where there is no room as many as fit, none twice; the number of all must be right
+ * in any case, and behind the sink nothing may be written.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
  *
@@ -37,7 +37,7 @@ typedef struct Request
 	int			limit;			/* rows with C_KEY below that are kept */
 	u64			marked;			/* steps that marks stand for */
 	bool		joined;			/* a row is kept once for each match */
-	bool		placed;			/* places are taken for a vector's rows at once */
+	bool		numbered;		/* numbers are taken for a vector's rows at once */
 	bool		some;			/* of some chunks, only some rows are visible */
 } Request;
 
@@ -426,8 +426,8 @@ test_alone(int i)
 		if (on_host && w > 0)
 			break;
 		generate_for(i, on_host ? 0 : ways[w].vec, &source);
-		is(strstr(source.text, "\nGC_PLACES(") != NULL, requests[i].placed,
-		   "places are taken at once where each row wants one");
+		is(strstr(source.text, "\nGC_NUMBERS(") != NULL, requests[i].numbered,
+		   "numbers are taken at once where each row wants one");
 		k = load_with(source.text, ways[w].effort);
 		check_kernel(i, &k, &source, on_host ? "on the host" : ways[w].name);
 		unload(&k);
