@@ -100,7 +100,7 @@ typedef struct Member
 	u64			stride[2];
 	i64			base[2];
 	u64			rows_cap;
-	bool		loose;			/* overflows: what it leaves depends on the order */
+	bool		loose;			/* overflows: which rows it leaves depends on the order */
 	u32			chunks;			/* bit c: reads chunk c */
 	GcAddr		valid[NCHUNKS];
 	GcAddr		build[GC_MAX_BUILDS][6];	/* bits or slots, keys, next, payload, flags, end */
@@ -544,11 +544,6 @@ fetch(const Member *m)
 
 	must(ops->copy_out(stream, sink, m->sink, m->part[4], NULL));
 	must(finish(stream, NULL));
-	if (m->loose)
-	{
-		for (int i = GC_FLAG_ROWS; i < GC_NFLAGS; i++)
-			flags[i] = flags[i] > 0;
-	}
 	r.bytes = malloc(GC_NFLAGS * 4);
 	r.size = GC_NFLAGS * 4;
 	memcpy(r.bytes, flags, r.size);
