@@ -90,24 +90,90 @@ add_option(GcKernelOptions *options, const GcKernelOption *new)
 	options->n = n + 1;
 }
 
-/*
- * Add what one variant may choose: so many blocks as are the fewest for some number of
- * warps per block.  (As many warps in more blocks take more of everything.)
- */
-static void
-variant_options(const GcProfile *p, const GcKernelVariant *v, int index,
-				const int free[GC_NEEDS], GcKernelOptions *options)
+/* The largest block of a variant that may find room, in warps. */
+static int
+largest_block(const GcProfile *p, const GcKernelVariant *v, const int free[GC_NEEDS])
 {
 	int			most = (v->max_threads < p->max_threads ? v->max_threads : p->max_threads)
 		/ p->warp_size;
+
+	return most < free[GC_NEED_WARPS] ? most : free[GC_NEED_WARPS];
+}
+
+/*
+ * Less than this of each resource no choice of the item takes.  False: it has none.  Half
+ * the cost of one option, where there are up to sixteen of each variant.
+ */
+static bool
+item_least(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
+		   int64_t least[GC_NEEDS])
+{
+	bool		any = false;
+
+	for (int i = 0; i < item->nvariants; i++)
+	{
+		const GcKernelVariant *v = &item->variant[i];
+		int			most = largest_block(p, v, free);
+		int			registers = gc_warp_registers(p, v->registers);
+		int			shared = gc_block_shared(p, v->shared_fixed);
+		int64_t		need[GC_NEEDS];
+
+		if (v->warps > free[GC_NEED_WARPS] || most < 1 || registers < 0 || shared < 0)
+			continue;
+		need[GC_NEED_BLOCKS] = (v->warps + most - 1) / most;
+		need[GC_NEED_WARPS] = v->warps;
+		need[GC_NEED_REGISTERS] = (int64_t) registers * ((v->warps + p->warp_unit - 1) / p->warp_unit * p->warp_unit);
+		need[GC_NEED_SHARED] = need[GC_NEED_BLOCKS] * shared;
+		for (int k = 0; k < GC_NEEDS; k++)
+			least[k] = any && least[k] < need[k] ? least[k] : need[k];
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * Do the items ask for more than there is whatever they choose?  Nearly all batches that do
+ * not fit end here, before their choices are listed.
+ */
+static bool
+hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC_NEEDS], GcKernelWork *work)
+{
+	int64_t		sum[GC_NEEDS] = {0};
+
+	for (int i = 0; i < n; i++)
+	{
+		int64_t		least[GC_NEEDS];
+
+		work->steps -= items[i].nvariants;
+		if (!item_least(p, &items[i], free, least))
+			return true;
+		for (int k = 0; k < GC_NEEDS; k++)
+		{
+			sum[k] += least[k];
+			if (sum[k] > free[k])
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Add what one variant may choose: so many blocks as are the fewest for some number of
+ * warps per block.  (As many warps in more blocks take more of everything.)  Returns how
+ * many were looked at.
+ */
+static int
+variant_options(const GcProfile *p, const GcKernelVariant *v, int index,
+				const int free[GC_NEEDS], GcKernelOptions *options)
+{
+	int			most = largest_block(p, v, free);
+	int			tried = 0;
 	int			penalty = (int) (v->penalty * GC_KERNEL_STEPS + 0.5);
 	int			blocks;
 	int			warps;
 
 	if (v->warps > free[GC_NEED_WARPS] || most < 1)
-		return;
-	if (most > free[GC_NEED_WARPS])
-		most = free[GC_NEED_WARPS];
+		return 0;
 	blocks = (v->warps + most - 1) / most;
 	while (blocks <= free[GC_NEED_BLOCKS])
 	{
@@ -115,6 +181,7 @@ variant_options(const GcProfile *p, const GcKernelVariant *v, int index,
 
 		warps = (v->warps + blocks - 1) / blocks;	/* theorem 1 */
 		o.warps = warps;
+		tried++;
 		if (gc_blocks_need(p, v->registers, warps * p->warp_size,
 						   v->shared_fixed + (int64_t) v->shared_per_warp * warps,
 						   blocks, o.need) &&
@@ -128,15 +195,19 @@ variant_options(const GcProfile *p, const GcKernelVariant *v, int index,
 		/* The fewest blocks that make do with fewer warps each. */
 		blocks = (v->warps + warps - 2) / (warps - 1);
 	}
+	return tried;
 }
 
-static void
+static int
 item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
 			 GcKernelOptions *options)
 {
+	int			tried = 0;
+
 	options->n = 0;
 	for (int i = 0; i < item->nvariants; i++)
-		variant_options(p, &item->variant[i], i, free, options);
+		tried += variant_options(p, &item->variant[i], i, free, options);
+	return tried;
 }
 
 /* The least that an item takes of each resource, whatever it chooses. */
@@ -273,9 +344,43 @@ write_plan(const GcProfile *p, const GcKernelItem *items, int n, const GcKernelW
 		*totals = t;
 }
 
+/* Search with half of the steps that are left. */
+static GcKernelStatus
+search(GcKernelWork *work)
+{
+	int64_t		kept = work->steps / 2;
+	GcKernelStatus status;
+
+	work->steps -= kept;
+	status = gc_kernel_search(work);
+	work->steps += kept;
+	return status;
+}
+
+static GcKernelStatus
+plan(const GcProfile *profile, const int free[GC_NEEDS], const GcKernelItem *items, int n,
+	 GcKernelWork *work)
+{
+	if (work->steps < GC_KERNEL_LEAST_STEPS)
+		return GC_KERNEL_UNKNOWN;
+	if (hopeless(profile, items, n, free, work))
+		return GC_KERNEL_INFEASIBLE;
+	for (int i = 0; i < n; i++)
+	{
+		if (work->steps < GC_KERNEL_ITEM_OPTIONS)
+			return GC_KERNEL_UNKNOWN;
+		work->steps -= item_options(profile, &items[i], free, &work->options[i]);
+	}
+	if (!remove_hopeless(work, n, free))
+		return GC_KERNEL_INFEASIBLE;
+	open_items(work, n, free);
+	return cheapest_fit(work, n, free) ? GC_KERNEL_OPTIMAL : search(work);
+}
+
 GcKernelStatus
-gc_kernel_plan(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
-			   int n, GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
+gc_kernel_plan_within(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
+					  int n, int64_t *steps, GcKernelWork *work, GcKernelChoice *choice,
+					  GcKernelTotals *totals)
 {
 	GcKernelStatus status = GC_KERNEL_OPTIMAL;
 	int			free[GC_NEEDS];
@@ -292,21 +397,24 @@ gc_kernel_plan(const GcProfile *profile, const int given[GC_NEEDS], const GcKern
 	free_of(profile, given, free);
 
 	/* Nothing always fits, even if less than nothing is free. */
-	if (n == 0)
+	if (n > 0)
 	{
-		write_plan(profile, items, 0, work, choice, totals);
-		return GC_KERNEL_OPTIMAL;
+		work->steps = *steps;
+		status = plan(profile, free, items, n, work);
+		*steps = work->steps;
 	}
-	for (int i = 0; i < n; i++)
-		item_options(profile, &items[i], free, &work->options[i]);
-	if (!remove_hopeless(work, n, free))
-		return GC_KERNEL_INFEASIBLE;
-	open_items(work, n, free);
-	if (!cheapest_fit(work, n, free))
-		status = gc_kernel_search(work);
 	if (status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE)
 		write_plan(profile, items, n, work, choice, totals);
 	return status;
+}
+
+GcKernelStatus
+gc_kernel_plan(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
+			   int n, GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
+{
+	int64_t		steps = GC_KERNEL_UNBOUNDED;
+
+	return gc_kernel_plan_within(profile, given, items, n, &steps, work, choice, totals);
 }
 
 bool
@@ -319,7 +427,7 @@ gc_kernel_fits(const GcProfile *profile, const int given[GC_NEEDS], const GcKern
 	if (!profile_ok(profile) || !item_ok(item))
 		return false;
 	free_of(profile, given, free);
-	item_options(profile, item, free, &options);
+	(void) item_options(profile, item, free, &options);
 	if (options.n == 0)
 		return false;
 	if (choice != NULL)

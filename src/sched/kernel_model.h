@@ -171,6 +171,8 @@ typedef struct GcKernelWork
 	GcKernelLabels labels[2];
 	uint16_t	parent[GC_KERNEL_MAX_BLOCKS][GC_KERNEL_LABELS];
 	uint8_t		chosen[GC_KERNEL_MAX_BLOCKS][GC_KERNEL_LABELS];
+
+	int64_t		steps;			/* that may still be taken */
 } GcKernelWork;
 
 /*
@@ -184,6 +186,24 @@ typedef struct GcKernelWork
 extern GcKernelStatus gc_kernel_plan(const GcProfile *profile, const int free[GC_NEEDS],
 									 const GcKernelItem *items, int n, GcKernelWork *work,
 									 GcKernelChoice *choice, GcKernelTotals *totals);
+
+/*
+ * The same within *steps steps, which then are so many less as were taken, but not less than
+ * none.  A step is one variant, option or label looked at, or a row of a table, or
+ * GC_KERNEL_STEP comparisons of labels or cells of a table: about 25 ns.  No clock: the same
+ * input has the same plan.  Where there is no time for all labels, those most likely to become a
+ * plan are kept, and the status is FEASIBLE or UNKNOWN.  A search takes half of the steps
+ * that are left at most, so that there are some for the caller to try fewer items.  With less
+ * than GC_KERNEL_LEAST_STEPS, it is UNKNOWN at once.
+ */
+#define GC_KERNEL_STEP			64
+#define GC_KERNEL_LEAST_STEPS	(GC_KERNEL_MAX * GC_KERNEL_VARIANTS)
+#define GC_KERNEL_UNBOUNDED		INT64_C(1000000000000)
+
+extern GcKernelStatus gc_kernel_plan_within(const GcProfile *profile, const int free[GC_NEEDS],
+											const GcKernelItem *items, int n, int64_t *steps,
+											GcKernelWork *work, GcKernelChoice *choice,
+											GcKernelTotals *totals);
 
 /*
  * Does one more item fit into what is free (NULL: an empty multiprocessor)?  If so,

@@ -153,6 +153,25 @@ relax(int32_t *restrict to, const int32_t *restrict from, int n, int32_t value)
 	}
 }
 
+/* Steps that a table takes, at most. */
+static int64_t
+table_steps(const GcKernelWork *work)
+{
+	int64_t		steps = 0;
+
+	for (int i = 0; i < work->nopen; i++)
+	{
+		const GcKernelLayer *to = &work->layer[i + 1];
+		int			rows = to->block_hi - to->block_lo + 1;
+		int			cells = rows * (to->warp_hi - to->warp_lo + 1);
+
+		if (to->warp_lo == to->warp_hi && to[-1].warp_lo == to[-1].warp_hi)
+			rows = 1;
+		steps += (rows + cells / GC_KERNEL_STEP) * open_options(work, i)->n;
+	}
+	return steps;
+}
+
 /* Compute a table; its last cell is the result. */
 static int32_t
 fill_table(GcKernelWork *work, int table)
@@ -179,6 +198,18 @@ fill_table(GcKernelWork *work, int table)
 			/* What lies above the range of `from` does not occur: see layer_range(). */
 			b = b > to->block_lo ? b : to->block_lo;
 			w = w > to->warp_lo ? w : to->warp_lo;
+
+			/*
+			 * Where kernels leave no choice of warps (blocks of 4 in 1, 2 or 4 parts), rows are
+			 * of one cell: then they are one row.
+			 */
+			if (to->warp_lo == to->warp_hi && from->warp_lo == from->warp_hi &&
+				w == to->warp_lo && b <= to->block_hi)
+			{
+				relax(cells + cell(to, b, w), cells + cell(from, b - o->need[GC_NEED_BLOCKS], w - o->need[GC_NEED_WARPS]),
+					  to->block_hi - b + 1, option_value(o, table));
+				continue;
+			}
 			for (; b <= to->block_hi; b++)
 				relax(cells + cell(to, b, w),
 					  cells + cell(from, b - o->need[GC_NEED_BLOCKS], w - o->need[GC_NEED_WARPS]),
@@ -293,9 +324,12 @@ typedef struct Search
 {
 	GcKernelWork *work;
 	int			layer;			/* item that is being chosen for */
+	int			greatest[GC_NEEDS];	/* needs of the items before it, together */
 	int			useful[GC_NEEDS];	/* more left than this is of no use */
 	int32_t		best;			/* cost of the best plan so far; NEVER: none */
 	int64_t		effort;			/* comparisons so far */
+	int64_t		extended;		/* labels so far, by an option each */
+	int			most;			/* labels of this layer */
 	bool		truncated;		/* labels were given up that might have been good */
 } Search;
 
@@ -336,7 +370,7 @@ remove_worse(Search *s, GcKernelLabels *to, int32_t cost, const int left[GC_NEED
 static int
 find_place(Search *s, GcKernelLabels *to, int32_t score)
 {
-	int			most = s->effort > EFFORT ? HURRY_LABELS : GC_KERNEL_LABELS;
+	int			most = s->effort > EFFORT && s->most > HURRY_LABELS ? HURRY_LABELS : s->most;
 	int			worst = 0;
 
 	if (to->n < most)
@@ -369,6 +403,7 @@ extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLab
 	int32_t		score;
 	int			at;
 
+	s->extended++;
 	for (int k = 0; k < GC_NEEDS; k++)
 		left[k] = from->left[k][label] - o->need[k];
 	if (left[GC_NEED_BLOCKS] < l->block_lo || left[GC_NEED_WARPS] < l->warp_lo)
@@ -416,31 +451,61 @@ extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLab
 	work->chosen[s->layer][at] = (uint8_t) option;
 }
 
+/* Add an item's greatest needs, times so many. */
+static void
+add_greatest(Search *s, int item, int times)
+{
+	for (int k = 0; k < GC_NEEDS; k++)
+	{
+		int			lo;
+		int			hi;
+
+		need_range(open_options(s->work, item), k, &lo, &hi);
+		s->greatest[k] += hi * times;
+	}
+}
+
 /*
- * More than the items before `layer` can take at most is of no use to them: labels
- * that differ in nothing else are equals.  Blocks and warps stay in the layer's range.
+ * Go on to the layer before.  More than the items before it can take at most is of no use to
+ * them: labels that differ in nothing else are equals.  Blocks and warps stay in the layer's
+ * range.
  */
 static void
-set_useful(Search *s)
+enter_layer(Search *s)
 {
 	const GcKernelLayer *l = &s->work->layer[s->layer];
 
-	for (int k = 0; k < GC_NEEDS; k++)
-	{
-		s->useful[k] = 0;
-		for (int i = 0; i < s->layer; i++)
-		{
-			int			lo;
-			int			hi;
-
-			need_range(open_options(s->work, i), k, &lo, &hi);
-			s->useful[k] += hi;
-		}
-	}
+	add_greatest(s, s->layer, -1);
+	memcpy(s->useful, s->greatest, sizeof(s->useful));
 	if (s->useful[GC_NEED_BLOCKS] < l->block_lo)
 		s->useful[GC_NEED_BLOCKS] = l->block_lo;
 	if (s->useful[GC_NEED_WARPS] < l->warp_lo)
 		s->useful[GC_NEED_WARPS] = l->warp_lo;
+}
+
+static int64_t
+steps_left(const Search *s)
+{
+	return s->work->steps - s->extended - s->effort / GC_KERNEL_STEP;
+}
+
+/*
+ * How many labels to keep of this layer: the steps left are for the layers that will extend
+ * them, in even parts.  Each label is extended by all options, and compared with half of the
+ * labels of the next layer about four times.
+ */
+static int
+most_labels(const Search *s)
+{
+	int64_t		share;
+	int64_t		most = GC_KERNEL_LABELS;
+
+	if (s->layer == 0)
+		return GC_KERNEL_LABELS;
+	share = steps_left(s) / s->layer / open_options(s->work, s->layer - 1)->n;
+	while (most > 1 && most * (1 + 2 * most / GC_KERNEL_STEP) > share)
+		most /= 2;
+	return (int) most;
 }
 
 /* The second stage.  `best`: cost of the plan in work->pick, NEVER if there is none. */
@@ -452,6 +517,8 @@ search_labels(GcKernelWork *work, int32_t best)
 	GcKernelLabels *to = &work->labels[1];
 	int			at = -1;
 
+	for (int i = 0; i < work->nopen; i++)
+		add_greatest(&s, i, 1);
 	from->n = 1;
 	from->cost[0] = 0;
 	for (int k = 0; k < GC_NEEDS; k++)
@@ -461,15 +528,22 @@ search_labels(GcKernelWork *work, int32_t best)
 		GcKernelLabels *swap = from;
 
 		to->n = 0;
-		set_useful(&s);
+		enter_layer(&s);
+		s.most = most_labels(&s);
 		for (int i = 0; i < from->n; i++)
 		{
+			if (steps_left(&s) <= 0)
+			{
+				s.truncated = true;
+				break;
+			}
 			for (int j = 0; j < open_options(work, s.layer)->n; j++)
 				extend(&s, from, i, j, to);
 		}
 		from = to;
 		to = swap;
 	}
+	work->steps = steps_left(&s);
 	for (int i = 0; i < from->n; i++)
 	{
 		if (from->cost[i] < s.best)
@@ -493,9 +567,14 @@ gc_kernel_search(GcKernelWork *work)
 {
 	int64_t		sum[GC_NEEDS];
 	int32_t		best = GC_KERNEL_NEVER;
+	int64_t		steps;
 
 	if (!make_layers(work))
 		return GC_KERNEL_UNKNOWN;
+	steps = table_steps(work);
+	if (work->steps < steps)
+		return GC_KERNEL_UNKNOWN;
+	work->steps -= steps;
 	if (fill_table(work, GC_TABLE_COST) >= GC_KERNEL_NEVER)
 		return GC_KERNEL_INFEASIBLE;
 	trace(work, GC_TABLE_COST, sum);
@@ -510,6 +589,9 @@ gc_kernel_search(GcKernelWork *work)
 	{
 		int32_t		cost;
 
+		if (work->steps < steps)
+			return best < GC_KERNEL_NEVER ? GC_KERNEL_FEASIBLE : GC_KERNEL_UNKNOWN;
+		work->steps -= steps;
 		if (fill_table(work, table) > work->free[table_need[table]])
 			return GC_KERNEL_INFEASIBLE;
 		cost = trace(work, table, sum);

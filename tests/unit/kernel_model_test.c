@@ -735,11 +735,72 @@ test_cut_short(void)
 	   count[GC_KERNEL_INFEASIBLE]);
 }
 
+/*
+ * Searches within a number of steps, drawn from next to none to more than enough: they never
+ * take more, what they call a plan is one, and what they call optimal or infeasible is.
+ */
+static void
+test_within(void)
+{
+	const GcProfile *p = gc_profile_known("H200");
+	long		count[GC_KERNEL_BAD_INPUT + 1] = {0};
+	long		wrong = 0;
+	long		over = 0;
+	int			room[GC_NEEDS];
+
+	gc_sm_limits(p, room);
+	for (int i = 0; i < 4000; i++)
+	{
+		GcKernelItem items[32];
+		GcKernelChoice c[32];
+		GcKernelTotals t;
+		GcKernelTotals best;
+		GcKernelStatus status;
+		GcKernelStatus exact;
+		int64_t		given = random_in(0, 15) << random_in(0, 12);
+		int64_t		steps = given;
+		int			n = random_in(1, random_below(2) ? 16 : 32);
+
+		for (int j = 0; j < n; j++)
+		{
+			items[j].nvariants = GC_KERNEL_VARIANTS;
+			for (int v = 0; v < GC_KERNEL_VARIANTS; v++)
+			{
+				int			a = random_below(1000);
+				int			b = random_below(1000);
+
+				items[j].variant[v] = (GcKernelVariant) {8 + 8 * (a / 200), 256, b * (n > 16 ? 10 : 22), 0, random_in(1, n > 16 ? 2 : 4),
+					(2000 - a - b) * 200 + random_below(20000)};
+			}
+		}
+		room[GC_NEED_REGISTERS] = 4096 * random_in(1, 16);
+		exact = gc_kernel_plan(p, room, items, n, &work, c, &best);
+		memset(&work, 0x5a, sizeof(work));
+		status = gc_kernel_plan_within(p, room, items, n, &steps, &work, c, &t);
+		count[status]++;
+		over += steps < 0 || steps > given || (status == GC_KERNEL_UNKNOWN && steps == given && steps >= GC_KERNEL_LEAST_STEPS);
+		if (status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE)
+			wrong += !plan_holds(p, room, items, n, c, &t);
+		if (exact == GC_KERNEL_OPTIMAL)
+			wrong += status == GC_KERNEL_INFEASIBLE || (status == GC_KERNEL_OPTIMAL && t.cost != best.cost) ||
+				(status == GC_KERNEL_FEASIBLE && t.cost < best.cost);
+		else if (exact == GC_KERNEL_INFEASIBLE)
+			wrong += status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE;
+	}
+	is(wrong, 0, "within some steps, plans hold, and the best is the best");
+	is(over, 0, "and no more steps are taken");
+	ok(count[GC_KERNEL_OPTIMAL] > 100 && count[GC_KERNEL_FEASIBLE] > 100 &&
+	   count[GC_KERNEL_INFEASIBLE] > 100 && count[GC_KERNEL_UNKNOWN] > 100,
+	   "%ld are optimal, %ld plans, %ld infeasible, %ld unknown", count[GC_KERNEL_OPTIMAL],
+	   count[GC_KERNEL_FEASIBLE], count[GC_KERNEL_INFEASIBLE], count[GC_KERNEL_UNKNOWN]);
+}
+
 int
 main(void)
 {
 	tap_start();
 	test_cut_short();
+	test_within();
 	ok(sizeof(GcKernelWork) < 1000000, "the workspace has %zu bytes", sizeof(GcKernelWork));
 	test_paper();
 	test_variants();
