@@ -260,38 +260,60 @@ predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
 }
 
 /*
- * Start the items pick[0 .. n - 1] so that they are resident together in `room`, sized
- * by the kernel model.  False: it cannot place them with sizes that are worth it.
+ * Parts of their fair shares with which items are tried.  Who fits with a part fits with
+ * a smaller one.
+ */
+static const double parts[] = {1, 0.85, 0.7, 0.55};
+
+#define LEAST_PART	((int) (sizeof(parts) / sizeof(parts[0])) - 1)
+
+/*
+ * Place the items pick[0 .. n - 1] together in `room` with this part of their fair shares,
+ * in work->choice.  False, and that is as it was: the kernel model cannot, in the steps that
+ * it has.
  */
 static bool
-start_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
-			   GcDecideWork *work, GcDecision *d)
+place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_NEEDS],
+	  GcDecideWork *work)
 {
-	static const double parts[] = {1, 0.85, 0.7, 0.55};
-	int			option[GC_KERNEL_MAX];
-
-	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
+	for (int k = 0; k < n; k++)
 	{
-		for (int k = 0; k < n; k++)
-		{
-			const GcOption *o = &s->item[pick[k]].option[0];
-			int			warps = (int) (fair_warps(s, o, s->nactive + n - 1) * parts[p]);
+		const GcOption *o = &s->item[pick[k]].option[0];
+		int			warps = (int) (fair_warps(s, o, s->nactive + n - 1) * parts[part]);
 
-			gc_describe_item(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
-		}
-		if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->choice,
-						   NULL) > GC_KERNEL_FEASIBLE)
-			continue;
-		for (int k = 0; k < n; k++)
-			option[k] = work->choice[k].variant;
-		for (int k = 0; k < n; k++)
-			gc_add_start(d, pick[k], option[k],
-					  gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
-									work->choice[k].blocks, s->item[pick[k]].tiles),
-					  predict_one(s, k, pick, option, n));
-		return true;
+		gc_describe_item(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 	}
-	return false;
+	if (gc_kernel_plan_within(s->profile, room, work->kitem, n, &work->steps, &work->kernel,
+							  work->trial, NULL) > GC_KERNEL_FEASIBLE)
+		return false;
+	memcpy(work->choice, work->trial, n * sizeof(GcKernelChoice));
+	return true;
+}
+
+/*
+ * Place them with as large a part as there is room for.  The least part comes first: without
+ * room for that there is none for the others, and of most numbers of items that do not fit
+ * it is the only one that is tried.
+ */
+static bool
+place_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
+			   GcDecideWork *work)
+{
+	int			fits = LEAST_PART;
+	int			fails = -1;
+
+	if (!place(s, pick, n, LEAST_PART, room, work))
+		return false;
+	while (fits - fails > 1)
+	{
+		int			part = (fits + fails) / 2;
+
+		if (place(s, pick, n, part, room, work))
+			fits = part;
+		else
+			fails = part;
+	}
+	return true;
 }
 
 /* A variant of item i as the line sees it. */
@@ -366,24 +388,57 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, G
 	}
 }
 
-/* As many of the picked items, from the first on, as the kernel model can place. */
+/* Start the picked items as they are placed. */
+static void
+start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *choice,
+			 GcDecision *d)
+{
+	int			option[GC_KERNEL_MAX];
+
+	for (int k = 0; k < n; k++)
+		option[k] = choice[k].variant;
+	for (int k = 0; k < n; k++)
+		gc_add_start(d, pick[k], option[k],
+				  gc_sched_full(s->profile, choice[k].warps * s->profile->warp_size,
+								choice[k].blocks, s->item[pick[k]].tiles),
+				  predict_one(s, k, pick, option, n));
+}
+
+/*
+ * As many of the picked items, from the first on, as the kernel model can place.  No
+ * bisection: fewer items want more warps each, so that they may fit worse; and to see that
+ * so many cannot fit mostly takes less than a microsecond.  Where all steps are taken before
+ * any number is found to fit, all of them start with their least shares, in which they fit.
+ */
 static void
 start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
-			  GcDecideWork *work, GcDecision *d)
+			  const GcKernelChoice *least, GcDecideWork *work, GcDecision *d)
 {
-	while (n > 0 && !start_together(s, pick, n, room, work, d))
-		n--;
+	for (int m = n; m > 0; m--)
+	{
+		if (place_together(s, pick, m, room, work))
+		{
+			start_placed(s, pick, m, work->choice, d);
+			return;
+		}
+		if (work->steps < GC_KERNEL_LEAST_STEPS)
+			break;
+	}
+	if (work->steps < GC_KERNEL_LEAST_STEPS)
+		start_placed(s, pick, n, least, d);
 }
 
 /* In order of arrival, as many as fit with their least shares. */
-static void
-decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
+void
+gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecision *d)
 {
+	GcKernelChoice least[GC_KERNEL_MAX];
 	int			room[GC_NEEDS];
 	int			left[GC_NEEDS];
 	int			pick[GC_KERNEL_MAX];
 	int			n = 0;
 
+	work->steps = steps;
 	free_room(s, room);
 	memcpy(left, room, sizeof(left));
 	while (n < s->nitems && n < GC_KERNEL_MAX)
@@ -392,7 +447,7 @@ decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 		int			need[GC_NEEDS];
 
 		gc_least_share(s, n, &k);
-		if (!gc_kernel_fits(s->profile, left, &k, NULL, need))
+		if (!gc_kernel_fits(s->profile, left, &k, &least[n], need))
 			break;
 		for (int r = 0; r < GC_NEEDS; r++)
 			left[r] -= need[r];
@@ -402,7 +457,7 @@ decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	if (n == 1 && s->nactive == 0)
 		gc_start_alone(s, 0, d);
 	else
-		start_fitting(s, pick, n, room, work, d);
+		start_fitting(s, pick, n, room, least, work, d);
 }
 
 /*-------------------------------------------------------------------------
@@ -476,7 +531,7 @@ gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	if (s->policy == GC_POLICY_RANDOM)
 		decide_random(s, d);
 	else if (s->policy == GC_POLICY_KERNEL)
-		decide_kernel(s, work, d);
+		gc_decide_kernel(s, GC_DECIDE_STEPS, work, d);
 	else if (s->policy == GC_POLICY_TWOSTAGE)
 		gc_decide_twostage(s, work, d);
 	if (d->nstarts == 0 && s->nactive == 0)

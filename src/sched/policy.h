@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * policy.h
- *	  What the policies share; private to policy.c and twostage.c.
+ *	  What the policies share; private to policy.c and twostage.c, their tests and benchmarks.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,6 +18,8 @@ struct GcDecideWork
 	GcKernelWork kernel;
 	GcKernelItem kitem[GC_KERNEL_MAX];
 	GcKernelChoice choice[GC_KERNEL_MAX];
+	GcKernelChoice trial[GC_KERNEL_MAX];
+	int64_t		steps;			/* left to the kernel model in this decision */
 	GcBatchWork batch;
 	GcBatchPlan plan;
 	GcItemType	type[GC_BATCH_MAX_TYPES];
@@ -63,6 +65,15 @@ extern int	gc_full_warps(const GcSchedule *s, const GcOption *o);
 
 /* The least that item i can be given, as an item of the kernel model. */
 extern void gc_least_share(const GcSchedule *s, int i, GcKernelItem *k);
+
+/*
+ * Steps of the kernel model (kernel_model.h) that one decision may take; the rest of it takes
+ * no more than some microseconds.
+ */
+#define GC_DECIDE_STEPS	3000
+
+/* Policy kernel, within so many steps; work->steps: those left.  For tests and benchmarks. */
+extern void gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecision *d);
 
 extern void gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d);
 

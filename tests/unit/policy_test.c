@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../../src/sched/occupancy.h"
-#include "../../src/sched/sched.h"
+#include "../../src/sched/policy.h"
 
 static uint64_t seed = 1;
 
@@ -108,13 +108,25 @@ problem(const GcSchedule *s, const GcDecision *d)
 	return NULL;
 }
 
-/* Does what policy kernel starts on an idle device fit a multiprocessor together? */
+/* Does what policy kernel starts fit a multiprocessor together, beside what is active? */
 static bool
 fits(const GcSchedule *s, const GcDecision *d)
 {
 	int			room[GC_NEEDS];
 
 	gc_sm_limits(s->profile, room);
+	for (int a = 0; a < s->nactive; a++)
+	{
+		const GcActive *active = &s->active[a];
+		int			per_sm = ((int) active->shape.blocks + s->profile->sms - 1) / s->profile->sms;
+		int			need[GC_NEEDS];
+
+		if (gc_blocks_need(s->profile, active->registers, (int) active->shape.threads, active->shared_bytes, per_sm, need))
+		{
+			for (int r = 0; r < GC_NEEDS; r++)
+				room[r] = room[r] > need[r] ? room[r] - need[r] : 0;
+		}
+	}
 	for (int k = 0; k < d->nstarts; k++)
 	{
 		const GcStart *start = &d->start[k];
@@ -126,7 +138,7 @@ fits(const GcSchedule *s, const GcDecision *d)
 			continue;
 		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes, per_sm, need) ||
 			!gc_needs_fit(need, room))
-			return d->nstarts == 1;
+			return d->nstarts == 1 && s->nactive == 0;
 		for (int r = 0; r < GC_NEEDS; r++)
 			room[r] -= need[r];
 	}
@@ -215,7 +227,7 @@ test_random(const char *name, int rounds)
 		wrong = problem(&s, d);
 		if (wrong)
 			printf("# policy %d, %d items, %d active: %s\n", s.policy, s.nitems, s.nactive, wrong);
-		if (s.nactive == 0 && s.policy == GC_POLICY_KERNEL && !fits(&s, d))
+		if (s.policy == GC_POLICY_KERNEL && !fits(&s, d))
 			together = false;
 		if (s.nactive == 0 && s.policy == GC_POLICY_TWOSTAGE && !all_start(&s, d))
 			all = false;
@@ -414,6 +426,138 @@ test_variants(void)
 	is_str(variants_of(GC_POLICY_STREAMS, item, 4, NULL, 0), "0000", "nor by other policies");
 }
 
+/*-------------------------------------------------------------------------
+ * Steps
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Sets that are too much for the kernel model's search: of each kernel's three variants,
+ * what is gained in time is lost in registers or shared memory.
+ */
+static void
+make_hard(const GcProfile *profile, GcItem *item, int n)
+{
+	int			most_registers = 3 + draw(6);
+	int			shared = 5 + draw(40);
+	int			threads = 64 << draw(4);
+	double		slower = (1 + draw(300)) / 100000.0;
+
+	memset(item, 0, n * sizeof(GcItem));
+	for (int i = 0; i < n; i++)
+	{
+		int			fastest = 0;
+		GcOption	first;
+
+		item[i].type = i + 1;
+		item[i].tiles = 30000;
+		item[i].fused = -1;
+		item[i].noptions = 3;
+		for (int v = 0; v < 3; v++)
+		{
+			GcOption   *o = &item[i].option[v];
+			int			a = draw(1000);
+			int			b = draw(1000);
+
+			o->registers = 8 + 8 * (a * most_registers / 1000);
+			o->shared_bytes = b * shared;
+			o->threads = o->max_threads = threads;
+			o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
+			o->alone_us = 200 * (1 + (2000 - a - b) * slower) + draw(20);
+			if (o->alone_us < item[i].option[fastest].alone_us)
+				fastest = v;
+		}
+		first = item[i].option[0];
+		item[i].option[0] = item[i].option[fastest];
+		item[i].option[fastest] = first;
+	}
+}
+
+static void
+make_set(const GcSchedule *s, bool hard, GcItem *item, GcActive *active)
+{
+	if (hard)
+		make_hard(s->profile, item, s->nitems);
+	for (int i = 0; !hard && i < s->nitems; i++)
+		make_item(s->profile, 1 + draw(40), &item[i]);
+	for (int a = 0; a < s->nactive; a++)
+		active[a] = (GcActive)
+	{
+		.shape = {132, 64 << draw(3)},.registers = 16 + 8 * draw(4),.shared_bytes = draw(30000),.members = 1
+	};
+}
+
+/* Policy kernel within so many steps, as gc_decide asks it.  False: it took more, or is wrong. */
+static bool
+within(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecision *d)
+{
+	memset(d, 0xee, sizeof(*d));
+	memset(work, 0xee, sizeof(*work));
+	d->nstarts = 0;
+	d->predicted_us = 0;
+	gc_decide_kernel(s, steps, work, d);
+	if (work->steps < 0 || work->steps > steps)
+		return false;
+	if (d->nstarts == 0 && s->nactive == 0)
+		gc_start_alone(s, 0, d);
+	return problem(s, d) == NULL && fits(s, d);
+}
+
+/*
+ * A decision is bounded: in steps, which are always the same, where times are not.  What it
+ * decides in them is a decision all the same, and nearly as good.
+ */
+static void
+test_steps(void)
+{
+	static GcItem item[GC_MAX_ITEMS];
+	GcActive	active[3];
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	uint64_t	lot = 7;
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 0.7,.together = 0.7,
+	.lot = &lot,.item = item,.active = active};
+	int			over = 0;
+	int			wrong = 0;
+	int			least = 0;
+	int			cut = 0;
+	int			larger = 0;
+	int64_t		most = 0;
+	int			started[2] = {0, 0};
+
+	for (int r = 0; r < 3000; r++)
+	{
+		int64_t		taken;
+
+		s.nitems = r % 2 ? 65 : 1 + draw(GC_MAX_ITEMS);
+		s.nactive = draw(2) * draw(4);
+		make_set(&s, r % 8 > 0, item, active);
+		gc_decide(&s, work, d);
+		taken = GC_DECIDE_STEPS - work->steps;
+		over += taken < 0 || taken > GC_DECIDE_STEPS;
+		most = taken > most ? taken : most;
+		wrong += problem(&s, d) != NULL || !fits(&s, d);
+		started[0] += d->nstarts;
+		wrong += !within(&s, GC_KERNEL_UNBOUNDED, work, d);
+		started[1] += d->nstarts;
+		larger += GC_KERNEL_UNBOUNDED - work->steps > GC_DECIDE_STEPS;
+		cut += GC_KERNEL_UNBOUNDED - work->steps > taken;
+		/* With few steps, and with none. */
+		wrong += !within(&s, draw(GC_DECIDE_STEPS), work, d);
+		wrong += !within(&s, 0, work, d);
+		least += d->nstarts > 1;
+	}
+	ok(over == 0, "no decision takes more than %d steps (%ld)", GC_DECIDE_STEPS, (long) most);
+	ok(larger > 50 && cut > larger, "there were some that would (%d), and some that had less than they would (%d)",
+	   larger, cut);
+	is(wrong, 0, "whatever steps it has, a decision makes sense and fits together");
+	ok(least > 1000, "without any, kernels start with their least shares (%d)", least);
+	ok(started[0] >= started[1] * 0.999, "within the steps as many start (%d) as without a bound (%d)",
+	   started[0], started[1]);
+	free(work);
+	free(d);
+}
+
 int
 main(void)
 {
@@ -422,5 +566,6 @@ main(void)
 	test_variants();
 	test_random("H200", 30000);
 	test_random("GTX 680", 5000);
+	test_steps();
 	return tap_done();
 }
