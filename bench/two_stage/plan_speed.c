@@ -2,8 +2,8 @@
  *
  * plan_speed.c
  *	  How long a batch plan takes: gc_batch_plan over random sets of kernels; and how long
- *	  a whole decision of policy twostage does, with one and with several variants of each
- *	  kernel.
+ *	  a whole decision for 65 kernels does, by policy, with one and with three variants of
+ *	  each kernel, and what the bound on its steps costs.
  *
  *		plan_speed [instances [seed]]
  *
@@ -15,6 +15,10 @@
  * as others may hold an interrupt or a neighbour; the order of instances is such that no
  * call finds its own data in the nearest cache.
  *
+ * Decisions are over sets of four characters: wide, slim; bitmaps, as the server's kernels
+ * are, half of which fill much of the shared memory; and hard, made to be too much for the
+ * kernel model's search.
+ *
  *-------------------------------------------------------------------------
  */
 #include <stdio.h>
@@ -22,10 +26,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../src/sched/batch_model.h"
-#include "../../src/sched/occupancy.h"
-#include "../../src/sched/profile.h"
-#include "../../src/sched/sched.h"
+#include "../../src/sched/policy.h"
 
 #define MAX_INSTANCES	20000
 
@@ -171,78 +172,270 @@ measure(const GcProfile *profile, int n, int ntypes, int kernels, bool slim, boo
 		   (double) steps / n);
 }
 
-/* A kernel of this type, wide or slim in its ways, with up to noptions variants. */
+/*-------------------------------------------------------------------------
+ * Decisions
+ *-------------------------------------------------------------------------
+ */
+
+typedef enum Character
+{
+	WIDE,
+	SLIM,
+	BITMAPS,
+	HARD,
+	CHARACTERS
+} Character;
+
+static const char *const character_names[] = {"wide", "slim", "bitmaps", "hard"};
+
+#define KERNELS		65
+#define TYPES		40
+
+/* What the kernels of one set have in common. */
+typedef struct Set
+{
+	Character	character;
+	int			noptions;
+	uint32_t	first;			/* of its types */
+	int			registers;		/* hard ones: steps of 8 that they are drawn from, */
+	int			shared;			/* thousandths of the shared memory, */
+	int			threads;
+	double		slower;			/* and time for less of the two */
+} Set;
+
+static Set
+random_set(Character character, int noptions)
+{
+	Set			set = {.character = character,.noptions = noptions};
+
+	set.first = (uint32_t) random_below(1 << 20);
+	set.registers = 3 + random_below(6);
+	set.shared = 5 + random_below(40);
+	set.threads = 64 << random_below(4);
+	set.slower = (1 + random_below(300)) / 100000.0;
+	return set;
+}
+
+/* The fastest variant. */
 static void
-random_item(const GcProfile *profile, uint32_t type, int noptions, GcItem *item)
+random_first(const GcProfile *profile, const Set *set, GcOption *o)
+{
+	GcItemType	t;
+
+	o->registers = 24 + 8 * random_below(8);
+	o->alone_us = 100 + random_below(900);
+	if (set->character == BITMAPS)
+	{
+		o->shared_bytes = random_below(2) ? (uint32_t) (60 + random_below(160)) << 10 : (uint32_t) random_below(30) << 10;
+		o->threads = o->shared_bytes > 28 << 10 ? 1024 : 256;
+		return;
+	}
+	random_type(profile, set->character == SLIM, &t);
+	o->shared_bytes = (uint32_t) (t.need[GC_RES_SHARED] / t.need[GC_RES_BLOCKS] - profile->shared_reserved);
+	o->threads = t.need[GC_RES_WARPS] / t.need[GC_RES_BLOCKS] * profile->warp_size;
+}
+
+/* One that takes less shared memory and longer; its registers are as they come. */
+static void
+random_next(const Set *set, int v, const GcOption *before, GcOption *o)
+{
+	*o = *before;
+	o->registers = 24 + 8 * random_below(8);
+	o->shared_bytes = v == 1 ? o->shared_bytes / (uint32_t) (2 + random_below(4)) : 1024;
+	if (set->character == BITMAPS)
+		o->threads = o->shared_bytes > 28 << 10 ? 1024 : 256;
+	o->alone_us *= 1.02 + 0.01 * random_below(50);
+}
+
+/* What it gains in time it loses in registers or shared memory. */
+static void
+random_hard(const Set *set, GcOption *o)
+{
+	int			a = random_below(1000);
+	int			b = random_below(1000);
+
+	o->registers = 8 + 8 * (a * set->registers / 1000);
+	o->shared_bytes = (uint32_t) (b * set->shared);
+	o->threads = set->threads;
+	o->alone_us = 200 * (1 + (2000 - a - b) * set->slower) + random_below(20);
+}
+
+/* A kernel of this type: the same each time. */
+static void
+random_item(const GcProfile *profile, const Set *set, uint32_t type, GcItem *item)
 {
 	uint64_t	saved = random_state;
-	uint32_t	shared;
+	int			fastest = 0;
+	GcOption	first;
 
-	random_state = 88172645463325252ULL + type * 7919;
+	random_state = 88172645463325252ULL + (set->first + type) * 7919;
 	for (int i = 0; i < 8; i++)
 		(void) random_below(2);
-	shared = random_below(2) ? (uint32_t) (60 + random_below(160)) << 10 : (uint32_t) random_below(30) << 10;
 	memset(item, 0, sizeof(*item));
 	item->type = type;
 	item->tiles = 30000;
 	item->fused = -1;
-	item->noptions = shared > 56 << 10 ? noptions : 1;
-	for (int v = 0; v < item->noptions; v++)
+	item->noptions = set->noptions;
+	for (int v = 0; v < set->noptions; v++)
 	{
 		GcOption   *o = &item->option[v];
 
-		o->registers = 32 + 8 * random_below(6);
-		o->shared_bytes = v == 0 ? shared : v == 1 ? (uint32_t) (8 + random_below(40)) << 10 : 1024;
-		o->threads = o->max_threads = o->shared_bytes > 28 << 10 ? 1024 : 256;
+		if (set->character == HARD)
+			random_hard(set, o);
+		else if (v == 0)
+			random_first(profile, set, o);
+		else
+			random_next(set, v, &item->option[v - 1], o);
+		o->max_threads = o->threads;
 		o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
-		o->alone_us = v == 0 ? 100 + random_below(900) : item->option[v - 1].alone_us * (1.02 + 0.01 * random_below(50));
+		if (o->alone_us < item->option[fastest].alone_us)
+			fastest = v;
 	}
+	first = item->option[0];
+	item->option[0] = item->option[fastest];
+	item->option[fastest] = first;
 	random_state = saved;
 }
 
-/* Whole decisions over `kernels` ready kernels; each counts as its fastest of five. */
 static void
-measure_decisions(const GcProfile *profile, int n, int ntypes, int kernels, int noptions, int nactive)
+random_active(int n, GcActive *active)
 {
-	static GcItem item[GC_MAX_ITEMS];
-	static GcDecision decision;
+	for (int a = 0; a < n; a++)
+		active[a] = (GcActive)
+	{
+		.shape = {132, 128},.registers = 24 + 8 * random_below(4),
+			.shared_bytes = (uint32_t) random_below(30) << 10,.alone_us = 300,.members = 1
+	};
+}
+
+/* What decisions came to, summed. */
+typedef struct Quality
+{
+	double		started;
+	double		warps;			/* on a multiprocessor */
+	double		predicted_us;
+	double		cost;			/* the kernel model's: bytes of shared memory and penalties */
+} Quality;
+
+static void
+add_quality(const GcSchedule *s, const GcDecision *d, Quality *q)
+{
+	q->started += d->nstarts;
+	q->predicted_us += d->predicted_us;
+	for (int k = 0; k < d->nstarts; k++)
+	{
+		const GcStart *start = &d->start[k];
+		const GcItem *item = &s->item[start->item[0]];
+		const GcOption *o = &item->option[start->option];
+		int			need[GC_NEEDS];
+
+		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes,
+							((int) start->shape.blocks + s->profile->sms - 1) / s->profile->sms, need))
+			continue;
+		q->warps += need[GC_NEED_WARPS];
+		q->cost += need[GC_NEED_SHARED] + (o->alone_us / item->option[0].alone_us - 1) * s->profile->shared_per_sm / 2;
+	}
+}
+
+static bool
+same_decision(const GcDecision *a, const GcDecision *b)
+{
+	bool		same = a->nstarts == b->nstarts;
+
+	for (int k = 0; same && k < a->nstarts; k++)
+		same = a->start[k].item[0] == b->start[k].item[0] && a->start[k].option == b->start[k].option &&
+			memcmp(&a->start[k].shape, &b->start[k].shape, sizeof(GcShape)) == 0;
+	return same;
+}
+
+/* The time of a decision, as the fastest of five. */
+static double
+decision_us(const GcSchedule *s, GcDecideWork *decide, GcDecision *d)
+{
+	double		best = 1e9;
+
+	for (int again = 0; again < 5; again++)
+	{
+		double		start = now();
+
+		gc_decide(s, decide, d);
+		start = now() - start;
+		best = start < best ? start : best;
+	}
+	return best;
+}
+
+/* A line of the table: n sets. */
+static void
+measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character character, int noptions, int nactive)
+{
+	static GcItem item[KERNELS];
+	static GcDecision bounded;
+	static GcDecision unbounded;
 	GcDecideWork *decide = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcActive	active[16];
 	uint64_t	lot = 1;
-	double		total = 0;
-	long		lean = 0;
-	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.7,.together = 0.7,
-	.lot = &lot,.nitems = kernels,.item = item,.nactive = nactive,.active = active};
+	Quality		b = {0};
+	Quality		u = {0};
+	int			different = 0;
+	int64_t		steps = 0;
+	GcSchedule	s = {.profile = profile,.policy = policy,.beside = 0.7,.together = 0.7,
+	.lot = &lot,.nitems = KERNELS,.item = item,.nactive = nactive,.active = active};
 
 	for (int i = 0; i < n; i++)
 	{
-		uint32_t	first = (uint32_t) random_below(1 << 20);
+		Set			set = random_set(character, noptions);
 
-		for (int k = 0; k < kernels; k++)
-			random_item(profile, first + (uint32_t) random_below(ntypes), noptions, &item[k]);
-		for (int a = 0; a < nactive; a++)
-			active[a] = (GcActive)
-		{
-			.shape = {264, 256},.registers = 40,.shared_bytes = (uint32_t) random_below(100) << 10,.alone_us = 300,.members = 1
-		};
-		micros[i] = 1e9;
-		for (int again = 0; again < 5; again++)
-		{
-			double		start = now();
-
-			gc_decide(&s, decide, &decision);
-			start = now() - start;
-			micros[i] = start < micros[i] ? start : micros[i];
-		}
-		for (int k = 0; k < decision.nstarts; k++)
-			lean += decision.start[k].option > 0;
-		total += micros[i];
+		for (int k = 0; k < KERNELS; k++)
+			random_item(profile, &set, (uint32_t) random_below(TYPES), &item[k]);
+		random_active(nactive, active);
+		micros[i] = decision_us(&s, decide, &bounded);
+		add_quality(&s, &bounded, &b);
+		if (policy != GC_POLICY_KERNEL)
+			continue;
+		if (GC_DECIDE_STEPS - decide->steps > steps)
+			steps = GC_DECIDE_STEPS - decide->steps;
+		unbounded.nstarts = 0;
+		unbounded.predicted_us = 0;
+		gc_decide_kernel(&s, GC_KERNEL_UNBOUNDED, decide, &unbounded);
+		if (unbounded.nstarts == 0 && nactive == 0)
+			gc_start_alone(&s, 0, &unbounded);
+		add_quality(&s, &unbounded, &u);
+		different += !same_decision(&bounded, &unbounded);
 	}
 	qsort(micros, (size_t) n, sizeof(double), by_size);
-	printf("decision: %3d kernels of %2d types, up to %d variants, %2d active: mean %6.2f  p50 %6.2f  p90 %6.2f"
-		   "  p99 %6.2f  max %6.2f us; %.1f not in their fastest\n", kernels, ntypes, noptions, nactive,
-		   total / n, micros[n / 2], micros[n * 9 / 10], micros[n * 99 / 100], micros[n - 1], (double) lean / n);
+	printf("%-9s %8d %6d  %-8s %7.1f %7.1f %7.1f", policy == GC_POLICY_KERNEL ? "kernel" : "twostage",
+		   noptions, nactive, character_names[character], micros[n / 2], micros[n * 99 / 100], micros[n - 1]);
+	if (policy == GC_POLICY_KERNEL)
+		printf(" %6ld %8.3f %8.3f %9.2f%% %9.4f %9.4f %9.4f", (long) steps, b.started / n, u.started / n,
+			   100.0 * different / n, b.warps / u.warps, b.predicted_us / u.predicted_us, b.cost / u.cost);
+	else
+		printf(" %6s %8.3f", "", b.started / n);
+	printf("\n");
 	free(decide);
+}
+
+/*
+ * The quality of a decision of policy kernel is beside that of one without a bound: how many
+ * kernels start, and warps, predicted time and cost as parts of the other's.
+ */
+static void
+decide_all(const GcProfile *profile, int n)
+{
+	printf("decisions for %d kernels of %d types, %d sets a line; us: each the least of five\n", KERNELS, TYPES, n);
+	printf("policy    variants active  sets         p50     p99     max  steps  started  without different"
+		   "     warps predicted      cost\n");
+	for (int policy = GC_POLICY_KERNEL; policy <= GC_POLICY_TWOSTAGE; policy++)
+	{
+		for (int noptions = 1; noptions <= GC_MAX_OPTIONS; noptions += 2)
+		{
+			for (int nactive = 0; nactive <= 4; nactive += 4)
+			{
+				for (int c = 0; c < CHARACTERS; c++)
+					measure_decisions(profile, n, (GcPolicy) policy, (Character) c, noptions, nactive);
+			}
+		}
+	}
 }
 
 int
@@ -262,14 +455,6 @@ main(int argc, char **argv)
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 			measure(profile, n, sizes[i][0], sizes[i][1], kind % 2 == 1, kind >= 2);
 	}
-	for (int active = 0; active <= 12; active += 12)
-	{
-		for (int noptions = 1; noptions <= GC_MAX_OPTIONS; noptions += 2)
-		{
-			measure_decisions(profile, n, 13, 16, noptions, active);
-			measure_decisions(profile, n, 13, 65, noptions, active);
-			measure_decisions(profile, n, 40, 65, noptions, active);
-		}
-	}
+	decide_all(profile, n);
 	return 0;
 }
