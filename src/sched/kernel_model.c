@@ -344,7 +344,7 @@ write_plan(const GcProfile *p, const GcKernelItem *items, int n, const GcKernelW
 		*totals = t;
 }
 
-/* Search with half of the steps that are left. */
+/* Search with half of the steps that are left: see gc_kernel_plan_within(). */
 static GcKernelStatus
 search(GcKernelWork *work)
 {

@@ -20,7 +20,8 @@
  * last one down to item i.  One is given up if another has as much of everything left
  * and costs no more, or if the tables say that it cannot be completed within registers
  * or shared memory, or not below the cost of a plan already found.  Exact as long as
- * the labels of one layer fit in GC_KERNEL_LABELS.
+ * the labels of one layer fit in GC_KERNEL_LABELS, and in the steps that there are: each
+ * layer keeps no more than the layers to come have steps to extend (a beam search).
  *
  *-------------------------------------------------------------------------
  */
