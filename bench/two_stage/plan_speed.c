@@ -291,6 +291,16 @@ random_item(const GcProfile *profile, const Set *set, uint32_t type, GcItem *ite
 		if (o->alone_us < item->option[fastest].alone_us)
 			fastest = v;
 	}
+	/* Of one table and bound by memory, as far as twostage knows: it tries to have them resident. */
+	item->scan = 1;
+	item->nloads = 1;
+	item->load[0] = (GcColumnLoad) {type % 4, (float) (item->option[fastest].alone_us *
+													   gc_calibration_default.read_bandwidth)};
+	for (int v = 0; v < set->noptions; v++)
+	{
+		item->option[v].issue_part = 0.3;
+		item->option[v].warp_flight = 4096;
+	}
 	first = item->option[0];
 	item->option[0] = item->option[fastest];
 	item->option[fastest] = first;
@@ -389,7 +399,7 @@ measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character ch
 	double		longest = 0;
 	int			different = 0;
 	int64_t		steps = 0;
-	GcSchedule	s = {.profile = profile,.policy = policy,.beside = 0.7,.together = 0.7,
+	GcSchedule	s = {.profile = profile,.calibration = &gc_calibration_default,.policy = policy,.beside = 0.7,.together = 0.7,
 	.lot = &lot,.nitems = KERNELS,.item = item,.nactive = nactive,.active = active};
 
 	for (int i = 0; i < n; i++)

@@ -73,6 +73,9 @@ extern void gc_least_share(const GcSchedule *s, int i, GcKernelItem *k);
  */
 #define GC_DECIDE_STEPS	3000
 
+/* Policy twostage, which asks the batch model too, leaves the kernel model so many. */
+#define GC_RESIDENT_STEPS	1500
+
 /* Policy kernel, within so many steps; work->steps: those left.  For tests and benchmarks. */
 extern void gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecision *d);
 

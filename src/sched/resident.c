@@ -9,6 +9,7 @@
 #include "policy.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A kernel that takes longer than this for its bytes is not bound by reading them. */
 #define MEMORY_BOUND	1.4
@@ -139,7 +140,10 @@ gc_resident_issue(double time_us, double shared_us)
 	return issue > least ? issue : least;
 }
 
-/* Can the items be resident with the warps with which their latency is so long? */
+/*
+ * Can the items be resident with the warps with which their latency is so long?  If so, how
+ * is in work->choice; else that is as it was.
+ */
 static bool
 fit_within(const GcSchedule *s, const int *pick, int n, double latency_us, GcDecideWork *work)
 {
@@ -148,8 +152,11 @@ fit_within(const GcSchedule *s, const int *pick, int n, double latency_us, GcDec
 		gc_describe_item(s, pick[k], gc_resident_warps(s, pick[k], latency_us), &work->kitem[k]);
 		work->kitem[k].nvariants = 1;	/* only of the first is known how it shares */
 	}
-	return gc_kernel_plan(s->profile, NULL, work->kitem, n, &work->kernel, work->choice,
-						  NULL) <= GC_KERNEL_FEASIBLE;
+	if (gc_kernel_plan_within(s->profile, NULL, work->kitem, n, &work->steps, &work->kernel, work->trial,
+							  NULL) > GC_KERNEL_FEASIBLE)
+		return false;
+	memcpy(work->choice, work->trial, n * sizeof(GcKernelChoice));
+	return true;
 }
 
 /* The least latency with which they fit, and their sizes in work->choice; 0: more than the most. */
@@ -170,7 +177,7 @@ least_latency(const GcSchedule *s, const int *pick, int n, double most_us, GcDec
 		else
 			low = middle;
 	}
-	return fit_within(s, pick, n, high, work) ? high : 0;
+	return high;
 }
 
 bool

@@ -455,6 +455,7 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
 	Stage		st = {.s = s,.work = work,.d = d};
 
+	work->steps = GC_RESIDENT_STEPS;
 	for (int i = 0; i < s->nitems; i++)
 	{
 		if (!st.taken[i] && gains_by_sharing(&st, i))
