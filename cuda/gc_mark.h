@@ -501,13 +501,6 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 				if (!(gc_m >> j & 1)) continue; \
 				const u32 row = gc_visited[j]; (void) row; {
 #define GC_END_MARKED_ROWS	}}
-/* The same, each with a number (gc_target.h). */
-#define GC_NUMBERED_MARKED_ROWS(j, row) \
-			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) { \
-				const u32 gc_number = gc_next_number(&gc_free, __ballot_sync(gc_group, gc_m >> j & 1)); \
-				if (!(gc_m >> j & 1)) continue; \
-				const u32 row = gc_visited[j]; (void) row; {
-#define GC_END_NUMBERED_MARKED_ROWS	}}
 /* What is left is fewer than 32, and behind them. */
 #define GC_END_MARKED_VECTORS \
 			} \
@@ -546,8 +539,6 @@ gc_count_marks(const u8 *marks, u32 first, u32 end)
 #define GC_GATHER_NULLS(n, d)		GC_NULLS(n, d)
 #define GC_MARKED_ROWS(j, row)		GC_ROWS_SPARSE(j, row)
 #define GC_END_MARKED_ROWS	GC_END_ROWS_SPARSE
-#define GC_NUMBERED_MARKED_ROWS(j, row)	GC_NUMBERED_ROWS_SPARSE(j, row)
-#define GC_END_NUMBERED_MARKED_ROWS	GC_END_NUMBERED_ROWS_SPARSE
 #define GC_END_MARKED_VECTORS	GC_END_VECTORS
 
 #endif

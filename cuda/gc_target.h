@@ -18,12 +18,6 @@
  * since eight loads at once take less time than one branch after another.  Last, GC_ROWS .. GC_END_ROWS visits
  * each live row once; inside it, `continue` drops the row.
  *
- * Where every live row is to have a number of its own, its place in an array, GC_NUMBERS
- * (counter) takes as many as the vector has live rows from `counter`, which counts all that
- * were ever taken, and GC_NUMBERED_ROWS visits the rows as GC_ROWS does, each with its
- * gc_number.  On device cuda that is one atomic addition for all rows of a warp's vectors:
- * additions to one address are made one after another, whichever warps they come from.
- *
  * GC_VECTOR_ROWS says which rows a vector has; GC_VECTOR_LIVE begins the stages with
  * those of them that a request may see.  Outside of loops of its own, a `continue`
  * of any stage ends what the request does with this vector: the text around it is a
@@ -98,30 +92,6 @@
 	GC_EACH(j) { if (!(gc_m >> j & 1)) continue; const u32 row = gc_row + j; (void) row; {
 #define GC_END_ROWS_DENSE		}}
 
-/*
- * The same, where each row has a number.  Threads of a warp may have left for other
- * vectors, so those share an addition that are here together: gc_group names them.  All
- * of them go through every turn of the loop, even without a row.  In each turn, rows get
- * consecutive numbers, so that what the threads store goes to memory together.
- */
-#define GC_NUMBERS(counter) \
-	const u32 gc_group = __activemask(); \
-	u32 gc_free = gc_take_numbers((u32 *) (counter), __popc(gc_m), gc_group);
-#define GC_NUMBERED_ROWS_SPARSE(j, row) \
-	for (u32 gc_some; (gc_some = __ballot_sync(gc_group, gc_m != 0)) != 0;) { \
-		const u32 gc_number = gc_next_number(&gc_free, gc_some); \
-		if (!gc_m) continue; \
-		const u32 j = __ffs(gc_m) - 1; const u32 row = gc_row + j; gc_m &= gc_m - 1; {
-#define GC_END_NUMBERED_ROWS_SPARSE	}}
-#define GC_NUMBERED_ROWS_DENSE(j, row) \
-	GC_EACH(j) { const u32 gc_number = gc_next_number(&gc_free, __ballot_sync(gc_group, gc_m >> j & 1)); \
-		if (!(gc_m >> j & 1)) continue; const u32 row = gc_row + j; (void) row; {
-#define GC_END_NUMBERED_ROWS_DENSE	}}
-
-/*
- * Of an addition of 1 at one address the compiler makes one for all threads that arrive
- * together (seen in its code for sm_80 and sm_90, quick or not).
- */
 #define GC_ATOMIC_ADD32(p, v)	atomicAdd((u32 *) (p), (u32) (v))
 #define GC_ATOMIC_ADD64(p, v)	atomicAdd((u64 *) (p), (u64) (v))
 #define GC_ATOMIC_MAX64(p, v)	atomicMax((u64 *) (p), (u64) (v))
@@ -140,29 +110,6 @@
 #define GC_RINT(x)				rint(x)
 #define GC_ISINF(x)				isinf(x)
 #define GC_ISNAN(x)				isnan(x)
-
-/* Numbers for all of the group, n for this thread; the first of all.  Only the leader adds. */
-GC_FN u32
-gc_take_numbers(u32 *counter, u32 n, u32 group)
-{
-	const u32	all = __reduce_add_sync(group, n);
-	const u32	leader = __ffs(group) - 1;
-	u32			first = 0;
-
-	if (threadIdx.x % GC_WARP == leader)
-		first = GC_ATOMIC_ADD32(counter, all);
-	return __shfl_sync(group, first, leader);
-}
-
-/* Of this thread's row, where the threads of `some` have one each. */
-GC_FN u32
-gc_next_number(u32 *free, u32 some)
-{
-	const u32	number = *free + __popc(some & ((1u << threadIdx.x % GC_WARP) - 1));
-
-	*free += __popc(some);
-	return number;
-}
 
 #else							/* device host */
 
@@ -205,14 +152,6 @@ gc_next_number(u32 *free, u32 some)
 #define GC_END_ROWS_SPARSE		}}
 #define GC_ROWS_DENSE(j, row)	GC_ROWS_SPARSE(j, row)
 #define GC_END_ROWS_DENSE		GC_END_ROWS_SPARSE
-
-/* Few threads take numbers, so each row takes its own. */
-#define GC_NUMBERS(counter)		u32 *gc_counter = (u32 *) (counter);
-#define GC_NUMBERED_ROWS_SPARSE(j, row) \
-	GC_ROWS_SPARSE(j, row) const u32 gc_number = GC_ATOMIC_ADD32(gc_counter, 1);
-#define GC_END_NUMBERED_ROWS_SPARSE	GC_END_ROWS_SPARSE
-#define GC_NUMBERED_ROWS_DENSE(j, row)	GC_NUMBERED_ROWS_SPARSE(j, row)
-#define GC_END_NUMBERED_ROWS_DENSE	GC_END_NUMBERED_ROWS_SPARSE
 
 #define GC_ATOMIC_ADD32(p, v)	__atomic_fetch_add((u32 *) (p), (u32) (v), __ATOMIC_RELAXED)
 #define GC_ATOMIC_ADD64(p, v)	__atomic_fetch_add((u64 *) (p), (u64) (v), __ATOMIC_RELAXED)

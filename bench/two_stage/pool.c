@@ -159,10 +159,9 @@ static const struct
 		"u64 *rows = (u64 *) gc_a.w[W_ROWS];\nGC_TILES D(0); D(4); D(6); D(7);\n"
 		"GC_VECTORS COLUMN(i32, 2, i32, o, 0); COLUMN(i32, 1, i32, q, 4);\n"
 		"	GC_EACH(j) GC_KEEP_IF(j, o[j] < 512 && q[j] < 5);\n	GC_SETTLE\n"
-		"	GC_NUMBERS(gc_a.w[W_COUNTER])\n"
-		"	GC_NUMBERED_ROWS_SPARSE(j, row) const u32 to = gc_number & 0x3fffff; (void) j;\n"
+		"	GC_ROWS_SPARSE(j, row) const u32 to = GC_ATOMIC_ADD32(gc_a.w[W_COUNTER], 1) & 0x3fffff; (void) j;\n"
 		"		rows[to] = (u64) gc_at_4_i64(d6.data, row, d6.base, 4);\n"
-		"		rows[0x400000 + to] = (u64) gc_at_4_i64(d7.data, row, d7.base, 4); GC_END_NUMBERED_ROWS_SPARSE\n"
+		"		rows[0x400000 + to] = (u64) gc_at_4_i64(d7.data, row, d7.base, 4); GC_END_ROWS_SPARSE\n"
 		"GC_END_VECTORS GC_END_TILES\n}\n"},
 };
 

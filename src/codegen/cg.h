@@ -95,7 +95,6 @@ typedef struct Cg
 	bool		in_rows;		/* row phase: values are scalars */
 	bool		dense_rows;		/* row phase reads the vectors already loaded */
 	bool		late;			/* vector phase: only live rows are loaded */
-	bool		numbered;		/* each row of the row phase has a gc_number */
 	bool		gather;			/* kernel over marks: a few rows' values are read at once */
 	int			gathered;		/* registers of those of one row */
 	u32			wanted;			/* builds of which the vector phase saw payloads */

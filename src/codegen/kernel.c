@@ -331,24 +331,20 @@ most_survive(const GcPStep **steps, int n)
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 {
-	const bool	marked = cg->variant->marked != 0;
-	const char *rows;
 	int			loops = 0;
 	char		cond[512];
+
+	const bool	marked = cg->variant->marked != 0;
 
 	cg->gather = marked && most_survive(steps, n);
 	cg->dense_rows = cg->gather || (!marked && (cg->pl->survive <= 1 ||
 		(cg->fusion && cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE)));
 	if (cg->dense_rows)
 		require_rows(cg, steps, n);
-	rows = marked ? "MARKED_ROWS" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
 
 	cg->in_rows = true;
-	/* With steps before the sink, only these say which rows want a number. */
-	cg->numbered = n == 0 && sink_counter(cg) != NULL;
-	if (cg->numbered)
-		text_addf(cg->out, "GC_NUMBERS(%s)\n", sink_counter(cg));
-	text_addf(cg->out, "GC_%s%s(gc_j, gc_r)\n", cg->numbered ? "NUMBERED_" : "", rows);
+	text_addf(cg->out, marked ? "GC_MARKED_ROWS(gc_j, gc_r)\n" : cg->dense_rows ? "GC_ROWS_DENSE(gc_j, gc_r)\n"
+			  : "GC_ROWS_SPARSE(gc_j, gc_r)\n");
 	for (int i = 0; i < n; i++)
 	{
 		if (steps[i]->type == GC_STEP_PROBE &&
@@ -364,7 +360,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	sink_row(cg);
 	while (loops-- > 0)
 		text_addf(cg->out, "}\n");
-	text_addf(cg->out, "GC_END_%s%s\n", cg->numbered ? "NUMBERED_" : "", rows);
+	text_addf(cg->out, marked ? "GC_END_MARKED_ROWS\n" : cg->dense_rows ? "GC_END_ROWS_DENSE\n"
+			  : "GC_END_ROWS_SPARSE\n");
 	cg->in_rows = false;
 }
 

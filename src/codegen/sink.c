@@ -133,38 +133,6 @@ sink_require(Cg *cg)
  *-------------------------------------------------------------------------
  */
 
-const char *
-sink_counter(Cg *cg)
-{
-	const GcPBuild *b;
-
-	if (cg->pl->sink == GC_SINK_ROWS)
-		return "&gc_flags[GC_FLAG_ROWS]";
-	if (cg->pl->sink != GC_SINK_BUILD)
-		return NULL;
-	b = &gc_builds(cg->p)[cg->pl->build];
-	if (b->mode == GC_BUILD_DENSE)
-		return NULL;
-	for (u16 i = 0; i < b->nkeys; i++)
-	{
-		u16			key = gc_refs(cg->p)[b->first_key + i];
-
-		if (gc_exprs(cg->p)[key].flags & GC_NULLABLE || cg_checked(cg->p, key))
-			return NULL;
-	}
-	return "&gc_flags[GC_FLAG_BUILT]";
-}
-
-/* Declare the current row's number as x. */
-static void
-emit_number(Cg *cg, const char *x, const char *flag)
-{
-	if (cg->numbered)
-		text_addf(cg->out, "const u64 %s = gc_number;\n", x);
-	else
-		text_addf(cg->out, "const u64 %s = GC_ATOMIC_ADD32(&gc_flags[%s], 1);\n", x, flag);
-}
-
 /*
  * Store the payloads of the current row at place x.  A value that failed its check
  * is stored as code 0, since whoever probes may index something with it.
@@ -233,7 +201,7 @@ emit_build_row(Cg *cg)
 		emit_payload_stores(cg, b, "gc_x");
 		return;
 	}
-	emit_number(cg, "gc_x", "GC_FLAG_BUILT");
+	text_addf(cg->out, "const u64 gc_x = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_BUILT], 1);\n");
 	text_addf(cg->out, "if (gc_x >= b%d_cap) { gc_flags[GC_FLAG_BUILD_FULL] = 1; continue; }\n", k);
 	for (u16 i = 0; i < b->nkeys; i++)
 		text_addf(cg->out, "((i64 *) b%d_keys)[%d * b%d_cap + gc_x] = gc_k[%d];\n", k, i, k, i);
@@ -376,8 +344,7 @@ static void
 emit_output_row(Cg *cg)
 {
 	/* Column-wise, 64-bit words; the last column holds the NULL flags. */
-	text_addf(cg->out, "u64 gc_null = 0;\n");
-	emit_number(cg, "gc_o", "GC_FLAG_ROWS");
+	text_addf(cg->out, "u64 gc_null = 0;\nconst u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n");
 	text_addf(cg->out, "if (gc_o >= gc_rows_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n");
 	for (u16 i = 0; i < cg->pl->nouts; i++)
 	{

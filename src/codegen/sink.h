@@ -16,12 +16,6 @@ extern void sink_prepare(Cg *cg);
 /* Require, in the vector phase, what the sink reads of the scanned table. */
 extern void sink_require(Cg *cg);
 
-/*
- * What counts the rows that the sink gives numbers, if every row that comes to it takes one;
- * else NULL.
- */
-extern const char *sink_counter(Cg *cg);
-
 /* Statements for one row, in the row phase. */
 extern void sink_row(Cg *cg);
 

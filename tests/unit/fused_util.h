@@ -590,14 +590,14 @@ fetch(const Member *m)
 	return r;
 }
 
-static void __attribute__((unused))
+static void
 empty_sink(const Member *m)
 {
 	must(ops->fill(stream, m->sink, 0, m->part[4], NULL));
 }
 
 /* Is what the sink contains what the member's own kernel left there? */
-static bool __attribute__((unused))
+static bool
 same_result(const Member *m)
 {
 	Result		r = fetch(m);
