@@ -125,6 +125,9 @@ typedef struct GcArgs
 	u64			w[GC_MAX_ARG_WORDS];
 } GcArgs;
 
+/* Rows of a vector on device cuda, at most. */
+#define GC_PART_ROWS		16
+
 /* Requests that one marked scan serves. */
 #define GC_MAX_MARKED		32
 

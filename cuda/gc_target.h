@@ -18,6 +18,12 @@
  * since eight loads at once take less time than one branch after another.  Last, GC_ROWS .. GC_END_ROWS visits
  * each live row once; inside it, `continue` drops the row.
  *
+ * Where all that is left are filters, most vectors have a live row, and what is done with it
+ * is little, all is one stage: GC_FOLD .. GC_FOLD_KEPT .. GC_END_FOLD, in which the text
+ * clears gc_ok for rows that it drops, and goes on with the others.  On cuda what is known of
+ * a row then stays in a predicate: to make a bit of a mask of it and a predicate of that bit
+ * took as many instructions as the tests.
+ *
  * GC_VECTOR_ROWS says which rows a vector has; GC_VECTOR_LIVE begins the stages with
  * those of them that a request may see.  Outside of loops of its own, a `continue`
  * of any stage ends what the request does with this vector: the text around it is a
@@ -72,13 +78,42 @@
 	const u32 gc_rows_here = (row) + GC_VEC <= (nrows) ? (1u << GC_VEC) - 1 : (1u << ((nrows) - (row))) - 1;
 #define GC_VECTOR_LIVE(valid, row) \
 	u32 gc_m = gc_rows_here; \
-	if (valid) gc_m &= GC_VECTOR_BITS(valid, row); \
-	if (!gc_m) continue;
+	if (valid) \
+	{ \
+		gc_m &= GC_VECTOR_BITS(valid, row); \
+		if (!gc_m) continue; \
+	}
+/* Of one request of several: valid is an array by source, or 0. */
+#define GC_MEMBER_LIVE(valid, source, row) \
+	u32 gc_m = gc_rows_here; \
+	if (valid) \
+	{ \
+		const u64 gc_valid = ((const u64 *) (valid))[source]; \
+		if (gc_valid) gc_m &= GC_VECTOR_BITS(gc_valid, row); \
+		if (!gc_m) continue; \
+	}
 #define GC_ARRAY(type, name)	type name[GC_VEC]
 #define GC_EACH(j)				GC_UNROLL for (int j = 0; j < GC_VEC; j++)
+
+/*
+ * x, of which the compiler's front half is told nothing, so that it does not rewrite what is
+ * done with it; the assembler sees it again.  A bit is then tested by one instruction, which
+ * gives a predicate, not by three (shift, mask, comparison), and what is added or masked
+ * under a condition stays one instruction under a predicate.
+ */
+GC_FN u32
+GC_OPAQUE(u32 x)
+{
+	u32			y;
+
+	asm("mov.b32 %0, %1;" : "=r"(y) : "r"(x));
+	return y;
+}
+
+#define GC_IS_LIVE(j)			((gc_m & GC_OPAQUE(1u << (j))) != 0)
 #define GC_KEEP_IF(j, cond)		gc_m &= ~((u32) !(cond) << (j))
 #define GC_SETTLE				if (!gc_m) continue;
-#define GC_EACH_LIVE(j)			GC_UNROLL for (int j = 0; j < GC_VEC; j++) if (gc_m >> j & 1) {
+#define GC_EACH_LIVE(j)			GC_UNROLL for (int j = 0; j < GC_VEC; j++) if (GC_IS_LIVE(j)) {
 #define GC_EACH_CHEAP(j)		GC_EACH(j) {
 #define GC_KEEP_LIVE_IF(j, cond)	GC_KEEP_IF(j, cond)
 #define GC_END_LIVE				} if (!gc_m) continue;
@@ -89,8 +124,22 @@
 #define GC_END_ROWS_SPARSE		}}
 /* Rows one at a time, from the vectors already loaded. */
 #define GC_ROWS_DENSE(j, row) \
-	GC_EACH(j) { if (!(gc_m >> j & 1)) continue; const u32 row = gc_row + j; (void) row; {
+	GC_EACH(j) { if (!GC_IS_LIVE(j)) continue; const u32 row = gc_row + j; (void) row; {
 #define GC_END_ROWS_DENSE		}}
+/* Tests and what is done with the rows that pass, in one. */
+#define GC_FOLD(j)				GC_EACH(j) { bool gc_ok = GC_IS_LIVE(j);
+#define GC_FOLD_KEPT(j, row)	if (!gc_ok) continue; const u32 row = gc_row + j; (void) row; {
+#define GC_END_FOLD				}}
+
+/*
+ * Sum over one vector of values of which GC_PART_ROWS add up within 32 bits: added to its
+ * accumulator once per vector.  And number of its rows.
+ */
+#define GC_PART					i32
+#define GC_COUNT_ROW(n)			(n) += GC_OPAQUE(1)
+#if GC_VEC > GC_PART_ROWS
+#error "a vector has more rows than add up within 32 bits"
+#endif
 
 #define GC_ATOMIC_ADD32(p, v)	atomicAdd((u32 *) (p), (u32) (v))
 #define GC_ATOMIC_ADD64(p, v)	atomicAdd((u64 *) (p), (u64) (v))
@@ -136,6 +185,9 @@
 #define GC_VECTOR_LIVE(valid, row) \
 	u8 gc_m[GC_VEC]; u16 gc_sel[GC_VEC]; u32 gc_n = 0; (void) gc_sel; (void) gc_n; \
 	if (!gc_live_rows(gc_m, (const u8 *) (valid), (row), gc_cnt)) continue;
+#define GC_MEMBER_LIVE(valid, source, row) \
+	const u64 gc_valid = (valid) ? ((const u64 *) (valid))[source] : 0; \
+	GC_VECTOR_LIVE(gc_valid, row)
 #define GC_ARRAY(type, name)	type name[GC_VEC]
 #define GC_EACH(j)				for (u32 j = 0; j < gc_cnt; j++)
 #define GC_KEEP_IF(j, cond)		gc_m[j] &= (u8) ((cond) != 0)
@@ -152,6 +204,11 @@
 #define GC_END_ROWS_SPARSE		}}
 #define GC_ROWS_DENSE(j, row)	GC_ROWS_SPARSE(j, row)
 #define GC_END_ROWS_DENSE		GC_END_ROWS_SPARSE
+#define GC_FOLD(j)				GC_EACH(j) { i32 gc_ok = 1;
+#define GC_FOLD_KEPT(j, row)	GC_KEEP_IF(j, gc_ok); } GC_SETTLE GC_ROWS_DENSE(j, row)
+#define GC_END_FOLD				GC_END_ROWS_DENSE
+#define GC_PART					i64			/* vectors are long */
+#define GC_COUNT_ROW(n)			(n)++
 
 #define GC_ATOMIC_ADD32(p, v)	__atomic_fetch_add((u32 *) (p), (u32) (v), __ATOMIC_RELAXED)
 #define GC_ATOMIC_ADD64(p, v)	__atomic_fetch_add((u64 *) (p), (u64) (v), __ATOMIC_RELAXED)

@@ -291,8 +291,7 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
 			GC_VECTOR_LIVE(gc_src.valid, gc_row)
 #define GC_MEMBER(valid) \
 			do { \
-				const u64 gc_valid = (valid) ? ((const u64 *) (valid))[gc_s] : 0; \
-				GC_VECTOR_LIVE(gc_valid, gc_row)
+				GC_MEMBER_LIVE(valid, gc_s, gc_row)
 #define GC_END_MEMBER	} while (0);
 #define GC_END_VECTORS	}
 #define GC_END_TILES	}

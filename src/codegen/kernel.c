@@ -365,6 +365,53 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	cg->in_rows = false;
 }
 
+/*
+ * Can all be one stage (GC_FOLD)?  Filters and an ungrouped aggregate, of which no test may
+ * fail, since all are made on every row.  In a fused kernel, whose bodies load everything at
+ * once, and where a thread's vector is likely to have a row for the sink.
+ */
+static bool
+is_fold(Cg *cg)
+{
+	const GcPPipeline *pl = cg->pl;
+
+	if (cg->variant->marked || pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_NONE)
+		return false;
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[pl->first_step + s];
+
+		if (step->type != GC_STEP_FILTER || is_checked_step(cg, step))
+			return false;
+	}
+	return cg->fusion || pl->survive <= 1 || worth_loading_early(cg, pl->survive);
+}
+
+static void
+emit_fold(Cg *cg)
+{
+	const GcPStep *steps = &gc_steps(cg->p)[cg->pl->first_step];
+	char		cond[512];
+
+	for (int s = 0; s < cg->pl->nsteps; s++)
+		cg_require_step(cg, &steps[s]);
+	sink_require(cg);
+	cg->dense_rows = cg->parts = true;
+	sink_begin_parts(cg);
+	text_addf(cg->out, "GC_FOLD(gc_j)\n");
+	for (int s = 0; s < cg->pl->nsteps; s++)
+	{
+		cg_step_condition(cg, &steps[s], cond, sizeof(cond));
+		text_addf(cg->out, "gc_ok &= %s;\n", cond);
+	}
+	text_addf(cg->out, "GC_FOLD_KEPT(gc_j, gc_r)\n");
+	cg->in_rows = true;
+	sink_row(cg);
+	cg->in_rows = false;
+	text_addf(cg->out, "GC_END_FOLD\n");
+	sink_add_parts(cg);
+}
+
 static void
 emit_body(Cg *cg)
 {
@@ -373,6 +420,11 @@ emit_body(Cg *cg)
 	if (cg->pl->nsteps > MAX_STEPS)
 	{
 		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with too many steps");
+		return;
+	}
+	if (is_fold(cg))
+	{
+		emit_fold(cg);
 		return;
 	}
 	divide_steps(cg->p, cg->pl, cg->variant, &lists);

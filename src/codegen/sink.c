@@ -4,7 +4,8 @@
  *	  Sinks: dense and hash builds, the rungs of the group-by ladder, rows.
  *
  * Group-by ladder: no keys: accumulators in registers (named aN here), reduced
- * per block; dense keys: a table indexed by a number computed from the keys,
+ * per block, to which sums and counts of one vector come as one 32-bit value (sN) where
+ * that holds them: 64 bits take two instructions a row; dense keys: a table indexed by a number computed from the keys,
  * in global memory or first per block in shared memory; else a hash table in
  * global memory.  Layout of a group's words: cuda/gc_agg.h.
  *
@@ -225,6 +226,42 @@ order_text(const GcPAgg *agg, const Operand *o, char *buf, size_t size)
 	snprintf(buf, size, "%s%s%s)", agg->fn == GC_AGG_MIN ? "~" : "", map, o->v);
 }
 
+/* Are this accumulator's values of one vector added up apart? */
+static bool
+has_part(Cg *cg, const GcPAgg *agg)
+{
+	return cg->parts && agg->word != 0 &&
+		(agg->fn == GC_AGG_COUNT || (agg->fn == GC_AGG_SUM && gc_exprs(cg->p)[agg->arg].small));
+}
+
+void
+sink_begin_parts(Cg *cg)
+{
+	if (cg->parts)
+		text_addf(cg->out, "u32 s0 = 0;\n");
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		const GcPAgg *agg = AGG(cg, i);
+
+		if (has_part(cg, agg))
+			text_addf(cg->out, "%s s%d = 0;\n", agg->fn == GC_AGG_COUNT ? "u32" : "GC_PART", agg->word);
+	}
+}
+
+void
+sink_add_parts(Cg *cg)
+{
+	if (cg->parts)
+		text_addf(cg->out, "a0%s += s0;\n", cg->suffix);
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		const GcPAgg *agg = AGG(cg, i);
+
+		if (has_part(cg, agg))
+			text_addf(cg->out, "a%d%s += s%d;\n", agg->word, cg->suffix, agg->word);
+	}
+}
+
 /*
  * Statement that folds operand o into word w of the group at `g`; scope is "G",
  * "L", or NULL for registers.
@@ -237,7 +274,9 @@ emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, const char *scope)
 	int			w = agg->word;
 
 	snprintf(acc, sizeof(acc), "a%d%s", w, cg->suffix);
-	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+	if (has_part(cg, agg))
+		text_addf(cg->out, agg->fn == GC_AGG_COUNT ? "GC_COUNT_ROW(s%d);\n" : "s%d += (i32) %s;\n", w, o->v);
+	else if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
 	{
 		order_text(agg, o, image, sizeof(image));
 		if (scope)
@@ -283,7 +322,9 @@ emit_folds(Cg *cg, const char *scope)
 			text_addf(cg->out, "if (!%s) ", o.n);
 		emit_fold(cg, agg, &o, scope);
 	}
-	if (scope == NULL)
+	if (cg->parts)
+		text_addf(cg->out, "GC_COUNT_ROW(s0);\n");
+	else if (scope == NULL)
 		text_addf(cg->out, "a0%s += 1;\n", cg->suffix);
 	else if (counts_rows(cg))
 		text_addf(cg->out, "GC_ADD_%s(gc_g, 1);\n", scope);

@@ -19,6 +19,13 @@ extern void sink_require(Cg *cg);
 /* Statements for one row, in the row phase. */
 extern void sink_row(Cg *cg);
 
+/*
+ * With cg->parts, before the rows of a vector, of which each comes to the sink once at most,
+ * and after them.
+ */
+extern void sink_begin_parts(Cg *cg);
+extern void sink_add_parts(Cg *cg);
+
 /* Accumulators that live as long as the kernel. */
 extern void sink_state(Cg *cg, Text *t);
 

@@ -119,7 +119,8 @@ typedef struct GcExpr
 	i16			cast_precision;
 	u8			opreg;			/* bound: register in which the arguments, rescaled,
 								 * and the unchecked result are exact */
-	u8			pad;
+	u8			small;			/* bound, of sums: GC_PART_ROWS values or fewer add up
+								 * within 32 bits */
 } GcExpr;
 
 typedef struct GcPColumn

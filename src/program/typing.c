@@ -690,7 +690,7 @@ type_payloads(Typer *t)
 static GcCode
 type_agg(Typer *t, GcPAgg *agg)
 {
-	const GcExpr *e;
+	GcExpr	   *e;
 	GcRange		r;
 	i128		m,
 				sum;
@@ -700,6 +700,7 @@ type_agg(Typer *t, GcPAgg *agg)
 	if (agg->fn == GC_AGG_COUNT)
 		return GC_OK;
 	e = &t->exprs[agg->arg];
+	e->small = 0;
 	if (e->reg == GC_F32 || e->reg == GC_F64)
 	{
 		agg->acc = GC_F64;
@@ -725,6 +726,7 @@ type_agg(Typer *t, GcPAgg *agg)
 		agg->acc = GC_I128;
 		agg->nwords = 2;
 	}
+	e->small = m <= INT32_MAX / GC_PART_ROWS;
 	return GC_OK;
 }
 
