@@ -111,7 +111,7 @@ GC_OPAQUE(u32 x)
 }
 
 #define GC_IS_LIVE(j)			((gc_m & GC_OPAQUE(1u << (j))) != 0)
-#define GC_KEEP_IF(j, cond)		gc_m &= ~((u32) !(cond) << (j))
+#define GC_KEEP_IF(j, cond)		gc_m = (cond) ? gc_m : gc_m & GC_OPAQUE(~(1u << (j)))
 #define GC_SETTLE				if (!gc_m) continue;
 #define GC_EACH_LIVE(j)			GC_UNROLL for (int j = 0; j < GC_VEC; j++) if (GC_IS_LIVE(j)) {
 #define GC_EACH_CHEAP(j)		GC_EACH(j) {

@@ -34,17 +34,38 @@ GC_DEFINE_RAW(8, u64, u64)
 
 #else
 
-/* The codes of one thread's rows, widened; 16 bytes at a time where there are. */
+/* The codes of one thread's rows, as they are; 16 bytes at a time where there are. */
+GC_FN void
+gc_words_1(u32 *x, const u8 *p)
+{
+#if GC_VEC == 16
+	const uint4 y = __ldg((const uint4 *) p);
+
+	x[2] = y.z, x[3] = y.w;
+#else
+	const uint2 y = __ldg((const uint2 *) p);
+#endif
+	x[0] = y.x, x[1] = y.y;
+}
+
+GC_FN void
+gc_words_2(u32 *x, const u8 *p)
+{
+	GC_UNROLL for (int i = 0; i < GC_VEC / 8; i++)
+	{
+		const uint4 y = __ldg((const uint4 *) p + i);
+
+		x[4 * i] = y.x, x[4 * i + 1] = y.y, x[4 * i + 2] = y.z, x[4 * i + 3] = y.w;
+	}
+}
+
+/* Widened. */
 GC_FN void
 gc_raw_1(u32 *v, const u8 *p)
 {
 	u32			x[GC_VEC / 4];
 
-#if GC_VEC == 16
-	*(uint4 *) x = __ldg((const uint4 *) p);
-#else
-	*(uint2 *) x = __ldg((const uint2 *) p);
-#endif
+	gc_words_1(x, p);
 	GC_UNROLL for (int j = 0; j < GC_VEC; j++)
 		v[j] = x[j / 4] >> (8 * (j % 4)) & 0xff;
 }
@@ -52,16 +73,11 @@ gc_raw_1(u32 *v, const u8 *p)
 GC_FN void
 gc_raw_2(u32 *v, const u8 *p)
 {
-	uint4		x[GC_VEC / 8];
+	u32			x[GC_VEC / 2];
 
-	GC_UNROLL for (int i = 0; i < GC_VEC / 8; i++)
-	{
-		x[i] = __ldg((const uint4 *) p + i);
-		v[8 * i] = x[i].x & 0xffff, v[8 * i + 1] = x[i].x >> 16;
-		v[8 * i + 2] = x[i].y & 0xffff, v[8 * i + 3] = x[i].y >> 16;
-		v[8 * i + 4] = x[i].z & 0xffff, v[8 * i + 5] = x[i].z >> 16;
-		v[8 * i + 6] = x[i].w & 0xffff, v[8 * i + 7] = x[i].w >> 16;
-	}
+	gc_words_2(x, p);
+	GC_UNROLL for (int j = 0; j < GC_VEC; j++)
+		v[j] = x[j / 2] >> (16 * (j % 2)) & 0xffff;
 }
 
 GC_FN void
@@ -96,6 +112,23 @@ GC_FN void gc_load_##W##_##SUFFIX(R *v, const u8 *p, i64 base) \
 	gc_raw_##W(r, p); \
 	GC_UNROLL for (int j = 0; j < GC_VEC; j++) v[j] = (R) base + (R) r[j]; \
 }
+
+/*
+ * Narrow codes to 32 bits: one instruction, a product of bytes, picks a code out of its word
+ * and adds the base, where a shift, a mask and an addition did.
+ */
+#if GC_VEC == 1
+#define GC_DEFINE_NARROW(W, PRODUCT)	GC_DEFINE_LOAD(W, u32, i32, i32)
+#else
+#define GC_DEFINE_NARROW(W, PRODUCT) \
+GC_FN void gc_load_##W##_i32(i32 *v, const u8 *p, i64 base) \
+{ \
+	u32 x[GC_VEC * W / 4]; \
+	gc_words_##W(x, p); \
+	GC_UNROLL for (int j = 0; j < GC_VEC; j++) \
+		v[j] = (i32) PRODUCT(x[j * W / 4], 1u << (8 * (j % (4 / W))), (u32) base); \
+}
+#endif
 
 GC_FN void
 gc_load_4_f32(float *v, const u8 *p, i64 base)
@@ -163,8 +196,8 @@ gc_load_8_f64(double *v, const void *p, i64 base, u32 n)
 #define GC_NULL_AT(d, row)		((d).nulls ? ((const u8 *) (d).nulls)[(row) >> 3] >> ((row) & 7) & 1 : 0)
 
 #if GC_CUDA
-GC_DEFINE_LOAD(1, u32, i32, i32)
-GC_DEFINE_LOAD(2, u32, i32, i32)
+GC_DEFINE_NARROW(1, __dp4a)
+GC_DEFINE_NARROW(2, __dp2a_lo)
 GC_DEFINE_LOAD(4, u32, i32, i32)
 GC_DEFINE_LOAD(8, u64, i32, i32)
 GC_DEFINE_LOAD(1, u32, i64, i64)
