@@ -133,9 +133,11 @@ GC_OPAQUE(u32 x)
 
 /*
  * Sum over one vector of values of which GC_PART_ROWS add up within 32 bits: added to its
- * accumulator once per vector.  And number of its rows.
+ * accumulator once per vector.  And number of a thread's rows, of which a warp has more than
+ * fit in a device's memory.
  */
 #define GC_PART					i32
+#define GC_COUNT				u32
 #define GC_COUNT_ROW(n)			(n) += GC_OPAQUE(1)
 #if GC_VEC > GC_PART_ROWS
 #error "a vector has more rows than add up within 32 bits"
@@ -208,6 +210,7 @@ GC_OPAQUE(u32 x)
 #define GC_FOLD_KEPT(j, row)	GC_KEEP_IF(j, gc_ok); } GC_SETTLE GC_ROWS_DENSE(j, row)
 #define GC_END_FOLD				GC_END_ROWS_DENSE
 #define GC_PART					i64			/* vectors are long */
+#define GC_COUNT				u64			/* and threads few */
 #define GC_COUNT_ROW(n)			(n)++
 
 #define GC_ATOMIC_ADD32(p, v)	__atomic_fetch_add((u32 *) (p), (u32) (v), __ATOMIC_RELAXED)

@@ -7,7 +7,7 @@
  * of the vector), vN and vnN (one row's value and NULL flag); parameters pN;
  * lookup tables LN; lists IN; builds bN_*, with xN the matching row or dense
  * index; payloads yN and ynN; temporaries tN and, for their NULL flags, tnN;
- * accumulators in registers aN, and their share from one vector sN.
+ * accumulators in registers aN, their share from one vector sN, and a block's eN.
  *
  * In a fused kernel each member has C scopes of its own, so that all these names are
  * used again, but for two: column numbers are those of the physical columns, the same
@@ -94,8 +94,8 @@ typedef struct Cg
 
 	bool		in_rows;		/* row phase: values are scalars */
 	bool		dense_rows;		/* row phase reads the vectors already loaded */
-	bool		parts;			/* what a vector adds to accumulators in registers is
-								 * added up apart (sN) where it can be */
+	bool		parts;			/* ungrouped, each row at most once: sums of one vector
+								 * are added up apart (sN), counts have 32 bits */
 	bool		late;			/* vector phase: only live rows are loaded */
 	bool		gather;			/* kernel over marks: a few rows' values are read at once */
 	int			gathered;		/* registers of those of one row */

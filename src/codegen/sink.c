@@ -4,8 +4,9 @@
  *	  Sinks: dense and hash builds, the rungs of the group-by ladder, rows.
  *
  * Group-by ladder: no keys: accumulators in registers (named aN here), reduced
- * per block, to which sums and counts of one vector come as one 32-bit value (sN) where
- * that holds them: 64 bits take two instructions a row; dense keys: a table indexed by a number computed from the keys,
+ * per block, to which sums of one vector come as one 32-bit value (sN) where that holds
+ * them, and counts are of 32 bits where a row counts once (64 bits take two instructions a
+ * row, and two registers); dense keys: a table indexed by a number computed from the keys,
  * in global memory or first per block in shared memory; else a hash table in
  * global memory.  Layout of a group's words: cuda/gc_agg.h.
  *
@@ -226,33 +227,28 @@ order_text(const GcPAgg *agg, const Operand *o, char *buf, size_t size)
 	snprintf(buf, size, "%s%s%s)", agg->fn == GC_AGG_MIN ? "~" : "", map, o->v);
 }
 
-/* Are this accumulator's values of one vector added up apart? */
+/* Are this sum's values of one vector added up apart? */
 static bool
 has_part(Cg *cg, const GcPAgg *agg)
 {
-	return cg->parts && agg->word != 0 &&
-		(agg->fn == GC_AGG_COUNT || (agg->fn == GC_AGG_SUM && gc_exprs(cg->p)[agg->arg].small));
+	return cg->parts && agg->fn == GC_AGG_SUM && gc_exprs(cg->p)[agg->arg].small;
 }
 
 void
 sink_begin_parts(Cg *cg)
 {
-	if (cg->parts)
-		text_addf(cg->out, "u32 s0 = 0;\n");
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
 
 		if (has_part(cg, agg))
-			text_addf(cg->out, "%s s%d = 0;\n", agg->fn == GC_AGG_COUNT ? "u32" : "GC_PART", agg->word);
+			text_addf(cg->out, "GC_PART s%d = 0;\n", agg->word);
 	}
 }
 
 void
 sink_add_parts(Cg *cg)
 {
-	if (cg->parts)
-		text_addf(cg->out, "a0%s += s0;\n", cg->suffix);
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
@@ -275,7 +271,7 @@ emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, const char *scope)
 
 	snprintf(acc, sizeof(acc), "a%d%s", w, cg->suffix);
 	if (has_part(cg, agg))
-		text_addf(cg->out, agg->fn == GC_AGG_COUNT ? "GC_COUNT_ROW(s%d);\n" : "s%d += (i32) %s;\n", w, o->v);
+		text_addf(cg->out, "s%d += (i32) %s;\n", w, o->v);
 	else if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
 	{
 		order_text(agg, o, image, sizeof(image));
@@ -289,7 +285,7 @@ emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, const char *scope)
 		if (scope)
 			text_addf(cg->out, "GC_ADD_%s(gc_g + %d, 1);\n", scope, w);
 		else
-			text_addf(cg->out, "%s += 1;\n", acc);
+			text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(%s);\n" : "%s += 1;\n", acc);
 	}
 	else
 	{
@@ -322,10 +318,8 @@ emit_folds(Cg *cg, const char *scope)
 			text_addf(cg->out, "if (!%s) ", o.n);
 		emit_fold(cg, agg, &o, scope);
 	}
-	if (cg->parts)
-		text_addf(cg->out, "GC_COUNT_ROW(s0);\n");
-	else if (scope == NULL)
-		text_addf(cg->out, "a0%s += 1;\n", cg->suffix);
+	if (scope == NULL)
+		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(a0%s);\n" : "a0%s += 1;\n", cg->suffix);
 	else if (counts_rows(cg))
 		text_addf(cg->out, "GC_ADD_%s(gc_g, 1);\n", scope);
 	else
@@ -440,8 +434,16 @@ sink_row(Cg *cg)
  */
 
 static const char *
-acc_type(const GcPAgg *agg)
+count_type(const Cg *cg)
 {
+	return cg->parts ? "GC_COUNT" : "u64";
+}
+
+static const char *
+acc_type(const Cg *cg, const GcPAgg *agg)
+{
+	if (agg->fn == GC_AGG_COUNT)
+		return count_type(cg);
 	if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
 		return "double";
 	if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
@@ -461,11 +463,11 @@ sink_state(Cg *cg, Text *t)
 {
 	if (cg->pl->sink != GC_SINK_AGGREGATE || cg->pl->group_mode != GC_GROUP_NONE)
 		return;
-	text_addf(t, "u64 a0%s = 0;\n", cg->suffix);
+	text_addf(t, "%s a0%s = 0;\n", count_type(cg), cg->suffix);
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)
-			text_addf(t, "%s a%d%s = 0;\n", acc_type(AGG(cg, i)), AGG(cg, i)->word, cg->suffix);
+			text_addf(t, "%s a%d%s = 0;\n", acc_type(cg, AGG(cg, i)), AGG(cg, i)->word, cg->suffix);
 	}
 }
 
@@ -495,29 +497,30 @@ sink_clear(Cg *cg, Text *t)
 static void
 end_registers(Cg *cg, Text *t)
 {
-	const char *x = cg->suffix;
-
-	text_addf(t, "a0%s = gc_block_add(a0%s);\nif (thread == 0 && a0%s) GC_ADD_G(gc_groups, a0%s);\n", x, x, x, x);
+	text_addf(t, "const u64 e0 = gc_block_add(a0%s);\nif (thread == 0 && e0) GC_ADD_G(gc_groups, e0);\n",
+			  cg->suffix);
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
 		const char *reduce = "add",
 				   *add = "ADD";
 		bool		sum = agg->fn == GC_AGG_SUM;
-		char		acc[24];
+		int			w = agg->word;
 
-		if (agg->word == 0)
+		if (w == 0)
 			continue;
-		snprintf(acc, sizeof(acc), "a%d%s", agg->word, x);
 		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
 			reduce = "max", add = "MAX";
 		else if (sum && agg->acc == GC_F64)
 			reduce = "addf", add = "ADDF";
 		else if (sum && agg->acc == GC_I128)
 			reduce = "add128", add = "ADD128";
-		text_addf(t, "%s = gc_block_%s(%s);\nif (thread == 0%s%s) GC_%s_G(gc_groups + %d, %s);\n",
-				  acc, reduce, acc, sum && agg->acc != GC_I64 ? "" : " && ",
-				  sum && agg->acc != GC_I64 ? "" : acc, add, agg->word, acc);
+		text_addf(t, "const %s e%d = gc_block_%s(a%d%s);\n", sum ? acc_type(cg, agg) : "u64", w, reduce, w,
+				  cg->suffix);
+		if (sum && agg->acc != GC_I64)
+			text_addf(t, "if (thread == 0) GC_%s_G(gc_groups + %d, e%d);\n", add, w, w);
+		else
+			text_addf(t, "if (thread == 0 && e%d) GC_%s_G(gc_groups + %d, e%d);\n", w, add, w, w);
 	}
 }
 
