@@ -327,6 +327,24 @@ most_survive(const GcPStep **steps, int n)
 	return passed <= 1;
 }
 
+static bool
+is_ungrouped(const Cg *cg)
+{
+	return cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE;
+}
+
+/* May a row come to the sink several times? */
+static bool
+may_multiply(const Cg *cg, const GcPStep **steps, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (steps[i]->type == GC_STEP_PROBE && gc_builds(cg->p)[steps[i]->build].mode == GC_BUILD_HASH)
+			return true;
+	}
+	return false;
+}
+
 /* Row phase: the remaining steps, then the sink. */
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
@@ -337,11 +355,12 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	const bool	marked = cg->variant->marked != 0;
 
 	cg->gather = marked && most_survive(steps, n);
-	cg->dense_rows = cg->gather || (!marked && (cg->pl->survive <= 1 ||
-		(cg->fusion && cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_NONE)));
+	cg->dense_rows = cg->gather || (!marked && (cg->pl->survive <= 1 || (cg->fusion && is_ungrouped(cg))));
+	cg->parts = cg->dense_rows && !marked && is_ungrouped(cg) && !may_multiply(cg, steps, n);
 	if (cg->dense_rows)
 		require_rows(cg, steps, n);
 
+	sink_begin_parts(cg);
 	cg->in_rows = true;
 	text_addf(cg->out, marked ? "GC_MARKED_ROWS(gc_j, gc_r)\n" : cg->dense_rows ? "GC_ROWS_DENSE(gc_j, gc_r)\n"
 			  : "GC_ROWS_SPARSE(gc_j, gc_r)\n");
@@ -363,6 +382,7 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	text_addf(cg->out, marked ? "GC_END_MARKED_ROWS\n" : cg->dense_rows ? "GC_END_ROWS_DENSE\n"
 			  : "GC_END_ROWS_SPARSE\n");
 	cg->in_rows = false;
+	sink_add_parts(cg);
 }
 
 /*
@@ -375,7 +395,7 @@ is_fold(Cg *cg)
 {
 	const GcPPipeline *pl = cg->pl;
 
-	if (cg->variant->marked || pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_NONE)
+	if (cg->variant->marked || !is_ungrouped(cg))
 		return false;
 	for (int s = 0; s < pl->nsteps; s++)
 	{

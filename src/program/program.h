@@ -119,8 +119,8 @@ typedef struct GcExpr
 	i16			cast_precision;
 	u8			opreg;			/* bound: register in which the arguments, rescaled,
 								 * and the unchecked result are exact */
-	u8			small;			/* bound, of sums: GC_PART_ROWS values or fewer add up
-								 * within 32 bits */
+	u8			small;			/* bound, of what is aggregated: GC_PART_ROWS values
+								 * add up within 32 bits */
 } GcExpr;
 
 typedef struct GcPColumn

@@ -700,13 +700,13 @@ type_agg(Typer *t, GcPAgg *agg)
 	if (agg->fn == GC_AGG_COUNT)
 		return GC_OK;
 	e = &t->exprs[agg->arg];
-	e->small = 0;
 	if (e->reg == GC_F32 || e->reg == GC_F64)
 	{
 		agg->acc = GC_F64;
 		return GC_OK;
 	}
 	r = t->ranges[agg->arg];
+	e->small = range_within(&r, INT32_MIN / GC_PART_ROWS, INT32_MAX / GC_PART_ROWS);
 	if (agg->fn != GC_AGG_SUM)
 	{
 		if (e->reg == GC_I128)
@@ -726,7 +726,6 @@ type_agg(Typer *t, GcPAgg *agg)
 		agg->acc = GC_I128;
 		agg->nwords = 2;
 	}
-	e->small = m <= INT32_MAX / GC_PART_ROWS;
 	return GC_OK;
 }
 

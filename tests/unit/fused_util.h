@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * fused_util.h
- *	  For fused_test.c, marks_test.c and classes_test.c: a table in device memory, and
- *	  requests over it that can be run by kernels of their own or share a scan.
+ *	  For fused_test.c, fold_test.c, marks_test.c and classes_test.c: a table in device
+ *	  memory, and requests over it that can be run by kernels of their own or share a scan.
  *
  * The table has a chunk of every size that could matter (CHUNK_ROWS) and a column of
  * every width, with and without NULLs.  A request (Member) reads some of the chunks,
@@ -597,7 +597,7 @@ empty_sink(const Member *m)
 }
 
 /* Is what the sink contains what the member's own kernel left there? */
-static bool
+static bool __attribute__((unused))
 same_result(const Member *m)
 {
 	Result		r = fetch(m);

@@ -47,6 +47,7 @@ for device in $DEVICE
 do
 	run "$BIN/device_test" "$device"
 	run "$BIN/fused_test" "$device"
+	run "$BIN/fold_test" "$device"
 	run "$BIN/marks_test" "$device"
 	run "$BIN/classes_test" "$device"
 	run "$BIN/records_test" "$device"

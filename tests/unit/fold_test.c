@@ -1,0 +1,415 @@
+/*-------------------------------------------------------------------------
+ *
+ * fold_test.c [host|cuda]
+ *	  Ungrouped aggregates, in kernels of their own and fused, are what is computed here.
+ *
+ * The column that is summed is as wide as a sum of 32 bits per vector allows (GC_PART_ROWS),
+ * and whole vectors of it are its least or its greatest value, or NULL.  Of some chunks a
+ * request sees every row, of others none, one in eight, or some; filters pass all rows, half of
+ * them, hardly any, or none.  There are kernels in one stage (GC_FOLD), in several, with
+ * sinks that few rows reach, and with a join.
+ *
+ * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "fused_util.h"
+
+#include "../../src/device/nvrtc.h"
+
+#define C_EDGE			C_SHIFT		/* which this test makes another column of */
+#define EDGE_LO			(INT32_MIN / GC_PART_ROWS)
+#define EDGE_HI			(INT32_MAX / GC_PART_ROWS)
+#define NLIMITS			4
+#define DIM_LIMIT		3000
+
+/* What is done with the rows. */
+enum
+{
+	FOLD, STAGES, SPARSE, JOINED, NSHAPES
+};
+
+/* Words of the sink. */
+enum
+{
+	W_ROWS, W_VALUES, W_SUM, W_NEGATIVE, W_PRODUCT, W_LEAST, W_GREATEST, NWORDS
+};
+
+static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "a join"};
+static const i64 limits[NLIMITS] = {50, 25, 1, 0};
+static Member members[NSHAPES][NLIMITS];
+static u8  *visible[NCHUNKS];	/* by row; NULL: all */
+static GcAddr visible_bits[NCHUNKS];
+
+/* ---------- the table ---------- */
+
+static i64
+edge_value(u32 row)
+{
+	switch (row / 64 % 4)
+	{
+		case 0:
+			return EDGE_HI;
+		case 1:
+			return EDGE_LO;
+		case 2:
+			return row % 2 ? EDGE_HI : EDGE_LO;
+		default:
+			return EDGE_LO + (i64) draw(1u << 28);
+	}
+}
+
+static void
+make_edge(TableColumn *c)
+{
+	*c = (TableColumn) {.number = C_EDGE,.kind = GC_INT4,.width = 4,.nullable = true,.lo = EDGE_LO,.hi = EDGE_HI};
+	for (int k = 0; k < NCHUNKS; k++)
+	{
+		u32			rows = CHUNK_ROWS[k];
+
+		c->value[k] = calloc(rows + 1, sizeof(i64));
+		c->null[k] = calloc(rows + 1, 1);
+		for (u32 r = 0; r < rows; r++)
+		{
+			c->null[k][r] = r / 16 % 5 == 4 || (r / 64 % 4 == 3 && draw(4) == 0);
+			c->value[k][r] = edge_value(r);
+		}
+		c->cols[k] = put_chunk(c, rows, 4, c->value[k], c->null[k]);
+	}
+	c->array = put(c->cols, sizeof(c->cols));
+}
+
+static void
+make_visible(int k)
+{
+	u32			rows = CHUNK_ROWS[k];
+	u8		   *bits;
+
+	if (k % 4 == 0)
+		return;
+	visible[k] = calloc(rows + 1, 1);
+	bits = calloc(padded(rows) / 8 + 8, 1);
+	for (u32 r = 0; r < rows; r++)
+	{
+		visible[k][r] = k % 4 == 1 ? draw(8) > 0 : k % 4 == 2 ? r % 8 == 3 : r > 20000;
+		bits[r >> 3] |= visible[k][r] << (r & 7);
+	}
+	visible_bits[k] = put(bits, padded(rows) / 8 + 8);
+	free(bits);
+}
+
+/* ---------- requests ---------- */
+
+static void
+make_member(int shape, int limit)
+{
+	Member	   *m = &members[shape][limit];
+	Maker	   *k = &m->maker;
+	u16			b = GC_NONE,
+				small,
+				null,
+				key,
+				edge,
+				product;
+
+	if (shape == JOINED)
+	{
+		u16			input = maker_input(k);
+		u16			dkey = read_column(k, C_DKEY, false);
+
+		b = maker_build(k, input, GC_BUILD_DENSE, true, dkey, GC_NONE);
+		maker_filter(k, maker_test(k, GC_OP_LT, dkey, maker_param(k, GC_INT4, DIM_LIMIT, 0)), 1);
+	}
+	maker_input(k);
+	small = read_column(k, C_SMALL, false);
+	null = read_column(k, C_NULL, false);
+	key = read_column(k, C_KEY, shape == STAGES);
+	edge = read_column(k, C_EDGE, false);
+	maker_pipeline(k, shape == JOINED, GC_SINK_AGGREGATE, shape == SPARSE ? 6 : 0);
+	if (shape == JOINED)
+		maker_probe(k, b, key, 1, false);
+	maker_filter(k, maker_test(k, GC_OP_LT, small, maker_param(k, GC_INT4, limits[limit], 0)), 1);
+	maker_filter(k, maker_test(k, GC_OP_GE, null, maker_param(k, GC_INT4, -200, 0)), 1);
+	if (shape == STAGES)
+	{
+		/* what may fail is tested of live rows only */
+		u16			e = maker_expr(k, GC_OP_DIV, GC_INT4, key, maker_param(k, GC_INT4, 3, 0), GC_NONE);
+
+		maker_filter(k, maker_test(k, GC_OP_GE, e, maker_param(k, GC_INT4, 0, 0)), 0);
+	}
+	maker_group(k, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
+	maker_agg(k, GC_AGG_COUNT, GC_NONE);
+	maker_agg(k, GC_AGG_COUNT, edge);
+	maker_agg(k, GC_AGG_SUM, edge);
+	maker_agg(k, GC_AGG_SUM, maker_expr(k, GC_OP_NEG, GC_INT4, edge, GC_NONE, GC_NONE));
+	product = maker_expr(k, GC_OP_MUL, GC_INT4, small, key, GC_NONE);
+	maker_agg(k, GC_AGG_SUM, product);
+	maker_agg(k, GC_AGG_MIN, edge);
+	maker_agg(k, GC_AGG_MAX, product);
+	m->p = maker_finish(k, 1000000);
+	m->pipeline = m->p->npipelines - 1;
+	for (int c = 0; c < k->head.ncolumns; c++)
+		m->columns[c] = k->columns[c].input == gc_pipelines(m->p)[m->pipeline].input ? k->source[c] : -1;
+	m->ngroups = 1;
+	m->ranges[0] = DIM_RANGE;
+	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256};
+	memcpy(m->valid, visible_bits, sizeof(m->valid));
+	lay_out_sink(m);
+	run_builds(m);
+}
+
+/* ---------- what is right ---------- */
+
+static bool
+is_joined(i64 key)
+{
+	const TableColumn *d = find_column(C_DKEY);
+
+	for (u32 r = 0; r < DIM_ROWS; r++)
+	{
+		if (d->value[0][r] == key)
+			return key < DIM_LIMIT;
+	}
+	return false;
+}
+
+static u64
+larger(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static void
+expect(int shape, int limit, u64 *w)
+{
+	const TableColumn *small = find_column(C_SMALL),
+			   *null = find_column(C_NULL),
+			   *key = find_column(C_KEY),
+			   *edge = find_column(C_EDGE);
+
+	memset(w, 0, NWORDS * sizeof(u64));
+	for (int c = 0; c < NCHUNKS; c++)
+	{
+		for (u32 r = 0; r < CHUNK_ROWS[c]; r++)
+		{
+			i64			e = edge->value[c][r];
+			i64			product = small->value[c][r] * key->value[c][r];
+
+			if ((visible[c] && !visible[c][r]) || small->value[c][r] >= limits[limit] ||
+				null->null[c][r] || null->value[c][r] < -200 || (shape == JOINED && !is_joined(key->value[c][r])))
+				continue;
+			w[W_ROWS]++;
+			w[W_PRODUCT] += (u64) product;
+			w[W_GREATEST] = larger(w[W_GREATEST], (u64) product ^ (u64) 1 << 63);
+			if (edge->null[c][r])
+				continue;
+			w[W_VALUES]++;
+			w[W_SUM] += (u64) e;
+			w[W_NEGATIVE] -= (u64) e;
+			w[W_LEAST] = larger(w[W_LEAST], ~((u64) e ^ (u64) 1 << 63));
+		}
+	}
+}
+
+static void
+check(const Member *m, int shape, int limit, const char *how)
+{
+	Result		r = fetch(m);
+	u64			wanted[NWORDS];
+	int			wrong = -1;
+
+	expect(shape, limit, wanted);
+	if (r.size != GC_NFLAGS * 4 + sizeof(wanted))
+		tap_bail("the sink has other words than the test thinks");
+	for (int i = 0; i < NWORDS; i++)
+		wrong = memcmp(r.bytes + GC_NFLAGS * 4 + i * 8, &wanted[i], 8) != 0 ? i : wrong;
+	ok(wrong < 0, "%s, %s, %llu rows: the aggregates are right", how, shapes[shape],
+	   (unsigned long long) wanted[W_ROWS]);
+	if (wrong >= 0)
+	{
+		u64			got;
+
+		memcpy(&got, r.bytes + GC_NFLAGS * 4 + wrong * 8, 8);
+		tap_note("word %d is %lld, not %lld", wrong, (long long) got, (long long) wanted[wrong]);
+	}
+	for (int i = 0; i < GC_NFLAGS * 4; i++)
+	{
+		if (r.bytes[i] != 0)
+			ok(false, "byte %d of the flags is %d", i, r.bytes[i]);
+	}
+	free(r.bytes);
+}
+
+static void
+test_alone(int vec)
+{
+	for (int shape = 0; shape < NSHAPES; shape++)
+	{
+		for (int l = 0; l < NLIMITS; l++)
+		{
+			Member	   *m = &members[shape][l];
+			char		how[32];
+
+			m->variant.vec = vec;
+			m->compiled = false;
+			empty_sink(m);
+			run_alone(m, m->pipeline, m->sink, (1u << NCHUNKS) - 1, l % 2);
+			unload(&m->own);
+			snprintf(how, sizeof(how), "alone, vectors of %d", vec);
+			check(m, shape, l, how);
+		}
+	}
+}
+
+/* ---------- fused ---------- */
+
+static void
+run_fused(const GcFusedSource *source, const Loaded *k, Member *const *who, int n, u32 turn)
+{
+	GcSource	sources[NCHUNKS + 1];
+	GcArgs		args;
+	u64			valid[NCHUNKS];
+
+	memset(&args, 0, sizeof(args));
+	for (u32 c = 0; c < NCHUNKS; c++)
+	{
+		sources[c] = (GcSource) {(1u << n) - 1, c, CHUNK_ROWS[c]};
+		valid[c] = visible_bits[c];
+	}
+	for (int i = 0; i < source->nwords; i++)
+	{
+		const GcFusedWord *w = &source->words[i];
+
+		if (w->word.type == GC_ARG_MEMBERS)
+			args.w[i] = (1u << n) - 1;
+		else if (w->member == GC_FUSED_ANY)
+			args.w[i] = find_column(w->word.index)->array;
+		else if (w->word.type == GC_ARG_VISIBLE)
+			args.w[i] = put(valid, sizeof(valid));
+		else
+			args.w[i] = member_word(who[w->member], &w->word);
+	}
+	launch_scan(k, &args, source->nwords, sources, NCHUNKS, 0, 256, turn);
+}
+
+static void
+test_fused(int vec, int vectors)
+{
+	GcFusedMember from[NLIMITS];
+	GcFusedSource source;
+	GcError		err = {GC_OK, ""};
+	char		how[64];
+
+	for (int shape = 0; shape < NSHAPES; shape++)
+	{
+		Member	   *who[NLIMITS];
+		Loaded		k;
+
+		for (int l = 0; l < NLIMITS; l++)
+		{
+			/* one member of another shape */
+			who[l] = &members[(shape + (l == 3)) % NSHAPES][l];
+			from[l] = (GcFusedMember) {who[l]->p, who[l]->pipeline, who[l]->variant, who[l]->columns};
+			from[l].variant.vec = vec;
+			empty_sink(who[l]);
+		}
+		if (gc_generate_fused(from, NLIMITS, vectors, &source, &err) != GC_OK)
+			tap_bail(err.detail);
+		k = load_text(source.text);
+		run_fused(&source, &k, who, NLIMITS, shape);
+		unload(&k);
+		free(source.text);
+		snprintf(how, sizeof(how), "fused, vectors of %d, %d in common", vec, vectors);
+		for (int l = 0; l < NLIMITS; l++)
+			check(who[l], (shape + (l == 3)) % NSHAPES, l, how);
+	}
+}
+
+/* ---------- texts ---------- */
+
+static void
+test_texts(void)
+{
+	static const GcVariant variants[] = {{.vec = 8,.threads = 256}, {.vec = 16,.threads = 1024}};
+	GcError		err = {GC_OK, ""};
+	const GcNvrtc *nvrtc = gc_nvrtc_open(13, &err);
+
+	for (int shape = 0; shape < NSHAPES; shape++)
+	{
+		for (int v = 0; v < 2; v++)
+		{
+			const Member *m = &members[shape][0];
+			GcKernelSource source;
+			const char *kernel;
+
+			if (gc_generate(m->p, m->pipeline, &variants[v], &source, &err) != GC_OK)
+				tap_bail(err.detail);
+			kernel = strstr(source.text, "GC_KERNEL(256)\n") ? strstr(source.text, "GC_KERNEL(256)\n")
+				: strstr(source.text, "GC_KERNEL(1024)\n");
+			ok((strstr(kernel, "GC_FOLD(gc_j)") != NULL) == (shape == FOLD), "%s: a fold only if it can be", shapes[shape]);
+			ok((strstr(kernel, "GC_PART s2 = 0;") != NULL) == (shape != SPARSE) && !strstr(kernel, "GC_PART s3"),
+			   "whose sum of the column, not of the negative, is added up by vectors if they are dense");
+			for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)
+			{
+				GcImage		image = {NULL, 0};
+				char	   *log = NULL;
+
+				ok(gc_nvrtc_compile(nvrtc, arch, source.text, GC_COMPILE_FULL, &image, &log, &err) == GC_OK,
+				   "%s, vectors of %d, compiles for sm_%d", shapes[shape], variants[v].vec, arch);
+				if (log)
+					tap_note("%.2000s", log);
+				free(log);
+				free(image.bytes);
+			}
+			free(source.text);
+		}
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *device = argc > 1 ? argv[1] : "host";
+	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
+	GcError		err = {GC_OK, ""};
+
+	tap_start();
+	on_host = strcmp(device, "cuda") != 0;
+	ops = on_host ? &gc_host_ops : &gc_cuda_ops;
+	if (ops->open(&dev, &options, &err) != GC_OK)
+		return tap_skip_all(err.detail);
+	ops->pool(dev, &pool_base, &pool_size);
+	top = pool_base;
+	stream = get_stream();
+	for (int i = 0; i < NTABLE; i++)
+	{
+		if (table[i].number == C_EDGE)
+			make_edge(&table[i]);
+		else
+			make_column(&table[i]);
+	}
+	for (int k = 0; k < NCHUNKS; k++)
+		make_visible(k);
+	for (int shape = 0; shape < NSHAPES; shape++)
+	{
+		for (int l = 0; l < NLIMITS; l++)
+			make_member(shape, l);
+	}
+	if (on_host)
+		test_alone(0);
+	for (int vec = 8; vec <= 16 && !on_host; vec += 8)
+		test_alone(vec);
+	test_fused(on_host ? 0 : 8, GC_FUSED_ALL_VECTORS);
+	test_fused(on_host ? 0 : 16, 1);
+	test_texts();
+	for (int k = 0; k < NCHUNKS; k++)
+		free(visible[k]);
+	free_columns();
+	ops->stream_put(dev, stream);
+	ops->close(dev);
+	return tap_done();
+}
