@@ -20,7 +20,7 @@
  *
  * Where all that is left are filters, most vectors have a live row, and what is done with it
  * is little, all is one stage: GC_FOLD .. GC_FOLD_KEPT .. GC_END_FOLD, in which the text
- * clears gc_ok for rows that it drops, and goes on with the others.  On cuda what is known of
+ * clears gc_pass for rows that it drops, and goes on with the others.  On cuda what is known of
  * a row then stays in a predicate: to make a bit of a mask of it and a predicate of that bit
  * took as many instructions as the tests.
  *
@@ -127,8 +127,8 @@ GC_OPAQUE(u32 x)
 	GC_EACH(j) { if (!GC_IS_LIVE(j)) continue; const u32 row = gc_row + j; (void) row; {
 #define GC_END_ROWS_DENSE		}}
 /* Tests and what is done with the rows that pass, in one. */
-#define GC_FOLD(j)				GC_EACH(j) { bool gc_ok = GC_IS_LIVE(j);
-#define GC_FOLD_KEPT(j, row)	if (!gc_ok) continue; const u32 row = gc_row + j; (void) row; {
+#define GC_FOLD(j)				GC_EACH(j) { bool gc_pass = GC_IS_LIVE(j);
+#define GC_FOLD_KEPT(j, row)	if (!gc_pass) continue; const u32 row = gc_row + j; (void) row; {
 #define GC_END_FOLD				}}
 
 /*
@@ -206,8 +206,8 @@ GC_OPAQUE(u32 x)
 #define GC_END_ROWS_SPARSE		}}
 #define GC_ROWS_DENSE(j, row)	GC_ROWS_SPARSE(j, row)
 #define GC_END_ROWS_DENSE		GC_END_ROWS_SPARSE
-#define GC_FOLD(j)				GC_EACH(j) { i32 gc_ok = 1;
-#define GC_FOLD_KEPT(j, row)	GC_KEEP_IF(j, gc_ok); } GC_SETTLE GC_ROWS_DENSE(j, row)
+#define GC_FOLD(j)				GC_EACH(j) { i32 gc_pass = 1;
+#define GC_FOLD_KEPT(j, row)	GC_KEEP_IF(j, gc_pass); } GC_SETTLE GC_ROWS_DENSE(j, row)
 #define GC_END_FOLD				GC_END_ROWS_DENSE
 #define GC_PART					i64			/* vectors are long */
 #define GC_COUNT				u64			/* and threads few */

@@ -422,7 +422,7 @@ emit_fold(Cg *cg)
 	for (int s = 0; s < cg->pl->nsteps; s++)
 	{
 		cg_step_condition(cg, &steps[s], cond, sizeof(cond));
-		text_addf(cg->out, "gc_ok &= %s;\n", cond);
+		text_addf(cg->out, "gc_pass &= %s;\n", cond);
 	}
 	text_addf(cg->out, "GC_FOLD_KEPT(gc_j, gc_r)\n");
 	cg->in_rows = true;
