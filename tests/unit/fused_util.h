@@ -590,7 +590,7 @@ fetch(const Member *m)
 	return r;
 }
 
-static void
+static void __attribute__((unused))
 empty_sink(const Member *m)
 {
 	must(ops->fill(stream, m->sink, 0, m->part[4], NULL));

@@ -51,6 +51,7 @@ do
 	run "$BIN/marks_test" "$device"
 	run "$BIN/classes_test" "$device"
 	run "$BIN/records_test" "$device"
+	run "$BIN/rows_test" "$device"
 done
 
 echo "# $passed programs passed, $failed failed, $skipped skipped"
