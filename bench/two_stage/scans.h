@@ -5,8 +5,8 @@
  *	  bodies of one kernel.
  *
  * Four columns, filter on three, sum of products.  Words: w0 the results, 8 bytes a
- * body, to which its sum and its number of rows are added; w1 to w4 the columns' descriptions; w8 + 2k and w9 + 2k the range of the first
- * column that body k wants.
+ * body, to which its sum and its number of rows are added; w1 to w4 the columns'
+ * descriptions; w8 + 2k and w9 + 2k the range of the first column that body k wants.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,6 +24,8 @@ typedef struct ScanKind
 	const char *keep;			/* statements: tests of row j of the columns a to d, besides the
 								 * range of a */
 	const char *value;			/* what is summed: GC_PART_ROWS of it fit in 32 bits */
+	const char *rare;			/* the same of row `row`, read anew; NULL: most vectors have rows
+								 * that pass, and all is one stage */
 	int			vec;			/* with one body: GC_CUDA_VEC */
 	int			threads;		/* and the most threads of a block */
 } ScanKind;

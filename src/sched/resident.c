@@ -29,8 +29,11 @@
  */
 #define RESIDENT_GAINS	0.85
 
+/* Each kernel beyond GC_RESIDENT_BEST makes all read so much more of their columns anew. */
+#define DRIFT			0.26
+
 /* Steps of the bisection for the least latency; each asks the kernel model once. */
-#define BISECTIONS		6
+#define BISECTIONS		5
 
 static double
 bytes_of(const GcItem *item)
@@ -85,7 +88,8 @@ GcResidentTimes
 gc_resident_times(const GcSchedule *s, const int *pick, int n)
 {
 	const double longer = lookups_longer(s, pick, n);
-	GcResidentTimes t = {s->calibration->launch_us, 0};
+	const double anew = n > GC_RESIDENT_BEST ? 1 + DRIFT * (n - GC_RESIDENT_BEST) : 1;
+	GcResidentTimes t = {0, 0};
 
 	for (int k = 0; k < n; k++)
 	{
@@ -99,6 +103,7 @@ gc_resident_times(const GcSchedule *s, const int *pick, int n)
 				t.memory_us += item->load[l].bytes / s->calibration->read_bandwidth;
 		}
 	}
+	t.memory_us = s->calibration->launch_us + t.memory_us * anew;
 	return t;
 }
 

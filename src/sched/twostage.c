@@ -7,14 +7,15 @@
  *	  its members, if that is predicted to take less time than running them side by
  *	  side.  Where it would for all who are here and on the device, who comes waits for
  *	  the table's scans to end, so that there are many to share the next.
- * 2. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
+ * 2. On an idle device, those that are bound by memory and scan the same table are sized to
+ *	  be resident together on every multiprocessor, if they are predicted to be done sooner
+ *	  so (objective makespan, resident.h).
+ * 3. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
  *	  together, in the fewest batches, and so in which order they are launched.
- * 3. On an idle device, a batch that is predicted to be done soonest as residents of every
- *	  multiprocessor (objective makespan, resident.h) is sized so.  Otherwise every kernel
- *	  keeps the block size that is best for it, and gets as many blocks as make its fair
- *	  share of the warps beside what is active: all it can use on an idle device, where its
- *	  batch's others then follow as its blocks end.  Of its variants each gets the one with which all on the device are predicted
- *	  to be done soonest (line.h).
+ * 4. Each of them keeps the block size that is best for it, and gets as many blocks as make
+ *	  its fair share of the warps beside what is active: all it can use on an idle device,
+ *	  where its batch's others then follow as its blocks end.  Of its variants each gets the
+ *	  one with which all on the device are predicted to be done soonest (line.h).
  *
  * Most batches of kernels like ours are not resident: each kernel would run in a few warps,
  * which stay few when the others end.  Policy kernel (objective threads) does that to all,
@@ -344,51 +345,46 @@ line_us(const Stage *st, const int *pick, int n)
 	return us * beside_each_other(st->s, n);
 }
 
-/* When all that was started so far is done, if it is resident batches alone; else -1. */
-static double
-resident_so_far_us(const Stage *st)
-{
-	double		us = 0;
-
-	if (st->s->calibration == NULL || st->s->nactive > 0)
-		return -1;
-	for (int k = 0; k < st->d->nstarts; k++)
-	{
-		if (st->d->start[k].issue_share == 0)
-			return -1;
-		us = st->d->start[k].predicted_us > us ? st->d->start[k].predicted_us : us;
-	}
-	return us;
-}
-
 /*
- * Of a batch for an idle device: those that are bound by memory and scan what its oldest
- * does, resident together.  Those that are not started stay in batch[]; returns their
- * number.
+ * On an idle device: those of pick[] that are bound by memory and scan what the oldest does,
+ * resident together, in sets one behind the other.  Those that are not started stay in
+ * pick[]; returns their number.
  */
 static int
-start_resident(Stage *st, int *batch, int n)
+start_resident(Stage *st, int *pick, int n)
 {
-	const double before_us = resident_so_far_us(st);
-	const uint32_t scan = st->s->item[batch[0]].scan;
-	int			same[GC_RESIDENT_MAX];
-	int			rest[GC_MAX_ITEMS];
+	const uint32_t scan = st->s->item[pick[0]].scan;
+	int			same[GC_MAX_ITEMS];
 	int			nsame = 0;
 	int			nrest = 0;
+	int			started = 0;
+	int			sets;
+	double		before_us = 0;
 
-	if (before_us < 0 || scan == 0)
+	if (st->s->calibration == NULL || st->s->nactive > 0 || st->d->nstarts > 0 || scan == 0)
 		return n;
 	for (int k = 0; k < n; k++)
 	{
-		if (st->s->item[batch[k]].scan == scan && nsame < GC_RESIDENT_MAX &&
-			gc_load_is_memory(st->s->calibration, &st->s->item[batch[k]]))
-			same[nsame++] = batch[k];
-		else
-			rest[nrest++] = batch[k];
+		if (st->s->item[pick[k]].scan == scan && gc_load_is_memory(st->s->calibration, &st->s->item[pick[k]]))
+			same[nsame++] = pick[k];
 	}
-	if (!gc_start_resident(st->s, same, nsame, before_us, line_us(st, same, nsame), st->work, st->d))
-		return n;
-	memcpy(batch, rest, nrest * sizeof(int));
+	sets = nsame > GC_RESIDENT_MAX ? (nsame + GC_RESIDENT_BEST - 1) / GC_RESIDENT_BEST : 1;
+	for (int left = sets; left > 0; left--)
+	{
+		const int	m = (nsame - started + left - 1) / left;
+
+		if (!gc_start_resident(st->s, same + started, m, before_us, line_us(st, same + started, m), st->work, st->d))
+			break;
+		for (int k = started; k < started + m; k++)
+			st->taken[same[k]] = true;
+		started += m;
+		before_us = st->d->start[st->d->nstarts - 1].predicted_us;
+	}
+	for (int k = 0; k < n; k++)
+	{
+		if (!st->taken[pick[k]])
+			pick[nrest++] = pick[k];
+	}
 	return nrest;
 }
 
@@ -422,7 +418,7 @@ start_batches(Stage *st, const int *pick, int n)
 		if (pattern == NULL)
 			continue;
 		pattern->times--;
-		m = start_resident(st, batch, take_batch(pattern, pick, n, of, batch));
+		m = take_batch(pattern, pick, n, of, batch);
 		gc_start_fair(st->s, batch, m, st->work, st->d);
 	}
 }
@@ -446,6 +442,9 @@ start_others(Stage *st)
 			gc_start_alone(st->s, pick[k], st->d);
 		return;
 	}
+	n = start_resident(st, pick, n);
+	if (n == 0)
+		return;
 	gc_begin_line(st->s, st->work, st->d);
 	start_batches(st, pick, n);
 }

@@ -78,6 +78,13 @@ test_times(void)
 	items[2].load[0].column = 8;
 	t = gc_resident_times(&s, all, 3);
 	ok(near(t.memory_us, 400), "another column of the table");
+	items[2].load[0].column = 7;
+	for (int i = 3; i < 6; i++)
+		items[i] = items[0];
+	t = gc_resident_times(&s, all, 4);
+	ok(near(t.memory_us, 200), "four are in step");
+	t = gc_resident_times(&s, all, 6);
+	ok(near(t.memory_us, 200 * 1.52), "of six, two make all read a quarter more each");
 	items[0].scan = items[1].scan = 0;
 	t = gc_resident_times(&s, all, 2);
 	ok(near(t.memory_us, 400), "scans that have no number share nothing");
@@ -203,21 +210,22 @@ count_resident(void)
 static void
 test_choice(void)
 {
-	GcSchedule	s = schedule("H200", 8);
+	GcSchedule	s = schedule("H200", 4);
 	double		shares = 0;
 
 	for (int i = 0; i < 8; i++)
 		items[i] = scan(1, 7, 200, 0.3);
 	gc_decide(&s, work, &decision);
-	is(decision.nstarts, 8, "eight scans bound by memory: all start");
-	is(count_resident(), 8, "resident");
-	ok(fits(&s, 0, 8), "they fit a multiprocessor together");
+	is(decision.nstarts, 4, "four scans bound by memory: all start");
+	is(count_resident(), 4, "resident");
+	ok(fits(&s, 0, 4), "they fit a multiprocessor together");
 	for (int k = 0; k < decision.nstarts; k++)
 		shares += decision.start[k].issue_share;
 	ok(near(shares, 1), "their shares of issue are all of it");
-	ok(decision.predicted_us < 0.4 * 1600 && decision.predicted_us >= 480, "in less than 0.4 of the time, it is thought");
-	ok(near(gc_resident_issue(decision.predicted_us, decision.start[0].shared_us), 480),
+	ok(decision.predicted_us < 0.45 * 800 && decision.predicted_us >= 240, "in less than 0.45 of the time, it is thought");
+	ok(near(gc_resident_issue(decision.predicted_us, decision.start[0].shared_us), 240),
 	   "and from that time it would learn what it believes");
+	s.nitems = 8;
 	for (int i = 0; i < 8; i++)
 		items[i] = scan(1, 7, 200, 0.9);
 	gc_decide(&s, work, &decision);
@@ -244,32 +252,43 @@ test_choice(void)
 	is(count_resident(), 0, "without a calibration nothing is predicted");
 }
 
-/* More than fit come in several batches, one behind the other. */
+/* Many come in several sets, one behind the other. */
 static void
-test_batches(void)
+test_sets(void)
 {
-	GcSchedule	s = schedule("H200", 16);
-	int			from = 0;
-	bool		fit = true;
+	GcSchedule	s = schedule("H200", 0);
 
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < 18; i++)
 	{
 		items[i] = scan(1, 7, 200, 0.3);
 		items[i].option[0].registers = 54;
 		items[i].option[0].occupancy = 4;
 	}
-	gc_decide(&s, work, &decision);
-	is(decision.nstarts, 16, "sixteen scans: all start");
-	is(count_resident(), 16, "resident");
-	for (int k = 1; k <= decision.nstarts; k++)
+	for (s.nitems = 2; s.nitems <= 18; s.nitems++)
 	{
-		if (k < decision.nstarts && decision.start[k].predicted_us == decision.start[from].predicted_us)
-			continue;
-		fit = fit && fits(&s, from, k);
-		ok(from == 0 || decision.start[from].shared_us == 0, "nothing is learned of those that begin later");
-		from = k;
+		int			from = 0;
+		int			sets = 0;
+		int			largest = 0;
+		bool		right = true;
+
+		gc_decide(&s, work, &decision);
+		for (int k = 1; k <= decision.nstarts; k++)
+		{
+			const GcStart *start = &decision.start[from];
+
+			if (k < decision.nstarts && decision.start[k].predicted_us == start->predicted_us)
+				continue;
+			right = right && fits(&s, from, k) && (start->shared_us > 0) == (from == 0);
+			right = right && (from == 0 || start->predicted_us > decision.start[from - 1].predicted_us);
+			largest = k - from > largest ? k - from : largest;
+			sets++;
+			from = k;
+		}
+		ok(right && decision.nstarts == s.nitems && count_resident() == s.nitems,
+		   "%d scans: all start, resident; only of the first set something is learned", s.nitems);
+		is(sets, s.nitems <= 7 ? 1 : (s.nitems + 3) / 4, "in as many sets as it takes");
+		is(largest, (s.nitems + sets - 1) / sets, "as even as can be");
 	}
-	ok(fit && decision.start[0].predicted_us < decision.start[15].predicted_us, "in batches each of which fits");
 }
 
 static void
@@ -389,7 +408,7 @@ main(void)
 	test_warps();
 	test_issue();
 	test_choice();
-	test_batches();
+	test_sets();
 	test_active();
 	test_least();
 	free(work);
