@@ -105,22 +105,29 @@ gc_raw_8(u64 *v, const u8 *p)
 
 #endif							/* GC_VEC */
 
-#define GC_DEFINE_LOAD(W, RAW, R, SUFFIX) \
-GC_FN void gc_load_##W##_##SUFFIX(R *v, const u8 *p, i64 base) \
+#define GC_DEFINE_WIDENED(HOW, W, RAW, R, SUFFIX) \
+GC_FN void gc_##HOW##_##W##_##SUFFIX(R *v, const u8 *p, i64 base) \
 { \
 	RAW r[GC_VEC]; \
 	gc_raw_##W(r, p); \
 	GC_UNROLL for (int j = 0; j < GC_VEC; j++) v[j] = (R) base + (R) r[j]; \
 }
 
+#define GC_DEFINE_LOAD(W, RAW, R, SUFFIX) \
+GC_DEFINE_WIDENED(load, W, RAW, R, SUFFIX) \
+GC_DEFINE_WIDENED(late, W, RAW, R, SUFFIX)
+
 /*
  * Narrow codes to 32 bits: one instruction, a product of bytes, picks a code out of its word
- * and adds the base, where a shift, a mask and an addition did.
+ * and adds the base, where a shift, a mask and an addition did.  Not where few rows may need
+ * them: the others then do without, and products want their operands in registers, which
+ * kernels with groups in shared memory have not left.
  */
 #if GC_VEC == 1
 #define GC_DEFINE_NARROW(W, PRODUCT)	GC_DEFINE_LOAD(W, u32, i32, i32)
 #else
 #define GC_DEFINE_NARROW(W, PRODUCT) \
+GC_DEFINE_WIDENED(late, W, u32, i32, i32) \
 GC_FN void gc_load_##W##_i32(i32 *v, const u8 *p, i64 base) \
 { \
 	u32 x[GC_VEC * W / 4]; \
@@ -152,7 +159,9 @@ gc_load_8_f64(double *v, const u8 *p, i64 base)
 
 #define GC_LOAD(W, SUFFIX, v, d)	gc_load_##W##_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * W, d.base)
 #define GC_LOAD_ANY(SUFFIX, v, d)	gc_load_0_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * d.width, d.base, d.width)
-#define GC_LATE(W, SUFFIX, v, d)	GC_LOAD(W, SUFFIX, v, d)
+#define gc_late_4_f32				gc_load_4_f32
+#define gc_late_8_f64				gc_load_8_f64
+#define GC_LATE(W, SUFFIX, v, d)	gc_late_##W##_##SUFFIX(v, (const u8 *) d.data + (u64) gc_row * W, d.base)
 #define GC_LATE_ANY(SUFFIX, v, d)	GC_LOAD_ANY(SUFFIX, v, d)
 
 /* NULL bits of the vector. */

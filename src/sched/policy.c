@@ -244,19 +244,16 @@ predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
 {
 	double		own = o->alone_us;
 	double		sum = own;
-	double		resident = 0;	/* the last batch of those is done */
 
 	for (int k = 0; k < d->nstarts; k++)
 	{
 		const GcStart *start = &d->start[k];
 
-		if (start->issue_share > 0 && start->predicted_us > resident)
-			resident = start->predicted_us;
-		for (int m = 0; m < start->nitems && start->issue_share == 0; m++)
+		for (int m = 0; m < start->nitems; m++)
 			sum += start->fused >= 0 ? s->item[start->item[m]].fused_us
 				: s->item[start->item[m]].option[start->option].alone_us;
 	}
-	return resident + (sum * s->beside > own ? sum * s->beside : own);
+	return sum * s->beside > own ? sum * s->beside : own;
 }
 
 /*

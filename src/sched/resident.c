@@ -186,8 +186,7 @@ least_latency(const GcSchedule *s, const int *pick, int n, double most_us, GcDec
 }
 
 bool
-gc_start_resident(const GcSchedule *s, const int *pick, int n, double before_us, double line_us, GcDecideWork *work,
-				  GcDecision *d)
+gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, GcDecideWork *work, GcDecision *d)
 {
 	const double most_us = line_us * RESIDENT_GAINS;
 	GcResidentTimes t;
@@ -210,10 +209,10 @@ gc_start_resident(const GcSchedule *s, const int *pick, int n, double before_us,
 		GcStart    *start;
 
 		gc_add_start(d, pick[k], 0, gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
-												  work->choice[k].blocks, item->tiles), before_us + us);
+												  work->choice[k].blocks, item->tiles), us);
 		start = &d->start[d->nstarts - 1];
 		start->issue_share = o->issue_part * o->alone_us / t.issue_us;
-		start->shared_us = before_us == 0 ? cbrt(cube(us) - cube(t.issue_us)) : 0;
+		start->shared_us = cbrt(cube(us) - cube(t.issue_us));
 	}
 	return true;
 }

@@ -185,6 +185,7 @@ typedef struct GcActive
 	double		left_us;		/* which are expected to take so long yet */
 	double		alone_us;		/* its time with the device to itself */
 	bool		trial;			/* as GcStart's */
+	bool		resident;		/* one of a resident batch */
 } GcActive;
 
 typedef struct GcSchedule
@@ -218,8 +219,7 @@ typedef struct GcStart
 	double		predicted_us;	/* of the kernel, beside the others */
 	double		issue_share;	/* resident together with others: of their instructions, the
 								 * part that is its own; else 0 */
-	double		shared_us;		/* then: what all else takes of the predicted time; 0 for a
-								 * batch that is queued behind another */
+	double		shared_us;		/* then: what all else takes of the predicted time */
 	bool		trial;			/* it is to have the device to itself, to be timed */
 } GcStart;
 

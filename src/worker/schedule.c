@@ -169,7 +169,7 @@ add_active(GcMainLaunch *launch)
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
 		.members = launch->members,.marked = launch->marks_done,.left_us = left_us(launch),
-	.alone_us = launch->alone_us,.trial = launch->trial};
+	.alone_us = launch->alone_us,.trial = launch->trial,.resident = launch->issue_share > 0};
 }
 
 /* Are two items the same kernel, in the same variants with the same needs? */

@@ -79,8 +79,8 @@ test_good_files(void)
 	static const char written[] =
 		"# device: NVIDIA H200\n# target: sm_90\n# date: 2025-01-31\n"
 		"# commit: not given\n# times in microseconds, bandwidths in bytes per microsecond\n"
-		"read_bandwidth = 4557000\nlaunch_us = 2.85\nflight_bytes = 40000\n"
-		"beside_other = 0.985\nbeside_same = 0.280\nfused = 0.108\n";
+		"read_bandwidth = 4550000\nlaunch_us = 2.85\nflight_bytes = 22700\n"
+		"beside_other = 1.000\nbeside_same = 0.215\nfused = 0.013\n";
 	GcCalibration c = before;
 
 	means(written, gc_calibration_default, "what calibrate writes");
