@@ -12,7 +12,8 @@
  * products), alone; the same with one warp on each multiprocessor, which tells how many
  * bytes have to be in flight there to use the bandwidth up; 2, 4 and 8 of them side by
  * side, over the same columns and over columns of their own, in the sizes that the
- * scheduler itself gives them (gc_decide, policy kernel); and as bodies of one kernel.
+ * scheduler itself gives them (gc_decide, policy kernel; for columns of their own, as it
+ * would be with nothing to share, policy twostage); and as bodies of one kernel.
  * From each
  *
  *	  T = longest + constant * (sum of the others)
@@ -57,7 +58,8 @@ static double launch_us;
 static double in_a_row_us;
 static double one_warp_us;
 static double bytes;
-static int	alone_per_sm;
+static int	alone_per_sm;		/* warps */
+static int	alone_threads;		/* per block */
 
 static void
 make_tables(void)
@@ -112,7 +114,8 @@ measure_alone(void)
 			if (alone_us == 0 || us < alone_us)
 			{
 				alone_us = us;
-				alone_per_sm = per_sm * threads[t] / 32;
+				alone_per_sm = per_sm * threads[t] / bench_profile.warp_size;
+				alone_threads = threads[t];
 			}
 		}
 	}
@@ -131,7 +134,7 @@ side_by_side(int n, bool same, BenchLaunch *l, GcDecideWork *work)
 	static GcDecision decision;
 	GcItem		items[MOST];
 	GcSchedule	s = {.profile = &bench_profile,
-		.policy = GC_POLICY_KERNEL,.nitems = n,.item = items};
+		.policy = same ? GC_POLICY_KERNEL : GC_POLICY_TWOSTAGE,.beside = 1,.together = 1,.nitems = n,.item = items};
 	const GcKernelInfo *info = &scans[1].info;
 
 	memset(items, 0, sizeof(items));
@@ -140,8 +143,8 @@ side_by_side(int n, bool same, BenchLaunch *l, GcDecideWork *work)
 		items[i] = (GcItem) {.type = 1,.scan = same ? 1 : (uint32_t) i + 1,.tiles = args[0].scan.ntiles,
 		.noptions = 1,.fused = -1};
 		items[i].option[0] = (GcOption) {.registers = info->registers,
-			.max_threads = bench_max_threads(&scans[1]),.threads = 256,
-			.occupancy = gc_occupancy(&bench_profile, info->registers, 256, info->shared_static),
+			.max_threads = bench_max_threads(&scans[1]),.threads = alone_threads,
+			.occupancy = alone_per_sm * bench_profile.warp_size / alone_threads,
 		.shared_bytes = (uint32_t) info->shared_static,.alone_us = alone_us};
 	}
 	gc_decide(&s, work, &decision);

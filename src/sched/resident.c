@@ -29,11 +29,19 @@
  */
 #define RESIDENT_GAINS	0.85
 
+/*
+ * Kernels of whose time more than this is issue gain little from being read to, and lose more
+ * by having few warps than is predicted: they read their columns in stages, one after another
+ * (three scans of a pool's kernel with 0.52 and one with groups: predicted 207 us, 467 measured,
+ * 256 one behind the other; H200).
+ */
+#define RESIDENT_ISSUE	0.5
+
 /* Each kernel beyond GC_RESIDENT_BEST makes all read so much more of their columns anew. */
 #define DRIFT			0.26
 
 /* Steps of the bisection for the least latency; each asks the kernel model once. */
-#define BISECTIONS		5
+#define BISECTIONS		8
 
 static double
 bytes_of(const GcItem *item)
@@ -46,11 +54,11 @@ bytes_of(const GcItem *item)
 }
 
 bool
-gc_load_is_memory(const GcCalibration *c, const GcItem *item)
+gc_may_reside(const GcCalibration *c, const GcItem *item)
 {
 	const double bytes = bytes_of(item);
 
-	return bytes > 0 && item->option[0].alone_us - c->launch_us < bytes / c->read_bandwidth * MEMORY_BOUND;
+	return bytes > 0 && item->option[0].issue_part <= RESIDENT_ISSUE && item->option[0].alone_us - c->launch_us < bytes / c->read_bandwidth * MEMORY_BOUND;
 }
 
 /* Has an earlier one of the picked items read this column? */

@@ -41,8 +41,11 @@
 #define GC_RESIDENT_MAX		7
 #define GC_RESIDENT_BEST	4
 
-/* Is it bound by reading memory, rather than by lookups and instructions? */
-extern bool gc_load_is_memory(const GcCalibration *c, const GcItem *item);
+/*
+ * Is it bound by reading memory, rather than by lookups and instructions, so that it may gain by
+ * being resident with others?
+ */
+extern bool gc_may_reside(const GcCalibration *c, const GcItem *item);
 
 /* Of n items that are resident together: what memory and what issue take. */
 typedef struct GcResidentTimes

@@ -375,7 +375,7 @@ start_resident(Stage *st, const int *pick, int n)
 		return false;
 	for (int k = 0; k < n; k++)
 	{
-		if (st->s->item[pick[k]].scan != scan || !gc_load_is_memory(st->s->calibration, &st->s->item[pick[k]]))
+		if (st->s->item[pick[k]].scan != scan || !gc_may_reside(st->s->calibration, &st->s->item[pick[k]]))
 			return false;
 	}
 	return gc_start_resident(st->s, pick, m, line_us(st, pick, m), st->work, st->d);

@@ -155,6 +155,19 @@ extern int	gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes);
 extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
 extern GcCode gc_run_launch_compactor(GcRun *run);
 
+/* demand.c */
+/*
+ * What a variant of the run's main kernel asks for.  What of its time is no reading is not
+ * known before it was resident with others: then little enough is assumed to have it tried.
+ */
+extern GcOption gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us);
+
+/*
+ * What the run's main kernel streams and looks up, as far as sched/resident.h wants to know.
+ * Nothing, as long as its time alone is a guess: then nobody knows what bounds it.
+ */
+extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item);
+
 /* run.c: start a READY run's own main kernel, in this variant and shape. */
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile);
 

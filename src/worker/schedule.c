@@ -38,6 +38,12 @@ typedef struct GcBatch
 	GcMainLaunch *base;			/* its start is the batch's time zero */
 	float		first_us;		/* start of the first kernel */
 	float		last_us;		/* end of the last one */
+
+	/* Resident together, and undisturbed so far: whose issue_part it teaches. */
+	int			nresident;
+	GcPipelineKernel *resident[GC_RESIDENT_MAX];
+	double		part[GC_RESIDENT_MAX];	/* of the batch's issue, in times alone */
+	double		shared_us;		/* as GcStart's */
 } GcBatch;
 
 /* What one decision is made of; static, since it is too large for the stack. */
@@ -201,27 +207,6 @@ item_type(int n)
 	return n + 1;
 }
 
-/*
- * What a variant of the run's main kernel asks for.  What of its time is no reading is not
- * known before it was resident with others: then little enough is assumed to have it tried.
- */
-static GcOption
-describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)
-{
-	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
-	u32			shared = (u32) gc_run_shared_bytes(run, &k->variant);
-	int			threads = Min(k->variant.threads, k->info.max_threads);
-	u32			row_bytes = 0;
-
-	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
-		row_bytes += run->tables[c] ? Max(gc_columns(run->p)[c].width, 1) : 0;
-	return (GcOption) {.issue_part = k->issue_part.samples > 0 ? k->issue_part.value : gc_worker.calibration.beside_same,
-		.warp_flight = row_bytes * Max(k->variant.vec, 1) * gc_worker.profile.warp_size,
-		.registers = k->info.registers,.max_threads = threads,.threads = threads,
-		.shared_bytes = shared + k->info.shared_static,.occupancy = gc_run_occupancy(k, threads, shared),
-		.alone_us = alone_us};
-}
-
 /* Beside an item's usual variant, others that are ready; the fastest first. */
 static void
 add_variants(GcRun *run, GcItem *item, GcPipelineKernel **kernel)
@@ -234,7 +219,7 @@ add_variants(GcRun *run, GcItem *item, GcPipelineKernel **kernel)
 
 	for (int i = 0; i < n; i++)
 	{
-		GcOption	o = describe_option(run, more[i], gc_variants_alone_us(run, more[i], usual, usual_us));
+		GcOption	o = gc_describe_option(run, more[i], gc_variants_alone_us(run, more[i], usual, usual_us));
 		int			at = item->noptions;
 
 		if (o.occupancy == 0)
@@ -260,32 +245,6 @@ add_variants(GcRun *run, GcItem *item, GcPipelineKernel **kernel)
 	}
 }
 
-/*
- * What the run's main kernel streams and looks up, as far as sched/resident.h wants to know.
- * Nothing, as long as its time alone is a guess: then nobody knows what bounds it.
- */
-static void
-describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item)
-{
-	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
-	const double rows = run->request->inputs[run->main->input].rows;
-
-	item->nloads = 0;
-	item->lookup_bytes = 0;
-	for (int c = in->first_column; c < in->first_column + in->ncolumns && k->alone_us.samples > 0; c++)
-	{
-		const GcPColumn *column = &gc_columns(run->p)[c];
-
-		if (run->tables[c] == NULL)
-			continue;
-		if (item->nloads < GC_LOAD_COLUMNS)
-			item->load[item->nloads++] = (GcColumnLoad) {.column = (u32) column->attnum};
-		item->load[item->nloads - 1].bytes += (float) (rows * Max(column->width, 1));
-	}
-	for (int b = 0; b < run->p->nbuilds; b++)
-		item->lookup_bytes += run->builds[b] ? run->builds[b]->bytes : 0;
-}
-
 /* company: others are here, with whom it might share a scan. */
 static void
 add_item(GcRun *run, bool company)
@@ -300,11 +259,11 @@ add_item(GcRun *run, bool company)
 	item->scan = run->scan;
 	item->tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	item->noptions = 1;
-	item->option[0] = describe_option(run, kernel[0], kernel[0]->alone_us.samples > 0 ? kernel[0]->alone_us.value
+	item->option[0] = gc_describe_option(run, kernel[0], kernel[0]->alone_us.samples > 0 ? kernel[0]->alone_us.value
 									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
 	if (company)
 		add_variants(run, item, kernel);
-	describe_loads(run, kernel[0], item);
+	gc_describe_loads(run, kernel[0], item);
 	item->type = item_type(now.nitems);
 	item->fused = -1;
 	item->bodies = 0;
@@ -407,12 +366,43 @@ decide(void)
  *-------------------------------------------------------------------------
  */
 
+/*
+ * A kernel of a resident batch is done.  What it took by itself says little: the others may
+ * have kept the device busy before it, or after it.
+ */
+static void
+note_resident(GcBatch *batch, const GcRun *run, GcPipelineKernel *k)
+{
+	const GcMainLaunch *l = run->launch;
+
+	/* Kernels of other variants may be gone before the batch is. */
+	if (l->shared_us == 0 || l->alone_us <= 0 || k != run->kernels[run->p->npipelines - 1] ||
+		batch->nresident == GC_RESIDENT_MAX)
+		return;
+	batch->resident[batch->nresident] = k;
+	batch->part[batch->nresident++] = l->issue_share / l->alone_us;
+	batch->shared_us = l->shared_us;
+}
+
+/* All of a resident batch are done, and nothing else was there. */
+static void
+learn_issue(const GcBatch *batch)
+{
+	const double issue_us = gc_resident_issue(batch->record.actual_us, batch->shared_us);
+
+	if (batch->nresident < 2 || batch->nresident != batch->record.nkernels)
+		return;
+	for (int i = 0; i < batch->nresident; i++)
+		gc_learn(&batch->resident[i]->issue_part, issue_us * batch->part[i]);
+}
+
 static void
 batch_release(GcBatch *batch)
 {
 	if (--batch->users > 0)
 		return;
 	batch->record.actual_us = batch->last_us - batch->first_us;
+	learn_issue(batch);
 	batch->record.nkept = batch->entries;
 	gc_batchlog_add(&batch->record);
 	if (batch->base)
@@ -493,7 +483,7 @@ note_times(const GcRun *run, GcBatch *batch, float start_us, float end_us)
 
 /* Totals of the kernel, and what the cost model learns; once per launch. */
 static void
-learn(GcRun *run, float time_us)
+learn(GcRun *run, GcBatch *batch, float time_us)
 {
 	GcMainLaunch *l = run->launch;
 	GcPipelineKernel *k = own_kernel(run);
@@ -516,10 +506,7 @@ learn(GcRun *run, float time_us)
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
 	else if (l->issue_share > 0)
-	{
-		if (l->shared_us > 0 && l->alone_us > 0)
-			gc_learn(&k->issue_part, gc_resident_issue(time_us, l->shared_us) * l->issue_share / l->alone_us);
-	}
+		note_resident(batch, run, k);
 	else if (gc_schedule == GC_POLICY_TWOSTAGE && l->predicted_us > 0 &&
 			 (k == run->kernels[run->p->npipelines - 1] || k->alone_us.samples > 0))
 		gc_learn(&beside, time_us / l->predicted_us * l->beside);
@@ -566,7 +553,7 @@ gc_batch_run_ends(GcRun *run)
 		/* A marked scan is over with its last request. */
 		l->total_us = Max(l->total_us, time_us);
 		if (!l->marked || l->runs == 1)
-			learn(run, l->total_us);
+			learn(run, batch, l->total_us);
 	}
 	else
 		batch->record.failed++;

@@ -144,11 +144,15 @@ test_warps(void)
 		last = warps;
 	}
 	ok(falls, "more latency never takes more warps");
-	ok(gc_load_is_memory(&plain, &items[0]), "bound by its bytes");
+	ok(gc_may_reside(&plain, &items[0]), "bound by its bytes");
 	items[0].option[0].alone_us = 300;
-	ok(!gc_load_is_memory(&plain, &items[0]), "one that takes half as long again is not");
+	ok(!gc_may_reside(&plain, &items[0]), "one that takes half as long again is not");
+	items[0].option[0].alone_us = 200;
+	items[0].option[0].issue_part = 0.51;
+	ok(!gc_may_reside(&plain, &items[0]), "nor one that issues for more than half of the time");
+	items[0].option[0].issue_part = 0.25;
 	items[0].nloads = 0;
-	ok(!gc_load_is_memory(&plain, &items[0]), "nor one of which nothing is known");
+	ok(!gc_may_reside(&plain, &items[0]), "nor one of which nothing is known");
 }
 
 /* What is learned of a batch that takes what was predicted is what the prediction rests on. */

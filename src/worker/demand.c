@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * demand.c
+ *	  What a request's main kernel asks of the device, as sched/ wants to know it.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "run.h"
+
+GcOption
+gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)
+{
+	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
+	u32			shared = (u32) gc_run_shared_bytes(run, &k->variant);
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	u32			row_bytes = 0;
+
+	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
+		row_bytes += run->tables[c] ? Max(gc_columns(run->p)[c].width, 1) : 0;
+	return (GcOption) {.issue_part = k->issue_part.samples > 0 ? k->issue_part.value : gc_worker.calibration.beside_same,
+		.warp_flight = row_bytes * Max(k->variant.vec, 1) * gc_worker.profile.warp_size,
+		.registers = k->info.registers,.max_threads = threads,.threads = threads,
+		.shared_bytes = shared + k->info.shared_static,.occupancy = gc_run_occupancy(k, threads, shared),
+		.alone_us = alone_us};
+}
+
+void
+gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item)
+{
+	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
+	const double rows = run->request->inputs[run->main->input].rows;
+
+	item->nloads = 0;
+	item->lookup_bytes = 0;
+	for (int c = in->first_column; c < in->first_column + in->ncolumns && k->alone_us.samples > 0; c++)
+	{
+		const GcPColumn *column = &gc_columns(run->p)[c];
+
+		if (run->tables[c] == NULL)
+			continue;
+		if (item->nloads < GC_LOAD_COLUMNS)
+			item->load[item->nloads++] = (GcColumnLoad) {.column = (u32) column->attnum};
+		item->load[item->nloads - 1].bytes += (float) (rows * Max(column->width, 1));
+	}
+	for (int b = 0; b < run->p->nbuilds; b++)
+		item->lookup_bytes += run->builds[b] ? run->builds[b]->bytes : 0;
+}
