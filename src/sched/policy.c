@@ -57,7 +57,7 @@ gc_start_alone(const GcSchedule *s, int i, GcDecision *d)
 	const GcOption *o = &s->item[i].option[0];
 
 	gc_add_start(d, i, 0, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles),
-			  o->alone_us);
+				 o->alone_us);
 }
 
 /* What a multiprocessor has left beside the launches that are active. */
@@ -381,7 +381,7 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, G
 		int			blocks = (fair_warps(s, o, s->nactive) + per_block / 2) / per_block;
 
 		gc_add_start(d, pick[k], choice[k], gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
-				  s->nactive > 0 ? predict_one(s, k, pick, choice, n) : predict_in_line(s, o, d));
+					 s->nactive > 0 ? predict_one(s, k, pick, choice, n) : predict_in_line(s, o, d));
 	}
 }
 
@@ -396,9 +396,9 @@ start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *
 		option[k] = choice[k].variant;
 	for (int k = 0; k < n; k++)
 		gc_add_start(d, pick[k], option[k],
-				  gc_sched_full(s->profile, choice[k].warps * s->profile->warp_size,
-								choice[k].blocks, s->item[pick[k]].tiles),
-				  predict_one(s, k, pick, option, n));
+					 gc_sched_full(s->profile, choice[k].warps * s->profile->warp_size,
+								   choice[k].blocks, s->item[pick[k]].tiles),
+					 predict_one(s, k, pick, option, n));
 }
 
 /*

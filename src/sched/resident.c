@@ -58,7 +58,8 @@ gc_may_reside(const GcCalibration *c, const GcItem *item)
 {
 	const double bytes = bytes_of(item);
 
-	return bytes > 0 && item->option[0].issue_part <= RESIDENT_ISSUE && item->option[0].alone_us - c->launch_us < bytes / c->read_bandwidth * MEMORY_BOUND;
+	return bytes > 0 && item->option[0].issue_part <= RESIDENT_ISSUE &&
+		item->option[0].alone_us - c->launch_us < bytes / c->read_bandwidth * MEMORY_BOUND;
 }
 
 /* Has an earlier one of the picked items read this column? */

@@ -760,18 +760,11 @@ test_nvrtc(void)
 int
 main(int argc, char **argv)
 {
-	const char *device = argc > 1 ? argv[1] : "host";
-	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
 	GcError		err = {GC_OK, ""};
 
 	tap_start();
-	on_host = strcmp(device, "cuda") != 0;
-	ops = on_host ? &gc_host_ops : &gc_cuda_ops;
-	if (ops->open(&dev, &options, &err) != GC_OK)
+	if (!start_device(argc > 1 ? argv[1] : "host", &err))
 		return tap_skip_all(err.detail);
-	ops->pool(dev, &pool_base, &pool_size);
-	top = pool_base;
-	stream = get_stream();
 	for (int i = 0; i < NTABLE; i++)
 		make_column(&table[i]);
 	for (int i = 0; i < NMEMBERS; i++)
@@ -784,7 +777,6 @@ main(int argc, char **argv)
 	test_text();
 	test_nvrtc();
 	free_columns();
-	ops->stream_put(dev, stream);
-	ops->close(dev);
+	stop_device();
 	return tap_done();
 }

@@ -403,21 +403,51 @@ member_word(const Member *m, const GcArgWord *w)
 	}
 }
 
+/* ---------- device ---------- */
+
+static bool
+start_device(const char *device, GcError *err)
+{
+	const GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
+
+	on_host = strcmp(device, "cuda") != 0;
+	ops = on_host ? &gc_host_ops : &gc_cuda_ops;
+	if (ops->open(&dev, &options, err) != GC_OK)
+		return false;
+	ops->pool(dev, &pool_base, &pool_size);
+	top = pool_base;
+	stream = get_stream();
+	return true;
+}
+
+static void
+stop_device(void)
+{
+	ops->stream_put(dev, stream);
+	ops->close(dev);
+}
+
 /* ---------- kernels ---------- */
 
 static Loaded
-load_text(const char *text)
+load_with(const char *text, GcCompileEffort effort)
 {
 	GcError		err = {GC_OK, ""};
 	GcImage		image;
 	Loaded		loaded;
 
-	if (ops->compile(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
+	if (ops->compile(dev, text, effort, &image, &err) != GC_OK ||
 		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
 		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
 		tap_bail(err.detail);
 	free(image.bytes);
 	return loaded;
+}
+
+static Loaded __attribute__((unused))
+load_text(const char *text)
+{
+	return load_with(text, GC_COMPILE_FULL);
 }
 
 static void

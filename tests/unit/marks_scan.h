@@ -502,29 +502,6 @@ make_all(void)
 		make_member(i);
 }
 
-static bool
-start_device(const char *device, GcError *err)
-{
-	const GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
-
-	on_host = strcmp(device, "cuda") != 0;
-	ops = on_host ? &gc_host_ops : &gc_cuda_ops;
-	if (ops->open(&dev, &options, err) != GC_OK)
-		return false;
-	ops->pool(dev, &pool_base, &pool_size);
-	top = pool_base;
-	stream = get_stream();
-	return true;
-}
-
-static void
-stop_device(void)
-{
-	ops->stream_put(dev, stream);
-	ops->close(dev);
-}
-
-
 static void
 compile_text(const GcNvrtc *nvrtc, int arch, const char *text, const char *what)
 {

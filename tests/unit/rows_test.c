@@ -378,21 +378,6 @@ check_kernel(int i, const Loaded *k, const GcKernelSource *source, const char *h
 
 /* ---------- kernels ---------- */
 
-static Loaded
-load_with(const char *text, GcCompileEffort effort)
-{
-	GcError		err = {GC_OK, ""};
-	GcImage		image;
-	Loaded		loaded;
-
-	if (ops->compile(dev, text, effort, &image, &err) != GC_OK ||
-		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
-		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
-		tap_bail(err.detail);
-	free(image.bytes);
-	return loaded;
-}
-
 static void
 generate_for(int i, int vec, GcKernelSource *source)
 {
@@ -606,18 +591,11 @@ test_nvrtc(void)
 int
 main(int argc, char **argv)
 {
-	const char *device = argc > 1 ? argv[1] : "host";
-	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
 	GcError		err = {GC_OK, ""};
 
 	tap_start();
-	on_host = strcmp(device, "cuda") != 0;
-	ops = on_host ? &gc_host_ops : &gc_cuda_ops;
-	if (ops->open(&dev, &options, &err) != GC_OK)
+	if (!start_device(argc > 1 ? argv[1] : "host", &err))
 		return tap_skip_all(err.detail);
-	ops->pool(dev, &pool_base, &pool_size);
-	top = pool_base;
-	stream = get_stream();
 	for (int i = 0; i < NTABLE; i++)
 		make_column(&table[i]);
 	for (int i = 0; i < NREQUESTS; i++)
@@ -628,7 +606,6 @@ main(int argc, char **argv)
 	test_nvrtc();
 	free_members();
 	free_columns();
-	ops->stream_put(dev, stream);
-	ops->close(dev);
+	stop_device();
 	return tap_done();
 }
