@@ -154,6 +154,15 @@ gc_resident_issue(double time_us, double shared_us)
 	return issue > least ? issue : least;
 }
 
+void
+gc_resident_learn(GcLearned *const *issue_part, const double *share, int n, double time_us, double shared_us)
+{
+	const double issue_us = gc_resident_issue(time_us, shared_us);
+
+	for (int k = 0; k < n; k++)
+		gc_learn(issue_part[k], issue_us * share[k]);
+}
+
 /*
  * Can the items be resident with the warps with which their latency is so long?  If so, how
  * is in work->choice; else that is as it was.

@@ -64,8 +64,17 @@ extern double gc_resident_us(const GcResidentTimes *t, double latency_us);
 
 /*
  * What issue took of the time of a batch, in which memory and latency took shared_us
- * (GcStart): from it the server learns issue_part.  Never 0.
+ * (GcStart).  Never 0.
  */
 extern double gc_resident_issue(double time_us, double shared_us);
+
+/*
+ * A resident batch of n kernels took so long, and nothing else was there: issue_part[k] of each,
+ * of which one launch is share[k] of the batch's issue, by its time alone (GcStart's
+ * issue_share / alone_us).  From the batch's time, not from the kernels' own: the others may
+ * have kept the device busy before one was done, or after.
+ */
+extern void gc_resident_learn(GcLearned *const *issue_part, const double *share, int n, double time_us,
+							  double shared_us);
 
 #endif							/* GC_RESIDENT_H */

@@ -41,8 +41,8 @@ typedef struct GcBatch
 
 	/* Resident together, and undisturbed so far: whose issue_part it teaches. */
 	int			nresident;
-	GcPipelineKernel *resident[GC_RESIDENT_MAX];
-	double		part[GC_RESIDENT_MAX];	/* of the batch's issue, in times alone */
+	GcLearned  *issue_part[GC_RESIDENT_MAX];
+	double		share[GC_RESIDENT_MAX]; /* as gc_resident_learn wants it */
 	double		shared_us;		/* as GcStart's */
 } GcBatch;
 
@@ -366,10 +366,7 @@ decide(void)
  *-------------------------------------------------------------------------
  */
 
-/*
- * A kernel of a resident batch is done.  What it took by itself says little: the others may
- * have kept the device busy before it, or after it.
- */
+/* A kernel of a resident batch is done. */
 static void
 note_resident(GcBatch *batch, const GcRun *run, GcPipelineKernel *k)
 {
@@ -379,21 +376,9 @@ note_resident(GcBatch *batch, const GcRun *run, GcPipelineKernel *k)
 	if (l->shared_us == 0 || l->alone_us <= 0 || k != run->kernels[run->p->npipelines - 1] ||
 		batch->nresident == GC_RESIDENT_MAX)
 		return;
-	batch->resident[batch->nresident] = k;
-	batch->part[batch->nresident++] = l->issue_share / l->alone_us;
+	batch->issue_part[batch->nresident] = &k->issue_part;
+	batch->share[batch->nresident++] = l->issue_share / l->alone_us;
 	batch->shared_us = l->shared_us;
-}
-
-/* All of a resident batch are done, and nothing else was there. */
-static void
-learn_issue(const GcBatch *batch)
-{
-	const double issue_us = gc_resident_issue(batch->record.actual_us, batch->shared_us);
-
-	if (batch->nresident < 2 || batch->nresident != batch->record.nkernels)
-		return;
-	for (int i = 0; i < batch->nresident; i++)
-		gc_learn(&batch->resident[i]->issue_part, issue_us * batch->part[i]);
 }
 
 static void
@@ -402,7 +387,8 @@ batch_release(GcBatch *batch)
 	if (--batch->users > 0)
 		return;
 	batch->record.actual_us = batch->last_us - batch->first_us;
-	learn_issue(batch);
+	if (batch->nresident > 1 && batch->nresident == batch->record.nkernels)
+		gc_resident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us, batch->shared_us);
 	batch->record.nkept = batch->entries;
 	gc_batchlog_add(&batch->record);
 	if (batch->base)

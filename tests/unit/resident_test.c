@@ -291,6 +291,59 @@ test_sets(void)
 	}
 }
 
+/*
+ * What the server does: kernels of which nothing is known are tried, and what a batch took
+ * decides whether they are again.  Returns how often they were resident in five rounds, in
+ * each of which a batch takes so many times what is predicted of it.
+ */
+static int
+tried(double longer, GcLearned issue_part[4])
+{
+	GcSchedule	s = schedule("H200", 4);
+	int			times = 0;
+
+	memset(issue_part, 0, 4 * sizeof(GcLearned));
+	for (int round = 0; round < 5; round++)
+	{
+		GcLearned  *learns[4];
+		double		share[4];
+
+		for (int i = 0; i < 4; i++)
+			items[i] = scan(1, 7, 100 + 20 * (float) i, issue_part[i].samples ? issue_part[i].value : plain.beside_same);
+		for (int i = 0; i < 4; i++)
+			items[i].load[0].bytes = 160e6f;
+		gc_decide(&s, work, &decision);
+		if (count_resident() < 4)
+			continue;
+		times++;
+		for (int k = 0; k < 4; k++)
+		{
+			const int	i = decision.start[k].item[0];
+
+			learns[k] = &issue_part[i];
+			share[k] = decision.start[k].issue_share / items[i].option[0].alone_us;
+		}
+		gc_resident_learn(learns, share, 4, decision.predicted_us * longer, decision.start[0].shared_us);
+	}
+	return times;
+}
+
+static void
+test_learning(void)
+{
+	GcLearned	issue_part[4];
+	bool		same = true;
+
+	is(tried(1, issue_part), 5, "a batch that takes what was predicted is started again");
+	for (int i = 0; i < 4; i++)
+		same = same && near(issue_part[i].value, plain.beside_same);
+	ok(same, "and teaches what was known");
+	is(tried(0.9, issue_part), 5, "one that takes less, too");
+	ok(issue_part[0].value < plain.beside_same, "and less is thought of what it issues");
+	is(tried(2.5, issue_part), 1, "one that takes much longer is not");
+	ok(near(issue_part[0].value, issue_part[3].value), "all of its kernels are thought to issue as much more");
+}
+
 static void
 test_active(void)
 {
@@ -415,6 +468,7 @@ main(void)
 	test_issue();
 	test_choice();
 	test_sets();
+	test_learning();
 	test_active();
 	test_least();
 	free(work);
