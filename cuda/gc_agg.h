@@ -9,9 +9,16 @@
  * under an order-preserving map (gc_value.h), reversed for a minimum, so that
  * zero means "nothing yet".  Addition is exact in any order except for floats.
  *
- * _g updates memory that other blocks update too; _l updates a block's own
- * table (shared memory on cuda, where other threads of the block update it; the
- * calling thread's alone on host).
+ * _G updates memory that other blocks update too; _L updates a block's own table
+ * (shared memory on cuda, where other threads of the block update it; the calling
+ * thread's alone on host).
+ *
+ * Such a table has gc_cells cells, one for each group or, where it is small, several
+ * copies of it side by side; gc_cell is the one to update, gc_words the words of a cell.
+ * On device cuda words are not side by side: first word 0 of all cells, then word 1, and
+ * of those that are added up, first the low halves of all cells.  So 32 lanes that
+ * update 32 groups meet in shared memory's 32 banks at random; with a cell's words side
+ * by side they would meet in eight, if there are two words.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,43 +39,55 @@ GC_ADD128_G(u64 *p, i128 v)
 
 #if GC_CUDA
 
+/* Part of word w of this cell that has 32 bits, and the whole word. */
+#define GC_HALF_L(w, part)	((u32 *) (gc_table + (u32) (w) * gc_cells) + (u32) (part) * gc_cells + gc_cell)
+#define GC_WORD_L(w)		(gc_table + (u32) (w) * gc_cells + gc_cell)
+
 /*
  * Shared memory adds 32 bits at a time by itself, 64 bits only by compare-and-
  * swap in a loop: so the low half first, then the high half with the carry, which
  * is nothing for most small values.
  */
 GC_FN void
-GC_ADD_L(u64 *p, u64 v)
+gc_add_halves(u32 *low, u32 *high, u64 v)
 {
-	u32		   *h = (u32 *) p;
 	const u32	lo = (u32) v;
-	const u32	old = atomicAdd(h, lo);
+	const u32	old = atomicAdd(low, lo);
 	const u32	hi = (u32) (v >> 32) + (old + lo < old);
 
 	if (hi)
-		atomicAdd(h + 1, hi);
+		atomicAdd(high, hi);
 }
 
+/* part: the lowest one of four, which are `cells` apart. */
 GC_FN void
-GC_ADD128_L(u64 *p, i128 v)
+gc_add_quarters(u32 *part, u32 cells, i128 v)
 {
-	u32		   *h = (u32 *) p;
 	u64			carry = 0;
 
 	GC_UNROLL for (int i = 0; i < 4; i++)
 	{
 		const u64	add = (u64) (u32) ((u128) v >> (32 * i)) + carry;
-		const u32	old = (u32) add ? atomicAdd(h + i, (u32) add) : 0;
+		const u32	old = (u32) add ? atomicAdd(part + i * cells, (u32) add) : 0;
 
 		/* one carry at most: add is at most 2^32 */
 		carry = (add >> 32) + ((u32) add && old + (u32) add < old);
 	}
 }
 
-#define GC_MAX_L(p, v)		GC_MAX_G(p, v)
-#define GC_ADDF_L(p, v)		GC_ADDF_G(p, v)
+#define GC_ADD_L(w, v)		gc_add_halves(GC_HALF_L(w, 0), GC_HALF_L(w, 1), v)
+/* A row, where each comes once: a block has fewer than 2^32 of these (sched/variant.c). */
+#define GC_COUNT_L(w)		((void) atomicAdd(GC_HALF_L(w, 0), 1u))
+#define GC_ADD128_L(w, v)	gc_add_quarters(GC_HALF_L(w, 0), gc_cells, v)
+#define GC_MAX_L(w, v)		GC_MAX_G(GC_WORD_L(w), v)
+#define GC_ADDF_L(w, v)		GC_ADDF_G(GC_WORD_L(w), v)
 /* Losing a race costs a second store of the same value. */
+#define GC_MARK_L(w)		do { if (!*(const u32 *) GC_HALF_L(w, 0)) *GC_HALF_L(w, 0) = 1; } while (0)
 #define GC_MARK(p)			do { if (!*(const u64 *) (p)) *(u64 *) (p) = 1; } while (0)
+
+/* What they have come to: words that were added up, and others. */
+#define GC_SUM_L(w)			(*GC_HALF_L(w, 0) | (u64) *GC_HALF_L(w, 1) << 32)
+#define GC_SUM128_L(w)		((i128) ((u128) (*GC_HALF_L(w, 2) | (u64) *GC_HALF_L(w, 3) << 32) << 64 | GC_SUM_L(w)))
 
 /* Sum of one value per thread over the block, valid in thread 0. */
 #define GC_DEFINE_BLOCK_REDUCE(name, T, COMBINE) \
@@ -112,23 +131,24 @@ gc_block_add128(i128 v)
 
 #else
 
-#define GC_ADD_L(p, v)		(*(p) += (u64) (v))
-#define GC_MAX_L(p, v)		(*(p) = *(p) > (u64) (v) ? *(p) : (u64) (v))
+#define GC_WORD_L(w)		(gc_table + (u64) gc_cell * gc_words + (w))
+#define GC_ADD_L(w, v)		((void) (*GC_WORD_L(w) += (u64) (v)))
+#define GC_COUNT_L(w)		GC_ADD_L(w, 1)
+#define GC_MAX_L(w, v)		((void) (*GC_WORD_L(w) = GC_MAX(*GC_WORD_L(w), (u64) (v))))
+#define GC_ADDF_L(w, v)		((void) (*GC_WORD_L(w) = (u64) GC_F64_BITS(GC_BITS_F64((i64) *GC_WORD_L(w)) + (v))))
+#define GC_MARK_L(w)		((void) (*GC_WORD_L(w) = 1))
+#define GC_SUM_L(w)			(*GC_WORD_L(w))
+#define GC_SUM128_L(w)		((i128) ((u128) GC_WORD_L(w)[1] << 64 | *GC_WORD_L(w)))
 
 GC_FN void
-GC_ADDF_L(u64 *p, double v)
-{
-	*p = (u64) GC_F64_BITS(GC_BITS_F64((i64) *p) + v);
-}
-
-GC_FN void
-GC_ADD128_L(u64 *p, i128 v)
+gc_add_words(u64 *p, i128 v)
 {
 	const u64	old = *p;
 
 	*p = old + (u64) v;
 	p[1] += (u64) (v >> 64) + (*p < old);
 }
+#define GC_ADD128_L(w, v)	gc_add_words(GC_WORD_L(w), v)
 
 #define GC_MARK(p)			__atomic_store_n((u64 *) (p), 1, __ATOMIC_RELAXED)
 

@@ -14,7 +14,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my %category = (fused => 'shared scan', marked => 'marked scan');
+my %category = (fused => 'shared scan', marked => 'marked scan', groups => 'shared scan');
 my ($kind, $node, @sessions);
 
 sub either
@@ -512,6 +512,39 @@ sub little_memory
 	return;
 }
 
+# Fused scans whose bodies have a table of groups each: no other scans are shared then.
+sub groups
+{
+	my %grouped = (
+		dense => $query{dense},
+		kinds => sub { "SELECT g, v, count(*), count(early), sum(late), min(late), max(third), avg(below), sum(early::float8 * 0.5) FROM gaps WHERE vary <> $_[0] GROUP BY g, v ORDER BY g, v" },
+		large => sub { "SELECT 2147483000 + i4 % 600, z, sum(i8), count(*), max(i8 + z) FROM big WHERE id > $_[0] GROUP BY i4, z ORDER BY i4, z" },
+		months => sub { "SELECT s, sum(n), sum(id::bigint * 1000000007), min(d) FROM t WHERE d > date '1992-01-01' + $_[0] GROUP BY s ORDER BY s" });
+	my %table = (dense => 't', kinds => 'gaps', large => 'big', months => 't');
+
+	$kind = 'groups';
+	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
+	foreach my $of (sort keys %grouped)
+	{
+		is_offloaded($node, $grouped{$of}->(5), "groups, alone: $of");
+		foreach my $many (2, 3, 8)
+		{
+			fresh($table{$of});
+			share("$of, $many of a shape", $many, map { $grouped{$of}->($_) } (1 .. $many));
+		}
+	}
+	fresh();
+	share('two shapes', '4', map { ($grouped{dense}->($_), $grouped{months}->($_)) } (1, 2));
+	share('more members than bodies, groups', '8', map { $grouped{dense}->($_) } (1 .. 9));
+	fresh();
+	share('beside others', '2', $query{ungrouped}->(1), $query{ungrouped}->(2), $query{joined}->(3), $query{rows}->(4), $query{hash}->(5), map { $grouped{dense}->($_) } (1, 2));
+	fresh();
+	share('few of the rows', 'none', map { "SELECT k, count(*) FROM t WHERE id = $_ GROUP BY k" } (1 .. 3));
+	$kind = 'fused';
+	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
+	return;
+}
+
 foreach my $which ('fused', 'marked')
 {
 	$kind = $which;
@@ -527,6 +560,7 @@ foreach my $which ('fused', 'marked')
 	storm();
 	changes();
 	settings();
+	groups() if $kind eq 'fused';
 	nothing_is_left();
 	crashes();
 	little_memory();

@@ -356,7 +356,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 
 	cg->gather = marked && most_survive(steps, n);
 	cg->dense_rows = cg->gather || (!marked && (cg->pl->survive <= 1 || (cg->fusion && is_ungrouped(cg))));
-	cg->parts = cg->dense_rows && !marked && is_ungrouped(cg) && !may_multiply(cg, steps, n);
+	cg->once = !may_multiply(cg, steps, n);
+	cg->parts = cg->dense_rows && !marked && is_ungrouped(cg) && cg->once;
 	if (cg->dense_rows)
 		require_rows(cg, steps, n);
 
@@ -509,7 +510,7 @@ gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges,
 			words += (ranges[b] + 63) / 64;
 	}
 	if (variant->group_local)
-		words += variant->group_copies * (ngroups * p->group_words | 1);
+		words += variant->group_copies * ngroups * p->group_words;
 	return words * 8;
 }
 

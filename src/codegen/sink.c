@@ -49,6 +49,13 @@ key_words(Cg *cg)
 	return cg->pl->nkeys + has_nullable_key(cg);
 }
 
+bool
+sink_is_local(const Cg *cg)
+{
+	return cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_DENSE &&
+		cg->variant->group_local;
+}
+
 void
 sink_prepare(Cg *cg)
 {
@@ -258,49 +265,79 @@ sink_add_parts(Cg *cg)
 	}
 }
 
-/*
- * Statement that folds operand o into word w of the group at `g`; scope is "G",
- * "L", or NULL for registers.
- */
+/* Where a row's values go. */
+typedef enum Scope
+{
+	IN_REGISTERS,
+	IN_LOCAL,					/* the cell gc_cell of a block's own table */
+	IN_GLOBAL					/* the words at gc_g */
+} Scope;
+
+/* Statement that updates word w of the group. */
 static void
-emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, const char *scope)
+emit_update(Cg *cg, Scope scope, const char *how, int w, const char *value)
+{
+	if (scope == IN_LOCAL)
+		text_addf(cg->out, "GC_%s_L(%d, %s);\n", how, w, value);
+	else
+		text_addf(cg->out, "GC_%s_G(gc_g + %d, %s);\n", how, w, value);
+}
+
+static void
+emit_count(Cg *cg, Scope scope, int w)
+{
+	if (scope == IN_LOCAL && cg->once)
+		text_addf(cg->out, "GC_COUNT_L(%d);\n", w);
+	else
+		emit_update(cg, scope, "ADD", w, "1");
+}
+
+/* Statement that folds operand o into the aggregate's accumulator in registers. */
+static void
+emit_register_fold(Cg *cg, const GcPAgg *agg, const Operand *o)
 {
 	char		image[128];
 	char		acc[24];
-	int			w = agg->word;
 
-	snprintf(acc, sizeof(acc), "a%d%s", w, cg->suffix);
+	snprintf(acc, sizeof(acc), "a%d%s", agg->word, cg->suffix);
 	if (has_part(cg, agg))
-		text_addf(cg->out, "s%d += (i32) %s;\n", w, o->v);
+		text_addf(cg->out, "s%d += (i32) %s;\n", agg->word, o->v);
 	else if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
 	{
 		order_text(agg, o, image, sizeof(image));
-		if (scope)
-			text_addf(cg->out, "GC_MAX_%s(gc_g + %d, %s);\n", scope, w, image);
-		else
-			text_addf(cg->out, "%s = GC_MAX(%s, %s);\n", acc, acc, image);
+		text_addf(cg->out, "%s = GC_MAX(%s, %s);\n", acc, acc, image);
 	}
 	else if (agg->fn == GC_AGG_COUNT)
+		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(%s);\n" : "%s += 1;\n", acc);
+	else
+		text_addf(cg->out, "%s += %s %s;\n", acc,
+				  agg->acc == GC_F64 ? "(double)" : agg->acc == GC_I128 ? "(i128)" : "(u64) (i64)", o->v);
+}
+
+/* The same in memory. */
+static void
+emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
+{
+	char		value[128];
+
+	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
 	{
-		if (scope)
-			text_addf(cg->out, "GC_ADD_%s(gc_g + %d, 1);\n", scope, w);
-		else
-			text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(%s);\n" : "%s += 1;\n", acc);
+		order_text(agg, o, value, sizeof(value));
+		emit_update(cg, scope, "MAX", agg->word, value);
 	}
+	else if (agg->fn == GC_AGG_COUNT)
+		emit_count(cg, scope, agg->word);
 	else
 	{
 		const char *type = agg->acc == GC_F64 ? "(double)" : agg->acc == GC_I128 ? "(i128)" : "(u64) (i64)";
-		const char *add = agg->acc == GC_F64 ? "ADDF" : agg->acc == GC_I128 ? "ADD128" : "ADD";
 
-		if (scope)
-			text_addf(cg->out, "GC_%s_%s(gc_g + %d, %s %s);\n", add, scope, w, type, o->v);
-		else
-			text_addf(cg->out, "%s += %s %s;\n", acc, type, o->v);
+		snprintf(value, sizeof(value), "%s %s", type, o->v);
+		emit_update(cg, scope, agg->acc == GC_F64 ? "ADDF" : agg->acc == GC_I128 ? "ADD128" : "ADD", agg->word, value);
 	}
 }
 
 static void
-emit_folds(Cg *cg, const char *scope)
+emit_folds(Cg *cg, Scope scope)
 {
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
@@ -316,14 +353,17 @@ emit_folds(Cg *cg, const char *scope)
 		}
 		if (strcmp(o.n, "0") != 0)
 			text_addf(cg->out, "if (!%s) ", o.n);
-		emit_fold(cg, agg, &o, scope);
+		if (scope == IN_REGISTERS)
+			emit_register_fold(cg, agg, &o);
+		else
+			emit_fold(cg, agg, &o, scope);
 	}
-	if (scope == NULL)
+	if (scope == IN_REGISTERS)
 		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(a0%s);\n" : "a0%s += 1;\n", cg->suffix);
 	else if (counts_rows(cg))
-		text_addf(cg->out, "GC_ADD_%s(gc_g, 1);\n", scope);
+		emit_count(cg, scope, 0);
 	else
-		text_addf(cg->out, "GC_MARK(gc_g);\n");
+		text_addf(cg->out, scope == IN_LOCAL ? "GC_MARK_L(0);\n" : "GC_MARK(gc_g);\n");
 }
 
 /* Number of the group, from dense keys: 0 stands for NULL in nullable ones. */
@@ -345,7 +385,10 @@ emit_dense_group(Cg *cg)
 		else
 			text_addf(cg->out, "gc_gno += (u32) ((i64) %s - g%d_base) * g%d_stride;\n", o.v, i, i);
 	}
-	text_addf(cg->out, "u64 *gc_g = gc_table + (u64) gc_gno * %d;\n", cg->p->group_words);
+	if (sink_is_local(cg))
+		text_addf(cg->out, "const u32 gc_cell = gc_gno * %d + gc_copy;\n", cg->variant->group_copies);
+	else
+		text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->p->group_words);
 }
 
 static void
@@ -413,16 +456,16 @@ sink_row(Cg *cg)
 			break;
 		default:
 			if (cg->pl->group_mode == GC_GROUP_NONE)
-				emit_folds(cg, NULL);
+				emit_folds(cg, IN_REGISTERS);
 			else if (cg->pl->group_mode == GC_GROUP_DENSE)
 			{
 				emit_dense_group(cg);
-				emit_folds(cg, cg->variant->group_local ? "L" : "G");
+				emit_folds(cg, sink_is_local(cg) ? IN_LOCAL : IN_GLOBAL);
 			}
 			else
 			{
 				emit_hash_group(cg);
-				emit_folds(cg, "G");
+				emit_folds(cg, IN_GLOBAL);
 			}
 			break;
 	}
@@ -451,13 +494,6 @@ acc_type(const Cg *cg, const GcPAgg *agg)
 	return "u64";
 }
 
-bool
-sink_is_local(const Cg *cg)
-{
-	return cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_DENSE &&
-		cg->variant->group_local;
-}
-
 void
 sink_state(Cg *cg, Text *t)
 {
@@ -474,23 +510,19 @@ sink_state(Cg *cg, Text *t)
 void
 sink_table(Cg *cg, Text *t)
 {
-	if (sink_is_local(cg))
-	{
-		/* An odd number of words per copy spreads the copies over the banks. */
-		text_addf(t, "const u64 gc_copy = gc_ngroups * %d | 1;\n", cg->p->group_words);
-		text_addf(t, "u64 *gc_table = gc_shared + gc_top + thread %% %d * gc_copy;\n",
-				  cg->variant->group_copies);
-	}
-	else if (cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_DENSE)
-		text_addf(t, "u64 *gc_table = gc_groups;\n");
+	if (!sink_is_local(cg))
+		return;
+	text_addf(t, "const u32 gc_cells = (u32) gc_ngroups * %d, gc_copy = thread %% %d;\n"
+			  "const u32 gc_words = %d; (void) gc_words; (void) gc_copy;\n"
+			  "u64 *gc_table = gc_shared + gc_top;\n",
+			  cg->variant->group_copies, cg->variant->group_copies, cg->p->group_words);
 }
 
 void
 sink_clear(Cg *cg, Text *t)
 {
 	if (sink_is_local(cg))
-		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) gc_copy * %d; i += nthreads) gc_shared[gc_top + i] = 0;\n",
-				  cg->variant->group_copies);
+		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_cells * gc_words; i += nthreads) gc_table[i] = 0;\n");
 }
 
 /* Registers of all threads -> the one group's words. */
@@ -524,17 +556,11 @@ end_registers(Cg *cg, Text *t)
 	}
 }
 
-/* A block's own table -> the global one. */
+/* What the copies of a cell have come to, as eN: added to those before. */
 static void
-end_local(Cg *cg, Text *t)
+gather_copies(Cg *cg, Text *t)
 {
-	text_addf(t, "GC_BARRIER();\nconst u32 gc_n32 = (u32) gc_ngroups;\n"
-			  "GC_NO_UNROLL for (u32 i = thread; i < gc_n32 * %d; i += nthreads) {\n",
-			  cg->variant->group_copies);
-	text_addf(t, "const u64 *s = gc_shared + gc_top + i / gc_n32 * gc_copy + i %% gc_n32 * %d;\n",
-			  cg->p->group_words);
-	text_addf(t, "u64 *g = gc_groups + i %% gc_n32 * %d;\nif (!s[0]) continue;\n", cg->p->group_words);
-	text_addf(t, counts_rows(cg) ? "GC_ADD_G(g, s[0]);\n" : "GC_MARK(g);\n");
+	text_addf(t, counts_rows(cg) ? "e0 += GC_SUM_L(0);\n" : "e0 |= GC_SUM_L(0);\n");
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
@@ -543,13 +569,52 @@ end_local(Cg *cg, Text *t)
 		if (w == 0)
 			continue;
 		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
-			text_addf(t, "if (s[%d]) GC_MAX_G(g + %d, s[%d]);\n", w, w, w);
+			text_addf(t, "e%d = GC_MAX(e%d, *GC_WORD_L(%d));\n", w, w, w);
 		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
-			text_addf(t, "GC_ADDF_G(g + %d, GC_BITS_F64((i64) s[%d]));\n", w, w);
+			text_addf(t, "e%d += GC_BITS_F64((i64) *GC_WORD_L(%d));\n", w, w);
 		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
-			text_addf(t, "GC_ADD128_G(g + %d, (i128) ((u128) s[%d] << 64 | s[%d]));\n", w, w + 1, w);
+			text_addf(t, "e%d += GC_SUM128_L(%d);\n", w, w);
 		else
-			text_addf(t, "if (s[%d]) GC_ADD_G(g + %d, s[%d]);\n", w, w, w);
+			text_addf(t, "e%d += GC_SUM_L(%d);\n", w, w);
+	}
+}
+
+/*
+ * A block's own table -> the global one.  A thread takes the copies of a group one after
+ * another, others than its neighbours do: those lie in other banks.
+ */
+static void
+end_local(Cg *cg, Text *t)
+{
+	const int	copies = cg->variant->group_copies;
+
+	text_addf(t, "GC_BARRIER();\nconst u32 gc_n32 = (u32) gc_ngroups;\n"
+			  "GC_NO_UNROLL for (u32 i = thread; i < gc_n32; i += nthreads) {\nu64 e0 = 0;\n");
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		if (AGG(cg, i)->word != 0)
+			text_addf(t, "%s e%d = 0;\n", AGG(cg, i)->fn == GC_AGG_SUM ? acc_type(cg, AGG(cg, i)) : "u64", AGG(cg, i)->word);
+	}
+	text_addf(t, "GC_NO_UNROLL for (u32 c = 0; c < %d; c++) {\nconst u32 gc_cell = i * %d + (c + i) %% %d;\n",
+			  copies, copies, copies);
+	gather_copies(cg, t);
+	text_addf(t, "}\nu64 *g = gc_groups + i * %d;\nif (!e0) continue;\n", cg->p->group_words);
+	text_addf(t, counts_rows(cg) ? "GC_ADD_G(g, e0);\n" : "GC_MARK(g);\n");
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		const GcPAgg *agg = AGG(cg, i);
+		int			w = agg->word;
+
+		if (w == 0)
+			continue;
+		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+			text_addf(t, "if (e%d) GC_MAX_G(g + %d, e%d);\n", w, w, w);
+		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
+			text_addf(t, "GC_ADDF_G(g + %d, e%d);\n", w, w);
+		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
+			text_addf(t, "GC_ADD128_G(g + %d, e%d);\n", w, w);
+		else
+			text_addf(t, "if (e%d) GC_ADD_G(g + %d, e%d);\n", w, w, w);
 	}
 	text_addf(t, "}\n");
 }

@@ -91,6 +91,9 @@ extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipeli
 extern int	gc_sched_variants(const GcProfile *profile, const GcPipelineDemand *demand,
 							  GcVariantChoice choice[GC_MAX_OPTIONS]);
 
+/* Threads of a block that takes so much shared memory: where few blocks fit, they have to be large. */
+extern int	gc_sched_variant_threads(const GcProfile *profile, uint64_t shared_bytes);
+
 /* Bytes of shared memory that a block of this variant takes, about. */
 extern uint64_t gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcVariantChoice *choice);
 

@@ -47,12 +47,23 @@ group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t 
 		return 0;
 	if (profile->host)
 		return demand->group_bytes <= LOCAL_GROUP_BYTES_HOST;
+	/* A block's table counts rows in 32 bits, and a grid has a block per multiprocessor. */
+	if (demand->rows >= (uint64_t) profile->sms << 32)
+		return 0;
 	if (survivors < demand->rows / SURVIVE_AT_LEAST)
 		survivors = demand->rows / SURVIVE_AT_LEAST;
 	if (demand->group_bytes > room || survivors < LOCAL_SURVIVORS * demand->ngroups * profile->sms)
 		return 0;
 	return demand->group_bytes * GROUP_COPIES <= GROUP_COPIES_BYTES &&
 		demand->group_bytes * GROUP_COPIES <= room ? GROUP_COPIES : 1;
+}
+
+int
+gc_sched_variant_threads(const GcProfile *profile, uint64_t shared_bytes)
+{
+	if (profile->host)
+		return 1;
+	return shared_bytes > (uint64_t) profile->shared_per_sm / 8 ? 1024 : 256;
 }
 
 GcVariantChoice
@@ -78,8 +89,7 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint6
 	}
 	c.group_copies = group_copies(profile, demand, room - used);
 	used += c.group_copies * demand->group_bytes;
-	/* Where few blocks fit, they have to be large. */
-	c.threads = used > (uint64_t) profile->shared_per_sm / 8 ? 1024 : 256;
+	c.threads = gc_sched_variant_threads(profile, used);
 	return c;
 }
 

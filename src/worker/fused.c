@@ -8,7 +8,8 @@
  * have shared a scan, a fused kernel with bodies for the shapes that recur is compiled
  * in the background; a shape gets as many bodies as requests of it were ready at the
  * same time.  A fused kernel serves any subset of its bodies, so it stays in use until
- * a better one, with bodies for what has come since, is ready.
+ * a better one, with bodies for what has come since, is ready.  There is one for each kind
+ * of bodies (GcBodyKind), for what makes the best of one would slow the other down.
  *
  * The worker's main thread.  Sets and fused kernels live in TopMemoryContext: shapes
  * are copied, for shape.c may forget its own.
@@ -30,6 +31,12 @@
 /* Threads per block and rows per thread of a fused kernel: registers are for bodies. */
 #define FUSED_THREADS	256
 #define FUSED_VEC		8
+
+/*
+ * What a body with groups adds, of its time alone, as long as it is not known (bench/two_stage/
+ * groups.c).
+ */
+#define GROUP_BODY_PART	0.2
 
 /* How much of a prediction's error one scan corrects. */
 #define LEARNING_RATE	0.3
@@ -65,8 +72,11 @@ gc_fused_drop(GcFused *f)
 static void
 set_free(GcScanSet *set)
 {
-	gc_fused_drop(set->ready);
-	gc_fused_drop(set->pending);
+	for (int k = 0; k < GC_BODY_KINDS; k++)
+	{
+		gc_fused_drop(set->bodies[k].ready);
+		gc_fused_drop(set->bodies[k].pending);
+	}
 	gc_fused_drop(set->marker);
 	gc_fused_drop(set->marker_pending);
 	for (int i = 0; i < set->nshapes; i++)
@@ -130,7 +140,8 @@ find_set(const GcRun *run)
 	sets[place]->dbid = dir->key.dbid;
 	sets[place]->relid = dir->key.relid;
 	sets[place]->dir_id = dir->id;
-	sets[place]->fused_times.scan_us = gc_worker.calibration.launch_us;
+	for (int k = 0; k < GC_BODY_KINDS; k++)
+		sets[place]->bodies[k].times.scan_us = gc_worker.calibration.launch_us;
 	gc_set_columns(sets[place], dir);
 	return sets[place];
 }
@@ -166,14 +177,16 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
 }
 
 /*
- * Does a shared scan pay for this pipeline?  A fused kernel's bodies run one after
+ * Does a fused scan pay for this pipeline?  A fused kernel's bodies run one after
  * another in the same threads: what waits for memory on its own (probes of tables, rows
- * that go to groups) then waits once per body, and nothing else runs meanwhile.
- * Measured on an H200: seven bodies with joins and groups took 28 ms together, 2 ms one
- * after another; filters and sums are what it is for (docs/architecture.md).
+ * that go to groups in global memory) then waits once per body, and nothing else runs
+ * meanwhile.  Measured on an H200: seven bodies with joins and groups took 28 ms together,
+ * 2 ms one after another.  Filters and sums are what it is for, and groups in shared
+ * memory where most rows come to one: these read all columns anyway, and two bodies took 1.15
+ * times what one does (docs/architecture.md).
  */
-static bool
-is_light(const GcProgram *p, int pipeline)
+static GcBodyKind
+kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 {
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	int			probes = 0;
@@ -185,9 +198,16 @@ is_light(const GcProgram *p, int pipeline)
 		if (step->type != GC_STEP_PROBE)
 			continue;
 		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || ++probes > 1)
-			return false;
+			return GC_NO_BODIES;
 	}
-	return pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_NONE;
+	if (pl->sink != GC_SINK_AGGREGATE)
+		return GC_NO_BODIES;
+	if (pl->group_mode == GC_GROUP_NONE)
+		return GC_SUM_BODIES;
+	if (pl->group_mode == GC_GROUP_DENSE && pl->survive <= 1 && probes == 0 &&
+		gc_choose_variant(&gc_worker.profile, demand, gc_worker.profile.shared_per_block - 1024).group_local)
+		return GC_GROUP_BODIES;
+	return GC_NO_BODIES;
 }
 
 static GcScanShape *
@@ -212,7 +232,7 @@ find_shape(GcScanSet *set, const GcRun *run)
 	s->columns = MemoryContextAlloc(TopMemoryContext, (run->p->ncolumns + 1) * sizeof(i16));
 	memcpy(s->columns, columns, run->p->ncolumns * sizeof(i16));
 	gc_variant_demand(run->request, s->pipeline, &s->demand);
-	s->light = is_light(s->p, s->pipeline);
+	s->kind = kind_of(s->p, s->pipeline, &s->demand);
 	set->shape[set->nshapes++] = s;
 	return s;
 }
@@ -274,11 +294,28 @@ for_marks(const GcScanShape *s)
 	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0;
 }
 
+/* Which kind of bodies it gets, if any. */
+static GcBodyKind
+body_kind(const GcScanShape *s)
+{
+	if (for_marks(s))
+		return GC_NO_BODIES;
+	switch (gc_debug_force_shared_scan)
+	{
+		case GC_FORCE_FUSED:
+			return GC_SUM_BODIES;
+		case GC_FORCE_GROUPS:
+			return s->kind == GC_GROUP_BODIES ? s->kind : GC_NO_BODIES;
+		default:
+			return s->kind;
+	}
+}
+
 /* Bodies for the shapes that recur: one for each first, the most used before others. */
 static void
 choose_bodies(const GcScanSet *set, GcFused *f)
 {
-	uint64		least = gc_debug_force_shared_scan == GC_FORCE_FUSED ? 1 : GC_SHAPE_RECURS;
+	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
 
 	for (int copy = 0; copy < MAX_BODIES; copy++)
 	{
@@ -290,8 +327,7 @@ choose_bodies(const GcScanSet *set, GcFused *f)
 
 			for (int i = 0; i < set->nshapes; i++)
 			{
-				if (!taken[i] && !for_marks(set->shape[i]) &&
-					(set->shape[i]->light || gc_debug_force_shared_scan == GC_FORCE_FUSED) &&
+				if (!taken[i] && body_kind(set->shape[i]) == f->kind &&
 					set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
@@ -326,23 +362,43 @@ has_more(const GcFused *f, const GcFused *than)
 	return false;
 }
 
-/* The variants of its bodies: each may have an equal part of the shared memory. */
 static void
+drop_body(GcFused *f)
+{
+	f->n--;
+	pfree((void *) f->member[f->n].columns);
+}
+
+/*
+ * The variants of its bodies: each may have an equal part of the shared memory.  False: of
+ * those with groups, some then have no room for theirs.
+ */
+static bool
 choose_variants(GcFused *f)
 {
-	u64			room = (gc_worker.profile.shared_per_block - 1024) / f->n;
+	const GcProfile *profile = &gc_worker.profile;
+	u64			room = (profile->shared_per_block - 1024) / f->n;
+	u64			used = 0;
+	bool		local = true;
 
 	for (int m = 0; m < f->n; m++)
 	{
-		GcVariant	v = gc_choose_variant(&gc_worker.profile, &f->shape[m]->demand, room);
+		const GcVariantDemand *demand = &f->shape[m]->demand;
+		GcVariantChoice choice = gc_sched_variant(profile, &demand->demand, room);
 
-		if (!gc_worker.profile.host)
-		{
-			v.threads = FUSED_THREADS;
-			v.vec = FUSED_VEC;
-		}
-		f->member[m].variant = v;
+		f->member[m].variant = gc_make_variant(demand, &choice);
+		used += gc_sched_variant_bytes(&demand->demand, &choice);
+		local = local && choice.group_copies > 0;
 	}
+	f->threads = f->kind == GC_GROUP_BODIES ? gc_sched_variant_threads(profile, used) : FUSED_THREADS;
+	for (int m = 0; m < f->n && !profile->host; m++)
+	{
+		f->member[m].variant.threads = f->threads;
+		f->member[m].variant.vec = FUSED_VEC;
+	}
+	if (f->kind == GC_GROUP_BODIES)
+		f->shared_bytes = used;
+	return local || f->kind != GC_GROUP_BODIES;
 }
 
 /* Ask for the kernel of f's bodies, of fewer if they are too many.  False: none. */
@@ -354,10 +410,7 @@ compile(GcFused *f)
 	GcCode		code;
 
 	while ((code = gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err)) == GC_UNSUPPORTED && f->n > 2)
-	{
-		f->n--;
-		pfree((void *) f->member[f->n].columns);
-	}
+		drop_body(f);
 	if (code == GC_OK)
 	{
 		f->words = MemoryContextAlloc(TopMemoryContext, (source->nwords + 1) * sizeof(GcFusedWord));
@@ -378,49 +431,56 @@ compile(GcFused *f)
  * requests have to come first, and count more than those before.
  */
 static void
-forget_some(GcScanSet *set)
+forget_some(GcScanSet *set, GcBodyKind kind)
 {
-	set->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
-	if (gc_debug_force_shared_scan == GC_FORCE_FUSED)
-		set->compile_at = 0;
+	GcBodies   *b = &set->bodies[kind];
+
+	b->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
+	if (gc_debug_force_shared_scan != GC_FORCE_NONE)
+		b->compile_at = 0;
 	for (int i = 0; i < set->nshapes; i++)
 	{
+		if (body_kind(set->shape[i]) != kind)
+			continue;
 		set->shape[i]->uses = (set->shape[i]->uses + 1) / 2;
 		set->shape[i]->wanted = (set->shape[i]->wanted + 1) / 2;
 	}
 }
 
 /*
- * Have a fused kernel made for what recurs, if that is more than what there is.  One at
- * a time; the text comes out the same where only the directory is another, and is
+ * Have a fused kernel of one kind made for what recurs, if that is more than what there is.
+ * One at a time; the text comes out the same where only the directory is another, and is
  * then in the kernel cache.
  */
 static void
-improve(GcScanSet *set)
+improve(GcScanSet *set, GcBodyKind kind)
 {
+	GcBodies   *b = &set->bodies[kind];
 	GcFused    *f;
 
-	if (!set->news || set->pending || set->failed || set->requests < set->compile_at)
+	if (!b->news || b->pending || b->failed || set->requests < b->compile_at)
 		return;
-	set->news = false;
+	b->news = false;
 	f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
+	f->kind = kind;
 	choose_bodies(set, f);
-	if (f->n < 2 || !has_more(f, set->ready))
+	while (f->n >= 2 && !choose_variants(f))
+		drop_body(f);
+	if (f->n < 2 || !has_more(f, b->ready))
 	{
 		gc_fused_drop(f);
 		return;
 	}
-	choose_variants(f);
-	if (compile(f) && has_more(f, set->ready))
+	if (compile(f) && has_more(f, b->ready))
 	{
-		set->pending = f;
-		forget_some(set);
+		b->pending = f;
+		forget_some(set, kind);
 		/* nobody tells us of one that was there before */
-		(void) gc_fused_take(&set->ready, &set->pending, &set->failed);
+		(void) gc_fused_take(&b->ready, &b->pending, &b->failed);
 	}
 	else
 	{
-		set->failed = f->entry == NULL;
+		b->failed = f->entry == NULL;
 		gc_fused_drop(f);
 	}
 }
@@ -460,12 +520,14 @@ gc_fused_poll(void)
 	for (int i = 0; i < MAX_SETS; i++)
 	{
 		GcScanSet  *set = sets[i];
-		bool		failed = false;
 
-		if (set && set->pending)
-			any = gc_fused_take(&set->ready, &set->pending, &failed) || any;
-		if (set)
-			set->failed = set->failed || failed;
+		for (int k = 0; set && k < GC_BODY_KINDS; k++)
+		{
+			GcBodies   *b = &set->bodies[k];
+
+			if (b->pending)
+				any = gc_fused_take(&b->ready, &b->pending, &b->failed) || any;
+		}
 		if (set && set->marks_asked)
 			any = gc_marked_poll(set) || any;
 		if (set && gc_debug_force_variant)
@@ -490,6 +552,14 @@ gc_fused_begin(void)
 	}
 }
 
+/* Look at once more whether there is a better kernel for the shape. */
+static void
+tell_news(const GcScanShape *s)
+{
+	if (body_kind(s) != GC_NO_BODIES)
+		s->set->bodies[body_kind(s)].news = true;
+}
+
 /* Find the run's shape and count it; once. */
 static void
 count_shape(GcRun *run)
@@ -506,7 +576,10 @@ count_shape(GcRun *run)
 	set->users++;
 	set->requests++;
 	if (++s->uses == GC_SHAPE_RECURS || (gc_debug_force_shared_scan != GC_FORCE_NONE && !s->asked))
-		set->news = set->marks_news = true;
+	{
+		tell_news(s);
+		set->marks_news = true;
+	}
 }
 
 GcScanShape *
@@ -528,7 +601,7 @@ gc_fused_describe(GcRun *run)
 	if (++s->counting > s->wanted)
 	{
 		s->wanted = s->counting;
-		s->set->news = true;
+		tell_news(s);
 	}
 }
 
@@ -541,7 +614,7 @@ static void
 offer_kernel(GcRun *run, GcItem *item)
 {
 	GcScanShape *s = run->scan_shape;
-	const GcFused *f = s->set->ready;
+	const GcFused *f;
 
 	if (gc_marked_can(run))
 	{
@@ -554,8 +627,10 @@ offer_kernel(GcRun *run, GcItem *item)
 		return;
 	}
 	if (s->marginal_us == 0)
-		s->marginal_us = item->option[0].alone_us * (s->light ? gc_worker.calibration.fused : 1.5);
+		s->marginal_us = item->option[0].alone_us *
+			(s->kind == GC_SUM_BODIES ? gc_worker.calibration.fused : s->kind == GC_GROUP_BODIES ? GROUP_BODY_PART : 1.5);
 	item->fused_us = s->marginal_us;
+	f = body_kind(s) != GC_NO_BODIES ? s->set->bodies[body_kind(s)].ready : NULL;
 	for (int m = 0; f && m < f->n; m++)
 	{
 		if (f->shape[m] == s)
@@ -569,7 +644,7 @@ offer_kernel(GcRun *run, GcItem *item)
 static void
 add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, int most, const GcScanTimes *times)
 {
-	int			threads = Min(f->marker ? GC_MARKER_THREADS : FUSED_THREADS, f->info.max_threads);
+	int			threads = Min(f->marker ? GC_MARKER_THREADS : f->threads, f->info.max_threads);
 
 	f->number = *n;
 	which[*n] = f;
@@ -598,10 +673,15 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 		if (set == NULL || set->last_used != clock_now)
 			continue;
 		gc_marked_improve(set);
-		if (gc_debug_force_shared_scan != GC_FORCE_MARKED)
-			improve(set);
-		if (set->ready)
-			add_kernel(kernels, which, &n, set->ready, GC_MAX_FUSED, &set->fused_times);
+		for (int k = 0; k < GC_BODY_KINDS; k++)
+		{
+			GcBodies   *b = &set->bodies[k];
+
+			if (gc_debug_force_shared_scan != GC_FORCE_MARKED)
+				improve(set, k);
+			if (b->ready)
+				add_kernel(kernels, which, &n, b->ready, k == GC_GROUP_BODIES ? b->ready->n : GC_MAX_FUSED, &b->times);
+		}
 		if (set->marker)
 			add_kernel(kernels, which, &n, set->marker, gc_marked_most(set), &set->marker->times);
 	}
@@ -618,7 +698,14 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 bool
 gc_fused_pending(const GcRun *run)
 {
-	return sharing() && run->scan_shape && (run->scan_shape->set->pending || gc_marked_pending(run->scan_shape->set));
+	if (!sharing() || run->scan_shape == NULL)
+		return false;
+	for (int k = 0; k < GC_BODY_KINDS; k++)
+	{
+		if (run->scan_shape->set->bodies[k].pending)
+			return true;
+	}
+	return gc_marked_pending(run->scan_shape->set);
 }
 
 GcHash
@@ -650,8 +737,8 @@ void
 gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {
 	GcFused    *f = launch->kernel;
-	GcScanSet  *set = f->shape[0]->set;
-	double		predicted = set->fused_times.scan_us;
+	GcScanTimes *times = &f->shape[0]->set->bodies[f->kind].times;
+	double		predicted = times->scan_us;
 	double		step;
 
 	for (int m = 0; m < f->n; m++)
@@ -660,7 +747,7 @@ gc_fused_learn(const GcMainLaunch *launch, double time_us)
 			predicted += f->shape[m]->marginal_us;
 	}
 	step = LEARNING_RATE * (time_us - predicted) / (launch->members + 1);
-	set->fused_times.scan_us = Max(set->fused_times.scan_us + step, gc_worker.calibration.launch_us);
+	times->scan_us = Max(times->scan_us + step, gc_worker.calibration.launch_us);
 	for (int m = 0; m < f->n; m++)
 	{
 		if (launch->bodies & 1u << m)

@@ -15,7 +15,7 @@
 
 #include "run.h"
 
-#define GC_MAX_FUSED_KERNELS	64	/* two for each set of shapes */
+#define GC_MAX_FUSED_KERNELS	96	/* three for each set of shapes */
 
 #define GC_MAX_SCAN_SHAPES	64	/* of one set; others never share */
 
@@ -35,6 +35,18 @@ typedef struct GcShapeVariant
 	uint64		trial_at;		/* it is tried by itself once the shape's `beside` is this */
 } GcShapeVariant;
 
+/*
+ * What a fused kernel's bodies have in common: sums of all rows that pass, where registers
+ * are for bodies; or a table of groups each in shared memory, where threads are for groups.
+ */
+typedef enum GcBodyKind
+{
+	GC_SUM_BODIES,
+	GC_GROUP_BODIES,
+	GC_BODY_KINDS,
+	GC_NO_BODIES = GC_BODY_KINDS	/* it takes less time by its own kernel */
+} GcBodyKind;
+
 /* A main kernel's shape over a directory. */
 typedef struct GcScanShape
 {
@@ -43,7 +55,7 @@ typedef struct GcScanShape
 	u16			pipeline;
 	i16		   *columns;		/* directory's column per column of p, or -1 */
 	GcVariantDemand demand;		/* of its first request */
-	bool		light;			/* see is_light */
+	GcBodyKind	kind;
 	uint64		uses;
 	int			wanted;			/* bodies: most requests of it that were ready at once */
 	int			counting;		/* of the decision now being made */
@@ -76,6 +88,8 @@ typedef struct GcFused
 	GcFusedWord *words;
 	int			nwords;
 	int			number;			/* of gc_fused_kernels */
+	GcBodyKind	kind;
+	int			threads;		/* of a block */
 	bool		marker;			/* not bodies, but a marker; the physical columns are
 								 * those that it tests: */
 	GcMarkerColumn column[GC_MAX_TESTED];
@@ -159,6 +173,18 @@ typedef struct GcSetColumn
 	bool		given_up;
 } GcSetColumn;
 
+/* The fused kernel of one kind of bodies. */
+typedef struct GcBodies
+{
+	GcFused    *ready;
+	GcFused    *pending;
+	bool		failed;			/* a text was refused: do not try again */
+	bool		news;			/* something recurs, or is wanted more often, than when
+								 * it was last looked at */
+	uint64		compile_at;		/* none is asked for before so many requests */
+	GcScanTimes times;			/* before any body */
+} GcBodies;
+
 /* The shapes that came for one directory. */
 typedef struct GcScanSet
 {
@@ -169,18 +195,12 @@ typedef struct GcScanSet
 	uint64		last_used;
 	int			users;			/* runs with a shape of it */
 	uint64		requests;		/* that could have shared a scan */
-	uint64		compile_at;		/* no kernel is asked for before so many */
-	bool		news;			/* something recurs, or is wanted more often, than when
-								 * it was last looked at */
 	int			nshapes;
 	GcScanShape *shape[GC_MAX_SCAN_SHAPES];
-	GcFused    *ready;
-	GcFused    *pending;
-	bool		failed;			/* a text was refused: do not try again */
-	GcScanTimes fused_times;	/* before any body */
+	GcBodies	bodies[GC_BODY_KINDS];
 	GcSetColumn *column;		/* by the directory's columns */
 	int			ncolumns;
-	bool		marks_news;		/* as news, for markers */
+	bool		marks_news;		/* as GcBodies.news, for markers */
 	GcFused    *marker;
 	GcFused    *marker_pending;
 	bool		marks_asked;	/* kernels that are not all there yet */

@@ -433,7 +433,7 @@ gc_marked_improve(GcScanSet *set)
 	set->marks_news = set->marks_news || set->classes_on != gc_enable_class_columns;
 	set->classes_on = gc_enable_class_columns;
 	if (!set->marks_news || set->marker_pending || !gc_enable_marked_scan ||
-		gc_debug_force_shared_scan == GC_FORCE_FUSED)
+		(gc_debug_force_shared_scan != GC_FORCE_NONE && gc_debug_force_shared_scan != GC_FORCE_MARKED))
 		return;
 	set->marks_news = false;
 	for (int i = 0; i < set->nshapes; i++)

@@ -236,7 +236,7 @@ gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
 	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_DENSE)
 	{
 		demand->ngroups = request->ngroups;
-		demand->group_bytes = (request->ngroups * p->group_words | 1) * 8;
+		demand->group_bytes = request->ngroups * p->group_words * 8;
 	}
 	demand->survivors = demand->rows >> pl->survive;
 }

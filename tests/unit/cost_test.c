@@ -358,6 +358,14 @@ test_variants(const GcProfile *gpu)
 	is(gc_sched_variant(gpu, &d, 200000).group_copies, 1, "a large group table is not copied");
 	d.ngroups = 0;
 	is(gc_sched_variant(gpu, &d, 200000).group_copies, 0, "no groups, no table");
+	d = two;
+	d.rows = d.survivors = ((uint64_t) gpu->sms << 32) - 1;
+	is(gc_sched_variant(gpu, &d, 200000).group_copies, 32, "as many rows as blocks can count in 32 bits");
+	d.rows++;
+	is(gc_sched_variant(gpu, &d, 200000).group_copies, 0, "one more");
+	is(gc_sched_variant_threads(gpu, 0), 256, "no shared memory: small blocks");
+	is(gc_sched_variant_threads(gpu, (uint64_t) gpu->shared_per_sm / 8), 256, "eight fit");
+	is(gc_sched_variant_threads(gpu, (uint64_t) gpu->shared_per_sm / 8 + 1), 1024, "fewer do: large blocks");
 	d = (GcPipelineDemand) {.rows = 10000000,.nbitmaps = 32};
 	for (int i = 0; i < 32; i++)
 		d.bitmap_bytes[i] = 1000;
