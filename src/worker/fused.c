@@ -287,11 +287,15 @@ add_body(GcFused *f, GcScanShape *s)
 	f->shape[f->n++] = s;
 }
 
-/* Is it served by marked scans, which take less time? */
+/*
+ * Is it served by marked scans, which take less time?  What goes to groups in shared memory
+ * has a choice: most of its rows are thought to pass.
+ */
 static bool
 for_marks(const GcScanShape *s)
 {
-	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0;
+	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0 &&
+		s->kind != GC_GROUP_BODIES;
 }
 
 /* Which kind of bodies it gets, if any. */
@@ -614,23 +618,22 @@ static void
 offer_kernel(GcRun *run, GcItem *item)
 {
 	GcScanShape *s = run->scan_shape;
-	const GcFused *f;
+	const GcFused *f = body_kind(s) != GC_NO_BODIES ? s->set->bodies[body_kind(s)].ready : NULL;
 
-	if (gc_marked_can(run))
+	if (s->marginal_us == 0)
+		s->marginal_us = item->option[0].alone_us *
+			(s->kind == GC_SUM_BODIES ? gc_worker.calibration.fused : s->kind == GC_GROUP_BODIES ? GROUP_BODY_PART : 1.5);
+	if (s->marked_us == 0 && gc_marked_can(run))
+		s->marked_us = item->option[0].alone_us * GC_MARKED_PART;
+	if (gc_marked_can(run) && (bodies_of(f, s) == 0 || gc_marked_adds(s) <= s->marginal_us))
 	{
-		if (s->marked_us == 0)
-			s->marked_us = item->option[0].alone_us * GC_MARKED_PART;
 		item->fused_us = gc_marked_adds(s);
 		item->bodies = UINT32_MAX;	/* GC_MAX_MARKED */
 		item->columns = gc_marked_columns(run);
 		item->fused = s->set->marker->number;
 		return;
 	}
-	if (s->marginal_us == 0)
-		s->marginal_us = item->option[0].alone_us *
-			(s->kind == GC_SUM_BODIES ? gc_worker.calibration.fused : s->kind == GC_GROUP_BODIES ? GROUP_BODY_PART : 1.5);
 	item->fused_us = s->marginal_us;
-	f = body_kind(s) != GC_NO_BODIES ? s->set->bodies[body_kind(s)].ready : NULL;
 	for (int m = 0; f && m < f->n; m++)
 	{
 		if (f->shape[m] == s)
