@@ -128,6 +128,9 @@ typedef struct GcArgs
 /* Rows of a vector on device cuda, at most. */
 #define GC_PART_ROWS		16
 
+/* Cells behind those of a block's own group table, for rows that do not count (gc_agg.h). */
+#define GC_SPARE_CELLS		32
+
 /* Requests that one marked scan serves. */
 #define GC_MAX_MARKED		32
 

@@ -14,11 +14,13 @@
  * thread's alone on host).
  *
  * Such a table has gc_cells cells, one for each group or, where it is small, several
- * copies of it side by side; gc_cell is the one to update, gc_words the words of a cell.
- * On device cuda words are not side by side: first word 0 of all cells, then word 1, and
- * of those that are added up, first the low halves of all cells.  So 32 lanes that
- * update 32 groups meet in shared memory's 32 banks at random; with a cell's words side
- * by side they would meet in eight, if there are two words.
+ * copies of it side by side, and GC_SPARE_CELLS that nobody reads, gc_stride in all.
+ * gc_cell is the one to update, gc_words the words of a cell.  On device cuda words are
+ * not side by side: first word 0 of all cells, then word 1, and of those that are added
+ * up, first the low halves of all cells.  So 32 lanes that update 32 groups meet in
+ * shared memory's 32 banks at random; with a cell's words side by side they would meet
+ * in eight, if there are two words.  And a row that does not count updates a spare cell,
+ * for a branch around each addition takes longer than these do.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,8 +42,8 @@ GC_ADD128_G(u64 *p, i128 v)
 #if GC_CUDA
 
 /* Part of word w of this cell that has 32 bits, and the whole word. */
-#define GC_HALF_L(w, part)	((u32 *) (gc_table + (u32) (w) * gc_cells) + (u32) (part) * gc_cells + gc_cell)
-#define GC_WORD_L(w)		(gc_table + (u32) (w) * gc_cells + gc_cell)
+#define GC_HALF_L(w, part)	((u32 *) (gc_table + (u32) (w) * gc_stride) + (u32) (part) * gc_stride + gc_cell)
+#define GC_WORD_L(w)		(gc_table + (u32) (w) * gc_stride + gc_cell)
 
 /*
  * Shared memory adds 32 bits at a time by itself, 64 bits only by compare-and-
@@ -59,16 +61,16 @@ gc_add_halves(u32 *low, u32 *high, u64 v)
 		atomicAdd(high, hi);
 }
 
-/* part: the lowest one of four, which are `cells` apart. */
+/* part: the lowest one of four, which are `stride` apart. */
 GC_FN void
-gc_add_quarters(u32 *part, u32 cells, i128 v)
+gc_add_quarters(u32 *part, u32 stride, i128 v)
 {
 	u64			carry = 0;
 
 	GC_UNROLL for (int i = 0; i < 4; i++)
 	{
 		const u64	add = (u64) (u32) ((u128) v >> (32 * i)) + carry;
-		const u32	old = (u32) add ? atomicAdd(part + i * cells, (u32) add) : 0;
+		const u32	old = (u32) add ? atomicAdd(part + i * stride, (u32) add) : 0;
 
 		/* one carry at most: add is at most 2^32 */
 		carry = (add >> 32) + ((u32) add && old + (u32) add < old);
@@ -78,7 +80,7 @@ gc_add_quarters(u32 *part, u32 cells, i128 v)
 #define GC_ADD_L(w, v)		gc_add_halves(GC_HALF_L(w, 0), GC_HALF_L(w, 1), v)
 /* A row, where each comes once: a block has fewer than 2^32 of these (sched/variant.c). */
 #define GC_COUNT_L(w)		((void) atomicAdd(GC_HALF_L(w, 0), 1u))
-#define GC_ADD128_L(w, v)	gc_add_quarters(GC_HALF_L(w, 0), gc_cells, v)
+#define GC_ADD128_L(w, v)	gc_add_quarters(GC_HALF_L(w, 0), gc_stride, v)
 #define GC_MAX_L(w, v)		GC_MAX_G(GC_WORD_L(w), v)
 #define GC_ADDF_L(w, v)		GC_ADDF_G(GC_WORD_L(w), v)
 /* Losing a race costs a second store of the same value. */

@@ -126,6 +126,10 @@ GC_OPAQUE(u32 x)
 #define GC_ROWS_DENSE(j, row) \
 	GC_EACH(j) { if (!GC_IS_LIVE(j)) continue; const u32 row = gc_row + j; (void) row; {
 #define GC_END_ROWS_DENSE		}}
+/* All rows; gc_pass: does this one count? */
+#define GC_ROWS_ALL(j, row) \
+	GC_EACH(j) { const u32 gc_pass = GC_IS_LIVE(j); const u32 row = gc_row + j; (void) row; {
+#define GC_END_ROWS_ALL			}}
 /* Tests and what is done with the rows that pass, in one. */
 #define GC_FOLD(j)				GC_EACH(j) { bool gc_pass = GC_IS_LIVE(j);
 #define GC_FOLD_KEPT(j, row)	if (!gc_pass) continue; const u32 row = gc_row + j; (void) row; {
@@ -206,6 +210,8 @@ GC_OPAQUE(u32 x)
 #define GC_END_ROWS_SPARSE		}}
 #define GC_ROWS_DENSE(j, row)	GC_ROWS_SPARSE(j, row)
 #define GC_END_ROWS_DENSE		GC_END_ROWS_SPARSE
+#define GC_ROWS_ALL(j, row)		GC_ROWS_SPARSE(j, row) const u32 gc_pass = 1;
+#define GC_END_ROWS_ALL			GC_END_ROWS_SPARSE
 #define GC_FOLD(j)				GC_EACH(j) { i32 gc_pass = 1;
 #define GC_FOLD_KEPT(j, row)	GC_KEEP_IF(j, gc_pass); } GC_SETTLE GC_ROWS_DENSE(j, row)
 #define GC_END_FOLD				GC_END_ROWS_DENSE

@@ -26,30 +26,33 @@ typedef enum Layout
 {
 	TOGETHER,					/* a group's words of 64 bits side by side */
 	APART,						/* gc_agg.h's */
-	APART_COUNTED				/* and counts of 32 bits */
+	APART_COUNTED				/* and counts of 32 bits, of all rows under a predicate */
 } Layout;
 
-static const char *const layout_names[] = {"words side by side", "words apart", "words apart, counts of 32 bits"};
+static const char *const layout_names[] = {"words side by side", "words apart", "words apart, counts of 32 bits, no branches"};
 
 static const char together[] =
 "#define UPDATE(v) { u32 *h = (u32 *) (gc_table + (u64) gc_cell * 2); \\\n"
 "	if (atomicAdd(h, 1u) == 0xffffffffu) atomicAdd(h + 1, 1u); \\\n"
-"	gc_add_halves(h + 2, h + 3, v); }\n"
+"	const u32 old = atomicAdd(h + 2, (u32) v), hi = (u32) ((v) >> 32) + (old + (u32) v < old); \\\n"
+"	if (hi) atomicAdd(h + 3, hi); }\n#define CELL(x) (x)\n#define PICK GC_ROWS_DENSE\n#define END_PICK GC_END_ROWS_DENSE\n"
 "#define ROWS (gc_table[(u64) gc_cell * 2])\n#define SUM (gc_table[(u64) gc_cell * 2 + 1])\n";
 static const char apart[] =
-"#define UPDATE(v) { GC_ADD_L(1, v); GC_ADD_L(0, 1); }\n#define ROWS GC_SUM_L(0)\n#define SUM GC_SUM_L(1)\n";
+"#define UPDATE(v) { GC_ADD_L(1, v); GC_ADD_L(0, 1); }\n"
+"#define CELL(x) (x)\n#define PICK GC_ROWS_DENSE\n#define END_PICK GC_END_ROWS_DENSE\n#define ROWS GC_SUM_L(0)\n#define SUM GC_SUM_L(1)\n";
 static const char apart_counted[] =
-"#define UPDATE(v) { GC_ADD_L(1, v); GC_COUNT_L(0); }\n#define ROWS GC_SUM_L(0)\n#define SUM GC_SUM_L(1)\n";
+"#define UPDATE(v) { GC_ADD_L(1, v); GC_COUNT_L(0); }\n"
+"#define CELL(x) (gc_pass ? (x) : gc_cells + thread % GC_SPARE_CELLS)\n#define PICK GC_ROWS_ALL\n#define END_PICK GC_END_ROWS_ALL\n#define ROWS GC_SUM_L(0)\n#define SUM GC_SUM_L(1)\n";
 static const char *const layouts[] = {together, apart, apart_counted};
 
 static const char body_text[] =
-"#define TABLE(k) u64 *gc_table = gc_shared + k * 2 * gc_cells\n"
+"#define TABLE(k) u64 *gc_table = gc_shared + k * 2 * gc_stride\n"
 "#define BODY(k) { TABLE(k); const i32 least = (i32) gc_a.w[8 + k]; \\\n"
 "	const u32 stride1 = (u32) gc_a.w[16 + 2 * k], stride2 = (u32) gc_a.w[17 + 2 * k]; \\\n"
 "	do { BODY_LIVE \\\n"
 "	GC_EACH(j) GC_KEEP_IF(j, a[j] >= least); GC_SETTLE REST \\\n"
-"	GC_ROWS_DENSE(j, row) const u32 gc_cell = (u32) b[j] + (u32) c[j] * stride1 + (u32) d[j] * stride2; \\\n"
-"		UPDATE((u64) (i64) e[j]) GC_END_ROWS_DENSE } while (0); }\n"
+"	PICK(j, row) const u32 gc_cell = CELL((u32) b[j] + (u32) c[j] * stride1 + (u32) d[j] * stride2); \\\n"
+"		UPDATE((u64) (i64) e[j]) END_PICK } while (0); }\n"
 "#define FINISH(k) { TABLE(k); for (u32 gc_cell = thread; gc_cell < gc_cells; gc_cell += nthreads) if (ROWS) { \\\n"
 "	u64 *g = (u64 *) gc_a.w[k] + gc_cell * 2; GC_ADD_G(g, ROWS); GC_ADD_G(g + 1, SUM); } }\n";
 
@@ -62,8 +65,8 @@ groups_kernel(Layout layout, int bodies, int vec, int threads)
 	const bool	one = bodies == 1;
 
 	n = (size_t) snprintf(body, sizeof(body), "%s#define BODY_LIVE %s\n#define REST %s\n%sGC_KERNEL(%d)\n{\nGC_PROLOGUE\n"
-						  "const u32 gc_cells = %d;\n"
-						  "GC_NO_UNROLL for (u32 i = thread; i < %d * gc_cells; i += nthreads) gc_shared[i] = 0;\nGC_BARRIER();\n"
+						  "const u32 gc_cells = %d, gc_stride = gc_cells + GC_SPARE_CELLS;\n"
+						  "GC_NO_UNROLL for (u32 i = thread; i < %d * gc_stride; i += nthreads) gc_shared[i] = 0;\nGC_BARRIER();\n"
 						  "GC_TILES\n",
 						  layouts[layout], one ? "" : "GC_VECTOR_LIVE(gc_src.valid, gc_row)",
 						  one ? "GC_LATE(1, i32, b, d1); GC_LATE(1, i32, c, d2); GC_LATE(1, i32, d, d3); GC_LATE(4, i32, e, d4);" : "",
@@ -93,7 +96,7 @@ static void
 measure(const BenchTable *table, Layout layout, int bodies, int vec, int threads, int least)
 {
 	BenchKernel k = groups_kernel(layout, bodies, vec, threads);
-	const u32	shared = (u32) bodies * NGROUPS * 16;
+	const u32	shared = (u32) bodies * (NGROUPS + GC_SPARE_CELLS) * 16;
 	const int	fit = bench_max_threads(&k) < threads ? 0 : bench_ops->occupancy(k.kernel, threads, shared);
 	static u64	out[NGROUPS * 2];
 	GcArgs		args;

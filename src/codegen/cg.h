@@ -95,6 +95,7 @@ typedef struct Cg
 	bool		in_rows;		/* row phase: values are scalars */
 	bool		dense_rows;		/* row phase reads the vectors already loaded */
 	bool		once;			/* a row comes to the sink at most once */
+	bool		all_rows;		/* all come, and gc_pass says which ones count */
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
 	bool		late;			/* vector phase: only live rows are loaded */

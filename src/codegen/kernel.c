@@ -345,26 +345,39 @@ may_multiply(const Cg *cg, const GcPStep **steps, int n)
 	return false;
 }
 
+/* Do other tables' rows come with the scanned ones? */
+static bool
+has_probes(const Cg *cg)
+{
+	for (int s = 0; s < cg->pl->nsteps; s++)
+	{
+		if (gc_steps(cg->p)[cg->pl->first_step + s].type == GC_STEP_PROBE)
+			return true;
+	}
+	return false;
+}
+
 /* Row phase: the remaining steps, then the sink. */
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 {
 	int			loops = 0;
 	char		cond[512];
-
 	const bool	marked = cg->variant->marked != 0;
+	const char *rows;
 
 	cg->gather = marked && most_survive(steps, n);
 	cg->dense_rows = cg->gather || (!marked && (cg->pl->survive <= 1 || (cg->fusion && is_ungrouped(cg))));
 	cg->once = !may_multiply(cg, steps, n);
+	cg->all_rows = cg->dense_rows && !marked && n == 0 && !has_probes(cg) && sink_takes_all(cg);
 	cg->parts = cg->dense_rows && !marked && is_ungrouped(cg) && cg->once;
 	if (cg->dense_rows)
 		require_rows(cg, steps, n);
+	rows = marked ? "MARKED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
 
 	sink_begin_parts(cg);
 	cg->in_rows = true;
-	text_addf(cg->out, marked ? "GC_MARKED_ROWS(gc_j, gc_r)\n" : cg->dense_rows ? "GC_ROWS_DENSE(gc_j, gc_r)\n"
-			  : "GC_ROWS_SPARSE(gc_j, gc_r)\n");
+	text_addf(cg->out, "GC_%s(gc_j, gc_r)\n", rows);
 	for (int i = 0; i < n; i++)
 	{
 		if (steps[i]->type == GC_STEP_PROBE &&
@@ -380,8 +393,7 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	sink_row(cg);
 	while (loops-- > 0)
 		text_addf(cg->out, "}\n");
-	text_addf(cg->out, marked ? "GC_END_MARKED_ROWS\n" : cg->dense_rows ? "GC_END_ROWS_DENSE\n"
-			  : "GC_END_ROWS_SPARSE\n");
+	text_addf(cg->out, "GC_END_%s\n", rows);
 	cg->in_rows = false;
 	sink_add_parts(cg);
 }
@@ -510,7 +522,7 @@ gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges,
 			words += (ranges[b] + 63) / 64;
 	}
 	if (variant->group_local)
-		words += variant->group_copies * ngroups * p->group_words;
+		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * p->group_words;
 	return words * 8;
 }
 

@@ -85,6 +85,14 @@ sink_prepare(Cg *cg)
 			text_addf(t, "const u32 g%d_stride = (u32) gc_a.w[%d];\n", i,
 					  cg_word(cg, GC_ARG_GROUP_KEY, i, 1));
 		}
+		/* The bases' part of a group's number is taken off once. */
+		text_addf(t, "const u32 gc_origin = 0");
+		for (u16 i = 0; i < cg->pl->nkeys; i++)
+		{
+			if (!(gc_exprs(cg->p)[gc_refs(cg->p)[cg->pl->first_key + i]].flags & GC_NULLABLE))
+				text_addf(t, " - (u32) g%d_base * g%d_stride", i, i);
+		}
+		text_addf(t, ";\n");
 	}
 	else if (cg->pl->group_mode == GC_GROUP_HASH)
 	{
@@ -241,6 +249,24 @@ has_part(Cg *cg, const GcPAgg *agg)
 	return cg->parts && agg->fn == GC_AGG_SUM && gc_exprs(cg->p)[agg->arg].small;
 }
 
+bool
+sink_takes_all(const Cg *cg)
+{
+	if (!sink_is_local(cg))
+		return false;
+	for (u16 i = 0; i < cg->pl->nkeys; i++)
+	{
+		if (cg_checked(cg->p, gc_refs(cg->p)[cg->pl->first_key + i]))
+			return false;
+	}
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		if (AGG(cg, i)->arg != GC_NONE && cg_checked(cg->p, AGG(cg, i)->arg))
+			return false;
+	}
+	return true;
+}
+
 void
 sink_begin_parts(Cg *cg)
 {
@@ -370,7 +396,7 @@ emit_folds(Cg *cg, Scope scope)
 static void
 emit_dense_group(Cg *cg)
 {
-	text_addf(cg->out, "u32 gc_gno = 0;\n");
+	text_addf(cg->out, "u32 gc_gno = gc_origin;\n");
 	for (u16 i = 0; i < cg->pl->nkeys; i++)
 	{
 		u16			ref = gc_refs(cg->p)[cg->pl->first_key + i];
@@ -383,10 +409,11 @@ emit_dense_group(Cg *cg)
 			text_addf(cg->out, "gc_gno += %s ? 0 : ((u32) ((i64) %s - g%d_base) + 1) * g%d_stride;\n",
 					  o.n, o.v, i, i);
 		else
-			text_addf(cg->out, "gc_gno += (u32) ((i64) %s - g%d_base) * g%d_stride;\n", o.v, i, i);
+			text_addf(cg->out, "gc_gno += (u32) (%s) * g%d_stride;\n", o.v, i);
 	}
 	if (sink_is_local(cg))
-		text_addf(cg->out, "const u32 gc_cell = gc_gno * %d + gc_copy;\n", cg->variant->group_copies);
+		text_addf(cg->out, "const u32 gc_cell = %sgc_gno * %d + gc_copy%s;\n", cg->all_rows ? "gc_pass ? " : "",
+				  cg->variant->group_copies, cg->all_rows ? " : gc_cells + thread % GC_SPARE_CELLS" : "");
 	else
 		text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->p->group_words);
 }
@@ -513,7 +540,7 @@ sink_table(Cg *cg, Text *t)
 	if (!sink_is_local(cg))
 		return;
 	text_addf(t, "const u32 gc_cells = (u32) gc_ngroups * %d, gc_copy = thread %% %d;\n"
-			  "const u32 gc_words = %d; (void) gc_words; (void) gc_copy;\n"
+			  "const u32 gc_stride = gc_cells + GC_SPARE_CELLS; (void) gc_stride;\nconst u32 gc_words = %d; (void) gc_words; (void) gc_copy;\n"
 			  "u64 *gc_table = gc_shared + gc_top;\n",
 			  cg->variant->group_copies, cg->variant->group_copies, cg->p->group_words);
 }
@@ -522,7 +549,7 @@ void
 sink_clear(Cg *cg, Text *t)
 {
 	if (sink_is_local(cg))
-		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_cells * gc_words; i += nthreads) gc_table[i] = 0;\n");
+		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_stride * gc_words; i += nthreads) gc_table[i] = 0;\n");
 }
 
 /* Registers of all threads -> the one group's words. */

@@ -19,6 +19,9 @@ extern void sink_require(Cg *cg);
 /* Statements for one row, in the row phase. */
 extern void sink_row(Cg *cg);
 
+/* May the row phase give it rows that do not count (cg->all_rows)?  No test of theirs may fail. */
+extern bool sink_takes_all(const Cg *cg);
+
 /*
  * With cg->parts, before the rows of a vector, of which each comes to the sink once at most,
  * and after them.

@@ -52,10 +52,16 @@ group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t 
 		return 0;
 	if (survivors < demand->rows / SURVIVE_AT_LEAST)
 		survivors = demand->rows / SURVIVE_AT_LEAST;
-	if (demand->group_bytes > room || survivors < LOCAL_SURVIVORS * demand->ngroups * profile->sms)
+	if (demand->group_bytes + demand->spare_bytes > room || survivors < LOCAL_SURVIVORS * demand->ngroups * profile->sms)
 		return 0;
 	return demand->group_bytes * GROUP_COPIES <= GROUP_COPIES_BYTES &&
-		demand->group_bytes * GROUP_COPIES <= room ? GROUP_COPIES : 1;
+		demand->group_bytes * GROUP_COPIES + demand->spare_bytes <= room ? GROUP_COPIES : 1;
+}
+
+static uint64_t
+group_table_bytes(const GcPipelineDemand *demand, int copies)
+{
+	return copies > 0 ? copies * demand->group_bytes + demand->spare_bytes : 0;
 }
 
 int
@@ -88,7 +94,7 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint6
 		}
 	}
 	c.group_copies = group_copies(profile, demand, room - used);
-	used += c.group_copies * demand->group_bytes;
+	used += group_table_bytes(demand, c.group_copies);
 	c.threads = gc_sched_variant_threads(profile, used);
 	return c;
 }
@@ -96,7 +102,7 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint6
 uint64_t
 gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcVariantChoice *choice)
 {
-	uint64_t	bytes = choice->group_copies * demand->group_bytes;
+	uint64_t	bytes = group_table_bytes(demand, choice->group_copies);
 
 	for (int i = 0; i < demand->nbitmaps; i++)
 	{

@@ -237,6 +237,7 @@ gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
 	{
 		demand->ngroups = request->ngroups;
 		demand->group_bytes = request->ngroups * p->group_words * 8;
+		demand->spare_bytes = GC_SPARE_CELLS * p->group_words * 8;
 	}
 	demand->survivors = demand->rows >> pl->survive;
 }
