@@ -610,6 +610,23 @@ gc_fused_describe(GcRun *run)
 }
 
 /*
+ * A run that marks can serve, too: does a fused scan by f of all that are there of its shape
+ * take less time for each than a marked scan would?
+ */
+static bool
+bodies_pay(const GcRun *run, const GcFused *f)
+{
+	const GcScanShape *s = run->scan_shape;
+	int			here = s->counting;
+	int			members = Min(here, bodies_of(f, s));
+
+	if (members < 2)
+		return false;
+	return s->set->bodies[f->kind].times.scan_us / members + s->marginal_us <
+		gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) / here + gc_marked_adds(s);
+}
+
+/*
  * Which kernel of the set serves the run, with which bodies, at what cost.  Only once no
  * kernel of the set can be exchanged any more before the decision: bodies and columns are
  * numbered by kernel.
@@ -625,7 +642,7 @@ offer_kernel(GcRun *run, GcItem *item)
 			(s->kind == GC_SUM_BODIES ? gc_worker.calibration.fused : s->kind == GC_GROUP_BODIES ? GROUP_BODY_PART : 1.5);
 	if (s->marked_us == 0 && gc_marked_can(run))
 		s->marked_us = item->option[0].alone_us * GC_MARKED_PART;
-	if (gc_marked_can(run) && (bodies_of(f, s) == 0 || gc_marked_adds(s) <= s->marginal_us))
+	if (gc_marked_can(run) && !bodies_pay(run, f))
 	{
 		item->fused_us = gc_marked_adds(s);
 		item->bodies = UINT32_MAX;	/* GC_MAX_MARKED */
