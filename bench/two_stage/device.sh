@@ -12,7 +12,7 @@
 #   DEVICE    cuda or host (cuda)
 #   TEXTS     folder of kernel texts, *.gpu.src as gpuconc.debug_gpu_kernels writes them, for the
 #             comparison of occupancies (none: the pool's kernels)
-#   PARTS     programs to run (calibrate,occupancy,same_table,marks,paper003,paper001)
+#   PARTS     programs to run (calibrate,occupancy,same_table,groups,marks,paper003,paper001)
 #   LIMIT     seconds for all of them together (240); each has a limit of its own besides
 #   EXTRA     more options for every program: "--profile H200 --rows 100000" tries them on a driver that
 #             only pretends
@@ -34,7 +34,7 @@ for arg; do
 	printf -v "${arg%%=*}" '%s' "${arg#*=}"
 done
 : "${OUT:=$PWD/two-stage-results}" "${DEVICE:=cuda}" "${TEXTS:=}" "${LIMIT:=240}" "${EXTRA:=}"
-: "${PARTS:=calibrate,occupancy,same_table,marks,paper003,paper001}"
+: "${PARTS:=calibrate,occupancy,same_table,groups,marks,paper003,paper001}"
 : "${COMMIT:=$(git -C "$HERE" describe --always --dirty 2>/dev/null || echo unknown)}"
 [ -z "$TEXTS" ] || TEXTS=$(cd "$TEXTS" && pwd)
 mkdir -p "$OUT"
@@ -73,6 +73,7 @@ run calibrate 40
 calibration=$(find . -maxdepth 1 -name '*.calibration' -newer build.log | head -n 1)
 run occupancy 60 ${TEXTS:+"$TEXTS"}
 run same_table 70 ${calibration:+--calibration "$calibration"}
+run groups 40
 run marks 60
 run paper003 60 --json paper003
 run paper001 100
