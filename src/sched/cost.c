@@ -133,6 +133,10 @@ gc_learn(GcLearned *l, double sample)
 #define LEARN_SOON		0.3
 #define LEARN_LATE		0.05
 
+/* How much of a time that kept requests from something they forget each time. */
+#define FORGET_SURE		(1.0 / 64)
+#define FORGET_UNSURE	(1.0 / 8)
+
 double
 gc_learned_us(double estimate, double us, bool own)
 {
@@ -171,8 +175,15 @@ gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own)
 
 	if (columns == 0)
 		return;
+	t->known[place].sure = own;
 	t->known[place].us = gc_learned_us(gc_scan_us(t, columns), us, own);
 	t->known[place].columns = columns;
+}
+
+double
+gc_forget_refused(double estimate, double first, bool sure)
+{
+	return estimate + (first - estimate) * (sure ? FORGET_SURE : FORGET_UNSURE);
 }
 
 void
@@ -181,7 +192,7 @@ gc_scan_refused(GcScanTimes *t, uint32_t columns)
 	const int	place = known_place(columns);
 
 	if (columns != 0 && t->known[place].columns == columns)
-		t->known[place].us += (sum_us(t, columns) - t->known[place].us) * GC_FORGET_REFUSED;
+		t->known[place].us = gc_forget_refused(t->known[place].us, sum_us(t, columns), t->known[place].sure);
 }
 
 /* Members of the same shape as m; 0: an earlier one than m has it. */

@@ -85,6 +85,7 @@ typedef struct GcScanTimes
 	{
 		uint32_t	columns;	/* 0: none */
 		double		us;
+		bool		sure;		/* of a scan that had the device for itself */
 	}			known[GC_KNOWN_SCANS];
 } GcScanTimes;
 
@@ -98,11 +99,12 @@ extern double gc_scan_us(const GcScanTimes *t, uint32_t columns);
 extern void gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own);
 
 /*
- * They were not scanned, since that seemed to take longer than something else: a little less is
- * believed of it, so that a mistake is not for ever.
+ * They were not scanned, since that seemed to take longer than something else: less is believed
+ * of it, so that a mistake is not for ever.  A little less of what was seen where nothing else was
+ * on the device (sure), much less of what others may have made slow.
  */
 extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
-#define GC_FORGET_REFUSED	(1.0 / 64)
+extern double gc_forget_refused(double estimate, double first, bool sure);
 
 /*
  * n members of a scan took so long in all, beside what the scan itself took; us[m]: the estimate

@@ -37,9 +37,7 @@
  * groups.c).
  */
 #define GROUP_BODY_PART	0.2
-
-/* How much of a prediction's error one scan corrects. */
-#define LEARNING_RATE	0.3
+#define HEAVY_BODY_PART	1.5
 
 static GcScanSet *sets[MAX_SETS];
 static uint64 clock_now = 0;
@@ -609,6 +607,21 @@ gc_fused_describe(GcRun *run)
 	}
 }
 
+/* What a body of the shape adds, as long as it is not known. */
+static double
+first_marginal_us(const GcScanShape *s, double alone_us)
+{
+	switch (s->kind)
+	{
+		case GC_SUM_BODIES:
+			return alone_us * gc_worker.calibration.fused;
+		case GC_GROUP_BODIES:
+			return alone_us * GROUP_BODY_PART;
+		default:
+			return alone_us * HEAVY_BODY_PART;
+	}
+}
+
 /*
  * A run that marks can serve, too: does a fused scan by f of all that are there of its shape
  * take less time for each than a marked scan would?
@@ -638,8 +651,7 @@ offer_kernel(GcRun *run, GcItem *item)
 	const GcFused *f = body_kind(s) != GC_NO_BODIES ? s->set->bodies[body_kind(s)].ready : NULL;
 
 	if (s->marginal_us == 0)
-		s->marginal_us = item->option[0].alone_us *
-			(s->kind == GC_SUM_BODIES ? gc_worker.calibration.fused : s->kind == GC_GROUP_BODIES ? GROUP_BODY_PART : 1.5);
+		s->marginal_us = first_marginal_us(s, item->option[0].alone_us);
 	if (s->marked_us == 0 && gc_marked_can(run))
 		s->marked_us = item->option[0].alone_us * GC_MARKED_PART;
 	if (gc_marked_can(run) && !bodies_pay(run, f))
@@ -750,15 +762,15 @@ gc_fused_release(GcFused *f)
 }
 
 /*
- * A scan took so long: share the prediction's error out among the scan and its
- * bodies.
+ * A scan took so long: share the prediction's error out among the scan and its bodies.
+ * What others on the device may have made slower is believed slowly.
  */
 void
 gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {
 	GcFused    *f = launch->kernel;
-	GcScanTimes *times = &f->shape[0]->set->bodies[f->kind].times;
-	double		predicted = times->scan_us;
+	GcBodies   *b = &f->shape[0]->set->bodies[f->kind];
+	double		predicted = b->times.scan_us;
 	double		step;
 
 	for (int m = 0; m < f->n; m++)
@@ -766,11 +778,29 @@ gc_fused_learn(const GcMainLaunch *launch, double time_us)
 		if (launch->bodies & 1u << m)
 			predicted += f->shape[m]->marginal_us;
 	}
-	step = LEARNING_RATE * (time_us - predicted) / (launch->members + 1);
-	times->scan_us = Max(times->scan_us + step, gc_worker.calibration.launch_us);
+	b->sure = launch->alone;
+	step = (gc_learned_us(predicted, time_us, launch->alone) - predicted) / (launch->members + 1);
+	b->times.scan_us = Max(b->times.scan_us + step, gc_worker.calibration.launch_us);
 	for (int m = 0; m < f->n; m++)
 	{
 		if (launch->bodies & 1u << m)
 			f->shape[m]->marginal_us = Max(f->shape[m]->marginal_us + step, 1);
 	}
+}
+
+void
+gc_fused_refused(const GcRun *run, double alone_us)
+{
+	GcScanShape *s = run->scan_shape;
+	GcBodies   *b;
+	double		first;
+
+	if (s == NULL || s->counting < 2 || body_kind(s) == GC_NO_BODIES)
+		return;
+	b = &s->set->bodies[body_kind(s)];
+	first = first_marginal_us(s, alone_us);
+	if (bodies_of(b->ready, s) < 2 || first <= 0)
+		return;
+	s->marginal_us = Min(s->marginal_us, gc_forget_refused(s->marginal_us, first, b->sure));
+	b->times.scan_us = gc_forget_refused(b->times.scan_us, gc_worker.calibration.launch_us, b->sure);
 }

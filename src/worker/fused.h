@@ -65,6 +65,7 @@ typedef struct GcScanShape
 	GcPipelineKernel *tester;
 	GcPipelineKernel *marked;	/* its own kernel, without the tests */
 	double		marked_us;		/* what that takes in a marked scan; 0: not known */
+	bool		marked_sure;	/* seen where nothing else was on the device */
 	uint64		beside;			/* launches of its own kernel while others were there */
 	bool		variants_asked;
 	bool		variants_written;	/* their texts, for tests */
@@ -183,6 +184,7 @@ typedef struct GcBodies
 								 * it was last looked at */
 	uint64		compile_at;		/* none is asked for before so many requests */
 	GcScanTimes times;			/* before any body */
+	bool		sure;			/* of that and the bodies' times, as GcScanShape.marked_sure */
 } GcBodies;
 
 /* The shapes that came for one directory. */
@@ -246,6 +248,9 @@ extern void gc_fused_start(GcMainLaunch *launch, GcFused *f, const GcStart *star
 extern void gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs);
 extern GcHash gc_fused_hash(const GcFused *fused);
 extern void gc_fused_learn(const GcMainLaunch *launch, double time_us);
+
+/* It goes by its own kernel, which takes so long alone: a fused scan of several seemed slower. */
+extern void gc_fused_refused(const GcRun *run, double alone_us);
 
 /* A launch of it, or a run with a shape among its, ends. */
 extern void gc_fused_release(GcFused *fused);

@@ -688,6 +688,7 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 	GcFused    *f = launch->kernel;
 	GcScanSet  *set = launch->shapes[0]->set;
 	double	   *us[GC_MAX_MEMBERS];
+	bool		alike = true;
 
 	for (int k = 0; k < f->nphysical; k++)
 	{
@@ -696,7 +697,12 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 	}
 	gc_scan_learn(&f->times, launch->columns, Max(marks_us - launch->members * marks_write_us(set), 1), launch->alone);
 	for (int m = 0; m < launch->members; m++)
+	{
 		us[m] = &launch->shapes[m]->marked_us;
+		alike = alike && launch->shapes[m] == launch->shapes[0];
+	}
+	for (int m = 0; m < launch->members; m++)
+		launch->shapes[m]->marked_sure = launch->alone && alike;
 	gc_members_learn(us, launch->members, Max(launch->total_us - marks_us, 1), launch->alone);
 }
 
@@ -726,7 +732,7 @@ gc_marked_refused(GcRun *const *runs, int n)
 		const double first = alone_us(runs[i]) * GC_MARKED_PART;
 
 		if (s->marked_us > first && first > 0)
-			s->marked_us += (first - s->marked_us) * GC_FORGET_REFUSED;
+			s->marked_us = gc_forget_refused(s->marked_us, first, s->marked_sure);
 		gc_scan_refused(&s->set->marker->times, refused_columns(runs, n, i));
 	}
 }

@@ -659,7 +659,7 @@ start_launch(GcBatch *batch, const GcStart *start)
 	gc_main_launch_release(launch);
 }
 
-/* Requests that might have been in a marked scan, and will not. */
+/* Requests that might have been in a shared scan, and will not. */
 static void
 note_refused(const GcDecision *d)
 {
@@ -670,7 +670,10 @@ note_refused(const GcDecision *d)
 	{
 		GcRun	   *run = now.run[d->start[i].item[0]];
 
-		if (d->start[i].fused < 0 && gc_marked_can(run))
+		if (d->start[i].fused >= 0)
+			continue;
+		gc_fused_refused(run, now.item[d->start[i].item[0]].option[0].alone_us);
+		if (gc_marked_can(run))
 			refused[n++] = run;
 	}
 	if (n > 0)

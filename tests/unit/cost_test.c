@@ -236,6 +236,11 @@ test_scans(void)
 		gc_scan_refused(&t, 3);
 	gc_scan_refused(&t, 4);
 	ok(near(gc_scan_us(&t, 3), 35) && near(gc_scan_us(&t, 4), 45), "down to the sum of its columns");
+	gc_scan_learn(&t, 6, 1265, false);
+	ok(near(gc_scan_us(&t, 6), 125), "beside others, much longer");
+	gc_scan_refused(&t, 6);
+	ok(near(gc_scan_us(&t, 6), 125 - 60.0 / 8), "that is forgotten sooner");
+	ok(near(gc_forget_refused(20, 4, true), 19.75) && near(gc_forget_refused(20, 4, false), 18), "as any such time is");
 	gc_scan_learn(&t, 0, 1000, true);
 	ok(near(gc_scan_us(&t, 0), 5), "of no column nothing is learned");
 	/* more sets than there are places */
@@ -245,7 +250,7 @@ test_scans(void)
 
 		gc_scan_learn(&t, c, 1000 + c, true);
 		apart = apart && near(gc_scan_us(&t, c), before + 0.3 * (1000 + c - before)) &&
-			(c == 3 || c == 5 || before < 76);
+			(c == 3 || c == 5 || c == 6 || before < 76);
 	}
 	ok(apart, "whatever else was learned");
 	ok(near(gc_scan_us(&t, 1), 15), "what was forgotten is estimated again");
