@@ -15,7 +15,7 @@
  *
  * Such a table has gc_cells cells, one for each group or, where it is small, several
  * copies of it side by side, and GC_SPARE_CELLS that nobody reads, gc_stride in all.
- * gc_cell is the one to update, gc_words the words of a cell.  On device cuda words are
+ * gc_cell is the one to update, gc_cell_words the words of a cell.  On device cuda words are
  * not side by side: first word 0 of all cells, then word 1, and of those that are added
  * up, first the low halves of all cells.  So 32 lanes that update 32 groups meet in
  * shared memory's 32 banks at random; with a cell's words side by side they would meet
@@ -133,7 +133,7 @@ gc_block_add128(i128 v)
 
 #else
 
-#define GC_WORD_L(w)		(gc_table + (u64) gc_cell * gc_words + (w))
+#define GC_WORD_L(w)		(gc_table + (u64) gc_cell * gc_cell_words + (w))
 #define GC_ADD_L(w, v)		((void) (*GC_WORD_L(w) += (u64) (v)))
 #define GC_COUNT_L(w)		GC_ADD_L(w, 1)
 #define GC_MAX_L(w, v)		((void) (*GC_WORD_L(w) = GC_MAX(*GC_WORD_L(w), (u64) (v))))

@@ -540,7 +540,7 @@ sink_table(Cg *cg, Text *t)
 	if (!sink_is_local(cg))
 		return;
 	text_addf(t, "const u32 gc_cells = (u32) gc_ngroups * %d, gc_copy = thread %% %d;\n"
-			  "const u32 gc_stride = gc_cells + GC_SPARE_CELLS; (void) gc_stride;\nconst u32 gc_words = %d; (void) gc_words; (void) gc_copy;\n"
+			  "const u32 gc_stride = gc_cells + GC_SPARE_CELLS; (void) gc_stride;\nconst u32 gc_cell_words = %d; (void) gc_cell_words; (void) gc_copy;\n"
 			  "u64 *gc_table = gc_shared + gc_top;\n",
 			  cg->variant->group_copies, cg->variant->group_copies, cg->p->group_words);
 }
@@ -549,7 +549,7 @@ void
 sink_clear(Cg *cg, Text *t)
 {
 	if (sink_is_local(cg))
-		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_stride * gc_words; i += nthreads) gc_table[i] = 0;\n");
+		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_stride * gc_cell_words; i += nthreads) gc_table[i] = 0;\n");
 }
 
 /* Registers of all threads -> the one group's words. */
