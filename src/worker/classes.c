@@ -108,6 +108,16 @@ refinement_free(GcRefinement *r)
 }
 
 void
+gc_classes_abandon(GcSetColumn *column)
+{
+	GcRefinement *r = column->refining;
+
+	if (r && r->count)
+		gc_arena_free(r->count, 2 * sizeof(u64));
+	column->refining = NULL;
+}
+
+void
 gc_classes_forget(GcSetColumn *column)
 {
 	classed_drop(column->classed);

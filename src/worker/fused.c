@@ -155,6 +155,16 @@ gc_fused_evict(void)
 	return false;
 }
 
+void
+gc_fused_abandon(void)
+{
+	for (int i = 0; i < MAX_SETS; i++)
+	{
+		for (int c = 0; sets[i] && c < sets[i]->ncolumns; c++)
+			gc_classes_abandon(&sets[i]->column[c]);
+	}
+}
+
 /* Which of the directory's columns is each column that the main pipeline reads? */
 static void
 map_columns(const GcRun *run, i16 *columns)

@@ -397,6 +397,9 @@ extern GcCode gc_classes_write(GcScanMembers *scan, int k, GcAddr source, u32 re
 extern void gc_classed_release(GcClassed *c);
 
 extern void gc_classes_forget(GcSetColumn *column);
+
+/* The worker ends, and the device is closed: give back what outlives both, in the arena. */
+extern void gc_classes_abandon(GcSetColumn *column);
 extern bool gc_classed_evict(GcSetColumn *column);
 
 /*-------------------------------------------------------------------------

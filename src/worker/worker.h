@@ -90,6 +90,9 @@ extern bool gc_classes_refining(void);
 /* fused.c: drop a class column that nobody uses; false: there is none. */
 extern bool gc_fused_evict(void);
 
+/* The worker ends, and the device is closed: give back what outlives both. */
+extern void gc_fused_abandon(void);
+
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);
 extern void gc_residency_init(void);
