@@ -45,8 +45,8 @@ typedef unsigned __int128 u128;
  * bit (row & 7) of byte (row >> 3) set where the row is NULL; the code of a NULL
  * row is 0.  Both are readable up to the next multiple of GC_PAD_ROWS; the codes
  * behind the last row are 0.  base is the smallest value of the chunk, so that
- * whatever row is read, its value lies within the column's range; but it is 0 in a chunk
- * without any value, whose rows behind the last one are not NULL.
+ * whatever row is read, its value lies within the column's range; in a chunk without any
+ * value it is 0, and rows behind the last one are NULL as the others are.
  */
 typedef struct GcCol
 {

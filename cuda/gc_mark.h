@@ -163,10 +163,7 @@ gc_codes_0(u32 *r, GcCol d, u32 row)
 	}
 }
 
-/*
- * A chunk without any value has frame of reference 0, so that rows of padding, which are
- * not NULL, may be anywhere.
- */
+/* NULLs have an entry of their own.  Where there are any, no code is trusted to lie in the range. */
 GC_FN void
 gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 {

@@ -594,6 +594,13 @@ gc_encoder_write(const GcEncoder *encoder, int i, void *data, void *nulls)
 
 		clear_null_codes(col, nrows, data);
 		memcpy(nulls, col->nulls, bytes);
-		memset((char *) nulls + bytes, 0, col->out.null_bytes - bytes);
+		/*
+		 * Without any value, nothing that code 0 decodes to is known to lie in the column's
+		 * range: padding is NULL then, too.
+		 */
+		if (col->nnulls == nrows)
+			memset(nulls, 0xff, col->out.null_bytes);
+		else
+			memset((char *) nulls + bytes, 0, col->out.null_bytes - bytes);
 	}
 }

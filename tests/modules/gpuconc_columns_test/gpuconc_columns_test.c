@@ -234,14 +234,19 @@ static void
 check_padding(const GcChunkColumn *cell, uint32 nrows)
 {
 	uint32		padded = TYPEALIGN(GC_PAD_ROWS, nrows);
+	bool		valueless = cell->null_bytes != 0;
 
 	if (cell->desc.nrows != nrows || cell->data_bytes != (Size) padded * cell->desc.width ||
 		(cell->null_bytes != 0 && cell->null_bytes != padded / 8))
 		elog(ERROR, "wrong size of a cached column");
+	for (uint32 row = 0; row < nrows && valueless; row++)
+		valueless = bit_is_set(cell->desc.nulls, row);
 	for (uint32 row = nrows; row < padded; row++)
 	{
 		if (code_of(&cell->desc, row) != 0)
 			elog(ERROR, "padding of a cached column is not zero");
+		if (cell->null_bytes != 0 && bit_is_set(cell->desc.nulls, row) != valueless)
+			elog(ERROR, "padding of a cached column is %s", valueless ? "not NULL" : "NULL");
 	}
 }
 
