@@ -299,6 +299,17 @@ typedef enum Scope
 	IN_GLOBAL					/* the words at gc_g */
 } Scope;
 
+/* How a value comes to an accumulator in memory: GC_*_G, GC_*_L. */
+static const char *
+update_of(const GcPAgg *agg)
+{
+	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+		return "MAX";
+	if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
+		return "ADDF";
+	return agg->fn == GC_AGG_SUM && agg->acc == GC_I128 ? "ADD128" : "ADD";
+}
+
 /* Statement that updates word w of the group. */
 static void
 emit_update(Cg *cg, Scope scope, const char *how, int w, const char *value)
@@ -349,7 +360,7 @@ emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
 	{
 		order_text(agg, o, value, sizeof(value));
-		emit_update(cg, scope, "MAX", agg->word, value);
+		emit_update(cg, scope, update_of(agg), agg->word, value);
 	}
 	else if (agg->fn == GC_AGG_COUNT)
 		emit_count(cg, scope, agg->word);
@@ -358,7 +369,7 @@ emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 		const char *type = agg->acc == GC_F64 ? "(double)" : agg->acc == GC_I128 ? "(i128)" : "(u64) (i64)";
 
 		snprintf(value, sizeof(value), "%s %s", type, o->v);
-		emit_update(cg, scope, agg->acc == GC_F64 ? "ADDF" : agg->acc == GC_I128 ? "ADD128" : "ADD", agg->word, value);
+		emit_update(cg, scope, update_of(agg), agg->word, value);
 	}
 }
 
@@ -552,6 +563,22 @@ sink_clear(Cg *cg, Text *t)
 		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_stride * gc_cell_words; i += nthreads) gc_table[i] = 0;\n");
 }
 
+/* Statement that adds what has come to an accumulator, eN, to the group's words at `to`. */
+static void
+emit_total(Text *t, const GcPAgg *agg, const char *to)
+{
+	/* These two cost more to ask than to add. */
+	if (agg->fn != GC_AGG_SUM || agg->acc == GC_I64)
+		text_addf(t, "if (e%d) ", agg->word);
+	text_addf(t, "GC_%s_G(%s + %d, e%d);\n", update_of(agg), to, agg->word, agg->word);
+}
+
+static const char *
+total_type(const Cg *cg, const GcPAgg *agg)
+{
+	return agg->fn == GC_AGG_SUM ? acc_type(cg, agg) : "u64";
+}
+
 /* Registers of all threads -> the one group's words. */
 static void
 end_registers(Cg *cg, Text *t)
@@ -561,25 +588,14 @@ end_registers(Cg *cg, Text *t)
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
-		const char *reduce = "add",
-				   *add = "ADD";
-		bool		sum = agg->fn == GC_AGG_SUM;
-		int			w = agg->word;
+		const char *reduce = agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX ? "max"
+			: agg->fn != GC_AGG_SUM || agg->acc == GC_I64 ? "add" : agg->acc == GC_F64 ? "addf" : "add128";
 
-		if (w == 0)
+		if (agg->word == 0)
 			continue;
-		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
-			reduce = "max", add = "MAX";
-		else if (sum && agg->acc == GC_F64)
-			reduce = "addf", add = "ADDF";
-		else if (sum && agg->acc == GC_I128)
-			reduce = "add128", add = "ADD128";
-		text_addf(t, "const %s e%d = gc_block_%s(a%d%s);\n", sum ? acc_type(cg, agg) : "u64", w, reduce, w,
-				  cg->suffix);
-		if (sum && agg->acc != GC_I64)
-			text_addf(t, "if (thread == 0) GC_%s_G(gc_groups + %d, e%d);\n", add, w, w);
-		else
-			text_addf(t, "if (thread == 0 && e%d) GC_%s_G(gc_groups + %d, e%d);\n", w, add, w, w);
+		text_addf(t, "const %s e%d = gc_block_%s(a%d%s);\nif (thread == 0) ", total_type(cg, agg), agg->word, reduce,
+				  agg->word, cg->suffix);
+		emit_total(t, agg, "gc_groups");
 	}
 }
 
@@ -599,10 +615,8 @@ gather_copies(Cg *cg, Text *t)
 			text_addf(t, "e%d = GC_MAX(e%d, *GC_WORD_L(%d));\n", w, w, w);
 		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
 			text_addf(t, "e%d += GC_BITS_F64((i64) *GC_WORD_L(%d));\n", w, w);
-		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
-			text_addf(t, "e%d += GC_SUM128_L(%d);\n", w, w);
 		else
-			text_addf(t, "e%d += GC_SUM_L(%d);\n", w, w);
+			text_addf(t, "e%d += GC_SUM%s_L(%d);\n", w, agg->fn == GC_AGG_SUM && agg->acc == GC_I128 ? "128" : "", w);
 	}
 }
 
@@ -620,7 +634,7 @@ end_local(Cg *cg, Text *t)
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)
-			text_addf(t, "%s e%d = 0;\n", AGG(cg, i)->fn == GC_AGG_SUM ? acc_type(cg, AGG(cg, i)) : "u64", AGG(cg, i)->word);
+			text_addf(t, "%s e%d = 0;\n", total_type(cg, AGG(cg, i)), AGG(cg, i)->word);
 	}
 	text_addf(t, "GC_NO_UNROLL for (u32 c = 0; c < %d; c++) {\nconst u32 gc_cell = i * %d + (c + i) %% %d;\n",
 			  copies, copies, copies);
@@ -629,19 +643,8 @@ end_local(Cg *cg, Text *t)
 	text_addf(t, counts_rows(cg) ? "GC_ADD_G(g, e0);\n" : "GC_MARK(g);\n");
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
-		const GcPAgg *agg = AGG(cg, i);
-		int			w = agg->word;
-
-		if (w == 0)
-			continue;
-		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
-			text_addf(t, "if (e%d) GC_MAX_G(g + %d, e%d);\n", w, w, w);
-		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
-			text_addf(t, "GC_ADDF_G(g + %d, e%d);\n", w, w);
-		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
-			text_addf(t, "GC_ADD128_G(g + %d, e%d);\n", w, w);
-		else
-			text_addf(t, "if (e%d) GC_ADD_G(g + %d, e%d);\n", w, w, w);
+		if (AGG(cg, i)->word != 0)
+			emit_total(t, AGG(cg, i), "g");
 	}
 	text_addf(t, "}\n");
 }
