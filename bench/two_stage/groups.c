@@ -19,6 +19,7 @@
 #define NGROUPS		4950
 #define NCOLUMNS	5
 #define PRICES		1000000
+#define MOST_BODIES	2
 
 static const BenchColumn columns[NCOLUMNS] = {{4, PRICES}, {1, 50}, {1, 11}, {1, 9}, {4, 10000000}};
 
@@ -29,7 +30,9 @@ typedef enum Layout
 	APART_COUNTED				/* and counts of 32 bits, of all rows under a predicate */
 } Layout;
 
-static const char *const layout_names[] = {"words side by side", "words apart", "words apart, counts of 32 bits, no branches"};
+static const char *const layout_names[] = {
+	"words side by side", "words apart", "words apart, counts of 32 bits, no branches"
+};
 
 static const char together[] =
 "#define UPDATE(v) { u32 *h = (u32 *) (gc_table + (u64) gc_cell * 2); \\\n"
@@ -72,9 +75,11 @@ groups_kernel(Layout layout, int bodies, int vec, int threads)
 						  one ? "GC_LATE(1, i32, b, d1); GC_LATE(1, i32, c, d2); GC_LATE(1, i32, d, d3); GC_LATE(4, i32, e, d4);" : "",
 						  body_text, threads, NGROUPS, 2 * bodies);
 	for (int c = 0; c < NCOLUMNS; c++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "	const GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 24 + c);
+		n += (size_t) snprintf(body + n, sizeof(body) - n,
+							   "	const GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 24 + c);
 	n += (size_t) snprintf(body + n, sizeof(body) - n, "%s\n", one ? "GC_VECTORS" : "GC_SHARED_VECTORS");
-	n += (size_t) snprintf(body + n, sizeof(body) - n, "	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c); GC_ARRAY(i32, d); GC_ARRAY(i32, e);\n");
+	n += (size_t) snprintf(body + n, sizeof(body) - n, "	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c);\n"
+						  "	GC_ARRAY(i32, d); GC_ARRAY(i32, e);\n");
 	for (int c = 0; c < (one ? 1 : NCOLUMNS); c++)
 		n += (size_t) snprintf(body + n, sizeof(body) - n, "	GC_LOAD(%d, i32, %c, d%d);\n", columns[c].width, 'a' + c, c);
 	for (int k = 0; k < bodies; k++)
@@ -90,7 +95,7 @@ groups_kernel(Layout layout, int bodies, int vec, int threads)
 static GcAddr results;
 
 /* Results of body k as they should be: the same whatever the layout; 0: unknown yet. */
-static u64	expected[2][4];
+static u64	expected[2][MOST_BODIES];
 
 static void
 measure(const BenchTable *table, Layout layout, int bodies, int vec, int threads, int least)
@@ -105,7 +110,8 @@ measure(const BenchTable *table, Layout layout, int bodies, int vec, int threads
 
 	if (fit == 0)
 	{
-		bench_say("| %s | %d | %d | %d | %d | does not fit | |\n", layout_names[layout], bodies, vec, threads, k.info.registers);
+		bench_say("| %s | %d | %d | %d | %d | does not fit | |\n", layout_names[layout], bodies, vec, threads,
+				  k.info.registers);
 		return;
 	}
 	memset(&args, 0, sizeof(args));
@@ -120,7 +126,7 @@ measure(const BenchTable *table, Layout layout, int bodies, int vec, int threads
 	for (int c = 0; c < NCOLUMNS; c++)
 		args.w[24 + c] = table->columns[c];
 	l = (BenchLaunch) {.kernel = &k,.args = &args,.shape = bench_full(threads, fit, shared, table->scan.ntiles)};
-	bench_fill_bytes(results, 0, 4 * sizeof(out));
+	bench_fill_bytes(results, 0, MOST_BODIES * sizeof(out));
 	bench_run(&l, 1, BENCH_ONE_STREAM, 0);
 	for (int b = 0; b < bodies; b++)
 	{
@@ -147,15 +153,21 @@ main(int argc, char **argv)
 	u64			rows;
 
 	(void) bench_open(argc, argv, &defaults, 120);
-	rows = bench_options.rows ? bench_options.rows : bench_profile.host ? 2000000 : 120000000;
+	if (bench_profile.host)
+	{
+		bench_say("Layouts of shared memory mean nothing on device host.\n");
+		bench_close();
+		return 0;
+	}
+	rows = bench_options.rows ? bench_options.rows : 120000000;
 	table = bench_table(rows, NCOLUMNS, columns, 7);
-	results = bench_memory((u64) 4 * NGROUPS * 16);
+	results = bench_memory((u64) MOST_BODIES * NGROUPS * 16);
 	bench_say("### Groups in shared memory, %.1f million rows of 11 bytes, %d groups\n\n"
 			  "| layout | bodies | rows of a thread | grid | registers | rows kept, %% | us |\n"
 			  "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n", (double) rows / 1e6, NGROUPS);
 	for (int half = 0; half < 2; half++)
 		for (Layout layout = TOGETHER; layout <= APART_COUNTED; layout++)
-			for (int bodies = 1; bodies <= (layout == APART_COUNTED ? 2 : 2); bodies++)
+			for (int bodies = 1; bodies <= MOST_BODIES; bodies++)
 				for (int vec = 8; vec <= 16; vec += 8)
 					for (int threads = 512; threads <= 1024; threads += 512)
 						measure(&table, layout, bodies, vec, threads, half ? PRICES / 2 : 0);

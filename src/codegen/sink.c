@@ -551,8 +551,8 @@ sink_table(Cg *cg, Text *t)
 	if (!sink_is_local(cg))
 		return;
 	text_addf(t, "const u32 gc_cells = (u32) gc_ngroups * %d, gc_copy = thread %% %d;\n"
-			  "const u32 gc_stride = gc_cells + GC_SPARE_CELLS; (void) gc_stride;\nconst u32 gc_cell_words = %d; (void) gc_cell_words; (void) gc_copy;\n"
-			  "u64 *gc_table = gc_shared + gc_top;\n",
+			  "const u32 gc_stride = gc_cells + GC_SPARE_CELLS, gc_cell_words = %d;\n"
+			  "(void) gc_copy; (void) gc_stride; (void) gc_cell_words;\nu64 *gc_table = gc_shared + gc_top;\n",
 			  cg->variant->group_copies, cg->variant->group_copies, cg->p->group_words);
 }
 
