@@ -27,7 +27,7 @@ typedef enum Layout
 {
 	TOGETHER,					/* a group's words of 64 bits side by side */
 	APART,						/* gc_agg.h's */
-	APART_COUNTED				/* and counts of 32 bits, of all rows under a predicate */
+	APART_COUNTED				/* and counts of 32 bits; rows that do not count go to spare cells */
 } Layout;
 
 static const char *const layout_names[] = {
@@ -42,10 +42,12 @@ static const char together[] =
 "#define ROWS (gc_table[(u64) gc_cell * 2])\n#define SUM (gc_table[(u64) gc_cell * 2 + 1])\n";
 static const char apart[] =
 "#define UPDATE(v) { GC_ADD_L(1, v); GC_ADD_L(0, 1); }\n"
-"#define CELL(x) (x)\n#define PICK GC_ROWS_DENSE\n#define END_PICK GC_END_ROWS_DENSE\n#define ROWS GC_SUM_L(0)\n#define SUM GC_SUM_L(1)\n";
+"#define CELL(x) (x)\n#define PICK GC_ROWS_DENSE\n#define END_PICK GC_END_ROWS_DENSE\n"
+"#define ROWS GC_SUM_L(0)\n#define SUM GC_SUM_L(1)\n";
 static const char apart_counted[] =
 "#define UPDATE(v) { GC_ADD_L(1, v); GC_COUNT_L(0); }\n"
-"#define CELL(x) (gc_pass ? (x) : gc_cells + thread % GC_SPARE_CELLS)\n#define PICK GC_ROWS_ALL\n#define END_PICK GC_END_ROWS_ALL\n#define ROWS GC_SUM_L(0)\n#define SUM GC_SUM_L(1)\n";
+"#define CELL(x) (gc_pass ? (x) : gc_cells + thread % GC_SPARE_CELLS)\n"
+"#define PICK GC_ROWS_ALL\n#define END_PICK GC_END_ROWS_ALL\n#define ROWS GC_SUM_L(0)\n#define SUM GC_SUM_L(1)\n";
 static const char *const layouts[] = {together, apart, apart_counted};
 
 static const char body_text[] =

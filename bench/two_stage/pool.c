@@ -120,14 +120,14 @@ static const struct
 		"			(const i64 *) gc_a.w[W_KEYS], 500000, &k[j], 1, h) != 0);\n	GC_END_LIVE\n"
 		"	LATE(i32, 4, i32, p, 6);\n"
 	SUM_ROWS("p[j]")},
-	{"groups in shared memory", "0407", (GROUPS + 32) * 16,
-		"const u32 gc_cells = 1000, gc_stride = 1032; u64 *gc_table = gc_shared;\n"
+	{"groups in shared memory", "0407", (GROUPS + GC_SPARE_CELLS) * 16,
+		"const u32 gc_cells = 1000, gc_stride = gc_cells + GC_SPARE_CELLS; u64 *gc_table = gc_shared;\n"
 		"GC_NO_UNROLL for (u32 i = thread; i < 2 * gc_stride; i += nthreads) gc_shared[i] = 0;\nGC_BARRIER();\n"
 		"GC_TILES D(0); D(4); D(7);\n"
 		"GC_VECTORS COLUMN(i32, 1, i32, q, 4);\n"
 		"	GC_EACH(j) GC_KEEP_IF(j, q[j] < 15);\n	GC_SETTLE\n"
 		"	LATE(i32, 2, i32, o, 0); LATE(i32, 4, i32, p, 7);\n"
-		"	GC_ROWS_ALL(j, row) const u32 gc_cell = gc_pass ? (u32) o[j] % 1000 : gc_cells + thread % 32;\n"
+		"	GC_ROWS_ALL(j, row) const u32 gc_cell = gc_pass ? (u32) o[j] % 1000 : gc_cells + thread % GC_SPARE_CELLS;\n"
 		"		GC_ADD_L(1, (u64) p[j]); GC_COUNT_L(0); GC_END_ROWS_ALL\n"
 		"GC_END_VECTORS GC_END_TILES\nGC_BARRIER();\n"
 		"GC_NO_UNROLL for (u32 gc_cell = thread; gc_cell < gc_cells; gc_cell += nthreads) {\n"

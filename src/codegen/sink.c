@@ -299,15 +299,27 @@ typedef enum Scope
 	IN_GLOBAL					/* the words at gc_g */
 } Scope;
 
-/* How a value comes to an accumulator in memory: GC_*_G, GC_*_L. */
-static const char *
+/* How a value comes to an accumulator. */
+typedef struct Update
+{
+	const char *memory;			/* GC_*_G, GC_*_L */
+	const char *block;			/* gc_block_* */
+	const char *type;			/* of the value */
+} Update;
+
+static const Update *
 update_of(const GcPAgg *agg)
 {
+	static const Update add = {"ADD", "add", "(u64) (i64)"},
+				add128 = {"ADD128", "add128", "(i128)"},
+				addf = {"ADDF", "addf", "(double)"},
+				max = {"MAX", "max", "(u64)"};
+
 	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
-		return "MAX";
+		return &max;
 	if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
-		return "ADDF";
-	return agg->fn == GC_AGG_SUM && agg->acc == GC_I128 ? "ADD128" : "ADD";
+		return &addf;
+	return agg->fn == GC_AGG_SUM && agg->acc == GC_I128 ? &add128 : &add;
 }
 
 /* Statement that updates word w of the group. */
@@ -347,8 +359,7 @@ emit_register_fold(Cg *cg, const GcPAgg *agg, const Operand *o)
 	else if (agg->fn == GC_AGG_COUNT)
 		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(%s);\n" : "%s += 1;\n", acc);
 	else
-		text_addf(cg->out, "%s += %s %s;\n", acc,
-				  agg->acc == GC_F64 ? "(double)" : agg->acc == GC_I128 ? "(i128)" : "(u64) (i64)", o->v);
+		text_addf(cg->out, "%s += %s %s;\n", acc, update_of(agg)->type, o->v);
 }
 
 /* The same in memory. */
@@ -357,20 +368,16 @@ emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 {
 	char		value[128];
 
-	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+	if (agg->fn == GC_AGG_COUNT)
 	{
-		order_text(agg, o, value, sizeof(value));
-		emit_update(cg, scope, update_of(agg), agg->word, value);
-	}
-	else if (agg->fn == GC_AGG_COUNT)
 		emit_count(cg, scope, agg->word);
-	else
-	{
-		const char *type = agg->acc == GC_F64 ? "(double)" : agg->acc == GC_I128 ? "(i128)" : "(u64) (i64)";
-
-		snprintf(value, sizeof(value), "%s %s", type, o->v);
-		emit_update(cg, scope, update_of(agg), agg->word, value);
+		return;
 	}
+	if (agg->fn == GC_AGG_SUM)
+		snprintf(value, sizeof(value), "%s %s", update_of(agg)->type, o->v);
+	else
+		order_text(agg, o, value, sizeof(value));
+	emit_update(cg, scope, update_of(agg)->memory, agg->word, value);
 }
 
 static void
@@ -570,7 +577,7 @@ emit_total(Text *t, const GcPAgg *agg, const char *to)
 	/* These two cost more to ask than to add. */
 	if (agg->fn != GC_AGG_SUM || agg->acc == GC_I64)
 		text_addf(t, "if (e%d) ", agg->word);
-	text_addf(t, "GC_%s_G(%s + %d, e%d);\n", update_of(agg), to, agg->word, agg->word);
+	text_addf(t, "GC_%s_G(%s + %d, e%d);\n", update_of(agg)->memory, to, agg->word, agg->word);
 }
 
 static const char *
@@ -588,13 +595,11 @@ end_registers(Cg *cg, Text *t)
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
-		const char *reduce = agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX ? "max"
-			: agg->fn != GC_AGG_SUM || agg->acc == GC_I64 ? "add" : agg->acc == GC_F64 ? "addf" : "add128";
 
 		if (agg->word == 0)
 			continue;
-		text_addf(t, "const %s e%d = gc_block_%s(a%d%s);\nif (thread == 0) ", total_type(cg, agg), agg->word, reduce,
-				  agg->word, cg->suffix);
+		text_addf(t, "const %s e%d = gc_block_%s(a%d%s);\nif (thread == 0) ", total_type(cg, agg), agg->word,
+				  update_of(agg)->block, agg->word, cg->suffix);
 		emit_total(t, agg, "gc_groups");
 	}
 }

@@ -721,6 +721,7 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 
 			if (gc_debug_force_shared_scan != GC_FORCE_MARKED)
 				improve(set, k);
+			/* Of sums there will be more bodies once more are wanted; of groups there is room for these. */
 			if (b->ready)
 				add_kernel(kernels, which, &n, b->ready, k == GC_GROUP_BODIES ? b->ready->n : GC_MAX_FUSED, &b->times);
 		}
