@@ -25,6 +25,7 @@ typedef struct ShapeKernels
 	GcHash		hash;			/* key */
 	GcProgram  *program;
 	GcPipelineKernel **pipelines;	/* lists of variants */
+	u32		   *candidates;		/* per pipeline: gc_probe_candidates, which takes its time */
 } ShapeKernels;
 
 static HTAB *shapes = NULL;
@@ -210,15 +211,18 @@ find_shape(const GcRequest *request, GcError *err)
 	s->program = MemoryContextAlloc(shapes_cxt, p->size);
 	memcpy(s->program, p, p->size);
 	s->pipelines = MemoryContextAllocZero(shapes_cxt, p->npipelines * sizeof(GcPipelineKernel *));
+	s->candidates = MemoryContextAlloc(shapes_cxt, p->npipelines * sizeof(u32));
+	for (int i = 0; i < p->npipelines; i++)
+		s->candidates[i] = gc_probe_candidates(p, i);
 	return s;
 }
 
-void
-gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
+/* candidates: gc_probe_candidates of the pipeline. */
+static void
+fill_demand(const GcRequest *request, int pipeline, u32 candidates, GcVariantDemand *d)
 {
 	const GcProgram *p = request->program;
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
-	u32			candidates = gc_probe_candidates(p, pipeline);
 	GcPipelineDemand *demand = &d->demand;
 
 	memset(d, 0, sizeof(*d));
@@ -240,6 +244,12 @@ gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
 		demand->spare_bytes = GC_SPARE_CELLS * p->group_words * 8;
 	}
 	demand->survivors = demand->rows >> pl->survive;
+}
+
+void
+gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
+{
+	fill_demand(request, pipeline, gc_probe_candidates(request->program, pipeline), d);
 }
 
 /* A variant as the code generator knows it; comparable as bytes. */
@@ -310,11 +320,11 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	GcKernelSource source;
 
 	*fresh = false;
-	gc_variant_demand(request, pipeline, &d);
-	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
 	s = find_shape(request, err);
 	if (s == NULL)
 		return NULL;
+	fill_demand(request, pipeline, s->candidates[pipeline], &d);
+	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
 	for (k = s->pipelines[pipeline]; k; k = k->next)
 	{
 		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
