@@ -50,7 +50,7 @@ typedef struct GcBatchKernel
 	float		start_us;		/* main kernel, on the device; from the batch's start */
 	float		end_us;
 	float		marks_us;		/* marked scan: of that, until the marker was done; else 0 */
-	float		done_us;		/* result on the host */
+	float		done_us;		/* its result was found on the host, by the worker's clock */
 	float		predicted_us;	/* of the main kernel, beside its co-runners */
 } GcBatchKernel;
 

@@ -134,8 +134,8 @@ typedef struct GcRunInfo
 {
 	float		queue_ms;		/* submitted .. taken by the worker */
 	float		compile_ms;		/* waiting for kernels */
-	float		copy_ms;		/* chunks and request to the device, and whatever else comes
-								 * before its first build, or the main kernel */
+	float		copy_ms;		/* chunks to the device, and whatever else comes before its
+								 * first build, or the main kernel; 0: no chunks */
 	float		run_ms;			/* kernels, by the device's clock */
 	float		total_ms;		/* submitted .. finished */
 	u64			copied_bytes;

@@ -214,7 +214,7 @@ have_column(GcRun *run, const GcInputValue *in, int c)
 	if (run->tables[c])
 		return true;
 	run->tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column, sources, in->nsources,
-								  run->stream, &copied, &err);
+								  run->stream, NULL, &copied, &err);
 	if (run->tables[c])
 		gc_table_uploaded(run->tables[c], run->stream);
 	gc_slot_run_info(run->slot)->copied_bytes += copied;
@@ -255,10 +255,8 @@ refine(GcRun *run, GcSetColumn *column, const GcInputValue *in, int key, int att
 	if (launch_refiner(run, k, column, r, in, &args) != GC_OK ||
 		(r->done = gc_worker.ops->mark(run->stream, &run->err)) == NULL)
 		return false;
-	/* The run's stream is in use for longer now. */
-	gc_worker.ops->mark_put(gc_worker.dev, run->built);
-	run->built = gc_worker.ops->mark(run->stream, &run->err);
-	return run->built != NULL;
+	gc_run_not_prepared(run);
+	return true;
 }
 
 /*

@@ -356,6 +356,9 @@ extern GcCode gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more, Size 
 extern GcScan gc_scan_args(const GcScanMembers *scan);
 extern GcCode gc_scan_private(GcRun *run);
 
+/* Have the scan, on its first member's stream, wait for what is queued for member m. */
+extern GcCode gc_scan_wait(GcScanMembers *scan, int m);
+
 /* Where the description of the directory's column is. */
 extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);
 

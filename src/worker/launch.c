@@ -42,7 +42,6 @@ GcCode
 gc_run_allocate(GcRun *run)
 {
 	const GcRequest *r = run->request;
-	u64			flags = align_up(GC_NFLAGS * sizeof(u32));
 	u64			groups = 0,
 				slots = 0,
 				keys = 0,
@@ -57,16 +56,16 @@ gc_run_allocate(GcRun *run)
 		slots = align_up(r->group_slots * 8);
 		keys = align_up(r->ngroups * gc_run_key_words(run) * 8);
 	}
-	run->sink = gc_device_alloc(flags + groups + slots + keys + rows + (run->gather ? groups : 0));
+	run->sink = gc_device_alloc(GC_FLAGS_ROOM + groups + slots + keys + rows + (run->gather ? groups : 0));
 	if (run->sink == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
 					   (unsigned long long) (groups + slots + keys + rows) / 1024);
-	run->groups = run->sink + flags;
+	run->groups = run->sink + GC_FLAGS_ROOM;
 	run->group_slots = run->groups + groups;
 	run->group_keys = run->group_slots + slots;
 	run->rows = run->group_keys + keys;
 	run->gathered = run->rows + rows;
-	run->sink_zero = flags + groups + slots;
+	run->sink_zero = GC_FLAGS_ROOM + groups + slots;
 	return GC_OK;
 }
 
@@ -158,7 +157,7 @@ gc_run_upload_columns(GcRun *run, int pipeline)
 		if (!column_is_read(run, pipeline, c))
 			continue;
 		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, in->nsources,
-									  run->stream, &copied, &run->err);
+									  run->stream, run->copied ? NULL : &run->began, &copied, &run->err);
 		if (run->tables[c] == NULL)
 			return run->err.code;
 		gc_table_uploaded(run->tables[c], run->stream);

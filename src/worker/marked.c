@@ -579,17 +579,12 @@ launch_tester(GcRun *run)
 	GcLaunch	l = {.blocks = TESTER_BLOCKS,.threads = Min(TESTER_THREADS, k->info.max_threads)};
 	GcArgSource src;
 	GcArgs		args = {0};
-	GcCode		code;
 
 	gc_run_arg_source(run, &src);
 	gc_fill_args(&src, k, &args);
 	gc_slot_run_info(run->slot)->kernels++;
-	code = gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
-	if (code != GC_OK)
-		return code;
-	gc_worker.ops->mark_put(gc_worker.dev, run->built);
-	run->built = gc_worker.ops->mark(run->stream, &run->err);
-	return run->built ? GC_OK : GC_DEVICE_FAILED;
+	gc_run_not_prepared(run);
+	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
 }
 
 /* Its own kernel's time alone; 0: not known. */

@@ -255,7 +255,7 @@ launch_scan(GcScanMembers *scan)
 	{
 		scan->run[m]->marks = l->marks + tables + per_member * scan->body[m];
 		scan->run[m]->marks_bytes = per_chunk;
-		if (m > 0 && (code = ops->stream_wait(stream, scan->run[m]->built, scan->err)) != GC_OK)
+		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
 	}
 	if ((code = write_classes(scan)) != GC_OK || (code = gc_records_write(scan)) != GC_OK)

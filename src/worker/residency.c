@@ -222,7 +222,7 @@ region_unref(GcRegion *region)
 
 /* The device copy of a chunk's column, copied now if it is not there. */
 static GcRegion *
-region_get(const GcChunkColumn *cell, GcStream *stream, u64 *copied, GcError *err)
+region_get(const GcChunkColumn *cell, GcStream *stream, GcMark **began, u64 *copied, GcError *err)
 {
 	u64			id = cell->obj.region_id;
 	u64			bytes = cell->data_bytes + cell->null_bytes;
@@ -241,6 +241,8 @@ region_get(const GcChunkColumn *cell, GcStream *stream, u64 *copied, GcError *er
 				(unsigned long long) bytes / 1024);
 		return NULL;
 	}
+	if (began && *began == NULL)
+		*began = gc_worker.ops->mark(stream, NULL);
 	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, bytes, err) != GC_OK)
 	{
 		gc_device_free(addr);
@@ -361,7 +363,7 @@ table_create(const GcDirectory *dir, int col, GcError *err)
 /* Chunk i of the table becomes readable by kernels. */
 static bool
 table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
-				u64 *copied, GcError *err)
+				GcMark **began, u64 *copied, GcError *err)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, i, table->key.col);
 	GcRegion   *region;
@@ -369,7 +371,7 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 	table->cols[i] = cell->desc;
 	if (!gc_worker.dev->info.host_memory)
 	{
-		region = region_get(cell, stream, copied, err);
+		region = region_get(cell, stream, began, copied, err);
 		if (region == NULL)
 			return false;
 		table->regions[i] = region;
@@ -382,9 +384,29 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 	return true;
 }
 
+/*
+ * What another request is still copying has to be there before we read it.  Once it is,
+ * its mark has served.
+ */
+static bool
+wait_for_upload(GcTable *table, GcStream *stream, GcError *err)
+{
+	bool		done = false;
+
+	if (table->ready == NULL)
+		return true;
+	if (gc_worker.ops->mark_done(table->ready, &done, err) != GC_OK)
+		return false;
+	if (!done)
+		return gc_worker.ops->stream_wait(stream, table->ready, err) == GC_OK;
+	gc_worker.ops->mark_put(gc_worker.dev, table->ready);
+	table->ready = NULL;
+	return true;
+}
+
 GcTable *
 gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
-			 GcStream *stream, u64 *copied, GcError *err)
+			 GcStream *stream, GcMark **began, u64 *copied, GcError *err)
 {
 	TableKey	key = {.dir_id = dir->id,.col = col};
 	TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
@@ -397,8 +419,7 @@ gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 	if (entry == NULL)
 		doom_predecessors(table->state, dir->id);
 
-	/* What another request is still copying has to be there before we read it. */
-	if (table->ready && gc_worker.ops->stream_wait(stream, table->ready, err) != GC_OK)
+	if (!wait_for_upload(table, stream, err))
 		goto fail;
 	for (uint32 s = 0; s < nsources && table->nresident < table->nchunks; s++)
 	{
@@ -406,7 +427,7 @@ gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 
 		if ((i & GC_PRIVATE_CHUNK) || table->cols[i].data != 0)
 			continue;
-		if (!table_add_chunk(table, dir, i, stream, copied, err))
+		if (!table_add_chunk(table, dir, i, stream, began, copied, err))
 			goto fail;
 	}
 	if (table->dirty &&

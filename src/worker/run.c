@@ -197,7 +197,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 		word_bytes = n * run->p->group_words * 8;
 	if (gc_run_keyed(run))
 		key_bytes = n * gc_run_key_words(run) * 8;
-	size = MAXALIGN(sizeof(GcResult)) + GC_NFLAGS * sizeof(u32) + word_bytes + key_bytes;
+	size = MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM + word_bytes + key_bytes;
 	result = gc_arena_alloc(size);
 	if (result == NULL)
 	{
@@ -209,7 +209,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	result->count = n;
 	result->stride = stride;
 	result->gathered = run->gather;
-	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_NFLAGS * sizeof(u32));
+	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM);
 	result->keys = (i64 *) ((char *) result->words + word_bytes);
 	return result;
 }
@@ -247,12 +247,13 @@ static GcCode
 fetch_first(GcRun *run)
 {
 	u64			n = run->early;
+	u64			words = n * run->p->group_words * 8;
 	GcCode		code;
 
-	code = gc_copy_out(run->stream, run->flags, run->sink, GC_NFLAGS * sizeof(u32), &run->err);
-	if (code == GC_OK && n > 0)
-		code = gc_copy_out(run->stream, run->result->words, group_words_at(run),
-						   n * run->p->group_words * 8, &run->err);
+	code = gc_copy_out(run->stream, run->flags, run->sink,
+					   run->gather ? GC_FLAGS_ROOM : GC_FLAGS_ROOM + words, &run->err);
+	if (code == GC_OK && run->gather && n > 0)
+		code = gc_copy_out(run->stream, run->result->words, run->gathered, words, &run->err);
 	if (code == GC_OK && gc_run_keyed(run))
 		code = gc_copy_out(run->stream, run->result->keys, run->group_keys,
 						   n * gc_run_key_words(run) * 8, &run->err);
@@ -349,7 +350,7 @@ static void
 release_device(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcMark	  **marks[] = {&run->began, &run->copied, &run->built, &run->computed, &run->done};
+	GcMark	  **marks[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->computed, &run->done};
 
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
@@ -394,17 +395,33 @@ prepare(GcRun *run)
 	run->stream = ops->stream_get(gc_worker.dev, &run->err);
 	if (run->stream == NULL)
 		return run->err.code;
-	run->began = ops->mark(run->stream, &run->err);
 	if ((code = make_first(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
 		(code = gc_run_allocate(run)) != GC_OK || (code = gc_run_upload_columns(run, main)) != GC_OK)
 		return code;
 	if ((code = gc_run_builds(run, main)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
 		return code;
-	run->built = ops->mark(run->stream, &run->err);
-	if (!run->began || !run->built)
-		return gc_fail(&run->err, GC_DEVICE_FAILED, "The device gave no event.");
-	return GC_OK;
+	if (run->copied)
+		run->built = ops->mark(run->stream, &run->err);
+	else if (run->began)
+		run->copied = ops->mark(run->stream, &run->err);
+	return run->err.code;
+}
+
+GcMark *
+gc_run_prepared(GcRun *run)
+{
+	if (run->prepared == NULL)
+		run->prepared = gc_worker.ops->mark(run->stream, &run->err);
+	return run->prepared;
+}
+
+void
+gc_run_not_prepared(GcRun *run)
+{
+	if (run->prepared)
+		gc_worker.ops->mark_put(gc_worker.dev, run->prepared);
+	run->prepared = NULL;
 }
 
 /* Queue what comes behind the main kernel. */
@@ -481,17 +498,28 @@ check_all_flags(GcRun *run)
 	return check_flags(run, run->flags, -1);
 }
 
-/* To ask for a time costs as much as a launch: no more than is shown. */
+float
+gc_main_launch_us(GcMainLaunch *launch)
+{
+	if (launch->kernel_us == 0)
+		launch->kernel_us = gc_worker.ops->mark_ms(launch->launched, launch->computed) * 1000;
+	return launch->kernel_us;
+}
+
+/* To ask for a time costs as much as a launch: no more than there is use for. */
 static void
 note_times(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	float		main_ms = ops->mark_ms(run->launch->launched, run->computed ? run->computed : run->launch->computed);
 
-	run->main_us = main_ms * 1000;
-	info->copy_ms = ops->mark_ms(run->began, run->copied ? run->copied : run->built);
-	info->run_ms = main_ms + (run->copied ? ops->mark_ms(run->copied, run->built) : 0);
+	run->main_us = run->computed ? ops->mark_ms(run->launch->launched, run->computed) * 1000
+		: gc_main_launch_us(run->launch);
+	info->run_ms = run->main_us / 1000;
+	if (run->began)
+		info->copy_ms = ops->mark_ms(run->began, run->copied);
+	if (run->built)
+		info->run_ms += ops->mark_ms(run->copied, run->built);
 }
 
 static void
@@ -555,14 +583,17 @@ advance_waiting(GcRun *run, int others)
 static bool
 advance_ready(GcRun *run, int others)
 {
+	GcMark	   *prepared;
 	bool		done = false;
 
 	gc_marked_test(run, others);
 	if (run->state == RUN_FINISHED)
 		return true;
 
-	if (!gc_slot_abandoned(run->slot) || run->followers != NIL ||
-		(gc_worker.ops->mark_done(run->built, &done, &run->err) == GC_OK && !done))
+	if (!gc_slot_abandoned(run->slot) || run->followers != NIL)
+		return false;
+	prepared = gc_run_prepared(run);
+	if (prepared && gc_worker.ops->mark_done(prepared, &done, &run->err) == GC_OK && !done)
 		return false;
 	(void) nobody_waits(run);
 	give_back(run);
@@ -574,9 +605,13 @@ static bool
 advance_running(GcRun *run)
 {
 	bool		done = false;
-	GcCode		code = gc_worker.ops->mark_done(run->done, &done, &run->err);
+	GcCode		code;
 	u64			n;
 
+	/* It comes behind its marks, and somebody else looks for those (gc_schedule_news). */
+	if (run->launch->marked && !run->launch->marks_done)
+		return false;
+	code = gc_worker.ops->mark_done(run->done, &done, &run->err);
 	if (code == GC_OK && !done)
 		return false;
 	if (code == GC_OK && run->state == RUN_RUNNING)

@@ -13,6 +13,9 @@
 
 #include "portability/instr_time.h"
 
+/* Bytes from a main kernel's flags to its groups, so that both come by one copy. */
+#define GC_FLAGS_ROOM	256
+
 typedef enum RunState
 {
 	RUN_COMPILING,
@@ -46,9 +49,9 @@ typedef struct GcMainLaunch
 	GcAddr		marks;			/* marked: tables, then marks */
 	u32			columns;		/* marked: that its requests test, one bit each */
 	double		total_us;		/* marked: until the last request so far was done */
-	bool		timed;			/* the next two are known */
+	float		kernel_us;		/* as gc_main_launch_us's; 0: nobody has asked */
+	bool		placed;			/* start_us is known */
 	float		start_us;		/* by its batch's clock */
-	float		marks_us;		/* marked: what its marks took */
 	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */
 	struct GcClassed *classed[GC_MAX_TESTED];	/* marked: by the marker's columns, what it
 												 * reads the classes of, or NULL */
@@ -89,12 +92,13 @@ struct GcRun
 	GcTable   **tables;			/* per column */
 	GcBuildTable **builds;		/* per build */
 	GcStream   *stream;
-	GcMark	   *began;
-	GcMark	   *copied;			/* before it builds anything; NULL: it does not */
-	GcMark	   *built;
+	GcMark	   *began;			/* before its first copy of a chunk; NULL: there was none */
+	GcMark	   *copied;			/* behind those, before it builds; NULL: it did neither */
+	GcMark	   *built;			/* behind its builds; NULL: there were none */
+	GcMark	   *prepared;		/* as gc_run_prepared's; NULL: nobody has asked */
 	GcMark	   *computed;		/* marked scan: behind its own kernel */
 	float		main_us;		/* from the main launch to where its rows were read, once
-								 * it is done */
+								 * it is done; 0: not known */
 	GcMark	   *done;
 	GcMainLaunch *launch;
 	GcPipelineKernel *main_kernel;	/* that was launched for it alone; NULL: none yet */
@@ -114,7 +118,7 @@ struct GcRun
 	GcAddr		device_part;
 	GcAddr		relocated;		/* base that the device part's addresses contain */
 	bool		device_part_owned;
-	GcAddr		sink;			/* flags, then the main sink's memory */
+	GcAddr		sink;			/* GC_FLAGS_ROOM, then the main sink's memory */
 	GcAddr		groups;
 	GcAddr		group_slots;
 	GcAddr		group_keys;
@@ -173,6 +177,18 @@ extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *
 
 /* marked.c */
 extern void gc_marked_test(GcRun *run, int others);
+
+/*
+ * Behind what is queued before the main kernel, for others to wait for: a mark, NULL if
+ * the device gives none (run->err).  Not to be kept: more may come to be queued.
+ */
+extern GcMark *gc_run_prepared(GcRun *run);
+
+/* More was queued. */
+extern void gc_run_not_prepared(GcRun *run);
+
+/* Time of a launch's own kernel, once that is done (marked: of its marks). */
+extern float gc_main_launch_us(GcMainLaunch *launch);
 
 /* Queue what comes behind the main kernel; the run is then RUNNING. */
 extern GcCode gc_run_queue_result(GcRun *run);

@@ -439,17 +439,14 @@ note_kernel(const GcRun *run, GcBatch *batch)
 	e->predicted_us = l->predicted_us;
 }
 
-/* What all of its requests have in common. */
-static void
-time_launch(const GcBatch *batch, GcMainLaunch *l)
+/* When it began, by the batch's clock. */
+static float
+launch_start_us(const GcBatch *batch, GcMainLaunch *l)
 {
-	const GcDeviceOps *ops = gc_worker.ops;
-
-	if (l->timed)
-		return;
-	l->timed = true;
-	l->start_us = l == batch->base ? 0 : ops->mark_ms(batch->base->launched, l->launched) * 1000;
-	l->marks_us = l->marked ? ops->mark_ms(l->launched, l->computed) * 1000 : 0;
+	if (!l->placed && l != batch->base)
+		l->start_us = gc_worker.ops->mark_ms(batch->base->launched, l->launched) * 1000;
+	l->placed = true;
+	return l->start_us;
 }
 
 /* When it ran, by the batch's clock. */
@@ -463,8 +460,8 @@ note_times(const GcRun *run, GcBatch *batch, float start_us, float end_us)
 	e = &batch->record.kernel[run->batch_entry];
 	e->start_us = start_us;
 	e->end_us = end_us;
-	e->marks_us = run->launch->marks_us;
-	e->done_us = gc_worker.ops->mark_ms(batch->base->launched, run->done) * 1000;
+	e->marks_us = run->launch->marked ? gc_main_launch_us(run->launch) : 0;
+	e->done_us = GetCurrentTimestamp() - batch->record.began;
 }
 
 /* Totals of the kernel, and what the cost model learns; once per launch. */
@@ -486,7 +483,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		return;
 	l->learned = true;
 	if (l->marked)
-		gc_marked_learn(l, l->marks_us);
+		gc_marked_learn(l, gc_main_launch_us(l));
 	else if (l->fused)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
@@ -527,11 +524,9 @@ gc_batch_run_ends(GcRun *run)
 	if (run->err.code == GC_OK && run->launch && batch->base)
 	{
 		GcMainLaunch *l = run->launch;
-		float		start_us;
+		float		start_us = launch_start_us(batch, l);
 		float		time_us = run->main_us;
 
-		time_launch(batch, l);
-		start_us = l->start_us;
 		if (batch->last_us == 0 || start_us < batch->first_us)
 			batch->first_us = start_us;
 		batch->last_us = Max(batch->last_us, start_us + time_us);
@@ -737,8 +732,9 @@ gc_schedule_news(List *runs)
 		if (run->state != RUN_RUNNING || !l->marked || l->marks_done || l->computed == NULL || l == asked)
 			continue;
 		asked = l;				/* its other requests come next, mostly */
+		/* Of an error, the requests hear when they ask for their own marks. */
 		if (gc_worker.ops->mark_done(l->computed, &done, &err) != GC_OK)
-			continue;
+			done = true;
 		l->marks_done = done;
 		if (done)
 			INSTR_TIME_SET_CURRENT(l->marks_seen);

@@ -189,6 +189,19 @@ shared_bytes(GcScanMembers *scan)
 								 scan->starts);
 }
 
+GcCode
+gc_scan_wait(GcScanMembers *scan, int m)
+{
+	GcMark	   *prepared = gc_run_prepared(scan->run[m]);
+
+	if (prepared == NULL)
+	{
+		*scan->err = scan->run[m]->err;
+		return scan->err->code;
+	}
+	return gc_worker.ops->stream_wait(scan->run[0]->stream, prepared, scan->err);
+}
+
 /* A member's rows that are in no cached chunk, by its own kernel into its own sink. */
 GcCode
 gc_scan_private(GcRun *run)
@@ -231,7 +244,7 @@ launch_scan(GcScanMembers *scan)
 		return code;
 	for (int m = 0; m < scan->n; m++)
 	{
-		if ((m > 0 && (code = ops->stream_wait(stream, scan->run[m]->built, scan->err)) != GC_OK) ||
+		if ((m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK) ||
 			(code = gc_scan_private(scan->run[m])) != GC_OK)
 			return code;
 	}

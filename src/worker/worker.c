@@ -359,6 +359,7 @@ serve(void)
 	while (!ShutdownRequestPending && !device_lost)
 	{
 		bool		moved;
+		bool		news;
 
 		if (ConfigReloadPending)
 		{
@@ -370,8 +371,10 @@ serve(void)
 		moved = take_requests();
 		changed = gc_fused_poll() || changed;
 		moved = advance_requests() || moved;
+		news = gc_schedule_news(runs);
+		/* With its marks done, a request may be as well. */
+		moved = moved || news;
 		changed = changed || moved;
-		changed = gc_schedule_news(runs) || changed;
 		if (changed && !device_lost)
 			moved = gc_schedule_runs(runs) || moved;
 		changed = moved;

@@ -67,11 +67,12 @@ typedef struct GcTable GcTable;
 
 /*
  * The table of column `col` of dir, with every chunk of sources[] resident; copies
- * that are needed are queued on stream, *copied grows by their bytes.  The table
+ * that are needed are queued on stream, *copied grows by their bytes, and before the
+ * first of them comes a mark, *began, if began is not NULL and *began is.  The table
  * is in use until gc_table_release.  NULL: no device memory (err set).
  */
-extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources,
-							 uint32 nsources, GcStream *stream, u64 *copied, GcError *err);
+extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
+							 GcStream *stream, GcMark **began, u64 *copied, GcError *err);
 extern GcAddr gc_table_array(const GcTable *table);
 
 /* After the copies were queued: others that use the table wait for this mark. */
