@@ -85,11 +85,14 @@ typedef struct GcSource
 typedef struct GcScan
 {
 	u64			sources;			/* GcSource[nsources] */
-	u64			flags;				/* u32[GC_NFLAGS] */
+	u64			flags;				/* u32[GC_NFLAGS]; timed: and GC_NTIMES words */
 	u32			nsources;
 	u32			tiles_per_source;
 	u32			ntiles;
 	u32			first_tile;
+	u32			timed;				/* note times behind the flags (gc_time.h) */
+	u32			pad;
+	u64			before;				/* marked scans: flags of the marker */
 } GcScan;
 
 /*
@@ -108,6 +111,18 @@ enum
 	GC_FLAG_GROUPS,				/* not an event: groups in a hashed group table */
 	GC_FLAG_BUILT,				/* not an event: rows in a hash build */
 	GC_NFLAGS
+};
+
+/* Of a scan that is timed: words of 64 bits, so many bytes behind the start of the flags. */
+#define GC_TIMES_AT			64
+
+enum
+{
+	GC_TIME_BEGAN = 0,			/* the complement of it */
+	GC_TIME_ENDED,
+	GC_TIME_BEFORE_BEGAN,		/* of the kernel that came before */
+	GC_TIME_BEFORE_ENDED,
+	GC_NTIMES
 };
 
 /*

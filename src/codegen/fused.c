@@ -223,6 +223,8 @@ assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 	cg_prologue(t, f->src->nwords, vec, threads);
 	text_addf(t, "const u32 gc_run = (u32) gc_a.w[0];\nu32 gc_bads = 0;\n");
 	for (int i = 0; i < n; i++)
+		text_addf(t, "if (gc_run >> %d & 1) { GC_BEGAN(gc_a.w[%d]) }\n", i, members[i].flags);
+	for (int i = 0; i < n; i++)
 		sink_state(&members[i].cg, t);
 	for (int i = 0; i < n; i++)
 	{
@@ -241,6 +243,9 @@ assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 	text_addf(t, "GC_END_VECTORS\nGC_END_TILES\n");
 	for (int i = 0; i < n; i++)
 		emit_end(&members[i], i, t);
+	text_addf(t, "GC_BARRIER();\n");
+	for (int i = 0; i < n; i++)
+		text_addf(t, "if (gc_run >> %d & 1) { GC_ENDED(gc_a.w[%d]) }\n", i, members[i].flags);
 	text_addf(t, "}\n");
 }
 

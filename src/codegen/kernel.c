@@ -563,6 +563,9 @@ assemble(Cg *cg, Text *t)
 		(void) cg_word(cg, GC_ARG_MARKS, 0, 1);
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
+	text_addf(t, "GC_BEGAN(gc_flags)\n");
+	if (cg->variant->marked)
+		text_addf(t, "GC_CAME_AFTER(gc_flags, gc_a.scan.before)\n");
 	cg_scope(cg, t, "0");
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
@@ -576,7 +579,7 @@ assemble(Cg *cg, Text *t)
 		text_addf(t, "GC_TILES\n%sGC_VECTORS\n%sGC_END_VECTORS\n", descs, body);
 	text_addf(t, "GC_END_TILES\n");
 	sink_end(cg, t);
-	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\n}\n");
+	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\nGC_ENDED(gc_flags)\n}\n");
 }
 
 GcCode

@@ -528,7 +528,7 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 	if (fast && fast_bytes(column, n) <= MANY_ROWS_BYTES)
 		text_addf(&t, "#define GC_MARK_ROWS 16\n#define GC_LEAST_BLOCKS 2\n");
 	cg_prologue(&t, GC_MARKER_WORDS(n), 8, GC_MARKER_THREADS);
-	text_addf(&t, "u64 gc_top = 0; (void) gc_top;\n");
+	text_addf(&t, "u64 gc_top = 0; (void) gc_top;\nGC_BEGAN(gc_a.scan.flags)\n");
 	for (int k = 0; k < n; k++)
 		emit_table(&t, &column[k], k);
 	text_addf(&t, "GC_BARRIER();\nGC_MARK_RUNS\nconst u32 gc_live = (u32) gc_a.w[0] & (u32) gc_src.valid;\n"
@@ -543,6 +543,6 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 	for (int k = 0; k < n; k++)
 		emit_test(&t, &column[k], k);
 	text_addf(&t, "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\n"
-			  "GC_END_MARK_VECTORS\nGC_END_MARK_RUNS\n}\n");
+			  "GC_END_MARK_VECTORS\nGC_END_MARK_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n");
 	return t.s;
 }

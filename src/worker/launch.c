@@ -233,6 +233,8 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape
 	args.scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	args.scan.ntiles = part->n * args.scan.tiles_per_source;
 	args.scan.first_tile = part->first_tile;
+	args.scan.timed = part->timed;
+	args.scan.before = part->before;
 	info->kernels++;
 	info->blocks = l.blocks;
 	info->threads = l.threads;

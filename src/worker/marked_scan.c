@@ -26,7 +26,9 @@
 #define THREADS_OF_ALL		4096
 #define THREADS_OF_ONE		512
 
+/* The launch's memory begins with words for misfits, where flags would be, and times. */
 #define MISFITS_BYTES		256
+StaticAssertDecl(GC_MAX_TESTED * sizeof(u32) <= GC_TIMES_AT, "times lie behind the misfits");
 
 /* Members that read a column, and those that accept every value of it. */
 static u32
@@ -191,6 +193,7 @@ launch_marker(GcScanMembers *scan, GcAddr records, u64 tables, u64 per_chunk, u6
 		(code = ops->launch(stream, combiner->kernel, &launch, &args, GC_COMBINER_WORDS, scan->err)) != GC_OK)
 		return code;
 	args.scan = gc_scan_args(scan);
+	args.scan.flags = l->marks;
 	args.w[0] = l->bodies;
 	args.w[1] = l->marks + tables;
 	args.w[2] = per_chunk;
@@ -260,11 +263,12 @@ launch_scan(GcScanMembers *scan)
 	}
 	if ((code = write_classes(scan)) != GC_OK || (code = gc_records_write(scan)) != GC_OK)
 		return code;
-	l->launched = ops->mark(stream, scan->err);
-	code = launch_marker(scan, l->sources + records, tables, per_chunk, per_member);
-	if (code == GC_OK && (!l->launched || (l->computed = ops->mark(stream, scan->err)) == NULL))
-		code = GC_DEVICE_FAILED;
-	return code == GC_OK ? gc_copy_out(stream, l->misfits, l->marks, MISFITS_BYTES, scan->err) : code;
+	if ((code = launch_marker(scan, l->sources + records, tables, per_chunk, per_member)) != GC_OK)
+		return code;
+	l->computed = ops->mark(stream, scan->err);
+	if (l->computed == NULL)
+		return scan->err->code;
+	return gc_copy_out(stream, l->misfits, l->marks, MISFITS_BYTES, scan->err);
 }
 
 /* Blocks per multiprocessor of one of n members. */
@@ -284,7 +288,7 @@ follow_scan(GcScanMembers *scan, int m)
 	GcMainLaunch *l = scan->launch;
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	GcPipelineKernel *k = run->scan_shape->marked;
-	GcScanPart	part = {.n = in->nsources - in->nprivate};
+	GcScanPart	part = {.n = in->nsources - in->nprivate,.timed = true,.before = l->marks};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant));
 	GcShape		shape;
@@ -299,8 +303,7 @@ follow_scan(GcScanMembers *scan, int m)
 		return code;
 	gc_slot_run_info(run->slot)->kernels++;
 	pg_atomic_fetch_add_u64(&gc_stats()->builds_placed, run->scan_shape->tests.nplaced);
-	run->computed = gc_worker.ops->mark(run->stream, &run->err);
-	return run->computed ? gc_run_queue_result(run) : GC_DEVICE_FAILED;
+	return gc_run_queue_result(run);
 }
 
 void

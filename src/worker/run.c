@@ -197,6 +197,8 @@ make_result(GcRun *run, u64 n, u64 stride)
 		word_bytes = n * run->p->group_words * 8;
 	if (gc_run_keyed(run))
 		key_bytes = n * gc_run_key_words(run) * 8;
+	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
+	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_FLAGS_ROOM, "and before the groups");
 	size = MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM + word_bytes + key_bytes;
 	result = gc_arena_alloc(size);
 	if (result == NULL)
@@ -318,8 +320,6 @@ gc_main_launch_release(GcMainLaunch *launch)
 	if (--launch->users > 0)
 		return;
 	gc_main_launch_strip(launch);
-	if (launch->launched)
-		gc_worker.ops->mark_put(gc_worker.dev, launch->launched);
 	if (launch->computed)
 		gc_worker.ops->mark_put(gc_worker.dev, launch->computed);
 	pfree(launch);
@@ -350,7 +350,7 @@ static void
 release_device(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcMark	  **marks[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->computed, &run->done};
+	GcMark	  **marks[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
 
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
@@ -443,19 +443,13 @@ gc_run_queue_result(GcRun *run)
 GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile)
 {
-	const GcDeviceOps *ops = gc_worker.ops;
 	int			main = run->p->npipelines - 1;
-	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile};
-	GcMainLaunch *launch = run->launch;
-	GcCode		code;
+	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true};
+	GcCode		code = gc_run_launch(run, main, k, shape, &part, run->sink);
 
-	launch->launched = ops->mark(run->stream, &run->err);
-	if ((code = gc_run_launch(run, main, k, shape, &part, run->sink)) != GC_OK)
+	if (code != GC_OK)
 		return code;
-	launch->computed = ops->mark(run->stream, &run->err);
-	launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
-	if (!launch->launched || !launch->computed)
-		return gc_fail(&run->err, GC_DEVICE_FAILED, "The device gave no event.");
+	run->launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
 	return gc_run_queue_result(run);
 }
 
@@ -498,23 +492,26 @@ check_all_flags(GcRun *run)
 	return check_flags(run, run->flags, -1);
 }
 
-float
-gc_main_launch_us(GcMainLaunch *launch)
+/* Microseconds from one of a kernel's times to another; 0: it did not say. */
+static float
+us_between(u64 began, u64 ended)
 {
-	if (launch->kernel_us == 0)
-		launch->kernel_us = gc_worker.ops->mark_ms(launch->launched, launch->computed) * 1000;
-	return launch->kernel_us;
+	return began != 0 && ended > ~began ? (ended - ~began) / 1000.0 : 0;
 }
 
-/* To ask for a time costs as much as a launch: no more than there is use for. */
+/* What its kernels have noted; what is to be had only by marks, where there was any. */
 static void
 note_times(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcMainLaunch *l = run->launch;
+	const u64  *times = (const u64 *) ((const char *) run->flags + GC_TIMES_AT);
+	const u64  *kernel = l->marked ? times + GC_TIME_BEFORE_BEGAN : times;
 
-	run->main_us = run->computed ? ops->mark_ms(run->launch->launched, run->computed) * 1000
-		: gc_main_launch_us(run->launch);
+	run->main_us = us_between(kernel[GC_TIME_BEGAN], times[GC_TIME_ENDED]);
+	l->began_ns = ~kernel[GC_TIME_BEGAN];
+	l->kernel_us = us_between(kernel[GC_TIME_BEGAN], kernel[GC_TIME_ENDED]);
 	info->run_ms = run->main_us / 1000;
 	if (run->began)
 		info->copy_ms = ops->mark_ms(run->began, run->copied);

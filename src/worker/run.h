@@ -13,7 +13,7 @@
 
 #include "portability/instr_time.h"
 
-/* Bytes from a main kernel's flags to its groups, so that both come by one copy. */
+/* Bytes from a main kernel's flags to its groups, so that both and times come by one copy. */
 #define GC_FLAGS_ROOM	256
 
 typedef enum RunState
@@ -32,10 +32,9 @@ typedef enum RunState
  */
 typedef struct GcMainLaunch
 {
-	int			users;			/* requests, and its batch for the marks */
+	int			users;			/* requests, and who is about to start it */
 	int			runs;			/* requests among them */
-	GcMark	   *launched;		/* just before the kernel */
-	GcMark	   *computed;		/* just behind it */
+	GcMark	   *computed;		/* of a shared scan: just behind the kernel */
 	GcShape		shape;
 	int			registers;
 	u32			shared_bytes;
@@ -49,9 +48,8 @@ typedef struct GcMainLaunch
 	GcAddr		marks;			/* marked: tables, then marks */
 	u32			columns;		/* marked: that its requests test, one bit each */
 	double		total_us;		/* marked: until the last request so far was done */
-	float		kernel_us;		/* as gc_main_launch_us's; 0: nobody has asked */
-	bool		placed;			/* start_us is known */
-	float		start_us;		/* by its batch's clock */
+	u64			began_ns;		/* when it began, by the device's clock; 0: not known */
+	float		kernel_us;		/* and how long it took; marked: the marks */
 	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */
 	struct GcClassed *classed[GC_MAX_TESTED];	/* marked: by the marker's columns, what it
 												 * reads the classes of, or NULL */
@@ -96,8 +94,7 @@ struct GcRun
 	GcMark	   *copied;			/* behind those, before it builds; NULL: it did neither */
 	GcMark	   *built;			/* behind its builds; NULL: there were none */
 	GcMark	   *prepared;		/* as gc_run_prepared's; NULL: nobody has asked */
-	GcMark	   *computed;		/* marked scan: behind its own kernel */
-	float		main_us;		/* from the main launch to where its rows were read, once
+	float		main_us;		/* from the launch's start to where its rows were read, once
 								 * it is done; 0: not known */
 	GcMark	   *done;
 	GcMainLaunch *launch;
@@ -149,6 +146,8 @@ typedef struct GcScanPart
 	u32			first;
 	u32			n;
 	u32			first_tile;
+	bool		timed;			/* note behind the flags when it ran */
+	GcAddr		before;			/* as GcScan's */
 } GcScanPart;
 extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
 							const GcScanPart *part, GcAddr flags);
@@ -186,9 +185,6 @@ extern GcMark *gc_run_prepared(GcRun *run);
 
 /* More was queued. */
 extern void gc_run_not_prepared(GcRun *run);
-
-/* Time of a launch's own kernel, once that is done (marked: of its marks). */
-extern float gc_main_launch_us(GcMainLaunch *launch);
 
 /* Queue what comes behind the main kernel; the run is then RUNNING. */
 extern GcCode gc_run_queue_result(GcRun *run);

@@ -35,9 +35,9 @@ typedef struct GcBatch
 	int			users;
 	int			entries;		/* of the record, handed out to requests */
 	u32			launches;
-	GcMainLaunch *base;			/* its start is the batch's time zero */
-	float		first_us;		/* start of the first kernel */
-	float		last_us;		/* end of the last one */
+	u64			first_ns;		/* start of the first kernel, by the device's clock; 0: none yet */
+	u64			last_ns;		/* end of the last one */
+	u64			start_ns[GC_BATCHLOG_KERNELS];	/* by entry; 0: not known */
 
 	/* Resident together, and undisturbed so far: whose issue_part it teaches. */
 	int			nresident;
@@ -381,18 +381,30 @@ note_resident(GcBatch *batch, const GcRun *run, GcPipelineKernel *k)
 	batch->shared_us = l->shared_us;
 }
 
+/* Entry i of the record by the batch's clock, which begins with its first kernel. */
+static void
+place(GcBatch *batch, int i)
+{
+	GcBatchKernel *e = &batch->record.kernel[i];
+
+	if (batch->start_ns[i] == 0)
+		return;
+	e->start_us = (batch->start_ns[i] - batch->first_ns) / 1000.0;
+	e->end_us += e->start_us;
+}
+
 static void
 batch_release(GcBatch *batch)
 {
 	if (--batch->users > 0)
 		return;
-	batch->record.actual_us = batch->last_us - batch->first_us;
+	batch->record.actual_us = (batch->last_ns - batch->first_ns) / 1000.0;
+	for (int i = 0; i < batch->entries; i++)
+		place(batch, i);
 	if (batch->nresident > 1 && batch->nresident == batch->record.nkernels)
 		gc_resident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us, batch->shared_us);
 	batch->record.nkept = batch->entries;
 	gc_batchlog_add(&batch->record);
-	if (batch->base)
-		gc_main_launch_release(batch->base);
 	pfree(batch);
 }
 
@@ -439,28 +451,23 @@ note_kernel(const GcRun *run, GcBatch *batch)
 	e->predicted_us = l->predicted_us;
 }
 
-/* When it began, by the batch's clock. */
-static float
-launch_start_us(const GcBatch *batch, GcMainLaunch *l)
-{
-	if (!l->placed && l != batch->base)
-		l->start_us = gc_worker.ops->mark_ms(batch->base->launched, l->launched) * 1000;
-	l->placed = true;
-	return l->start_us;
-}
-
-/* When it ran, by the batch's clock. */
+/* When it ran. */
 static void
-note_times(const GcRun *run, GcBatch *batch, float start_us, float end_us)
+note_times(const GcRun *run, GcBatch *batch)
 {
+	const GcMainLaunch *l = run->launch;
+	const u64	ended = l->began_ns + (u64) (run->main_us * 1000);
 	GcBatchKernel *e;
 
+	if (batch->first_ns == 0 || l->began_ns < batch->first_ns)
+		batch->first_ns = l->began_ns;
+	batch->last_ns = Max(batch->last_ns, ended);
 	if (run->batch_entry < 0)
 		return;
 	e = &batch->record.kernel[run->batch_entry];
-	e->start_us = start_us;
-	e->end_us = end_us;
-	e->marks_us = run->launch->marked ? gc_main_launch_us(run->launch) : 0;
+	batch->start_ns[run->batch_entry] = l->began_ns;
+	e->end_us = run->main_us;	/* from its start, until place() */
+	e->marks_us = l->marked ? l->kernel_us : 0;
 	e->done_us = GetCurrentTimestamp() - batch->record.began;
 }
 
@@ -483,7 +490,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		return;
 	l->learned = true;
 	if (l->marked)
-		gc_marked_learn(l, gc_main_launch_us(l));
+		gc_marked_learn(l, l->kernel_us);
 	else if (l->fused)
 		gc_fused_learn(l, time_us);
 	else if (l->alone)
@@ -521,18 +528,14 @@ gc_batch_run_ends(GcRun *run)
 		return;
 	run->batch = NULL;
 	note_kernel(run, batch);
-	if (run->err.code == GC_OK && run->launch && batch->base)
+	if (run->err.code == GC_OK && run->launch)
 	{
 		GcMainLaunch *l = run->launch;
-		float		start_us = launch_start_us(batch, l);
-		float		time_us = run->main_us;
 
-		if (batch->last_us == 0 || start_us < batch->first_us)
-			batch->first_us = start_us;
-		batch->last_us = Max(batch->last_us, start_us + time_us);
-		note_times(run, batch, start_us, start_us + time_us);
+		if (run->main_us > 0)
+			note_times(run, batch);
 		/* A marked scan is over with its last request. */
-		l->total_us = Max(l->total_us, time_us);
+		l->total_us = Max(l->total_us, run->main_us);
 		if (!l->marked || l->runs == 1)
 			learn(run, batch, l->total_us);
 	}
@@ -646,11 +649,6 @@ start_launch(GcBatch *batch, const GcStart *start)
 		gc_fused_start(launch, now.kernels[start->fused], start, now.run);
 	else if (start_own(first, launch, start) != GC_OK)
 		gc_run_fail_start(first);
-	if (batch->base == NULL && launch->launched)
-	{
-		batch->base = launch;
-		launch->users++;
-	}
 	gc_main_launch_release(launch);
 }
 

@@ -124,7 +124,7 @@ gc_scan_column(const GcScanMembers *scan, i16 dir_column)
 GcScan
 gc_scan_args(const GcScanMembers *scan)
 {
-	GcScan		args = {.sources = scan->launch->sources,.nsources = scan->nunion};
+	GcScan		args = {.sources = scan->launch->sources,.nsources = scan->nunion,.timed = 1};
 
 	args.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	args.ntiles = scan->nunion * args.tiles_per_source;
@@ -254,7 +254,6 @@ launch_scan(GcScanMembers *scan)
 	l->first_tile = 0;
 	l->shape = gc_sched_full(&gc_worker.profile, l->shape.threads, per_sm, l->ntiles);
 	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = dynamic};
-	l->launched = ops->mark(stream, scan->err);
 	code = ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
 	if (code == GC_OK && (l->computed = ops->mark(stream, scan->err)) == NULL)
 		code = scan->err->code;

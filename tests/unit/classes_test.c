@@ -797,6 +797,7 @@ main(int argc, char **argv)
 	test_scans();
 	test_nvrtc();
 	free_columns();
+	test_times();
 	stop_device();
 	return tap_done();
 }

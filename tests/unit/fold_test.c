@@ -402,6 +402,7 @@ main(int argc, char **argv)
 	for (int k = 0; k < NCHUNKS; k++)
 		free(visible[k]);
 	free_columns();
+	test_times();
 	stop_device();
 	return tap_done();
 }

@@ -430,6 +430,7 @@ put_visible(const Member *m, const u32 *chunk, u32 n)
 static void
 run_fused(const Fused *f, u32 mask, u32 chunks, u32 turn)
 {
+	const u64	from = host_ns();
 	GcSource	sources[NCHUNKS + 1];
 	u32			chunk[NCHUNKS];
 	u32			live[NCHUNKS] = {0};
@@ -478,7 +479,13 @@ run_fused(const Fused *f, u32 mask, u32 chunks, u32 turn)
 		else
 			args.w[i] = member_word(m, &w->word);
 	}
+	args.scan.timed = 1;
 	launch_scan(&f->kernel, &args, f->source.nwords, sources, n, shared, 256, turn);
+	for (int i = 0; i < f->n; i++)
+	{
+		if (mask >> i & 1)
+			check_times(members[f->who[i]].sink, from, false);
+	}
 	top = mark;
 }
 
@@ -777,6 +784,7 @@ main(int argc, char **argv)
 	test_text();
 	test_nvrtc();
 	free_columns();
+	test_times();
 	stop_device();
 	return tap_done();
 }

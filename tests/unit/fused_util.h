@@ -465,6 +465,65 @@ launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, 
 	must(finish(stream, NULL));
 }
 
+/* ---------- when kernels ran ---------- */
+
+/* Flags of the marker behind which marked kernels come; 0: there is none. */
+static GcAddr marker_flags;
+static int	timed,
+			badly_timed;
+
+static u64
+host_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64) t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/*
+ * A kernel with these flags was launched after `from`: are its times between then and now?
+ * Where the device's clock is another one, at least no longer ago.
+ */
+static void
+check_times(GcAddr flags, u64 from, bool marked)
+{
+	u64			t[GC_NTIMES];
+	u64			first,
+				last;
+
+	must(ops->copy_out(stream, t, flags + GC_TIMES_AT, sizeof(t), NULL));
+	must(finish(stream, NULL));
+	first = ~t[GC_TIME_BEGAN];
+	last = t[GC_TIME_ENDED];
+	timed++;
+	if (t[GC_TIME_BEGAN] == 0 || first > last || last - first > host_ns() ||
+		(on_host && (last < from || last > host_ns())) ||
+		(!on_host && last - first > host_ns() - from && !marked) ||
+		(marked && (~t[GC_TIME_BEFORE_BEGAN] > t[GC_TIME_BEFORE_ENDED] || t[GC_TIME_BEFORE_BEGAN] == 0 ||
+					t[GC_TIME_BEFORE_ENDED] > last)) ||
+		(!marked && (t[GC_TIME_BEFORE_BEGAN] != 0 || t[GC_TIME_BEFORE_ENDED] != 0)))
+		badly_timed++;
+}
+
+static void __attribute__((unused))
+test_times(void)
+{
+	ok(timed > 0 && badly_timed == 0, "%d of %d kernels ran when they cannot have", badly_timed, timed);
+}
+
+/* Is it the kernel of a marked scan? */
+static bool
+has_marks(const GcKernelSource *source)
+{
+	for (int i = 0; i < source->nwords; i++)
+	{
+		if (source->words[i].type == GC_ARG_MARKS)
+			return true;
+	}
+	return false;
+}
+
 /* A kernel of one of the member's pipelines over those of its chunks that are in `chunks`. */
 static void
 run_kernel(const Member *m, u16 pipeline, const Loaded *k, const GcKernelSource *source, u64 shared,
@@ -474,11 +533,15 @@ run_kernel(const Member *m, u16 pipeline, const Loaded *k, const GcKernelSource 
 	GcSource	sources[NCHUNKS + 1];
 	GcArgs		args;
 	u32			n = 0;
+	const u64	from = host_ns();
+	const bool	is_marked = has_marks(source);
 
 	memset(&args, 0, sizeof(args));
 	for (int i = 0; i < source->nwords; i++)
 		args.w[i] = member_word(m, &source->words[i]);
 	args.scan.flags = flags;
+	args.scan.timed = flags == m->sink;
+	args.scan.before = is_marked ? marker_flags : 0;
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
 		if (chunks >> c & 1)
@@ -486,6 +549,8 @@ run_kernel(const Member *m, u16 pipeline, const Loaded *k, const GcKernelSource 
 				first->cols[c].nrows};
 	}
 	launch_scan(k, &args, source->nwords, sources, n, shared, 256, 0);
+	if (args.scan.timed)
+		check_times(flags, from, is_marked);
 }
 
 static void

@@ -341,6 +341,7 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 	u32			live[NCHUNKS] = {0};
 	u32			n = 0;
 	u64			shared = 0;
+	const u64	from = host_ns();
 	GcArgs		args;
 
 	memset(&args, 0, sizeof(args));
@@ -380,7 +381,11 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 		else
 			shared += mk->column[k].shared ? GC_MARK_SHARED_BYTES(range_of(c) + 1, gc_table_copies(&mk->column[k])) : 0;
 	}
+	marker_flags = args.scan.flags = take(256);
+	args.scan.timed = 1;
+	must(ops->fill(stream, marker_flags, 0, 256, NULL));
 	launch_scan(&mk->kernel, &args, GC_MARKER_WORDS(mk->n), sources, n, shared, 256, turn);
+	check_times(marker_flags, from, false);
 }
 
 /* Is what the scan wrote for its number b as it should be?  Else a row that is not. */

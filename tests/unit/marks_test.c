@@ -320,6 +320,7 @@ main(int argc, char **argv)
 	test_two_launches();
 	test_nvrtc();
 	free_columns();
+	test_times();
 	stop_device();
 	return tap_done();
 }

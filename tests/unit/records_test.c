@@ -334,6 +334,7 @@ main(int argc, char **argv)
 			free(wanted[g][c]);
 	}
 	free_columns();
+	test_times();
 	stop_device();
 	return tap_done();
 }
