@@ -7,6 +7,7 @@
  */
 #include "cost.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,50 @@ count_alike(double *const *us, int n, int m)
 		alike++;
 	}
 	return alike;
+}
+
+/* Found by profiles of the worker under random SSB queries. */
+static const double host_us[GC_HOST_KINDS] = {
+	[GC_HOST_OWN] = 24,[GC_HOST_BODY] = 24,[GC_HOST_MARKED] = 33,[GC_HOST_SCAN] = 38
+};
+
+/* It is learned from what is unlike what was seen before in steps of so much, at most. */
+#define SLOWNESS_STEP	1.25
+
+double
+gc_host_us(const int n[GC_HOST_KINDS])
+{
+	double		us = 0;
+
+	for (int k = 0; k < GC_HOST_KINDS; k++)
+		us += n[k] * host_us[k];
+	return us;
+}
+
+void
+gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us)
+{
+	const double usual = gc_host_us(n);
+	const double before = slowness->samples > 0 ? slowness->value : 1;
+
+	if (usual > 0)
+		gc_learn(slowness, fmax(fmin(us / usual, before * SLOWNESS_STEP), before / SLOWNESS_STEP));
+}
+
+double
+gc_beside_each_other(double together, int n)
+{
+	return 1 - (1 - together) * (n - 1) / n;
+}
+
+bool
+gc_sharing_pays(const GcSharing *s)
+{
+	const int	own[GC_HOST_KINDS] = {[GC_HOST_OWN] = s->n};
+	int			shared[GC_HOST_KINDS] = {[GC_HOST_SCAN] = 1};
+
+	shared[s->marked ? GC_HOST_MARKED : GC_HOST_BODY] = s->n;
+	return fmax(s->scan_us, gc_host_us(shared) * s->slowness) < fmax(s->own_us, gc_host_us(own) * s->slowness);
 }
 
 void

@@ -114,6 +114,49 @@ extern double gc_forget_refused(double estimate, double first, bool sure);
  */
 extern void gc_members_learn(double *const *us, int n, double time_us, bool own);
 
+/*
+ * What launches take of the time of the thread that makes them (the worker's main thread), for
+ * each, from the request's arrival to its result.  Where kernels are short, that and not the
+ * device is what many requests wait for.
+ */
+typedef enum GcHostKind
+{
+	GC_HOST_OWN,				/* a request by its own kernel */
+	GC_HOST_BODY,				/* one in a fused scan */
+	GC_HOST_MARKED,				/* one in a marked scan, with its tester and its kernel */
+	GC_HOST_SCAN,				/* and besides, per shared scan */
+	GC_HOST_KINDS
+} GcHostKind;
+
+/*
+ * So many of each kind, in microseconds, on an H200's host with nothing else to do.  How much
+ * slower this one is, and how much busier, shows in what they take: `slowness` is that, learned.
+ */
+extern double gc_host_us(const int n[GC_HOST_KINDS]);
+extern void gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us);
+
+/* Requests that could be in a shared scan, and what the device would take for them. */
+typedef struct GcSharing
+{
+	int			n;
+	bool		marked;
+	double		scan_us;		/* of the scan, with what each adds */
+	double		own_us;			/* of their own kernels */
+	double		slowness;		/* of the thread; 0: launches take no time of one */
+} GcSharing;
+
+/*
+ * Is it better to share?  Thread and device work at the same time, so of both ways what counts
+ * is the slower of the two.
+ */
+extern bool gc_sharing_pays(const GcSharing *s);
+
+/*
+ * Time of n kernels side by side against one after another, together being that of many: the
+ * more there are, the nearer.
+ */
+extern double gc_beside_each_other(double together, int n);
+
 /* The same rule for any estimate. */
 extern double gc_learned_us(double estimate, double us, bool own);
 

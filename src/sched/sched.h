@@ -172,6 +172,7 @@ typedef struct GcFusedKernel
 {
 	GcOption	option;			/* shared_bytes: at most, whoever takes part */
 	int			most;			/* requests that one scan may serve */
+	bool		marked;			/* it marks: they have kernels of their own behind it */
 	const GcScanTimes *times;
 } GcFusedKernel;
 
@@ -202,6 +203,7 @@ typedef struct GcSchedule
 								 * their times alone; learned */
 	double		together;		/* time in which the device does all that kernels side by
 								 * side ask of it, as a part of the same; learned */
+	double		slowness;		/* of the thread that launches (cost.h); 0: it takes no time */
 	uint64_t   *lot;			/* state of the random numbers */
 	int			nitems;			/* oldest first */
 	const GcItem *item;

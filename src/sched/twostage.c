@@ -167,14 +167,12 @@ leftover_us(const Stage *st, uint32_t scan)
 	return us * GC_LEFT_OF_SCAN;
 }
 
-/*
- * Time of n kernels side by side against one after another: the more there are, the nearer
- * it is to that of many.
- */
-static double
-beside_each_other(const GcSchedule *s, int n)
+static bool
+pays(const Stage *st, const GcFusedKernel *f, int n, double scan_us, double own_us)
 {
-	return 1 - (1 - s->together) * (n - 1) / n;
+	const GcSharing sharing = {.n = n,.marked = f->marked,.scan_us = scan_us,.own_us = own_us,.slowness = st->s->slowness};
+
+	return gc_sharing_pays(&sharing);
 }
 
 /*
@@ -195,7 +193,7 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 	if (all > most_members(f))
 		all = most_members(f);
 	*all_us = gc_scan_us(f->times, columns) + asked->added_us / n * all;
-	return *all_us < asked->alone_us / n * all * beside_each_other(st->s, all);
+	return pays(st, f, all, *all_us, asked->alone_us / n * all * gc_beside_each_other(st->s->together, all));
 }
 
 static void
@@ -251,7 +249,7 @@ share_scan(Stage *st, int i)
 		return;
 	if (!better_wait(st, item->scan, n, all_us))
 	{
-		if (shared >= asked.alone_us && !st->s->force_shared)
+		if (!st->s->force_shared && !pays(st, f, n, shared, asked.alone_us))
 			return;
 		start_scan(st, item->fused, member, body, n, shared + leftover_us(st, item->scan));
 	}
@@ -342,7 +340,7 @@ line_us(const Stage *st, const int *pick, int n)
 
 	for (int k = 0; k < n; k++)
 		us += st->s->item[pick[k]].option[0].alone_us;
-	return us * beside_each_other(st->s, n);
+	return us * gc_beside_each_other(st->s->together, n);
 }
 
 /* Is a resident batch on the device?  Whoever joined it would take it out of step. */

@@ -693,7 +693,7 @@ add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, int most
 	kernels[(*n)++] = (GcFusedKernel) {
 		.option = {.registers = f->info.registers,.max_threads = threads,.threads = threads,
 		.shared_bytes = f->shared_bytes,.occupancy = 1},
-		.most = most,.times = times
+		.most = most,.marked = f->marker,.times = times
 	};
 }
 

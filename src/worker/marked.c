@@ -630,6 +630,36 @@ pays_alone(const GcRun *run)
 	return us + GC_SCAN_OF_ONE_US < alone_us(run);
 }
 
+/* Less is believed of what kept the run from being in a marked scan. */
+static void
+forget(GcRun *run, u32 columns)
+{
+	GcScanShape *s = run->scan_shape;
+	const double first = alone_us(run) * GC_MARKED_PART;
+
+	if (s->marked_us > first && first > 0)
+		s->marked_us = gc_forget_refused(s->marked_us, first, s->marked_sure);
+	gc_scan_refused(&s->set->marker->times, columns);
+}
+
+/* Might one be better for it and the others who are here? */
+static bool
+pays_in_company(GcRun *run, int others)
+{
+	const GcScanShape *s = run->scan_shape;
+	const int	n = Min(others + 1, gc_marked_most(s->set));
+	const double own_us = alone_us(run);
+	const double each = s->marked_us > 0 ? gc_marked_adds(s) : own_us * GC_MARKED_PART;
+	const u32	columns = gc_marked_columns(run);
+
+	if (own_us == 0 || gc_schedule_marks_pay(n, gc_scan_us(&s->set->marker->times, columns) + n * each, n * own_us))
+		return true;
+	if (!run->marks_refused)
+		forget(run, columns);
+	run->marks_refused = true;
+	return false;
+}
+
 /*
  * A READY run: launch its tester, if it may be in a marked scan.  others: requests on the
  * device; one that is alone will not wait for company, and is only in one if that takes
@@ -638,6 +668,7 @@ pays_alone(const GcRun *run)
 void
 gc_marked_test(GcRun *run, int others)
 {
+	const bool	forced = gc_debug_force_shared_scan != GC_FORCE_NONE;
 	const bool	company = others > 0 || gc_debug_force_shared_scan == GC_FORCE_MARKED;
 	GcScanShape *s;
 	GcError		err;
@@ -657,7 +688,7 @@ gc_marked_test(GcRun *run, int others)
 	/* Of its kernels, some may be there already: then it need not wait for the next time. */
 	gc_marked_improve(s->set);
 	if (!shape_ready(s) || !covers(s->set->marker, s) || gc_combiner(&err, &failed) == NULL ||
-		(!company && !pays_alone(run)))
+		!(company ? forced || pays_in_company(run, others) : pays_alone(run)))
 		return;
 	if (!lay_out_tests(run))
 		return;
@@ -722,12 +753,5 @@ void
 gc_marked_refused(GcRun *const *runs, int n)
 {
 	for (int i = 0; i < n; i++)
-	{
-		GcScanShape *s = runs[i]->scan_shape;
-		const double first = alone_us(runs[i]) * GC_MARKED_PART;
-
-		if (s->marked_us > first && first > 0)
-			s->marked_us = gc_forget_refused(s->marked_us, first, s->marked_sure);
-		gc_scan_refused(&s->set->marker->times, refused_columns(runs, n, i));
-	}
+		forget(runs[i], refused_columns(runs, n, i));
 }

@@ -28,6 +28,9 @@
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384
 
+/* Once in so many looks at a request on the device, the device is asked. */
+#define LOOKS			64
+
 /* Of a hashed group table, so many groups are fetched before their count is known. */
 #define EARLY_GROUPS	1024
 
@@ -241,6 +244,7 @@ make_first(GcRun *run)
 	if (run->result == NULL)
 		return run->err.code;
 	run->flags = result_flags(run->result);
+	memset(run->flags, 0, GC_FLAGS_ROOM);
 	return GC_OK;
 }
 
@@ -598,6 +602,23 @@ advance_ready(GcRun *run, int others)
 	return true;
 }
 
+/*
+ * Worth asking the device whether it is done?  Its result cannot be there before its times are:
+ * to look at these costs nothing.  Now and then it is asked all the same, to hear of errors.
+ * (Device host says when somebody should ask it.)
+ */
+static bool
+may_be_done(GcRun *run)
+{
+	const volatile u64 *times = (const volatile u64 *) ((const char *) run->flags + GC_TIMES_AT);
+
+	/* It comes behind its marks, and somebody else looks for those (gc_schedule_news). */
+	if (run->launch->marked && !run->launch->marks_done)
+		return false;
+	return gc_worker.dev->info.host_memory || run->state == RUN_FETCHING ||
+		times[GC_TIME_ENDED] != 0 || run->looks++ % LOOKS == 0;
+}
+
 static bool
 advance_running(GcRun *run)
 {
@@ -605,8 +626,7 @@ advance_running(GcRun *run)
 	GcCode		code;
 	u64			n;
 
-	/* It comes behind its marks, and somebody else looks for those (gc_schedule_news). */
-	if (run->launch->marked && !run->launch->marks_done)
+	if (!may_be_done(run))
 		return false;
 	code = gc_worker.ops->mark_done(run->done, &done, &run->err);
 	if (code == GC_OK && !done)

@@ -105,6 +105,7 @@ struct GcRun
 	struct GcScanShape *scan_shape; /* its kernel's place among those of the table */
 	bool		scan_asked;		/* whether it has one was asked */
 	GcAddr		test_bits;		/* for a marked scan; 0: it cannot be in one */
+	bool		marks_refused;	/* a marked scan seemed not to be worth it */
 	GcTestValue *tests;			/* per tested column */
 	GcTestValue *places;		/* per build: of those that its tester places */
 	bool		classes_seen;	/* its tests have nothing new for the columns' classes */
@@ -123,7 +124,8 @@ struct GcRun
 	bool		gather;			/* existing groups of a dense table are gathered */
 	GcAddr		gathered;		/* their words; their numbers go to group_keys */
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
-	u32		   *flags;			/* of the main kernel, on the host */
+	u32		   *flags;			/* of the main kernel, on the host; times behind them */
+	u32			looks;			/* since it was RUNNING */
 	GcResult   *result;
 	GcRun	   *leader;			/* whose result this one waits for */
 	List	   *followers;		/* GcRun: they get copies of the result */

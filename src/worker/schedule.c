@@ -67,6 +67,9 @@ static GcDecideWork *work = NULL;
 
 /* Time of kernels side by side, against the sum of their times alone. */
 static GcLearned beside;
+
+/* Of this thread at launching, as GcSchedule's. */
+static GcLearned slowness;
 static uint64_t lot;
 static int	lot_seed = -1;
 
@@ -128,6 +131,51 @@ meter_turn(int own, int others)
 	if (meter.alone_us > 0)
 		gc_learn(&meter.together, meter.time_us / meter.alone_us);
 	meter.time_us = meter.alone_us = 0;
+}
+
+/* What was started since the worker last learned what that takes of its time. */
+#define HOST_REQUESTS		128
+
+static struct
+{
+	int			n[GC_HOST_KINDS];
+	int			requests;
+	double		us;
+}			served;
+
+void
+gc_schedule_busy(double us)
+{
+	served.us += us;
+	if (served.requests < HOST_REQUESTS)
+		return;
+	gc_host_learn(&slowness, served.n, served.us);
+	memset(&served, 0, sizeof(served));
+}
+
+static void
+note_served(const GcMainLaunch *launch)
+{
+	if (launch->fused)
+		served.n[GC_HOST_SCAN]++;
+	served.n[launch->marked ? GC_HOST_MARKED : launch->fused ? GC_HOST_BODY : GC_HOST_OWN] += launch->members;
+	served.requests += launch->members;
+}
+
+/* A device that computes by threads of the host takes more of it than this one does. */
+static double
+thread_slowness(void)
+{
+	return gc_worker.profile.host ? 0 : slowness.samples > 0 ? slowness.value : 1;
+}
+
+bool
+gc_schedule_marks_pay(int n, double scan_us, double own_us)
+{
+	const GcSharing sharing = {.n = n,.marked = true,.scan_us = scan_us,
+	.own_us = own_us * gc_beside_each_other(together_factor(), n),.slowness = thread_slowness()};
+
+	return gc_sharing_pays(&sharing);
 }
 
 static double
@@ -350,7 +398,7 @@ decide(void)
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
-		.beside = beside_factor(),.together = together_factor(),.lot = &lot,
+		.beside = beside_factor(),.together = together_factor(),.slowness = thread_slowness(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -643,6 +691,7 @@ start_launch(GcBatch *batch, const GcStart *start)
 		launch->runs++;
 		note_start(run, batch, start);
 	}
+	note_served(launch);
 	if (launch->marked)
 		gc_marked_start(launch, now.kernels[start->fused], start, now.run);
 	else if (launch->fused)

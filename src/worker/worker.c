@@ -327,40 +327,50 @@ advance_requests(void)
 }
 
 /*
- * Nothing moved since *idle_since: turn again, or sleep until somebody has
- * something for us (on cuda, with work on the device, for a millisecond).
+ * Nothing moved for so long: turn again, or sleep until somebody has something for us
+ * (on cuda, with work on the device, for a millisecond).
  */
 static void
-wait_for_work(instr_time idle_since)
+wait_for_work(double idle_us)
 {
 	bool		cuda = !gc_worker.dev->info.host_memory;
-	bool		busy = cuda && (count_on_device() > 0 || gc_classes_refining());
-	instr_time	now;
+	bool		busy;
 
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, idle_since);
-	if (cuda && INSTR_TIME_GET_MICROSEC(now) < SPIN_US)
+	if (cuda && idle_us < SPIN_US)
 	{
 		SPIN_DELAY();
 		return;
 	}
+	busy = cuda && (count_on_device() > 0 || gc_classes_refining());
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (busy ? WL_TIMEOUT : 0),
 					 busy ? 1 : -1, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 }
 
+static double
+us_since(instr_time since)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, since);
+	return INSTR_TIME_GET_MICROSEC(now);
+}
+
 static void
 serve(void)
 {
-	instr_time	idle_since;
+	instr_time	last_moved;		/* end of the last turn in which something moved */
+	instr_time	began;			/* of this turn */
 	bool		changed = true;	/* since the last decision */
 
-	INSTR_TIME_SET_CURRENT(idle_since);
+	INSTR_TIME_SET_CURRENT(last_moved);
 	while (!ShutdownRequestPending && !device_lost)
 	{
 		bool		moved;
 		bool		news;
 
+		INSTR_TIME_SET_CURRENT(began);
 		if (ConfigReloadPending)
 		{
 			ConfigReloadPending = false;
@@ -380,9 +390,12 @@ serve(void)
 		changed = moved;
 		pg_atomic_write_u32(&gc_device_status()->running, count_on_device());
 		if (moved)
-			INSTR_TIME_SET_CURRENT(idle_since);
+		{
+			gc_schedule_busy(us_since(began));
+			INSTR_TIME_SET_CURRENT(last_moved);
+		}
 		else
-			wait_for_work(idle_since);
+			wait_for_work(us_since(last_moved));
 		if (runs == NIL)
 			gc_shapes_trim();
 	}

@@ -225,6 +225,9 @@ extern bool gc_schedule_runs(List *runs);
 extern bool gc_schedule_news(List *runs);
 extern void gc_schedule_init(void);
 
+/* The worker was at work for so long, not waiting. */
+extern void gc_schedule_busy(double us);
+
 /* A run of a batch ends (or one of none does): note how it went. */
 extern void gc_batch_run_ends(GcRun *run);
 extern void gc_batch_run_leaves(GcRun *run);

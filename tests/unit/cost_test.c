@@ -285,6 +285,52 @@ test_members(void)
 	ok(near(a, 1), "nothing takes less than a microsecond");
 }
 
+/* The slowness learned of a thread to which that happens so often. */
+static double
+learn_slowness(const int n[GC_HOST_KINDS], double factor, int times)
+{
+	GcLearned	l = {0};
+
+	for (int i = 0; i < times; i++)
+		gc_host_learn(&l, n, gc_host_us(n) * factor);
+	return l.value;
+}
+
+static void
+test_host(void)
+{
+	const int	some[GC_HOST_KINDS] = {[GC_HOST_OWN] = 100,[GC_HOST_MARKED] = 28,[GC_HOST_SCAN] = 4};
+	const int	one[GC_HOST_KINDS] = {[GC_HOST_OWN] = 1};
+	const int	none[GC_HOST_KINDS] = {0};
+	GcLearned	l = {0};
+	int			shared[GC_HOST_KINDS] = {[GC_HOST_SCAN] = 1};
+	double		own,
+				scan;
+
+	ok(gc_host_us(none) == 0 && gc_host_us(one) > 0 && near(gc_host_us(some), 100 * gc_host_us(one) +
+		28 * gc_host_us((const int[GC_HOST_KINDS]) {[GC_HOST_MARKED] = 1}) +
+		4 * gc_host_us((const int[GC_HOST_KINDS]) {[GC_HOST_SCAN] = 1})), "what a thread takes adds up");
+	ok(near(learn_slowness(some, 1.2, 1), 1.2), "one that is slower is known at once");
+	ok(near(learn_slowness(some, 10, 1), 1.25) && near(learn_slowness(some, 0.1, 1), 0.8), "but not at once as that slow, or fast");
+	ok(near(learn_slowness(some, 3, 400), 3), "though in the end");
+	gc_host_learn(&l, none, 1000);
+	ok(l.samples == 0, "of nothing, nothing is learned");
+
+	shared[GC_HOST_MARKED] = 8;
+	own = 8 * gc_host_us(one);
+	scan = gc_host_us(shared);
+	ok(own < scan, "marked scans are more work for a thread");
+	ok(gc_sharing_pays(&(GcSharing) {8, true, 100, 101, 0}) && !gc_sharing_pays(&(GcSharing) {8, true, 101, 100, 0}),
+	   "without a thread's time the device's decides");
+	ok(!gc_sharing_pays(&(GcSharing) {8, true, 50, own / 2, 1}), "where kernels are short, the thread's");
+	ok(gc_sharing_pays(&(GcSharing) {8, true, 50, scan * 1.01, 1}) &&
+	   !gc_sharing_pays(&(GcSharing) {8, true, 50, scan * 0.99, 1}), "so long as the device is not slower than it");
+	ok(gc_sharing_pays(&(GcSharing) {8, true, 50, scan * 1.99, 1}) &&
+	   !gc_sharing_pays(&(GcSharing) {8, true, 50, scan * 1.99, 2}), "slower threads find that later");
+	ok(gc_sharing_pays(&(GcSharing) {8, true, scan * 2, scan * 2.01, 1}) &&
+	   !gc_sharing_pays(&(GcSharing) {8, true, scan * 2.01, scan * 2, 1}), "and where kernels are long, the device's again");
+}
+
 static void
 test_alone(void)
 {
@@ -447,6 +493,7 @@ main(void)
 	test_learn();
 	test_scans();
 	test_members();
+	test_host();
 	test_alone();
 	test_variants(gpu);
 	test_room(gpu);

@@ -471,6 +471,7 @@ launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, 
 static GcAddr marker_flags;
 static int	timed,
 			badly_timed;
+static u64	began_ns;
 
 static u64
 host_ns(void)
@@ -483,7 +484,7 @@ host_ns(void)
 
 /*
  * A kernel with these flags was launched after `from`: are its times between then and now?
- * Where the device's clock is another one, at least no longer ago.
+ * Where the device's clock is another one, at least it took no longer than this program did.
  */
 static void
 check_times(GcAddr flags, u64 from, bool marked)
@@ -496,10 +497,11 @@ check_times(GcAddr flags, u64 from, bool marked)
 	must(finish(stream, NULL));
 	first = ~t[GC_TIME_BEGAN];
 	last = t[GC_TIME_ENDED];
+	began_ns = began_ns ? began_ns : from;
 	timed++;
 	if (t[GC_TIME_BEGAN] == 0 || first > last || last - first > host_ns() ||
 		(on_host && (last < from || last > host_ns())) ||
-		(!on_host && last - first > host_ns() - from && !marked) ||
+		(!on_host && last - first > host_ns() - began_ns) ||
 		(marked && (~t[GC_TIME_BEFORE_BEGAN] > t[GC_TIME_BEFORE_ENDED] || t[GC_TIME_BEFORE_BEGAN] == 0 ||
 					t[GC_TIME_BEFORE_ENDED] > last)) ||
 		(!marked && (t[GC_TIME_BEFORE_BEGAN] != 0 || t[GC_TIME_BEFORE_ENDED] != 0)))
