@@ -616,7 +616,7 @@ may_be_done(GcRun *run)
 	if (run->launch->marked && !run->launch->marks_done)
 		return false;
 	return gc_worker.dev->info.host_memory || run->state == RUN_FETCHING ||
-		times[GC_TIME_ENDED] != 0 || run->looks++ % LOOKS == 0;
+		times[GC_TIME_ENDED] != 0 || ++run->looks % LOOKS == 0;
 }
 
 static bool
