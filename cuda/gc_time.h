@@ -7,11 +7,11 @@
  * zero before.  Where gc_a.scan.timed says so, GC_BEGAN and GC_ENDED keep there when its
  * first block began (the complement, so that the greatest is the earliest) and when its
  * last one ended; GC_CAME_AFTER, what another kernel has noted of itself before.  So times
- * come with the result.  To have them from marks (CUDA's events) took the worker more of
- * its time than the launch did.
+ * come with the result.  To have them from marks (CUDA's events) took the worker's thread
+ * longer than the launch did (docs/architecture.md).
  *
- * In nanoseconds.  A block's threads come together once more at its end; of time a launch
- * of 528 blocks takes less than a microsecond longer on an H200.
+ * In nanoseconds, on an H200 in steps of 32.  A block's threads come together once more at its
+ * end, so that none is still at work.
  *
  *-------------------------------------------------------------------------
  */
