@@ -147,6 +147,15 @@ typedef struct GcCellRange
 	int64		max;
 } GcCellRange;
 
+/* What judging asks of a chunk, once more, side by side; all 0 where there is no chunk. */
+typedef struct GcChunkFacts
+{
+	XLogRecPtr	map_lsn;
+	uint32		npages;
+	uint32		npresent;
+	uint32		nrows;
+} GcChunkFacts;
+
 typedef struct GcDirectory
 {
 	GcObject	obj;
@@ -159,6 +168,11 @@ typedef struct GcDirectory
 	GcChunk   **chunks;
 	GcChunkColumn **cells;
 	GcCellRange *ranges;		/* of cell (i, c): ranges[c * nchunks + i] */
+	GcChunkFacts *facts;		/* of chunk i */
+
+	/* For whom all was found to be served from chunks, and when (visibility.c). */
+	pg_atomic_uint64 whole_for;
+	pg_atomic_uint64 whole_at;
 } GcDirectory;
 
 #define GC_CELL(dir, chunk, col) \
@@ -308,8 +322,9 @@ typedef struct GcServed
 /*
  * Judge every page of rel against dir (NULL: nothing is cached).  Call after
  * the executing snapshot was taken and while it is registered.  Needs a guard.
+ * snapshot: that; NULL: for none in particular.
  */
-extern void gc_serve(Relation rel, const GcDirectory *dir, GcServed *served);
+extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
 
 /*
  * Read the delta: every tuple of the ranges that `snapshot` sees, through the

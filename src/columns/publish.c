@@ -128,6 +128,7 @@ fill_directory(const GcJobData *data, GcDirectory *dir)
 		if (chunk == NULL)
 			continue;
 		dir->nrows += chunk->nrows;
+		dir->facts[i] = (GcChunkFacts) {chunk->map_lsn, chunk->npages, chunk->npresent, chunk->nrows};
 		for (int c = 0; c < data->ncols; c++)
 		{
 			if (dir->columns[c].problem == GC_COL_OK)

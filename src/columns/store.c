@@ -167,7 +167,7 @@ gc_directory_size(uint32 nchunks, uint32 ncolumns)
 	Size		size = MAXALIGN(sizeof(GcDirectory));
 
 	size = add_size(size, MAXALIGN(mul_size(ncolumns, sizeof(GcDirColumn))));
-	size = add_size(size, mul_size(nchunks, sizeof(GcChunk *)));
+	size = add_size(size, mul_size(nchunks, sizeof(GcChunk *) + sizeof(GcChunkFacts)));
 	return add_size(size, mul_size(mul_size(nchunks, ncolumns),
 								   sizeof(GcChunkColumn *) + sizeof(GcCellRange)));
 }
@@ -189,6 +189,9 @@ gc_directory_init(GcDirectory *dir, Size size, const GcRelKey *key,
 	dir->chunks = (GcChunk **) p;
 	dir->cells = (GcChunkColumn **) (p + nchunks * sizeof(GcChunk *));
 	dir->ranges = (GcCellRange *) (dir->cells + (Size) nchunks * ncolumns);
+	dir->facts = (GcChunkFacts *) (dir->ranges + (Size) nchunks * ncolumns);
+	pg_atomic_init_u64(&dir->whole_for, 0);
+	pg_atomic_init_u64(&dir->whole_at, 0);
 }
 
 /* Retire column c of a directory no longer published; returns its bytes. */
@@ -463,6 +466,7 @@ directory_without(const GcDirectory *dir, int c)
 	copy->nrows = dir->nrows;
 
 	memcpy(copy->chunks, dir->chunks, dir->nchunks * sizeof(GcChunk *));
+	memcpy(copy->facts, dir->facts, dir->nchunks * sizeof(GcChunkFacts));
 	memcpy(copy->columns, dir->columns, c * sizeof(GcDirColumn));
 	memcpy(copy->columns + c, dir->columns + c + 1, (ncols - c) * sizeof(GcDirColumn));
 	for (uint32 i = 0; i < dir->nchunks; i++)

@@ -261,7 +261,7 @@ served_share(const GcDirectory *dir)
 	{
 		GcServed	served;
 
-		gc_serve(rel, gc_directory(rel), &served);
+		gc_serve(rel, gc_directory(rel), NULL, &served);
 		if (served.nblocks > 0)
 			share = (double) served.pages_served / served.nblocks;
 	}

@@ -18,12 +18,14 @@
 #include "access/heapam.h"
 #include "access/tableam.h"
 #include "access/visibilitymap.h"
+#include "access/xact.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "arena.h"
 #include "columns.h"
@@ -308,22 +310,29 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 		serving->all_served = false;
 }
 
-/* Is all of the chunk loaded, proven and visible?  Reads no more of map than it must. */
+/*
+ * Is all of chunk c loaded, proven (a) and visible?  Reads no more of map than it must,
+ * and nothing of the chunk.
+ */
 static inline bool
-chunk_intact(const GcChunk *chunk, uint32 npages, const uint8 *map, XLogRecPtr lsn)
+chunk_intact(const GcDirectory *dir, uint32 c, uint32 npages, const uint8 *map, XLogRecPtr lsn)
 {
-	return chunk != NULL && gc_page_proof(chunk, lsn) != NULL &&
-		chunk->npresent == npages && chunk->npages == npages && all_visible(map, npages);
+	const GcChunkFacts *facts = &dir->facts[c];
+
+	return dir->chunks[c] != NULL && facts->map_lsn == lsn &&
+		facts->npresent == npages && facts->npages == npages && all_visible(map, npages);
 }
 
 static void
-judge_chunk(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
+judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
 {
+	const GcChunk *chunk = dir && chunkno < dir->nchunks ? dir->chunks[chunkno] : NULL;
+
 	memset(judged, 0, sizeof(GcChunkJudgement));
 	judged->pages = gc_chunk_length(chunkno, serving->served->nblocks);
 
-	if (chunk_intact(chunk, judged->pages, map, lsn))
+	if (chunk && chunk_intact(dir, chunkno, judged->pages, map, lsn))
 	{
 		judged->served = judged->pages;
 		if (chunk->nrows > 0)
@@ -360,7 +369,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 	LockBuffer(*vbuf, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(*vbuf);
 	for (uint32 c = chunkno; c < end && intact; c++)
-		intact = chunk_intact(dir->chunks[c], gc_chunk_length(c, served->nblocks),
+		intact = chunk_intact(dir, c, gc_chunk_length(c, served->nblocks),
 							  (uint8 *) PageGetContents(page) + (c - chunkno) * (gc_chunk_pages / 4),
 							  PageGetLSN(page));
 	LockBuffer(*vbuf, BUFFER_LOCK_UNLOCK);
@@ -368,8 +377,8 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 	for (uint32 c = chunkno; c < end && intact; c++)
 	{
 		served->pages_served += gc_chunk_length(c, served->nblocks);
-		if (dir->chunks[c]->nrows > 0)
-			append_chunk(served, c, dir->chunks[c]->nrows, NULL, 0);
+		if (dir->facts[c].nrows > 0)
+			append_chunk(served, c, dir->facts[c].nrows, NULL, 0);
 	}
 	return intact;
 }
@@ -418,8 +427,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 			}
 			copy_map_page(rel, c / per_map, &vbuf, &map);
 		}
-		judge_chunk(&serving, c, dir && c < dir->nchunks ? dir->chunks[c] : NULL,
-					map.bits + offset, map.lsn, judged ? &(*judged)[c] : &scratch);
+		judge_chunk(&serving, c, dir, map.bits + offset, map.lsn, judged ? &(*judged)[c] : &scratch);
 	}
 	if (BufferIsValid(vbuf))
 		ReleaseBuffer(vbuf);
@@ -433,11 +441,77 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 	served->complete = dir != NULL && serving.all_served && served->nranges == 0;
 }
 
-void
-gc_serve(Relation rel, const GcDirectory *dir, GcServed *served)
+/*-------------------------------------------------------------------------
+ * The same snapshot once more
+ *
+ * Two snapshots that see the same transactions see the same rows.  So what was wholly
+ * served from a directory's chunks for one is served from them for the other, whatever
+ * happened to the table in between: that is the work of transactions that neither of
+ * them sees.  No page of the map has to be read, nor the table's length.
+ *
+ * Snapshots are told by xmax where no transaction was in progress: then they see all up
+ * to there that committed.  Sessions that have an xid of their own see their own changes
+ * besides, and a snapshot of recovery says nothing of what is in progress in the same way:
+ * those take no part.  Four thousand million transactions later xmax comes again, so a
+ * finding is good for some minutes only.
+ *-------------------------------------------------------------------------
+ */
+#define WHOLE_SECONDS	600
+
+static bool
+told_by_xmax(Snapshot snapshot)
 {
+	return snapshot != NULL && snapshot->snapshot_type == SNAPSHOT_MVCC && !snapshot->takenDuringRecovery &&
+		snapshot->xcnt == 0 && snapshot->subxcnt == 0 && !snapshot->suboverflowed &&
+		snapshot->xmin == snapshot->xmax && !TransactionIdIsValid(GetTopTransactionIdIfAny());
+}
+
+/* Remember that all of nblocks was served for this snapshot. */
+static void
+note_whole(GcDirectory *dir, Snapshot snapshot, BlockNumber nblocks)
+{
+	pg_atomic_write_u64(&dir->whole_for, 0);
+	pg_write_barrier();
+	pg_atomic_write_u64(&dir->whole_at, GetCurrentTimestamp());
+	pg_write_barrier();
+	pg_atomic_write_u64(&dir->whole_for, (uint64) snapshot->xmax << 32 | nblocks);
+}
+
+/* Serve all, if it was served for a snapshot that sees the same. */
+static bool
+serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
+{
+	const uint64 whole = pg_atomic_read_u64(&dir->whole_for);
+	const char *reason;
+
+	pg_read_barrier();
+	if (whole == 0 || (TransactionId) (whole >> 32) != snapshot->xmax || !gc_rel_servable(rel, &reason) ||
+		TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&dir->whole_at), GetCurrentTimestamp(),
+								   WHOLE_SECONDS * 1000))
+		return false;
+	memset(served, 0, sizeof(GcServed));
+	served->nblocks = served->pages_served = (BlockNumber) whole;
+	served->chunks = palloc_extended(Max(dir->nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
+	for (uint32 c = 0; c < dir->nchunks; c++)
+	{
+		if (dir->facts[c].nrows > 0)
+			append_chunk(served, c, dir->facts[c].nrows, NULL, 0);
+	}
+	served->complete = true;
+	return true;
+}
+
+void
+gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
+{
+	const bool	told = dir != NULL && told_by_xmax(snapshot);
+
 	Assert(dir == NULL || gc_guard_held());
+	if (told && serve_whole(rel, dir, snapshot, served))
+		return;
 	gc_serve_judged(rel, dir, served, NULL);
+	if (told && served->complete)
+		note_whole(dir, snapshot, served->nblocks);
 }
 
 /*-------------------------------------------------------------------------

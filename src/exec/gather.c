@@ -260,7 +260,7 @@ serve_table(GcScanState *node, GcInputState *in, GcError *err)
 		return gc_fail(err, GC_RETRY_LOAD, "Columns are not loaded.");
 	if (missing)
 		in->dir = NULL;
-	gc_serve(in->rel, in->dir, &in->served);
+	gc_serve(in->rel, in->dir, node->css.ss.ps.state->es_snapshot, &in->served);
 	if (in->served.worth_reload && node->loads == 0)
 		return gc_fail(err, GC_RETRY_LOAD, "Chunks are out of date.");
 	if (in->served.pages_reloadable > 0 && !in->served.worth_reload)

@@ -378,7 +378,7 @@ gpuconc_columns_test_scan(PG_FUNCTION_ARGS)
 			cols[c].dict = gc_dict_view(dir ? dir->columns[dir_cols[c]].state : NULL,
 										specs[c].rtrim);
 	}
-	gc_serve(rel, dir, &served);
+	gc_serve(rel, dir, GetActiveSnapshot(), &served);
 	if (dir)
 		put_chunks(&out, dir, &served, ncols, dir_cols, cols);
 	put_delta(&out, rel, &served, ncols, specs, cols);
@@ -442,7 +442,7 @@ gpuconc_columns_test_served(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	gc_guard_enter();
-	gc_serve(rel, usable_directory(rel), &served);
+	gc_serve(rel, usable_directory(rel), NULL, &served);
 	gc_guard_leave();
 	relation_close(rel, AccessShareLock);
 
@@ -553,7 +553,7 @@ gpuconc_columns_test_serve_time(PG_FUNCTION_ARGS)
 	INSTR_TIME_SET_CURRENT(start);
 	for (int i = 0; i < loops; i++)
 	{
-		gc_serve(rel, gc_directory(rel), &served);
+		gc_serve(rel, gc_directory(rel), NULL, &served);
 		map_pages = (served.nblocks + GC_HEAPBLOCKS_PER_MAPPAGE - 1) / GC_HEAPBLOCKS_PER_MAPPAGE;
 		pfree(served.chunks);
 		if (served.ranges)
