@@ -652,7 +652,7 @@ pays_in_company(GcRun *run, int others)
 	const double each = s->marked_us > 0 ? gc_marked_adds(s) : own_us * GC_MARKED_PART;
 	const u32	columns = gc_marked_columns(run);
 
-	if (own_us == 0 || gc_schedule_marks_pay(n, gc_scan_us(&s->set->marker->times, columns) + n * each, n * own_us))
+	if (own_us == 0 || gc_meter_marks_pay(n, gc_scan_us(&s->set->marker->times, columns) + n * each, n * own_us))
 		return true;
 	if (!run->marks_refused)
 		forget(run, columns);

@@ -11,8 +11,6 @@
 
 #include "worker.h"
 
-#include "portability/instr_time.h"
-
 /* Bytes from a main kernel's flags to its groups, so that both and times come by one copy. */
 #define GC_FLAGS_ROOM	256
 
@@ -175,6 +173,17 @@ extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcIte
 
 /* run.c: start a READY run's own main kernel, in this variant and shape. */
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile);
+
+/* meter.c: as GcSchedule's. */
+extern double gc_meter_together(void);
+extern double gc_meter_slowness(void);
+
+/* What is on the device has changed: so many requests by their own kernels, and others. */
+extern void gc_meter_turn(int own, int others);
+
+/* A request's own kernel is done, which takes so long alone. */
+extern void gc_meter_ran(double alone_us);
+extern void gc_meter_started(const GcMainLaunch *launch);
 
 /* marked.c */
 extern void gc_marked_test(GcRun *run, int others);

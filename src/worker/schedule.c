@@ -67,9 +67,6 @@ static GcDecideWork *work = NULL;
 
 /* Time of kernels side by side, against the sum of their times alone. */
 static GcLearned beside;
-
-/* Of this thread at launching, as GcSchedule's. */
-static GcLearned slowness;
 static uint64_t lot;
 static int	lot_seed = -1;
 
@@ -87,107 +84,6 @@ beside_factor(void)
 	return beside.samples > 0 ? Max(beside.value, 0.05) : gc_worker.calibration.beside_other;
 }
 
-/*
- * What the device does while only kernels of their own are on it, at least so many: their
- * times alone, against the time that it took.
- */
-#define METER_LEAST			4
-#define METER_US			20000
-#define METER_START			0.7	/* an H200 under random SSB queries */
-
-static struct
-{
-	bool		running;		/* since `from` */
-	instr_time	from;
-	double		time_us;
-	double		alone_us;
-	GcLearned	together;
-}			meter;
-
-static double
-together_factor(void)
-{
-	return meter.together.samples > 0 ? Max(meter.together.value, 0.05) : METER_START;
-}
-
-/* What is on the device has changed: on[]: requests by their own kernels, and others. */
-static void
-meter_turn(int own, int others)
-{
-	instr_time	t;
-
-	INSTR_TIME_SET_CURRENT(t);
-	if (meter.running)
-	{
-		instr_time	since = t;
-
-		INSTR_TIME_SUBTRACT(since, meter.from);
-		meter.time_us += INSTR_TIME_GET_MICROSEC(since);
-	}
-	meter.running = own >= METER_LEAST && others == 0;
-	meter.from = t;
-	if (meter.time_us < METER_US)
-		return;
-	if (meter.alone_us > 0)
-		gc_learn(&meter.together, meter.time_us / meter.alone_us);
-	meter.time_us = meter.alone_us = 0;
-}
-
-/* What was started since the worker last learned what that takes of its time. */
-#define HOST_REQUESTS		128
-
-static struct
-{
-	int			n[GC_HOST_KINDS];
-	int			requests;
-	double		us;
-}			served;
-
-void
-gc_schedule_busy(double us)
-{
-	served.us += us;
-	if (served.requests < HOST_REQUESTS)
-		return;
-	gc_host_learn(&slowness, served.n, served.us);
-	memset(&served, 0, sizeof(served));
-}
-
-static void
-note_served(const GcMainLaunch *launch)
-{
-	if (launch->fused)
-		served.n[GC_HOST_SCAN]++;
-	served.n[launch->marked ? GC_HOST_MARKED : launch->fused ? GC_HOST_BODY : GC_HOST_OWN] += launch->members;
-	served.requests += launch->members;
-}
-
-/* A device that computes by threads of the host takes more of it than this one does. */
-static double
-thread_slowness(void)
-{
-	return gc_worker.profile.host ? 0 : slowness.samples > 0 ? slowness.value : 1;
-}
-
-bool
-gc_schedule_marks_pay(int n, double scan_us, double own_us)
-{
-	const GcSharing sharing = {.n = n,.marked = true,.scan_us = scan_us,
-	.own_us = own_us * gc_beside_each_other(together_factor(), n),.slowness = thread_slowness()};
-
-	return gc_sharing_pays(&sharing);
-}
-
-static double
-elapsed_us(instr_time since)
-{
-	instr_time	t;
-
-	INSTR_TIME_SET_CURRENT(t);
-	INSTR_TIME_SUBTRACT(t, since);
-	return INSTR_TIME_GET_MICROSEC(t);
-}
-
 /*-------------------------------------------------------------------------
  * What there is
  *-------------------------------------------------------------------------
@@ -203,7 +99,7 @@ left_us(const GcMainLaunch *launch)
 		return 0;
 	for (int m = 0; m < launch->members; m++)
 		us += launch->shapes[m]->marked_us;
-	return Max(us - elapsed_us(launch->marks_seen), 0);
+	return Max(us - gc_us_since(launch->marks_seen), 0);
 }
 
 static void
@@ -371,7 +267,7 @@ collect(List *runs)
 				 (run->released || gc_debug_hold_requests == 0))
 			add_item(run, company);
 	}
-	meter_turn(now.beside - shared, shared);
+	gc_meter_turn(now.beside - shared, shared);
 	now.nfused = gc_fused_kernels(now.fused, now.kernels, now.run, now.item, now.nitems);
 }
 
@@ -398,7 +294,7 @@ decide(void)
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
-		.beside = beside_factor(),.together = together_factor(),.slowness = thread_slowness(),.lot = &lot,
+		.beside = beside_factor(),.together = gc_meter_together(),.slowness = gc_meter_slowness(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -548,8 +444,8 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	else if (gc_schedule == GC_POLICY_TWOSTAGE && l->predicted_us > 0 &&
 			 (k == run->kernels[run->p->npipelines - 1] || k->alone_us.samples > 0))
 		gc_learn(&beside, time_us / l->predicted_us * l->beside);
-	if (!l->fused && meter.running)
-		meter.alone_us += l->fastest_us;
+	if (!l->fused)
+		gc_meter_ran(l->fastest_us);
 	log.alone_us = l->fused ? 0 : k->alone_us.value;
 	gc_kernellog_add(&log);
 }
@@ -632,7 +528,7 @@ attach_position(u32 scan, u32 ntiles)
 	for (int a = 0; a < now.nactive && scan != 0; a++)
 	{
 		const GcMainLaunch *l = now.launch[a];
-		double		done = elapsed_us(l->started);
+		double		done = gc_us_since(l->started);
 
 		if (l->scan == scan && l->ntiles == ntiles && done < l->predicted_us &&
 			l->predicted_us >= ATTACH_LEAST_US)
@@ -691,7 +587,7 @@ start_launch(GcBatch *batch, const GcStart *start)
 		launch->runs++;
 		note_start(run, batch, start);
 	}
-	note_served(launch);
+	gc_meter_started(launch);
 	if (launch->marked)
 		gc_marked_start(launch, now.kernels[start->fused], start, now.run);
 	else if (launch->fused)
@@ -804,6 +700,6 @@ gc_schedule_runs(List *runs)
 	decide();
 	if (now.decision.nstarts == 0)
 		return false;
-	start_batch(elapsed_us(began));
+	start_batch(gc_us_since(began));
 	return true;
 }

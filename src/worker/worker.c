@@ -22,7 +22,6 @@
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "pgstat.h"
-#include "portability/instr_time.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/fd.h"
@@ -347,16 +346,6 @@ wait_for_work(double idle_us)
 	ResetLatch(MyLatch);
 }
 
-static double
-us_since(instr_time since)
-{
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, since);
-	return INSTR_TIME_GET_MICROSEC(now);
-}
-
 static void
 serve(void)
 {
@@ -391,11 +380,11 @@ serve(void)
 		pg_atomic_write_u32(&gc_device_status()->running, count_on_device());
 		if (moved)
 		{
-			gc_schedule_busy(us_since(began));
+			gc_meter_busy(gc_us_since(began));
 			INSTR_TIME_SET_CURRENT(last_moved);
 		}
 		else
-			wait_for_work(us_since(last_moved));
+			wait_for_work(gc_us_since(last_moved));
 		if (runs == NIL)
 			gc_shapes_trim();
 	}

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
+#include "portability/instr_time.h"
 
 #include "../codegen/codegen.h"
 #include "../device/device.h"
@@ -225,8 +226,23 @@ extern bool gc_schedule_runs(List *runs);
 extern bool gc_schedule_news(List *runs);
 extern void gc_schedule_init(void);
 
-/* The worker was at work for so long, not waiting. */
-extern void gc_schedule_busy(double us);
+/*-------------------------------------------------------------------------
+ * meter.c: what the device and this thread are seen to do
+ *-------------------------------------------------------------------------
+ */
+
+/* The thread was at work for so long, not waiting. */
+extern void gc_meter_busy(double us);
+
+static inline double
+gc_us_since(instr_time since)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, since);
+	return INSTR_TIME_GET_MICROSEC(now);
+}
 
 /* A run of a batch ends (or one of none does): note how it went. */
 extern void gc_batch_run_ends(GcRun *run);
