@@ -129,8 +129,8 @@ typedef enum GcHostKind
 } GcHostKind;
 
 /*
- * So many of each kind, in microseconds, on an H200's host with nothing else to do.  How much
- * slower this one is, and how much busier, shows in what they take: `slowness` is that, learned.
+ * So many of each kind, in microseconds, on an H200's host with 16 clients.  How much slower this
+ * one is, and how much busier, shows in what they take: `slowness` is that, learned.
  */
 extern double gc_host_us(const int n[GC_HOST_KINDS]);
 extern void gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us);

@@ -316,12 +316,6 @@ extern bool gc_marked_can(const GcRun *run);
 extern u32	gc_marked_columns(const GcRun *run);
 /* What a request of the shape adds to a scan's time. */
 extern double gc_marked_adds(const GcScanShape *s);
-/*
- * meter.c: are n requests predicted to take less time in a marked scan of scan_us than by
- * kernels of their own, which one after another take own_us?
- */
-extern bool gc_meter_marks_pay(int n, double scan_us, double own_us);
-
 extern void gc_marked_learn(GcMainLaunch *launch, double marks_us);
 
 /* These n requests, whose tests were ready, go by their own kernels, which seemed faster. */

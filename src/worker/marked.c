@@ -654,9 +654,9 @@ pays_in_company(GcRun *run, int others)
 
 	if (own_us == 0 || gc_meter_marks_pay(n, gc_scan_us(&s->set->marker->times, columns) + n * each, n * own_us))
 		return true;
-	if (!run->marks_refused)
+	if (run->marks_refused == 0)
 		forget(run, columns);
-	run->marks_refused = true;
+	run->marks_refused = others + 1;
 	return false;
 }
 
@@ -685,6 +685,8 @@ gc_marked_test(GcRun *run, int others)
 			gc_run_fail_start(run);
 		return;
 	}
+	if (company && others < run->marks_refused)
+		return;
 	/* Of its kernels, some may be there already: then it need not wait for the next time. */
 	gc_marked_improve(s->set);
 	if (!shape_ready(s) || !covers(s->set->marker, s) || gc_combiner(&err, &failed) == NULL ||

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fused.h"
+#include "run.h"
 
 /*
  * What the device does while only kernels of their own are on it, at least so many: their

@@ -496,11 +496,11 @@ check_all_flags(GcRun *run)
 	return check_flags(run, run->flags, -1);
 }
 
-/* Microseconds from one of a kernel's times to another; 0: it did not say. */
+/* Microseconds between two of a kernel's times; 0: it did not say. */
 static float
-us_between(u64 began, u64 ended)
+us_between(u64 began_ns, u64 ended_ns)
 {
-	return began != 0 && ended > ~began ? (ended - ~began) / 1000.0 : 0;
+	return began_ns != 0 && ended_ns > began_ns ? (ended_ns - began_ns) / 1000.0 : 0;
 }
 
 /* What its kernels have noted; what is to be had only by marks, where there was any. */
@@ -513,9 +513,9 @@ note_times(GcRun *run)
 	const u64  *times = (const u64 *) ((const char *) run->flags + GC_TIMES_AT);
 	const u64  *kernel = l->marked ? times + GC_TIME_BEFORE_BEGAN : times;
 
-	run->main_us = us_between(kernel[GC_TIME_BEGAN], times[GC_TIME_ENDED]);
-	l->began_ns = ~kernel[GC_TIME_BEGAN];
-	l->kernel_us = us_between(kernel[GC_TIME_BEGAN], kernel[GC_TIME_ENDED]);
+	l->began_ns = kernel[GC_TIME_BEGAN] ? ~kernel[GC_TIME_BEGAN] : 0;
+	l->kernel_us = us_between(l->began_ns, kernel[GC_TIME_ENDED]);
+	run->main_us = us_between(l->began_ns, times[GC_TIME_ENDED]);
 	info->run_ms = run->main_us / 1000;
 	if (run->began)
 		info->copy_ms = ops->mark_ms(run->began, run->copied);

@@ -103,7 +103,8 @@ struct GcRun
 	struct GcScanShape *scan_shape; /* its kernel's place among those of the table */
 	bool		scan_asked;		/* whether it has one was asked */
 	GcAddr		test_bits;		/* for a marked scan; 0: it cannot be in one */
-	bool		marks_refused;	/* a marked scan seemed not to be worth it */
+	int			marks_refused;	/* a marked scan seemed not to be worth it with so many here;
+								 * 0: it did not yet */
 	GcTestValue *tests;			/* per tested column */
 	GcTestValue *places;		/* per build: of those that its tester places */
 	bool		classes_seen;	/* its tests have nothing new for the columns' classes */
@@ -184,6 +185,15 @@ extern void gc_meter_turn(int own, int others);
 /* A request's own kernel is done, which takes so long alone. */
 extern void gc_meter_ran(double alone_us);
 extern void gc_meter_started(const GcMainLaunch *launch);
+
+/* The worker's thread was at work for so long, not waiting. */
+extern void gc_meter_busy(double us);
+
+/*
+ * Are n requests predicted to take less time in a marked scan of scan_us than by kernels of
+ * their own, which one after another take own_us?
+ */
+extern bool gc_meter_marks_pay(int n, double scan_us, double own_us);
 
 /* marked.c */
 extern void gc_marked_test(GcRun *run, int others);

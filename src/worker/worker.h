@@ -226,14 +226,6 @@ extern bool gc_schedule_runs(List *runs);
 extern bool gc_schedule_news(List *runs);
 extern void gc_schedule_init(void);
 
-/*-------------------------------------------------------------------------
- * meter.c: what the device and this thread are seen to do
- *-------------------------------------------------------------------------
- */
-
-/* The thread was at work for so long, not waiting. */
-extern void gc_meter_busy(double us);
-
 static inline double
 gc_us_since(instr_time since)
 {
