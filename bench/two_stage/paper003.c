@@ -155,7 +155,7 @@ measure_rounds(const RoundKernel *r, GcAddr out, double budget)
 		.shared_bytes = dynamic + (u32) k.info.shared_static};
 		u64			blocks = (total + (u64) threads - 1) / (u64) threads;
 		int			resident = gc_occupancy(&bench_profile, demand.registers, threads, (int64_t) demand.shared_bytes);
-		BenchLaunch l = {&k, &args, {(u32) blocks, (u32) threads, dynamic}, 0};
+		BenchLaunch l = {&k, &args, {(u32) blocks, (u32) threads, dynamic, 0}, 0};
 
 		if (resident < 1)
 			continue;
@@ -374,7 +374,7 @@ observe(Trial *t, GcAddr out)
 		args.w[0] = out + (u64) k->first * 24;
 		args.w[1] = (u64) (1000 * (k->b ? B_US : A_US));
 		args.w[2] = 4000000;
-		bench_queue(k->stream, k->b ? &kernel_b : &kernel_a, (GcLaunch) {(u32) k->nblocks, 1024, 0}, &args);
+		bench_queue(k->stream, k->b ? &kernel_b : &kernel_a, (GcLaunch) {(u32) k->nblocks, 1024, 0, 0}, &args);
 	}
 	bench_drain();
 	bench_copy_out(words, out, (size_t) t->nblocks * 24);

@@ -409,7 +409,7 @@ pool_shape(const PoolKernel *k, int blocks_per_sm, int warps)
 
 	if (k->tiles > 0 && blocks > k->tiles)
 		blocks = k->tiles;
-	return (GcLaunch) {(u32) blocks, (u32) (warps * bench_profile.warp_size), k->shared_bytes};
+	return (GcLaunch) {(u32) blocks, (u32) (warps * bench_profile.warp_size), k->shared_bytes, 0};
 }
 
 GcLaunch
@@ -420,7 +420,7 @@ pool_spread(const PoolKernel *k, u64 threads, int warps)
 
 	if (k->tiles > 0 && blocks > k->tiles)
 		blocks = k->tiles;
-	return (GcLaunch) {(u32) (blocks > 0 ? blocks : 1), (u32) size, k->shared_bytes};
+	return (GcLaunch) {(u32) (blocks > 0 ? blocks : 1), (u32) size, k->shared_bytes, 0};
 }
 
 BenchLaunch

@@ -171,6 +171,41 @@ cuda_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
 						 "cuMemsetD8Async", err);
 }
 
+/* Percent of a multiprocessor's shared memory with which the driver gives it so much. */
+static int
+carveout(int most, u32 room)
+{
+	/* What the hardware has (CUDA's programming guide); asked for something between two, the driver
+	 * may give less. */
+	static const int kilobytes[] = {8, 16, 32, 64, 100, 132, 164, 196};
+
+	for (int i = 0; i < LENGTH(kilobytes); i++)
+	{
+		if (room <= (u32) kilobytes[i] * 1024 && kilobytes[i] * 1024 < most)
+			return kilobytes[i] * 1024 / (most / 100 + 1);
+	}
+	return 100;
+}
+
+/*
+ * Ask for as much shared memory per multiprocessor as the launch wants.  It is a preference of the
+ * kernel, taken with each launch that follows.
+ */
+static GcCode
+ask_for_room(CudaDevice *dev, GcKernel *kernel, u32 room, GcError *err)
+{
+	GcCode		code;
+
+	if (room == kernel->shared_room)
+		return GC_OK;
+	code = gc_cuda_check(dev, dev->api.function_set(kernel->handle, GC_CU_FUNC_SHARED_CARVEOUT,
+													room == 0 ? -1 : carveout(dev->base.info.shared_per_sm, room)),
+						 "cuFuncSetAttribute", err);
+	if (code == GC_OK)
+		kernel->shared_room = room;
+	return code;
+}
+
 /*
  * The parameter goes by address (kernelParams), not as a buffer with a size
  * (CU_LAUNCH_PARAM_BUFFER_*).  Given a buffer, the driver demands a size equal to
@@ -187,6 +222,7 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 {
 	CudaDevice *dev = stream->dev;
 	void	   *params[1];
+	GcCode		code;
 
 	if (dev->lost)
 		return lost(dev, err);
@@ -194,6 +230,9 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 		return gc_fail(err, GC_BAD_PROGRAM, "A kernel cannot have %d argument words.", args_words);
 	if (launch->blocks == 0)
 		return GC_OK;
+	code = ask_for_room(dev, kernel, launch->shared_room, err);
+	if (code != GC_OK)
+		return code;
 	params[0] = (void *) args;
 	return gc_cuda_check(dev, dev->api.launch(kernel->handle, launch->blocks, 1, 1,
 											  launch->threads, 1, 1, launch->shared_bytes,

@@ -74,6 +74,8 @@ typedef struct CUevent_st *CuEvent;
 #define GC_CU_FUNC_LOCAL_BYTES			3
 #define GC_CU_FUNC_REGISTERS			4
 #define GC_CU_FUNC_MAX_DYNAMIC_SHARED	8
+#define GC_CU_FUNC_SHARED_CARVEOUT		9	/* percent of what a multiprocessor can have; -1: the
+											 * driver's choice */
 
 /* CUctx_flags, CUstream_flags, CUevent_flags, CUjit_option, CU_MEMHOSTREGISTER_* */
 #define GC_CU_CTX_BLOCKING_SYNC			4

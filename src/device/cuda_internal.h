@@ -58,6 +58,7 @@ struct GcKernel
 {
 	CudaDevice *dev;
 	CuFunction	handle;
+	u32			shared_room;	/* that its launches ask for (GcLaunch) */
 	GcKernel   *next;			/* in its module */
 };
 

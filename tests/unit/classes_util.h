@@ -285,7 +285,7 @@ no_classes(u64 range)
 	return old;
 }
 
-static const GcLaunch shapes[] = {{1, 1, 0}, {7, 128, 0}, {64, 256, 0}};
+static const GcLaunch shapes[] = {{1, 1, 0, 0}, {7, 128, 0, 0}, {64, 256, 0, 0}};
 
 /* ---------- what should come of it ---------- */
 

@@ -447,7 +447,7 @@ test_arithmetic(void)
 	Loaded		wide = load(kernel_int128);
 	Loaded		real = load(kernel_double);
 	Loaded		last = load(kernel_last_word);
-	GcLaunch	shape = {1, 1, 0};
+	GcLaunch	shape = {1, 1, 0, 0};
 	GcArgs		args;
 	u64			out[2];
 	u128		wanted = (u128) ~0ull * ~0ull / 3;

@@ -69,7 +69,7 @@ static GcCode __attribute__((unused))
 launch(GcStream *stream, const Loaded *loaded, u32 blocks, u32 threads, u32 shared_bytes,
 	   u64 w0, u64 w1, u64 w2, u64 w3)
 {
-	GcLaunch	shape = {blocks, threads, shared_bytes};
+	GcLaunch	shape = {blocks, threads, shared_bytes, 0};
 	GcArgs		args;
 
 	memset(&args, 0, sizeof(args));

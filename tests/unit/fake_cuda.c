@@ -394,9 +394,16 @@ CuResult
 cuFuncSetAttribute(CuFunction function, unsigned int which, int value)
 {
 	ENTER();
-	fake_cuda.max_dynamic = value;
-	return function == (CuFunction) &fake_cuda && which == GC_CU_FUNC_MAX_DYNAMIC_SHARED ?
-		GC_CU_OK : INVALID_VALUE;
+	if (which == GC_CU_FUNC_MAX_DYNAMIC_SHARED)
+		fake_cuda.max_dynamic = value;
+	else if (which == GC_CU_FUNC_SHARED_CARVEOUT && value >= -1 && value <= 100)
+	{
+		fake_cuda.carveout = value;
+		fake_cuda.carveouts++;
+	}
+	else
+		return INVALID_VALUE;
+	return function == (CuFunction) &fake_cuda ? GC_CU_OK : INVALID_VALUE;
 }
 
 CuResult

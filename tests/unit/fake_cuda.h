@@ -34,6 +34,8 @@ typedef struct FakeCuda
 	/* What was last asked for. */
 	size_t		alloc_size;
 	int			max_dynamic;
+	int			carveout;		/* percent */
+	int			carveouts;		/* calls */
 	unsigned int stream_flags;
 	unsigned int grid;
 	unsigned int block;

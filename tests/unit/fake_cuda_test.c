@@ -93,7 +93,8 @@ test_calls(void)
 	GcModule   *module;
 	GcKernel   *kernel;
 	GcKernelInfo info;
-	GcLaunch	shape = {11, 22, 33};
+	GcLaunch	shape = {11, 22, 33, 0};
+	const u32	kb = 1024;
 	GcArgs		args;
 	GcMark	   *mark;
 	bool		done;
@@ -117,6 +118,21 @@ test_calls(void)
 	is(ops->launch(stream, kernel, &shape, &args, 2, NULL), GC_OK, "launch");
 	ok(fake->grid == 11 && fake->block == 22 && fake->shared == 33, "with its shape");
 	ok(memcmp(&fake->args, &args, sizeof(args)) == 0, "and its arguments");
+	is(fake->carveouts, 0, "how much of a multiprocessor is shared memory is left to the driver");
+	shape.shared_room = 17 * kb;
+	ops->launch(stream, kernel, &shape, &args, 2, NULL);
+	is(fake->carveout * 228 / 100, 31, "or asked for: what the hardware has that is enough, 32 of 228 kB here");
+	shape.shared_room = 32 * kb + 1;
+	ops->launch(stream, kernel, &shape, &args, 2, NULL);
+	ops->launch(stream, kernel, &shape, &args, 2, NULL);
+	is(fake->carveout * 228 / 100, 63, "64");
+	is(fake->carveouts, 2, "and not again as long as it is the same");
+	shape.shared_room = 197 * kb;
+	ops->launch(stream, kernel, &shape, &args, 2, NULL);
+	is(fake->carveout, 100, "or all");
+	shape.shared_room = 0;
+	ops->launch(stream, kernel, &shape, &args, 2, NULL);
+	is(fake->carveout, -1, "until it is left to the driver again");
 
 	fake->not_ready = 2;
 	mark = ops->mark(stream, NULL);
@@ -172,7 +188,7 @@ use_everything(GcDevice *dev, GcCode *code)
 	GcModule   *module = NULL;
 	GcKernel   *kernel = NULL;
 	GcKernelInfo info;
-	GcLaunch	shape = {1, 32, 0};
+	GcLaunch	shape = {1, 32, 0, 0};
 	GcArgs		args;
 	GcMark	   *mark = a != NULL ? ops->mark(a, NULL) : NULL;
 	GcAddr		base;

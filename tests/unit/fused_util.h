@@ -454,7 +454,7 @@ static void
 launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, u32 n, u64 shared,
 			u32 threads, u32 turn)
 {
-	GcLaunch	shape = {5 + turn % 3, threads, (u32) shared};
+	GcLaunch	shape = {5 + turn % 3, threads, (u32) shared, 0};
 
 	args->scan.sources = put(sources, (n + 1) * sizeof(GcSource));
 	args->scan.nsources = n;

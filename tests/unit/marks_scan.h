@@ -215,7 +215,7 @@ take_garbage(u64 size)
 static void
 run_plain(const Loaded *k, const GcArgs *args, int nwords)
 {
-	GcLaunch	shape = {7, 128, 0};
+	GcLaunch	shape = {7, 128, 0, 0};
 
 	must(ops->launch(stream, k->kernel, &shape, args, nwords, NULL));
 	must(finish(stream, NULL));
