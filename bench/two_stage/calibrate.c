@@ -98,7 +98,7 @@ measure_alone(void)
 
 	memset(&none, 0, sizeof(none));
 	for (int i = 0; i < EMPTY; i++)
-		row[i] = (BenchLaunch) {&empty, &none, {(u32) bench_profile.sms, 256, 0}, 0};
+		row[i] = (BenchLaunch) {&empty, &none, {(u32) bench_profile.sms, 256, 0, 0}, 0};
 	launch_us = bench_median_us(row, 1, BENCH_ONE_STREAM, RUNS);
 	in_a_row_us = bench_median_us(row, EMPTY, BENCH_ONE_STREAM, RUNS) / EMPTY;
 	for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++)
@@ -153,7 +153,7 @@ side_by_side(int n, bool same, BenchLaunch *l, GcDecideWork *work)
 		int			t = decision.start[i].item[0];
 
 		l[i] = (BenchLaunch) {&scans[1], &args[same ? 0 : t],
-			{decision.start[i].shape.blocks, decision.start[i].shape.threads, 0}, 0};
+			bench_shape(&decision.start[i], 0), 0};
 	}
 	return decision.nstarts;
 }

@@ -495,7 +495,7 @@ bench_fill_random(GcAddr to, u64 values, int width, u64 mod, u32 seed)
 	args.w[2] = (u64) width;
 	args.w[3] = mod;
 	args.w[4] = seed;
-	bench_queue(0, &filler, (GcLaunch) {(u32) bench_profile.sms * 8, 256, 0}, &args);
+	bench_queue(0, &filler, (GcLaunch) {(u32) bench_profile.sms * 8, 256, 0, 0}, &args);
 	bench_drain();
 }
 
@@ -581,7 +581,7 @@ queue_gate(u64 ns)
 	memset(&args, 0, sizeof(args));
 	args.w[0] = ns;
 	gate_end = bench_seconds() + 1e-9 * (double) ns;
-	bench_queue(0, &gate, (GcLaunch) {1, 32, 0}, &args);
+	bench_queue(0, &gate, (GcLaunch) {1, 32, 0, 0}, &args);
 }
 
 /* One batch on streams 1 and up, and stream 0 behind it; returns a mark in stream 0. */
@@ -690,7 +690,13 @@ bench_full(int threads, int per_sm, u32 shared_bytes, u64 tiles)
 {
 	GcShape		shape = gc_sched_full(&bench_profile, threads, per_sm, tiles);
 
-	return (GcLaunch) {shape.blocks, shape.threads, shared_bytes};
+	return (GcLaunch) {shape.blocks, shape.threads, shared_bytes, 0};
+}
+
+GcLaunch
+bench_shape(const GcStart *start, u32 shared_bytes)
+{
+	return (GcLaunch) {start->shape.blocks, start->shape.threads, shared_bytes, start->shared_room};
 }
 
 static int

@@ -171,6 +171,9 @@ extern void bench_queue(int s, const BenchKernel *k, GcLaunch shape, const GcArg
 /* The launch that gc_sched_full makes of so many blocks per multiprocessor. */
 extern GcLaunch bench_full(int threads, int per_sm, u32 shared_bytes, u64 tiles);
 
+/* What a decision starts, as a launch with so much dynamic shared memory. */
+extern GcLaunch bench_shape(const GcStart *start, u32 shared_bytes);
+
 extern double bench_median(double *values, int n);	/* sorts them */
 extern double bench_quantile(double *values, int n, double part);	/* of sorted ones */
 

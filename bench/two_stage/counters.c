@@ -207,7 +207,7 @@ decide(GcPolicy policy, const int *pick, int n, bool one_table, BenchLaunch *l)
 			const GcStart *start = &decision.start[i];
 			const PoolKernel *k = &subjects[which[start->item[0]]];
 
-			l[out++] = pool_launch(k, (GcLaunch) {start->shape.blocks, start->shape.threads, k->shared_bytes}, step);
+			l[out++] = pool_launch(k, bench_shape(start, k->shared_bytes), step);
 			gone[start->item[0]] = true;
 		}
 		for (int i = 0; i < left; i++)

@@ -155,7 +155,7 @@ by_policy(GcPolicy policy, int n, BenchLaunch *l)
 			bench_fail("nothing is started");
 		for (int i = 0; i < decision.nstarts; i++)
 			l[done + i] = (BenchLaunch) {&scans.one, &scans.args[done + i],
-			{decision.start[i].shape.blocks, decision.start[i].shape.threads, 0}, batch};
+			bench_shape(&decision.start[i], 0), batch};
 		done += decision.nstarts;
 		predicted += decision.predicted_us;
 	}
@@ -341,8 +341,7 @@ decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 			int			item = decision.start[i].item[0];
 			const PoolKernel *k = &pool[which[item]];
 
-			l[out++] = pool_launch(k, (GcLaunch) {decision.start[i].shape.blocks, decision.start[i].shape.threads,
-				k->shared_bytes}, step);
+			l[out++] = pool_launch(k, bench_shape(&decision.start[i], k->shared_bytes), step);
 			gone[item] = true;
 		}
 		predicted += decision.predicted_us;

@@ -12,6 +12,7 @@
  *-------------------------------------------------------------------------
  */
 #include "policy.h"
+#include "resident.h"
 
 #include <string.h>
 
@@ -20,6 +21,16 @@
  * 16 clients of SSB queries, 3,150 queries a second with 4, 3,650 with 8, 3,720 with 16.
  */
 #define FAIR_LEAST	8
+
+/*
+ * What a second block in the place of one costs its kernel, in microseconds: that, and more for
+ * each byte of the shared memory that blocks of it take of a multiprocessor, which each fills
+ * and empties.  Of a pool's kernels on an H200 one to three without, nine with 150 kB, twelve
+ * with 50 kB of groups.
+ */
+#define WAVE_US			3
+#define WAVE_BYTE_US	1e-4
+#define WAVE_PART		0.025	/* the most that it may be of the kernel's time */
 
 /*
  * Steps that the choice of options may take: so many per item find hardly any worse ones
@@ -44,6 +55,7 @@ gc_add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_u
 	start->fused = -1;
 	start->option = option;
 	start->shape = shape;
+	start->shared_room = 0;
 	start->predicted_us = predicted_us;
 	start->trial = false;
 	start->issue_share = 0;
@@ -353,6 +365,21 @@ gc_begin_line(const GcSchedule *s, GcDecideWork *work, const GcDecision *d)
 	}
 }
 
+/*
+ * Blocks in each place that a multiprocessor has for one.  Behind other kernels, blocks go where
+ * these end first, and a grid of as many as there are places may find most of them in half of the
+ * multiprocessors.  Reading memory does not suffer by that, but kernels that are bound by what a
+ * multiprocessor does: with one block in each place one of random lookups took 1.5 times as long
+ * behind five others of a pool's kernels, with two as long as alone (H200).
+ */
+static int
+waves(const GcSchedule *s, const GcItem *item, const GcOption *o)
+{
+	const double cost = WAVE_US + WAVE_BYTE_US * o->occupancy * o->shared_bytes;
+
+	return s->calibration != NULL && !gc_memory_bound(s->calibration, item, o) && cost <= WAVE_PART * o->alone_us ? 2 : 1;
+}
+
 void
 gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, GcDecision *d)
 {
@@ -380,9 +407,30 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, G
 		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
 		int			blocks = (fair_warps(s, o, s->nactive) + per_block / 2) / per_block;
 
-		gc_add_start(d, pick[k], choice[k], gc_sched_full(s->profile, o->threads, blocks > 0 ? blocks : 1, item->tiles),
+		if (blocks < 1)
+			blocks = 1;
+		if (s->nactive == 0)
+			blocks *= waves(s, item, o);
+		gc_add_start(d, pick[k], choice[k], gc_sched_full(s->profile, o->threads, blocks, item->tiles),
 					 s->nactive > 0 ? predict_one(s, k, pick, choice, n) : predict_in_line(s, o, d));
 	}
+}
+
+uint32_t
+gc_shared_room(const GcSchedule *s, const int *pick, const GcKernelChoice *choice, int n)
+{
+	int			room[GC_NEEDS];
+	int			all[GC_NEEDS];
+
+	gc_sm_limits(s->profile, all);
+	free_room(s, room);
+	for (int k = 0; k < n; k++)
+	{
+		const GcOption *o = &s->item[pick[k]].option[choice[k].variant];
+
+		(void) take_room(s, o, choice[k].blocks, choice[k].warps * s->profile->warp_size, room);
+	}
+	return (uint32_t) (all[GC_NEED_SHARED] - room[GC_NEED_SHARED]);
 }
 
 /* Start the picked items as they are placed. */
@@ -390,15 +438,19 @@ static void
 start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *choice,
 			 GcDecision *d)
 {
+	const uint32_t room = gc_shared_room(s, pick, choice, n);
 	int			option[GC_KERNEL_MAX];
 
 	for (int k = 0; k < n; k++)
 		option[k] = choice[k].variant;
 	for (int k = 0; k < n; k++)
+	{
 		gc_add_start(d, pick[k], option[k],
 					 gc_sched_full(s->profile, choice[k].warps * s->profile->warp_size,
 								   choice[k].blocks, s->item[pick[k]].tiles),
 					 predict_one(s, k, pick, option, n));
+		d->start[d->nstarts - 1].shared_room = room;
+	}
 }
 
 /*

@@ -60,6 +60,12 @@ extern void gc_add_start(GcDecision *d, int i, int option, GcShape shape, double
 /* Item i with so many warps wanted per multiprocessor, as an item of the kernel model. */
 extern void gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k);
 
+/*
+ * Shared memory that the picked items take of a multiprocessor as they are placed, beside what is
+ * active, in bytes.
+ */
+extern uint32_t gc_shared_room(const GcSchedule *s, const int *pick, const GcKernelChoice *choice, int n);
+
 /* Warps that a kernel has per multiprocessor when alone. */
 extern int	gc_full_warps(const GcSchedule *s, const GcOption *o);
 

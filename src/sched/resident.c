@@ -29,13 +29,11 @@
  */
 #define RESIDENT_GAINS	0.85
 
-/*
- * Kernels of whose time more than this is issue gain little from being read to, and lose more
- * by having few warps than is predicted: they read their columns in stages, one after another
- * (three scans of a pool's kernel with 0.52 and one with groups: predicted 207 us, 467 measured,
- * 256 one behind the other; H200).
- */
-#define RESIDENT_ISSUE	0.5
+/* Bytes of shared memory per block that are no tables. */
+#define SMALL_SHARED	1024
+
+/* Of so many types the one that gains most is added to a set; of the others, none. */
+#define RESIDENT_TYPES	8
 
 /* Each kernel beyond GC_RESIDENT_BEST makes all read so much more of their columns anew. */
 #define DRIFT			0.26
@@ -54,12 +52,11 @@ bytes_of(const GcItem *item)
 }
 
 bool
-gc_may_reside(const GcCalibration *c, const GcItem *item)
+gc_memory_bound(const GcCalibration *c, const GcItem *item, const GcOption *o)
 {
 	const double bytes = bytes_of(item);
 
-	return bytes > 0 && item->option[0].issue_part <= RESIDENT_ISSUE &&
-		item->option[0].alone_us - c->launch_us < bytes / c->read_bandwidth * MEMORY_BOUND;
+	return bytes > 0 && o->alone_us - c->launch_us < bytes / c->read_bandwidth * MEMORY_BOUND;
 }
 
 /* Has an earlier one of the picked items read this column? */
@@ -116,21 +113,53 @@ gc_resident_times(const GcSchedule *s, const int *pick, int n)
 	return t;
 }
 
+/* Warps per multiprocessor with which the item is as fast as alone. */
+static double
+enough_warps(const GcSchedule *s, const GcItem *item)
+{
+	const GcOption *o = &item->option[0];
+	const double full = gc_full_warps(s, o);
+
+	const double enough = o->warp_flight > 0 ? s->calibration->flight_bytes / o->warp_flight * (1 + o->issue_part) : full;
+
+	return enough < full ? enough : full;
+}
+
+/*
+ * Warps in blocks of so many, of which the vectors of a tile make whole rounds; in others, part of
+ * a block stands idle in the last round (31 warps are no faster than 22).  Several blocks only for
+ * kernels without tables of their own in shared memory.
+ */
+static const struct
+{
+	int			warps;
+	int			block;
+}			sizes[] = {
+	{GC_LEAST_WARPS, 4}, {8, 8}, {16, 16}, {24, 8}, {32, 32}, {48, 16}, {64, 32}
+};
+
+#define NSIZES	((int) (sizeof(sizes) / sizeof(sizes[0])))
+
 int
-gc_resident_warps(const GcSchedule *s, int i, double latency_us)
+gc_resident_warps(const GcSchedule *s, int i, double latency_us, int *block)
 {
 	const GcItem *item = &s->item[i];
 	const GcOption *o = &item->option[0];
 	const int	full = gc_full_warps(s, o);
-	double		enough = full;	/* as fast as alone */
-	double		warps;
+	const int	most = o->max_threads / s->profile->warp_size;
+	const double warps = enough_warps(s, item) * o->alone_us / latency_us;
 
-	if (o->warp_flight > 0 && s->calibration->flight_bytes / o->warp_flight < full)
-		enough = s->calibration->flight_bytes / o->warp_flight;
-	warps = enough * o->alone_us / latency_us;
-	if (warps > full)
-		return full;
-	return warps > GC_LEAST_WARPS ? (int) (warps + 0.999) : GC_LEAST_WARPS;
+	for (int z = 0; z < NSIZES && sizes[z].warps < full; z++)
+	{
+		if (sizes[z].warps < warps || (sizes[z].warps > sizes[z].block && o->shared_bytes > SMALL_SHARED))
+			continue;
+		*block = sizes[z].block;
+		while (*block > most)
+			*block /= 2;
+		return sizes[z].warps;
+	}
+	*block = full / (o->occupancy > 0 ? o->occupancy : 1);
+	return full;
 }
 
 static double
@@ -163,6 +192,117 @@ gc_resident_learn(GcLearned *const *issue_part, const double *share, int n, doub
 		gc_learn(issue_part[k], issue_us * share[k]);
 }
 
+/* About the least latency of the items, from their warps alone. */
+static double
+likely_latency(const GcSchedule *s, const int *pick, int n)
+{
+	double		warps_us = 0;
+	int			full = 0;
+
+	for (int k = 0; k < n; k++)
+	{
+		const GcItem *item = &s->item[pick[k]];
+
+		warps_us += enough_warps(s, item) * item->option[0].alone_us;
+		full += gc_full_warps(s, &item->option[0]);
+	}
+	return full > s->profile->max_warps ? warps_us / s->profile->max_warps : 0;
+}
+
+/* What the items save as residents, about, of their times one behind the other. */
+static double
+likely_saving(const GcSchedule *s, const int *pick, int n)
+{
+	const GcResidentTimes t = gc_resident_times(s, pick, n);
+	double		line_us = 0;
+
+	for (int k = 0; k < n; k++)
+		line_us += s->item[pick[k]].option[0].alone_us;
+	return line_us - gc_resident_us(&t, likely_latency(s, pick, n));
+}
+
+static bool
+among(const int *pick, int n, int i)
+{
+	for (int k = 0; k < n; k++)
+	{
+		if (pick[k] == i)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The one of candidate[] that saves the largest part of its time with the m items of set[], which
+ * it is written behind, and what they all save then, in *saving.  False: none saves as much as
+ * resident batches have to.
+ */
+static bool
+add_best(const GcSchedule *s, const int *candidate, int n, int *set, int m, double *saving)
+{
+	uint32_t	seen[RESIDENT_TYPES];
+	int			nseen = 0;
+	int			best = -1;
+	double		best_part = 1 - RESIDENT_GAINS;
+	double		best_saving = 0;
+
+	for (int k = 0; k < n && nseen < RESIDENT_TYPES; k++)
+	{
+		const uint32_t type = s->item[candidate[k]].type;
+		bool		known = among(set, m, candidate[k]);
+		double		with;
+		double		part;
+
+		for (int e = 0; e < nseen && !known; e++)
+			known = seen[e] == type;
+		if (known)
+			continue;
+		seen[nseen++] = type;
+		set[m] = candidate[k];
+		with = likely_saving(s, set, m + 1);
+		part = (with - *saving) / s->item[candidate[k]].option[0].alone_us;
+		if (part > best_part)
+		{
+			best_part = part;
+			best_saving = with;
+			best = candidate[k];
+		}
+	}
+	if (best < 0)
+		return false;
+	set[m] = best;
+	*saving = best_saving;
+	return true;
+}
+
+int
+gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT_MAX])
+{
+	const GcItem *first = &s->item[pick[0]];
+	int			candidate[GC_MAX_ITEMS];
+	int			ncandidates = 0;
+	int			sets;
+	int			most;
+	int			m = 1;
+	double		saving = 0;
+
+	for (int k = 0; k < n; k++)
+	{
+		const GcItem *item = &s->item[pick[k]];
+
+		if (item->scan == first->scan && gc_memory_bound(s->calibration, item, &item->option[0]))
+			candidate[ncandidates++] = pick[k];
+	}
+	if (first->scan == 0 || ncandidates == 0 || candidate[0] != pick[0])
+		return 0;
+	sets = ncandidates > GC_RESIDENT_MAX ? (ncandidates + GC_RESIDENT_BEST - 1) / GC_RESIDENT_BEST : 1;
+	most = (ncandidates + sets - 1) / sets;
+	set[0] = pick[0];
+	while (m < most && add_best(s, candidate, ncandidates, set, m, &saving))
+		m++;
+	return m;
+}
+
 /*
  * Can the items be resident with the warps with which their latency is so long?  If so, how
  * is in work->choice; else that is as it was.
@@ -172,8 +312,12 @@ fit_within(const GcSchedule *s, const int *pick, int n, double latency_us, GcDec
 {
 	for (int k = 0; k < n; k++)
 	{
-		gc_describe_item(s, pick[k], gc_resident_warps(s, pick[k], latency_us), &work->kitem[k]);
+		int			block;
+		int			warps = gc_resident_warps(s, pick[k], latency_us, &block);
+
+		gc_describe_item(s, pick[k], warps, &work->kitem[k]);
 		work->kitem[k].nvariants = 1;	/* only of the first is known how it shares */
+		work->kitem[k].variant[0].max_threads = block * s->profile->warp_size;
 	}
 	if (gc_kernel_plan_within(s->profile, NULL, work->kitem, n, &work->steps, &work->kernel, work->trial,
 							  NULL) > GC_KERNEL_FEASIBLE)
@@ -208,6 +352,7 @@ gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, G
 {
 	const double most_us = line_us * RESIDENT_GAINS;
 	GcResidentTimes t;
+	uint32_t	room;
 	double		latency_us;
 	double		us;
 
@@ -220,6 +365,7 @@ gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, G
 	us = gc_resident_us(&t, latency_us);
 	if (latency_us == 0 || us >= most_us)
 		return false;
+	room = gc_shared_room(s, pick, work->choice, n);
 	for (int k = 0; k < n; k++)
 	{
 		const GcItem *item = &s->item[pick[k]];
@@ -229,6 +375,7 @@ gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, G
 		gc_add_start(d, pick[k], 0, gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
 												  work->choice[k].blocks, item->tiles), us);
 		start = &d->start[d->nstarts - 1];
+		start->shared_room = room;
 		start->issue_share = o->issue_part * o->alone_us / t.issue_us;
 		start->shared_us = cbrt(cube(us) - cube(t.issue_us));
 	}

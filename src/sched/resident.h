@@ -41,11 +41,8 @@
 #define GC_RESIDENT_MAX		7
 #define GC_RESIDENT_BEST	4
 
-/*
- * Is it bound by reading memory, rather than by lookups and instructions, so that it may gain by
- * being resident with others?
- */
-extern bool gc_may_reside(const GcCalibration *c, const GcItem *item);
+/* Is it bound by reading memory in this option, rather than by lookups and instructions? */
+extern bool gc_memory_bound(const GcCalibration *c, const GcItem *item, const GcOption *o);
 
 /* Of n items that are resident together: what memory and what issue take. */
 typedef struct GcResidentTimes
@@ -56,8 +53,16 @@ typedef struct GcResidentTimes
 
 extern GcResidentTimes gc_resident_times(const GcSchedule *s, const int *pick, int n);
 
-/* Warps per multiprocessor with which the item's latency is so long. */
-extern int	gc_resident_warps(const GcSchedule *s, int i, double latency_us);
+/*
+ * Which of the items pick[0 .. n - 1] had better be resident with the first of them: of those
+ * that scan the same table and are bound by reading memory, one after another the one with which
+ * they save most, as far as that can be told without placing them.  Returns their number, the
+ * first included; 0: that may not be resident.
+ */
+extern int	gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT_MAX]);
+
+/* Warps per multiprocessor with which the item's latency is not longer, and of how many a block is. */
+extern int	gc_resident_warps(const GcSchedule *s, int i, double latency_us, int *block);
 
 /* Until all are done. */
 extern double gc_resident_us(const GcResidentTimes *t, double latency_us);

@@ -208,6 +208,7 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double p
 	start->fused = f;
 	start->option = 0;
 	start->trial = false;
+	start->shared_room = 0;
 	start->issue_share = 0;
 	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
 								 st->s->item[member[0]].tiles);
@@ -356,27 +357,22 @@ resident_active(const Stage *st)
 }
 
 /*
- * On an idle device, where all of pick[] are bound by memory and scan the same table: start
- * the first of them, or all, resident together.  Those that are left wait until these are
- * done.  (Measured on an H200: launched behind them at once, a second set of four scans took
- * 657 us where the first took 272, and a kernel of another kind beside three scans made all
- * take 413 us instead of 258 one behind the other.)
+ * On an idle device: start the oldest of pick[] with those that had better be resident with it.
+ * All others wait until these are done.  (Measured on an H200: launched behind them at once, a
+ * second set of four scans took 657 us where the first took 272, and a kernel of another kind
+ * beside three scans made all take 413 us instead of 258 one behind the other.)  The oldest is
+ * always among them, so that nobody waits for ever.
  */
 static bool
 start_resident(Stage *st, const int *pick, int n)
 {
-	const uint32_t scan = st->s->item[pick[0]].scan;
-	int			sets = n > GC_RESIDENT_MAX ? (n + GC_RESIDENT_BEST - 1) / GC_RESIDENT_BEST : 1;
-	int			m = (n + sets - 1) / sets;
+	int			set[GC_RESIDENT_MAX];
+	int			m;
 
-	if (st->s->calibration == NULL || st->s->nactive > 0 || st->d->nstarts > 0 || scan == 0)
+	if (st->s->calibration == NULL || st->s->nactive > 0 || st->d->nstarts > 0)
 		return false;
-	for (int k = 0; k < n; k++)
-	{
-		if (st->s->item[pick[k]].scan != scan || !gc_may_reside(st->s->calibration, &st->s->item[pick[k]]))
-			return false;
-	}
-	return gc_start_resident(st->s, pick, m, line_us(st, pick, m), st->work, st->d);
+	m = gc_resident_set(st->s, pick, n, set);
+	return m > 1 && gc_start_resident(st->s, set, m, line_us(st, set, m), st->work, st->d);
 }
 
 /*

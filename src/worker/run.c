@@ -448,7 +448,8 @@ GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile)
 {
 	int			main = run->p->npipelines - 1;
-	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true};
+	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
+	.shared_room = run->launch->shared_room};
 	GcCode		code = gc_run_launch(run, main, k, shape, &part, run->sink);
 
 	if (code != GC_OK)

@@ -564,10 +564,95 @@ test_steps(void)
 	free(d);
 }
 
+/* Two kernels over one table of so many MB each, at 1 MB a microsecond, that take so long alone. */
+static void
+make_two(GcItem item[2], float mb, double alone_us, uint32_t shared_bytes)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		item[i] = (GcItem) {.type = 1 + (uint32_t) i,.scan = 1 + (uint32_t) i,.tiles = 100000,.noptions = 1,.fused = -1,
+		.nloads = 1,.load = {{7, mb * 1e6f}}};
+		item[i].option[0] = (GcOption) {.registers = 32,.max_threads = 1024,.threads = 1024,.occupancy = 2,
+			.shared_bytes = shared_bytes,.alone_us = alone_us,.issue_part = 0.5,
+		.warp_flight = 4000};
+	}
+}
+
+/* Blocks of the second of two kernels that start at once. */
+static int
+second_grid(GcSchedule *s, GcDecideWork *work, GcDecision *d)
+{
+	gc_decide(s, work, d);
+	return d->nstarts == 2 ? (int) d->start[1].shape.blocks : -1;
+}
+
+static void
+test_waves(void)
+{
+	static const GcCalibration calibration = {.read_bandwidth = 1e6,.flight_bytes = 40000,.beside_other = 1,
+	.beside_same = 0.3,.fused = 0.1};
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	GcActive	active = {.shape = {132, 256},.registers = 32,.scan = 2,.members = 1,.alone_us = 100};
+	GcItem		item[2];
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.calibration = &calibration,
+	.policy = GC_POLICY_TWOSTAGE,.beside = 1,.together = 1,.nitems = 2,.item = item};
+
+	make_two(item, 200, 400, 1000);
+	is(second_grid(&s, work, d), 132 * 4, "what is bound by something else than memory has two blocks for each place");
+	make_two(item, 200, 210, 1000);
+	is(second_grid(&s, work, d), 132 * 2, "what is bound by memory has one");
+	make_two(item, 20, 100, 1000);
+	is(second_grid(&s, work, d), 132 * 2, "as what takes too short a time for that");
+	make_two(item, 200, 400, 100000);
+	is(second_grid(&s, work, d), 132 * 2, "or has large tables of its own in each block");
+	make_two(item, 200, 4000, 100000);
+	is(second_grid(&s, work, d), 132 * 4, "unless it takes much longer");
+	s.calibration = NULL;
+	is(second_grid(&s, work, d), 132 * 2, "without a calibration that is not known");
+	s.calibration = &calibration;
+	s.nactive = 1;
+	s.active = &active;
+	is(second_grid(&s, work, d), 132, "beside others it has its share of the places");
+	s.nactive = 0;
+	s.nitems = 1;
+	gc_decide(&s, work, d);
+	is((int) d->start[0].shape.blocks, 132 * 2, "alone, a block for each");
+	free(work);
+	free(d);
+}
+
+/* Policy kernel: those that are placed together ask for the shared memory of all. */
+static void
+test_room(void)
+{
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	GcItem		item[2];
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 1,.together = 1,
+	.nitems = 2,.item = item};
+	uint32_t	all = 0;
+
+	make_two(item, 200, 400, 20 * 1024);
+	item[1].option[0].shared_bytes = 0;
+	gc_decide(&s, work, d);
+	is(d->nstarts, 2, "two are placed");
+	for (int k = 0; k < d->nstarts; k++)
+		all += d->start[k].shape.blocks / 132 * (item[k].option[0].shared_bytes + 1024);
+	ok(d->start[0].shared_room == all && d->start[1].shared_room == all, "and ask for %u bytes", all);
+	s.policy = GC_POLICY_STREAMS;
+	gc_decide(&s, work, d);
+	is((int) d->start[0].shared_room, 0, "who is placed as it comes asks for nothing");
+	free(work);
+	free(d);
+}
+
 int
 main(void)
 {
 	tap_start();
+	test_waves();
+	test_room();
 	test_begin();
 	test_variants();
 	test_random("H200", 30000);

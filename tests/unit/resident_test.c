@@ -124,35 +124,43 @@ test_warps(void)
 {
 	GcSchedule	s = schedule("H200", 2);
 	bool		falls = true;
+	int			block;
 	int			last = 1000;
 
 	items[0] = scan(1, 7, 200, 0.25);
-	is(gc_resident_warps(&s, 0, 200), 10, "warps whose flight makes up the device's");
-	is(gc_resident_warps(&s, 0, 100), 20, "twice as many for half the latency");
-	is(gc_resident_warps(&s, 0, 1), 64, "never more than alone");
-	is(gc_resident_warps(&s, 0, 1e9), 4, "never fewer than the least");
+	is(gc_resident_warps(&s, 0, 160, &block), 16, "warps whose flight makes up the device's, and what it issues meanwhile");
+	is(block, 16, "in one block");
+	is(gc_resident_warps(&s, 0, 80, &block), 32, "twice as many for half the latency");
+	is(gc_resident_warps(&s, 0, 110, &block), 24, "of numbers of which tiles are whole rounds");
+	is(block, 8, "for which it takes three blocks");
+	items[0].option[0].shared_bytes = 20000;
+	is(gc_resident_warps(&s, 0, 110, &block), 32, "but not with tables of its own in each");
+	items[0].option[0].max_threads = 512;
+	(void) gc_resident_warps(&s, 0, 110, &block);
+	is(block, 16, "nor in blocks that are too large for it");
+	items[0] = scan(1, 7, 200, 0.25);
+	is(gc_resident_warps(&s, 0, 1, &block), 64, "never more than alone");
+	is(block, 8, "in the same blocks");
+	is(gc_resident_warps(&s, 0, 1e9, &block), 4, "never fewer than the least");
 	items[0].option[0].warp_flight = 400;
-	is(gc_resident_warps(&s, 0, 200), 64, "one that has little in flight wants all");
+	is(gc_resident_warps(&s, 0, 200, &block), 64, "one that has little in flight wants all");
 	items[0].option[0].warp_flight = 0;
-	is(gc_resident_warps(&s, 0, 400), 32, "one of which that is not known is as fast as its warps are many");
+	is(gc_resident_warps(&s, 0, 400, &block), 32, "one of which that is not known is as fast as its warps are many");
 	items[0].option[0].warp_flight = 4000;
 	for (double us = 1; us < 1000; us *= 1.1)
 	{
-		const int	warps = gc_resident_warps(&s, 0, us);
+		const int	warps = gc_resident_warps(&s, 0, us, &block);
 
 		falls = falls && warps <= last;
 		last = warps;
 	}
 	ok(falls, "more latency never takes more warps");
-	ok(gc_may_reside(&plain, &items[0]), "bound by its bytes");
+	ok(gc_memory_bound(&plain, &items[0], &items[0].option[0]), "bound by its bytes");
 	items[0].option[0].alone_us = 300;
-	ok(!gc_may_reside(&plain, &items[0]), "one that takes half as long again is not");
+	ok(!gc_memory_bound(&plain, &items[0], &items[0].option[0]), "one that takes half as long again is not");
 	items[0].option[0].alone_us = 200;
-	items[0].option[0].issue_part = 0.51;
-	ok(!gc_may_reside(&plain, &items[0]), "nor one that issues for more than half of the time");
-	items[0].option[0].issue_part = 0.25;
 	items[0].nloads = 0;
-	ok(!gc_may_reside(&plain, &items[0]), "nor one of which nothing is known");
+	ok(!gc_memory_bound(&plain, &items[0], &items[0].option[0]), "nor one of which nothing is known");
 }
 
 /* What is learned of a batch that takes what was predicted is what the prediction rests on. */
@@ -216,6 +224,7 @@ test_choice(void)
 {
 	GcSchedule	s = schedule("H200", 4);
 	double		shares = 0;
+	uint32_t	room = 0;
 
 	for (int i = 0; i < 8; i++)
 		items[i] = scan(1, 7, 200, 0.3);
@@ -226,6 +235,10 @@ test_choice(void)
 	for (int k = 0; k < decision.nstarts; k++)
 		shares += decision.start[k].issue_share;
 	ok(near(shares, 1), "their shares of issue are all of it");
+	for (int k = 0; k < decision.nstarts; k++)
+		room += decision.start[k].shape.blocks / 132 * (256 + 1024);
+	for (int k = 0; k < decision.nstarts; k++)
+		ok(decision.start[k].shared_room == room, "each asks for the shared memory of all");
 	ok(decision.predicted_us < 0.45 * 800 && decision.predicted_us >= 240, "in less than 0.45 of the time, it is thought");
 	ok(near(gc_resident_issue(decision.predicted_us, decision.start[0].shared_us), 240),
 	   "and from that time it would learn what it believes");
@@ -249,8 +262,24 @@ test_choice(void)
 		items[i].option[0].alone_us = i % 2 ? 600 : 200;
 	}
 	gc_decide(&s, work, &decision);
-	is(decision.nstarts, 8, "with four that are bound by something else, all start");
-	is(count_resident(), 0, "but not as residents: they would not be in step");
+	is(count_resident(), 4, "of four that are, and four that are bound by something else: those");
+	is(decision.nstarts, 4, "and the others wait");
+	for (int i = 0; i < 8; i++)
+		items[i].option[0].alone_us = i % 2 ? 200 : 600;
+	gc_decide(&s, work, &decision);
+	is(count_resident(), 0, "but never before the oldest");
+	is(decision.nstarts, 8, "with whom all start");
+	for (int i = 0; i < 6; i++)
+	{
+		items[i] = scan(1, i % 2 ? 7 : 8, 200, 0.3);
+		items[i].type = 1 + (uint32_t) i % 2;
+	}
+	s.nitems = 6;
+	gc_decide(&s, work, &decision);
+	is(count_resident(), 3, "of two columns' scans, three of each: three");
+	for (int k = 0; k < decision.nstarts; k++)
+		ok(decision.start[k].item[0] % 2 == 0, "that read what the oldest reads (%d)", decision.start[k].item[0]);
+	s.nitems = 8;
 	for (int i = 0; i < 8; i++)
 		items[i] = scan(1, 7, 200, 0.3);
 	s.calibration = NULL;
@@ -366,14 +395,14 @@ test_active(void)
 }
 
 /*
- * Against all sizes of two or three scans: none that fits has less latency, by more than the
- * rounding to whole warps and the bisection allow for.
+ * Against all sizes of two or three scans, in blocks of which tiles are whole rounds: none that
+ * fits has less latency, by more than the bisection and the numbers of warps allow for.
  */
 static double
 latency_of(const GcSchedule *s, int i, int warps)
 {
 	const GcOption *o = &s->item[i].option[0];
-	const double enough = s->calibration->flight_bytes / o->warp_flight;
+	const double enough = s->calibration->flight_bytes / o->warp_flight * (1 + o->issue_part);
 	const int	full = o->threads / 32 * o->occupancy;
 
 	return o->alone_us * (enough < full ? enough : full) / warps;
@@ -388,7 +417,7 @@ best_of_all(const GcSchedule *s, int n, int item, const int room[GC_NEEDS], doub
 		return so_far;
 	for (int blocks = 1; blocks <= 8; blocks++)
 	{
-		for (int warps = 1; warps <= 32; warps++)
+		for (int warps = 4; warps <= 32; warps *= 2)
 		{
 			const GcOption *o = &s->item[item].option[0];
 			const double latency = latency_of(s, item, blocks * warps);
@@ -396,7 +425,7 @@ best_of_all(const GcSchedule *s, int n, int item, const int room[GC_NEEDS], doub
 			int			left[GC_NEEDS];
 			double		us;
 
-			if (blocks * warps < 4 || !gc_blocks_need(s->profile, o->registers, warps * 32, o->shared_bytes, blocks, need) ||
+			if ((blocks > 1 && o->shared_bytes > 1024 && (warps != 8 || blocks != o->occupancy)) || !gc_blocks_need(s->profile, o->registers, warps * 32, o->shared_bytes, blocks, need) ||
 				!gc_needs_fit(need, room))
 				continue;
 			for (int r = 0; r < GC_NEEDS; r++)
