@@ -189,6 +189,7 @@ unset PGPORT PGOPTIONS PGSERVICE
 export PGHOST=$SOCKETS PGUSER=bench PGDATABASE=postgres PYTHONDONTWRITEBYTECODE=1
 
 [ -f "$DATA/postgresql.conf.initial" ] || step 'cluster made' server.log make_cluster
+! declare -F prepare >/dev/null || prepare
 write_conf
 step 'server started' server.log pg_ctl -D "$DATA/cluster" -w -t 120 -l "$OUT/server.log" start
 psql -Xqc 'create extension if not exists gpuconc' 2>/dev/null || die 'CREATE EXTENSION gpuconc failed'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # pg.sh: what scheduling is worth, through PostgreSQL, by one command: a private server, the Star
-# Schema Benchmark, throughput.py, mixes.py and pool.py, and everything taken down again.
+# Schema Benchmark, throughput.py, mixes.py, pool.py and counted.py, and everything taken down again.
 #
 #   bench/two_stage/pg.sh [NAME=VALUE ...]        say SCALE=20 WORKERS=16 OUT=/tmp/results SECONDS_EACH=300
 #
@@ -9,7 +9,8 @@
 # they say something here (SCALE, WORKERS, OUT, COMMIT, DEVICE, HOST_THREADS, DATA, SHARED_BUFFERS,
 # HOST_CACHE, WORK_MEM, EXTRA_CONF, PYTHON; a DATA folder loaded by either serves both), and:
 #
-#   PARTS        of throughput, mixes, pool, with commas (all)
+#   PARTS        of throughput, mixes, pool, counted, with commas (the first three; counted needs CUPTI,
+#                which then is loaded into the worker, so its times are for itself)
 #   SECONDS_EACH budget of each part in seconds; 0: as long as it takes (0)
 #   POLICIES     gpuconc.schedule by name, and twostage-unshared (all; mixes: all but random)
 #   CLIENTS      of throughput (1,2,4,8,16,32,64)
@@ -21,7 +22,7 @@
 #   CHECK        compare answers with PostgreSQL: yes or no (yes)
 #   SEED         of everything drawn (1)
 #
-# OUT gets throughput.md and .svg, mixes.md, pool.md, the server's log and settings, the loader's output.
+# OUT gets throughput.md and .svg, mixes.md, pool.md, counted.md, the server's log and settings, the loader's output.
 # A part that is interrupted or fails leaves what it had, and the others go on.
 set -Eeuo pipefail
 
@@ -29,6 +30,18 @@ TWO_STAGE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/two_stage/pg.sh
 MORE_NAMES=(SECONDS_EACH POLICIES ROUNDS SETS WARM_UP SEED)
 MORE_CONF='gpuconc.batch_log_size = 16384'
+
+# What the profiler's library, which the driver loads into the worker, is to count.
+prepare() {
+	[[ ,$PARTS, == *,counted,* ]] || return 0
+	[ -f "$TWO_STAGE/bin/libcount_ranges.so" ] || make -s -C "$TWO_STAGE" bin/libcount_ranges.so >"$OUT/build.log" 2>&1 ||
+		die "bin/libcount_ranges.so cannot be built: see $OUT/build.log"
+	rm -f "$OUT"/ranges.{label,tsv}
+	export CUDA_INJECTION64_PATH=$TWO_STAGE/bin/libcount_ranges.so
+	export COUNT_RANGES_LABEL=$OUT/ranges.label COUNT_RANGES_OUT=$OUT/ranges.tsv
+	COUNT_RANGES_METRICS=$("$PYTHON" "$TWO_STAGE/counted.py" --metrics)
+	export COUNT_RANGES_METRICS
+}
 
 measure() {
 	local part failed=0 args=()
@@ -44,6 +57,7 @@ measure() {
 			throughput) own=(--clients "$CLIENTS" --point "$DURATION" --rounds "${ROUNDS:-12}") ;;
 			mixes) own=(${RUNS:+--runs "$RUNS"}) ;;
 			pool) own=(${RUNS:+--runs "$RUNS"} ${SETS:+--sets "$SETS"}) ;;
+			counted) own=(${RUNS:+--runs "$RUNS"}) ;;
 			*) die "there is no part \"$part\"" ;;
 		esac
 		"$PYTHON" "$TWO_STAGE/$part.py" --out "$OUT/$part.md" --seconds "${SECONDS_EACH:-0}" --workers "$WORKERS" \
