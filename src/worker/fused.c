@@ -1,18 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * fused.c
- *	  The shapes that recur over a table, and fused kernels for them.
+ *	  Fused kernels for the shapes that recur over a table (scan_set.c).
  *
- * For every directory that requests stream (one table's chunks, at one time) there is a
- * scan set: the shapes of the main kernels that came for it.  Once two requests could
- * have shared a scan, a fused kernel with bodies for the shapes that recur is compiled
- * in the background; a shape gets as many bodies as requests of it were ready at the
- * same time.  A fused kernel serves any subset of its bodies, so it stays in use until
+ * Once two requests could have shared a scan, a fused kernel with bodies for the shapes that
+ * recur is compiled in the background; a shape gets as many bodies as requests of it were ready
+ * at the same time.  A fused kernel serves any subset of its bodies, so it stays in use until
  * a better one, with bodies for what has come since, is ready.  There is one for each kind
  * of bodies (GcBodyKind), for what makes the best of one would slow the other down.
  *
- * The worker's main thread.  Sets and fused kernels live in TopMemoryContext: shapes
- * are copied, for shape.c may forget its own.
+ * The worker's main thread.  Fused kernels live in TopMemoryContext, as long as their set or a
+ * launch has hold of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +20,6 @@
 
 #include "../gpuconc.h"
 
-#define MAX_SETS		32
 #define MAX_BODIES		8		/* of one shape */
 
 /* Requests for a table before its second fused kernel may be made. */
@@ -39,13 +36,7 @@
 #define GROUP_BODY_PART	0.2
 #define HEAVY_BODY_PART	1.5
 
-static GcScanSet *sets[MAX_SETS];
 static uint64 clock_now = 0;
-
-/*-------------------------------------------------------------------------
- * Sets and shapes
- *-------------------------------------------------------------------------
- */
 
 static void
 fused_free(GcFused *f)
@@ -65,184 +56,6 @@ gc_fused_drop(GcFused *f)
 	f->dropped = true;
 	if (f->users == 0)
 		fused_free(f);
-}
-
-static void
-set_free(GcScanSet *set)
-{
-	for (int k = 0; k < GC_BODY_KINDS; k++)
-	{
-		gc_fused_drop(set->bodies[k].ready);
-		gc_fused_drop(set->bodies[k].pending);
-	}
-	gc_fused_drop(set->marker);
-	gc_fused_drop(set->marker_pending);
-	for (int i = 0; i < set->nshapes; i++)
-	{
-		gc_marked_forget_shape(set->shape[i]);
-		gc_variants_forget_shape(set->shape[i]);
-		pfree(set->shape[i]->p);
-		pfree(set->shape[i]->columns);
-		pfree(set->shape[i]);
-	}
-	gc_marked_forget_set(set);
-	pfree(set);
-}
-
-/*
- * Forget the sets of a table's former directories, as far as no request is left of them:
- * nobody will come for their class columns and records again.
- */
-static void
-forget_former(const GcDirectory *dir)
-{
-	for (int i = 0; i < MAX_SETS; i++)
-	{
-		GcScanSet  *set = sets[i];
-
-		if (set == NULL || set->users > 0 || set->dir_id >= dir->id ||
-			set->dbid != dir->key.dbid || set->relid != dir->key.relid)
-			continue;
-		set_free(set);
-		sets[i] = NULL;
-	}
-}
-
-/* The set of a run's scan, made if need be; NULL: all places are in use. */
-static GcScanSet *
-find_set(const GcRun *run)
-{
-	const u32	scan = run->scan;
-	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
-	int			place = 0;
-
-	for (int i = 0; i < MAX_SETS; i++)
-	{
-		if (sets[i] && sets[i]->scan == scan && sets[i]->nshapes == GC_MAX_SCAN_SHAPES && sets[i]->users == 0)
-		{
-			set_free(sets[i]);	/* what recurs will come again */
-			sets[i] = NULL;
-		}
-		if (sets[i] && sets[i]->scan == scan)
-			return sets[i];
-		if (sets[place] && (sets[i] == NULL || sets[i]->last_used < sets[place]->last_used))
-			place = i;
-	}
-	if (sets[place] && sets[place]->users > 0)
-		return NULL;
-	forget_former(dir);
-	if (sets[place])
-		set_free(sets[place]);
-	sets[place] = MemoryContextAllocZero(TopMemoryContext, sizeof(GcScanSet));
-	sets[place]->scan = scan;
-	sets[place]->dbid = dir->key.dbid;
-	sets[place]->relid = dir->key.relid;
-	sets[place]->dir_id = dir->id;
-	for (int k = 0; k < GC_BODY_KINDS; k++)
-		sets[place]->bodies[k].times.scan_us = gc_worker.calibration.launch_us;
-	gc_set_columns(sets[place], dir);
-	return sets[place];
-}
-
-bool
-gc_fused_evict(void)
-{
-	for (int i = 0; i < MAX_SETS; i++)
-	{
-		if (sets[i] && gc_marked_evict(sets[i]))
-			return true;
-	}
-	return false;
-}
-
-void
-gc_fused_abandon(void)
-{
-	for (int i = 0; i < MAX_SETS; i++)
-	{
-		for (int c = 0; sets[i] && c < sets[i]->ncolumns; c++)
-			gc_classes_abandon(&sets[i]->column[c]);
-	}
-}
-
-/* Which of the directory's columns is each column that the main pipeline reads? */
-static void
-map_columns(const GcRun *run, i16 *columns)
-{
-	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
-
-	for (int c = 0; c < run->p->ncolumns; c++)
-		columns[c] = -1;
-	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
-		columns[c] = (i16) run->request->columns[c].dir_column;
-}
-
-static bool
-same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
-{
-	return s->p->size == run->p->size && memcmp(s->p, run->p, run->p->size) == 0 &&
-		memcmp(s->columns, columns, run->p->ncolumns * sizeof(i16)) == 0;
-}
-
-/*
- * Does a fused scan pay for this pipeline?  A fused kernel's bodies run one after
- * another in the same threads: what waits for memory on its own (probes of tables, rows
- * that go to groups in global memory) then waits once per body, and nothing else runs
- * meanwhile.  Measured on an H200: seven bodies with joins and groups took 28 ms together,
- * 2 ms one after another.  Filters and sums are what it is for, and groups in shared
- * memory where most rows come to one: these read all columns anyway, and two bodies took 1.15
- * times what one does (docs/architecture.md).
- */
-static GcBodyKind
-kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
-{
-	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
-	int			probes = 0;
-
-	for (int s = 0; s < pl->nsteps; s++)
-	{
-		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
-
-		if (step->type != GC_STEP_PROBE)
-			continue;
-		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || ++probes > 1)
-			return GC_NO_BODIES;
-	}
-	if (pl->sink != GC_SINK_AGGREGATE)
-		return GC_NO_BODIES;
-	if (pl->group_mode == GC_GROUP_NONE)
-		return GC_SUM_BODIES;
-	if (pl->group_mode == GC_GROUP_DENSE && pl->survive <= 1 && probes == 0 &&
-		gc_choose_variant(&gc_worker.profile, demand, gc_worker.profile.shared_per_block - 1024).group_local)
-		return GC_GROUP_BODIES;
-	return GC_NO_BODIES;
-}
-
-static GcScanShape *
-find_shape(GcScanSet *set, const GcRun *run)
-{
-	i16			columns[GC_MAX_COLUMNS];
-	GcScanShape *s;
-
-	map_columns(run, columns);
-	for (int i = 0; i < set->nshapes; i++)
-	{
-		if (same_shape(set->shape[i], run, columns))
-			return set->shape[i];
-	}
-	if (set->nshapes == GC_MAX_SCAN_SHAPES)
-		return NULL;
-	s = MemoryContextAllocZero(TopMemoryContext, sizeof(GcScanShape));
-	s->set = set;
-	s->p = MemoryContextAlloc(TopMemoryContext, run->p->size);
-	memcpy(s->p, run->p, run->p->size);
-	s->pipeline = run->p->npipelines - 1;
-	s->columns = MemoryContextAlloc(TopMemoryContext, (run->p->ncolumns + 1) * sizeof(i16));
-	memcpy(s->columns, columns, run->p->ncolumns * sizeof(i16));
-	gc_variant_demand(run->request, s->pipeline, &s->demand);
-	s->kind = kind_of(s->p, s->pipeline, &s->demand);
-	set->shape[set->nshapes++] = s;
-	return s;
 }
 
 /* Are there shared scans at all? */
@@ -529,9 +342,9 @@ gc_fused_poll(void)
 {
 	bool		any = false;
 
-	for (int i = 0; i < MAX_SETS; i++)
+	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
 	{
-		GcScanSet  *set = sets[i];
+		GcScanSet  *set = gc_scan_set(i);
 
 		for (int k = 0; set && k < GC_BODY_KINDS; k++)
 		{
@@ -557,10 +370,12 @@ void
 gc_fused_begin(void)
 {
 	clock_now++;
-	for (int i = 0; i < MAX_SETS; i++)
+	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
 	{
-		for (int k = 0; sets[i] && k < sets[i]->nshapes; k++)
-			sets[i]->shape[k]->counting = 0;
+		GcScanSet  *set = gc_scan_set(i);
+
+		for (int k = 0; set && k < set->nshapes; k++)
+			set->shape[k]->counting = 0;
 	}
 }
 
@@ -580,8 +395,8 @@ count_shape(GcRun *run)
 	GcScanShape *s;
 
 	run->scan_asked = true;
-	set = find_set(run);
-	s = set ? find_shape(set, run) : NULL;
+	set = gc_scan_set_of(run);
+	s = set ? gc_scan_set_shape(set, run) : NULL;
 	if (s == NULL)
 		return;
 	run->scan_shape = s;
@@ -708,9 +523,9 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 
 	if (!sharing())
 		return 0;
-	for (int i = 0; i < MAX_SETS; i++)
+	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
 	{
-		GcScanSet  *set = sets[i];
+		GcScanSet  *set = gc_scan_set(i);
 
 		if (set == NULL || set->last_used != clock_now)
 			continue;

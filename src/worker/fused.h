@@ -212,6 +212,17 @@ typedef struct GcScanSet
 	u64			marks_bytes;	/* of one request's marks */
 } GcScanSet;
 
+/* The sets of scans, by place, below GC_MAX_SCAN_SETS; NULL: none is there (scan_set.c). */
+#define GC_MAX_SCAN_SETS	32
+
+extern GcScanSet *gc_scan_set(int place);
+
+/* The set of a run's scan, made if need be; NULL: all places are in use. */
+extern GcScanSet *gc_scan_set_of(const GcRun *run);
+
+/* The run's shape, made if need be; NULL: the set has too many. */
+extern GcScanShape *gc_scan_set_shape(GcScanSet *set, const GcRun *run);
+
 /* Give up the set's hold on a kernel; it goes with its last launch. */
 extern void gc_fused_drop(GcFused *f);
 
