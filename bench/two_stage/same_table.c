@@ -14,6 +14,9 @@
  * a grid of choices are tried (at most 200 combinations), and the best is compared with
  * what gc_decide() chooses; and its predictions (with the calibration given) with the times.
  *
+ * Part 3: all pairs of the pool, in either order: full grids with one block and with two in each
+ * place, and what gc_decide() chooses, against one after another.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef _GNU_SOURCE
@@ -502,6 +505,67 @@ part_2(int batches, double budget)
 	bench_say("\n");
 }
 
+/*-------------------------------------------------------------------------
+ * Part 3
+ *-------------------------------------------------------------------------
+ */
+
+#define PAIRS	(POOL_KERNELS * POOL_KERNELS)
+
+typedef struct Ways
+{
+	double		full[PAIRS];	/* full grids, as parts of the time one after another */
+	double		twice[PAIRS];	/* with two blocks in each place */
+	double		twostage[PAIRS];
+} Ways;
+
+static void
+tell_way_of_pairs(const char *way, double *part, int n)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += part[i];
+	bench_say("| %s | %.2f |", way, sum / n);
+	bench_say(" %.2f |", bench_median(part, n));
+	bench_say(" %.2f | %.2f |\n", bench_quantile(part, n, 0.9), part[n - 1]);
+}
+
+static void
+part_3(double budget)
+{
+	static Ways ways;
+	double		from = bench_seconds();
+	int			n = 0;
+
+	bench_say("### All pairs of the pool\n\n");
+	for (int p = 0; p < PAIRS && !bench_late(from, budget); p++)
+	{
+		const int	pick[2] = {p / POOL_KERNELS, p % POOL_KERNELS};
+		BenchLaunch l[LARGEST];
+		double		sum;
+
+		for (int i = 0; i < 2; i++)
+			l[i] = pool_launch(&pool[pick[i]], pool[pick[i]].best, 0);
+		sum = bench_median_us(l, 2, BENCH_ONE_STREAM, 5);
+		ways.full[n] = bench_median_us(l, 2, BENCH_STREAMS_EACH, 5) / sum;
+		for (int i = 0; i < 2; i++)
+			l[i].shape = pool_shape(&pool[pick[i]], 2 * pool[pick[i]].best_per_sm,
+									(int) pool[pick[i]].best.threads / bench_profile.warp_size);
+		ways.twice[n] = bench_median_us(l, 2, BENCH_STREAMS_EACH, 5) / sum;
+		(void) decide(GC_POLICY_TWOSTAGE, pick, 2, l);
+		ways.twostage[n++] = bench_median_us(l, 2, BENCH_STREAMS_EACH, 5) / sum;
+	}
+	if (n == 0)
+		return;
+	bench_say("| of the time one after another, %d pairs | mean | median | nine of ten below | most |\n"
+			  "| --- | ---: | ---: | ---: | ---: |\n", n);
+	tell_way_of_pairs("full grids", ways.full, n);
+	tell_way_of_pairs("full grids, two blocks for each place", ways.twice, n);
+	tell_way_of_pairs("two-stage", ways.twostage, n);
+	bench_say("\n");
+}
+
 static void
 read_calibration(const char *path)
 {
@@ -544,7 +608,10 @@ main(int argc, char **argv)
 	part_1(&scan_narrow, bench_options.seconds / 6);
 	part_1(&scan_wide, bench_options.seconds / 6);
 	if (!bench_profile.host)
+	{
 		part_2(batches, bench_options.seconds * 2 / 3);
+		part_3(bench_options.seconds / 6);
+	}
 	free(work);
 	bench_close();
 	return 0;

@@ -189,21 +189,18 @@ carveout(int most, u32 room)
 
 /*
  * Ask for as much shared memory per multiprocessor as the launch wants.  It is a preference of the
- * kernel, taken with each launch that follows.
+ * kernel, taken with each launch that follows, and no more than that: who is refused is launched.
  */
-static GcCode
-ask_for_room(CudaDevice *dev, GcKernel *kernel, u32 room, GcError *err)
+static void
+ask_for_room(CudaDevice *dev, GcKernel *kernel, u32 room)
 {
-	GcCode		code;
+	const int	percent = room == 0 ? -1 : carveout(dev->base.info.shared_per_sm, room);
 
 	if (room == kernel->shared_room)
-		return GC_OK;
-	code = gc_cuda_check(dev, dev->api.function_set(kernel->handle, GC_CU_FUNC_SHARED_CARVEOUT,
-													room == 0 ? -1 : carveout(dev->base.info.shared_per_sm, room)),
-						 "cuFuncSetAttribute", err);
-	if (code == GC_OK)
-		kernel->shared_room = room;
-	return code;
+		return;
+	(void) gc_cuda_check(dev, dev->api.function_set(kernel->handle, GC_CU_FUNC_SHARED_CARVEOUT, percent),
+						 "cuFuncSetAttribute", NULL);
+	kernel->shared_room = room;
 }
 
 /*
@@ -222,7 +219,6 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 {
 	CudaDevice *dev = stream->dev;
 	void	   *params[1];
-	GcCode		code;
 
 	if (dev->lost)
 		return lost(dev, err);
@@ -230,9 +226,7 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 		return gc_fail(err, GC_BAD_PROGRAM, "A kernel cannot have %d argument words.", args_words);
 	if (launch->blocks == 0)
 		return GC_OK;
-	code = ask_for_room(dev, kernel, launch->shared_room, err);
-	if (code != GC_OK)
-		return code;
+	ask_for_room(dev, kernel, launch->shared_room);
 	params[0] = (void *) args;
 	return gc_cuda_check(dev, dev->api.launch(kernel->handle, launch->blocks, 1, 1,
 											  launch->threads, 1, 1, launch->shared_bytes,

@@ -81,9 +81,9 @@ typedef struct GcLaunch
 	u32			threads;		/* per block; host: ignored */
 	u32			shared_bytes;	/* dynamic shared memory, per block */
 	u32			shared_room;	/* shared memory that a multiprocessor is to have, in bytes;
-								 * 0: what this launch needs.  A multiprocessor that has less
-								 * takes no block until it is empty, so what is to run beside
-								 * each other asks for the same.  The rest is cache.  Host:
+								 * 0: what the driver thinks.  One that has less takes no
+								 * block until it is empty, so what is to run beside each
+								 * other asks for the same.  The rest is cache.  Host:
 								 * ignored */
 } GcLaunch;
 

@@ -119,7 +119,6 @@ enough_warps(const GcSchedule *s, const GcItem *item)
 {
 	const GcOption *o = &item->option[0];
 	const double full = gc_full_warps(s, o);
-
 	const double enough = o->warp_flight > 0 ? s->calibration->flight_bytes / o->warp_flight * (1 + o->issue_part) : full;
 
 	return enough < full ? enough : full;

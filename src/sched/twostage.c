@@ -7,15 +7,16 @@
  *	  its members, if that is predicted to take less time than running them side by
  *	  side.  Where it would for all who are here and on the device, who comes waits for
  *	  the table's scans to end, so that there are many to share the next.
- * 2. On an idle device, if all others are bound by memory and scan the same table, they are
- *	  sized to be resident together on every multiprocessor, if they are predicted to be done
- *	  sooner so (objective makespan, resident.h).  Who comes waits for that.
+ * 2. On an idle device, the oldest of the others and those that are bound by memory and scan its
+ *	  table are sized to be resident together on every multiprocessor, as far as they are
+ *	  predicted to be done sooner so (objective makespan, resident.h).  All others wait for that.
  * 3. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
  *	  together, in the fewest batches, and so in which order they are launched.
  * 4. Each of them keeps the block size that is best for it, and gets as many blocks as make
  *	  its fair share of the warps beside what is active: all it can use on an idle device,
- *	  where its batch's others then follow as its blocks end.  Of its variants each gets the
- *	  one with which all on the device are predicted to be done soonest (line.h).
+ *	  where its batch's others then follow as its blocks end, and twice that where it is bound by
+ *	  what a multiprocessor does (policy.c).  Of its variants each gets the one with which all on
+ *	  the device are predicted to be done soonest (line.h).
  *
  * Most batches of kernels like ours are not resident: each kernel would run in a few warps,
  * which stay few when the others end.  Policy kernel (objective threads) does that to all,
