@@ -90,7 +90,7 @@ def program(control, report, args):
     loads = {t.name: Load(control, t, t.execute(values)) for t in templates}
     compile_all(control, args, templates, values)
     report.section('Counters of mixes',
-                   'The queries of mixes.py (two-stage-h200-mixes.md); each line of a mix is of the same constants. '
+                   'The queries of mixes.py (two-stage-h200-mixes.md); the lines of a mix are of the same constants. '
                    'Span: median over runs that were not counted. '
                    'MB of columns: what the mix names, as often as it names it, and once; what is read late or by classes '
                    'is less. MB asked of L2: by the multiprocessors. TB/s and % of peak: what was counted, to and from '

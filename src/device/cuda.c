@@ -194,10 +194,11 @@ carveout(int most, u32 room)
 static void
 ask_for_room(CudaDevice *dev, GcKernel *kernel, u32 room)
 {
-	const int	percent = room == 0 ? -1 : carveout(dev->base.info.shared_per_sm, room);
+	int			percent;
 
 	if (room == kernel->shared_room)
 		return;
+	percent = room == 0 ? -1 : carveout(dev->base.info.shared_per_sm, room);
 	(void) gc_cuda_check(dev, dev->api.function_set(kernel->handle, GC_CU_FUNC_SHARED_CARVEOUT, percent),
 						 "cuFuncSetAttribute", NULL);
 	kernel->shared_room = room;

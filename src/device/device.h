@@ -81,10 +81,10 @@ typedef struct GcLaunch
 	u32			threads;		/* per block; host: ignored */
 	u32			shared_bytes;	/* dynamic shared memory, per block */
 	u32			shared_room;	/* shared memory that a multiprocessor is to have, in bytes;
-								 * 0: what the driver thinks.  One that has less takes no
-								 * block until it is empty, so what is to run beside each
-								 * other asks for the same.  The rest is cache.  Host:
-								 * ignored */
+								 * 0: what the driver thinks.  One that has another part
+								 * may take no block until it is empty, so what is to run
+								 * beside each other asks for the same.  The rest is
+								 * cache.  Host: ignored */
 } GcLaunch;
 
 /* Compiled code; bytes is malloc'd, the receiver frees it. */

@@ -370,14 +370,17 @@ gc_begin_line(const GcSchedule *s, GcDecideWork *work, const GcDecision *d)
  * these end first, and a grid of as many as there are places may find most of them in half of the
  * multiprocessors.  Reading memory does not suffer by that, but kernels that are bound by what a
  * multiprocessor does: with one block in each place one of random lookups took 1.5 times as long
- * behind five others of a pool's kernels, with two as long as alone (H200).
+ * behind some others of a pool's kernels, with two as long as alone (H200).  Of a kernel of which no
+ * column is known that it reads, nothing is.
  */
 static int
 waves(const GcSchedule *s, const GcItem *item, const GcOption *o)
 {
 	const double cost = WAVE_US + WAVE_BYTE_US * o->occupancy * o->shared_bytes;
 
-	return s->calibration != NULL && !gc_memory_bound(s->calibration, item, o) && cost <= WAVE_PART * o->alone_us ? 2 : 1;
+	if (s->calibration == NULL || item->nloads == 0 || gc_memory_bound(s->calibration, item, o))
+		return 1;
+	return cost <= WAVE_PART * o->alone_us ? 2 : 1;
 }
 
 void

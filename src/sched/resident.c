@@ -127,7 +127,7 @@ enough_warps(const GcSchedule *s, const GcItem *item)
 /*
  * Warps in blocks of so many, of which the vectors of a tile make whole rounds; in others, part of
  * a block stands idle in the last round (31 warps are no faster than 22).  Several blocks only for
- * kernels without tables of their own in shared memory.
+ * kernels without tables of their own in shared memory, or that cannot have blocks so large.
  */
 static const struct
 {

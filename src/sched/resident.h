@@ -15,15 +15,15 @@
  *				even where memory takes no time; more of it, where the tables that they look
  *				up at random are too large for L2 together
  *	  latency	each kernel's own time in so few warps: w warps with f bytes in flight each
- *				use w * f / flight_bytes of the bandwidth
+ *				use w * f / flight_bytes of the bandwidth, less the more they issue meanwhile
  *
  * None hides the others wholly: together they take the cube root of the sum of their cubes.
  * (Scans of four 4-byte columns on an H200, 2 to 8 together in 4 to 16 warps each: within an
- * eighth.)  So sharing gains what memory takes beyond issue: more than half of the time of
- * those scans, and next to nothing of scans of narrow columns (docs/architecture.md).
+ * eighth.)  So sharing gains what memory takes beyond issue: two thirds of the time of those
+ * scans, and less than half of that of scans of narrow columns (docs/architecture.md).
  *
- * Every kernel is given the warps with which its own latency is the same as the others'; the
- * kernel model says whether they fit a multiprocessor; bisection finds the least latency
+ * Every kernel is given the warps with which its own latency is no longer than the others', in
+ * blocks that tiles divide (resident.c); the kernel model says whether they fit a multiprocessor; bisection finds the least latency
  * that fits.  Pure functions; times are in microseconds.
  *
  *-------------------------------------------------------------------------

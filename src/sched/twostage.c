@@ -22,7 +22,8 @@
  * which stay few when the others end.  Policy kernel (objective threads) does that to all,
  * and loses on an H200 (docs/architecture.md).
  *
- * Nothing waits for an idle device, except for a trial (sched.h).
+ * The device is never idle while something waits.  What waits for it to be: who comes behind a
+ * resident batch, and a trial (sched.h).
  *
  *-------------------------------------------------------------------------
  */

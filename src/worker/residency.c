@@ -475,7 +475,7 @@ gc_evict_one(void)
 {
 	GcTable    *oldest = NULL;
 
-	if (gc_fused_evict())
+	if (gc_scan_sets_evict())
 		return true;
 	for (GcTable *t = table_list; t; t = t->next)
 	{

@@ -101,7 +101,7 @@ gc_scan_set_of(const GcRun *run)
 }
 
 bool
-gc_fused_evict(void)
+gc_scan_sets_evict(void)
 {
 	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
 	{
@@ -112,7 +112,7 @@ gc_fused_evict(void)
 }
 
 void
-gc_fused_abandon(void)
+gc_scan_sets_abandon(void)
 {
 	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
 	{

@@ -428,7 +428,7 @@ worker_exit(int code, Datum arg)
 	foreach(lc, runs)
 		gc_run_forget(lfirst(lc));
 	runs = NIL;
-	gc_fused_abandon();
+	gc_scan_sets_abandon();
 	gc_queue_worker_stop();
 }
 

@@ -89,11 +89,11 @@ extern bool gc_evict_one(void);
 /* classes.c: does the device work on any column's classes, so that it is to be asked? */
 extern bool gc_classes_refining(void);
 
-/* fused.c: drop a class column that nobody uses; false: there is none. */
-extern bool gc_fused_evict(void);
+/* scan_set.c: drop a class column that nobody uses; false: there is none. */
+extern bool gc_scan_sets_evict(void);
 
 /* The worker ends, and the device is closed: give back what outlives both. */
-extern void gc_fused_abandon(void);
+extern void gc_scan_sets_abandon(void);
 
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);

@@ -133,6 +133,14 @@ test_calls(void)
 	shape.shared_room = 0;
 	ops->launch(stream, kernel, &shape, &args, 2, NULL);
 	is(fake->carveout, -1, "until it is left to the driver again");
+	shape.shared_room = 8 * kb;
+	fake->grid = 0;
+	fake->fail_at = fake->calls + 1;
+	is(ops->launch(stream, kernel, &shape, &args, 2, NULL), GC_OK, "refused, the kernel is launched");
+	ok(strcmp(fake->failed, "cuFuncSetAttribute") == 0 && fake->grid == 11, "all the same");
+	fake->fail_at = 0;
+	shape.shared_room = 0;
+	ops->launch(stream, kernel, &shape, &args, 2, NULL);
 
 	fake->not_ready = 2;
 	mark = ops->mark(stream, NULL);

@@ -611,6 +611,9 @@ test_waves(void)
 	s.calibration = NULL;
 	is(second_grid(&s, work, d), 132 * 2, "without a calibration that is not known");
 	s.calibration = &calibration;
+	item[1].nloads = 0;
+	is(second_grid(&s, work, d), 132 * 2, "nor of one whose columns are not");
+	item[1].nloads = 1;
 	s.nactive = 1;
 	s.active = &active;
 	is(second_grid(&s, work, d), 132, "beside others it has its share of the places");
