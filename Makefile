@@ -26,8 +26,8 @@ SRCS = $(wildcard src/*.c src/*/*.c)
 OBJS = $(SRCS:.c=.o)
 
 # The device library travels inside the extension as text.
-DEVLIB = cuda/gc_abi.h cuda/gc_target.h cuda/gc_time.h cuda/gc_value.h cuda/gc_tile.h \
-	cuda/gc_table.h cuda/gc_agg.h cuda/gc_record.h cuda/gc_mark.h cuda/gc_class.h
+include $(dir $(lastword $(MAKEFILE_LIST)))cuda/devlib.mk
+DEVLIB = $(addprefix cuda/,$(DEVLIB_FILES))
 DEVLIB_TEXT = src/codegen/devlib_text.h
 
 # Naming tests of one kind leaves the other kinds out.
