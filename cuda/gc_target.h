@@ -138,11 +138,12 @@ GC_OPAQUE(u32 x)
 /*
  * Sum over one vector of values of which GC_PART_ROWS add up within 32 bits: added to its
  * accumulator once per vector.  And number of a thread's rows, of which a warp has more than
- * fit in a device's memory.
+ * fit in a device's memory: one by one, or all that are live.
  */
 #define GC_PART					i32
 #define GC_COUNT				u32
 #define GC_COUNT_ROW(n)			(n) += GC_OPAQUE(1)
+#define GC_COUNT_LIVE(n)		(n) += __popc(gc_m)
 #if GC_VEC > GC_PART_ROWS
 #error "a vector has more rows than add up within 32 bits"
 #endif
@@ -218,6 +219,7 @@ GC_OPAQUE(u32 x)
 #define GC_PART					i64			/* vectors are long */
 #define GC_COUNT				u64			/* and threads few */
 #define GC_COUNT_ROW(n)			(n)++
+#define GC_COUNT_LIVE(n)		(n) += gc_n
 
 #define GC_ATOMIC_ADD32(p, v)	__atomic_fetch_add((u32 *) (p), (u32) (v), __ATOMIC_RELAXED)
 #define GC_ATOMIC_ADD64(p, v)	__atomic_fetch_add((u64 *) (p), (u64) (v), __ATOMIC_RELAXED)

@@ -16,6 +16,7 @@
 
 #define GC_CHECK(ok)		gc_bad |= !(ok)
 #define GC_MAX(x, y)		((x) > (y) ? (x) : (y))
+#define GC_MIN(x, y)		((x) < (y) ? (x) : (y))
 #define GC_FABS(x)			((x) < 0 ? -(x) : (x) == 0 ? 0 : (x))
 #define GC_FABSF(x)			GC_FABS(x)
 

@@ -6,8 +6,10 @@
  * Names in generated text: columns are dN (description), cN (vector), nN (NULLs
  * of the vector), vN and vnN (one row's value and NULL flag); parameters pN;
  * lookup tables LN; lists IN; builds bN_*, with xN the matching row or dense
- * index; payloads yN and ynN; temporaries tN and, for their NULL flags, tnN;
- * accumulators in registers aN, their share from one vector sN, and a block's eN.
+ * index; payloads yN and ynN; packed codes wN, of which those from firstN on, but
+ * not endN, pass (in all lanes of a word: fromN and toN); temporaries tN and, for
+ * their NULL flags, tnN; accumulators in registers aN, their share from one vector sN, and a
+ * block's eN.
  *
  * In a fused kernel each member has C scopes of its own, so that all these names are
  * used again, but for two: column numbers are those of the physical columns, the same
@@ -46,6 +48,7 @@ typedef struct SharedVector
 	u8			width;
 	u8			reg;
 	u8			nullable;
+	bool		words;			/* packed codes, wN; then reg is GcPColumn.spare */
 	u32			members;		/* that want it in their first stage */
 } SharedVector;
 
@@ -59,6 +62,7 @@ typedef struct Fusion
 	u32			readers[GC_MAX_COLUMNS];	/* members, by physical column */
 	SharedVector vectors[MAX_SHARED_VECTORS];
 	int			nvectors;
+	int			nkept;			/* words that are kept for a tile */
 } Fusion;
 
 typedef struct Cg
@@ -70,11 +74,12 @@ typedef struct Cg
 
 	Fusion	   *fusion;			/* NULL in a kernel of one pipeline */
 	int			member;
+	int			first_kept;		/* fused: its words among those that are kept */
 	const i16  *physical;		/* fused: number of each column of p */
 	char		suffix[16];		/* of names that live as long as the kernel */
 
 	Text		decls;			/* kernel or member scope: constants */
-	Text		descs;			/* tile scope: column descriptions */
+	Text		descs;			/* tile scope: column descriptions; fused: ranges of codes */
 	Text	   *out;			/* where statements go now */
 	Text		body;
 
@@ -96,6 +101,7 @@ typedef struct Cg
 	bool		dense_rows;		/* row phase reads the vectors already loaded */
 	bool		once;			/* a row comes to the sink at most once */
 	bool		all_rows;		/* all come, and gc_pass says which ones count */
+	bool		counted;		/* as parts, and rows that are live are those that count */
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
 	bool		late;			/* vector phase: only live rows are loaded */
@@ -143,8 +149,36 @@ extern void cg_scope(Cg *cg, Text *t, const char *top);
 extern void cg_fill_shared(Cg *cg, Text *t);
 extern bool cg_uses_shared(const Cg *cg);
 
-/* fused.c: is the vector of this column loaded by the skeleton? */
-extern bool fused_vector(Cg *cg, u16 column);
+/* fused.c: is the vector of this column, or of its words, loaded by the skeleton? */
+extern bool fused_vector(Cg *cg, u16 column, bool words);
+
+/*
+ * packed.c: filters on packed codes.  Is a step one?  Make what such steps of n read available,
+ * in the vector phase, and note in *packed which columns that are; test them on all rows of a
+ * vector.
+ */
+#define MAX_PACKED_COLUMNS	16
+
+typedef struct PackedColumn
+{
+	u16			column;
+	int			k;				/* local number */
+	bool		first;			/* the range has a lower end; an upper one */
+	bool		end;
+} PackedColumn;
+
+typedef struct Packed
+{
+	int			n;
+	PackedColumn columns[MAX_PACKED_COLUMNS];
+} Packed;
+
+extern bool cg_is_packed(const GcProgram *p, const GcPStep *step);
+extern void cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed);
+extern void cg_test_packed(Cg *cg, const Packed *packed);
+
+/* Declaration of the words wK of a column, and the statement that loads them under a condition. */
+extern void cg_load_words(Text *t, u8 width, bool spare, int k, const char *condition);
 
 /* Index of a fresh argument word. */
 extern int	cg_word(Cg *cg, u8 type, u16 index, u8 part);

@@ -38,9 +38,10 @@ typedef struct Member
 } Member;
 
 static bool
-same_vector(const SharedVector *v, const GcPColumn *c, int k)
+same_vector(const SharedVector *v, const SharedVector *w)
 {
-	return v->column == k && v->width == c->width && v->reg == c->reg && v->nullable == c->nullable;
+	return v->column == w->column && v->width == w->width && v->reg == w->reg && v->nullable == w->nullable &&
+		v->words == w->words;
 }
 
 /*
@@ -49,39 +50,37 @@ same_vector(const SharedVector *v, const GcPColumn *c, int k)
  * that read different chunks know different things about it.
  */
 bool
-fused_vector(Cg *cg, u16 column)
+fused_vector(Cg *cg, u16 column, bool words)
 {
 	Fusion	   *f = cg->fusion;
 	const GcPColumn *c = &gc_columns(cg->p)[column];
-	const int	k = cg->column[column];
+	const SharedVector wanted = {.column = cg->column[column],.width = c->width,.reg = words ? c->spare : c->reg,
+		.nullable = !words && c->nullable,.words = words,.members = 1u << cg->member};
 
 	for (int i = 0; i < f->nvectors; i++)
 	{
 		SharedVector *v = &f->vectors[i];
 
-		if (!same_vector(v, c, k))
+		if (!same_vector(v, &wanted))
 			continue;
 		if (f->asking && !cg->late)
 			v->members |= 1u << cg->member;
 		return v->members >> cg->member & 1;
 	}
 	if (f->asking && !cg->late && f->nvectors < MAX_SHARED_VECTORS)
-		f->vectors[f->nvectors++] = (SharedVector)
-	{
-		.column = k,.width = c->width,.reg = c->reg,.nullable = c->nullable,.members = 1u << cg->member
-	};
+		f->vectors[f->nvectors++] = wanted;
 	return false;
 }
 
 /*
- * Keep the vectors that are worth loading for all: of each physical column the one
- * that most members want, if they are two; of those the `max` that most want.
+ * Keep the vectors that are worth loading for all: of each physical column the one, and the
+ * one of packed codes, that most members want, if they are two; of those the `max` that most want.
  */
 static void
 choose_vectors(Fusion *f, int max)
 {
 	SharedVector chosen[MAX_SHARED_VECTORS];
-	bool		taken[GC_MAX_COLUMNS] = {false};
+	bool		taken[2][GC_MAX_COLUMNS] = {{false}};
 	int			n = 0;
 
 	for (int wanted = GC_MAX_FUSED; wanted >= 2; wanted--)
@@ -90,9 +89,9 @@ choose_vectors(Fusion *f, int max)
 		{
 			const SharedVector *v = &f->vectors[i];
 
-			if (__builtin_popcount(v->members) != wanted || taken[v->column])
+			if (__builtin_popcount(v->members) != wanted || taken[v->words][v->column])
 				continue;
-			taken[v->column] = true;
+			taken[v->words][v->column] = true;
 			chosen[n++] = *v;
 		}
 	}
@@ -151,7 +150,7 @@ generate_member(const GcFusedMember *from, int number, Fusion *f, Member *m, GcE
 		snprintf(m->top, sizeof(m->top), "gc_a.w[%d]", cg_word(cg, GC_ARG_SHARED, 0, 0));
 	text_addf(&cg->decls, "u32 *gc_flags = (u32 *) gc_a.w[%d]; (void) gc_flags;\n", m->flags);
 	cg_pipeline(cg);
-	if (cg->code == GC_OK && (cg->decls.failed || cg->body.failed))
+	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->body.failed))
 		cg->code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
 	return cg->code;
 }
@@ -161,7 +160,7 @@ generate_member(const GcFusedMember *from, int number, Fusion *f, Member *m, GcE
  *-------------------------------------------------------------------------
  */
 
-/* Descriptions of the columns and vectors that the skeleton loads. */
+/* Descriptions of the columns. */
 static void
 emit_columns(Fusion *f, const int *word, Text *t)
 {
@@ -171,12 +170,41 @@ emit_columns(Fusion *f, const int *word, Text *t)
 			text_addf(t, "const GcCol d%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_live & 0x%xu);\n",
 					  k, word[k], f->readers[k]);
 	}
+}
+
+/* What members keep for a tile: ends of ranges, of which an empty one leaves a member nothing to do. */
+static void
+emit_ranges(Member *members, int n, Text *t)
+{
+	text_addf(t, "GC_KEEP\n");
+	for (int i = 0; i < n; i++)
+	{
+		if (members[i].cg.descs.s == NULL)
+			continue;
+		text_addf(t, "if (gc_live >> %d & 1) {\n", i);
+		cg_scope(&members[i].cg, t, members[i].top);
+		text_addf(t, "%s}\n", members[i].cg.descs.s);
+	}
+	text_addf(t, "GC_KEPT\nif (!gc_live) continue;\n");
+}
+
+/* Vectors that the skeleton loads. */
+static void
+emit_vectors(const Fusion *f, Text *t)
+{
 	text_addf(t, "GC_SHARED_VECTORS\n");
 	for (int i = 0; i < f->nvectors; i++)
 	{
 		const SharedVector *v = &f->vectors[i];
+		char		condition[32];
 
-		text_addf(t, "GC_ARRAY(%s, c%d);\nif (gc_live & 0x%xu) ", cg_ctype[v->reg], v->column, v->members);
+		snprintf(condition, sizeof(condition), "if (gc_live & 0x%xu) ", v->members);
+		if (v->words)
+		{
+			cg_load_words(t, v->width, v->reg, v->column, condition);
+			continue;
+		}
+		text_addf(t, "GC_ARRAY(%s, c%d);\n%s", cg_ctype[v->reg], v->column, condition);
 		cg_load(t, "GC_LOAD", v->width, v->reg, v->column);
 		if (v->nullable)
 			text_addf(t, "GC_NULLS(n%d, d%d);\n", v->column, v->column);
@@ -235,9 +263,14 @@ assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 		cg_fill_shared(&members[i].cg, t);
 		text_addf(t, "}\n");
 	}
-	text_addf(t, "GC_BARRIER();\nGC_TILES\nconst u32 gc_live = gc_run & (u32) gc_src.valid;\n"
+	if (f->nkept > 0)
+		text_addf(t, "GC_KEPT_WORDS(%d, %d)\n", f->nkept, threads);
+	text_addf(t, "GC_BARRIER();\nGC_TILES\nu32 gc_live = gc_run & (u32) gc_src.valid;\n"
 			  "if (!gc_live) continue;\n");
 	emit_columns(f, word, t);
+	if (f->nkept > 0)
+		emit_ranges(members, n, t);
+	emit_vectors(f, t);
 	for (int i = 0; i < n; i++)
 		emit_body(&members[i], i, t);
 	text_addf(t, "GC_END_VECTORS\nGC_END_TILES\n");
@@ -272,6 +305,7 @@ generate_members(const GcFusedMember *from, int n, Fusion *f, Member *members, G
 	GcCode		code = GC_OK;
 
 	memset(f->readers, 0, sizeof(f->readers));
+	f->nkept = 0;
 	f->src->nwords = 1;
 	f->src->words[0] = (GcFusedWord) {{GC_ARG_MEMBERS, 0, 0}, GC_FUSED_ANY};
 	for (int i = 0; i < n && code == GC_OK; i++)

@@ -250,26 +250,55 @@ worth_loading_early(Cg *cg, int passed)
 	return cg->variant->vec > 0 && 1 << passed <= cg->variant->vec;
 }
 
+/*
+ * Of a stage's n steps, which may be taken in any order, bring those to the front that are
+ * tested on packed codes, and make what they read available.  Returns how many.
+ */
+static int
+set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
+{
+	const GcPStep *others[MAX_STEPS];
+	int			packs = 0;
+	int			rest = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (cg_is_packed(cg->p, steps[i]))
+			steps[packs++] = steps[i];
+		else
+			others[rest++] = steps[i];
+	}
+	memcpy(steps + packs, others, rest * sizeof(others[0]));
+	cg_require_packed(cg, steps, packs, packed);
+	return packs;
+}
+
 static void
 emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 {
 	const bool	whole = cg->fusion != NULL;
 	int			first = 0;
 	int			passed = 0;
+	int			packs;
+	Packed		packed;
 
 	/*
 	 * First stage: cheap tests, together selective, on every row.  In a fused kernel all
 	 * of them: its bodies run one after another in the same thread, so that every stage
 	 * would be one more wait for memory, while what one body loads serves the others.
 	 */
-	while (first < n && (whole || (first < FIRST_STAGE_STEPS && passed < 2)) &&
+	while (first < n &&
+		   (whole || (first < FIRST_STAGE_STEPS && passed < 2) ||
+			(cg_is_packed(cg->p, steps[first]) && worth_loading_early(cg, passed))) &&
 		   !is_checked_step(cg, steps[first]))
 		passed += steps[first++]->selectivity;
-	for (int i = 0; i < first; i++)
+	packs = set_packed_aside(cg, steps, first, &packed);
+	for (int i = packs; i < first; i++)
 		cg_require_step(cg, steps[i]);
 	if (first < n && worth_loading_early(cg, passed))
 		require_step_early(cg, steps[first]);
-	for (int i = 0; i < first;)
+	cg_test_packed(cg, &packed);
+	for (int i = packs; i < first;)
 		i += emit_test(cg, steps, i, first, "GC_EACH(gc_j) {\n", "GC_KEEP_IF", "}\n");
 	text_addf(cg->out, "GC_SETTLE\n");
 
@@ -371,6 +400,7 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	cg->once = !may_multiply(cg, steps, n);
 	cg->all_rows = cg->dense_rows && !marked && n == 0 && !has_probes(cg) && sink_takes_all(cg);
 	cg->parts = cg->dense_rows && !marked && is_ungrouped(cg) && cg->once;
+	cg->counted = cg->parts && n == 0;
 	if (cg->dense_rows)
 		require_rows(cg, steps, n);
 	rows = marked ? "MARKED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
@@ -423,18 +453,25 @@ is_fold(Cg *cg)
 static void
 emit_fold(Cg *cg)
 {
-	const GcPStep *steps = &gc_steps(cg->p)[cg->pl->first_step];
+	const GcPStep *steps[MAX_STEPS];
+	Packed		packed;
+	int			packs;
 	char		cond[512];
 
 	for (int s = 0; s < cg->pl->nsteps; s++)
-		cg_require_step(cg, &steps[s]);
+		steps[s] = &gc_steps(cg->p)[cg->pl->first_step + s];
+	packs = set_packed_aside(cg, steps, cg->pl->nsteps, &packed);
+	for (int s = packs; s < cg->pl->nsteps; s++)
+		cg_require_step(cg, steps[s]);
 	sink_require(cg);
 	cg->dense_rows = cg->parts = true;
+	cg->counted = packs == cg->pl->nsteps;
+	cg_test_packed(cg, &packed);
 	sink_begin_parts(cg);
 	text_addf(cg->out, "GC_FOLD(gc_j)\n");
-	for (int s = 0; s < cg->pl->nsteps; s++)
+	for (int s = packs; s < cg->pl->nsteps; s++)
 	{
-		cg_step_condition(cg, &steps[s], cond, sizeof(cond));
+		cg_step_condition(cg, steps[s], cond, sizeof(cond));
 		text_addf(cg->out, "gc_pass &= %s;\n", cond);
 	}
 	text_addf(cg->out, "GC_FOLD_KEPT(gc_j, gc_r)\n");

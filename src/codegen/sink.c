@@ -289,6 +289,8 @@ sink_add_parts(Cg *cg)
 		if (has_part(cg, agg))
 			text_addf(cg->out, "a%d%s += s%d;\n", agg->word, cg->suffix, agg->word);
 	}
+	if (cg->counted)
+		text_addf(cg->out, "GC_COUNT_LIVE(a0%s);\n", cg->suffix);
 }
 
 /* Where a row's values go. */
@@ -402,11 +404,11 @@ emit_folds(Cg *cg, Scope scope)
 		else
 			emit_fold(cg, agg, &o, scope);
 	}
-	if (scope == IN_REGISTERS)
+	if (scope == IN_REGISTERS && !cg->counted)
 		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(a0%s);\n" : "a0%s += 1;\n", cg->suffix);
-	else if (counts_rows(cg))
+	else if (scope != IN_REGISTERS && counts_rows(cg))
 		emit_count(cg, scope, 0);
-	else
+	else if (scope != IN_REGISTERS)
 		text_addf(cg->out, scope == IN_LOCAL ? "GC_MARK_L(0);\n" : "GC_MARK(gc_g);\n");
 }
 

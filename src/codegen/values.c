@@ -163,7 +163,7 @@ require_vector(Cg *cg, u16 column)
 	if (cg->array[k])
 		return;
 	cg->array[k] = true;
-	if (cg->fusion && fused_vector(cg, column))
+	if (cg->fusion && fused_vector(cg, column, false))
 		return;
 	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_MARKED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
 	if (cg->gather)

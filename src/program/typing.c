@@ -755,6 +755,16 @@ type_group_keys(Typer *t)
 	return GC_OK;
 }
 
+/*
+ * Do codes of that many bytes leave their highest bit alone?  Each chunk's frame of reference
+ * is one of its values, so that no code is larger than the span of all.
+ */
+static bool
+leaves_bit(const GcRange *range, u8 width)
+{
+	return (width == 1 || width == 2) && (u128) range->hi - (u128) range->lo < (u128) 1 << (8 * width - 1);
+}
+
 /* Registers and scales of what expressions refer to, for the code generator. */
 static void
 copy_facts(Typer *t)
@@ -770,6 +780,7 @@ copy_facts(Typer *t)
 		c->width = f->width;
 		c->nullable = f->nullable;
 		c->reg = kind_reg(c->kind, &r);
+		c->spare = leaves_bit(&r, f->width);
 		c->scale = c->kind == GC_NUMERIC ? f->scale : 0;
 	}
 	for (u16 i = 0; i < p->nparams; i++)

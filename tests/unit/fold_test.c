@@ -268,35 +268,6 @@ test_alone(int vec)
 /* ---------- fused ---------- */
 
 static void
-run_fused(const GcFusedSource *source, const Loaded *k, Member *const *who, int n, u32 turn)
-{
-	GcSource	sources[NCHUNKS + 1];
-	GcArgs		args;
-	u64			valid[NCHUNKS];
-
-	memset(&args, 0, sizeof(args));
-	for (u32 c = 0; c < NCHUNKS; c++)
-	{
-		sources[c] = (GcSource) {(1u << n) - 1, c, CHUNK_ROWS[c]};
-		valid[c] = visible_bits[c];
-	}
-	for (int i = 0; i < source->nwords; i++)
-	{
-		const GcFusedWord *w = &source->words[i];
-
-		if (w->word.type == GC_ARG_MEMBERS)
-			args.w[i] = (1u << n) - 1;
-		else if (w->member == GC_FUSED_ANY)
-			args.w[i] = find_column(w->word.index)->array;
-		else if (w->word.type == GC_ARG_VISIBLE)
-			args.w[i] = put(valid, sizeof(valid));
-		else
-			args.w[i] = member_word(who[w->member], &w->word);
-	}
-	launch_scan(k, &args, source->nwords, sources, NCHUNKS, 0, 256, turn);
-}
-
-static void
 test_fused(int vec, int vectors)
 {
 	GcFusedMember from[NLIMITS];
@@ -320,7 +291,7 @@ test_fused(int vec, int vectors)
 		if (gc_generate_fused(from, NLIMITS, vectors, &source, &err) != GC_OK)
 			tap_bail(err.detail);
 		k = load_text(source.text);
-		run_fused(&source, &k, who, NLIMITS, shape);
+		run_all_fused(&source, &k, who, NLIMITS, shape);
 		unload(&k);
 		free(source.text);
 		snprintf(how, sizeof(how), "fused, vectors of %d, %d in common", vec, vectors);

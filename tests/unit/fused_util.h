@@ -588,7 +588,7 @@ run_alone(Member *m, u16 pipeline, GcAddr flags, u32 chunks, bool private)
 			   flags, chunks, private);
 }
 
-static void
+static void __attribute__((unused))
 run_builds(Member *m)
 {
 	for (u16 b = 0; b < m->p->nbuilds; b++)
@@ -602,6 +602,32 @@ run_builds(Member *m)
 		}
 		run_alone(m, gc_builds(m->p)[b].pipeline, m->build[b][4], 1, false);
 	}
+}
+
+/* A fused kernel of n members that all take part in every chunk, of which they see the same rows. */
+static void __attribute__((unused))
+run_all_fused(const GcFusedSource *source, const Loaded *k, Member *const *who, int n, u32 turn)
+{
+	GcSource	sources[NCHUNKS + 1];
+	GcArgs		args;
+
+	memset(&args, 0, sizeof(args));
+	for (u32 c = 0; c < NCHUNKS; c++)
+		sources[c] = (GcSource) {(1u << n) - 1, c, CHUNK_ROWS[c]};
+	for (int i = 0; i < source->nwords; i++)
+	{
+		const GcFusedWord *w = &source->words[i];
+
+		if (w->word.type == GC_ARG_MEMBERS)
+			args.w[i] = (1u << n) - 1;
+		else if (w->member == GC_FUSED_ANY)
+			args.w[i] = find_column(w->word.index)->array;
+		else if (w->word.type == GC_ARG_VISIBLE)
+			args.w[i] = put(who[w->member]->valid, sizeof(who[w->member]->valid));
+		else
+			args.w[i] = member_word(who[w->member], &w->word);
+	}
+	launch_scan(k, &args, source->nwords, sources, NCHUNKS, 0, 256, turn);
 }
 
 /* ---------- results ---------- */

@@ -48,6 +48,7 @@ do
 	run "$BIN/device_test" "$device"
 	run "$BIN/fused_test" "$device"
 	run "$BIN/fold_test" "$device"
+	run "$BIN/packed_test" "$device"
 	run "$BIN/marks_test" "$device"
 	run "$BIN/classes_test" "$device"
 	run "$BIN/records_test" "$device"

@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * gc_packed.h
+ *	  Filters on codes of 1 or 2 bytes, several of which lie in a word.
+ *
+ * A column compared with a parameter is a range of codes, first <= code < end, the same for
+ * all rows of a chunk: GC_CODES_BELOW and GC_CODES_UPTO find its ends.  So no value need be
+ * widened, nor the frame of reference be added to it.  On device cuda a word of 4 or 2 codes
+ * is tested at once: each code has the part of a word, its lane, whose highest bit says what
+ * became of a subtraction that no other lane sees.  On device host the C compiler does as
+ * much with a loop over the codes.
+ *
+ * The ends of many members' ranges, computed between GC_KEEP and GC_KEPT for a tile, are kept
+ * in shared memory, where each warp has words of its own: in registers, they would leave none
+ * for anything else.
+ *
+ * GC_KEPT_WORDS(n, threads)	room for n words, of blocks of so many threads at most
+ * GC_KEEP_WORD(i, value)		word i is
+ * GC_TAKE_WORDS(i, n)			the words from i on, a multiple of 4, as gc_word[0] .. [n - 1]
+ *
+ * GC_WORD_ARRAY, GC_LOAD_WORDS	the vector's codes, as they are
+ * GC_PACKED .. GC_END_PACKED	tests, after which only rows that pass all of them are live:
+ *		GC_CODES(w, width, spare, how, from, to)
+ *								how: FROM (from is a limit), BEFORE (to is), WITHIN (both)
+ *		GC_CODES_THERE(d)		rows that are not NULL
+ *
+ * from and to are what GC_FIRST_OF and GC_END_OF make of the range's ends, which is not to be
+ * empty (GC_SOME_CODES).  spare: no code has the highest bit of its lane, which saves half of
+ * the instructions.
+ *
+ *-------------------------------------------------------------------------
+ */
+
+/* One more than the largest code of so many bytes. */
+#define GC_CODES_END(width)		(1u << (8 * (width)))
+
+/* Codes of values that are less than p, and that are at most p; 2^16 at most. */
+#define GC_DEFINE_CODES(R, UR, SUFFIX) \
+GC_FN u32 gc_codes_below_##SUFFIX(R p, R base) \
+{ \
+	const UR n = (UR) p - (UR) base; \
+	return p <= base ? 0 : n > 0x10000 ? 0x10000 : (u32) n; \
+} \
+GC_FN u32 gc_codes_upto_##SUFFIX(R p, R base) \
+{ \
+	const UR n = (UR) p - (UR) base; \
+	return p < base ? 0 : n >= 0xffff ? 0x10000 : (u32) n + 1; \
+}
+GC_DEFINE_CODES(i32, u32, i32)
+GC_DEFINE_CODES(i64, u64, i64)
+
+/* Leaves this tile where the range is empty; in a kernel that serves several, member k does. */
+#define GC_NO_CODES(width, first, end)			((first) >= (end) || (first) >= GC_CODES_END(width))
+#define GC_SOME_CODES(width, first, end)		if (GC_NO_CODES(width, first, end)) continue;
+#define GC_MEMBER_CODES(k, width, first, end)	if (GC_NO_CODES(width, first, end)) gc_live &= ~(1u << (k));
+
+#if !GC_CUDA
+
+#define GC_WORD_ARRAY(width, w)			const u##width##_codes *w = 0
+#define GC_LOAD_WORDS(width, spare, w, d)	w = (const u##width##_codes *) (d).data + gc_row
+typedef u8 u1_codes;
+typedef u16 u2_codes;
+
+#define GC_KEPT_WORDS(n, threads)		u32 gc_kept[n];
+#define GC_KEEP
+#define GC_KEEP_WORD(i, value)			gc_kept[i] = (value);
+#define GC_KEPT
+#define GC_TAKE_WORDS(i, n)				const u32 *gc_word = gc_kept + (i);
+
+#define GC_FIRST_OF(width, spare, first)	(first)
+#define GC_END_OF(width, spare, end)		((end) - 1)
+#define GC_PACKED						{
+#define GC_CODES(w, width, spare, how, from, to)	GC_CODES_##how(w, width, from, to)
+#define GC_CODES_FROM(w, width, from, to) \
+	{ const u##width##_codes gc_f = (from); GC_EACH(gc_j) gc_m[gc_j] &= (w)[gc_j] >= gc_f; }
+#define GC_CODES_BEFORE(w, width, from, to) \
+	{ const u##width##_codes gc_l = (to); GC_EACH(gc_j) gc_m[gc_j] &= (w)[gc_j] <= gc_l; }
+#define GC_CODES_WITHIN(w, width, from, to) \
+	GC_CODES_FROM(w, width, from, to) GC_CODES_BEFORE(w, width, from, to)
+#define GC_CODES_THERE(d) \
+	if ((d).nulls) { GC_NULLS(gc_u, d); GC_EACH(gc_j) gc_m[gc_j] &= !GC_IS_NULL(gc_u, gc_j); }
+#define GC_END_PACKED					}
+
+#else							/* device cuda */
+
+#define GC_KEPT_WORDS(n, threads) \
+	__shared__ uint4 gc_kept_by_all[((n) + 3) / 4 * ((threads) / GC_WARP)]; \
+	uint4 *const gc_kept = gc_kept_by_all + thread / GC_WARP * (((n) + 3) / 4);
+#define GC_KEEP							__syncwarp();
+#define GC_KEEP_WORD(i, value)			if (thread % GC_WARP == 0) ((u32 *) gc_kept)[i] = (value);
+#define GC_KEPT							__syncwarp();
+#define GC_TAKE_WORDS(i, n) \
+	u32 gc_word[((n) + 3) / 4 * 4]; \
+	gc_take_words(gc_word, gc_kept + (i) / 4, ((n) + 3) / 4, gc_row);
+
+/* Seems to the compiler to depend on the row, so that it does not keep the words in registers. */
+GC_FN void
+gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
+{
+	u32			none;
+
+	asm("mov.b32 %0, 0; // %1" : "=r"(none) : "r"(row));
+	GC_UNROLL for (int i = 0; i < n; i++)
+	{
+		const uint4 x = from[none + i];
+
+		to[4 * i] = x.x, to[4 * i + 1] = x.y, to[4 * i + 2] = x.z, to[4 * i + 3] = x.w;
+	}
+}
+
+#if GC_VEC == 1
+
+#define GC_WORD_ARRAY(width, w)			u32 w[1]
+#define GC_LOAD_WORDS(width, spare, w, d)		gc_raw_##width(w, (const u8 *) (d).data + (u64) gc_row * width)
+#define GC_FIRST_OF(width, spare, first)	(first)
+#define GC_END_OF(width, spare, end)		((end) - 1)
+#define GC_PACKED						{
+#define GC_CODES(w, width, spare, how, from, to)	gc_m = GC_CODES_##how((w)[0], from, to) ? gc_m : 0;
+#define GC_CODES_FROM(x, from, to)		((x) >= (from))
+#define GC_CODES_BEFORE(x, from, to)	((x) <= (to))
+#define GC_CODES_WITHIN(x, from, to)	((x) >= (from) && (x) <= (to))
+#define GC_CODES_THERE(d)				if ((d).nulls) gc_m &= ~GC_VECTOR_BITS((d).nulls, gc_row);
+#define GC_END_PACKED					}
+
+#else
+
+#define GC_WORD_ARRAY(width, w)			u32 w[GC_VEC * width / 4]
+#define GC_LOAD_WORDS(width, spare, w, d) \
+	gc_load_words_##width(w, (const u8 *) (d).data + (u64) gc_row * width, spare)
+
+/* Lowest and highest bit of each lane. */
+#define GC_LANES(width)					((width) == 1 ? 0x01010101u : 0x00010001u)
+#define GC_HIGH(width)					((width) == 1 ? 0x80808080u : 0x80008000u)
+
+/* Bit by bit, what at least two of the three are. */
+#define GC_MOST(x, y, z)				(((x) & (y)) | ((z) & ((x) | (y))))
+
+/* Where codes spare the highest bit of their lane it is set once, for all that is subtracted from them. */
+#define GC_DEFINE_LOAD_WORDS(W) \
+GC_FN void gc_load_words_##W(u32 *x, const u8 *p, int spare) \
+{ \
+	gc_words_##W(x, p); \
+	GC_UNROLL for (int i = 0; i < GC_VEC * W / 4 && spare; i++) x[i] = GC_OPAQUE(x[i] | GC_HIGH(W)); \
+}
+GC_DEFINE_LOAD_WORDS(1)
+GC_DEFINE_LOAD_WORDS(2)
+
+/*
+ * The range's ends in all lanes of a word, once for all words of a chunk: the compiler does not
+ * see that it could compute them again.
+ */
+#define GC_FIRST_OF(width, spare, first) \
+	GC_OPAQUE(((spare) ? GC_MIN(first, GC_CODES_END(width) / 2) : (first)) * GC_LANES(width))
+#define GC_END_OF(width, spare, end) \
+	GC_OPAQUE(((spare) ? GC_MIN(end, GC_CODES_END(width) / 2) : (end) - 1) * GC_LANES(width))
+
+/*
+ * In the highest bit of each lane: is the code at least `first`?  Where no bit is spared, the
+ * lower bits are compared alone, and decide if the highest bits do not.
+ */
+GC_FN u32
+gc_lanes_from(u32 x, u32 first, int width, int spare)
+{
+	const u32	high = GC_HIGH(width);
+
+	if (spare)
+		return GC_OPAQUE(x - first);
+	return GC_MOST(x, (x | high) - (first & ~high), ~first);
+}
+
+/* Is it `end` or more?  Where codes do not spare a bit, that is what is more than end - 1. */
+GC_FN u32
+gc_lanes_beyond(u32 x, u32 end, int width, int spare)
+{
+	const u32	high = GC_HIGH(width);
+
+	if (spare)
+		return GC_OPAQUE(x - end);
+	return ~GC_MOST(~x, (end | high) - (x & ~high), end);
+}
+
+/* A row's bit in the vector's mask from the highest bit of each of 4 lanes, which are all that is set. */
+GC_FN u32
+gc_lanes_rows(const u32 *f)
+{
+	const u32	low = __dp4a(f[1], 0x80402010u, __dp4a(f[0], 0x08040201u, 0u)) >> 7;
+#if GC_VEC == 16
+	return low | __dp4a(f[3], 0x80402010u, __dp4a(f[2], 0x08040201u, 0u)) << 1;
+#else
+	return low;
+#endif
+}
+
+#define GC_PACKED \
+	{ u32 gc_f[GC_VEC / 4]; GC_UNROLL for (int gc_j = 0; gc_j < GC_VEC / 4; gc_j++) gc_f[gc_j] = GC_OPAQUE(GC_HIGH(1));
+#define GC_CODES(w, width, spare, how, from, to) \
+	GC_UNROLL for (int gc_j = 0; gc_j < GC_VEC / 4; gc_j++) \
+		gc_f[gc_j] &= GC_CODES_##how(w, gc_j, width, spare, from, to);
+#define GC_CODES_FROM(w, i, width, spare, from, to)		GC_FOUR_##width(gc_lanes_from, w, i, from, spare)
+#define GC_CODES_BEFORE(w, i, width, spare, from, to)	~GC_FOUR_##width(gc_lanes_beyond, w, i, to, spare)
+#define GC_CODES_WITHIN(w, i, width, spare, from, to) \
+	GC_CODES_FROM(w, i, width, spare, from, to) & GC_CODES_BEFORE(w, i, width, spare, from, to)
+/* Of four rows: a word of four lanes, or the highest bytes of two lanes of two words. */
+#define GC_FOUR_1(test, w, i, end, spare)	test((w)[i], end, 1, spare)
+#define GC_FOUR_2(test, w, i, end, spare) \
+	__byte_perm(test((w)[2 * (i)], end, 2, spare), test((w)[2 * (i) + 1], end, 2, spare), 0x7531)
+#define GC_CODES_THERE(d)				if ((d).nulls) gc_m &= ~GC_VECTOR_BITS((d).nulls, gc_row);
+#define GC_END_PACKED					gc_m &= gc_lanes_rows(gc_f); }
+
+#endif							/* GC_VEC */
+#endif							/* device */

@@ -1,0 +1,246 @@
+/*-------------------------------------------------------------------------
+ *
+ * packed.c
+ *	  Filters that are tested on a column's codes, several of them at once.
+ *
+ * A filter of comparisons (=, <, <=, >, >=, joined by AND) of columns whose codes take 1 or 2
+ * bytes with parameters asks of each column whether its code lies in a range (cuda/gc_packed.h).
+ * The range's ends are computed once for each tile; where one is empty, the tile has nothing
+ * for the request.  In a fused kernel, whose members would fill the registers with theirs, they
+ * are kept in shared memory.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EXPR(p, i)		(&gc_exprs(p)[i])
+
+/* The comparison with its column on the left. */
+static u8
+turned(u8 op)
+{
+	switch (op)
+	{
+		case GC_OP_LT:
+			return GC_OP_GT;
+		case GC_OP_LE:
+			return GC_OP_GE;
+		case GC_OP_GT:
+			return GC_OP_LT;
+		case GC_OP_GE:
+			return GC_OP_LE;
+		default:
+			return op;
+	}
+}
+
+/*
+ * Is e a comparison of packed codes with a parameter?  *side: which argument is the column.
+ * Values of the column are compared as they are stored, so its scale may not be changed.
+ */
+static bool
+packed_comparison(const GcProgram *p, const GcExpr *e, int *side)
+{
+	if (e->op != GC_OP_EQ && e->op != GC_OP_LT && e->op != GC_OP_LE && e->op != GC_OP_GT && e->op != GC_OP_GE)
+		return false;
+	if (e->opreg != GC_I32 && e->opreg != GC_I64)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		const GcExpr *c = EXPR(p, e->arg[i]);
+		const GcExpr *v = EXPR(p, e->arg[!i]);
+
+		if (c->op != GC_OP_COLUMN || v->op != GC_OP_PARAM)
+			continue;
+		*side = i;
+		return e->rescale[i] == 0 && (c->reg == GC_I32 || c->reg == GC_I64) &&
+			(v->reg == GC_I32 || v->reg == GC_I64) && !(v->flags & GC_NULLABLE) &&
+			(gc_columns(p)[c->ref].width == 1 || gc_columns(p)[c->ref].width == 2);
+	}
+	return false;
+}
+
+static bool
+packed_filter(const GcProgram *p, u16 e)
+{
+	const GcExpr *x = EXPR(p, e);
+	int			side;
+
+	if (x->op == GC_OP_AND)
+		return packed_filter(p, x->arg[0]) && packed_filter(p, x->arg[1]);
+	return packed_comparison(p, x, &side);
+}
+
+bool
+cg_is_packed(const GcProgram *p, const GcPStep *step)
+{
+	return step->type == GC_STEP_FILTER && packed_filter(p, step->expr);
+}
+
+/* The column's words and the ends of its range, which is that of all codes so far. */
+static PackedColumn *
+packed_column(Cg *cg, Packed *packed, u16 column)
+{
+	const int	k = cg_column(cg, column);
+	PackedColumn *c;
+
+	for (int i = 0; i < packed->n; i++)
+	{
+		if (packed->columns[i].k == k)
+			return &packed->columns[i];
+	}
+	if (packed->n == MAX_PACKED_COLUMNS)
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "filters of too many columns");
+		return &packed->columns[0];
+	}
+	c = &packed->columns[packed->n++];
+	*c = (PackedColumn) {.column = column,.k = k};
+	text_addf(&cg->descs, "u32 first%d = 0, end%d = GC_CODES_END(%d);\n", k, k, gc_columns(cg->p)[column].width);
+	return c;
+}
+
+static void
+narrow(Cg *cg, Packed *packed, const GcExpr *e, int side)
+{
+	const u8	op = side == 0 ? e->op : turned(e->op);
+	const u16	param = e->arg[!side];
+	PackedColumn *c = packed_column(cg, packed, EXPR(cg->p, e->arg[side])->ref);
+	const char *ctype = cg_ctype[e->opreg];
+	Operand		o;
+	char		value[192];
+
+	cg_require(cg, param);
+	o = cg_expr(cg, param);
+	cg_as(cg, value, sizeof(value), param, &o, e->opreg, e->rescale[!side]);
+	if (op != GC_OP_LT && op != GC_OP_LE)
+	{
+		text_addf(&cg->descs, "first%d = GC_MAX(first%d, gc_codes_%s_%s(%s, (%s) d%d.base));\n", c->k, c->k,
+				  op == GC_OP_GT ? "upto" : "below", ctype, value, ctype, c->k);
+		c->first = true;
+	}
+	if (op != GC_OP_GT && op != GC_OP_GE)
+	{
+		text_addf(&cg->descs, "end%d = GC_MIN(end%d, gc_codes_%s_%s(%s, (%s) d%d.base));\n", c->k, c->k,
+				  op == GC_OP_LT ? "below" : "upto", ctype, value, ctype, c->k);
+		c->end = true;
+	}
+}
+
+static void
+narrow_all(Cg *cg, Packed *packed, u16 e)
+{
+	const GcExpr *x = EXPR(cg->p, e);
+	int			side = 0;
+
+	if (x->op == GC_OP_AND)
+	{
+		narrow_all(cg, packed, x->arg[0]);
+		narrow_all(cg, packed, x->arg[1]);
+	}
+	else if (packed_comparison(cg->p, x, &side))
+		narrow(cg, packed, x, side);
+}
+
+/* Bring one end of a range to where vectors are tested: its name there, and its value here. */
+static void
+bring_end(Cg *cg, const char *name, int k, const char *value)
+{
+	if (!cg->fusion)
+	{
+		text_addf(&cg->descs, "const u32 %s%d = %s;\n", name, k, value);
+		return;
+	}
+	text_addf(&cg->descs, "GC_KEEP_WORD(%d, %s)\n", cg->fusion->nkept, value);
+	text_addf(cg->out, "const u32 %s%d = gc_word[%d];\n", name, k, cg->fusion->nkept - cg->first_kept);
+	cg->fusion->nkept++;
+}
+
+static void
+end_range(Cg *cg, const PackedColumn *c)
+{
+	const GcPColumn *pc = &gc_columns(cg->p)[c->column];
+	char		value[64];
+
+	if (cg->fusion)
+		text_addf(&cg->descs, "GC_MEMBER_CODES(%d, ", cg->member);
+	else
+		text_addf(&cg->descs, "GC_SOME_CODES(");
+	text_addf(&cg->descs, "%d, first%d, end%d)\n", pc->width, c->k, c->k);
+	if (c->first)
+	{
+		snprintf(value, sizeof(value), "GC_FIRST_OF(%d, %d, first%d)", pc->width, pc->spare, c->k);
+		bring_end(cg, "from", c->k, value);
+	}
+	if (c->end)
+	{
+		snprintf(value, sizeof(value), "GC_END_OF(%d, %d, end%d)", pc->width, pc->spare, c->k);
+		bring_end(cg, "to", c->k, value);
+	}
+}
+
+static void
+end_ranges(Cg *cg, const Packed *packed)
+{
+	int			n = 0;
+
+	for (int i = 0; i < packed->n; i++)
+		n += packed->columns[i].first + packed->columns[i].end;
+	if (cg->fusion && n > 0)
+	{
+		cg->first_kept = cg->fusion->nkept = (cg->fusion->nkept + 3) / 4 * 4;
+		text_addf(cg->out, "GC_TAKE_WORDS(%d, %d)\n", cg->first_kept, n);
+	}
+	for (int i = 0; i < packed->n; i++)
+		end_range(cg, &packed->columns[i]);
+}
+
+void
+cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed)
+{
+	packed->n = 0;
+	for (int i = 0; i < n; i++)
+	{
+		if (cg_is_packed(cg->p, steps[i]))
+			narrow_all(cg, packed, steps[i]->expr);
+	}
+	end_ranges(cg, packed);
+	for (int i = 0; i < packed->n; i++)
+	{
+		const PackedColumn *c = &packed->columns[i];
+
+		if (!cg->fusion || !fused_vector(cg, c->column, true))
+			cg_load_words(cg->out, gc_columns(cg->p)[c->column].width, gc_columns(cg->p)[c->column].spare, c->k, "");
+	}
+}
+
+void
+cg_load_words(Text *t, u8 width, bool spare, int k, const char *condition)
+{
+	text_addf(t, "GC_WORD_ARRAY(%d, w%d);\n%sGC_LOAD_WORDS(%d, %d, w%d, d%d);\n", width, k, condition, width, spare,
+			  k, k);
+}
+
+void
+cg_test_packed(Cg *cg, const Packed *packed)
+{
+	if (packed->n == 0)
+		return;
+	text_addf(cg->out, "GC_PACKED\n");
+	for (int i = 0; i < packed->n; i++)
+	{
+		const PackedColumn *c = &packed->columns[i];
+		const GcPColumn *pc = &gc_columns(cg->p)[c->column];
+
+		text_addf(cg->out, "GC_CODES(w%d, %d, %d, %s, from%d, to%d)\n", c->k, pc->width, pc->spare,
+				  c->first && c->end ? "WITHIN" : c->first ? "FROM" : "BEFORE", c->k, c->k);
+		if (pc->nullable)
+			text_addf(cg->out, "GC_CODES_THERE(d%d)\n", c->k);
+	}
+	text_addf(cg->out, "GC_END_PACKED\n");
+}
