@@ -81,10 +81,7 @@ make_tables(void)
 		for (int c = 0; c < SCAN_COLUMNS; c++)
 			args[t].w[1 + c] = tables[t].columns[c];
 		for (int k = 0; k < MOST; k++)
-		{
-			args[t].w[8 + 2 * k] = 20 * (u64) k;
-			args[t].w[9 + 2 * k] = 20 * (u64) k + 300;
-		}
+			scan_limits(&scan_wide, &args[t], k, 20 * (u64) k, 20 * (u64) k + 300);
 	}
 	bytes = (double) tables[0].rows * SCAN_COLUMNS * 4;
 }

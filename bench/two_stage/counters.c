@@ -109,8 +109,7 @@ make_scans(const ScanKind *kind, u64 rows, u64 step, u64 size, PoolKernel *one, 
 			/* Body 0 of the third is what body 2 of the kernel of many is. */
 			u64			from = step * ((b + (u64) (i < 2 ? 0 : i - 1)) % SCANS);
 
-			k->args.w[8 + 2 * b] = from;
-			k->args.w[9 + 2 * b] = from + size;
+			scan_limits(kind, &k->args, (int) b, from, from + size);
 		}
 	}
 }

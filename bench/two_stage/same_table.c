@@ -101,8 +101,9 @@ make_scans(const ScanKind *kind)
 		for (int k = 0; k < MOST; k++)
 		{
 			/* A seventh of the first column's values, or so. */
-			a->w[8 + 2 * k] = kind->columns[0].mod / 7 + kind->columns[0].mod / 80 * (u64) ((i + k) % MOST);
-			a->w[9 + 2 * k] = a->w[8 + 2 * k] + kind->columns[0].mod / 7;
+			const u64	from = kind->columns[0].mod / 7 + kind->columns[0].mod / 80 * (u64) ((i + k) % MOST);
+
+			scan_limits(kind, a, k, from, from + kind->columns[0].mod / 7);
 		}
 	}
 	bench_say("%.0f million rows, %.2f GB; a scan takes %d registers.\n\n", (double) t.rows / 1e6, scans.bytes / 1e9,

@@ -3,87 +3,249 @@
  * scans.c
  *	  Scans of one table that differ in constants alone.
  *
- * In the words of codegen/kernel.c (emit_fold) and codegen/sink.c, so that what is measured
- * is what the server's kernels do: rows are counted, too, and the sum of a vector's values
+ * In the words of codegen/kernel.c (emit_fold, emit_vector_phase), codegen/packed.c and
+ * codegen/sink.c, so that what is measured is what the server's kernels do: filters on narrow
+ * columns are tested on packed codes, rows are counted, too, and the sum of a vector's values
  * is known to fit in 32 bits; one body asks which rows are there before it loads anything, and
- * reads what it sums of survivors alone where they are few.
+ * reads what it sums of survivors alone where they are few.  Every body has limits of its own
+ * among the arguments, as requests have.
  *
  *-------------------------------------------------------------------------
  */
 #include "scans.h"
 
+#include <limits.h>
+
 #define FUSED_THREADS	256		/* bodies that share a kernel need registers */
-#define FUSED_VEC		8
+#define KEPT_WORDS		8		/* of a body: two a column, and a multiple of 4 */
 
 const ScanKind scan_narrow = {
 	.name = "query of",.columns = {{2, 2556}, {1, 50}, {1, 11}, {4, 1000000}},
-	.keep = "gc_pass &= b[j] < 25; gc_pass &= c[j] > 3; gc_pass &= c[j] < 8;",.value = "d[j] * c[j]",
+	.from = {0, INT_MIN, 4},.end = {0, 25, 8},.value = "d[j] * c[j]",
 	.rare = "gc_at_4_i64(d3.data, row, d3.base, 4) * gc_at_1_i64(d2.data, row, d2.base, 1)",
-	.vec = 16,.threads = 256,
+	.vec = 16,.threads = 256,.fused_vec = 16,
 };
 const ScanKind scan_wide = {
 	.name = "scan with",.columns = {{4, 1000}, {4, 1000}, {4, 1000}, {4, 1000}},
-	.keep = "gc_pass &= b[j] < 500; gc_pass &= c[j] > 100;",.value = "d[j] * b[j]",
-	.vec = 8,.threads = 1024,
+	.from = {0, INT_MIN, 101},.end = {0, 500, INT_MAX},.value = "d[j] * b[j]",
+	.vec = 8,.threads = 1024,.fused_vec = 8,
 };
 
-static const char one_body[] =
-"#define VECTORS GC_VECTORS\n#define BODY_LIVE\n";
-/* In place of scan_body's: two stages. */
-static const char rare_body[] =
-"#undef SCAN_BODY\n"
-"#define SCAN_BODY(k) { \\\n"
-"	const i32 lo = (i32) gc_a.w[8 + 2 * k], hi = (i32) gc_a.w[9 + 2 * k]; \\\n"
-"	GC_EACH(j) { i32 gc_pass = a[j] >= lo; gc_pass &= a[j] < hi; KEEP GC_KEEP_IF(j, gc_pass); } \\\n"
-"	GC_SETTLE \\\n"
-"	GC_ROWS_SPARSE(j, row) sum##k += VALUE_AT; GC_COUNT_ROW(rows##k); GC_END_ROWS_SPARSE }\n";
-static const char several_bodies[] =
-"#define VECTORS GC_SHARED_VECTORS\n#define BODY_LIVE GC_VECTOR_LIVE(gc_src.valid, gc_row)\n";
-static const char scan_body[] =
-"#define SCAN_BODY(k) { \\\n"
-"	const i32 lo = (i32) gc_a.w[8 + 2 * k], hi = (i32) gc_a.w[9 + 2 * k]; \\\n"
-"	do { BODY_LIVE \\\n"
-"		GC_PART s = 0; \\\n"
-"		GC_FOLD(j) gc_pass &= a[j] >= lo; gc_pass &= a[j] < hi; KEEP \\\n"
-"		GC_FOLD_KEPT(j, row) s += VALUE; GC_COUNT_ROW(rows##k); GC_END_FOLD \\\n"
-"		sum##k += s; \\\n"
-"	} while (0); }\n"
+static const char scan_head[] =
 "#define SUM_UP(k) { const u64 n = gc_block_add(rows##k), s = gc_block_add(sum##k); \\\n"
 "	if (thread == 0) GC_ATOMIC_ADD64((u64 *) gc_a.w[0] + k, n), GC_ATOMIC_ADD64((u64 *) gc_a.w[0] + k, s); }\n"
-;
-static const char scan_head[] = "GC_KERNEL(MOST_THREADS)\n{\nGC_PROLOGUE\n";
+"GC_KERNEL(%d)\n{\nGC_PROLOGUE\n";
 
-static const char scan_loop[] =
+static const char scan_tiles[] =
 "GC_TILES\n"
 "	const GcCol d0 = gc_column(gc_a.w[1], 0, gc_src.chunk), d1 = gc_column(gc_a.w[2], 0, gc_src.chunk);\n"
-"	const GcCol d2 = gc_column(gc_a.w[3], 0, gc_src.chunk), d3 = gc_column(gc_a.w[4], 0, gc_src.chunk);\n"
-"VECTORS\n"
-"	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c); GC_ARRAY(i32, d);\n";
+"	const GcCol d2 = gc_column(gc_a.w[3], 0, gc_src.chunk), d3 = gc_column(gc_a.w[4], 0, gc_src.chunk);\n";
+
+/* Growing text of fixed room. */
+typedef struct Body
+{
+	char		s[32768];
+	size_t		n;
+} Body;
+
+static void
+add(Body *b, const char *fmt,...)
+{
+	va_list		ap;
+
+	va_start(ap, fmt);
+	b->n += (size_t) vsnprintf(b->s + b->n, sizeof(b->s) - b->n, fmt, ap);
+	va_end(ap);
+	if (b->n >= sizeof(b->s))
+		bench_fail("a scan's text is too long");
+}
+
+static bool
+is_packed(const ScanKind *kind, int c)
+{
+	return kind->columns[c].width <= 2;
+}
+
+static bool
+has_from(const ScanKind *kind, int c)
+{
+	return c == 0 || kind->from[c] != INT_MIN;
+}
+
+static bool
+has_end(const ScanKind *kind, int c)
+{
+	return c == 0 || kind->end[c] != INT_MAX;
+}
+
+/* Of a narrow column: of two, words that say which range of its codes is wanted. */
+static void
+add_word(Body *b, int bodies, int k, const char *name, int c, const char *value)
+{
+	if (bodies > 1)
+		add(b, "	GC_KEEP_WORD(%d, %s)\n", KEPT_WORDS * k + 2 * c + (name[0] == 't'), value);
+	else
+		add(b, "	const u32 %s%d = %s;\n", name, c, value);
+}
+
+static void
+add_range(Body *b, const ScanKind *kind, int bodies, int k, int c)
+{
+	const int	w = SCAN_LIMIT_WORD(k, c);
+	const int	width = kind->columns[c].width;
+	char		value[64];
+
+	add(b, "	u32 first%d = 0, end%d = GC_CODES_END(%d);\n", c, c, width);
+	if (has_from(kind, c))
+		add(b, "	first%d = GC_MAX(first%d, gc_codes_below_i32((i32) gc_a.w[%d], (i32) d%d.base));\n", c, c, w, c);
+	if (has_end(kind, c))
+		add(b, "	end%d = GC_MIN(end%d, gc_codes_below_i32((i32) gc_a.w[%d], (i32) d%d.base));\n", c, c, w + 1, c);
+	if (bodies > 1)
+		add(b, "	GC_MEMBER_CODES(%d, %d, first%d, end%d)\n", k, width, c, c);
+	else
+		add(b, "	GC_SOME_CODES(%d, first%d, end%d)\n", width, c, c);
+	snprintf(value, sizeof(value), "GC_FIRST_OF(%d, 1, first%d)", width, c);
+	if (has_from(kind, c))
+		add_word(b, bodies, k, "from", c, value);
+	snprintf(value, sizeof(value), "GC_END_OF(%d, 1, end%d)", width, c);
+	if (has_end(kind, c))
+		add_word(b, bodies, k, "to", c, value);
+}
+
+/* The ranges of codes that bodies want; narrow columns' codes leave a bit (GcPColumn.spare). */
+static void
+add_ranges(Body *b, const ScanKind *kind, int bodies)
+{
+	if (bodies > 1)
+		add(b, "	u32 gc_live = %uu;\n	GC_KEEP\n", (1u << bodies) - 1);
+	for (int k = 0; k < bodies; k++)
+	{
+		add(b, bodies > 1 ? "	{\n" : "");
+		for (int c = 0; c < SCAN_COLUMNS - 1; c++)
+			add_range(b, kind, bodies, k, c);
+		add(b, bodies > 1 ? "	}\n" : "");
+	}
+	add(b, bodies > 1 ? "	GC_KEPT\n" : "");
+}
+
+/* In a body's scope: the words kept, or, of wide columns, the limits. */
+static void
+add_limits(Body *b, const ScanKind *kind, int bodies, int k)
+{
+	if (is_packed(kind, 0) && bodies > 1)
+		add(b, "	GC_TAKE_WORDS(%d, %d)\n", KEPT_WORDS * k, KEPT_WORDS);
+	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
+	{
+		const int	w = SCAN_LIMIT_WORD(k, c);
+
+		if (!is_packed(kind, c))
+			add(b, "	const i32 least%d = (i32) gc_a.w[%d], end%d = (i32) gc_a.w[%d]; (void) least%d; (void) end%d;\n",
+				c, w, c, w + 1, c, c);
+		else if (bodies > 1)
+			add(b, "	const u32 from%d = gc_word[%d], to%d = gc_word[%d]; (void) from%d; (void) to%d;\n", c, 2 * c, c,
+				2 * c + 1, c, c);
+	}
+}
+
+static void
+add_loads(Body *b, const ScanKind *kind, bool rare)
+{
+	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
+	{
+		if (is_packed(kind, c))
+			add(b, "	GC_WORD_ARRAY(%d, w%d); GC_LOAD_WORDS(%d, 1, w%d, d%d);\n", kind->columns[c].width, c,
+				kind->columns[c].width, c, c);
+	}
+	/* c is what narrow columns' product needs; others need all */
+	for (int c = rare ? SCAN_COLUMNS : is_packed(kind, 0) ? 2 : 0; c < SCAN_COLUMNS; c++)
+		add(b, "	GC_ARRAY(i32, %c); GC_LOAD(%d, i32, %c, d%d);\n", 'a' + c, kind->columns[c].width, 'a' + c, c);
+}
+
+static void
+add_packed_tests(Body *b, const ScanKind *kind)
+{
+	if (!is_packed(kind, 0))
+		return;
+	add(b, "	GC_PACKED\n");
+	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
+		add(b, "	GC_CODES(w%d, %d, 1, %s, from%d, to%d)\n", c, kind->columns[c].width,
+			!has_from(kind, c) ? "BEFORE" : has_end(kind, c) ? "WITHIN" : "FROM", c, c);
+	add(b, "	GC_END_PACKED\n");
+}
+
+/* Few rows pass, and the sum is read of these alone. */
+static void
+add_rare_body(Body *b, const ScanKind *kind)
+{
+	add_packed_tests(b, kind);
+	add(b, "	GC_SETTLE\n	GC_ROWS_SPARSE(j, row) sum0 += %s; GC_COUNT_ROW(rows0); GC_END_ROWS_SPARSE\n", kind->rare);
+}
+
+static void
+add_fold(Body *b, const ScanKind *kind, int k)
+{
+	const bool	packed = is_packed(kind, 0);
+
+	add_packed_tests(b, kind);
+	add(b, "	GC_PART s = 0;\n	GC_FOLD(j)");
+	for (int c = 0; c < SCAN_COLUMNS - 1 && !packed; c++)
+	{
+		if (has_from(kind, c))
+			add(b, " gc_pass &= %c[j] >= least%d;", 'a' + c, c);
+		if (has_end(kind, c))
+			add(b, " gc_pass &= %c[j] < end%d;", 'a' + c, c);
+	}
+	add(b, "\n	GC_FOLD_KEPT(j, row) s += %s;", kind->value);
+	if (!packed)
+		add(b, " GC_COUNT_ROW(rows%d);", k);
+	add(b, " GC_END_FOLD\n	sum%d += s;\n", k);
+	if (packed)
+		add(b, "	GC_COUNT_LIVE(rows%d);\n", k);
+}
 
 BenchKernel
 scan_kernel(const ScanKind *kind, int bodies)
 {
-	char		body[8192];
+	static Body body;
 	char		name[32];
 	const bool	rare = bodies == 1 && kind->rare != NULL;
-	size_t		n;
 
-	n = (size_t) snprintf(body, sizeof(body), "#define MOST_THREADS %d\n#define KEEP %s\n#define VALUE %s\n"
-						  "#define VALUE_AT %s\n%s%s%s%s", bodies > 1 ? FUSED_THREADS : kind->threads, kind->keep,
-						  kind->value, kind->rare ? kind->rare : "", bodies > 1 ? several_bodies : one_body, scan_body,
-						  rare ? rare_body : "", scan_head);
+	body.n = 0;
+	add(&body, scan_head, bodies > 1 ? FUSED_THREADS : kind->threads);
 	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_COUNT rows%d = 0; u64 sum%d = 0;\n", k, k);
-	n += (size_t) snprintf(body + n, sizeof(body) - n, "%s\t", scan_loop);
-	for (int c = 0; c < SCAN_COLUMNS - rare; c++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_LOAD(%d, i32, %c, d%d);%s", kind->columns[c].width,
-							   'a' + c, c, c + 1 < SCAN_COLUMNS - rare ? " " : "\n");
+		add(&body, "GC_COUNT rows%d = 0; u64 sum%d = 0;\n", k, k);
+	if (bodies > 1 && is_packed(kind, 0))
+		add(&body, "GC_KEPT_WORDS(%d, %d)\n", KEPT_WORDS * bodies, FUSED_THREADS);
+	add(&body, "%s", scan_tiles);
+	if (is_packed(kind, 0))
+		add_ranges(&body, kind, bodies);
+	add(&body, bodies == 1 ? "GC_VECTORS\n" : "GC_SHARED_VECTORS\n");
+	add_loads(&body, kind, rare);
+	if (rare)
+		add_rare_body(&body, kind);
+	for (int k = 0; k < bodies && !rare; k++)
+	{
+		if (bodies > 1)
+			add(&body, is_packed(kind, 0) ? "	if (gc_live >> %d & 1) do {" : "	do {", k);
+		add(&body, bodies > 1 ? " GC_VECTOR_LIVE(gc_src.valid, gc_row)\n" : "");
+		add_limits(&body, kind, bodies, k);
+		add_fold(&body, kind, k);
+		add(&body, bodies > 1 ? "	} while (0);\n" : "");
+	}
+	add(&body, "GC_END_VECTORS GC_END_TILES\n");
 	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "	SCAN_BODY(%d)\n", k);
-	n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_END_VECTORS GC_END_TILES\n");
-	for (int k = 0; k < bodies; k++)
-		n += (size_t) snprintf(body + n, sizeof(body) - n, "SUM_UP(%d)\n", k);
-	snprintf(body + n, sizeof(body) - n, "}\n");
+		add(&body, "SUM_UP(%d)\n", k);
+	add(&body, "}\n");
 	snprintf(name, sizeof(name), "%s %d bodies", kind->name, bodies);
-	return bench_kernel(name, bodies > 1 ? FUSED_VEC : kind->vec, body);
+	return bench_kernel(name, bodies > 1 ? kind->fused_vec : kind->vec, body.s);
+}
+
+void
+scan_limits(const ScanKind *kind, GcArgs *args, int k, u64 from, u64 end)
+{
+	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
+	{
+		args->w[SCAN_LIMIT_WORD(k, c)] = c == 0 ? from : (u64) (i64) kind->from[c];
+		args->w[SCAN_LIMIT_WORD(k, c) + 1] = c == 0 ? end : (u64) (i64) kind->end[c];
+	}
 }
