@@ -62,6 +62,8 @@
 
 #define GC_BARRIER()	__syncthreads()
 #define GC_UNROLL		_Pragma("unroll")
+#define GC_PRAGMA(x)	_Pragma(#x)
+#define GC_UNROLL_BY(n)	GC_PRAGMA(unroll n)
 /* For code that runs once per block: compile time counts more than run time. */
 #define GC_FN_ONCE		static __device__ __noinline__
 #define GC_NO_UNROLL	_Pragma("unroll 1")

@@ -105,7 +105,10 @@ typedef struct Cg
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
 	bool		late;			/* vector phase: only live rows are loaded */
-	bool		gather;			/* kernel over marks: a few rows' values are read at once */
+	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
+	int			loaded_bytes;	/* of a row, by whole vectors so far */
+	int			filtered_bytes; /* and by the vector phase */
+	bool		gather;			/* few rows are left: of some of them values are read at once */
 	int			gathered;		/* registers of those of one row */
 	u32			wanted;			/* builds of which the vector phase saw payloads */
 	bool		array[GC_MAX_COLUMNS];	/* by local number: vector is loaded */
@@ -157,8 +160,6 @@ extern bool fused_vector(Cg *cg, u16 column, bool words);
  * in the vector phase, and note in *packed which columns that are; test them on all rows of a
  * vector.
  */
-#define MAX_PACKED_COLUMNS	16
-
 typedef struct PackedColumn
 {
 	u16			column;
@@ -170,7 +171,7 @@ typedef struct PackedColumn
 typedef struct Packed
 {
 	int			n;
-	PackedColumn columns[MAX_PACKED_COLUMNS];
+	PackedColumn columns[GC_MAX_COLUMNS];
 } Packed;
 
 extern bool cg_is_packed(const GcProgram *p, const GcPStep *step);

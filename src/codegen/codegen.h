@@ -125,10 +125,20 @@ typedef struct GcKernelSource
 } GcKernelSource;
 
 /*
- * Dense builds whose bitmaps the pipeline's vector phase tests: what shared_builds
- * may contain, one bit each.
+ * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds
+ * whose bitmaps are tested on whole vectors, or on gathered rows: what shared_builds may
+ * contain, one bit each.  gathers: rows are queued (GC_VISIT_SHARED).
  */
-extern u32	gc_probe_candidates(const GcProgram *p, u16 pipeline);
+typedef struct GcPipelineTraits
+{
+	u32			candidates;
+	bool		gathers;
+} GcPipelineTraits;
+
+extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
+
+/* Static shared memory of a kernel that gathers rows, at most: its warps' queues (gc_visit.h). */
+#define GC_VISIT_SHARED	(32 * 288 * sizeof(u16))
 
 /*
  * Generate the kernel of pipeline `pipeline`.  The caller frees source->text.
@@ -352,9 +362,6 @@ extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
  */
 extern char *gc_generate_record_writer(void);
 #define GC_RECORD_WRITER_WORDS	2
-
-/* Static shared memory of a kernel over marks, at most: its warps' queues (gc_mark.h). */
-#define GC_MARKED_SHARED	(32 * 288 * sizeof(u16))
 
 /* Bytes of a table of so many values; shared tables lie one after another. */
 #define GC_MARK_TABLE_BYTES(range)	GC_MARK_SHARED_BYTES((u64) (range) + 1, 1)

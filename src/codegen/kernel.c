@@ -25,6 +25,14 @@
 /* One row in 2^FEW_LEFT is live: too few for another stage on whole vectors. */
 #define FEW_LEFT			5
 
+/*
+ * Survivors are gathered where a stage leaves at most one row in 2^GATHER_LEFT, and so many
+ * joins come after it: else whole vectors take less (an H200, the queries of the Star Schema
+ * Benchmark).
+ */
+#define GATHER_LEFT			4
+#define GATHER_JOINS		2
+
 /* Values of a row, in registers, of which few rows are gathered at a time. */
 #define MANY_GATHERED		8
 
@@ -36,6 +44,7 @@ typedef struct StepLists
 	const GcPStep *row[MAX_STEPS];
 	int			nvector;
 	int			nrow;
+	int			ngathered;		/* of the row steps, the first so many are tested on gathered rows */
 } StepLists;
 
 void
@@ -93,6 +102,12 @@ is_vector_step(const GcProgram *p, const GcPStep *step)
 		cg_columns_only(p, gc_refs(p)[step->first_key]);
 }
 
+static bool
+is_checked_step(const GcProgram *p, const GcPStep *step)
+{
+	return cg_checked(p, step->type == GC_STEP_FILTER ? step->expr : gc_refs(p)[step->first_key]);
+}
+
 /*
  * Which steps are tested on whole vectors, and which row by row on the survivors.
  * Vectors pay while steps drop rows: once few are left, or the rest drops hardly
@@ -136,26 +151,78 @@ divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant
 	}
 }
 
-u32
-gc_probe_candidates(const GcProgram *p, u16 pipeline)
+/* Rows are then read again, not kept in registers. */
+static bool
+few_reach_sink(const GcPPipeline *pl)
 {
-	StepLists	lists;
-	u32			builds = 0;
-
-	divide_steps(p, &gc_pipelines(p)[pipeline], NULL, &lists);
-	for (int i = 0; i < lists.nvector; i++)
-	{
-		if (lists.vector[i]->type == GC_STEP_PROBE)
-			builds |= 1u << lists.vector[i]->build;
-	}
-	return builds;
+	return pl->survive > 1;
 }
 
+/*
+ * In a kernel of its own, for a sink that few rows reach: filters on packed codes, and one other
+ * step if they leave too many rows, are tested on whole vectors, in one stage; other tests of
+ * columns follow on rows that are gathered (cuda/gc_visit.h).  False if that does not pay.
+ */
 static bool
-is_checked_step(Cg *cg, const GcPStep *step)
+divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
 {
-	return cg_checked(cg->p, step->type == GC_STEP_FILTER ? step->expr
-					  : gc_refs(cg->p)[step->first_key]);
+	const GcPStep *late[MAX_STEPS];
+	int			nlate = 0;
+	int			passed = 0;
+	int			joins = 0;
+	int			packs;
+
+	memset(lists, 0, sizeof(*lists));
+	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (!cg_is_packed(p, step) || is_checked_step(p, step))
+			continue;
+		passed += step->selectivity;
+		lists->vector[lists->nvector++] = step;
+	}
+	packs = lists->nvector;
+	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (cg_is_packed(p, step) && !is_checked_step(p, step))
+			continue;
+		if (!is_vector_step(p, step) || (step->type == GC_STEP_PROBE && step->selectivity == 0))
+			late[nlate++] = step;
+		else if (passed < GATHER_LEFT && lists->nvector == packs && !is_checked_step(p, step))
+		{
+			passed += step->selectivity;
+			lists->vector[lists->nvector++] = step;
+		}
+		else
+			lists->row[lists->ngathered++] = step;
+	}
+	memcpy(lists->row + lists->ngathered, late, nlate * sizeof(late[0]));
+	lists->nrow = lists->ngathered + nlate;
+	for (int i = 0; i < lists->nrow; i++)
+		joins += lists->row[i]->type == GC_STEP_PROBE;
+	return passed >= GATHER_LEFT && joins >= GATHER_JOINS;
+}
+
+GcPipelineTraits
+gc_pipeline_traits(const GcProgram *p, u16 pipeline)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	StepLists	lists;
+	GcPipelineTraits traits = {0, few_reach_sink(pl) && divide_filtered(p, pl, &lists)};
+
+	if (!traits.gathers)
+		divide_steps(p, pl, NULL, &lists);
+	for (int i = 0; i < lists.nvector + lists.ngathered; i++)
+	{
+		const GcPStep *step = i < lists.nvector ? lists.vector[i] : lists.row[i - lists.nvector];
+
+		if (step->type == GC_STEP_PROBE)
+			traits.candidates |= 1u << step->build;
+	}
+	return traits;
 }
 
 void
@@ -205,7 +272,7 @@ cg_require_step(Cg *cg, const GcPStep *step)
 static void
 require_step_early(Cg *cg, const GcPStep *step)
 {
-	if (!is_checked_step(cg, step))
+	if (!is_checked_step(cg->p, step))
 		cg_require_step(cg, step);
 }
 
@@ -276,7 +343,7 @@ set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
 static void
 emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 {
-	const bool	whole = cg->fusion != NULL;
+	const bool	whole = cg->fusion != NULL || cg->filtered;
 	int			first = 0;
 	int			passed = 0;
 	int			packs;
@@ -290,7 +357,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	while (first < n &&
 		   (whole || (first < FIRST_STAGE_STEPS && passed < 2) ||
 			(cg_is_packed(cg->p, steps[first]) && worth_loading_early(cg, passed))) &&
-		   !is_checked_step(cg, steps[first]))
+		   !is_checked_step(cg->p, steps[first]))
 		passed += steps[first++]->selectivity;
 	packs = set_packed_aside(cg, steps, first, &packed);
 	for (int i = packs; i < first; i++)
@@ -300,6 +367,8 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	cg_test_packed(cg, &packed);
 	for (int i = packs; i < first;)
 		i += emit_test(cg, steps, i, first, "GC_EACH(gc_j) {\n", "GC_KEEP_IF", "}\n");
+	if (cg->filtered)
+		return;
 	text_addf(cg->out, "GC_SETTLE\n");
 
 	/* Later stages: one step's columns, read and tested for live rows. */
@@ -311,7 +380,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 		if (i + 1 < n && worth_loading_early(cg, passed))
 			require_step_early(cg, steps[i + 1]);
 		(void) emit_test(cg, steps, i, i + 1,
-						 is_checked_step(cg, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
+						 is_checked_step(cg->p, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
 						 "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");
 	}
 }
@@ -386,17 +455,38 @@ has_probes(const Cg *cg)
 	return false;
 }
 
+/*
+ * The end of a vector phase that leaves few rows, and n steps on those, which are gathered: one
+ * step's columns for all that are live, then its test.
+ */
+static void
+emit_gathered(Cg *cg, const GcPStep **steps, int n)
+{
+	text_addf(cg->out, "GC_FILTERED_MARKS\n");
+	cg->filtered_bytes = cg->loaded_bytes;
+	memset(cg->array, 0, sizeof(cg->array));
+	cg->gathered = 0;
+	cg->late = false;
+	cg->gather = true;
+	for (int i = 0; i < n; i++)
+	{
+		cg_require_step(cg, steps[i]);
+		(void) emit_test(cg, steps, i, i + 1, "GC_EACH_VISITED(gc_j)\n", "GC_KEEP_VISITED_IF", "GC_END_VISITED\n");
+	}
+}
+
 /* Row phase: the remaining steps, then the sink. */
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 {
 	int			loops = 0;
 	char		cond[512];
-	const bool	marked = cg->variant->marked != 0;
+	const bool	marked = cg->variant->marked != 0 || cg->filtered;
 	const char *rows;
 
-	cg->gather = marked && most_survive(steps, n);
-	cg->dense_rows = cg->gather || (!marked && (cg->pl->survive <= 1 || (cg->fusion && is_ungrouped(cg))));
+	cg->dense_rows = marked && most_survive(steps, n);
+	cg->gather |= cg->dense_rows;
+	cg->dense_rows = cg->dense_rows || (!marked && (!few_reach_sink(cg->pl) || (cg->fusion && is_ungrouped(cg))));
 	cg->once = !may_multiply(cg, steps, n);
 	cg->all_rows = cg->dense_rows && !marked && n == 0 && !has_probes(cg) && sink_takes_all(cg);
 	cg->parts = cg->dense_rows && !marked && is_ungrouped(cg) && cg->once;
@@ -444,7 +534,7 @@ is_fold(Cg *cg)
 	{
 		const GcPStep *step = &gc_steps(cg->p)[pl->first_step + s];
 
-		if (step->type != GC_STEP_FILTER || is_checked_step(cg, step))
+		if (step->type != GC_STEP_FILTER || is_checked_step(cg->p, step))
 			return false;
 	}
 	return cg->fusion || pl->survive <= 1 || worth_loading_early(cg, pl->survive);
@@ -497,10 +587,15 @@ emit_body(Cg *cg)
 		emit_fold(cg);
 		return;
 	}
-	divide_steps(cg->p, cg->pl, cg->variant, &lists);
+	cg->filtered = !cg->variant->marked && !cg->fusion && few_reach_sink(cg->pl) &&
+		divide_filtered(cg->p, cg->pl, &lists);
+	if (!cg->filtered)
+		divide_steps(cg->p, cg->pl, cg->variant, &lists);
 	if (!cg->variant->marked)
 		emit_vector_phase(cg, lists.vector, lists.nvector);
-	emit_row_phase(cg, lists.row, lists.nrow);
+	if (cg->filtered)
+		emit_gathered(cg, lists.row, lists.ngathered);
+	emit_row_phase(cg, lists.row + lists.ngathered, lists.nrow - lists.ngathered);
 }
 
 void
@@ -574,7 +669,7 @@ cg_prologue(Text *t, int nwords, int vec, int threads)
 static int
 lane_rows(const Cg *cg)
 {
-	return !cg->gather || cg->gathered > 4 * MANY_GATHERED ? 1 : cg->gathered > MANY_GATHERED ? 2 : 4;
+	return !cg->gather || cg->gathered > 4 * MANY_GATHERED ? 1 : cg->filtered || cg->gathered > MANY_GATHERED ? 2 : 4;
 }
 
 /*
@@ -587,6 +682,13 @@ few_part(const Cg *cg)
 	if (!cg->variant->records || cg->ncolumns < GC_LEAST_RECORD_COLUMNS)
 		return 1 << 20;
 	return cg->ncolumns == 2 ? 24 : 12;
+}
+
+/* Rounds of a vector phase that are on their way together: the fewer bytes of a row it reads, the more. */
+static int
+filtered_rounds(const Cg *cg)
+{
+	return cg->filtered_bytes <= 2 ? 4 : cg->filtered_bytes <= 4 ? 2 : 1;
 }
 
 static void
@@ -612,6 +714,10 @@ assemble(Cg *cg, Text *t)
 				  "GC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
 				  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, marks, marks + 1,
 				  descs, body);
+	else if (cg->filtered)
+		text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n#define GC_FILTERED_ROUNDS %d\n"
+				  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", lane_rows(cg), few_part(cg),
+				  filtered_rounds(cg), cg->variant->threads, descs, body);
 	else
 		text_addf(t, "GC_TILES\n%sGC_VECTORS\n%sGC_END_VECTORS\n", descs, body);
 	text_addf(t, "GC_END_TILES\n");

@@ -94,11 +94,6 @@ packed_column(Cg *cg, Packed *packed, u16 column)
 		if (packed->columns[i].k == k)
 			return &packed->columns[i];
 	}
-	if (packed->n == MAX_PACKED_COLUMNS)
-	{
-		cg_fail(cg, GC_UNSUPPORTED, "filters of too many columns");
-		return &packed->columns[0];
-	}
 	c = &packed->columns[packed->n++];
 	*c = (PackedColumn) {.column = column,.k = k};
 	text_addf(&cg->descs, "u32 first%d = 0, end%d = GC_CODES_END(%d);\n", k, k, gc_columns(cg->p)[column].width);
@@ -214,6 +209,7 @@ cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed)
 	{
 		const PackedColumn *c = &packed->columns[i];
 
+		cg->loaded_bytes += gc_columns(cg->p)[c->column].width;
 		if (!cg->fusion || !fused_vector(cg, c->column, true))
 			cg_load_words(cg->out, gc_columns(cg->p)[c->column].width, gc_columns(cg->p)[c->column].spare, c->k, "");
 	}

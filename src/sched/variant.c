@@ -85,6 +85,7 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint6
 		c.group_copies = group_copies(profile, demand, room);
 		return c;
 	}
+	room -= room < demand->queue_bytes ? room : demand->queue_bytes;
 	for (int i = 0; i < demand->nbitmaps && demand->rows >= SHARED_MIN_ROWS; i++)
 	{
 		if (used + demand->bitmap_bytes[i] <= room)

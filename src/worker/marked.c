@@ -138,7 +138,8 @@ marked_variant(const GcScanShape *s, const GcProfile *profile)
 	GcVariant	v;
 
 	d.demand.nbitmaps = 0;
-	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024 - GC_MARKED_SHARED);
+	d.demand.queue_bytes = GC_VISIT_SHARED;
+	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024);
 	v.marked = s->tests.steps;
 	v.placed = s->tests.placed;
 	v.records = gc_enable_row_records;

@@ -25,7 +25,7 @@ typedef struct ShapeKernels
 	GcHash		hash;			/* key */
 	GcProgram  *program;
 	GcPipelineKernel **pipelines;	/* lists of variants */
-	u32		   *candidates;		/* per pipeline: gc_probe_candidates, which takes its time */
+	GcPipelineTraits *traits;	/* per pipeline: that takes its time */
 } ShapeKernels;
 
 static HTAB *shapes = NULL;
@@ -211,15 +211,14 @@ find_shape(const GcRequest *request, GcError *err)
 	s->program = MemoryContextAlloc(shapes_cxt, p->size);
 	memcpy(s->program, p, p->size);
 	s->pipelines = MemoryContextAllocZero(shapes_cxt, p->npipelines * sizeof(GcPipelineKernel *));
-	s->candidates = MemoryContextAlloc(shapes_cxt, p->npipelines * sizeof(u32));
+	s->traits = MemoryContextAlloc(shapes_cxt, p->npipelines * sizeof(GcPipelineTraits));
 	for (int i = 0; i < p->npipelines; i++)
-		s->candidates[i] = gc_probe_candidates(p, i);
+		s->traits[i] = gc_pipeline_traits(p, i);
 	return s;
 }
 
-/* candidates: gc_probe_candidates of the pipeline. */
 static void
-fill_demand(const GcRequest *request, int pipeline, u32 candidates, GcVariantDemand *d)
+fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcVariantDemand *d)
 {
 	const GcProgram *p = request->program;
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
@@ -231,7 +230,7 @@ fill_demand(const GcRequest *request, int pipeline, u32 candidates, GcVariantDem
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		if (step->type == GC_STEP_PROBE && (candidates & 1u << step->build))
+		if (step->type == GC_STEP_PROBE && (traits.candidates & 1u << step->build))
 		{
 			d->build[demand->nbitmaps] = step->build;
 			demand->bitmap_bytes[demand->nbitmaps++] = (request->builds[step->build].range + 63) / 64 * 8;
@@ -244,12 +243,13 @@ fill_demand(const GcRequest *request, int pipeline, u32 candidates, GcVariantDem
 		demand->spare_bytes = GC_SPARE_CELLS * p->group_words * 8;
 	}
 	demand->survivors = demand->rows >> pl->survive;
+	demand->queue_bytes = traits.gathers ? GC_VISIT_SHARED : 0;
 }
 
 void
 gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
 {
-	fill_demand(request, pipeline, gc_probe_candidates(request->program, pipeline), d);
+	fill_demand(request, pipeline, gc_pipeline_traits(request->program, pipeline), d);
 }
 
 /* A variant as the code generator knows it; comparable as bytes. */
@@ -323,7 +323,7 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	s = find_shape(request, err);
 	if (s == NULL)
 		return NULL;
-	fill_demand(request, pipeline, s->candidates[pipeline], &d);
+	fill_demand(request, pipeline, s->traits[pipeline], &d);
 	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
 	for (k = s->pipelines[pipeline]; k; k = k->next)
 	{

@@ -7,7 +7,8 @@
  * and whole vectors of it are its least or its greatest value, or NULL.  Of some chunks a
  * request sees every row, of others none, one in eight, or some; filters pass all rows, half of
  * them, hardly any, or none.  There are kernels in one stage (GC_FOLD), in several, with
- * sinks that few rows reach, and with a join.
+ * sinks that few rows reach, with a join, and with two joins of rows that are gathered because
+ * few are expected, however many there are.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
  *
@@ -30,7 +31,7 @@
 /* What is done with the rows. */
 enum
 {
-	FOLD, STAGES, SPARSE, JOINED, NSHAPES
+	FOLD, STAGES, SPARSE, JOINED, GATHERED, NSHAPES
 };
 
 /* Words of the sink. */
@@ -39,7 +40,8 @@ enum
 	W_ROWS, W_VALUES, W_SUM, W_NEGATIVE, W_PRODUCT, W_LEAST, W_GREATEST, NWORDS
 };
 
-static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "a join"};
+static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "a join",
+"two joins of gathered rows"};
 static const i64 limits[NLIMITS] = {50, 25, 1, 0};
 static Member members[NSHAPES][NLIMITS];
 static u8  *visible[NCHUNKS];	/* by row; NULL: all */
@@ -109,30 +111,32 @@ make_member(int shape, int limit)
 {
 	Member	   *m = &members[shape][limit];
 	Maker	   *k = &m->maker;
-	u16			b = GC_NONE,
+	const int	joins = shape == JOINED ? 1 : shape == GATHERED ? 2 : 0;
+	u16			b[2],
 				small,
 				null,
 				key,
 				edge,
 				product;
 
-	if (shape == JOINED)
+	for (int i = 0; i < joins; i++)
 	{
 		u16			input = maker_input(k);
 		u16			dkey = read_column(k, C_DKEY, false);
 
-		b = maker_build(k, input, GC_BUILD_DENSE, true, dkey, GC_NONE);
-		maker_filter(k, maker_test(k, GC_OP_LT, dkey, maker_param(k, GC_INT4, DIM_LIMIT, 0)), 1);
+		b[i] = maker_build(k, input, GC_BUILD_DENSE, true, dkey, GC_NONE);
+		maker_filter(k, maker_test(k, GC_OP_LT, dkey, maker_param(k, GC_INT4, DIM_LIMIT >> i, 0)), 1);
+		m->ranges[i] = DIM_RANGE;
 	}
 	maker_input(k);
 	small = read_column(k, C_SMALL, false);
 	null = read_column(k, C_NULL, false);
 	key = read_column(k, C_KEY, shape == STAGES);
 	edge = read_column(k, C_EDGE, false);
-	maker_pipeline(k, shape == JOINED, GC_SINK_AGGREGATE, shape == SPARSE ? 6 : 0);
-	if (shape == JOINED)
-		maker_probe(k, b, key, 1, false);
-	maker_filter(k, maker_test(k, GC_OP_LT, small, maker_param(k, GC_INT4, limits[limit], 0)), 1);
+	maker_pipeline(k, joins, GC_SINK_AGGREGATE, shape == SPARSE || shape == GATHERED ? 6 : 0);
+	for (int i = 0; i < joins; i++)
+		maker_probe(k, b[i], key, 1, false);
+	maker_filter(k, maker_test(k, GC_OP_LT, small, maker_param(k, GC_INT4, limits[limit], 0)), shape == GATHERED ? 4 : 1);
 	maker_filter(k, maker_test(k, GC_OP_GE, null, maker_param(k, GC_INT4, -200, 0)), 1);
 	if (shape == STAGES)
 	{
@@ -155,7 +159,6 @@ make_member(int shape, int limit)
 	for (int c = 0; c < k->head.ncolumns; c++)
 		m->columns[c] = k->columns[c].input == gc_pipelines(m->p)[m->pipeline].input ? k->source[c] : -1;
 	m->ngroups = 1;
-	m->ranges[0] = DIM_RANGE;
 	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256};
 	memcpy(m->valid, visible_bits, sizeof(m->valid));
 	lay_out_sink(m);
@@ -165,14 +168,14 @@ make_member(int shape, int limit)
 /* ---------- what is right ---------- */
 
 static bool
-is_joined(i64 key)
+is_joined(i64 key, i64 limit)
 {
 	const TableColumn *d = find_column(C_DKEY);
 
 	for (u32 r = 0; r < DIM_ROWS; r++)
 	{
 		if (d->value[0][r] == key)
-			return key < DIM_LIMIT;
+			return key < limit;
 	}
 	return false;
 }
@@ -200,7 +203,9 @@ expect(int shape, int limit, u64 *w)
 			i64			product = small->value[c][r] * key->value[c][r];
 
 			if ((visible[c] && !visible[c][r]) || small->value[c][r] >= limits[limit] ||
-				null->null[c][r] || null->value[c][r] < -200 || (shape == JOINED && !is_joined(key->value[c][r])))
+				null->null[c][r] || null->value[c][r] < -200 || 
+				(shape == JOINED && !is_joined(key->value[c][r], DIM_LIMIT)) ||
+				(shape == GATHERED && !is_joined(key->value[c][r], DIM_LIMIT / 2)))
 				continue;
 			w[W_ROWS]++;
 			w[W_PRODUCT] += (u64) product;
@@ -322,7 +327,8 @@ test_texts(void)
 			kernel = strstr(source.text, "GC_KERNEL(256)\n") ? strstr(source.text, "GC_KERNEL(256)\n")
 				: strstr(source.text, "GC_KERNEL(1024)\n");
 			ok((strstr(kernel, "GC_FOLD(gc_j)") != NULL) == (shape == FOLD), "%s: a fold only if it can be", shapes[shape]);
-			ok((strstr(kernel, "GC_PART s2 = 0;") != NULL) == (shape != SPARSE) && !strstr(kernel, "GC_PART s3"),
+			ok((strstr(kernel, "GC_FILTERED_TILES") != NULL) == (shape == GATHERED), "rows are gathered where few come to joins");
+			ok((strstr(kernel, "GC_PART s2 = 0;") != NULL) == (shape != SPARSE && shape != GATHERED) && !strstr(kernel, "GC_PART s3"),
 			   "whose sum of the column, not of the negative, is added up by vectors if they are dense");
 			for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)
 			{

@@ -1,0 +1,302 @@
+/*-------------------------------------------------------------------------
+ *
+ * gc_visit.h
+ *	  Visiting the few rows of a table that are left.
+ *
+ * Which rows those are, a marked scan's marker has said (gc_mark.h), or the kernel's own vector
+ * phase, which then only clears bits:
+ *
+ *	  GC_MARKED_TILES .. GC_MARKED_VECTORS .. GC_END_MARKED_VECTORS .. GC_END_TILES
+ *	  GC_FILTERED_TILES .. GC_FILTERED_VECTORS .. GC_FILTERED_MARKS .. GC_END_FILTERED_VECTORS
+ *		.. GC_END_TILES
+ *
+ * with columns' descriptions behind the first, a vector phase (gc_target.h) between
+ * GC_FILTERED_VECTORS and GC_FILTERED_MARKS, and before the end stages over gathered rows:
+ *
+ *	  GC_MARKED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
+ *	  GC_EACH_VISITED .. GC_KEEP_VISITED_IF .. GC_END_VISITED	test them
+ *	  GC_MARKED_ROWS .. GC_END_MARKED_ROWS			what is done with each
+ *
+ * On device cuda a warp takes 4,096 rows at a time and queues those that are left; of these a
+ * thread gathers a few at a time (GC_LANE_ROWS), so that as many as 128 wait for memory together,
+ * however few of all rows they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#if GC_CUDA
+
+#define GC_LANE_WORDS	4
+#define GC_WARP_ROWS	(32 * 32 * GC_LANE_WORDS)
+
+/* Rows that a lane queues at a time, and room for those of a warp and what was left: GC_VISIT_SHARED. */
+#define GC_LANE_TURN	8
+#define GC_QUARTER		8
+#define GC_QUEUE_ROWS	(32 * GC_LANE_TURN + 32)
+
+/* So many rows with a mark are many. */
+#define GC_DENSE_ROWS	(GC_WARP_ROWS / 8)
+
+/*
+ * The lane's words of marks, for the rows from first + 128 * lane on.  marks: address of the
+ * chunk's; they, and valid, can be read up to a multiple of GC_PAD_ROWS.
+ */
+GC_FN void
+gc_marked_words(u32 *x, u64 marks, u64 valid, u32 first, u32 end, u32 lane)
+{
+	const u32	row = first + 32 * GC_LANE_WORDS * lane;
+
+	*(uint4 *) x = ((const uint4 *) marks)[row / (32 * GC_LANE_WORDS)];
+	if (valid)
+	{
+		const uint4 v = ((const uint4 *) valid)[row / (32 * GC_LANE_WORDS)];
+
+		x[0] &= v.x, x[1] &= v.y, x[2] &= v.z, x[3] &= v.w;
+	}
+	if (first + GC_WARP_ROWS <= end)
+		return;
+	GC_UNROLL for (u32 i = 0; i < GC_LANE_WORDS; i++)
+	{
+		const u32	at = row + 32 * i;
+
+		x[i] &= at >= end ? 0 : end - at < 32 ? (1u << (end - at)) - 1 : ~0u;
+	}
+}
+
+/*
+ * Which rows a warp visits next: part `part` of source `source`, and how far it goes on from
+ * there.  Parts are numbered as tiles are, from first_tile on (GC_TILES).
+ */
+typedef struct GcPart
+{
+	u32			source,
+				part,
+				sources,
+				per_source,
+				more_sources,
+				more_parts;
+} GcPart;
+
+#define GC_TILE_PARTS	(GC_TILE_ROWS / GC_WARP_ROWS)
+
+GC_FN GcPart
+gc_part_number(const GcScan *scan, u32 number, u32 step)
+{
+	GcPart		p;
+
+	number += scan->first_tile * GC_TILE_PARTS;
+	if (number >= scan->ntiles * GC_TILE_PARTS)
+		number -= scan->ntiles * GC_TILE_PARTS;
+	p.per_source = scan->tiles_per_source * GC_TILE_PARTS;
+	p.sources = scan->ntiles / scan->tiles_per_source;
+	p.source = number / p.per_source;
+	p.part = number % p.per_source;
+	p.more_sources = step / p.per_source;
+	p.more_parts = step % p.per_source;
+	return p;
+}
+
+GC_FN void
+gc_next_part(GcPart *p)
+{
+	p->source += p->more_sources;
+	p->part += p->more_parts;
+	if (p->part >= p->per_source)
+	{
+		p->part -= p->per_source;
+		p->source++;
+	}
+	if (p->source >= p->sources)
+		p->source -= p->sources;
+}
+
+/* Sum of n over the warp. */
+GC_FN u32
+gc_warp_sum(u32 n)
+{
+	return __reduce_add_sync(0xffffffffu, n);
+}
+
+/* Sum of n over this lane and those before it. */
+GC_FN u32
+gc_lane_sum(u32 n, u32 lane)
+{
+	GC_UNROLL for (int d = 1; d < 32; d *= 2)
+	{
+		const u32	before = __shfl_up_sync(0xffffffffu, n, d);
+
+		if (lane >= d)
+			n += before;
+	}
+	return n;
+}
+
+/*
+ * Queue rows behind the n that wait.  Where few have marks, up to GC_LANE_TURN of each lane,
+ * which are taken from x; where many have, all of the next GC_QUARTER lanes in the next
+ * word, so that rows which lie together are visited together.
+ */
+GC_FN u32
+gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
+{
+	u32			mine = 0;
+	u32			sum,
+				at;
+
+	GC_UNROLL for (u32 i = 0; i < GC_LANE_WORDS; i++)
+	{
+		if (!dense || (i == turn / 4 && lane / GC_QUARTER == turn % 4))
+			mine += __popc(x[i]);
+	}
+	if (!dense && mine > GC_LANE_TURN)
+		mine = GC_LANE_TURN;
+	sum = gc_lane_sum(mine, lane);
+	at = n + sum - mine;
+	GC_UNROLL for (u32 i = 0; i < GC_LANE_WORDS; i++)
+	{
+		if (dense && i != turn / 4)
+			continue;
+		GC_NO_UNROLL for (; x[i] && at < n + sum; x[i] &= x[i] - 1)
+			queue[at++] = (u16) (32 * (GC_LANE_WORDS * lane + i) + __ffs(x[i]) - 1);
+	}
+	return n + __shfl_sync(0xffffffffu, sum, 31);
+}
+
+/* Every part of this warp. */
+#define GC_PARTS(threads) \
+	__shared__ __align__(16) u16 gc_queues[(threads) / 32][GC_QUEUE_ROWS]; \
+	u16 *gc_queue = gc_queues[thread / 32]; \
+	const u32 gc_lane = thread % 32, gc_step = nblocks * (nthreads / 32); \
+	u32 gc_t = block * (nthreads / 32) + thread / 32; \
+	GcPart gc_at = gc_part_number(&gc_a.scan, gc_t, gc_step); \
+	for (; gc_t < gc_a.scan.ntiles * GC_TILE_PARTS; gc_t += gc_step, gc_next_part(&gc_at)) { \
+		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_at.source]; \
+		const u32 gc_first = gc_at.part * GC_WARP_ROWS; \
+		if (gc_first >= gc_src.nrows) continue;
+/* Go on where there is a row. */
+#define GC_COUNT_WORDS \
+		const u32 gc_count = gc_warp_sum(__popc(gc_words[0]) + __popc(gc_words[1]) + __popc(gc_words[2]) + __popc(gc_words[3])); \
+		if (!gc_count) continue; \
+		const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
+#define GC_MARKED_TILES(threads, marks, bytes) \
+	GC_PARTS(threads) \
+		u32 gc_words[GC_LANE_WORDS]; \
+		gc_marked_words(gc_words, (marks) + (u64) gc_src.chunk * (bytes), gc_src.valid, gc_first, gc_src.nrows, gc_lane); \
+		GC_COUNT_WORDS
+#define GC_MARKED_VECTORS \
+		u32 gc_n = 0, gc_turn = 0, gc_more; \
+		do { \
+			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_lane, gc_count > GC_DENSE_ROWS, gc_turn++); \
+			gc_more = __any_sync(0xffffffffu, (gc_words[0] | gc_words[1] | gc_words[2] | gc_words[3]) != 0); \
+			__syncwarp(); \
+			const u32 gc_take = gc_more ? gc_n & ~31u : gc_n; \
+			for (u32 gc_each = gc_lane; gc_each < gc_take; gc_each += 32 * GC_LANE_ROWS) { \
+				u32 gc_visited[GC_LANE_ROWS], gc_m = 0; \
+				GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) { \
+					gc_m |= (u32) (gc_each + 32 * gc_v < gc_take) << gc_v; \
+					if (gc_m >> gc_v & 1) gc_visited[gc_v] = gc_first + gc_queue[gc_each + 32 * gc_v]; \
+				}
+
+/*
+ * The vector phase, in all lanes at a time and without a branch, so that several rounds' loads
+ * can be on their way (GC_FILTERED_ROUNDS), and what it has left as words, which lie where the
+ * queue will.  Behind the last row there is padding to read, for a part is within a tile.
+ */
+#define GC_FILTERED_TILES(threads)	GC_PARTS(threads)
+#define GC_FILTERED_VECTORS \
+		const u32 gc_end = GC_MIN(gc_src.nrows, gc_first + GC_WARP_ROWS); \
+		__syncwarp(); \
+		GC_UNROLL_BY(GC_FILTERED_ROUNDS) for (u32 gc_i = 0; gc_i < GC_WARP_ROWS / (32 * GC_VEC); gc_i++) { \
+			const u32 gc_row = gc_first + (32 * gc_i + gc_lane) * GC_VEC; \
+			u32 gc_m = gc_row + GC_VEC <= gc_end ? (1u << GC_VEC) - 1 : gc_row < gc_end ? (1u << (gc_end - gc_row)) - 1 : 0; \
+			if (gc_src.valid) gc_m &= GC_VECTOR_BITS(gc_src.valid, gc_row);
+#define GC_FILTERED_MARKS \
+			gc_put_left(gc_queue, gc_row - gc_first, gc_m, gc_lane); \
+		} \
+		__syncwarp(); \
+		u32 gc_words[GC_LANE_WORDS]; \
+		*(uint4 *) gc_words = ((const uint4 *) gc_queue)[gc_lane]; \
+		__syncwarp(); \
+		GC_COUNT_WORDS \
+		GC_MARKED_VECTORS
+#define GC_END_FILTERED_VECTORS		GC_END_MARKED_VECTORS
+
+/* A lane's vector, whose rows begin at `row` of the part. */
+GC_FN void
+gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
+{
+#if GC_VEC == 16
+	to[row / 16] = (u16) left;
+#elif GC_VEC == 8
+	((u8 *) to)[row / 8] = (u8) left;
+#else
+	const u32	all = __ballot_sync(0xffffffffu, left);
+
+	if (lane == 0)
+		((u32 *) to)[row / 32] = all;
+#endif
+}
+
+#define GC_EACH_VISITED(j)		GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) if (gc_m >> j & 1) {
+#define GC_KEEP_VISITED_IF(j, cond)	gc_m &= ~((u32) !(cond) << j)
+#define GC_END_VISITED			} if (!gc_m) continue;
+#define GC_MARKED_ARRAY(type, name)	type name[GC_LANE_ROWS]
+#define GC_GATHER(W, SUFFIX, v, d, pitch) \
+	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
+		if (gc_m >> gc_v & 1) v[gc_v] = GC_PITCHED(W, SUFFIX, d, pitch, gc_visited[gc_v])
+#define GC_GATHER_NULLS(n, d) \
+	u32 n = 0; \
+	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
+		if (gc_m >> gc_v & 1) n |= GC_NULL_AT(d, gc_visited[gc_v]) << gc_v
+#define GC_MARKED_ROWS(j, row) \
+			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) { \
+				if (!(gc_m >> j & 1)) continue; \
+				const u32 row = gc_visited[j]; (void) row; {
+#define GC_END_MARKED_ROWS	}}
+/* What is left is fewer than 32, and behind them. */
+#define GC_END_MARKED_VECTORS \
+			} \
+			__syncwarp(); \
+			gc_n -= gc_take; \
+			if (gc_take && gc_lane < gc_n) gc_queue[gc_lane] = gc_queue[gc_take + gc_lane]; \
+			__syncwarp(); \
+		} while (gc_more);
+
+#else
+
+/* Rows from first to end with a mark; first is a multiple of 8. */
+GC_FN u32
+gc_count_marks(const u8 *marks, u32 first, u32 end)
+{
+	u32			n = 0;
+
+	for (u32 i = first / 8; i < (end + 7) / 8; i++)
+		n += __builtin_popcount(marks[i]);
+	return n;
+}
+
+#define GC_MARKED_TILES(threads, marks, bytes) \
+	GC_TILES \
+		const u8 *gc_marks = (const u8 *) (marks) + gc_src.chunk * (bytes); \
+		const u32 gc_few = gc_count_marks(gc_marks, gc_first, gc_end) <= GC_TILE_ROWS / GC_FEW_PART; (void) gc_few;
+#define GC_MARKED_VECTORS \
+		GC_VECTORS \
+			GC_EACH(gc_v) gc_m[gc_v] &= gc_marks[(gc_row + gc_v) >> 3] >> \
+				((gc_row + gc_v) & 7) & 1; \
+			GC_SETTLE
+#define GC_FILTERED_TILES(threads)	GC_TILES
+#define GC_FILTERED_VECTORS			GC_VECTORS {
+#define GC_FILTERED_MARKS			GC_SETTLE }
+#define GC_END_FILTERED_VECTORS		GC_END_VECTORS
+#define GC_EACH_VISITED(j)			GC_EACH_LIVE(j)
+#define GC_KEEP_VISITED_IF(j, cond)	GC_KEEP_LIVE_IF(j, cond)
+#define GC_END_VISITED				GC_END_LIVE
+#define GC_MARKED_ARRAY(type, name)	GC_ARRAY(type, name)
+#define GC_GATHER(W, SUFFIX, v, d, pitch) \
+	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) \
+		v[gc_sel[gc_v]] = GC_PITCHED(W, SUFFIX, d, pitch, gc_row + gc_sel[gc_v])
+#define GC_GATHER_NULLS(n, d)		GC_NULLS(n, d)
+#define GC_MARKED_ROWS(j, row)		GC_ROWS_SPARSE(j, row)
+#define GC_END_MARKED_ROWS	GC_END_ROWS_SPARSE
+#define GC_END_MARKED_VECTORS	GC_END_VECTORS
+
+#endif
