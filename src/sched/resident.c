@@ -35,7 +35,8 @@
 /* Of so many types the one that gains most is added to a set; of the others, none. */
 #define RESIDENT_TYPES	8
 
-/* Each kernel beyond GC_RESIDENT_BEST makes all read so much more of their columns anew. */
+/* Each kernel beyond so many makes all read so much more of their columns anew. */
+#define DRIFT_FROM		4
 #define DRIFT			0.26
 
 /* Steps of the bisection for the least latency; each asks the kernel model once. */
@@ -94,7 +95,7 @@ GcResidentTimes
 gc_resident_times(const GcSchedule *s, const int *pick, int n)
 {
 	const double longer = lookups_longer(s, pick, n);
-	const double anew = n > GC_RESIDENT_BEST ? 1 + DRIFT * (n - GC_RESIDENT_BEST) : 1;
+	const double anew = n > DRIFT_FROM ? 1 + DRIFT * (n - DRIFT_FROM) : 1;
 	GcResidentTimes t = {0, 0};
 
 	for (int k = 0; k < n; k++)
@@ -294,7 +295,7 @@ gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT
 	}
 	if (first->scan == 0 || ncandidates == 0 || candidate[0] != pick[0])
 		return 0;
-	sets = ncandidates > GC_RESIDENT_MAX ? (ncandidates + GC_RESIDENT_BEST - 1) / GC_RESIDENT_BEST : 1;
+	sets = (ncandidates + GC_RESIDENT_MAX - 1) / GC_RESIDENT_MAX;
 	most = (ncandidates + sets - 1) / sets;
 	set[0] = pick[0];
 	while (m < most && add_best(s, candidate, ncandidates, set, m, &saving))

@@ -34,12 +34,11 @@
 #include "sched.h"
 
 /*
- * Kernels that are resident together at most; of more, as many even sets of up to
- * GC_RESIDENT_BEST follow one another as it takes.  Measured on an H200, eight scans of four 4-byte columns: all
- * together in 4 warps each 557 us, four in 8 warps each 253.
+ * Kernels that are resident together at most; of more, as few even sets follow one another as
+ * it takes.  Measured on an H200, eight scans, all together in 4 warps each, and twice four in 8
+ * warps each: of four 4-byte columns 558 and 562 us, of narrow ones, bound by issue, 635 and 725.
  */
-#define GC_RESIDENT_MAX		7
-#define GC_RESIDENT_BEST	4
+#define GC_RESIDENT_MAX		8
 
 /* Is it bound by reading memory in this option, rather than by lookups and instructions? */
 extern bool gc_memory_bound(const GcCalibration *c, const GcItem *item, const GcOption *o);
