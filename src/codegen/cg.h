@@ -156,7 +156,8 @@ extern bool cg_uses_shared(const Cg *cg);
 extern bool fused_vector(Cg *cg, u16 column, bool words);
 
 /*
- * packed.c: filters on packed codes.  Is a step one?  Make what such steps of n read available,
+ * packed.c: filters on packed codes.  Is a step one?  How many words would a member of a fused
+ * kernel keep for those of a pipeline (GcPipelineTraits)?  Make what such steps of n read available,
  * in the vector phase, and note in *packed which columns that are; test them on all rows of a
  * vector.
  */
@@ -175,6 +176,7 @@ typedef struct Packed
 } Packed;
 
 extern bool cg_is_packed(const GcProgram *p, const GcPStep *step);
+extern int	cg_kept_words(const GcProgram *p, const GcPPipeline *pl);
 extern void cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed);
 extern void cg_test_packed(Cg *cg, const Packed *packed);
 

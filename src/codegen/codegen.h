@@ -127,12 +127,14 @@ typedef struct GcKernelSource
 /*
  * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds
  * whose bitmaps are tested on whole vectors, or on gathered rows: what shared_builds may
- * contain, one bit each.  gathers: rows are queued (GC_VISIT_SHARED).
+ * contain, one bit each.  gathers: rows are queued (GC_VISIT_SHARED).  kept_words: as a
+ * member of a fused kernel it keeps so many words of 32 bits for each warp, at most.
  */
 typedef struct GcPipelineTraits
 {
 	u32			candidates;
 	bool		gathers;
+	int			kept_words;
 } GcPipelineTraits;
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);

@@ -211,7 +211,8 @@ gc_pipeline_traits(const GcProgram *p, u16 pipeline)
 {
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	StepLists	lists;
-	GcPipelineTraits traits = {0, few_reach_sink(pl) && divide_filtered(p, pl, &lists)};
+	GcPipelineTraits traits = {.gathers = few_reach_sink(pl) && divide_filtered(p, pl, &lists),
+	.kept_words = cg_kept_words(p, pl)};
 
 	if (!traits.gathers)
 		divide_steps(p, pl, NULL, &lists);

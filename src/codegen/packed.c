@@ -20,6 +20,9 @@
 
 #define EXPR(p, i)		(&gc_exprs(p)[i])
 
+/* Words are taken four at a time (GC_TAKE_WORDS). */
+#define ROUND_UP(n)		(((n) + 3) / 4 * 4)
+
 /* The comparison with its column on the left. */
 static u8
 turned(u8 op)
@@ -80,6 +83,40 @@ bool
 cg_is_packed(const GcProgram *p, const GcPStep *step)
 {
 	return step->type == GC_STEP_FILTER && packed_filter(p, step->expr);
+}
+
+/* The columns that a packed filter reads, as a mark for each. */
+static void
+note_columns(const GcProgram *p, u16 e, bool *read)
+{
+	const GcExpr *x = EXPR(p, e);
+	int			side = 0;
+
+	if (x->op == GC_OP_AND)
+	{
+		note_columns(p, x->arg[0], read);
+		note_columns(p, x->arg[1], read);
+	}
+	else if (packed_comparison(p, x, &side))
+		read[EXPR(p, x->arg[side])->ref] = true;
+}
+
+int
+cg_kept_words(const GcProgram *p, const GcPPipeline *pl)
+{
+	bool		read[GC_MAX_COLUMNS] = {false};
+	int			words = 0;
+
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (cg_is_packed(p, step))
+			note_columns(p, step->expr, read);
+	}
+	for (int c = 0; c < GC_MAX_COLUMNS; c++)
+		words += 2 * read[c];
+	return ROUND_UP(words);
 }
 
 /* The column's words and the ends of its range, which is that of all codes so far. */
@@ -188,7 +225,7 @@ end_ranges(Cg *cg, const Packed *packed)
 		n += packed->columns[i].first + packed->columns[i].end;
 	if (cg->fusion && n > 0)
 	{
-		cg->first_kept = cg->fusion->nkept = (cg->fusion->nkept + 3) / 4 * 4;
+		cg->first_kept = cg->fusion->nkept = ROUND_UP(cg->fusion->nkept);
 		text_addf(cg->out, "GC_TAKE_WORDS(%d, %d)\n", cg->first_kept, n);
 	}
 	for (int i = 0; i < packed->n; i++)

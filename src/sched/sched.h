@@ -65,6 +65,7 @@ typedef struct GcPipelineDemand
 	uint64_t	group_bytes;	/* of one copy of it */
 	uint64_t	spare_bytes;	/* besides, of all copies */
 	uint64_t	queue_bytes;	/* of shared memory that is not to be had: static */
+	uint64_t	kept_bytes;		/* and, of a member of a fused kernel, for each warp */
 } GcPipelineDemand;
 
 /* Which structures of a pipeline go to shared memory, and how it is compiled. */

@@ -195,8 +195,9 @@ drop_body(GcFused *f)
 }
 
 /*
- * The variants of its bodies: each may have an equal part of the shared memory.  False: of
- * those with groups, some then have no room for theirs.
+ * The variants of its bodies: each may have an equal part of the shared memory, less what it
+ * keeps for the warps of the largest block.  False: of those with groups, some then have no room
+ * for theirs.
  */
 static bool
 choose_variants(GcFused *f)
@@ -209,7 +210,8 @@ choose_variants(GcFused *f)
 	for (int m = 0; m < f->n; m++)
 	{
 		const GcVariantDemand *demand = &f->shape[m]->demand;
-		GcVariantChoice choice = gc_sched_variant(profile, &demand->demand, room);
+		const u64	kept = demand->demand.kept_bytes * (1024 / Max(profile->warp_size, 1));
+		GcVariantChoice choice = gc_sched_variant(profile, &demand->demand, room - Min(room, kept));
 
 		f->member[m].variant = gc_make_variant(demand, &choice);
 		used += gc_sched_variant_bytes(&demand->demand, &choice);

@@ -244,6 +244,7 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 	}
 	demand->survivors = demand->rows >> pl->survive;
 	demand->queue_bytes = traits.gathers ? GC_VISIT_SHARED : 0;
+	demand->kept_bytes = (u64) traits.kept_words * 4;
 }
 
 void

@@ -314,6 +314,21 @@ test_alone(int vec, GcCompileEffort effort)
 	}
 }
 
+/* Words that a fused kernel keeps for each warp, and that were said to be the most. */
+static void
+check_kept(const char *text, Member *const *members, int n)
+{
+	const char *kept = strstr(strstr(text, "\nGC_PROLOGUE\n"), "\nGC_KEPT_WORDS(");
+	int			words = 0;
+	int			most = 0;
+
+	for (int i = 0; i < n; i++)
+		most += gc_pipeline_traits(members[i]->p, members[i]->pipeline).kept_words;
+	if (kept == NULL || sscanf(kept, "\nGC_KEPT_WORDS(%d,", &words) != 1)
+		tap_bail("nothing is kept");
+	ok(words <= most && 2 * words >= most - 4 * n, "it keeps %d words, %d at most were promised", words, most);
+}
+
 static void
 test_fused(int vec)
 {
@@ -339,6 +354,7 @@ test_fused(int vec)
 		}
 		if (gc_generate_fused(from, TOGETHER, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
 			tap_bail(err.detail);
+		check_kept(source.text, members, TOGETHER);
 		k = load_text(source.text);
 		run_all_fused(&source, &k, members, TOGETHER, (u32) first);
 		unload(&k);
