@@ -4,7 +4,7 @@
  *	  Filters on codes of 1 or 2 bytes, several of which lie in a word.
  *
  * A column compared with a parameter is a range of codes, first <= code < end, the same for
- * all rows of a chunk: GC_CODES_BELOW and GC_CODES_UPTO find its ends.  So no value need be
+ * all rows of a chunk: gc_codes_below and gc_codes_upto find its ends.  So no value need be
  * widened, nor the frame of reference be added to it.  On device cuda a word of 4 or 2 codes
  * is tested at once: each code has the part of a word, its lane, whose highest bit says what
  * became of a subtraction that no other lane sees.  On device host the C compiler does as

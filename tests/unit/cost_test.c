@@ -394,6 +394,14 @@ test_variants(const GcProfile *gpu)
 	c = gc_sched_variant(gpu, &d, 0);
 	ok(c.bitmaps == 0 && c.group_copies == 0 && c.threads == 256 && c.vec > 0, "no room");
 
+	d.queue_bytes = 18432;
+	c = gc_sched_variant(gpu, &d, 70000 + 32 * 400 + 18432);
+	ok(c.bitmaps == 3 && c.group_copies == 32, "a kernel that queues rows: everything just fits beside the queues");
+	c = gc_sched_variant(gpu, &d, 70000 + 32 * 400 + 18431);
+	ok(c.bitmaps == 3 && c.group_copies == 1, "which have their part first");
+	c = gc_sched_variant(gpu, &d, 18431);
+	ok(c.bitmaps == 0 && c.group_copies == 0, "or leave nothing");
+	d = two;
 	d.rows = 100000;
 	c = gc_sched_variant(gpu, &d, 200000);
 	ok(c.bitmaps == 0 && c.group_copies == 32 && c.threads == 256, "few rows: no bitmap is copied");
