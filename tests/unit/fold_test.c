@@ -257,14 +257,14 @@ test_alone(int vec)
 		for (int l = 0; l < NLIMITS; l++)
 		{
 			Member	   *m = &members[shape][l];
-			char		how[32];
+			char		how[48];
 
 			m->variant.vec = vec;
 			m->compiled = false;
 			empty_sink(m);
 			run_alone(m, m->pipeline, m->sink, (1u << NCHUNKS) - 1, l % 2);
 			unload(&m->own);
-			snprintf(how, sizeof(how), "alone, vectors of %d", vec);
+			snprintf(how, sizeof(how), "alone, vectors of %d%s", vec, compile_effort == GC_COMPILE_FULL ? "" : ", in a hurry");
 			check(m, shape, l, how);
 		}
 	}
@@ -332,11 +332,13 @@ test_texts(void)
 			   "whose sum of the column, not of the negative, is added up by vectors if they are dense");
 			for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)
 			{
+				const GcCompileEffort effort = v == 0 && arch == 90 ? GC_COMPILE_QUICK : GC_COMPILE_FULL;
 				GcImage		image = {NULL, 0};
 				char	   *log = NULL;
 
-				ok(gc_nvrtc_compile(nvrtc, arch, source.text, GC_COMPILE_FULL, &image, &log, &err) == GC_OK,
-				   "%s, vectors of %d, compiles for sm_%d", shapes[shape], variants[v].vec, arch);
+				ok(gc_nvrtc_compile(nvrtc, arch, source.text, effort, &image, &log, &err) == GC_OK,
+				   "%s, vectors of %d, compiles for sm_%d%s", shapes[shape], variants[v].vec, arch,
+				   effort == GC_COMPILE_FULL ? "" : " in a hurry");
 				if (log)
 					tap_note("%.2000s", log);
 				free(log);
@@ -373,6 +375,12 @@ main(int argc, char **argv)
 		test_alone(0);
 	for (int vec = 8; vec <= 16 && !on_host; vec += 8)
 		test_alone(vec);
+	if (!on_host)
+	{
+		compile_effort = GC_COMPILE_QUICK;
+		test_alone(16);
+		compile_effort = GC_COMPILE_FULL;
+	}
 	test_fused(on_host ? 0 : 8, GC_FUSED_ALL_VECTORS);
 	test_fused(on_host ? 0 : 16, 1);
 	test_texts();

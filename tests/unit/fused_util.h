@@ -444,10 +444,13 @@ load_with(const char *text, GcCompileEffort effort)
 	return loaded;
 }
 
+/* How kernels are compiled from now on. */
+static GcCompileEffort compile_effort = GC_COMPILE_FULL;
+
 static Loaded __attribute__((unused))
 load_text(const char *text)
 {
-	return load_with(text, GC_COMPILE_FULL);
+	return load_with(text, compile_effort);
 }
 
 static void
