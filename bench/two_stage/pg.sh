@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
 # pg.sh: what scheduling is worth, through PostgreSQL, by one command: a private server, the Star
-# Schema Benchmark, throughput.py, mixes.py, pool.py and counted.py, and everything taken down again.
+# Schema Benchmark, throughput.py, mixes.py, pool.py, alone.py and counted.py, and everything taken down
+# again.
 #
 #   bench/two_stage/pg.sh [NAME=VALUE ...]        say SCALE=20 WORKERS=16 OUT=/tmp/results SECONDS_EACH=300
 #
@@ -9,8 +10,8 @@
 # they say something here (SCALE, WORKERS, OUT, COMMIT, DEVICE, HOST_THREADS, DATA, SHARED_BUFFERS,
 # HOST_CACHE, WORK_MEM, EXTRA_CONF, PYTHON; a DATA folder loaded by either serves both), and:
 #
-#   PARTS        of throughput, mixes, pool, counted, with commas (the first three; counted needs CUPTI,
-#                which then is loaded into the worker, so its times are for itself)
+#   PARTS        of throughput, mixes, pool, alone, counted, with commas (the first three; counted needs
+#                CUPTI, which then is loaded into the worker, so its times are for itself)
 #   SECONDS_EACH budget of each part in seconds; 0: as long as it takes (0)
 #   POLICIES     gpuconc.schedule by name, and twostage-unshared (all; mixes: all but random)
 #   CLIENTS      of throughput (1,2,4,8,16,32,64)
@@ -22,7 +23,7 @@
 #   CHECK        compare answers with PostgreSQL: yes or no (yes)
 #   SEED         of everything drawn (1)
 #
-# OUT gets throughput.md and .svg, mixes.md, pool.md, counted.md, the server's log and settings, the loader's output.
+# OUT gets throughput.md and .svg, mixes.md, pool.md, alone.md, counted.md, the server's log and settings, the loader's output.
 # A part that is interrupted or fails leaves what it had, and the others go on.
 set -Eeuo pipefail
 
@@ -57,7 +58,7 @@ measure() {
 			throughput) own=(--clients "$CLIENTS" --point "$DURATION" --rounds "${ROUNDS:-12}") ;;
 			mixes) own=(${RUNS:+--runs "$RUNS"}) ;;
 			pool) own=(${RUNS:+--runs "$RUNS"} ${SETS:+--sets "$SETS"}) ;;
-			counted) own=(${RUNS:+--runs "$RUNS"}) ;;
+			alone | counted) own=(${RUNS:+--runs "$RUNS"}) ;;
 			*) die "there is no part \"$part\"" ;;
 		esac
 		"$PYTHON" "$TWO_STAGE/$part.py" --out "$OUT/$part.md" --seconds "${SECONDS_EACH:-0}" --workers "$WORKERS" \
