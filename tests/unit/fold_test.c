@@ -89,19 +89,13 @@ static void
 make_visible(int k)
 {
 	u32			rows = CHUNK_ROWS[k];
-	u8		   *bits;
 
 	if (k % 4 == 0)
 		return;
 	visible[k] = calloc(rows + 1, 1);
-	bits = calloc(padded(rows) / 8 + 8, 1);
 	for (u32 r = 0; r < rows; r++)
-	{
 		visible[k][r] = k % 4 == 1 ? draw(8) > 0 : k % 4 == 2 ? r % 8 == 3 : r > 20000;
-		bits[r >> 3] |= visible[k][r] << (r & 7);
-	}
-	visible_bits[k] = put(bits, padded(rows) / 8 + 8);
-	free(bits);
+	visible_bits[k] = put_visible_rows(visible[k], rows);
 }
 
 /* ---------- requests ---------- */
@@ -139,12 +133,7 @@ make_member(int shape, int limit)
 	maker_filter(k, maker_test(k, GC_OP_LT, small, maker_param(k, GC_INT4, limits[limit], 0)), shape == GATHERED ? 4 : 1);
 	maker_filter(k, maker_test(k, GC_OP_GE, null, maker_param(k, GC_INT4, -200, 0)), 1);
 	if (shape == STAGES)
-	{
-		/* what may fail is tested of live rows only */
-		u16			e = maker_expr(k, GC_OP_DIV, GC_INT4, key, maker_param(k, GC_INT4, 3, 0), GC_NONE);
-
-		maker_filter(k, maker_test(k, GC_OP_GE, e, maker_param(k, GC_INT4, 0, 0)), 0);
-	}
+		filter_live(k, key);
 	maker_group(k, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
 	maker_agg(k, GC_AGG_COUNT, GC_NONE);
 	maker_agg(k, GC_AGG_COUNT, edge);
@@ -154,14 +143,7 @@ make_member(int shape, int limit)
 	maker_agg(k, GC_AGG_SUM, product);
 	maker_agg(k, GC_AGG_MIN, edge);
 	maker_agg(k, GC_AGG_MAX, product);
-	m->p = maker_finish(k, 1000000);
-	m->pipeline = m->p->npipelines - 1;
-	for (int c = 0; c < k->head.ncolumns; c++)
-		m->columns[c] = k->columns[c].input == gc_pipelines(m->p)[m->pipeline].input ? k->source[c] : -1;
-	m->ngroups = 1;
-	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256};
-	memcpy(m->valid, visible_bits, sizeof(m->valid));
-	lay_out_sink(m);
+	finish_ungrouped(m, visible_bits);
 	run_builds(m);
 }
 

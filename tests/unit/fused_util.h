@@ -281,7 +281,30 @@ read_column(Maker *m, i16 number, bool any)
 	return maker_read(m, maker_column(m, number, c->kind, &fact));
 }
 
+/* The bitmap of the rows that are visible, one byte each. */
+static GcAddr __attribute__((unused))
+put_visible_rows(const u8 *visible, u32 rows)
+{
+	u8		   *bits = calloc(padded(rows) / 8 + 8, 1);
+	GcAddr		addr;
+
+	for (u32 r = 0; r < rows; r++)
+		bits[r >> 3] |= visible[r] << (r & 7);
+	addr = put(bits, padded(rows) / 8 + 8);
+	free(bits);
+	return addr;
+}
+
 /* ---------- requests ---------- */
+
+/* A filter that may fail, so that it is tested of live rows only; they all pass. */
+static void __attribute__((unused))
+filter_live(Maker *k, u16 column)
+{
+	u16			e = maker_expr(k, GC_OP_DIV, GC_INT4, column, maker_param(k, GC_INT4, 3, 0), GC_NONE);
+
+	maker_filter(k, maker_test(k, GC_OP_GE, e, maker_param(k, GC_INT4, 0, 0)), 0);
+}
 
 static void
 lay_out_sink(Member *m)
@@ -346,6 +369,22 @@ test_word(const Member *m, const GcArgWord *w)
 	if (w->part == GC_TEST_BITS)
 		return m->test_bits[w->index];
 	return w->part == GC_TEST_BASE ? (u64) c->lo : (u64) (c->hi - c->lo + 1);
+}
+
+/* The program is complete, and its result is one group; valid: which rows it sees, by chunk. */
+static void __attribute__((unused))
+finish_ungrouped(Member *m, const GcAddr *valid)
+{
+	const Maker *k = &m->maker;
+
+	m->p = maker_finish(&m->maker, 1000000);
+	m->pipeline = m->p->npipelines - 1;
+	for (int c = 0; c < k->head.ncolumns; c++)
+		m->columns[c] = k->columns[c].input == gc_pipelines(m->p)[m->pipeline].input ? k->source[c] : -1;
+	m->ngroups = 1;
+	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256};
+	memcpy(m->valid, valid, sizeof(m->valid));
+	lay_out_sink(m);
 }
 
 /* What a word of a member's own kernel holds; columns also as private ones. */

@@ -92,19 +92,13 @@ static void
 make_visible(int k)
 {
 	const u32	rows = CHUNK_ROWS[k];
-	u8		   *bits;
 
 	if (k % 3 != 2)
 		return;
 	visible[k] = calloc(rows + 1, 1);
-	bits = calloc(padded(rows) / 8 + 8, 1);
 	for (u32 r = 0; r < rows; r++)
-	{
 		visible[k][r] = draw(5) > 0;
-		bits[r >> 3] |= visible[k][r] << (r & 7);
-	}
-	visible_bits[k] = put(bits, padded(rows) / 8 + 8);
-	free(bits);
+	visible_bits[k] = put_visible_rows(visible[k], rows);
 }
 
 /* ---------- requests ---------- */
@@ -189,23 +183,11 @@ make_request(int shape, int number)
 		maker_filter(k, e, shape == SPARSE ? 1 : 0);
 	}
 	if (shape == STAGES)
-	{
-		/* what may fail is tested of live rows only */
-		u16			e = maker_expr(k, GC_OP_DIV, GC_INT4, key, maker_param(k, GC_INT4, 3, 0), GC_NONE);
-
-		maker_filter(k, maker_test(k, GC_OP_GE, e, maker_param(k, GC_INT4, 0, 0)), 0);
-	}
+		filter_live(k, key);
 	maker_group(k, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
 	maker_agg(k, GC_AGG_COUNT, GC_NONE);
 	maker_agg(k, GC_AGG_SUM, key);
-	m->p = maker_finish(k, 1000000);
-	m->pipeline = m->p->npipelines - 1;
-	for (int c = 0; c < k->head.ncolumns; c++)
-		m->columns[c] = k->source[c];
-	m->ngroups = 1;
-	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256};
-	memcpy(m->valid, visible_bits, sizeof(m->valid));
-	lay_out_sink(m);
+	finish_ungrouped(m, visible_bits);
 }
 
 /* ---------- what is right ---------- */
