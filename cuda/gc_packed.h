@@ -84,7 +84,7 @@ typedef u16 u2_codes;
 #else							/* device cuda */
 
 #define GC_KEPT_WORDS(n, threads) \
-	__shared__ uint4 gc_kept_by_all[((n) + 3) / 4 * ((threads) / GC_WARP)]; \
+	__shared__ uint4 gc_kept_by_all[((n) + 3) / 4 * GC_WARPS(threads)]; \
 	uint4 *const gc_kept = gc_kept_by_all + thread / GC_WARP * (((n) + 3) / 4);
 #define GC_KEEP							__syncwarp();
 #define GC_KEEP_WORD(i, value)			if (thread % GC_WARP == 0) ((u32 *) gc_kept)[i] = (value);

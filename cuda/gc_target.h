@@ -43,6 +43,7 @@
 #define GC_VEC		8				/* also for texts made for device host */
 #endif
 #define GC_WARP		32
+#define GC_WARPS(threads)	(((threads) + GC_WARP - 1) / GC_WARP)
 
 /* GC_LEAST_BLOCKS: so many blocks are to have room on a multiprocessor. */
 #ifdef GC_LEAST_BLOCKS

@@ -163,7 +163,7 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 
 /* Every part of this warp. */
 #define GC_PARTS(threads) \
-	__shared__ __align__(16) u16 gc_queues[(threads) / 32][GC_QUEUE_ROWS]; \
+	__shared__ __align__(16) u16 gc_queues[GC_WARPS(threads)][GC_QUEUE_ROWS]; \
 	u16 *gc_queue = gc_queues[thread / 32]; \
 	const u32 gc_lane = thread % 32, gc_step = nblocks * (nthreads / 32); \
 	u32 gc_t = block * (nthreads / 32) + thread / 32; \
