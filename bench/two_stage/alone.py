@@ -25,7 +25,7 @@ def analyzed(control, sql):
     return dict(line.strip().split(': ', 1) for line in out if ': ' in line)
 
 
-def texts(values):
+def texts():
     """(name, as it stands or None, template): Q1, Q2 and G have no constants of their own."""
     found = [(name, query(name), t) for name, t in zip(QUERIES, pool())]
     return found + [(t.name, None, t) for t in mix() if t.name in ('Q1', 'Q2', 'G')]
@@ -43,33 +43,34 @@ def measure(control, args, statements):
         if time.monotonic() > args.deadline:
             break
         for name, sql in statements:
-            said[name] = analyzed(control, sql() if callable(sql) else sql)
+            said[name] = analyzed(control, sql())
             times[name].append(number(said[name]['Kernel Time']))
     return times, said
 
 
 def check(control, report, args, statements, prepare):
-    given = [(name, sql() if callable(sql) else sql) for name, sql in statements]
-    expected = by_postgres([sql for _, sql in given], args.workers, prepare)
-    same = [sorted_rows(control.run([sql])[1][0]) == rows for (_, sql), rows in zip(given, expected)]
+    given = [sql() for _, sql in statements]
+    expected = by_postgres(given, args.workers, prepare)
+    same = [sorted_rows(control.run([sql])[1][0]) == rows for sql, rows in zip(given, expected)]
     report.section('Answers', 'Each query in both forms, one at a time, against PostgreSQL alone.')
     report.table(['queries', 'same rows'], [[len(given), report.yes(all(same))]])
 
 
 def program(control, report, args):
     values = Values(control.admin, random.Random(args.seed))
-    chosen = texts(values)
+    chosen = texts()
     control.prepare([t.prepare for _, _, t in chosen])
     control.need(1)
     control.use('sequential')
-    statements = [(name, sql) for name, sql, _ in chosen if sql]
+    # Name, and a function that gives the text of the next execution.
+    statements = [(name, lambda sql=sql: sql) for name, sql, _ in chosen if sql]
     statements += [(f'{name}, prepared', lambda t=t: t.execute(values)) for name, _, t in chosen]
     if not args.skip_check:
         check(control, report, args, statements, [t.prepare for _, _, t in chosen])
     warm = WarmUp(control.admin, args)
     while not warm.enough():
         for _, sql in statements:
-            control.run([sql() if callable(sql) else sql])
+            control.run([sql()])
     report.section('Main kernels alone',
                    f'{args.runs} runs of each query, which take turns; prepared ones with other constants each time. Kernel '
                    'time: as EXPLAIN ANALYZE tells it, by the device\'s clock. The rest: of the last run.')

@@ -48,7 +48,8 @@ typedef struct SharedVector
 	u8			width;
 	u8			reg;
 	u8			nullable;
-	bool		words;			/* packed codes, wN; then reg is GcPColumn.spare */
+	bool		words;			/* packed codes, wN, of which only width and spare count */
+	bool		spare;
 	u32			members;		/* that want it in their first stage */
 } SharedVector;
 
@@ -106,8 +107,7 @@ typedef struct Cg
 								 * are added up apart (sN), counts have 32 bits */
 	bool		late;			/* vector phase: only live rows are loaded */
 	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
-	int			loaded_bytes;	/* of a row, by whole vectors so far */
-	int			filtered_bytes; /* and by the vector phase */
+	int			loaded_bytes;	/* of a row, by whole vectors */
 	bool		gather;			/* few rows are left: of some of them values are read at once */
 	int			gathered;		/* registers of those of one row */
 	u32			wanted;			/* builds of which the vector phase saw payloads */
@@ -157,7 +157,7 @@ extern bool fused_vector(Cg *cg, u16 column, bool words);
 
 /*
  * packed.c: filters on packed codes.  Is a step one?  How many words would a member of a fused
- * kernel keep for those of a pipeline (GcPipelineTraits)?  Make what such steps of n read available,
+ * kernel keep for those of a pipeline (GcPipelineTraits)?  Make what n such steps read available,
  * in the vector phase, and note in *packed which columns that are; test them on all rows of a
  * vector.
  */

@@ -177,7 +177,7 @@ divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		if (!cg_is_packed(p, step) || is_checked_step(p, step))
+		if (!cg_is_packed(p, step))
 			continue;
 		passed += step->selectivity;
 		lists->vector[lists->nvector++] = step;
@@ -187,7 +187,7 @@ divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		if (cg_is_packed(p, step) && !is_checked_step(p, step))
+		if (cg_is_packed(p, step))
 			continue;
 		if (!is_vector_step(p, step) || (step->type == GC_STEP_PROBE && step->selectivity == 0))
 			late[nlate++] = step;
@@ -464,10 +464,8 @@ static void
 emit_gathered(Cg *cg, const GcPStep **steps, int n)
 {
 	text_addf(cg->out, "GC_FILTERED_MARKS\n");
-	cg->filtered_bytes = cg->loaded_bytes;
 	memset(cg->array, 0, sizeof(cg->array));
 	cg->gathered = 0;
-	cg->late = false;
 	cg->gather = true;
 	for (int i = 0; i < n; i++)
 	{
@@ -689,7 +687,7 @@ few_part(const Cg *cg)
 static int
 filtered_rounds(const Cg *cg)
 {
-	return cg->filtered_bytes <= 2 ? 4 : cg->filtered_bytes <= 4 ? 2 : 1;
+	return cg->loaded_bytes <= 2 ? 4 : cg->loaded_bytes <= 4 ? 2 : 1;
 }
 
 static void

@@ -51,7 +51,7 @@ packed_comparison(const GcProgram *p, const GcExpr *e, int *side)
 {
 	if (e->op != GC_OP_EQ && e->op != GC_OP_LT && e->op != GC_OP_LE && e->op != GC_OP_GT && e->op != GC_OP_GE)
 		return false;
-	if (e->opreg != GC_I32 && e->opreg != GC_I64)
+	if ((e->flags & GC_CHECKED) || (e->opreg != GC_I32 && e->opreg != GC_I64))
 		return false;
 	for (int i = 0; i < 2; i++)
 	{
@@ -68,43 +68,46 @@ packed_comparison(const GcProgram *p, const GcExpr *e, int *side)
 	return false;
 }
 
+/* Are all comparisons of e, joined by AND, of packed codes?  Those that are go to each(), if there is one. */
 static bool
-packed_filter(const GcProgram *p, u16 e)
+packed_filter(const GcProgram *p, u16 e, void (*each) (void *context, const GcExpr *comparison, int side), void *context)
 {
 	const GcExpr *x = EXPR(p, e);
 	int			side;
 
 	if (x->op == GC_OP_AND)
-		return packed_filter(p, x->arg[0]) && packed_filter(p, x->arg[1]);
-	return packed_comparison(p, x, &side);
+		return packed_filter(p, x->arg[0], each, context) && packed_filter(p, x->arg[1], each, context);
+	if (!packed_comparison(p, x, &side))
+		return false;
+	if (each)
+		each(context, x, side);
+	return true;
 }
 
 bool
 cg_is_packed(const GcProgram *p, const GcPStep *step)
 {
-	return step->type == GC_STEP_FILTER && packed_filter(p, step->expr);
+	return step->type == GC_STEP_FILTER && packed_filter(p, step->expr, NULL, NULL);
 }
 
-/* The columns that a packed filter reads, as a mark for each. */
-static void
-note_columns(const GcProgram *p, u16 e, bool *read)
+typedef struct ReadColumns
 {
-	const GcExpr *x = EXPR(p, e);
-	int			side = 0;
+	const GcProgram *p;
+	bool		read[GC_MAX_COLUMNS];
+} ReadColumns;
 
-	if (x->op == GC_OP_AND)
-	{
-		note_columns(p, x->arg[0], read);
-		note_columns(p, x->arg[1], read);
-	}
-	else if (packed_comparison(p, x, &side))
-		read[EXPR(p, x->arg[side])->ref] = true;
+static void
+note_column(void *context, const GcExpr *e, int side)
+{
+	ReadColumns *columns = context;
+
+	columns->read[EXPR(columns->p, e->arg[side])->ref] = true;
 }
 
 int
 cg_kept_words(const GcProgram *p, const GcPPipeline *pl)
 {
-	bool		read[GC_MAX_COLUMNS] = {false};
+	ReadColumns columns = {.p = p};
 	int			words = 0;
 
 	for (int s = 0; s < pl->nsteps; s++)
@@ -112,10 +115,10 @@ cg_kept_words(const GcProgram *p, const GcPPipeline *pl)
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
 		if (cg_is_packed(p, step))
-			note_columns(p, step->expr, read);
+			(void) packed_filter(p, step->expr, note_column, &columns);
 	}
 	for (int c = 0; c < GC_MAX_COLUMNS; c++)
-		words += 2 * read[c];
+		words += 2 * columns.read[c];
 	return ROUND_UP(words);
 }
 
@@ -137,9 +140,18 @@ packed_column(Cg *cg, Packed *packed, u16 column)
 	return c;
 }
 
-static void
-narrow(Cg *cg, Packed *packed, const GcExpr *e, int side)
+typedef struct Narrowing
 {
+	Cg		   *cg;
+	Packed	   *packed;
+} Narrowing;
+
+/* Statements that narrow the column's range by a comparison. */
+static void
+narrow(void *context, const GcExpr *e, int side)
+{
+	Cg		   *cg = ((Narrowing *) context)->cg;
+	Packed	   *packed = ((Narrowing *) context)->packed;
 	const u8	op = side == 0 ? e->op : turned(e->op);
 	const u16	param = e->arg[!side];
 	PackedColumn *c = packed_column(cg, packed, EXPR(cg->p, e->arg[side])->ref);
@@ -162,21 +174,6 @@ narrow(Cg *cg, Packed *packed, const GcExpr *e, int side)
 				  op == GC_OP_LT ? "below" : "upto", ctype, value, ctype, c->k);
 		c->end = true;
 	}
-}
-
-static void
-narrow_all(Cg *cg, Packed *packed, u16 e)
-{
-	const GcExpr *x = EXPR(cg->p, e);
-	int			side = 0;
-
-	if (x->op == GC_OP_AND)
-	{
-		narrow_all(cg, packed, x->arg[0]);
-		narrow_all(cg, packed, x->arg[1]);
-	}
-	else if (packed_comparison(cg->p, x, &side))
-		narrow(cg, packed, x, side);
 }
 
 /* Bring one end of a range to where vectors are tested: its name there, and its value here. */
@@ -235,12 +232,11 @@ end_ranges(Cg *cg, const Packed *packed)
 void
 cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed)
 {
+	Narrowing	narrowing = {cg, packed};
+
 	packed->n = 0;
 	for (int i = 0; i < n; i++)
-	{
-		if (cg_is_packed(cg->p, steps[i]))
-			narrow_all(cg, packed, steps[i]->expr);
-	}
+		(void) packed_filter(cg->p, steps[i]->expr, narrow, &narrowing);
 	end_ranges(cg, packed);
 	for (int i = 0; i < packed->n; i++)
 	{

@@ -173,7 +173,8 @@ require_vector(Cg *cg, u16 column)
 		cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
 	if (c->nullable)
 		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
-	cg->loaded_bytes += c->width ? c->width : 8;
+	if (!cg->gather)
+		cg->loaded_bytes += c->width ? c->width : 8;
 	cg->gathered += c->reg == GC_I64 || c->reg == GC_F64 ? 2 : 1;
 }
 

@@ -23,8 +23,8 @@
  * scans, and less than half of that of scans of narrow columns (docs/architecture.md).
  *
  * Every kernel is given the warps with which its own latency is no longer than the others', in
- * blocks that tiles divide (resident.c); the kernel model says whether they fit a multiprocessor; bisection finds the least latency
- * that fits.  Pure functions; times are in microseconds.
+ * blocks that tiles divide (resident.c); the kernel model says whether they fit a multiprocessor;
+ * bisection finds the least latency that fits.  Pure functions; times are in microseconds.
  *
  *-------------------------------------------------------------------------
  */

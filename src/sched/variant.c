@@ -153,7 +153,7 @@ gc_sched_variants(const GcProfile *profile, const GcPipelineDemand *demand,
 		return 1;
 	n = add_variant(choice, 1, gc_sched_variant(profile, demand, quarter - profile->shared_reserved));
 	rest.nbitmaps = 0;
-	lean = gc_sched_variant(profile, &rest, GROUP_COPIES_BYTES);
+	lean = gc_sched_variant(profile, &rest, GROUP_COPIES_BYTES + demand->queue_bytes);
 	n = add_variant(choice, n, lean);
 	lean.vec = 8;
 	return add_variant(choice, n, lean);

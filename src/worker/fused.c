@@ -210,7 +210,7 @@ choose_variants(GcFused *f)
 	for (int m = 0; m < f->n; m++)
 	{
 		const GcVariantDemand *demand = &f->shape[m]->demand;
-		const u64	kept = demand->demand.kept_bytes * (1024 / Max(profile->warp_size, 1));
+		const u64	kept = demand->demand.kept_bytes * (1024 / profile->warp_size);
 		GcVariantChoice choice = gc_sched_variant(profile, &demand->demand, room - Min(room, kept));
 
 		f->member[m].variant = gc_make_variant(demand, &choice);

@@ -185,7 +185,7 @@ expect(int shape, int limit, u64 *w)
 			i64			product = small->value[c][r] * key->value[c][r];
 
 			if ((visible[c] && !visible[c][r]) || small->value[c][r] >= limits[limit] ||
-				null->null[c][r] || null->value[c][r] < -200 || 
+				null->null[c][r] || null->value[c][r] < -200 ||
 				(shape == JOINED && !is_joined(key->value[c][r], DIM_LIMIT)) ||
 				(shape == GATHERED && !is_joined(key->value[c][r], DIM_LIMIT / 2)))
 				continue;

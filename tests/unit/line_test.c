@@ -277,6 +277,13 @@ test_variants(void)
 	n = gc_sched_variants(h200(), &one, c);
 	ok(n == 3 && c[1].bitmaps == 0 && c[1].vec == 16 && c[2].bitmaps == 0 && c[2].vec == 8,
 	   "variants: of a single bitmap, none in larger and smaller steps");
+	one.queue_bytes = 18 * KB;
+	one.survivors = 1000000;
+	one.ngroups = 150;
+	one.group_bytes = 12 * KB;
+	n = gc_sched_variants(h200(), &one, c);
+	ok(n == 3 && c[1].bitmaps == 0 && c[2].bitmaps == 0 && c[2].group_copies == 1,
+	   "variants: queues take nothing from the groups of the one without bitmaps");
 	demand.bitmap_bytes[0] = 4 * KB;
 	is(gc_sched_variants(h200(), &demand, c), 1, "variants: one, where there is room for others");
 	demand.bitmap_bytes[0] = 130 * KB;
