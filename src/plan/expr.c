@@ -118,14 +118,14 @@ calls_user_function(Node *node, void *context)
 	return expression_tree_walker(node, calls_user_function, context);
 }
 
-static bool
-contains_param(Node *node, void *context)
+bool
+gc_contains_param(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param))
 		return true;
-	return expression_tree_walker(node, contains_param, context);
+	return expression_tree_walker(node, gc_contains_param, context);
 }
 
 /*
@@ -178,7 +178,7 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	lut.space = tr->space[arg];
 	lut.attno = gc_scan_attno(tr, (Node *) var);
 	lut.argtype = var->vartype;
-	lut.cacheable = !contain_mutable_functions((Node *) expr) && !contains_param((Node *) expr, NULL) &&
+	lut.cacheable = !contain_mutable_functions((Node *) expr) && !gc_contains_param((Node *) expr, NULL) &&
 		!calls_user_function((Node *) expr, NULL);
 	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars((Node *) expr, NULL));
 	text = nodeToString(expr);

@@ -160,10 +160,15 @@ extern GcRelDesc *gc_rel_desc(PlannerInfo *root, RelOptInfo *rel);
 extern bool gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 							 RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra);
 
-/* Share of rows that pass clauses, together, since two on one column are often a range. */
-extern double gc_clauses_share(GcTranslation *tr, List *clauses);
+/* expr.c: is there a parameter in an expression? */
+extern bool gc_contains_param(Node *node, void *context);
 
-/* steps.c */
+/*
+ * steps.c.  Share of rows that pass clauses, together, since two on one column are often a range;
+ * and of those that pass a leaf's filters.
+ */
+extern double gc_clauses_share(GcTranslation *tr, List *clauses);
+extern double gc_filters_share(GcTranslation *tr, GcLeaf *leaf);
 extern List *gc_order_steps(GcTranslation *tr, GcLeaf *leaf);
 
 /* tree.c: join tree, pipelines; agg.c: grouping; both leave tr->reason on refusal. */

@@ -446,15 +446,13 @@ choose_streamed(GcTranslation *tr)
 
 /* Share of a leaf's tuples that survive its filters and the joins below it. */
 static double
-leaf_share(GcLeaf *leaf)
+leaf_share(GcTranslation *tr, GcLeaf *leaf)
 {
-	double		share = clamp_row_est(leaf->rows) / leaf->tuples;
+	double		share = OidIsValid(leaf->relid) ? gc_filters_share(tr, leaf) : 1;
 	ListCell   *lc;
 
-	if (!OidIsValid(leaf->relid))
-		share = 1;
 	foreach(lc, leaf->children)
-		share *= leaf_share(lfirst(lc));
+		share *= leaf_share(tr, lfirst(lc));
 	leaf->share = Min(share, 1);
 	return leaf->share;
 }
@@ -791,7 +789,7 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 	if (tr->reason || !build_tree(tr, &set))
 		return false;
 	place_residuals(tr, equi, residuals);
-	leaf_share(tr->streamed);
+	leaf_share(tr, tr->streamed);
 	return assign_inputs(tr);
 }
 
