@@ -4,7 +4,7 @@
  *	  Queries over the same table: what running them together gains, and how good the
  *	  scheduler's choices are.
  *
- *	  same_table [--calibration FILE] [--out FILE] [--rows N] [--batches N] [--seed N]
+ *	  same_table [--calibration FILE] [--out FILE] [--rows N] [--batches N] [--seed N] [--tried FILE]
  *
  * Part 1: 2, 4, 8 and 16 scans of one table (four columns, narrow ones or of 4 bytes each;
  * filter on three, sum of products; other constants in each): one after another, in streams
@@ -16,6 +16,12 @@
  *
  * Part 3: all pairs of the pool, in either order: full grids with one block and with two in each
  * place, and what gc_decide() chooses, against one after another.
+ *
+ * Into the file of --tried goes what the model can be fitted to: a line for each kernel ("kernel",
+ * number, registers, most threads, bytes of shared memory, tiles, bytes read, columns, bytes looked
+ * up, best size alone, its microseconds, issue part), and for each combination tried of one, of all
+ * pairs and of the random batches ("tried", number of kernels, of each its number, blocks per
+ * multiprocessor and warps, microseconds), separated by tabs.
  *
  *-------------------------------------------------------------------------
  */
@@ -294,10 +300,11 @@ static const struct
 	const Choice *choice;
 	int			n;
 }			grids[LARGEST + 1] = {
-	[2] = {for_2, 14},[3] = {for_3, 5},[4] = {for_4, 3},[5] = {for_5, 2},[6] = {for_6, 2},
+	[1] = {for_2, 14},[2] = {for_2, 14},[3] = {for_3, 5},[4] = {for_4, 3},[5] = {for_5, 2},[6] = {for_6, 2},
 };
 
 static PoolKernel pool[POOL_KERNELS];
+static FILE *tried_file;
 
 /* What each batch came to, in microseconds. */
 typedef struct Tried
@@ -361,6 +368,33 @@ decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 	return predicted;
 }
 
+static void
+note_kernels(void)
+{
+	for (int i = 0; i < POOL_KERNELS && tried_file != NULL; i++)
+	{
+		const PoolKernel *k = &pool[i];
+
+		fprintf(tried_file, "kernel\t%d\t%d\t%d\t%u\t%llu\t%llu\t%s\t%llu\t%u\t%u\t%d\t%.1f\t%.3f\n", i + 1,
+				k->k.info.registers, k->max_threads, pool_shared(k), (unsigned long long) k->tiles,
+				(unsigned long long) k->bytes, k->columns, (unsigned long long) k->lookup_bytes, k->best.blocks,
+				k->best.threads, k->best_per_sm, k->alone_us, k->issue_part);
+	}
+}
+
+/* c: the combination, as a number whose digits are choices. */
+static void
+note_tried(const int *pick, int n, int c, double us)
+{
+	if (tried_file == NULL)
+		return;
+	fprintf(tried_file, "tried\t%d", n);
+	for (int i = 0; i < n; i++, c /= grids[n].n)
+		fprintf(tried_file, "\t%d\t%d\t%d", pick[i] + 1, grids[n].choice[c % grids[n].n].blocks,
+				grids[n].choice[c % grids[n].n].warps);
+	fprintf(tried_file, "\t%.1f\n", us);
+}
+
 /* All combinations; those that seemed the three best are measured again. */
 static double
 try_all(const int *pick, int n, double limit)
@@ -393,6 +427,7 @@ try_all(const int *pick, int n, double limit)
 			if (!possible || (pass == 0 && bench_late(from, limit)))
 				continue;
 			us = pass == 0 ? bench_us(l, n, BENCH_STREAMS_EACH) : bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+			note_tried(pick, n, c, us);
 			if (pass == 1)
 			{
 				best = us < best ? us : best;
@@ -484,6 +519,7 @@ part_2(int batches, double budget)
 	pool_make(pool, bench_options.rows / 4);
 	pool_measure(pool, POOL_KERNELS, 3);
 	pool_measure_issue(pool, POOL_KERNELS, 3);
+	note_kernels();
 	bench_say("| batch | kernels | best found, us | kernel model | two-stage | streams, full grids | one after another "
 			  "| predicted, two-stage | two-stage / best |\n"
 			  "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
@@ -567,6 +603,23 @@ part_3(double budget)
 	bench_say("\n");
 }
 
+/* All choices of each kernel and of all pairs, for the file alone. */
+static void
+try_for_file(double budget)
+{
+	double		from = bench_seconds();
+
+	for (int i = 0; i < POOL_KERNELS; i++)
+		(void) try_all(&i, 1, 1.0);
+	for (int p = 0; p < PAIRS && !bench_late(from, budget); p++)
+	{
+		const int	pick[2] = {p / POOL_KERNELS, p % POOL_KERNELS};
+
+		if (pick[0] <= pick[1])
+			(void) try_all(pick, 2, 1.0);
+	}
+}
+
 static void
 read_calibration(const char *path)
 {
@@ -604,6 +657,10 @@ main(int argc, char **argv)
 	batches = batches > MAX_BATCHES ? MAX_BATCHES : batches;
 	text = bench_argument(argc, argv, "seed");
 	bench_seed(text != NULL ? strtoull(text, NULL, 10) : 1);
+	text = bench_argument(argc, argv, "tried");
+	tried_file = text != NULL ? fopen(text, "w") : NULL;
+	if (text != NULL && tried_file == NULL)
+		bench_fail("%s cannot be written", text);
 	work = bench_decide_work();
 	read_calibration(bench_argument(argc, argv, "calibration"));
 	part_1(&scan_narrow, bench_options.seconds / 6);
@@ -612,7 +669,11 @@ main(int argc, char **argv)
 	{
 		part_2(batches, bench_options.seconds * 2 / 3);
 		part_3(bench_options.seconds / 6);
+		if (tried_file != NULL)
+			try_for_file(bench_options.seconds);
 	}
+	if (tried_file != NULL)
+		fclose(tried_file);
 	free(work);
 	bench_close();
 	return 0;
