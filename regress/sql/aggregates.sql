@@ -14,6 +14,12 @@ SELECT check_same('SELECT 1 FROM sales HAVING count(*) > 0');
 SELECT check_same('SELECT 1 FROM sales HAVING count(*) < 0');
 SELECT check_same('SELECT count(*) FROM sales HAVING min(price) > 1000000');
 
+-- what is counted is computed, and raises what it raises, even where it cannot be NULL
+SELECT q, check_error(q) FROM unnest(ARRAY[
+	'SELECT count(id * 1000000) FROM sales', 'SELECT count(*), count(id * 1000000), sum(id) FROM sales WHERE id > 10', 'SELECT shop, count(id * 1000000) FROM sales GROUP BY shop', 'SELECT count(1 / (id - 7)) FROM sales WHERE id < 9',
+	'SELECT count(sales.id * c_id::int4 * 10000) FROM sales JOIN customer ON customer = c_id'
+]) AS q;
+SELECT check_same('SELECT count(id * 1000000), count(1 / (id - 2000)) FROM sales WHERE id < 1000');
 -- sums: result types and scales; beyond int8; products; cancelling out
 SELECT check_same('SELECT sum(i2), pg_typeof(sum(i2)), sum(i4), pg_typeof(sum(i4)), sum(i8), pg_typeof(sum(i8)), sum(n), pg_typeof(avg(i2)) FROM types');
 SELECT check_same('SELECT sum(i8 * 1000000) FROM types');

@@ -188,12 +188,14 @@ typedef struct GcFusedMember
 
 /*
  * What a word holds, and whose it is.  GC_FUSED_ANY: GC_ARG_MEMBERS, and
- * GC_ARG_COLUMN, whose index is then the number of a physical column (part 0).
+ * GC_ARG_COLUMN, whose index is then the number of a physical column (part 0), and which the
+ * members in `readers` read, one bit each.
  */
 typedef struct GcFusedWord
 {
 	GcArgWord	word;
 	u16			member;
+	u32			readers;
 } GcFusedWord;
 
 typedef struct GcFusedSource

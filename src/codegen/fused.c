@@ -293,7 +293,7 @@ add_common_words(GcFusedSource *src, const Fusion *f, int *word, GcError *err)
 		if (src->nwords == GC_MAX_ARG_WORDS)
 			return gc_fail(err, GC_UNSUPPORTED, "The kernels of a shared scan have too many parameters.");
 		word[k] = src->nwords;
-		src->words[src->nwords++] = (GcFusedWord) {{GC_ARG_COLUMN, 0, k}, GC_FUSED_ANY};
+		src->words[src->nwords++] = (GcFusedWord) {{GC_ARG_COLUMN, 0, k}, GC_FUSED_ANY, f->readers[k]};
 	}
 	return GC_OK;
 }
@@ -307,7 +307,7 @@ generate_members(const GcFusedMember *from, int n, Fusion *f, Member *members, G
 	memset(f->readers, 0, sizeof(f->readers));
 	f->nkept = 0;
 	f->src->nwords = 1;
-	f->src->words[0] = (GcFusedWord) {{GC_ARG_MEMBERS, 0, 0}, GC_FUSED_ANY};
+	f->src->words[0] = (GcFusedWord) {{GC_ARG_MEMBERS, 0, 0}, GC_FUSED_ANY, 0};
 	for (int i = 0; i < n && code == GC_OK; i++)
 		code = generate_member(&from[i], i, f, &members[i], err);
 	return code;

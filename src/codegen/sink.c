@@ -19,6 +19,16 @@
 
 #define AGG(cg, i)		(&gc_aggs((cg)->p)[i])
 
+/*
+ * Is what it aggregates computed?  To count what is never NULL, word 0 does, unless computing it
+ * may raise an error: PostgreSQL computes it, and raises that.
+ */
+static bool
+looks_at_arg(const Cg *cg, const GcPAgg *agg)
+{
+	return agg->arg != GC_NONE && (agg->word != 0 || cg_checked(cg->p, agg->arg));
+}
+
 /* Does word 0 count rows, or only mark that there are any? */
 static bool
 counts_rows(Cg *cg)
@@ -129,7 +139,7 @@ sink_expr(Cg *cg, int i)
 			i -= cg->pl->nkeys;
 			for (; i < p->naggs; i++)
 			{
-				if (AGG(cg, i)->arg != GC_NONE)
+				if (looks_at_arg(cg, AGG(cg, i)))
 					return AGG(cg, i)->arg;
 			}
 			return GC_NONE;
@@ -390,13 +400,13 @@ emit_folds(Cg *cg, Scope scope)
 		const GcPAgg *agg = AGG(cg, i);
 		Operand		o = {"1", "0"};
 
-		if (agg->word == 0)
-			continue;
-		if (agg->arg != GC_NONE)
+		if (looks_at_arg(cg, agg))
 		{
 			cg_require(cg, agg->arg);
 			o = cg_expr(cg, agg->arg);
 		}
+		if (agg->word == 0)
+			continue;
 		if (strcmp(o.n, "0") != 0)
 			text_addf(cg->out, "if (!%s) ", o.n);
 		if (scope == IN_REGISTERS)

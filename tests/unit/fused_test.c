@@ -721,6 +721,68 @@ test_text(void)
 	is(gc_fused_shared_bytes(f.m, 4, 0x9, ranges, ngroups, starts), 0, "without both, none");
 }
 
+/* Physical columns that the member's own kernel reads, or its body beside another like it. */
+static u64
+columns_read(const GcFusedMember *m, bool as_body)
+{
+	const GcFusedMember two[2] = {*m, *m};
+	GcKernelSource own;
+	GcFusedSource fused;
+	GcError		err = {GC_OK, ""};
+	u64			columns = 0;
+
+	if ((as_body ? gc_generate_fused(two, 2, GC_FUSED_ALL_VECTORS, &fused, &err)
+		 : gc_generate(m->p, m->pipeline, &m->variant, &own, &err)) != GC_OK)
+		tap_bail(err.detail);
+	for (int i = 0; i < (as_body ? fused.nwords : own.nwords); i++)
+	{
+		const GcArgWord *w = as_body ? &fused.words[i].word : &own.words[i];
+
+		if (w->type == GC_ARG_COLUMN && (!as_body || fused.words[i].readers & 1))
+			columns |= (u64) 1 << (as_body ? w->index : m->columns[w->index]);
+	}
+	free(as_body ? fused.text : own.text);
+	return columns;
+}
+
+/*
+ * A body may read what the request's own kernel does, which is what is on the device for it; and what
+ * is counted is read only if it can be NULL, or computing it can fail.
+ */
+static void
+test_reads(void)
+{
+	for (int survive = 1; survive < 12; survive += 5)
+	{
+		Maker		maker = {0};
+		GcFusedMember m = {.pipeline = 0,.variant = {.vec = 8,.threads = 256},.columns = maker.source};
+		u16			small;
+		u16			vary;
+
+		maker_input(&maker);
+		small = read_column(&maker, C_SMALL, false);
+		maker_pipeline(&maker, 0, GC_SINK_AGGREGATE, (u8) survive);
+		maker_filter(&maker, maker_test(&maker, GC_OP_LT, small, maker_param(&maker, GC_INT4, 20, 0)), (u8) survive);
+		maker_group(&maker, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
+		maker_agg(&maker, GC_AGG_COUNT, read_column(&maker, C_KEY, false));
+		maker_agg(&maker, GC_AGG_COUNT, read_column(&maker, C_NULL, false));
+		vary = read_column(&maker, C_VARY, false);
+		maker_agg(&maker, GC_AGG_COUNT, maker_expr(&maker, GC_OP_MUL, GC_INT4, vary, vary, GC_NONE));
+		m.p = maker_finish(&maker, 1000000);
+		for (int as_body = 0; as_body < 2; as_body++)
+			ok(columns_read(&m, as_body) == ((u64) 1 << C_SMALL | (u64) 1 << C_NULL | (u64) 1 << C_VARY),
+			   "1 row in 2^%d counted, %s: what has to be looked at is read", survive, as_body ? "a body" : "a kernel");
+		free((void *) m.p);
+	}
+	for (int i = 0; i < NMEMBERS; i++)
+	{
+		GcFusedMember m = {members[i].p, members[i].pipeline, members[i].variant, members[i].columns};
+
+		m.variant.vec = 8;
+		ok((columns_read(&m, true) & ~columns_read(&m, false)) == 0, "request %d: its body reads nothing else", i);
+	}
+}
+
 static void
 test_nvrtc(void)
 {
@@ -782,6 +844,7 @@ main(int argc, char **argv)
 	test_two_launches();
 	test_refusals();
 	test_text();
+	test_reads();
 	test_nvrtc();
 	free_columns();
 	test_times();
