@@ -201,33 +201,13 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 }
 
 /*
- * Have a column of input `in` on the device: a run that shares its builds with others did
- * not need it.
- */
-static bool
-have_column(GcRun *run, const GcInputValue *in, int c)
-{
-	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
-	u64			copied = 0;
-	GcError		err;
-
-	if (run->tables[c])
-		return true;
-	run->tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column, sources, in->nsources,
-								  run->stream, NULL, &copied, &err);
-	if (run->tables[c])
-		gc_table_uploaded(run->tables[c], run->stream);
-	gc_slot_run_info(run->slot)->copied_bytes += copied;
-	return run->tables[c] != NULL;
-}
-
-/*
  * Refine the column's classes by an attribute of the table that input `in` of the run is.
  * False: the run failed.  Where there is no memory to spare, it is left for another time.
  */
 static bool
-refine(GcRun *run, GcSetColumn *column, const GcInputValue *in, int key, int attribute)
+refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 {
+	const GcInputValue *in = &run->request->inputs[input];
 	GcError		err;
 	bool		failed;
 	const GcPipelineKernel *k = gc_refiner(&err, &failed);
@@ -236,7 +216,9 @@ refine(GcRun *run, GcSetColumn *column, const GcInputValue *in, int key, int att
 	u64			work = aligned((column->range + 1) * sizeof(u32)) +
 		GC_CLASS_SLOTS * (sizeof(u64) + sizeof(u32)) + 256 + (column->range + 1) * sizeof(u16);
 
-	if (k == NULL || !have_column(run, in, key) || (attribute >= 0 && !have_column(run, in, attribute)))
+	/* A run that shares its builds with others did not need them. */
+	if (k == NULL || gc_run_have_column(run, input, key, run->stream, &err) != GC_OK ||
+		(attribute >= 0 && gc_run_have_column(run, input, attribute, run->stream, &err) != GC_OK))
 		return true;
 	r = MemoryContextAllocZero(TopMemoryContext, sizeof(GcRefinement));
 	under_way++;
@@ -356,11 +338,11 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 			continue;
 		any = true;
 		if (is_attribute(run, in, c) && !is_known(column, in->dir, run->request->columns[c].dir_column))
-			return refine(run, column, in, key, c);
+			return refine(run, column, pl->input, key, c);
 	}
 	/* All rows are taken: what counts is which keys there are. */
 	if (!any && !is_known(column, in->dir, -1))
-		return refine(run, column, in, key, -1);
+		return refine(run, column, pl->input, key, -1);
 	return true;
 }
 

@@ -168,6 +168,23 @@ gc_run_upload_columns(GcRun *run, int pipeline)
 	return GC_OK;
 }
 
+GcCode
+gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
+{
+	const GcInputValue *in = &run->request->inputs[input];
+	u64			copied = 0;
+
+	if (run->tables[c])
+		return GC_OK;
+	run->tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column,
+								  (const GcSource *) (run->request->device_part + in->sources_off), in->nsources,
+								  stream, NULL, &copied, err);
+	if (run->tables[c])
+		gc_table_uploaded(run->tables[c], stream);
+	gc_slot_run_info(run->slot)->copied_bytes += copied;
+	return run->tables[c] ? GC_OK : err->code;
+}
+
 /*-------------------------------------------------------------------------
  * Launching
  *-------------------------------------------------------------------------

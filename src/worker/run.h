@@ -137,6 +137,9 @@ struct GcRun
 extern GcCode gc_run_upload(GcRun *run);
 extern GcCode gc_run_allocate(GcRun *run);
 extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
+
+/* Column c of an input, for what is queued on the stream next, whether the run's kernels read it or not. */
+extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
 extern GcCode gc_run_builds(GcRun *run, int pipeline);
 
 /*

@@ -131,6 +131,37 @@ gc_scan_args(const GcScanMembers *scan)
 	return args;
 }
 
+/*
+ * Has every member the chunks of all columns that its body reads?  Its own kernel reads the same, as
+ * a rule, but nothing rests on that, nor on other members, whose chunks may be others.
+ */
+static GcCode
+have_columns(const GcScanMembers *scan)
+{
+	GcStream   *stream = scan->run[0]->stream;
+	GcCode		code = GC_OK;
+
+	for (int i = 0; i < scan->f->nwords; i++)
+	{
+		const GcFusedWord *w = &scan->f->words[i];
+
+		for (int m = 0; m < scan->n && code == GC_OK; m++)
+		{
+			GcRun	   *run = scan->run[m];
+			const i16  *columns = run->scan_shape->columns;
+			int			c = 0;
+
+			if (!(w->readers >> scan->body[m] & 1))
+				continue;
+			while (columns[c] != scan->f->physical[w->word.index])
+				c++;
+			Assert(c < run->p->ncolumns);
+			code = gc_run_have_column(run, run->main->input, c, stream, scan->err);
+		}
+	}
+	return code;
+}
+
 static void
 fill_words(const GcScanMembers *scan, const u64 *visible, GcArgs *args)
 {
@@ -248,6 +279,8 @@ launch_scan(GcScanMembers *scan)
 			(code = gc_scan_private(scan->run[m])) != GC_OK)
 			return code;
 	}
+	if ((code = have_columns(scan)) != GC_OK)
+		return code;
 	fill_words(scan, visible, &args);
 	args.scan = gc_scan_args(scan);
 	l->ntiles = args.scan.ntiles;
