@@ -47,6 +47,7 @@ double		gc_build_cost = -1;
 char	   *gc_kernel_cache_directory = NULL;
 char	   *gc_calibration_file = NULL;
 bool		gc_debug_gpu_kernels = false;
+int			gc_debug_pretend_gpu = 0;
 int			gc_schedule = GC_POLICY_TWOSTAGE;
 int			gc_schedule_seed = 1;
 bool		gc_enable_shared_scan = true;
@@ -79,6 +80,13 @@ static const struct config_enum_entry force_options[] = {
 	{"groups", GC_FORCE_GROUPS, false},
 	{"marked", GC_FORCE_MARKED, false},
 	{"on", GC_FORCE_FUSED, true},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry gpu_choices[] = {
+	{"off", 0, false},
+	{"A100", 80, false},
+	{"H200", 90, false},
 	{NULL, 0, false}
 };
 
@@ -233,6 +241,11 @@ define_server_settings(void)
 							 "To the directory of compiled kernels, for tests on machines without a GPU.",
 							 &gc_debug_gpu_kernels, false, PGC_POSTMASTER,
 							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_pretend_gpu",
+							 "GPU whose multiprocessors device host is to be scheduled by.",
+							 "Kernels run on the host's threads all the same. For tests on machines without a GPU.",
+							 &gc_debug_pretend_gpu, 0, gpu_choices,
+							 PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 /* What the worker reads again on a reload. */

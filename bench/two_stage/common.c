@@ -307,7 +307,7 @@ bench_open(int argc, char **argv, const BenchOptions *defaults, int limit_s)
 {
 	static char *all[64];
 	int			nall = argc < 64 ? argc : 64;
-	GcDeviceOptions options = {0, 0, 0, NULL};
+	GcDeviceOptions options = {0, 0, 0, NULL, NULL};
 	GcError		err = {GC_OK, ""};
 	const char *slash = strrchr(argv[0], '/');
 

@@ -31,6 +31,8 @@ typedef struct GcMark GcMark;		/* a point in a stream: event + timestamp */
 typedef struct GcModule GcModule;	/* a loaded kernel image */
 typedef struct GcKernel GcKernel;	/* one entry point of a module */
 
+typedef struct GcDeviceInfo GcDeviceInfo;
+
 typedef struct GcDeviceOptions
 {
 	int			host_threads;	/* device host: threads; 0 = all cores */
@@ -38,10 +40,14 @@ typedef struct GcDeviceOptions
 	int			ordinal;		/* device cuda: which GPU */
 	const char *temp_directory; /* device host: where compilers work, if it has room;
 								 * NULL: in the system's */
+	const GcDeviceInfo *pretend;	/* device host: tell multiprocessors, cache and architecture
+									 * of this GPU, and kernels as it would, so that what is
+									 * decided by them is tested; launches stay the host's.
+									 * NULL: do not */
 } GcDeviceOptions;
 
 /* Filled at open(), constant afterwards.  0 where the device does not tell. */
-typedef struct GcDeviceInfo
+struct GcDeviceInfo
 {
 	char		name[128];		/* "NVIDIA H200", or the CPU's model name */
 	bool		host_memory;	/* reads host memory in place: nothing need be copied */
@@ -60,12 +66,12 @@ typedef struct GcDeviceInfo
 	int			clock_khz;		/* host: 0, like the next two */
 	int			memory_clock_khz;
 	int			memory_bus_bits;
-	int			arch;			/* 90 for sm_90; host: 0 */
+	int			arch;			/* 90 for sm_90; host: 0, unless it pretends */
 	bool		quick_compile;	/* GC_COMPILE_QUICK is worth asking for */
 	char		target[64];		/* compile target, part of the kernel cache's key:
 								 * architecture and version of NVRTC, or version of
 								 * the C compiler and a digest of CPU and options */
-} GcDeviceInfo;
+};
 
 typedef struct GcKernelInfo
 {

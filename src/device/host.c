@@ -13,8 +13,8 @@
  * which is called on any.  Locks: see host_threads.c.
  *
  * Ownership: the device owns pool, threads, streams and marks until close(),
- * and then unloads what modules are left.  A kernel is its entry point's address;
- * a module must outlive its launches.
+ * and then unloads what modules are left.  A module owns its kernels, and must
+ * outlive its launches.
  *
  * Errors: an operation that fails leaves its error with the stream; what is
  * queued behind it is left out, every later mark of the stream reports it, and
@@ -44,9 +44,22 @@
 /* Copies and fills up to this size are made at once if the stream is idle. */
 #define INLINE_BYTES		(64 * 1024)
 
+/* What kernels tell of themselves where a GPU is pretended. */
+#define PRETENDED_REGISTERS	40
+#define PRETENDED_THREADS	1024
+
+struct GcKernel
+{
+	void	   *entry;
+	const GcDeviceInfo *info;	/* the device's */
+	GcKernel   *next;			/* of the module */
+};
+
 struct GcModule
 {
 	void	   *handle;			/* dlopen's */
+	const GcDeviceInfo *info;	/* the device's */
+	GcKernel   *kernels;
 	GcModule   *next;			/* in dev->modules */
 	GcModule  **link;			/* what points to this one there */
 };
@@ -121,7 +134,7 @@ cache_bytes(void)
 
 /* Clock and memory speeds stay 0, unknown; so does what only a GPU has. */
 static void
-describe_host(HostDevice *dev)
+describe_host(HostDevice *dev, const GcDeviceInfo *pretend)
 {
 	GcDeviceInfo *info = &dev->base.info;
 
@@ -136,6 +149,18 @@ describe_host(HostDevice *dev)
 	info->shared_per_sm = HOST_SHARED_BYTES;
 	info->shared_per_block = HOST_SHARED_BYTES;
 	info->l2_bytes = cache_bytes();
+	if (pretend == NULL)
+		return;
+	info->sms = pretend->sms;
+	info->warp_size = pretend->warp_size;
+	info->max_warps = pretend->max_warps;
+	info->max_blocks = pretend->max_blocks;
+	info->registers = pretend->registers;
+	info->shared_per_sm = pretend->shared_per_sm;
+	info->shared_per_block = pretend->shared_per_block;
+	info->shared_reserved = pretend->shared_reserved;
+	info->l2_bytes = pretend->l2_bytes;
+	info->arch = pretend->arch;
 }
 
 /* ---------- open and close ---------- */
@@ -177,6 +202,13 @@ host_module_unload(GcDevice *base, GcModule *module)
 	*module->link = module->next;
 	if (module->next != NULL)
 		module->next->link = module->link;
+	while (module->kernels != NULL)
+	{
+		GcKernel   *kernel = module->kernels;
+
+		module->kernels = kernel->next;
+		free(kernel);
+	}
 	dlclose(module->handle);
 	free(module);
 }
@@ -238,7 +270,7 @@ host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 		host_close(&dev->base);
 		return code;
 	}
-	describe_host(dev);
+	describe_host(dev, options->pretend);
 	*out = &dev->base;
 	return GC_OK;
 }
@@ -373,7 +405,7 @@ host_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 	op = gc_host_op_new(stream->dev, HOST_LAUNCH, err);
 	if (op == NULL)
 		return GC_HOST_MEMORY;
-	*(void **) &op->entry = kernel;
+	*(void **) &op->entry = kernel->entry;
 	op->blocks = launch->blocks;
 	op->shared_bytes = launch->shared_bytes;
 	op->units = launch->blocks;
@@ -494,6 +526,7 @@ host_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *
 		free(module);
 		return code;
 	}
+	module->info = &base->info;
 	module->next = dev->modules;
 	module->link = &dev->modules;
 	if (module->next != NULL)
@@ -508,23 +541,44 @@ host_kernel_get(GcModule *module, const char *name, GcKernel **kernel, GcKernelI
 				GcError *err)
 {
 	void	   *entry = dlsym(module->handle, name);
+	const bool	pretended = module->info->arch != 0;
+	GcKernel   *k;
 
 	*kernel = NULL;
 	if (entry == NULL)
 		return gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel has no entry point \"%s\".", name);
-	memset(info, 0, sizeof(*info));
-	info->max_threads = 1;
-	*kernel = entry;
+	k = malloc(sizeof(GcKernel));
+	if (k == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for a kernel.");
+	*k = (GcKernel) {.entry = entry,.info = module->info,.next = module->kernels};
+	module->kernels = k;
+	*info = (GcKernelInfo) {.registers = pretended ? PRETENDED_REGISTERS : 0,
+	.max_threads = pretended ? PRETENDED_THREADS : 1};
+	*kernel = k;
 	return GC_OK;
+}
+
+static int
+least(int a, int b)
+{
+	return a < b ? a : b;
 }
 
 static int
 host_occupancy(GcKernel *kernel, u32 threads, u32 shared_bytes)
 {
-	(void) kernel;
-	(void) threads;
-	(void) shared_bytes;
-	return 1;
+	const GcDeviceInfo *info = kernel->info;
+	int			warps;
+	int			blocks;
+
+	if (info->arch == 0)
+		return 1;
+	if ((int) shared_bytes > info->shared_per_block)
+		return 0;
+	warps = ((int) threads + info->warp_size - 1) / info->warp_size;
+	blocks = least(info->max_warps / warps, info->registers / (PRETENDED_REGISTERS * info->warp_size * warps));
+	blocks = least(blocks, info->shared_per_sm / ((int) shared_bytes + info->shared_reserved));
+	return least(blocks, info->max_blocks);
 }
 
 const GcDeviceOps gc_host_ops = {

@@ -99,10 +99,28 @@ temp_directory(void)
 	return MakePGDirectory(path) == 0 || errno == EEXIST ? path : NULL;
 }
 
+/* The GPU of gpuconc.debug_pretend_gpu, or NULL. */
+static const GcDeviceInfo *
+pretended_gpu(void)
+{
+	static GcDeviceInfo info;
+	const GcProfile *p = gc_profile_known(gc_debug_pretend_gpu == 80 ? "A100" : "H200");
+
+	if (gc_debug_pretend_gpu == 0)
+		return NULL;
+	info = (GcDeviceInfo) {
+		.sms = p->sms,.warp_size = p->warp_size,.max_warps = p->max_warps,.max_blocks = p->max_blocks,
+		.registers = p->registers,.shared_per_sm = p->shared_per_sm,.shared_per_block = p->shared_per_block,
+		.shared_reserved = p->shared_reserved,.l2_bytes = p->l2_bytes,.arch = gc_debug_pretend_gpu,
+	};
+	return &info;
+}
+
 static bool
 try_open(const GcDeviceOps *ops, GcError *err)
 {
 	GcDeviceOptions options = {
+		.pretend = pretended_gpu(),
 		.temp_directory = temp_directory(),
 		.host_threads = gc_host_threads,
 		.memory_limit = (u64) gc_device_memory_limit_mb * 1024 * 1024,
@@ -172,20 +190,22 @@ read_calibration(GcCalibration *calibration)
 			 errdetail("In it, %s.", problem)));
 }
 
+/* Device host has no architecture, unless it pretends; then it is scheduled as that GPU. */
 static void
 fill_profile(void)
 {
 	const GcDeviceInfo *i = &gc_worker.dev->info;
+	const bool	host = i->arch == 0;
 
 	gc_worker.profile = (GcProfile) {
-		.host = i->host_memory,.sms = i->sms,.warp_size = i->warp_size,
+		.host = host,.sms = i->sms,.warp_size = i->warp_size,
 		.max_warps = i->max_warps,.max_blocks = i->max_blocks,.registers = i->registers,
 		.shared_per_sm = i->shared_per_sm,.shared_per_block = i->shared_per_block,
 		.shared_reserved = i->shared_reserved,.l2_bytes = i->l2_bytes,
 	};
-	gc_worker.calibration = i->host_memory ? gc_calibration_host : gc_calibration_default;
+	gc_worker.calibration = host ? gc_calibration_host : gc_calibration_default;
 	read_calibration(&gc_worker.calibration);
-	if (!i->host_memory)
+	if (!host)
 		gc_profile_granules(&gc_worker.profile, i->arch);
 }
 

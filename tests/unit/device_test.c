@@ -701,7 +701,7 @@ test_open_close(void)
 static void
 test_bad_options(void)
 {
-	GcDeviceOptions options = {1, 64 * MEGABYTE, 999, NULL};
+	GcDeviceOptions options = {1, 64 * MEGABYTE, 999, NULL, NULL};
 	GcError		err = {GC_OK, ""};
 	GcDevice   *none = NULL;
 	char	   *path;
@@ -804,7 +804,7 @@ test_lost_device(void)
 static bool
 choose_device(const char *which)
 {
-	GcDeviceOptions options = {1, 64 * MEGABYTE, 0, NULL};
+	GcDeviceOptions options = {1, 64 * MEGABYTE, 0, NULL, NULL};
 	GcError		err = {GC_OK, ""};
 
 	ops = strcmp(which, "host") == 0 ? &gc_host_ops : &gc_cuda_ops;

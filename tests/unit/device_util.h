@@ -108,7 +108,7 @@ read_word(GcStream *stream, GcAddr addr)
 static void __attribute__((unused))
 open_device(void)
 {
-	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
+	GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL, NULL};
 	GcError		err = {GC_OK, ""};
 
 	if (ops->open(&dev, &options, &err) != GC_OK)

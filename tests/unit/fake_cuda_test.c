@@ -28,7 +28,7 @@ static FakeCuda *fake;
 static const GcDeviceOps *ops = &gc_cuda_ops;
 static GcImage image;
 
-static const GcDeviceOptions options = {0, 64 * MEGABYTE, 0, NULL};
+static const GcDeviceOptions options = {0, 64 * MEGABYTE, 0, NULL, NULL};
 
 static void
 reset(void)
@@ -165,7 +165,7 @@ test_calls(void)
 static void
 test_pool(u64 limit, u64 free_bytes, u64 wanted, const char *what)
 {
-	GcDeviceOptions pool_options = {0, limit, 0, NULL};
+	GcDeviceOptions pool_options = {0, limit, 0, NULL, NULL};
 	GcDevice   *dev;
 	GcError		err = {GC_OK, ""};
 	GcCode		code;

@@ -447,7 +447,7 @@ member_word(const Member *m, const GcArgWord *w)
 static bool
 start_device(const char *device, GcError *err)
 {
-	const GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL};
+	const GcDeviceOptions options = {HOST_THREADS, 256 * MEGABYTE, 0, NULL, NULL};
 
 	on_host = strcmp(device, "cuda") != 0;
 	ops = on_host ? &gc_host_ops : &gc_cuda_ops;

@@ -677,7 +677,7 @@ test_close_busy(void)
 static void
 test_host(void)
 {
-	GcDeviceOptions device_options = {1, 64 << 20, 0, NULL};
+	GcDeviceOptions device_options = {1, 64 << 20, 0, NULL, NULL};
 	GcKernelCacheOptions options = {directory, 1, wake, &woken, NULL};
 	char	   *text = kernel_text(kernel_affine);
 	GcDevice   *dev;

@@ -1,0 +1,146 @@
+# What the worker decides for a GPU, where there is none: device host says that it is one
+# (gpuconc.debug_pretend_gpu).  Kernels are sized for its multiprocessors, tried in variants, resident
+# together, and fused with tables in its shared memory, and run on the host's threads all the same.
+# How long they take, and so who shares what with whom, is up to the machine: the answers are not.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my @sessions;
+my $node = new_server('pretended', q{
+gpuconc.debug_pretend_gpu = 'H200'
+gpuconc.calibration_file = 'gpu.calibration'
+gpuconc.batch_log_size = 4096
+}, start => 0);
+
+# As if it read so many bytes in a microsecond.
+sub calibrate
+{
+	my ($bandwidth) = @_;
+
+	unlink $node->data_dir . '/gpu.calibration';
+	append_to_file($node->data_dir . '/gpu.calibration', "read_bandwidth = $bandwidth\nlaunch_us = 10\n");
+	return;
+}
+
+calibrate(3000);
+start_server($node);
+create_tables($node, 150000);
+$node->safe_psql('postgres', q{
+CREATE TABLE d2 (k int PRIMARY KEY, v int);
+INSERT INTO d2 SELECT i, i % 7 FROM generate_series(0, 36) AS i;
+VACUUM ANALYZE d2});
+
+is($node->safe_psql('postgres', 'SELECT multiprocessors FROM gpuconc_devices'), '132', 'as many multiprocessors as that GPU has');
+is($node->safe_psql('postgres', q{SHOW gpuconc.debug_pretend_gpu}), 'H200', 'the setting');
+
+# Of the kernels in the batches after some number.
+sub kernels_after
+{
+	my ($last, $figures, $group) = @_;
+
+	return $node->safe_psql('postgres', qq{
+SELECT $figures FROM (SELECT e ->> 'cat' AS category, batch, threads, predicted_us, "shared_kB" AS shared
+	FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e,
+		jsonb_to_record(e -> 'args') AS a (batch bigint, threads int, predicted_us float8, "shared_kB" float8)
+	WHERE e ->> 'cat' IN ('kernel', 'shared scan', 'marked scan') AND batch > $last) AS k @{[$group // '']}});
+}
+
+# The same again and again, until a query says "t".  How long kernels take decides how often that is.
+sub until_seen
+{
+	my ($message, $asked, $query) = @_;
+	my $rounds = 0;
+
+	answered_together($node, \@sessions, "$message, $rounds", undef, undef, @$asked)
+	  while $rounds++ < 40 && $node->safe_psql('postgres', $query) ne 't';
+	is($node->safe_psql('postgres', $query), 't', $message);
+	return;
+}
+
+#-------------------------------------------------------------------------
+# Every policy, shared scans and variants on and off
+#-------------------------------------------------------------------------
+my @asked = (
+	@queries,
+	'SELECT k, s, count(*), max(id) FROM t WHERE id % 2 = 1 GROUP BY k, s ORDER BY k, s',
+	'SELECT count(*), sum(id) FROM t JOIN dim ON dim.k = t.k JOIN d2 ON d2.k = t.k % 37 WHERE v < 4 AND dim.k > 9',
+	'SELECT name, s, count(*), sum(n) FROM t JOIN dim USING (k) WHERE k % 3 = 1 GROUP BY name, s ORDER BY name, s',
+	'SELECT count(*), sum(id) FROM t WHERE k BETWEEN 3 AND 40 AND id < 90000',
+	'SELECT count(*), sum(id) FROM t WHERE k BETWEEN 30 AND 35 AND id < 50000');
+@sessions = map { session($node, "pretended$_") } (0 .. $#asked);
+
+is_offloaded($node, $_, "alone: $_") foreach (@asked);
+is($node->safe_psql('postgres', q{SELECT bool_and(registers > 0 AND threads >= 128) FROM gpuconc_stat_kernels WHERE kind = 'kernel'}), 't', 'kernels in blocks of warps');
+foreach my $policy ('sequential', 'streams', 'random', 'kernel', 'twostage')
+{
+	foreach my $more ('off', 'on')
+	{
+		next if $more eq 'on' && $policy ne 'kernel' && $policy ne 'twostage';
+		configure($node, 'gpuconc.schedule' => $policy, 'gpuconc.enable_shared_scan' => $more, 'gpuconc.enable_kernel_variants' => $more);
+		answered_together($node, \@sessions, "$policy, shared scans and variants $more, $_", undef, undef, @asked) for (1 .. 3);
+	}
+}
+
+#-------------------------------------------------------------------------
+# Tables of groups in the shared memory of a fused kernel
+#-------------------------------------------------------------------------
+configure($node, 'gpuconc.debug_force_shared_scan' => 'groups');
+my $last = last_batch($node);
+answered_together($node, \@sessions, "groups in one kernel, $_", 'shared scan', qr/^[2-9]/, map { "SELECT s, count(*), sum(n), min(id) FROM t WHERE k < $_ GROUP BY s ORDER BY s" } (40 .. 44)) for (1 .. 2);
+is(kernels_after($last, q{bool_and(shared > 1 AND threads > 32) FILTER (WHERE category = 'shared scan')}), 't', 'groups in one kernel: in shared memory');
+foreach my $kind ('fused', 'marked')
+{
+	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
+	answered_together($node, \@sessions, "$kind, $_", undef, undef, @asked) for (1 .. 2);
+}
+configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off', 'gpuconc.enable_kernel_variants' => 'off');
+
+#-------------------------------------------------------------------------
+# Variants: bitmaps in shared memory, in less of it, in the cache; for large tables only
+#-------------------------------------------------------------------------
+$node->safe_psql('postgres', q{
+CREATE TABLE large (k int, w int);
+INSERT INTO large SELECT i % 100, i * 7919::bigint % 1000000 FROM generate_series(1, 2100000) AS i;
+CREATE TABLE sparse (w int PRIMARY KEY, v int);
+INSERT INTO sparse SELECT i * 5, i % 7 FROM generate_series(0, 199999) AS i;
+VACUUM ANALYZE large, sparse});
+configure($node, 'gpuconc.enable_kernel_variants' => 'on');
+my @probing = ('SELECT count(*), sum(large.w) FROM large JOIN sparse ON sparse.w = large.w WHERE v < 3', 'SELECT v, count(*) FROM large JOIN sparse ON sparse.w = large.w WHERE k < 60 GROUP BY v ORDER BY v');
+is_offloaded($node, $_, "alone: $_") foreach (@probing);
+my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $probing[0]");
+like($plan, qr/Shared Memory per Block: 12\d kB/, 'a bitmap in shared memory');
+$node->safe_psql('postgres', 'SELECT gpuconc_stat_reset()');
+until_seen('variants are tried', \@probing, q{SELECT count(*) FILTER (WHERE shared_memory < 100000) > 0 FROM gpuconc_stat_kernels WHERE kind = 'kernel' AND alone_time IS NOT NULL});
+configure($node, 'gpuconc.enable_kernel_variants' => 'off');
+
+#-------------------------------------------------------------------------
+# Resident together: scans bound by memory, whose batch has one prediction
+#-------------------------------------------------------------------------
+my @scans = map { "SELECT count(*), sum(id) FROM t WHERE k BETWEEN $_ AND $_ + 30" } (1 .. 4);
+
+is_offloaded($node, $_, "alone: $_") foreach (@scans) x 3;
+
+# So that they are bound by memory on the GPU that is pretended, it reads as fast as they do.
+my $bytes_per_us = $node->safe_psql('postgres', q{SELECT round(150000 * 5 / 1e3 / min(alone_time)) FROM gpuconc_stat_kernels WHERE kind = 'kernel' AND last_launch = (SELECT max(last_launch) FROM gpuconc_stat_kernels)});
+note "reads $bytes_per_us bytes in a microsecond";
+calibrate($bytes_per_us);
+$node->restart;
+wait_for_worker($node);
+@sessions = map { session($node, "resident$_") } (0 .. $#scans);
+is_offloaded($node, $_, "alone again: $_") foreach (@scans) x 3;
+until_seen('resident together', \@scans, q{SELECT count(*) > 0 FROM (
+	SELECT FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e WHERE e ->> 'cat' = 'kernel'
+	GROUP BY e -> 'args' -> 'batch' HAVING count(*) > 1 AND count(DISTINCT e -> 'args' -> 'predicted_us') = 1) AS resident});
+
+$_->quit foreach (@sessions);
+nothing_held($node, 'at the end');
+done_testing();
