@@ -73,8 +73,9 @@ def program(control, report, args):
             control.run([sql()])
     values.rng.seed(args.seed)      # the same constants, however long it was that it took
     report.section('Main kernels alone',
-                   f'{args.runs} runs of each query, which take turns; prepared ones with other constants each time, the same in each run of this program. Kernel '
-                   'time: as EXPLAIN ANALYZE tells it, by the device\'s clock. The rest: of the last run.')
+                   f'{args.runs} runs of each query, which take turns; prepared ones with other constants each time, the '
+                   'same in each run of this program. Kernel time: as EXPLAIN ANALYZE tells it, by the device\'s clock. '
+                   'The rest: of the last run.')
     times, said = measure(control, args, statements)
     report.table(['query', 'runs', 'median ms', 'best ms'] + [f.lower() for f in FIELDS[1:]],
                  [[name, len(t), f'{statistics.median(t):.3f}', f'{min(t):.3f}'] + [said[name].get(f, '-') for f in FIELDS[1:]]
