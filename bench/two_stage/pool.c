@@ -489,46 +489,59 @@ pool_measure(PoolKernel *pool, int n, int runs)
 }
 
 /*
- * So many of one kernel side by side, in step: what they take together beyond reading the
- * columns once is instructions and lookups.
+ * So many of one kernel side by side, in step, or two where they are too large for more: what they take
+ * together beyond reading the columns once, and beyond their latency, is instructions and lookups.
  */
 #define ISSUE_COPIES	4
+
+/* Their time in the size with which it is least, and the warps of that; 0: they do not fit. */
+static double
+side_by_side(const PoolKernel *k, int copies, int runs, int *best)
+{
+	BenchLaunch l[ISSUE_COPIES];
+	double		us = 0;
+
+	for (int warps = 2; warps * copies <= bench_profile.max_warps; warps *= 2)
+	{
+		double		together;
+
+		if (warps * bench_profile.warp_size > k->max_threads ||
+			gc_occupancy(&bench_profile, k->k.info.registers, warps * bench_profile.warp_size, pool_shared(k)) < copies)
+			continue;
+		for (int c = 0; c < copies; c++)
+			l[c] = pool_launch(k, pool_shape(k, 1, warps), 0);
+		together = bench_median_us(l, copies, BENCH_STREAMS_EACH, runs);
+		if (us > 0 && together >= us)
+			continue;
+		us = together;
+		*best = warps;
+	}
+	return us;
+}
 
 void
 pool_measure_issue(PoolKernel *pool, int n, int runs)
 {
-	bench_say("| kernel | %d beside each other, us | of so many alone | issue |\n| --- | ---: | ---: | ---: |\n", ISSUE_COPIES);
+	bench_say("| kernel | beside each other | warps each | us | of so many alone | issue |\n"
+			  "| --- | ---: | ---: | ---: | ---: | ---: |\n");
 	for (int i = 0; i < n; i++)
 	{
 		PoolKernel *k = &pool[i];
-		BenchLaunch l[ISSUE_COPIES];
-		double		us = 0;
+		GcItem		item;
+		int			warps = 0;
+		int			copies = ISSUE_COPIES;
+		double		us = side_by_side(k, copies, runs, &warps);
 
-		k->issue_part = 1;
-		for (int warps = 2; warps * ISSUE_COPIES <= bench_profile.max_warps; warps *= 2)
-		{
-			double		together;
-
-			if (warps * bench_profile.warp_size > k->max_threads ||
-				gc_occupancy(&bench_profile, k->k.info.registers, warps * bench_profile.warp_size,
-							 pool_shared(k)) < ISSUE_COPIES)
-				continue;
-			for (int c = 0; c < ISSUE_COPIES; c++)
-				l[c] = pool_launch(k, pool_shape(k, 1, warps), 0);
-			together = bench_median_us(l, ISSUE_COPIES, BENCH_STREAMS_EACH, runs);
-			us = us == 0 || together < us ? together : us;
-		}
+		if (us == 0)
+			us = side_by_side(k, copies = 2, runs, &warps);
+		pool_item(k, 1, &item);
+		k->issue_part = us == 0 ? 1 : gc_resident_issue_part(&bench_calibration, &item.option[0], copies, warps,
+															 (double) k->bytes / bench_calibration.read_bandwidth, us);
 		if (us > 0)
-		{
-			const double part = gc_resident_issue(us, (double) k->bytes / bench_calibration.read_bandwidth) /
-				(ISSUE_COPIES * k->alone_us);
-
-			k->issue_part = part < 1 ? part : 1;
-		}
-		if (us > 0)
-			bench_say("| %s | %.1f | %.2f | %.2f |\n", k->k.name, us, us / (ISSUE_COPIES * k->alone_us), k->issue_part);
+			bench_say("| %s | %d | %d | %.1f | %.2f | %.2f |\n", k->k.name, copies, warps, us, us / (copies * k->alone_us),
+					  k->issue_part);
 		else
-			bench_say("| %s | too large | | %.2f |\n", k->k.name, k->issue_part);
+			bench_say("| %s | too large | | | | %.2f |\n", k->k.name, k->issue_part);
 	}
 	bench_say("\n");
 }

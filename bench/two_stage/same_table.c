@@ -174,12 +174,16 @@ by_policy(GcPolicy policy, int n, BenchLaunch *l)
 	tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
 }
 
-/* As many side by side as there are, in step: of that, what each takes is not memory's. */
+/* As many side by side as there are, in step: what of that is neither memory's nor latency. */
 static void
-note_issue(int n, double us)
+note_issue(int n, int warps, double us)
 {
-	const double part = gc_resident_issue(us, scans.bytes / bench_calibration.read_bandwidth) / (n * scans.alone_us);
+	GcItem		item[MOST];
+	double		part;
 
+	fill_items(item, 1);
+	part = gc_resident_issue_part(&bench_calibration, &item[0].option[0], n, warps,
+								  scans.bytes / bench_calibration.read_bandwidth, us);
 	scans.issue_part = part < scans.issue_part ? part : scans.issue_part;
 }
 
@@ -218,7 +222,7 @@ one_number(int n, double budget_end)
 		snprintf(way, sizeof(way), "co-resident, %d warps each", warps[w]);
 		us = bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS);
 		if (n == MEASURE_ISSUE)
-			note_issue(n, us);
+			note_issue(n, warps[w], us);
 		tell_way(n, way, l[0].shape, us, 0);
 	}
 	by_policy(GC_POLICY_KERNEL, n, l);

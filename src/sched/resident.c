@@ -39,6 +39,9 @@
 #define DRIFT_FROM		4
 #define DRIFT			0.26
 
+/* Steps of the bisection for the part of issue: to a thousandth. */
+#define ISSUE_STEPS		10
+
 /* Steps of the bisection for the least latency; each asks the kernel model once. */
 #define BISECTIONS		8
 
@@ -114,13 +117,20 @@ gc_resident_times(const GcSchedule *s, const int *pick, int n)
 	return t;
 }
 
+/* Warps per multiprocessor of which so much is on its way that the bandwidth is used up. */
+static double
+flight_warps(const GcCalibration *c, const GcOption *o, double issue_part)
+{
+	return c->flight_bytes / o->warp_flight * (1 + issue_part);
+}
+
 /* Warps per multiprocessor with which the item is as fast as alone. */
 static double
 enough_warps(const GcSchedule *s, const GcItem *item)
 {
 	const GcOption *o = &item->option[0];
 	const double full = gc_full_warps(s, o);
-	const double enough = o->warp_flight > 0 ? s->calibration->flight_bytes / o->warp_flight * (1 + o->issue_part) : full;
+	const double enough = o->warp_flight > 0 ? flight_warps(s->calibration, o, o->issue_part) : full;
 
 	return enough < full ? enough : full;
 }
@@ -181,6 +191,27 @@ gc_resident_issue(double time_us, double shared_us)
 	const double issue = time_us > shared_us ? cbrt(cube(time_us) - cube(shared_us)) : 0;
 
 	return issue > least ? issue : least;
+}
+
+double
+gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int warps, double memory_us, double time_us)
+{
+	double		low = 0;
+	double		high = 1;
+
+	/* The more it issues, the longer its latency is, too. */
+	for (int step = 0; step < ISSUE_STEPS; step++)
+	{
+		const double part = (low + high) / 2;
+		const GcResidentTimes t = {memory_us, n * part * o->alone_us};
+		const double latency_us = o->warp_flight > 0 ? flight_warps(c, o, part) * o->alone_us / warps : 0;
+
+		if (gc_resident_us(&t, latency_us) < time_us)
+			low = part;
+		else
+			high = part;
+	}
+	return high;
 }
 
 void

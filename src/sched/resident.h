@@ -73,6 +73,14 @@ extern double gc_resident_us(const GcResidentTimes *t, double latency_us);
 extern double gc_resident_issue(double time_us, double shared_us);
 
 /*
+ * The issue part of a kernel of which n alike took time_us side by side, in so many warps per
+ * multiprocessor each, that read the same columns, which takes memory_us: what neither that nor their
+ * latency explains.  At most 1.
+ */
+extern double gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int warps,
+									 double memory_us, double time_us);
+
+/*
  * A resident batch of n kernels took so long, and nothing else was there: issue_part[k] of each,
  * of which one launch is share[k] of the batch's issue, by its time alone (GcStart's
  * issue_share / alone_us).  From the batch's time, not from the kernels' own: the others may

@@ -167,6 +167,7 @@ test_warps(void)
 static void
 test_issue(void)
 {
+	int			alike = 0;
 	bool		back = true;
 
 	for (int i = 0; i < 1000; i++)
@@ -180,6 +181,22 @@ test_issue(void)
 	}
 	ok(back, "issue is what is left of a batch's time");
 	ok(gc_resident_issue(100, 200) > 0, "and never nothing");
+
+	for (int i = 0; i < 1000; i++)
+	{
+		const GcItem item = scan(1, 1, (float) (50 + i % 7 * 80), 0);
+		const double part = (i % 97 + 3) / 100.0;
+		const int	n = 2 << i % 3;
+		const int	warps = 4 << i % 4;
+		const double alone_us = item.option[0].alone_us;
+		const double latency_us = 10 * (1 + part) * alone_us / warps;
+		const double us = gc_resident_us(&(GcResidentTimes) {alone_us, n * part * alone_us}, latency_us);
+		const double found = gc_resident_issue_part(&plain, &item.option[0], n, warps, alone_us, us);
+
+		alike += fabs(found - part) < 0.002;
+	}
+	is(alike, 1000, "the part of issue is found again from the time of kernels alike");
+	ok(gc_resident_issue_part(&plain, &items[0].option[0], 4, 8, 100, 1e9) <= 1, "and is never more than all");
 }
 
 /*-------------------------------------------------------------------------
