@@ -695,6 +695,7 @@ test_host(void)
 		GcCachedKernel *entry;
 		GcKernel   *kernel = NULL;
 		GcKernelInfo info;
+		GcStream   *stream;
 		u32			value = 4;
 		GcArgs		args;
 
@@ -708,7 +709,10 @@ test_host(void)
 		args.w[0] = (u64) (uintptr_t) &value;
 		args.w[1] = 10;
 		args.w[2] = 2;
-		(*(GcHostKernel *) &kernel) (&args, 0, 1, &value);
+		stream = gc_host_ops.stream_get(dev, &err);
+		gc_host_ops.launch(stream, kernel, &(GcLaunch) {.blocks = 1,.threads = 1}, &args, 3, &err);
+		gc_host_ops.drain(dev, &err);
+		gc_host_ops.stream_put(dev, stream);
 		is(value, 42, "it runs");
 		gc_kcache_close(cache);
 	}
