@@ -584,16 +584,24 @@ queue_gate(u64 ns)
 	bench_queue(0, &gate, (GcLaunch) {1, 32, 0, 0}, &args);
 }
 
-/* One batch on streams 1 and up, and stream 0 behind it; returns a mark in stream 0. */
+/*
+ * One batch on streams 1 and up, and stream 0 behind it; returns a mark in stream 0.  In turn: each
+ * stream waits until the one before is about to launch.
+ */
 static GcMark *
-queue_batch(const BenchLaunch *l, int n, GcMark *from)
+queue_batch(const BenchLaunch *l, int n, GcMark *from, bool in_turn)
 {
+	GcMark	   *turn = from;
+
 	for (int i = 0; i < n; i++)
 	{
 		int			s = 1 + i % (BENCH_STREAMS - 1);
 
 		if (i < BENCH_STREAMS - 1)
-			wait_for(s, from);
+			wait_for(s, turn);
+		if (turn != from)
+			bench_ops->mark_put(bench_dev, turn);
+		turn = in_turn && i + 1 < n && i < BENCH_STREAMS - 2 ? put_mark(s) : from;
 		bench_queue(s, l[i].kernel, l[i].shape, l[i].args);
 	}
 	for (int s = 1; s < BENCH_STREAMS && s <= n; s++)
@@ -621,11 +629,11 @@ queue_all(const BenchLaunch *l, int n, BenchOrder order, GcMark **marks)
 			bench_queue(0, l[i].kernel, l[i].shape, l[i].args);
 		marks[nmarks++] = put_mark(0);
 	}
-	for (int i = 0, m; order == BENCH_STREAMS_EACH && i < n; i = m)
+	for (int i = 0, m; order != BENCH_ONE_STREAM && i < n; i = m)
 	{
 		for (m = i; m < n && l[m].batch == l[i].batch; m++)
 			;
-		marks[nmarks] = queue_batch(l + i, m - i, marks[nmarks - 1]);
+		marks[nmarks] = queue_batch(l + i, m - i, marks[nmarks - 1], order == BENCH_STREAMS_IN_TURN);
 		nmarks++;
 	}
 	return nmarks;
@@ -696,7 +704,7 @@ bench_full(int threads, int per_sm, u32 shared_bytes, u64 tiles)
 GcLaunch
 bench_shape(const GcStart *start, u32 shared_bytes)
 {
-	return (GcLaunch) {start->shape.blocks, start->shape.threads, shared_bytes, start->shared_room};
+	return (GcLaunch) {start->shape.blocks, start->shape.threads, shared_bytes, start->whole_shared};
 }
 
 static int

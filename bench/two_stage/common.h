@@ -146,7 +146,9 @@ extern BenchTable bench_table(u64 rows, int ncolumns, const BenchColumn *columns
 typedef enum BenchOrder
 {
 	BENCH_ONE_STREAM,			/* one after another */
-	BENCH_STREAMS_EACH			/* a stream for each, batch after batch */
+	BENCH_STREAMS_EACH,			/* a stream for each, batch after batch */
+	BENCH_STREAMS_IN_TURN		/* the same, and within a batch they start in this order, as one
+								 * who launches them starts them */
 } BenchOrder;
 
 /*

@@ -35,6 +35,7 @@
 
 #include "pool.h"
 #include "scans.h"
+#include "sched/beside.h"
 #include "sched/resident.h"
 
 #define MOST		16			/* scans together */
@@ -399,11 +400,42 @@ note_tried(const int *pick, int n, int c, double us)
 	fprintf(tried_file, "\t%.1f\n", us);
 }
 
+/*
+ * The launches of a combination, c as for note_tried; false: one cannot be had in that size.  In the
+ * order, and with the part of shared memory, with which gc_decide() would start them.
+ */
+static bool
+combine(const int *pick, int n, int c, BenchLaunch *l)
+{
+	BenchLaunch launch[LARGEST];
+	GcPlaced	placed[LARGEST];
+	int			order[LARGEST];
+	bool		whole;
+
+	for (int i = 0; i < n; i++, c /= grids[n].n)
+	{
+		const PoolKernel *k = &pool[pick[i]];
+		const Choice *choice = &grids[n].choice[c % grids[n].n];
+
+		if (choice->warps * bench_profile.warp_size > k->max_threads)
+			return false;
+		launch[i] = pool_launch(k, pool_shape(k, choice->blocks, choice->warps), 0);
+		placed[i] = (GcPlaced) {.registers = k->k.info.registers,.threads = (int) launch[i].shape.threads,
+		.blocks = choice->blocks,.shared_bytes = pool_shared(k)};
+	}
+	whole = gc_launch_order(&bench_profile, placed, n, order);
+	for (int i = 0; i < n; i++)
+	{
+		l[i] = launch[order[i]];
+		l[i].shape.whole_shared = whole;
+	}
+	return true;
+}
+
 /* All combinations; those that seemed the three best are measured again. */
 static double
 try_all(const int *pick, int n, double limit)
 {
-	int			base = grids[n].n;
 	int			combinations = 1;
 	int			top[3] = {-1, -1, -1};
 	double		top_us[3] = {1e18, 1e18, 1e18};
@@ -412,25 +444,17 @@ try_all(const int *pick, int n, double limit)
 	BenchLaunch l[LARGEST];
 
 	for (int i = 0; i < n; i++)
-		combinations *= base;
+		combinations *= grids[n].n;
 	for (int pass = 0; pass < 2; pass++)
 	{
 		for (int t = 0; t < (pass == 0 ? combinations : 3); t++)
 		{
 			int			c = pass == 0 ? t : top[t];
 			double		us;
-			bool		possible = c >= 0;
 
-			for (int i = 0, rest = c; i < n && possible; i++, rest /= base)
-			{
-				const Choice *choice = &grids[n].choice[rest % base];
-
-				possible = choice->warps * 32 <= pool[pick[i]].max_threads;
-				l[i] = pool_launch(&pool[pick[i]], pool_shape(&pool[pick[i]], choice->blocks, choice->warps), 0);
-			}
-			if (!possible || (pass == 0 && bench_late(from, limit)))
+			if (c < 0 || !combine(pick, n, c, l) || (pass == 0 && bench_late(from, limit)))
 				continue;
-			us = pass == 0 ? bench_us(l, n, BENCH_STREAMS_EACH) : bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+			us = pass == 0 ? bench_us(l, n, BENCH_STREAMS_IN_TURN) : bench_median_us(l, n, BENCH_STREAMS_IN_TURN, 5);
 			note_tried(pick, n, c, us);
 			if (pass == 1)
 			{
@@ -466,12 +490,12 @@ one_batch(Tried *t, int number)
 		pick[i] = (int) bench_random(POOL_KERNELS);
 	t->best = try_all(pick, n, 1.0);
 	t->predicted_kernel = decide(GC_POLICY_KERNEL, pick, n, l);
-	t->kernel = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+	t->kernel = bench_median_us(l, n, BENCH_STREAMS_IN_TURN, 5);
 	t->predicted = decide(GC_POLICY_TWOSTAGE, pick, n, l);
-	t->twostage = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+	t->twostage = bench_median_us(l, n, BENCH_STREAMS_IN_TURN, 5);
 	for (int i = 0; i < n; i++)
 		l[i] = pool_launch(&pool[pick[i]], pool[pick[i]].best, 0);
-	t->streams = bench_median_us(l, n, BENCH_STREAMS_EACH, 5);
+	t->streams = bench_median_us(l, n, BENCH_STREAMS_IN_TURN, 5);
 	t->sequential = bench_median_us(l, n, BENCH_ONE_STREAM, 5);
 	bench_say("| %d |", number);
 	for (int i = 0; i < n; i++)
@@ -589,13 +613,13 @@ part_3(double budget)
 		for (int i = 0; i < 2; i++)
 			l[i] = pool_launch(&pool[pick[i]], pool[pick[i]].best, 0);
 		sum = bench_median_us(l, 2, BENCH_ONE_STREAM, 5);
-		ways.full[n] = bench_median_us(l, 2, BENCH_STREAMS_EACH, 5) / sum;
+		ways.full[n] = bench_median_us(l, 2, BENCH_STREAMS_IN_TURN, 5) / sum;
 		for (int i = 0; i < 2; i++)
 			l[i].shape = pool_shape(&pool[pick[i]], 2 * pool[pick[i]].best_per_sm,
 									(int) pool[pick[i]].best.threads / bench_profile.warp_size);
-		ways.twice[n] = bench_median_us(l, 2, BENCH_STREAMS_EACH, 5) / sum;
+		ways.twice[n] = bench_median_us(l, 2, BENCH_STREAMS_IN_TURN, 5) / sum;
 		(void) decide(GC_POLICY_TWOSTAGE, pick, 2, l);
-		ways.twostage[n++] = bench_median_us(l, 2, BENCH_STREAMS_EACH, 5) / sum;
+		ways.twostage[n++] = bench_median_us(l, 2, BENCH_STREAMS_IN_TURN, 5) / sum;
 	}
 	if (n == 0)
 		return;

@@ -171,37 +171,18 @@ cuda_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
 						 "cuMemsetD8Async", err);
 }
 
-/* Percent of a multiprocessor's shared memory with which the driver gives it so much. */
-static int
-carveout(int most, u32 room)
-{
-	/* What the hardware has (CUDA's programming guide); asked for something between two, the driver
-	 * may give less. */
-	static const int kilobytes[] = {8, 16, 32, 64, 100, 132, 164, 196};
-
-	for (int i = 0; i < LENGTH(kilobytes); i++)
-	{
-		if (room <= (u32) kilobytes[i] * 1024 && kilobytes[i] * 1024 < most)
-			return kilobytes[i] * 1024 / (most / 100 + 1);
-	}
-	return 100;
-}
-
 /*
- * Ask for as much shared memory per multiprocessor as the launch wants.  It is a preference of the
- * kernel, taken with each launch that follows, and no more than that: who is refused is launched.
+ * Ask for the whole of a multiprocessor's shared memory, or leave it to the driver.  It is a
+ * preference of the kernel, taken with each launch that follows: who is refused is launched.
  */
 static void
-ask_for_room(CudaDevice *dev, GcKernel *kernel, u32 room)
+ask_for_shared(CudaDevice *dev, GcKernel *kernel, bool whole)
 {
-	int			percent;
-
-	if (room == kernel->shared_room)
+	if (whole == kernel->whole_shared)
 		return;
-	percent = room == 0 ? -1 : carveout(dev->base.info.shared_per_sm, room);
-	(void) gc_cuda_check(dev, dev->api.function_set(kernel->handle, GC_CU_FUNC_SHARED_CARVEOUT, percent),
+	(void) gc_cuda_check(dev, dev->api.function_set(kernel->handle, GC_CU_FUNC_SHARED_CARVEOUT, whole ? 100 : -1),
 						 "cuFuncSetAttribute", NULL);
-	kernel->shared_room = room;
+	kernel->whole_shared = whole;
 }
 
 /*
@@ -227,7 +208,7 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 		return gc_fail(err, GC_BAD_PROGRAM, "A kernel cannot have %d argument words.", args_words);
 	if (launch->blocks == 0)
 		return GC_OK;
-	ask_for_room(dev, kernel, launch->shared_room);
+	ask_for_shared(dev, kernel, launch->whole_shared);
 	params[0] = (void *) args;
 	return gc_cuda_check(dev, dev->api.launch(kernel->handle, launch->blocks, 1, 1,
 											  launch->threads, 1, 1, launch->shared_bytes,

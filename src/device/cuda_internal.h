@@ -58,7 +58,7 @@ struct GcKernel
 {
 	CudaDevice *dev;
 	CuFunction	handle;
-	u32			shared_room;	/* that its launches ask for (GcLaunch) */
+	bool		whole_shared;	/* what its launches ask for (GcLaunch) */
 	GcKernel   *next;			/* in its module */
 };
 

@@ -86,11 +86,10 @@ typedef struct GcLaunch
 	u32			blocks;
 	u32			threads;		/* per block; host: ignored */
 	u32			shared_bytes;	/* dynamic shared memory, per block */
-	u32			shared_room;	/* shared memory that a multiprocessor is to have, in bytes;
-								 * 0: what the driver thinks.  One that has another part
-								 * may take no block until it is empty, so what is to run
-								 * beside each other asks for the same.  The rest is
-								 * cache.  Host: ignored */
+	bool		whole_shared;	/* multiprocessors are to have as much shared memory, and as
+								 * little cache, as they can, rather than what the driver
+								 * thinks this kernel can use (sched/beside.h).  Host:
+								 * ignored */
 } GcLaunch;
 
 /* Compiled code; bytes is malloc'd, the receiver frees it. */

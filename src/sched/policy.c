@@ -12,6 +12,7 @@
  *-------------------------------------------------------------------------
  */
 #include "policy.h"
+#include "beside.h"
 #include "resident.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ gc_add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_u
 	start->fused = -1;
 	start->option = option;
 	start->shape = shape;
-	start->shared_room = 0;
+	start->whole_shared = false;
 	start->predicted_us = predicted_us;
 	start->trial = false;
 	start->issue_share = 0;
@@ -419,41 +420,37 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, G
 	}
 }
 
-uint32_t
-gc_shared_room(const GcSchedule *s, const int *pick, const GcKernelChoice *choice, int n)
+GcStart *
+gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *choice, double predicted_us,
+				GcDecision *d)
 {
-	int			room[GC_NEEDS];
-	int			all[GC_NEEDS];
+	GcPlaced	placed[GC_KERNEL_MAX];
+	int			order[GC_KERNEL_MAX];
+	int			option[GC_KERNEL_MAX];
+	GcStart    *first = &d->start[d->nstarts];
+	bool		whole;
 
-	gc_sm_limits(s->profile, all);
-	free_room(s, room);
+	if (n < 1)
+		return first;
 	for (int k = 0; k < n; k++)
 	{
 		const GcOption *o = &s->item[pick[k]].option[choice[k].variant];
 
-		(void) take_room(s, o, choice[k].blocks, choice[k].warps * s->profile->warp_size, room);
-	}
-	return (uint32_t) (all[GC_NEED_SHARED] - room[GC_NEED_SHARED]);
-}
-
-/* Start the picked items as they are placed. */
-static void
-start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *choice,
-			 GcDecision *d)
-{
-	const uint32_t room = gc_shared_room(s, pick, choice, n);
-	int			option[GC_KERNEL_MAX];
-
-	for (int k = 0; k < n; k++)
 		option[k] = choice[k].variant;
-	for (int k = 0; k < n; k++)
-	{
-		gc_add_start(d, pick[k], option[k],
-					 gc_sched_full(s->profile, choice[k].warps * s->profile->warp_size,
-								   choice[k].blocks, s->item[pick[k]].tiles),
-					 predict_one(s, k, pick, option, n));
-		d->start[d->nstarts - 1].shared_room = room;
+		placed[k] = (GcPlaced) {.registers = o->registers,.threads = choice[k].warps * s->profile->warp_size,
+		.blocks = choice[k].blocks,.shared_bytes = o->shared_bytes};
 	}
+	whole = gc_launch_order(s->profile, placed, n, order);
+	for (int m = 0; m < n; m++)
+	{
+		const int	k = order[m];
+
+		gc_add_start(d, pick[k], option[k],
+					 gc_sched_full(s->profile, placed[k].threads, placed[k].blocks, s->item[pick[k]].tiles),
+					 predicted_us > 0 ? predicted_us : predict_one(s, k, pick, option, n));
+		first[m].whole_shared = whole;
+	}
+	return first;
 }
 
 /*
@@ -470,14 +467,14 @@ start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEE
 	{
 		if (place_together(s, pick, m, room, work))
 		{
-			start_placed(s, pick, m, work->choice, d);
+			(void) gc_start_placed(s, pick, m, work->choice, 0, d);
 			return;
 		}
 		if (work->steps < GC_KERNEL_LEAST_STEPS)
 			break;
 	}
 	if (work->steps < GC_KERNEL_LEAST_STEPS)
-		start_placed(s, pick, n, least, d);
+		(void) gc_start_placed(s, pick, n, least, 0, d);
 }
 
 /* In order of arrival, as many as fit with their least shares. */

@@ -61,10 +61,12 @@ extern void gc_add_start(GcDecision *d, int i, int option, GcShape shape, double
 extern void gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k);
 
 /*
- * Shared memory that the picked items take of a multiprocessor as they are placed, beside what is
- * active, in bytes.
+ * Start the picked items as they are placed, in the order in which they will be side by side
+ * (beside.h).  predicted_us: of all of them; 0: of each beside the others.  Returns the first of
+ * their n starts.
  */
-extern uint32_t gc_shared_room(const GcSchedule *s, const int *pick, const GcKernelChoice *choice, int n);
+extern GcStart *gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *choice,
+								double predicted_us, GcDecision *d);
 
 /* Warps that a kernel has per multiprocessor when alone. */
 extern int	gc_full_warps(const GcSchedule *s, const GcOption *o);

@@ -383,7 +383,7 @@ gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, G
 {
 	const double most_us = line_us * RESIDENT_GAINS;
 	GcResidentTimes t;
-	uint32_t	room;
+	GcStart    *start;
 	double		latency_us;
 	double		us;
 
@@ -396,19 +396,13 @@ gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, G
 	us = gc_resident_us(&t, latency_us);
 	if (latency_us == 0 || us >= most_us)
 		return false;
-	room = gc_shared_room(s, pick, work->choice, n);
+	start = gc_start_placed(s, pick, n, work->choice, us, d);
 	for (int k = 0; k < n; k++)
 	{
-		const GcItem *item = &s->item[pick[k]];
-		const GcOption *o = &item->option[0];
-		GcStart    *start;
+		const GcOption *o = &s->item[start[k].item[0]].option[0];
 
-		gc_add_start(d, pick[k], 0, gc_sched_full(s->profile, work->choice[k].warps * s->profile->warp_size,
-												  work->choice[k].blocks, item->tiles), us);
-		start = &d->start[d->nstarts - 1];
-		start->shared_room = room;
-		start->issue_share = o->issue_part * o->alone_us / t.issue_us;
-		start->shared_us = cbrt(cube(us) - cube(t.issue_us));
+		start[k].issue_share = o->issue_part * o->alone_us / t.issue_us;
+		start[k].shared_us = cbrt(cube(us) - cube(t.issue_us));
 	}
 	return true;
 }

@@ -224,8 +224,7 @@ typedef struct GcStart
 	int			fused;			/* fused kernel; -1: the item's own kernel */
 	int			option;			/* of the item, if it is not fused */
 	GcShape		shape;
-	uint32_t	shared_room;	/* shared memory that it and those beside it take of a
-								 * multiprocessor, bytes; 0: they may be placed as they come */
+	bool		whole_shared;	/* as GcLaunch's (beside.h) */
 	double		predicted_us;	/* of the kernel, beside the others */
 	double		issue_share;	/* resident together with others: of their instructions, the
 								 * part that is its own; else 0 */

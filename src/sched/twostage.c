@@ -210,7 +210,7 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double p
 	start->fused = f;
 	start->option = 0;
 	start->trial = false;
-	start->shared_room = 0;
+	start->whole_shared = false;
 	start->issue_share = 0;
 	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
 								 st->s->item[member[0]].tiles);

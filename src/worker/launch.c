@@ -240,7 +240,7 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcArgs		args;
 	GcLaunch	l = {.blocks = shape->blocks,.threads = shape->threads,
-	.shared_bytes = gc_run_shared_bytes(run, &k->variant),.shared_room = part->shared_room};
+	.shared_bytes = gc_run_shared_bytes(run, &k->variant),.whole_shared = part->whole_shared};
 
 	gc_run_arg_source(run, &src);
 	gc_fill_args(&src, k, &args);

@@ -449,7 +449,7 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 fir
 {
 	int			main = run->p->npipelines - 1;
 	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
-	.shared_room = run->launch->shared_room};
+	.whole_shared = run->launch->whole_shared};
 	GcCode		code = gc_run_launch(run, main, k, shape, &part, run->sink);
 
 	if (code != GC_OK)

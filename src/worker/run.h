@@ -36,7 +36,7 @@ typedef struct GcMainLaunch
 	GcShape		shape;
 	int			registers;
 	u32			shared_bytes;
-	u32			shared_room;	/* as GcLaunch's */
+	bool		whole_shared;	/* as GcLaunch's */
 	u32			scan;			/* number of its table's scan, as in GcItem */
 	bool		fused;			/* a shared scan, fused or marked */
 	bool		marked;
@@ -153,7 +153,7 @@ typedef struct GcScanPart
 	u32			first_tile;
 	bool		timed;			/* note behind the flags when it ran */
 	GcAddr		before;			/* as GcScan's */
-	u32			shared_room;	/* as GcLaunch's */
+	bool		whole_shared;	/* as GcLaunch's */
 } GcScanPart;
 extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
 							const GcScanPart *part, GcAddr flags);

@@ -503,7 +503,7 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->shape = start->shape;
 	launch->registers = o->registers;
 	launch->shared_bytes = o->shared_bytes;
-	launch->shared_room = start->shared_room;
+	launch->whole_shared = start->whole_shared;
 	launch->scan = item->scan;
 	launch->fused = start->fused >= 0;
 	launch->marked = launch->fused && now.kernels[start->fused]->marker;

@@ -625,27 +625,25 @@ test_waves(void)
 	free(d);
 }
 
-/* Policy kernel: those that are placed together ask for the shared memory of all. */
+/* Policy kernel: those that are placed together start in the order in which they will be side by side. */
 static void
-test_room(void)
+test_shared(void)
 {
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
 	GcItem		item[2];
 	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 1,.together = 1,
 	.nitems = 2,.item = item};
-	uint32_t	all = 0;
 
 	make_two(item, 200, 400, 20 * 1024);
-	item[1].option[0].shared_bytes = 0;
+	item[0].option[0].shared_bytes = 0;
 	gc_decide(&s, work, d);
-	is(d->nstarts, 2, "two are placed");
-	for (int k = 0; k < d->nstarts; k++)
-		all += d->start[k].shape.blocks / 132 * (item[k].option[0].shared_bytes + 1024);
-	ok(d->start[0].shared_room == all && d->start[1].shared_room == all, "and ask for %u bytes", all);
+	ok(d->nstarts == 2 && d->start[0].item[0] == 1 && d->start[1].item[0] == 0,
+	   "of two that are placed, the one with shared memory starts first");
+	ok(!d->start[0].whole_shared && !d->start[1].whole_shared, "how much there is is left to the driver");
 	s.policy = GC_POLICY_STREAMS;
 	gc_decide(&s, work, d);
-	is((int) d->start[0].shared_room, 0, "who is placed as it comes asks for nothing");
+	ok(d->start[0].item[0] == 0 && !d->start[0].whole_shared, "who is placed as it comes does not");
 	free(work);
 	free(d);
 }
@@ -655,7 +653,7 @@ main(void)
 {
 	tap_start();
 	test_waves();
-	test_room();
+	test_shared();
 	test_begin();
 	test_variants();
 	test_random("H200", 30000);

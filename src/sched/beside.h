@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * beside.h
+ *	  Launching kernels that are to be side by side on every multiprocessor.
+ *
+ * A multiprocessor's memory is divided into shared memory and cache.  Left to the driver, an empty
+ * one is given the shared memory with which the next kernel's own blocks can fill it, and the
+ * rest is cache; as long as one block runs, that stays so.  A kernel whose blocks want more than
+ * is there waits until a multiprocessor is empty, and then all of its blocks go to the first ones
+ * that are: two kernels of a pool that take 214 and 202 us alone took 575 us together (an H200;
+ * bench/two_stage/same_table.c).  Launched in the other order they took 246.
+ *
+ * So the one with the most shared memory per block goes first.  Where even what the driver gives
+ * to that is too little for all, each asks for the whole (GcLaunch.whole_shared), at the expense
+ * of the cache: 298 us in the example.  To ask for anything between is of no use: the driver gives
+ * no kernel more than it can use, other than all there is.
+ *
+ * Pure functions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_BESIDE_H
+#define GC_BESIDE_H
+
+#include "profile.h"
+
+/* A kernel's blocks on every multiprocessor. */
+typedef struct GcPlaced
+{
+	int			registers;		/* per thread */
+	int			threads;		/* per block */
+	int			blocks;
+	uint32_t	shared_bytes;	/* per block */
+} GcPlaced;
+
+/*
+ * The order in which they are to be launched: of as much shared memory per block, the earlier one
+ * first.  Returns whether all of them have to ask for the whole of a multiprocessor's.
+ */
+extern bool gc_launch_order(const GcProfile *profile, const GcPlaced *placed, int n, int *order);
+
+#endif							/* GC_BESIDE_H */
