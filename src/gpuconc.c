@@ -59,6 +59,7 @@ bool		gc_enable_class_columns = true;
 bool		gc_enable_row_records = true;
 bool		gc_enable_kernel_variants = false;
 bool		gc_debug_force_variant = false;
+bool		gc_debug_force_resident = false;
 
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
@@ -301,6 +302,11 @@ define_schedule_settings(void)
 							 "Runs kernels in another variant than the one that is fastest alone.",
 							 "Waits for that variant. On every device, for tests.",
 							 &gc_debug_force_variant, false,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_force_resident",
+							 "Keeps kernels that scan the same table resident together wherever they fit.",
+							 "Under gpuconc.schedule = twostage, whatever they are thought to take. For tests.",
+							 &gc_debug_force_resident, false,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 

@@ -51,6 +51,7 @@ extern bool gc_enable_class_columns;
 extern bool gc_enable_row_records;
 extern bool gc_enable_kernel_variants;
 extern bool gc_debug_force_variant;
+extern bool gc_debug_force_resident;
 
 /* gpuconc.debug_force_shared_scan */
 typedef enum GcForce

@@ -1,7 +1,8 @@
 # What the worker decides for a GPU, where there is none: device host says that it is one
 # (gpuconc.debug_pretend_gpu).  Kernels are sized for its multiprocessors, tried in variants, resident
 # together, and fused with tables in its shared memory, and run on the host's threads all the same.
-# How long they take, and so who shares what with whom, is up to the machine: the answers are not.
+# How long they take, and so who shares what with whom, is up to the machine, unless a setting
+# forces it: the answers are not.
 
 use strict;
 use warnings;
@@ -21,17 +22,7 @@ gpuconc.calibration_file = 'gpu.calibration'
 gpuconc.batch_log_size = 4096
 }, start => 0);
 
-# As if it read so many bytes in a microsecond.
-sub calibrate
-{
-	my ($bandwidth) = @_;
-
-	unlink $node->data_dir . '/gpu.calibration';
-	append_to_file($node->data_dir . '/gpu.calibration', "read_bandwidth = $bandwidth\nlaunch_us = 10\n");
-	return;
-}
-
-calibrate(3000);
+append_to_file($node->data_dir . '/gpu.calibration', "read_bandwidth = 3000\nlaunch_us = 10\n");
 start_server($node);
 create_tables($node, 150000);
 $node->safe_psql('postgres', q{
@@ -123,23 +114,21 @@ until_seen('variants are tried', \@probing, q{SELECT count(*) FILTER (WHERE shar
 configure($node, 'gpuconc.enable_kernel_variants' => 'off');
 
 #-------------------------------------------------------------------------
-# Resident together: scans bound by memory, whose batch has one prediction
+# Resident together: kernels of different tables in shared memory, in one batch with one prediction
 #-------------------------------------------------------------------------
-my @scans = map { "SELECT count(*), sum(id) FROM t WHERE k BETWEEN $_ AND $_ + 30" } (1 .. 4);
-
-is_offloaded($node, $_, "alone: $_") foreach (@scans) x 3;
-
-# So that they are bound by memory on the GPU that is pretended, it reads as fast as they do.
-my $bytes_per_us = $node->safe_psql('postgres', q{SELECT round(150000 * 5 / 1e3 / min(alone_time)) FROM gpuconc_stat_kernels WHERE kind = 'kernel' AND last_launch = (SELECT max(last_launch) FROM gpuconc_stat_kernels)});
-note "reads $bytes_per_us bytes in a microsecond";
-calibrate($bytes_per_us);
-$node->restart;
-wait_for_worker($node);
-@sessions = map { session($node, "resident$_") } (0 .. $#scans);
-is_offloaded($node, $_, "alone again: $_") foreach (@scans) x 3;
-until_seen('resident together', \@scans, q{SELECT count(*) > 0 FROM (
-	SELECT FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e WHERE e ->> 'cat' = 'kernel'
-	GROUP BY e -> 'args' -> 'batch' HAVING count(*) > 1 AND count(DISTINCT e -> 'args' -> 'predicted_us') = 1) AS resident});
+@asked = (
+	'SELECT count(*), sum(id) FROM t WHERE k BETWEEN 1 AND 31',
+	'SELECT s, count(*), sum(n), min(id) FROM t WHERE k < 40 GROUP BY s ORDER BY s',
+	'SELECT count(*), sum(id) FROM t JOIN dim ON dim.k = t.k WHERE dim.k > 9',
+	'SELECT id, k FROM t WHERE k = 77 AND id < 20000 ORDER BY id');
+is_offloaded($node, $_, "alone: $_") foreach (@asked);
+configure($node, 'gpuconc.debug_force_resident' => 'on');
+foreach my $n (2 .. 4)
+{
+	$last = last_batch($node);
+	answered_together($node, \@sessions, "$n resident together", undef, undef, @asked[0 .. $n - 1]);
+	is(kernels_after($last, "count(*) = $n AND count(DISTINCT batch) = 1 AND count(DISTINCT predicted_us) = 1"), 't', "$n resident together");
+}
 
 $_->quit foreach (@sessions);
 nothing_held($node, 'at the end');

@@ -201,6 +201,7 @@ typedef struct GcSchedule
 	const GcCalibration *calibration;	/* NULL: times of resident batches are not predicted */
 	GcPolicy	policy;
 	bool		force_shared;	/* shared scans wherever there can be one */
+	bool		force_resident; /* the same of kernels that are resident together */
 	double		beside;			/* time of kernels side by side, as a part of the sum of
 								 * their times alone; learned */
 	double		together;		/* time in which the device does all that kernels side by

@@ -294,6 +294,7 @@ decide(void)
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
+		.force_resident = gc_debug_force_resident,
 		.beside = beside_factor(),.together = gc_meter_together(),.slowness = gc_meter_slowness(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,

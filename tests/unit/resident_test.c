@@ -236,6 +236,39 @@ count_resident(void)
 	return n;
 }
 
+/* Forced: whatever they are thought to take, but of one table, and where they fit. */
+static void
+test_forced(void)
+{
+	GcSchedule	s = schedule("H200", 4);
+
+	for (int i = 0; i < 4; i++)
+	{
+		items[i] = scan(i < 3 ? 1 : 2, 7 + i, 200, 0.9);
+		items[i].type = 1 + (uint32_t) i;
+		items[i].option[0].alone_us = 1000 * (i + 1);
+	}
+	gc_decide(&s, work, &decision);
+	is(count_resident(), 0, "kernels bound by something else, of different columns: not resident");
+	s.force_resident = true;
+	gc_decide(&s, work, &decision);
+	ok(count_resident() == 3 && decision.nstarts == 3, "forced, those of one table are");
+	ok(fits(&s, 0, 3), "and fit");
+	items[1].option[0].shared_bytes = 50 * 1024;
+	gc_decide(&s, work, &decision);
+	is(decision.start[0].item[0], 1, "the one with the most shared memory starts first");
+	ok(decision.start[1].item[0] == 0 && decision.start[2].item[0] == 2, "the others as they came");
+	items[1].option[0].shared_bytes = 150 * 1024;
+	items[2].option[0].shared_bytes = 60 * 1024;
+	gc_decide(&s, work, &decision);
+	ok(count_resident() == 3 && decision.start[0].whole_shared && decision.start[2].whole_shared,
+	   "more than the first one alone could use: all ask for the whole");
+	items[2].option[0].shared_bytes = 150 * 1024;
+	gc_decide(&s, work, &decision);
+	is(count_resident(), 0, "more than there is: not resident");
+	is(decision.nstarts, 4, "they start as they would");
+}
+
 static void
 test_choice(void)
 {
@@ -518,6 +551,7 @@ main(void)
 	test_lookups();
 	test_warps();
 	test_issue();
+	test_forced();
 	test_choice();
 	test_sets();
 	test_learning();
