@@ -23,6 +23,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 /* Rows of a vector. */
 #define VECTOR_ROWS		16
@@ -32,6 +33,9 @@
 
 /* What looking a key up costs, in bytes that could be read meanwhile. */
 #define PROBE_BYTES		3.0
+
+/* A range between two parameters is thought to be of no more values of its column. */
+#define RANGE_VALUES	2
 
 /* As many steps are tried in every order. */
 #define MAX_TRIED		6
@@ -49,34 +53,64 @@ is_inequality(Node *clause)
 		estimator == F_SCALARGESEL;
 }
 
+/* The part of the values that a comparison's other side has that so many of them are; 1 if that is not known. */
+static double
+values_share(GcTranslation *tr, Node *clause, double values)
+{
+	ListCell   *lc;
+	double		share = 1;
+
+	foreach(lc, ((OpExpr *) clause)->args)
+	{
+		VariableStatData vardata;
+		bool		guessed;
+		double		distinct;
+
+		if (gc_contains_param(lfirst(lc), NULL))
+			continue;
+		examine_variable(tr->root, lfirst(lc), 0, &vardata);
+		distinct = get_variable_numdistinct(&vardata, &guessed);
+		ReleaseVariableStats(vardata);
+		if (!guessed && distinct > values)
+			share = values / distinct;
+	}
+	return share;
+}
+
 /*
  * A range with a parameter at one end is 1 row in 200 to clauselist_selectivity()
  * (DEFAULT_RANGE_INEQ_SEL), whatever it knows of the other end.  For costs that may do; a kernel made
  * for hardly a row to pass takes up to five times as long when many do (bench/two_stage/alone.py:
  * date ranges of Q3.1 to Q3.3).  So here its ends are conditions that know nothing of each other.
+ * Between two parameters it need not be wide, so that of a column with many values (the brands of
+ * Q2.2) it remains 1 row in 200.
  */
 double
 gc_clauses_share(GcTranslation *tr, List *clauses)
 {
+	double		theirs = clauselist_selectivity(tr->root, clauses, 0, JOIN_INNER, NULL);
 	double		share = 1;
+	double		narrow = 1;
 	int			inequalities = 0;
-	bool		unknown = false;
+	int			unknown = 0;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
 	{
 		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
 
+		share *= clause_selectivity(tr->root, lfirst(lc), 0, JOIN_INNER, NULL);
 		if (!is_inequality(clause))
 			continue;
 		inequalities++;
-		unknown = unknown || gc_contains_param(clause, NULL);
+		if (!gc_contains_param(clause, NULL))
+			continue;
+		unknown++;
+		narrow = values_share(tr, clause, RANGE_VALUES);
 	}
-	if (inequalities < 2 || !unknown)
-		return clauselist_selectivity(tr->root, clauses, 0, JOIN_INNER, NULL);
-	foreach(lc, clauses)
-		share *= clause_selectivity(tr->root, lfirst(lc), 0, JOIN_INNER, NULL);
-	return share;
+	if (inequalities < 2 || unknown == 0)
+		return theirs;
+	return unknown < inequalities ? share : Max(theirs, Min(share, narrow));
 }
 
 /* One step for all filters on the same columns. */
