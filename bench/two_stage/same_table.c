@@ -17,6 +17,9 @@
  * Part 3: all pairs of the pool, in either order: full grids with one block and with two in each
  * place, and what gc_decide() chooses, against one after another.
  *
+ * Part 4: kernels of the pool that differ in shared memory, side by side, launched in either order,
+ * and with the whole of it (sched/beside.h).
+ *
  * Into the file of --tried goes what the model can be fitted to: a line for each kernel ("kernel",
  * number, registers, most threads, bytes of shared memory, tiles, bytes read, columns, bytes looked
  * up, best size alone, its microseconds, issue part), and for each combination tried of one, of all
@@ -631,6 +634,72 @@ part_3(double budget)
 	bench_say("\n");
 }
 
+/*-------------------------------------------------------------------------
+ * Part 4
+ *-------------------------------------------------------------------------
+ */
+
+/* One block of each kernel (its number in the tables) on every multiprocessor; the most shared memory first. */
+static const struct
+{
+	int			n;
+	int			kernel[3];
+	int			warps[3];
+}			sets[] = {
+	{2, {5, 12}, {8, 8}}, {2, {5, 13}, {8, 8}}, {2, {7, 1}, {8, 8}}, {2, {7, 9}, {16, 16}}, {3, {9, 3, 1}, {16, 16, 16}}
+};
+
+/* Their median time in this order, or in the reverse. */
+static double
+side_by_side(BenchLaunch *l, int n, bool reverse, bool whole)
+{
+	BenchLaunch launch[3];
+
+	for (int i = 0; i < n; i++)
+	{
+		launch[i] = l[reverse ? n - 1 - i : i];
+		launch[i].shape.whole_shared = whole;
+	}
+	return bench_median_us(launch, n, BENCH_STREAMS_IN_TURN, 9);
+}
+
+static void
+part_4(void)
+{
+	bench_say("### Side by side, by their shared memory\n\n"
+			  "One block of each on every multiprocessor.\n\n"
+			  "| kernels | warps | alone, us | the most first | the least first | the most first, all ask for the whole | chosen |\n"
+			  "| --- | --- | --- | ---: | ---: | ---: | --- |\n");
+	for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++)
+	{
+		const int	n = sets[s].n;
+		BenchLaunch l[3];
+		GcPlaced	placed[3];
+		int			order[3];
+
+		bench_say("|");
+		for (int i = 0; i < n; i++)
+			bench_say(" %d", sets[s].kernel[i]);
+		bench_say(" |");
+		for (int i = 0; i < n; i++)
+			bench_say(" %d", sets[s].warps[i]);
+		bench_say(" |");
+		for (int i = 0; i < n; i++)
+		{
+			const PoolKernel *k = &pool[sets[s].kernel[i] - 1];
+
+			l[i] = pool_launch(k, pool_shape(k, 1, sets[s].warps[i]), 0);
+			placed[i] = (GcPlaced) {k->k.info.registers, (int) l[i].shape.threads, 1, pool_shared(k)};
+			bench_say(" %.0f", bench_median_us(&l[i], 1, BENCH_ONE_STREAM, 5));
+		}
+		bench_say(" | %.0f |", side_by_side(l, n, false, false));
+		bench_say(" %.0f |", side_by_side(l, n, true, false));
+		bench_say(" %.0f | %s |\n", side_by_side(l, n, false, true),
+				  gc_launch_order(&bench_profile, placed, n, order) ? "the whole" : "the most first");
+	}
+	bench_say("\n");
+}
+
 /* All choices of each kernel and of all pairs, for the file alone. */
 static void
 try_for_file(double budget)
@@ -697,6 +766,7 @@ main(int argc, char **argv)
 	{
 		part_2(batches, bench_options.seconds * 2 / 3);
 		part_3(bench_options.seconds / 6);
+		part_4();
 		if (tried_file != NULL)
 			try_for_file(bench_options.seconds);
 	}
