@@ -1,6 +1,7 @@
 #!/bin/sh
 # Run the unit tests one after another, with their TAP on standard output, and
-# end with a summary.  Called by the Makefile, which sets BIN, RUN and DEVICE.
+# end with a summary.  Called by the Makefile, which sets BIN, RUN and DEVICE, and says which
+# there are.
 # Exit status: 0 if no program failed.
 
 passed=0
@@ -28,31 +29,22 @@ run()
 	esac
 }
 
-run "$BIN/abi_test"
 RUN= run ./names_check.sh
-run "$BIN/occupancy_test"
-run "$BIN/cost_test"
-run "$BIN/kernel_model_test"
-run "$BIN/pool_test"
-run "$BIN/kcache_test"
-run "$BIN/nvrtc_test"
-run "$BIN/batch_model_test"
+for test in $ONCE
+do
+	run "$BIN/$test"
+done
 RUN= run ./lp_check.py "$BIN/batch_model_test"
-run "$BIN/line_test"
-run "$BIN/policy_test"
-run "$BIN/simulator_test"
-run "$BIN/simulator_random_test"
-LD_LIBRARY_PATH="$BIN/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" run "$BIN/fake_cuda_test"
+for test in $PRETENDING
+do
+	LD_LIBRARY_PATH="$BIN/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" run "$BIN/$test"
+done
 for device in $DEVICE
 do
-	run "$BIN/device_test" "$device"
-	run "$BIN/fused_test" "$device"
-	run "$BIN/fold_test" "$device"
-	run "$BIN/packed_test" "$device"
-	run "$BIN/marks_test" "$device"
-	run "$BIN/classes_test" "$device"
-	run "$BIN/records_test" "$device"
-	run "$BIN/rows_test" "$device"
+	for test in $ON_DEVICES
+	do
+		run "$BIN/$test" "$device"
+	done
 done
 
 echo "# $passed programs passed, $failed failed, $skipped skipped"
