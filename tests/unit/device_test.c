@@ -13,36 +13,10 @@
 #endif
 
 #include <dirent.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <sys/mount.h>
 
 #include "device_util.h"
-
-/*
- * Threads of this process.  Those that have been joined may take a moment to go,
- * so look again and again until there are no more than expected, if that is given.
- */
-static int
-count_threads(int expected)
-{
-	int			count = 0;
-
-	for (int turn = 0; turn < 1000000; turn++)
-	{
-		DIR		   *dir = opendir("/proc/self/task");
-
-		count = 0;
-		while (dir != NULL && readdir(dir) != NULL)
-			count++;
-		closedir(dir);
-		if (count <= expected || expected < 0)
-			break;
-		sched_yield();
-	}
-	return count;
-}
 
 /* ---------- tests ---------- */
 
@@ -657,170 +631,7 @@ test_signals(void)
 	is(blocked, ours, "and have all signals blocked");
 }
 
-/* Closing while work is queued neither waits for it nor leaves it behind. */
-static void
-test_close_busy(void)
-{
-	GcStream   *a;
-	GcStream   *b;
-	Loaded		slow;
-	GcMark	   *mark;
-
-	open_device();
-	a = get_stream();
-	b = get_stream();
-	slow = load(kernel_slow_store);
-	for (int i = 0; i < 2000; i++)
-		launch(a, &slow, 100, 1, 0, pool_base, 1, pool_base + 64, 10000);
-	mark = ops->mark(a, NULL);
-	ops->stream_wait(b, mark, NULL);
-	ops->fill(b, pool_base, 0, 4 * MEGABYTE, NULL);
-	ops->close(dev);
-	ok(true, "a busy device can be closed");
-}
-
-static void
-test_open_close(void)
-{
-	int			before;
-	bool		same = true;
-
-	/* The first opening may start threads of libraries, which stay. */
-	open_device();
-	ops->close(dev);
-	before = count_threads(-1);
-	for (int i = 0; i < 2; i++)
-	{
-		open_device();
-		ops->close(dev);
-		same = same && count_threads(before) <= before;
-	}
-	ok(same, "opening and closing again leaves no thread behind");
-}
-
-static void
-test_bad_options(void)
-{
-	GcDeviceOptions options = {1, 64 * MEGABYTE, 999, NULL, NULL};
-	GcError		err = {GC_OK, ""};
-	GcDevice   *none = NULL;
-	char	   *path;
-
-	if (!on_host)
-	{
-		is(ops->open(&none, &options, &err), GC_NO_DEVICE, "there is no GPU 999");
-		ok(none == NULL && err.detail[0] != '\0', "and that is said: %s", err.detail);
-		return;
-	}
-	path = strdup(getenv("PATH"));
-	setenv("PATH", "/nonexistent", 1);
-	is(ops->open(&none, &options, &err), GC_NO_COMPILER, "no compiler on the PATH, no device host");
-	ok(none == NULL && err.detail[0] != '\0', "and that is said: %s", err.detail);
-	setenv("PATH", path, 1);
-	free(path);
-}
-
-/* Names in a directory, . and .. included. */
-static int
-count_names(const char *path)
-{
-	DIR		   *dir = opendir(path);
-	int			count = 0;
-
-	while (dir != NULL && readdir(dir) != NULL)
-		count++;
-	if (dir != NULL)
-		closedir(dir);
-	return count;
-}
-
-/* Where $TMPDIR is missing or full, the compiler works elsewhere. */
-static void
-test_tmpdir(void)
-{
-	char		path[] = "/tmp/device_test-XXXXXX";
-	Loaded		loaded;
-
-	setenv("TMPDIR", "/nonexistent", 1);
-	open_device();
-	ok(true, "a TMPDIR that does not exist is no obstacle");
-	ops->close(dev);
-
-	setenv("TMPDIR", mkdtemp(path), 1);
-	open_device();
-	loaded = load(kernel_count);
-	is(count_names(path), 2, "compiling leaves nothing in TMPDIR");
-	unload(&loaded);
-	ops->close(dev);
-
-	if (geteuid() == 0 && mount("none", path, "tmpfs", 0, "size=8k,mode=0700") == 0)
-	{
-		open_device();
-		loaded = load(kernel_count);
-		is(count_names(path), 2, "a TMPDIR without room is no obstacle");
-		unload(&loaded);
-		ops->close(dev);
-		umount(path);
-	}
-	else
-		tap_skip("no tmpfs can be mounted to be filled");
-	unsetenv("TMPDIR");
-	rmdir(path);
-}
-
-/* Last, because the process has then lost its GPU. */
-static void
-test_lost_device(void)
-{
-	GcStream   *stream;
-	Loaded		poke;
-	GcError		err = {GC_OK, ""};
-	bool		done;
-	GcMark	   *mark;
-
-	open_device();
-	stream = get_stream();
-	poke = load(kernel_poke);
-	mark = ops->mark(stream, NULL);
-	launch(stream, &poke, 1, 1, 0, 0x10, pool_base, 0, 0);
-	is(finish(stream, &err), GC_DEVICE_FAILED, "an illegal address fails the mark");
-	ok(strstr(err.detail, "illegal") != NULL || strstr(err.detail, "address") != NULL,
-	   "which says why: %s", err.detail);
-	is(ops->fill(stream, pool_base, 0, 4096, &err), GC_DEVICE_FAILED, "and every later call");
-	ok(strstr(err.detail, "earlier") != NULL, "which says so: %s", err.detail);
-	is(ops->mark_done(mark, &done, NULL), GC_DEVICE_FAILED, "mark_done");
-	is(ops->mark_wait(mark, NULL), GC_DEVICE_FAILED, "mark_wait");
-	is(ops->drain(dev, NULL), GC_DEVICE_FAILED, "drain");
-	ok(ops->stream_get(dev, NULL) == NULL, "stream_get");
-	ok(ops->mark(stream, NULL) == NULL, "mark");
-	is(ops->occupancy(poke.kernel, 32, 0), 0, "occupancy");
-	unload(&poke);
-	ops->close(dev);
-	ok(true, "a lost device can be closed");
-}
-
 /* ---------- main ---------- */
-
-static bool
-choose_device(const char *which)
-{
-	GcDeviceOptions options = {1, 64 * MEGABYTE, 0, NULL, NULL};
-	GcError		err = {GC_OK, ""};
-
-	ops = strcmp(which, "host") == 0 ? &gc_host_ops : &gc_cuda_ops;
-	if (ops->open(&dev, &options, &err) != GC_OK)
-	{
-		tap_note("device %s: %s (%s)", ops->name, err.detail, gc_code_name(err.code));
-		if (strcmp(which, "auto") != 0)
-			return false;
-		ops = &gc_host_ops;
-		if (ops->open(&dev, &options, &err) != GC_OK)
-			return false;
-	}
-	ops->close(dev);
-	on_host = ops == &gc_host_ops;
-	return true;
-}
 
 int
 main(int argc, char **argv)
@@ -828,8 +639,6 @@ main(int argc, char **argv)
 	tap_start();
 	if (!choose_device(argc > 1 ? argv[1] : "auto"))
 		return tap_skip_all("no such device here");
-	test_open_close();
-	test_bad_options();
 	open_device();
 	test_info();
 	test_memory();
@@ -853,12 +662,6 @@ main(int argc, char **argv)
 	}
 	ops->close(dev);
 	if (on_host)
-	{
 		test_wake();
-		test_tmpdir();
-		test_close_busy();
-	}
-	else
-		test_lost_device();
 	return tap_done();
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * device_util.h
- *	  What device_test.c needs to talk to a device: kernels, streams, words.
+ *	  What tests of the Device interface need: a device, kernels, streams, words.
  *
  *-------------------------------------------------------------------------
  */
@@ -69,7 +69,7 @@ static GcCode __attribute__((unused))
 launch(GcStream *stream, const Loaded *loaded, u32 blocks, u32 threads, u32 shared_bytes,
 	   u64 w0, u64 w1, u64 w2, u64 w3)
 {
-	GcLaunch	shape = {blocks, threads, shared_bytes, 0};
+	GcLaunch	shape = {blocks, threads, shared_bytes, false};
 	GcArgs		args;
 
 	memset(&args, 0, sizeof(args));
@@ -114,6 +114,28 @@ open_device(void)
 	if (ops->open(&dev, &options, &err) != GC_OK)
 		tap_bail(err.detail);
 	ops->pool(dev, &pool_base, &pool_size);
+}
+
+/* As the test's argument says; false: there is none such here.  It is closed again. */
+static bool __attribute__((unused))
+choose_device(const char *which)
+{
+	GcDeviceOptions options = {1, 64 * MEGABYTE, 0, NULL, NULL};
+	GcError		err = {GC_OK, ""};
+
+	ops = strcmp(which, "host") == 0 ? &gc_host_ops : &gc_cuda_ops;
+	if (ops->open(&dev, &options, &err) != GC_OK)
+	{
+		tap_note("device %s: %s (%s)", ops->name, err.detail, gc_code_name(err.code));
+		if (strcmp(which, "auto") != 0)
+			return false;
+		ops = &gc_host_ops;
+		if (ops->open(&dev, &options, &err) != GC_OK)
+			return false;
+	}
+	ops->close(dev);
+	on_host = ops == &gc_host_ops;
+	return true;
 }
 
 #endif							/* GC_DEVICE_UTIL_H */
