@@ -36,23 +36,24 @@ is($node->safe_psql('postgres', q{SHOW gpuconc.debug_pretend_gpu}), 'H200', 'the
 # Of the kernels in the batches after some number.
 sub kernels_after
 {
-	my ($last, $figures, $group) = @_;
+	my ($last, $figures) = @_;
 
 	return $node->safe_psql('postgres', qq{
 SELECT $figures FROM (SELECT e ->> 'cat' AS category, batch, threads, predicted_us, "shared_kB" AS shared
 	FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e,
 		jsonb_to_record(e -> 'args') AS a (batch bigint, threads int, predicted_us float8, "shared_kB" float8)
-	WHERE e ->> 'cat' IN ('kernel', 'shared scan', 'marked scan') AND batch > $last) AS k @{[$group // '']}});
+	WHERE e ->> 'cat' IN ('kernel', 'shared scan', 'marked scan') AND batch > $last) AS k});
 }
 
-# The same again and again, until a query says "t".  How long kernels take decides how often that is.
+# The same again and again, until a query says "t".  How long kernels take, and are compiled, decides how
+# often that is: as long as tests wait for anything.
 sub until_seen
 {
 	my ($message, $asked, $query) = @_;
-	my $rounds = 0;
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
 
-	answered_together($node, \@sessions, "$message, $rounds", undef, undef, @$asked)
-	  while $rounds++ < 40 && $node->safe_psql('postgres', $query) ne 't';
+	answered_together($node, \@sessions, $message, undef, undef, @$asked)
+	  while time < $end && $node->safe_psql('postgres', $query) ne 't';
 	is($node->safe_psql('postgres', $query), 't', $message);
 	return;
 }

@@ -53,9 +53,9 @@ is_inequality(Node *clause)
 		estimator == F_SCALARGESEL;
 }
 
-/* The part of the values that a comparison's other side has that so many of them are; 1 if that is not known. */
+/* Of the values of what is compared with a parameter, the part that RANGE_VALUES are; 1 if that is not known. */
 static double
-values_share(GcTranslation *tr, Node *clause, double values)
+values_share(GcTranslation *tr, Node *clause)
 {
 	ListCell   *lc;
 	double		share = 1;
@@ -71,8 +71,8 @@ values_share(GcTranslation *tr, Node *clause, double values)
 		examine_variable(tr->root, lfirst(lc), 0, &vardata);
 		distinct = get_variable_numdistinct(&vardata, &guessed);
 		ReleaseVariableStats(vardata);
-		if (!guessed && distinct > values)
-			share = values / distinct;
+		if (!guessed && distinct > RANGE_VALUES)
+			share = RANGE_VALUES / distinct;
 	}
 	return share;
 }
@@ -90,27 +90,28 @@ gc_clauses_share(GcTranslation *tr, List *clauses)
 {
 	double		theirs = clauselist_selectivity(tr->root, clauses, 0, JOIN_INNER, NULL);
 	double		share = 1;
-	double		narrow = 1;
+	Node	   *unknown = NULL;
+	bool		known = false;
 	int			inequalities = 0;
-	int			unknown = 0;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
 	{
 		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
 
-		share *= clause_selectivity(tr->root, lfirst(lc), 0, JOIN_INNER, NULL);
 		if (!is_inequality(clause))
 			continue;
 		inequalities++;
-		if (!gc_contains_param(clause, NULL))
-			continue;
-		unknown++;
-		narrow = values_share(tr, clause, RANGE_VALUES);
+		if (gc_contains_param(clause, NULL))
+			unknown = clause;
+		else
+			known = true;
 	}
-	if (inequalities < 2 || unknown == 0)
+	if (inequalities < 2 || unknown == NULL)
 		return theirs;
-	return unknown < inequalities ? share : Max(theirs, Min(share, narrow));
+	foreach(lc, clauses)
+		share *= clause_selectivity(tr->root, lfirst(lc), 0, JOIN_INNER, NULL);
+	return known ? share : Max(theirs, Min(share, values_share(tr, unknown)));
 }
 
 /* One step for all filters on the same columns. */

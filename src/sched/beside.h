@@ -7,8 +7,8 @@
  * one is given the shared memory with which the next kernel's own blocks can fill it, and the
  * rest is cache; as long as one block runs, that stays so.  A kernel whose blocks want more than
  * is there waits until a multiprocessor is empty, and then all of its blocks go to the first ones
- * that are: two kernels of a pool that take 214 and 202 us alone took 575 us together (an H200;
- * bench/two_stage/same_table.c).  Launched in the other order they took 246.
+ * that are: two kernels of a pool that take 214 and 202 us alone took 575 us together (an H200; a
+ * trial of what part 4 of bench/two_stage/same_table.c measures).  In the other order they took 246.
  *
  * So the one with the most shared memory per block goes first.  Where even what the driver gives
  * to that is too little for all, each asks for the whole (GcLaunch.whole_shared), at the expense

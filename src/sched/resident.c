@@ -29,8 +29,8 @@
  */
 #define RESIDENT_GAINS	0.85
 
-/* Forced, whose latency may be so many times what they take one behind the other: few warps will do. */
-#define FORCED_LATENCY	16
+/* A forced one, so many times as much: few warps will do. */
+#define FORCED_GAINS	100
 
 /* Bytes of shared memory per block that are no tables. */
 #define SMALL_SHARED	1024
@@ -47,6 +47,12 @@
 
 /* Steps of the bisection for the least latency; each asks the kernel model once. */
 #define BISECTIONS		8
+
+static double
+gains(const GcSchedule *s)
+{
+	return s->force_resident ? FORCED_GAINS : RESIDENT_GAINS;
+}
 
 static double
 bytes_of(const GcItem *item)
@@ -277,7 +283,7 @@ add_best(const GcSchedule *s, const int *candidate, int n, int *set, int m, doub
 	uint32_t	seen[RESIDENT_TYPES];
 	int			nseen = 0;
 	int			best = -1;
-	double		best_part = s->force_resident ? -HUGE_VAL : 1 - RESIDENT_GAINS;
+	double		best_part = 1 - gains(s);
 	double		best_saving = 0;
 
 	for (int k = 0; k < n && nseen < RESIDENT_TYPES; k++)
@@ -385,7 +391,7 @@ least_latency(const GcSchedule *s, const int *pick, int n, double most_us, GcDec
 bool
 gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, GcDecideWork *work, GcDecision *d)
 {
-	const double most_us = line_us * (s->force_resident ? FORCED_LATENCY : RESIDENT_GAINS);
+	const double most_us = line_us * gains(s);
 	GcResidentTimes t;
 	GcStart    *start;
 	double		latency_us;
@@ -394,11 +400,11 @@ gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, G
 	if (n < 2 || n > GC_RESIDENT_MAX)
 		return false;
 	t = gc_resident_times(s, pick, n);
-	if (!s->force_resident && gc_resident_us(&t, 0) >= most_us)
+	if (gc_resident_us(&t, 0) >= most_us)
 		return false;
 	latency_us = least_latency(s, pick, n, most_us, work);
 	us = gc_resident_us(&t, latency_us);
-	if (latency_us == 0 || (!s->force_resident && us >= most_us))
+	if (latency_us == 0 || us >= most_us)
 		return false;
 	start = gc_start_placed(s, pick, n, work->choice, us, d);
 	for (int k = 0; k < n; k++)

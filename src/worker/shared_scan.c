@@ -145,7 +145,7 @@ have_columns(const GcScanMembers *scan)
 	{
 		const GcFusedWord *w = &scan->f->words[i];
 
-		for (int m = 0; m < scan->n && code == GC_OK; m++)
+		for (int m = 0; w->readers != 0 && m < scan->n && code == GC_OK; m++)
 		{
 			GcRun	   *run = scan->run[m];
 			const i16  *columns = run->scan_shape->columns;
