@@ -12,8 +12,8 @@
  *
  * So the one with the most shared memory per block goes first.  Where even what the driver gives
  * to that is too little for all, each asks for the whole (GcLaunch.whole_shared), at the expense
- * of the cache: 298 us in the example.  To ask for anything between is of no use: the driver gives
- * no kernel more than it can use, other than all there is.
+ * of the cache: 298 us in the example.  To ask for anything between is of no use: the driver
+ * seems to give no kernel more than it can use, other than all there is.
  *
  * Pure functions.
  *
