@@ -55,6 +55,16 @@ typedef struct SharedVector
 
 #define MAX_SHARED_VECTORS	256
 
+/* A column on whose codes many members have ranges: they are tested for all of them together (gc_sets.h). */
+typedef struct SharedSet
+{
+	u8			column;
+	u8			width;
+	u32			members;		/* that have one */
+} SharedSet;
+
+#define MAX_SHARED_SETS		64
+
 /* What the members of a fused kernel have in common while it is generated. */
 typedef struct Fusion
 {
@@ -63,6 +73,8 @@ typedef struct Fusion
 	u32			readers[GC_MAX_COLUMNS];	/* members, by physical column */
 	SharedVector vectors[MAX_SHARED_VECTORS];
 	int			nvectors;
+	SharedSet	sets[MAX_SHARED_SETS];
+	int			nsets;
 	int			nkept;			/* words that are kept for a tile */
 } Fusion;
 
@@ -81,6 +93,7 @@ typedef struct Cg
 
 	Text		decls;			/* kernel or member scope: constants */
 	Text		descs;			/* tile scope: column descriptions; fused: ranges of codes */
+	Text		limits;			/* fused: of those that sets test, where their tables are filled */
 	Text	   *out;			/* where statements go now */
 	Text		body;
 
@@ -105,6 +118,7 @@ typedef struct Cg
 	bool		counted;		/* as parts, and rows that are live are those that count */
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
+	bool		only_sums;		/* filters are all packed, and what is left is summed up */
 	bool		late;			/* vector phase: only live rows are loaded */
 	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
 	int			loaded_bytes;	/* of a row, by whole vectors */
@@ -155,6 +169,9 @@ extern bool cg_uses_shared(const Cg *cg);
 /* fused.c: is the vector of this column, or of its words, loaded by the skeleton? */
 extern bool fused_vector(Cg *cg, u16 column, bool words);
 
+/* fused.c: number of the set that tests the member's range on this column's codes; -1: it does. */
+extern int	fused_set(Cg *cg, u16 column);
+
 /*
  * packed.c: filters on packed codes.  Is a step one?  How many words would a member of a fused
  * kernel keep for those of a pipeline (GcPipelineTraits)?  Make what n such steps read available,
@@ -165,6 +182,7 @@ typedef struct PackedColumn
 {
 	u16			column;
 	int			k;				/* local number */
+	int			set;			/* that tests it; -1: none */
 	bool		first;			/* the range has a lower end; an upper one */
 	bool		end;
 } PackedColumn;

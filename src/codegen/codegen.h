@@ -174,6 +174,12 @@ extern u64 gc_shared_bytes(const GcProgram *p, const GcVariant *variant,
 #define GC_FUSED_ANY		0xFFFFu
 #define GC_FUSED_ALL_VECTORS	GC_MAX_COLUMNS
 
+/* Static shared memory of what tests ranges of codes for all members together, at most (gc_sets.h). */
+#define GC_SETS_SHARED			(20 * 1024)
+
+/* Ranges of so many members are worth that. */
+#define GC_SET_LEAST_MEMBERS	4
+
 /* One body of a fused kernel: a pipeline over the table that all members scan. */
 typedef struct GcFusedMember
 {

@@ -554,7 +554,7 @@ emit_fold(Cg *cg)
 		cg_require_step(cg, steps[s]);
 	sink_require(cg);
 	cg->dense_rows = cg->parts = true;
-	cg->counted = packs == cg->pl->nsteps;
+	cg->only_sums = cg->counted = packs == cg->pl->nsteps;
 	cg_test_packed(cg, &packed);
 	sink_begin_parts(cg);
 	text_addf(cg->out, "GC_FOLD(gc_j)\n");
@@ -751,6 +751,7 @@ cg_free(Cg *cg)
 {
 	free(cg->decls.s);
 	free(cg->descs.s);
+	free(cg->limits.s);
 	free(cg->body.s);
 	free(cg->payload);
 }
@@ -758,7 +759,7 @@ cg_free(Cg *cg)
 GcCode
 cg_finish(Cg *cg, Text *text)
 {
-	if (cg->code == GC_OK && (text->failed || cg->body.failed || cg->decls.failed || cg->descs.failed))
+	if (cg->code == GC_OK && (text->failed || cg->body.failed || cg->decls.failed || cg->descs.failed || cg->limits.failed))
 		cg->code = gc_fail(cg->err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
 	cg_free(cg);
 	if (cg->code == GC_OK)

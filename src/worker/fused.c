@@ -195,18 +195,25 @@ drop_body(GcFused *f)
 }
 
 /*
- * The variants of its bodies: each may have an equal part of the shared memory, less what it
- * keeps for the warps of the largest block.  False: of those with groups, some then have no room
+ * The variants of its bodies: each may have an equal part of the shared memory that is left by
+ * what tests ranges for all of them, less what it keeps for the warps of the largest block.  False: of those with groups, some then have no room
  * for theirs.
  */
 static bool
 choose_variants(GcFused *f)
 {
 	const GcProfile *profile = &gc_worker.profile;
-	u64			room = (profile->shared_per_block - 1024) / f->n;
+	u64			taken = 1024;
+	u64			room;
 	u64			used = 0;
+	int			packed = 0;
 	bool		local = true;
 
+	for (int m = 0; m < f->n; m++)
+		packed += f->shape[m]->demand.demand.kept_bytes > 0;
+	if (packed >= GC_SET_LEAST_MEMBERS)
+		taken += GC_SETS_SHARED;
+	room = (profile->shared_per_block - Min(profile->shared_per_block, taken)) / f->n;
 	for (int m = 0; m < f->n; m++)
 	{
 		const GcVariantDemand *demand = &f->shape[m]->demand;

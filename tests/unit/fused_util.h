@@ -646,22 +646,22 @@ run_builds(Member *m)
 	}
 }
 
-/* A fused kernel of n members that all take part in every chunk, of which they see the same rows. */
+/* A fused kernel, in which the members of `run` take part; in chunk c, those of reading[c]. */
 static void __attribute__((unused))
-run_all_fused(const GcFusedSource *source, const Loaded *k, Member *const *who, int n, u32 turn)
+run_some_fused(const GcFusedSource *source, const Loaded *k, Member *const *who, u32 run, const u32 *reading, u32 turn)
 {
 	GcSource	sources[NCHUNKS + 1];
 	GcArgs		args;
 
 	memset(&args, 0, sizeof(args));
 	for (u32 c = 0; c < NCHUNKS; c++)
-		sources[c] = (GcSource) {(1u << n) - 1, c, CHUNK_ROWS[c]};
+		sources[c] = (GcSource) {reading[c], c, CHUNK_ROWS[c]};
 	for (int i = 0; i < source->nwords; i++)
 	{
 		const GcFusedWord *w = &source->words[i];
 
 		if (w->word.type == GC_ARG_MEMBERS)
-			args.w[i] = (1u << n) - 1;
+			args.w[i] = run;
 		else if (w->member == GC_FUSED_ANY)
 			args.w[i] = find_column(w->word.index)->array;
 		else if (w->word.type == GC_ARG_VISIBLE)
@@ -670,6 +670,17 @@ run_all_fused(const GcFusedSource *source, const Loaded *k, Member *const *who, 
 			args.w[i] = member_word(who[w->member], &w->word);
 	}
 	launch_scan(k, &args, source->nwords, sources, NCHUNKS, 0, 256, turn);
+}
+
+/* All n members take part in every chunk, of which they see the same rows. */
+static void __attribute__((unused))
+run_all_fused(const GcFusedSource *source, const Loaded *k, Member *const *who, int n, u32 turn)
+{
+	u32			reading[NCHUNKS];
+
+	for (int c = 0; c < NCHUNKS; c++)
+		reading[c] = (1u << n) - 1;
+	run_some_fused(source, k, who, (1u << n) - 1, reading, turn);
 }
 
 /* ---------- results ---------- */

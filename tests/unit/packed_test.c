@@ -8,7 +8,8 @@
  * four comparisons, drawn at random: with ends of the column's and of chunks' ranges, with
  * what lies just outside, and with the ends of the parameters' own ranges, so that ranges of
  * codes are empty, full, or end anywhere.  They run in one stage, in several, with few rows
- * left, and fused, by vectors of 8 and 16 rows, and as they are compiled in a hurry.
+ * left, and fused, by vectors of 8 and 16 rows, and as they are compiled in a hurry; and so
+ * many together that their ranges are tested by tables (gc_sets.h).
  *
  * Where there is NVRTC, texts for a GPU are compiled too.
  *
@@ -215,15 +216,16 @@ passes(const Test *t, int chunk, u32 row)
 	}
 }
 
+/* Of the chunks of this request, which are bits of `chunks`. */
 static void
-expect(const Request *q, u64 *w)
+expect(const Request *q, u32 chunks, u64 *w)
 {
 	const TableColumn *key = find_column(C_KEY);
 
 	w[0] = w[1] = 0;
 	for (int c = 0; c < NCHUNKS; c++)
 	{
-		for (u32 r = 0; r < CHUNK_ROWS[c]; r++)
+		for (u32 r = 0; r < CHUNK_ROWS[c] && chunks >> c & 1; r++)
 		{
 			bool		pass = !visible[c] || visible[c][r];
 
@@ -235,9 +237,9 @@ expect(const Request *q, u64 *w)
 	}
 }
 
-/* Are the results of n requests right?  One line for all. */
+/* Are the results of n requests right, of which number i has read these chunks?  One line for all. */
 static void
-check(Request *const *q, int n, const char *how, int shape)
+check_read(Request *const *q, int n, const u32 *chunks, const char *how, const char *shape)
 {
 	u64			rows = 0;
 	int			wrong = 0;
@@ -248,7 +250,7 @@ check(Request *const *q, int n, const char *how, int shape)
 		u64			wanted[2];
 		u64			got[2];
 
-		expect(q[i], wanted);
+		expect(q[i], chunks[i], wanted);
 		memcpy(got, r.bytes + GC_NFLAGS * 4, sizeof(got));
 		rows += wanted[0];
 		if (memcmp(got, wanted, sizeof(got)) != 0)
@@ -261,7 +263,17 @@ check(Request *const *q, int n, const char *how, int shape)
 		}
 		free(r.bytes);
 	}
-	ok(wrong == 0, "%s, %s: %d requests, %llu rows", how, shapes[shape], n, (unsigned long long) rows);
+	ok(wrong == 0, "%s, %s: %d requests, %llu rows", how, shape, n, (unsigned long long) rows);
+}
+
+static void
+check(Request *const *q, int n, const char *how, int shape)
+{
+	u32			chunks[EACH];
+
+	for (int i = 0; i < n; i++)
+		chunks[i] = (1u << NCHUNKS) - 1;
+	check_read(q, n, chunks, how, shapes[shape]);
 }
 
 static void
@@ -345,6 +357,91 @@ test_fused(int vec)
 	}
 }
 
+/* Of the sets that n members have, tables for codes of this width. */
+static int
+count_tables(const char *text, int width)
+{
+	const char *at = strstr(text, "\nGC_PROLOGUE\n");
+	int			n = 0;
+
+	while ((at = strstr(at + 1, "\nGC_SET_TABLE(")) != NULL)
+		n += strchr(at, ' ')[1] == '0' + width;
+	return n;
+}
+
+/*
+ * n requests of all shapes, whose ranges are tested for all together; one takes no part, and of
+ * each chunk but the first some read nothing.
+ */
+static int
+test_sets(int vec, int n, u32 turn, GcCompileEffort effort)
+{
+	static const char *const what[] = {"no table", "a table", "tables"};
+	GcFusedMember from[GC_MAX_FUSED];
+	Request    *who[GC_MAX_FUSED];
+	Member	   *members[GC_MAX_FUSED];
+	u32			chunks[GC_MAX_FUSED];
+	u32			reading[NCHUNKS];
+	const u32	run = (1u << n) - 1 - (1u << draw(n));
+	GcFusedSource source;
+	GcError		err = {GC_OK, ""};
+	char		how[64];
+	Loaded		k;
+	int			tables[3] = {0};
+
+	for (int i = 0; i < n; i++)
+	{
+		who[i] = &requests[i % NSHAPES][(i + turn) % EACH];
+		members[i] = &who[i]->member;
+		from[i] = (GcFusedMember) {members[i]->p, members[i]->pipeline, {.vec = vec,.threads = 256}, members[i]->columns};
+		empty_sink(members[i]);
+		chunks[i] = 0;
+	}
+	for (int c = 0; c < NCHUNKS; c++)
+	{
+		reading[c] = c == 0 ? (1u << n) - 1 : draw(1u << n);
+		for (int i = 0; i < n; i++)
+			chunks[i] |= (reading[c] & run) >> i & 1 ? 1u << c : 0;
+	}
+	if (gc_generate_fused(from, n, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+		tap_bail(err.detail);
+	for (int width = 1; width <= 2; width++)
+		tables[width] = count_tables(source.text, width);
+	k = load_with(source.text, effort);
+	run_some_fused(&source, &k, members, run, reading, turn);
+	unload(&k);
+	free(source.text);
+	snprintf(how, sizeof(how), "%d together, vectors of %d%s, %d and %d", n, vec,
+			 effort == GC_COMPILE_FULL ? "" : ", in a hurry", tables[1], tables[2]);
+	check_read(who, n, chunks, how, what[tables[1] + tables[2] < 2 ? tables[1] + tables[2] : 2]);
+	return tables[1] + tables[2];
+}
+
+/* Members that only sum leave registers for more rows of a vector, and for more warps. */
+static void
+test_size(void)
+{
+	for (int other = 0; other < 2; other++)
+	{
+		GcFusedMember from[8];
+		GcFusedSource source;
+		GcError		err = {GC_OK, ""};
+
+		for (int i = 0; i < 8; i++)
+		{
+			const Member *m = &requests[other && i == 2 ? STAGES : FOLD][i].member;
+
+			from[i] = (GcFusedMember) {m->p, m->pipeline, {.vec = 8,.threads = 256}, m->columns};
+		}
+		if (gc_generate_fused(from, 8, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+			tap_bail(err.detail);
+		ok(strstr(source.text, other ? "#define GC_CUDA_VEC 8\n" : "#define GC_CUDA_VEC 16\n") != NULL &&
+		   strstr(source.text, other ? "#define GC_LEAST_BLOCKS 2\n" : "#define GC_LEAST_BLOCKS 3\n") != NULL,
+		   other ? "one that does more takes that back" : "eight that only sum have vectors of 16 rows, and 24 warps");
+		free(source.text);
+	}
+}
+
 /* ---------- texts ---------- */
 
 static void
@@ -382,11 +479,11 @@ test_texts(void)
 	{
 		for (int vec = 0; vec <= 16; vec += 8)
 		{
-			GcFusedMember from[TOGETHER];
+			GcFusedMember from[GC_MAX_FUSED];
 			GcFusedSource source;
 			GcKernelSource alone;
 
-			for (int i = 0; i < TOGETHER; i++)
+			for (int i = 0; i < GC_MAX_FUSED; i++)
 			{
 				const Member *m = &requests[shape][i].member;
 
@@ -399,6 +496,13 @@ test_texts(void)
 			compile_texts(nvrtc, alone.text, "one of its own");
 			free(source.text);
 			free(alone.text);
+			if (shape != vec / 8)
+				continue;
+			if (gc_generate_fused(from, 8 + shape, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK ||
+				count_tables(source.text, 2) == 0)
+				tap_bail("no tables");
+			compile_texts(nvrtc, source.text, "one with tables");
+			free(source.text);
 		}
 	}
 }
@@ -456,6 +560,7 @@ test_choice(void)
 int
 main(int argc, char **argv)
 {
+	static const int together[] = {8, 9, GC_MAX_FUSED};
 	GcError		err = {GC_OK, ""};
 
 	tap_start();
@@ -480,6 +585,7 @@ main(int argc, char **argv)
 			make_request(shape, i);
 	}
 	test_choice();
+	test_size();
 	test_texts();
 	if (on_host)
 		test_alone(0, GC_COMPILE_FULL);
@@ -490,6 +596,16 @@ main(int argc, char **argv)
 	test_fused(on_host ? 0 : 8);
 	if (!on_host)
 		test_fused(16);
+	for (int i = 0; i < 3; i++)
+	{
+		int			tables = 0;
+
+		for (u32 turn = 0; turn < EACH; turn += on_host ? 4 : 2)
+			tables += test_sets(on_host ? 0 : turn / 2 % 2 ? 8 : 16, together[i], turn, GC_COMPILE_FULL);
+		if (!on_host)
+			(void) test_sets(8, together[i], 1, GC_COMPILE_QUICK);
+		ok(tables > 0, "%d tables for %d together", tables, together[i]);
+	}
 	for (int k = 0; k < NCHUNKS; k++)
 		free(visible[k]);
 	free_columns();
