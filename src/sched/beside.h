@@ -7,12 +7,12 @@
  * one is given the shared memory with which the next kernel's own blocks can fill it, and the
  * rest is cache; as long as one block runs, that stays so.  A kernel whose blocks want more than
  * is there waits until a multiprocessor is empty, and then all of its blocks go to the first ones
- * that are: two kernels of a pool that take 214 and 202 us alone took 575 us together (an H200; a
- * trial of what part 4 of bench/two_stage/same_table.c measures).  In the other order they took 246.
+ * that are: two kernels of a pool that take 213 and 204 us alone take 577 us together (an H200;
+ * part 4 of bench/two_stage/same_table.c).  In the other order they take 247.
  *
  * So the one with the most shared memory per block goes first.  Where even what the driver gives
  * to that is too little for all, each asks for the whole (GcLaunch.whole_shared), at the expense
- * of the cache: 298 us in the example.  To ask for anything between is of no use: the driver
+ * of the cache: 290 us in the example.  To ask for anything between is of no use: the driver
  * seems to give no kernel more than it can use, other than all there is.
  *
  * Pure functions.
