@@ -18,16 +18,15 @@
  * of members, GC_SETS_FILL, GC_SET_FILL(s, width, d, users), GC_SETS_FILLED
  *							in a tile
  * GC_SET_NONE(s)			members of which no code is in the range have nothing to do in the tile
- * GC_SET_LOAD(s, width, d, users), GC_SETS_ROWS(n), GC_SET_LOOK(s, width), GC_SETS_LOOKED(n),
- * GC_SET_WIDE(s, width, d, users)
+ * GC_SET_LOAD(s, width, d, users), GC_SETS_ROWS(n), GC_SET_LOOK(s, width), GC_SETS_LOOKED(n)
  *							in a vector; n: members
  * GC_SET_TEST(s, width, k), GC_SETS_PASS(k)
  *							in member k's part: only rows that pass its ranges are live
  *
- * Codes from the largest limit on suit the same members, so a table need not be longer; where 2
- * bytes' limits go beyond it, it suits all, and rows are compared with the limits.  A set that no
- * live member reads may not be there: what is then looked up is no live member's.  On device
- * host each member compares codes with its limits.
+ * The table has room for all codes that there are (GcPColumn.few), but from the largest limit on
+ * they suit the same members, so that no more are filled.  A set that no live member reads may
+ * not be there: what is then looked up is no live member's.  On device host each member compares
+ * codes with its limits.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +38,6 @@ typedef struct GcSet
 	u32			filled;
 	u32			none;			/* members that no code suits */
 	u32			last;			/* codes from this one on suit the same members */
-	u32			wide;			/* they would, but the table ends before */
 	u32			limit[32];
 } GcSet;
 
@@ -61,7 +59,7 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 #define GC_SET_STALE(s, d, users)	gc_set[s].none = 0;
 #define GC_SETS_LIMITS			{
 #define GC_SET_LIMIT(s, k, width, first, end) \
-	gc_set_limit(&gc_set[s], k, first, GC_MIN(end, GC_CODES_END(width))); \
+	gc_set_limit(&gc_set[s], k, first, GC_MIN(end, GC_SET_CODES_##width)); \
 	if (!gc_set[s].limit[2 * (k) + 1]) gc_set[s].none |= 1u << (k);
 #define GC_SETS_FILL
 #define GC_SET_FILL(s, width, d, users)
@@ -72,7 +70,6 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 #define GC_SETS_ROWS(n)
 #define GC_SET_LOOK(s, width)
 #define GC_SETS_LOOKED(n)
-#define GC_SET_WIDE(s, width, d, users)
 #define GC_SET_TEST(s, width, k) \
 	{ const u32 gc_f = gc_set[s].limit[2 * (k)], gc_l = gc_set[s].limit[2 * (k) + 1]; \
 		GC_EACH(gc_j) gc_m[gc_j] &= (u32) gc_codes##s[gc_j] - gc_f < gc_l; }
@@ -86,7 +83,7 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 /* Before it is filled a table is not to take from what is live. */
 #define GC_SET_CLEAR(s, width) \
 	for (u32 i = thread; i < GC_SET_CODES_##width; i += nthreads) gc_suits##s[i] = ~0; \
-	if (thread == 0) gc_set[s].filled = gc_set[s].none = gc_set[s].last = gc_set[s].wide = 0;
+	if (thread == 0) gc_set[s].filled = gc_set[s].none = gc_set[s].last = 0;
 
 #define GC_SETS_TILE			bool gc_stale = false;
 #define GC_SET_STALE(s, d, users) \
@@ -94,24 +91,24 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 	gc_stale |= gc_stale##s;
 #define GC_SETS_LIMITS			if (gc_stale) { GC_BARRIER();
 #define GC_SET_LIMIT(s, k, width, first, end) \
-	if (thread == 0 && gc_stale##s) gc_set_limit(&gc_set[s], k, first, GC_MIN(end, GC_CODES_END(width)));
+	if (thread == 0 && gc_stale##s) gc_set_limit(&gc_set[s], k, first, GC_MIN(end, GC_SET_CODES_##width));
 #define GC_SETS_FILL			GC_BARRIER();
 #define GC_SET_FILL(s, width, d, users) \
 	if (gc_stale##s) \
 	{ \
-		const u32	last = gc_set_last(gc_set[s].limit, gc_run & (users), GC_CODES_END(width)); \
-		const bool	wide = last >= GC_SET_CODES_##width; \
-		for (u32 i = thread; i < (width == 1 || wide ? GC_SET_CODES_##width : last + 1); i += nthreads) \
-			gc_suits##s[i] = wide ? ~0u : gc_suited(gc_set[s].limit, gc_run & (users), i); \
+		const u32	last = gc_set_last(gc_set[s].limit, gc_run & (users), GC_SET_CODES_##width); \
+		for (u32 i = thread; i < (width == 1 ? GC_SET_CODES_1 : last + 1); i += nthreads) \
+			gc_suits##s[i] = gc_suited(gc_set[s].limit, gc_run & (users), i); \
 		if (thread == 0) \
-			gc_set[s].base = (d).base, gc_set[s].filled = 1, gc_set[s].wide = wide, \
-			gc_set[s].last = wide ? 0 : last, gc_set[s].none = gc_set_none(gc_set[s].limit, gc_run & (users)); \
+			gc_set[s].base = (d).base, gc_set[s].filled = 1, gc_set[s].last = last, \
+			gc_set[s].none = gc_set_none(gc_set[s].limit, gc_run & (users)); \
 	}
 #define GC_SETS_FILLED			GC_BARRIER(); }
 
 /* Number of the next of the members, of which there is one. */
 #define GC_NEXT_MEMBER(rest)	(__ffs(rest) - 1)
 
+/* The largest limit, of those that are not beyond the table. */
 GC_FN u32
 gc_set_last(const u32 *limit, u32 members, u32 codes)
 {
@@ -176,8 +173,6 @@ gc_suited(const u32 *limit, u32 members, u32 code)
 		gc_in[gc_j] &= gc_suits##s[GC_SET_PLACE_##width(s, GC_SET_CODE(gc_codes##s, width, GC_SET_STEP * gc_i + gc_j))];
 #define GC_SET_PLACE_1(s, code)	(code)
 #define GC_SET_PLACE_2(s, code)	GC_MIN(code, gc_set[s].last)
-#define GC_SET_WIDE(s, width, d, users)	GC_SET_WIDE_##width(s, d, users)
-#define GC_SET_WIDE_1(s, d, users)
 #define GC_SET_TEST(s, width, k)
 
 #if GC_VEC == 1
@@ -186,8 +181,6 @@ gc_suited(const u32 *limit, u32 members, u32 code)
 #define GC_SETS_ROWS(n)			u32 gc_in[1] = {~0u}; { const int gc_i = 0;
 #define GC_SETS_LOOKED(n)		}
 #define GC_SETS_PASS(k)			gc_m = gc_in[0] >> (k) & 1 ? gc_m : 0;
-#define GC_SET_WIDE_2(s, d, users) \
-	if (gc_set[s].wide && gc_live & (users)) gc_in[0] &= gc_suited(gc_set[s].limit, gc_live & (users), gc_codes##s[0]);
 
 #else
 
@@ -202,10 +195,6 @@ gc_suited(const u32 *limit, u32 members, u32 code)
 		GC_UNROLL for (int gc_j = 0; gc_j < ((n) + 7) / 8; gc_j++) gc_eight[gc_j][gc_i] = gc_four_bytes(gc_in, gc_j); \
 	}
 #define GC_SETS_PASS(k)			gc_m &= gc_rows_in(gc_eight[(k) / 8], (k) % 8);
-#define GC_SET_WIDE_2(s, d, users) \
-	if (gc_set[s].wide && gc_live & (users)) \
-		gc_compare_wide(gc_eight[0], sizeof(gc_eight) / sizeof(gc_eight[0]), gc_set[s].limit, gc_live & (users), \
-						(const u8 *) (d).data + (u64) gc_row * 2);
 
 /* Byte b of each of four words. */
 GC_FN u32
@@ -227,36 +216,6 @@ gc_rows_in(const u32 *f, int k)
 	rows |= __dp4a(f[3] & bit, 0x80402010u, __dp4a(f[2] & bit, 0x08040201u, 0u)) << 8;
 #endif
 	return rows >> k;
-}
-
-/* Of four codes, those that are not among `many` from the first on: the lowest bits of bytes. */
-GC_FN u32
-gc_fail_wide(uint2 codes, u32 first, u32 many)
-{
-	return (u32) ((codes.x & 0xffff) - first >= many) | (u32) ((codes.x >> 16) - first >= many) << 8 |
-		(u32) ((codes.y & 0xffff) - first >= many) << 16 | (u32) ((codes.y >> 16) - first >= many) << 24;
-}
-
-/*
- * Of n words for each four rows.  This is rare, and in the way of what is not: few registers
- * are better than few steps.
- */
-GC_FN void
-gc_compare_wide(u32 *eight, int n, const u32 *limit, u32 members, const u8 *p)
-{
-	GC_UNROLL for (int i = 0; i < GC_VEC / 4; i++)
-	{
-		const uint2 codes = __ldg((const uint2 *) p + i);
-
-		GC_NO_UNROLL for (u32 rest = members; rest; rest &= rest - 1)
-		{
-			const u32	k = GC_NEXT_MEMBER(rest);
-			const u32	fails = gc_fail_wide(codes, limit[2 * k], limit[2 * k + 1]) << k % 8;
-
-			GC_UNROLL for (int b = 0; b < n; b++)
-				eight[b * (GC_VEC / 4) + i] &= b == k / 8 ? ~fails : ~0u;
-		}
-	}
 }
 
 #endif							/* GC_VEC */

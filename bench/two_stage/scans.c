@@ -202,8 +202,6 @@ add_loads(Body *b, const ScanKind *kind, int bodies, bool rare)
 	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
 		add(b, "	GC_SET_LOOK(%d, %d)\n", c, kind->columns[c].width);
 	add(b, "	GC_SETS_LOOKED(%d)\n", bodies);
-	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
-		add(b, "	GC_SET_WIDE(%d, %d, d%d, %uu)\n", c, kind->columns[c].width, c, (1u << bodies) - 1);
 }
 
 static void

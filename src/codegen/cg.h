@@ -60,6 +60,7 @@ typedef struct SharedSet
 {
 	u8			column;
 	u8			width;
+	bool		few;			/* a table has room for all codes */
 	u32			members;		/* that have one */
 } SharedSet;
 
@@ -75,6 +76,7 @@ typedef struct Fusion
 	int			nvectors;
 	SharedSet	sets[MAX_SHARED_SETS];
 	int			nsets;
+	u32			apart;			/* members that test ranges of theirs for themselves */
 	int			nkept;			/* words that are kept for a tile */
 } Fusion;
 

@@ -28,6 +28,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Static shared memory that a kernel can have, less what it has besides kept words and sets. */
+#define MOST_STATIC_SHARED	(46 * 1024)
+
 /* A member, and the words that every one has. */
 typedef struct Member
 {
@@ -73,6 +76,12 @@ fused_vector(Cg *cg, u16 column, bool words)
 	return false;
 }
 
+static bool
+same_set(const SharedSet *a, const SharedSet *b)
+{
+	return a->column == b->column && a->width == b->width && a->few == b->few;
+}
+
 /*
  * First pass: note that the member has a range on this column's codes, which it tests itself.
  * Second pass: say which set does, if one was chosen for the column.
@@ -81,13 +90,14 @@ int
 fused_set(Cg *cg, u16 column)
 {
 	Fusion	   *f = cg->fusion;
-	const SharedSet wanted = {cg->column[column], gc_columns(cg->p)[column].width, 1u << cg->member};
+	const GcPColumn *c = &gc_columns(cg->p)[column];
+	const SharedSet wanted = {cg->column[column], c->width, c->few, 1u << cg->member};
 
 	for (int s = 0; s < f->nsets; s++)
 	{
 		SharedSet  *set = &f->sets[s];
 
-		if (set->column != wanted.column || set->width != wanted.width)
+		if (!same_set(set, &wanted))
 			continue;
 		if (f->asking)
 			set->members |= wanted.members;
@@ -105,12 +115,52 @@ set_bytes(const SharedSet *set, int nmembers)
 	return (set->width == 1 ? GC_SET_CODES_1 : GC_SET_CODES_2) * (nmembers > 8 ? 2 : 1) + 256;
 }
 
-/* The sets that most members want come first, as long as there is room; nothing else loads their codes. */
+/* Members of which a range is on a column of none of the n chosen sets. */
 static void
-choose_sets(Fusion *f, int nmembers)
+note_apart(Fusion *f, const SharedSet *chosen, int n)
+{
+	f->apart = 0;
+	for (int s = 0; s < f->nsets; s++)
+	{
+		bool		is_chosen = false;
+
+		for (int c = 0; c < n; c++)
+			is_chosen |= same_set(&chosen[c], &f->sets[s]);
+		f->apart |= is_chosen ? 0 : f->sets[s].members;
+	}
+}
+
+/* Members no longer want the packed codes that sets load. */
+static void
+drop_words(Fusion *f)
+{
+	int			n = 0;
+
+	for (int i = 0; i < f->nvectors; i++)
+	{
+		SharedVector v = f->vectors[i];
+
+		for (int s = 0; s < f->nsets && v.words; s++)
+		{
+			if (f->sets[s].column == v.column && f->sets[s].width == v.width)
+				v.members &= ~f->sets[s].members;
+		}
+		if (v.members != 0)
+			f->vectors[n++] = v;
+	}
+	f->nvectors = n;
+}
+
+/*
+ * The sets that most members want come first, as long as there is room besides the words that are
+ * kept, of which there may now be fewer; the others' members test for themselves.
+ */
+static void
+choose_sets(Fusion *f, int nmembers, int threads)
 {
 	SharedSet	chosen[MAX_SHARED_SETS];
-	int			room = GC_SETS_SHARED;
+	const int	kept = f->nkept * 4 * ((threads + 31) / 32);
+	int			room = MOST_STATIC_SHARED - kept < GC_SETS_SHARED ? MOST_STATIC_SHARED - kept : GC_SETS_SHARED;
 	int			n = 0;
 
 	for (int wanted = nmembers; wanted >= GC_SET_LEAST_MEMBERS; wanted--)
@@ -120,26 +170,16 @@ choose_sets(Fusion *f, int nmembers)
 			const SharedSet *set = &f->sets[s];
 			const int	bytes = set_bytes(set, nmembers);
 
-			if (__builtin_popcount(set->members) != wanted || bytes > room)
+			if (!set->few || __builtin_popcount(set->members) != wanted || bytes > room)
 				continue;
 			room -= bytes;
 			chosen[n++] = *set;
 		}
 	}
+	note_apart(f, chosen, n);
 	memcpy(f->sets, chosen, n * sizeof(SharedSet));
 	f->nsets = n;
-	n = 0;
-	for (int i = 0; i < f->nvectors; i++)
-	{
-		const SharedVector *v = &f->vectors[i];
-		bool		in_set = false;
-
-		for (int s = 0; s < f->nsets && v->words; s++)
-			in_set |= f->sets[s].column == v->column && f->sets[s].width == v->width;
-		if (!in_set)
-			f->vectors[n++] = *v;
-	}
-	f->nvectors = n;
+	drop_words(f);
 }
 
 /*
@@ -306,8 +346,6 @@ emit_set_rows(const Fusion *f, int nmembers, Text *t)
 	for (int s = 0; s < f->nsets; s++)
 		text_addf(t, "GC_SET_LOOK(%d, %d)\n", s, f->sets[s].width);
 	text_addf(t, "GC_SETS_LOOKED(%d)\n", nmembers);
-	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "GC_SET_WIDE(%d, %d, d%d, 0x%xu)\n", s, f->sets[s].width, f->sets[s].column, f->sets[s].members);
 }
 
 /* Vectors that the skeleton loads. */
@@ -367,15 +405,28 @@ only_sums(const Member *members, int n, const Fusion *f)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if (!members[i].cg.only_sums)
+		if (!members[i].cg.only_sums || f->apart >> i & 1)
 			return false;
 	}
 	return f->nsets > 0;
 }
 
+static int
+block_threads(const Member *members, int n)
+{
+	int			threads = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (members[i].variant.threads > threads)
+			threads = members[i].variant.threads;
+	}
+	return threads;
+}
+
 /*
- * Rows of a vector.  Members need registers, so 8 are asked for; but those that only sum up a
- * column or two leave room for 16 (eight of them 0.26 ms instead of 0.31 on an H200).
+ * Rows of a vector.  Members need registers, so 8 are asked for; but those that only sum up the
+ * same column or two leave room for 16 (eight of them 0.26 ms instead of 0.31 on an H200).
  */
 static int
 rows_of_vector(const Member *members, int n, const Fusion *f)
@@ -384,32 +435,34 @@ rows_of_vector(const Member *members, int n, const Fusion *f)
 	int			words = 0;
 
 	for (int i = 0; i < f->nvectors; i++)
-		words += f->vectors[i].words ? 0 : f->vectors[i].reg == GC_I32 || f->vectors[i].reg == GC_F32 ? 1 : 2;
+		words += f->vectors[i].reg == GC_I32 || f->vectors[i].reg == GC_F32 ? 1 : 2;
 	return vec == 8 && words <= 2 && only_sums(members, n, f) ? 16 : vec;
 }
 
 /*
- * With sets the compiler tends to take more registers than are worth the warps: on an H200
- * (bench/two_stage/same_table.c) eight members that only sum take 0.26 ms instead of 0.29 if
- * there are 24 warps, sixteen 0.34 instead of 0.52 if there are 16.
+ * Blocks that are to have room on a multiprocessor; 0: as many as come out.  For members that only
+ * sum the compiler tends to take more registers than are worth the warps: on an H200 (bench/
+ * two_stage/same_table.c) eight with a count and a sum take 0.26 ms instead of 0.29 if there are
+ * 24 warps, sixteen 0.34 instead of 0.52 if there are 16.  With more to keep they need registers.
  */
 static int
 least_blocks(const Member *members, int n, const Fusion *f, int threads)
 {
-	return f->nsets == 0 ? 0 : (n <= 8 && only_sums(members, n, f) ? 768 : 512) / threads;
+	int			words = 0;
+
+	for (int i = 0; i < n; i++)
+		words += members[i].cg.p->group_words;
+	if (!only_sums(members, n, f) || words > 3 * GC_MAX_FUSED)
+		return 0;
+	return (n <= 8 && words <= 3 * 8 ? 768 : 512) / threads;
 }
 
 static void
 assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 {
 	int			vec = members[0].variant.vec;
-	int			threads = 0;
+	const int	threads = block_threads(members, n);
 
-	for (int i = 0; i < n; i++)
-	{
-		if (members[i].variant.threads > threads)
-			threads = members[i].variant.threads;
-	}
 	if (least_blocks(members, n, f, threads) > 0)
 		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", least_blocks(members, n, f, threads));
 	cg_prologue(t, f->src->nwords, vec, threads);
@@ -523,9 +576,9 @@ gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSour
 	code = generate_members(from, n, &f, members, err);
 	if (code == GC_OK)
 	{
-		choose_sets(&f, n);
-		choose_vectors(&f, max_vectors);
+		choose_sets(&f, n, block_threads(members, n));
 		vec = rows_of_vector(members, n, &f);
+		choose_vectors(&f, max_vectors);
 		free_members(members, n);
 		for (int i = 0; i < n; i++)
 			members[i].variant.vec = vec;

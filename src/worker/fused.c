@@ -25,7 +25,7 @@
 /* Requests for a table before its second fused kernel may be made. */
 #define COMPILE_REQUESTS	16
 
-/* Threads per block and rows per thread of a fused kernel: registers are for bodies. */
+/* Threads per block, and rows per thread unless members need few registers, which are for bodies. */
 #define FUSED_THREADS	256
 #define FUSED_VEC		8
 
@@ -196,8 +196,8 @@ drop_body(GcFused *f)
 
 /*
  * The variants of its bodies: each may have an equal part of the shared memory that is left by
- * what tests ranges for all of them, less what it keeps for the warps of the largest block.  False: of those with groups, some then have no room
- * for theirs.
+ * what tests ranges for all of them, less what it keeps for the warps of the largest block.
+ * False: of those with groups, some then have no room for theirs.
  */
 static bool
 choose_variants(GcFused *f)
