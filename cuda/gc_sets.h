@@ -23,6 +23,15 @@
  * GC_SET_TEST(s, width, k), GC_SETS_PASS(k)
  *							in member k's part: only rows that pass its ranges are live
  *
+ * or, where few rows suit any member, these are taken one by one, by all members that want them:
+ *
+ * GC_SETS_TILE_SEEN, GC_SET_PARTLY(k, valid)
+ *							in a tile: members that may not see all of its rows; valid as for GC_MEMBER
+ * GC_SETS_EACH(n), GC_SET_ASK(s, users), GC_SET_ASK_NULL(d, users), GC_SETS_SEEN, GC_SET_SEE(k, valid)
+ * .., GC_SETS_SEEN_END	loop over rows: row gc_r, number gc_j of the vector, is wanted by gc_in
+ * GC_SET_MEMBER(k) .. GC_END_SET_MEMBER, GC_END_SETS_EACH
+ *							what member k does with it; `continue` ends that
+ *
  * The table has room for all codes that there are (GcPColumn.few), but from the largest limit on
  * they suit the same members, so that no more are filled.  A set that no live member reads may
  * not be there: what is then looked up is no live member's.  On device host each member compares
@@ -50,6 +59,18 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 
 #define GC_SET_NONE(s)			gc_live &= ~gc_set[s].none;
 
+#define GC_SETS_TILE_SEEN		u32 gc_partly = 0;
+#define GC_SET_PARTLY(k, valid) \
+	if ((gc_live >> (k) & 1) && (valid) && ((const u64 *) (valid))[gc_s]) gc_partly |= 1u << (k);
+#define GC_SET_ASK_NULL(d, users)	if (GC_NULL_AT(d, gc_r)) gc_in &= ~(users);
+#define GC_SETS_SEEN			if (gc_in & gc_partly) {
+#define GC_SET_SEE(k, valid) \
+	if ((gc_in & gc_partly) >> (k) & 1) \
+		gc_in &= ~((u32) !(((const u8 *) ((const u64 *) (valid))[gc_s])[gc_r >> 3] >> (gc_r & 7) & 1) << (k));
+#define GC_SETS_SEEN_END		}
+#define GC_END_SET_MEMBER		} while (0);
+#define GC_END_SETS_EACH		}
+
 #if !GC_CUDA
 
 #define GC_SETS(n)				GcSet gc_set[n];
@@ -74,6 +95,23 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 	{ const u32 gc_f = gc_set[s].limit[2 * (k)], gc_l = gc_set[s].limit[2 * (k) + 1]; \
 		GC_EACH(gc_j) gc_m[gc_j] &= (u32) gc_codes##s[gc_j] - gc_f < gc_l; }
 #define GC_SETS_PASS(k)
+#define GC_SETS_EACH(n) \
+	for (u32 gc_j = 0; gc_j < gc_cnt; gc_j++) \
+	{ \
+		const u32	gc_r = gc_row + gc_j; \
+		u32			gc_in = gc_live;
+#define GC_SET_MEMBER(k)		if (gc_in >> (k) & 1) do {
+#define GC_SET_ASK(s, users)	if (gc_codes##s) gc_in = gc_set_asked(&gc_set[s], gc_in, users, gc_codes##s[gc_j]);
+
+/* Members that do not ask, or whose limits the code is within. */
+GC_FN u32
+gc_set_asked(const GcSet *set, u32 members, u32 users, u32 code)
+{
+	for (u32 k = 0; k < 16; k++)
+		if ((users >> k & 1) && !(code - set->limit[2 * k] < set->limit[2 * k + 1]))
+			members &= ~(1u << k);
+	return members;
+}
 
 #else							/* device cuda */
 
@@ -170,7 +208,7 @@ gc_suited(const u32 *limit, u32 members, u32 code)
 	else { GC_UNROLL for (int gc_j = 0; gc_j < GC_SET_WORDS(width); gc_j++) gc_codes##s[gc_j] = 0; }
 #define GC_SET_LOOK(s, width) \
 	GC_UNROLL for (int gc_j = 0; gc_j < GC_SET_STEP; gc_j++) \
-		gc_in[gc_j] &= gc_suits##s[GC_SET_PLACE_##width(s, GC_SET_CODE(gc_codes##s, width, GC_SET_STEP * gc_i + gc_j))];
+		gc_look[gc_j] &= gc_suits##s[GC_SET_PLACE_##width(s, GC_SET_CODE(gc_codes##s, width, GC_SET_STEP * gc_i + gc_j))];
 #define GC_SET_PLACE_1(s, code)	(code)
 #define GC_SET_PLACE_2(s, code)	GC_MIN(code, gc_set[s].last)
 #define GC_SET_TEST(s, width, k)
@@ -178,9 +216,11 @@ gc_suited(const u32 *limit, u32 members, u32 code)
 #if GC_VEC == 1
 
 #define GC_SET_STEP				1
-#define GC_SETS_ROWS(n)			u32 gc_in[1] = {~0u}; { const int gc_i = 0;
+#define GC_SETS_ROWS(n)			u32 gc_look[1] = {~0u}; { const int gc_i = 0;
 #define GC_SETS_LOOKED(n)		}
-#define GC_SETS_PASS(k)			gc_m = gc_in[0] >> (k) & 1 ? gc_m : 0;
+#define GC_SETS_PASS(k)			gc_m = gc_look[0] >> (k) & 1 ? gc_m : 0;
+#define gc_rows_wanted(n)		((gc_look[0] & gc_live) != 0)
+#define gc_members_of(n, j)		gc_look[0]
 
 #else
 
@@ -190,9 +230,9 @@ gc_suited(const u32 *limit, u32 members, u32 code)
 	u32 gc_eight[((n) + 7) / 8][GC_VEC / 4]; \
 	GC_UNROLL for (int gc_i = 0; gc_i < GC_VEC / 4; gc_i++) \
 	{ \
-		u32			gc_in[4] = {~0u, ~0u, ~0u, ~0u};
+		u32			gc_look[4] = {~0u, ~0u, ~0u, ~0u};
 #define GC_SETS_LOOKED(n) \
-		GC_UNROLL for (int gc_j = 0; gc_j < ((n) + 7) / 8; gc_j++) gc_eight[gc_j][gc_i] = gc_four_bytes(gc_in, gc_j); \
+		GC_UNROLL for (int gc_j = 0; gc_j < ((n) + 7) / 8; gc_j++) gc_eight[gc_j][gc_i] = gc_four_bytes(gc_look, gc_j); \
 	}
 #define GC_SETS_PASS(k)			gc_m &= gc_rows_in(gc_eight[(k) / 8], (k) % 8);
 
@@ -218,5 +258,54 @@ gc_rows_in(const u32 *f, int k)
 	return rows >> k;
 }
 
+#define gc_rows_wanted(n)		gc_rows_of(gc_eight, ((n) + 7) / 8, gc_live)
+#define gc_members_of(n, j)		gc_row_of(gc_eight, ((n) + 7) / 8, j)
+
+/* Rows that a live member wants; eight[b]: of members 8 * b and up. */
+GC_FN u32
+gc_rows_of(const u32 (*eight)[GC_VEC / 4], int n, u32 live)
+{
+	u32			rows = 0;
+
+	GC_UNROLL for (int i = 0; i < GC_VEC / 4; i++)
+	{
+		u32			x = 0;
+
+		GC_UNROLL for (int b = 0; b < n; b++)
+			x |= eight[b][i] & (live >> 8 * b & 0xff) * 0x01010101u;
+		/* the high bit of each byte that is not 0 */
+		x = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
+		rows |= (__dp4a(x, 0x08040201u, 0u) >> 7) << 4 * i;
+	}
+	return rows;
+}
+
+/* Members that row j suits: no index that is not known, which would put the words into memory. */
+GC_FN u32
+gc_row_of(const u32 (*eight)[GC_VEC / 4], int n, u32 j)
+{
+	u32			members = 0;
+
+	GC_UNROLL for (int b = 0; b < n; b++)
+	{
+		u32			x = j & 4 ? eight[b][1] : eight[b][0];
+
+#if GC_VEC == 16
+		x = j & 8 ? j & 4 ? eight[b][3] : eight[b][2] : x;
+#endif
+		members |= (x >> 8 * (j & 3) & 0xff) << 8 * b;
+	}
+	return members;
+}
+
 #endif							/* GC_VEC */
+
+#define GC_SETS_EACH(n) \
+	for (u32 gc_wanted = gc_rows_wanted(n) & gc_rows_here; gc_wanted; gc_wanted &= gc_wanted - 1) \
+	{ \
+		const u32	gc_j = __ffs(gc_wanted) - 1, gc_r = gc_row + gc_j; \
+		u32			gc_in = gc_members_of(n, gc_j) & gc_live;
+#define GC_SET_ASK(s, users)
+#define GC_SET_MEMBER(k)		if (gc_in & GC_OPAQUE(1u << (k))) do {
+
 #endif							/* device */

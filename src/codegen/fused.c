@@ -76,6 +76,21 @@ fused_vector(Cg *cg, u16 column, bool words)
 	return false;
 }
 
+bool
+fused_scalar(const Cg *cg, u16 column)
+{
+	const Fusion *f = cg->fusion;
+	const GcPColumn *c = &gc_columns(cg->p)[column];
+	const SharedVector wanted = {.column = cg->column[column],.width = c->width,.reg = c->reg,.nullable = c->nullable};
+
+	for (int i = 0; i < f->nvectors; i++)
+	{
+		if (same_vector(&f->vectors[i], &wanted))
+			return f->vectors[i].members >> cg->member & 1;
+	}
+	return false;
+}
+
 static bool
 same_set(const SharedSet *a, const SharedSet *b)
 {
@@ -91,7 +106,8 @@ fused_set(Cg *cg, u16 column)
 {
 	Fusion	   *f = cg->fusion;
 	const GcPColumn *c = &gc_columns(cg->p)[column];
-	const SharedSet wanted = {cg->column[column], c->width, c->few, 1u << cg->member};
+	const SharedSet wanted = {cg->column[column], c->width, c->few, 1u << cg->member,
+		c->nullable ? 1u << cg->member : 0};
 
 	for (int s = 0; s < f->nsets; s++)
 	{
@@ -100,7 +116,7 @@ fused_set(Cg *cg, u16 column)
 		if (!same_set(set, &wanted))
 			continue;
 		if (f->asking)
-			set->members |= wanted.members;
+			set->members |= wanted.members, set->nullable |= wanted.nullable;
 		return f->asking ? -1 : s;
 	}
 	if (f->asking && f->nsets < MAX_SHARED_SETS)
@@ -152,18 +168,18 @@ drop_words(Fusion *f)
 }
 
 /*
- * The sets that most members want come first, as long as there is room besides the words that are
- * kept, of which there may now be fewer; the others' members test for themselves.
+ * The sets that most members want come first, and none that fewer than `least` do, as long as there is
+ * room besides the words that are kept, of which there may now be fewer; the others' members test
+ * for themselves.  Returns the number of sets.
  */
-static void
-choose_sets(Fusion *f, int nmembers, int threads)
+static int
+pick_sets(Fusion *f, int nmembers, int least, int threads, SharedSet chosen[MAX_SHARED_SETS])
 {
-	SharedSet	chosen[MAX_SHARED_SETS];
 	const int	kept = f->nkept * 4 * ((threads + 31) / 32);
 	int			room = MOST_STATIC_SHARED - kept < GC_SETS_SHARED ? MOST_STATIC_SHARED - kept : GC_SETS_SHARED;
 	int			n = 0;
 
-	for (int wanted = nmembers; wanted >= GC_SET_LEAST_MEMBERS; wanted--)
+	for (int wanted = nmembers; wanted >= least; wanted--)
 	{
 		for (int s = 0; s < f->nsets; s++)
 		{
@@ -177,6 +193,47 @@ choose_sets(Fusion *f, int nmembers, int threads)
 		}
 	}
 	note_apart(f, chosen, n);
+	return n;
+}
+
+/* Do all members only sum up rows that sets tell them? */
+static bool
+only_sums(const Member *members, int n, const Fusion *f, int nsets)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (!members[i].cg.only_sums || f->apart >> i & 1)
+			return false;
+	}
+	return nsets > 0;
+}
+
+/*
+ * Are so few rows wanted by any member that they had better be taken one by one?  On an H200 (120
+ * million rows, eight members; trial builds of bench/two_stage/same_table.c) that takes 0.20 ms instead
+ * of 0.26 if 4 % of the rows are, as long at 15 to 18 %, and 0.29 at 23 %.  Of more members it takes more
+ * to test them all in each row.
+ */
+static bool
+few_rows(const Member *members, int n)
+{
+	double		part = 0;
+
+	for (int i = 0; i < n; i++)
+		part += 1.0 / (double) (1ull << members[i].cg.pl->survive);
+	return part <= (n <= 8 ? 0.25 : 0.5);
+}
+
+static void
+choose_sets(Fusion *f, const Member *members, int nmembers, int threads)
+{
+	SharedSet	chosen[MAX_SHARED_SETS];
+	int			n = pick_sets(f, nmembers, 1, threads, chosen);
+
+	f->one_by_one = nmembers >= GC_SET_LEAST_OF_FEW && only_sums(members, nmembers, f, n) && few_rows(members, nmembers);
+	if (!f->one_by_one)
+		n = pick_sets(f, nmembers, GC_SET_LEAST_MEMBERS, threads, chosen);
+	f->only_sums = only_sums(members, nmembers, f, n);
 	memcpy(f->sets, chosen, n * sizeof(SharedSet));
 	f->nsets = n;
 	drop_words(f);
@@ -355,7 +412,7 @@ emit_vectors(const Fusion *f, Text *t)
 	text_addf(t, "GC_SHARED_VECTORS\n");
 	for (int s = 0; s < f->nsets; s++)
 		text_addf(t, "GC_SET_LOAD(%d, %d, d%d, 0x%xu)\n", s, f->sets[s].width, f->sets[s].column, f->sets[s].members);
-	for (int i = 0; i < f->nvectors; i++)
+	for (int i = 0; i < f->nvectors && !f->one_by_one; i++)
 	{
 		const SharedVector *v = &f->vectors[i];
 		char		condition[32];
@@ -382,6 +439,66 @@ emit_body(Member *m, int number, Text *t)
 			  m->visible, m->cg.body.s ? m->cg.body.s : "", number);
 }
 
+/* Members that may not see all rows of the tile, where rows come one by one. */
+static void
+emit_partly(const Fusion *f, const Member *members, int n, Text *t)
+{
+	if (!f->one_by_one)
+		return;
+	text_addf(t, "GC_SETS_TILE_SEEN\n");
+	for (int i = 0; i < n; i++)
+		text_addf(t, "GC_SET_PARTLY(%d, gc_a.w[%d])\n", i, members[i].visible);
+}
+
+/* Values of a row that several members sum up. */
+static void
+emit_scalars(const Fusion *f, int n, Text *t)
+{
+	for (int i = 0; i < f->nvectors; i++)
+	{
+		const SharedVector *v = &f->vectors[i];
+		char		condition[32] = "";
+		char		pitch[32];
+
+		if (v->members != (1u << n) - 1)
+			snprintf(condition, sizeof(condition), "!(gc_in & 0x%xu) ? 0 : ", v->members);
+		if (v->width == 0)
+			snprintf(pitch, sizeof(pitch), "d%d.width", v->column);
+		else
+			snprintf(pitch, sizeof(pitch), "%d", v->width);
+		text_addf(t, "const %s v%d = %sGC_PITCHED(%d, %s, d%d, %s, gc_r);\n", cg_ctype[v->reg], v->column, condition,
+				  v->width, cg_suffix[v->reg], v->column, pitch);
+		if (v->nullable)
+			text_addf(t, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", v->column, v->column);
+	}
+}
+
+/* The loop over rows that any member wants. */
+static void
+emit_wanted_rows(const Fusion *f, Member *members, int n, Text *t)
+{
+	text_addf(t, "GC_SETS_EACH(%d)\n", n);
+	for (int s = 0; s < f->nsets; s++)
+	{
+		text_addf(t, "GC_SET_ASK(%d, 0x%xu)\n", s, f->sets[s].members);
+		if (f->sets[s].nullable)
+			text_addf(t, "GC_SET_ASK_NULL(d%d, 0x%xu)\n", f->sets[s].column, f->sets[s].nullable);
+	}
+	text_addf(t, "GC_SETS_SEEN\n");
+	for (int i = 0; i < n; i++)
+		text_addf(t, "GC_SET_SEE(%d, gc_a.w[%d])\n", i, members[i].visible);
+	text_addf(t, "GC_SETS_SEEN_END\n");
+	emit_scalars(f, n, t);
+	for (int i = 0; i < n; i++)
+	{
+		text_addf(t, "GC_SET_MEMBER(%d)\ni32 gc_bad = gc_bads >> %d & 1;\n", i, i);
+		cg_scope(&members[i].cg, t, members[i].top);
+		text_addf(t, "%sgc_bads |= (u32) gc_bad << %d;\nGC_END_SET_MEMBER\n",
+				  members[i].cg.body.s ? members[i].cg.body.s : "", i);
+	}
+	text_addf(t, "GC_END_SETS_EACH\n");
+}
+
 static void
 emit_end(Member *m, int number, Text *t)
 {
@@ -399,18 +516,6 @@ emit_end(Member *m, int number, Text *t)
 	free(end.s);
 }
 
-/* Do all members only sum up rows that sets tell them? */
-static bool
-only_sums(const Member *members, int n, const Fusion *f)
-{
-	for (int i = 0; i < n; i++)
-	{
-		if (!members[i].cg.only_sums || f->apart >> i & 1)
-			return false;
-	}
-	return f->nsets > 0;
-}
-
 static int
 block_threads(const Member *members, int n)
 {
@@ -426,17 +531,18 @@ block_threads(const Member *members, int n)
 
 /*
  * Rows of a vector.  Members need registers, so 8 are asked for; but those that only sum up the
- * same column or two leave room for 16 (eight of them 0.26 ms instead of 0.31 on an H200).
+ * same column or two leave room for 16 (eight of them 0.26 ms instead of 0.31 on an H200), as do those
+ * that take few rows one by one.
  */
 static int
-rows_of_vector(const Member *members, int n, const Fusion *f)
+rows_of_vector(const Member *members, const Fusion *f)
 {
 	const int	vec = members[0].variant.vec;
 	int			words = 0;
 
 	for (int i = 0; i < f->nvectors; i++)
 		words += f->vectors[i].reg == GC_I32 || f->vectors[i].reg == GC_F32 ? 1 : 2;
-	return vec == 8 && words <= 2 && only_sums(members, n, f) ? 16 : vec;
+	return vec == 8 && f->only_sums && (words <= 2 || f->one_by_one) ? 16 : vec;
 }
 
 /*
@@ -444,6 +550,8 @@ rows_of_vector(const Member *members, int n, const Fusion *f)
  * sum the compiler tends to take more registers than are worth the warps: on an H200 (bench/
  * two_stage/same_table.c) eight with a count and a sum take 0.26 ms instead of 0.29 if there are
  * 24 warps, sixteen 0.34 instead of 0.52 if there are 16.  With more to keep they need registers.
+ * Where rows come one by one, each waits for memory, which takes warps: eight 0.203 ms with 32, 0.217
+ * with 24 and 0.218 with 40.
  */
 static int
 least_blocks(const Member *members, int n, const Fusion *f, int threads)
@@ -452,8 +560,10 @@ least_blocks(const Member *members, int n, const Fusion *f, int threads)
 
 	for (int i = 0; i < n; i++)
 		words += members[i].cg.p->group_words;
-	if (!only_sums(members, n, f) || words > 3 * GC_MAX_FUSED)
+	if (!f->only_sums || words > 3 * GC_MAX_FUSED)
 		return 0;
+	if (f->one_by_one && words <= 2 * GC_MAX_FUSED)
+		return (words <= 2 * 8 ? 1024 : 768) / threads;
 	return (n <= 8 && words <= 3 * 8 ? 768 : 512) / threads;
 }
 
@@ -489,9 +599,12 @@ assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 	if (f->nkept > 0)
 		emit_ranges(members, n, t);
 	emit_set_limits(f, members, n, t);
+	emit_partly(f, members, n, t);
 	emit_vectors(f, t);
 	emit_set_rows(f, n, t);
-	for (int i = 0; i < n; i++)
+	if (f->one_by_one)
+		emit_wanted_rows(f, members, n, t);
+	for (int i = 0; i < n && !f->one_by_one; i++)
 		emit_body(&members[i], i, t);
 	text_addf(t, "GC_END_VECTORS\nGC_END_TILES\n");
 	for (int i = 0; i < n; i++)
@@ -576,9 +689,9 @@ gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSour
 	code = generate_members(from, n, &f, members, err);
 	if (code == GC_OK)
 	{
-		choose_sets(&f, n, block_threads(members, n));
-		vec = rows_of_vector(members, n, &f);
-		choose_vectors(&f, max_vectors);
+		choose_sets(&f, members, n, block_threads(members, n));
+		vec = rows_of_vector(members, &f);
+		choose_vectors(&f, f.one_by_one ? MAX_SHARED_VECTORS : max_vectors);
 		free_members(members, n);
 		for (int i = 0; i < n; i++)
 			members[i].variant.vec = vec;

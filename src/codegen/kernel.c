@@ -212,7 +212,7 @@ gc_pipeline_traits(const GcProgram *p, u16 pipeline)
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	StepLists	lists;
 	GcPipelineTraits traits = {.gathers = few_reach_sink(pl) && divide_filtered(p, pl, &lists),
-	.kept_words = cg_kept_words(p, pl)};
+	.kept_words = cg_kept_words(p, pl),.by_sets = cg_by_sets(p, pl)};
 
 	if (!traits.gathers)
 		divide_steps(p, pl, NULL, &lists);
@@ -539,6 +539,16 @@ is_fold(Cg *cg)
 	return cg->fusion || pl->survive <= 1 || worth_loading_early(cg, pl->survive);
 }
 
+/* What a member of a fused kernel does with a row that its ranges left, as sets tell. */
+static void
+emit_wanted_row(Cg *cg)
+{
+	cg->one_by_one = cg->in_rows = true;
+	cg->parts = true;
+	sink_row(cg);
+	cg->in_rows = false;
+}
+
 static void
 emit_fold(Cg *cg)
 {
@@ -550,6 +560,11 @@ emit_fold(Cg *cg)
 	for (int s = 0; s < cg->pl->nsteps; s++)
 		steps[s] = &gc_steps(cg->p)[cg->pl->first_step + s];
 	packs = set_packed_aside(cg, steps, cg->pl->nsteps, &packed);
+	if (cg->fusion && cg->fusion->one_by_one)
+	{
+		emit_wanted_row(cg);
+		return;
+	}
 	for (int s = packs; s < cg->pl->nsteps; s++)
 		cg_require_step(cg, steps[s]);
 	sink_require(cg);

@@ -123,6 +123,29 @@ cg_kept_words(const GcProgram *p, const GcPPipeline *pl)
 	return ROUND_UP(words);
 }
 
+bool
+cg_by_sets(const GcProgram *p, const GcPPipeline *pl)
+{
+	ReadColumns columns = {.p = p};
+
+	if (pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_NONE || pl->nsteps == 0)
+		return false;
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (!cg_is_packed(p, step))
+			return false;
+		(void) packed_filter(p, step->expr, note_column, &columns);
+	}
+	for (int c = 0; c < GC_MAX_COLUMNS; c++)
+	{
+		if (columns.read[c] && !gc_columns(p)[c].few)
+			return false;
+	}
+	return true;
+}
+
 /* Where the range's ends are computed. */
 static Text *
 range_text(Cg *cg, const PackedColumn *c)

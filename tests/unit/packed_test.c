@@ -9,7 +9,8 @@
  * what lies just outside, and with the ends of the parameters' own ranges, so that ranges of
  * codes are empty, full, or end anywhere.  They run in one stage, in several, with few rows
  * left, and fused, by vectors of 8 and 16 rows, and as they are compiled in a hurry; and so
- * many together that their ranges are tested by tables (gc_sets.h).
+ * many together that their ranges are tested by tables (gc_sets.h), with rows taken one by one where
+ * few are left.
  *
  * Where there is NVRTC, texts for a GPU are compiled too.
  *
@@ -30,7 +31,7 @@
 
 enum
 {
-	FOLD, STAGES, SPARSE, SUMS, NSHAPES
+	FOLD, STAGES, SPARSE, SUMS, RARE, NSHAPES
 };
 
 typedef struct Test
@@ -45,9 +46,10 @@ typedef struct Request
 	Member		member;
 	Test		tests[MOST_TESTS];
 	int			ntests;
+	i16			summed;			/* column */
 } Request;
 
-static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "only sums"};
+static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "only sums", "few rows are summed up"};
 
 /* In place of what the table has under these numbers. */
 static const TableColumn packed_columns[NPACKED] = {
@@ -163,7 +165,7 @@ tested_column(int shape, int number, int test)
 {
 	static const int few[] = {0, 1, 2, 5};
 
-	return shape == SUMS ? few[(number + test) % 4] : (int) draw(NPACKED);
+	return shape >= SUMS ? few[(number + test) % 4] : (int) draw(NPACKED);
 }
 
 static void
@@ -173,13 +175,17 @@ make_request(int shape, int number)
 	Member	   *m = &q->member;
 	Maker	   *k = &m->maker;
 	u16			key;
+	u16			summed;
 
 	maker_input(k);
 	key = read_column(k, C_KEY, false);
 	for (int i = 0; i < NPACKED; i++)
 		(void) read_column(k, packed_columns[i].number, false);
-	maker_pipeline(k, 0, GC_SINK_AGGREGATE, shape == SPARSE ? 6 : 0);
-	q->ntests = 1 + number % MOST_TESTS;
+	/* some sum up another one, which has NULLs */
+	q->summed = shape == RARE && number % 3 == 2 ? C_GROUP : C_KEY;
+	summed = q->summed == C_KEY ? key : maker_read(k, 2);
+	maker_pipeline(k, 0, GC_SINK_AGGREGATE, shape == SPARSE || shape == RARE ? 6 : 0);
+	q->ntests = 1 + (shape == RARE ? number / 2 : number) % MOST_TESTS;
 	for (int i = 0; i < q->ntests; i++)
 	{
 		u16			e = make_test(k, tested_column(shape, number, i), &q->tests[i]);
@@ -191,13 +197,13 @@ make_request(int shape, int number)
 			i++;
 			e = maker_test(k, GC_OP_AND, e, other);
 		}
-		maker_filter(k, e, shape == SPARSE ? 1 : 0);
+		maker_filter(k, e, shape == SPARSE || shape == RARE ? 1 : 0);
 	}
 	if (shape == STAGES)
 		filter_live(k, key);
 	maker_group(k, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
 	maker_agg(k, GC_AGG_COUNT, GC_NONE);
-	maker_agg(k, GC_AGG_SUM, key);
+	maker_agg(k, GC_AGG_SUM, summed);
 	finish_ungrouped(m, visible_bits);
 }
 
@@ -230,7 +236,7 @@ passes(const Test *t, int chunk, u32 row)
 static void
 expect(const Request *q, u32 chunks, u64 *w)
 {
-	const TableColumn *key = find_column(C_KEY);
+	const TableColumn *summed = find_column(q->summed);
 
 	w[0] = w[1] = 0;
 	for (int c = 0; c < NCHUNKS; c++)
@@ -242,7 +248,7 @@ expect(const Request *q, u32 chunks, u64 *w)
 			for (int i = 0; i < q->ntests; i++)
 				pass = pass && passes(&q->tests[i], c, r);
 			w[0] += pass;
-			w[1] += pass ? (u64) key->value[c][r] : 0;
+			w[1] += pass && !summed->null[c][r] ? (u64) summed->value[c][r] : 0;
 		}
 	}
 }
@@ -380,11 +386,11 @@ count_tables(const char *text, int width)
 }
 
 /*
- * n requests of all shapes, or that only sum, whose ranges are tested for all together; one takes no part, and of
+ * n requests of a shape (NSHAPES: of all), whose ranges are tested for all together; one takes no part, and of
  * each chunk but the first some read nothing.
  */
 static int
-test_sets(int vec, int n, bool sums, u32 turn, GcCompileEffort effort)
+test_sets(int vec, int n, int shape, u32 turn, GcCompileEffort effort)
 {
 	static const char *const what[] = {"no table", "a table", "tables"};
 	GcFusedMember from[GC_MAX_FUSED];
@@ -398,10 +404,11 @@ test_sets(int vec, int n, bool sums, u32 turn, GcCompileEffort effort)
 	char		how[64];
 	Loaded		k;
 	int			tables[3] = {0};
+	bool		one_by_one;
 
 	for (int i = 0; i < n; i++)
 	{
-		who[i] = &requests[sums ? SUMS : i % NSHAPES][(i + turn) % EACH];
+		who[i] = &requests[shape == NSHAPES ? i % NSHAPES : shape][(i + turn) % EACH];
 		members[i] = &who[i]->member;
 		from[i] = (GcFusedMember) {members[i]->p, members[i]->pipeline, {.vec = vec,.threads = 256}, members[i]->columns};
 		empty_sink(members[i]);
@@ -417,37 +424,44 @@ test_sets(int vec, int n, bool sums, u32 turn, GcCompileEffort effort)
 		tap_bail(err.detail);
 	for (int width = 1; width <= 2; width++)
 		tables[width] = count_tables(source.text, width);
+	one_by_one = strstr(strstr(source.text, "\nGC_PROLOGUE\n"), "\nGC_SETS_EACH(") != NULL;
+	if (one_by_one != (shape == RARE && tables[1] + tables[2] > 0))
+		tap_bail("rows are not taken as they should be");
 	k = load_with(source.text, effort);
 	run_some_fused(&source, &k, members, run, reading, turn);
 	unload(&k);
 	free(source.text);
-	snprintf(how, sizeof(how), "%d together%s, vectors of %d%s, %d and %d", n, sums ? " that only sum" : "", vec,
-			 effort == GC_COMPILE_FULL ? "" : ", in a hurry", tables[1], tables[2]);
+	snprintf(how, sizeof(how), "%d together%s, vectors of %d%s, %d and %d", n,
+			 one_by_one ? " row by row" : shape == SUMS ? " that only sum" : "", vec, effort == GC_COMPILE_FULL ? "" : ", in a hurry", tables[1], tables[2]);
 	check_read(who, n, chunks, how, what[tables[1] + tables[2] < 2 ? tables[1] + tables[2] : 2]);
 	return tables[1] + tables[2];
 }
 
-/* Members that only sum leave registers for more rows of a vector, and for more warps. */
+/* Members that only sum leave registers for more rows of a vector, and for more warps; few rows for still more. */
 static void
 test_size(void)
 {
-	for (int other = 0; other < 2; other++)
+	static const char *const what[] = {"eight that only sum have vectors of 16 rows, and 24 warps",
+		"one that does more takes that back", "eight that sum few rows have 32 warps"};
+
+	for (int other = 0; other < 3; other++)
 	{
+		char		blocks[40];
 		GcFusedMember from[8];
 		GcFusedSource source;
 		GcError		err = {GC_OK, ""};
 
 		for (int i = 0; i < 8; i++)
 		{
-			const Member *m = &requests[other && i == 2 ? STAGES : SUMS][i].member;
+			const Member *m = &requests[other == 1 && i == 2 ? STAGES : other == 2 ? RARE : SUMS][i].member;
 
 			from[i] = (GcFusedMember) {m->p, m->pipeline, {.vec = 8,.threads = 256}, m->columns};
 		}
 		if (gc_generate_fused(from, 8, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
 			tap_bail(err.detail);
-		ok(strstr(source.text, other ? "#define GC_CUDA_VEC 8\n" : "#define GC_CUDA_VEC 16\n") != NULL &&
-		   (strstr(source.text, "#define GC_LEAST_BLOCKS 3\n") == NULL) == other,
-		   other ? "one that does more takes that back" : "eight that only sum have vectors of 16 rows, and 24 warps");
+		snprintf(blocks, sizeof(blocks), "#define GC_LEAST_BLOCKS %d\n", other == 2 ? 4 : 3);
+		ok(strstr(source.text, other == 1 ? "#define GC_CUDA_VEC 8\n" : "#define GC_CUDA_VEC 16\n") != NULL &&
+		   (strstr(source.text, other == 1 ? "#define GC_LEAST_BLOCKS" : blocks) == NULL) == (other == 1), "%s", what[other]);
 		free(source.text);
 	}
 }
@@ -499,17 +513,20 @@ test_texts(void)
 
 				from[i] = (GcFusedMember) {m->p, m->pipeline, {.vec = vec,.threads = vec ? 256 : 1}, m->columns};
 			}
+			if (shape == RARE && vec < 16)
+				continue;
 			if (gc_generate_fused(from, TOGETHER, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK ||
 				gc_generate(from[3].p, from[3].pipeline, &from[3].variant, &alone, &err) != GC_OK)
 				tap_bail(err.detail);
 			compile_texts(nvrtc, source.text, "a fused kernel");
-			compile_texts(nvrtc, alone.text, "one of its own");
+			if (shape != RARE)
+				compile_texts(nvrtc, alone.text, "one of its own");
 			free(source.text);
 			free(alone.text);
-			if (shape != vec / 8 && shape != SUMS)
+			if (shape != vec / 8 && shape < SUMS)
 				continue;
 			if (gc_generate_fused(from, 8 + shape, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK ||
-				(shape == SUMS && count_tables(source.text, 2) == 0))
+				(shape >= SUMS && count_tables(source.text, 2) == 0))
 				tap_bail("no tables");
 			compile_texts(nvrtc, source.text, "one with tables");
 			free(source.text);
@@ -573,7 +590,7 @@ test_choice(void)
 int
 main(int argc, char **argv)
 {
-	static const int together[] = {6, 8, 9, GC_MAX_FUSED};
+	static const int together[] = {2, 3, 6, 8, 9, GC_MAX_FUSED};
 	GcError		err = {GC_OK, ""};
 
 	tap_start();
@@ -609,14 +626,16 @@ main(int argc, char **argv)
 	test_fused(on_host ? 0 : 8);
 	if (!on_host)
 		test_fused(16);
-	for (int i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(together) / sizeof(together[0]); i++)
 	{
+		static const int shape[] = {SUMS, RARE, NSHAPES};
 		int			tables = 0;
 
 		for (u32 turn = 0; turn < EACH; turn += on_host ? 4 : 2)
-			tables += test_sets(on_host ? 0 : turn / 2 % 2 ? 8 : 16, together[i], turn % 3 == 0, turn, GC_COMPILE_FULL);
-		if (!on_host)
-			(void) test_sets(8, together[i], false, 1, GC_COMPILE_QUICK);
+			tables += test_sets(on_host ? 0 : turn / 2 % 2 ? 8 : 16, together[i],
+								shape[turn % 3], turn, GC_COMPILE_FULL);
+		for (u32 turn = 0; turn < 2 && !on_host; turn++)
+			(void) test_sets(8, together[i], turn ? NSHAPES : RARE, turn, GC_COMPILE_QUICK);
 		ok(tables > 0, "%d tables for %d together", tables, together[i]);
 	}
 	for (int k = 0; k < NCHUNKS; k++)
