@@ -14,7 +14,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my %category = (fused => 'shared scan', marked => 'marked scan', groups => 'shared scan');
+my %category = (fused => 'shared scan', marked => 'marked scan', groups => 'shared scan', sets => 'shared scan');
 my ($kind, $node, @sessions);
 
 sub either
@@ -545,6 +545,43 @@ sub groups
 	return;
 }
 
+# Sums of what ranges leave of columns of few values, which tables test for all together; few rows
+# are then taken one by one.
+sub sets
+{
+	my %ranged = (
+		most => sub { "SELECT count(*), sum(id), count(third), max(early) FROM gaps WHERE g >= $_[0] % 9" },
+		few => sub { "SELECT count(*), sum(id), sum(third), min(early), max(late) FROM gaps WHERE g = $_[0] % 13 AND below < -4900 + $_[0]" },
+		nulls => sub { "SELECT count(*), sum(below), sum(early), sum(third * 2) FROM gaps WHERE early = $_[0]" },
+		large => sub { "SELECT sum(i8), count(*), avg(id) FROM big WHERE z = $_[0] AND i4 > 2147483500 - $_[0]" });
+	my @old = map { $ranged{few}->($_) } (1 .. 8);
+
+	$kind = 'sets';
+	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
+	foreach my $of (sort keys %ranged)
+	{
+		my $table = $of eq 'large' ? 'big' : 'gaps';
+
+		is_offloaded($node, $ranged{$of}->(5), "sets, alone: $of");
+		foreach my $many (2, 3, 8)
+		{
+			fresh($table);
+			share("$of, $many of a shape", $many, map { $ranged{$of}->($_) } (1 .. $many));
+		}
+	}
+	fresh('gaps');
+	share('shapes together', '6', map { my $q = $ranged{$_}; ($q->(3), $q->(7)) } ('most', 'few', 'nulls'));
+	fresh('gaps');
+	share('beside others', '2', $old[1], $old[2], 'SELECT v, count(*) FROM gaps GROUP BY v ORDER BY v', 'SELECT count(*) FROM gaps WHERE g < id');
+	$sessions[$_]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM gaps') for (1, 4);
+	$node->safe_psql('postgres', 'DELETE FROM gaps WHERE id % 1000 = 3');
+	share('not all see all rows', '8', @old);
+	$sessions[$_]->query_safe('COMMIT') for (1, 4);
+	$kind = 'fused';
+	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
+	return;
+}
+
 foreach my $which ('fused', 'marked')
 {
 	$kind = $which;
@@ -560,7 +597,11 @@ foreach my $which ('fused', 'marked')
 	storm();
 	changes();
 	settings();
-	groups() if $kind eq 'fused';
+	if ($kind eq 'fused')
+	{
+		groups();
+		sets();
+	}
 	nothing_is_left();
 	crashes();
 	little_memory();

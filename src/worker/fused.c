@@ -110,13 +110,14 @@ add_body(GcFused *f, GcScanShape *s)
 
 /*
  * Is it served by marked scans, which take less time?  What goes to groups in shared memory
- * has a choice: most of its rows are thought to pass.
+ * has a choice: most of its rows are thought to pass.  So has what is tested by tables, too, in a fused
+ * scan (cuda/gc_sets.h), which sums up at once where marks are visited by a kernel of each request.
  */
 static bool
 for_marks(const GcScanShape *s)
 {
 	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0 &&
-		s->kind != GC_GROUP_BODIES;
+		s->kind != GC_GROUP_BODIES && s->kind != GC_SET_BODIES;
 }
 
 /* Which kind of bodies it gets, if any. */
@@ -131,6 +132,8 @@ body_kind(const GcScanShape *s)
 			return GC_SUM_BODIES;
 		case GC_FORCE_GROUPS:
 			return s->kind == GC_GROUP_BODIES ? s->kind : GC_NO_BODIES;
+		case GC_FORCE_SETS:
+			return s->kind == GC_SET_BODIES ? s->kind : GC_NO_BODIES;
 		default:
 			return s->kind;
 	}
@@ -211,7 +214,7 @@ choose_variants(GcFused *f)
 
 	for (int m = 0; m < f->n; m++)
 		packed += f->shape[m]->demand.demand.kept_bytes > 0;
-	if (packed >= GC_SET_LEAST_MEMBERS)
+	if (packed >= GC_SET_LEAST_OF_FEW)
 		taken += GC_SETS_SHARED;
 	room = (profile->shared_per_block - Min(profile->shared_per_block, taken)) / f->n;
 	for (int m = 0; m < f->n; m++)
@@ -448,6 +451,7 @@ first_marginal_us(const GcScanShape *s, double alone_us)
 	switch (s->kind)
 	{
 		case GC_SUM_BODIES:
+		case GC_SET_BODIES:
 			return alone_us * gc_worker.calibration.fused;
 		case GC_GROUP_BODIES:
 			return alone_us * GROUP_BODY_PART;

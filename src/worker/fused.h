@@ -15,7 +15,7 @@
 
 #include "run.h"
 
-#define GC_MAX_FUSED_KERNELS	96	/* three for each set of shapes */
+#define GC_MAX_FUSED_KERNELS	128 /* four for each set of shapes */
 
 #define GC_MAX_SCAN_SHAPES	64	/* of one set; others never share */
 
@@ -37,12 +37,14 @@ typedef struct GcShapeVariant
 
 /*
  * What a fused kernel's bodies have in common: sums of all rows that pass, where registers
- * are for bodies; or a table of groups each in shared memory, where threads are for groups.
+ * are for bodies; or a table of groups each in shared memory, where threads are for groups; or
+ * sums of what is left by ranges that are tested for all bodies at once.
  */
 typedef enum GcBodyKind
 {
 	GC_SUM_BODIES,
 	GC_GROUP_BODIES,
+	GC_SET_BODIES,
 	GC_BODY_KINDS,
 	GC_NO_BODIES = GC_BODY_KINDS	/* it takes less time by its own kernel */
 } GcBodyKind;

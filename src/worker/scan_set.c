@@ -147,7 +147,7 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
  * meanwhile.  Measured on an H200: seven bodies with joins and groups took 28 ms together,
  * 2 ms one after another.  Filters and sums are what it is for, and groups in shared
  * memory where most rows come to one: these read all columns anyway, and two bodies took 1.15
- * times what one does (docs/architecture.md).
+ * times what one does (docs/architecture.md).  And ranges that tables test for all at once.
  */
 static GcBodyKind
 kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
@@ -167,7 +167,7 @@ kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 	if (pl->sink != GC_SINK_AGGREGATE)
 		return GC_NO_BODIES;
 	if (pl->group_mode == GC_GROUP_NONE)
-		return GC_SUM_BODIES;
+		return gc_pipeline_traits(p, (u16) pipeline).by_sets ? GC_SET_BODIES : GC_SUM_BODIES;
 	if (pl->group_mode == GC_GROUP_DENSE && pl->survive <= 1 && probes == 0 &&
 		gc_choose_variant(&gc_worker.profile, demand, gc_worker.profile.shared_per_block - 1024).group_local)
 		return GC_GROUP_BODIES;
