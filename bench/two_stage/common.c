@@ -24,6 +24,7 @@
 
 #define CHUNK_ROWS		(1u << 20)
 #define MAX_RUNS		64
+#define ARG_WORDS		104			/* of every kernel: those of 16 bodies of scans.c */
 
 BenchOptions bench_options;
 const GcDeviceOps *bench_ops;
@@ -458,8 +459,8 @@ bench_kernel(const char *name, int vec, const char *body)
 
 	if (text == NULL)
 		bench_fail("out of memory");
-	snprintf(text, size, "#define GC_MAX_ARG_WORDS 64\n#define GC_CUDA_VEC %d\n%s\n%s", vec, devlib_text,
-			 body);
+	snprintf(text, size, "#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n%s\n%s", ARG_WORDS, vec,
+			 devlib_text, body);
 	if (!bench_try_text(name, text, &k))
 		bench_fail("kernel %s cannot be had", name);
 	k.vec = vec;
@@ -481,7 +482,7 @@ bench_queue(int s, const BenchKernel *k, GcLaunch shape, const GcArgs *args)
 {
 	GcError		err = {GC_OK, ""};
 
-	check(bench_ops->launch(streams[s], k->kernel, &shape, args, 64, &err), &err, k->name);
+	check(bench_ops->launch(streams[s], k->kernel, &shape, args, ARG_WORDS, &err), &err, k->name);
 }
 
 void

@@ -17,11 +17,11 @@ import re
 import statistics
 import time
 
-from queries import Values, different, mix
+from queries import Values, different, mix, ranges
 from session import Predictions, WarmUp, arguments, by_postgres, main, sorted_rows
 
 PAIRS = (('Q1', 'Q1'), ('Q1', 'Q2'), ('Q2', 'Q2'), ('Q1', 'S'), ('Q2', 'S'), ('Q2', 'P'), ('Q2', 'G'), ('S', 'S'),
-         ('S', 'P'), ('S', 'G'), ('P', 'P'), ('P', 'G'), ('G', 'G'))
+         ('S', 'P'), ('S', 'G'), ('P', 'P'), ('P', 'G'), ('G', 'G'), ('R', 'R'))
 
 
 # Of a multiprocessor, from sm_80 on: threads, registers, bytes of shared memory (of sm_90; sm_80 has 167,936).
@@ -59,12 +59,12 @@ def fit(loads):
 
 
 def describe(control, report, templates, values):
-    """What gpuconc makes of the five, so that a reader can see which joins are hash joins; and their Loads by name."""
+    """What gpuconc makes of them, so that a reader can see which joins are hash joins; and their Loads by name."""
     loads = {}
     report.section('The queries',
                    'Join keys of Q1 and Q2 are multiplied by 1,000,003 on both sides: too far apart for bitmaps, so '
                    'these are joins by hash tables. S is SSB Q1.1, P is SSB Q2.1, G groups all of lineorder '
-                   'by quantity, discount and tax. Executed once, alone, warm. Build tables are shared and kept, so '
+                   'by quantity, discount and tax, R is sums and ranges only. Executed once, alone, warm. Build tables are shared and kept, so '
                    'the mixes below are about the main kernels that probe them.')
     lines = []
     for t in templates:
@@ -88,7 +88,7 @@ def check(control, report, args, templates, values):
         control.use(policy)
         _, rows = control.group(statements)
         lines.append([policy, len(statements), report.yes([sorted_rows(r) for r in rows] == expected)])
-    report.section('Answers', 'All five, held together, against PostgreSQL alone.')
+    report.section('Answers', 'All of them, held together, against PostgreSQL alone.')
     report.table(['policy', 'queries', 'same rows'], lines)
 
 
@@ -169,14 +169,15 @@ def measure_mixes(control, report, args, values, loads, mixes, predictions, shar
 def program(control, report, args):
     values = Values(control.admin, random.Random(args.seed))
     templates = mix()
-    by_name = {t.name: t for t in templates}
+    each = templates + [ranges()]
+    by_name = {t.name: t for t in each}
     predictions = Predictions()
-    control.prepare([t.prepare for t in templates])
-    control.need(max(args.most, 2 * len(templates)))
-    loads = describe(control, report, templates, values)
+    control.prepare([t.prepare for t in each])
+    control.need(max(args.most, 2 * len(each)))
+    loads = describe(control, report, each, values)
     if not args.skip_check:
-        check(control, report, args, templates, values)
-    compile_all(control, args, templates, values)
+        check(control, report, args, each, values)
+    compile_all(control, args, each, values)
     about = ('Medians; in parentheses the speed-up over sequential. Span: from the first main kernel\'s start to the '
              'last one\'s end, by the device\'s clock within a batch and the server\'s between batches, pauses between '
              'batches included; wall: from the first request sent to the last reply. All policies get the same requests, '
@@ -187,13 +188,13 @@ def program(control, report, args):
     try:
         report.section('Two queries at a time', about)
         pairs = [('+'.join(p), [by_name[n] for n in p]) for p in PAIRS]
-        measure_mixes(control, report, args, values, loads, pairs, predictions, len(pairs) / (len(pairs) + args.most + len(templates)))
+        measure_mixes(control, report, args, values, loads, pairs, predictions, len(pairs) / (len(pairs) + args.most + len(each)))
         report.section(f'One to {args.most} queries at a time',
                        'Q1, Q2, S, P, G in order, round and round. ' + about)
         mixes = [(str(n), [templates[i % len(templates)] for i in range(n)]) for n in range(1, args.most + 1)]
-        measure_mixes(control, report, args, values, loads, mixes, predictions, args.most / (args.most + len(templates)))
+        measure_mixes(control, report, args, values, loads, mixes, predictions, args.most / (args.most + len(each)))
         report.section(f'{args.most} of one query at a time', 'With other constants each. ' + about)
-        measure_mixes(control, report, args, values, loads, [(f'{args.most} x {t.name}', [t] * args.most) for t in templates],
+        measure_mixes(control, report, args, values, loads, [(f'{args.most} x {t.name}', [t] * args.most) for t in each],
                       predictions, 1)
     finally:
         predictions.report(report)

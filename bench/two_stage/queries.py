@@ -121,6 +121,12 @@ def mix():
     ]
 
 
+def ranges():
+    """Nothing but ranges, of columns of few values, and a sum: what a fused kernel tests by tables."""
+    return Template('R', 'select sum(lo_extendedprice * lo_discount) as revenue from lineorder where lo_discount '
+                    'between 1 and 3 and lo_quantity between 26 and 35 and lo_tax = :tax', MIX_RULES)
+
+
 def different(templates, values):
     """An EXECUTE of each, no two equal (as far as constants go round)."""
     taken, out = set(), []

@@ -191,6 +191,38 @@ note_issue(int n, int warps, double us)
 	scans.issue_part = part < scans.issue_part ? part : scans.issue_part;
 }
 
+/* What n scans add to their results, fused or one after another. */
+static void
+results_of(const BenchLaunch *l, int n, u64 *results)
+{
+	bench_fill_bytes(scans.args[0].w[0], 0, MOST * 8);
+	for (int i = 0; i < n; i++)
+		bench_queue(0, l[i].kernel, l[i].shape, l[i].args);
+	bench_drain();
+	bench_copy_out(results, scans.args[0].w[0], MOST * 8);
+}
+
+/* The bodies must find what the scans do, each something. */
+static void
+check_fused(const BenchLaunch *fused, int n)
+{
+	BenchLaunch l[MOST];
+	u64			together[MOST];
+	u64			apart[MOST];
+
+	if (bench_options.profile != NULL)
+		return;					/* a driver that only pretends runs nothing */
+	for (int i = 0; i < n; i++)
+		l[i] = (BenchLaunch) {&scans.one, &scans.args[i], fused->shape, 0};
+	results_of(fused, 1, together);
+	results_of(l, n, apart);
+	for (int i = 0; i < n; i++)
+	{
+		if (together[i] != apart[i] || apart[i] == 0)
+			bench_fail("body %d of %d: %llu, by itself %llu", i, n, together[i], apart[i]);
+	}
+}
+
 static void
 one_number(int n, double budget_end)
 {
@@ -235,6 +267,7 @@ one_number(int n, double budget_end)
 	l[0] = (BenchLaunch) {&fused, &scans.args[0],
 		bench_full(256, bench_profile.host ? 4 : gc_occupancy(&bench_profile, fused.info.registers, 256,
 															  fused.info.shared_static), 0, scans.tiles), 0};
+	check_fused(&l[0], n);
 	tell_way(n, "fused", l[0].shape, bench_median_us(l, 1, BENCH_ONE_STREAM, RUNS), scans.alone_us + sum);
 }
 

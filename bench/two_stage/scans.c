@@ -8,7 +8,7 @@
  * columns are tested on packed codes, rows are counted, too, and the sum of a vector's values
  * is known to fit in 32 bits; one body asks which rows are there before it loads anything, and
  * reads what it sums of survivors alone where they are few.  Many bodies' filters are tested
- * by tables (cuda/gc_sets.h).  Every body has limits of its own among the arguments, as requests
+ * by tables (cuda/gc_sets.h), and few rows are then taken one by one.  Every body has limits of its own among the arguments, as requests
  * have.
  *
  *-------------------------------------------------------------------------
@@ -26,7 +26,7 @@ const ScanKind scan_narrow = {
 	.name = "query of",.columns = {{2, 2556}, {1, 50}, {1, 11}, {4, 1000000}},
 	.from = {0, INT_MIN, 4},.end = {0, 25, 8},.value = "d[j] * c[j]",
 	.rare = "gc_at_4_i64(d3.data, row, d3.base, 4) * gc_at_1_i64(d2.data, row, d2.base, 1)",
-	.vec = 16,.threads = 256,.fused_vec = 16,
+	.survive = 5,.vec = 16,.threads = 256,.fused_vec = 16,
 };
 const ScanKind scan_wide = {
 	.name = "scan with",.columns = {{4, 1000}, {4, 1000}, {4, 1000}, {4, 1000}},
@@ -81,11 +81,27 @@ has_end(const ScanKind *kind, int c)
 	return c == 0 || kind->end[c] != INT_MAX;
 }
 
-/* Are the bodies' ranges tested for all of them together? */
+/* Do the bodies' ranges leave few rows (few_rows in codegen/fused.c)? */
+static bool
+one_by_one(const ScanKind *kind, int bodies)
+{
+	return kind->rare != NULL && bodies >= GC_SET_LEAST_OF_FEW && (bodies <= 8 ? 4 : 2) * bodies <= 1 << kind->survive;
+}
+
+/* Are they tested for all of them together? */
 static bool
 in_sets(const ScanKind *kind, int bodies)
 {
-	return is_packed(kind, 0) && bodies >= GC_SET_LEAST_MEMBERS;
+	return is_packed(kind, 0) && (bodies >= GC_SET_LEAST_MEMBERS || one_by_one(kind, bodies));
+}
+
+/* Blocks that are to have room on a multiprocessor (least_blocks in codegen/fused.c). */
+static int
+least_blocks(const ScanKind *kind, int bodies)
+{
+	if (one_by_one(kind, bodies))
+		return (bodies <= 8 ? 1024 : 768) / FUSED_THREADS;
+	return (bodies <= 8 ? 768 : 512) / FUSED_THREADS;
 }
 
 /* Of a narrow column: of two, words that say which range of its codes is wanted. */
@@ -194,7 +210,7 @@ add_loads(Body *b, const ScanKind *kind, int bodies, bool rare)
 				kind->columns[c].width, c, c);
 	}
 	/* c is what narrow columns' product needs; others need all */
-	for (int c = rare ? SCAN_COLUMNS : is_packed(kind, 0) ? 2 : 0; c < SCAN_COLUMNS; c++)
+	for (int c = rare || one_by_one(kind, bodies) ? SCAN_COLUMNS : is_packed(kind, 0) ? 2 : 0; c < SCAN_COLUMNS; c++)
 		add(b, "	GC_ARRAY(i32, %c); GC_LOAD(%d, i32, %c, d%d);\n", 'a' + c, kind->columns[c].width, 'a' + c, c);
 	if (!sets)
 		return;
@@ -253,6 +269,19 @@ add_fold(Body *b, const ScanKind *kind, int bodies, int k)
 		add(b, "	GC_COUNT_LIVE(rows%d);\n", k);
 }
 
+/* Rows that any body wants, one by one. */
+static void
+add_rows(Body *b, const ScanKind *kind, int bodies)
+{
+	add(b, "	GC_SETS_EACH(%d)\n", bodies);
+	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
+		add(b, "	GC_SET_ASK(%d, %uu)\n", c, (1u << bodies) - 1);
+	add(b, "	const u32 row = gc_r; const u64 v = %s;\n", kind->rare);
+	for (int k = 0; k < bodies; k++)
+		add(b, "	GC_SET_MEMBER(%d) sum%d += v; GC_COUNT_ROW(rows%d); GC_END_SET_MEMBER\n", k, k, k);
+	add(b, "	GC_END_SETS_EACH\n");
+}
+
 static void
 add_tables(Body *b, const ScanKind *kind, int bodies)
 {
@@ -272,7 +301,8 @@ scan_kernel(const ScanKind *kind, int bodies)
 
 	body.n = 0;
 	if (in_sets(kind, bodies))
-		add(&body, "#undef GC_BOUNDS\n#define GC_BOUNDS(threads) __launch_bounds__(threads, %d)\n", bodies <= 8 ? 3 : 2);
+		add(&body, "#undef GC_BOUNDS\n#define GC_BOUNDS(threads) __launch_bounds__(threads, %d)\n",
+			least_blocks(kind, bodies));
 	add(&body, scan_head, bodies > 1 ? FUSED_THREADS : kind->threads);
 	for (int k = 0; k < bodies; k++)
 		add(&body, "GC_COUNT rows%d = 0; u64 sum%d = 0;\n", k, k);
@@ -287,7 +317,9 @@ scan_kernel(const ScanKind *kind, int bodies)
 	add_loads(&body, kind, bodies, rare);
 	if (rare)
 		add_rare_body(&body, kind);
-	for (int k = 0; k < bodies && !rare; k++)
+	if (one_by_one(kind, bodies))
+		add_rows(&body, kind, bodies);
+	for (int k = 0; k < bodies && !rare && !one_by_one(kind, bodies); k++)
 	{
 		if (bodies > 1)
 			add(&body, is_packed(kind, 0) ? "	if (gc_live >> %d & 1) do {" : "	do {", k);
