@@ -21,6 +21,7 @@
 #include "../gpuconc.h"
 
 #define MAX_BODIES		8		/* of one shape */
+#define SET_BODIES		8		/* of all shapes, at least, where ranges are tested for all at once */
 
 /* Requests for a table before its second fused kernel may be made. */
 #define COMPILE_REQUESTS	16
@@ -139,6 +140,16 @@ body_kind(const GcScanShape *s)
 	}
 }
 
+/*
+ * Is one more body of the shape, of which there are so many, worth having?  If more requests were
+ * ready at once; and where one that takes no part costs next to nothing, before they are.
+ */
+static bool
+wants_body(const GcFused *f, const GcScanShape *s, int bodies)
+{
+	return s->wanted > bodies || (f->kind == GC_SET_BODIES && f->n < SET_BODIES);
+}
+
 /* Bodies for the shapes that recur: one for each first, the most used before others. */
 static void
 choose_bodies(const GcScanSet *set, GcFused *f)
@@ -156,7 +167,7 @@ choose_bodies(const GcScanSet *set, GcFused *f)
 			for (int i = 0; i < set->nshapes; i++)
 			{
 				if (!taken[i] && body_kind(set->shape[i]) == f->kind &&
-					set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
+					set->shape[i]->uses >= least && wants_body(f, set->shape[i], copy) &&
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
 			}
