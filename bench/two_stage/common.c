@@ -531,6 +531,7 @@ bench_table(u64 rows, int ncolumns, const BenchColumn *columns, u32 seed)
 		bench_fill_random(data, rows, columns[i].width, columns[i].mod, seed + (u32) i * 77 + 1);
 		for (u32 c = 0; c < nchunks; c++)
 			cols[c] = (GcCol) {.data = data + (u64) c * CHUNK_ROWS * (u64) columns[i].width,
+			.base = columns[i].bases > 0 ? (i64) (c % columns[i].bases) : 0,
 			.width = (u32) columns[i].width,.nrows = sources[c].nrows};
 		t.columns[i] = bench_memory(nchunks * sizeof(GcCol));
 		t.width[i] = columns[i].width;

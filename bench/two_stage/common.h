@@ -67,7 +67,8 @@ typedef struct BenchLaunch
 typedef struct BenchColumn
 {
 	int			width;			/* bytes of a code */
-	u64			mod;			/* values are 0 .. mod - 1, at random */
+	u64			mod;			/* codes are 0 .. mod - 1, at random */
+	u32			bases;			/* chunks' frames of reference are 0 .. bases - 1, in turns; 0: all 0 */
 } BenchColumn;
 
 typedef struct BenchTable

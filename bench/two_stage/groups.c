@@ -21,7 +21,7 @@
 #define PRICES		1000000
 #define MOST_BODIES	2
 
-static const BenchColumn columns[NCOLUMNS] = {{4, PRICES}, {1, 50}, {1, 11}, {1, 9}, {4, 10000000}};
+static const BenchColumn columns[NCOLUMNS] = {{4, PRICES, 0}, {1, 50, 0}, {1, 11, 0}, {1, 9, 0}, {4, 10000000, 0}};
 
 typedef enum Layout
 {

@@ -118,7 +118,7 @@ measure_marker(u64 rows, bool many, int read, const BenchKernel *k)
 	GcLaunch	shape;
 
 	for (int i = 0; i < NTESTED; i++)
-		columns[i] = (BenchColumn) {read_width(&tested[i]), many ? tested[i].many : tested[i].few};
+		columns[i] = (BenchColumn) {read_width(&tested[i]), many ? tested[i].many : tested[i].few, 0};
 	table = bench_table(rows, NTESTED, columns, 1);
 	memset(&args, 0, sizeof(args));
 	args.scan = table.scan;
@@ -166,7 +166,7 @@ part_marker(u64 rows)
  *-------------------------------------------------------------------------
  */
 
-static const BenchColumn visited[] = {{4, 1000000}, {4, 1000000}, {2, 2500}};
+static const BenchColumn visited[] = {{4, 1000000, 0}, {4, 1000000, 0}, {2, 2500, 0}};
 
 #define NVISITED	((int) (sizeof(visited) / sizeof(visited[0])))
 

@@ -37,8 +37,8 @@ enum
 #define BUILD		10			/* the kernel that fills the hash table */
 
 static const BenchColumn columns[NCOLUMNS] = {
-	{2, DATES}, {4, PARTS}, {2, SUPPS}, {4, CUSTS}, {1, 50}, {1, 11}, {4, 1000000}, {4, 1000000},
-	{2, TEXTS}, {4, KEYS}
+	{2, DATES, 0}, {4, PARTS, 0}, {2, SUPPS, 0}, {4, CUSTS, 0}, {1, 50, 0}, {1, 11, 0}, {4, 1000000, 0}, {4, 1000000, 0},
+	{2, TEXTS, 0}, {4, KEYS, 0}
 };
 
 enum

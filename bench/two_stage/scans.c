@@ -23,13 +23,13 @@
 #define KEPT_WORDS		8		/* of a body: two a column, and a multiple of 4 */
 
 const ScanKind scan_narrow = {
-	.name = "query of",.columns = {{2, 2556}, {1, 50}, {1, 11}, {4, 1000000}},
+	.name = "query of",.columns = {{2, 2556, 5}, {1, 50, 5}, {1, 11, 5}, {4, 1000000, 0}},
 	.from = {0, INT_MIN, 4},.end = {0, 25, 8},.value = "d[j] * c[j]",
 	.rare = "gc_at_4_i64(d3.data, row, d3.base, 4) * gc_at_1_i64(d2.data, row, d2.base, 1)",
 	.survive = 5,.vec = 16,.threads = 256,.fused_vec = 16,
 };
 const ScanKind scan_wide = {
-	.name = "scan with",.columns = {{4, 1000}, {4, 1000}, {4, 1000}, {4, 1000}},
+	.name = "scan with",.columns = {{4, 1000, 0}, {4, 1000, 0}, {4, 1000, 0}, {4, 1000, 0}},
 	.from = {0, INT_MIN, 101},.end = {0, 500, INT_MAX},.value = "d[j] * b[j]",
 	.vec = 8,.threads = 1024,.fused_vec = 8,
 };
@@ -40,7 +40,6 @@ static const char scan_head[] =
 "GC_KERNEL(%d)\n{\nGC_PROLOGUE\n";
 
 static const char scan_tiles[] =
-"GC_TILES\n"
 "	const GcCol d0 = gc_column(gc_a.w[1], 0, gc_src.chunk), d1 = gc_column(gc_a.w[2], 0, gc_src.chunk);\n"
 "	const GcCol d2 = gc_column(gc_a.w[3], 0, gc_src.chunk), d3 = gc_column(gc_a.w[4], 0, gc_src.chunk);\n";
 
@@ -310,6 +309,7 @@ scan_kernel(const ScanKind *kind, int bodies)
 		add_tables(&body, kind, bodies);
 	else if (bodies > 1 && is_packed(kind, 0))
 		add(&body, "GC_KEPT_WORDS(%d, %d)\n", KEPT_WORDS * bodies, FUSED_THREADS);
+	add(&body, in_sets(kind, bodies) ? "GC_TILES_IN_TURN\n" : "GC_TILES\n");
 	add(&body, "%s", scan_tiles);
 	if (is_packed(kind, 0))
 		add_ranges(&body, kind, bodies);

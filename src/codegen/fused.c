@@ -593,8 +593,8 @@ assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 	if (f->nkept > 0)
 		text_addf(t, "GC_KEPT_WORDS(%d, %d)\n", f->nkept, threads);
 	emit_set_tables(f, n, t);
-	text_addf(t, "GC_BARRIER();\nGC_TILES\nu32 gc_live = gc_run & (u32) gc_src.valid;\n"
-			  "if (!gc_live) continue;\n");
+	text_addf(t, "GC_BARRIER();\n%s\nu32 gc_live = gc_run & (u32) gc_src.valid;\n"
+			  "if (!gc_live) continue;\n", f->nsets > 0 ? "GC_TILES_IN_TURN" : "GC_TILES");
 	emit_columns(f, word, t);
 	if (f->nkept > 0)
 		emit_ranges(members, n, t);
