@@ -7,7 +7,7 @@
  * all rows of a chunk: gc_codes_below and gc_codes_upto find its ends.  So no value need be
  * widened, nor the frame of reference be added to it.  On device cuda a word of 4 or 2 codes
  * is tested at once: each code has the part of a word, its lane, whose highest bit says what
- * became of a subtraction that no other lane sees.  On device host the C compiler does as
+ * became of a sum or difference that no other lane sees.  On device host the C compiler does as
  * much with a loop over the codes.
  *
  * The ends of many members' ranges, computed between GC_KEEP and GC_KEPT for a tile, are kept
@@ -19,14 +19,16 @@
  * GC_TAKE_WORDS(i, n)			the words from i on, a multiple of 4, as gc_word[0] .. [n - 1]
  *
  * GC_WORD_ARRAY, GC_LOAD_WORDS	the vector's codes, as they are
+ * GC_AHEAD_ARRAY, GC_READ_AHEAD, GC_TAKE_AHEAD	the same, read while the vector before is tested
  * GC_PACKED .. GC_END_PACKED	tests, after which only rows that pass all of them are live:
  *		GC_CODES(w, width, spare, how, from, to)
  *								how: FROM (from is a limit), BEFORE (to is), WITHIN (both)
  *		GC_CODES_THERE(d)		rows that are not NULL
  *
  * from and to are what GC_FIRST_OF and GC_END_OF make of the range's ends, which is not to be
- * empty (GC_SOME_CODES).  spare: no code has the highest bit of its lane, which saves half of
- * the instructions.
+ * empty (GC_SOME_CODES).  spare: no code has the highest bit of its lane, not even that of a
+ * NULL, which saves half of the instructions.  (What lies behind the last row may have it, and
+ * spoils only what comes later still.)
  *
  *-------------------------------------------------------------------------
  */
@@ -57,7 +59,7 @@ GC_DEFINE_CODES(i64, u64, i64)
 #if !GC_CUDA
 
 #define GC_WORD_ARRAY(width, w)			const u##width##_codes *w = 0
-#define GC_LOAD_WORDS(width, spare, w, d)	w = (const u##width##_codes *) (d).data + gc_row
+#define GC_LOAD_WORDS(width, w, d)	w = (const u##width##_codes *) (d).data + gc_row
 typedef u8 u1_codes;
 typedef u16 u2_codes;
 
@@ -111,7 +113,7 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 #if GC_VEC == 1
 
 #define GC_WORD_ARRAY(width, w)			u32 w[1]
-#define GC_LOAD_WORDS(width, spare, w, d)		gc_raw_##width(w, (const u8 *) (d).data + (u64) gc_row * width)
+#define GC_WORDS_FROM(width, w, d, row)	gc_raw_##width(w, (const u8 *) (d).data + (u64) (row) * width)
 #define GC_FIRST_OF(width, spare, first)	(first)
 #define GC_END_OF(width, spare, end)		((end) - 1)
 #define GC_PACKED						{
@@ -125,8 +127,7 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 #else
 
 #define GC_WORD_ARRAY(width, w)			u32 w[GC_VEC * width / 4]
-#define GC_LOAD_WORDS(width, spare, w, d) \
-	gc_load_words_##width(w, (const u8 *) (d).data + (u64) gc_row * width, spare)
+#define GC_WORDS_FROM(width, w, d, row)	gc_words_##width(w, (const u8 *) (d).data + (u64) (row) * width)
 
 /* Lowest and highest bit of each lane. */
 #define GC_LANES(width)					((width) == 1 ? 0x01010101u : 0x00010001u)
@@ -135,24 +136,16 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 /* Bit by bit, what at least two of the three are. */
 #define GC_MOST(x, y, z)				(((x) & (y)) | ((z) & ((x) | (y))))
 
-/* Where codes spare the highest bit of their lane it is set once, for all that is subtracted from them. */
-#define GC_DEFINE_LOAD_WORDS(W) \
-GC_FN void gc_load_words_##W(u32 *x, const u8 *p, int spare) \
-{ \
-	gc_words_##W(x, p); \
-	GC_UNROLL for (int i = 0; i < GC_VEC * W / 4 && spare; i++) x[i] = GC_OPAQUE(x[i] | GC_HIGH(W)); \
-}
-GC_DEFINE_LOAD_WORDS(1)
-GC_DEFINE_LOAD_WORDS(2)
-
 /*
  * The range's ends in all lanes of a word, once for all words of a chunk: the compiler does not
- * see that it could compute them again.
+ * see that it could compute them again.  Where codes spare the highest bit of their lane, what
+ * is lacking there to reach that bit, so that one addition tests.
  */
+#define GC_TO_HIGH(width, end)			(GC_HIGH(width) - GC_MIN(end, GC_CODES_END(width) / 2) * GC_LANES(width))
 #define GC_FIRST_OF(width, spare, first) \
-	GC_OPAQUE(((spare) ? GC_MIN(first, GC_CODES_END(width) / 2) : (first)) * GC_LANES(width))
+	GC_OPAQUE((spare) ? GC_TO_HIGH(width, first) : (first) * GC_LANES(width))
 #define GC_END_OF(width, spare, end) \
-	GC_OPAQUE(((spare) ? GC_MIN(end, GC_CODES_END(width) / 2) : (end) - 1) * GC_LANES(width))
+	GC_OPAQUE((spare) ? GC_TO_HIGH(width, end) : ((end) - 1) * GC_LANES(width))
 
 /*
  * In the highest bit of each lane: is the code at least `first`?  Where no bit is spared, the
@@ -164,7 +157,7 @@ gc_lanes_from(u32 x, u32 first, int width, int spare)
 	const u32	high = GC_HIGH(width);
 
 	if (spare)
-		return GC_OPAQUE(x - first);
+		return GC_OPAQUE(x + first);
 	return GC_MOST(x, (x | high) - (first & ~high), ~first);
 }
 
@@ -175,7 +168,7 @@ gc_lanes_beyond(u32 x, u32 end, int width, int spare)
 	const u32	high = GC_HIGH(width);
 
 	if (spare)
-		return GC_OPAQUE(x - end);
+		return GC_OPAQUE(x + end);
 	return ~GC_MOST(~x, (end | high) - (x & ~high), end);
 }
 
@@ -208,4 +201,14 @@ gc_lanes_rows(const u32 *f)
 #define GC_END_PACKED					gc_m &= gc_lanes_rows(gc_f); }
 
 #endif							/* GC_VEC */
+
+#define GC_LOAD_WORDS(width, w, d)		GC_WORDS_FROM(width, w, d, gc_row)
+
+/* The words of a column a vector ahead (GC_READ_FROM, gc_tile.h), and those that were. */
+#define GC_AHEAD_ARRAY(width, ahead)	GC_WORD_ARRAY(width, ahead);
+#define GC_READ_AHEAD(width, ahead, d)	GC_WORDS_FROM(width, ahead, d, gc_at);
+#define GC_TAKE_AHEAD(width, ahead, w) \
+	GC_WORD_ARRAY(width, w); \
+	GC_UNROLL for (u32 gc_j = 0; gc_j < sizeof(w) / sizeof(w[0]); gc_j++) w[gc_j] = ahead[gc_j];
+
 #endif							/* device */

@@ -312,7 +312,10 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
  * GC_VECTORS the code generator fetches the chunk's column descriptions.  GC_TILES_IN_TURN gives
  * each block tiles that follow one another, for those that keep something for a chunk.
  *
- * GC_VECTORS is for a kernel that serves one request.  In one that serves several,
+ * GC_VECTORS is for a kernel that serves one request.  Where some columns are read a vector
+ * ahead, those reads stand between GC_READ_FROM(GC_FIRST_VECTOR) and GC_END_READ, before
+ * GC_SHARED_VECTORS, and GC_READ_FROM(GC_VECTOR_AHEAD) and GC_END_READ behind it, where what was
+ * read before has been taken; behind the last vector some other one is read again.  In a kernel that serves several,
  * GC_SHARED_VECTORS is the loop over vectors, and within it each request's stages stand
  * between GC_MEMBER and GC_END_MEMBER, a loop that runs once; valid is the address of
  * that request's u64 per source, or 0: all rows are visible.
@@ -336,6 +339,10 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
 #define GC_VECTORS \
 		GC_SHARED_VECTORS \
 			GC_VECTOR_LIVE(gc_src.valid, gc_row)
+#define GC_READ_FROM(row)		{ const u32 gc_at = (row) < gc_end ? (row) : gc_first;
+#define GC_END_READ				}
+#define GC_VECTOR_AHEAD			(gc_row + nthreads * GC_VEC)
+#define GC_FIRST_VECTOR			(gc_first + thread * GC_VEC)
 #define GC_MEMBER(valid) \
 			do { \
 				GC_MEMBER_LIVE(valid, gc_s, gc_row)

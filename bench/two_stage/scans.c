@@ -195,6 +195,28 @@ add_limits(Body *b, const ScanKind *kind, int bodies, int k)
 	}
 }
 
+/* One body's words are read a vector ahead (begin_vectors in codegen/kernel.c). */
+static void
+add_vectors(Body *b, const ScanKind *kind, int bodies)
+{
+	static const char *const parts[] = {"GC_AHEAD_ARRAY(%d, ahead%d)\n", "GC_READ_AHEAD(%d, ahead%d, d%d)\n",
+	"GC_TAKE_AHEAD(%d, ahead%d, w%d)\n", "GC_READ_AHEAD(%d, ahead%d, d%d)\n"};
+
+	if (bodies > 1 || !is_packed(kind, 0) || bench_profile.host)
+	{
+		add(b, bodies == 1 ? "GC_VECTORS\n" : "GC_SHARED_VECTORS\n");
+		return;
+	}
+	for (int part = 0; part < 4; part++)
+	{
+		add(b, part == 1 ? "GC_READ_FROM(GC_FIRST_VECTOR)\n" : part == 3 ? "GC_READ_FROM(GC_VECTOR_AHEAD)\n" : "");
+		for (int c = 0; c < SCAN_COLUMNS - 1; c++)
+			add(b, parts[part], kind->columns[c].width, c, c);
+		add(b, part == 1 ? "GC_END_READ\nGC_SHARED_VECTORS\n" : part == 3 ? "GC_END_READ\n" : "");
+	}
+	add(b, "GC_VECTOR_LIVE(gc_src.valid, gc_row)\n");
+}
+
 static void
 add_loads(Body *b, const ScanKind *kind, int bodies, bool rare)
 {
@@ -204,8 +226,8 @@ add_loads(Body *b, const ScanKind *kind, int bodies, bool rare)
 	{
 		if (sets)
 			add(b, "	GC_SET_LOAD(%d, %d, d%d, %uu)\n", c, kind->columns[c].width, c, (1u << bodies) - 1);
-		else if (is_packed(kind, c))
-			add(b, "	GC_WORD_ARRAY(%d, w%d); GC_LOAD_WORDS(%d, 1, w%d, d%d);\n", kind->columns[c].width, c,
+		else if (is_packed(kind, c) && (bodies > 1 || bench_profile.host))
+			add(b, "	GC_WORD_ARRAY(%d, w%d); GC_LOAD_WORDS(%d, w%d, d%d);\n", kind->columns[c].width, c,
 				kind->columns[c].width, c, c);
 	}
 	/* c is what narrow columns' product needs; others need all */
@@ -313,7 +335,7 @@ scan_kernel(const ScanKind *kind, int bodies)
 	add(&body, "%s", scan_tiles);
 	if (is_packed(kind, 0))
 		add_ranges(&body, kind, bodies);
-	add(&body, bodies == 1 ? "GC_VECTORS\n" : "GC_SHARED_VECTORS\n");
+	add_vectors(&body, kind, bodies);
 	add_loads(&body, kind, bodies, rare);
 	if (rare)
 		add_rare_body(&body, kind);

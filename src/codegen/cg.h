@@ -48,8 +48,7 @@ typedef struct SharedVector
 	u8			width;
 	u8			reg;
 	u8			nullable;
-	bool		words;			/* packed codes, wN, of which only width and spare count */
-	bool		spare;
+	bool		words;			/* packed codes, wN, of which only the width counts */
 	u32			members;		/* that want it in their first stage */
 } SharedVector;
 
@@ -82,6 +81,15 @@ typedef struct Fusion
 	bool		one_by_one;		/* and is few rows, which come so, to all members that want them */
 	int			nkept;			/* words that are kept for a tile */
 } Fusion;
+
+/* Codes of a column that are read a vector ahead, as words. */
+typedef struct AheadColumn
+{
+	int			k;				/* local number */
+	u8			width;
+} AheadColumn;
+
+#define GC_AHEAD_BYTES		64	/* of them in a thread's registers */
 
 typedef struct Cg
 {
@@ -128,6 +136,9 @@ typedef struct Cg
 	bool		late;			/* vector phase: only live rows are loaded */
 	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
 	int			loaded_bytes;	/* of a row, by whole vectors */
+	AheadColumn ahead[GC_AHEAD_BYTES / 8];
+	int			nahead;
+	int			ahead_bytes;	/* of a vector */
 	bool		gather;			/* few rows are left: of some of them values are read at once */
 	int			gathered;		/* registers of those of one row */
 	u32			wanted;			/* builds of which the vector phase saw payloads */
@@ -209,7 +220,7 @@ extern void cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *pack
 extern void cg_test_packed(Cg *cg, const Packed *packed);
 
 /* Declaration of the words wK of a column, and the statement that loads them under a condition. */
-extern void cg_load_words(Text *t, u8 width, bool spare, int k, const char *condition);
+extern void cg_load_words(Text *t, u8 width, int k, const char *condition);
 
 /* Index of a fresh argument word. */
 extern int	cg_word(Cg *cg, u8 type, u16 index, u8 part);

@@ -45,7 +45,7 @@ static bool
 same_vector(const SharedVector *v, const SharedVector *w)
 {
 	return v->column == w->column && v->width == w->width && v->reg == w->reg && v->nullable == w->nullable &&
-		v->words == w->words && v->spare == w->spare;
+		v->words == w->words;
 }
 
 /*
@@ -59,7 +59,7 @@ fused_vector(Cg *cg, u16 column, bool words)
 	Fusion	   *f = cg->fusion;
 	const GcPColumn *c = &gc_columns(cg->p)[column];
 	const SharedVector wanted = {.column = cg->column[column],.width = c->width,.reg = words ? 0 : c->reg,
-		.nullable = !words && c->nullable,.words = words,.spare = words && c->spare,.members = 1u << cg->member};
+		.nullable = !words && c->nullable,.words = words,.members = 1u << cg->member};
 
 	for (int i = 0; i < f->nvectors; i++)
 	{
@@ -420,7 +420,7 @@ emit_vectors(const Fusion *f, Text *t)
 		snprintf(condition, sizeof(condition), "if (gc_live & 0x%xu) ", v->members);
 		if (v->words)
 		{
-			cg_load_words(t, v->width, v->spare, v->column, condition);
+			cg_load_words(t, v->width, v->column, condition);
 			continue;
 		}
 		text_addf(t, "GC_ARRAY(%s, c%d);\n%s", cg_ctype[v->reg], v->column, condition);

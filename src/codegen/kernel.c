@@ -706,6 +706,34 @@ filtered_rounds(const Cg *cg)
 }
 
 static void
+emit_reads_ahead(const Cg *cg, Text *t, const char *row)
+{
+	text_addf(t, "GC_READ_FROM(%s)\n", row);
+	for (int i = 0; i < cg->nahead; i++)
+		text_addf(t, "GC_READ_AHEAD(%d, ahead%d, d%d)\n", cg->ahead[i].width, cg->ahead[i].k, cg->ahead[i].k);
+	text_addf(t, "GC_END_READ\n");
+}
+
+/* The loop over a tile's vectors, of which some columns are read a vector ahead. */
+static void
+begin_vectors(const Cg *cg, Text *t)
+{
+	if (cg->nahead == 0)
+	{
+		text_addf(t, "GC_VECTORS\n");
+		return;
+	}
+	for (int i = 0; i < cg->nahead; i++)
+		text_addf(t, "GC_AHEAD_ARRAY(%d, ahead%d)\n", cg->ahead[i].width, cg->ahead[i].k);
+	emit_reads_ahead(cg, t, "GC_FIRST_VECTOR");
+	text_addf(t, "GC_SHARED_VECTORS\n");
+	for (int i = 0; i < cg->nahead; i++)
+		text_addf(t, "GC_TAKE_AHEAD(%d, ahead%d, w%d)\n", cg->ahead[i].width, cg->ahead[i].k, cg->ahead[i].k);
+	emit_reads_ahead(cg, t, "GC_VECTOR_AHEAD");
+	text_addf(t, "GC_VECTOR_LIVE(gc_src.valid, gc_row)\n");
+}
+
+static void
 assemble(Cg *cg, Text *t)
 {
 	const int	marks = cg->variant->marked ? cg_word(cg, GC_ARG_MARKS, 0, 0) : 0;
@@ -733,7 +761,11 @@ assemble(Cg *cg, Text *t)
 				  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", lane_rows(cg), few_part(cg),
 				  filtered_rounds(cg), cg->variant->threads, descs, body);
 	else
-		text_addf(t, "GC_TILES\n%sGC_VECTORS\n%sGC_END_VECTORS\n", descs, body);
+	{
+		text_addf(t, "GC_TILES\n%s", descs);
+		begin_vectors(cg, t);
+		text_addf(t, "%sGC_END_VECTORS\n", body);
+	}
 	text_addf(t, "GC_END_TILES\n");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\nGC_ENDED(gc_flags)\n}\n");
