@@ -60,6 +60,9 @@ GC_DEFINE_CODES(i64, u64, i64)
 
 #define GC_WORD_ARRAY(width, w)			const u##width##_codes *w = 0
 #define GC_LOAD_WORDS(width, w, d)	w = (const u##width##_codes *) (d).data + gc_row
+#define GC_AHEAD_ARRAY(width, ahead)	const u##width##_codes *ahead = 0;
+#define GC_READ_AHEAD(width, ahead, d)	ahead = (const u##width##_codes *) (d).data + gc_at;
+#define GC_TAKE_AHEAD(width, ahead, w)	const u##width##_codes *const w = ahead;
 typedef u8 u1_codes;
 typedef u16 u2_codes;
 

@@ -617,9 +617,8 @@ main(int argc, char **argv)
 	test_choice();
 	test_size();
 	test_texts();
-	if (on_host)
-		test_alone(0, GC_COMPILE_FULL);
-	for (int vec = 8; vec <= 16 && !on_host; vec += 8)
+	/* The host has a vector of its own, and yet runs what is made for a GPU where it pretends to be one. */
+	for (int vec = on_host ? 0 : 8; vec <= 16; vec += 8)
 		test_alone(vec, GC_COMPILE_FULL);
 	if (!on_host)
 		test_alone(8, GC_COMPILE_QUICK);
