@@ -528,6 +528,8 @@ pool_measure_issue(PoolKernel *pool, int n, int runs)
 	{
 		PoolKernel *k = &pool[i];
 		GcItem		item;
+		const GcSchedule one = {.profile = &bench_profile,.calibration = &bench_calibration,.nitems = 1,.item = &item};
+		const int	pick[1] = {0};
 		int			warps = 0;
 		int			copies = ISSUE_COPIES;
 		double		us = side_by_side(k, copies, runs, &warps);
@@ -536,7 +538,7 @@ pool_measure_issue(PoolKernel *pool, int n, int runs)
 			us = side_by_side(k, copies = 2, runs, &warps);
 		pool_item(k, 1, &item);
 		k->issue_part = us == 0 ? 1 : gc_resident_issue_part(&bench_calibration, &item.option[0], copies, warps,
-															 (double) k->bytes / bench_calibration.read_bandwidth, us);
+															 gc_resident_times(&one, pick, 1).memory_us, us);
 		if (us > 0)
 			bench_say("| %s | %d | %d | %.1f | %.2f | %.2f |\n", k->k.name, copies, warps, us, us / (copies * k->alone_us),
 					  k->issue_part);

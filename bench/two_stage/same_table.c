@@ -183,11 +183,13 @@ static void
 note_issue(int n, int warps, double us)
 {
 	GcItem		item[MOST];
+	const GcSchedule one = {.profile = &bench_profile,.calibration = &bench_calibration,.nitems = 1,.item = item};
+	const int	pick[1] = {0};
 	double		part;
 
 	fill_items(item, 1);
 	part = gc_resident_issue_part(&bench_calibration, &item[0].option[0], n, warps,
-								  scans.bytes / bench_calibration.read_bandwidth, us);
+								  gc_resident_times(&one, pick, 1).memory_us, us);
 	scans.issue_part = part < scans.issue_part ? part : scans.issue_part;
 }
 

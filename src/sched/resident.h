@@ -9,13 +9,14 @@
  * at the same time (design.md, section 7):
  *
  *	  memory	the columns that they read, each column of a table once, by the device's
- *				bandwidth: what one has read, the caches give to the others, as long as they
+ *				bandwidth, or less, where one alone is done sooner: filters spare it a part
+ *				of them; what one has read, the caches give to the others, as long as they
  *				are in step, which their sizes see to; the more they are, the less so
  *	  issue		the sum of what each takes of the multiprocessors' instructions and lookups
  *				even where memory takes no time; more of it, where the tables that they look
  *				up at random are too large for L2 together
  *	  latency	each kernel's own time in so few warps: w warps with f bytes in flight each
- *				use w * f / flight_bytes of the bandwidth, less the more they issue meanwhile
+ *				use w * f / flight_bytes of the bandwidth, and issue while they do not wait
  *
  * None hides the others wholly: together they take the cube root of the sum of their cubes.
  * (Scans of four 4-byte columns on an H200, 2 to 8 together in 4 to 16 warps each: within an
@@ -54,9 +55,9 @@ extern GcResidentTimes gc_resident_times(const GcSchedule *s, const int *pick, i
 
 /*
  * Which of the items pick[0 .. n - 1] had better be resident with the first of them: of those
- * that scan the same table and are bound by reading memory, one after another the one with which
- * they save most, as far as that can be told without placing them.  Returns their number, the
- * first included; 0: that may not be resident.
+ * that scan the same table and of whose time alone memory and issue explain enough, one after
+ * another the one with which they save most, as far as that can be told without placing them.
+ * Returns their number, the first included; 0: that may not be resident.
  */
 extern int	gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT_MAX]);
 
@@ -79,6 +80,12 @@ extern double gc_resident_issue(double time_us, double shared_us);
  */
 extern double gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int warps,
 									 double memory_us, double time_us);
+
+/*
+ * And of one that never was resident: the calibration's; of a kernel that is not bound by reading
+ * memory, what that does not explain of its time alone.
+ */
+extern double gc_resident_issue_guess(const GcCalibration *c, const GcItem *item);
 
 /*
  * A resident batch of n kernels took so long, and nothing else was there: issue_part[k] of each,
