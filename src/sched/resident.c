@@ -14,9 +14,6 @@
 /* A kernel that takes longer than this for its bytes is not bound by reading them. */
 #define MEMORY_BOUND	1.4
 
-/* Nor may one be resident that takes longer than this for its bytes and instructions. */
-#define EXPLAINED		1.4
-
 /*
  * Random lookups stay in L2 as long as all tables are smaller than this part of it: columns
  * stream through the rest (design.md, section 1: 25 of 60 MB; 40 at most).
@@ -88,27 +85,6 @@ part_read(const GcCalibration *c, const GcItem *item)
 	return most > 0 && most < bytes ? most / bytes : 1;
 }
 
-/* What memory takes of the item's time alone, and what issue does. */
-static GcResidentTimes
-times_alone(const GcCalibration *c, const GcItem *item)
-{
-	const GcOption *o = &item->option[0];
-
-	return (GcResidentTimes) {part_read(c, item) * bytes_of(item) / c->read_bandwidth, o->issue_part * o->alone_us};
-}
-
-/*
- * Is its time alone what it takes to read its columns, and to issue?  For what else holds it back, such
- * as lookups, the others may have to wait, too.
- */
-static bool
-explained(const GcCalibration *c, const GcItem *item)
-{
-	const GcResidentTimes t = times_alone(c, item);
-
-	return t.memory_us > 0 && item->option[0].alone_us - c->launch_us < gc_resident_us(&t, 0) * EXPLAINED;
-}
-
 /* Has an earlier one of the picked items read this column? */
 static bool
 read_before(const GcSchedule *s, const int *pick, int k, uint32_t column)
@@ -164,11 +140,11 @@ gc_resident_times(const GcSchedule *s, const int *pick, int n)
 	return t;
 }
 
-/* What a kernel takes in a single warp per multiprocessor, if that has so many bytes in flight. */
+/* Warps per multiprocessor of which so much is on its way that the bandwidth is used up. */
 static double
-one_warp_us(const GcCalibration *c, uint32_t warp_flight, const GcResidentTimes *alone)
+flight_warps(const GcCalibration *c, const GcOption *o, double issue_part)
 {
-	return c->flight_bytes / warp_flight * (alone->memory_us + alone->issue_us);
+	return c->flight_bytes / o->warp_flight * (1 + issue_part);
 }
 
 /* Warps per multiprocessor with which the item is as fast as alone. */
@@ -176,10 +152,8 @@ static double
 enough_warps(const GcSchedule *s, const GcItem *item)
 {
 	const GcOption *o = &item->option[0];
-	const GcResidentTimes alone = times_alone(s->calibration, item);
 	const double full = gc_full_warps(s, o);
-	const double enough = o->warp_flight > 0 && alone.memory_us > 0 ?
-		one_warp_us(s->calibration, o->warp_flight, &alone) / o->alone_us : full;
+	const double enough = o->warp_flight > 0 ? flight_warps(s->calibration, o, o->issue_part) : full;
 
 	return enough < full ? enough : full;
 }
@@ -253,8 +227,7 @@ gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int war
 	{
 		const double part = (low + high) / 2;
 		const GcResidentTimes t = {memory_us, n * part * o->alone_us};
-		const GcResidentTimes alone = {memory_us, part * o->alone_us};
-		const double latency_us = o->warp_flight > 0 ? one_warp_us(c, o->warp_flight, &alone) / warps : 0;
+		const double latency_us = o->warp_flight > 0 ? flight_warps(c, o, part) * o->alone_us / warps : 0;
 
 		if (gc_resident_us(&t, latency_us) < time_us)
 			low = part;
@@ -262,17 +235,6 @@ gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int war
 			high = part;
 	}
 	return high;
-}
-
-double
-gc_resident_issue_guess(const GcCalibration *c, const GcItem *item)
-{
-	const GcOption *o = &item->option[0];
-	const double memory_us = times_alone(c, item).memory_us;
-
-	if (memory_us == 0 || gc_memory_bound(c, item, o))
-		return c->beside_same;
-	return cbrt(cube(o->alone_us) - cube(memory_us)) / o->alone_us;
 }
 
 void
@@ -383,7 +345,7 @@ gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT
 		const GcItem *item = &s->item[pick[k]];
 
 		if (item->scan == first->scan &&
-			(s->force_resident || explained(s->calibration, item)))
+			(s->force_resident || gc_memory_bound(s->calibration, item, &item->option[0])))
 			candidate[ncandidates++] = pick[k];
 	}
 	if (first->scan == 0 || ncandidates == 0 || candidate[0] != pick[0])

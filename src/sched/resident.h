@@ -16,7 +16,7 @@
  *				even where memory takes no time; more of it, where the tables that they look
  *				up at random are too large for L2 together
  *	  latency	each kernel's own time in so few warps: w warps with f bytes in flight each
- *				use w * f / flight_bytes of the bandwidth, and issue while they do not wait
+ *				use w * f / flight_bytes of the bandwidth, less the more they issue meanwhile
  *
  * None hides the others wholly: together they take the cube root of the sum of their cubes.
  * (Scans of four 4-byte columns on an H200, 2 to 8 together in 4 to 16 warps each: within an
@@ -55,9 +55,9 @@ extern GcResidentTimes gc_resident_times(const GcSchedule *s, const int *pick, i
 
 /*
  * Which of the items pick[0 .. n - 1] had better be resident with the first of them: of those
- * that scan the same table and of whose time alone memory and issue explain enough, one after
- * another the one with which they save most, as far as that can be told without placing them.
- * Returns their number, the first included; 0: that may not be resident.
+ * that scan the same table and are bound by reading memory, one after another the one with which
+ * they save most, as far as that can be told without placing them.  Returns their number, the
+ * first included; 0: that may not be resident.
  */
 extern int	gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT_MAX]);
 
@@ -80,12 +80,6 @@ extern double gc_resident_issue(double time_us, double shared_us);
  */
 extern double gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int warps,
 									 double memory_us, double time_us);
-
-/*
- * And of one that never was resident: the calibration's; of a kernel that is not bound by reading
- * memory, what that does not explain of its time alone.
- */
-extern double gc_resident_issue_guess(const GcCalibration *c, const GcItem *item);
 
 /*
  * A resident batch of n kernels took so long, and nothing else was there: issue_part[k] of each,

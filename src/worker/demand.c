@@ -8,7 +8,6 @@
  *-------------------------------------------------------------------------
  */
 #include "run.h"
-#include "../sched/resident.h"
 
 GcOption
 gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)
@@ -47,6 +46,4 @@ gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item)
 	}
 	for (int b = 0; b < run->p->nbuilds; b++)
 		item->lookup_bytes += run->builds[b] ? run->builds[b]->bytes : 0;
-	if (k->issue_part.samples == 0)
-		item->option[0].issue_part = gc_resident_issue_guess(&gc_worker.calibration, item);
 }

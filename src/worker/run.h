@@ -165,12 +165,14 @@ extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
 extern GcCode gc_run_launch_compactor(GcRun *run);
 
 /* demand.c */
-/* What a variant of the run's main kernel asks for. */
+/*
+ * What a variant of the run's main kernel asks for.  What of its time is no reading is not
+ * known before it was resident with others: then little enough is assumed to have it tried.
+ */
 extern GcOption gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us);
 
 /*
- * What the run's main kernel streams and looks up, as far as sched/resident.h wants to know, and
- * how much of its time is no reading, if it never was resident with others (that is not known before).
+ * What the run's main kernel streams and looks up, as far as sched/resident.h wants to know.
  * Nothing, as long as its time alone is a guess: then nobody knows what bounds it.
  */
 extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item);

@@ -203,13 +203,6 @@ test_issue(void)
 	}
 	is(alike, 1000, "the part of issue is found again from the time of kernels alike");
 	ok(gc_resident_issue_part(&plain, &items[0].option[0], 4, 8, 100, 1e9) <= 1, "and is never more than all");
-
-	items[0] = scan(1, 7, 300, 0);
-	ok(near(gc_resident_issue_guess(&plain, &items[0]), plain.beside_same), "before it is known, that of the calibration");
-	items[0].option[0].alone_us = 600;
-	ok(near(gc_resident_issue_guess(&plain, &items[0]), cbrt(7.0 / 8)), "or all that its bytes do not explain");
-	items[0].nloads = 0;
-	ok(near(gc_resident_issue_guess(&plain, &items[0]), plain.beside_same), "of a kernel of which they are known");
 }
 
 /*-------------------------------------------------------------------------
@@ -328,11 +321,6 @@ test_choice(void)
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 0, "but never before the oldest");
 	is(decision.nstarts, 8, "with whom all start");
-	for (int i = 0; i < 8; i++)
-		items[i].option[0].issue_part = i % 2 ? 0.3 : 0.9;
-	s.nitems = 2;
-	gc_decide(&s, work, &decision);
-	is(count_resident(), 2, "beside one that is known to be bound by issue, there is room for a scan");
 	for (int i = 0; i < 6; i++)
 	{
 		items[i] = scan(1, i % 2 ? 7 : 8, 200, 0.3);
