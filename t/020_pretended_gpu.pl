@@ -133,4 +133,25 @@ foreach my $n (2 .. 4)
 
 $_->quit foreach (@sessions);
 nothing_held($node, 'at the end');
+$node->stop;
+
+#-------------------------------------------------------------------------
+# Side by side on a single thread: from what batches took, the worker learns what they will take
+#-------------------------------------------------------------------------
+$node = new_server('line', q{
+gpuconc.debug_pretend_gpu = 'H200'
+gpuconc.host_threads = 1
+gpuconc.enable_shared_scan = off
+gpuconc.enable_kernel_variants = off
+});
+create_tables($node, 150000);
+@asked = map { "SELECT count(*), sum(id), max(n) FROM t WHERE s LIKE '%$_' OR k % 11 = $_" } (0 .. 7);
+@sessions = map { session($node, "line$_") } (0 .. $#asked);
+is_offloaded($node, $asked[0], 'alone') for (1 .. 3);
+answered_together($node, \@sessions, "in line, $_", undef, undef, @asked) for (1 .. 4);
+until_seen('what eight in line take is predicted', \@asked, q{
+SELECT count(*) > 2 FROM (SELECT * FROM gpuconc_stat_batches WHERE kernels = 8 ORDER BY id DESC LIMIT 4) AS b
+WHERE predicted_time BETWEEN 0.7 * actual_time AND 1.4 * actual_time});
+$_->quit foreach (@sessions);
+nothing_held($node, 'in line');
 done_testing();

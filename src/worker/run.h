@@ -64,13 +64,13 @@ typedef struct GcMainLaunch
 	double		alone_us;		/* of its first request's own kernel */
 	double		fastest_us;		/* of that kernel's fastest variant */
 	bool		trial;			/* as GcStart's */
-	double		beside;			/* factor that the prediction rests on */
 	instr_time	started;		/* by the worker's clock */
 	double		issue_share;	/* as GcStart's */
 	double		shared_us;		/* as GcStart's; 0: nothing can be learned of issue */
 	int			members;		/* requests that it answers */
 	u32			number;			/* within its batch */
 	bool		alone;			/* nothing else was on the device while it ran */
+	bool		undisturbed;	/* nothing but its batch was */
 	bool		learned;		/* the cost model has heard of it */
 } GcMainLaunch;
 

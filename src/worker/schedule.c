@@ -39,6 +39,10 @@ typedef struct GcBatch
 	u64			last_ns;		/* end of the last one */
 	u64			start_ns[GC_BATCHLOG_KERNELS];	/* by entry; 0: not known */
 
+	double		factor;			/* beside_factor(), when it was decided */
+	int			in_line;		/* kernels one behind the other, with nothing else on the device,
+								 * that are done */
+
 	/* Resident together, and undisturbed so far: whose issue_part it teaches. */
 	int			nresident;
 	GcLearned  *issue_part[GC_RESIDENT_MAX];
@@ -346,6 +350,8 @@ batch_release(GcBatch *batch)
 	batch->record.actual_us = (batch->last_ns - batch->first_ns) / 1000.0;
 	for (int i = 0; i < batch->entries; i++)
 		place(batch, i);
+	if (batch->in_line > 1 && batch->in_line == batch->record.nkernels && batch->record.predicted_us > 0)
+		gc_learn(&beside, batch->record.actual_us / batch->record.predicted_us * batch->factor);
 	if (batch->nresident > 1 && batch->nresident == batch->record.nkernels)
 		gc_resident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us, batch->shared_us);
 	batch->record.nkept = batch->entries;
@@ -416,6 +422,21 @@ note_times(const GcRun *run, GcBatch *batch)
 	e->done_us = GetCurrentTimestamp() - batch->record.began;
 }
 
+/*
+ * How far off the prediction was, as a part of the time that it was of: of a kernel of its own
+ * since its batch began, of a shared scan from its own begin.  Negative: that is not known,
+ * since what else was on the device had begun earlier, or came later.
+ */
+static float
+error_of(const GcMainLaunch *l, const GcBatch *batch, double time_us)
+{
+	if (!l->fused && !l->undisturbed)
+		return -1;
+	if (!l->fused)
+		time_us += (l->began_ns - batch->first_ns) / 1000.0;
+	return fabs(l->predicted_us - time_us) / time_us;
+}
+
 /* Totals of the kernel, and what the cost model learns; once per launch. */
 static void
 learn(GcRun *run, GcBatch *batch, float time_us)
@@ -426,7 +447,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		.kernel = l->fused ? gc_fused_hash(l->kernel) : k->hash,
 		.kind = l->marked ? GC_BATCH_MARKED : l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
 		.launches = 1,.requests = l->members,.time_us = time_us,.best_us = time_us,
-		.error = time_us > 0 ? fabs(l->predicted_us - time_us) / time_us : 0,
+		.error = time_us > 0 ? error_of(l, batch, time_us) : -1,
 		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->shape.threads,
 		.max_blocks = l->fused ? 0 : k->occupancy,.last_launch = GetCurrentTimestamp(),
 	};
@@ -442,9 +463,8 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		gc_learn(&k->alone_us, time_us);
 	else if (l->issue_share > 0)
 		note_resident(batch, run, k);
-	else if (gc_schedule == GC_POLICY_TWOSTAGE && l->predicted_us > 0 &&
-			 (k == run->kernels[run->p->npipelines - 1] || k->alone_us.samples > 0))
-		gc_learn(&beside, time_us / l->predicted_us * l->beside);
+	else if (batch->record.policy == GC_POLICY_TWOSTAGE && l->undisturbed && k->alone_us.samples > 0)
+		batch->in_line++;
 	if (!l->fused)
 		gc_meter_ran(l->fastest_us);
 	log.alone_us = l->fused ? 0 : k->alone_us.value;
@@ -512,7 +532,7 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->alone_us = item->option[start->fused >= 0 ? 0 : start->option].alone_us;
 	launch->fastest_us = item->option[0].alone_us;
 	launch->trial = start->trial;
-	launch->beside = beside_factor();
+	launch->undisturbed = now.beside == 0;
 	launch->issue_share = start->issue_share;
 	launch->shared_us = now.beside == 0 ? start->shared_us : 0;
 	launch->members = start->nitems;
@@ -634,6 +654,7 @@ start_batch(float decision_us)
 	r->patterns = d->patterns;
 	r->planned = d->planned;
 	r->beside = now.beside;
+	batch->factor = beside_factor();
 	r->predicted_us = d->predicted_us;
 	r->decision_us = decision_us;
 	for (int i = 0; i < d->nstarts; i++)
@@ -643,6 +664,7 @@ start_batch(float decision_us)
 	for (int a = 0; a < now.nactive; a++)
 	{
 		now.launch[a]->alone = false;
+		now.launch[a]->undisturbed = false;
 		now.launch[a]->shared_us = 0;
 	}
 	note_refused(d);
