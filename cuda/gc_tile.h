@@ -315,10 +315,11 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
  * GC_VECTORS is for a kernel that serves one request.  Where some columns are read a vector
  * ahead, those reads stand between GC_READ_FROM(GC_FIRST_VECTOR) and GC_END_READ, before
  * GC_SHARED_VECTORS, and GC_READ_FROM(GC_VECTOR_AHEAD) and GC_END_READ behind it, where what was
- * read before has been taken; behind the last vector some other one is read again.  In a kernel that serves several,
- * GC_SHARED_VECTORS is the loop over vectors, and within it each request's stages stand
- * between GC_MEMBER and GC_END_MEMBER, a loop that runs once; valid is the address of
- * that request's u64 per source, or 0: all rows are visible.
+ * read before has been taken; behind the last vector some other one is read again.
+ *
+ * In a kernel that serves several requests, GC_SHARED_VECTORS is the loop over vectors, and within
+ * it each request's stages stand between GC_MEMBER and GC_END_MEMBER, a loop that runs once; valid
+ * is the address of that request's u64 per source, or 0: all rows are visible.
  */
 #define GC_TILES				GC_TILES_FROM(block, gc_a.scan.ntiles, nblocks)
 #define GC_TILES_IN_TURN \
