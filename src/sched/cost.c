@@ -134,6 +134,9 @@ gc_learn(GcLearned *l, double sample)
 #define LEARN_SOON		0.3
 #define LEARN_LATE		0.05
 
+/* Of one shape, so many members of a scan of several say half as much as many. */
+#define FEW_MEMBERS		2
+
 /* How much of a time that kept requests from something they forget each time. */
 #define FORGET_SURE		(1.0 / 64)
 #define FORGET_UNSURE	(1.0 / 8)
@@ -196,21 +199,16 @@ gc_scan_refused(GcScanTimes *t, uint32_t columns)
 		t->known[place].us = gc_forget_refused(t->known[place].us, sum_us(t, columns), t->known[place].sure);
 }
 
-/* Members of the same shape as m; 0: an earlier one than m has it. */
-static int
-count_alike(double *const *us, int n, int m)
+/* Is there no earlier one of member m's shape? */
+static bool
+is_first(double *const *us, int m)
 {
-	int			alike = 0;
-
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < m; i++)
 	{
-		if (us[i] != us[m])
-			continue;
-		if (i < m)
-			return 0;
-		alike++;
+		if (us[i] == us[m])
+			return false;
 	}
-	return alike;
+	return true;
 }
 
 /*
@@ -261,26 +259,78 @@ gc_sharing_pays(const GcSharing *s)
 }
 
 void
-gc_members_learn(double *const *us, int n, double time_us, bool own)
+gc_members_took(const double *begin_us, const double *end_us, int n, double *took_us)
+{
+	double		from = 0;
+
+	for (int m = 0; m < n; m++)
+		took_us[m] = end_us[m] > 0 ? 0 : -1;
+	/* Between two points at which somebody began or ended, who is there has an equal part. */
+	for (;;)
+	{
+		double		to = HUGE_VAL;
+		int			there = 0;
+
+		for (int m = 0; m < n; m++)
+		{
+			if (end_us[m] > from && begin_us[m] > from && begin_us[m] < to)
+				to = begin_us[m];
+			if (end_us[m] > from && end_us[m] < to)
+				to = end_us[m];
+			there += end_us[m] > from && begin_us[m] <= from;
+		}
+		if (to == HUGE_VAL)
+			return;
+		for (int m = 0; m < n; m++)
+		{
+			if (end_us[m] > from && begin_us[m] <= from)
+				took_us[m] += (to - from) / there;
+		}
+		from = to;
+	}
+}
+
+/* What those of member m's shape took on average, and how many of them that is known of. */
+static double
+mean_took(double *const *us, const double *took_us, int n, int m, int *known)
 {
 	double		sum = 0;
-	double		squares = 0;
-	int			shapes = 0;
+
+	*known = 0;
+	for (int i = 0; i < n; i++)
+	{
+		if (us[i] != us[m] || took_us[i] < 0)
+			continue;
+		sum += took_us[i];
+		(*known)++;
+	}
+	return *known > 0 ? sum / *known : 0;
+}
+
+void
+gc_members_learn(double *const *us, const double *took_us, int n, bool own)
+{
+	double		sum = 0;
+	double		time_us = 0;
+	double		part = 1;
 
 	for (int m = 0; m < n; m++)
 	{
-		const double all = count_alike(us, n, m) * *us[m];
-
+		if (took_us[m] < 0)
+			continue;
 		sum += *us[m];
-		squares += all * all;
-		shapes += all > 0;
+		time_us += took_us[m];
 	}
-	for (int m = 0; m < n && squares > 0; m++)
+	/* Longer times that others made are followed slowly, whichever of them took longer. */
+	if (!own && time_us > sum)
+		part = (sum + (time_us - sum) * LEARN_LATE / LEARN_SOON) / time_us;
+	for (int m = 0; m < n; m++)
 	{
-		const int	alike = count_alike(us, n, m);
-		const double right = *us[m] + (time_us - sum) * alike * *us[m] * *us[m] / squares;
+		int			known;
+		const double took = mean_took(us, took_us, n, m, &known);
 
-		if (alike > 0)
-			*us[m] = gc_learned_us(*us[m], right > 1 ? right : 1, own && shapes == 1);
+		/* Where there are other shapes, a few of this one are few samples: they overlap. */
+		if (known > 0 && is_first(us, m))
+			*us[m] = fmax(*us[m] + (took * part - *us[m]) * LEARN_SOON * known / (known < n ? known + FEW_MEMBERS : known), 1);
 	}
 }

@@ -107,12 +107,17 @@ extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
 extern double gc_forget_refused(double estimate, double first, bool sure);
 
 /*
- * n members of a scan took so long in all, beside what the scan itself took; us[m]: the estimate
- * of member m's shape, the same for all of that shape.  Of several shapes nobody can tell whose
- * the time was: the more one is thought to take, the more of the error is its own (the smallest
- * correction, relative to what it corrects, that explains the time; Kaczmarz 1937).
+ * What n members of a marked scan took, each by itself, from when their kernels began and ended (0: not
+ * known; its took_us is negative): those that are on the device at the same time share that time
+ * evenly.  So the sum is the time in which any of them was there.
  */
-extern void gc_members_learn(double *const *us, int n, double time_us, bool own);
+extern void gc_members_took(const double *begin_us, const double *end_us, int n, double *took_us);
+
+/*
+ * Members took so long; us[m]: the estimate of member m's shape, the same for all of that shape.
+ * own: nothing else was on the device.
+ */
+extern void gc_members_learn(double *const *us, const double *took_us, int n, bool own);
 
 /*
  * What launches take of the time of the thread that makes them (the worker's main thread), for

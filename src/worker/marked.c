@@ -710,14 +710,14 @@ gc_marked_columns(const GcRun *run)
 	return columns;
 }
 
-/* The marker took so long, and its requests launch->total_us in all. */
+/* The marker took so long; its requests' own kernels, launch->begin_us to end_us. */
 void
 gc_marked_learn(GcMainLaunch *launch, double marks_us)
 {
 	GcFused    *f = launch->kernel;
 	GcScanSet  *set = launch->shapes[0]->set;
 	double	   *us[GC_MAX_MEMBERS];
-	bool		alike = true;
+	double		took_us[GC_MAX_MEMBERS];
 
 	for (int k = 0; k < f->nphysical; k++)
 	{
@@ -728,11 +728,10 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 	for (int m = 0; m < launch->members; m++)
 	{
 		us[m] = &launch->shapes[m]->marked_us;
-		alike = alike && launch->shapes[m] == launch->shapes[0];
+		launch->shapes[m]->marked_sure = launch->alone;
 	}
-	for (int m = 0; m < launch->members; m++)
-		launch->shapes[m]->marked_sure = launch->alone && alike;
-	gc_members_learn(us, launch->members, Max(launch->total_us - marks_us, 1), launch->alone);
+	gc_members_took(launch->begin_us, launch->end_us, launch->members, took_us);
+	gc_members_learn(us, took_us, launch->members, launch->alone);
 }
 
 /* Columns that those of the runs would have read whose set is run i's; 0: one before it has it. */

@@ -517,6 +517,11 @@ note_times(GcRun *run)
 	l->began_ns = kernel[GC_TIME_BEGAN] ? ~kernel[GC_TIME_BEGAN] : 0;
 	l->kernel_us = us_between(l->began_ns, kernel[GC_TIME_ENDED]);
 	run->main_us = us_between(l->began_ns, times[GC_TIME_ENDED]);
+	if (l->marked)
+	{
+		l->begin_us[run->scan_member] = Max(l->kernel_us, us_between(l->began_ns, ~times[GC_TIME_BEGAN]));
+		l->end_us[run->scan_member] = run->main_us;
+	}
 	info->run_ms = run->main_us / 1000;
 	if (run->began)
 		info->copy_ms = ops->mark_ms(run->began, run->copied);

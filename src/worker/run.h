@@ -47,6 +47,8 @@ typedef struct GcMainLaunch
 	GcAddr		marks;			/* marked: tables, then marks */
 	u32			columns;		/* marked: that its requests test, one bit each */
 	double		total_us;		/* marked: until the last request so far was done */
+	double		begin_us[GC_MAX_MARKED];	/* marked: until each one's own kernel began, by */
+	double		end_us[GC_MAX_MARKED];	/* scan_member, and until it ended; 0: not known */
 	u64			began_ns;		/* when it began, by the device's clock; 0: not known */
 	float		kernel_us;		/* and how long it took; marked: the marks */
 	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */
@@ -71,6 +73,7 @@ typedef struct GcMainLaunch
 	u32			number;			/* within its batch */
 	bool		alone;			/* nothing else was on the device while it ran */
 	bool		undisturbed;	/* nothing but its batch was */
+	double		among;			/* GcSchedule's; 0: it began on an idle device */
 	bool		learned;		/* the cost model has heard of it */
 } GcMainLaunch;
 
@@ -101,6 +104,7 @@ struct GcRun
 	struct GcBatch *batch;		/* it was started in */
 	int			batch_entry;	/* its place in the batch's record; -1: not kept */
 	u32			scan;			/* number of its table's scan, as in GcItem; 0: none */
+	int			scan_member;	/* of its shared scan, this one */
 	struct GcScanShape *scan_shape; /* its kernel's place among those of the table */
 	bool		scan_asked;		/* whether it has one was asked */
 	GcAddr		test_bits;		/* for a marked scan; 0: it cannot be in one */

@@ -333,6 +333,7 @@ gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcSta
 		const GcInputValue *in = &run->request->inputs[run->main->input];
 
 		scan->run[m] = run;
+		run->scan_member = m;
 		scan->body[m] = start->body[m];
 		launch->bodies |= 1u << start->body[m];
 		scan->sources[m] = (const GcSource *) (run->request->device_part + in->sources_off);

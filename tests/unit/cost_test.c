@@ -263,26 +263,39 @@ test_members(void)
 {
 	double		a = 10,
 				b = 20;
+	double		took[4];
 
-	gc_members_learn((double *[]) {&a}, 1, 110, false);
+	gc_members_learn((double *[]) {&a}, (double[]) {110}, 1, false);
 	ok(near(a, 15), "one member, beside others: believed a little");
-	gc_members_learn((double *[]) {&a}, 1, 5, false);
+	gc_members_learn((double *[]) {&a}, (double[]) {5}, 1, false);
 	ok(near(a, 12), "unless it is shorter");
-	gc_members_learn((double *[]) {&a, &a, &a, &a}, 4, 88, true);
-	ok(near(a, 15), "four of a shape share the error, which is its own if nothing else was there");
+	gc_members_learn((double *[]) {&a, &a, &a, &a}, (double[]) {40, 4, 30, 14}, 4, true);
+	ok(near(a, 15), "four of a shape: their mean, believed if nothing else was there");
 	a = 10;
-	gc_members_learn((double *[]) {&a, &b}, 2, 130, true);
-	ok(near(a, 11) && near(b, 24), "of two shapes, nobody knows whose it is: more is laid to what takes more");
+	gc_members_learn((double *[]) {&a, &b}, (double[]) {40, 20}, 2, true);
+	ok(near(a, 13) && near(b, 20), "of two shapes each has its own times; one member says less than many");
 	a = 10, b = 20;
-	gc_members_learn((double *[]) {&a, &b, &a}, 3, 16, false);
-	ok(near(a, 10 + 0.3 * -24 * 200 / 800.0) && near(b, 20 + 0.3 * -24 * 400 / 800.0), "and to what is there more often");
-	a = 10, b = 0.001;
+	gc_members_learn((double *[]) {&a, &b, &a}, (double[]) {20, 50, 10}, 3, false);
+	ok(near(a, 10 + 0.15 * (15 * (140 / 3.0 / 80) - 10)) && near(b, 20 + 0.1 * (50 * (140 / 3.0 / 80) - 20)),
+	   "what others made longer is believed a little, by its parts (%f, %f)", a, b);
+	a = 100, b = 10;
 	for (int i = 0; i < 200; i++)
-		gc_members_learn((double *[]) {&a, &b}, 2, 3, true);
-	ok(fabs(a + b - 3) < 0.1 && a >= 1 && b > 0, "what is learned explains the time (%f, %f)", a, b);
+		gc_members_learn((double *[]) {&a, &b}, (double[]) {20, 90}, 2, false);
+	ok(fabs(a - 20) < 0.1 && fabs(b - 90) < 0.1, "a wrong belief of who takes more does not last (%f, %f)", a, b);
+	a = 7;
+	gc_members_learn((double *[]) {&a, &b}, (double[]) {-1, 90}, 2, true);
+	ok(near(a, 7), "of what is not known nothing is learned");
 	for (int i = 0; i < 100; i++)
-		gc_members_learn((double *[]) {&a}, 1, 0, true);
+		gc_members_learn((double *[]) {&a}, (double[]) {0}, 1, true);
 	ok(near(a, 1), "nothing takes less than a microsecond");
+
+	gc_members_took((double[]) {40, 60, 40, 0}, (double[]) {70, 120, 60, 0}, 4, took);
+	ok(near(took[0], 10 + 5) && near(took[1], 5 + 50) && near(took[2], 10) && took[3] < 0,
+	   "who is there at the same time shares it (%f, %f, %f)", took[0], took[1], took[2]);
+	gc_members_took((double[]) {40, 40, 80}, (double[]) {50, 50, 90}, 3, took);
+	ok(near(took[0], 5) && near(took[1], 5) && near(took[2], 10), "and what nobody was there for is nobody's");
+	gc_members_took((double[]) {0, 30}, (double[]) {20, 30}, 2, took);
+	ok(near(took[0], 20) && near(took[1], 0), "one that took no time");
 }
 
 /* The slowness learned of a thread to which that happens so often. */
