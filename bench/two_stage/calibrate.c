@@ -131,7 +131,7 @@ side_by_side(int n, bool same, BenchLaunch *l, GcDecideWork *work)
 	static GcDecision decision;
 	GcItem		items[MOST];
 	GcSchedule	s = {.profile = &bench_profile,
-		.policy = same ? GC_POLICY_KERNEL : GC_POLICY_TWOSTAGE,.beside = 1,.together = 1,.nitems = n,.item = items};
+		.policy = same ? GC_POLICY_KERNEL : GC_POLICY_TWOSTAGE,.beside = 1,.among = 1,.together = 1,.nitems = n,.item = items};
 	const GcKernelInfo *info = &scans[1].info;
 
 	memset(items, 0, sizeof(items));

@@ -399,7 +399,7 @@ measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character ch
 	double		longest = 0;
 	int			different = 0;
 	int64_t		steps = 0;
-	GcSchedule	s = {.profile = profile,.calibration = &gc_calibration_default,.policy = policy,.beside = 0.7,.together = 0.7,
+	GcSchedule	s = {.profile = profile,.calibration = &gc_calibration_default,.policy = policy,.beside = 0.7,.among = 0.7,.together = 0.7,
 	.lot = &lot,.nitems = KERNELS,.item = item,.nactive = nactive,.active = active};
 
 	for (int i = 0; i < n; i++)

@@ -238,6 +238,7 @@ predict_one(const GcSchedule *s, int first, const int *pick, const int *choice, 
 {
 	double		own = s->item[pick[first]].option[choice[first]].alone_us;
 	double		sum = own;
+	const double factor = s->nactive > 0 ? s->among : s->beside;
 
 	for (int k = 0; k < n; k++)
 	{
@@ -248,7 +249,7 @@ predict_one(const GcSchedule *s, int first, const int *pick, const int *choice, 
 	}
 	for (int a = 0; a < s->nactive; a++)
 		sum += s->active[a].alone_us < own ? s->active[a].alone_us : own;
-	return sum * s->beside > own ? sum * s->beside : own;
+	return sum * factor > own ? sum * factor : own;
 }
 
 /* Time of a kernel behind all that was started before it, with a grid for the whole device. */

@@ -203,7 +203,10 @@ typedef struct GcSchedule
 	bool		force_shared;	/* shared scans wherever there can be one */
 	bool		force_resident; /* the same of kernels that are resident together */
 	double		beside;			/* time of kernels side by side, as a part of the sum of
-								 * their times alone; learned */
+								 * their times alone, from the first one's begin to the last
+								 * one's end; learned */
+	double		among;			/* the same of one that starts beside active ones, from its
+								 * own begin to its own end; learned */
 	double		together;		/* time in which the device does all that kernels side by
 								 * side ask of it, as a part of the same; learned */
 	double		slowness;		/* of the thread that launches (cost.h); 0: it takes no time */

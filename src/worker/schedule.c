@@ -39,7 +39,7 @@ typedef struct GcBatch
 	u64			last_ns;		/* end of the last one */
 	u64			start_ns[GC_BATCHLOG_KERNELS];	/* by entry; 0: not known */
 
-	double		factor;			/* beside_factor(), when it was decided */
+	double		factor;			/* GcSchedule.beside, when it was decided */
 	int			in_line;		/* kernels one behind the other, with nothing else on the device,
 								 * that are done */
 
@@ -69,8 +69,9 @@ static struct
 
 static GcDecideWork *work = NULL;
 
-/* Time of kernels side by side, against the sum of their times alone. */
+/* GcSchedule's */
 static GcLearned beside;
+static GcLearned among;
 static uint64_t lot;
 static int	lot_seed = -1;
 
@@ -82,10 +83,11 @@ gc_schedule_init(void)
 																  gc_decide_work_size() + PG_CACHE_LINE_SIZE));
 }
 
+/* More than the sum is nothing that is known of kernels: others, or the thread, were in their way. */
 static double
-beside_factor(void)
+factor_of(const GcLearned *learned)
 {
-	return beside.samples > 0 ? Max(beside.value, 0.05) : gc_worker.calibration.beside_other;
+	return learned->samples > 0 ? Min(Max(learned->value, 0.05), 1) : gc_worker.calibration.beside_other;
 }
 
 /*-------------------------------------------------------------------------
@@ -299,7 +301,7 @@ decide(void)
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
 		.force_resident = gc_debug_force_resident,
-		.beside = beside_factor(),.together = gc_meter_together(),.slowness = gc_meter_slowness(),.lot = &lot,
+		.beside = factor_of(&beside),.among = factor_of(&among),.together = gc_meter_together(),.slowness = gc_meter_slowness(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -342,6 +344,20 @@ place(GcBatch *batch, int i)
 	e->end_us += e->start_us;
 }
 
+/*
+ * All of its kernels were one behind the other, and nothing else was there.  Where launching them
+ * takes longer than they do, their time is the thread's.
+ */
+static void
+learn_in_line(const GcBatch *batch)
+{
+	const int	own[GC_HOST_KINDS] = {[GC_HOST_OWN] = batch->in_line};
+	const double sum_us = batch->record.predicted_us / batch->factor;
+
+	if (sum_us > gc_host_us(own) * Max(gc_meter_slowness(), 1))
+		gc_learn(&beside, batch->record.actual_us / sum_us);
+}
+
 static void
 batch_release(GcBatch *batch)
 {
@@ -350,8 +366,8 @@ batch_release(GcBatch *batch)
 	batch->record.actual_us = (batch->last_ns - batch->first_ns) / 1000.0;
 	for (int i = 0; i < batch->entries; i++)
 		place(batch, i);
-	if (batch->in_line > 1 && batch->in_line == batch->record.nkernels && batch->record.predicted_us > 0)
-		gc_learn(&beside, batch->record.actual_us / batch->record.predicted_us * batch->factor);
+	if (batch->in_line > 1 && batch->in_line == batch->record.nkernels)
+		learn_in_line(batch);
 	if (batch->nresident > 1 && batch->nresident == batch->record.nkernels)
 		gc_resident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us, batch->shared_us);
 	batch->record.nkept = batch->entries;
@@ -463,8 +479,13 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		gc_learn(&k->alone_us, time_us);
 	else if (l->issue_share > 0)
 		note_resident(batch, run, k);
-	else if (batch->record.policy == GC_POLICY_TWOSTAGE && l->undisturbed && k->alone_us.samples > 0)
-		batch->in_line++;
+	else if (batch->record.policy == GC_POLICY_TWOSTAGE && k->alone_us.samples > 0)
+	{
+		if (l->undisturbed)
+			batch->in_line++;
+		else if (l->among > 0 && l->predicted_us > 0)
+			gc_learn(&among, time_us / l->predicted_us * l->among);
+	}
 	if (!l->fused)
 		gc_meter_ran(l->fastest_us);
 	log.alone_us = l->fused ? 0 : k->alone_us.value;
@@ -533,6 +554,7 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->fastest_us = item->option[0].alone_us;
 	launch->trial = start->trial;
 	launch->undisturbed = now.beside == 0;
+	launch->among = now.beside > 0 ? factor_of(&among) : 0;
 	launch->issue_share = start->issue_share;
 	launch->shared_us = now.beside == 0 ? start->shared_us : 0;
 	launch->members = start->nitems;
@@ -654,7 +676,7 @@ start_batch(float decision_us)
 	r->patterns = d->patterns;
 	r->planned = d->planned;
 	r->beside = now.beside;
-	batch->factor = beside_factor();
+	batch->factor = factor_of(&beside);
 	r->predicted_us = d->predicted_us;
 	r->decision_us = decision_us;
 	for (int i = 0; i < d->nstarts; i++)

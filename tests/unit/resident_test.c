@@ -53,7 +53,7 @@ static GcSchedule
 schedule(const char *device, int n)
 {
 	return (GcSchedule) {.profile = gc_profile_known(device),.calibration = &plain,.policy = GC_POLICY_TWOSTAGE,
-		.beside = 1,.together = 1,.nitems = n,.item = items};
+		.beside = 1,.among = 1,.together = 1,.nitems = n,.item = items};
 }
 
 /*-------------------------------------------------------------------------
