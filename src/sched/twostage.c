@@ -32,6 +32,13 @@
 
 #include <string.h>
 
+/*
+ * A marked scan of so many requests need not wait for more.  (An H200: of groups of 65, 27 are left
+ * for the second scan, which began when the first was over; with that they take 2.5 to 2.9 ms instead of
+ * 3.3 to 3.8.  64 clients get scans of 25 requests instead of 28, and as much done.)
+ */
+#define SCAN_ENOUGH		24
+
 typedef struct Stage
 {
 	const GcSchedule *s;
@@ -93,8 +100,8 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
  * Is it better for n requests to wait for what is active on this table?  For shared scans:
  * the next one serves more requests.  But once the marks of a marked scan are done, its
  * requests' own kernels leave room for another's marker, and so many who wait as it has
- * (or as one scan takes) are no fewer than it will give back.  For kernels of their own,
- * unless they take longer than a shared scan of all would.
+ * are no fewer than it will give back, while SCAN_ENOUGH share a scan well in any case.  For
+ * kernels of their own, unless they take longer than a shared scan of all would.
  */
 static bool
 better_wait(const Stage *st, uint32_t scan, int n, double all_us)
@@ -112,7 +119,7 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 		else if (active->fused || active->alone_us <= all_us)
 			return true;
 	}
-	return n < enough;
+	return n < (enough < SCAN_ENOUGH ? enough : SCAN_ENOUGH);
 }
 
 /* What a number of items ask for, alone and in a shared scan. */

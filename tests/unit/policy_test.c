@@ -191,7 +191,7 @@ test_random(const char *name, int rounds)
 	for (int r = 0; r < rounds && wrong == NULL; r++)
 	{
 		GcSchedule	s = {.profile = profile,
-			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.beside = 0.8,.together = 0.2 + draw(8) * 0.1,.lot = &lot,.item = items,.active = active,
+			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.beside = 0.8,.among = 0.8,.together = 0.2 + draw(8) * 0.1,.lot = &lot,.item = items,.active = active,
 		.fused = fused,.nfused = 2};
 		int			ntypes = 1 + draw(20);
 
@@ -256,6 +256,7 @@ test_random(const char *name, int rounds)
 	free(d);
 }
 
+static int	begins_most = 16;	/* that its scans serve */
 static double scan_predicted_us;	/* of the scan that begins() saw start last */
 static double begins_us = 100;	/* what that scan takes, before its members */
 static double begins_slowness = 0;	/* of the thread that launches it */
@@ -272,10 +273,10 @@ begins(int n, const GcActive *active, int nactive)
 	GcDecision *d = malloc(sizeof(GcDecision));
 	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
 	const GcScanTimes times = {.scan_us = n < 0 ? 300 : begins_us};
-	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = 16,
+	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = begins_most,
 	.marked = true,.times = &times};
 	uint64_t	lot = 7;
-	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.together = 0.8,
+	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.among = 0.8,.together = 0.8,
 		.lot = &lot,.nitems = abs(n),.item = items,.nactive = nactive,.active = active,
 	.nfused = 1,.fused = &marker,.slowness = begins_slowness};
 	int			members = 0;
@@ -285,7 +286,7 @@ begins(int n, const GcActive *active, int nactive)
 		make_item(profile, 1, &items[i]);
 		items[i].scan = 1;
 		items[i].fused = 0;
-		items[i].bodies = 0xffff;
+		items[i].bodies = UINT32_MAX >> (32 - begins_most);
 		items[i].columns = 1;
 		items[i].fused_us = 20;
 		items[i].option[0].alone_us = 400;
@@ -302,6 +303,40 @@ begins(int n, const GcActive *active, int nactive)
 	return members;
 }
 
+/* A batch's time in line, from its begin; and one's own beside what is active. */
+static void
+test_beside(void)
+{
+	const GcProfile *profile = gc_profile_known("H200");
+	const GcActive active = {.alone_us = 60,.members = 1};
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
+	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.9,.among = 0.75,.together = 0.8,
+	.nitems = 2,.item = items,.active = &active};
+
+	for (int i = 0; i < 2; i++)
+	{
+		make_item(profile, 1, &items[i]);
+		items[i].fused = -1;
+		items[i].option[0].alone_us = 100;
+	}
+	gc_decide(&s, work, d);
+	ok(d->nstarts == 2 && fabs(d->predicted_us - 180) < 1e-9, "two in line take 0.9 of their sum, since their batch began");
+	s.nitems = 1;
+	gc_decide(&s, work, d);
+	ok(d->nstarts == 1 && fabs(d->predicted_us - 100) < 1e-9, "one alone what it takes alone");
+	s.nactive = 1;
+	gc_decide(&s, work, d);
+	ok(d->nstarts == 1 && fabs(d->predicted_us - 120) < 1e-9, "and beside another 0.75 of both, since it began");
+	s.among = 0.1;
+	gc_decide(&s, work, d);
+	ok(fabs(d->predicted_us - 100) < 1e-9, "but no less than alone");
+	free(items);
+	free(work);
+	free(d);
+}
+
 /* When a shared scan begins beside what is active on its table. */
 static void
 test_begin(void)
@@ -310,6 +345,7 @@ test_begin(void)
 	const GcActive marked = {.scan = 1,.fused = true,.members = 5,.alone_us = 400,.marked = true,.left_us = 90};
 	const GcActive full = {.scan = 1,.fused = true,.members = 16,.alone_us = 400,.marked = true};
 	const GcActive elsewhere = {.scan = 2,.fused = true,.members = 5,.alone_us = 400,.marked = true,.left_us = 70};
+	const GcActive most = {.scan = 1,.fused = true,.members = 32,.alone_us = 400,.marked = true};
 	const GcActive both[] = {marked, marking};
 	const GcActive two[] = {marked, full};
 
@@ -340,6 +376,11 @@ test_begin(void)
 	is(begins(16, both, 2), 0, "and all, if another is at its marks");
 	is(begins(15, two, 2), 0, "of several, the largest counts");
 	is(begins(20, two, 2), 16, "and a full one begins");
+	begins_most = 32;
+	is(begins(24, &most, 1), 24, "one that is large begins, if the last one was larger");
+	is(begins(23, &most, 1), 0, "and one that is not does not");
+	is(begins(40, &most, 1), 32, "of more, those that one serves begin");
+	begins_most = 16;
 }
 
 /*-------------------------------------------------------------------------
@@ -381,7 +422,7 @@ variants_of(GcPolicy policy, const GcItem *item, int n, const GcActive *active, 
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
 	uint64_t	lot = 7;
-	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = policy,.beside = 0.7,.together = 0.7,
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = policy,.beside = 0.7,.among = 0.7,.together = 0.7,
 	.lot = &lot,.nitems = n,.item = item,.nactive = nactive,.active = active};
 	char	   *end = text;
 
@@ -521,7 +562,7 @@ test_steps(void)
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
 	uint64_t	lot = 7;
-	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 0.7,.together = 0.7,
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 0.7,.among = 0.7,.together = 0.7,
 	.lot = &lot,.item = item,.active = active};
 	int			over = 0;
 	int			wrong = 0;
@@ -596,7 +637,7 @@ test_waves(void)
 	GcActive	active = {.shape = {132, 256},.registers = 32,.scan = 2,.members = 1,.alone_us = 100};
 	GcItem		item[2];
 	GcSchedule	s = {.profile = gc_profile_known("H200"),.calibration = &calibration,
-	.policy = GC_POLICY_TWOSTAGE,.beside = 1,.together = 1,.nitems = 2,.item = item};
+	.policy = GC_POLICY_TWOSTAGE,.beside = 1,.among = 1,.together = 1,.nitems = 2,.item = item};
 
 	make_two(item, 200, 400, 1000);
 	is(second_grid(&s, work, d), 132 * 4, "what is bound by something else than memory has two blocks for each place");
@@ -632,7 +673,7 @@ test_shared(void)
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
 	GcItem		item[2];
-	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 1,.together = 1,
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 1,.among = 1,.together = 1,
 	.nitems = 2,.item = item};
 
 	make_two(item, 200, 400, 20 * 1024);
@@ -654,6 +695,7 @@ main(void)
 	tap_start();
 	test_waves();
 	test_shared();
+	test_beside();
 	test_begin();
 	test_variants();
 	test_random("H200", 30000);
