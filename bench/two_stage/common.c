@@ -551,7 +551,7 @@ static GcMark *
 put_mark(int s)
 {
 	GcError		err = {GC_OK, ""};
-	GcMark	   *mark = bench_ops->mark(streams[s], &err);
+	GcMark	   *mark = bench_ops->mark_timed(streams[s], &err);
 
 	if (mark == NULL)
 		bench_fail("mark: %s", err.detail);

@@ -218,8 +218,11 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 
 /* ---------- marks ---------- */
 
+/* Of a word that is not written yet, once in so many looks the stream is asked for errors. */
+#define WORD_LOOKS	1024
+
 static GcMark *
-new_mark(CudaDevice *dev, GcError *err)
+new_mark(CudaDevice *dev, bool timed, GcError *err)
 {
 	GcMark	   *mark = calloc(1, sizeof(GcMark));
 
@@ -228,13 +231,14 @@ new_mark(CudaDevice *dev, GcError *err)
 		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a mark.");
 		return NULL;
 	}
-	if (gc_cuda_check(dev, dev->api.event_create(&mark->handle, GC_CU_EVENT_DEFAULT),
+	if (gc_cuda_check(dev, dev->api.event_create(&mark->handle, timed ? GC_CU_EVENT_DEFAULT : GC_CU_EVENT_UNTIMED),
 					  "cuEventCreate", err) != GC_OK)
 	{
 		free(mark);
 		return NULL;
 	}
 	mark->dev = dev;
+	mark->timed = timed;
 	mark->next = dev->marks;
 	dev->marks = mark;
 	return mark;
@@ -245,33 +249,65 @@ cuda_mark_put(GcDevice *base, GcMark *mark)
 {
 	CudaDevice *dev = (CudaDevice *) base;
 
-	mark->next_free = dev->free_marks;
-	dev->free_marks = mark;
+	mark->next_free = dev->free_marks[mark->timed];
+	dev->free_marks[mark->timed] = mark;
 }
 
+/* A mark that is nowhere yet, or NULL. */
 static GcMark *
-cuda_mark(GcStream *stream, GcError *err)
+take_mark(CudaDevice *dev, bool timed, GcError *err)
 {
-	CudaDevice *dev = stream->dev;
-	GcMark	   *mark = dev->free_marks;
+	GcMark	   *mark = dev->free_marks[timed];
 
 	if (dev->lost)
 	{
 		lost(dev, err);
 		return NULL;
 	}
-	if (mark != NULL)
-		dev->free_marks = mark->next_free;
-	else
-		mark = new_mark(dev, err);
 	if (mark == NULL)
-		return NULL;
-	if (gc_cuda_check(dev, dev->api.event_record(mark->handle, stream->handle),
-					  "cuEventRecord", err) != GC_OK)
-	{
-		cuda_mark_put(&dev->base, mark);
-		return NULL;
-	}
+		return new_mark(dev, timed, err);
+	dev->free_marks[timed] = mark->next_free;
+	mark->word = NULL;
+	return mark;
+}
+
+/* Put a taken mark behind what is queued. */
+static GcMark *
+record_mark(GcStream *stream, GcMark *mark, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+
+	if (mark == NULL ||
+		gc_cuda_check(dev, dev->api.event_record(mark->handle, stream->handle), "cuEventRecord", err) == GC_OK)
+		return mark;
+	cuda_mark_put(&dev->base, mark);
+	return NULL;
+}
+
+static GcMark *
+cuda_mark(GcStream *stream, GcError *err)
+{
+	return record_mark(stream, take_mark(stream->dev, false, err), err);
+}
+
+static GcMark *
+cuda_mark_timed(GcStream *stream, GcError *err)
+{
+	return record_mark(stream, take_mark(stream->dev, true, err), err);
+}
+
+static GcMark *
+cuda_mark_word(GcStream *stream, u32 *word, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+	GcMark	   *mark = take_mark(dev, false, err);
+
+	if (mark == NULL || !dev->host_pointers ||
+		gc_cuda_check(dev, dev->api.stream_write(stream->handle, (CuPtr) word, 1, 0), "cuStreamWriteValue32", NULL) != GC_OK)
+		return record_mark(stream, mark, err);	/* say, the memory is not page-locked */
+	mark->word = word;
+	mark->stream = stream;
+	mark->looks = 0;
 	return mark;
 }
 
@@ -284,11 +320,19 @@ cuda_mark_done(GcMark *mark, bool *done, GcError *err)
 	*done = false;
 	if (dev->lost)
 		return lost(dev, err);
-	result = dev->api.event_query(mark->handle);
+	/* What the stream has done before the write is seen after the word is. */
+	if (mark->word && __atomic_load_n(mark->word, __ATOMIC_ACQUIRE) != 0)
+	{
+		*done = true;
+		return GC_OK;
+	}
+	if (mark->word && ++mark->looks % WORD_LOOKS != 0)
+		return GC_OK;
+	result = mark->word ? dev->api.stream_query(mark->stream->handle) : dev->api.event_query(mark->handle);
 	if (result == GC_CU_NOT_READY)
 		return GC_OK;
 	*done = result == GC_CU_OK;
-	return gc_cuda_check(dev, result, "cuEventQuery", err);
+	return gc_cuda_check(dev, result, mark->word ? "cuStreamQuery" : "cuEventQuery", err);
 }
 
 static GcCode
@@ -528,6 +572,8 @@ const GcDeviceOps gc_cuda_ops = {
 	.fill = cuda_fill,
 	.launch = cuda_launch,
 	.mark = cuda_mark,
+	.mark_timed = cuda_mark_timed,
+	.mark_word = cuda_mark_word,
 	.mark_done = cuda_mark_done,
 	.mark_wait = cuda_mark_wait,
 	.mark_ms = cuda_mark_ms,

@@ -64,6 +64,7 @@ typedef struct CUevent_st *CuEvent;
 #define GC_CU_DEV_ARCH_MINOR			76
 #define GC_CU_DEV_SHARED_PER_SM			81
 #define GC_CU_DEV_REGISTERS_PER_SM		82
+#define GC_CU_DEV_HOST_POINTERS			91	/* can use those of registered memory */
 #define GC_CU_DEV_SHARED_PER_BLOCK_OPTIN 97
 #define GC_CU_DEV_BLOCKS_PER_SM			106
 #define GC_CU_DEV_SHARED_RESERVED		111
@@ -81,6 +82,7 @@ typedef struct CUevent_st *CuEvent;
 #define GC_CU_CTX_BLOCKING_SYNC			4
 #define GC_CU_STREAM_NON_BLOCKING		1
 #define GC_CU_EVENT_DEFAULT				0
+#define GC_CU_EVENT_UNTIMED				2
 #define GC_CU_JIT_ERROR_LOG				5
 #define GC_CU_JIT_ERROR_LOG_SIZE		6
 #define GC_CU_REGISTER_PORTABLE			1
@@ -114,6 +116,8 @@ typedef struct CUevent_st *CuEvent;
 	X(stream_create, cuStreamCreate, (CuStream *, unsigned int)) \
 	X(stream_destroy, cuStreamDestroy_v2, (CuStream)) \
 	X(stream_wait, cuStreamWaitEvent, (CuStream, CuEvent, unsigned int)) \
+	X(stream_query, cuStreamQuery, (CuStream)) \
+	X(stream_write, cuStreamWriteValue32_v2, (CuStream, CuPtr, unsigned int, unsigned int)) \
 	X(event_create, cuEventCreate, (CuEvent *, unsigned int)) \
 	X(event_destroy, cuEventDestroy_v2, (CuEvent)) \
 	X(event_record, cuEventRecord, (CuEvent, CuStream)) \

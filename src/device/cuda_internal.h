@@ -29,7 +29,8 @@ typedef struct CudaDevice
 	GcStream   *streams;		/* all */
 	GcStream   *free_streams;
 	GcMark	   *marks;			/* all */
-	GcMark	   *free_marks;
+	GcMark	   *free_marks[2];	/* untimed, timed */
+	bool		host_pointers;	/* the device writes to page-locked memory by the host's addresses */
 	GcModule   *modules;		/* all */
 	bool		warming;		/* warmup is to be joined */
 	pthread_t	warmup;
@@ -50,6 +51,10 @@ struct GcMark
 {
 	CudaDevice *dev;
 	CuEvent		handle;
+	bool		timed;
+	const u32  *word;			/* of mark_word: what is looked at, in the place of the event; or NULL */
+	GcStream   *stream;			/* then: which writes it */
+	u32			looks;
 	GcMark	   *next;			/* in dev->marks */
 	GcMark	   *next_free;
 };

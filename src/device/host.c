@@ -443,6 +443,14 @@ host_mark(GcStream *stream, GcError *err)
 	return mark;
 }
 
+/* It says itself when it is done: nobody polls. */
+static GcMark *
+host_mark_word(GcStream *stream, u32 *word, GcError *err)
+{
+	(void) word;
+	return host_mark(stream, err);
+}
+
 static GcCode
 mark_result(const GcMark *mark, GcError *err)
 {
@@ -596,6 +604,8 @@ const GcDeviceOps gc_host_ops = {
 	.fill = host_fill,
 	.launch = host_launch,
 	.mark = host_mark,
+	.mark_timed = host_mark,
+	.mark_word = host_mark_word,
 	.mark_done = host_mark_done,
 	.mark_wait = host_mark_wait,
 	.mark_ms = host_mark_ms,

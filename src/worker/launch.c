@@ -326,7 +326,7 @@ do_build(GcRun *run, int b)
 	code = gc_run_builds(run, gc_builds(run->p)[b].pipeline);
 	if (code != GC_OK)
 		return code;
-	if (run->copied == NULL && (run->copied = gc_worker.ops->mark(run->stream, &run->err)) == NULL)
+	if (run->copied == NULL && (run->copied = gc_worker.ops->mark_timed(run->stream, &run->err)) == NULL)
 		return run->err.code;
 	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
 	if (t == NULL)

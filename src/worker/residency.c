@@ -242,7 +242,7 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcMark **began, u64 *cop
 		return NULL;
 	}
 	if (began && *began == NULL)
-		*began = gc_worker.ops->mark(stream, NULL);
+		*began = gc_worker.ops->mark_timed(stream, NULL);
 	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, bytes, err) != GC_OK)
 	{
 		gc_device_free(addr);

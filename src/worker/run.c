@@ -28,8 +28,8 @@
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384
 
-/* Once in so many looks at a request on the device, the device is asked. */
-#define LOOKS			64
+/* Where the flags' room on the host has the word that the device writes behind all of a result. */
+#define DONE_AT			(GC_FLAGS_ROOM - sizeof(u32))
 
 /* Of a hashed group table, so many groups are fetched before their count is known. */
 #define EARLY_GROUPS	1024
@@ -406,9 +406,9 @@ prepare(GcRun *run)
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
 		return code;
 	if (run->copied)
-		run->built = ops->mark(run->stream, &run->err);
+		run->built = ops->mark_timed(run->stream, &run->err);
 	else if (run->began)
-		run->copied = ops->mark(run->stream, &run->err);
+		run->copied = ops->mark_timed(run->stream, &run->err);
 	return run->err.code;
 }
 
@@ -437,7 +437,7 @@ gc_run_queue_result(GcRun *run)
 	if ((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
 		(code = fetch_first(run)) != GC_OK)
 		return code;
-	run->done = gc_worker.ops->mark(run->stream, &run->err);
+	run->done = gc_worker.ops->mark_word(run->stream, (u32 *) ((char *) run->flags + DONE_AT), &run->err);
 	if (run->done == NULL)
 		return run->err.code;
 	run->state = RUN_RUNNING;
@@ -608,23 +608,6 @@ advance_ready(GcRun *run, int others)
 	return true;
 }
 
-/*
- * Worth asking the device whether it is done?  Its result cannot be there before its times are:
- * to look at these costs nothing.  Now and then it is asked all the same, to hear of errors.
- * (Device host says when somebody should ask it.)
- */
-static bool
-may_be_done(GcRun *run)
-{
-	const volatile u64 *times = (const volatile u64 *) ((const char *) run->flags + GC_TIMES_AT);
-
-	/* It comes behind its marks, and somebody else looks for those (gc_schedule_news). */
-	if (run->launch->marked && !run->launch->marks_done)
-		return false;
-	return gc_worker.dev->info.host_memory || run->state == RUN_FETCHING ||
-		times[GC_TIME_ENDED] != 0 || ++run->looks % LOOKS == 0;
-}
-
 static bool
 advance_running(GcRun *run)
 {
@@ -632,7 +615,8 @@ advance_running(GcRun *run)
 	GcCode		code;
 	u64			n;
 
-	if (!may_be_done(run))
+	/* It comes behind its marks, and somebody else looks for those (gc_schedule_news). */
+	if (run->launch->marked && !run->launch->marks_done)
 		return false;
 	code = gc_worker.ops->mark_done(run->done, &done, &run->err);
 	if (code == GC_OK && !done)

@@ -129,7 +129,6 @@ struct GcRun
 	GcAddr		gathered;		/* their words; their numbers go to group_keys */
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32		   *flags;			/* of the main kernel, on the host; times behind them */
-	u32			looks;			/* since it was RUNNING */
 	GcResult   *result;
 	GcRun	   *leader;			/* whose result this one waits for */
 	List	   *followers;		/* GcRun: they get copies of the result */

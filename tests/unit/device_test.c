@@ -170,12 +170,12 @@ test_marks(void)
 	bool		done = false;
 	GcCode		code;
 
-	first = ops->mark(stream, &err);
+	first = ops->mark_timed(stream, &err);
 	is(ops->mark_wait(first, &err), GC_OK, "a mark on an idle stream is soon done");
 	is(ops->mark_done(first, &done, &err), GC_OK, "mark_done of it");
 	is(done, true, "says so");
 	launch(stream, &slow, 1, 32, 0, pool_base, 1, pool_base + 64, 100000);
-	second = ops->mark(stream, &err);
+	second = ops->mark_timed(stream, &err);
 	do
 		code = ops->mark_done(second, &done, &err);
 	while (code == GC_OK && !done);

@@ -130,6 +130,9 @@ cuDeviceGetAttribute(int *value, unsigned int which, CuDevice device)
 		case GC_CU_DEV_SHARED_PER_BLOCK_OPTIN:
 			*value = 232448;
 			break;
+		case GC_CU_DEV_HOST_POINTERS:
+			*value = 1;
+			break;
 		case GC_CU_DEV_ARCH_MAJOR:
 			*value = fake_cuda.arch / 10;
 			break;
@@ -263,12 +266,34 @@ cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned int flags)
 }
 
 CuResult
+cuStreamQuery(CuStream stream)
+{
+	ENTER();
+	fake_cuda.stream_queries++;
+	if (fake_cuda.not_ready > 0)
+	{
+		fake_cuda.not_ready--;
+		return GC_CU_NOT_READY;
+	}
+	return stream != NULL ? GC_CU_OK : INVALID_VALUE;
+}
+
+CuResult
+cuStreamWriteValue32_v2(CuStream stream, CuPtr at, unsigned int value, unsigned int flags)
+{
+	ENTER();
+	fake_cuda.word = (unsigned int *) (size_t) at;
+	return stream != NULL && value != 0 && flags == 0 ? GC_CU_OK : INVALID_VALUE;
+}
+
+CuResult
 cuEventCreate(CuEvent *event, unsigned int flags)
 {
 	ENTER();
 	fake_cuda.events++;
 	*event = malloc(1);
-	return flags == GC_CU_EVENT_DEFAULT ? GC_CU_OK : INVALID_VALUE;
+	*(char *) *event = (char) flags;
+	return flags == GC_CU_EVENT_DEFAULT || flags == GC_CU_EVENT_UNTIMED ? GC_CU_OK : INVALID_VALUE;
 }
 
 CuResult
@@ -310,8 +335,10 @@ CuResult
 cuEventElapsedTime(float *ms, CuEvent from, CuEvent to)
 {
 	ENTER();
+	if (from == NULL || to == NULL || *(char *) from != GC_CU_EVENT_DEFAULT || *(char *) to != GC_CU_EVENT_DEFAULT)
+		return INVALID_VALUE;
 	*ms = 1.5f;
-	return from != NULL && to != NULL ? GC_CU_OK : INVALID_VALUE;
+	return GC_CU_OK;
 }
 
 CuResult

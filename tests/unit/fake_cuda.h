@@ -18,7 +18,7 @@ typedef struct FakeCuda
 	CuResult	fail_with;
 	size_t		free_bytes;		/* what cuMemAlloc has to give */
 	int			arch;			/* 90 */
-	int			not_ready;		/* answers of cuEventQuery before "done" */
+	int			not_ready;		/* answers of cuEventQuery and cuStreamQuery before "done" */
 
 	/* Counted by the driver. */
 	long		calls;			/* but for error strings */
@@ -37,6 +37,8 @@ typedef struct FakeCuda
 	int			carveout;		/* percent */
 	int			carveouts;		/* calls */
 	unsigned int stream_flags;
+	unsigned int *word;			/* to be written by the stream, which the test does */
+	int			stream_queries;
 	unsigned int grid;
 	unsigned int block;
 	unsigned int shared;

@@ -60,6 +60,42 @@ same_signals(const sigset_t *a, const sigset_t *b)
 /* ---------- what is asked of the driver ---------- */
 
 static void
+test_word(GcDevice *dev, GcStream *stream)
+{
+	u32			word = 0;
+	bool		done = false;
+	bool		early = false;
+	GcMark	   *mark = ops->mark_word(stream, &word, NULL);
+
+	ok(mark != NULL && fake->word == &word, "a mark may be a word that the stream writes");
+	fake->stream_queries = 0;
+	fake->not_ready = 1;
+	for (int i = 0; i < 1024; i++)
+		early = ops->mark_done(mark, &done, NULL) != GC_OK || done || early;
+	ok(!early, "it is not done as long as the word is 0");
+	is(fake->stream_queries, 1, "and the driver is hardly asked");
+	word = 1;
+	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "with the word, it is done");
+	is(fake->stream_queries, 1, "whatever the driver says");
+	ops->mark_put(dev, mark);
+
+	word = 0;
+	mark = ops->mark_word(stream, &word, NULL);
+	fake->fail_at = fake->calls + 1;
+	for (int i = 0; i < 1023; i++)
+		(void) ops->mark_done(mark, &done, NULL);
+	ok(ops->mark_done(mark, &done, NULL) != GC_OK && !done, "an error is heard of, sooner or later");
+	ops->mark_put(dev, mark);
+
+	fake->fail_at = fake->calls + 1;
+	mark = ops->mark_word(stream, &word, NULL);
+	is(strcmp(fake->failed, "cuStreamWriteValue32_v2"), 0, "memory that the device cannot write");
+	fake->fail_at = 0;
+	ok(mark != NULL && ops->mark_done(mark, &done, NULL) == GC_OK && done, "gets an event");
+	ops->mark_put(dev, mark);
+}
+
+static void
 test_open(void)
 {
 	GcDevice   *dev = NULL;
@@ -96,6 +132,7 @@ test_calls(void)
 	GcLaunch	shape = {11, 22, 33, false};
 	GcArgs		args;
 	GcMark	   *mark;
+	GcMark	   *timed;
 	bool		done;
 
 	reset();
@@ -141,10 +178,16 @@ test_calls(void)
 	ok(ops->mark_done(mark, &done, NULL) == GC_OK && !done, "a mark is not done");
 	ok(ops->mark_done(mark, &done, NULL) == GC_OK && !done, "and not yet");
 	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "and then is");
-	ok(ops->mark_ms(mark, mark) == 1.5f, "time between marks");
 	ops->mark_put(dev, mark);
 	ok(ops->mark(stream, NULL) == mark && fake->events == 1, "marks are reused");
+	timed = ops->mark_timed(stream, NULL);
+	ok(timed != mark && ops->mark_ms(timed, timed) == 1.5f, "time between marks that have one");
 	ops->mark_put(dev, mark);
+	ops->mark_put(dev, timed);
+	ok(ops->mark(stream, NULL) == mark && ops->mark_timed(stream, NULL) == timed, "both kinds are kept apart");
+	ops->mark_put(dev, mark);
+	ops->mark_put(dev, timed);
+	test_word(dev, stream);
 	ops->module_load(dev, &image, &module, NULL);
 	ops->module_load(dev, &image, &module, NULL);
 	ops->module_unload(dev, module);
@@ -191,10 +234,12 @@ use_everything(GcDevice *dev, GcCode *code)
 	GcKernelInfo info;
 	GcLaunch	shape = {1, 32, 0, 0};
 	GcArgs		args;
-	GcMark	   *mark = a != NULL ? ops->mark(a, NULL) : NULL;
+	GcMark	   *mark = a != NULL ? ops->mark_timed(a, NULL) : NULL;
+	GcMark	   *wordy;
 	GcAddr		base;
 	u64			size;
 	bool		done;
+	u32			word = 1;
 	char		memory[64];
 
 #define TRY(call) do { GcCode c = (call); if (*code == GC_OK) *code = c; } while (0)
@@ -226,6 +271,14 @@ use_everything(GcDevice *dev, GcCode *code)
 		(void) ops->mark_ms(mark, mark);
 		ops->mark_put(dev, mark);
 	}
+	wordy = b != NULL ? ops->mark_word(b, &word, NULL) : NULL;
+	if (wordy != NULL)
+	{
+		TRY(ops->mark_done(wordy, &done, NULL));
+		ops->mark_put(dev, wordy);
+	}
+	else
+		*code = *code == GC_OK ? GC_DEVICE_FAILED : *code;
 	if (b != NULL && mark != NULL)
 		TRY(ops->stream_wait(b, mark, NULL));
 	TRY(ops->drain(dev, NULL));
