@@ -101,7 +101,8 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
  * the next one serves more requests.  But once the marks of a marked scan are done, its
  * requests' own kernels leave room for another's marker, and so many who wait as it has
  * are no fewer than it will give back, while SCAN_ENOUGH share a scan well in any case.  For
- * kernels of their own, unless they take longer than a shared scan of all would.
+ * kernels of their own too, unless they take longer than a shared scan of all would, or
+ * SCAN_ENOUGH wait: what began beside a scan takes as long as all of it.
  */
 static bool
 better_wait(const Stage *st, uint32_t scan, int n, double all_us)
@@ -116,8 +117,10 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 			continue;
 		if (active->marked)
 			enough = active->members > enough ? active->members : enough;
-		else if (active->fused || active->alone_us <= all_us)
+		else if (active->fused)
 			return true;
+		else if (active->alone_us <= all_us)
+			enough = SCAN_ENOUGH;
 	}
 	return n < (enough < SCAN_ENOUGH ? enough : SCAN_ENOUGH);
 }

@@ -346,7 +346,9 @@ test_begin(void)
 	const GcActive full = {.scan = 1,.fused = true,.members = 16,.alone_us = 400,.marked = true};
 	const GcActive elsewhere = {.scan = 2,.fused = true,.members = 5,.alone_us = 400,.marked = true,.left_us = 70};
 	const GcActive most = {.scan = 1,.fused = true,.members = 32,.alone_us = 400,.marked = true};
+	const GcActive own = {.scan = 1,.members = 1,.alone_us = 50};
 	const GcActive both[] = {marked, marking};
+	const GcActive beside[] = {most, own};
 	const GcActive two[] = {marked, full};
 
 	is(begins(5, NULL, 0), 5, "a shared scan begins on an idle device");
@@ -380,6 +382,9 @@ test_begin(void)
 	is(begins(24, &most, 1), 24, "one that is large begins, if the last one was larger");
 	is(begins(23, &most, 1), 0, "and one that is not does not");
 	is(begins(40, &most, 1), 32, "of more, those that one serves begin");
+	is(begins(23, &own, 1), 0, "few wait for one by its own kernel, too");
+	is(begins(24, &own, 1), 24, "many do not");
+	is(begins(24, beside, 2), 24, "nor where that began beside a scan");
 	begins_most = 16;
 }
 
