@@ -39,6 +39,12 @@
  */
 #define SCAN_ENOUGH		24
 
+/*
+ * On a device that has something to do for less of the time, nobody is about to come back:
+ * requests wait for no more of them.
+ */
+#define LOAD_TO_GATHER	0.3
+
 typedef struct Stage
 {
 	const GcSchedule *s;
@@ -102,7 +108,8 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
  * requests' own kernels leave room for another's marker, and so many who wait as it has
  * are no fewer than it will give back, while SCAN_ENOUGH share a scan well in any case.  For
  * kernels of their own too, unless they take longer than a shared scan of all would, or
- * SCAN_ENOUGH wait: what began beside a scan takes as long as all of it.
+ * SCAN_ENOUGH wait: what began beside a scan takes as long as all of it.  Where the device has
+ * little to do, only marks are waited for.
  */
 static bool
 better_wait(const Stage *st, uint32_t scan, int n, double all_us)
@@ -122,7 +129,7 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 		else if (active->alone_us <= all_us)
 			enough = SCAN_ENOUGH;
 	}
-	return n < (enough < SCAN_ENOUGH ? enough : SCAN_ENOUGH);
+	return st->s->load >= LOAD_TO_GATHER && n < (enough < SCAN_ENOUGH ? enough : SCAN_ENOUGH);
 }
 
 /* What a number of items ask for, alone and in a shared scan. */

@@ -185,7 +185,11 @@ extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *
 
 /* meter.c: as GcSchedule's. */
 extern double gc_meter_together(void);
+extern double gc_meter_load(void);
+
+/* How slow the thread is (cost.h), and that by how much there is for it to do: GcSchedule.slowness. */
 extern double gc_meter_slowness(void);
+extern double gc_meter_pressure(void);
 
 /* What is on the device has changed: so many requests by their own kernels, and others. */
 extern void gc_meter_turn(int own, int others);

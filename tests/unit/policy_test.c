@@ -260,6 +260,7 @@ static int	begins_most = 16;	/* that its scans serve */
 static double scan_predicted_us;	/* of the scan that begins() saw start last */
 static double begins_us = 100;	/* what that scan takes, before its members */
 static double begins_slowness = 0;	/* of the thread that launches it */
+static double begins_load = 1;	/* of the device */
 
 /*
  * Members of the scan that starts if n requests wait beside these; 0: none, all wait.  -1: one
@@ -278,7 +279,7 @@ begins(int n, const GcActive *active, int nactive)
 	uint64_t	lot = 7;
 	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.among = 0.8,.together = 0.8,
 		.lot = &lot,.nitems = abs(n),.item = items,.nactive = nactive,.active = active,
-	.nfused = 1,.fused = &marker,.slowness = begins_slowness};
+	.nfused = 1,.fused = &marker,.load = begins_load,.slowness = begins_slowness};
 	int			members = 0;
 
 	for (int i = 0; i < s.nitems; i++)
@@ -385,6 +386,11 @@ test_begin(void)
 	is(begins(23, &own, 1), 0, "few wait for one by its own kernel, too");
 	is(begins(24, &own, 1), 24, "many do not");
 	is(begins(24, beside, 2), 24, "nor where that began beside a scan");
+	begins_load = 0.1;
+	is(begins(23, beside, 2), 23, "where there is little to do, nobody waits for more to come");
+	is(begins(1, &marked, 1), 1, "not even one");
+	is(begins(16, &marking, 1), 0, "but marks are waited for");
+	begins_load = 1;
 	begins_most = 16;
 }
 
