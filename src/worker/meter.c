@@ -64,12 +64,13 @@ gc_meter_together(void)
 	return device.together.samples > 0 ? Max(device.together.value, 0.05) : METER_START;
 }
 
-/* Since the last turn. */
-static void
-meter_load(bool occupied)
+void
+gc_meter_occupied(bool occupied)
 {
-	const double us = INSTR_TIME_IS_ZERO(device.seen) ? 0 : gc_us_since(device.seen);
+	const double us = INSTR_TIME_IS_ZERO(device.seen) ? LOAD_US : gc_us_since(device.seen);
 
+	if (occupied == device.occupied && us < LOAD_US)
+		return;
 	device.all_us += us;
 	device.occupied_us += device.occupied ? us : 0;
 	device.occupied = occupied;
@@ -90,7 +91,6 @@ gc_meter_load(void)
 void
 gc_meter_turn(int own, int others)
 {
-	meter_load(own + others > 0);
 	if (device.running)
 		device.time_us += gc_us_since(device.from);
 	device.running = own >= METER_LEAST && others == 0;

@@ -378,6 +378,7 @@ serve(void)
 	{
 		bool		moved;
 		bool		news;
+		int			running;
 
 		INSTR_TIME_SET_CURRENT(began);
 		if (ConfigReloadPending)
@@ -397,7 +398,9 @@ serve(void)
 		if (changed && !device_lost)
 			moved = gc_schedule_runs(runs) || moved;
 		changed = moved;
-		pg_atomic_write_u32(&gc_device_status()->running, count_on_device());
+		running = count_on_device();
+		gc_meter_occupied(running > 0);
+		pg_atomic_write_u32(&gc_device_status()->running, running);
 		if (moved)
 		{
 			gc_meter_busy(gc_us_since(began));
