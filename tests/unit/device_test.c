@@ -167,6 +167,8 @@ test_marks(void)
 	GcError		err = {GC_OK, ""};
 	GcMark	   *first;
 	GcMark	   *second;
+	static u32	word = 0;
+	bool		pinned = ops->pin(dev, &word, sizeof(word), &err) == GC_OK;
 	bool		done = false;
 	GcCode		code;
 
@@ -184,6 +186,17 @@ test_marks(void)
 	is(read_word(stream, pool_base), 1, "the work before the mark is done");
 	ops->mark_put(dev, first);
 	ops->mark_put(dev, second);
+
+	ops->fill(stream, pool_base, 2, 8, &err);
+	first = ops->mark_word(stream, &word, &err);
+	do
+		code = ops->mark_done(first, &done, &err);
+	while (code == GC_OK && !done);
+	is(code, GC_OK, "so can one whose word the device writes");
+	is((u32) read_word(stream, pool_base), 0x02020202, "and the work before it is done");
+	ops->mark_put(dev, first);
+	if (pinned)
+		ops->unpin(dev, &word);
 
 	/* Many marks put back at once, also before they are done. */
 	for (int i = 0; i < 1000; i++)
