@@ -191,7 +191,7 @@ test_random(const char *name, int rounds)
 	for (int r = 0; r < rounds && wrong == NULL; r++)
 	{
 		GcSchedule	s = {.profile = profile,
-			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.beside = 0.8,.among = 0.8,.together = 0.2 + draw(8) * 0.1,.lot = &lot,.item = items,.active = active,
+			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.load = draw(2),.beside = 0.8,.among = 0.8,.together = 0.2 + draw(8) * 0.1,.lot = &lot,.item = items,.active = active,
 		.fused = fused,.nfused = 2};
 		int			ntypes = 1 + draw(20);
 
