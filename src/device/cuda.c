@@ -218,7 +218,10 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 
 /* ---------- marks ---------- */
 
-/* Of a word that is not written yet, once in so many looks the stream is asked for errors. */
+/*
+ * Of a word that is not written yet, once in so many looks the stream is asked for errors.  (The worker
+ * looks once in a millisecond when it has waited for long.)
+ */
 #define WORD_LOOKS	1024
 
 static GcMark *
@@ -320,15 +323,16 @@ cuda_mark_done(GcMark *mark, bool *done, GcError *err)
 	*done = false;
 	if (dev->lost)
 		return lost(dev, err);
-	/* What the stream has done before the write is seen after the word is. */
-	if (mark->word && __atomic_load_n(mark->word, __ATOMIC_ACQUIRE) != 0)
+	if (mark->word != NULL)
 	{
-		*done = true;
-		return GC_OK;
+		/* What the stream has done before the write is seen after the word is. */
+		*done = __atomic_load_n(mark->word, __ATOMIC_ACQUIRE) != 0;
+		if (*done || ++mark->looks % WORD_LOOKS != 0)
+			return GC_OK;
+		result = dev->api.stream_query(mark->stream->handle);
 	}
-	if (mark->word && ++mark->looks % WORD_LOOKS != 0)
-		return GC_OK;
-	result = mark->word ? dev->api.stream_query(mark->stream->handle) : dev->api.event_query(mark->handle);
+	else
+		result = dev->api.event_query(mark->handle);
 	if (result == GC_CU_NOT_READY)
 		return GC_OK;
 	*done = result == GC_CU_OK;

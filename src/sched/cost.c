@@ -130,6 +130,23 @@ gc_learn(GcLearned *l, double sample)
 		l->samples++;
 }
 
+void
+gc_load_passed(GcLoad *l, double us, bool so)
+{
+	l->us += us;
+	l->so_us += so ? us : 0;
+	if (l->us < GC_LOAD_US)
+		return;
+	gc_learn(&l->part, l->so_us / l->us);
+	l->us = l->so_us = 0;
+}
+
+double
+gc_load_part(const GcLoad *l)
+{
+	return l->part.samples > 0 ? l->part.value : 1;
+}
+
 /* How much of an estimate's error one scan corrects. */
 #define LEARN_SOON		0.3
 #define LEARN_LATE		0.05
@@ -243,6 +260,15 @@ gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us)
 		gc_learn(slowness, fmax(fmin(us / usual, before * SLOWNESS_STEP), before / SLOWNESS_STEP));
 }
 
+/* What the thread does for a request between a decision and its kernel, of all that it does for it. */
+#define LAUNCH_PART		0.4
+
+double
+gc_host_pressure(double slowness, double part)
+{
+	return slowness * fmax(part, LAUNCH_PART);
+}
+
 double
 gc_beside_each_other(double together, int n)
 {
@@ -256,7 +282,7 @@ gc_sharing_pays(const GcSharing *s)
 	int			shared[GC_HOST_KINDS] = {[GC_HOST_SCAN] = 1};
 
 	shared[s->marked ? GC_HOST_MARKED : GC_HOST_BODY] = s->n;
-	return fmax(s->scan_us, gc_host_us(shared) * s->slowness) < fmax(s->own_us, gc_host_us(own) * s->slowness);
+	return fmax(s->scan_us, gc_host_us(shared) * s->pressure) < fmax(s->own_us, gc_host_us(own) * s->pressure);
 }
 
 void

@@ -69,6 +69,21 @@ typedef struct GcLearned
 
 extern void gc_learn(GcLearned *l, double sample);
 
+/* In which part of the time something is so; learned of GC_LOAD_US at a time, at least. */
+#define GC_LOAD_US		20000
+
+typedef struct GcLoad
+{
+	double		us;				/* that have passed since it was learned last */
+	double		so_us;			/* of them, in which it was so */
+	GcLearned	part;
+} GcLoad;
+
+extern void gc_load_passed(GcLoad *l, double us, bool so);
+
+/* 1 as long as it is not known. */
+extern double gc_load_part(const GcLoad *l);
+
 /*
  * Times of shared scans before what members add.  Of scans of the same columns it is learned;
  * those of others are taken to be the sum of their columns, which should be rather too little:
@@ -140,6 +155,13 @@ typedef enum GcHostKind
 extern double gc_host_us(const int n[GC_HOST_KINDS]);
 extern void gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us);
 
+/*
+ * How much of that thread's time counts: slowness times the part of the time in which it is at work.
+ * Where it is not, others do not wait for it; but what it does between a decision and its kernels is
+ * in the way in any case.
+ */
+extern double gc_host_pressure(double slowness, double part);
+
 /* Requests that could be in a shared scan, and what the device would take for them. */
 typedef struct GcSharing
 {
@@ -147,7 +169,7 @@ typedef struct GcSharing
 	bool		marked;
 	double		scan_us;		/* of the scan, with what each adds */
 	double		own_us;			/* of their own kernels */
-	double		slowness;		/* of the thread; 0: launches take no time of one */
+	double		pressure;		/* of the thread; 0: launches take no time of one */
 } GcSharing;
 
 /*

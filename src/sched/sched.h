@@ -210,8 +210,7 @@ typedef struct GcSchedule
 	double		together;		/* time in which the device does all that kernels side by
 								 * side ask of it, as a part of the same; learned */
 	double		load;			/* part of the time in which something is on the device */
-	double		slowness;		/* of the thread that launches (cost.h), times the part of the time
-								 * in which it has to do; 0: it takes no time */
+	double		pressure;		/* of the thread that launches (cost.h); 0: it takes no time */
 	uint64_t   *lot;			/* state of the random numbers */
 	int			nitems;			/* oldest first */
 	const GcItem *item;

@@ -189,7 +189,7 @@ leftover_us(const Stage *st, uint32_t scan)
 static bool
 pays(const Stage *st, const GcFusedKernel *f, int n, double scan_us, double own_us)
 {
-	const GcSharing sharing = {.n = n,.marked = f->marked,.scan_us = scan_us,.own_us = own_us,.slowness = st->s->slowness};
+	const GcSharing sharing = {.n = n,.marked = f->marked,.scan_us = scan_us,.own_us = own_us,.pressure = st->s->pressure};
 
 	return gc_sharing_pays(&sharing);
 }

@@ -22,17 +22,8 @@
 #define METER_US			20000
 #define METER_START			0.7	/* an H200 under random SSB queries */
 
-/* How much of the time something is on the device is learned of so much time, at least. */
-#define LOAD_US				20000
-
 /* Requests of which the thread's time is learned at once. */
 #define THREAD_REQUESTS		128
-
-/*
- * What the thread does for a request between the decision and its kernel, as a part of all it does for
- * it: that is in the way even of requests that come to an idle thread.
- */
-#define LAUNCH_PART			0.4
 
 static struct
 {
@@ -43,9 +34,7 @@ static struct
 	GcLearned	together;
 	bool		occupied;		/* since `seen` */
 	instr_time	seen;
-	double		occupied_us;
-	double		all_us;
-	GcLearned	load;
+	GcLoad		load;
 }			device;
 
 static struct
@@ -53,9 +42,9 @@ static struct
 	int			n[GC_HOST_KINDS];	/* started */
 	int			requests;
 	double		us;				/* at work meanwhile */
-	instr_time	since;
+	instr_time	seen;			/* when it was last at work */
 	GcLearned	slowness;
-	GcLearned	busy;			/* part of the time */
+	GcLoad		busy;
 }			thread;
 
 double
@@ -64,28 +53,28 @@ gc_meter_together(void)
 	return device.together.samples > 0 ? Max(device.together.value, 0.05) : METER_START;
 }
 
+/* Microseconds since then, which is now from here on; 0 the first time. */
+static double
+pass(instr_time *seen)
+{
+	const double us = INSTR_TIME_IS_ZERO(*seen) ? 0 : gc_us_since(*seen);
+
+	INSTR_TIME_SET_CURRENT(*seen);
+	return us;
+}
+
 void
 gc_meter_occupied(bool occupied)
 {
-	const double us = INSTR_TIME_IS_ZERO(device.seen) ? LOAD_US : gc_us_since(device.seen);
-
-	if (occupied == device.occupied && us < LOAD_US)
-		return;
-	device.all_us += us;
-	device.occupied_us += device.occupied ? us : 0;
+	gc_load_passed(&device.load, pass(&device.seen), device.occupied);
 	device.occupied = occupied;
-	INSTR_TIME_SET_CURRENT(device.seen);
-	if (device.all_us < LOAD_US)
-		return;
-	gc_learn(&device.load, device.occupied_us / device.all_us);
-	device.all_us = device.occupied_us = 0;
 }
 
 /* A device that computes by threads of the host is always loaded: somebody else wants them. */
 double
 gc_meter_load(void)
 {
-	return gc_worker.profile.host || device.load.samples == 0 ? 1 : device.load.value;
+	return gc_worker.profile.host ? 1 : gc_load_part(&device.load);
 }
 
 void
@@ -121,13 +110,14 @@ gc_meter_started(const GcMainLaunch *launch)
 void
 gc_meter_busy(double us)
 {
+	const double all_us = pass(&thread.seen);
+
+	gc_load_passed(&thread.busy, Max(all_us - us, 0), false);
+	gc_load_passed(&thread.busy, us, true);
 	thread.us += us;
 	if (thread.requests < THREAD_REQUESTS)
 		return;
 	gc_host_learn(&thread.slowness, thread.n, thread.us);
-	if (!INSTR_TIME_IS_ZERO(thread.since))
-		gc_learn(&thread.busy, Min(thread.us / Max(gc_us_since(thread.since), 1), 1));
-	INSTR_TIME_SET_CURRENT(thread.since);
 	memset(thread.n, 0, sizeof(thread.n));
 	thread.requests = 0;
 	thread.us = 0;
@@ -143,14 +133,14 @@ gc_meter_slowness(void)
 double
 gc_meter_pressure(void)
 {
-	return gc_meter_slowness() * (thread.busy.samples > 0 ? Max(thread.busy.value, LAUNCH_PART) : 1);
+	return gc_host_pressure(gc_meter_slowness(), gc_load_part(&thread.busy));
 }
 
 bool
 gc_meter_marks_pay(int n, double scan_us, double own_us)
 {
 	const GcSharing sharing = {.n = n,.marked = true,.scan_us = scan_us,
-	.own_us = own_us * gc_beside_each_other(gc_meter_together(), n),.slowness = gc_meter_pressure()};
+	.own_us = own_us * gc_beside_each_other(gc_meter_together(), n),.pressure = gc_meter_pressure()};
 
 	return gc_sharing_pays(&sharing);
 }

@@ -201,7 +201,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	if (gc_run_keyed(run))
 		key_bytes = n * gc_run_key_words(run) * 8;
 	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
-	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_FLAGS_ROOM, "and before the groups");
+	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= DONE_AT, "and before the word and the groups");
 	size = MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM + word_bytes + key_bytes;
 	result = gc_arena_alloc(size);
 	if (result == NULL)

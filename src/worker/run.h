@@ -187,10 +187,10 @@ extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *
 extern double gc_meter_together(void);
 extern double gc_meter_load(void);
 
-/* Is there a request on the device from now on? */
+/* Once in each turn: is there a request on the device from now on? */
 extern void gc_meter_occupied(bool occupied);
 
-/* How slow the thread is (cost.h), and that by how much there is for it to do: GcSchedule.slowness. */
+/* How slow the thread is, and how much of its time counts (cost.h). */
 extern double gc_meter_slowness(void);
 extern double gc_meter_pressure(void);
 

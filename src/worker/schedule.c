@@ -302,7 +302,7 @@ decide(void)
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
 		.force_resident = gc_debug_force_resident,
 		.beside = factor_of(&beside),.among = factor_of(&among),.together = gc_meter_together(),
-		.load = gc_meter_load(),.slowness = gc_meter_pressure(),.lot = &lot,
+		.load = gc_meter_load(),.pressure = gc_meter_pressure(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,

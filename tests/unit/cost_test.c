@@ -214,6 +214,26 @@ test_learn(void)
 }
 
 static void
+test_load(void)
+{
+	GcLoad		l = {0};
+
+	gc_load_passed(&l, 0, false);
+	gc_load_passed(&l, GC_LOAD_US * 0.6, true);
+	ok(gc_load_part(&l) == 1, "a load is the whole as long as little time has passed");
+	gc_load_passed(&l, GC_LOAD_US * 0.9, false);
+	ok(near(gc_load_part(&l), 0.4), "then the part of the time");
+	for (int i = 0; i < 100; i++)
+		gc_load_passed(&l, GC_LOAD_US, i % 2 == 0);
+	ok(gc_load_part(&l) > 0.4 && gc_load_part(&l) < 0.6, "which is an average");
+	for (int i = 0; i < 300; i++)
+		gc_load_passed(&l, GC_LOAD_US, true);
+	ok(near(gc_load_part(&l), 1), "of the newest");
+	gc_load_passed(&l, 3600e6, false);
+	ok(gc_load_part(&l) > 0.9, "in which an hour counts once");
+}
+
+static void
 test_scans(void)
 {
 	GcScanTimes t = {.scan_us = 5,.column_us = {10, 20, 40}};
@@ -328,6 +348,8 @@ test_host(void)
 	ok(near(learn_slowness(some, 3, 400), 3), "though in the end");
 	gc_host_learn(&l, none, 1000);
 	ok(l.samples == 0, "of nothing, nothing is learned");
+	ok(near(gc_host_pressure(2, 0.75), 1.5), "of a thread that is at work for a part of the time, that part counts");
+	ok(near(gc_host_pressure(2, 0.1), gc_host_pressure(2, 0)) && gc_host_pressure(2, 0) > 0.5, "but what is done before a launch in any case");
 
 	shared[GC_HOST_MARKED] = 8;
 	own = 8 * gc_host_us(one);
@@ -512,6 +534,7 @@ main(void)
 	test_bad_files();
 	test_built_in();
 	test_learn();
+	test_load();
 	test_scans();
 	test_members();
 	test_host();

@@ -131,7 +131,7 @@ cuDeviceGetAttribute(int *value, unsigned int which, CuDevice device)
 			*value = 232448;
 			break;
 		case GC_CU_DEV_HOST_POINTERS:
-			*value = 1;
+			*value = !fake_cuda.no_host_pointers;
 			break;
 		case GC_CU_DEV_ARCH_MAJOR:
 			*value = fake_cuda.arch / 10;

@@ -95,6 +95,25 @@ test_word(GcDevice *dev, GcStream *stream)
 	ops->mark_put(dev, mark);
 }
 
+/* A device that cannot write where the host points. */
+static void
+test_no_word(void)
+{
+	GcDevice   *dev = NULL;
+	GcMark	   *mark;
+	u32			word = 0;
+	bool		done = false;
+
+	reset();
+	fake->no_host_pointers = 1;
+	is(ops->open(&dev, &options, NULL), GC_OK, "open");
+	mark = ops->mark_word(ops->stream_get(dev, NULL), &word, NULL);
+	ok(mark != NULL && fake->word == NULL, "is not asked to");
+	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "and has an event");
+	ops->mark_put(dev, mark);
+	ops->close(dev);
+}
+
 static void
 test_open(void)
 {
@@ -439,6 +458,7 @@ main(void)
 
 	test_open();
 	test_calls();
+	test_no_word();
 	test_pool(0, 512 * MEGABYTE, 434 * MEGABYTE, "by default, 85 % of what is free");
 	test_pool(100 * MEGABYTE + 5, 512 * MEGABYTE, 100 * MEGABYTE, "the limit, in whole pages");
 	test_pool(500 * MEGABYTE, 512 * MEGABYTE, 500 * MEGABYTE, "a limit above 85 %");

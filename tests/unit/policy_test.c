@@ -259,7 +259,7 @@ test_random(const char *name, int rounds)
 static int	begins_most = 16;	/* that its scans serve */
 static double scan_predicted_us;	/* of the scan that begins() saw start last */
 static double begins_us = 100;	/* what that scan takes, before its members */
-static double begins_slowness = 0;	/* of the thread that launches it */
+static double begins_pressure = 0;	/* of the thread that launches it */
 static double begins_load = 1;	/* of the device */
 
 /*
@@ -279,7 +279,7 @@ begins(int n, const GcActive *active, int nactive)
 	uint64_t	lot = 7;
 	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.among = 0.8,.together = 0.8,
 		.lot = &lot,.nitems = abs(n),.item = items,.nactive = nactive,.active = active,
-	.nfused = 1,.fused = &marker,.load = begins_load,.slowness = begins_slowness};
+	.nfused = 1,.fused = &marker,.load = begins_load,.pressure = begins_pressure};
 	int			members = 0;
 
 	for (int i = 0; i < s.nitems; i++)
@@ -365,11 +365,11 @@ test_begin(void)
 	begins_us = 2000;
 	is(begins(6, NULL, 0), 6000, "of six, one of 0.88 does not, either");
 	begins_us = 100;
-	begins_slowness = 10;
+	begins_pressure = 10;
 	is(begins(2, NULL, 0), 2000, "where launches take longer than kernels, two keep to their own");
-	begins_slowness = 5;
+	begins_pressure = 5;
 	is(begins(8, NULL, 0), 8, "and where kernels take longer, eight share");
-	begins_slowness = 0;
+	begins_pressure = 0;
 	is(begins(5, &elsewhere, 1), 5, "and beside one of another table");
 	ok(fabs(scan_predicted_us - 200) < 1e-9, "whose requests do not count");
 	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
