@@ -95,7 +95,8 @@ typedef struct GcScan
 	u32			ntiles;
 	u32			first_tile;
 	u32			timed;				/* note times behind the flags (gc_time.h) */
-	u32			pad;
+	u32			delivered;			/* words of 64 bits that the last block writes to the host */
+	u64			deliver_to;			/* there (gc_deliver.h); 0: nothing is */
 	u64			before;				/* marked scans: flags of the marker */
 } GcScan;
 
@@ -128,6 +129,15 @@ enum
 	GC_TIME_BEFORE_ENDED,
 	GC_NTIMES
 };
+
+/*
+ * Behind the flags of a main kernel there is room up to its sink's words, so that all of it goes to
+ * the host in one piece: times, how many of the launch's blocks are done, and, of the host's copy alone,
+ * the word that says that it is whole.
+ */
+#define GC_FLAGS_ROOM		256
+#define GC_BLOCKS_AT		128
+#define GC_DONE_AT			(GC_FLAGS_ROOM - sizeof(u32))
 
 /*
  * A kernel's only parameter on device cuda, passed by value; on device host by

@@ -768,7 +768,8 @@ assemble(Cg *cg, Text *t)
 	}
 	text_addf(t, "GC_END_TILES\n");
 	sink_end(cg, t);
-	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\nGC_ENDED(gc_flags)\n}\n");
+	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\n"
+			  "GC_ENDED(gc_flags)\nGC_DELIVER\n}\n");
 }
 
 GcCode

@@ -299,18 +299,35 @@ cuda_mark_timed(GcStream *stream, GcError *err)
 	return record_mark(stream, take_mark(stream->dev, true, err), err);
 }
 
+static void
+look_at(GcMark *mark, GcStream *stream, const u32 *word)
+{
+	mark->word = word;
+	mark->stream = stream;
+	mark->looks = 0;
+}
+
 static GcMark *
 cuda_mark_word(GcStream *stream, u32 *word, GcError *err)
 {
 	CudaDevice *dev = stream->dev;
 	GcMark	   *mark = take_mark(dev, false, err);
 
-	if (mark == NULL || !dev->host_pointers ||
+	if (mark == NULL || !dev->base.info.host_pointers ||
 		gc_cuda_check(dev, dev->api.stream_write(stream->handle, (CuPtr) word, 1, 0), "cuStreamWriteValue32", NULL) != GC_OK)
 		return record_mark(stream, mark, err);	/* say, the memory is not page-locked */
-	mark->word = word;
-	mark->stream = stream;
-	mark->looks = 0;
+	look_at(mark, stream, word);
+	return mark;
+}
+
+static GcMark *
+cuda_mark_written(GcStream *stream, const u32 *word, GcError *err)
+{
+	GcMark	   *mark = take_mark(stream->dev, false, err);
+
+	if (mark == NULL)
+		return NULL;
+	look_at(mark, stream, word);
 	return mark;
 }
 
@@ -578,6 +595,7 @@ const GcDeviceOps gc_cuda_ops = {
 	.mark = cuda_mark,
 	.mark_timed = cuda_mark_timed,
 	.mark_word = cuda_mark_word,
+	.mark_written = cuda_mark_written,
 	.mark_done = cuda_mark_done,
 	.mark_wait = cuda_mark_wait,
 	.mark_ms = cuda_mark_ms,

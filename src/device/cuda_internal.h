@@ -30,7 +30,6 @@ typedef struct CudaDevice
 	GcStream   *free_streams;
 	GcMark	   *marks;			/* all */
 	GcMark	   *free_marks[2];	/* untimed, timed */
-	bool		host_pointers;	/* the device writes to page-locked memory by the host's addresses */
 	GcModule   *modules;		/* all */
 	bool		warming;		/* warmup is to be joined */
 	pthread_t	warmup;

@@ -198,7 +198,7 @@ describe_gpu(CudaDevice *dev, GcError *err)
 	info->clock_khz = attribute(dev, GC_CU_DEV_CLOCK_RATE);
 	info->memory_clock_khz = attribute(dev, GC_CU_DEV_MEMORY_CLOCK_RATE);
 	info->memory_bus_bits = attribute(dev, GC_CU_DEV_MEMORY_BUS_WIDTH);
-	dev->host_pointers = attribute(dev, GC_CU_DEV_HOST_POINTERS) != 0;
+	info->host_pointers = attribute(dev, GC_CU_DEV_HOST_POINTERS) != 0;
 	info->quick_compile = true;
 	info->arch = 10 * attribute(dev, GC_CU_DEV_ARCH_MAJOR) + attribute(dev, GC_CU_DEV_ARCH_MINOR);
 	return GC_OK;

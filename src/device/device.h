@@ -51,6 +51,7 @@ struct GcDeviceInfo
 {
 	char		name[128];		/* "NVIDIA H200", or the CPU's model name */
 	bool		host_memory;	/* reads host memory in place: nothing need be copied */
+	bool		host_pointers;	/* kernels may use the host's addresses of page-locked memory */
 	u64			memory_bytes;	/* memory taken for the pool */
 	u64			total_bytes;	/* memory of the device */
 	int			sms;			/* multiprocessors; host: threads */
@@ -174,6 +175,8 @@ typedef struct GcDeviceOps
 	 * page-locked memory of the host, becomes another value unless the device has
 	 * another way to tell.  (An H200's driver: to record an event takes 0.2 us, one with
 	 * its time 1.3 to 1.9, to write a word 1.3; to ask for an event that is done, 3.2.)
+	 * mark_written: as mark_word, where a kernel on `stream` writes the word by itself, behind
+	 * all that somebody waits for; asks for host_pointers.
 	 *
 	 * A failure concerns, on the host, the stream it happened on until stream_put;
 	 * on cuda the whole device: every later call returns GC_DEVICE_FAILED.
@@ -181,6 +184,7 @@ typedef struct GcDeviceOps
 	GcMark	   *(*mark) (GcStream *stream, GcError *err);
 	GcMark	   *(*mark_timed) (GcStream *stream, GcError *err);
 	GcMark	   *(*mark_word) (GcStream *stream, u32 *word, GcError *err);
+	GcMark	   *(*mark_written) (GcStream *stream, const u32 *word, GcError *err);
 	GcCode		(*mark_done) (GcMark *mark, bool *done, GcError *err);
 	GcCode		(*mark_wait) (GcMark *mark, GcError *err);
 	float		(*mark_ms) (GcMark *from, GcMark *to);

@@ -139,7 +139,7 @@ describe_host(HostDevice *dev, const GcDeviceInfo *pretend)
 	GcDeviceInfo *info = &dev->base.info;
 
 	cpu_name(info->name, sizeof(info->name));
-	info->host_memory = true;
+	info->host_memory = info->host_pointers = true;
 	info->memory_bytes = dev->pool_size;
 	info->total_bytes = physical_memory();
 	info->sms = dev->nthreads;
@@ -451,6 +451,13 @@ host_mark_word(GcStream *stream, u32 *word, GcError *err)
 	return host_mark(stream, err);
 }
 
+static GcMark *
+host_mark_written(GcStream *stream, const u32 *word, GcError *err)
+{
+	(void) word;
+	return host_mark(stream, err);
+}
+
 static GcCode
 mark_result(const GcMark *mark, GcError *err)
 {
@@ -606,6 +613,7 @@ const GcDeviceOps gc_host_ops = {
 	.mark = host_mark,
 	.mark_timed = host_mark,
 	.mark_word = host_mark_word,
+	.mark_written = host_mark_written,
 	.mark_done = host_mark_done,
 	.mark_wait = host_mark_wait,
 	.mark_ms = host_mark_ms,

@@ -231,6 +231,24 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 	.places = run->places,.records = run->records};
 }
 
+/* Of a part, whose flags are there, what the scan skeleton wants to know. */
+static GcScan
+describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, GcAddr flags)
+{
+	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.timed = part->timed,
+	.before = part->before};
+
+	scan.sources = run->device_part + in->sources_off + part->first * sizeof(GcSource);
+	scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	scan.ntiles = part->n * scan.tiles_per_source;
+	if (part->last && run->delivered)
+	{
+		scan.deliver_to = (GcAddr) run->flags;
+		scan.delivered = run->delivers;
+	}
+	return scan;
+}
+
 GcCode
 gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
 			  const GcScanPart *part, GcAddr flags)
@@ -242,16 +260,12 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape
 	GcLaunch	l = {.blocks = shape->blocks,.threads = shape->threads,
 	.shared_bytes = gc_run_shared_bytes(run, &k->variant),.whole_shared = part->whole_shared};
 
+	/* Without a block nothing is launched, and nobody delivers. */
+	if (part->last)
+		run->delivered = run->delivers > 0 && l.blocks > 0;
 	gc_run_arg_source(run, &src);
 	gc_fill_args(&src, k, &args);
-	args.scan.sources = run->device_part + in->sources_off + part->first * sizeof(GcSource);
-	args.scan.flags = flags;
-	args.scan.nsources = part->n;
-	args.scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	args.scan.ntiles = part->n * args.scan.tiles_per_source;
-	args.scan.first_tile = part->first_tile;
-	args.scan.timed = part->timed;
-	args.scan.before = part->before;
+	args.scan = describe_scan(run, in, part, flags);
 	info->kernels++;
 	info->blocks = l.blocks;
 	info->threads = l.threads;

@@ -288,7 +288,7 @@ follow_scan(GcScanMembers *scan, int m)
 	GcMainLaunch *l = scan->launch;
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	GcPipelineKernel *k = run->scan_shape->marked;
-	GcScanPart	part = {.n = in->nsources - in->nprivate,.timed = true,.before = l->marks};
+	GcScanPart	part = {.n = in->nsources - in->nprivate,.timed = true,.before = l->marks,.last = true};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant));
 	GcShape		shape;

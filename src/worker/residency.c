@@ -75,10 +75,17 @@ typedef struct TableEntry
 	GcTable    *table;
 } TableEntry;
 
+typedef enum PinState
+{
+	NOT_PINNED_YET,
+	PINNED,
+	NOT_TO_BE_PINNED			/* that failed: copies are slower */
+} PinState;
+
 static HTAB *regions = NULL;
 static HTAB *tables = NULL;
 static GcTable *table_list = NULL;
-static bool *pinned = NULL;
+static PinState *pinned = NULL;
 
 void
 gc_residency_init(void)
@@ -88,7 +95,7 @@ gc_residency_init(void)
 
 	regions = hash_create("gpuconc regions", 4096, &rctl, HASH_ELEM | HASH_BLOBS);
 	tables = hash_create("gpuconc tables", 256, &tctl, HASH_ELEM | HASH_BLOBS);
-	pinned = MemoryContextAllocZero(TopMemoryContext, gc_arena_size() / PIN_WINDOW + 2);
+	pinned = MemoryContextAllocZero(TopMemoryContext, (gc_arena_size() / PIN_WINDOW + 2) * sizeof(PinState));
 }
 
 /*-------------------------------------------------------------------------
@@ -108,13 +115,27 @@ pin_range(const void *ptr, Size size)
 	{
 		Size		start = w * PIN_WINDOW;
 
-		if (pinned[w])
+		if (pinned[w] != NOT_PINNED_YET)
 			continue;
-		/* If it fails, copies are slower; do not try again. */
-		pinned[w] = true;
-		(void) gc_worker.ops->pin(gc_worker.dev, gc_arena_base() + start,
-								  Min(PIN_WINDOW, gc_arena_size() - start), NULL);
+		pinned[w] = gc_worker.ops->pin(gc_worker.dev, gc_arena_base() + start,
+									   Min(PIN_WINDOW, gc_arena_size() - start), NULL) == GC_OK ? PINNED : NOT_TO_BE_PINNED;
 	}
+}
+
+bool
+gc_kernels_reach(const void *ptr, Size size)
+{
+	const Size	at = (const char *) ptr - gc_arena_base();
+
+	if (!gc_worker.dev->info.host_pointers)
+		return false;
+	pin_range(ptr, size);
+	for (Size w = at / PIN_WINDOW; w <= (at + size - 1) / PIN_WINDOW && !gc_worker.dev->info.host_memory; w++)
+	{
+		if (pinned[w] != PINNED)
+			return false;
+	}
+	return true;
 }
 
 /* Bytes from ptr on that lie in one window, at most size. */

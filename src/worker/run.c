@@ -28,8 +28,8 @@
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384
 
-/* Where the flags' room on the host has the word that the device writes behind all of a result. */
-#define DONE_AT			(GC_FLAGS_ROOM - sizeof(u32))
+/* A result of so many bytes, at most, its kernel brings to the host; copies are faster for more. */
+#define DELIVER_MOST	(32 * 1024)
 
 /* Of a hashed group table, so many groups are fetched before their count is known. */
 #define EARLY_GROUPS	1024
@@ -201,7 +201,8 @@ make_result(GcRun *run, u64 n, u64 stride)
 	if (gc_run_keyed(run))
 		key_bytes = n * gc_run_key_words(run) * 8;
 	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
-	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= DONE_AT, "and before the word and the groups");
+	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_DONE_AT,
+					 "and before what tells that all is done");
 	size = MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM + word_bytes + key_bytes;
 	result = gc_arena_alloc(size);
 	if (result == NULL)
@@ -232,6 +233,17 @@ group_words_at(const GcRun *run)
 	return run->gather ? run->gathered : run->groups;
 }
 
+/* As GcRun's. */
+static u32
+words_delivered(const GcRun *run)
+{
+	const u64	bytes = GC_FLAGS_ROOM + run->early * run->p->group_words * 8;
+
+	if (gc_run_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->flags, bytes))
+		return 0;
+	return bytes / 8;
+}
+
 /* The block for flags and what can be had of the result at once. */
 static GcCode
 make_first(GcRun *run)
@@ -245,6 +257,8 @@ make_first(GcRun *run)
 		return run->err.code;
 	run->flags = result_flags(run->result);
 	memset(run->flags, 0, GC_FLAGS_ROOM);
+	run->delivers = words_delivered(run);
+	run->delivered = false;
 	return GC_OK;
 }
 
@@ -428,16 +442,17 @@ gc_run_not_prepared(GcRun *run)
 	run->prepared = NULL;
 }
 
-/* Queue what comes behind the main kernel. */
 GcCode
 gc_run_queue_result(GcRun *run)
 {
+	u32		   *word = (u32 *) ((char *) run->flags + GC_DONE_AT);
 	GcCode		code = GC_OK;
 
-	if ((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
-		(code = fetch_first(run)) != GC_OK)
+	if (!run->delivered &&
+		((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
 		return code;
-	run->done = gc_worker.ops->mark_word(run->stream, (u32 *) ((char *) run->flags + DONE_AT), &run->err);
+	run->done = run->delivered ? gc_worker.ops->mark_written(run->stream, word, &run->err)
+		: gc_worker.ops->mark_word(run->stream, word, &run->err);
 	if (run->done == NULL)
 		return run->err.code;
 	run->state = RUN_RUNNING;
@@ -449,7 +464,7 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 fir
 {
 	int			main = run->p->npipelines - 1;
 	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
-	.whole_shared = run->launch->whole_shared};
+	.whole_shared = run->launch->whole_shared,.last = true};
 	GcCode		code = gc_run_launch(run, main, k, shape, &part, run->sink);
 
 	if (code != GC_OK)

@@ -11,9 +11,6 @@
 
 #include "worker.h"
 
-/* Bytes from a main kernel's flags to its groups, so that both and times come by one copy. */
-#define GC_FLAGS_ROOM	256
-
 typedef enum RunState
 {
 	RUN_COMPILING,
@@ -133,6 +130,9 @@ struct GcRun
 	GcRun	   *leader;			/* whose result this one waits for */
 	List	   *followers;		/* GcRun: they get copies of the result */
 	u64			early;			/* groups fetched with the first copy */
+	u32			delivers;		/* words, from the flags on, that its kernel can bring to the host
+								 * by itself; 0: copies do */
+	bool		delivered;		/* and does so, as launched */
 	MemoryContext cxt;
 };
 
@@ -157,6 +157,7 @@ typedef struct GcScanPart
 	bool		timed;			/* note behind the flags when it ran */
 	GcAddr		before;			/* as GcScan's */
 	bool		whole_shared;	/* as GcLaunch's */
+	bool		last;			/* nothing comes to the sink behind it: it delivers the result, if it can */
 } GcScanPart;
 extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
 							const GcScanPart *part, GcAddr flags);

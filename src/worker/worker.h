@@ -63,6 +63,9 @@ extern void gc_device_free(GcAddr addr);
 extern GcCode gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
 extern GcCode gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err);
 
+/* May kernels write to this range of the arena by themselves? */
+extern bool gc_kernels_reach(const void *ptr, Size size);
+
 /* One cached column of one directory: its GcCols, on the device. */
 typedef struct GcTable GcTable;
 

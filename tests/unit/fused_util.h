@@ -150,6 +150,8 @@ put(const void *data, u64 size)
 	return addr;
 }
 
+#include "deliver_util.h"
+
 /* ---------- the table ---------- */
 
 static u64	random_state = 88172645463325252ull;
@@ -554,6 +556,8 @@ static void __attribute__((unused))
 test_times(void)
 {
 	ok(timed > 0 && badly_timed == 0, "%d of %d kernels ran when they cannot have", badly_timed, timed);
+	ok((delivered > 0 || !dev->info.host_pointers) && badly_delivered == 0, "%d of %d results were not delivered as they are",
+	   badly_delivered, delivered);
 }
 
 /* Is it the kernel of a marked scan? */
@@ -592,9 +596,14 @@ run_kernel(const Member *m, u16 pipeline, const Loaded *k, const GcKernelSource 
 			sources[n++] = (GcSource) {pipeline == m->pipeline ? m->valid[c] : 0, private ? c | GC_PRIVATE_CHUNK : c,
 				first->cols[c].nrows};
 	}
+	if (flags == m->sink)
+		ask_delivery(&args.scan, m->part[4], 0);
 	launch_scan(k, &args, source->nwords, sources, n, shared, 256, 0);
 	if (args.scan.timed)
 		check_times(flags, from, is_marked);
+	check_delivery(&args.scan, 0);
+	if (flags == m->sink)
+		must(ops->fill(stream, flags + GC_BLOCKS_AT, 0, sizeof(u32), NULL));
 }
 
 static void
