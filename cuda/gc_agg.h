@@ -22,6 +22,10 @@
  * in eight, if there are two words.  And a row that does not count updates a spare cell,
  * for a branch around each addition takes longer than these do.
  *
+ * Where the groups' domain is too large for that, few of them are met all the same, mostly: then
+ * the block's table has cells for as many as come first (gc_find_cell), by tags that say whose a
+ * cell is; others are updated in global memory.
+ *
  *-------------------------------------------------------------------------
  */
 
@@ -37,6 +41,36 @@ GC_ADD128_G(u64 *p, i128 v)
 
 	/* Every carry out of the low word is seen by exactly one addition. */
 	GC_ATOMIC_ADD64(p + 1, (u64) (v >> 64) + (old + lo < old));
+}
+
+#define GC_NO_CELL			0xffffffffu
+
+/* Cells that a group may have: so many from the one on that its number says. */
+#define GC_CELL_PROBES		4
+
+#if GC_CUDA
+#define GC_CLAIM_TAG(p, tag)	atomicCAS((u32 *) (p), 0u, (u32) (tag))
+#else
+#define GC_CLAIM_TAG(p, tag)	(*(p) ? *(p) : (*(p) = (tag), 0))
+#endif
+
+/* The cell of group gno, or GC_NO_CELL: others have them all.  cells: a power of two; tags: 0, or a group's number + 1. */
+GC_FN u32
+gc_find_cell(u32 *tags, u32 cells, u32 gno)
+{
+	u32			cell = (u32) ((u64) (gno * 0x9e3779b1u) * cells >> 32);
+
+	GC_NO_UNROLL for (u32 i = 0; i < GC_CELL_PROBES; i++)
+	{
+		u32			tag = ((volatile u32 *) tags)[cell];
+
+		if (tag == 0)
+			tag = GC_CLAIM_TAG(tags + cell, gno + 1);
+		if (tag == 0 || tag == gno + 1)
+			return cell;
+		cell = (cell + 1) & (cells - 1);
+	}
+	return GC_NO_CELL;
 }
 
 #if GC_CUDA

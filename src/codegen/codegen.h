@@ -97,7 +97,8 @@ typedef struct GcArgWord
  * shared_builds: bit b set: the bitmap of dense build b (a candidate) is copied
  * into shared memory at kernel start.  group_local: a dense group table is first
  * kept per block in shared memory, in group_copies copies that the block's threads
- * share evenly.  threads: largest block the kernel is compiled for.  vec: rows per
+ * share evenly.  group_cells: it is not, but there each block keeps those groups of which rows
+ * come first, as many as this power of two; 0: none.  threads: largest block the kernel is compiled for.  vec: rows per
  * thread and step, 8 or 16; 0 for device host, whose vectors are of one size.
  * marked: for a marked scan (marks.c): bit s: the pipeline's step s is not taken, since
  * the marks of the scan say which rows pass it.  Such a kernel reads cached chunks only.
@@ -113,6 +114,7 @@ typedef struct GcVariant
 	bool		records;
 	bool		group_local;
 	u8			group_copies;
+	u16			group_cells;
 	u8			vec;
 	u16			threads;
 } GcVariant;

@@ -654,7 +654,7 @@ cg_fill_shared(Cg *cg, Text *t)
 bool
 cg_uses_shared(const Cg *cg)
 {
-	return cg->variant->shared_builds != 0 || sink_is_local(cg);
+	return cg->variant->shared_builds != 0 || sink_is_local(cg) || sink_has_cells(cg);
 }
 
 u64
@@ -669,6 +669,7 @@ gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges,
 	}
 	if (variant->group_local)
 		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * p->group_words;
+	words += variant->group_cells * p->group_words + variant->group_cells / 2;
 	return words * 8;
 }
 

@@ -7,8 +7,8 @@
  * per block, to which sums of one vector come as one 32-bit value (sN) where that holds
  * them, and counts are of 32 bits where a row counts once (64 bits take two instructions a
  * row, and two registers); dense keys: a table indexed by a number computed from the keys,
- * in global memory or first per block in shared memory; else a hash table in
- * global memory.  Layout of a group's words: cuda/gc_agg.h.
+ * in global memory or first per block in shared memory, whole or as far as groups are met
+ * (cells); else a hash table in global memory.  Layout of a group's words: cuda/gc_agg.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -64,6 +64,14 @@ sink_is_local(const Cg *cg)
 {
 	return cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_DENSE &&
 		cg->variant->group_local;
+}
+
+/* Are groups that are met kept there? */
+bool
+sink_has_cells(const Cg *cg)
+{
+	return cg->pl->sink == GC_SINK_AGGREGATE && cg->pl->group_mode == GC_GROUP_DENSE &&
+		!cg->variant->group_local && cg->variant->group_cells > 0;
 }
 
 void
@@ -392,34 +400,72 @@ emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 	emit_update(cg, scope, update_of(agg)->memory, agg->word, value);
 }
 
-static void
-emit_folds(Cg *cg, Scope scope)
+/* What aggregate i is given. */
+static Operand
+agg_operand(Cg *cg, u16 i)
 {
-	for (u16 i = 0; i < cg->p->naggs; i++)
-	{
-		const GcPAgg *agg = AGG(cg, i);
-		Operand		o = {"1", "0"};
+	if (!looks_at_arg(cg, AGG(cg, i)))
+		return (Operand) {"1", "0"};
+	cg_require(cg, AGG(cg, i)->arg);
+	return cg_expr(cg, AGG(cg, i)->arg);
+}
 
-		if (looks_at_arg(cg, agg))
-		{
-			cg_require(cg, agg->arg);
-			o = cg_expr(cg, agg->arg);
-		}
-		if (agg->word == 0)
-			continue;
-		if (strcmp(o.n, "0") != 0)
-			text_addf(cg->out, "if (!%s) ", o.n);
-		if (scope == IN_REGISTERS)
-			emit_register_fold(cg, agg, &o);
-		else
-			emit_fold(cg, agg, &o, scope);
-	}
+/* Statement that folds it in. */
+static void
+emit_agg(Cg *cg, u16 i, const Operand *o, Scope scope)
+{
+	const GcPAgg *agg = AGG(cg, i);
+
+	if (agg->word == 0)
+		return;
+	if (strcmp(o->n, "0") != 0)
+		text_addf(cg->out, "if (!%s) ", o->n);
+	if (scope == IN_REGISTERS)
+		emit_register_fold(cg, agg, o);
+	else
+		emit_fold(cg, agg, o, scope);
+}
+
+/* Statement for word 0. */
+static void
+emit_row_count(Cg *cg, Scope scope)
+{
 	if (scope == IN_REGISTERS && !cg->counted)
 		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(a0%s);\n" : "a0%s += 1;\n", cg->suffix);
 	else if (scope != IN_REGISTERS && counts_rows(cg))
 		emit_count(cg, scope, 0);
 	else if (scope != IN_REGISTERS)
 		text_addf(cg->out, scope == IN_LOCAL ? "GC_MARK_L(0);\n" : "GC_MARK(gc_g);\n");
+}
+
+static void
+emit_folds(Cg *cg, Scope scope)
+{
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		const Operand o = agg_operand(cg, i);
+
+		emit_agg(cg, i, &o, scope);
+	}
+	emit_row_count(cg, scope);
+}
+
+/* In the cell that the group has, if it has one. */
+static void
+emit_folds_in_cell(Cg *cg)
+{
+	Operand		o[GC_MAX_AGGS];
+
+	for (u16 i = 0; i < cg->p->naggs; i++)
+		o[i] = agg_operand(cg, i);
+	for (int scope = IN_LOCAL; scope <= IN_GLOBAL; scope++)
+	{
+		text_addf(cg->out, scope == IN_LOCAL ? "if (gc_cell != GC_NO_CELL) {\n" : "} else {\n");
+		for (u16 i = 0; i < cg->p->naggs; i++)
+			emit_agg(cg, i, &o[i], scope);
+		emit_row_count(cg, scope);
+	}
+	text_addf(cg->out, "}\n");
 }
 
 /* Number of the group, from dense keys: 0 stands for NULL in nullable ones. */
@@ -446,6 +492,8 @@ emit_dense_group(Cg *cg)
 				  cg->variant->group_copies, cg->all_rows ? " : gc_cells + thread % GC_SPARE_CELLS" : "");
 	else
 		text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->p->group_words);
+	if (sink_has_cells(cg))
+		text_addf(cg->out, "const u32 gc_cell = gc_find_cell(gc_tags, gc_cells, gc_gno);\n");
 }
 
 static void
@@ -517,7 +565,10 @@ sink_row(Cg *cg)
 			else if (cg->pl->group_mode == GC_GROUP_DENSE)
 			{
 				emit_dense_group(cg);
-				emit_folds(cg, sink_is_local(cg) ? IN_LOCAL : IN_GLOBAL);
+				if (sink_has_cells(cg))
+					emit_folds_in_cell(cg);
+				else
+					emit_folds(cg, sink_is_local(cg) ? IN_LOCAL : IN_GLOBAL);
 			}
 			else
 			{
@@ -567,6 +618,10 @@ sink_state(Cg *cg, Text *t)
 void
 sink_table(Cg *cg, Text *t)
 {
+	if (sink_has_cells(cg))
+		text_addf(t, "const u32 gc_cells = %d, gc_stride = gc_cells, gc_cell_words = %d;\n(void) gc_stride;\n"
+				  "u64 *gc_table = gc_shared + gc_top;\nu32 *gc_tags = (u32 *) (gc_table + gc_cells * gc_cell_words);\n",
+				  cg->variant->group_cells, cg->p->group_words);
 	if (!sink_is_local(cg))
 		return;
 	text_addf(t, "const u32 gc_cells = (u32) gc_ngroups * %d, gc_copy = thread %% %d;\n"
@@ -580,6 +635,9 @@ sink_clear(Cg *cg, Text *t)
 {
 	if (sink_is_local(cg))
 		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_stride * gc_cell_words; i += nthreads) gc_table[i] = 0;\n");
+	/* the tags, too */
+	if (sink_has_cells(cg))
+		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_cells * gc_cell_words + gc_cells / 2; i += nthreads) gc_table[i] = 0;\n");
 }
 
 /* Statement that adds what has come to an accumulator, eN, to the group's words at `to`. */
@@ -637,6 +695,31 @@ gather_copies(Cg *cg, Text *t)
 	}
 }
 
+/* What a group has come to, e0 and so on, from nothing. */
+static void
+begin_totals(Cg *cg, Text *t)
+{
+	text_addf(t, "u64 e0 = 0;\n");
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		if (AGG(cg, i)->word != 0)
+			text_addf(t, "%s e%d = 0;\n", total_type(cg, AGG(cg, i)), AGG(cg, i)->word);
+	}
+}
+
+/* These to the group's words at g, if there was a row. */
+static void
+add_totals(Cg *cg, Text *t)
+{
+	text_addf(t, counts_rows(cg) ? "if (!e0) continue;\nGC_ADD_G(g, e0);\n" : "if (!e0) continue;\nGC_MARK(g);\n");
+	for (u16 i = 0; i < cg->p->naggs; i++)
+	{
+		if (AGG(cg, i)->word != 0)
+			emit_total(t, AGG(cg, i), "g");
+	}
+	text_addf(t, "}\n");
+}
+
 /*
  * A block's own table -> the global one.  A thread takes the copies of a group one after
  * another, others than its neighbours do: those lie in other banks.
@@ -647,23 +730,25 @@ end_local(Cg *cg, Text *t)
 	const int	copies = cg->variant->group_copies;
 
 	text_addf(t, "GC_BARRIER();\nconst u32 gc_n32 = (u32) gc_ngroups;\n"
-			  "GC_NO_UNROLL for (u32 i = thread; i < gc_n32; i += nthreads) {\nu64 e0 = 0;\n");
-	for (u16 i = 0; i < cg->p->naggs; i++)
-	{
-		if (AGG(cg, i)->word != 0)
-			text_addf(t, "%s e%d = 0;\n", total_type(cg, AGG(cg, i)), AGG(cg, i)->word);
-	}
+			  "GC_NO_UNROLL for (u32 i = thread; i < gc_n32; i += nthreads) {\n");
+	begin_totals(cg, t);
 	text_addf(t, "GC_NO_UNROLL for (u32 c = 0; c < %d; c++) {\nconst u32 gc_cell = i * %d + (c + i) %% %d;\n",
 			  copies, copies, copies);
 	gather_copies(cg, t);
-	text_addf(t, "}\nu64 *g = gc_groups + i * %d;\nif (!e0) continue;\n", cg->p->group_words);
-	text_addf(t, counts_rows(cg) ? "GC_ADD_G(g, e0);\n" : "GC_MARK(g);\n");
-	for (u16 i = 0; i < cg->p->naggs; i++)
-	{
-		if (AGG(cg, i)->word != 0)
-			emit_total(t, AGG(cg, i), "g");
-	}
-	text_addf(t, "}\n");
+	text_addf(t, "}\nu64 *g = gc_groups + i * %d;\n", cg->p->group_words);
+	add_totals(cg, t);
+}
+
+/* The same of cells that groups have. */
+static void
+end_cells(Cg *cg, Text *t)
+{
+	text_addf(t, "GC_BARRIER();\nGC_NO_UNROLL for (u32 gc_cell = thread; gc_cell < gc_cells; gc_cell += nthreads) {\n"
+			  "if (!gc_tags[gc_cell]) continue;\n");
+	begin_totals(cg, t);
+	gather_copies(cg, t);
+	text_addf(t, "u64 *g = gc_groups + (u64) (gc_tags[gc_cell] - 1) * %d;\n", cg->p->group_words);
+	add_totals(cg, t);
 }
 
 void
@@ -673,4 +758,6 @@ sink_end(Cg *cg, Text *t)
 		end_registers(cg, t);
 	else if (sink_is_local(cg))
 		end_local(cg, t);
+	else if (sink_has_cells(cg))
+		end_cells(cg, t);
 }

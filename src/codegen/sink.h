@@ -37,6 +37,7 @@ extern void sink_table(Cg *cg, Text *t);
 
 /* Before the scan: empty a table in shared memory; after it: merge what is there. */
 extern bool sink_is_local(const Cg *cg);
+extern bool sink_has_cells(const Cg *cg);
 extern void sink_clear(Cg *cg, Text *t);
 extern void sink_end(Cg *cg, Text *t);
 

@@ -73,6 +73,8 @@ typedef struct GcVariantChoice
 {
 	uint32_t	bitmaps;		/* bit i: bitmap i */
 	int			group_copies;	/* 0: the group table stays in global memory */
+	int			group_cells;	/* then, of as many groups as a block meets there is one in shared
+								 * memory, too; 0: of none */
 	int			threads;		/* per block */
 	int			vec;			/* rows per thread and step; host: 0 */
 } GcVariantChoice;

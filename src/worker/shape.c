@@ -264,6 +264,7 @@ gc_make_variant(const GcVariantDemand *d, const GcVariantChoice *choice)
 	v.vec = choice->vec;
 	v.group_local = choice->group_copies > 0;
 	v.group_copies = choice->group_copies;
+	v.group_cells = choice->group_cells;
 	for (int i = 0; i < d->demand.nbitmaps; i++)
 	{
 		if (choice->bitmaps & 1u << i)

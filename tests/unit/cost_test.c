@@ -400,6 +400,8 @@ bytes_of(const GcPipelineDemand *d, GcVariantChoice c)
 
 	for (int i = 0; i < d->nbitmaps; i++)
 		bytes += c.bitmaps >> i & 1 ? d->bitmap_bytes[i] : 0;
+	if (c.group_cells > 0)
+		bytes += c.group_cells * (d->group_bytes / d->ngroups + 4);
 	return bytes;
 }
 
@@ -448,6 +450,21 @@ test_variants(const GcProfile *gpu)
 	c = gc_sched_variant(gpu, &d, 200000);
 	ok(c.group_copies == 0, "few survivors: the group table stays where it is");
 	d = two;
+	d.survivors = 100;
+	d.ngroups = 7000;
+	d.group_bytes = 7000 * 16;
+	c = gc_sched_variant(gpu, &d, 200000);
+	ok(c.group_copies == 0 && c.group_cells == 512 && c.threads == 1024, "many groups: a block keeps those that it meets");
+	c = gc_sched_variant(gpu, &d, 70000 + 512 * 20 - 1);
+	ok(c.bitmaps == 3 && c.group_cells == 256, "as many as have room beside bitmaps");
+	c = gc_sched_variant(gpu, &d, 64 * 20 - 1);
+	is(c.group_cells, 0, "too few are not worth it");
+	d.rows = 100000;
+	is(gc_sched_variant(gpu, &d, 200000).group_cells, 0, "few rows: none");
+	d.rows = (uint64_t) gpu->sms << 32;
+	is(gc_sched_variant(gpu, &d, 200000).group_cells, 0, "more rows than blocks can count: none");
+	d = two;
+	is(gc_sched_variant(gpu, &d, 200000).group_cells, 0, "a table of all groups: none");
 	d.group_bytes = 800;
 	is(gc_sched_variant(gpu, &d, 200000).group_copies, 1, "a large group table is not copied");
 	d.ngroups = 0;

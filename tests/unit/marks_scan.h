@@ -23,6 +23,11 @@
 #include "../../src/device/nvrtc.h"
 
 #define GARBAGE			0xAA
+
+/* Of group tables, where there are more groups than cells, and as many. */
+#define FEW_CELLS		64
+#define MANY_CELLS		512
+
 #define ALL_CHUNKS		((1u << NCHUNKS) - 1)
 
 static Member members[NALL];
@@ -104,6 +109,8 @@ make_kernels(int i)
 	marked_variant[i].marked = m->tests.steps;
 	marked_variant[i].placed = m->tests.placed;
 	marked_variant[i].records = visit_records;
+	if (gc_pipelines(m->p)[m->pipeline].group_mode == GC_GROUP_DENSE && !m->variant.group_local)
+		marked_variant[i].group_cells = FEW_CELLS;
 	generate_kernel(m, m->pipeline, &marked_variant[i], &marked_source[i], &marked[i]);
 	if (gc_generate_tester(m->p, m->pipeline, &m->tests, &tester_source[i], &err) != GC_OK)
 		tap_bail(err.detail);

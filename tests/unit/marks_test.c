@@ -49,6 +49,34 @@ test_requests(void)
 	}
 }
 
+/* Ordinary kernels whose blocks keep the groups that they meet leave the same. */
+static void
+test_cells(void)
+{
+	int			n = 0;
+
+	for (int i = 0; i < 2 * NALL; i++)
+	{
+		Member	   *m = &members[i / 2];
+		GcVariant	v = m->variant;
+		GcKernelSource source;
+		Loaded		k;
+
+		if (gc_pipelines(m->p)[m->pipeline].group_mode != GC_GROUP_DENSE)
+			continue;
+		v.group_local = false;
+		v.group_copies = 0;
+		v.group_cells = i % 2 ? MANY_CELLS : FEW_CELLS;
+		generate_kernel(m, m->pipeline, &v, &source, &k);
+		empty_sink(m);
+		run_kernel(m, m->pipeline, &k, &source, gc_shared_bytes(m->p, &v, m->ranges, m->ngroups), m->sink, m->chunks, false);
+		ok(same_result(m), "%s: %d cells for %llu groups", requests[i / 2].name, v.group_cells, m->ngroups);
+		unload(&k);
+		n++;
+	}
+	ok(n >= 4, "%d kernels have cells", n);
+}
+
 static void
 make_marker(Marker *mk, int nshared, bool exact)
 {
@@ -314,6 +342,7 @@ main(int argc, char **argv)
 	make_all();
 	test_requests();
 	test_find();
+	test_cells();
 	test_scans();
 	test_fast_scans();
 	test_places();
