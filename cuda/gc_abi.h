@@ -160,6 +160,12 @@ typedef struct GcArgs
 /* Cells behind those of a block's own group table, for rows that do not count (gc_agg.h). */
 #define GC_SPARE_CELLS		32
 
+/*
+ * Rows of which one word, the marks' digest, says which requests of a marked scan have any: of others
+ * these rows' marks are neither written nor read.  They are a sector of a GPU's memory.
+ */
+#define GC_DIGEST_ROWS		256
+
 /* Requests that one marked scan serves. */
 #define GC_MAX_MARKED		32
 

@@ -9,6 +9,7 @@
  *	  gc_accept_rows(m, at, table), gc_accept(m, at, table, pass)
  *									requests that do not accept a row leave its mask
  *	  gc_look_up_W(m, r, table, copies)	the same from the codes
+ *	  gc_put_digest(m, live, digest, row, end)	say in the digest who has marks here: the result
  *	  gc_put_marks(m, live, to, per_request)
  *
  * for codes of W bytes (0: known only at run time).  m holds the rows' masks, a bit per
@@ -222,6 +223,39 @@ gc_accept(u32 *m, const u32 *at, const u32 *table, u32 pass)
 		m[j] &= x[j] | pass;
 }
 
+/*
+ * The requests in `live` of which a row of the GC_DIGEST_ROWS around `row` has a mark, which the
+ * digest then names, `end` being the first row that nobody marks.  On device cuda lanes beside
+ * each other have these rows, and all that have any before `end` come here.  On device host, where
+ * a thread has one part of them after the other, marks are written for all.
+ */
+GC_FN u32
+gc_put_digest(const u32 *m, u32 live, u32 *digest, u32 row, u32 end)
+{
+	u32			any = 0;
+
+	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+		any |= m[j];
+	any &= live;
+#if GC_CUDA
+	{
+		const u32	lanes = GC_DIGEST_ROWS / GC_MARK_ROWS;
+		const u32	lane = threadIdx.x % 32, first = lane / lanes * lanes;
+		const u32	left = (end - row + GC_MARK_ROWS - 1) / GC_MARK_ROWS + lane - first;
+		const u32	here = left < lanes ? left : lanes;
+
+		any = __reduce_or_sync((here < 32 ? (1u << here) - 1 : ~0u) << first, any);
+		if (lane == first)
+			digest[row / GC_DIGEST_ROWS] = any;
+		return any;
+	}
+#else
+	(void) end;
+	digest[row / GC_DIGEST_ROWS] = row % GC_DIGEST_ROWS ? digest[row / GC_DIGEST_ROWS] | any : any;
+	return live;
+#endif
+}
+
 /* Bytes of a and b, numbered from a's lowest, that the digits of `which` name. */
 GC_FN u32
 gc_bytes(u32 a, u32 b, u32 which)
@@ -288,7 +322,8 @@ gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
 		x[0][i / 2][i % 2] = gc_bytes(a, b, 0x5410);
 		x[1][i / 2][i % 2] = gc_bytes(a, b, 0x7632);
 	}
-	gc_put_eight(x[0], live, to, per_request);
+	if (live & 0xff)
+		gc_put_eight(x[0], live, to, per_request);
 	if (live >> 8)
 		gc_put_eight(x[1], live >> 8, to + 8 * per_request, per_request);
 }

@@ -23,6 +23,9 @@
  *
  *-------------------------------------------------------------------------
  */
+/* Of a digest, per chunk of which a request's marks take so many. */
+#define GC_DIGEST_BYTES(marks_bytes)	((marks_bytes) * 8 / GC_DIGEST_ROWS * sizeof(u32))
+
 #if GC_CUDA
 
 #define GC_LANE_WORDS	4
@@ -37,14 +40,18 @@
 #define GC_DENSE_ROWS	(GC_WARP_ROWS / 8)
 
 /*
- * The lane's words of marks, for the rows from first + 128 * lane on.  marks: address of the
- * chunk's; they, and valid, can be read up to a multiple of GC_PAD_ROWS.
+ * The lane's words of marks, for the rows from first + 128 * lane on.  marks, digest: addresses of
+ * the chunk's; they, and valid, can be read up to a multiple of GC_PAD_ROWS.  bit: of the request in
+ * the digest.
  */
 GC_FN void
-gc_marked_words(u32 *x, u64 marks, u64 valid, u32 first, u32 end, u32 lane)
+gc_marked_words(u32 *x, u64 marks, u64 digest, u32 bit, u64 valid, u32 first, u32 end, u32 lane)
 {
 	const u32	row = first + 32 * GC_LANE_WORDS * lane;
 
+	x[0] = x[1] = x[2] = x[3] = 0;
+	if (!(((const u32 *) digest)[row / GC_DIGEST_ROWS] >> bit & 1))
+		return;
 	*(uint4 *) x = ((const uint4 *) marks)[row / (32 * GC_LANE_WORDS)];
 	if (valid)
 	{
@@ -177,10 +184,13 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 		const u32 gc_count = gc_warp_sum(__popc(gc_words[0]) + __popc(gc_words[1]) + __popc(gc_words[2]) + __popc(gc_words[3])); \
 		if (!gc_count) continue; \
 		const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
-#define GC_MARKED_TILES(threads, marks, bytes) \
+/* marks, bytes, digest, bit: as GC_ARG_MARKS's parts (codegen.h). */
+#define GC_MARKED_TILES(threads, marks, bytes, digest, bit) \
 	GC_PARTS(threads) \
 		u32 gc_words[GC_LANE_WORDS]; \
-		gc_marked_words(gc_words, (marks) + (u64) gc_src.chunk * (bytes), gc_src.valid, gc_first, gc_src.nrows, gc_lane); \
+		gc_marked_words(gc_words, (marks) + (u64) gc_src.chunk * (bytes), \
+						(digest) + (u64) gc_src.chunk * GC_DIGEST_BYTES(bytes), (u32) (bit), gc_src.valid, gc_first, \
+						gc_src.nrows, gc_lane); \
 		GC_COUNT_WORDS
 #define GC_MARKED_VECTORS \
 		u32 gc_n = 0, gc_turn = 0, gc_more; \
@@ -263,24 +273,39 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 
 #else
 
-/* Rows from first to end with a mark; first is a multiple of 8. */
+/*
+ * The marks of a tile's rows, from first to end, to where there is room for as many, with none
+ * where the digest says so; and how many rows have one.  marks, digest: of the chunk.
+ */
 GC_FN u32
-gc_count_marks(const u8 *marks, u32 first, u32 end)
+gc_take_marks(u8 *to, const u8 *marks, const u32 *digest, u32 bit, u32 first, u32 end)
 {
 	u32			n = 0;
 
-	for (u32 i = first / 8; i < (end + 7) / 8; i++)
-		n += __builtin_popcount(marks[i]);
+	for (u32 row = first; row < end; row += GC_DIGEST_ROWS)
+	{
+		u8		   *here = to + (row - first) / 8;
+
+		if (digest[row / GC_DIGEST_ROWS] >> bit & 1)
+			__builtin_memcpy(here, marks + row / 8, GC_DIGEST_ROWS / 8);
+		else
+			__builtin_memset(here, 0, GC_DIGEST_ROWS / 8);
+	}
+	for (u32 i = 0; i < (end - first + 7) / 8; i++)
+		n += __builtin_popcount(to[i]);
 	return n;
 }
 
-#define GC_MARKED_TILES(threads, marks, bytes) \
+#define GC_MARKED_TILES(threads, marks, bytes, digest, bit) \
 	GC_TILES \
-		const u8 *gc_marks = (const u8 *) (marks) + gc_src.chunk * (bytes); \
-		const u32 gc_few = gc_count_marks(gc_marks, gc_first, gc_end) <= GC_TILE_ROWS / GC_FEW_PART; (void) gc_few;
+		u8 gc_marks[GC_TILE_ROWS / 8]; \
+		const u32 gc_few = gc_take_marks(gc_marks, (const u8 *) (marks) + gc_src.chunk * (bytes), \
+										 (const u32 *) ((digest) + gc_src.chunk * GC_DIGEST_BYTES(bytes)), (u32) (bit), \
+										 gc_first, gc_end) <= GC_TILE_ROWS / GC_FEW_PART; \
+		(void) gc_few;
 #define GC_MARKED_VECTORS \
 		GC_VECTORS \
-			GC_EACH(gc_v) gc_m[gc_v] &= gc_marks[(gc_row + gc_v) >> 3] >> \
+			GC_EACH(gc_v) gc_m[gc_v] &= gc_marks[(gc_row - gc_first + gc_v) >> 3] >> \
 				((gc_row + gc_v) & 7) & 1; \
 			GC_SETTLE
 #define GC_FILTERED_TILES(threads)	GC_TILES

@@ -133,6 +133,7 @@ measure_marker(u64 rows, bool many, int read, const BenchKernel *k)
 	args.w[1] = bench_memory(per_chunk * table.scan.nsources * GC_MAX_MARKED);
 	args.w[2] = per_chunk;
 	args.w[3] = per_chunk * table.scan.nsources;
+	args.w[4] = bench_memory(per_chunk * table.scan.nsources * 8 / GC_DIGEST_ROWS * sizeof(u32));
 	shared = fill_marker_args(&table, many, &args);
 	for (int i = read; i < NTESTED; i++)
 		args.w[GC_MARKER_WORDS(i) + 4] = UINT32_MAX;
@@ -190,7 +191,7 @@ static const Visit visits[] = {
 
 /*
  * w0 and w1 the marks, w2 to w4 the columns, w5 results, w6 to w8 the columns in records, which
- * are read however many rows have marks.
+ * are read however many rows have marks, w9 the marks' digest.
  */
 static BenchKernel
 visiting_kernel(const Visit *v)
@@ -202,7 +203,7 @@ visiting_kernel(const Visit *v)
 
 #define ADD(...)	n += (size_t) snprintf(body + n, sizeof(body) - n, __VA_ARGS__)
 	ADD("GC_KERNEL(%d)\n{\nGC_PROLOGUE\nu64 sum = 0;\n#define GC_LANE_ROWS 4\n#define GC_FEW_PART 1\n"
-		"GC_MARKED_TILES(%d, gc_a.w[0], gc_a.w[1])\n", THREADS, THREADS);
+		"GC_MARKED_TILES(%d, gc_a.w[0], gc_a.w[1], gc_a.w[9], 0)\n", THREADS, THREADS);
 	for (int c = 0; c < columns; c++)
 	{
 		ADD("GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 2 + c);
@@ -271,15 +272,21 @@ write_records(const BenchTable *table, GcAddr to[NVISITED])
 	free(cols);
 }
 
-/* Bits are set at random. */
+/* Bits are set at random; the digest says where there are any. */
 static void
-draw_marks(unsigned char *bits, u64 bytes, double density)
+draw_marks(unsigned char *bits, u32 *digest, u64 bytes, double density)
 {
 	const u32	below = (u32) (density * (1 << 24));
 
 	memset(bits, 0, bytes);
+	memset(digest, 0, bytes * 8 / GC_DIGEST_ROWS * sizeof(u32));
 	for (u64 i = 0; i < bytes * 8; i++)
-		bits[i / 8] |= (unsigned char) ((bench_random(1 << 24) < below) << i % 8);
+	{
+		const bool	marked = bench_random(1 << 24) < below;
+
+		bits[i / 8] |= (unsigned char) (marked << i % 8);
+		digest[i / GC_DIGEST_ROWS] |= marked;
+	}
 }
 
 static void
@@ -308,12 +315,14 @@ part_visiting(u64 rows)
 	static const double densities[] = {0.0001, 0.002, 0.008, 0.02, 0.035, 0.1, 0.4};
 	const BenchTable table = bench_table(rows, NVISITED, visited, 7);
 	const u64	per_chunk = (u64) table.scan.tiles_per_source * GC_TILE_ROWS / 8;
+	const u64	digest_bytes = per_chunk * 8 / GC_DIGEST_ROWS * sizeof(u32);
 	unsigned char *bits = malloc(per_chunk);
+	u32		   *digest = malloc(digest_bytes);
 	BenchKernel kernels[NVISITS];
 	GcAddr		records[NVISITED];
 	GcArgs		args[SIDE];
 
-	if (bits == NULL)
+	if (bits == NULL || digest == NULL)
 		bench_fail("out of memory");
 	for (int k = 0; k < NVISITS; k++)
 		kernels[k] = visiting_kernel(&visits[k]);
@@ -330,6 +339,7 @@ part_visiting(u64 rows)
 			args[i].w[6 + c] = records[c];
 		}
 		args[i].w[5] = bench_memory(GROUPS * 2 * sizeof(u64));
+		args[i].w[9] = bench_memory(digest_bytes * table.scan.nsources);
 	}
 	bench_say("### Visiting marks, %.1f million rows: columns of 4, 4 and 2 bytes\n\n"
 			  "| density | reads | registers | alone, us | %d side by side, us each |\n"
@@ -339,14 +349,18 @@ part_visiting(u64 rows)
 		/* the chunks have the same marks, the kernels have different ones */
 		for (int i = 0; i < SIDE; i++)
 		{
-			draw_marks(bits, per_chunk, densities[d]);
+			draw_marks(bits, digest, per_chunk, densities[d]);
 			for (u32 c = 0; c < table.scan.nsources; c++)
+			{
 				bench_copy_in(args[i].w[0] + c * per_chunk, bits, per_chunk);
+				bench_copy_in(args[i].w[9] + c * digest_bytes, digest, digest_bytes);
+			}
 		}
 		for (int k = 0; k < NVISITS; k++)
 			measure_visiting(&kernels[k], args, table.scan.ntiles, densities[d]);
 	}
 	free(bits);
+	free(digest);
 }
 
 int

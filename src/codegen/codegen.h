@@ -47,8 +47,7 @@ typedef enum GcArgType
 	GC_ARG_SHARED,				/* where the member's part of the shared memory
 								 * begins: gc_fused_shared_bytes */
 	/* Kernels of marked scans only (marks.c): */
-	GC_ARG_MARKS,				/* part: 0 address of the request's marks, 1 bytes of
-								 * them per chunk */
+	GC_ARG_MARKS,				/* part: GC_MARKS_* */
 	GC_ARG_TEST,				/* index: number of a tested column; part: GC_TEST_* */
 	GC_ARG_PLACE				/* index: hash build; part: GC_TEST_*, of its places */
 } GcArgType;
@@ -72,6 +71,12 @@ enum
 	GC_BUILD_PART_BITMAP, GC_BUILD_PART_BASE, GC_BUILD_PART_RANGE,
 	GC_BUILD_PART_SLOTS, GC_BUILD_PART_MASK, GC_BUILD_PART_KEYS,
 	GC_BUILD_PART_NEXT, GC_BUILD_PART_CAP
+};
+
+/* Address of the request's marks, bytes of them per chunk, address of the digest, the request's bit in it. */
+enum
+{
+	GC_MARKS_DATA, GC_MARKS_BYTES, GC_MARKS_DIGEST, GC_MARKS_BIT, GC_MARKS_PARTS
 };
 
 enum
@@ -351,14 +356,15 @@ extern int	gc_table_copies(const GcMarkerColumn *column);
 /*
  * Generate the marker: it reads n columns, looks each value up in its table, and writes
  * for every request the rows that all its columns accept, as a bitmap per chunk in the
- * layout of GcCol.nulls: its marks.  GcSource.valid is the set of requests that read the
+ * layout of GcCol.nulls: its marks, but where the digest says that there are none; and that, u32 per
+ * GC_DIGEST_ROWS rows of a chunk.  GcSource.valid is the set of requests that read the
  * chunk; nothing is written for others.  Columns whose tables are shared should come
  * first, as they are tested first.  Where a column has classes, its class column is read
  * instead, but not in chunks that have none (GcCol.data 0), nor if the combiner raised
  * misfit.  GC_MARKER_WORDS(n) words:
  *
  *	  w[0] set of requests, w[1] address of the marks, w[2] bytes of marks per chunk,
- *	  w[3] bytes of marks per request; and per column, from w[GC_MARKER_WORDS(k)] on:
+ *	  w[3] bytes of marks per request, w[4] address of the digest; and per column, from w[GC_MARKER_WORDS(k)] on:
  *	  address of its GcCols, address of its table, base, range (as for the tester), and
  *	  readers << 32 | accepting, the requests that read it, and those that accept every
  *	  value of it; of a column with classes also: address of the class column's GcCols,
@@ -368,7 +374,7 @@ extern int	gc_table_copies(const GcMarkerColumn *column);
  */
 extern char *gc_generate_marker(const GcMarkerColumn *column, int n);
 #define GC_MARKER_THREADS	256		/* per block: more would leave registers unused */
-#define GC_MARKER_WORDS(n)	(4 + 9 * (n))
+#define GC_MARKER_WORDS(n)	(5 + 9 * (n))
 
 /* Fewest columns of a kernel over marks that gains by reading them in records. */
 #define GC_LEAST_RECORD_COLUMNS	2

@@ -737,12 +737,15 @@ begin_vectors(const Cg *cg, Text *t)
 static void
 assemble(Cg *cg, Text *t)
 {
-	const int	marks = cg->variant->marked ? cg_word(cg, GC_ARG_MARKS, 0, 0) : 0;
+	const int	marks = cg->variant->marked ? cg_word(cg, GC_ARG_MARKS, 0, GC_MARKS_DATA) : 0;
 	const char *descs = cg->descs.s ? cg->descs.s : "";
 	const char *body = cg->body.s ? cg->body.s : "";
 
 	if (cg->variant->marked)
-		(void) cg_word(cg, GC_ARG_MARKS, 0, 1);
+	{
+		for (int part = 1; part < GC_MARKS_PARTS; part++)
+			(void) cg_word(cg, GC_ARG_MARKS, 0, part);
+	}
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
 	text_addf(t, "GC_BEGAN(gc_flags)\n");
@@ -754,9 +757,9 @@ assemble(Cg *cg, Text *t)
 	text_addf(t, "GC_BARRIER();\n");
 	if (cg->variant->marked)
 		text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n"
-				  "GC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
-				  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, marks, marks + 1,
-				  descs, body);
+				  "GC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
+				  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, marks,
+				  marks + GC_MARKS_BYTES, marks + GC_MARKS_DIGEST, marks + GC_MARKS_BIT, descs, body);
 	else if (cg->filtered)
 		text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n#define GC_FILTERED_ROUNDS %d\n"
 				  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", lane_rows(cg), few_part(cg),

@@ -491,7 +491,7 @@ emit_fast_loop(Text *t, const GcMarkerColumn *column, int n)
 	text_addf(t, "gc_ahead += nthreads * GC_MARK_ROWS;\n");
 	emit_ahead(t, column, n);
 	emit_pairs(t, column, n);
-	text_addf(t, "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\nGC_END_MARK_VECTORS\ncontinue;\n}\n");
+	text_addf(t, "gc_put_marks(gc_k, gc_put_digest(gc_k, gc_live, gc_digest, gc_row, gc_end), gc_to + gc_row / 8, gc_a.w[3]);\nGC_END_MARK_VECTORS\ncontinue;\n}\n");
 }
 
 /* One column of the loop that does whatever the chunk and the column ask for. */
@@ -532,7 +532,8 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 	for (int k = 0; k < n; k++)
 		emit_table(&t, &column[k], k);
 	text_addf(&t, "GC_BARRIER();\nGC_MARK_RUNS\nconst u32 gc_live = (u32) gc_a.w[0] & (u32) gc_src.valid;\n"
-			  "u8 *gc_to = (u8 *) gc_a.w[1] + gc_src.chunk * gc_a.w[2];\nif (!gc_live) continue;\n");
+			  "u8 *gc_to = (u8 *) gc_a.w[1] + gc_src.chunk * gc_a.w[2];\nif (!gc_live) continue;\n"
+			  "u32 *gc_digest = (u32 *) (gc_a.w[4] + gc_src.chunk * GC_DIGEST_BYTES(gc_a.w[2]));\n");
 	for (int k = 0; k < n; k++)
 		emit_description(&t, &column[k], k);
 	if (fast)
@@ -542,7 +543,7 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_k[i] = gc_live;\n");
 	for (int k = 0; k < n; k++)
 		emit_test(&t, &column[k], k);
-	text_addf(&t, "gc_put_marks(gc_k, gc_live, gc_to + gc_row / 8, gc_a.w[3]);\n"
+	text_addf(&t, "gc_put_marks(gc_k, gc_put_digest(gc_k, gc_live, gc_digest, gc_row, gc_end), gc_to + gc_row / 8, gc_a.w[3]);\n"
 			  "GC_END_MARK_VECTORS\nGC_END_MARK_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n");
 	return t.s;
 }

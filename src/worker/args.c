@@ -102,6 +102,22 @@ test_word(const GcArgSource *src, const GcArgWord *w)
 	}
 }
 
+static u64
+marks_word(const GcArgSource *src, u8 part)
+{
+	switch (part)
+	{
+		case GC_MARKS_DATA:
+			return src->marks;
+		case GC_MARKS_BYTES:
+			return src->marks_bytes;
+		case GC_MARKS_DIGEST:
+			return src->digest;
+		default:
+			return src->marks_bit;
+	}
+}
+
 u64
 gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 {
@@ -131,7 +147,7 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_GROUP_KEY:
 			return w->part == 1 ? r->group_keys[w->index].stride : (u64) r->group_keys[w->index].base;
 		case GC_ARG_MARKS:
-			return w->part == 1 ? src->marks_bytes : src->marks;
+			return marks_word(src, w->part);
 		case GC_ARG_TEST:
 		case GC_ARG_PLACE:
 			return test_word(src, w);

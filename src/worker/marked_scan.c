@@ -52,7 +52,7 @@ readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
 
 /*
  * The launch's memory: a word per column for misfit, its table by class, all tables by
- * value, and marks.
+ * value, the marks' digest, and marks.
  */
 static GcAddr
 misfit(const GcScanMembers *scan, int k)
@@ -108,25 +108,38 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 	}
 }
 
-/* Memory of tables and marks; *tables: bytes of the tables. */
+/* Where what a scan writes lies in the launch's memory. */
+typedef struct MarksRoom
+{
+	GcAddr		digest;
+	GcAddr		marks;			/* of the first request */
+	u64			per_chunk;		/* bytes of them */
+	u64			per_member;
+} MarksRoom;
+
+/* Memory of tables, digest and marks. */
 static GcCode
-allocate(GcScanMembers *scan, u64 *tables, u64 *per_chunk, u64 *per_member)
+allocate(GcScanMembers *scan, MarksRoom *room)
 {
 	const GcRun *first = scan->run[0];
 	const GcDirectory *dir = first->request->inputs[first->main->input].dir;
+	u64			tables = value_tables(scan) - scan->launch->marks;
+	u64			digest;
 	u32			max_rows = 0;
 
-	*tables = value_tables(scan) - scan->launch->marks;
 	for (int k = 0; k < scan->f->nphysical; k++)
-		*tables += GC_MARK_TABLE_BYTES(first->scan_shape->set->column[scan->f->physical[k]].range);
+		tables += GC_MARK_TABLE_BYTES(first->scan_shape->set->column[scan->f->physical[k]].range);
 	for (int m = 0; m < scan->n; m++)
 		max_rows = Max(max_rows, scan->run[m]->request->inputs[scan->run[m]->main->input].max_rows);
-	*per_chunk = TYPEALIGN64(GC_PAD_ROWS, max_rows) / 8;
-	*per_member = *per_chunk * dir->nchunks;
-	*tables = TYPEALIGN64(256, *tables);
-	scan->launch->marks = gc_device_alloc(*tables + *per_member * scan->n);
+	room->per_chunk = TYPEALIGN64(GC_PAD_ROWS, max_rows) / 8;
+	room->per_member = room->per_chunk * dir->nchunks;
+	tables = TYPEALIGN64(256, tables);
+	digest = TYPEALIGN64(256, room->per_member * 8 / GC_DIGEST_ROWS * sizeof(u32));
+	scan->launch->marks = gc_device_alloc(tables + digest + room->per_member * scan->n);
 	if (scan->launch->marks == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the marks of a shared scan.");
+	room->digest = scan->launch->marks + tables;
+	room->marks = room->digest + digest;
 	return GC_OK;
 }
 
@@ -174,7 +187,7 @@ shared_bytes(const GcScanMembers *scan)
 
 /* Queue combiner and marker. */
 static GcCode
-launch_marker(GcScanMembers *scan, GcAddr records, u64 tables, u64 per_chunk, u64 per_member)
+launch_marker(GcScanMembers *scan, GcAddr records, const MarksRoom *room)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcMainLaunch *l = scan->launch;
@@ -195,9 +208,10 @@ launch_marker(GcScanMembers *scan, GcAddr records, u64 tables, u64 per_chunk, u6
 	args.scan = gc_scan_args(scan);
 	args.scan.flags = l->marks;
 	args.w[0] = l->bodies;
-	args.w[1] = l->marks + tables;
-	args.w[2] = per_chunk;
-	args.w[3] = per_member;
+	args.w[1] = room->marks;
+	args.w[2] = room->per_chunk;
+	args.w[3] = room->per_member;
+	args.w[4] = room->digest;
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
 		fill_column(scan, k, table, &args.w[GC_MARKER_WORDS(k)]);
@@ -235,9 +249,7 @@ launch_scan(GcScanMembers *scan)
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcMainLaunch *l = scan->launch;
 	GcStream   *stream = scan->run[0]->stream;
-	u64			tables,
-				per_chunk,
-				per_member;
+	MarksRoom	room = {0};
 	Size		size = scan->f->nphysical * sizeof(GcMarkTable);
 	Size		records;
 	GcCode		code;
@@ -250,20 +262,22 @@ launch_scan(GcScanMembers *scan)
 			gc_classes_reserve(scan, k);
 	}
 	gc_records_reserve(scan);
-	if ((code = allocate(scan, &tables, &per_chunk, &per_member)) != GC_OK ||
+	if ((code = allocate(scan, &room)) != GC_OK ||
 		(code = gc_scan_upload(scan, NULL, size + MISFITS_BYTES, &records, fill_tables, NULL)) != GC_OK)
 		return code;
 	l->misfits = (u32 *) ((char *) l->staging + records + size);
 	for (int m = 0; m < scan->n; m++)
 	{
-		scan->run[m]->marks = l->marks + tables + per_member * scan->body[m];
-		scan->run[m]->marks_bytes = per_chunk;
+		scan->run[m]->marks = room.marks + room.per_member * scan->body[m];
+		scan->run[m]->marks_bytes = room.per_chunk;
+		scan->run[m]->digest = room.digest;
+		scan->run[m]->marks_bit = scan->body[m];
 		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
 	}
 	if ((code = write_classes(scan)) != GC_OK || (code = gc_records_write(scan)) != GC_OK)
 		return code;
-	if ((code = launch_marker(scan, l->sources + records, tables, per_chunk, per_member)) != GC_OK)
+	if ((code = launch_marker(scan, l->sources + records, &room)) != GC_OK)
 		return code;
 	l->computed = ops->mark(stream, scan->err);
 	if (l->computed == NULL)
@@ -306,6 +320,30 @@ follow_scan(GcScanMembers *scan, int m)
 	return gc_run_queue_result(run);
 }
 
+/*
+ * Requests with many marks come first, so that of the eight whose marks the marker puts together
+ * either most have some, or mostly none has.
+ */
+static void
+number_members(GcScanMembers *scan)
+{
+	scan->launch->bodies = 0;
+	for (int m = 0; m < scan->n; m++)
+	{
+		const double us = scan->run[m]->scan_shape->marked_us;
+		int			before = 0;
+
+		for (int i = 0; i < scan->n; i++)
+		{
+			const double other = scan->run[i]->scan_shape->marked_us;
+
+			before += other > us || (other == us && i < m);
+		}
+		scan->body[m] = before;
+		scan->launch->bodies |= 1u << before;
+	}
+}
+
 void
 gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs)
 {
@@ -313,6 +351,7 @@ gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *c
 	GcError		err;
 
 	gc_scan_begin(&scan, launch, f, start, runs, &err);
+	number_members(&scan);
 	for (int m = 0; m < scan.n; m++)
 	{
 		launch->shapes[m] = scan.run[m]->scan_shape;

@@ -110,8 +110,10 @@ struct GcRun
 	GcTestValue *tests;			/* per tested column */
 	GcTestValue *places;		/* per build: of those that its tester places */
 	bool		classes_seen;	/* its tests have nothing new for the columns' classes */
-	GcAddr		marks;			/* once it is in one: its marks; bytes per chunk */
+	GcAddr		marks;			/* once it is in one: as GC_ARG_MARKS's parts */
 	u64			marks_bytes;
+	GcAddr		digest;
+	int			marks_bit;
 	GcAddr	   *records;		/* then: per column of p, GcCols of records, or 0; or NULL */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;

@@ -263,8 +263,10 @@ typedef struct GcArgSource
 	GcAddr		group_slots;
 	GcAddr		group_keys;
 	GcAddr		rows;
-	GcAddr		marks;			/* of a marked scan: the request's; bytes per chunk */
+	GcAddr		marks;			/* of a marked scan: as GC_ARG_MARKS's parts */
 	u64			marks_bytes;
+	GcAddr		digest;
+	int			marks_bit;
 	const GcAddr *records;		/* per column of the program: of its records; or NULL */
 	const GcTestValue *tests;	/* per tested column */
 	const GcTestValue *places;	/* per build */

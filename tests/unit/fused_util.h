@@ -115,6 +115,8 @@ typedef struct Member
 	GcAddr		places[GC_MAX_PLACED];	/* places of its hash builds, */
 	GcAddr		marks;			/* and what came of them */
 	u64			marks_bytes;
+	GcAddr		digest;
+	u32			marks_bit;
 } Member;
 
 /* ---------- device memory: never given back, but what is behind a mark ---------- */
@@ -412,7 +414,8 @@ member_word(const Member *m, const GcArgWord *w)
 		case GC_ARG_PLACE:
 			return place_word(m, w);
 		case GC_ARG_MARKS:
-			return w->part == 0 ? m->marks : m->marks_bytes;
+			return w->part == GC_MARKS_DATA ? m->marks : w->part == GC_MARKS_BYTES ? m->marks_bytes
+				: w->part == GC_MARKS_DIGEST ? m->digest : m->marks_bit;
 		case GC_ARG_BUILD:
 			return build_word(m, w);
 		case GC_ARG_PAYLOAD:

@@ -508,6 +508,10 @@ make_marks(Member *m, int i)
 	}
 	m->marks = put(marks, NCHUNKS * per_chunk);
 	m->marks_bytes = per_chunk;
+	/* kernels have to look everywhere */
+	m->digest = take(NCHUNKS * per_chunk);
+	must(ops->fill(stream, m->digest, 0xff, NCHUNKS * per_chunk, NULL));
+	m->marks_bit = i % GC_MAX_MARKED;
 	free(marks);
 }
 
