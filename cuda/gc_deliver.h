@@ -26,8 +26,12 @@ gc_release(void)
 	asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
-/* One thread fences for its block, behind a barrier: where all did, kernels took up to 1.3 times as long. */
-GC_FN_ONCE void
+/*
+ * One thread fences for its block, behind a barrier.  Not a function that is called: around a barrier in
+ * one, the compiler has loops over few rows yield, and kernels with groups in shared memory took up to
+ * twice as long (an H200, SSB Q4.1).
+ */
+GC_FN void
 gc_deliver(u64 flags, u64 deliver_to, u32 words, u32 thread, u32 nthreads, u32 nblocks)
 {
 	const volatile u64 *from = (const volatile u64 *) flags;

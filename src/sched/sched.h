@@ -64,6 +64,7 @@ typedef struct GcPipelineDemand
 	uint64_t	ngroups;		/* dense group table; 0: none */
 	uint64_t	group_bytes;	/* of one copy of it */
 	uint64_t	spare_bytes;	/* besides, of all copies */
+	bool		cells;			/* else, groups that are met may be kept */
 	uint64_t	queue_bytes;	/* of shared memory that is not to be had: static */
 	uint64_t	kept_bytes;		/* and, of a member of a fused kernel, for each warp */
 } GcPipelineDemand;

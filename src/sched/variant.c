@@ -87,7 +87,7 @@ group_cells(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t r
 
 	if (room > CELLS_BYTES)
 		room = CELLS_BYTES;
-	if (demand->ngroups == 0 || demand->rows < SHARED_MIN_ROWS || demand->rows >= (uint64_t) profile->sms << 32 ||
+	if (!demand->cells || demand->ngroups == 0 || demand->rows < SHARED_MIN_ROWS || demand->rows >= (uint64_t) profile->sms << 32 ||
 		cells * cell_bytes(demand) > room)
 		return 0;
 	while (2 * cells * cell_bytes(demand) <= room)

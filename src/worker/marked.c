@@ -139,6 +139,7 @@ marked_variant(const GcScanShape *s, const GcProfile *profile)
 
 	d.demand.nbitmaps = 0;
 	d.demand.queue_bytes = GC_VISIT_SHARED;
+	d.demand.cells = true;
 	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024);
 	v.marked = s->tests.steps;
 	v.placed = s->tests.placed;

@@ -453,8 +453,10 @@ test_variants(const GcProfile *gpu)
 	d.survivors = 100;
 	d.ngroups = 7000;
 	d.group_bytes = 7000 * 16;
+	is(gc_sched_variant(gpu, &d, 200000).group_cells, 0, "many groups: nothing is kept of them, unless that is wanted");
+	d.cells = true;
 	c = gc_sched_variant(gpu, &d, 200000);
-	ok(c.group_copies == 0 && c.group_cells == 512 && c.threads == 1024, "many groups: a block keeps those that it meets");
+	ok(c.group_copies == 0 && c.group_cells == 512 && c.threads == 1024, "then a block keeps those that it meets");
 	c = gc_sched_variant(gpu, &d, 70000 + 512 * 20 - 1);
 	ok(c.bitmaps == 3 && c.group_cells == 256, "as many as have room beside bitmaps");
 	c = gc_sched_variant(gpu, &d, 64 * 20 - 1);
@@ -464,6 +466,7 @@ test_variants(const GcProfile *gpu)
 	d.rows = (uint64_t) gpu->sms << 32;
 	is(gc_sched_variant(gpu, &d, 200000).group_cells, 0, "more rows than blocks can count: none");
 	d = two;
+	d.cells = true;
 	is(gc_sched_variant(gpu, &d, 200000).group_cells, 0, "a table of all groups: none");
 	d.group_bytes = 800;
 	is(gc_sched_variant(gpu, &d, 200000).group_copies, 1, "a large group table is not copied");
@@ -494,7 +497,7 @@ test_room(const GcProfile *gpu)
 
 	for (int n = 0; n < 20000; n++)
 	{
-		GcPipelineDemand d = {.rows = 10000000,.survivors = draw(2) ? 0 : 1 << draw(30),.nbitmaps = draw(33)};
+		GcPipelineDemand d = {.rows = 10000000,.survivors = draw(2) ? 0 : 1 << draw(30),.nbitmaps = draw(33),.cells = draw(2)};
 		uint64_t	room = draw(2) ? draw(gpu->shared_per_block) : draw(2000);
 		uint64_t	used = 0;
 		GcVariantChoice c;
