@@ -19,7 +19,8 @@
  *
  * On device cuda a warp takes 4,096 rows at a time and queues those that are left; of these a
  * thread gathers a few at a time (GC_LANE_ROWS), so that as many as 128 wait for memory together,
- * however few of all rows they are.
+ * however few of all rows they are.  Where there are marks it finds these 4,096 by their digest, among
+ * 8,192: sixteen times GC_DIGEST_ROWS that have any.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,17 +41,14 @@
 #define GC_DENSE_ROWS	(GC_WARP_ROWS / 8)
 
 /*
- * The lane's words of marks, for the rows from first + 128 * lane on.  marks, digest: addresses of
- * the chunk's; they, and valid, can be read up to a multiple of GC_PAD_ROWS.  bit: of the request in
- * the digest.
+ * Words of marks of the rows from `row` on, none behind `end`.  marks: address of the chunk's; they,
+ * and valid, can be read up to a multiple of GC_PAD_ROWS.
  */
 GC_FN void
-gc_marked_words(u32 *x, u64 marks, u64 digest, u32 bit, u64 valid, u32 first, u32 end, u32 lane)
+gc_marked_words(u32 *x, u64 marks, u64 valid, u32 row, u32 end)
 {
-	const u32	row = first + 32 * GC_LANE_WORDS * lane;
-
 	x[0] = x[1] = x[2] = x[3] = 0;
-	if (!(((const u32 *) digest)[row / GC_DIGEST_ROWS] >> bit & 1))
+	if (row >= end)
 		return;
 	*(uint4 *) x = ((const uint4 *) marks)[row / (32 * GC_LANE_WORDS)];
 	if (valid)
@@ -59,7 +57,7 @@ gc_marked_words(u32 *x, u64 marks, u64 digest, u32 bit, u64 valid, u32 first, u3
 
 		x[0] &= v.x, x[1] &= v.y, x[2] &= v.z, x[3] &= v.w;
 	}
-	if (first + GC_WARP_ROWS <= end)
+	if (row + 32 * GC_LANE_WORDS <= end)
 		return;
 	GC_UNROLL for (u32 i = 0; i < GC_LANE_WORDS; i++)
 	{
@@ -85,15 +83,19 @@ typedef struct GcPart
 
 #define GC_TILE_PARTS	(GC_TILE_ROWS / GC_WARP_ROWS)
 
+/* A word of the digest for each lane. */
+#define GC_SPAN_ROWS	(32 * GC_DIGEST_ROWS)
+#define GC_TILE_SPANS	(GC_TILE_ROWS / GC_SPAN_ROWS)
+
 GC_FN GcPart
-gc_part_number(const GcScan *scan, u32 number, u32 step)
+gc_part_number(const GcScan *scan, u32 number, u32 step, u32 tile_parts)
 {
 	GcPart		p;
 
-	number += scan->first_tile * GC_TILE_PARTS;
-	if (number >= scan->ntiles * GC_TILE_PARTS)
-		number -= scan->ntiles * GC_TILE_PARTS;
-	p.per_source = scan->tiles_per_source * GC_TILE_PARTS;
+	number += scan->first_tile * tile_parts;
+	if (number >= scan->ntiles * tile_parts)
+		number -= scan->ntiles * tile_parts;
+	p.per_source = scan->tiles_per_source * tile_parts;
 	p.sources = scan->ntiles / scan->tiles_per_source;
 	p.source = number / p.per_source;
 	p.part = number % p.per_source;
@@ -138,12 +140,12 @@ gc_lane_sum(u32 n, u32 lane)
 }
 
 /*
- * Queue rows behind the n that wait.  Where few have marks, up to GC_LANE_TURN of each lane,
+ * Queue rows behind the n that wait; x: the lane's, from row `from` on.  Where few have marks, up to GC_LANE_TURN of each lane,
  * which are taken from x; where many have, all of the next GC_QUARTER lanes in the next
  * word, so that rows which lie together are visited together.
  */
 GC_FN u32
-gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
+gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn)
 {
 	u32			mine = 0;
 	u32			sum,
@@ -163,21 +165,21 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 		if (dense && i != turn / 4)
 			continue;
 		GC_NO_UNROLL for (; x[i] && at < n + sum; x[i] &= x[i] - 1)
-			queue[at++] = (u16) (32 * (GC_LANE_WORDS * lane + i) + __ffs(x[i]) - 1);
+			queue[at++] = (u16) (from + 32 * i + __ffs(x[i]) - 1);
 	}
 	return n + __shfl_sync(0xffffffffu, sum, 31);
 }
 
-/* Every part of this warp. */
-#define GC_PARTS(threads) \
+/* Every part of this warp, of which a tile has tile_parts. */
+#define GC_PARTS(threads, tile_parts) \
 	__shared__ __align__(16) u16 gc_queues[GC_WARPS(threads)][GC_QUEUE_ROWS]; \
 	u16 *gc_queue = gc_queues[thread / 32]; \
 	const u32 gc_lane = thread % 32, gc_step = nblocks * (nthreads / 32); \
 	u32 gc_t = block * (nthreads / 32) + thread / 32; \
-	GcPart gc_at = gc_part_number(&gc_a.scan, gc_t, gc_step); \
-	for (; gc_t < gc_a.scan.ntiles * GC_TILE_PARTS; gc_t += gc_step, gc_next_part(&gc_at)) { \
+	GcPart gc_at = gc_part_number(&gc_a.scan, gc_t, gc_step, tile_parts); \
+	for (; gc_t < gc_a.scan.ntiles * (tile_parts); gc_t += gc_step, gc_next_part(&gc_at)) { \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_at.source]; \
-		const u32 gc_first = gc_at.part * GC_WARP_ROWS; \
+		const u32 gc_first = gc_at.part * (GC_TILE_ROWS / (tile_parts)); \
 		if (gc_first >= gc_src.nrows) continue;
 /* Go on where there is a row. */
 #define GC_COUNT_WORDS \
@@ -186,16 +188,29 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 		const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
 /* marks, bytes, digest, bit: as GC_ARG_MARKS's parts (codegen.h). */
 #define GC_MARKED_TILES(threads, marks, bytes, digest, bit) \
-	GC_PARTS(threads) \
-		u32 gc_words[GC_LANE_WORDS]; \
-		gc_marked_words(gc_words, (marks) + (u64) gc_src.chunk * (bytes), \
-						(digest) + (u64) gc_src.chunk * GC_DIGEST_BYTES(bytes), (u32) (bit), gc_src.valid, gc_first, \
-						gc_src.nrows, gc_lane); \
-		GC_COUNT_WORDS
-#define GC_MARKED_VECTORS \
+	__shared__ u8 gc_markeds[GC_WARPS(threads)][32]; \
+	u8 *gc_marked = gc_markeds[thread / 32]; \
+	GC_PARTS(threads, GC_TILE_SPANS) \
+		const u32 gc_mine = gc_first / GC_DIGEST_ROWS + gc_lane; \
+		const u64 gc_digest = (digest) + (u64) gc_src.chunk * GC_DIGEST_BYTES(bytes); \
+		const u32 gc_any = __ballot_sync(0xffffffffu, gc_mine * GC_DIGEST_ROWS < gc_src.nrows && \
+										 ((const u32 *) gc_digest)[gc_mine] >> (u32) (bit) & 1); \
+		if (gc_any >> gc_lane & 1) gc_marked[__popc(gc_any & ((1u << gc_lane) - 1))] = (u8) gc_lane; \
+		__syncwarp(); \
+		for (u32 gc_some = 0; gc_some < __popc(gc_any); gc_some += GC_WARP_ROWS / GC_DIGEST_ROWS) { \
+			const u32 gc_which = gc_some + gc_lane / (32 * GC_DIGEST_ROWS / GC_WARP_ROWS); \
+			const u32 gc_from = (gc_which < __popc(gc_any) ? gc_marked[gc_which] * GC_DIGEST_ROWS : GC_SPAN_ROWS) + \
+				gc_lane * (32 * GC_LANE_WORDS) % GC_DIGEST_ROWS; \
+			u32 gc_words[GC_LANE_WORDS]; \
+			gc_marked_words(gc_words, (marks) + (u64) gc_src.chunk * (bytes), gc_src.valid, gc_first + gc_from, \
+							gc_from < GC_SPAN_ROWS ? gc_src.nrows : 0); \
+			GC_COUNT_WORDS
+#define GC_END_MARKED_VECTORS	GC_END_QUEUED_VECTORS } __syncwarp();
+#define GC_MARKED_VECTORS		GC_QUEUED_VECTORS
+#define GC_QUEUED_VECTORS \
 		u32 gc_n = 0, gc_turn = 0, gc_more; \
 		do { \
-			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_lane, gc_count > GC_DENSE_ROWS, gc_turn++); \
+			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_from, gc_lane, gc_count > GC_DENSE_ROWS, gc_turn++); \
 			gc_more = __any_sync(0xffffffffu, (gc_words[0] | gc_words[1] | gc_words[2] | gc_words[3]) != 0); \
 			__syncwarp(); \
 			const u32 gc_take = gc_more ? gc_n & ~31u : gc_n; \
@@ -211,7 +226,7 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
  * can be on their way (GC_FILTERED_ROUNDS), and what it has left as words, which lie where the
  * queue will.  Behind the last row there is padding to read, for a part is within a tile.
  */
-#define GC_FILTERED_TILES(threads)	GC_PARTS(threads)
+#define GC_FILTERED_TILES(threads)	GC_PARTS(threads, GC_TILE_PARTS)
 #define GC_FILTERED_VECTORS \
 		const u32 gc_end = GC_MIN(gc_src.nrows, gc_first + GC_WARP_ROWS); \
 		__syncwarp(); \
@@ -223,12 +238,13 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 lane, u32 dense, u32 turn)
 			gc_put_left(gc_queue, gc_row - gc_first, gc_m, gc_lane); \
 		} \
 		__syncwarp(); \
+		const u32 gc_from = gc_lane * (32 * GC_LANE_WORDS); \
 		u32 gc_words[GC_LANE_WORDS]; \
 		*(uint4 *) gc_words = ((const uint4 *) gc_queue)[gc_lane]; \
 		__syncwarp(); \
 		GC_COUNT_WORDS \
-		GC_MARKED_VECTORS
-#define GC_END_FILTERED_VECTORS		GC_END_MARKED_VECTORS
+		GC_QUEUED_VECTORS
+#define GC_END_FILTERED_VECTORS		GC_END_QUEUED_VECTORS
 
 /* A lane's vector, whose rows begin at `row` of the part. */
 GC_FN void
@@ -263,7 +279,7 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 				const u32 row = gc_visited[j]; (void) row; {
 #define GC_END_MARKED_ROWS	}}
 /* What is left is fewer than 32, and behind them. */
-#define GC_END_MARKED_VECTORS \
+#define GC_END_QUEUED_VECTORS \
 			} \
 			__syncwarp(); \
 			gc_n -= gc_take; \

@@ -148,8 +148,8 @@ typedef struct GcPipelineTraits
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
 
-/* Static shared memory of a kernel that gathers rows, at most: its warps' queues (gc_visit.h). */
-#define GC_VISIT_SHARED	(32 * 288 * sizeof(u16))
+/* Static shared memory of a kernel that gathers rows, at most: its warps' queues, and where marks are (gc_visit.h). */
+#define GC_VISIT_SHARED	(32 * (288 * sizeof(u16) + 32))
 
 /*
  * Generate the kernel of pipeline `pipeline`.  The caller frees source->text.

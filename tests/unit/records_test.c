@@ -174,6 +174,44 @@ few_part(const Member *m, const GcVariant *variant)
 	return part;
 }
 
+/* Rows with a mark, of those from first on; none behind `end`. */
+static u32
+count_marks(const u8 *marks, u32 first, u32 rows, u32 end)
+{
+	u32			n = 0;
+
+	for (u32 r = first; r < first + rows && r < end; r++)
+		n += marks[r >> 3] >> (r & 7) & 1;
+	return n;
+}
+
+/*
+ * From first on, the rows of a chunk that a kernel looks at together: so many have marks, and *next
+ * is the first one behind them.  On device cuda these are 4,096 rows, as parts that have any marks follow
+ * each other among 8,192.
+ */
+static u32
+next_rows(const u8 *marks, u32 first, u32 end, u32 *next)
+{
+	u32			n = 0;
+	u32			parts = 0;
+	u32			row = first;
+
+	*next = first + GC_TILE_ROWS;
+	if (on_host)
+		return count_marks(marks, first, GC_TILE_ROWS, end);
+	do
+	{
+		const u32	here = count_marks(marks, row, GC_DIGEST_ROWS, end);
+
+		n += here;
+		parts += here > 0;
+		row += GC_DIGEST_ROWS;
+	} while (row % 8192 != 0 && parts < 16);
+	*next = row;
+	return n;
+}
+
 /* Which are those of number b's kernel?  Invisible rows count only on device host. */
 static Chunks
 divide_chunks(const Scan *scan, int b, const u8 *marks, u32 part)
@@ -187,16 +225,15 @@ divide_chunks(const Scan *scan, int b, const u8 *marks, u32 part)
 		const u8   *of = marks + b * scan->per_request + c * scan->per_chunk;
 		bool		few = true;
 		bool		many = true;
+		u32			next;
 
-		for (u32 first = 0; first < CHUNK_ROWS[c]; first += rows)
+		for (u32 first = 0; first < CHUNK_ROWS[c]; first = next)
 		{
-			u32			n = 0;
+			const u32	n = next_rows(of, first, CHUNK_ROWS[c], &next);
 
-			for (u32 r = first; r < first + rows && r < CHUNK_ROWS[c]; r++)
-				n += of[r >> 3] >> (r & 7) & 1;
 			/* behind the last row, marks may be anything */
 			few = few && n + 7 <= rows / part;
-			many = many && n > rows / part && !(m->valid[c] && !on_host);
+			many = many && (n > rows / part || (n == 0 && !on_host)) && !(m->valid[c] && !on_host);
 		}
 		chunks.few |= (u32) few << c;
 		chunks.many |= (u32) (many && !few) << c;
