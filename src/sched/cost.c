@@ -230,11 +230,11 @@ is_first(double *const *us, int m)
 
 /*
  * By profiles of the worker under random SSB queries, 16 clients: its own kernel's as seen, those of
- * marked scans apportioned; a body's is a guess.  Less 3 us since a result's mark is a word, and 1.5
- * for each other mark that has no time.
+ * marked scans apportioned; a body's is a guess.  Less 3 us since a result's mark is a word, 1.5
+ * for each other mark that has no time, and 4 where kernels deliver their results.
  */
 static const double host_us[GC_HOST_KINDS] = {
-	[GC_HOST_OWN] = 21,[GC_HOST_BODY] = 21,[GC_HOST_MARKED] = 28.5,[GC_HOST_SCAN] = 36.5
+	[GC_HOST_OWN] = 17,[GC_HOST_BODY] = 21,[GC_HOST_MARKED] = 24.5,[GC_HOST_SCAN] = 36.5
 };
 
 /* It is learned from what is unlike what was seen before in steps of so much, at most. */
@@ -314,6 +314,19 @@ gc_members_took(const double *begin_us, const double *end_us, int n, double *too
 				took_us[m] += (to - from) / there;
 		}
 		from = to;
+	}
+}
+
+void
+gc_longest_first(const double *us, int n, int *order)
+{
+	for (int m = 0; m < n; m++)
+	{
+		int			before = 0;
+
+		for (int i = 0; i < n; i++)
+			before += us[i] > us[m] || (us[i] == us[m] && i < m);
+		order[before] = m;
 	}
 }
 

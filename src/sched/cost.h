@@ -184,6 +184,9 @@ extern bool gc_sharing_pays(const GcSharing *s);
  */
 extern double gc_beside_each_other(double together, int n);
 
+/* Numbers of n times, the longest first; of equal ones the first first. */
+extern void gc_longest_first(const double *us, int n, int *order);
+
 /* The same rule for any estimate. */
 extern double gc_learned_us(double estimate, double us, bool own);
 

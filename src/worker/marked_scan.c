@@ -321,37 +321,36 @@ follow_scan(GcScanMembers *scan, int m)
 }
 
 /*
- * Requests with many marks come first, so that of the eight whose marks the marker puts together
- * either most have some, or mostly none has.
+ * The same members, those with most marks first.  So of the eight whose marks the marker puts together
+ * either most have some, or mostly none has; and the last to be launched are short, so that no long one
+ * is left over when there is nothing beside it any more.
  */
-static void
-number_members(GcScanMembers *scan)
+static GcStart
+most_marks_first(const GcStart *start, GcRun *const *runs)
 {
-	scan->launch->bodies = 0;
-	for (int m = 0; m < scan->n; m++)
+	GcStart		sorted = *start;
+	double		us[GC_MAX_MEMBERS];
+	int			order[GC_MAX_MEMBERS];
+
+	for (int m = 0; m < start->nitems; m++)
+		us[m] = runs[start->item[m]]->scan_shape->marked_us;
+	gc_longest_first(us, start->nitems, order);
+	for (int m = 0; m < start->nitems; m++)
 	{
-		const double us = scan->run[m]->scan_shape->marked_us;
-		int			before = 0;
-
-		for (int i = 0; i < scan->n; i++)
-		{
-			const double other = scan->run[i]->scan_shape->marked_us;
-
-			before += other > us || (other == us && i < m);
-		}
-		scan->body[m] = before;
-		scan->launch->bodies |= 1u << before;
+		sorted.item[m] = start->item[order[m]];
+		sorted.body[m] = m;
 	}
+	return sorted;
 }
 
 void
 gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs)
 {
+	const GcStart sorted = most_marks_first(start, runs);
 	GcScanMembers scan;
 	GcError		err;
 
-	gc_scan_begin(&scan, launch, f, start, runs, &err);
-	number_members(&scan);
+	gc_scan_begin(&scan, launch, f, &sorted, runs, &err);
 	for (int m = 0; m < scan.n; m++)
 	{
 		launch->shapes[m] = scan.run[m]->scan_shape;

@@ -279,6 +279,19 @@ test_scans(void)
 }
 
 static void
+test_longest_first(void)
+{
+	const double us[] = {3, 8, 1, 8, 0, 2};
+	int			order[6];
+
+	gc_longest_first(us, 6, order);
+	ok(order[0] == 1 && order[1] == 3 && order[2] == 0 && order[3] == 5 && order[4] == 2 && order[5] == 4,
+	   "the longest first, of equal ones the first: %d %d %d %d %d %d", order[0], order[1], order[2], order[3], order[4], order[5]);
+	gc_longest_first(us + 4, 1, order);
+	is(order[0], 0, "one");
+}
+
+static void
 test_members(void)
 {
 	double		a = 10,
@@ -557,6 +570,7 @@ main(void)
 	test_load();
 	test_scans();
 	test_members();
+	test_longest_first();
 	test_host();
 	test_alone();
 	test_variants(gpu);

@@ -95,6 +95,35 @@ test_word(GcDevice *dev, GcStream *stream)
 	ops->mark_put(dev, mark);
 }
 
+/* A word that a kernel writes. */
+static void
+test_written(GcDevice *dev, GcStream *stream)
+{
+	u32			word = 0;
+	bool		done = false;
+	bool		failed = false;
+	GcMark	   *mark;
+	int			before;
+
+	ok(dev->info.host_pointers, "kernels may use the host's addresses");
+	fake->word = NULL;
+	before = fake->calls;
+	mark = ops->mark_written(stream, &word, NULL);
+	ok(mark != NULL && fake->word == NULL && fake->calls == before, "a mark may be a word that a kernel writes: nothing is queued");
+	fake->not_ready = 1;
+	ok(ops->mark_done(mark, &done, NULL) == GC_OK && !done, "it is not done as long as the word is 0");
+	word = 1;
+	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "and then it is");
+	word = 0;
+	fake->fail_at = fake->calls + 1;
+	for (int i = 0; i < 1024; i++)
+		failed = ops->mark_done(mark, &done, NULL) != GC_OK || failed;
+	ok(failed && !done, "errors are heard of here, too");
+	fake->fail_at = 0;
+	fake->not_ready = 0;
+	ops->mark_put(dev, mark);
+}
+
 /* A device that cannot write where the host points. */
 static void
 test_no_word(void)
@@ -107,6 +136,7 @@ test_no_word(void)
 	reset();
 	fake->no_host_pointers = 1;
 	is(ops->open(&dev, &options, NULL), GC_OK, "open");
+	ok(!dev->info.host_pointers, "a device that cannot use the host's addresses");
 	mark = ops->mark_word(ops->stream_get(dev, NULL), &word, NULL);
 	ok(mark != NULL && fake->word == NULL, "is not asked to");
 	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "and has an event");
@@ -206,6 +236,7 @@ test_calls(void)
 	ok(ops->mark(stream, NULL) == mark && ops->mark_timed(stream, NULL) == timed, "both kinds are kept apart");
 	ops->mark_put(dev, mark);
 	ops->mark_put(dev, timed);
+	test_written(dev, stream);
 	test_word(dev, stream);
 	ops->module_load(dev, &image, &module, NULL);
 	ops->module_load(dev, &image, &module, NULL);
