@@ -54,7 +54,10 @@ GC_ADD128_G(u64 *p, i128 v)
 #define GC_CLAIM_TAG(p, tag)	(*(p) ? *(p) : (*(p) = (tag), 0))
 #endif
 
-/* The cell of group gno, or GC_NO_CELL: others have them all.  cells: a power of two; tags: 0, or a group's number + 1. */
+/*
+ * The cell of group gno, or GC_NO_CELL: others have all that it may have.  cells: a power of two;
+ * tags: one for each, 0, or its group's number + 1.
+ */
 GC_FN u32
 gc_find_cell(u32 *tags, u32 cells, u32 gno)
 {

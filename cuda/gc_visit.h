@@ -140,9 +140,9 @@ gc_lane_sum(u32 n, u32 lane)
 }
 
 /*
- * Queue rows behind the n that wait; x: the lane's, from row `from` on.  Where few have marks, up to GC_LANE_TURN of each lane,
- * which are taken from x; where many have, all of the next GC_QUARTER lanes in the next
- * word, so that rows which lie together are visited together.
+ * Queue rows behind the n that wait; x: the lane's, from row `from` on.  Where few have marks, up
+ * to GC_LANE_TURN of each lane, which are taken from x; where many have, all of the next
+ * GC_QUARTER lanes in the next word, so that rows which lie together are visited together.
  */
 GC_FN u32
 gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn)

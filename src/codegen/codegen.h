@@ -103,8 +103,9 @@ typedef struct GcArgWord
  * into shared memory at kernel start.  group_local: a dense group table is first
  * kept per block in shared memory, in group_copies copies that the block's threads
  * share evenly.  group_cells: it is not, but there each block keeps those groups of which rows
- * come first, as many as this power of two; 0: none.  threads: largest block the kernel is compiled for.  vec: rows per
- * thread and step, 8 or 16; 0 for device host, whose vectors are of one size.
+ * come first, as many as this power of two; 0: none.  threads: largest block the kernel is
+ * compiled for.  vec: rows per thread and step, 8 or 16; 0 for device host, whose vectors are of
+ * one size.
  * marked: for a marked scan (marks.c): bit s: the pipeline's step s is not taken, since
  * the marks of the scan say which rows pass it.  Such a kernel reads cached chunks only.
  * placed: with it; bit s: step s finds its row in a table by value (GC_ARG_PLACE) that the
@@ -148,7 +149,10 @@ typedef struct GcPipelineTraits
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
 
-/* Static shared memory of a kernel that gathers rows, at most: its warps' queues, and where marks are (gc_visit.h). */
+/*
+ * Static shared memory of a kernel that gathers rows, at most: its warps' queues, and where marks
+ * are (gc_visit.h).
+ */
 #define GC_VISIT_SHARED	(32 * (288 * sizeof(u16) + 32))
 
 /*
@@ -364,8 +368,8 @@ extern int	gc_table_copies(const GcMarkerColumn *column);
  * misfit.  GC_MARKER_WORDS(n) words:
  *
  *	  w[0] set of requests, w[1] address of the marks, w[2] bytes of marks per chunk,
- *	  w[3] bytes of marks per request, w[4] address of the digest; and per column, from w[GC_MARKER_WORDS(k)] on:
- *	  address of its GcCols, address of its table, base, range (as for the tester), and
+ *	  w[3] bytes of marks per request, w[4] address of the digest; and per column, from
+ *	  w[GC_MARKER_WORDS(k)] on: address of its GcCols, address of its table, base, range (as for the tester), and
  *	  readers << 32 | accepting, the requests that read it, and those that accept every
  *	  value of it; of a column with classes also: address of the class column's GcCols,
  *	  address of its table, number of classes, address of misfit.

@@ -471,6 +471,10 @@ emit_pairs(Text *t, const GcMarkerColumn *column, int n)
 	}
 }
 
+/* What the rows' masks have come to, as digest and marks. */
+static const char put_rows[] =
+"gc_put_marks(gc_k, gc_put_digest(gc_k, gc_live, gc_digest, gc_row, gc_end), gc_to + gc_row / 8, gc_a.w[3]);\n";
+
 /* The next rows are read while these are tested. */
 static void
 emit_fast_loop(Text *t, const GcMarkerColumn *column, int n)
@@ -491,7 +495,7 @@ emit_fast_loop(Text *t, const GcMarkerColumn *column, int n)
 	text_addf(t, "gc_ahead += nthreads * GC_MARK_ROWS;\n");
 	emit_ahead(t, column, n);
 	emit_pairs(t, column, n);
-	text_addf(t, "gc_put_marks(gc_k, gc_put_digest(gc_k, gc_live, gc_digest, gc_row, gc_end), gc_to + gc_row / 8, gc_a.w[3]);\nGC_END_MARK_VECTORS\ncontinue;\n}\n");
+	text_addf(t, "%sGC_END_MARK_VECTORS\ncontinue;\n}\n", put_rows);
 }
 
 /* One column of the loop that does whatever the chunk and the column ask for. */
@@ -543,7 +547,6 @@ gc_generate_marker(const GcMarkerColumn *column, int n)
 			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_k[i] = gc_live;\n");
 	for (int k = 0; k < n; k++)
 		emit_test(&t, &column[k], k);
-	text_addf(&t, "gc_put_marks(gc_k, gc_put_digest(gc_k, gc_live, gc_digest, gc_row, gc_end), gc_to + gc_row / 8, gc_a.w[3]);\n"
-			  "GC_END_MARK_VECTORS\nGC_END_MARK_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n");
+	text_addf(&t, "%sGC_END_MARK_VECTORS\nGC_END_MARK_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n", put_rows);
 	return t.s;
 }

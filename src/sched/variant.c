@@ -39,8 +39,9 @@
 
 /*
  * Where there is no such table, groups that a block meets are kept, as far as so many bytes go: of
- * a thousand products and seven years a query meets 280, and 1 in 125 of 120 million rows takes
- * ... us without, ... with (an H200).
+ * a thousand products and seven years a query meets 280.  (An H200: 65 random SSB queries in marked
+ * scans take 2.36 ms with it, 2.47 without; but a kernel of its own 0.294 instead of 0.265, SSB Q2.1.
+ * In the place of tables of more than 24 kB, too: no faster.)
  */
 #define CELLS_BYTES				(10 * 1024)
 #define LEAST_CELLS				64

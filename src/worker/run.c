@@ -28,7 +28,7 @@
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384
 
-/* A result of so many bytes, at most, its kernel brings to the host; copies are faster for more. */
+/* A result of so many bytes, at most, its kernel brings to the host; more is left to copies, which is a guess. */
 #define DELIVER_MOST	(32 * 1024)
 
 /* Of a hashed group table, so many groups are fetched before their count is known. */
