@@ -234,7 +234,6 @@ choose_variants(GcFused *f)
 		const u64	kept = demand->demand.kept_bytes * (1024 / profile->warp_size);
 		GcVariantChoice choice = gc_sched_variant(profile, &demand->demand, room - Min(room, kept));
 
-		choice.group_cells = 0;	/* such bodies have whole tables */
 		f->member[m].variant = gc_make_variant(demand, &choice);
 		used += gc_sched_variant_bytes(&demand->demand, &choice);
 		local = local && choice.group_copies > 0;
