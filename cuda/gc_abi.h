@@ -166,6 +166,9 @@ typedef struct GcArgs
  */
 #define GC_DIGEST_ROWS		256
 
+/* Of a digest, for rows of which a request's marks take so many. */
+#define GC_DIGEST_BYTES(marks_bytes)	((marks_bytes) * 8 / GC_DIGEST_ROWS * sizeof(u32))
+
 /* Requests that one marked scan serves. */
 #define GC_MAX_MARKED		32
 

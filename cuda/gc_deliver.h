@@ -19,9 +19,13 @@
 
 #if GC_CUDA
 
-/* Of one thread: what its block has written up to the last barrier is seen by whoever sees what comes next. */
+/*
+ * Of one thread: what its block has written up to the last barrier is seen by whoever sees what comes
+ * next, and what others had written before what it has just seen is seen by the block.  Weaker than
+ * GC_FENCE, whose one order of all fences is not needed.
+ */
 GC_FN void
-gc_release(void)
+gc_order(void)
 {
 	asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
@@ -39,9 +43,9 @@ gc_deliver(u64 flags, u64 deliver_to, u32 words, u32 thread, u32 nthreads, u32 n
 
 	if (thread == 0)
 	{
-		gc_release();
+		gc_order();
 		last = GC_ATOMIC_ADD32(flags + GC_BLOCKS_AT, 1) == nblocks - 1;
-		gc_release();
+		gc_order();
 	}
 	if (!__syncthreads_or(last))
 		return;

@@ -244,7 +244,7 @@ gc_put_digest(const u32 *m, u32 live, u32 *digest, u32 row, u32 end)
 		const u32	left = (end - row + GC_MARK_ROWS - 1) / GC_MARK_ROWS + lane - first;
 		const u32	here = left < lanes ? left : lanes;
 
-		any = __reduce_or_sync((here < 32 ? (1u << here) - 1 : ~0u) << first, any);
+		any = GC_REDUCE_OR((here < 32 ? (1u << here) - 1 : ~0u) << first, any);
 		if (lane == first)
 			digest[row / GC_DIGEST_ROWS] = any;
 		return any;

@@ -62,6 +62,33 @@
 	(void) gc_shared; (void) block; (void) nblocks; (void) thread; (void) nthreads;
 
 #define GC_BARRIER()	__syncthreads()
+
+/* Sum and union over the lanes in `mask`, which all come here; before sm_80 there is no instruction for that. */
+#if __CUDA_ARCH__ >= 800
+#define GC_REDUCE_ADD(mask, x)	__reduce_add_sync(mask, x)
+#define GC_REDUCE_OR(mask, x)	__reduce_or_sync(mask, x)
+#else
+GC_FN u32
+GC_REDUCE_ADD(u32 mask, u32 x)
+{
+	u32			sum = 0;
+
+	for (int b = 0; b < 32; b++)
+		sum += (u32) __popc(__ballot_sync(mask, x >> b & 1)) << b;
+	return sum;
+}
+
+GC_FN u32
+GC_REDUCE_OR(u32 mask, u32 x)
+{
+	u32			all = 0;
+
+	for (int b = 0; b < 32; b++)
+		all |= (u32) (__ballot_sync(mask, x >> b & 1) != 0) << b;
+	return all;
+}
+#endif
+
 #define GC_UNROLL		_Pragma("unroll")
 #define GC_PRAGMA(x)	_Pragma(#x)
 #define GC_UNROLL_BY(n)	GC_PRAGMA(unroll n)

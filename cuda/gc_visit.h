@@ -24,9 +24,6 @@
  *
  *-------------------------------------------------------------------------
  */
-/* Of a digest, per chunk of which a request's marks take so many. */
-#define GC_DIGEST_BYTES(marks_bytes)	((marks_bytes) * 8 / GC_DIGEST_ROWS * sizeof(u32))
-
 #if GC_CUDA
 
 #define GC_LANE_WORDS	4
@@ -122,7 +119,7 @@ gc_next_part(GcPart *p)
 GC_FN u32
 gc_warp_sum(u32 n)
 {
-	return __reduce_add_sync(0xffffffffu, n);
+	return GC_REDUCE_ADD(0xffffffffu, n);
 }
 
 /* Sum of n over this lane and those before it. */

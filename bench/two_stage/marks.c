@@ -133,7 +133,7 @@ measure_marker(u64 rows, bool many, int read, const BenchKernel *k)
 	args.w[1] = bench_memory(per_chunk * table.scan.nsources * GC_MAX_MARKED);
 	args.w[2] = per_chunk;
 	args.w[3] = per_chunk * table.scan.nsources;
-	args.w[4] = bench_memory(per_chunk * table.scan.nsources * 8 / GC_DIGEST_ROWS * sizeof(u32));
+	args.w[4] = bench_memory(GC_DIGEST_BYTES(per_chunk * table.scan.nsources));
 	shared = fill_marker_args(&table, many, &args);
 	for (int i = read; i < NTESTED; i++)
 		args.w[GC_MARKER_WORDS(i) + 4] = UINT32_MAX;
@@ -279,7 +279,7 @@ draw_marks(unsigned char *bits, u32 *digest, u64 bytes, double density)
 	const u32	below = (u32) (density * (1 << 24));
 
 	memset(bits, 0, bytes);
-	memset(digest, 0, bytes * 8 / GC_DIGEST_ROWS * sizeof(u32));
+	memset(digest, 0, GC_DIGEST_BYTES(bytes));
 	for (u64 i = 0; i < bytes * 8; i++)
 	{
 		const bool	marked = bench_random(1 << 24) < below;
@@ -315,7 +315,7 @@ part_visiting(u64 rows)
 	static const double densities[] = {0.0001, 0.002, 0.008, 0.02, 0.035, 0.1, 0.4};
 	const BenchTable table = bench_table(rows, NVISITED, visited, 7);
 	const u64	per_chunk = (u64) table.scan.tiles_per_source * GC_TILE_ROWS / 8;
-	const u64	digest_bytes = per_chunk * 8 / GC_DIGEST_ROWS * sizeof(u32);
+	const u64	digest_bytes = GC_DIGEST_BYTES(per_chunk);
 	unsigned char *bits = malloc(per_chunk);
 	u32		   *digest = malloc(digest_bytes);
 	BenchKernel kernels[NVISITS];

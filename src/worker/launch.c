@@ -227,8 +227,8 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
 		.device_part = run->device_part,.groups = run->groups,
 	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows,
-	.marks = run->marks,.marks_bytes = run->marks_bytes,.digest = run->digest,.marks_bit = run->marks_bit,.tests = run->tests,
-	.places = run->places,.records = run->records};
+	.marks = run->marks,.marks_bytes = run->marks_bytes,.digest = run->digest,.marks_bit = run->marks_bit,
+	.tests = run->tests,.places = run->places,.records = run->records};
 }
 
 /* Of a part, whose flags are there, what the scan skeleton wants to know. */

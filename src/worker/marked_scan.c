@@ -134,7 +134,7 @@ allocate(GcScanMembers *scan, MarksRoom *room)
 	room->per_chunk = TYPEALIGN64(GC_PAD_ROWS, max_rows) / 8;
 	room->per_member = room->per_chunk * dir->nchunks;
 	tables = TYPEALIGN64(256, tables);
-	digest = TYPEALIGN64(256, room->per_member * 8 / GC_DIGEST_ROWS * sizeof(u32));
+	digest = TYPEALIGN64(256, GC_DIGEST_BYTES(room->per_member));
 	scan->launch->marks = gc_device_alloc(tables + digest + room->per_member * scan->n);
 	if (scan->launch->marks == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the marks of a shared scan.");

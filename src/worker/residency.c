@@ -127,10 +127,10 @@ gc_kernels_reach(const void *ptr, Size size)
 {
 	const Size	at = (const char *) ptr - gc_arena_base();
 
-	if (!gc_worker.dev->info.host_pointers)
-		return false;
+	if (gc_worker.dev->info.host_memory || !gc_worker.dev->info.host_pointers)
+		return gc_worker.dev->info.host_pointers;
 	pin_range(ptr, size);
-	for (Size w = at / PIN_WINDOW; w <= (at + size - 1) / PIN_WINDOW && !gc_worker.dev->info.host_memory; w++)
+	for (Size w = at / PIN_WINDOW; w <= (at + size - 1) / PIN_WINDOW; w++)
 	{
 		if (pinned[w] != PINNED)
 			return false;

@@ -290,6 +290,13 @@ test_find(void)
 /* ---------- texts ---------- */
 
 static void
+check_old(const GcNvrtc *nvrtc, char *text, const char *what)
+{
+	compile_text(nvrtc, 75, text, what);
+	free(text);
+}
+
+static void
 test_nvrtc(void)
 {
 	GcError		err = {GC_OK, ""};
@@ -300,6 +307,19 @@ test_nvrtc(void)
 	{
 		tap_skip("%s", err.detail);
 		return;
+	}
+	/* the oldest GPUs have fewer instructions */
+	describe_marker(&mk, 2, true);
+	check_old(nvrtc, gc_generate_marker(mk.column, NTESTED), "a marker");
+	for (int i = 0; i < NALL; i += 5)
+	{
+		GcVariant	v = marked_variant[i];
+		GcKernelSource source;
+
+		v.vec = 8;
+		if (gc_generate(members[i].p, members[i].pipeline, &v, &source, &err) != GC_OK)
+			tap_bail(err.detail);
+		check_old(nvrtc, source.text, "a kernel over marks");
 	}
 	for (int arch = 80; arch <= 90; arch += 10)
 	{
