@@ -19,8 +19,10 @@
  *
  * On device cuda a warp takes 4,096 rows at a time and queues those that are left; of these a
  * thread gathers a few at a time (GC_LANE_ROWS), so that as many as 128 wait for memory together,
- * however few of all rows they are.  Where there are marks it finds these 4,096 by their digest, among
- * 8,192: sixteen times GC_DIGEST_ROWS that have any.
+ * however few of all rows they are.  Where there are marks it finds these 4,096 by their digest, in a
+ * span of up to 32,768: sixteen times GC_DIGEST_ROWS that have any.  Rows wait from one 4,096 of a span
+ * to the next until they are as many as can be gathered together: where they are few, a span takes a warp
+ * hardly longer than one of its rows does.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +34,7 @@
 /* Rows that a lane queues at a time, and room for those of a warp and what was left: GC_VISIT_SHARED. */
 #define GC_LANE_TURN	8
 #define GC_QUARTER		8
-#define GC_QUEUE_ROWS	(32 * GC_LANE_TURN + 32)
+#define GC_QUEUE_ROWS	(32 * (GC_LANE_TURN + GC_LANE_ROWS))
 
 /* So many rows with a mark are many. */
 #define GC_DENSE_ROWS	(GC_WARP_ROWS / 8)
@@ -66,7 +68,7 @@ gc_marked_words(u32 *x, u64 marks, u64 valid, u32 row, u32 end)
 
 /*
  * Which rows a warp visits next: part `part` of source `source`, and how far it goes on from
- * there.  Parts are numbered as tiles are, from first_tile on (GC_TILES).
+ * there.  Parts begin as tiles do, with first_tile (GC_TILES).
  */
 typedef struct GcPart
 {
@@ -78,22 +80,32 @@ typedef struct GcPart
 				more_parts;
 } GcPart;
 
-#define GC_TILE_PARTS	(GC_TILE_ROWS / GC_WARP_ROWS)
+/* Digest of so many rows for each lane, and of these at most. */
+#define GC_LANE_DIGEST	4
+#define GC_SPAN_ROWS	(32 * GC_LANE_DIGEST * GC_DIGEST_ROWS)
+#define GC_SPAN_DIGEST	(GC_SPAN_ROWS / GC_DIGEST_ROWS)
 
-/* A word of the digest for each lane. */
-#define GC_SPAN_ROWS	(32 * GC_DIGEST_ROWS)
-#define GC_TILE_SPANS	(GC_TILE_ROWS / GC_SPAN_ROWS)
+/* Rows of a warp's parts, so that there are at least as many parts as warps if they are GC_WARP_ROWS or more. */
+GC_FN u32
+gc_span_rows(const GcScan *scan, u32 warps)
+{
+	u32			rows = GC_SPAN_ROWS;
+
+	while (rows > GC_WARP_ROWS && scan->ntiles < (u64) warps * rows / GC_TILE_ROWS)
+		rows /= 2;
+	return rows;
+}
 
 GC_FN GcPart
-gc_part_number(const GcScan *scan, u32 number, u32 step, u32 tile_parts)
+gc_part_number(const GcScan *scan, u32 number, u32 step, u32 rows)
 {
 	GcPart		p;
 
-	number += scan->first_tile * tile_parts;
-	if (number >= scan->ntiles * tile_parts)
-		number -= scan->ntiles * tile_parts;
-	p.per_source = scan->tiles_per_source * tile_parts;
+	p.per_source = (scan->tiles_per_source * GC_TILE_ROWS + rows - 1) / rows;
 	p.sources = scan->ntiles / scan->tiles_per_source;
+	number += (u32) ((u64) scan->first_tile * GC_TILE_ROWS / rows);
+	if (number >= p.sources * p.per_source)
+		number -= p.sources * p.per_source;
 	p.source = number / p.per_source;
 	p.part = number % p.per_source;
 	p.more_sources = step / p.per_source;
@@ -167,50 +179,93 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn
 	return n + __shfl_sync(0xffffffffu, sum, 31);
 }
 
-/* Every part of this warp, of which a tile has tile_parts. */
-#define GC_PARTS(threads, tile_parts) \
+/*
+ * The parts of GC_DIGEST_ROWS, from row `first` on and before `end`, that have a mark of the request:
+ * their numbers, and how many.  digest: of the chunk.
+ */
+GC_FN u32
+gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 lane)
+{
+	const u32	row = first + lane * (GC_LANE_DIGEST * GC_DIGEST_ROWS);
+	u32			mine = 0;
+	u32			at,
+				n;
+
+	if (row < end)
+	{
+		const uint4 d = *(const uint4 *) (digest + row / GC_DIGEST_ROWS);
+		const u32	left = (end - row + GC_DIGEST_ROWS - 1) / GC_DIGEST_ROWS;
+
+		mine = (d.x >> bit & 1) | (d.y >> bit & 1) << 1 | (d.z >> bit & 1) << 2 | (d.w >> bit & 1) << 3;
+		mine &= left < GC_LANE_DIGEST ? (1u << left) - 1 : ~0u;
+	}
+	at = gc_lane_sum(__popc(mine), lane);
+	n = __shfl_sync(0xffffffffu, at, 31);
+	at -= __popc(mine);
+	GC_NO_UNROLL for (; mine; mine &= mine - 1)
+		marked[at++] = (u8) (lane * GC_LANE_DIGEST + __ffs(mine) - 1);
+	return n;
+}
+
+/* Every part of this warp, of `rows` rows. */
+#define GC_PARTS(threads, rows) \
 	__shared__ __align__(16) u16 gc_queues[GC_WARPS(threads)][GC_QUEUE_ROWS]; \
 	u16 *gc_queue = gc_queues[thread / 32]; \
-	const u32 gc_lane = thread % 32, gc_step = nblocks * (nthreads / 32); \
+	const u32 gc_lane = thread % 32, gc_step = nblocks * (nthreads / 32), gc_part_rows = (rows); \
 	u32 gc_t = block * (nthreads / 32) + thread / 32; \
-	GcPart gc_at = gc_part_number(&gc_a.scan, gc_t, gc_step, tile_parts); \
-	for (; gc_t < gc_a.scan.ntiles * (tile_parts); gc_t += gc_step, gc_next_part(&gc_at)) { \
+	GcPart gc_at = gc_part_number(&gc_a.scan, gc_t, gc_step, gc_part_rows); \
+	for (; gc_t < gc_at.sources * gc_at.per_source; gc_t += gc_step, gc_next_part(&gc_at)) { \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_at.source]; \
-		const u32 gc_first = gc_at.part * (GC_TILE_ROWS / (tile_parts)); \
+		const u32 gc_first = gc_at.part * gc_part_rows; \
 		if (gc_first >= gc_src.nrows) continue;
-/* Go on where there is a row. */
-#define GC_COUNT_WORDS \
-		const u32 gc_count = gc_warp_sum(__popc(gc_words[0]) + __popc(gc_words[1]) + __popc(gc_words[2]) + __popc(gc_words[3])); \
-		if (!gc_count) continue; \
-		const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
+#define GC_MARKS_OF(words)	gc_warp_sum(__popc((words)[0]) + __popc((words)[1]) + __popc((words)[2]) + __popc((words)[3]))
+#define GC_IF_FEW(count)	const u32 gc_few = (count) <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
+
 /* marks, bytes, digest, bit: as GC_ARG_MARKS's parts (codegen.h). */
 #define GC_MARKED_TILES(threads, marks, bytes, digest, bit) \
-	__shared__ u8 gc_markeds[GC_WARPS(threads)][32]; \
+	__shared__ u8 gc_markeds[GC_WARPS(threads)][GC_SPAN_DIGEST]; \
 	u8 *gc_marked = gc_markeds[thread / 32]; \
-	GC_PARTS(threads, GC_TILE_SPANS) \
-		const u32 gc_mine = gc_first / GC_DIGEST_ROWS + gc_lane; \
-		const u64 gc_digest = (digest) + (u64) gc_src.chunk * GC_DIGEST_BYTES(bytes); \
-		const u32 gc_any = __ballot_sync(0xffffffffu, gc_mine * GC_DIGEST_ROWS < gc_src.nrows && \
-										 ((const u32 *) gc_digest)[gc_mine] >> (u32) (bit) & 1); \
-		if (gc_any >> gc_lane & 1) gc_marked[__popc(gc_any & ((1u << gc_lane) - 1))] = (u8) gc_lane; \
+	GC_PARTS(threads, gc_span_rows(&gc_a.scan, nblocks * (nthreads / 32))) \
+		const u32 gc_end = GC_MIN(gc_src.nrows, gc_first + gc_part_rows); \
+		const u64 gc_marks = (marks) + (u64) gc_src.chunk * (bytes); \
+		const u32 gc_nmarked = gc_find_marked(gc_marked, (const u32 *) ((digest) + (u64) gc_src.chunk * GC_DIGEST_BYTES(bytes)), \
+											  (u32) (bit), gc_first, gc_end, gc_lane); \
+		if (!gc_nmarked) continue; \
 		__syncwarp(); \
-		for (u32 gc_some = 0; gc_some < __popc(gc_any); gc_some += GC_WARP_ROWS / GC_DIGEST_ROWS) { \
+		u32 gc_some = 0, gc_from, gc_words[GC_LANE_WORDS]; \
+		GC_TAKE_MARKED \
+		GC_IF_FEW(GC_MARKS_OF(gc_words))
+
+/* The marks of the next GC_WARP_ROWS that have any. */
+#define GC_TAKE_MARKED \
+		{ \
 			const u32 gc_which = gc_some + gc_lane / (32 * GC_DIGEST_ROWS / GC_WARP_ROWS); \
-			const u32 gc_from = (gc_which < __popc(gc_any) ? gc_marked[gc_which] * GC_DIGEST_ROWS : GC_SPAN_ROWS) + \
-				gc_lane * (32 * GC_LANE_WORDS) % GC_DIGEST_ROWS; \
-			u32 gc_words[GC_LANE_WORDS]; \
-			gc_marked_words(gc_words, (marks) + (u64) gc_src.chunk * (bytes), gc_src.valid, gc_first + gc_from, \
-							gc_from < GC_SPAN_ROWS ? gc_src.nrows : 0); \
-			GC_COUNT_WORDS
-#define GC_END_MARKED_VECTORS	GC_END_QUEUED_VECTORS } __syncwarp();
-#define GC_MARKED_VECTORS		GC_QUEUED_VECTORS
-#define GC_QUEUED_VECTORS \
-		u32 gc_n = 0, gc_turn = 0, gc_more; \
+			const u32 gc_there = gc_which < gc_nmarked; \
+			gc_from = (gc_there ? gc_marked[gc_which] * GC_DIGEST_ROWS : 0) + gc_lane * (32 * GC_LANE_WORDS) % GC_DIGEST_ROWS; \
+			gc_marked_words(gc_words, gc_marks, gc_src.valid, gc_first + gc_from, gc_there ? gc_end : 0); \
+			gc_some += GC_WARP_ROWS / GC_DIGEST_ROWS; \
+		}
+#define GC_MARKED_VECTORS		GC_QUEUED_VECTORS(gc_some < gc_nmarked, GC_TAKE_MARKED)
+#define GC_END_MARKED_VECTORS	GC_END_QUEUED_VECTORS
+
+/*
+ * Rows wait until each lane has GC_LANE_ROWS to gather, or there are no more.  again, take: whether
+ * there are other words, and take them, which may be on their way while rows are gathered.
+ */
+#define GC_QUEUED_VECTORS(again, take) \
+		u32 gc_n = 0, gc_turn = 0, gc_dense = 0, gc_more; \
 		do { \
-			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_from, gc_lane, gc_count > GC_DENSE_ROWS, gc_turn++); \
+			if (gc_turn == 0) gc_dense = GC_MARKS_OF(gc_words) > GC_DENSE_ROWS; \
+			if (!gc_dense || gc_n < 32) \
+				gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_from, gc_lane, gc_dense, gc_turn++); \
 			gc_more = __any_sync(0xffffffffu, (gc_words[0] | gc_words[1] | gc_words[2] | gc_words[3]) != 0); \
+			if (!gc_more && (again)) { \
+				take \
+				gc_turn = 0; \
+				gc_more = 1; \
+			} \
 			__syncwarp(); \
-			const u32 gc_take = gc_more ? gc_n & ~31u : gc_n; \
+			const u32 gc_take = !gc_more ? gc_n : gc_dense || gc_n >= 32 * GC_LANE_ROWS ? gc_n & ~31u : 0; \
 			for (u32 gc_each = gc_lane; gc_each < gc_take; gc_each += 32 * GC_LANE_ROWS) { \
 				u32 gc_visited[GC_LANE_ROWS], gc_m = 0; \
 				GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) { \
@@ -223,7 +278,7 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn
  * can be on their way (GC_FILTERED_ROUNDS), and what it has left as words, which lie where the
  * queue will.  Behind the last row there is padding to read, for a part is within a tile.
  */
-#define GC_FILTERED_TILES(threads)	GC_PARTS(threads, GC_TILE_PARTS)
+#define GC_FILTERED_TILES(threads)	GC_PARTS(threads, GC_WARP_ROWS)
 #define GC_FILTERED_VECTORS \
 		const u32 gc_end = GC_MIN(gc_src.nrows, gc_first + GC_WARP_ROWS); \
 		__syncwarp(); \
@@ -239,8 +294,10 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn
 		u32 gc_words[GC_LANE_WORDS]; \
 		*(uint4 *) gc_words = ((const uint4 *) gc_queue)[gc_lane]; \
 		__syncwarp(); \
-		GC_COUNT_WORDS \
-		GC_QUEUED_VECTORS
+		const u32 gc_count = GC_MARKS_OF(gc_words); \
+		if (!gc_count) continue; \
+		GC_IF_FEW(gc_count) \
+		GC_QUEUED_VECTORS(0,)
 #define GC_END_FILTERED_VECTORS		GC_END_QUEUED_VECTORS
 
 /* A lane's vector, whose rows begin at `row` of the part. */

@@ -153,7 +153,7 @@ extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
  * Static shared memory of a kernel that gathers rows, at most: its warps' queues, and where marks
  * are (gc_visit.h).
  */
-#define GC_VISIT_SHARED	(32 * (288 * sizeof(u16) + 32))
+#define GC_VISIT_SHARED	(32 * (384 * sizeof(u16) + 128))
 
 /*
  * Generate the kernel of pipeline `pipeline`.  The caller frees source->text.

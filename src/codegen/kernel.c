@@ -734,6 +734,13 @@ begin_vectors(const Cg *cg, Text *t)
 	text_addf(t, "GC_VECTOR_LIVE(gc_src.valid, gc_row)\n");
 }
 
+/*
+ * Threads of kernels over marks that a multiprocessor is to have room for.  They wait for memory most of the
+ * time: more threads are worth more than registers that hold what is used once in a span (an H200: 32 of the
+ * Star Schema Benchmark's, side by side, take the same with 768).
+ */
+#define MARKED_THREADS	1024
+
 static void
 assemble(Cg *cg, Text *t)
 {
@@ -746,6 +753,8 @@ assemble(Cg *cg, Text *t)
 		for (int part = 1; part < GC_MARKS_PARTS; part++)
 			(void) cg_word(cg, GC_ARG_MARKS, 0, part);
 	}
+	if (cg->variant->marked)
+		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", MARKED_THREADS / cg->variant->threads);
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
 	text_addf(t, "GC_BEGAN(gc_flags)\n");

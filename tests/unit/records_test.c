@@ -185,30 +185,30 @@ count_marks(const u8 *marks, u32 first, u32 rows, u32 end)
 	return n;
 }
 
+/* Spans of a warp on device cuda; which it is, the launch decides (gc_visit.h). */
+#define NSPANS 4
+
+static const u32 spans[NSPANS] = {4096, 8192, 16384, 32768};
+
 /*
- * From first on, the rows of a chunk that a kernel looks at together: so many have marks, and *next
- * is the first one behind them.  On device cuda these are 4,096 rows, as parts that have any marks follow
- * each other among 8,192.
+ * Rows with marks by which a kernel decides whether a span of rows is read from records.  On device cuda
+ * these are the first 4,096 whose parts have any.
  */
 static u32
-next_rows(const u8 *marks, u32 first, u32 end, u32 *next)
+deciding_marks(const u8 *marks, u32 first, u32 span, u32 end)
 {
 	u32			n = 0;
 	u32			parts = 0;
-	u32			row = first;
 
-	*next = first + GC_TILE_ROWS;
 	if (on_host)
-		return count_marks(marks, first, GC_TILE_ROWS, end);
-	do
+		return count_marks(marks, first, span, end);
+	for (u32 row = first; row < first + span && row < end && parts < 16; row += GC_DIGEST_ROWS)
 	{
 		const u32	here = count_marks(marks, row, GC_DIGEST_ROWS, end);
 
 		n += here;
 		parts += here > 0;
-		row += GC_DIGEST_ROWS;
-	} while (row % 8192 != 0 && parts < 16);
-	*next = row;
+	}
 	return n;
 }
 
@@ -225,15 +225,19 @@ divide_chunks(const Scan *scan, int b, const u8 *marks, u32 part)
 		const u8   *of = marks + b * scan->per_request + c * scan->per_chunk;
 		bool		few = true;
 		bool		many = true;
-		u32			next;
 
-		for (u32 first = 0; first < CHUNK_ROWS[c]; first = next)
+		for (int s = 0; s < (on_host ? 1 : NSPANS); s++)
 		{
-			const u32	n = next_rows(of, first, CHUNK_ROWS[c], &next);
+			const u32	span = on_host ? GC_TILE_ROWS : spans[s];
 
-			/* behind the last row, marks may be anything */
-			few = few && n + 7 <= rows / part;
-			many = many && (n > rows / part || (n == 0 && !on_host)) && !(m->valid[c] && !on_host);
+			for (u32 first = 0; first < CHUNK_ROWS[c]; first += span)
+			{
+				const u32	n = deciding_marks(of, first, span, CHUNK_ROWS[c]);
+
+				/* behind the last row, marks may be anything */
+				few = few && n + 7 <= rows / part;
+				many = many && (n > rows / part || (n == 0 && !on_host)) && !(m->valid[c] && !on_host);
+			}
 		}
 		chunks.few |= (u32) few << c;
 		chunks.many |= (u32) (many && !few) << c;
