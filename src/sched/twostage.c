@@ -77,6 +77,61 @@ most_members(const GcFusedKernel *f)
 	return f->most < GC_MAX_MEMBERS ? f->most : GC_MAX_MEMBERS;
 }
 
+/* What item i would take longer by its own kernel. */
+static double
+gain_us(const Stage *st, int i)
+{
+	return st->s->item[i].option[0].alone_us - st->s->item[i].fused_us;
+}
+
+/*
+ * Of these n, oldest first, a marked scan serves `most`.  Where those who are left are too few for
+ * another, and so mostly take their own kernels: leave those of the younger half who lose least by it.
+ * Whoever is in the older half is served now, so nobody is left again and again.  (An H200: of 65, one
+ * is left, and its own kernel ends last.)
+ */
+static int
+leave_least(const Stage *st, int *member, int n, int most)
+{
+	if (n - most >= SCAN_ENOUGH)
+		return most;
+	for (; n > most; n--)
+	{
+		int			least = most / 2;
+
+		for (int m = least; m < n; m++)
+		{
+			if (gain_us(st, member[m]) < gain_us(st, member[least]))
+				least = m;
+		}
+		memmove(&member[least], &member[least + 1], (n - least - 1) * sizeof(int));
+	}
+	return n;
+}
+
+/* Untaken items that marked kernel f can serve, and that gain by sharing. */
+static int
+collect_marked(const Stage *st, int f, uint32_t scan, int *member, int *body)
+{
+	const int	most = most_members(&st->s->fused[f]);
+	int			all[GC_MAX_ITEMS];
+	int			n = 0;
+
+	for (int i = 0; i < st->s->nitems; i++)
+	{
+		if (!st->taken[i] && st->s->item[i].fused == f && st->s->item[i].scan == scan && gains_by_sharing(st, i))
+			all[n++] = i;
+	}
+	if (n > most)
+		n = leave_least(st, all, n, most);
+	for (int m = 0; m < n; m++)
+	{
+		member[m] = all[m];
+		body[m] = m;
+	}
+	return n;
+}
+
 /*
  * Untaken items with bodies in fused kernel f that gain by sharing, oldest first, and a
  * body for each, all different.
@@ -87,6 +142,8 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
 	uint32_t	used = 0;
 	int			n = 0;
 
+	if (st->s->fused[f].marked)
+		return collect_marked(st, f, scan, member, body);
 	for (int i = 0; i < st->s->nitems && n < most_members(&st->s->fused[f]); i++)
 	{
 		const GcItem *item = &st->s->item[i];

@@ -338,6 +338,63 @@ test_beside(void)
 	free(d);
 }
 
+/* Of n requests that wait for one scan, the set that it serves; alone_us: by their own kernels. */
+static uint64_t
+served(int n, const double *alone_us)
+{
+	const GcProfile *profile = gc_profile_known("H200");
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
+	const GcScanTimes times = {.scan_us = 100};
+	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = 32,
+	.marked = true,.times = &times};
+	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.among = 0.8,.together = 0.8,
+	.nitems = n,.item = items,.nfused = 1,.fused = &marker,.load = 1};
+	uint64_t	set = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		make_item(profile, 1, &items[i]);
+		items[i].scan = 1;
+		items[i].fused = 0;
+		items[i].bodies = UINT32_MAX;
+		items[i].columns = 1;
+		items[i].fused_us = 20;
+		items[i].option[0].alone_us = alone_us[i];
+	}
+	gc_decide(&s, work, d);
+	for (int m = 0; d->nstarts == 1 && m < d->start[0].nitems; m++)
+	{
+		if (d->start[0].body[m] != m)
+			set = 0;
+		set |= (uint64_t) 1 << d->start[0].item[m];
+	}
+	free(items);
+	free(work);
+	free(d);
+	return set;
+}
+
+/* Who is left out of a scan that cannot serve all. */
+static void
+test_left_out(void)
+{
+	double		alone_us[64];
+
+	for (int i = 0; i < 64; i++)
+		alone_us[i] = 400 - i;
+	is(served(32, alone_us), ((uint64_t) 1 << 32) - 1, "a scan serves all who wait, if they are no more than it can");
+	is(served(33, alone_us), ((uint64_t) 1 << 32) - 1, "of one more, it leaves who loses least by it");
+	alone_us[20] = 100;
+	alone_us[5] = 50;
+	is(served(33, alone_us), (((uint64_t) 1 << 33) - 1) & ~((uint64_t) 1 << 20), "but not of the older half");
+	alone_us[30] = 90;
+	is(served(34, alone_us), (((uint64_t) 1 << 34) - 1) & ~((uint64_t) 1 << 20 | (uint64_t) 1 << 30), "of two more, two");
+	is(served(55, alone_us) >> 32 != 0, true, "of 23 more, some of them are served");
+	is(served(56, alone_us), ((uint64_t) 1 << 32) - 1, "as many as will have a scan of their own just wait for it");
+}
+
 /* When a shared scan begins beside what is active on its table. */
 static void
 test_begin(void)
@@ -708,6 +765,7 @@ main(void)
 	test_shared();
 	test_beside();
 	test_begin();
+	test_left_out();
 	test_variants();
 	test_random("H200", 30000);
 	test_random("GTX 680", 5000);
