@@ -31,7 +31,10 @@
 #define GC_LANE_WORDS	4
 #define GC_WARP_ROWS	(32 * 32 * GC_LANE_WORDS)
 
-/* Rows that a lane queues at a time, and room for those of a warp and what was left: GC_VISIT_SHARED. */
+/*
+ * Rows that a lane queues at a time (where many have a mark, a word of a quarter of the lanes, as many in
+ * all), and room for those of a warp and for what waits: GC_VISIT_SHARED.
+ */
 #define GC_LANE_TURN	8
 #define GC_QUARTER		8
 #define GC_QUEUE_ROWS	(32 * (GC_LANE_TURN + GC_LANE_ROWS))
@@ -91,7 +94,7 @@ gc_span_rows(const GcScan *scan, u32 warps)
 {
 	u32			rows = GC_SPAN_ROWS;
 
-	while (rows > GC_WARP_ROWS && scan->ntiles < (u64) warps * rows / GC_TILE_ROWS)
+	while (rows > GC_WARP_ROWS && (u64) scan->ntiles * GC_TILE_ROWS < (u64) warps * rows)
 		rows /= 2;
 	return rows;
 }
@@ -256,8 +259,7 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 		u32 gc_n = 0, gc_turn = 0, gc_dense = 0, gc_more; \
 		do { \
 			if (gc_turn == 0) gc_dense = GC_MARKS_OF(gc_words) > GC_DENSE_ROWS; \
-			if (!gc_dense || gc_n < 32) \
-				gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_from, gc_lane, gc_dense, gc_turn++); \
+			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_from, gc_lane, gc_dense, gc_turn++); \
 			gc_more = __any_sync(0xffffffffu, (gc_words[0] | gc_words[1] | gc_words[2] | gc_words[3]) != 0); \
 			if (!gc_more && (again)) { \
 				take \
@@ -265,7 +267,7 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 				gc_more = 1; \
 			} \
 			__syncwarp(); \
-			const u32 gc_take = !gc_more ? gc_n : gc_dense || gc_n >= 32 * GC_LANE_ROWS ? gc_n & ~31u : 0; \
+			const u32 gc_take = !gc_more ? gc_n : gc_n >= 32 * GC_LANE_ROWS ? gc_n & ~31u : 0; \
 			for (u32 gc_each = gc_lane; gc_each < gc_take; gc_each += 32 * GC_LANE_ROWS) { \
 				u32 gc_visited[GC_LANE_ROWS], gc_m = 0; \
 				GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) { \
