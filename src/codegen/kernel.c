@@ -735,11 +735,11 @@ begin_vectors(const Cg *cg, Text *t)
 }
 
 /*
- * Threads of kernels over marks that a multiprocessor is to have room for.  They wait for memory most of the
- * time: more threads are worth more than registers that hold what is used once in a span (an H200: 32 of the
- * Star Schema Benchmark's, side by side, take the same with 768).
+ * Threads of kernels over marks that a multiprocessor is to have room for, for they wait for memory most of the
+ * time.  With 1,024, some of their registers are kept in memory, and the rows that a thread gathers are read one
+ * after another (an H200: the Star Schema Benchmark's take the same with both).
  */
-#define MARKED_THREADS	1024
+#define MARKED_THREADS	768
 
 static void
 assemble(Cg *cg, Text *t)
