@@ -6,8 +6,8 @@
  * So loops over rows that only a GPU runs are tested where there is none.  The 32 lanes of a warp are
  * contexts of one thread (ucontext.h).  Each runs until the next operation that the warp does together,
  * in an order drawn anew each time, so that a lane which reads what another has yet to write, for lack of
- * a __syncwarp(), mostly reads something else.  A lane that ends while others wait for it, or is at another
- * operation, fails the test: device code must not diverge there.
+ * a __syncwarp(), mostly reads something else.  A lane that is at another operation than others, or has ended
+ * while an operation's mask names it, fails the test: device code must not diverge there.
  *
  *	  warp_run(lane function, argument)		run 32 lanes to their end
  *
@@ -32,6 +32,7 @@ typedef struct Lane
 	ucontext_t	context;
 	char	   *stack;
 	int			at;				/* line of the operation that it waits in; 0: none */
+	uint32_t	mask;			/* of the lanes that are to be there */
 	bool		done;
 	uint32_t	value;			/* what it brings to that operation */
 } Lane;
@@ -64,12 +65,13 @@ warp_lane(void)
 	swapcontext(&warp.lane[me].context, &warp.scheduler);
 }
 
-/* All lanes, in some order, to their next operation; false: all have ended. */
+/* All lanes that have not ended, in some order, to their next operation; false: all have. */
 static bool
 warp_turn(void)
 {
 	int			order[WARP_LANES];
-	int			ended = 0;
+	uint32_t	there = 0;
+	int			first = 0;
 
 	for (int i = 0; i < WARP_LANES; i++)
 	{
@@ -81,17 +83,25 @@ warp_turn(void)
 	for (int i = 0; i < WARP_LANES; i++)
 	{
 		warp.running = order[i];
-		swapcontext(&warp.scheduler, &warp.lane[order[i]].context);
+		if (!warp.lane[order[i]].done)
+			swapcontext(&warp.scheduler, &warp.lane[order[i]].context);
 	}
 	for (int i = 0; i < WARP_LANES; i++)
 	{
-		ended += warp.lane[i].done;
-		if (warp.lane[i].at != warp.lane[0].at)
+		if (warp.lane[i].done)
+			continue;
+		if (there == 0)
+			first = i;
+		there |= 1u << i;
+		if (warp.lane[i].at != warp.lane[first].at)
 			tap_bail("the lanes of a warp are at different operations");
 	}
-	if (ended != 0 && ended != WARP_LANES)
-		tap_bail("a lane ended before others");
-	return ended == 0;
+	for (int i = 0; i < WARP_LANES; i++)
+	{
+		if (there >> i & 1 && (warp.lane[i].mask & ~there || !(warp.lane[i].mask >> i & 1)))
+			tap_bail("a lane waits for one that has ended, or is not named by its own mask");
+	}
+	return there != 0;
 }
 
 static void
@@ -117,34 +127,35 @@ warp_run(void (*run) (uint32_t lane, void *arg), void *arg)
 		warp.operations++;
 }
 
-/* Wait for all; line: which operation it is. */
+/* Wait for these lanes, this one among them; line: which operation it is. */
 static void
-warp_meet(int line)
+warp_meet(uint32_t mask, int line)
 {
 	Lane	   *me = &warp.lane[warp.running];
 
 	me->at = line;
+	me->mask = mask;
 	swapcontext(&me->context, &warp.scheduler);
 }
 
-/* What each lane brings, to all[]. */
+/* What each of these lanes brings, to all[]; 0 for others. */
 static void
-warp_exchange(uint32_t value, uint32_t *all, int line)
+warp_exchange(uint32_t mask, uint32_t value, uint32_t *all, int line)
 {
 	warp.lane[warp.running].value = value;
-	warp_meet(line);
+	warp_meet(mask, line);
 	for (int i = 0; i < WARP_LANES; i++)
-		all[i] = warp.lane[i].value;
-	warp_meet(-line);
+		all[i] = mask >> i & 1 ? warp.lane[i].value : 0;
+	warp_meet(mask, -line);
 }
 
 static uint32_t __attribute__((unused))
-warp_ballot(bool value, int line)
+warp_ballot(uint32_t mask, bool value, int line)
 {
 	uint32_t	all[WARP_LANES];
 	uint32_t	set = 0;
 
-	warp_exchange(value, all, line);
+	warp_exchange(mask, value, all, line);
 	for (int i = 0; i < WARP_LANES; i++)
 		set |= all[i] << i;
 	return set;
@@ -152,45 +163,101 @@ warp_ballot(bool value, int line)
 
 /* Of the lane that is `up` before this one, which keeps its own if there is none. */
 static uint32_t __attribute__((unused))
-warp_from_above(uint32_t value, int up, int line)
+warp_from_above(uint32_t mask, uint32_t value, int up, int line)
 {
 	uint32_t	all[WARP_LANES];
 
-	warp_exchange(value, all, line);
+	warp_exchange(mask, value, all, line);
 	return warp.running >= up ? all[warp.running - up] : value;
 }
 
 static uint32_t __attribute__((unused))
-warp_of_lane(uint32_t value, int lane, int line)
+warp_of_lane(uint32_t mask, uint32_t value, int lane, int line)
 {
 	uint32_t	all[WARP_LANES];
 
-	warp_exchange(value, all, line);
+	warp_exchange(mask, value, all, line);
 	return all[lane % WARP_LANES];
 }
 
 static uint32_t __attribute__((unused))
-warp_sum(uint32_t value, int line)
+warp_sum(uint32_t mask, uint32_t value, int line)
 {
 	uint32_t	all[WARP_LANES];
 	uint32_t	sum = 0;
 
-	warp_exchange(value, all, line);
+	warp_exchange(mask, value, all, line);
 	for (int i = 0; i < WARP_LANES; i++)
 		sum += all[i];
 	return sum;
 }
 
-#define __syncwarp()					warp_meet(__LINE__)
-#define __any_sync(mask, x)				(warp_ballot((x) != 0, __LINE__) != 0)
-#define __ballot_sync(mask, x)			warp_ballot((x) != 0, __LINE__)
-#define __shfl_up_sync(mask, x, up)		warp_from_above(x, up, __LINE__)
-#define __shfl_sync(mask, x, lane)		warp_of_lane(x, lane, __LINE__)
-#define GC_REDUCE_ADD(mask, x)			warp_sum(x, __LINE__)
+static uint32_t __attribute__((unused))
+warp_or(uint32_t mask, uint32_t value, int line)
+{
+	uint32_t	all[WARP_LANES];
+	uint32_t	any = 0;
+
+	warp_exchange(mask, value, all, line);
+	for (int i = 0; i < WARP_LANES; i++)
+		any |= all[i];
+	return any;
+}
+
+/* Bytes of a and b, numbered from a's lowest, that the digits of `which` name. */
+static uint32_t __attribute__((unused))
+warp_byte_perm(uint32_t a, uint32_t b, uint32_t which)
+{
+	const uint64_t x = (uint64_t) b << 32 | a;
+	uint32_t	r = 0;
+
+	for (int i = 0; i < 4; i++)
+		r |= (uint32_t) (x >> (8 * (which >> (4 * i) & 7)) & 0xff) << (8 * i);
+	return r;
+}
+
+/* Sum of the products of bytes, or of a's lower and upper half with b's lower two bytes, and c. */
+static uint32_t __attribute__((unused))
+warp_dp4a(uint32_t a, uint32_t b, uint32_t c)
+{
+	for (int i = 0; i < 32; i += 8)
+		c += (a >> i & 0xff) * (b >> i & 0xff);
+	return c;
+}
+
+static uint32_t __attribute__((unused))
+warp_dp2a_lo(uint32_t a, uint32_t b, uint32_t c)
+{
+	return c + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
+}
+
+/* Addresses of shared memory are of 32 bits: from the object that a test says it is. */
+static char *warp_shared __attribute__((unused));
+
+#define __syncwarp()					warp_meet(UINT32_MAX, __LINE__)
+#define __any_sync(mask, x)				(warp_ballot(mask, (x) != 0, __LINE__) != 0)
+#define __ballot_sync(mask, x)			warp_ballot(mask, (x) != 0, __LINE__)
+#define __shfl_up_sync(mask, x, up)		warp_from_above(mask, x, up, __LINE__)
+#define __shfl_sync(mask, x, lane)		warp_of_lane(mask, x, lane, __LINE__)
+#define GC_REDUCE_ADD(mask, x)			warp_sum(mask, x, __LINE__)
+#define GC_REDUCE_OR(mask, x)			warp_or(mask, x, __LINE__)
+#define __byte_perm(a, b, which)		warp_byte_perm(a, b, which)
+#define __dp4a(a, b, c)					warp_dp4a(a, b, c)
+#define __dp2a_lo(a, b, c)				warp_dp2a_lo(a, b, c)
+#define __ldg(p)						(*(p))
+#define __cvta_generic_to_shared(p)		((uint32_t) ((const char *) (p) - warp_shared))
+#define __cvta_shared_to_generic(x)		((const void *) (warp_shared + (x)))
+#define threadIdx						((struct {uint32_t x;}) {(uint32_t) warp.running})
 #define __popc(x)						((uint32_t) __builtin_popcount(x))
 #define __ffs(x)						__builtin_ffs((int) (x))
 #define __shared__						static
 #define __align__(n)					__attribute__((aligned(n)))
+
+typedef struct uint2
+{
+	uint32_t	x,
+				y;
+} __attribute__((aligned(8))) uint2;
 
 typedef struct uint4
 {
