@@ -754,7 +754,7 @@ assemble(Cg *cg, Text *t)
 			(void) cg_word(cg, GC_ARG_MARKS, 0, part);
 	}
 	if (cg->variant->marked)
-		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", MARKED_THREADS / cg->variant->threads);
+		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", (MARKED_THREADS + cg->variant->threads - 1) / cg->variant->threads);
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
 	text_addf(t, "GC_BEGAN(gc_flags)\n");

@@ -47,6 +47,7 @@ static struct
 	GcLoad		busy;
 }			thread;
 
+/* Requests that are alone. */
 static GcLone lone;
 
 double

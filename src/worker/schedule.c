@@ -494,8 +494,8 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 }
 
 /*
- * What the run took beside its kernels, if it was alone from its arrival on, and they and what they read
- * were there.
+ * What the run took beside its kernels, if nothing else was on the device meanwhile, and they and what they
+ * read were there when it came.
  */
 static void
 note_lone(const GcRun *run, const GcBatch *batch)
