@@ -338,6 +338,7 @@ test_nvrtc(void)
 			GcKernelSource source;
 
 			v.vec = 8;
+			v.threads = 128 << i % 4;
 			if (gc_generate_tester(m->p, m->pipeline, &m->tests, &source, &err) != GC_OK)
 				tap_bail(err.detail);
 			compile_text(nvrtc, arch, source.text, "a tester");
