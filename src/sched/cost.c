@@ -260,6 +260,12 @@ gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us)
 		gc_learn(slowness, fmax(fmin(us / usual, before * SLOWNESS_STEP), before / SLOWNESS_STEP));
 }
 
+double
+gc_left_part(double time_us, double own_us, double left_us)
+{
+	return fmax(fmin((time_us - own_us) / left_us, 1), 0);
+}
+
 /* So many of each have to be seen; one that takes longer counts as one of so many times the usual. */
 #define LONE_SAMPLES	4
 #define LONE_MOST		3

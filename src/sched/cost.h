@@ -179,6 +179,13 @@ extern void gc_lone_took(GcLone *lone, bool marked, double us);
 #define GC_SCAN_OF_ONE_US	150
 extern double gc_scan_of_one_us(const GcLone *lone);
 
+/*
+ * GcSchedule.left, as seen by a scan that took time_us, alone own_us, beside one that would still take
+ * left_us; before any is seen (an H200).
+ */
+#define GC_LEFT_OF_SCAN		0.6
+extern double gc_left_part(double time_us, double own_us, double left_us);
+
 /* Requests that could be in a shared scan, and what the device would take for them. */
 typedef struct GcSharing
 {

@@ -120,12 +120,6 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
 /* Requests that one shared scan serves. */
 #define GC_MAX_MEMBERS	32
 
-/*
- * Of the time that a marked scan's requests will still take, how much the next one takes
- * longer that begins beside them (an H200).
- */
-#define GC_LEFT_OF_SCAN		0.6
-
 /* A variant of a kernel that is compiled and loaded. */
 typedef struct GcOption
 {
@@ -206,6 +200,8 @@ typedef struct GcSchedule
 								 * own begin to its own end; learned */
 	double		together;		/* time in which the device does all that kernels side by
 								 * side ask of it, as a part of the same; learned */
+	double		left;			/* of the time that a marked scan's requests will still take, how
+								 * much the next one takes longer that begins beside them; learned */
 	double		load;			/* part of the time in which something is on the device */
 	double		pressure;		/* of the thread that launches (cost.h); 0: it takes no time */
 	double		scan_of_one_us; /* what a marked scan costs the one request that it serves beside
@@ -230,6 +226,8 @@ typedef struct GcStart
 	GcShape		shape;
 	bool		whole_shared;	/* as GcLaunch's (beside.h) */
 	double		predicted_us;	/* of the kernel, beside the others */
+	double		left_us;		/* of a shared scan: what marked scans of its table will still take, of
+								 * which a part is in predicted_us */
 	double		issue_share;	/* resident together with others: of their instructions, the
 								 * part that is its own; else 0 */
 	double		shared_us;		/* then: what all else takes of the predicted time */

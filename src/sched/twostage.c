@@ -229,7 +229,7 @@ active_members(const Stage *st, uint32_t scan)
 	return n;
 }
 
-/* What is left of marked scans of this table adds to the time of the next one. */
+/* What marked scans of this table will still take. */
 static double
 leftover_us(const Stage *st, uint32_t scan)
 {
@@ -240,7 +240,7 @@ leftover_us(const Stage *st, uint32_t scan)
 		if (st->s->active[a].scan == scan)
 			us += st->s->active[a].left_us;
 	}
-	return us * GC_LEFT_OF_SCAN;
+	return us;
 }
 
 static bool
@@ -273,7 +273,7 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 }
 
 static void
-start_scan(Stage *st, int f, const int *member, const int *body, int n, double predicted_us)
+start_scan(Stage *st, int f, const int *member, const int *body, int n, double own_us, double left_us)
 {
 	const GcOption *o = &st->s->fused[f].option;
 	GcStart    *start = &st->d->start[st->d->nstarts++];
@@ -288,7 +288,8 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double p
 	start->issue_share = 0;
 	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
 								 st->s->item[member[0]].tiles);
-	start->predicted_us = predicted_us;
+	start->left_us = left_us;
+	start->predicted_us = own_us + left_us * st->s->left;
 	if (start->predicted_us > st->d->predicted_us)
 		st->d->predicted_us = start->predicted_us;
 }
@@ -328,7 +329,7 @@ share_scan(Stage *st, int i)
 	{
 		if (!st->s->force_shared && !pays(st, f, n, shared, asked.alone_us))
 			return;
-		start_scan(st, item->fused, member, body, n, shared + leftover_us(st, item->scan));
+		start_scan(st, item->fused, member, body, n, shared, leftover_us(st, item->scan));
 	}
 	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
 	for (int k = 0; k < st->s->nitems; k++)

@@ -71,6 +71,8 @@ typedef struct GcMainLaunch
 	bool		alone;			/* nothing else was on the device while it ran */
 	bool		undisturbed;	/* nothing but its batch was */
 	double		among;			/* GcSchedule's; 0: it began on an idle device */
+	double		left_us;		/* of a shared scan: as GcStart's */
+	double		left;			/* GcSchedule's then */
 	bool		learned;		/* the cost model has heard of it */
 } GcMainLaunch;
 

@@ -29,6 +29,9 @@
  */
 #define ATTACH_LEAST_US	2000
 
+/* What is left of a scan teaches how long the next takes if it is more than this part of that. */
+#define LEFT_LEAST		0.2
+
 typedef struct GcBatch
 {
 	GcBatchRecord record;
@@ -72,6 +75,7 @@ static GcDecideWork *work = NULL;
 /* GcSchedule's */
 static GcLearned beside;
 static GcLearned among;
+static GcLearned left;
 static uint64_t lot;
 static int	lot_seed = -1;
 
@@ -81,6 +85,12 @@ gc_schedule_init(void)
 	if (work == NULL)
 		work = (GcDecideWork *) CACHELINEALIGN(MemoryContextAlloc(TopMemoryContext,
 																  gc_decide_work_size() + PG_CACHE_LINE_SIZE));
+}
+
+static double
+left_part(void)
+{
+	return left.samples > 0 ? left.value : GC_LEFT_OF_SCAN;
 }
 
 /* More than the sum is nothing that is known of kernels: others, or the thread, were in their way. */
@@ -302,7 +312,7 @@ decide(void)
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
 		.force_resident = gc_debug_force_resident,
 		.beside = factor_of(&beside),.among = factor_of(&among),.together = gc_meter_together(),
-		.load = gc_meter_load(),.pressure = gc_meter_pressure(),.scan_of_one_us = gc_meter_scan_of_one(),.lot = &lot,
+		.left = left_part(),.load = gc_meter_load(),.pressure = gc_meter_pressure(),.scan_of_one_us = gc_meter_scan_of_one(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -472,6 +482,9 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	if (l->learned || time_us <= 0)
 		return;
 	l->learned = true;
+	/* Where little was left, the rest's error is as large as what that adds. */
+	if (l->left_us > l->predicted_us * LEFT_LEAST)
+		gc_learn(&left, gc_left_part(time_us, l->predicted_us - l->left_us * l->left, l->left_us));
 	if (l->marked)
 		gc_marked_learn(l, l->kernel_us);
 	else if (l->fused)
@@ -574,6 +587,8 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->trial = start->trial;
 	launch->undisturbed = now.beside == 0;
 	launch->among = now.beside > 0 ? factor_of(&among) : 0;
+	launch->left_us = launch->fused ? start->left_us : 0;
+	launch->left = left_part();
 	launch->issue_share = start->issue_share;
 	launch->shared_us = now.beside == 0 ? start->shared_us : 0;
 	launch->members = start->nitems;

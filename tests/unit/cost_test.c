@@ -555,6 +555,19 @@ test_host_variants(void)
 }
 
 /*-------------------------------------------------------------------------
+ * What is left of a scan
+ *-------------------------------------------------------------------------
+ */
+
+static void
+test_left(void)
+{
+	ok(near(gc_left_part(1500, 1200, 600), 0.5), "a scan that took 300 longer beside 600: half of what was left");
+	ok(near(gc_left_part(1100, 1200, 600), 0), "one that was sooner than alone says that it adds nothing");
+	ok(near(gc_left_part(9000, 1200, 600), 1), "one that took much longer, that it adds all of it, and no more");
+}
+
+/*-------------------------------------------------------------------------
  * Requests that are alone
  *-------------------------------------------------------------------------
  */
@@ -603,6 +616,7 @@ main(void)
 	test_members();
 	test_longest_first();
 	test_host();
+	test_left();
 	test_lone();
 	test_alone();
 	test_variants(gpu);

@@ -280,7 +280,7 @@ begins(int n, const GcActive *active, int nactive)
 	uint64_t	lot = 7;
 	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.among = 0.8,.together = 0.8,
 		.lot = &lot,.nitems = abs(n),.item = items,.nactive = nactive,.active = active,
-	.nfused = 1,.fused = &marker,.load = begins_load,.pressure = begins_pressure,.scan_of_one_us = begins_of_one};
+	.nfused = 1,.fused = &marker,.load = begins_load,.left = 0.6,.pressure = begins_pressure,.scan_of_one_us = begins_of_one};
 	int			members = 0;
 
 	for (int i = 0; i < s.nitems; i++)
@@ -437,7 +437,7 @@ test_begin(void)
 	ok(fabs(scan_predicted_us - 200) < 1e-9, "whose requests do not count");
 	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
 	is(begins(5, &marked, 1), 5, "once they are, as many begin as it serves");
-	ok(fabs(scan_predicted_us - (200 + 90 * GC_LEFT_OF_SCAN)) < 1e-9, "and what is left of it takes its time");
+	ok(fabs(scan_predicted_us - (200 + 90 * 0.6)) < 1e-9, "and what is left of it takes its time");
 	is(begins(4, &marked, 1), 0, "fewer wait");
 	is(begins(16, both, 2), 0, "and all, if another is at its marks");
 	is(begins(15, two, 2), 0, "of several, the largest counts");
