@@ -266,31 +266,6 @@ gc_left_part(double time_us, double own_us, double left_us)
 	return fmax(fmin((time_us - own_us) / left_us, 1), 0);
 }
 
-/* So many of each have to be seen; one that takes longer counts as one of so many times the usual. */
-#define LONE_SAMPLES	4
-#define LONE_MOST		3
-
-/* Where no request takes marks any more, what they took is forgotten by so much with each that does not. */
-#define LONE_FORGET		(1.0 / 256)
-
-void
-gc_lone_took(GcLone *lone, bool marked, double us)
-{
-	GcLearned  *l = marked ? &lone->marked : &lone->own;
-
-	gc_learn(l, l->samples > 0 ? fmin(us, l->value * LONE_MOST) : us);
-	if (!marked && lone->marked.samples > 0)
-		lone->marked.value += (lone->own.value + GC_SCAN_OF_ONE_US - lone->marked.value) * LONE_FORGET;
-}
-
-double
-gc_scan_of_one_us(const GcLone *lone)
-{
-	if (lone->own.samples < LONE_SAMPLES || lone->marked.samples < LONE_SAMPLES)
-		return GC_SCAN_OF_ONE_US;
-	return fmax(lone->marked.value - lone->own.value, 0);
-}
-
 /* What the thread does for a request between a decision and its kernel, of all that it does for it. */
 #define LAUNCH_PART		0.4
 

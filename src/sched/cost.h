@@ -163,23 +163,6 @@ extern void gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], doubl
 extern double gc_host_pressure(double slowness, double part);
 
 /*
- * What a request that is alone takes beside its kernels, from its arrival to its result: by its own
- * kernel, and in a marked scan of one, whose tester and launches take more.  Learned, since it is the
- * thread's time, mostly, which is 2 to 3 times as long on one host as on another.
- */
-typedef struct GcLone
-{
-	GcLearned	own;
-	GcLearned	marked;
-} GcLone;
-
-extern void gc_lone_took(GcLone *lone, bool marked, double us);
-
-/* By how much it is more in a marked scan.  Until both are known, what an H200's host takes. */
-#define GC_SCAN_OF_ONE_US	150
-extern double gc_scan_of_one_us(const GcLone *lone);
-
-/*
  * GcSchedule.left, as seen by a scan that took time_us, alone own_us, beside one that would still take
  * left_us; before any is seen (an H200).
  */

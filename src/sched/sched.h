@@ -120,6 +120,12 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
 /* Requests that one shared scan serves. */
 #define GC_MAX_MEMBERS	32
 
+/*
+ * What a marked scan costs the one request that it serves beside its predicted time: the
+ * tester, and the worker's time for more launches (an H200).
+ */
+#define GC_SCAN_OF_ONE_US	150
+
 /* A variant of a kernel that is compiled and loaded. */
 typedef struct GcOption
 {
@@ -204,8 +210,6 @@ typedef struct GcSchedule
 								 * much the next one takes longer that begins beside them; learned */
 	double		load;			/* part of the time in which something is on the device */
 	double		pressure;		/* of the thread that launches (cost.h); 0: it takes no time */
-	double		scan_of_one_us; /* what a marked scan costs the one request that it serves beside
-								 * its predicted time (cost.h) */
 	uint64_t   *lot;			/* state of the random numbers */
 	int			nitems;			/* oldest first */
 	const GcItem *item;

@@ -317,7 +317,7 @@ share_scan(Stage *st, int i)
 	asked = ask(st, member, n);
 	shared = gc_scan_us(f->times, asked.columns) + asked.added_us;
 	if (n == 1)
-		shared += st->s->scan_of_one_us;
+		shared += GC_SCAN_OF_ONE_US;
 	if (n == 1 && active_members(st, item->scan) == 0)
 		worth = asked.columns != 0 &&
 			(st->s->force_shared ? st->s->nitems == 1 : !st->s->profile->host && shared < asked.alone_us);

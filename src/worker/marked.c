@@ -629,7 +629,7 @@ pays_alone(const GcRun *run)
 	double		us = gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) + marks_write_us(s->set);
 
 	us += s->marked_us > 0 ? s->marked_us : alone_us(run) * GC_MARKED_PART;
-	return us + gc_meter_scan_of_one() < alone_us(run);
+	return us + GC_SCAN_OF_ONE_US < alone_us(run);
 }
 
 /* Less is believed of what kept the run from being in a marked scan. */

@@ -6,7 +6,7 @@
  * Of the device: how much of their times alone it takes for kernels that share it with
  * others of their own, and how much of the time there is something on it.  Of the thread: how
  * slow it is at launching, by how long it is at work for what it launches, and how much of the
- * time it is at work; and what a request takes that is alone.  Decisions rest on these (sched.h).
+ * time it is at work.  Decisions rest on these (sched.h).
  *
  * The worker's main thread.
  *
@@ -46,9 +46,6 @@ static struct
 	GcLearned	slowness;
 	GcLoad		busy;
 }			thread;
-
-/* Requests that are alone. */
-static GcLone lone;
 
 double
 gc_meter_together(void)
@@ -137,18 +134,6 @@ double
 gc_meter_pressure(void)
 {
 	return gc_host_pressure(gc_meter_slowness(), gc_load_part(&thread.busy));
-}
-
-void
-gc_meter_lone(bool marked, double us)
-{
-	gc_lone_took(&lone, marked, us);
-}
-
-double
-gc_meter_scan_of_one(void)
-{
-	return gc_scan_of_one_us(&lone);
 }
 
 bool

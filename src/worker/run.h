@@ -209,10 +209,6 @@ extern void gc_meter_started(const GcMainLaunch *launch);
 /* The worker's thread was at work for so long, not waiting. */
 extern void gc_meter_busy(double us);
 
-/* A request that was alone took so long beside its kernels; and what a marked scan of one costs (cost.h). */
-extern void gc_meter_lone(bool marked, double us);
-extern double gc_meter_scan_of_one(void);
-
 /*
  * Are n requests predicted to take less time in a marked scan of scan_us than by kernels of
  * their own, which one after another take own_us?

@@ -312,7 +312,7 @@ decide(void)
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
 		.force_resident = gc_debug_force_resident,
 		.beside = factor_of(&beside),.among = factor_of(&among),.together = gc_meter_together(),
-		.left = left_part(),.load = gc_meter_load(),.pressure = gc_meter_pressure(),.scan_of_one_us = gc_meter_scan_of_one(),.lot = &lot,
+		.left = left_part(),.load = gc_meter_load(),.pressure = gc_meter_pressure(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -506,22 +506,6 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	gc_kernellog_add(&log);
 }
 
-/*
- * What the run took beside its kernels, if nothing else was on the device meanwhile, and they and what they
- * read were there when it came.
- */
-static void
-note_lone(const GcRun *run, const GcBatch *batch)
-{
-	const GcMainLaunch *l = run->launch;
-	const GcRunInfo *info = gc_slot_run_info(run->slot);
-
-	if (!l->alone || l->members > 1 || batch->record.nkernels > 1 || (l->fused && !l->marked) ||
-		info->compiled > 0 || info->copied_bytes > 0)
-		return;
-	gc_meter_lone(l->marked, Max(GetCurrentTimestamp() - gc_slot_submitted(run->slot) - l->total_us, 1));
-}
-
 /* It is not part of the batch after all; its place in the record stays empty. */
 void
 gc_batch_run_leaves(GcRun *run)
@@ -554,8 +538,6 @@ gc_batch_run_ends(GcRun *run)
 		l->total_us = Max(l->total_us, run->main_us);
 		if (!l->marked || l->runs == 1)
 			learn(run, batch, l->total_us);
-		if (l->total_us > 0)
-			note_lone(run, batch);
 	}
 	else
 		batch->record.failed++;

@@ -567,37 +567,6 @@ test_left(void)
 	ok(near(gc_left_part(9000, 1200, 600), 1), "one that took much longer, that it adds all of it, and no more");
 }
 
-/*-------------------------------------------------------------------------
- * Requests that are alone
- *-------------------------------------------------------------------------
- */
-
-static void
-test_lone(void)
-{
-	GcLone		lone = {.own = {0}};
-
-	ok(near(gc_scan_of_one_us(&lone), GC_SCAN_OF_ONE_US), "before any is seen, a scan of one costs what is known of a host");
-	for (int i = 0; i < 4; i++)
-		gc_lone_took(&lone, false, 200);
-	for (int i = 0; i < 3; i++)
-		gc_lone_took(&lone, true, 600);
-	ok(near(gc_scan_of_one_us(&lone), GC_SCAN_OF_ONE_US), "and so while few are");
-	gc_lone_took(&lone, true, 600);
-	ok(near(gc_scan_of_one_us(&lone), 400), "then what they took more");
-	gc_lone_took(&lone, true, 1e9);
-	ok(near(gc_scan_of_one_us(&lone), 400 + 1200 / 5.0), "one that waited for something else counts as three");
-	for (int i = 0; i < 100; i++)
-		gc_lone_took(&lone, true, 150);
-	ok(near(gc_scan_of_one_us(&lone), 0), "none takes less than nothing");
-	for (int i = 0; i < 4; i++)
-		gc_lone_took(&lone, true, 900);
-	ok(gc_scan_of_one_us(&lone) > 0, "it follows a host that becomes slower");
-	for (int i = 0; i < 10000; i++)
-		gc_lone_took(&lone, false, 300);
-	ok(fabs(gc_scan_of_one_us(&lone) - GC_SCAN_OF_ONE_US) < 1, "and is tried again where none took marks for long");
-}
-
 int
 main(void)
 {
@@ -617,7 +586,6 @@ main(void)
 	test_longest_first();
 	test_host();
 	test_left();
-	test_lone();
 	test_alone();
 	test_variants(gpu);
 	test_room(gpu);

@@ -261,7 +261,6 @@ static double scan_predicted_us;	/* of the scan that begins() saw start last */
 static double begins_us = 100;	/* what that scan takes, before its members */
 static double begins_pressure = 0;	/* of the thread that launches it */
 static double begins_load = 1;	/* of the device */
-static double begins_of_one = 150;	/* GcSchedule's scan_of_one_us */
 
 /*
  * Members of the scan that starts if n requests wait beside these; 0: none, all wait.  -1: one
@@ -280,7 +279,7 @@ begins(int n, const GcActive *active, int nactive)
 	uint64_t	lot = 7;
 	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.among = 0.8,.together = 0.8,
 		.lot = &lot,.nitems = abs(n),.item = items,.nactive = nactive,.active = active,
-	.nfused = 1,.fused = &marker,.load = begins_load,.left = 0.6,.pressure = begins_pressure,.scan_of_one_us = begins_of_one};
+	.nfused = 1,.fused = &marker,.load = begins_load,.left = 0.6,.pressure = begins_pressure};
 	int			members = 0;
 
 	for (int i = 0; i < s.nitems; i++)
@@ -416,11 +415,6 @@ test_begin(void)
 	is(begins(1, &elsewhere, 1), 1, "and beside one of another table");
 	is(begins(1, &marked, 1), 0, "but one request waits where others are about to end");
 	is(begins(-1, NULL, 0), 1000, "and where it would gain too little, its own kernel runs");
-	begins_of_one = 50;
-	is(begins(-1, NULL, 0), 1, "unless launches are seen to cost less");
-	begins_of_one = 290;
-	is(begins(1, NULL, 0), 1000, "where they cost more, even one that would gain more has its own");
-	begins_of_one = 150;
 	begins_us = 640;
 	is(begins(2, NULL, 0), 2, "two side by side save less than many: a scan that takes 0.85 of their time begins");
 	begins_us = 700;
