@@ -222,7 +222,7 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 		const u32 gc_first = gc_at.part * gc_part_rows; \
 		if (gc_first >= gc_src.nrows) continue;
 #define GC_MARKS_OF(words)	gc_warp_sum(__popc((words)[0]) + __popc((words)[1]) + __popc((words)[2]) + __popc((words)[3]))
-#define GC_IF_FEW(count)	const u32 gc_few = (count) <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
+#define GC_IF_FEW			const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
 
 /* marks, bytes, digest, bit: as GC_ARG_MARKS's parts (codegen.h). */
 #define GC_MARKED_TILES(threads, marks, bytes, digest, bit) \
@@ -237,7 +237,8 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 		__syncwarp(); \
 		u32 gc_some = 0, gc_from, gc_words[GC_LANE_WORDS]; \
 		GC_TAKE_MARKED \
-		GC_IF_FEW(GC_MARKS_OF(gc_words))
+		u32 gc_count = GC_MARKS_OF(gc_words); \
+		GC_IF_FEW
 
 /* The marks of the next GC_WARP_ROWS that have any. */
 #define GC_TAKE_MARKED \
@@ -253,18 +254,19 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 
 /*
  * Rows wait until each lane has GC_LANE_ROWS to gather, or there are no more.  again, take: whether
- * there are other words, and take them, which may be on their way while rows are gathered.
+ * there are other words, and take them, which may be on their way while rows are gathered, and are
+ * counted only then (gc_more 2).
  */
 #define GC_QUEUED_VECTORS(again, take) \
-		u32 gc_n = 0, gc_turn = 0, gc_dense = 0, gc_more; \
+		u32 gc_n = 0, gc_turn = 0, gc_more = 1; \
 		do { \
-			if (gc_turn == 0) gc_dense = GC_MARKS_OF(gc_words) > GC_DENSE_ROWS; \
-			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_from, gc_lane, gc_dense, gc_turn++); \
+			if (gc_more == 2) gc_count = GC_MARKS_OF(gc_words); \
+			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_from, gc_lane, gc_count > GC_DENSE_ROWS, gc_turn++); \
 			gc_more = __any_sync(0xffffffffu, (gc_words[0] | gc_words[1] | gc_words[2] | gc_words[3]) != 0); \
 			if (!gc_more && (again)) { \
 				take \
 				gc_turn = 0; \
-				gc_more = 1; \
+				gc_more = 2; \
 			} \
 			__syncwarp(); \
 			const u32 gc_take = !gc_more ? gc_n : gc_n >= 32 * GC_LANE_ROWS ? gc_n & ~31u : 0; \
@@ -296,9 +298,9 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 		u32 gc_words[GC_LANE_WORDS]; \
 		*(uint4 *) gc_words = ((const uint4 *) gc_queue)[gc_lane]; \
 		__syncwarp(); \
-		const u32 gc_count = GC_MARKS_OF(gc_words); \
+		u32 gc_count = GC_MARKS_OF(gc_words); \
 		if (!gc_count) continue; \
-		GC_IF_FEW(gc_count) \
+		GC_IF_FEW \
 		GC_QUEUED_VECTORS(0,)
 #define GC_END_FILTERED_VECTORS		GC_END_QUEUED_VECTORS
 
