@@ -358,7 +358,6 @@ served(int n, const double *alone_us)
 		make_item(profile, 1, &items[i]);
 		items[i].scan = 1;
 		items[i].fused = 0;
-		items[i].bodies = UINT32_MAX;
 		items[i].columns = 1;
 		items[i].fused_us = 20;
 		items[i].option[0].alone_us = alone_us[i];

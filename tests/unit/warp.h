@@ -45,7 +45,6 @@ static struct
 	void		(*run) (uint32_t lane, void *arg);
 	void	   *arg;
 	uint64_t	random;
-	uint64_t	operations;
 }			warp = {.random = 1};
 
 static uint32_t
@@ -124,7 +123,7 @@ warp_run(void (*run) (uint32_t lane, void *arg), void *arg)
 		makecontext(&l->context, warp_lane, 0);
 	}
 	while (warp_turn())
-		warp.operations++;
+		;
 }
 
 /* Wait for these lanes, this one among them; line: which operation it is. */
@@ -149,18 +148,6 @@ warp_exchange(uint32_t mask, uint32_t value, uint32_t *all, int line)
 	warp_meet(mask, -line);
 }
 
-static uint32_t __attribute__((unused))
-warp_ballot(uint32_t mask, bool value, int line)
-{
-	uint32_t	all[WARP_LANES];
-	uint32_t	set = 0;
-
-	warp_exchange(mask, value, all, line);
-	for (int i = 0; i < WARP_LANES; i++)
-		set |= all[i] << i;
-	return set;
-}
-
 /* Of the lane that is `up` before this one, which keeps its own if there is none. */
 static uint32_t __attribute__((unused))
 warp_from_above(uint32_t mask, uint32_t value, int up, int line)
@@ -180,28 +167,17 @@ warp_of_lane(uint32_t mask, uint32_t value, int lane, int line)
 	return all[lane % WARP_LANES];
 }
 
+/* Sum, or bitwise or, of what these lanes bring. */
 static uint32_t __attribute__((unused))
-warp_sum(uint32_t mask, uint32_t value, int line)
+warp_reduce(uint32_t mask, uint32_t value, bool sum, int line)
 {
 	uint32_t	all[WARP_LANES];
-	uint32_t	sum = 0;
+	uint32_t	x = 0;
 
 	warp_exchange(mask, value, all, line);
 	for (int i = 0; i < WARP_LANES; i++)
-		sum += all[i];
-	return sum;
-}
-
-static uint32_t __attribute__((unused))
-warp_or(uint32_t mask, uint32_t value, int line)
-{
-	uint32_t	all[WARP_LANES];
-	uint32_t	any = 0;
-
-	warp_exchange(mask, value, all, line);
-	for (int i = 0; i < WARP_LANES; i++)
-		any |= all[i];
-	return any;
+		x = sum ? x + all[i] : x | all[i];
+	return x;
 }
 
 /* Bytes of a and b, numbered from a's lowest, that the digits of `which` name. */
@@ -235,12 +211,12 @@ warp_dp2a_lo(uint32_t a, uint32_t b, uint32_t c)
 static char *warp_shared __attribute__((unused));
 
 #define __syncwarp()					warp_meet(UINT32_MAX, __LINE__)
-#define __any_sync(mask, x)				(warp_ballot(mask, (x) != 0, __LINE__) != 0)
-#define __ballot_sync(mask, x)			warp_ballot(mask, (x) != 0, __LINE__)
+#define __any_sync(mask, x)				(warp_reduce(mask, (x) != 0, false, __LINE__) != 0)
+#define __ballot_sync(mask, x)			warp_reduce(mask, (uint32_t) ((x) != 0) << warp.running, false, __LINE__)
 #define __shfl_up_sync(mask, x, up)		warp_from_above(mask, x, up, __LINE__)
 #define __shfl_sync(mask, x, lane)		warp_of_lane(mask, x, lane, __LINE__)
-#define GC_REDUCE_ADD(mask, x)			warp_sum(mask, x, __LINE__)
-#define GC_REDUCE_OR(mask, x)			warp_or(mask, x, __LINE__)
+#define GC_REDUCE_ADD(mask, x)			warp_reduce(mask, x, true, __LINE__)
+#define GC_REDUCE_OR(mask, x)			warp_reduce(mask, x, false, __LINE__)
 #define __byte_perm(a, b, which)		warp_byte_perm(a, b, which)
 #define __dp4a(a, b, c)					warp_dp4a(a, b, c)
 #define __dp2a_lo(a, b, c)				warp_dp2a_lo(a, b, c)
