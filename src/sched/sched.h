@@ -161,7 +161,7 @@ typedef struct GcItem
 	GcColumnLoad load[GC_LOAD_COLUMNS];
 	double		lookup_bytes;	/* random in so many bytes of device memory */
 	int			fused;			/* fused kernel that has a body for it; -1: none */
-	uint32_t	bodies;			/* which, one bit each */
+	uint32_t	bodies;			/* of that, if it is no marker: which, one bit each */
 	uint32_t	columns;		/* shared columns that the scan then reads, one bit each */
 	double		fused_us;		/* what it adds to a shared scan beside these */
 } GcItem;

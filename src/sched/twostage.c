@@ -85,7 +85,7 @@ gain_us(const Stage *st, int i)
 }
 
 /*
- * Of these n, oldest first, a marked scan serves `most`.  Where those who are left are too few for
+ * Of these n, oldest first, a marked scan serves `most`; returns how many that are.  Where those who are left are too few for
  * another, and so mostly take their own kernels: leave those of the younger half who lose least by it.
  * Whoever is in the older half is served now, so nobody is left again and again.  (An H200: of 65, one
  * is left, and its own kernel ends last.)
@@ -122,8 +122,7 @@ collect_marked(const Stage *st, int f, uint32_t scan, int *member, int *body)
 		if (!st->taken[i] && st->s->item[i].fused == f && st->s->item[i].scan == scan && gains_by_sharing(st, i))
 			all[n++] = i;
 	}
-	if (n > most)
-		n = leave_least(st, all, n, most);
+	n = leave_least(st, all, n, most);
 	for (int m = 0; m < n; m++)
 	{
 		member[m] = all[m];

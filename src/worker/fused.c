@@ -506,7 +506,6 @@ offer_kernel(GcRun *run, GcItem *item)
 	if (gc_marked_can(run) && !bodies_pay(run, f))
 	{
 		item->fused_us = gc_marked_adds(s);
-		item->bodies = UINT32_MAX;	/* GC_MAX_MARKED */
 		item->columns = gc_marked_columns(run);
 		item->fused = s->set->marker->number;
 		return;

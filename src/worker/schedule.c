@@ -87,17 +87,29 @@ gc_schedule_init(void)
 																  gc_decide_work_size() + PG_CACHE_LINE_SIZE));
 }
 
-static double
-left_part(void)
-{
-	return left.samples > 0 ? left.value : GC_LEFT_OF_SCAN;
-}
-
 /* More than the sum is nothing that is known of kernels: others, or the thread, were in their way. */
 static double
-factor_of(const GcLearned *learned)
+factor_of(const GcLearned *learned, double first)
 {
-	return learned->samples > 0 ? Min(Max(learned->value, 0.05), 1) : gc_worker.calibration.beside_other;
+	return learned->samples > 0 ? Min(Max(learned->value, 0.05), 1) : first;
+}
+
+static double
+beside_factor(void)
+{
+	return factor_of(&beside, gc_worker.calibration.beside_other);
+}
+
+static double
+among_factor(void)
+{
+	return factor_of(&among, gc_worker.calibration.beside_other);
+}
+
+static double
+left_factor(void)
+{
+	return factor_of(&left, GC_LEFT_OF_SCAN);
 }
 
 /*-------------------------------------------------------------------------
@@ -311,8 +323,8 @@ decide(void)
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
 		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
 		.force_resident = gc_debug_force_resident,
-		.beside = factor_of(&beside),.among = factor_of(&among),.together = gc_meter_together(),
-		.left = left_part(),.load = gc_meter_load(),.pressure = gc_meter_pressure(),.lot = &lot,
+		.beside = beside_factor(),.among = among_factor(),.together = gc_meter_together(),
+		.left = left_factor(),.load = gc_meter_load(),.pressure = gc_meter_pressure(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
 		.nactive = now.nactive,.active = now.active,
 		.nfused = now.nfused,.fused = now.fused,
@@ -568,9 +580,9 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->fastest_us = item->option[0].alone_us;
 	launch->trial = start->trial;
 	launch->undisturbed = now.beside == 0;
-	launch->among = now.beside > 0 ? factor_of(&among) : 0;
+	launch->among = now.beside > 0 ? among_factor() : 0;
 	launch->left_us = launch->fused ? start->left_us : 0;
-	launch->left = left_part();
+	launch->left = left_factor();
 	launch->issue_share = start->issue_share;
 	launch->shared_us = now.beside == 0 ? start->shared_us : 0;
 	launch->members = start->nitems;
@@ -692,7 +704,7 @@ start_batch(float decision_us)
 	r->patterns = d->patterns;
 	r->planned = d->planned;
 	r->beside = now.beside;
-	batch->factor = factor_of(&beside);
+	batch->factor = beside_factor();
 	r->predicted_us = d->predicted_us;
 	r->decision_us = decision_us;
 	for (int i = 0; i < d->nstarts; i++)
