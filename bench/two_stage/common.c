@@ -453,14 +453,23 @@ bench_try_text(const char *name, const char *text, BenchKernel *out)
 BenchKernel
 bench_kernel(const char *name, int vec, const char *body)
 {
+	return bench_kernel_for(name, vec, 0, body);
+}
+
+BenchKernel
+bench_kernel_for(const char *name, int vec, int least_blocks, const char *body)
+{
 	size_t		size = sizeof(devlib_text) + strlen(body) + 128;
 	char	   *text = malloc(size);
+	char		bound[48] = "";
 	BenchKernel k;
 
 	if (text == NULL)
 		bench_fail("out of memory");
-	snprintf(text, size, "#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n%s\n%s", ARG_WORDS, vec,
-			 devlib_text, body);
+	if (least_blocks > 0)
+		snprintf(bound, sizeof(bound), "#define GC_LEAST_BLOCKS %d\n", least_blocks);
+	snprintf(text, size, "%s#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n%s\n%s",
+			 bound, ARG_WORDS, vec, devlib_text, body);
 	if (!bench_try_text(name, text, &k))
 		bench_fail("kernel %s cannot be had", name);
 	k.vec = vec;

@@ -129,6 +129,9 @@ extern void bench_drain(void);
  */
 extern BenchKernel bench_kernel(const char *name, int vec, const char *body);
 
+/* The same, to have room for so many blocks on a multiprocessor (gc_target.h); 0: as the compiler likes. */
+extern BenchKernel bench_kernel_for(const char *name, int vec, int least_blocks, const char *body);
+
 /* Whole text, as the code generator writes it; false (with a note): it does not compile. */
 extern bool bench_try_text(const char *name, const char *text, BenchKernel *out);
 

@@ -229,7 +229,7 @@ visiting_kernel(const Visit *v)
 #undef ADD
 	snprintf(name, sizeof(name), "%d column%s%s%s", columns, columns == 1 ? "" : "s", v->groups ? ", groups" : "",
 			 v->records ? ", records" : "");
-	return bench_kernel(name, 8, body);
+	return bench_kernel_for(name, 8, GC_MARKED_BLOCKS(THREADS), body);
 }
 
 /* Write the columns' codes to records; to[c] is then where those of column c are. */

@@ -156,6 +156,14 @@ extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
 #define GC_VISIT_SHARED	(32 * (384 * sizeof(u16) + 128))
 
 /*
+ * Threads of kernels over marks that a multiprocessor is to have room for, for they wait for memory most of the
+ * time.  With 1,024, some of their registers are kept in memory, and the rows that a thread gathers are read one
+ * after another (an H200: the Star Schema Benchmark's take the same with both).  In blocks of so many threads:
+ */
+#define GC_MARKED_THREADS			768
+#define GC_MARKED_BLOCKS(threads)	((GC_MARKED_THREADS + (threads) - 1) / (threads))
+
+/*
  * Generate the kernel of pipeline `pipeline`.  The caller frees source->text.
  * GC_UNSUPPORTED when the program needs something that kernels cannot do.
  */

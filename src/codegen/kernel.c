@@ -734,13 +734,6 @@ begin_vectors(const Cg *cg, Text *t)
 	text_addf(t, "GC_VECTOR_LIVE(gc_src.valid, gc_row)\n");
 }
 
-/*
- * Threads of kernels over marks that a multiprocessor is to have room for, for they wait for memory most of the
- * time.  With 1,024, some of their registers are kept in memory, and the rows that a thread gathers are read one
- * after another (an H200: the Star Schema Benchmark's take the same with both).
- */
-#define MARKED_THREADS	768
-
 static void
 assemble(Cg *cg, Text *t)
 {
@@ -754,7 +747,7 @@ assemble(Cg *cg, Text *t)
 			(void) cg_word(cg, GC_ARG_MARKS, 0, part);
 	}
 	if (cg->variant->marked)
-		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", (MARKED_THREADS + cg->variant->threads - 1) / cg->variant->threads);
+		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", GC_MARKED_BLOCKS(cg->variant->threads));
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
 	text_addf(t, "GC_BEGAN(gc_flags)\n");
