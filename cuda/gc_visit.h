@@ -69,20 +69,6 @@ gc_marked_words(u32 *x, u64 marks, u64 valid, u32 row, u32 end)
 	}
 }
 
-/*
- * Which rows a warp visits next: part `part` of source `source`, and how far it goes on from
- * there.  Parts begin as tiles do, with first_tile (GC_TILES).
- */
-typedef struct GcPart
-{
-	u32			source,
-				part,
-				sources,
-				per_source,
-				more_sources,
-				more_parts;
-} GcPart;
-
 /* Digest of so many rows for each lane, and of these at most. */
 #define GC_LANE_DIGEST	4
 #define GC_SPAN_ROWS	(32 * GC_LANE_DIGEST * GC_DIGEST_ROWS)
@@ -99,35 +85,35 @@ gc_span_rows(const GcScan *scan, u32 warps)
 	return rows;
 }
 
-GC_FN GcPart
-gc_part_number(const GcScan *scan, u32 number, u32 step, u32 rows)
+/* How many parts of so many rows a source has. */
+GC_FN u32
+gc_parts_of_source(const GcScan *scan, u32 rows)
 {
-	GcPart		p;
-
-	p.per_source = (scan->tiles_per_source * GC_TILE_ROWS + rows - 1) / rows;
-	p.sources = scan->ntiles / scan->tiles_per_source;
-	number += (u32) ((u64) scan->first_tile * GC_TILE_ROWS / rows);
-	if (number >= p.sources * p.per_source)
-		number -= p.sources * p.per_source;
-	p.source = number / p.per_source;
-	p.part = number % p.per_source;
-	p.more_sources = step / p.per_source;
-	p.more_parts = step % p.per_source;
-	return p;
+	return (scan->tiles_per_source * GC_TILE_ROWS + rows - 1) / rows;
 }
 
-GC_FN void
-gc_next_part(GcPart *p)
+/* Parts of all sources. */
+GC_FN u32
+gc_parts(const GcScan *scan, u32 rows)
 {
-	p->source += p->more_sources;
-	p->part += p->more_parts;
-	if (p->part >= p->per_source)
-	{
-		p->part -= p->per_source;
-		p->source++;
-	}
-	if (p->source >= p->sources)
-		p->source -= p->sources;
+	return scan->ntiles / scan->tiles_per_source * gc_parts_of_source(scan, rows);
+}
+
+/*
+ * Part `number` of all: its source, and its first row there.  Parts begin as tiles do, with
+ * first_tile (GC_TILES).  Nothing is kept from one part to the next: registers are what is short.
+ */
+GC_FN u32
+gc_find_part(const GcScan *scan, u32 number, u32 rows, u32 *first)
+{
+	const u32	per_source = gc_parts_of_source(scan, rows);
+	const u32	all = gc_parts(scan, rows);
+
+	number += (u32) ((u64) scan->first_tile * GC_TILE_ROWS / rows);
+	if (number >= all)
+		number -= all;
+	*first = number % per_source * rows;
+	return number / per_source;
 }
 
 /* Sum of n over the warp. */
@@ -215,11 +201,9 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 	__shared__ __align__(16) u16 gc_queues[GC_WARPS(threads)][GC_QUEUE_ROWS]; \
 	u16 *gc_queue = gc_queues[thread / 32]; \
 	const u32 gc_lane = thread % 32, gc_step = nblocks * (nthreads / 32), gc_part_rows = (rows); \
-	u32 gc_t = block * (nthreads / 32) + thread / 32; \
-	GcPart gc_at = gc_part_number(&gc_a.scan, gc_t, gc_step, gc_part_rows); \
-	for (; gc_t < gc_at.sources * gc_at.per_source; gc_t += gc_step, gc_next_part(&gc_at)) { \
-		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_at.source]; \
-		const u32 gc_first = gc_at.part * gc_part_rows; \
+	for (u32 gc_t = block * (nthreads / 32) + thread / 32; gc_t < gc_parts(&gc_a.scan, gc_part_rows); gc_t += gc_step) { \
+		u32 gc_first; \
+		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_find_part(&gc_a.scan, gc_t, gc_part_rows, &gc_first)]; \
 		if (gc_first >= gc_src.nrows) continue;
 #define GC_MARKS_OF(words)	gc_warp_sum(__popc((words)[0]) + __popc((words)[1]) + __popc((words)[2]) + __popc((words)[3]))
 #define GC_IF_FEW			const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
