@@ -15,6 +15,7 @@
  *
  *	  GC_MARKED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
  *	  GC_EACH_VISITED .. GC_KEEP_VISITED_IF .. GC_END_VISITED	test them
+ *	  GC_LOOK_UP .. GC_END_LOOK_UP					look up what they want of other tables (early.c)
  *	  GC_MARKED_ROWS .. GC_END_MARKED_ROWS			what is done with each
  *
  * On device cuda a warp takes 4,096 rows at a time and queues those that are left; of these a
@@ -315,6 +316,8 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 	u32 n = 0; \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
 		if (gc_m >> gc_v & 1) n |= GC_NULL_AT(d, gc_visited[gc_v]) << gc_v
+#define GC_LOOK_UP(j)			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) if (gc_m >> j & 1) {
+#define GC_END_LOOK_UP			}
 #define GC_MARKED_ROWS(j, row) \
 			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) { \
 				if (!(gc_m >> j & 1)) continue; \
@@ -378,6 +381,8 @@ gc_take_marks(u8 *to, const u8 *marks, const u32 *digest, u32 bit, u32 first, u3
 	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) \
 		v[gc_sel[gc_v]] = GC_PITCHED(W, SUFFIX, d, pitch, gc_row + gc_sel[gc_v])
 #define GC_GATHER_NULLS(n, d)		GC_NULLS(n, d)
+#define GC_LOOK_UP(j)				for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { const u32 j = gc_sel[gc_v];
+#define GC_END_LOOK_UP				}
 #define GC_MARKED_ROWS(j, row)		GC_ROWS_SPARSE(j, row)
 #define GC_END_MARKED_ROWS	GC_END_ROWS_SPARSE
 #define GC_END_MARKED_VECTORS	GC_END_VECTORS

@@ -6,7 +6,7 @@
  * Names in generated text: columns are dN (description), cN (vector), nN (NULLs
  * of the vector), vN and vnN (one row's value and NULL flag); parameters pN;
  * lookup tables LN; lists IN; builds bN_*, with xN the matching row or dense
- * index; payloads yN and ynN; packed codes wN, of which those from firstN on, but
+ * index; payloads yN and ynN; what gathered rows have looked up zN; packed codes wN, of which those from firstN on, but
  * not endN, pass (in all lanes of a word: fromN and toN); temporaries tN and, for
  * their NULL flags, tnN; accumulators in registers aN, their share from one vector sN, and a
  * block's eN.
@@ -148,12 +148,18 @@ typedef struct Cg
 	bool		at[GC_MAX_BUILDS];	/* bN_at is declared */
 	i16		   *payload;		/* npayloads of the program: local number of the
 								 * declared row value, or -1 */
+	i16		   *early;			/* npayloads: number of what gathered rows have looked up, or one of these */
+#define GC_NOT_EARLY	(-1)
+#define GC_EARLY_WANTED	(-2)	/* the vector phase saw it */
+	i16			early_place[GC_MAX_BUILDS];	/* the same for places, or GC_NOT_EARLY */
+	int			nearly;
 	GcCode		code;
 	GcError    *err;
 } Cg;
 
 extern const char *const cg_ctype[];
 extern const char *const cg_suffix[];
+extern const char *const cg_code_type[];	/* by width in bytes */
 
 /* Begin with a pipeline, whose words go to cg->src or cg->fusion; end with it. */
 extern GcCode cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant,
@@ -238,6 +244,10 @@ extern void cg_fail(Cg *cg, GcCode code, const char *what);
  */
 extern void cg_require(Cg *cg, u16 e);
 
+/* The step of this pipeline that probes `build`; and declare xN, the place of the current row's match there. */
+extern const GcPStep *cg_probe_of(Cg *cg, u16 build);
+extern void cg_require_index(Cg *cg, u16 build);
+
 /*
  * Index of key operand k into a dense build, as an expression; when the key is
  * known to be in range and 32 bits wide, in 32-bit arithmetic.
@@ -268,6 +278,16 @@ extern void cg_place_index(Cg *cg, const GcPStep *step);
 
 /* Of a tester: write the place of the current value, which is number `at`. */
 extern void cg_place_write(Cg *cg, const GcPStep *step, const char *at);
+
+/* The entry of the current row's key among the places, as an expression; false: it has none. */
+extern bool cg_is_placed(const Cg *cg, const GcPStep *step);
+extern void cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size);
+
+/*
+ * early.c: of gathered rows, look up at once what the n steps that are left, and the sink, want of
+ * builds.
+ */
+extern void cg_look_up_early(Cg *cg, const GcPStep **steps, int n);
 
 /* Where the code of a payload is: `code`, unless the place of its build has it, too. */
 extern void cg_place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *code, size_t size);

@@ -34,7 +34,7 @@
 #define GATHER_JOINS		2
 
 /* Values of a row, in registers, of which few rows are gathered at a time. */
-#define MANY_GATHERED		8
+#define MANY_GATHERED		7
 
 #define MAX_STEPS			256
 
@@ -474,10 +474,28 @@ emit_gathered(Cg *cg, const GcPStep **steps, int n)
 	}
 }
 
+/*
+ * Of rows that were gathered: test n steps up to the first that whole vectors could not be tested for, or
+ * that may fail, and look up at once what is wanted of builds after that.  Returns how many were tested.
+ */
+static int
+emit_lookups(Cg *cg, const GcPStep **steps, int n)
+{
+	int			tested = 0;
+
+	while (tested < n && is_vector_step(cg->p, steps[tested]) && !is_checked_step(cg->p, steps[tested]))
+		cg_require_step(cg, steps[tested++]);
+	for (int i = 0; i < tested;)
+		i += emit_test(cg, steps, i, tested, "GC_EACH_VISITED(gc_j)\n", "GC_KEEP_VISITED_IF", "GC_END_VISITED\n");
+	cg_look_up_early(cg, steps + tested, n - tested);
+	return tested;
+}
+
 /* Row phase: the remaining steps, then the sink. */
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 {
+	int			tested = 0;
 	int			loops = 0;
 	char		cond[512];
 	const bool	marked = cg->variant->marked != 0 || cg->filtered;
@@ -492,12 +510,14 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	cg->counted = cg->parts && n == 0;
 	if (cg->dense_rows)
 		require_rows(cg, steps, n);
+	if (cg->dense_rows && marked)
+		tested = emit_lookups(cg, steps, n);
 	rows = marked ? "MARKED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
 
 	sink_begin_parts(cg);
 	cg->in_rows = true;
 	text_addf(cg->out, "GC_%s(gc_j, gc_r)\n", rows);
-	for (int i = 0; i < n; i++)
+	for (int i = tested; i < n; i++)
 	{
 		if (steps[i]->type == GC_STEP_PROBE &&
 			gc_builds(cg->p)[steps[i]->build].mode == GC_BUILD_HASH)
@@ -793,10 +813,12 @@ cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcE
 	cg->err = err;
 	cg->out = &cg->body;
 	cg->code = GC_OK;
-	cg->payload = malloc((p->npayloads + 1) * sizeof(i16));
+	memset(cg->early_place, GC_NOT_EARLY, sizeof(cg->early_place));
+	cg->payload = malloc(2 * (p->npayloads + 1) * sizeof(i16));
 	if (cg->payload == NULL)
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
-	memset(cg->payload, -1, (p->npayloads + 1) * sizeof(i16));
+	memset(cg->payload, -1, 2 * (p->npayloads + 1) * sizeof(i16));
+	cg->early = cg->payload + p->npayloads + 1;
 	return GC_OK;
 }
 

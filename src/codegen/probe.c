@@ -84,7 +84,6 @@ gc_place_bytes(const GcProgram *p, u16 build)
 void
 cg_place_write(Cg *cg, const GcPStep *step, const char *at)
 {
-	static const char *const types[] = {[1] = "u8", [2] = "u16", [4] = "u32"};
 	const GcPBuild *build = &gc_builds(cg->p)[step->build];
 	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
 	int			b = cg_build(cg, step->build);
@@ -98,11 +97,34 @@ cg_place_write(Cg *cg, const GcPStep *step, const char *at)
 	{
 		u16			payload = build->first_payload + i;
 
-		text_addf(cg->out, "gc_place |= (u64) ((const %s *) gc_a.w[%d])[r%d - 1] << %d;\n", types[gc_payloads(cg->p)[payload].width],
+		text_addf(cg->out, "gc_place |= (u64) ((const %s *) gc_a.w[%d])[r%d - 1] << %d;\n", cg_code_type[gc_payloads(cg->p)[payload].width],
 				  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), b, payload_shift(cg->p, payload));
 	}
 	text_addf(cg->out, "} while (0);\nif (gc_bad) gc_place = GC_PLACE_BAD;\n((%s *) gc_a.w[%d])[%s] = gc_place;\n",
 			  gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32", places, at);
+}
+
+void
+cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
+{
+	const char *type = gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32";
+	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
+	int			base = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BASE);
+	char		null[64] = "";
+	u16			column;
+	int			k;
+
+	if (!cg_one_column(cg->p, step, &column))
+	{
+		cg_fail(cg, GC_BAD_PROGRAM, "places of a build that is probed with several columns");
+		return;
+	}
+	for (u16 i = 0; i < gc_builds(cg->p)[step->build].nkeys; i++)
+		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
+	k = cg_column(cg, column);
+	if (gc_columns(cg->p)[column].nullable)
+		snprintf(null, sizeof(null), "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_RANGE));
+	snprintf(buf, size, "((const %s *) gc_a.w[%d])[%s(u32) ((u64) (i64) v%d - gc_a.w[%d])]", type, places, null, k, base);
 }
 
 /*
@@ -112,27 +134,15 @@ cg_place_write(Cg *cg, const GcPStep *step, const char *at)
 static void
 find_place(Cg *cg, const GcPStep *step)
 {
-	const GcPBuild *build = &gc_builds(cg->p)[step->build];
-	const char *type = gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32";
 	int			b = cg_build(cg, step->build);
-	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
-	int			base = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BASE);
-	u16			column;
-	int			k;
+	char		entry[192] = "";
 
-	if (!cg_one_column(cg->p, step, &column))
-	{
-		cg_fail(cg, GC_BAD_PROGRAM, "places of a build that is probed with several columns");
-		return;
-	}
-	for (u16 i = 0; i < build->nkeys; i++)
-		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
-	k = cg_column(cg, column);
-	text_addf(cg->out, "const %s e%d = ((const %s *) gc_a.w[%d])[", type, b, type, places);
-	if (gc_columns(cg->p)[column].nullable)
-		text_addf(cg->out, "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_RANGE));
-	text_addf(cg->out, "(u32) ((u64) (i64) v%d - gc_a.w[%d])]; (void) e%d;\n", k, base, b);
-	text_addf(cg->out, "%s r%d = (u32) e%d;\n", build->unique ? "const u32" : "u32", b, b);
+	if (cg->early_place[step->build] >= 0)
+		snprintf(entry, sizeof(entry), "z%d[gc_j]", cg->early_place[step->build]);
+	else
+		cg_place_entry(cg, step, entry, sizeof(entry));
+	text_addf(cg->out, "const %s e%d = %s; (void) e%d;\n", gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32", b, entry, b);
+	text_addf(cg->out, "%s r%d = (u32) e%d;\n", gc_builds(cg->p)[step->build].unique ? "const u32" : "u32", b, b);
 	if (cg_may_fail(cg->p, step))
 		text_addf(cg->out, "if (r%d == GC_PLACE_BAD) { gc_bad = 1; continue; }\n", b);
 }
@@ -146,8 +156,8 @@ cg_place_index(Cg *cg, const GcPStep *step)
 	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
 }
 
-static bool
-is_placed(Cg *cg, const GcPStep *step)
+bool
+cg_is_placed(const Cg *cg, const GcPStep *step)
 {
 	const u64	s = step - &gc_steps(cg->p)[cg->pl->first_step];
 
@@ -160,7 +170,7 @@ cg_place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, cha
 	int			b = cg_build(cg, step->build);
 	char		in_memory[160];
 
-	if (!is_placed(cg, step) || gc_place_bytes(cg->p, step->build) != 8)
+	if (!cg_is_placed(cg, step) || gc_place_bytes(cg->p, step->build) != 8)
 		return;
 	snprintf(in_memory, sizeof(in_memory), "%s", code);
 	if (gc_builds(cg->p)[step->build].unique)
@@ -173,7 +183,7 @@ int
 cg_hash_probe(Cg *cg, const GcPStep *step)
 {
 	const GcPBuild *build = &gc_builds(cg->p)[step->build];
-	const bool	placed = is_placed(cg, step);
+	const bool	placed = cg_is_placed(cg, step);
 	int			b = cg_build(cg, step->build);
 
 	if (placed)

@@ -175,8 +175,6 @@ sink_require(Cg *cg)
 static void
 emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 {
-	static const char *const types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
-
 	for (u16 i = 0; i < b->npayloads; i++)
 	{
 		u16			payload = b->first_payload + i;
@@ -192,14 +190,14 @@ emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 
 			if (pay->nullable)
 				text_addf(cg->out, "GC_CHECK(%s || (%s) GC_%s_BITS(%s) != GC_NULL_%s);\n", o.n,
-						  types[pay->width], bits, o.v, bits);
-			text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = ", types[pay->width], data, x);
+						  cg_code_type[pay->width], bits, o.v, bits);
+			text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = ", cg_code_type[pay->width], data, x);
 			if (pay->nullable)
 				text_addf(cg->out, "%s ? GC_NULL_%s : ", o.n, bits);
-			text_addf(cg->out, "(%s) GC_%s_BITS(%s);\n", types[pay->width], bits, o.v);
+			text_addf(cg->out, "(%s) GC_%s_BITS(%s);\n", cg_code_type[pay->width], bits, o.v);
 			continue;
 		}
-		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) %s", types[pay->width], data, x, types[pay->width],
+		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) %s", cg_code_type[pay->width], data, x, cg_code_type[pay->width],
 				  cg_checked(cg->p, pay->expr) ? "gc_bad ? 0 : " : "");
 		data = cg_word(cg, GC_ARG_PAYLOAD, payload, 1);
 		if (pay->nullable)

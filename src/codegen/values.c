@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const cg_code_type[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+
 int
 cg_word(Cg *cg, u8 type, u16 index, u8 part)
 {
@@ -203,9 +205,8 @@ require_scalar(Cg *cg, u16 column)
 		text_addf(cg->out, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", k, k);
 }
 
-/* The step of this pipeline that probes `build`. */
-static const GcPStep *
-probe_of(Cg *cg, u16 build)
+const GcPStep *
+cg_probe_of(Cg *cg, u16 build)
 {
 	for (u32 s = cg->pl->first_step; s < (u32) cg->pl->first_step + cg->pl->nsteps; s++)
 	{
@@ -229,14 +230,11 @@ cg_dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf
 		snprintf(buf, size, "((u64) (i64) %s - b%d_base)", k->v, b);
 }
 
-/*
- * Declare xN, the place of the current row's match in a dense build, or in a unique hash
- * build that marks stand for.
- */
-static void
-require_index(Cg *cg, u16 build)
+/* In a dense build, or in a unique hash build that marks stand for. */
+void
+cg_require_index(Cg *cg, u16 build)
 {
-	const GcPStep *step = probe_of(cg, build);
+	const GcPStep *step = cg_probe_of(cg, build);
 	u16			key = gc_refs(cg->p)[step->first_key];
 	Operand		k;
 	char		index[128];
@@ -258,23 +256,23 @@ require_index(Cg *cg, u16 build)
 static void
 require_payload(Cg *cg, u16 payload)
 {
-	static const char *const types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
 	const GcPPayload *pay = &gc_payloads(cg->p)[payload];
-	int			k,
-				b,
-				data;
-	const char *type = types[pay->width];
+	const char *type = cg_code_type[pay->width];
 	char		code[160];
+	int			k;
 
 	if (cg->payload[payload] >= 0)
 		return;
-	if (!cg->index[pay->build])
-		require_index(cg, pay->build);
-	b = cg_build(cg, pay->build);
+	if (cg->early[payload] >= 0)
+		snprintf(code, sizeof(code), "z%d[gc_j]", cg->early[payload]);
+	else
+	{
+		cg_require_index(cg, pay->build);
+		snprintf(code, sizeof(code), "((const %s *) gc_a.w[%d])[x%d]", type, cg_word(cg, GC_ARG_PAYLOAD, payload, 0),
+				 cg_build(cg, pay->build));
+		cg_place_payload(cg, cg_probe_of(cg, pay->build), payload, type, code, sizeof(code));
+	}
 	k = cg->payload[payload] = cg->npayloads++;
-	data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
-	snprintf(code, sizeof(code), "((const %s *) gc_a.w[%d])[x%d]", type, data, b);
-	cg_place_payload(cg, probe_of(cg, pay->build), payload, type, code, sizeof(code));
 	text_addf(cg->out, "const %s q%d = %s;\n", type, k, code);
 	if (pay->reg == GC_F32 || pay->reg == GC_F64)
 	{
@@ -311,7 +309,10 @@ cg_require(Cg *cg, u16 i)
 			if (cg->in_rows)
 				require_payload(cg, e->ref);
 			else
+			{
 				cg->wanted |= 1u << gc_payloads(cg->p)[e->ref].build;
+				cg->early[e->ref] = GC_EARLY_WANTED;
+			}
 			return;
 		default:
 			for (int a = 0; a < 3; a++)

@@ -118,7 +118,8 @@ make_member(int shape, int limit)
 		u16			input = maker_input(k);
 		u16			dkey = read_column(k, C_DKEY, false);
 
-		b[i] = maker_build(k, input, GC_BUILD_DENSE, true, dkey, GC_NONE);
+		b[i] = maker_build(k, input, GC_BUILD_DENSE, true, dkey,
+						   shape == GATHERED && i == 0 ? read_column(k, C_DVAL, false) : GC_NONE);
 		maker_filter(k, maker_test(k, GC_OP_LT, dkey, maker_param(k, GC_INT4, DIM_LIMIT >> i, 0)), 1);
 		m->ranges[i] = DIM_RANGE;
 	}
@@ -139,7 +140,9 @@ make_member(int shape, int limit)
 	maker_agg(k, GC_AGG_COUNT, edge);
 	maker_agg(k, GC_AGG_SUM, edge);
 	maker_agg(k, GC_AGG_SUM, maker_expr(k, GC_OP_NEG, GC_INT4, edge, GC_NONE, GC_NONE));
-	product = maker_expr(k, GC_OP_MUL, GC_INT4, small, key, GC_NONE);
+	/* of the match's value, which may be NULL */
+	product = maker_expr(k, GC_OP_MUL, GC_INT4, small, shape != GATHERED ? key
+						 : maker_expr(k, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, k->builds[b[0]].first_payload), GC_NONE);
 	maker_agg(k, GC_AGG_SUM, product);
 	maker_agg(k, GC_AGG_MIN, edge);
 	maker_agg(k, GC_AGG_MAX, product);
@@ -149,17 +152,18 @@ make_member(int shape, int limit)
 
 /* ---------- what is right ---------- */
 
-static bool
-is_joined(i64 key, i64 limit)
+/* The row of the other table whose key that is; -1: none. */
+static int
+match_of(i64 key, i64 limit)
 {
 	const TableColumn *d = find_column(C_DKEY);
 
-	for (u32 r = 0; r < DIM_ROWS; r++)
+	for (int r = 0; r < DIM_ROWS && key < limit; r++)
 	{
 		if (d->value[0][r] == key)
-			return key < limit;
+			return r;
 	}
-	return false;
+	return -1;
 }
 
 static u64
@@ -174,7 +178,8 @@ expect(int shape, int limit, u64 *w)
 	const TableColumn *small = find_column(C_SMALL),
 			   *null = find_column(C_NULL),
 			   *key = find_column(C_KEY),
-			   *edge = find_column(C_EDGE);
+			   *edge = find_column(C_EDGE),
+			   *val = find_column(C_DVAL);
 
 	memset(w, 0, NWORDS * sizeof(u64));
 	for (int c = 0; c < NCHUNKS; c++)
@@ -182,16 +187,29 @@ expect(int shape, int limit, u64 *w)
 		for (u32 r = 0; r < CHUNK_ROWS[c]; r++)
 		{
 			i64			e = edge->value[c][r];
-			i64			product = small->value[c][r] * key->value[c][r];
+			i64			factor = key->value[c][r];
+			bool		unknown = false;
+			i64			product;
 
 			if ((visible[c] && !visible[c][r]) || small->value[c][r] >= limits[limit] ||
 				null->null[c][r] || null->value[c][r] < -200 ||
-				(shape == JOINED && !is_joined(key->value[c][r], DIM_LIMIT)) ||
-				(shape == GATHERED && !is_joined(key->value[c][r], DIM_LIMIT / 2)))
+				(shape == JOINED && match_of(factor, DIM_LIMIT) < 0) ||
+				(shape == GATHERED && match_of(factor, DIM_LIMIT / 2) < 0))
 				continue;
+			if (shape == GATHERED)
+			{
+				const int	match = match_of(factor, DIM_LIMIT / 2);
+
+				factor = val->value[0][match];
+				unknown = val->null[0][match];
+			}
+			product = small->value[c][r] * factor;
 			w[W_ROWS]++;
-			w[W_PRODUCT] += (u64) product;
-			w[W_GREATEST] = larger(w[W_GREATEST], (u64) product ^ (u64) 1 << 63);
+			if (!unknown)
+			{
+				w[W_PRODUCT] += (u64) product;
+				w[W_GREATEST] = larger(w[W_GREATEST], (u64) product ^ (u64) 1 << 63);
+			}
 			if (edge->null[c][r])
 				continue;
 			w[W_VALUES]++;
@@ -310,6 +328,7 @@ test_texts(void)
 				: strstr(source.text, "GC_KERNEL(1024)\n");
 			ok((strstr(kernel, "GC_FOLD(gc_j)") != NULL) == (shape == FOLD), "%s: a fold only if it can be", shapes[shape]);
 			ok((strstr(kernel, "GC_FILTERED_TILES") != NULL) == (shape == GATHERED), "rows are gathered where few come to joins");
+			ok((strstr(kernel, "GC_LOOK_UP(gc_j)") != NULL) == (shape == GATHERED), "and their matches' values are looked up together");
 			ok((strstr(kernel, "GC_PART s2 = 0;") != NULL) == (shape != SPARSE && shape != GATHERED) && !strstr(kernel, "GC_PART s3"),
 			   "whose sum of the column, not of the negative, is added up by vectors if they are dense");
 			for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)

@@ -12,7 +12,7 @@
 #include "fused_util.h"
 
 #define NREQUESTS		16
-#define NALL			(NREQUESTS + 9)
+#define NALL			(NREQUESTS + 10)
 
 static bool dim_key[2][8192];	/* keys of the dense build, even and odd */
 
@@ -483,18 +483,18 @@ pass_hashed(Row r, int odd)
 	return value_of(r, C_VARY) < 60000 && (odd || in_hash_build(value_of(r, C_SMALL)));
 }
 
-/* One match, of keys that may be NULL; odd: only whether there is one counts. */
+/* One match, of keys that may be NULL; odd: 1: only whether there is one counts, 2: its payload is wide. */
 static void
 make_hashed_unique(Maker *m, int odd)
 {
-	u16			b = make_unique_build(m, true, KEY_PLAIN, false);
+	u16			b = make_unique_build(m, true, KEY_PLAIN, odd == 2);
 	u16			null;
 
 	maker_input(m);
-	null = read_column(m, C_NULL, odd);
+	null = read_column(m, C_NULL, odd == 1);
 	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
 	maker_probe(m, b, null, 2, false);
-	maker_group(m, GC_GROUP_HASH, 2, odd ? null : payload_of(m, b, 0), read_column(m, C_SMALL, false));
+	maker_group(m, GC_GROUP_HASH, 2, odd == 1 ? null : payload_of(m, b, 0), read_column(m, C_SMALL, false));
 	maker_agg(m, GC_AGG_COUNT, GC_NONE);
 	maker_agg(m, GC_AGG_SUM, null);
 }
@@ -607,35 +607,37 @@ typedef struct Request
 	i16			column[3];		/* that are tested; 0: no more */
 	u64			placed;			/* steps that are probes of placed builds */
 	bool		fails;			/* a key cannot be computed */
+	int			look_ups;		/* that rows over its marks make together */
 } Request;
 
 /* Behind those that fill a scan, some with hash builds. */
 static const Request requests[NALL] = {
-	{"small", make_small, pass_small, 0, 3, {C_SMALL, C_NULL}, 0, false},
-	{"joined", make_joined, pass_joined, 0, 3, {C_KEY, C_VARY}, 0, false},
-	{"joined, in range", make_joined, pass_joined, 1, 3, {C_KEY, C_VARY}, 0, false},
-	{"joined by NULLs", make_joined_nulls, pass_joined_nulls, 0, 1, {C_GAPS}, 0, false},
-	{"rows", make_rows, pass_rows, 0, 3, {C_WIDE, C_KEY}, 0, false},
-	{"listed", make_listed, pass_listed, 0, 3, {C_NULL, C_KEY}, 0, false},
-	{"listed, with NULL", make_listed, pass_listed, 1, 3, {C_NULL, C_KEY}, 0, false},
-	{"looked up", make_looked_up, pass_looked_up, 0, 3, {C_GROUP, C_SMALL}, 0, false},
-	{"shifted", make_shifted, pass_shifted, 0, 3, {C_SHIFT, C_GAPS}, 0, false},
-	{"gaps", make_gaps, pass_gaps, 0, 1, {C_GAPS}, 0, false},
-	{"no gaps", make_gaps, pass_gaps, 1, 1, {C_GAPS}, 0, false},
-	{"mixed", make_mixed, pass_mixed, 0, 9, {C_SMALL, C_KEY}, 0, false},
-	{"distinct", make_distinct, pass_distinct, 0, 3, {C_NULL, C_GAPS}, 0, false},
-	{"all", make_constant, pass_constant, 0, 1, {C_SMALL}, 0, false},
-	{"none", make_constant, pass_constant, 1, 1, {C_SMALL}, 0, false},
-	{"negated", make_negated, pass_negated, 0, 14, {C_NULL, C_GROUP}, 0, false},
-	{"hashed", make_hashed, pass_hashed, 0, 3, {C_SMALL, C_VARY}, 1, false},
-	{"hashed, not tested", make_hashed, pass_hashed, 1, 2, {C_VARY}, 1, false},
-	{"hashed, unique", make_hashed_unique, pass_hashed_unique, 0, 1, {C_NULL}, 1, false},
-	{"hashed, without payload", make_hashed_unique, pass_hashed_unique, 1, 1, {C_NULL}, 1, false},
-	{"hashed, computed", make_hashed_computed, pass_hashed_computed, 0, 1, {C_KEY}, 1, false},
-	{"hashed, the one test", make_hashed_computed, pass_hashed_computed, 1, 1, {C_KEY}, 1, false},
-	{"hashed twice", make_hashed_twice, pass_hashed_twice, 0, 1, {C_NULL}, 6, false},
-	{"hashed twice, tested", make_hashed_twice, pass_hashed_twice, 1, 5, {C_NULL, C_KEY}, 6, false},
-	{"hashed, failing", make_hashed_failing, pass_hashed_failing, 0, 1, {C_SMALL}, 2, true},
+	{"small", make_small, pass_small, 0, 3, {C_SMALL, C_NULL}, 0, false, 0},
+	{"joined", make_joined, pass_joined, 0, 3, {C_KEY, C_VARY}, 0, false, 1},
+	{"joined, in range", make_joined, pass_joined, 1, 3, {C_KEY, C_VARY}, 0, false, 1},
+	{"joined by NULLs", make_joined_nulls, pass_joined_nulls, 0, 1, {C_GAPS}, 0, false, 0},
+	{"rows", make_rows, pass_rows, 0, 3, {C_WIDE, C_KEY}, 0, false, 0},
+	{"listed", make_listed, pass_listed, 0, 3, {C_NULL, C_KEY}, 0, false, 0},
+	{"listed, with NULL", make_listed, pass_listed, 1, 3, {C_NULL, C_KEY}, 0, false, 0},
+	{"looked up", make_looked_up, pass_looked_up, 0, 3, {C_GROUP, C_SMALL}, 0, false, 0},
+	{"shifted", make_shifted, pass_shifted, 0, 3, {C_SHIFT, C_GAPS}, 0, false, 0},
+	{"gaps", make_gaps, pass_gaps, 0, 1, {C_GAPS}, 0, false, 0},
+	{"no gaps", make_gaps, pass_gaps, 1, 1, {C_GAPS}, 0, false, 0},
+	{"mixed", make_mixed, pass_mixed, 0, 9, {C_SMALL, C_KEY}, 0, false, 0},
+	{"distinct", make_distinct, pass_distinct, 0, 3, {C_NULL, C_GAPS}, 0, false, 0},
+	{"all", make_constant, pass_constant, 0, 1, {C_SMALL}, 0, false, 0},
+	{"none", make_constant, pass_constant, 1, 1, {C_SMALL}, 0, false, 0},
+	{"negated", make_negated, pass_negated, 0, 14, {C_NULL, C_GROUP}, 0, false, 0},
+	{"hashed", make_hashed, pass_hashed, 0, 3, {C_SMALL, C_VARY}, 1, false, 1},
+	{"hashed, not tested", make_hashed, pass_hashed, 1, 2, {C_VARY}, 1, false, 1},
+	{"hashed, unique", make_hashed_unique, pass_hashed_unique, 0, 1, {C_NULL}, 1, false, 1},
+	{"hashed, without payload", make_hashed_unique, pass_hashed_unique, 1, 1, {C_NULL}, 1, false, 0},
+	{"hashed, unique, wide", make_hashed_unique, pass_hashed_unique, 2, 1, {C_NULL}, 1, false, 2},
+	{"hashed, computed", make_hashed_computed, pass_hashed_computed, 0, 1, {C_KEY}, 1, false, 0},
+	{"hashed, the one test", make_hashed_computed, pass_hashed_computed, 1, 1, {C_KEY}, 1, false, 1},
+	{"hashed twice", make_hashed_twice, pass_hashed_twice, 0, 1, {C_NULL}, 6, false, 0},
+	{"hashed twice, tested", make_hashed_twice, pass_hashed_twice, 1, 5, {C_NULL, C_KEY}, 6, false, 2},
+	{"hashed, failing", make_hashed_failing, pass_hashed_failing, 0, 1, {C_SMALL}, 2, true, 0},
 };
 
 #endif							/* GC_MARKS_REQUESTS_H */

@@ -49,6 +49,31 @@ test_requests(void)
 	}
 }
 
+/*
+ * What a thread's rows want of builds they look up together: places, payloads where the place has them
+ * not, and payloads of dense builds.  Not by a key that may fail, nor where few of the rows that have marks
+ * are expected to pass what else is tested.
+ */
+static void
+test_look_ups(void)
+{
+	for (int i = 0; i < NALL; i++)
+	{
+		const Member *m = &members[i];
+		GcKernelSource source;
+		GcError		err = {GC_OK, ""};
+		const char *at;
+		int			n = 0;
+
+		if (gc_generate(m->p, m->pipeline, &marked_variant[i], &source, &err) != GC_OK)
+			tap_bail(err.detail);
+		for (at = source.text; (at = strstr(at, "GC_LOOK_UP(gc_j)")) != NULL; at++)
+			n++;
+		ok(n == requests[i].look_ups, "%s: %d times, rows look something up together", requests[i].name, n);
+		free(source.text);
+	}
+}
+
 /* Ordinary kernels whose blocks keep the groups that they meet leave the same. */
 static void
 test_cells(void)
@@ -361,6 +386,7 @@ main(int argc, char **argv)
 		return tap_skip_all(err.detail);
 	make_all();
 	test_requests();
+	test_look_ups();
 	test_find();
 	test_cells();
 	test_scans();

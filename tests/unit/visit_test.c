@@ -5,7 +5,7 @@
  *	  (gc_visit.h), by a pretended warp (warp.h).
  *
  * Whatever the marks, the chunks' sizes, and the number of warps, which decides how long a span is, every
- * visible row with a mark must be visited once, and no other.  Marks behind a chunk's last row, and where the
+ * visible row with a mark must be visited once, with what was looked up for it, and no other.  Marks behind a chunk's last row, and where the
  * digest says that there are none, may be anything.
  *
  *-------------------------------------------------------------------------
@@ -66,8 +66,12 @@ typedef struct Launch
 #define NOTE_SPAN		if (gc_lane == 0) spans++, few_spans += gc_few;
 #define VISIT_ROWS \
 	if (gc_lane == 0) gathers++; \
+	GC_MARKED_ARRAY(u32, found); \
+	GC_LOOK_UP(gc_j) \
+	found[gc_j] = ~gc_visited[gc_j]; \
+	GC_END_LOOK_UP \
 	GC_MARKED_ROWS(gc_j, gc_r) \
-	visited[gc_src.chunk][gc_r]++; \
+	visited[gc_src.chunk][gc_r] += found[gc_j] == ~gc_r ? 1 : 100; \
 	GC_END_MARKED_ROWS
 
 #define KERNELS(name) \

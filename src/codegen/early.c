@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * early.c
+ *	  Look up at once what gathered rows want of builds.
+ *
+ * A row that is visited (cuda/gc_visit.h) asks builds for payloads and places by its columns, and each
+ * access waits for the L2 cache or for memory.  In the row phase a thread's rows come one after another,
+ * and behind branches, which the compiler moves no access across: four rows wait four times.  So what
+ * depends on gathered columns alone is looked up before, for all rows that the thread has gathered, as
+ * their columns were:
+ *
+ *	  GC_MARKED_ARRAY(u8, z0);
+ *	  GC_LOOK_UP(gc_j)
+ *	  const i32 v2 = c2[gc_j];
+ *	  const u64 x0 = ((u32) v2 - (u32) b0_base);
+ *	  z0[gc_j] = ((const u8 *) gc_a.w[21])[x0];
+ *	  GC_END_LOOK_UP
+ *
+ * Only of builds in which every row that is still live has a match, by its marks or because that has been
+ * tested, and of places, which there are for whatever value a row has.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Are the keys computed of columns, which are gathered, and can that not fail? */
+static bool
+has_plain_keys(const Cg *cg, const GcPStep *step)
+{
+	for (int k = 0; k < gc_builds(cg->p)[step->build].nkeys; k++)
+	{
+		const u16	key = gc_refs(cg->p)[step->first_key + k];
+
+		if (!cg_columns_only(cg->p, key) || cg_checked(cg->p, key))
+			return false;
+	}
+	return true;
+}
+
+/* Begin a loop over the gathered rows, which are scalars in it, that fills a new array; its number. */
+static int
+begin_look_up(Cg *cg, const char *type)
+{
+	text_addf(cg->out, "GC_MARKED_ARRAY(%s, z%d);\nGC_LOOK_UP(gc_j)\n", type, cg->nearly);
+	cg->in_rows = true;
+	return cg->nearly++;
+}
+
+/* What was declared in the loop is gone. */
+static void
+end_look_up(Cg *cg, u16 build)
+{
+	text_addf(cg->out, "GC_END_LOOK_UP\n");
+	memset(cg->scalar, 0, sizeof(cg->scalar));
+	cg->index[build] = false;
+	cg->in_rows = false;
+}
+
+static void
+look_up_place(Cg *cg, const GcPStep *step)
+{
+	const int	bytes = gc_place_bytes(cg->p, step->build);
+	char		entry[192] = "";
+	int			z;
+
+	if (cg->early_place[step->build] >= 0)
+		return;
+	z = begin_look_up(cg, bytes == 8 ? "u64" : "u32");
+	cg_place_entry(cg, step, entry, sizeof(entry));
+	text_addf(cg->out, "z%d[gc_j] = %s;\n", z, entry);
+	end_look_up(cg, step->build);
+	cg->early_place[step->build] = z;
+	cg->gathered += bytes == 8 ? 2 : 1;
+}
+
+/* By the place of the row's match, which there is. */
+static void
+look_up_payload(Cg *cg, u16 payload)
+{
+	const GcPPayload *pay = &gc_payloads(cg->p)[payload];
+	const char *type = cg_code_type[pay->width];
+	const int	z = begin_look_up(cg, type);
+
+	cg_require_index(cg, pay->build);
+	text_addf(cg->out, "z%d[gc_j] = ((const %s *) gc_a.w[%d])[x%d];\n", z, type,
+			  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), cg_build(cg, pay->build));
+	end_look_up(cg, pay->build);
+	cg->early[payload] = z;
+	cg->gathered += pay->width == 8 ? 2 : 1;
+}
+
+static bool
+is_among(const GcPStep *step, const GcPStep **steps, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (steps[i] == step)
+			return true;
+	}
+	return false;
+}
+
+void
+cg_look_up_early(Cg *cg, const GcPStep **steps, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (steps[i]->type == GC_STEP_PROBE && cg_is_placed(cg, steps[i]) && has_plain_keys(cg, steps[i]))
+			look_up_place(cg, steps[i]);
+	}
+	for (u16 i = 0; i < cg->p->npayloads; i++)
+	{
+		const u16	build = gc_payloads(cg->p)[i].build;
+		const bool	hash = gc_builds(cg->p)[build].mode == GC_BUILD_HASH;
+		const GcPStep *step;
+
+		if (cg->early[i] != GC_EARLY_WANTED)
+			continue;
+		step = cg_probe_of(cg, build);
+		if (!has_plain_keys(cg, step) || is_among(step, steps, n) || (hash && !cg_is_placed(cg, step)))
+			continue;
+		if (hash)
+			look_up_place(cg, step);
+		/* else the payload is in the place's entry */
+		if (!hash || gc_place_bytes(cg->p, build) != 8)
+			look_up_payload(cg, i);
+	}
+}
