@@ -12,7 +12,8 @@
  * of marks from 1 in 10,000 to 4 in 10; alone, and eight of them side by side, each with
  * marks of its own.  The same with the sum kept per group in global memory, 280 groups: what
  * atomic additions to few addresses take.  Columns are read as they are, and from records; also
- * what it takes to write these.
+ * what it takes to write these.  And with a lookup for each row by the first column, in places of
+ * 8 MB, of each row by itself or of all that a thread has gathered together (codegen/early.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -25,6 +26,7 @@
 #define RUNS		7
 #define SIDE		8			/* kernels side by side */
 #define GROUPS		280
+#define VALUES		1000000		/* of the first column, which have a place each */
 #define THREADS		256
 
 /* Threads per multiprocessor of kernels side by side, as in worker/marked_scan.c. */
@@ -167,12 +169,17 @@ part_marker(u64 rows)
  *-------------------------------------------------------------------------
  */
 
-static const BenchColumn visited[] = {{4, 1000000, 0}, {4, 1000000, 0}, {2, 2500, 0}};
+static const BenchColumn visited[] = {{4, VALUES, 0}, {4, 1000000, 0}, {2, 2500, 0}};
 
 #define NVISITED	((int) (sizeof(visited) / sizeof(visited[0])))
 
 /* Where its code is in a record. */
 static const u32 record_place[NVISITED] = {0, 4, 8};
+
+typedef enum LookUp
+{
+	NO_LOOKUP, ROW_BY_ROW, TOGETHER
+} LookUp;
 
 /* What a kernel visits rows for. */
 typedef struct Visit
@@ -180,22 +187,27 @@ typedef struct Visit
 	int			columns;
 	bool		groups;
 	bool		records;
+	LookUp		look_up;		/* by the first column */
 } Visit;
 
 static const Visit visits[] = {
-	{0, false, false}, {1, false, false}, {2, false, false}, {3, false, false}, {3, true, false},
-	{1, false, true}, {2, false, true}, {3, false, true}, {3, true, true}
+	{0, false, false, NO_LOOKUP}, {1, false, false, NO_LOOKUP}, {2, false, false, NO_LOOKUP}, {3, false, false, NO_LOOKUP},
+	{3, true, false, NO_LOOKUP}, {1, false, true, NO_LOOKUP}, {2, false, true, NO_LOOKUP}, {3, false, true, NO_LOOKUP},
+	{3, true, true, NO_LOOKUP}, {3, false, false, ROW_BY_ROW}, {3, false, false, TOGETHER}, {3, false, true, ROW_BY_ROW},
+	{3, false, true, TOGETHER}
 };
 
 #define NVISITS		((int) (sizeof(visits) / sizeof(visits[0])))
 
 /*
  * w0 and w1 the marks, w2 to w4 the columns, w5 results, w6 to w8 the columns in records, which
- * are read however many rows have marks, w9 the marks' digest.
+ * are read however many rows have marks, w9 the marks' digest, w10 the places.
  */
 static BenchKernel
 visiting_kernel(const Visit *v)
 {
+	static const char *const how[] = {"", ", lookups", ", together"};
+	static const char *const place = "((const u64 *) gc_a.w[10])[c0[gc_j]]";
 	const int	columns = v->columns;
 	char		body[4096];
 	char		name[48];
@@ -216,7 +228,12 @@ visiting_kernel(const Visit *v)
 	ADD("GC_MARKED_VECTORS\n");
 	for (int c = 0; c < columns; c++)
 		ADD("GC_MARKED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d, pitch%d);\n", c, visited[c].width, c, c, c);
+	if (v->look_up == TOGETHER)
+		ADD("GC_MARKED_ARRAY(u64, z);\nGC_LOOK_UP(gc_j)\nz[gc_j] = %s;\nGC_END_LOOK_UP\n", place);
 	ADD("GC_MARKED_ROWS(gc_j, gc_r)\nu64 v = gc_r;\n");
+	if (v->look_up != NO_LOOKUP)
+		ADD("const u64 place = %s;\nif (!(u32) place) continue;\nv += place >> 32;\n",
+			v->look_up == TOGETHER ? "z[gc_j]" : place);
 	for (int c = 0; c < columns; c++)
 		ADD("v += (u64) c%d[gc_j] << %d;\n", c, c);
 	if (v->groups)
@@ -227,8 +244,8 @@ visiting_kernel(const Visit *v)
 	ADD("GC_END_MARKED_ROWS\nGC_END_MARKED_VECTORS\nGC_END_TILES\n"
 		"sum = gc_block_add(sum);\nif (thread == 0 && sum) GC_ATOMIC_ADD64((u64 *) gc_a.w[5], sum);\n}\n");
 #undef ADD
-	snprintf(name, sizeof(name), "%d column%s%s%s", columns, columns == 1 ? "" : "s", v->groups ? ", groups" : "",
-			 v->records ? ", records" : "");
+	snprintf(name, sizeof(name), "%d column%s%s%s%s", columns, columns == 1 ? "" : "s", v->groups ? ", groups" : "",
+			 v->records ? ", records" : "", how[v->look_up]);
 	return bench_kernel_for(name, 8, GC_MARKED_BLOCKS(THREADS), body);
 }
 
@@ -340,6 +357,8 @@ part_visiting(u64 rows)
 		}
 		args[i].w[5] = bench_memory(GROUPS * 2 * sizeof(u64));
 		args[i].w[9] = bench_memory(digest_bytes * table.scan.nsources);
+		args[i].w[10] = bench_memory(VALUES * sizeof(u64));
+		bench_fill_bytes(args[i].w[10], 1, VALUES * sizeof(u64));
 	}
 	bench_say("### Visiting marks, %.1f million rows: columns of 4, 4 and 2 bytes\n\n"
 			  "| density | reads | registers | alone, us | %d side by side, us each |\n"
