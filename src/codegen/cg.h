@@ -6,10 +6,10 @@
  * Names in generated text: columns are dN (description), cN (vector), nN (NULLs
  * of the vector), vN and vnN (one row's value and NULL flag); parameters pN;
  * lookup tables LN; lists IN; builds bN_*, with xN the matching row or dense
- * index; payloads yN and ynN; what gathered rows have looked up zN; packed codes wN, of which those from firstN on, but
- * not endN, pass (in all lanes of a word: fromN and toN); temporaries tN and, for
- * their NULL flags, tnN; accumulators in registers aN, their share from one vector sN, and a
- * block's eN.
+ * index; payloads yN and ynN; what gathered rows have looked up zN; packed codes wN, of
+ * which those from firstN on, but not endN, pass (in all lanes of a word: fromN and toN);
+ * temporaries tN and, for their NULL flags, tnN; accumulators in registers aN, their share
+ * from one vector sN, and a block's eN.
  *
  * In a fused kernel each member has C scopes of its own, so that all these names are
  * used again, but for two: column numbers are those of the physical columns, the same
@@ -279,7 +279,7 @@ extern void cg_place_index(Cg *cg, const GcPStep *step);
 /* Of a tester: write the place of the current value, which is number `at`. */
 extern void cg_place_write(Cg *cg, const GcPStep *step, const char *at);
 
-/* The entry of the current row's key among the places, as an expression; false: it has none. */
+/* Have the step's keys places?  Then the entry of the current row's key among them, as an expression. */
 extern bool cg_is_placed(const Cg *cg, const GcPStep *step);
 extern void cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
