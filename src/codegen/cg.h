@@ -141,7 +141,6 @@ typedef struct Cg
 	int			ahead_bytes;	/* of a vector */
 	bool		gather;			/* few rows are left: of some of them values are read at once */
 	int			gathered;		/* registers of those of one row */
-	u32			wanted;			/* builds of which the vector phase saw payloads */
 	bool		array[GC_MAX_COLUMNS];	/* by local number: vector is loaded */
 	bool		scalar[GC_MAX_COLUMNS]; /* by local number: row value is declared */
 	bool		index[GC_MAX_BUILDS];	/* xN is declared */

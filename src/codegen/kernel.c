@@ -393,6 +393,20 @@ require_keys(Cg *cg, const GcPStep *step)
 		cg_require(cg, gc_refs(cg->p)[step->first_key + k]);
 }
 
+/* Did the vector phase see a payload of the build? */
+static bool
+wants_payload(const Cg *cg, u16 build)
+{
+	const GcPBuild *b = &gc_builds(cg->p)[build];
+
+	for (u16 i = 0; i < b->npayloads; i++)
+	{
+		if (cg->early[b->first_payload + i] == GC_EARLY_WANTED)
+			return true;
+	}
+	return false;
+}
+
 /* Vectors of all that the row phase reads, of n steps and the sink. */
 static void
 require_rows(Cg *cg, const GcPStep **steps, int n)
@@ -410,7 +424,7 @@ require_rows(Cg *cg, const GcPStep **steps, int n)
 	{
 		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
 
-		if (step->type == GC_STEP_PROBE && cg->wanted >> step->build & 1)
+		if (step->type == GC_STEP_PROBE && wants_payload(cg, step->build))
 			require_keys(cg, step);
 	}
 }
@@ -456,6 +470,14 @@ has_probes(const Cg *cg)
 	return false;
 }
 
+/* Test n steps on gathered rows; what they read has been required. */
+static void
+emit_visited_tests(Cg *cg, const GcPStep **steps, int n)
+{
+	for (int i = 0; i < n;)
+		i += emit_test(cg, steps, i, n, "GC_EACH_VISITED(gc_j)\n", "GC_KEEP_VISITED_IF", "GC_END_VISITED\n");
+}
+
 /*
  * The end of a vector phase that leaves few rows, and n steps on those, which are gathered: one
  * step's columns for all that are live, then its test.
@@ -470,7 +492,7 @@ emit_gathered(Cg *cg, const GcPStep **steps, int n)
 	for (int i = 0; i < n; i++)
 	{
 		cg_require_step(cg, steps[i]);
-		(void) emit_test(cg, steps, i, i + 1, "GC_EACH_VISITED(gc_j)\n", "GC_KEEP_VISITED_IF", "GC_END_VISITED\n");
+		emit_visited_tests(cg, steps + i, 1);
 	}
 }
 
@@ -485,8 +507,7 @@ emit_lookups(Cg *cg, const GcPStep **steps, int n)
 
 	while (tested < n && is_vector_step(cg->p, steps[tested]) && !is_checked_step(cg->p, steps[tested]))
 		cg_require_step(cg, steps[tested++]);
-	for (int i = 0; i < tested;)
-		i += emit_test(cg, steps, i, tested, "GC_EACH_VISITED(gc_j)\n", "GC_KEEP_VISITED_IF", "GC_END_VISITED\n");
+	emit_visited_tests(cg, steps, tested);
 	cg_look_up_early(cg, steps + tested, n - tested);
 	return tested;
 }
@@ -637,60 +658,6 @@ cg_pipeline(Cg *cg)
 {
 	sink_prepare(cg);
 	emit_body(cg);
-}
-
-/* Must agree with gc_shared_bytes, as must what stands in sink_table. */
-void
-cg_scope(Cg *cg, Text *t, const char *top)
-{
-	text_addf(t, "%su64 gc_top = %s; (void) gc_top;\n", cg->decls.s ? cg->decls.s : "", top);
-	for (u16 b = 0; b < cg->p->nbuilds; b++)
-	{
-		int			k = cg->build[b];
-
-		if (!(cg->variant->shared_builds & 1u << b))
-			continue;
-		text_addf(t, "u32 *b%d_at = (u32 *) (gc_shared + gc_top);\n", k);
-		text_addf(t, "gc_top += (b%d_range + 63) / 64;\n", k);
-	}
-	sink_table(cg, t);
-}
-
-/* Copy the bitmaps that the variant keeps in shared memory; empty the group table. */
-void
-cg_fill_shared(Cg *cg, Text *t)
-{
-	for (u16 b = 0; b < cg->p->nbuilds; b++)
-	{
-		int			k = cg->build[b];
-
-		if (cg->variant->shared_builds & 1u << b)
-			text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((b%d_range + 31) / 32); i += nthreads)\n"
-					  "b%d_at[i] = ((const u32 *) b%d_bits)[i];\n", k, k, k);
-	}
-	sink_clear(cg, t);
-}
-
-bool
-cg_uses_shared(const Cg *cg)
-{
-	return cg->variant->shared_builds != 0 || sink_is_local(cg) || sink_has_cells(cg);
-}
-
-u64
-gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges, u64 ngroups)
-{
-	u64			words = 0;
-
-	for (u16 b = 0; b < p->nbuilds; b++)
-	{
-		if (variant->shared_builds & 1u << b)
-			words += (ranges[b] + 63) / 64;
-	}
-	if (variant->group_local)
-		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * p->group_words;
-	words += variant->group_cells * p->group_words + variant->group_cells / 2;
-	return words * 8;
 }
 
 void

@@ -309,10 +309,7 @@ cg_require(Cg *cg, u16 i)
 			if (cg->in_rows)
 				require_payload(cg, e->ref);
 			else
-			{
-				cg->wanted |= 1u << gc_payloads(cg->p)[e->ref].build;
 				cg->early[e->ref] = GC_EARLY_WANTED;
-			}
 			return;
 		default:
 			for (int a = 0; a < 3; a++)

@@ -5,8 +5,8 @@
  *	  (gc_visit.h), by a pretended warp (warp.h).
  *
  * Whatever the marks, the chunks' sizes, and the number of warps, which decides how long a span is, every
- * visible row with a mark must be visited once, with what was looked up for it, and no other.  Marks behind a chunk's last row, and where the
- * digest says that there are none, may be anything.
+ * visible row with a mark must be visited once, with what was looked up for it, and no other.  Marks behind a
+ * chunk's last row, and where the digest says that there are none, may be anything.
  *
  *-------------------------------------------------------------------------
  */
