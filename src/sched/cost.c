@@ -154,6 +154,12 @@ gc_load_part(const GcLoad *l)
 /* Of one shape, so many members of a scan of several say half as much as many. */
 #define FEW_MEMBERS		2
 
+/*
+ * How far off what a body of a fused scan adds is, compared with the scan itself, as long as neither was
+ * measured: little, as bodies share what is read.
+ */
+#define BODY_DOUBT		(1.0 / 8)
+
 /* How much of a time that kept requests from something they forget each time. */
 #define FORGET_SURE		(1.0 / 64)
 #define FORGET_UNSURE	(1.0 / 8)
@@ -378,5 +384,44 @@ gc_members_learn(double *const *us, const double *took_us, int n, bool own)
 		/* Where there are other shapes, a few of this one are few samples: they overlap. */
 		if (known > 0 && is_first(us, m))
 			*us[m] = fmax(*us[m] + (took * part - *us[m]) * LEARN_SOON * known / (known < n ? known + FEW_MEMBERS : known), 1);
+	}
+}
+
+/* How many of the n members from m on are of m's shape. */
+static int
+count_alike(double *const *us, int n, int m)
+{
+	int			count = 0;
+
+	for (int i = m; i < n; i++)
+		count += us[i] == us[m];
+	return count;
+}
+
+/*
+ * What they were off is laid to the scan and the shapes so that the prediction goes as far as
+ * gc_learned_us does, and that the least is changed by, each measured by its doubt (a projection, as
+ * in the normalized least mean squares): a shape of which there were k counts k times.
+ */
+void
+gc_bodies_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own)
+{
+	double		predicted = *scan_us;
+	double		weight = 1;
+	double		step;
+
+	for (int m = 0; m < n; m++)
+	{
+		const double k = is_first(us, m) ? count_alike(us, n, m) : 0;
+
+		predicted += *us[m];
+		weight += k * k * BODY_DOUBT * BODY_DOUBT;
+	}
+	step = (gc_learned_us(predicted, time_us, own) - predicted) / weight;
+	*scan_us = fmax(*scan_us + step, least_us);
+	for (int m = 0; m < n; m++)
+	{
+		if (is_first(us, m))
+			*us[m] = fmax(*us[m] + step * BODY_DOUBT * BODY_DOUBT * count_alike(us, n, m), 1);
 	}
 }

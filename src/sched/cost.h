@@ -135,6 +135,14 @@ extern void gc_members_took(const double *begin_us, const double *end_us, int n,
 extern void gc_members_learn(double *const *us, const double *took_us, int n, bool own);
 
 /*
+ * A fused scan of n bodies took time_us, and scan_us is thought to be its own part, no less than least_us;
+ * us[m]: what body m's shape adds, the same for all of that shape.  own: nothing else was on the device.
+ * One number of bodies does not tell the two apart: then most is laid to the scan, so that more bodies
+ * seem to take rather too little than too much.
+ */
+extern void gc_bodies_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own);
+
+/*
  * What launches take of the time of the thread that makes them (the worker's main thread), for
  * each, from the request's arrival to its result.  Where kernels are short, that and not the
  * device is what many requests wait for.

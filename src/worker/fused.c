@@ -610,31 +610,22 @@ gc_fused_release(GcFused *f)
 		fused_free(f);
 }
 
-/*
- * A scan took so long: share the prediction's error out among the scan and its bodies.
- * What others on the device may have made slower is believed slowly.
- */
+/* A scan took so long.  What others on the device may have made slower is believed slowly. */
 void
 gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {
 	GcFused    *f = launch->kernel;
 	GcBodies   *b = &f->shape[0]->set->bodies[f->kind];
-	double		predicted = b->times.scan_us;
-	double		step;
+	double	   *us[GC_MAX_FUSED];
+	int			n = 0;
 
 	for (int m = 0; m < f->n; m++)
 	{
 		if (launch->bodies & 1u << m)
-			predicted += f->shape[m]->marginal_us;
+			us[n++] = &f->shape[m]->marginal_us;
 	}
 	b->sure = launch->alone;
-	step = (gc_learned_us(predicted, time_us, launch->alone) - predicted) / (launch->members + 1);
-	b->times.scan_us = Max(b->times.scan_us + step, gc_worker.calibration.launch_us);
-	for (int m = 0; m < f->n; m++)
-	{
-		if (launch->bodies & 1u << m)
-			f->shape[m]->marginal_us = Max(f->shape[m]->marginal_us + step, 1);
-	}
+	gc_bodies_learn(&b->times.scan_us, gc_worker.calibration.launch_us, us, n, time_us, launch->alone);
 }
 
 void

@@ -331,6 +331,45 @@ test_members(void)
 	ok(near(took[0], 20) && near(took[1], 0), "one that took no time");
 }
 
+/* A fused scan takes 150 us and 9 for each body of this shape and 20 of that; bodies by turns. */
+static void
+test_bodies(void)
+{
+	static const int turns[][2] = {{2, 0}, {8, 0}, {1, 1}, {4, 2}, {0, 2}, {16, 0}};
+	double		scan = 3,
+				a = 1,
+				b = 1;
+	double	   *us[16];
+	bool		steady = true;
+
+	for (int i = 0; i < 100; i++)
+		gc_bodies_learn(&scan, 3, (double *[]) {&a, &a}, 2, 168, true);
+	ok(near(scan + 2 * a, 168), "of two bodies the time is known");
+	ok(scan > 150 && scan + 8 * a < 222, "and of eight it is not thought to be more than it is (%f + 8 x %f)", scan, a);
+	for (int i = 0; i < 6000; i++)
+	{
+		const int  *turn = turns[i % 6];
+		const double time = 150 + 9 * turn[0] + 20 * turn[1];
+		double		before;
+		double		after;
+
+		for (int m = 0; m < turn[0] + turn[1]; m++)
+			us[m] = m < turn[0] ? &a : &b;
+		before = fabs(scan + turn[0] * a + turn[1] * b - time);
+		gc_bodies_learn(&scan, 3, us, turn[0] + turn[1], time, true);
+		after = fabs(scan + turn[0] * a + turn[1] * b - time);
+		steady &= after <= before * 0.75 + 1e-6;
+	}
+	ok(steady, "each time the prediction comes nearer, however many there are of a shape");
+	ok(fabs(scan - 150) < 1 && fabs(a - 9) < 0.2 && fabs(b - 20) < 0.5,
+	   "by numbers that differ scan and bodies are told apart (%f, %f, %f)", scan, a, b);
+	gc_bodies_learn(&scan, 3, us, 16, 1e6, false);
+	ok(scan + 16 * a < 60000, "a time that others made longer is believed a little (%f, %f)", scan, a);
+	for (int i = 0; i < 200; i++)
+		gc_bodies_learn(&scan, 3, us, 16, 0, true);
+	ok(near(scan, 3) && near(a, 1), "nothing takes less than what any launch does (%f, %f)", scan, a);
+}
+
 /* The slowness learned of a thread to which that happens so often. */
 static double
 learn_slowness(const int n[GC_HOST_KINDS], double factor, int times)
@@ -583,6 +622,7 @@ main(void)
 	test_load();
 	test_scans();
 	test_members();
+	test_bodies();
 	test_longest_first();
 	test_host();
 	test_left();
