@@ -34,6 +34,7 @@ ABOUT_POLICIES = (
     'the kernel model; twostage: batches by the batch model, sized by the kernel model, with shared scans; '
     'twostage-unshared: the same without shared scans.')
 SETTINGS = ('gpuconc.schedule', 'gpuconc.enable_shared_scan', 'gpuconc.debug_hold_requests', 'gpuconc.schedule_seed')
+READY_FOR_QUERY = b'Z\0\0\0\5'     # what every reply ends with, but for the transaction's state
 OFFLOADED = '-c gpuconc.enabled=on -c gpuconc.debug_offload=require -c jit=off'
 
 
@@ -62,53 +63,71 @@ class Session:
         body += b'\0'
         self.socket.sendall(struct.pack('!i', len(body) + 4) + body)
         self.start()
-        self.receive()
+        while not self.done:        # until then, a question may be all that comes
+            self.feed()
+            self.scan()
+        self.result()
 
     def start(self):
-        self.buffer, self.rows, self.error, self.done = b'', [], None, False
+        self.buffer, self.at, self.error, self.done = bytearray(), 0, None, False
+        self.data_rows, self.parsed = [], None
 
     def send(self, sql):
         self.start()
         text = sql.encode() + b'\0'
         self.socket.sendall(b'Q' + struct.pack('!i', len(text) + 4) + text)
 
-    def message(self, kind, body):
+    def message(self, kind, begin, end):
         if kind == b'D':
-            at, row = 2, []
-            for _ in range(struct.unpack_from('!h', body)[0]):
-                n, = struct.unpack_from('!i', body, at)
-                at += 4
-                row.append(None if n < 0 else body[at:at + n].decode())
-                at += max(n, 0)
-            self.rows.append(tuple(row))
+            self.data_rows.append(begin)
         elif kind == b'E':
-            fields = {f[:1]: f[1:].decode() for f in body.split(b'\0') if f}
+            fields = {f[:1]: f[1:].decode() for f in bytes(self.buffer[begin:end]).split(b'\0') if f}
             self.error = f'{fields.get(b"C")}: {fields.get(b"M")}'
-        elif kind == b'R' and struct.unpack_from('!i', body)[0] != 0:
+        elif kind == b'R' and struct.unpack_from('!i', self.buffer, begin)[0] != 0:
             raise ServerError('the server wants a password')
         elif kind == b'Z':
             self.done = True
+
+    def scan(self):
+        """The messages that are complete.  Rows are only noted: their columns are for when nobody waits."""
+        while len(self.buffer) - self.at >= 5:
+            end = self.at + 1 + struct.unpack_from('!i', self.buffer, self.at + 1)[0]
+            if len(self.buffer) < end:
+                break
+            self.message(bytes(self.buffer[self.at:self.at + 1]), self.at + 5, end)
+            self.at = end
 
     def feed(self):
         """Take what has come; blocks if that is nothing.  True once the reply is complete."""
         data = self.socket.recv(1 << 18)
         if not data:
+            self.scan()
             raise ServerError(self.error or 'connection closed')
         self.buffer += data
-        at = 0
-        while len(self.buffer) - at >= 5:
-            n, = struct.unpack_from('!i', self.buffer, at + 1)
-            if len(self.buffer) - at < n + 1:
-                break
-            self.message(self.buffer[at:at + 1], self.buffer[at + 5:at + n + 1])
-            at += n + 1
-        self.buffer = self.buffer[at:]
+        if self.buffer[-6:-1] == READY_FOR_QUERY:
+            self.scan()
         return self.done
 
     def receive(self):
         while not self.feed():
             pass
         return self.result()
+
+    def row(self, at):
+        row, n = [], struct.unpack_from('!h', self.buffer, at)[0]
+        at += 2
+        for _ in range(n):
+            length, = struct.unpack_from('!i', self.buffer, at)
+            at += 4
+            row.append(None if length < 0 else self.buffer[at:at + length].decode())
+            at += max(length, 0)
+        return tuple(row)
+
+    @property
+    def rows(self):
+        if self.parsed is None:
+            self.parsed = [self.row(at) for at in self.data_rows]
+        return self.parsed
 
     def result(self):
         if self.error:
