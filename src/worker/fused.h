@@ -262,7 +262,7 @@ extern void gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *sta
 extern GcHash gc_fused_hash(const GcFused *fused);
 extern void gc_fused_learn(const GcMainLaunch *launch, double time_us);
 
-/* It goes by its own kernel, which takes so long alone: a fused scan of several seemed slower. */
+/* It goes otherwise; its own kernel takes so long alone.  A fused scan of several seemed slower. */
 extern void gc_fused_refused(const GcRun *run, double alone_us);
 
 /* A launch of it, or a run with a shape among its, ends. */
@@ -333,6 +333,12 @@ extern void gc_marked_learn(GcMainLaunch *launch, double marks_us);
 
 /* These n requests, whose tests were ready, go by their own kernels, which seemed faster. */
 extern void gc_marked_refused(GcRun *const *runs, int n);
+
+/*
+ * These go by a marked scan.  Less is believed of what a fused one of those of a shape would take, else
+ * one that others on the device made slow would not be tried again.
+ */
+extern void gc_marked_preferred(GcRun *const *runs, int n);
 
 /*-------------------------------------------------------------------------
  * shared_scan.c: what both kinds have in common
