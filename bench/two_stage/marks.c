@@ -12,8 +12,9 @@
  * of marks from 1 in 10,000 to 4 in 10; alone, and eight of them side by side, each with
  * marks of its own.  The same with the sum kept per group in global memory, 280 groups: what
  * atomic additions to few addresses take.  Columns are read as they are, and from records; also
- * what it takes to write these.  And with a lookup for each row by the first column, in places of
- * 8 MB, of each row by itself or of all that a thread has gathered together (codegen/early.c).
+ * what it takes to write these.  And with two lookups for each row, by the first column and by the second,
+ * in places of 8 MB, of each row by itself or of all that a thread has gathered together
+ * (codegen/early.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +27,7 @@
 #define RUNS		7
 #define SIDE		8			/* kernels side by side */
 #define GROUPS		280
-#define VALUES		1000000		/* of the first column, which have a place each */
+#define VALUES		1000000		/* of the first two columns, which have a place each */
 #define THREADS		256
 
 /* Threads per multiprocessor of kernels side by side, as in worker/marked_scan.c. */
@@ -169,7 +170,7 @@ part_marker(u64 rows)
  *-------------------------------------------------------------------------
  */
 
-static const BenchColumn visited[] = {{4, VALUES, 0}, {4, 1000000, 0}, {2, 2500, 0}};
+static const BenchColumn visited[] = {{4, VALUES, 0}, {4, VALUES, 0}, {2, 2500, 0}};
 
 #define NVISITED	((int) (sizeof(visited) / sizeof(visited[0])))
 
@@ -187,7 +188,7 @@ typedef struct Visit
 	int			columns;
 	bool		groups;
 	bool		records;
-	LookUp		look_up;		/* by the first column */
+	LookUp		look_up;		/* by the first two columns */
 } Visit;
 
 static const Visit visits[] = {
@@ -207,7 +208,6 @@ static BenchKernel
 visiting_kernel(const Visit *v)
 {
 	static const char *const how[] = {"", ", lookups", ", together"};
-	static const char *const place = "((const u64 *) gc_a.w[10])[c0[gc_j]]";
 	const int	columns = v->columns;
 	char		body[4096];
 	char		name[48];
@@ -228,12 +228,13 @@ visiting_kernel(const Visit *v)
 	ADD("GC_MARKED_VECTORS\n");
 	for (int c = 0; c < columns; c++)
 		ADD("GC_MARKED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d, pitch%d);\n", c, visited[c].width, c, c, c);
-	if (v->look_up == TOGETHER)
-		ADD("GC_MARKED_ARRAY(u64, z);\nGC_LOOK_UP(gc_j)\nz[gc_j] = %s;\nGC_END_LOOK_UP\n", place);
+	for (int c = 0; c < 2 && v->look_up == TOGETHER; c++)
+		ADD("GC_MARKED_ARRAY(u64, z%d);\nGC_LOOK_UP(gc_j)\nz%d[gc_j] = ((const u64 *) gc_a.w[10])[c%d[gc_j]];\n"
+			"GC_END_LOOK_UP\n", c, c, c);
 	ADD("GC_MARKED_ROWS(gc_j, gc_r)\nu64 v = gc_r;\n");
-	if (v->look_up != NO_LOOKUP)
-		ADD("const u64 place = %s;\nif (!(u32) place) continue;\nv += place >> 32;\n",
-			v->look_up == TOGETHER ? "z[gc_j]" : place);
+	for (int c = 0; c < 2 && v->look_up != NO_LOOKUP; c++)
+		ADD(v->look_up == TOGETHER ? "const u64 place%d = z%d[gc_j];\n" : "const u64 place%d = ((const u64 *) gc_a.w[10])[c%d[gc_j]];\n", c, c),
+			ADD("if (!(u32) place%d) continue;\nv += place%d >> 32;\n", c, c);
 	for (int c = 0; c < columns; c++)
 		ADD("v += (u64) c%d[gc_j] << %d;\n", c, c);
 	if (v->groups)

@@ -198,6 +198,32 @@ extern bool fused_scalar(const Cg *cg, u16 column);
 extern int	fused_set(Cg *cg, u16 column);
 
 /*
+ * steps.c: may a step be tested on whole vectors, and what it computes fail?  Do so few rows come to the
+ * sink that it had better read them again?
+ */
+#define MAX_STEPS			256
+
+typedef struct StepLists
+{
+	const GcPStep *vector[MAX_STEPS];
+	const GcPStep *row[MAX_STEPS];
+	int			nvector;
+	int			nrow;
+	int			ngathered;		/* of the row steps, the first so many are tested on gathered rows */
+} StepLists;
+
+extern bool cg_is_vector_step(const GcProgram *p, const GcPStep *step);
+extern bool cg_is_checked_step(const GcProgram *p, const GcPStep *step);
+extern bool cg_few_reach_sink(const GcPPipeline *pl);
+
+/*
+ * Which steps are tested on whole vectors, and which row by row on the survivors; and the same for a kernel
+ * that gathers these: false if that does not pay.
+ */
+extern void cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant, StepLists *lists);
+extern bool cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists);
+
+/*
  * packed.c: filters on packed codes.  Is a step one?  How many words would a member of a fused
  * kernel keep for those of a pipeline, and can sets test them all (GcPipelineTraits)?  Make what n such steps read available,
  * in the vector phase, and note in *packed which columns that are; test them on all rows of a
@@ -284,8 +310,9 @@ extern void cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
 /*
  * early.c: of gathered rows, look up at once what the n steps that are left, and the sink, want of
- * builds.
+ * builds.  And how many accesses of a row that takes together.
  */
+extern int	cg_count_early(Cg *cg, const GcPStep **steps, int n);
 extern void cg_look_up_early(Cg *cg, const GcPStep **steps, int n);
 
 /* Where the code of a payload is: `code`, unless the place of its build has it, too. */

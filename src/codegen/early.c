@@ -19,6 +19,8 @@
  * Only of builds in which every row that is still live has a match, by its marks or because that has been
  * tested, and of places, which there are for whatever value a row has.
  *
+ * It takes registers, and pays where two such things wait for each other (docs/architecture.md).
+ *
  * Pure C, called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
@@ -105,29 +107,77 @@ is_among(const GcPStep *step, const GcPStep **steps, int n)
 	return false;
 }
 
+/* Does the place of step's build have a payload's code, too?  It is then where that is looked up. */
+static bool
+is_in_place(const Cg *cg, const GcPStep *step)
+{
+	return gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH && gc_place_bytes(cg->p, step->build) == 8;
+}
+
+/* The step that finds the place of payload i, if that can be looked up before the n steps; else NULL. */
+static const GcPStep *
+early_step(Cg *cg, u16 i, const GcPStep **steps, int n)
+{
+	const u16	build = gc_payloads(cg->p)[i].build;
+	const GcPStep *step;
+
+	if (cg->early[i] != GC_EARLY_WANTED)
+		return NULL;
+	step = cg_probe_of(cg, build);
+	if (!has_plain_keys(cg, step) || is_among(step, steps, n) ||
+		(gc_builds(cg->p)[build].mode == GC_BUILD_HASH && !cg_is_placed(cg, step)))
+		return NULL;
+	return step;
+}
+
+static bool
+is_early_place(const Cg *cg, const GcPStep *step)
+{
+	return step->type == GC_STEP_PROBE && cg_is_placed(cg, step) && has_plain_keys(cg, step);
+}
+
+int
+cg_count_early(Cg *cg, const GcPStep **steps, int n)
+{
+	bool		placed[GC_MAX_BUILDS] = {false};
+	int			count = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (is_early_place(cg, steps[i]))
+			placed[steps[i]->build] = true;
+	}
+	for (u16 i = 0; i < cg->p->npayloads; i++)
+	{
+		const GcPStep *step = early_step(cg, i, steps, n);
+
+		if (step == NULL)
+			continue;
+		placed[step->build] |= gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH;
+		count += !is_in_place(cg, step);
+	}
+	for (int b = 0; b < cg->p->nbuilds; b++)
+		count += placed[b];
+	return count;
+}
+
 void
 cg_look_up_early(Cg *cg, const GcPStep **steps, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if (steps[i]->type == GC_STEP_PROBE && cg_is_placed(cg, steps[i]) && has_plain_keys(cg, steps[i]))
+		if (is_early_place(cg, steps[i]))
 			look_up_place(cg, steps[i]);
 	}
 	for (u16 i = 0; i < cg->p->npayloads; i++)
 	{
-		const u16	build = gc_payloads(cg->p)[i].build;
-		const bool	hash = gc_builds(cg->p)[build].mode == GC_BUILD_HASH;
-		const GcPStep *step;
+		const GcPStep *step = early_step(cg, i, steps, n);
 
-		if (cg->early[i] != GC_EARLY_WANTED)
+		if (step == NULL)
 			continue;
-		step = cg_probe_of(cg, build);
-		if (!has_plain_keys(cg, step) || is_among(step, steps, n) || (hash && !cg_is_placed(cg, step)))
-			continue;
-		if (hash)
+		if (gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH)
 			look_up_place(cg, step);
-		/* else the payload is in the place's entry */
-		if (!hash || gc_place_bytes(cg->p, build) != 8)
+		if (!is_in_place(cg, step))
 			look_up_payload(cg, i);
 	}
 }

@@ -3,7 +3,7 @@
  * kernel.c
  *	  Kernels: scan skeleton and steps.
  *
- * What a pipeline's sink does with a row stands in sink.c, expressions in
+ * Which step is tested how is decided in steps.c. What a sink does with a row stands in sink.c, expressions in
  * expr.c, how what these read is brought to them in values.c.  A kernel is generated
  * front to back into three texts (kernel-scope declarations, tile-scope descriptions,
  * body) that are joined at the end.
@@ -22,30 +22,14 @@
 /* Vector-phase steps that are tested before anything is settled. */
 #define FIRST_STAGE_STEPS	3
 
-/* One row in 2^FEW_LEFT is live: too few for another stage on whole vectors. */
-#define FEW_LEFT			5
-
-/*
- * Survivors are gathered where a stage leaves at most one row in 2^GATHER_LEFT, and so many
- * joins come after it: else whole vectors take less (an H200, the queries of the Star Schema
- * Benchmark).
- */
-#define GATHER_LEFT			4
-#define GATHER_JOINS		2
-
 /* Values of a row, in registers, of which few rows are gathered at a time. */
 #define MANY_GATHERED		7
 
-#define MAX_STEPS			256
-
-typedef struct StepLists
-{
-	const GcPStep *vector[MAX_STEPS];
-	const GcPStep *row[MAX_STEPS];
-	int			nvector;
-	int			nrow;
-	int			ngathered;		/* of the row steps, the first so many are tested on gathered rows */
-} StepLists;
+/*
+ * So many accesses to builds are made together or none (an H100, eight requests over marks: of two, 12.8 ms
+ * instead of 14.8, of one 6.9 to 7.1 instead of 6.7; and SSB's own kernels, where it was tried, took 2 % longer).
+ */
+#define LEAST_TOGETHER		2
 
 void
 text_addf(Text *t, const char *fmt,...)
@@ -91,140 +75,6 @@ cg_fail(Cg *cg, GcCode code, const char *what)
  * Steps
  *-------------------------------------------------------------------------
  */
-
-/* Can this step be tested on whole vectors? */
-static bool
-is_vector_step(const GcProgram *p, const GcPStep *step)
-{
-	if (step->type == GC_STEP_FILTER)
-		return cg_columns_only(p, step->expr);
-	return gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
-		cg_columns_only(p, gc_refs(p)[step->first_key]);
-}
-
-static bool
-is_checked_step(const GcProgram *p, const GcPStep *step)
-{
-	return cg_checked(p, step->type == GC_STEP_FILTER ? step->expr : gc_refs(p)[step->first_key]);
-}
-
-/*
- * Which steps are tested on whole vectors, and which row by row on the survivors.
- * Vectors pay while steps drop rows: once few are left, or the rest drops hardly
- * any, one row's loads together take less time than one more stage.
- */
-static void
-divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant, StepLists *lists)
-{
-	const u64	marked = variant ? variant->marked : 0;
-	int			useful = 0;
-	int			passed = 0;
-
-	memset(lists, 0, sizeof(*lists));
-	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
-	{
-		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
-
-		/* Where marks have left few rows, stages of whole vectors have nothing to do. */
-		if (marked != 0 || !is_vector_step(p, step) || passed >= FEW_LEFT)
-			continue;
-		passed += step->selectivity;
-		if (step->selectivity > 0 || step->type == GC_STEP_FILTER)
-			useful = s + 1;
-	}
-	passed = 0;
-	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
-	{
-		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
-
-		/* There may be several matches all the same. */
-		if (s < 64 && marked >> s & 1 &&
-			(!(variant->placed >> s & 1) || gc_builds(p)[step->build].unique))
-			continue;
-		if (s < useful && is_vector_step(p, step) && passed < FEW_LEFT)
-		{
-			passed += step->selectivity;
-			lists->vector[lists->nvector++] = step;
-		}
-		else
-			lists->row[lists->nrow++] = step;
-	}
-}
-
-/* Rows are then read again, not kept in registers. */
-static bool
-few_reach_sink(const GcPPipeline *pl)
-{
-	return pl->survive > 1;
-}
-
-/*
- * In a kernel of its own, for a sink that few rows reach: filters on packed codes, and one other
- * step if they leave too many rows, are tested on whole vectors, in one stage; other tests of
- * columns follow on rows that are gathered (cuda/gc_visit.h).  False if that does not pay.
- */
-static bool
-divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
-{
-	const GcPStep *late[MAX_STEPS];
-	int			nlate = 0;
-	int			passed = 0;
-	int			joins = 0;
-	int			packs;
-
-	memset(lists, 0, sizeof(*lists));
-	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
-	{
-		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
-
-		if (!cg_is_packed(p, step))
-			continue;
-		passed += step->selectivity;
-		lists->vector[lists->nvector++] = step;
-	}
-	packs = lists->nvector;
-	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
-	{
-		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
-
-		if (cg_is_packed(p, step))
-			continue;
-		if (!is_vector_step(p, step) || (step->type == GC_STEP_PROBE && step->selectivity == 0))
-			late[nlate++] = step;
-		else if (passed < GATHER_LEFT && lists->nvector == packs && !is_checked_step(p, step))
-		{
-			passed += step->selectivity;
-			lists->vector[lists->nvector++] = step;
-		}
-		else
-			lists->row[lists->ngathered++] = step;
-	}
-	memcpy(lists->row + lists->ngathered, late, nlate * sizeof(late[0]));
-	lists->nrow = lists->ngathered + nlate;
-	for (int i = 0; i < lists->nrow; i++)
-		joins += lists->row[i]->type == GC_STEP_PROBE;
-	return passed >= GATHER_LEFT && joins >= GATHER_JOINS;
-}
-
-GcPipelineTraits
-gc_pipeline_traits(const GcProgram *p, u16 pipeline)
-{
-	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
-	StepLists	lists;
-	GcPipelineTraits traits = {.gathers = few_reach_sink(pl) && divide_filtered(p, pl, &lists),
-	.kept_words = cg_kept_words(p, pl),.by_sets = cg_by_sets(p, pl)};
-
-	if (!traits.gathers)
-		divide_steps(p, pl, NULL, &lists);
-	for (int i = 0; i < lists.nvector + lists.ngathered; i++)
-	{
-		const GcPStep *step = i < lists.nvector ? lists.vector[i] : lists.row[i - lists.nvector];
-
-		if (step->type == GC_STEP_PROBE)
-			traits.candidates |= 1u << step->build;
-	}
-	return traits;
-}
 
 void
 cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
@@ -273,7 +123,7 @@ cg_require_step(Cg *cg, const GcPStep *step)
 static void
 require_step_early(Cg *cg, const GcPStep *step)
 {
-	if (!is_checked_step(cg->p, step))
+	if (!cg_is_checked_step(cg->p, step))
 		cg_require_step(cg, step);
 }
 
@@ -358,7 +208,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	while (first < n &&
 		   (whole || (first < FIRST_STAGE_STEPS && passed < 2) ||
 			(cg_is_packed(cg->p, steps[first]) && worth_loading_early(cg, passed))) &&
-		   !is_checked_step(cg->p, steps[first]))
+		   !cg_is_checked_step(cg->p, steps[first]))
 		passed += steps[first++]->selectivity;
 	packs = set_packed_aside(cg, steps, first, &packed);
 	for (int i = packs; i < first; i++)
@@ -381,7 +231,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 		if (i + 1 < n && worth_loading_early(cg, passed))
 			require_step_early(cg, steps[i + 1]);
 		(void) emit_test(cg, steps, i, i + 1,
-						 is_checked_step(cg->p, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
+						 cg_is_checked_step(cg->p, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
 						 "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");
 	}
 }
@@ -497,16 +347,21 @@ emit_gathered(Cg *cg, const GcPStep **steps, int n)
 }
 
 /*
- * Of rows that were gathered: test n steps up to the first that whole vectors could not be tested for, or
- * that may fail, and look up at once what is wanted of builds after that.  Returns how many were tested.
+ * Of rows over marks: test n steps up to the first that whole vectors could not be tested for, or
+ * that may fail, and look up at once what is wanted of builds after that, if a row then has several
+ * accesses on their way.  Returns how many were tested.
  */
 static int
 emit_lookups(Cg *cg, const GcPStep **steps, int n)
 {
 	int			tested = 0;
 
-	while (tested < n && is_vector_step(cg->p, steps[tested]) && !is_checked_step(cg->p, steps[tested]))
-		cg_require_step(cg, steps[tested++]);
+	while (tested < n && cg_is_vector_step(cg->p, steps[tested]) && !cg_is_checked_step(cg->p, steps[tested]))
+		tested++;
+	if (cg_count_early(cg, steps + tested, n - tested) < LEAST_TOGETHER)
+		return 0;
+	for (int i = 0; i < tested; i++)
+		cg_require_step(cg, steps[i]);
 	emit_visited_tests(cg, steps, tested);
 	cg_look_up_early(cg, steps + tested, n - tested);
 	return tested;
@@ -524,14 +379,14 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 
 	cg->dense_rows = marked && most_survive(steps, n);
 	cg->gather |= cg->dense_rows;
-	cg->dense_rows = cg->dense_rows || (!marked && (!few_reach_sink(cg->pl) || (cg->fusion && is_ungrouped(cg))));
+	cg->dense_rows = cg->dense_rows || (!marked && (!cg_few_reach_sink(cg->pl) || (cg->fusion && is_ungrouped(cg))));
 	cg->once = !may_multiply(cg, steps, n);
 	cg->all_rows = cg->dense_rows && !marked && n == 0 && !has_probes(cg) && sink_takes_all(cg);
 	cg->parts = cg->dense_rows && !marked && is_ungrouped(cg) && cg->once;
 	cg->counted = cg->parts && n == 0;
 	if (cg->dense_rows)
 		require_rows(cg, steps, n);
-	if (cg->dense_rows && marked)
+	if (cg->dense_rows && cg->variant->marked != 0)
 		tested = emit_lookups(cg, steps, n);
 	rows = marked ? "MARKED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
 
@@ -574,7 +429,7 @@ is_fold(Cg *cg)
 	{
 		const GcPStep *step = &gc_steps(cg->p)[pl->first_step + s];
 
-		if (step->type != GC_STEP_FILTER || is_checked_step(cg->p, step))
+		if (step->type != GC_STEP_FILTER || cg_is_checked_step(cg->p, step))
 			return false;
 	}
 	return cg->fusion || pl->survive <= 1 || worth_loading_early(cg, pl->survive);
@@ -642,10 +497,10 @@ emit_body(Cg *cg)
 		emit_fold(cg);
 		return;
 	}
-	cg->filtered = !cg->variant->marked && !cg->fusion && few_reach_sink(cg->pl) &&
-		divide_filtered(cg->p, cg->pl, &lists);
+	cg->filtered = !cg->variant->marked && !cg->fusion && cg_few_reach_sink(cg->pl) &&
+		cg_divide_filtered(cg->p, cg->pl, &lists);
 	if (!cg->filtered)
-		divide_steps(cg->p, cg->pl, cg->variant, &lists);
+		cg_divide_steps(cg->p, cg->pl, cg->variant, &lists);
 	if (!cg->variant->marked)
 		emit_vector_phase(cg, lists.vector, lists.nvector);
 	if (cg->filtered)

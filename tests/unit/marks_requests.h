@@ -12,7 +12,7 @@
 #include "fused_util.h"
 
 #define NREQUESTS		16
-#define NALL			(NREQUESTS + 10)
+#define NALL			(NREQUESTS + 11)
 
 static bool dim_key[2][8192];	/* keys of the dense build, even and odd */
 
@@ -595,6 +595,33 @@ pass_hashed_failing(Row r, int odd)
 	return value_of(r, C_SMALL) < 40;
 }
 
+/* A dense build and one with hashed keys, of both of which a payload is wanted. */
+static void
+make_joined_both(Maker *m, int odd)
+{
+	u16			dense = make_dense_build(m, odd);
+	u16			hashed = make_unique_build(m, true, KEY_PLAIN, false);
+	u16			key,
+				null;
+
+	maker_input(m);
+	key = read_column(m, C_KEY, false);
+	null = read_column(m, C_NULL, false);
+	maker_pipeline(m, 2, GC_SINK_AGGREGATE, 1);
+	maker_probe(m, dense, key, 1, false);
+	maker_probe(m, hashed, null, 1, false);
+	maker_group(m, GC_GROUP_DENSE, 1, payload_of(m, dense, 0), GC_NONE);
+	maker_agg(m, GC_AGG_COUNT, GC_NONE);
+	maker_agg(m, GC_AGG_SUM, payload_of(m, hashed, 0));
+	maker_agg(m, GC_AGG_MAX, key);
+}
+
+static bool
+pass_joined_both(Row r, int odd)
+{
+	return dim_key[odd][value_of(r, C_KEY)] && pass_hashed_unique(r, 0);
+}
+
 /* ---------- what they are ---------- */
 
 typedef struct Request
@@ -607,14 +634,14 @@ typedef struct Request
 	i16			column[3];		/* that are tested; 0: no more */
 	u64			placed;			/* steps that are probes of placed builds */
 	bool		fails;			/* a key cannot be computed */
-	int			look_ups;		/* that rows over its marks make together */
+	int			look_ups;		/* that rows over its marks make together; none where that would be one */
 } Request;
 
 /* Behind those that fill a scan, some with hash builds. */
 static const Request requests[NALL] = {
 	{"small", make_small, pass_small, 0, 3, {C_SMALL, C_NULL}, 0, false, 0},
-	{"joined", make_joined, pass_joined, 0, 3, {C_KEY, C_VARY}, 0, false, 1},
-	{"joined, in range", make_joined, pass_joined, 1, 3, {C_KEY, C_VARY}, 0, false, 1},
+	{"joined", make_joined, pass_joined, 0, 3, {C_KEY, C_VARY}, 0, false, 0},
+	{"joined, in range", make_joined, pass_joined, 1, 3, {C_KEY, C_VARY}, 0, false, 0},
 	{"joined by NULLs", make_joined_nulls, pass_joined_nulls, 0, 1, {C_GAPS}, 0, false, 0},
 	{"rows", make_rows, pass_rows, 0, 3, {C_WIDE, C_KEY}, 0, false, 0},
 	{"listed", make_listed, pass_listed, 0, 3, {C_NULL, C_KEY}, 0, false, 0},
@@ -628,16 +655,17 @@ static const Request requests[NALL] = {
 	{"all", make_constant, pass_constant, 0, 1, {C_SMALL}, 0, false, 0},
 	{"none", make_constant, pass_constant, 1, 1, {C_SMALL}, 0, false, 0},
 	{"negated", make_negated, pass_negated, 0, 14, {C_NULL, C_GROUP}, 0, false, 0},
-	{"hashed", make_hashed, pass_hashed, 0, 3, {C_SMALL, C_VARY}, 1, false, 1},
-	{"hashed, not tested", make_hashed, pass_hashed, 1, 2, {C_VARY}, 1, false, 1},
-	{"hashed, unique", make_hashed_unique, pass_hashed_unique, 0, 1, {C_NULL}, 1, false, 1},
+	{"hashed", make_hashed, pass_hashed, 0, 3, {C_SMALL, C_VARY}, 1, false, 0},
+	{"hashed, not tested", make_hashed, pass_hashed, 1, 2, {C_VARY}, 1, false, 0},
+	{"hashed, unique", make_hashed_unique, pass_hashed_unique, 0, 1, {C_NULL}, 1, false, 0},
 	{"hashed, without payload", make_hashed_unique, pass_hashed_unique, 1, 1, {C_NULL}, 1, false, 0},
 	{"hashed, unique, wide", make_hashed_unique, pass_hashed_unique, 2, 1, {C_NULL}, 1, false, 2},
 	{"hashed, computed", make_hashed_computed, pass_hashed_computed, 0, 1, {C_KEY}, 1, false, 0},
-	{"hashed, the one test", make_hashed_computed, pass_hashed_computed, 1, 1, {C_KEY}, 1, false, 1},
+	{"hashed, the one test", make_hashed_computed, pass_hashed_computed, 1, 1, {C_KEY}, 1, false, 0},
 	{"hashed twice", make_hashed_twice, pass_hashed_twice, 0, 1, {C_NULL}, 6, false, 0},
 	{"hashed twice, tested", make_hashed_twice, pass_hashed_twice, 1, 5, {C_NULL, C_KEY}, 6, false, 2},
 	{"hashed, failing", make_hashed_failing, pass_hashed_failing, 0, 1, {C_SMALL}, 2, true, 0},
+	{"joined, and hashed", make_joined_both, pass_joined_both, 0, 3, {C_KEY, C_NULL}, 2, false, 2},
 };
 
 #endif							/* GC_MARKS_REQUESTS_H */

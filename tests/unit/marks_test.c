@@ -50,8 +50,8 @@ test_requests(void)
 }
 
 /*
- * What a thread's rows want of builds they look up together: places, payloads where the place has them
- * not, and payloads of dense builds.  Not by a key that may fail, nor where few of the rows that have marks
+ * What a thread's rows want of builds they look up together, if it is several things: places, payloads where
+ * the place has them not, and payloads of dense builds.  Not by a key that may fail, nor where few of the rows that have marks
  * are expected to pass what else is tested.
  */
 static void

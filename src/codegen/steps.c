@@ -1,0 +1,159 @@
+/*-------------------------------------------------------------------------
+ *
+ * steps.c
+ *	  How a pipeline's steps are divided: on whole vectors, on gathered rows, row by row.
+ *
+ * By the planner's estimates alone, so that a shape has one text.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cg.h"
+
+#include <string.h>
+
+/* One row in 2^FEW_LEFT is live: too few for another stage on whole vectors. */
+#define FEW_LEFT			5
+
+/*
+ * Survivors are gathered where a stage leaves at most one row in 2^GATHER_LEFT, and so many
+ * joins come after it: else whole vectors take less (an H200, the queries of the Star Schema
+ * Benchmark).
+ */
+#define GATHER_LEFT			4
+#define GATHER_JOINS		2
+
+/* Can this step be tested on whole vectors? */
+bool
+cg_is_vector_step(const GcProgram *p, const GcPStep *step)
+{
+	if (step->type == GC_STEP_FILTER)
+		return cg_columns_only(p, step->expr);
+	return gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
+		cg_columns_only(p, gc_refs(p)[step->first_key]);
+}
+
+bool
+cg_is_checked_step(const GcProgram *p, const GcPStep *step)
+{
+	return cg_checked(p, step->type == GC_STEP_FILTER ? step->expr : gc_refs(p)[step->first_key]);
+}
+
+/*
+ * Which steps are tested on whole vectors, and which row by row on the survivors.
+ * Vectors pay while steps drop rows: once few are left, or the rest drops hardly
+ * any, one row's loads together take less time than one more stage.
+ */
+void
+cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant, StepLists *lists)
+{
+	const u64	marked = variant ? variant->marked : 0;
+	int			useful = 0;
+	int			passed = 0;
+
+	memset(lists, 0, sizeof(*lists));
+	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		/* Where marks have left few rows, stages of whole vectors have nothing to do. */
+		if (marked != 0 || !cg_is_vector_step(p, step) || passed >= FEW_LEFT)
+			continue;
+		passed += step->selectivity;
+		if (step->selectivity > 0 || step->type == GC_STEP_FILTER)
+			useful = s + 1;
+	}
+	passed = 0;
+	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		/* There may be several matches all the same. */
+		if (s < 64 && marked >> s & 1 &&
+			(!(variant->placed >> s & 1) || gc_builds(p)[step->build].unique))
+			continue;
+		if (s < useful && cg_is_vector_step(p, step) && passed < FEW_LEFT)
+		{
+			passed += step->selectivity;
+			lists->vector[lists->nvector++] = step;
+		}
+		else
+			lists->row[lists->nrow++] = step;
+	}
+}
+
+/* Rows are then read again, not kept in registers. */
+bool
+cg_few_reach_sink(const GcPPipeline *pl)
+{
+	return pl->survive > 1;
+}
+
+/*
+ * In a kernel of its own, for a sink that few rows reach: filters on packed codes, and one other
+ * step if they leave too many rows, are tested on whole vectors, in one stage; other tests of
+ * columns follow on rows that are gathered (cuda/gc_visit.h).  False if that does not pay.
+ */
+bool
+cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
+{
+	const GcPStep *late[MAX_STEPS];
+	int			nlate = 0;
+	int			passed = 0;
+	int			joins = 0;
+	int			packs;
+
+	memset(lists, 0, sizeof(*lists));
+	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (!cg_is_packed(p, step))
+			continue;
+		passed += step->selectivity;
+		lists->vector[lists->nvector++] = step;
+	}
+	packs = lists->nvector;
+	for (int s = 0; s < pl->nsteps && s < MAX_STEPS; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (cg_is_packed(p, step))
+			continue;
+		if (!cg_is_vector_step(p, step) || (step->type == GC_STEP_PROBE && step->selectivity == 0))
+			late[nlate++] = step;
+		else if (passed < GATHER_LEFT && lists->nvector == packs && !cg_is_checked_step(p, step))
+		{
+			passed += step->selectivity;
+			lists->vector[lists->nvector++] = step;
+		}
+		else
+			lists->row[lists->ngathered++] = step;
+	}
+	memcpy(lists->row + lists->ngathered, late, nlate * sizeof(late[0]));
+	lists->nrow = lists->ngathered + nlate;
+	for (int i = 0; i < lists->nrow; i++)
+		joins += lists->row[i]->type == GC_STEP_PROBE;
+	return passed >= GATHER_LEFT && joins >= GATHER_JOINS;
+}
+
+GcPipelineTraits
+gc_pipeline_traits(const GcProgram *p, u16 pipeline)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	StepLists	lists;
+	GcPipelineTraits traits = {.gathers = cg_few_reach_sink(pl) && cg_divide_filtered(p, pl, &lists),
+	.kept_words = cg_kept_words(p, pl),.by_sets = cg_by_sets(p, pl)};
+
+	if (!traits.gathers)
+		cg_divide_steps(p, pl, NULL, &lists);
+	for (int i = 0; i < lists.nvector + lists.ngathered; i++)
+	{
+		const GcPStep *step = i < lists.nvector ? lists.vector[i] : lists.row[i - lists.nvector];
+
+		if (step->type == GC_STEP_PROBE)
+			traits.candidates |= 1u << step->build;
+	}
+	return traits;
+}
