@@ -553,9 +553,7 @@ possible_members(const GcFused *f)
 
 /*
  * A run that marks can serve, too: does a fused scan by f of all that it has bodies for take less time
- * for each than a marked scan of all who are there would?  What joins is left to marks where these serve others,
- * too: two scans of a table beside each other take longer (an H100: 65 queries of the Star Schema Benchmark
- * 2.76 ms instead of 2.59).
+ * for each than a marked scan of all who are there would?
  */
 static bool
 bodies_pay(const GcRun *run, const GcFused *f)
@@ -564,7 +562,7 @@ bodies_pay(const GcRun *run, const GcFused *f)
 	const int	members = possible_members(f);
 	const int	marked = Min(s->set->counting, gc_marked_most(s->set));
 
-	if (members < 2 || bodies_of(f, s) == 0 || (s->kind == GC_JOIN_BODIES && members < marked))
+	if (members < 2 || bodies_of(f, s) == 0)
 		return false;
 	return s->set->bodies[f->kind].times.scan_us / members + s->marginal_us <
 		gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) / Max(marked, 1) + gc_marked_adds(s);
