@@ -39,9 +39,6 @@ typedef unsigned __int128 u128;
 #define GC_SET_CODES_1		256
 #define GC_SET_CODES_2		4096
 
-/* The same for a join, whose table need not be short: all that there are. */
-#define GC_JOIN_CODES(width)	(1u << 8 * (width))
-
 /* Bytes of a record (gc_record.h): a sector of a GPU's memory, so aligned. */
 #define GC_RECORD_BYTES		32
 

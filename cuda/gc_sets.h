@@ -23,15 +23,6 @@
  * GC_SET_TEST(s, width, k), GC_SETS_PASS(k)
  *							in member k's part: only rows that pass its ranges are live
  *
- * Where rows come one by one, as below, members may besides ask whether a code's value has a match in a
- * dense build, one each.  Tables of such joins are in the launch's shared memory, and the members' tests
- * are made for all codes that there may be, those within GC_JOIN_FILL:
- *
- * GC_JOIN_TABLE(s, type, at), GC_JOIN_CLEAR(s)	as for a set; at: in bytes
- * GC_JOIN_STALE(s, d, users); GC_JOIN_FILL(s, users, codes) .. GC_JOIN_FILLED(s, d)
- *							loop over codes gc_i; members that one suits are those of gc_suited
- * GC_JOIN_LOOK(s, width), GC_JOIN_ASK(s)	in a vector, and for a row
- *
  * or, where few rows suit any member, these are taken one by one, by all members that want them:
  *
  * GC_SETS_TILE_SEEN, GC_SET_PARTLY(k, valid)
@@ -68,31 +59,6 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 
 #define GC_SET_NONE(s)			gc_live &= ~gc_set[s].none;
 
-#define GC_JOIN_TABLE(s, type, at)	type *const gc_suits##s = (type *) ((u8 *) gc_shared + (at));
-
-/* What is not loaded counts as code 0, and is not to take from what is live. */
-#define GC_JOIN_CLEAR(s) \
-	if (thread == 0) \
-	{ \
-		gc_suits##s[0] = 0; \
-		gc_suits##s[0]--; \
-		gc_set[s].filled = gc_set[s].none = gc_set[s].last = 0; \
-	}
-#define GC_JOIN_STALE(s, d, users) \
-	const i32	gc_stale##s = (gc_live & (users)) && !(gc_set[s].filled && gc_set[s].base == (d).base); \
-	gc_stale |= gc_stale##s;
-#define GC_JOIN_FILL(s, users, codes) \
-	if (gc_stale##s) \
-	{ \
-		for (u32 gc_i = thread; gc_i < (codes); gc_i += nthreads) \
-		{ \
-			u32			gc_suited = ~(gc_run & (users));
-#define GC_JOIN_FILLED(s, d) \
-			gc_suits##s[gc_i] = gc_suited; \
-		} \
-		if (thread == 0) gc_set[s].base = (d).base, gc_set[s].filled = 1; \
-	}
-
 #define GC_SETS_TILE_SEEN		u32 gc_partly = 0;
 #define GC_SET_PARTLY(k, valid) \
 	if ((gc_live >> (k) & 1) && (valid) && ((const u64 *) (valid))[gc_s]) gc_partly |= 1u << (k);
@@ -110,7 +76,7 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 #define GC_SETS(n)				GcSet gc_set[n];
 #define GC_SET_TABLE(s, width, type)
 #define GC_SET_CLEAR(s, width)
-#define GC_SETS_TILE			i32 gc_stale = 0; (void) gc_stale;
+#define GC_SETS_TILE
 #define GC_SET_STALE(s, d, users)	gc_set[s].none = 0;
 #define GC_SETS_LIMITS			{
 #define GC_SET_LIMIT(s, k, width, first, end) \
@@ -124,7 +90,6 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 	(void) gc_codes##s;
 #define GC_SETS_ROWS(n)
 #define GC_SET_LOOK(s, width)
-#define GC_JOIN_LOOK(s, width)
 #define GC_SETS_LOOKED(n)
 #define GC_SET_TEST(s, width, k) \
 	{ const u32 gc_f = gc_set[s].limit[2 * (k)], gc_l = gc_set[s].limit[2 * (k) + 1]; \
@@ -137,7 +102,6 @@ gc_set_limit(GcSet *set, u32 k, u32 first, u32 end)
 		u32			gc_in = gc_live;
 #define GC_SET_MEMBER(k)		if (gc_in >> (k) & 1) do {
 #define GC_SET_ASK(s, users)	if (gc_codes##s) gc_in = gc_set_asked(&gc_set[s], gc_in, users, gc_codes##s[gc_j]);
-#define GC_JOIN_ASK(s)			if (gc_codes##s) gc_in &= gc_suits##s[gc_codes##s[gc_j]];
 
 /* Members that do not ask, or whose limits the code is within. */
 GC_FN u32
@@ -159,7 +123,7 @@ gc_set_asked(const GcSet *set, u32 members, u32 users, u32 code)
 	for (u32 i = thread; i < GC_SET_CODES_##width; i += nthreads) gc_suits##s[i] = ~0; \
 	if (thread == 0) gc_set[s].filled = gc_set[s].none = gc_set[s].last = 0;
 
-#define GC_SETS_TILE			i32 gc_stale = 0;
+#define GC_SETS_TILE			bool gc_stale = false;
 #define GC_SET_STALE(s, d, users) \
 	const bool gc_stale##s = gc_live & (users) && !(gc_set[s].filled && gc_set[s].base == (d).base); \
 	gc_stale |= gc_stale##s;
@@ -245,9 +209,6 @@ gc_suited(const u32 *limit, u32 members, u32 code)
 #define GC_SET_LOOK(s, width) \
 	GC_UNROLL for (int gc_j = 0; gc_j < GC_SET_STEP; gc_j++) \
 		gc_look[gc_j] &= gc_suits##s[GC_SET_PLACE_##width(s, GC_SET_CODE(gc_codes##s, width, GC_SET_STEP * gc_i + gc_j))];
-#define GC_JOIN_LOOK(s, width) \
-	GC_UNROLL for (int gc_j = 0; gc_j < GC_SET_STEP; gc_j++) \
-		gc_look[gc_j] &= gc_suits##s[GC_SET_CODE(gc_codes##s, width, GC_SET_STEP * gc_i + gc_j)];
 #define GC_SET_PLACE_1(s, code)	(code)
 #define GC_SET_PLACE_2(s, code)	GC_MIN(code, gc_set[s].last)
 #define GC_SET_TEST(s, width, k)
@@ -345,7 +306,6 @@ gc_row_of(const u32 (*eight)[GC_VEC / 4], int n, u32 j)
 		const u32	gc_j = __ffs(gc_wanted) - 1, gc_r = gc_row + gc_j; \
 		u32			gc_in = gc_members_of(n, gc_j) & gc_live;
 #define GC_SET_ASK(s, users)
-#define GC_JOIN_ASK(s)
 #define GC_SET_MEMBER(k)		if (gc_in & GC_OPAQUE(1u << (k))) do {
 
 #endif							/* device */

@@ -60,8 +60,6 @@ typedef struct SharedSet
 	u8			column;
 	u8			width;
 	bool		few;			/* a table has room for all codes */
-	bool		joined;			/* not ranges, but dense joins by the column */
-	u32			at;				/* joined: where the table is in shared memory, in bytes */
 	u32			members;		/* that have one */
 	u32			nullable;		/* of these, members to whom a row may have none */
 } SharedSet;
@@ -78,8 +76,7 @@ typedef struct Fusion
 	int			nvectors;
 	SharedSet	sets[MAX_SHARED_SETS];
 	int			nsets;
-	u32			apart;			/* members that test ranges or joins of theirs for themselves */
-	u32			table_bytes;	/* room for tables of joins; then, what they take */
+	u32			apart;			/* members that test ranges of theirs for themselves */
 	bool		only_sums;		/* all members' ranges are in sets, and what is left is summed up */
 	bool		one_by_one;		/* and is few rows, which come so, to all members that want them */
 	int			nkept;			/* words that are kept for a tile */
@@ -110,8 +107,6 @@ typedef struct Cg
 	Text		decls;			/* kernel or member scope: constants */
 	Text		descs;			/* tile scope: column descriptions; fused: ranges of codes */
 	Text		limits;			/* fused: of those that sets test, where their tables are filled */
-	Text		join;			/* fused: whether a code's value has a match in the build of .. */
-	int			join_set;		/* a set, or -1 */
 	Text	   *out;			/* where statements go now */
 	Text		body;
 
@@ -137,7 +132,6 @@ typedef struct Cg
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
 	bool		only_sums;		/* filters are all packed, and what is left is summed up */
-	bool		by_sets;		/* or are joins that a set could test, too */
 	bool		one_by_one;		/* fused: rows that sets leave come so */
 	bool		late;			/* vector phase: only live rows are loaded */
 	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
@@ -200,11 +194,8 @@ extern bool fused_vector(Cg *cg, u16 column, bool words);
 /* fused.c: where rows come one by one, does the skeleton read the value of this column? */
 extern bool fused_scalar(const Cg *cg, u16 column);
 
-/*
- * fused.c: number of the set that tests the member's range on this column's codes, or its join by them; -1:
- * it does.
- */
-extern int	fused_set(Cg *cg, u16 column, bool joined);
+/* fused.c: number of the set that tests the member's range on this column's codes; -1: it does. */
+extern int	fused_set(Cg *cg, u16 column);
 
 /*
  * steps.c: may a step be tested on whole vectors, and what it computes fail?  Do so few rows come to the
@@ -256,11 +247,6 @@ typedef struct Packed
 extern bool cg_is_packed(const GcProgram *p, const GcPStep *step);
 extern int	cg_kept_words(const GcProgram *p, const GcPPipeline *pl);
 extern bool cg_by_sets(const GcProgram *p, const GcPPipeline *pl);
-
-/* Could a set test the step, a join?  And statements of a member of a fused kernel for that, if one does. */
-extern bool cg_is_set_join(const GcProgram *p, const GcPStep *step);
-extern void cg_require_join(Cg *cg, const GcPStep *step);
-extern u32	cg_join_codes(const GcProgram *p, const GcPPipeline *pl);
 extern void cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed);
 extern void cg_test_packed(Cg *cg, const Packed *packed);
 

@@ -111,8 +111,6 @@ typedef struct GcArgWord
  * placed: with it; bit s: step s finds its row in a table by value (GC_ARG_PLACE) that the
  * tester wrote, not by hashing.
  * records: with marked; can read columns in records (GC_COLUMN_RECORDS).
- * table_bytes: in a fused kernel, the least of its members': of shared memory that tables of joins may
- * take (gc_sets.h).
  */
 typedef struct GcVariant
 {
@@ -125,7 +123,6 @@ typedef struct GcVariant
 	u16			group_cells;
 	u8			vec;
 	u16			threads;
-	u32			table_bytes;
 } GcVariant;
 
 typedef struct GcKernelSource
@@ -140,8 +137,7 @@ typedef struct GcKernelSource
  * whose bitmaps are tested on whole vectors, or on gathered rows: what shared_builds may
  * contain, one bit each.  gathers: rows are queued (GC_VISIT_SHARED).  kept_words: as a
  * member of a fused kernel it keeps so many words of 32 bits for each warp, at most.  by_sets: it
- * sums up what is left by ranges, and dense joins, that tables test for all members (gc_sets.h), and of the joins
- * the table takes table_bytes.
+ * sums up what is left by ranges that tables test for all members (gc_sets.h).
  */
 typedef struct GcPipelineTraits
 {
@@ -149,7 +145,6 @@ typedef struct GcPipelineTraits
 	bool		gathers;
 	int			kept_words;
 	bool		by_sets;
-	u32			table_bytes;
 } GcPipelineTraits;
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
@@ -239,7 +234,6 @@ typedef struct GcFusedSource
 	char	   *text;			/* malloc'd, NUL-terminated */
 	GcFusedWord words[GC_MAX_ARG_WORDS];
 	int			nwords;
-	u32			table_bytes;	/* of shared memory before the members' parts */
 } GcFusedSource;
 
 /*
@@ -269,11 +263,11 @@ extern GcCode gc_generate_fused(const GcFusedMember *members, int n, int max_vec
 
 /*
  * Bytes of shared memory (scratch on host) for a launch that serves the members in
- * `taking_part`, whose parts lie one after another behind the kernel's table_bytes, which are counted:
- * starts[m] receives where that of member m begins, as GC_ARG_SHARED wants it.  ranges[m], ngroups[m]: as in
+ * `taking_part`, whose parts lie one after another: starts[m] receives where that of
+ * member m begins, as GC_ARG_SHARED wants it.  ranges[m], ngroups[m]: as in
  * gc_shared_bytes; not looked at for members that do not take part.
  */
-extern u64 gc_fused_shared_bytes(u32 table_bytes, const GcFusedMember *members, int n, u32 taking_part,
+extern u64 gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking_part,
 								 const u64 *const *ranges, const u64 *ngroups, u64 *starts);
 
 /*-------------------------------------------------------------------------

@@ -94,20 +94,20 @@ fused_scalar(const Cg *cg, u16 column)
 static bool
 same_set(const SharedSet *a, const SharedSet *b)
 {
-	return a->column == b->column && a->width == b->width && a->few == b->few && a->joined == b->joined;
+	return a->column == b->column && a->width == b->width && a->few == b->few;
 }
 
 /*
- * First pass: note that the member has a range on this column's codes, or a join by them, which it tests
- * itself.  Second pass: say which set does, if one was chosen for the column.
+ * First pass: note that the member has a range on this column's codes, which it tests itself.
+ * Second pass: say which set does, if one was chosen for the column.
  */
 int
-fused_set(Cg *cg, u16 column, bool joined)
+fused_set(Cg *cg, u16 column)
 {
 	Fusion	   *f = cg->fusion;
 	const GcPColumn *c = &gc_columns(cg->p)[column];
-	const SharedSet wanted = {.column = cg_column(cg, column),.width = c->width,.few = !joined && c->few,.joined = joined,
-		.members = 1u << cg->member,.nullable = c->nullable ? 1u << cg->member : 0};
+	const SharedSet wanted = {cg->column[column], c->width, c->few, 1u << cg->member,
+		c->nullable ? 1u << cg->member : 0};
 
 	for (int s = 0; s < f->nsets; s++)
 	{
@@ -124,19 +124,10 @@ fused_set(Cg *cg, u16 column, bool joined)
 	return -1;
 }
 
-/* Its table, in shared memory of a launch. */
-static u32
-join_bytes(const SharedSet *set, int nmembers)
-{
-	return GC_JOIN_CODES(set->width) * (nmembers > 8 ? 2 : 1);
-}
-
 /* Its table, and what else a GcSet has. */
 static int
 set_bytes(const SharedSet *set, int nmembers)
 {
-	if (set->joined)
-		return 256;
 	return (set->width == 1 ? GC_SET_CODES_1 : GC_SET_CODES_2) * (nmembers > 8 ? 2 : 1) + 256;
 }
 
@@ -178,17 +169,15 @@ drop_words(Fusion *f)
 
 /*
  * The sets that most members want come first, and none that fewer than `least` do, as long as there is
- * room besides the words that are kept, of which there may now be fewer, and in table_bytes for joins; the
- * others' members test for themselves.  Returns the number of sets.
+ * room besides the words that are kept, of which there may now be fewer; the others' members test
+ * for themselves.  Returns the number of sets.
  */
 static int
-pick_sets(Fusion *f, int nmembers, int least, int threads, u32 table_bytes, SharedSet chosen[MAX_SHARED_SETS])
+pick_sets(Fusion *f, int nmembers, int least, int threads, SharedSet chosen[MAX_SHARED_SETS])
 {
 	const int	kept = f->nkept * 4 * ((threads + 31) / 32);
 	int			room = MOST_STATIC_SHARED - kept < GC_SETS_SHARED ? MOST_STATIC_SHARED - kept : GC_SETS_SHARED;
 	int			n = 0;
-
-	f->table_bytes = 0;
 
 	for (int wanted = nmembers; wanted >= least; wanted--)
 	{
@@ -197,26 +186,23 @@ pick_sets(Fusion *f, int nmembers, int least, int threads, u32 table_bytes, Shar
 			const SharedSet *set = &f->sets[s];
 			const int	bytes = set_bytes(set, nmembers);
 
-			if (!(set->joined ? join_bytes(set, nmembers) <= table_bytes - f->table_bytes : set->few) ||
-				__builtin_popcount(set->members) != wanted || bytes > room)
+			if (!set->few || __builtin_popcount(set->members) != wanted || bytes > room)
 				continue;
 			room -= bytes;
-			chosen[n] = *set;
-			chosen[n++].at = f->table_bytes;
-			f->table_bytes += set->joined ? join_bytes(set, nmembers) : 0;
+			chosen[n++] = *set;
 		}
 	}
 	note_apart(f, chosen, n);
 	return n;
 }
 
-/* Do all members only sum up rows that sets tell them?  joins: some by joins. */
+/* Do all members only sum up rows that sets tell them? */
 static bool
-only_sums(const Member *members, int n, const Fusion *f, int nsets, bool joins)
+only_sums(const Member *members, int n, const Fusion *f, int nsets)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if (!(joins ? members[i].cg.by_sets : members[i].cg.only_sums) || f->apart >> i & 1)
+		if (!members[i].cg.only_sums || f->apart >> i & 1)
 			return false;
 	}
 	return nsets > 0;
@@ -238,27 +224,16 @@ few_rows(const Member *members, int n)
 	return part <= (n <= 8 ? 0.25 : 0.5);
 }
 
-static u32
-table_room(const Member *members, int n)
-{
-	u32			room = members[0].variant.table_bytes;
-
-	for (int i = 1; i < n; i++)
-		room = members[i].variant.table_bytes < room ? members[i].variant.table_bytes : room;
-	return room;
-}
-
-/* Tables of joins are for rows that come one by one. */
 static void
 choose_sets(Fusion *f, const Member *members, int nmembers, int threads)
 {
 	SharedSet	chosen[MAX_SHARED_SETS];
-	int			n = pick_sets(f, nmembers, 1, threads, table_room(members, nmembers), chosen);
+	int			n = pick_sets(f, nmembers, 1, threads, chosen);
 
-	f->one_by_one = nmembers >= GC_SET_LEAST_OF_FEW && only_sums(members, nmembers, f, n, true) && few_rows(members, nmembers);
+	f->one_by_one = nmembers >= GC_SET_LEAST_OF_FEW && only_sums(members, nmembers, f, n) && few_rows(members, nmembers);
 	if (!f->one_by_one)
-		n = pick_sets(f, nmembers, GC_SET_LEAST_MEMBERS, threads, 0, chosen);
-	f->only_sums = f->one_by_one || only_sums(members, nmembers, f, n, false);
+		n = pick_sets(f, nmembers, GC_SET_LEAST_MEMBERS, threads, chosen);
+	f->only_sums = only_sums(members, nmembers, f, n);
 	memcpy(f->sets, chosen, n * sizeof(SharedSet));
 	f->nsets = n;
 	drop_words(f);
@@ -342,7 +317,7 @@ generate_member(const GcFusedMember *from, int number, Fusion *f, Member *m, GcE
 		snprintf(m->top, sizeof(m->top), "gc_a.w[%d]", cg_word(cg, GC_ARG_SHARED, 0, 0));
 	text_addf(&cg->decls, "u32 *gc_flags = (u32 *) gc_a.w[%d]; (void) gc_flags;\n", m->flags);
 	cg_pipeline(cg);
-	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->limits.failed || cg->join.failed || cg->body.failed))
+	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->limits.failed || cg->body.failed))
 		cg->code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
 	return cg->code;
 }
@@ -387,33 +362,8 @@ emit_set_tables(const Fusion *f, int nmembers, Text *t)
 	if (f->nsets > 0)
 		text_addf(t, "GC_SETS(%d)\n", f->nsets);
 	for (int s = 0; s < f->nsets; s++)
-	{
-		const char *type = nmembers > 8 ? "u16" : "u8";
-
-		if (f->sets[s].joined)
-			text_addf(t, "GC_JOIN_TABLE(%d, %s, %u)\nGC_JOIN_CLEAR(%d)\n", s, type, f->sets[s].at, s);
-		else
-			text_addf(t, "GC_SET_TABLE(%d, %d, %s)\nGC_SET_CLEAR(%d, %d)\n", s, f->sets[s].width, type, s,
-					  f->sets[s].width);
-	}
-}
-
-/* The table of set s, which tests joins, by what each member that has one asks. */
-static void
-emit_join_table(const Fusion *f, int s, Member *members, int n, Text *t)
-{
-	const SharedSet *set = &f->sets[s];
-
-	text_addf(t, "GC_JOIN_FILL(%d, 0x%xu, GC_JOIN_CODES(%d))\n", s, set->members, set->width);
-	for (int i = 0; i < n; i++)
-	{
-		if (members[i].cg.join_set != s || members[i].cg.join.s == NULL)
-			continue;
-		text_addf(t, "if (gc_run >> %d & 1) {\n", i);
-		cg_scope(&members[i].cg, t, members[i].top);
-		text_addf(t, "%s}\n", members[i].cg.join.s);
-	}
-	text_addf(t, "GC_JOIN_FILLED(%d, d%d)\n", s, set->column);
+		text_addf(t, "GC_SET_TABLE(%d, %d, %s)\nGC_SET_CLEAR(%d, %d)\n", s, f->sets[s].width,
+				  nmembers > 8 ? "u16" : "u8", s, f->sets[s].width);
 }
 
 /* Fill those that are stale; members that find nothing have nothing to do in the tile. */
@@ -424,8 +374,7 @@ emit_set_limits(const Fusion *f, Member *members, int n, Text *t)
 		return;
 	text_addf(t, "GC_SETS_TILE\n");
 	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "%s(%d, d%d, 0x%xu)\n", f->sets[s].joined ? "GC_JOIN_STALE" : "GC_SET_STALE", s, f->sets[s].column,
-				  f->sets[s].members);
+		text_addf(t, "GC_SET_STALE(%d, d%d, 0x%xu)\n", s, f->sets[s].column, f->sets[s].members);
 	text_addf(t, "GC_SETS_LIMITS\n");
 	for (int i = 0; i < n; i++)
 	{
@@ -437,12 +386,7 @@ emit_set_limits(const Fusion *f, Member *members, int n, Text *t)
 	}
 	text_addf(t, "GC_SETS_FILL\n");
 	for (int s = 0; s < f->nsets; s++)
-	{
-		if (f->sets[s].joined)
-			emit_join_table(f, s, members, n, t);
-		else
-			text_addf(t, "GC_SET_FILL(%d, %d, d%d, 0x%xu)\n", s, f->sets[s].width, f->sets[s].column, f->sets[s].members);
-	}
+		text_addf(t, "GC_SET_FILL(%d, %d, d%d, 0x%xu)\n", s, f->sets[s].width, f->sets[s].column, f->sets[s].members);
 	text_addf(t, "GC_SETS_FILLED\n");
 	for (int s = 0; s < f->nsets; s++)
 		text_addf(t, "GC_SET_NONE(%d)\n", s);
@@ -457,7 +401,7 @@ emit_set_rows(const Fusion *f, int nmembers, Text *t)
 		return;
 	text_addf(t, "GC_SETS_ROWS(%d)\n", nmembers);
 	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "%s(%d, %d)\n", f->sets[s].joined ? "GC_JOIN_LOOK" : "GC_SET_LOOK", s, f->sets[s].width);
+		text_addf(t, "GC_SET_LOOK(%d, %d)\n", s, f->sets[s].width);
 	text_addf(t, "GC_SETS_LOOKED(%d)\n", nmembers);
 }
 
@@ -536,10 +480,7 @@ emit_wanted_rows(const Fusion *f, Member *members, int n, Text *t)
 	text_addf(t, "GC_SETS_EACH(%d)\n", n);
 	for (int s = 0; s < f->nsets; s++)
 	{
-		if (f->sets[s].joined)
-			text_addf(t, "GC_JOIN_ASK(%d)\n", s);
-		else
-			text_addf(t, "GC_SET_ASK(%d, 0x%xu)\n", s, f->sets[s].members);
+		text_addf(t, "GC_SET_ASK(%d, 0x%xu)\n", s, f->sets[s].members);
 		if (f->sets[s].nullable)
 			text_addf(t, "GC_SET_ASK_NULL(d%d, 0x%xu)\n", f->sets[s].column, f->sets[s].nullable);
 	}
@@ -773,15 +714,14 @@ gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSour
 		return code;
 	}
 	source->text = text.s;
-	source->table_bytes = f.table_bytes;
 	return GC_OK;
 }
 
 u64
-gc_fused_shared_bytes(u32 table_bytes, const GcFusedMember *members, int n, u32 taking_part,
+gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking_part,
 					  const u64 *const *ranges, const u64 *ngroups, u64 *starts)
 {
-	u64			bytes = table_bytes;
+	u64			bytes = 0;
 
 	for (int i = 0; i < n; i++)
 	{

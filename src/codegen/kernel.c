@@ -416,14 +416,12 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 /*
  * Can all be one stage (GC_FOLD)?  Filters and an ungrouped aggregate, of which no test may
  * fail, since all are made on every row.  In a fused kernel, whose bodies load everything at
- * once, and where a thread's vector is likely to have a row for the sink.  There a join may be among the tests,
- * if a set makes it; as long as that is not known, it is taken to.
+ * once, and where a thread's vector is likely to have a row for the sink.
  */
 static bool
 is_fold(Cg *cg)
 {
 	const GcPPipeline *pl = cg->pl;
-	const bool	may_join = cg->fusion && (cg->fusion->asking || cg->fusion->one_by_one) && cg_by_sets(cg->p, pl);
 
 	if (cg->variant->marked || !is_ungrouped(cg))
 		return false;
@@ -431,8 +429,6 @@ is_fold(Cg *cg)
 	{
 		const GcPStep *step = &gc_steps(cg->p)[pl->first_step + s];
 
-		if (may_join && cg_is_set_join(cg->p, step))
-			continue;
 		if (step->type != GC_STEP_FILTER || cg_is_checked_step(cg->p, step))
 			return false;
 	}
@@ -460,32 +456,21 @@ emit_fold(Cg *cg)
 	for (int s = 0; s < cg->pl->nsteps; s++)
 		steps[s] = &gc_steps(cg->p)[cg->pl->first_step + s];
 	packs = set_packed_aside(cg, steps, cg->pl->nsteps, &packed);
-	for (int s = packs; s < cg->pl->nsteps && cg->fusion; s++)
-	{
-		if (cg_is_set_join(cg->p, steps[s]))
-			cg_require_join(cg, steps[s]);
-	}
 	if (cg->fusion && cg->fusion->one_by_one)
 	{
 		emit_wanted_row(cg);
 		return;
 	}
 	for (int s = packs; s < cg->pl->nsteps; s++)
-	{
-		if (steps[s]->type == GC_STEP_FILTER)
-			cg_require_step(cg, steps[s]);
-	}
+		cg_require_step(cg, steps[s]);
 	sink_require(cg);
 	cg->dense_rows = cg->parts = true;
 	cg->only_sums = cg->counted = packs == cg->pl->nsteps;
-	cg->by_sets = cg_by_sets(cg->p, cg->pl);
 	cg_test_packed(cg, &packed);
 	sink_begin_parts(cg);
 	text_addf(cg->out, "GC_FOLD(gc_j)\n");
 	for (int s = packs; s < cg->pl->nsteps; s++)
 	{
-		if (steps[s]->type != GC_STEP_FILTER)
-			continue;			/* while it is only asked what members load */
 		cg_step_condition(cg, steps[s], cond, sizeof(cond));
 		text_addf(cg->out, "gc_pass &= %s;\n", cond);
 	}
@@ -650,7 +635,6 @@ cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcE
 	cg->err = err;
 	cg->out = &cg->body;
 	cg->code = GC_OK;
-	cg->join_set = -1;
 	memset(cg->early_place, GC_NOT_EARLY, sizeof(cg->early_place));
 	cg->payload = malloc(2 * (p->npayloads + 1) * sizeof(i16));
 	if (cg->payload == NULL)
@@ -666,7 +650,6 @@ cg_free(Cg *cg)
 	free(cg->decls.s);
 	free(cg->descs.s);
 	free(cg->limits.s);
-	free(cg->join.s);
 	free(cg->body.s);
 	free(cg->payload);
 }

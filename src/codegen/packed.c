@@ -8,7 +8,7 @@
  * The range's ends are computed once for each tile; where one is empty, the tile has nothing
  * for the request.  In a fused kernel, whose members would fill the registers with theirs, they
  * are kept in shared memory; where many members have ranges on a column, a table of its codes
- * tests those of all of them (cuda/gc_sets.h), and joins by it.
+ * tests those of all of them (cuda/gc_sets.h).
  *
  * Pure C, called on the worker's main thread.
  *
@@ -124,38 +124,9 @@ cg_kept_words(const GcProgram *p, const GcPPipeline *pl)
 }
 
 bool
-cg_is_set_join(const GcProgram *p, const GcPStep *step)
-{
-	const GcExpr *key;
-
-	if (step->type != GC_STEP_PROBE || gc_builds(p)[step->build].mode != GC_BUILD_DENSE)
-		return false;
-	key = EXPR(p, gc_refs(p)[step->first_key]);
-	return key->op == GC_OP_COLUMN && !(key->flags & GC_CHECKED) && (key->reg == GC_I32 || key->reg == GC_I64) &&
-		gc_builds(p)[step->build].npayloads == 0 &&
-		(gc_columns(p)[key->ref].width == 1 || gc_columns(p)[key->ref].width == 2);
-}
-
-u32
-cg_join_codes(const GcProgram *p, const GcPPipeline *pl)
-{
-	u32			codes = 0;
-
-	for (int s = 0; s < pl->nsteps; s++)
-	{
-		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
-
-		if (cg_is_set_join(p, step))
-			codes += GC_JOIN_CODES(gc_columns(p)[EXPR(p, gc_refs(p)[step->first_key])->ref].width);
-	}
-	return codes;
-}
-
-bool
 cg_by_sets(const GcProgram *p, const GcPPipeline *pl)
 {
 	ReadColumns columns = {.p = p};
-	int			joins = 0;
 
 	if (pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_NONE || pl->nsteps == 0)
 		return false;
@@ -163,10 +134,9 @@ cg_by_sets(const GcProgram *p, const GcPPipeline *pl)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		if (cg_is_packed(p, step))
-			(void) packed_filter(p, step->expr, note_column, &columns);
-		else if (!cg_is_set_join(p, step) || ++joins > 1)
+		if (!cg_is_packed(p, step))
 			return false;
+		(void) packed_filter(p, step->expr, note_column, &columns);
 	}
 	for (int c = 0; c < GC_MAX_COLUMNS; c++)
 	{
@@ -196,7 +166,7 @@ packed_column(Cg *cg, Packed *packed, u16 column)
 			return &packed->columns[i];
 	}
 	c = &packed->columns[packed->n++];
-	*c = (PackedColumn) {.column = column,.k = k,.set = cg->fusion ? fused_set(cg, column, false) : -1};
+	*c = (PackedColumn) {.column = column,.k = k,.set = cg->fusion ? fused_set(cg, column) : -1};
 	text_addf(range_text(cg, c), "u32 first%d = 0, end%d = GC_CODES_END(%d);\n", k, k, gc_columns(cg->p)[column].width);
 	return c;
 }
@@ -371,25 +341,4 @@ cg_test_packed(Cg *cg, const Packed *packed)
 		text_addf(cg->out, "GC_END_PACKED\n");
 	if (alone < packed->n)
 		text_addf(cg->out, "GC_SETS_PASS(%d)\n", cg->member);
-}
-
-/*
- * By the value of each code that there may be, also of those that no row has: so whether it is in the build's
- * range is always asked.
- */
-void
-cg_require_join(Cg *cg, const GcPStep *step)
-{
-	const u16	column = EXPR(cg->p, gc_refs(cg->p)[step->first_key])->ref;
-	const int	set = fused_set(cg, column, true);
-	int			k;
-	int			b;
-
-	if (set < 0)
-		return;
-	k = cg_column(cg, column);
-	b = cg_build(cg, step->build);
-	cg->join_set = set;
-	text_addf(&cg->join, "const u64 gc_at = (u64) d%d.base + gc_i - (u64) b%d_base;\n"
-			  "gc_suited |= (u32) (gc_at < (u64) b%d_range && GC_BIT((const u32 *) b%d_bits, gc_at)) << %d;\n", k, b, b, b, cg->member);
 }

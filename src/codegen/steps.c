@@ -146,8 +146,6 @@ gc_pipeline_traits(const GcProgram *p, u16 pipeline)
 	GcPipelineTraits traits = {.gathers = cg_few_reach_sink(pl) && cg_divide_filtered(p, pl, &lists),
 	.kept_words = cg_kept_words(p, pl),.by_sets = cg_by_sets(p, pl)};
 
-	traits.table_bytes = traits.by_sets ? cg_join_codes(p, pl) : 0;
-
 	if (!traits.gathers)
 		cg_divide_steps(p, pl, NULL, &lists);
 	for (int i = 0; i < lists.nvector + lists.ngathered; i++)

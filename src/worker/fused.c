@@ -26,13 +26,6 @@
 /* Requests for a table before its second fused kernel may be made. */
 #define COMPILE_REQUESTS	16
 
-/*
- * Shared memory of tables of joins, at most: one for 16 members by the 65,536 codes that 2 bytes have.  A block
- * then has a multiprocessor's threads that there are registers for, as it takes more than half of the shared memory.
- */
-#define JOIN_TABLES		(128 * 1024)
-#define JOIN_THREADS	1024
-
 /* Threads per block, and rows per thread unless members need few registers, which are for bodies. */
 #define FUSED_THREADS	256
 #define FUSED_VEC		8
@@ -71,13 +64,6 @@ static bool
 sharing(void)
 {
 	return gc_enable_shared_scan && gc_schedule == GC_POLICY_TWOSTAGE;
-}
-
-/* Are members' rows told by tables, for all of them at once? */
-static bool
-by_sets(GcBodyKind kind)
-{
-	return kind == GC_SET_BODIES || kind == GC_JOIN_BODIES;
 }
 
 /* Does this run scan a directory's chunks? */
@@ -132,7 +118,7 @@ static bool
 for_marks(const GcScanShape *s)
 {
 	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0 &&
-		s->kind != GC_GROUP_BODIES && (!by_sets(s->kind) || (s->kind == GC_JOIN_BODIES && gc_worker.profile.host));
+		s->kind != GC_GROUP_BODIES && s->kind != GC_SET_BODIES;
 }
 
 /* Which kind of bodies it gets, if any. */
@@ -148,7 +134,7 @@ body_kind(const GcScanShape *s)
 		case GC_FORCE_GROUPS:
 			return s->kind == GC_GROUP_BODIES ? s->kind : GC_NO_BODIES;
 		case GC_FORCE_SETS:
-			return by_sets(s->kind) ? s->kind : GC_NO_BODIES;
+			return s->kind == GC_SET_BODIES ? s->kind : GC_NO_BODIES;
 		default:
 			return s->kind;
 	}
@@ -161,7 +147,7 @@ body_kind(const GcScanShape *s)
 static bool
 wants_body(const GcFused *f, const GcScanShape *s, int bodies)
 {
-	return s->wanted > bodies || (by_sets(f->kind) && f->n < SET_BODIES);
+	return s->wanted > bodies || (f->kind == GC_SET_BODIES && f->n < SET_BODIES);
 }
 
 /* Bodies for the shapes that recur: one for each first, the most used before others. */
@@ -222,18 +208,6 @@ drop_body(GcFused *f)
 	pfree((void *) f->member[f->n].columns);
 }
 
-/* Room for tables of joins, if bodies want any: beside what tests ranges. */
-static u32
-table_room(const GcFused *f)
-{
-	const u64	taken = 1024 + GC_SETS_SHARED;
-	const u64	most = gc_worker.profile.shared_per_block;
-
-	if (f->kind != GC_JOIN_BODIES || (gc_worker.profile.host && gc_debug_force_shared_scan == GC_FORCE_NONE))
-		return 0;
-	return most > taken ? (u32) Min(JOIN_TABLES, most - taken) : 0;
-}
-
 /*
  * The variants of its bodies: each may have an equal part of the shared memory that is left by
  * what tests ranges for all of them, less what it keeps for the warps of the largest block.
@@ -243,7 +217,6 @@ static bool
 choose_variants(GcFused *f)
 {
 	const GcProfile *profile = &gc_worker.profile;
-	const u32	table_bytes = table_room(f);
 	u64			taken = 1024;
 	u64			room;
 	u64			used = 0;
@@ -254,7 +227,7 @@ choose_variants(GcFused *f)
 		packed += f->shape[m]->demand.demand.kept_bytes > 0;
 	if (packed >= GC_SET_LEAST_OF_FEW)
 		taken += GC_SETS_SHARED;
-	room = table_bytes > 0 ? 0 : (profile->shared_per_block - Min(profile->shared_per_block, taken)) / f->n;
+	room = (profile->shared_per_block - Min(profile->shared_per_block, taken)) / f->n;
 	for (int m = 0; m < f->n; m++)
 	{
 		const GcVariantDemand *demand = &f->shape[m]->demand;
@@ -262,12 +235,10 @@ choose_variants(GcFused *f)
 		GcVariantChoice choice = gc_sched_variant(profile, &demand->demand, room - Min(room, kept));
 
 		f->member[m].variant = gc_make_variant(demand, &choice);
-		f->member[m].variant.table_bytes = table_bytes;
 		used += gc_sched_variant_bytes(&demand->demand, &choice);
 		local = local && choice.group_copies > 0;
 	}
-	f->threads = f->kind == GC_GROUP_BODIES ? gc_sched_variant_threads(profile, used)
-		: table_bytes > 0 ? JOIN_THREADS : FUSED_THREADS;
+	f->threads = f->kind == GC_GROUP_BODIES ? gc_sched_variant_threads(profile, used) : FUSED_THREADS;
 	for (int m = 0; m < f->n && !profile->host; m++)
 	{
 		f->member[m].variant.threads = f->threads;
@@ -278,51 +249,21 @@ choose_variants(GcFused *f)
 	return local || f->kind != GC_GROUP_BODIES;
 }
 
-/* The text of f's bodies, of fewer if they are too many. */
-static GcCode
-generate(GcFused *f, GcFusedSource *source)
+/* Ask for the kernel of f's bodies, of fewer if they are too many.  False: none. */
+static bool
+compile(GcFused *f)
 {
+	GcFusedSource *source = palloc(sizeof(GcFusedSource));
 	GcError		err;
 	GcCode		code;
 
 	while ((code = gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err)) == GC_UNSUPPORTED && f->n > 2)
 		drop_body(f);
-	return code;
-}
-
-/* There will be no tables of joins: threads then are as few as without. */
-static void
-give_up_tables(GcFused *f)
-{
-	f->threads = FUSED_THREADS;
-	for (int m = 0; m < f->n; m++)
-	{
-		f->member[m].variant.table_bytes = 0;
-		if (!gc_worker.profile.host)
-			f->member[m].variant.threads = f->threads;
-	}
-}
-
-/* Ask for the kernel of f's bodies.  False: none. */
-static bool
-compile(GcFused *f)
-{
-	GcFusedSource *source = palloc(sizeof(GcFusedSource));
-	GcCode		code = generate(f, source);
-
-	if (code == GC_OK && source->table_bytes == 0 && f->member[0].variant.table_bytes > 0)
-	{
-		free(source->text);
-		give_up_tables(f);
-		code = generate(f, source);
-	}
 	if (code == GC_OK)
 	{
 		f->words = MemoryContextAlloc(TopMemoryContext, (source->nwords + 1) * sizeof(GcFusedWord));
 		memcpy(f->words, source->words, source->nwords * sizeof(GcFusedWord));
 		f->nwords = source->nwords;
-		f->table_bytes = source->table_bytes;
-		f->shared_bytes += source->table_bytes;
 		f->hash = gc_hash_bytes(source->text, strlen(source->text), 0);
 		f->entry = gc_kcache_get(gc_worker.kernels, source->text);
 		if (gc_debug_gpu_kernels)
@@ -456,8 +397,6 @@ gc_fused_begin(void)
 	{
 		GcScanSet  *set = gc_scan_set(i);
 
-		if (set)
-			set->counting = 0;
 		for (int k = 0; set && k < set->nshapes; k++)
 			set->shape[k]->counting = 0;
 	}
@@ -509,7 +448,6 @@ gc_fused_describe(GcRun *run)
 	if (s == NULL)
 		return;
 	s->set->last_used = clock_now;
-	s->set->counting++;
 	if (++s->counting > s->wanted)
 	{
 		s->wanted = s->counting;
@@ -525,7 +463,6 @@ first_marginal_us(const GcScanShape *s, double alone_us)
 	{
 		case GC_SUM_BODIES:
 		case GC_SET_BODIES:
-		case GC_JOIN_BODIES:
 			return alone_us * gc_worker.calibration.fused;
 		case GC_GROUP_BODIES:
 			return alone_us * GROUP_BODY_PART;
@@ -534,38 +471,21 @@ first_marginal_us(const GcScanShape *s, double alone_us)
 	}
 }
 
-/* How many of those who are there f has bodies for. */
-static int
-possible_members(const GcFused *f)
-{
-	int			n = 0;
-
-	for (int m = 0; f && m < f->n; m++)
-	{
-		int			before = 0;
-
-		for (int k = 0; k < m; k++)
-			before += f->shape[k] == f->shape[m];
-		n += before < f->shape[m]->counting;
-	}
-	return n;
-}
-
 /*
- * A run that marks can serve, too: does a fused scan by f of all that it has bodies for take less time
- * for each than a marked scan of all who are there would?
+ * A run that marks can serve, too: does a fused scan by f of all that are there of its shape
+ * take less time for each than a marked scan would?
  */
 static bool
 bodies_pay(const GcRun *run, const GcFused *f)
 {
 	const GcScanShape *s = run->scan_shape;
-	const int	members = possible_members(f);
-	const int	marked = Min(s->set->counting, gc_marked_most(s->set));
+	int			here = s->counting;
+	int			members = Min(here, bodies_of(f, s));
 
-	if (members < 2 || bodies_of(f, s) == 0)
+	if (members < 2)
 		return false;
 	return s->set->bodies[f->kind].times.scan_us / members + s->marginal_us <
-		gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) / Max(marked, 1) + gc_marked_adds(s);
+		gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) / here + gc_marked_adds(s);
 }
 
 /*

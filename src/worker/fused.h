@@ -15,7 +15,7 @@
 
 #include "run.h"
 
-#define GC_MAX_FUSED_KERNELS	(GC_MAX_SCAN_SETS * (GC_BODY_KINDS + 1))	/* one of each kind of bodies, and a marker */
+#define GC_MAX_FUSED_KERNELS	128 /* four for each set of shapes */
 
 #define GC_MAX_SCAN_SHAPES	64	/* of one set; others never share */
 
@@ -45,7 +45,6 @@ typedef enum GcBodyKind
 	GC_SUM_BODIES,
 	GC_GROUP_BODIES,
 	GC_SET_BODIES,
-	GC_JOIN_BODIES,				/* the same with joins by tables, which leave room for one block */
 	GC_BODY_KINDS,
 	GC_NO_BODIES = GC_BODY_KINDS	/* it takes less time by its own kernel */
 } GcBodyKind;
@@ -99,7 +98,6 @@ typedef struct GcFused
 	GcMarkerColumn column[GC_MAX_TESTED];
 	u64			entries[GC_MAX_TESTED]; /* for which the column's table has room */
 	u32			shared_bytes;	/* of tables in shared memory */
-	u32			table_bytes;	/* of them, of joins (GcFusedSource) */
 	GcScanTimes times;			/* of a marker, before what each member adds */
 } GcFused;
 
@@ -201,7 +199,6 @@ typedef struct GcScanSet
 	uint64		last_used;
 	int			users;			/* runs with a shape of it */
 	uint64		requests;		/* that could have shared a scan */
-	int			counting;		/* of these, ready now */
 	int			nshapes;
 	GcScanShape *shape[GC_MAX_SCAN_SHAPES];
 	GcBodies	bodies[GC_BODY_KINDS];

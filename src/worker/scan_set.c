@@ -167,11 +167,7 @@ kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 	if (pl->sink != GC_SINK_AGGREGATE)
 		return GC_NO_BODIES;
 	if (pl->group_mode == GC_GROUP_NONE)
-	{
-		const GcPipelineTraits traits = gc_pipeline_traits(p, (u16) pipeline);
-
-		return !traits.by_sets ? GC_SUM_BODIES : traits.table_bytes > 0 ? GC_JOIN_BODIES : GC_SET_BODIES;
-	}
+		return gc_pipeline_traits(p, (u16) pipeline).by_sets ? GC_SET_BODIES : GC_SUM_BODIES;
 	if (pl->group_mode == GC_GROUP_DENSE && pl->survive <= 1 && probes == 0 &&
 		gc_choose_variant(&gc_worker.profile, demand, gc_worker.profile.shared_per_block - 1024).group_local)
 		return GC_GROUP_BODIES;

@@ -216,7 +216,7 @@ shared_bytes(GcScanMembers *scan)
 		ranges[body] = range[body];
 		ngroups[body] = r->ngroups;
 	}
-	return gc_fused_shared_bytes(scan->f->table_bytes, scan->f->member, scan->f->n, scan->launch->bodies, ranges, ngroups,
+	return gc_fused_shared_bytes(scan->f->member, scan->f->n, scan->launch->bodies, ranges, ngroups,
 								 scan->starts);
 }
 

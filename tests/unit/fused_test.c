@@ -458,7 +458,7 @@ run_fused(const Fused *f, u32 mask, u32 chunks, u32 turn)
 		ranges[i] = members[f->who[i]].ranges;
 		ngroups[i] = members[f->who[i]].ngroups;
 	}
-	shared = gc_fused_shared_bytes(0, f->m, f->n, mask, ranges, ngroups, starts);
+	shared = gc_fused_shared_bytes(f->m, f->n, mask, ranges, ngroups, starts);
 	for (int i = 0; i < f->source.nwords; i++)
 	{
 		const GcFusedWord *w = &f->source.words[i];
@@ -714,11 +714,11 @@ test_text(void)
 	one = gc_shared_bytes(f.m[1].p, &f.m[1].variant, ranges[1], ngroups[1]);
 	nine = gc_shared_bytes(f.m[2].p, &f.m[2].variant, ranges[2], ngroups[2]);
 	ok(one > 0 && nine > 0, "two of them use shared memory");
-	is(gc_fused_shared_bytes(0, f.m, 4, 0xf, ranges, ngroups, starts), one + nine, "together what each uses");
+	is(gc_fused_shared_bytes(f.m, 4, 0xf, ranges, ngroups, starts), one + nine, "together what each uses");
 	ok(starts[1] == 0 && starts[2] == one / 8, "one behind the other");
-	is(gc_fused_shared_bytes(0, f.m, 4, 0xd, ranges, ngroups, starts), nine, "without the first of them");
+	is(gc_fused_shared_bytes(f.m, 4, 0xd, ranges, ngroups, starts), nine, "without the first of them");
 	is(starts[2], 0, "the second moves up");
-	is(gc_fused_shared_bytes(0, f.m, 4, 0x9, ranges, ngroups, starts), 0, "without both, none");
+	is(gc_fused_shared_bytes(f.m, 4, 0x9, ranges, ngroups, starts), 0, "without both, none");
 }
 
 /* Physical columns that the member's own kernel reads, or its body beside another like it. */

@@ -104,7 +104,6 @@ typedef struct Member
 	u32			chunks;			/* bit c: reads chunk c */
 	GcAddr		valid[NCHUNKS];
 	GcAddr		build[GC_MAX_BUILDS][6];	/* bits or slots, keys, next, payload, flags, end */
-	i64			build_base;		/* of dense builds, unless they are of the dimension */
 	bool		compiled;
 	Loaded		own;			/* the main pipeline's kernel */
 	GcKernelSource source;
@@ -335,7 +334,7 @@ build_word(const Member *m, const GcArgWord *w)
 		case GC_BUILD_PART_SLOTS:
 			return m->build[w->index][0];
 		case GC_BUILD_PART_BASE:
-			return dense && m->ranges[w->index] == DIM_RANGE ? 2 : (u64) m->build_base;
+			return dense && m->ranges[w->index] == DIM_RANGE ? 2 : 0;
 		case GC_BUILD_PART_RANGE:
 			return m->ranges[w->index];
 		case GC_BUILD_PART_MASK:
@@ -682,7 +681,7 @@ run_some_fused(const GcFusedSource *source, const Loaded *k, Member *const *who,
 		else
 			args.w[i] = member_word(who[w->member], &w->word);
 	}
-	launch_scan(k, &args, source->nwords, sources, NCHUNKS, source->table_bytes, 256, turn);
+	launch_scan(k, &args, source->nwords, sources, NCHUNKS, 0, 256, turn);
 }
 
 /* All n members take part in every chunk, of which they see the same rows. */

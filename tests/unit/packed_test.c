@@ -28,12 +28,10 @@
 #define MOST_TESTS		4
 #define NPACKED			6
 #define TOGETHER		4		/* members of a fused kernel */
-#define JOIN_RANGE		50000
-#define JOIN_TABLES		(129 * 1024)	/* has room for one by 2 bytes for 16 requests, or two for 8 */
 
 enum
 {
-	FOLD, STAGES, SPARSE, SUMS, RARE, JOINED, NSHAPES
+	FOLD, STAGES, SPARSE, SUMS, RARE, NSHAPES
 };
 
 typedef struct Test
@@ -49,12 +47,9 @@ typedef struct Request
 	Test		tests[MOST_TESTS];
 	int			ntests;
 	i16			summed;			/* column */
-	i16			joined;			/* column, or 0 */
-	u8		   *match;			/* of JOIN_RANGE values from member.build_base on */
 } Request;
 
-static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "only sums", "few rows are summed up",
-"few rows, by a join"};
+static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "only sums", "few rows are summed up"};
 
 /* In place of what the table has under these numbers. */
 static const TableColumn packed_columns[NPACKED] = {
@@ -139,17 +134,6 @@ draw_value(const TableColumn *c, u8 kind)
 	return v;
 }
 
-static u16
-column_of(Maker *k, i16 number)
-{
-	for (int i = 0; i < k->head.ncolumns; i++)
-	{
-		if (k->source[i] == number)
-			return maker_read(k, (u16) i);
-	}
-	tap_bail("no such column in the request");
-}
-
 /* A comparison, its column on either side, with a parameter as wide as the column or wider. */
 static u16
 make_test(Maker *k, int of, Test *t)
@@ -163,9 +147,16 @@ make_test(Maker *k, int of, Test *t)
 				param;
 
 	*t = (Test) {c->number, ops[op % 5], draw_value(c, kind)};
-	column = column_of(k, c->number);
-	param = maker_param(k, kind, t->value, 0);
-	return draw(2) ? maker_test(k, ops[op % 5], column, param) : maker_test(k, as_turned[op % 5], param, column);
+	for (int i = 0; i < k->head.ncolumns; i++)
+	{
+		if (k->source[i] == c->number)
+		{
+			column = maker_read(k, (u16) i);
+			param = maker_param(k, kind, t->value, 0);
+			return draw(2) ? maker_test(k, ops[op % 5], column, param) : maker_test(k, as_turned[op % 5], param, column);
+		}
+	}
+	tap_bail("no such column in the request");
 }
 
 /* Of which column the test is.  Those that only sum test columns of few codes, all about as often. */
@@ -177,42 +168,12 @@ tested_column(int shape, int number, int test)
 	return shape >= SUMS ? few[(number + test) % 4] : (int) draw(NPACKED);
 }
 
-/*
- * A dense build, without a pipeline that was run: some of the values, among which are none of the column's
- * first and last.
- */
-static u16
-make_join(Request *q, int number)
-{
-	static const i16 columns[] = {C_NULL, C_SMALL, C_WIDE, C_GROUP};
-	Maker	   *k = &q->member.maker;
-	u32			bits[JOIN_RANGE / 32 + 1] = {0};
-	const TableColumn *c = find_column(columns[number / 8 * 2 + number % 2]);
-	u16			b;
-
-	q->joined = c->number;
-	q->match = calloc(JOIN_RANGE, 1);
-	for (u32 i = 0; i < JOIN_RANGE; i++)
-	{
-		q->match[i] = draw(8) == 0;
-		bits[i / 32] |= (u32) q->match[i] << i % 32;
-	}
-	q->member.build_base = c->lo + (c->hi - c->lo) / 50;
-	q->member.ranges[0] = c->hi - c->lo > JOIN_RANGE ? JOIN_RANGE : (u64) (c->hi - c->lo) * 9 / 10;
-	q->member.build[0][0] = put(bits, sizeof(bits));
-	maker_input(k);
-	b = maker_build(k, 0, GC_BUILD_DENSE, true, read_column(k, C_DKEY, false), GC_NONE);
-	return b;
-}
-
 static void
 make_request(int shape, int number)
 {
 	Request    *q = &requests[shape][number];
 	Member	   *m = &q->member;
 	Maker	   *k = &m->maker;
-	const bool	rare = shape == RARE || shape == JOINED;
-	const u16	build = shape == JOINED ? make_join(q, number) : GC_NONE;
 	u16			key;
 	u16			summed;
 
@@ -221,10 +182,10 @@ make_request(int shape, int number)
 	for (int i = 0; i < NPACKED; i++)
 		(void) read_column(k, packed_columns[i].number, false);
 	/* some sum up another one, which has NULLs */
-	q->summed = rare && number % 3 == 2 ? C_GROUP : C_KEY;
-	summed = q->summed == C_KEY ? key : column_of(k, C_GROUP);
-	maker_pipeline(k, shape == JOINED, GC_SINK_AGGREGATE, shape == SPARSE || rare ? 6 : 0);
-	q->ntests = 1 + (rare ? number / 2 : number) % MOST_TESTS;
+	q->summed = shape == RARE && number % 3 == 2 ? C_GROUP : C_KEY;
+	summed = q->summed == C_KEY ? key : maker_read(k, 2);
+	maker_pipeline(k, 0, GC_SINK_AGGREGATE, shape == SPARSE || shape == RARE ? 6 : 0);
+	q->ntests = 1 + (shape == RARE ? number / 2 : number) % MOST_TESTS;
 	for (int i = 0; i < q->ntests; i++)
 	{
 		u16			e = make_test(k, tested_column(shape, number, i), &q->tests[i]);
@@ -236,10 +197,8 @@ make_request(int shape, int number)
 			i++;
 			e = maker_test(k, GC_OP_AND, e, other);
 		}
-		maker_filter(k, e, shape == SPARSE || rare ? 1 : 0);
+		maker_filter(k, e, shape == SPARSE || shape == RARE ? 1 : 0);
 	}
-	if (shape == JOINED)
-		maker_probe(k, build, column_of(k, q->joined), 3, false);
 	if (shape == STAGES)
 		filter_live(k, key);
 	maker_group(k, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
@@ -273,15 +232,6 @@ passes(const Test *t, int chunk, u32 row)
 	}
 }
 
-static bool
-is_joined(const Request *q, int chunk, u32 row)
-{
-	const TableColumn *c = find_column(q->joined);
-	const u64	at = (u64) (c->value[chunk][row] - q->member.build_base);
-
-	return !c->null[chunk][row] && at < q->member.ranges[0] && q->match[at];
-}
-
 /* Of the chunks of this request, which are bits of `chunks`. */
 static void
 expect(const Request *q, u32 chunks, u64 *w)
@@ -297,7 +247,6 @@ expect(const Request *q, u32 chunks, u64 *w)
 
 			for (int i = 0; i < q->ntests; i++)
 				pass = pass && passes(&q->tests[i], c, r);
-			pass = pass && (q->joined == 0 || is_joined(q, c, r));
 			w[0] += pass;
 			w[1] += pass && !summed->null[c][r] ? (u64) summed->value[c][r] : 0;
 		}
@@ -436,27 +385,6 @@ count_tables(const char *text, int width)
 	return n;
 }
 
-/* Have tables of all their joins room together? */
-static bool
-joins_fit(Request *const *who, int n)
-{
-	const TableColumn *seen[GC_MAX_FUSED];
-	u32			bytes = 0;
-	int			nseen = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		const TableColumn *c = find_column(who[i]->joined);
-		bool		is_new = true;
-
-		for (int k = 0; k < nseen; k++)
-			is_new = is_new && seen[k] != c;
-		if (is_new)
-			bytes += (1u << 8 * c->width) * (n > 8 ? 2 : 1), seen[nseen++] = c;
-	}
-	return bytes <= JOIN_TABLES;
-}
-
 /*
  * n requests of a shape (NSHAPES: of all), whose ranges are tested for all together; one takes no part, and of
  * each chunk but the first some read nothing.
@@ -482,8 +410,7 @@ test_sets(int vec, int n, int shape, u32 turn, GcCompileEffort effort)
 	{
 		who[i] = &requests[shape == NSHAPES ? i % NSHAPES : shape][(i + turn) % EACH];
 		members[i] = &who[i]->member;
-		from[i] = (GcFusedMember) {members[i]->p, members[i]->pipeline, {.vec = vec,.threads = 256,.table_bytes = JOIN_TABLES},
-		members[i]->columns};
+		from[i] = (GcFusedMember) {members[i]->p, members[i]->pipeline, {.vec = vec,.threads = 256}, members[i]->columns};
 		empty_sink(members[i]);
 		chunks[i] = 0;
 	}
@@ -498,10 +425,8 @@ test_sets(int vec, int n, int shape, u32 turn, GcCompileEffort effort)
 	for (int width = 1; width <= 2; width++)
 		tables[width] = count_tables(source.text, width);
 	one_by_one = strstr(strstr(source.text, "\nGC_PROLOGUE\n"), "\nGC_SETS_EACH(") != NULL;
-	if (one_by_one != ((shape == RARE && tables[1] + tables[2] > 0) || (shape == JOINED && joins_fit(who, n))))
+	if (one_by_one != (shape == RARE && tables[1] + tables[2] > 0))
 		tap_bail("rows are not taken as they should be");
-	if ((source.table_bytes > 0) != (shape == JOINED && one_by_one))
-		tap_bail("tables of joins are not where they should be");
 	k = load_with(source.text, effort);
 	run_some_fused(&source, &k, members, run, reading, turn);
 	unload(&k);
@@ -586,16 +511,15 @@ test_texts(void)
 			{
 				const Member *m = &requests[shape][i].member;
 
-				from[i] = (GcFusedMember) {m->p, m->pipeline, {.vec = vec,.threads = vec ? 256 : 1,.table_bytes = JOIN_TABLES},
-				m->columns};
+				from[i] = (GcFusedMember) {m->p, m->pipeline, {.vec = vec,.threads = vec ? 256 : 1}, m->columns};
 			}
-			if (shape >= RARE && vec < 16)
+			if (shape == RARE && vec < 16)
 				continue;
 			if (gc_generate_fused(from, TOGETHER, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK ||
 				gc_generate(from[3].p, from[3].pipeline, &from[3].variant, &alone, &err) != GC_OK)
 				tap_bail(err.detail);
 			compile_texts(nvrtc, source.text, "a fused kernel");
-			if (shape < RARE)
+			if (shape != RARE)
 				compile_texts(nvrtc, alone.text, "one of its own");
 			free(source.text);
 			free(alone.text);
@@ -703,21 +627,18 @@ main(int argc, char **argv)
 		test_fused(16);
 	for (size_t i = 0; i < sizeof(together) / sizeof(together[0]); i++)
 	{
-		static const int shape[] = {SUMS, RARE, JOINED, NSHAPES};
-		const u32	step = on_host ? 4 : 2;
+		static const int shape[] = {SUMS, RARE, NSHAPES};
 		int			tables = 0;
 
-		for (u32 turn = 0; turn < EACH; turn += step)
+		for (u32 turn = 0; turn < EACH; turn += on_host ? 4 : 2)
 			tables += test_sets(on_host ? 0 : turn / 2 % 2 ? 8 : 16, together[i],
-								shape[(turn / step + turn / step / 4) % 4], turn, GC_COMPILE_FULL);
-		for (u32 turn = 0; turn < 3 && !on_host; turn++)
-			(void) test_sets(8, together[i], shape[1 + turn], turn, GC_COMPILE_QUICK);
+								shape[turn % 3], turn, GC_COMPILE_FULL);
+		for (u32 turn = 0; turn < 2 && !on_host; turn++)
+			(void) test_sets(8, together[i], turn ? NSHAPES : RARE, turn, GC_COMPILE_QUICK);
 		ok(tables > 0, "%d tables for %d together", tables, together[i]);
 	}
 	for (int k = 0; k < NCHUNKS; k++)
 		free(visible[k]);
-	for (int i = 0; i < EACH; i++)
-		free(requests[JOINED][i].match);
 	free_columns();
 	test_times();
 	stop_device();
