@@ -22,6 +22,7 @@
 #   WARM_UP      seconds to wait for fused kernels at a time, at most (30)
 #   CHECK        compare answers with PostgreSQL: yes or no (yes)
 #   SEED         of everything drawn (1)
+#   BANDWIDTH    of mixes: of the device's memory in TB/s, as calibrate measures it (an H200's)
 #
 # OUT gets throughput.md and .svg, mixes.md, pool.md, alone.md, counted.md, the server's log and settings, the loader's output.
 # A part that is interrupted or fails leaves what it had, and the others go on.
@@ -29,7 +30,7 @@ set -Eeuo pipefail
 
 TWO_STAGE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/two_stage/pg.sh
-MORE_NAMES=(SECONDS_EACH POLICIES ROUNDS SETS WARM_UP SEED)
+MORE_NAMES=(SECONDS_EACH POLICIES ROUNDS SETS WARM_UP SEED BANDWIDTH)
 MORE_CONF='gpuconc.batch_log_size = 16384'
 
 # What the profiler's library, which the driver loads into the worker, is to count.
@@ -56,7 +57,7 @@ measure() {
 
 		case $part in
 			throughput) own=(--clients "$CLIENTS" --point "$DURATION" --rounds "${ROUNDS:-12}") ;;
-			mixes) own=(${RUNS:+--runs "$RUNS"}) ;;
+			mixes) own=(${RUNS:+--runs "$RUNS"} ${BANDWIDTH:+--bandwidth "$BANDWIDTH"}) ;;
 			pool) own=(${RUNS:+--runs "$RUNS"} ${SETS:+--sets "$SETS"}) ;;
 			alone | counted) own=(${RUNS:+--runs "$RUNS"}) ;;
 			*) die "there is no part \"$part\"" ;;

@@ -15,7 +15,7 @@
 
 #include "run.h"
 
-#define GC_MAX_FUSED_KERNELS	128 /* four for each set of shapes */
+#define GC_MAX_FUSED_KERNELS	(GC_MAX_SCAN_SETS * (GC_BODY_KINDS + 1))	/* one of each kind of bodies, and a marker */
 
 #define GC_MAX_SCAN_SHAPES	64	/* of one set; others never share */
 
