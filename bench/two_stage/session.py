@@ -98,19 +98,18 @@ class Session:
             self.at = end
 
     def feed(self):
-        """Take what has come; blocks if that is nothing.  True once the reply is complete."""
+        """Take what has come; blocks if that is nothing.  Is it complete, by its end?  Only scan() is sure."""
         data = self.socket.recv(1 << 18)
         if not data:
             self.scan()
             raise ServerError(self.error or 'connection closed')
         self.buffer += data
-        if self.buffer[-6:-1] == READY_FOR_QUERY:
-            self.scan()
-        return self.done
+        return self.buffer[-6:-1] == READY_FOR_QUERY
 
     def receive(self):
-        while not self.feed():
-            pass
+        while not self.done:
+            if self.feed():
+                self.scan()
         return self.result()
 
     def row(self, at):
@@ -142,21 +141,36 @@ class Session:
         return self.query(sql)[0][0]
 
 
+SHORT_REPLY = 4096      # bytes that are looked through at once: of errors it is good to hear
+
+
 def wait_all(sessions, timeout, stop_at_error=True):
-    """Seconds after which each had its reply, by session; sessions without one in time are left out."""
+    """Seconds after which each had its reply, by session; sessions without one in time are left out.
+
+    Long replies are looked through when all are there, since others would wait for that.
+    """
     began = time.perf_counter()
-    done = {}
-    with selectors.DefaultSelector() as selector:
-        for s in sessions:
-            selector.register(s.socket, selectors.EVENT_READ, s)
-        while len(done) < len(sessions) and time.perf_counter() - began < timeout:
-            for key, _ in selector.select(max(0.0, began + timeout - time.perf_counter())):
-                s = key.data
-                if s.feed():
+    done, waiting = {}, list(sessions)
+    while waiting:
+        with selectors.DefaultSelector() as selector:
+            for s in waiting:
+                selector.register(s.socket, selectors.EVENT_READ, s)
+            while selector.get_map() and time.perf_counter() - began < timeout:
+                for key, _ in selector.select(max(0.0, began + timeout - time.perf_counter())):
+                    s = key.data
+                    if not s.feed():
+                        continue
                     done[s] = time.perf_counter()
                     selector.unregister(s.socket)
-                    if s.error and stop_at_error:
-                        return done
+                    if len(s.buffer) <= SHORT_REPLY:
+                        s.scan()
+                        if s.error and stop_at_error:
+                            return done
+        for s in done:
+            s.scan()
+        waiting = [s for s in done if not s.done]   # a row's data may look like the end
+        for s in waiting:
+            del done[s]
     return done
 
 
