@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
 # pg.sh: what scheduling is worth, through PostgreSQL, by one command: a private server, the Star
-# Schema Benchmark, throughput.py, mixes.py, pool.py, alone.py and counted.py, and everything taken down
-# again.
+# Schema Benchmark, throughput.py, mixes.py, pool.py, alone.py, look.py and counted.py, and everything taken
+# down again.
 #
 #   bench/two_stage/pg.sh [NAME=VALUE ...]        say SCALE=20 WORKERS=16 OUT=/tmp/results SECONDS_EACH=300
 #
@@ -10,7 +10,7 @@
 # they say something here (SCALE, WORKERS, OUT, COMMIT, DEVICE, HOST_THREADS, DATA, SHARED_BUFFERS,
 # HOST_CACHE, WORK_MEM, EXTRA_CONF, PYTHON; a DATA folder loaded by either serves both), and:
 #
-#   PARTS        of throughput, mixes, pool, alone, counted, with commas (the first three; counted needs
+#   PARTS        of throughput, mixes, pool, alone, look, counted, with commas (the first three; counted needs
 #                CUPTI, which then is loaded into the worker, so its times are for itself)
 #   SECONDS_EACH budget of each part in seconds; 0: as long as it takes (0)
 #   POLICIES     gpuconc.schedule by name, and twostage-unshared (all; mixes: all but random)
@@ -19,18 +19,19 @@
 #   ROUNDS       of throughput: one client alone, two-stage against sequential in turns (12)
 #   RUNS         of mixes and pool: runs of each (30; pool: 400, and 200 of the large groups)
 #   SETS         of pool (fixed16,fixed31,random16,random31,random39,random52,random65)
+#   LOOK         groups of look (what it has)
 #   WARM_UP      seconds to wait for fused kernels at a time, at most (30)
 #   CHECK        compare answers with PostgreSQL: yes or no (yes)
 #   SEED         of everything drawn (1)
 #   BANDWIDTH    of mixes: of the device's memory in TB/s, as calibrate measures it (an H200's)
 #
-# OUT gets throughput.md and .svg, mixes.md, pool.md, alone.md, counted.md, the server's log and settings, the loader's output.
+# OUT gets throughput.md and .svg, mixes.md, pool.md, alone.md, look.md, counted.md, the server's log and settings, the loader's output.
 # A part that is interrupted or fails leaves what it had, and the others go on.
 set -Eeuo pipefail
 
 TWO_STAGE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/two_stage/pg.sh
-MORE_NAMES=(SECONDS_EACH POLICIES ROUNDS SETS WARM_UP SEED BANDWIDTH)
+MORE_NAMES=(SECONDS_EACH POLICIES ROUNDS SETS WARM_UP SEED BANDWIDTH LOOK)
 MORE_CONF='gpuconc.batch_log_size = 16384'
 
 # What the profiler's library, which the driver loads into the worker, is to count.
@@ -59,6 +60,7 @@ measure() {
 			throughput) own=(--clients "$CLIENTS" --point "$DURATION" --rounds "${ROUNDS:-12}") ;;
 			mixes) own=(${RUNS:+--runs "$RUNS"} ${BANDWIDTH:+--bandwidth "$BANDWIDTH"}) ;;
 			pool) own=(${RUNS:+--runs "$RUNS"} ${SETS:+--sets "$SETS"}) ;;
+			look) own=(${RUNS:+--runs "$RUNS"} ${LOOK:+--groups "$LOOK"}) ;;
 			alone | counted) own=(${RUNS:+--runs "$RUNS"}) ;;
 			*) die "there is no part \"$part\"" ;;
 		esac
