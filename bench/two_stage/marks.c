@@ -233,8 +233,13 @@ visiting_kernel(const Visit *v)
 			"GC_END_LOOK_UP\n", c, c, c);
 	ADD("GC_MARKED_ROWS(gc_j, gc_r)\nu64 v = gc_r;\n");
 	for (int c = 0; c < 2 && v->look_up != NO_LOOKUP; c++)
-		ADD(v->look_up == TOGETHER ? "const u64 place%d = z%d[gc_j];\n" : "const u64 place%d = ((const u64 *) gc_a.w[10])[c%d[gc_j]];\n", c, c),
-			ADD("if (!(u32) place%d) continue;\nv += place%d >> 32;\n", c, c);
+	{
+		if (v->look_up == TOGETHER)
+			ADD("const u64 place%d = z%d[gc_j];\n", c, c);
+		else
+			ADD("const u64 place%d = ((const u64 *) gc_a.w[10])[c%d[gc_j]];\n", c, c);
+		ADD("if (!(u32) place%d) continue;\nv += place%d >> 32;\n", c, c);
+	}
 	for (int c = 0; c < columns; c++)
 		ADD("v += (u64) c%d[gc_j] << %d;\n", c, c);
 	if (v->groups)

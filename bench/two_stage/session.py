@@ -144,33 +144,41 @@ class Session:
 SHORT_REPLY = 4096      # bytes that are looked through at once: of errors it is good to hear
 
 
+def wait_some(sessions, left, stop_at_error):
+    """Those whose replies look complete, and when; others after left() seconds, or an error, are not among them."""
+    ended = {}
+    with selectors.DefaultSelector() as selector:
+        for s in sessions:
+            selector.register(s.socket, selectors.EVENT_READ, s)
+        while selector.get_map() and left() > 0:
+            for key, _ in selector.select(left()):
+                s = key.data
+                if not s.feed():
+                    continue
+                ended[s] = time.perf_counter()
+                selector.unregister(s.socket)
+                if len(s.buffer) <= SHORT_REPLY:
+                    s.scan()
+                    if s.error and stop_at_error:
+                        return ended
+    return ended
+
+
 def wait_all(sessions, timeout, stop_at_error=True):
-    """Seconds after which each had its reply, by session; sessions without one in time are left out.
+    """When each had its reply, by session; sessions without one in time are left out.
 
     Long replies are looked through when all are there, since others would wait for that.
     """
-    began = time.perf_counter()
-    done, waiting = {}, list(sessions)
+    deadline = time.perf_counter() + timeout
+    done, waiting = {}, sessions
     while waiting:
-        with selectors.DefaultSelector() as selector:
-            for s in waiting:
-                selector.register(s.socket, selectors.EVENT_READ, s)
-            while selector.get_map() and time.perf_counter() - began < timeout:
-                for key, _ in selector.select(max(0.0, began + timeout - time.perf_counter())):
-                    s = key.data
-                    if not s.feed():
-                        continue
-                    done[s] = time.perf_counter()
-                    selector.unregister(s.socket)
-                    if len(s.buffer) <= SHORT_REPLY:
-                        s.scan()
-                        if s.error and stop_at_error:
-                            return done
-        for s in done:
+        ended = wait_some(waiting, lambda: max(0.0, deadline - time.perf_counter()), stop_at_error)
+        for s in ended:
             s.scan()
-        waiting = [s for s in done if not s.done]   # a row's data may look like the end
-        for s in waiting:
-            del done[s]
+        done.update((s, at) for s, at in ended.items() if s.done)
+        if stop_at_error and any(s.error for s in done):
+            break
+        waiting = [s for s in ended if not s.done]      # a row's data looked like the end
     return done
 
 

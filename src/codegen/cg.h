@@ -309,11 +309,24 @@ extern bool cg_is_placed(const Cg *cg, const GcPStep *step);
 extern void cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
 /*
- * early.c: of gathered rows, look up at once what the n steps that are left, and the sink, want of
- * builds.  And how many accesses of a row that takes together.
+ * early.c: what the n steps that are left, and the sink, want of builds and gathered rows can look up at
+ * once: accesses of one row, in the order in which they are made, of more than MOST_EARLY the first; and
+ * statements for that.
  */
-extern int	cg_count_early(Cg *cg, const GcPStep **steps, int n);
-extern void cg_look_up_early(Cg *cg, const GcPStep **steps, int n);
+#define MOST_EARLY			32
+
+typedef struct Early
+{
+	int			n;
+	struct
+	{
+		const GcPStep *step;
+		u16			payload;	/* GC_NONE: the place that the step finds */
+	}			what[MOST_EARLY];
+} Early;
+
+extern void cg_find_early(Cg *cg, const GcPStep **steps, int n, Early *early);
+extern void cg_look_up_early(Cg *cg, const Early *early);
 
 /* Where the code of a payload is: `code`, unless the place of its build has it, too. */
 extern void cg_place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *code, size_t size);

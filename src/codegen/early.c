@@ -67,12 +67,9 @@ static void
 look_up_place(Cg *cg, const GcPStep *step)
 {
 	const int	bytes = gc_place_bytes(cg->p, step->build);
+	const int	z = begin_look_up(cg, bytes == 8 ? "u64" : "u32");
 	char		entry[192] = "";
-	int			z;
 
-	if (cg->early_place[step->build] >= 0)
-		return;
-	z = begin_look_up(cg, bytes == 8 ? "u64" : "u32");
 	cg_place_entry(cg, step, entry, sizeof(entry));
 	text_addf(cg->out, "z%d[gc_j] = %s;\n", z, entry);
 	end_look_up(cg, step->build);
@@ -136,38 +133,35 @@ is_early_place(const Cg *cg, const GcPStep *step)
 	return step->type == GC_STEP_PROBE && cg_is_placed(cg, step) && has_plain_keys(cg, step);
 }
 
-int
-cg_count_early(Cg *cg, const GcPStep **steps, int n)
+static void
+add_early(Early *early, const GcPStep *step, u16 payload)
 {
-	bool		placed[GC_MAX_BUILDS] = {false};
-	int			count = 0;
+	if (early->n == MOST_EARLY)
+		return;
+	early->what[early->n].step = step;
+	early->what[early->n++].payload = payload;
+}
 
-	for (int i = 0; i < n; i++)
+/* The place of step's build, if it is not there yet. */
+static void
+add_place(Early *early, const GcPStep *step)
+{
+	for (int i = 0; i < early->n; i++)
 	{
-		if (is_early_place(cg, steps[i]))
-			placed[steps[i]->build] = true;
+		if (early->what[i].payload == GC_NONE && early->what[i].step->build == step->build)
+			return;
 	}
-	for (u16 i = 0; i < cg->p->npayloads; i++)
-	{
-		const GcPStep *step = early_step(cg, i, steps, n);
-
-		if (step == NULL)
-			continue;
-		placed[step->build] |= gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH;
-		count += !is_in_place(cg, step);
-	}
-	for (int b = 0; b < cg->p->nbuilds; b++)
-		count += placed[b];
-	return count;
+	add_early(early, step, GC_NONE);
 }
 
 void
-cg_look_up_early(Cg *cg, const GcPStep **steps, int n)
+cg_find_early(Cg *cg, const GcPStep **steps, int n, Early *early)
 {
+	early->n = 0;
 	for (int i = 0; i < n; i++)
 	{
 		if (is_early_place(cg, steps[i]))
-			look_up_place(cg, steps[i]);
+			add_place(early, steps[i]);
 	}
 	for (u16 i = 0; i < cg->p->npayloads; i++)
 	{
@@ -176,8 +170,20 @@ cg_look_up_early(Cg *cg, const GcPStep **steps, int n)
 		if (step == NULL)
 			continue;
 		if (gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH)
-			look_up_place(cg, step);
+			add_place(early, step);
 		if (!is_in_place(cg, step))
-			look_up_payload(cg, i);
+			add_early(early, step, i);
+	}
+}
+
+void
+cg_look_up_early(Cg *cg, const Early *early)
+{
+	for (int i = 0; i < early->n; i++)
+	{
+		if (early->what[i].payload == GC_NONE)
+			look_up_place(cg, early->what[i].step);
+		else
+			look_up_payload(cg, early->what[i].payload);
 	}
 }

@@ -3,7 +3,7 @@
  * kernel.c
  *	  Kernels: scan skeleton and steps.
  *
- * Which step is tested how is decided in steps.c. What a sink does with a row stands in sink.c, expressions in
+ * Which step is tested how is decided in steps.c.  What a sink does with a row stands in sink.c, expressions in
  * expr.c, how what these read is brought to them in values.c.  A kernel is generated
  * front to back into three texts (kernel-scope declarations, tile-scope descriptions,
  * body) that are joined at the end.
@@ -355,15 +355,17 @@ static int
 emit_lookups(Cg *cg, const GcPStep **steps, int n)
 {
 	int			tested = 0;
+	Early		early;
 
 	while (tested < n && cg_is_vector_step(cg->p, steps[tested]) && !cg_is_checked_step(cg->p, steps[tested]))
 		tested++;
-	if (cg_count_early(cg, steps + tested, n - tested) < LEAST_TOGETHER)
+	cg_find_early(cg, steps + tested, n - tested, &early);
+	if (early.n < LEAST_TOGETHER)
 		return 0;
 	for (int i = 0; i < tested; i++)
 		cg_require_step(cg, steps[i]);
 	emit_visited_tests(cg, steps, tested);
-	cg_look_up_early(cg, steps + tested, n - tested);
+	cg_look_up_early(cg, &early);
 	return tested;
 }
 

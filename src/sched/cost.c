@@ -399,9 +399,9 @@ count_alike(double *const *us, int n, int m)
 }
 
 /*
- * What they were off is laid to the scan and the shapes so that the prediction goes as far as
- * gc_learned_us does, and that the least is changed by, each measured by its doubt (a projection, as
- * in the normalized least mean squares): a shape of which there were k counts k times.
+ * The prediction's error is laid to the scan and the shapes so that the prediction changes as
+ * gc_learned_us has it, and they, each measured by its doubt, by the least that takes (as in normalized
+ * least mean squares): a shape of which there were k counts k times.
  */
 void
 gc_bodies_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own)

@@ -334,12 +334,6 @@ extern void gc_marked_learn(GcMainLaunch *launch, double marks_us);
 /* These n requests, whose tests were ready, go by their own kernels, which seemed faster. */
 extern void gc_marked_refused(GcRun *const *runs, int n);
 
-/*
- * These go by a marked scan.  Less is believed of what a fused one of those of a shape would take, else
- * one that others on the device made slow would not be tried again.
- */
-extern void gc_marked_preferred(GcRun *const *runs, int n);
-
 /*-------------------------------------------------------------------------
  * shared_scan.c: what both kinds have in common
  *-------------------------------------------------------------------------

@@ -758,17 +758,3 @@ gc_marked_refused(GcRun *const *runs, int n)
 	for (int i = 0; i < n; i++)
 		forget(runs[i], refused_columns(runs, n, i));
 }
-
-void
-gc_marked_preferred(GcRun *const *runs, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		bool		first = true;
-
-		for (int k = 0; k < i; k++)
-			first = first && runs[k]->scan_shape != runs[i]->scan_shape;
-		if (first)
-			gc_fused_refused(runs[i], alone_us(runs[i]));
-	}
-}

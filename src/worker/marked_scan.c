@@ -356,6 +356,5 @@ gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *c
 		launch->shapes[m] = scan.run[m]->scan_shape;
 		launch->columns |= gc_marked_columns(scan.run[m]);
 	}
-	gc_marked_preferred(scan.run, scan.n);
 	gc_scan_started(&scan, launch_scan(&scan), follow_scan);
 }

@@ -669,7 +669,23 @@ start_launch(GcBatch *batch, const GcStart *start)
 	gc_main_launch_release(launch);
 }
 
-/* Requests that might have been in a shared scan, and will not. */
+/* Of those in a marked scan, some might have been in a fused one: once for each shape. */
+static void
+note_unfused(const GcStart *start)
+{
+	for (int m = 0; m < start->nitems; m++)
+	{
+		const GcRun *run = now.run[start->item[m]];
+		int			k = 0;
+
+		while (now.run[start->item[k]]->scan_shape != run->scan_shape)
+			k++;
+		if (k == m)
+			gc_fused_refused(run, now.item[start->item[m]].option[0].alone_us);
+	}
+}
+
+/* Requests that might have been in a shared scan, or in another one, and will not. */
 static void
 note_refused(const GcDecision *d)
 {
@@ -681,7 +697,11 @@ note_refused(const GcDecision *d)
 		GcRun	   *run = now.run[d->start[i].item[0]];
 
 		if (d->start[i].fused >= 0)
+		{
+			if (now.kernels[d->start[i].fused]->marker)
+				note_unfused(&d->start[i]);
 			continue;
+		}
 		gc_fused_refused(run, now.item[d->start[i].item[0]].option[0].alone_us);
 		if (gc_marked_can(run))
 			refused[n++] = run;
