@@ -403,9 +403,10 @@ least_latency(const GcSchedule *s, const int *pick, int n, double most_us, GcDec
 }
 
 bool
-gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, GcDecideWork *work, GcDecision *d)
+gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, double other_us,
+				  GcDecideWork *work, GcDecision *d)
 {
-	const double most_us = line_us * gains(s);
+	const double most_us = fmin(line_us * gains(s), other_us);
 	GcResidentTimes t;
 	GcStart    *start;
 	double		latency_us;

@@ -5,8 +5,9 @@
  *
  * 1. Kernels over the same table that a shared scan can serve (fused or marked) become
  *	  its members, if that is predicted to take less time than running them side by
- *	  side.  Where it would for all who are here and on the device, who comes waits for
- *	  the table's scans to end, so that there are many to share the next.
+ *	  side, resident together (2.) where all of them can be.  Where it would for all who are
+ *	  here and on the device, who comes waits for the table's scans to end, so that there are
+ *	  many to share the next.
  * 2. On an idle device, the oldest of the others and those that are bound by memory and scan its
  *	  table are sized to be resident together on every multiprocessor, as far as they are
  *	  predicted to be done sooner so (objective makespan, resident.h).  All others wait for that.
@@ -30,6 +31,7 @@
 #include "policy.h"
 #include "resident.h"
 
+#include <math.h>
 #include <string.h>
 
 /*
@@ -52,6 +54,54 @@ typedef struct Stage
 	GcDecision *d;
 	bool		taken[GC_MAX_ITEMS];	/* started, or waits for the next shared scan */
 } Stage;
+
+/*-------------------------------------------------------------------------
+ * Residents
+ *-------------------------------------------------------------------------
+ */
+
+/* Time of these items one behind the other, each with the whole device. */
+static double
+line_us(const Stage *st, const int *pick, int n)
+{
+	double		us = 0;
+
+	for (int k = 0; k < n; k++)
+		us += st->s->item[pick[k]].option[0].alone_us;
+	return us * gc_beside_each_other(st->s->together, n);
+}
+
+/* Is a resident batch on the device?  Whoever joined it would take it out of step. */
+static bool
+resident_active(const Stage *st)
+{
+	for (int a = 0; a < st->s->nactive; a++)
+	{
+		if (st->s->active[a].resident)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * On an idle device: start the oldest of pick[] with those that had better be resident with it.
+ * All others wait until these are done.  (Measured on an H200: launched behind them at once, a
+ * second set of four scans took 657 us where the first took 272, and a kernel of another kind
+ * beside three scans made all take 413 us instead of 258 one behind the other.)  The oldest is
+ * always among them, so that nobody waits for ever.
+ * least: they must be so many, and other_us: predicted to take less than that.
+ */
+static bool
+start_resident(Stage *st, const int *pick, int n, int least, double other_us)
+{
+	int			set[GC_RESIDENT_MAX];
+	int			m;
+
+	if (st->s->calibration == NULL || st->s->nactive > 0 || st->d->nstarts > 0)
+		return false;
+	m = gc_resident_set(st->s, pick, n, set);
+	return m >= least && gc_start_resident(st->s, set, m, line_us(st, set, m), other_us, st->work, st->d);
+}
 
 /*-------------------------------------------------------------------------
  * Shared scans
@@ -294,6 +344,17 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double o
 }
 
 /*
+ * Those whom a shared scan would serve in shared_us, all of them resident instead, if they are done sooner so:
+ * a few that memory bounds share what they read in any case, and write no marks.  (The thread has less to do for
+ * them, too.)
+ */
+static bool
+start_members_resident(Stage *st, const int *member, int n, double shared_us)
+{
+	return n > 1 && n <= GC_RESIDENT_MAX && !st->s->force_shared && start_resident(st, member, n, n, shared_us);
+}
+
+/*
  * Shared scan of the table that item i reads, with everybody who can take part.  Who is
  * alone shares with nobody, but its tests may take less time as marks: then it is a variant
  * of its kernel that is the fastest alone.
@@ -328,6 +389,11 @@ share_scan(Stage *st, int i)
 	{
 		if (!st->s->force_shared && !pays(st, f, n, shared, asked.alone_us))
 			return;
+		if (start_members_resident(st, member, n, shared))
+		{
+			memset(st->taken, true, sizeof(st->taken));
+			return;
+		}
 		start_scan(st, item->fused, member, body, n, shared, leftover_us(st, item->scan));
 	}
 	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
@@ -409,48 +475,6 @@ take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *
 	return m;
 }
 
-/* Time of these items one behind the other, each with the whole device. */
-static double
-line_us(const Stage *st, const int *pick, int n)
-{
-	double		us = 0;
-
-	for (int k = 0; k < n; k++)
-		us += st->s->item[pick[k]].option[0].alone_us;
-	return us * gc_beside_each_other(st->s->together, n);
-}
-
-/* Is a resident batch on the device?  Whoever joined it would take it out of step. */
-static bool
-resident_active(const Stage *st)
-{
-	for (int a = 0; a < st->s->nactive; a++)
-	{
-		if (st->s->active[a].resident)
-			return true;
-	}
-	return false;
-}
-
-/*
- * On an idle device: start the oldest of pick[] with those that had better be resident with it.
- * All others wait until these are done.  (Measured on an H200: launched behind them at once, a
- * second set of four scans took 657 us where the first took 272, and a kernel of another kind
- * beside three scans made all take 413 us instead of 258 one behind the other.)  The oldest is
- * always among them, so that nobody waits for ever.
- */
-static bool
-start_resident(Stage *st, const int *pick, int n)
-{
-	int			set[GC_RESIDENT_MAX];
-	int			m;
-
-	if (st->s->calibration == NULL || st->s->nactive > 0 || st->d->nstarts > 0)
-		return false;
-	m = gc_resident_set(st->s, pick, n, set);
-	return m > 1 && gc_start_resident(st->s, set, m, line_us(st, set, m), st->work, st->d);
-}
-
 /*
  * All of pick[], batch after batch, that of the oldest first.  Launches are in that
  * order: the hardware starts blocks as soon as there is room for them, those of earlier
@@ -505,7 +529,7 @@ start_others(Stage *st)
 			gc_start_alone(st->s, pick[k], st->d);
 		return;
 	}
-	if (resident_active(st) || start_resident(st, pick, n))
+	if (start_resident(st, pick, n, 2, HUGE_VAL))
 		return;
 	gc_begin_line(st->s, st->work, st->d);
 	start_batches(st, pick, n);
@@ -517,6 +541,8 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	Stage		st = {.s = s,.work = work,.d = d};
 
 	work->steps = GC_RESIDENT_STEPS;
+	if (resident_active(&st))
+		return;
 	for (int i = 0; i < s->nitems; i++)
 	{
 		if (!st.taken[i] && gains_by_sharing(&st, i))

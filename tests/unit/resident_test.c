@@ -457,6 +457,57 @@ test_active(void)
 }
 
 /*
+ * Those whom a marked scan would serve: members_us more for each.  How many are resident instead; -1: neither
+ * all of them are, nor all in the scan.
+ */
+static int
+resident_members(GcSchedule *s, int n, double member_us)
+{
+	static const GcScanTimes times = {.scan_us = 100};
+	static GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},
+	.most = 32,.marked = true,.times = &times};
+
+	for (int i = 0; i < n; i++)
+	{
+		items[i].fused = 0;
+		items[i].columns = 1;
+		items[i].fused_us = member_us;
+	}
+	s->nitems = n;
+	s->fused = &marker;
+	s->nfused = 1;
+	gc_decide(s, work, &decision);
+	if (decision.nstarts == 1 && decision.start[0].fused == 0)
+		return decision.start[0].nitems == n ? 0 : -1;
+	return decision.nstarts == n && count_resident() == n ? n : -1;
+}
+
+static void
+test_members(void)
+{
+	GcSchedule	s = schedule("H200", 2);
+	GcActive	active = {.shape = {132, 256},.registers = 32,.scan = 1,.members = 2,.alone_us = 200,.resident = true};
+
+	for (int i = 0; i < 9; i++)
+		items[i] = scan(1, 7, 200, 0.2);
+	is(resident_members(&s, 2, 30), 0, "a shared scan that is done sooner than residents serves them");
+	is(resident_members(&s, 2, 85), 2, "one that is done later, but before both in line: they are resident instead");
+	ok(decision.predicted_us < 270, "since that is predicted to take less (%g us)", decision.predicted_us);
+	is(resident_members(&s, 8, 85), 8, "so are eight");
+	s.force_shared = true;
+	is(resident_members(&s, 2, 85), 0, "but not where scans are forced");
+	s.force_shared = false;
+	items[1].option[0].alone_us = 600;
+	is(resident_members(&s, 2, 85), 0, "nor with one that is not bound by memory");
+	items[1] = items[0];
+	is(resident_members(&s, 9, 30), 0, "nor more than can be resident together");
+	s.nactive = 1;
+	s.active = &active;
+	is(resident_members(&s, 2, 30), -1, "beside a resident batch");
+	is(decision.nstarts, 0, "no shared scan starts");
+}
+
+/*
  * Against all sizes of two or three scans, in blocks of which tiles are whole rounds: none that
  * fits has less latency, by more than the bisection and the numbers of warps allow for.
  */
@@ -562,6 +613,7 @@ main(void)
 	test_sets();
 	test_learning();
 	test_active();
+	test_members();
 	test_least();
 	free(work);
 	return tap_done();
