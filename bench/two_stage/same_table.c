@@ -161,7 +161,7 @@ by_policy(GcPolicy policy, int n, BenchLaunch *l)
 	for (; done < n; batch++)
 	{
 		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,
-			.beside = bench_calibration.beside_other,.among = bench_calibration.beside_other,.together = bench_calibration.beside_other,
+			.beside = gc_line_factor(&bench_calibration),.among = gc_line_factor(&bench_calibration),.together = gc_line_factor(&bench_calibration),
 		.nitems = n - done,.item = items};
 
 		gc_decide(&s, work, &decision);
@@ -382,7 +382,7 @@ decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 	for (int step = 0; left > 0 && step < n; step++)
 	{
 		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,
-			.beside = bench_calibration.beside_other,.among = bench_calibration.beside_other,.together = bench_calibration.beside_other,
+			.beside = gc_line_factor(&bench_calibration),.among = gc_line_factor(&bench_calibration),.together = gc_line_factor(&bench_calibration),
 		.lot = &lot,.nitems = left,.item = items};
 		bool		gone[LARGEST] = {false};
 		int			kept = 0;

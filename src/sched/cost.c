@@ -267,6 +267,12 @@ gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us)
 }
 
 double
+gc_line_factor(const GcCalibration *c)
+{
+	return fmin(c->beside_other, 1);
+}
+
+double
 gc_left_part(double time_us, double own_us, double left_us)
 {
 	return fmax(fmin((time_us - own_us) / left_us, 1), 0);

@@ -35,6 +35,13 @@ typedef struct GcCalibration
 	double		fused;			/* as a body of a shared scan */
 } GcCalibration;
 
+/*
+ * Part of the sum of their times that kernels one behind the other take, as long as none is learned:
+ * beside_other, but not more than all.  Scans side by side may take more than one after another
+ * (H100: eight of as many tables 1.06 times as long), since they are in each other's way.
+ */
+extern double gc_line_factor(const GcCalibration *c);
+
 extern const GcCalibration gc_calibration_default;
 extern const GcCalibration gc_calibration_host;
 

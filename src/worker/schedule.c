@@ -97,13 +97,13 @@ factor_of(const GcLearned *learned, double first)
 static double
 beside_factor(void)
 {
-	return factor_of(&beside, gc_worker.calibration.beside_other);
+	return factor_of(&beside, gc_line_factor(&gc_worker.calibration));
 }
 
 static double
 among_factor(void)
 {
-	return factor_of(&among, gc_worker.calibration.beside_other);
+	return factor_of(&among, gc_line_factor(&gc_worker.calibration));
 }
 
 static double

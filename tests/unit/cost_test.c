@@ -606,6 +606,17 @@ test_left(void)
 	ok(near(gc_left_part(9000, 1200, 600), 1), "one that took much longer, that it adds all of it, and no more");
 }
 
+static void
+test_line(void)
+{
+	GcCalibration c = gc_calibration_default;
+
+	c.beside_other = 0.9;
+	ok(near(gc_line_factor(&c), 0.9), "kernels in line take the part of their times that was measured");
+	c.beside_other = 1.05;
+	ok(near(gc_line_factor(&c), 1), "but not more than all, whatever scans side by side take");
+}
+
 int
 main(void)
 {
@@ -626,6 +637,7 @@ main(void)
 	test_longest_first();
 	test_host();
 	test_left();
+	test_line();
 	test_alone();
 	test_variants(gpu);
 	test_room(gpu);
