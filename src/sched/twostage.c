@@ -21,7 +21,7 @@
  *
  * Most batches of kernels like ours are not resident: each kernel would run in a few warps,
  * which stay few when the others end.  Policy kernel (objective threads) does that to all,
- * and loses on an H200 (docs/architecture.md).
+ * and loses on an H200 (docs/measurements.md).
  *
  * The device is never idle while something waits.  What waits for it to be: who comes behind a
  * resident batch, and a trial (sched.h).

@@ -147,7 +147,7 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
  * meanwhile.  Measured on an H200: seven bodies with joins and groups took 28 ms together,
  * 2 ms one after another.  Filters and sums are what it is for, and groups in shared
  * memory where most rows come to one: these read all columns anyway, and two bodies took 1.15
- * times what one does (docs/architecture.md).  And ranges that tables test for all at once.
+ * times what one does (docs/measurements.md).  And ranges that tables test for all at once.
  */
 static GcBodyKind
 kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
