@@ -285,6 +285,19 @@ extern Operand cg_expr(Cg *cg, u16 e);
 /* C expression for operand o of expression e, in register reg, times 10^rescale. */
 extern void cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 reg, int rescale);
 
+/* cast.c: the same of a cast. */
+extern Operand cg_cast(Cg *cg, u16 i);
+
+/*
+ * What expr.c and cast.c share.  A fresh temporary with this value; its NULL flag is given a name if long.
+ * A boolean, kept 0 where NULL.  Check that `value`, if not NULL, lies in what the kind can hold.  10^n as a C
+ * constant, in buf.
+ */
+extern Operand cg_temp(Cg *cg, const char *type, const char *value, const char *null);
+extern Operand cg_temp_bool(Cg *cg, const char *value, const char *null);
+extern void cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null);
+extern const char *cg_pow10(int n, char *buf, size_t size);
+
 /*
  * Make available what a step reads: of one stage, before any of its steps is tested.
  * And the condition under which a row passes a filter, or finds its key in a dense build.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * expr.c
- *	  Expressions: from GcExpr trees to statements.
+ *	  Expressions: from GcExpr trees to statements.  Casts: cast.c.
  *
  * The semantics stand in cuda/gc_value.h; here only the choice among them is
  * made, from the registers and checks that typing.c found.  An expression that
@@ -60,9 +60,8 @@ cg_columns_only(const GcProgram *p, u16 e)
 	return true;
 }
 
-/* 10^n as a C constant. */
-static const char *
-pow10_text(int n, char *buf, size_t size)
+const char *
+cg_pow10(int n, char *buf, size_t size)
 {
 	static const char *const zeros = "000000000000000000";
 
@@ -82,7 +81,7 @@ cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 reg, int resca
 
 	if (rescale > 0)
 		snprintf(buf, size, "((%s) %s * %s)", cg_ctype[reg], o->v,
-				 pow10_text(rescale, ten, sizeof(ten)));
+				 cg_pow10(rescale, ten, sizeof(ten)));
 	else if (EXPR(cg, e)->reg != reg)
 		snprintf(buf, size, "((%s) %s)", cg_ctype[reg], o->v);
 	else
@@ -101,9 +100,8 @@ either_null(char *buf, size_t size, const Operand *a, const Operand *b)
 		snprintf(buf, size, "(%s | %s)", a->n, b->n);
 }
 
-/* A fresh temporary with this value; its NULL flag is given a name if long. */
-static Operand
-temp(Cg *cg, const char *type, const char *value, const char *null)
+Operand
+cg_temp(Cg *cg, const char *type, const char *value, const char *null)
 {
 	Operand		o;
 	int			t = cg->ntemps++;
@@ -120,21 +118,19 @@ temp(Cg *cg, const char *type, const char *value, const char *null)
 	return o;
 }
 
-/* A boolean: kept 0 where NULL. */
-static Operand
-temp_bool(Cg *cg, const char *value, const char *null)
+Operand
+cg_temp_bool(Cg *cg, const char *value, const char *null)
 {
 	char		buf[512];
 
 	if (strcmp(null, "0") == 0)
-		return temp(cg, "i32", value, null);
+		return cg_temp(cg, "i32", value, null);
 	snprintf(buf, sizeof(buf), "(%s) & !%s", value, null);
-	return temp(cg, "i32", buf, null);
+	return cg_temp(cg, "i32", buf, null);
 }
 
-/* Check that `value` (if not NULL) lies in what the kind can hold. */
-static void
-check_kind(Cg *cg, u8 kind, const char *value, const char *null)
+void
+cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null)
 {
 	const char *lo,
 			   *hi;
@@ -212,7 +208,7 @@ emit_float_arith(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, co
 		return *a;
 	}
 	snprintf(buf, sizeof(buf), "%s %s %s", a->v, ops[e->op], b->v);
-	o = temp(cg, cg_ctype[e->reg], buf, null);
+	o = cg_temp(cg, cg_ctype[e->reg], buf, null);
 	text_addf(cg->out, "if (!(%s)) %s(%s, %s, %s);\n", null, checks[e->op], o.v, a->v, b->v);
 	return o;
 }
@@ -241,7 +237,7 @@ emit_arith(Cg *cg, u16 i)
 	for (int k = 0; k < 2 && (e->flags & GC_CHECKED); k++)
 	{
 		if (EXPR(cg, e->arg[k])->kind == GC_DATE)
-			check_kind(cg, GC_DATE, k == 0 ? a.v : b.v, null);
+			cg_check_kind(cg, GC_DATE, k == 0 ? a.v : b.v, null);
 	}
 	if (e->op == GC_OP_DIV || e->op == GC_OP_MOD)
 	{
@@ -251,9 +247,9 @@ emit_arith(Cg *cg, u16 i)
 	}
 	else
 		snprintf(buf, sizeof(buf), "%s %s %s", x, ops[e->op], y);
-	o = temp(cg, cg_ctype[e->opreg], buf, null);
+	o = cg_temp(cg, cg_ctype[e->opreg], buf, null);
 	if (e->flags & GC_CHECKED)
-		check_kind(cg, e->kind, o.v, o.n);
+		cg_check_kind(cg, e->kind, o.v, o.n);
 	if (e->opreg != e->reg)
 	{
 		Operand		wide = o;
@@ -278,16 +274,16 @@ emit_neg_abs(Cg *cg, u16 i)
 			snprintf(buf, sizeof(buf), "-%s", a.v);
 		else
 			snprintf(buf, sizeof(buf), "%s(%s)", e->reg == GC_F32 ? "GC_FABSF" : "GC_FABS", a.v);
-		return temp(cg, cg_ctype[e->reg], buf, a.n);
+		return cg_temp(cg, cg_ctype[e->reg], buf, a.n);
 	}
 	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->opreg, 0);
 	if (e->op == GC_OP_NEG)
 		snprintf(buf, sizeof(buf), "-%s", x);
 	else
 		snprintf(buf, sizeof(buf), "%s < 0 ? -%s : %s", x, x, x);
-	o = temp(cg, cg_ctype[e->opreg], buf, a.n);
+	o = cg_temp(cg, cg_ctype[e->opreg], buf, a.n);
 	if (e->flags & GC_CHECKED)
-		check_kind(cg, e->kind, o.v, o.n);
+		cg_check_kind(cg, e->kind, o.v, o.n);
 	if (e->opreg != e->reg)
 	{
 		Operand		wide = o;
@@ -354,12 +350,12 @@ emit_compare(Cg *cg, u16 i)
 	if (e->op == GC_OP_DISTINCT)
 	{
 		if (NEVER(&a) && NEVER(&b))
-			return temp(cg, "i32", cmp, "0");
+			return cg_temp(cg, "i32", cmp, "0");
 		snprintf(buf, sizeof(buf), "%s | %s ? %s != %s : (%s)", a.n, b.n, a.n, b.n, cmp);
-		return temp(cg, "i32", buf, "0");
+		return cg_temp(cg, "i32", buf, "0");
 	}
 	either_null(null, sizeof(null), &a, &b);
-	return temp_bool(cg, cmp, null);
+	return cg_temp_bool(cg, cmp, null);
 }
 
 /* Value and NULL flag of a AND b, a OR b, for values that are 0 where NULL. */
@@ -391,7 +387,7 @@ emit_logic(Cg *cg, u16 i)
 	{
 		b = cg_expr(cg, e->arg[1]);
 		logic_text(is_and, &a, &b, v, n, sizeof(v));
-		return temp(cg, "i32", v, n);
+		return cg_temp(cg, "i32", v, n);
 	}
 
 	/* The right side is looked at only if the left does not decide. */
@@ -423,7 +419,7 @@ emit_test(Cg *cg, u16 i)
 	{
 		case GC_OP_NOT:
 			snprintf(buf, sizeof(buf), "!%s", a.v);
-			return temp_bool(cg, buf, a.n);
+			return cg_temp_bool(cg, buf, a.n);
 		case GC_OP_ISNULL:
 			snprintf(buf, sizeof(buf), "%s != 0", a.n);
 			break;
@@ -443,7 +439,7 @@ emit_test(Cg *cg, u16 i)
 			snprintf(buf, sizeof(buf), "(%s | %s) != 0", a.v, a.n);
 			break;
 	}
-	return temp(cg, "i32", buf, "0");
+	return cg_temp(cg, "i32", buf, "0");
 }
 
 /* IF with arms that may not both be evaluated. */
@@ -497,7 +493,7 @@ emit_if(Cg *cg, u16 i)
 		strcpy(null, "0");
 	else
 		snprintf(null, sizeof(null), "(%s ? %s : %s)", c.v, a.n, b.n);
-	return temp(cg, cg_ctype[e->reg], buf, null);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
 /* COALESCE, GREATEST, LEAST of two. */
@@ -531,143 +527,7 @@ emit_choice(Cg *cg, u16 i)
 			snprintf(cmp, sizeof(cmp), "%s %s %s", y, e->op == GC_OP_LEAST ? "<" : ">", x);
 		snprintf(buf, sizeof(buf), "%s ? %s : %s ? %s : %s ? %s : %s", a.n, y, b.n, x, cmp, y, x);
 	}
-	return temp(cg, cg_ctype[e->reg], buf, null);
-}
-
-/* Float argument to an integer kind: dtoi2, dtoi4, dtoi8. */
-static Operand
-emit_float_to_int(Cg *cg, const GcExpr *e, const Operand *a)
-{
-	static const char *const lo[] = {[GC_INT2] = "-32768.0", [GC_INT4] = "-2147483648.0",
-	[GC_INT8] = "-9223372036854775808.0"};
-	static const char *const hi[] = {[GC_INT2] = "32768.0", [GC_INT4] = "2147483648.0",
-	[GC_INT8] = "9223372036854775808.0"};
-	char		buf[160];
-	Operand		r;
-
-	if (!GC_KIND_IS_INT(e->kind))
-	{
-		cg_fail(cg, GC_UNSUPPORTED, "cast from a float");
-		return *a;
-	}
-	snprintf(buf, sizeof(buf), "GC_RINT((double) %s)", a->v);
-	r = temp(cg, "double", buf, a->n);
-	text_addf(cg->out, "if (!(%s)) GC_CHECK_FTOI(%s, %s, %s);\n", r.n, r.v, lo[e->kind], hi[e->kind]);
-	snprintf(buf, sizeof(buf), "(%s >= %s && %s < %s) ? (%s) %s : 0", r.v, lo[e->kind],
-			 r.v, hi[e->kind], cg_ctype[e->reg], r.v);
-	return temp(cg, cg_ctype[e->reg], buf, r.n);
-}
-
-static Operand
-emit_to_float(Cg *cg, const GcExpr *e, const GcExpr *from, const Operand *a)
-{
-	char		buf[256],
-				ten[96];
-	Operand		o;
-
-	if (from->kind == GC_NUMERIC && from->scale > 0)
-		snprintf(buf, sizeof(buf), "(double) %s / (double) %s", a->v,
-				 pow10_text(from->scale, ten, sizeof(ten)));
-	else
-		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], a->v);
-	o = temp(cg, cg_ctype[e->reg], buf, a->n);
-	/* dtof: neither overflow nor underflow */
-	if (from->kind == GC_FLOAT8 && e->kind == GC_FLOAT4)
-		text_addf(cg->out, "if (!(%s)) { GC_CHECK(!GC_ISINF(%s) || GC_ISINF(%s)); GC_CHECK(%s != 0 || %s == 0); }\n",
-				  a->n, o.v, a->v, o.v, a->v);
-	return o;
-}
-
-/* Numeric to numeric(p,s), or to an integer: a change of scale. */
-static Operand
-emit_round(Cg *cg, const GcExpr *e, const GcExpr *from, u16 arg, const Operand *a)
-{
-	int			down = from->scale - (e->kind == GC_NUMERIC ? e->scale : 0);
-	char		x[192],
-				buf[320],
-				ten[96];
-	Operand		o;
-	u8			reg = from->reg;
-
-	if (down > 0)
-	{
-		/* 10^down must fit the register that divides. */
-		if (down > 18 || reg == GC_I128)
-			reg = GC_I128;
-		else
-			reg = GC_I64;
-		cg_as(cg, x, sizeof(x), arg, a, reg, 0);
-		snprintf(buf, sizeof(buf), "%s(%s, %s)", reg == GC_I128 ? "gc_round_div" : "gc_round_div64",
-				 x, pow10_text(down, ten, sizeof(ten)));
-	}
-	else
-	{
-		reg = e->kind == GC_NUMERIC ? e->opreg : from->reg;
-		cg_as(cg, x, sizeof(x), arg, a, reg, e->rescale[0]);
-		snprintf(buf, sizeof(buf), "%s", x);
-	}
-	o = temp(cg, cg_ctype[reg], buf, a->n);
-	if (e->flags & GC_CHECKED)
-	{
-		if (e->kind == GC_NUMERIC)
-			text_addf(cg->out, "GC_CHECK(%s || (%s < %s && %s > -%s));\n", o.n, o.v,
-					  pow10_text(e->cast_precision, ten, sizeof(ten)), o.v, ten);
-		else
-			check_kind(cg, e->kind, o.v, o.n);
-	}
-	if (reg != e->reg)
-	{
-		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], o.v);
-		o = temp(cg, cg_ctype[e->reg], buf, o.n);
-	}
-	return o;
-}
-
-static Operand
-emit_cast(Cg *cg, u16 i)
-{
-	const GcExpr *e = EXPR(cg, i);
-	u16			arg = e->arg[0];
-	const GcExpr *from = EXPR(cg, arg);
-	Operand		a = cg_expr(cg, arg);
-	char		buf[256];
-
-	if (GC_KIND_IS_FLOAT(from->kind) && !GC_KIND_IS_FLOAT(e->kind))
-		return emit_float_to_int(cg, e, &a);
-	if (GC_KIND_IS_FLOAT(e->kind))
-		return emit_to_float(cg, e, from, &a);
-	if (from->kind == GC_NUMERIC || (e->kind == GC_NUMERIC && (e->flags & GC_CAST_SCALE)))
-		return emit_round(cg, e, from, arg, &a);
-	if (e->kind == GC_BOOL && from->kind != GC_BOOL)
-	{
-		snprintf(buf, sizeof(buf), "%s != 0", a.v);
-		return temp_bool(cg, buf, a.n);
-	}
-	if (from->kind == GC_DATE && e->kind != GC_DATE)
-	{
-		if (e->flags & GC_CHECKED)
-			text_addf(cg->out, "GC_CHECK(%s || %s == GC_DATE_NOBEGIN || %s == GC_DATE_NOEND || "
-					  "((i64) %s >= GC_TS_LO / GC_USECS_PER_DAY && (i64) %s <= GC_TS_HI / GC_USECS_PER_DAY));\n",
-					  a.n, a.v, a.v, a.v, a.v);
-		if (e->flags & GC_CAST_FINITE)
-			snprintf(buf, sizeof(buf), "(i64) %s * GC_USECS_PER_DAY", a.v);
-		else
-			snprintf(buf, sizeof(buf), "gc_date_to_ts(%s)", a.v);
-		return temp(cg, cg_ctype[e->reg], buf, a.n);
-	}
-	if (from->kind == GC_TIMESTAMP && e->kind == GC_DATE)
-	{
-		snprintf(buf, sizeof(buf), "gc_ts_to_date(%s)", a.v);
-		return temp(cg, cg_ctype[e->reg], buf, a.n);
-	}
-	if (e->flags & GC_CHECKED)
-		check_kind(cg, e->kind, a.v, a.n);
-	if (from->reg != e->reg)
-	{
-		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], a.v);
-		return temp(cg, cg_ctype[e->reg], buf, a.n);
-	}
-	return a;
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
 static Operand
@@ -689,11 +549,11 @@ emit_in(Cg *cg, u16 i)
 	}
 	snprintf(buf, sizeof(buf), "gc_in_list((i64) %s, I%d, I%d_n)", a.v,
 			 cg->list[e->ref], cg->list[e->ref]);
-	found = temp_bool(cg, buf, a.n);
+	found = cg_temp_bool(cg, buf, a.n);
 	if (e->flags & GC_LIST_NULL)
 	{
 		snprintf(null, sizeof(null), "(%s | !%s)", a.n, found.v);
-		return temp(cg, "i32", found.v, null);
+		return cg_temp(cg, "i32", found.v, null);
 	}
 	return found;
 }
@@ -725,13 +585,13 @@ emit_lut(Cg *cg, u16 i)
 		snprintf(buf, sizeof(buf), "(u32) ((i64) %s - L%d_base) + 1", a.v, k);
 	else
 		snprintf(buf, sizeof(buf), "%s ? 0 : (u32) ((i64) %s - L%d_base) + 1", a.n, a.v, k);
-	at = temp(cg, "u32", buf, "0");
+	at = cg_temp(cg, "u32", buf, "0");
 	if (lut->nullable)
 		snprintf(null, sizeof(null), "L%d_null[%s]", k, at.v);
 	else
 		strcpy(null, "0");
 	snprintf(buf, sizeof(buf), "L%d[%s]", k, at.v);
-	return temp(cg, cg_ctype[e->reg], buf, null);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
 /* Display scale of numeric expression i, which differs from row to row. */
@@ -789,7 +649,7 @@ emit_scale(Cg *cg, u16 i)
 	char		buf[700];
 
 	scale_text(cg, e->arg[0], buf, sizeof(buf));
-	return temp(cg, "i32", buf, a.n);
+	return cg_temp(cg, "i32", buf, a.n);
 }
 
 Operand
@@ -829,7 +689,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_LEAST:
 			return emit_choice(cg, i);
 		case GC_OP_CAST:
-			return emit_cast(cg, i);
+			return cg_cast(cg, i);
 		case GC_OP_IN:
 			return emit_in(cg, i);
 		case GC_OP_LUT:

@@ -16,6 +16,7 @@
  *-------------------------------------------------------------------------
  */
 #include "program.h"
+#include "range.h"
 
 #include <string.h>
 
@@ -42,58 +43,6 @@ typedef struct Typer
 
 static const GcRange EMPTY_AS_ZERO = {0, 0};
 
-bool
-gc_kind_range(GcKind kind, GcRange *range)
-{
-	switch (kind)
-	{
-		case GC_BOOL:
-			*range = (GcRange) {0, 1};
-			return true;
-		case GC_INT2:
-			*range = (GcRange) {INT16_MIN, INT16_MAX};
-			return true;
-		case GC_INT4:
-		case GC_DATE:			/* infinities included */
-			*range = (GcRange) {INT32_MIN, INT32_MAX};
-			return true;
-		case GC_INT8:
-		case GC_TIMESTAMP:
-		case GC_TIMESTAMPTZ:
-			*range = (GcRange) {INT64_MIN, INT64_MAX};
-			return true;
-		default:
-			return false;
-	}
-}
-
-GcReg
-gc_range_reg(const GcRange *range)
-{
-	if (range->lo >= INT32_MIN && range->hi <= INT32_MAX)
-		return GC_I32;
-	if (range->lo >= INT64_MIN && range->hi <= INT64_MAX)
-		return GC_I64;
-	return GC_I128;
-}
-
-int
-gc_range_width(const GcRange *range, bool nullable)
-{
-	u128		span;
-
-	if (range->lo > range->hi)
-		return 1;
-	span = (u128) range->hi - (u128) range->lo + (nullable ? 1 : 0);
-	if (span <= UINT8_MAX)
-		return 1;
-	if (span <= UINT16_MAX)
-		return 2;
-	if (span <= UINT32_MAX)
-		return 4;
-	return span <= UINT64_MAX ? 8 : 0;
-}
-
 static GcReg
 kind_reg(u8 kind, const GcRange *range)
 {
@@ -108,73 +57,6 @@ static GcCode
 too_wide(Typer *t)
 {
 	return gc_fail(t->err, GC_UNSUPPORTED, "A numeric expression needs more than 128 bits.");
-}
-
-static bool
-range_within(const GcRange *r, i128 lo, i128 hi)
-{
-	return r->lo >= lo && r->hi <= hi;
-}
-
-/* Cut *r to [lo, hi]; true if that took something away. */
-static bool
-range_clip(GcRange *r, i128 lo, i128 hi)
-{
-	bool		cut = !range_within(r, lo, hi);
-
-	if (r->lo < lo)
-		r->lo = lo;
-	if (r->hi > hi)
-		r->hi = hi;
-	if (r->lo > r->hi)
-		r->lo = r->hi;
-	return cut;
-}
-
-/* Register that holds all three ranges: for an operation's exact arithmetic. */
-static GcReg
-common_reg(const GcRange *a, const GcRange *b, const GcRange *c)
-{
-	GcReg		ra = gc_range_reg(a),
-				rb = gc_range_reg(b),
-				rc = gc_range_reg(c);
-
-	if (rb > ra)
-		ra = rb;
-	return rc > ra ? rc : ra;
-}
-
-static bool
-range_scale_up(GcRange *r, int digits)
-{
-	for (; digits > 0; digits--)
-	{
-		if (__builtin_mul_overflow(r->lo, (i128) 10, &r->lo) ||
-			__builtin_mul_overflow(r->hi, (i128) 10, &r->hi))
-			return false;
-	}
-	return true;
-}
-
-static bool
-range_mul(const GcRange *a, const GcRange *b, GcRange *r)
-{
-	i128		c[4];
-
-	if (__builtin_mul_overflow(a->lo, b->lo, &c[0]) ||
-		__builtin_mul_overflow(a->lo, b->hi, &c[1]) ||
-		__builtin_mul_overflow(a->hi, b->lo, &c[2]) ||
-		__builtin_mul_overflow(a->hi, b->hi, &c[3]))
-		return false;
-	r->lo = r->hi = c[0];
-	for (int i = 1; i < 4; i++)
-	{
-		if (c[i] < r->lo)
-			r->lo = c[i];
-		if (c[i] > r->hi)
-			r->hi = c[i];
-	}
-	return true;
 }
 
 /*
@@ -196,7 +78,7 @@ align_scales(Typer *t, GcExpr *e, int first, GcRange *ra, GcRange *rb)
 		return too_wide(t);
 	e->rescale[0] = scale - a->scale;
 	e->rescale[1] = scale - b->scale;
-	if (!range_scale_up(ra, e->rescale[0]) || !range_scale_up(rb, e->rescale[1]))
+	if (!gc_range_scale_up(ra, e->rescale[0]) || !gc_range_scale_up(rb, e->rescale[1]))
 		return too_wide(t);
 	return GC_OK;
 }
@@ -209,10 +91,10 @@ clip_to_kind(GcExpr *e, GcRange *r)
 
 	if (e->kind == GC_DATE)
 	{
-		if (range_clip(r, DATE_LO, DATE_HI))
+		if (gc_range_clip(r, DATE_LO, DATE_HI))
 			e->flags |= GC_CHECKED;
 	}
-	else if (gc_kind_range(e->kind, &k) && range_clip(r, k.lo, k.hi))
+	else if (gc_kind_range(e->kind, &k) && gc_range_clip(r, k.lo, k.hi))
 		e->flags |= GC_CHECKED;
 }
 
@@ -234,7 +116,7 @@ type_add_sub(Typer *t, GcExpr *e, GcRange *r)
 	for (int i = 0; i < 2; i++)
 	{
 		if (t->exprs[e->arg[i]].kind == GC_DATE &&
-			!range_within(&t->ranges[e->arg[i]], DATE_LO, DATE_HI))
+			!gc_range_within(&t->ranges[e->arg[i]], DATE_LO, DATE_HI))
 			e->flags |= GC_CHECKED;
 	}
 	if (a->kind == GC_NUMERIC)
@@ -259,7 +141,7 @@ type_add_sub(Typer *t, GcExpr *e, GcRange *r)
 			__builtin_sub_overflow(ra.hi, rb.lo, &r->hi);
 	if (over)
 		return too_wide(t);
-	e->opreg = common_reg(&ra, &rb, r);
+	e->opreg = gc_range_common_reg(&ra, &rb, r);
 	clip_to_kind(e, r);
 	return GC_OK;
 }
@@ -275,11 +157,11 @@ type_mul(Typer *t, GcExpr *e, GcRange *r)
 		e->flags |= GC_CHECKED;
 		return GC_OK;
 	}
-	if (!range_mul(&t->ranges[e->arg[0]], &t->ranges[e->arg[1]], r))
+	if (!gc_range_mul(&t->ranges[e->arg[0]], &t->ranges[e->arg[1]], r))
 		return too_wide(t);
 	e->scale = a->scale + b->scale;
 	e->min_scale = a->min_scale + b->min_scale;
-	e->opreg = common_reg(&t->ranges[e->arg[0]], &t->ranges[e->arg[1]], r);
+	e->opreg = gc_range_common_reg(&t->ranges[e->arg[0]], &t->ranges[e->arg[1]], r);
 	clip_to_kind(e, r);
 	return GC_OK;
 }
@@ -307,7 +189,7 @@ type_div_mod(Typer *t, GcExpr *e, GcRange *r)
 			n = m;
 		*r = (GcRange) {a.lo < 0 ? -n : 0, a.hi > 0 ? n : 0};
 	}
-	e->opreg = common_reg(&a, &b, r);
+	e->opreg = gc_range_common_reg(&a, &b, r);
 	clip_to_kind(e, r);
 	return GC_OK;
 }
@@ -332,7 +214,7 @@ type_neg_abs(Typer *t, GcExpr *e, GcRange *r)
 		*r = (GcRange) {-ra.hi, -ra.lo};
 	else
 		*r = (GcRange) {0, ra.hi > -ra.lo ? ra.hi : -ra.lo};
-	e->opreg = common_reg(&ra, &ra, r);
+	e->opreg = gc_range_common_reg(&ra, &ra, r);
 	clip_to_kind(e, r);
 	return GC_OK;
 }
@@ -395,7 +277,7 @@ type_cast_numeric(Typer *t, GcExpr *e, GcRange *r)
 	if (up >= 0)
 	{
 		e->rescale[0] = up;
-		if (!range_scale_up(r, up))
+		if (!gc_range_scale_up(r, up))
 			return too_wide(t);
 		e->opreg = gc_range_reg(r);
 	}
@@ -412,7 +294,7 @@ type_cast_numeric(Typer *t, GcExpr *e, GcRange *r)
 	{
 		i128		limit = power10(e->cast_precision) - 1;
 
-		if (range_clip(r, -limit, limit))
+		if (gc_range_clip(r, -limit, limit))
 			e->flags |= GC_CHECKED;
 	}
 	return GC_OK;
@@ -432,7 +314,7 @@ type_cast(Typer *t, GcExpr *e, GcRange *r)
 			e->flags |= GC_CHECKED;
 		/* One correctly rounded division only if both operands are exact. */
 		if (a->kind == GC_NUMERIC &&
-			(!range_within(&ra, -(1LL << 53), 1LL << 53) || a->scale > 22 ||
+			(!gc_range_within(&ra, -(1LL << 53), 1LL << 53) || a->scale > 22 ||
 			 e->kind == GC_FLOAT4 || a->min_scale != a->scale))
 			return gc_fail(t->err, GC_UNSUPPORTED,
 						   "A numeric value cannot be converted to a float exactly.");
@@ -460,10 +342,10 @@ type_cast(Typer *t, GcExpr *e, GcRange *r)
 				return GC_OK;
 			}
 			/* to timestamp; infinities map to infinities */
-			if (range_within(&ra, DATE_LO, DATE_HI))
+			if (gc_range_within(&ra, DATE_LO, DATE_HI))
 				e->flags |= GC_CAST_FINITE;
 			*r = (GcRange) {ra.lo * USECS_PER_DAY, ra.hi * USECS_PER_DAY};
-			if (range_clip(r, TIMESTAMP_LO, TIMESTAMP_HI))
+			if (gc_range_clip(r, TIMESTAMP_LO, TIMESTAMP_HI))
 			{
 				e->flags |= GC_CHECKED;
 				*r = (GcRange) {INT64_MIN, INT64_MAX};
@@ -475,7 +357,7 @@ type_cast(Typer *t, GcExpr *e, GcRange *r)
 				*r = ra;
 				return GC_OK;
 			}
-			if (range_within(&ra, TIMESTAMP_LO, TIMESTAMP_HI))
+			if (gc_range_within(&ra, TIMESTAMP_LO, TIMESTAMP_HI))
 			{
 				e->flags |= GC_CAST_FINITE;
 				*r = (GcRange) {ra.lo / USECS_PER_DAY - 1, ra.hi / USECS_PER_DAY};
@@ -632,7 +514,7 @@ type_expr(Typer *t, u16 i)
 		case GC_OP_GE:
 		case GC_OP_DISTINCT:
 			code = align_scales(t, e, 0, &ra, &rb);
-			e->opreg = common_reg(&ra, &rb, &EMPTY_AS_ZERO);
+			e->opreg = gc_range_common_reg(&ra, &rb, &EMPTY_AS_ZERO);
 			break;
 		case GC_OP_IF:
 			code = type_choice(t, e, 1, r);
@@ -706,7 +588,7 @@ type_agg(Typer *t, GcPAgg *agg)
 		return GC_OK;
 	}
 	r = t->ranges[agg->arg];
-	e->small = range_within(&r, INT32_MIN / GC_PART_ROWS, INT32_MAX / GC_PART_ROWS);
+	e->small = gc_range_within(&r, INT32_MIN / GC_PART_ROWS, INT32_MAX / GC_PART_ROWS);
 	if (agg->fn != GC_AGG_SUM)
 	{
 		if (e->reg == GC_I128)
