@@ -69,6 +69,7 @@ class Session:
         self.result()
 
     def start(self):
+        """Forget the last reply."""
         self.buffer, self.at, self.error, self.done = bytearray(), 0, None, False
         self.data_rows, self.parsed = [], None
 
@@ -139,6 +140,21 @@ class Session:
 
     def value(self, sql):
         return self.query(sql)[0][0]
+
+
+class Replies:
+    """Rows of each session's reply, until it sends another statement; read when asked for, since of most
+    groups nobody does, and reading those of 65 takes longer than they do.
+    """
+
+    def __init__(self, sessions):
+        self.sessions = sessions
+
+    def __len__(self):
+        return len(self.sessions)
+
+    def __getitem__(self, i):
+        return self.sessions[i].rows
 
 
 SHORT_REPLY = 4096      # bytes that are looked through at once: of errors it is good to hear
@@ -334,7 +350,7 @@ class Control:
         wait_all([s for s in sessions if not s.done], self.timeout, stop_at_error=False)
 
     def run(self, statements):
-        """Sends statement i by session i; ms from the first one sent to the last reply, and the rows of each."""
+        """Sends statement i by session i; ms from the first one sent to the last reply, and the Replies."""
         self.need(len(statements))
         used = self.sessions[:len(statements)]
         began = time.perf_counter()
@@ -345,7 +361,7 @@ class Control:
             errors = {s.error for s in used if s.error}
             self.drain(used)
             raise Stuck(f'{len(used) - len(done)} of {len(used)} requests without an answer; {errors or "no error"}')
-        return 1000 * (max(done.values()) - began), [s.rows for s in used]
+        return 1000 * (max(done.values()) - began), Replies(used)
 
     def newest_batches(self, n):
         """The newest n batches, those that came after mark(), oldest first."""
@@ -358,7 +374,7 @@ class Control:
         self.last = max([self.last] + [b.id for b in self.newest_batches(1)])
 
     def group(self, statements):
-        """Runs them together; equal ones would share one execution.  A Group, and the rows of each."""
+        """Runs them together; equal ones would share one execution.  A Group, and the Replies."""
         n = len(statements)
         if self.hold != (n if n > 1 else 0):
             raise ValueError('hold_until() first')
