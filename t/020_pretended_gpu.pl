@@ -131,6 +131,18 @@ foreach my $n (2 .. 4)
 	is(kernels_after($last, "count(*) = $n AND count(DISTINCT batch) = 1 AND count(DISTINCT predicted_us) = 1"), 't', "$n resident together");
 }
 
+# Also those whom a shared scan might serve, and sooner than their own kernels
+@asked = map { "SELECT count(*), sum(id) FROM t WHERE ((k::bigint * k % 97) * k % 89 + k::bigint * (k + 3) % 83 * k % 79) % 11 = $_" } (1 .. 4);
+configure($node, 'gpuconc.debug_force_resident' => 'off', 'gpuconc.enable_shared_scan' => 'on', 'gpuconc.debug_force_shared_scan' => 'marked');
+answered_together($node, \@sessions, 'by marks', 'marked scan', qr/^4/, @asked);
+configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.debug_force_resident' => 'on');
+foreach my $round (1 .. 4)
+{
+	$last = last_batch($node);
+	answered_together($node, \@sessions, "resident instead, $round", undef, undef, @asked);
+	is(kernels_after($last, q{count(*) = 4 AND bool_and(category = 'kernel') AND count(DISTINCT batch) = 1 AND count(DISTINCT predicted_us) = 1}), 't', "four that could share a scan are resident together, $round");
+}
+
 $_->quit foreach (@sessions);
 nothing_held($node, 'at the end');
 $node->stop;

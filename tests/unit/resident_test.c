@@ -497,6 +497,9 @@ test_members(void)
 	s.force_shared = true;
 	is(resident_members(&s, 2, 85), 0, "but not where scans are forced");
 	s.force_shared = false;
+	s.force_resident = true;
+	is(resident_members(&s, 2, 30), 2, "and where residents are, whatever a scan takes");
+	s.force_resident = false;
 	items[1].option[0].alone_us = 600;
 	is(resident_members(&s, 2, 85), 0, "nor with one that is not bound by memory");
 	items[1] = items[0];
