@@ -392,6 +392,7 @@ share_scan(Stage *st, int i)
 			return;
 		if (start_members_resident(st, member, n, shared))
 		{
+			/* whom all others wait for */
 			memset(st->taken, true, sizeof(st->taken));
 			return;
 		}
