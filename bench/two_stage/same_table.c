@@ -147,6 +147,17 @@ fill_items(GcItem *items, int n)
 	}
 }
 
+/* What gc_decide() is asked, on an idle device of which only the calibration is known. */
+static GcSchedule
+schedule(GcPolicy policy, const GcItem *items, int n)
+{
+	static uint64_t lot = 1;
+	const double line = gc_line_factor(&bench_calibration);
+
+	return (GcSchedule) {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,
+		.beside = line,.among = line,.together = line,.lot = &lot,.nitems = n,.item = items};
+}
+
 /* Side by side in the sizes that the policy gives them; in batches if need be. */
 static void
 by_policy(GcPolicy policy, int n, BenchLaunch *l)
@@ -160,9 +171,7 @@ by_policy(GcPolicy policy, int n, BenchLaunch *l)
 	fill_items(items, n);
 	for (; done < n; batch++)
 	{
-		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,
-			.beside = gc_line_factor(&bench_calibration),.among = gc_line_factor(&bench_calibration),.together = gc_line_factor(&bench_calibration),
-		.nitems = n - done,.item = items};
+		GcSchedule	s = schedule(policy, items, n - done);
 
 		gc_decide(&s, work, &decision);
 		if (decision.nstarts == 0)
@@ -370,7 +379,6 @@ static Tried tried[MAX_BATCHES];
 static double
 decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 {
-	static uint64_t lot = 1;
 	GcItem		items[LARGEST];
 	int			which[LARGEST];
 	int			left = n;
@@ -381,9 +389,7 @@ decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 		which[i] = pick[i];
 	for (int step = 0; left > 0 && step < n; step++)
 	{
-		GcSchedule	s = {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,
-			.beside = gc_line_factor(&bench_calibration),.among = gc_line_factor(&bench_calibration),.together = gc_line_factor(&bench_calibration),
-		.lot = &lot,.nitems = left,.item = items};
+		GcSchedule	s = schedule(policy, items, left);
 		bool		gone[LARGEST] = {false};
 		int			kept = 0;
 

@@ -143,15 +143,12 @@ class Session:
 
 
 class Replies:
-    """Rows of each session's reply, until it sends another statement; read when asked for, since of most
-    groups nobody does, and reading those of 65 takes longer than they do.
+    """Rows of each session's reply, until it sends another statement; read when asked for, as those of most
+    groups are not.
     """
 
     def __init__(self, sessions):
         self.sessions = sessions
-
-    def __len__(self):
-        return len(self.sessions)
 
     def __getitem__(self, i):
         return self.sessions[i].rows

@@ -127,7 +127,7 @@ lookup_entries(GcTranslation *tr)
 
 /*
  * Cost of a tuple scanned and of one entered into a hash table.  The defaults are
- * the measured times over PostgreSQL's own (docs/architecture.md).
+ * the measured times over PostgreSQL's own.
  */
 static void
 device_costs(double *tuple, double *build)

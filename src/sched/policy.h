@@ -49,8 +49,8 @@ extern void gc_begin_line(const GcSchedule *s, GcDecideWork *work, const GcDecis
 /*
  * Start the items pick[0 .. n - 1] so that they are resident together, in the sizes with which
  * they are done soonest (resident.h), if that is predicted to take less time than one behind
- * the other, line_us, and less than other_us (HUGE_VAL: nothing else is known).  False: it is not, or
- * they do not fit.
+ * the other, line_us, and, unless residents are forced, less than other_us (HUGE_VAL: nothing else is
+ * known).  False: it is not, or they do not fit.
  */
 extern bool gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, double other_us,
 							  GcDecideWork *work, GcDecision *d);

@@ -406,7 +406,7 @@ bool
 gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, double other_us,
 				  GcDecideWork *work, GcDecision *d)
 {
-	const double most_us = fmin(line_us * gains(s), other_us);
+	const double most_us = s->force_resident ? line_us * gains(s) : fmin(line_us * gains(s), other_us);
 	GcResidentTimes t;
 	GcStart    *start;
 	double		latency_us;

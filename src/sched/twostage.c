@@ -351,8 +351,7 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double o
 static bool
 start_members_resident(Stage *st, const int *member, int n, double shared_us)
 {
-	return n > 1 && n <= GC_RESIDENT_MAX && !st->s->force_shared &&
-		start_resident(st, member, n, n, st->s->force_resident ? HUGE_VAL : shared_us);
+	return n > 1 && n <= GC_RESIDENT_MAX && !st->s->force_shared && start_resident(st, member, n, n, shared_us);
 }
 
 /*

@@ -3,7 +3,7 @@
  * variant.c
  *	  Variants of a pipeline's kernel: what goes to shared memory.
  *
- * Measured on an H200 (docs/architecture.md): a scan that probes dimension bitmaps in
+ * Measured on an H200: a scan that probes dimension bitmaps in
  * shared memory is up to three times as fast as one that probes them in L2, so
  * alone they go there while they fit.  Beside other kernels shared memory is
  * scarce, and the same pipeline with less of it may be the better choice.

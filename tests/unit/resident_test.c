@@ -497,13 +497,13 @@ test_members(void)
 	s.force_shared = true;
 	is(resident_members(&s, 2, 85), 0, "but not where scans are forced");
 	s.force_shared = false;
-	s.force_resident = true;
-	is(resident_members(&s, 2, 30), 2, "and where residents are, whatever a scan takes");
-	s.force_resident = false;
 	items[1].option[0].alone_us = 600;
-	is(resident_members(&s, 2, 85), 0, "nor with one that is not bound by memory");
+	is(resident_members(&s, 3, 85), 0, "nor only some of them, if another is not bound by memory");
 	items[1] = items[0];
-	is(resident_members(&s, 9, 30), 0, "nor more than can be resident together");
+	is(resident_members(&s, 9, 85), 0, "nor some of more than can be resident together");
+	s.force_resident = true;
+	is(resident_members(&s, 2, 30), 2, "where residents are forced, they are, whatever a scan takes");
+	s.force_resident = false;
 	s.nactive = 1;
 	s.active = &active;
 	is(resident_members(&s, 2, 30), -1, "beside a resident batch");
