@@ -97,6 +97,32 @@ foreach my $kind ('fused', 'marked')
 configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off', 'gpuconc.enable_kernel_variants' => 'off');
 
 #-------------------------------------------------------------------------
+# What was fused and then went by marks is believed to take less from time to time, so that it is tried again
+#-------------------------------------------------------------------------
+@asked = map { "SELECT count(*), sum(id) FROM t WHERE k BETWEEN $_ AND 40" } (1 .. 3);
+
+# What the newest fused scan was predicted to take.
+sub predicted_fused
+{
+	my ($round) = @_;
+
+	configure($node, 'gpuconc.debug_force_shared_scan' => 'sets');
+	$last = last_batch($node);
+	answered_together($node, \@sessions, $round, 'shared scan', 3, @asked);
+	return kernels_after($last, q{max(predicted_us) FILTER (WHERE category = 'shared scan')});
+}
+
+configure($node, 'gpuconc.enable_shared_scan' => 'on');
+predicted_fused("three fused, $_") for (1 .. 8);
+my $fused_us = predicted_fused('before marks');
+configure($node, 'gpuconc.debug_force_shared_scan' => 'marked');
+$last = last_batch($node);
+together($node, \@sessions, @asked) for (1 .. 64);
+is(kernels_after($last, q{count(*) >= 64 AND bool_and(category = 'marked scan')}), 't', 'then by marks');
+cmp_ok(predicted_fused('after marks'), '<', $fused_us / 2, 'less is believed of what was not fused');
+configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off');
+
+#-------------------------------------------------------------------------
 # Variants: bitmaps in shared memory, in less of it, in the cache; for large tables only
 #-------------------------------------------------------------------------
 $node->safe_psql('postgres', q{

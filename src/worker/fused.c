@@ -482,7 +482,7 @@ bodies_pay(const GcRun *run, const GcFused *f)
 	int			here = s->counting;
 	int			members = Min(here, bodies_of(f, s));
 
-	if (members < 2)
+	if (members < 2 || gc_debug_force_shared_scan == GC_FORCE_MARKED)
 		return false;
 	return s->set->bodies[f->kind].times.scan_us / members + s->marginal_us <
 		gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) / here + gc_marked_adds(s);
