@@ -194,6 +194,7 @@ write_conf
 step 'server started' server.log pg_ctl -D "$DATA/cluster" -w -t 120 -l "$OUT/server.log" start
 psql -Xqc 'create extension if not exists gpuconc' 2>/dev/null || die 'CREATE EXTENSION gpuconc failed'
 step 'device ready' server.log wait_for_device
+! grep 'calibration file' "$OUT/server.log" >&2 || die 'the calibration that EXTRA_CONF names is not used'
 psql -XAtqc "select 'device: ' || device || ', ' || name from gpuconc_devices"
 [[ -f $DATA/loaded && $(<"$DATA/loaded") == "$SCALE" ]] || step "SSB loaded at scale $SCALE" load.log load
 [[ $CHECK != yes || -n ${BENCH_PROGRAM:-} ]] || step 'filter factors checked' filter_factors.log "$HERE/ssb/check_filter_factors"
