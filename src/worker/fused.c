@@ -535,10 +535,30 @@ add_kernel(GcFusedKernel *kernels, GcFused **which, int *n, GcFused *f, int most
 	};
 }
 
-/*
- * After all items were described: asks for kernels that would serve them better, and
- * numbers those that are ready.
- */
+/* Does the newest decision know runs of the set? */
+static bool
+is_described(const GcScanSet *set)
+{
+	return set != NULL && set->last_used == clock_now;
+}
+
+void
+gc_fused_improve(void)
+{
+	if (!sharing())
+		return;
+	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	{
+		GcScanSet  *set = gc_scan_set(i);
+
+		if (!is_described(set))
+			continue;
+		gc_marked_improve(set);
+		for (int k = 0; k < GC_BODY_KINDS && gc_debug_force_shared_scan != GC_FORCE_MARKED; k++)
+			improve(set, k);
+	}
+}
+
 int
 gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, GcItem *items, int nitems)
 {
@@ -550,15 +570,12 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 	{
 		GcScanSet  *set = gc_scan_set(i);
 
-		if (set == NULL || set->last_used != clock_now)
+		if (!is_described(set))
 			continue;
-		gc_marked_improve(set);
 		for (int k = 0; k < GC_BODY_KINDS; k++)
 		{
 			GcBodies   *b = &set->bodies[k];
 
-			if (gc_debug_force_shared_scan != GC_FORCE_MARKED)
-				improve(set, k);
 			/* Of sums there will be more bodies once more are wanted; of groups there is room for these. */
 			if (b->ready)
 				add_kernel(kernels, which, &n, b->ready, k == GC_GROUP_BODIES ? b->ready->n : GC_MAX_FUSED, &b->times);

@@ -238,9 +238,13 @@ extern bool gc_fused_take(GcFused **ready, GcFused **pending, bool *failed);
  * In one decision, in this order: begin; describe every READY run that is not alone, which
  * counts its shape; kernels, which says of each item which one serves it, if any.  Returns
  * how many kernels there are.
+ * improve asks for kernels that would serve them better: not between kernels and the start of
+ * what was decided, since it may exchange one.  It writes texts, which takes longer than a
+ * decision.
  */
 extern void gc_fused_begin(void);
 extern void gc_fused_describe(GcRun *run);
+extern void gc_fused_improve(void);
 extern int	gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs,
 							 GcItem *items, int nitems);
 

@@ -296,6 +296,9 @@ collect(List *runs)
 			add_item(run, company);
 	}
 	gc_meter_turn(now.beside - shared, shared);
+	/* Where somebody will wait for them, kernels are asked for before. */
+	if (gc_debug_force_shared_scan != GC_FORCE_NONE)
+		gc_fused_improve();
 	now.nfused = gc_fused_kernels(now.fused, now.kernels, now.run, now.item, now.nitems);
 }
 
@@ -792,8 +795,10 @@ gc_schedule_runs(List *runs)
 	if (now.nitems == 0 || wait_for_kernels())
 		return false;
 	decide();
-	if (now.decision.nstarts == 0)
-		return false;
-	start_batch(gc_us_since(began));
-	return true;
+	if (now.decision.nstarts > 0)
+		start_batch(gc_us_since(began));
+	/* For the next ones: the device need not wait for that. */
+	if (gc_debug_force_shared_scan == GC_FORCE_NONE)
+		gc_fused_improve();
+	return now.decision.nstarts > 0;
 }
