@@ -117,8 +117,8 @@ predicted_fused("three fused, $_") for (1 .. 8);
 my $fused_us = predicted_fused('before marks');
 configure($node, 'gpuconc.debug_force_shared_scan' => 'marked');
 $last = last_batch($node);
-together($node, \@sessions, @asked) for (1 .. 64);
-is(kernels_after($last, q{count(*) >= 64 AND bool_and(category = 'marked scan')}), 't', 'then by marks');
+together($node, \@sessions, @asked) for (1 .. 128);
+is(kernels_after($last, q{count(*) >= 128 AND bool_and(category = 'marked scan')}), 't', 'then by marks');
 cmp_ok(predicted_fused('after marks'), '<', $fused_us / 2, 'less is believed of what was not fused');
 configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off');
 
