@@ -69,7 +69,7 @@ def describe(control, report, args, templates, values):
         for t in templates:
             control.run([t.execute(values)])
     for t in templates:
-        control.run([t.execute(values)])    # its build tables are made
+        control.run([t.execute(values)])    # compiled, if there was no warm-up, and its build tables made
         control.admin.query('select gpuconc_stat_reset()')
         for _ in range(5):
             control.run([t.execute(values)])

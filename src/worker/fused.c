@@ -554,7 +554,9 @@ gc_fused_improve(void)
 		if (!is_described(set))
 			continue;
 		gc_marked_improve(set);
-		for (int k = 0; k < GC_BODY_KINDS && gc_debug_force_shared_scan != GC_FORCE_MARKED; k++)
+		if (gc_debug_force_shared_scan == GC_FORCE_MARKED)
+			continue;
+		for (int k = 0; k < GC_BODY_KINDS; k++)
 			improve(set, k);
 	}
 }
@@ -587,7 +589,7 @@ gc_fused_kernels(GcFusedKernel *kernels, GcFused **which, GcRun *const *runs, Gc
 	{
 		const GcScanShape *s = runs[i]->scan_shape;
 
-		if (s && s->set->last_used == clock_now)
+		if (s && is_described(s->set))
 			offer_kernel(runs[i], &items[i]);
 	}
 	return n;
