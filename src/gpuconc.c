@@ -71,6 +71,7 @@ static const struct config_enum_entry device_choices[] = {
 static const struct config_enum_entry offload_choices[] = {
 	{"allow", GC_OFFLOAD_ALLOW, false},
 	{"forbid", GC_OFFLOAD_FORBID, false},
+	{"prefer", GC_OFFLOAD_PREFER, false},
 	{"require", GC_OFFLOAD_REQUIRE, false},
 	{NULL, 0, false}
 };
@@ -170,7 +171,7 @@ define_session_settings(void)
 							 NULL, &gc_enabled, false, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.debug_offload",
-							 "Forbids offloading, or makes a query that is not offloaded an error.",
+							 "Forbids offloading, offloads whatever can be, or makes a query that is not offloaded an error.",
 							 NULL, &gc_debug_offload, GC_OFFLOAD_ALLOW, offload_choices,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.enable_float_aggs",

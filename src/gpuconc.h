@@ -23,6 +23,7 @@ typedef enum GcDebugOffload
 {
 	GC_OFFLOAD_ALLOW,
 	GC_OFFLOAD_FORBID,
+	GC_OFFLOAD_PREFER,
 	GC_OFFLOAD_REQUIRE
 } GcDebugOffload;
 
@@ -75,5 +76,9 @@ extern bool gc_preloaded;
 
 /* True in a backend that should look at queries at all. */
 #define GC_ACTIVE() (gc_preloaded && gc_enabled && gc_debug_offload != GC_OFFLOAD_FORBID)
+
+/* True if what can be offloaded is, whatever it costs. */
+#define GC_OFFLOAD_FORCED() \
+	(gc_debug_offload == GC_OFFLOAD_PREFER || gc_debug_offload == GC_OFFLOAD_REQUIRE)
 
 #endif							/* GPUCONC_H */

@@ -280,7 +280,7 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
 		worth_offering(root, joinrel))
 		gc_add_rel_path(root, joinrel);
-	else if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
+	else if (GC_OFFLOAD_FORCED())
 		gc_keep_only_offer(joinrel);
 	run->geqo = false;
 }

@@ -173,7 +173,7 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 	cost += lookup_entries(tr) * 4 * cpu_operator_cost;
 	path->cpath.path.startup_cost = cost;
 	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
-	if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
+	if (GC_OFFLOAD_FORCED())
 		path->cpath.path.startup_cost = path->cpath.path.total_cost = 0;
 }
 
@@ -304,16 +304,16 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	}
 	tr->plan->rows_out = rows;
 	cost_translation(tr, path, rows, list_length(target->exprs));
-	if (fallback->total_cost <= path->cpath.path.total_cost && gc_debug_offload != GC_OFFLOAD_REQUIRE)
+	if (fallback->total_cost <= path->cpath.path.total_cost && !GC_OFFLOAD_FORCED())
 		gc_note_refusal(what, GC_CHEAPER);
 	gc_note_offer();
-	if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
+	if (GC_OFFLOAD_FORCED())
 		rel->pathlist = rel->partial_pathlist = NIL;
 	add_path(rel, &path->cpath.path);
 }
 
 /*
- * Under gpuconc.debug_offload = require: what was added beside our path since, for
+ * Where offloading is forced: what was added beside our path since, for
  * another pair of relations, might win by its order.
  */
 void
@@ -353,7 +353,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	}
 	/* Rows cost about as much to fetch from the device as to scan on the CPU. */
 	fallback = fallback_path(rel);
-	if (gc_debug_offload != GC_OFFLOAD_REQUIRE && fallback &&
+	if (!GC_OFFLOAD_FORCED() && fallback &&
 		fallback->total_cost <= gc_offload_cost + rel->rows * cpu_tuple_cost)
 	{
 		gc_note_refusal("scan", GC_CHEAPER);
