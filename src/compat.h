@@ -70,4 +70,17 @@
 #define GC_EC_BELOW_OUTER_JOIN(ec)	false
 #endif
 
+/* 16 added the permissions of the range table, 18 the relations that pruning left. */
+#if PG_VERSION_NUM >= 180000
+#define GC_INIT_RANGE_TABLE(estate, from) \
+	ExecInitRangeTable((estate), (from)->es_range_table, (from)->es_rteperminfos, \
+					   bms_copy((from)->es_unpruned_relids))
+#elif PG_VERSION_NUM >= 160000
+#define GC_INIT_RANGE_TABLE(estate, from) \
+	ExecInitRangeTable((estate), (from)->es_range_table, (from)->es_rteperminfos)
+#else
+#define GC_INIT_RANGE_TABLE(estate, from) \
+	ExecInitRangeTable((estate), (from)->es_range_table)
+#endif
+
 #endif							/* GC_COMPAT_H */

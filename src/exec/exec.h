@@ -3,7 +3,7 @@
  * exec.h
  *	  State of a gpuconc custom scan at execution; private to exec/.
  *
- * One execution goes: gather (row sources run, columns loaded) -> slot and guard
+ * One execution goes: ahead (InitPlans, parameters, row sources) -> slot and guard
  * -> bind (visibility, delta, lookup tables, parameters, typing, request) ->
  * submit and wait -> decode into local memory -> slot released -> rows returned.
  * Everything up to the first returned row may fail into the fallback plan.
@@ -30,7 +30,6 @@
 typedef struct GcInputState
 {
 	Relation	rel;			/* cached table; open for the node's life */
-	PlanState  *child;			/* row source */
 	int			ncols;			/* columns of the program: first_column .. */
 	int			first;
 	GcColSpec  *specs;
@@ -104,13 +103,18 @@ typedef struct GcScanState
 	Datum	   *values;			/* of those that are parameters or lists */
 	bool	   *isnull;
 	GcInputState *inputs;
+	List	   *shown_sources;	/* PlanState of row sources, for EXPLAIN alone */
 	PlanState  *fallback;		/* initialised when first needed */
+	bool		keep_fallback_rows; /* it may be scanned backward */
+	Tuplestorestate *fallback_rows;	/* those it returned so far; NULL: not kept */
+	TupleTableSlot *fallback_slot;	/* for them */
+	bool		fallback_done;	/* it has returned all */
 	bool		started;
 	bool		falling_back;
 	int			loads;			/* times that columns were loaded for this execution */
 	MemoryContext cxt;
 	GcRows		rows;
-	uint64		next_row;
+	uint64		position;		/* scan.c, step() */
 	GcScanStats stats;
 } GcScanState;
 
@@ -157,7 +161,6 @@ typedef struct GcBinding
 /* gather.c: inputs.  GC_OK or the reason for the fallback. */
 extern GcCode gc_open_inputs(GcScanState *node, GcError *err);
 extern void gc_close_inputs(GcScanState *node);
-extern GcCode gc_run_row_sources(GcScanState *node, GcError *err);
 extern GcCode gc_load_inputs(GcScanState *node, GcError *err);
 extern GcCode gc_serve_inputs(GcBinding *b);
 
@@ -169,12 +172,20 @@ extern GcDictView *gc_space_dict(GcBinding *b, uint16 space);
 /* The value of a code, blank-padded where its type is; palloc'd. */
 extern Datum gc_text_value(GcBinding *b, uint16 space, uint32 code);
 
-/* values.c: parameters and lists: evaluated first, made raw when bound. */
+/* ahead.c: what PostgreSQL computes before the request. */
 extern void gc_find_init_params(GcScanState *node);
-extern GcCode gc_eval_exprs(GcScanState *node, GcError *err);
+extern GcCode gc_compute_ahead(GcScanState *node, GcError *err);
+extern bool gc_guarded(void (*callback) (void *arg), void *arg, GcError *err);
+
+/* values.c: parameters and lists, made raw. */
 extern GcCode gc_bind_params(GcBinding *b);
 extern GcCode gc_bind_lists(GcBinding *b);
-extern bool gc_guarded(void (*callback) (void *arg), void *arg);
+
+/* fallback.c */
+extern void gc_fallback_init(GcScanState *node, int eflags);
+extern TupleTableSlot *gc_fallback_next(GcScanState *node);
+extern void gc_fallback_rescan(GcScanState *node);
+extern void gc_fallback_end(GcScanState *node);
 
 /* bind.c: the bound program and the request. */
 extern GcCode gc_bind(GcBinding *b);

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * gather.c
- *	  Inputs of one execution: tables opened, row sources run, columns loaded,
- *	  pages judged, the delta read.
+ *	  Inputs of one execution: tables opened, columns loaded, pages judged, the delta
+ *	  read.  (Row sources are executed in ahead.c.)
  *
- * Row sources and loads come before the request slot is taken, since no guard may
- * be held meanwhile; judging pages and reading the delta come after, under the
+ * Loads come before the request slot is taken, since no guard may be held meanwhile; judging pages and reading the delta come after, under the
  * slot's guard.
  *
  *-------------------------------------------------------------------------
@@ -13,8 +12,6 @@
 #include "exec.h"
 
 #include "access/table.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -92,65 +89,6 @@ gc_close_inputs(GcScanState *node)
 			table_close(node->inputs[i].rel, NoLock);
 		node->inputs[i].rel = NULL;
 	}
-}
-
-/*-------------------------------------------------------------------------
- * Row sources
- *-------------------------------------------------------------------------
- */
-
-static GcCode
-run_row_source(GcScanState *node, GcInputState *in, GcError *err)
-{
-	Datum	   *values = palloc((in->ncols + 1) * sizeof(Datum));
-	bool	   *isnull = palloc((in->ncols + 1) * sizeof(bool));
-
-	for (int c = 0; c < in->ncols; c++)
-	{
-		const GcPColumn *col = &gc_columns(node->logical)[in->first + c];
-		const GcPlanColumn *type = &node->plan->columns[in->first + c];
-
-		in->specs[c] = (GcColSpec) {.kind = col->kind,.rtrim = col->rtrim,
-			.typid = getBaseType(type->typid),.typmod = type->typmod,.collation = type->collation};
-		if (col->kind == GC_TEXT)
-			in->dicts[c] = gc_dict_view(NULL, col->rtrim);
-	}
-	in->private = gc_encoder_create(in->ncols, in->specs, in->dicts, NULL);
-	for (;;)
-	{
-		TupleTableSlot *slot;
-		MemoryContext old;
-
-		CHECK_FOR_INTERRUPTS();
-		/* Plans open scans lazily, in memory that must live as long as they do. */
-		old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
-		slot = ExecProcNode(in->child);
-		MemoryContextSwitchTo(old);
-		if (TupIsNull(slot))
-			break;
-		for (int c = 0; c < in->ncols; c++)
-			values[c] = slot_getattr(slot, gc_columns(node->logical)[in->first + c].attnum, &isnull[c]);
-		gc_encoder_add(in->private, values, isnull);
-		if (gc_encoder_memory(in->private) > gc_arena_size())
-			return gc_fail(err, GC_CACHE_FULL, "A row source returns more than fits the column cache.");
-	}
-	in->private_rows = gc_encoder_rows(in->private);
-	node->stats.rows_source += in->private_rows;
-	return GC_OK;
-}
-
-GcCode
-gc_run_row_sources(GcScanState *node, GcError *err)
-{
-	GcCode		code = GC_OK;
-
-	node->stats.rows_source = 0;
-	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
-	{
-		if (node->inputs[i].child)
-			code = run_row_source(node, &node->inputs[i], err);
-	}
-	return code;
 }
 
 /*-------------------------------------------------------------------------

@@ -272,10 +272,10 @@ make_expr_lookup(GcBinding *b, int i, LookupKey *key, GcLookup **result)
 		arg.lookup->dict = gc_dict_view(NULL, false);
 	/* A function that runs queries must not offload them under our guard. */
 	gc_in_lookup = true;
-	ok = gc_guarded(fill_callback, &arg);
+	ok = gc_guarded(fill_callback, &arg, &b->err);
 	gc_in_lookup = false;
 	if (!ok)
-		return gc_fail(&b->err, GC_DATA, "An expression could not be computed in advance.");
+		return GC_DATA;
 	if (arg.failed)
 		return gc_fail(&b->err, GC_UNSUPPORTED,
 					   "Results of an expression differ in scale or do not fit 64 bits.");

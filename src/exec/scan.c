@@ -59,6 +59,7 @@ gc_register_scan_methods(void)
 {
 	for (int i = 0; i < GC_NODE_NAMES; i++)
 		RegisterCustomScanMethods(&gc_scan_methods[i]);
+	RegisterCustomScanMethods(&gc_input_scan_methods);
 }
 
 static Node *
@@ -91,21 +92,21 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	gc_find_init_params(node);
 
 	node->inputs = palloc0((node->plan->ninputs + 1) * sizeof(GcInputState));
+	node->keep_fallback_rows = (eflags & EXEC_FLAG_BACKWARD) != 0;
+	/* Row sources are executed elsewhere (ahead.c): these are to be shown. */
 	for (int i = 0; i < node->plan->ninputs; i++)
 	{
 		int			child = node->plan->inputs[i].child;
 
-		if (child < 0)
+		if (child < 0 || (!(eflags & EXEC_FLAG_EXPLAIN_ONLY) && !estate->es_instrument))
 			continue;
-		node->inputs[i].child = ExecInitNode(list_nth(cscan->custom_plans, child), estate, eflags);
-		css->custom_ps = lappend(css->custom_ps, node->inputs[i].child);
+		node->shown_sources = lappend(node->shown_sources,
+									  ExecInitNode(list_nth(cscan->custom_plans, child), estate, eflags));
 	}
+	css->custom_ps = list_copy(node->shown_sources);
 	/* EXPLAIN without ANALYZE shows what would be done instead. */
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
-	{
-		node->fallback = ExecInitNode(linitial(cscan->custom_plans), estate, eflags);
-		css->custom_ps = lappend(css->custom_ps, node->fallback);
-	}
+		gc_fallback_init(node, eflags);
 }
 
 /*-------------------------------------------------------------------------
@@ -265,9 +266,7 @@ run_on_device(GcScanState *node, GcError *err)
 	if (code == GC_OK)
 		code = gc_open_inputs(node, err);
 	if (code == GC_OK)
-		code = gc_eval_exprs(node, err);
-	if (code == GC_OK)
-		code = gc_run_row_sources(node, err);
+		code = gc_compute_ahead(node, err);
 	for (int i = 0; code == GC_OK && i < MAX_ATTEMPTS; i++)
 	{
 		code = attempt_with_slot(node, hints, err);
@@ -284,29 +283,6 @@ run_on_device(GcScanState *node, GcError *err)
 	return code;
 }
 
-/*-------------------------------------------------------------------------
- * The fallback
- *-------------------------------------------------------------------------
- */
-
-static void
-start_fallback(GcScanState *node)
-{
-	CustomScanState *css = &node->css;
-	CustomScan *cscan = (CustomScan *) css->ss.ps.plan;
-	MemoryContext old;
-
-	node->falling_back = true;
-	if (node->fallback)
-		return;
-	old = MemoryContextSwitchTo(css->ss.ps.state->es_query_cxt);
-	node->fallback = ExecInitNode(linitial(cscan->custom_plans), css->ss.ps.state, 0);
-	css->custom_ps = lappend(css->custom_ps, node->fallback);
-	if (css->ss.ps.instrument && node->fallback->instrument == NULL)
-		node->fallback->instrument = InstrAlloc(1, css->ss.ps.state->es_instrument, false);
-	MemoryContextSwitchTo(old);
-}
-
 static void
 start(GcScanState *node)
 {
@@ -317,7 +293,7 @@ start(GcScanState *node)
 	node->started = true;
 	node->falling_back = false;
 	node->loads = 0;
-	node->next_row = 0;
+	node->position = 0;
 	node->stats.loops++;
 	pg_atomic_fetch_add_u64(&gc_stats()->requests, 1);
 	code = run_on_device(node, &err);
@@ -334,7 +310,8 @@ start(GcScanState *node)
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));
 	if (gc_enabled && gc_debug_offload == GC_OFFLOAD_REQUIRE && code != GC_DATA)
 		gc_report_required(code, &err);
-	start_fallback(node);
+	gc_fallback_init(node, 0);
+	node->falling_back = true;
 }
 
 /*-------------------------------------------------------------------------
@@ -342,21 +319,40 @@ start(GcScanState *node)
  *-------------------------------------------------------------------------
  */
 
+/*
+ * The row to return next, in a direction; false behind the last and before the first.
+ * The position is that of the row returned last, plus one: 0 before the first row, and
+ * one more than the count behind the last, from where a step back leads to the last.
+ */
+static bool
+step(GcScanState *node, bool forward, uint64 *row)
+{
+	if (forward)
+	{
+		if (node->position <= node->rows.count)
+			node->position++;
+	}
+	else if (node->position > 0)
+		node->position--;
+	*row = node->position - 1;
+	return node->position > 0 && node->position <= node->rows.count;
+}
+
 static TupleTableSlot *
 next_tuple(ScanState *ss)
 {
 	GcScanState *node = (GcScanState *) ss;
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
 	const GcRows *rows = &node->rows;
+	uint64		row;
 	Size		at;
 
 	ExecClearTuple(slot);
-	if (node->next_row >= rows->count)
+	if (!step(node, ScanDirectionIsForward(ss->ps.state->es_direction), &row))
 		return slot;
-	at = (rows->order ? rows->order[node->next_row] : node->next_row) * (Size) rows->ncols;
+	at = (rows->order ? rows->order[row] : row) * (Size) rows->ncols;
 	memcpy(slot->tts_values, &rows->values[at], rows->ncols * sizeof(Datum));
 	memcpy(slot->tts_isnull, &rows->isnull[at], rows->ncols * sizeof(bool));
-	node->next_row++;
 	return ExecStoreVirtualTuple(slot);
 }
 
@@ -364,27 +360,6 @@ static bool
 recheck_tuple(ScanState *ss, TupleTableSlot *slot)
 {
 	return true;
-}
-
-/*
- * A row of the fallback plan.  Its columns are this node's output columns, HAVING
- * applied; what differs is the kind of slot, which our parents rely on.
- */
-static TupleTableSlot *
-fallback_tuple(GcScanState *node)
-{
-	ScanState  *ss = &node->css.ss;
-	TupleTableSlot *out = ss->ps.ps_ProjInfo ? ss->ps.ps_ResultTupleSlot : ss->ss_ScanTupleSlot;
-	TupleTableSlot *in = ExecProcNode(node->fallback);
-	int			natts = out->tts_tupleDescriptor->natts;
-
-	ExecClearTuple(out);
-	if (TupIsNull(in))
-		return out;
-	slot_getallattrs(in);
-	memcpy(out->tts_values, in->tts_values, natts * sizeof(Datum));
-	memcpy(out->tts_isnull, in->tts_isnull, natts * sizeof(bool));
-	return ExecStoreVirtualTuple(out);
 }
 
 static TupleTableSlot *
@@ -395,7 +370,7 @@ exec_scan(CustomScanState *css)
 	if (!node->started)
 		start(node);
 	if (node->falling_back)
-		return fallback_tuple(node);
+		return gc_fallback_next(node);
 	return ExecScan(&css->ss, next_tuple, recheck_tuple);
 }
 
@@ -404,32 +379,17 @@ rescan(CustomScanState *css)
 {
 	GcScanState *node = (GcScanState *) css;
 
-	for (int i = 0; i < node->plan->ninputs; i++)
-	{
-		PlanState  *child = node->inputs[i].child;
-
-		if (child == NULL)
-			continue;
-		if (css->ss.ps.chgParam != NULL)
-			UpdateChangedParamSet(child, css->ss.ps.chgParam);
-		if (child->chgParam == NULL)
-			ExecReScan(child);
-	}
-	if (node->fallback)
-	{
-		if (css->ss.ps.chgParam != NULL)
-			UpdateChangedParamSet(node->fallback, css->ss.ps.chgParam);
-		if (node->fallback->chgParam == NULL)
-			ExecReScan(node->fallback);
-	}
 	ExecScanReScan(&css->ss);
 
 	/* Unchanged parameters: the same rows again. */
-	if (node->started && !node->falling_back && css->ss.ps.chgParam == NULL)
+	if (node->started && css->ss.ps.chgParam == NULL)
 	{
-		node->next_row = 0;
+		node->position = 0;
+		if (node->falling_back)
+			gc_fallback_rescan(node);
 		return;
 	}
+	gc_fallback_end(node);
 	gc_close_inputs(node);
 	MemoryContextReset(node->cxt);
 	memset(&node->rows, 0, sizeof(node->rows));
@@ -441,13 +401,11 @@ end_scan(CustomScanState *css)
 {
 	GcScanState *node = (GcScanState *) css;
 
+	ListCell   *lc;
+
 	gc_close_inputs(node);
-	for (int i = 0; i < node->plan->ninputs; i++)
-	{
-		if (node->inputs[i].child)
-			ExecEndNode(node->inputs[i].child);
-	}
-	if (node->fallback)
-		ExecEndNode(node->fallback);
+	foreach(lc, node->shown_sources)
+		ExecEndNode(lfirst(lc));
+	gc_fallback_end(node);
 	MemoryContextDelete(node->cxt);
 }

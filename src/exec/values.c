@@ -1,195 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * values.c
- *	  Parameters and IN lists: expressions without Vars, computed by PostgreSQL
- *	  once per execution and handed over as raw values.
+ *	  Parameters and IN lists: expressions without Vars, which PostgreSQL has computed
+ *	  (ahead.c), as the raw values that kernels are given.
  *
- * PostgreSQL would have evaluated such an expression only when a row came along,
- * so an error in it may not be raised here: it is caught, and the execution falls
- * back to PostgreSQL's plan, which raises it or does not.
- *
- * Evaluation comes before the request slot and its guard are taken, since it may
- * run queries: InitPlans (outside any subtransaction of ours, because what they
- * open stays open), and functions that contain SQL.
+ * Runs in backends, while binding.
  *
  *-------------------------------------------------------------------------
  */
 #include "exec.h"
 
-#include "access/parallel.h"
-#include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
-#include "executor/nodeSubplan.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
-
-/*-------------------------------------------------------------------------
- * Catching errors
- *-------------------------------------------------------------------------
- */
-
-/* Errors that are about the session rather than the expression. */
-static bool
-must_rethrow(int sqlerrcode)
-{
-	return sqlerrcode == ERRCODE_QUERY_CANCELED ||
-		ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION ||
-		ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES ||
-		ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_INTERNAL_ERROR;
-}
-
-/*
- * Run callback in a subtransaction of its own.  False if it raised an error.
- * A statement whose fallback plan is parallel is in parallel mode, which forbids
- * subtransactions; as long as no workers run, it may be left for a moment.
- */
-bool
-gc_guarded(void (*callback) (void *arg), void *arg)
-{
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	int			levels = 0;
-	volatile bool ok = true;
-	ErrorData  *volatile rethrow = NULL;
-
-	if (IsInParallelMode() && ParallelContextActive())
-		return false;
-	while (IsInParallelMode())
-	{
-		ExitParallelMode();
-		levels++;
-	}
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		callback(arg);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(cxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
-		if (must_rethrow(edata->sqlerrcode))
-			rethrow = edata;
-		else
-			FreeErrorData(edata);
-		ok = false;
-	}
-	PG_END_TRY();
-	while (levels-- > 0)
-		EnterParallelMode();
-	if (rethrow)
-		ReThrowError(rethrow);
-	return ok;
-}
-
-typedef struct EvalArg
-{
-	ExprState  *expr;
-	ExprContext *econtext;
-	MemoryContext cxt;
-	Datum		value;
-	bool		isnull;
-} EvalArg;
-
-static void
-eval_callback(void *arg)
-{
-	EvalArg    *e = arg;
-	MemoryContext old = CurrentMemoryContext;
-	Oid			type = exprType((Node *) e->expr->expr);
-	int16		len;
-	bool		byval;
-
-	/* As ExecEvalExprSwitchContext; an InitPlan switches to its own memory. */
-	e->value = ExecEvalExprSwitchContext(e->expr, e->econtext, &e->isnull);
-	MemoryContextSwitchTo(e->cxt);
-	get_typlenbyval(type, &len, &byval);
-	if (!e->isnull)
-		e->value = datumCopy(e->value, byval, len);
-	MemoryContextSwitchTo(old);
-}
-
-/* Evaluate into the node's memory; false if that raised an error. */
-static bool
-eval(GcScanState *node, ExprState *expr, bool simple, Datum *value, bool *isnull)
-{
-	EvalArg		arg = {.expr = expr,.econtext = node->css.ss.ps.ps_ExprContext,.cxt = node->cxt};
-
-	ResetExprContext(arg.econtext);
-	if (simple)
-		eval_callback(&arg);
-	else if (!gc_guarded(eval_callback, &arg))
-		return false;
-	*value = arg.value;
-	*isnull = arg.isnull;
-	return true;
-}
-
-static bool
-collect_init_params(Node *node, Bitmapset **params)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*params = bms_add_member(*params, ((Param *) node)->paramid);
-	return expression_tree_walker(node, collect_init_params, params);
-}
-
-void
-gc_find_init_params(GcScanState *node)
-{
-	for (int i = 0; i < node->plan->nexprs; i++)
-		(void) collect_init_params((Node *) node->exprs[i]->expr, &node->init_params);
-}
-
-/* Evaluate one expression, unless that was done for another use of it. */
-static bool
-eval_once(GcScanState *node, int i, bool simple, bool *done)
-{
-	if (done[i])
-		return true;
-	done[i] = true;
-	return eval(node, node->exprs[i], simple, &node->values[i], &node->isnull[i]);
-}
-
-GcCode
-gc_eval_exprs(GcScanState *node, GcError *err)
-{
-	bool	   *done = palloc0((node->plan->nexprs + 1) * sizeof(bool));
-	MemoryContext old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
-	bool		ok = true;
-
-	ExecSetParamPlanMulti(node->init_params, node->css.ss.ps.ps_ExprContext);
-	MemoryContextSwitchTo(old);
-
-	node->values = palloc0((node->plan->nexprs + 1) * sizeof(Datum));
-	node->isnull = palloc0((node->plan->nexprs + 1) * sizeof(bool));
-	for (int i = 0; i < node->plan->nparams && ok; i++)
-		ok = eval_once(node, node->plan->params[i].expr, node->plan->params[i].simple, done);
-	for (int i = 0; i < node->plan->nlists && ok; i++)
-	{
-		Expr	   *expr = node->exprs[node->plan->lists[i].expr]->expr;
-
-		ok = eval_once(node, node->plan->lists[i].expr, IsA(expr, Const) || IsA(expr, Param), done);
-	}
-	return ok ? GC_OK : gc_fail(err, GC_DATA, "An expression could not be computed in advance.");
-}
 
 /*-------------------------------------------------------------------------
  * Parameters

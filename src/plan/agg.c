@@ -250,6 +250,9 @@ has_unknown_aggregate(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	/* Only an Agg node evaluates GROUPING(). */
+	if (IsA(node, GroupingFunc))
+		return true;
 	if (IsA(node, Aggref) &&
 		aggregate_refusal((Aggref *) node, get_func_name(((Aggref *) node)->aggfnoid)))
 		return true;
@@ -307,10 +310,42 @@ typedef struct PartContext
 	List	   *group_exprs;
 } PartContext;
 
+typedef struct BareContext
+{
+	List	   *group_exprs;
+	Node	   *wanted;
+} BareContext;
+
+/* Is `wanted` used outside of grouped expressions and aggregates? */
+static bool
+bare_walker(Node *node, BareContext *context)
+{
+	if (node == NULL || list_member(context->group_exprs, node) || IsA(node, Aggref))
+		return false;
+	return equal(node, context->wanted) || expression_tree_walker(node, bare_walker, context);
+}
+
 /*
- * Find what an output expression is made of: group keys, aggregates, and columns
- * that depend functionally on the keys, which become keys too (they split no
- * group).  True stops the walk, with a reason set.
+ * A column that is no grouping expression.  Where the query uses it as it is, its
+ * parser has proved that the groups determine it, so that it may be a key: it splits
+ * no group.  Else it is the planner's doing (make_window_input_target): a part of a
+ * grouped expression, which nodes above find whole in our target list.
+ */
+static bool
+add_plain_column(GcTranslation *tr, List *group_exprs, Node *node)
+{
+	BareContext bare = {group_exprs, node};
+
+	if (bare_walker((Node *) tr->root->processed_tlist, &bare) ||
+		bare_walker(tr->root->parse->havingQual, &bare))
+		return add_group_key(tr, node);
+	(void) gc_scan_attno(tr, node);
+	return true;
+}
+
+/*
+ * Find what an output expression is made of: group keys, aggregates, and plain
+ * columns.  True stops the walk, with a reason set.
  */
 static bool
 add_parts(Node *node, PartContext *context)
@@ -319,8 +354,13 @@ add_parts(Node *node, PartContext *context)
 		return false;
 	if (IsA(node, Aggref))
 		return !add_aggregate(context->tr, (Aggref *) node);
+	if (IsA(node, GroupingFunc))
+	{
+		gc_refuse(context->tr, "GROUPING is used");
+		return true;
+	}
 	if (IsA(node, Var) || IsA(node, PlaceHolderVar))
-		return !add_group_key(context->tr, node);
+		return !add_plain_column(context->tr, context->group_exprs, node);
 	return expression_tree_walker(node, add_parts, context);
 }
 

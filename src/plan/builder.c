@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "translate.h"
+#include "hooks.h"
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -125,6 +125,7 @@ gc_build_null(GcTranslation *tr, GcKind kind)
 int
 gc_exec_expr(GcTranslation *tr, Expr *expr)
 {
+	const char *refusal;
 	ListCell   *lc;
 
 	foreach(lc, tr->exprs)
@@ -132,6 +133,9 @@ gc_exec_expr(GcTranslation *tr, Expr *expr)
 		if (equal(lfirst(lc), expr))
 			return foreach_current_index(lc);
 	}
+	refusal = gc_subplans_refusal(tr->root, (Node *) expr);
+	if (refusal)
+		gc_refuse(tr, "%s", refusal);
 	tr->exprs = lappend(tr->exprs, expr);
 	return list_length(tr->exprs) - 1;
 }
@@ -165,6 +169,20 @@ gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space)
 	return at;
 }
 
+/* Where the rows of a row source have an expression, from 1; 0 if they do not have it. */
+static int
+source_resno(GcLeaf *leaf, Node *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->path->pathtarget->exprs)
+	{
+		if (equal(lfirst(lc), node))
+			return foreach_current_index(lc) + 1;
+	}
+	return 0;
+}
+
 /*
  * A column of a leaf: a Var of a table, or any expression that a row source
  * computes.
@@ -176,6 +194,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	GcPlanColumn *pc;
 	GcKind		kind = gc_type_kind(exprType(node));
 	int			e;
+	int			resno = 0;
 
 	for (int i = 0; i < tr->ncolumns; i++)
 	{
@@ -190,12 +209,14 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		return gc_refuse(tr, "type character without a length is not supported");
 	if (tr->ncolumns == GC_MAX_COLUMNS)
 		return gc_refuse(tr, "the query reads too many columns");
+	if (!OidIsValid(leaf->relid) && (resno = source_resno(leaf, node)) == 0)
+		return gc_refuse(tr, "a row source does not deliver a column");
 
 	c = &tr->columns[tr->ncolumns];
 	c->input = leaf->input;
 	c->kind = kind;
 	c->rtrim = getBaseType(exprType(node)) == BPCHAROID;
-	c->attnum = IsA(node, Var) ? ((Var *) node)->varattno : 0;
+	c->attnum = resno > 0 ? resno : IsA(node, Var) ? ((Var *) node)->varattno : 0;
 	pc = &tr->plan->columns[tr->ncolumns];
 	pc->typid = exprType(node);
 	pc->typmod = exprTypmod(node);
@@ -369,31 +390,12 @@ pack_refs(GcProgram *p, List *exprs)
 	return first;
 }
 
-/* Where a row source's plan delivers column c. */
-static int
-child_resno(GcTranslation *tr, int c)
-{
-	int			child = tr->plan->inputs[tr->columns[c].input].child;
-	Plan	   *plan = list_nth(tr->child_plans, child);
-	ListCell   *lc;
-
-	foreach(lc, plan->targetlist)
-	{
-		if (equal(lfirst_node(TargetEntry, lc)->expr, tr->column_nodes[c]))
-			return lfirst_node(TargetEntry, lc)->resno;
-	}
-	elog(ERROR, "gpuconc row source does not deliver a column");
-	return 0;
-}
-
 /* Columns in order of their inputs; spaces and references follow. */
 static void
-pack_columns(GcTranslation *tr, GcProgram *p, int *column_map)
+pack_columns(GcTranslation *tr, GcProgram *p, GcPlan *plan, int *column_map)
 {
-	GcPlanColumn *old = palloc(sizeof(tr->plan->columns));
 	int			n = 0;
 
-	memcpy(old, tr->plan->columns, sizeof(tr->plan->columns));
 	for (int i = 0; i < tr->ninputs; i++)
 	{
 		gc_inputs(p)[i].first_column = n;
@@ -403,9 +405,7 @@ pack_columns(GcTranslation *tr, GcProgram *p, int *column_map)
 				continue;
 			column_map[c] = n;
 			gc_columns(p)[n] = tr->columns[c];
-			if (tr->column_leaf[c]->relid == InvalidOid)
-				gc_columns(p)[n].attnum = child_resno(tr, c);
-			tr->plan->columns[n] = old[c];
+			plan->columns[n] = tr->plan->columns[c];
 			n++;
 		}
 		gc_inputs(p)[i].ncolumns = n - gc_inputs(p)[i].first_column;
@@ -532,7 +532,7 @@ pack_exprs(GcTranslation *tr, GcProgram *p, const int *column_map, const int *pa
 }
 
 static GcProgram *
-pack_program(GcTranslation *tr, int *column_map)
+pack_program(GcTranslation *tr, GcPlan *plan, int *column_map)
 {
 	GcProgram	head = {
 		.ninputs = tr->ninputs,.ncolumns = tr->ncolumns,.nexprs = tr->nexprs,
@@ -547,7 +547,7 @@ pack_program(GcTranslation *tr, int *column_map)
 	*p = head;
 	p->size = gc_program_size(p);
 	p->nrefs = 0;				/* grows as references are packed */
-	pack_columns(tr, p, column_map);
+	pack_columns(tr, p, plan, column_map);
 	pack_payloads(tr, p, payload_map);
 	pack_pipelines(tr, p);
 	Assert(p->nrefs == head.nrefs);
@@ -557,46 +557,47 @@ pack_program(GcTranslation *tr, int *column_map)
 }
 
 /*
- * Make the flat GcPlan, once the plans of the row sources are known.  tr must have
- * translated without a refusal.
+ * Make the flat GcPlan of a finished translation, which stays as it is.  NULL, with a
+ * reason, where the program is not one.
  */
 GcPlan *
-gc_builder_finish(GcTranslation *tr, List *child_plans)
+gc_builder_finish(GcTranslation *tr)
 {
 	int		   *column_map = palloc0((tr->ncolumns + 1) * sizeof(int));
+	GcPlan	   *head = palloc(sizeof(GcPlan));
 	GcProgram  *p;
 	GcPlan	   *plan;
 	GcError		err;
-	Size		size;
 	ListCell   *lc;
 
-	tr->child_plans = child_plans;
-	p = pack_program(tr, column_map);
-
+	memcpy(head, tr->plan, sizeof(GcPlan));
+	p = pack_program(tr, head, column_map);
 	if (gc_program_check(p, p->size, &err) != GC_OK)
-		elog(ERROR, "gpuconc planned a malformed program: %s", err.detail);
-
-	tr->plan->ninputs = tr->ninputs;
-	tr->plan->ncolumns = tr->ncolumns;
-	tr->plan->nparams = tr->nparams;
-	tr->plan->nluts = tr->nluts;
-	tr->plan->nlists = tr->nlists;
-	tr->plan->noutputs = list_length(tr->outputs);
-	tr->plan->nexprs = list_length(tr->exprs);
-	tr->plan->float_aggs = tr->float_aggs;
-	tr->plan->program_size = p->size;
-	for (int i = 0; i < tr->nparams; i++)
-		map_space(&tr->plan->params[i].space, column_map);
-	for (int i = 0; i < tr->nluts; i++)
 	{
-		map_space(&tr->plan->luts[i].space, column_map);
-		map_space(&tr->plan->luts[i].to_space, column_map);
+		gc_refuse(tr, "its program is malformed (%s)", err.detail);
+		return NULL;
 	}
 
-	size = MAXALIGN(offsetof(GcPlan, outputs) + tr->plan->noutputs * sizeof(GcPlanOutput)) + p->size;
-	plan = palloc0(size);
-	memcpy(plan, tr->plan, offsetof(GcPlan, outputs));
-	plan->size = size;
+	head->ninputs = tr->ninputs;
+	head->ncolumns = tr->ncolumns;
+	head->nparams = tr->nparams;
+	head->nluts = tr->nluts;
+	head->nlists = tr->nlists;
+	head->noutputs = list_length(tr->outputs);
+	head->nexprs = list_length(tr->exprs);
+	head->float_aggs = tr->float_aggs;
+	head->program_size = p->size;
+	for (int i = 0; i < tr->nparams; i++)
+		map_space(&head->params[i].space, column_map);
+	for (int i = 0; i < tr->nluts; i++)
+	{
+		map_space(&head->luts[i].space, column_map);
+		map_space(&head->luts[i].to_space, column_map);
+	}
+	head->size = MAXALIGN(offsetof(GcPlan, outputs) + head->noutputs * sizeof(GcPlanOutput)) + p->size;
+
+	plan = palloc0(head->size);
+	memcpy(plan, head, offsetof(GcPlan, outputs));
 	foreach(lc, tr->outputs)
 	{
 		GcPlanOutput *out = lfirst(lc);

@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "translate.h"
+#include "hooks.h"
 
 #include "access/transam.h"
 #include "catalog/pg_proc.h"
@@ -165,6 +165,8 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		return GC_NO_EXPR;
 	if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr) ||
 		expression_returns_set((Node *) expr) || contain_agg_clause((Node *) expr))
+		return GC_NO_EXPR;
+	if (gc_looks_at_storage((Node *) expr))
 		return GC_NO_EXPR;
 	if (kind == GC_TEXT && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
 							getBaseType(exprType((Node *) expr)) == BPCHAROID))

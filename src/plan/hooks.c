@@ -35,6 +35,8 @@ typedef struct PlanRun
 	MemoryContext context;
 	bool		geqo;
 	bool		offered;		/* a path of ours was given to the planner */
+	bool		storage_seen;	/* the statement looks at how values are stored */
+	bool		cursor;
 	char		refusal[256];
 } PlanRun;
 
@@ -128,6 +130,18 @@ gc_last_refusal(void)
 	return last_refusal[0] ? last_refusal : NULL;
 }
 
+bool
+gc_storage_seen(void)
+{
+	return run->storage_seen;
+}
+
+bool
+gc_planning_cursor(void)
+{
+	return run->cursor;
+}
+
 /* Is there a custom scan of ours anywhere in this plan? */
 static bool
 plan_has_gc_scan(Plan *plan, List *subplans)
@@ -215,12 +229,14 @@ call_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 static PlannedStmt *
 gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
-	PlanRun		mine = {.outer = run,.context = CurrentMemoryContext};
+	PlanRun		mine = {.outer = run,.context = CurrentMemoryContext,
+	.cursor = (options & CURSOR_OPT_FAST_PLAN) != 0};
 	PlannedStmt *volatile stmt = NULL;
 
 	if (!GC_ACTIVE())
 		return call_planner(parse, query_string, options, params);
 
+	mine.storage_seen = gc_looks_at_storage((Node *) parse);
 	run = &mine;
 	PG_TRY();
 	{

@@ -33,14 +33,6 @@
 #include "../gpuconc.h"
 #include "../queue/queue.h"
 
-/* A path of ours: the standard node, and the translation it was made from. */
-typedef struct GcPath
-{
-	CustomPath	cpath;
-	GcTranslation *tr;
-	List	   *having;
-} GcPath;
-
 static Plan *plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 						  List *tlist, List *clauses, List *custom_plans);
 
@@ -71,6 +63,8 @@ query_refusal(PlannerInfo *root)
 		return "it is a data-modifying statement";
 	if (root->parse->hasTargetSRFs)
 		return "a set-returning function is in the target list";
+	if (gc_storage_seen() || gc_level_looks_at_storage(root))
+		return "the storage of values is looked at";
 	return NULL;
 }
 
@@ -162,6 +156,9 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 		{
 			double		stale = 1 - Min(leaf->rel->allvisfrac, 1);
 
+			/* Priced as the sequential scan that it is. */
+			if (!enable_seqscan)
+				cost += disable_cost;
 			/* Tuples of pages not all-visible are read by the backend itself. */
 			delta = leaf->tuples * stale;
 			cost += stale * leaf->rel->pages * seq_page_cost + 2 * delta * cpu_tuple_cost;
@@ -182,92 +179,29 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
  *-------------------------------------------------------------------------
  */
 
-/* Size of a path node, so that it can be copied before add_path frees it. */
-static Size
-path_size(const Path *path)
+Path *
+gc_own_path(Path *path)
 {
-	switch (nodeTag(path))
-	{
-		case T_Path:
-			return sizeof(Path);
-		case T_IndexPath:
-			return sizeof(IndexPath);
-		case T_BitmapHeapPath:
-			return sizeof(BitmapHeapPath);
-		case T_TidPath:
-			return sizeof(TidPath);
-		case T_TidRangePath:
-			return sizeof(TidRangePath);
-		case T_SubqueryScanPath:
-			return sizeof(SubqueryScanPath);
-		case T_NestPath:
-			return sizeof(NestPath);
-		case T_MergePath:
-			return sizeof(MergePath);
-		case T_HashPath:
-			return sizeof(HashPath);
-		case T_AppendPath:
-			return sizeof(AppendPath);
-		case T_MergeAppendPath:
-			return sizeof(MergeAppendPath);
-		case T_GroupResultPath:
-			return sizeof(GroupResultPath);
-		case T_MaterialPath:
-			return sizeof(MaterialPath);
-		case T_MemoizePath:
-			return sizeof(MemoizePath);
-		case T_UniquePath:
-			return sizeof(UniquePath);
-		case T_GatherPath:
-			return sizeof(GatherPath);
-		case T_GatherMergePath:
-			return sizeof(GatherMergePath);
-		case T_ProjectionPath:
-			return sizeof(ProjectionPath);
-		case T_SortPath:
-			return sizeof(SortPath);
-		case T_IncrementalSortPath:
-			return sizeof(IncrementalSortPath);
-		case T_GroupPath:
-			return sizeof(GroupPath);
-		case T_UpperUniquePath:
-			return sizeof(UpperUniquePath);
-		case T_AggPath:
-			return sizeof(AggPath);
-		case T_GroupingSetsPath:
-			return sizeof(GroupingSetsPath);
-		case T_MinMaxAggPath:
-			return sizeof(MinMaxAggPath);
-		default:
-			return 0;
-	}
+	while (IsA(path, CustomPath) && ((CustomPath *) path)->methods == &gc_path_methods)
+		path = ((GcPath *) path)->own;
+	return path;
 }
 
-/*
- * A private copy of the cheapest of PostgreSQL's own unparameterised paths: the
- * fallback.  add_path may free the original when ours dominates it.
- */
-static Path *
-fallback_path(RelOptInfo *rel)
+/* PostgreSQL's own plan comes first among the children, then those of row sources. */
+static List *
+child_paths(GcTranslation *tr, Path *fallback)
 {
-	Path	   *best = NULL;
-	Path	   *copy;
+	List	   *paths = list_make1(fallback);
 	ListCell   *lc;
 
-	foreach(lc, rel->pathlist)
+	foreach(lc, tr->leaves)
 	{
-		Path	   *path = lfirst(lc);
+		GcLeaf	   *leaf = lfirst(lc);
 
-		if (path->param_info || path_size(path) == 0)
-			continue;
-		if (best == NULL || path->total_cost < best->total_cost)
-			best = path;
+		if (!OidIsValid(leaf->relid))
+			paths = lappend(paths, leaf->path);
 	}
-	if (best == NULL)
-		return NULL;
-	copy = palloc(path_size(best));
-	memcpy(copy, best, path_size(best));
-	return copy;
+	return paths;
 }
 
 static void
@@ -275,34 +209,33 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			double rows, const char *what)
 {
 	GcPath	   *path;
-	Path	   *fallback = fallback_path(rel);
-	ListCell   *lc;
+	GcPlan	   *plan = NULL;
+	Path	   *own = NULL;
+	Path	   *fallback = NULL;
 
-	if (tr->reason == NULL && fallback == NULL)
+	if (tr->reason == NULL && (fallback = gc_fallback_path(tr, rel, &own)) == NULL)
 		gc_refuse(tr, "PostgreSQL has no independent plan for it");
+	tr->plan->rows_out = rows;
+	if (tr->reason == NULL)
+		plan = gc_builder_finish(tr);
 	if (tr->reason)
 	{
 		gc_note_refusal(what, tr->reason);
 		return;
 	}
 	path = palloc0(sizeof(GcPath));
+	path->plan = plan;
 	path->tr = tr;
 	path->having = having;
+	path->own = own;
 	path->cpath.path.type = T_CustomPath;
 	path->cpath.path.pathtype = T_CustomScan;
 	path->cpath.path.parent = rel;
 	path->cpath.path.pathtarget = target;
 	path->cpath.path.rows = fallback->rows;
 	path->cpath.methods = &gc_path_methods;
-	path->cpath.custom_paths = list_make1(fallback);
-	foreach(lc, tr->leaves)
-	{
-		GcLeaf	   *leaf = lfirst(lc);
-
-		if (!OidIsValid(leaf->relid))
-			path->cpath.custom_paths = lappend(path->cpath.custom_paths, leaf->path);
-	}
-	tr->plan->rows_out = rows;
+	path->cpath.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	path->cpath.custom_paths = child_paths(tr, fallback);
 	cost_translation(tr, path, rows, list_length(target->exprs));
 	if (fallback->total_cost <= path->cpath.path.total_cost && !GC_OFFLOAD_FORCED())
 		gc_note_refusal(what, GC_CHEAPER);
@@ -334,6 +267,25 @@ gc_keep_only_offer(RelOptInfo *rel)
 	}
 }
 
+/*
+ * May UPDATE and DELETE WHERE CURRENT OF a cursor want to know which row of its table a
+ * row of this query level is?  execCurrent.c looks for the scan below nodes that hand
+ * their rows on.
+ */
+static bool
+simply_updatable(PlannerInfo *root)
+{
+	for (PlannerInfo *r = root; r; r = r->parent_root)
+	{
+		const Query *q = r->parse;
+
+		if (q->hasAggs || q->groupClause != NIL || q->hasWindowFuncs || q->distinctClause != NIL ||
+			q->sortClause != NIL || bms_num_members(r->all_baserels) > 1)
+			return false;
+	}
+	return true;
+}
+
 void
 gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -352,7 +304,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	}
 	/* Rows cost about as much to fetch from the device as to scan on the CPU. */
-	fallback = fallback_path(rel);
+	fallback = gc_cheapest_own_path(rel);
 	if (!GC_OFFLOAD_FORCED() && fallback &&
 		fallback->total_cost <= gc_offload_cost + rel->rows * cpu_tuple_cost)
 	{
@@ -360,6 +312,8 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	}
 	tr = start_translation(root, rel);
+	if (tr->reason == NULL && gc_planning_cursor() && list_length(tr->leaves) == 1 && simply_updatable(root))
+		gc_refuse(tr, "a cursor reads rows of a single table");
 	if (tr->reason == NULL)
 		(void) gc_translate_rows(tr, rel->reltarget);
 	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows, "scan");
@@ -470,8 +424,9 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	GcPath	   *path = (GcPath *) best_path;
 	GcTranslation *tr = path->tr;
 	CustomScan *scan = makeNode(CustomScan);
-	GcPlan	   *plan = gc_builder_finish(tr, custom_plans);
+	GcPlan	   *plan = palloc(path->plan->size);
 
+	memcpy(plan, path->plan, path->plan->size);
 	note_order(root, tr, plan);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = path->having;

@@ -159,6 +159,9 @@ typedef enum GcNodeName
 } GcNodeName;
 
 extern const CustomScanMethods gc_scan_methods[GC_NODE_NAMES];
+
+/* exec/fallback.c: stands in the fallback for a row source; custom_private: its place in the node's custom_plans. */
+extern const CustomScanMethods gc_input_scan_methods;
 extern bool gc_is_scan(const Plan *plan);
 extern void gc_register_scan_methods(void);
 

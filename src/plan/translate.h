@@ -85,7 +85,6 @@ typedef struct GcTranslation
 	List	   *exprs;			/* custom_exprs to evaluate */
 	List	   *display;		/* custom_exprs for EXPLAIN, and for each ... */
 	List	   *display_tags;	/* GC_DISPLAY_TAG */
-	List	   *child_plans;	/* set while packing */
 
 	/* Program parts; see program.h.  All palloc'd at their maximum size. */
 	int			ninputs,
@@ -149,7 +148,7 @@ extern void gc_build_probe(GcTranslation *tr, int pipeline, int build, List *key
 extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr);
 extern int	gc_exec_expr(GcTranslation *tr, Expr *expr);
 extern int	gc_scan_attno(GcTranslation *tr, Node *expr);
-extern GcPlan *gc_builder_finish(GcTranslation *tr, List *child_plans);
+extern GcPlan *gc_builder_finish(GcTranslation *tr);
 
 /* kinds.c: PostgreSQL types as kinds, and what may be done with them. */
 extern GcKind gc_type_kind(Oid typid);

@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "translate.h"
+#include "hooks.h"
 
 #include "access/table.h"
 #include "access/transam.h"
@@ -90,9 +90,13 @@ make_leaf(GcTranslation *tr, RelOptInfo *rel)
 		leaf->tuples = Max(rel->tuples, 1);
 	else
 	{
+		const char *refusal = gc_source_refusal(tr->root, rel);
+
 		leaf->relid = InvalidOid;
 		leaf->path = rel->cheapest_total_path;
 		leaf->tuples = Max(rel->rows, 1);
+		if (refusal)
+			gc_refuse(tr, "%s", refusal);
 	}
 	return leaf;
 }
@@ -102,7 +106,7 @@ static bool
 demote_leaf(GcTranslation *tr, GcLeaf *leaf)
 {
 	leaf->path = leaf->rel->cheapest_total_path;
-	if (leaf->path == NULL || leaf->path->param_info)
+	if (leaf->path == NULL || leaf->path->param_info || gc_source_refusal(tr->root, leaf->rel))
 		return false;
 	leaf->relid = InvalidOid;
 	leaf->tuples = Max(leaf->rel->rows, 1);
@@ -253,6 +257,9 @@ merge_constants(GcTranslation *tr, EqSet *eqs)
 				continue;
 			if (first && gc_type_kind(exprType((Node *) first->expr)) != kind &&
 				!(GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(gc_type_kind(exprType((Node *) first->expr)))))
+				continue;
+			/* A row source has filtered by the constant, and need not deliver the column. */
+			if (!OidIsValid(leaf->relid) && !list_member(leaf->path->pathtarget->exprs, em->em_expr))
 				continue;
 			m = eq_member(eqs, em->em_expr, leaf);
 			if (first)
@@ -777,6 +784,8 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 		gc_refuse(tr, "no relation can be read through the column cache: %s", reason);
 		return false;
 	}
+	if (tr->reason)
+		return false;
 	sort_clauses(tr, desc->clauses, &set, &equi, &residuals);
 	merge_constants(tr, &set);
 	foreach(lc, tr->leaves)

@@ -1,0 +1,420 @@
+/*-------------------------------------------------------------------------
+ *
+ * fallback.c
+ *	  PostgreSQL's own path for what a node computes, and the paths of its row
+ *	  sources.
+ *
+ * A path becomes a plan only once.  The planner and setrefs.c change what they keep
+ * of a subquery (row marks, append relations, parameters) each time a plan is made of
+ * it, and two plans of each level would be two to the power of the depth.  So where
+ * the fallback contains a row source, a copy of the fallback's path tree has an
+ * *input path* instead: at execution it reads the plan of the row source.  Paths of
+ * ours below the fallback are replaced by PostgreSQL's own.
+ *
+ * A row source inside a Gather cannot be read by workers: it is planned twice where
+ * that is harmless (scans and joins of tables), else the Gather is left out, and the
+ * fallback runs in one process.
+ *
+ * Planner, in backends.  Paths are the planner's; copies live in its memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hooks.h"
+
+#include "nodes/makefuncs.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/tlist.h"
+
+typedef struct Rewrite
+{
+	GcTranslation *tr;
+	Path	   *found[GC_MAX_INPUTS];	/* by input: the path of its row source */
+	bool		in_gather;
+	bool		drop_gather;	/* the innermost one cannot stay */
+	bool		failed;
+} Rewrite;
+
+static Path *rewrite(Rewrite *w, Path *path);
+
+/* Size of a path node that can be below a scan, join or aggregate; 0: not known. */
+static Size
+path_size(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_Path:
+			return sizeof(Path);
+		case T_IndexPath:
+			return sizeof(IndexPath);
+		case T_BitmapHeapPath:
+			return sizeof(BitmapHeapPath);
+		case T_TidPath:
+			return sizeof(TidPath);
+		case T_TidRangePath:
+			return sizeof(TidRangePath);
+		case T_SubqueryScanPath:
+			return sizeof(SubqueryScanPath);
+		case T_ForeignPath:
+			return sizeof(ForeignPath);
+		case T_NestPath:
+			return sizeof(NestPath);
+		case T_MergePath:
+			return sizeof(MergePath);
+		case T_HashPath:
+			return sizeof(HashPath);
+		case T_AppendPath:
+			return sizeof(AppendPath);
+		case T_MergeAppendPath:
+			return sizeof(MergeAppendPath);
+		case T_GroupResultPath:
+			return sizeof(GroupResultPath);
+		case T_MaterialPath:
+			return sizeof(MaterialPath);
+		case T_MemoizePath:
+			return sizeof(MemoizePath);
+		case T_UniquePath:
+			return sizeof(UniquePath);
+		case T_GatherPath:
+			return sizeof(GatherPath);
+		case T_GatherMergePath:
+			return sizeof(GatherMergePath);
+		case T_ProjectionPath:
+			return sizeof(ProjectionPath);
+		case T_SortPath:
+			return sizeof(SortPath);
+		case T_IncrementalSortPath:
+			return sizeof(IncrementalSortPath);
+		case T_GroupPath:
+			return sizeof(GroupPath);
+		case T_UpperUniquePath:
+			return sizeof(UpperUniquePath);
+		case T_AggPath:
+			return sizeof(AggPath);
+		case T_GroupingSetsPath:
+			return sizeof(GroupingSetsPath);
+		case T_MinMaxAggPath:
+			return sizeof(MinMaxAggPath);
+		default:
+			return 0;
+	}
+}
+
+/* A copy of a path node of known size, with the same children. */
+static Path *
+copy_path(const Path *path)
+{
+	Path	   *copy = palloc(path_size(path));
+
+	memcpy(copy, path, path_size(path));
+	return copy;
+}
+
+/* Where a path node with one child keeps it; NULL for others. */
+static Path **
+single_child(Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_MaterialPath:
+			return &((MaterialPath *) path)->subpath;
+		case T_MemoizePath:
+			return &((MemoizePath *) path)->subpath;
+		case T_UniquePath:
+			return &((UniquePath *) path)->subpath;
+		case T_GatherPath:
+			return &((GatherPath *) path)->subpath;
+		case T_GatherMergePath:
+			return &((GatherMergePath *) path)->subpath;
+		case T_ProjectionPath:
+			return &((ProjectionPath *) path)->subpath;
+		case T_SortPath:
+			return &((SortPath *) path)->subpath;
+		case T_IncrementalSortPath:
+			return &((IncrementalSortPath *) path)->spath.subpath;
+		case T_GroupPath:
+			return &((GroupPath *) path)->subpath;
+		case T_UpperUniquePath:
+			return &((UpperUniquePath *) path)->subpath;
+		case T_AggPath:
+			return &((AggPath *) path)->subpath;
+		case T_GroupingSetsPath:
+			return &((GroupingSetsPath *) path)->subpath;
+		default:
+			return NULL;
+	}
+}
+
+/* Where a path node with a list of children keeps them; NULL for others. */
+static List **
+child_list(Path *path)
+{
+	if (IsA(path, AppendPath))
+		return &((AppendPath *) path)->subpaths;
+	if (IsA(path, MergeAppendPath))
+		return &((MergeAppendPath *) path)->subpaths;
+	return NULL;
+}
+
+static bool
+is_join(const Path *path)
+{
+	return IsA(path, NestPath) || IsA(path, MergePath) || IsA(path, HashPath);
+}
+
+/*
+ * May two plans be made of this path?  Yes, if they are made of nothing but scans of
+ * tables and functions, and nodes that keep no state of the planner's.
+ */
+static bool
+plannable_twice(Path *path)
+{
+	Path	  **child = single_child(path);
+	List	  **children = child_list(path);
+	ListCell   *lc;
+
+	if (IsA(path, SubqueryScanPath) || IsA(path, ForeignPath) || IsA(path, MinMaxAggPath) ||
+		IsA(path, GroupingSetsPath) || path_size(path) == 0)
+		return false;
+	if (is_join(path))
+		return plannable_twice(((JoinPath *) path)->outerjoinpath) &&
+			plannable_twice(((JoinPath *) path)->innerjoinpath);
+	foreach(lc, children ? *children : NIL)
+	{
+		if (!plannable_twice(lfirst(lc)))
+			return false;
+	}
+	return child == NULL || plannable_twice(*child);
+}
+
+/* The row source that this path delivers the rows of, all of them and no others. */
+static GcLeaf *
+source_of(Rewrite *w, const Path *path)
+{
+	ListCell   *lc;
+
+	/* These do not only hand rows on: they stay, and the path below is looked at. */
+	if (IsA(path, MaterialPath) || IsA(path, MemoizePath) || IsA(path, UniquePath))
+		return NULL;
+	foreach(lc, w->tr->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		if (!OidIsValid(leaf->relid) && leaf->rel == path->parent)
+			return leaf;
+	}
+	return NULL;
+}
+
+/* What stands in the fallback for a row source. */
+static Path *
+replace_source(Rewrite *w, GcLeaf *leaf, Path *path)
+{
+	if (path->param_info || w->in_gather)
+	{
+		if (plannable_twice(path))
+			return path;
+		if (path->param_info)
+		{
+			w->failed = true;
+			return path;
+		}
+		w->drop_gather = true;
+	}
+	/* The row source's columns are numbered by its path's target. */
+	if (w->found[leaf->input] || !equal(path->pathtarget->exprs, leaf->path->pathtarget->exprs))
+		w->failed = true;
+	w->found[leaf->input] = path;
+	return gc_make_input_path(path, w->tr->plan->inputs[leaf->input].child);
+}
+
+static Path *
+rewrite_gather(Rewrite *w, Path *copy)
+{
+	Path	  **child = single_child(copy);
+	bool		in_gather = w->in_gather;
+	bool		drop = w->drop_gather;
+	Path	   *result = copy;
+
+	w->in_gather = true;
+	w->drop_gather = false;
+	*child = rewrite(w, *child);
+	if (w->drop_gather)
+	{
+		result = *child;
+		if (!equal(result->pathtarget->exprs, copy->pathtarget->exprs))
+			result = (Path *) create_projection_path(w->tr->root, copy->parent, result, copy->pathtarget);
+	}
+	w->in_gather = in_gather;
+	w->drop_gather = drop;
+	return result;
+}
+
+/* A copy of a path tree, with input paths for row sources and without paths of ours. */
+static Path *
+rewrite(Rewrite *w, Path *path)
+{
+	GcLeaf	   *leaf;
+	Path	   *copy;
+	Path	  **child;
+	List	  **children;
+
+	path = gc_own_path(path);
+	leaf = source_of(w, path);
+	if (leaf)
+		return replace_source(w, leaf, path);
+	if (path_size(path) == 0)
+	{
+		w->failed = true;
+		return path;
+	}
+	copy = copy_path(path);
+	child = single_child(copy);
+	children = child_list(copy);
+	if (IsA(copy, GatherPath) || IsA(copy, GatherMergePath))
+		return rewrite_gather(w, copy);
+	if (is_join(copy))
+	{
+		JoinPath   *join = (JoinPath *) copy;
+
+		join->outerjoinpath = rewrite(w, join->outerjoinpath);
+		join->innerjoinpath = rewrite(w, join->innerjoinpath);
+	}
+	else if (children)
+	{
+		ListCell   *lc;
+
+		*children = list_copy(*children);
+		foreach(lc, *children)
+			lfirst(lc) = rewrite(w, lfirst(lc));
+	}
+	else if (child)
+		*child = rewrite(w, *child);
+	return copy;
+}
+
+/* Did every row source get a plan of its own, or may it have two? */
+static bool
+sources_settled(Rewrite *w)
+{
+	ListCell   *lc;
+
+	foreach(lc, w->tr->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		if (!OidIsValid(leaf->relid) && w->found[leaf->input] == NULL && !plannable_twice(leaf->path))
+			return false;
+	}
+	return true;
+}
+
+/* The cheapest of PostgreSQL's own unparameterised paths that was not tried yet; NULL if there is none. */
+static Path *
+cheapest_own_path(RelOptInfo *rel, List *tried)
+{
+	Path	   *best = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = gc_own_path(lfirst(lc));
+
+		if (path->param_info == NULL && !list_member_ptr(tried, path) &&
+			(best == NULL || path->total_cost < best->total_cost))
+			best = path;
+	}
+	return best;
+}
+
+Path *
+gc_cheapest_own_path(RelOptInfo *rel)
+{
+	return cheapest_own_path(rel, NIL);
+}
+
+/* Make one of PostgreSQL's paths the fallback.  NULL where that cannot be. */
+static Path *
+try_fallback(GcTranslation *tr, Path *path)
+{
+	Rewrite		w = {.tr = tr};
+	Path	   *fallback = rewrite(&w, path);
+	ListCell   *lc;
+
+	if (w.failed || !sources_settled(&w))
+		return NULL;
+	foreach(lc, tr->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		if (!OidIsValid(leaf->relid) && w.found[leaf->input])
+			leaf->path = w.found[leaf->input];
+	}
+	return fallback;
+}
+
+/*
+ * The cheapest of PostgreSQL's own unparameterised paths of rel that can be a fallback
+ * of tr's node; NULL if there is none.  *own is that path as the planner made it.  Both
+ * are copies, since add_path() frees what a path of ours dominates.  The paths of tr's
+ * row sources become those of the fallback.
+ */
+Path *
+gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own)
+{
+	List	   *tried = NIL;
+	Path	   *path;
+
+	while ((path = cheapest_own_path(rel, tried)) != NULL)
+	{
+		Path	   *fallback = try_fallback(tr, path);
+
+		if (fallback)
+		{
+			*own = copy_path(path);
+			return fallback;
+		}
+		tried = lappend(tried, path);
+	}
+	return NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * Input paths
+ *-------------------------------------------------------------------------
+ */
+
+static Plan *
+plan_input_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+				List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+
+	/* The row source has applied the clauses already. */
+	scan->scan.plan.targetlist = tlist;
+	scan->flags = best_path->flags;
+	scan->custom_private = best_path->custom_private;
+	scan->custom_scan_tlist = make_tlist_from_pathtarget(best_path->path.pathtarget);
+	scan->methods = &gc_input_scan_methods;
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods input_path_methods = {
+	.CustomName = "GpuconcInput",
+	.PlanCustomPath = plan_input_path,
+};
+
+/* A path that delivers what the row source numbered `child` in custom_plans does. */
+Path *
+gc_make_input_path(Path *source, int child)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path = *source;
+	path->path.type = T_CustomPath;
+	path->path.pathtype = T_CustomScan;
+	path->path.parallel_aware = false;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_private = list_make1(makeInteger(child));
+	path->methods = &input_path_methods;
+	return &path->path;
+}

@@ -1,0 +1,235 @@
+/*-------------------------------------------------------------------------
+ *
+ * source.c
+ *	  Which relations may be row sources: read by PostgreSQL ahead of the request.
+ *
+ * A row source is executed before the node knows whether the device can answer, and
+ * again if the fallback plan runs.  So it must not show how often it was executed:
+ * volatile functions, row locks and data-modifying CTEs exclude it, at any depth.
+ * The same holds for an InitPlan whose output is a parameter of the program.  Also here:
+ * which functions see that a node's values are not the table's own bytes.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hooks.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+
+typedef struct SourceContext
+{
+	PlannerInfo *root;			/* of the query level that the relation belongs to */
+	int			depth;			/* of the subquery in it that is being looked at */
+	const char *reason;
+} SourceContext;
+
+/* The CTE that a range table entry at `depth` below root refers to, if root knows it. */
+static CommonTableExpr *
+outer_cte(PlannerInfo *root, int depth, const RangeTblEntry *rte)
+{
+	int			up = (int) rte->ctelevelsup - depth;
+	ListCell   *lc;
+
+	for (; up > 0 && root; up--)
+		root = root->parent_root;
+	if (up < 0 || root == NULL)
+		return NULL;
+	foreach(lc, root->parse->cteList)
+	{
+		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+
+		if (strcmp(cte->ctename, rte->ctename) == 0)
+			return cte;
+	}
+	return NULL;
+}
+
+static bool query_refused(Query *query, SourceContext *context);
+
+/* Does a CTE outside of the relation keep it from being read ahead? */
+static void
+check_cte(SourceContext *context, const RangeTblEntry *rte)
+{
+	CommonTableExpr *cte;
+
+	if ((int) rte->ctelevelsup < context->depth)
+		return;					/* the relation's own */
+	cte = outer_cte(context->root, context->depth, rte);
+	if (rte->self_reference || cte == NULL)
+		context->reason = "a recursive query reads its own result";
+	else if (contain_volatile_functions(cte->ctequery))
+		context->reason = "a volatile function is called";
+	else if (IsA(cte->ctequery, Query) && ((Query *) cte->ctequery)->commandType != CMD_SELECT)
+		context->reason = "a data-modifying CTE is used";
+}
+
+static bool
+source_walker(Node *node, SourceContext *context)
+{
+	if (node == NULL || context->reason)
+		return context->reason != NULL;
+	if (IsA(node, Query))
+		return query_refused((Query *) node, context);
+	if (IsA(node, RangeTblEntry))
+	{
+		if (((RangeTblEntry *) node)->rtekind == RTE_CTE)
+			check_cte(context, (RangeTblEntry *) node);
+		return context->reason != NULL;
+	}
+	return expression_tree_walker(node, source_walker, context);
+}
+
+/* A subquery of the relation. */
+static bool
+query_refused(Query *query, SourceContext *context)
+{
+	if (query->rowMarks != NIL)
+		context->reason = "rows are locked";
+	if (context->reason)
+		return true;
+	context->depth++;
+	(void) query_tree_walker(query, source_walker, context, QTW_EXAMINE_RTES_BEFORE);
+	context->depth--;
+	return context->reason != NULL;
+}
+
+/* What one base relation reads, and the conditions that PostgreSQL applies to it. */
+static void
+check_base_rel(PlannerInfo *root, RelOptInfo *rel, SourceContext *context)
+{
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+
+	if (contain_volatile_functions((Node *) rte->subquery) ||
+		contain_volatile_functions((Node *) rte->functions) ||
+		contain_volatile_functions((Node *) rte->tablefunc) ||
+		contain_volatile_functions((Node *) rte->values_lists) ||
+		contain_volatile_functions((Node *) rte->tablesample) ||
+		contain_volatile_functions((Node *) rel->baserestrictinfo) ||
+		contain_volatile_functions((Node *) rel->joininfo) ||
+		contain_volatile_functions((Node *) rel->reltarget->exprs))
+		context->reason = "a volatile function is called";
+	else if (rte->rtekind == RTE_CTE)
+		check_cte(context, rte);
+	else if (rte->rtekind == RTE_SUBQUERY && rte->subquery)
+		(void) query_refused(rte->subquery, context);
+	else
+		(void) (source_walker((Node *) rte->functions, context) ||
+				source_walker((Node *) rte->values_lists, context));
+	if (context->reason == NULL)
+		context->reason = gc_subplans_refusal(root, (Node *) rel->baserestrictinfo);
+}
+
+/*
+ * Why PostgreSQL must not read this base or join relation ahead, or NULL.  The text is
+ * a constant.
+ */
+const char *
+gc_source_refusal(PlannerInfo *root, RelOptInfo *rel)
+{
+	SourceContext context = {.root = root};
+	int			relid = -1;
+
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0 && context.reason == NULL)
+	{
+		/* From 16 on relids have outer joins among them, which are no relations. */
+		if (root->simple_rel_array[relid])
+			check_base_rel(root, root->simple_rel_array[relid], &context);
+	}
+	return context.reason;
+}
+
+static bool
+is_storage_function(Oid funcid, void *context)
+{
+#if PG_VERSION_NUM >= 170000
+	if (funcid == F_PG_COLUMN_TOAST_CHUNK_ID)
+		return true;
+#endif
+	return funcid == F_PG_COLUMN_SIZE || funcid == F_PG_COLUMN_COMPRESSION;
+}
+
+static bool
+storage_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, storage_walker, context, 0);
+	return check_functions_in_node(node, is_storage_function, NULL) ||
+		expression_tree_walker(node, storage_walker, context);
+}
+
+/*
+ * Is there a call of a function that tells how its argument is stored?  Values that a
+ * node of ours returns are equal to the table's, but neither toasted nor packed.
+ */
+bool
+gc_looks_at_storage(Node *node)
+{
+	return storage_walker(node, NULL);
+}
+
+/*
+ * The same of a query level and those above it, once they are prepared for planning:
+ * an SQL function that was inlined may have brought such a call along.
+ */
+bool
+gc_level_looks_at_storage(PlannerInfo *root)
+{
+	for (PlannerInfo *r = root; r; r = r->parent_root)
+	{
+		if (gc_looks_at_storage((Node *) r->processed_tlist) ||
+			gc_looks_at_storage(r->parse->havingQual) ||
+			gc_looks_at_storage((Node *) r->parse->jointree))
+			return true;
+	}
+	return false;
+}
+
+/* Does an expression, or a list of restrictions, use a subquery's output? */
+static bool
+uses_subplan(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RestrictInfo))
+		return uses_subplan((Node *) ((RestrictInfo *) node)->clause, context);
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC))
+		return true;
+	return expression_tree_walker(node, uses_subplan, context);
+}
+
+/*
+ * Why the outputs of subqueries that an expression uses must not be computed ahead, or
+ * NULL.  All that were planned for the statement so far are looked at, since plans do
+ * not say which one uses which.
+ */
+const char *
+gc_subplans_refusal(PlannerInfo *root, Node *expr)
+{
+	ListCell   *lc;
+
+	if (!uses_subplan(expr, NULL))
+		return NULL;
+
+	for (PlannerInfo *r = root; r; r = r->parent_root)
+	{
+		if (r->parse->hasModifyingCTE)
+			return "a data-modifying CTE is used";
+	}
+	foreach(lc, root->glob->subroots)
+	{
+		Query	   *parse = lfirst_node(PlannerInfo, lc)->parse;
+
+		if (parse->rowMarks != NIL)
+			return "rows are locked";
+		if (contain_volatile_functions((Node *) parse))
+			return "a volatile function is called in a subquery";
+	}
+	return NULL;
+}
