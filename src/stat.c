@@ -41,6 +41,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	uint64		fallbacks = 0;
 	bool		nulls[21] = {0};
 
+	/* The extension's script declares it so. */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	for (int i = 0; i < GC_NCODES; i++)

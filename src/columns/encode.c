@@ -334,6 +334,7 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 			}
 			break;
 		default:
+			/* gc_col_spec() and the planner (gc_type_kind) give no other kind. */
 			elog(ERROR, "unexpected kind of column: %d", (int) col->spec.kind);
 	}
 }

@@ -30,6 +30,7 @@
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
+#include "utils/memutils.h"
 #include "utils/resowner.h"
 
 #include "arena.h"
@@ -69,8 +70,8 @@ typedef struct GcEpochShared
 static GcEpochShared *shared = NULL;
 
 /* Resource owners of this process's nested guards, innermost last. */
-#define MAX_NESTING		64
-static ResourceOwner guard_owners[MAX_NESTING];
+static ResourceOwner *guard_owners = NULL;	/* in TopMemoryContext */
+static int	guards_room = 0;
 static int	nguards = 0;
 
 static int
@@ -162,8 +163,12 @@ gc_guard_enter(void)
 		registered = true;
 	}
 
-	if (nguards >= MAX_NESTING)
-		elog(ERROR, "guards on cached columns are nested too deeply");
+	if (nguards == guards_room)
+	{
+		guards_room = Max(2 * guards_room, 16);
+		guard_owners = guard_owners ? repalloc(guard_owners, guards_room * sizeof(ResourceOwner)) :
+			MemoryContextAlloc(TopMemoryContext, guards_room * sizeof(ResourceOwner));
+	}
 	guard_owners[nguards++] = CurrentResourceOwner;
 	if (nguards > 1)
 		return;
