@@ -30,6 +30,7 @@
 #include "encode.h"
 #include "epoch.h"
 #include "job.h"
+#include "problem.h"
 #include "reader.h"
 #include "store.h"
 #include "visibility.h"
@@ -76,6 +77,7 @@ typedef struct GcReading
 	uint8	   *present;
 	uint32	   *row_start;
 	uint32	   *base_row_start; /* not full: what it must come to */
+	uint32	   *problem_page;	/* per column of the set: first page with a problem */
 	GcColumnSet *set;
 } GcReading;
 
@@ -160,14 +162,37 @@ prepare_set(GcLoader *loader, GcColumnSet *set)
 
 /* Tell the other participants what problems this one has met. */
 static void
-share_problems(GcLoader *loader, GcColumnSet *set)
+share_problems(GcLoader *loader, const GcReading *reading)
 {
+	const GcColumnSet *set = reading->set;
+
 	for (int i = 0; i < set->ncols; i++)
 	{
 		GcColProblem problem = gc_encoder_problem(gc_reader_encoder(set->reader), i);
+		GcJobColumn *col = &loader->job->data->cols[set->job_cols[i]];
+		uint32		none = GC_COL_OK;
 
-		if (problem != GC_COL_OK)
-			pg_atomic_write_u32(&loader->job->data->cols[set->job_cols[i]].problem, problem);
+		/* The first one to meet a problem says where; it is read when all have ended. */
+		if (problem == GC_COL_OK ||
+			!pg_atomic_compare_exchange_u32(&col->problem, &none, problem))
+			continue;
+		if (problem != GC_COL_MANY_VALUES)
+			col->evidence = gc_evidence(problem, reading->chunkno,
+										reading->first + reading->problem_page[i], reading->lsn);
+	}
+}
+
+/* Note which columns have met a problem by now, the last page being this one. */
+static void
+note_problems(GcReading *reading, uint32 page)
+{
+	const GcColumnSet *set = reading->set;
+
+	for (int i = 0; i < set->ncols; i++)
+	{
+		if (reading->problem_page[i] == PG_UINT32_MAX &&
+			gc_encoder_problem(gc_reader_encoder(set->reader), i) != GC_COL_OK)
+			reading->problem_page[i] = page;
 	}
 }
 
@@ -216,6 +241,8 @@ read_pages(GcReading *reading)
 {
 	GcReader   *reader = reading->set->reader;
 
+	reading->problem_page = palloc(Max(reading->set->ncols, 1) * sizeof(uint32));
+	memset(reading->problem_page, 0xFF, reading->set->ncols * sizeof(uint32));
 	for (uint32 page = 0; page < reading->npages; page++)
 	{
 		reading->row_start[page] = gc_encoder_rows(gc_reader_encoder(reader));
@@ -230,6 +257,7 @@ read_pages(GcReading *reading)
 				return false;
 			reading->present[page / 4] &= ~(1 << (page % 4 * 2));
 		}
+		note_problems(reading, page);
 	}
 	reading->row_start[reading->npages] = gc_encoder_rows(gc_reader_encoder(reader));
 	return reading->full ||
@@ -349,7 +377,7 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 		return GC_READ_CHANGED;
 	if (!merge_dictionaries(loader, reading))
 		return GC_READ_VOID;
-	share_problems(loader, reading->set);
+	share_problems(loader, reading);
 	return GC_READ_OK;
 }
 
@@ -469,6 +497,20 @@ write_chunk(GcLoader *loader, const GcReading *reading)
 	check_projection(loader);
 }
 
+/* Have all columns that would be added met a problem?  Then none need be read. */
+static bool
+nothing_to_add(const GcLoader *loader)
+{
+	const GcColumnSet *set = &loader->added;
+
+	for (int i = 0; i < set->ncols; i++)
+	{
+		if (pg_atomic_read_u32(&loader->job->data->cols[set->job_cols[i]].problem) == GC_COL_OK)
+			return false;
+	}
+	return true;
+}
+
 void
 gc_loader_load(GcLoader *loader, uint32 chunkno)
 {
@@ -478,6 +520,12 @@ gc_loader_load(GcLoader *loader, uint32 chunkno)
 
 	reading.first = chunkno * (BlockNumber) gc_chunk_pages;
 	reading.full = loader->job->data->chunks[chunkno].full;
+	if (!reading.full && nothing_to_add(loader))
+	{
+		MemoryContextSwitchTo(old);
+		gc_job_chunk_done(GC_CHUNK_KEPT, NULL, NULL, 0);
+		return;
+	}
 
 	for (int i = 0; i < MAX_ATTEMPTS && outcome == GC_READ_CHANGED; i++)
 	{

@@ -118,14 +118,24 @@ typedef enum GcColProblem
 	GC_COL_VALUE_TOO_LONG,		/* text value longer than a dictionary entry takes */
 } GcColProblem;
 
+/* Where a column's problem was met, and when to look whether it has gone (problem.c). */
+typedef struct GcEvidence
+{
+	int32		chunk;			/* that has the values; -1: several have them */
+	BlockNumber block;			/* a page with a value that is a problem by itself */
+	uint64		stamp;			/* gc_map_stamp(chunk) when read; 0: try again at once */
+	TimestampTz not_before;		/* after a retry in vain */
+} GcEvidence;
+
 /*
- * A column with a problem has no cells and no dictionary, and is not tried again
- * before the relation is evicted or gets a new file.
+ * A column with a problem has no cells and no dictionary.  It is loaded anew, as
+ * if it had never been, once gc_worth_retry() says so.
  */
 typedef struct GcDirColumn
 {
 	GcColSpec	spec;
 	uint8		problem;		/* GcColProblem */
+	GcEvidence	evidence;		/* where there is a problem */
 	bool		has_nulls;		/* in any chunk */
 	int16		dscale;			/* numeric: of all chunks; -1: no value at all */
 	uint8		widths;			/* set of code widths in use: 1|2|4|8 or-ed */
@@ -213,6 +223,12 @@ extern GcDirectory *gc_directory(Relation rel);
 
 /* Column of a directory that stands for spec, or -1.  Checks the signature. */
 extern int	gc_directory_column(const GcDirectory *dir, const GcColSpec *spec);
+
+/*
+ * May the problem of this column have gone, so that loading it is worth a try?
+ * Costs a look at the map, at most at one page of the table.  Needs a guard.
+ */
+extern bool gc_worth_retry(Relation rel, const GcDirectory *dir, int col);
 
 /* Note the use of a column, for replacement. */
 extern void gc_column_touch(GcDirectory *dir, int col);

@@ -41,6 +41,8 @@ typedef struct GcJobColumn
 	int			base_col;		/* in the directory that the job began with, or -1 */
 	GcColState *state;			/* the base's, or new */
 	pg_atomic_uint32 problem;	/* GcColProblem, once a participant met one */
+	GcEvidence	evidence;		/* of that, by whoever set it */
+	bool		again;			/* had a problem, and is new for a retry */
 } GcJobColumn;
 
 typedef enum GcChunkState
@@ -123,6 +125,9 @@ typedef struct GcLoadPlan
 	int		   *base_cols;
 	GcColState **states;		/* NULL for new columns */
 	uint8	   *problems;		/* GcColProblem, known from the base */
+	GcEvidence *evidence;		/* of these; else of any that may be met */
+	bool	   *again;			/* had a problem, and is new for a retry */
+	uint64		stamp;			/* of the map, before anything is read */
 	uint8	   *work;			/* per chunk: GcChunkWork */
 	Size		bytes;			/* estimate */
 } GcLoadPlan;

@@ -24,6 +24,7 @@
 #include "columns.h"
 #include "epoch.h"
 #include "job.h"
+#include "problem.h"
 #include "spec.h"
 #include "store.h"
 #include "visibility.h"
@@ -63,16 +64,48 @@ same_spec(const GcColSpec *a, const GcColSpec *b)
  *-------------------------------------------------------------------------
  */
 static void
-plan_column(GcLoadPlan *plan, const GcColSpec *spec, int base_col, GcColState *state,
-			uint8 problem)
+plan_new_column(GcLoadPlan *plan, const GcColSpec *spec)
 {
-	plan->specs[plan->ncols] = *spec;
-	plan->base_cols[plan->ncols] = base_col;
-	plan->states[plan->ncols] = state;
-	plan->problems[plan->ncols] = problem;
-	plan->ncols++;
-	if (base_col < 0)
-		plan->nnew++;
+	int			c = plan->ncols++;
+
+	plan->specs[c] = *spec;
+	plan->base_cols[c] = -1;
+	plan->states[c] = NULL;
+	plan->problems[c] = GC_COL_OK;
+	plan->evidence[c] = gc_no_evidence(plan->stamp);
+	plan->again[c] = plan->base != NULL && gc_directory_column(plan->base, spec) >= 0;
+	plan->nnew++;
+}
+
+static void
+plan_base_column(GcLoadPlan *plan, int base_col)
+{
+	const GcDirColumn *column = &plan->base->columns[base_col];
+	int			c = plan->ncols++;
+
+	plan->specs[c] = column->spec;
+	plan->base_cols[c] = base_col;
+	plan->states[c] = column->state;
+	plan->problems[c] = column->problem;
+	plan->again[c] = false;
+
+	/*
+	 * What it has of old may be part of a problem that is met now: values of chunks
+	 * that have changed since, or of the dictionary.  So it is tried without, at once.
+	 */
+	plan->evidence[c] = column->problem != GC_COL_OK ? column->evidence : gc_no_evidence(0);
+}
+
+/* Is this column of the base wanted, and not to be had before, but perhaps now? */
+static bool
+to_be_retried(const GcLoad *load, const GcDirectory *base, int b)
+{
+	for (int i = 0; i < load->ncols && base->columns[b].problem != GC_COL_OK; i++)
+	{
+		if (load->specs[i].attnum == base->columns[b].spec.attnum)
+			return gc_worth_retry(load->rel, base, b);
+	}
+	return false;
 }
 
 /* The base's columns that still are what they were, and the wanted ones. */
@@ -85,6 +118,8 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 	plan->base_cols = palloc(Max(max, 1) * sizeof(int));
 	plan->states = palloc(Max(max, 1) * sizeof(GcColState *));
 	plan->problems = palloc(Max(max, 1) * sizeof(uint8));
+	plan->evidence = palloc(Max(max, 1) * sizeof(GcEvidence));
+	plan->again = palloc(Max(max, 1) * sizeof(bool));
 
 	for (uint32 b = 0; plan->base && b < plan->base->ncolumns; b++)
 	{
@@ -93,8 +128,8 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 		const char *reason;
 
 		if (gc_col_spec(load->rel, column->spec.attnum, &now, &reason) &&
-			same_spec(&now, &column->spec))
-			plan_column(plan, &column->spec, b, column->state, column->problem);
+			same_spec(&now, &column->spec) && !to_be_retried(load, plan->base, b))
+			plan_base_column(plan, b);
 	}
 	for (int i = 0; i < load->ncols; i++)
 	{
@@ -106,7 +141,7 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 				break;
 		}
 		if (c == plan->ncols)
-			plan_column(plan, &load->specs[i], -1, NULL, GC_COL_OK);
+			plan_new_column(plan, &load->specs[i]);
 		else if (plan->base_cols[c] >= 0)
 			gc_column_touch(plan->base, plan->base_cols[c]);
 	}
@@ -206,6 +241,7 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 	gc_serve_judged(load->rel, plan->base, &served, &judged);
 	plan->nblocks = served.nblocks;
 	plan->nchunks = gc_chunk_count(served.nblocks);
+	plan->stamp = gc_map_stamp(load->rel, -1);
 	plan_columns(load, plan);
 	plan_chunks(load, plan, judged);
 	gc_guard_leave();

@@ -17,6 +17,7 @@
 #include "dict.h"
 #include "epoch.h"
 #include "job.h"
+#include "problem.h"
 #include "store.h"
 
 #define JOB_CELL(data, chunk, col) \
@@ -110,6 +111,9 @@ summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 		column->dscale = -1;
 		column->min = 1;
 		column->max = 0;
+		column->evidence = col->evidence;
+		if (col->again)
+			gc_evidence_put_off(&column->evidence, gc_job_mine()->started_at);
 	}
 	column->bytes += gc_colstate_bytes(col->state);
 }

@@ -152,6 +152,8 @@ find_columns(GcScanState *node, GcInputState *in, bool *missing, GcError *err)
 		in->dir_column[c] = gc_directory_column(in->dir, &in->specs[c]);
 		if (in->dir_column[c] < 0)
 			*missing = true;
+		else if (node->loads < MAX_LOADS && gc_worth_retry(in->rel, in->dir, in->dir_column[c]))
+			*missing = true;
 		else if (in->dir->columns[in->dir_column[c]].problem != GC_COL_OK)
 			return problem_fail(in, c, in->dir->columns[in->dir_column[c]].problem, err);
 		else
