@@ -63,6 +63,15 @@
 #define GC_OLD_SNAPSHOTS_EXPIRE() (old_snapshot_threshold >= 0)
 #endif
 
+/* 16 took the prefixes from what is counted of a table; after pgstat_should_count_relation(). */
+#if PG_VERSION_NUM >= 160000
+#define GC_SCANS_COUNTED(rel)	((rel)->pgstat_info->counts.numscans)
+#define GC_ROWS_COUNTED(rel)	((rel)->pgstat_info->counts.tuples_returned)
+#else
+#define GC_SCANS_COUNTED(rel)	((rel)->pgstat_info->t_counts.t_numscans)
+#define GC_ROWS_COUNTED(rel)	((rel)->pgstat_info->t_counts.t_tuples_returned)
+#endif
+
 /* From 16 on an equivalence class holds wherever it is used. */
 #if PG_VERSION_NUM < 160000
 #define GC_EC_BELOW_OUTER_JOIN(ec)	((ec)->ec_below_outer_join)

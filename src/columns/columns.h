@@ -327,6 +327,7 @@ typedef struct GcServed
 	BlockNumber nblocks;		/* of the relation */
 	BlockNumber pages_served;
 	BlockNumber pages_delta;
+	uint64		rows_served;
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
 									 * of their chunks would serve them */
 	bool		complete;		/* every chunk wholly served, no delta: what the
@@ -349,6 +350,12 @@ extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed
 typedef struct GcEncoder GcEncoder; /* encode.h */
 extern GcCode gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
 							GcEncoder *encoder, GcError *err);
+
+/*
+ * Count one sequential scan of rel that returned so many rows, for
+ * pg_stat_user_tables.  gc_delta_scan() counts none: an attempt may fail.
+ */
+extern void gc_count_scan(Relation rel, uint64 rows);
 
 /* LWLocks of this room: one named tranche, requested in shmem_request. */
 typedef enum GcColumnsLock

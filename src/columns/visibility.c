@@ -21,6 +21,7 @@
 #include "access/xact.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
@@ -32,6 +33,7 @@
 #include "encode.h"
 #include "spec.h"
 #include "visibility.h"
+#include "../compat.h"
 
 #define MAP_BYTES		(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
 #define PAGES_PER_WORD	32
@@ -240,10 +242,11 @@ add_served(const GcChunk *chunk, uint8 *valid, uint32 page, uint32 n)
 }
 
 static void
-append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint8 *valid, Size valid_bytes)
+append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint32 good, uint8 *valid, Size valid_bytes)
 {
 	GcServedChunk *c = &served->chunks[served->nchunks++];
 
+	served->rows_served += good;
 	c->chunk = chunkno;
 	c->nrows = nrows;
 	c->valid = valid;
@@ -298,11 +301,11 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 	}
 
 	if (rows > 0 && rows < chunk->nrows)
-		append_chunk(serving->served, chunkno, chunk->nrows, valid, valid_bytes);
+		append_chunk(serving->served, chunkno, chunk->nrows, rows, valid, valid_bytes);
 	else
 	{
 		if (rows > 0)
-			append_chunk(serving->served, chunkno, chunk->nrows, NULL, 0);
+			append_chunk(serving->served, chunkno, chunk->nrows, rows, NULL, 0);
 		if (valid)
 			pfree(valid);
 	}
@@ -336,7 +339,7 @@ judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 	{
 		judged->served = judged->pages;
 		if (chunk->nrows > 0)
-			append_chunk(serving->served, chunkno, chunk->nrows, NULL, 0);
+			append_chunk(serving->served, chunkno, chunk->nrows, chunk->nrows, NULL, 0);
 	}
 	else
 		judge_pages(serving, chunkno, chunk, map, chunk ? gc_page_proof(chunk, lsn) : NULL, judged);
@@ -378,7 +381,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 	{
 		served->pages_served += gc_chunk_length(c, served->nblocks);
 		if (dir->facts[c].nrows > 0)
-			append_chunk(served, c, dir->facts[c].nrows, NULL, 0);
+			append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
 	}
 	return intact;
 }
@@ -495,7 +498,7 @@ serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	for (uint32 c = 0; c < dir->nchunks; c++)
 	{
 		if (dir->facts[c].nrows > 0)
-			append_chunk(served, c, dir->facts[c].nrows, NULL, 0);
+			append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
 	}
 	served->complete = true;
 	return true;
@@ -601,6 +604,25 @@ add_table(GcDelta *delta, Snapshot snapshot)
 	return ok;
 }
 
+/* Read the delta without a trace in the table's counters of scans and rows. */
+static bool
+add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
+{
+	Relation	rel = delta->rel;
+	const bool	counted = pgstat_should_count_relation(rel);
+	const PgStat_Counter scans = counted ? GC_SCANS_COUNTED(rel) : 0;
+	const PgStat_Counter rows = counted ? GC_ROWS_COUNTED(rel) : 0;
+	const bool	ok = served->pages_served == 0 ? add_table(delta, snapshot) :
+		add_ranges(delta, snapshot, served);
+
+	if (counted)
+	{
+		GC_SCANS_COUNTED(rel) = scans;
+		GC_ROWS_COUNTED(rel) = rows;
+	}
+	return ok;
+}
+
 GcCode
 gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
 			  GcEncoder *encoder, GcError *err)
@@ -615,11 +637,7 @@ gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
 	delta.isnull = palloc(Max(delta.ncols, 1) * sizeof(bool));
 	delta.slot = table_slot_create(rel, NULL);
 
-	if (served->pages_served == 0)
-		ok = add_table(&delta, snapshot);
-	else
-		ok = add_ranges(&delta, snapshot, served);
-
+	ok = add_uncounted(&delta, snapshot, served);
 	ExecDropSingleTupleTableSlot(delta.slot);
 	pfree(delta.values);
 	pfree(delta.isnull);
@@ -628,4 +646,13 @@ gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
 					   "The rows of \"%s\" that are not cached take more room than gpuconc.host_cache_size.",
 					   RelationGetRelationName(rel));
 	return GC_OK;
+}
+
+void
+gc_count_scan(Relation rel, uint64 rows)
+{
+	pgstat_count_heap_scan(rel);
+
+	/* By its name it is for indexes, but of a table its counter is seq_tup_read. */
+	pgstat_count_index_tuples(rel, rows);
 }

@@ -85,9 +85,15 @@ gc_close_inputs(GcScanState *node)
 {
 	for (int i = 0; i < node->plan->ninputs; i++)
 	{
-		if (node->inputs[i].rel)
-			table_close(node->inputs[i].rel, NoLock);
-		node->inputs[i].rel = NULL;
+		GcInputState *in = &node->inputs[i];
+
+		if (in->rel == NULL)
+			continue;
+		/* The fallback's scans are counted by PostgreSQL. */
+		if (node->started && !node->falling_back)
+			gc_count_scan(in->rel, in->served.rows_served + in->private_rows);
+		table_close(in->rel, NoLock);
+		in->rel = NULL;
 	}
 }
 
