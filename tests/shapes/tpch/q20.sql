@@ -1,5 +1,5 @@
 -- TPC-H query 20: IN of IN, and a correlated sum.
--- offloaded: 150
+-- offloaded: 12
 -- not with prefer: sub-selects that depend on a row would be a request for each of 16,000 rows.
 select s_name, s_address
 from supplier, nation
