@@ -1,6 +1,5 @@
 -- TPC-H query 21: EXISTS and NOT EXISTS over the same table with an inequality.
 -- offloaded: 1
--- not with prefer: sub-selects that depend on a row would be a request for each of 1,000 rows and more.
 select s_name, count(*) as numwait
 from supplier, lineitem l1, orders, nation
 where s_suppkey = l1.l_suppkey and o_orderkey = l1.l_orderkey and o_orderstatus = 'F' and l1.l_receiptdate > l1.l_commitdate
