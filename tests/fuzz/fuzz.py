@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
 """fuzz.py: random queries, answered by gpuconc and by PostgreSQL alone.
 
-Makes tables (all types, NULLs, skew, duplicates, extremes; vacuumed, not, and in
-between) in a schema of its own, then random queries within and a little outside of
-what can be offloaded.  Each is run by two sessions, one with gpuconc and one
-without, and the answers are compared as multisets of rows: byte for byte, but for
-sums and averages of floats (relative tolerance) and the sign of a zero among the
-extremes of floats.  Where PostgreSQL raises an error, so must gpuconc; which of
-several errors comes first is not compared.
+Makes tables in a schema of its own, then asks two kinds of queries:
 
-A mismatch is reduced (outputs, conditions, keys and relations are taken away while
-it stays) and printed with the seed that makes it again.
+- Queries within and a little outside of what can be offloaded (queries.py), over tables
+  of all types with NULLs, skew, duplicates and extremes.  Answers are compared byte for
+  byte, but for sums and averages of floats and the sign of a zero among their extremes.
+- Statements of many shapes (cases.py, shapes.py), nested up to three levels, over tables
+  with tame values (world.py): sub-selects everywhere, CTEs, set operations, grouping sets,
+  windows, outer joins, partitions, cursors, prepared statements, and functions whose calls
+  are counted.  Answers are compared byte for byte, and errors by SQLSTATE and message.
 
-With --together K, K sessions ask K queries at the same time: they are held back until
-all are ready, and share scans wherever they can, fused and marked ones by turns
-(gpuconc.debug_hold_requests, gpuconc.debug_force_shared_scan; the settings are changed for the whole server, by a
-superuser, and reset at the end).
+Answers are multisets of rows, unless ORDER BY is total.  PostgreSQL's own plan says what
+is right.  An answer or error that some other plan of PostgreSQL's gives, too, depends on
+the plan and is none; statements.py says how that is found out.
+
+A mismatch is made smaller while it stays, and printed with what makes it again.  After a
+crash the fuzzer waits until the server is back, and goes on.
+
+With --together K, K sessions ask K queries of the first kind at the same time: they are
+held back until all are ready, and share scans wherever they can, fused and marked ones by
+turns (gpuconc.debug_hold_requests, gpuconc.debug_force_shared_scan; the settings are
+changed for the whole server, by a superuser, and reset at the end).
 
     fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--together K] [--verbose]
+            [--shapes SHARE] [--only N] [--max-mismatches N] [--no-reduce]
 
 Connects as psql does (PG* environment); the server must have gpuconc preloaded.
 Exit status: 0 all right; 1 a mismatch, a lost connection, or fewer than 40 % of the

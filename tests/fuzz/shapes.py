@@ -133,7 +133,7 @@ class Maker(Sources, Subqueries):
         outputs = [self.output(scope, "c%d" % i, kind, depth) for i, kind in enumerate(self.kinds_or_some(kinds, 4))]
         where = self.where(scope, conditions, depth)
         lock = ""
-        if rng.random() < 0.06 and self.lockable(source):
+        if rng.random() < 0.2 and self.lockable(source):
             lock = rng.choice([" FOR SHARE", " FOR UPDATE", " FOR KEY SHARE", " FOR NO KEY UPDATE"])
             self.tags.add("row locks")
         distinct = ""
@@ -177,7 +177,7 @@ class Maker(Sources, Subqueries):
         text = self.group_by(keys, outputs, scope, kinds)
         where = self.where(scope, conditions, depth)
         having = self.having(keys, scope, depth)
-        if not kinds and rng.random() < 0.2:
+        if not kinds and rng.random() < 0.25:
             self.windows_over_groups(keys, outputs)
         return "SELECT %s FROM %s%s%s%s" % (self.listed(outputs), source, where, text, having), outputs
 
