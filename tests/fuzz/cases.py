@@ -330,10 +330,10 @@ def make_case(rng, rels):
         case = current_case(rng, maker)
     else:
         maker.volatile = roll < 0.16
-        maker.hazardous &= not maker.volatile
         if roll > 0.92:
             maker.params = []
-        text, cols = maker.select(rng.choice([0, 1, 1, 2, 2, 3]), top=True)
+        simple = 0.16 <= roll < 0.26 and rng.random() < 0.4
+        text, cols = maker.one_table() if simple else maker.select(rng.choice([0, 1, 1, 2, 2, 3]), top=True)
         if maker.volatile:
             case = Effects(text, maker.tags)
         elif maker.params is not None:

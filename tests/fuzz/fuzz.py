@@ -24,7 +24,7 @@ turns (gpuconc.debug_hold_requests, gpuconc.debug_force_shared_scan; the setting
 changed for the whole server, by a superuser, and reset at the end).
 
     fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--together K] [--verbose]
-            [--shapes SHARE] [--only N] [--max-mismatches N] [--no-reduce]
+            [--shapes SHARE] [--construct TEXT] [--only N] [--max-mismatches N] [--no-reduce]
 
 Connects as psql does (PG* environment); the server must have gpuconc preloaded.
 Exit status: 0 all right; 1 a mismatch, a lost connection, or fewer than 40 % of the
@@ -238,6 +238,8 @@ class Fuzzer(Statements, Together):
             rng = random.Random("%s/%d" % (seed, n))
             if rng.random() < self.options.shapes:
                 case = make_case(rng, rels)
+                if not any(self.options.construct in tag for tag in case.tags):
+                    continue
                 case.mode = "prefer" if rng.random() < 0.75 else "allow"
                 if self.options.verbose:
                     print("-- seed %s query %d\n%s" % (seed, n, case), flush=True)
@@ -316,6 +318,7 @@ def main():
     parser.add_argument("--max-mismatches", type=int, default=10)
     parser.add_argument("--together", type=int, default=0, metavar="K", help="so many queries at the same time, by shared scans of both kinds")
     parser.add_argument("--shapes", type=float, default=0.6, metavar="SHARE", help="share of statements of many shapes")
+    parser.add_argument("--construct", default="", metavar="TEXT", help="only statements with a construct whose name contains this")
     parser.add_argument("--reduce-seconds", type=float, default=30)
     parser.add_argument("--no-reduce", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="print every query")

@@ -15,6 +15,7 @@ class Maker(Sources, Subqueries):
         self.rng, self.rels = rng, rels
         self.tags = set()
         self.hazards = 0          # parts that raise errors where they are evaluated
+        self.traces = 0           # parts that leave a trace there
         self.place = "select list"
         self.ctes = []            # (name, cols) that may be used
         self.params = None        # values of a prepared statement's parameters
@@ -44,11 +45,14 @@ class Maker(Sources, Subqueries):
             conditions = conditions + [Leaves(self, scope, depth).condition(1)]
         if self.wants_hazards and rng.random() < 0.3:
             conditions = conditions + [self.guarded_condition(scope)]
+        if self.volatile and rng.random() < 0.1:
+            self.tags.add("volatile in where")
+            conditions = conditions + ["fuzz_note(%s::int8) > %s" % (Leaves(self, scope).simple("int"), rng.choice(["-5", "3"]))]
         return " WHERE " + " AND ".join(conditions) if conditions else ""
 
     @property
     def wants_hazards(self):
-        return self.hazardous and self.hazards < 2
+        return self.hazardous and self.hazards + self.traces < 2
 
     hazardous = False
 
@@ -164,6 +168,10 @@ class Maker(Sources, Subqueries):
         rng = self.rng
         source, conditions, scope = self.from_clause(depth, outer)
         keys = self.keys(scope)
+        windows = not kinds and rng.random() < 0.25
+        if windows and rng.random() < 0.6:
+            # an expression that windows can be over
+            keys.append((Leaves(self, scope).more_int(), "int"))
         outputs = []
         if kinds:
             for i, kind in enumerate(kinds):
@@ -177,7 +185,7 @@ class Maker(Sources, Subqueries):
         text = self.group_by(keys, outputs, scope, kinds)
         where = self.where(scope, conditions, depth)
         having = self.having(keys, scope, depth)
-        if not kinds and rng.random() < 0.25:
+        if windows:
             self.windows_over_groups(keys, outputs)
         return "SELECT %s FROM %s%s%s%s" % (self.listed(outputs), source, where, text, having), outputs
 
@@ -226,11 +234,15 @@ class Maker(Sources, Subqueries):
         forms = ["row_number() OVER (ORDER BY %s)" % every, "rank() OVER (ORDER BY count(*) DESC)",
                  "sum(count(*)) OVER (ORDER BY %s)" % first, "count(*) OVER (PARTITION BY %s)" % first,
                  "max(count(*)) OVER ()", "lag(count(*)) OVER (ORDER BY %s)" % every, "dense_rank() OVER (ORDER BY %s)" % first]
+        if kind != "bool":
+            # the expression that is grouped by is an argument, too
+            over = rng.choice(["ORDER BY %s" % first, "PARTITION BY %s" % rng.choice(keys)[0], ""])
+            forms += ["%s(%s) OVER (%s)" % (rng.choice(["min", "max", "count"]), first, over)] * 4
         if kind == "int":
             forms += ["sum(%s) OVER (ORDER BY %s)" % (first, first)] * 4
         if self.tags & {"grouping sets"}:
-            forms = forms[1:2] + forms[4:5]      # keys alone do not tell groups of several sets apart
-        outputs.append((rng.choice(forms), Col("c%d" % len(outputs), "int")))
+            forms = ["rank() OVER (ORDER BY count(*) DESC)", "max(count(*)) OVER ()"] + [f for f in forms if f[:3] in ("min", "max", "sum")]      # keys alone do not tell groups of several sets apart
+        outputs.append((rng.choice(forms), Col("c%d" % len(outputs), "int" if kind == "int" else "ratio")))
 
     def windowed(self, kinds, depth, outer):
         rng = self.rng
@@ -266,6 +278,14 @@ class Maker(Sources, Subqueries):
             text, outputs = self.form(depth)(kinds, max(depth - 1, 0), ())
             arms.append("(%s)" % text)
         return (" %s " % word).join(arms), [("", Col("c%d" % i, kind)) for i, kind in enumerate(kinds)]
+
+    def one_table(self):
+        """A plain select of a table, whose plan can go backward."""
+        alias = self.alias()
+        text, cols, _ = self.table(alias)
+        scope = [("%s.%s" % (alias, c.name), c) for c in cols]
+        outputs = [self.output(scope, "c%d" % i, None, 0) for i in range(self.rng.randint(1, 4))]
+        return "SELECT %s FROM %s%s" % (self.listed(outputs), text, self.where(scope, [], 0)), [c for _, c in outputs]
 
     def one_group(self, kinds, depth, outer):
         """Aggregates without GROUP BY."""

@@ -50,6 +50,8 @@ class Sources:
                 text += " OFFSET 0"
         self.place = place
         self.level -= 1
+        if " UNION ALL " in text:
+            self.tags.add("union all below")
         return "%s(%s) AS %s" % ("LATERAL " if lateral else "", text, alias), cols, 100
 
     def lateral_select(self, scope):
@@ -79,9 +81,27 @@ class Sources:
             text, cols, rows = self.sub_select(alias, depth, scope)
         elif roll < 0.85 and scope:
             text, cols, rows = self.function(alias)
+        elif roll < 0.9:
+            return self.nested_join()
         else:
             text, cols, rows = self.table(alias)
         return text, [("%s.%s" % (alias, c.name), c) for c in cols], rows
+
+    def nested_join(self):
+        """A join in parentheses, which is an input of another one."""
+        rng = self.rng
+        first, second = self.alias(), self.alias()
+        text, cols, rows = self.table(first)
+        other, more, also = self.table(second)
+        scope = [("%s.%s" % (first, c.name), c) for c in cols]
+        new = [("%s.%s" % (second, c.name), c) for c in more]
+        self.tags.add("join in parentheses")
+        self.tags |= {"self join"} if text.split()[0] == other.split()[0] else set()
+        condition = self.join_condition(scope, new, False)
+        if condition is None:
+            return text, scope, rows
+        word = rng.choice(["JOIN", "JOIN", "JOIN", "LEFT JOIN", "FULL JOIN"])
+        return "(%s %s %s ON %s)" % (text, word, other, condition), scope + new, max(rows, also)
 
     @property
     def used(self):
@@ -91,11 +111,18 @@ class Sources:
         pairs = []
         for a, c in scope:
             for b, d in new:
-                if c.kind == d.kind and c.kind in KINDS:
+                if self.joinable(c, d):
                     most = max(c.distinct, d.distinct)
                     if most >= 10 or small or self.rng.random() < 0.05:
                         pairs += [(a, b)] * (3 if most >= 50 else 1)
         return "%s = %s" % self.rng.choice(pairs) if pairs else None
+
+    def joinable(self, c, d):
+        """May equal values be expected?  Other pairs are joined now and then."""
+        if c.kind != d.kind or c.kind not in KINDS:
+            return False
+        alike = set(c.consts) & set(d.consts) if c.kind == "text" else True
+        return bool(alike) or self.rng.random() < 0.05
 
     def constant_equalities(self, scope, new):
         """Both columns equal one constant; the join has no other condition."""
@@ -139,6 +166,8 @@ class Sources:
             if conditions is None:
                 continue
             self.tags.add("join")
+            if item.split()[0] in text.split() and item[0] != "(":
+                self.tags.add("self join")
             roll = rng.random()
             lateral = item.startswith("LATERAL")
             if roll < 0.62 or (lateral and roll > 0.8):

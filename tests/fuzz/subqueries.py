@@ -64,14 +64,19 @@ class Subqueries:
         return "(SELECT %s FROM %s AS %s%s)" % (value, rel.name, alias, where)
 
     def hazard(self, outer):
-        """A whole number that raises an error where it is evaluated."""
+        """A whole number that raises an error where it is evaluated, or leaves a trace."""
         rng = self.rng
         rel, alias, inner = self.inner()
         ints = [n for n, c in inner if c.kind == "int"]
-        self.tags.add("hazard in " + self.place)
-        self.hazards += 1
         correlated = self.correlation(inner, outer) if rng.random() < 0.3 else None
         where = " WHERE " + correlated if correlated else ""
+        if self.volatile:
+            self.tags.add("trace in " + self.place)
+            self.traces += 1
+            value = rng.choice(["fuzz_note(count(*))", "nextval('fuzz_seq') + count(*)"])
+            return "(SELECT (%s)::int4 FROM %s AS %s%s)" % (value, rel.name, alias, where)
+        self.tags.add("hazard in " + self.place)
+        self.hazards += 1
         form = rng.randint(0, 3)
         if form == 0:
             return "(SELECT 1 / (count(*) - count(*)) FROM %s AS %s%s)" % (rel.name, alias, where)
@@ -104,8 +109,11 @@ class Subqueries:
     def guarded_condition(self, scope):
         rng = self.rng
         plain = Leaves(self, scope)
-        if rng.random() < 0.5:
-            return "%s %s %s" % (plain.simple("int"), rng.choice(["<", ">", "="]), self.guarded(scope))
+        roll = rng.random()
+        if roll < 0.4:
+            return "%s %s %s" % (plain.simple("int"), rng.choice(["<", ">", "<>"]), self.guarded(scope))
+        if roll < 0.75:
+            return "((%s) IS NOT TRUE OR %s > %s)" % (self.guard(scope), plain.simple("int"), self.hazard(scope))
         return "(%s AND %s > %s)" % (self.guard(scope), plain.simple("int"), self.hazard(scope))
 
     def exists(self, outer, depth):
