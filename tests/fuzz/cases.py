@@ -324,6 +324,7 @@ def make_case(rng, rels):
     maker = Maker(rng, rels)
     roll = rng.random()
     maker.hazardous = rng.random() < 0.22
+    maker.lean = rng.random() < 0.4
     if roll < 0.04:
         case = change_case(rng, maker)
     elif roll < 0.06:
@@ -333,7 +334,7 @@ def make_case(rng, rels):
         if roll > 0.92:
             maker.params = []
         simple = 0.16 <= roll < 0.26 and rng.random() < 0.4
-        text, cols = maker.one_table() if simple else maker.select(rng.choice([0, 1, 1, 2, 2, 3]), top=True)
+        text, cols = maker.one_table() if simple else maker.select(rng.choice([0, 0, 1, 1] if maker.lean else [0, 1, 1, 2, 2, 3]), top=True)
         if maker.volatile:
             case = Effects(text, maker.tags)
         elif maker.params is not None:

@@ -41,7 +41,7 @@ class Maker(Sources, Subqueries):
     def where(self, scope, conditions, depth, many=True):
         rng = self.rng
         self.at("where")
-        for _ in range(rng.choice([0, 0, 0, 1, 1, 2]) if many else rng.choice([0, 1])):
+        for _ in range(rng.choice([0, 0, 0, 1] if self.lean else [0, 0, 0, 1, 1, 2]) if many else rng.choice([0, 1])):
             conditions = conditions + [Leaves(self, scope, depth).condition(1)]
         if self.wants_hazards and rng.random() < 0.3:
             conditions = conditions + [self.guarded_condition(scope)]
@@ -55,6 +55,7 @@ class Maker(Sources, Subqueries):
         return self.hazardous and self.hazards + self.traces < 2
 
     hazardous = False
+    lean = False              # few joins and conditions: more rows are left to differ
 
     def output(self, scope, name, kind, depth):
         """(expression, Col) of a plain row."""
@@ -229,7 +230,8 @@ class Maker(Sources, Subqueries):
     def windows_over_groups(self, keys, outputs):
         rng = self.rng
         self.tags.add("windows over groups")
-        first, kind = rng.choice(keys)
+        # an expression more often than a column
+        first, kind = rng.choice(keys + [k for k in keys if k[0].startswith("(")] * 3)
         every = ", ".join(k for k, _ in keys)
         forms = ["row_number() OVER (ORDER BY %s)" % every, "rank() OVER (ORDER BY count(*) DESC)",
                  "sum(count(*)) OVER (ORDER BY %s)" % first, "count(*) OVER (PARTITION BY %s)" % first,
@@ -237,9 +239,9 @@ class Maker(Sources, Subqueries):
         if kind != "bool":
             # the expression that is grouped by is an argument, too
             over = rng.choice(["ORDER BY %s" % first, "PARTITION BY %s" % rng.choice(keys)[0], ""])
-            forms += ["%s(%s) OVER (%s)" % (rng.choice(["min", "max", "count"]), first, over)] * 4
+            forms += ["%s(%s) OVER (%s)" % (rng.choice(["min", "max", "count"]), first, over)] * 5
         if kind == "int":
-            forms += ["sum(%s) OVER (ORDER BY %s)" % (first, first)] * 4
+            forms += ["sum(%s) OVER (ORDER BY %s)" % (first, first)] * 10
         if self.tags & {"grouping sets"}:
             forms = ["rank() OVER (ORDER BY count(*) DESC)", "max(count(*)) OVER ()"] + [f for f in forms if f[:3] in ("min", "max", "sum")]      # keys alone do not tell groups of several sets apart
         outputs.append((rng.choice(forms), Col("c%d" % len(outputs), "int" if kind == "int" else "ratio")))

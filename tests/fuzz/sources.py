@@ -81,7 +81,7 @@ class Sources:
             text, cols, rows = self.sub_select(alias, depth, scope)
         elif roll < 0.85 and scope:
             text, cols, rows = self.function(alias)
-        elif roll < 0.9:
+        elif rng.random() < 0.12 and not self.lean:
             return self.nested_join()
         else:
             text, cols, rows = self.table(alias)
@@ -160,7 +160,7 @@ class Sources:
         rng = self.rng
         text, scope, rows = self.source(depth, [])
         where = []
-        for _ in range(rng.choice([0, 0, 1, 1, 1, 2, 2, 3])):
+        for _ in range(rng.choice([0, 0, 1] if self.lean else [0, 0, 1, 1, 1, 2, 2, 3])):
             item, new, more = self.source(depth if rng.random() < 0.6 else 0, scope)
             conditions = self.on_condition(scope, new, more <= 30 or rows <= 30, depth)
             if conditions is None:
