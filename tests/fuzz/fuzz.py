@@ -70,24 +70,31 @@ class Fuzzer(Statements, Together):
         """After a crash: wait until the server is back."""
         deadline = time.monotonic() + 120
         self.counts["lost connections"] += 1
-        for session in (self.on, self.off):
-            session.close()
-            while True:
-                try:
+        while True:
+            # A session that begins before the server has noticed the crash ends with it.
+            select.select([], [], [], 0.3)
+            try:
+                for session in (self.on, self.off):
+                    session.close()
                     session.open()
-                    if session.run("SELECT 1;")[0] == [["1"]]:
-                        break
-                except Lost:
-                    if time.monotonic() > deadline:
-                        raise
-                session.close()
-                select.select([], [], [], 0.2)
-        # Until the worker has its device, nothing is offloaded.
+                self.settle(deadline)
+                return
+            except Lost:
+                if time.monotonic() > deadline:
+                    raise
+
+    def settle(self, deadline):
+        """Until the worker has its device, nothing is offloaded."""
         while self.off.run("SELECT state FROM gpuconc_devices;")[0] != [["ready"]] and time.monotonic() < deadline:
             select.select([], [], [], 0.1)
+        for session in (self.on, self.off):
+            if session.run("SELECT 1;")[0] != [["1"]]:
+                raise Lost("the session does not answer")
 
     def offloaded(self):
-        rows, _ = self.on.run("SELECT offloaded, fallbacks FROM gpuconc_stat_get();")
+        rows, error = self.on.run("SELECT offloaded, fallbacks FROM gpuconc_stat_get();")
+        if error:
+            raise Lost("the session does not answer: %s" % error[1])
         return [int(v) for v in rows[0]]
 
     def ask(self, session, query, mode=None):

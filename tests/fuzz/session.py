@@ -89,6 +89,9 @@ class Session:
         return rows
 
     def close(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
         self.process.kill()
         self.process.wait()

@@ -166,9 +166,9 @@ class Statements:
         def still(candidate):
             try:
                 now = self.case_difference(candidate)
-            except Lost:
+            except Lost as lost:
                 self.reconnect()
-                return wrong.startswith("lost")
+                return wrong.startswith("lost") and "does not answer" not in str(lost)
             return bool(now) and signature(now) == signature(wrong)
         return reduce(case, still, self.options.reduce_seconds)
 
@@ -177,7 +177,7 @@ class Statements:
         try:
             wrong = self.case_difference(case, note=True)
         except Lost as lost:
-            wrong = "lost: %s" % lost
+            wrong = "lost: %s" % " ".join(str(lost).split())
             self.reconnect()
         if not wrong:
             return True
@@ -191,7 +191,7 @@ class Statements:
             try:
                 again = self.case_difference(small)
             except Lost as lost:
-                again = "lost: %s" % lost
+                again = "lost: %s" % " ".join(str(lost).split())
                 self.reconnect()
             print("  reduced: %s\n%s" % (again, small))
         print("  again: fuzz.py --seed %s --only %d --shapes %s\n" % (seed, number, self.options.shapes), flush=True)
