@@ -33,6 +33,12 @@
 #include "../gpuconc.h"
 #include "../queue/queue.h"
 
+/*
+ * Cost of a path that is forced: less than any other, but more than some operators, since
+ * conditions are evaluated in the order of their costs and that of a subplan is its plan's.
+ */
+#define FORCED_COST		1.0
+
 static Plan *plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 						  List *tlist, List *clauses, List *custom_plans);
 
@@ -171,7 +177,7 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 	path->cpath.path.startup_cost = cost;
 	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
 	if (GC_OFFLOAD_FORCED())
-		path->cpath.path.startup_cost = path->cpath.path.total_cost = 0;
+		path->cpath.path.startup_cost = path->cpath.path.total_cost = FORCED_COST;
 }
 
 /*-------------------------------------------------------------------------
