@@ -43,6 +43,9 @@ SELECT check_nested('SELECT x.c, y.m, count(*) FROM s, (SELECT k, ''t'' || (f % 
 -- the same CTE twice, in a row source and in another one
 SELECT check_nested('WITH w AS MATERIALIZED (SELECT k, sum(f) t FROM u GROUP BY k) SELECT count(*), sum(w.t), sum(v.t) FROM s, w, w AS v WHERE s.k = w.k AND s.k = v.k AND v.t < 700');
 SELECT check_nested('WITH w AS MATERIALIZED (SELECT k, sum(f) t FROM u GROUP BY k) SELECT s.c, max(w.t) FROM s, w WHERE s.k = w.k AND w.t = (SELECT max(t) FROM w) GROUP BY s.c');
+-- ... or where a row source and the rest of the statement read it, and it is recursive
+SELECT check_nested('WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 20) SELECT sum(r.n), count(x.f) FROM (SELECT u.f FROM u, (SELECT n FROM w OFFSET 0) y, w AS z WHERE u.f = y.n AND u.f = z.n ORDER BY u.f LIMIT 1) x RIGHT JOIN w AS r ON x.f = r.n');
+SELECT check_nested('WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 20) SELECT r.n, (SELECT count(*) FROM u, w WHERE u.f = w.n AND u.f > r.n), (SELECT sum(u.f) FROM u, w WHERE u.f = w.n * 2) FROM w AS r');
 -- partitions below a row source
 SELECT check_nested('SELECT count(*), sum(s.sv) FROM f JOIN (SELECT k, sum(v) sv FROM hp GROUP BY k) s ON f.k = s.k');
 SELECT check_nested('SELECT count(*), sum(hp.v) FROM f JOIN hp ON f.k = hp.k WHERE hp.k < 7');

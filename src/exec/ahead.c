@@ -177,6 +177,9 @@ make_state(EState *outer)
 	estate->es_param_exec_vals = palloc0((n + 1) * sizeof(ParamExecData));
 	for (int i = 0; i < n; i++)
 	{
+		/* Without a type they are links between nodes of one state: of CTEs, for instance. */
+		if (!OidIsValid(list_nth_oid(outer->es_plannedstmt->paramExecTypes, i)))
+			continue;
 		estate->es_param_exec_vals[i].value = outer->es_param_exec_vals[i].value;
 		estate->es_param_exec_vals[i].isnull = outer->es_param_exec_vals[i].isnull;
 	}

@@ -56,9 +56,10 @@ class Session:
         output, state = self.read_until(end.encode(), timeout)
         if state != "00000":
             return None, (state, output.strip().replace("\n", " "))
-        output = output.rstrip("\n")
+        # One row of one empty text is a line of its own; no rows are nothing.
         if output == "":
             return [], None
+        output = output[:-1] if output.endswith("\n") else output
         return [row.split(FIELD) for row in output.split(RECORD)], None
 
     def read_until(self, mark, timeout):
