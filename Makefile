@@ -1,19 +1,23 @@
 # gpuconc: PGXS build.  See README.md for what the targets are for.
 #
 #   make demo, make check      set up what is missing, build, demonstrate or test
+#   make check-full            the same with all of PostgreSQL's own tests
 #   make, make install         for the server of PG_CONFIG
 #   make installcheck          regression, isolation and TAP tests of what is installed:
 #     make installcheck REGRESS=types              that one only, on a running server
 #     make installcheck ISOLATION=x                  that has gpuconc preloaded
 #     make prove_installcheck PROVE_TESTS=t/x.pl   on servers that the test starts
 
-# These two set up whatever is missing, PGXS included, so they come without it.
-GC_SCRIPTED = demo check
+# These set up whatever is missing, PGXS included, so they come without it.
+GC_SCRIPTED = demo check check-full
 ifneq ($(filter $(GC_SCRIPTED),$(MAKECMDGOALS)),)
 
 .PHONY: $(GC_SCRIPTED)
-$(GC_SCRIPTED):
+demo check:
 	scripts/$@
+
+check-full:
+	scripts/check --full
 
 else
 
