@@ -13,7 +13,7 @@
  *
  * Part 2, section IV.B: blocks that say on which multiprocessor and when they ran, in
  * the streams of figures 5, 6, 7, 9 and 10, with as many more blocks as this device has
- * more multiprocessors; against the simulator (src/sched/simulator.h).  A trace that
+ * more multiprocessors; against the simulator (bench/simulator/simulator.h).  A trace that
  * https://ui.perfetto.dev opens is written for each figure: PREFIX-figure5.json ...
  *
  * Device cuda only: a host's blocks have one thread.
@@ -29,7 +29,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "sched/simulator.h"
+#include "../simulator/simulator.h"
 
 /*-------------------------------------------------------------------------
  * Running rounds

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * simulate.c
- *	  Show what a workload does on a device, by the simulator of src/sched.
+ *	  Show what a workload does on a device, by bench/simulator.
  *
  *	  simulate [-k] [-t TRACE.json] [WORKLOAD]
  *
@@ -29,7 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sched/simulator.h"
+#include "../simulator/simulator.h"
 
 #define MAX_KINDS	64
 #define SPACE		" \t\r\n"

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "../../src/sched/simulator.h"
+#include "../../bench/simulator/simulator.h"
 
 #define MAX_LOG		(1 << 16)
 #define MAX_RANDOM	24			/* kernels of a random workload */

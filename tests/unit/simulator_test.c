@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "../../src/sched/simulator.h"
+#include "../../bench/simulator/simulator.h"
 
 #define MS			1000.0
 #define MAX_LOG		(1 << 16)
