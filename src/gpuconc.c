@@ -57,8 +57,6 @@ int			gc_debug_force_shared_scan = GC_FORCE_NONE;
 bool		gc_enable_marked_scan = true;
 bool		gc_enable_class_columns = true;
 bool		gc_enable_row_records = true;
-bool		gc_enable_kernel_variants = false;
-bool		gc_debug_force_variant = false;
 bool		gc_debug_force_resident = false;
 
 static const struct config_enum_entry device_choices[] = {
@@ -281,11 +279,6 @@ define_schedule_settings(void)
 							 "Takes 32 bytes per row of device memory that is free.",
 							 &gc_enable_row_records, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_kernel_variants",
-							 "Chooses among variants of a kernel that runs beside others.",
-							 "Compiles some that leave others more shared memory, for kernels that take much of it.",
-							 &gc_enable_kernel_variants, false,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.batch_log_size",
 							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",
 							NULL, &gc_batch_log_size, 256, 1, 65536,
@@ -299,11 +292,6 @@ define_schedule_settings(void)
 							 "Answers requests over the same table by one scan of this kind wherever that is possible.",
 							 "Waits for the kernels that it takes.",
 							 &gc_debug_force_shared_scan, GC_FORCE_NONE, force_options,
-							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_force_variant",
-							 "Runs kernels in another variant than the one that is fastest alone.",
-							 "Waits for that variant. On every device, for tests.",
-							 &gc_debug_force_variant, false,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.debug_force_resident",
 							 "Keeps kernels that scan the same table resident together wherever they fit.",

@@ -50,8 +50,6 @@ extern int	gc_debug_hold_requests;
 extern bool gc_enable_marked_scan;
 extern bool gc_enable_class_columns;
 extern bool gc_enable_row_records;
-extern bool gc_enable_kernel_variants;
-extern bool gc_debug_force_variant;
 extern bool gc_debug_force_resident;
 
 /* gpuconc.debug_force_shared_scan */

@@ -429,6 +429,27 @@ sub settings
 	return;
 }
 
+# More tables with shapes of their own than are remembered.
+sub many_tables
+{
+	my @tables = map { "many$_" } (1 .. 36);
+
+	$node->safe_psql('postgres', join '', map { "CREATE TABLE $_ AS SELECT i AS id, i % 5 AS g FROM generate_series(1, 3000) AS i; VACUUM ANALYZE $_;" } @tables);
+	foreach my $round (1, 2)
+	{
+		my $wrong = 0;
+
+		foreach my $table (@tables)
+		{
+			my $query = "SELECT g, count(*), sum(id) FROM $table WHERE id > 9 GROUP BY g ORDER BY g";
+
+			$wrong++ if answer_of($node, $query, 'require') ne answer_of($node, $query, 'forbid');
+		}
+		is($wrong, 0, "many tables, $round");
+	}
+	return;
+}
+
 sub nothing_is_left
 {
 	my @used;
@@ -602,6 +623,7 @@ foreach my $which ('fused', 'marked')
 		groups();
 		sets();
 	}
+	many_tables() if $kind eq 'marked';
 	nothing_is_left();
 	crashes();
 	little_memory();

@@ -1,5 +1,5 @@
 # What the worker decides for a GPU, where there is none: device host says that it is one
-# (gpuconc.debug_pretend_gpu).  Kernels are sized for its multiprocessors, tried in variants, resident
+# (gpuconc.debug_pretend_gpu).  Kernels are sized for its multiprocessors, resident
 # together, and fused with tables in its shared memory, and run on the host's threads all the same.
 # How long they take, and so who shares what with whom, is up to the machine, unless a setting
 # forces it: the answers are not.
@@ -59,7 +59,7 @@ sub until_seen
 }
 
 #-------------------------------------------------------------------------
-# Every policy, shared scans and variants on and off
+# Every policy, shared scans on and off
 #-------------------------------------------------------------------------
 my @asked = (
 	@queries,
@@ -77,8 +77,8 @@ foreach my $policy ('sequential', 'streams', 'random', 'kernel', 'twostage')
 	foreach my $more ('off', 'on')
 	{
 		next if $more eq 'on' && $policy ne 'kernel' && $policy ne 'twostage';
-		configure($node, 'gpuconc.schedule' => $policy, 'gpuconc.enable_shared_scan' => $more, 'gpuconc.enable_kernel_variants' => $more);
-		answered_together($node, \@sessions, "$policy, shared scans and variants $more, $_", undef, undef, @asked) for (1 .. 3);
+		configure($node, 'gpuconc.schedule' => $policy, 'gpuconc.enable_shared_scan' => $more);
+		answered_together($node, \@sessions, "$policy, shared scans $more, $_", undef, undef, @asked) for (1 .. 3);
 	}
 }
 
@@ -94,7 +94,7 @@ foreach my $kind ('fused', 'marked')
 	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
 	answered_together($node, \@sessions, "$kind, $_", undef, undef, @asked) for (1 .. 2);
 }
-configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off', 'gpuconc.enable_kernel_variants' => 'off');
+configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off');
 
 #-------------------------------------------------------------------------
 # What was fused and then went by marks is believed to take less from time to time, so that it is tried again
@@ -123,7 +123,7 @@ cmp_ok(predicted_fused('after marks'), '<', $fused_us / 2, 'less is believed of 
 configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off');
 
 #-------------------------------------------------------------------------
-# Variants: bitmaps in shared memory, in less of it, in the cache; for large tables only
+# A bitmap in shared memory; for large tables only
 #-------------------------------------------------------------------------
 $node->safe_psql('postgres', q{
 CREATE TABLE large (k int, w int);
@@ -131,14 +131,11 @@ INSERT INTO large SELECT i % 100, i * 7919::bigint % 1000000 FROM generate_serie
 CREATE TABLE sparse (w int PRIMARY KEY, v int);
 INSERT INTO sparse SELECT i * 5, i % 7 FROM generate_series(0, 199999) AS i;
 VACUUM ANALYZE large, sparse});
-configure($node, 'gpuconc.enable_kernel_variants' => 'on');
 my @probing = ('SELECT count(*), sum(large.w) FROM large JOIN sparse ON sparse.w = large.w WHERE v < 3', 'SELECT v, count(*) FROM large JOIN sparse ON sparse.w = large.w WHERE k < 60 GROUP BY v ORDER BY v');
 is_offloaded($node, $_, "alone: $_") foreach (@probing);
 my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $probing[0]");
 like($plan, qr/Shared Memory per Block: 12\d kB/, 'a bitmap in shared memory');
-$node->safe_psql('postgres', 'SELECT gpuconc_stat_reset()');
-until_seen('variants are tried', \@probing, q{SELECT count(*) FILTER (WHERE shared_memory < 100000) > 0 FROM gpuconc_stat_kernels WHERE kind = 'kernel' AND alone_time IS NOT NULL});
-configure($node, 'gpuconc.enable_kernel_variants' => 'off');
+answered_together($node, \@sessions, "bitmaps in shared memory, $_", undef, undef, @probing) for (1 .. 2);
 
 #-------------------------------------------------------------------------
 # Resident together: kernels of different tables in shared memory, in one batch with one prediction
@@ -180,7 +177,6 @@ $node = new_server('line', q{
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.host_threads = 1
 gpuconc.enable_shared_scan = off
-gpuconc.enable_kernel_variants = off
 });
 create_tables($node, 150000);
 @asked = map { "SELECT count(*), sum(id), max(n) FROM t WHERE s LIKE '%$_' OR k % 11 = $_" } (0 .. 7);

@@ -138,8 +138,8 @@ side_by_side(int n, bool same, BenchLaunch *l, GcDecideWork *work)
 	for (int i = 0; i < n; i++)
 	{
 		items[i] = (GcItem) {.type = 1,.scan = same ? 1 : (uint32_t) i + 1,.tiles = args[0].scan.ntiles,
-		.noptions = 1,.fused = -1};
-		items[i].option[0] = (GcOption) {.registers = info->registers,
+		.fused = -1};
+		items[i].option = (GcOption) {.registers = info->registers,
 			.max_threads = bench_max_threads(&scans[1]),.threads = alone_threads,
 			.occupancy = alone_per_sm * bench_profile.warp_size / alone_threads,
 		.shared_bytes = (uint32_t) info->shared_static,.alone_us = alone_us};

@@ -195,8 +195,8 @@ decide(GcPolicy policy, const int *pick, int n, bool one_table, BenchLaunch *l)
 			const PoolKernel *k = &subjects[which[i]];
 
 			items[i] = (GcItem) {.type = one_table ? 1 : (uint32_t) which[i] + 1,.scan = 1,.tiles = k->tiles,
-			.noptions = 1,.fused = -1};
-			items[i].option[0] = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
+			.fused = -1};
+			items[i].option = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
 				.threads = (int) k->best.threads,.occupancy = k->best_per_sm,.shared_bytes = pool_shared(k),
 			.alone_us = k->alone_us};
 		}

@@ -2,8 +2,7 @@
  *
  * plan_speed.c
  *	  How long a batch plan takes: gc_batch_plan over random sets of kernels; and how long
- *	  a whole decision for 65 kernels does, by policy, with one and with three variants of
- *	  each kernel, and what the bound on its steps costs.
+ *	  a whole decision for 65 kernels does, by policy, and what the bound on its steps costs.
  *
  *		plan_speed [instances [seed]]
  *
@@ -16,8 +15,7 @@
  * call finds its own data in the nearest cache.
  *
  * Decisions are over sets of four characters: wide, slim; bitmaps, as the server's kernels
- * are, half of which fill much of the shared memory; and hard, made to be too much for the
- * kernel model's search.
+ * are, half of which fill much of the shared memory; and small, so that many fit together.
  *
  *-------------------------------------------------------------------------
  */
@@ -182,11 +180,11 @@ typedef enum Character
 	WIDE,
 	SLIM,
 	BITMAPS,
-	HARD,
+	SMALL,
 	CHARACTERS
 } Character;
 
-static const char *const character_names[] = {"wide", "slim", "bitmaps", "hard"};
+static const char *const character_names[] = {"wide", "slim", "bitmaps", "small"};
 
 #define KERNELS		65
 #define TYPES		40
@@ -195,30 +193,26 @@ static const char *const character_names[] = {"wide", "slim", "bitmaps", "hard"}
 typedef struct Set
 {
 	Character	character;
-	int			noptions;
 	uint32_t	first;			/* of its types */
-	int			registers;		/* hard ones: steps of 8 that they are drawn from, */
-	int			shared;			/* thousandths of the shared memory, */
+	int			registers;		/* small ones: steps of 8 that they are drawn from, */
+	int			shared;			/* and bytes, in steps of a thousand */
 	int			threads;
-	double		slower;			/* and time for less of the two */
 } Set;
 
 static Set
-random_set(Character character, int noptions)
+random_set(Character character)
 {
-	Set			set = {.character = character,.noptions = noptions};
+	Set			set = {.character = character};
 
 	set.first = (uint32_t) random_below(1 << 20);
 	set.registers = 3 + random_below(6);
 	set.shared = 5 + random_below(40);
 	set.threads = 64 << random_below(4);
-	set.slower = (1 + random_below(300)) / 100000.0;
 	return set;
 }
 
-/* The fastest variant. */
 static void
-random_first(const GcProfile *profile, const Set *set, GcOption *o)
+random_kernel(const GcProfile *profile, const Set *set, GcOption *o)
 {
 	GcItemType	t;
 
@@ -235,29 +229,13 @@ random_first(const GcProfile *profile, const Set *set, GcOption *o)
 	o->threads = t.need[GC_RES_WARPS] / t.need[GC_RES_BLOCKS] * profile->warp_size;
 }
 
-/* One that takes less shared memory and longer; its registers are as they come. */
 static void
-random_next(const Set *set, int v, const GcOption *before, GcOption *o)
+random_small(const Set *set, GcOption *o)
 {
-	*o = *before;
-	o->registers = 24 + 8 * random_below(8);
-	o->shared_bytes = v == 1 ? o->shared_bytes / (uint32_t) (2 + random_below(4)) : 1024;
-	if (set->character == BITMAPS)
-		o->threads = o->shared_bytes > 28 << 10 ? 1024 : 256;
-	o->alone_us *= 1.02 + 0.01 * random_below(50);
-}
-
-/* What it gains in time it loses in registers or shared memory. */
-static void
-random_hard(const Set *set, GcOption *o)
-{
-	int			a = random_below(1000);
-	int			b = random_below(1000);
-
-	o->registers = 8 + 8 * (a * set->registers / 1000);
-	o->shared_bytes = (uint32_t) (b * set->shared);
+	o->registers = 8 + 8 * random_below(set->registers);
+	o->shared_bytes = (uint32_t) (random_below(1000) * set->shared);
 	o->threads = set->threads;
-	o->alone_us = 200 * (1 + (2000 - a - b) * set->slower) + random_below(20);
+	o->alone_us = 200 + random_below(20);
 }
 
 /* A kernel of this type: the same each time. */
@@ -265,8 +243,7 @@ static void
 random_item(const GcProfile *profile, const Set *set, uint32_t type, GcItem *item)
 {
 	uint64_t	saved = random_state;
-	int			fastest = 0;
-	GcOption	first;
+	GcOption   *o = &item->option;
 
 	random_state = 88172645463325252ULL + (set->first + type) * 7919;
 	for (int i = 0; i < 8; i++)
@@ -275,35 +252,18 @@ random_item(const GcProfile *profile, const Set *set, uint32_t type, GcItem *ite
 	item->type = type;
 	item->tiles = 30000;
 	item->fused = -1;
-	item->noptions = set->noptions;
-	for (int v = 0; v < set->noptions; v++)
-	{
-		GcOption   *o = &item->option[v];
-
-		if (set->character == HARD)
-			random_hard(set, o);
-		else if (v == 0)
-			random_first(profile, set, o);
-		else
-			random_next(set, v, &item->option[v - 1], o);
-		o->max_threads = o->threads;
-		o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
-		if (o->alone_us < item->option[fastest].alone_us)
-			fastest = v;
-	}
+	if (set->character == SMALL)
+		random_small(set, o);
+	else
+		random_kernel(profile, set, o);
+	o->max_threads = o->threads;
+	o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
 	/* Of one table and bound by memory, as far as twostage knows: it tries to have them resident. */
 	item->scan = 1;
 	item->nloads = 1;
-	item->load[0] = (GcColumnLoad) {type % 4, (float) (item->option[fastest].alone_us *
-													   gc_calibration_default.read_bandwidth)};
-	for (int v = 0; v < set->noptions; v++)
-	{
-		item->option[v].issue_part = 0.3;
-		item->option[v].warp_flight = 4096;
-	}
-	first = item->option[0];
-	item->option[0] = item->option[fastest];
-	item->option[fastest] = first;
+	item->load[0] = (GcColumnLoad) {type % 4, (float) (o->alone_us * gc_calibration_default.read_bandwidth)};
+	o->issue_part = 0.3;
+	o->warp_flight = 4096;
 	random_state = saved;
 }
 
@@ -324,7 +284,7 @@ typedef struct Quality
 	double		started;
 	double		warps;			/* on a multiprocessor */
 	double		predicted_us;
-	double		cost;			/* the kernel model's: bytes of shared memory and penalties */
+	double		cost;			/* the kernel model's: bytes of shared memory */
 } Quality;
 
 static void
@@ -335,15 +295,14 @@ add_quality(const GcSchedule *s, const GcDecision *d, Quality *q)
 	for (int k = 0; k < d->nstarts; k++)
 	{
 		const GcStart *start = &d->start[k];
-		const GcItem *item = &s->item[start->item[0]];
-		const GcOption *o = &item->option[start->option];
+		const GcOption *o = &s->item[start->item[0]].option;
 		int			need[GC_NEEDS];
 
 		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes,
 							((int) start->shape.blocks + s->profile->sms - 1) / s->profile->sms, need))
 			continue;
 		q->warps += need[GC_NEED_WARPS];
-		q->cost += need[GC_NEED_SHARED] + (o->alone_us / item->option[0].alone_us - 1) * s->profile->shared_per_sm / 2;
+		q->cost += need[GC_NEED_SHARED];
 	}
 }
 
@@ -353,7 +312,7 @@ same_decision(const GcDecision *a, const GcDecision *b)
 	bool		same = a->nstarts == b->nstarts;
 
 	for (int k = 0; same && k < a->nstarts; k++)
-		same = a->start[k].item[0] == b->start[k].item[0] && a->start[k].option == b->start[k].option &&
+		same = a->start[k].item[0] == b->start[k].item[0] &&
 			memcmp(&a->start[k].shape, &b->start[k].shape, sizeof(GcShape)) == 0;
 	return same;
 }
@@ -386,7 +345,7 @@ decision_us(const GcSchedule *s, bool bounded, GcDecideWork *decide, GcDecision 
 
 /* A line of the table: n sets. */
 static void
-measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character character, int noptions, int nactive)
+measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character character, int nactive)
 {
 	static GcItem item[KERNELS];
 	static GcDecision bounded;
@@ -404,7 +363,7 @@ measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character ch
 
 	for (int i = 0; i < n; i++)
 	{
-		Set			set = random_set(character, noptions);
+		Set			set = random_set(character);
 		double		us;
 
 		for (int k = 0; k < KERNELS; k++)
@@ -422,8 +381,8 @@ measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character ch
 		different += !same_decision(&bounded, &unbounded);
 	}
 	qsort(micros, (size_t) n, sizeof(double), by_size);
-	printf("%-9s %8d %6d  %-8s %7.1f %7.1f %7.1f", policy == GC_POLICY_KERNEL ? "kernel" : "twostage",
-		   noptions, nactive, character_names[character], micros[n / 2], micros[n * 99 / 100], micros[n - 1]);
+	printf("%-9s %6d  %-8s %7.1f %7.1f %7.1f", policy == GC_POLICY_KERNEL ? "kernel" : "twostage",
+		   nactive, character_names[character], micros[n / 2], micros[n * 99 / 100], micros[n - 1]);
 	if (policy == GC_POLICY_KERNEL)
 		printf(" %6ld %8.3f %8.1f %8.3f %9.2f%% %9.4f %9.4f %9.4f", (long) steps, b.started / n, longest,
 			   u.started / n, 100.0 * different / n, b.warps / u.warps, b.predicted_us / u.predicted_us,
@@ -443,18 +402,15 @@ static void
 decide_all(const GcProfile *profile, int n)
 {
 	printf("decisions for %d kernels of %d types, %d sets a line; us: each the least of five\n", KERNELS, TYPES, n);
-	printf("%65s  without a bound: bounded in parts of it:\n", "");
-	printf("policy    variants active  sets         p50     p99     max  steps  started      max  started  different"
+	printf("%56s  without a bound: bounded in parts of it:\n", "");
+	printf("policy    active  sets         p50     p99     max  steps  started      max  started  different"
 		   "     warps predicted      cost\n");
 	for (int policy = GC_POLICY_KERNEL; policy <= GC_POLICY_TWOSTAGE; policy++)
 	{
-		for (int noptions = 1; noptions <= GC_MAX_OPTIONS; noptions += 2)
+		for (int nactive = 0; nactive <= 4; nactive += 4)
 		{
-			for (int nactive = 0; nactive <= 4; nactive += 4)
-			{
-				for (int c = 0; c < CHARACTERS; c++)
-					measure_decisions(profile, n, (GcPolicy) policy, (Character) c, noptions, nactive);
-			}
+			for (int c = 0; c < CHARACTERS; c++)
+				measure_decisions(profile, n, (GcPolicy) policy, (Character) c, nactive);
 		}
 	}
 }

@@ -537,7 +537,7 @@ pool_measure_issue(PoolKernel *pool, int n, int runs)
 		if (us == 0)
 			us = side_by_side(k, copies = 2, runs, &warps);
 		pool_item(k, 1, &item);
-		k->issue_part = us == 0 ? 1 : gc_resident_issue_part(&bench_calibration, &item.option[0], copies, warps,
+		k->issue_part = us == 0 ? 1 : gc_resident_issue_part(&bench_calibration, &item.option, copies, warps,
 															 gc_resident_times(&one, pick, 1).memory_us, us);
 		if (us > 0)
 			bench_say("| %s | %d | %d | %.1f | %.2f | %.2f |\n", k->k.name, copies, warps, us, us / (copies * k->alone_us),
@@ -554,7 +554,7 @@ pool_item(const PoolKernel *k, uint32_t type, GcItem *item)
 	const u64	bytes = bytes_per_row(k->columns);
 
 	memset(item, 0, sizeof(*item));
-	*item = (GcItem) {.type = type,.scan = 1,.tiles = k->tiles,.noptions = 1,.fused = -1,
+	*item = (GcItem) {.type = type,.scan = 1,.tiles = k->tiles,.fused = -1,
 	.lookup_bytes = (double) k->lookup_bytes};
 	for (int c = 0; c < NCOLUMNS; c++)
 	{
@@ -562,7 +562,7 @@ pool_item(const PoolKernel *k, uint32_t type, GcItem *item)
 			item->load[item->nloads++] = (GcColumnLoad) {(uint32_t) c,
 				(float) k->bytes * (float) columns[c].width / (float) bytes};
 	}
-	item->option[0] = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
+	item->option = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
 		.threads = (int) k->best.threads,.occupancy = k->best_per_sm,.shared_bytes = pool_shared(k),
 		.alone_us = k->alone_us,.issue_part = k->issue_part,
 	.warp_flight = (uint32_t) (bytes * (u64) (k->k.vec * bench_profile.warp_size))};

@@ -137,9 +137,9 @@ fill_items(GcItem *items, int n)
 	memset(items, 0, (size_t) n * sizeof(GcItem));
 	for (int i = 0; i < n; i++)
 	{
-		items[i] = (GcItem) {.type = 1,.scan = 1,.tiles = scans.tiles,.noptions = 1,.fused = -1,
+		items[i] = (GcItem) {.type = 1,.scan = 1,.tiles = scans.tiles,.fused = -1,
 		.nloads = 1,.load = {{0, (float) scans.bytes}}};
-		items[i].option[0] = (GcOption) {.registers = scans.one.info.registers,
+		items[i].option = (GcOption) {.registers = scans.one.info.registers,
 			.max_threads = bench_max_threads(&scans.one),.threads = (int) scans.threads,
 			.occupancy = scans.occupancy,.shared_bytes = (uint32_t) scans.one.info.shared_static,
 			.alone_us = scans.alone_us,.issue_part = scans.issue_part,
@@ -197,7 +197,7 @@ note_issue(int n, int warps, double us)
 	double		part;
 
 	fill_items(item, 1);
-	part = gc_resident_issue_part(&bench_calibration, &item[0].option[0], n, warps,
+	part = gc_resident_issue_part(&bench_calibration, &item[0].option, n, warps,
 								  gc_resident_times(&one, pick, 1).memory_us, us);
 	scans.issue_part = part < scans.issue_part ? part : scans.issue_part;
 }

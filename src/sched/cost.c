@@ -15,12 +15,6 @@
 /* Newest sample's weight in the long run: 1 / LEARN_SAMPLES. */
 #define LEARN_SAMPLES	16
 
-/* What a lookup in L2 costs more than one in shared memory, in bytes that could be read meanwhile. */
-#define L2_LOOKUP		10
-
-/* Groups in global memory, against a table per block (an H200: SSB Q3.1 and Q4.1). */
-#define GLOBAL_GROUPS	2
-
 /* An H200's, by bench/two_stage/calibrate; a file made on the device itself is better. */
 const GcCalibration gc_calibration_default = {
 	.read_bandwidth = 4.55e6,.launch_us = 2.85,.flight_bytes = 22700,.beside_other = 1,.beside_same = 0.215,
@@ -110,12 +104,6 @@ double
 gc_cost_alone(const GcCalibration *c, double bytes)
 {
 	return c->launch_us + bytes / c->read_bandwidth;
-}
-
-double
-gc_cost_variant(const GcCalibration *c, double usual_us, double rows, int bitmaps, bool groups)
-{
-	return usual_us * (groups ? GLOBAL_GROUPS : 1) + rows * bitmaps * L2_LOOKUP / c->read_bandwidth;
 }
 
 void

@@ -56,15 +56,6 @@ extern bool gc_calibration_parse(const char *text, GcCalibration *c, const char 
 extern double gc_cost_alone(const GcCalibration *c, double bytes);
 
 /*
- * Time alone of a kernel's variant that has not run alone yet, by that of its usual variant:
- * so many bitmaps less are in shared memory, and the group table is not (groups), in a
- * scan of so many rows.  An upper bound, mostly: probes that come later see fewer rows.
- * Measured on an H200 (design.md, section 1): filters of 2 to 4 dimensions over 120 million
- * rows take 0.64 to 0.66 ms more in L2, where this says 0.53 to 1.05.
- */
-extern double gc_cost_variant(const GcCalibration *c, double usual_us, double rows, int bitmaps, bool groups);
-
-/*
  * An average that follows the newest values, quickly at first.  Starts at 0 samples;
  * then value means nothing.
  */

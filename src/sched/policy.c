@@ -33,13 +33,6 @@
 #define WAVE_BYTE_US	1e-4
 #define WAVE_PART		0.025	/* the most that it may be of the kernel's time */
 
-/*
- * Steps that the choice of options may take: so many per item find hardly any worse ones
- * than more do, and so many in all leave the rest of a decision its time.
- */
-#define LINE_STEPS	40
-#define LINE_STEPS_ALL	1280
-
 size_t
 gc_decide_work_size(void)
 {
@@ -47,18 +40,16 @@ gc_decide_work_size(void)
 }
 
 void
-gc_add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_us)
+gc_add_start(GcDecision *d, int i, GcShape shape, double predicted_us)
 {
 	GcStart    *start = &d->start[d->nstarts++];
 
 	start->nitems = 1;
 	start->item[0] = i;
 	start->fused = -1;
-	start->option = option;
 	start->shape = shape;
 	start->whole_shared = false;
 	start->predicted_us = predicted_us;
-	start->trial = false;
 	start->issue_share = 0;
 	if (predicted_us > d->predicted_us)
 		d->predicted_us = predicted_us;
@@ -67,10 +58,9 @@ gc_add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_u
 void
 gc_start_alone(const GcSchedule *s, int i, GcDecision *d)
 {
-	const GcOption *o = &s->item[i].option[0];
+	const GcOption *o = &s->item[i].option;
 
-	gc_add_start(d, i, 0, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles),
-				 o->alone_us);
+	gc_add_start(d, i, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles), o->alone_us);
 }
 
 /* What a multiprocessor has left beside the launches that are active. */
@@ -130,7 +120,7 @@ static bool
 start_by_lot(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
 {
 	const GcItem *item = &s->item[i];
-	const GcOption *o = &item->option[0];
+	const GcOption *o = &item->option;
 	int			warps = 1 + (int) draw(s->lot, o->max_threads / s->profile->warp_size);
 	int			threads = warps * s->profile->warp_size;
 	int			most = gc_occupancy(s->profile, o->registers, threads, o->shared_bytes);
@@ -138,7 +128,7 @@ start_by_lot(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
 
 	if (!take_room(s, o, blocks, threads, room) && (s->nactive > 0 || d->nstarts > 0))
 		return false;
-	gc_add_start(d, i, 0, gc_sched_full(s->profile, threads, blocks, item->tiles), o->alone_us);
+	gc_add_start(d, i, gc_sched_full(s->profile, threads, blocks, item->tiles), o->alone_us);
 	return true;
 }
 
@@ -169,29 +159,17 @@ decide_random(const GcSchedule *s, GcDecision *d)
  *-------------------------------------------------------------------------
  */
 
-/*
- * A variant that is slower alone counts as if it took more shared memory: as large a part
- * of half the multiprocessor's as its time is longer.
- */
 void
 gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k)
 {
-	const GcItem *item = &s->item[i];
+	const GcOption *o = &s->item[i].option;
 
 	memset(k, 0, sizeof(*k));
-	k->nvariants = item->noptions;
-	for (int v = 0; v < item->noptions; v++)
-	{
-		const GcOption *o = &item->option[v];
-		double		slower = o->alone_us / item->option[0].alone_us - 1;
-		double		penalty = slower > 0 ? slower * s->profile->shared_per_sm / 2 : 0;
-
-		k->variant[v].registers = o->registers;
-		k->variant[v].max_threads = o->max_threads;
-		k->variant[v].shared_fixed = (int) o->shared_bytes;
-		k->variant[v].warps = warps;
-		k->variant[v].penalty = penalty < GC_KERNEL_MAX_PENALTY ? penalty : GC_KERNEL_MAX_PENALTY;
-	}
+	k->nvariants = 1;
+	k->variant[0].registers = o->registers;
+	k->variant[0].max_threads = o->max_threads;
+	k->variant[0].shared_fixed = (int) o->shared_bytes;
+	k->variant[0].warps = warps;
 }
 
 void
@@ -229,20 +207,20 @@ fair_warps(const GcSchedule *s, const GcOption *o, int beside)
 }
 
 /*
- * Time of the first-th picked item beside what is active and the other n - 1 picked ones,
- * each in the option choice[k]: the device is shared out evenly, so each of them takes as
- * much of its time as it takes itself, until one of the two is done.
+ * Time of the first-th picked item beside what is active and the other n - 1 picked ones: the
+ * device is shared out evenly, so each of them takes as much of its time as it takes itself,
+ * until one of the two is done.
  */
 static double
-predict_one(const GcSchedule *s, int first, const int *pick, const int *choice, int n)
+predict_one(const GcSchedule *s, int first, const int *pick, int n)
 {
-	double		own = s->item[pick[first]].option[choice[first]].alone_us;
+	double		own = s->item[pick[first]].option.alone_us;
 	double		sum = own;
 	const double factor = s->nactive > 0 ? s->among : s->beside;
 
 	for (int k = 0; k < n; k++)
 	{
-		double		other = s->item[pick[k]].option[choice[k]].alone_us;
+		double		other = s->item[pick[k]].option.alone_us;
 
 		if (k != first)
 			sum += other < own ? other : own;
@@ -265,7 +243,7 @@ predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
 
 		for (int m = 0; m < start->nitems; m++)
 			sum += start->fused >= 0 ? s->item[start->item[m]].fused_us
-				: s->item[start->item[m]].option[start->option].alone_us;
+				: s->item[start->item[m]].option.alone_us;
 	}
 	return sum * s->beside > own ? sum * s->beside : own;
 }
@@ -289,7 +267,7 @@ place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_N
 {
 	for (int k = 0; k < n; k++)
 	{
-		const GcOption *o = &s->item[pick[k]].option[0];
+		const GcOption *o = &s->item[pick[k]].option;
 		int			warps = (int) (fair_warps(s, o, s->nactive + n - 1) * parts[part]);
 
 		gc_describe_item(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
@@ -327,46 +305,6 @@ place_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NE
 	return true;
 }
 
-/* A variant of item i as the line sees it. */
-static void
-describe_line(const GcSchedule *s, const GcLine *line, const GcOption *o, GcLineOption *option)
-{
-	gc_line_option(line, s->profile, o->registers, o->threads, o->shared_bytes, o->alone_us, option);
-}
-
-/* Is there anything to choose?  If so, begin a line of what is on the device. */
-void
-gc_begin_line(const GcSchedule *s, GcDecideWork *work, const GcDecision *d)
-{
-	GcLineOption option;
-
-	work->choose = false;
-	for (int i = 0; i < s->nitems && !work->choose; i++)
-		work->choose = s->item[i].noptions > 1;
-	if (!work->choose)
-		return;
-	gc_line_begin(&work->line, s->profile, s->beside);
-	for (int a = 0; a < s->nactive; a++)
-	{
-		const GcActive *active = &s->active[a];
-
-		gc_line_option(&work->line, s->profile, active->registers, (int) active->shape.threads,
-					   active->shared_bytes, active->alone_us, &option);
-		gc_line_add(&work->line, &option);
-	}
-	for (int k = 0; k < d->nstarts; k++)
-	{
-		const GcStart *start = &d->start[k];
-		GcOption	o = start->fused >= 0 ? s->fused[start->fused].option
-			: s->item[start->item[0]].option[start->option];
-
-		if (start->fused >= 0)
-			o.alone_us = start->predicted_us;
-		describe_line(s, &work->line, &o, &option);
-		gc_line_add(&work->line, &option);
-	}
-}
-
 /*
  * Blocks in each place that a multiprocessor has for one.  Behind other kernels, blocks go where
  * these end first, and a grid of as many as there are places may find most of them in half of the
@@ -386,29 +324,12 @@ waves(const GcSchedule *s, const GcItem *item, const GcOption *o)
 }
 
 void
-gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, GcDecision *d)
+gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d)
 {
-	int			choice[GC_MAX_ITEMS] = {0};
-
-	if (work->choose)
-	{
-		long		steps = s->nitems * LINE_STEPS > LINE_STEPS_ALL ? LINE_STEPS_ALL / s->nitems : LINE_STEPS;
-
-		for (int k = 0; k < n; k++)
-		{
-			const GcItem *item = &s->item[pick[k]];
-			GcLineItem *in_line = &work->line_work.item[k];
-
-			in_line->noptions = item->noptions;
-			for (int v = 0; v < item->noptions; v++)
-				describe_line(s, &work->line, &item->option[v], &in_line->option[v]);
-		}
-		(void) gc_line_choose(&work->line, work->line_work.item, n, n * steps, &work->line_work, choice);
-	}
 	for (int k = 0; k < n; k++)
 	{
 		const GcItem *item = &s->item[pick[k]];
-		const GcOption *o = &item->option[choice[k]];
+		const GcOption *o = &item->option;
 		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
 		int			blocks = (fair_warps(s, o, s->nactive) + per_block / 2) / per_block;
 
@@ -416,8 +337,8 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, G
 			blocks = 1;
 		if (s->nactive == 0)
 			blocks *= waves(s, item, o);
-		gc_add_start(d, pick[k], choice[k], gc_sched_full(s->profile, o->threads, blocks, item->tiles),
-					 s->nactive > 0 ? predict_one(s, k, pick, choice, n) : predict_in_line(s, o, d));
+		gc_add_start(d, pick[k], gc_sched_full(s->profile, o->threads, blocks, item->tiles),
+					 s->nactive > 0 ? predict_one(s, k, pick, n) : predict_in_line(s, o, d));
 	}
 }
 
@@ -427,7 +348,6 @@ gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoic
 {
 	GcPlaced	placed[GC_KERNEL_MAX];
 	int			order[GC_KERNEL_MAX];
-	int			option[GC_KERNEL_MAX];
 	GcStart    *first = &d->start[d->nstarts];
 	bool		whole;
 
@@ -435,9 +355,8 @@ gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoic
 		return first;
 	for (int k = 0; k < n; k++)
 	{
-		const GcOption *o = &s->item[pick[k]].option[choice[k].variant];
+		const GcOption *o = &s->item[pick[k]].option;
 
-		option[k] = choice[k].variant;
 		placed[k] = (GcPlaced) {.registers = o->registers,.threads = choice[k].warps * s->profile->warp_size,
 		.blocks = choice[k].blocks,.shared_bytes = o->shared_bytes};
 	}
@@ -446,9 +365,9 @@ gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoic
 	{
 		const int	k = order[m];
 
-		gc_add_start(d, pick[k], option[k],
+		gc_add_start(d, pick[k],
 					 gc_sched_full(s->profile, placed[k].threads, placed[k].blocks, s->item[pick[k]].tiles),
-					 predicted_us > 0 ? predicted_us : predict_one(s, k, pick, option, n));
+					 predicted_us > 0 ? predicted_us : predict_one(s, k, pick, n));
 		first[m].whole_shared = whole;
 	}
 	return first;
@@ -510,56 +429,6 @@ gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecis
 		start_fitting(s, pick, n, room, least, work, d);
 }
 
-/*-------------------------------------------------------------------------
- * Trials
- *-------------------------------------------------------------------------
- */
-
-/* The option of item i whose time alone is wanted; -1: none, or it will share a scan. */
-static int
-wanted_trial(const GcSchedule *s, int i)
-{
-	const GcItem *item = &s->item[i];
-
-	if (item->fused >= 0 && (s->force_shared || item->fused_us < item->option[0].alone_us))
-		return -1;
-	for (int v = 0; v < item->noptions; v++)
-	{
-		if (item->option[v].trial && item->option[v].occupancy > 0)
-			return v;
-	}
-	return -1;
-}
-
-/*
- * Is there a trial on the device, or is it time for one?  Then nothing else starts until
- * it is done.
- */
-static bool
-try_option(const GcSchedule *s, GcDecision *d)
-{
-	for (int a = 0; a < s->nactive; a++)
-	{
-		if (s->active[a].trial)
-			return true;
-	}
-	for (int i = 0; i < s->nitems && s->nitems > 1; i++)
-	{
-		int			v = wanted_trial(s, i);
-		const GcOption *o;
-
-		if (v < 0)
-			continue;
-		if (s->nactive > 0)
-			return true;		/* the device runs empty first */
-		o = &s->item[i].option[v];
-		gc_add_start(d, i, v, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles), o->alone_us);
-		d->start[0].trial = true;
-		return true;
-	}
-	return false;
-}
-
 void
 gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
@@ -575,9 +444,6 @@ gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 			gc_start_alone(s, i, d);
 		return;
 	}
-	if (!s->profile->host && (s->policy == GC_POLICY_KERNEL || s->policy == GC_POLICY_TWOSTAGE) &&
-		try_option(s, d))
-		return;
 	if (s->policy == GC_POLICY_RANDOM)
 		decide_random(s, d);
 	else if (s->policy == GC_POLICY_KERNEL)

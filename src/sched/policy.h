@@ -10,7 +10,6 @@
 
 #include "batch_model.h"
 #include "kernel_model.h"
-#include "line.h"
 #include "sched.h"
 
 struct GcDecideWork
@@ -23,9 +22,6 @@ struct GcDecideWork
 	GcBatchWork batch;
 	GcBatchPlan plan;
 	GcItemType	type[GC_BATCH_MAX_TYPES];
-	bool		choose;			/* some item has several options: the next two are used */
-	GcLine		line;			/* what is on the device, and started by this decision */
-	GcLineWork	line_work;
 };
 
 /*
@@ -39,12 +35,9 @@ extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
 
 /*
  * Start the items pick[0 .. n - 1] in sizes that are fair beside what is active, resident
- * or not: blocks for which there is no room yet wait in the hardware's queue.  Each in the
- * option with which all on the device are done soonest (line.h).  Once per decision before:
- * gc_begin_line.
+ * or not: blocks for which there is no room yet wait in the hardware's queue.
  */
-extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecideWork *work, GcDecision *d);
-extern void gc_begin_line(const GcSchedule *s, GcDecideWork *work, const GcDecision *d);
+extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d);
 
 /*
  * Start the items pick[0 .. n - 1] so that they are resident together, in the sizes with which
@@ -56,7 +49,7 @@ extern bool gc_start_resident(const GcSchedule *s, const int *pick, int n, doubl
 							  GcDecideWork *work, GcDecision *d);
 
 /* Add a launch of item i by its own kernel. */
-extern void gc_add_start(GcDecision *d, int i, int option, GcShape shape, double predicted_us);
+extern void gc_add_start(GcDecision *d, int i, GcShape shape, double predicted_us);
 
 /* Item i with so many warps wanted per multiprocessor, as an item of the kernel model. */
 extern void gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k);

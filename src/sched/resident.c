@@ -80,7 +80,7 @@ static double
 part_read(const GcCalibration *c, const GcItem *item)
 {
 	const double bytes = bytes_of(item);
-	const double most = (item->option[0].alone_us - c->launch_us) * c->read_bandwidth;
+	const double most = (item->option.alone_us - c->launch_us) * c->read_bandwidth;
 
 	return most > 0 && most < bytes ? most / bytes : 1;
 }
@@ -126,7 +126,7 @@ gc_resident_times(const GcSchedule *s, const int *pick, int n)
 	for (int k = 0; k < n; k++)
 	{
 		const GcItem *item = &s->item[pick[k]];
-		const GcOption *o = &item->option[0];
+		const GcOption *o = &item->option;
 		const double part = part_read(s->calibration, item);
 
 		t.issue_us += o->issue_part * o->alone_us * (item->lookup_bytes > 0 ? longer : 1);
@@ -151,7 +151,7 @@ flight_warps(const GcCalibration *c, const GcOption *o, double issue_part)
 static double
 enough_warps(const GcSchedule *s, const GcItem *item)
 {
-	const GcOption *o = &item->option[0];
+	const GcOption *o = &item->option;
 	const double full = gc_full_warps(s, o);
 	const double enough = o->warp_flight > 0 ? flight_warps(s->calibration, o, o->issue_part) : full;
 
@@ -177,7 +177,7 @@ int
 gc_resident_warps(const GcSchedule *s, int i, double latency_us, int *block)
 {
 	const GcItem *item = &s->item[i];
-	const GcOption *o = &item->option[0];
+	const GcOption *o = &item->option;
 	const int	full = gc_full_warps(s, o);
 	const int	most = o->max_threads / s->profile->warp_size;
 	const double warps = enough_warps(s, item) * o->alone_us / latency_us;
@@ -257,8 +257,8 @@ likely_latency(const GcSchedule *s, const int *pick, int n)
 	{
 		const GcItem *item = &s->item[pick[k]];
 
-		warps_us += enough_warps(s, item) * item->option[0].alone_us;
-		full += gc_full_warps(s, &item->option[0]);
+		warps_us += enough_warps(s, item) * item->option.alone_us;
+		full += gc_full_warps(s, &item->option);
 	}
 	return full > s->profile->max_warps ? warps_us / s->profile->max_warps : 0;
 }
@@ -271,7 +271,7 @@ likely_saving(const GcSchedule *s, const int *pick, int n)
 	double		line_us = 0;
 
 	for (int k = 0; k < n; k++)
-		line_us += s->item[pick[k]].option[0].alone_us;
+		line_us += s->item[pick[k]].option.alone_us;
 	return line_us - gc_resident_us(&t, likely_latency(s, pick, n));
 }
 
@@ -314,7 +314,7 @@ add_best(const GcSchedule *s, const int *candidate, int n, int *set, int m, doub
 		seen[nseen++] = type;
 		set[m] = candidate[k];
 		with = likely_saving(s, set, m + 1);
-		part = (with - *saving) / s->item[candidate[k]].option[0].alone_us;
+		part = (with - *saving) / s->item[candidate[k]].option.alone_us;
 		if (part > best_part)
 		{
 			best_part = part;
@@ -345,7 +345,7 @@ gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT
 		const GcItem *item = &s->item[pick[k]];
 
 		if (item->scan == first->scan &&
-			(s->force_resident || gc_memory_bound(s->calibration, item, &item->option[0])))
+			(s->force_resident || gc_memory_bound(s->calibration, item, &item->option)))
 			candidate[ncandidates++] = pick[k];
 	}
 	if (first->scan == 0 || ncandidates == 0 || candidate[0] != pick[0])
@@ -424,7 +424,7 @@ gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, d
 	start = gc_start_placed(s, pick, n, work->choice, us, d);
 	for (int k = 0; k < n; k++)
 	{
-		const GcOption *o = &s->item[start[k].item[0]].option[0];
+		const GcOption *o = &s->item[start[k].item[0]].option;
 
 		start[k].issue_share = o->issue_part * o->alone_us / t.issue_us;
 		start[k].shared_us = cbrt(cube(us) - cube(t.issue_us));

@@ -4,7 +4,7 @@
  *	  The objective makespan: how long kernels take that are resident together, and the
  *	  sizes with which that is least.
  *
- * Kernels that fill the device one behind the other take the sum of their times (line.h).
+ * Kernels that fill the device one behind the other take the sum of their times.
  * Resident together, each with a part of every multiprocessor, they keep three things busy
  * at the same time (design.md, section 7):
  *
@@ -41,7 +41,7 @@
  */
 #define GC_RESIDENT_MAX		8
 
-/* Is it bound by reading memory in this option, rather than by lookups and instructions? */
+/* Is it bound by reading memory, rather than by lookups and instructions? */
 extern bool gc_memory_bound(const GcCalibration *c, const GcItem *item, const GcOption *o);
 
 /* Of n items that are resident together: what memory and what issue take. */

@@ -3,11 +3,11 @@
  * sched.h
  *	  The scheduler's seam: who runs now, beside whom, in which shape.
  *
- * The worker asks two questions.  When a request comes: which variants of its
+ * The worker asks two questions.  When a request comes: which variant of each of its
  * kernels to have (gc_sched_variant).  And whenever something became ready or
- * finished: which of the ready main kernels to start now, in which variant and
- * with how many blocks of how many threads (gc_decide).  Main kernels only: builds
- * are shared between requests and small.
+ * finished: which of the ready main kernels to start now, with how many blocks of how
+ * many threads (gc_decide).  Main kernels only: builds are shared between requests and
+ * small.
  *
  * The decision, by policy, stands in policy.c; the models that it asks are the
  * kernel model (kernel_model.h), the batch model (batch_model.h) and the cost model
@@ -39,7 +39,7 @@ typedef struct GcShape
 	uint32_t	threads;		/* per block */
 } GcShape;
 
-/* What a kernel of one variant asks for. */
+/* What a kernel asks for. */
 typedef struct GcDemand
 {
 	int			registers;		/* per thread */
@@ -81,21 +81,10 @@ typedef struct GcVariantChoice
 } GcVariantChoice;
 
 /*
- * The variant that is fastest alone; with room: the fastest that takes at most so many
- * bytes of shared memory per block, as beside other kernels.
+ * The fastest variant that takes at most so many bytes of shared memory per block.
  */
 extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand,
 										uint64_t room);
-
-#define GC_MAX_OPTIONS	3
-
-/*
- * The variants that are worth having of a kernel that recurs beside others: [0] the fastest
- * alone; where that takes more than a quarter of a multiprocessor's shared memory, also
- * some that leave others more room.  Returns their number, 1 to GC_MAX_OPTIONS.
- */
-extern int	gc_sched_variants(const GcProfile *profile, const GcPipelineDemand *demand,
-							  GcVariantChoice choice[GC_MAX_OPTIONS]);
 
 /* Threads of a block that takes so much shared memory: where few blocks fit, they have to be large. */
 extern int	gc_sched_variant_threads(const GcProfile *profile, uint64_t shared_bytes);
@@ -126,7 +115,7 @@ extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupanc
  */
 #define GC_SCAN_OF_ONE_US	150
 
-/* A variant of a kernel that is compiled and loaded. */
+/* A kernel that is compiled and loaded. */
 typedef struct GcOption
 {
 	int			registers;		/* per thread */
@@ -137,7 +126,6 @@ typedef struct GcOption
 	double		alone_us;		/* time with the device to itself */
 	double		issue_part;		/* of that, what it would take if memory took no time */
 	uint32_t	warp_flight;	/* bytes that a warp of it has in flight; 0: not known */
-	bool		trial;			/* that is a guess, and wanted: see gc_decide */
 } GcOption;
 
 /* A column that a kernel streams. */
@@ -152,11 +140,10 @@ typedef struct GcColumnLoad
 /* A main kernel that is ready to start. */
 typedef struct GcItem
 {
-	uint32_t	type;			/* equal: the same kernel with the same options */
+	uint32_t	type;			/* equal: the same kernel with the same needs */
 	uint32_t	scan;			/* equal, not 0: streams the same columns' chunks */
 	uint64_t	tiles;
-	int			noptions;		/* at least 1; [0] is the fastest alone */
-	GcOption	option[GC_MAX_OPTIONS];
+	GcOption	option;
 	int			nloads;			/* columns that it streams, beside which it looks up at */
 	GcColumnLoad load[GC_LOAD_COLUMNS];
 	double		lookup_bytes;	/* random in so many bytes of device memory */
@@ -188,7 +175,6 @@ typedef struct GcActive
 								 * are its requests' own kernels, */
 	double		left_us;		/* which are expected to take so long yet */
 	double		alone_us;		/* its time with the device to itself */
-	bool		trial;			/* as GcStart's */
 	bool		resident;		/* one of a resident batch */
 } GcActive;
 
@@ -226,7 +212,6 @@ typedef struct GcStart
 	int			item[GC_MAX_MEMBERS];
 	int			body[GC_MAX_MEMBERS];	/* of the fused kernel */
 	int			fused;			/* fused kernel; -1: the item's own kernel */
-	int			option;			/* of the item, if it is not fused */
 	GcShape		shape;
 	bool		whole_shared;	/* as GcLaunch's (beside.h) */
 	double		predicted_us;	/* of the kernel, beside the others */
@@ -235,7 +220,6 @@ typedef struct GcStart
 	double		issue_share;	/* resident together with others: of their instructions, the
 								 * part that is its own; else 0 */
 	double		shared_us;		/* then: what all else takes of the predicted time */
-	bool		trial;			/* it is to have the device to itself, to be timed */
 } GcStart;
 
 typedef struct GcDecision
@@ -259,11 +243,6 @@ extern size_t gc_decide_work_size(void);
  * Which of the ready kernels to start now.  Something is started whenever nothing is
  * active and something is ready.  Never fails: a kernel that no model can place is
  * started by itself once the device is idle.
- *
- * Policies kernel and twostage choose among an item's options; one that runs alone has the
- * first.  Where several items wait and one has an option marked `trial`, they let the
- * device run empty and start that option by itself, while the others wait: its time alone
- * is learned so.  The caller sees to it that this is seldom.
  */
 extern void gc_decide(const GcSchedule *schedule, GcDecideWork *work, GcDecision *decision);
 

@@ -16,15 +16,14 @@
  * 4. Each of them keeps the block size that is best for it, and gets as many blocks as make
  *	  its fair share of the warps beside what is active: all it can use on an idle device,
  *	  where its batch's others then follow as its blocks end, and twice that where it is bound by
- *	  what a multiprocessor does (policy.c).  Of its variants each gets the one with which all on
- *	  the device are predicted to be done soonest (line.h).
+ *	  what a multiprocessor does (policy.c).
  *
  * Most batches of kernels like ours are not resident: each kernel would run in a few warps,
  * which stay few when the others end.  Policy kernel (objective threads) does that to all,
  * and loses on an H200 (docs/measurements.md).
  *
  * The device is never idle while something waits.  What waits for it to be: who comes behind a
- * resident batch, and a trial (sched.h).
+ * resident batch.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,7 +66,7 @@ line_us(const Stage *st, const int *pick, int n)
 	double		us = 0;
 
 	for (int k = 0; k < n; k++)
-		us += st->s->item[pick[k]].option[0].alone_us;
+		us += st->s->item[pick[k]].option.alone_us;
 	return us * gc_beside_each_other(st->s->together, n);
 }
 
@@ -117,7 +116,7 @@ gains_by_sharing(const Stage *st, int i)
 {
 	const GcItem *item = &st->s->item[i];
 
-	return item->fused >= 0 && (st->s->force_shared || item->fused_us < item->option[0].alone_us);
+	return item->fused >= 0 && (st->s->force_shared || item->fused_us < item->option.alone_us);
 }
 
 /* Requests that one scan by f can serve. */
@@ -131,7 +130,7 @@ most_members(const GcFusedKernel *f)
 static double
 gain_us(const Stage *st, int i)
 {
-	return st->s->item[i].option[0].alone_us - st->s->item[i].fused_us;
+	return st->s->item[i].option.alone_us - st->s->item[i].fused_us;
 }
 
 /*
@@ -255,7 +254,7 @@ ask(const Stage *st, const int *member, int n)
 	{
 		const GcItem *item = &st->s->item[member[m]];
 
-		sum.alone_us += item->option[0].alone_us;
+		sum.alone_us += item->option.alone_us;
 		sum.added_us += item->fused_us;
 		sum.columns |= item->columns;
 	}
@@ -331,8 +330,6 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double o
 	memcpy(start->item, member, n * sizeof(int));
 	memcpy(start->body, body, n * sizeof(int));
 	start->fused = f;
-	start->option = 0;
-	start->trial = false;
 	start->whole_shared = false;
 	start->issue_share = 0;
 	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
@@ -507,7 +504,7 @@ start_batches(Stage *st, const int *pick, int n)
 			continue;
 		pattern->times--;
 		m = take_batch(pattern, pick, n, of, batch);
-		gc_start_fair(st->s, batch, m, st->work, st->d);
+		gc_start_fair(st->s, batch, m, st->d);
 	}
 }
 
@@ -532,7 +529,6 @@ start_others(Stage *st)
 	}
 	if (start_resident(st, pick, n, 2, HUGE_VAL))
 		return;
-	gc_begin_line(st->s, st->work, st->d);
 	start_batches(st, pick, n);
 }
 

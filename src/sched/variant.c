@@ -1,12 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * variant.c
- *	  Variants of a pipeline's kernel: what goes to shared memory.
+ *	  The variant of a pipeline's kernel: what goes to shared memory.
  *
- * Measured on an H200: a scan that probes dimension bitmaps in
- * shared memory is up to three times as fast as one that probes them in L2, so
- * alone they go there while they fit.  Beside other kernels shared memory is
- * scarce, and the same pipeline with less of it may be the better choice.
+ * Measured on an H200: a scan that probes dimension bitmaps in shared memory is up to three
+ * times as fast as one that probes them in L2, so they go there while they fit.
  *
  * Pure functions; no state.
  *
@@ -145,52 +143,6 @@ gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcVariantChoice *ch
 			bytes += demand->bitmap_bytes[i];
 	}
 	return bytes;
-}
-
-static bool
-same_choice(const GcVariantChoice *a, const GcVariantChoice *b)
-{
-	return a->bitmaps == b->bitmaps && a->group_copies == b->group_copies && a->group_cells == b->group_cells &&
-		a->threads == b->threads && a->vec == b->vec;
-}
-
-/* Add a variant, if it is another than those before it. */
-static int
-add_variant(GcVariantChoice *choice, int n, GcVariantChoice c)
-{
-	for (int i = 0; i < n; i++)
-	{
-		if (same_choice(&choice[i], &c))
-			return n;
-	}
-	if (n == GC_MAX_OPTIONS)
-		return n;
-	choice[n] = c;
-	return n + 1;
-}
-
-/*
- * With a quarter of the shared memory; with every bitmap in the L2 cache; and, if that
- * makes but one, the same in smaller steps, whose threads take fewer registers.
- */
-int
-gc_sched_variants(const GcProfile *profile, const GcPipelineDemand *demand,
-				  GcVariantChoice choice[GC_MAX_OPTIONS])
-{
-	uint64_t	quarter = (uint64_t) profile->shared_per_sm / 4;
-	GcPipelineDemand rest = *demand;
-	GcVariantChoice lean;
-	int			n;
-
-	choice[0] = gc_sched_variant(profile, demand, (uint64_t) profile->shared_per_block - profile->shared_reserved);
-	if (profile->host || gc_sched_variant_bytes(demand, &choice[0]) <= quarter)
-		return 1;
-	n = add_variant(choice, 1, gc_sched_variant(profile, demand, quarter - profile->shared_reserved));
-	rest.nbitmaps = 0;
-	lean = gc_sched_variant(profile, &rest, GROUP_COPIES_BYTES + demand->queue_bytes);
-	n = add_variant(choice, n, lean);
-	lean.vec = 8;
-	return add_variant(choice, n, lean);
 }
 
 GcShape

@@ -378,8 +378,6 @@ gc_fused_poll(void)
 		}
 		if (set && set->marks_asked)
 			any = gc_marked_poll(set) || any;
-		if (set && gc_debug_force_variant)
-			any = gc_variants_poll(set) || any;
 	}
 	return any;
 }
@@ -435,9 +433,11 @@ count_shape(GcRun *run)
 GcScanShape *
 gc_fused_shape(GcRun *run)
 {
-	if (!run->scan_asked && (sharing() || gc_variants_on()) && has_shape(run))
+	if (!sharing())
+		return NULL;
+	if (!run->scan_asked && has_shape(run))
 		count_shape(run);
-	return sharing() ? run->scan_shape : NULL;
+	return run->scan_shape;
 }
 
 void
@@ -500,9 +500,9 @@ offer_kernel(GcRun *run, GcItem *item)
 	const GcFused *f = body_kind(s) != GC_NO_BODIES ? s->set->bodies[body_kind(s)].ready : NULL;
 
 	if (s->marginal_us == 0)
-		s->marginal_us = first_marginal_us(s, item->option[0].alone_us);
+		s->marginal_us = first_marginal_us(s, item->option.alone_us);
 	if (s->marked_us == 0 && gc_marked_can(run))
-		s->marked_us = item->option[0].alone_us * GC_MARKED_PART;
+		s->marked_us = item->option.alone_us * GC_MARKED_PART;
 	if (gc_marked_can(run) && !bodies_pay(run, f))
 	{
 		item->fused_us = gc_marked_adds(s);

@@ -28,13 +28,6 @@
  */
 #define GC_MARKED_PART		0.2
 
-/* A variant of a shape's own kernel, beside the usual one (variants.c). */
-typedef struct GcShapeVariant
-{
-	GcPipelineKernel *kernel;
-	uint64		trial_at;		/* it is tried by itself once the shape's `beside` is this */
-} GcShapeVariant;
-
 /*
  * What a fused kernel's bodies have in common: sums of all rows that pass, where registers
  * are for bodies; or a table of groups each in shared memory, where threads are for groups; or
@@ -68,11 +61,6 @@ typedef struct GcScanShape
 	GcPipelineKernel *marked;	/* its own kernel, without the tests */
 	double		marked_us;		/* what that takes in a marked scan; 0: not known */
 	bool		marked_sure;	/* seen where nothing else was on the device */
-	uint64		beside;			/* launches of its own kernel while others were there */
-	bool		variants_asked;
-	bool		variants_written;	/* their texts, for tests */
-	int			nvariants;
-	GcShapeVariant variant[GC_MAX_OPTIONS - 1];
 } GcScanShape;
 
 typedef struct GcFused
@@ -272,43 +260,6 @@ extern void gc_fused_refused(const GcRun *run, double alone_us);
 /* A launch of it, or a run with a shape among its, ends. */
 extern void gc_fused_release(GcFused *fused);
 extern void gc_fused_forget(GcRun *run);
-
-/*-------------------------------------------------------------------------
- * variants.c
- *-------------------------------------------------------------------------
- */
-
-/* Does the policy choose among variants? */
-extern bool gc_variants_on(void);
-
-/*
- * The run's own kernel is launched while others are there: a shape for which that recurs
- * gets variants.
- */
-extern void gc_variants_count(GcRun *run);
-
-/*
- * Variants that the run could be launched in instead of the usual one: kernels that are
- * ready, up to GC_MAX_OPTIONS - 1, and whether each should be tried by itself.  They live as
- * long as the run has its scan_shape.
- */
-extern int	gc_variants_offer(GcRun *run, const GcPipelineKernel *usual, GcPipelineKernel **kernel,
-							  bool *trial);
-
-/* Time alone of a variant, as far as it is known, by that of the usual one. */
-extern double gc_variants_alone_us(const GcRun *run, const GcPipelineKernel *k,
-								   const GcPipelineKernel *usual, double usual_us);
-
-/* Was the variant seen to be the faster one alone? */
-extern bool gc_variants_faster(const GcPipelineKernel *k, const GcPipelineKernel *usual);
-
-/* A trial of the variant is launched; alone: its time will be known. */
-extern void gc_variants_tried(GcRun *run, const GcPipelineKernel *k, bool alone);
-
-/* Under gpuconc.debug_force_variant: is one to come that is waited for?  Has any come? */
-extern bool gc_variants_pending(const GcRun *run);
-extern bool gc_variants_poll(GcScanSet *set);
-extern void gc_variants_forget_shape(GcScanShape *s);
 
 /*-------------------------------------------------------------------------
  * marked.c

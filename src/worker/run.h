@@ -61,8 +61,6 @@ typedef struct GcMainLaunch
 	u32			first_tile;
 	double		predicted_us;
 	double		alone_us;		/* of its first request's own kernel */
-	double		fastest_us;		/* of that kernel's fastest variant */
-	bool		trial;			/* as GcStart's */
 	instr_time	started;		/* by the worker's clock */
 	double		issue_share;	/* as GcStart's */
 	double		shared_us;		/* as GcStart's; 0: nothing can be learned of issue */
@@ -99,7 +97,6 @@ struct GcRun
 								 * it is done; 0: not known */
 	GcMark	   *done;
 	GcMainLaunch *launch;
-	GcPipelineKernel *main_kernel;	/* that was launched for it alone; NULL: none yet */
 	struct GcBatch *batch;		/* it was started in */
 	int			batch_entry;	/* its place in the batch's record; -1: not kept */
 	u32			scan;			/* number of its table's scan, as in GcItem; 0: none */
@@ -174,7 +171,7 @@ extern GcCode gc_run_launch_compactor(GcRun *run);
 
 /* demand.c */
 /*
- * What a variant of the run's main kernel asks for.  What of its time is no reading is not
+ * What the run's main kernel asks for.  What of its time is no reading is not
  * known before it was resident with others: then little enough is assumed to have it tried.
  */
 extern GcOption gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us);
@@ -185,7 +182,7 @@ extern GcOption gc_describe_option(const GcRun *run, GcPipelineKernel *k, double
  */
 extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item);
 
-/* run.c: start a READY run's own main kernel, in this variant and shape. */
+/* run.c: start a READY run's own main kernel, in this shape. */
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile);
 
 /* meter.c: as GcSchedule's. */

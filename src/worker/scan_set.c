@@ -37,7 +37,6 @@ set_free(GcScanSet *set)
 	for (int i = 0; i < set->nshapes; i++)
 	{
 		gc_marked_forget_shape(set->shape[i]);
-		gc_variants_forget_shape(set->shape[i]);
 		pfree(set->shape[i]->p);
 		pfree(set->shape[i]->columns);
 		pfree(set->shape[i]);

@@ -57,7 +57,6 @@ typedef struct GcBatch
 static struct
 {
 	GcRun	   *run[GC_MAX_ITEMS];
-	GcPipelineKernel *kernel[GC_MAX_ITEMS][GC_MAX_OPTIONS];
 	GcItem		item[GC_MAX_ITEMS];
 	int			nitems;
 	GcMainLaunch *launch[GC_MAX_ITEMS];
@@ -147,27 +146,24 @@ add_active(GcMainLaunch *launch)
 	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
 		.members = launch->members,.marked = launch->marks_done,.left_us = left_us(launch),
-	.alone_us = launch->alone_us,.trial = launch->trial,.resident = launch->issue_share > 0};
+	.alone_us = launch->alone_us,.resident = launch->issue_share > 0};
 }
 
-/* Are two items the same kernel, in the same variants with the same needs? */
+static GcPipelineKernel *
+own_kernel(const GcRun *run)
+{
+	return run->kernels[run->p->npipelines - 1];
+}
+
+/* Are two items the same kernel with the same needs? */
 static bool
 same_type(int a, int b)
 {
-	const GcItem *x = &now.item[a];
-	const GcItem *y = &now.item[b];
-
-	if (x->noptions != y->noptions)
-		return false;
-	for (int v = 0; v < x->noptions; v++)
-	{
-		if (now.kernel[a][v] != now.kernel[b][v] || x->option[v].shared_bytes != y->option[v].shared_bytes)
-			return false;
-	}
-	return true;
+	return own_kernel(now.run[a]) == own_kernel(now.run[b]) &&
+		now.item[a].option.shared_bytes == now.item[b].option.shared_bytes;
 }
 
-/* Of item n, whose options are known. */
+/* Of item n, whose needs are known. */
 static uint32
 item_type(int n)
 {
@@ -179,69 +175,28 @@ item_type(int n)
 	return n + 1;
 }
 
-/* Beside an item's usual variant, others that are ready; the fastest first. */
-static void
-add_variants(GcRun *run, GcItem *item, GcPipelineKernel **kernel)
-{
-	GcPipelineKernel *usual = kernel[0];
-	GcPipelineKernel *more[GC_MAX_OPTIONS - 1];
-	bool		trial[GC_MAX_OPTIONS - 1];
-	const double usual_us = item->option[0].alone_us;
-	int			n = gc_variants_offer(run, usual, more, trial);
-
-	for (int i = 0; i < n; i++)
-	{
-		GcOption	o = gc_describe_option(run, more[i], gc_variants_alone_us(run, more[i], usual, usual_us));
-		int			at = item->noptions;
-
-		if (o.occupancy == 0)
-			continue;
-		/* What the others are compared with comes first. */
-		if (usual->alone_us.samples > 0)
-			o.trial = trial[i];
-		else
-			item->option[0].trial = item->option[0].trial || trial[i];
-		if (gc_debug_force_variant)
-			at = 0;
-		else
-			item->noptions++;
-		if (at > 0 && gc_variants_faster(more[i], usual) && o.alone_us < item->option[0].alone_us)
-		{
-			item->option[at] = item->option[0];
-			kernel[at] = kernel[0];
-			at = 0;
-			o.trial = false;
-		}
-		item->option[at] = o;
-		kernel[at] = more[i];
-	}
-}
-
 /* company: others are here, with whom it might share a scan. */
 static void
 add_item(GcRun *run, bool company)
 {
-	GcPipelineKernel **kernel = now.kernel[now.nitems];
+	GcPipelineKernel *kernel = own_kernel(run);
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	GcItem	   *item = &now.item[now.nitems];
 
 	if (company || run->test_bits != 0)
 		gc_fused_describe(run);
-	kernel[0] = run->kernels[run->p->npipelines - 1];
 	item->scan = run->scan;
 	item->tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	item->noptions = 1;
-	item->option[0] = gc_describe_option(run, kernel[0], kernel[0]->alone_us.samples > 0 ? kernel[0]->alone_us.value
+	item->option = gc_describe_option(run, kernel, kernel->alone_us.samples > 0 ? kernel->alone_us.value
 									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
-	if (company)
-		add_variants(run, item, kernel);
-	gc_describe_loads(run, kernel[0], item);
+	gc_describe_loads(run, kernel, item);
+	now.run[now.nitems] = run;
 	item->type = item_type(now.nitems);
 	item->fused = -1;
 	item->bodies = 0;
 	item->columns = 0;
 	item->fused_us = 0;
-	now.run[now.nitems++] = run;
+	now.nitems++;
 }
 
 /* Under gpuconc.debug_hold_requests: has it come to its turn? */
@@ -273,8 +228,7 @@ collect(List *runs)
 {
 	ListCell   *lc;
 	int			shared = 0;
-	bool		company = list_length(runs) > 1 || gc_debug_force_shared_scan != GC_FORCE_NONE ||
-		gc_debug_force_variant;
+	bool		company = list_length(runs) > 1 || gc_debug_force_shared_scan != GC_FORCE_NONE;
 
 	now.nitems = now.nactive = now.beside = 0;
 	gc_fused_begin();
@@ -302,18 +256,13 @@ collect(List *runs)
 	now.nfused = gc_fused_kernels(now.fused, now.kernels, now.run, now.item, now.nitems);
 }
 
-/*
- * Under gpuconc.debug_force_shared_scan and debug_force_variant: is a kernel for these
- * still to come?
- */
+/* Under gpuconc.debug_force_shared_scan: is a kernel for these still to come? */
 static bool
 wait_for_kernels(void)
 {
-	for (int i = 0; i < now.nitems; i++)
+	for (int i = 0; gc_debug_force_shared_scan != GC_FORCE_NONE && i < now.nitems; i++)
 	{
-		if (gc_debug_force_shared_scan != GC_FORCE_NONE && gc_fused_pending(now.run[i]))
-			return true;
-		if (gc_variants_pending(now.run[i]))
+		if (gc_fused_pending(now.run[i]))
 			return true;
 	}
 	return false;
@@ -345,13 +294,9 @@ decide(void)
 
 /* A kernel of a resident batch is done. */
 static void
-note_resident(GcBatch *batch, const GcRun *run, GcPipelineKernel *k)
+note_resident(GcBatch *batch, const GcMainLaunch *l, GcPipelineKernel *k)
 {
-	const GcMainLaunch *l = run->launch;
-
-	/* Kernels of other variants may be gone before the batch is. */
-	if (l->shared_us == 0 || l->alone_us <= 0 || k != run->kernels[run->p->npipelines - 1] ||
-		batch->nresident == GC_RESIDENT_MAX)
+	if (l->shared_us == 0 || l->alone_us <= 0 || batch->nresident == GC_RESIDENT_MAX)
 		return;
 	batch->issue_part[batch->nresident] = &k->issue_part;
 	batch->share[batch->nresident++] = l->issue_share / l->alone_us;
@@ -399,13 +344,6 @@ batch_release(GcBatch *batch)
 	batch->record.nkept = batch->entries;
 	gc_batchlog_add(&batch->record);
 	pfree(batch);
-}
-
-/* The main kernel of a run, in the variant in which it was launched. */
-static GcPipelineKernel *
-own_kernel(const GcRun *run)
-{
-	return run->main_kernel ? run->main_kernel : run->kernels[run->p->npipelines - 1];
 }
 
 /*
@@ -507,7 +445,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
 	else if (l->issue_share > 0)
-		note_resident(batch, run, k);
+		note_resident(batch, l, k);
 	else if (batch->record.policy == GC_POLICY_TWOSTAGE && k->alone_us.samples > 0)
 	{
 		if (l->undisturbed)
@@ -516,7 +454,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 			gc_learn(&among, time_us / l->predicted_us * l->among);
 	}
 	if (!l->fused)
-		gc_meter_ran(l->fastest_us);
+		gc_meter_ran(l->alone_us);
 	log.alone_us = l->fused ? 0 : k->alone_us.value;
 	gc_kernellog_add(&log);
 }
@@ -568,8 +506,7 @@ static GcMainLaunch *
 new_launch(const GcStart *start, const GcItem *item)
 {
 	GcMainLaunch *launch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcMainLaunch));
-	const GcOption *o = start->fused >= 0 ? &now.fused[start->fused].option
-		: &item->option[start->option];
+	const GcOption *o = start->fused >= 0 ? &now.fused[start->fused].option : &item->option;
 
 	launch->shape = start->shape;
 	launch->registers = o->registers;
@@ -579,9 +516,7 @@ new_launch(const GcStart *start, const GcItem *item)
 	launch->fused = start->fused >= 0;
 	launch->marked = launch->fused && now.kernels[start->fused]->marker;
 	launch->predicted_us = start->predicted_us;
-	launch->alone_us = item->option[start->fused >= 0 ? 0 : start->option].alone_us;
-	launch->fastest_us = item->option[0].alone_us;
-	launch->trial = start->trial;
+	launch->alone_us = item->option.alone_us;
 	launch->undisturbed = now.beside == 0;
 	launch->among = now.beside > 0 ? among_factor() : 0;
 	launch->left_us = launch->fused ? start->left_us : 0;
@@ -618,7 +553,6 @@ note_start(GcRun *run, GcBatch *batch, const GcStart *start)
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcBatchRecord *r = &batch->record;
 
-	run->main_kernel = NULL;
 	run->batch = batch;
 	run->batch_entry = batch->entries < GC_BATCHLOG_KERNELS ? batch->entries++ : -1;
 	r->nkernels++;
@@ -627,18 +561,6 @@ note_start(GcRun *run, GcBatch *batch, const GcStart *start)
 	info->policy = r->policy;
 	info->scan_members = start->nitems;
 	info->predicted_ms = start->predicted_us / 1000;
-}
-
-/* A run by its own kernel, in the variant that was chosen. */
-static GcCode
-start_own(GcRun *run, GcMainLaunch *launch, const GcStart *start)
-{
-	run->main_kernel = now.kernel[start->item[0]][start->option];
-	if (launch->trial)
-		gc_variants_tried(run, run->main_kernel, launch->alone);
-	if (now.beside > 0 || now.nitems > 1)
-		gc_variants_count(run);
-	return gc_run_start_main(run, run->main_kernel, &start->shape, launch->first_tile);
 }
 
 /* One launch of the decision.  Requests that fail go their way, alone. */
@@ -667,7 +589,7 @@ start_launch(GcBatch *batch, const GcStart *start)
 		gc_marked_start(launch, now.kernels[start->fused], start, now.run);
 	else if (launch->fused)
 		gc_fused_start(launch, now.kernels[start->fused], start, now.run);
-	else if (start_own(first, launch, start) != GC_OK)
+	else if (gc_run_start_main(first, own_kernel(first), &start->shape, launch->first_tile) != GC_OK)
 		gc_run_fail_start(first);
 	gc_main_launch_release(launch);
 }
@@ -684,7 +606,7 @@ note_unfused(const GcStart *start)
 		while (now.run[start->item[k]]->scan_shape != run->scan_shape)
 			k++;
 		if (k == m)
-			gc_fused_refused(run, now.item[start->item[m]].option[0].alone_us);
+			gc_fused_refused(run, now.item[start->item[m]].option.alone_us);
 	}
 }
 
@@ -705,7 +627,7 @@ note_refused(const GcDecision *d)
 				note_unfused(&d->start[i]);
 			continue;
 		}
-		gc_fused_refused(run, now.item[d->start[i].item[0]].option[0].alone_us);
+		gc_fused_refused(run, now.item[d->start[i].item[0]].option.alone_us);
 		if (gc_marked_can(run))
 			refused[n++] = run;
 	}

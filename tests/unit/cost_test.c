@@ -423,9 +423,6 @@ test_alone(void)
 {
 	ok(near(gc_cost_alone(&before, 0), 7.5), "no bytes: the time of a launch");
 	ok(near(gc_cost_alone(&before, 123456 * 20.0), 27.5), "and the bytes by bandwidth");
-	ok(near(gc_cost_variant(&before, 300, 123456, 0, false), 300), "a variant with all in its place: as the usual one");
-	ok(near(gc_cost_variant(&before, 300, 123456, 2, false), 320), "bitmaps in L2 cost a lookup per row");
-	ok(near(gc_cost_variant(&before, 300, 123456, 1, true), 610), "and groups in global memory as much again");
 	ok(gc_cost_alone(&gc_calibration_host, 1e6) > gc_cost_alone(&gc_calibration_default, 1e6),
 	   "the host is slower");
 }

@@ -41,10 +41,10 @@ static GcDecision decision;
 static GcItem
 scan(uint32_t number, uint32_t column, float mb, double issue_part)
 {
-	GcItem		item = {.type = 1,.scan = number,.tiles = 100000,.noptions = 1,.fused = -1,
+	GcItem		item = {.type = 1,.scan = number,.tiles = 100000,.fused = -1,
 	.nloads = 1,.load = {{column, mb * 1e6f}}};
 
-	item.option[0] = (GcOption) {.registers = 32,.max_threads = 1024,.threads = 256,.occupancy = 8,
+	item.option = (GcOption) {.registers = 32,.max_threads = 1024,.threads = 256,.occupancy = 8,
 	.shared_bytes = 256,.alone_us = mb,.issue_part = issue_part,.warp_flight = 4000};
 	return item;
 }
@@ -91,11 +91,11 @@ test_times(void)
 	items[0] = scan(1, 7, 200, 0.25);
 	items[0].nloads = 2;
 	items[0].load[1] = (GcColumnLoad) {9, 50e6f};
-	items[0].option[0].alone_us = 250;
+	items[0].option.alone_us = 250;
 	items[1] = scan(1, 9, 50, 0.25);
 	t = gc_resident_times(&s, all, 2);
 	ok(near(t.memory_us, 250), "one of two columns in common");
-	items[0].option[0].alone_us = 150;
+	items[0].option.alone_us = 150;
 	t = gc_resident_times(&s, all, 1);
 	ok(near(t.memory_us, 150), "one whose filters spare it a part of its columns reads as long as it takes alone");
 	t = gc_resident_times(&s, all, 2);
@@ -139,20 +139,20 @@ test_warps(void)
 	is(gc_resident_warps(&s, 0, 80, &block), 32, "twice as many for half the latency");
 	is(gc_resident_warps(&s, 0, 110, &block), 24, "of numbers of which tiles are whole rounds");
 	is(block, 8, "for which it takes three blocks");
-	items[0].option[0].shared_bytes = 20000;
+	items[0].option.shared_bytes = 20000;
 	is(gc_resident_warps(&s, 0, 110, &block), 32, "but not with tables of its own in each");
-	items[0].option[0].max_threads = 512;
+	items[0].option.max_threads = 512;
 	(void) gc_resident_warps(&s, 0, 110, &block);
 	is(block, 16, "nor in blocks that are too large for it");
 	items[0] = scan(1, 7, 200, 0.25);
 	is(gc_resident_warps(&s, 0, 1, &block), 64, "never more than alone");
 	is(block, 8, "in the same blocks");
 	is(gc_resident_warps(&s, 0, 1e9, &block), 4, "never fewer than the least");
-	items[0].option[0].warp_flight = 400;
+	items[0].option.warp_flight = 400;
 	is(gc_resident_warps(&s, 0, 200, &block), 64, "one that has little in flight wants all");
-	items[0].option[0].warp_flight = 0;
+	items[0].option.warp_flight = 0;
 	is(gc_resident_warps(&s, 0, 400, &block), 32, "one of which that is not known is as fast as its warps are many");
-	items[0].option[0].warp_flight = 4000;
+	items[0].option.warp_flight = 4000;
 	for (double us = 1; us < 1000; us *= 1.1)
 	{
 		const int	warps = gc_resident_warps(&s, 0, us, &block);
@@ -161,12 +161,12 @@ test_warps(void)
 		last = warps;
 	}
 	ok(falls, "more latency never takes more warps");
-	ok(gc_memory_bound(&plain, &items[0], &items[0].option[0]), "bound by its bytes");
-	items[0].option[0].alone_us = 300;
-	ok(!gc_memory_bound(&plain, &items[0], &items[0].option[0]), "one that takes half as long again is not");
-	items[0].option[0].alone_us = 200;
+	ok(gc_memory_bound(&plain, &items[0], &items[0].option), "bound by its bytes");
+	items[0].option.alone_us = 300;
+	ok(!gc_memory_bound(&plain, &items[0], &items[0].option), "one that takes half as long again is not");
+	items[0].option.alone_us = 200;
 	items[0].nloads = 0;
-	ok(!gc_memory_bound(&plain, &items[0], &items[0].option[0]), "nor one of which nothing is known");
+	ok(!gc_memory_bound(&plain, &items[0], &items[0].option), "nor one of which nothing is known");
 }
 
 /* What is learned of a batch that takes what was predicted is what the prediction rests on. */
@@ -194,15 +194,15 @@ test_issue(void)
 		const double part = (i % 97 + 3) / 100.0;
 		const int	n = 2 << i % 3;
 		const int	warps = 4 << i % 4;
-		const double alone_us = item.option[0].alone_us;
+		const double alone_us = item.option.alone_us;
 		const double latency_us = 10 * (1 + part) * alone_us / warps;
 		const double us = gc_resident_us(&(GcResidentTimes) {alone_us, n * part * alone_us}, latency_us);
-		const double found = gc_resident_issue_part(&plain, &item.option[0], n, warps, alone_us, us);
+		const double found = gc_resident_issue_part(&plain, &item.option, n, warps, alone_us, us);
 
 		alike += fabs(found - part) < 0.002;
 	}
 	is(alike, 1000, "the part of issue is found again from the time of kernels alike");
-	ok(gc_resident_issue_part(&plain, &items[0].option[0], 4, 8, 100, 1e9) <= 1, "and is never more than all");
+	ok(gc_resident_issue_part(&plain, &items[0].option, 4, 8, 100, 1e9) <= 1, "and is never more than all");
 }
 
 /*-------------------------------------------------------------------------
@@ -220,7 +220,7 @@ fits(const GcSchedule *s, int from, int to)
 	for (int k = from; k < to; k++)
 	{
 		const GcStart *start = &decision.start[k];
-		const GcOption *o = &s->item[start->item[0]].option[0];
+		const GcOption *o = &s->item[start->item[0]].option;
 		int			need[GC_NEEDS];
 
 		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes,
@@ -252,7 +252,7 @@ test_forced(void)
 	{
 		items[i] = scan(i < 3 ? 1 : 2, 7 + i, 200, 0.9);
 		items[i].type = 1 + (uint32_t) i;
-		items[i].option[0].alone_us = 1000 * (i + 1);
+		items[i].option.alone_us = 1000 * (i + 1);
 	}
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 0, "kernels bound by something else, of different columns: not resident");
@@ -260,16 +260,16 @@ test_forced(void)
 	gc_decide(&s, work, &decision);
 	ok(count_resident() == 3 && decision.nstarts == 3, "forced, those of one table are");
 	ok(fits(&s, 0, 3), "and fit");
-	items[1].option[0].shared_bytes = 50 * 1024;
+	items[1].option.shared_bytes = 50 * 1024;
 	gc_decide(&s, work, &decision);
 	is(decision.start[0].item[0], 1, "the one with the most shared memory starts first");
 	ok(decision.start[1].item[0] == 0 && decision.start[2].item[0] == 2, "the others as they came");
-	items[1].option[0].shared_bytes = 150 * 1024;
-	items[2].option[0].shared_bytes = 60 * 1024;
+	items[1].option.shared_bytes = 150 * 1024;
+	items[2].option.shared_bytes = 60 * 1024;
 	gc_decide(&s, work, &decision);
 	ok(count_resident() == 3 && decision.start[0].whole_shared && decision.start[2].whole_shared,
 	   "more than the first one alone could use: all ask for the whole");
-	items[2].option[0].shared_bytes = 150 * 1024;
+	items[2].option.shared_bytes = 150 * 1024;
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 0, "more than there is: not resident");
 	is(decision.nstarts, 4, "they start as they would");
@@ -311,13 +311,13 @@ test_choice(void)
 	for (int i = 0; i < 8; i++)
 	{
 		items[i] = scan(1, 7, 200, 0.3);
-		items[i].option[0].alone_us = i % 2 ? 600 : 200;
+		items[i].option.alone_us = i % 2 ? 600 : 200;
 	}
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 4, "of four that are, and four that are bound by something else: those");
 	is(decision.nstarts, 4, "and the others wait");
 	for (int i = 0; i < 8; i++)
-		items[i].option[0].alone_us = i % 2 ? 200 : 600;
+		items[i].option.alone_us = i % 2 ? 200 : 600;
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 0, "but never before the oldest");
 	is(decision.nstarts, 8, "with whom all start");
@@ -338,8 +338,8 @@ test_choice(void)
 	for (int i = 0; i < 8; i++)
 	{
 		items[i] = scan(1, 7, 157, 0.53);
-		items[i].option[0].registers = 48;
-		items[i].option[0].occupancy = 5;
+		items[i].option.registers = 48;
+		items[i].option.occupancy = 5;
 	}
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 8, "eight scans that issue for half of their time are all resident");
@@ -366,8 +366,8 @@ test_sets(void)
 			for (int i = 0; i < left; i++)
 			{
 				items[i] = scan(1, 7, 200, 0.3);
-				items[i].option[0].registers = 54;
-				items[i].option[0].occupancy = 4;
+				items[i].option.registers = 54;
+				items[i].option.occupancy = 4;
 			}
 			s.nitems = left;
 			gc_decide(&s, work, &decision);
@@ -412,7 +412,7 @@ tried(double longer, GcLearned issue_part[4])
 			const int	i = decision.start[k].item[0];
 
 			learns[k] = &issue_part[i];
-			share[k] = decision.start[k].issue_share / items[i].option[0].alone_us;
+			share[k] = decision.start[k].issue_share / items[i].option.alone_us;
 		}
 		gc_resident_learn(learns, share, 4, decision.predicted_us * longer, decision.start[0].shared_us);
 	}
@@ -497,7 +497,7 @@ test_members(void)
 	s.force_shared = true;
 	is(resident_members(&s, 2, 85), 0, "but not where scans are forced");
 	s.force_shared = false;
-	items[1].option[0].alone_us = 600;
+	items[1].option.alone_us = 600;
 	is(resident_members(&s, 3, 85), 0, "nor only some of them, if another is not bound by memory");
 	items[1] = items[0];
 	is(resident_members(&s, 9, 85), 0, "nor some of more than can be resident together");
@@ -517,7 +517,7 @@ test_members(void)
 static double
 latency_of(const GcSchedule *s, int i, int warps)
 {
-	const GcOption *o = &s->item[i].option[0];
+	const GcOption *o = &s->item[i].option;
 	const double enough = s->calibration->flight_bytes / o->warp_flight * (1 + o->issue_part);
 	const int	full = o->threads / 32 * o->occupancy;
 
@@ -535,7 +535,7 @@ best_of_all(const GcSchedule *s, int n, int item, const int room[GC_NEEDS], doub
 	{
 		for (int warps = 4; warps <= 32; warps *= 2)
 		{
-			const GcOption *o = &s->item[item].option[0];
+			const GcOption *o = &s->item[item].option;
 			const double latency = latency_of(s, item, blocks * warps);
 			int			need[GC_NEEDS];
 			int			left[GC_NEEDS];
@@ -570,11 +570,11 @@ test_least(void)
 		for (int i = 0; i < n; i++)
 		{
 			items[i] = scan(1, 7, 100 + (float) draw(100), 0.2);
-			items[i].option[0].registers = 32 + draw(40);
-			items[i].option[0].shared_bytes = (uint32_t) draw(60000);
-			items[i].option[0].warp_flight = 2000 + (uint32_t) draw(4000);
-			items[i].option[0].occupancy = gc_occupancy(s.profile, items[i].option[0].registers, 256,
-														items[i].option[0].shared_bytes);
+			items[i].option.registers = 32 + draw(40);
+			items[i].option.shared_bytes = (uint32_t) draw(60000);
+			items[i].option.warp_flight = 2000 + (uint32_t) draw(4000);
+			items[i].option.occupancy = gc_occupancy(s.profile, items[i].option.registers, 256,
+														items[i].option.shared_bytes);
 			items[i].load[0].bytes = 200e6f;
 		}
 		gc_decide(&s, work, &decision);
