@@ -18,7 +18,6 @@
 #include "../../src/sched/kernel_model.h"
 
 #define BATCHES		5000
-#define HARD_BATCHES	200
 
 static GcKernelWork work;
 static uint64_t random_state = 88172645463325252ULL;
@@ -36,20 +35,17 @@ typedef enum Family
 {
 	PLAIN,						/* large blocks allowed: the cheapest choices fit */
 	WASTE,						/* small blocks, odd warps: blocks against warps */
-	FILTERS,					/* two variants: filters in shared memory, or not */
-	REGISTERS,					/* fast variants with more registers than there are */
-	MIXED,						/* three variants that differ in everything */
-	HARD,						/* four, made to be too much for the search */
+	MIXED,						/* differ in everything */
 	NFAMILIES
 } Family;
 
-static const char *const names[] = {"plain", "waste", "filters", "registers", "mixed", "hard"};
+static const char *const names[] = {"plain", "waste", "mixed"};
 
-static GcKernelVariant
-variant(Family family, int n, int v)
+static GcKernelItem
+random_item(Family family, int n)
 {
 	int			share = 64 / n;
-	GcKernelVariant k = {.registers = random_in(16, share >= 4 ? 40 : 16),.max_threads = 1024,
+	GcKernelItem k = {.registers = random_in(16, share >= 4 ? 40 : 16),.max_threads = 1024,
 		.warps = random_in(1, share)};
 
 	switch (family)
@@ -63,31 +59,12 @@ variant(Family family, int n, int v)
 			k.warps = random_in((share + 1) / 2, share);
 			k.shared_per_warp = random_in(0, 1) * random_in(0, 1500);
 			break;
-		case FILTERS:
-			k.shared_fixed = v == 0 ? random_in(1000, 600000 / n) : 0;
-			k.penalty = v == 0 ? 0 : random_in(100000, 900000);
-			break;
-		case REGISTERS:
-			k.registers = v == 0 ? random_in(32, 80) : random_in(16, share >= 4 ? 24 : 16);
-			k.warps = share;
-			k.penalty = v == 0 ? 0 : random_in(1000, 90000);
-			break;
-		case HARD:
-			/* What is gained in one respect is lost in the others. */
-			k.registers = 8 * random_in(1, 5);
-			k.max_threads = 256;
-			k.shared_fixed = random_in(0, 440000 / n);
-			k.warps = random_in(1, share < 4 ? share : 4);
-			k.penalty = 400000 - k.registers * 5000 - k.shared_fixed * (n / 2.2) + random_in(0, 20000);
-			if (k.penalty < 0)
-				k.penalty = 0;
-			break;
 		default:
-			k.registers = random_in(16, 64);
+			k.registers = random_in(16, 40);
 			k.max_threads = 32 * random_in(1, 4);
-			k.shared_fixed = random_in(0, 300000 / n);
-			k.shared_per_warp = random_in(0, 1) * random_in(0, 1500);
-			k.penalty = random_in(0, 90000);
+			k.warps = random_in(1, (share + 1) / 2);
+			k.shared_fixed = random_in(0, 100000 / n);
+			k.shared_per_warp = random_in(0, 1) * random_in(0, 500);
 			break;
 	}
 	return k;
@@ -114,29 +91,18 @@ static void
 measure(const GcProfile *profile, Family family, int n)
 {
 	static double times[BATCHES];
-	static const int variants[] = {1, 1, 2, 2, 3, 4};
 	int			count[GC_KERNEL_BAD_INPUT + 1] = {0};
 	double		sum = 0;
-	int			batches = family == HARD ? HARD_BATCHES : BATCHES;
 
-	for (int i = 0; i < batches; i++)
+	for (int i = 0; i < BATCHES; i++)
 	{
 		GcKernelItem items[GC_KERNEL_MAX];
 		GcKernelChoice choice[GC_KERNEL_MAX];
 		GcKernelStatus status = GC_KERNEL_BAD_INPUT;
 		double		best = 1e9;
 
-		memset(items, 0, sizeof(items));
 		for (int j = 0; j < n; j++)
-		{
-			items[j].nvariants = variants[family];
-			for (int v = 0; v < items[j].nvariants; v++)
-			{
-				items[j].variant[v] = variant(family, n, v);
-				if (v > 0)
-					items[j].variant[v].warps = items[j].variant[0].warps;
-			}
-		}
+			items[j] = random_item(family, n);
 		for (int k = 0; k < 3; k++)
 		{
 			double		t = now();
@@ -149,9 +115,9 @@ measure(const GcProfile *profile, Family family, int n)
 		times[i] = best;
 		sum += best;
 	}
-	qsort(times, batches, sizeof(double), compare);
+	qsort(times, BATCHES, sizeof(double), compare);
 	printf("%-10s %6d %8.1f %8.1f %8.1f %8.1f   %5d %5d %5d %5d\n", names[family], n,
-		   sum / batches, times[batches / 2], times[batches * 99 / 100], times[batches - 1],
+		   sum / BATCHES, times[BATCHES / 2], times[BATCHES * 99 / 100], times[BATCHES - 1],
 		   count[GC_KERNEL_OPTIMAL], count[GC_KERNEL_INFEASIBLE],
 		   count[GC_KERNEL_FEASIBLE], count[GC_KERNEL_UNKNOWN]);
 }

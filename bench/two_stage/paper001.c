@@ -94,13 +94,9 @@ static GcKernelItem
 item_of(const Mix *m, int kernel)
 {
 	const PoolKernel *k = &m->pool[kernel];
-	GcKernelItem item;
 
-	memset(&item, 0, sizeof(item));
-	item.nvariants = 1;
-	item.variant[0] = (GcKernelVariant) {.registers = k->k.info.registers,.max_threads = k->max_threads,
+	return (GcKernelItem) {.registers = k->k.info.registers,.max_threads = k->max_threads,
 		.shared_fixed = (int) pool_shared(k),.warps = m->warps[kernel]};
-	return item;
 }
 
 static u64

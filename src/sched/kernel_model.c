@@ -26,20 +26,8 @@ profile_ok(const GcProfile *p)
 static bool
 item_ok(const GcKernelItem *item)
 {
-	if (item->nvariants < 1 || item->nvariants > GC_KERNEL_VARIANTS)
-		return false;
-	for (int i = 0; i < item->nvariants; i++)
-	{
-		const GcKernelVariant *v = &item->variant[i];
-
-		if (v->registers < 0 || v->max_threads < 1 || v->shared_fixed < 0 ||
-			v->shared_per_warp < 0 || v->warps < 1)
-			return false;
-		/* Also false if it is not a number. */
-		if (!(v->penalty >= 0 && v->penalty <= GC_KERNEL_MAX_PENALTY))
-			return false;
-	}
-	return true;
+	return item->registers >= 0 && item->max_threads >= 1 && item->shared_fixed >= 0 &&
+		item->shared_per_warp >= 0 && item->warps >= 1;
 }
 
 /* What is free, no more than there is. */
@@ -90,11 +78,11 @@ add_option(GcKernelOptions *options, const GcKernelOption *new)
 	options->n = n + 1;
 }
 
-/* The largest block of a variant that may find room, in warps. */
+/* The largest block of an item that may find room, in warps. */
 static int
-largest_block(const GcProfile *p, const GcKernelVariant *v, const int free[GC_NEEDS])
+largest_block(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS])
 {
-	int			most = (v->max_threads < p->max_threads ? v->max_threads : p->max_threads)
+	int			most = (item->max_threads < p->max_threads ? item->max_threads : p->max_threads)
 		/ p->warp_size;
 
 	return most < free[GC_NEED_WARPS] ? most : free[GC_NEED_WARPS];
@@ -102,33 +90,23 @@ largest_block(const GcProfile *p, const GcKernelVariant *v, const int free[GC_NE
 
 /*
  * Less than this of each resource no choice of the item takes.  False: it has none.  Half
- * the cost of one option, where there are up to sixteen of each variant.
+ * the cost of one option, where there are up to sixteen.
  */
 static bool
 item_least(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
 		   int64_t least[GC_NEEDS])
 {
-	bool		any = false;
+	int			most = largest_block(p, item, free);
+	int			registers = gc_warp_registers(p, item->registers);
+	int			shared = gc_block_shared(p, item->shared_fixed);
 
-	for (int i = 0; i < item->nvariants; i++)
-	{
-		const GcKernelVariant *v = &item->variant[i];
-		int			most = largest_block(p, v, free);
-		int			registers = gc_warp_registers(p, v->registers);
-		int			shared = gc_block_shared(p, v->shared_fixed);
-		int64_t		need[GC_NEEDS];
-
-		if (v->warps > free[GC_NEED_WARPS] || most < 1 || registers < 0 || shared < 0)
-			continue;
-		need[GC_NEED_BLOCKS] = (v->warps + most - 1) / most;
-		need[GC_NEED_WARPS] = v->warps;
-		need[GC_NEED_REGISTERS] = (int64_t) registers * ((v->warps + p->warp_unit - 1) / p->warp_unit * p->warp_unit);
-		need[GC_NEED_SHARED] = need[GC_NEED_BLOCKS] * shared;
-		for (int k = 0; k < GC_NEEDS; k++)
-			least[k] = any && least[k] < need[k] ? least[k] : need[k];
-		any = true;
-	}
-	return any;
+	if (item->warps > free[GC_NEED_WARPS] || most < 1 || registers < 0 || shared < 0)
+		return false;
+	least[GC_NEED_BLOCKS] = (item->warps + most - 1) / most;
+	least[GC_NEED_WARPS] = item->warps;
+	least[GC_NEED_REGISTERS] = (int64_t) registers * ((item->warps + p->warp_unit - 1) / p->warp_unit * p->warp_unit);
+	least[GC_NEED_SHARED] = least[GC_NEED_BLOCKS] * shared;
+	return true;
 }
 
 /*
@@ -144,7 +122,7 @@ hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC
 	{
 		int64_t		least[GC_NEEDS];
 
-		work->steps -= items[i].nvariants;
+		work->steps--;
 		if (!item_least(p, &items[i], free, least))
 			return true;
 		for (int k = 0; k < GC_NEEDS; k++)
@@ -158,55 +136,43 @@ hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC
 }
 
 /*
- * Add what one variant may choose: so many blocks as are the fewest for some number of
- * warps per block.  (As many warps in more blocks take more of everything.)  Returns how
- * many were looked at.
+ * What the item may choose: so many blocks as are the fewest for some number of warps per
+ * block.  (As many warps in more blocks take more of everything.)  Returns how many were
+ * looked at.
  */
 static int
-variant_options(const GcProfile *p, const GcKernelVariant *v, int index,
-				const int free[GC_NEEDS], GcKernelOptions *options)
+item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
+			 GcKernelOptions *options)
 {
-	int			most = largest_block(p, v, free);
+	int			most = largest_block(p, item, free);
 	int			tried = 0;
-	int			penalty = (int) (v->penalty * GC_KERNEL_STEPS + 0.5);
 	int			blocks;
 	int			warps;
 
-	if (v->warps > free[GC_NEED_WARPS] || most < 1)
+	options->n = 0;
+	if (item->warps > free[GC_NEED_WARPS] || most < 1)
 		return 0;
-	blocks = (v->warps + most - 1) / most;
+	blocks = (item->warps + most - 1) / most;
 	while (blocks <= free[GC_NEED_BLOCKS])
 	{
-		GcKernelOption o = {.variant = index,.blocks = blocks};
+		GcKernelOption o = {.blocks = blocks};
 
-		warps = (v->warps + blocks - 1) / blocks;	/* theorem 1 */
+		warps = (item->warps + blocks - 1) / blocks;	/* theorem 1 */
 		o.warps = warps;
 		tried++;
-		if (gc_blocks_need(p, v->registers, warps * p->warp_size,
-						   v->shared_fixed + (int64_t) v->shared_per_warp * warps,
+		if (gc_blocks_need(p, item->registers, warps * p->warp_size,
+						   item->shared_fixed + (int64_t) item->shared_per_warp * warps,
 						   blocks, o.need) &&
 			gc_needs_fit(o.need, free))
 		{
-			o.cost = o.need[GC_NEED_SHARED] * GC_KERNEL_STEPS + penalty;
+			o.cost = o.need[GC_NEED_SHARED];
 			add_option(options, &o);
 		}
 		if (warps == 1)
 			break;
 		/* The fewest blocks that make do with fewer warps each. */
-		blocks = (v->warps + warps - 2) / (warps - 1);
+		blocks = (item->warps + warps - 2) / (warps - 1);
 	}
-	return tried;
-}
-
-static int
-item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
-			 GcKernelOptions *options)
-{
-	int			tried = 0;
-
-	options->n = 0;
-	for (int i = 0; i < item->nvariants; i++)
-		tried += variant_options(p, &item->variant[i], i, free, options);
 	return tried;
 }
 
@@ -325,19 +291,17 @@ open_items(GcKernelWork *work, int n, const int free[GC_NEEDS])
 }
 
 static void
-write_plan(const GcProfile *p, const GcKernelItem *items, int n, const GcKernelWork *work,
-		   GcKernelChoice *choice, GcKernelTotals *totals)
+write_plan(const GcProfile *p, int n, const GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
 {
-	GcKernelTotals t = {{0}, 0, 0};
+	GcKernelTotals t = {{0}, 0};
 
 	for (int i = 0; i < n; i++)
 	{
 		const GcKernelOption *o = &work->options[i].option[work->pick[i]];
 
-		choice[i] = (GcKernelChoice) {o->variant, o->blocks, o->warps};
+		choice[i] = (GcKernelChoice) {o->blocks, o->warps};
 		for (int k = 0; k < GC_NEEDS; k++)
 			t.need[k] += o->need[k];
-		t.cost += o->need[GC_NEED_SHARED] + items[i].variant[o->variant].penalty;
 	}
 	t.threads = t.need[GC_NEED_WARPS] * p->warp_size;
 	if (totals != NULL)
@@ -367,7 +331,7 @@ plan(const GcProfile *profile, const int free[GC_NEEDS], const GcKernelItem *ite
 		return GC_KERNEL_INFEASIBLE;
 	for (int i = 0; i < n; i++)
 	{
-		if (work->steps < GC_KERNEL_ITEM_OPTIONS)
+		if (work->steps < GC_KERNEL_OPTION_STEPS)
 			return GC_KERNEL_UNKNOWN;
 		work->steps -= item_options(profile, &items[i], free, &work->options[i]);
 	}
@@ -404,7 +368,7 @@ gc_kernel_plan_within(const GcProfile *profile, const int given[GC_NEEDS], const
 		*steps = work->steps;
 	}
 	if (status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE)
-		write_plan(profile, items, n, work, choice, totals);
+		write_plan(profile, n, work, choice, totals);
 	return status;
 }
 
@@ -431,8 +395,7 @@ gc_kernel_fits(const GcProfile *profile, const int given[GC_NEEDS], const GcKern
 	if (options.n == 0)
 		return false;
 	if (choice != NULL)
-		*choice = (GcKernelChoice) {options.option[0].variant, options.option[0].blocks,
-		options.option[0].warps};
+		*choice = (GcKernelChoice) {options.option[0].blocks, options.option[0].warps};
 	if (need != NULL)
 		memcpy(need, options.option[0].need, sizeof(int) * GC_NEEDS);
 	return true;

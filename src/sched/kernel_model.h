@@ -11,11 +11,10 @@
  * concurrency is then the greatest possible, and what is left to minimise is the
  * shared memory they take together.
  *
- * This goes beyond the papers in three ways.  A member of the batch may come in
- * variants, the same work done with other resources, of which one is to be chosen.
- * Registers are a limit like the others.  And all four resources are counted in the
- * granules of the device (occupancy.h), shared memory with what the system takes for
- * each block; so fewer blocks may cost less shared memory where the papers see none.
+ * This goes beyond the papers in two ways.  Registers are a limit like the others.  And
+ * all four resources are counted in the granules of the device (occupancy.h), shared
+ * memory with what the system takes for each block; so fewer blocks may cost less shared
+ * memory where the papers see none.
  *
  * How: the choices of each item that no other choice of it beats in any respect are
  * few.  Where every item can have its cheapest one, that is the plan.  Otherwise the
@@ -34,7 +33,6 @@
 #include "occupancy.h"
 
 #define GC_KERNEL_MAX			64		/* kernels of one batch */
-#define GC_KERNEL_VARIANTS		4		/* of one kernel */
 
 /* The largest multiprocessor that is planned for; no CUDA device has a larger one. */
 #define GC_KERNEL_MAX_WARPS		64
@@ -42,39 +40,26 @@
 #define GC_KERNEL_MAX_REGISTERS	(1 << 24)
 #define GC_KERNEL_MAX_SHARED	(1 << 22)	/* bytes */
 
-/* Largest penalty, in bytes, and the steps per byte that penalties are rounded to. */
-#define GC_KERNEL_MAX_PENALTY	(1 << 20)
-#define GC_KERNEL_STEPS			16
-
-typedef struct GcKernelVariant
+typedef struct GcKernelItem
 {
 	int			registers;		/* per thread */
 	int			max_threads;	/* per block */
 	int			shared_fixed;	/* bytes per block */
 	int			shared_per_warp;	/* bytes per warp of a block */
 	int			warps;			/* wanted on one multiprocessor: c_i / 32, 1 or more */
-	double		penalty;		/* of choosing it, against bytes of shared memory that
-								 * the batch takes; 0 to GC_KERNEL_MAX_PENALTY */
-} GcKernelVariant;
-
-typedef struct GcKernelItem
-{
-	int			nvariants;		/* 1 to GC_KERNEL_VARIANTS */
-	GcKernelVariant variant[GC_KERNEL_VARIANTS];
 } GcKernelItem;
 
 typedef struct GcKernelChoice
 {
-	int			variant;
 	int			blocks;			/* on each multiprocessor */
 	int			warps;			/* of each block */
 } GcKernelChoice;
 
 typedef struct GcKernelTotals
 {
-	int			need[GC_NEEDS]; /* of one multiprocessor, by all kernels together */
+	int			need[GC_NEEDS]; /* of one multiprocessor, by all kernels together; the
+								 * objective is need[GC_NEED_SHARED] */
 	int			threads;		/* on one multiprocessor */
-	double		cost;			/* the objective: need[GC_NEED_SHARED] and penalties */
 } GcKernelTotals;
 
 typedef enum GcKernelStatus
@@ -94,8 +79,10 @@ typedef enum GcKernelStatus
  */
 
 /* ceil(c / b) takes at most 15 values if c is at most GC_KERNEL_MAX_WARPS. */
-#define GC_KERNEL_OPTIONS		16		/* of one variant */
-#define GC_KERNEL_ITEM_OPTIONS	(GC_KERNEL_OPTIONS * GC_KERNEL_VARIANTS)
+#define GC_KERNEL_OPTIONS		16		/* of one item */
+
+/* With fewer steps left, the next item's options are not listed. */
+#define GC_KERNEL_OPTION_STEPS	64
 
 /*
  * Cells of a table: (m + 1) (B - m + 1) (W - m + 1) for m items, each of which takes
@@ -109,9 +96,8 @@ typedef enum GcKernelStatus
 /* One choice of one item. */
 typedef struct GcKernelOption
 {
-	int32_t		cost;			/* in 1 / GC_KERNEL_STEPS byte */
+	int32_t		cost;			/* the objective's: its shared memory */
 	int			need[GC_NEEDS];
-	int			variant;
 	int			blocks;
 	int			warps;
 } GcKernelOption;
@@ -120,7 +106,7 @@ typedef struct GcKernelOption
 typedef struct GcKernelOptions
 {
 	int			n;
-	GcKernelOption option[GC_KERNEL_ITEM_OPTIONS];
+	GcKernelOption option[GC_KERNEL_OPTIONS];
 } GcKernelOptions;
 
 /*
@@ -189,7 +175,7 @@ extern GcKernelStatus gc_kernel_plan(const GcProfile *profile, const int free[GC
 
 /*
  * The same within *steps steps, which then are so many less as were taken, but not less than
- * none.  A step is one variant, option or label looked at, or a row of a table, or
+ * none.  A step is one item, option or label looked at, or a row of a table, or
  * GC_KERNEL_STEP comparisons of labels or cells of a table: about 25 ns.  No clock: the same
  * input has the same plan.  Where there is no time for all labels, those most likely to become a
  * plan are kept, and the status is FEASIBLE or UNKNOWN.  A search takes half of the steps
@@ -197,7 +183,7 @@ extern GcKernelStatus gc_kernel_plan(const GcProfile *profile, const int free[GC
  * than GC_KERNEL_LEAST_STEPS, it is UNKNOWN at once.
  */
 #define GC_KERNEL_STEP			64
-#define GC_KERNEL_LEAST_STEPS	(GC_KERNEL_MAX * GC_KERNEL_VARIANTS)
+#define GC_KERNEL_LEAST_STEPS	256
 #define GC_KERNEL_UNBOUNDED		INT64_C(1000000000000)
 
 extern GcKernelStatus gc_kernel_plan_within(const GcProfile *profile, const int free[GC_NEEDS],

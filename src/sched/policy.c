@@ -164,12 +164,8 @@ gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k)
 {
 	const GcOption *o = &s->item[i].option;
 
-	memset(k, 0, sizeof(*k));
-	k->nvariants = 1;
-	k->variant[0].registers = o->registers;
-	k->variant[0].max_threads = o->max_threads;
-	k->variant[0].shared_fixed = (int) o->shared_bytes;
-	k->variant[0].warps = warps;
+	*k = (GcKernelItem) {.registers = o->registers,.max_threads = o->max_threads,
+	.shared_fixed = (int) o->shared_bytes,.warps = warps};
 }
 
 void

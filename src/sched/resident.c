@@ -371,8 +371,7 @@ fit_within(const GcSchedule *s, const int *pick, int n, double latency_us, GcDec
 		int			warps = gc_resident_warps(s, pick[k], latency_us, &block);
 
 		gc_describe_item(s, pick[k], warps, &work->kitem[k]);
-		work->kitem[k].nvariants = 1;	/* only of the first is known how it shares */
-		work->kitem[k].variant[0].max_threads = block * s->profile->warp_size;
+		work->kitem[k].max_threads = block * s->profile->warp_size;
 	}
 	if (gc_kernel_plan_within(s->profile, NULL, work->kitem, n, &work->steps, &work->kernel, work->trial,
 							  NULL) > GC_KERNEL_FEASIBLE)

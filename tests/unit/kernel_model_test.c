@@ -70,30 +70,27 @@ list_ways(const GcProfile *p, const GcKernelItem *items, int n)
 	gc_sm_limits(p, limit);
 	for (int i = 0; i < n; i++)
 	{
+		const GcKernelItem *k = &items[i];
+
 		nways[i] = 0;
-		for (int v = 0; v < items[i].nvariants; v++)
+		for (int b = 1; b <= p->max_blocks; b++)
 		{
-			const GcKernelVariant *k = &items[i].variant[v];
+			int			first = 1;
 
-			for (int b = 1; b <= p->max_blocks; b++)
+			for (int w = 1; w * b <= p->max_warps; w++)
 			{
-				int			first = 1;
+				Way		   *way = &ways[i][nways[i]];
 
-				for (int w = 1; w * b <= p->max_warps; w++)
-				{
-					Way		   *way = &ways[i][nways[i]];
-
-					if (w * b < k->warps || w * p->warp_size > k->max_threads)
-						continue;
-					if (!gc_blocks_need(p, k->registers, w * p->warp_size,
-										k->shared_fixed + k->shared_per_warp * w, b, way->need))
-						continue;
-					way->cost = way->need[GC_NEED_SHARED] + k->penalty;
-					way->first = first;
-					first = 0;
-					if (++nways[i] == MAX_WAYS)
-						tap_bail("too many ways");
-				}
+				if (w * b < k->warps || w * p->warp_size > k->max_threads)
+					continue;
+				if (!gc_blocks_need(p, k->registers, w * p->warp_size,
+									k->shared_fixed + k->shared_per_warp * w, b, way->need))
+					continue;
+				way->cost = way->need[GC_NEED_SHARED];
+				way->first = first;
+				first = 0;
+				if (++nways[i] == MAX_WAYS)
+					tap_bail("too many ways");
 			}
 		}
 	}
@@ -158,49 +155,57 @@ random_item(const GcProfile *p, GcKernelItem *item, int most_warps)
 {
 	static const int threads[] = {32, 64, 64, 128, 256, 512, 1024};
 
-	item->nvariants = random_in(1, 3);
-	for (int v = 0; v < item->nvariants; v++)
-	{
-		GcKernelVariant *k = &item->variant[v];
-
-		/* A variant is the same work; sometimes it makes do with fewer warps. */
-		k->registers = random_in(8, p->max_registers < 128 ? p->max_registers : 128);
-		k->max_threads = threads[random_below(7)];
-		k->shared_fixed = random_below(3) ? random_below(p->shared_per_block / 3 + 1) : 0;
-		k->shared_per_warp = random_below(3) ? 0 : random_below(p->shared_per_block / 24 + 1);
-		k->warps = v == 0 || random_below(3) == 0 ? random_in(1, most_warps) : item->variant[0].warps;
-		k->penalty = random_below(2) ? 0 : random_below(16 * 4096) / 16.0;
-	}
-
-	/* Often the last is the first with its data elsewhere, or with fewer registers. */
-	if (item->nvariants > 1 && random_below(2))
-	{
-		GcKernelVariant *k = &item->variant[item->nvariants - 1];
-
-		*k = item->variant[0];
-		if (random_below(2))
-		{
-			k->penalty += p->shared_per_sm / 16.0 * random_in(0, 64);
-			k->shared_fixed = k->shared_per_warp = 0;
-		}
-		else
-		{
-			k->penalty += random_below(1000);
-			k->registers = random_in(8, k->registers);
-		}
-	}
+	item->registers = random_in(8, p->max_registers < 128 ? p->max_registers : 128);
+	item->max_threads = threads[random_below(7)];
+	item->shared_fixed = random_below(3) ? random_below(p->shared_per_block / 3 + 1) : 0;
+	item->shared_per_warp = random_below(3) ? 0 : random_below(p->shared_per_block / 24 + 1);
+	item->warps = random_in(1, most_warps);
 }
 
-/* An item with its filters in shared memory or elsewhere, and few registers. */
-static void
-random_filters(const GcProfile *p, GcKernelItem *item)
+/*
+ * Registers for the kernels in some number of blocks each, but less than they take in those that
+ * take the least shared memory: blocks that are fewer and larger may have more warps in all.
+ */
+static int
+scarce_registers(const GcProfile *p, const GcKernelItem *items, int n, int limit)
 {
-	item->nvariants = 2;
-	item->variant[0] = (GcKernelVariant) {random_in(8, 24), 256, random_below(p->shared_per_block),
-		random_below(2) * random_below(500), random_in(1, p->max_warps / 8 + 1), 0};
-	item->variant[1] = item->variant[0];
-	item->variant[1].shared_fixed = 0;
-	item->variant[1].penalty = random_in(1, 4) * (double) p->shared_per_sm + random_below(9999);
+	int			least = 0;
+	int			cheapest = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			lo = INT_MAX;
+		int			cheap = 0;
+		int			shared = INT_MAX;
+
+		for (int b = 1; b <= p->max_blocks; b++)
+		{
+			int			w = (items[i].warps + b - 1) / b;
+			int			need[GC_NEEDS];
+
+			if (w * p->warp_size > items[i].max_threads ||
+				!gc_blocks_need(p, items[i].registers, w * p->warp_size, items[i].shared_fixed, b, need))
+				continue;
+			lo = need[GC_NEED_REGISTERS] < lo ? need[GC_NEED_REGISTERS] : lo;
+			if (need[GC_NEED_SHARED] >= shared)
+				continue;
+			shared = need[GC_NEED_SHARED];
+			cheap = need[GC_NEED_REGISTERS];
+		}
+		if (shared == INT_MAX)
+			continue;
+		least += lo;
+		cheapest += cheap;
+	}
+	least += random_below(cheapest - least + 1);
+	return least < limit ? least : limit;
+}
+
+/* A kernel of small blocks, so that some numbers of them have warps that are not wanted. */
+static void
+random_small(GcKernelItem *item, int most_warps)
+{
+	*item = (GcKernelItem) {8 * random_in(1, 6), 32 * random_in(2, 6), random_below(200), 0, random_in((most_warps + 1) / 2, most_warps)};
 }
 
 /* A small device of odd sizes. */
@@ -229,15 +234,13 @@ plan_holds(const GcProfile *p, const int room[GC_NEEDS], const GcKernelItem *ite
 		   const GcKernelChoice *choice, const GcKernelTotals *totals)
 {
 	int			sum[GC_NEEDS] = {0};
-	double		cost = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		const GcKernelVariant *k = &items[i].variant[choice[i].variant];
+		const GcKernelItem *k = &items[i];
 		int			need[GC_NEEDS];
 
-		if (choice[i].variant < 0 || choice[i].variant >= items[i].nvariants ||
-			choice[i].blocks * choice[i].warps < k->warps ||
+		if (choice[i].blocks * choice[i].warps < k->warps ||
 			choice[i].warps * p->warp_size > k->max_threads ||
 			choice[i].warps != (k->warps + choice[i].blocks - 1) / choice[i].blocks ||
 			!gc_blocks_need(p, k->registers, choice[i].warps * p->warp_size,
@@ -246,10 +249,8 @@ plan_holds(const GcProfile *p, const int room[GC_NEEDS], const GcKernelItem *ite
 			return false;
 		for (int j = 0; j < GC_NEEDS; j++)
 			sum[j] += need[j];
-		cost += need[GC_NEED_SHARED] + k->penalty;
 	}
 	return gc_needs_fit(sum, room) && memcmp(sum, totals->need, sizeof(sum)) == 0 &&
-		fabs(cost - totals->cost) < 1e-6 &&
 		totals->threads == sum[GC_NEED_WARPS] * p->warp_size;
 }
 
@@ -295,10 +296,10 @@ check(const GcProfile *p, const int room[GC_NEEDS], const GcKernelItem *items, i
 		wrong = status != GC_KERNEL_INFEASIBLE;
 	else
 		wrong = status != GC_KERNEL_OPTIMAL ||
-			!plan_holds(p, room, items, n, choice, &totals) || fabs(totals.cost - best) > 1e-6;
+			!plan_holds(p, room, items, n, choice, &totals) || totals.need[GC_NEED_SHARED] != best;
 	if (wrong && errors++ < 5)
-		tap_note("instance %ld: status %d, cost %g, best is %g", instances, status,
-				 totals.cost, best);
+		tap_note("instance %ld: status %d, cost %d, best is %g", instances, status,
+				 totals.need[GC_NEED_SHARED], best);
 
 	feasible += !isinf(best);
 	infeasible += isinf(best);
@@ -325,9 +326,8 @@ report(const char *what, long least)
 	ok(register_bound >= least && shared_bound >= least,
 	   "%ld infeasible for their registers, %ld for their shared memory alone",
 	   register_bound, shared_bound);
-	ok(register_dearer >= least && shared_dearer >= least,
-	   "%ld dearer for their registers, %ld for their shared memory",
-	   register_dearer, shared_dearer);
+	ok(register_dearer >= least / 10, "%ld dearer for their registers", register_dearer);
+	is(shared_dearer, 0, "none for the shared memory, which is what they cost");
 	instances = feasible = infeasible = register_bound = shared_bound = 0;
 	register_dearer = shared_dearer = errors = undecided = theorem_errors = theorem_checks = 0;
 }
@@ -350,10 +350,12 @@ test_small(void)
 		for (int j = 0; j < n; j++)
 		{
 			if (i % 4 == 0)
-				random_filters(&p, &items[j]);
+				random_small(&items[j], p.max_warps * 3 / 4 / n > 1 ? p.max_warps * 3 / 4 / n : 1);
 			else
 				random_item(&p, &items[j], random_in(1, p.max_warps * 2 / n > 1 ? p.max_warps * 2 / n : 1));
 		}
+		if (i % 4 == 0)
+			room[GC_NEED_REGISTERS] = scarce_registers(&p, items, n, room[GC_NEED_REGISTERS]);
 		check(&p, room, items, n);
 	}
 	report("small devices", 300);
@@ -376,15 +378,15 @@ test_real(void)
 		{
 			if (i % 4 == 0)
 			{
-				random_filters(p, &items[j]);
+				random_small(&items[j], p->max_warps * 3 / 4 / n);
 				continue;
 			}
 			random_item(p, &items[j], random_in(16, 80) / n);
-			items[j].nvariants = items[j].nvariants > 2 ? 2 : items[j].nvariants;
 			/* Registers are scarce only for kernels with many. */
-			for (int v = 0; v < items[j].nvariants; v++)
-				items[j].variant[v].registers = random_in(16, p->max_registers < 160 ? p->max_registers : 160);
+			items[j].registers = random_in(16, p->max_registers < 160 ? p->max_registers : 160);
 		}
+		if (i % 4 == 0)
+			room[GC_NEED_REGISTERS] = scarce_registers(p, items, n, room[GC_NEED_REGISTERS]);
 		check(p, room, items, n);
 	}
 	report("devices of the papers and of today", 100);
@@ -395,7 +397,7 @@ test_real(void)
 static GcKernelItem
 one(int registers, int max_threads, int shared, int warps)
 {
-	return (GcKernelItem) {1, {{registers, max_threads, shared, 0, warps, 0}}};
+	return (GcKernelItem) {registers, max_threads, shared, 0, warps};
 }
 
 /* Paper 003, section IV.A: pairs of kernels A to F on a GTX 680. */
@@ -432,20 +434,19 @@ test_paper(void)
 	items[1] = one(44, 256, 24576, 8);
 	is(gc_kernel_plan(p, NULL, items, 2, &work, c, &t), GC_KERNEL_OPTIMAL, "E and F run together");
 	ok(t.need[GC_NEED_WARPS] == 16 && t.need[GC_NEED_REGISTERS] == 16384 &&
-	   t.need[GC_NEED_SHARED] == 49152 && t.cost == 49152, "with all shared memory");
+	   t.need[GC_NEED_SHARED] == 49152, "with all shared memory");
 	items[2] = items[0];
 	is(gc_kernel_plan(p, NULL, items, 3, &work, c, &t), GC_KERNEL_INFEASIBLE, "but not two E");
 }
 
 static void
-test_variants(void)
+test_room(void)
 {
 	const GcProfile *p = gc_profile_known("H200");
 	int			room[GC_NEEDS];
 	GcKernelItem items[32];
 	GcKernelChoice c[32];
 	GcKernelTotals t;
-	int			inshared = 0;
 
 	/* Theorem 1: 63 warps in blocks of 32 at most waste one warp, in 3 blocks none. */
 	items[0] = one(16, 1024, 0, 63);
@@ -456,18 +457,12 @@ test_variants(void)
 	ok(c[0].blocks == 3 && c[0].warps == 21 && t.need[GC_NEED_WARPS] == 64,
 	   "three blocks, if it is needed");
 
-	/* Filters in shared memory, or, slower, in L2: as many as fit get the former. */
-	for (int i = 0; i < 5; i++)
-	{
-		items[i].nvariants = 2;
-		items[i].variant[0] = (GcKernelVariant) {40, 1024, 60000, 0, 8, 0};
-		items[i].variant[1] = (GcKernelVariant) {40, 1024, 0, 0, 8, 200000};
-	}
-	is(gc_kernel_plan(p, NULL, items, 5, &work, c, &t), GC_KERNEL_OPTIMAL, "five kernels with filters");
-	for (int i = 0; i < 5; i++)
-		inshared += c[i].variant == 0;
-	is(inshared, 3, "three of them in shared memory");
-	ok(t.cost == 3 * 61056 + 2 * (200000 + 1024), "their cost");
+	/* Filters in shared memory. */
+	for (int i = 0; i < 4; i++)
+		items[i] = one(40, 1024, 60000, 8);
+	is(gc_kernel_plan(p, NULL, items, 4, &work, c, &t), GC_KERNEL_INFEASIBLE, "four kernels with filters do not fit");
+	is(gc_kernel_plan(p, NULL, items, 3, &work, c, &t), GC_KERNEL_OPTIMAL, "three do");
+	is(t.need[GC_NEED_SHARED], 3 * 61056, "their cost");
 
 	/* What is free. */
 	gc_sm_limits(p, room);
@@ -517,7 +512,6 @@ test_large(void)
 	GcKernelItem items[GC_KERNEL_MAX + 1];
 	GcKernelChoice c[GC_KERNEL_MAX + 1];
 	GcKernelTotals t;
-	int			inshared = 0;
 
 	for (int i = 0; i <= GC_KERNEL_MAX; i++)
 		items[i] = one(16, 256, 0, 2);
@@ -528,29 +522,14 @@ test_large(void)
 	is(gc_kernel_plan(p, NULL, items, GC_KERNEL_MAX + 1, &work, c, &t), GC_KERNEL_BAD_INPUT, "65 are too many");
 	is(gc_kernel_plan(p, NULL, items, -1, &work, c, &t), GC_KERNEL_BAD_INPUT, "less than none");
 	is(gc_kernel_plan(p, NULL, NULL, 0, &work, NULL, &t), GC_KERNEL_OPTIMAL, "no kernels");
-	ok(t.cost == 0 && t.threads == 0 && t.need[GC_NEED_BLOCKS] == 0, "take nothing");
+	ok(t.need[GC_NEED_SHARED] == 0 && t.threads == 0 && t.need[GC_NEED_BLOCKS] == 0, "take nothing");
 
-	/* The fast variant of 16 kernels has 80 registers, the slow one 32. */
 	for (int i = 0; i < 16; i++)
-	{
-		items[i].nvariants = 2;
-		items[i].variant[0] = (GcKernelVariant) {80, 256, 0, 0, 4, 0};
-		items[i].variant[1] = (GcKernelVariant) {32, 256, 0, 0, 4, 1000 + i};
-	}
-	is(gc_kernel_plan(p, NULL, items, 16, &work, c, &t), GC_KERNEL_OPTIMAL, "registers for a few only");
-	for (int i = 0; i < 16; i++)
-		inshared += c[i].variant == 0;
-	/* 4096 more registers than 16 * 4096, none to spare. */
-	is(inshared, 0, "no kernel has the fast variant");
-	for (int i = 0; i < 16; i++)
-		items[i].variant[1].registers = 24;
-	is(gc_kernel_plan(p, NULL, items, 16, &work, c, &t), GC_KERNEL_OPTIMAL, "with slow ones of 24 registers");
-	for (int i = 0; i < 16; i++)
-		inshared += c[i].variant == 0;
-	/* 16 * 3072 + n * (10240 - 3072) <= 65536 */
-	is(inshared, 2, "two kernels have it");
-	ok(c[15].variant == 0 && c[14].variant == 0, "those that gain most");
-	ok(t.cost == 16 * 1024 + 14 * 1000 + 13 * 14 / 2, "the cost");
+		items[i] = one(32, 256, 0, 4);
+	is(gc_kernel_plan(p, NULL, items, 16, &work, c, &t), GC_KERNEL_OPTIMAL, "16 kernels of 32 registers");
+	ok(t.need[GC_NEED_REGISTERS] == 65536 && t.need[GC_NEED_SHARED] == 16 * 1024, "take all registers");
+	items[15].registers = 40;
+	is(gc_kernel_plan(p, NULL, items, 16, &work, c, &t), GC_KERNEL_INFEASIBLE, "one of 40 does not fit");
 }
 
 static void
@@ -578,40 +557,26 @@ test_bad(void)
 		ok(!gc_kernel_fits(p, NULL, &x, &c, NULL), "and does not fit"); \
 	} while (0)
 
-	REFUSED(x.nvariants = 0, "no variant");
-	REFUSED(x.nvariants = GC_KERNEL_VARIANTS + 1, "too many variants");
-	REFUSED(x.nvariants = -1, "less than no variant");
-	REFUSED(x.variant[0].registers = -1, "negative registers");
-	REFUSED(x.variant[0].max_threads = 0, "no threads");
-	REFUSED(x.variant[0].shared_fixed = -1, "negative shared memory");
-	REFUSED(x.variant[0].shared_per_warp = -1, "negative shared memory of a warp");
-	REFUSED(x.variant[0].warps = 0, "no warps wanted");
-	REFUSED(x.variant[0].warps = -3, "less than no warps wanted");
-	REFUSED(x.variant[0].penalty = -1, "a negative penalty");
-	REFUSED(x.variant[0].penalty = NAN, "a penalty that is no number");
-	REFUSED(x.variant[0].penalty = INFINITY, "an infinite penalty");
-	NO_PLAN(x.variant[0].registers = 256, "too many registers for any thread");
-	NO_PLAN(x.variant[0].registers = INT_MAX, "far too many");
-	NO_PLAN(x.variant[0].max_threads = 31, "blocks of less than a warp");
-	NO_PLAN(x.variant[0].shared_fixed = 232449, "too much shared memory for any block");
-	NO_PLAN(x.variant[0].shared_fixed = INT_MAX, "far too much");
-	NO_PLAN(x.variant[0].shared_per_warp = INT_MAX, "far too much for a warp");
-	NO_PLAN((x.variant[0].shared_fixed = INT_MAX, x.variant[0].shared_per_warp = INT_MAX), "both");
-	NO_PLAN(x.variant[0].warps = 65, "more warps than there are");
-	NO_PLAN(x.variant[0].warps = INT_MAX, "far more");
-	NO_PLAN((x.variant[0].registers = 255, x.variant[0].warps = 12), "registers for eight warps only");
+	REFUSED(x.registers = -1, "negative registers");
+	REFUSED(x.max_threads = 0, "no threads");
+	REFUSED(x.shared_fixed = -1, "negative shared memory");
+	REFUSED(x.shared_per_warp = -1, "negative shared memory of a warp");
+	REFUSED(x.warps = 0, "no warps wanted");
+	REFUSED(x.warps = -3, "less than no warps wanted");
+	NO_PLAN(x.registers = 256, "too many registers for any thread");
+	NO_PLAN(x.registers = INT_MAX, "far too many");
+	NO_PLAN(x.max_threads = 31, "blocks of less than a warp");
+	NO_PLAN(x.shared_fixed = 232449, "too much shared memory for any block");
+	NO_PLAN(x.shared_fixed = INT_MAX, "far too much");
+	NO_PLAN(x.shared_per_warp = INT_MAX, "far too much for a warp");
+	NO_PLAN((x.shared_fixed = INT_MAX, x.shared_per_warp = INT_MAX), "both");
+	NO_PLAN(x.warps = 65, "more warps than there are");
+	NO_PLAN(x.warps = INT_MAX, "far more");
+	NO_PLAN((x.registers = 255, x.warps = 12), "registers for eight warps only");
 	x = item;
-	x.variant[0].max_threads = INT_MAX;
-	x.variant[0].penalty = GC_KERNEL_MAX_PENALTY;
-	is(gc_kernel_plan(p, NULL, &x, 1, &work, &c, &t), GC_KERNEL_OPTIMAL, "the largest penalty");
-	ok(t.cost == 1024 + GC_KERNEL_MAX_PENALTY, "and what it costs");
-	/* One variant that cannot run, one that can. */
-	x = item;
-	x.nvariants = 2;
-	x.variant[1] = x.variant[0];
-	x.variant[0].registers = 999;
-	is(gc_kernel_plan(p, NULL, &x, 1, &work, &c, &t), GC_KERNEL_OPTIMAL, "the other variant");
-	is(c.variant, 1, "is taken");
+	x.max_threads = INT_MAX;
+	is(gc_kernel_plan(p, NULL, &x, 1, &work, &c, &t), GC_KERNEL_OPTIMAL, "blocks as large as one likes");
+	is(t.need[GC_NEED_SHARED], 1024, "and what that costs");
 
 	is(gc_kernel_plan(&bad, NULL, &item, 1, &work, &c, &t), GC_KERNEL_BAD_PROFILE, "a device without anything");
 	ok(!gc_kernel_fits(&bad, NULL, &item, &c, NULL), "holds nothing");
@@ -657,13 +622,10 @@ test_heavy(void)
 
 		for (int j = 0; j < n; j++)
 		{
-			random_item(p, &items[j], random_in(64, 80) / n);
-			for (int v = 0; v < items[j].nvariants; v++)
-			{
-				items[j].variant[v].registers = random_in(16, 72);
-				items[j].variant[v].shared_fixed /= 4;
-				items[j].variant[v].shared_per_warp /= 8;
-			}
+			random_item(p, &items[j], random_in(40, 64) / n);
+			items[j].registers = random_in(16, 56);
+			items[j].shared_fixed /= 4;
+			items[j].shared_per_warp /= 8;
 		}
 		status = gc_kernel_plan(p, NULL, items, n, &work, a, &t);
 		count[status]++;
@@ -677,7 +639,7 @@ test_heavy(void)
 		{
 			status = gc_kernel_plan(p, NULL, items, n - 1, &work, b, &u);
 			wrong += status != GC_KERNEL_OPTIMAL && status != GC_KERNEL_FEASIBLE;
-			wrong += status == GC_KERNEL_OPTIMAL && u.cost > t.cost;
+			wrong += status == GC_KERNEL_OPTIMAL && u.need[GC_NEED_SHARED] > t.need[GC_NEED_SHARED];
 		}
 	}
 	is(wrong, 0, "plans of large batches hold, and come again");
@@ -686,53 +648,6 @@ test_heavy(void)
 	   count[GC_KERNEL_INFEASIBLE]);
 	tap_note("%ld were given up with a plan, %ld without one", count[GC_KERNEL_FEASIBLE],
 			 count[GC_KERNEL_UNKNOWN]);
-}
-
-/*
- * Batches made to be too much for the search: what is gained in one respect is lost in
- * the others.  It must end, and what it calls a plan must be one.
- */
-static void
-test_cut_short(void)
-{
-	const GcProfile *p = gc_profile_known("H200");
-	long		count[GC_KERNEL_BAD_INPUT + 1] = {0};
-	long		wrong = 0;
-	int			room[GC_NEEDS];
-
-	gc_sm_limits(p, room);
-	for (int i = 0; i < 40; i++)
-	{
-		GcKernelItem items[20];
-		GcKernelChoice c[20];
-		GcKernelTotals t;
-		GcKernelStatus status;
-		int			n = 20;
-
-		for (int j = 0; j < n; j++)
-		{
-			items[j].nvariants = 4;
-			for (int v = 0; v < 4; v++)
-			{
-				GcKernelVariant *k = &items[j].variant[v];
-				int			a = random_below(1000);
-				int			b = random_below(1000);
-
-				*k = (GcKernelVariant) {8 + 8 * (a / 200), 256, b * 22, 0, random_in(1, 4),
-					(2000 - a - b) * 200 + random_below(20000)};
-				if (i % 2 == 1)
-					room[GC_NEED_REGISTERS] = 40960 + i * 512;
-			}
-		}
-		status = gc_kernel_plan(p, room, items, n, &work, c, &t);
-		count[status]++;
-		if (status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE)
-			wrong += !plan_holds(p, room, items, n, c, &t);
-	}
-	is(wrong, 0, "plans hold, optimal or not");
-	ok(count[GC_KERNEL_FEASIBLE] > 0, "%ld searches were cut short with a plan, %ld without; %ld found the best, %ld that there is none",
-	   count[GC_KERNEL_FEASIBLE], count[GC_KERNEL_UNKNOWN], count[GC_KERNEL_OPTIMAL],
-	   count[GC_KERNEL_INFEASIBLE]);
 }
 
 /*
@@ -757,23 +672,14 @@ test_within(void)
 		GcKernelTotals best;
 		GcKernelStatus status;
 		GcKernelStatus exact;
-		int64_t		given = random_in(0, 15) << random_in(0, 12);
+		int64_t		given = random_below(4) ? random_in(GC_KERNEL_LEAST_STEPS, 1500) : random_below(300);
 		int64_t		steps = given;
-		int			n = random_in(1, random_below(2) ? 16 : 32);
+		int			n = random_below(4) ? random_in(2, 6) : random_in(1, 32);
 
 		for (int j = 0; j < n; j++)
-		{
-			items[j].nvariants = GC_KERNEL_VARIANTS;
-			for (int v = 0; v < GC_KERNEL_VARIANTS; v++)
-			{
-				int			a = random_below(1000);
-				int			b = random_below(1000);
-
-				items[j].variant[v] = (GcKernelVariant) {8 + 8 * (a / 200), 256, b * (n > 16 ? 10 : 22), 0, random_in(1, n > 16 ? 2 : 4),
-					(2000 - a - b) * 200 + random_below(20000)};
-			}
-		}
-		room[GC_NEED_REGISTERS] = 4096 * random_in(1, 16);
+			random_small(&items[j], p->max_warps * 3 / 4 / n);
+		gc_sm_limits(p, room);
+		room[GC_NEED_REGISTERS] = scarce_registers(p, items, n, room[GC_NEED_REGISTERS]);
 		exact = gc_kernel_plan(p, room, items, n, &work, c, &best);
 		memset(&work, 0x5a, sizeof(work));
 		status = gc_kernel_plan_within(p, room, items, n, &steps, &work, c, &t);
@@ -782,14 +688,14 @@ test_within(void)
 		if (status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE)
 			wrong += !plan_holds(p, room, items, n, c, &t);
 		if (exact == GC_KERNEL_OPTIMAL)
-			wrong += status == GC_KERNEL_INFEASIBLE || (status == GC_KERNEL_OPTIMAL && t.cost != best.cost) ||
-				(status == GC_KERNEL_FEASIBLE && t.cost < best.cost);
+			wrong += status == GC_KERNEL_INFEASIBLE || (status == GC_KERNEL_OPTIMAL && t.need[GC_NEED_SHARED] != best.need[GC_NEED_SHARED]) ||
+				(status == GC_KERNEL_FEASIBLE && t.need[GC_NEED_SHARED] < best.need[GC_NEED_SHARED]);
 		else if (exact == GC_KERNEL_INFEASIBLE)
 			wrong += status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE;
 	}
 	is(wrong, 0, "within some steps, plans hold, and the best is the best");
 	is(over, 0, "and no more steps are taken");
-	ok(count[GC_KERNEL_OPTIMAL] > 100 && count[GC_KERNEL_FEASIBLE] > 100 &&
+	ok(count[GC_KERNEL_OPTIMAL] > 100 &&
 	   count[GC_KERNEL_INFEASIBLE] > 100 && count[GC_KERNEL_UNKNOWN] > 100,
 	   "%ld are optimal, %ld plans, %ld infeasible, %ld unknown", count[GC_KERNEL_OPTIMAL],
 	   count[GC_KERNEL_FEASIBLE], count[GC_KERNEL_INFEASIBLE], count[GC_KERNEL_UNKNOWN]);
@@ -799,11 +705,10 @@ int
 main(void)
 {
 	tap_start();
-	test_cut_short();
 	test_within();
 	ok(sizeof(GcKernelWork) < 1000000, "the workspace has %zu bytes", sizeof(GcKernelWork));
 	test_paper();
-	test_variants();
+	test_room();
 	test_large();
 	test_bad();
 	test_heavy();
