@@ -24,21 +24,19 @@ typedef struct SourceContext
 {
 	PlannerInfo *root;			/* of the query level that the relation belongs to */
 	int			depth;			/* of the subquery in it that is being looked at */
+	List	   *ctes;			/* CommonTableExpr that were, or are being, looked at */
 	const char *reason;
 } SourceContext;
 
-/* The CTE that a range table entry at `depth` below root refers to, if root knows it. */
+/* The CTE that a range table entry names, of the query level that is `up` above *root; that becomes *root. */
 static CommonTableExpr *
-outer_cte(PlannerInfo *root, int depth, const RangeTblEntry *rte)
+outer_cte(PlannerInfo **root, int up, const RangeTblEntry *rte)
 {
-	int			up = (int) rte->ctelevelsup - depth;
 	ListCell   *lc;
 
-	for (; up > 0 && root; up--)
-		root = root->parent_root;
-	if (up < 0 || root == NULL)
-		return NULL;
-	foreach(lc, root->parse->cteList)
+	for (; up > 0 && *root; up--)
+		*root = (*root)->parent_root;
+	foreach(lc, *root ? (*root)->parse->cteList : NIL)
 	{
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
 
@@ -54,17 +52,32 @@ static bool query_refused(Query *query, SourceContext *context);
 static void
 check_cte(SourceContext *context, const RangeTblEntry *rte)
 {
+	PlannerInfo *outer = context->root;
+	PlannerInfo *root = outer;
+	int			depth = context->depth;
+	int			up = (int) rte->ctelevelsup - depth;
 	CommonTableExpr *cte;
 
-	if ((int) rte->ctelevelsup < context->depth)
+	if (up < 0)
 		return;					/* the relation's own */
-	cte = outer_cte(context->root, context->depth, rte);
-	if (rte->self_reference || cte == NULL)
+	cte = outer_cte(&root, up, rte);
+	if (cte && list_member_ptr(context->ctes, cte))
+		return;
+	if (rte->self_reference || cte == NULL || !IsA(cte->ctequery, Query))
 		context->reason = "a recursive query reads its own result";
+	else if (((Query *) cte->ctequery)->commandType != CMD_SELECT)
+		context->reason = "a data-modifying CTE is used";
 	else if (contain_volatile_functions(cte->ctequery))
 		context->reason = "a volatile function is called";
-	else if (IsA(cte->ctequery, Query) && ((Query *) cte->ctequery)->commandType != CMD_SELECT)
-		context->reason = "a data-modifying CTE is used";
+	if (context->reason)
+		return;
+	/* It may read others, which are not part of its query. */
+	context->ctes = lappend(context->ctes, cte);
+	context->root = root;
+	context->depth = 0;
+	(void) query_refused((Query *) cte->ctequery, context);
+	context->root = outer;
+	context->depth = depth;
 }
 
 static bool
