@@ -54,6 +54,9 @@ SELECT check_nested('SELECT count(*), sum(x.n) FROM s JOIN (SELECT u.k, y.n FROM
 SELECT check_nested('SELECT s.c, count(*) FROM s JOIN u ON s.k = u.k WHERE EXISTS (SELECT FROM d WHERE d.i = u.f AND d.p = ''p1'') GROUP BY s.c');
 SELECT check_nested('SELECT s.c, count(*) FROM s JOIN u ON s.k = u.k WHERE u.f NOT IN (SELECT aid FROM d WHERE p = ''p2'') GROUP BY s.c');
 SELECT check_nested('SELECT count(*), sum(n) FROM (SELECT u.k, count(x.c) n FROM u FULL JOIN (SELECT s.k, s.c FROM s, u u2 WHERE s.k = u2.k AND u2.f < 50 OFFSET 0) x ON x.k = u.k GROUP BY u.k) z');
+-- (an expression below an outer join is a placeholder, which a scan of its table computes)
+SELECT check_nested('SELECT u.f, x.t FROM u LEFT JOIN (SELECT f + 990 AS f, coalesce(k, '''') || ''!'' AS t FROM u) x USING (f)');
+SELECT check_nested('SELECT x.t, count(*) FROM u LEFT JOIN (SELECT s.k, coalesce(u2.f, 5) AS t FROM s JOIN u u2 ON s.k = u2.k WHERE u2.f < 20) x USING (k) GROUP BY x.t');
 SELECT check_nested('SELECT c, count(*) FROM (SELECT k, c FROM s UNION ALL SELECT k, ''x'' FROM u OFFSET 0) x JOIN u USING (k) GROUP BY c');
 -- once for each row of an outer query
 SELECT check_nested('SELECT few.k, (SELECT count(*) FROM s, (SELECT u.k FROM u WHERE u.f < few.k * 3 OFFSET 0) x WHERE x.k = s.k) FROM few WHERE few.k < 20');

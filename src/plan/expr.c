@@ -704,6 +704,9 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		from = gc_leaf_of(tr, pull_varnos(tr->root, node));
 	if (from == NULL)
 		return gc_refuse(tr, "a column of a relation outside the join is used");
+	/* Nothing below has made it NULL, so that over a table it is what it stands for. */
+	if (IsA(node, PlaceHolderVar) && OidIsValid(from->relid))
+		return translate_any(tr, leaf, ((PlaceHolderVar *) node)->phexpr);
 	e = gc_build_column(tr, from, node);
 	return e < 0 ? e : gc_bring(tr, leaf, from, e);
 }
