@@ -92,4 +92,15 @@
 	ExecInitRangeTable((estate), (from)->es_range_table)
 #endif
 
+/* 18 prunes partitions before a plan is executed, and keeps what that left in the state. */
+#if PG_VERSION_NUM >= 180000
+#define GC_COPY_PRUNING(estate, from) \
+	((estate)->es_part_prune_infos = (from)->es_part_prune_infos, \
+	 (estate)->es_part_prune_states = (from)->es_part_prune_states, \
+	 (estate)->es_part_prune_results = (from)->es_part_prune_results, \
+	 (estate)->es_partition_directory = (from)->es_partition_directory)
+#else
+#define GC_COPY_PRUNING(estate, from)	((void) 0)
+#endif
+
 #endif							/* GC_COMPAT_H */

@@ -93,7 +93,7 @@ foreach my $round (1 .. 20)
 	$session->query('SELECT 1 / (id - 77) FROM (SELECT id FROM t WHERE k = 77 OFFSET 0) AS x');
 	$session->{stderr} = '';
 }
-$session->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT id FROM t WHERE k = 3; FETCH 2 FROM c; ROLLBACK');
+$session->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT id FROM t WHERE k = 3 ORDER BY id; FETCH 2 FROM c; ROLLBACK');
 is($session->query_safe('SELECT id FROM (SELECT id FROM t WHERE k = 3 OFFSET 0) AS x ORDER BY id LIMIT 2'), "3\n103", 'rows that nobody reads');
 
 # functions called by an expression, that fail or ask themselves

@@ -95,6 +95,21 @@ SELECT fallen_back('SELECT count(*), sum(x.m), min(CASE WHEN x.m < 0 THEN ' || :
 SELECT fallen_back('SELECT few.k, (SELECT sum(CASE WHEN x.m < 0 THEN ' || :'fails' || ' ELSE x.m END) FROM s, (SELECT k, f m FROM u WHERE u.f > few.k * 200 OFFSET 0) x WHERE s.k = x.k) FROM few WHERE few.k < 4');
 SELECT fallen_back('SELECT s.c, count(*), sum(CASE WHEN x.m < 0 THEN ' || :'fails' || ' ELSE x.m END) FROM s JOIN (SELECT u.k, y.m FROM u LEFT JOIN (SELECT k, count(*) m FROM s GROUP BY k) y ON u.k = y.k) x ON s.k = x.k GROUP BY s.c');
 
+-- ... and again for each row of an outer query, with a CTE, InitPlans and hash tables of its own
+SELECT fallen_back('WITH w AS MATERIALIZED (SELECT k, sum(f) t FROM u GROUP BY k) SELECT few.k, (SELECT sum(CASE WHEN w.t < 0 THEN ' || :'fails' || ' ELSE w.t END) FROM s, w WHERE s.k = w.k AND w.t > few.k) FROM few WHERE few.k < 4');
+SELECT fallen_back('SELECT few.k, (SELECT sum(CASE WHEN x.m < 0 THEN ' || :'fails' || ' ELSE x.m END) FROM s, (SELECT k, max(f) m FROM u WHERE f > (SELECT avg(k) FROM few b) AND f > few.k * 2 GROUP BY k) x WHERE s.k = x.k) FROM few WHERE few.k < 4');
+SELECT fallen_back('SELECT few.k, (SELECT sum(CASE WHEN x.m < 0 THEN ' || :'fails' || ' ELSE x.m END) FROM s, (SELECT k, f m FROM u WHERE f IN (SELECT aid FROM d WHERE i > few.k * 100) AND f > (SELECT min(b.k) FROM few b WHERE b.k > few.k) OFFSET 0) x WHERE s.k = x.k) FROM few WHERE few.k < 4');
+SELECT fallen_back('SELECT few.k, x.* FROM few, LATERAL (SELECT count(*) n, sum(CASE WHEN y.f < 0 THEN ' || :'fails' || ' ELSE y.f END) FROM s JOIN (SELECT k, f FROM u WHERE f % 20 = few.k OFFSET 0) y ON y.k = s.k) x WHERE few.k < 5');
+-- an inner side that a merge join marks
+CREATE TABLE marked AS SELECT i % 1000 AS k, 'a' || i AS c, 'z' || i AS z FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON marked (k);
+CREATE INDEX ON f (k);
+SELECT settle();
+VACUUM ANALYZE marked, f;
+SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_sort = off; SET enable_material = off;
+SELECT fallen_back('SELECT count(*), sum(CASE WHEN m.k < 0 THEN ' || :'fails' || ' END) FROM f JOIN marked m ON f.k = m.k AND m.c < m.z');
+RESET enable_hashjoin; RESET enable_nestloop; RESET enable_sort; RESET enable_material;
+
 -- what no row asks for raises no error, and is computed when one does
 SELECT check_nested('SELECT sum(CASE WHEN f < 0 THEN (SELECT 1 / (count(*) - count(*)) FROM few) ELSE 1 END) FROM u');
 SELECT sum(CASE WHEN f < 0 THEN (SELECT 1 / (count(*) - count(*)) FROM few) ELSE 1 END) FROM u;
@@ -132,6 +147,17 @@ SELECT refusal('WITH w AS (INSERT INTO audit SELECT 1 RETURNING x) SELECT count(
 SELECT refusal('SELECT count(*) FROM u JOIN (SELECT * FROM few FOR SHARE) b ON u.f = b.k');
 SELECT refusal('SELECT count(*) FROM u JOIN (SELECT b.k FROM (SELECT k FROM few FOR UPDATE) b OFFSET 0) b ON u.f = b.k');
 SELECT count(*) FROM u WHERE f < 0 AND f > (SELECT nextval('drawn'));
+-- ... nor by an InitPlan of a function, of VALUES, of an outer join's condition
+WITH w AS (INSERT INTO audit SELECT k FROM few WHERE k < 5 RETURNING x) SELECT count(*), sum(u.f) FROM u JOIN generate_series(1, (SELECT max(x) FROM w)) AS g ON u.f = g;
+WITH w AS (INSERT INTO audit SELECT k FROM few WHERE k < 5 RETURNING x) SELECT count(*), sum(u.f) FROM u JOIN (VALUES ((SELECT max(x) FROM w)), (2)) AS v(n) ON u.f = v.n;
+WITH w AS (INSERT INTO audit SELECT k FROM few WHERE k < 5 RETURNING x) SELECT count(*), sum(u.f) FROM u JOIN (few LEFT JOIN none ON few.k = none.k + (SELECT max(x) FROM w)) ON u.f = few.k;
+SELECT count(*) FROM audit;
+TRUNCATE audit;
+SELECT refusal('SELECT count(*) FROM u JOIN generate_series(1, (SELECT nextval(''drawn'')::int)) AS g ON u.f = g');
+-- a CTE that is read twice has the same rows for both
+WITH w AS MATERIALIZED (SELECT f FROM u TABLESAMPLE BERNOULLI (50)) SELECT (SELECT count(*) FROM u JOIN w ON u.f = w.f) = (SELECT count(*) FROM w) AS same;
+WITH w AS MATERIALIZED (SELECT f, row_number() OVER () AS n FROM u) SELECT (SELECT sum(u.f * w.n) FROM u JOIN w ON u.f = w.f) = (SELECT sum(f * n) FROM w) AS same;
+SELECT check_nested('WITH w AS MATERIALIZED (SELECT f, rank() OVER (ORDER BY k) r, sum(f) OVER (PARTITION BY left(k, 4)) t FROM u) SELECT a.r - b.r, sum(a.t), count(*) FROM s JOIN u USING (k) JOIN w a ON a.f = u.f JOIN w b ON a.f = b.f GROUP BY 1');
 WITH RECURSIVE r(n, c) AS (SELECT 1, 0 UNION ALL SELECT u.f, r.c + 1 FROM u JOIN (SELECT * FROM r OFFSET 0) r ON u.f = r.n * 2) SELECT count(*), max(n) FROM r;
 WITH w AS (INSERT INTO audit SELECT k FROM few WHERE k < 5 RETURNING x) SELECT count(*), sum(f) FROM u, w WHERE u.f = w.x;
 SELECT count(*) FROM audit;
@@ -147,6 +173,10 @@ SELECT g % 2 AS x, count(*), sum(g % 2) OVER (ORDER BY g % 2) AS s FROM fw GROUP
 SELECT check_nested('SELECT g % 2 AS x, count(*), sum(g % 2) OVER (ORDER BY g % 2) AS s FROM fw GROUP BY g % 2');
 SELECT check_nested('SELECT g + c AS x, sum(count(*)) OVER (PARTITION BY (g + c) % 2 ORDER BY g + c), rank() OVER (ORDER BY sum(g) + (g + c)) FROM fw GROUP BY g + c');
 SELECT check_nested('SELECT g + c, c, avg(g + c) OVER (ORDER BY c, g + c) FROM fw GROUP BY g + c, c HAVING max(g) > (g + c) - c');
+-- (what simplifies a grouped condition may use its columns by themselves)
+SELECT NOT (g < c) AS ge, count(*) FROM fw GROUP BY g < c ORDER BY 1;
+SELECT check_nested('SELECT NOT (g IS NULL), count(*) FROM fw GROUP BY g IS NULL');
+SELECT check_nested('SELECT count(*) > 1 AND (a AND b), count(*) FROM (SELECT g > 1 AS a, c > 1 AS b FROM fw) x GROUP BY a AND b');
 SELECT check_nested('SELECT lead(left(k, 4)) OVER (ORDER BY left(k, 4)) || left(k, 4), count(*) FROM u GROUP BY left(k, 4)');
 CREATE TABLE keyed (id int PRIMARY KEY, g int, t text);
 INSERT INTO keyed SELECT i, i % 10, 't' || i % 3 FROM generate_series(1, 500) AS i;

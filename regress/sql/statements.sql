@@ -31,7 +31,10 @@ WITH ins AS (INSERT INTO acc SELECT i, 5, 'cte' FROM generate_series(20001, 2010
 SELECT (SELECT count(*) FROM acc), (SELECT count(*) FROM ins), (SELECT sum(v) FROM acc WHERE s = 'cte');
 WITH del AS (DELETE FROM acc WHERE s = 'cte' RETURNING v) SELECT count(*), sum(v), (SELECT count(*) FROM acc WHERE s = 'cte') FROM del;
 SELECT count(*) FROM acc WHERE s = 'cte';
+-- (a row source must not change data)
+SET gpuconc.debug_offload = allow;
 WITH up AS (UPDATE acc SET v = v + 1 WHERE k < 10 RETURNING k, v) SELECT sum(up.v), sum(acc.v) FROM up JOIN acc USING (k);
+SET gpuconc.debug_offload = require;
 
 -- triggers and functions that look while a command runs, or between commands
 CREATE TABLE seen (moment text, n bigint, total bigint);

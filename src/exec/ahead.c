@@ -46,7 +46,7 @@ must_rethrow(int sqlerrcode)
 {
 	return sqlerrcode == ERRCODE_QUERY_CANCELED ||
 		ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION ||
-		ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES ||
+		sqlerrcode == ERRCODE_OUT_OF_MEMORY ||
 		(sqlerrcode == ERRCODE_INTERNAL_ERROR && gc_debug_offload == GC_OFFLOAD_REQUIRE);
 }
 
@@ -69,11 +69,14 @@ gc_guarded(void (*callback) (void *arg), void *arg, GcError *err)
 		(void) gc_fail(err, GC_DATA, "Parallel workers are running.");
 		return false;
 	}
+#if PG_VERSION_NUM < 170000
+	/* Later servers allow these subtransactions. */
 	while (IsInParallelMode())
 	{
 		ExitParallelMode();
 		levels++;
 	}
+#endif
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(cxt);
 	PG_TRY();
@@ -165,6 +168,7 @@ make_state(EState *outer)
 	estate->es_snapshot = outer->es_snapshot;
 	estate->es_crosscheck_snapshot = outer->es_crosscheck_snapshot;
 	GC_INIT_RANGE_TABLE(estate, outer);
+	GC_COPY_PRUNING(estate, outer);
 	estate->es_rowmarks = outer->es_rowmarks;
 	estate->es_plannedstmt = outer->es_plannedstmt;
 	estate->es_sourceText = outer->es_sourceText;
@@ -225,26 +229,23 @@ publish_params(EState *estate, EState *outer)
  *-------------------------------------------------------------------------
  */
 
+/* All nodes at and below one, each once: subplans are met at every node that uses them. */
 static bool
 collect_states(PlanState *ps, List **states)
 {
+	if (ps == NULL || list_member_ptr(*states, ps))
+		return false;
 	*states = lappend(*states, ps);
 	return planstate_tree_walker(ps, collect_states, states);
 }
 
 /* Add what was measured of plans here to the states that EXPLAIN shows of them. */
 static void
-publish_instrumentation(PlanState *shown, PlanState *executed)
+publish_instrumentation(List *to, List *from)
 {
-	List	   *to = NIL;
-	List	   *from = NIL;
 	ListCell   *lt,
 			   *lf;
 
-	if (shown == NULL || executed == NULL)
-		return;
-	(void) collect_states(shown, &to);
-	(void) collect_states(executed, &from);
 	foreach(lf, from)
 	{
 		PlanState  *f = lfirst(lf);
@@ -267,16 +268,23 @@ static void
 publish_all_instrumentation(Ahead *a)
 {
 	EState	   *outer = a->node->css.ss.ps.state;
-	ListCell   *lc,
-			   *lo;
-	int			n = 0;
+	List	   *shown = NIL;
+	List	   *executed = NIL;
+	ListCell   *lc;
 
 	if (!outer->es_instrument)
 		return;
-	foreach(lc, a->sources)
-		publish_instrumentation(list_nth(a->node->shown_sources, n++), lfirst(lc));
-	forboth(lc, a->estate->es_subplanstates, lo, outer->es_subplanstates)
-		publish_instrumentation(lfirst(lo), lfirst(lc));
+	foreach(lc, a->node->shown_sources)
+		(void) collect_states(lfirst(lc), &shown);
+	foreach(lc, outer->es_subplanstates)
+		(void) collect_states(lfirst(lc), &shown);
+	/* Shutting down collects what parallel workers measured. */
+	foreach(lc, list_concat_copy(a->sources, a->estate->es_subplanstates))
+	{
+		ExecShutdownNode(lfirst(lc));
+		(void) collect_states(lfirst(lc), &executed);
+	}
+	publish_instrumentation(shown, executed);
 }
 
 /* As ExecutorEnd() does.  Relations were opened in this subtransaction, and are closed in it. */

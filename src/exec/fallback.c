@@ -17,6 +17,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/tuplestore.h"
 
 /*-------------------------------------------------------------------------
@@ -217,32 +218,65 @@ gc_fallback_next(GcScanState *node)
 	return ExecStoreVirtualTuple(out);
 }
 
-/* The same rows once more. */
+typedef struct ChangedContext
+{
+	const Bitmapset *params;
+	bool		found;			/* a GpuconcInput, here or below */
+} ChangedContext;
+
+/*
+ * Plans do not say that what is above a GpuconcInput depends on its source's parameters.
+ * So all of these nodes are told of all that changed; others find out as usual.
+ */
+static bool
+tell_inputs(PlanState *ps, ChangedContext *outer)
+{
+	ChangedContext here = {outer->params, IsA(ps, CustomScanState) &&
+	((CustomScanState *) ps)->methods == &input_exec_methods};
+
+	(void) planstate_tree_walker(ps, tell_inputs, &here);
+	if (here.found)
+		ps->chgParam = bms_add_members(ps->chgParam, here.params);
+	outer->found |= here.found;
+	return false;
+}
+
+/* From the start: the same rows once more, or others, where parameters have changed. */
 void
 gc_fallback_rescan(GcScanState *node)
 {
-	if (node->fallback_rows)
+	PlanState  *ps = &node->css.ss.ps;
+	ChangedContext context = {ps->chgParam, false};
+	MemoryContext old;
+
+	if (node->fallback == NULL)
+		return;
+	if (ps->chgParam == NULL && node->fallback_rows)
+	{
 		tuplestore_rescan(node->fallback_rows);
-	else
+		return;
+	}
+	if (node->fallback_rows)
+	{
+		tuplestore_clear(node->fallback_rows);
+		node->fallback_done = false;
+	}
+	if (ps->chgParam != NULL)
+	{
+		old = MemoryContextSwitchTo(ps->state->es_query_cxt);
+		UpdateChangedParamSet(node->fallback, ps->chgParam);
+		(void) tell_inputs(node->fallback, &context);
+		MemoryContextSwitchTo(old);
+	}
+	if (node->fallback->chgParam == NULL)
 		ExecReScan(node->fallback);
 }
 
-/*
- * End it, so that the next time it is initialised anew.  GpuconcInput does not know the
- * parameters that its source depends on, so a rescan with new ones starts from scratch.
- */
 void
 gc_fallback_end(GcScanState *node)
 {
-	if (node->fallback == NULL)
-		return;
 	if (node->fallback_rows)
 		tuplestore_end(node->fallback_rows);
-	if (node->fallback_slot)
-		ExecClearTuple(node->fallback_slot);
-	ExecEndNode(node->fallback);
-	node->css.custom_ps = list_delete_ptr(node->css.custom_ps, node->fallback);
-	node->fallback = NULL;
-	node->fallback_rows = NULL;
-	node->fallback_done = false;
+	if (node->fallback)
+		ExecEndNode(node->fallback);
 }

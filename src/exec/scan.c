@@ -381,15 +381,13 @@ rescan(CustomScanState *css)
 
 	ExecScanReScan(&css->ss);
 
+	gc_fallback_rescan(node);
 	/* Unchanged parameters: the same rows again. */
 	if (node->started && css->ss.ps.chgParam == NULL)
 	{
 		node->position = 0;
-		if (node->falling_back)
-			gc_fallback_rescan(node);
 		return;
 	}
-	gc_fallback_end(node);
 	gc_close_inputs(node);
 	MemoryContextReset(node->cxt);
 	memset(&node->rows, 0, sizeof(node->rows));

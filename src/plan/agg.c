@@ -15,11 +15,13 @@
 
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -325,20 +327,41 @@ bare_walker(Node *node, BareContext *context)
 	return equal(node, context->wanted) || expression_tree_walker(node, bare_walker, context);
 }
 
+/* Do the grouping columns have the primary key of this column's table among them? */
+static bool
+is_determined(GcTranslation *tr, List *group_exprs, Node *node)
+{
+	Var		   *var = (Var *) node;
+	RangeTblEntry *rte;
+	List	   *deps = NIL;
+
+	if (!IsA(node, Var) || var->varlevelsup > 0)
+		return false;
+	rte = planner_rt_fetch(var->varno, tr->root);
+	return rte->rtekind == RTE_RELATION &&
+		check_functional_grouping(rte->relid, var->varno, 0, group_exprs, &deps);
+}
+
 /*
- * A column that is no grouping expression.  Where the query uses it as it is, its
- * parser has proved that the groups determine it, so that it may be a key: it splits
- * no group.  Else it is the planner's doing (make_window_input_target): a part of a
- * grouped expression, which nodes above find whole in our target list.
+ * A column that is no grouping expression.  One that a primary key determines may be a
+ * key as well: it splits no group.  One that the query does not use by itself is a part
+ * of a grouped expression, put here by make_window_input_target(), and nodes above find
+ * that expression whole.  Any other is left to PostgreSQL, which takes it from some row
+ * of the group: simplifying a condition can bring it about.
  */
 static bool
 add_plain_column(GcTranslation *tr, List *group_exprs, Node *node)
 {
 	BareContext bare = {group_exprs, node};
 
+	if (is_determined(tr, group_exprs, node))
+		return add_group_key(tr, node);
 	if (bare_walker((Node *) tr->root->processed_tlist, &bare) ||
 		bare_walker(tr->root->parse->havingQual, &bare))
-		return add_group_key(tr, node);
+	{
+		gc_refuse(tr, "a column is used that the groups do not determine");
+		return false;
+	}
 	(void) gc_scan_attno(tr, node);
 	return true;
 }

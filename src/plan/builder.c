@@ -162,7 +162,6 @@ gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space)
 	p = &tr->plan->params[tr->nparams];
 	p->expr = at;
 	p->space = space;
-	p->simple = IsA(expr, Const) || IsA(expr, Param);
 	at = gc_build_expr(tr, GC_OP_PARAM, kind, -1, -1, -1, tr->nparams++);
 	if (at >= 0)
 		tr->space[at] = space;

@@ -21,6 +21,7 @@
  */
 #include "hooks.h"
 
+#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
@@ -249,6 +250,15 @@ rewrite_gather(Rewrite *w, Path *copy)
 	return result;
 }
 
+/* The inner side that the planner knew could go back to a mark; an input path cannot. */
+static void
+keep_markable(MergePath *merge)
+{
+	if (!merge->skip_mark_restore && merge->innersortkeys == NIL &&
+		!ExecSupportsMarkRestore(merge->jpath.innerjoinpath))
+		merge->materialize_inner = true;
+}
+
 /* A copy of a path tree, with input paths for row sources and without paths of ours. */
 static Path *
 rewrite(Rewrite *w, Path *path)
@@ -278,6 +288,8 @@ rewrite(Rewrite *w, Path *path)
 
 		join->outerjoinpath = rewrite(w, join->outerjoinpath);
 		join->innerjoinpath = rewrite(w, join->innerjoinpath);
+		if (IsA(copy, MergePath))
+			keep_markable((MergePath *) copy);
 	}
 	else if (children)
 	{

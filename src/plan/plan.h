@@ -56,7 +56,6 @@ typedef struct GcPlanParam
 {
 	int			expr;			/* custom_exprs */
 	uint16		space;			/* text: where its code is looked up */
-	bool		simple;			/* a constant or parameter: cannot fail */
 } GcPlanParam;
 
 typedef enum GcLutType

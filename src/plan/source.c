@@ -15,10 +15,13 @@
  */
 #include "hooks.h"
 
+#include "access/transam.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 typedef struct SourceContext
 {
@@ -48,6 +51,69 @@ outer_cte(PlannerInfo **root, int up, const RangeTblEntry *rte)
 
 static bool query_refused(Query *query, SourceContext *context);
 
+/*-------------------------------------------------------------------------
+ * Rows that depend on more than the snapshot
+ *-------------------------------------------------------------------------
+ */
+
+/* Aggregates and window functions whose results do not depend on the order of rows. */
+static bool
+is_orderless(Oid funcid, Oid type)
+{
+	static const char *const names[] = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every",
+	"rank", "dense_rank", "percent_rank", "cume_dist"};
+	const char *name;
+
+	if (funcid >= FirstGenbkiObjectId || (name = get_func_name(funcid)) == NULL)
+		return false;
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		if (strcmp(name, names[i]) == 0)
+			return strcmp(name, "sum") != 0 && strcmp(name, "avg") != 0 ? true :
+				type != FLOAT4OID && type != FLOAT8OID;
+	}
+	return false;
+}
+
+/*
+ * May this query return other rows when it is executed once more under the same
+ * snapshot?  So may a sample, a LIMIT, and what takes rows in the order in which they
+ * come.
+ */
+static bool
+repeats_differ(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+		ListCell   *lc;
+
+		foreach(lc, query->windowClause)
+		{
+			if (lfirst_node(WindowClause, lc)->frameOptions & FRAMEOPTION_ROWS)
+				return true;
+		}
+		return query->limitCount || query->limitOffset || query->hasDistinctOn ||
+			query_tree_walker(query, repeats_differ, context, QTW_EXAMINE_RTES_BEFORE);
+	}
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->tablesample != NULL;
+	if (IsA(node, Aggref) && !is_orderless(((Aggref *) node)->aggfnoid, ((Aggref *) node)->aggtype))
+		return true;
+	if (IsA(node, WindowFunc) && !is_orderless(((WindowFunc *) node)->winfnoid, ((WindowFunc *) node)->wintype))
+		return true;
+	return expression_tree_walker(node, repeats_differ, context);
+}
+
+/* A CTE that several parts of the statement read must have the same rows for all. */
+static bool
+must_run_once(const CommonTableExpr *cte)
+{
+	return cte->cterefcount > 1 && repeats_differ(cte->ctequery, NULL);
+}
+
 /* Does a CTE outside of the relation keep it from being read ahead? */
 static void
 check_cte(SourceContext *context, const RangeTblEntry *rte)
@@ -69,6 +135,8 @@ check_cte(SourceContext *context, const RangeTblEntry *rte)
 		context->reason = "a data-modifying CTE is used";
 	else if (contain_volatile_functions(cte->ctequery))
 		context->reason = "a volatile function is called";
+	else if (must_run_once(cte))
+		context->reason = "a CTE that is read more than once need not repeat its rows";
 	if (context->reason)
 		return;
 	/* It may read others, which are not part of its query. */
@@ -110,30 +178,42 @@ query_refused(Query *query, SourceContext *context)
 	return context->reason != NULL;
 }
 
+/* One of the things that a relation is computed from: an expression, or a list. */
+static void
+check_part(PlannerInfo *root, Node *part, SourceContext *context)
+{
+	if (part == NULL || context->reason)
+		return;
+	if (contain_volatile_functions(part))
+		context->reason = "a volatile function is called";
+	else
+		context->reason = gc_subplans_refusal(root, part);
+}
+
 /* What one base relation reads, and the conditions that PostgreSQL applies to it. */
 static void
 check_base_rel(PlannerInfo *root, RelOptInfo *rel, SourceContext *context)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 
-	if (contain_volatile_functions((Node *) rte->subquery) ||
-		contain_volatile_functions((Node *) rte->functions) ||
-		contain_volatile_functions((Node *) rte->tablefunc) ||
-		contain_volatile_functions((Node *) rte->values_lists) ||
-		contain_volatile_functions((Node *) rte->tablesample) ||
-		contain_volatile_functions((Node *) rel->baserestrictinfo) ||
-		contain_volatile_functions((Node *) rel->joininfo) ||
-		contain_volatile_functions((Node *) rel->reltarget->exprs))
-		context->reason = "a volatile function is called";
-	else if (rte->rtekind == RTE_CTE)
+	check_part(root, (Node *) rte->functions, context);
+	check_part(root, (Node *) rte->tablefunc, context);
+	check_part(root, (Node *) rte->values_lists, context);
+	check_part(root, (Node *) rte->tablesample, context);
+	check_part(root, (Node *) rel->baserestrictinfo, context);
+	check_part(root, (Node *) rel->joininfo, context);
+	check_part(root, (Node *) rel->reltarget->exprs, context);
+	if (context->reason)
+		return;
+	if (rte->rtekind == RTE_CTE)
 		check_cte(context, rte);
 	else if (rte->rtekind == RTE_SUBQUERY && rte->subquery)
-		(void) query_refused(rte->subquery, context);
-	else
-		(void) (source_walker((Node *) rte->functions, context) ||
-				source_walker((Node *) rte->values_lists, context));
-	if (context->reason == NULL)
-		context->reason = gc_subplans_refusal(root, (Node *) rel->baserestrictinfo);
+	{
+		if (contain_volatile_functions((Node *) rte->subquery))
+			context->reason = "a volatile function is called";
+		else
+			(void) query_refused(rte->subquery, context);
+	}
 }
 
 /*
@@ -145,6 +225,13 @@ gc_source_refusal(PlannerInfo *root, RelOptInfo *rel)
 {
 	SourceContext context = {.root = root};
 	int			relid = -1;
+
+	/* Its plan is part of every executor state of the statement. */
+	for (PlannerInfo *r = root; r; r = r->parent_root)
+	{
+		if (r->parse->hasModifyingCTE)
+			return "a data-modifying CTE is used";
+	}
 
 	while ((relid = bms_next_member(rel->relids, relid)) >= 0 && context.reason == NULL)
 	{
@@ -243,6 +330,14 @@ gc_subplans_refusal(PlannerInfo *root, Node *expr)
 			return "rows are locked";
 		if (contain_volatile_functions((Node *) parse))
 			return "a volatile function is called in a subquery";
+	}
+	for (PlannerInfo *r = root; r; r = r->parent_root)
+	{
+		foreach(lc, r->parse->cteList)
+		{
+			if (must_run_once(lfirst_node(CommonTableExpr, lc)))
+				return "a CTE that is read more than once need not repeat its rows";
+		}
 	}
 	return NULL;
 }
