@@ -6,9 +6,9 @@
  *
  * PostgreSQL's plan computes these when a row asks for them, or never.  So an error
  * here is not the statement's: it ends the offload, and the fallback plan raises it
- * or does not.  All of it runs in one subtransaction, and InitPlans and row sources in
- * an executor state of their own: after an error, nothing of the statement's own state
- * is half executed.  Nothing here has side effects (plan/source.c).
+ * or does not.  All of it runs in one subtransaction.  InitPlans and row sources have
+ * an executor state of their own, so that an error leaves nothing of the statement's
+ * half executed.  What has side effects does not come here (plan/source.c).
  *
  * It comes before the request slot and its guard are taken, since it may run queries.
  *
@@ -52,8 +52,8 @@ must_rethrow(int sqlerrcode)
 
 /*
  * Run callback in a subtransaction of its own.  False if it raised an error, whose
- * message is in err.  A statement whose fallback plan is parallel is in parallel mode,
- * which forbids subtransactions; as long as no workers run, it may be left for a moment.
+ * message is in err.  A statement with a parallel fallback is in parallel mode, which
+ * forbids subtransactions.  While no workers run, it may be left for a moment.
  */
 bool
 gc_guarded(void (*callback) (void *arg), void *arg, GcError *err)

@@ -4,8 +4,8 @@
  *	  Inputs of one execution: tables opened, columns loaded, pages judged, the delta
  *	  read.  (Row sources are executed in ahead.c.)
  *
- * Loads come before the request slot is taken, since no guard may be held meanwhile; judging pages and reading the delta come after, under the
- * slot's guard.
+ * Loads come before the request slot is taken, since no guard may be held meanwhile.
+ * Judging pages and reading the delta come after, under the slot's guard.
  *
  *-------------------------------------------------------------------------
  */

@@ -321,8 +321,8 @@ start(GcScanState *node)
 
 /*
  * The row to return next, in a direction; false behind the last and before the first.
- * The position is that of the row returned last, plus one: 0 before the first row, and
- * one more than the count behind the last, from where a step back leads to the last.
+ * The position is that of the row returned last, plus one.  It is 0 before the first
+ * row, and one more than the count behind the last.
  */
 static bool
 step(GcScanState *node, bool forward, uint64 *row)

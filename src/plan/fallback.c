@@ -4,16 +4,17 @@
  *	  PostgreSQL's own path for what a node computes, and the paths of its row
  *	  sources.
  *
- * A path becomes a plan only once.  The planner and setrefs.c change what they keep
- * of a subquery (row marks, append relations, parameters) each time a plan is made of
- * it, and two plans of each level would be two to the power of the depth.  So where
- * the fallback contains a row source, a copy of the fallback's path tree has an
- * *input path* instead: at execution it reads the plan of the row source.  Paths of
- * ours below the fallback are replaced by PostgreSQL's own.
+ * A path becomes a plan only once.  Each plan that is made of a subquery changes what
+ * the planner and setrefs.c keep of it: row marks, append relations, parameters.  And
+ * two plans of each level would be two to the power of the depth.
  *
- * A row source inside a Gather cannot be read by workers: it is planned twice where
- * that is harmless (scans and joins of tables), else the Gather is left out, and the
- * fallback runs in one process.
+ * So the fallback's path tree is copied.  Where it has a row source, the copy has an
+ * *input path*, which reads the row source's plan at execution.  Where it has a path of
+ * ours, the copy has PostgreSQL's own.
+ *
+ * Workers of a Gather cannot read a row source.  Scans and joins of tables may be
+ * planned twice without harm.  For any other the Gather is left out, and the fallback
+ * runs in one process.
  *
  * Planner, in backends.  Paths are the planner's; copies live in its memory.
  *
@@ -163,8 +164,8 @@ is_join(const Path *path)
 }
 
 /*
- * May two plans be made of this path?  Yes, if they are made of nothing but scans of
- * tables and functions, and nodes that keep no state of the planner's.
+ * May two plans be made of this path?  Its nodes must keep no state of the planner's,
+ * and its scans be of tables, functions or values.
  */
 static bool
 plannable_twice(Path *path)

@@ -34,8 +34,8 @@
 #include "../queue/queue.h"
 
 /*
- * Cost of a path that is forced: less than any other, but more than some operators, since
- * conditions are evaluated in the order of their costs and that of a subplan is its plan's.
+ * Cost of a path that is forced: less than any other, but more than some operators.
+ * Conditions are evaluated in the order of their costs, and a subplan costs what its plan does.
  */
 #define FORCED_COST		1.0
 
