@@ -110,6 +110,17 @@ SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_sort = off; SET
 SELECT fallen_back('SELECT count(*), sum(CASE WHEN m.k < 0 THEN ' || :'fails' || ' END) FROM f JOIN marked m ON f.k = m.k AND m.c < m.z');
 RESET enable_hashjoin; RESET enable_nestloop; RESET enable_sort; RESET enable_material;
 
+-- a fallback that cannot keep its Gather, with a parameter in the statement
+CREATE TABLE big AS SELECT i, i % 500 + 1 AS k, repeat('x', 40) AS t FROM generate_series(1, 50000) AS i;
+CREATE TABLE dim AS SELECT i % 500 + 1 AS k, i % 10 AS g FROM generate_series(1, 5000) AS i;
+SELECT settle();
+VACUUM ANALYZE big, dim;
+SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+SELECT check_nested('SELECT (SELECT max(k) FROM few), count(*), sum(big.i + x.c) FROM big, (SELECT k, count(*) c FROM dim GROUP BY k) x WHERE big.k = x.k');
+SELECT fallen_back('SELECT (SELECT max(k) FROM few), count(*), sum(big.i + x.c), sum(CASE WHEN x.c < 0 THEN ' || :'fails' || ' END) FROM big, (SELECT k, count(*) c FROM dim GROUP BY k) x WHERE big.k = x.k');
+SELECT fallen_back('SELECT (SELECT max(k) FROM few), count(*), sum(big.i + x.g), sum(CASE WHEN x.g < 0 THEN ' || :'fails' || ' END) FROM big, (SELECT * FROM (SELECT k, g FROM dim UNION ALL SELECT k, g + 1 FROM dim OFFSET 0) y) x WHERE big.k = x.k');
+RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost;
+
 -- what no row asks for raises no error, and is computed when one does
 SELECT check_nested('SELECT sum(CASE WHEN f < 0 THEN (SELECT 1 / (count(*) - count(*)) FROM few) ELSE 1 END) FROM u');
 SELECT sum(CASE WHEN f < 0 THEN (SELECT 1 / (count(*) - count(*)) FROM few) ELSE 1 END) FROM u;
@@ -154,6 +165,7 @@ WITH w AS (INSERT INTO audit SELECT k FROM few WHERE k < 5 RETURNING x) SELECT c
 SELECT count(*) FROM audit;
 TRUNCATE audit;
 SELECT refusal('SELECT count(*) FROM u JOIN generate_series(1, (SELECT nextval(''drawn'')::int)) AS g ON u.f = g');
+SELECT refusal('SELECT count(*) FROM u WHERE f > (SELECT max(k) FROM (SELECT k FROM few FOR UPDATE OFFSET 0) AS b)');
 -- a CTE that is read twice has the same rows for both
 WITH w AS MATERIALIZED (SELECT f FROM u TABLESAMPLE BERNOULLI (50)) SELECT (SELECT count(*) FROM u JOIN w ON u.f = w.f) = (SELECT count(*) FROM w) AS same;
 WITH w AS MATERIALIZED (SELECT f, row_number() OVER () AS n FROM u) SELECT (SELECT sum(u.f * w.n) FROM u JOIN w ON u.f = w.f) = (SELECT sum(f * n) FROM w) AS same;

@@ -258,7 +258,7 @@ publish_instrumentation(List *to, List *from)
 				continue;
 			InstrEndLoop(f->instrument);
 			InstrAggNode(t->instrument, f->instrument);
-			if (gc_is_scan(t->plan))
+			if (gc_is_scan(t->plan) && ((GcScanState *) f)->stats.loops > 0)
 				((GcScanState *) t)->stats = ((GcScanState *) f)->stats;
 		}
 	}

@@ -163,6 +163,55 @@ is_join(const Path *path)
 	return IsA(path, NestPath) || IsA(path, MergePath) || IsA(path, HashPath);
 }
 
+static Path *serial_path(Path *path);
+
+/* The children of a copy become serial copies; false if one cannot. */
+static bool
+serialise_children(Path *copy)
+{
+	Path	  **child = IsA(copy, SubqueryScanPath) ? &((SubqueryScanPath *) copy)->subpath : single_child(copy);
+	List	  **children = child_list(copy);
+	ListCell   *lc;
+
+	if (is_join(copy))
+	{
+		JoinPath   *join = (JoinPath *) copy;
+
+		join->outerjoinpath = serial_path(join->outerjoinpath);
+		join->innerjoinpath = serial_path(join->innerjoinpath);
+		return join->outerjoinpath && join->innerjoinpath;
+	}
+	if (children)
+	{
+		*children = list_copy(*children);
+		foreach(lc, *children)
+		{
+			lfirst(lc) = serial_path(lfirst(lc));
+			if (lfirst(lc) == NULL)
+				return false;
+		}
+	}
+	return child == NULL || (*child = serial_path(*child)) != NULL;
+}
+
+/*
+ * A copy of a partial path for one process: only below a Gather may a plan be marked as
+ * parallel.  NULL where a node is not known.
+ */
+static Path *
+serial_path(Path *path)
+{
+	Path	   *copy;
+
+	if (gc_is_input_path(path))
+		return path;
+	if (path_size(path) == 0)
+		return NULL;
+	copy = copy_path(path);
+	copy->parallel_aware = false;
+	return serialise_children(copy) ? copy : NULL;
+}
+
 /*
  * May two plans be made of this path?  Its nodes must keep no state of the planner's,
  * and its scans be of tables, functions or values.
@@ -221,6 +270,12 @@ replace_source(Rewrite *w, GcLeaf *leaf, Path *path)
 			return path;
 		}
 		w->drop_gather = true;
+		path = serial_path(path);
+		if (path == NULL)
+		{
+			w->failed = true;
+			return NULL;
+		}
 	}
 	/* The row source's columns are numbered by its path's target. */
 	if (w->found[leaf->input] || !equal(path->pathtarget->exprs, leaf->path->pathtarget->exprs))
@@ -240,9 +295,14 @@ rewrite_gather(Rewrite *w, Path *copy)
 	w->in_gather = true;
 	w->drop_gather = false;
 	*child = rewrite(w, *child);
-	if (w->drop_gather)
+	if (w->drop_gather && !w->failed)
 	{
-		result = *child;
+		result = serial_path(*child);
+		if (result == NULL)
+		{
+			w->failed = true;
+			return copy;
+		}
 		if (!equal(result->pathtarget->exprs, copy->pathtarget->exprs))
 			result = (Path *) create_projection_path(w->tr->root, copy->parent, result, copy->pathtarget);
 	}
@@ -281,6 +341,8 @@ rewrite(Rewrite *w, Path *path)
 	copy = copy_path(path);
 	child = single_child(copy);
 	children = child_list(copy);
+	if (w->failed)
+		return copy;
 	if (IsA(copy, GatherPath) || IsA(copy, GatherMergePath))
 		return rewrite_gather(w, copy);
 	if (is_join(copy))
@@ -289,7 +351,7 @@ rewrite(Rewrite *w, Path *path)
 
 		join->outerjoinpath = rewrite(w, join->outerjoinpath);
 		join->innerjoinpath = rewrite(w, join->innerjoinpath);
-		if (IsA(copy, MergePath))
+		if (IsA(copy, MergePath) && !w->failed)
 			keep_markable((MergePath *) copy);
 	}
 	else if (children)
@@ -415,6 +477,12 @@ static const CustomPathMethods input_path_methods = {
 	.CustomName = "GpuconcInput",
 	.PlanCustomPath = plan_input_path,
 };
+
+bool
+gc_is_input_path(const Path *path)
+{
+	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &input_path_methods;
+}
 
 /* A path that delivers what the row source numbered `child` in custom_plans does. */
 Path *

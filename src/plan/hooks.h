@@ -53,6 +53,7 @@ extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *
 extern Path *gc_cheapest_own_path(RelOptInfo *rel);
 extern Path *gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own);
 extern Path *gc_make_input_path(Path *source, int child);
+extern bool gc_is_input_path(const Path *path);
 
 /* source.c: why rows, or outputs of subqueries, must not be computed ahead; NULL if nothing is against it. */
 extern const char *gc_source_refusal(PlannerInfo *root, RelOptInfo *rel);

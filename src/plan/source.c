@@ -304,6 +304,18 @@ uses_subplan(Node *node, void *context)
 	return expression_tree_walker(node, uses_subplan, context);
 }
 
+/* Does a query lock rows, at any depth? */
+static bool
+locks_rows(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return ((Query *) node)->rowMarks != NIL ||
+			query_tree_walker((Query *) node, locks_rows, context, 0);
+	return expression_tree_walker(node, locks_rows, context);
+}
+
 /*
  * Why the outputs of subqueries that an expression uses must not be computed ahead, or
  * NULL.  All that were planned for the statement so far are looked at, since plans do
@@ -326,7 +338,7 @@ gc_subplans_refusal(PlannerInfo *root, Node *expr)
 	{
 		Query	   *parse = lfirst_node(PlannerInfo, lc)->parse;
 
-		if (parse->rowMarks != NIL)
+		if (locks_rows((Node *) parse, NULL))
 			return "rows are locked";
 		if (contain_volatile_functions((Node *) parse))
 			return "a volatile function is called in a subquery";
