@@ -33,12 +33,6 @@
 #include "../gpuconc.h"
 #include "../queue/queue.h"
 
-/*
- * Cost of a path that is forced: less than any other, but more than some operators.
- * Conditions are evaluated in the order of their costs, and a subplan costs what its plan does.
- */
-#define FORCED_COST		1.0
-
 static Plan *plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 						  List *tlist, List *clauses, List *custom_plans);
 
@@ -176,8 +170,9 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 	cost += lookup_entries(tr) * 4 * cpu_operator_cost;
 	path->cpath.path.startup_cost = cost;
 	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
+	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
 	if (GC_OFFLOAD_FORCED())
-		path->cpath.path.startup_cost = path->cpath.path.total_cost = FORCED_COST;
+		path->cpath.path.startup_cost = path->cpath.path.total_cost = gc_offload_cost;
 }
 
 /*-------------------------------------------------------------------------

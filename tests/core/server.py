@@ -25,7 +25,9 @@ MODES = {
     'off': 'gpuconc.enabled = off',
     'zero': '\n'.join(['gpuconc.enabled = on', 'gpuconc.offload_cost = 0',
                        'gpuconc.tuple_cost = 0', 'gpuconc.build_cost = 0']),
-    'prefer': '\n'.join(['gpuconc.enabled = on', 'gpuconc.debug_offload = prefer']),
+    'prefer': '\n'.join(['gpuconc.enabled = on', 'gpuconc.debug_offload = prefer',
+                         # Without a price, subplans ask for each row of an outer query.
+                         'gpuconc.offload_cost = 0']),
 }
 
 LOCALE = ['LC_COLLATE', 'LC_CTYPE', 'LC_MONETARY', 'LC_NUMERIC', 'LC_TIME', 'LC_ALL', 'LANG', 'LANGUAGE']

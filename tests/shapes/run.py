@@ -42,8 +42,8 @@ MOST_EXPECTED = 12
 SLOW_FACTOR, SLOW_TIME = 20, 200
 SETTINGS = {
     "forbid": "set gpuconc.debug_offload = forbid;",
-    "prefer": "set gpuconc.debug_offload = prefer;",
-    "inline": "set gpuconc.debug_offload = prefer;",
+    "prefer": "set gpuconc.debug_offload = prefer; set gpuconc.offload_cost = 1;",
+    "inline": "set gpuconc.debug_offload = prefer; set gpuconc.offload_cost = 1;",
     "zero": "set gpuconc.debug_offload = allow; set gpuconc.offload_cost = 0;"
             " set gpuconc.tuple_cost = 0; set gpuconc.build_cost = 0;",
 }
