@@ -24,7 +24,7 @@
 #include "utils/json.h"
 #include "utils/timestamp.h"
 
-#include "gpuconc.h"
+#include "settings.h"
 #include "queue/queue.h"
 #include "queue/batchlog.h"
 

@@ -25,7 +25,7 @@
 #include "arena.h"
 #include "columns.h"
 #include "epoch.h"
-#include "../gpuconc.h"
+#include "../settings.h"
 
 /* A part of the arena, with its FreePageManager in its first pages. */
 typedef struct GcPool

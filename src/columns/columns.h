@@ -35,6 +35,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
+#include "../settings.h"
 #include "../../cuda/gc_abi.h"
 #include "../program/kind.h"
 #include "../status.h"
@@ -190,12 +191,6 @@ typedef struct GcDirectory
 
 #define GC_COLUMN_RANGES(dir, col) \
 	((dir)->ranges + (Size) (col) * (dir)->nchunks)
-
-/* GUC, fixed at server start: pages per chunk. */
-extern int	gc_chunk_pages;
-
-/* Heap pages that one page of the visibility map covers (pg-internals, D). */
-#define GC_HEAPBLOCKS_PER_MAPPAGE	32672
 
 /* Map a column's type to its kind; GC_KIND_NONE and *reason if there is none. */
 extern bool gc_col_spec(Relation rel, AttrNumber attnum, GcColSpec *spec, const char **reason);

@@ -28,7 +28,7 @@
 #include "spec.h"
 #include "store.h"
 #include "visibility.h"
-#include "../gpuconc.h"
+#include "../settings.h"
 
 /* How often a load is begun again because the relation was forgotten meanwhile. */
 #define MAX_TRIES		5

@@ -32,7 +32,7 @@
 #include "spec.h"
 #include "store.h"
 #include "../compat.h"
-#include "../gpuconc.h"
+#include "../settings.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_prewarm);
 PG_FUNCTION_INFO_V1(gpuconc_evict);

@@ -33,7 +33,7 @@
 
 #include "../columns/arena.h"
 #include "../compat.h"
-#include "../gpuconc.h"
+#include "../settings.h"
 
 /*-------------------------------------------------------------------------
  * Catching errors

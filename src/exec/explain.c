@@ -17,7 +17,7 @@
 #include "utils/ruleutils.h"
 
 #include "../columns/arena.h"
-#include "../gpuconc.h"
+#include "../settings.h"
 
 static const char *
 input_name(GcScanState *node, int input)

@@ -19,7 +19,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "../gpuconc.h"
+#include "../settings.h"
 #include "../report.h"
 
 #define MAX_ATTEMPTS	6

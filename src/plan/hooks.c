@@ -26,7 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "../gpuconc.h"
+#include "../settings.h"
 
 typedef struct PlanRun
 {

@@ -30,7 +30,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "../gpuconc.h"
+#include "../settings.h"
 #include "../queue/queue.h"
 
 static Plan *plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,

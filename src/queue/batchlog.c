@@ -28,7 +28,7 @@
 #include "utils/hsearch.h"
 #include "utils/timestamp.h"
 
-#include "../gpuconc.h"
+#include "../settings.h"
 
 /* The newest launch's share in a kernel's mean error. */
 #define ERROR_WEIGHT	0.125

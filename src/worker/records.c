@@ -19,7 +19,7 @@
 
 #include "utils/memutils.h"
 
-#include "../gpuconc.h"
+#include "../settings.h"
 
 /*-------------------------------------------------------------------------
  * Memory

@@ -17,7 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "../gpuconc.h"
+#include "../settings.h"
 #include "../queue/batchlog.h"
 #include "../sched/resident.h"
 #include "fused.h"

@@ -15,7 +15,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "../gpuconc.h"
+#include "../settings.h"
 
 /* Shapes kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SHAPES	4096

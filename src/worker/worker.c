@@ -33,7 +33,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "../gpuconc.h"
+#include "../settings.h"
 #include "fused.h"
 
 #define TAKE_AT_ONCE	64

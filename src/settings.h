@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * gpuconc.h
- *	  Settings of the extension, and what its rooms share in every process.
+ * settings.h
+ *	  Settings of the extension; every process has them.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPUCONC_H
-#define GPUCONC_H
+#ifndef GC_SETTINGS_H
+#define GC_SETTINGS_H
 
 #include "postgres.h"
 
@@ -27,14 +27,17 @@ typedef enum GcDebugOffload
 	GC_OFFLOAD_REQUIRE
 } GcDebugOffload;
 
-/* Settings; gpuconc.c describes each. */
+/* Heap pages that one page of the visibility map covers. */
+#define GC_HEAPBLOCKS_PER_MAPPAGE	32672
+
+/* settings.c describes each. */
 extern bool gc_enabled;
 extern int	gc_device_choice;
 extern int	gc_debug_offload;
 extern int	gc_device_memory_limit_mb;
 extern int	gc_host_cache_size_mb;
 extern bool gc_enable_float_aggs;
-extern int	gc_chunk_pages;
+extern int	gc_chunk_pages;	/* divides GC_HEAPBLOCKS_PER_MAPPAGE */
 extern int	gc_loader_workers;
 extern int	gc_host_threads;
 extern int	gc_compile_threads;
@@ -69,6 +72,9 @@ extern double gc_build_cost;
 /* What a GcPolicy is called in gpuconc.schedule; static storage. */
 extern const char *gc_schedule_name(int policy);
 
+/* Define them, in the postmaster. */
+extern void gc_define_settings(void);
+
 /* True once this server was started with gpuconc preloaded. */
 extern bool gc_preloaded;
 
@@ -79,4 +85,4 @@ extern bool gc_preloaded;
 #define GC_OFFLOAD_FORCED() \
 	(gc_debug_offload == GC_OFFLOAD_PREFER || gc_debug_offload == GC_OFFLOAD_REQUIRE)
 
-#endif							/* GPUCONC_H */
+#endif							/* GC_SETTINGS_H */

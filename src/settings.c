@@ -1,0 +1,261 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.c
+ *	  The settings of the extension: their variables, and what PostgreSQL is told of them.
+ *
+ * Every process has them.  They are defined in the postmaster, through
+ * shared_preload_libraries, before any other process is there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <limits.h>
+
+#include "sched/sched.h"
+#include "settings.h"
+
+bool		gc_preloaded = false;
+
+bool		gc_enabled = false;
+int			gc_device_choice = GC_DEVICE_AUTO;
+int			gc_debug_offload = GC_OFFLOAD_ALLOW;
+int			gc_device_memory_limit_mb = 0;
+int			gc_host_cache_size_mb = 1024;
+bool		gc_enable_float_aggs = true;
+int			gc_chunk_pages = 8168;
+int			gc_loader_workers = 2;
+int			gc_host_threads = 0;
+int			gc_compile_threads = 8;
+double		gc_offload_cost = 50;
+double		gc_tuple_cost = -1;
+double		gc_build_cost = -1;
+char	   *gc_kernel_cache_directory = NULL;
+char	   *gc_calibration_file = NULL;
+bool		gc_debug_gpu_kernels = false;
+int			gc_debug_pretend_gpu = 0;
+int			gc_schedule = GC_POLICY_TWOSTAGE;
+int			gc_schedule_seed = 1;
+bool		gc_enable_shared_scan = true;
+int			gc_batch_log_size = 256;
+int			gc_debug_hold_requests = 0;
+int			gc_debug_force_shared_scan = GC_FORCE_NONE;
+bool		gc_enable_marked_scan = true;
+bool		gc_enable_class_columns = true;
+bool		gc_enable_row_records = true;
+bool		gc_debug_force_resident = false;
+
+static const struct config_enum_entry device_choices[] = {
+	{"auto", GC_DEVICE_AUTO, false},
+	{"cuda", GC_DEVICE_CUDA, false},
+	{"host", GC_DEVICE_HOST, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry offload_choices[] = {
+	{"allow", GC_OFFLOAD_ALLOW, false},
+	{"forbid", GC_OFFLOAD_FORBID, false},
+	{"prefer", GC_OFFLOAD_PREFER, false},
+	{"require", GC_OFFLOAD_REQUIRE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry force_options[] = {
+	{"off", GC_FORCE_NONE, false},
+	{"fused", GC_FORCE_FUSED, false},
+	{"groups", GC_FORCE_GROUPS, false},
+	{"sets", GC_FORCE_SETS, false},
+	{"marked", GC_FORCE_MARKED, false},
+	{"on", GC_FORCE_FUSED, true},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry gpu_choices[] = {
+	{"off", 0, false},
+	{"A100", 80, false},
+	{"H200", 90, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry schedule_choices[] = {
+	{"sequential", GC_POLICY_SEQUENTIAL, false},
+	{"streams", GC_POLICY_STREAMS, false},
+	{"random", GC_POLICY_RANDOM, false},
+	{"kernel", GC_POLICY_KERNEL, false},
+	{"twostage", GC_POLICY_TWOSTAGE, false},
+	{NULL, 0, false}
+};
+
+const char *
+gc_schedule_name(int policy)
+{
+	for (const struct config_enum_entry *e = schedule_choices; e->name; e++)
+	{
+		if (e->val == policy)
+			return e->name;
+	}
+	return "unknown";
+}
+
+static bool
+check_chunk_pages(int *newval, void **extra, GucSource source)
+{
+	if (*newval % 4 != 0 || GC_HEAPBLOCKS_PER_MAPPAGE % *newval != 0)
+	{
+		GUC_check_errdetail("The value must be a multiple of 4 and divide %d, the number of heap pages under one page of the visibility map.",
+							GC_HEAPBLOCKS_PER_MAPPAGE);
+		return false;
+	}
+	return true;
+}
+
+/* What a session may change. */
+static void
+define_session_settings(void)
+{
+	DefineCustomBoolVariable("gpuconc.enabled",
+							 "Offloads eligible parts of queries to the device.",
+							 NULL, &gc_enabled, false, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_offload",
+							 "Forbids offloading, offloads whatever can be, or makes a query that is not offloaded an error.",
+							 NULL, &gc_debug_offload, GC_OFFLOAD_ALLOW, offload_choices,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_float_aggs",
+							 "Offloads sums, averages and extremes of floating-point values.",
+							 "Their last digits depend on the order of rows, as in PostgreSQL's own parallel plans.",
+							 &gc_enable_float_aggs, true, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.offload_cost",
+							 "Planner's estimate of the cost of sending one request to the device.",
+							 NULL, &gc_offload_cost, 50, 0, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.tuple_cost",
+							 "Planner's estimate of the cost of scanning one tuple on the device.",
+							 "-1 means a default that depends on the device.",
+							 &gc_tuple_cost, -1, -1, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.build_cost",
+							 "Planner's estimate of the cost of entering one tuple into a hash table on the device.",
+							 "-1 means a default that depends on the device.",
+							 &gc_build_cost, -1, -1, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.loader_workers",
+							"Background workers that load one table into the column cache.",
+							NULL, &gc_loader_workers, 2, 0, 64,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+/* What is fixed at server start. */
+static void
+define_server_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.device",
+							 "Device that queries are offloaded to.",
+							 NULL, &gc_device_choice, GC_DEVICE_AUTO, device_choices,
+							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.device_memory_limit",
+							"Device memory to take.",
+							"0 means most of what is free.",
+							&gc_device_memory_limit_mb, 0, 0, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.host_cache_size",
+							"Shared memory for cached columns, requests and results.",
+							NULL, &gc_host_cache_size_mb, 1024, 1, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.chunk_pages",
+							"Heap pages per chunk of the column cache.",
+							NULL, &gc_chunk_pages, 8168, 4, GC_HEAPBLOCKS_PER_MAPPAGE,
+							PGC_POSTMASTER, 0, check_chunk_pages, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.host_threads",
+							"Threads of device host.",
+							"0 means one per core.",
+							&gc_host_threads, 0, 0, 1024,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.compile_threads",
+							"Threads that compile kernels.",
+							NULL, &gc_compile_threads, 8, 1, 64,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuconc.kernel_cache",
+							   "Directory in which compiled kernels are kept.",
+							   "Relative to the data directory; empty means in memory only.",
+							   &gc_kernel_cache_directory, "gpuconc_kernels",
+							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuconc.calibration_file",
+							   "File with the cost model's constants for the device.",
+							   "Relative to the data directory; empty means those built in.",
+							   &gc_calibration_file, "",
+							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_gpu_kernels",
+							 "Also writes the texts of the kernels that a GPU would be given.",
+							 "To the directory of compiled kernels, for tests on machines without a GPU.",
+							 &gc_debug_gpu_kernels, false, PGC_POSTMASTER,
+							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_pretend_gpu",
+							 "GPU whose multiprocessors device host is to be scheduled by.",
+							 "Kernels run on the host's threads all the same. For tests on machines without a GPU.",
+							 &gc_debug_pretend_gpu, 0, gpu_choices,
+							 PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
+/* What the worker reads again on a reload. */
+static void
+define_schedule_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.schedule",
+							 "How the requests of concurrent sessions are put on the device.",
+							 NULL, &gc_schedule, GC_POLICY_TWOSTAGE, schedule_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.schedule_seed",
+							"Seed of the sizes drawn under gpuconc.schedule = random.",
+							NULL, &gc_schedule_seed, 1, 0, INT_MAX,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_shared_scan",
+							 "Answers requests over the same table by one scan, under gpuconc.schedule = twostage.",
+							 NULL, &gc_enable_shared_scan, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_marked_scan",
+							 "Lets a shared scan test rows for many requests at once.",
+							 NULL, &gc_enable_marked_scan, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_class_columns",
+							 "Lets marked scans read what requests tell apart of a column instead of its values.",
+							 "Takes device memory that is free.",
+							 &gc_enable_class_columns, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_row_records",
+							 "Lets requests of marked scans read a row's columns from one place.",
+							 "Takes 32 bytes per row of device memory that is free.",
+							 &gc_enable_row_records, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.batch_log_size",
+							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",
+							NULL, &gc_batch_log_size, 256, 1, 65536,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_hold_requests",
+							"Holds requests back until so many are waiting.",
+							"0 means not to. For experiments; requests fewer than that wait for ever.",
+							&gc_debug_hold_requests, 0, 0, 1024,
+							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_force_shared_scan",
+							 "Answers requests over the same table by one scan of this kind wherever that is possible.",
+							 "Waits for the kernels that it takes.",
+							 &gc_debug_force_shared_scan, GC_FORCE_NONE, force_options,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_force_resident",
+							 "Keeps kernels that scan the same table resident together wherever they fit.",
+							 "Under gpuconc.schedule = twostage, whatever they are thought to take. For tests.",
+							 &gc_debug_force_resident, false,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
+void
+gc_define_settings(void)
+{
+	gc_preloaded = true;
+	define_session_settings();
+	define_server_settings();
+	define_schedule_settings();
+	MarkGUCPrefixReserved("gpuconc");
+}
