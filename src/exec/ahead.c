@@ -239,9 +239,16 @@ collect_states(PlanState *ps, List **states)
 	return planstate_tree_walker(ps, collect_states, states);
 }
 
+/* Is it a node of this kind?  All scans of ours have the same methods. */
+static bool
+is_ours(const PlanState *ps, const CustomExecMethods *methods)
+{
+	return IsA(ps, CustomScanState) && ((const CustomScanState *) ps)->methods == methods;
+}
+
 /* Add what was measured of plans here to the states that EXPLAIN shows of them. */
 static void
-publish_instrumentation(List *to, List *from)
+publish_instrumentation(List *to, List *from, const CustomExecMethods *methods)
 {
 	ListCell   *lt,
 			   *lf;
@@ -258,7 +265,7 @@ publish_instrumentation(List *to, List *from)
 				continue;
 			InstrEndLoop(f->instrument);
 			InstrAggNode(t->instrument, f->instrument);
-			if (gc_is_scan(t->plan) && ((GcScanState *) f)->stats.loops > 0)
+			if (is_ours(t, methods) && ((GcScanState *) f)->stats.loops > 0)
 				((GcScanState *) t)->stats = ((GcScanState *) f)->stats;
 		}
 	}
@@ -284,7 +291,7 @@ publish_all_instrumentation(Ahead *a)
 		ExecShutdownNode(lfirst(lc));
 		(void) collect_states(lfirst(lc), &executed);
 	}
-	publish_instrumentation(shown, executed);
+	publish_instrumentation(shown, executed, a->node->css.methods);
 }
 
 /* As ExecutorEnd() does.  Relations were opened in this subtransaction, and are closed in it. */

@@ -3,13 +3,12 @@
  * hooks.c
  *	  Planner hooks, and why a statement was not offloaded.
  *
- * State of a planner run (descriptions by relation, reasons) hangs off a stack,
- * since planning can nest: a function called while constants are folded may plan
- * queries of its own.
+ * Runs in backends.  Each run of the planner has a state of its own (planning.h).
  *
  *-------------------------------------------------------------------------
  */
 #include "hooks.h"
+#include "planning.h"
 
 #include "access/transam.h"
 #include "access/xact.h"
@@ -28,19 +27,6 @@
 
 #include "../settings.h"
 
-typedef struct PlanRun
-{
-	struct PlanRun *outer;
-	HTAB	   *descs;			/* made at first use */
-	MemoryContext context;
-	bool		geqo;
-	bool		offered;		/* a path of ours was given to the planner */
-	bool		storage_seen;	/* the statement looks at how values are stored */
-	bool		cursor;
-	char		refusal[256];
-} PlanRun;
-
-static PlanRun *run = NULL;
 static char last_refusal[256];
 
 static planner_hook_type prev_planner_hook = NULL;
@@ -49,97 +35,10 @@ static set_join_pathlist_hook_type prev_join_hook = NULL;
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 static ExplainOneQuery_hook_type prev_explain_hook = NULL;
 
-/*-------------------------------------------------------------------------
- * Descriptions
- *-------------------------------------------------------------------------
- */
-
-/*
- * GEQO makes join relations for a trial and frees them, so the next one may have
- * the address of another.  If it joins the same relations, the description holds.
- */
-GcRelDesc *
-gc_desc_lookup(PlannerInfo *root, RelOptInfo *rel)
-{
-	GcRelDesc  *desc = run->descs ? hash_search(run->descs, &rel, HASH_FIND, NULL) : NULL;
-
-	return desc && desc->root == root && bms_equal(desc->relids, rel->relids) ? desc : NULL;
-}
-
-bool
-gc_geqo(void)
-{
-	return run->geqo;
-}
-
-MemoryContext
-gc_desc_context(void)
-{
-	return run->context;
-}
-
-GcRelDesc *
-gc_desc_enter(PlannerInfo *root, RelOptInfo *rel)
-{
-	MemoryContext old;
-	GcRelDesc  *desc;
-
-	if (run->descs == NULL)
-	{
-		HASHCTL		ctl = {.keysize = sizeof(RelOptInfo *),.entrysize = sizeof(GcRelDesc),
-		.hcxt = run->context};
-
-		run->descs = hash_create("gpuconc relations", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	desc = hash_search(run->descs, &rel, HASH_ENTER, NULL);
-	old = MemoryContextSwitchTo(run->context);
-	desc->relids = bms_copy(rel->relids);
-	MemoryContextSwitchTo(old);
-	desc->root = root;
-	desc->ok = false;
-	desc->leaves = NIL;
-	desc->clauses = NIL;
-	desc->reason = "it is not an inner join of tables";
-	return desc;
-}
-
-/*-------------------------------------------------------------------------
- * Refusals
- *-------------------------------------------------------------------------
- */
-
-void
-gc_note_refusal(const char *what, const char *reason)
-{
-	ereport(DEBUG1,
-			(errmsg_internal("gpuconc does not offload %s: %s", what, reason)));
-	/* The last one is about the largest part of the query. */
-	if (run)
-		snprintf(run->refusal, sizeof(run->refusal), "%s: %s", what, reason);
-}
-
-void
-gc_note_offer(void)
-{
-	run->offered = true;
-}
-
 const char *
 gc_last_refusal(void)
 {
 	return last_refusal[0] ? last_refusal : NULL;
-}
-
-bool
-gc_storage_seen(void)
-{
-	return run->storage_seen;
-}
-
-bool
-gc_planning_cursor(void)
-{
-	return run->cursor;
 }
 
 /* Is there a custom scan of ours anywhere in this plan? */
@@ -210,7 +109,7 @@ require_offload(PlannedStmt *stmt)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("query is not offloaded although \"%s\" is \"%s\"",
 					"gpuconc.debug_offload", "require"),
-			 run->refusal[0] ? errdetail("Reason: %s.", run->refusal) : 0));
+			 gc_planning->refusal[0] ? errdetail("Reason: %s.", gc_planning->refusal) : 0));
 }
 
 /*-------------------------------------------------------------------------
@@ -229,7 +128,7 @@ call_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 static PlannedStmt *
 gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
-	PlanRun		mine = {.outer = run,.context = CurrentMemoryContext,
+	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 	.cursor = (options & CURSOR_OPT_FAST_PLAN) != 0};
 	PlannedStmt *volatile stmt = NULL;
 
@@ -237,7 +136,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 		return call_planner(parse, query_string, options, params);
 
 	mine.storage_seen = gc_looks_at_storage((Node *) parse);
-	run = &mine;
+	gc_planning = &mine;
 	PG_TRY();
 	{
 		stmt = call_planner(parse, query_string, options, params);
@@ -250,7 +149,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	}
 	PG_FINALLY();
 	{
-		run = mine.outer;
+		gc_planning = mine.outer;
 		if (mine.descs)
 			hash_destroy(mine.descs);
 	}
@@ -279,7 +178,7 @@ gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 {
 	if (prev_rel_hook)
 		prev_rel_hook(root, rel, rti, rte);
-	if (run && GC_ACTIVE() && worth_offering(root, rel))
+	if (gc_planning && GC_ACTIVE() && worth_offering(root, rel))
 		gc_add_rel_path(root, rel);
 }
 
@@ -289,16 +188,16 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 {
 	if (prev_join_hook)
 		prev_join_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!run || !GC_ACTIVE())
+	if (!gc_planning || !GC_ACTIVE())
 		return;
 	/* Exhaustive search keeps lists of join relations by level. */
-	run->geqo = enable_geqo && root->join_rel_level == NULL;
+	gc_planning->geqo = enable_geqo && root->join_rel_level == NULL;
 	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
 		worth_offering(root, joinrel))
 		gc_add_rel_path(root, joinrel);
 	else if (GC_OFFLOAD_FORCED())
 		gc_keep_only_offer(joinrel);
-	run->geqo = false;
+	gc_planning->geqo = false;
 }
 
 static void
@@ -307,7 +206,7 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 {
 	if (prev_upper_hook)
 		prev_upper_hook(root, stage, input, output, extra);
-	if (run && GC_ACTIVE() && stage == UPPERREL_GROUP_AGG)
+	if (gc_planning && GC_ACTIVE() && stage == UPPERREL_GROUP_AGG)
 		gc_add_group_path(root, input, output, extra);
 }
 

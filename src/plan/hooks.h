@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.h
- *	  State of one planner run; private to plan/.
+ *	  Paths of ours: what the hooks, paths.c, fallback.c and source.c ask of each other; private to plan/.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,22 +10,9 @@
 
 #include "translate.h"
 
-/* Descriptions, by RelOptInfo, of the planner run in progress. */
-extern GcRelDesc *gc_desc_lookup(PlannerInfo *root, RelOptInfo *rel);
-extern GcRelDesc *gc_desc_enter(PlannerInfo *root, RelOptInfo *rel);
-
-/* Is GEQO trying join orders just now?  It frees join relations between its trials. */
-extern bool gc_geqo(void);
-
-/* Context of what descriptions refer to, beside what the planner keeps. */
-extern MemoryContext gc_desc_context(void);
-
 /* paths.c: offer paths for a relation, or note why not. */
 /* The reason where a path of ours loses. */
 #define GC_CHEAPER		"PostgreSQL's own plan is estimated to be cheaper"
-
-/* A path of ours was given to the planner. */
-extern void gc_note_offer(void);
 
 extern void gc_keep_only_offer(RelOptInfo *rel);
 
@@ -60,11 +47,5 @@ extern const char *gc_source_refusal(PlannerInfo *root, RelOptInfo *rel);
 extern const char *gc_subplans_refusal(PlannerInfo *root, Node *expr);
 extern bool gc_looks_at_storage(Node *node);
 extern bool gc_level_looks_at_storage(PlannerInfo *root);
-
-/* Does the statement look at how a value is stored?  (hooks.c) */
-extern bool gc_storage_seen(void);
-
-/* Is it a cursor's query that is being planned?  (hooks.c) */
-extern bool gc_planning_cursor(void);
 
 #endif							/* GC_PLAN_HOOKS_H */

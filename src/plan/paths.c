@@ -12,6 +12,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hooks.h"
+#include "planning.h"
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"

@@ -20,6 +20,7 @@
 #include "optimizer/restrictinfo.h"
 
 #include "hooks.h"
+#include "planning.h"
 
 /* A leaf: the relation itself, with its own restrictions. */
 static GcRelDesc *
