@@ -26,7 +26,7 @@ EXTENSION = gpuconc
 DATA = sql/gpuconc--1.0.sql
 PGFILEDESC = "gpuconc - analytic queries of many sessions on one GPU"
 
-SRCS = $(wildcard src/*.c src/*/*.c)
+SRCS = $(wildcard src/*.c src/*/*.c src/*/*/*.c)
 OBJS = $(SRCS:.c=.o)
 
 # The device library travels inside the extension as text.
@@ -55,7 +55,7 @@ override with_llvm = no
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-$(OBJS): $(wildcard src/*.h src/*/*.h cuda/*.h)
+$(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h cuda/*.h)
 
 src/codegen/kernel.o: $(DEVLIB_TEXT)
 

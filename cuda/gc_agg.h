@@ -115,7 +115,7 @@ gc_add_quarters(u32 *part, u32 stride, i128 v)
 }
 
 #define GC_ADD_L(w, v)		gc_add_halves(GC_HALF_L(w, 0), GC_HALF_L(w, 1), v)
-/* A row, where each comes once: a block has fewer than 2^32 of these (sched/variant.c). */
+/* A row, where each comes once: a block has fewer than 2^32 of these (sched/model/variant.c). */
 #define GC_COUNT_L(w)		((void) atomicAdd(GC_HALF_L(w, 0), 1u))
 #define GC_ADD128_L(w, v)	gc_add_quarters(GC_HALF_L(w, 0), gc_stride, v)
 #define GC_MAX_L(w, v)		GC_MAX_G(GC_WORD_L(w), v)

@@ -13,7 +13,7 @@
 #include <float.h>
 #include <limits.h>
 
-#include "sched/sched.h"
+#include "sched/policy/sched.h"
 #include "settings.h"
 
 bool		gc_preloaded = false;

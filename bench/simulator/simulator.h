@@ -42,7 +42,7 @@
 #ifndef GC_SIMULATOR_H
 #define GC_SIMULATOR_H
 
-#include "../../src/sched/profile.h"
+#include "../../src/sched/model/profile.h"
 
 #define GC_SIM_MAX_SMS		256
 #define GC_SIM_MAX_KERNELS	256	/* of all streams */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * calibrate.c
- *	  Measure the cost model's constants (src/sched/cost.h) on a device.
+ *	  Measure the cost model's constants (src/sched/model/cost.h) on a device.
  *
  *	  calibrate [--device cuda|host] [--out FILE] [--calibration FILE] [--rows N]
  *

@@ -28,8 +28,8 @@
 #include <stdio.h>
 
 #include "device/device.h"
-#include "sched/occupancy.h"
-#include "sched/sched.h"
+#include "sched/model/occupancy.h"
+#include "sched/policy/sched.h"
 
 #define BENCH_STREAMS	32		/* hardware queues that device cuda asks for; one joins */
 #define BENCH_LAUNCHES	256		/* of one measurement */

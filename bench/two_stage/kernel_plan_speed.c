@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../src/sched/kernel_model.h"
+#include "../../src/sched/model/kernel_model.h"
 
 #define BATCHES		5000
 

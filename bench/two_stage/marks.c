@@ -30,7 +30,7 @@
 #define VALUES		1000000		/* of the first two columns, which have a place each */
 #define THREADS		256
 
-/* Threads per multiprocessor of kernels side by side, as in worker/marked_scan.c. */
+/* Threads per multiprocessor of kernels side by side, as in worker/share/marked_scan.c. */
 #define THREADS_OF_ALL	4096
 #define THREADS_OF_ONE	512
 

@@ -37,8 +37,8 @@
 #include <string.h>
 
 #include "pool.h"
-#include "sched/batch_model.h"
-#include "sched/kernel_model.h"
+#include "sched/model/batch_model.h"
+#include "sched/model/kernel_model.h"
 
 #define MAX_RUNS	1000
 #define MAX_SET		65

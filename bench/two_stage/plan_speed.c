@@ -24,7 +24,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../src/sched/policy.h"
+#include "../../src/sched/policy/policy.h"
 
 #define MAX_INSTANCES	20000
 

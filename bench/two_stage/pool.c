@@ -15,7 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "pool.h"
-#include "sched/resident.h"
+#include "sched/policy/coresident.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  * place, and what gc_decide() chooses, against one after another.
  *
  * Part 4: kernels of the pool that differ in shared memory, side by side, launched in either order,
- * and with the whole of it (sched/beside.h).
+ * and with the whole of it (sched/policy/launch_order.h).
  *
  * Into the file of --tried goes what the model can be fitted to: a line for each kernel ("kernel",
  * number, registers, most threads, bytes of shared memory, tiles, bytes read, columns, bytes looked
@@ -38,8 +38,8 @@
 
 #include "pool.h"
 #include "scans.h"
-#include "sched/beside.h"
-#include "sched/resident.h"
+#include "sched/policy/launch_order.h"
+#include "sched/policy/coresident.h"
 
 #define MOST		16			/* scans together */
 #define RUNS		7

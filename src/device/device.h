@@ -89,7 +89,7 @@ typedef struct GcLaunch
 	u32			shared_bytes;	/* dynamic shared memory, per block */
 	bool		whole_shared;	/* multiprocessors are to have as much shared memory, and as
 								 * little cache, as they can, rather than what the driver
-								 * thinks this kernel can use (sched/beside.h).  Host:
+								 * thinks this kernel can use (sched/policy/launch_order.h).  Host:
 								 * ignored */
 } GcLaunch;
 

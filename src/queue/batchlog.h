@@ -25,7 +25,7 @@
 #include "datatype/timestamp.h"
 
 #include "../device/hash.h"
-#include "../sched/sched.h"
+#include "../sched/policy/sched.h"
 
 /* Kernels of one batch that are remembered one by one; others are only counted. */
 #define GC_BATCHLOG_KERNELS	32

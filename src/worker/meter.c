@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "run.h"
+#include "run/run.h"
 
 /*
  * What the device does while only kernels of their own are on it, at least so many: their

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "run.h"
+#include "run/run.h"
 
 #include <math.h>
 
@@ -19,8 +19,8 @@
 
 #include "../settings.h"
 #include "../queue/batchlog.h"
-#include "../sched/resident.h"
-#include "fused.h"
+#include "../sched/policy/coresident.h"
+#include "share/fused.h"
 
 /*
  * Scans that end sooner are not worth attaching to: by the clock alone, their position

@@ -34,7 +34,7 @@
 #include "utils/timestamp.h"
 
 #include "../settings.h"
-#include "fused.h"
+#include "share/fused.h"
 
 #define TAKE_AT_ONCE	64
 

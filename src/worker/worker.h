@@ -23,7 +23,7 @@
 #include "../device/kcache.h"
 #include "../device/memory.h"
 #include "../queue/queue.h"
-#include "../sched/sched.h"
+#include "../sched/policy/sched.h"
 
 /*-------------------------------------------------------------------------
  * worker.c
@@ -46,7 +46,7 @@ extern PGDLLEXPORT void gc_worker_main(Datum arg);
 extern void gc_worker_register(void);
 
 /*-------------------------------------------------------------------------
- * residency.c: device memory, and the column chunks that are in it
+ * device_cache.c: device memory, and the column chunks that are in it
  *-------------------------------------------------------------------------
  */
 
@@ -138,7 +138,7 @@ extern bool gc_build_evict(uint64 older_than);
 extern void gc_builds_init(void);
 
 /*-------------------------------------------------------------------------
- * shape.c: kernels of a program
+ * kernels.c: kernels of a program
  *-------------------------------------------------------------------------
  */
 typedef struct GcPipelineKernel
@@ -155,7 +155,7 @@ typedef struct GcPipelineKernel
 	int			occupancy_threads;	/* and blocks of so many threads */
 	GcHash		hash;			/* of its text */
 	GcLearned	alone_us;		/* time of a main kernel with the device to itself */
-	GcLearned	issue_part;		/* of that, if memory took no time (sched/resident.h) */
+	GcLearned	issue_part;		/* of that, if memory took no time (sched/policy/coresident.h) */
 	struct GcPipelineKernel *next;
 } GcPipelineKernel;
 
@@ -165,7 +165,7 @@ typedef struct GcPipelineKernel
  */
 extern GcPipelineKernel *gc_shape_kernel(const GcRequest *request, int pipeline,
 										 bool *fresh, GcError *err);
-/* What the choice of a variant depends on, and the choice (shape.c). */
+/* What the choice of a variant depends on, and the choice (kernels.c). */
 typedef struct GcVariantDemand
 {
 	GcPipelineDemand demand;

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "../../src/sched/batch_model.h"
+#include "../../src/sched/model/batch_model.h"
 
 #define MAX_ITEMS		11		/* of exact enumeration */
 #define MAX_FULL		1500	/* maximal patterns of a full LP */

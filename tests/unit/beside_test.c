@@ -7,8 +7,8 @@
  */
 #include "harness.h"
 
-#include "../../src/sched/beside.h"
-#include "../../src/sched/occupancy.h"
+#include "../../src/sched/policy/launch_order.h"
+#include "../../src/sched/model/occupancy.h"
 
 #define MOST	8
 

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "../../src/sched/sched.h"
+#include "../../src/sched/policy/sched.h"
 
 /* Differs from both that are built in, in every value. */
 static const GcCalibration before = {

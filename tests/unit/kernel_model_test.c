@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "../../src/sched/kernel_model.h"
+#include "../../src/sched/model/kernel_model.h"
 
 static GcKernelWork work;
 static uint64_t random_state = 88172645463325252ULL;

@@ -15,7 +15,7 @@
 #include <cuda_occupancy.h>
 #endif
 
-#include "../../src/sched/occupancy.h"
+#include "../../src/sched/model/occupancy.h"
 
 /* Devices by architecture: what the driver would tell of them. */
 static const struct

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/sched/occupancy.h"
-#include "../../src/sched/policy.h"
+#include "../../src/sched/model/occupancy.h"
+#include "../../src/sched/policy/policy.h"
 
 static uint64_t seed = 1;
 

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-#include "../../src/sched/occupancy.h"
-#include "../../src/sched/resident.h"
+#include "../../src/sched/model/occupancy.h"
+#include "../../src/sched/policy/coresident.h"
 
 static uint64_t seed = 1;
 

@@ -17,7 +17,7 @@
 
 #include "utils/memutils.h"
 
-#include "../settings.h"
+#include "../../settings.h"
 
 /* Columns with more values than this have no table. */
 #define MAX_VALUES			((u64) 1 << 22)

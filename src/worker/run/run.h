@@ -9,7 +9,7 @@
 #ifndef GC_RUN_H
 #define GC_RUN_H
 
-#include "worker.h"
+#include "../worker.h"
 
 typedef enum RunState
 {
@@ -177,7 +177,7 @@ extern GcCode gc_run_launch_compactor(GcRun *run);
 extern GcOption gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us);
 
 /*
- * What the run's main kernel streams and looks up, as far as sched/resident.h wants to know.
+ * What the run's main kernel streams and looks up, as far as sched/policy/coresident.h wants to know.
  * Nothing, as long as its time alone is a guess: then nobody knows what bounds it.
  */
 extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item);

@@ -10,7 +10,7 @@
  *	  many to share the next.
  * 2. On an idle device, the oldest of the others and those that are bound by memory and scan its
  *	  table are sized to be resident together on every multiprocessor, as far as they are
- *	  predicted to be done sooner so (objective makespan, resident.h).  All others wait for that.
+ *	  predicted to be done sooner so (objective makespan, coresident.h).  All others wait for that.
  * 3. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
  *	  together, in the fewest batches, and so in which order they are launched.
  * 4. Each of them keeps the block size that is best for it, and gets as many blocks as make
@@ -28,7 +28,7 @@
  *-------------------------------------------------------------------------
  */
 #include "policy.h"
-#include "resident.h"
+#include "coresident.h"
 
 #include <math.h>
 #include <string.h>

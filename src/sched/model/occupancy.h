@@ -18,7 +18,7 @@
 #ifndef GC_OCCUPANCY_H
 #define GC_OCCUPANCY_H
 
-#include "sched.h"
+#include "../policy/sched.h"
 
 /* The four things that blocks take of a multiprocessor. */
 enum

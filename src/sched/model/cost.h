@@ -6,7 +6,7 @@
  * A kernel's time alone is predicted from the bytes that it reads, and once it has run
  * alone, taken from that.  Kernels that share nothing take beside_other of their time from
  * each other: all of it, mostly, since memory is the bottleneck of both.  Those that scan
- * the same chunks in step read them once (resident.h); what each takes of the time
+ * the same chunks in step read them once (coresident.h); what each takes of the time
  * nevertheless is beside_same, for scans bound by memory.  In a fused scan, which loads
  * every column once, a body adds least.  The parts are properties of the device, measured
  * by bench/two_stage/calibrate.

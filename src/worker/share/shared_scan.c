@@ -14,7 +14,7 @@
  */
 #include "fused.h"
 
-#include "../columns/arena.h"
+#include "../../columns/arena.h"
 
 /*
  * The sources of all members, merged: both are in the order of chunks.  Written to
@@ -102,7 +102,7 @@ gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
 
 /*
  * Where the description of a column is: any member's that reads it, for a directory's
- * column has one table (residency.c).
+ * column has one table (device_cache.c).
  */
 u64
 gc_scan_column(const GcScanMembers *scan, i16 dir_column)

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * beside.h
+ * launch_order.h
  *	  Launching kernels that are to be side by side on every multiprocessor.
  *
  * A multiprocessor's memory is divided into shared memory and cache.  Left to the driver, an empty
@@ -22,7 +22,7 @@
 #ifndef GC_BESIDE_H
 #define GC_BESIDE_H
 
-#include "profile.h"
+#include "../model/profile.h"
 
 /* A kernel's blocks on every multiprocessor. */
 typedef struct GcPlaced

@@ -22,8 +22,8 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "../columns/arena.h"
-#include "fused.h"
+#include "../../columns/arena.h"
+#include "../share/fused.h"
 
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384

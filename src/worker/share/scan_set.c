@@ -7,7 +7,7 @@
  * scan set: the shapes of the main kernels that came for it, and the kernels that scan it for
  * several of them (fused.c, marked.c).
  *
- * The worker's main thread.  Sets live in TopMemoryContext: shapes are copied, for shape.c may
+ * The worker's main thread.  Sets live in TopMemoryContext: shapes are copied, for kernels.c may
  * forget its own.
  *
  *-------------------------------------------------------------------------

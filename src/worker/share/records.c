@@ -19,7 +19,7 @@
 
 #include "utils/memutils.h"
 
-#include "../settings.h"
+#include "../../settings.h"
 
 /*-------------------------------------------------------------------------
  * Memory

@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "worker.h"
+#include "../worker.h"
 
 /* An offset into the request's device part as an address; 0 stays 0. */
 static u64

@@ -20,8 +20,8 @@
 
 #include <stddef.h>
 
-#include "cost.h"
-#include "profile.h"
+#include "../model/cost.h"
+#include "../model/profile.h"
 
 /* How requests are put on the device (gpuconc.schedule). */
 typedef enum GcPolicy
@@ -213,7 +213,7 @@ typedef struct GcStart
 	int			body[GC_MAX_MEMBERS];	/* of the fused kernel */
 	int			fused;			/* fused kernel; -1: the item's own kernel */
 	GcShape		shape;
-	bool		whole_shared;	/* as GcLaunch's (beside.h) */
+	bool		whole_shared;	/* as GcLaunch's (launch_order.h) */
 	double		predicted_us;	/* of the kernel, beside the others */
 	double		left_us;		/* of a shared scan: what marked scans of its table will still take, of
 								 * which a part is in predicted_us */

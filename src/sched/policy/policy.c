@@ -12,8 +12,8 @@
  *-------------------------------------------------------------------------
  */
 #include "policy.h"
-#include "beside.h"
-#include "resident.h"
+#include "launch_order.h"
+#include "coresident.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * beside.c
+ * launch_order.c
  *	  Launching kernels that are to be side by side on every multiprocessor.
  *
  *-------------------------------------------------------------------------
  */
-#include "beside.h"
-#include "occupancy.h"
+#include "launch_order.h"
+#include "../model/occupancy.h"
 
 bool
 gc_launch_order(const GcProfile *profile, const GcPlaced *placed, int n, int *order)

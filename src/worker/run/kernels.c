@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * shape.c
+ * kernels.c
  *	  Kernels by program: generated once per shape and variant, kept for the
  *	  worker's life.
  *
@@ -10,12 +10,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "worker.h"
+#include "../worker.h"
 
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "../settings.h"
+#include "../../settings.h"
 
 /* Shapes kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SHAPES	4096

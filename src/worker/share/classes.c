@@ -23,8 +23,8 @@
 
 #include "utils/memutils.h"
 
-#include "../columns/arena.h"
-#include "../settings.h"
+#include "../../columns/arena.h"
+#include "../../settings.h"
 
 /* Columns with fewer values have tables by value that are small enough. */
 #define LEAST_VALUES		8192

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * resident.h
+ * coresident.h
  *	  The objective makespan: how long kernels take that are resident together, and the
  *	  sizes with which that is least.
  *
@@ -24,7 +24,7 @@
  * scans, and less than half of that of scans of narrow columns (docs/measurements.md).
  *
  * Every kernel is given the warps with which its own latency is no longer than the others', in
- * blocks that tiles divide (resident.c); the kernel model says whether they fit a multiprocessor;
+ * blocks that tiles divide (coresident.c); the kernel model says whether they fit a multiprocessor;
  * bisection finds the least latency that fits.  Pure functions; times are in microseconds.
  *
  *-------------------------------------------------------------------------

@@ -18,7 +18,7 @@
 
 #include "utils/memutils.h"
 
-#include "../settings.h"
+#include "../../settings.h"
 
 #define MAX_BODIES		8		/* of one shape */
 #define SET_BODIES		8		/* of all shapes, at least, where ranges are tested for all at once */

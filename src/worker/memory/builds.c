@@ -10,11 +10,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "worker.h"
+#include "../worker.h"
 
 #include "utils/memutils.h"
 
-#include "../columns/arena.h"
+#include "../../columns/arena.h"
 
 /* Pinned cells for copies of flags: one per build table that can exist at once. */
 #define MAX_TABLES	1024

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * resident.c
+ * coresident.c
  *	  The objective makespan: kernels resident together.
  *
  *-------------------------------------------------------------------------
  */
-#include "resident.h"
+#include "coresident.h"
 #include "policy.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * residency.c
+ * device_cache.c
  *	  Device memory: which column chunks are resident, and what goes when it is
  *	  short.
  *
@@ -20,12 +20,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "worker.h"
+#include "../worker.h"
 
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "../columns/arena.h"
+#include "../../columns/arena.h"
 
 /* The arena is page-locked in windows of this size, when first copied from. */
 #define PIN_WINDOW	(64 * 1024 * 1024)

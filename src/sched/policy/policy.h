@@ -8,8 +8,8 @@
 #ifndef GC_POLICY_H
 #define GC_POLICY_H
 
-#include "batch_model.h"
-#include "kernel_model.h"
+#include "../model/batch_model.h"
+#include "../model/kernel_model.h"
 #include "sched.h"
 
 struct GcDecideWork
@@ -41,7 +41,7 @@ extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecisio
 
 /*
  * Start the items pick[0 .. n - 1] so that they are resident together, in the sizes with which
- * they are done soonest (resident.h), if that is predicted to take less time than one behind
+ * they are done soonest (coresident.h), if that is predicted to take less time than one behind
  * the other, line_us, and, unless residents are forced, less than other_us (HUGE_VAL: nothing else is
  * known).  False: it is not, or they do not fit.
  */
@@ -56,7 +56,7 @@ extern void gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem
 
 /*
  * Start the picked items as they are placed, in the order in which they will be side by side
- * (beside.h).  predicted_us: of all of them; 0: of each beside the others.  Returns the first of
+ * (launch_order.h).  predicted_us: of all of them; 0: of each beside the others.  Returns the first of
  * their n starts.
  */
 extern GcStart *gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *choice,

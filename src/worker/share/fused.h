@@ -13,7 +13,7 @@
 #ifndef GC_FUSED_H
 #define GC_FUSED_H
 
-#include "run.h"
+#include "../run/run.h"
 
 #define GC_MAX_FUSED_KERNELS	(GC_MAX_SCAN_SETS * (GC_BODY_KINDS + 1))	/* one of each kind of bodies, and a marker */
 
