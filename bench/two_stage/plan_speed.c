@@ -25,6 +25,7 @@
 #include <time.h>
 
 #include "../../src/sched/policy/policy.h"
+#include "../../src/sched/policy/start.h"
 
 #define MAX_INSTANCES	20000
 

@@ -13,6 +13,7 @@
 
 #include "../../src/sched/model/occupancy.h"
 #include "../../src/sched/policy/policy.h"
+#include "../../src/sched/policy/start.h"
 
 static uint64_t seed = 1;
 

@@ -175,6 +175,12 @@ extern double gc_host_pressure(double slowness, double part);
 #define GC_LEFT_OF_SCAN		0.6
 extern double gc_left_part(double time_us, double own_us, double left_us);
 
+/*
+ * What a marked scan costs the one request that it serves beside its predicted time: the
+ * tester, and the worker's time for more launches (an H200).
+ */
+#define GC_SCAN_OF_ONE_US	150
+
 /* Requests that could be in a shared scan, and what the device would take for them. */
 typedef struct GcSharing
 {

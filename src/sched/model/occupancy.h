@@ -18,7 +18,17 @@
 #ifndef GC_OCCUPANCY_H
 #define GC_OCCUPANCY_H
 
-#include "../policy/sched.h"
+#include "profile.h"
+
+/* What a kernel asks for. */
+typedef struct GcDemand
+{
+	int			registers;		/* per thread */
+	int			max_threads;	/* per block */
+	uint64_t	shared_bytes;	/* per block */
+	uint64_t	tiles;			/* work to hand out to blocks */
+	uint64_t	rows;
+} GcDemand;
 
 /* The four things that blocks take of a multiprocessor. */
 enum

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../policy/sched.h"
+#include "variant.h"
 
 /* Copying bitmaps into every block pays off only for scans of so many rows. */
 #define SHARED_MIN_ROWS		2000000

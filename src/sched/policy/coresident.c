@@ -6,13 +6,11 @@
  *-------------------------------------------------------------------------
  */
 #include "coresident.h"
-#include "policy.h"
+#include "start.h"
+#include "work.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A kernel that takes longer than this for its bytes is not bound by reading them. */
-#define MEMORY_BOUND	1.4
 
 /*
  * Random lookups stay in L2 as long as all tables are smaller than this part of it: columns
@@ -54,24 +52,6 @@ gains(const GcSchedule *s)
 	return s->force_resident ? FORCED_GAINS : RESIDENT_GAINS;
 }
 
-static double
-bytes_of(const GcItem *item)
-{
-	double		bytes = 0;
-
-	for (int k = 0; k < item->nloads; k++)
-		bytes += item->load[k].bytes;
-	return bytes;
-}
-
-bool
-gc_memory_bound(const GcCalibration *c, const GcItem *item, const GcOption *o)
-{
-	const double bytes = bytes_of(item);
-
-	return bytes > 0 && o->alone_us - c->launch_us < bytes / c->read_bandwidth * MEMORY_BOUND;
-}
-
 /*
  * The part of its columns that an item reads at most, by its time alone: what filters leave out
  * need not be read.
@@ -79,7 +59,7 @@ gc_memory_bound(const GcCalibration *c, const GcItem *item, const GcOption *o)
 static double
 part_read(const GcCalibration *c, const GcItem *item)
 {
-	const double bytes = bytes_of(item);
+	const double bytes = gc_item_bytes(item);
 	const double most = (item->option.alone_us - c->launch_us) * c->read_bandwidth;
 
 	return most > 0 && most < bytes ? most / bytes : 1;
@@ -152,7 +132,7 @@ static double
 enough_warps(const GcSchedule *s, const GcItem *item)
 {
 	const GcOption *o = &item->option;
-	const double full = gc_full_warps(s, o);
+	const double full = gc_full_warps(s->profile, o);
 	const double enough = o->warp_flight > 0 ? flight_warps(s->calibration, o, o->issue_part) : full;
 
 	return enough < full ? enough : full;
@@ -178,7 +158,7 @@ gc_resident_warps(const GcSchedule *s, int i, double latency_us, int *block)
 {
 	const GcItem *item = &s->item[i];
 	const GcOption *o = &item->option;
-	const int	full = gc_full_warps(s, o);
+	const int	full = gc_full_warps(s->profile, o);
 	const int	most = o->max_threads / s->profile->warp_size;
 	const double warps = enough_warps(s, item) * o->alone_us / latency_us;
 
@@ -258,7 +238,7 @@ likely_latency(const GcSchedule *s, const int *pick, int n)
 		const GcItem *item = &s->item[pick[k]];
 
 		warps_us += enough_warps(s, item) * item->option.alone_us;
-		full += gc_full_warps(s, &item->option);
+		full += gc_full_warps(s->profile, &item->option);
 	}
 	return full > s->profile->max_warps ? warps_us / s->profile->max_warps : 0;
 }

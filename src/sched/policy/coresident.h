@@ -41,9 +41,6 @@
  */
 #define GC_RESIDENT_MAX		8
 
-/* Is it bound by reading memory, rather than by lookups and instructions? */
-extern bool gc_memory_bound(const GcCalibration *c, const GcItem *item, const GcOption *o);
-
 /* Of n items that are resident together: what memory and what issue take. */
 typedef struct GcResidentTimes
 {
@@ -60,6 +57,15 @@ extern GcResidentTimes gc_resident_times(const GcSchedule *s, const int *pick, i
  * first included; 0: that may not be resident.
  */
 extern int	gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT_MAX]);
+
+/*
+ * Start the items pick[0 .. n - 1] so that they are resident together, in the sizes with which
+ * they are done soonest if that is predicted to take less time than one behind
+ * the other, line_us, and, unless residents are forced, less than other_us (HUGE_VAL: nothing else is
+ * known).  False: it is not, or they do not fit.
+ */
+extern bool gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, double other_us,
+							  GcDecideWork *work, GcDecision *d);
 
 /* Warps per multiprocessor with which the item's latency is not longer, and of how many a block is. */
 extern int	gc_resident_warps(const GcSchedule *s, int i, double latency_us, int *block);

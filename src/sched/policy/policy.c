@@ -12,55 +12,16 @@
  *-------------------------------------------------------------------------
  */
 #include "policy.h"
-#include "launch_order.h"
-#include "coresident.h"
+#include "../model/occupancy.h"
+#include "start.h"
+#include "twostage.h"
 
 #include <string.h>
-
-/*
- * Fewest warps per multiprocessor that keep enough loads in flight.  Measured on an H200:
- * 16 clients of SSB queries, 3,150 queries a second with 4, 3,650 with 8, 3,720 with 16.
- */
-#define FAIR_LEAST	8
-
-/*
- * What a second block in the place of one costs its kernel, in microseconds: that, and more for
- * each byte of the shared memory that blocks of it take of a multiprocessor, which each fills
- * and empties.  Of a pool's kernels on an H200 one to three without, nine with 150 kB, twelve
- * with 50 kB of groups.
- */
-#define WAVE_US			3
-#define WAVE_BYTE_US	1e-4
-#define WAVE_PART		0.025	/* the most that it may be of the kernel's time */
 
 size_t
 gc_decide_work_size(void)
 {
 	return sizeof(GcDecideWork);
-}
-
-void
-gc_add_start(GcDecision *d, int i, GcShape shape, double predicted_us)
-{
-	GcStart    *start = &d->start[d->nstarts++];
-
-	start->nitems = 1;
-	start->item[0] = i;
-	start->fused = -1;
-	start->shape = shape;
-	start->whole_shared = false;
-	start->predicted_us = predicted_us;
-	start->issue_share = 0;
-	if (predicted_us > d->predicted_us)
-		d->predicted_us = predicted_us;
-}
-
-void
-gc_start_alone(const GcSchedule *s, int i, GcDecision *d)
-{
-	const GcOption *o = &s->item[i].option;
-
-	gc_add_start(d, i, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles), o->alone_us);
 }
 
 /* What a multiprocessor has left beside the launches that are active. */
@@ -159,91 +120,6 @@ decide_random(const GcSchedule *s, GcDecision *d)
  *-------------------------------------------------------------------------
  */
 
-void
-gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k)
-{
-	const GcOption *o = &s->item[i].option;
-
-	*k = (GcKernelItem) {.registers = o->registers,.max_threads = o->max_threads,
-	.shared_fixed = (int) o->shared_bytes,.warps = warps};
-}
-
-void
-gc_least_share(const GcSchedule *s, int i, GcKernelItem *k)
-{
-	gc_describe_item(s, i, GC_LEAST_WARPS, k);
-}
-
-int
-gc_full_warps(const GcSchedule *s, const GcOption *o)
-{
-	int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
-
-	return per_block * (o->occupancy > 0 ? o->occupancy : 1);
-}
-
-/*
- * Warps per multiprocessor that a kernel should have among `beside` others: its part of
- * them, or as large a part as it takes of the shared memory.  Who holds much of that
- * keeps others out until it is done, so it had better be done soon.
- */
-static int
-fair_warps(const GcSchedule *s, const GcOption *o, int beside)
-{
-	int			full = gc_full_warps(s, o);
-	int			warps = s->profile->max_warps / (beside + 1);
-	int			by_shared = s->profile->shared_per_sm > 0
-		? (int) ((int64_t) s->profile->max_warps * o->shared_bytes / s->profile->shared_per_sm) : 0;
-
-	if (warps < by_shared)
-		warps = by_shared;
-	if (warps < FAIR_LEAST)
-		warps = FAIR_LEAST;
-	return warps < full ? warps : full;
-}
-
-/*
- * Time of the first-th picked item beside what is active and the other n - 1 picked ones: the
- * device is shared out evenly, so each of them takes as much of its time as it takes itself,
- * until one of the two is done.
- */
-static double
-predict_one(const GcSchedule *s, int first, const int *pick, int n)
-{
-	double		own = s->item[pick[first]].option.alone_us;
-	double		sum = own;
-	const double factor = s->nactive > 0 ? s->among : s->beside;
-
-	for (int k = 0; k < n; k++)
-	{
-		double		other = s->item[pick[k]].option.alone_us;
-
-		if (k != first)
-			sum += other < own ? other : own;
-	}
-	for (int a = 0; a < s->nactive; a++)
-		sum += s->active[a].alone_us < own ? s->active[a].alone_us : own;
-	return sum * factor > own ? sum * factor : own;
-}
-
-/* Time of a kernel behind all that was started before it, with a grid for the whole device. */
-static double
-predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
-{
-	double		own = o->alone_us;
-	double		sum = own;
-
-	for (int k = 0; k < d->nstarts; k++)
-	{
-		const GcStart *start = &d->start[k];
-
-		for (int m = 0; m < start->nitems; m++)
-			sum += start->fused >= 0 ? s->item[start->item[m]].fused_us
-				: s->item[start->item[m]].option.alone_us;
-	}
-	return sum * s->beside > own ? sum * s->beside : own;
-}
-
 /*
  * Parts of their fair shares with which items are tried.  Who fits with a part fits with
  * a smaller one.
@@ -264,7 +140,7 @@ place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_N
 	for (int k = 0; k < n; k++)
 	{
 		const GcOption *o = &s->item[pick[k]].option;
-		int			warps = (int) (fair_warps(s, o, s->nactive + n - 1) * parts[part]);
+		int			warps = (int) (gc_fair_warps(s, o, s->nactive + n - 1) * parts[part]);
 
 		gc_describe_item(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 	}
@@ -299,74 +175,6 @@ place_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NE
 			fails = part;
 	}
 	return true;
-}
-
-/*
- * Blocks in each place that a multiprocessor has for one.  Behind other kernels, blocks go where
- * these end first, and a grid of as many as there are places may find most of them in half of the
- * multiprocessors.  Reading memory does not suffer by that, but kernels that are bound by what a
- * multiprocessor does: with one block in each place one of random lookups took 1.5 times as long
- * behind some others of a pool's kernels, with two as long as alone (H200).  Of a kernel of which no
- * column is known that it reads, nothing is.
- */
-static int
-waves(const GcSchedule *s, const GcItem *item, const GcOption *o)
-{
-	const double cost = WAVE_US + WAVE_BYTE_US * o->occupancy * o->shared_bytes;
-
-	if (s->calibration == NULL || item->nloads == 0 || gc_memory_bound(s->calibration, item, o))
-		return 1;
-	return cost <= WAVE_PART * o->alone_us ? 2 : 1;
-}
-
-void
-gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d)
-{
-	for (int k = 0; k < n; k++)
-	{
-		const GcItem *item = &s->item[pick[k]];
-		const GcOption *o = &item->option;
-		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
-		int			blocks = (fair_warps(s, o, s->nactive) + per_block / 2) / per_block;
-
-		if (blocks < 1)
-			blocks = 1;
-		if (s->nactive == 0)
-			blocks *= waves(s, item, o);
-		gc_add_start(d, pick[k], gc_sched_full(s->profile, o->threads, blocks, item->tiles),
-					 s->nactive > 0 ? predict_one(s, k, pick, n) : predict_in_line(s, o, d));
-	}
-}
-
-GcStart *
-gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *choice, double predicted_us,
-				GcDecision *d)
-{
-	GcPlaced	placed[GC_KERNEL_MAX];
-	int			order[GC_KERNEL_MAX];
-	GcStart    *first = &d->start[d->nstarts];
-	bool		whole;
-
-	if (n < 1)
-		return first;
-	for (int k = 0; k < n; k++)
-	{
-		const GcOption *o = &s->item[pick[k]].option;
-
-		placed[k] = (GcPlaced) {.registers = o->registers,.threads = choice[k].warps * s->profile->warp_size,
-		.blocks = choice[k].blocks,.shared_bytes = o->shared_bytes};
-	}
-	whole = gc_launch_order(s->profile, placed, n, order);
-	for (int m = 0; m < n; m++)
-	{
-		const int	k = order[m];
-
-		gc_add_start(d, pick[k],
-					 gc_sched_full(s->profile, placed[k].threads, placed[k].blocks, s->item[pick[k]].tiles),
-					 predicted_us > 0 ? predicted_us : predict_one(s, k, pick, n));
-		first[m].whole_shared = whole;
-	}
-	return first;
 }
 
 /*

@@ -27,8 +27,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "policy.h"
+#include "twostage.h"
 #include "coresident.h"
+#include "start.h"
+#include "work.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,6 +47,9 @@
  * requests wait for no more of them.
  */
 #define LOAD_TO_GATHER	0.3
+
+/* Steps of the kernel model in one decision: fewer than policy kernel has, as the batch model is asked too. */
+#define GC_RESIDENT_STEPS	1500
 
 typedef struct Stage
 {

@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * variant.h
+ *	  The variant of a pipeline's kernel: what goes to shared memory; and its grid when alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_VARIANT_H
+#define GC_VARIANT_H
+
+#include "profile.h"
+
+typedef struct GcShape
+{
+	uint32_t	blocks;			/* of the grid */
+	uint32_t	threads;		/* per block */
+} GcShape;
+
+/* What the choice of a variant depends on. */
+typedef struct GcPipelineDemand
+{
+	uint64_t	rows;			/* to be scanned */
+	uint64_t	survivors;		/* estimate: rows that reach the sink */
+	int			nbitmaps;		/* candidates for shared memory, as they are probed */
+	uint64_t	bitmap_bytes[32];
+	uint64_t	ngroups;		/* dense group table; 0: none */
+	uint64_t	group_bytes;	/* of one copy of it */
+	uint64_t	spare_bytes;	/* besides, of all copies */
+	bool		cells;			/* else, groups that are met may be kept */
+	uint64_t	queue_bytes;	/* of shared memory that is not to be had: static */
+	uint64_t	kept_bytes;		/* and, of a member of a fused kernel, for each warp */
+} GcPipelineDemand;
+
+/* Which structures of a pipeline go to shared memory, and how it is compiled. */
+typedef struct GcVariantChoice
+{
+	uint32_t	bitmaps;		/* bit i: bitmap i */
+	int			group_copies;	/* 0: the group table stays in global memory */
+	int			group_cells;	/* then, of as many groups as a block meets there is one in shared
+								 * memory, too; 0: of none */
+	int			threads;		/* per block */
+	int			vec;			/* rows per thread and step; host: 0 */
+} GcVariantChoice;
+
+/*
+ * The fastest variant that takes at most so many bytes of shared memory per block.
+ */
+extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand,
+										uint64_t room);
+
+/* Threads of a block that takes so much shared memory: where few blocks fit, they have to be large. */
+extern int	gc_sched_variant_threads(const GcProfile *profile, uint64_t shared_bytes);
+
+/* Bytes of shared memory that a block of this variant takes, about. */
+extern uint64_t gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcVariantChoice *choice);
+
+/*
+ * Grid of a kernel with the device to itself.  occupancy: blocks of `threads` threads
+ * that one multiprocessor can hold; tiles: pieces of work to hand out.
+ */
+extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles);
+
+#endif							/* GC_VARIANT_H */

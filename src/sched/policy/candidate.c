@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * candidate.c
+ *	  What is to be known of a ready kernel by itself.
+ *
+ * Pure functions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "candidate.h"
+
+/* A kernel that takes longer than this for its bytes is not bound by reading them. */
+#define MEMORY_BOUND	1.4
+
+double
+gc_item_bytes(const GcItem *item)
+{
+	double		bytes = 0;
+
+	for (int k = 0; k < item->nloads; k++)
+		bytes += item->load[k].bytes;
+	return bytes;
+}
+
+bool
+gc_memory_bound(const GcCalibration *c, const GcItem *item, const GcOption *o)
+{
+	const double bytes = gc_item_bytes(item);
+
+	return bytes > 0 && o->alone_us - c->launch_us < bytes / c->read_bandwidth * MEMORY_BOUND;
+}
+
+int
+gc_full_warps(const GcProfile *profile, const GcOption *o)
+{
+	int			per_block = (o->threads + profile->warp_size - 1) / profile->warp_size;
+
+	return per_block * (o->occupancy > 0 ? o->occupancy : 1);
+}

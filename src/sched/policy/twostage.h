@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * twostage.h
+ *	  The two-stage policy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_TWOSTAGE_H
+#define GC_TWOSTAGE_H
+
+#include "sched.h"
+
+extern void gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d);
+
+#endif							/* GC_TWOSTAGE_H */
