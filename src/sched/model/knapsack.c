@@ -280,84 +280,101 @@ record(const GcKnapsack *ks, int depth, int more, GcKnapsackResult *result)
 		result->count[ks->order[more]]++;
 }
 
+/* Where a search is. */
+typedef struct Search
+{
+	GcRoom		room;			/* that is left */
+	double		best;			/* of the patterns so far */
+	double		worth;			/* of what is taken */
+	double		left;			/* of the batch's weight, with room for rounding */
+	int			depth;			/* branches */
+	int			steps;
+	uint64_t	candidates;		/* items that may still be taken */
+} Search;
+
+/* Downwards: of the first item that fits, as many as fit, and so on. */
+static inline void
+descend(GcKnapsack *ks, Search *s, GcKnapsackResult *result)
+{
+	for (;;)
+	{
+		GcKnapsackBranch *b;
+		int			n = 0;
+		int			k;
+		int			most;
+		bool		last;
+
+		s->candidates = fitting(ks, s->candidates, s->room);
+		if (s->worth + bound_of(ks, s->candidates, s->left) <= s->best)
+			return;
+		most = most_valuable(ks, s->candidates, s->left, &last);
+		if (last)
+		{
+			double		all = s->worth + (most >= 0 ? ks->value[most] : 0);
+
+			if (all > s->best)
+			{
+				s->best = all;
+				record(ks, s->depth, most, result);
+			}
+			return;
+		}
+		k = __builtin_ctzll(s->candidates);
+		while (n < ks->limit[k] && take(&s->room, ks->room[k]))
+			n++;
+		s->candidates &= s->candidates - 1;
+		b = &ks->branch[s->depth++];
+		b->item = k;
+		b->taken = n;
+		b->candidates = s->candidates;
+		s->worth += n * ks->value[k];
+		s->left -= n * ks->load[k];
+		s->steps += n / 16;
+	}
+}
+
+/* Upwards: one less of the last item taken, and on with the items after it. */
+static inline void
+climb(GcKnapsack *ks, Search *s)
+{
+	GcKnapsackBranch *b = &ks->branch[s->depth - 1];
+
+	s->room.a += ks->room[b->item].a;
+	s->room.b += ks->room[b->item].b;
+	s->worth -= ks->value[b->item];
+	s->left += ks->load[b->item];
+	s->candidates = b->candidates;
+	if (--b->taken == 0)
+		s->depth--;
+}
+
 void
 gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double threshold,
 				   int patience, int max_steps, GcKnapsackResult *result)
 {
-	GcRoom		room = ks->capacity;
-	double		best = threshold;
-	double		worth = 0;
-	double		left = 1.0 + 1e-9;	/* of the batch's weight, with room for rounding */
+	Search		s = {.room = ks->capacity,.best = threshold,.left = 1.0 + 1e-9};
 	double		bound;
-	int			depth = 0;
-	int			steps = 0;
-	uint64_t	candidates;
 
 	arrange(ks, value, limit);
 	bound = threshold > 0 ? adjust(ks) * (1.0 + 1e-9) : INFINITY;
-	candidates = ks->nactive < 64 ? (UINT64_C(1) << ks->nactive) - 1 : ~UINT64_C(0);
+	s.candidates = ks->nactive < 64 ? (UINT64_C(1) << ks->nactive) - 1 : ~UINT64_C(0);
 	result->found = false;
 	result->complete = true;
 	for (;;)
 	{
-		GcKnapsackBranch *b;
-
-		/* Downwards: of the first item that fits, as many as fit, and so on. */
-		for (;;)
-		{
-			int			n = 0;
-			int			k;
-			int			most;
-			bool		last;
-
-			candidates = fitting(ks, candidates, room);
-			if (worth + bound_of(ks, candidates, left) <= best)
-				break;
-			most = most_valuable(ks, candidates, left, &last);
-			if (last)
-			{
-				double		all = worth + (most >= 0 ? ks->value[most] : 0);
-
-				if (all > best)
-				{
-					best = all;
-					record(ks, depth, most, result);
-				}
-				break;
-			}
-			k = __builtin_ctzll(candidates);
-			while (n < ks->limit[k] && take(&room, ks->room[k]))
-				n++;
-			candidates &= candidates - 1;
-			b = &ks->branch[depth++];
-			b->item = k;
-			b->taken = n;
-			b->candidates = candidates;
-			worth += n * ks->value[k];
-			left -= n * ks->load[k];
-			steps += n / 16;
-		}
-
-		/* Upwards: one less of the last item taken, and on with the items after it. */
-		if (depth == 0)
+		descend(ks, &s, result);
+		if (s.depth == 0)
 			break;
-		if (++steps >= max_steps || (result->found && steps >= patience))
+		if (++s.steps >= max_steps || (result->found && s.steps >= patience))
 		{
 			result->complete = false;
 			break;
 		}
-		b = &ks->branch[depth - 1];
-		room.a += ks->room[b->item].a;
-		room.b += ks->room[b->item].b;
-		worth -= ks->value[b->item];
-		left += ks->load[b->item];
-		candidates = b->candidates;
-		if (--b->taken == 0)
-			depth--;
+		climb(ks, &s);
 	}
-	result->value = best;
-	result->steps = steps;
-	result->upper = result->complete || bound < best ? best : bound;
+	result->value = s.best;
+	result->steps = s.steps;
+	result->upper = result->complete || bound < s.best ? s.best : bound;
 }
 
 void
