@@ -12,7 +12,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "run/run.h"
+#include "meter.h"
+
+#include "../sched/model/cost.h"
+#include "memory/state.h"
 
 /*
  * What the device does while only kernels of their own are on it, at least so many: their

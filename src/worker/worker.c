@@ -13,6 +13,9 @@
  * more; then what is left in the queue is finished with GC_WORKER_GONE.  Exit code
  * 1 makes the postmaster start the worker again.
  *
+ * The worker's main thread, apart from wake_worker.  It takes no lock; `runs` is its list of
+ * all requests that it has taken and not finished.
+ *
  *-------------------------------------------------------------------------
  */
 #include "worker.h"
@@ -34,7 +37,15 @@
 #include "utils/timestamp.h"
 
 #include "../settings.h"
-#include "share/fused.h"
+#include "memory/builds.h"
+#include "memory/device_cache.h"
+#include "memory/device_memory.h"
+#include "memory/state.h"
+#include "meter.h"
+#include "run/kernels.h"
+#include "run/run.h"
+#include "schedule.h"
+#include "share/share.h"
 
 #define TAKE_AT_ONCE	64
 
@@ -47,8 +58,6 @@
  * microseconds away, and waking up would take as long.
  */
 #define SPIN_US			2000
-
-GcWorker	gc_worker;
 
 static List *runs = NIL;
 static bool device_lost = false;
@@ -236,6 +245,7 @@ start_device(GcError *err)
 	if (gc_kcache_open(&gc_worker.kernels, gc_worker.dev, &cache, err) != GC_OK)
 		return false;
 	fill_profile();
+	gc_device_memory_init();
 	gc_residency_init();
 	gc_builds_init();
 	gc_shapes_init();
@@ -360,7 +370,7 @@ wait_for_work(double idle_us)
 		SPIN_DELAY();
 		return;
 	}
-	busy = cuda && (count_on_device() > 0 || gc_classes_refining());
+	busy = cuda && (count_on_device() > 0 || gc_share_working());
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (busy ? WL_TIMEOUT : 0),
 					 busy ? 1 : -1, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
@@ -389,7 +399,7 @@ serve(void)
 		}
 		gc_drop_regions();
 		moved = take_requests();
-		changed = gc_fused_poll() || changed;
+		changed = gc_share_poll() || changed;
 		moved = advance_requests() || moved;
 		news = gc_schedule_news(runs);
 		/* With its marks done, a request may be as well. */
@@ -451,7 +461,7 @@ worker_exit(int code, Datum arg)
 	foreach(lc, runs)
 		gc_run_forget(lfirst(lc));
 	runs = NIL;
-	gc_scan_sets_abandon();
+	gc_share_abandon();
 	gc_queue_worker_stop();
 }
 

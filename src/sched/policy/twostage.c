@@ -16,7 +16,7 @@
  * 4. Each of them keeps the block size that is best for it, and gets as many blocks as make
  *	  its fair share of the warps beside what is active: all it can use on an idle device,
  *	  where its batch's others then follow as its blocks end, and twice that where it is bound by
- *	  what a multiprocessor does (policy.c).
+ *	  what a multiprocessor does (start.c).
  *
  * Most batches of kernels like ours are not resident: each kernel would run in a few warps,
  * which stay few when the others end.  Policy kernel (objective threads) does that to all,
@@ -139,8 +139,8 @@ gain_us(const Stage *st, int i)
 }
 
 /*
- * Of these n, oldest first, a marked scan serves `most`; returns how many that are.  Where those who are left are too few for
- * another, and so mostly take their own kernels: leave those of the younger half who lose least by it.
+ * Of these n, oldest first, a marked scan serves `most`; returns how many that are.  Where those who are left are
+ * too few for another, and so mostly take their own kernels: leave those of the younger half who lose least by it.
  * Whoever is in the older half is served now, so nobody is left again and again.  (An H200: of 65, one
  * is left, and its own kernel ends last.)
  */

@@ -8,13 +8,17 @@
  * use one table, whichever comes first fills it.  It stays as long as there is
  * memory.  Private builds go with their request.
  *
+ * The worker's main thread.  Requests hold the builds that they use; one without a user goes
+ * when memory is short.
+ *
  *-------------------------------------------------------------------------
  */
-#include "../worker.h"
+#include "builds.h"
 
 #include "utils/memutils.h"
 
-#include "../../columns/arena.h"
+#include "device_memory.h"
+#include "state.h"
 
 /* Pinned cells for copies of flags: one per build table that can exist at once. */
 #define MAX_TABLES	1024
@@ -27,13 +31,6 @@ static GcBuildTable *chain[CHAINS];
 static int	ntables = 0;
 static u32 *flag_cells = NULL;
 static bool cell_used[MAX_TABLES];
-
-void
-gc_builds_init(void)
-{
-	/* A worker that could not even have this would have no room for requests. */
-	flag_cells = gc_queue_worker_memory(MAX_TABLES * GC_NFLAGS * sizeof(u32));
-}
 
 static GcBuildTable **
 chain_of(GcHash share)
@@ -54,6 +51,76 @@ gc_build_find_shared(GcHash share)
 		}
 	}
 	return NULL;
+}
+
+static void
+build_free(GcBuildTable *t)
+{
+	for (GcBuildTable **p = &list; *p; p = &(*p)->next_table)
+	{
+		if (*p == t)
+		{
+			*p = t->next_table;
+			break;
+		}
+	}
+	for (GcBuildTable **p = chain_of(t->share); *p; p = &(*p)->next_in_chain)
+	{
+		if (*p == t)
+		{
+			*p = t->next_in_chain;
+			break;
+		}
+	}
+	gc_device_free(t->memory);
+	if (t->built)
+		gc_worker.ops->mark_put(gc_worker.dev, t->built);
+	cell_used[(t->host_flags - flag_cells) / GC_NFLAGS] = false;
+	pfree(t);
+	ntables--;
+	pg_atomic_write_u64(&gc_device_status()->shared_builds, ntables);
+}
+
+/* The least recently used build that nobody uses. */
+static GcBuildTable *
+oldest_build(void)
+{
+	GcBuildTable *oldest = NULL;
+
+	for (GcBuildTable *t = list; t; t = t->next_table)
+	{
+		if (t->users == 0 && (oldest == NULL || t->last_used < oldest->last_used))
+			oldest = t;
+	}
+	return oldest;
+}
+
+static uint64
+oldest_use(void)
+{
+	const GcBuildTable *oldest = oldest_build();
+
+	return oldest ? oldest->last_used : GC_NEVER_USED;
+}
+
+static bool
+drop_oldest(void)
+{
+	GcBuildTable *oldest = oldest_build();
+
+	if (oldest)
+		build_free(oldest);
+	return oldest != NULL;
+}
+
+void
+gc_builds_init(void)
+{
+	static GcEvictor evictor = {.oldest = oldest_use,.drop = drop_oldest};
+
+	/* A worker that could not even have this would have no room for requests. */
+	flag_cells = gc_queue_worker_memory(MAX_TABLES * GC_NFLAGS * sizeof(u32));
+	gc_evictor_register(&evictor);
 }
 
 static u64
@@ -123,7 +190,7 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 
 	while ((cell = flag_cell()) == NULL)
 	{
-		if (!gc_build_evict(PG_UINT64_MAX))
+		if (!drop_oldest())
 		{
 			gc_fail(err, GC_DEVICE_MEMORY, "Too many build tables are in use.");
 			return NULL;
@@ -154,56 +221,10 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 	return t;
 }
 
-static void
-build_free(GcBuildTable *t)
-{
-	for (GcBuildTable **p = &list; *p; p = &(*p)->next_table)
-	{
-		if (*p == t)
-		{
-			*p = t->next_table;
-			break;
-		}
-	}
-	for (GcBuildTable **p = chain_of(t->share); *p; p = &(*p)->next_in_chain)
-	{
-		if (*p == t)
-		{
-			*p = t->next_in_chain;
-			break;
-		}
-	}
-	gc_device_free(t->memory);
-	if (t->built)
-		gc_worker.ops->mark_put(gc_worker.dev, t->built);
-	cell_used[(t->host_flags - flag_cells) / GC_NFLAGS] = false;
-	pfree(t);
-	ntables--;
-	pg_atomic_write_u64(&gc_device_status()->shared_builds, ntables);
-}
-
 void
 gc_build_release(GcBuildTable *t)
 {
 	t->users--;
 	if (t->users == 0 && (t->bad || t->share.h[0] == 0))
 		build_free(t);
-}
-
-/* Drop the least recently used build that nobody uses, if older than that. */
-bool
-gc_build_evict(uint64 older_than)
-{
-	GcBuildTable *oldest = NULL;
-
-	for (GcBuildTable *t = list; t; t = t->next_table)
-	{
-		if (t->users == 0 && t->last_used < older_than &&
-			(oldest == NULL || t->last_used < oldest->last_used))
-			oldest = t;
-	}
-	if (oldest == NULL)
-		return false;
-	build_free(oldest);
-	return true;
 }

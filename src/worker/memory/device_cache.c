@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * device_cache.c
- *	  Device memory: which column chunks are resident, and what goes when it is
- *	  short.
+ *	  Which column chunks are in device memory.
  *
  * A region is the device copy of one column of one chunk, known by its region id.
  * A table is what kernels are given for one column of one directory: an array of
@@ -12,26 +11,24 @@
  * reads them comes.  On a device that reads host memory there are no regions: a
  * table's GcCols carry host addresses.
  *
- * A table is evictable while no request uses it.  Builds (builds.c) compete with
- * tables for memory by time of last use.
+ * A table is evictable while no request uses it (device_memory.h).
  *
  * The column state's byte count is adjusted only under a guard and after the ids
  * dropped so far were taken, so that a state that has gone is never touched.
  *
+ * The worker's main thread.  Requests hold tables, and tables hold regions.
+ *
  *-------------------------------------------------------------------------
  */
-#include "../worker.h"
+#include "device_cache.h"
 
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "../../columns/arena.h"
-
-/* The arena is page-locked in windows of this size, when first copied from. */
-#define PIN_WINDOW	(64 * 1024 * 1024)
-
-/* Part of the device's memory that stays free for what cannot do without. */
-#define SPARE_PART	8
+#include "../../columns/epoch.h"
+#include "../../queue/queue.h"
+#include "device_memory.h"
+#include "state.h"
 
 /* Longest range of the arena that dropped ids are taken in at once. */
 #define DROP_BATCH	256
@@ -75,162 +72,20 @@ typedef struct TableEntry
 	GcTable    *table;
 } TableEntry;
 
-typedef enum PinState
-{
-	NOT_PINNED_YET,
-	PINNED,
-	NOT_TO_BE_PINNED			/* that failed: copies are slower */
-} PinState;
-
 static HTAB *regions = NULL;
 static HTAB *tables = NULL;
 static GcTable *table_list = NULL;
-static PinState *pinned = NULL;
-
-void
-gc_residency_init(void)
-{
-	HASHCTL		rctl = {.keysize = sizeof(u64),.entrysize = sizeof(GcRegion)};
-	HASHCTL		tctl = {.keysize = sizeof(TableKey),.entrysize = sizeof(TableEntry)};
-
-	regions = hash_create("gpuconc regions", 4096, &rctl, HASH_ELEM | HASH_BLOBS);
-	tables = hash_create("gpuconc tables", 256, &tctl, HASH_ELEM | HASH_BLOBS);
-	pinned = MemoryContextAllocZero(TopMemoryContext, (gc_arena_size() / PIN_WINDOW + 2) * sizeof(PinState));
-}
-
-/*-------------------------------------------------------------------------
- * Memory
- *-------------------------------------------------------------------------
- */
-
-static void
-pin_range(const void *ptr, Size size)
-{
-	Size		first = ((const char *) ptr - gc_arena_base()) / PIN_WINDOW;
-	Size		last = ((const char *) ptr + size - 1 - gc_arena_base()) / PIN_WINDOW;
-
-	if (gc_worker.dev->info.host_memory || size == 0)
-		return;
-	for (Size w = first; w <= last; w++)
-	{
-		Size		start = w * PIN_WINDOW;
-
-		if (pinned[w] != NOT_PINNED_YET)
-			continue;
-		pinned[w] = gc_worker.ops->pin(gc_worker.dev, gc_arena_base() + start,
-									   Min(PIN_WINDOW, gc_arena_size() - start), NULL) == GC_OK ? PINNED : NOT_TO_BE_PINNED;
-	}
-}
-
-bool
-gc_kernels_reach(const void *ptr, Size size)
-{
-	const Size	at = (const char *) ptr - gc_arena_base();
-
-	if (gc_worker.dev->info.host_memory || !gc_worker.dev->info.host_pointers)
-		return gc_worker.dev->info.host_pointers;
-	pin_range(ptr, size);
-	for (Size w = at / PIN_WINDOW; w <= (at + size - 1) / PIN_WINDOW; w++)
-	{
-		if (pinned[w] != PINNED)
-			return false;
-	}
-	return true;
-}
-
-/* Bytes from ptr on that lie in one window, at most size. */
-static Size
-within_window(const void *ptr, Size size)
-{
-	Size		at = ((const char *) ptr - gc_arena_base()) % PIN_WINDOW;
-
-	return gc_worker.dev->info.host_memory ? size : Min(size, PIN_WINDOW - at);
-}
-
-/*
- * Copies between arena and device.  Each window is page-locked by itself, and the
- * driver refuses a copy that touches two of them: cut at their borders.
- */
-GcCode
-gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err)
-{
-	GcCode		code = GC_OK;
-
-	pin_range(src, size);
-	while (size > 0 && code == GC_OK)
-	{
-		Size		n = within_window(src, size);
-
-		code = gc_worker.ops->copy_in(stream, dst, src, n, err);
-		dst += n;
-		src = (const char *) src + n;
-		size -= n;
-	}
-	return code;
-}
-
-GcCode
-gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err)
-{
-	GcCode		code = GC_OK;
-
-	pin_range(dst, size);
-	while (size > 0 && code == GC_OK)
-	{
-		Size		n = within_window(dst, size);
-
-		code = gc_worker.ops->copy_out(stream, dst, src, n, err);
-		src += n;
-		dst = (char *) dst + n;
-		size -= n;
-	}
-	return code;
-}
-
-static void
-note_memory(void)
-{
-	pg_atomic_write_u64(&gc_device_status()->memory_used, gc_pool_used(gc_worker.pool));
-	pg_atomic_write_u64(&gc_device_status()->regions, hash_get_num_entries(regions));
-}
-
-GcAddr
-gc_device_alloc(u64 size)
-{
-	GcAddr		addr;
-
-	while ((addr = gc_pool_alloc(gc_worker.pool, size)) == 0)
-	{
-		if (!gc_evict_one())
-			return 0;
-	}
-	note_memory();
-	return addr;
-}
-
-GcAddr
-gc_device_alloc_spare(u64 size)
-{
-	GcAddr		addr = 0;
-
-	if (gc_pool_used(gc_worker.pool) + size <= gc_pool_size(gc_worker.pool) / SPARE_PART * (SPARE_PART - 1))
-		addr = gc_pool_alloc(gc_worker.pool, size);
-	note_memory();
-	return addr;
-}
-
-void
-gc_device_free(GcAddr addr)
-{
-	if (addr)
-		gc_pool_free(gc_worker.pool, addr);
-	note_memory();
-}
 
 /*-------------------------------------------------------------------------
  * Regions
  *-------------------------------------------------------------------------
  */
+
+static void
+note_regions(void)
+{
+	pg_atomic_write_u64(&gc_device_status()->regions, hash_get_num_entries(regions));
+}
 
 static void
 region_unref(GcRegion *region)
@@ -239,6 +94,7 @@ region_unref(GcRegion *region)
 		return;
 	gc_device_free(region->addr);
 	hash_search(regions, &region->id, HASH_REMOVE, NULL);
+	note_regions();
 }
 
 /* The device copy of a chunk's column, copied now if it is not there. */
@@ -272,6 +128,7 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcMark **began, u64 *cop
 	*copied += bytes;
 	region = hash_search(regions, &id, HASH_ENTER, NULL);
 	*region = (GcRegion) {.id = id,.addr = addr,.bytes = bytes,.tables = 1};
+	note_regions();
 	return region;
 }
 
@@ -491,20 +348,33 @@ gc_table_release(GcTable *table)
  *-------------------------------------------------------------------------
  */
 
-bool
-gc_evict_one(void)
+static GcTable *
+oldest_table(void)
 {
 	GcTable    *oldest = NULL;
 
-	if (gc_scan_sets_evict())
-		return true;
 	for (GcTable *t = table_list; t; t = t->next)
 	{
 		if (t->users == 0 && (oldest == NULL || t->last_used < oldest->last_used))
 			oldest = t;
 	}
-	if (gc_build_evict(oldest ? oldest->last_used : PG_UINT64_MAX))
-		return true;
+	return oldest;
+}
+
+static uint64
+oldest_use(void)
+{
+	const GcTable *oldest = oldest_table();
+
+	return oldest ? oldest->last_used : GC_NEVER_USED;
+}
+
+/* Drop the table that nobody uses and that was used longest ago. */
+static bool
+drop_oldest(void)
+{
+	GcTable    *oldest = oldest_table();
+
 	if (oldest == NULL)
 		return false;
 	gc_guard_enter();
@@ -574,4 +444,16 @@ gc_drop_regions(void)
 	} while (n == DROP_BATCH);
 	if (any || overflow)
 		doom_dropped(overflow);
+}
+
+void
+gc_residency_init(void)
+{
+	static GcEvictor evictor = {.oldest = oldest_use,.drop = drop_oldest};
+	HASHCTL		rctl = {.keysize = sizeof(u64),.entrysize = sizeof(GcRegion)};
+	HASHCTL		tctl = {.keysize = sizeof(TableKey),.entrysize = sizeof(TableEntry)};
+
+	regions = hash_create("gpuconc regions", 4096, &rctl, HASH_ELEM | HASH_BLOBS);
+	tables = hash_create("gpuconc tables", 256, &tctl, HASH_ELEM | HASH_BLOBS);
+	gc_evictor_register(&evictor);
 }

@@ -3,9 +3,13 @@
  * args.c
  *	  Filling a kernel's parameter in the order the code generator laid down.
  *
+ * The worker's main thread.  Words that only shared scans have come by a hook (hooks.h).
+ *
  *-------------------------------------------------------------------------
  */
-#include "../worker.h"
+#include "args.h"
+
+#include "hooks.h"
 
 /* An offset into the request's device part as an address; 0 stays 0. */
 static u64
@@ -86,38 +90,6 @@ lut_word(const GcArgSource *src, const GcArgWord *w)
 	}
 }
 
-static u64
-test_word(const GcArgSource *src, const GcArgWord *w)
-{
-	const GcTestValue *t = w->type == GC_ARG_PLACE ? &src->places[w->index] : &src->tests[w->index];
-
-	switch (w->part)
-	{
-		case GC_TEST_BITS:
-			return t->bits;
-		case GC_TEST_BASE:
-			return (u64) t->base;
-		default:
-			return t->range;
-	}
-}
-
-static u64
-marks_word(const GcArgSource *src, u8 part)
-{
-	switch (part)
-	{
-		case GC_MARKS_DATA:
-			return src->marks;
-		case GC_MARKS_BYTES:
-			return src->marks_bytes;
-		case GC_MARKS_DIGEST:
-			return src->digest;
-		default:
-			return src->marks_bit;
-	}
-}
-
 u64
 gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 {
@@ -129,7 +101,7 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 			if (w->part == GC_COLUMN_PRIVATE)
 				return device_address(src, r->columns[w->index].private_off);
 			if (w->part == GC_COLUMN_RECORDS)
-				return src->records ? src->records[w->index] : 0;
+				return gc_run_hooks->arg_word(src->share, w);
 			return src->tables[w->index] ? gc_table_array(src->tables[w->index]) : 0;
 		case GC_ARG_PARAM:
 			return w->part == 1 ? r->params[w->index].hi : r->params[w->index].lo;
@@ -147,10 +119,9 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_GROUP_KEY:
 			return w->part == 1 ? r->group_keys[w->index].stride : (u64) r->group_keys[w->index].base;
 		case GC_ARG_MARKS:
-			return marks_word(src, w->part);
 		case GC_ARG_TEST:
 		case GC_ARG_PLACE:
-			return test_word(src, w);
+			return gc_run_hooks->arg_word(src->share, w);
 		default:				/* GC_ARG_ROWS */
 			return w->part == 1 ? r->rows_cap : src->rows;
 	}

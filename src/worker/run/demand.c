@@ -7,7 +7,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "run.h"
+#include "demand.h"
+
+#include "../memory/state.h"
+#include "launch.h"
 
 GcOption
 gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)

@@ -8,14 +8,20 @@
  * its pipelines has a list of variants.  The kernel cache below it knows kernels
  * by text, so pipelines that two shapes have in common are compiled once.
  *
+ * The worker's main thread.  Shapes and their kernels live in a context that is reset as a
+ * whole, only while no request is running.
+ *
  *-------------------------------------------------------------------------
  */
-#include "../worker.h"
+#include "kernels.h"
+
+#include <unistd.h>
 
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
 #include "../../settings.h"
+#include "../memory/state.h"
 
 /* Shapes kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SHAPES	4096

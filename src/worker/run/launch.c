@@ -9,7 +9,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "run.h"
+#include "launch.h"
+
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
 
 /*-------------------------------------------------------------------------
  * Memory
@@ -226,9 +229,7 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 {
 	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
 		.device_part = run->device_part,.groups = run->groups,
-	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows,
-	.marks = run->marks,.marks_bytes = run->marks_bytes,.digest = run->digest,.marks_bit = run->marks_bit,
-	.tests = run->tests,.places = run->places,.records = run->records};
+	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows,.share = run->share};
 }
 
 /* Of a part, whose flags are there, what the scan skeleton wants to know. */

@@ -10,29 +10,28 @@
  * resident and of the request's device part; each build that is not shared, with
  * a copy of its flags; so it is READY, and waits for the scheduler (schedule.c), while
  * the device does what was queued.  Then the main kernel, or a wait for the shared
- * scan's that contains it (fused.c); copies of its flags and result.  So one mark
+ * scan's that serves it (share/); copies of its flags and result.  So one mark
  * tells that all of it is done.  Running out of device memory sends the request back
  * to WAITING as long as others hold some.
+ *
+ * The worker's main thread.  A run owns its stream, its marks and its sink from prepare() on,
+ * and its result until the session has it; it holds tables, builds and its launch.
  *
  *-------------------------------------------------------------------------
  */
 #include "run.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "../../columns/arena.h"
-#include "../share/fused.h"
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "hooks.h"
+#include "launch.h"
+#include "result.h"
 
 /* A dense group table of more groups is gathered on the device first. */
 #define GATHER_GROUPS	16384
-
-/* A result of so many bytes, at most, its kernel brings to the host; more is left to copies, which is a guess. */
-#define DELIVER_MOST	(32 * 1024)
-
-/* Of a hashed group table, so many groups are fetched before their count is known. */
-#define EARLY_GROUPS	1024
 
 /* Do two requests ask for the very same thing? */
 static bool
@@ -90,6 +89,7 @@ gc_run_start(int slot)
 	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
 	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && run->request->ngroups > GATHER_GROUPS;
+	run->share = gc_run_hooks->begins(run);
 	run->state = RUN_COMPILING;
 	if (run->request->inputs[run->main->input].dir)
 		run->scan = (u32) (run->request->inputs[run->main->input].dir->id % PG_UINT32_MAX) + 1;
@@ -181,167 +181,9 @@ kernels_ready(GcRun *run)
 }
 
 /*-------------------------------------------------------------------------
- * Results
- *-------------------------------------------------------------------------
- */
-
-/* A result block with room for n groups or rows. */
-static GcResult *
-make_result(GcRun *run, u64 n, u64 stride)
-{
-	u64			word_bytes,
-				key_bytes = 0;
-	Size		size;
-	GcResult   *result;
-
-	if (run->main->sink == GC_SINK_ROWS)
-		word_bytes = (u64) (run->main->nouts + 1) * stride * 8;
-	else
-		word_bytes = n * run->p->group_words * 8;
-	if (gc_run_keyed(run))
-		key_bytes = n * gc_run_key_words(run) * 8;
-	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
-	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_DONE_AT,
-					 "and before what tells that all is done");
-	size = MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM + word_bytes + key_bytes;
-	result = gc_arena_alloc(size);
-	if (result == NULL)
-	{
-		gc_fail(&run->err, GC_RESULT_TOO_LARGE, "A result of %zu kB does not fit the shared memory.",
-				size / 1024);
-		return NULL;
-	}
-	result->size = size;
-	result->count = n;
-	result->stride = stride;
-	result->gathered = run->gather;
-	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM);
-	result->keys = (i64 *) ((char *) result->words + word_bytes);
-	return result;
-}
-
-static u32 *
-result_flags(GcResult *result)
-{
-	return (u32 *) ((char *) result + MAXALIGN(sizeof(GcResult)));
-}
-
-/* Where the groups to be fetched have their words. */
-static GcAddr
-group_words_at(const GcRun *run)
-{
-	return run->gather ? run->gathered : run->groups;
-}
-
-/* As GcRun's. */
-static u32
-words_delivered(const GcRun *run)
-{
-	const u64	bytes = GC_FLAGS_ROOM + run->early * run->p->group_words * 8;
-
-	if (gc_run_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->flags, bytes))
-		return 0;
-	return bytes / 8;
-}
-
-/* The block for flags and what can be had of the result at once. */
-static GcCode
-make_first(GcRun *run)
-{
-	bool		keyed = gc_run_keyed(run);
-
-	run->early = run->main->sink == GC_SINK_ROWS ? 0
-		: keyed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
-	run->result = make_result(run, run->early, 0);
-	if (run->result == NULL)
-		return run->err.code;
-	run->flags = result_flags(run->result);
-	memset(run->flags, 0, GC_FLAGS_ROOM);
-	run->delivers = words_delivered(run);
-	run->delivered = false;
-	return GC_OK;
-}
-
-/* Queue the copies that fill it. */
-static GcCode
-fetch_first(GcRun *run)
-{
-	u64			n = run->early;
-	u64			words = n * run->p->group_words * 8;
-	GcCode		code;
-
-	code = gc_copy_out(run->stream, run->flags, run->sink,
-					   run->gather ? GC_FLAGS_ROOM : GC_FLAGS_ROOM + words, &run->err);
-	if (code == GC_OK && run->gather && n > 0)
-		code = gc_copy_out(run->stream, run->result->words, run->gathered, words, &run->err);
-	if (code == GC_OK && gc_run_keyed(run))
-		code = gc_copy_out(run->stream, run->result->keys, run->group_keys,
-						   n * gc_run_key_words(run) * 8, &run->err);
-	return code;
-}
-
-/* Queue the copies of a result whose size is known only now. */
-static GcCode
-fetch_rest(GcRun *run, u64 n)
-{
-	GcResult   *result = make_result(run, n, n);
-	GcCode		code = GC_OK;
-
-	if (result == NULL)
-		return run->err.code;
-	gc_arena_free(run->result, run->result->size);
-	run->result = result;
-	if (run->main->sink == GC_SINK_ROWS)
-	{
-		for (int c = 0; c <= run->main->nouts && code == GC_OK && n > 0; c++)
-			code = gc_copy_out(run->stream, result->words + c * n,
-								 run->rows + (u64) c * run->request->rows_cap * 8, n * 8, &run->err);
-		return code;
-	}
-	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->p->group_words * 8, &run->err);
-	if (code == GC_OK)
-		code = gc_copy_out(run->stream, result->keys, run->group_keys, n * gc_run_key_words(run) * 8, &run->err);
-	return code;
-}
-
-/*-------------------------------------------------------------------------
  * States
  *-------------------------------------------------------------------------
  */
-
-void
-gc_main_launch_strip(GcMainLaunch *launch)
-{
-	gc_device_free(launch->memory);
-	gc_device_free(launch->marks);
-	launch->memory = launch->marks = 0;
-	if (launch->staging)
-		gc_arena_free(launch->staging, launch->staging_size);
-	launch->staging = NULL;
-	if (launch->kernel)
-		gc_fused_release(launch->kernel);
-	launch->kernel = NULL;
-	for (int k = 0; k < GC_MAX_TESTED; k++)
-	{
-		if (launch->classed[k])
-			gc_classed_release(launch->classed[k]);
-		launch->classed[k] = NULL;
-	}
-	if (launch->records)
-		gc_records_release(launch->records);
-	launch->records = NULL;
-}
-
-void
-gc_main_launch_release(GcMainLaunch *launch)
-{
-	if (--launch->users > 0)
-		return;
-	gc_main_launch_strip(launch);
-	if (launch->computed)
-		gc_worker.ops->mark_put(gc_worker.dev, launch->computed);
-	pfree(launch);
-}
 
 static void
 leave_launch(GcRun *run)
@@ -358,8 +200,7 @@ void
 gc_run_unstart(GcRun *run)
 {
 	leave_launch(run);
-	gc_batch_run_leaves(run);
-	gc_fused_forget(run);
+	gc_run_hooks->leaves(run);
 	run->state = RUN_READY;
 }
 
@@ -387,8 +228,7 @@ release_device(GcRun *run)
 	run->device_part_owned = false;
 	gc_device_free(run->sink);
 	run->sink = 0;
-	gc_device_free(run->test_bits);
-	run->test_bits = 0;
+	gc_run_hooks->gives_back(run);
 	leave_launch(run);
 	for (int i = 0; i < lengthof(marks); i++)
 	{
@@ -413,7 +253,7 @@ prepare(GcRun *run)
 	run->stream = ops->stream_get(gc_worker.dev, &run->err);
 	if (run->stream == NULL)
 		return run->err.code;
-	if ((code = make_first(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
+	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
 		(code = gc_run_allocate(run)) != GC_OK || (code = gc_run_upload_columns(run, main)) != GC_OK)
 		return code;
 	if ((code = gc_run_builds(run, main)) != GC_OK ||
@@ -443,23 +283,6 @@ gc_run_not_prepared(GcRun *run)
 }
 
 GcCode
-gc_run_queue_result(GcRun *run)
-{
-	u32		   *word = (u32 *) ((char *) run->flags + GC_DONE_AT);
-	GcCode		code = GC_OK;
-
-	if (!run->delivered &&
-		((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
-		return code;
-	run->done = run->delivered ? gc_worker.ops->mark_written(run->stream, word, &run->err)
-		: gc_worker.ops->mark_word(run->stream, word, &run->err);
-	if (run->done == NULL)
-		return run->err.code;
-	run->state = RUN_RUNNING;
-	return GC_OK;
-}
-
-GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile)
 {
 	int			main = run->p->npipelines - 1;
@@ -471,77 +294,6 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 fir
 		return code;
 	run->launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
 	return gc_run_queue_result(run);
-}
-
-/* What the flags of a kernel say; build is -1 for the main kernel. */
-static GcCode
-check_flags(GcRun *run, const u32 *flags, int build)
-{
-	if (flags[GC_FLAG_DATA])
-		return gc_fail(&run->err, GC_DATA, "PostgreSQL might raise an error for some row.");
-	if (flags[GC_FLAG_DUPLICATE] && build >= 0 && gc_builds(run->p)[build].unique)
-		return gc_fail(&run->err, GC_RETRY_DUPLICATE, "build %d has duplicate keys", build);
-	if (flags[GC_FLAG_BUILD_FULL])
-		return gc_fail(&run->err, GC_RETRY_BUILD_FULL, "build %d is full", build);
-	if (flags[GC_FLAG_GROUPS_FULL])
-		return gc_fail(&run->err, GC_RETRY_GROUPS, "group table is full");
-	if (flags[GC_FLAG_ROWS_FULL])
-		return gc_fail(&run->err, GC_RETRY_ROWS, "rows %u", flags[GC_FLAG_ROWS]);
-	return GC_OK;
-}
-
-/* All flags: of the builds that this result rests on, and of the main kernel. */
-static GcCode
-check_all_flags(GcRun *run)
-{
-	for (int b = 0; b < run->p->nbuilds; b++)
-	{
-		GcBuildTable *t = run->builds[b];
-		GcCode		code;
-
-		if (t == NULL || t->checked)
-			continue;
-		code = check_flags(run, t->host_flags, b);
-		if (code != GC_OK)
-		{
-			t->bad = true;
-			return code;
-		}
-		t->checked = true;
-	}
-	return check_flags(run, run->flags, -1);
-}
-
-/* Microseconds between two of a kernel's times; 0: it did not say. */
-static float
-us_between(u64 began_ns, u64 ended_ns)
-{
-	return began_ns != 0 && ended_ns > began_ns ? (ended_ns - began_ns) / 1000.0 : 0;
-}
-
-/* What its kernels have noted; what is to be had only by marks, where there was any. */
-static void
-note_times(GcRun *run)
-{
-	const GcDeviceOps *ops = gc_worker.ops;
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcMainLaunch *l = run->launch;
-	const u64  *times = (const u64 *) ((const char *) run->flags + GC_TIMES_AT);
-	const u64  *kernel = l->marked ? times + GC_TIME_BEFORE_BEGAN : times;
-
-	l->began_ns = kernel[GC_TIME_BEGAN] ? ~kernel[GC_TIME_BEGAN] : 0;
-	l->kernel_us = us_between(l->began_ns, kernel[GC_TIME_ENDED]);
-	run->main_us = us_between(l->began_ns, times[GC_TIME_ENDED]);
-	if (l->marked)
-	{
-		l->begin_us[run->scan_member] = Max(l->kernel_us, us_between(l->began_ns, ~times[GC_TIME_BEGAN]));
-		l->end_us[run->scan_member] = run->main_us;
-	}
-	info->run_ms = run->main_us / 1000;
-	if (run->began)
-		info->copy_ms = ops->mark_ms(run->began, run->copied);
-	if (run->built)
-		info->run_ms += ops->mark_ms(run->copied, run->built);
 }
 
 static void
@@ -608,7 +360,7 @@ advance_ready(GcRun *run, int others)
 	GcMark	   *prepared;
 	bool		done = false;
 
-	gc_marked_test(run, others);
+	gc_run_hooks->waits(run, others);
 	if (run->state == RUN_FINISHED)
 		return true;
 
@@ -638,12 +390,12 @@ advance_running(GcRun *run)
 		return false;
 	if (code == GC_OK && run->state == RUN_RUNNING)
 	{
-		note_times(run);
-		code = check_all_flags(run);
+		gc_run_note_times(run);
+		code = gc_run_check_flags(run);
 		n = run->main->sink == GC_SINK_ROWS ? run->flags[GC_FLAG_ROWS] : run->flags[GC_FLAG_GROUPS];
 		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || (gc_run_keyed(run) && n > run->early)))
 		{
-			code = fetch_rest(run, n);
+			code = gc_run_fetch_rest(run, n);
 			if (code == GC_OK)
 			{
 				gc_worker.ops->mark_put(gc_worker.dev, run->done);
@@ -703,20 +455,6 @@ gc_run_advance(GcRun *run, int others)
 	}
 }
 
-/* A follower's own copy of the result, or NULL. */
-static GcResult *
-copy_result(const GcResult *from)
-{
-	GcResult   *to = gc_arena_alloc(from->size);
-
-	if (to == NULL)
-		return NULL;
-	memcpy(to, from, from->size);
-	to->words = (u64 *) ((char *) to + ((char *) from->words - (char *) from));
-	to->keys = (i64 *) ((char *) to + ((char *) from->keys - (char *) from));
-	return to;
-}
-
 static void
 finish_follower(GcRun *leader, GcRun *run)
 {
@@ -730,7 +468,7 @@ finish_follower(GcRun *leader, GcRun *run)
 	info->queue_ms = own.queue_ms;
 	info->shared_result = 1;
 	info->kernels = info->compiled = info->builds_run = 0;
-	if (err.code == GC_OK && (result = copy_result(leader->result)) == NULL)
+	if (err.code == GC_OK && (result = gc_result_copy(leader->result)) == NULL)
 		gc_fail(&err, GC_RESULT_TOO_LARGE, "A result of %zu kB does not fit the shared memory.",
 				leader->result->size / 1024);
 	run->leader = NULL;
@@ -746,10 +484,8 @@ gc_run_forget(GcRun *run)
 	if (run->result)
 		gc_arena_free(run->result, run->result->size);
 	run->result = NULL;
-	if (run->launch && run->launch->staging)
-		gc_arena_free(run->launch->staging, run->launch->staging_size);
 	if (run->launch)
-		run->launch->staging = NULL;
+		gc_main_launch_forget(run->launch);
 }
 
 /*
@@ -764,8 +500,7 @@ gc_run_free(GcRun *run)
 
 	foreach(lc, run->followers)
 		finish_follower(run, lfirst(lc));
-	gc_batch_run_ends(run);
-	gc_fused_forget(run);
+	gc_run_hooks->ends(run);
 	release_device(run);
 	if (code != GC_OK && run->result)
 	{

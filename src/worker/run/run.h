@@ -1,15 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * run.h
- *	  A request being executed; shared by run.c (its states and results) and launch.c
- *	  (what is queued on the device for it), private to them.
+ *	  A request being executed, and its states.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_H
 #define GC_RUN_H
 
-#include "../worker.h"
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "utils/timestamp.h"
+
+#include "../../queue/queue.h"
+#include "../memory/builds.h"
+#include "../memory/device_cache.h"
+#include "args.h"
+#include "kernels.h"
+#include "main_launch.h"
 
 typedef enum RunState
 {
@@ -21,60 +30,7 @@ typedef enum RunState
 	RUN_FINISHED
 } RunState;
 
-/*
- * A launch of a main kernel: one request's, or a shared scan's.  It goes with the last
- * of the requests that it answers.
- */
-typedef struct GcMainLaunch
-{
-	int			users;			/* requests, and who is about to start it */
-	int			runs;			/* requests among them */
-	GcMark	   *computed;		/* of a shared scan: just behind the kernel */
-	GcShape		shape;
-	int			registers;
-	u32			shared_bytes;
-	bool		whole_shared;	/* as GcLaunch's */
-	u32			scan;			/* number of its table's scan, as in GcItem */
-	bool		fused;			/* a shared scan, fused or marked */
-	bool		marked;
-	bool		marks_done;		/* marked: its marks, when they were last looked at */
-	instr_time	marks_seen;		/* when they were found done */
-	struct GcFused *kernel;		/* of a shared scan */
-	u32			bodies;			/* of it that take part */
-	GcAddr		marks;			/* marked: tables, then marks */
-	u32			columns;		/* marked: that its requests test, one bit each */
-	double		total_us;		/* marked: until the last request so far was done */
-	double		begin_us[GC_MAX_MARKED];	/* marked: until each one's own kernel began, by */
-	double		end_us[GC_MAX_MARKED];	/* scan_member, and until it ended; 0: not known */
-	u64			began_ns;		/* when it began, by the device's clock; 0: not known */
-	float		kernel_us;		/* and how long it took; marked: the marks */
-	struct GcScanShape *shapes[GC_MAX_MARKED];	/* marked: its requests' */
-	struct GcClassed *classed[GC_MAX_TESTED];	/* marked: by the marker's columns, what it
-												 * reads the classes of, or NULL */
-	u32		   *misfits;		/* marked: per such column, whether it did not */
-	struct GcRecords *records;	/* marked: that its requests read, or NULL */
-	GcAddr		sources;
-	GcAddr		memory;			/* of a shared scan: its sources */
-	void	   *staging;		/* their copy on the host */
-	Size		staging_size;
-	u32			ntiles;
-	u32			first_tile;
-	double		predicted_us;
-	double		alone_us;		/* of its first request's own kernel */
-	instr_time	started;		/* by the worker's clock */
-	double		issue_share;	/* as GcStart's */
-	double		shared_us;		/* as GcStart's; 0: nothing can be learned of issue */
-	int			members;		/* requests that it answers */
-	u32			number;			/* within its batch */
-	bool		alone;			/* nothing else was on the device while it ran */
-	bool		undisturbed;	/* nothing but its batch was */
-	double		among;			/* GcSchedule's; 0: it began on an idle device */
-	double		left_us;		/* of a shared scan: as GcStart's */
-	double		left;			/* GcSchedule's then */
-	bool		learned;		/* the cost model has heard of it */
-} GcMainLaunch;
-
-struct GcRun
+typedef struct GcRun
 {
 	int			slot;
 	GcRequest  *request;
@@ -100,20 +56,7 @@ struct GcRun
 	struct GcBatch *batch;		/* it was started in */
 	int			batch_entry;	/* its place in the batch's record; -1: not kept */
 	u32			scan;			/* number of its table's scan, as in GcItem; 0: none */
-	int			scan_member;	/* of its shared scan, this one */
-	struct GcScanShape *scan_shape; /* its kernel's place among those of the table */
-	bool		scan_asked;		/* whether it has one was asked */
-	GcAddr		test_bits;		/* for a marked scan; 0: it cannot be in one */
-	int			marks_refused;	/* a marked scan seemed not to be worth it with so many here;
-								 * 0: it did not yet */
-	GcTestValue *tests;			/* per tested column */
-	GcTestValue *places;		/* per build: of those that its tester places */
-	bool		classes_seen;	/* its tests have nothing new for the columns' classes */
-	GcAddr		marks;			/* once it is in one: as GC_ARG_MARKS's parts */
-	u64			marks_bytes;
-	GcAddr		digest;
-	int			marks_bit;
-	GcAddr	   *records;		/* then: per column of p, GcCols of records, or 0; or NULL */
+	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;
 	GcAddr		relocated;		/* base that the device part's addresses contain */
@@ -128,92 +71,41 @@ struct GcRun
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32		   *flags;			/* of the main kernel, on the host; times behind them */
 	GcResult   *result;
-	GcRun	   *leader;			/* whose result this one waits for */
+	struct GcRun *leader;			/* whose result this one waits for */
 	List	   *followers;		/* GcRun: they get copies of the result */
 	u64			early;			/* groups fetched with the first copy */
 	u32			delivers;		/* words, from the flags on, that its kernel can bring to the host
 								 * by itself; 0: copies do */
 	bool		delivered;		/* and does so, as launched */
 	MemoryContext cxt;
-};
+} GcRun;
 
-/* launch.c; each queues on the run's stream, running: requests on the device. */
-extern GcCode gc_run_upload(GcRun *run);
-extern GcCode gc_run_allocate(GcRun *run);
-extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
-
-/* Column c of an input, for what is queued on the stream next, whether the run's kernels read it or not. */
-extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
-extern GcCode gc_run_builds(GcRun *run, int pipeline);
-
-/*
- * Launch a pipeline's kernel k over sources first .. first + n - 1 of its input, from
- * tile first_tile on.
- */
-typedef struct GcScanPart
+/* The kernel of its main pipeline. */
+static inline GcPipelineKernel *
+gc_run_own_kernel(const GcRun *run)
 {
-	u32			first;
-	u32			n;
-	u32			first_tile;
-	bool		timed;			/* note behind the flags when it ran */
-	GcAddr		before;			/* as GcScan's */
-	bool		whole_shared;	/* as GcLaunch's */
-	bool		last;			/* nothing comes to the sink behind it: it delivers the result, if it can */
-} GcScanPart;
-extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
-							const GcScanPart *part, GcAddr flags);
-extern u64	gc_run_shared_bytes(const GcRun *run, const GcVariant *variant);
+	return run->kernels[run->p->npipelines - 1];
+}
 
-/* Blocks of the kernel in this block size that a multiprocessor can hold; asked once. */
-extern int	gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes);
-extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
-extern GcCode gc_run_launch_compactor(GcRun *run);
+extern GcRun *gc_run_start(int slot);
 
-/* demand.c */
-/*
- * What the run's main kernel asks for.  What of its time is no reading is not
- * known before it was resident with others: then little enough is assumed to have it tried.
- */
-extern GcOption gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us);
+/* Attach it to one of runs that computes the same, if there is one. */
+extern void gc_run_join(GcRun *run, List *runs);
 
 /*
- * What the run's main kernel streams and looks up, as far as sched/policy/coresident.h wants to know.
- * Nothing, as long as its time alone is a guess: then nobody knows what bounds it.
+ * Move it on as far as it goes without waiting.  True if it moved.  others: requests
+ * that will give back memory of the device.
  */
-extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item);
+extern bool gc_run_advance(GcRun *run, int others);
+extern bool gc_run_finished(const GcRun *run);
+extern bool gc_run_on_device(const GcRun *run);
+extern bool gc_run_holds_device(const GcRun *run);
+extern bool gc_run_device_failed(const GcRun *run);
+extern void gc_run_free(GcRun *run);
+extern void gc_run_forget(GcRun *run);
 
-/* run.c: start a READY run's own main kernel, in this shape. */
+/* Start a READY run's own main kernel, in this shape. */
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile);
-
-/* meter.c: as GcSchedule's. */
-extern double gc_meter_together(void);
-extern double gc_meter_load(void);
-
-/* Once in each turn: is there a request on the device from now on? */
-extern void gc_meter_occupied(bool occupied);
-
-/* How slow the thread is, and how much of its time counts (cost.h). */
-extern double gc_meter_slowness(void);
-extern double gc_meter_pressure(void);
-
-/* What is on the device has changed: so many requests by their own kernels, and others. */
-extern void gc_meter_turn(int own, int others);
-
-/* A request's own kernel is done, which takes so long alone. */
-extern void gc_meter_ran(double alone_us);
-extern void gc_meter_started(const GcMainLaunch *launch);
-
-/* The worker's thread was at work for so long, not waiting. */
-extern void gc_meter_busy(double us);
-
-/*
- * Are n requests predicted to take less time in a marked scan of scan_us than by kernels of
- * their own, which one after another take own_us?
- */
-extern bool gc_meter_marks_pay(int n, double scan_us, double own_us);
-
-/* marked.c */
-extern void gc_marked_test(GcRun *run, int others);
 
 /*
  * Behind what is queued before the main kernel, for others to wait for: a mark, NULL if
@@ -224,26 +116,10 @@ extern GcMark *gc_run_prepared(GcRun *run);
 /* More was queued. */
 extern void gc_run_not_prepared(GcRun *run);
 
-/* Queue what comes behind the main kernel; the run is then RUNNING. */
-extern GcCode gc_run_queue_result(GcRun *run);
-
 /* It could not be started: it ends with run->err once the device is quiet. */
 extern void gc_run_fail_start(GcRun *run);
 
 /* A shared scan that it was to be in cannot be: it is READY for its own kernel. */
 extern void gc_run_unstart(GcRun *run);
-extern void gc_main_launch_release(GcMainLaunch *launch);
-
-/* What only its kernel needed, and its requests are done with, is given back. */
-extern void gc_main_launch_strip(GcMainLaunch *launch);
-
-/* Tiles of the main pipeline's scan. */
-extern u32	gc_run_ntiles(const GcRun *run);
-
-/* Does the result come as groups with keys (or numbers), in no order? */
-extern bool gc_run_keyed(const GcRun *run);
-
-/* 64-bit words of such a key. */
-extern int	gc_run_key_words(const GcRun *run);
 
 #endif							/* GC_RUN_H */

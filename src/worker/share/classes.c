@@ -19,12 +19,17 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fused.h"
+#include "classes.h"
 
 #include "utils/memutils.h"
 
 #include "../../columns/arena.h"
 #include "../../settings.h"
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "../run/launch.h"
+#include "scan_set.h"
+#include "share_launch.h"
 
 /* Columns with fewer values have tables by value that are small enough. */
 #define LEAST_VALUES		8192
@@ -350,7 +355,9 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 bool
 gc_classes_worth(const GcSetColumn *column)
 {
-	return !column->given_up && column->range >= (gc_debug_force_shared_scan == GC_FORCE_MARKED ? LEAST_VALUES_FORCED : LEAST_VALUES);
+	const u64	least = gc_debug_force_shared_scan == GC_FORCE_MARKED ? LEAST_VALUES_FORCED : LEAST_VALUES;
+
+	return !column->given_up && column->range >= least;
 }
 
 bool
@@ -370,13 +377,13 @@ gc_classes_learn(GcSetColumn *column, bool misfit)
 bool
 gc_classes_look(GcRun *run)
 {
-	GcScanShape *s = run->scan_shape;
+	GcScanShape *s = run->share->scan_shape;
 	const GcPPipeline *pl = &gc_pipelines(run->p)[s->pipeline];
 	GcError		err;
 	bool		failed;
 	bool		again;
 
-	if (run->classes_seen)
+	if (run->share->classes_seen)
 		return true;
 	again = gc_refiner(&err, &failed) == NULL && !failed;
 	for (int i = 0; i < pl->nsteps && i < 64 && gc_enable_class_columns; i++)
@@ -395,7 +402,7 @@ gc_classes_look(GcRun *run)
 		s->set->marks_asked = s->set->marks_asked || column->refining;
 	}
 	/* One attribute at a time; where there is no memory to spare, another run tries. */
-	run->classes_seen = !again;
+	run->share->classes_seen = !again;
 	return true;
 }
 
@@ -445,7 +452,7 @@ lay_out(GcClassed *c, const GcDirectory *dir)
 void
 gc_classes_reserve(GcScanMembers *scan, int k)
 {
-	GcSetColumn *column = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
+	GcSetColumn *column = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
 	GcClassed  *c = column->classed;
 	const GcRun *first = scan->run[0];
 	bool		failed;
@@ -456,15 +463,15 @@ gc_classes_reserve(GcScanMembers *scan, int k)
 		gc_class_writer(&err, &failed) == NULL ||
 		(c->data == 0 && !lay_out(c, first->request->inputs[first->main->input].dir)))
 		return;
-	scan->launch->classed[k] = c;
+	scan->launch->share->classed[k] = c;
 	c->users++;
 }
 
 GcCode
 gc_classes_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 {
-	const GcSetColumn *column = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
-	GcClassed  *c = scan->launch->classed[k];
+	const GcSetColumn *column = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
+	GcClassed  *c = scan->launch->share->classed[k];
 	GcArgs		args = {0};
 	bool		failed;
 

@@ -11,9 +11,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fused.h"
+#include "derived.h"
 
 #include "utils/memutils.h"
+
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
 
 #define WRITER_BLOCKS		1056
 #define WRITER_THREADS		256

@@ -5,22 +5,20 @@
  *
  * A shape that recurs gets a tester and a variant of its kernel that reads marks; a scan
  * set gets a marker for the columns that its shapes test.  All are compiled in the
- * background, and a shape takes part once all three are there.  A request's tester runs
- * while it waits for its turn, if it is not alone, or if even so marks are predicted to be
- * faster than its own kernel (gc_marked_test).
+ * background, and a shape takes part once all three are there.  Requests' testers are run by
+ * predicates.c.
  *
- * The worker's main thread.
+ * The worker's main thread.  A shape owns its tester and its kernel over marks.
  *
  *-------------------------------------------------------------------------
  */
-#include "fused.h"
+#include "marked.h"
 
 #include "utils/memutils.h"
 
 #include "../../settings.h"
-
-/* Columns with more values than this have no table. */
-#define MAX_VALUES			((u64) 1 << 22)
+#include "../memory/state.h"
+#include "share_launch.h"
 
 /* Tables of one marker, in all: what the L2 cache holds beside a scan. */
 #define MAX_TABLES_BYTES	((u64) 24 << 20)
@@ -37,17 +35,8 @@
 #define COPIES_MOST			16
 #define ENTRIES_OF_ONE_COPY	64
 
-#define TESTER_BLOCKS		528
-#define TESTER_THREADS		256
-
-/* So much for one request's tests and places must be to spare: columns do not make room. */
-#define MANY_BYTES			((u64) 32 << 20)
-
 /* Of all memory, marks of one scan take no more than this part. */
 #define MARKS_PART			16
-
-/* A kernel that takes less time alone is left alone. */
-#define ALONE_LEAST_US		250
 
 /*
  * What the marker takes longer for each request, in bytes per row that could be read meanwhile:
@@ -62,66 +51,10 @@
  */
 #define L2_LOOKUP			12
 
-void
-gc_set_columns(GcScanSet *set, const GcDirectory *dir)
-{
-	u32			most = 0;
-
-	for (u32 i = 0; i < dir->nchunks; i++)
-		most = dir->chunks[i] ? Max(most, dir->chunks[i]->nrows) : most;
-	set->marks_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * dir->nchunks;
-	set->rows = dir->nrows;
-	set->ncolumns = dir->ncolumns;
-	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
-	for (uint32 c = 0; c < dir->ncolumns; c++)
-	{
-		const GcDirColumn *d = &dir->columns[c];
-		u64			range = (u64) d->max - (u64) d->min;
-
-		set->column[c].nullable = d->has_nulls;
-		set->column[c].width = (d->widths & (d->widths - 1)) == 0 ? d->widths : 0;
-		set->column[c].base = d->min;
-		if (d->problem == GC_COL_OK && d->min <= d->max && range < MAX_VALUES)
-			set->column[c].range = range + 1;
-	}
-}
-
-void
-gc_marked_forget_set(GcScanSet *set)
-{
-	for (int c = 0; c < set->ncolumns; c++)
-		gc_classes_forget(&set->column[c]);
-	gc_records_forget(set);
-	pfree(set->column);
-}
-
-bool
-gc_marked_evict(GcScanSet *set)
-{
-	if (gc_records_evict(set))
-		return true;
-	for (int c = 0; c < set->ncolumns; c++)
-	{
-		if (gc_classed_evict(&set->column[c]))
-			return true;
-	}
-	return false;
-}
-
 /*-------------------------------------------------------------------------
  * Kernels of a shape
  *-------------------------------------------------------------------------
  */
-
-void
-gc_marked_forget_shape(GcScanShape *s)
-{
-	if (s->tester)
-		pfree(s->tester);
-	if (s->marked)
-		pfree(s->marked);
-	s->tester = s->marked = NULL;
-}
 
 /* The shape cannot be in marked scans after all. */
 static void
@@ -195,8 +128,8 @@ ask_kernels(GcScanShape *s)
 }
 
 /* Are both of its kernels there? */
-static bool
-shape_ready(GcScanShape *s)
+bool
+gc_marked_shape_ready(GcScanShape *s)
 {
 	bool		failed[2];
 	bool		ready;
@@ -234,8 +167,8 @@ has_column(const GcFused *f, i16 dir_column)
 }
 
 /* Does the marker test all that a shape tests? */
-static bool
-covers(const GcFused *f, const GcScanShape *s)
+bool
+gc_marked_covers(const GcFused *f, const GcScanShape *s)
 {
 	for (int q = 0; q < s->tests.ncolumns; q++)
 	{
@@ -304,7 +237,7 @@ add_columns(const GcScanSet *set, GcFused *f, const GcScanShape *s)
 		if (f->nphysical < GC_MAX_TESTED)
 			f->physical[f->nphysical++] = c;
 	}
-	if (!covers(f, s) || tables_bytes(set, f) > MAX_TABLES_BYTES)
+	if (!gc_marked_covers(f, s) || tables_bytes(set, f) > MAX_TABLES_BYTES)
 		f->nphysical = before;
 }
 
@@ -449,7 +382,7 @@ gc_marked_improve(GcScanSet *set)
 			ask_kernels(s);
 			set->marks_asked = true;
 		}
-		wanted = wanted || (s->tests.ncolumns > 0 && !covers(set->marker, s));
+		wanted = wanted || (s->tests.ncolumns > 0 && !gc_marked_covers(set->marker, s));
 	}
 	if (wanted)
 		ask_marker(set);
@@ -470,7 +403,7 @@ gc_marked_pending(const GcScanSet *set)
 	{
 		GcScanShape *s = set->shape[i];
 
-		if (s->tests.ncolumns > 0 && !shape_ready(s) && s->tests.ncolumns > 0)
+		if (s->tests.ncolumns > 0 && !gc_marked_shape_ready(s) && s->tests.ncolumns > 0)
 			return true;
 	}
 	return gc_debug_force_shared_scan == GC_FORCE_MARKED && gc_enable_marked_scan && set->marks_news;
@@ -509,201 +442,14 @@ bool
 gc_marked_can(const GcRun *run)
 {
 	/* One that a failed scan gave back has tests, but no shape any more. */
-	return run->test_bits != 0 && run->scan_shape != NULL && gc_enable_marked_scan &&
-		covers(run->scan_shape->set->marker, run->scan_shape);
-}
-
-/* Bytes of a test's bitmap, and of a build's places. */
-static u64
-bitmap_bytes(const GcSetColumn *column)
-{
-	return TYPEALIGN64(sizeof(u64), (column->range + 32) / 32 * sizeof(u32));
-}
-
-static u64
-places_bytes(const GcSetColumn *column, int each)
-{
-	return TYPEALIGN64(sizeof(u64), (column->range + 1) * each);
-}
-
-/* Are the build's rows few enough for places? */
-static bool
-may_be_placed(const GcRun *run)
-{
-	const GcTests *tests = &run->scan_shape->tests;
-
-	for (int i = 0; i < tests->nplaced; i++)
-	{
-		if (run->request->builds[tests->place[i].build].cap >= GC_PLACE_MORE - 1)
-			return false;
-	}
-	return true;
-}
-
-/* Memory for the bitmaps of a request's tests, and for its places. */
-static bool
-lay_out_tests(GcRun *run)
-{
-	const GcScanShape *s = run->scan_shape;
-	u64			bytes = 0;
-
-	run->tests = MemoryContextAlloc(run->cxt, s->tests.ncolumns * sizeof(GcTestValue));
-	run->places = MemoryContextAllocZero(run->cxt, (run->p->nbuilds + 1) * sizeof(GcTestValue));
-	for (int q = 0; q < s->tests.ncolumns; q++)
-	{
-		i16			c = s->columns[s->tests.column[q]];
-
-		run->tests[q] = (GcTestValue) {.bits = bytes,.base = s->set->column[c].base,
-		.range = s->set->column[c].range,.dir_column = c};
-		bytes += bitmap_bytes(&s->set->column[c]);
-	}
-	for (int i = 0; i < s->tests.nplaced; i++)
-	{
-		i16			c = s->columns[s->tests.place[i].column];
-
-		run->places[s->tests.place[i].build] = (GcTestValue) {.bits = bytes,.base = s->set->column[c].base,
-		.range = s->set->column[c].range,.dir_column = c};
-		bytes += places_bytes(&s->set->column[c], gc_place_bytes(s->p, s->tests.place[i].build));
-	}
-	if (may_be_placed(run))
-		run->test_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes) : gc_device_alloc(bytes);
-	for (int q = 0; q < s->tests.ncolumns; q++)
-		run->tests[q].bits += run->test_bits;
-	for (int b = 0; b < run->p->nbuilds; b++)
-		run->places[b].bits += run->test_bits;
-	return run->test_bits != 0;
-}
-
-static GcCode
-launch_tester(GcRun *run)
-{
-	const GcPipelineKernel *k = run->scan_shape->tester;
-	GcLaunch	l = {.blocks = TESTER_BLOCKS,.threads = Min(TESTER_THREADS, k->info.max_threads)};
-	GcArgSource src;
-	GcArgs		args = {0};
-
-	gc_run_arg_source(run, &src);
-	gc_fill_args(&src, k, &args);
-	gc_slot_run_info(run->slot)->kernels++;
-	gc_run_not_prepared(run);
-	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
-}
-
-/* Its own kernel's time alone; 0: not known. */
-static double
-alone_us(const GcRun *run)
-{
-	const GcPipelineKernel *k = run->kernels[run->p->npipelines - 1];
-
-	return k->alone_us.samples > 0 ? k->alone_us.value : 0;
-}
-
-/* What each request adds to a marker's time. */
-static double
-marks_write_us(const GcScanSet *set)
-{
-	return set->rows * MARK_BYTES / gc_worker.calibration.read_bandwidth;
-}
-
-double
-gc_marked_adds(const GcScanShape *s)
-{
-	return s->marked_us + marks_write_us(s->set);
-}
-
-/*
- * Might a marked scan be faster for a run that is alone?  So slow a kernel is worth the
- * compilation.
- */
-static bool
-may_pay_alone(const GcRun *run)
-{
-	return !gc_worker.profile.host && alone_us(run) > ALONE_LEAST_US;
-}
-
-/* Is it predicted to be? */
-static bool
-pays_alone(const GcRun *run)
-{
-	const GcScanShape *s = run->scan_shape;
-	double		us = gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) + marks_write_us(s->set);
-
-	us += s->marked_us > 0 ? s->marked_us : alone_us(run) * GC_MARKED_PART;
-	return us + GC_SCAN_OF_ONE_US < alone_us(run);
-}
-
-/* Less is believed of what kept the run from being in a marked scan. */
-static void
-forget(GcRun *run, u32 columns)
-{
-	GcScanShape *s = run->scan_shape;
-	const double first = alone_us(run) * GC_MARKED_PART;
-
-	if (s->marked_us > first && first > 0)
-		s->marked_us = gc_forget_refused(s->marked_us, first, s->marked_sure);
-	gc_scan_refused(&s->set->marker->times, columns);
-}
-
-/* Might one be better for it and the others who are here? */
-static bool
-pays_in_company(GcRun *run, int others)
-{
-	const GcScanShape *s = run->scan_shape;
-	const int	n = Min(others + 1, gc_marked_most(s->set));
-	const double own_us = alone_us(run);
-	const double each = s->marked_us > 0 ? gc_marked_adds(s) : own_us * GC_MARKED_PART;
-	const u32	columns = gc_marked_columns(run);
-
-	if (own_us == 0 || gc_meter_marks_pay(n, gc_scan_us(&s->set->marker->times, columns) + n * each, n * own_us))
-		return true;
-	if (run->marks_refused == 0)
-		forget(run, columns);
-	run->marks_refused = others + 1;
-	return false;
-}
-
-/*
- * A READY run: launch its tester, if it may be in a marked scan.  others: requests on the
- * device; one that is alone will not wait for company, and is only in one if that takes
- * less time.
- */
-void
-gc_marked_test(GcRun *run, int others)
-{
-	const bool	forced = gc_debug_force_shared_scan != GC_FORCE_NONE;
-	const bool	company = others > 0 || gc_debug_force_shared_scan == GC_FORCE_MARKED;
-	GcScanShape *s;
-	GcError		err;
-	bool		failed;
-
-	if (!gc_enable_marked_scan || (!company && !may_pay_alone(run)))
-		return;
-	s = gc_fused_shape(run);
-	if (s == NULL)
-		return;
-	if (run->tests != NULL)
-	{
-		if (run->test_bits != 0 && !gc_classes_look(run))
-			gc_run_fail_start(run);
-		return;
-	}
-	if (company && others < run->marks_refused)
-		return;
-	/* Of its kernels, some may be there already: then it need not wait for the next time. */
-	gc_marked_improve(s->set);
-	if (!shape_ready(s) || !covers(s->set->marker, s) || gc_combiner(&err, &failed) == NULL ||
-		!(company ? forced || pays_in_company(run, others) : pays_alone(run)))
-		return;
-	if (!lay_out_tests(run))
-		return;
-	if (launch_tester(run) != GC_OK || !gc_classes_look(run))
-		gc_run_fail_start(run);
+	return run->share->test_bits != 0 && run->share->scan_shape != NULL && gc_enable_marked_scan &&
+		gc_marked_covers(run->share->scan_shape->set->marker, run->share->scan_shape);
 }
 
 u32
 gc_marked_columns(const GcRun *run)
 {
-	const GcScanShape *s = run->scan_shape;
+	const GcScanShape *s = run->share->scan_shape;
 	u32			columns = 0;
 
 	for (int q = 0; q < s->tests.ncolumns; q++)
@@ -711,28 +457,65 @@ gc_marked_columns(const GcRun *run)
 	return columns;
 }
 
-/* The marker took so long; its requests' own kernels, launch->begin_us to end_us. */
+/*-------------------------------------------------------------------------
+ * Times
+ *-------------------------------------------------------------------------
+ */
+
+double
+gc_marked_own_us(const GcRun *run)
+{
+	const GcPipelineKernel *k = gc_run_own_kernel(run);
+
+	return k->alone_us.samples > 0 ? k->alone_us.value : 0;
+}
+
+double
+gc_marks_write_us(const GcScanSet *set)
+{
+	return set->rows * MARK_BYTES / gc_worker.calibration.read_bandwidth;
+}
+
+double
+gc_marked_adds(const GcScanShape *s)
+{
+	return s->marked_us + gc_marks_write_us(s->set);
+}
+
+/* The marker took so long; its requests' own kernels, launch->share->begin_us to end_us. */
 void
 gc_marked_learn(GcMainLaunch *launch, double marks_us)
 {
-	GcFused    *f = launch->kernel;
-	GcScanSet  *set = launch->shapes[0]->set;
+	GcFused    *f = launch->share->kernel;
+	GcScanSet  *set = launch->share->shapes[0]->set;
 	double	   *us[GC_MAX_MEMBERS];
 	double		took_us[GC_MAX_MEMBERS];
 
 	for (int k = 0; k < f->nphysical; k++)
 	{
-		if (launch->classed[k] && gc_classes_learn(&set->column[f->physical[k]], launch->misfits[k] != 0))
+		if (launch->share->classed[k] && gc_classes_learn(&set->column[f->physical[k]], launch->share->misfits[k] != 0))
 			set->marks_news = set->marks_asked = true;
 	}
-	gc_scan_learn(&f->times, launch->columns, Max(marks_us - launch->members * marks_write_us(set), 1), launch->alone);
+	gc_scan_learn(&f->times, launch->share->columns, Max(marks_us - launch->members * gc_marks_write_us(set), 1),
+				  launch->alone);
 	for (int m = 0; m < launch->members; m++)
 	{
-		us[m] = &launch->shapes[m]->marked_us;
-		launch->shapes[m]->marked_sure = launch->alone;
+		us[m] = &launch->share->shapes[m]->marked_us;
+		launch->share->shapes[m]->marked_sure = launch->alone;
 	}
-	gc_members_took(launch->begin_us, launch->end_us, launch->members, took_us);
+	gc_members_took(launch->share->begin_us, launch->share->end_us, launch->members, took_us);
 	gc_members_learn(us, took_us, launch->members, launch->alone);
+}
+
+void
+gc_marked_doubt(GcRun *run, u32 columns)
+{
+	GcScanShape *s = run->share->scan_shape;
+	const double first = gc_marked_own_us(run) * GC_MARKED_PART;
+
+	if (s->marked_us > first && first > 0)
+		s->marked_us = gc_forget_refused(s->marked_us, first, s->marked_sure);
+	gc_scan_refused(&s->set->marker->times, columns);
 }
 
 /* Columns that those of the runs would have read whose set is run i's; 0: one before it has it. */
@@ -743,7 +526,7 @@ refused_columns(GcRun *const *runs, int n, int i)
 
 	for (int k = 0; k < n; k++)
 	{
-		if (runs[k]->scan_shape->set != runs[i]->scan_shape->set)
+		if (runs[k]->share->scan_shape->set != runs[i]->share->scan_shape->set)
 			continue;
 		if (k < i)
 			return 0;
@@ -756,5 +539,6 @@ void
 gc_marked_refused(GcRun *const *runs, int n)
 {
 	for (int i = 0; i < n; i++)
-		forget(runs[i], refused_columns(runs, n, i));
+		gc_marked_doubt(runs[i], refused_columns(runs, n, i));
 }
+

@@ -13,7 +13,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fused.h"
+#include "marked_scan.h"
+
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "../run/launch.h"
+#include "../run/result.h"
+#include "marked.h"
+#include "scan_set.h"
+#include "share_launch.h"
 
 /* Blocks and threads of the combiner: it reads a few MB. */
 #define COMBINER_BLOCKS		264
@@ -38,11 +46,11 @@ readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
 
 	for (int m = 0; m < scan->n; m++)
 	{
-		const GcScanShape *s = scan->run[m]->scan_shape;
+		const GcScanShape *s = scan->run[m]->share->scan_shape;
 
 		for (int q = 0; q < s->tests.ncolumns; q++)
 		{
-			if (scan->run[m]->tests[q].dir_column == dir_column)
+			if (scan->run[m]->share->tests[q].dir_column == dir_column)
 				read |= 1u << scan->body[m];
 		}
 	}
@@ -57,13 +65,13 @@ readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
 static GcAddr
 misfit(const GcScanMembers *scan, int k)
 {
-	return scan->launch->marks + k * sizeof(u32);
+	return scan->launch->share->marks + k * sizeof(u32);
 }
 
 static GcAddr
 class_table(const GcScanMembers *scan, int k)
 {
-	return scan->launch->marks + MISFITS_BYTES + k * GC_MARK_TABLE_BYTES(GC_MAX_CLASSES);
+	return scan->launch->share->marks + MISFITS_BYTES + k * GC_MARK_TABLE_BYTES(GC_MAX_CLASSES);
 }
 
 static GcAddr
@@ -81,28 +89,28 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
-		const GcSetColumn *c = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
+		const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
 		u32			accepting;
 
 		/* of a column that nobody reads, one entry */
 		table[k].table = at;
 		table[k].range = readers(scan, scan->f->physical[k], &accepting) ? c->range : 0;
 		at += GC_MARK_TABLE_BYTES(c->range);
-		if (scan->launch->classed[k])
+		if (scan->launch->share->classed[k])
 		{
-			table[k].classes = scan->launch->classed[k]->classes;
-			table[k].members = scan->launch->classed[k]->members;
+			table[k].classes = scan->launch->share->classed[k]->classes;
+			table[k].members = scan->launch->share->classed[k]->members;
 			table[k].class_table = class_table(scan, k);
 			table[k].misfit = misfit(scan, k);
 		}
 		for (int m = 0; m < scan->n; m++)
 		{
-			const GcScanShape *s = scan->run[m]->scan_shape;
+			const GcScanShape *s = scan->run[m]->share->scan_shape;
 
 			for (int q = 0; q < s->tests.ncolumns; q++)
 			{
-				if (scan->run[m]->tests[q].dir_column == scan->f->physical[k])
-					table[k].bits[scan->body[m]] = scan->run[m]->tests[q].bits;
+				if (scan->run[m]->share->tests[q].dir_column == scan->f->physical[k])
+					table[k].bits[scan->body[m]] = scan->run[m]->share->tests[q].bits;
 			}
 		}
 	}
@@ -123,22 +131,22 @@ allocate(GcScanMembers *scan, MarksRoom *room)
 {
 	const GcRun *first = scan->run[0];
 	const GcDirectory *dir = first->request->inputs[first->main->input].dir;
-	u64			tables = value_tables(scan) - scan->launch->marks;
+	u64			tables = value_tables(scan) - scan->launch->share->marks;
 	u64			digest;
 	u32			max_rows = 0;
 
 	for (int k = 0; k < scan->f->nphysical; k++)
-		tables += GC_MARK_TABLE_BYTES(first->scan_shape->set->column[scan->f->physical[k]].range);
+		tables += GC_MARK_TABLE_BYTES(first->share->scan_shape->set->column[scan->f->physical[k]].range);
 	for (int m = 0; m < scan->n; m++)
 		max_rows = Max(max_rows, scan->run[m]->request->inputs[scan->run[m]->main->input].max_rows);
 	room->per_chunk = TYPEALIGN64(GC_PAD_ROWS, max_rows) / 8;
 	room->per_member = room->per_chunk * dir->nchunks;
 	tables = TYPEALIGN64(256, tables);
 	digest = TYPEALIGN64(256, GC_DIGEST_BYTES(room->per_member));
-	scan->launch->marks = gc_device_alloc(tables + digest + room->per_member * scan->n);
-	if (scan->launch->marks == 0)
+	scan->launch->share->marks = gc_device_alloc(tables + digest + room->per_member * scan->n);
+	if (scan->launch->share->marks == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the marks of a shared scan.");
-	room->digest = scan->launch->marks + tables;
+	room->digest = scan->launch->share->marks + tables;
 	room->marks = room->digest + digest;
 	return GC_OK;
 }
@@ -148,8 +156,8 @@ static void
 fill_column(const GcScanMembers *scan, int k, GcAddr table, u64 *w)
 {
 	const i16	dir_column = scan->f->physical[k];
-	const GcSetColumn *c = &scan->run[0]->scan_shape->set->column[dir_column];
-	const GcClassed *classed = scan->launch->classed[k];
+	const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[dir_column];
+	const GcClassed *classed = scan->launch->share->classed[k];
 	u32			accepting;
 	u32			read = readers(scan, dir_column, &accepting);
 
@@ -174,8 +182,8 @@ shared_bytes(const GcScanMembers *scan)
 
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
-		const GcClassed *classed = scan->launch->classed[k];
-		const GcSetColumn *c = &scan->run[0]->scan_shape->set->column[scan->f->physical[k]];
+		const GcClassed *classed = scan->launch->share->classed[k];
+		const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
 
 		if (classed)
 			bytes += GC_MARK_SHARED_BYTES(classed->n, gc_table_copies(&scan->f->column[k]));
@@ -202,12 +210,12 @@ launch_marker(GcScanMembers *scan, GcAddr records, const MarksRoom *room)
 
 	args.w[0] = records;
 	args.w[1] = scan->f->nphysical;
-	if ((code = ops->fill(stream, l->marks, 0, MISFITS_BYTES, scan->err)) != GC_OK ||
+	if ((code = ops->fill(stream, l->share->marks, 0, MISFITS_BYTES, scan->err)) != GC_OK ||
 		(code = ops->launch(stream, combiner->kernel, &launch, &args, GC_COMBINER_WORDS, scan->err)) != GC_OK)
 		return code;
 	args.scan = gc_scan_args(scan);
-	args.scan.flags = l->marks;
-	args.w[0] = l->bodies;
+	args.scan.flags = l->share->marks;
+	args.w[0] = l->share->bodies;
 	args.w[1] = room->marks;
 	args.w[2] = room->per_chunk;
 	args.w[3] = room->per_member;
@@ -237,7 +245,7 @@ write_classes(GcScanMembers *scan)
 		u32			accepting;
 		u32			read = readers(scan, dir_column, &accepting);
 
-		if (scan->launch->classed[k] && read)
+		if (scan->launch->share->classed[k] && read)
 			code = gc_classes_write(scan, k, gc_scan_column(scan, dir_column), read);
 	}
 	return code;
@@ -265,24 +273,24 @@ launch_scan(GcScanMembers *scan)
 	if ((code = allocate(scan, &room)) != GC_OK ||
 		(code = gc_scan_upload(scan, NULL, size + MISFITS_BYTES, &records, fill_tables, NULL)) != GC_OK)
 		return code;
-	l->misfits = (u32 *) ((char *) l->staging + records + size);
+	l->share->misfits = (u32 *) ((char *) l->share->staging + records + size);
 	for (int m = 0; m < scan->n; m++)
 	{
-		scan->run[m]->marks = room.marks + room.per_member * scan->body[m];
-		scan->run[m]->marks_bytes = room.per_chunk;
-		scan->run[m]->digest = room.digest;
-		scan->run[m]->marks_bit = scan->body[m];
+		scan->run[m]->share->marks = room.marks + room.per_member * scan->body[m];
+		scan->run[m]->share->marks_bytes = room.per_chunk;
+		scan->run[m]->share->digest = room.digest;
+		scan->run[m]->share->marks_bit = scan->body[m];
 		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
 	}
 	if ((code = write_classes(scan)) != GC_OK || (code = gc_records_write(scan)) != GC_OK)
 		return code;
-	if ((code = launch_marker(scan, l->sources + records, &room)) != GC_OK)
+	if ((code = launch_marker(scan, l->share->sources + records, &room)) != GC_OK)
 		return code;
-	l->computed = ops->mark(stream, scan->err);
-	if (l->computed == NULL)
+	l->share->computed = ops->mark(stream, scan->err);
+	if (l->share->computed == NULL)
 		return scan->err->code;
-	return gc_copy_out(stream, l->misfits, l->marks, MISFITS_BYTES, scan->err);
+	return gc_copy_out(stream, l->share->misfits, l->share->marks, MISFITS_BYTES, scan->err);
 }
 
 /* Blocks per multiprocessor of one of n members. */
@@ -301,22 +309,22 @@ follow_scan(GcScanMembers *scan, int m)
 	GcRun	   *run = scan->run[m];
 	GcMainLaunch *l = scan->launch;
 	const GcInputValue *in = &run->request->inputs[run->main->input];
-	GcPipelineKernel *k = run->scan_shape->marked;
-	GcScanPart	part = {.n = in->nsources - in->nprivate,.timed = true,.before = l->marks,.last = true};
+	GcPipelineKernel *k = run->share->scan_shape->marked;
+	GcScanPart	part = {.n = in->nsources - in->nprivate,.timed = true,.before = l->share->marks,.last = true};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant));
 	GcShape		shape;
 	GcCode		code;
 
 	if ((code = gc_scan_private(run)) != GC_OK ||
-		(m > 0 && (code = gc_worker.ops->stream_wait(run->stream, l->computed, &run->err)) != GC_OK))
+		(m > 0 && (code = gc_worker.ops->stream_wait(run->stream, l->share->computed, &run->err)) != GC_OK))
 		return code;
 	shape = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, own_blocks(scan->n, threads)),
 						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
 	if ((code = gc_run_launch(run, run->p->npipelines - 1, k, &shape, &part, run->sink)) != GC_OK)
 		return code;
 	gc_slot_run_info(run->slot)->kernels++;
-	pg_atomic_fetch_add_u64(&gc_stats()->builds_placed, run->scan_shape->tests.nplaced);
+	pg_atomic_fetch_add_u64(&gc_stats()->builds_placed, run->share->scan_shape->tests.nplaced);
 	return gc_run_queue_result(run);
 }
 
@@ -333,7 +341,7 @@ most_marks_first(const GcStart *start, GcRun *const *runs)
 	int			order[GC_MAX_MEMBERS];
 
 	for (int m = 0; m < start->nitems; m++)
-		us[m] = runs[start->item[m]]->scan_shape->marked_us;
+		us[m] = runs[start->item[m]]->share->scan_shape->marked_us;
 	gc_longest_first(us, start->nitems, order);
 	for (int m = 0; m < start->nitems; m++)
 	{
@@ -353,8 +361,8 @@ gc_marked_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *c
 	gc_scan_begin(&scan, launch, f, &sorted, runs, &err);
 	for (int m = 0; m < scan.n; m++)
 	{
-		launch->shapes[m] = scan.run[m]->scan_shape;
-		launch->columns |= gc_marked_columns(scan.run[m]);
+		launch->share->shapes[m] = scan.run[m]->share->scan_shape;
+		launch->share->columns |= gc_marked_columns(scan.run[m]);
 	}
 	gc_scan_started(&scan, launch_scan(&scan), follow_scan);
 }

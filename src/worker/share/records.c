@@ -15,11 +15,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fused.h"
+#include "records.h"
 
 #include "utils/memutils.h"
 
 #include "../../settings.h"
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "scan_set.h"
+#include "share_launch.h"
 
 /*-------------------------------------------------------------------------
  * Memory
@@ -117,7 +121,7 @@ add_column(GcRecords *r, const GcDirectory *dir, i16 dir_column)
 static void
 each_column(const GcRun *run, void (*call) (void *arg, int column, i16 dir_column), void *arg)
 {
-	const GcPipelineKernel *k = run->scan_shape->marked;
+	const GcPipelineKernel *k = run->share->scan_shape->marked;
 	int			n = 0;
 
 	for (int i = 0; i < k->nwords; i++)
@@ -126,8 +130,8 @@ each_column(const GcRun *run, void (*call) (void *arg, int column, i16 dir_colum
 	{
 		const GcArgWord *w = &k->words[i];
 
-		if (w->type == GC_ARG_COLUMN && w->part == GC_COLUMN_RECORDS && run->scan_shape->columns[w->index] >= 0)
-			call(arg, w->index, run->scan_shape->columns[w->index]);
+		if (w->type == GC_ARG_COLUMN && w->part == GC_COLUMN_RECORDS && run->share->scan_shape->columns[w->index] >= 0)
+			call(arg, w->index, run->share->scan_shape->columns[w->index]);
 	}
 }
 
@@ -161,7 +165,7 @@ read_column(void *arg, int column, i16 dir_column)
 		return;
 	s->any = true;
 	s->readers[i] |= s->body;
-	s->run->records[column] = s->r->column[i].column.cols;
+	s->run->share->records[column] = s->r->column[i].column.cols;
 }
 
 /*-------------------------------------------------------------------------
@@ -196,7 +200,7 @@ lay_out(const GcDirectory *dir)
 void
 gc_records_reserve(GcScanMembers *scan)
 {
-	GcScanSet  *set = scan->run[0]->scan_shape->set;
+	GcScanSet  *set = scan->run[0]->share->scan_shape->set;
 	RecordScan	s = {.dir = scan->run[0]->request->inputs[scan->run[0]->main->input].dir};
 
 	if (!are_wanted())
@@ -208,14 +212,14 @@ gc_records_reserve(GcScanMembers *scan)
 		return;
 	for (int m = 0; m < scan->n; m++)
 		each_column(scan->run[m], want_column, &s);
-	scan->launch->records = s.r;
+	scan->launch->share->records = s.r;
 	s.r->users++;
 }
 
 GcCode
 gc_records_write(GcScanMembers *scan)
 {
-	RecordScan	s = {.r = scan->launch->records};
+	RecordScan	s = {.r = scan->launch->share->records};
 	bool		failed;
 	GcCode		code = GC_OK;
 
@@ -225,7 +229,7 @@ gc_records_write(GcScanMembers *scan)
 	{
 		s.run = scan->run[m];
 		s.body = 1u << scan->body[m];
-		s.run->records = MemoryContextAllocZero(s.run->cxt, (s.run->p->ncolumns + 1) * sizeof(GcAddr));
+		s.run->share->records = MemoryContextAllocZero(s.run->cxt, (s.run->p->ncolumns + 1) * sizeof(GcAddr));
 		s.any = false;
 		each_column(s.run, read_column, &s);
 		pg_atomic_fetch_add_u64(&gc_stats()->record_scans, s.any);

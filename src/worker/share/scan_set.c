@@ -1,27 +1,39 @@
 /*-------------------------------------------------------------------------
  *
  * scan_set.c
- *	  The shapes that recur over a table.
+ *	  The shapes that recur over a table, and the kernels that serve them.
  *
  * For every directory that requests stream (one table's chunks, at one time) there is a
- * scan set: the shapes of the main kernels that came for it, and the kernels that scan it for
- * several of them (fused.c, marked.c).
+ * scan set: the shapes of the main kernels that came for it, the kernels that scan it for
+ * several of them (fused.c, marked.c), and the columns derived for these (classes.c, records.c).
  *
  * The worker's main thread.  Sets live in TopMemoryContext: shapes are copied, for kernels.c may
- * forget its own.
+ * forget its own.  A set owns all that it refers to, but what launches still hold; requests
+ * with a shape of it keep it.
  *
  *-------------------------------------------------------------------------
  */
-#include "fused.h"
+#include "scan_set.h"
 
 #include "utils/memutils.h"
 
+#include "../../settings.h"
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+
+/* Columns with more values than this have no table. */
+#define MAX_VALUES			((u64) 1 << 22)
+
 static GcScanSet *sets[GC_MAX_SCAN_SETS];
 
-GcScanSet *
-gc_scan_set(int place)
+void
+gc_marked_forget_shape(GcScanShape *s)
 {
-	return sets[place];
+	if (s->tester)
+		pfree(s->tester);
+	if (s->marked)
+		pfree(s->marked);
+	s->tester = s->marked = NULL;
 }
 
 static void
@@ -41,8 +53,41 @@ set_free(GcScanSet *set)
 		pfree(set->shape[i]->columns);
 		pfree(set->shape[i]);
 	}
-	gc_marked_forget_set(set);
+	for (int c = 0; c < set->ncolumns; c++)
+		gc_classes_forget(&set->column[c]);
+	gc_records_forget(set);
+	pfree(set->column);
 	pfree(set);
+}
+
+static void
+set_columns(GcScanSet *set, const GcDirectory *dir)
+{
+	u32			most = 0;
+
+	for (u32 i = 0; i < dir->nchunks; i++)
+		most = dir->chunks[i] ? Max(most, dir->chunks[i]->nrows) : most;
+	set->marks_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * dir->nchunks;
+	set->rows = dir->nrows;
+	set->ncolumns = dir->ncolumns;
+	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
+	for (uint32 c = 0; c < dir->ncolumns; c++)
+	{
+		const GcDirColumn *d = &dir->columns[c];
+		u64			range = (u64) d->max - (u64) d->min;
+
+		set->column[c].nullable = d->has_nulls;
+		set->column[c].width = (d->widths & (d->widths - 1)) == 0 ? d->widths : 0;
+		set->column[c].base = d->min;
+		if (d->problem == GC_COL_OK && d->min <= d->max && range < MAX_VALUES)
+			set->column[c].range = range + 1;
+	}
+}
+
+GcScanSet *
+gc_scan_set(int place)
+{
+	return sets[place];
 }
 
 /*
@@ -64,8 +109,15 @@ forget_former(const GcDirectory *dir)
 	}
 }
 
-GcScanSet *
-gc_scan_set_of(const GcRun *run)
+bool
+gc_scan_sets_on(void)
+{
+	return gc_enable_shared_scan && gc_schedule == GC_POLICY_TWOSTAGE;
+}
+
+/* The set of a run's scan, made if need be; NULL: all places are in use. */
+static GcScanSet *
+set_of(const GcRun *run)
 {
 	const u32	scan = run->scan;
 	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
@@ -95,19 +147,40 @@ gc_scan_set_of(const GcRun *run)
 	sets[place]->dir_id = dir->id;
 	for (int k = 0; k < GC_BODY_KINDS; k++)
 		sets[place]->bodies[k].times.scan_us = gc_worker.calibration.launch_us;
-	gc_set_columns(sets[place], dir);
+	set_columns(sets[place], dir);
 	return sets[place];
 }
 
-bool
-gc_scan_sets_evict(void)
+static bool
+set_evict(GcScanSet *set)
 {
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	if (gc_records_evict(set))
+		return true;
+	for (int c = 0; c < set->ncolumns; c++)
 	{
-		if (sets[i] && gc_marked_evict(sets[i]))
+		if (gc_classed_evict(&set->column[c]))
 			return true;
 	}
 	return false;
+}
+
+static bool
+evict(void)
+{
+	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	{
+		if (sets[i] && set_evict(sets[i]))
+			return true;
+	}
+	return false;
+}
+
+void
+gc_scan_sets_init(void)
+{
+	static GcEvictor evictor = {.drop = evict};
+
+	gc_evictor_register(&evictor);
 }
 
 void
@@ -119,6 +192,11 @@ gc_scan_sets_abandon(void)
 			gc_classes_abandon(&sets[i]->column[c]);
 	}
 }
+
+/*-------------------------------------------------------------------------
+ * Shapes
+ *-------------------------------------------------------------------------
+ */
 
 /* Which of the directory's columns is each column that the main pipeline reads? */
 static void
@@ -173,8 +251,9 @@ kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 	return GC_NO_BODIES;
 }
 
-GcScanShape *
-gc_scan_set_shape(GcScanSet *set, const GcRun *run)
+/* The run's shape, made if need be; NULL: the set has too many. */
+static GcScanShape *
+find_shape(GcScanSet *set, const GcRun *run)
 {
 	i16			columns[GC_MAX_COLUMNS];
 	GcScanShape *s;
@@ -198,4 +277,90 @@ gc_scan_set_shape(GcScanSet *set, const GcRun *run)
 	s->kind = kind_of(s->p, s->pipeline, &s->demand);
 	set->shape[set->nshapes++] = s;
 	return s;
+}
+
+/*
+ * Is it served by marked scans, which take less time?  What goes to groups in shared memory
+ * has a choice: most of its rows are thought to pass.  So has what is tested by tables, too, in a fused
+ * scan (cuda/gc_sets.h), which sums up at once where marks are visited by a kernel of each request.
+ */
+static bool
+for_marks(const GcScanShape *s)
+{
+	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0 &&
+		s->kind != GC_GROUP_BODIES && s->kind != GC_SET_BODIES;
+}
+
+GcBodyKind
+gc_scan_shape_bodies(const GcScanShape *s)
+{
+	if (for_marks(s))
+		return GC_NO_BODIES;
+	switch (gc_debug_force_shared_scan)
+	{
+		case GC_FORCE_FUSED:
+			return GC_SUM_BODIES;
+		case GC_FORCE_GROUPS:
+			return s->kind == GC_GROUP_BODIES ? s->kind : GC_NO_BODIES;
+		case GC_FORCE_SETS:
+			return s->kind == GC_SET_BODIES ? s->kind : GC_NO_BODIES;
+		default:
+			return s->kind;
+	}
+}
+
+void
+gc_scan_shape_news(const GcScanShape *s)
+{
+	if (gc_scan_shape_bodies(s) != GC_NO_BODIES)
+		s->set->bodies[gc_scan_shape_bodies(s)].news = true;
+}
+
+/* Does this run scan a directory's chunks? */
+static bool
+has_shape(const GcRun *run)
+{
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+
+	return run->scan != 0 && run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
+}
+
+/* Find the run's shape and count it; once. */
+static void
+count_shape(GcRun *run)
+{
+	GcScanSet  *set;
+	GcScanShape *s;
+
+	run->share->scan_asked = true;
+	set = set_of(run);
+	s = set ? find_shape(set, run) : NULL;
+	if (s == NULL)
+		return;
+	run->share->scan_shape = s;
+	set->users++;
+	set->requests++;
+	if (++s->uses == GC_SHAPE_RECURS || (gc_debug_force_shared_scan != GC_FORCE_NONE && !s->asked))
+	{
+		gc_scan_shape_news(s);
+		set->marks_news = true;
+	}
+}
+
+GcScanShape *
+gc_scan_shape_of(GcRun *run)
+{
+	if (!gc_scan_sets_on())
+		return NULL;
+	if (!run->share->scan_asked && has_shape(run))
+		count_shape(run);
+	return run->share->scan_shape;
+}
+
+void
+gc_scan_shape_leave(GcRun *run)
+{
+	if (run->share->scan_shape)
+		run->share->scan_shape->set->users--;
+	run->share->scan_shape = NULL;
 }

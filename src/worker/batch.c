@@ -1,0 +1,340 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.c
+ *	  What one decision started: its record, and what it teaches.
+ *
+ * A batch lives until the last of its requests ends; then it goes to the log
+ * (queue/batchlog.h), and what its kernels took teaches the cost model.  Its requests hold it,
+ * and so does the schedule while it starts them.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "batch.h"
+
+#include <math.h>
+
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "../queue/batchlog.h"
+#include "../sched/policy/coresident.h"
+#include "../settings.h"
+#include "memory/state.h"
+#include "meter.h"
+#include "share/share.h"
+
+/* What is left of a scan teaches how long the next takes if it is more than this part of that. */
+#define LEFT_LEAST		0.2
+
+struct GcBatch
+{
+	GcBatchRecord record;
+	int			users;
+	int			entries;		/* of the record, handed out to requests */
+	u32			launches;
+	u64			first_ns;		/* start of the first kernel, by the device's clock; 0: none yet */
+	u64			last_ns;		/* end of the last one */
+	u64			start_ns[GC_BATCHLOG_KERNELS];	/* by entry; 0: not known */
+
+	double		factor;			/* GcSchedule.beside, when it was decided */
+	int			in_line;		/* kernels one behind the other, with nothing else on the device,
+								 * that are done */
+
+	/* Resident together, and undisturbed so far: whose issue_part it teaches. */
+	int			nresident;
+	GcLearned  *issue_part[GC_RESIDENT_MAX];
+	double		share[GC_RESIDENT_MAX]; /* as gc_resident_learn wants it */
+	double		shared_us;		/* as GcStart's */
+};
+
+static GcLearned beside;
+static GcLearned among;
+static GcLearned left;
+
+/* More than the sum is nothing that is known of kernels: others, or the thread, were in their way. */
+static double
+factor_of(const GcLearned *learned, double first)
+{
+	return learned->samples > 0 ? Min(Max(learned->value, 0.05), 1) : first;
+}
+
+static double
+beside_factor(void)
+{
+	return factor_of(&beside, gc_line_factor(&gc_worker.calibration));
+}
+
+static double
+among_factor(void)
+{
+	return factor_of(&among, gc_line_factor(&gc_worker.calibration));
+}
+
+static double
+left_factor(void)
+{
+	return factor_of(&left, GC_LEFT_OF_SCAN);
+}
+
+GcFactors
+gc_batch_factors(void)
+{
+	return (GcFactors) {.beside = beside_factor(),.among = among_factor(),.left = left_factor()};
+}
+
+GcBatch *
+gc_batch_begin(const GcDecision *d, int on_device, int waiting, float decision_us)
+{
+	GcBatch    *batch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcBatch));
+	GcBatchRecord *r = &batch->record;
+
+	r->id = gc_batchlog_next_id();
+	r->began = GetCurrentTimestamp();
+	r->policy = gc_schedule;
+	r->patterns = d->patterns;
+	r->planned = d->planned;
+	r->beside = on_device;
+	batch->factor = beside_factor();
+	r->predicted_us = d->predicted_us;
+	r->decision_us = decision_us;
+	r->waiting = waiting;
+	batch->users = 1;
+	return batch;
+}
+
+u32
+gc_batch_number(GcBatch *batch)
+{
+	return ++batch->launches;
+}
+
+int
+gc_batch_size(const GcBatch *batch)
+{
+	return batch->record.nkernels;
+}
+
+void
+gc_batch_add(GcBatch *batch, GcRun *run, const GcStart *start)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcBatchRecord *r = &batch->record;
+
+	run->batch = batch;
+	run->batch_entry = batch->entries < GC_BATCHLOG_KERNELS ? batch->entries++ : -1;
+	r->nkernels++;
+	batch->users++;
+	info->batch = r->id;
+	info->policy = r->policy;
+	info->scan_members = start->nitems;
+	info->predicted_ms = start->predicted_us / 1000;
+}
+
+/*-------------------------------------------------------------------------
+ * How it went
+ *-------------------------------------------------------------------------
+ */
+
+/* A kernel of a resident batch is done. */
+static void
+note_resident(GcBatch *batch, const GcMainLaunch *l, GcPipelineKernel *k)
+{
+	if (l->shared_us == 0 || l->alone_us <= 0 || batch->nresident == GC_RESIDENT_MAX)
+		return;
+	batch->issue_part[batch->nresident] = &k->issue_part;
+	batch->share[batch->nresident++] = l->issue_share / l->alone_us;
+	batch->shared_us = l->shared_us;
+}
+
+/* Entry i of the record by the batch's clock, which begins with its first kernel. */
+static void
+place(GcBatch *batch, int i)
+{
+	GcBatchKernel *e = &batch->record.kernel[i];
+
+	if (batch->start_ns[i] == 0)
+		return;
+	e->start_us = (batch->start_ns[i] - batch->first_ns) / 1000.0;
+	e->end_us += e->start_us;
+}
+
+/*
+ * All of its kernels were one behind the other, and nothing else was there.  Where launching them
+ * takes longer than they do, their time is the thread's.
+ */
+static void
+learn_in_line(const GcBatch *batch)
+{
+	const int	own[GC_HOST_KINDS] = {[GC_HOST_OWN] = batch->in_line};
+	const double sum_us = batch->record.predicted_us / batch->factor;
+
+	if (sum_us > gc_host_us(own) * Max(gc_meter_slowness(), 1))
+		gc_learn(&beside, batch->record.actual_us / sum_us);
+}
+
+void
+gc_batch_release(GcBatch *batch)
+{
+	if (--batch->users > 0)
+		return;
+	batch->record.actual_us = (batch->last_ns - batch->first_ns) / 1000.0;
+	for (int i = 0; i < batch->entries; i++)
+		place(batch, i);
+	if (batch->in_line > 1 && batch->in_line == batch->record.nkernels)
+		learn_in_line(batch);
+	if (batch->nresident > 1 && batch->nresident == batch->record.nkernels)
+		gc_resident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us, batch->shared_us);
+	batch->record.nkept = batch->entries;
+	gc_batchlog_add(&batch->record);
+	pfree(batch);
+}
+
+/*
+ * Who asked for which kernel, in which shape.  Also of a request that failed, so that
+ * its owner may see it; one that did not get as far as a launch has no shape.
+ */
+static void
+note_kernel(const GcRun *run, GcBatch *batch)
+{
+	const GcMainLaunch *l = run->launch;
+	const GcPipelineKernel *k = gc_run_own_kernel(run);
+	GcBatchKernel *e;
+
+	if (run->batch_entry < 0)
+		return;
+	e = &batch->record.kernel[run->batch_entry];
+	e->pid = gc_slot_pid(run->slot);
+	e->kernel = k->hash;
+	e->kind = GC_BATCH_ALONE;
+	e->members = 1;
+	e->queued_us = batch->record.began - gc_slot_submitted(run->slot);
+	if (l == NULL)
+		return;
+	if (l->fused)
+	{
+		e->kernel = gc_share_hash(l);
+		e->kind = l->marked ? GC_BATCH_MARKED : GC_BATCH_FUSED;
+		e->scan = l->number;
+	}
+	e->members = l->members;
+	e->blocks = l->shape.blocks;
+	e->threads = l->shape.threads;
+	e->shared_bytes = l->shared_bytes;
+	e->first_tile = l->first_tile;
+	e->ntiles = l->ntiles;
+	e->predicted_us = l->predicted_us;
+}
+
+/* When it ran. */
+static void
+note_times(const GcRun *run, GcBatch *batch)
+{
+	const GcMainLaunch *l = run->launch;
+	const u64	ended = l->began_ns + (u64) (run->main_us * 1000);
+	GcBatchKernel *e;
+
+	if (batch->first_ns == 0 || l->began_ns < batch->first_ns)
+		batch->first_ns = l->began_ns;
+	batch->last_ns = Max(batch->last_ns, ended);
+	if (run->batch_entry < 0)
+		return;
+	e = &batch->record.kernel[run->batch_entry];
+	batch->start_ns[run->batch_entry] = l->began_ns;
+	e->end_us = run->main_us;	/* from its start, until place() */
+	e->marks_us = l->marked ? l->kernel_us : 0;
+	e->done_us = GetCurrentTimestamp() - batch->record.began;
+}
+
+/*
+ * How far off the prediction was, as a part of the time that it was of: of a kernel of its own
+ * since its batch began, of a shared scan from its own begin.  Negative: that is not known,
+ * since what else was on the device had begun earlier, or came later.
+ */
+static float
+error_of(const GcMainLaunch *l, const GcBatch *batch, double time_us)
+{
+	if (!l->fused && !l->undisturbed)
+		return -1;
+	if (!l->fused)
+		time_us += (l->began_ns - batch->first_ns) / 1000.0;
+	return fabs(l->predicted_us - time_us) / time_us;
+}
+
+/* Totals of the kernel, and what the cost model learns; once per launch. */
+static void
+learn(GcRun *run, GcBatch *batch, float time_us)
+{
+	GcMainLaunch *l = run->launch;
+	GcPipelineKernel *k = gc_run_own_kernel(run);
+	GcKernelLog log = {
+		.kernel = l->fused ? gc_share_hash(l) : k->hash,
+		.kind = l->marked ? GC_BATCH_MARKED : l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
+		.launches = 1,.requests = l->members,.time_us = time_us,.best_us = time_us,
+		.error = time_us > 0 ? error_of(l, batch, time_us) : -1,
+		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->shape.threads,
+		.max_blocks = l->fused ? 0 : k->occupancy,.last_launch = GetCurrentTimestamp(),
+	};
+
+	if (l->learned || time_us <= 0)
+		return;
+	l->learned = true;
+	/* Where little was left, the rest's error is as large as what that adds. */
+	if (l->left_us > l->predicted_us * LEFT_LEAST)
+		gc_learn(&left, gc_left_part(time_us, l->predicted_us - l->left_us * l->left, l->left_us));
+	if (l->fused)
+		gc_share_learn(l, time_us);
+	else if (l->alone)
+		gc_learn(&k->alone_us, time_us);
+	else if (l->issue_share > 0)
+		note_resident(batch, l, k);
+	else if (batch->record.policy == GC_POLICY_TWOSTAGE && k->alone_us.samples > 0)
+	{
+		if (l->undisturbed)
+			batch->in_line++;
+		else if (l->among > 0 && l->predicted_us > 0)
+			gc_learn(&among, time_us / l->predicted_us * l->among);
+	}
+	if (!l->fused)
+		gc_meter_ran(l->alone_us);
+	log.alone_us = l->fused ? 0 : k->alone_us.value;
+	gc_kernellog_add(&log);
+}
+
+void
+gc_batch_run_leaves(GcRun *run)
+{
+	GcBatch    *batch = run->batch;
+
+	run->batch = NULL;
+	if (batch == NULL)
+		return;
+	batch->record.nkernels--;
+	gc_batch_release(batch);
+}
+
+void
+gc_batch_run_ends(GcRun *run)
+{
+	GcBatch    *batch = run->batch;
+
+	if (batch == NULL)
+		return;
+	run->batch = NULL;
+	note_kernel(run, batch);
+	if (run->err.code == GC_OK && run->launch)
+	{
+		GcMainLaunch *l = run->launch;
+
+		if (run->main_us > 0)
+			note_times(run, batch);
+		/* A marked scan is over with its last request. */
+		l->total_us = Max(l->total_us, run->main_us);
+		if (!l->marked || l->runs == 1)
+			learn(run, batch, l->total_us);
+	}
+	else
+		batch->record.failed++;
+	gc_batch_release(batch);
+}

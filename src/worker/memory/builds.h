@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * builds.h
+ *	  Hash tables and dense arrays on the device, shared between requests.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_BUILDS_H
+#define GC_BUILDS_H
+
+#include "postgres.h"
+
+#include "../../device/device.h"
+#include "../../queue/queue.h"
+
+typedef struct GcBuildTable
+{
+	GcHash		share;			/* key; 0: not shared */
+	u32			users;
+	uint64		last_used;
+	bool		bad;			/* flags raised: not to be shared any more */
+	bool		checked;		/* flags looked at and good */
+	GcAddr		memory;
+	u64			bytes;
+	GcAddr		flags;			/* u32[GC_NFLAGS] */
+	GcAddr		bitmap;
+	GcAddr		slots;
+	GcAddr		keys;
+	GcAddr		next;
+	GcAddr		payload[GC_MAX_PAYLOADS];
+	u64			zero_bytes;		/* from memory on, to be zeroed before building */
+	u32		   *host_flags;		/* pinned copy of flags, valid once built is done */
+	GcMark	   *built;			/* behind the kernel that fills it */
+	struct GcBuildTable *next_table;
+	struct GcBuildTable *next_in_chain;	/* of those with like hashes */
+} GcBuildTable;
+
+/* A finished or running build with this content, or NULL.  Counts as a use. */
+extern GcBuildTable *gc_build_find_shared(GcHash share);
+
+/* A new, empty one with memory laid out for build b of the request. */
+extern GcBuildTable *gc_build_create(const GcRequest *request, int b, GcError *err);
+extern void gc_build_release(GcBuildTable *table);
+extern void gc_builds_init(void);
+
+#endif							/* GC_BUILDS_H */

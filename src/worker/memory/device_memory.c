@@ -1,0 +1,209 @@
+/*-------------------------------------------------------------------------
+ *
+ * device_memory.c
+ *	  Memory of the device, copies from and to it, and what gives way when it is short.
+ *
+ * What caches data there registers how to drop it (GcEvictor): column chunks
+ * (device_cache.c), builds (builds.c), what shared scans derive from columns (share/).
+ * They compete by time of last use.
+ *
+ * The worker's main thread.  Whatever allocates a piece owns it, and frees it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "device_memory.h"
+
+#include "utils/memutils.h"
+
+#include "../../columns/arena.h"
+#include "../../queue/queue.h"
+#include "state.h"
+
+/* The arena is page-locked in windows of this size, when first copied from. */
+#define PIN_WINDOW	(64 * 1024 * 1024)
+
+/* Part of the device's memory that stays free for what cannot do without. */
+#define SPARE_PART	8
+
+typedef enum PinState
+{
+	NOT_PINNED_YET,
+	PINNED,
+	NOT_TO_BE_PINNED			/* that failed: copies are slower */
+} PinState;
+
+static PinState *pinned = NULL;
+static GcEvictor *evictors = NULL;
+
+void
+gc_device_memory_init(void)
+{
+	pinned = MemoryContextAllocZero(TopMemoryContext, (gc_arena_size() / PIN_WINDOW + 2) * sizeof(PinState));
+}
+
+void
+gc_evictor_register(GcEvictor *evictor)
+{
+	evictor->next = evictors;
+	evictors = evictor;
+}
+
+/*-------------------------------------------------------------------------
+ * Copies
+ *-------------------------------------------------------------------------
+ */
+
+static void
+pin_range(const void *ptr, Size size)
+{
+	Size		first = ((const char *) ptr - gc_arena_base()) / PIN_WINDOW;
+	Size		last = ((const char *) ptr + size - 1 - gc_arena_base()) / PIN_WINDOW;
+
+	if (gc_worker.dev->info.host_memory || size == 0)
+		return;
+	for (Size w = first; w <= last; w++)
+	{
+		Size		start = w * PIN_WINDOW;
+
+		if (pinned[w] != NOT_PINNED_YET)
+			continue;
+		pinned[w] = gc_worker.ops->pin(gc_worker.dev, gc_arena_base() + start,
+									   Min(PIN_WINDOW, gc_arena_size() - start), NULL) == GC_OK ? PINNED : NOT_TO_BE_PINNED;
+	}
+}
+
+bool
+gc_kernels_reach(const void *ptr, Size size)
+{
+	const Size	at = (const char *) ptr - gc_arena_base();
+
+	if (gc_worker.dev->info.host_memory || !gc_worker.dev->info.host_pointers)
+		return gc_worker.dev->info.host_pointers;
+	pin_range(ptr, size);
+	for (Size w = at / PIN_WINDOW; w <= (at + size - 1) / PIN_WINDOW; w++)
+	{
+		if (pinned[w] != PINNED)
+			return false;
+	}
+	return true;
+}
+
+/* Bytes from ptr on that lie in one window, at most size. */
+static Size
+within_window(const void *ptr, Size size)
+{
+	Size		at = ((const char *) ptr - gc_arena_base()) % PIN_WINDOW;
+
+	return gc_worker.dev->info.host_memory ? size : Min(size, PIN_WINDOW - at);
+}
+
+/*
+ * Copies between arena and device.  Each window is page-locked by itself, and the
+ * driver refuses a copy that touches two of them: cut at their borders.
+ */
+GcCode
+gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err)
+{
+	GcCode		code = GC_OK;
+
+	pin_range(src, size);
+	while (size > 0 && code == GC_OK)
+	{
+		Size		n = within_window(src, size);
+
+		code = gc_worker.ops->copy_in(stream, dst, src, n, err);
+		dst += n;
+		src = (const char *) src + n;
+		size -= n;
+	}
+	return code;
+}
+
+GcCode
+gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err)
+{
+	GcCode		code = GC_OK;
+
+	pin_range(dst, size);
+	while (size > 0 && code == GC_OK)
+	{
+		Size		n = within_window(dst, size);
+
+		code = gc_worker.ops->copy_out(stream, dst, src, n, err);
+		src += n;
+		dst = (char *) dst + n;
+		size -= n;
+	}
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * Allocation
+ *-------------------------------------------------------------------------
+ */
+
+static void
+note_memory(void)
+{
+	pg_atomic_write_u64(&gc_device_status()->memory_used, gc_pool_used(gc_worker.pool));
+}
+
+/* Drop what is cheap to make again, or else the least recently used; false: nothing is left. */
+static bool
+evict_one(void)
+{
+	GcEvictor  *best = NULL;
+	uint64		least = GC_NEVER_USED;
+
+	for (GcEvictor *e = evictors; e; e = e->next)
+	{
+		uint64		used;
+
+		if (e->oldest == NULL)
+		{
+			if (e->drop())
+				return true;
+			continue;
+		}
+		used = e->oldest();
+		if (used < least)
+		{
+			least = used;
+			best = e;
+		}
+	}
+	return best && best->drop();
+}
+
+GcAddr
+gc_device_alloc(u64 size)
+{
+	GcAddr		addr;
+
+	while ((addr = gc_pool_alloc(gc_worker.pool, size)) == 0)
+	{
+		if (!evict_one())
+			return 0;
+	}
+	note_memory();
+	return addr;
+}
+
+GcAddr
+gc_device_alloc_spare(u64 size)
+{
+	GcAddr		addr = 0;
+
+	if (gc_pool_used(gc_worker.pool) + size <= gc_pool_size(gc_worker.pool) / SPARE_PART * (SPARE_PART - 1))
+		addr = gc_pool_alloc(gc_worker.pool, size);
+	note_memory();
+	return addr;
+}
+
+void
+gc_device_free(GcAddr addr)
+{
+	if (addr)
+		gc_pool_free(gc_worker.pool, addr);
+	note_memory();
+}

@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * state.h
+ *	  What all of the worker uses: the device, its memory and kernels, and a clock.
+ *
+ * The worker's process fills it before it serves (worker.c), on its main thread, which alone
+ * reads and writes it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_WORKER_STATE_H
+#define GC_WORKER_STATE_H
+
+#include "postgres.h"
+
+#include "portability/instr_time.h"
+
+#include "../../device/device.h"
+#include "../../device/kcache.h"
+#include "../../device/memory.h"
+#include "../../sched/model/cost.h"
+#include "../../sched/model/profile.h"
+
+typedef struct GcWorker
+{
+	GcDevice   *dev;
+	const GcDeviceOps *ops;
+	GcPool	   *pool;
+	GcKernelCache *kernels;
+	GcProfile	profile;
+	GcCalibration calibration;
+	uint64		clock;			/* counts uses, for replacement */
+} GcWorker;
+
+extern GcWorker gc_worker;
+
+static inline double
+gc_us_since(instr_time since)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, since);
+	return INSTR_TIME_GET_MICROSEC(now);
+}
+
+#endif							/* GC_WORKER_STATE_H */

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * args.h
+ *	  The words of a kernel's parameter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_ARGS_H
+#define GC_ARGS_H
+
+#include "postgres.h"
+
+#include "../memory/builds.h"
+#include "../memory/device_cache.h"
+#include "kernels.h"
+
+typedef struct GcArgSource
+{
+	const GcRequest *request;
+	GcTable   **tables;			/* per column of the program; NULL: no cached chunk */
+	GcBuildTable **builds;		/* per build */
+	GcAddr		device_part;	/* where the request's device part is */
+	GcAddr		groups;
+	GcAddr		group_slots;
+	GcAddr		group_keys;
+	GcAddr		rows;
+	const struct GcShareRun *share; /* of words that only shared scans have (hooks.h) */
+} GcArgSource;
+
+extern u64	gc_arg_word(const GcArgSource *src, const GcArgWord *word);
+extern void gc_fill_args(const GcArgSource *src, const GcPipelineKernel *kernel, GcArgs *args);
+
+#endif							/* GC_ARGS_H */

@@ -1,0 +1,74 @@
+/*-------------------------------------------------------------------------
+ *
+ * kernels.h
+ *	  Kernels of programs, and those that are the same for all.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_KERNELS_H
+#define GC_KERNELS_H
+
+#include "postgres.h"
+
+#include "../../codegen/codegen.h"
+#include "../../device/kcache.h"
+#include "../../queue/queue.h"
+#include "../../sched/model/cost.h"
+#include "../../sched/model/variant.h"
+
+typedef struct GcPipelineKernel
+{
+	GcVariant	variant;
+	GcArgWord	words[GC_MAX_ARG_WORDS];
+	int			nwords;
+	GcCachedKernel *entry;
+	GcKernel   *kernel;			/* once ready */
+	GcKernelInfo info;
+	bool		final;			/* no better kernel is to come */
+	int			occupancy;		/* -1: not asked yet */
+	u32			occupancy_shared;	/* for so many bytes of shared memory */
+	int			occupancy_threads;	/* and blocks of so many threads */
+	GcHash		hash;			/* of its text */
+	GcLearned	alone_us;		/* time of a main kernel with the device to itself */
+	GcLearned	issue_part;		/* of that, if memory took no time (sched/policy/coresident.h) */
+	struct GcPipelineKernel *next;
+} GcPipelineKernel;
+
+/*
+ * The kernel of a pipeline of the request, in the variant that suits it; asked for
+ * from the kernel cache if it is new (*fresh).  NULL: err set.
+ */
+extern GcPipelineKernel *gc_shape_kernel(const GcRequest *request, int pipeline,
+										 bool *fresh, GcError *err);
+/* What the choice of a variant depends on, and the choice (kernels.c). */
+typedef struct GcVariantDemand
+{
+	GcPipelineDemand demand;
+	u16			build[32];		/* of each bitmap of it */
+} GcVariantDemand;
+
+extern void gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d);
+extern GcVariant gc_make_variant(const GcVariantDemand *d, const GcVariantChoice *choice);
+extern GcVariant gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room);
+extern void gc_write_gpu_text(const char *text);
+
+/*
+ * Kernels that are the same for all programs (codegen.h), or NULL until they are compiled;
+ * *failed: they will never be.
+ */
+extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_combiner(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_refiner(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_class_writer(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_record_writer(GcError *err, bool *failed);
+
+/*
+ * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
+ * gc_kernel_ready: is it compiled, in its final form?  *failed: it will never be.
+ */
+extern bool gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source);
+extern bool gc_kernel_ready(GcPipelineKernel *k, bool *failed);
+extern void gc_shapes_init(void);
+extern void gc_shapes_trim(void);
+
+#endif							/* GC_KERNELS_H */

@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * main_launch.c
+ *	  A launch of a main kernel: one request's, or a shared scan's.
+ *
+ * Its requests hold it, and so does its starter as long as the start takes.  The worker's main
+ * thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "main_launch.h"
+
+void
+gc_main_launch_strip(GcMainLaunch *launch)
+{
+	if (launch->ops)
+		launch->ops->strip(launch);
+}
+
+void
+gc_main_launch_release(GcMainLaunch *launch)
+{
+	if (--launch->users > 0)
+		return;
+	gc_main_launch_strip(launch);
+	if (launch->ops)
+		launch->ops->free(launch);
+	pfree(launch);
+}
+
+void
+gc_main_launch_forget(GcMainLaunch *launch)
+{
+	if (launch->ops)
+		launch->ops->forget(launch);
+}

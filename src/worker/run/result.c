@@ -1,0 +1,243 @@
+/*-------------------------------------------------------------------------
+ *
+ * result.c
+ *	  A request's result: its block, the copies that fill it, and what its kernels noted.
+ *
+ * The block lies in the arena and is the run's until gc_slot_finish hands it to the session.
+ * What can be had at once is copied behind the main kernel (gc_run_queue_result); the rest of
+ * a hashed or row result, once its size is known (gc_run_fetch_rest).
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "result.h"
+
+#include "../../columns/arena.h"
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "launch.h"
+
+/* A result of so many bytes, at most, its kernel brings to the host; more is left to copies, which is a guess. */
+#define DELIVER_MOST	(32 * 1024)
+
+/* Of a hashed group table, so many groups are fetched before their count is known. */
+#define EARLY_GROUPS	1024
+
+/* A result block with room for n groups or rows. */
+static GcResult *
+make_result(GcRun *run, u64 n, u64 stride)
+{
+	u64			word_bytes,
+				key_bytes = 0;
+	Size		size;
+	GcResult   *result;
+
+	if (run->main->sink == GC_SINK_ROWS)
+		word_bytes = (u64) (run->main->nouts + 1) * stride * 8;
+	else
+		word_bytes = n * run->p->group_words * 8;
+	if (gc_run_keyed(run))
+		key_bytes = n * gc_run_key_words(run) * 8;
+	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
+	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_DONE_AT,
+					 "and before what tells that all is done");
+	size = MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM + word_bytes + key_bytes;
+	result = gc_arena_alloc(size);
+	if (result == NULL)
+	{
+		gc_fail(&run->err, GC_RESULT_TOO_LARGE, "A result of %zu kB does not fit the shared memory.",
+				size / 1024);
+		return NULL;
+	}
+	result->size = size;
+	result->count = n;
+	result->stride = stride;
+	result->gathered = run->gather;
+	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM);
+	result->keys = (i64 *) ((char *) result->words + word_bytes);
+	return result;
+}
+
+static u32 *
+result_flags(GcResult *result)
+{
+	return (u32 *) ((char *) result + MAXALIGN(sizeof(GcResult)));
+}
+
+/* Where the groups to be fetched have their words. */
+static GcAddr
+group_words_at(const GcRun *run)
+{
+	return run->gather ? run->gathered : run->groups;
+}
+
+/* As GcRun's. */
+static u32
+words_delivered(const GcRun *run)
+{
+	const u64	bytes = GC_FLAGS_ROOM + run->early * run->p->group_words * 8;
+
+	if (gc_run_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->flags, bytes))
+		return 0;
+	return bytes / 8;
+}
+
+/* The block for flags and what can be had of the result at once. */
+GcCode
+gc_run_make_result(GcRun *run)
+{
+	bool		keyed = gc_run_keyed(run);
+
+	run->early = run->main->sink == GC_SINK_ROWS ? 0
+		: keyed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
+	run->result = make_result(run, run->early, 0);
+	if (run->result == NULL)
+		return run->err.code;
+	run->flags = result_flags(run->result);
+	memset(run->flags, 0, GC_FLAGS_ROOM);
+	run->delivers = words_delivered(run);
+	run->delivered = false;
+	return GC_OK;
+}
+
+/* Queue the copies that fill it. */
+static GcCode
+fetch_first(GcRun *run)
+{
+	u64			n = run->early;
+	u64			words = n * run->p->group_words * 8;
+	GcCode		code;
+
+	code = gc_copy_out(run->stream, run->flags, run->sink,
+					   run->gather ? GC_FLAGS_ROOM : GC_FLAGS_ROOM + words, &run->err);
+	if (code == GC_OK && run->gather && n > 0)
+		code = gc_copy_out(run->stream, run->result->words, run->gathered, words, &run->err);
+	if (code == GC_OK && gc_run_keyed(run))
+		code = gc_copy_out(run->stream, run->result->keys, run->group_keys,
+						   n * gc_run_key_words(run) * 8, &run->err);
+	return code;
+}
+
+/* Queue the copies of a result whose size is known only now. */
+GcCode
+gc_run_fetch_rest(GcRun *run, u64 n)
+{
+	GcResult   *result = make_result(run, n, n);
+	GcCode		code = GC_OK;
+
+	if (result == NULL)
+		return run->err.code;
+	gc_arena_free(run->result, run->result->size);
+	run->result = result;
+	if (run->main->sink == GC_SINK_ROWS)
+	{
+		for (int c = 0; c <= run->main->nouts && code == GC_OK && n > 0; c++)
+			code = gc_copy_out(run->stream, result->words + c * n,
+								 run->rows + (u64) c * run->request->rows_cap * 8, n * 8, &run->err);
+		return code;
+	}
+	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->p->group_words * 8, &run->err);
+	if (code == GC_OK)
+		code = gc_copy_out(run->stream, result->keys, run->group_keys, n * gc_run_key_words(run) * 8, &run->err);
+	return code;
+}
+
+GcCode
+gc_run_queue_result(GcRun *run)
+{
+	u32		   *word = (u32 *) ((char *) run->flags + GC_DONE_AT);
+	GcCode		code = GC_OK;
+
+	if (!run->delivered &&
+		((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
+		return code;
+	run->done = run->delivered ? gc_worker.ops->mark_written(run->stream, word, &run->err)
+		: gc_worker.ops->mark_word(run->stream, word, &run->err);
+	if (run->done == NULL)
+		return run->err.code;
+	run->state = RUN_RUNNING;
+	return GC_OK;
+}
+
+/* What the flags of a kernel say; build is -1 for the main kernel. */
+static GcCode
+check_flags(GcRun *run, const u32 *flags, int build)
+{
+	if (flags[GC_FLAG_DATA])
+		return gc_fail(&run->err, GC_DATA, "PostgreSQL might raise an error for some row.");
+	if (flags[GC_FLAG_DUPLICATE] && build >= 0 && gc_builds(run->p)[build].unique)
+		return gc_fail(&run->err, GC_RETRY_DUPLICATE, "build %d has duplicate keys", build);
+	if (flags[GC_FLAG_BUILD_FULL])
+		return gc_fail(&run->err, GC_RETRY_BUILD_FULL, "build %d is full", build);
+	if (flags[GC_FLAG_GROUPS_FULL])
+		return gc_fail(&run->err, GC_RETRY_GROUPS, "group table is full");
+	if (flags[GC_FLAG_ROWS_FULL])
+		return gc_fail(&run->err, GC_RETRY_ROWS, "rows %u", flags[GC_FLAG_ROWS]);
+	return GC_OK;
+}
+
+/* All flags: of the builds that this result rests on, and of the main kernel. */
+GcCode
+gc_run_check_flags(GcRun *run)
+{
+	for (int b = 0; b < run->p->nbuilds; b++)
+	{
+		GcBuildTable *t = run->builds[b];
+		GcCode		code;
+
+		if (t == NULL || t->checked)
+			continue;
+		code = check_flags(run, t->host_flags, b);
+		if (code != GC_OK)
+		{
+			t->bad = true;
+			return code;
+		}
+		t->checked = true;
+	}
+	return check_flags(run, run->flags, -1);
+}
+
+/* Microseconds between two of a kernel's times; 0: it did not say. */
+static float
+us_between(u64 began_ns, u64 ended_ns)
+{
+	return began_ns != 0 && ended_ns > began_ns ? (ended_ns - began_ns) / 1000.0 : 0;
+}
+
+/* What its kernels have noted; what is to be had only by marks, where there was any. */
+void
+gc_run_note_times(GcRun *run)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcMainLaunch *l = run->launch;
+	const u64  *times = (const u64 *) ((const char *) run->flags + GC_TIMES_AT);
+	const u64  *kernel = l->marked ? times + GC_TIME_BEFORE_BEGAN : times;
+
+	l->began_ns = kernel[GC_TIME_BEGAN] ? ~kernel[GC_TIME_BEGAN] : 0;
+	l->kernel_us = us_between(l->began_ns, kernel[GC_TIME_ENDED]);
+	run->main_us = us_between(l->began_ns, times[GC_TIME_ENDED]);
+	if (l->ops)
+		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
+	info->run_ms = run->main_us / 1000;
+	if (run->began)
+		info->copy_ms = ops->mark_ms(run->began, run->copied);
+	if (run->built)
+		info->run_ms += ops->mark_ms(run->copied, run->built);
+}
+
+/* A follower's own copy of the result, or NULL. */
+GcResult *
+gc_result_copy(const GcResult *from)
+{
+	GcResult   *to = gc_arena_alloc(from->size);
+
+	if (to == NULL)
+		return NULL;
+	memcpy(to, from, from->size);
+	to->words = (u64 *) ((char *) to + ((char *) from->words - (char *) from));
+	to->keys = (i64 *) ((char *) to + ((char *) from->keys - (char *) from));
+	return to;
+}

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * predicates.h
+ *	  A request's tests for marked scans.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PREDICATES_H
+#define GC_PREDICATES_H
+
+#include "../run/run.h"
+
+/*
+ * Are n requests predicted to take less time in a marked scan of scan_us than by kernels of
+ * their own, which one after another take own_us?
+ */
+typedef bool (*GcMarksPay) (int n, double scan_us, double own_us);
+
+extern void gc_predicates_init(GcMarksPay pays);
+
+/*
+ * A READY run: launch its tester, if it may be in a marked scan.  others: requests on the
+ * device; one that is alone will not wait for company, and is only in one if that takes
+ * less time.
+ */
+extern void gc_predicates_test(GcRun *run, int others);
+
+#endif							/* GC_PREDICATES_H */

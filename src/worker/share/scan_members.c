@@ -1,0 +1,215 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_members.c
+ *	  The members of one shared scan, and what both kinds of scans do with them.
+ *
+ * A shared scan reads the cached chunks that any member reads, on the stream of its
+ * first member, once the others have what they need for it; then every member has its result
+ * on its own stream.  A member's private chunks (rows of pages that no chunk may serve) are
+ * read by its own kernel, into the same sink, on its own stream.
+ *
+ * The worker's main thread.  The launch owns the merged sources, on host and device.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "scan_members.h"
+
+#include "../../columns/arena.h"
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "../run/launch.h"
+#include "scan_set.h"
+#include "share_launch.h"
+
+/*
+ * The sources of all members, merged: both are in the order of chunks.  Written to
+ * `sources` and, for each member, its valid words, if these are not NULL.
+ */
+static void
+merge_sources(GcScanMembers *scan, GcSource *sources, u64 *const *valid)
+{
+	u32			at[GC_MAX_MARKED] = {0};
+	u32			n = 0;
+
+	for (;; n++)
+	{
+		GcSource	next = {.chunk = PG_UINT32_MAX};
+
+		for (int m = 0; m < scan->n; m++)
+		{
+			if (at[m] < scan->nsources[m])
+				next.chunk = Min(next.chunk, scan->sources[m][at[m]].chunk);
+		}
+		if (next.chunk == PG_UINT32_MAX)
+			break;
+		for (int m = 0; m < scan->n; m++)
+		{
+			const GcSource *s = &scan->sources[m][at[m]];
+
+			if (at[m] == scan->nsources[m] || s->chunk != next.chunk)
+				continue;
+			next.valid |= 1u << scan->body[m];
+			next.nrows = s->nrows;
+			at[m]++;
+			if (s->valid == 0)
+				continue;
+			scan->partly_visible[m] = true;
+			if (valid)
+				valid[m][n] = s->valid;
+		}
+		scan->max_rows = Max(scan->max_rows, next.nrows);
+		if (sources)
+			sources[n] = next;
+	}
+	scan->nunion = n;
+}
+
+GcCode
+gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
+			   Size *at, void (*fill) (GcScanMembers *scan, void *to, void *arg), void *arg)
+{
+	GcMainLaunch *l = scan->launch;
+	GcStream   *stream = scan->run[0]->stream;
+	u64		   *valid[GC_MAX_MARKED];
+	Size		one;
+	Size		size;
+	GcAddr		base;
+
+	merge_sources(scan, NULL, NULL);
+	one = visible ? scan->nunion * sizeof(u64) : 0;
+	*at = scan->nunion * sizeof(GcSource) + scan->n * one;
+	l->share->staging_size = size = *at + more;
+	l->share->staging = gc_arena_alloc(size);
+	if (l->share->staging == NULL)
+		return gc_fail(scan->err, GC_RESULT_TOO_LARGE, "No shared memory for the sources of a shared scan.");
+	memset(l->share->staging, 0, size);
+	base = (GcAddr) l->share->staging;
+	if (!gc_worker.dev->info.host_memory)
+	{
+		base = l->share->memory = gc_device_alloc(size);
+		if (base == 0)
+			return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the sources of a shared scan.");
+	}
+	l->share->sources = base;
+	for (int m = 0; visible && m < scan->n; m++)
+	{
+		Size		words = scan->nunion * sizeof(GcSource) + m * one;
+
+		valid[m] = (u64 *) ((char *) l->share->staging + words);
+		visible[m] = scan->partly_visible[m] ? base + words : 0;
+	}
+	merge_sources(scan, l->share->staging, visible ? valid : NULL);
+	if (fill)
+		fill(scan, (char *) l->share->staging + *at, arg);
+	return gc_worker.dev->info.host_memory ? GC_OK
+		: gc_copy_in(stream, base, l->share->staging, size, scan->err);
+}
+
+/*
+ * Where the description of a column is: any member's that reads it, for a directory's
+ * column has one table (device_cache.c).
+ */
+u64
+gc_scan_column(const GcScanMembers *scan, i16 dir_column)
+{
+	for (int m = 0; m < scan->n; m++)
+	{
+		const GcRun *run = scan->run[m];
+		const i16  *columns = run->share->scan_shape->columns;
+
+		for (int c = 0; c < run->p->ncolumns; c++)
+		{
+			if (columns[c] == dir_column && run->tables[c])
+				return gc_table_array(run->tables[c]);
+		}
+	}
+	return 0;
+}
+
+GcScan
+gc_scan_args(const GcScanMembers *scan)
+{
+	GcScan		args = {.sources = scan->launch->share->sources,.nsources = scan->nunion,.timed = 1};
+
+	args.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	args.ntiles = scan->nunion * args.tiles_per_source;
+	return args;
+}
+
+GcCode
+gc_scan_wait(GcScanMembers *scan, int m)
+{
+	GcMark	   *prepared = gc_run_prepared(scan->run[m]);
+
+	if (prepared == NULL)
+	{
+		*scan->err = scan->run[m]->err;
+		return scan->err->code;
+	}
+	return gc_worker.ops->stream_wait(scan->run[0]->stream, prepared, scan->err);
+}
+
+/* A member's rows that are in no cached chunk, by its own kernel into its own sink. */
+GcCode
+gc_scan_private(GcRun *run)
+{
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+	int			main = run->p->npipelines - 1;
+	GcPipelineKernel *k = run->kernels[main];
+	GcScanPart	part = {.first = in->nsources - in->nprivate,.n = in->nprivate};
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	GcShape		shape;
+
+	if (in->nprivate == 0)
+		return GC_OK;
+	shape = gc_sched_full(&gc_worker.profile, threads,
+						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant)),
+						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
+	return gc_run_launch(run, main, k, &shape, &part, run->sink);
+}
+
+void
+gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcStart *start,
+			  GcRun *const *runs, GcError *err)
+{
+	memset(scan, 0, sizeof(*scan));
+	*err = (GcError) {GC_OK, ""};
+	scan->launch = launch;
+	scan->n = start->nitems;
+	scan->err = err;
+	scan->f = f;
+	f->users++;
+	launch->share->kernel = f;
+	launch->registers = f->info.registers;
+	for (int m = 0; m < scan->n; m++)
+	{
+		GcRun	   *run = runs[start->item[m]];
+		const GcInputValue *in = &run->request->inputs[run->main->input];
+
+		scan->run[m] = run;
+		run->share->scan_member = m;
+		scan->body[m] = start->body[m];
+		launch->share->bodies |= 1u << start->body[m];
+		scan->sources[m] = (const GcSource *) (run->request->device_part + in->sources_off);
+		scan->nsources[m] = in->nsources - in->nprivate;
+	}
+}
+
+void
+gc_scan_started(GcScanMembers *scan, GcCode code, GcCode (*follow) (GcScanMembers *scan, int m))
+{
+	if (code == GC_DEVICE_MEMORY || code == GC_RESULT_TOO_LARGE)
+	{
+		/* Nothing of it was launched: they can still run by their own kernels. */
+		for (int m = 0; m < scan->n; m++)
+			gc_run_unstart(scan->run[m]);
+		return;
+	}
+	for (int m = 0; m < scan->n; m++)
+	{
+		if (code != GC_OK)
+			scan->run[m]->err = *scan->err;
+		if (code != GC_OK || follow(scan, m) != GC_OK)
+			gc_run_fail_start(scan->run[m]);
+	}
+}

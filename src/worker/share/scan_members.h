@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_members.h
+ *	  The members of one shared scan, and what both kinds of scans do with them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SCAN_MEMBERS_H
+#define GC_SCAN_MEMBERS_H
+
+#include "../../sched/policy/sched.h"
+#include "../run/run.h"
+#include "share_run.h"
+#include "shared_kernel.h"
+
+/* The members of one launch: body of each, and its place among the sources. */
+typedef struct GcScanMembers
+{
+	GcMainLaunch *launch;
+	GcFused    *f;
+	int			n;
+	GcRun	   *run[GC_MAX_MARKED];
+	int			body[GC_MAX_MARKED];
+	const GcSource *sources[GC_MAX_MARKED];	/* of its cached chunks */
+	u32			nsources[GC_MAX_MARKED];
+	bool		partly_visible[GC_MAX_MARKED];
+	u32			nunion;
+	u32			max_rows;
+	u64			starts[GC_MAX_MARKED];	/* by body */
+	GcError    *err;
+} GcScanMembers;
+
+extern void gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f,
+						  const GcStart *start, GcRun *const *runs, GcError *err);
+
+/*
+ * Put the merged sources where the device reads them, launch->sources, with `more` bytes
+ * behind them, launch->staging + *at on the host, which `fill` writes; visible: address
+ * of each member's valid words, or NULL.
+ */
+extern GcCode gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more, Size *at,
+							 void (*fill) (GcScanMembers *scan, void *to, void *arg), void *arg);
+extern GcScan gc_scan_args(const GcScanMembers *scan);
+extern GcCode gc_scan_private(GcRun *run);
+
+/* Have the scan, on its first member's stream, wait for what is queued for member m. */
+extern GcCode gc_scan_wait(GcScanMembers *scan, int m);
+
+/* Where the description of the directory's column is. */
+extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);
+
+/*
+ * End of a start: code is its outcome, `follow` queues what comes behind for member m.
+ */
+extern void gc_scan_started(GcScanMembers *scan, GcCode code,
+							GcCode (*follow) (GcScanMembers *scan, int m));
+
+#endif							/* GC_SCAN_MEMBERS_H */

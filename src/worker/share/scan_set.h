@@ -1,0 +1,129 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_set.h
+ *	  The shapes that recur over a table, and the kernels that serve them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SCAN_SET_H
+#define GC_SCAN_SET_H
+
+#include "../../sched/model/cost.h"
+#include "../run/kernels.h"
+#include "../run/run.h"
+#include "classes.h"
+#include "records.h"
+#include "share_run.h"
+#include "shared_kernel.h"
+
+#define GC_MAX_SCAN_SHAPES	64	/* of one set; others never share */
+
+/* A shape recurs once it came so often. */
+#define GC_SHAPE_RECURS		2
+
+/* A main kernel's shape over a directory. */
+typedef struct GcScanShape
+{
+	struct GcScanSet *set;
+	GcProgram  *p;				/* a copy */
+	u16			pipeline;
+	i16		   *columns;		/* directory's column per column of p, or -1 */
+	GcVariantDemand demand;		/* of its first request */
+	GcBodyKind	kind;
+	uint64		uses;
+	int			wanted;			/* bodies: most requests of it that were ready at once */
+	int			counting;		/* of the decision now being made */
+	double		marginal_us;	/* what one more body adds to a scan; 0: not known */
+	bool		asked;			/* for the two kernels below */
+	GcTests		tests;			/* no column: it cannot be in a marked scan */
+	GcPipelineKernel *tester;
+	GcPipelineKernel *marked;	/* its own kernel, without the tests */
+	double		marked_us;		/* what that takes in a marked scan; 0: not known */
+	bool		marked_sure;	/* seen where nothing else was on the device */
+} GcScanShape;
+
+/* What there is to know of a directory's column before any row is read. */
+typedef struct GcSetColumn
+{
+	i64			base;			/* smallest value */
+	u64			range;			/* number of values from there on; 0: not for tables */
+	u8			width;			/* of its codes; 0: differs between chunks */
+	bool		nullable;
+	GcClassed  *classed;		/* NULL: none so far */
+	struct GcRefinement *refining;	/* NULL: none is under way */
+	int			nattributes;	/* that it is or is being classed by, or cannot be */
+	GcAttribute attribute[GC_MAX_ATTRIBUTES];
+	u32			misfits;		/* scans, one after another, that they did not fit */
+	bool		given_up;
+} GcSetColumn;
+
+/* The fused kernel of one kind of bodies. */
+typedef struct GcBodies
+{
+	GcFused    *ready;
+	GcFused    *pending;
+	bool		failed;			/* a text was refused: do not try again */
+	bool		news;			/* something recurs, or is wanted more often, than when
+								 * it was last looked at */
+	uint64		compile_at;		/* none is asked for before so many requests */
+	GcScanTimes times;			/* before any body */
+	bool		sure;			/* of that and the bodies' times, as GcScanShape.marked_sure */
+} GcBodies;
+
+/* The shapes that came for one directory. */
+typedef struct GcScanSet
+{
+	u32			scan;
+	Oid			dbid;			/* of the table */
+	Oid			relid;
+	u64			dir_id;
+	uint64		last_used;
+	int			users;			/* runs with a shape of it */
+	uint64		requests;		/* that could have shared a scan */
+	int			nshapes;
+	GcScanShape *shape[GC_MAX_SCAN_SHAPES];
+	GcBodies	bodies[GC_BODY_KINDS];
+	GcSetColumn *column;		/* by the directory's columns */
+	int			ncolumns;
+	bool		marks_news;		/* as GcBodies.news, for markers */
+	GcFused    *marker;
+	GcFused    *marker_pending;
+	bool		marks_asked;	/* kernels that are not all there yet */
+	bool		classes_on;		/* whether the setting was on last time */
+	GcRecords  *records;		/* NULL: none */
+	double		rows;			/* of the table */
+	u64			marks_bytes;	/* of one request's marks */
+} GcScanSet;
+
+/* Are there shared scans at all? */
+extern bool gc_scan_sets_on(void);
+
+extern void gc_scan_sets_init(void);
+
+/* The worker ends, and the device is closed: give back what outlives both. */
+extern void gc_scan_sets_abandon(void);
+
+/* The sets of scans, by place, below GC_MAX_SCAN_SETS; NULL: none is there (scan_set.c). */
+#define GC_MAX_SCAN_SETS	32
+
+extern GcScanSet *gc_scan_set(int place);
+
+/*
+ * The shape of a run whose kernels are ready, made if need be, and thereby counted, once.
+ * NULL: none, since it scans no directory's chunks, or there is no place for it.
+ */
+extern GcScanShape *gc_scan_shape_of(GcRun *run);
+
+/* The run has it no more. */
+extern void gc_scan_shape_leave(GcRun *run);
+
+/* It cannot be in marked scans: its kernels for these go. */
+extern void gc_marked_forget_shape(GcScanShape *s);
+
+/* Which kind of bodies it gets, if any. */
+extern GcBodyKind gc_scan_shape_bodies(const GcScanShape *s);
+
+/* Look at once more whether there is a better fused kernel for the shape. */
+extern void gc_scan_shape_news(const GcScanShape *s);
+
+#endif							/* GC_SCAN_SET_H */

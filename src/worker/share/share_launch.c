@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * share_launch.c
+ *	  What a shared scan has beside what any launch has.
+ *
+ * It owns the merged sources, on host and device, and the memory of its marks, and holds its
+ * kernel, classes and records.  All but `computed` goes once its last request has its result.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "share_launch.h"
+
+#include "utils/memutils.h"
+
+#include "../../columns/arena.h"
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "share_run.h"
+
+static void
+give_staging_back(GcMainLaunch *launch)
+{
+	GcShareLaunch *s = launch->share;
+
+	if (s->staging)
+		gc_arena_free(s->staging, s->staging_size);
+	s->staging = NULL;
+}
+
+static void
+strip(GcMainLaunch *launch)
+{
+	GcShareLaunch *s = launch->share;
+
+	gc_device_free(s->memory);
+	gc_device_free(s->marks);
+	s->memory = s->marks = 0;
+	give_staging_back(launch);
+	if (s->kernel)
+		gc_fused_release(s->kernel);
+	s->kernel = NULL;
+	for (int k = 0; k < GC_MAX_TESTED; k++)
+	{
+		if (s->classed[k])
+			gc_classed_release(s->classed[k]);
+		s->classed[k] = NULL;
+	}
+	if (s->records)
+		gc_records_release(s->records);
+	s->records = NULL;
+}
+
+static void
+free_share(GcMainLaunch *launch)
+{
+	if (launch->share->computed)
+		gc_worker.ops->mark_put(gc_worker.dev, launch->share->computed);
+	pfree(launch->share);
+	launch->share = NULL;
+}
+
+/* Of a fused scan, the members have no kernels of their own. */
+static void
+member_ran(GcRun *run, float begin_us, float end_us)
+{
+	GcMainLaunch *launch = run->launch;
+
+	if (!launch->marked)
+		return;
+	launch->share->begin_us[run->share->scan_member] = Max(launch->kernel_us, begin_us);
+	launch->share->end_us[run->share->scan_member] = end_us;
+}
+
+void
+gc_share_launch_attach(GcMainLaunch *launch)
+{
+	static const GcLaunchOps ops = {
+		.strip = strip,.free = free_share,.forget = give_staging_back,.member_ran = member_ran,
+	};
+
+	launch->share = MemoryContextAllocZero(TopMemoryContext, sizeof(GcShareLaunch));
+	launch->ops = &ops;
+}

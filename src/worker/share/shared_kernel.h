@@ -1,0 +1,71 @@
+/*-------------------------------------------------------------------------
+ *
+ * shared_kernel.h
+ *	  A kernel that serves several requests over one table: a fused one, or a marker.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SHARED_KERNEL_H
+#define GC_SHARED_KERNEL_H
+
+#include "postgres.h"
+
+#include "../../codegen/codegen.h"
+#include "../../device/kcache.h"
+#include "../../sched/model/cost.h"
+
+/*
+ * What a fused kernel's bodies have in common: sums of all rows that pass, where registers
+ * are for bodies; or a table of groups each in shared memory, where threads are for groups; or
+ * sums of what is left by ranges that are tested for all bodies at once.
+ */
+typedef enum GcBodyKind
+{
+	GC_SUM_BODIES,
+	GC_GROUP_BODIES,
+	GC_SET_BODIES,
+	GC_BODY_KINDS,
+	GC_NO_BODIES = GC_BODY_KINDS	/* it takes less time by its own kernel */
+} GcBodyKind;
+
+struct GcScanShape;
+
+typedef struct GcFused
+{
+	int			users;			/* launches; the set is not counted */
+	bool		dropped;
+	GcCachedKernel *entry;
+	GcKernel   *kernel;			/* NULL until ready */
+	GcKernelInfo info;
+	GcHash		hash;
+	int			n;				/* bodies */
+	struct GcScanShape *shape[GC_MAX_FUSED];
+	GcFusedMember member[GC_MAX_FUSED];
+	int			nphysical;
+	i16			physical[GC_MAX_COLUMNS];	/* directory's column of each */
+	GcFusedWord *words;
+	int			nwords;
+	int			number;			/* of those offered (share.c) */
+	GcBodyKind	kind;			/* of its bodies */
+	int			threads;		/* of a block */
+	bool		marker;			/* not bodies, but a marker; the physical columns are
+								 * those that it tests: */
+	GcMarkerColumn column[GC_MAX_TESTED];
+	u64			entries[GC_MAX_TESTED]; /* for which the column's table has room */
+	u32			shared_bytes;	/* of tables in shared memory */
+	GcScanTimes times;			/* of a marker, before what each member adds */
+} GcFused;
+
+/* Give up the set's hold on a kernel; it goes with its last launch. */
+extern void gc_fused_drop(GcFused *f);
+
+/*
+ * If the pending kernel is compiled, or will never be (*failed), it is pending no more: true,
+ * and where it is ready, it takes the place of the one in use.
+ */
+extern bool gc_fused_take(GcFused **ready, GcFused **pending, bool *failed);
+
+/* A launch of it ends. */
+extern void gc_fused_release(GcFused *fused);
+
+#endif							/* GC_SHARED_KERNEL_H */
