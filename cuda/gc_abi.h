@@ -35,10 +35,6 @@ typedef unsigned __int128 u128;
 /* Column data is allocated in multiples of this many rows, zero-filled. */
 #define GC_PAD_ROWS			GC_TILE_ROWS
 
-/* Codes, by their width, for which a table says which requests they suit (gc_sets.h). */
-#define GC_SET_CODES_1		256
-#define GC_SET_CODES_2		4096
-
 /* Bytes of a record (gc_record.h): a sector of a GPU's memory, so aligned. */
 #define GC_RECORD_BYTES		32
 

@@ -309,8 +309,7 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
 /*
  * The scan skeleton: every tile of this block, in circular order from
  * first_tile, and in it every vector of this thread.  Between GC_TILES and
- * GC_VECTORS the code generator fetches the chunk's column descriptions.  GC_TILES_IN_TURN gives
- * each block tiles that follow one another, for those that keep something for a chunk.
+ * GC_VECTORS the code generator fetches the chunk's column descriptions.
  *
  * GC_VECTORS is for a kernel that serves one request.  Where some columns are read a vector
  * ahead, those reads stand between GC_READ_FROM(GC_FIRST_VECTOR) and GC_END_READ, before
@@ -321,12 +320,8 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
  * it each request's stages stand between GC_MEMBER and GC_END_MEMBER, a loop that runs once; valid
  * is the address of that request's u64 per source, or 0: all rows are visible.
  */
-#define GC_TILES				GC_TILES_FROM(block, gc_a.scan.ntiles, nblocks)
-#define GC_TILES_IN_TURN \
-	const u32 gc_share = (gc_a.scan.ntiles + nblocks - 1) / nblocks; \
-	GC_TILES_FROM(block * gc_share, GC_MIN(gc_a.scan.ntiles, (block + 1) * gc_share), 1)
-#define GC_TILES_FROM(from, to, step) \
-	for (u32 gc_t = (from); gc_t < (to); gc_t += (step)) { \
+#define GC_TILES \
+	for (u32 gc_t = block; gc_t < gc_a.scan.ntiles; gc_t += nblocks) { \
 		u32 gc_tile = gc_t + gc_a.scan.first_tile; \
 		if (gc_tile >= gc_a.scan.ntiles) gc_tile -= gc_a.scan.ntiles; \
 		const u32 gc_s = gc_tile / gc_a.scan.tiles_per_source; \

@@ -65,7 +65,6 @@ static const struct config_enum_entry force_options[] = {
 	{"off", GC_FORCE_NONE, false},
 	{"fused", GC_FORCE_FUSED, false},
 	{"groups", GC_FORCE_GROUPS, false},
-	{"sets", GC_FORCE_SETS, false},
 	{"marked", GC_FORCE_MARKED, false},
 	{"on", GC_FORCE_FUSED, true},
 	{NULL, 0, false}

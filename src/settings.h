@@ -61,7 +61,6 @@ typedef enum GcForce
 	GC_FORCE_NONE,
 	GC_FORCE_FUSED,				/* all of them, whatever its bodies are */
 	GC_FORCE_GROUPS,			/* fused, those with groups */
-	GC_FORCE_SETS,				/* fused, those whose ranges tables test */
 	GC_FORCE_MARKED
 } GcForce;
 extern int	gc_debug_force_shared_scan;

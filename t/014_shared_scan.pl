@@ -14,7 +14,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my %category = (fused => 'shared scan', marked => 'marked scan', groups => 'shared scan', sets => 'shared scan');
+my %category = (fused => 'shared scan', marked => 'marked scan', groups => 'shared scan');
 my ($kind, $node, @sessions);
 
 sub either
@@ -194,6 +194,11 @@ sub values_of_all_kinds
 	share("NULLs, two of $_", $test{$_} && $test{ $_ - 1 } ? 2 : either(2, 'none'), $nulls[$_], $nulls[ $_ - 1 ]) for (1 .. $#nulls);
 	share('extremes', '3', 'SELECT count(*), sum(i8) FROM big WHERE i8 > 9223372036854775300', 'SELECT z, count(*) FROM big WHERE i4 BETWEEN 2147483100 AND 2147483599 GROUP BY z ORDER BY z',
 		'SELECT count(*), max(i8) FROM big WHERE i8 < 9223372036854775300 AND i4 <> 2147483007');
+	fresh($_) foreach ('gaps', 'big');
+	share('ranges of codes', '8', map({ "SELECT count(*), sum(id), count(third), max(early) FROM gaps WHERE g >= $_" } (3, 7)),
+		map({ "SELECT count(*), sum(id), sum(third), min(early), max(late) FROM gaps WHERE g = $_ AND below < -4900 + $_" } (1 .. 3)),
+		map { "SELECT count(*), sum(below), sum(early), sum(third * 2) FROM gaps WHERE early = $_" } (1 .. 3));
+	share('ranges of codes, wide', '8', map { "SELECT sum(i8), count(*), avg(id) FROM big WHERE z = $_ AND i4 > 2147483500 - $_" } (1 .. 8));
 	return;
 }
 
@@ -566,43 +571,6 @@ sub groups
 	return;
 }
 
-# Sums of what ranges leave of columns of few values, which tables test for all together; few rows
-# are then taken one by one.
-sub sets
-{
-	my %ranged = (
-		most => sub { "SELECT count(*), sum(id), count(third), max(early) FROM gaps WHERE g >= $_[0] % 9" },
-		few => sub { "SELECT count(*), sum(id), sum(third), min(early), max(late) FROM gaps WHERE g = $_[0] % 13 AND below < -4900 + $_[0]" },
-		nulls => sub { "SELECT count(*), sum(below), sum(early), sum(third * 2) FROM gaps WHERE early = $_[0]" },
-		large => sub { "SELECT sum(i8), count(*), avg(id) FROM big WHERE z = $_[0] AND i4 > 2147483500 - $_[0]" });
-	my @old = map { $ranged{few}->($_) } (1 .. 8);
-
-	$kind = 'sets';
-	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
-	foreach my $of (sort keys %ranged)
-	{
-		my $table = $of eq 'large' ? 'big' : 'gaps';
-
-		is_offloaded($node, $ranged{$of}->(5), "sets, alone: $of");
-		foreach my $many (2, 3, 8)
-		{
-			fresh($table);
-			share("$of, $many of a shape", $many, map { $ranged{$of}->($_) } (1 .. $many));
-		}
-	}
-	fresh('gaps');
-	share('shapes together', '6', map { my $q = $ranged{$_}; ($q->(3), $q->(7)) } ('most', 'few', 'nulls'));
-	fresh('gaps');
-	share('beside others', '2', $old[1], $old[2], 'SELECT v, count(*) FROM gaps GROUP BY v ORDER BY v', 'SELECT count(*) FROM gaps WHERE g < id');
-	$sessions[$_]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM gaps') for (1, 4);
-	$node->safe_psql('postgres', 'DELETE FROM gaps WHERE id % 1000 = 3');
-	share('not all see all rows', '8', @old);
-	$sessions[$_]->query_safe('COMMIT') for (1, 4);
-	$kind = 'fused';
-	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
-	return;
-}
-
 foreach my $which ('fused', 'marked')
 {
 	$kind = $which;
@@ -618,11 +586,7 @@ foreach my $which ('fused', 'marked')
 	storm();
 	changes();
 	settings();
-	if ($kind eq 'fused')
-	{
-		groups();
-		sets();
-	}
+	groups() if $kind eq 'fused';
 	many_tables() if $kind eq 'marked';
 	nothing_is_left();
 	crashes();

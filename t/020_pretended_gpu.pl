@@ -99,14 +99,14 @@ configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_sha
 #-------------------------------------------------------------------------
 # What was fused and then went by marks is believed to take less from time to time, so that it is tried again
 #-------------------------------------------------------------------------
-@asked = map { "SELECT count(*), sum(id) FROM t WHERE k BETWEEN $_ AND 40" } (1 .. 3);
+@asked = map { "SELECT s, count(*), sum(n), min(id) FROM t WHERE k < $_ GROUP BY s ORDER BY s" } (40 .. 42);
 
 # What the newest fused scan was predicted to take.
 sub predicted_fused
 {
 	my ($round) = @_;
 
-	configure($node, 'gpuconc.debug_force_shared_scan' => 'sets');
+	configure($node, 'gpuconc.debug_force_shared_scan' => 'groups');
 	$last = last_batch($node);
 	answered_together($node, \@sessions, $round, 'shared scan', 3, @asked);
 	return kernels_after($last, q{max(predicted_us) FILTER (WHERE category = 'shared scan')});

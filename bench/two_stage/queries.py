@@ -122,7 +122,7 @@ def mix():
 
 
 def ranges():
-    """Nothing but ranges, of columns of few values, and a sum: what a fused kernel tests by tables."""
+    """Nothing but ranges, of columns of few values, and a sum."""
     return Template('R', 'select sum(lo_extendedprice * lo_discount) as revenue from lineorder where lo_discount '
                     'between 1 and 3 and lo_quantity between 26 and 35 and lo_tax = :tax', MIX_RULES)
 

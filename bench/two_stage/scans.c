@@ -7,17 +7,14 @@
  * codegen/sink.c, so that what is measured is what the server's kernels do: filters on narrow
  * columns are tested on packed codes, rows are counted, too, and the sum of a vector's values
  * is known to fit in 32 bits; one body asks which rows are there before it loads anything, and
- * reads what it sums of survivors alone where they are few.  Many bodies' filters are tested
- * by tables (cuda/gc_sets.h), and few rows are then taken one by one.  Every body has limits of its own among the arguments, as requests
- * have.
+ * reads what it sums of survivors alone where they are few.  Every body has limits of its own
+ * among the arguments, as requests have.
  *
  *-------------------------------------------------------------------------
  */
 #include "scans.h"
 
 #include <limits.h>
-
-#include "codegen/codegen.h"
 
 #define FUSED_THREADS	256		/* bodies that share a kernel need registers */
 #define KEPT_WORDS		8		/* of a body: two a column, and a multiple of 4 */
@@ -26,7 +23,7 @@ const ScanKind scan_narrow = {
 	.name = "query of",.columns = {{2, 2556, 5}, {1, 50, 5}, {1, 11, 5}, {4, 1000000, 0}},
 	.from = {0, INT_MIN, 4},.end = {0, 25, 8},.value = "d[j] * c[j]",
 	.rare = "gc_at_4_i64(d3.data, row, d3.base, 4) * gc_at_1_i64(d2.data, row, d2.base, 1)",
-	.survive = 5,.vec = 16,.threads = 256,.fused_vec = 16,
+	.vec = 16,.threads = 256,.fused_vec = 16,
 };
 const ScanKind scan_wide = {
 	.name = "scan with",.columns = {{4, 1000, 0}, {4, 1000, 0}, {4, 1000, 0}, {4, 1000, 0}},
@@ -40,6 +37,7 @@ static const char scan_head[] =
 "GC_KERNEL(%d)\n{\nGC_PROLOGUE\n";
 
 static const char scan_tiles[] =
+"GC_TILES\n"
 "	const GcCol d0 = gc_column(gc_a.w[1], 0, gc_src.chunk), d1 = gc_column(gc_a.w[2], 0, gc_src.chunk);\n"
 "	const GcCol d2 = gc_column(gc_a.w[3], 0, gc_src.chunk), d3 = gc_column(gc_a.w[4], 0, gc_src.chunk);\n";
 
@@ -80,29 +78,6 @@ has_end(const ScanKind *kind, int c)
 	return c == 0 || kind->end[c] != INT_MAX;
 }
 
-/* Do the bodies' ranges leave few rows (few_rows in codegen/fused.c)? */
-static bool
-one_by_one(const ScanKind *kind, int bodies)
-{
-	return kind->rare != NULL && bodies >= GC_SET_LEAST_OF_FEW && (bodies <= 8 ? 4 : 2) * bodies <= 1 << kind->survive;
-}
-
-/* Are they tested for all of them together? */
-static bool
-in_sets(const ScanKind *kind, int bodies)
-{
-	return is_packed(kind, 0) && (bodies >= GC_SET_LEAST_MEMBERS || one_by_one(kind, bodies));
-}
-
-/* Blocks that are to have room on a multiprocessor (least_blocks in codegen/fused.c). */
-static int
-least_blocks(const ScanKind *kind, int bodies)
-{
-	if (one_by_one(kind, bodies))
-		return (bodies <= 8 ? 1024 : 768) / FUSED_THREADS;
-	return (bodies <= 8 ? 768 : 512) / FUSED_THREADS;
-}
-
 /* Of a narrow column: of two, words that say which range of its codes is wanted. */
 static void
 add_word(Body *b, int bodies, int k, const char *name, int c, const char *value)
@@ -125,11 +100,6 @@ add_range(Body *b, const ScanKind *kind, int bodies, int k, int c)
 		add(b, "	first%d = GC_MAX(first%d, gc_codes_below_i32((i32) gc_a.w[%d], (i32) d%d.base));\n", c, c, w, c);
 	if (has_end(kind, c))
 		add(b, "	end%d = GC_MIN(end%d, gc_codes_below_i32((i32) gc_a.w[%d], (i32) d%d.base));\n", c, c, w + 1, c);
-	if (in_sets(kind, bodies))
-	{
-		add(b, "	GC_SET_LIMIT(%d, %d, %d, first%d, end%d)\n", c, k, width, c, c);
-		return;
-	}
 	if (bodies > 1)
 		add(b, "	GC_MEMBER_CODES(%d, %d, first%d, end%d)\n", k, width, c, c);
 	else
@@ -146,14 +116,8 @@ add_range(Body *b, const ScanKind *kind, int bodies, int k, int c)
 static void
 add_ranges(Body *b, const ScanKind *kind, int bodies)
 {
-	const u32	all = (1u << bodies) - 1;
-	const bool	sets = in_sets(kind, bodies);
-
 	if (bodies > 1)
-		add(b, "	u32 gc_live = %uu;\n	%s\n", all, sets ? "GC_SETS_TILE" : "GC_KEEP");
-	for (int c = 0; c < SCAN_COLUMNS - 1 && sets; c++)
-		add(b, "	GC_SET_STALE(%d, d%d, %uu)\n", c, c, all);
-	add(b, sets ? "	GC_SETS_LIMITS\n" : "");
+		add(b, "	u32 gc_live = %uu;\n	GC_KEEP\n", (1u << bodies) - 1);
 	for (int k = 0; k < bodies; k++)
 	{
 		add(b, bodies > 1 ? "	{\n" : "");
@@ -161,25 +125,13 @@ add_ranges(Body *b, const ScanKind *kind, int bodies)
 			add_range(b, kind, bodies, k, c);
 		add(b, bodies > 1 ? "	}\n" : "");
 	}
-	if (!sets)
-	{
-		add(b, bodies > 1 ? "	GC_KEPT\n" : "");
-		return;
-	}
-	add(b, "	GC_SETS_FILL\n");
-	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
-		add(b, "	GC_SET_FILL(%d, %d, d%d, %uu)\n", c, kind->columns[c].width, c, all);
-	add(b, "	GC_SETS_FILLED\n");
-	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
-		add(b, "	GC_SET_NONE(%d)\n", c);
+	add(b, bodies > 1 ? "	GC_KEPT\n" : "");
 }
 
 /* In a body's scope: the words kept, or, of wide columns, the limits. */
 static void
 add_limits(Body *b, const ScanKind *kind, int bodies, int k)
 {
-	if (in_sets(kind, bodies))
-		return;
 	if (is_packed(kind, 0) && bodies > 1)
 		add(b, "	GC_TAKE_WORDS(%d, %d)\n", KEPT_WORDS * k, KEPT_WORDS);
 	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
@@ -220,39 +172,22 @@ add_vectors(Body *b, const ScanKind *kind, int bodies)
 static void
 add_loads(Body *b, const ScanKind *kind, int bodies, bool rare)
 {
-	const bool	sets = in_sets(kind, bodies);
-
 	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
 	{
-		if (sets)
-			add(b, "	GC_SET_LOAD(%d, %d, d%d, %uu)\n", c, kind->columns[c].width, c, (1u << bodies) - 1);
-		else if (is_packed(kind, c) && (bodies > 1 || bench_profile.host))
+		if (is_packed(kind, c) && (bodies > 1 || bench_profile.host))
 			add(b, "	GC_WORD_ARRAY(%d, w%d); GC_LOAD_WORDS(%d, w%d, d%d);\n", kind->columns[c].width, c,
 				kind->columns[c].width, c, c);
 	}
 	/* c is what narrow columns' product needs; others need all */
-	for (int c = rare || one_by_one(kind, bodies) ? SCAN_COLUMNS : is_packed(kind, 0) ? 2 : 0; c < SCAN_COLUMNS; c++)
+	for (int c = rare ? SCAN_COLUMNS : is_packed(kind, 0) ? 2 : 0; c < SCAN_COLUMNS; c++)
 		add(b, "	GC_ARRAY(i32, %c); GC_LOAD(%d, i32, %c, d%d);\n", 'a' + c, kind->columns[c].width, 'a' + c, c);
-	if (!sets)
-		return;
-	add(b, "	GC_SETS_ROWS(%d)\n", bodies);
-	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
-		add(b, "	GC_SET_LOOK(%d, %d)\n", c, kind->columns[c].width);
-	add(b, "	GC_SETS_LOOKED(%d)\n", bodies);
 }
 
 static void
-add_packed_tests(Body *b, const ScanKind *kind, int bodies, int k)
+add_packed_tests(Body *b, const ScanKind *kind)
 {
 	if (!is_packed(kind, 0))
 		return;
-	for (int c = 0; c < SCAN_COLUMNS - 1 && in_sets(kind, bodies); c++)
-		add(b, "	GC_SET_TEST(%d, %d, %d)\n", c, kind->columns[c].width, k);
-	if (in_sets(kind, bodies))
-	{
-		add(b, "	GC_SETS_PASS(%d)\n", k);
-		return;
-	}
 	add(b, "	GC_PACKED\n");
 	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
 		add(b, "	GC_CODES(w%d, %d, 1, %s, from%d, to%d)\n", c, kind->columns[c].width,
@@ -264,16 +199,16 @@ add_packed_tests(Body *b, const ScanKind *kind, int bodies, int k)
 static void
 add_rare_body(Body *b, const ScanKind *kind)
 {
-	add_packed_tests(b, kind, 1, 0);
+	add_packed_tests(b, kind);
 	add(b, "	GC_SETTLE\n	GC_ROWS_SPARSE(j, row) sum0 += %s; GC_COUNT_ROW(rows0); GC_END_ROWS_SPARSE\n", kind->rare);
 }
 
 static void
-add_fold(Body *b, const ScanKind *kind, int bodies, int k)
+add_fold(Body *b, const ScanKind *kind, int k)
 {
 	const bool	packed = is_packed(kind, 0);
 
-	add_packed_tests(b, kind, bodies, k);
+	add_packed_tests(b, kind);
 	add(b, "	GC_PART s = 0;\n	GC_FOLD(j)");
 	for (int c = 0; c < SCAN_COLUMNS - 1 && !packed; c++)
 	{
@@ -290,29 +225,6 @@ add_fold(Body *b, const ScanKind *kind, int bodies, int k)
 		add(b, "	GC_COUNT_LIVE(rows%d);\n", k);
 }
 
-/* Rows that any body wants, one by one. */
-static void
-add_rows(Body *b, const ScanKind *kind, int bodies)
-{
-	add(b, "	GC_SETS_EACH(%d)\n", bodies);
-	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
-		add(b, "	GC_SET_ASK(%d, %uu)\n", c, (1u << bodies) - 1);
-	add(b, "	const u32 row = gc_r; const u64 v = %s;\n", kind->rare);
-	for (int k = 0; k < bodies; k++)
-		add(b, "	GC_SET_MEMBER(%d) sum%d += v; GC_COUNT_ROW(rows%d); GC_END_SET_MEMBER\n", k, k, k);
-	add(b, "	GC_END_SETS_EACH\n");
-}
-
-static void
-add_tables(Body *b, const ScanKind *kind, int bodies)
-{
-	add(b, "const u32 gc_run = %uu;\nGC_SETS(%d)\n", (1u << bodies) - 1, SCAN_COLUMNS - 1);
-	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
-		add(b, "GC_SET_TABLE(%d, %d, %s)\nGC_SET_CLEAR(%d, %d)\n", c, kind->columns[c].width, bodies > 8 ? "u16" : "u8",
-			c, kind->columns[c].width);
-	add(b, "GC_BARRIER();\n");
-}
-
 BenchKernel
 scan_kernel(const ScanKind *kind, int bodies)
 {
@@ -321,17 +233,11 @@ scan_kernel(const ScanKind *kind, int bodies)
 	const bool	rare = bodies == 1 && kind->rare != NULL;
 
 	body.n = 0;
-	if (in_sets(kind, bodies))
-		add(&body, "#undef GC_BOUNDS\n#define GC_BOUNDS(threads) __launch_bounds__(threads, %d)\n",
-			least_blocks(kind, bodies));
 	add(&body, scan_head, bodies > 1 ? FUSED_THREADS : kind->threads);
 	for (int k = 0; k < bodies; k++)
 		add(&body, "GC_COUNT rows%d = 0; u64 sum%d = 0;\n", k, k);
-	if (in_sets(kind, bodies))
-		add_tables(&body, kind, bodies);
-	else if (bodies > 1 && is_packed(kind, 0))
+	if (bodies > 1 && is_packed(kind, 0))
 		add(&body, "GC_KEPT_WORDS(%d, %d)\n", KEPT_WORDS * bodies, FUSED_THREADS);
-	add(&body, in_sets(kind, bodies) ? "GC_TILES_IN_TURN\n" : "GC_TILES\n");
 	add(&body, "%s", scan_tiles);
 	if (is_packed(kind, 0))
 		add_ranges(&body, kind, bodies);
@@ -339,15 +245,13 @@ scan_kernel(const ScanKind *kind, int bodies)
 	add_loads(&body, kind, bodies, rare);
 	if (rare)
 		add_rare_body(&body, kind);
-	if (one_by_one(kind, bodies))
-		add_rows(&body, kind, bodies);
-	for (int k = 0; k < bodies && !rare && !one_by_one(kind, bodies); k++)
+	for (int k = 0; k < bodies && !rare; k++)
 	{
 		if (bodies > 1)
 			add(&body, is_packed(kind, 0) ? "	if (gc_live >> %d & 1) do {" : "	do {", k);
 		add(&body, bodies > 1 ? " GC_VECTOR_LIVE(gc_src.valid, gc_row)\n" : "");
 		add_limits(&body, kind, bodies, k);
-		add_fold(&body, kind, bodies, k);
+		add_fold(&body, kind, k);
 		add(&body, bodies > 1 ? "	} while (0);\n" : "");
 	}
 	add(&body, "GC_END_VECTORS GC_END_TILES\n");

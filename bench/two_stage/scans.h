@@ -29,7 +29,6 @@ typedef struct ScanKind
 								 * of it fit in 32 bits */
 	const char *rare;			/* the same of row `row`, read anew; NULL: most vectors have rows
 								 * that pass, and all is one stage */
-	int			survive;		/* 1 row in 2^survive passes, about */
 	int			vec;			/* with one body: GC_CUDA_VEC */
 	int			threads;		/* and the most threads of a block */
 	int			fused_vec;		/* with several: GC_CUDA_VEC */

@@ -54,18 +54,6 @@ typedef struct SharedVector
 
 #define MAX_SHARED_VECTORS	256
 
-/* A column on whose codes many members have ranges: they are tested for all of them together (gc_sets.h). */
-typedef struct SharedSet
-{
-	u8			column;
-	u8			width;
-	bool		few;			/* a table has room for all codes */
-	u32			members;		/* that have one */
-	u32			nullable;		/* of these, members to whom a row may have none */
-} SharedSet;
-
-#define MAX_SHARED_SETS		64
-
 /* What the members of a fused kernel have in common while it is generated. */
 typedef struct Fusion
 {
@@ -74,11 +62,6 @@ typedef struct Fusion
 	u32			readers[GC_MAX_COLUMNS];	/* members, by physical column */
 	SharedVector vectors[MAX_SHARED_VECTORS];
 	int			nvectors;
-	SharedSet	sets[MAX_SHARED_SETS];
-	int			nsets;
-	u32			apart;			/* members that test ranges of theirs for themselves */
-	bool		only_sums;		/* all members' ranges are in sets, and what is left is summed up */
-	bool		one_by_one;		/* and is few rows, which come so, to all members that want them */
 	int			nkept;			/* words that are kept for a tile */
 } Fusion;
 
@@ -106,7 +89,6 @@ typedef struct Cg
 
 	Text		decls;			/* kernel or member scope: constants */
 	Text		descs;			/* tile scope: column descriptions; fused: ranges of codes */
-	Text		limits;			/* fused: of those that sets test, where their tables are filled */
 	Text	   *out;			/* where statements go now */
 	Text		body;
 
@@ -131,8 +113,6 @@ typedef struct Cg
 	bool		counted;		/* as parts, and rows that are live are those that count */
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
-	bool		only_sums;		/* filters are all packed, and what is left is summed up */
-	bool		one_by_one;		/* fused: rows that sets leave come so */
 	bool		late;			/* vector phase: only live rows are loaded */
 	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
 	int			loaded_bytes;	/* of a row, by whole vectors */
@@ -191,12 +171,6 @@ extern bool cg_uses_shared(const Cg *cg);
 /* fused.c: is the vector of this column, or of its words, loaded by the skeleton? */
 extern bool fused_vector(Cg *cg, u16 column, bool words);
 
-/* fused.c: where rows come one by one, does the skeleton read the value of this column? */
-extern bool fused_scalar(const Cg *cg, u16 column);
-
-/* fused.c: number of the set that tests the member's range on this column's codes; -1: it does. */
-extern int	fused_set(Cg *cg, u16 column);
-
 /*
  * steps.c: may a step be tested on whole vectors, and what it computes fail?  Do so few rows come to the
  * sink that it had better read them again?
@@ -225,7 +199,7 @@ extern bool cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLi
 
 /*
  * packed.c: filters on packed codes.  Is a step one?  How many words would a member of a fused
- * kernel keep for those of a pipeline, and can sets test them all (GcPipelineTraits)?  Make what n such steps read available,
+ * kernel keep for those of a pipeline (GcPipelineTraits)?  Make what n such steps read available,
  * in the vector phase, and note in *packed which columns that are; test them on all rows of a
  * vector.
  */
@@ -233,7 +207,6 @@ typedef struct PackedColumn
 {
 	u16			column;
 	int			k;				/* local number */
-	int			set;			/* that tests it; -1: none */
 	bool		first;			/* the range has a lower end; an upper one */
 	bool		end;
 } PackedColumn;
@@ -246,7 +219,6 @@ typedef struct Packed
 
 extern bool cg_is_packed(const GcProgram *p, const GcPStep *step);
 extern int	cg_kept_words(const GcProgram *p, const GcPPipeline *pl);
-extern bool cg_by_sets(const GcProgram *p, const GcPPipeline *pl);
 extern void cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed);
 extern void cg_test_packed(Cg *cg, const Packed *packed);
 

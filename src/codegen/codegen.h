@@ -136,15 +136,13 @@ typedef struct GcKernelSource
  * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds
  * whose bitmaps are tested on whole vectors, or on gathered rows: what shared_builds may
  * contain, one bit each.  gathers: rows are queued (GC_VISIT_SHARED).  kept_words: as a
- * member of a fused kernel it keeps so many words of 32 bits for each warp, at most.  by_sets: it
- * sums up what is left by ranges that tables test for all members (gc_sets.h).
+ * member of a fused kernel it keeps so many words of 32 bits for each warp, at most.
  */
 typedef struct GcPipelineTraits
 {
 	u32			candidates;
 	bool		gathers;
 	int			kept_words;
-	bool		by_sets;
 } GcPipelineTraits;
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
@@ -194,16 +192,6 @@ extern u64 gc_shared_bytes(const GcProgram *p, const GcVariant *variant,
 #define GC_MAX_FUSED		16
 #define GC_FUSED_ANY		0xFFFFu
 #define GC_FUSED_ALL_VECTORS	GC_MAX_COLUMNS
-
-/* Static shared memory of what tests ranges of codes for all members together, at most (gc_sets.h). */
-#define GC_SETS_SHARED			(20 * 1024)
-
-/*
- * Ranges of so many members on a column are worth that; in a kernel of so many members, all that there
- * are, if they leave few rows, which are then taken one by one.
- */
-#define GC_SET_LEAST_MEMBERS	4
-#define GC_SET_LEAST_OF_FEW		2
 
 /* One body of a fused kernel: a pipeline over the table that all members scan. */
 typedef struct GcFusedMember

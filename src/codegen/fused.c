@@ -13,8 +13,7 @@
  *
  * The members have in common: descriptions of the physical columns, fetched once per
  * tile; vectors of columns that at least two of them want in their first stage,
- * loaded once; what says which members a row's codes suit, where many have ranges on
- * them (cuda/gc_sets.h); and of what lives from the first vector to the last, only accumulators
+ * loaded once; and of what lives from the first vector to the last, only accumulators
  * in registers and one word with a bit per member, its gc_bad.
  *
  * Members are generated twice: first to learn which vectors they want.
@@ -27,9 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Static shared memory that a kernel can have, less what it has besides kept words and sets. */
-#define MOST_STATIC_SHARED	(46 * 1024)
 
 /* A member, and the words that every one has. */
 typedef struct Member
@@ -74,169 +70,6 @@ fused_vector(Cg *cg, u16 column, bool words)
 	if (f->asking && !cg->late && f->nvectors < MAX_SHARED_VECTORS)
 		f->vectors[f->nvectors++] = wanted;
 	return false;
-}
-
-bool
-fused_scalar(const Cg *cg, u16 column)
-{
-	const Fusion *f = cg->fusion;
-	const GcPColumn *c = &gc_columns(cg->p)[column];
-	const SharedVector wanted = {.column = cg->column[column],.width = c->width,.reg = c->reg,.nullable = c->nullable};
-
-	for (int i = 0; i < f->nvectors; i++)
-	{
-		if (same_vector(&f->vectors[i], &wanted))
-			return f->vectors[i].members >> cg->member & 1;
-	}
-	return false;
-}
-
-static bool
-same_set(const SharedSet *a, const SharedSet *b)
-{
-	return a->column == b->column && a->width == b->width && a->few == b->few;
-}
-
-/*
- * First pass: note that the member has a range on this column's codes, which it tests itself.
- * Second pass: say which set does, if one was chosen for the column.
- */
-int
-fused_set(Cg *cg, u16 column)
-{
-	Fusion	   *f = cg->fusion;
-	const GcPColumn *c = &gc_columns(cg->p)[column];
-	const SharedSet wanted = {cg->column[column], c->width, c->few, 1u << cg->member,
-		c->nullable ? 1u << cg->member : 0};
-
-	for (int s = 0; s < f->nsets; s++)
-	{
-		SharedSet  *set = &f->sets[s];
-
-		if (!same_set(set, &wanted))
-			continue;
-		if (f->asking)
-			set->members |= wanted.members, set->nullable |= wanted.nullable;
-		return f->asking ? -1 : s;
-	}
-	if (f->asking && f->nsets < MAX_SHARED_SETS)
-		f->sets[f->nsets++] = wanted;
-	return -1;
-}
-
-/* Its table, and what else a GcSet has. */
-static int
-set_bytes(const SharedSet *set, int nmembers)
-{
-	return (set->width == 1 ? GC_SET_CODES_1 : GC_SET_CODES_2) * (nmembers > 8 ? 2 : 1) + 256;
-}
-
-/* Members of which a range is on a column of none of the n chosen sets. */
-static void
-note_apart(Fusion *f, const SharedSet *chosen, int n)
-{
-	f->apart = 0;
-	for (int s = 0; s < f->nsets; s++)
-	{
-		bool		is_chosen = false;
-
-		for (int c = 0; c < n; c++)
-			is_chosen |= same_set(&chosen[c], &f->sets[s]);
-		f->apart |= is_chosen ? 0 : f->sets[s].members;
-	}
-}
-
-/* Members no longer want the packed codes that sets load. */
-static void
-drop_words(Fusion *f)
-{
-	int			n = 0;
-
-	for (int i = 0; i < f->nvectors; i++)
-	{
-		SharedVector v = f->vectors[i];
-
-		for (int s = 0; s < f->nsets && v.words; s++)
-		{
-			if (f->sets[s].column == v.column && f->sets[s].width == v.width)
-				v.members &= ~f->sets[s].members;
-		}
-		if (v.members != 0)
-			f->vectors[n++] = v;
-	}
-	f->nvectors = n;
-}
-
-/*
- * The sets that most members want come first, and none that fewer than `least` do, as long as there is
- * room besides the words that are kept, of which there may now be fewer; the others' members test
- * for themselves.  Returns the number of sets.
- */
-static int
-pick_sets(Fusion *f, int nmembers, int least, int threads, SharedSet chosen[MAX_SHARED_SETS])
-{
-	const int	kept = f->nkept * 4 * ((threads + 31) / 32);
-	int			room = MOST_STATIC_SHARED - kept < GC_SETS_SHARED ? MOST_STATIC_SHARED - kept : GC_SETS_SHARED;
-	int			n = 0;
-
-	for (int wanted = nmembers; wanted >= least; wanted--)
-	{
-		for (int s = 0; s < f->nsets; s++)
-		{
-			const SharedSet *set = &f->sets[s];
-			const int	bytes = set_bytes(set, nmembers);
-
-			if (!set->few || __builtin_popcount(set->members) != wanted || bytes > room)
-				continue;
-			room -= bytes;
-			chosen[n++] = *set;
-		}
-	}
-	note_apart(f, chosen, n);
-	return n;
-}
-
-/* Do all members only sum up rows that sets tell them? */
-static bool
-only_sums(const Member *members, int n, const Fusion *f, int nsets)
-{
-	for (int i = 0; i < n; i++)
-	{
-		if (!members[i].cg.only_sums || f->apart >> i & 1)
-			return false;
-	}
-	return nsets > 0;
-}
-
-/*
- * Are so few rows wanted by any member that they had better be taken one by one?  On an H200 (120
- * million rows, eight members; trial builds of bench/two_stage/same_table.c) that takes 0.20 ms instead
- * of 0.26 if 4 % of the rows are, as long at 15 to 18 %, and 0.29 at 23 %.  Of more members it takes more
- * to test them all in each row.
- */
-static bool
-few_rows(const Member *members, int n)
-{
-	double		part = 0;
-
-	for (int i = 0; i < n; i++)
-		part += 1.0 / (double) (1ull << members[i].cg.pl->survive);
-	return part <= (n <= 8 ? 0.25 : 0.5);
-}
-
-static void
-choose_sets(Fusion *f, const Member *members, int nmembers, int threads)
-{
-	SharedSet	chosen[MAX_SHARED_SETS];
-	int			n = pick_sets(f, nmembers, 1, threads, chosen);
-
-	f->one_by_one = nmembers >= GC_SET_LEAST_OF_FEW && only_sums(members, nmembers, f, n) && few_rows(members, nmembers);
-	if (!f->one_by_one)
-		n = pick_sets(f, nmembers, GC_SET_LEAST_MEMBERS, threads, chosen);
-	f->only_sums = only_sums(members, nmembers, f, n);
-	memcpy(f->sets, chosen, n * sizeof(SharedSet));
-	f->nsets = n;
-	drop_words(f);
 }
 
 /*
@@ -317,7 +150,7 @@ generate_member(const GcFusedMember *from, int number, Fusion *f, Member *m, GcE
 		snprintf(m->top, sizeof(m->top), "gc_a.w[%d]", cg_word(cg, GC_ARG_SHARED, 0, 0));
 	text_addf(&cg->decls, "u32 *gc_flags = (u32 *) gc_a.w[%d]; (void) gc_flags;\n", m->flags);
 	cg_pipeline(cg);
-	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->limits.failed || cg->body.failed))
+	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->body.failed))
 		cg->code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
 	return cg->code;
 }
@@ -355,64 +188,12 @@ emit_ranges(Member *members, int n, Text *t)
 	text_addf(t, "GC_KEPT\nif (!gc_live) continue;\n");
 }
 
-/* Room for the tables of sets, which suit all members before they are filled. */
-static void
-emit_set_tables(const Fusion *f, int nmembers, Text *t)
-{
-	if (f->nsets > 0)
-		text_addf(t, "GC_SETS(%d)\n", f->nsets);
-	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "GC_SET_TABLE(%d, %d, %s)\nGC_SET_CLEAR(%d, %d)\n", s, f->sets[s].width,
-				  nmembers > 8 ? "u16" : "u8", s, f->sets[s].width);
-}
-
-/* Fill those that are stale; members that find nothing have nothing to do in the tile. */
-static void
-emit_set_limits(const Fusion *f, Member *members, int n, Text *t)
-{
-	if (f->nsets == 0)
-		return;
-	text_addf(t, "GC_SETS_TILE\n");
-	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "GC_SET_STALE(%d, d%d, 0x%xu)\n", s, f->sets[s].column, f->sets[s].members);
-	text_addf(t, "GC_SETS_LIMITS\n");
-	for (int i = 0; i < n; i++)
-	{
-		if (members[i].cg.limits.s == NULL)
-			continue;
-		text_addf(t, "if (gc_run >> %d & 1) {\n", i);
-		cg_scope(&members[i].cg, t, members[i].top);
-		text_addf(t, "%s}\n", members[i].cg.limits.s);
-	}
-	text_addf(t, "GC_SETS_FILL\n");
-	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "GC_SET_FILL(%d, %d, d%d, 0x%xu)\n", s, f->sets[s].width, f->sets[s].column, f->sets[s].members);
-	text_addf(t, "GC_SETS_FILLED\n");
-	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "GC_SET_NONE(%d)\n", s);
-	text_addf(t, "if (!gc_live) continue;\n");
-}
-
-/* Which members a vector's rows suit, behind all loads. */
-static void
-emit_set_rows(const Fusion *f, int nmembers, Text *t)
-{
-	if (f->nsets == 0)
-		return;
-	text_addf(t, "GC_SETS_ROWS(%d)\n", nmembers);
-	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "GC_SET_LOOK(%d, %d)\n", s, f->sets[s].width);
-	text_addf(t, "GC_SETS_LOOKED(%d)\n", nmembers);
-}
-
 /* Vectors that the skeleton loads. */
 static void
 emit_vectors(const Fusion *f, Text *t)
 {
 	text_addf(t, "GC_SHARED_VECTORS\n");
-	for (int s = 0; s < f->nsets; s++)
-		text_addf(t, "GC_SET_LOAD(%d, %d, d%d, 0x%xu)\n", s, f->sets[s].width, f->sets[s].column, f->sets[s].members);
-	for (int i = 0; i < f->nvectors && !f->one_by_one; i++)
+	for (int i = 0; i < f->nvectors; i++)
 	{
 		const SharedVector *v = &f->vectors[i];
 		char		condition[32];
@@ -437,66 +218,6 @@ emit_body(Member *m, int number, Text *t)
 	cg_scope(&m->cg, t, m->top);
 	text_addf(t, "GC_MEMBER(gc_a.w[%d])\n%sGC_END_MEMBER\ngc_bads |= (u32) gc_bad << %d;\n}\n",
 			  m->visible, m->cg.body.s ? m->cg.body.s : "", number);
-}
-
-/* Members that may not see all rows of the tile, where rows come one by one. */
-static void
-emit_partly(const Fusion *f, const Member *members, int n, Text *t)
-{
-	if (!f->one_by_one)
-		return;
-	text_addf(t, "GC_SETS_TILE_SEEN\n");
-	for (int i = 0; i < n; i++)
-		text_addf(t, "GC_SET_PARTLY(%d, gc_a.w[%d])\n", i, members[i].visible);
-}
-
-/* Values of a row that several members sum up. */
-static void
-emit_scalars(const Fusion *f, int n, Text *t)
-{
-	for (int i = 0; i < f->nvectors; i++)
-	{
-		const SharedVector *v = &f->vectors[i];
-		char		condition[32] = "";
-		char		pitch[32];
-
-		if (v->members != (1u << n) - 1)
-			snprintf(condition, sizeof(condition), "!(gc_in & 0x%xu) ? 0 : ", v->members);
-		if (v->width == 0)
-			snprintf(pitch, sizeof(pitch), "d%d.width", v->column);
-		else
-			snprintf(pitch, sizeof(pitch), "%d", v->width);
-		text_addf(t, "const %s v%d = %sGC_PITCHED(%d, %s, d%d, %s, gc_r);\n", cg_ctype[v->reg], v->column, condition,
-				  v->width, cg_suffix[v->reg], v->column, pitch);
-		if (v->nullable)
-			text_addf(t, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", v->column, v->column);
-	}
-}
-
-/* The loop over rows that any member wants. */
-static void
-emit_wanted_rows(const Fusion *f, Member *members, int n, Text *t)
-{
-	text_addf(t, "GC_SETS_EACH(%d)\n", n);
-	for (int s = 0; s < f->nsets; s++)
-	{
-		text_addf(t, "GC_SET_ASK(%d, 0x%xu)\n", s, f->sets[s].members);
-		if (f->sets[s].nullable)
-			text_addf(t, "GC_SET_ASK_NULL(d%d, 0x%xu)\n", f->sets[s].column, f->sets[s].nullable);
-	}
-	text_addf(t, "GC_SETS_SEEN\n");
-	for (int i = 0; i < n; i++)
-		text_addf(t, "GC_SET_SEE(%d, gc_a.w[%d])\n", i, members[i].visible);
-	text_addf(t, "GC_SETS_SEEN_END\n");
-	emit_scalars(f, n, t);
-	for (int i = 0; i < n; i++)
-	{
-		text_addf(t, "GC_SET_MEMBER(%d)\ni32 gc_bad = gc_bads >> %d & 1;\n", i, i);
-		cg_scope(&members[i].cg, t, members[i].top);
-		text_addf(t, "%sgc_bads |= (u32) gc_bad << %d;\nGC_END_SET_MEMBER\n",
-				  members[i].cg.body.s ? members[i].cg.body.s : "", i);
-	}
-	text_addf(t, "GC_END_SETS_EACH\n");
 }
 
 static void
@@ -529,53 +250,12 @@ block_threads(const Member *members, int n)
 	return threads;
 }
 
-/*
- * Rows of a vector.  Members need registers, so 8 are asked for; but those that only sum up the
- * same column or two leave room for 16 (eight of them 0.26 ms instead of 0.31 on an H200), as do those
- * that take few rows one by one.
- */
-static int
-rows_of_vector(const Member *members, const Fusion *f)
-{
-	const int	vec = members[0].variant.vec;
-	int			words = 0;
-
-	for (int i = 0; i < f->nvectors; i++)
-		words += f->vectors[i].reg == GC_I32 || f->vectors[i].reg == GC_F32 ? 1 : 2;
-	return vec == 8 && f->only_sums && (words <= 2 || f->one_by_one) ? 16 : vec;
-}
-
-/*
- * Blocks that are to have room on a multiprocessor; 0: as many as come out.  For members that only
- * sum the compiler tends to take more registers than are worth the warps: on an H200 (bench/
- * two_stage/same_table.c) eight with a count and a sum take 0.26 ms instead of 0.29 if there are
- * 24 warps, sixteen 0.34 instead of 0.52 if there are 16.  With more to keep they need registers.
- * Where rows come one by one, each waits for memory, which takes warps: eight 0.203 ms with 32, 0.217
- * with 24 and 0.218 with 40.
- */
-static int
-least_blocks(const Member *members, int n, const Fusion *f, int threads)
-{
-	int			words = 0;
-
-	for (int i = 0; i < n; i++)
-		words += members[i].cg.p->group_words;
-	if (!f->only_sums || words > 3 * GC_MAX_FUSED)
-		return 0;
-	if (f->one_by_one && words <= 2 * GC_MAX_FUSED)
-		return (words <= 2 * 8 ? 1024 : 768) / threads;
-	return (n <= 8 && words <= 3 * 8 ? 768 : 512) / threads;
-}
-
 static void
 assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 {
-	int			vec = members[0].variant.vec;
 	const int	threads = block_threads(members, n);
 
-	if (least_blocks(members, n, f, threads) > 0)
-		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", least_blocks(members, n, f, threads));
-	cg_prologue(t, f->src->nwords, vec, threads);
+	cg_prologue(t, f->src->nwords, members[0].variant.vec, threads);
 	text_addf(t, "const u32 gc_run = (u32) gc_a.w[0];\nu32 gc_bads = 0;\n");
 	for (int i = 0; i < n; i++)
 		text_addf(t, "if (gc_run >> %d & 1) { GC_BEGAN(gc_a.w[%d]) }\n", i, members[i].flags);
@@ -592,19 +272,13 @@ assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 	}
 	if (f->nkept > 0)
 		text_addf(t, "GC_KEPT_WORDS(%d, %d)\n", f->nkept, threads);
-	emit_set_tables(f, n, t);
-	text_addf(t, "GC_BARRIER();\n%s\nu32 gc_live = gc_run & (u32) gc_src.valid;\n"
-			  "if (!gc_live) continue;\n", f->nsets > 0 ? "GC_TILES_IN_TURN" : "GC_TILES");
+	text_addf(t, "GC_BARRIER();\nGC_TILES\nu32 gc_live = gc_run & (u32) gc_src.valid;\n"
+			  "if (!gc_live) continue;\n");
 	emit_columns(f, word, t);
 	if (f->nkept > 0)
 		emit_ranges(members, n, t);
-	emit_set_limits(f, members, n, t);
-	emit_partly(f, members, n, t);
 	emit_vectors(f, t);
-	emit_set_rows(f, n, t);
-	if (f->one_by_one)
-		emit_wanted_rows(f, members, n, t);
-	for (int i = 0; i < n && !f->one_by_one; i++)
+	for (int i = 0; i < n; i++)
 		emit_body(&members[i], i, t);
 	text_addf(t, "GC_END_VECTORS\nGC_END_TILES\n");
 	for (int i = 0; i < n; i++)
@@ -664,7 +338,6 @@ gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSour
 	Fusion		f = {.src = source,.asking = true};
 	Text		text = {0};
 	int			word[GC_MAX_COLUMNS];
-	int			vec;
 	GcCode		code = GC_OK;
 
 	memset(source, 0, sizeof(*source));
@@ -689,12 +362,8 @@ gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSour
 	code = generate_members(from, n, &f, members, err);
 	if (code == GC_OK)
 	{
-		choose_sets(&f, members, n, block_threads(members, n));
-		vec = rows_of_vector(members, &f);
-		choose_vectors(&f, f.one_by_one ? MAX_SHARED_VECTORS : max_vectors);
+		choose_vectors(&f, max_vectors);
 		free_members(members, n);
-		for (int i = 0; i < n; i++)
-			members[i].variant.vec = vec;
 		f.asking = false;
 		code = generate_members(from, n, &f, members, err);
 	}

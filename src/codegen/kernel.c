@@ -437,16 +437,6 @@ is_fold(Cg *cg)
 	return cg->fusion || pl->survive <= 1 || worth_loading_early(cg, pl->survive);
 }
 
-/* What a member of a fused kernel does with a row that its ranges left, as sets tell. */
-static void
-emit_wanted_row(Cg *cg)
-{
-	cg->one_by_one = cg->in_rows = true;
-	cg->parts = true;
-	sink_row(cg);
-	cg->in_rows = false;
-}
-
 static void
 emit_fold(Cg *cg)
 {
@@ -458,16 +448,11 @@ emit_fold(Cg *cg)
 	for (int s = 0; s < cg->pl->nsteps; s++)
 		steps[s] = &gc_steps(cg->p)[cg->pl->first_step + s];
 	packs = set_packed_aside(cg, steps, cg->pl->nsteps, &packed);
-	if (cg->fusion && cg->fusion->one_by_one)
-	{
-		emit_wanted_row(cg);
-		return;
-	}
 	for (int s = packs; s < cg->pl->nsteps; s++)
 		cg_require_step(cg, steps[s]);
 	sink_require(cg);
 	cg->dense_rows = cg->parts = true;
-	cg->only_sums = cg->counted = packs == cg->pl->nsteps;
+	cg->counted = packs == cg->pl->nsteps;
 	cg_test_packed(cg, &packed);
 	sink_begin_parts(cg);
 	text_addf(cg->out, "GC_FOLD(gc_j)\n");
@@ -651,7 +636,6 @@ cg_free(Cg *cg)
 {
 	free(cg->decls.s);
 	free(cg->descs.s);
-	free(cg->limits.s);
 	free(cg->body.s);
 	free(cg->payload);
 }
@@ -659,7 +643,7 @@ cg_free(Cg *cg)
 GcCode
 cg_finish(Cg *cg, Text *text)
 {
-	if (cg->code == GC_OK && (text->failed || cg->body.failed || cg->decls.failed || cg->descs.failed || cg->limits.failed))
+	if (cg->code == GC_OK && (text->failed || cg->body.failed || cg->decls.failed || cg->descs.failed))
 		cg->code = gc_fail(cg->err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
 	cg_free(cg);
 	if (cg->code == GC_OK)

@@ -7,8 +7,7 @@
  * bytes with parameters asks of each column whether its code lies in a range (cuda/gc_packed.h).
  * The range's ends are computed once for each tile; where one is empty, the tile has nothing
  * for the request.  In a fused kernel, whose members would fill the registers with theirs, they
- * are kept in shared memory; where many members have ranges on a column, a table of its codes
- * tests those of all of them (cuda/gc_sets.h).
+ * are kept in shared memory.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -123,36 +122,6 @@ cg_kept_words(const GcProgram *p, const GcPPipeline *pl)
 	return ROUND_UP(words);
 }
 
-bool
-cg_by_sets(const GcProgram *p, const GcPPipeline *pl)
-{
-	ReadColumns columns = {.p = p};
-
-	if (pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_NONE || pl->nsteps == 0)
-		return false;
-	for (int s = 0; s < pl->nsteps; s++)
-	{
-		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
-
-		if (!cg_is_packed(p, step))
-			return false;
-		(void) packed_filter(p, step->expr, note_column, &columns);
-	}
-	for (int c = 0; c < GC_MAX_COLUMNS; c++)
-	{
-		if (columns.read[c] && !gc_columns(p)[c].few)
-			return false;
-	}
-	return true;
-}
-
-/* Where the range's ends are computed. */
-static Text *
-range_text(Cg *cg, const PackedColumn *c)
-{
-	return c->set >= 0 ? &cg->limits : &cg->descs;
-}
-
 /* The column's words and the ends of its range, which is that of all codes so far. */
 static PackedColumn *
 packed_column(Cg *cg, Packed *packed, u16 column)
@@ -166,8 +135,8 @@ packed_column(Cg *cg, Packed *packed, u16 column)
 			return &packed->columns[i];
 	}
 	c = &packed->columns[packed->n++];
-	*c = (PackedColumn) {.column = column,.k = k,.set = cg->fusion ? fused_set(cg, column) : -1};
-	text_addf(range_text(cg, c), "u32 first%d = 0, end%d = GC_CODES_END(%d);\n", k, k, gc_columns(cg->p)[column].width);
+	*c = (PackedColumn) {.column = column,.k = k};
+	text_addf(&cg->descs, "u32 first%d = 0, end%d = GC_CODES_END(%d);\n", k, k, gc_columns(cg->p)[column].width);
 	return c;
 }
 
@@ -195,13 +164,13 @@ narrow(void *context, const GcExpr *e, int side)
 	cg_as(cg, value, sizeof(value), param, &o, e->opreg, e->rescale[!side]);
 	if (op != GC_OP_LT && op != GC_OP_LE)
 	{
-		text_addf(range_text(cg, c), "first%d = GC_MAX(first%d, gc_codes_%s_%s(%s, (%s) d%d.base));\n", c->k, c->k,
+		text_addf(&cg->descs, "first%d = GC_MAX(first%d, gc_codes_%s_%s(%s, (%s) d%d.base));\n", c->k, c->k,
 				  op == GC_OP_GT ? "upto" : "below", ctype, value, ctype, c->k);
 		c->first = true;
 	}
 	if (op != GC_OP_GT && op != GC_OP_GE)
 	{
-		text_addf(range_text(cg, c), "end%d = GC_MIN(end%d, gc_codes_%s_%s(%s, (%s) d%d.base));\n", c->k, c->k,
+		text_addf(&cg->descs, "end%d = GC_MIN(end%d, gc_codes_%s_%s(%s, (%s) d%d.base));\n", c->k, c->k,
 				  op == GC_OP_LT ? "below" : "upto", ctype, value, ctype, c->k);
 		c->end = true;
 	}
@@ -227,11 +196,6 @@ end_range(Cg *cg, const PackedColumn *c)
 	const GcPColumn *pc = &gc_columns(cg->p)[c->column];
 	char		value[64];
 
-	if (c->set >= 0)
-	{
-		text_addf(&cg->limits, "GC_SET_LIMIT(%d, %d, %d, first%d, end%d)\n", c->set, cg->member, pc->width, c->k, c->k);
-		return;
-	}
 	if (cg->fusion)
 		text_addf(&cg->descs, "GC_MEMBER_CODES(%d, ", cg->member);
 	else
@@ -255,10 +219,7 @@ end_ranges(Cg *cg, const Packed *packed)
 	int			n = 0;
 
 	for (int i = 0; i < packed->n; i++)
-	{
-		if (packed->columns[i].set < 0)
-			n += packed->columns[i].first + packed->columns[i].end;
-	}
+		n += packed->columns[i].first + packed->columns[i].end;
 	if (cg->fusion && n > 0)
 	{
 		cg->first_kept = cg->fusion->nkept = ROUND_UP(cg->fusion->nkept);
@@ -299,8 +260,6 @@ cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed)
 		const PackedColumn *c = &packed->columns[i];
 
 		cg->loaded_bytes += gc_columns(cg->p)[c->column].width;
-		if (c->set >= 0)
-			continue;
 		if (!read_ahead(cg, c) && (!cg->fusion || !fused_vector(cg, c->column, true)))
 			cg_load_words(cg->out, gc_columns(cg->p)[c->column].width, c->k, "");
 	}
@@ -317,11 +276,8 @@ test_column(Cg *cg, const PackedColumn *c)
 {
 	const GcPColumn *pc = &gc_columns(cg->p)[c->column];
 
-	if (c->set >= 0)
-		text_addf(cg->out, "GC_SET_TEST(%d, %d, %d)\n", c->set, pc->width, cg->member);
-	else
-		text_addf(cg->out, "GC_CODES(w%d, %d, %d, %s, from%d, to%d)\n", c->k, pc->width, pc->spare,
-				  c->first && c->end ? "WITHIN" : c->first ? "FROM" : "BEFORE", c->k, c->k);
+	text_addf(cg->out, "GC_CODES(w%d, %d, %d, %s, from%d, to%d)\n", c->k, pc->width, pc->spare,
+			  c->first && c->end ? "WITHIN" : c->first ? "FROM" : "BEFORE", c->k, c->k);
 	if (pc->nullable)
 		text_addf(cg->out, "GC_CODES_THERE(d%d)\n", c->k);
 }
@@ -329,16 +285,10 @@ test_column(Cg *cg, const PackedColumn *c)
 void
 cg_test_packed(Cg *cg, const Packed *packed)
 {
-	int			alone = 0;
-
-	for (int i = 0; i < packed->n; i++)
-		alone += packed->columns[i].set < 0;
-	if (alone > 0)
-		text_addf(cg->out, "GC_PACKED\n");
+	if (packed->n == 0)
+		return;
+	text_addf(cg->out, "GC_PACKED\n");
 	for (int i = 0; i < packed->n; i++)
 		test_column(cg, &packed->columns[i]);
-	if (alone > 0)
-		text_addf(cg->out, "GC_END_PACKED\n");
-	if (alone < packed->n)
-		text_addf(cg->out, "GC_SETS_PASS(%d)\n", cg->member);
+	text_addf(cg->out, "GC_END_PACKED\n");
 }

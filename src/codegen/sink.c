@@ -262,7 +262,7 @@ order_text(const GcPAgg *agg, const Operand *o, char *buf, size_t size)
 static bool
 has_part(Cg *cg, const GcPAgg *agg)
 {
-	return cg->parts && !cg->one_by_one && agg->fn == GC_AGG_SUM && gc_exprs(cg->p)[agg->arg].small;
+	return cg->parts && agg->fn == GC_AGG_SUM && gc_exprs(cg->p)[agg->arg].small;
 }
 
 bool

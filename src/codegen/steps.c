@@ -144,7 +144,7 @@ gc_pipeline_traits(const GcProgram *p, u16 pipeline)
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	StepLists	lists;
 	GcPipelineTraits traits = {.gathers = cg_few_reach_sink(pl) && cg_divide_filtered(p, pl, &lists),
-	.kept_words = cg_kept_words(p, pl),.by_sets = cg_by_sets(p, pl)};
+	.kept_words = cg_kept_words(p, pl)};
 
 	if (!traits.gathers)
 		cg_divide_steps(p, pl, NULL, &lists);

@@ -190,8 +190,6 @@ require_scalar(Cg *cg, u16 column)
 	if (cg->scalar[k])
 		return;
 	cg->scalar[k] = true;
-	if (cg->one_by_one && fused_scalar(cg, column))
-		return;
 	if (cg->dense_rows)
 	{
 		text_addf(cg->out, "const %s v%d = c%d[gc_j];\n", cg_ctype[c->reg], k, k);

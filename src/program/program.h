@@ -133,8 +133,6 @@ typedef struct GcPColumn
 	u8			reg;			/* bound */
 	u8			nullable;		/* bound */
 	u8			spare;			/* bound: no code has the highest bit of its width */
-	u8			few;			/* bound: a table has room for all codes (GC_SET_CODES_1, _2) */
-	u8			unused;
 	i16			scale;			/* bound */
 } GcPColumn;
 

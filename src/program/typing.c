@@ -647,13 +647,6 @@ leaves_bit(const GcRange *range, u8 width)
 	return (width == 1 || width == 2) && (u128) range->hi - (u128) range->lo < (u128) 1 << (8 * width - 1);
 }
 
-/* Has a table of so many codes one for each of the column's? */
-static bool
-fits_table(const GcRange *range, u8 width)
-{
-	return width == 1 || (width == 2 && (u128) range->hi - (u128) range->lo < GC_SET_CODES_2);
-}
-
 /* Registers and scales of what expressions refer to, for the code generator. */
 static void
 copy_facts(Typer *t)
@@ -670,7 +663,6 @@ copy_facts(Typer *t)
 		c->nullable = f->nullable;
 		c->reg = kind_reg(c->kind, &r);
 		c->spare = leaves_bit(&r, f->width);
-		c->few = fits_table(&r, f->width);
 		c->scale = c->kind == GC_NUMERIC ? f->scale : 0;
 	}
 	for (u16 i = 0; i < p->nparams; i++)

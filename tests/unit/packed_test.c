@@ -8,9 +8,8 @@
  * four comparisons, drawn at random: with ends of the column's and of chunks' ranges, with
  * what lies just outside, and with the ends of the parameters' own ranges, so that ranges of
  * codes are empty, full, or end anywhere.  They run in one stage, in several, with few rows
- * left, and fused, by vectors of 8 and 16 rows, and as they are compiled in a hurry; and so
- * many together that their ranges are tested by tables (gc_sets.h), with rows taken one by one where
- * few are left.
+ * left, and fused, up to as many as a kernel may have, by vectors of 8 and 16 rows, and as they
+ * are compiled in a hurry.
  *
  * Where there is NVRTC, texts for a GPU are compiled too.
  *
@@ -31,7 +30,7 @@
 
 enum
 {
-	FOLD, STAGES, SPARSE, SUMS, RARE, NSHAPES
+	FOLD, STAGES, SPARSE, NSHAPES
 };
 
 typedef struct Test
@@ -49,7 +48,7 @@ typedef struct Request
 	i16			summed;			/* column */
 } Request;
 
-static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "only sums", "few rows are summed up"};
+static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows"};
 
 /* In place of what the table has under these numbers. */
 static const TableColumn packed_columns[NPACKED] = {
@@ -58,7 +57,7 @@ static const TableColumn packed_columns[NPACKED] = {
 	{C_SHIFT, GC_INT4, 1, false, 1000, 1127, 0, {{0}}, 0, {NULL}, {NULL}, 0},
 	{C_GAPS, GC_INT4, 2, true, -16000, 16767, 0, {{0}}, 0, {NULL}, {NULL}, 0},
 	{C_NULL, GC_INT4, 2, false, -30000, 35535, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_WIDE, GC_INT8, 2, true, 5000000000, 5000000000 + GC_SET_CODES_2 - 1, 0, {{0}}, 0, {NULL}, {NULL}, 0},
+	{C_WIDE, GC_INT8, 2, true, 5000000000, 5000004095, 0, {{0}}, 0, {NULL}, {NULL}, 0},
 };
 static Request requests[NSHAPES][EACH];
 static GcAddr visible_bits[NCHUNKS];
@@ -159,15 +158,6 @@ make_test(Maker *k, int of, Test *t)
 	tap_bail("no such column in the request");
 }
 
-/* Of which column the test is.  Those that only sum test columns of few codes, all about as often. */
-static int
-tested_column(int shape, int number, int test)
-{
-	static const int few[] = {0, 1, 2, 5};
-
-	return shape >= SUMS ? few[(number + test) % 4] : (int) draw(NPACKED);
-}
-
 static void
 make_request(int shape, int number)
 {
@@ -182,22 +172,22 @@ make_request(int shape, int number)
 	for (int i = 0; i < NPACKED; i++)
 		(void) read_column(k, packed_columns[i].number, false);
 	/* some sum up another one, which has NULLs */
-	q->summed = shape == RARE && number % 3 == 2 ? C_GROUP : C_KEY;
+	q->summed = number % 3 == 2 ? C_GROUP : C_KEY;
 	summed = q->summed == C_KEY ? key : maker_read(k, 2);
-	maker_pipeline(k, 0, GC_SINK_AGGREGATE, shape == SPARSE || shape == RARE ? 6 : 0);
-	q->ntests = 1 + (shape == RARE ? number / 2 : number) % MOST_TESTS;
+	maker_pipeline(k, 0, GC_SINK_AGGREGATE, shape == SPARSE ? 6 : 0);
+	q->ntests = 1 + number % MOST_TESTS;
 	for (int i = 0; i < q->ntests; i++)
 	{
-		u16			e = make_test(k, tested_column(shape, number, i), &q->tests[i]);
+		u16			e = make_test(k, draw(NPACKED), &q->tests[i]);
 
 		if (i + 1 < q->ntests && draw(3) == 0)
 		{
-			const u16	other = make_test(k, tested_column(shape, number, i + 1), &q->tests[i + 1]);
+			const u16	other = make_test(k, draw(NPACKED), &q->tests[i + 1]);
 
 			i++;
 			e = maker_test(k, GC_OP_AND, e, other);
 		}
-		maker_filter(k, e, shape == SPARSE || shape == RARE ? 1 : 0);
+		maker_filter(k, e, shape == SPARSE ? 1 : 0);
 	}
 	if (shape == STAGES)
 		filter_live(k, key);
@@ -373,26 +363,13 @@ test_fused(int vec)
 	}
 }
 
-/* Of the sets that n members have, tables for codes of this width. */
-static int
-count_tables(const char *text, int width)
-{
-	const char *at = strstr(text, "\nGC_PROLOGUE\n");
-	int			n = 0;
-
-	while ((at = strstr(at + 1, "\nGC_SET_TABLE(")) != NULL)
-		n += strchr(at, ' ')[1] == '0' + width;
-	return n;
-}
-
 /*
- * n requests of a shape (NSHAPES: of all), whose ranges are tested for all together; one takes no part, and of
- * each chunk but the first some read nothing.
+ * n requests of a shape (NSHAPES: of all) in one kernel; one takes no part, and of each chunk but
+ * the first some read nothing.
  */
-static int
-test_sets(int vec, int n, int shape, u32 turn, GcCompileEffort effort)
+static void
+test_together(int vec, int n, int shape, u32 turn, GcCompileEffort effort)
 {
-	static const char *const what[] = {"no table", "a table", "tables"};
 	GcFusedMember from[GC_MAX_FUSED];
 	Request    *who[GC_MAX_FUSED];
 	Member	   *members[GC_MAX_FUSED];
@@ -403,8 +380,6 @@ test_sets(int vec, int n, int shape, u32 turn, GcCompileEffort effort)
 	GcError		err = {GC_OK, ""};
 	char		how[64];
 	Loaded		k;
-	int			tables[3] = {0};
-	bool		one_by_one;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -422,48 +397,13 @@ test_sets(int vec, int n, int shape, u32 turn, GcCompileEffort effort)
 	}
 	if (gc_generate_fused(from, n, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
 		tap_bail(err.detail);
-	for (int width = 1; width <= 2; width++)
-		tables[width] = count_tables(source.text, width);
-	one_by_one = strstr(strstr(source.text, "\nGC_PROLOGUE\n"), "\nGC_SETS_EACH(") != NULL;
-	if (one_by_one != (shape == RARE && tables[1] + tables[2] > 0))
-		tap_bail("rows are not taken as they should be");
+	check_kept(source.text, members, n);
 	k = load_with(source.text, effort);
 	run_some_fused(&source, &k, members, run, reading, turn);
 	unload(&k);
 	free(source.text);
-	snprintf(how, sizeof(how), "%d together%s, vectors of %d%s, %d and %d", n,
-			 one_by_one ? " row by row" : shape == SUMS ? " that only sum" : "", vec, effort == GC_COMPILE_FULL ? "" : ", in a hurry", tables[1], tables[2]);
-	check_read(who, n, chunks, how, what[tables[1] + tables[2] < 2 ? tables[1] + tables[2] : 2]);
-	return tables[1] + tables[2];
-}
-
-/* Members that only sum leave registers for more rows of a vector, and for more warps; few rows for still more. */
-static void
-test_size(void)
-{
-	static const char *const what[] = {"eight that only sum have vectors of 16 rows, and 24 warps",
-		"one that does more takes that back", "eight that sum few rows have 32 warps"};
-
-	for (int other = 0; other < 3; other++)
-	{
-		char		blocks[40];
-		GcFusedMember from[8];
-		GcFusedSource source;
-		GcError		err = {GC_OK, ""};
-
-		for (int i = 0; i < 8; i++)
-		{
-			const Member *m = &requests[other == 1 && i == 2 ? STAGES : other == 2 ? RARE : SUMS][i].member;
-
-			from[i] = (GcFusedMember) {m->p, m->pipeline, {.vec = 8,.threads = 256}, m->columns};
-		}
-		if (gc_generate_fused(from, 8, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
-			tap_bail(err.detail);
-		snprintf(blocks, sizeof(blocks), "#define GC_LEAST_BLOCKS %d\n", other == 2 ? 4 : 3);
-		ok(strstr(source.text, other == 1 ? "#define GC_CUDA_VEC 8\n" : "#define GC_CUDA_VEC 16\n") != NULL &&
-		   (strstr(source.text, other == 1 ? "#define GC_LEAST_BLOCKS" : blocks) == NULL) == (other == 1), "%s", what[other]);
-		free(source.text);
-	}
+	snprintf(how, sizeof(how), "%d together, vectors of %d%s", n, vec, effort == GC_COMPILE_FULL ? "" : ", in a hurry");
+	check_read(who, n, chunks, how, shape == NSHAPES ? "of all shapes" : shapes[shape]);
 }
 
 /* ---------- texts ---------- */
@@ -513,22 +453,18 @@ test_texts(void)
 
 				from[i] = (GcFusedMember) {m->p, m->pipeline, {.vec = vec,.threads = vec ? 256 : 1}, m->columns};
 			}
-			if (shape == RARE && vec < 16)
-				continue;
 			if (gc_generate_fused(from, TOGETHER, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK ||
 				gc_generate(from[3].p, from[3].pipeline, &from[3].variant, &alone, &err) != GC_OK)
 				tap_bail(err.detail);
 			compile_texts(nvrtc, source.text, "a fused kernel");
-			if (shape != RARE)
-				compile_texts(nvrtc, alone.text, "one of its own");
+			compile_texts(nvrtc, alone.text, "one of its own");
 			free(source.text);
 			free(alone.text);
-			if (shape != vec / 8 && shape < SUMS)
+			if (shape != vec / 8)
 				continue;
-			if (gc_generate_fused(from, 8 + shape, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK ||
-				(shape >= SUMS && count_tables(source.text, 2) == 0))
-				tap_bail("no tables");
-			compile_texts(nvrtc, source.text, "one with tables");
+			if (gc_generate_fused(from, 8 + shape, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+				tap_bail(err.detail);
+			compile_texts(nvrtc, source.text, "one of many members");
 			free(source.text);
 		}
 	}
@@ -538,7 +474,7 @@ test_texts(void)
 
 /* One filter: a comparison of the column with a parameter by this operator. */
 static bool
-is_packed(i16 column, bool any, u8 op, bool *spare, bool *few)
+is_packed(i16 column, bool any, u8 op, bool *spare)
 {
 	Maker	   *k = calloc(1, sizeof(Maker));
 	const GcVariant variant = {.vec = 8,.threads = 256};
@@ -559,7 +495,6 @@ is_packed(i16 column, bool any, u8 op, bool *spare, bool *few)
 		tap_bail(err.detail);
 	packed = strstr(source.text, "\nGC_PACKED\n") != NULL;
 	*spare = gc_columns(p)[0].spare;
-	*few = gc_columns(p)[0].few;
 	free(source.text);
 	free(p);
 	free(k);
@@ -570,27 +505,25 @@ static void
 test_choice(void)
 {
 	bool		spare = false;
-	bool		few = false;
 
 	for (int i = 0; i < NPACKED; i++)
 	{
 		const TableColumn *c = &packed_columns[i];
-		const bool	packed = is_packed(c->number, false, GC_OP_LE, &spare, &few);
+		const bool	packed = is_packed(c->number, false, GC_OP_LE, &spare);
 
 		ok(packed && spare == (c->hi - c->lo < (1 << (8 * c->width - 1))),
 		   "a column of %d bytes with %lld values is packed, its highest bit is %s", c->width,
 		   (long long) (c->hi - c->lo + 1), spare ? "spared" : "used");
-		ok(few == (c->width == 1 || c->hi - c->lo < GC_SET_CODES_2), "a table has %s for its codes", few ? "room" : "no room");
 	}
-	ok(!is_packed(C_SMALL, false, GC_OP_NE, &spare, &few), "<> is not packed");
-	ok(!is_packed(C_SMALL, true, GC_OP_EQ, &spare, &few) && !spare && !few, "nor is a column whose width varies");
-	ok(!is_packed(C_KEY, false, GC_OP_EQ, &spare, &few) && !spare && !few, "nor one of 4 bytes");
+	ok(!is_packed(C_SMALL, false, GC_OP_NE, &spare), "<> is not packed");
+	ok(!is_packed(C_SMALL, true, GC_OP_EQ, &spare) && !spare, "nor is a column whose width varies");
+	ok(!is_packed(C_KEY, false, GC_OP_EQ, &spare) && !spare, "nor one of 4 bytes");
 }
 
 int
 main(int argc, char **argv)
 {
-	static const int together[] = {2, 3, 6, 8, 9, GC_MAX_FUSED};
+	static const int together[] = {2, GC_MAX_FUSED};
 	GcError		err = {GC_OK, ""};
 
 	tap_start();
@@ -615,7 +548,6 @@ main(int argc, char **argv)
 			make_request(shape, i);
 	}
 	test_choice();
-	test_size();
 	test_texts();
 	/* The host has a vector of its own, and yet runs what is made for a GPU where it pretends to be one. */
 	for (int vec = on_host ? 0 : 8; vec <= 16; vec += on_host ? 16 : 8)
@@ -627,15 +559,12 @@ main(int argc, char **argv)
 		test_fused(16);
 	for (size_t i = 0; i < sizeof(together) / sizeof(together[0]); i++)
 	{
-		static const int shape[] = {SUMS, RARE, NSHAPES};
-		int			tables = 0;
+		static const int shape[] = {FOLD, SPARSE, NSHAPES};
 
 		for (u32 turn = 0; turn < EACH; turn += on_host ? 4 : 2)
-			tables += test_sets(on_host ? 0 : turn / 2 % 2 ? 8 : 16, together[i],
-								shape[turn % 3], turn, GC_COMPILE_FULL);
+			test_together(on_host ? 0 : turn / 2 % 2 ? 8 : 16, together[i], shape[turn % 3], turn, GC_COMPILE_FULL);
 		for (u32 turn = 0; turn < 2 && !on_host; turn++)
-			(void) test_sets(8, together[i], turn ? NSHAPES : RARE, turn, GC_COMPILE_QUICK);
-		ok(tables > 0, "%d tables for %d together", tables, together[i]);
+			test_together(8, together[i], turn ? NSHAPES : SPARSE, turn, GC_COMPILE_QUICK);
 	}
 	for (int k = 0; k < NCHUNKS; k++)
 		free(visible[k]);

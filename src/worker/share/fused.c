@@ -22,7 +22,6 @@
 #include "share_launch.h"
 
 #define MAX_BODIES		8		/* of one shape */
-#define SET_BODIES		8		/* of all shapes, at least, where ranges are tested for all at once */
 
 /* Requests for a table before its second fused kernel may be made. */
 #define COMPILE_REQUESTS	16
@@ -72,16 +71,6 @@ add_body(GcFused *f, GcScanShape *s)
 	f->shape[f->n++] = s;
 }
 
-/*
- * Is one more body of the shape, of which there are so many, worth having?  If more requests were
- * ready at once; and where one that takes no part costs next to nothing, before they are.
- */
-static bool
-wants_body(const GcFused *f, const GcScanShape *s, int bodies)
-{
-	return s->wanted > bodies || (f->kind == GC_SET_BODIES && f->n < SET_BODIES);
-}
-
 /* Bodies for the shapes that recur: one for each first, the most used before others. */
 static void
 choose_bodies(const GcScanSet *set, GcFused *f)
@@ -99,7 +88,7 @@ choose_bodies(const GcScanSet *set, GcFused *f)
 			for (int i = 0; i < set->nshapes; i++)
 			{
 				if (!taken[i] && gc_scan_shape_bodies(set->shape[i]) == f->kind &&
-					set->shape[i]->uses >= least && wants_body(f, set->shape[i], copy) &&
+					set->shape[i]->uses >= least && set->shape[i]->wanted > copy &&
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
 			}
@@ -141,25 +130,18 @@ drop_body(GcFused *f)
 }
 
 /*
- * The variants of its bodies: each may have an equal part of the shared memory that is left by
- * what tests ranges for all of them, less what it keeps for the warps of the largest block.
- * False: of those with groups, some then have no room for theirs.
+ * The variants of its bodies: each may have an equal part of the shared memory, less what it
+ * keeps for the warps of the largest block.  False: of those with groups, some then have no room
+ * for theirs.
  */
 static bool
 choose_variants(GcFused *f)
 {
 	const GcProfile *profile = &gc_worker.profile;
-	u64			taken = 1024;
-	u64			room;
+	u64			room = (profile->shared_per_block - 1024) / f->n;
 	u64			used = 0;
-	int			packed = 0;
 	bool		local = true;
 
-	for (int m = 0; m < f->n; m++)
-		packed += f->shape[m]->demand.demand.kept_bytes > 0;
-	if (packed >= GC_SET_LEAST_OF_FEW)
-		taken += GC_SETS_SHARED;
-	room = (profile->shared_per_block - Min(profile->shared_per_block, taken)) / f->n;
 	for (int m = 0; m < f->n; m++)
 	{
 		const GcVariantDemand *demand = &f->shape[m]->demand;
@@ -310,7 +292,6 @@ gc_fused_first_us(const GcScanShape *s, double alone_us)
 	switch (s->kind)
 	{
 		case GC_SUM_BODIES:
-		case GC_SET_BODIES:
 			return alone_us * gc_worker.calibration.fused;
 		case GC_GROUP_BODIES:
 			return alone_us * GROUP_BODY_PART;

@@ -224,7 +224,7 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
  * meanwhile.  Measured on an H200: seven bodies with joins and groups took 28 ms together,
  * 2 ms one after another.  Filters and sums are what it is for, and groups in shared
  * memory where most rows come to one: these read all columns anyway, and two bodies took 1.15
- * times what one does (docs/measurements.md).  And ranges that tables test for all at once.
+ * times what one does (docs/measurements.md).
  */
 static GcBodyKind
 kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
@@ -244,7 +244,7 @@ kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 	if (pl->sink != GC_SINK_AGGREGATE)
 		return GC_NO_BODIES;
 	if (pl->group_mode == GC_GROUP_NONE)
-		return gc_pipeline_traits(p, (u16) pipeline).by_sets ? GC_SET_BODIES : GC_SUM_BODIES;
+		return GC_SUM_BODIES;
 	if (pl->group_mode == GC_GROUP_DENSE && pl->survive <= 1 && probes == 0 &&
 		gc_choose_variant(&gc_worker.profile, demand, gc_worker.profile.shared_per_block - 1024).group_local)
 		return GC_GROUP_BODIES;
@@ -281,14 +281,13 @@ find_shape(GcScanSet *set, const GcRun *run)
 
 /*
  * Is it served by marked scans, which take less time?  What goes to groups in shared memory
- * has a choice: most of its rows are thought to pass.  So has what is tested by tables, too, in a fused
- * scan (cuda/gc_sets.h), which sums up at once where marks are visited by a kernel of each request.
+ * has a choice: most of its rows are thought to pass.
  */
 static bool
 for_marks(const GcScanShape *s)
 {
 	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0 &&
-		s->kind != GC_GROUP_BODIES && s->kind != GC_SET_BODIES;
+		s->kind != GC_GROUP_BODIES;
 }
 
 GcBodyKind
@@ -302,8 +301,6 @@ gc_scan_shape_bodies(const GcScanShape *s)
 			return GC_SUM_BODIES;
 		case GC_FORCE_GROUPS:
 			return s->kind == GC_GROUP_BODIES ? s->kind : GC_NO_BODIES;
-		case GC_FORCE_SETS:
-			return s->kind == GC_SET_BODIES ? s->kind : GC_NO_BODIES;
 		default:
 			return s->kind;
 	}

@@ -153,6 +153,9 @@ bodies_pay(const GcRun *run, const GcFused *f)
 
 	if (members < 2 || gc_debug_force_shared_scan == GC_FORCE_MARKED)
 		return false;
+	/* A fused scan that was asked for does not depend on times. */
+	if (gc_debug_force_shared_scan != GC_FORCE_NONE)
+		return true;
 	return s->set->bodies[f->kind].times.scan_us / members + s->marginal_us <
 		gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) / here + gc_marked_adds(s);
 }

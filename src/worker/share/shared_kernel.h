@@ -16,14 +16,12 @@
 
 /*
  * What a fused kernel's bodies have in common: sums of all rows that pass, where registers
- * are for bodies; or a table of groups each in shared memory, where threads are for groups; or
- * sums of what is left by ranges that are tested for all bodies at once.
+ * are for bodies; or a table of groups each in shared memory, where threads are for groups.
  */
 typedef enum GcBodyKind
 {
 	GC_SUM_BODIES,
 	GC_GROUP_BODIES,
-	GC_SET_BODIES,
 	GC_BODY_KINDS,
 	GC_NO_BODIES = GC_BODY_KINDS	/* it takes less time by its own kernel */
 } GcBodyKind;
