@@ -57,7 +57,7 @@ include $(PGXS)
 
 $(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h cuda/*.h)
 
-src/codegen/kernel.o: $(DEVLIB_TEXT)
+src/codegen/prologue.o: $(DEVLIB_TEXT)
 
 $(DEVLIB_TEXT): $(DEVLIB) src/codegen/embed.sh
 	$(SHELL) $(srcdir)/src/codegen/embed.sh $(addprefix $(srcdir)/,$(DEVLIB)) >$@.tmp && mv $@.tmp $@

@@ -1,155 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * cg.h
- *	  State shared by the parts of the code generator; private to codegen/.
- *
- * Names in generated text: columns are dN (description), cN (vector), nN (NULLs
- * of the vector), vN and vnN (one row's value and NULL flag); parameters pN;
- * lookup tables LN; lists IN; builds bN_*, with xN the matching row or dense
- * index; payloads yN and ynN; what gathered rows have looked up zN; packed codes wN, of
- * which those from firstN on, but not endN, pass (in all lanes of a word: fromN and toN);
- * temporaries tN and, for their NULL flags, tnN; accumulators in registers aN, their share
- * from one vector sN, and a block's eN.
- *
- * In a fused kernel each member has C scopes of its own, so that all these names are
- * used again, but for two: column numbers are those of the physical columns, the same
- * for all members, and accumulators, which live as long as the kernel, get the
- * member's number behind theirs.
+ *	  What the parts of the code generator ask of each other; private to codegen/.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_CG_H
 #define GC_CG_H
 
-#include "codegen.h"
-
-/* Growing text; remembers running out of memory. */
-typedef struct Text
-{
-	char	   *s;
-	size_t		len;
-	size_t		cap;
-	bool		failed;
-} Text;
-
-extern void text_addf(Text *t, const char *fmt,...) __attribute__((format(printf, 2, 3)));
-
-/* A value in generated text: C expressions for it and its NULL flag ("0": never). */
-typedef struct Operand
-{
-	char		v[64];
-	char		n[40];
-} Operand;
-
-/* Vectors of one physical column, loaded once for several members. */
-typedef struct SharedVector
-{
-	u8			column;
-	u8			width;
-	u8			reg;
-	u8			nullable;
-	bool		words;			/* packed codes, wN, of which only the width counts */
-	u32			members;		/* that want it in their first stage */
-} SharedVector;
-
-#define MAX_SHARED_VECTORS	256
-
-/* What the members of a fused kernel have in common while it is generated. */
-typedef struct Fusion
-{
-	GcFusedSource *src;
-	bool		asking;			/* first pass: what would each member load? */
-	u32			readers[GC_MAX_COLUMNS];	/* members, by physical column */
-	SharedVector vectors[MAX_SHARED_VECTORS];
-	int			nvectors;
-	int			nkept;			/* words that are kept for a tile */
-} Fusion;
-
-/* Codes of a column that are read a vector ahead, as words. */
-typedef struct AheadColumn
-{
-	int			k;				/* local number */
-	u8			width;
-} AheadColumn;
-
-#define GC_AHEAD_BYTES		64	/* of them in a thread's registers */
-
-typedef struct Cg
-{
-	const GcProgram *p;
-	const GcPPipeline *pl;
-	const GcVariant *variant;
-	GcKernelSource *src;		/* NULL in a fused kernel */
-
-	Fusion	   *fusion;			/* NULL in a kernel of one pipeline */
-	int			member;
-	int			first_kept;		/* fused: its words among those that are kept */
-	const i16  *physical;		/* fused: number of each column of p */
-	char		suffix[16];		/* of names that live as long as the kernel */
-
-	Text		decls;			/* kernel or member scope: constants */
-	Text		descs;			/* tile scope: column descriptions; fused: ranges of codes */
-	Text	   *out;			/* where statements go now */
-	Text		body;
-
-	/* Local numbers by first use; -1: not used yet. */
-	i16			column[GC_MAX_COLUMNS];
-	i16			param[GC_MAX_PARAMS];
-	i16			lut[GC_MAX_LUTS];
-	i16			list[GC_MAX_LISTS];
-	i16			build[GC_MAX_BUILDS];
-	int			ncolumns;
-	int			nparams;
-	int			nluts;
-	int			nlists;
-	int			nbuilds;
-	int			npayloads;
-	int			ntemps;
-
-	bool		in_rows;		/* row phase: values are scalars */
-	bool		dense_rows;		/* row phase reads the vectors already loaded */
-	bool		once;			/* a row comes to the sink at most once */
-	bool		all_rows;		/* all come, and gc_pass says which ones count */
-	bool		counted;		/* as parts, and rows that are live are those that count */
-	bool		parts;			/* ungrouped, each row at most once: sums of one vector
-								 * are added up apart (sN), counts have 32 bits */
-	bool		late;			/* vector phase: only live rows are loaded */
-	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
-	int			loaded_bytes;	/* of a row, by whole vectors */
-	AheadColumn ahead[GC_AHEAD_BYTES / 8];
-	int			nahead;
-	int			ahead_bytes;	/* of a vector */
-	bool		gather;			/* few rows are left: of some of them values are read at once */
-	int			gathered;		/* registers of those of one row */
-	bool		array[GC_MAX_COLUMNS];	/* by local number: vector is loaded */
-	bool		scalar[GC_MAX_COLUMNS]; /* by local number: row value is declared */
-	bool		index[GC_MAX_BUILDS];	/* xN is declared */
-	bool		at[GC_MAX_BUILDS];	/* bN_at is declared */
-	i16		   *payload;		/* npayloads of the program: local number of the
-								 * declared row value, or -1 */
-	i16		   *early;			/* npayloads: number of what gathered rows have looked up, or one of these */
-#define GC_NOT_EARLY	(-1)
-#define GC_EARLY_WANTED	(-2)	/* the vector phase saw it */
-	i16			early_place[GC_MAX_BUILDS];	/* the same for places, or GC_NOT_EARLY */
-	int			nearly;
-	GcCode		code;
-	GcError    *err;
-} Cg;
-
-extern const char *const cg_ctype[];
-extern const char *const cg_suffix[];
-extern const char *const cg_code_type[];	/* by width in bytes */
-
-/* Begin with a pipeline, whose words go to cg->src or cg->fusion; end with it. */
-extern GcCode cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant,
-					   GcError *err);
-extern void cg_free(Cg *cg);
-
-/* End with a kernel of its own: its text becomes that of cg->src, unless something failed. */
-extern GcCode cg_finish(Cg *cg, Text *text);
-
-/* The device library and the head of a kernel with so many argument words. */
-extern void cg_prologue(Text *t, int nwords, int vec, int threads);
+#include "emit.h"
+#include "fusion.h"
+#include "prologue.h"
 
 /* Fill cg->decls and cg->body. */
 extern void cg_pipeline(Cg *cg);
@@ -167,9 +28,6 @@ extern void cg_scope(Cg *cg, Text *t, const char *top);
 /* Fill the pipeline's part of the shared memory, within such a scope. */
 extern void cg_fill_shared(Cg *cg, Text *t);
 extern bool cg_uses_shared(const Cg *cg);
-
-/* fused.c: is the vector of this column, or of its words, loaded by the skeleton? */
-extern bool fused_vector(Cg *cg, u16 column, bool words);
 
 /*
  * steps.c: may a step be tested on whole vectors, and what it computes fail?  Do so few rows come to the
@@ -224,16 +82,6 @@ extern void cg_test_packed(Cg *cg, const Packed *packed);
 
 /* Declaration of the words wK of a column, and the statement that loads them under a condition. */
 extern void cg_load_words(Text *t, u8 width, int k, const char *condition);
-
-/* Index of a fresh argument word. */
-extern int	cg_word(Cg *cg, u8 type, u16 index, u8 part);
-
-/* Local numbers, declaring what is behind them at first use. */
-extern int	cg_column(Cg *cg, u16 column);
-extern int	cg_build(Cg *cg, u16 build);
-
-/* Record the first failure. */
-extern void cg_fail(Cg *cg, GcCode code, const char *what);
 
 /*
  * Make everything that expression e reads available in the current phase:

@@ -17,9 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const cg_ctype[] = {"i32", "i64", "i128", "float", "double"};
-const char *const cg_suffix[] = {"i32", "i64", "i64", "f32", "f64"};
-
 #define EXPR(cg, i)		(&gc_exprs((cg)->p)[i])
 #define NEVER(o)		((o)->n[0] == '0' && (o)->n[1] == '\0')
 

@@ -37,68 +37,6 @@ typedef struct Member
 	char		top[32];		/* where its part of the shared memory begins */
 } Member;
 
-static bool
-same_vector(const SharedVector *v, const SharedVector *w)
-{
-	return v->column == w->column && v->width == w->width && v->reg == w->reg && v->nullable == w->nullable &&
-		v->words == w->words;
-}
-
-/*
- * First pass: note that the member wants this vector.  Second pass: say whether the
- * skeleton loads it.  The same physical column may have several types, since members
- * that read different chunks know different things about it.
- */
-bool
-fused_vector(Cg *cg, u16 column, bool words)
-{
-	Fusion	   *f = cg->fusion;
-	const GcPColumn *c = &gc_columns(cg->p)[column];
-	const SharedVector wanted = {.column = cg->column[column],.width = c->width,.reg = words ? 0 : c->reg,
-		.nullable = !words && c->nullable,.words = words,.members = 1u << cg->member};
-
-	for (int i = 0; i < f->nvectors; i++)
-	{
-		SharedVector *v = &f->vectors[i];
-
-		if (!same_vector(v, &wanted))
-			continue;
-		if (f->asking && !cg->late)
-			v->members |= 1u << cg->member;
-		return v->members >> cg->member & 1;
-	}
-	if (f->asking && !cg->late && f->nvectors < MAX_SHARED_VECTORS)
-		f->vectors[f->nvectors++] = wanted;
-	return false;
-}
-
-/*
- * Keep the vectors that are worth loading for all: of each physical column the one, and the
- * one of packed codes, that most members want, if they are two; of those the `max` that most want.
- */
-static void
-choose_vectors(Fusion *f, int max)
-{
-	SharedVector chosen[MAX_SHARED_VECTORS];
-	bool		taken[2][GC_MAX_COLUMNS] = {{false}};
-	int			n = 0;
-
-	for (int wanted = GC_MAX_FUSED; wanted >= 2; wanted--)
-	{
-		for (int i = 0; i < f->nvectors && n < max; i++)
-		{
-			const SharedVector *v = &f->vectors[i];
-
-			if (__builtin_popcount(v->members) != wanted || taken[v->words][v->column])
-				continue;
-			taken[v->words][v->column] = true;
-			chosen[n++] = *v;
-		}
-	}
-	memcpy(f->vectors, chosen, n * sizeof(SharedVector));
-	f->nvectors = n;
-}
-
 /*
  * Two columns of a program may be one physical column; vectors are named by that, so
  * the two must then be of one type.
@@ -150,8 +88,7 @@ generate_member(const GcFusedMember *from, int number, Fusion *f, Member *m, GcE
 		snprintf(m->top, sizeof(m->top), "gc_a.w[%d]", cg_word(cg, GC_ARG_SHARED, 0, 0));
 	text_addf(&cg->decls, "u32 *gc_flags = (u32 *) gc_a.w[%d]; (void) gc_flags;\n", m->flags);
 	cg_pipeline(cg);
-	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->body.failed))
-		cg->code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	cg_check_memory(cg);
 	return cg->code;
 }
 
@@ -217,7 +154,7 @@ emit_body(Member *m, int number, Text *t)
 	text_addf(t, "if (gc_live >> %d & 1) {\ni32 gc_bad = gc_bads >> %d & 1;\n", number, number);
 	cg_scope(&m->cg, t, m->top);
 	text_addf(t, "GC_MEMBER(gc_a.w[%d])\n%sGC_END_MEMBER\ngc_bads |= (u32) gc_bad << %d;\n}\n",
-			  m->visible, m->cg.body.s ? m->cg.body.s : "", number);
+			  m->visible, text_of(&m->cg.body), number);
 }
 
 static void
@@ -234,7 +171,7 @@ emit_end(Member *m, int number, Text *t)
 	}
 	text_addf(t, "if (gc_bads >> %d & 1) ((u32 *) gc_a.w[%d])[GC_FLAG_DATA] = 1;\n", number, m->flags);
 	t->failed |= end.failed;
-	free(end.s);
+	text_free(&end);
 }
 
 static int
@@ -330,6 +267,22 @@ free_members(Member *members, int n)
 	}
 }
 
+/* Vectors have as many rows for all members: as their variants say if they agree, else 8. */
+static void
+set_variants(const GcFusedMember *from, int n, Member *members)
+{
+	bool		agree = true;
+
+	for (int i = 0; i < n; i++)
+		agree &= from[i].variant.vec == from[0].variant.vec;
+	for (int i = 0; i < n; i++)
+	{
+		members[i].variant = from[i].variant;
+		if (!agree)
+			members[i].variant.vec = 8;
+	}
+}
+
 GcCode
 gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSource *source,
 				  GcError *err)
@@ -350,19 +303,11 @@ gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSour
 	members = calloc(n, sizeof(Member));
 	if (members == NULL)
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
-	for (int i = 0; i < n; i++)
-		members[i].variant = from[i].variant;
-	for (int i = 0; i < n; i++)
-	{
-		if (from[i].variant.vec != from[0].variant.vec)
-			for (int m = 0; m < n; m++)
-				members[m].variant.vec = 8;
-	}
-
+	set_variants(from, n, members);
 	code = generate_members(from, n, &f, members, err);
 	if (code == GC_OK)
 	{
-		choose_vectors(&f, max_vectors);
+		fused_choose_vectors(&f, max_vectors);
 		free_members(members, n);
 		f.asking = false;
 		code = generate_members(from, n, &f, members, err);
@@ -379,7 +324,7 @@ gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSour
 	free(members);
 	if (code != GC_OK)
 	{
-		free(text.s);
+		text_free(&text);
 		return code;
 	}
 	source->text = text.s;

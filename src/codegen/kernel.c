@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devlib_text.h"
-
 /* Vector-phase steps that are tested before anything is settled. */
 #define FIRST_STAGE_STEPS	3
 
@@ -30,46 +28,6 @@
  * instead of 14.8, of one 6.9 to 7.1 instead of 6.7; and SSB's own kernels, where it was tried, took 2 % longer).
  */
 #define LEAST_TOGETHER		2
-
-void
-text_addf(Text *t, const char *fmt,...)
-{
-	va_list		ap;
-	char	   *s;
-	int			n;
-
-	for (;;)
-	{
-		size_t		room = t->cap - t->len;
-
-		va_start(ap, fmt);
-		n = vsnprintf(t->s ? t->s + t->len : NULL, t->s ? room : 0, fmt, ap);
-		va_end(ap);
-		if (t->s && (size_t) n < room)
-		{
-			t->len += n;
-			return;
-		}
-		t->cap = (t->cap + n + 1) * 2;
-		s = realloc(t->s, t->cap);
-
-		if (s == NULL)
-		{
-			t->failed = true;
-			free(t->s);
-			*t = (Text) {.failed = true};
-			return;
-		}
-		t->s = s;
-	}
-}
-
-void
-cg_fail(Cg *cg, GcCode code, const char *what)
-{
-	if (cg->code == GC_OK)
-		cg->code = gc_fail(cg->err, code, "Kernels cannot compute this: %s.", what);
-}
 
 /*-------------------------------------------------------------------------
  * Steps
@@ -502,13 +460,6 @@ cg_pipeline(Cg *cg)
 	emit_body(cg);
 }
 
-void
-cg_prologue(Text *t, int nwords, int vec, int threads)
-{
-	text_addf(t, "#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n", nwords > 0 ? nwords : 1, vec);
-	text_addf(t, "%s\nGC_KERNEL(%d)\n{\nGC_PROLOGUE\n", devlib_text, threads);
-}
-
 /* Rows that a thread gathers at a time, by the registers that it takes for each. */
 static int
 lane_rows(const Cg *cg)
@@ -567,8 +518,8 @@ static void
 assemble(Cg *cg, Text *t)
 {
 	const int	marks = cg->variant->marked ? cg_word(cg, GC_ARG_MARKS, 0, GC_MARKS_DATA) : 0;
-	const char *descs = cg->descs.s ? cg->descs.s : "";
-	const char *body = cg->body.s ? cg->body.s : "";
+	const char *descs = text_of(&cg->descs);
+	const char *body = text_of(&cg->body);
 
 	if (cg->variant->marked)
 	{
@@ -605,52 +556,6 @@ assemble(Cg *cg, Text *t)
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\n"
 			  "GC_ENDED(gc_flags)\nGC_DELIVER\n}\n");
-}
-
-GcCode
-cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcError *err)
-{
-	memset(cg, 0, sizeof(*cg));
-	memset(cg->column, -1, sizeof(cg->column));
-	memset(cg->param, -1, sizeof(cg->param));
-	memset(cg->lut, -1, sizeof(cg->lut));
-	memset(cg->list, -1, sizeof(cg->list));
-	memset(cg->build, -1, sizeof(cg->build));
-	cg->p = p;
-	cg->pl = &gc_pipelines(p)[pipeline];
-	cg->variant = variant;
-	cg->err = err;
-	cg->out = &cg->body;
-	cg->code = GC_OK;
-	memset(cg->early_place, GC_NOT_EARLY, sizeof(cg->early_place));
-	cg->payload = malloc(2 * (p->npayloads + 1) * sizeof(i16));
-	if (cg->payload == NULL)
-		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
-	memset(cg->payload, -1, 2 * (p->npayloads + 1) * sizeof(i16));
-	cg->early = cg->payload + p->npayloads + 1;
-	return GC_OK;
-}
-
-void
-cg_free(Cg *cg)
-{
-	free(cg->decls.s);
-	free(cg->descs.s);
-	free(cg->body.s);
-	free(cg->payload);
-}
-
-GcCode
-cg_finish(Cg *cg, Text *text)
-{
-	if (cg->code == GC_OK && (text->failed || cg->body.failed || cg->decls.failed || cg->descs.failed))
-		cg->code = gc_fail(cg->err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
-	cg_free(cg);
-	if (cg->code == GC_OK)
-		cg->src->text = text->s;
-	else
-		free(text->s);
-	return cg->code;
 }
 
 GcCode

@@ -261,7 +261,7 @@ gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKer
 			emit_places(&cg, &gc_steps(p)[cg.pl->first_step + s], &tests->place[n++]);
 	}
 	cg_prologue(&text, source->nwords, variant.vec, variant.threads);
-	text_addf(&text, "%s%s}\n", cg.decls.s ? cg.decls.s : "", cg.body.s ? cg.body.s : "");
+	text_addf(&text, "%s%s}\n", text_of(&cg.decls), text_of(&cg.body));
 	return cg_finish(&cg, &text);
 }
 

@@ -23,16 +23,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Hash of the nkeys words in array `keys`. */
-void
-cg_hash(Cg *cg, const char *h, const char *keys, int nkeys)
-{
-	text_addf(cg->out, "u64 %s = 0;\n", h);
-	for (int i = 0; i < nkeys; i++)
-		text_addf(cg->out, "%s = gc_hash_step(%s, %s[%d]);\n", h, h, keys, i);
-	text_addf(cg->out, "%s = gc_hash_end(%s);\n", h, h);
-}
-
 void
 cg_hash_find(Cg *cg, const GcPStep *step)
 {

@@ -14,7 +14,7 @@
 void
 cg_scope(Cg *cg, Text *t, const char *top)
 {
-	text_addf(t, "%su64 gc_top = %s; (void) gc_top;\n", cg->decls.s ? cg->decls.s : "", top);
+	text_addf(t, "%su64 gc_top = %s; (void) gc_top;\n", text_of(&cg->decls), top);
 	for (u16 b = 0; b < cg->p->nbuilds; b++)
 	{
 		int			k = cg->build[b];

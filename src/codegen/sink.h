@@ -41,7 +41,4 @@ extern bool sink_has_cells(const Cg *cg);
 extern void sink_clear(Cg *cg, Text *t);
 extern void sink_end(Cg *cg, Text *t);
 
-/* kernel.c: hash of a key array. */
-extern void cg_hash(Cg *cg, const char *h, const char *keys, int nkeys);
-
 #endif							/* GC_SINK_H */

@@ -1,0 +1,169 @@
+/*-------------------------------------------------------------------------
+ *
+ * emit.c
+ *	  The beginning and the end of generating, argument words, local numbers.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "emit.h"
+#include "fusion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const cg_ctype[] = {"i32", "i64", "i128", "float", "double"};
+const char *const cg_suffix[] = {"i32", "i64", "i64", "f32", "f64"};
+const char *const cg_code_type[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+
+void
+cg_fail(Cg *cg, GcCode code, const char *what)
+{
+	if (cg->code == GC_OK)
+		cg->code = gc_fail(cg->err, code, "Kernels cannot compute this: %s.", what);
+}
+
+void
+cg_check_memory(Cg *cg)
+{
+	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->body.failed))
+		cg->code = gc_fail(cg->err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+}
+
+GcCode
+cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcError *err)
+{
+	memset(cg, 0, sizeof(*cg));
+	memset(cg->column, -1, sizeof(cg->column));
+	memset(cg->param, -1, sizeof(cg->param));
+	memset(cg->lut, -1, sizeof(cg->lut));
+	memset(cg->list, -1, sizeof(cg->list));
+	memset(cg->build, -1, sizeof(cg->build));
+	cg->p = p;
+	cg->pl = &gc_pipelines(p)[pipeline];
+	cg->variant = variant;
+	cg->err = err;
+	cg->out = &cg->body;
+	cg->code = GC_OK;
+	memset(cg->early_place, GC_NOT_EARLY, sizeof(cg->early_place));
+	cg->payload = malloc(2 * (p->npayloads + 1) * sizeof(i16));
+	if (cg->payload == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	memset(cg->payload, -1, 2 * (p->npayloads + 1) * sizeof(i16));
+	cg->early = cg->payload + p->npayloads + 1;
+	return GC_OK;
+}
+
+void
+cg_free(Cg *cg)
+{
+	text_free(&cg->decls);
+	text_free(&cg->descs);
+	text_free(&cg->body);
+	free(cg->payload);
+}
+
+GcCode
+cg_finish(Cg *cg, Text *text)
+{
+	cg->body.failed |= text->failed;
+	cg_check_memory(cg);
+	cg_free(cg);
+	if (cg->code == GC_OK)
+		cg->src->text = text->s;
+	else
+		text_free(text);
+	return cg->code;
+}
+
+int
+cg_word(Cg *cg, u8 type, u16 index, u8 part)
+{
+	const GcArgWord word = {.type = type,.part = part,.index = index};
+	int		   *n = cg->fusion ? &cg->fusion->src->nwords : &cg->src->nwords;
+
+	if (*n == GC_MAX_ARG_WORDS)
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "a kernel with too many parameters");
+		return 0;
+	}
+	if (cg->fusion)
+		cg->fusion->src->words[*n] = (GcFusedWord) {.word = word,.member = cg->member};
+	else
+		cg->src->words[*n] = word;
+	return (*n)++;
+}
+
+int
+cg_column(Cg *cg, u16 column)
+{
+	int			k = cg->column[column];
+
+	if (k < 0 && cg->fusion)
+	{
+		k = cg->column[column] = cg->physical[column];
+		if (k < 0 || k >= GC_MAX_COLUMNS)
+		{
+			cg_fail(cg, GC_BAD_PROGRAM, "a column that is not cached");
+			k = cg->column[column] = 0;
+		}
+		cg->fusion->readers[k] |= 1u << cg->member;
+	}
+	else if (k < 0)
+	{
+		int			cached,
+					private;
+
+		k = cg->column[column] = cg->ncolumns++;
+		cached = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_CACHED);
+		private = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PRIVATE);
+		text_addf(&cg->descs, "%sGcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n",
+				  cg->variant->records ? "" : "const ", k, cached, private);
+		if (cg->variant->records)
+			text_addf(&cg->descs, "const u32 pitch%d = gc_use_record(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n",
+					  k, k, gc_columns(cg->p)[column].width, cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_RECORDS));
+	}
+	return k;
+}
+
+int
+cg_build(Cg *cg, u16 build)
+{
+	static const struct
+	{
+		const char *name;
+		u8			part;
+		u8			mode;
+	}			parts[] = {
+		{"bits", GC_BUILD_PART_BITMAP, GC_BUILD_DENSE},
+		{"base", GC_BUILD_PART_BASE, GC_BUILD_DENSE},
+		{"range", GC_BUILD_PART_RANGE, GC_BUILD_DENSE},
+		{"slots", GC_BUILD_PART_SLOTS, GC_BUILD_HASH},
+		{"mask", GC_BUILD_PART_MASK, GC_BUILD_HASH},
+		{"keys", GC_BUILD_PART_KEYS, GC_BUILD_HASH},
+		{"next", GC_BUILD_PART_NEXT, GC_BUILD_HASH},
+		{"cap", GC_BUILD_PART_CAP, GC_BUILD_HASH},
+	};
+	int			k = cg->build[build];
+
+	if (k >= 0)
+		return k;
+	k = cg->build[build] = cg->nbuilds++;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	{
+		if (parts[i].mode == gc_builds(cg->p)[build].mode)
+			text_addf(&cg->decls, "const u64 b%d_%s = gc_a.w[%d]; (void) b%d_%s;\n", k, parts[i].name,
+					  cg_word(cg, GC_ARG_BUILD, build, parts[i].part), k, parts[i].name);
+	}
+	return k;
+}
+
+void
+cg_hash(Cg *cg, const char *h, const char *keys, int nkeys)
+{
+	text_addf(cg->out, "u64 %s = 0;\n", h);
+	for (int i = 0; i < nkeys; i++)
+		text_addf(cg->out, "%s = gc_hash_step(%s, %s[%d]);\n", h, h, keys, i);
+	text_addf(cg->out, "%s = gc_hash_end(%s);\n", h, h);
+}

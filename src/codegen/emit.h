@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * emit.h
+ *	  The beginning and the end of generating, argument words, local numbers.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_EMIT_H
+#define GC_EMIT_H
+
+#include "state.h"
+
+/* By GcReg: type of a value, and ending of the device library's names for it. */
+extern const char *const cg_ctype[];
+extern const char *const cg_suffix[];
+
+/* By width in bytes: type of a code. */
+extern const char *const cg_code_type[];
+
+/* Begin with a pipeline, whose words go to cg->src or cg->fusion. */
+extern GcCode cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant,
+					   GcError *err);
+
+/* End with a kernel of its own: its text becomes that of cg->src, unless something failed. */
+extern GcCode cg_finish(Cg *cg, Text *text);
+
+/* End without. */
+extern void cg_free(Cg *cg);
+
+/* Record the first failure; and that memory has run out, if it has. */
+extern void cg_fail(Cg *cg, GcCode code, const char *what);
+extern void cg_check_memory(Cg *cg);
+
+/* Index of a fresh argument word. */
+extern int	cg_word(Cg *cg, u8 type, u16 index, u8 part);
+
+/* Local numbers, declaring what is behind them at first use. */
+extern int	cg_column(Cg *cg, u16 column);
+extern int	cg_build(Cg *cg, u16 build);
+
+/* Statements that declare `h`, the hash of the first nkeys words of the array `keys`. */
+extern void cg_hash(Cg *cg, const char *h, const char *keys, int nkeys);
+
+#endif							/* GC_EMIT_H */

@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * fusion.c
+ *	  Which vectors are loaded once for several members of a fused kernel.
+ *
+ * Members are generated twice.  In the first pass each says here which vectors it wants; then those are
+ * chosen that the scan loads for all; in the second pass each asks which of its own that are.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fusion.h"
+
+#include <string.h>
+
+static bool
+same_vector(const SharedVector *v, const SharedVector *w)
+{
+	return v->column == w->column && v->width == w->width && v->reg == w->reg && v->nullable == w->nullable &&
+		v->words == w->words;
+}
+
+/*
+ * First pass: note that the member wants this vector.  Second pass: say whether the
+ * skeleton loads it.  The same physical column may have several types, since members
+ * that read different chunks know different things about it.
+ */
+bool
+fused_vector(Cg *cg, u16 column, bool words)
+{
+	Fusion	   *f = cg->fusion;
+	const GcPColumn *c = &gc_columns(cg->p)[column];
+	const SharedVector wanted = {.column = cg->column[column],.width = c->width,.reg = words ? 0 : c->reg,
+		.nullable = !words && c->nullable,.words = words,.members = 1u << cg->member};
+
+	for (int i = 0; i < f->nvectors; i++)
+	{
+		SharedVector *v = &f->vectors[i];
+
+		if (!same_vector(v, &wanted))
+			continue;
+		if (f->asking && !cg->late)
+			v->members |= 1u << cg->member;
+		return v->members >> cg->member & 1;
+	}
+	if (f->asking && !cg->late && f->nvectors < MAX_SHARED_VECTORS)
+		f->vectors[f->nvectors++] = wanted;
+	return false;
+}
+
+/*
+ * Keep the vectors that are worth loading for all: of each physical column the one, and the
+ * one of packed codes, that most members want, if they are two; of those the `max` that most want.
+ */
+void
+fused_choose_vectors(Fusion *f, int max)
+{
+	SharedVector chosen[MAX_SHARED_VECTORS];
+	bool		taken[2][GC_MAX_COLUMNS] = {{false}};
+	int			n = 0;
+
+	for (int wanted = GC_MAX_FUSED; wanted >= 2; wanted--)
+	{
+		for (int i = 0; i < f->nvectors && n < max; i++)
+		{
+			const SharedVector *v = &f->vectors[i];
+
+			if (__builtin_popcount(v->members) != wanted || taken[v->words][v->column])
+				continue;
+			taken[v->words][v->column] = true;
+			chosen[n++] = *v;
+		}
+	}
+	memcpy(f->vectors, chosen, n * sizeof(SharedVector));
+	f->nvectors = n;
+}

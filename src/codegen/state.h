@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ *
+ * state.h
+ *	  State of generating one pipeline's part of a kernel; private to codegen/.
+ *
+ * A Cg lives on the stack of the function that begins it (cg_begin), which also ends it (cg_finish,
+ * cg_free).  It owns its texts until then; the program, the variant and the source belong to its caller.
+ * The worker's main thread alone has any.
+ *
+ * Names in generated text: columns are dN (description), cN (vector), nN (NULLs
+ * of the vector), vN and vnN (one row's value and NULL flag); parameters pN;
+ * lookup tables LN; lists IN; builds bN_*, with xN the matching row or dense
+ * index; payloads yN and ynN; what gathered rows have looked up zN; packed codes wN, of
+ * which those from firstN on, but not endN, pass (in all lanes of a word: fromN and toN);
+ * temporaries tN and, for their NULL flags, tnN; accumulators in registers aN, their share
+ * from one vector sN, and a block's eN.
+ *
+ * In a fused kernel each member has C scopes of its own, so that all these names are
+ * used again, but for two: column numbers are those of the physical columns, the same
+ * for all members, and accumulators, which live as long as the kernel, get the
+ * member's number behind theirs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CODEGEN_STATE_H
+#define GC_CODEGEN_STATE_H
+
+#include "codegen.h"
+#include "text.h"
+
+/* A value in generated text: C expressions for it and its NULL flag ("0": never). */
+typedef struct Operand
+{
+	char		v[64];
+	char		n[40];
+} Operand;
+
+/* Codes of a column that are read a vector ahead, as words. */
+typedef struct AheadColumn
+{
+	int			k;				/* local number */
+	u8			width;
+} AheadColumn;
+
+#define GC_AHEAD_BYTES		64	/* of them in a thread's registers */
+
+typedef struct Cg
+{
+	/* What is generated, for which target, and how that went. */
+	const GcProgram *p;
+	const GcPPipeline *pl;
+	const GcVariant *variant;
+	GcKernelSource *src;		/* NULL in a fused kernel */
+	GcCode		code;			/* the first failure */
+	GcError    *err;
+
+	/* A member of a fused kernel: NULL in a kernel of one pipeline. */
+	struct Fusion *fusion;
+	int			member;
+	int			first_kept;		/* its words among those that are kept */
+	const i16  *physical;		/* number of each column of p */
+	char		suffix[16];		/* of names that live as long as the kernel */
+
+	/* The texts, which are joined at the end. */
+	Text		decls;			/* kernel or member scope: constants */
+	Text		descs;			/* tile scope: column descriptions; fused: ranges of codes */
+	Text		body;
+	Text	   *out;			/* where statements go now */
+
+	/* Local numbers by first use; -1: not used yet. */
+	i16			column[GC_MAX_COLUMNS];
+	i16			param[GC_MAX_PARAMS];
+	i16			lut[GC_MAX_LUTS];
+	i16			list[GC_MAX_LISTS];
+	i16			build[GC_MAX_BUILDS];
+	int			ncolumns;
+	int			nparams;
+	int			nluts;
+	int			nlists;
+	int			nbuilds;
+	int			npayloads;
+	int			ntemps;
+
+	/* The phase that statements are for now. */
+	bool		in_rows;		/* row phase: values are scalars */
+	bool		late;			/* vector phase: only live rows are loaded */
+	bool		gather;			/* few rows are left: of some of them values are read at once */
+
+	/* How rows come to the sink. */
+	bool		dense_rows;		/* the row phase reads the vectors already loaded */
+	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
+	bool		once;			/* a row comes at most once */
+	bool		all_rows;		/* all come, and gc_pass says which ones count */
+	bool		counted;		/* as parts, and rows that are live are those that count */
+	bool		parts;			/* ungrouped, each row at most once: sums of one vector
+								 * are added up apart (sN), counts have 32 bits */
+
+	/* What loads cost. */
+	int			loaded_bytes;	/* of a row, by whole vectors */
+	int			gathered;		/* registers of one row's values that are gathered */
+	AheadColumn ahead[GC_AHEAD_BYTES / 8];
+	int			nahead;
+	int			ahead_bytes;	/* of a vector */
+
+	/* What is declared in the current scope: by local number, and by build. */
+	bool		array[GC_MAX_COLUMNS];	/* vector is loaded */
+	bool		scalar[GC_MAX_COLUMNS]; /* row value is declared */
+	bool		index[GC_MAX_BUILDS];	/* xN is declared */
+	bool		at[GC_MAX_BUILDS];	/* bN_at is declared */
+	i16		   *payload;		/* npayloads of the program: local number of the
+								 * declared row value, or -1 */
+
+	/* What gathered rows have looked up at once. */
+	i16		   *early;			/* npayloads: number of the array, or one of these */
+#define GC_NOT_EARLY	(-1)
+#define GC_EARLY_WANTED	(-2)	/* the vector phase saw it */
+	i16			early_place[GC_MAX_BUILDS];	/* the same for places, or GC_NOT_EARLY */
+	int			nearly;
+} Cg;
+
+#endif							/* GC_CODEGEN_STATE_H */
