@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/codegen.h"
+#include "codegen/packed_rows.h"
+#include "codegen/selection.h"
 #include "common.h"
 
 #define RUNS		7

@@ -7,7 +7,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "cast.h"
+#include "emit.h"
+#include "operand.h"
 
 #include <stdio.h>
 
@@ -103,48 +105,47 @@ emit_round(Cg *cg, const GcExpr *e, const GcExpr *from, u16 arg, const Operand *
 }
 
 Operand
-cg_cast(Cg *cg, u16 i)
+cg_cast(Cg *cg, u16 i, const Operand *a)
 {
 	const GcExpr *e = EXPR(cg, i);
 	u16			arg = e->arg[0];
 	const GcExpr *from = EXPR(cg, arg);
-	Operand		a = cg_expr(cg, arg);
 	char		buf[256];
 
 	if (GC_KIND_IS_FLOAT(from->kind) && !GC_KIND_IS_FLOAT(e->kind))
-		return emit_float_to_int(cg, e, &a);
+		return emit_float_to_int(cg, e, a);
 	if (GC_KIND_IS_FLOAT(e->kind))
-		return emit_to_float(cg, e, from, &a);
+		return emit_to_float(cg, e, from, a);
 	if (from->kind == GC_NUMERIC || (e->kind == GC_NUMERIC && (e->flags & GC_CAST_SCALE)))
-		return emit_round(cg, e, from, arg, &a);
+		return emit_round(cg, e, from, arg, a);
 	if (e->kind == GC_BOOL && from->kind != GC_BOOL)
 	{
-		snprintf(buf, sizeof(buf), "%s != 0", a.v);
-		return cg_temp_bool(cg, buf, a.n);
+		snprintf(buf, sizeof(buf), "%s != 0", a->v);
+		return cg_temp_bool(cg, buf, a->n);
 	}
 	if (from->kind == GC_DATE && e->kind != GC_DATE)
 	{
 		if (e->flags & GC_CHECKED)
 			text_addf(cg->out, "GC_CHECK(%s || %s == GC_DATE_NOBEGIN || %s == GC_DATE_NOEND || "
 					  "((i64) %s >= GC_TS_LO / GC_USECS_PER_DAY && (i64) %s <= GC_TS_HI / GC_USECS_PER_DAY));\n",
-					  a.n, a.v, a.v, a.v, a.v);
+					  a->n, a->v, a->v, a->v, a->v);
 		if (e->flags & GC_CAST_FINITE)
-			snprintf(buf, sizeof(buf), "(i64) %s * GC_USECS_PER_DAY", a.v);
+			snprintf(buf, sizeof(buf), "(i64) %s * GC_USECS_PER_DAY", a->v);
 		else
-			snprintf(buf, sizeof(buf), "gc_date_to_ts(%s)", a.v);
-		return cg_temp(cg, cg_ctype[e->reg], buf, a.n);
+			snprintf(buf, sizeof(buf), "gc_date_to_ts(%s)", a->v);
+		return cg_temp(cg, cg_ctype[e->reg], buf, a->n);
 	}
 	if (from->kind == GC_TIMESTAMP && e->kind == GC_DATE)
 	{
-		snprintf(buf, sizeof(buf), "gc_ts_to_date(%s)", a.v);
-		return cg_temp(cg, cg_ctype[e->reg], buf, a.n);
+		snprintf(buf, sizeof(buf), "gc_ts_to_date(%s)", a->v);
+		return cg_temp(cg, cg_ctype[e->reg], buf, a->n);
 	}
 	if (e->flags & GC_CHECKED)
-		cg_check_kind(cg, e->kind, a.v, a.n);
+		cg_check_kind(cg, e->kind, a->v, a->n);
 	if (from->reg != e->reg)
 	{
-		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], a.v);
-		return cg_temp(cg, cg_ctype[e->reg], buf, a.n);
+		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], a->v);
+		return cg_temp(cg, cg_ctype[e->reg], buf, a->n);
 	}
-	return a;
+	return *a;
 }

@@ -18,7 +18,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "key_groups.h"
+#include "codegen.h"
+#include "prologue.h"
 
 /*
  * NULL is a class of its own: where a column has none, testers say anything of it.

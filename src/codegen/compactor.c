@@ -5,7 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "codegen.h"
+#include "prologue.h"
 
 char *
 gc_generate_compactor(void)

@@ -25,7 +25,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "batched_lookup.h"
+#include "analysis.h"
+#include "direct_lookup.h"
+#include "emit.h"
+#include "selection.h"
+#include "values.h"
 
 #include <stdio.h>
 #include <string.h>

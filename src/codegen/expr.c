@@ -12,142 +12,27 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "expr.h"
+#include "analysis.h"
+#include "cast.h"
+#include "emit.h"
+#include "operand.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define EXPR(cg, i)		(&gc_exprs((cg)->p)[i])
-#define NEVER(o)		((o)->n[0] == '0' && (o)->n[1] == '\0')
-
-bool
-cg_checked(const GcProgram *p, u16 e)
-{
-	const GcExpr *x = &gc_exprs(p)[e];
-
-	if (x->flags & GC_CHECKED)
-		return true;
-	for (int i = 0; i < 3; i++)
-	{
-		if (x->arg[i] != GC_NONE && cg_checked(p, x->arg[i]))
-			return true;
-	}
-	return false;
-}
-
-void
-cg_skip_bad(Cg *cg, u16 e)
-{
-	if (cg_checked(cg->p, e))
-		text_addf(cg->out, "if (gc_bad) continue;\n");
-}
-
-bool
-cg_columns_only(const GcProgram *p, u16 e)
-{
-	const GcExpr *x = &gc_exprs(p)[e];
-
-	if (x->op == GC_OP_PAYLOAD)
-		return false;
-	for (int i = 0; i < 3; i++)
-	{
-		if (x->arg[i] != GC_NONE && !cg_columns_only(p, x->arg[i]))
-			return false;
-	}
-	return true;
-}
-
-const char *
-cg_pow10(int n, char *buf, size_t size)
-{
-	static const char *const zeros = "000000000000000000";
-
-	if (n <= 18)
-		snprintf(buf, size, "1%.*sLL", n, zeros);
-	else if (n <= 36)
-		snprintf(buf, size, "((i128) 1%sLL * 1%.*sLL)", zeros, n - 18, zeros);
-	else
-		snprintf(buf, size, "((i128) 1%sLL * 1%sLL * 1%.*sLL)", zeros, zeros, n - 36, zeros);
-	return buf;
-}
-
-void
-cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 reg, int rescale)
-{
-	char		ten[96];
-
-	if (rescale > 0)
-		snprintf(buf, size, "((%s) %s * %s)", cg_ctype[reg], o->v,
-				 cg_pow10(rescale, ten, sizeof(ten)));
-	else if (EXPR(cg, e)->reg != reg)
-		snprintf(buf, size, "((%s) %s)", cg_ctype[reg], o->v);
-	else
-		snprintf(buf, size, "%s", o->v);
-}
 
 /* NULL flag of an operation that is NULL if any of its arguments is. */
 static void
 either_null(char *buf, size_t size, const Operand *a, const Operand *b)
 {
-	if (NEVER(a))
+	if (never_null(a))
 		snprintf(buf, size, "%s", b->n);
-	else if (NEVER(b) || strcmp(a->n, b->n) == 0)
+	else if (never_null(b) || strcmp(a->n, b->n) == 0)
 		snprintf(buf, size, "%s", a->n);
 	else
 		snprintf(buf, size, "(%s | %s)", a->n, b->n);
-}
-
-Operand
-cg_temp(Cg *cg, const char *type, const char *value, const char *null)
-{
-	Operand		o;
-	int			t = cg->ntemps++;
-
-	text_addf(cg->out, "const %s t%d = %s;\n", type, t, value);
-	snprintf(o.v, sizeof(o.v), "t%d", t);
-	if (strlen(null) <= 12)
-		snprintf(o.n, sizeof(o.n), "%s", null);
-	else
-	{
-		text_addf(cg->out, "const i32 tn%d = %s;\n", t, null);
-		snprintf(o.n, sizeof(o.n), "tn%d", t);
-	}
-	return o;
-}
-
-Operand
-cg_temp_bool(Cg *cg, const char *value, const char *null)
-{
-	char		buf[512];
-
-	if (strcmp(null, "0") == 0)
-		return cg_temp(cg, "i32", value, null);
-	snprintf(buf, sizeof(buf), "(%s) & !%s", value, null);
-	return cg_temp(cg, "i32", buf, null);
-}
-
-void
-cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null)
-{
-	const char *lo,
-			   *hi;
-
-	switch (kind)
-	{
-		case GC_INT2:
-			lo = "-32768", hi = "32767";
-			break;
-		case GC_INT4:
-			lo = "-2147483648LL", hi = "2147483647LL";
-			break;
-		case GC_DATE:
-			lo = "GC_DATE_LO", hi = "GC_DATE_HI";
-			break;
-		default:
-			lo = "GC_TS_NOBEGIN", hi = "GC_TS_NOEND";
-			break;
-	}
-	text_addf(cg->out, "GC_CHECK(%s || ((%s) >= %s && (%s) <= %s));\n", null, value, lo, value, hi);
 }
 
 static Operand
@@ -181,7 +66,7 @@ emit_leaf(Cg *cg, u16 i)
 			break;
 	}
 	/* What is stored for a NULL is any value of the column. */
-	if (e->kind == GC_BOOL && !NEVER(&o))
+	if (e->kind == GC_BOOL && !never_null(&o))
 		snprintf(o.v, sizeof(o.v), "(%s & !%s)", v, o.n);
 	else
 		snprintf(o.v, sizeof(o.v), "%s", v);
@@ -346,7 +231,7 @@ emit_compare(Cg *cg, u16 i)
 	compare_text(cg, e, &a, &b, e->op, cmp, sizeof(cmp));
 	if (e->op == GC_OP_DISTINCT)
 	{
-		if (NEVER(&a) && NEVER(&b))
+		if (never_null(&a) && never_null(&b))
 			return cg_temp(cg, "i32", cmp, "0");
 		snprintf(buf, sizeof(buf), "%s | %s ? %s != %s : (%s)", a.n, b.n, a.n, b.n, cmp);
 		return cg_temp(cg, "i32", buf, "0");
@@ -360,7 +245,7 @@ static void
 logic_text(bool is_and, const Operand *a, const Operand *b, char *v, char *n, size_t size)
 {
 	snprintf(v, size, "%s %c %s", a->v, is_and ? '&' : '|', b->v);
-	if (NEVER(a) && NEVER(b))
+	if (never_null(a) && never_null(b))
 		snprintf(n, size, "0");
 	else if (is_and)
 		snprintf(n, size, "(%s & (%s | %s)) | (%s & %s)", a->n, b->n, b->v, b->n, a->v);
@@ -486,7 +371,7 @@ emit_if(Cg *cg, u16 i)
 	cg_as(cg, x, sizeof(x), e->arg[1], &a, e->reg, e->rescale[0]);
 	cg_as(cg, y, sizeof(y), e->arg[2], &b, e->reg, e->rescale[1]);
 	snprintf(buf, sizeof(buf), "%s ? %s : %s", c.v, x, y);
-	if (NEVER(&a) && NEVER(&b))
+	if (never_null(&a) && never_null(&b))
 		strcpy(null, "0");
 	else
 		snprintf(null, sizeof(null), "(%s ? %s : %s)", c.v, a.n, b.n);
@@ -508,7 +393,7 @@ emit_choice(Cg *cg, u16 i)
 
 	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->reg, e->rescale[0]);
 	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->reg, e->rescale[1]);
-	if (NEVER(&a) || NEVER(&b))
+	if (never_null(&a) || never_null(&b))
 		strcpy(null, "0");
 	else
 		snprintf(null, sizeof(null), "(%s & %s)", a.n, b.n);
@@ -578,7 +463,7 @@ emit_lut(Cg *cg, u16 i)
 			text_addf(&cg->decls, "const u8 *L%d_null = (const u8 *) gc_a.w[%d];\n", k,
 					  cg_word(cg, GC_ARG_LUT, e->ref, GC_LUT_NULLS));
 	}
-	if (NEVER(&a))
+	if (never_null(&a))
 		snprintf(buf, sizeof(buf), "(u32) ((i64) %s - L%d_base) + 1", a.v, k);
 	else
 		snprintf(buf, sizeof(buf), "%s ? 0 : (u32) ((i64) %s - L%d_base) + 1", a.n, a.v, k);
@@ -649,6 +534,14 @@ emit_scale(Cg *cg, u16 i)
 	return cg_temp(cg, "i32", buf, a.n);
 }
 
+static Operand
+emit_cast(Cg *cg, u16 i)
+{
+	Operand		a = cg_expr(cg, EXPR(cg, i)->arg[0]);
+
+	return cg_cast(cg, i, &a);
+}
+
 Operand
 cg_expr(Cg *cg, u16 i)
 {
@@ -686,7 +579,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_LEAST:
 			return emit_choice(cg, i);
 		case GC_OP_CAST:
-			return cg_cast(cg, i);
+			return emit_cast(cg, i);
 		case GC_OP_IN:
 			return emit_in(cg, i);
 		case GC_OP_LUT:

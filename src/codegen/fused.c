@@ -20,7 +20,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "fused.h"
+#include "emit.h"
+#include "fusion.h"
+#include "load.h"
+#include "pipeline.h"
+#include "prologue.h"
+#include "shared.h"
 #include "sink.h"
 
 #include <stdio.h>

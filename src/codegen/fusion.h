@@ -11,6 +11,7 @@
 #ifndef GC_FUSION_H
 #define GC_FUSION_H
 
+#include "fused.h"
 #include "state.h"
 
 /* Vectors of one physical column, loaded once for several members. */

@@ -22,7 +22,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "selection.h"
+#include "analysis.h"
+#include "condition.h"
+#include "emit.h"
+#include "probe.h"
+#include "prologue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,72 +42,6 @@
  * Tests
  *-------------------------------------------------------------------------
  */
-
-/* The one column that e reads: true, and in *column; GC_NONE: none so far. */
-static bool
-reads_one_column(const GcProgram *p, u16 e, u16 *column)
-{
-	const GcExpr *x = &gc_exprs(p)[e];
-
-	if (x->op == GC_OP_PAYLOAD)
-		return false;
-	if (x->op == GC_OP_COLUMN)
-	{
-		if (*column != GC_NONE && *column != x->ref)
-			return false;
-		*column = x->ref;
-		return true;
-	}
-	for (int i = 0; i < 3; i++)
-	{
-		if (x->arg[i] != GC_NONE && !reads_one_column(p, x->arg[i], column))
-			return false;
-	}
-	return true;
-}
-
-/* What a step computes for a row: n expressions. */
-static const u16 *
-step_exprs(const GcProgram *p, const GcPStep *step, int *n)
-{
-	*n = step->type == GC_STEP_PROBE ? gc_builds(p)[step->build].nkeys : 1;
-	return step->type == GC_STEP_PROBE ? &gc_refs(p)[step->first_key] : &step->expr;
-}
-
-bool
-cg_one_column(const GcProgram *p, const GcPStep *step, u16 *column)
-{
-	int			n;
-	const u16  *e = step_exprs(p, step, &n);
-
-	*column = GC_NONE;
-	for (int i = 0; i < n; i++)
-	{
-		if (!reads_one_column(p, e[i], column))
-			return false;
-	}
-	return *column != GC_NONE;
-}
-
-bool
-cg_may_fail(const GcProgram *p, const GcPStep *step)
-{
-	int			n;
-	const u16  *e = step_exprs(p, step, &n);
-
-	for (int i = 0; i < n; i++)
-	{
-		if (cg_checked(p, e[i]))
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_hash_probe(const GcProgram *p, const GcPStep *step)
-{
-	return step->type == GC_STEP_PROBE && gc_builds(p)[step->build].mode == GC_BUILD_HASH;
-}
 
 /* The allowed column that the step depends on; GC_NONE: it does not, on one. */
 static u16
@@ -141,7 +80,7 @@ gc_find_tests(const GcProgram *p, u16 pipeline, const bool *allowed, GcTests *te
 	for (int s = 0; s < pl->nsteps && s < 64; s++)
 	{
 		u16			column = tested_column(p, &steps[s], allowed);
-		bool		hash = is_hash_probe(p, &steps[s]);
+		bool		hash = cg_is_hash_probe(p, &steps[s]);
 
 		if (column == GC_NONE || (hash && tests->nplaced == GC_MAX_PLACED))
 			continue;
@@ -185,7 +124,7 @@ emit_condition(Cg *cg, const GcPStep *step)
 {
 	char		cond[512];
 
-	if (is_hash_probe(cg->p, step))
+	if (cg_is_hash_probe(cg->p, step))
 	{
 		text_addf(cg->out, "u32 gc_found = 0;\ndo {\n");
 		cg_hash_find(cg, step);

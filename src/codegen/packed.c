@@ -13,7 +13,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "packed.h"
+#include "emit.h"
+#include "expr.h"
+#include "fusion.h"
+#include "load.h"
+#include "operand.h"
+#include "values.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -263,12 +269,6 @@ cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed)
 		if (!read_ahead(cg, c) && (!cg->fusion || !fused_vector(cg, c->column, true)))
 			cg_load_words(cg->out, gc_columns(cg->p)[c->column].width, c->k, "");
 	}
-}
-
-void
-cg_load_words(Text *t, u8 width, int k, const char *condition)
-{
-	text_addf(t, "GC_WORD_ARRAY(%d, w%d);\n%sGC_LOAD_WORDS(%d, w%d, d%d);\n", width, k, condition, width, k, k);
 }
 
 static void

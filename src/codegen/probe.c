@@ -17,11 +17,16 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
-#include "sink.h"
+#include "probe.h"
+#include "analysis.h"
+#include "direct_lookup.h"
+#include "emit.h"
+#include "expr.h"
+#include "operand.h"
+#include "selection.h"
+#include "values.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void
 cg_hash_find(Cg *cg, const GcPStep *step)
@@ -33,14 +38,13 @@ cg_hash_find(Cg *cg, const GcPStep *step)
 
 	snprintf(h, sizeof(h), "h%d", b);
 	snprintf(keys, sizeof(keys), "k%d", b);
-	for (u16 i = 0; i < build->nkeys; i++)
-		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
+	cg_require_keys(cg, step);
 	text_addf(cg->out, "i64 k%d[%d];\n", b, build->nkeys > 0 ? build->nkeys : 1);
 	for (u16 i = 0; i < build->nkeys; i++)
 	{
 		Operand		o = cg_expr(cg, gc_refs(cg->p)[step->first_key + i]);
 
-		if (strcmp(o.n, "0") != 0)
+		if (!never_null(&o))
 			text_addf(cg->out, "if (%s) continue;\n", o.n);
 		text_addf(cg->out, "k%d[%d] = (i64) %s;\n", b, i, o.v);
 	}
@@ -49,26 +53,30 @@ cg_hash_find(Cg *cg, const GcPStep *step)
 			  build->unique ? "const u32" : "u32", b, b, b, b, b, b, build->nkeys, b);
 }
 
-/* Bits of payload's code in the entries of its build's places; the first is the lowest. */
-static int
-payload_shift(const GcProgram *p, u16 payload)
-{
-	int			shift = 32;
-
-	for (u16 i = gc_builds(p)[gc_payloads(p)[payload].build].first_payload; i < payload; i++)
-		shift += gc_payloads(p)[i].width * 8;
-	return shift;
-}
-
 int
-gc_place_bytes(const GcProgram *p, u16 build)
+cg_hash_probe(Cg *cg, const GcPStep *step)
 {
-	const GcPBuild *b = &gc_builds(p)[build];
-	int			bytes = 0;
+	const GcPBuild *build = &gc_builds(cg->p)[step->build];
+	const bool	placed = cg_is_placed(cg, step);
+	int			b = cg_build(cg, step->build);
 
-	for (u16 i = 0; i < b->npayloads; i++)
-		bytes += gc_payloads(p)[b->first_payload + i].width;
-	return bytes > 0 && bytes <= 4 ? 8 : 4;
+	if (placed)
+		cg_find_place(cg, step);
+	else
+		cg_hash_find(cg, step);
+	cg->index[step->build] = true;
+	if (build->unique)
+	{
+		text_addf(cg->out, "if (!r%d) continue;\nconst u64 x%d = r%d - 1; (void) x%d;\n", b, b, b, b);
+		return 0;
+	}
+	if (placed)
+		text_addf(cg->out, "const u32 m%d = r%d & GC_PLACE_MORE;\ni32 f%d = 1; (void) f%d;\nr%d &= ~GC_PLACE_MORE;\n"
+				  "for (; r%d; r%d = m%d ? ((const u32 *) b%d_next)[r%d - 1] : 0, f%d = 0) {\n", b, b, b, b, b, b, b, b, b, b, b);
+	else
+		text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\n", b, b, b, b);
+	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
+	return 1;
 }
 
 void
@@ -88,109 +96,8 @@ cg_place_write(Cg *cg, const GcPStep *step, const char *at)
 		u16			payload = build->first_payload + i;
 
 		text_addf(cg->out, "gc_place |= (u64) ((const %s *) gc_a.w[%d])[r%d - 1] << %d;\n", cg_code_type[gc_payloads(cg->p)[payload].width],
-				  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), b, payload_shift(cg->p, payload));
+				  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), b, cg_payload_shift(cg->p, payload));
 	}
 	text_addf(cg->out, "} while (0);\nif (gc_bad) gc_place = GC_PLACE_BAD;\n((%s *) gc_a.w[%d])[%s] = gc_place;\n",
 			  gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32", places, at);
-}
-
-void
-cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
-{
-	const char *type = gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32";
-	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
-	int			base = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BASE);
-	char		null[64] = "";
-	u16			column;
-	int			k;
-
-	if (!cg_one_column(cg->p, step, &column))
-	{
-		cg_fail(cg, GC_BAD_PROGRAM, "places of a build that is probed with several columns");
-		return;
-	}
-	for (u16 i = 0; i < gc_builds(cg->p)[step->build].nkeys; i++)
-		cg_require(cg, gc_refs(cg->p)[step->first_key + i]);
-	k = cg_column(cg, column);
-	if (gc_columns(cg->p)[column].nullable)
-		snprintf(null, sizeof(null), "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_RANGE));
-	snprintf(buf, size, "((const %s *) gc_a.w[%d])[%s(u32) ((u64) (i64) v%d - gc_a.w[%d])]", type, places, null, k, base);
-}
-
-/*
- * Declare rN as cg_hash_find does, but for GC_PLACE_MORE, from the places; and eN, the
- * whole entry.
- */
-static void
-find_place(Cg *cg, const GcPStep *step)
-{
-	int			b = cg_build(cg, step->build);
-	char		entry[192] = "";
-
-	if (cg->early_place[step->build] >= 0)
-		snprintf(entry, sizeof(entry), "z%d[gc_j]", cg->early_place[step->build]);
-	else
-		cg_place_entry(cg, step, entry, sizeof(entry));
-	text_addf(cg->out, "const %s e%d = %s; (void) e%d;\n", gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32", b, entry, b);
-	text_addf(cg->out, "%s r%d = (u32) e%d;\n", gc_builds(cg->p)[step->build].unique ? "const u32" : "u32", b, b);
-	if (cg_may_fail(cg->p, step))
-		text_addf(cg->out, "if (r%d == GC_PLACE_BAD) { gc_bad = 1; continue; }\n", b);
-}
-
-void
-cg_place_index(Cg *cg, const GcPStep *step)
-{
-	int			b = cg_build(cg, step->build);
-
-	find_place(cg, step);
-	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
-}
-
-bool
-cg_is_placed(const Cg *cg, const GcPStep *step)
-{
-	const u64	s = step - &gc_steps(cg->p)[cg->pl->first_step];
-
-	return s < 64 && cg->variant->placed >> s & 1;
-}
-
-void
-cg_place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *code, size_t size)
-{
-	int			b = cg_build(cg, step->build);
-	char		in_memory[160];
-
-	if (!cg_is_placed(cg, step) || gc_place_bytes(cg->p, step->build) != 8)
-		return;
-	snprintf(in_memory, sizeof(in_memory), "%s", code);
-	if (gc_builds(cg->p)[step->build].unique)
-		snprintf(code, size, "(%s) (e%d >> %d)", type, b, payload_shift(cg->p, payload));
-	else
-		snprintf(code, size, "f%d ? (%s) (e%d >> %d) : %s", b, type, b, payload_shift(cg->p, payload), in_memory);
-}
-
-int
-cg_hash_probe(Cg *cg, const GcPStep *step)
-{
-	const GcPBuild *build = &gc_builds(cg->p)[step->build];
-	const bool	placed = cg_is_placed(cg, step);
-	int			b = cg_build(cg, step->build);
-
-	if (placed)
-		find_place(cg, step);
-	else
-		cg_hash_find(cg, step);
-	cg->index[step->build] = true;
-	if (build->unique)
-	{
-		text_addf(cg->out, "if (!r%d) continue;\nconst u64 x%d = r%d - 1; (void) x%d;\n", b, b, b, b);
-		return 0;
-	}
-	if (placed)
-		text_addf(cg->out, "const u32 m%d = r%d & GC_PLACE_MORE;\ni32 f%d = 1; (void) f%d;\nr%d &= ~GC_PLACE_MORE;\n"
-				  "for (; r%d; r%d = m%d ? ((const u32 *) b%d_next)[r%d - 1] : 0, f%d = 0) {\n", b, b, b, b, b, b, b, b, b, b, b);
-	else
-		text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\n", b, b, b, b);
-	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
-	return 1;
 }

@@ -12,7 +12,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "packed_rows.h"
+#include "prologue.h"
 
 char *
 gc_generate_record_writer(void)

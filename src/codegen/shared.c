@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "shared.h"
 #include "sink.h"
 
 /* Must agree with gc_shared_bytes, as must what stands in sink_table. */
@@ -45,7 +45,7 @@ cg_fill_shared(Cg *cg, Text *t)
 bool
 cg_uses_shared(const Cg *cg)
 {
-	return cg->variant->shared_builds != 0 || sink_is_local(cg) || sink_has_cells(cg);
+	return cg->variant->shared_builds != 0 || sink_uses_shared(cg);
 }
 
 u64

@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * sink.h
- *	  What a pipeline does with the rows that come through; private to codegen/.
+ *	  What a pipeline does with the rows that come through.
+ *
+ * Private to codegen/, called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SINK_H
 #define GC_SINK_H
 
-#include "cg.h"
+#include "state.h"
 
 /* Declare the sink's argument words; before anything else is generated. */
 extern void sink_prepare(Cg *cg);
@@ -32,13 +34,14 @@ extern void sink_add_parts(Cg *cg);
 /* Accumulators that live as long as the kernel. */
 extern void sink_state(Cg *cg, Text *t);
 
-/* Where the group table is: computed from argument words (cg_scope). */
+/* Has a block a group table in shared memory?  Where it is, computed from argument words (cg_scope). */
+extern bool sink_uses_shared(const Cg *cg);
 extern void sink_table(Cg *cg, Text *t);
 
-/* Before the scan: empty a table in shared memory; after it: merge what is there. */
-extern bool sink_is_local(const Cg *cg);
-extern bool sink_has_cells(const Cg *cg);
+/* Before the scan: empty that table. */
 extern void sink_clear(Cg *cg, Text *t);
+
+/* After it: merge what is there, or in registers. */
 extern void sink_end(Cg *cg, Text *t);
 
 #endif							/* GC_SINK_H */

@@ -9,7 +9,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "steps.h"
+#include "analysis.h"
+#include "packed.h"
 
 #include <string.h>
 
@@ -23,22 +25,6 @@
  */
 #define GATHER_LEFT			4
 #define GATHER_JOINS		2
-
-/* Can this step be tested on whole vectors? */
-bool
-cg_is_vector_step(const GcProgram *p, const GcPStep *step)
-{
-	if (step->type == GC_STEP_FILTER)
-		return cg_columns_only(p, step->expr);
-	return gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
-		cg_columns_only(p, gc_refs(p)[step->first_key]);
-}
-
-bool
-cg_is_checked_step(const GcProgram *p, const GcPStep *step)
-{
-	return cg_checked(p, step->type == GC_STEP_FILTER ? step->expr : gc_refs(p)[step->first_key]);
-}
 
 /*
  * Which steps are tested on whole vectors, and which row by row on the survivors.
@@ -83,13 +69,6 @@ cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *vari
 	}
 }
 
-/* Rows are then read again, not kept in registers. */
-bool
-cg_few_reach_sink(const GcPPipeline *pl)
-{
-	return pl->survive > 1;
-}
-
 /*
  * In a kernel of its own, for a sink that few rows reach: filters on packed codes, and one other
  * step if they leave too many rows, are tested on whole vectors, in one stage; other tests of
@@ -123,7 +102,7 @@ cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
 			continue;
 		if (!cg_is_vector_step(p, step) || (step->type == GC_STEP_PROBE && step->selectivity == 0))
 			late[nlate++] = step;
-		else if (passed < GATHER_LEFT && lists->nvector == packs && !cg_is_checked_step(p, step))
+		else if (passed < GATHER_LEFT && lists->nvector == packs && !cg_may_fail(p, step))
 		{
 			passed += step->selectivity;
 			lists->vector[lists->nvector++] = step;

@@ -11,10 +11,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cg.h"
+#include "values.h"
+#include "analysis.h"
+#include "direct_lookup.h"
+#include "emit.h"
+#include "expr.h"
+#include "load.h"
+#include "selection.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void
 declare_param(Cg *cg, u16 param)
@@ -46,91 +51,17 @@ declare_param(Cg *cg, u16 param)
 	}
 }
 
-void
-cg_load(Text *t, const char *how, u8 width, u8 reg, int k)
-{
-	if (width == 0)
-		text_addf(t, "%s_ANY(%s, c%d, d%d);\n", how, cg_suffix[reg], k, k);
-	else
-		text_addf(t, "%s(%d, %s, c%d, d%d);\n", how, width, cg_suffix[reg], k, k);
-}
-
-/* Bytes from one row's code of a column to the next, as an expression. */
-static const char *
-pitch_of(Cg *cg, u16 column, char *buf, size_t size)
-{
-	const u8	width = gc_columns(cg->p)[column].width;
-	int			k = cg_column(cg, column);
-
-	if (cg->variant->records)
-		snprintf(buf, size, "pitch%d", k);
-	else if (width == 0)
-		snprintf(buf, size, "d%d.width", k);
-	else
-		snprintf(buf, size, "%d", width);
-	return buf;
-}
-
-static void
-require_vector(Cg *cg, u16 column)
-{
-	const GcPColumn *c = &gc_columns(cg->p)[column];
-	int			k = cg_column(cg, column);
-	char		pitch[32];
-
-	if (cg->array[k])
-		return;
-	cg->array[k] = true;
-	if (cg->fusion && fused_vector(cg, column, false))
-		return;
-	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_MARKED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
-	if (cg->gather)
-		text_addf(cg->out, "GC_GATHER(%d, %s, c%d, d%d, %s);\n", c->width, cg_suffix[c->reg], k, k,
-				  pitch_of(cg, column, pitch, sizeof(pitch)));
-	else
-		cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
-	if (c->nullable)
-		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
-	if (!cg->gather)
-		cg->loaded_bytes += c->width ? c->width : 8;
-	cg->gathered += c->reg == GC_I64 || c->reg == GC_F64 ? 2 : 1;
-}
-
-static void
-require_scalar(Cg *cg, u16 column)
-{
-	const GcPColumn *c = &gc_columns(cg->p)[column];
-	int			k = cg_column(cg, column);
-	char		pitch[32];
-
-	if (cg->scalar[k])
-		return;
-	cg->scalar[k] = true;
-	if (cg->dense_rows)
-	{
-		text_addf(cg->out, "const %s v%d = c%d[gc_j];\n", cg_ctype[c->reg], k, k);
-		if (c->nullable)
-			text_addf(cg->out, "const i32 vn%d = GC_IS_NULL(n%d, gc_j);\n", k, k);
-		return;
-	}
-	text_addf(cg->out, "const %s v%d = GC_PITCHED(%d, %s, d%d, %s, gc_r);\n", cg_ctype[c->reg], k, c->width,
-			  cg_suffix[c->reg], k, pitch_of(cg, column, pitch, sizeof(pitch)));
-	if (c->nullable)
-		text_addf(cg->out, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", k, k);
-}
-
 const GcPStep *
 cg_probe_of(Cg *cg, u16 build)
 {
-	for (u32 s = cg->pl->first_step; s < (u32) cg->pl->first_step + cg->pl->nsteps; s++)
-	{
-		const GcPStep *step = &gc_steps(cg->p)[s];
+	const GcPStep *step = cg_find_probe(cg->p, cg->pl, build);
 
-		if (step->type == GC_STEP_PROBE && step->build == build)
-			return step;
+	if (step == NULL)
+	{
+		cg_fail(cg, GC_BAD_PROGRAM, "payload of a build that is not probed");
+		step = &gc_steps(cg->p)[0];
 	}
-	cg_fail(cg, GC_BAD_PROGRAM, "payload of a build that is not probed");
-	return &gc_steps(cg->p)[0];
+	return step;
 }
 
 void
@@ -142,6 +73,57 @@ cg_dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf
 		snprintf(buf, size, "((u32) %s - (u32) b%d_base)", k->v, b);
 	else
 		snprintf(buf, size, "((u64) (i64) %s - b%d_base)", k->v, b);
+}
+
+void
+cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
+{
+	const char *type = gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32";
+	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
+	int			base = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BASE);
+	char		null[64] = "";
+	u16			column;
+	int			k;
+
+	if (!cg_one_column(cg->p, step, &column))
+	{
+		cg_fail(cg, GC_BAD_PROGRAM, "places of a build that is probed with several columns");
+		return;
+	}
+	cg_require_keys(cg, step);
+	k = cg_column(cg, column);
+	if (gc_columns(cg->p)[column].nullable)
+		snprintf(null, sizeof(null), "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_RANGE));
+	snprintf(buf, size, "((const %s *) gc_a.w[%d])[%s(u32) ((u64) (i64) v%d - gc_a.w[%d])]", type, places, null, k, base);
+}
+
+/*
+ * Declare rN as cg_hash_find does, but for GC_PLACE_MORE, from the places; and eN, the
+ * whole entry.
+ */
+void
+cg_find_place(Cg *cg, const GcPStep *step)
+{
+	int			b = cg_build(cg, step->build);
+	char		entry[192] = "";
+
+	if (cg->early_place[step->build] >= 0)
+		snprintf(entry, sizeof(entry), "z%d[gc_j]", cg->early_place[step->build]);
+	else
+		cg_place_entry(cg, step, entry, sizeof(entry));
+	text_addf(cg->out, "const %s e%d = %s; (void) e%d;\n", gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32", b, entry, b);
+	text_addf(cg->out, "%s r%d = (u32) e%d;\n", gc_builds(cg->p)[step->build].unique ? "const u32" : "u32", b, b);
+	if (cg_may_fail(cg->p, step))
+		text_addf(cg->out, "if (r%d == GC_PLACE_BAD) { gc_bad = 1; continue; }\n", b);
+}
+
+static void
+place_index(Cg *cg, const GcPStep *step)
+{
+	int			b = cg_build(cg, step->build);
+
+	cg_find_place(cg, step);
+	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
 }
 
 /* In a dense build, or in a unique hash build that marks stand for. */
@@ -158,13 +140,29 @@ cg_require_index(Cg *cg, u16 build)
 	cg->index[build] = true;
 	if (gc_builds(cg->p)[build].mode == GC_BUILD_HASH)
 	{
-		cg_place_index(cg, step);
+		place_index(cg, step);
 		return;
 	}
 	cg_require(cg, key);
 	k = cg_expr(cg, key);
 	cg_dense_index(cg, step, key, &k, index, sizeof(index));
 	text_addf(cg->out, "const u64 x%d = %s;\n", cg_build(cg, build), index);
+}
+
+/* Where the code of a payload is: `code`, unless the place of its build has it, too. */
+static void
+place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *code, size_t size)
+{
+	int			b = cg_build(cg, step->build);
+	char		in_memory[160];
+
+	if (!cg_is_placed(cg, step) || gc_place_bytes(cg->p, step->build) != 8)
+		return;
+	snprintf(in_memory, sizeof(in_memory), "%s", code);
+	if (gc_builds(cg->p)[step->build].unique)
+		snprintf(code, size, "(%s) (e%d >> %d)", type, b, cg_payload_shift(cg->p, payload));
+	else
+		snprintf(code, size, "f%d ? (%s) (e%d >> %d) : %s", b, type, b, cg_payload_shift(cg->p, payload), in_memory);
 }
 
 static void
@@ -184,7 +182,7 @@ require_payload(Cg *cg, u16 payload)
 		cg_require_index(cg, pay->build);
 		snprintf(code, sizeof(code), "((const %s *) gc_a.w[%d])[x%d]", type, cg_word(cg, GC_ARG_PAYLOAD, payload, 0),
 				 cg_build(cg, pay->build));
-		cg_place_payload(cg, cg_probe_of(cg, pay->build), payload, type, code, sizeof(code));
+		place_payload(cg, cg_probe_of(cg, pay->build), payload, type, code, sizeof(code));
 	}
 	k = cg->payload[payload] = cg->npayloads++;
 	text_addf(cg->out, "const %s q%d = %s;\n", type, k, code);
@@ -212,9 +210,9 @@ cg_require(Cg *cg, u16 i)
 	{
 		case GC_OP_COLUMN:
 			if (cg->in_rows)
-				require_scalar(cg, e->ref);
+				cg_require_scalar(cg, e->ref);
 			else
-				require_vector(cg, e->ref);
+				cg_require_vector(cg, e->ref);
 			return;
 		case GC_OP_PARAM:
 			declare_param(cg, e->ref);
@@ -232,4 +230,11 @@ cg_require(Cg *cg, u16 i)
 					cg_require(cg, e->arg[a]);
 			}
 	}
+}
+
+void
+cg_require_keys(Cg *cg, const GcPStep *step)
+{
+	for (int k = 0; k < gc_builds(cg->p)[step->build].nkeys; k++)
+		cg_require(cg, gc_refs(cg->p)[step->first_key + k]);
 }

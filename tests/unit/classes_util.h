@@ -11,6 +11,8 @@
 
 #include "marks_scan.h"
 
+#include "../../src/codegen/key_groups.h"
+
 #define GUARD			64		/* bytes behind what a kernel may write */
 #define MAX_DIM_CHUNKS	32
 

@@ -18,6 +18,9 @@
 #include "device_util.h"
 #include "program_util.h"
 
+#include "../../src/codegen/fused.h"
+#include "../../src/codegen/selection.h"
+
 #ifndef NCHUNKS
 #define NCHUNKS			9
 #define CHUNK_SIZES		{1, 31, 32, 33, 0, 16383, 16384, 16385, 40000}

@@ -18,6 +18,8 @@
 
 #include "marks_scan.h"
 
+#include "../../src/codegen/packed_rows.h"
+
 static Loaded writer;
 
 /* As many records per row as it takes to have all columns in one. */

@@ -20,6 +20,9 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "../../codegen/key_groups.h"
+#include "../../codegen/packed_rows.h"
+#include "../../codegen/selection.h"
 #include "../../settings.h"
 #include "../memory/state.h"
 

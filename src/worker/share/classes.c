@@ -23,6 +23,7 @@
 
 #include "utils/memutils.h"
 
+#include "../../codegen/key_groups.h"
 #include "../../columns/arena.h"
 #include "../../settings.h"
 #include "../memory/device_memory.h"

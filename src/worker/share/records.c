@@ -19,6 +19,7 @@
 
 #include "utils/memutils.h"
 
+#include "../../codegen/packed_rows.h"
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"

@@ -10,7 +10,8 @@
 
 #include "postgres.h"
 
-#include "../../codegen/codegen.h"
+#include "../../codegen/fused.h"
+#include "../../codegen/selection.h"
 #include "../../device/kcache.h"
 #include "../../sched/model/cost.h"
 

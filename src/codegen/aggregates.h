@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregates.h
+ *	  Aggregates in a group's words: what they are given, and how it comes there.
+ *
+ * What the sinks that aggregate have in common.  Word 0 of a group counts its rows, or only marks that there
+ * are any.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_AGGREGATES_H
+#define GC_AGGREGATES_H
+
+#include "state.h"
+
+#define AGG(cg, i)		(&gc_aggs((cg)->p)[i])
+
+/* Where a group's words are. */
+typedef enum Scope
+{
+	IN_LOCAL,					/* the cell gc_cell of a block's own table */
+	IN_GLOBAL					/* at gc_g */
+} Scope;
+
+/* How a value comes to an accumulator. */
+typedef struct Update
+{
+	const char *memory;			/* GC_*_G, GC_*_L */
+	const char *block;			/* gc_block_* */
+	const char *type;			/* of the value */
+} Update;
+
+extern const Update *agg_update(const GcPAgg *agg);
+
+/* Declare where the groups are: gc_groups, and of how many there is room, gc_ngroups. */
+extern void agg_prepare(Cg *cg);
+
+/* Require the keys, and what is aggregated. */
+extern void agg_require(Cg *cg);
+
+/* What aggregate i is given: 1 if it is not looked at. */
+extern Operand agg_operand(Cg *cg, u16 i);
+
+/* Image of a minimum's or maximum's operand: larger is better, 0 is none. */
+extern void agg_order(const GcPAgg *agg, const Operand *o, char *buf, size_t size);
+
+/* Statement that folds it into the group's words; it does nothing to word 0. */
+extern void agg_fold(Cg *cg, u16 i, const Operand *o, Scope scope);
+
+/* Does word 0 count rows, or only mark that there are any?  The statement for it. */
+extern bool agg_counts_rows(const Cg *cg);
+extern void agg_count_row(Cg *cg, Scope scope);
+
+/* Statements for all aggregates, and word 0. */
+extern void agg_fold_all(Cg *cg, Scope scope);
+
+/* Type of what has come to an accumulator, eN; and the statement that adds it to the group's words at `to`. */
+extern const char *agg_total_type(const GcPAgg *agg);
+extern void agg_add_total(Text *t, const GcPAgg *agg, const char *to);
+
+#endif							/* GC_AGGREGATES_H */

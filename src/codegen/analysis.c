@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * analysis.c
+ *	  What can be told of a program before anything of it is generated.
+ *
+ * No function here has a state, or knows more than the bound program.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "analysis.h"
+
+/*-------------------------------------------------------------------------
+ * Expressions
+ *-------------------------------------------------------------------------
+ */
+
+bool
+cg_checked(const GcProgram *p, u16 e)
+{
+	const GcExpr *x = &gc_exprs(p)[e];
+
+	if (x->flags & GC_CHECKED)
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && cg_checked(p, x->arg[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+cg_columns_only(const GcProgram *p, u16 e)
+{
+	const GcExpr *x = &gc_exprs(p)[e];
+
+	if (x->op == GC_OP_PAYLOAD)
+		return false;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && !cg_columns_only(p, x->arg[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The one column that e reads: true, and in *column; GC_NONE: none so far. */
+static bool
+reads_one_column(const GcProgram *p, u16 e, u16 *column)
+{
+	const GcExpr *x = &gc_exprs(p)[e];
+
+	if (x->op == GC_OP_PAYLOAD)
+		return false;
+	if (x->op == GC_OP_COLUMN)
+	{
+		if (*column != GC_NONE && *column != x->ref)
+			return false;
+		*column = x->ref;
+		return true;
+	}
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && !reads_one_column(p, x->arg[i], column))
+			return false;
+	}
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Steps
+ *-------------------------------------------------------------------------
+ */
+
+/* What a step computes for a row: n expressions. */
+static const u16 *
+step_exprs(const GcProgram *p, const GcPStep *step, int *n)
+{
+	*n = step->type == GC_STEP_PROBE ? gc_builds(p)[step->build].nkeys : 1;
+	return step->type == GC_STEP_PROBE ? &gc_refs(p)[step->first_key] : &step->expr;
+}
+
+bool
+cg_one_column(const GcProgram *p, const GcPStep *step, u16 *column)
+{
+	int			n;
+	const u16  *e = step_exprs(p, step, &n);
+
+	*column = GC_NONE;
+	for (int i = 0; i < n; i++)
+	{
+		if (!reads_one_column(p, e[i], column))
+			return false;
+	}
+	return *column != GC_NONE;
+}
+
+bool
+cg_may_fail(const GcProgram *p, const GcPStep *step)
+{
+	int			n;
+	const u16  *e = step_exprs(p, step, &n);
+
+	for (int i = 0; i < n; i++)
+	{
+		if (cg_checked(p, e[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+cg_is_hash_probe(const GcProgram *p, const GcPStep *step)
+{
+	return step->type == GC_STEP_PROBE && gc_builds(p)[step->build].mode == GC_BUILD_HASH;
+}
+
+bool
+cg_is_vector_step(const GcProgram *p, const GcPStep *step)
+{
+	if (step->type == GC_STEP_FILTER)
+		return cg_columns_only(p, step->expr);
+	return gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
+		cg_columns_only(p, gc_refs(p)[step->first_key]);
+}
+
+const GcPStep *
+cg_find_probe(const GcProgram *p, const GcPPipeline *pl, u16 build)
+{
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (step->type == GC_STEP_PROBE && step->build == build)
+			return step;
+	}
+	return NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * Pipelines
+ *-------------------------------------------------------------------------
+ */
+
+bool
+cg_has_probes(const GcProgram *p, const GcPPipeline *pl)
+{
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		if (gc_steps(p)[pl->first_step + s].type == GC_STEP_PROBE)
+			return true;
+	}
+	return false;
+}
+
+bool
+cg_few_reach_sink(const GcPPipeline *pl)
+{
+	return pl->survive > 1;
+}
+
+bool
+cg_is_ungrouped(const GcPPipeline *pl)
+{
+	return pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_NONE;
+}

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * analysis.h
+ *	  What can be told of a program before anything of it is generated.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_ANALYSIS_H
+#define GC_ANALYSIS_H
+
+#include "../program/program.h"
+
+/* Does expression e, or anything below it, carry a run-time check? */
+extern bool cg_checked(const GcProgram *p, u16 e);
+
+/* Does e read only columns of the pipeline's input (and parameters)? */
+extern bool cg_columns_only(const GcProgram *p, u16 e);
+
+/* Does what a step computes for a row depend on one column?  On which? */
+extern bool cg_one_column(const GcProgram *p, const GcPStep *step, u16 *column);
+
+/* May that fail? */
+extern bool cg_may_fail(const GcProgram *p, const GcPStep *step);
+
+extern bool cg_is_hash_probe(const GcProgram *p, const GcPStep *step);
+
+/* Can a step be tested on whole vectors? */
+extern bool cg_is_vector_step(const GcProgram *p, const GcPStep *step);
+
+/* The step of a pipeline that probes `build`, or NULL. */
+extern const GcPStep *cg_find_probe(const GcProgram *p, const GcPPipeline *pl, u16 build);
+
+/* Do other tables' rows come with the scanned ones? */
+extern bool cg_has_probes(const GcProgram *p, const GcPPipeline *pl);
+
+/* Do so few rows come to the sink that they had better be read again than be kept in registers? */
+extern bool cg_few_reach_sink(const GcPPipeline *pl);
+
+/* Are all rows aggregated into one group? */
+extern bool cg_is_ungrouped(const GcPPipeline *pl);
+
+#endif							/* GC_ANALYSIS_H */

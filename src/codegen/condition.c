@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * condition.c
+ *	  The condition under which a row passes a step: a filter, or the probe of a dense build.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "condition.h"
+#include "analysis.h"
+#include "emit.h"
+#include "expr.h"
+#include "operand.h"
+#include "values.h"
+
+#include <stdio.h>
+
+void
+cg_require_step(Cg *cg, const GcPStep *step)
+{
+	if (step->type == GC_STEP_FILTER)
+		cg_require(cg, step->expr);
+	else
+	{
+		int			b = cg_build(cg, step->build);
+
+		cg_require(cg, gc_refs(cg->p)[step->first_key]);
+		if (!cg->at[step->build] && !(cg->variant->shared_builds & 1u << step->build))
+			text_addf(&cg->decls, "const u32 *b%d_at = (const u32 *) b%d_bits;\n", b, b);
+		cg->at[step->build] = true;
+	}
+}
+
+void
+cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
+{
+	u16			key;
+	Operand		o;
+	char		index[128];
+	int			b;
+
+	if (step->type == GC_STEP_FILTER)
+	{
+		o = cg_expr(cg, step->expr);
+		snprintf(buf, size, "%s", o.v);
+		return;
+	}
+	key = gc_refs(cg->p)[step->first_key];
+	o = cg_expr(cg, key);
+	b = cg_build(cg, step->build);
+	cg_dense_index(cg, step, key, &o, index, sizeof(index));
+	if (step->in_range && never_null(&o) && !cg_checked(cg->p, key))
+		snprintf(buf, size, "GC_BIT(b%d_at, %s)", b, index);
+	else
+		snprintf(buf, size, "!%s && %s < b%d_range && GC_BIT(b%d_at, %s)", o.n, index, b, b, index);
+}

@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * condition.h
+ *	  The condition under which a row passes a step: a filter, or the probe of a dense build.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CONDITION_H
+#define GC_CONDITION_H
+
+#include "state.h"
+
+/* Make available what a step reads: of one stage, before any of its steps is tested. */
+extern void cg_require_step(Cg *cg, const GcPStep *step);
+
+/* Emit what computes the condition, and write it to buf. */
+extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size);
+
+#endif							/* GC_CONDITION_H */

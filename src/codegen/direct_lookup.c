@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * direct_lookup.c
+ *	  What an entry of a direct lookup table holds.
+ *
+ * The low half of an entry is the row of the build that a value finds; payloads of up to 4 bytes together
+ * stand in the upper half.  The tester fills the tables (probe.c), kernels of marked scans read them (values.c).
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "direct_lookup.h"
+#include "selection.h"
+
+int
+gc_place_bytes(const GcProgram *p, u16 build)
+{
+	const GcPBuild *b = &gc_builds(p)[build];
+	int			bytes = 0;
+
+	for (u16 i = 0; i < b->npayloads; i++)
+		bytes += gc_payloads(p)[b->first_payload + i].width;
+	return bytes > 0 && bytes <= 4 ? 8 : 4;
+}
+
+/* Bits of payload's code in the entries of its build's places; the first is the lowest. */
+int
+cg_payload_shift(const GcProgram *p, u16 payload)
+{
+	int			shift = 32;
+
+	for (u16 i = gc_builds(p)[gc_payloads(p)[payload].build].first_payload; i < payload; i++)
+		shift += gc_payloads(p)[i].width * 8;
+	return shift;
+}
+
+bool
+cg_is_placed(const Cg *cg, const GcPStep *step)
+{
+	const u64	s = step - &gc_steps(cg->p)[cg->pl->first_step];
+
+	return s < 64 && cg->variant->placed >> s & 1;
+}

@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * expr.h
+ *	  Expressions: from GcExpr trees to statements.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_EXPR_H
+#define GC_EXPR_H
+
+#include "state.h"
+
+/* Emit statements computing e; what it reads has been required (values.h). */
+extern Operand cg_expr(Cg *cg, u16 e);
+
+#endif							/* GC_EXPR_H */

@@ -1,0 +1,84 @@
+/*-------------------------------------------------------------------------
+ *
+ * fused.h
+ *	  Kernels that do what several pipelines over one table would do.
+ *
+ * Pure C, called on the worker's main thread.  The caller owns, and frees, the texts that it is given.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CODEGEN_FUSED_H
+#define GC_CODEGEN_FUSED_H
+
+#include "codegen.h"
+
+#define GC_MAX_FUSED		16
+#define GC_FUSED_ANY		0xFFFFu
+#define GC_FUSED_ALL_VECTORS	GC_MAX_COLUMNS
+
+/* One body of a fused kernel: a pipeline over the table that all members scan. */
+typedef struct GcFusedMember
+{
+	const GcProgram *p;
+	u16			pipeline;
+	GcVariant	variant;
+	const i16  *columns;		/* per column of p: number of the physical column (below
+								 * GC_MAX_COLUMNS) that it is, or -1 where the pipeline
+								 * does not read it; equal numbers among members: the
+								 * same cached column */
+} GcFusedMember;
+
+/*
+ * What a word holds, and whose it is.  GC_FUSED_ANY: GC_ARG_MEMBERS, and
+ * GC_ARG_COLUMN, whose index is then the number of a physical column (part 0), and which the
+ * members in `readers` read, one bit each.
+ */
+typedef struct GcFusedWord
+{
+	GcArgWord	word;
+	u16			member;
+	u32			readers;
+} GcFusedWord;
+
+typedef struct GcFusedSource
+{
+	char	   *text;			/* malloc'd, NUL-terminated */
+	GcFusedWord words[GC_MAX_ARG_WORDS];
+	int			nwords;
+} GcFusedSource;
+
+/*
+ * Generate the kernel that does what the kernels of its n members would do.  A launch
+ * serves any of them (GC_ARG_MEMBERS): of the others nothing is touched, and their
+ * words may be 0, as may be those of columns that only they read.
+ *
+ * The launch's sources are the chunks, all cached, that at least one member reads;
+ * GcSource.valid is the set of those that do.  A member's private chunks are for a
+ * launch of its own kernel with the same flags and sink, before or after: every sink
+ * adds to what is there.  GcScan.flags is not used.
+ *
+ * The kernel is compiled for the largest of the members' blocks, and for 8 rows per
+ * thread unless all members' variants say 16 (device host: all 0).
+ *
+ * Vectors of columns that at least two members want in their first stage are loaded
+ * once, before the bodies; at most max_vectors of them, those that most members want
+ * first.  On cuda each takes as many registers as a thread has rows (twice that for 8
+ * bytes) for as long as the bodies run; others are found in the L1 cache.  On device
+ * host there is no reason for fewer than all: GC_FUSED_ALL_VECTORS.
+ *
+ * The caller frees source->text.  GC_UNSUPPORTED: a build, too many members, or more
+ * words than GC_MAX_ARG_WORDS, which fewer members may do with.
+ */
+extern GcCode gc_generate_fused(const GcFusedMember *members, int n, int max_vectors,
+								GcFusedSource *source, GcError *err);
+
+/*
+ * Bytes of shared memory (scratch on host) for a launch that serves the members in
+ * `taking_part`, whose parts lie one after another: starts[m] receives where that of
+ * member m begins, as GC_ARG_SHARED wants it.  ranges[m], ngroups[m]: as in
+ * gc_shared_bytes; not looked at for members that do not take part.
+ */
+extern u64 gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking_part,
+								 const u64 *const *ranges, const u64 *ngroups, u64 *starts);
+
+#endif							/* GC_CODEGEN_FUSED_H */

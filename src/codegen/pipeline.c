@@ -1,0 +1,421 @@
+/*-------------------------------------------------------------------------
+ *
+ * pipeline.c
+ *	  What a kernel does with one vector of rows.
+ *
+ * Two phases: steps that need only the scanned table's own columns and dense builds are tested on whole
+ * vectors; the other steps, and the sink, take the survivors row by row.  Between them rows may be gathered,
+ * or have been by marks.  Where all rows may be added up at once, one loop does everything (GC_FOLD).
+ *
+ * Which step is tested how is decided in steps.c.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pipeline.h"
+#include "analysis.h"
+#include "batched_lookup.h"
+#include "condition.h"
+#include "emit.h"
+#include "packed.h"
+#include "probe.h"
+#include "sink.h"
+#include "steps.h"
+#include "values.h"
+
+#include <string.h>
+
+/* Vector-phase steps that are tested before anything is settled. */
+#define FIRST_STAGE_STEPS	3
+
+/*
+ * So many accesses to builds are made together or none (an H100, eight requests over marks: of two, 12.8 ms
+ * instead of 14.8, of one 6.9 to 7.1 instead of 6.7; and SSB's own kernels, where it was tried, took 2 % longer).
+ */
+#define LEAST_TOGETHER		2
+
+/*
+ * Emit a loop that tests the steps first .. last - 1: filters together in one loop,
+ * each probe in one of its own.  Returns the number of steps tested by this loop.
+ */
+static int
+emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
+		  const char *keep, const char *end)
+{
+	char		cond[512];
+	int			n = 0;
+
+	text_addf(cg->out, "%s", loop);
+	if (steps[first]->type == GC_STEP_PROBE)
+	{
+		cg_step_condition(cg, steps[first], cond, sizeof(cond));
+		text_addf(cg->out, "%s(gc_j, %s);\n%s", keep, cond, end);
+		return 1;
+	}
+	text_addf(cg->out, "i32 gc_ok = 1;\n");
+	while (first + n < last && steps[first + n]->type == GC_STEP_FILTER)
+	{
+		cg_step_condition(cg, steps[first + n], cond, sizeof(cond));
+		text_addf(cg->out, "gc_ok &= %s;\n", cond);
+		n++;
+	}
+	text_addf(cg->out, "%s(gc_j, gc_ok);\n%s", keep, end);
+	return n;
+}
+
+/*
+ * Of a stage's n steps, which may be taken in any order, bring those to the front that are
+ * tested on packed codes, and make what they read available.  Returns how many.
+ */
+static int
+set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
+{
+	const GcPStep *others[MAX_STEPS];
+	int			packs = 0;
+	int			rest = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (cg_is_packed(cg->p, steps[i]))
+			steps[packs++] = steps[i];
+		else
+			others[rest++] = steps[i];
+	}
+	memcpy(steps + packs, others, rest * sizeof(others[0]));
+	cg_require_packed(cg, steps, packs, packed);
+	return packs;
+}
+
+/*-------------------------------------------------------------------------
+ * Vector phase
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * The columns of a step that comes later.  On device host they are not worth having
+ * for rows that are not live by then: vec is 0 there.
+ */
+static void
+require_step_early(Cg *cg, const GcPStep *step)
+{
+	if (!cg_may_fail(cg->p, step))
+		cg_require_step(cg, step);
+}
+
+/*
+ * Is at least one row of a thread's vector likely to be live after steps that
+ * together pass 1 in 2^passed rows?  Then the next stage's columns are better asked
+ * for before this stage is decided: they will be needed, and two loads in flight
+ * take the time of one.
+ */
+static bool
+worth_loading_early(Cg *cg, int passed)
+{
+	return cg->variant->vec > 0 && 1 << passed <= cg->variant->vec;
+}
+
+static void
+emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
+{
+	const bool	whole = cg->fusion != NULL || cg->filtered;
+	int			first = 0;
+	int			passed = 0;
+	int			packs;
+	Packed		packed;
+
+	/*
+	 * First stage: cheap tests, together selective, on every row.  In a fused kernel all
+	 * of them: its bodies run one after another in the same thread, so that every stage
+	 * would be one more wait for memory, while what one body loads serves the others.
+	 */
+	while (first < n &&
+		   (whole || (first < FIRST_STAGE_STEPS && passed < 2) ||
+			(cg_is_packed(cg->p, steps[first]) && worth_loading_early(cg, passed))) &&
+		   !cg_may_fail(cg->p, steps[first]))
+		passed += steps[first++]->selectivity;
+	packs = set_packed_aside(cg, steps, first, &packed);
+	for (int i = packs; i < first; i++)
+		cg_require_step(cg, steps[i]);
+	if (first < n && worth_loading_early(cg, passed))
+		require_step_early(cg, steps[first]);
+	cg_test_packed(cg, &packed);
+	for (int i = packs; i < first;)
+		i += emit_test(cg, steps, i, first, "GC_EACH(gc_j) {\n", "GC_KEEP_IF", "}\n");
+	if (cg->filtered)
+		return;
+	text_addf(cg->out, "GC_SETTLE\n");
+
+	/* Later stages: one step's columns, read and tested for live rows. */
+	cg->late = !whole;
+	for (int i = first; i < n; i++)
+	{
+		passed += steps[i]->selectivity;
+		cg_require_step(cg, steps[i]);
+		if (i + 1 < n && worth_loading_early(cg, passed))
+			require_step_early(cg, steps[i + 1]);
+		(void) emit_test(cg, steps, i, i + 1,
+						 cg_may_fail(cg->p, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
+						 "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Gathered rows
+ *-------------------------------------------------------------------------
+ */
+
+/* Test n steps on gathered rows; what they read has been required. */
+static void
+emit_visited_tests(Cg *cg, const GcPStep **steps, int n)
+{
+	for (int i = 0; i < n;)
+		i += emit_test(cg, steps, i, n, "GC_EACH_VISITED(gc_j)\n", "GC_KEEP_VISITED_IF", "GC_END_VISITED\n");
+}
+
+/*
+ * The end of a vector phase that leaves few rows, and n steps on those, which are gathered: one
+ * step's columns for all that are live, then its test.
+ */
+static void
+emit_gathered(Cg *cg, const GcPStep **steps, int n)
+{
+	text_addf(cg->out, "GC_FILTERED_MARKS\n");
+	memset(cg->array, 0, sizeof(cg->array));
+	cg->gathered = 0;
+	cg->gather = true;
+	for (int i = 0; i < n; i++)
+	{
+		cg_require_step(cg, steps[i]);
+		emit_visited_tests(cg, steps + i, 1);
+	}
+}
+
+/*
+ * Of rows over marks: test n steps up to the first that whole vectors could not be tested for, or
+ * that may fail, and look up at once what is wanted of builds after that, if a row then has several
+ * accesses on their way.  Returns how many were tested.
+ */
+static int
+emit_lookups(Cg *cg, const GcPStep **steps, int n)
+{
+	int			tested = 0;
+	Early		early;
+
+	while (tested < n && cg_is_vector_step(cg->p, steps[tested]) && !cg_may_fail(cg->p, steps[tested]))
+		tested++;
+	cg_find_early(cg, steps + tested, n - tested, &early);
+	if (early.n < LEAST_TOGETHER)
+		return 0;
+	for (int i = 0; i < tested; i++)
+		cg_require_step(cg, steps[i]);
+	emit_visited_tests(cg, steps, tested);
+	cg_look_up_early(cg, &early);
+	return tested;
+}
+
+/*-------------------------------------------------------------------------
+ * Row phase
+ *-------------------------------------------------------------------------
+ */
+
+/* Did the vector phase see a payload of the build? */
+static bool
+wants_payload(const Cg *cg, u16 build)
+{
+	const GcPBuild *b = &gc_builds(cg->p)[build];
+
+	for (u16 i = 0; i < b->npayloads; i++)
+	{
+		if (cg->early[b->first_payload + i] == GC_EARLY_WANTED)
+			return true;
+	}
+	return false;
+}
+
+/* Vectors of all that the row phase reads, of n steps and the sink. */
+static void
+require_rows(Cg *cg, const GcPStep **steps, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (steps[i]->type == GC_STEP_FILTER)
+			cg_require(cg, steps[i]->expr);
+		else
+			cg_require_keys(cg, steps[i]);
+	}
+	sink_require(cg);
+	/* keys from which payload places are computed again, which may be payloads of earlier steps */
+	for (int s = cg->pl->nsteps - 1; s >= 0; s--)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
+
+		if (step->type == GC_STEP_PROBE && wants_payload(cg, step->build))
+			cg_require_keys(cg, step);
+	}
+}
+
+/* Do so few rows fail the n steps that what the sink reads may be read before? */
+static bool
+most_survive(const GcPStep **steps, int n)
+{
+	int			passed = 0;
+
+	for (int i = 0; i < n; i++)
+		passed += steps[i]->selectivity;
+	return passed <= 1;
+}
+
+/* May a row come to the sink several times? */
+static bool
+may_multiply(const Cg *cg, const GcPStep **steps, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (cg_is_hash_probe(cg->p, steps[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Row phase: the remaining steps, then the sink. */
+static void
+emit_row_phase(Cg *cg, const GcPStep **steps, int n)
+{
+	int			tested = 0;
+	int			loops = 0;
+	char		cond[512];
+	const bool	marked = cg->variant->marked != 0 || cg->filtered;
+	const char *rows;
+
+	cg->dense_rows = marked && most_survive(steps, n);
+	cg->gather |= cg->dense_rows;
+	cg->dense_rows = cg->dense_rows || (!marked && (!cg_few_reach_sink(cg->pl) || (cg->fusion && cg_is_ungrouped(cg->pl))));
+	cg->once = !may_multiply(cg, steps, n);
+	cg->all_rows = cg->dense_rows && !marked && n == 0 && !cg_has_probes(cg->p, cg->pl) && sink_takes_all(cg);
+	cg->parts = cg->dense_rows && !marked && cg_is_ungrouped(cg->pl) && cg->once;
+	cg->counted = cg->parts && n == 0;
+	if (cg->dense_rows)
+		require_rows(cg, steps, n);
+	if (cg->dense_rows && cg->variant->marked != 0)
+		tested = emit_lookups(cg, steps, n);
+	rows = marked ? "MARKED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
+
+	sink_begin_parts(cg);
+	cg->in_rows = true;
+	text_addf(cg->out, "GC_%s(gc_j, gc_r)\n", rows);
+	for (int i = tested; i < n; i++)
+	{
+		if (cg_is_hash_probe(cg->p, steps[i]))
+		{
+			loops += cg_hash_probe(cg, steps[i]);
+			continue;
+		}
+		cg_require_step(cg, steps[i]);
+		cg_step_condition(cg, steps[i], cond, sizeof(cond));
+		text_addf(cg->out, "if (!(%s)) continue;\n", cond);
+	}
+	sink_row(cg);
+	while (loops-- > 0)
+		text_addf(cg->out, "}\n");
+	text_addf(cg->out, "GC_END_%s\n", rows);
+	cg->in_rows = false;
+	sink_add_parts(cg);
+}
+
+/*-------------------------------------------------------------------------
+ * All in one loop
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Can all be one stage (GC_FOLD)?  Filters and an ungrouped aggregate, of which no test may
+ * fail, since all are made on every row.  In a fused kernel, whose bodies load everything at
+ * once, and where a thread's vector is likely to have a row for the sink.
+ */
+static bool
+is_fold(Cg *cg)
+{
+	const GcPPipeline *pl = cg->pl;
+
+	if (cg->variant->marked || !cg_is_ungrouped(cg->pl))
+		return false;
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[pl->first_step + s];
+
+		if (step->type != GC_STEP_FILTER || cg_may_fail(cg->p, step))
+			return false;
+	}
+	return cg->fusion || pl->survive <= 1 || worth_loading_early(cg, pl->survive);
+}
+
+static void
+emit_fold(Cg *cg)
+{
+	const GcPStep *steps[MAX_STEPS];
+	Packed		packed;
+	int			packs;
+	char		cond[512];
+
+	for (int s = 0; s < cg->pl->nsteps; s++)
+		steps[s] = &gc_steps(cg->p)[cg->pl->first_step + s];
+	packs = set_packed_aside(cg, steps, cg->pl->nsteps, &packed);
+	for (int s = packs; s < cg->pl->nsteps; s++)
+		cg_require_step(cg, steps[s]);
+	sink_require(cg);
+	cg->dense_rows = cg->parts = true;
+	cg->counted = packs == cg->pl->nsteps;
+	cg_test_packed(cg, &packed);
+	sink_begin_parts(cg);
+	text_addf(cg->out, "GC_FOLD(gc_j)\n");
+	for (int s = packs; s < cg->pl->nsteps; s++)
+	{
+		cg_step_condition(cg, steps[s], cond, sizeof(cond));
+		text_addf(cg->out, "gc_pass &= %s;\n", cond);
+	}
+	text_addf(cg->out, "GC_FOLD_KEPT(gc_j, gc_r)\n");
+	cg->in_rows = true;
+	sink_row(cg);
+	cg->in_rows = false;
+	text_addf(cg->out, "GC_END_FOLD\n");
+	sink_add_parts(cg);
+}
+
+/*-------------------------------------------------------------------------
+ * All together
+ *-------------------------------------------------------------------------
+ */
+
+static void
+emit_body(Cg *cg)
+{
+	StepLists	lists;
+
+	if (cg->pl->nsteps > MAX_STEPS)
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with too many steps");
+		return;
+	}
+	if (is_fold(cg))
+	{
+		emit_fold(cg);
+		return;
+	}
+	cg->filtered = !cg->variant->marked && !cg->fusion && cg_few_reach_sink(cg->pl) &&
+		cg_divide_filtered(cg->p, cg->pl, &lists);
+	if (!cg->filtered)
+		cg_divide_steps(cg->p, cg->pl, cg->variant, &lists);
+	if (!cg->variant->marked)
+		emit_vector_phase(cg, lists.vector, lists.nvector);
+	if (cg->filtered)
+		emit_gathered(cg, lists.row, lists.ngathered);
+	emit_row_phase(cg, lists.row + lists.ngathered, lists.nrow - lists.ngathered);
+}
+
+void
+cg_pipeline(Cg *cg)
+{
+	sink_prepare(cg);
+	emit_body(cg);
+}

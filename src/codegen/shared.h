@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * shared.h
+ *	  What a pipeline's kernel keeps in shared memory: bitmaps of builds, and its groups.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SHARED_H
+#define GC_SHARED_H
+
+#include "state.h"
+
+/*
+ * Declarations that only compute from argument words, so that they may be repeated
+ * in every scope that needs them; `top`: where the pipeline's part of the shared
+ * memory begins.
+ */
+extern void cg_scope(Cg *cg, Text *t, const char *top);
+
+/* Fill the pipeline's part of the shared memory, within such a scope. */
+extern void cg_fill_shared(Cg *cg, Text *t);
+
+extern bool cg_uses_shared(const Cg *cg);
+
+#endif							/* GC_SHARED_H */

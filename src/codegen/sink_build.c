@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * sink_build.c
+ *	  Sink: a build, dense or hash, that a later pipeline probes.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "analysis.h"
+#include "emit.h"
+#include "expr.h"
+#include "operand.h"
+#include "sinks.h"
+#include "values.h"
+
+static void
+prepare(Cg *cg)
+{
+	(void) cg_build(cg, cg->pl->build);
+}
+
+static void
+require(Cg *cg)
+{
+	const GcPBuild *b = &gc_builds(cg->p)[cg->pl->build];
+
+	for (u16 i = 0; i < b->nkeys; i++)
+		cg_require(cg, gc_refs(cg->p)[b->first_key + i]);
+	for (u16 i = 0; i < b->npayloads; i++)
+		cg_require(cg, gc_payloads(cg->p)[b->first_payload + i].expr);
+}
+
+/*
+ * Store the payloads of the current row at place x.  A value that failed its check
+ * is stored as code 0, since whoever probes may index something with it.
+ */
+static void
+emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
+{
+	for (u16 i = 0; i < b->npayloads; i++)
+	{
+		u16			payload = b->first_payload + i;
+		const GcPPayload *pay = &gc_payloads(cg->p)[payload];
+		int			data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
+		Operand		o;
+
+		cg_require(cg, pay->expr);
+		o = cg_expr(cg, pay->expr);
+		if (pay->reg == GC_F32 || pay->reg == GC_F64)
+		{
+			const char *bits = pay->reg == GC_F32 ? "F32" : "F64";
+
+			if (pay->nullable)
+				text_addf(cg->out, "GC_CHECK(%s || (%s) GC_%s_BITS(%s) != GC_NULL_%s);\n", o.n,
+						  cg_code_type[pay->width], bits, o.v, bits);
+			text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = ", cg_code_type[pay->width], data, x);
+			if (pay->nullable)
+				text_addf(cg->out, "%s ? GC_NULL_%s : ", o.n, bits);
+			text_addf(cg->out, "(%s) GC_%s_BITS(%s);\n", cg_code_type[pay->width], bits, o.v);
+			continue;
+		}
+		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) %s", cg_code_type[pay->width], data, x, cg_code_type[pay->width],
+				  cg_checked(cg->p, pay->expr) ? "gc_bad ? 0 : " : "");
+		data = cg_word(cg, GC_ARG_PAYLOAD, payload, 1);
+		if (pay->nullable)
+			text_addf(cg->out, "(%s ? 0 : (u64) (i64) %s - gc_a.w[%d]);\n", o.n, o.v, data);
+		else
+			text_addf(cg->out, "((u64) (i64) %s - gc_a.w[%d]);\n", o.v, data);
+	}
+}
+
+static void
+emit_row(Cg *cg)
+{
+	const GcPBuild *b = &gc_builds(cg->p)[cg->pl->build];
+	int			k = cg_build(cg, cg->pl->build);
+
+	for (u16 i = 0; i < b->nkeys; i++)
+		cg_require(cg, gc_refs(cg->p)[b->first_key + i]);
+	text_addf(cg->out, "i64 gc_k[%d];\n", b->nkeys > 0 ? b->nkeys : 1);
+	for (u16 i = 0; i < b->nkeys; i++)
+	{
+		Operand		o = cg_expr(cg, gc_refs(cg->p)[b->first_key + i]);
+
+		/* NULL equals nothing: an inner join never finds such a row. */
+		if (!never_null(&o))
+			text_addf(cg->out, "if (%s) continue;\n", o.n);
+		cg_skip_bad(cg, gc_refs(cg->p)[b->first_key + i]);
+		text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
+	}
+	if (b->mode == GC_BUILD_DENSE)
+	{
+		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\n", k);
+		text_addf(cg->out, "if (GC_ATOMIC_OR32(&((u32 *) b%d_bits)[gc_x >> 5], 1u << (gc_x & 31)) >> (gc_x & 31) & 1)\n"
+				  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k);
+		emit_payload_stores(cg, b, "gc_x");
+		return;
+	}
+	text_addf(cg->out, "const u64 gc_x = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_BUILT], 1);\n");
+	text_addf(cg->out, "if (gc_x >= b%d_cap) { gc_flags[GC_FLAG_BUILD_FULL] = 1; continue; }\n", k);
+	for (u16 i = 0; i < b->nkeys; i++)
+		text_addf(cg->out, "((i64 *) b%d_keys)[%d * b%d_cap + gc_x] = gc_k[%d];\n", k, i, k, i);
+	emit_payload_stores(cg, b, "gc_x");
+	cg_hash(cg, "gc_h", "gc_k", b->nkeys);
+	text_addf(cg->out, "if (gc_build_insert((u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, (u32 *) b%d_next, b%d_cap, (u32) gc_x, gc_k, %d, gc_h))\n"
+			  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k, k, k, k, k, b->nkeys);
+}
+
+const Sink	sink_build = {
+	.prepare = prepare,
+	.require = require,
+	.row = emit_row,
+};

@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * sink_rows.c
+ *	  Sink: rows.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "emit.h"
+#include "expr.h"
+#include "operand.h"
+#include "sinks.h"
+#include "values.h"
+
+static void
+prepare(Cg *cg)
+{
+	text_addf(&cg->decls, "u64 *gc_rows = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 0));
+	text_addf(&cg->decls, "const u64 gc_rows_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 1));
+}
+
+static void
+require(Cg *cg)
+{
+	for (u16 i = 0; i < cg->pl->nouts; i++)
+		cg_require(cg, gc_refs(cg->p)[cg->pl->first_out + i]);
+}
+
+static void
+emit_row(Cg *cg)
+{
+	/* Column-wise, 64-bit words; the last column holds the NULL flags. */
+	text_addf(cg->out, "u64 gc_null = 0;\nconst u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n");
+	text_addf(cg->out, "if (gc_o >= gc_rows_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n");
+	for (u16 i = 0; i < cg->pl->nouts; i++)
+	{
+		u16			ref = gc_refs(cg->p)[cg->pl->first_out + i];
+		Operand		o;
+
+		cg_require(cg, ref);
+		o = cg_expr(cg, ref);
+		if (gc_exprs(cg->p)[ref].reg == GC_F64)
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) GC_F64_BITS(%s);\n", i, o.v);
+		else if (gc_exprs(cg->p)[ref].reg == GC_F32)
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (u32) GC_F32_BITS(%s);\n", i, o.v);
+		else
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (i64) %s;\n", i, o.v);
+		if (!never_null(&o))
+			text_addf(cg->out, "gc_null |= (u64) (%s) << %d;\n", o.n, i);
+	}
+	text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\n", cg->pl->nouts);
+}
+
+const Sink	sink_rows = {
+	.prepare = prepare,
+	.require = require,
+	.row = emit_row,
+};
