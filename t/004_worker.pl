@@ -31,9 +31,29 @@ sub end_session
 }
 
 #-------------------------------------------------------------------------
-# a worker that does not move: whoever waits for it can be interrupted
+# a worker at rest: it is seen, and answers what processes ask of each other
 #-------------------------------------------------------------------------
 my $worker = worker_pid();
+
+wait_until($node, "SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = $worker AND wait_event_type = 'Extension'");
+is($node->safe_psql('postgres', q{
+SELECT pid, application_name, datname, state, backend_xmin FROM pg_stat_activity WHERE backend_type = 'gpuconc worker'}),
+	"$worker|gpuconc worker|||", 'pg_stat_activity has the worker');
+is($node->safe_psql('postgres', "SELECT pg_cancel_backend($worker)"), 't', 'the worker is told to cancel');
+# DROP DATABASE waits until every process has closed the database's files.
+$node->safe_psql('postgres', "CREATE DATABASE other");
+$node->safe_psql('postgres', "DROP DATABASE other");
+ok(1, 'a database is dropped beside the worker');
+is_offloaded($node, $queries[0], 'after a cancel');
+is(worker_pid(), $worker, 'a cancel has no effect on the worker');
+is($node->safe_psql('postgres', "SELECT pg_terminate_backend($worker)"), 't', 'the worker is terminated');
+wait_until($node, "SELECT count(*) = 1 FROM gpuconc_devices WHERE state = 'ready' AND worker_pid <> $worker");
+is_offloaded($node, $queries[0], 'after a worker that was terminated');
+
+#-------------------------------------------------------------------------
+# a worker that does not move: whoever waits for it can be interrupted
+#-------------------------------------------------------------------------
+$worker = worker_pid();
 kill 'STOP', $worker;
 
 my $watcher = $node->background_psql('postgres', on_error_stop => 0);

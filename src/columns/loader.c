@@ -23,7 +23,9 @@
 #include "storage/lmgr.h"
 #include "storage/lwlock.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -91,6 +93,17 @@ prepare_settings(void)
 	SetConfigOption("default_transaction_deferrable", "off", PGC_USERSET, PGC_S_SESSION);
 }
 
+/* The query of pg_stat_activity. */
+static void
+report_table(Relation rel, bool refresh)
+{
+	char	   *namespace = get_namespace_name(RelationGetNamespace(rel));
+	char	   *text = psprintf("gpuconc: %s %s", refresh ? "refresh" : "load",
+								quote_qualified_identifier(namespace, RelationGetRelationName(rel)));
+
+	pgstat_report_activity(STATE_RUNNING, text);
+}
+
 /* Help with the table's job, or refresh it.  Inside a transaction. */
 static void
 load_table(const GcLoaderArgs *args)
@@ -105,6 +118,7 @@ load_table(const GcLoaderArgs *args)
 	if (rel == NULL)
 		return;
 
+	report_table(rel, args->refresh);
 	gc_rel_key(rel, &key);
 	if (memcmp(&key, &args->key, sizeof(GcRelKey)) == 0 && gc_rel_loadable(rel, &reason))
 	{

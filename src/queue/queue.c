@@ -22,6 +22,7 @@
 #include "utils/timestamp.h"
 
 #include "../columns/arena.h"
+#include "../compat.h"
 
 typedef enum GcSlotState
 {
@@ -307,6 +308,7 @@ spin_for_result(GcSlot *s)
 GcCode
 gc_slot_wait(int slot, GcError *err)
 {
+	static uint32 wait_event = 0;
 	GcSlot	   *s = &queue->slots[slot];
 
 	spin_for_result(s);
@@ -314,7 +316,8 @@ gc_slot_wait(int slot, GcError *err)
 	/* The worker, when it exits, finishes what it leaves: no timeout is needed. */
 	while (pg_atomic_read_u32(&s->state) != SLOT_DONE)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1,
+						 GC_WAIT_EVENT(wait_event, "GpuconcRequest"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

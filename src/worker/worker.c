@@ -3,8 +3,9 @@
  * worker.c
  *	  The background worker that owns the device.
  *
- * One static worker, without a database.  Start: open the device while signals are
- * still blocked (a driver's threads inherit the mask), then serve.  The loop takes
+ * One static worker.  Start: open the device while signals are still blocked (a
+ * driver's threads inherit the mask), then connect to the server, and serve.  It
+ * connects to no database, only so that it stands in pg_stat_activity.  The loop takes
  * what is queued, moves every request on as far as it goes without waiting, and
  * sleeps on the latch when nothing moves; backends, compile threads and the host
  * device set it.  Device cuda cannot, so its marks are polled while work is on it.
@@ -31,11 +32,13 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
+#include "storage/sinval.h"
 #include "storage/spin.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "../compat.h"
 #include "../settings.h"
 #include "memory/builds.h"
 #include "memory/device_cache.h"
@@ -68,7 +71,7 @@ gc_worker_register(void)
 	BackgroundWorker w;
 
 	memset(&w, 0, sizeof(w));
-	w.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	w.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	w.bgw_start_time = BgWorkerStart_ConsistentState;
 	w.bgw_restart_time = 1;
 	strlcpy(w.bgw_library_name, "gpuconc", BGW_MAXLEN);
@@ -355,6 +358,33 @@ advance_requests(void)
 	return moved;
 }
 
+static void
+sleep_on_latch(long timeout_ms)
+{
+	static uint32 idle = 0;
+	static uint32 device = 0;
+	int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
+
+	if (timeout_ms >= 0)
+		(void) WaitLatch(MyLatch, events | WL_TIMEOUT, timeout_ms,
+						 GC_WAIT_EVENT(device, "GpuconcDevice"));
+	else
+		(void) WaitLatch(MyLatch, events, -1, GC_WAIT_EVENT(idle, "GpuconcWorkerMain"));
+	ResetLatch(MyLatch);
+}
+
+/*
+ * What other processes ask of every process with a connection.  Some of them wait for
+ * the answer: DROP DATABASE does until all have closed the files of relations.
+ */
+static void
+answer_processes(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (catchupInterruptPending)
+		ProcessCatchupInterrupt();
+}
+
 /*
  * Nothing moved for so long: turn again, or sleep until somebody has something for us
  * (on cuda, with work on the device, for a millisecond).
@@ -371,9 +401,7 @@ wait_for_work(double idle_us)
 		return;
 	}
 	busy = cuda && (count_on_device() > 0 || gc_share_working());
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (busy ? WL_TIMEOUT : 0),
-					 busy ? 1 : -1, PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
+	sleep_on_latch(busy ? 1 : -1);
 }
 
 static void
@@ -397,6 +425,7 @@ serve(void)
 			ProcessConfigFile(PGC_SIGHUP);
 			changed = true;
 		}
+		answer_processes();
 		gc_drop_regions();
 		moved = take_requests();
 		changed = gc_share_poll() || changed;
@@ -433,8 +462,8 @@ refuse(const GcError *err)
 
 		while (gc_queue_take(&slot, 1) == 1)
 			gc_slot_finish(slot, err->code, err->detail, NULL);
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
+		sleep_on_latch(-1);
+		answer_processes();
 	}
 }
 
@@ -465,6 +494,22 @@ worker_exit(int code, Datum arg)
 	gc_queue_worker_stop();
 }
 
+/*
+ * Get an entry in pg_stat_activity.  It takes a connection, but not a database.
+ * Other processes wait for what answer_processes() does from here on, so the device,
+ * which may take seconds to open, is open before.
+ */
+static void
+connect_to_server(void)
+{
+	/* pg_cancel_backend() has no statement to cancel here. */
+	pqsignal(SIGINT, SIG_IGN);
+	pqsignal(SIGFPE, SIG_IGN);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	SetConfigOption("application_name", "gpuconc worker", PGC_USERSET, PGC_S_SESSION);
+}
+
 void
 gc_worker_main(Datum arg)
 {
@@ -477,7 +522,7 @@ gc_worker_main(Datum arg)
 	pg_atomic_write_u32(&gc_device_status()->worker_pid, MyProcPid);
 
 	ok = start_device(&err);
-	BackgroundWorkerUnblockSignals();
+	connect_to_server();
 	gc_queue_worker_start(MyLatch);
 	if (!ok)
 	{

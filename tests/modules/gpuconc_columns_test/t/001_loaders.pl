@@ -40,6 +40,11 @@ DO $$
 DECLARE
 	killed int := 0;
 BEGIN
+	-- they say what they do
+	WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'
+			AND application_name = 'gpuconc loader' AND query = 'gpuconc: load public.l') LOOP
+		PERFORM pg_stat_clear_snapshot();
+	END LOOP;
 	WHILE killed < 2 LOOP
 		killed := killed + (SELECT count(*) FROM (SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 			WHERE backend_type = 'gpuconc loader' AND wait_event_type = 'Lock') AS x);
