@@ -55,6 +55,8 @@ typedef struct GcError
 {
 	GcCode		code;
 	char		detail[512];	/* a sentence for errdetail, or "" */
+	uint64_t	number;			/* what the next try needs to know: DUPLICATE and
+								 * BUILD_FULL: the build, ROWS: how many */
 } GcError;
 
 /*
@@ -63,6 +65,10 @@ typedef struct GcError
  */
 extern GcCode gc_fail(GcError *err, GcCode code, const char *fmt,...)
 			__attribute__((format(printf, 3, 4)));
+
+/* The same, with a number beside the text. */
+extern GcCode gc_fail_number(GcError *err, GcCode code, uint64_t number, const char *fmt,...)
+			__attribute__((format(printf, 4, 5)));
 
 /* Name of a code for views and messages: lower-case words, static storage. */
 extern const char *gc_code_name(GcCode code);

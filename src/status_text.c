@@ -43,16 +43,35 @@ static const char *const gc_code_table[] = {
 _Static_assert(sizeof(gc_code_table) / sizeof(gc_code_table[0]) == GC_NCODES,
 			   "gc_code_table does not match GcCode");
 
+static GcCode __attribute__((format(printf, 4, 0)))
+fill(GcError *err, GcCode code, uint64_t number, const char *fmt, va_list ap)
+{
+	if (err == NULL)
+		return code;
+	err->code = code;
+	err->number = number;
+	vsnprintf(err->detail, sizeof(err->detail), fmt, ap);
+	return code;
+}
+
 GcCode
 gc_fail(GcError *err, GcCode code, const char *fmt,...)
 {
 	va_list		ap;
 
-	if (err == NULL)
-		return code;
-	err->code = code;
 	va_start(ap, fmt);
-	vsnprintf(err->detail, sizeof(err->detail), fmt, ap);
+	code = fill(err, code, 0, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+GcCode
+gc_fail_number(GcError *err, GcCode code, uint64_t number, const char *fmt,...)
+{
+	va_list		ap;
+
+	va_start(ap, fmt);
+	code = fill(err, code, number, fmt, ap);
 	va_end(ap);
 	return code;
 }

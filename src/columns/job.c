@@ -604,10 +604,9 @@ void
 gc_job_fail(GcCode code, const char *fmt,...)
 {
 	GcJob	   *job = mine.job;
-	GcError		err;
+	GcError		err = {code, ""};
 	va_list		args;
 
-	err.code = code;
 	va_start(args, fmt);
 	vsnprintf(err.detail, sizeof(err.detail), fmt, args);
 	va_end(args);

@@ -164,27 +164,20 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 static bool
 learn(GcHints *hints, GcCode code, const GcError *err)
 {
-	int			build = 0;
-	unsigned long long needed = 0;
-
 	switch (code)
 	{
 		case GC_RETRY_DUPLICATE:
-			if (sscanf(err->detail, "build %d", &build) != 1)
-				return false;
-			hints->no_dense |= 1u << build;
+			hints->no_dense |= 1u << err->number;
 			return true;
 		case GC_RETRY_BUILD_FULL:
-			if (sscanf(err->detail, "build %d", &build) != 1 || (hints->build_full & 1u << build))
+			if (err->number >= GC_MAX_BUILDS || (hints->build_full & 1u << err->number))
 				return false;
-			hints->build_full |= 1u << build;
+			hints->build_full |= 1u << err->number;
 			return true;
 		case GC_RETRY_GROUPS:
 			return ++hints->group_boost < 10;
 		case GC_RETRY_ROWS:
-			if (sscanf(err->detail, "rows %llu", &needed) != 1)
-				return false;
-			hints->rows_needed = needed + needed / 8;
+			hints->rows_needed = err->number + err->number / 8;
 			return true;
 		default:
 			return false;

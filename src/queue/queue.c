@@ -42,8 +42,7 @@ typedef struct GcSlot
 	Latch	   *owner;			/* backend to wake */
 	GcRequest  *request;
 	GcResult   *result;
-	GcCode		code;
-	char		detail[256];
+	GcError		err;
 	TimestampTz submitted;
 	GcRunInfo	info;
 } GcSlot;
@@ -242,8 +241,7 @@ gc_slot_acquire(void)
 	own_slots[n_own_slots++] = slot;
 	queue->slots[slot].owner = MyLatch;
 	queue->slots[slot].owner_pid = MyProcPid;
-	queue->slots[slot].code = GC_OK;
-	queue->slots[slot].detail[0] = '\0';
+	queue->slots[slot].err = (GcError) {GC_OK, ""};
 	memset(&queue->slots[slot].info, 0, sizeof(GcRunInfo));
 	pg_atomic_write_u32(&queue->slots[slot].state, SLOT_FILLING);
 	gc_guard_enter_request(slot);
@@ -322,12 +320,9 @@ gc_slot_wait(int slot, GcError *err)
 		CHECK_FOR_INTERRUPTS();
 	}
 	pg_read_barrier();
-	if (s->code != GC_OK && err)
-	{
-		err->code = s->code;
-		strlcpy(err->detail, s->detail, sizeof(err->detail));
-	}
-	return s->code;
+	if (s->err.code != GC_OK && err)
+		*err = s->err;
+	return s->err.code;
 }
 
 const GcResult *
@@ -419,6 +414,8 @@ gc_queue_worker_start(Latch *latch)
 void
 gc_queue_worker_stop(void)
 {
+	static const GcError gone = {GC_WORKER_GONE, "The gpuconc worker has exited."};
+
 	SpinLockAcquire(&queue->lock);
 	queue->worker_present = false;
 	queue->worker = NULL;
@@ -434,7 +431,7 @@ gc_queue_worker_stop(void)
 				/* FALLTHROUGH */
 			case SLOT_RUNNING:
 			case SLOT_ABANDONED:
-				gc_slot_finish(i, GC_WORKER_GONE, "The gpuconc worker has exited.", NULL);
+				gc_slot_finish(i, &gone, NULL);
 				break;
 			default:
 				break;
@@ -506,14 +503,13 @@ gc_slot_pid(int slot)
 }
 
 void
-gc_slot_finish(int slot, GcCode code, const char *detail, GcResult *result)
+gc_slot_finish(int slot, const GcError *err, GcResult *result)
 {
 	GcSlot	   *s = &queue->slots[slot];
 	Latch	   *owner = s->owner;
 
-	s->code = code;
+	s->err = *err;
 	s->result = result;
-	strlcpy(s->detail, detail ? detail : "", sizeof(s->detail));
 	s->info.total_ms = (GetCurrentTimestamp() - s->submitted) / 1000.0;
 	pg_write_barrier();
 	if (slot_move(slot, SLOT_RUNNING, SLOT_DONE))

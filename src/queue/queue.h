@@ -215,7 +215,7 @@ extern int	gc_slot_pid(int slot);
  * Finish a taken request.  result (may be NULL) is arena memory and becomes the
  * slot's.  Wakes the backend, or frees everything if it has gone.
  */
-extern void gc_slot_finish(int slot, GcCode code, const char *detail, GcResult *result);
+extern void gc_slot_finish(int slot, const GcError *err, GcResult *result);
 
 /*-------------------------------------------------------------------------
  * Shared state of the device and statistics

@@ -461,7 +461,7 @@ refuse(const GcError *err)
 		int			slot;
 
 		while (gc_queue_take(&slot, 1) == 1)
-			gc_slot_finish(slot, err->code, err->detail, NULL);
+			gc_slot_finish(slot, err, NULL);
 		sleep_on_latch(-1);
 		answer_processes();
 	}

@@ -507,6 +507,6 @@ gc_run_free(GcRun *run)
 		gc_arena_free(run->result, run->result->size);
 		run->result = NULL;
 	}
-	gc_slot_finish(run->slot, code, run->err.detail, run->result);
+	gc_slot_finish(run->slot, &run->err, run->result);
 	MemoryContextDelete(run->cxt);
 }
