@@ -33,6 +33,8 @@ typedef enum GcCode
 	GC_NO_DEVICE,				/* no such device, driver or library */
 	GC_NO_COMPILER,				/* nothing that can compile kernels */
 	GC_COMPILE_FAILED,			/* a kernel did not compile */
+	GC_COMPILE_INTERRUPTED,		/* its compiler was killed, or had no room; may
+								 * succeed later */
 	GC_DEVICE_FAILED,			/* a device call failed; device may be lost */
 	GC_WORKER_GONE,				/* the worker exited or is not there */
 	GC_CANCELLED,				/* the request was abandoned */
@@ -69,6 +71,9 @@ extern GcCode gc_fail(GcError *err, GcCode code, const char *fmt,...)
 /* The same, with a number beside the text. */
 extern GcCode gc_fail_number(GcError *err, GcCode code, uint64_t number, const char *fmt,...)
 			__attribute__((format(printf, 4, 5)));
+
+/* May the same succeed later, with nothing changed about it? */
+extern bool gc_code_transient(GcCode code);
 
 /* Name of a code for views and messages: lower-case words, static storage. */
 extern const char *gc_code_name(GcCode code);

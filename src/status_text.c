@@ -24,6 +24,7 @@ static const char *const gc_code_table[] = {
 	[GC_NO_DEVICE] = "no device",
 	[GC_NO_COMPILER] = "no compiler",
 	[GC_COMPILE_FAILED] = "compilation failed",
+	[GC_COMPILE_INTERRUPTED] = "compilation interrupted",
 	[GC_DEVICE_FAILED] = "device failed",
 	[GC_WORKER_GONE] = "worker gone",
 	[GC_CANCELLED] = "cancelled",
@@ -74,6 +75,12 @@ gc_fail_number(GcError *err, GcCode code, uint64_t number, const char *fmt,...)
 	code = fill(err, code, number, fmt, ap);
 	va_end(ap);
 	return code;
+}
+
+bool
+gc_code_transient(GcCode code)
+{
+	return code == GC_DEVICE_MEMORY || code == GC_HOST_MEMORY || code == GC_COMPILE_INTERRUPTED;
 }
 
 const char *

@@ -111,6 +111,29 @@ foreach my $case (
 	chmod 0700, $directory unless -l $directory;
 }
 
+# a compiler that is killed: PostgreSQL's plan answers, and the next request has the
+# kernel compiled
+my $bin = "$PostgreSQL::Test::Utils::tmp_check/bin";
+my ($compiler) = grep { -x $_ } map { my $name = $_; map { "$_/$name" } split /:/, $ENV{PATH} } ('cc', 'gcc', 'clang');
+mkdir $bin;
+foreach my $case (
+	[ 'the compiler', 'kill -KILL $$' ],
+	[ 'a part of it', 'echo "cc: fatal error: Killed signal terminated program cc1" >&2; exit 1' ])
+{
+	unlink "$bin/cc";
+	append_to_file("$bin/cc", qq{#!/bin/sh
+if [ -e $bin/kill ]; then case "\$*" in *kernel.so*) $case->[1];; esac; fi
+exec $compiler "\$@"
+});
+	chmod 0755, "$bin/cc";
+	local $ENV{PATH} = "$bin:$ENV{PATH}";
+	restart_with(sub { system('rm', '-rf', $directory) });
+	append_to_file("$bin/kill", '');
+	falls_back($node, $queries[0], 'compilation interrupted', "$case->[0] is killed");
+	unlink "$bin/kill";
+	is_offloaded($node, $queries[0], "after $case->[0] was killed");
+}
+
 # no room: nothing is kept, nothing fails.  A limit on the size of files stands in for
 # a full disk, which takes a file system of our own.
 restart_with(sub { system('rm', '-rf', $directory, "$image.d"); });

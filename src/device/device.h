@@ -194,7 +194,7 @@ typedef struct GcDeviceOps
 	/*
 	 * Compile kernel source text into an image.  Thread-safe.  source is NUL-
 	 * terminated.  On GC_COMPILE_FAILED, err->detail begins with the compiler's
-	 * first message.  A device whose info does not say quick_compile ignores effort.
+	 * first message; GC_COMPILE_INTERRUPTED says nothing about the text.  A device whose info does not say quick_compile ignores effort.
 	 */
 	GcCode		(*compile) (GcDevice *dev, const char *source, GcCompileEffort effort,
 							GcImage *image, GcError *err);

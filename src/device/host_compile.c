@@ -200,6 +200,21 @@ first_message(char *log)
 }
 
 /*
+ * Was a program that it runs killed, or short of memory?  These are the words of gcc,
+ * of its linker, and of clang.  A crash of the compiler looks the same, and is tried
+ * again in vain.
+ */
+static bool
+says_interrupted(const char *log)
+{
+	return strstr(log, "signal terminated program") != NULL ||
+		strstr(log, "terminated with signal") != NULL ||
+		strstr(log, "unable to execute command") != NULL ||
+		strstr(log, "out of memory") != NULL || strstr(log, "memory exhausted") != NULL ||
+		strstr(log, "Cannot allocate memory") != NULL;
+}
+
+/*
  * Did it fail for want of room on the disk?  (A linker that maps its output gets
  * a bus error then.)
  */
@@ -220,10 +235,11 @@ report_failure(const HostCompiler *compiler, int status, int out, bool *full, Gc
 	if (log != NULL && log[0] != '\0')
 	{
 		*full = says_full(log);
-		code = gc_fail(err, GC_COMPILE_FAILED, "%s", first_message(log));
+		code = *full || WIFSIGNALED(status) || says_interrupted(log) ? GC_COMPILE_INTERRUPTED : GC_COMPILE_FAILED;
+		gc_fail(err, code, "%s", first_message(log));
 	}
 	else if (WIFSIGNALED(status))
-		code = gc_fail(err, GC_COMPILE_FAILED, "The compiler \"%s\" was ended by signal %d.",
+		code = gc_fail(err, GC_COMPILE_INTERRUPTED, "The compiler \"%s\" was ended by signal %d.",
 					   compiler->path, WTERMSIG(status));
 	else
 		code = gc_fail(err, GC_COMPILE_FAILED, "The compiler \"%s\" ended with exit code %d.",
@@ -245,7 +261,7 @@ read_image(const char *path, GcImage *image, bool *full, GcError *err)
 	free(image->bytes);
 	image->bytes = NULL;
 	*full = true;
-	return gc_fail(err, GC_COMPILE_FAILED, "The compiler's output \"%s\" could not be read.", path);
+	return gc_fail(err, GC_COMPILE_INTERRUPTED, "The compiler's output \"%s\" could not be read.", path);
 }
 
 /* Compile into `dir`, which is ours alone. */
@@ -319,7 +335,7 @@ compile_under(const HostCompiler *compiler, const char *base, const char *source
 
 	*full = n >= (int) sizeof(dir) || mkdtemp(dir) == NULL;
 	if (*full)
-		return gc_fail(err, GC_COMPILE_FAILED,
+		return gc_fail(err, GC_COMPILE_INTERRUPTED,
 					   "A temporary directory in \"%s\" could not be created: %m.", base);
 	in = text_file(source);
 	out = text_file("");

@@ -38,6 +38,7 @@
 #define NBUCKETS		4096
 #define COMPILE_STACK	((size_t) 16 << 20) /* NVRTC recurses deeply */
 #define ENTRY_POINT		"gc_kernel"
+#define MAX_PATIENCE	1023
 
 /* What became of the second compilation of a text that was compiled quickly. */
 typedef enum Improvement
@@ -53,7 +54,8 @@ struct GcCachedKernel
 	GcCachedKernel *next;		/* in its bucket */
 	GcKernelKey key;
 	char	   *source;
-	bool		retry;			/* failed, but failures were forgotten */
+	int			requests;		/* that wanted it since it failed */
+	int			patience;		/* requests before it is tried again, less one */
 	GcModule   *module;			/* NULL until loaded */
 	GcModule   *quick_module;	/* the one before it */
 	GcKernel   *kernel;
@@ -364,6 +366,24 @@ new_entry(GcKernelCache *cache, const GcKernelKey *key, const char *source)
 	return entry;
 }
 
+bool
+gc_kcache_retry(GcCachedKernel *entry)
+{
+	GcKernelCache *cache = entry->cache;
+	bool		failed;
+
+	pthread_mutex_lock(&cache->lock);
+	failed = entry->state == GC_KERNEL_FAILED && entry->improvement == BETTER_NOT_WANTED &&
+		gc_code_transient(entry->error.code);
+	pthread_mutex_unlock(&cache->lock);
+	if (!failed || entry->requests++ < entry->patience)
+		return false;
+	entry->requests = 0;
+	entry->patience = entry->patience < MAX_PATIENCE ? 2 * entry->patience + 1 : MAX_PATIENCE;
+	queue_job(entry);
+	return true;
+}
+
 GcCachedKernel *
 gc_kcache_get(GcKernelCache *cache, const char *source)
 {
@@ -372,12 +392,7 @@ gc_kcache_get(GcKernelCache *cache, const char *source)
 
 	if (entry != NULL)
 	{
-		if (entry->retry)
-		{
-			entry->retry = false;
-			queue_job(entry);
-		}
-		else if (entry->module != NULL)
+		if (!gc_kcache_retry(entry) && entry->module != NULL)
 		{
 			/* Loaded, so no compile thread sets these any more. */
 			entry->origin = GC_ORIGIN_MEMORY;
@@ -506,17 +521,4 @@ gc_kcache_compile_ms(const GcCachedKernel *entry)
 	ms = entry->compile_ms;
 	pthread_mutex_unlock(&entry->cache->lock);
 	return ms;
-}
-
-void
-gc_kcache_forget_failures(GcKernelCache *cache)
-{
-	pthread_mutex_lock(&cache->lock);
-	for (int i = 0; i < NBUCKETS; i++)
-	{
-		for (GcCachedKernel *entry = cache->buckets[i]; entry != NULL; entry = entry->next)
-			entry->retry = entry->state == GC_KERNEL_FAILED &&
-				entry->improvement == BETTER_NOT_WANTED;
-	}
-	pthread_mutex_unlock(&cache->lock);
 }

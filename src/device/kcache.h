@@ -41,8 +41,7 @@ typedef enum GcKernelState
 {
 	GC_KERNEL_COMPILING,
 	GC_KERNEL_READY,
-	GC_KERNEL_FAILED,			/* remembered: the same text is not tried again
-								 * before gc_kcache_forget_failures */
+	GC_KERNEL_FAILED,			/* remembered; tried again only by gc_kcache_retry */
 } GcKernelState;
 
 typedef enum GcKernelOrigin
@@ -96,9 +95,12 @@ extern GcKernelOrigin gc_kcache_origin(const GcCachedKernel *entry);
 extern float gc_kcache_compile_ms(const GcCachedKernel *entry);
 
 /*
- * Let texts that failed be tried again (the disk may have room again, say): each
- * at the next gc_kcache_get for it.
+ * To be called for each request that wants the kernel.  True if it is being compiled
+ * again: it had failed for a reason that may be gone by now.  The first request after
+ * a failure makes it try again, then the second one after the next failure, the fourth
+ * and so on: what keeps failing must not keep the machine busy.  gc_kcache_get does
+ * this by itself.
  */
-extern void gc_kcache_forget_failures(GcKernelCache *cache);
+extern bool gc_kcache_retry(GcCachedKernel *entry);
 
 #endif							/* GC_KCACHE_H */

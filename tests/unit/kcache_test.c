@@ -34,7 +34,7 @@
  * that begins with "bad" does not compile, one with "unloadable" does not load,
  * one with "no kernel" has none; one with "gate" waits for the gate.  Quickly
  * compiled, the prefix is another; "gate 2" waits only with full effort, and "quick
- * only" compiles in no other way.
+ * only" compiles in no other way.  While kill_next is above 0, the compiler is killed.
  */
 #define PREFIX "image of "
 #define QUICK_PREFIX "quick of "
@@ -44,6 +44,7 @@ static atomic_int compiling;	/* now */
 static atomic_int most_compiling;
 static atomic_int loads;
 static atomic_int unloads;
+static atomic_int kill_next;
 static bool refuse_next_load;
 static sem_t gate;
 static pthread_barrier_t *meet;	/* compilations meet here, if given */
@@ -66,6 +67,11 @@ fake_compile(GcDevice *dev, const char *source, GcCompileEffort effort, GcImage 
 	if (strncmp(source, "meet", 4) == 0)
 		pthread_barrier_wait(meet);
 	atomic_fetch_sub(&compiling, 1);
+	if (atomic_load(&kill_next) > 0)
+	{
+		atomic_fetch_sub(&kill_next, 1);
+		return gc_fail(err, GC_COMPILE_INTERRUPTED, "it was killed");
+	}
 	if (strncmp(source, "bad", 3) == 0 ||
 		(strncmp(source, "quick only", 10) == 0 && effort != GC_COMPILE_QUICK))
 		return gc_fail(err, GC_COMPILE_FAILED, "line 1: it is bad");
@@ -561,11 +567,7 @@ test_failures(void)
 	ok(gc_kcache_get(cache, "bad text") == entry && await(cache, entry, &err) == GC_KERNEL_FAILED,
 	   "asked for again, it is remembered");
 	is(compilations, before, "and not tried");
-	gc_kcache_forget_failures(cache);
-	is(await(cache, entry, &err), GC_KERNEL_FAILED, "forgetting is not trying");
-	gc_kcache_get(cache, "bad text");
-	is(await(cache, entry, &err), GC_KERNEL_FAILED, "but when it is asked for again");
-	is(compilations, before + 1, "it is tried");
+	ok(!gc_kcache_retry(entry), "nor ever again");
 	is(count_files(), 0, "failures leave no files");
 
 	is(await(cache, gc_kcache_get(cache, "unloadable"), &err), GC_KERNEL_FAILED,
@@ -578,7 +580,42 @@ test_failures(void)
 	empty_directory();
 }
 
-/* Closing with jobs waiting: the running one is awaited, the others dropped. */
+/* A compiler that is killed says nothing about the text: it is tried again, ever more seldom. */
+static void
+test_interrupted(void)
+{
+	GcKernelCache *cache = open_cache(directory, 1);
+	GcCachedKernel *entry;
+	GcError		err = {GC_OK, ""};
+	int			before;
+
+	kill_next = 4;
+	entry = gc_kcache_get(cache, "killed");
+	is(await(cache, entry, &err), GC_KERNEL_FAILED, "a compiler that is killed");
+	is(err.code, GC_COMPILE_INTERRUPTED, "has a code of its own");
+	before = compilations;
+	is(await(cache, entry, &err), GC_KERNEL_FAILED, "looking at it");
+	is(compilations, before, "is not trying");
+	for (int requests = 1; requests <= 8; requests *= 2)
+	{
+		for (int i = 1; i < requests; i++)
+			ok(!gc_kcache_retry(entry), "(request %d of %d)", i, requests);
+		ok(gc_kcache_retry(entry), "it is tried again after %d requests", requests);
+		if (await(cache, entry, &err) == GC_KERNEL_READY)
+			is(requests, 8, "and compiles when it is let");
+	}
+	is(compilations, before + 4, "four times in all");
+	ok(get(cache, "killed", GC_ORIGIN_MEMORY), "and it is the kernel of the text");
+	ok(!gc_kcache_retry(entry), "one that is ready is not compiled again");
+
+	kill_next = 1;
+	entry = gc_kcache_get(cache, "killed once");
+	await(cache, entry, &err);
+	ok(get(cache, "killed once", GC_ORIGIN_COMPILED), "who asks by text makes it try again, too");
+	gc_kcache_close(cache);
+	empty_directory();
+}
+
 /* The kernel that a poll gives, which must be ready. */
 static const char *
 loaded_text(GcKernelCache *cache, GcCachedKernel *entry)
@@ -654,6 +691,7 @@ test_quick(void)
 	empty_directory();
 }
 
+/* Closing with jobs waiting: the running one is awaited, the others dropped. */
 static void
 test_close_busy(void)
 {
@@ -741,6 +779,7 @@ main(void)
 	test_no_room();
 	test_concurrent();
 	test_failures();
+	test_interrupted();
 	test_quick();
 	test_close_busy();
 	test_host();

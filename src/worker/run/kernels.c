@@ -112,7 +112,7 @@ gc_kernel_ready(GcPipelineKernel *k, bool *failed)
 	{
 		GcKernelState state = gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &err);
 
-		*failed = state != GC_KERNEL_READY && state != GC_KERNEL_COMPILING;
+		*failed = state == GC_KERNEL_FAILED && !gc_kcache_retry(k->entry);
 		k->final = state == GC_KERNEL_READY && gc_kcache_final(k->entry);
 	}
 	return k->final;
@@ -153,6 +153,8 @@ poll_fixed(GcPipelineKernel *k, GcError *err, bool *failed)
 			case GC_KERNEL_COMPILING:
 				return NULL;
 			default:
+				if (gc_kcache_retry(k->entry))
+					return NULL;
 				break;
 		}
 	}
@@ -339,7 +341,10 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	for (k = s->pipelines[pipeline]; k; k = k->next)
 	{
 		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
+		{
+			*fresh = !k->final && gc_kcache_retry(k->entry);
 			return k;
+		}
 	}
 	if (gc_generate(request->program, pipeline, &v, &source, err) != GC_OK)
 		return NULL;

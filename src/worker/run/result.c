@@ -167,13 +167,14 @@ check_flags(GcRun *run, const u32 *flags, int build)
 	if (flags[GC_FLAG_DATA])
 		return gc_fail(&run->err, GC_DATA, "PostgreSQL might raise an error for some row.");
 	if (flags[GC_FLAG_DUPLICATE] && build >= 0 && gc_builds(run->p)[build].unique)
-		return gc_fail(&run->err, GC_RETRY_DUPLICATE, "build %d has duplicate keys", build);
+		return gc_fail_number(&run->err, GC_RETRY_DUPLICATE, build, "Build %d has duplicate keys.", build);
 	if (flags[GC_FLAG_BUILD_FULL])
-		return gc_fail(&run->err, GC_RETRY_BUILD_FULL, "build %d is full", build);
+		return gc_fail_number(&run->err, GC_RETRY_BUILD_FULL, build, "Build %d is full.", build);
 	if (flags[GC_FLAG_GROUPS_FULL])
-		return gc_fail(&run->err, GC_RETRY_GROUPS, "group table is full");
+		return gc_fail(&run->err, GC_RETRY_GROUPS, "The group table is full.");
 	if (flags[GC_FLAG_ROWS_FULL])
-		return gc_fail(&run->err, GC_RETRY_ROWS, "rows %u", flags[GC_FLAG_ROWS]);
+		return gc_fail_number(&run->err, GC_RETRY_ROWS, flags[GC_FLAG_ROWS], "The result has %u rows.",
+							  flags[GC_FLAG_ROWS]);
 	return GC_OK;
 }
 

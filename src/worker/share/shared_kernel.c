@@ -59,6 +59,8 @@ gc_fused_take(GcFused **ready, GcFused **pending, bool *failed)
 			*ready = f;
 			break;
 		default:
+			if (gc_kcache_retry(f->entry))
+				return false;
 			*failed = true;
 			gc_fused_drop(f);
 			break;
