@@ -32,6 +32,7 @@ double		gc_offload_cost = 50;
 double		gc_tuple_cost = -1;
 double		gc_build_cost = -1;
 char	   *gc_kernel_cache_directory = NULL;
+int			gc_kernel_cache_size_mb = 1024;
 char	   *gc_calibration_file = NULL;
 bool		gc_debug_gpu_kernels = false;
 int			gc_debug_pretend_gpu = 0;
@@ -181,6 +182,11 @@ define_server_settings(void)
 							   "Relative to the data directory; empty means in memory only.",
 							   &gc_kernel_cache_directory, "gpuconc_kernels",
 							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.kernel_cache_size",
+							"Disk space that compiled kernels may take.",
+							"The kernels used least recently are removed. 0 means no limit.",
+							&gc_kernel_cache_size_mb, 1024, 0, MAX_KILOBYTES,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomStringVariable("gpuconc.calibration_file",
 							   "File with the cost model's constants for the device.",
 							   "Relative to the data directory; empty means those built in.",

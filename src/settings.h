@@ -42,6 +42,7 @@ extern int	gc_loader_workers;
 extern int	gc_host_threads;
 extern int	gc_compile_threads;
 extern char *gc_kernel_cache_directory;
+extern int	gc_kernel_cache_size_mb;
 extern char *gc_calibration_file;
 extern bool gc_debug_gpu_kernels;
 extern int	gc_debug_pretend_gpu;	/* architecture, 90 for sm_90; 0: none */

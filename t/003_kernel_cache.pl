@@ -58,6 +58,25 @@ restart_with(sub { });
 run_all('from disk');
 is(compiled(), '0', 'nothing is compiled after a restart');
 
+# kept to a limit, which a reload brings: what is oldest goes
+foreach my $digit (0 .. 3)
+{
+	my $old = "$directory/" . ($digit x 32) . '.bin';
+	append_to_file($old, '');
+	truncate $old, 10 << 20;
+	chmod 0600, $old;
+	utime 1_000_000 + $digit, 1_000_000 + $digit, $old;
+}
+configure($node, 'gpuconc.kernel_cache_size' => '30MB');
+wait_until($node, q{SELECT repeat('0', 32) || '.bin' NOT IN (SELECT pg_ls_dir('gpuconc_kernels'))});
+is(scalar(grep { -e $_ } @files), scalar @files, 'kernels that were used last are kept');
+ok(-e "$directory/" . ('3' x 32) . '.bin', 'and others while there is room');
+configure($node, 'gpuconc.kernel_cache_size' => '1GB');
+unlink glob "$directory/" . ('[123]' x 32) . '.bin';
+restart_with(sub { });
+run_all('after trimming');
+is(compiled(), '0', 'nothing is compiled after trimming');
+
 # damaged files: each is compiled anew, and replaced
 foreach my $damage (
 	[ 'empty', sub { truncate $_[0], 0 } ],

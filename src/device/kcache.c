@@ -6,7 +6,7 @@
  *
  * Process and threads: the worker.  gc_kcache_* on the main thread; compile
  * threads (all signals blocked) run compile_main.  Reading the disk cache is
- * the main thread's, writing it the compile threads'.
+ * the main thread's, writing and trimming it the compile threads'.
  *
  * Locks: one, GcKernelCache.lock.  It protects the queue of jobs and, of every
  * entry, the fields so marked.  It is never held while compiling, loading,
@@ -92,6 +92,8 @@ struct GcKernelCache
 	pthread_cond_t work;		/* a job was queued, or stop */
 	Jobs		jobs;			/* somebody waits for these */
 	Jobs		improvements;
+	bool		trim;			/* the directory is to be looked at */
+	bool		trimming;		/* a thread does */
 	bool		stop;
 };
 
@@ -120,26 +122,78 @@ append_job(GcKernelCache *cache, Jobs *jobs, GcCachedKernel *entry)
 	pthread_cond_signal(&cache->work);
 }
 
-/* The next job; NULL when the thread is to end. */
-static GcCachedKernel *
-take_job(GcKernelCache *cache, bool *improve)
+typedef enum Work
 {
-	GcCachedKernel *entry = NULL;
+	WORK_END,
+	WORK_COMPILE,
+	WORK_TRIM,
+	WORK_IMPROVE,
+} Work;
+
+/* What is to be done next.  The lock is held. */
+static Work
+next_work(const GcKernelCache *cache)
+{
+	if (cache->stop)
+		return WORK_END;
+	if (cache->jobs.first != NULL)
+		return WORK_COMPILE;
+	if (cache->trim && !cache->trimming)
+		return WORK_TRIM;
+	return WORK_IMPROVE;
+}
+
+/* Wait for work; for kernels, *entry is which. */
+static Work
+take_work(GcKernelCache *cache, GcCachedKernel **entry)
+{
+	Work		work;
+	Jobs	   *jobs;
 
 	pthread_mutex_lock(&cache->lock);
-	while (!cache->stop && cache->jobs.first == NULL && cache->improvements.first == NULL)
+	while ((work = next_work(cache)) == WORK_IMPROVE && cache->improvements.first == NULL)
 		pthread_cond_wait(&cache->work, &cache->lock);
-	if (!cache->stop)
+	jobs = work == WORK_COMPILE ? &cache->jobs : &cache->improvements;
+	if (work == WORK_COMPILE || work == WORK_IMPROVE)
 	{
-		Jobs	   *jobs = cache->jobs.first ? &cache->jobs : &cache->improvements;
-
-		*improve = jobs == &cache->improvements;
-		entry = jobs->first;
-		jobs->first = entry->next_job;
-		entry->next_job = NULL;
+		*entry = jobs->first;
+		jobs->first = (*entry)->next_job;
+		(*entry)->next_job = NULL;
+	}
+	if (work == WORK_TRIM)
+	{
+		cache->trim = false;
+		cache->trimming = true;
 	}
 	pthread_mutex_unlock(&cache->lock);
-	return entry;
+	return work;
+}
+
+/* Have the directory looked at. */
+static void
+ask_trim(GcKernelCache *cache)
+{
+	pthread_mutex_lock(&cache->lock);
+	cache->trim = true;
+	pthread_cond_signal(&cache->work);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+static void
+trim(GcKernelCache *cache)
+{
+	gc_kdisk_trim(&cache->disk);
+	pthread_mutex_lock(&cache->lock);
+	cache->trimming = false;
+	pthread_mutex_unlock(&cache->lock);
+}
+
+static void
+store(GcKernelCache *cache, const GcCachedKernel *entry, const GcImage *image)
+{
+	gc_kdisk_store(&cache->disk, &entry->key, entry->source, image);
+	if (gc_kdisk_over_limit(&cache->disk))
+		ask_trim(cache);
 }
 
 static void
@@ -157,7 +211,7 @@ compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 									quick ? GC_COMPILE_QUICK : GC_COMPILE_FULL, &image, &error);
 	ms = elapsed_ms(&start);
 	if (code == GC_OK && !quick)
-		gc_kdisk_store(&cache->disk, &entry->key, entry->source, &image);
+		store(cache, entry, &image);
 	error.code = code;
 
 	pthread_mutex_lock(&cache->lock);
@@ -185,7 +239,7 @@ improve_entry(GcKernelCache *cache, GcCachedKernel *entry)
 
 	code = cache->dev->ops->compile(cache->dev, entry->source, GC_COMPILE_FULL, &image, &error);
 	if (code == GC_OK)
-		gc_kdisk_store(&cache->disk, &entry->key, entry->source, &image);
+		store(cache, entry, &image);
 	pthread_mutex_lock(&cache->lock);
 	entry->better = image;
 	entry->improvement = code == GC_OK ? BETTER_READY : BETTER_NOT_WANTED;
@@ -198,17 +252,25 @@ static void *
 compile_main(void *arg)
 {
 	GcKernelCache *cache = arg;
-	GcCachedKernel *entry;
-	bool		improve;
+	GcCachedKernel *entry = NULL;
 
-	while ((entry = take_job(cache, &improve)) != NULL)
+	for (;;)
 	{
-		if (improve)
-			improve_entry(cache, entry);
-		else
-			compile_entry(cache, entry);
+		switch (take_work(cache, &entry))
+		{
+			case WORK_COMPILE:
+				compile_entry(cache, entry);
+				break;
+			case WORK_TRIM:
+				trim(cache);
+				break;
+			case WORK_IMPROVE:
+				improve_entry(cache, entry);
+				break;
+			case WORK_END:
+				return NULL;
+		}
 	}
-	return NULL;
 }
 
 static void
@@ -272,8 +334,18 @@ gc_kcache_open(GcKernelCache **out, GcDevice *dev, const GcKernelCacheOptions *o
 		gc_kcache_close(cache);
 		return code;
 	}
+	gc_kcache_limit(cache, options->limit);
 	*out = cache;
 	return GC_OK;
+}
+
+void
+gc_kcache_limit(GcKernelCache *cache, u64 bytes)
+{
+	if (bytes == atomic_load(&cache->disk.limit))
+		return;
+	atomic_store(&cache->disk.limit, bytes);
+	ask_trim(cache);
 }
 
 static void

@@ -60,10 +60,17 @@ typedef struct GcKernelCacheOptions
 										 * final */
 	void	   *wake_arg;
 	void		(*log) (const char *message);	/* main thread only; may be NULL */
+	u64			limit;			/* see gc_kcache_limit */
 } GcKernelCacheOptions;
 
 extern GcCode gc_kcache_open(GcKernelCache **cache, GcDevice *dev,
 							 const GcKernelCacheOptions *options, GcError *err);
+
+/*
+ * Limit the size of the directory, in bytes; 0: no limit.  The kernels used least
+ * recently are removed from it, on a compile thread that has nothing to compile.
+ */
+extern void gc_kcache_limit(GcKernelCache *cache, u64 bytes);
 
 /* Waits for running compilations, drops waiting ones; unloads modules. */
 extern void gc_kcache_close(GcKernelCache *cache);

@@ -8,8 +8,12 @@
  * that is then read, never of a name.  Damage is found by a checksum; that is
  * no protection against malice.
  *
- * Process and threads: the worker; its main thread, but for gc_kdisk_store,
- * which the compile threads call, each for other keys.  No locks: a reader
+ * A file that is read gets a new time of modification: by it, the files used least
+ * recently are found.  Servers may share a directory.  One of them may remove what
+ * another one wrote, which then compiles it again.
+ *
+ * Process and threads: the worker; its main thread, but for gc_kdisk_store and
+ * gc_kdisk_trim, which the compile threads call.  No locks: a reader
  * sees a file either whole or not at all, because files are renamed into
  * place.  Nothing is flushed to disk: a file that a crash left incomplete does
  * not pass its checksum.
@@ -101,26 +105,32 @@ give_up(GcKernelDisk *disk, const char *what, const char *name, const char *why)
 
 /* ---------- open and close ---------- */
 
+/* NULL on failure. */
+static DIR *
+open_listing(int dir)
+{
+	int			copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR		   *listing = copy >= 0 ? fdopendir(copy) : NULL;
+
+	if (listing == NULL && copy >= 0)
+		close(copy);
+	return listing;
+}
+
 /* Remove what a server that was killed has left half written. */
 static void
 remove_leftovers(int dir)
 {
-	int			copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR		   *listing = copy >= 0 ? fdopendir(copy) : NULL;
+	DIR		   *listing = open_listing(dir);
 	struct dirent *entry;
 
-	if (listing == NULL)
-	{
-		if (copy >= 0)
-			close(copy);
-		return;
-	}
-	while ((entry = readdir(listing)) != NULL)
+	while (listing != NULL && (entry = readdir(listing)) != NULL)
 	{
 		if (strncmp(entry->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0)
 			unlinkat(dir, entry->d_name, 0);
 	}
-	closedir(listing);
+	if (listing != NULL)
+		closedir(listing);
 }
 
 void
@@ -169,6 +179,18 @@ gc_kdisk_close(GcKernelDisk *disk)
 }
 
 /* ---------- reading ---------- */
+
+/* Make it the kernel used last. */
+static void
+touch(const GcKernelDisk *disk, const GcKernelKey *key)
+{
+	char		name[NAME_SIZE];
+
+	file_name(name, key, "src");
+	(void) utimensat(disk->dir, name, NULL, AT_SYMLINK_NOFOLLOW);
+	file_name(name, key, "bin");
+	(void) utimensat(disk->dir, name, NULL, AT_SYMLINK_NOFOLLOW);
+}
 
 static bool
 read_all(int fd, char *bytes, size_t size)
@@ -262,6 +284,7 @@ gc_kdisk_load(GcKernelDisk *disk, const GcKernelKey *key, const char *source, Gc
 		free(bytes);
 		return false;
 	}
+	touch(disk, key);
 	memmove(bytes, bytes + sizeof(wanted), image_size);
 	image->bytes = bytes;
 	image->size = image_size;
@@ -313,7 +336,7 @@ write_file(const GcKernelDisk *disk, const char *name, const void *head, size_t 
 }
 
 void
-gc_kdisk_store(const GcKernelDisk *disk, const GcKernelKey *key, const char *source,
+gc_kdisk_store(GcKernelDisk *disk, const GcKernelKey *key, const char *source,
 			   const GcImage *image)
 {
 	BinHeader	header;
@@ -326,5 +349,183 @@ gc_kdisk_store(const GcKernelDisk *disk, const GcKernelKey *key, const char *sou
 		return;
 	file_name(name, key, "bin");
 	fill_header(&header, key, source, image->bytes, image->size);
-	write_file(disk, name, &header, sizeof(header), image->bytes, image->size);
+	if (write_file(disk, name, &header, sizeof(header), image->bytes, image->size))
+		atomic_fetch_add(&disk->bytes, strlen(source) + sizeof(header) + image->size);
+}
+
+/* ---------- trimming ---------- */
+
+/* In this order they are removed: an image without its text is of no use. */
+static const char *const suffixes[] = {"bin", "src"};
+
+/* A kernel's files: one, or both. */
+typedef struct Files
+{
+	GcKernelKey key;
+	unsigned	which;			/* bits: of these suffixes */
+	u64			bytes;
+	struct timespec used;		/* the later one's time */
+} Files;
+
+typedef struct Listing
+{
+	Files	   *files;
+	size_t		n;
+	size_t		room;
+	u64			bytes;
+} Listing;
+
+/* False: not the name of such a file. */
+static bool
+parse_name(const char *name, Files *files)
+{
+	char		again[NAME_SIZE];
+
+	files->which = 0;
+	if (sscanf(name, "%16llx%16llx", &files->key.word[0], &files->key.word[1]) != 2)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		file_name(again, &files->key, suffixes[i]);
+		if (strcmp(again, name) == 0)
+			files->which = 1u << i;
+	}
+	return files->which != 0;
+}
+
+static bool
+add_file(Listing *listing, const Files *file)
+{
+	if (listing->n == listing->room)
+	{
+		size_t		room = listing->room > 0 ? 2 * listing->room : 1024;
+		Files	   *files = realloc(listing->files, room * sizeof(Files));
+
+		if (files == NULL)
+			return false;
+		listing->files = files;
+		listing->room = room;
+	}
+	listing->files[listing->n++] = *file;
+	listing->bytes += file->bytes;
+	return true;
+}
+
+/* False: not the whole of it. */
+static bool
+list_files(const GcKernelDisk *disk, Listing *listing)
+{
+	DIR		   *dir = open_listing(disk->dir);
+	struct dirent *entry;
+	bool		good = dir != NULL;
+
+	while (good && (entry = readdir(dir)) != NULL)
+	{
+		Files		file;
+		struct stat st;
+
+		if (!parse_name(entry->d_name, &file) ||
+			fstatat(disk->dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+			!S_ISREG(st.st_mode) || distrust(&st) != NULL)
+			continue;
+		file.bytes = (u64) st.st_size;
+		file.used = st.st_mtim;
+		good = add_file(listing, &file);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return good;
+}
+
+static int
+compare_times(const struct timespec *a, const struct timespec *b)
+{
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	return memcmp(&((const Files *) a)->key, &((const Files *) b)->key, sizeof(GcKernelKey));
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	int			order = compare_times(&((const Files *) a)->used, &((const Files *) b)->used);
+
+	return order != 0 ? order : by_key(a, b);
+}
+
+/* Make one entry of the two files of each kernel. */
+static void
+join_files(Listing *listing)
+{
+	size_t		n = 0;
+
+	qsort(listing->files, listing->n, sizeof(Files), by_key);
+	for (size_t i = 0; i < listing->n; i++)
+	{
+		Files	   *last = n > 0 ? &listing->files[n - 1] : NULL;
+		const Files *next = &listing->files[i];
+
+		if (last == NULL || by_key(last, next) != 0)
+		{
+			listing->files[n++] = *next;
+			continue;
+		}
+		last->which |= next->which;
+		last->bytes += next->bytes;
+		if (compare_times(&last->used, &next->used) < 0)
+			last->used = next->used;
+	}
+	listing->n = n;
+}
+
+/* Somebody else may have removed it already, which is as good. */
+static void
+remove_files(const GcKernelDisk *disk, const Files *files)
+{
+	char		name[NAME_SIZE];
+
+	for (int i = 0; i < 2; i++)
+	{
+		file_name(name, &files->key, suffixes[i]);
+		if (files->which & 1u << i)
+			(void) unlinkat(disk->dir, name, 0);
+	}
+}
+
+bool
+gc_kdisk_over_limit(const GcKernelDisk *disk)
+{
+	u64			limit = atomic_load(&disk->limit);
+
+	return limit > 0 && atomic_load(&disk->usable) && atomic_load(&disk->bytes) > limit;
+}
+
+void
+gc_kdisk_trim(GcKernelDisk *disk)
+{
+	u64			limit = atomic_load(&disk->limit);
+	Listing		listing = {NULL, 0, 0, 0};
+	size_t		i;
+
+	if (limit == 0 || !atomic_load(&disk->usable))
+		return;
+	if (list_files(disk, &listing) && listing.bytes > limit)
+	{
+		join_files(&listing);
+		qsort(listing.files, listing.n, sizeof(Files), by_time);
+		/* An eighth more, so that not every kernel from now on lists the directory. */
+		for (i = 0; i < listing.n && listing.bytes > limit - limit / 8; i++)
+		{
+			remove_files(disk, &listing.files[i]);
+			listing.bytes -= listing.files[i].bytes;
+		}
+	}
+	atomic_store(&disk->bytes, listing.bytes);
+	free(listing.files);
 }

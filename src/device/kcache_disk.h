@@ -22,6 +22,9 @@ typedef struct GcKernelDisk
 	int			dir;			/* descriptor; -1: no directory */
 	atomic_bool usable;			/* becomes false when something is wrong */
 	char	   *path;			/* for messages */
+	atomic_ullong limit;		/* bytes that kernels may take; 0: no limit */
+	atomic_ullong bytes;		/* that they take, as of the last look at the directory
+								 * and what was written since */
 	void		(*log) (const char *message);
 } GcKernelDisk;
 
@@ -35,7 +38,17 @@ extern bool gc_kdisk_load(GcKernelDisk *disk, const GcKernelKey *key, const char
 						  GcImage *image);
 
 /* Any thread.  Failure is nobody's concern. */
-extern void gc_kdisk_store(const GcKernelDisk *disk, const GcKernelKey *key,
+extern void gc_kdisk_store(GcKernelDisk *disk, const GcKernelKey *key,
 						   const char *source, const GcImage *image);
+
+/* Any thread: is there more than the limit allows? */
+extern bool gc_kdisk_over_limit(const GcKernelDisk *disk);
+
+/*
+ * Any thread, one at a time.  While the directory is over the limit, remove the kernel
+ * that was written or read longest ago.  Files that are not kernels, or that the cache
+ * would not trust, stay and do not count.
+ */
+extern void gc_kdisk_trim(GcKernelDisk *disk);
 
 #endif							/* GC_KCACHE_DISK_H */

@@ -221,12 +221,19 @@ fill_profile(void)
 		gc_profile_granules(&gc_worker.profile, i->arch);
 }
 
+static u64
+kernel_cache_limit(void)
+{
+	return (u64) gc_kernel_cache_size_mb * 1024 * 1024;
+}
+
 static bool
 start_device(GcError *err)
 {
 	GcKernelCacheOptions cache = {
 		.directory = gc_kernel_cache_directory,
 		.threads = gc_compile_threads,
+		.limit = kernel_cache_limit(),
 		.wake = wake_worker,
 		.wake_arg = MyLatch,
 		.log = log_message,
@@ -423,6 +430,7 @@ serve(void)
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
+			gc_kcache_limit(gc_worker.kernels, kernel_cache_limit());
 			changed = true;
 		}
 		answer_processes();

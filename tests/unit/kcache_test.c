@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 
 #include "../../src/device/kcache.h"
+#include "../../src/device/kcache_disk.h"
 #include "kernels.h"
 
 /* ---------- the device that pretends ---------- */
@@ -152,9 +153,9 @@ keep_log(const char *message)
 }
 
 static GcKernelCache *
-open_cache(const char *where, int threads)
+open_limited(const char *where, int threads, u64 limit)
 {
-	GcKernelCacheOptions options = {where, threads, wake, &woken, keep_log};
+	GcKernelCacheOptions options = {where, threads, wake, &woken, keep_log, limit};
 	GcKernelCache *cache;
 
 	logged = 0;
@@ -162,6 +163,12 @@ open_cache(const char *where, int threads)
 	if (gc_kcache_open(&cache, &fake_device, &options, NULL) != GC_OK)
 		tap_bail("no cache");
 	return cache;
+}
+
+static GcKernelCache *
+open_cache(const char *where, int threads)
+{
+	return open_limited(where, threads, 0);
 }
 
 /* Wait until the entry has left COMPILING. */
@@ -509,6 +516,202 @@ test_no_room(void)
 	umount(directory);
 }
 
+/* ---------- the limit on the directory ---------- */
+
+static GcKernelKey
+key_of(int which)
+{
+	return (GcKernelKey) {{1, (u64) which}};
+}
+
+static void
+file_of(int which, const char *suffix, char *path, size_t size)
+{
+	snprintf(path, size, "%s/%016x%016x.%s", directory, 1, which, suffix);
+}
+
+/* Write a kernel's two files, with this time of modification. */
+static void
+put_kernel(GcKernelDisk *disk, int which, time_t written)
+{
+	GcKernelKey key = key_of(which);
+	char		text[501];
+	GcImage		image = {text, 500};
+	struct timespec times[2] = {{written, 0}, {written, 0}};
+	char		path[600];
+
+	memset(text, 'x', 500);
+	text[500] = '\0';
+	gc_kdisk_store(disk, &key, text, &image);
+	file_of(which, "src", path, sizeof(path));
+	utimensat(AT_FDCWD, path, times, 0);
+	file_of(which, "bin", path, sizeof(path));
+	utimensat(AT_FDCWD, path, times, 0);
+}
+
+static bool
+load_kernel(GcKernelDisk *disk, int which)
+{
+	GcKernelKey key = key_of(which);
+	char		text[501];
+	GcImage		image;
+	bool		found;
+
+	memset(text, 'x', 500);
+	text[500] = '\0';
+	found = gc_kdisk_load(disk, &key, text, &image);
+	if (found)
+		free(image.bytes);
+	return found;
+}
+
+/* Kernels of 0 .. 9 that are on disk, as digits; one with a file too few as "?". */
+static const char *
+kernels_on_disk(void)
+{
+	static char digits[16];
+	int			n = 0;
+
+	for (int i = 0; i < 10; i++)
+	{
+		char		src[600];
+		char		bin[600];
+
+		file_of(i, "src", src, sizeof(src));
+		file_of(i, "bin", bin, sizeof(bin));
+		if ((access(src, F_OK) == 0) != (access(bin, F_OK) == 0))
+			digits[n++] = '?';
+		else if (access(src, F_OK) == 0)
+			digits[n++] = (char) ('0' + i);
+	}
+	digits[n] = '\0';
+	return digits;
+}
+
+static void
+expect_kernels(const char *wanted, const char *what)
+{
+	if (!ok(strcmp(kernels_on_disk(), wanted) == 0, "%s", what))
+		printf("# there are %s\n", kernels_on_disk());
+}
+
+static u64
+bytes_on_disk(void)
+{
+	DIR		   *dir = opendir(directory);
+	struct dirent *entry;
+	u64			bytes = 0;
+	struct stat st;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+	{
+		if (entry->d_name[0] != '.' && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			bytes += (u64) st.st_size;
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return bytes;
+}
+
+static void
+test_trim(void)
+{
+	GcKernelDisk disk;
+	GcKernelDisk other;
+	char		path[600];
+	u64			each;
+
+	gc_kdisk_open(&disk, directory, NULL);
+	gc_kdisk_open(&other, directory, NULL);
+	for (int i = 1; i <= 8; i++)
+		put_kernel(&disk, i, 1000 + i);
+	each = bytes_on_disk() / 8;
+	is((long long) disk.bytes, (long long) (8 * each), "what is written is counted");
+	ok(!gc_kdisk_over_limit(&disk), "0 is no limit");
+	gc_kdisk_trim(&disk);
+	expect_kernels("12345678", "and removes nothing");
+	disk.limit = 8 * each;
+	ok(!gc_kdisk_over_limit(&disk), "just the limit");
+	gc_kdisk_trim(&disk);
+	expect_kernels("12345678", "is allowed");
+	disk.limit = 8 * each - 10;
+	ok(gc_kdisk_over_limit(&disk), "more is not");
+	gc_kdisk_trim(&disk);
+	expect_kernels("345678", "the oldest go, and an eighth of the limit more");
+	is((long long) disk.bytes, (long long) (6 * each), "which is known then");
+	ok(load_kernel(&disk, 3), "the oldest is used");
+	disk.limit = 5 * each;
+	gc_kdisk_trim(&disk);
+	expect_kernels("3678", "and not the oldest any more");
+
+	/* Another server, with a limit of its own, uses the same directory. */
+	put_kernel(&other, 9, 2000);
+	other.limit = 4 * each;
+	ok(!gc_kdisk_over_limit(&other), "it knows of its own files only");
+	gc_kdisk_trim(&other);
+	expect_kernels("389", "but removes whatever is old");
+	ok(!load_kernel(&disk, 7) && load_kernel(&disk, 9), "as the first one sees");
+	ok(disk.usable, "without a complaint");
+	put_kernel(&disk, 7, 3000);
+	expect_kernels("3789", "and writes again");
+
+	/* What is not a kernel of ours stays, and does not count. */
+	file_of(9, "bin", path, sizeof(path));
+	chmod(path, 0620);
+	file_of(8, "src.old", path, sizeof(path));
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	file_of(2, "gpu.src", path, sizeof(path));
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	file_of(1, "src", path, sizeof(path));
+	ok(symlink("nowhere", path) == 0, "(a link)");
+	disk.limit = 1;
+	gc_kdisk_trim(&disk);
+	is((long long) disk.bytes, 0, "of kernels, nothing is left");
+	is(count_files(), 4, "of other things, everything");
+	gc_kdisk_close(&disk);
+	gc_kdisk_close(&other);
+	empty_directory();
+}
+
+/* The cache trims its directory when a kernel was written, and when it gets a limit. */
+static void
+test_limit(void)
+{
+	const u64	limit = 20000;
+	GcKernelCache *cache = open_limited(directory, 2, limit);
+	GcCachedKernel *entry;
+	char		text[1001];
+	int			kept;
+	int			found = 0;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (int i = 0; i < 40; i++)
+	{
+		text[0] = (char) ('A' + i);
+		ok(get(cache, text, GC_ORIGIN_COMPILED), "(text %d)", i);
+	}
+	while (bytes_on_disk() > limit)
+		sched_yield();
+	gc_kcache_close(cache);
+	kept = count_files() / 2;
+	ok(bytes_on_disk() <= limit && kept >= 5, "as many stay as the limit allows");
+	cache = open_cache(directory, 2);
+	for (int i = 0; i < 40; i++)
+	{
+		text[0] = (char) ('A' + i);
+		entry = gc_kcache_get(cache, text);
+		await(cache, entry, NULL);
+		found += gc_kcache_origin(entry) == GC_ORIGIN_DISK;
+	}
+	is(found, kept, "and are found there");
+	gc_kcache_limit(cache, 1);
+	while (count_files() > 0)
+		sched_yield();
+	ok(get(cache, text, GC_ORIGIN_MEMORY), "kernels that are loaded are not harmed");
+	gc_kcache_close(cache);
+}
+
 /* Two texts are compiled at the same time; the same text only once. */
 static void
 test_concurrent(void)
@@ -777,6 +980,8 @@ main(void)
 	test_trust();
 	test_unwritable();
 	test_no_room();
+	test_trim();
+	test_limit();
 	test_concurrent();
 	test_failures();
 	test_interrupted();
