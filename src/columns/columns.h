@@ -37,7 +37,7 @@
 
 #include "../settings.h"
 #include "../../cuda/gc_abi.h"
-#include "../program/kind.h"
+#include "../program/kinds.h"
 #include "../status.h"
 #include "epoch.h"
 

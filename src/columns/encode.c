@@ -16,9 +16,7 @@
 
 #include "access/detoast.h"
 #include "fmgr.h"
-#include "utils/date.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "encode.h"
 
@@ -49,23 +47,6 @@ struct GcEncoder
 	GcEncodedColumn *out;
 };
 
-static uint8
-staged_width(GcKind kind)
-{
-	switch (kind)
-	{
-		case GC_BOOL:
-		case GC_INT2:
-		case GC_INT4:
-		case GC_FLOAT4:
-		case GC_DATE:
-		case GC_TEXT:
-			return 4;
-		default:
-			return 8;
-	}
-}
-
 GcEncoder *
 gc_encoder_create(int ncols, const GcColSpec *specs, GcDictView **dicts,
 				  const uint8 *min_widths)
@@ -81,7 +62,7 @@ gc_encoder_create(int ncols, const GcColSpec *specs, GcDictView **dicts,
 	{
 		encoder->specs[i] = specs[i];
 		encoder->cols[i].spec = specs[i];
-		encoder->cols[i].width = staged_width(specs[i].kind);
+		encoder->cols[i].width = gc_kinds[specs[i].kind].bytes;
 		encoder->cols[i].min_width = min_widths ? min_widths[i] : 0;
 	}
 	gc_encoder_reset(encoder, dicts);
@@ -280,7 +261,7 @@ numeric_raw(GcStaged *col, Datum datum, int64 *result)
 	return true;
 }
 
-/* One loop per kind; isnull may be NULL, the value of a NULL is 0. */
+/* One loop per form; isnull may be NULL, the value of a NULL is 0. */
 #define ADD_LOOP(type, expression) \
 	do { \
 		type	   *out = (type *) col->stage + at; \
@@ -294,26 +275,22 @@ numeric_raw(GcStaged *col, Datum datum, int64 *result)
 static void
 add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *isnull)
 {
-	switch (col->spec.kind)
+	switch (gc_kinds[col->spec.kind].form)
 	{
-		case GC_BOOL:
+		case GC_FORM_BOOL:
 			ADD_LOOP(int32, DatumGetBool(value));
 			break;
-		case GC_INT2:
+		case GC_FORM_INT16:
 			ADD_LOOP(int32, DatumGetInt16(value));
 			break;
-		case GC_INT4:
-		case GC_FLOAT4:
-		case GC_DATE:
+		case GC_FORM_INT32:
+		case GC_FORM_BITS32:
 			ADD_LOOP(int32, DatumGetInt32(value));
 			break;
-		case GC_INT8:
-		case GC_FLOAT8:
-		case GC_TIMESTAMP:
-		case GC_TIMESTAMPTZ:
+		case GC_FORM_INT64:
 			ADD_LOOP(int64, DatumGetInt64(value));
 			break;
-		case GC_NUMERIC:
+		case GC_FORM_NUMERIC:
 			for (uint32 i = 0; i < n; i++)
 			{
 				int64		raw = 0;
@@ -323,7 +300,7 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 				((int64 *) col->stage)[at + i] = raw;
 			}
 			break;
-		case GC_TEXT:
+		case GC_FORM_CODE:
 			for (uint32 i = 0; i < n; i++)
 			{
 				int32		code = 0;
@@ -379,38 +356,6 @@ gc_encoder_add(GcEncoder *encoder, const Datum *values, const bool *isnull)
 		add_column(col, encoder->nrows, 1, &values[i], &isnull[i]);
 	}
 	encoder->nrows++;
-}
-
-bool
-gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale)
-{
-	*dscale = -1;
-	switch (kind)
-	{
-		case GC_BOOL:
-			*raw = DatumGetBool(value);
-			return true;
-		case GC_INT2:
-			*raw = DatumGetInt16(value);
-			return true;
-		case GC_INT4:
-		case GC_DATE:
-			*raw = DatumGetInt32(value);
-			return true;
-		case GC_FLOAT4:
-			*raw = (uint32) DatumGetInt32(value);
-			return true;
-		case GC_INT8:
-		case GC_FLOAT8:
-		case GC_TIMESTAMP:
-		case GC_TIMESTAMPTZ:
-			*raw = DatumGetInt64(value);
-			return true;
-		case GC_NUMERIC:
-			return gc_numeric_to_int64(value, raw, dscale);
-		default:
-			return false;
-	}
 }
 
 void

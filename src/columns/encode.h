@@ -5,7 +5,7 @@
  *	  the delta and for row sources.
  *
  * An encoder takes values one row at a time, keeps them as 64-bit raw values
- * (see gc_datum_to_raw), and at the end packs each column at the narrowest of
+ * (see gc_datum_to_raw()), and at the end packs each column at the narrowest of
  * 1, 2, 4, 8 bytes that holds max - min.  All memory is the caller's context.
  *
  *-------------------------------------------------------------------------
@@ -19,6 +19,7 @@
 
 #include "columns.h"
 #include "dict.h"
+#include "pgkinds.h"
 
 typedef struct GcEncodedColumn
 {
@@ -80,14 +81,6 @@ extern const GcEncodedColumn *gc_encoder_finish(GcEncoder *encoder);
 
 /* Write column i: data_bytes at data, null_bytes at nulls (if any). */
 extern void gc_encoder_write(const GcEncoder *encoder, int col, void *data, void *nulls);
-
-/*
- * Raw form of a non-NULL value: integers, dates, timestamps sign-extended; bool
- * 0/1; floats their bits (float4 in the low half); numeric times 10^dscale.
- * Not for text.  False if the value has none (numeric NaN, infinity, beyond
- * 64 bits).
- */
-extern bool gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale);
 
 /*
  * Must this varlena be fetched or uncompressed?  (A short header needs neither;

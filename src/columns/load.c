@@ -164,26 +164,6 @@ chunk_work(const GcLoad *load, const GcLoadPlan *plan, uint32 i, const GcChunkJu
 	return GC_WORK_NONE;
 }
 
-/* Bytes of one row of a column, before anything is known of its values. */
-static Size
-guessed_width(GcKind kind)
-{
-	switch (kind)
-	{
-		case GC_BOOL:
-			return 1;
-		case GC_INT2:
-		case GC_TEXT:
-			return 2;
-		case GC_FLOAT8:
-		case GC_TIMESTAMP:
-		case GC_TIMESTAMPTZ:
-			return 8;
-		default:
-			return 4;
-	}
-}
-
 /* Rows on a page, as far as the catalog knows. */
 static double
 rows_per_page(Relation rel)
@@ -202,9 +182,9 @@ plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged
 
 	for (int c = 0; c < plan->ncols; c++)
 	{
-		all_width += guessed_width(plan->specs[c].kind);
+		all_width += gc_kinds[plan->specs[c].kind].usual_bytes;
 		if (plan->base_cols[c] < 0)
-			new_width += guessed_width(plan->specs[c].kind);
+			new_width += gc_kinds[plan->specs[c].kind].usual_bytes;
 	}
 
 	plan->work = palloc_extended(Max(plan->nchunks, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);

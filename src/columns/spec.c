@@ -26,6 +26,7 @@
 #include "utils/snapmgr.h"
 
 #include "columns.h"
+#include "pgkinds.h"
 #include "spec.h"
 #include "../compat.h"
 
@@ -34,41 +35,6 @@ refuse(const char **reason, const char *why)
 {
 	*reason = why;
 	return false;
-}
-
-/* The kind of a base type; text kinds are judged further by the caller. */
-static GcKind
-kind_of_type(Oid typid)
-{
-	switch (typid)
-	{
-		case BOOLOID:
-			return GC_BOOL;
-		case INT2OID:
-			return GC_INT2;
-		case INT4OID:
-			return GC_INT4;
-		case INT8OID:
-			return GC_INT8;
-		case FLOAT4OID:
-			return GC_FLOAT4;
-		case FLOAT8OID:
-			return GC_FLOAT8;
-		case NUMERICOID:
-			return GC_NUMERIC;
-		case DATEOID:
-			return GC_DATE;
-		case TIMESTAMPOID:
-			return GC_TIMESTAMP;
-		case TIMESTAMPTZOID:
-			return GC_TIMESTAMPTZ;
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-			return GC_TEXT;
-		default:
-			return GC_KIND_NONE;
-	}
 }
 
 bool
@@ -93,14 +59,14 @@ gc_col_spec(Relation rel, AttrNumber attnum, GcColSpec *spec, const char **reaso
 	spec->typmod = att->atttypmod;
 	spec->typid = getBaseTypeAndTypmod(att->atttypid, &spec->typmod);
 	spec->collation = att->attcollation;
-	spec->kind = kind_of_type(spec->typid);
+	spec->kind = gc_type_kind(spec->typid);
 
 	if (spec->kind == GC_KIND_NONE)
 		return refuse(reason, psprintf("type %s is not supported",
 									   format_type_be(att->atttypid)));
 	if (spec->kind == GC_TEXT)
 	{
-		if (OidIsValid(spec->collation) && !get_collation_isdeterministic(spec->collation))
+		if (!gc_collation_deterministic(spec->collation))
 			return refuse(reason, "nondeterministic collation");
 		if (spec->typid == BPCHAROID)
 		{

@@ -192,38 +192,16 @@ problem_text(GcColProblem problem)
 static char *
 encoding_text(const GcDirColumn *column)
 {
+	const GcKind kind = column->spec.kind;
 	StringInfoData buf;
 	bool		first = true;
 
 	initStringInfo(&buf);
-	switch (column->spec.kind)
-	{
-		case GC_BOOL:
-			appendStringInfoString(&buf, "boolean");
-			break;
-		case GC_FLOAT4:
-			appendStringInfoString(&buf, "real");
-			return buf.data;
-		case GC_FLOAT8:
-			appendStringInfoString(&buf, "double precision");
-			return buf.data;
-		case GC_NUMERIC:
-			appendStringInfo(&buf, "numeric(scale %d)", Max(column->dscale, 0));
-			break;
-		case GC_DATE:
-			appendStringInfoString(&buf, "date");
-			break;
-		case GC_TIMESTAMP:
-		case GC_TIMESTAMPTZ:
-			appendStringInfoString(&buf, "timestamp");
-			break;
-		case GC_TEXT:
-			appendStringInfoString(&buf, "dictionary");
-			break;
-		default:
-			appendStringInfoString(&buf, "integer");
-			break;
-	}
+	appendStringInfoString(&buf, gc_kinds[kind].name);
+	if (GC_KIND_IS_FLOAT(kind))
+		return buf.data;
+	if (kind == GC_NUMERIC)
+		appendStringInfo(&buf, "(scale %d)", Max(column->dscale, 0));
 	for (int width = 1; width <= 8; width *= 2)
 	{
 		if (column->widths & width)

@@ -17,13 +17,11 @@
  */
 #include "exec.h"
 
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -161,15 +159,7 @@ argument_datum(FillArg *a, uint32 i)
 
 	if (a->argkind == GC_TEXT)
 		return gc_text_value(a->b, a->lut->space, i - 1);
-	switch (a->argkind)
-	{
-		case GC_BOOL:
-			return BoolGetDatum(v != 0);
-		case GC_INT2:
-			return Int16GetDatum(v);
-		default:				/* int4, date */
-			return Int32GetDatum(v);
-	}
+	return gc_raw_to_datum(a->argkind, v, 0);
 }
 
 static void

@@ -14,11 +14,9 @@
  */
 #include "exec.h"
 
-#include "catalog/pg_type.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #define SIGN_BIT				UINT64CONST(0x8000000000000000)
@@ -72,42 +70,33 @@ order_numeric(Datum value, uint64 *words)
 
 /* False for types that are not worth it. */
 static bool
-order_words(Oid type, Datum value, uint64 *words)
+order_words(GcKind kind, Datum value, uint64 *words)
 {
+	int64		raw;
+	int16		scale;
+
 	words[1] = 0;
-	switch (type)
+	switch (kind)
 	{
-		case BOOLOID:
-			words[0] = DatumGetBool(value);
-			return true;
-		case INT2OID:
-			words[0] = order_int(DatumGetInt16(value));
-			return true;
-		case INT4OID:
-		case DATEOID:
-			words[0] = order_int(DatumGetInt32(value));
-			return true;
-		case INT8OID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			words[0] = order_int(DatumGetInt64(value));
-			return true;
-		case FLOAT4OID:
+		case GC_KIND_NONE:
+			return false;
+		case GC_FLOAT4:
 			words[0] = order_float(DatumGetFloat4(value));
 			return true;
-		case FLOAT8OID:
+		case GC_FLOAT8:
 			words[0] = order_float(DatumGetFloat8(value));
 			return true;
-		case NUMERICOID:
+		case GC_NUMERIC:
 			order_numeric(value, words);
 			return true;
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
+		case GC_TEXT:
 			order_text(value, words);
 			return true;
 		default:
-			return false;
+			if (!gc_datum_to_raw(kind, value, &raw, &scale))
+				return false;
+			words[0] = order_int(raw);
+			return true;
 	}
 }
 
@@ -220,7 +209,7 @@ compare_rows(const void *a, const void *b, void *arg)
 
 /* The words of one column of all rows; false if its type has none. */
 static bool
-fill_column(const GcPlanOrder *o, Oid type, const GcRows *rows, uint64 *words, int nwords)
+fill_column(const GcPlanOrder *o, GcKind kind, const GcRows *rows, uint64 *words, int nwords)
 {
 	for (uint64 n = 0; n < rows->count; n++, words += nwords)
 	{
@@ -230,7 +219,7 @@ fill_column(const GcPlanOrder *o, Oid type, const GcRows *rows, uint64 *words, i
 		words[1] = words[2] = 0;
 		if (isnull)
 			continue;
-		if (!order_words(type, rows->values[n * rows->ncols + o->output], words + 1))
+		if (!order_words(kind, rows->values[n * rows->ncols + o->output], words + 1))
 			return false;
 		if (o->descending)
 		{
@@ -257,7 +246,7 @@ gc_order_rows(const GcPlan *plan, GcRows *rows)
 	{
 		const GcPlanOrder *o = &plan->order[i];
 
-		if (!fill_column(o, getBaseType(plan->outputs[o->output].typid), rows, words + i * WORDS, keys.nwords))
+		if (!fill_column(o, gc_type_kind(plan->outputs[o->output].typid), rows, words + i * WORDS, keys.nwords))
 		{
 			pfree(words);
 			return;

@@ -14,15 +14,12 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
-#include "utils/timestamp.h"
 
 typedef struct Decoder
 {
@@ -68,34 +65,7 @@ text_datum(Decoder *d, const GcPlanOutput *out, uint32 code)
 static Datum
 raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
 {
-	float4		f4;
-	float8		f8;
-
-	switch (kind)
-	{
-		case GC_BOOL:
-			return BoolGetDatum(raw != 0);
-		case GC_INT2:
-			return Int16GetDatum((int16) raw);
-		case GC_INT4:
-			return Int32GetDatum((int32) raw);
-		case GC_INT8:
-			return Int64GetDatum(raw);
-		case GC_FLOAT4:
-			memcpy(&f4, &raw, sizeof(f4));
-			return Float4GetDatum(f4);
-		case GC_FLOAT8:
-			memcpy(&f8, &raw, sizeof(f8));
-			return Float8GetDatum(f8);
-		case GC_NUMERIC:
-			return gc_int128_to_numeric(raw, scale);
-		case GC_DATE:
-			return DateADTGetDatum((DateADT) raw);
-		case GC_TEXT:
-			return text_datum(d, out, (uint32) raw);
-		default:				/* timestamps */
-			return TimestampGetDatum(raw);
-	}
+	return kind == GC_TEXT ? text_datum(d, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
 }
 
 /*-------------------------------------------------------------------------
@@ -220,16 +190,16 @@ sum_numeric(Decoder *d, const u64 *g, const GcPlanOutput *out)
 static Datum
 sum_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 {
-	switch (getBaseType(out->argtype))
+	switch (gc_type_kind(out->argtype))
 	{
-		case INT2OID:
-		case INT4OID:
+		case GC_INT2:
+		case GC_INT4:
 			return Int64GetDatum((int64) agg_sum(d, g, out->ref));
-		case INT8OID:
+		case GC_INT8:
 			return gc_int128_to_numeric(agg_sum(d, g, out->ref), 0);
-		case FLOAT4OID:
+		case GC_FLOAT4:
 			return Float4GetDatum((float4) agg_sum_float(d, g, out->ref));
-		case FLOAT8OID:
+		case GC_FLOAT8:
 			return Float8GetDatum(agg_sum_float(d, g, out->ref));
 		default:
 			return sum_numeric(d, g, out);
@@ -239,23 +209,13 @@ sum_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 static Datum
 avg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 {
+	const GcKind kind = gc_type_kind(out->argtype);
 	int64		n = agg_count(d, g, out->ref2);
 	Datum		sum;
 
-	switch (getBaseType(out->argtype))
-	{
-		case FLOAT4OID:
-		case FLOAT8OID:
-			return Float8GetDatum(agg_sum_float(d, g, out->ref) / (double) n);
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			sum = gc_int128_to_numeric(agg_sum(d, g, out->ref), 0);
-			break;
-		default:
-			sum = sum_numeric(d, g, out);
-			break;
-	}
+	if (GC_KIND_IS_FLOAT(kind))
+		return Float8GetDatum(agg_sum_float(d, g, out->ref) / (double) n);
+	sum = GC_KIND_IS_INT(kind) ? gc_int128_to_numeric(agg_sum(d, g, out->ref), 0) : sum_numeric(d, g, out);
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(n)));
 }
 

@@ -10,7 +10,6 @@
  */
 #include "exec.h"
 
-#include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -134,6 +133,7 @@ set_list(GcBinding *b, int i, ArrayType *array)
 {
 	GcKind		kind = gc_lists(b->program)[i].kind;
 	Oid			elemtype = ARR_ELEMTYPE(array);
+	GcKind		elemkind = gc_type_kind(elemtype);
 	int16		len,
 				scale = 0,
 				unused;
@@ -155,9 +155,7 @@ set_list(GcBinding *b, int i, ArrayType *array)
 		if (nulls[k])
 			b->list_has_null[i] = true;
 		else if (kind == GC_NUMERIC ? numeric_at_scale(elems[k], scale, raw)
-				 : gc_datum_to_raw(GC_KIND_IS_INT(kind) ? elemtype == INT8OID ? GC_INT8
-								   : elemtype == INT4OID ? GC_INT4 : GC_INT2 : kind,
-								   elems[k], raw, &unused))
+				 : gc_datum_to_raw(elemkind, elems[k], raw, &unused))
 			b->list_counts[i]++;
 	}
 	qsort(b->lists[i], b->list_counts[i], sizeof(int64), compare_int64);

@@ -88,17 +88,7 @@ single_var(Expr *expr)
 	}
 	if (var == NULL || var->varattno <= 0 || var->varlevelsup > 0)
 		return NULL;
-	switch (gc_type_kind(var->vartype))
-	{
-		case GC_TEXT:
-		case GC_DATE:
-		case GC_INT2:
-		case GC_INT4:
-		case GC_BOOL:
-			return var;
-		default:
-			return NULL;
-	}
+	return gc_kinds[gc_type_kind(var->vartype)].enumerable ? var : NULL;
 }
 
 static bool

@@ -9,6 +9,7 @@
 #ifndef GC_TRANSLATE_H
 #define GC_TRANSLATE_H
 
+#include "../columns/pgkinds.h"
 #include "plan.h"
 
 /*
@@ -151,8 +152,6 @@ extern int	gc_scan_attno(GcTranslation *tr, Node *expr);
 extern GcPlan *gc_builder_finish(GcTranslation *tr);
 
 /* kinds.c: PostgreSQL types as kinds, and what may be done with them. */
-extern GcKind gc_type_kind(Oid typid);
-extern bool gc_collation_deterministic(Oid collation);
 
 /* relinfo.c */
 extern GcRelDesc *gc_rel_desc(PlannerInfo *root, RelOptInfo *rel);

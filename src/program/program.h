@@ -26,7 +26,7 @@
 
 #include "../../cuda/gc_abi.h"
 #include "../status.h"
-#include "kind.h"
+#include "kinds.h"
 
 #define GC_NONE			0xFFFFu
 

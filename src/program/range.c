@@ -12,26 +12,11 @@
 bool
 gc_kind_range(GcKind kind, GcRange *range)
 {
-	switch (kind)
-	{
-		case GC_BOOL:
-			*range = (GcRange) {0, 1};
-			return true;
-		case GC_INT2:
-			*range = (GcRange) {INT16_MIN, INT16_MAX};
-			return true;
-		case GC_INT4:
-		case GC_DATE:			/* infinities included */
-			*range = (GcRange) {INT32_MIN, INT32_MAX};
-			return true;
-		case GC_INT8:
-		case GC_TIMESTAMP:
-		case GC_TIMESTAMPTZ:
-			*range = (GcRange) {INT64_MIN, INT64_MAX};
-			return true;
-		default:
-			return false;
-	}
+	const GcKindTraits *traits = &gc_kinds[kind];
+
+	if (traits->has_range)
+		*range = (GcRange) {traits->lo, traits->hi};
+	return traits->has_range;
 }
 
 GcReg

@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * kinds.h
+ *	  Kinds of values: what the columns, the programs and the kernels agree on
+ *	  about a value, whatever its PostgreSQL type.  Includes nothing of PostgreSQL.
+ *
+ * To add a kind: an entry here, a line in the table of kinds.c, and its types in
+ * columns/pgkinds.c.  A kind with a form of its own needs a case in each switch over
+ * GcForm, too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_KINDS_H
+#define GC_KINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum GcKind
+{
+	GC_KIND_NONE = 0,			/* not supported */
+	GC_BOOL,					/* 0 or 1 */
+	GC_INT2,
+	GC_INT4,
+	GC_INT8,
+	GC_FLOAT4,					/* IEEE bits */
+	GC_FLOAT8,
+	GC_NUMERIC,					/* integer, times 10^-scale; scale kept beside */
+	GC_DATE,					/* days since 2000-01-01, as DateADT */
+	GC_TIMESTAMP,				/* microseconds since 2000-01-01, as Timestamp */
+	GC_TIMESTAMPTZ,
+	GC_TEXT,					/* code into a dictionary: text, varchar, bpchar */
+	GC_NKINDS
+} GcKind;
+
+/* How a Datum becomes a raw value of 64 bits, and the opposite. */
+typedef enum GcForm
+{
+	GC_FORM_NONE = 0,
+	GC_FORM_BOOL,
+	GC_FORM_INT16,
+	GC_FORM_INT32,
+	GC_FORM_BITS32,				/* not sign-extended */
+	GC_FORM_INT64,
+	GC_FORM_NUMERIC,
+	GC_FORM_CODE,				/* of a dictionary */
+} GcForm;
+
+typedef struct GcKindTraits
+{
+	const char *name;			/* of its encoding, in gpuconc_cache */
+	GcForm		form;
+	bool		is_int;
+	bool		is_float;
+	bool		enumerable;		/* values of a column may be few enough to compute a
+								 * function of each beforehand */
+	bool		has_range;
+	int64_t		lo;				/* infinities included */
+	int64_t		hi;
+	int			bytes;			/* of a raw value before it is packed: 4 or 8 */
+	int			usual_bytes;	/* of a packed one, before any is known */
+} GcKindTraits;
+
+extern const GcKindTraits gc_kinds[GC_NKINDS];
+
+#define GC_KIND_IS_FLOAT(k)		(gc_kinds[k].is_float)
+#define GC_KIND_IS_INT(k)		(gc_kinds[k].is_int)
+
+#endif							/* GC_KINDS_H */
