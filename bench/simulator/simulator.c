@@ -60,7 +60,7 @@ block_needs(const GcProfile *p, const GcSimKernel *k, const GcSimUse *capacity, 
 	int64_t		registers = 0;
 	int64_t		shared = 0;
 
-	if (!p->host)
+	if (!p->serial_blocks)
 	{
 		if (k->threads > p->max_threads || k->registers > p->max_registers ||
 			k->shared_bytes > p->shared_per_block)
@@ -141,7 +141,7 @@ prepare(Simulation *s)
 
 	if (p == NULL || gc_profile_problem(p) != NULL)
 		return GC_SIM_BAD_PROFILE;
-	s->capacity = p->host ? (GcSimUse) {.warps = 1,.blocks = 1} : (GcSimUse) {
+	s->capacity = p->serial_blocks ? (GcSimUse) {.warps = 1,.blocks = 1} : (GcSimUse) {
 		.warps = p->max_warps,.blocks = p->max_blocks,.registers = p->registers,
 		.shared = p->shared_per_sm
 	};

@@ -69,7 +69,7 @@ make_tables(void)
 	GcAddr		out = bench_memory(MOST * 64);
 
 	if (rows == 0)
-		rows = bench_profile.host ? 2000000 : 56000000;
+		rows = bench_profile.shares_cpu ? 2000000 : 56000000;
 	rows = rows < most ? rows : most;
 	bench_fill_bytes(out, 0, MOST * 64);
 	for (int t = 0; t < MOST; t++)
@@ -100,7 +100,7 @@ measure_alone(void)
 	in_a_row_us = bench_median_us(row, EMPTY, BENCH_ONE_STREAM, RUNS) / EMPTY;
 	for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++)
 	{
-		int			most = bench_profile.host ? 4
+		int			most = bench_profile.serial_blocks ? 4
 			: gc_occupancy(&bench_profile, scans[1].info.registers, threads[t], scans[1].info.shared_static);
 
 		for (int per_sm = most; per_sm >= 1; per_sm /= 2)
@@ -164,7 +164,7 @@ fused_us(int n)
 
 	for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++)
 	{
-		int			most = bench_profile.host ? 4
+		int			most = bench_profile.serial_blocks ? 4
 			: gc_occupancy(&bench_profile, scans[n].info.registers, threads[t], scans[n].info.shared_static);
 		BenchLaunch l = {&scans[n], &args[0], bench_full(threads[t], most, 0, args[0].scan.ntiles), 0};
 		double		us = most > 0 ? bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS) : 0;
@@ -275,7 +275,7 @@ main(int argc, char **argv)
 	measure_ways(constant);
 	c.launch_us = launch_us;
 	c.read_bandwidth = bytes / (alone_us > launch_us ? alone_us - launch_us : alone_us);
-	c.flight_bytes = bench_profile.host ? gc_calibration_host.flight_bytes
+	c.flight_bytes = bench_profile.shares_cpu ? gc_calibration_host.flight_bytes
 		: (one_warp_us - launch_us) / (alone_us - launch_us) * SCAN_COLUMNS * 4 * scans[1].vec * bench_profile.warp_size;
 	c.beside_other = constant[BESIDE_OTHER];
 	c.beside_same = constant[BESIDE_SAME];

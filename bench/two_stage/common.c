@@ -282,9 +282,9 @@ fill_profile(void)
 {
 	const GcDeviceInfo *i = &bench_dev->info;
 
-	bench_calibration = i->host_memory ? gc_calibration_host : gc_calibration_default;
+	bench_calibration = i->shares_cpu ? gc_calibration_host : gc_calibration_default;
 	bench_profile = (GcProfile) {
-		.host = i->host_memory,.sms = i->sms,.warp_size = i->warp_size,
+		.serial_blocks = i->serial_blocks,.scalar = i->scalar,.shares_cpu = i->shares_cpu,.sms = i->sms,.warp_size = i->warp_size,
 		.max_warps = i->max_warps,.max_blocks = i->max_blocks,.registers = i->registers,
 		.shared_per_sm = i->shared_per_sm,.shared_per_block = i->shared_per_block,
 		.shared_reserved = i->shared_reserved,.l2_bytes = i->l2_bytes,
@@ -483,7 +483,7 @@ bench_max_threads(const BenchKernel *k)
 	int			most = k->info.max_threads / 32 * 32;
 
 	/* The driver that only pretends knows of 10 threads. */
-	return most >= 32 && most <= bench_profile.max_threads ? most : bench_profile.host ? 1 : 1024;
+	return most >= 32 && most <= bench_profile.max_threads ? most : bench_profile.serial_blocks ? 1 : 1024;
 }
 
 void
@@ -587,7 +587,7 @@ queue_gate(u64 ns)
 {
 	GcArgs		args;
 
-	if (bench_profile.host || ns == 0)
+	if (bench_profile.serial_blocks || ns == 0)
 		return;
 	memset(&args, 0, sizeof(args));
 	args.w[0] = ns;
@@ -661,7 +661,7 @@ bench_us(const BenchLaunch *l, int n, BenchOrder order)
 	queue_gate(gate_ns(n));
 	nmarks = queue_all(l, n, order, marks);
 	measured++;
-	late += !bench_profile.host && bench_seconds() > gate_end;
+	late += !bench_profile.serial_blocks && bench_seconds() > gate_end;
 	check(bench_ops->mark_wait(marks[nmarks - 1], &err), &err, "measuring");
 	us = 1000.0 * bench_ops->mark_ms(marks[0], marks[nmarks - 1]);
 	for (int i = 0; i < nmarks; i++)

@@ -436,7 +436,7 @@ main(int argc, char **argv)
 	path = path != NULL ? path : "counters.plan";
 	if (strcmp(mode, "plan") != 0 && strcmp(mode, "kernels") != 0 && strcmp(mode, "groups") != 0)
 		bench_fail("there is no mode \"%s\"", mode);
-	if (bench_profile.host)
+	if (bench_profile.shares_cpu)
 		bench_fail("there are no counters of device host");
 	make_subjects();
 	if (strcmp(mode, "plan") == 0)

@@ -155,7 +155,7 @@ main(int argc, char **argv)
 	u64			rows;
 
 	(void) bench_open(argc, argv, &defaults, 120);
-	if (bench_profile.host)
+	if (bench_profile.shares_cpu)
 	{
 		bench_say("Layouts of shared memory mean nothing on device host.\n");
 		bench_close();

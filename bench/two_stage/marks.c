@@ -141,7 +141,7 @@ measure_marker(u64 rows, bool many, int read, const BenchKernel *k)
 	shared = fill_marker_args(&table, many, &args);
 	for (int i = read; i < NTESTED; i++)
 		args.w[GC_MARKER_WORDS(i) + 4] = UINT32_MAX;
-	shape = bench_full(GC_MARKER_THREADS, bench_profile.host ? 4 : bench_ops->occupancy(k->kernel, GC_MARKER_THREADS, shared),
+	shape = bench_full(GC_MARKER_THREADS, bench_profile.serial_blocks ? 4 : bench_ops->occupancy(k->kernel, GC_MARKER_THREADS, shared),
 					   shared, table.scan.ntiles);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 	{
@@ -323,7 +323,7 @@ measure_visiting(const BenchKernel *k, const GcArgs *args, u64 tiles, double den
 	{
 		const int	n = part ? SIDE : 1;
 		const int	most = THREADS_OF_ALL / n > THREADS_OF_ONE ? THREADS_OF_ALL / n : THREADS_OF_ONE;
-		int			per_sm = bench_profile.host ? 4 : bench_ops->occupancy(k->kernel, THREADS, 0);
+		int			per_sm = bench_profile.serial_blocks ? 4 : bench_ops->occupancy(k->kernel, THREADS, 0);
 
 		per_sm = per_sm < most / THREADS ? per_sm : most / THREADS;
 		for (int i = 0; i < n; i++)

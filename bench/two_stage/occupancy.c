@@ -152,7 +152,7 @@ main(int argc, char **argv)
 	const BenchOptions defaults = {.device = "cuda",.memory = 512 * MEGABYTE,.seconds = 40};
 
 	argc = bench_open(argc, argv, &defaults, 90);
-	if (bench_profile.host)
+	if (bench_profile.shares_cpu)
 	{
 		bench_say("A host has no occupancy to compare.\n");
 		bench_close();

@@ -661,7 +661,7 @@ main(int argc, char **argv)
 	int			scale;
 
 	argc = bench_open(argc, argv, &defaults, 150);
-	if (bench_profile.host)
+	if (bench_profile.shares_cpu)
 	{
 		/* Nothing to size there; see that the kernels run. */
 		pool_make(engine, bench_options.rows);

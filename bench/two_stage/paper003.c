@@ -690,7 +690,7 @@ main(int argc, char **argv)
 
 	argc = bench_open(argc, argv, &defaults, 90);
 	part = bench_argument(argc, argv, "part");
-	if (bench_profile.host)
+	if (bench_profile.shares_cpu)
 		bench_say("A host's blocks have one thread: there is nothing to measure.\n");
 	else
 	{

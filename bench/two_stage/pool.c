@@ -292,7 +292,7 @@ pool_make(PoolKernel pool[POOL_KERNELS], u64 rows)
 
 	memset(&args, 0, sizeof(args));
 	if (rows == 0)
-		rows = bench_profile.host ? 2000000 : 48000000;
+		rows = bench_profile.shares_cpu ? 2000000 : 48000000;
 	make_structures(&args);
 	/* 28 bytes a row, and some to spare */
 	most = bench_memory_left() > 64 * MEGABYTE ? (bench_memory_left() - 64 * MEGABYTE) / 32 : 0;
@@ -439,10 +439,10 @@ measure_one(PoolKernel *k, int runs)
 	for (size_t w = 0; w < sizeof(warps) / sizeof(warps[0]); w++)
 	{
 		int			threads = warps[w] * bench_profile.warp_size;
-		int			most = bench_profile.host ? 4 : gc_occupancy(&bench_profile, k->k.info.registers,
+		int			most = bench_profile.serial_blocks ? 4 : gc_occupancy(&bench_profile, k->k.info.registers,
 																 threads, pool_shared(k));
 
-		if ((threads > k->max_threads || most < 1) && !bench_profile.host)
+		if ((threads > k->max_threads || most < 1) && !bench_profile.serial_blocks)
 			continue;
 		/* All that fits, or half of it: fewer threads are better for some. */
 		for (int part = 1; part <= 2; part++)
@@ -464,7 +464,7 @@ measure_one(PoolKernel *k, int runs)
 				k->best_per_sm = per_sm;
 			}
 		}
-		if (bench_profile.host)
+		if (bench_profile.shares_cpu)
 			break;
 	}
 	if (k->alone_us == 0)

@@ -89,7 +89,7 @@ make_scans(const ScanKind *kind)
 	BenchTable	t;
 
 	if (rows == 0)
-		rows = bench_profile.host ? 4000000 : 960000000 / row_bytes(kind);
+		rows = bench_profile.serial_blocks ? 4000000 : 960000000 / row_bytes(kind);
 	rows = rows < most ? rows : most;
 	bench_fill_bytes(out, 0, MOST * 64);
 	t = bench_table(rows, SCAN_COLUMNS, kind->columns, 7);
@@ -248,7 +248,7 @@ one_number(int n, double budget_end)
 		l[i] = (BenchLaunch) {&scans.one, &scans.args[i], full, 0};
 	tell_way(n, "one after another", full, bench_median_us(l, n, BENCH_ONE_STREAM, RUNS), n * scans.alone_us);
 	tell_way(n, "streams, full grids", full, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), 0);
-	for (size_t w = 0; w < sizeof(warps) / sizeof(warps[0]) && !bench_profile.host; w++)
+	for (size_t w = 0; w < sizeof(warps) / sizeof(warps[0]) && !bench_profile.serial_blocks; w++)
 	{
 		/* Blocks have up to 8 warps. */
 		int			per_block = warps[w] < 8 ? warps[w] : 8;
@@ -276,7 +276,7 @@ one_number(int n, double budget_end)
 	by_policy(GC_POLICY_TWOSTAGE, n, l);
 	fused = scan_kernel(scans.kind, n);
 	l[0] = (BenchLaunch) {&fused, &scans.args[0],
-		bench_full(256, bench_profile.host ? 4 : gc_occupancy(&bench_profile, fused.info.registers, 256,
+		bench_full(256, bench_profile.serial_blocks ? 4 : gc_occupancy(&bench_profile, fused.info.registers, 256,
 															  fused.info.shared_static), 0, scans.tiles), 0};
 	check_fused(&l[0], n);
 	tell_way(n, "fused", l[0].shape, bench_median_us(l, 1, BENCH_ONE_STREAM, RUNS), scans.alone_us + sum);
@@ -290,10 +290,10 @@ size_alone(void)
 
 	for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++)
 	{
-		int			most = bench_profile.host ? 4
+		int			most = bench_profile.serial_blocks ? 4
 			: gc_occupancy(&bench_profile, scans.one.info.registers, threads[t], scans.one.info.shared_static);
 
-		if (bench_profile.host ? t > 0 : threads[t] > bench_max_threads(&scans.one))
+		if (bench_profile.serial_blocks ? t > 0 : threads[t] > bench_max_threads(&scans.one))
 			break;
 		for (int per_sm = most; per_sm >= 1; per_sm--)
 		{
@@ -803,7 +803,7 @@ main(int argc, char **argv)
 	read_calibration(bench_argument(argc, argv, "calibration"));
 	part_1(&scan_narrow, bench_options.seconds / 6);
 	part_1(&scan_wide, bench_options.seconds / 6);
-	if (!bench_profile.host)
+	if (!bench_profile.shares_cpu)
 	{
 		part_2(batches, bench_options.seconds * 2 / 3);
 		part_3(bench_options.seconds / 6);

@@ -154,7 +154,7 @@ add_vectors(Body *b, const ScanKind *kind, int bodies)
 	static const char *const parts[] = {"GC_AHEAD_ARRAY(%d, ahead%d)\n", "GC_READ_AHEAD(%d, ahead%d, d%d)\n",
 	"GC_TAKE_AHEAD(%d, ahead%d, w%d)\n", "GC_READ_AHEAD(%d, ahead%d, d%d)\n"};
 
-	if (bodies > 1 || !is_packed(kind, 0) || bench_profile.host)
+	if (bodies > 1 || !is_packed(kind, 0) || bench_profile.scalar)
 	{
 		add(b, bodies == 1 ? "GC_VECTORS\n" : "GC_SHARED_VECTORS\n");
 		return;
@@ -174,7 +174,7 @@ add_loads(Body *b, const ScanKind *kind, int bodies, bool rare)
 {
 	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
 	{
-		if (is_packed(kind, c) && (bodies > 1 || bench_profile.host))
+		if (is_packed(kind, c) && (bodies > 1 || bench_profile.scalar))
 			add(b, "	GC_WORD_ARRAY(%d, w%d); GC_LOAD_WORDS(%d, w%d, d%d);\n", kind->columns[c].width, c,
 				kind->columns[c].width, c, c);
 	}

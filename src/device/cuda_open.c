@@ -199,7 +199,7 @@ describe_gpu(CudaDevice *dev, GcError *err)
 	info->memory_clock_khz = attribute(dev, GC_CU_DEV_MEMORY_CLOCK_RATE);
 	info->memory_bus_bits = attribute(dev, GC_CU_DEV_MEMORY_BUS_WIDTH);
 	info->host_pointers = attribute(dev, GC_CU_DEV_HOST_POINTERS) != 0;
-	info->quick_compile = true;
+	info->quick_compile = info->own_processors = true;
 	info->arch = 10 * attribute(dev, GC_CU_DEV_ARCH_MAJOR) + attribute(dev, GC_CU_DEV_ARCH_MINOR);
 	return GC_OK;
 }

@@ -52,6 +52,12 @@ struct GcDeviceInfo
 	char		name[128];		/* "NVIDIA H200", or the CPU's model name */
 	bool		host_memory;	/* reads host memory in place: nothing need be copied */
 	bool		host_pointers;	/* kernels may use the host's addresses of page-locked memory */
+	bool		own_processors; /* computes beside the CPU, not on it */
+	bool		wakes;			/* calls GcDevice.wake when a mark is reached; else it has to
+								 * be asked */
+	bool		serial_blocks;	/* these three as in GcProfile (sched/profile.h); where a host */
+	bool		scalar;			/* pretends to be a GPU, they are that GPU's */
+	bool		shares_cpu;
 	u64			memory_bytes;	/* memory taken for the pool */
 	u64			total_bytes;	/* memory of the device */
 	int			sms;			/* multiprocessors; host: threads */

@@ -139,7 +139,8 @@ describe_host(HostDevice *dev, const GcDeviceInfo *pretend)
 	GcDeviceInfo *info = &dev->base.info;
 
 	cpu_name(info->name, sizeof(info->name));
-	info->host_memory = info->host_pointers = true;
+	info->host_memory = info->host_pointers = info->wakes = true;
+	info->serial_blocks = info->scalar = info->shares_cpu = pretend == NULL;
 	info->memory_bytes = dev->pool_size;
 	info->total_bytes = physical_memory();
 	info->sms = dev->nthreads;

@@ -127,10 +127,10 @@ lookup_entries(GcTranslation *tr)
 static void
 device_costs(double *tuple, double *build)
 {
-	bool		cuda = strcmp(gc_device_status()->kind, "cuda") == 0;
+	bool		fast = gc_device_status()->info.own_processors;
 
-	*tuple = gc_tuple_cost >= 0 ? gc_tuple_cost : cuda ? 0.000001 : 0.0003;
-	*build = gc_build_cost >= 0 ? gc_build_cost : cuda ? 0.00001 : 0.002;
+	*tuple = gc_tuple_cost >= 0 ? gc_tuple_cost : fast ? 0.000001 : 0.0003;
+	*build = gc_build_cost >= 0 ? gc_build_cost : fast ? 0.00001 : 0.002;
 }
 
 static void

@@ -289,7 +289,7 @@ spin_for_result(GcSlot *s)
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
-		if (queue->device.info.host_memory ||
+		if (!queue->device.info.own_processors ||
 			pg_atomic_read_u32(&queue->device.running) > processors / 3)
 			return;
 		for (int i = 0; i < 50; i++)

@@ -77,7 +77,7 @@ gc_meter_occupied(bool occupied)
 double
 gc_meter_load(void)
 {
-	return gc_worker.profile.host ? 1 : gc_load_part(&device.load);
+	return gc_worker.profile.shares_cpu ? 1 : gc_load_part(&device.load);
 }
 
 void
@@ -130,7 +130,7 @@ gc_meter_busy(double us)
 double
 gc_meter_slowness(void)
 {
-	return gc_worker.profile.host ? 0 : thread.slowness.samples > 0 ? thread.slowness.value : 1;
+	return gc_worker.profile.shares_cpu ? 0 : thread.slowness.samples > 0 ? thread.slowness.value : 1;
 }
 
 double

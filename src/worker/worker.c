@@ -56,9 +56,9 @@
 #define CALIBRATION_SIZE	8192
 
 /*
- * Device cuda: so long after the last progress the loop goes on turning without a
- * sleep, because the next request of a busy client is only some hundred
- * microseconds away, and waking up would take as long.
+ * On a device that does not wake us, the loop goes on turning for this long after the
+ * last progress.  The next request of a busy client is only some hundred microseconds
+ * away, and waking up would take as long.
  */
 #define SPIN_US			2000
 
@@ -202,22 +202,22 @@ read_calibration(GcCalibration *calibration)
 			 errdetail("In it, %s.", problem)));
 }
 
-/* Device host has no architecture, unless it pretends; then it is scheduled as that GPU. */
+/* A device host that pretends to be a GPU is scheduled as one. */
 static void
 fill_profile(void)
 {
 	const GcDeviceInfo *i = &gc_worker.dev->info;
-	const bool	host = i->arch == 0;
 
 	gc_worker.profile = (GcProfile) {
-		.host = host,.sms = i->sms,.warp_size = i->warp_size,
+		.serial_blocks = i->serial_blocks,.scalar = i->scalar,.shares_cpu = i->shares_cpu,
+		.sms = i->sms,.warp_size = i->warp_size,
 		.max_warps = i->max_warps,.max_blocks = i->max_blocks,.registers = i->registers,
 		.shared_per_sm = i->shared_per_sm,.shared_per_block = i->shared_per_block,
 		.shared_reserved = i->shared_reserved,.l2_bytes = i->l2_bytes,
 	};
-	gc_worker.calibration = host ? gc_calibration_host : gc_calibration_default;
+	gc_worker.calibration = i->shares_cpu ? gc_calibration_host : gc_calibration_default;
 	read_calibration(&gc_worker.calibration);
-	if (!host)
+	if (i->arch != 0)
 		gc_profile_granules(&gc_worker.profile, i->arch);
 }
 
@@ -394,20 +394,20 @@ answer_processes(void)
 
 /*
  * Nothing moved for so long: turn again, or sleep until somebody has something for us
- * (on cuda, with work on the device, for a millisecond).
+ * (for a millisecond, if there is work on a device that does not wake us).
  */
 static void
 wait_for_work(double idle_us)
 {
-	bool		cuda = !gc_worker.dev->info.host_memory;
+	bool		ask = !gc_worker.dev->info.wakes;
 	bool		busy;
 
-	if (cuda && idle_us < SPIN_US)
+	if (ask && idle_us < SPIN_US)
 	{
 		SPIN_DELAY();
 		return;
 	}
-	busy = cuda && (count_on_device() > 0 || gc_share_working());
+	busy = ask && (count_on_device() > 0 || gc_share_working());
 	sleep_on_latch(busy ? 1 : -1);
 }
 

@@ -576,7 +576,7 @@ test_room(const GcProfile *gpu)
 static void
 test_host_variants(void)
 {
-	const GcProfile host = {.host = true,.sms = 8,.shared_per_block = 1 << 30};
+	const GcProfile host = {.serial_blocks = true,.scalar = true,.shares_cpu = true,.sms = 8,.shared_per_block = 1 << 30};
 	GcPipelineDemand d = {.rows = 10000000,.survivors = 10,.nbitmaps = 2,.bitmap_bytes = {1000, 1000},
 	.ngroups = 1000,.group_bytes = 256 * 1024};
 	GcVariantChoice c = gc_sched_variant(&host, &d, 0);

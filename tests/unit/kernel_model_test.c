@@ -580,7 +580,7 @@ test_bad(void)
 
 	is(gc_kernel_plan(&bad, NULL, &item, 1, &work, &c, &t), GC_KERNEL_BAD_PROFILE, "a device without anything");
 	ok(!gc_kernel_fits(&bad, NULL, &item, &c, NULL), "holds nothing");
-	bad = (GcProfile) {.host = true,.sms = 2};
+	bad = (GcProfile) {.serial_blocks = true,.scalar = true,.shares_cpu = true,.sms = 2};
 	is(gc_kernel_plan(&bad, NULL, &item, 1, &work, &c, &t), GC_KERNEL_BAD_PROFILE, "CPU threads");
 	bad = *p;
 	bad.max_warps = GC_KERNEL_MAX_WARPS + 1;

@@ -270,7 +270,7 @@ test_rounds(void)
 	const GcProfile *h = gc_profile_known("H200");
 	GcDemand	d = {.registers = 11,.max_threads = 1024};
 	GcDemand	host = {.registers = 0,.max_threads = 1};
-	GcProfile	cpu = {.host = true,.sms = 4};
+	GcProfile	cpu = {.serial_blocks = true,.scalar = true,.shares_cpu = true,.sms = 4};
 	long		wrong = 0;
 
 	is(gc_running_rounds(p, &d, 1024, 16), 1, "two blocks on each of eight multiprocessors");
@@ -340,7 +340,7 @@ test_best(void)
 	GcBlockChoice c;
 	GcDemand	d = {.registers = 32,.max_threads = 1024};
 	const GcProfile *h = gc_profile_known("H200");
-	GcProfile	cpu = {.host = true,.sms = 4};
+	GcProfile	cpu = {.serial_blocks = true,.scalar = true,.shares_cpu = true,.sms = 4};
 
 	for (int i = 0; i < 3; i++)
 	{

@@ -505,7 +505,7 @@ bad_workload_test(void)
 	const GcProfile *gtx = gc_profile_known("GTX 680");
 	GcProfile	broken = *gtx;
 	GcProfile	large = *gtx;
-	GcProfile	host = {.host = true,.sms = 4};
+	GcProfile	host = {.serial_blocks = true,.scalar = true,.shares_cpu = true,.sms = 4};
 	static GcSimKernel many[GC_SIM_MAX_KERNELS + 1];
 	static GcSimStream crowd[GC_SIM_MAX_STREAMS + 1];
 	GcSimStream bad[] = {{1, many, 0}, {1, many, 0}};

@@ -18,7 +18,7 @@
 static bool
 profile_ok(const GcProfile *p)
 {
-	return gc_profile_problem(p) == NULL && !p->host &&
+	return gc_profile_problem(p) == NULL && !p->serial_blocks &&
 		p->max_warps <= GC_KERNEL_MAX_WARPS && p->max_blocks <= GC_KERNEL_MAX_BLOCKS &&
 		p->registers <= GC_KERNEL_MAX_REGISTERS && p->shared_per_sm <= GC_KERNEL_MAX_SHARED;
 }

@@ -34,7 +34,7 @@ gc_warp_registers(const GcProfile *p, int registers)
 
 	if (gc_profile_problem(p) != NULL || registers < 0)
 		return -1;
-	if (p->host)
+	if (p->serial_blocks)
 		return 0;
 	if (registers > p->max_registers)
 		return -1;
@@ -49,7 +49,7 @@ gc_block_shared(const GcProfile *p, int64_t shared_bytes)
 
 	if (gc_profile_problem(p) != NULL || shared_bytes < 0)
 		return -1;
-	if (p->host)
+	if (p->serial_blocks)
 		return 0;
 	if (shared_bytes > p->shared_per_block)
 		return -1;
@@ -68,10 +68,10 @@ gc_sm_limits(const GcProfile *p, int limit[GC_NEEDS])
 		limit[i] = 0;
 	if (gc_profile_problem(p) != NULL)
 		return;
-	limit[GC_NEED_WARPS] = p->host ? 1 : p->max_warps;
-	limit[GC_NEED_REGISTERS] = p->host ? 0 : p->registers / p->warp_unit * p->warp_unit;
-	limit[GC_NEED_SHARED] = p->host ? 0 : p->shared_per_sm;
-	limit[GC_NEED_BLOCKS] = p->host ? 1 : p->max_blocks;
+	limit[GC_NEED_WARPS] = p->serial_blocks ? 1 : p->max_warps;
+	limit[GC_NEED_REGISTERS] = p->serial_blocks ? 0 : p->registers / p->warp_unit * p->warp_unit;
+	limit[GC_NEED_SHARED] = p->serial_blocks ? 0 : p->shared_per_sm;
+	limit[GC_NEED_BLOCKS] = p->serial_blocks ? 1 : p->max_blocks;
 }
 
 bool
@@ -88,18 +88,18 @@ gc_blocks_need(const GcProfile *p, int registers, int threads, int64_t shared_by
 		need[i] = INT_MAX;
 	if (warp_registers < 0 || shared < 0 || threads < 1 || blocks < 1)
 		return false;
-	if (!p->host && threads > p->max_threads)
+	if (!p->serial_blocks && threads > p->max_threads)
 		return false;
-	warps = p->host ? 1 : divide_up(threads, p->warp_size);
+	warps = p->serial_blocks ? 1 : divide_up(threads, p->warp_size);
 
 	/* One block has to fit into an empty multiprocessor. */
 	gc_sm_limits(p, limit);
 	if (warps > limit[GC_NEED_WARPS] ||
-		(!p->host && round_up(warps, p->warp_unit) * warp_registers > limit[GC_NEED_REGISTERS]))
+		(!p->serial_blocks && round_up(warps, p->warp_unit) * warp_registers > limit[GC_NEED_REGISTERS]))
 		return false;
 
 	n[GC_NEED_WARPS] = warps * blocks;
-	n[GC_NEED_REGISTERS] = p->host ? 0 : round_up(warps * blocks, p->warp_unit);
+	n[GC_NEED_REGISTERS] = p->serial_blocks ? 0 : round_up(warps * blocks, p->warp_unit);
 	n[GC_NEED_SHARED] = (int64_t) shared * blocks;
 	n[GC_NEED_BLOCKS] = blocks;
 
@@ -143,7 +143,7 @@ gc_occupancy(const GcProfile *p, int registers, int threads, int64_t shared_byte
 
 	if (!gc_block_needs(p, registers, threads, shared_bytes, need))
 		return 0;
-	if (p->host)
+	if (p->serial_blocks)
 		return 1;
 	warp_registers = gc_warp_registers(p, registers);
 	shared = need[GC_NEED_SHARED];
@@ -173,7 +173,7 @@ gc_occupancy_fraction(const GcProfile *p, int registers, int threads, int64_t sh
 
 	if (blocks == 0)
 		return 0;
-	return p->host ? 1 : (double) blocks * threads / ((double) p->warp_size * p->max_warps);
+	return p->serial_blocks ? 1 : (double) blocks * threads / ((double) p->warp_size * p->max_warps);
 }
 
 /* Resident blocks of the whole device, 0 if the kernel cannot run so. */
@@ -217,12 +217,12 @@ gc_best_block(const GcProfile *p, const GcDemand *demand, int64_t total, GcBlock
 
 	if (gc_profile_problem(p) != NULL || total < 1 || total > MOST_THREADS)
 		return false;
-	step = p->host ? 1 : p->warp_size;
-	last = p->host ? 1 : p->max_threads;
+	step = p->serial_blocks ? 1 : p->warp_size;
+	last = p->serial_blocks ? 1 : p->max_threads;
 	if (last > demand->max_threads)
 		last = demand->max_threads;
 	/* More warps than a multiprocessor has would not run anyway. */
-	if (!p->host && last / step > p->max_warps)
+	if (!p->serial_blocks && last / step > p->max_warps)
 		last = p->max_warps * step;
 
 	/* From the largest on, so that among equals the fewest blocks win. */

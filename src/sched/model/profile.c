@@ -73,7 +73,7 @@ gc_profile_problem(const GcProfile *p)
 {
 	if (p->sms < 1 || p->sms > 4096)
 		return "its number of multiprocessors is out of range";
-	if (p->host)
+	if (p->serial_blocks)
 		return NULL;
 	if (p->warp_size < 1 || p->warp_size > 1024 || p->max_warps < 1 || p->max_warps > 1024 ||
 		p->max_blocks < 1 || p->max_blocks > 1024)

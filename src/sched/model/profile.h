@@ -21,7 +21,11 @@
 
 typedef struct GcProfile
 {
-	bool		host;			/* CPU threads: one "warp" per multiprocessor */
+	bool		serial_blocks;	/* a multiprocessor runs one block at a time, whatever it
+								 * needs: nothing limits how many fit */
+	bool		scalar;			/* rows are computed one after another: without warps,
+								 * vectors, or memory that a block shares */
+	bool		shares_cpu;		/* it computes on the CPU, whose time others want, too */
 	int			sms;
 	int			warp_size;
 	int			max_warps;		/* W, per multiprocessor */

@@ -52,7 +52,7 @@ group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t 
 
 	if (demand->ngroups == 0)
 		return 0;
-	if (profile->host)
+	if (profile->scalar)
 		return demand->group_bytes <= LOCAL_GROUP_BYTES_HOST;
 	/* A block's table counts rows in 32 bits, and a grid has a block per multiprocessor. */
 	if (demand->rows >= (uint64_t) profile->sms << 32)
@@ -97,7 +97,7 @@ group_cells(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t r
 int
 gc_sched_variant_threads(const GcProfile *profile, uint64_t shared_bytes)
 {
-	if (profile->host)
+	if (profile->scalar)
 		return 1;
 	return shared_bytes > (uint64_t) profile->shared_per_sm / 8 ? 1024 : 256;
 }
@@ -108,7 +108,7 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint6
 	uint64_t	used = 0;
 	GcVariantChoice c = {.threads = 1,.vec = 16};
 
-	if (profile->host)
+	if (profile->scalar)
 	{
 		c.vec = 0;
 		room = (uint64_t) profile->shared_per_block;
@@ -152,7 +152,7 @@ gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t til
 	uint64_t	blocks;
 
 	/* Host: several blocks per thread, so that requests take turns. */
-	blocks = (uint64_t) profile->sms * (profile->host ? 4 : occupancy > 0 ? occupancy : 1);
+	blocks = (uint64_t) profile->sms * (profile->serial_blocks ? 4 : occupancy > 0 ? occupancy : 1);
 	if (blocks > tiles)
 		blocks = tiles;
 	shape.blocks = blocks > 0 ? (uint32_t) blocks : 1;

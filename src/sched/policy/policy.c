@@ -241,7 +241,7 @@ gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	if (s->nitems == 0)
 		return;
 	/* On the host a block is a thread's turn: everything starts, and takes turns. */
-	if (s->policy == GC_POLICY_STREAMS || (s->profile->host && s->policy != GC_POLICY_SEQUENTIAL &&
+	if (s->policy == GC_POLICY_STREAMS || (s->profile->serial_blocks && s->policy != GC_POLICY_SEQUENTIAL &&
 										   s->policy != GC_POLICY_TWOSTAGE))
 	{
 		for (int i = 0; i < s->nitems; i++)

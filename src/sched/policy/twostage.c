@@ -382,7 +382,7 @@ share_scan(Stage *st, int i)
 		shared += GC_SCAN_OF_ONE_US;
 	if (n == 1 && active_members(st, item->scan) == 0)
 		worth = asked.columns != 0 &&
-			(st->s->force_shared ? st->s->nitems == 1 : !st->s->profile->host && shared < asked.alone_us);
+			(st->s->force_shared ? st->s->nitems == 1 : !st->s->profile->scalar && shared < asked.alone_us);
 	else
 		worth = worth_gathering(st, f, item->scan, &asked, n, &all_us) || st->s->force_shared;
 	if (!worth)
@@ -526,7 +526,7 @@ start_others(Stage *st)
 	}
 	if (n == 0)
 		return;
-	if (st->s->profile->host || (n == 1 && st->s->nactive == 0 && st->d->nstarts == 0))
+	if (st->s->profile->serial_blocks || (n == 1 && st->s->nactive == 0 && st->d->nstarts == 0))
 	{
 		for (int k = 0; k < n; k++)
 			gc_start_alone(st->s, pick[k], st->d);

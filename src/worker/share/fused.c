@@ -153,7 +153,7 @@ choose_variants(GcFused *f)
 		local = local && choice.group_copies > 0;
 	}
 	f->threads = f->kind == GC_GROUP_BODIES ? gc_sched_variant_threads(profile, used) : FUSED_THREADS;
-	for (int m = 0; m < f->n && !profile->host; m++)
+	for (int m = 0; m < f->n && !profile->scalar; m++)
 	{
 		f->member[m].variant.threads = f->threads;
 		f->member[m].variant.vec = FUSED_VEC;

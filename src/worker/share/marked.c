@@ -77,7 +77,7 @@ marked_variant(const GcScanShape *s, const GcProfile *profile)
 	v.marked = s->tests.steps;
 	v.placed = s->tests.placed;
 	v.records = gc_enable_row_records;
-	v.vec = profile->host ? 0 : 8;
+	v.vec = profile->scalar ? 0 : 8;
 	return v;
 }
 
@@ -277,7 +277,7 @@ choose_copies(GcFused *f)
 static void
 choose_columns(const GcScanSet *set, GcFused *f)
 {
-	u64			room = gc_worker.profile.host ? 0 : gc_worker.profile.shared_per_block - SHARED_LEFT;
+	u64			room = gc_worker.profile.scalar ? 0 : gc_worker.profile.shared_per_block - SHARED_LEFT;
 	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
 	bool		taken[GC_MAX_SCAN_SHAPES] = {false};
 
@@ -322,7 +322,7 @@ choose_columns(const GcScanSet *set, GcFused *f)
 		f->times.column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
 										(width + (f->column[k].shared ? 0 : L2_LOOKUP)));
 	}
-	if (!gc_worker.profile.host)
+	if (!gc_worker.profile.scalar)
 		choose_copies(f);
 	f->times.scan_us = gc_worker.calibration.launch_us;
 }

@@ -119,7 +119,7 @@ launch_tester(GcRun *run)
 static bool
 may_pay_alone(const GcRun *run)
 {
-	return !gc_worker.profile.host && gc_marked_own_us(run) > ALONE_LEAST_US;
+	return !gc_worker.profile.scalar && gc_marked_own_us(run) > ALONE_LEAST_US;
 }
 
 /* Is it predicted to be? */

@@ -182,7 +182,7 @@ are_wanted(void)
 	GcError		err;
 
 	return gc_enable_row_records && gc_record_writer(&err, &failed) != NULL &&
-		(!gc_worker.profile.host || gc_debug_force_shared_scan == GC_FORCE_MARKED);
+		(!gc_worker.profile.scalar || gc_debug_force_shared_scan == GC_FORCE_MARKED);
 }
 
 static GcRecords *
