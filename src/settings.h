@@ -30,7 +30,7 @@ typedef enum GcDebugOffload
 /* Heap pages that one page of the visibility map covers. */
 #define GC_HEAPBLOCKS_PER_MAPPAGE	32672
 
-/* settings.c describes each. */
+/* settings.c describes each.  force.h has what those for debugging force. */
 extern bool gc_enabled;
 extern int	gc_device_choice;
 extern int	gc_debug_offload;
@@ -77,12 +77,5 @@ extern void gc_define_settings(void);
 
 /* True once this server was started with gpuconc preloaded. */
 extern bool gc_preloaded;
-
-/* True in a backend that should look at queries at all. */
-#define GC_ACTIVE() (gc_preloaded && gc_enabled && gc_debug_offload != GC_OFFLOAD_FORBID)
-
-/* True if what can be offloaded is, whatever it costs. */
-#define GC_OFFLOAD_FORCED() \
-	(gc_debug_offload == GC_OFFLOAD_PREFER || gc_debug_offload == GC_OFFLOAD_REQUIRE)
 
 #endif							/* GC_SETTINGS_H */

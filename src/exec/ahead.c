@@ -33,6 +33,7 @@
 
 #include "../columns/arena.h"
 #include "../compat.h"
+#include "../force.h"
 #include "../settings.h"
 
 /*-------------------------------------------------------------------------
@@ -47,7 +48,7 @@ must_rethrow(int sqlerrcode)
 	return sqlerrcode == ERRCODE_QUERY_CANCELED ||
 		ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION ||
 		sqlerrcode == ERRCODE_OUT_OF_MEMORY ||
-		(sqlerrcode == ERRCODE_INTERNAL_ERROR && gc_debug_offload == GC_OFFLOAD_REQUIRE);
+		(sqlerrcode == ERRCODE_INTERNAL_ERROR && gc_offload_required());
 }
 
 /*

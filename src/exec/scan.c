@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "../force.h"
 #include "../settings.h"
 #include "../report.h"
 
@@ -120,7 +121,7 @@ check_execution(GcScanState *node, GcError *err)
 {
 	if (!gc_preloaded || !gc_enabled)
 		return gc_fail(err, GC_UNSUPPORTED, "gpuconc.enabled is off.");
-	if (gc_debug_offload == GC_OFFLOAD_FORBID)
+	if (gc_offload_forbidden())
 		return gc_fail(err, GC_UNSUPPORTED, "gpuconc.debug_offload forbids it.");
 	if (gc_in_lookup)
 		return gc_fail(err, GC_UNSUPPORTED, "A function in an expression that is tabulated runs a query.");
@@ -301,7 +302,7 @@ start(GcScanState *node)
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));
-	if (gc_enabled && gc_debug_offload == GC_OFFLOAD_REQUIRE && code != GC_DATA)
+	if (gc_enabled && gc_offload_required() && code != GC_DATA)
 		gc_report_required(code, &err);
 	gc_fallback_init(node, 0);
 	node->falling_back = true;

@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "../force.h"
 #include "../settings.h"
 
 static char last_refusal[256];
@@ -132,7 +133,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	.cursor = (options & CURSOR_OPT_FAST_PLAN) != 0};
 	PlannedStmt *volatile stmt = NULL;
 
-	if (!GC_ACTIVE())
+	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
 
 	mine.storage_seen = gc_looks_at_storage((Node *) parse);
@@ -144,7 +145,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 			strlcpy(mine.refusal, GC_CHEAPER, sizeof(mine.refusal));
 		strlcpy(last_refusal, plan_has_gc_scan(stmt->planTree, stmt->subplans) ? "" : mine.refusal,
 				sizeof(last_refusal));
-		if (gc_debug_offload == GC_OFFLOAD_REQUIRE)
+		if (gc_offload_required())
 			require_offload(stmt);
 	}
 	PG_FINALLY();
@@ -178,7 +179,7 @@ gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 {
 	if (prev_rel_hook)
 		prev_rel_hook(root, rel, rti, rte);
-	if (gc_planning && GC_ACTIVE() && worth_offering(root, rel))
+	if (gc_planning && gc_offload_active() && worth_offering(root, rel))
 		gc_add_rel_path(root, rel);
 }
 
@@ -188,14 +189,14 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 {
 	if (prev_join_hook)
 		prev_join_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!gc_planning || !GC_ACTIVE())
+	if (!gc_planning || !gc_offload_active())
 		return;
 	/* Exhaustive search keeps lists of join relations by level. */
 	gc_planning->geqo = enable_geqo && root->join_rel_level == NULL;
 	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
 		worth_offering(root, joinrel))
 		gc_add_rel_path(root, joinrel);
-	else if (GC_OFFLOAD_FORCED())
+	else if (gc_offload_forced())
 		gc_keep_only_offer(joinrel);
 	gc_planning->geqo = false;
 }
@@ -206,7 +207,7 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 {
 	if (prev_upper_hook)
 		prev_upper_hook(root, stage, input, output, extra);
-	if (gc_planning && GC_ACTIVE() && stage == UPPERREL_GROUP_AGG)
+	if (gc_planning && gc_offload_active() && stage == UPPERREL_GROUP_AGG)
 		gc_add_group_path(root, input, output, extra);
 }
 
@@ -245,7 +246,7 @@ gc_explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainS
 		prev_explain_hook(query, cursorOptions, into, es, queryString, params, queryEnv);
 	else
 		explain_standard(query, cursorOptions, into, es, queryString, params, queryEnv);
-	if (GC_ACTIVE() && es->verbose && es->format == EXPLAIN_FORMAT_TEXT && last_refusal[0])
+	if (gc_offload_active() && es->verbose && es->format == EXPLAIN_FORMAT_TEXT && last_refusal[0])
 		ExplainPropertyText("Gpuconc", psprintf("not offloaded: %s", last_refusal), es);
 }
 

@@ -31,6 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "../force.h"
 #include "../settings.h"
 #include "../queue/queue.h"
 
@@ -172,7 +173,7 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 	path->cpath.path.startup_cost = cost;
 	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
 	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
-	if (GC_OFFLOAD_FORCED())
+	if (gc_offload_forced())
 		path->cpath.path.startup_cost = path->cpath.path.total_cost = gc_offload_cost;
 }
 
@@ -239,10 +240,10 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	path->cpath.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->cpath.custom_paths = child_paths(tr, fallback);
 	cost_translation(tr, path, rows, list_length(target->exprs));
-	if (fallback->total_cost <= path->cpath.path.total_cost && !GC_OFFLOAD_FORCED())
+	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal(what, GC_CHEAPER);
 	gc_note_offer();
-	if (GC_OFFLOAD_FORCED())
+	if (gc_offload_forced())
 		rel->pathlist = rel->partial_pathlist = NIL;
 	add_path(rel, &path->cpath.path);
 }
@@ -307,7 +308,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	}
 	/* Rows cost about as much to fetch from the device as to scan on the CPU. */
 	fallback = gc_cheapest_own_path(rel);
-	if (!GC_OFFLOAD_FORCED() && fallback &&
+	if (!gc_offload_forced() && fallback &&
 		fallback->total_cost <= gc_offload_cost + rel->rows * cpu_tuple_cost)
 	{
 		gc_note_refusal("scan", GC_CHEAPER);

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "../sched/policy/sched.h"
+#include "../force.h"
 #include "../settings.h"
 #include "batch.h"
 #include "memory/state.h"
@@ -153,7 +154,7 @@ held_back(List *runs)
 	int			ready = 0;
 	ListCell   *lc;
 
-	if (gc_debug_hold_requests == 0)
+	if (gc_requests_held() == 0)
 		return false;
 	foreach(lc, runs)
 	{
@@ -163,7 +164,7 @@ held_back(List *runs)
 			return false;
 		ready += run->state == RUN_READY || run->leader != NULL;
 	}
-	if (ready < gc_debug_hold_requests)
+	if (ready < gc_requests_held())
 		return true;
 	foreach(lc, runs)
 		((GcRun *) lfirst(lc))->released = true;
@@ -175,7 +176,7 @@ collect(List *runs)
 {
 	ListCell   *lc;
 	int			shared = 0;
-	bool		company = list_length(runs) > 1 || gc_debug_force_shared_scan != GC_FORCE_NONE;
+	bool		company = list_length(runs) > 1 || gc_sharing_forced();
 
 	now.nitems = now.nactive = now.beside = 0;
 	gc_share_begin();
@@ -193,12 +194,12 @@ collect(List *runs)
 		if (run->state == RUN_RUNNING)
 			add_active(run->launch);
 		else if (run->state == RUN_READY && now.nitems < GC_MAX_ITEMS &&
-				 (run->released || gc_debug_hold_requests == 0))
+				 (run->released || gc_requests_held() == 0))
 			add_item(run, company);
 	}
 	gc_meter_turn(now.beside - shared, shared);
 	/* Where somebody will wait for them, kernels are asked for before. */
-	if (gc_debug_force_shared_scan != GC_FORCE_NONE)
+	if (gc_sharing_forced())
 		gc_share_improve();
 	now.nfused = gc_share_offer(now.run, now.item, now.nitems, &now.fused);
 }
@@ -207,7 +208,7 @@ collect(List *runs)
 static bool
 wait_for_kernels(void)
 {
-	for (int i = 0; gc_debug_force_shared_scan != GC_FORCE_NONE && i < now.nitems; i++)
+	for (int i = 0; gc_sharing_forced() && i < now.nitems; i++)
 	{
 		if (gc_share_pending(now.run[i]))
 			return true;
@@ -221,8 +222,8 @@ decide(void)
 	const GcFactors learned = gc_batch_factors();
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
-		.policy = gc_schedule,.force_shared = gc_debug_force_shared_scan != GC_FORCE_NONE,
-		.force_resident = gc_debug_force_resident,
+		.policy = gc_schedule,.force_shared = gc_sharing_forced(),
+		.force_resident = gc_resident_forced(),
 		.beside = learned.beside,.among = learned.among,.together = gc_meter_together(),
 		.left = learned.left,.load = gc_meter_load(),.pressure = gc_meter_pressure(),.lot = &lot,
 		.nitems = now.nitems,.item = now.item,
@@ -381,7 +382,7 @@ gc_schedule_runs(List *runs)
 	if (now.decision.nstarts > 0)
 		start_batch(gc_us_since(began));
 	/* For the next ones: the device need not wait for that. */
-	if (gc_debug_force_shared_scan == GC_FORCE_NONE)
+	if (!gc_sharing_forced())
 		gc_share_improve();
 	return now.decision.nstarts > 0;
 }

@@ -39,6 +39,7 @@
 #include "utils/timestamp.h"
 
 #include "../compat.h"
+#include "../force.h"
 #include "../settings.h"
 #include "memory/builds.h"
 #include "memory/device_cache.h"
@@ -116,14 +117,14 @@ static const GcDeviceInfo *
 pretended_gpu(void)
 {
 	static GcDeviceInfo info;
-	const GcProfile *p = gc_profile_known(gc_debug_pretend_gpu == 80 ? "A100" : "H200");
+	const GcProfile *p = gc_profile_known(gc_pretended_arch() == 80 ? "A100" : "H200");
 
-	if (gc_debug_pretend_gpu == 0)
+	if (gc_pretended_arch() == 0)
 		return NULL;
 	info = (GcDeviceInfo) {
 		.sms = p->sms,.warp_size = p->warp_size,.max_warps = p->max_warps,.max_blocks = p->max_blocks,
 		.registers = p->registers,.shared_per_sm = p->shared_per_sm,.shared_per_block = p->shared_per_block,
-		.shared_reserved = p->shared_reserved,.l2_bytes = p->l2_bytes,.arch = gc_debug_pretend_gpu,
+		.shared_reserved = p->shared_reserved,.l2_bytes = p->l2_bytes,.arch = gc_pretended_arch(),
 	};
 	return &info;
 }

@@ -23,6 +23,7 @@
 #include "../../codegen/key_groups.h"
 #include "../../codegen/packed_rows.h"
 #include "../../codegen/selection.h"
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/state.h"
 
@@ -53,12 +54,15 @@ static MemoryContext shapes_cxt = NULL;
 void
 gc_write_gpu_text(const char *text)
 {
-	GcHash		hash = gc_hash_bytes(text, strlen(text), 0);
+	GcHash		hash;
 	char		path[MAXPGPATH];
 	char		part[MAXPGPATH];
 	FILE	   *file;
 	bool		written;
 
+	if (!gc_gpu_texts_wanted())
+		return;
+	hash = gc_hash_bytes(text, strlen(text), 0);
 	snprintf(path, sizeof(path), "%s/%016llx%016llx.gpu.src", gc_kernel_cache_directory,
 			 (unsigned long long) hash.h[0], (unsigned long long) hash.h[1]);
 	/* servers of tests share directories, so a name of our own */
@@ -83,8 +87,7 @@ ask_fixed(GcPipelineKernel *k, char *(*generate) (void))
 	if (text == NULL)
 		return;
 	k->entry = gc_kcache_get(gc_worker.kernels, text);
-	if (gc_debug_gpu_kernels)
-		gc_write_gpu_text(text);
+	gc_write_gpu_text(text);
 	free(text);
 }
 
@@ -357,7 +360,7 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	k->next = s->pipelines[pipeline];
 	s->pipelines[pipeline] = k;
 	*fresh = true;
-	if (gc_debug_gpu_kernels)
+	if (gc_gpu_texts_wanted())
 		write_gpu_kernels(request, pipeline);
 	return k;
 }

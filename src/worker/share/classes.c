@@ -25,6 +25,7 @@
 
 #include "../../codegen/key_groups.h"
 #include "../../columns/arena.h"
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
@@ -356,7 +357,7 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 bool
 gc_classes_worth(const GcSetColumn *column)
 {
-	const u64	least = gc_debug_force_shared_scan == GC_FORCE_MARKED ? LEAST_VALUES_FORCED : LEAST_VALUES;
+	const u64	least = gc_marks_forced() ? LEAST_VALUES_FORCED : LEAST_VALUES;
 
 	return !column->given_up && column->range >= least;
 }

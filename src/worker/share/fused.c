@@ -17,6 +17,7 @@
 
 #include "utils/memutils.h"
 
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/state.h"
 #include "share_launch.h"
@@ -75,7 +76,7 @@ add_body(GcFused *f, GcScanShape *s)
 static void
 choose_bodies(const GcScanSet *set, GcFused *f)
 {
-	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
+	uint64		least = gc_shape_least_uses();
 
 	for (int copy = 0; copy < MAX_BODIES; copy++)
 	{
@@ -180,8 +181,7 @@ compile(GcFused *f)
 		f->nwords = source->nwords;
 		f->hash = gc_hash_bytes(source->text, strlen(source->text), 0);
 		f->entry = gc_kcache_get(gc_worker.kernels, source->text);
-		if (gc_debug_gpu_kernels)
-			gc_write_gpu_text(source->text);
+		gc_write_gpu_text(source->text);
 		free(source->text);
 	}
 	pfree(source);
@@ -198,7 +198,7 @@ forget_some(GcScanSet *set, GcBodyKind kind)
 	GcBodies   *b = &set->bodies[kind];
 
 	b->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
-	if (gc_debug_force_shared_scan != GC_FORCE_NONE)
+	if (gc_sharing_forced())
 		b->compile_at = 0;
 	for (int i = 0; i < set->nshapes; i++)
 	{

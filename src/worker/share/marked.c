@@ -16,6 +16,7 @@
 
 #include "utils/memutils.h"
 
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/state.h"
 #include "share_launch.h"
@@ -117,13 +118,12 @@ ask_kernels(GcScanShape *s)
 		give_up(s);
 		return;
 	}
-	if (gc_debug_gpu_kernels)
-		gc_write_gpu_text(source.text);
+	gc_write_gpu_text(source.text);
 	if (!gc_kernel_ask(s->tester, &none, &source) ||
 		gc_generate(s->p, s->pipeline, &v, &source, &err) != GC_OK ||
 		!gc_kernel_ask(s->marked, &v, &source))
 		give_up(s);
-	else if (gc_debug_gpu_kernels)
+	else if (gc_gpu_texts_wanted())
 		write_gpu_text(s);
 }
 
@@ -278,7 +278,7 @@ static void
 choose_columns(const GcScanSet *set, GcFused *f)
 {
 	u64			room = gc_worker.profile.scalar ? 0 : gc_worker.profile.shared_per_block - SHARED_LEFT;
-	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
+	uint64		least = gc_shape_least_uses();
 	bool		taken[GC_MAX_SCAN_SHAPES] = {false};
 
 	for (;;)
@@ -344,8 +344,7 @@ ask_marker(GcScanSet *set)
 	{
 		f->hash = gc_hash_bytes(text, strlen(text), 0);
 		f->entry = gc_kcache_get(gc_worker.kernels, text);
-		if (gc_debug_gpu_kernels)
-			gc_write_gpu_text(text);
+		gc_write_gpu_text(text);
 		free(text);
 	}
 	if (f->entry)
@@ -362,13 +361,12 @@ ask_marker(GcScanSet *set)
 void
 gc_marked_improve(GcScanSet *set)
 {
-	uint64		least = gc_debug_force_shared_scan == GC_FORCE_NONE ? GC_SHAPE_RECURS : 1;
+	uint64		least = gc_shape_least_uses();
 	bool		wanted = !knows_classes(set, set->marker);
 
 	set->marks_news = set->marks_news || set->classes_on != gc_enable_class_columns;
 	set->classes_on = gc_enable_class_columns;
-	if (!set->marks_news || set->marker_pending || !gc_enable_marked_scan ||
-		(gc_debug_force_shared_scan != GC_FORCE_NONE && gc_debug_force_shared_scan != GC_FORCE_MARKED))
+	if (!set->marks_news || set->marker_pending || !gc_marks_allowed())
 		return;
 	set->marks_news = false;
 	for (int i = 0; i < set->nshapes; i++)
@@ -399,14 +397,14 @@ gc_marked_pending(const GcScanSet *set)
 		if (set->column[c].refining)
 			return true;
 	}
-	for (int i = 0; i < set->nshapes && gc_debug_force_shared_scan == GC_FORCE_MARKED; i++)
+	for (int i = 0; i < set->nshapes && gc_marks_forced(); i++)
 	{
 		GcScanShape *s = set->shape[i];
 
 		if (s->tests.ncolumns > 0 && !gc_marked_shape_ready(s) && s->tests.ncolumns > 0)
 			return true;
 	}
-	return gc_debug_force_shared_scan == GC_FORCE_MARKED && gc_enable_marked_scan && set->marks_news;
+	return gc_marks_forced() && gc_enable_marked_scan && set->marks_news;
 }
 
 bool

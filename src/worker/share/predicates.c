@@ -12,6 +12,7 @@
  */
 #include "predicates.h"
 
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
@@ -154,8 +155,8 @@ pays_in_company(GcRun *run, int others)
 void
 gc_predicates_test(GcRun *run, int others)
 {
-	const bool	forced = gc_debug_force_shared_scan != GC_FORCE_NONE;
-	const bool	company = others > 0 || gc_debug_force_shared_scan == GC_FORCE_MARKED;
+	const bool	forced = gc_sharing_forced();
+	const bool	company = others > 0 || gc_marks_forced();
 	GcScanShape *s;
 	GcError		err;
 	bool		failed;

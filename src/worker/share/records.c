@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "../../codegen/packed_rows.h"
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
@@ -182,7 +183,7 @@ are_wanted(void)
 	GcError		err;
 
 	return gc_enable_row_records && gc_record_writer(&err, &failed) != NULL &&
-		(!gc_worker.profile.scalar || gc_debug_force_shared_scan == GC_FORCE_MARKED);
+		(!gc_worker.profile.scalar || gc_marks_forced());
 }
 
 static GcRecords *

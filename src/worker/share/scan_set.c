@@ -17,6 +17,7 @@
 
 #include "utils/memutils.h"
 
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
@@ -286,7 +287,7 @@ find_shape(GcScanSet *set, const GcRun *run)
 static bool
 for_marks(const GcScanShape *s)
 {
-	return gc_enable_marked_scan && gc_debug_force_shared_scan == GC_FORCE_NONE && s->tests.ncolumns > 0 &&
+	return gc_enable_marked_scan && !gc_sharing_forced() && s->tests.ncolumns > 0 &&
 		s->kind != GC_GROUP_BODIES;
 }
 
@@ -295,7 +296,7 @@ gc_scan_shape_bodies(const GcScanShape *s)
 {
 	if (for_marks(s))
 		return GC_NO_BODIES;
-	switch (gc_debug_force_shared_scan)
+	switch (gc_forced_sharing())
 	{
 		case GC_FORCE_FUSED:
 			return GC_SUM_BODIES;
@@ -337,7 +338,7 @@ count_shape(GcRun *run)
 	run->share->scan_shape = s;
 	set->users++;
 	set->requests++;
-	if (++s->uses == GC_SHAPE_RECURS || (gc_debug_force_shared_scan != GC_FORCE_NONE && !s->asked))
+	if (++s->uses == GC_SHAPE_RECURS || (gc_sharing_forced() && !s->asked))
 	{
 		gc_scan_shape_news(s);
 		set->marks_news = true;

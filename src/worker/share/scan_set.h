@@ -8,6 +8,7 @@
 #ifndef GC_SCAN_SET_H
 #define GC_SCAN_SET_H
 
+#include "../../force.h"
 #include "../../sched/model/cost.h"
 #include "../run/kernels.h"
 #include "../run/run.h"
@@ -20,6 +21,13 @@
 
 /* A shape recurs once it came so often. */
 #define GC_SHAPE_RECURS		2
+
+/* Uses from which on kernels are made for a shape. */
+static inline uint64
+gc_shape_least_uses(void)
+{
+	return gc_sharing_forced() ? 1 : GC_SHAPE_RECURS;
+}
 
 /* A main kernel's shape over a directory. */
 typedef struct GcScanShape

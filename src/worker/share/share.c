@@ -12,6 +12,7 @@
  */
 #include "share.h"
 
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/state.h"
 #include "classes.h"
@@ -127,7 +128,7 @@ gc_share_improve(void)
 		if (!is_described(set))
 			continue;
 		gc_marked_improve(set);
-		if (gc_debug_force_shared_scan != GC_FORCE_MARKED)
+		if (!gc_marks_forced())
 			gc_fused_improve(set);
 	}
 }
@@ -151,10 +152,10 @@ bodies_pay(const GcRun *run, const GcFused *f)
 	int			here = s->counting;
 	int			members = Min(here, gc_fused_bodies_of(f, s));
 
-	if (members < 2 || gc_debug_force_shared_scan == GC_FORCE_MARKED)
+	if (members < 2 || gc_marks_forced())
 		return false;
 	/* A fused scan that was asked for does not depend on times. */
-	if (gc_debug_force_shared_scan != GC_FORCE_NONE)
+	if (gc_sharing_forced())
 		return true;
 	return s->set->bodies[f->kind].times.scan_us / members + s->marginal_us <
 		gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) / here + gc_marked_adds(s);

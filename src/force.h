@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * force.h
+ *	  What debug settings force: one function per question.
+ *
+ * Nothing else reads these settings, but for what they are called in settings.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_FORCE_H
+#define GC_FORCE_H
+
+#include "settings.h"
+
+/*-------------------------------------------------------------------------
+ * gpuconc.debug_offload, in backends
+ *-------------------------------------------------------------------------
+ */
+static inline bool
+gc_offload_forbidden(void)
+{
+	return gc_debug_offload == GC_OFFLOAD_FORBID;
+}
+
+/* Should this backend look at queries at all? */
+static inline bool
+gc_offload_active(void)
+{
+	return gc_preloaded && gc_enabled && !gc_offload_forbidden();
+}
+
+/* Is a query that is not offloaded an error? */
+static inline bool
+gc_offload_required(void)
+{
+	return gc_debug_offload == GC_OFFLOAD_REQUIRE;
+}
+
+/* Is what can be offloaded offloaded, whatever it costs? */
+static inline bool
+gc_offload_forced(void)
+{
+	return gc_debug_offload == GC_OFFLOAD_PREFER || gc_offload_required();
+}
+
+/*-------------------------------------------------------------------------
+ * gpuconc.debug_force_shared_scan and its like, in the worker
+ *-------------------------------------------------------------------------
+ */
+
+/* How scans are to be shared wherever that is possible; GC_FORCE_NONE: where it pays. */
+static inline GcForce
+gc_forced_sharing(void)
+{
+	return gc_debug_force_shared_scan;
+}
+
+/* Are scans to be shared in some way wherever that is possible?  Its kernels are waited for. */
+static inline bool
+gc_sharing_forced(void)
+{
+	return gc_forced_sharing() != GC_FORCE_NONE;
+}
+
+/* Are they to be shared by testing rows for many requests at once? */
+static inline bool
+gc_marks_forced(void)
+{
+	return gc_forced_sharing() == GC_FORCE_MARKED;
+}
+
+/* May they be? */
+static inline bool
+gc_marks_allowed(void)
+{
+	return gc_enable_marked_scan && (!gc_sharing_forced() || gc_marks_forced());
+}
+
+/* Are kernels to be kept resident together wherever they fit? */
+static inline bool
+gc_resident_forced(void)
+{
+	return gc_debug_force_resident;
+}
+
+/* Requests that must wait before any is started; 0: any number. */
+static inline int
+gc_requests_held(void)
+{
+	return gc_debug_hold_requests;
+}
+
+/* Are the texts wanted that a GPU would be given? */
+static inline bool
+gc_gpu_texts_wanted(void)
+{
+	return gc_debug_gpu_kernels;
+}
+
+/* Architecture of the GPU that device host is to pretend to be; 0: none. */
+static inline int
+gc_pretended_arch(void)
+{
+	return gc_debug_pretend_gpu;
+}
+
+#endif							/* GC_FORCE_H */
