@@ -114,7 +114,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gpuconc_stat_get_fallbacks() IS
-	'fallbacks by reason since the last reset; used by view gpuconc_stat_fallbacks';
+	'fallbacks by reason since the last reset; used by view gpuconc_stat';
 
 CREATE FUNCTION gpuconc_stat_reset()
 RETURNS void

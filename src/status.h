@@ -5,8 +5,8 @@
  *
  * Functions in device/, sched/, codegen/, program/ and everything that runs
  * on a thread return a GcCode and, where there is something to say beyond it,
- * fill a GcError.  status.c is the one place that turns a GcError into an
- * ereport; nothing else crosses the border.
+ * fill a GcError.  report.c is the one place that turns a GcError into an
+ * error of the query; nothing else crosses the border.
  *
  * No PostgreSQL header is included here, nor may be.
  *
@@ -22,7 +22,7 @@
 
 /*
  * Keep in step with gc_code_table in status_text.c, which gives each code the name
- * under which gpuconc_stat_fallbacks counts it.
+ * under which gpuconc_stat.fallback_reasons counts it.
  */
 typedef enum GcCode
 {

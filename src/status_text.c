@@ -5,7 +5,7 @@
  *
  * The half of the status world that needs no PostgreSQL, so that device/,
  * sched/, codegen/ and the unit tests can be linked without it.  The other
- * half, which turns a GcError into an ereport, is elsewhere.
+ * half, which turns a GcError into an ereport, is report.c.
  *
  * Process and threads: any, concurrently.  Owns nothing; allocates nothing.
  *

@@ -6,7 +6,7 @@
  * Runs in every participant of a load job, session or worker, with the relation
  * open and an active snapshot (which keeps the TOAST rows of what is read).
  *
- * Protocol (pg-internals, A): copy the map's bits and LSN; read the pages whose
+ * Protocol: copy the map's bits and LSN; read the pages whose
  * bit is set and which themselves say all-visible; copy the map again.  If the
  * LSN has not moved, no bit was set meanwhile, so a page whose bit is still set
  * has not changed since before it was read.

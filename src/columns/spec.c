@@ -146,7 +146,7 @@ gc_rel_cacheable(Relation rel, Snapshot snapshot, const char **reason)
 	/*
 	 * Writers check for a conflict before they clear the map bit, relying on
 	 * scans to lock the heap page, which a scan that is served from chunks does
-	 * not do (pg-internals, E).  Only a transaction on a safe snapshot, which
+	 * not do.  Only a transaction on a safe snapshot, which
 	 * has given up its predicate locks, cannot be part of a conflict.
 	 */
 	if (IsolationIsSerializable() &&

@@ -144,12 +144,9 @@ gc_map_copy(Relation rel, uint32 chunkno, uint32 npages, uint8 *bits, XLogRecPtr
  * have changed since they were read provided that their bit is set now; NULL if
  * that is known of none.
  *
- * Proof (a): every transition of a bit from 0 to 1 stamps the map page's LSN, so
- * if that is the one recorded at load, a bit set now has been set all along, and
- * while it is set nothing changes what a snapshot sees of the page.
- *
- * Proof (b), the snapshot fence, will belong here: the bitmap that the keeper
- * process has validated for this chunk.
+ * Every transition of a bit from 0 to 1 stamps the map page's LSN, so if that is the
+ * one recorded at load, a bit set now has been set all along, and while it is set
+ * nothing changes what a snapshot sees of the page.
  */
 static inline const uint8 *
 gc_page_proof(const GcChunk *chunk, XLogRecPtr lsn)

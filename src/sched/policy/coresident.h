@@ -6,7 +6,7 @@
  *
  * Kernels that fill the device one behind the other take the sum of their times.
  * Resident together, each with a part of every multiprocessor, they keep three things busy
- * at the same time (design.md, section 7):
+ * at the same time:
  *
  *	  memory	the columns that they read, each column of a table once, by the device's
  *				bandwidth, or less, where one alone is done sooner: filters spare it a part
