@@ -24,6 +24,7 @@
 #include "../columns/dict.h"
 #include "../columns/encode.h"
 #include "../plan/plan.h"
+#include "../program/typing.h"
 #include "../queue/queue.h"
 
 /* One input while it is bound. */

@@ -27,6 +27,7 @@
 #include "nodes/pathnodes.h"
 
 #include "../columns/columns.h"
+#include "../program/hash.h"
 #include "../program/program.h"
 
 /* What a printed clause is: 0 a filter of the pipeline, 1 + b a key of build b. */

@@ -297,39 +297,3 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 	}
 	return GC_OK;
 }
-
-/*-------------------------------------------------------------------------
- * Hashing
- *-------------------------------------------------------------------------
- */
-
-static u64
-mix64(u64 x)
-{
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ull;
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ull;
-	x ^= x >> 32;
-	return x;
-}
-
-GcHash
-gc_hash_bytes(const void *bytes, size_t size, u64 seed)
-{
-	const char *s = bytes;
-	GcHash		hash = {{mix64(seed ^ size), mix64(seed + 0x9e3779b97f4a7c15ull)}};
-
-	while (size > 0)
-	{
-		u64			w = 0;
-		size_t		n = size < 8 ? size : 8;
-
-		memcpy(&w, s, n);
-		hash.h[0] = mix64(hash.h[0] ^ w);
-		hash.h[1] = mix64(hash.h[1] + (w ^ (hash.h[0] << 1)) * 0xff51afd7ed558ccdull);
-		s += n;
-		size -= n;
-	}
-	return hash;
-}

@@ -29,6 +29,16 @@ gc_range_reg(const GcRange *range)
 	return GC_I128;
 }
 
+GcReg
+gc_kind_reg(u8 kind, const GcRange *range)
+{
+	if (kind == GC_FLOAT4)
+		return GC_F32;
+	if (kind == GC_FLOAT8)
+		return GC_F64;
+	return gc_range_reg(range);
+}
+
 int
 gc_range_width(const GcRange *range, bool nullable)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * range.h
- *	  Arithmetic of ranges; private to src/program/ (what others want of ranges is in program.h).
+ *	  Ranges of values, and their arithmetic.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,6 +9,28 @@
 #define GC_RANGE_H
 
 #include "program.h"
+
+/* As PostgreSQL's int128: memory from palloc is aligned to 8 bytes only. */
+typedef i128 GcWide __attribute__((aligned(8)));
+
+/* Values lie in [lo, hi]; lo > hi: there is no value. */
+typedef struct GcRange
+{
+	GcWide		lo;
+	GcWide		hi;
+} GcRange;
+
+/* Range that fits a kind, whatever the values: int4's, say; false if none. */
+extern bool gc_kind_range(GcKind kind, GcRange *range);
+
+/* Narrowest register that holds a range. */
+extern GcReg gc_range_reg(const GcRange *range);
+
+/* Bytes (1, 2, 4, 8) that hold hi - lo (+ 1 when nullable); 0 if more than 8. */
+extern int	gc_range_width(const GcRange *range, bool nullable);
+
+/* Register of a kind's values of that range. */
+extern GcReg gc_kind_reg(u8 kind, const GcRange *range);
 
 extern bool gc_range_within(const GcRange *r, i128 lo, i128 hi);
 

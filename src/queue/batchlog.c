@@ -18,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include "../program/program.h" /* GcHash, which batchlog.h uses */
 #include "batchlog.h"
 
 #include "lib/ilist.h"

@@ -24,7 +24,7 @@
 
 #include "datatype/timestamp.h"
 
-#include "../program/program.h"
+#include "../program/hash.h"
 #include "../sched/policy/sched.h"
 
 /* Kernels of one batch that are remembered one by one; others are only counted. */

@@ -35,6 +35,7 @@
 
 #include "../columns/columns.h"
 #include "../device/device.h"
+#include "../program/hash.h"
 #include "../program/program.h"
 
 /*-------------------------------------------------------------------------

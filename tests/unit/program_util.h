@@ -17,6 +17,7 @@
 #include "harness.h"
 
 #include "../../src/codegen/codegen.h"
+#include "../../src/program/typing.h"
 
 #define MAKER_MAX	80
 

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * hash.h
+ *	  Hashes of programs, kernel texts and what else is looked up by its bytes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PROGRAM_HASH_H
+#define GC_PROGRAM_HASH_H
+
+#include <stddef.h>
+
+#include "../../cuda/gc_abi.h"
+
+/* 128-bit hash of bytes; not cryptographic, collisions are checked by compare. */
+typedef struct GcHash
+{
+	u64			h[2];
+} GcHash;
+
+extern GcHash gc_hash_bytes(const void *bytes, size_t size, u64 seed);
+
+#endif							/* GC_PROGRAM_HASH_H */

@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * layout.c
+ *	  How a bound program holds values: columns, payloads, accumulators, outputs.
+ *
+ * Pure C; runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "layout.h"
+
+/*
+ * Do codes of that many bytes leave their highest bit alone?  Each chunk's frame of reference
+ * is one of its values, so that no code is larger than the span of all.
+ */
+static bool
+leaves_bit(const GcRange *range, u8 width)
+{
+	return (width == 1 || width == 2) && (u128) range->hi - (u128) range->lo < (u128) 1 << (8 * width - 1);
+}
+
+void
+gc_lay_out_values(GcTyper *t)
+{
+	GcProgram  *p = t->p;
+
+	for (u16 i = 0; i < p->ncolumns; i++)
+	{
+		GcPColumn  *c = &gc_columns(p)[i];
+		const GcFact *f = &t->facts->columns[i];
+		GcRange		r = f->range.lo <= f->range.hi ? f->range : gc_empty_as_zero;
+
+		c->width = f->width;
+		c->nullable = f->nullable;
+		c->reg = gc_kind_reg(c->kind, &r);
+		c->spare = leaves_bit(&r, f->width);
+		c->scale = c->kind == GC_NUMERIC ? f->scale : 0;
+	}
+	for (u16 i = 0; i < p->nparams; i++)
+	{
+		GcPParam   *c = &gc_params(p)[i];
+		const GcFact *f = &t->facts->params[i];
+
+		c->reg = gc_kind_reg(c->kind, f->nullable ? &gc_empty_as_zero : &f->range);
+		c->scale = c->kind == GC_NUMERIC ? f->scale : 0;
+	}
+	for (u16 i = 0; i < p->nluts; i++)
+	{
+		GcPLut	   *l = &gc_luts(p)[i];
+		const GcFact *f = &t->facts->luts[i];
+		GcRange		r = f->range.lo <= f->range.hi ? f->range : gc_empty_as_zero;
+
+		l->reg = gc_kind_reg(l->kind, &r);
+		l->nullable = f->nullable;
+		l->scale = l->kind == GC_NUMERIC ? f->scale : 0;
+		l->width = l->kind == GC_BOOL ? 1 : l->reg == GC_I32 || l->reg == GC_F32 ? 4 : 8;
+	}
+}
+
+GcCode
+gc_lay_out_payloads(GcTyper *t)
+{
+	for (u16 i = 0; i < t->p->npayloads; i++)
+	{
+		GcPPayload *pay = &gc_payloads(t->p)[i];
+		const GcExpr *e = &t->exprs[pay->expr];
+
+		pay->reg = e->reg;
+		pay->nullable = (e->flags & GC_NULLABLE) != 0;
+		pay->scale = e->scale;
+		if (e->reg == GC_F32 || e->reg == GC_F64)
+			pay->width = e->reg == GC_F32 ? 4 : 8;
+		else
+			pay->width = gc_range_width(&t->ranges[pay->expr], pay->nullable);
+		if (pay->width == 0)
+			return gc_fail(t->err, GC_UNSUPPORTED,
+						   "A value needed from a joined table does not fit in 64 bits.");
+		if (e->kind == GC_NUMERIC && e->min_scale != e->scale)
+			return gc_fail(t->err, GC_UNSUPPORTED,
+						   "A numeric value needed from a joined table varies in scale.");
+	}
+	return GC_OK;
+}
+
+static GcCode
+type_agg(GcTyper *t, GcPAgg *agg)
+{
+	GcExpr	   *e;
+	GcRange		r;
+	i128		m,
+				sum;
+
+	agg->acc = GC_I64;
+	agg->nwords = 1;
+	if (agg->fn == GC_AGG_COUNT)
+		return GC_OK;
+	e = &t->exprs[agg->arg];
+	if (e->reg == GC_F32 || e->reg == GC_F64)
+	{
+		agg->acc = GC_F64;
+		return GC_OK;
+	}
+	r = t->ranges[agg->arg];
+	e->small = gc_range_within(&r, INT32_MIN / GC_PART_ROWS, INT32_MAX / GC_PART_ROWS);
+	if (agg->fn != GC_AGG_SUM)
+	{
+		if (e->reg == GC_I128)
+			return gc_fail(t->err, GC_UNSUPPORTED,
+						   "The minimum or maximum of a numeric does not fit in 64 bits.");
+		if (e->kind == GC_NUMERIC && e->min_scale != e->scale)
+			return gc_fail(t->err, GC_UNSUPPORTED,
+						   "The minimum or maximum of numeric values of varying scale is needed.");
+		return GC_OK;
+	}
+	/* Exact as long as no partial sum can leave the accumulator. */
+	m = r.hi > -r.lo ? r.hi : -r.lo;
+	if (r.lo == I128_MIN || __builtin_mul_overflow(m, (i128) t->facts->rows, &sum))
+		return gc_too_wide(t);
+	if (sum > INT64_MAX)
+	{
+		agg->acc = GC_I128;
+		agg->nwords = 2;
+	}
+	return GC_OK;
+}
+
+GcCode
+gc_lay_out_aggs(GcTyper *t)
+{
+	GcPAgg	   *aggs = gc_aggs(t->p);
+	u16			word = 1;
+	GcCode		code;
+
+	/* Word 0 counts the group's rows, or marks that it has any. */
+	for (u16 i = 0; i < t->p->naggs; i++)
+	{
+		if ((code = type_agg(t, &aggs[i])) != GC_OK)
+			return code;
+		if (aggs[i].fn == GC_AGG_COUNT &&
+			(aggs[i].arg == GC_NONE || !(t->exprs[aggs[i].arg].flags & GC_NULLABLE)))
+			aggs[i].word = 0;
+		else
+		{
+			aggs[i].word = word;
+			word += aggs[i].nwords;
+		}
+	}
+	t->p->group_words = word;
+	return GC_OK;
+}
+
+GcCode
+gc_check_outputs(GcTyper *t)
+{
+	const GcPPipeline *pl = &gc_pipelines(t->p)[t->p->npipelines - 1];
+
+	for (u16 i = 0; pl->sink == GC_SINK_AGGREGATE && i < pl->nkeys; i++)
+	{
+		u16			ref = gc_refs(t->p)[pl->first_key + i];
+		const GcExpr *e = &t->exprs[ref];
+
+		if (e->reg == GC_I128)
+			return gc_fail(t->err, GC_UNSUPPORTED, "A group key does not fit in 64 bits.");
+		if (e->kind == GC_NUMERIC && e->min_scale != e->scale)
+			return gc_fail(t->err, GC_UNSUPPORTED, "A numeric group key varies in scale.");
+	}
+	for (u16 i = 0; pl->sink == GC_SINK_ROWS && i < pl->nouts; i++)
+	{
+		const GcExpr *e = &t->exprs[gc_refs(t->p)[pl->first_out + i]];
+
+		if (e->reg == GC_I128 || (e->kind == GC_NUMERIC && e->min_scale != e->scale))
+			return gc_fail(t->err, GC_UNSUPPORTED,
+						   "A numeric output needs more than 64 bits or varies in scale.");
+	}
+	return GC_OK;
+}

@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * typer.c
+ *	  What the files that type a program share.
+ *
+ * Pure C; runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "typer.h"
+
+const GcRange gc_empty_as_zero = {0, 0};
+
+GcCode
+gc_too_wide(GcTyper *t)
+{
+	return gc_fail(t->err, GC_UNSUPPORTED, "A numeric expression needs more than 128 bits.");
+}
+
+void
+gc_clip_to_kind(GcExpr *e, GcRange *r)
+{
+	GcRange		k;
+
+	if (e->kind == GC_DATE)
+	{
+		if (gc_range_clip(r, DATE_LO, DATE_HI))
+			e->flags |= GC_CHECKED;
+	}
+	else if (gc_kind_range(e->kind, &k) && gc_range_clip(r, k.lo, k.hi))
+		e->flags |= GC_CHECKED;
+}

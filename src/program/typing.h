@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * typing.h
+ *	  From a logical program and what is known about its values to a bound one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_TYPING_H
+#define GC_TYPING_H
+
+#include "program.h"
+#include "range.h"
+
+/* What the executor knows about a column, parameter or lookup table. */
+typedef struct GcFact
+{
+	GcRange		range;			/* of raw values; not for floats */
+	bool		nullable;		/* column, table: NULL occurs; param: is NULL */
+	bool		null_of_null;	/* table: the result for a NULL argument is NULL */
+	i16			scale;			/* numeric */
+	u8			width;			/* column: code width, 0 if it varies */
+} GcFact;
+
+typedef struct GcFacts
+{
+	const GcFact *columns;		/* ncolumns */
+	const GcFact *params;		/* nparams */
+	const GcFact *luts;			/* nluts: of the results */
+	const bool *list_has_null;	/* nlists */
+	u64			rows;			/* upper bound of rows into the main sink, for the
+								 * width of sums */
+} GcFacts;
+
+/*
+ * Fill in the bound fields of columns, expressions, payloads, params, luts and
+ * aggregates (not: build and group modes, which the caller decides with the
+ * ranges), in place.  ranges: nexprs entries, out.
+ * GC_UNSUPPORTED with a reason when a value cannot be represented (numeric wider
+ * than 128 bits, group key whose scale varies, ...).
+ */
+extern GcCode gc_program_type(GcProgram *p, const GcFacts *facts, GcRange *ranges, GcError *err);
+
+/*
+ * The last part of it again, once facts->rows is known: accumulators, and where
+ * each lies in a group's words.
+ */
+extern GcCode gc_program_type_aggs(GcProgram *p, const GcFacts *facts, GcRange *ranges,
+								   GcError *err);
+
+#endif							/* GC_TYPING_H */
