@@ -17,8 +17,11 @@
 #include "storage/shmem.h"
 
 #include "columns/arena.h"
-#include "columns/columns.h"
+#include "columns/ddl.h"
 #include "columns/epoch.h"
+#include "columns/job.h"
+#include "columns/lock.h"
+#include "columns/store.h"
 #include "plan/plan.h"
 #include "queue/batchlog.h"
 #include "queue/queue.h"

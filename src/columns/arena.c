@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * arena.c
- *	  The staging arena, and the LWLocks of this room.
+ *	  The staging arena.
  *
  * Set up by the postmaster, used by backends, loaders and the worker, from
  * their main threads.  The arena is handed out by a FreePageManager that lies
@@ -23,8 +23,7 @@
 #include "utils/freepage.h"
 
 #include "arena.h"
-#include "columns.h"
-#include "epoch.h"
+#include "lock.h"
 #include "../settings.h"
 
 /* A part of the arena, with its FreePageManager in its first pages. */
@@ -98,7 +97,7 @@ gc_arena_shmem_init(void)
 }
 
 static void *
-try_alloc(GcPool *pool, Size size)
+take(GcPool *pool, Size size)
 {
 	Size		npages = fpm_size_to_pages(size);
 	Size		page;
@@ -116,21 +115,15 @@ try_alloc(GcPool *pool, Size size)
 }
 
 void *
-gc_arena_alloc(Size size)
+gc_arena_take(Size size)
 {
-	void	   *ptr = try_alloc(&arena->main, size);
-
-	if (ptr == NULL && gc_reclaim() > 0)
-		ptr = try_alloc(&arena->main, size);
-	return ptr;
+	return take(&arena->main, size);
 }
 
 void *
-gc_arena_alloc_reserved(Size size)
+gc_arena_take_reserved(Size size)
 {
-	void	   *ptr = gc_arena_alloc(size);
-
-	return ptr ? ptr : try_alloc(&arena->reserve, size);
+	return take(&arena->reserve, size);
 }
 
 void
@@ -184,14 +177,4 @@ gc_arena_used(void)
 {
 	return arena->size - pg_atomic_read_u64(&arena->main.free) -
 		pg_atomic_read_u64(&arena->reserve.free);
-}
-
-LWLock *
-gc_lock(GcColumnsLock which)
-{
-	static LWLockPadded *locks = NULL;
-
-	if (locks == NULL)
-		locks = GetNamedLWLockTranche("gpuconc_columns");
-	return &locks[which].lock;
 }

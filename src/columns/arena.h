@@ -26,14 +26,14 @@ extern void gc_arena_shmem_init(void);
 
 /*
  * size bytes, page-aligned, not zeroed; NULL when there is no such run of free
- * pages even after gc_reclaim().  Does not evict anything.
+ * pages.  As a rule, gc_arena_alloc() (epoch.h) is what is wanted.
  */
-extern void *gc_arena_alloc(Size size);
+extern void *gc_arena_take(Size size);
 
-/* The same for eviction, which may use the pages that are kept in reserve. */
-extern void *gc_arena_alloc_reserved(Size size);
+/* The same from the pages that are kept in reserve. */
+extern void *gc_arena_take_reserved(Size size);
 
-/* Give back what gc_arena_alloc(size) returned. */
+/* Give back what was taken, of the same size. */
 extern void gc_arena_free(void *ptr, Size size);
 
 /* The whole arena, for pinning and for range checks. */
@@ -41,7 +41,7 @@ extern char *gc_arena_base(void);
 extern Size gc_arena_size(void);
 extern Size gc_arena_used(void);
 
-/* What gc_arena_alloc() can hand out: at most, and now (in pieces). */
+/* What gc_arena_take() can hand out: at most, and now (in pieces). */
 extern Size gc_arena_capacity(void);
 extern Size gc_arena_available(void);
 

@@ -25,15 +25,18 @@
 #include "utils/rel.h"
 
 #include "arena.h"
+#include "chunk.h"
 #include "columns.h"
 #include "dict.h"
 #include "encode.h"
 #include "epoch.h"
+#include "evict.h"
 #include "job.h"
 #include "problem.h"
 #include "reader.h"
 #include "store.h"
 #include "visibility.h"
+#include "../settings.h"
 
 /* How often a chunk is read before it is given up as too restless. */
 #define MAX_ATTEMPTS	4

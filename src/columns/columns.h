@@ -30,12 +30,10 @@
 #include "postgres.h"
 
 #include "access/xlogdefs.h"
+#include "datatype/timestamp.h"
+#include "port/atomics.h"
 #include "storage/block.h"
-#include "storage/lwlock.h"
-#include "utils/relcache.h"
-#include "utils/snapshot.h"
 
-#include "../settings.h"
 #include "../../cuda/gc_abi.h"
 #include "../program/kinds.h"
 #include "../status.h"
@@ -146,11 +144,6 @@ typedef struct GcDirColumn
 	GcColState *state;
 } GcDirColumn;
 
-/*
- * The chunks of one relation.  chunks[i] is NULL where chunk i is not loaded;
- * cell (i, c) is cells[i * ncolumns + c], NULL only if chunks[i] is NULL or
- * columns[c].problem is set.
- */
 /* A cell's min and max once more, all of a column side by side: read by every query. */
 typedef struct GcCellRange
 {
@@ -167,6 +160,11 @@ typedef struct GcChunkFacts
 	uint32		nrows;
 } GcChunkFacts;
 
+/*
+ * The chunks of one relation.  chunks[i] is NULL where chunk i is not loaded;
+ * cell (i, c) is cells[i * ncolumns + c], NULL only if chunks[i] is NULL or
+ * columns[c].problem is set.
+ */
 typedef struct GcDirectory
 {
 	GcObject	obj;
@@ -191,179 +189,5 @@ typedef struct GcDirectory
 
 #define GC_COLUMN_RANGES(dir, col) \
 	((dir)->ranges + (Size) (col) * (dir)->nchunks)
-
-/* Map a column's type to its kind; GC_KIND_NONE and *reason if there is none. */
-extern bool gc_col_spec(Relation rel, AttrNumber attnum, GcColSpec *spec, const char **reason);
-
-/*
- * May this relation's pages be served from chunks at all, now, for this
- * snapshot?  (Permanent heap table, not a catalog, not created or rewritten in
- * this transaction, no old_snapshot_threshold, MVCC snapshot, not SERIALIZABLE
- * unless READ ONLY DEFERRABLE.)  Decided at execution time.
- */
-extern bool gc_rel_cacheable(Relation rel, Snapshot snapshot, const char **reason);
-
-/* Same, as far as the planner can know: persistence, access method, catalog. */
-extern bool gc_rel_plannable(Relation rel, const char **reason);
-
-/*-------------------------------------------------------------------------
- * store.c: relation -> directory
- *-------------------------------------------------------------------------
- */
-extern Size gc_store_shmem_size(void);
-extern void gc_store_shmem_init(void);
-
-/* Current directory of the relation's current file, or NULL.  Needs a guard. */
-extern GcDirectory *gc_directory(Relation rel);
-
-/* Column of a directory that stands for spec, or -1.  Checks the signature. */
-extern int	gc_directory_column(const GcDirectory *dir, const GcColSpec *spec);
-
-/*
- * May the problem of this column have gone, so that loading it is worth a try?
- * Costs a look at the map, at most at one page of the table.  Needs a guard.
- */
-extern bool gc_worth_retry(Relation rel, const GcDirectory *dir, int col);
-
-/* Note the use of a column, for replacement. */
-extern void gc_column_touch(GcDirectory *dir, int col);
-
-/* Drop all that is cached of a relation; returns bytes.  relid may be gone. */
-extern Size gc_store_forget(Oid dbid, Oid relid);
-
-/* Forget what is cached of databases, and tables of this one, that are gone.  In a transaction. */
-extern void gc_forget_dropped(void);
-
-/* Drop all that is cached of a database. */
-extern Size gc_store_forget_database(Oid dbid);
-
-/*
- * Drop least recently used columns until `bytes` more are free; never a column
- * used since `since`, nor one of a relation that is being loaded.  What is
- * dropped may still be guarded by running requests, so this waits for them, for
- * a bounded time and interruptibly; the caller holds no guard and no LWLock.
- * False if there is less room than that in the end.
- */
-extern bool gc_store_make_room(Size bytes, TimestampTz since);
-
-/*
- * gc_arena_alloc() for columns: makes room in this manner, and leaves an eighth
- * of the arena to requests and results; NULL when there is no room.
- */
-extern void *gc_store_alloc(Size size, TimestampTz since);
-
-/* Bytes that columns can take at most. */
-extern Size gc_store_capacity(void);
-
-/* Forget dropped tables and databases once their transaction has committed. */
-extern void gc_columns_install_hooks(void);
-
-/*-------------------------------------------------------------------------
- * load.c: bringing columns in
- *-------------------------------------------------------------------------
- */
-typedef struct GcLoadStats
-{
-	uint32		chunks_loaded;
-	uint64		pages_read;
-	int			workers;		/* background workers that took part */
-	double		ms;
-} GcLoadStats;
-
-/*
- * Make sure that the columns are cached for every chunk of rel, and that the
- * chunks for which worth_reload() holds are loaded anew.  Starts up to
- * gpuconc.loader_workers background workers, takes part itself, and waits,
- * interruptibly.  If another session is loading the same relation, joins it.
- * Caller holds a lock on rel and an active snapshot, and no guard.
- * Not an error: a column that has a problem (see the directory).
- * GC_CACHE_FULL: the columns do not fit, even when all else is evicted.
- */
-extern GcCode gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
-							  GcLoadStats *stats, GcError *err);
-
-/*
- * Have what is cached of rel brought up to date, without waiting: a background
- * worker loads every chunk anew that more than a few pages would profit from.
- */
-extern void gc_load_in_background(Relation rel);
-
-extern Size gc_load_shmem_size(void);
-extern void gc_load_shmem_init(void);
-
-/* Entry point of loader workers (bgw_function_name). */
-extern PGDLLEXPORT void gc_loader_main(Datum main_arg);
-
-/*-------------------------------------------------------------------------
- * visibility.c: which pages a snapshot may be served from chunks
- *-------------------------------------------------------------------------
- */
-typedef struct GcBlockRange
-{
-	BlockNumber first;
-	BlockNumber count;
-} GcBlockRange;
-
-/* A chunk with pages that may not be served: bit per row, GC_PAD_ROWS padded. */
-typedef struct GcServedChunk
-{
-	uint32		chunk;
-	uint32		nrows;
-	uint8	   *valid;			/* palloc'd, or NULL when all rows are good */
-	Size		valid_bytes;
-} GcServedChunk;
-
-typedef struct GcServed
-{
-	uint32		nchunks;
-	GcServedChunk *chunks;		/* palloc'd; chunks with no good page left out */
-	uint32		nranges;
-	GcBlockRange *ranges;		/* palloc'd: the delta, ascending, disjoint */
-	BlockNumber nblocks;		/* of the relation */
-	BlockNumber pages_served;
-	BlockNumber pages_delta;
-	uint64		rows_served;
-	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
-									 * of their chunks would serve them */
-	bool		complete;		/* every chunk wholly served, no delta: what the
-								 * request reads is exactly the directory */
-	bool		worth_reload;	/* enough reloadable pages that waiting for a
-								 * reload beats reading them as delta */
-} GcServed;
-
-/*
- * Judge every page of rel against dir (NULL: nothing is cached).  Call after
- * the executing snapshot was taken and while it is registered.  Needs a guard.
- * snapshot: that; NULL: for none in particular.
- */
-extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
-
-/*
- * Read the delta: every tuple of the ranges that `snapshot` sees, through the
- * table access method, handed to the encoder.
- */
-typedef struct GcEncoder GcEncoder; /* encode.h */
-extern GcCode gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
-							GcEncoder *encoder, GcError *err);
-
-/*
- * Count one sequential scan of rel that returned so many rows, for
- * pg_stat_user_tables.  gc_delta_scan() counts none: an attempt may fail.
- */
-extern void gc_count_scan(Relation rel, uint64 rows);
-
-/* LWLocks of this room: one named tranche, requested in shmem_request. */
-typedef enum GcColumnsLock
-{
-	GC_LOCK_STORE,				/* relation table, publishing directories */
-	GC_LOCK_JOBS,				/* load jobs */
-	GC_LOCK_RETIRE,
-	GC_LOCK_ARENA,
-	GC_LOCK_DICT_FIRST,			/* 16 partitions by GcColState address */
-	GC_LOCK_DICT_LAST = GC_LOCK_DICT_FIRST + 15,
-	GC_NLOCKS
-} GcColumnsLock;
-
-extern LWLock *gc_lock(GcColumnsLock which);
 
 #endif							/* GC_COLUMNS_H */

@@ -23,7 +23,9 @@
 #include "utils/syscache.h"
 
 #include "columns.h"
+#include "ddl.h"
 #include "epoch.h"
+#include "evict.h"
 #include "store.h"
 
 typedef struct GcDrop

@@ -29,6 +29,7 @@
 #include "columns.h"
 #include "dict.h"
 #include "epoch.h"
+#include "lock.h"
 
 /* What a new dictionary takes. */
 #define DICT_FIRST_VALUES	256

@@ -18,7 +18,10 @@
 #include "fmgr.h"
 #include "utils/memutils.h"
 
+#include "columns.h"
+#include "dict.h"
 #include "encode.h"
+#include "numeric.h"
 
 #define FIRST_CAPACITY	1024
 

@@ -13,13 +13,11 @@
 #ifndef GC_ENCODE_H
 #define GC_ENCODE_H
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
-
 #include "columns.h"
 #include "dict.h"
 #include "pgkinds.h"
+
+typedef struct GcEncoder GcEncoder;
 
 typedef struct GcEncodedColumn
 {
@@ -81,19 +79,5 @@ extern const GcEncodedColumn *gc_encoder_finish(GcEncoder *encoder);
 
 /* Write column i: data_bytes at data, null_bytes at nulls (if any). */
 extern void gc_encoder_write(const GcEncoder *encoder, int col, void *data, void *nulls);
-
-/*
- * Must this varlena be fetched or uncompressed?  (A short header needs neither;
- * but an external one looks short, too.)
- */
-#define GC_IS_TOASTED(value) \
-	(VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
-
-/* Numeric as an integer times 10^-dscale; false for NaN, infinity, overflow. */
-extern bool gc_numeric_to_int128(Datum numeric, i128 *value, int16 *dscale);
-extern bool gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale);
-
-/* The opposite; exact, with exactly this display scale. */
-extern Datum gc_int128_to_numeric(i128 value, int16 dscale);
 
 #endif							/* GC_ENCODE_H */

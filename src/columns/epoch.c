@@ -34,8 +34,8 @@
 #include "utils/resowner.h"
 
 #include "arena.h"
-#include "columns.h"
 #include "epoch.h"
+#include "lock.h"
 #include "../compat.h"
 
 /* A cell per cache line: it is written by every query. */
@@ -324,6 +324,24 @@ gc_reclaim(void)
 		list = next;
 	}
 	return bytes;
+}
+
+void *
+gc_arena_alloc(Size size)
+{
+	void	   *ptr = gc_arena_take(size);
+
+	if (ptr == NULL && gc_reclaim() > 0)
+		ptr = gc_arena_take(size);
+	return ptr;
+}
+
+void *
+gc_arena_alloc_reserved(Size size)
+{
+	void	   *ptr = gc_arena_alloc(size);
+
+	return ptr ? ptr : gc_arena_take_reserved(size);
 }
 
 Size

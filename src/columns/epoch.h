@@ -16,9 +16,6 @@
  * A guard may be held while waiting for the device, never while waiting for
  * memory, for a load or for a heavyweight lock.
  *
- * Lock order, outermost first: GC_LOCK_JOBS, GC_LOCK_STORE, GC_LOCK_DICT_*,
- * GC_LOCK_RETIRE, GC_LOCK_ARENA.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EPOCH_H
@@ -55,6 +52,15 @@ extern void gc_retire(GcObject *object);
 
 /* Free what can be freed now.  Returns bytes given back to the arena. */
 extern Size gc_reclaim(void);
+
+/*
+ * Arena memory, page-aligned, not zeroed, for which what can be freed is freed if need
+ * be; NULL when there is no such run of free pages even so.  Evicts nothing.
+ */
+extern void *gc_arena_alloc(Size size);
+
+/* The same for eviction, which may use the pages that are kept in reserve. */
+extern void *gc_arena_alloc_reserved(Size size);
 
 /* Bytes retired but still guarded. */
 extern Size gc_retired_bytes(void);

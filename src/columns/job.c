@@ -28,7 +28,9 @@
 #include "columns.h"
 #include "dict.h"
 #include "epoch.h"
+#include "evict.h"
 #include "job.h"
+#include "lock.h"
 #include "store.h"
 #include "../compat.h"
 

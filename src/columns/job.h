@@ -28,9 +28,12 @@
 #ifndef GC_JOB_H
 #define GC_JOB_H
 
+#include "postgres.h"
+
 #include "storage/condition_variable.h"
 
 #include "columns.h"
+#include "../status.h"
 
 /* Loads that can go on at a time, each of another relation. */
 #define GC_MAX_JOBS		64
@@ -147,10 +150,10 @@ typedef enum GcClaim
 	GC_CLAIM_OVER				/* finished, failed, or nobody wants it any more */
 } GcClaim;
 
-/*-------------------------------------------------------------------------
- * job.c.  A process takes part in one job at a time; "the job" is that one.
- *-------------------------------------------------------------------------
- */
+extern Size gc_load_shmem_size(void);
+extern void gc_load_shmem_init(void);
+
+/* A process takes part in one job at a time; "the job" is that one. */
 
 /*
  * Start a job and take part in it as a session.  *outdated is set, and nothing
@@ -197,29 +200,5 @@ extern GcJob *gc_job_list(int *njobs, int **ncols);
 /* Of errors for want of room: table, its size in kB, room for columns in kB. */
 #define GC_TOO_LARGE_DETAIL \
 	"Table \"%s\" would take about %zu kB, and columns can take %zu kB of gpuconc.host_cache_size."
-
-/*-------------------------------------------------------------------------
- * publish.c, chunk.c, load.c, loader.c
- *-------------------------------------------------------------------------
- */
-extern void gc_job_publish(void);
-
-typedef struct GcLoader GcLoader;
-
-extern GcLoader *gc_loader_create(Relation rel);
-extern void gc_loader_load(GcLoader *loader, uint32 chunkno);
-
-/*
- * load.c: work at the job with n more workers until it is over, then leave it.
- * A process that is no session does not wait for claims of others.
- */
-extern GcCode gc_job_participate(Relation rel, bool session, int nworkers,
-								 GcLoadStats *stats, GcError *err);
-
-/* load.c: bring what is cached of rel up to date (gc_load_in_background). */
-extern void gc_load_refresh(Relation rel);
-
-/* loader.c: have up to n workers help with the job of this relation. */
-extern void gc_loader_start_workers(const GcRelKey *key, int n);
 
 #endif							/* GC_JOB_H */

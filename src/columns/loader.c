@@ -29,58 +29,13 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "background.h"
 #include "columns.h"
 #include "job.h"
+#include "load.h"
+#include "loader.h"
 #include "spec.h"
 #include "store.h"
-
-/* What a loader is told, in bgw_extra. */
-typedef struct GcLoaderArgs
-{
-	GcRelKey	key;
-	bool		refresh;
-} GcLoaderArgs;
-
-StaticAssertDecl(sizeof(GcLoaderArgs) <= BGW_EXTRALEN, "GcLoaderArgs has outgrown bgw_extra");
-
-static bool
-start_loader(const GcRelKey *key, bool refresh)
-{
-	BackgroundWorker worker;
-	BackgroundWorkerHandle *handle;
-	GcLoaderArgs args = {.key = *key,.refresh = refresh};
-
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-
-	/* On a standby, too. */
-	worker.bgw_start_time = BgWorkerStart_ConsistentState;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "gpuconc", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "gc_loader_main", sizeof(worker.bgw_function_name));
-	snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc loader for table %u", key->relid);
-	strlcpy(worker.bgw_type, "gpuconc loader", BGW_MAXLEN);
-	memcpy(worker.bgw_extra, &args, sizeof(args));
-	return RegisterDynamicBackgroundWorker(&worker, &handle);
-}
-
-void
-gc_loader_start_workers(const GcRelKey *key, int n)
-{
-	while (n-- > 0 && start_loader(key, false))
-		;
-}
-
-void
-gc_load_in_background(Relation rel)
-{
-	GcRelKey	key;
-	const char *reason;
-
-	gc_rel_key(rel, &key);
-	if (gc_rel_loadable(rel, &reason) && gc_store_refresh_due(&key))
-		(void) start_loader(&key, true);
-}
 
 /* Settings of the database or the role that would get in the way. */
 static void

@@ -17,7 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
-#include "encode.h"
+#include "numeric.h"
 
 /* Header bits. */
 #define SIGN_MASK			0xC000

@@ -33,9 +33,10 @@
 #include "columns.h"
 #include "dict.h"
 #include "encode.h"
+#include "epoch.h"
 #include "problem.h"
 #include "reader.h"
-#include "visibility.h"
+#include "../settings.h"
 
 /* A load in vain puts off the next one by so many times what it took. */
 #define VAIN_FACTOR		10

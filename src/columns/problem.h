@@ -1,12 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * problem.h
- *	  What is remembered of a column's problem; see problem.c.
+ *	  What is remembered of a column's problem, and when to look whether it has gone.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PROBLEM_H
 #define GC_PROBLEM_H
+
+#include "postgres.h"
+
+#include "utils/relcache.h"
 
 #include "columns.h"
 
@@ -25,5 +29,11 @@ extern GcEvidence gc_evidence(GcColProblem problem, int32 chunk, BlockNumber blo
 
 /* It was tried again in vain, from started_at until now. */
 extern void gc_evidence_put_off(GcEvidence *evidence, TimestampTz started_at);
+
+/*
+ * May the problem of this column have gone, so that loading it is worth a try?
+ * Costs a look at the map, at most at one page of the table.  Needs a guard.
+ */
+extern bool gc_worth_retry(Relation rel, const GcDirectory *dir, int col);
 
 #endif							/* GC_PROBLEM_H */

@@ -12,12 +12,14 @@
  */
 #include "postgres.h"
 
-#include "arena.h"
 #include "columns.h"
 #include "dict.h"
+#include "directory.h"
 #include "epoch.h"
+#include "evict.h"
 #include "job.h"
 #include "problem.h"
+#include "publish.h"
 #include "store.h"
 
 #define JOB_CELL(data, chunk, col) \
@@ -228,7 +230,7 @@ gc_job_publish(void)
 	gc_guard_enter();
 	if (gc_store_is_current(&job->key, job->version))
 	{
-		gc_directory_init(dir, size, &job->key, data->nchunks, data->ncols);
+		gc_directory_init(dir, size, gc_store_new_id(), &job->key, data->nchunks, data->ncols);
 		fill_directory(data, dir);
 
 		/* Once published, it is anyone's to retire. */

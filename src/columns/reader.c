@@ -22,6 +22,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "columns.h"
+#include "dict.h"
+#include "encode.h"
 #include "reader.h"
 
 /* One attribute on the way to the last wanted one. */

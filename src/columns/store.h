@@ -1,20 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * store.h
- *	  What the store offers to the other files of this room: the relation table
- *	  seen from a load job and from the views.
+ *	  The table of cached relations: relation -> directory.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_STORE_H
 #define GC_STORE_H
 
+#include "postgres.h"
+
+#include "utils/relcache.h"
+
 #include "columns.h"
 
 /* Relations that can be cached at a time; the least recently used makes room. */
 #define GC_STORE_MAX_RELATIONS	1024
 
+extern Size gc_store_shmem_size(void);
+extern void gc_store_shmem_init(void);
+
 extern void gc_rel_key(Relation rel, GcRelKey *key);
+
+/* Current directory of the relation's current file, or NULL.  Needs a guard. */
+extern GcDirectory *gc_directory(Relation rel);
 
 /*
  * As gc_directory(), and the version of the relation's entry: 0 if there is
@@ -41,10 +50,8 @@ extern bool gc_store_is_current(const GcRelKey *key, uint64 version);
  */
 extern bool gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *dir);
 
-/* Bytes of a directory; and one made of that many, with an id of its own. */
-extern Size gc_directory_size(uint32 nchunks, uint32 ncolumns);
-extern void gc_directory_init(GcDirectory *dir, Size size, const GcRelKey *key,
-							  uint32 nchunks, uint32 ncolumns);
+/* An id for a new directory. */
+extern uint64 gc_store_new_id(void);
 
 /*
  * A relation found too large for the whole arena is not tried again for a
@@ -62,15 +69,5 @@ extern GcDirectory **gc_store_list(int *n);
 
 /* Is anything cached of this table, or of this database (relid 0)? */
 extern bool gc_store_has(Oid dbid, Oid relid);
-
-/* Room for one more object; obj.size set, the rest zeroed up to header bytes. */
-extern void *gc_object_alloc(Size size, Size header, TimestampTz since);
-
-/* For an object that no one else has seen. */
-extern void gc_object_free(void *object);
-
-/* Retire a column's state and its dictionary; their bytes (with a guard). */
-extern Size gc_colstate_retire(GcColState *state);
-extern Size gc_colstate_bytes(const GcColState *state);
 
 #endif							/* GC_STORE_H */

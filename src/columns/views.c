@@ -27,10 +27,14 @@
 #include "utils/timestamp.h"
 
 #include "columns.h"
+#include "ddl.h"
 #include "epoch.h"
+#include "evict.h"
 #include "job.h"
+#include "load.h"
 #include "spec.h"
 #include "store.h"
+#include "visibility.h"
 #include "../compat.h"
 #include "../settings.h"
 

@@ -31,9 +31,11 @@
 #include "arena.h"
 #include "columns.h"
 #include "encode.h"
+#include "epoch.h"
 #include "spec.h"
 #include "visibility.h"
 #include "../compat.h"
+#include "../settings.h"
 
 #define MAP_BYTES		(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
 #define PAGES_PER_WORD	32

@@ -1,14 +1,78 @@
 /*-------------------------------------------------------------------------
  *
  * visibility.h
- *	  The visibility map as the other files of this room need it.
+ *	  Which pages a snapshot may be served from chunks, and reading the others.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_VISIBILITY_H
 #define GC_VISIBILITY_H
 
+#include "postgres.h"
+
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
 #include "columns.h"
+#include "encode.h"
+
+typedef struct GcBlockRange
+{
+	BlockNumber first;
+	BlockNumber count;
+} GcBlockRange;
+
+/* A chunk with pages that may not be served: bit per row, GC_PAD_ROWS padded. */
+typedef struct GcServedChunk
+{
+	uint32		chunk;
+	uint32		nrows;
+	uint8	   *valid;			/* palloc'd, or NULL when all rows are good */
+	Size		valid_bytes;
+} GcServedChunk;
+
+typedef struct GcServed
+{
+	uint32		nchunks;
+	GcServedChunk *chunks;		/* palloc'd; chunks with no good page left out */
+	uint32		nranges;
+	GcBlockRange *ranges;		/* palloc'd: the delta, ascending, disjoint */
+	BlockNumber nblocks;		/* of the relation */
+	BlockNumber pages_served;
+	BlockNumber pages_delta;
+	uint64		rows_served;
+	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
+									 * of their chunks would serve them */
+	bool		complete;		/* every chunk wholly served, no delta: what the
+								 * request reads is exactly the directory */
+	bool		worth_reload;	/* enough reloadable pages that waiting for a
+								 * reload beats reading them as delta */
+} GcServed;
+
+/*
+ * Judge every page of rel against dir (NULL: nothing is cached).  Call after
+ * the executing snapshot was taken and while it is registered.  Needs a guard.
+ * snapshot: that; NULL: for none in particular.
+ */
+extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
+
+/*
+ * Read the delta: every tuple of the ranges that `snapshot` sees, through the
+ * table access method, handed to the encoder.
+ */
+extern GcCode gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
+							GcEncoder *encoder, GcError *err);
+
+/*
+ * Count one sequential scan of rel that returned so many rows, for
+ * pg_stat_user_tables.  gc_delta_scan() counts none: an attempt may fail.
+ */
+extern void gc_count_scan(Relation rel, uint64 rows);
+
+/*-------------------------------------------------------------------------
+ * For the other files of this room
+ *-------------------------------------------------------------------------
+ */
 
 /* Bits of a map page, or word of it, that say all-visible. */
 #define GC_MAP_VISIBLE		0x55

@@ -23,6 +23,8 @@
 #include "../columns/columns.h"
 #include "../columns/dict.h"
 #include "../columns/encode.h"
+#include "../columns/numeric.h"
+#include "../columns/visibility.h"
 #include "../plan/plan.h"
 #include "../program/typing.h"
 #include "../queue/queue.h"

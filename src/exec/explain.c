@@ -16,7 +16,6 @@
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
-#include "../columns/arena.h"
 #include "../settings.h"
 
 static const char *

@@ -18,6 +18,12 @@
 #include "utils/snapmgr.h"
 
 #include "../columns/arena.h"
+#include "../columns/background.h"
+#include "../columns/directory.h"
+#include "../columns/load.h"
+#include "../columns/problem.h"
+#include "../columns/spec.h"
+#include "../columns/store.h"
 
 /* Columns are loaded at most so often for one execution; then delta it is. */
 #define MAX_LOADS	2

@@ -11,7 +11,7 @@
  */
 #include "exec.h"
 
-#include "../columns/arena.h"
+#include "../columns/epoch.h"
 
 #define DEVICE_ALIGN	64
 

@@ -26,7 +26,6 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
-#include "../columns/columns.h"
 #include "../program/hash.h"
 #include "../program/program.h"
 

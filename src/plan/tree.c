@@ -31,6 +31,7 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 
+#include "../columns/spec.h"
 #include "../compat.h"
 
 GcLeaf *

@@ -23,6 +23,7 @@
 
 #include "../columns/arena.h"
 #include "../compat.h"
+#include "../columns/epoch.h"
 
 typedef enum GcSlotState
 {

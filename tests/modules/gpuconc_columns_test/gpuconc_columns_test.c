@@ -28,10 +28,18 @@
 #include "utils/timestamp.h"
 
 #include "columns/arena.h"
+#include "columns/background.h"
 #include "columns/columns.h"
 #include "columns/dict.h"
+#include "columns/directory.h"
 #include "columns/encode.h"
 #include "columns/epoch.h"
+#include "columns/load.h"
+#include "columns/numeric.h"
+#include "columns/spec.h"
+#include "columns/store.h"
+#include "columns/visibility.h"
+#include "settings.h"
 
 PG_MODULE_MAGIC;
 

@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * ddl.h
+ *	  Forgetting what is cached of dropped tables and databases.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_DDL_H
+#define GC_DDL_H
+
+/* Forget what is cached of databases, and tables of this one, that are gone.  In a transaction. */
+extern void gc_forget_dropped(void);
+
+/* Forget dropped tables and databases once their transaction has committed. */
+extern void gc_columns_install_hooks(void);
+
+#endif							/* GC_DDL_H */

@@ -1,0 +1,300 @@
+/*-------------------------------------------------------------------------
+ *
+ * evict.c
+ *	  Forgetting cached relations, and making room by evicting columns.
+ *
+ * Runs in any process that has a PGPROC.  The least recently used column goes first.
+ *
+ * Locks: GC_LOCK_STORE, while a directory is taken out of the table or replaced.  Nothing
+ * here reads a relation or takes a heavyweight lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "evict.h"
+
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "arena.h"
+#include "columns.h"
+#include "directory.h"
+#include "epoch.h"
+#include "lock.h"
+#include "store.h"
+#include "store_internal.h"
+#include "../compat.h"
+
+/* Columns leave this share of the arena to requests and results. */
+#define HEADROOM_SHARE		8
+
+/* What is retired is waited for so often, for so long each time. */
+#define RETIRED_POLLS		200
+#define RETIRED_POLL_MS		10
+
+/*-------------------------------------------------------------------------
+ * Forgetting
+ *-------------------------------------------------------------------------
+ */
+
+Size
+gc_store_forget(Oid dbid, Oid relid)
+{
+	GcRelEntry *entry;
+	GcDirectory *dir = NULL;
+	Size		bytes = 0;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
+	entry = gc_store_entry(dbid, relid);
+	if (entry)
+		dir = gc_store_unlink(entry);
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+
+	if (dir)
+		bytes = gc_directory_retire(dir);
+	gc_reclaim();
+	return bytes;
+}
+
+Size
+gc_store_forget_database(Oid dbid)
+{
+	Size		bytes = 0;
+
+	/* One at a time, so that no list need be allocated after a commit. */
+	for (;;)
+	{
+		HASH_SEQ_STATUS seq;
+		GcRelEntry *entry;
+		GcDirectory *dir = NULL;
+
+		LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
+		hash_seq_init(&seq, gc_store_entries);
+		while ((entry = hash_seq_search(&seq)) != NULL)
+		{
+			if (entry->tag.dbid == dbid && entry->dir)
+			{
+				dir = gc_store_unlink(entry);
+				hash_seq_term(&seq);
+				break;
+			}
+		}
+		LWLockRelease(gc_lock(GC_LOCK_STORE));
+
+		if (dir == NULL)
+			break;
+		bytes += gc_directory_retire(dir);
+	}
+	gc_reclaim();
+	return bytes;
+}
+
+/*-------------------------------------------------------------------------
+ * Replacement
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Find the least recently used column that was not used since `since`.  Columns
+ * that could not be cached take no room; a directory without any other counts as
+ * one column, *col is -1 for that.
+ */
+static GcRelEntry *
+find_victim(TimestampTz since, int *col)
+{
+	HASH_SEQ_STATUS seq;
+	GcRelEntry *entry;
+	GcRelEntry *victim = NULL;
+	TimestampTz oldest = since;
+
+	hash_seq_init(&seq, gc_store_entries);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+	{
+		GcDirectory *dir = entry->dir;
+		TimestampTz used = pg_atomic_read_u64(&entry->last_used);
+		int			least = -1;
+
+		if (dir == NULL || entry->loading)
+			continue;
+		for (uint32 c = 0; c < dir->ncolumns; c++)
+		{
+			TimestampTz col_used = pg_atomic_read_u64(&dir->columns[c].state->last_used);
+
+			if (dir->columns[c].problem == GC_COL_OK && (least < 0 || col_used < used))
+			{
+				used = col_used;
+				least = c;
+			}
+		}
+		if (used < oldest)
+		{
+			oldest = used;
+			victim = entry;
+			*col = least;
+		}
+	}
+	return victim;
+}
+
+/*
+ * Evict one column, unless somebody else has since *seen evictions were counted,
+ * which may be all that is needed.  False when none may be evicted.
+ *
+ * What is evicted is retired before it is counted, so that whoever sees the count
+ * finds its bytes among the retired ones, if they are not free already.
+ */
+static bool
+evict_one(TimestampTz since, uint64 *seen)
+{
+	GcRelEntry *entry;
+	GcDirectory *dir;
+	GcDirectory *rest = NULL;
+	int			col;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
+	if (pg_atomic_read_u64(&gc_store_shared->evictions) != *seen)
+	{
+		*seen = pg_atomic_read_u64(&gc_store_shared->evictions);
+		LWLockRelease(gc_lock(GC_LOCK_STORE));
+		return true;
+	}
+	entry = find_victim(since, &col);
+	if (entry == NULL)
+	{
+		LWLockRelease(gc_lock(GC_LOCK_STORE));
+		return false;
+	}
+
+	dir = entry->dir;
+	if (col >= 0 && dir->ncolumns > 1)
+		rest = gc_directory_without(dir, col, gc_store_new_id());
+	if (rest)
+	{
+		entry->dir = rest;
+		entry->version = gc_store_shared->next_version++;
+		gc_directory_retire_column(dir, col);
+		gc_retire(&dir->obj);
+	}
+	else
+		gc_directory_retire(gc_store_unlink(entry));
+	*seen = pg_atomic_add_fetch_u64(&gc_store_shared->evictions, 1);
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	return true;
+}
+
+/*
+ * Do something for `bytes` of room: evict a column, unless that much is retired
+ * already; then rather wait a little for those that still use it, *polls times
+ * at most.  False when there is nothing left to be done.
+ *
+ * retired are the bytes that were retired before room was looked for in vain: if
+ * there were enough and are none now, they have been freed since.
+ */
+static bool
+work_for_room(Size bytes, TimestampTz since, Size retired, int *polls, uint64 *seen)
+{
+	static uint32 wait_event = 0;
+
+	Assert(!gc_guard_held());
+
+	if (retired < bytes && evict_one(since, seen))
+		return true;
+	if (*polls == 0 || retired == 0)
+		return evict_one(since, seen);
+	if (gc_retired_bytes() == 0)
+		return true;
+
+	(*polls)--;
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 RETIRED_POLL_MS, GC_WAIT_EVENT(wait_event, "GpuconcCacheMemory"));
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	return true;
+}
+
+Size
+gc_store_capacity(void)
+{
+	return gc_arena_capacity() - gc_arena_capacity() / HEADROOM_SHARE;
+}
+
+/* Bytes that columns may still take. */
+static Size
+available_to_columns(void)
+{
+	Size		headroom = gc_arena_capacity() / HEADROOM_SHARE;
+	Size		available = gc_arena_available();
+
+	return available > headroom ? available - headroom : 0;
+}
+
+bool
+gc_store_make_room(Size bytes, TimestampTz since)
+{
+	int			polls = RETIRED_POLLS;
+	uint64		seen = pg_atomic_read_u64(&gc_store_shared->evictions);
+
+	if (bytes > gc_store_capacity())
+		return false;
+
+	for (;;)
+	{
+		Size		retired = gc_retired_bytes();
+		Size		available;
+
+		gc_reclaim();
+		available = available_to_columns();
+		if (available >= bytes)
+			return true;
+		if (!work_for_room(bytes - available, since, retired, &polls, &seen))
+			return false;
+	}
+}
+
+void *
+gc_store_alloc(Size size, TimestampTz since)
+{
+	int			polls = RETIRED_POLLS;
+	uint64		seen = pg_atomic_read_u64(&gc_store_shared->evictions);
+
+	if (size > gc_store_capacity())
+		return NULL;
+
+	for (;;)
+	{
+		Size		retired = gc_retired_bytes();
+
+		if (available_to_columns() < size)
+			gc_reclaim();
+		if (available_to_columns() >= size)
+		{
+			void	   *ptr = gc_arena_alloc(size);
+
+			if (ptr)
+				return ptr;
+		}
+		if (!work_for_room(size, since, retired, &polls, &seen))
+			return NULL;
+	}
+}
+
+void *
+gc_object_alloc(Size size, Size header, TimestampTz since)
+{
+	GcObject   *object = gc_store_alloc(size, since);
+
+	if (object)
+	{
+		memset(object, 0, header);
+		object->size = size;
+	}
+	return object;
+}
+
+void
+gc_object_free(void *object)
+{
+	gc_arena_free(object, ((GcObject *) object)->size);
+}

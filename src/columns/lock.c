@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * lock.c
+ *	  The LWLocks of this room.
+ *
+ * Lock order, outermost first: GC_LOCK_JOBS, GC_LOCK_STORE, GC_LOCK_DICT_*,
+ * GC_LOCK_RETIRE, GC_LOCK_ARENA.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "lock.h"
+
+LWLock *
+gc_lock(GcColumnsLock which)
+{
+	static LWLockPadded *locks = NULL;
+
+	if (locks == NULL)
+		locks = GetNamedLWLockTranche("gpuconc_columns");
+	return &locks[which].lock;
+}

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * numeric.h
+ *	  Numeric values as scaled integers, and back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_NUMERIC_H
+#define GC_NUMERIC_H
+
+#include "postgres.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "../../cuda/gc_abi.h"
+
+/*
+ * Must this varlena be fetched or uncompressed?  (A short header needs neither;
+ * but an external one looks short, too.)
+ */
+#define GC_IS_TOASTED(value) \
+	(VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
+
+/* Numeric as an integer times 10^-dscale; false for NaN, infinity, overflow. */
+extern bool gc_numeric_to_int128(Datum numeric, i128 *value, int16 *dscale);
+extern bool gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale);
+
+/* The opposite; exact, with exactly this display scale. */
+extern Datum gc_int128_to_numeric(i128 value, int16 dscale);
+
+#endif							/* GC_NUMERIC_H */

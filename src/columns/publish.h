@@ -1,0 +1,13 @@
+/*-------------------------------------------------------------------------
+ *
+ * publish.h
+ *	  Publishing what a load job has loaded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PUBLISH_H
+#define GC_PUBLISH_H
+
+extern void gc_job_publish(void);
+
+#endif							/* GC_PUBLISH_H */

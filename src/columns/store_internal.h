@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * store_internal.h
+ *	  The table of cached relations, as store.c and evict.c see it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_STORE_INTERNAL_H
+#define GC_STORE_INTERNAL_H
+
+#include "postgres.h"
+
+#include "utils/hsearch.h"
+
+#include "store.h"
+
+typedef struct GcRelTag
+{
+	Oid			dbid;
+	Oid			relid;
+} GcRelTag;
+
+typedef struct GcRelEntry
+{
+	GcRelTag	tag;			/* hash key */
+	GcRelKey	key;			/* the file that this is about */
+	uint64		version;
+	GcDirectory *dir;			/* NULL: nothing cached */
+	bool		loading;
+	pg_atomic_uint64 last_used;
+	int			too_large_ncols;
+	Size		too_large_bytes;
+	TimestampTz too_large_at;
+	TimestampTz refreshed_at;
+} GcRelEntry;
+
+typedef struct GcStoreShared
+{
+	uint64		next_version;	/* under GC_LOCK_STORE */
+	pg_atomic_uint64 evictions; /* columns evicted; written under GC_LOCK_STORE */
+	pg_atomic_uint64 next_id;
+} GcStoreShared;
+
+extern GcStoreShared *gc_store_shared;
+extern HTAB *gc_store_entries;
+
+/* The relation's entry, under GC_LOCK_STORE; NULL: it has none. */
+extern GcRelEntry *gc_store_entry(Oid dbid, Oid relid);
+
+/*
+ * Take the directory out of an entry, and the entry out of the table unless it
+ * is being loaded.  Caller holds GC_LOCK_STORE exclusively; whoever unlinks a
+ * directory is the one to retire what it has.
+ */
+extern GcDirectory *gc_store_unlink(GcRelEntry *entry);
+
+#endif							/* GC_STORE_INTERNAL_H */
