@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "ahead.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"

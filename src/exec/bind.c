@@ -8,9 +8,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "bind.h"
 
 #include "miscadmin.h"
+
+#include "gather.h"
+#include "lookup.h"
+#include "values.h"
 
 /* A dense build may have so many times more keys than rows, and at most so many. */
 #define DENSE_BUILD_FACTOR		32

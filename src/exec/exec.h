@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * exec.h
- *	  State of a gpuconc custom scan at execution; private to exec/.
+ *	  State of a gpuconc custom scan at execution, and of one binding; private to exec/.
  *
  * One execution goes: ahead (InitPlans, parameters, row sources) -> slot and guard
  * -> bind (visibility, delta, lookup tables, parameters, typing, request) ->
@@ -23,11 +23,11 @@
 #include "../columns/columns.h"
 #include "../columns/dict.h"
 #include "../columns/encode.h"
-#include "../columns/numeric.h"
 #include "../columns/visibility.h"
 #include "../plan/plan.h"
 #include "../program/typing.h"
 #include "../queue/queue.h"
+#include "hints.h"
 
 /* One input while it is bound. */
 typedef struct GcInputState
@@ -121,18 +121,6 @@ typedef struct GcScanState
 	GcScanStats stats;
 } GcScanState;
 
-/* What one program has taught this backend about its data (hints.c). */
-typedef struct GcHints
-{
-	GcHash		key;			/* logical program */
-	uint32		no_dense;		/* builds with duplicate keys */
-	uint32		build_full;		/* builds whose estimate was too small */
-	uint32		group_boost;	/* powers of 8 */
-	uint64		rows_needed;	/* of a row sink */
-} GcHints;
-
-extern GcHints *gc_hints(const GcProgram *logical);
-
 /* Everything that binding works out. */
 typedef struct GcBinding
 {
@@ -160,50 +148,5 @@ typedef struct GcBinding
 	uint64		rows_into[GC_MAX_BUILDS + 1];	/* bound, per pipeline */
 	GcRequest  *request;
 } GcBinding;
-
-/* gather.c: inputs.  GC_OK or the reason for the fallback. */
-extern GcCode gc_open_inputs(GcScanState *node, GcError *err);
-extern void gc_close_inputs(GcScanState *node);
-extern GcCode gc_load_inputs(GcScanState *node, GcError *err);
-extern GcCode gc_serve_inputs(GcBinding *b);
-
-/* lookup.c.  gc_in_lookup: an expression is being evaluated there. */
-extern bool gc_in_lookup;
-extern GcCode gc_make_lookups(GcBinding *b);
-extern GcDictView *gc_space_dict(GcBinding *b, uint16 space);
-
-/* The value of a code, blank-padded where its type is; palloc'd. */
-extern Datum gc_text_value(GcBinding *b, uint16 space, uint32 code);
-
-/* ahead.c: what PostgreSQL computes before the request. */
-extern void gc_find_init_params(GcScanState *node);
-extern GcCode gc_compute_ahead(GcScanState *node, GcError *err);
-extern bool gc_guarded(void (*callback) (void *arg), void *arg, GcError *err);
-
-/* values.c: parameters and lists, made raw. */
-extern GcCode gc_bind_params(GcBinding *b);
-extern GcCode gc_bind_lists(GcBinding *b);
-
-/* fallback.c */
-extern void gc_fallback_init(GcScanState *node, int eflags);
-extern TupleTableSlot *gc_fallback_next(GcScanState *node);
-extern void gc_fallback_rescan(GcScanState *node);
-extern void gc_fallback_end(GcScanState *node);
-
-/* bind.c: the bound program and the request. */
-extern GcCode gc_bind(GcBinding *b);
-extern uint64 gc_input_rows(const GcInputState *in);
-
-/* request.c */
-extern GcCode gc_make_request(GcBinding *b);
-
-/* result.c */
-extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
-
-/* order.c */
-extern void gc_order_rows(const GcPlan *plan, GcRows *rows);
-
-/* explain.c */
-extern void gc_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 
 #endif							/* GC_EXEC_H */

@@ -8,9 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "explain.h"
 
-#include "commands/explain.h"
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/builtins.h"

@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "fallback.h"
 
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -36,8 +36,8 @@ static GcScanState *fallback_owner = NULL;
 
 static Node *create_input_state(CustomScan *cscan);
 
-const CustomScanMethods gc_input_scan_methods = {
-	.CustomName = "GpuconcInput",
+static const CustomScanMethods input_scan_methods = {
+	.CustomName = GC_INPUT_NODE,
 	.CreateCustomScanState = create_input_state,
 };
 
@@ -103,7 +103,7 @@ end_input(CustomScanState *css)
 }
 
 static const CustomExecMethods input_exec_methods = {
-	.CustomName = "GpuconcInput",
+	.CustomName = GC_INPUT_NODE,
 	.BeginCustomScan = begin_input,
 	.ExecCustomScan = exec_input,
 	.EndCustomScan = end_input,
@@ -118,6 +118,12 @@ create_input_state(CustomScan *cscan)
 	node->css.ss.ps.type = T_CustomScanState;
 	node->css.methods = &input_exec_methods;
 	return (Node *) node;
+}
+
+void
+gc_register_input_scan_methods(void)
+{
+	RegisterCustomScanMethods(&input_scan_methods);
 }
 
 /*-------------------------------------------------------------------------

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "gather.h"
 
 #include "access/table.h"
 #include "utils/lsyscache.h"

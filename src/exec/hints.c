@@ -9,7 +9,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "postgres.h"
+
+#include "hints.h"
 
 #define NHINTS	64
 

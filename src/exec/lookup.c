@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "lookup.h"
 
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
@@ -25,6 +25,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
+
+#include "ahead.h"
 
 /* Integer and date columns may span at most so many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)

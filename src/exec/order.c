@@ -12,12 +12,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "order.h"
 
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+
+#include "../columns/numeric.h"
 
 #define SIGN_BIT				UINT64CONST(0x8000000000000000)
 

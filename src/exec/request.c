@@ -9,7 +9,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "request.h"
+
+#include "bind.h"
 
 #include "../columns/epoch.h"
 

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "result.h"
 
 #include <math.h>
 
@@ -20,6 +20,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
+
+#include "lookup.h"
+#include "../columns/numeric.h"
 
 typedef struct Decoder
 {

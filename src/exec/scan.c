@@ -19,9 +19,21 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "ahead.h"
+#include "bind.h"
+#include "explain.h"
+#include "fallback.h"
+#include "gather.h"
+#include "hints.h"
+#include "lookup.h"
+#include "order.h"
+#include "request.h"
+#include "result.h"
+#include "scan.h"
+#include "../columns/epoch.h"
+#include "../report.h"
 #include "../force.h"
 #include "../settings.h"
-#include "../report.h"
 
 #define MAX_ATTEMPTS	6
 
@@ -33,10 +45,10 @@ static void rescan(CustomScanState *css);
 
 #define SCAN_METHODS(name)	{.CustomName = (name), .CreateCustomScanState = create_scan_state}
 
-const CustomScanMethods gc_scan_methods[GC_NODE_NAMES] = {
-	[GC_NODE_SCAN] = SCAN_METHODS("GpuconcScan"),
-	[GC_NODE_JOIN] = SCAN_METHODS("GpuconcJoin"),
-	[GC_NODE_AGGREGATE] = SCAN_METHODS("GpuconcAggregate"),
+static const CustomScanMethods scan_methods[] = {
+	SCAN_METHODS(GC_SCAN_NODE),
+	SCAN_METHODS(GC_JOIN_NODE),
+	SCAN_METHODS(GC_AGGREGATE_NODE),
 };
 
 static const CustomExecMethods exec_methods = {
@@ -48,19 +60,12 @@ static const CustomExecMethods exec_methods = {
 	.ExplainCustomScan = gc_explain,
 };
 
-bool
-gc_is_scan(const Plan *plan)
-{
-	return IsA(plan, CustomScan) &&
-		((const CustomScan *) plan)->methods->CreateCustomScanState == create_scan_state;
-}
-
 void
 gc_register_scan_methods(void)
 {
-	for (int i = 0; i < GC_NODE_NAMES; i++)
-		RegisterCustomScanMethods(&gc_scan_methods[i]);
-	RegisterCustomScanMethods(&gc_input_scan_methods);
+	for (int i = 0; i < lengthof(scan_methods); i++)
+		RegisterCustomScanMethods(&scan_methods[i]);
+	gc_register_input_scan_methods();
 }
 
 static Node *

@@ -8,12 +8,16 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "values.h"
 
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+
+#include "lookup.h"
+
+#include "../columns/numeric.h"
 
 /*-------------------------------------------------------------------------
  * Parameters

@@ -10,8 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hooks.h"
-#include "translate.h"
+#include "agg.h"
 
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
@@ -24,6 +23,9 @@
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+
+#include "builder.h"
+#include "expr.h"
 
 /*
  * A column of the scan tuple.  A Var that is there for lookup expressions already

@@ -10,13 +10,16 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hooks.h"
+#include "builder.h"
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+
+#include "../columns/pgkinds.h"
+#include "source.h"
 
 int
 gc_refuse(GcTranslation *tr, const char *fmt,...)

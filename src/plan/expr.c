@@ -6,32 +6,32 @@
  * Three ways, tried in this order:
  *	- an expression without Vars is a parameter: PostgreSQL computes it once per
  *	  execution;
- *	- operators and functions that kernels know (cuda/gc_value.h);
+ *	- operators and functions that kernels know (operators.c, cuda/gc_value.h);
  *	- any other immutable expression of a single Var with few values (a
  *	  dictionary, dates, small integers) becomes a lookup table that PostgreSQL
- *	  fills, one entry per value: LIKE, substring, extract, to_char, ...
+ *	  fills, one entry per value: LIKE, substring, extract, to_char, ... (lookup.c)
  * Everything else is refused, with a reason.
- *
- * Operators are recognised as the built-in operator of that name on these types;
- * their semantics follows from the kinds of their arguments.
  *
  *-------------------------------------------------------------------------
  */
-#include "hooks.h"
+#include "expr.h"
 
 #include "access/transam.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-
 #include "utils/lsyscache.h"
+
+#include "builder.h"
+#include "../columns/pgkinds.h"
+#include "leaf.h"
+#include "lookup.h"
+#include "operators.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 
@@ -68,177 +68,9 @@ translate_param(GcTranslation *tr, Expr *expr, uint16 space)
 }
 
 /*-------------------------------------------------------------------------
- * Lookup tables
- *-------------------------------------------------------------------------
- */
-
-/* The only Var of an expression, if its type has few enough values. */
-static Var *
-single_var(Expr *expr)
-{
-	List	   *vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
-	Var		   *var = NULL;
-	ListCell   *lc;
-
-	foreach(lc, vars)
-	{
-		if (var && !equal(var, lfirst(lc)))
-			return NULL;
-		var = lfirst(lc);
-	}
-	if (var == NULL || var->varattno <= 0 || var->varlevelsup > 0)
-		return NULL;
-	return gc_kinds[gc_type_kind(var->vartype)].enumerable ? var : NULL;
-}
-
-static bool
-is_user_function(Oid funcid, void *context)
-{
-	return funcid >= FirstNormalObjectId;
-}
-
-/* A user may replace a function of his: its results are not kept for later. */
-static bool
-calls_user_function(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (check_functions_in_node(node, is_user_function, NULL))
-		return true;
-	return expression_tree_walker(node, calls_user_function, context);
-}
-
-bool
-gc_contains_param(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-		return true;
-	return expression_tree_walker(node, gc_contains_param, context);
-}
-
-/*
- * Hide every Var in a relabelling that changes nothing.  Otherwise setrefs.c would
- * find an expression that is also an output (a group key, say) in the scan tuple,
- * and replace all of it by a reference to that.
- */
-static Node *
-hide_vars(Node *node, void *context)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		RelabelType *r = makeRelabelType(copyObject((Expr *) node), exprType(node), -1,
-										 exprCollation(node), COERCE_IMPLICIT_CAST);
-
-		return (Node *) r;
-	}
-	return expression_tree_mutator(node, hide_vars, context);
-}
-
-/*
- * Expression of one Var as a lookup table, or GC_NO_EXPR without setting a reason
- * if it does not qualify.
- */
-static int
-translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
-{
-	Var		   *var = single_var(expr);
-	GcKind		kind = gc_type_kind(exprType((Node *) expr));
-	GcPlanLut	lut = {.type = GC_LUT_EXPR,.to_space = GC_SPACE_NONE};
-	char	   *text;
-	int			arg;
-
-	if (var == NULL || equal(var, expr) || kind == GC_KIND_NONE)
-		return GC_NO_EXPR;
-	if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr) ||
-		expression_returns_set((Node *) expr) || contain_agg_clause((Node *) expr))
-		return GC_NO_EXPR;
-	if (gc_looks_at_storage((Node *) expr))
-		return GC_NO_EXPR;
-	if (kind == GC_TEXT && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
-							getBaseType(exprType((Node *) expr)) == BPCHAROID))
-		return GC_NO_EXPR;
-	if (tr->leaky_forbidden && contain_leaked_vars((Node *) expr))
-		return gc_refuse(tr, "row security is in effect and a function is not leakproof");
-
-	arg = translate_any(tr, leaf, (Expr *) var);
-	if (arg < 0)
-		return arg;
-	lut.space = tr->space[arg];
-	lut.attno = gc_scan_attno(tr, (Node *) var);
-	lut.argtype = var->vartype;
-	lut.cacheable = !contain_mutable_functions((Node *) expr) && !gc_contains_param((Node *) expr, NULL) &&
-		!calls_user_function((Node *) expr, NULL);
-	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars((Node *) expr, NULL));
-	text = nodeToString(expr);
-	lut.hash = gc_hash_bytes(text, strlen(text), 0);
-	return gc_build_lut(tr, arg, kind, &lut);
-}
-
-int
-gc_translate_space(GcTranslation *tr, int expr, uint16 space)
-{
-	GcPlanLut	lut = {.type = GC_LUT_TRANSLATE,.expr = -1};
-
-	if (expr < 0 || tr->space[expr] == space || tr->pexprs[expr].op == GC_OP_NULL)
-		return expr;
-	lut.space = tr->space[expr];
-	lut.to_space = space;
-	return gc_build_lut(tr, expr, GC_TEXT, &lut);
-}
-
-/*-------------------------------------------------------------------------
  * Comparisons
  *-------------------------------------------------------------------------
  */
-
-/* Common kind of two kinds that compare with each other, or NONE. */
-static GcKind
-common_kind(GcKind a, GcKind b)
-{
-	if (a == b)
-		return a;
-	if (GC_KIND_IS_INT(a) && GC_KIND_IS_INT(b))
-		return Max(a, b);		/* INT2 < INT4 < INT8 */
-	if (GC_KIND_IS_FLOAT(a) && GC_KIND_IS_FLOAT(b))
-		return GC_FLOAT8;
-	if ((a == GC_DATE && b == GC_TIMESTAMP) || (a == GC_TIMESTAMP && b == GC_DATE))
-		return GC_TIMESTAMP;
-	return GC_KIND_NONE;
-}
-
-bool
-gc_align_kinds(GcTranslation *tr, int *a, int *b)
-{
-	GcKind		kind;
-
-	if (*a < 0 || *b < 0)
-		return false;
-	kind = common_kind(tr->pexprs[*a].kind, tr->pexprs[*b].kind);
-	if (kind == GC_KIND_NONE)
-	{
-		gc_refuse(tr, "values of these two types cannot be compared");
-		return false;
-	}
-	if (kind == GC_TEXT)
-	{
-		if (tr->space[*a] == GC_SPACE_NONE)
-			*a = gc_translate_space(tr, *a, tr->space[*b]);
-		else
-			*b = gc_translate_space(tr, *b, tr->space[*a]);
-		return *a >= 0 && *b >= 0;
-	}
-	/* Integers compare without conversion, whatever their width. */
-	if (!GC_KIND_IS_INT(kind))
-	{
-		*a = gc_build_cast(tr, *a, kind);
-		*b = gc_build_cast(tr, *b, kind);
-	}
-	return *a >= 0 && *b >= 0;
-}
 
 /* Both sides of a comparison; text constants become codes of the other side. */
 static bool
@@ -265,44 +97,6 @@ translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a,
 		*a = *b < 0 ? GC_NO_EXPR : translate_param(tr, left, tr->space[*b]);
 	}
 	return gc_align_kinds(tr, a, b);
-}
-
-static GcOp
-comparison_op(const char *name)
-{
-	static const struct
-	{
-		const char *name;
-		GcOp		op;
-	}			ops[] = {
-		{"=", GC_OP_EQ}, {"<>", GC_OP_NE}, {"<", GC_OP_LT},
-		{"<=", GC_OP_LE}, {">", GC_OP_GT}, {">=", GC_OP_GE},
-	};
-
-	for (int i = 0; i < lengthof(ops); i++)
-	{
-		if (strcmp(ops[i].name, name) == 0)
-			return ops[i].op;
-	}
-	return 0;
-}
-
-/* text and bpchar under a deterministic collation, for = and <>. */
-static bool
-text_equality_ok(GcTranslation *tr, OpExpr *op, GcOp cmp)
-{
-	Expr	   *l = linitial(op->args);
-	Expr	   *r = lsecond(op->args);
-
-	if (gc_type_kind(exprType((Node *) l)) != GC_TEXT)
-		return true;
-	if (cmp != GC_OP_EQ && cmp != GC_OP_NE && cmp != GC_OP_DISTINCT)
-		return false;
-	if (!gc_collation_deterministic(op->inputcollid))
-		return false;
-	/* bpchar ignores trailing blanks, text does not: both sides alike. */
-	return (getBaseType(exprType((Node *) l)) == BPCHAROID) ==
-		(getBaseType(exprType((Node *) r)) == BPCHAROID);
 }
 
 /*-------------------------------------------------------------------------
@@ -350,28 +144,6 @@ translate_arith(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp what)
 	return gc_build_expr(tr, what, kind, a, b, -1, -1);
 }
 
-static GcOp
-arith_op(const char *name)
-{
-	if (name[0] == '\0' || name[1] != '\0')
-		return 0;
-	switch (name[0])
-	{
-		case '+':
-			return GC_OP_ADD;
-		case '-':
-			return GC_OP_SUB;
-		case '*':
-			return GC_OP_MUL;
-		case '/':
-			return GC_OP_DIV;
-		case '%':
-			return GC_OP_MOD;
-		default:
-			return 0;
-	}
-}
-
 static int
 translate_unary(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, const char *name)
 {
@@ -396,7 +168,7 @@ static int
 translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 {
 	const char *name = get_opname(op->opno);
-	GcOp		cmp = distinct ? GC_OP_DISTINCT : comparison_op(name);
+	GcOp		cmp = distinct ? GC_OP_DISTINCT : gc_comparison_op(name);
 	int			a,
 				b;
 
@@ -406,14 +178,14 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 		return translate_unary(tr, leaf, op, name);
 	if (cmp != 0)
 	{
-		if (!text_equality_ok(tr, op, cmp))
+		if (!gc_text_equality_ok(op, cmp))
 			return gc_refuse(tr, "operator %s is not supported for this text comparison", name);
 		if (!translate_pair(tr, leaf, linitial(op->args), lsecond(op->args), &a, &b))
 			return GC_NO_EXPR;
 		return gc_build_expr(tr, cmp, GC_BOOL, a, b, -1, -1);
 	}
-	if (arith_op(name) != 0)
-		return translate_arith(tr, leaf, op, arith_op(name));
+	if (gc_arith_op(name) != 0)
+		return translate_arith(tr, leaf, op, gc_arith_op(name));
 	return gc_refuse(tr, "operator %s is not supported", name);
 }
 
@@ -421,38 +193,6 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
  * Functions: casts and a few others
  *-------------------------------------------------------------------------
  */
-
-/* Casts that kernels do: from one kind to another. */
-static bool
-cast_supported(GcKind from, GcKind to)
-{
-	bool		fnum = GC_KIND_IS_INT(from) || from == GC_NUMERIC || GC_KIND_IS_FLOAT(from);
-
-	if (from == to)
-		return true;
-	if (GC_KIND_IS_INT(to))
-		return fnum || (from == GC_BOOL && to == GC_INT4);
-	if (to == GC_NUMERIC)
-		return GC_KIND_IS_INT(from);
-	if (GC_KIND_IS_FLOAT(to))
-		return fnum;
-	if (to == GC_BOOL)
-		return from == GC_INT4;
-	return (from == GC_DATE && to == GC_TIMESTAMP) || (from == GC_TIMESTAMP && to == GC_DATE);
-}
-
-/* Is this call what a cast between its argument's and its result's type does? */
-static bool
-is_cast_call(FuncExpr *f)
-{
-	Oid			castfunc;
-
-	if (list_length(f->args) < 1)
-		return false;
-	return find_coercion_pathway(f->funcresulttype, exprType(linitial(f->args)),
-								 COERCION_EXPLICIT, &castfunc) == COERCION_PATH_FUNC &&
-		castfunc == f->funcid;
-}
 
 /* numeric(numeric, typmod): the length coercion of numeric(p,s). */
 static int
@@ -484,13 +224,13 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		return gc_refuse(tr, "function %s is not built in", name);
 	if (f->funcid == F_NUMERIC_NUMERIC_INT4 && IsA(lsecond(f->args), Const))
 		return translate_numeric_typmod(tr, leaf, f);
-	if (list_length(f->args) == 1 && is_cast_call(f) && kind != GC_KIND_NONE &&
+	if (list_length(f->args) == 1 && gc_is_cast_call(f) && kind != GC_KIND_NONE &&
 		kind != GC_TEXT)
 	{
 		a = translate_any(tr, leaf, linitial(f->args));
 		if (a < 0)
 			return a;
-		if (!cast_supported(tr->pexprs[a].kind, kind))
+		if (!gc_cast_supported(tr->pexprs[a].kind, kind))
 			return gc_refuse(tr, "cast to type %s is not supported here", format_type_be(f->funcresulttype));
 		return gc_build_cast(tr, a, kind);
 	}
@@ -629,7 +369,7 @@ translate_nullif(GcTranslation *tr, GcLeaf *leaf, NullIfExpr *n)
 	int			first = translate_any(tr, leaf, linitial(n->args));
 
 	if (first < 0 || !BUILTIN(n->opno) || strcmp(get_opname(n->opno), "=") != 0 ||
-		!text_equality_ok(tr, (OpExpr *) n, GC_OP_EQ))
+		!gc_text_equality_ok((OpExpr *) n, GC_OP_EQ))
 		return gc_refuse(tr, "NULLIF is not supported for these types");
 	if (!translate_pair(tr, leaf, linitial(n->args), lsecond(n->args), &a, &b))
 		return GC_NO_EXPR;
@@ -762,6 +502,19 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		default:
 			return gc_refuse(tr, "an expression of this form is not supported");
 	}
+}
+
+/*
+ * Expression of one Var as a lookup table, or GC_NO_EXPR without setting a reason
+ * if it does not qualify.
+ */
+static int
+translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	Var		   *var = gc_lookup_argument(tr, expr);
+	int			arg = var ? translate_any(tr, leaf, (Expr *) var) : GC_NO_EXPR;
+
+	return arg < 0 ? arg : gc_lookup_table(tr, expr, var, arg);
 }
 
 static int

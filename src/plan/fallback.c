@@ -20,12 +20,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hooks.h"
+#include "fallback.h"
 
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
+
+#include "node.h"
 
 typedef struct Rewrite
 {
@@ -37,6 +39,58 @@ typedef struct Rewrite
 } Rewrite;
 
 static Path *rewrite(Rewrite *w, Path *path);
+
+/*-------------------------------------------------------------------------
+ * Input paths
+ *-------------------------------------------------------------------------
+ */
+
+static Plan *
+plan_input_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+				List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+
+	/* The row source has applied the clauses already. */
+	scan->scan.plan.targetlist = tlist;
+	scan->flags = best_path->flags;
+	scan->custom_private = best_path->custom_private;
+	scan->custom_scan_tlist = make_tlist_from_pathtarget(best_path->path.pathtarget);
+	scan->methods = GetCustomScanMethods(GC_INPUT_NODE, false);
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods input_path_methods = {
+	.CustomName = GC_INPUT_NODE,
+	.PlanCustomPath = plan_input_path,
+};
+
+static bool
+is_input_path(const Path *path)
+{
+	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &input_path_methods;
+}
+
+/* A path that delivers what the row source numbered `child` in custom_plans does. */
+static Path *
+make_input_path(Path *source, int child)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path = *source;
+	path->path.type = T_CustomPath;
+	path->path.pathtype = T_CustomScan;
+	path->path.parallel_aware = false;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_private = list_make1(makeInteger(child));
+	path->methods = &input_path_methods;
+	return &path->path;
+}
+
+/*-------------------------------------------------------------------------
+ * Kinds of paths
+ *-------------------------------------------------------------------------
+ */
 
 /* Size of a path node that can be below a scan, join or aggregate; 0: not known. */
 static Size
@@ -163,6 +217,11 @@ is_join(const Path *path)
 	return IsA(path, NestPath) || IsA(path, MergePath) || IsA(path, HashPath);
 }
 
+/*-------------------------------------------------------------------------
+ * Paths for one process
+ *-------------------------------------------------------------------------
+ */
+
 static Path *serial_path(Path *path);
 
 /* The children of a copy become serial copies; false if one cannot. */
@@ -203,7 +262,7 @@ serial_path(Path *path)
 {
 	Path	   *copy;
 
-	if (gc_is_input_path(path))
+	if (is_input_path(path))
 		return path;
 	if (path_size(path) == 0)
 		return NULL;
@@ -236,6 +295,11 @@ plannable_twice(Path *path)
 	}
 	return child == NULL || plannable_twice(*child);
 }
+
+/*-------------------------------------------------------------------------
+ * The fallback
+ *-------------------------------------------------------------------------
+ */
 
 /* The row source that this path delivers the rows of, all of them and no others. */
 static GcLeaf *
@@ -281,7 +345,7 @@ replace_source(Rewrite *w, GcLeaf *leaf, Path *path)
 	if (w->found[leaf->input] || !equal(path->pathtarget->exprs, leaf->path->pathtarget->exprs))
 		w->failed = true;
 	w->found[leaf->input] = path;
-	return gc_make_input_path(path, w->tr->plan->inputs[leaf->input].child);
+	return make_input_path(path, w->tr->plan->inputs[leaf->input].child);
 }
 
 static Path *
@@ -427,12 +491,6 @@ try_fallback(GcTranslation *tr, Path *path)
 	return fallback;
 }
 
-/*
- * The cheapest of PostgreSQL's own unparameterised paths of rel that can be a fallback
- * of tr's node; NULL if there is none.  *own is that path as the planner made it.  Both
- * are copies, since add_path() frees what a path of ours dominates.  The paths of tr's
- * row sources become those of the fallback.
- */
 Path *
 gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own)
 {
@@ -451,51 +509,4 @@ gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own)
 		tried = lappend(tried, path);
 	}
 	return NULL;
-}
-
-/*-------------------------------------------------------------------------
- * Input paths
- *-------------------------------------------------------------------------
- */
-
-static Plan *
-plan_input_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-				List *tlist, List *clauses, List *custom_plans)
-{
-	CustomScan *scan = makeNode(CustomScan);
-
-	/* The row source has applied the clauses already. */
-	scan->scan.plan.targetlist = tlist;
-	scan->flags = best_path->flags;
-	scan->custom_private = best_path->custom_private;
-	scan->custom_scan_tlist = make_tlist_from_pathtarget(best_path->path.pathtarget);
-	scan->methods = &gc_input_scan_methods;
-	return &scan->scan.plan;
-}
-
-static const CustomPathMethods input_path_methods = {
-	.CustomName = "GpuconcInput",
-	.PlanCustomPath = plan_input_path,
-};
-
-bool
-gc_is_input_path(const Path *path)
-{
-	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &input_path_methods;
-}
-
-/* A path that delivers what the row source numbered `child` in custom_plans does. */
-Path *
-gc_make_input_path(Path *source, int child)
-{
-	CustomPath *path = makeNode(CustomPath);
-
-	path->path = *source;
-	path->path.type = T_CustomPath;
-	path->path.pathtype = T_CustomScan;
-	path->path.parallel_aware = false;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_private = list_make1(makeInteger(child));
-	path->methods = &input_path_methods;
-	return &path->path;
 }

@@ -7,8 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hooks.h"
-#include "planning.h"
+#include "postgres.h"
 
 #include "access/transam.h"
 #include "access/xact.h"
@@ -25,9 +24,17 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "agg.h"
+#include "hooks.h"
+#include "node.h"
+#include "paths.h"
+#include "planning.h"
+#include "relinfo.h"
+#include "source.h"
 #include "../force.h"
 #include "../settings.h"
 
+/* Why the last planned statement of this backend was not offloaded; or empty. */
 static char last_refusal[256];
 
 static planner_hook_type prev_planner_hook = NULL;
@@ -35,12 +42,6 @@ static set_rel_pathlist_hook_type prev_rel_hook = NULL;
 static set_join_pathlist_hook_type prev_join_hook = NULL;
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 static ExplainOneQuery_hook_type prev_explain_hook = NULL;
-
-const char *
-gc_last_refusal(void)
-{
-	return last_refusal[0] ? last_refusal : NULL;
-}
 
 /* Is there a custom scan of ours anywhere in this plan? */
 static bool
@@ -51,7 +52,7 @@ plan_has_gc_scan(Plan *plan, List *subplans)
 
 	if (plan == NULL)
 		return false;
-	if (gc_is_scan(plan))
+	if (gc_is_node(plan))
 		return true;
 	switch (nodeTag(plan))
 	{

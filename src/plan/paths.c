@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * paths.c
- *	  Offering custom paths, costing them, and making plan nodes of them.
+ *	  Offering custom paths, and what they cost.
  *
  * The cost model is deliberately small: a fixed cost per offload, a cost per
  * tuple scanned and per row probed or built on the device, PostgreSQL's own cost
@@ -11,14 +11,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hooks.h"
-#include "planning.h"
+#include "paths.h"
 
-#include "access/stratnum.h"
-#include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -31,17 +27,18 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "agg.h"
+#include "builder.h"
+#include "fallback.h"
+#include "node.h"
+#include "pipelines.h"
+#include "planning.h"
+#include "relinfo.h"
+#include "source.h"
+#include "tree.h"
+#include "../queue/queue.h"
 #include "../force.h"
 #include "../settings.h"
-#include "../queue/queue.h"
-
-static Plan *plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-						  List *tlist, List *clauses, List *custom_plans);
-
-static const CustomPathMethods gc_path_methods = {
-	.CustomName = "Gpuconc",
-	.PlanCustomPath = plan_gc_path,
-};
 
 /* May anything of this query level be offloaded?  A reason if not. */
 static const char *
@@ -182,14 +179,6 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
  *-------------------------------------------------------------------------
  */
 
-Path *
-gc_own_path(Path *path)
-{
-	while (IsA(path, CustomPath) && ((CustomPath *) path)->methods == &gc_path_methods)
-		path = ((GcPath *) path)->own;
-	return path;
-}
-
 /* PostgreSQL's own plan comes first among the children, then those of row sources. */
 static List *
 child_paths(GcTranslation *tr, Path *fallback)
@@ -226,18 +215,10 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 		gc_note_refusal(what, tr->reason);
 		return;
 	}
-	path = palloc0(sizeof(GcPath));
-	path->plan = plan;
-	path->tr = tr;
+	path = gc_make_path(tr, plan, rel, target);
 	path->having = having;
 	path->own = own;
-	path->cpath.path.type = T_CustomPath;
-	path->cpath.path.pathtype = T_CustomScan;
-	path->cpath.path.parent = rel;
-	path->cpath.path.pathtarget = target;
 	path->cpath.path.rows = fallback->rows;
-	path->cpath.methods = &gc_path_methods;
-	path->cpath.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->cpath.custom_paths = child_paths(tr, fallback);
 	cost_translation(tr, path, rows, list_length(target->exprs));
 	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
@@ -248,10 +229,6 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	add_path(rel, &path->cpath.path);
 }
 
-/*
- * Where offloading is forced: what was added beside our path since, for
- * another pair of relations, might win by its order.
- */
 void
 gc_keep_only_offer(RelOptInfo *rel)
 {
@@ -259,9 +236,9 @@ gc_keep_only_offer(RelOptInfo *rel)
 
 	foreach(lc, rel->pathlist)
 	{
-		CustomPath *path = lfirst(lc);
+		Path	   *path = lfirst(lc);
 
-		if (IsA(path, CustomPath) && path->methods == &gc_path_methods)
+		if (gc_is_path(path))
 		{
 			rel->pathlist = list_make1(path);
 			rel->partial_pathlist = NIL;
@@ -354,92 +331,4 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 									 ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
 	tr->plan->groups = groups;
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
-}
-
-/*-------------------------------------------------------------------------
- * Plans
- *-------------------------------------------------------------------------
- */
-
-static Const *
-plan_const(const GcPlan *plan)
-{
-	bytea	   *b = palloc(VARHDRSZ + plan->size);
-
-	SET_VARSIZE(b, VARHDRSZ + plan->size);
-	memcpy(VARDATA(b), plan, plan->size);
-	return makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(b), false, false);
-}
-
-/* The output that is one of an equivalence class's expressions, or -1. */
-static int
-find_output(const GcTranslation *tr, EquivalenceClass *ec, int noutputs)
-{
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, ec->ec_members)
-	{
-		EquivalenceMember *em = lfirst(lc);
-		int			i = 0;
-
-		foreach(lc2, tr->scan_tlist)
-		{
-			if (i < noutputs && !em->em_is_child && equal(lfirst_node(TargetEntry, lc2)->expr, em->em_expr))
-				return i;
-			i++;
-		}
-	}
-	return -1;
-}
-
-/*
- * What PostgreSQL will sort by above this node, as far as outputs tell.  Not where
- * a LIMIT makes it look for a few rows only, which is cheaper than sorting them all.
- */
-static void
-note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
-{
-	ListCell   *lc;
-
-	plan->norder = 0;
-	if (root->limit_tuples >= 0)
-		return;
-	foreach(lc, root->sort_pathkeys)
-	{
-		PathKey    *key = lfirst_node(PathKey, lc);
-		int			output = find_output(tr, key->pk_eclass, plan->noutputs);
-
-		if (output < 0 || plan->norder == GC_MAX_ORDER)
-			break;
-		plan->order[plan->norder++] = (GcPlanOrder) {
-			.output = output,
-			.descending = key->pk_strategy == BTGreaterStrategyNumber,
-			.nulls_first = key->pk_nulls_first
-		};
-	}
-}
-
-static Plan *
-plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-			 List *tlist, List *clauses, List *custom_plans)
-{
-	GcPath	   *path = (GcPath *) best_path;
-	GcTranslation *tr = path->tr;
-	CustomScan *scan = makeNode(CustomScan);
-	GcPlan	   *plan = palloc(path->plan->size);
-
-	memcpy(plan, path->plan, path->plan->size);
-	note_order(root, tr, plan);
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = path->having;
-	scan->scan.scanrelid = 0;
-	scan->flags = best_path->flags;
-	scan->custom_plans = custom_plans;
-	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
-	scan->custom_private = list_make2(plan_const(plan), tr->display_tags);
-	scan->custom_scan_tlist = tr->scan_tlist;
-	scan->methods = &gc_scan_methods[GC_PLAN_PROGRAM(plan)->naggs > 0 || IS_UPPER_REL(rel) ? GC_NODE_AGGREGATE
-									 : plan->ninputs > 1 ? GC_NODE_JOIN : GC_NODE_SCAN];
-	return &scan->scan.plan;
 }

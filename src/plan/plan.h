@@ -148,26 +148,14 @@ typedef struct GcPlan
 	((GcProgram *) ((char *) (plan) + MAXALIGN(offsetof(GcPlan, outputs) + \
 												(plan)->noutputs * sizeof(GcPlanOutput))))
 
-/* exec/scan.c: one set of methods under three names, for EXPLAIN. */
-typedef enum GcNodeName
-{
-	GC_NODE_SCAN,
-	GC_NODE_JOIN,
-	GC_NODE_AGGREGATE,
-	GC_NODE_NAMES
-} GcNodeName;
-
-extern const CustomScanMethods gc_scan_methods[GC_NODE_NAMES];
-
-/* exec/fallback.c: stands in the fallback for a row source; custom_private: its place in the node's custom_plans. */
-extern const CustomScanMethods gc_input_scan_methods;
-extern bool gc_is_scan(const Plan *plan);
-extern void gc_register_scan_methods(void);
-
-/* hooks.c */
-extern void gc_plan_install_hooks(void);
-
-/* Why the last planned statement of this backend was not offloaded; or NULL. */
-extern const char *gc_last_refusal(void);
+/*
+ * Names of the node, for EXPLAIN, and of what stands in the fallback for a row source
+ * (custom_private: its place in the node's custom_plans).  exec/ registers how a node of
+ * each name is executed.
+ */
+#define GC_SCAN_NODE		"GpuconcScan"
+#define GC_JOIN_NODE		"GpuconcJoin"
+#define GC_AGGREGATE_NODE	"GpuconcAggregate"
+#define GC_INPUT_NODE		"GpuconcInput"
 
 #endif							/* GC_PLAN_H */

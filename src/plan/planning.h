@@ -8,9 +8,26 @@
 #ifndef GC_PLANNING_H
 #define GC_PLANNING_H
 
-#include "translate.h"
+#include "postgres.h"
 
+#include "nodes/pathnodes.h"
 #include "utils/hsearch.h"
+
+/*
+ * What is known of a relation that could be computed by the device: the base
+ * relations that it inner-joins and all clauses to be applied.  Built bottom-up
+ * in the join hook; one per RelOptInfo, for the duration of planning.
+ */
+typedef struct GcRelDesc
+{
+	RelOptInfo *rel;			/* hash key */
+	Relids		relids;			/* of rel, and its root: an address may be reused */
+	PlannerInfo *root;
+	bool		ok;				/* false: refused, for `reason` */
+	List	   *leaves;			/* RelOptInfo of each base relation */
+	List	   *clauses;		/* RestrictInfo */
+	const char *reason;
+} GcRelDesc;
 
 typedef struct GcPlanning
 {
@@ -36,6 +53,9 @@ extern MemoryContext gc_desc_context(void);
 
 /* Is GEQO trying join orders just now?  It frees join relations between its trials. */
 extern bool gc_geqo(void);
+
+/* Record a refusal for DEBUG1, EXPLAIN and gpuconc.debug_offload. */
+extern void gc_note_refusal(const char *what, const char *reason);
 
 /* A path of ours was given to the planner. */
 extern void gc_note_offer(void);

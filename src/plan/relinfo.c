@@ -15,12 +15,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "translate.h"
+#include "relinfo.h"
 
 #include "optimizer/restrictinfo.h"
-
-#include "hooks.h"
-#include "planning.h"
 
 /* A leaf: the relation itself, with its own restrictions. */
 static GcRelDesc *
@@ -72,7 +69,6 @@ placeholder_in_between(PlannerInfo *root, RelOptInfo *joinrel)
 	return false;
 }
 
-/* True if the join is described, and was not before as far as anybody can tell. */
 bool
 gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 				 RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)

@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hooks.h"
+#include "source.h"
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"

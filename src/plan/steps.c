@@ -13,17 +13,17 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "steps.h"
 
 #include <float.h>
 #include <math.h>
-
-#include "translate.h"
 
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+
+#include "lookup.h"
 
 /* Rows of a vector. */
 #define VECTOR_ROWS		16
@@ -126,11 +126,11 @@ filter_steps(GcTranslation *tr, GcLeaf *leaf)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		List	   *vars = pull_var_clause((Node *) rinfo->clause, PVC_RECURSE_PLACEHOLDERS);
-		GcStepPlan   *s = NULL;
+		GcStepPlan *s = NULL;
 
 		foreach(ls, steps)
 		{
-			GcStepPlan   *other = lfirst(ls);
+			GcStepPlan *other = lfirst(ls);
 
 			if (list_difference(vars, other->vars) == NIL && list_difference(other->vars, vars) == NIL)
 				s = other;
@@ -145,7 +145,7 @@ filter_steps(GcTranslation *tr, GcLeaf *leaf)
 	}
 	foreach(ls, steps)
 	{
-		GcStepPlan   *s = lfirst(ls);
+		GcStepPlan *s = lfirst(ls);
 
 		s->share = gc_clauses_share(tr, s->filters);
 		s->bytes = FILTER_BYTES * list_length(s->vars);
@@ -223,7 +223,6 @@ search(Search *s, int depth, double cost, double share)
 	}
 }
 
-/* Filters and probes of one pipeline, as they are to be tested: GcStepPlan. */
 List *
 gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
 {

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * builder.h
+ *	  Growing a program piece by piece, and packing it with its GcPlan; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_BUILDER_H
+#define GC_BUILDER_H
+
+#include "translate.h"
+
+/* Refuse: remember the first reason, return GC_NO_EXPR. */
+extern int	gc_refuse(GcTranslation *tr, const char *fmt,...) pg_attribute_printf(2, 3);
+
+extern void gc_builder_init(GcTranslation *tr);
+extern int	gc_build_expr(GcTranslation *tr, GcOp op, GcKind kind, int a, int b, int c, int ref);
+extern int	gc_build_cast(GcTranslation *tr, int arg, GcKind kind);
+extern int	gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale);
+extern int	gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space);
+extern int	gc_build_null(GcTranslation *tr, GcKind kind);
+extern int	gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node);
+extern int	gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut);
+extern int	gc_build_payload(GcTranslation *tr, int build, int expr);
+extern int	gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg);
+extern void gc_build_filter(GcTranslation *tr, int pipeline, int expr, double selectivity);
+extern void gc_build_probe(GcTranslation *tr, int pipeline, int build, List *keys, double selectivity);
+extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr);
+extern int	gc_exec_expr(GcTranslation *tr, Expr *expr);
+extern int	gc_scan_attno(GcTranslation *tr, Node *expr);
+extern GcPlan *gc_builder_finish(GcTranslation *tr);
+
+#endif							/* GC_BUILDER_H */

@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * equalities.h
+ *	  Expressions known to be equal, in classes; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_EQUALITIES_H
+#define GC_EQUALITIES_H
+
+#include "translate.h"
+
+/* One member of a class of expressions known to be equal. */
+typedef struct GcEqMember
+{
+	Expr	   *expr;
+	GcLeaf	   *leaf;
+	int			class;
+} GcEqMember;
+
+typedef struct GcEqSet
+{
+	List	   *members;		/* GcEqMember */
+	int			nclasses;
+} GcEqSet;
+
+/* The member that an expression of a leaf is; a new one, in a class of its own, if need be. */
+extern GcEqMember *gc_eq_member(GcEqSet *set, Expr *expr, GcLeaf *leaf);
+
+/* The classes of two members become one. */
+extern void gc_eq_merge(GcEqSet *set, GcEqMember *a, GcEqMember *b);
+
+/* Sort all clauses: filters of one leaf, equalities, the rest. */
+extern void gc_sort_clauses(GcTranslation *tr, List *clauses, GcEqSet *eqs, List **equi, List **residuals);
+
+/*
+ * Columns that are equal to one constant are equal to each other, of which the
+ * planner makes no clause: it filters each of them.
+ */
+extern void gc_merge_constants(GcTranslation *tr, GcEqSet *eqs);
+
+#endif							/* GC_EQUALITIES_H */

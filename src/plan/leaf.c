@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf.c
+ *	  Leaves of the join tree: the relations that it joins.
+ *
+ * A leaf is a table that is read through the column cache, or a row source: anything
+ * else, whose rows PostgreSQL computes and the backend encodes as they come.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaf.h"
+
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
+#include "utils/rel.h"
+
+#include "builder.h"
+#include "source.h"
+
+#include "../columns/spec.h"
+
+bool
+gc_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **reason)
+{
+	RangeTblEntry *rte;
+	Relation	relation;
+	bool		ok;
+
+	*reason = "it is not a table";
+	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
+		return false;
+	rte = planner_rt_fetch(rel->relid, root);
+	if ((rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
+		rte->inh || rte->tablesample)
+		return false;
+	relation = table_open(rte->relid, NoLock);
+	ok = gc_rel_plannable(relation, reason);
+	table_close(relation, NoLock);
+	*relid = rte->relid;
+	return ok;
+}
+
+GcLeaf *
+gc_leaf_make(GcTranslation *tr, RelOptInfo *rel)
+{
+	GcLeaf	   *leaf = palloc0(sizeof(GcLeaf));
+	const char *reason;
+
+	leaf->rel = rel;
+	leaf->relids = rel->relids;
+	leaf->rows = rel->rows;
+	leaf->build = -1;
+	leaf->pipeline = -1;
+	if (gc_cacheable_table(tr->root, rel, &leaf->relid, &reason))
+		leaf->tuples = Max(rel->tuples, 1);
+	else
+	{
+		const char *refusal = gc_source_refusal(tr->root, rel);
+
+		leaf->relid = InvalidOid;
+		leaf->path = rel->cheapest_total_path;
+		leaf->tuples = Max(rel->rows, 1);
+		if (refusal)
+			gc_refuse(tr, "%s", refusal);
+	}
+	return leaf;
+}
+
+bool
+gc_leaf_demote(GcTranslation *tr, GcLeaf *leaf)
+{
+	leaf->path = leaf->rel->cheapest_total_path;
+	if (leaf->path == NULL || leaf->path->param_info || gc_source_refusal(tr->root, leaf->rel))
+		return false;
+	leaf->relid = InvalidOid;
+	leaf->tuples = Max(leaf->rel->rows, 1);
+	leaf->filters = NIL;
+	tr->reason = NULL;
+	return true;
+}
+
+GcLeaf *
+gc_leaf_of(GcTranslation *tr, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, tr->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		if (bms_is_subset(relids, leaf->relids))
+			return leaf;
+	}
+	return NULL;
+}
+
+int
+gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
+{
+	while (from != at && expr >= 0)
+	{
+		if (from->parent == NULL)
+			return gc_refuse(tr, "a column is needed where its table is not joined yet");
+		expr = gc_build_payload(tr, from->build, expr);
+		from = from->parent;
+	}
+	return expr;
+}

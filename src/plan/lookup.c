@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * lookup.c
+ *	  Expressions of one Var as lookup tables, which PostgreSQL fills.
+ *
+ * At execution there is one entry per value that the Var can have.  So its type must have
+ * few values: a text with a dictionary, a date, a small integer.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "lookup.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+
+#include "builder.h"
+#include "../columns/pgkinds.h"
+#include "source.h"
+
+/* The only Var of an expression, if its type has few enough values. */
+static Var *
+single_var(Expr *expr)
+{
+	List	   *vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
+	Var		   *var = NULL;
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		if (var && !equal(var, lfirst(lc)))
+			return NULL;
+		var = lfirst(lc);
+	}
+	if (var == NULL || var->varattno <= 0 || var->varlevelsup > 0)
+		return NULL;
+	return gc_kinds[gc_type_kind(var->vartype)].enumerable ? var : NULL;
+}
+
+static bool
+is_user_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId;
+}
+
+/* A user may replace a function of his: its results are not kept for later. */
+static bool
+calls_user_function(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, is_user_function, NULL))
+		return true;
+	return expression_tree_walker(node, calls_user_function, context);
+}
+
+bool
+gc_contains_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return true;
+	return expression_tree_walker(node, gc_contains_param, context);
+}
+
+/*
+ * Hide every Var in a relabelling that changes nothing.  Otherwise setrefs.c would
+ * find an expression that is also an output (a group key, say) in the scan tuple,
+ * and replace all of it by a reference to that.
+ */
+static Node *
+hide_vars(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		RelabelType *r = makeRelabelType(copyObject((Expr *) node), exprType(node), -1,
+										 exprCollation(node), COERCE_IMPLICIT_CAST);
+
+		return (Node *) r;
+	}
+	return expression_tree_mutator(node, hide_vars, context);
+}
+
+Var *
+gc_lookup_argument(GcTranslation *tr, Expr *expr)
+{
+	Var		   *var = single_var(expr);
+	GcKind		kind = gc_type_kind(exprType((Node *) expr));
+
+	if (var == NULL || equal(var, expr) || kind == GC_KIND_NONE)
+		return NULL;
+	if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr) ||
+		expression_returns_set((Node *) expr) || contain_agg_clause((Node *) expr))
+		return NULL;
+	if (gc_looks_at_storage((Node *) expr))
+		return NULL;
+	if (kind == GC_TEXT && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
+							getBaseType(exprType((Node *) expr)) == BPCHAROID))
+		return NULL;
+	if (tr->leaky_forbidden && contain_leaked_vars((Node *) expr))
+	{
+		gc_refuse(tr, "row security is in effect and a function is not leakproof");
+		return NULL;
+	}
+	return var;
+}
+
+int
+gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
+{
+	GcPlanLut	lut = {.type = GC_LUT_EXPR,.to_space = GC_SPACE_NONE};
+	char	   *text = nodeToString(expr);
+
+	lut.space = tr->space[arg];
+	lut.attno = gc_scan_attno(tr, (Node *) var);
+	lut.argtype = var->vartype;
+	lut.cacheable = !contain_mutable_functions((Node *) expr) && !gc_contains_param((Node *) expr, NULL) &&
+		!calls_user_function((Node *) expr, NULL);
+	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars((Node *) expr, NULL));
+	lut.hash = gc_hash_bytes(text, strlen(text), 0);
+	return gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
+}
+
+int
+gc_translate_space(GcTranslation *tr, int expr, uint16 space)
+{
+	GcPlanLut	lut = {.type = GC_LUT_TRANSLATE,.expr = -1};
+
+	if (expr < 0 || tr->space[expr] == space || tr->pexprs[expr].op == GC_OP_NULL)
+		return expr;
+	lut.space = tr->space[expr];
+	lut.to_space = space;
+	return gc_build_lut(tr, expr, GC_TEXT, &lut);
+}

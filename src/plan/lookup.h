@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * lookup.h
+ *	  Expressions of one Var as lookup tables, which PostgreSQL fills; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PLAN_LOOKUP_H
+#define GC_PLAN_LOOKUP_H
+
+#include "translate.h"
+
+/* Is there a parameter in an expression?  (A walker: context is not looked at.) */
+extern bool gc_contains_param(Node *node, void *context);
+
+/*
+ * The Var of which an expression can be a lookup table.  NULL if it cannot: without a
+ * reason, unless only row security is in the way.
+ */
+extern Var *gc_lookup_argument(GcTranslation *tr, Expr *expr);
+
+/* That table; arg: the Var, translated. */
+extern int	gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg);
+
+/* A text expression's value as a code in another dictionary. */
+extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);
+
+#endif							/* GC_PLAN_LOOKUP_H */

@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * node.c
+ *	  Paths of ours, and the plan nodes that are made of them.
+ *
+ * Planner, in backends.  How a node is executed is exec/'s, which registers it by name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "node.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/pathnode.h"
+#include "utils/builtins.h"
+
+typedef enum GcNodeName
+{
+	GC_NODE_SCAN,
+	GC_NODE_JOIN,
+	GC_NODE_AGGREGATE,
+	GC_NODE_NAMES
+} GcNodeName;
+
+static const char *const node_names[GC_NODE_NAMES] = {
+	[GC_NODE_SCAN] = GC_SCAN_NODE,
+	[GC_NODE_JOIN] = GC_JOIN_NODE,
+	[GC_NODE_AGGREGATE] = GC_AGGREGATE_NODE,
+};
+
+static Const *
+plan_const(const GcPlan *plan)
+{
+	bytea	   *b = palloc(VARHDRSZ + plan->size);
+
+	SET_VARSIZE(b, VARHDRSZ + plan->size);
+	memcpy(VARDATA(b), plan, plan->size);
+	return makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(b), false, false);
+}
+
+/* The output that is one of an equivalence class's expressions, or -1. */
+static int
+find_output(const GcTranslation *tr, EquivalenceClass *ec, int noutputs)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, ec->ec_members)
+	{
+		EquivalenceMember *em = lfirst(lc);
+		int			i = 0;
+
+		foreach(lc2, tr->scan_tlist)
+		{
+			if (i < noutputs && !em->em_is_child && equal(lfirst_node(TargetEntry, lc2)->expr, em->em_expr))
+				return i;
+			i++;
+		}
+	}
+	return -1;
+}
+
+/*
+ * What PostgreSQL will sort by above this node, as far as outputs tell.  Not where
+ * a LIMIT makes it look for a few rows only, which is cheaper than sorting them all.
+ */
+static void
+note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
+{
+	ListCell   *lc;
+
+	plan->norder = 0;
+	if (root->limit_tuples >= 0)
+		return;
+	foreach(lc, root->sort_pathkeys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		int			output = find_output(tr, key->pk_eclass, plan->noutputs);
+
+		if (output < 0 || plan->norder == GC_MAX_ORDER)
+			break;
+		plan->order[plan->norder++] = (GcPlanOrder) {
+			.output = output,
+			.descending = key->pk_strategy == BTGreaterStrategyNumber,
+			.nulls_first = key->pk_nulls_first
+		};
+	}
+}
+
+static GcNodeName
+node_name(const GcPlan *plan, RelOptInfo *rel)
+{
+	if (GC_PLAN_PROGRAM(plan)->naggs > 0 || IS_UPPER_REL(rel))
+		return GC_NODE_AGGREGATE;
+	return plan->ninputs > 1 ? GC_NODE_JOIN : GC_NODE_SCAN;
+}
+
+static Plan *
+plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+			 List *tlist, List *clauses, List *custom_plans)
+{
+	GcPath	   *path = (GcPath *) best_path;
+	GcTranslation *tr = path->tr;
+	CustomScan *scan = makeNode(CustomScan);
+	GcPlan	   *plan = palloc(path->plan->size);
+
+	memcpy(plan, path->plan, path->plan->size);
+	note_order(root, tr, plan);
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = path->having;
+	scan->scan.scanrelid = 0;
+	scan->flags = best_path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
+	scan->custom_private = list_make2(plan_const(plan), tr->display_tags);
+	scan->custom_scan_tlist = tr->scan_tlist;
+	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "Gpuconc",
+	.PlanCustomPath = plan_gc_path,
+};
+
+GcPath *
+gc_make_path(GcTranslation *tr, GcPlan *plan, RelOptInfo *rel, PathTarget *target)
+{
+	GcPath	   *path = palloc0(sizeof(GcPath));
+
+	path->plan = plan;
+	path->tr = tr;
+	path->cpath.path.type = T_CustomPath;
+	path->cpath.path.pathtype = T_CustomScan;
+	path->cpath.path.parent = rel;
+	path->cpath.path.pathtarget = target;
+	path->cpath.methods = &path_methods;
+	path->cpath.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	return path;
+}
+
+bool
+gc_is_path(const Path *path)
+{
+	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods;
+}
+
+Path *
+gc_own_path(Path *path)
+{
+	while (gc_is_path(path))
+		path = ((GcPath *) path)->own;
+	return path;
+}
+
+bool
+gc_is_node(const Plan *plan)
+{
+	if (!IsA(plan, CustomScan))
+		return false;
+	for (int i = 0; i < GC_NODE_NAMES; i++)
+	{
+		if (strcmp(((const CustomScan *) plan)->methods->CustomName, node_names[i]) == 0)
+			return true;
+	}
+	return false;
+}

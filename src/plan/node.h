@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * node.h
+ *	  Paths of ours, and the plan nodes that are made of them; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_NODE_H
+#define GC_NODE_H
+
+#include "translate.h"
+
+/* A path of ours.  PostgreSQL's own for the same rows is kept as it was, for nodes above. */
+typedef struct GcPath
+{
+	CustomPath	cpath;
+	GcPlan	   *plan;
+	GcTranslation *tr;
+	List	   *having;
+	Path	   *own;
+} GcPath;
+
+/* A path without costs, children and PostgreSQL's own path. */
+extern GcPath *gc_make_path(GcTranslation *tr, GcPlan *plan, RelOptInfo *rel, PathTarget *target);
+
+extern bool gc_is_path(const Path *path);
+
+/* PostgreSQL's own path in the place of one of ours; any other path is returned. */
+extern Path *gc_own_path(Path *path);
+
+/* Is it a node made of a path of ours? */
+extern bool gc_is_node(const Plan *plan);
+
+#endif							/* GC_NODE_H */

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * paths.h
+ *	  Offering custom paths, and what they cost; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PATHS_H
+#define GC_PATHS_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* The reason where a path of ours loses. */
+#define GC_CHEAPER		"PostgreSQL's own plan is estimated to be cheaper"
+
+/* Offer paths for a relation, or note why not. */
+extern void gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel);
+extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
+							  GroupPathExtraData *extra);
+
+/*
+ * Where offloading is forced: what was added beside our path since, for another pair of
+ * relations, might win by its order.
+ */
+extern void gc_keep_only_offer(RelOptInfo *rel);
+
+#endif							/* GC_PATHS_H */

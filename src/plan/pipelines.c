@@ -1,0 +1,240 @@
+/*-------------------------------------------------------------------------
+ *
+ * pipelines.c
+ *	  From the tree of leaves to the steps of pipelines.
+ *
+ * Each leaf becomes a pipeline: its filters and the probes of its children, in the order
+ * of steps.c, then conditions on several leaves, then the keys of its own build.  The
+ * pipelines of its children come before it.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pipelines.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/selfuncs.h"
+
+#include "builder.h"
+#include "expr.h"
+#include "leaf.h"
+#include "lookup.h"
+#include "steps.h"
+
+/* Is everything that probing `child` needs already at hand in `leaf`'s pipeline? */
+static bool
+probe_ready(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, List *probed)
+{
+	ListCell   *lc;
+
+	foreach(lc, child->keys)
+	{
+		GcJoinKey  *key = lfirst(lc);
+		GcLeaf	   *from = gc_leaf_of(tr, pull_varnos(tr->root, (Node *) key->probe_side));
+
+		while (from && from != leaf && from->parent != leaf)
+			from = from->parent;
+		if (from != leaf && !list_member_ptr(probed, from))
+			return false;
+	}
+	return true;
+}
+
+static bool
+emit_filter(GcTranslation *tr, GcLeaf *leaf, List *clauses, double share)
+{
+	int			all = -1;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		int			e = gc_translate_expr(tr, leaf, rinfo->clause);
+
+		if (e < 0)
+			return false;
+		all = all < 0 ? e : gc_build_expr(tr, GC_OP_AND, GC_BOOL, all, e, -1, -1);
+		if (all < 0)
+			return false;
+		gc_build_display(tr, leaf->pipeline, 0, rinfo->clause);
+	}
+	gc_build_filter(tr, leaf->pipeline, all, share);
+	return true;
+}
+
+static bool
+emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
+{
+	List	   *probe_keys = NIL;
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, child->keys)
+	{
+		GcJoinKey  *key = lfirst(lc);
+		int			p = gc_translate_expr(tr, leaf, key->probe_side);
+		int			b = list_nth_int(tr->build_keys[child->build], n);
+
+		if (p < 0)
+			return false;
+		/* The build side is compiled already; the probe side adapts to it. */
+		if (tr->pexprs[p].kind == GC_TEXT)
+			p = gc_translate_space(tr, p, tr->space[b]);
+		else if (!(GC_KIND_IS_INT(tr->pexprs[p].kind) && GC_KIND_IS_INT(tr->pexprs[b].kind)))
+		{
+			if (tr->pexprs[p].kind != tr->pexprs[b].kind &&
+				!(tr->pexprs[p].kind == GC_DATE && tr->pexprs[b].kind == GC_TIMESTAMP))
+				p = gc_refuse(tr, "join keys of different types are compared");
+			else
+				p = gc_build_cast(tr, p, tr->pexprs[b].kind);
+		}
+		if (p < 0)
+			return false;
+		probe_keys = lappend_int(probe_keys, p);
+		gc_build_display(tr, leaf->pipeline, 1 + child->build, key->probe_side);
+		gc_build_display(tr, child->pipeline, 1 + child->build, key->build_side);
+		n++;
+	}
+	gc_build_probe(tr, leaf->pipeline, child->build, probe_keys, child->share);
+	return true;
+}
+
+static bool translate_leaf(GcTranslation *tr, GcLeaf *leaf);
+
+/* The build sides of a pipeline come first, each with its own below it. */
+static bool
+translate_children(GcTranslation *tr, GcLeaf *leaf)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->children)
+	{
+		if (!translate_leaf(tr, lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+/* Is it proven that no key comes twice out of this leaf's pipeline? */
+static bool
+leaf_unique(GcLeaf *leaf)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->children)
+	{
+		if (!leaf_unique(lfirst(lc)))
+			return false;
+	}
+	return leaf->unique;
+}
+
+/* Do the statistics say that the key repeats? */
+static bool
+duplicates_likely(GcTranslation *tr, GcLeaf *leaf)
+{
+	GcJoinKey  *key = linitial(leaf->keys);
+	VariableStatData stats;
+	bool		isdefault;
+	double		ndistinct;
+
+	examine_variable(tr->root, (Node *) key->build_side, 0, &stats);
+	ndistinct = get_variable_numdistinct(&stats, &isdefault);
+	ReleaseVariableStats(stats);
+	return !isdefault && ndistinct < 0.95 * leaf->tuples;
+}
+
+static bool
+open_pipeline(GcTranslation *tr, GcLeaf *leaf)
+{
+	GcPPipeline *pl;
+
+	if (tr->npipelines > GC_MAX_BUILDS)
+	{
+		gc_refuse(tr, "too many relations are joined");
+		return false;
+	}
+	leaf->pipeline = tr->npipelines++;
+	pl = &tr->pipelines[leaf->pipeline];
+	pl->input = leaf->input;
+	pl->build = GC_NONE;
+	if (leaf->parent)
+	{
+		leaf->build = tr->nbuilds++;
+		pl->sink = GC_SINK_BUILD;
+		pl->build = leaf->build;
+		tr->builds[leaf->build].pipeline = leaf->pipeline;
+		tr->builds[leaf->build].unique = leaf_unique(leaf);
+		tr->plan->build_duplicates[leaf->build] = !leaf_unique(leaf) && duplicates_likely(tr, leaf);
+		tr->plan->build_rows[leaf->build] = leaf->tuples * leaf->share;
+	}
+	return true;
+}
+
+static bool
+translate_leaf(GcTranslation *tr, GcLeaf *leaf)
+{
+	List	   *todo;
+	List	   *probed = NIL;
+	ListCell   *lc;
+
+	if (!translate_children(tr, leaf) || !open_pipeline(tr, leaf))
+		return false;
+
+	todo = gc_order_steps(tr, leaf);
+	while (todo != NIL)
+	{
+		GcStepPlan *next = NULL;
+
+		foreach(lc, todo)
+		{
+			GcStepPlan *s = lfirst(lc);
+
+			if (s->filters || probe_ready(tr, leaf, s->probe, probed))
+			{
+				next = s;
+				break;
+			}
+		}
+		if (next == NULL)
+		{
+			gc_refuse(tr, "the join conditions form a cycle");
+			return false;
+		}
+		todo = list_delete_ptr(todo, next);
+		if (next->filters ? !emit_filter(tr, leaf, next->filters, next->share)
+			: !emit_probe(tr, leaf, next->probe))
+			return false;
+		if (next->probe)
+			probed = lappend(probed, next->probe);
+	}
+	foreach(lc, leaf->residuals)
+	{
+		List	   *clause = list_make1(lfirst(lc));
+
+		if (!emit_filter(tr, leaf, clause, gc_clauses_share(tr, clause)))
+			return false;
+	}
+	foreach(lc, leaf->keys)
+	{
+		GcJoinKey  *key = lfirst(lc);
+		int			e = gc_translate_expr(tr, leaf, key->build_side);
+
+		/* Compared as timestamps; the other way round, the probe side is cast. */
+		if (e >= 0 && tr->pexprs[e].kind == GC_DATE && exprType((Node *) key->probe_side) == TIMESTAMPOID)
+			e = gc_build_cast(tr, e, GC_TIMESTAMP);
+		if (e < 0)
+			return false;
+		tr->build_keys[leaf->build] = lappend_int(tr->build_keys[leaf->build], e);
+	}
+	return tr->reason == NULL;
+}
+
+bool
+gc_translate_steps(GcTranslation *tr)
+{
+	return translate_leaf(tr, tr->streamed) && tr->reason == NULL;
+}

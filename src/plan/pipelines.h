@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * pipelines.h
+ *	  From the tree of leaves to the steps of pipelines; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PIPELINES_H
+#define GC_PIPELINES_H
+
+#include "translate.h"
+
+/* Pipelines of all leaves of the tree; false, with tr->reason, if one cannot be. */
+extern bool gc_translate_steps(GcTranslation *tr);
+
+#endif							/* GC_PIPELINES_H */

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * relinfo.h
+ *	  Descriptions of join relations, built bottom-up while the planner works; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_RELINFO_H
+#define GC_RELINFO_H
+
+#include "planning.h"
+
+/* The description of a relation, made if there is none yet. */
+extern GcRelDesc *gc_rel_desc(PlannerInfo *root, RelOptInfo *rel);
+
+/* True if the join is described, and was not before as far as anybody can tell. */
+extern bool gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
+							 RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra);
+
+#endif							/* GC_RELINFO_H */

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * source.h
+ *	  What must not be computed ahead of the request; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SOURCE_H
+#define GC_SOURCE_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* Why rows, or outputs of subqueries, must not be computed ahead; NULL if nothing is against it. */
+extern const char *gc_source_refusal(PlannerInfo *root, RelOptInfo *rel);
+extern const char *gc_subplans_refusal(PlannerInfo *root, Node *expr);
+
+/* Does an expression, or a query level, look at how values are stored? */
+extern bool gc_looks_at_storage(Node *node);
+extern bool gc_level_looks_at_storage(PlannerInfo *root);
+
+#endif							/* GC_SOURCE_H */

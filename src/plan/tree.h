@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree.h
+ *	  From the set of joined relations to a tree of leaves; private to plan/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_TREE_H
+#define GC_TREE_H
+
+#include "planning.h"
+#include "translate.h"
+
+/* The tree of a described join; false, with tr->reason, if there is none. */
+extern bool gc_translate_tree(GcTranslation *tr, GcRelDesc *desc);
+
+#endif							/* GC_TREE_H */
