@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda_open.h"
+
 #define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static GcCode
@@ -476,8 +478,8 @@ cuda_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *
 	return GC_OK;
 }
 
-void
-gc_cuda_module_unload(GcDevice *base, GcModule *module)
+static void
+cuda_module_unload(GcDevice *base, GcModule *module)
 {
 	CudaDevice *dev = (CudaDevice *) base;
 
@@ -578,9 +580,15 @@ cuda_occupancy(GcKernel *kernel, u32 threads, u32 shared_bytes)
 	return blocks;
 }
 
+static GcCode
+cuda_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
+{
+	return gc_cuda_open(out, &gc_cuda_ops, options, err);
+}
+
 const GcDeviceOps gc_cuda_ops = {
 	.name = "cuda",
-	.open = gc_cuda_open,
+	.open = cuda_open,
 	.close = gc_cuda_close,
 	.pool = cuda_pool,
 	.pin = cuda_pin,
@@ -603,7 +611,7 @@ const GcDeviceOps gc_cuda_ops = {
 	.stream_wait = cuda_stream_wait,
 	.compile = cuda_compile,
 	.module_load = cuda_module_load,
-	.module_unload = gc_cuda_module_unload,
+	.module_unload = cuda_module_unload,
 	.kernel_get = cuda_kernel_get,
 	.occupancy = cuda_occupancy,
 	.drain = cuda_drain,

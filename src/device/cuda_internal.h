@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cuda_internal.h
- *	  What cuda.c and cuda_open.c share.
+ *	  The objects of device cuda, which cuda.c and cuda_open.c share.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,20 +74,5 @@ struct GcModule
 	GcModule   *next;			/* in dev->modules */
 	GcModule  **link;			/* what points to this one there */
 };
-
-/* cuda.c */
-extern void gc_cuda_module_unload(GcDevice *dev, GcModule *module);
-
-/* cuda_open.c */
-extern GcCode gc_cuda_open(GcDevice **dev, const GcDeviceOptions *options, GcError *err);
-extern void gc_cuda_close(GcDevice *dev);
-
-/* Turn the result of a driver call into a code; `call` is the function's name. */
-extern GcCode gc_cuda_check(CudaDevice *dev, CuResult result, const char *call, GcError *err);
-extern const char *gc_cuda_error_text(CudaDevice *dev, CuResult result);
-
-/* Around calls in which the driver may start threads: see cuda_open.c. */
-extern void gc_cuda_block_signals(sigset_t *saved);
-extern void gc_cuda_restore_signals(const sigset_t *saved);
 
 #endif							/* GC_CUDA_INTERNAL_H */

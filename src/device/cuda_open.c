@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuda_internal.h"
+#include "cuda_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,7 +310,7 @@ gc_cuda_close(GcDevice *base)
 	if (dev->warming)
 		pthread_join(dev->warmup, NULL);
 	while (dev->modules != NULL)
-		gc_cuda_module_unload(base, dev->modules);
+		base->ops->module_unload(base, dev->modules);
 	while (dev->marks != NULL)
 	{
 		GcMark	   *mark = dev->marks;
@@ -359,7 +359,7 @@ open_steps(CudaDevice *dev, const GcDeviceOptions *options, GcError *err)
 }
 
 GcCode
-gc_cuda_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
+gc_cuda_open(GcDevice **out, const GcDeviceOps *ops, const GcDeviceOptions *options, GcError *err)
 {
 	CudaDevice *dev = calloc(1, sizeof(CudaDevice));
 	sigset_t	saved;
@@ -368,7 +368,7 @@ gc_cuda_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 	*out = NULL;
 	if (dev == NULL)
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for device cuda.");
-	dev->base.ops = &gc_cuda_ops;
+	dev->base.ops = ops;
 
 	/*
 	 * The driver maps streams onto hardware queues, 8 of them unless told, and

@@ -37,6 +37,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "host_compile.h"
+#include "host_module.h"
+#include "host_threads.h"
+
 #define MEGABYTE			((u64) 1 << 20)
 #define POOL_SMALLEST		(64 * MEGABYTE)
 #define POOL_GRANULE		(2 * MEGABYTE)

@@ -23,7 +23,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "host_internal.h"
+#include "host_compile.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -42,6 +42,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "host_module.h"
 
 extern char **environ;
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * host_internal.h
- *	  What the files of device host share.
+ *	  The objects of device host, which host.c and host_threads.c share.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,10 +10,11 @@
 
 #include "device.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
+
+#include "host_compile.h"
 
 /* Copies and fills are cut into pieces of this size, one unit of work each. */
 #define HOST_PIECE			((size_t) 1 << 20)
@@ -23,39 +24,6 @@
 #define HOST_SHARED_MAX		((u32) 1 << 30)
 
 typedef struct HostDevice HostDevice;
-
-/* ---------- host_compile.c ---------- */
-
-#define HOST_TMPDIRS 4
-
-typedef struct HostCompiler
-{
-	char		path[PATH_MAX];
-	bool		native;			/* it knows -march=native */
-	char	  **env;			/* environment for it, less TMPDIR; NULL ends it */
-	int			nenv;
-	int			ntmpdirs;
-	char		tmpdirs[HOST_TMPDIRS][PATH_MAX];	/* where to try, in order */
-} HostCompiler;
-
-/*
- * Find a compiler whose output this process can load, and fill in `target`.
- * GC_NO_COMPILER when there is none; then nothing is left to be freed.
- */
-extern GcCode gc_host_compiler_find(HostCompiler *compiler, const char *temp_directory,
-									char *target, size_t size, GcError *err);
-extern void gc_host_compiler_free(HostCompiler *compiler);
-
-/* Thread-safe. */
-extern GcCode gc_host_compile(const HostCompiler *compiler, const char *source,
-							  GcImage *image, GcError *err);
-
-/* ---------- host_module.c ---------- */
-
-/* Load a shared object from memory; *handle is one of dlopen's.  Main thread. */
-extern GcCode gc_host_dlopen(const GcImage *image, void **handle, GcError *err);
-
-/* ---------- host_threads.c ---------- */
 
 typedef enum HostOpKind
 {
@@ -152,23 +120,5 @@ struct HostDevice
 	bool		wake_needed;	/* to be called when the lock is released */
 	atomic_bool stop;
 };
-
-extern GcCode gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err);
-
-/* Join the threads and free what is queued; streams and marks remain. */
-extern void gc_host_threads_stop(HostDevice *dev);
-
-/* An empty operation to be filled and submitted; NULL with *err set. */
-extern HostOp *gc_host_op_new(HostDevice *dev, HostOpKind kind, GcError *err);
-extern void gc_host_submit(GcStream *stream, HostOp *op);
-
-/* True when nothing is queued on it and nothing has failed. */
-extern bool gc_host_stream_idle(GcStream *stream);
-
-extern GcMark *gc_host_mark_new(HostDevice *dev, GcError *err);
-extern void gc_host_mark_ref(GcMark *mark);
-extern void gc_host_mark_put(GcMark *mark);
-extern void gc_host_mark_await(GcMark *mark);
-extern void gc_host_await_idle(HostDevice *dev);
 
 #endif							/* GC_HOST_INTERNAL_H */

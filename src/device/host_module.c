@@ -15,7 +15,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "host_internal.h"
+#include "host_module.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -34,7 +34,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "host_internal.h"
+#include "host_threads.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * host_compile.h
+ *	  Kernels for device host: the C compiler, found and run.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_HOST_COMPILE_H
+#define GC_HOST_COMPILE_H
+
+#include "device.h"
+
+#include <limits.h>
+
+#define HOST_TMPDIRS 4
+
+typedef struct HostCompiler
+{
+	char		path[PATH_MAX];
+	bool		native;			/* it knows -march=native */
+	char	  **env;			/* environment for it, less TMPDIR; NULL ends it */
+	int			nenv;
+	int			ntmpdirs;
+	char		tmpdirs[HOST_TMPDIRS][PATH_MAX];	/* where to try, in order */
+} HostCompiler;
+
+/*
+ * Find a compiler whose output this process can load, and fill in `target`.
+ * GC_NO_COMPILER when there is none; then nothing is left to be freed.
+ */
+extern GcCode gc_host_compiler_find(HostCompiler *compiler, const char *temp_directory,
+									char *target, size_t size, GcError *err);
+extern void gc_host_compiler_free(HostCompiler *compiler);
+
+/* Thread-safe. */
+extern GcCode gc_host_compile(const HostCompiler *compiler, const char *source,
+							  GcImage *image, GcError *err);
+
+#endif							/* GC_HOST_COMPILE_H */

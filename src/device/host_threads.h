@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * host_threads.h
+ *	  Threads of device host, which do what its streams are given.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_HOST_THREADS_H
+#define GC_HOST_THREADS_H
+
+#include "host_internal.h"
+
+extern GcCode gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err);
+
+/* Join the threads and free what is queued; streams and marks remain. */
+extern void gc_host_threads_stop(HostDevice *dev);
+
+/* An empty operation to be filled and submitted; NULL with *err set. */
+extern HostOp *gc_host_op_new(HostDevice *dev, HostOpKind kind, GcError *err);
+extern void gc_host_submit(GcStream *stream, HostOp *op);
+
+/* True when nothing is queued on it and nothing has failed. */
+extern bool gc_host_stream_idle(GcStream *stream);
+
+extern GcMark *gc_host_mark_new(HostDevice *dev, GcError *err);
+extern void gc_host_mark_ref(GcMark *mark);
+extern void gc_host_mark_put(GcMark *mark);
+extern void gc_host_mark_await(GcMark *mark);
+extern void gc_host_await_idle(HostDevice *dev);
+
+#endif							/* GC_HOST_THREADS_H */
