@@ -16,6 +16,7 @@
 
 #include "encode.h"
 #include "pgkinds.h"
+#include "numeric.h"
 
 static const struct
 {

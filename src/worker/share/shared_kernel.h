@@ -14,6 +14,7 @@
 #include "../../codegen/selection.h"
 #include "../../device/kcache.h"
 #include "../../sched/model/cost.h"
+#include "../../program/hash.h"
 
 /*
  * What a fused kernel's bodies have in common: sums of all rows that pass, where registers
