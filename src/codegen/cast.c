@@ -5,6 +5,8 @@
  *
  * As expr.c; what may fail, and by which range, typing.c found.
  *
+ * Pure C, called on the worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #include "cast.h"

@@ -3,6 +3,8 @@
  * compactor.c
  *	  The kernel that gathers the existing groups of a dense group table.
  *
+ * Pure C, called on the worker's main thread.  The text belongs to the caller.
+ *
  *-------------------------------------------------------------------------
  */
 #include "codegen.h"

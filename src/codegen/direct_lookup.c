@@ -4,7 +4,8 @@
  *	  What an entry of a direct lookup table holds.
  *
  * The low half of an entry is the row of the build that a value finds; payloads of up to 4 bytes together
- * stand in the upper half.  The tester fills the tables (probe.c), kernels of marked scans read them (values.c).
+ * stand in the upper half.  Predicate kernels fill the tables (probe.c); kernels of shared selection scans read
+ * them (values.c).
  *
  * Pure C, called on the worker's main thread.
  *

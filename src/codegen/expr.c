@@ -10,6 +10,8 @@
  *
  * Invariant: the value of a NULL boolean is 0.
  *
+ * Pure C, called on the worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #include "expr.h"

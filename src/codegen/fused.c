@@ -16,7 +16,10 @@
  * loaded once; and of what lives from the first vector to the last, only accumulators
  * in registers and one word with a bit per member, its gc_bad.
  *
- * Members are generated twice: first to learn which vectors they want.
+ * Members are generated twice: first to learn which vectors they want (fusion.c).
+ *
+ * Pure C, called on the worker's main thread.  The members' state is gone when the kernel is generated; the
+ * text belongs to the caller.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * kernel.c
- *	  Kernels: scan skeleton and steps.
+ *	  The kernel of one pipeline: the scan's skeleton around what pipeline.c generates.
  *
- * Which step is tested how is decided in steps.c.  What a sink does with a row stands in sink.c, expressions in
- * expr.c, how what these read is brought to them in values.c.  A kernel is generated
- * front to back into three texts (kernel-scope declarations, tile-scope descriptions,
- * body) that are joined at the end.
+ * That is three texts (kernel-scope declarations, tile-scope descriptions, body), which are joined here.
+ *
+ * Pure C, called on the worker's main thread.  The text belongs to the caller.
  *
  *-------------------------------------------------------------------------
  */
@@ -77,44 +76,67 @@ begin_vectors(const Cg *cg, Text *t)
 	text_addf(t, "GC_VECTOR_LIVE(gc_src.valid, gc_row)\n");
 }
 
+/* A scan of the rows that a selection bitmap says: `word` is the first of those that describe it. */
+static void
+emit_marked_scan(const Cg *cg, Text *t, int word)
+{
+	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n"
+			  "GC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
+			  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, word,
+			  word + GC_MARKS_BYTES, word + GC_MARKS_DIGEST, word + GC_MARKS_BIT, text_of(&cg->descs), text_of(&cg->body));
+}
+
+/* A scan whose vector phase leaves few rows, which are gathered. */
+static void
+emit_filtered_scan(const Cg *cg, Text *t)
+{
+	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n#define GC_FILTERED_ROUNDS %d\n"
+			  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", lane_rows(cg), few_part(cg),
+			  filtered_rounds(cg), cg->variant->threads, text_of(&cg->descs), text_of(&cg->body));
+}
+
+static void
+emit_scan(const Cg *cg, Text *t)
+{
+	text_addf(t, "GC_TILES\n%s", text_of(&cg->descs));
+	begin_vectors(cg, t);
+	text_addf(t, "%sGC_END_VECTORS\n", text_of(&cg->body));
+}
+
+/* Words of the selection bitmap, one after another; the first. */
+static int
+mark_words(Cg *cg)
+{
+	const int	first = cg_word(cg, GC_ARG_MARKS, 0, GC_MARKS_DATA);
+
+	for (int part = 1; part < GC_MARKS_PARTS; part++)
+		(void) cg_word(cg, GC_ARG_MARKS, 0, part);
+	return first;
+}
+
 static void
 assemble(Cg *cg, Text *t)
 {
-	const int	marks = cg->variant->marked ? cg_word(cg, GC_ARG_MARKS, 0, GC_MARKS_DATA) : 0;
-	const char *descs = text_of(&cg->descs);
-	const char *body = text_of(&cg->body);
+	const bool	marked = cg->variant->marked != 0;
+	const int	marks = marked ? mark_words(cg) : 0;
 
-	if (cg->variant->marked)
-	{
-		for (int part = 1; part < GC_MARKS_PARTS; part++)
-			(void) cg_word(cg, GC_ARG_MARKS, 0, part);
-	}
-	if (cg->variant->marked)
+	if (marked)
 		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", GC_MARKED_BLOCKS(cg->variant->threads));
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
 	text_addf(t, "GC_BEGAN(gc_flags)\n");
-	if (cg->variant->marked)
+	if (marked)
 		text_addf(t, "GC_CAME_AFTER(gc_flags, gc_a.scan.before)\n");
 	cg_scope(cg, t, "0");
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\n");
-	if (cg->variant->marked)
-		text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n"
-				  "GC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
-				  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, marks,
-				  marks + GC_MARKS_BYTES, marks + GC_MARKS_DIGEST, marks + GC_MARKS_BIT, descs, body);
+	if (marked)
+		emit_marked_scan(cg, t, marks);
 	else if (cg->filtered)
-		text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n#define GC_FILTERED_ROUNDS %d\n"
-				  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", lane_rows(cg), few_part(cg),
-				  filtered_rounds(cg), cg->variant->threads, descs, body);
+		emit_filtered_scan(cg, t);
 	else
-	{
-		text_addf(t, "GC_TILES\n%s", descs);
-		begin_vectors(cg, t);
-		text_addf(t, "%sGC_END_VECTORS\n", body);
-	}
+		emit_scan(cg, t);
 	text_addf(t, "GC_END_TILES\n");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\n"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * packed_rows.h
- *	  The kernel that writes records.
+ *	  The kernel that writes packed rows.
  *
  * Pure C, called on the worker's main thread.  The caller owns, and frees, the texts that it is given.
  *

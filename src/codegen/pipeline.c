@@ -5,7 +5,8 @@
  *
  * Two phases: steps that need only the scanned table's own columns and dense builds are tested on whole
  * vectors; the other steps, and the sink, take the survivors row by row.  Between them rows may be gathered,
- * or have been by marks.  Where all rows may be added up at once, one loop does everything (GC_FOLD).
+ * or a selection bitmap has said which ones come.  Where all rows may be added up at once, one loop does
+ * everything (GC_FOLD).
  *
  * Which step is tested how is decided in steps.c.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * selection.h
- *	  The kernels of marked scans: tester, combiner, marker.
+ *	  The kernels of shared selection scans: predicate, merge and selection kernels.
  *
  * Pure C, called on the worker's main thread.  The caller owns, and frees, the texts that it is given.
  *

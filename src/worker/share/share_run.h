@@ -13,7 +13,7 @@
 #include "../../codegen/codegen.h"
 #include "../run/run.h"
 
-/* What a request's tester computes for one column (codegen.h). */
+/* What a request's tester computes for one column (codegen/selection.h). */
 typedef struct GcTestValue
 {
 	GcAddr		bits;
