@@ -279,33 +279,33 @@ may_multiply(const Cg *cg, const GcPStep **steps, int n)
 	return false;
 }
 
-/* Row phase: the remaining steps, then the sink. */
+/* Decide how rows come to n remaining steps and the sink; `visited`: one after another, as few are left. */
 static void
-emit_row_phase(Cg *cg, const GcPStep **steps, int n)
+decide_rows(Cg *cg, const GcPStep **steps, int n, bool visited)
 {
-	int			tested = 0;
-	int			loops = 0;
-	char		cond[512];
-	const bool	marked = cg->variant->marked != 0 || cg->filtered;
-	const char *rows;
+	const bool	ungrouped = cg_is_ungrouped(cg->pl);
 
-	cg->dense_rows = marked && most_survive(steps, n);
-	cg->gather |= cg->dense_rows;
-	cg->dense_rows = cg->dense_rows || (!marked && (!cg_few_reach_sink(cg->pl) || (cg->fusion && cg_is_ungrouped(cg->pl))));
+	if (visited)
+	{
+		cg->dense_rows = most_survive(steps, n);
+		cg->gather |= cg->dense_rows;
+	}
+	else
+		cg->dense_rows = !cg_few_reach_sink(cg->pl) || (cg->fusion && ungrouped);
 	cg->once = !may_multiply(cg, steps, n);
-	cg->all_rows = cg->dense_rows && !marked && n == 0 && !cg_has_probes(cg->p, cg->pl) && sink_takes_all(cg);
-	cg->parts = cg->dense_rows && !marked && cg_is_ungrouped(cg->pl) && cg->once;
+	cg->all_rows = cg->dense_rows && !visited && n == 0 && !cg_has_probes(cg->p, cg->pl) && sink_takes_all(cg);
+	cg->parts = cg->dense_rows && !visited && ungrouped && cg->once;
 	cg->counted = cg->parts && n == 0;
-	if (cg->dense_rows)
-		require_rows(cg, steps, n);
-	if (cg->dense_rows && cg->variant->marked != 0)
-		tested = emit_lookups(cg, steps, n);
-	rows = marked ? "MARKED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
+}
 
-	sink_begin_parts(cg);
-	cg->in_rows = true;
-	text_addf(cg->out, "GC_%s(gc_j, gc_r)\n", rows);
-	for (int i = tested; i < n; i++)
+/* Statements that take the current row through n steps; returns the number of loops opened. */
+static int
+emit_row_steps(Cg *cg, const GcPStep **steps, int n)
+{
+	char		cond[512];
+	int			loops = 0;
+
+	for (int i = 0; i < n; i++)
 	{
 		if (cg_is_hash_probe(cg->p, steps[i]))
 		{
@@ -316,6 +316,29 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 		cg_step_condition(cg, steps[i], cond, sizeof(cond));
 		text_addf(cg->out, "if (!(%s)) continue;\n", cond);
 	}
+	return loops;
+}
+
+/* Row phase: the remaining steps, then the sink. */
+static void
+emit_row_phase(Cg *cg, const GcPStep **steps, int n)
+{
+	const bool	visited = cg->variant->marked != 0 || cg->filtered;
+	int			tested = 0;
+	int			loops;
+	const char *rows;
+
+	decide_rows(cg, steps, n, visited);
+	if (cg->dense_rows)
+		require_rows(cg, steps, n);
+	if (cg->dense_rows && cg->variant->marked != 0)
+		tested = emit_lookups(cg, steps, n);
+	rows = visited ? "MARKED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
+
+	sink_begin_parts(cg);
+	cg->in_rows = true;
+	text_addf(cg->out, "GC_%s(gc_j, gc_r)\n", rows);
+	loops = emit_row_steps(cg, steps + tested, n - tested);
 	sink_row(cg);
 	while (loops-- > 0)
 		text_addf(cg->out, "}\n");
