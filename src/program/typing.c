@@ -167,6 +167,17 @@ type_neg_abs(GcTyper *t, GcExpr *e, GcRange *r)
 }
 
 static GcCode
+type_comparison(GcTyper *t, GcExpr *e)
+{
+	GcRange		ra,
+				rb;
+	GcCode		code = align_scales(t, e, 0, &ra, &rb);
+
+	e->opreg = gc_range_common_reg(&ra, &rb, &gc_empty_as_zero);
+	return code;
+}
+
+static GcCode
 type_arithmetic(GcTyper *t, GcExpr *e, GcRange *r)
 {
 	switch (e->op)
@@ -317,8 +328,6 @@ type_expr(GcTyper *t, u16 i)
 {
 	GcExpr	   *e = &t->exprs[i];
 	GcRange    *r = &t->ranges[i];
-	GcRange		ra,
-				rb;
 	GcCode		code = GC_OK;
 
 	*r = (GcRange) {0, 1};
@@ -347,8 +356,7 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_GT:
 		case GC_OP_GE:
 		case GC_OP_DISTINCT:
-			code = align_scales(t, e, 0, &ra, &rb);
-			e->opreg = gc_range_common_reg(&ra, &rb, &gc_empty_as_zero);
+			code = type_comparison(t, e);
 			break;
 		case GC_OP_IF:
 		case GC_OP_COALESCE:
