@@ -15,7 +15,6 @@
 
 #include "columns.h"
 #include "dict.h"
-#include "pgkinds.h"
 
 typedef struct GcEncoder GcEncoder;
 

@@ -14,9 +14,8 @@
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 
-#include "encode.h"
-#include "pgkinds.h"
 #include "numeric.h"
+#include "pgkinds.h"
 
 static const struct
 {

@@ -27,6 +27,7 @@
 #include "utils/typcache.h"
 
 #include "ahead.h"
+#include "../columns/pgkinds.h"
 
 /* Integer and date columns may span at most so many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)

@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "../columns/numeric.h"
+#include "../columns/pgkinds.h"
 
 #define SIGN_BIT				UINT64CONST(0x8000000000000000)
 

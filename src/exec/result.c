@@ -23,6 +23,7 @@
 
 #include "lookup.h"
 #include "../columns/numeric.h"
+#include "../columns/pgkinds.h"
 
 typedef struct Decoder
 {

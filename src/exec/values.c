@@ -18,6 +18,7 @@
 #include "lookup.h"
 
 #include "../columns/numeric.h"
+#include "../columns/pgkinds.h"
 
 /*-------------------------------------------------------------------------
  * Parameters

@@ -18,8 +18,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "../columns/pgkinds.h"
 #include "source.h"
+#include "../columns/pgkinds.h"
 
 int
 gc_refuse(GcTranslation *tr, const char *fmt,...)

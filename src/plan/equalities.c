@@ -17,8 +17,8 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "../columns/pgkinds.h"
 #include "leaf.h"
+#include "../columns/pgkinds.h"
 #include "../compat.h"
 
 GcEqMember *

@@ -28,10 +28,10 @@
 #include "utils/lsyscache.h"
 
 #include "builder.h"
-#include "../columns/pgkinds.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
+#include "../columns/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 

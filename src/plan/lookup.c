@@ -21,8 +21,8 @@
 #include "utils/lsyscache.h"
 
 #include "builder.h"
-#include "../columns/pgkinds.h"
 #include "source.h"
+#include "../columns/pgkinds.h"
 
 /* The only Var of an expression, if its type has few enough values. */
 static Var *

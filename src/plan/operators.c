@@ -18,8 +18,8 @@
 #include "utils/lsyscache.h"
 
 #include "builder.h"
-#include "../columns/pgkinds.h"
 #include "lookup.h"
+#include "../columns/pgkinds.h"
 
 /* Common kind of two kinds that compare with each other, or NONE. */
 static GcKind

@@ -9,7 +9,6 @@
 #ifndef GC_TRANSLATE_H
 #define GC_TRANSLATE_H
 
-#include "../columns/pgkinds.h"
 #include "plan.h"
 
 /* One base relation, or one row source, while it is being translated. */
