@@ -12,7 +12,6 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 
 #include "numeric.h"
 #include "pgkinds.h"
@@ -53,8 +52,7 @@ gc_type_kind(Oid typid)
 bool
 gc_collation_deterministic(Oid collation)
 {
-	if (!OidIsValid(collation) || collation == C_COLLATION_OID ||
-		collation == DEFAULT_COLLATION_OID || lc_collate_is_c(collation))
+	if (!OidIsValid(collation) || collation == C_COLLATION_OID || collation == DEFAULT_COLLATION_OID)
 		return true;
 	return get_collation_isdeterministic(collation);
 }
