@@ -4,7 +4,8 @@
  *	  A warp of a GPU, pretended: what device cuda's side of cuda/ headers asks of one, on a CPU.
  *
  * So loops over rows that only a GPU runs are tested where there is none.  The 32 lanes of a warp are
- * contexts of one thread (ucontext.h).  Each runs until the next operation that the warp does together,
+ * contexts of one thread (ucontext.h), entered again by _longjmp() because swapcontext() is two system calls
+ * to save signal masks.  Each runs until the next operation that the warp does together,
  * in an order drawn anew each time, so that a lane which reads what another has yet to write, for lack of
  * a __syncwarp(), mostly reads something else.  A lane that is at another operation than others, or has ended
  * while an operation's mask names it, fails the test: device code must not diverge there.
@@ -19,6 +20,7 @@
 #ifndef GC_WARP_H
 #define GC_WARP_H
 
+#include <setjmp.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -27,9 +29,18 @@
 #define WARP_LANES		32
 #define WARP_STACK		(128 * 1024)
 
+/* Sanitizers have to be told of other stacks, as swapcontext() tells them. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WARP_JUMPS		0
+#else
+#define WARP_JUMPS		1
+#endif
+
 typedef struct Lane
 {
 	ucontext_t	context;
+	jmp_buf		jump;
+	bool		started;		/* so that jump is set */
 	char	   *stack;
 	int			at;				/* line of the operation that it waits in; 0: none */
 	uint32_t	mask;			/* of the lanes that are to be there */
@@ -41,6 +52,7 @@ static struct
 {
 	Lane		lane[WARP_LANES];
 	ucontext_t	scheduler;
+	jmp_buf		scheduler_jump;
 	int			running;
 	void		(*run) (uint32_t lane, void *arg);
 	void	   *arg;
@@ -54,6 +66,30 @@ warp_draw(uint32_t n)
 	return (uint32_t) (warp.random >> 33) % n;
 }
 
+/* Let a lane run until it waits or has ended. */
+static void __attribute__((noinline))
+warp_resume(Lane *l)
+{
+	if (!WARP_JUMPS || !l->started)
+	{
+		l->started = true;
+		if (!WARP_JUMPS || _setjmp(warp.scheduler_jump) == 0)
+			swapcontext(&warp.scheduler, &l->context);
+	}
+	else if (_setjmp(warp.scheduler_jump) == 0)
+		_longjmp(l->jump, 1);
+}
+
+/* Back to warp_turn(). */
+static void __attribute__((noinline))
+warp_yield(Lane *me)
+{
+	if (!WARP_JUMPS)
+		swapcontext(&me->context, &warp.scheduler);
+	else if (_setjmp(me->jump) == 0)
+		_longjmp(warp.scheduler_jump, 1);
+}
+
 static void
 warp_lane(void)
 {
@@ -61,7 +97,7 @@ warp_lane(void)
 
 	warp.run((uint32_t) me, warp.arg);
 	warp.lane[me].done = true;
-	swapcontext(&warp.lane[me].context, &warp.scheduler);
+	warp_yield(&warp.lane[me]);
 }
 
 /* All lanes that have not ended, in some order, to their next operation; false: all have. */
@@ -83,7 +119,7 @@ warp_turn(void)
 	{
 		warp.running = order[i];
 		if (!warp.lane[order[i]].done)
-			swapcontext(&warp.scheduler, &warp.lane[order[i]].context);
+			warp_resume(&warp.lane[order[i]]);
 	}
 	for (int i = 0; i < WARP_LANES; i++)
 	{
@@ -115,6 +151,7 @@ warp_run(void (*run) (uint32_t lane, void *arg), void *arg)
 		if (l->stack == NULL && (l->stack = malloc(WARP_STACK)) == NULL)
 			tap_bail("out of memory");
 		l->done = false;
+		l->started = false;
 		l->at = 0;
 		getcontext(&l->context);
 		l->context.uc_stack.ss_sp = l->stack;
@@ -134,7 +171,7 @@ warp_meet(uint32_t mask, int line)
 
 	me->at = line;
 	me->mask = mask;
-	swapcontext(&me->context, &warp.scheduler);
+	warp_yield(me);
 }
 
 /* What each of these lanes brings, to all[]; 0 for others. */
