@@ -84,7 +84,12 @@ static const char *const quick_options[] = {
 	"-DGC_QUICK",
 };
 
-/* Cleared by an NVRTC that does not know the first of them. */
+/* Stop when the front end has read the text. */
+static const char *const front_end_options[] = {
+	"-fdevice-syntax-only",
+};
+
+/* Cleared by an NVRTC that does not know the first of the quick options. */
 static atomic_bool quick_known = true;
 
 #define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
@@ -207,34 +212,40 @@ gc_nvrtc_target(const GcNvrtc *nvrtc, int arch, char *target, size_t size, GcErr
 	return GC_OK;
 }
 
+static int
+add_options(const char **options, int n, const char *const *more, int nmore)
+{
+	for (int i = 0; i < nmore; i++)
+		options[n++] = more[i];
+	return n;
+}
+
 /*
  * Run the compiler over the program, leaving out optional options until it
  * knows the rest; which those are is remembered for all later compilations.
  */
 static NvResult
-run_compiler(const GcNvrtc *nvrtc, NvProgram program, const char *arch_option, bool quick)
+run_compiler(const GcNvrtc *nvrtc, NvProgram program, const char *arch_option, bool quick, bool front_end)
 {
-	const char *options[1 + LENGTH(needed_options) + LENGTH(optional_options) + LENGTH(quick_options)];
+	const char *options[1 + LENGTH(needed_options) + LENGTH(optional_options) + LENGTH(quick_options) +
+						LENGTH(front_end_options)];
 	int			optional = atomic_load(&option_count);
 	NvResult	result;
 
 	for (;; optional--)
 	{
-		int			n = 0;
+		int			n = add_options(options, 0, &arch_option, 1);
 
-		options[n++] = arch_option;
-		for (int i = 0; i < LENGTH(needed_options); i++)
-			options[n++] = needed_options[i];
-		for (int i = 0; i < optional; i++)
-			options[n++] = optional_options[i];
-		for (int i = 0; quick && i < LENGTH(quick_options); i++)
-			options[n++] = quick_options[i];
+		n = add_options(options, n, needed_options, LENGTH(needed_options));
+		n = add_options(options, n, optional_options, optional);
+		n = add_options(options, n, quick_options, quick ? LENGTH(quick_options) : 0);
+		n = add_options(options, n, front_end_options, front_end ? LENGTH(front_end_options) : 0);
 		result = nvrtc->api.compile(program, n, options);
 		if (result != GC_NV_INVALID_OPTION || optional == 0)
 			break;
 	}
-	/* What a quick compilation is refused may be the quick options. */
-	if (result != GC_NV_INVALID_OPTION && !quick)
+	/* What such a compilation is refused may be its own options. */
+	if (result != GC_NV_INVALID_OPTION && !quick && !front_end)
 		atomic_store(&option_count, optional);
 	return result;
 }
@@ -286,9 +297,10 @@ fetch_image(const GcNvrtc *nvrtc, NvProgram program, bool ptx, GcImage *image, G
 	return GC_OK;
 }
 
-GcCode
-gc_nvrtc_compile(const GcNvrtc *nvrtc, int arch, const char *source, GcCompileEffort effort,
-				 GcImage *image, char **log, GcError *err)
+/* image: NULL where the front end is to have a look only. */
+static GcCode
+compile(const GcNvrtc *nvrtc, int arch, const char *source, GcCompileEffort effort, GcImage *image,
+		char **log, GcError *err)
 {
 	bool		quick = effort == GC_COMPILE_QUICK && atomic_load(&quick_known);
 	int			best = best_arch(nvrtc, arch);
@@ -309,14 +321,18 @@ gc_nvrtc_compile(const GcNvrtc *nvrtc, int arch, const char *source, GcCompileEf
 	if (result != GC_NV_OK)
 		return gc_fail(err, result == GC_NV_OUT_OF_MEMORY ? GC_HOST_MEMORY : GC_COMPILE_FAILED,
 					   "nvrtcCreateProgram failed: %s.", nvrtc->api.error_string(result));
-	result = run_compiler(nvrtc, program, arch_option, quick);
+	result = run_compiler(nvrtc, program, arch_option, quick, image == NULL);
+	if (image == NULL && result == GC_NV_INVALID_OPTION)
+		result = run_compiler(nvrtc, program, arch_option, quick, false);
 	if (quick && result == GC_NV_INVALID_OPTION)
 	{
 		atomic_store(&quick_known, false);
-		result = run_compiler(nvrtc, program, arch_option, false);
+		result = run_compiler(nvrtc, program, arch_option, false, false);
 	}
 	said = program_log(nvrtc, program);
-	if (result == GC_NV_OK)
+	if (result == GC_NV_OK && image == NULL)
+		code = GC_OK;
+	else if (result == GC_NV_OK)
 		code = fetch_image(nvrtc, program, best != arch, image, err);
 	else if (result == GC_NV_OUT_OF_MEMORY)
 		code = gc_fail(err, GC_HOST_MEMORY, "NVRTC ran out of memory.");
@@ -331,4 +347,18 @@ gc_nvrtc_compile(const GcNvrtc *nvrtc, int arch, const char *source, GcCompileEf
 	else
 		free(said);
 	return code;
+}
+
+GcCode
+gc_nvrtc_compile(const GcNvrtc *nvrtc, int arch, const char *source, GcCompileEffort effort,
+				 GcImage *image, char **log, GcError *err)
+{
+	return compile(nvrtc, arch, source, effort, image, log, err);
+}
+
+GcCode
+gc_nvrtc_accepts(const GcNvrtc *nvrtc, int arch, const char *source, GcCompileEffort effort,
+				 char **log, GcError *err)
+{
+	return compile(nvrtc, arch, source, effort, NULL, log, err);
 }

@@ -756,19 +756,19 @@ test_nvrtc(void)
 	for (int arch = 80; arch <= 90; arch += 10)
 	{
 		text = gc_generate_refiner();
-		compile_text(nvrtc, arch, text, "the refiner");
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the refiner");
 		free(text);
 		text = gc_generate_class_writer();
-		compile_text(nvrtc, arch, text, "the class writer");
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the class writer");
 		free(text);
 		text = gc_generate_combiner();
-		compile_text(nvrtc, arch, text, "the combiner");
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the combiner");
 		free(text);
 		for (int n = 0; n < NSCAN_CASES; n += 7)
 		{
 			make_marker(&mk, &scan_cases[n]);
 			text = gc_generate_marker(mk.column, NTESTED);
-			compile_text(nvrtc, arch, text, "a marker with classes");
+			compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a marker with classes");
 			free(text);
 		}
 	}

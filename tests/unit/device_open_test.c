@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include "device_util.h"
 

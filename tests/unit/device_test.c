@@ -13,8 +13,11 @@
 #endif
 
 #include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "device_util.h"
 

@@ -8,6 +8,7 @@
 #ifndef GC_DEVICE_UTIL_H
 #define GC_DEVICE_UTIL_H
 
+#include "compile.h"
 #include "harness.h"
 
 #include "../../src/device/device.h"
@@ -38,7 +39,7 @@ load(const char *body)
 	GcImage		image;
 	Loaded		loaded;
 
-	if (ops->compile(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
+	if (compile_kernel(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
 		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
 		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
 		tap_bail(err.detail);

@@ -334,16 +334,8 @@ test_texts(void)
 			for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)
 			{
 				const GcCompileEffort effort = v == 0 && arch == 90 ? GC_COMPILE_QUICK : GC_COMPILE_FULL;
-				GcImage		image = {NULL, 0};
-				char	   *log = NULL;
 
-				ok(gc_nvrtc_compile(nvrtc, arch, source.text, effort, &image, &log, &err) == GC_OK,
-				   "%s, vectors of %d, compiles for sm_%d%s", shapes[shape], variants[v].vec, arch,
-				   effort == GC_COMPILE_FULL ? "" : " in a hurry");
-				if (log)
-					tap_note("%.2000s", log);
-				free(log);
-				free(image.bytes);
+				compiles_for_gpu(nvrtc, arch, source.text, effort, shapes[shape]);
 			}
 			free(source.text);
 		}

@@ -808,20 +808,12 @@ test_nvrtc(void)
 	}
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 	{
-		GcImage		image = {NULL, 0};
-		char	   *log = NULL;
 		Fused		f;
 
 		describe(&f, ways[i].n, all + ways[i].first, ways[i].vec);
 		if (generate(&f, &err) != GC_OK)
 			tap_bail(err.detail);
-		ok(gc_nvrtc_compile(nvrtc, ways[i].arch, f.source.text, ways[i].effort, &image, &log, &err) == GC_OK,
-		   "%d members, %d rows per thread, compile for sm_%d%s", ways[i].n, ways[i].vec, ways[i].arch,
-		   ways[i].effort == GC_COMPILE_QUICK ? " quickly" : "");
-		if (log)
-			tap_note("%.2000s", log);
-		free(log);
-		free(image.bytes);
+		compiles_for_gpu(nvrtc, ways[i].arch, f.source.text, ways[i].effort, "a kernel of many members");
 		free(f.source.text);
 	}
 }

@@ -15,6 +15,8 @@
 #ifndef GC_FUSED_UTIL_H
 #define GC_FUSED_UTIL_H
 
+#include <time.h>
+
 #include "device_util.h"
 #include "program_util.h"
 
@@ -483,7 +485,7 @@ load_with(const char *text, GcCompileEffort effort)
 	GcImage		image;
 	Loaded		loaded;
 
-	if (ops->compile(dev, text, effort, &image, &err) != GC_OK ||
+	if (compile_kernel(dev, text, effort, &image, &err) != GC_OK ||
 		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
 		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
 		tap_bail(err.detail);

@@ -572,19 +572,4 @@ make_all(void)
 		make_member(i);
 }
 
-static void
-compile_text(const GcNvrtc *nvrtc, int arch, const char *text, const char *what)
-{
-	GcError		err = {GC_OK, ""};
-	GcImage		image = {NULL, 0};
-	char	   *log = NULL;
-
-	ok(text != NULL && gc_nvrtc_compile(nvrtc, arch, text, GC_COMPILE_FULL, &image, &log, &err) == GC_OK,
-	   "%s compiles for sm_%d", what, arch);
-	if (log)
-		tap_note("%.2000s", log);
-	free(log);
-	free(image.bytes);
-}
-
 #endif							/* GC_MARKS_SCAN_H */

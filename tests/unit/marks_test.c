@@ -317,7 +317,7 @@ test_find(void)
 static void
 check_old(const GcNvrtc *nvrtc, char *text, const char *what)
 {
-	compile_text(nvrtc, 75, text, what);
+	compiles_for_gpu(nvrtc, 75, text, GC_COMPILE_FULL, what);
 	free(text);
 }
 
@@ -350,11 +350,11 @@ test_nvrtc(void)
 	{
 		char	   *text = gc_generate_combiner();
 
-		compile_text(nvrtc, arch, text, "the combiner");
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the combiner");
 		free(text);
 		describe_marker(&mk, arch == 80 ? NSHARED : 2, arch == 80);
 		text = gc_generate_marker(mk.column, NTESTED);
-		compile_text(nvrtc, arch, text, "a marker");
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a marker");
 		free(text);
 		for (int i = arch / 10 % 2; i < NALL; i += 2)
 		{
@@ -366,11 +366,11 @@ test_nvrtc(void)
 			v.threads = 128 << i % 4;
 			if (gc_generate_tester(m->p, m->pipeline, &m->tests, &source, &err) != GC_OK)
 				tap_bail(err.detail);
-			compile_text(nvrtc, arch, source.text, "a tester");
+			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a tester");
 			free(source.text);
 			if (gc_generate(m->p, m->pipeline, &v, &source, &err) != GC_OK)
 				tap_bail(err.detail);
-			compile_text(nvrtc, arch, source.text, "a kernel over marks");
+			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over marks");
 			free(source.text);
 		}
 	}

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * nvrtc_check.c FILE|DIRECTORY ...
+ * nvrtc_check.c [--front-end] FILE|DIRECTORY ...
  *	  Do these kernel texts compile for GPUs?  No GPU is needed.
  *
  * Each file, and each *.src of a directory, is compiled for sm_80 with full effort
- * and for sm_90 quickly, with the options that the worker uses.  Failures are printed with NVRTC's
+ * and for sm_90 quickly, with the options that the worker uses; or read by NVRTC's front end alone, as for
+ * these.  Failures are printed with NVRTC's
  * whole log.  The last line is "N compiled, M failed"; exit status 1 if M > 0,
  * 77 (and "nvrtc not found") where there is no NVRTC, 2 for wrong usage.
  *
@@ -23,6 +24,7 @@
 #include "../../src/device/nvrtc.h"
 
 static const GcNvrtc *nvrtc;
+static bool front_end;
 static int	compiled;
 static int	failed;
 
@@ -65,7 +67,8 @@ check_file(const char *path)
 		GcError		err = {GC_OK, ""};
 		char	   *log = NULL;
 
-		if (gc_nvrtc_compile(nvrtc, ways[i].arch, text, ways[i].effort, &image, &log, &err) == GC_OK)
+		if ((front_end ? gc_nvrtc_accepts(nvrtc, ways[i].arch, text, ways[i].effort, &log, &err)
+			 : gc_nvrtc_compile(nvrtc, ways[i].arch, text, ways[i].effort, &image, &log, &err)) == GC_OK)
 			compiled++;
 		else
 		{
@@ -113,9 +116,10 @@ main(int argc, char **argv)
 {
 	struct stat st;
 
-	if (argc < 2)
+	front_end = argc > 1 && strcmp(argv[1], "--front-end") == 0;
+	if (argc < 2 + front_end)
 	{
-		fprintf(stderr, "usage: %s FILE|DIRECTORY ...\n", argv[0]);
+		fprintf(stderr, "usage: %s [--front-end] FILE|DIRECTORY ...\n", argv[0]);
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -125,7 +129,7 @@ main(int argc, char **argv)
 		printf("nvrtc not found\n");
 		return 77;
 	}
-	for (int i = 1; i < argc; i++)
+	for (int i = 1 + front_end; i < argc; i++)
 	{
 		if (stat(argv[i], &st) == 0 && S_ISDIR(st.st_mode))
 			check_directory(argv[i]);

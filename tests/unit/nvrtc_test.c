@@ -7,6 +7,7 @@
  */
 #include "harness.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include "../../src/device/nvrtc.h"
@@ -46,6 +47,17 @@ test_errors(void)
 	   "whose first message is the detail: %.*s", (int) strcspn(err.detail, "\n"), err.detail);
 	ok(image.bytes == NULL, "and no image");
 	free(log);
+	for (int quick = 0; quick < 2; quick++)
+	{
+		const GcCompileEffort effort = quick ? GC_COMPILE_QUICK : GC_COMPILE_FULL;
+		char	   *good = kernel_text(kernel_int128);
+
+		is(gc_nvrtc_accepts(nvrtc, 90, text, effort, &log, &err), GC_COMPILE_FAILED, "the front end sees it, too");
+		ok(log != NULL && strstr(log, "this_is_not_declared") != NULL, "and says so");
+		free(log);
+		is(gc_nvrtc_accepts(nvrtc, 90, good, effort, NULL, NULL), GC_OK, "and accepts another text");
+		free(good);
+	}
 	is(gc_nvrtc_compile(nvrtc, 20, "", GC_COMPILE_FULL, &image, NULL, &err), GC_NO_COMPILER,
 	   "an architecture that is too old");
 	free(text);

@@ -413,19 +413,8 @@ compile_texts(const GcNvrtc *nvrtc, const char *text, const char *what)
 {
 	for (int arch = 80; arch <= 90; arch += 10)
 	{
-		for (int quick = 0; quick < 2; quick++)
-		{
-			GcImage		image = {NULL, 0};
-			GcError		err = {GC_OK, ""};
-			char	   *log = NULL;
-
-			ok(gc_nvrtc_compile(nvrtc, arch, text, quick ? GC_COMPILE_QUICK : GC_COMPILE_FULL, &image, &log,
-								&err) == GC_OK, "%s compiles for sm_%d%s", what, arch, quick ? " in a hurry" : "");
-			if (log)
-				tap_note("%.2000s", log);
-			free(log);
-			free(image.bytes);
-		}
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, what);
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_QUICK, what);
 	}
 }
 

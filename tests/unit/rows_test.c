@@ -576,18 +576,10 @@ test_nvrtc(void)
 	for (int i = 0; i < NREQUESTS * 3; i++)
 	{
 		const int	w = i % 3;
-		GcImage		image = {NULL, 0};
 		GcKernelSource source;
-		char	   *log = NULL;
 
 		generate_for(i / 3, ways[w].vec, &source);
-		ok(gc_nvrtc_compile(nvrtc, ways[w].arch, source.text, ways[w].effort, &image, &log, &err) == GC_OK,
-		   "%s, %d rows a thread, compiles for sm_%d%s", requests[i / 3].name, ways[w].vec, ways[w].arch,
-		   ways[w].effort == GC_COMPILE_QUICK ? " quickly" : "");
-		if (log)
-			tap_note("%.2000s", log);
-		free(log);
-		free(image.bytes);
+		compiles_for_gpu(nvrtc, ways[w].arch, source.text, ways[w].effort, requests[i / 3].name);
 		free(source.text);
 	}
 }
