@@ -5,6 +5,8 @@
 
 PG_MAJOR=${PG_MAJOR:-15}
 PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}
+# pg_ctl and pg_regress would give up a server that starts slowly.
+export PGCTLTIMEOUT=3600
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() {
@@ -101,7 +103,7 @@ stop_cluster() {
 # Wait until the worker has its device (or knows that there is none).
 wait_for_device() {
 	local i
-	for i in $(seq 300); do
+	for i in $(seq 36000); do
 		case $(as_server_user psql -XAtqc "select state from gpuconc_devices") in
 			ready | 'no device') return 0 ;;
 		esac
