@@ -35,8 +35,8 @@ typedef unsigned __int128 u128;
 /* Column data is allocated in multiples of this many rows, zero-filled. */
 #define GC_PAD_ROWS			GC_TILE_ROWS
 
-/* Bytes of a record (gc_record.h): a sector of a GPU's memory, so aligned. */
-#define GC_RECORD_BYTES		32
+/* Bytes of a record (gc_packed_row.h): a sector of a GPU's memory, so aligned. */
+#define GC_PACKED_ROW_BYTES		32
 
 /*
  * One column of one chunk.  value(row) = base + code(row) for integers, dates,
@@ -93,7 +93,7 @@ typedef struct GcScan
 	u32			timed;				/* note times behind the flags (gc_time.h) */
 	u32			delivered;			/* words of 64 bits that the last block writes to the host */
 	u64			deliver_to;			/* there (gc_deliver.h); 0: nothing is */
-	u64			before;				/* marked scans: flags of the marker */
+	u64			before;				/* selection scans: flags of the selection kernel */
 } GcScan;
 
 /*
@@ -157,29 +157,29 @@ typedef struct GcArgs
 #define GC_SPARE_CELLS		32
 
 /*
- * Rows of which one word, the marks' digest, says which requests of a marked scan have any: of others
+ * Rows of which one word, the marks' block summary, says which requests of a selection scan have any: of others
  * these rows' marks are neither written nor read.  They are a sector of a GPU's memory.
  */
-#define GC_DIGEST_ROWS		256
+#define GC_SUMMARY_ROWS		256
 
-/* Of a digest, for rows of which a request's marks take so many. */
-#define GC_DIGEST_BYTES(marks_bytes)	((marks_bytes) * 8 / GC_DIGEST_ROWS * sizeof(u32))
+/* Of a block summary, for rows of which a request's marks take so many. */
+#define GC_SUMMARY_BYTES(sel_bitmap_bytes)	((sel_bitmap_bytes) * 8 / GC_SUMMARY_ROWS * sizeof(u32))
 
-/* Requests that one marked scan serves. */
-#define GC_MAX_MARKED		32
+/* Requests that one selection scan serves. */
+#define GC_MAX_SELECTED		32
 
 /* Of a place (codegen/probe.c): more rows have the key than the one that it names. */
-#define GC_PLACE_MORE	0x80000000u
+#define GC_DIRECT_MORE	0x80000000u
 
 /* The value's key cannot be computed. */
-#define GC_PLACE_BAD	0xffffffffu
+#define GC_DIRECT_BAD	0xffffffffu
 
 /*
  * Classes that a column's values are put into, at most, and slots to find them in, four
  * for each, a power of two.
  */
-#define GC_MAX_CLASSES		4096
-#define GC_CLASS_SLOTS		16384
+#define GC_MAX_KEY_GROUPS		4096
+#define GC_KEY_GROUP_SLOTS		16384
 
 /*
  * Entry point of a kernel on device host: runs block `block` of `nblocks`;

@@ -10,11 +10,11 @@
  * became of a sum or difference that no other lane sees.  On device host the C compiler does as
  * much with a loop over the codes.
  *
- * The ends of many members' ranges, computed between GC_KEEP and GC_KEPT for a tile, are kept
+ * The ends of many members' ranges, computed between GC_FILL_PER_WARP and GC_PER_WARP for a tile, are kept
  * in shared memory, where each warp has words of its own: in registers, they would leave none
  * for anything else.
  *
- * GC_KEPT_WORDS(n, threads)	room for n words, of blocks of so many threads at most
+ * GC_PER_WARP_WORDS(n, threads)	room for n words, of blocks of so many threads at most
  * GC_KEEP_WORD(i, value)		word i is
  * GC_TAKE_WORDS(i, n)			the words from i on, a multiple of 4, as gc_word[0] .. [n - 1]
  *
@@ -66,11 +66,11 @@ GC_DEFINE_CODES(i64, u64, i64)
 typedef u8 u1_codes;
 typedef u16 u2_codes;
 
-#define GC_KEPT_WORDS(n, threads)		u32 gc_kept[n];
-#define GC_KEEP
-#define GC_KEEP_WORD(i, value)			gc_kept[i] = (value);
-#define GC_KEPT
-#define GC_TAKE_WORDS(i, n)				const u32 *gc_word = gc_kept + (i);
+#define GC_PER_WARP_WORDS(n, threads)		u32 gc_per_warp[n];
+#define GC_FILL_PER_WARP
+#define GC_KEEP_WORD(i, value)			gc_per_warp[i] = (value);
+#define GC_PER_WARP
+#define GC_TAKE_WORDS(i, n)				const u32 *gc_word = gc_per_warp + (i);
 
 #define GC_FIRST_OF(width, spare, first)	(first)
 #define GC_END_OF(width, spare, end)		((end) - 1)
@@ -88,15 +88,15 @@ typedef u16 u2_codes;
 
 #else							/* device cuda */
 
-#define GC_KEPT_WORDS(n, threads) \
-	__shared__ uint4 gc_kept_by_all[((n) + 3) / 4 * GC_WARPS(threads)]; \
-	uint4 *const gc_kept = gc_kept_by_all + thread / GC_WARP * (((n) + 3) / 4);
-#define GC_KEEP							__syncwarp();
-#define GC_KEEP_WORD(i, value)			if (thread % GC_WARP == 0) ((u32 *) gc_kept)[i] = (value);
-#define GC_KEPT							__syncwarp();
+#define GC_PER_WARP_WORDS(n, threads) \
+	__shared__ uint4 gc_per_warp_by_all[((n) + 3) / 4 * GC_WARPS(threads)]; \
+	uint4 *const gc_per_warp = gc_per_warp_by_all + thread / GC_WARP * (((n) + 3) / 4);
+#define GC_FILL_PER_WARP							__syncwarp();
+#define GC_KEEP_WORD(i, value)			if (thread % GC_WARP == 0) ((u32 *) gc_per_warp)[i] = (value);
+#define GC_PER_WARP							__syncwarp();
 #define GC_TAKE_WORDS(i, n) \
 	u32 gc_word[((n) + 3) / 4 * 4]; \
-	gc_take_words(gc_word, gc_kept + (i) / 4, ((n) + 3) / 4, gc_row);
+	gc_take_words(gc_word, gc_per_warp + (i) / 4, ((n) + 3) / 4, gc_row);
 
 /* Seems to the compiler to depend on the row, so that it does not keep the words in registers. */
 GC_FN void

@@ -19,7 +19,7 @@
  * each live row once; inside it, `continue` drops the row.
  *
  * Where all that is left are filters, most vectors have a live row, and what is done with it
- * is little, all is one stage: GC_FOLD .. GC_FOLD_KEPT .. GC_END_FOLD, in which the text
+ * is little, all is one stage: GC_FILTER_AGGREGATE .. GC_FILTER_AGGREGATE_KEPT .. GC_END_FILTER_AGGREGATE, in which the text
  * clears gc_pass for rows that it drops, and goes on with the others.  On cuda what is known of
  * a row then stays in a predicate: to make a bit of a mask of it and a predicate of that bit
  * took as many instructions as the tests.
@@ -161,9 +161,9 @@ GC_OPAQUE(u32 x)
 	GC_EACH(j) { const u32 gc_pass = GC_IS_LIVE(j); const u32 row = gc_row + j; (void) row; {
 #define GC_END_ROWS_ALL			}}
 /* Tests and what is done with the rows that pass, in one. */
-#define GC_FOLD(j)				GC_EACH(j) { bool gc_pass = GC_IS_LIVE(j);
-#define GC_FOLD_KEPT(j, row)	if (!gc_pass) continue; const u32 row = gc_row + j; (void) row; {
-#define GC_END_FOLD				}}
+#define GC_FILTER_AGGREGATE(j)				GC_EACH(j) { bool gc_pass = GC_IS_LIVE(j);
+#define GC_FILTER_AGGREGATE_KEPT(j, row)	if (!gc_pass) continue; const u32 row = gc_row + j; (void) row; {
+#define GC_END_FILTER_AGGREGATE				}}
 
 /*
  * Sum over one vector of values of which GC_PART_ROWS add up within 32 bits: added to its
@@ -229,11 +229,11 @@ GC_OPAQUE(u32 x)
 #define GC_EACH(j)				for (u32 j = 0; j < gc_cnt; j++)
 #define GC_KEEP_IF(j, cond)		gc_m[j] &= (u8) ((cond) != 0)
 #define GC_SETTLE				if (!(gc_n = gc_select(gc_sel, gc_m, gc_cnt))) continue;
-#define GC_EACH_LIVE(j)			{ u32 gc_kept = 0; for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { \
+#define GC_EACH_LIVE(j)			{ u32 gc_per_warp = 0; for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { \
 									const u32 j = gc_sel[gc_v];
 #define GC_EACH_CHEAP(j)		GC_EACH_LIVE(j)
-#define GC_KEEP_LIVE_IF(j, cond)	gc_sel[gc_kept] = j; gc_kept += (cond) != 0
-#define GC_END_LIVE				} if (!(gc_n = gc_kept)) continue; }
+#define GC_KEEP_LIVE_IF(j, cond)	gc_sel[gc_per_warp] = j; gc_per_warp += (cond) != 0
+#define GC_END_LIVE				} if (!(gc_n = gc_per_warp)) continue; }
 
 #define GC_ROWS_SPARSE(j, row) \
 	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { const u32 j = gc_sel[gc_v]; const u32 row = gc_row + j; \
@@ -243,9 +243,9 @@ GC_OPAQUE(u32 x)
 #define GC_END_ROWS_DENSE		GC_END_ROWS_SPARSE
 #define GC_ROWS_ALL(j, row)		GC_ROWS_SPARSE(j, row) const u32 gc_pass = 1;
 #define GC_END_ROWS_ALL			GC_END_ROWS_SPARSE
-#define GC_FOLD(j)				GC_EACH(j) { i32 gc_pass = 1;
-#define GC_FOLD_KEPT(j, row)	GC_KEEP_IF(j, gc_pass); } GC_SETTLE GC_ROWS_DENSE(j, row)
-#define GC_END_FOLD				GC_END_ROWS_DENSE
+#define GC_FILTER_AGGREGATE(j)				GC_EACH(j) { i32 gc_pass = 1;
+#define GC_FILTER_AGGREGATE_KEPT(j, row)	GC_KEEP_IF(j, gc_pass); } GC_SETTLE GC_ROWS_DENSE(j, row)
+#define GC_END_FILTER_AGGREGATE				GC_END_ROWS_DENSE
 #define GC_PART					i64			/* vectors are long */
 #define GC_COUNT				u64			/* and threads few */
 #define GC_COUNT_ROW(n)			(n)++

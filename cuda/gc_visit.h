@@ -3,25 +3,25 @@
  * gc_visit.h
  *	  Visiting the few rows of a table that are left.
  *
- * Which rows those are, a marked scan's marker has said (gc_mark.h), or the kernel's own vector
+ * Which rows those are, a selection scan's selection kernel has said (gc_selection.h), or the kernel's own vector
  * phase, which then only clears bits:
  *
- *	  GC_MARKED_TILES .. GC_MARKED_VECTORS .. GC_END_MARKED_VECTORS .. GC_END_TILES
- *	  GC_FILTERED_TILES .. GC_FILTERED_VECTORS .. GC_FILTERED_MARKS .. GC_END_FILTERED_VECTORS
+ *	  GC_SELECTED_TILES .. GC_SELECTED_VECTORS .. GC_END_SELECTED_VECTORS .. GC_END_TILES
+ *	  GC_FILTERED_TILES .. GC_FILTERED_VECTORS .. GC_FILTERED_SELECTION .. GC_END_FILTERED_VECTORS
  *		.. GC_END_TILES
  *
  * with columns' descriptions behind the first, a vector phase (gc_target.h) between
- * GC_FILTERED_VECTORS and GC_FILTERED_MARKS, and before the end stages over gathered rows:
+ * GC_FILTERED_VECTORS and GC_FILTERED_SELECTION, and before the end stages over gathered rows:
  *
- *	  GC_MARKED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
+ *	  GC_SELECTED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
  *	  GC_EACH_VISITED .. GC_KEEP_VISITED_IF .. GC_END_VISITED	test them
- *	  GC_LOOK_UP .. GC_END_LOOK_UP					look up what they want of other tables (early.c)
- *	  GC_MARKED_ROWS .. GC_END_MARKED_ROWS			what is done with each
+ *	  GC_LOOK_UP .. GC_END_LOOK_UP					look up what they want of other tables (batched_lookup.c)
+ *	  GC_SELECTED_ROWS .. GC_END_SELECTED_ROWS			what is done with each
  *
  * On device cuda a warp takes 4,096 rows at a time and queues those that are left; of these a
  * thread gathers a few at a time (GC_LANE_ROWS), so that as many as 128 wait for memory together,
- * however few of all rows they are.  Where there are marks it finds these 4,096 by their digest, in a
- * span of up to 32,768: sixteen times GC_DIGEST_ROWS that have any.  Rows wait from one 4,096 of a span
+ * however few of all rows they are.  Where there are marks it finds these 4,096 by their block summary, in a
+ * span of up to 32,768: sixteen times GC_SUMMARY_ROWS that have any.  Rows wait from one 4,096 of a span
  * to the next until they are as many as can be gathered together: where they are few, a span takes a warp
  * hardly longer than one of its rows does.
  *
@@ -48,12 +48,12 @@
  * and valid, can be read up to a multiple of GC_PAD_ROWS.
  */
 GC_FN void
-gc_marked_words(u32 *x, u64 marks, u64 valid, u32 row, u32 end)
+gc_selection_words(u32 *x, u64 sel_bitmap, u64 valid, u32 row, u32 end)
 {
 	x[0] = x[1] = x[2] = x[3] = 0;
 	if (row >= end)
 		return;
-	*(uint4 *) x = ((const uint4 *) marks)[row / (32 * GC_LANE_WORDS)];
+	*(uint4 *) x = ((const uint4 *) sel_bitmap)[row / (32 * GC_LANE_WORDS)];
 	if (valid)
 	{
 		const uint4 v = ((const uint4 *) valid)[row / (32 * GC_LANE_WORDS)];
@@ -70,10 +70,10 @@ gc_marked_words(u32 *x, u64 marks, u64 valid, u32 row, u32 end)
 	}
 }
 
-/* Digest of so many rows for each lane, and of these at most. */
-#define GC_LANE_DIGEST	4
-#define GC_SPAN_ROWS	(32 * GC_LANE_DIGEST * GC_DIGEST_ROWS)
-#define GC_SPAN_DIGEST	(GC_SPAN_ROWS / GC_DIGEST_ROWS)
+/* Rows that one word of the block summary stands for in each lane, and the most of these words. */
+#define GC_LANE_SUMMARY	4
+#define GC_SPAN_ROWS	(32 * GC_LANE_SUMMARY * GC_SUMMARY_ROWS)
+#define GC_SPAN_SUMMARY	(GC_SPAN_ROWS / GC_SUMMARY_ROWS)
 
 /* Rows of a warp's parts, so that there are at least as many parts as warps if they are GC_WARP_ROWS or more. */
 GC_FN u32
@@ -170,30 +170,30 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn
 }
 
 /*
- * The parts of GC_DIGEST_ROWS, from row `first` on and before `end`, that have a mark of the request:
- * their numbers, and how many.  digest: of the chunk.
+ * The parts of GC_SUMMARY_ROWS, from row `first` on and before `end`, that have a mark of the request:
+ * their numbers, and how many.  block summary: of the chunk.
  */
 GC_FN u32
-gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 lane)
+gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end, u32 lane)
 {
-	const u32	row = first + lane * (GC_LANE_DIGEST * GC_DIGEST_ROWS);
+	const u32	row = first + lane * (GC_LANE_SUMMARY * GC_SUMMARY_ROWS);
 	u32			mine = 0;
 	u32			at,
 				n;
 
 	if (row < end)
 	{
-		const uint4 d = *(const uint4 *) (digest + row / GC_DIGEST_ROWS);
-		const u32	left = (end - row + GC_DIGEST_ROWS - 1) / GC_DIGEST_ROWS;
+		const uint4 d = *(const uint4 *) (summary + row / GC_SUMMARY_ROWS);
+		const u32	left = (end - row + GC_SUMMARY_ROWS - 1) / GC_SUMMARY_ROWS;
 
 		mine = (d.x >> bit & 1) | (d.y >> bit & 1) << 1 | (d.z >> bit & 1) << 2 | (d.w >> bit & 1) << 3;
-		mine &= left < GC_LANE_DIGEST ? (1u << left) - 1 : ~0u;
+		mine &= left < GC_LANE_SUMMARY ? (1u << left) - 1 : ~0u;
 	}
 	at = gc_lane_sum(__popc(mine), lane);
 	n = __shfl_sync(0xffffffffu, at, 31);
 	at -= __popc(mine);
 	GC_NO_UNROLL for (; mine; mine &= mine - 1)
-		marked[at++] = (u8) (lane * GC_LANE_DIGEST + __ffs(mine) - 1);
+		selection[at++] = (u8) (lane * GC_LANE_SUMMARY + __ffs(mine) - 1);
 	return n;
 }
 
@@ -206,36 +206,36 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 		u32 gc_first; \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_find_part(&gc_a.scan, gc_t, gc_part_rows, &gc_first)]; \
 		if (gc_first >= gc_src.nrows) continue;
-#define GC_MARKS_OF(words)	gc_warp_sum(__popc((words)[0]) + __popc((words)[1]) + __popc((words)[2]) + __popc((words)[3]))
+#define GC_SELECTION_OF(words)	gc_warp_sum(__popc((words)[0]) + __popc((words)[1]) + __popc((words)[2]) + __popc((words)[3]))
 #define GC_IF_FEW			const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
 
-/* marks, bytes, digest, bit: as GC_ARG_MARKS's parts (codegen.h). */
-#define GC_MARKED_TILES(threads, marks, bytes, digest, bit) \
-	__shared__ u8 gc_markeds[GC_WARPS(threads)][GC_SPAN_DIGEST]; \
-	u8 *gc_marked = gc_markeds[thread / 32]; \
+/* marks, bytes, block summary, bit: as GC_ARG_SELECTION's parts (codegen.h). */
+#define GC_SELECTED_TILES(threads, sel_bitmap, bytes, summary, bit) \
+	__shared__ u8 gc_markeds[GC_WARPS(threads)][GC_SPAN_SUMMARY]; \
+	u8 *gc_selected = gc_markeds[thread / 32]; \
 	GC_PARTS(threads, gc_span_rows(&gc_a.scan, nblocks * (nthreads / 32))) \
 		const u32 gc_end = GC_MIN(gc_src.nrows, gc_first + gc_part_rows); \
-		const u64 gc_marks = (marks) + (u64) gc_src.chunk * (bytes); \
-		const u32 gc_nmarked = gc_find_marked(gc_marked, (const u32 *) ((digest) + (u64) gc_src.chunk * GC_DIGEST_BYTES(bytes)), \
+		const u64 gc_selection = (sel_bitmap) + (u64) gc_src.chunk * (bytes); \
+		const u32 gc_nmarked = gc_find_selected(gc_selected, (const u32 *) ((summary) + (u64) gc_src.chunk * GC_SUMMARY_BYTES(bytes)), \
 											  (u32) (bit), gc_first, gc_end, gc_lane); \
 		if (!gc_nmarked) continue; \
 		__syncwarp(); \
 		u32 gc_some = 0, gc_from, gc_words[GC_LANE_WORDS]; \
-		GC_TAKE_MARKED \
-		u32 gc_count = GC_MARKS_OF(gc_words); \
+		GC_TAKE_SELECTED \
+		u32 gc_count = GC_SELECTION_OF(gc_words); \
 		GC_IF_FEW
 
 /* The marks of the next GC_WARP_ROWS that have any. */
-#define GC_TAKE_MARKED \
+#define GC_TAKE_SELECTED \
 		{ \
-			const u32 gc_which = gc_some + gc_lane / (32 * GC_DIGEST_ROWS / GC_WARP_ROWS); \
+			const u32 gc_which = gc_some + gc_lane / (32 * GC_SUMMARY_ROWS / GC_WARP_ROWS); \
 			const u32 gc_there = gc_which < gc_nmarked; \
-			gc_from = (gc_there ? gc_marked[gc_which] * GC_DIGEST_ROWS : 0) + gc_lane * (32 * GC_LANE_WORDS) % GC_DIGEST_ROWS; \
-			gc_marked_words(gc_words, gc_marks, gc_src.valid, gc_first + gc_from, gc_there ? gc_end : 0); \
-			gc_some += GC_WARP_ROWS / GC_DIGEST_ROWS; \
+			gc_from = (gc_there ? gc_selected[gc_which] * GC_SUMMARY_ROWS : 0) + gc_lane * (32 * GC_LANE_WORDS) % GC_SUMMARY_ROWS; \
+			gc_selection_words(gc_words, gc_selection, gc_src.valid, gc_first + gc_from, gc_there ? gc_end : 0); \
+			gc_some += GC_WARP_ROWS / GC_SUMMARY_ROWS; \
 		}
-#define GC_MARKED_VECTORS		GC_QUEUED_VECTORS(gc_some < gc_nmarked, GC_TAKE_MARKED)
-#define GC_END_MARKED_VECTORS	GC_END_QUEUED_VECTORS
+#define GC_SELECTED_VECTORS		GC_QUEUED_VECTORS(gc_some < gc_nmarked, GC_TAKE_SELECTED)
+#define GC_END_SELECTED_VECTORS	GC_END_QUEUED_VECTORS
 
 /*
  * Rows wait until each lane has GC_LANE_ROWS to gather, or there are no more.  again, take: whether
@@ -245,7 +245,7 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 #define GC_QUEUED_VECTORS(again, take) \
 		u32 gc_n = 0, gc_turn = 0, gc_more = 1; \
 		do { \
-			if (gc_more == 2) gc_count = GC_MARKS_OF(gc_words); \
+			if (gc_more == 2) gc_count = GC_SELECTION_OF(gc_words); \
 			gc_n = gc_queue_rows(gc_queue, gc_n, gc_words, gc_from, gc_lane, gc_count > GC_DENSE_ROWS, gc_turn++); \
 			gc_more = __any_sync(0xffffffffu, (gc_words[0] | gc_words[1] | gc_words[2] | gc_words[3]) != 0); \
 			if (!gc_more && (again)) { \
@@ -275,7 +275,7 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 			const u32 gc_row = gc_first + (32 * gc_i + gc_lane) * GC_VEC; \
 			u32 gc_m = gc_row + GC_VEC <= gc_end ? (1u << GC_VEC) - 1 : gc_row < gc_end ? (1u << (gc_end - gc_row)) - 1 : 0; \
 			if (gc_src.valid) gc_m &= GC_VECTOR_BITS(gc_src.valid, gc_row);
-#define GC_FILTERED_MARKS \
+#define GC_FILTERED_SELECTION \
 			gc_put_left(gc_queue, gc_row - gc_first, gc_m, gc_lane); \
 		} \
 		__syncwarp(); \
@@ -283,7 +283,7 @@ gc_find_marked(u8 *marked, const u32 *digest, u32 bit, u32 first, u32 end, u32 l
 		u32 gc_words[GC_LANE_WORDS]; \
 		*(uint4 *) gc_words = ((const uint4 *) gc_queue)[gc_lane]; \
 		__syncwarp(); \
-		u32 gc_count = GC_MARKS_OF(gc_words); \
+		u32 gc_count = GC_SELECTION_OF(gc_words); \
 		if (!gc_count) continue; \
 		GC_IF_FEW \
 		GC_QUEUED_VECTORS(0,)
@@ -308,7 +308,7 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 #define GC_EACH_VISITED(j)		GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) if (gc_m >> j & 1) {
 #define GC_KEEP_VISITED_IF(j, cond)	gc_m &= ~((u32) !(cond) << j)
 #define GC_END_VISITED			} if (!gc_m) continue;
-#define GC_MARKED_ARRAY(type, name)	type name[GC_LANE_ROWS]
+#define GC_SELECTED_ARRAY(type, name)	type name[GC_LANE_ROWS]
 #define GC_GATHER(W, SUFFIX, v, d, pitch) \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
 		if (gc_m >> gc_v & 1) v[gc_v] = GC_PITCHED(W, SUFFIX, d, pitch, gc_visited[gc_v])
@@ -318,11 +318,11 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 		if (gc_m >> gc_v & 1) n |= GC_NULL_AT(d, gc_visited[gc_v]) << gc_v
 #define GC_LOOK_UP(j)			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) if (gc_m >> j & 1) {
 #define GC_END_LOOK_UP			}
-#define GC_MARKED_ROWS(j, row) \
+#define GC_SELECTED_ROWS(j, row) \
 			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) { \
 				if (!(gc_m >> j & 1)) continue; \
 				const u32 row = gc_visited[j]; (void) row; {
-#define GC_END_MARKED_ROWS	}}
+#define GC_END_SELECTED_ROWS	}}
 /* What is left is fewer than 32, and behind them. */
 #define GC_END_QUEUED_VECTORS \
 			} \
@@ -336,55 +336,55 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 
 /*
  * The marks of a tile's rows, from first to end, to where there is room for as many, with none
- * where the digest says so; and how many rows have one.  marks, digest: of the chunk.
+ * where the block summary says so; and how many rows have one.  marks, block summary: of the chunk.
  */
 GC_FN u32
-gc_take_marks(u8 *to, const u8 *marks, const u32 *digest, u32 bit, u32 first, u32 end)
+gc_take_selection(u8 *to, const u8 *sel_bitmap, const u32 *summary, u32 bit, u32 first, u32 end)
 {
 	u32			n = 0;
 
-	for (u32 row = first; row < end; row += GC_DIGEST_ROWS)
+	for (u32 row = first; row < end; row += GC_SUMMARY_ROWS)
 	{
 		u8		   *here = to + (row - first) / 8;
 
-		if (digest[row / GC_DIGEST_ROWS] >> bit & 1)
-			__builtin_memcpy(here, marks + row / 8, GC_DIGEST_ROWS / 8);
+		if (summary[row / GC_SUMMARY_ROWS] >> bit & 1)
+			__builtin_memcpy(here, sel_bitmap + row / 8, GC_SUMMARY_ROWS / 8);
 		else
-			__builtin_memset(here, 0, GC_DIGEST_ROWS / 8);
+			__builtin_memset(here, 0, GC_SUMMARY_ROWS / 8);
 	}
 	for (u32 i = 0; i < (end - first + 7) / 8; i++)
 		n += __builtin_popcount(to[i]);
 	return n;
 }
 
-#define GC_MARKED_TILES(threads, marks, bytes, digest, bit) \
+#define GC_SELECTED_TILES(threads, sel_bitmap, bytes, summary, bit) \
 	GC_TILES \
-		u8 gc_marks[GC_TILE_ROWS / 8]; \
-		const u32 gc_few = gc_take_marks(gc_marks, (const u8 *) (marks) + gc_src.chunk * (bytes), \
-										 (const u32 *) ((digest) + gc_src.chunk * GC_DIGEST_BYTES(bytes)), (u32) (bit), \
+		u8 gc_selection[GC_TILE_ROWS / 8]; \
+		const u32 gc_few = gc_take_selection(gc_selection, (const u8 *) (sel_bitmap) + gc_src.chunk * (bytes), \
+										 (const u32 *) ((summary) + gc_src.chunk * GC_SUMMARY_BYTES(bytes)), (u32) (bit), \
 										 gc_first, gc_end) <= GC_TILE_ROWS / GC_FEW_PART; \
 		(void) gc_few;
-#define GC_MARKED_VECTORS \
+#define GC_SELECTED_VECTORS \
 		GC_VECTORS \
-			GC_EACH(gc_v) gc_m[gc_v] &= gc_marks[(gc_row - gc_first + gc_v) >> 3] >> \
+			GC_EACH(gc_v) gc_m[gc_v] &= gc_selection[(gc_row - gc_first + gc_v) >> 3] >> \
 				((gc_row + gc_v) & 7) & 1; \
 			GC_SETTLE
 #define GC_FILTERED_TILES(threads)	GC_TILES
 #define GC_FILTERED_VECTORS			GC_VECTORS {
-#define GC_FILTERED_MARKS			GC_SETTLE }
+#define GC_FILTERED_SELECTION			GC_SETTLE }
 #define GC_END_FILTERED_VECTORS		GC_END_VECTORS
 #define GC_EACH_VISITED(j)			GC_EACH_LIVE(j)
 #define GC_KEEP_VISITED_IF(j, cond)	GC_KEEP_LIVE_IF(j, cond)
 #define GC_END_VISITED				GC_END_LIVE
-#define GC_MARKED_ARRAY(type, name)	GC_ARRAY(type, name)
+#define GC_SELECTED_ARRAY(type, name)	GC_ARRAY(type, name)
 #define GC_GATHER(W, SUFFIX, v, d, pitch) \
 	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) \
 		v[gc_sel[gc_v]] = GC_PITCHED(W, SUFFIX, d, pitch, gc_row + gc_sel[gc_v])
 #define GC_GATHER_NULLS(n, d)		GC_NULLS(n, d)
 #define GC_LOOK_UP(j)				for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { const u32 j = gc_sel[gc_v];
 #define GC_END_LOOK_UP				}
-#define GC_MARKED_ROWS(j, row)		GC_ROWS_SPARSE(j, row)
-#define GC_END_MARKED_ROWS	GC_END_ROWS_SPARSE
-#define GC_END_MARKED_VECTORS	GC_END_VECTORS
+#define GC_SELECTED_ROWS(j, row)		GC_ROWS_SPARSE(j, row)
+#define GC_END_SELECTED_ROWS	GC_END_ROWS_SPARSE
+#define GC_END_SELECTED_VECTORS	GC_END_VECTORS
 
 #endif

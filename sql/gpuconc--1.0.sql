@@ -100,8 +100,8 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT read_bytes bigint, OUT kernels bigint, OUT kernels_compiled bigint,
 	OUT builds_run bigint, OUT builds_shared bigint,
 	OUT results_shared bigint, OUT rows_delta bigint,
-	OUT class_scans bigint, OUT class_misfits bigint,
-	OUT builds_placed bigint, OUT record_scans bigint,
+	OUT key_group_scans bigint, OUT key_group_mismatches bigint,
+	OUT direct_lookups bigint, OUT packed_row_scans bigint,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -155,10 +155,10 @@ SELECT s.requests,
 	s.builds_shared,
 	s.results_shared,
 	s.rows_delta,
-	s.class_scans,
-	s.class_misfits,
-	s.builds_placed,
-	s.record_scans,
+	s.key_group_scans,
+	s.key_group_mismatches,
+	s.direct_lookups,
+	s.packed_row_scans,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;
 COMMENT ON VIEW gpuconc_stat IS

@@ -66,21 +66,21 @@ gc_sharing_forced(void)
 static inline bool
 gc_marks_forced(void)
 {
-	return gc_forced_sharing() == GC_FORCE_MARKED;
+	return gc_forced_sharing() == GC_FORCE_SELECTION;
 }
 
 /* May they be? */
 static inline bool
 gc_marks_allowed(void)
 {
-	return gc_enable_marked_scan && (!gc_sharing_forced() || gc_marks_forced());
+	return gc_enable_shared_selection && (!gc_sharing_forced() || gc_marks_forced());
 }
 
-/* Are kernels to be kept resident together wherever they fit? */
+/* Are kernels to be kept co-resident wherever they fit? */
 static inline bool
-gc_resident_forced(void)
+gc_coresident_forced(void)
 {
-	return gc_debug_force_resident;
+	return gc_debug_force_coresident;
 }
 
 /* Requests that must wait before any is started; 0: any number. */

@@ -42,10 +42,10 @@ bool		gc_enable_shared_scan = true;
 int			gc_batch_log_size = 256;
 int			gc_debug_hold_requests = 0;
 int			gc_debug_force_shared_scan = GC_FORCE_NONE;
-bool		gc_enable_marked_scan = true;
-bool		gc_enable_class_columns = true;
-bool		gc_enable_row_records = true;
-bool		gc_debug_force_resident = false;
+bool		gc_enable_shared_selection = true;
+bool		gc_enable_key_groups = true;
+bool		gc_enable_packed_rows = true;
+bool		gc_debug_force_coresident = false;
 
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
@@ -66,7 +66,7 @@ static const struct config_enum_entry force_options[] = {
 	{"off", GC_FORCE_NONE, false},
 	{"fused", GC_FORCE_FUSED, false},
 	{"groups", GC_FORCE_GROUPS, false},
-	{"marked", GC_FORCE_MARKED, false},
+	{"selection", GC_FORCE_SELECTION, false},
 	{"on", GC_FORCE_FUSED, true},
 	{NULL, 0, false}
 };
@@ -220,19 +220,19 @@ define_schedule_settings(void)
 							 "Answers requests over the same table by one scan, under gpuconc.schedule = twostage.",
 							 NULL, &gc_enable_shared_scan, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_marked_scan",
+	DefineCustomBoolVariable("gpuconc.enable_shared_selection",
 							 "Lets a shared scan test rows for many requests at once.",
-							 NULL, &gc_enable_marked_scan, true,
+							 NULL, &gc_enable_shared_selection, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_class_columns",
-							 "Lets marked scans read what requests tell apart of a column instead of its values.",
+	DefineCustomBoolVariable("gpuconc.enable_key_groups",
+							 "Lets selection scans read what requests tell apart of a column instead of its values.",
 							 "Takes device memory that is free.",
-							 &gc_enable_class_columns, true,
+							 &gc_enable_key_groups, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_row_records",
-							 "Lets requests of marked scans read a row's columns from one place.",
+	DefineCustomBoolVariable("gpuconc.enable_packed_rows",
+							 "Lets requests of selection scans read a row's columns from one place.",
 							 "Takes 32 bytes per row of device memory that is free.",
-							 &gc_enable_row_records, true,
+							 &gc_enable_packed_rows, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.batch_log_size",
 							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",
@@ -248,10 +248,10 @@ define_schedule_settings(void)
 							 "Waits for the kernels that it takes.",
 							 &gc_debug_force_shared_scan, GC_FORCE_NONE, force_options,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_force_resident",
-							 "Keeps kernels that scan the same table resident together wherever they fit.",
+	DefineCustomBoolVariable("gpuconc.debug_force_coresident",
+							 "Keeps kernels that scan the same table co-resident wherever they fit.",
 							 "Under gpuconc.schedule = twostage, whatever they are thought to take. For tests.",
-							 &gc_debug_force_resident, false,
+							 &gc_debug_force_coresident, false,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 

@@ -51,10 +51,10 @@ extern int	gc_schedule_seed;
 extern bool gc_enable_shared_scan;
 extern int	gc_batch_log_size;
 extern int	gc_debug_hold_requests;
-extern bool gc_enable_marked_scan;
-extern bool gc_enable_class_columns;
-extern bool gc_enable_row_records;
-extern bool gc_debug_force_resident;
+extern bool gc_enable_shared_selection;
+extern bool gc_enable_key_groups;
+extern bool gc_enable_packed_rows;
+extern bool gc_debug_force_coresident;
 
 /* gpuconc.debug_force_shared_scan */
 typedef enum GcForce
@@ -62,7 +62,7 @@ typedef enum GcForce
 	GC_FORCE_NONE,
 	GC_FORCE_FUSED,				/* all of them, whatever its bodies are */
 	GC_FORCE_GROUPS,			/* fused, those with groups */
-	GC_FORCE_MARKED
+	GC_FORCE_SELECTION
 } GcForce;
 extern int	gc_debug_force_shared_scan;
 extern double gc_offload_cost;

@@ -53,8 +53,8 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
 			counter(&s->read_bytes), counter(&s->kernels), counter(&s->kernels_compiled),
 			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->results_shared),
-			counter(&s->rows_delta), counter(&s->class_scans), counter(&s->class_misfits),
-			counter(&s->builds_placed), counter(&s->record_scans), TimestampTzGetDatum(s->reset_at),
+			counter(&s->rows_delta), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
+			counter(&s->direct_lookups), counter(&s->packed_row_scans), TimestampTzGetDatum(s->reset_at),
 		};
 
 		PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));

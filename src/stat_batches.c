@@ -97,8 +97,8 @@ kind_name(uint16 kind)
 	{
 		case GC_BATCH_FUSED:
 			return "shared scan";
-		case GC_BATCH_MARKED:
-			return "marked scan";
+		case GC_BATCH_SELECTION:
+			return "selection scan";
 		default:
 			return "kernel";
 	}
@@ -153,7 +153,7 @@ gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
 		values[4] = Int32GetDatum(b->patterns);
 		values[5] = Int32GetDatum(b->planned);
 		values[6] = Int32GetDatum(b->waiting);
-		values[7] = Int32GetDatum(b->beside);
+		values[7] = Int32GetDatum(b->others);
 		values[8] = put_ms(b->predicted_us, &nulls[8]);
 		values[9] = Float8GetDatum(b->actual_us / 1000.0);
 		values[10] = Float8GetDatum(b->decision_us / 1000.0);
@@ -359,8 +359,8 @@ put_kernel(StringInfo buf, const Span *s)
 					 k->blocks, k->threads, k->shared_bytes / 1024.0);
 	appendStringInfo(buf, "\"first_tile\":%u,\"tiles\":%u,\"scan\":%u,\"members\":%u,",
 					 k->first_tile, k->ntiles, k->scan, k->members);
-	if (k->marks_us > 0)
-		appendStringInfo(buf, "\"marks_us\":%.3f,", sane(k->marks_us));
+	if (k->select_us > 0)
+		appendStringInfo(buf, "\"selection_us\":%.3f,", sane(k->select_us));
 	appendStringInfo(buf, "\"predicted_us\":%.3f,\"actual_us\":%.3f,\"waited_us\":%.3f,\"result_us\":%.3f}}",
 					 sane(k->predicted_us), s->to - s->from, sane(k->queued_us),
 					 Max(sane(k->done_us) - sane(k->end_us), 0));
@@ -377,7 +377,7 @@ put_batch(StringInfo buf, const Span *s)
 	appendStringInfo(buf, "\"batch\":" UINT64_FORMAT ",\"schedule\":\"%s\",\"kernels\":%u,\"shared_scans\":%d,",
 					 b->id, gc_schedule_name(b->policy), b->nkernels, shared_scans(b));
 	appendStringInfo(buf, "\"patterns\":%u,\"batches_planned\":%u,\"waiting\":%u,\"co_running\":%u,\"failed\":%u,",
-					 b->patterns, b->planned, b->waiting, b->beside, b->failed);
+					 b->patterns, b->planned, b->waiting, b->others, b->failed);
 	appendStringInfo(buf, "\"predicted_us\":%.3f,\"actual_us\":%.3f,\"decision_us\":%.3f}}",
 					 sane(b->predicted_us), sane(b->actual_us), sane(b->decision_us));
 }

@@ -1,7 +1,7 @@
 # Shared scans: one scan of a table that answers several sessions.  Each has its own
 # answer, by its own snapshot, whatever happens to the others.  All of it for both kinds,
-# fused and marked scans; either() says where they differ: in a fused scan everybody can
-# take part, but a shape 8 times at most; in a marked scan, who tests some column.
+# fused and selection scans; either() says where they differ: in a fused scan everybody can
+# take part, but a shape 8 times at most; in a selection scan, who tests some column.
 
 use strict;
 use warnings;
@@ -14,14 +14,14 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my %category = (fused => 'shared scan', marked => 'marked scan', groups => 'shared scan');
+my %category = (fused => 'shared scan', selection => 'selection scan', groups => 'shared scan');
 my ($kind, $node, @sessions);
 
 sub either
 {
-	my ($fused, $marked) = @_;
+	my ($fused, $selection) = @_;
 
-	return $kind eq 'fused' ? $fused : $marked;
+	return $kind eq 'fused' ? $fused : $selection;
 }
 
 sub new_sessions
@@ -427,9 +427,9 @@ sub settings
 	share('enable_shared_scan = off', 'none', map { $query{$_}->(5) } @sinks);
 	configure($node, 'gpuconc.enable_shared_scan' => 'on', 'gpuconc.schedule' => 'streams');
 	share('schedule = streams', 'none', map { $query{$_}->(6) } @sinks);
-	configure($node, 'gpuconc.schedule' => 'twostage', 'gpuconc.enable_marked_scan' => 'off');
-	share('enable_marked_scan = off', either(scalar @sinks, 'none'), map { $query{$_}->(7) } @sinks);
-	configure($node, 'gpuconc.enable_marked_scan' => 'on');
+	configure($node, 'gpuconc.schedule' => 'twostage', 'gpuconc.enable_shared_selection' => 'off');
+	share('enable_shared_selection = off', either(scalar @sinks, 'none'), map { $query{$_}->(7) } @sinks);
+	configure($node, 'gpuconc.enable_shared_selection' => 'on');
 	share('and on again', scalar @sinks, map { $query{$_}->(8) } @sinks);
 	return;
 }
@@ -517,8 +517,8 @@ sub crashes
 	return;
 }
 
-# Where 16 members' marks do not fit a part of the memory, two share a scan; where not even
-# their marks fit (of chunks with few rows), none do.
+# Where 16 members' selection bitmaps do not fit a part of the memory, two share a scan; where not even
+# their selection bitmaps fit (of chunks with few rows), none do.
 sub little_memory
 {
 	my @asked = map { "SELECT count(*), sum(id) FROM narrow WHERE k = $_" } (1 .. 16);
@@ -571,7 +571,7 @@ sub groups
 	return;
 }
 
-foreach my $which ('fused', 'marked')
+foreach my $which ('fused', 'selection')
 {
 	$kind = $which;
 	set_up();
@@ -587,7 +587,7 @@ foreach my $which ('fused', 'marked')
 	changes();
 	settings();
 	groups() if $kind eq 'fused';
-	many_tables() if $kind eq 'marked';
+	many_tables() if $kind eq 'selection';
 	nothing_is_left();
 	crashes();
 	little_memory();

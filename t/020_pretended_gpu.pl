@@ -1,5 +1,5 @@
 # What the worker decides for a GPU, where there is none: device host says that it is one
-# (gpuconc.debug_pretend_gpu).  Kernels are sized for its multiprocessors, resident
+# (gpuconc.debug_pretend_gpu).  Kernels are sized for its multiprocessors, co-resident
 # together, and fused with tables in its shared memory, and run on the host's threads all the same.
 # How long they take, and so who shares what with whom, is up to the machine, unless a setting
 # forces it: the answers are not.
@@ -42,7 +42,7 @@ sub kernels_after
 SELECT $figures FROM (SELECT e ->> 'cat' AS category, batch, threads, predicted_us, "shared_kB" AS shared
 	FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e,
 		jsonb_to_record(e -> 'args') AS a (batch bigint, threads int, predicted_us float8, "shared_kB" float8)
-	WHERE e ->> 'cat' IN ('kernel', 'shared scan', 'marked scan') AND batch > $last) AS k});
+	WHERE e ->> 'cat' IN ('kernel', 'shared scan', 'selection scan') AND batch > $last) AS k});
 }
 
 # The same again and again, until a query says "t".  How long kernels take, and are compiled, decides how
@@ -89,7 +89,7 @@ configure($node, 'gpuconc.debug_force_shared_scan' => 'groups');
 my $last = last_batch($node);
 answered_together($node, \@sessions, "groups in one kernel, $_", 'shared scan', qr/^[2-9]/, map { "SELECT s, count(*), sum(n), min(id) FROM t WHERE k < $_ GROUP BY s ORDER BY s" } (40 .. 44)) for (1 .. 2);
 is(kernels_after($last, q{bool_and(shared > 1 AND threads > 32) FILTER (WHERE category = 'shared scan')}), 't', 'groups in one kernel: in shared memory');
-foreach my $kind ('fused', 'marked')
+foreach my $kind ('fused', 'selection')
 {
 	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
 	answered_together($node, \@sessions, "$kind, $_", undef, undef, @asked) for (1 .. 2);
@@ -97,7 +97,7 @@ foreach my $kind ('fused', 'marked')
 configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off');
 
 #-------------------------------------------------------------------------
-# What was fused and then went by marks is believed to take less from time to time, so that it is tried again
+# What was fused and then went by selection bitmaps is believed to take less from time to time, so that it is tried again
 #-------------------------------------------------------------------------
 @asked = map { "SELECT s, count(*), sum(n), min(id) FROM t WHERE k < $_ GROUP BY s ORDER BY s" } (40 .. 42);
 
@@ -114,12 +114,12 @@ sub predicted_fused
 
 configure($node, 'gpuconc.enable_shared_scan' => 'on');
 predicted_fused("three fused, $_") for (1 .. 8);
-my $fused_us = predicted_fused('before marks');
-configure($node, 'gpuconc.debug_force_shared_scan' => 'marked');
+my $fused_us = predicted_fused('before selection bitmaps');
+configure($node, 'gpuconc.debug_force_shared_scan' => 'selection');
 $last = last_batch($node);
 together($node, \@sessions, @asked) for (1 .. 128);
-is(kernels_after($last, q{count(*) >= 128 AND bool_and(category = 'marked scan')}), 't', 'then by marks');
-cmp_ok(predicted_fused('after marks'), '<', $fused_us / 2, 'less is believed of what was not fused');
+is(kernels_after($last, q{count(*) >= 128 AND bool_and(category = 'selection scan')}), 't', 'then by selection bitmaps');
+cmp_ok(predicted_fused('after selection bitmaps'), '<', $fused_us / 2, 'less is believed of what was not fused');
 configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off');
 
 #-------------------------------------------------------------------------
@@ -146,24 +146,24 @@ answered_together($node, \@sessions, "bitmaps in shared memory, $_", undef, unde
 	'SELECT count(*), sum(id) FROM t JOIN dim ON dim.k = t.k WHERE dim.k > 9',
 	'SELECT id, k FROM t WHERE k = 77 AND id < 20000 ORDER BY id');
 is_offloaded($node, $_, "alone: $_") foreach (@asked);
-configure($node, 'gpuconc.debug_force_resident' => 'on');
+configure($node, 'gpuconc.debug_force_coresident' => 'on');
 foreach my $n (2 .. 4)
 {
 	$last = last_batch($node);
-	answered_together($node, \@sessions, "$n resident together", undef, undef, @asked[0 .. $n - 1]);
-	is(kernels_after($last, "count(*) = $n AND count(DISTINCT batch) = 1 AND count(DISTINCT predicted_us) = 1"), 't', "$n resident together");
+	answered_together($node, \@sessions, "$n co-co-resident", undef, undef, @asked[0 .. $n - 1]);
+	is(kernels_after($last, "count(*) = $n AND count(DISTINCT batch) = 1 AND count(DISTINCT predicted_us) = 1"), 't', "$n co-co-resident");
 }
 
 # Also those whom a shared scan might serve, and sooner than their own kernels
 @asked = map { "SELECT count(*), sum(id) FROM t WHERE ((k::bigint * k % 97) * k % 89 + k::bigint * (k + 3) % 83 * k % 79) % 11 = $_" } (1 .. 4);
-configure($node, 'gpuconc.debug_force_resident' => 'off', 'gpuconc.enable_shared_scan' => 'on', 'gpuconc.debug_force_shared_scan' => 'marked');
-answered_together($node, \@sessions, 'by marks', 'marked scan', qr/^4/, @asked);
-configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.debug_force_resident' => 'on');
+configure($node, 'gpuconc.debug_force_coresident' => 'off', 'gpuconc.enable_shared_scan' => 'on', 'gpuconc.debug_force_shared_scan' => 'selection');
+answered_together($node, \@sessions, 'by selection bitmaps', 'selection scan', qr/^4/, @asked);
+configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.debug_force_coresident' => 'on');
 foreach my $round (1 .. 4)
 {
 	$last = last_batch($node);
-	answered_together($node, \@sessions, "resident instead, $round", undef, undef, @asked);
-	is(kernels_after($last, q{count(*) = 4 AND bool_and(category = 'kernel') AND count(DISTINCT batch) = 1 AND count(DISTINCT predicted_us) = 1}), 't', "four that could share a scan are resident together, $round");
+	answered_together($node, \@sessions, "co-resident instead, $round", undef, undef, @asked);
+	is(kernels_after($last, q{count(*) = 4 AND bool_and(category = 'kernel') AND count(DISTINCT batch) = 1 AND count(DISTINCT predicted_us) = 1}), 't', "four that could share a scan are co-co-resident, $round");
 }
 
 $_->quit foreach (@sessions);
@@ -182,10 +182,10 @@ create_tables($node, 150000);
 @asked = map { "SELECT count(*), sum(id), max(n) FROM t WHERE s LIKE '%$_' OR k % 11 = $_" } (0 .. 7);
 @sessions = map { session($node, "line$_") } (0 .. $#asked);
 is_offloaded($node, $asked[0], 'alone') for (1 .. 3);
-answered_together($node, \@sessions, "in line, $_", undef, undef, @asked) for (1 .. 4);
-until_seen('what eight in line take is predicted', \@asked, q{
+answered_together($node, \@sessions, "in sequence, $_", undef, undef, @asked) for (1 .. 4);
+until_seen('what eight in sequence take is predicted', \@asked, q{
 SELECT count(*) > 2 FROM (SELECT * FROM gpuconc_stat_batches WHERE kernels = 8 ORDER BY id DESC LIMIT 4) AS b
 WHERE predicted_time BETWEEN 0.7 * actual_time AND 1.4 * actual_time});
 $_->quit foreach (@sessions);
-nothing_held($node, 'in line');
+nothing_held($node, 'in sequence');
 done_testing();

@@ -288,7 +288,7 @@ sub last_batch
 }
 
 # Members of each shared scan after a batch, the largest first.  Category: "shared scan"
-# (fused) or "marked scan".
+# (fused) or "selection scan".
 sub scans_after
 {
 	my ($node, $category, $last) = @_;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * simulator.c
- *	  Discrete-event simulation of paper 003's scheduling disciplines.
+ *	  Discrete-event simulation of Li, Yu, Kumar, Tu 2014's scheduling disciplines.
  *
  * All blocks of a kernel take the same time and run at the same speed, so they end
  * in the order of their starts.  A kernel therefore keeps a queue of its resident
@@ -48,7 +48,7 @@ round_up(int64_t n, int64_t unit)
 }
 
 /*
- * What one block takes of a multiprocessor (paper 003, eqs. 4 and 7; section IV.A).
+ * What one block takes of a multiprocessor (Li, Yu, Kumar, Tu 2014, eqs. 4 and 7; section IV.A).
  * Registers are handed out to warps in granules: 256 for a warp, which is the "units
  * of 8" per thread of the paper's text; the warps of a block count in multiples of
  * warp_unit for them.  False: no multiprocessor can hold it.
@@ -308,8 +308,8 @@ ended(const GcSimWork *w, int k)
 }
 
 /*
- * With Hyper-Q a kernel gets in line when the one before it in its stream has ended:
- * behind all that were in line already, whatever their streams' ranks.  Observed on an
+ * With Hyper-Q a kernel gets in sequence when the one before it in its stream has ended:
+ * behind all that were in sequence already, whatever their streams' ranks.  Observed on an
  * H200 (bench/two_stage/paper003): of four streams A B, all A start before any B.
  */
 static void

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * simulator.h
- *	  What would run when and where: CUDA's block scheduler, as paper 003 found it.
+ *	  What would run when and where: CUDA's block scheduler, as Li, Yu, Kumar, Tu 2014 found it.
  *
  * A discrete-event simulation of kernels in streams on any device of profile.h.  It
- * follows the three disciplines of paper 003, section IV.B:
+ * follows the three disciplines of Li, Yu, Kumar, Tu 2014, section IV.B:
  *
  * 1. Blocks of a kernel are spread over as many multiprocessors as possible.  A
  *	  block goes to the multiprocessor that holds the fewest blocks of its kernel;

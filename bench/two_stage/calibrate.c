@@ -39,11 +39,11 @@
 
 enum
 {
-	BESIDE_SAME, BESIDE_OTHER, FUSED, NWAYS
+	OVERLAP_SAME_TABLE, OVERLAP_OTHER_TABLES, FUSED, NWAYS
 };
 
 static const char *const way_names[NWAYS] = {
-	"beside_same", "beside_other", "fused"
+	"overlap_same_table", "overlap_other_tables", "fused"
 };
 static const int numbers[] = {2, 4, 8};
 
@@ -129,17 +129,17 @@ static int
 side_by_side(int n, bool same, BenchLaunch *l, GcDecideWork *work)
 {
 	static GcDecision decision;
-	GcItem		items[MOST];
+	GcCandidate		candidates[MOST];
 	GcSchedule	s = {.profile = &bench_profile,
-		.policy = same ? GC_POLICY_KERNEL : GC_POLICY_TWOSTAGE,.beside = 1,.among = 1,.together = 1,.nitems = n,.item = items};
+		.policy = same ? GC_POLICY_KERNEL : GC_POLICY_TWOSTAGE,.idle_overlap = 1,.busy_overlap = 1,.together = 1,.ncandidates = n,.candidate = candidates};
 	const GcKernelInfo *info = &scans[1].info;
 
-	memset(items, 0, sizeof(items));
+	memset(candidates, 0, sizeof(candidates));
 	for (int i = 0; i < n; i++)
 	{
-		items[i] = (GcItem) {.type = 1,.scan = same ? 1 : (uint32_t) i + 1,.tiles = args[0].scan.ntiles,
+		candidates[i] = (GcCandidate) {.type = 1,.scan = same ? 1 : (uint32_t) i + 1,.tiles = args[0].scan.ntiles,
 		.fused = -1};
-		items[i].option = (GcOption) {.registers = info->registers,
+		candidates[i].needs = (GcKernelNeeds) {.registers = info->registers,
 			.max_threads = bench_max_threads(&scans[1]),.threads = alone_threads,
 			.occupancy = alone_per_sm * bench_profile.warp_size / alone_threads,
 		.shared_bytes = (uint32_t) info->shared_static,.alone_us = alone_us};
@@ -147,7 +147,7 @@ side_by_side(int n, bool same, BenchLaunch *l, GcDecideWork *work)
 	gc_decide(&s, work, &decision);
 	for (int i = 0; i < decision.nstarts; i++)
 	{
-		int			t = decision.start[i].item[0];
+		int			t = decision.start[i].candidate[0];
 
 		l[i] = (BenchLaunch) {&scans[1], &args[same ? 0 : t],
 			bench_shape(&decision.start[i], 0), 0};
@@ -192,13 +192,13 @@ measure_ways(double constant[NWAYS])
 			BenchLaunch l[MOST];
 			double		x = (n - 1) * alone_us;
 			double		us;
-			char		shape[64] = "one kernel";
+			char		grid[64] = "one kernel";
 
 			if (way == FUSED)
 				us = fused_us(n);
 			else
 			{
-				int			started = side_by_side(n, way != BESIDE_OTHER, l, work);
+				int			started = side_by_side(n, way != OVERLAP_OTHER_TABLES, l, work);
 
 				if (started < n)
 				{
@@ -206,11 +206,11 @@ measure_ways(double constant[NWAYS])
 					continue;
 				}
 				us = bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS);
-				snprintf(shape, sizeof(shape), "%u x %u each", l[0].shape.blocks, l[0].shape.threads);
+				snprintf(grid, sizeof(grid), "%u x %u each", l[0].grid.blocks, l[0].grid.threads);
 			}
 			xy[way] += x * (us - alone_us);
 			xx[way] += x * x;
-			bench_say("| %d | %s | %s | %.1f | %.2f | %.3f |\n", n, way_names[way], shape, us, us / alone_us,
+			bench_say("| %d | %s | %s | %.1f | %.2f | %.3f |\n", n, way_names[way], grid, us, us / alone_us,
 					  (us - alone_us) / x);
 		}
 	}
@@ -244,10 +244,10 @@ write_calibration(const GcCalibration *c, const char *given)
 	snprintf(text, sizeof(text),
 			 "# device: %.80s\n# target: %.60s\n# date: %s\n"
 			 "# commit: %.60s\n# times in microseconds, bandwidths in bytes per microsecond\n"
-			 "read_bandwidth = %.0f\nlaunch_us = %.2f\nflight_bytes = %.0f\nbeside_other = %.3f\nbeside_same = %.3f\nfused = %.3f\n",
+			 "read_bandwidth = %.0f\nlaunch_us = %.2f\nflight_bytes = %.0f\noverlap_other_tables = %.3f\noverlap_same_table = %.3f\nfused = %.3f\n",
 			 bench_dev->info.name, bench_dev->info.target, date,
 			 bench_options.commit != NULL ? bench_options.commit : "not given", c->read_bandwidth,
-			 c->launch_us, c->flight_bytes, c->beside_other, c->beside_same, c->fused);
+			 c->launch_us, c->flight_bytes, c->overlap_other_tables, c->overlap_same_table, c->fused);
 	if (!gc_calibration_parse(text, &back, &problem))
 		bench_fail("what was measured is no calibration: %s", problem);
 	file = fopen(given != NULL ? given : name, "w");
@@ -277,8 +277,8 @@ main(int argc, char **argv)
 	c.read_bandwidth = bytes / (alone_us > launch_us ? alone_us - launch_us : alone_us);
 	c.flight_bytes = bench_profile.shares_cpu ? gc_calibration_host.flight_bytes
 		: (one_warp_us - launch_us) / (alone_us - launch_us) * SCAN_COLUMNS * 4 * scans[1].vec * bench_profile.warp_size;
-	c.beside_other = constant[BESIDE_OTHER];
-	c.beside_same = constant[BESIDE_SAME];
+	c.overlap_other_tables = constant[OVERLAP_OTHER_TABLES];
+	c.overlap_same_table = constant[OVERLAP_SAME_TABLE];
 	c.fused = constant[FUSED];
 	write_calibration(&c, bench_argument(argc, argv, "calibration"));
 	bench_close();

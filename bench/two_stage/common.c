@@ -451,15 +451,15 @@ bench_try_text(const char *name, const char *text, BenchKernel *out)
 }
 
 BenchKernel
-bench_kernel(const char *name, int vec, const char *body)
+bench_kernel(const char *name, int vec, const char *member_no)
 {
-	return bench_kernel_for(name, vec, 0, body);
+	return bench_kernel_for(name, vec, 0, member_no);
 }
 
 BenchKernel
-bench_kernel_for(const char *name, int vec, int least_blocks, const char *body)
+bench_kernel_for(const char *name, int vec, int least_blocks, const char *member_no)
 {
-	size_t		size = sizeof(devlib_text) + strlen(body) + 128;
+	size_t		size = sizeof(devlib_text) + strlen(member_no) + 128;
 	char	   *text = malloc(size);
 	char		bound[48] = "";
 	BenchKernel k;
@@ -469,7 +469,7 @@ bench_kernel_for(const char *name, int vec, int least_blocks, const char *body)
 	if (least_blocks > 0)
 		snprintf(bound, sizeof(bound), "#define GC_LEAST_BLOCKS %d\n", least_blocks);
 	snprintf(text, size, "%s#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n%s\n%s",
-			 bound, ARG_WORDS, vec, devlib_text, body);
+			 bound, ARG_WORDS, vec, devlib_text, member_no);
 	if (!bench_try_text(name, text, &k))
 		bench_fail("kernel %s cannot be had", name);
 	k.vec = vec;
@@ -487,11 +487,11 @@ bench_max_threads(const BenchKernel *k)
 }
 
 void
-bench_queue(int s, const BenchKernel *k, GcLaunch shape, const GcArgs *args)
+bench_queue(int s, const BenchKernel *k, GcLaunch grid, const GcArgs *args)
 {
 	GcError		err = {GC_OK, ""};
 
-	check(bench_ops->launch(streams[s], k->kernel, &shape, args, ARG_WORDS, &err), &err, k->name);
+	check(bench_ops->launch(streams[s], k->kernel, &grid, args, ARG_WORDS, &err), &err, k->name);
 }
 
 void
@@ -556,23 +556,23 @@ bench_table(u64 rows, int ncolumns, const BenchColumn *columns, u32 seed)
  *-------------------------------------------------------------------------
  */
 
-static GcMark *
+static GcEvent *
 put_mark(int s)
 {
 	GcError		err = {GC_OK, ""};
-	GcMark	   *mark = bench_ops->mark_timed(streams[s], &err);
+	GcEvent	   *event = bench_ops->event_timed(streams[s], &err);
 
-	if (mark == NULL)
-		bench_fail("mark: %s", err.detail);
-	return mark;
+	if (event == NULL)
+		bench_fail("event: %s", err.detail);
+	return event;
 }
 
 static void
-wait_for(int s, GcMark *mark)
+wait_for(int s, GcEvent *event)
 {
 	GcError		err = {GC_OK, ""};
 
-	check(bench_ops->stream_wait(streams[s], mark, &err), &err, "wait");
+	check(bench_ops->stream_wait(streams[s], event, &err), &err, "wait");
 }
 
 /* Calls take some 5 us each on the machines we know, 3 or 4 of them for a launch. */
@@ -599,10 +599,10 @@ queue_gate(u64 ns)
  * One batch on streams 1 and up, and stream 0 behind it; returns a mark in stream 0.  In turn: each
  * stream waits until the one before is about to launch.
  */
-static GcMark *
-queue_batch(const BenchLaunch *l, int n, GcMark *from, bool in_turn)
+static GcEvent *
+queue_batch(const BenchLaunch *l, int n, GcEvent *from, bool in_turn)
 {
-	GcMark	   *turn = from;
+	GcEvent	   *turn = from;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -611,40 +611,40 @@ queue_batch(const BenchLaunch *l, int n, GcMark *from, bool in_turn)
 		if (i < BENCH_STREAMS - 1)
 			wait_for(s, turn);
 		if (turn != from)
-			bench_ops->mark_put(bench_dev, turn);
+			bench_ops->event_put(bench_dev, turn);
 		turn = in_turn && i + 1 < n && i < BENCH_STREAMS - 2 ? put_mark(s) : from;
-		bench_queue(s, l[i].kernel, l[i].shape, l[i].args);
+		bench_queue(s, l[i].kernel, l[i].grid, l[i].args);
 	}
 	for (int s = 1; s < BENCH_STREAMS && s <= n; s++)
 	{
-		GcMark	   *end = put_mark(s);
+		GcEvent	   *end = put_mark(s);
 
 		wait_for(0, end);
-		bench_ops->mark_put(bench_dev, end);
+		bench_ops->event_put(bench_dev, end);
 	}
 	return put_mark(0);
 }
 
 /* All of it, between the first mark and the last; returns their number. */
 static int
-queue_all(const BenchLaunch *l, int n, BenchOrder order, GcMark **marks)
+queue_all(const BenchLaunch *l, int n, BenchOrder order, GcEvent **sel_bitmap)
 {
 	int			nmarks = 1;
 
 	if (n < 1 || n > BENCH_LAUNCHES)
 		bench_fail("%d launches cannot be measured", n);
-	marks[0] = put_mark(0);
+	sel_bitmap[0] = put_mark(0);
 	if (order == BENCH_ONE_STREAM)
 	{
 		for (int i = 0; i < n; i++)
-			bench_queue(0, l[i].kernel, l[i].shape, l[i].args);
-		marks[nmarks++] = put_mark(0);
+			bench_queue(0, l[i].kernel, l[i].grid, l[i].args);
+		sel_bitmap[nmarks++] = put_mark(0);
 	}
 	for (int i = 0, m; order != BENCH_ONE_STREAM && i < n; i = m)
 	{
 		for (m = i; m < n && l[m].batch == l[i].batch; m++)
 			;
-		marks[nmarks] = queue_batch(l + i, m - i, marks[nmarks - 1], order == BENCH_STREAMS_IN_TURN);
+		sel_bitmap[nmarks] = queue_batch(l + i, m - i, sel_bitmap[nmarks - 1], order == BENCH_STREAMS_IN_TURN);
 		nmarks++;
 	}
 	return nmarks;
@@ -654,32 +654,32 @@ double
 bench_us(const BenchLaunch *l, int n, BenchOrder order)
 {
 	GcError		err = {GC_OK, ""};
-	GcMark	   *marks[BENCH_LAUNCHES + 2];
+	GcEvent	   *sel_bitmap[BENCH_LAUNCHES + 2];
 	int			nmarks;
 	double		us;
 
 	queue_gate(gate_ns(n));
-	nmarks = queue_all(l, n, order, marks);
+	nmarks = queue_all(l, n, order, sel_bitmap);
 	measured++;
 	late += !bench_profile.serial_blocks && bench_seconds() > gate_end;
-	check(bench_ops->mark_wait(marks[nmarks - 1], &err), &err, "measuring");
-	us = 1000.0 * bench_ops->mark_ms(marks[0], marks[nmarks - 1]);
+	check(bench_ops->event_wait(sel_bitmap[nmarks - 1], &err), &err, "measuring");
+	us = 1000.0 * bench_ops->event_ms(sel_bitmap[0], sel_bitmap[nmarks - 1]);
 	for (int i = 0; i < nmarks; i++)
-		bench_ops->mark_put(bench_dev, marks[i]);
+		bench_ops->event_put(bench_dev, sel_bitmap[i]);
 	return us > 0.001 ? us : 0.001;
 }
 
 void
 bench_run(const BenchLaunch *l, int n, BenchOrder order, double gate_us)
 {
-	GcMark	   *marks[BENCH_LAUNCHES + 2];
+	GcEvent	   *sel_bitmap[BENCH_LAUNCHES + 2];
 	int			nmarks;
 
 	queue_gate((u64) (1000 * gate_us));
-	nmarks = queue_all(l, n, order, marks);
+	nmarks = queue_all(l, n, order, sel_bitmap);
 	bench_drain();
 	for (int i = 0; i < nmarks; i++)
-		bench_ops->mark_put(bench_dev, marks[i]);
+		bench_ops->event_put(bench_dev, sel_bitmap[i]);
 }
 
 double
@@ -707,15 +707,15 @@ bench_decide_work(void)
 GcLaunch
 bench_full(int threads, int per_sm, u32 shared_bytes, u64 tiles)
 {
-	GcShape		shape = gc_sched_full(&bench_profile, threads, per_sm, tiles);
+	GcGrid		grid = gc_sched_full(&bench_profile, threads, per_sm, tiles);
 
-	return (GcLaunch) {shape.blocks, shape.threads, shared_bytes, 0};
+	return (GcLaunch) {grid.blocks, grid.threads, shared_bytes, 0};
 }
 
 GcLaunch
 bench_shape(const GcStart *start, u32 shared_bytes)
 {
-	return (GcLaunch) {start->shape.blocks, start->shape.threads, shared_bytes, start->whole_shared};
+	return (GcLaunch) {start->grid.blocks, start->grid.threads, shared_bytes, start->whole_shared};
 }
 
 static int

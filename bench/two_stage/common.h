@@ -60,7 +60,7 @@ typedef struct BenchLaunch
 {
 	const BenchKernel *kernel;
 	const GcArgs *args;
-	GcLaunch	shape;
+	GcLaunch	grid;
 	int			batch;			/* ascending from 0; a batch starts when the last ended */
 } BenchLaunch;
 
@@ -127,10 +127,10 @@ extern void bench_drain(void);
  * Compile and load.  body: everything behind the device library; vec: GC_CUDA_VEC.
  * Malloc'd bodies stay the caller's.
  */
-extern BenchKernel bench_kernel(const char *name, int vec, const char *body);
+extern BenchKernel bench_kernel(const char *name, int vec, const char *member_no);
 
 /* The same, to have room for so many blocks on a multiprocessor (gc_target.h); 0: as the compiler likes. */
-extern BenchKernel bench_kernel_for(const char *name, int vec, int least_blocks, const char *body);
+extern BenchKernel bench_kernel_for(const char *name, int vec, int least_blocks, const char *member_no);
 
 /* Whole text, as the code generator writes it; false (with a note): it does not compile. */
 extern bool bench_try_text(const char *name, const char *text, BenchKernel *out);
@@ -172,7 +172,7 @@ extern double bench_median_us(const BenchLaunch *launches, int n, BenchOrder ord
 extern GcDecideWork *bench_decide_work(void);
 
 /* Queue one launch and nothing else, on stream s (0 to BENCH_STREAMS - 1). */
-extern void bench_queue(int s, const BenchKernel *k, GcLaunch shape, const GcArgs *args);
+extern void bench_queue(int s, const BenchKernel *k, GcLaunch grid, const GcArgs *args);
 
 /* The launch that gc_sched_full makes of so many blocks per multiprocessor. */
 extern GcLaunch bench_full(int threads, int per_sm, u32 shared_bytes, u64 tiles);

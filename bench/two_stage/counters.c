@@ -142,9 +142,9 @@ shape_of(const BenchLaunch *l, int n)
 	bool		same = true;
 
 	for (int i = 1; i < n; i++)
-		same = same && l[i].shape.blocks == l[0].shape.blocks && l[i].shape.threads == l[0].shape.threads;
+		same = same && l[i].grid.blocks == l[0].grid.blocks && l[i].grid.threads == l[0].grid.threads;
 	if (same)
-		snprintf(text, sizeof(text), n > 1 ? "%u x %u each" : "%u x %u", l[0].shape.blocks, l[0].shape.threads);
+		snprintf(text, sizeof(text), n > 1 ? "%u x %u each" : "%u x %u", l[0].grid.blocks, l[0].grid.threads);
 	else if (l[n - 1].batch == 0)
 		snprintf(text, sizeof(text), "different");
 	else
@@ -168,16 +168,16 @@ add_group(const char *part, const char *title, const char *label, BenchOrder ord
 	fprintf(plan, "group\t%s\t%d\t%d\t%.2f\t%llu\t%d\t%s\t%s\t%s\n", part, order, n, us, bytes, registers,
 			shape_of(l, n), title, label);
 	for (int i = 0; i < n; i++)
-		fprintf(plan, "launch\t%d\t%u\t%u\t%u\t%d\n", subject_of(&l[i]), l[i].shape.blocks, l[i].shape.threads,
-				l[i].shape.shared_bytes, l[i].batch);
+		fprintf(plan, "launch\t%d\t%u\t%u\t%u\t%d\n", subject_of(&l[i]), l[i].grid.blocks, l[i].grid.threads,
+				l[i].grid.shared_bytes, l[i].batch);
 }
 
 /* The batches of one discipline: decision after decision, each waits for the one before. */
 static void
 decide(GcPolicy policy, const int *pick, int n, bool one_table, BenchLaunch *l)
 {
-	static uint64_t lot = 1;
-	static GcItem items[TOGETHER];
+	static uint64_t random_state = 1;
+	static GcCandidate candidates[TOGETHER];
 	int			which[TOGETHER];
 	int			left = n;
 	int			out = 0;
@@ -185,18 +185,18 @@ decide(GcPolicy policy, const int *pick, int n, bool one_table, BenchLaunch *l)
 	memcpy(which, pick, (size_t) n * sizeof(int));
 	for (int step = 0; left > 0 && step < n; step++)
 	{
-		GcSchedule	s = {.profile = &bench_profile,.policy = policy,.lot = &lot,.nitems = left,.item = items};
+		GcSchedule	s = {.profile = &bench_profile,.policy = policy,.random_state = &random_state,.ncandidates = left,.candidate = candidates};
 		bool		gone[TOGETHER] = {false};
 		int			kept = 0;
 
-		memset(items, 0, sizeof(items));
+		memset(candidates, 0, sizeof(candidates));
 		for (int i = 0; i < left; i++)
 		{
 			const PoolKernel *k = &subjects[which[i]];
 
-			items[i] = (GcItem) {.type = one_table ? 1 : (uint32_t) which[i] + 1,.scan = 1,.tiles = k->tiles,
+			candidates[i] = (GcCandidate) {.type = one_table ? 1 : (uint32_t) which[i] + 1,.scan = 1,.tiles = k->tiles,
 			.fused = -1};
-			items[i].option = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
+			candidates[i].needs = (GcKernelNeeds) {.registers = k->k.info.registers,.max_threads = k->max_threads,
 				.threads = (int) k->best.threads,.occupancy = k->best_per_sm,.shared_bytes = pool_shared(k),
 			.alone_us = k->alone_us};
 		}
@@ -204,10 +204,10 @@ decide(GcPolicy policy, const int *pick, int n, bool one_table, BenchLaunch *l)
 		for (int i = 0; i < decision.nstarts; i++)
 		{
 			const GcStart *start = &decision.start[i];
-			const PoolKernel *k = &subjects[which[start->item[0]]];
+			const PoolKernel *k = &subjects[which[start->candidate[0]]];
 
 			l[out++] = pool_launch(k, bench_shape(start, k->shared_bytes), step);
-			gone[start->item[0]] = true;
+			gone[start->candidate[0]] = true;
 		}
 		for (int i = 0; i < left; i++)
 		{
@@ -269,11 +269,11 @@ plan_scans(int one, int more, const char *title)
 	add_group("scans", title, "one after another", BENCH_ONE_STREAM, l, SCANS);
 	add_group("scans", title, "side by side, full grids", BENCH_STREAMS_EACH, l, SCANS);
 	for (int i = 0; i < SCANS; i++)
-		l[i].shape = bench_full(threads, 1, subjects[one].shared_bytes, subjects[one].tiles);
+		l[i].grid = bench_full(threads, 1, subjects[one].shared_bytes, subjects[one].tiles);
 	add_group("scans", title, "side by side, one block each on a multiprocessor", BENCH_STREAMS_EACH, l, SCANS);
 	add_decided("scans", title, GC_POLICY_KERNEL, pick, SCANS, true);
 	l[0] = pool_launch(&subjects[one + 1], subjects[one + 1].best, 0);
-	add_group("scans", title, "bodies of one kernel", BENCH_ONE_STREAM, l, 1);
+	add_group("scans", title, "member_mask of one kernel", BENCH_ONE_STREAM, l, 1);
 }
 
 static void
@@ -306,7 +306,7 @@ static void
 make_plan(const char *path, double gate_us)
 {
 	static const char *const scans[] = {
-		"scan, 2, 1, 1 and 4 bytes", "8 bodies of that", "scan, four of 4 bytes", "8 bodies of that"
+		"scan, 2, 1, 1 and 4 bytes", "8 member_mask of that", "scan, four of 4 bytes", "8 member_mask of that"
 	};
 	char		title[96];
 
@@ -365,13 +365,13 @@ read_launches(FILE *file, BenchLaunch *l, int n)
 	{
 		int			subject;
 		int			batch;
-		GcLaunch	shape;
+		GcLaunch	grid;
 
 		if (fgets(line, sizeof(line), file) == NULL ||
-			sscanf(line, "launch %d %u %u %u %d", &subject, &shape.blocks, &shape.threads, &shape.shared_bytes,
+			sscanf(line, "launch %d %u %u %u %d", &subject, &grid.blocks, &grid.threads, &grid.shared_bytes,
 				   &batch) != 5 || subject < 0 || subject >= SUBJECTS)
 			bench_fail("the plan is damaged");
-		l[i] = pool_launch(&subjects[subject], shape, batch);
+		l[i] = pool_launch(&subjects[subject], grid, batch);
 	}
 }
 

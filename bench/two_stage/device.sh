@@ -12,13 +12,13 @@
 #   DEVICE    cuda or host (cuda)
 #   TEXTS     folder of kernel texts, *.gpu.src as gpuconc.debug_gpu_kernels writes them, for the
 #             comparison of occupancies (none: the pool's kernels)
-#   PARTS     programs to run (calibrate,occupancy,same_table,groups,marks,paper003,paper001)
+#   PARTS     programs to run (calibrate,occupancy,same_table,groups,selection,paper003,paper001)
 #   LIMIT     seconds for all of them together (240); each has a limit of its own besides
 #   EXTRA     more options for every program: "--profile H200 --rows 100000" tries them on a driver that
 #             only pretends
 #
 # OUT gets NAME.md and NAME.log of each program, the calibration file, and a trace for each figure of
-# paper 003 as JSON.  Exit status: 0 if all of them ran and ended well.
+# Li, Yu, Kumar, Tu 2014 as JSON.  Exit status: 0 if all of them ran and ended well.
 set -Eeuo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -34,7 +34,7 @@ for arg; do
 	printf -v "${arg%%=*}" '%s' "${arg#*=}"
 done
 : "${OUT:=$PWD/two-stage-results}" "${DEVICE:=cuda}" "${TEXTS:=}" "${LIMIT:=240}" "${EXTRA:=}"
-: "${PARTS:=calibrate,occupancy,same_table,groups,marks,paper003,paper001}"
+: "${PARTS:=calibrate,occupancy,same_table,groups,selection,paper003,paper001}"
 : "${COMMIT:=$(git -C "$HERE" describe --always --dirty 2>/dev/null || echo unknown)}"
 [ -z "$TEXTS" ] || TEXTS=$(cd "$TEXTS" && pwd)
 mkdir -p "$OUT"
@@ -74,7 +74,7 @@ calibration=$(find . -maxdepth 1 -name '*.calibration' -newer build.log | head -
 run occupancy 60 ${TEXTS:+"$TEXTS"}
 run same_table 70 ${calibration:+--calibration "$calibration"}
 run groups 40
-run marks 60
+run selection 60
 run paper003 60 --json paper003
 run paper001 100
 printf 'all of it took %d s; the tables are in %s\n' "$SECONDS" "$OUT"

@@ -28,7 +28,7 @@ STYLE = '''text{font:11px sans-serif;fill:#222}
 .batch{fill:#d9dee6;stroke:#8792a3} .wait{fill:#eee0c4;stroke:#c4ac7c} .scan{stroke:#111;stroke-width:1.6}
 .cut{fill:#fff} .cutline{stroke:#999;stroke-dasharray:1 2}'''
 
-SHARED = ('shared scan', 'marked scan')      # categories of requests that one scan answered
+SHARED = ('shared scan', 'selection scan')      # categories of requests that one scan answered
 
 
 def read(args):

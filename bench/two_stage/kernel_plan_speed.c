@@ -96,18 +96,18 @@ measure(const GcProfile *profile, Family family, int n)
 
 	for (int i = 0; i < BATCHES; i++)
 	{
-		GcKernelItem items[GC_KERNEL_MAX];
+		GcKernelItem candidates[GC_KERNEL_MAX];
 		GcKernelChoice choice[GC_KERNEL_MAX];
 		GcKernelStatus status = GC_KERNEL_BAD_INPUT;
 		double		best = 1e9;
 
 		for (int j = 0; j < n; j++)
-			items[j] = random_item(family, n);
+			candidates[j] = random_item(family, n);
 		for (int k = 0; k < 3; k++)
 		{
 			double		t = now();
 
-			status = gc_kernel_plan(profile, NULL, items, n, &work, choice, NULL);
+			status = gc_kernel_plan(profile, NULL, candidates, n, &work, choice, NULL);
 			t = now() - t;
 			best = t < best ? t : best;
 		}
@@ -128,7 +128,7 @@ main(void)
 	static const int sizes[] = {4, 8, 16, 32};
 	const GcProfile *profile = gc_profile_known("H200");
 
-	printf("batch       items     mean      p50      p99      max   optimal, none, cut short with and without a plan\n");
+	printf("batch       candidates     mean      p50      p99      max   optimal, none, cut short with and without a plan\n");
 	for (int f = 0; f < NFAMILIES; f++)
 	{
 		for (int i = 0; i < 4; i++)

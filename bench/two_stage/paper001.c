@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * paper001.c
- *	  Paper 001's experiments, on this device.
+ *	  Li, Tu, Zeng (two-stage)'s experiments, on this device.
  *
  *	  paper001 [--out FILE] [--runs N] [--seconds N] [--scale PERCENT] [--seed N]
  *
@@ -116,30 +116,30 @@ set_totals(const Mix *m)
 static bool
 plan_part(const Mix *m, const int *pick, const int *slot, int n, int batch, BenchLaunch *l)
 {
-	GcKernelItem items[GC_KERNEL_MAX];
+	GcKernelItem candidates[GC_KERNEL_MAX];
 	GcKernelChoice choice[GC_KERNEL_MAX];
 
 	if (n < 1 || n > GC_KERNEL_MAX)
 		return false;
 	for (int i = 0; i < n; i++)
-		items[i] = item_of(m, pick[slot[i]]);
-	if (gc_kernel_plan(&bench_profile, NULL, items, n, &kernel_work, choice, NULL) > GC_KERNEL_FEASIBLE)
+		candidates[i] = item_of(m, pick[slot[i]]);
+	if (gc_kernel_plan(&bench_profile, NULL, candidates, n, &kernel_work, choice, NULL) > GC_KERNEL_FEASIBLE)
 		return false;
 	for (int i = 0; i < n; i++)
 	{
 		const PoolKernel *k = &m->pool[pick[slot[i]]];
-		GcLaunch	shape = pool_shape(k, choice[i].blocks, choice[i].warps);
+		GcLaunch	grid = pool_shape(k, choice[i].blocks, choice[i].warps);
 		u32			most = (u32) (choice[i].blocks * (bench_profile.sms / m->group));
 
-		shape.blocks = shape.blocks < most ? shape.blocks : most;
-		l[slot[i]] = pool_launch(k, shape, batch);
+		grid.blocks = grid.blocks < most ? grid.blocks : most;
+		l[slot[i]] = pool_launch(k, grid, batch);
 	}
 	return true;
 }
 
 /* Largest part of any resource that the kernels would take, if each is given the cheapest. */
 static double
-pressure(const int *need, const int *limit)
+host_pressure(const int *need, const int *limit)
 {
 	double		most = 0;
 
@@ -170,9 +170,9 @@ plan_set(const Mix *m, const int *pick, int n, BenchLaunch *l)
 	memset(used, 0, sizeof(used));
 	for (int i = 0; i < n; i++)
 	{
-		GcKernelItem item = item_of(m, pick[i]);
+		GcKernelItem candidate = item_of(m, pick[i]);
 
-		if (!gc_kernel_fits(&bench_profile, NULL, &item, NULL, need[i]))
+		if (!gc_kernel_fits(&bench_profile, NULL, &candidate, NULL, need[i]))
 			return false;
 	}
 	for (int turn = 0; turn < n; turn++)
@@ -183,7 +183,7 @@ plan_set(const Mix *m, const int *pick, int n, BenchLaunch *l)
 
 		for (int i = 0; i < n; i++)
 		{
-			if (!placed[i] && (next < 0 || pressure(need[i], limit) > pressure(need[next], limit)))
+			if (!placed[i] && (next < 0 || host_pressure(need[i], limit) > host_pressure(need[next], limit)))
 				next = i;
 		}
 		placed[next] = true;
@@ -194,7 +194,7 @@ plan_set(const Mix *m, const int *pick, int n, BenchLaunch *l)
 
 			for (int r = 0; r < GC_NEEDS; r++)
 				with[r] = used[g][r] + need[next][r];
-			now = pressure(with, limit);
+			now = host_pressure(with, limit);
 			if (now < least)
 			{
 				least = now;
@@ -303,28 +303,28 @@ random_batches(const Mix *m, const int *pick, int n, int *batch)
 {
 	int			limit[GC_NEEDS];
 	int			left[GC_NEEDS];
-	int			items = 0;
+	int			candidates = 0;
 	int			number = 0;
 
 	gc_sm_limits(&bench_profile, limit);
 	memcpy(left, limit, sizeof(left));
 	for (int i = 0; i < n; i++)
 	{
-		GcKernelItem item = item_of(m, pick[i]);
+		GcKernelItem candidate = item_of(m, pick[i]);
 		int			need[GC_NEEDS];
 
-		if (!gc_kernel_fits(&bench_profile, NULL, &item, NULL, need))
+		if (!gc_kernel_fits(&bench_profile, NULL, &candidate, NULL, need))
 			bench_fail("kernel %s does not fit", m->pool[pick[i]].k.name);
-		if (!gc_needs_fit(need, left) || items == MAX_BATCH)
+		if (!gc_needs_fit(need, left) || candidates == MAX_BATCH)
 		{
 			memcpy(left, limit, sizeof(left));
 			number++;
-			items = 0;
+			candidates = 0;
 		}
 		for (int r = 0; r < GC_NEEDS; r++)
 			left[r] -= need[r];
 		batch[i] = number;
-		items++;
+		candidates++;
 	}
 	return number + 1;
 }
@@ -344,9 +344,9 @@ planned_batches(const Mix *m, int *pick, int n, int *batch)
 	memset(types, 0, sizeof(types));
 	for (int i = 0; i < m->npool; i++)
 	{
-		GcKernelItem item = item_of(m, i);
+		GcKernelItem candidate = item_of(m, i);
 
-		(void) gc_kernel_fits(&bench_profile, NULL, &item, NULL, types[i].need);
+		(void) gc_kernel_fits(&bench_profile, NULL, &candidate, NULL, types[i].need);
 	}
 	for (int i = 0; i < n; i++)
 		types[pick[i]].demand++;
@@ -591,13 +591,13 @@ batch_warps(Mix *m)
 	for (int i = 0; i < m->npool; i++)
 	{
 		int			shorter = 0;
-		GcKernelItem item;
+		GcKernelItem candidate;
 
 		for (int k = 0; k < m->npool; k++)
 			shorter += m->pool[k].alone_us < m->pool[i].alone_us;
 		m->warps[i] = 3 * shorter >= 2 * m->npool ? 16 : 3 * shorter >= m->npool ? 8 : 4;
-		item = item_of(m, i);
-		if (!gc_kernel_fits(&bench_profile, NULL, &item, NULL, NULL))
+		candidate = item_of(m, i);
+		if (!gc_kernel_fits(&bench_profile, NULL, &candidate, NULL, NULL))
 			bench_fail("kernel %s does not fit", m->pool[i].k.name);
 	}
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * paper003.c
- *	  Paper 003's two experiments, on this device.
+ *	  Li, Yu, Kumar, Tu 2014's two experiments, on this device.
  *
  *	  paper003 [--out FILE] [--json PREFIX] [--part rounds|disciplines]
  *
@@ -46,7 +46,7 @@ typedef struct RoundKernel
 	int			shared_fixed;	/* bytes per block */
 	int			shared_per_thread;
 	int			work;			/* of one thread: w2 */
-	const char *body;
+	const char *member_no;
 } RoundKernel;
 
 /* w0: result, w1: threads in all, w2: work of each. */
@@ -131,7 +131,7 @@ pearson(const double *x, const double *y, int n)
 static void
 measure_rounds(const RoundKernel *r, GcAddr out, double budget)
 {
-	BenchKernel k = bench_kernel(r->name, 8, r->body);
+	BenchKernel k = bench_kernel(r->name, 8, r->member_no);
 	u64			total = (u64) bench_profile.sms * 2048 * 5;
 	double		load[SIZES],
 				rounds[SIZES],
@@ -145,7 +145,7 @@ measure_rounds(const RoundKernel *r, GcAddr out, double budget)
 	args.w[1] = total;
 	args.w[2] = (u64) r->work;
 	bench_say("Kernel %s: %d registers, %d bytes of shared memory per block and %d per thread, %llu threads.\n\n"
-			  "| threads per block | blocks | resident blocks | load | rounds | us |\n"
+			  "| threads per block | blocks | coresident blocks | load | rounds | us |\n"
 			  "| ---: | ---: | ---: | ---: | ---: | ---: |\n",
 			  r->name, k.info.registers, r->shared_fixed + k.info.shared_static, r->shared_per_thread, total);
 	for (int threads = 32; threads <= 1024 && !bench_late(from, budget); threads += 32)
@@ -154,15 +154,15 @@ measure_rounds(const RoundKernel *r, GcAddr out, double budget)
 		GcDemand	demand = {.registers = k.info.registers,.max_threads = 1024,
 		.shared_bytes = dynamic + (u32) k.info.shared_static};
 		u64			blocks = (total + (u64) threads - 1) / (u64) threads;
-		int			resident = gc_occupancy(&bench_profile, demand.registers, threads, (int64_t) demand.shared_bytes);
+		int			coresident = gc_occupancy(&bench_profile, demand.registers, threads, (int64_t) demand.shared_bytes);
 		BenchLaunch l = {&k, &args, {(u32) blocks, (u32) threads, dynamic, 0}, 0};
 
-		if (resident < 1)
+		if (coresident < 1)
 			continue;
 		load[n] = gc_running_load(&bench_profile, &demand, threads, (int64_t) blocks);
 		rounds[n] = (double) gc_running_rounds(&bench_profile, &demand, threads, (int64_t) blocks);
 		us[n] = bench_median_us(&l, 1, BENCH_ONE_STREAM, ROUND_RUNS);
-		bench_say("| %d | %llu | %d | %.2f | %.0f | %.0f |\n", threads, blocks, resident, load[n], rounds[n], us[n]);
+		bench_say("| %d | %llu | %d | %.2f | %.0f | %.0f |\n", threads, blocks, coresident, load[n], rounds[n], us[n]);
 		n++;
 	}
 	bench_say("\nPearson's r of %d sizes: %.4f of load (eq. 1 without its ceiling) and time, %.4f of rounds and time;"
@@ -627,19 +627,19 @@ static void
 choose_kernels(void)
 {
 	static const int lives[] = {28, 30, 32, 26, 24, 34, 22, 36};
-	char		body[sizeof(timed_body) + 64];
+	char		member_no[sizeof(timed_body) + 64];
 	int			one[GC_NEEDS],
 				other[GC_NEEDS],
 				limit[GC_NEEDS];
 	bool		fit = false;
 
-	snprintf(body, sizeof(body), "#define LIVE %d\n%s", A_LIVE, timed_body);
-	kernel_a = bench_kernel("timed A", 8, body);
+	snprintf(member_no, sizeof(member_no), "#define LIVE %d\n%s", A_LIVE, timed_body);
+	kernel_a = bench_kernel("timed A", 8, member_no);
 	gc_sm_limits(&bench_profile, limit);
 	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]) && !fit; i++)
 	{
-		snprintf(body, sizeof(body), "#define LIVE %d\n%s", lives[i], timed_body);
-		kernel_b = bench_kernel("timed B", 8, body);
+		snprintf(member_no, sizeof(member_no), "#define LIVE %d\n%s", lives[i], timed_body);
+		kernel_b = bench_kernel("timed B", 8, member_no);
 		fit = gc_block_needs(&bench_profile, kernel_a.info.registers, 1024, kernel_a.info.shared_static, one) &&
 			gc_block_needs(&bench_profile, kernel_b.info.registers, 1024, kernel_b.info.shared_static, other) &&
 			gc_occupancy(&bench_profile, kernel_b.info.registers, 1024, kernel_b.info.shared_static) == 1;

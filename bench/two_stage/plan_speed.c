@@ -213,7 +213,7 @@ random_set(Character character)
 }
 
 static void
-random_kernel(const GcProfile *profile, const Set *set, GcOption *o)
+random_kernel(const GcProfile *profile, const Set *set, GcKernelNeeds *o)
 {
 	GcItemType	t;
 
@@ -231,7 +231,7 @@ random_kernel(const GcProfile *profile, const Set *set, GcOption *o)
 }
 
 static void
-random_small(const Set *set, GcOption *o)
+random_small(const Set *set, GcKernelNeeds *o)
 {
 	o->registers = 8 + 8 * random_below(set->registers);
 	o->shared_bytes = (uint32_t) (random_below(1000) * set->shared);
@@ -241,18 +241,18 @@ random_small(const Set *set, GcOption *o)
 
 /* A kernel of this type: the same each time. */
 static void
-random_item(const GcProfile *profile, const Set *set, uint32_t type, GcItem *item)
+random_item(const GcProfile *profile, const Set *set, uint32_t type, GcCandidate *candidate)
 {
 	uint64_t	saved = random_state;
-	GcOption   *o = &item->option;
+	GcKernelNeeds   *o = &candidate->needs;
 
 	random_state = 88172645463325252ULL + (set->first + type) * 7919;
 	for (int i = 0; i < 8; i++)
 		(void) random_below(2);
-	memset(item, 0, sizeof(*item));
-	item->type = type;
-	item->tiles = 30000;
-	item->fused = -1;
+	memset(candidate, 0, sizeof(*candidate));
+	candidate->type = type;
+	candidate->tiles = 30000;
+	candidate->fused = -1;
 	if (set->character == SMALL)
 		random_small(set, o);
 	else
@@ -260,9 +260,9 @@ random_item(const GcProfile *profile, const Set *set, uint32_t type, GcItem *ite
 	o->max_threads = o->threads;
 	o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
 	/* Of one table and bound by memory, as far as twostage knows: it tries to have them resident. */
-	item->scan = 1;
-	item->nloads = 1;
-	item->load[0] = (GcColumnLoad) {type % 4, (float) (o->alone_us * gc_calibration_default.read_bandwidth)};
+	candidate->scan = 1;
+	candidate->nloads = 1;
+	candidate->load[0] = (GcColumnLoad) {type % 4, (float) (o->alone_us * gc_calibration_default.read_bandwidth)};
 	o->issue_part = 0.3;
 	o->warp_flight = 4096;
 	random_state = saved;
@@ -274,7 +274,7 @@ random_active(int n, GcActive *active)
 	for (int a = 0; a < n; a++)
 		active[a] = (GcActive)
 	{
-		.shape = {132, 128},.registers = 24 + 8 * random_below(4),
+		.grid = {132, 128},.registers = 24 + 8 * random_below(4),
 			.shared_bytes = (uint32_t) random_below(30) << 10,.alone_us = 300,.members = 1
 	};
 }
@@ -296,11 +296,11 @@ add_quality(const GcSchedule *s, const GcDecision *d, Quality *q)
 	for (int k = 0; k < d->nstarts; k++)
 	{
 		const GcStart *start = &d->start[k];
-		const GcOption *o = &s->item[start->item[0]].option;
+		const GcKernelNeeds *o = &s->candidate[start->candidate[0]].needs;
 		int			need[GC_NEEDS];
 
-		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes,
-							((int) start->shape.blocks + s->profile->sms - 1) / s->profile->sms, need))
+		if (!gc_blocks_need(s->profile, o->registers, (int) start->grid.threads, o->shared_bytes,
+							((int) start->grid.blocks + s->profile->sms - 1) / s->profile->sms, need))
 			continue;
 		q->warps += need[GC_NEED_WARPS];
 		q->cost += need[GC_NEED_SHARED];
@@ -313,8 +313,8 @@ same_decision(const GcDecision *a, const GcDecision *b)
 	bool		same = a->nstarts == b->nstarts;
 
 	for (int k = 0; same && k < a->nstarts; k++)
-		same = a->start[k].item[0] == b->start[k].item[0] &&
-			memcmp(&a->start[k].shape, &b->start[k].shape, sizeof(GcShape)) == 0;
+		same = a->start[k].candidate[0] == b->start[k].candidate[0] &&
+			memcmp(&a->start[k].grid, &b->start[k].grid, sizeof(GcGrid)) == 0;
 	return same;
 }
 
@@ -348,19 +348,19 @@ decision_us(const GcSchedule *s, bool bounded, GcDecideWork *decide, GcDecision 
 static void
 measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character character, int nactive)
 {
-	static GcItem item[KERNELS];
+	static GcCandidate candidate[KERNELS];
 	static GcDecision bounded;
 	static GcDecision unbounded;
 	GcDecideWork *decide = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcActive	active[16];
-	uint64_t	lot = 1;
+	uint64_t	random_state = 1;
 	Quality		b = {0};
 	Quality		u = {0};
 	double		longest = 0;
 	int			different = 0;
 	int64_t		steps = 0;
-	GcSchedule	s = {.profile = profile,.calibration = &gc_calibration_default,.policy = policy,.beside = 0.7,.among = 0.7,.together = 0.7,
-	.lot = &lot,.nitems = KERNELS,.item = item,.nactive = nactive,.active = active};
+	GcSchedule	s = {.profile = profile,.calibration = &gc_calibration_default,.policy = policy,.idle_overlap = 0.7,.busy_overlap = 0.7,.together = 0.7,
+	.random_state = &random_state,.ncandidates = KERNELS,.candidate = candidate,.nactive = nactive,.active = active};
 
 	for (int i = 0; i < n; i++)
 	{
@@ -368,7 +368,7 @@ measure_decisions(const GcProfile *profile, int n, GcPolicy policy, Character ch
 		double		us;
 
 		for (int k = 0; k < KERNELS; k++)
-			random_item(profile, &set, (uint32_t) random_below(TYPES), &item[k]);
+			random_item(profile, &set, (uint32_t) random_below(TYPES), &candidate[k]);
 		random_active(nactive, active);
 		micros[i] = decision_us(&s, true, decide, &bounded);
 		add_quality(&s, &bounded, &b);

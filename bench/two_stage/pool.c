@@ -9,7 +9,7 @@
  * kernel needs.  All may run any number of times, and beside themselves.
  *
  * The synthetic ones keep an array of registers alive through a loop of integer
- * arithmetic, and hold shared memory, as paper 001's do to have the resources of its
+ * arithmetic, and hold shared memory, as Li, Tu, Zeng (two-stage)'s do to have the resources of its
  * table I; the registers that came out are printed.
  *
  *-------------------------------------------------------------------------
@@ -73,7 +73,7 @@ static const struct
 	const char *name;
 	const char *columns;		/* numbers of those it reads */
 	u32			shared_bytes;
-	const char *body;
+	const char *member_no;
 }			engine[POOL_KERNELS] = {
 	{"scan of 1 column", "6", 0,
 		"u64 sum = 0;\nGC_TILES D(6);\n"
@@ -198,7 +198,7 @@ looked_up(int kernel)
 	u64			bytes = 0;
 
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
-		bytes += strstr(engine[kernel].body, at[i].word) != NULL ? at[i].bytes : 0;
+		bytes += strstr(engine[kernel].member_no, at[i].word) != NULL ? at[i].bytes : 0;
 	return bytes;
 }
 
@@ -304,15 +304,15 @@ pool_make(PoolKernel pool[POOL_KERNELS], u64 rows)
 	for (int i = 0; i < POOL_KERNELS; i++)
 	{
 		PoolKernel *k = &pool[i];
-		char	   *body = malloc(sizeof(prelude) + strlen(engine[i].body));
+		char	   *member_no = malloc(sizeof(prelude) + strlen(engine[i].member_no));
 
-		if (body == NULL)
+		if (member_no == NULL)
 			bench_fail("out of memory");
-		strcpy(body, prelude);
-		strcat(body, engine[i].body);
+		strcpy(member_no, prelude);
+		strcat(member_no, engine[i].member_no);
 		memset(k, 0, sizeof(*k));
-		k->k = bench_kernel(engine[i].name, 8, body);
-		free(body);
+		k->k = bench_kernel(engine[i].name, 8, member_no);
+		free(member_no);
 		k->args = args;
 		k->shared_bytes = engine[i].shared_bytes;
 		k->tiles = t.scan.ntiles;
@@ -359,7 +359,7 @@ static const char synthetic_body[] =
 void
 pool_make_synthetic(PoolKernel pool[POOL_SYNTHETIC], int scale)
 {
-	/* Paper 001, table I.  Some registers are taken before the array gets any. */
+	/* Li, Tu, Zeng (two-stage), table I.  Some registers are taken before the array gets any. */
 	static const int registers[POOL_SYNTHETIC] = {8, 16, 24, 32, 40};
 	static const int shared[POOL_SYNTHETIC] = {24576, 12288, 6144, 4608, 1536};
 	static const int live[POOL_SYNTHETIC] = {2, 8, 15, 23, 31};
@@ -368,13 +368,13 @@ pool_make_synthetic(PoolKernel pool[POOL_SYNTHETIC], int scale)
 	for (int i = 0; i < POOL_SYNTHETIC; i++)
 	{
 		PoolKernel *k = &pool[i];
-		char		body[sizeof(synthetic_body) + 64];
+		char		member_no[sizeof(synthetic_body) + 64];
 		char		name[32];
 
 		memset(k, 0, sizeof(*k));
 		snprintf(name, sizeof(name), "synthetic %d (table I: %d)", i + 1, registers[i]);
-		snprintf(body, sizeof(body), "#define LIVE %d\n%s", live[i], synthetic_body);
-		k->k = bench_kernel(name, 8, body);
+		snprintf(member_no, sizeof(member_no), "#define LIVE %d\n%s", live[i], synthetic_body);
+		k->k = bench_kernel(name, 8, member_no);
 		k->shared_bytes = (u32) ((u64) shared[i] * (u64) scale / 100 / 128 * 128);
 		k->max_threads = bench_max_threads(&k->k);
 		k->args.w[0] = out;
@@ -424,9 +424,9 @@ pool_spread(const PoolKernel *k, u64 threads, int warps)
 }
 
 BenchLaunch
-pool_launch(const PoolKernel *k, GcLaunch shape, int batch)
+pool_launch(const PoolKernel *k, GcLaunch grid, int batch)
 {
-	return (BenchLaunch) {&k->k, &k->args, shape, batch};
+	return (BenchLaunch) {&k->k, &k->args, grid, batch};
 }
 
 /* Alone, a kernel may have the whole device; a counted one, only its threads. */
@@ -448,19 +448,19 @@ measure_one(PoolKernel *k, int runs)
 		for (int part = 1; part <= 2; part++)
 		{
 			int			per_sm = most / part;
-			GcLaunch	shape;
+			GcLaunch	grid;
 			BenchLaunch l;
 			double		us;
 
 			if (per_sm < 1 || (part > 1 && k->tiles == 0))
 				continue;
-			shape = k->tiles > 0 ? pool_shape(k, per_sm, warps[w]) : pool_spread(k, k->args.w[1], warps[w]);
-			l = pool_launch(k, shape, 0);
+			grid = k->tiles > 0 ? pool_shape(k, per_sm, warps[w]) : pool_spread(k, k->args.w[1], warps[w]);
+			l = pool_launch(k, grid, 0);
 			us = bench_median_us(&l, 1, BENCH_ONE_STREAM, runs);
 			if (k->alone_us == 0 || us < k->alone_us)
 			{
 				k->alone_us = us;
-				k->best = shape;
+				k->best = grid;
 				k->best_per_sm = per_sm;
 			}
 		}
@@ -527,8 +527,8 @@ pool_measure_issue(PoolKernel *pool, int n, int runs)
 	for (int i = 0; i < n; i++)
 	{
 		PoolKernel *k = &pool[i];
-		GcItem		item;
-		const GcSchedule one = {.profile = &bench_profile,.calibration = &bench_calibration,.nitems = 1,.item = &item};
+		GcCandidate		candidate;
+		const GcSchedule one = {.profile = &bench_profile,.calibration = &bench_calibration,.ncandidates = 1,.candidate = &candidate};
 		const int	pick[1] = {0};
 		int			warps = 0;
 		int			copies = ISSUE_COPIES;
@@ -536,9 +536,9 @@ pool_measure_issue(PoolKernel *pool, int n, int runs)
 
 		if (us == 0)
 			us = side_by_side(k, copies = 2, runs, &warps);
-		pool_item(k, 1, &item);
-		k->issue_part = us == 0 ? 1 : gc_resident_issue_part(&bench_calibration, &item.option, copies, warps,
-															 gc_resident_times(&one, pick, 1).memory_us, us);
+		pool_item(k, 1, &candidate);
+		k->issue_part = us == 0 ? 1 : gc_coresident_issue_part(&bench_calibration, &candidate.needs, copies, warps,
+															 gc_coresident_times(&one, pick, 1).memory_us, us);
 		if (us > 0)
 			bench_say("| %s | %d | %d | %.1f | %.2f | %.2f |\n", k->k.name, copies, warps, us, us / (copies * k->alone_us),
 					  k->issue_part);
@@ -549,20 +549,20 @@ pool_measure_issue(PoolKernel *pool, int n, int runs)
 }
 
 void
-pool_item(const PoolKernel *k, uint32_t type, GcItem *item)
+pool_item(const PoolKernel *k, uint32_t type, GcCandidate *candidate)
 {
 	const u64	bytes = bytes_per_row(k->columns);
 
-	memset(item, 0, sizeof(*item));
-	*item = (GcItem) {.type = type,.scan = 1,.tiles = k->tiles,.fused = -1,
+	memset(candidate, 0, sizeof(*candidate));
+	*candidate = (GcCandidate) {.type = type,.scan = 1,.tiles = k->tiles,.fused = -1,
 	.lookup_bytes = (double) k->lookup_bytes};
 	for (int c = 0; c < NCOLUMNS; c++)
 	{
 		if (strchr(k->columns, '0' + c) != NULL)
-			item->load[item->nloads++] = (GcColumnLoad) {(uint32_t) c,
+			candidate->load[candidate->nloads++] = (GcColumnLoad) {(uint32_t) c,
 				(float) k->bytes * (float) columns[c].width / (float) bytes};
 	}
-	item->option = (GcOption) {.registers = k->k.info.registers,.max_threads = k->max_threads,
+	candidate->needs = (GcKernelNeeds) {.registers = k->k.info.registers,.max_threads = k->max_threads,
 		.threads = (int) k->best.threads,.occupancy = k->best_per_sm,.shared_bytes = pool_shared(k),
 		.alone_us = k->alone_us,.issue_part = k->issue_part,
 	.warp_flight = (uint32_t) (bytes * (u64) (k->k.vec * bench_profile.warp_size))};

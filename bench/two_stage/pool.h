@@ -2,7 +2,7 @@
  *
  * pool.h
  *	  Kernels to schedule: thirteen with the character of the engine's own, and the
- *	  five synthetic ones of paper 001, table I.
+ *	  five synthetic ones of Li, Tu, Zeng (two-stage), table I.
  *
  *-------------------------------------------------------------------------
  */
@@ -63,8 +63,8 @@ extern void pool_measure(PoolKernel *pool, int n, int runs);
 extern void pool_measure_issue(PoolKernel *pool, int n, int runs);
 
 /* What the scheduler is told of a kernel, as of one that waits; type: its number, not 0. */
-extern void pool_item(const PoolKernel *k, uint32_t type, GcItem *item);
+extern void pool_item(const PoolKernel *k, uint32_t type, GcCandidate *candidate);
 
-extern BenchLaunch pool_launch(const PoolKernel *k, GcLaunch shape, int batch);
+extern BenchLaunch pool_launch(const PoolKernel *k, GcLaunch grid, int batch);
 
 #endif							/* GC_BENCH_POOL_H */

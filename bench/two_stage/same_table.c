@@ -121,9 +121,9 @@ make_scans(const ScanKind *kind)
 }
 
 static void
-tell_way(int n, const char *way, GcLaunch shape, double us, double predicted)
+tell_way(int n, const char *way, GcLaunch grid, double us, double predicted)
 {
-	bench_say("| %d | %s | %u x %u | %.0f | %.0f | %.2f | %.2f |", n, way, shape.blocks, shape.threads, us, us / n,
+	bench_say("| %d | %s | %u x %u | %.0f | %.0f | %.2f | %.2f |", n, way, grid.blocks, grid.threads, us, us / n,
 			  n * scans.bytes / us / 1e6, n * scans.alone_us / us);
 	if (predicted > 0)
 		bench_say(" %.0f |\n", predicted);
@@ -132,14 +132,14 @@ tell_way(int n, const char *way, GcLaunch shape, double us, double predicted)
 }
 
 static void
-fill_items(GcItem *items, int n)
+fill_items(GcCandidate *candidates, int n)
 {
-	memset(items, 0, (size_t) n * sizeof(GcItem));
+	memset(candidates, 0, (size_t) n * sizeof(GcCandidate));
 	for (int i = 0; i < n; i++)
 	{
-		items[i] = (GcItem) {.type = 1,.scan = 1,.tiles = scans.tiles,.fused = -1,
+		candidates[i] = (GcCandidate) {.type = 1,.scan = 1,.tiles = scans.tiles,.fused = -1,
 		.nloads = 1,.load = {{0, (float) scans.bytes}}};
-		items[i].option = (GcOption) {.registers = scans.one.info.registers,
+		candidates[i].needs = (GcKernelNeeds) {.registers = scans.one.info.registers,
 			.max_threads = bench_max_threads(&scans.one),.threads = (int) scans.threads,
 			.occupancy = scans.occupancy,.shared_bytes = (uint32_t) scans.one.info.shared_static,
 			.alone_us = scans.alone_us,.issue_part = scans.issue_part,
@@ -149,29 +149,29 @@ fill_items(GcItem *items, int n)
 
 /* What gc_decide() is asked, on an idle device of which only the calibration is known. */
 static GcSchedule
-schedule(GcPolicy policy, const GcItem *items, int n)
+schedule(GcPolicy policy, const GcCandidate *candidates, int n)
 {
-	static uint64_t lot = 1;
-	const double line = gc_line_factor(&bench_calibration);
+	static uint64_t random_state = 1;
+	const double line = gc_sequence_factor(&bench_calibration);
 
 	return (GcSchedule) {.profile = &bench_profile,.calibration = &bench_calibration,.policy = policy,
-		.beside = line,.among = line,.together = line,.lot = &lot,.nitems = n,.item = items};
+		.idle_overlap = line,.busy_overlap = line,.together = line,.random_state = &random_state,.ncandidates = n,.candidate = candidates};
 }
 
 /* Side by side in the sizes that the policy gives them; in batches if need be. */
 static void
 by_policy(GcPolicy policy, int n, BenchLaunch *l)
 {
-	GcItem		items[MOST];
+	GcCandidate		candidates[MOST];
 	char		way[64];
 	double		predicted = 0;
 	int			batch = 0;
 	int			done = 0;
 
-	fill_items(items, n);
+	fill_items(candidates, n);
 	for (; done < n; batch++)
 	{
-		GcSchedule	s = schedule(policy, items, n - done);
+		GcSchedule	s = schedule(policy, candidates, n - done);
 
 		gc_decide(&s, work, &decision);
 		if (decision.nstarts == 0)
@@ -184,21 +184,21 @@ by_policy(GcPolicy policy, int n, BenchLaunch *l)
 	}
 	snprintf(way, sizeof(way), "%s, %d batch%s", policy == GC_POLICY_KERNEL ? "policy kernel" : "policy twostage",
 			 batch, batch > 1 ? "es" : "");
-	tell_way(n, way, l[0].shape, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
+	tell_way(n, way, l[0].grid, bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS), predicted);
 }
 
 /* As many side by side as there are, in step: what of that is neither memory's nor latency. */
 static void
 note_issue(int n, int warps, double us)
 {
-	GcItem		item[MOST];
-	const GcSchedule one = {.profile = &bench_profile,.calibration = &bench_calibration,.nitems = 1,.item = item};
+	GcCandidate		candidate[MOST];
+	const GcSchedule one = {.profile = &bench_profile,.calibration = &bench_calibration,.ncandidates = 1,.candidate = candidate};
 	const int	pick[1] = {0};
 	double		part;
 
-	fill_items(item, 1);
-	part = gc_resident_issue_part(&bench_calibration, &item[0].option, n, warps,
-								  gc_resident_times(&one, pick, 1).memory_us, us);
+	fill_items(candidate, 1);
+	part = gc_coresident_issue_part(&bench_calibration, &candidate[0].needs, n, warps,
+								  gc_coresident_times(&one, pick, 1).memory_us, us);
 	scans.issue_part = part < scans.issue_part ? part : scans.issue_part;
 }
 
@@ -208,7 +208,7 @@ results_of(const BenchLaunch *l, int n, u64 *results)
 {
 	bench_fill_bytes(scans.args[0].w[0], 0, MOST * 8);
 	for (int i = 0; i < n; i++)
-		bench_queue(0, l[i].kernel, l[i].shape, l[i].args);
+		bench_queue(0, l[i].kernel, l[i].grid, l[i].args);
 	bench_drain();
 	bench_copy_out(results, scans.args[0].w[0], MOST * 8);
 }
@@ -224,13 +224,13 @@ check_fused(const BenchLaunch *fused, int n)
 	if (bench_options.profile != NULL)
 		return;					/* a driver that only pretends runs nothing */
 	for (int i = 0; i < n; i++)
-		l[i] = (BenchLaunch) {&scans.one, &scans.args[i], fused->shape, 0};
+		l[i] = (BenchLaunch) {&scans.one, &scans.args[i], fused->grid, 0};
 	results_of(fused, 1, together);
 	results_of(l, n, apart);
 	for (int i = 0; i < n; i++)
 	{
 		if (together[i] != apart[i] || apart[i] == 0)
-			bench_fail("body %d of %d: %llu, by itself %llu", i, n, together[i], apart[i]);
+			bench_fail("member_no %d of %d: %llu, by itself %llu", i, n, together[i], apart[i]);
 	}
 }
 
@@ -266,11 +266,11 @@ one_number(int n, double budget_end)
 		for (int i = 0; i < n; i++)
 			l[i] = (BenchLaunch) {&scans.one, &scans.args[i],
 			bench_full(32 * per_block, warps[w] / per_block, 0, scans.tiles), 0};
-		snprintf(way, sizeof(way), "co-resident, %d warps each", warps[w]);
+		snprintf(way, sizeof(way), "co-coresident, %d warps each", warps[w]);
 		us = bench_median_us(l, n, BENCH_STREAMS_EACH, RUNS);
 		if (n == MEASURE_ISSUE)
 			note_issue(n, warps[w], us);
-		tell_way(n, way, l[0].shape, us, 0);
+		tell_way(n, way, l[0].grid, us, 0);
 	}
 	by_policy(GC_POLICY_KERNEL, n, l);
 	by_policy(GC_POLICY_TWOSTAGE, n, l);
@@ -279,7 +279,7 @@ one_number(int n, double budget_end)
 		bench_full(256, bench_profile.serial_blocks ? 4 : gc_occupancy(&bench_profile, fused.info.registers, 256,
 															  fused.info.shared_static), 0, scans.tiles), 0};
 	check_fused(&l[0], n);
-	tell_way(n, "fused", l[0].shape, bench_median_us(l, 1, BENCH_ONE_STREAM, RUNS), scans.alone_us + sum);
+	tell_way(n, "fused", l[0].grid, bench_median_us(l, 1, BENCH_ONE_STREAM, RUNS), scans.alone_us + sum);
 }
 
 /* The size that is best for one alone. */
@@ -379,7 +379,7 @@ static Tried tried[MAX_BATCHES];
 static double
 decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 {
-	GcItem		items[LARGEST];
+	GcCandidate		candidates[LARGEST];
 	int			which[LARGEST];
 	int			left = n;
 	int			out = 0;
@@ -389,20 +389,20 @@ decide(GcPolicy policy, const int *pick, int n, BenchLaunch *l)
 		which[i] = pick[i];
 	for (int step = 0; left > 0 && step < n; step++)
 	{
-		GcSchedule	s = schedule(policy, items, left);
+		GcSchedule	s = schedule(policy, candidates, left);
 		bool		gone[LARGEST] = {false};
 		int			kept = 0;
 
 		for (int i = 0; i < left; i++)
-			pool_item(&pool[which[i]], (uint32_t) which[i] + 1, &items[i]);
+			pool_item(&pool[which[i]], (uint32_t) which[i] + 1, &candidates[i]);
 		gc_decide(&s, work, &decision);
 		for (int i = 0; i < decision.nstarts; i++)
 		{
-			int			item = decision.start[i].item[0];
-			const PoolKernel *k = &pool[which[item]];
+			int			candidate = decision.start[i].candidate[0];
+			const PoolKernel *k = &pool[which[candidate]];
 
 			l[out++] = pool_launch(k, bench_shape(&decision.start[i], k->shared_bytes), step);
-			gone[item] = true;
+			gone[candidate] = true;
 		}
 		predicted += decision.predicted_us;
 		for (int i = 0; i < left; i++)
@@ -464,14 +464,14 @@ combine(const int *pick, int n, int c, BenchLaunch *l)
 		if (choice->warps * bench_profile.warp_size > k->max_threads)
 			return false;
 		launch[i] = pool_launch(k, pool_shape(k, choice->blocks, choice->warps), 0);
-		placed[i] = (GcPlaced) {.registers = k->k.info.registers,.threads = (int) launch[i].shape.threads,
+		placed[i] = (GcPlaced) {.registers = k->k.info.registers,.threads = (int) launch[i].grid.threads,
 		.blocks = choice->blocks,.shared_bytes = pool_shared(k)};
 	}
 	whole = gc_launch_order(&bench_profile, placed, n, order);
 	for (int i = 0; i < n; i++)
 	{
 		l[i] = launch[order[i]];
-		l[i].shape.whole_shared = whole;
+		l[i].grid.whole_shared = whole;
 	}
 	return true;
 }
@@ -659,7 +659,7 @@ part_3(double budget)
 		sum = bench_median_us(l, 2, BENCH_ONE_STREAM, 5);
 		ways.full[n] = bench_median_us(l, 2, BENCH_STREAMS_IN_TURN, 5) / sum;
 		for (int i = 0; i < 2; i++)
-			l[i].shape = pool_shape(&pool[pick[i]], 2 * pool[pick[i]].best_per_sm,
+			l[i].grid = pool_shape(&pool[pick[i]], 2 * pool[pick[i]].best_per_sm,
 									(int) pool[pick[i]].best.threads / bench_profile.warp_size);
 		ways.twice[n] = bench_median_us(l, 2, BENCH_STREAMS_IN_TURN, 5) / sum;
 		(void) decide(GC_POLICY_TWOSTAGE, pick, 2, l);
@@ -699,7 +699,7 @@ side_by_side(BenchLaunch *l, int n, bool reverse, bool whole)
 	for (int i = 0; i < n; i++)
 	{
 		launch[i] = l[reverse ? n - 1 - i : i];
-		launch[i].shape.whole_shared = whole;
+		launch[i].grid.whole_shared = whole;
 	}
 	return bench_median_us(launch, n, BENCH_STREAMS_IN_TURN, 9);
 }
@@ -730,7 +730,7 @@ part_4(void)
 			const PoolKernel *k = &pool[sets[s].kernel[i] - 1];
 
 			l[i] = pool_launch(k, pool_shape(k, 1, sets[s].warps[i]), 0);
-			placed[i] = (GcPlaced) {k->k.info.registers, (int) l[i].shape.threads, 1, pool_shared(k)};
+			placed[i] = (GcPlaced) {k->k.info.registers, (int) l[i].grid.threads, 1, pool_shared(k)};
 			bench_say(" %.0f", bench_median_us(&l[i], 1, BENCH_ONE_STREAM, 5));
 		}
 		bench_say(" | %.0f |", side_by_side(l, n, false, false));
@@ -777,9 +777,9 @@ read_calibration(const char *path)
 		if (!gc_calibration_parse(text, &bench_calibration, &problem))
 			bench_fail("%s: %s", path, problem);
 	}
-	bench_say("Calibration (%s): flight_bytes %.0f, beside_other %.3f, beside_same %.3f, fused %.3f.\n\n",
-			  path != NULL ? "as measured" : "the default", bench_calibration.flight_bytes, bench_calibration.beside_other,
-			  bench_calibration.beside_same, bench_calibration.fused);
+	bench_say("Calibration (%s): flight_bytes %.0f, overlap_other_tables %.3f, overlap_same_table %.3f, fused %.3f.\n\n",
+			  path != NULL ? "as measured" : "the default", bench_calibration.flight_bytes, bench_calibration.overlap_other_tables,
+			  bench_calibration.overlap_same_table, bench_calibration.fused);
 }
 
 int

@@ -37,7 +37,7 @@ typedef struct ScanKind
 extern const ScanKind scan_narrow;	/* 8 bytes a row */
 extern const ScanKind scan_wide;	/* 16 bytes a row */
 
-extern BenchKernel scan_kernel(const ScanKind *kind, int bodies);
+extern BenchKernel scan_kernel(const ScanKind *kind, int member_mask);
 
 #define SCAN_LIMIT_WORD(k, c)	(8 + (k) * 2 * (SCAN_COLUMNS - 1) + 2 * (c))
 

@@ -5,7 +5,7 @@
  *
  *	  simulate [-k] [-t TRACE.json] [WORKLOAD]
  *
- * Prints the phases, as paper 003 draws them; with -k also when each kernel began and
+ * Prints the phases, as Li, Yu, Kumar, Tu 2014 draws them; with -k also when each kernel began and
  * ended.  With -t writes every block as a trace event, for https://ui.perfetto.dev or
  * chrome://tracing: a process for each multiprocessor, and one for the streams.
  *
@@ -405,13 +405,13 @@ main(int argc, char **argv)
 	bool		bad_usage = false;
 	FILE	   *file = stdin;
 	GcSimStatus status;
-	int			option;
+	int			needs;
 
-	while ((option = getopt(argc, argv, "kt:")) != -1)
+	while ((needs = getopt(argc, argv, "kt:")) != -1)
 	{
-		if (option == 'k')
+		if (needs == 'k')
 			show_kernels = true;
-		else if (option == 't')
+		else if (needs == 't')
 			trace_name = optarg;
 		else
 			bad_usage = true;

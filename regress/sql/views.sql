@@ -27,7 +27,7 @@ SELECT count(*), min(state), bool_and(device IN ('cuda', 'host')), bool_and(name
 
 -- statistics: counted, by reason, reset
 SELECT gpuconc_stat_reset();
-SELECT requests, offloaded, fallbacks, fallback_reasons, retries, queue_time, compile_time, copy_time, run_time, copied_bytes, read_bytes, kernels, kernels_compiled, builds_run, builds_shared, results_shared, rows_delta, class_scans, class_misfits, builds_placed, record_scans, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat;
+SELECT requests, offloaded, fallbacks, fallback_reasons, retries, queue_time, compile_time, copy_time, run_time, copied_bytes, read_bytes, kernels, kernels_compiled, builds_run, builds_shared, results_shared, rows_delta, key_group_scans, key_group_mismatches, direct_lookups, packed_row_scans, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat;
 SET gpuconc.debug_offload = require;
 SELECT count(*), sum(price) FROM sales JOIN shop ON shop = s_id;
 SELECT count(*) FROM delta.shop WHERE s_id > 10;

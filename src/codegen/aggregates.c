@@ -113,7 +113,7 @@ emit_count(Cg *cg, Scope scope, int w)
 
 /* Statement that folds operand o into the aggregate's words. */
 static void
-emit_fold(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
+emit_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 {
 	char		value[128];
 
@@ -136,7 +136,7 @@ agg_fold(Cg *cg, u16 i, const Operand *o, Scope scope)
 		return;
 	if (!never_null(o))
 		text_addf(cg->out, "if (!%s) ", o->n);
-	emit_fold(cg, AGG(cg, i), o, scope);
+	emit_filter_aggregate(cg, AGG(cg, i), o, scope);
 }
 
 void
@@ -145,7 +145,7 @@ agg_count_row(Cg *cg, Scope scope)
 	if (agg_counts_rows(cg))
 		emit_count(cg, scope, 0);
 	else
-		text_addf(cg->out, scope == IN_LOCAL ? "GC_MARK_L(0);\n" : "GC_MARK(gc_g);\n");
+		text_addf(cg->out, scope == IN_LOCAL ? "GC_SELECT_L(0);\n" : "GC_SELECT(gc_g);\n");
 }
 
 void

@@ -46,10 +46,10 @@ typedef enum GcArgType
 								 * may see all rows of all chunks that it reads */
 	GC_ARG_SHARED,				/* where the member's part of the shared memory
 								 * begins: gc_fused_shared_bytes */
-	/* Kernels of marked scans only (marks.c): */
-	GC_ARG_MARKS,				/* part: GC_MARKS_* */
-	GC_ARG_TEST,				/* index: number of a tested column; part: GC_TEST_* */
-	GC_ARG_PLACE				/* index: hash build; part: GC_TEST_*, of its places */
+	/* Kernels of selection scans only (selection.c): */
+	GC_ARG_SELECTION,				/* part: GC_MARKS_* */
+	GC_ARG_PREDICATE,				/* index: number of a tested column; part: GC_TEST_* */
+	GC_ARG_DIRECT				/* index: hash build; part: GC_TEST_*, of its places */
 } GcArgType;
 
 /*
@@ -58,7 +58,7 @@ typedef enum GcArgType
  */
 enum
 {
-	GC_COLUMN_CACHED, GC_COLUMN_PRIVATE, GC_COLUMN_RECORDS
+	GC_COLUMN_CACHED, GC_COLUMN_PRIVATE, GC_COLUMN_PACKED_ROWS
 };
 
 enum
@@ -73,15 +73,15 @@ enum
 	GC_BUILD_PART_NEXT, GC_BUILD_PART_CAP
 };
 
-/* Address of the request's marks, bytes of them per chunk, address of the digest, the request's bit in it. */
+/* Address of the request's marks, bytes of them per chunk, address of the block summary, the request's bit in it. */
 enum
 {
-	GC_MARKS_DATA, GC_MARKS_BYTES, GC_MARKS_DIGEST, GC_MARKS_BIT, GC_MARKS_PARTS
+	GC_SELECTION_DATA, GC_SELECTION_BYTES, GC_SELECTION_SUMMARY, GC_SELECTION_BIT, GC_SELECTION_PARTS
 };
 
 enum
 {
-	GC_TEST_BITS, GC_TEST_BASE, GC_TEST_RANGE
+	GC_PREDICATE_BITS, GC_PREDICATE_BASE, GC_PREDICATE_RANGE
 };
 
 enum
@@ -106,18 +106,18 @@ typedef struct GcArgWord
  * come first, as many as this power of two; 0: none.  threads: largest block the kernel is
  * compiled for.  vec: rows per thread and step, 8 or 16; 0 for device host, whose vectors are of
  * one size.
- * marked: for a marked scan (marks.c): bit s: the pipeline's step s is not taken, since
+ * marked: for a selection scan (selection.c): bit s: the pipeline's step s is not taken, since
  * the marks of the scan say which rows pass it.  Such a kernel reads cached chunks only.
- * placed: with it; bit s: step s finds its row in a table by value (GC_ARG_PLACE) that the
- * tester wrote, not by hashing.
- * records: with marked; can read columns in records (GC_COLUMN_RECORDS).
+ * placed: with it; bit s: step s finds its row in a table by value (GC_ARG_DIRECT) that the
+ * predicate kernel wrote, not by hashing.
+ * records: with marked; can read columns in records (GC_COLUMN_PACKED_ROWS).
  */
 typedef struct GcVariant
 {
-	u64			marked;
-	u64			placed;
+	u64			selection;
+	u64			direct;
 	u32			shared_builds;
-	bool		records;
+	bool		packed_rows;
 	bool		group_local;
 	u8			group_copies;
 	u16			group_cells;
@@ -135,14 +135,14 @@ typedef struct GcKernelSource
 /*
  * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds
  * whose bitmaps are tested on whole vectors, or on gathered rows: what shared_builds may
- * contain, one bit each.  gathers: rows are queued (GC_VISIT_SHARED).  kept_words: as a
+ * contain, one bit each.  gathers: rows are queued (GC_VISIT_SHARED).  per_warp_words: as a
  * member of a fused kernel it keeps so many words of 32 bits for each warp, at most.
  */
 typedef struct GcPipelineTraits
 {
 	u32			candidates;
 	bool		gathers;
-	int			kept_words;
+	int			per_warp_words;
 } GcPipelineTraits;
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
@@ -158,8 +158,8 @@ extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
  * time.  With 1,024, some of their registers are kept in memory, and the rows that a thread gathers are read one
  * after another (an H200: the Star Schema Benchmark's take the same with both).  In blocks of so many threads:
  */
-#define GC_MARKED_THREADS			768
-#define GC_MARKED_BLOCKS(threads)	((GC_MARKED_THREADS + (threads) - 1) / (threads))
+#define GC_SELECTED_THREADS			768
+#define GC_SELECTED_BLOCKS(threads)	((GC_SELECTED_THREADS + (threads) - 1) / (threads))
 
 /*
  * Generate the kernel of pipeline `pipeline`.  The caller frees source->text.

@@ -15,7 +15,7 @@
 #include "selection.h"
 
 int
-gc_place_bytes(const GcProgram *p, u16 build)
+gc_direct_bytes(const GcProgram *p, u16 build)
 {
 	const GcPBuild *b = &gc_builds(p)[build];
 	int			bytes = 0;
@@ -37,9 +37,9 @@ cg_payload_shift(const GcProgram *p, u16 payload)
 }
 
 bool
-cg_is_placed(const Cg *cg, const GcPStep *step)
+cg_is_direct(const Cg *cg, const GcPStep *step)
 {
 	const u64	s = step - &gc_steps(cg->p)[cg->pl->first_step];
 
-	return s < 64 && cg->variant->placed >> s & 1;
+	return s < 64 && cg->variant->direct >> s & 1;
 }

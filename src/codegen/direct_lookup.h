@@ -3,7 +3,7 @@
  * direct_lookup.h
  *	  What an entry of a direct lookup table holds.
  *
- * How many bytes it has, others ask, too: gc_place_bytes (selection.h).
+ * How many bytes it has, others ask, too: gc_direct_bytes (selection.h).
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -15,7 +15,7 @@
 #include "state.h"
 
 /* Is the build that the step probes looked up directly? */
-extern bool cg_is_placed(const Cg *cg, const GcPStep *step);
+extern bool cg_is_direct(const Cg *cg, const GcPStep *step);
 
 /* Lowest bit of a payload's code in the entries of its build. */
 extern int	cg_payload_shift(const GcProgram *p, u16 payload);

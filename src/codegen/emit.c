@@ -46,12 +46,12 @@ cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcE
 	cg->err = err;
 	cg->out = &cg->body;
 	cg->code = GC_OK;
-	memset(cg->early_place, GC_NOT_EARLY, sizeof(cg->early_place));
+	memset(cg->batched_direct, GC_NOT_BATCHED, sizeof(cg->batched_direct));
 	cg->payload = malloc(2 * (p->npayloads + 1) * sizeof(i16));
 	if (cg->payload == NULL)
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
 	memset(cg->payload, -1, 2 * (p->npayloads + 1) * sizeof(i16));
-	cg->early = cg->payload + p->npayloads + 1;
+	cg->batched = cg->payload + p->npayloads + 1;
 	return GC_OK;
 }
 
@@ -119,10 +119,10 @@ cg_column(Cg *cg, u16 column)
 		cached = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_CACHED);
 		private = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PRIVATE);
 		text_addf(&cg->descs, "%sGcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n",
-				  cg->variant->records ? "" : "const ", k, cached, private);
-		if (cg->variant->records)
-			text_addf(&cg->descs, "const u32 pitch%d = gc_use_record(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n",
-					  k, k, gc_columns(cg->p)[column].width, cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_RECORDS));
+				  cg->variant->packed_rows ? "" : "const ", k, cached, private);
+		if (cg->variant->packed_rows)
+			text_addf(&cg->descs, "const u32 pitch%d = gc_use_packed_row(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n",
+					  k, k, gc_columns(cg->p)[column].width, cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PACKED_ROWS));
 	}
 	return k;
 }

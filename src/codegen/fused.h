@@ -16,7 +16,7 @@
 #define GC_FUSED_ANY		0xFFFFu
 #define GC_FUSED_ALL_VECTORS	GC_MAX_COLUMNS
 
-/* One body of a fused kernel: a pipeline over the table that all members scan. */
+/* One member of a fused kernel: a pipeline over the table that all members scan. */
 typedef struct GcFusedMember
 {
 	const GcProgram *p;
@@ -61,9 +61,9 @@ typedef struct GcFusedSource
  * thread unless all members' variants say 16 (device host: all 0).
  *
  * Vectors of columns that at least two members want in their first stage are loaded
- * once, before the bodies; at most max_vectors of them, those that most members want
+ * once, before the members; at most max_vectors of them, those that most members want
  * first.  On cuda each takes as many registers as a thread has rows (twice that for 8
- * bytes) for as long as the bodies run; others are found in the L1 cache.  On device
+ * bytes) for as long as the members run; others are found in the L1 cache.  On device
  * host there is no reason for fewer than all: GC_FUSED_ALL_VECTORS.
  *
  * The caller frees source->text.  GC_UNSUPPORTED: a build, too many members, or more

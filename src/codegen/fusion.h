@@ -34,7 +34,7 @@ typedef struct Fusion
 	u32			readers[GC_MAX_COLUMNS];	/* members, by physical column */
 	SharedVector vectors[MAX_SHARED_VECTORS];
 	int			nvectors;
-	int			nkept;			/* words that are kept for a tile */
+	int			nper_warp;			/* words that are kept for a tile */
 } Fusion;
 
 /* Is the vector of this column, or of its words, loaded for several members, this one among them? */

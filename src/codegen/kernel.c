@@ -30,13 +30,13 @@ lane_rows(const Cg *cg)
 }
 
 /*
- * Records are read where at most 1 row in so many is visited: on an H200 (bench/two_stage/marks.c)
+ * Records are read where at most 1 row in so many is visited: on an H200 (bench/two_stage/selection.c)
  * that is where they are faster.  A column alone is narrower, and of two less is saved.
  */
 static int
 few_part(const Cg *cg)
 {
-	if (!cg->variant->records || cg->ncolumns < GC_LEAST_RECORD_COLUMNS)
+	if (!cg->variant->packed_rows || cg->ncolumns < GC_LEAST_PACKED_ROW_COLUMNS)
 		return 1 << 20;
 	return cg->ncolumns == 2 ? 24 : 12;
 }
@@ -81,9 +81,9 @@ static void
 emit_marked_scan(const Cg *cg, Text *t, int word)
 {
 	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n"
-			  "GC_MARKED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_MARKED_VECTORS\n"
-			  "%sGC_END_MARKED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, word,
-			  word + GC_MARKS_BYTES, word + GC_MARKS_DIGEST, word + GC_MARKS_BIT, text_of(&cg->descs), text_of(&cg->body));
+			  "GC_SELECTED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_SELECTED_VECTORS\n"
+			  "%sGC_END_SELECTED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, word,
+			  word + GC_SELECTION_BYTES, word + GC_SELECTION_SUMMARY, word + GC_SELECTION_BIT, text_of(&cg->descs), text_of(&cg->body));
 }
 
 /* A scan whose vector phase leaves few rows, which are gathered. */
@@ -107,32 +107,32 @@ emit_scan(const Cg *cg, Text *t)
 static int
 mark_words(Cg *cg)
 {
-	const int	first = cg_word(cg, GC_ARG_MARKS, 0, GC_MARKS_DATA);
+	const int	first = cg_word(cg, GC_ARG_SELECTION, 0, GC_SELECTION_DATA);
 
-	for (int part = 1; part < GC_MARKS_PARTS; part++)
-		(void) cg_word(cg, GC_ARG_MARKS, 0, part);
+	for (int part = 1; part < GC_SELECTION_PARTS; part++)
+		(void) cg_word(cg, GC_ARG_SELECTION, 0, part);
 	return first;
 }
 
 static void
 assemble(Cg *cg, Text *t)
 {
-	const bool	marked = cg->variant->marked != 0;
-	const int	marks = marked ? mark_words(cg) : 0;
+	const bool	selection = cg->variant->selection != 0;
+	const int	sel_bitmap = selection ? mark_words(cg) : 0;
 
-	if (marked)
-		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", GC_MARKED_BLOCKS(cg->variant->threads));
+	if (selection)
+		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", GC_SELECTED_BLOCKS(cg->variant->threads));
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
 	text_addf(t, "GC_BEGAN(gc_flags)\n");
-	if (marked)
+	if (selection)
 		text_addf(t, "GC_CAME_AFTER(gc_flags, gc_a.scan.before)\n");
 	cg_scope(cg, t, "0");
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\n");
-	if (marked)
-		emit_marked_scan(cg, t, marks);
+	if (selection)
+		emit_marked_scan(cg, t, sel_bitmap);
 	else if (cg->filtered)
 		emit_filtered_scan(cg, t);
 	else

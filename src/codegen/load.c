@@ -37,7 +37,7 @@ pitch_of(Cg *cg, u16 column, char *buf, size_t size)
 	const u8	width = gc_columns(cg->p)[column].width;
 	int			k = cg_column(cg, column);
 
-	if (cg->variant->records)
+	if (cg->variant->packed_rows)
 		snprintf(buf, size, "pitch%d", k);
 	else if (width == 0)
 		snprintf(buf, size, "d%d.width", k);
@@ -58,7 +58,7 @@ cg_require_vector(Cg *cg, u16 column)
 	cg->array[k] = true;
 	if (cg->fusion && fused_vector(cg, column, false))
 		return;
-	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_MARKED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
+	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_SELECTED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
 	if (cg->gather)
 		text_addf(cg->out, "GC_GATHER(%d, %s, c%d, d%d, %s);\n", c->width, cg_suffix[c->reg], k, k,
 				  pitch_of(cg, column, pitch, sizeof(pitch)));

@@ -111,7 +111,7 @@ note_column(void *context, const GcExpr *e, int side)
 }
 
 int
-cg_kept_words(const GcProgram *p, const GcPPipeline *pl)
+cg_per_warp_words(const GcProgram *p, const GcPPipeline *pl)
 {
 	ReadColumns columns = {.p = p};
 	int			words = 0;
@@ -191,9 +191,9 @@ bring_end(Cg *cg, const char *name, int k, const char *value)
 		text_addf(&cg->descs, "const u32 %s%d = %s;\n", name, k, value);
 		return;
 	}
-	text_addf(&cg->descs, "GC_KEEP_WORD(%d, %s)\n", cg->fusion->nkept, value);
-	text_addf(cg->out, "const u32 %s%d = gc_word[%d];\n", name, k, cg->fusion->nkept - cg->first_kept);
-	cg->fusion->nkept++;
+	text_addf(&cg->descs, "GC_KEEP_WORD(%d, %s)\n", cg->fusion->nper_warp, value);
+	text_addf(cg->out, "const u32 %s%d = gc_word[%d];\n", name, k, cg->fusion->nper_warp - cg->first_per_warp);
+	cg->fusion->nper_warp++;
 }
 
 static void
@@ -209,12 +209,12 @@ end_range(Cg *cg, const PackedColumn *c)
 	text_addf(&cg->descs, "%d, first%d, end%d)\n", pc->width, c->k, c->k);
 	if (c->first)
 	{
-		snprintf(value, sizeof(value), "GC_FIRST_OF(%d, %d, first%d)", pc->width, pc->spare, c->k);
+		snprintf(value, sizeof(value), "GC_FIRST_OF(%d, %d, first%d)", pc->width, pc->high_bit_free, c->k);
 		bring_end(cg, "from", c->k, value);
 	}
 	if (c->end)
 	{
-		snprintf(value, sizeof(value), "GC_END_OF(%d, %d, end%d)", pc->width, pc->spare, c->k);
+		snprintf(value, sizeof(value), "GC_END_OF(%d, %d, end%d)", pc->width, pc->high_bit_free, c->k);
 		bring_end(cg, "to", c->k, value);
 	}
 }
@@ -228,8 +228,8 @@ end_ranges(Cg *cg, const Packed *packed)
 		n += packed->columns[i].first + packed->columns[i].end;
 	if (cg->fusion && n > 0)
 	{
-		cg->first_kept = cg->fusion->nkept = ROUND_UP(cg->fusion->nkept);
-		text_addf(cg->out, "GC_TAKE_WORDS(%d, %d)\n", cg->first_kept, n);
+		cg->first_per_warp = cg->fusion->nper_warp = ROUND_UP(cg->fusion->nper_warp);
+		text_addf(cg->out, "GC_TAKE_WORDS(%d, %d)\n", cg->first_per_warp, n);
 	}
 	for (int i = 0; i < packed->n; i++)
 		end_range(cg, &packed->columns[i]);
@@ -276,7 +276,7 @@ test_column(Cg *cg, const PackedColumn *c)
 {
 	const GcPColumn *pc = &gc_columns(cg->p)[c->column];
 
-	text_addf(cg->out, "GC_CODES(w%d, %d, %d, %s, from%d, to%d)\n", c->k, pc->width, pc->spare,
+	text_addf(cg->out, "GC_CODES(w%d, %d, %d, %s, from%d, to%d)\n", c->k, pc->width, pc->high_bit_free,
 			  c->first && c->end ? "WITHIN" : c->first ? "FROM" : "BEFORE", c->k, c->k);
 	if (pc->nullable)
 		text_addf(cg->out, "GC_CODES_THERE(d%d)\n", c->k);

@@ -30,7 +30,7 @@ typedef struct Packed
 extern bool cg_is_packed(const GcProgram *p, const GcPStep *step);
 
 /* How many words would a member of a fused kernel keep for those of a pipeline (GcPipelineTraits)? */
-extern int	cg_kept_words(const GcProgram *p, const GcPPipeline *pl);
+extern int	cg_per_warp_words(const GcProgram *p, const GcPPipeline *pl);
 
 /* In the vector phase, make available what n such steps read, and note in *packed which columns that are. */
 extern void cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed);

@@ -6,7 +6,7 @@
  * Two phases: steps that need only the scanned table's own columns and dense builds are tested on whole
  * vectors; the other steps, and the sink, take the survivors row by row.  Between them rows may be gathered,
  * or a selection bitmap has said which ones come.  Where all rows may be added up at once, one loop does
- * everything (GC_FOLD).
+ * everything (GC_FILTER_AGGREGATE).
  *
  * Which step is tested how is decided in steps.c.
  *
@@ -98,7 +98,7 @@ set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
  * for rows that are not live by then: vec is 0 there.
  */
 static void
-require_step_early(Cg *cg, const GcPStep *step)
+require_step_batched(Cg *cg, const GcPStep *step)
 {
 	if (!cg_may_fail(cg->p, step))
 		cg_require_step(cg, step);
@@ -139,7 +139,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	for (int i = packs; i < first; i++)
 		cg_require_step(cg, steps[i]);
 	if (first < n && worth_loading_early(cg, passed))
-		require_step_early(cg, steps[first]);
+		require_step_batched(cg, steps[first]);
 	cg_test_packed(cg, &packed);
 	for (int i = packs; i < first;)
 		i += emit_test(cg, steps, i, first, "GC_EACH(gc_j) {\n", "GC_KEEP_IF", "}\n");
@@ -154,7 +154,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 		passed += steps[i]->selectivity;
 		cg_require_step(cg, steps[i]);
 		if (i + 1 < n && worth_loading_early(cg, passed))
-			require_step_early(cg, steps[i + 1]);
+			require_step_batched(cg, steps[i + 1]);
 		(void) emit_test(cg, steps, i, i + 1,
 						 cg_may_fail(cg->p, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
 						 "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");
@@ -168,7 +168,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 
 /* Test n steps on gathered rows; what they read has been required. */
 static void
-emit_visited_tests(Cg *cg, const GcPStep **steps, int n)
+emit_visited_predicates(Cg *cg, const GcPStep **steps, int n)
 {
 	for (int i = 0; i < n;)
 		i += emit_test(cg, steps, i, n, "GC_EACH_VISITED(gc_j)\n", "GC_KEEP_VISITED_IF", "GC_END_VISITED\n");
@@ -181,14 +181,14 @@ emit_visited_tests(Cg *cg, const GcPStep **steps, int n)
 static void
 emit_gathered(Cg *cg, const GcPStep **steps, int n)
 {
-	text_addf(cg->out, "GC_FILTERED_MARKS\n");
+	text_addf(cg->out, "GC_FILTERED_SELECTION\n");
 	memset(cg->array, 0, sizeof(cg->array));
 	cg->gathered = 0;
 	cg->gather = true;
 	for (int i = 0; i < n; i++)
 	{
 		cg_require_step(cg, steps[i]);
-		emit_visited_tests(cg, steps + i, 1);
+		emit_visited_predicates(cg, steps + i, 1);
 	}
 }
 
@@ -201,17 +201,17 @@ static int
 emit_lookups(Cg *cg, const GcPStep **steps, int n)
 {
 	int			tested = 0;
-	Early		early;
+	Batched		batched;
 
 	while (tested < n && cg_is_vector_step(cg->p, steps[tested]) && !cg_may_fail(cg->p, steps[tested]))
 		tested++;
-	cg_find_early(cg, steps + tested, n - tested, &early);
-	if (early.n < LEAST_TOGETHER)
+	cg_find_batched(cg, steps + tested, n - tested, &batched);
+	if (batched.n < LEAST_TOGETHER)
 		return 0;
 	for (int i = 0; i < tested; i++)
 		cg_require_step(cg, steps[i]);
-	emit_visited_tests(cg, steps, tested);
-	cg_look_up_early(cg, &early);
+	emit_visited_predicates(cg, steps, tested);
+	cg_look_up_batched(cg, &batched);
 	return tested;
 }
 
@@ -228,7 +228,7 @@ wants_payload(const Cg *cg, u16 build)
 
 	for (u16 i = 0; i < b->npayloads; i++)
 	{
-		if (cg->early[b->first_payload + i] == GC_EARLY_WANTED)
+		if (cg->batched[b->first_payload + i] == GC_BATCH_WANTED)
 			return true;
 	}
 	return false;
@@ -323,7 +323,7 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 {
-	const bool	visited = cg->variant->marked != 0 || cg->filtered;
+	const bool	visited = cg->variant->selection != 0 || cg->filtered;
 	int			tested = 0;
 	int			loops;
 	const char *rows;
@@ -331,9 +331,9 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	decide_rows(cg, steps, n, visited);
 	if (cg->dense_rows)
 		require_rows(cg, steps, n);
-	if (cg->dense_rows && cg->variant->marked != 0)
+	if (cg->dense_rows && cg->variant->selection != 0)
 		tested = emit_lookups(cg, steps, n);
-	rows = visited ? "MARKED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
+	rows = visited ? "SELECTED_ROWS" : cg->all_rows ? "ROWS_ALL" : cg->dense_rows ? "ROWS_DENSE" : "ROWS_SPARSE";
 
 	sink_begin_parts(cg);
 	cg->in_rows = true;
@@ -353,16 +353,16 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
  */
 
 /*
- * Can all be one stage (GC_FOLD)?  Filters and an ungrouped aggregate, of which no test may
+ * Can all be one stage (GC_FILTER_AGGREGATE)?  Filters and an ungrouped aggregate, of which no test may
  * fail, since all are made on every row.  In a fused kernel, whose bodies load everything at
  * once, and where a thread's vector is likely to have a row for the sink.
  */
 static bool
-is_fold(Cg *cg)
+is_filter_aggregate(Cg *cg)
 {
 	const GcPPipeline *pl = cg->pl;
 
-	if (cg->variant->marked || !cg_is_ungrouped(cg->pl))
+	if (cg->variant->selection || !cg_is_ungrouped(cg->pl))
 		return false;
 	for (int s = 0; s < pl->nsteps; s++)
 	{
@@ -375,7 +375,7 @@ is_fold(Cg *cg)
 }
 
 static void
-emit_fold(Cg *cg)
+emit_filter_aggregate(Cg *cg)
 {
 	const GcPStep *steps[MAX_STEPS];
 	Packed		packed;
@@ -392,17 +392,17 @@ emit_fold(Cg *cg)
 	cg->counted = packs == cg->pl->nsteps;
 	cg_test_packed(cg, &packed);
 	sink_begin_parts(cg);
-	text_addf(cg->out, "GC_FOLD(gc_j)\n");
+	text_addf(cg->out, "GC_FILTER_AGGREGATE(gc_j)\n");
 	for (int s = packs; s < cg->pl->nsteps; s++)
 	{
 		cg_step_condition(cg, steps[s], cond, sizeof(cond));
 		text_addf(cg->out, "gc_pass &= %s;\n", cond);
 	}
-	text_addf(cg->out, "GC_FOLD_KEPT(gc_j, gc_r)\n");
+	text_addf(cg->out, "GC_FILTER_AGGREGATE_KEPT(gc_j, gc_r)\n");
 	cg->in_rows = true;
 	sink_row(cg);
 	cg->in_rows = false;
-	text_addf(cg->out, "GC_END_FOLD\n");
+	text_addf(cg->out, "GC_END_FILTER_AGGREGATE\n");
 	sink_add_parts(cg);
 }
 
@@ -421,16 +421,16 @@ emit_body(Cg *cg)
 		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with too many steps");
 		return;
 	}
-	if (is_fold(cg))
+	if (is_filter_aggregate(cg))
 	{
-		emit_fold(cg);
+		emit_filter_aggregate(cg);
 		return;
 	}
-	cg->filtered = !cg->variant->marked && !cg->fusion && cg_few_reach_sink(cg->pl) &&
+	cg->filtered = !cg->variant->selection && !cg->fusion && cg_few_reach_sink(cg->pl) &&
 		cg_divide_filtered(cg->p, cg->pl, &lists);
 	if (!cg->filtered)
 		cg_divide_steps(cg->p, cg->pl, cg->variant, &lists);
-	if (!cg->variant->marked)
+	if (!cg->variant->selection)
 		emit_vector_phase(cg, lists.vector, lists.nvector);
 	if (cg->filtered)
 		emit_gathered(cg, lists.row, lists.ngathered);

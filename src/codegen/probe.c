@@ -4,7 +4,7 @@
  *	  Probes of hash builds: by hashing the keys, or by place.
  *
  * Keys that depend on one column find the same row wherever the column has the same
- * value.  In a marked scan (marks.c) the request's tester therefore looks every value of
+ * value.  In a selection scan (selection.c) the request's predicate kernel therefore looks every value of
  * the column up once, and writes down where its row is: its place.  The kernel that
  * visits the marks then asks a table of 4 or 8 bytes a value, which the L2 cache holds,
  * instead of slots and keys, which it does not: a join by hash table costs what one by
@@ -57,10 +57,10 @@ int
 cg_hash_probe(Cg *cg, const GcPStep *step)
 {
 	const GcPBuild *build = &gc_builds(cg->p)[step->build];
-	const bool	placed = cg_is_placed(cg, step);
+	const bool	direct = cg_is_direct(cg, step);
 	int			b = cg_build(cg, step->build);
 
-	if (placed)
+	if (direct)
 		cg_find_place(cg, step);
 	else
 		cg_hash_find(cg, step);
@@ -70,8 +70,8 @@ cg_hash_probe(Cg *cg, const GcPStep *step)
 		text_addf(cg->out, "if (!r%d) continue;\nconst u64 x%d = r%d - 1; (void) x%d;\n", b, b, b, b);
 		return 0;
 	}
-	if (placed)
-		text_addf(cg->out, "const u32 m%d = r%d & GC_PLACE_MORE;\ni32 f%d = 1; (void) f%d;\nr%d &= ~GC_PLACE_MORE;\n"
+	if (direct)
+		text_addf(cg->out, "const u32 m%d = r%d & GC_DIRECT_MORE;\ni32 f%d = 1; (void) f%d;\nr%d &= ~GC_DIRECT_MORE;\n"
 				  "for (; r%d; r%d = m%d ? ((const u32 *) b%d_next)[r%d - 1] : 0, f%d = 0) {\n", b, b, b, b, b, b, b, b, b, b, b);
 	else
 		text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\n", b, b, b, b);
@@ -80,24 +80,24 @@ cg_hash_probe(Cg *cg, const GcPStep *step)
 }
 
 void
-cg_place_write(Cg *cg, const GcPStep *step, const char *at)
+cg_direct_write(Cg *cg, const GcPStep *step, const char *at)
 {
 	const GcPBuild *build = &gc_builds(cg->p)[step->build];
-	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
+	int			direct_tables = cg_word(cg, GC_ARG_DIRECT, step->build, GC_PREDICATE_BITS);
 	int			b = cg_build(cg, step->build);
 
-	text_addf(cg->out, "u64 gc_place = 0;\ni32 gc_bad = 0;\ndo {\n");
+	text_addf(cg->out, "u64 gc_direct = 0;\ni32 gc_bad = 0;\ndo {\n");
 	cg_hash_find(cg, step);
-	text_addf(cg->out, "if (!r%d) continue;\ngc_place = r%d;\n", b, b);
+	text_addf(cg->out, "if (!r%d) continue;\ngc_direct = r%d;\n", b, b);
 	if (!build->unique)
-		text_addf(cg->out, "if (((const u32 *) b%d_next)[r%d - 1]) gc_place |= GC_PLACE_MORE;\n", b, b);
-	for (u16 i = 0; i < build->npayloads && gc_place_bytes(cg->p, step->build) == 8; i++)
+		text_addf(cg->out, "if (((const u32 *) b%d_next)[r%d - 1]) gc_direct |= GC_DIRECT_MORE;\n", b, b);
+	for (u16 i = 0; i < build->npayloads && gc_direct_bytes(cg->p, step->build) == 8; i++)
 	{
 		u16			payload = build->first_payload + i;
 
-		text_addf(cg->out, "gc_place |= (u64) ((const %s *) gc_a.w[%d])[r%d - 1] << %d;\n", cg_code_type[gc_payloads(cg->p)[payload].width],
+		text_addf(cg->out, "gc_direct |= (u64) ((const %s *) gc_a.w[%d])[r%d - 1] << %d;\n", cg_code_type[gc_payloads(cg->p)[payload].width],
 				  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), b, cg_payload_shift(cg->p, payload));
 	}
-	text_addf(cg->out, "} while (0);\nif (gc_bad) gc_place = GC_PLACE_BAD;\n((%s *) gc_a.w[%d])[%s] = gc_place;\n",
-			  gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32", places, at);
+	text_addf(cg->out, "} while (0);\nif (gc_bad) gc_direct = GC_DIRECT_BAD;\n((%s *) gc_a.w[%d])[%s] = gc_direct;\n",
+			  gc_direct_bytes(cg->p, step->build) == 8 ? "u64" : "u32", direct_tables, at);
 }

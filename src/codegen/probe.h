@@ -22,7 +22,7 @@ extern int	cg_hash_probe(Cg *cg, const GcPStep *step);
 /* Statements that declare rN alone, the first match + 1 or 0, for a value of the one column that the keys read. */
 extern void cg_hash_find(Cg *cg, const GcPStep *step);
 
-/* Of a tester: write the entry of the current value, which is number `at`. */
-extern void cg_place_write(Cg *cg, const GcPStep *step, const char *at);
+/* Of a predicate kernel: write the entry of the current value, which is number `at`. */
+extern void cg_direct_write(Cg *cg, const GcPStep *step, const char *at);
 
 #endif							/* GC_PROBE_H */

@@ -115,7 +115,7 @@ emit_dense_group(Cg *cg)
 
 /* In the cell that the group has, if it has one. */
 static void
-emit_folds_in_cell(Cg *cg)
+emit_filter_aggregates_in_cell(Cg *cg)
 {
 	Operand		o[GC_MAX_AGGS];
 
@@ -136,7 +136,7 @@ emit_row(Cg *cg)
 {
 	emit_dense_group(cg);
 	if (has_cells(cg))
-		emit_folds_in_cell(cg);
+		emit_filter_aggregates_in_cell(cg);
 	else
 		agg_fold_all(cg, is_local(cg) ? IN_LOCAL : IN_GLOBAL);
 }
@@ -208,7 +208,7 @@ begin_totals(Cg *cg, Text *t)
 static void
 add_totals(Cg *cg, Text *t)
 {
-	text_addf(t, agg_counts_rows(cg) ? "if (!e0) continue;\nGC_ADD_G(g, e0);\n" : "if (!e0) continue;\nGC_MARK(g);\n");
+	text_addf(t, agg_counts_rows(cg) ? "if (!e0) continue;\nGC_ADD_G(g, e0);\n" : "if (!e0) continue;\nGC_SELECT(g);\n");
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)

@@ -53,7 +53,7 @@ add_parts(Cg *cg)
 
 /* Statement that folds operand o into the aggregate's accumulator in registers. */
 static void
-emit_register_fold(Cg *cg, const GcPAgg *agg, const Operand *o)
+emit_register_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o)
 {
 	char		image[128];
 	char		acc[24];
@@ -83,7 +83,7 @@ emit_row(Cg *cg)
 			continue;
 		if (!never_null(&o))
 			text_addf(cg->out, "if (!%s) ", o.n);
-		emit_register_fold(cg, AGG(cg, i), &o);
+		emit_register_filter_aggregate(cg, AGG(cg, i), &o);
 	}
 	if (!cg->counted)
 		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(a0%s);\n" : "a0%s += 1;\n", cg->suffix);

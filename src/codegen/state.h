@@ -57,7 +57,7 @@ typedef struct Cg
 	/* A member of a fused kernel: NULL in a kernel of one pipeline. */
 	struct Fusion *fusion;
 	int			member;
-	int			first_kept;		/* its words among those that are kept */
+	int			first_per_warp;		/* its words among those that are kept */
 	const i16  *physical;		/* number of each column of p */
 	char		suffix[16];		/* of names that live as long as the kernel */
 
@@ -111,11 +111,11 @@ typedef struct Cg
 								 * declared row value, or -1 */
 
 	/* What gathered rows have looked up at once. */
-	i16		   *early;			/* npayloads: number of the array, or one of these */
-#define GC_NOT_EARLY	(-1)
-#define GC_EARLY_WANTED	(-2)	/* the vector phase saw it */
-	i16			early_place[GC_MAX_BUILDS];	/* the same for places, or GC_NOT_EARLY */
-	int			nearly;
+	i16		   *batched;			/* npayloads: number of the array, or one of these */
+#define GC_NOT_BATCHED	(-1)
+#define GC_BATCH_WANTED	(-2)	/* the vector phase saw it */
+	i16			batched_direct[GC_MAX_BUILDS];	/* the same for places, or GC_NOT_BATCHED */
+	int			nbatched;
 } Cg;
 
 #endif							/* GC_CODEGEN_STATE_H */

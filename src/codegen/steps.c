@@ -34,7 +34,7 @@
 void
 cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant, StepLists *lists)
 {
-	const u64	marked = variant ? variant->marked : 0;
+	const u64	selection = variant ? variant->selection : 0;
 	int			useful = 0;
 	int			passed = 0;
 
@@ -44,7 +44,7 @@ cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *vari
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
 		/* Where marks have left few rows, stages of whole vectors have nothing to do. */
-		if (marked != 0 || !cg_is_vector_step(p, step) || passed >= FEW_LEFT)
+		if (selection != 0 || !cg_is_vector_step(p, step) || passed >= FEW_LEFT)
 			continue;
 		passed += step->selectivity;
 		if (step->selectivity > 0 || step->type == GC_STEP_FILTER)
@@ -56,8 +56,8 @@ cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *vari
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
 		/* There may be several matches all the same. */
-		if (s < 64 && marked >> s & 1 &&
-			(!(variant->placed >> s & 1) || gc_builds(p)[step->build].unique))
+		if (s < 64 && selection >> s & 1 &&
+			(!(variant->direct >> s & 1) || gc_builds(p)[step->build].unique))
 			continue;
 		if (s < useful && cg_is_vector_step(p, step) && passed < FEW_LEFT)
 		{
@@ -123,7 +123,7 @@ gc_pipeline_traits(const GcProgram *p, u16 pipeline)
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	StepLists	lists;
 	GcPipelineTraits traits = {.gathers = cg_few_reach_sink(pl) && cg_divide_filtered(p, pl, &lists),
-	.kept_words = cg_kept_words(p, pl)};
+	.per_warp_words = cg_per_warp_words(p, pl)};
 
 	if (!traits.gathers)
 		cg_divide_steps(p, pl, NULL, &lists);

@@ -76,29 +76,29 @@ cg_dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf
 }
 
 void
-cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
+cg_direct_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
 {
-	const char *type = gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32";
-	int			places = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BITS);
-	int			base = cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_BASE);
+	const char *type = gc_direct_bytes(cg->p, step->build) == 8 ? "u64" : "u32";
+	int			direct_tables = cg_word(cg, GC_ARG_DIRECT, step->build, GC_PREDICATE_BITS);
+	int			base = cg_word(cg, GC_ARG_DIRECT, step->build, GC_PREDICATE_BASE);
 	char		null[64] = "";
 	u16			column;
 	int			k;
 
 	if (!cg_one_column(cg->p, step, &column))
 	{
-		cg_fail(cg, GC_BAD_PROGRAM, "places of a build that is probed with several columns");
+		cg_fail(cg, GC_BAD_PROGRAM, "direct_tables of a build that is probed with several columns");
 		return;
 	}
 	cg_require_keys(cg, step);
 	k = cg_column(cg, column);
 	if (gc_columns(cg->p)[column].nullable)
-		snprintf(null, sizeof(null), "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_PLACE, step->build, GC_TEST_RANGE));
-	snprintf(buf, size, "((const %s *) gc_a.w[%d])[%s(u32) ((u64) (i64) v%d - gc_a.w[%d])]", type, places, null, k, base);
+		snprintf(null, sizeof(null), "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_DIRECT, step->build, GC_PREDICATE_RANGE));
+	snprintf(buf, size, "((const %s *) gc_a.w[%d])[%s(u32) ((u64) (i64) v%d - gc_a.w[%d])]", type, direct_tables, null, k, base);
 }
 
 /*
- * Declare rN as cg_hash_find does, but for GC_PLACE_MORE, from the places; and eN, the
+ * Declare rN as cg_hash_find does, but for GC_DIRECT_MORE, from the places; and eN, the
  * whole entry.
  */
 void
@@ -107,14 +107,14 @@ cg_find_place(Cg *cg, const GcPStep *step)
 	int			b = cg_build(cg, step->build);
 	char		entry[192] = "";
 
-	if (cg->early_place[step->build] >= 0)
-		snprintf(entry, sizeof(entry), "z%d[gc_j]", cg->early_place[step->build]);
+	if (cg->batched_direct[step->build] >= 0)
+		snprintf(entry, sizeof(entry), "z%d[gc_j]", cg->batched_direct[step->build]);
 	else
-		cg_place_entry(cg, step, entry, sizeof(entry));
-	text_addf(cg->out, "const %s e%d = %s; (void) e%d;\n", gc_place_bytes(cg->p, step->build) == 8 ? "u64" : "u32", b, entry, b);
+		cg_direct_entry(cg, step, entry, sizeof(entry));
+	text_addf(cg->out, "const %s e%d = %s; (void) e%d;\n", gc_direct_bytes(cg->p, step->build) == 8 ? "u64" : "u32", b, entry, b);
 	text_addf(cg->out, "%s r%d = (u32) e%d;\n", gc_builds(cg->p)[step->build].unique ? "const u32" : "u32", b, b);
 	if (cg_may_fail(cg->p, step))
-		text_addf(cg->out, "if (r%d == GC_PLACE_BAD) { gc_bad = 1; continue; }\n", b);
+		text_addf(cg->out, "if (r%d == GC_DIRECT_BAD) { gc_bad = 1; continue; }\n", b);
 }
 
 static void
@@ -156,7 +156,7 @@ place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *
 	int			b = cg_build(cg, step->build);
 	char		in_memory[160];
 
-	if (!cg_is_placed(cg, step) || gc_place_bytes(cg->p, step->build) != 8)
+	if (!cg_is_direct(cg, step) || gc_direct_bytes(cg->p, step->build) != 8)
 		return;
 	snprintf(in_memory, sizeof(in_memory), "%s", code);
 	if (gc_builds(cg->p)[step->build].unique)
@@ -175,8 +175,8 @@ require_payload(Cg *cg, u16 payload)
 
 	if (cg->payload[payload] >= 0)
 		return;
-	if (cg->early[payload] >= 0)
-		snprintf(code, sizeof(code), "z%d[gc_j]", cg->early[payload]);
+	if (cg->batched[payload] >= 0)
+		snprintf(code, sizeof(code), "z%d[gc_j]", cg->batched[payload]);
 	else
 	{
 		cg_require_index(cg, pay->build);
@@ -221,7 +221,7 @@ cg_require(Cg *cg, u16 i)
 			if (cg->in_rows)
 				require_payload(cg, e->ref);
 			else
-				cg->early[e->ref] = GC_EARLY_WANTED;
+				cg->batched[e->ref] = GC_BATCH_WANTED;
 			return;
 		default:
 			for (int a = 0; a < 3; a++)

@@ -37,10 +37,10 @@ extern void cg_require_index(Cg *cg, u16 build);
 extern void cg_dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf, size_t size);
 
 /* Of a build that is looked up directly: the entry of the current row's key, as an expression. */
-extern void cg_place_entry(Cg *cg, const GcPStep *step, char *buf, size_t size);
+extern void cg_direct_entry(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
 /*
- * Declare rN, the row that it names + 1 or 0, with GC_PLACE_MORE if there are more; and eN, the whole
+ * Declare rN, the row that it names + 1 or 0, with GC_DIRECT_MORE if there are more; and eN, the whole
  * entry.
  */
 extern void cg_find_place(Cg *cg, const GcPStep *step);

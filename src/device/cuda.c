@@ -226,150 +226,150 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
  */
 #define WORD_LOOKS	1024
 
-static GcMark *
-new_mark(CudaDevice *dev, bool timed, GcError *err)
+static GcEvent *
+new_event(CudaDevice *dev, bool timed, GcError *err)
 {
-	GcMark	   *mark = calloc(1, sizeof(GcMark));
+	GcEvent	   *event = calloc(1, sizeof(GcEvent));
 
-	if (mark == NULL)
+	if (event == NULL)
 	{
-		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a mark.");
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a event.");
 		return NULL;
 	}
-	if (gc_cuda_check(dev, dev->api.event_create(&mark->handle, timed ? GC_CU_EVENT_DEFAULT : GC_CU_EVENT_UNTIMED),
+	if (gc_cuda_check(dev, dev->api.event_create(&event->handle, timed ? GC_CU_EVENT_DEFAULT : GC_CU_EVENT_UNTIMED),
 					  "cuEventCreate", err) != GC_OK)
 	{
-		free(mark);
+		free(event);
 		return NULL;
 	}
-	mark->dev = dev;
-	mark->timed = timed;
-	mark->next = dev->marks;
-	dev->marks = mark;
-	return mark;
+	event->dev = dev;
+	event->timed = timed;
+	event->next = dev->marks;
+	dev->marks = event;
+	return event;
 }
 
 static void
-cuda_mark_put(GcDevice *base, GcMark *mark)
+cuda_event_put(GcDevice *base, GcEvent *event)
 {
 	CudaDevice *dev = (CudaDevice *) base;
 
-	mark->next_free = dev->free_marks[mark->timed];
-	dev->free_marks[mark->timed] = mark;
+	event->next_free = dev->free_marks[event->timed];
+	dev->free_marks[event->timed] = event;
 }
 
 /* A mark that is nowhere yet, or NULL. */
-static GcMark *
-take_mark(CudaDevice *dev, bool timed, GcError *err)
+static GcEvent *
+take_event(CudaDevice *dev, bool timed, GcError *err)
 {
-	GcMark	   *mark = dev->free_marks[timed];
+	GcEvent	   *event = dev->free_marks[timed];
 
 	if (dev->lost)
 	{
 		lost(dev, err);
 		return NULL;
 	}
-	if (mark == NULL)
-		return new_mark(dev, timed, err);
-	dev->free_marks[timed] = mark->next_free;
-	mark->word = NULL;
-	return mark;
+	if (event == NULL)
+		return new_event(dev, timed, err);
+	dev->free_marks[timed] = event->next_free;
+	event->word = NULL;
+	return event;
 }
 
 /* Put a taken mark behind what is queued. */
-static GcMark *
-record_mark(GcStream *stream, GcMark *mark, GcError *err)
+static GcEvent *
+record_event(GcStream *stream, GcEvent *event, GcError *err)
 {
 	CudaDevice *dev = stream->dev;
 
-	if (mark == NULL ||
-		gc_cuda_check(dev, dev->api.event_record(mark->handle, stream->handle), "cuEventRecord", err) == GC_OK)
-		return mark;
-	cuda_mark_put(&dev->base, mark);
+	if (event == NULL ||
+		gc_cuda_check(dev, dev->api.event_record(event->handle, stream->handle), "cuEventRecord", err) == GC_OK)
+		return event;
+	cuda_event_put(&dev->base, event);
 	return NULL;
 }
 
-static GcMark *
-cuda_mark(GcStream *stream, GcError *err)
+static GcEvent *
+cuda_event(GcStream *stream, GcError *err)
 {
-	return record_mark(stream, take_mark(stream->dev, false, err), err);
+	return record_event(stream, take_event(stream->dev, false, err), err);
 }
 
-static GcMark *
-cuda_mark_timed(GcStream *stream, GcError *err)
+static GcEvent *
+cuda_event_timed(GcStream *stream, GcError *err)
 {
-	return record_mark(stream, take_mark(stream->dev, true, err), err);
+	return record_event(stream, take_event(stream->dev, true, err), err);
 }
 
 static void
-look_at(GcMark *mark, GcStream *stream, const u32 *word)
+look_at(GcEvent *event, GcStream *stream, const u32 *word)
 {
-	mark->word = word;
-	mark->stream = stream;
-	mark->looks = 0;
+	event->word = word;
+	event->stream = stream;
+	event->looks = 0;
 }
 
-static GcMark *
-cuda_mark_word(GcStream *stream, u32 *word, GcError *err)
+static GcEvent *
+cuda_event_word(GcStream *stream, u32 *word, GcError *err)
 {
 	CudaDevice *dev = stream->dev;
-	GcMark	   *mark = take_mark(dev, false, err);
+	GcEvent	   *event = take_event(dev, false, err);
 
-	if (mark == NULL || !dev->base.info.host_pointers ||
+	if (event == NULL || !dev->base.info.host_pointers ||
 		gc_cuda_check(dev, dev->api.stream_write(stream->handle, (CuPtr) word, 1, 0), "cuStreamWriteValue32", NULL) != GC_OK)
-		return record_mark(stream, mark, err);	/* say, the memory is not page-locked */
-	look_at(mark, stream, word);
-	return mark;
+		return record_event(stream, event, err);	/* say, the memory is not page-locked */
+	look_at(event, stream, word);
+	return event;
 }
 
-static GcMark *
-cuda_mark_written(GcStream *stream, const u32 *word, GcError *err)
+static GcEvent *
+cuda_event_written(GcStream *stream, const u32 *word, GcError *err)
 {
-	GcMark	   *mark = take_mark(stream->dev, false, err);
+	GcEvent	   *event = take_event(stream->dev, false, err);
 
-	if (mark == NULL)
+	if (event == NULL)
 		return NULL;
-	look_at(mark, stream, word);
-	return mark;
+	look_at(event, stream, word);
+	return event;
 }
 
 static GcCode
-cuda_mark_done(GcMark *mark, bool *done, GcError *err)
+cuda_event_done(GcEvent *event, bool *done, GcError *err)
 {
-	CudaDevice *dev = mark->dev;
+	CudaDevice *dev = event->dev;
 	CuResult	result;
 
 	*done = false;
 	if (dev->lost)
 		return lost(dev, err);
-	if (mark->word != NULL)
+	if (event->word != NULL)
 	{
 		/* What the stream has done before the write is seen after the word is. */
-		*done = __atomic_load_n(mark->word, __ATOMIC_ACQUIRE) != 0;
-		if (*done || ++mark->looks % WORD_LOOKS != 0)
+		*done = __atomic_load_n(event->word, __ATOMIC_ACQUIRE) != 0;
+		if (*done || ++event->looks % WORD_LOOKS != 0)
 			return GC_OK;
-		result = dev->api.stream_query(mark->stream->handle);
+		result = dev->api.stream_query(event->stream->handle);
 	}
 	else
-		result = dev->api.event_query(mark->handle);
+		result = dev->api.event_query(event->handle);
 	if (result == GC_CU_NOT_READY)
 		return GC_OK;
 	*done = result == GC_CU_OK;
-	return gc_cuda_check(dev, result, mark->word ? "cuStreamQuery" : "cuEventQuery", err);
+	return gc_cuda_check(dev, result, event->word ? "cuStreamQuery" : "cuEventQuery", err);
 }
 
 static GcCode
-cuda_mark_wait(GcMark *mark, GcError *err)
+cuda_event_wait(GcEvent *event, GcError *err)
 {
-	CudaDevice *dev = mark->dev;
+	CudaDevice *dev = event->dev;
 
 	if (dev->lost)
 		return lost(dev, err);
-	return gc_cuda_check(dev, dev->api.event_synchronize(mark->handle), "cuEventSynchronize", err);
+	return gc_cuda_check(dev, dev->api.event_synchronize(event->handle), "cuEventSynchronize", err);
 }
 
 static float
-cuda_mark_ms(GcMark *from, GcMark *to)
+cuda_event_ms(GcEvent *from, GcEvent *to)
 {
 	CudaDevice *dev = from->dev;
 	float		ms = 0;
@@ -382,13 +382,13 @@ cuda_mark_ms(GcMark *from, GcMark *to)
 }
 
 static GcCode
-cuda_stream_wait(GcStream *stream, GcMark *mark, GcError *err)
+cuda_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 {
 	CudaDevice *dev = stream->dev;
 
 	if (dev->lost)
 		return lost(dev, err);
-	return gc_cuda_check(dev, dev->api.stream_wait(stream->handle, mark->handle, 0),
+	return gc_cuda_check(dev, dev->api.stream_wait(stream->handle, event->handle, 0),
 						 "cuStreamWaitEvent", err);
 }
 
@@ -600,14 +600,14 @@ const GcDeviceOps gc_cuda_ops = {
 	.copy = cuda_copy,
 	.fill = cuda_fill,
 	.launch = cuda_launch,
-	.mark = cuda_mark,
-	.mark_timed = cuda_mark_timed,
-	.mark_word = cuda_mark_word,
-	.mark_written = cuda_mark_written,
-	.mark_done = cuda_mark_done,
-	.mark_wait = cuda_mark_wait,
-	.mark_ms = cuda_mark_ms,
-	.mark_put = cuda_mark_put,
+	.event = cuda_event,
+	.event_timed = cuda_event_timed,
+	.event_word = cuda_event_word,
+	.event_written = cuda_event_written,
+	.event_done = cuda_event_done,
+	.event_wait = cuda_event_wait,
+	.event_ms = cuda_event_ms,
+	.event_put = cuda_event_put,
 	.stream_wait = cuda_stream_wait,
 	.compile = cuda_compile,
 	.module_load = cuda_module_load,

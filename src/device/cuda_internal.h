@@ -28,8 +28,8 @@ typedef struct CudaDevice
 	u64			pool_size;
 	GcStream   *streams;		/* all */
 	GcStream   *free_streams;
-	GcMark	   *marks;			/* all */
-	GcMark	   *free_marks[2];	/* untimed, timed */
+	GcEvent	   *marks;			/* all */
+	GcEvent	   *free_marks[2];	/* untimed, timed */
 	GcModule   *modules;		/* all */
 	bool		warming;		/* warmup is to be joined */
 	pthread_t	warmup;
@@ -46,16 +46,16 @@ struct GcStream
 	GcStream   *next_free;
 };
 
-struct GcMark
+struct GcEvent
 {
 	CudaDevice *dev;
 	CuEvent		handle;
 	bool		timed;
-	const u32  *word;			/* of mark_word: what is looked at, in the place of the event; or NULL */
+	const u32  *word;			/* of event_word: what is looked at, in the place of the event; or NULL */
 	GcStream   *stream;			/* then: which writes it */
 	u32			looks;
-	GcMark	   *next;			/* in dev->marks */
-	GcMark	   *next_free;
+	GcEvent	   *next;			/* in dev->marks */
+	GcEvent	   *next_free;
 };
 
 struct GcKernel

@@ -313,11 +313,11 @@ gc_cuda_close(GcDevice *base)
 		base->ops->module_unload(base, dev->modules);
 	while (dev->marks != NULL)
 	{
-		GcMark	   *mark = dev->marks;
+		GcEvent	   *event = dev->marks;
 
-		dev->marks = mark->next;
-		(void) dev->api.event_destroy(mark->handle);
-		free(mark);
+		dev->marks = event->next;
+		(void) dev->api.event_destroy(event->handle);
+		free(event);
 	}
 	while (dev->streams != NULL)
 	{

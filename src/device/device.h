@@ -27,7 +27,7 @@ typedef u64 GcAddr;				/* address on the device; 0 is none */
 
 typedef struct GcDevice GcDevice;
 typedef struct GcStream GcStream;	/* in-order queue of copies and launches */
-typedef struct GcMark GcMark;		/* a point in a stream: event + timestamp */
+typedef struct GcEvent GcEvent;		/* a point in a stream: event + timestamp */
 typedef struct GcModule GcModule;	/* a loaded kernel image */
 typedef struct GcKernel GcKernel;	/* one entry point of a module */
 
@@ -171,31 +171,31 @@ typedef struct GcDeviceOps
 
 	/*
 	 * Put a mark behind all work queued so far.  Marks are pooled; put back
-	 * what was got (done or not).  mark_done: GC_OK with *done set, or the error
-	 * with which work before the mark failed.  mark_ms: time between two done
-	 * marks of mark_timed.  stream_wait: work queued to `stream` from now on waits
+	 * what was got (done or not).  event_done: GC_OK with *done set, or the error
+	 * with which work before the mark failed.  event_ms: time between two done
+	 * marks of event_timed.  stream_wait: work queued to `stream` from now on waits
 	 * for `mark`, and fails if what was before the mark failed; the mark may be put
 	 * back at once.
 	 *
-	 * mark_word: for mark_done alone, which then costs next to nothing; `word`, 0, in
+	 * event_word: for event_done alone, which then costs next to nothing; `word`, 0, in
 	 * page-locked memory of the host, becomes another value unless the device has
 	 * another way to tell.  (An H200's driver: to record an event takes 0.2 us, one with
 	 * its time 1.3 to 1.9, to write a word 1.3; to ask for an event that is done, 3.2.)
-	 * mark_written: as mark_word, where a kernel on `stream` writes the word by itself, behind
+	 * event_written: as event_word, where a kernel on `stream` writes the word by itself, behind
 	 * all that somebody waits for; asks for host_pointers.
 	 *
 	 * A failure concerns, on the host, the stream it happened on until stream_put;
 	 * on cuda the whole device: every later call returns GC_DEVICE_FAILED.
 	 */
-	GcMark	   *(*mark) (GcStream *stream, GcError *err);
-	GcMark	   *(*mark_timed) (GcStream *stream, GcError *err);
-	GcMark	   *(*mark_word) (GcStream *stream, u32 *word, GcError *err);
-	GcMark	   *(*mark_written) (GcStream *stream, const u32 *word, GcError *err);
-	GcCode		(*mark_done) (GcMark *mark, bool *done, GcError *err);
-	GcCode		(*mark_wait) (GcMark *mark, GcError *err);
-	float		(*mark_ms) (GcMark *from, GcMark *to);
-	void		(*mark_put) (GcDevice *dev, GcMark *mark);
-	GcCode		(*stream_wait) (GcStream *stream, GcMark *mark, GcError *err);
+	GcEvent	   *(*event) (GcStream *stream, GcError *err);
+	GcEvent	   *(*event_timed) (GcStream *stream, GcError *err);
+	GcEvent	   *(*event_word) (GcStream *stream, u32 *word, GcError *err);
+	GcEvent	   *(*event_written) (GcStream *stream, const u32 *word, GcError *err);
+	GcCode		(*event_done) (GcEvent *event, bool *done, GcError *err);
+	GcCode		(*event_wait) (GcEvent *event, GcError *err);
+	float		(*event_ms) (GcEvent *from, GcEvent *to);
+	void		(*event_put) (GcDevice *dev, GcEvent *event);
+	GcCode		(*stream_wait) (GcStream *stream, GcEvent *event, GcError *err);
 
 	/*
 	 * Compile kernel source text into an image.  Thread-safe.  source is NUL-

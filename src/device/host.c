@@ -235,10 +235,10 @@ host_close(GcDevice *base)
 	}
 	while (dev->marks != NULL)
 	{
-		GcMark	   *mark = dev->marks;
+		GcEvent	   *event = dev->marks;
 
-		dev->marks = mark->next;
-		free(mark);
+		dev->marks = event->next;
+		free(event);
 	}
 	gc_host_compiler_free(&dev->compiler);
 	if (dev->pool != NULL)
@@ -423,76 +423,76 @@ host_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 
 /* Queue a mark, or a wait for one; the operation holds a reference. */
 static GcCode
-queue_mark(GcStream *stream, HostOpKind kind, GcMark *mark, GcError *err)
+queue_event(GcStream *stream, HostOpKind kind, GcEvent *event, GcError *err)
 {
 	HostOp	   *op = gc_host_op_new(stream->dev, kind, err);
 
 	if (op == NULL)
 		return GC_HOST_MEMORY;
-	gc_host_mark_ref(mark);
-	op->mark = mark;
+	gc_host_event_ref(event);
+	op->event = event;
 	gc_host_submit(stream, op);
 	return GC_OK;
 }
 
-static GcMark *
-host_mark(GcStream *stream, GcError *err)
+static GcEvent *
+host_event(GcStream *stream, GcError *err)
 {
-	GcMark	   *mark = gc_host_mark_new(stream->dev, err);
+	GcEvent	   *event = gc_host_event_new(stream->dev, err);
 
-	if (mark != NULL && queue_mark(stream, HOST_MARK, mark, err) != GC_OK)
+	if (event != NULL && queue_event(stream, HOST_EVENT, event, err) != GC_OK)
 	{
-		gc_host_mark_put(mark);
+		gc_host_event_put(event);
 		return NULL;
 	}
-	return mark;
+	return event;
 }
 
 /* It says itself when it is done: nobody polls. */
-static GcMark *
-host_mark_word(GcStream *stream, u32 *word, GcError *err)
+static GcEvent *
+host_event_word(GcStream *stream, u32 *word, GcError *err)
 {
 	(void) word;
-	return host_mark(stream, err);
+	return host_event(stream, err);
 }
 
-static GcMark *
-host_mark_written(GcStream *stream, const u32 *word, GcError *err)
+static GcEvent *
+host_event_written(GcStream *stream, const u32 *word, GcError *err)
 {
 	(void) word;
-	return host_mark(stream, err);
+	return host_event(stream, err);
 }
 
 static GcCode
-mark_result(const GcMark *mark, GcError *err)
+mark_result(const GcEvent *event, GcError *err)
 {
-	if (mark->error.code != GC_OK && err != NULL)
-		*err = mark->error;
-	return mark->error.code;
+	if (event->error.code != GC_OK && err != NULL)
+		*err = event->error;
+	return event->error.code;
 }
 
 static GcCode
-host_mark_done(GcMark *mark, bool *done, GcError *err)
+host_event_done(GcEvent *event, bool *done, GcError *err)
 {
 	GcCode		code;
 
 	*done = false;
-	if (!atomic_load(&mark->done))
+	if (!atomic_load(&event->done))
 		return GC_OK;
-	code = mark_result(mark, err);
+	code = mark_result(event, err);
 	*done = code == GC_OK;
 	return code;
 }
 
 static GcCode
-host_mark_wait(GcMark *mark, GcError *err)
+host_event_wait(GcEvent *event, GcError *err)
 {
-	gc_host_mark_await(mark);
-	return mark_result(mark, err);
+	gc_host_event_await(event);
+	return mark_result(event, err);
 }
 
 static float
-host_mark_ms(GcMark *from, GcMark *to)
+host_event_ms(GcEvent *from, GcEvent *to)
 {
 	if (!atomic_load(&from->done) || !atomic_load(&to->done))
 		return 0;
@@ -501,16 +501,16 @@ host_mark_ms(GcMark *from, GcMark *to)
 }
 
 static void
-host_mark_put(GcDevice *dev, GcMark *mark)
+host_event_put(GcDevice *dev, GcEvent *event)
 {
 	(void) dev;
-	gc_host_mark_put(mark);
+	gc_host_event_put(event);
 }
 
 static GcCode
-host_stream_wait(GcStream *stream, GcMark *mark, GcError *err)
+host_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 {
-	return queue_mark(stream, HOST_WAIT, mark, err);
+	return queue_event(stream, HOST_WAIT, event, err);
 }
 
 static GcCode
@@ -615,14 +615,14 @@ const GcDeviceOps gc_host_ops = {
 	.copy = host_copy,
 	.fill = host_fill,
 	.launch = host_launch,
-	.mark = host_mark,
-	.mark_timed = host_mark,
-	.mark_word = host_mark_word,
-	.mark_written = host_mark_written,
-	.mark_done = host_mark_done,
-	.mark_wait = host_mark_wait,
-	.mark_ms = host_mark_ms,
-	.mark_put = host_mark_put,
+	.event = host_event,
+	.event_timed = host_event,
+	.event_word = host_event_word,
+	.event_written = host_event_written,
+	.event_done = host_event_done,
+	.event_wait = host_event_wait,
+	.event_ms = host_event_ms,
+	.event_put = host_event_put,
 	.stream_wait = host_stream_wait,
 	.compile = host_compile,
 	.module_load = host_module_load,

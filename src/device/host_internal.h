@@ -30,7 +30,7 @@ typedef enum HostOpKind
 	HOST_COPY,
 	HOST_FILL,
 	HOST_LAUNCH,
-	HOST_MARK,					/* note the time, tell who waits */
+	HOST_EVENT,					/* note the time, tell who waits */
 	HOST_WAIT,					/* for another stream's mark */
 } HostOpKind;
 
@@ -51,8 +51,8 @@ struct HostOp
 	size_t		size;
 	int			byte;
 
-	/* HOST_MARK, HOST_WAIT */
-	GcMark	   *mark;
+	/* HOST_EVENT, HOST_WAIT */
+	GcEvent	   *event;
 
 	/* HOST_LAUNCH */
 	GcHostKernel entry;
@@ -75,7 +75,7 @@ struct GcStream
 	GcStream   *next_free;
 };
 
-struct GcMark
+struct GcEvent
 {
 	HostDevice *dev;
 	int			refs;			/* its owner, and every queued op that names it */
@@ -83,8 +83,8 @@ struct GcMark
 	atomic_bool done;
 	struct timespec time;		/* when done */
 	GcError		error;			/* the stream's, when done */
-	GcMark	   *next;			/* in dev->marks */
-	GcMark	   *next_free;
+	GcEvent	   *next;			/* in dev->marks */
+	GcEvent	   *next_free;
 };
 
 typedef struct HostThread
@@ -115,8 +115,8 @@ struct HostDevice
 	GcStream   *parked;			/* streams whose head waits for a mark */
 	int			nbusy;			/* streams with a head */
 	HostOp	   *spare_ops;
-	GcMark	   *marks;			/* all */
-	GcMark	   *free_marks;
+	GcEvent	   *marks;			/* all */
+	GcEvent	   *free_marks;
 	bool		wake_needed;	/* to be called when the lock is released */
 	atomic_bool stop;
 };

@@ -84,18 +84,18 @@ ring_remove(HostDevice *dev, GcStream *stream)
 /* ---------- marks ---------- */
 
 static void
-mark_unref(GcMark *mark)
+event_unref(GcEvent *event)
 {
-	if (--mark->refs == 0)
+	if (--event->refs == 0)
 	{
-		mark->next_free = mark->dev->free_marks;
-		mark->dev->free_marks = mark;
+		event->next_free = event->dev->free_marks;
+		event->dev->free_marks = event;
 	}
 }
 
 /* Take all streams that wait for this mark off the parked list, onto `list`. */
 static void
-unpark(HostDevice *dev, const GcMark *mark, GcStream **list)
+unpark(HostDevice *dev, const GcEvent *event, GcStream **list)
 {
 	GcStream  **link = &dev->parked;
 
@@ -103,7 +103,7 @@ unpark(HostDevice *dev, const GcMark *mark, GcStream **list)
 	{
 		GcStream   *stream = *link;
 
-		if (stream->head->mark == mark)
+		if (stream->head->event == event)
 		{
 			*link = stream->other;
 			stream->other = *list;
@@ -115,18 +115,18 @@ unpark(HostDevice *dev, const GcMark *mark, GcStream **list)
 }
 
 static void
-complete_mark(HostDevice *dev, GcStream *stream, GcMark *mark, GcStream **list)
+complete_event(HostDevice *dev, GcStream *stream, GcEvent *event, GcStream **list)
 {
-	clock_gettime(CLOCK_MONOTONIC, &mark->time);
-	mark->error = stream->error;
-	atomic_store(&mark->done, true);
-	unpark(dev, mark, list);
-	if (mark->owned)
+	clock_gettime(CLOCK_MONOTONIC, &event->time);
+	event->error = stream->error;
+	atomic_store(&event->done, true);
+	unpark(dev, event, list);
+	if (event->owned)
 	{
 		dev->wake_needed = true;
 		pthread_cond_broadcast(&dev->done);
 	}
-	mark_unref(mark);
+	event_unref(event);
 }
 
 /* ---------- streams ---------- */
@@ -154,11 +154,11 @@ settle_head(HostDevice *dev, GcStream *stream, GcStream **list)
 
 	switch (op->kind)
 	{
-		case HOST_MARK:
-			complete_mark(dev, stream, op->mark, list);
+		case HOST_EVENT:
+			complete_event(dev, stream, op->event, list);
 			break;
 		case HOST_WAIT:
-			if (!atomic_load(&op->mark->done))
+			if (!atomic_load(&op->event->done))
 			{
 				stream->other = dev->parked;
 				dev->parked = stream;
@@ -166,8 +166,8 @@ settle_head(HostDevice *dev, GcStream *stream, GcStream **list)
 			}
 			/* What this stream waited for is not there if that failed. */
 			if (stream->error.code == GC_OK)
-				stream->error = op->mark->error;
-			mark_unref(op->mark);
+				stream->error = op->event->error;
+			event_unref(op->event);
 			break;
 		case HOST_COPY:
 		case HOST_FILL:
@@ -257,7 +257,7 @@ run_unit(HostThread *thread, HostOp *op, u64 unit)
 				return GC_HOST_MEMORY;
 			op->entry(&op->args, (u32) unit, op->blocks, scratch);
 			break;
-		case HOST_MARK:
+		case HOST_EVENT:
 		case HOST_WAIT:
 			break;
 	}
@@ -467,59 +467,59 @@ gc_host_stream_idle(GcStream *stream)
 	return idle;
 }
 
-GcMark *
-gc_host_mark_new(HostDevice *dev, GcError *err)
+GcEvent *
+gc_host_event_new(HostDevice *dev, GcError *err)
 {
-	GcMark	   *mark;
+	GcEvent	   *event;
 
 	pthread_mutex_lock(&dev->lock);
-	mark = dev->free_marks;
-	if (mark != NULL)
-		dev->free_marks = mark->next_free;
-	else if ((mark = calloc(1, sizeof(GcMark))) != NULL)
+	event = dev->free_marks;
+	if (event != NULL)
+		dev->free_marks = event->next_free;
+	else if ((event = calloc(1, sizeof(GcEvent))) != NULL)
 	{
-		mark->dev = dev;
-		mark->next = dev->marks;
-		dev->marks = mark;
+		event->dev = dev;
+		event->next = dev->marks;
+		dev->marks = event;
 	}
-	if (mark != NULL)
+	if (event != NULL)
 	{
-		mark->refs = 1;
-		mark->owned = true;
-		atomic_store(&mark->done, false);
+		event->refs = 1;
+		event->owned = true;
+		atomic_store(&event->done, false);
 	}
 	pthread_mutex_unlock(&dev->lock);
-	if (mark == NULL)
-		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a mark.");
-	return mark;
+	if (event == NULL)
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a event.");
+	return event;
 }
 
 void
-gc_host_mark_ref(GcMark *mark)
+gc_host_event_ref(GcEvent *event)
 {
-	pthread_mutex_lock(&mark->dev->lock);
-	mark->refs++;
-	pthread_mutex_unlock(&mark->dev->lock);
+	pthread_mutex_lock(&event->dev->lock);
+	event->refs++;
+	pthread_mutex_unlock(&event->dev->lock);
 }
 
 void
-gc_host_mark_put(GcMark *mark)
+gc_host_event_put(GcEvent *event)
 {
-	HostDevice *dev = mark->dev;
+	HostDevice *dev = event->dev;
 
 	pthread_mutex_lock(&dev->lock);
-	mark->owned = false;
-	mark_unref(mark);
+	event->owned = false;
+	event_unref(event);
 	pthread_mutex_unlock(&dev->lock);
 }
 
 void
-gc_host_mark_await(GcMark *mark)
+gc_host_event_await(GcEvent *event)
 {
-	HostDevice *dev = mark->dev;
+	HostDevice *dev = event->dev;
 
 	pthread_mutex_lock(&dev->lock);
-	while (!atomic_load(&mark->done))
+	while (!atomic_load(&event->done))
 		pthread_cond_wait(&dev->done, &dev->lock);
 	pthread_mutex_unlock(&dev->lock);
 }

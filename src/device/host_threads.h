@@ -22,10 +22,10 @@ extern void gc_host_submit(GcStream *stream, HostOp *op);
 /* True when nothing is queued on it and nothing has failed. */
 extern bool gc_host_stream_idle(GcStream *stream);
 
-extern GcMark *gc_host_mark_new(HostDevice *dev, GcError *err);
-extern void gc_host_mark_ref(GcMark *mark);
-extern void gc_host_mark_put(GcMark *mark);
-extern void gc_host_mark_await(GcMark *mark);
+extern GcEvent *gc_host_event_new(HostDevice *dev, GcError *err);
+extern void gc_host_event_ref(GcEvent *event);
+extern void gc_host_event_put(GcEvent *event);
+extern void gc_host_event_await(GcEvent *event);
 extern void gc_host_await_idle(HostDevice *dev);
 
 #endif							/* GC_HOST_THREADS_H */

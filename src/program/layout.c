@@ -33,7 +33,7 @@ gc_lay_out_values(GcTyper *t)
 		c->width = f->width;
 		c->nullable = f->nullable;
 		c->reg = gc_kind_reg(c->kind, &r);
-		c->spare = leaves_bit(&r, f->width);
+		c->high_bit_free = leaves_bit(&r, f->width);
 		c->scale = c->kind == GC_NUMERIC ? f->scale : 0;
 	}
 	for (u16 i = 0; i < p->nparams; i++)

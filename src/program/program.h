@@ -132,7 +132,7 @@ typedef struct GcPColumn
 	u8			width;			/* bound: 1, 2, 4, 8; 0: differs between chunks */
 	u8			reg;			/* bound */
 	u8			nullable;		/* bound */
-	u8			spare;			/* bound: no code has the highest bit of its width */
+	u8			high_bit_free;			/* bound: no code has the highest bit of its width */
 	i16			scale;			/* bound */
 } GcPColumn;
 

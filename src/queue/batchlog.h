@@ -49,7 +49,7 @@ typedef struct GcBatchKernel
 	float		queued_us;		/* from the request's submission to the batch's start */
 	float		start_us;		/* main kernel, on the device; from the batch's start */
 	float		end_us;
-	float		marks_us;		/* marked scan: of that, until the marker was done; else 0 */
+	float		select_us;		/* selection scan: of that, until the selection kernel was done; else 0 */
 	float		done_us;		/* its result was found on the host, by the worker's clock */
 	float		predicted_us;	/* of the main kernel, beside its co-runners */
 } GcBatchKernel;
@@ -58,7 +58,7 @@ typedef enum GcBatchKernelKind
 {
 	GC_BATCH_ALONE,				/* a kernel of its own */
 	GC_BATCH_FUSED,				/* one body of a fused shared scan */
-	GC_BATCH_MARKED				/* a request of a marked scan */
+	GC_BATCH_SELECTION				/* a request of a selection scan */
 } GcBatchKernelKind;
 
 typedef struct GcBatchRecord
@@ -71,7 +71,7 @@ typedef struct GcBatchRecord
 	uint16		patterns;		/* of the plan that this batch is the first of */
 	uint16		planned;		/* batches of that plan */
 	uint16		waiting;		/* requests that were left waiting */
-	uint16		beside;			/* requests already on the device */
+	uint16		others;			/* requests already on the device */
 	float		predicted_us;
 	float		actual_us;		/* first kernel's start to last kernel's end */
 	float		decision_us;

@@ -262,10 +262,10 @@ typedef struct GcStats
 	pg_atomic_uint64 builds_shared;
 	pg_atomic_uint64 results_shared;
 	pg_atomic_uint64 rows_delta;
-	pg_atomic_uint64 class_scans;	/* columns that marked scans could read by classes */
-	pg_atomic_uint64 class_misfits; /* of them, read by value: classes did not fit */
-	pg_atomic_uint64 builds_placed; /* hash builds that requests probed by value */
-	pg_atomic_uint64 record_scans;	/* requests of marked scans that could read records */
+	pg_atomic_uint64 key_group_scans;	/* columns that selection scans could read by classes */
+	pg_atomic_uint64 key_group_mismatches; /* of them, read by value: classes did not fit */
+	pg_atomic_uint64 direct_lookups; /* hash builds that requests probed by value */
+	pg_atomic_uint64 packed_row_scans;	/* requests of selection scans that could read records */
 	TimestampTz reset_at;
 } GcStats;
 

@@ -39,19 +39,19 @@ struct GcBatch
 	u64			start_ns[GC_BATCHLOG_KERNELS];	/* by entry; 0: not known */
 
 	double		factor;			/* GcSchedule.beside, when it was decided */
-	int			in_line;		/* kernels one behind the other, with nothing else on the device,
+	int			in_sequence;		/* kernels one behind the other, with nothing else on the device,
 								 * that are done */
 
 	/* Resident together, and undisturbed so far: whose issue_part it teaches. */
 	int			nresident;
-	GcLearned  *issue_part[GC_RESIDENT_MAX];
-	double		share[GC_RESIDENT_MAX]; /* as gc_resident_learn wants it */
+	GcLearned  *issue_part[GC_CORESIDENT_MAX];
+	double		share[GC_CORESIDENT_MAX]; /* as gc_coresident_learn wants it */
 	double		shared_us;		/* as GcStart's */
 };
 
-static GcLearned beside;
-static GcLearned among;
-static GcLearned left;
+static GcLearned idle_overlap;
+static GcLearned busy_overlap;
+static GcLearned residual_part;
 
 /* More than the sum is nothing that is known of kernels: others, or the thread, were in their way. */
 static double
@@ -61,27 +61,27 @@ factor_of(const GcLearned *learned, double first)
 }
 
 static double
-beside_factor(void)
+idle_overlap_factor(void)
 {
-	return factor_of(&beside, gc_line_factor(&gc_worker.calibration));
+	return factor_of(&idle_overlap, gc_sequence_factor(&gc_worker.calibration));
 }
 
 static double
-among_factor(void)
+busy_overlap_factor(void)
 {
-	return factor_of(&among, gc_line_factor(&gc_worker.calibration));
+	return factor_of(&busy_overlap, gc_sequence_factor(&gc_worker.calibration));
 }
 
 static double
-left_factor(void)
+residual_factor(void)
 {
-	return factor_of(&left, GC_LEFT_OF_SCAN);
+	return factor_of(&residual_part, GC_RESIDUAL_OF_SCAN);
 }
 
 GcFactors
 gc_batch_factors(void)
 {
-	return (GcFactors) {.beside = beside_factor(),.among = among_factor(),.left = left_factor()};
+	return (GcFactors) {.idle_overlap = idle_overlap_factor(),.busy_overlap = busy_overlap_factor(),.residual_part = residual_factor()};
 }
 
 GcBatch *
@@ -95,8 +95,8 @@ gc_batch_begin(const GcDecision *d, int on_device, int waiting, float decision_u
 	r->policy = gc_schedule;
 	r->patterns = d->patterns;
 	r->planned = d->planned;
-	r->beside = on_device;
-	batch->factor = beside_factor();
+	r->others = on_device;
+	batch->factor = idle_overlap_factor();
 	r->predicted_us = d->predicted_us;
 	r->decision_us = decision_us;
 	r->waiting = waiting;
@@ -128,7 +128,7 @@ gc_batch_add(GcBatch *batch, GcRun *run, const GcStart *start)
 	batch->users++;
 	info->batch = r->id;
 	info->policy = r->policy;
-	info->scan_members = start->nitems;
+	info->scan_members = start->ncandidates;
 	info->predicted_ms = start->predicted_us / 1000;
 }
 
@@ -137,11 +137,11 @@ gc_batch_add(GcBatch *batch, GcRun *run, const GcStart *start)
  *-------------------------------------------------------------------------
  */
 
-/* A kernel of a resident batch is done. */
+/* A kernel of a co-resident batch is done. */
 static void
-note_resident(GcBatch *batch, const GcMainLaunch *l, GcPipelineKernel *k)
+note_coresident(GcBatch *batch, const GcMainLaunch *l, GcPipelineKernel *k)
 {
-	if (l->shared_us == 0 || l->alone_us <= 0 || batch->nresident == GC_RESIDENT_MAX)
+	if (l->shared_us == 0 || l->alone_us <= 0 || batch->nresident == GC_CORESIDENT_MAX)
 		return;
 	batch->issue_part[batch->nresident] = &k->issue_part;
 	batch->share[batch->nresident++] = l->issue_share / l->alone_us;
@@ -165,13 +165,13 @@ place(GcBatch *batch, int i)
  * takes longer than they do, their time is the thread's.
  */
 static void
-learn_in_line(const GcBatch *batch)
+learn_in_sequence(const GcBatch *batch)
 {
-	const int	own[GC_HOST_KINDS] = {[GC_HOST_OWN] = batch->in_line};
+	const int	own[GC_HOST_KINDS] = {[GC_HOST_OWN] = batch->in_sequence};
 	const double sum_us = batch->record.predicted_us / batch->factor;
 
 	if (sum_us > gc_host_us(own) * Max(gc_meter_slowness(), 1))
-		gc_learn(&beside, batch->record.actual_us / sum_us);
+		gc_learn(&idle_overlap, batch->record.actual_us / sum_us);
 }
 
 void
@@ -182,10 +182,10 @@ gc_batch_release(GcBatch *batch)
 	batch->record.actual_us = (batch->last_ns - batch->first_ns) / 1000.0;
 	for (int i = 0; i < batch->entries; i++)
 		place(batch, i);
-	if (batch->in_line > 1 && batch->in_line == batch->record.nkernels)
-		learn_in_line(batch);
+	if (batch->in_sequence > 1 && batch->in_sequence == batch->record.nkernels)
+		learn_in_sequence(batch);
 	if (batch->nresident > 1 && batch->nresident == batch->record.nkernels)
-		gc_resident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us, batch->shared_us);
+		gc_coresident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us, batch->shared_us);
 	batch->record.nkept = batch->entries;
 	gc_batchlog_add(&batch->record);
 	pfree(batch);
@@ -215,12 +215,12 @@ note_kernel(const GcRun *run, GcBatch *batch)
 	if (l->fused)
 	{
 		e->kernel = gc_share_hash(l);
-		e->kind = l->marked ? GC_BATCH_MARKED : GC_BATCH_FUSED;
+		e->kind = l->selection ? GC_BATCH_SELECTION : GC_BATCH_FUSED;
 		e->scan = l->number;
 	}
 	e->members = l->members;
-	e->blocks = l->shape.blocks;
-	e->threads = l->shape.threads;
+	e->blocks = l->grid.blocks;
+	e->threads = l->grid.threads;
 	e->shared_bytes = l->shared_bytes;
 	e->first_tile = l->first_tile;
 	e->ntiles = l->ntiles;
@@ -243,7 +243,7 @@ note_times(const GcRun *run, GcBatch *batch)
 	e = &batch->record.kernel[run->batch_entry];
 	batch->start_ns[run->batch_entry] = l->began_ns;
 	e->end_us = run->main_us;	/* from its start, until place() */
-	e->marks_us = l->marked ? l->kernel_us : 0;
+	e->select_us = l->selection ? l->kernel_us : 0;
 	e->done_us = GetCurrentTimestamp() - batch->record.began;
 }
 
@@ -270,10 +270,10 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	GcPipelineKernel *k = gc_run_own_kernel(run);
 	GcKernelLog log = {
 		.kernel = l->fused ? gc_share_hash(l) : k->hash,
-		.kind = l->marked ? GC_BATCH_MARKED : l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
+		.kind = l->selection ? GC_BATCH_SELECTION : l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
 		.launches = 1,.requests = l->members,.time_us = time_us,.best_us = time_us,
 		.error = time_us > 0 ? error_of(l, batch, time_us) : -1,
-		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->shape.threads,
+		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->grid.threads,
 		.max_blocks = l->fused ? 0 : k->occupancy,.last_launch = GetCurrentTimestamp(),
 	};
 
@@ -281,20 +281,20 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		return;
 	l->learned = true;
 	/* Where little was left, the rest's error is as large as what that adds. */
-	if (l->left_us > l->predicted_us * LEFT_LEAST)
-		gc_learn(&left, gc_left_part(time_us, l->predicted_us - l->left_us * l->left, l->left_us));
+	if (l->residual_us > l->predicted_us * LEFT_LEAST)
+		gc_learn(&residual_part, gc_residual_part(time_us, l->predicted_us - l->residual_us * l->residual_part, l->residual_us));
 	if (l->fused)
 		gc_share_learn(l, time_us);
 	else if (l->alone)
 		gc_learn(&k->alone_us, time_us);
 	else if (l->issue_share > 0)
-		note_resident(batch, l, k);
+		note_coresident(batch, l, k);
 	else if (batch->record.policy == GC_POLICY_TWOSTAGE && k->alone_us.samples > 0)
 	{
 		if (l->undisturbed)
-			batch->in_line++;
-		else if (l->among > 0 && l->predicted_us > 0)
-			gc_learn(&among, time_us / l->predicted_us * l->among);
+			batch->in_sequence++;
+		else if (l->busy_overlap > 0 && l->predicted_us > 0)
+			gc_learn(&busy_overlap, time_us / l->predicted_us * l->busy_overlap);
 	}
 	if (!l->fused)
 		gc_meter_ran(l->alone_us);
@@ -329,9 +329,9 @@ gc_batch_run_ends(GcRun *run)
 
 		if (run->main_us > 0)
 			note_times(run, batch);
-		/* A marked scan is over with its last request. */
+		/* A selection scan is over with its last request. */
 		l->total_us = Max(l->total_us, run->main_us);
-		if (!l->marked || l->runs == 1)
+		if (!l->selection || l->runs == 1)
 			learn(run, batch, l->total_us);
 	}
 	else

@@ -17,9 +17,9 @@ typedef struct GcBatch GcBatch;
 /* GcSchedule's, as they are learned. */
 typedef struct GcFactors
 {
-	double		beside;
-	double		among;
-	double		left;
+	double		idle_overlap;
+	double		busy_overlap;
+	double		residual_part;
 } GcFactors;
 
 extern GcFactors gc_batch_factors(void);

@@ -75,7 +75,7 @@ gc_meter_occupied(bool occupied)
 
 /* A device that computes by threads of the host is always loaded: somebody else wants them. */
 double
-gc_meter_load(void)
+gc_meter_utilisation(void)
 {
 	return gc_worker.profile.shares_cpu ? 1 : gc_load_part(&device.load);
 }
@@ -106,7 +106,7 @@ gc_meter_started(const GcMainLaunch *launch)
 {
 	if (launch->fused)
 		thread.n[GC_HOST_SCAN]++;
-	thread.n[launch->marked ? GC_HOST_MARKED : launch->fused ? GC_HOST_BODY : GC_HOST_OWN] += launch->members;
+	thread.n[launch->selection ? GC_HOST_SELECTED : launch->fused ? GC_HOST_BODY : GC_HOST_OWN] += launch->members;
 	thread.requests += launch->members;
 }
 
@@ -134,16 +134,16 @@ gc_meter_slowness(void)
 }
 
 double
-gc_meter_pressure(void)
+gc_meter_host_pressure(void)
 {
 	return gc_host_pressure(gc_meter_slowness(), gc_load_part(&thread.busy));
 }
 
 bool
-gc_meter_marks_pay(int n, double scan_us, double own_us)
+gc_meter_selection_pays(int n, double scan_us, double own_us)
 {
-	const GcSharing sharing = {.n = n,.marked = true,.scan_us = scan_us,
-	.own_us = own_us * gc_beside_each_other(gc_meter_together(), n),.pressure = gc_meter_pressure()};
+	const GcSharing sharing = {.n = n,.selection = true,.scan_us = scan_us,
+	.own_us = own_us * gc_overlap_part(gc_meter_together(), n),.host_pressure = gc_meter_host_pressure()};
 
 	return gc_sharing_pays(&sharing);
 }

@@ -35,23 +35,23 @@
 /* What one decision is made of; static, since it is too large for the stack. */
 static struct
 {
-	GcRun	   *run[GC_MAX_ITEMS];
-	GcItem		item[GC_MAX_ITEMS];
-	int			nitems;
-	GcMainLaunch *launch[GC_MAX_ITEMS];
-	GcActive	active[GC_MAX_ITEMS];
+	GcRun	   *run[GC_MAX_CANDIDATES];
+	GcCandidate		candidate[GC_MAX_CANDIDATES];
+	int			ncandidates;
+	GcMainLaunch *launch[GC_MAX_CANDIDATES];
+	GcActive	active[GC_MAX_CANDIDATES];
 	int			nactive;
-	int			beside;			/* requests on the device */
+	int			others;			/* requests on the device */
 	const GcFusedKernel *fused; /* what share/ offers */
 	int			nfused;
 	GcDecision	decision;
-}			now;
+}			decision;
 
 static GcDecideWork *work = NULL;
 
 /* GcSchedule's */
-static uint64_t lot;
-static int	lot_seed = -1;
+static uint64_t random_state;
+static int	random_seed = -1;
 
 static void
 run_leaves(GcRun *run)
@@ -72,7 +72,7 @@ gc_schedule_init(void)
 {
 	static GcRunHooks hooks = {.leaves = run_leaves,.ends = run_ends};
 
-	gc_share_init(&hooks, gc_meter_marks_pay);
+	gc_share_init(&hooks, gc_meter_selection_pays);
 	gc_run_hooks = &hooks;
 	if (work == NULL)
 		work = (GcDecideWork *) CACHELINEALIGN(MemoryContextAlloc(TopMemoryContext,
@@ -89,27 +89,27 @@ add_active(GcMainLaunch *launch)
 {
 	GcActive   *a;
 
-	for (int i = 0; i < now.nactive; i++)
+	for (int i = 0; i < decision.nactive; i++)
 	{
-		if (now.launch[i] == launch)
+		if (decision.launch[i] == launch)
 			return;
 	}
-	if (now.nactive == GC_MAX_ITEMS)
+	if (decision.nactive == GC_MAX_CANDIDATES)
 		return;
-	now.launch[now.nactive] = launch;
-	a = &now.active[now.nactive++];
-	*a = (GcActive) {.shape = launch->shape,.registers = launch->registers,
+	decision.launch[decision.nactive] = launch;
+	a = &decision.active[decision.nactive++];
+	*a = (GcActive) {.grid = launch->grid,.registers = launch->registers,
 		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
-		.members = launch->members,.marked = launch->marks_done,.left_us = gc_share_left_us(launch),
-	.alone_us = launch->alone_us,.resident = launch->issue_share > 0};
+		.members = launch->members,.selection = launch->select_done,.residual_us = gc_share_left_us(launch),
+	.alone_us = launch->alone_us,.coresident = launch->issue_share > 0};
 }
 
 /* Are two items the same kernel with the same needs? */
 static bool
 same_type(int a, int b)
 {
-	return gc_run_own_kernel(now.run[a]) == gc_run_own_kernel(now.run[b]) &&
-		now.item[a].option.shared_bytes == now.item[b].option.shared_bytes;
+	return gc_run_own_kernel(decision.run[a]) == gc_run_own_kernel(decision.run[b]) &&
+		decision.candidate[a].needs.shared_bytes == decision.candidate[b].needs.shared_bytes;
 }
 
 /* Of item n, whose needs are known. */
@@ -119,32 +119,32 @@ item_type(int n)
 	for (int i = 0; i < n; i++)
 	{
 		if (same_type(i, n))
-			return now.item[i].type;
+			return decision.candidate[i].type;
 	}
 	return n + 1;
 }
 
 /* company: others are here, with whom it might share a scan. */
 static void
-add_item(GcRun *run, bool company)
+add_item(GcRun *run, bool has_peers)
 {
 	GcPipelineKernel *kernel = gc_run_own_kernel(run);
 	const GcInputValue *in = &run->request->inputs[run->main->input];
-	GcItem	   *item = &now.item[now.nitems];
+	GcCandidate	   *candidate = &decision.candidate[decision.ncandidates];
 
-	gc_share_describe(run, company);
-	item->scan = run->scan;
-	item->tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	item->option = gc_describe_option(run, kernel, kernel->alone_us.samples > 0 ? kernel->alone_us.value
+	gc_share_describe(run, has_peers);
+	candidate->scan = run->scan;
+	candidate->tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	candidate->needs = gc_describe_needs(run, kernel, kernel->alone_us.samples > 0 ? kernel->alone_us.value
 									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
-	gc_describe_loads(run, kernel, item);
-	now.run[now.nitems] = run;
-	item->type = item_type(now.nitems);
-	item->fused = -1;
-	item->bodies = 0;
-	item->columns = 0;
-	item->fused_us = 0;
-	now.nitems++;
+	gc_describe_loads(run, kernel, candidate);
+	decision.run[decision.ncandidates] = run;
+	candidate->type = item_type(decision.ncandidates);
+	candidate->fused = -1;
+	candidate->member_mask = 0;
+	candidate->columns = 0;
+	candidate->fused_us = 0;
+	decision.ncandidates++;
 }
 
 /* Under gpuconc.debug_hold_requests: has it come to its turn? */
@@ -176,9 +176,9 @@ collect(List *runs)
 {
 	ListCell   *lc;
 	int			shared = 0;
-	bool		company = list_length(runs) > 1 || gc_sharing_forced();
+	bool		has_peers = list_length(runs) > 1 || gc_sharing_forced();
 
-	now.nitems = now.nactive = now.beside = 0;
+	decision.ncandidates = decision.nactive = decision.others = 0;
 	gc_share_begin();
 	foreach(lc, runs)
 	{
@@ -188,29 +188,29 @@ collect(List *runs)
 			continue;
 		if (gc_run_on_device(run))
 		{
-			now.beside++;
+			decision.others++;
 			shared += run->launch && run->launch->fused;
 		}
 		if (run->state == RUN_RUNNING)
 			add_active(run->launch);
-		else if (run->state == RUN_READY && now.nitems < GC_MAX_ITEMS &&
+		else if (run->state == RUN_READY && decision.ncandidates < GC_MAX_CANDIDATES &&
 				 (run->released || gc_requests_held() == 0))
-			add_item(run, company);
+			add_item(run, has_peers);
 	}
-	gc_meter_turn(now.beside - shared, shared);
+	gc_meter_turn(decision.others - shared, shared);
 	/* Where somebody will wait for them, kernels are asked for before. */
 	if (gc_sharing_forced())
 		gc_share_improve();
-	now.nfused = gc_share_offer(now.run, now.item, now.nitems, &now.fused);
+	decision.nfused = gc_share_offer(decision.run, decision.candidate, decision.ncandidates, &decision.fused);
 }
 
 /* Under gpuconc.debug_force_shared_scan: is a kernel for these still to come? */
 static bool
 wait_for_kernels(void)
 {
-	for (int i = 0; gc_sharing_forced() && i < now.nitems; i++)
+	for (int i = 0; gc_sharing_forced() && i < decision.ncandidates; i++)
 	{
-		if (gc_share_pending(now.run[i]))
+		if (gc_share_pending(decision.run[i]))
 			return true;
 	}
 	return false;
@@ -223,17 +223,17 @@ decide(void)
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
 		.policy = gc_schedule,.force_shared = gc_sharing_forced(),
-		.force_resident = gc_resident_forced(),
-		.beside = learned.beside,.among = learned.among,.together = gc_meter_together(),
-		.left = learned.left,.load = gc_meter_load(),.pressure = gc_meter_pressure(),.lot = &lot,
-		.nitems = now.nitems,.item = now.item,
-		.nactive = now.nactive,.active = now.active,
-		.nfused = now.nfused,.fused = now.fused,
+		.force_coresident = gc_coresident_forced(),
+		.idle_overlap = learned.idle_overlap,.busy_overlap = learned.busy_overlap,.together = gc_meter_together(),
+		.residual_part = learned.residual_part,.utilisation = gc_meter_utilisation(),.host_pressure = gc_meter_host_pressure(),.random_state = &random_state,
+		.ncandidates = decision.ncandidates,.candidate = decision.candidate,
+		.nactive = decision.nactive,.active = decision.active,
+		.nfused = decision.nfused,.fused = decision.fused,
 	};
 
-	if (lot_seed != gc_schedule_seed)
-		lot = lot_seed = gc_schedule_seed;
-	gc_decide(&s, work, &now.decision);
+	if (random_seed != gc_schedule_seed)
+		random_state = random_seed = gc_schedule_seed;
+	gc_decide(&s, work, &decision.decision);
 }
 
 /*-------------------------------------------------------------------------
@@ -242,28 +242,28 @@ decide(void)
  */
 
 static GcMainLaunch *
-new_launch(const GcStart *start, const GcItem *item)
+new_launch(const GcStart *start, const GcCandidate *candidate)
 {
 	const GcFactors learned = gc_batch_factors();
 	GcMainLaunch *launch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcMainLaunch));
-	const GcOption *o = start->fused >= 0 ? &now.fused[start->fused].option : &item->option;
+	const GcKernelNeeds *o = start->fused >= 0 ? &decision.fused[start->fused].needs : &candidate->needs;
 
-	launch->shape = start->shape;
+	launch->grid = start->grid;
 	launch->registers = o->registers;
 	launch->shared_bytes = o->shared_bytes;
 	launch->whole_shared = start->whole_shared;
-	launch->scan = item->scan;
+	launch->scan = candidate->scan;
 	launch->fused = start->fused >= 0;
-	launch->marked = launch->fused && now.fused[start->fused].marked;
+	launch->selection = launch->fused && decision.fused[start->fused].selection;
 	launch->predicted_us = start->predicted_us;
-	launch->alone_us = item->option.alone_us;
-	launch->undisturbed = now.beside == 0;
-	launch->among = now.beside > 0 ? learned.among : 0;
-	launch->left_us = launch->fused ? start->left_us : 0;
-	launch->left = learned.left;
+	launch->alone_us = candidate->needs.alone_us;
+	launch->undisturbed = decision.others == 0;
+	launch->busy_overlap = decision.others > 0 ? learned.busy_overlap : 0;
+	launch->residual_us = launch->fused ? start->residual_us : 0;
+	launch->residual_part = learned.residual_part;
 	launch->issue_share = start->issue_share;
-	launch->shared_us = now.beside == 0 ? start->shared_us : 0;
-	launch->members = start->nitems;
+	launch->shared_us = decision.others == 0 ? start->shared_us : 0;
+	launch->members = start->ncandidates;
 	INSTR_TIME_SET_CURRENT(launch->started);
 	return launch;
 }
@@ -275,9 +275,9 @@ new_launch(const GcStart *start, const GcItem *item)
 static u32
 attach_position(u32 scan, u32 ntiles)
 {
-	for (int a = 0; a < now.nactive && scan != 0; a++)
+	for (int a = 0; a < decision.nactive && scan != 0; a++)
 	{
-		const GcMainLaunch *l = now.launch[a];
+		const GcMainLaunch *l = decision.launch[a];
 		double		done = gc_us_since(l->started);
 
 		if (l->scan == scan && l->ntiles == ntiles && done < l->predicted_us &&
@@ -291,17 +291,17 @@ attach_position(u32 scan, u32 ntiles)
 static void
 start_launch(GcBatch *batch, const GcStart *start)
 {
-	GcRun	   *first = now.run[start->item[0]];
-	GcMainLaunch *launch = new_launch(start, &now.item[start->item[0]]);
+	GcRun	   *first = decision.run[start->candidate[0]];
+	GcMainLaunch *launch = new_launch(start, &decision.candidate[start->candidate[0]]);
 	u32			ntiles = gc_run_ntiles(first);
 
 	launch->users = 1;			/* ours, while we work on it */
 	launch->number = gc_batch_number(batch);
-	launch->alone = now.beside == 0 && now.decision.nstarts == 1;
+	launch->alone = decision.others == 0 && decision.decision.nstarts == 1;
 	launch->first_tile = attach_position(launch->scan, ntiles);
-	for (int m = 0; m < start->nitems; m++)
+	for (int m = 0; m < start->ncandidates; m++)
 	{
-		GcRun	   *run = now.run[start->item[m]];
+		GcRun	   *run = decision.run[start->candidate[m]];
 
 		run->launch = launch;
 		launch->users++;
@@ -310,8 +310,8 @@ start_launch(GcBatch *batch, const GcStart *start)
 	}
 	gc_meter_started(launch);
 	if (launch->fused)
-		gc_share_start(launch, start, now.run);
-	else if (gc_run_start_main(first, gc_run_own_kernel(first), &start->shape, launch->first_tile) != GC_OK)
+		gc_share_start(launch, start, decision.run);
+	else if (gc_run_start_main(first, gc_run_own_kernel(first), &start->grid, launch->first_tile) != GC_OK)
 		gc_run_fail_start(first);
 	gc_main_launch_release(launch);
 }
@@ -319,36 +319,36 @@ start_launch(GcBatch *batch, const GcStart *start)
 static void
 start_batch(float decision_us)
 {
-	const GcDecision *d = &now.decision;
+	const GcDecision *d = &decision.decision;
 	int			started = 0;
 	GcBatch    *batch;
 
 	for (int i = 0; i < d->nstarts; i++)
-		started += d->start[i].nitems;
-	batch = gc_batch_begin(d, now.beside, now.nitems - started, decision_us);
-	for (int a = 0; a < now.nactive; a++)
+		started += d->start[i].ncandidates;
+	batch = gc_batch_begin(d, decision.others, decision.ncandidates - started, decision_us);
+	for (int a = 0; a < decision.nactive; a++)
 	{
-		now.launch[a]->alone = false;
-		now.launch[a]->undisturbed = false;
-		now.launch[a]->shared_us = 0;
+		decision.launch[a]->alone = false;
+		decision.launch[a]->undisturbed = false;
+		decision.launch[a]->shared_us = 0;
 	}
-	gc_share_refused(d, now.run, now.item);
+	gc_share_refused(d, decision.run, decision.candidate);
 	for (int i = 0; i < d->nstarts; i++)
 		start_launch(batch, &d->start[i]);
-	for (int i = 0; i < now.nitems; i++)
+	for (int i = 0; i < decision.ncandidates; i++)
 	{
-		GcRunInfo  *info = gc_slot_run_info(now.run[i]->slot);
+		GcRunInfo  *info = gc_slot_run_info(decision.run[i]->slot);
 
-		if (now.run[i]->batch != batch)
+		if (decision.run[i]->batch != batch)
 			continue;
 		info->batch_kernels = gc_batch_size(batch);
-		info->co_running = now.beside + gc_batch_size(batch) - 1;
+		info->co_running = decision.others + gc_batch_size(batch) - 1;
 	}
 	gc_batch_release(batch);
 }
 
 bool
-gc_schedule_news(List *runs)
+gc_schedule_due(List *runs)
 {
 	const GcMainLaunch *asked = NULL;
 	bool		any = false;
@@ -359,7 +359,7 @@ gc_schedule_news(List *runs)
 		const GcRun *run = lfirst(lc);
 		GcMainLaunch *l = run->launch;
 
-		if (run->state != RUN_RUNNING || !l->marked || l->marks_done || l == asked)
+		if (run->state != RUN_RUNNING || !l->selection || l->select_done || l == asked)
 			continue;
 		asked = l;				/* its other requests come next, mostly */
 		any = gc_share_marks_done(l) || any;
@@ -376,13 +376,13 @@ gc_schedule_runs(List *runs)
 		return false;
 	INSTR_TIME_SET_CURRENT(began);
 	collect(runs);
-	if (now.nitems == 0 || wait_for_kernels())
+	if (decision.ncandidates == 0 || wait_for_kernels())
 		return false;
 	decide();
-	if (now.decision.nstarts > 0)
+	if (decision.decision.nstarts > 0)
 		start_batch(gc_us_since(began));
 	/* For the next ones: the device need not wait for that. */
 	if (!gc_sharing_forced())
 		gc_share_improve();
-	return now.decision.nstarts > 0;
+	return decision.decision.nstarts > 0;
 }

@@ -15,7 +15,7 @@
 extern bool gc_schedule_runs(List *runs);
 
 /* To be called often: has the device come to where another decision may be due? */
-extern bool gc_schedule_news(List *runs);
+extern bool gc_schedule_due(List *runs);
 extern void gc_schedule_init(void);
 
 #endif							/* GC_SCHEDULE_H */

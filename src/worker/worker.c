@@ -257,9 +257,9 @@ start_device(GcError *err)
 		return false;
 	fill_profile();
 	gc_device_memory_init();
-	gc_residency_init();
+	gc_device_cache_init();
 	gc_builds_init();
-	gc_shapes_init();
+	gc_kernels_init();
 	gc_schedule_init();
 	return true;
 }
@@ -423,7 +423,7 @@ serve(void)
 	while (!ShutdownRequestPending && !device_lost)
 	{
 		bool		moved;
-		bool		news;
+		bool		dirty;
 		int			running;
 
 		INSTR_TIME_SET_CURRENT(began);
@@ -439,9 +439,9 @@ serve(void)
 		moved = take_requests();
 		changed = gc_share_poll() || changed;
 		moved = advance_requests() || moved;
-		news = gc_schedule_news(runs);
+		dirty = gc_schedule_due(runs);
 		/* With its marks done, a request may be as well. */
-		moved = moved || news;
+		moved = moved || dirty;
 		changed = changed || moved;
 		if (changed && !device_lost)
 			moved = gc_schedule_runs(runs) || moved;
@@ -457,7 +457,7 @@ serve(void)
 		else
 			wait_for_work(gc_us_since(last_moved));
 		if (runs == NIL)
-			gc_shapes_trim();
+			gc_kernels_trim();
 	}
 }
 

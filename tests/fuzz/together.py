@@ -8,7 +8,7 @@ from queries import Generator
 from session import Lost
 
 # Kinds of shared scans: setting of gpuconc.debug_force_shared_scan, and its name in the views
-KINDS = (("fused", "shared scan"), ("marked", "marked scan"))
+KINDS = (("fused", "shared scan"), ("selection", "selection scan"))
 
 
 class Together:

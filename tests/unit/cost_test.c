@@ -13,7 +13,7 @@
 
 /* Differs from both that are built in, in every value. */
 static const GcCalibration before = {
-	.read_bandwidth = 123456,.launch_us = 7.5,.flight_bytes = 1234,.beside_other = 0.625,.beside_same = 0.375,
+	.read_bandwidth = 123456,.launch_us = 7.5,.flight_bytes = 1234,.overlap_other_tables = 0.625,.overlap_same_table = 0.375,
 	.fused = 0.125
 };
 
@@ -27,8 +27,8 @@ static bool
 equal(const GcCalibration *a, const GcCalibration *b)
 {
 	return a->read_bandwidth == b->read_bandwidth && a->launch_us == b->launch_us &&
-		a->flight_bytes == b->flight_bytes && a->beside_other == b->beside_other &&
-		a->beside_same == b->beside_same && a->fused == b->fused;
+		a->flight_bytes == b->flight_bytes && a->overlap_other_tables == b->overlap_other_tables &&
+		a->overlap_same_table == b->overlap_same_table && a->fused == b->fused;
 }
 
 /*-------------------------------------------------------------------------
@@ -46,8 +46,8 @@ means(const char *text, GcCalibration wanted, const char *what)
 	if (!ok(gc_calibration_parse(text, &c, &problem), "%s is accepted", what))
 		tap_note("%s", problem ? problem : "no problem told");
 	if (!ok(equal(&c, &wanted), "%s: the values", what))
-		tap_note("got %g %g %g %g %g %g", c.read_bandwidth, c.launch_us, c.flight_bytes, c.beside_other,
-				 c.beside_same, c.fused);
+		tap_note("got %g %g %g %g %g %g", c.read_bandwidth, c.launch_us, c.flight_bytes, c.overlap_other_tables,
+				 c.overlap_same_table, c.fused);
 }
 
 /*
@@ -80,7 +80,7 @@ test_good_files(void)
 		"# device: NVIDIA H200\n# target: sm_90\n# date: 2025-01-31\n"
 		"# commit: not given\n# times in microseconds, bandwidths in bytes per microsecond\n"
 		"read_bandwidth = 4550000\nlaunch_us = 2.85\nflight_bytes = 22700\n"
-		"beside_other = 1.000\nbeside_same = 0.215\nfused = 0.013\n";
+		"overlap_other_tables = 1.000\noverlap_same_table = 0.215\nfused = 0.013\n";
 	GcCalibration c = before;
 
 	means(written, gc_calibration_default, "what calibrate writes");
@@ -92,13 +92,13 @@ test_good_files(void)
 	means("fused = 0.5 # as measured\n", c, "a comment behind a value");
 	means("\tfused=0.5 \t\n", c, "other spaces");
 	means("fused = 1\nfused = 0.5\n", c, "the last of two values");
-	c.beside_same = 0.25;
-	means("# both\r\n\r\nfused = 0.5\r\nbeside_same = 2.5e-1\r\n", c, "CRLF");
+	c.overlap_same_table = 0.25;
+	means("# both\r\n\r\nfused = 0.5\r\noverlap_same_table = 2.5e-1\r\n", c, "CRLF");
 	c = (GcCalibration) {1, 0, 1, 0, 0, 0};
-	means("read_bandwidth = 1\nlaunch_us = 0\nflight_bytes = 1\nbeside_other = 0\nbeside_same = 0\nfused = 0\n", c,
+	means("read_bandwidth = 1\nlaunch_us = 0\nflight_bytes = 1\noverlap_other_tables = 0\noverlap_same_table = 0\nfused = 0\n", c,
 		  "the least values");
 	c = (GcCalibration) {1e9, 1e6, 1e9, 2, 2, 2};
-	means("read_bandwidth = 1e9\nlaunch_us = 1e6\nflight_bytes = 1e9\nbeside_other = 2\nbeside_same = 2\nfused = 2\n", c,
+	means("read_bandwidth = 1e9\nlaunch_us = 1e6\nflight_bytes = 1e9\noverlap_other_tables = 2\noverlap_same_table = 2\nfused = 2\n", c,
 		  "the largest values");
 }
 
@@ -148,8 +148,8 @@ test_bad_files(void)
 	refused("read_bandwidth = 1e999", "range", "more than a number can be");
 	refused("fused = -0.001", "range", "a negative value");
 	refused("fused = 2.001", "range", "a part above 2");
-	refused("beside_other = 2.001", "range", "beside_other above 2");
-	refused("beside_same = -1", "range", "beside_same below 0");
+	refused("overlap_other_tables = 2.001", "range", "overlap_other_tables above 2");
+	refused("overlap_same_table = -1", "range", "overlap_same_table below 0");
 	refused("read_bandwidth = 0", "range", "no bandwidth");
 	refused("read_bandwidth = 1.1e9", "range", "too much bandwidth");
 	refused("flight_bytes = 0", "range", "no bytes in flight");
@@ -171,8 +171,8 @@ test_built_in(void)
 		char		text[512];
 
 		snprintf(text, sizeof(text), "read_bandwidth = %.17g\nlaunch_us = %.17g\nflight_bytes = %.17g\n"
-				 "beside_other = %.17g\nbeside_same = %.17g\nfused = %.17g\n", c->read_bandwidth, c->launch_us, c->flight_bytes,
-				 c->beside_other, c->beside_same, c->fused);
+				 "overlap_other_tables = %.17g\noverlap_same_table = %.17g\nfused = %.17g\n", c->read_bandwidth, c->launch_us, c->flight_bytes,
+				 c->overlap_other_tables, c->overlap_same_table, c->fused);
 		means(text, *c, i ? "the host's calibration" : "the default calibration");
 	}
 }
@@ -303,7 +303,7 @@ test_members(void)
 	gc_members_learn((double *[]) {&a}, (double[]) {5}, 1, false);
 	ok(near(a, 12), "unless it is shorter");
 	gc_members_learn((double *[]) {&a, &a, &a, &a}, (double[]) {40, 4, 30, 14}, 4, true);
-	ok(near(a, 15), "four of a shape: their mean, believed if nothing else was there");
+	ok(near(a, 15), "four of a grid: their mean, believed if nothing else was there");
 	a = 10;
 	gc_members_learn((double *[]) {&a, &b}, (double[]) {40, 20}, 2, true);
 	ok(near(a, 13) && near(b, 20), "of two shapes each has its own times; one member says less than many");
@@ -331,7 +331,7 @@ test_members(void)
 	ok(near(took[0], 20) && near(took[1], 0), "one that took no time");
 }
 
-/* A fused scan takes 150 us and 9 for each body of this shape and 20 of that; bodies by turns. */
+/* A fused scan takes 150 us and 9 for each member of this shape and 20 of that; members by turns. */
 static void
 test_bodies(void)
 {
@@ -343,8 +343,8 @@ test_bodies(void)
 	bool		steady = true;
 
 	for (int i = 0; i < 100; i++)
-		gc_bodies_learn(&scan, 3, (double *[]) {&a, &a}, 2, 168, true);
-	ok(near(scan + 2 * a, 168), "of two bodies the time is known");
+		gc_fused_members_learn(&scan, 3, (double *[]) {&a, &a}, 2, 168, true);
+	ok(near(scan + 2 * a, 168), "of two member_mask the time is known");
 	ok(scan > 150 && scan + 8 * a < 222, "and of eight it is not thought to be more than it is (%f + 8 x %f)", scan, a);
 	for (int i = 0; i < 6000; i++)
 	{
@@ -356,17 +356,17 @@ test_bodies(void)
 		for (int m = 0; m < turn[0] + turn[1]; m++)
 			us[m] = m < turn[0] ? &a : &b;
 		before = fabs(scan + turn[0] * a + turn[1] * b - time);
-		gc_bodies_learn(&scan, 3, us, turn[0] + turn[1], time, true);
+		gc_fused_members_learn(&scan, 3, us, turn[0] + turn[1], time, true);
 		after = fabs(scan + turn[0] * a + turn[1] * b - time);
 		steady &= after <= before * 0.75 + 1e-6;
 	}
-	ok(steady, "each time the prediction comes nearer, however many there are of a shape");
+	ok(steady, "each time the prediction comes nearer, however many there are of a grid");
 	ok(fabs(scan - 150) < 1 && fabs(a - 9) < 0.2 && fabs(b - 20) < 0.5,
-	   "by numbers that differ scan and bodies are told apart (%f, %f, %f)", scan, a, b);
-	gc_bodies_learn(&scan, 3, us, 16, 1e6, false);
+	   "by numbers that differ scan and member_mask are told apart (%f, %f, %f)", scan, a, b);
+	gc_fused_members_learn(&scan, 3, us, 16, 1e6, false);
 	ok(scan + 16 * a < 60000, "a time that others made longer is believed a little (%f, %f)", scan, a);
 	for (int i = 0; i < 200; i++)
-		gc_bodies_learn(&scan, 3, us, 16, 0, true);
+		gc_fused_members_learn(&scan, 3, us, 16, 0, true);
 	ok(near(scan, 3) && near(a, 1), "nothing takes less than what any launch does (%f, %f)", scan, a);
 }
 
@@ -384,7 +384,7 @@ learn_slowness(const int n[GC_HOST_KINDS], double factor, int times)
 static void
 test_host(void)
 {
-	const int	some[GC_HOST_KINDS] = {[GC_HOST_OWN] = 100,[GC_HOST_MARKED] = 28,[GC_HOST_SCAN] = 4};
+	const int	some[GC_HOST_KINDS] = {[GC_HOST_OWN] = 100,[GC_HOST_SELECTED] = 28,[GC_HOST_SCAN] = 4};
 	const int	one[GC_HOST_KINDS] = {[GC_HOST_OWN] = 1};
 	const int	none[GC_HOST_KINDS] = {0};
 	GcLearned	l = {0};
@@ -393,7 +393,7 @@ test_host(void)
 				scan;
 
 	ok(gc_host_us(none) == 0 && gc_host_us(one) > 0 && near(gc_host_us(some), 100 * gc_host_us(one) +
-		28 * gc_host_us((const int[GC_HOST_KINDS]) {[GC_HOST_MARKED] = 1}) +
+		28 * gc_host_us((const int[GC_HOST_KINDS]) {[GC_HOST_SELECTED] = 1}) +
 		4 * gc_host_us((const int[GC_HOST_KINDS]) {[GC_HOST_SCAN] = 1})), "what a thread takes adds up");
 	ok(near(learn_slowness(some, 1.2, 1), 1.2), "one that is slower is known at once");
 	ok(near(learn_slowness(some, 10, 1), 1.25) && near(learn_slowness(some, 0.1, 1), 0.8), "but not at once as that slow, or fast");
@@ -403,10 +403,10 @@ test_host(void)
 	ok(near(gc_host_pressure(2, 0.75), 1.5), "of a thread that is at work for a part of the time, that part counts");
 	ok(near(gc_host_pressure(2, 0.1), gc_host_pressure(2, 0)) && gc_host_pressure(2, 0) > 0.5, "but what is done before a launch in any case");
 
-	shared[GC_HOST_MARKED] = 8;
+	shared[GC_HOST_SELECTED] = 8;
 	own = 8 * gc_host_us(one);
 	scan = gc_host_us(shared);
-	ok(own < scan, "marked scans are more work for a thread");
+	ok(own < scan, "selection scans are more work for a thread");
 	ok(gc_sharing_pays(&(GcSharing) {8, true, 100, 101, 0}) && !gc_sharing_pays(&(GcSharing) {8, true, 101, 100, 0}),
 	   "without a thread's time the device's decides");
 	ok(!gc_sharing_pays(&(GcSharing) {8, true, 50, own / 2, 1}), "where kernels are short, the thread's");
@@ -598,9 +598,9 @@ test_host_variants(void)
 static void
 test_left(void)
 {
-	ok(near(gc_left_part(1500, 1200, 600), 0.5), "a scan that took 300 longer beside 600: half of what was left");
-	ok(near(gc_left_part(1100, 1200, 600), 0), "one that was sooner than alone says that it adds nothing");
-	ok(near(gc_left_part(9000, 1200, 600), 1), "one that took much longer, that it adds all of it, and no more");
+	ok(near(gc_residual_part(1500, 1200, 600), 0.5), "a scan that took 300 longer beside 600: half of what was left");
+	ok(near(gc_residual_part(1100, 1200, 600), 0), "one that was sooner than alone says that it adds nothing");
+	ok(near(gc_residual_part(9000, 1200, 600), 1), "one that took much longer, that it adds all of it, and no more");
 }
 
 static void
@@ -608,10 +608,10 @@ test_line(void)
 {
 	GcCalibration c = gc_calibration_default;
 
-	c.beside_other = 0.9;
-	ok(near(gc_line_factor(&c), 0.9), "kernels in line take the part of their times that was measured");
-	c.beside_other = 1.05;
-	ok(near(gc_line_factor(&c), 1), "but not more than all, whatever scans side by side take");
+	c.overlap_other_tables = 0.9;
+	ok(near(gc_sequence_factor(&c), 0.9), "kernels in sequence take the part of their times that was measured");
+	c.overlap_other_tables = 1.05;
+	ok(near(gc_sequence_factor(&c), 1), "but not more than all, whatever scans side by side take");
 }
 
 int

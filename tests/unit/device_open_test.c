@@ -139,7 +139,7 @@ test_close_busy(void)
 	GcStream   *a;
 	GcStream   *b;
 	Loaded		slow;
-	GcMark	   *mark;
+	GcEvent	   *event;
 
 	open_device();
 	a = get_stream();
@@ -147,8 +147,8 @@ test_close_busy(void)
 	slow = load(kernel_slow_store);
 	for (int i = 0; i < 2000; i++)
 		launch(a, &slow, 100, 1, 0, pool_base, 1, pool_base + 64, 10000);
-	mark = ops->mark(a, NULL);
-	ops->stream_wait(b, mark, NULL);
+	event = ops->event(a, NULL);
+	ops->stream_wait(b, event, NULL);
 	ops->fill(b, pool_base, 0, 4 * MEGABYTE, NULL);
 	ops->close(dev);
 	ok(true, "a busy device can be closed");
@@ -207,23 +207,23 @@ test_lost_device(void)
 	Loaded		poke;
 	GcError		err = {GC_OK, ""};
 	bool		done;
-	GcMark	   *mark;
+	GcEvent	   *event;
 
 	open_device();
 	stream = get_stream();
 	poke = load(kernel_poke);
-	mark = ops->mark(stream, NULL);
+	event = ops->event(stream, NULL);
 	launch(stream, &poke, 1, 1, 0, 0x10, pool_base, 0, 0);
-	is(finish(stream, &err), GC_DEVICE_FAILED, "an illegal address fails the mark");
+	is(finish(stream, &err), GC_DEVICE_FAILED, "an illegal address fails the event");
 	ok(strstr(err.detail, "illegal") != NULL || strstr(err.detail, "address") != NULL,
 	   "which says why: %s", err.detail);
 	is(ops->fill(stream, pool_base, 0, 4096, &err), GC_DEVICE_FAILED, "and every later call");
 	ok(strstr(err.detail, "earlier") != NULL, "which says so: %s", err.detail);
-	is(ops->mark_done(mark, &done, NULL), GC_DEVICE_FAILED, "mark_done");
-	is(ops->mark_wait(mark, NULL), GC_DEVICE_FAILED, "mark_wait");
+	is(ops->event_done(event, &done, NULL), GC_DEVICE_FAILED, "event_done");
+	is(ops->event_wait(event, NULL), GC_DEVICE_FAILED, "event_wait");
 	is(ops->drain(dev, NULL), GC_DEVICE_FAILED, "drain");
 	ok(ops->stream_get(dev, NULL) == NULL, "stream_get");
-	ok(ops->mark(stream, NULL) == NULL, "mark");
+	ok(ops->event(stream, NULL) == NULL, "event");
 	is(ops->occupancy(poke.kernel, 32, 0), 0, "occupancy");
 	unload(&poke);
 	ops->close(dev);

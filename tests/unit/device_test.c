@@ -168,36 +168,36 @@ test_marks(void)
 	GcStream   *stream = get_stream();
 	Loaded		slow = load(kernel_slow_store);
 	GcError		err = {GC_OK, ""};
-	GcMark	   *first;
-	GcMark	   *second;
+	GcEvent	   *first;
+	GcEvent	   *second;
 	static u32	word = 0;
 	bool		pinned = ops->pin(dev, &word, sizeof(word), &err) == GC_OK;
 	bool		done = false;
 	GcCode		code;
 
-	first = ops->mark_timed(stream, &err);
-	is(ops->mark_wait(first, &err), GC_OK, "a mark on an idle stream is soon done");
-	is(ops->mark_done(first, &done, &err), GC_OK, "mark_done of it");
+	first = ops->event_timed(stream, &err);
+	is(ops->event_wait(first, &err), GC_OK, "a event on an idle stream is soon done");
+	is(ops->event_done(first, &done, &err), GC_OK, "event_done of it");
 	is(done, true, "says so");
 	launch(stream, &slow, 1, 32, 0, pool_base, 1, pool_base + 64, 100000);
-	second = ops->mark_timed(stream, &err);
+	second = ops->event_timed(stream, &err);
 	do
-		code = ops->mark_done(second, &done, &err);
+		code = ops->event_done(second, &done, &err);
 	while (code == GC_OK && !done);
-	is(code, GC_OK, "a mark can be polled");
-	ok(ops->mark_ms(first, second) > 0, "time passes between two marks");
-	is(read_word(stream, pool_base), 1, "the work before the mark is done");
-	ops->mark_put(dev, first);
-	ops->mark_put(dev, second);
+	is(code, GC_OK, "a event can be polled");
+	ok(ops->event_ms(first, second) > 0, "time passes between two sel_bitmap");
+	is(read_word(stream, pool_base), 1, "the work before the event is done");
+	ops->event_put(dev, first);
+	ops->event_put(dev, second);
 
 	ops->fill(stream, pool_base, 2, 8, &err);
-	first = ops->mark_word(stream, &word, &err);
+	first = ops->event_word(stream, &word, &err);
 	do
-		code = ops->mark_done(first, &done, &err);
+		code = ops->event_done(first, &done, &err);
 	while (code == GC_OK && !done);
 	is(code, GC_OK, "so can one whose word the device writes");
 	is((u32) read_word(stream, pool_base), 0x02020202, "and the work before it is done");
-	ops->mark_put(dev, first);
+	ops->event_put(dev, first);
 	if (pinned)
 		ops->unpin(dev, &word);
 
@@ -205,10 +205,10 @@ test_marks(void)
 	for (int i = 0; i < 1000; i++)
 	{
 		launch(stream, &slow, 1, 32, 0, pool_base, (u64) i, pool_base + 64, 10);
-		first = ops->mark(stream, &err);
-		ops->mark_put(dev, first);
+		first = ops->event(stream, &err);
+		ops->event_put(dev, first);
 	}
-	is(read_word(stream, pool_base), 999, "marks may be put back before they are done");
+	is(read_word(stream, pool_base), 999, "sel_bitmap may be put back before they are done");
 	ops->stream_put(dev, stream);
 	unload(&slow);
 }
@@ -228,14 +228,14 @@ test_streams(void)
 	GcAddr		flag = pool_base;
 	GcAddr		result = pool_base + 4096;
 	GcAddr		value = pool_base + 8192;
-	GcMark	   *mark;
+	GcEvent	   *event;
 
 	ops->fill(a, pool_base, 0, MEGABYTE, NULL);
 	finish(a, NULL);
 	launch(a, &await, 1, 32, 0, flag, result, value, 0);
-	mark = ops->mark(a, NULL);
-	is(ops->stream_wait(c, mark, NULL), GC_OK, "stream_wait");
-	ops->mark_put(dev, mark);
+	event = ops->event(a, NULL);
+	is(ops->stream_wait(c, event, NULL), GC_OK, "stream_wait");
+	ops->event_put(dev, event);
 
 	/* Marks that are recycled meanwhile must not let c go. */
 	for (int i = 0; i < 10; i++)
@@ -247,11 +247,11 @@ test_streams(void)
 	is(read_word(a, result), 1, "streams run side by side");
 
 	/* Waiting for a mark that is done already costs nothing. */
-	mark = ops->mark(a, NULL);
-	ops->mark_wait(mark, NULL);
-	ops->stream_wait(b, mark, NULL);
-	ops->mark_put(dev, mark);
-	is(finish(b, NULL), GC_OK, "waiting for a mark that is done");
+	event = ops->event(a, NULL);
+	ops->event_wait(event, NULL);
+	ops->stream_wait(b, event, NULL);
+	ops->event_put(dev, event);
+	is(finish(b, NULL), GC_OK, "waiting for a event that is done");
 	ops->stream_put(dev, a);
 	ops->stream_put(dev, b);
 	ops->stream_put(dev, c);
@@ -265,7 +265,7 @@ test_many(void)
 {
 	enum {STREAMS = 24, ROUNDS = 40, BLOCKS = 50};
 	GcStream   *streams[STREAMS];
-	GcMark	   *marks[STREAMS];
+	GcEvent	   *sel_bitmap[STREAMS];
 	Loaded		count = load(kernel_count);
 	u32		   *out = malloc(STREAMS * 4096);
 	bool		good = true;
@@ -287,12 +287,12 @@ test_many(void)
 	for (int s = 0; s < STREAMS; s++)
 	{
 		ops->copy_out(streams[s], out + s * 1024, pool_base + (GcAddr) s * 4096, 4096, NULL);
-		marks[s] = ops->mark(streams[s], NULL);
+		sel_bitmap[s] = ops->event(streams[s], NULL);
 	}
 	for (int s = 0; s < STREAMS; s++)
 	{
-		good = good && ops->mark_wait(marks[s], NULL) == GC_OK;
-		ops->mark_put(dev, marks[s]);
+		good = good && ops->event_wait(sel_bitmap[s], NULL) == GC_OK;
+		ops->event_put(dev, sel_bitmap[s]);
 		ops->stream_put(dev, streams[s]);
 		for (int i = 0; i < BLOCKS; i++)
 			good = good && out[s * 1024 + i] == ROUNDS;
@@ -371,7 +371,7 @@ test_too_much_shared(void)
 	GcStream   *other = get_stream();
 	Loaded		count = load(kernel_count);
 	GcError		err = {GC_OK, ""};
-	GcMark	   *mark;
+	GcEvent	   *event;
 	GcCode		code;
 	bool		done;
 
@@ -381,14 +381,14 @@ test_too_much_shared(void)
 	if (on_host)
 	{
 		is(code, GC_OK, "a launch with too much scratch memory is accepted");
-		mark = ops->mark(stream, NULL);
-		is(ops->mark_wait(mark, &err), GC_HOST_MEMORY, "and fails at the mark");
+		event = ops->event(stream, NULL);
+		is(ops->event_wait(event, &err), GC_HOST_MEMORY, "and fails at the event");
 		ok(strstr(err.detail, "scratch") != NULL, "which says why");
-		is(ops->mark_done(mark, &done, NULL), GC_HOST_MEMORY, "mark_done says so too");
+		is(ops->event_done(event, &done, NULL), GC_HOST_MEMORY, "event_done says so too");
 		ok(!done, "and not that it is done");
-		ops->stream_wait(other, mark, NULL);
-		is(finish(other, NULL), GC_HOST_MEMORY, "a stream that waits for that mark fails too");
-		ops->mark_put(dev, mark);
+		ops->stream_wait(other, event, NULL);
+		is(finish(other, NULL), GC_HOST_MEMORY, "a stream that waits for that event fails too");
+		ops->event_put(dev, event);
 		ops->stream_put(dev, other);
 		ops->stream_put(dev, stream);
 		stream = get_stream();
@@ -587,7 +587,7 @@ test_wake(void)
 {
 	GcStream   *stream;
 	Loaded		slow;
-	GcMark	   *mark;
+	GcEvent	   *event;
 	bool		done = false;
 
 	open_device();
@@ -599,12 +599,12 @@ test_wake(void)
 	for (int i = 0; i < 50; i++)
 	{
 		launch(stream, &slow, 1, 1, 0, pool_base, 1, pool_base + 64, (u64) i * 100);
-		mark = ops->mark(stream, NULL);
-		while (ops->mark_done(mark, &done, NULL) == GC_OK && !done)
+		event = ops->event(stream, NULL);
+		while (ops->event_done(event, &done, NULL) == GC_OK && !done)
 			sem_wait(&woken);
-		ops->mark_put(dev, mark);
+		ops->event_put(dev, event);
 	}
-	ok(done, "whoever sleeps until wake() is called finds the mark done");
+	ok(done, "whoever sleeps until wake() is called finds the event done");
 	ops->drain(dev, NULL);
 	ops->close(dev);
 }

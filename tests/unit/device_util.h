@@ -85,13 +85,13 @@ launch(GcStream *stream, const Loaded *loaded, u32 blocks, u32 threads, u32 shar
 static GcCode
 finish(GcStream *stream, GcError *err)
 {
-	GcMark	   *mark = ops->mark(stream, err);
+	GcEvent	   *event = ops->event(stream, err);
 	GcCode		code;
 
-	if (mark == NULL)
+	if (event == NULL)
 		return GC_DEVICE_FAILED;
-	code = ops->mark_wait(mark, err);
-	ops->mark_put(dev, mark);
+	code = ops->event_wait(event, err);
+	ops->event_put(dev, event);
 	return code;
 }
 

@@ -65,34 +65,34 @@ test_word(GcDevice *dev, GcStream *stream)
 	u32			word = 0;
 	bool		done = false;
 	bool		early = false;
-	GcMark	   *mark = ops->mark_word(stream, &word, NULL);
+	GcEvent	   *event = ops->event_word(stream, &word, NULL);
 
-	ok(mark != NULL && fake->word == &word, "a mark may be a word that the stream writes");
+	ok(event != NULL && fake->word == &word, "a event may be a word that the stream writes");
 	fake->stream_queries = 0;
 	fake->not_ready = 1;
 	for (int i = 0; i < 1024; i++)
-		early = ops->mark_done(mark, &done, NULL) != GC_OK || done || early;
+		early = ops->event_done(event, &done, NULL) != GC_OK || done || early;
 	ok(!early, "it is not done as long as the word is 0");
 	is(fake->stream_queries, 1, "and the driver is hardly asked");
 	word = 1;
-	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "with the word, it is done");
+	ok(ops->event_done(event, &done, NULL) == GC_OK && done, "with the word, it is done");
 	is(fake->stream_queries, 1, "whatever the driver says");
-	ops->mark_put(dev, mark);
+	ops->event_put(dev, event);
 
 	word = 0;
-	mark = ops->mark_word(stream, &word, NULL);
+	event = ops->event_word(stream, &word, NULL);
 	fake->fail_at = fake->calls + 1;
 	for (int i = 0; i < 1023; i++)
-		(void) ops->mark_done(mark, &done, NULL);
-	ok(ops->mark_done(mark, &done, NULL) != GC_OK && !done, "an error is heard of, sooner or later");
-	ops->mark_put(dev, mark);
+		(void) ops->event_done(event, &done, NULL);
+	ok(ops->event_done(event, &done, NULL) != GC_OK && !done, "an error is heard of, sooner or later");
+	ops->event_put(dev, event);
 
 	fake->fail_at = fake->calls + 1;
-	mark = ops->mark_word(stream, &word, NULL);
+	event = ops->event_word(stream, &word, NULL);
 	is(strcmp(fake->failed, "cuStreamWriteValue32_v2"), 0, "memory that the device cannot write");
 	fake->fail_at = 0;
-	ok(mark != NULL && ops->mark_done(mark, &done, NULL) == GC_OK && done, "gets an event");
-	ops->mark_put(dev, mark);
+	ok(event != NULL && ops->event_done(event, &done, NULL) == GC_OK && done, "gets an event");
+	ops->event_put(dev, event);
 }
 
 /* A word that a kernel writes. */
@@ -102,26 +102,26 @@ test_written(GcDevice *dev, GcStream *stream)
 	u32			word = 0;
 	bool		done = false;
 	bool		failed = false;
-	GcMark	   *mark;
+	GcEvent	   *event;
 	int			before;
 
 	ok(dev->info.host_pointers, "kernels may use the host's addresses");
 	fake->word = NULL;
 	before = fake->calls;
-	mark = ops->mark_written(stream, &word, NULL);
-	ok(mark != NULL && fake->word == NULL && fake->calls == before, "a mark may be a word that a kernel writes: nothing is queued");
+	event = ops->event_written(stream, &word, NULL);
+	ok(event != NULL && fake->word == NULL && fake->calls == before, "a event may be a word that a kernel writes: nothing is queued");
 	fake->not_ready = 1;
-	ok(ops->mark_done(mark, &done, NULL) == GC_OK && !done, "it is not done as long as the word is 0");
+	ok(ops->event_done(event, &done, NULL) == GC_OK && !done, "it is not done as long as the word is 0");
 	word = 1;
-	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "and then it is");
+	ok(ops->event_done(event, &done, NULL) == GC_OK && done, "and then it is");
 	word = 0;
 	fake->fail_at = fake->calls + 1;
 	for (int i = 0; i < 1024; i++)
-		failed = ops->mark_done(mark, &done, NULL) != GC_OK || failed;
+		failed = ops->event_done(event, &done, NULL) != GC_OK || failed;
 	ok(failed && !done, "errors are heard of here, too");
 	fake->fail_at = 0;
 	fake->not_ready = 0;
-	ops->mark_put(dev, mark);
+	ops->event_put(dev, event);
 }
 
 /* A device that cannot write where the host points. */
@@ -129,7 +129,7 @@ static void
 test_no_word(void)
 {
 	GcDevice   *dev = NULL;
-	GcMark	   *mark;
+	GcEvent	   *event;
 	u32			word = 0;
 	bool		done = false;
 
@@ -137,10 +137,10 @@ test_no_word(void)
 	fake->no_host_pointers = 1;
 	is(ops->open(&dev, &options, NULL), GC_OK, "open");
 	ok(!dev->info.host_pointers, "a device that cannot use the host's addresses");
-	mark = ops->mark_word(ops->stream_get(dev, NULL), &word, NULL);
-	ok(mark != NULL && fake->word == NULL, "is not asked to");
-	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "and has an event");
-	ops->mark_put(dev, mark);
+	event = ops->event_word(ops->stream_get(dev, NULL), &word, NULL);
+	ok(event != NULL && fake->word == NULL, "is not asked to");
+	ok(ops->event_done(event, &done, NULL) == GC_OK && done, "and has an event");
+	ops->event_put(dev, event);
 	ops->close(dev);
 }
 
@@ -180,8 +180,8 @@ test_calls(void)
 	GcKernelInfo info;
 	GcLaunch	shape = {11, 22, 33, false};
 	GcArgs		args;
-	GcMark	   *mark;
-	GcMark	   *timed;
+	GcEvent	   *event;
+	GcEvent	   *timed;
 	bool		done;
 
 	reset();
@@ -222,20 +222,20 @@ test_calls(void)
 	ops->launch(stream, kernel, &shape, &args, 2, NULL);
 
 	fake->not_ready = 2;
-	mark = ops->mark(stream, NULL);
+	event = ops->event(stream, NULL);
 	done = true;
-	ok(ops->mark_done(mark, &done, NULL) == GC_OK && !done, "a mark is not done");
-	ok(ops->mark_done(mark, &done, NULL) == GC_OK && !done, "and not yet");
-	ok(ops->mark_done(mark, &done, NULL) == GC_OK && done, "and then is");
-	ops->mark_put(dev, mark);
-	ok(ops->mark(stream, NULL) == mark && fake->events == 1, "marks are reused");
-	timed = ops->mark_timed(stream, NULL);
-	ok(timed != mark && ops->mark_ms(timed, timed) == 1.5f, "time between marks that have one");
-	ops->mark_put(dev, mark);
-	ops->mark_put(dev, timed);
-	ok(ops->mark(stream, NULL) == mark && ops->mark_timed(stream, NULL) == timed, "both kinds are kept apart");
-	ops->mark_put(dev, mark);
-	ops->mark_put(dev, timed);
+	ok(ops->event_done(event, &done, NULL) == GC_OK && !done, "a event is not done");
+	ok(ops->event_done(event, &done, NULL) == GC_OK && !done, "and not yet");
+	ok(ops->event_done(event, &done, NULL) == GC_OK && done, "and then is");
+	ops->event_put(dev, event);
+	ok(ops->event(stream, NULL) == event && fake->events == 1, "sel_bitmap are reused");
+	timed = ops->event_timed(stream, NULL);
+	ok(timed != event && ops->event_ms(timed, timed) == 1.5f, "time between sel_bitmap that have one");
+	ops->event_put(dev, event);
+	ops->event_put(dev, timed);
+	ok(ops->event(stream, NULL) == event && ops->event_timed(stream, NULL) == timed, "both kinds are kept apart");
+	ops->event_put(dev, event);
+	ops->event_put(dev, timed);
 	test_written(dev, stream);
 	test_word(dev, stream);
 	ops->module_load(dev, &image, &module, NULL);
@@ -284,8 +284,8 @@ use_everything(GcDevice *dev, GcCode *code)
 	GcKernelInfo info;
 	GcLaunch	shape = {1, 32, 0, 0};
 	GcArgs		args;
-	GcMark	   *mark = a != NULL ? ops->mark_timed(a, NULL) : NULL;
-	GcMark	   *wordy;
+	GcEvent	   *event = a != NULL ? ops->event_timed(a, NULL) : NULL;
+	GcEvent	   *wordy;
 	GcAddr		base;
 	u64			size;
 	bool		done;
@@ -296,7 +296,7 @@ use_everything(GcDevice *dev, GcCode *code)
 	ops->pool(dev, &base, &size);
 	memset(memory, 0, sizeof(memory));
 	memset(&args, 0, sizeof(args));
-	if (a == NULL || b == NULL || mark == NULL)
+	if (a == NULL || b == NULL || event == NULL)
 		*code = GC_DEVICE_FAILED;
 	if (ops->pin(dev, memory, sizeof(memory), NULL) == GC_OK)
 		ops->unpin(dev, memory);
@@ -314,23 +314,23 @@ use_everything(GcDevice *dev, GcCode *code)
 		TRY(ops->launch(a, kernel, &shape, &args, 1, NULL));
 	if (kernel != NULL)
 		(void) ops->occupancy(kernel, 32, 0);
-	if (mark != NULL)
+	if (event != NULL)
 	{
-		TRY(ops->mark_done(mark, &done, NULL));
-		TRY(ops->mark_wait(mark, NULL));
-		(void) ops->mark_ms(mark, mark);
-		ops->mark_put(dev, mark);
+		TRY(ops->event_done(event, &done, NULL));
+		TRY(ops->event_wait(event, NULL));
+		(void) ops->event_ms(event, event);
+		ops->event_put(dev, event);
 	}
-	wordy = b != NULL ? ops->mark_word(b, &word, NULL) : NULL;
+	wordy = b != NULL ? ops->event_word(b, &word, NULL) : NULL;
 	if (wordy != NULL)
 	{
-		TRY(ops->mark_done(wordy, &done, NULL));
-		ops->mark_put(dev, wordy);
+		TRY(ops->event_done(wordy, &done, NULL));
+		ops->event_put(dev, wordy);
 	}
 	else
 		*code = *code == GC_OK ? GC_DEVICE_FAILED : *code;
-	if (b != NULL && mark != NULL)
-		TRY(ops->stream_wait(b, mark, NULL));
+	if (b != NULL && event != NULL)
+		TRY(ops->stream_wait(b, event, NULL));
 	TRY(ops->drain(dev, NULL));
 	if (module != NULL)
 		ops->module_unload(dev, module);
@@ -395,7 +395,7 @@ test_lost(void)
 {
 	GcDevice   *dev;
 	GcStream   *stream;
-	GcMark	   *mark;
+	GcEvent	   *event;
 	GcError		err = {GC_OK, ""};
 	GcAddr		base;
 	u64			size;
@@ -406,7 +406,7 @@ test_lost(void)
 	ops->open(&dev, &options, NULL);
 	ops->pool(dev, &base, &size);
 	stream = ops->stream_get(dev, NULL);
-	mark = ops->mark(stream, NULL);
+	event = ops->event(stream, NULL);
 	fake->fail_with = 1;
 	fake->fail_at = fake->calls + 1;
 	is(ops->fill(stream, base, 0, 10, &err), GC_DEVICE_FAILED, "an invalid value");
@@ -416,11 +416,11 @@ test_lost(void)
 	is(ops->fill(stream, base, 0, 10, &err), GC_DEVICE_MEMORY, "nor does want of memory");
 	fake->fail_with = GC_CU_ILLEGAL_ADDRESS;
 	fake->fail_at = fake->calls + 1;
-	is(ops->mark_done(mark, &done, &err), GC_DEVICE_FAILED, "an illegal address does");
+	is(ops->event_done(event, &done, &err), GC_DEVICE_FAILED, "an illegal address does");
 	ok(strcmp(err.detail, "cuEventQuery failed: an illegal memory access was encountered.") == 0,
 	   "it is described: %s", err.detail);
 	calls = fake->calls;
-	is(ops->mark_wait(mark, &err), GC_DEVICE_FAILED, "every later call fails");
+	is(ops->event_wait(event, &err), GC_DEVICE_FAILED, "every later call fails");
 	ok(strstr(err.detail, "cuEventQuery failed: an illegal memory access") != NULL,
 	   "and says why: %s", err.detail);
 	is(ops->fill(stream, base, 0, 10, NULL), GC_DEVICE_FAILED, "fill");

@@ -440,7 +440,7 @@ run_fused(const Fused *f, u32 mask, u32 chunks, u32 turn)
 	u64			ngroups[GC_MAX_FUSED];
 	u64			starts[GC_MAX_FUSED];
 	u64			shared;
-	GcAddr		mark = top;
+	GcAddr		event = top;
 
 	memset(&args, 0, sizeof(args));
 	for (u32 c = 0; c < NCHUNKS; c++)
@@ -486,7 +486,7 @@ run_fused(const Fused *f, u32 mask, u32 chunks, u32 turn)
 		if (mask >> i & 1)
 			check_times(members[f->who[i]].sink, from, false);
 	}
-	top = mark;
+	top = event;
 }
 
 /* One launch into empty sinks: those in the mask as wanted, the others untouched. */
@@ -721,7 +721,7 @@ test_text(void)
 	is(gc_fused_shared_bytes(f.m, 4, 0x9, ranges, ngroups, starts), 0, "without both, none");
 }
 
-/* Physical columns that the member's own kernel reads, or its body beside another like it. */
+/* Physical columns that the member's own kernel reads, or its member beside another like it. */
 static u64
 columns_read(const GcFusedMember *m, bool as_body)
 {
@@ -746,7 +746,7 @@ columns_read(const GcFusedMember *m, bool as_body)
 }
 
 /*
- * A body may read what the request's own kernel does, which is what is on the device for it; and what
+ * A member may read what the request's own kernel does, which is what is on the device for it; and what
  * is counted is read only if it can be NULL, or computing it can fail.
  */
 static void

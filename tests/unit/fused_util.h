@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fused_util.h
- *	  For fused_test.c, fold_test.c, marks_test.c and classes_test.c: a table in device
+ *	  For fused_test.c, filter_aggregate_test.c, selection_test.c and key_groups_test.c: a table in device
  *	  memory, and requests over it that can be run by kernels of their own or share a scan.
  *
  * The table has a chunk of every size that could matter (CHUNK_ROWS) and a column of
@@ -60,7 +60,7 @@ typedef struct TableColumn
 	GcAddr		array;			/* those, on the device */
 	i64		   *value[NCHUNKS];
 	u8		   *null[NCHUNKS];
-	GcAddr		records;		/* GcCol[NCHUNKS], or 0: there are none */
+	GcAddr		packed_rows;		/* GcCol[NCHUNKS], or 0: there are none */
 } TableColumn;
 
 /*
@@ -115,13 +115,13 @@ typedef struct Member
 	GcAddr		sink;			/* flags, groups, slots, keys, rows */
 	u64			part[5];		/* where each of these begins, and the end */
 	Result		wanted;
-	GcTests		tests;			/* marked scans: its tests, */
-	GcAddr		test_bits[GC_MAX_TESTED];	/* their bitmaps, */
-	GcAddr		places[GC_MAX_PLACED];	/* places of its hash builds, */
-	GcAddr		marks;			/* and what came of them */
-	u64			marks_bytes;
-	GcAddr		digest;
-	u32			marks_bit;
+	GcPredicates		tests;			/* selection scans: its tests, */
+	GcAddr		predicate_bits[GC_MAX_PREDICATES];	/* their bitmaps, */
+	GcAddr		direct_tables[GC_MAX_DIRECT_LOOKUPS];	/* places of its hash builds, */
+	GcAddr		sel_bitmap;			/* and what came of them */
+	u64			sel_bitmap_bytes;
+	GcAddr		summary;
+	u32			sel_bitmap_bit;
 } Member;
 
 /* ---------- device memory: never given back, but what is behind a mark ---------- */
@@ -357,17 +357,17 @@ build_word(const Member *m, const GcArgWord *w)
 static u64
 place_word(const Member *m, const GcArgWord *w)
 {
-	for (int i = 0; i < m->tests.nplaced; i++)
+	for (int i = 0; i < m->tests.nlookups; i++)
 	{
-		const TableColumn *c = find_column(m->maker.source[m->tests.place[i].column]);
+		const TableColumn *c = find_column(m->maker.source[m->tests.lookup[i].column]);
 
-		if (m->tests.place[i].build != w->index)
+		if (m->tests.lookup[i].build != w->index)
 			continue;
-		if (w->part == GC_TEST_BITS)
-			return m->places[i];
-		return w->part == GC_TEST_BASE ? (u64) c->lo : (u64) (c->hi - c->lo + 1);
+		if (w->part == GC_PREDICATE_BITS)
+			return m->direct_tables[i];
+		return w->part == GC_PREDICATE_BASE ? (u64) c->lo : (u64) (c->hi - c->lo + 1);
 	}
-	tap_bail("places of a build that has none");
+	tap_bail("direct_tables of a build that has none");
 }
 
 static u64
@@ -375,9 +375,9 @@ test_word(const Member *m, const GcArgWord *w)
 {
 	const TableColumn *c = find_column(m->maker.source[m->tests.column[w->index]]);
 
-	if (w->part == GC_TEST_BITS)
-		return m->test_bits[w->index];
-	return w->part == GC_TEST_BASE ? (u64) c->lo : (u64) (c->hi - c->lo + 1);
+	if (w->part == GC_PREDICATE_BITS)
+		return m->predicate_bits[w->index];
+	return w->part == GC_PREDICATE_BASE ? (u64) c->lo : (u64) (c->hi - c->lo + 1);
 }
 
 /* The program is complete, and its result is one group; valid: which rows it sees, by chunk. */
@@ -405,8 +405,8 @@ member_word(const Member *m, const GcArgWord *w)
 	switch (w->type)
 	{
 		case GC_ARG_COLUMN:
-			if (w->part == GC_COLUMN_RECORDS)
-				return find_column(m->maker.source[w->index])->records;
+			if (w->part == GC_COLUMN_PACKED_ROWS)
+				return find_column(m->maker.source[w->index])->packed_rows;
 			return find_column(m->maker.source[w->index])->array;
 		case GC_ARG_PARAM:
 			return (u64) m->maker.values[w->index];
@@ -414,13 +414,13 @@ member_word(const Member *m, const GcArgWord *w)
 			return m->maker.lut_words[w->index][w->part];
 		case GC_ARG_LIST:
 			return m->maker.list_words[w->index][w->part];
-		case GC_ARG_TEST:
+		case GC_ARG_PREDICATE:
 			return test_word(m, w);
-		case GC_ARG_PLACE:
+		case GC_ARG_DIRECT:
 			return place_word(m, w);
-		case GC_ARG_MARKS:
-			return w->part == GC_MARKS_DATA ? m->marks : w->part == GC_MARKS_BYTES ? m->marks_bytes
-				: w->part == GC_MARKS_DIGEST ? m->digest : m->marks_bit;
+		case GC_ARG_SELECTION:
+			return w->part == GC_SELECTION_DATA ? m->sel_bitmap : w->part == GC_SELECTION_BYTES ? m->sel_bitmap_bytes
+				: w->part == GC_SELECTION_SUMMARY ? m->summary : m->sel_bitmap_bit;
 		case GC_ARG_BUILD:
 			return build_word(m, w);
 		case GC_ARG_PAYLOAD:
@@ -519,8 +519,8 @@ launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, 
 
 /* ---------- when kernels ran ---------- */
 
-/* Flags of the marker behind which marked kernels come; 0: there is none. */
-static GcAddr marker_flags;
+/* Flags of the selection kernel behind which marked kernels come; 0: there is none. */
+static GcAddr selector_flags;
 static int	timed,
 			badly_timed;
 static u64	began_ns;
@@ -539,7 +539,7 @@ host_ns(void)
  * Where the device's clock is another one, at least it took no longer than this program did.
  */
 static void
-check_times(GcAddr flags, u64 from, bool marked)
+check_times(GcAddr flags, u64 from, bool selection)
 {
 	u64			t[GC_NTIMES];
 	u64			first,
@@ -554,9 +554,9 @@ check_times(GcAddr flags, u64 from, bool marked)
 	if (t[GC_TIME_BEGAN] == 0 || first > last || last - first > host_ns() ||
 		(on_host && (last < from || last > host_ns())) ||
 		(!on_host && last - first > host_ns() - began_ns) ||
-		(marked && (~t[GC_TIME_BEFORE_BEGAN] > t[GC_TIME_BEFORE_ENDED] || t[GC_TIME_BEFORE_BEGAN] == 0 ||
+		(selection && (~t[GC_TIME_BEFORE_BEGAN] > t[GC_TIME_BEFORE_ENDED] || t[GC_TIME_BEFORE_BEGAN] == 0 ||
 					t[GC_TIME_BEFORE_ENDED] > last)) ||
-		(!marked && (t[GC_TIME_BEFORE_BEGAN] != 0 || t[GC_TIME_BEFORE_ENDED] != 0)))
+		(!selection && (t[GC_TIME_BEFORE_BEGAN] != 0 || t[GC_TIME_BEFORE_ENDED] != 0)))
 		badly_timed++;
 }
 
@@ -568,13 +568,13 @@ test_times(void)
 	   badly_delivered, delivered);
 }
 
-/* Is it the kernel of a marked scan? */
+/* Is it the kernel of a selection scan? */
 static bool
 has_marks(const GcKernelSource *source)
 {
 	for (int i = 0; i < source->nwords; i++)
 	{
-		if (source->words[i].type == GC_ARG_MARKS)
+		if (source->words[i].type == GC_ARG_SELECTION)
 			return true;
 	}
 	return false;
@@ -597,7 +597,7 @@ run_kernel(const Member *m, u16 pipeline, const Loaded *k, const GcKernelSource 
 		args.w[i] = member_word(m, &source->words[i]);
 	args.scan.flags = flags;
 	args.scan.timed = flags == m->sink;
-	args.scan.before = is_marked ? marker_flags : 0;
+	args.scan.before = is_marked ? selector_flags : 0;
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
 		if (chunks >> c & 1)

@@ -400,7 +400,7 @@ one(int registers, int max_threads, int shared, int warps)
 	return (GcKernelItem) {registers, max_threads, shared, 0, warps};
 }
 
-/* Paper 003, section IV.A: pairs of kernels A to F on a GTX 680. */
+/* Li, Yu, Kumar, Tu 2014, section IV.A: pairs of kernels A to F on a GTX 680. */
 static void
 test_paper(void)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * occupancy_test.c
- *	  The occupancy model against NVIDIA's calculator and the cases of paper 003.
+ *	  The occupancy model against NVIDIA's calculator and the cases of Li, Yu, Kumar, Tu 2014.
  *
  * Built without cuda_occupancy.h, the comparison with the calculator is skipped.
  *
@@ -186,7 +186,7 @@ sweep(int device)
 		   devices[device].arch, compared);
 }
 
-/* Paper 003, tables I and III: kernels A to F on a GTX 680. */
+/* Li, Yu, Kumar, Tu 2014, tables I and III: kernels A to F on a GTX 680. */
 static const struct
 {
 	int			registers;

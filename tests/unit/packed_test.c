@@ -318,13 +318,13 @@ test_alone(int vec, GcCompileEffort effort)
 static void
 check_kept(const char *text, Member *const *members, int n)
 {
-	const char *kept = strstr(strstr(text, "\nGC_PROLOGUE\n"), "\nGC_KEPT_WORDS(");
+	const char *kept = strstr(strstr(text, "\nGC_PROLOGUE\n"), "\nGC_PER_WARP_WORDS(");
 	int			words = 0;
 	int			most = 0;
 
 	for (int i = 0; i < n; i++)
-		most += gc_pipeline_traits(members[i]->p, members[i]->pipeline).kept_words;
-	if (kept == NULL || sscanf(kept, "\nGC_KEPT_WORDS(%d,", &words) != 1)
+		most += gc_pipeline_traits(members[i]->p, members[i]->pipeline).per_warp_words;
+	if (kept == NULL || sscanf(kept, "\nGC_PER_WARP_WORDS(%d,", &words) != 1)
 		tap_bail("nothing is kept");
 	ok(words <= most && 2 * words >= most - 4 * n, "it keeps %d words, %d at most were promised", words, most);
 }
@@ -483,7 +483,7 @@ is_packed(i16 column, bool any, u8 op, bool *spare)
 	if (gc_generate(p, p->npipelines - 1, &variant, &source, &err) != GC_OK)
 		tap_bail(err.detail);
 	packed = strstr(source.text, "\nGC_PACKED\n") != NULL;
-	*spare = gc_columns(p)[0].spare;
+	*spare = gc_columns(p)[0].high_bit_free;
 	free(source.text);
 	free(p);
 	free(k);

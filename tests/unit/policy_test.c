@@ -28,81 +28,81 @@ static const int shared_sizes[] = {0, 8192, 5120, 79000, 123000, 130000, 205000,
 
 /* A kernel like ours: types 1 .. ntypes are the same every time. */
 static void
-make_item(const GcProfile *profile, int type, GcItem *item)
+make_item(const GcProfile *profile, int type, GcCandidate *candidate)
 {
 	uint64_t	saved = seed;
-	GcOption   *o = &item->option;
+	GcKernelNeeds   *o = &candidate->needs;
 
-	memset(item, 0, sizeof(*item));
+	memset(candidate, 0, sizeof(*candidate));
 	seed = type * 77;
-	item->type = type;
-	item->scan = draw(3);
-	item->tiles = 1 + draw(10000);
+	candidate->type = type;
+	candidate->scan = draw(3);
+	candidate->tiles = 1 + draw(10000);
 	o->registers = 16 + draw(100);
 	o->shared_bytes = shared_sizes[draw(9)];
 	o->max_threads = o->threads = o->shared_bytes > 29000 ? 1024 : 256;
 	o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
 	o->alone_us = 20 + draw(1000);
-	/* of a fused scan, of a marked scan, of none */
-	item->fused = draw(3) - 1;
-	item->bodies = item->fused < 0 ? 0 : item->fused == 1 ? UINT32_MAX : 1u << draw(16) | 1u << draw(16);
-	item->columns = item->fused == 1 ? 1 + draw(0xffff) : 0;
-	item->fused_us = 1 + draw(300);
+	/* of a fused scan, of a selection scan, of none */
+	candidate->fused = draw(3) - 1;
+	candidate->member_mask = candidate->fused < 0 ? 0 : candidate->fused == 1 ? UINT32_MAX : 1u << draw(16) | 1u << draw(16);
+	candidate->columns = candidate->fused == 1 ? 1 + draw(0xffff) : 0;
+	candidate->fused_us = 1 + draw(300);
 	seed = saved;
 }
 
 /* One that fits beside others, over table 1, that takes so long alone. */
 static void
-make_small(GcItem *item, double alone_us)
+make_small(GcCandidate *candidate, double alone_us)
 {
-	*item = (GcItem) {.type = 1,.scan = 1,.tiles = 10000,.fused = -1,
-	.option = {.registers = 40,.max_threads = 256,.threads = 256,.occupancy = 6,.shared_bytes = 8192,.alone_us = alone_us}};
+	*candidate = (GcCandidate) {.type = 1,.scan = 1,.tiles = 10000,.fused = -1,
+	.needs = {.registers = 40,.max_threads = 256,.threads = 256,.occupancy = 6,.shared_bytes = 8192,.alone_us = alone_us}};
 }
 
 /* Are blocks and threads of this launch possible on the device? */
 static bool
 possible(const GcSchedule *s, const GcStart *start)
 {
-	const GcOption *o = start->fused >= 0 ? &s->fused[start->fused].option
-		: &s->item[start->item[0]].option;
+	const GcKernelNeeds *o = start->fused >= 0 ? &s->fused[start->fused].needs
+		: &s->candidate[start->candidate[0]].needs;
 
-	return start->shape.blocks >= 1 && start->shape.threads >= 1 &&
-		(int) start->shape.threads <= o->max_threads;
+	return start->grid.blocks >= 1 && start->grid.threads >= 1 &&
+		(int) start->grid.threads <= o->max_threads;
 }
 
 /* What is wrong with a decision; NULL: nothing. */
 static const char *
 problem(const GcSchedule *s, const GcDecision *d)
 {
-	int			seen[GC_MAX_ITEMS] = {0};
+	int			seen[GC_MAX_CANDIDATES] = {0};
 
-	if (s->nitems > 0 && s->nactive == 0 && d->nstarts == 0)
+	if (s->ncandidates > 0 && s->nactive == 0 && d->nstarts == 0)
 		return "nothing starts on an idle device";
 	for (int k = 0; k < d->nstarts; k++)
 	{
 		const GcStart *start = &d->start[k];
-		uint32_t	bodies = 0;
+		uint32_t	member_mask = 0;
 
-		if (start->nitems < 1 || start->nitems > GC_MAX_MEMBERS)
-			return "a launch of no or too many items";
-		if (start->fused >= 0 && start->nitems > s->fused[start->fused].most)
+		if (start->ncandidates < 1 || start->ncandidates > GC_MAX_MEMBERS)
+			return "a launch of no or too many candidates";
+		if (start->fused >= 0 && start->ncandidates > s->fused[start->fused].most)
 			return "a scan that serves more than it may";
-		if (start->fused < 0 && start->nitems != 1)
-			return "several items in a kernel of one";
+		if (start->fused < 0 && start->ncandidates != 1)
+			return "several candidates in a kernel of one";
 		if (!possible(s, start))
-			return "an impossible shape";
-		for (int i = 0; i < start->nitems; i++)
+			return "an impossible grid";
+		for (int i = 0; i < start->ncandidates; i++)
 		{
-			const GcItem *item = &s->item[start->item[i]];
+			const GcCandidate *candidate = &s->candidate[start->candidate[i]];
 
-			if (start->item[i] < 0 || start->item[i] >= s->nitems || seen[start->item[i]]++)
-				return "an item that does not exist, or twice";
+			if (start->candidate[i] < 0 || start->candidate[i] >= s->ncandidates || seen[start->candidate[i]]++)
+				return "an candidate that does not exist, or twice";
 			if (start->fused < 0)
 				continue;
-			if (item->fused != start->fused || !(item->bodies & 1u << start->body[i]) ||
-				(bodies & 1u << start->body[i]) || item->scan != s->item[start->item[0]].scan)
-				return "a body that is not the item's, or twice";
-			bodies |= 1u << start->body[i];
+			if (candidate->fused != start->fused || !(candidate->member_mask & 1u << start->member_no[i]) ||
+				(member_mask & 1u << start->member_no[i]) || candidate->scan != s->candidate[start->candidate[0]].scan)
+				return "a member_no that is not the candidate's, or twice";
+			member_mask |= 1u << start->member_no[i];
 		}
 	}
 	return NULL;
@@ -118,10 +118,10 @@ fits(const GcSchedule *s, const GcDecision *d)
 	for (int a = 0; a < s->nactive; a++)
 	{
 		const GcActive *active = &s->active[a];
-		int			per_sm = ((int) active->shape.blocks + s->profile->sms - 1) / s->profile->sms;
+		int			per_sm = ((int) active->grid.blocks + s->profile->sms - 1) / s->profile->sms;
 		int			need[GC_NEEDS];
 
-		if (gc_blocks_need(s->profile, active->registers, (int) active->shape.threads, active->shared_bytes, per_sm, need))
+		if (gc_blocks_need(s->profile, active->registers, (int) active->grid.threads, active->shared_bytes, per_sm, need))
 		{
 			for (int r = 0; r < GC_NEEDS; r++)
 				room[r] = room[r] > need[r] ? room[r] - need[r] : 0;
@@ -130,13 +130,13 @@ fits(const GcSchedule *s, const GcDecision *d)
 	for (int k = 0; k < d->nstarts; k++)
 	{
 		const GcStart *start = &d->start[k];
-		const GcOption *o = &s->item[start->item[0]].option;
-		int			per_sm = ((int) start->shape.blocks + s->profile->sms - 1) / s->profile->sms;
+		const GcKernelNeeds *o = &s->candidate[start->candidate[0]].needs;
+		int			per_sm = ((int) start->grid.blocks + s->profile->sms - 1) / s->profile->sms;
 		int			need[GC_NEEDS];
 
 		if (start->fused >= 0)
 			continue;
-		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes, per_sm, need) ||
+		if (!gc_blocks_need(s->profile, o->registers, (int) start->grid.threads, o->shared_bytes, per_sm, need) ||
 			!gc_needs_fit(need, room))
 			return d->nstarts == 1 && s->nactive == 0;
 		for (int r = 0; r < GC_NEEDS; r++)
@@ -149,18 +149,18 @@ fits(const GcSchedule *s, const GcDecision *d)
 static bool
 all_start(const GcSchedule *s, const GcDecision *d)
 {
-	bool		started[GC_MAX_ITEMS] = {false};
+	bool		started[GC_MAX_CANDIDATES] = {false};
 	bool		scans = false;
 
 	for (int k = 0; k < d->nstarts; k++)
 	{
 		scans = scans || d->start[k].fused >= 0;
-		for (int i = 0; i < d->start[k].nitems; i++)
-			started[d->start[k].item[i]] = true;
+		for (int i = 0; i < d->start[k].ncandidates; i++)
+			started[d->start[k].candidate[i]] = true;
 	}
-	for (int i = 0; i < s->nitems; i++)
+	for (int i = 0; i < s->ncandidates; i++)
 	{
-		if (!started[i] && s->item[i].option.occupancy > 0 && !(scans && s->item[i].fused >= 0))
+		if (!started[i] && s->candidate[i].needs.occupancy > 0 && !(scans && s->candidate[i].fused >= 0))
 			return false;
 	}
 	return true;
@@ -172,7 +172,7 @@ test_random(const char *name, int rounds)
 	const GcProfile *profile = gc_profile_known(name);
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
-	static GcItem items[GC_MAX_ITEMS];
+	static GcCandidate candidates[GC_MAX_CANDIDATES];
 	static GcActive active[8];
 	static GcFusedKernel fused[2];
 	static GcScanTimes times[2];
@@ -182,29 +182,29 @@ test_random(const char *name, int rounds)
 	int			shared_scans[2] = {0, 0};
 	int			largest = 0;
 	int			batches = 0;
-	uint64_t	lot = 7;
+	uint64_t	random_state = 7;
 
 	for (int r = 0; r < rounds && wrong == NULL; r++)
 	{
 		GcSchedule	s = {.profile = profile,
-			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.load = draw(2),.beside = 0.8,.among = 0.8,.together = 0.2 + draw(8) * 0.1,.lot = &lot,.item = items,.active = active,
+			.policy = (GcPolicy) draw(5),.force_shared = draw(4) == 0,.utilisation = draw(2),.idle_overlap = 0.8,.busy_overlap = 0.8,.together = 0.2 + draw(8) * 0.1,.random_state = &random_state,.candidate = candidates,.active = active,
 		.fused = fused,.nfused = 2};
 		int			ntypes = 1 + draw(20);
 
-		s.nitems = draw(4) == 0 ? draw(GC_MAX_ITEMS + 1) : draw(12);
+		s.ncandidates = draw(4) == 0 ? draw(GC_MAX_CANDIDATES + 1) : draw(12);
 		s.nactive = draw(3) == 0 ? draw(4) : 0;
-		for (int i = 0; i < s.nitems; i++)
-			make_item(profile, 1 + draw(ntypes), &items[i]);
+		for (int i = 0; i < s.ncandidates; i++)
+			make_item(profile, 1 + draw(ntypes), &candidates[i]);
 		for (int a = 0; a < s.nactive; a++)
 			active[a] = (GcActive)
 		{
-			.shape = {1 + draw(2000), 32 * (1 + draw(32))},.registers = 16 + draw(50),
+			.grid = {1 + draw(2000), 32 * (1 + draw(32))},.registers = 16 + draw(50),
 				.shared_bytes = draw(100000),.scan = draw(3)
 		};
 		for (int f = 0; f < 2; f++)
 		{
 			fused[f].most = draw(2) ? 2 + draw(GC_MAX_MEMBERS) : GC_MAX_MEMBERS;
-			fused[f].option = (GcOption)
+			fused[f].needs = (GcKernelNeeds)
 			{
 				.registers = 100,.max_threads = 512,.threads = 512,.occupancy = 1
 			};
@@ -218,7 +218,7 @@ test_random(const char *name, int rounds)
 		gc_decide(&s, work, d);
 		wrong = problem(&s, d);
 		if (wrong)
-			printf("# policy %d, %d items, %d active: %s\n", s.policy, s.nitems, s.nactive, wrong);
+			printf("# policy %d, %d candidates, %d active: %s\n", s.policy, s.ncandidates, s.nactive, wrong);
 		if (s.policy == GC_POLICY_KERNEL && !fits(&s, d))
 			together = false;
 		if (s.nactive == 0 && s.policy == GC_POLICY_TWOSTAGE && !all_start(&s, d))
@@ -227,13 +227,13 @@ test_random(const char *name, int rounds)
 		{
 			if (d->start[k].fused >= 0)
 				shared_scans[d->start[k].fused]++;
-			if (d->start[k].nitems > largest)
-				largest = d->start[k].nitems;
+			if (d->start[k].ncandidates > largest)
+				largest = d->start[k].ncandidates;
 		}
 		batches += d->planned > 1;
 	}
 	ok(wrong == NULL, "%s: decisions make sense", name);
-	ok(together, "%s: what the kernel model places fits together", name);
+	ok(together, "%s: what the kernel model direct_tables fits together", name);
 	ok(all, "%s: two stages leave nothing behind that could run", name);
 	ok(shared_scans[0] > 50 && shared_scans[1] > 50 && largest == GC_MAX_MEMBERS && batches > 0,
 	   "%s: there were shared scans (%d fused, %d by columns) of up to %d, and plans of several batches (%d)",
@@ -258,37 +258,37 @@ begins(int n, const GcActive *active, int nactive)
 	const GcProfile *profile = gc_profile_known("H200");
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
-	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
+	GcCandidate	   *candidates = calloc(GC_MAX_CANDIDATES, sizeof(GcCandidate));
 	const GcScanTimes times = {.scan_us = n < 0 ? 300 : begins_us};
-	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = begins_most,
-	.marked = true,.times = &times};
-	uint64_t	lot = 7;
-	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.among = 0.8,.together = 0.8,
-		.lot = &lot,.nitems = abs(n),.item = items,.nactive = nactive,.active = active,
-	.nfused = 1,.fused = &marker,.load = begins_load,.left = 0.6,.pressure = begins_pressure};
+	GcFusedKernel selector = {.needs = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = begins_most,
+	.selection = true,.times = &times};
+	uint64_t	random_state = 7;
+	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.idle_overlap = 0.8,.busy_overlap = 0.8,.together = 0.8,
+		.random_state = &random_state,.ncandidates = abs(n),.candidate = candidates,.nactive = nactive,.active = active,
+	.nfused = 1,.fused = &selector,.utilisation = begins_load,.residual_part = 0.6,.host_pressure = begins_pressure};
 	int			members = 0;
 
-	for (int i = 0; i < s.nitems; i++)
+	for (int i = 0; i < s.ncandidates; i++)
 	{
-		make_small(&items[i], 400);
-		items[i].fused = 0;
-		items[i].bodies = UINT32_MAX >> (32 - begins_most);
-		items[i].columns = 1;
-		items[i].fused_us = 20;
+		make_small(&candidates[i], 400);
+		candidates[i].fused = 0;
+		candidates[i].member_mask = UINT32_MAX >> (32 - begins_most);
+		candidates[i].columns = 1;
+		candidates[i].fused_us = 20;
 	}
 	gc_decide(&s, work, d);
 	for (int k = 0; k < d->nstarts; k++)
 	{
-		members += d->start[k].fused >= 0 ? d->start[k].nitems : 1000;
+		members += d->start[k].fused >= 0 ? d->start[k].ncandidates : 1000;
 		scan_predicted_us = d->start[k].predicted_us;
 	}
-	free(items);
+	free(candidates);
 	free(work);
 	free(d);
 	return members;
 }
 
-/* A batch's time in line, from its begin; and one's own beside what is active. */
+/* A batch's time in sequence, from its begin; and one's own beside what is active. */
 static void
 test_beside(void)
 {
@@ -296,24 +296,24 @@ test_beside(void)
 	const GcActive active = {.alone_us = 60,.members = 1};
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
-	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
-	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.9,.among = 0.75,.together = 0.8,
-	.nitems = 2,.item = items,.active = &active};
+	GcCandidate	   *candidates = calloc(GC_MAX_CANDIDATES, sizeof(GcCandidate));
+	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.idle_overlap = 0.9,.busy_overlap = 0.75,.together = 0.8,
+	.ncandidates = 2,.candidate = candidates,.active = &active};
 
 	for (int i = 0; i < 2; i++)
-		make_small(&items[i], 100);
+		make_small(&candidates[i], 100);
 	gc_decide(&s, work, d);
-	ok(d->nstarts == 2 && fabs(d->predicted_us - 180) < 1e-9, "two in line take 0.9 of their sum, since their batch began");
-	s.nitems = 1;
+	ok(d->nstarts == 2 && fabs(d->predicted_us - 180) < 1e-9, "two in sequence take 0.9 of their sum, since their batch began");
+	s.ncandidates = 1;
 	gc_decide(&s, work, d);
 	ok(d->nstarts == 1 && fabs(d->predicted_us - 100) < 1e-9, "one alone what it takes alone");
 	s.nactive = 1;
 	gc_decide(&s, work, d);
 	ok(d->nstarts == 1 && fabs(d->predicted_us - 120) < 1e-9, "and beside another 0.75 of both, since it began");
-	s.among = 0.1;
+	s.busy_overlap = 0.1;
 	gc_decide(&s, work, d);
 	ok(fabs(d->predicted_us - 100) < 1e-9, "but no less than alone");
-	free(items);
+	free(candidates);
 	free(work);
 	free(d);
 }
@@ -325,29 +325,29 @@ served(int n, const double *alone_us)
 	const GcProfile *profile = gc_profile_known("H200");
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
-	GcItem	   *items = calloc(GC_MAX_ITEMS, sizeof(GcItem));
+	GcCandidate	   *candidates = calloc(GC_MAX_CANDIDATES, sizeof(GcCandidate));
 	const GcScanTimes times = {.scan_us = 100};
-	GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = 32,
-	.marked = true,.times = &times};
-	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.beside = 0.8,.among = 0.8,.together = 0.8,
-	.nitems = n,.item = items,.nfused = 1,.fused = &marker,.load = 1};
+	GcFusedKernel selector = {.needs = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},.most = 32,
+	.selection = true,.times = &times};
+	GcSchedule	s = {.profile = profile,.policy = GC_POLICY_TWOSTAGE,.idle_overlap = 0.8,.busy_overlap = 0.8,.together = 0.8,
+	.ncandidates = n,.candidate = candidates,.nfused = 1,.fused = &selector,.utilisation = 1};
 	uint64_t	set = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		make_small(&items[i], alone_us[i]);
-		items[i].fused = 0;
-		items[i].columns = 1;
-		items[i].fused_us = 20;
+		make_small(&candidates[i], alone_us[i]);
+		candidates[i].fused = 0;
+		candidates[i].columns = 1;
+		candidates[i].fused_us = 20;
 	}
 	gc_decide(&s, work, d);
-	for (int m = 0; d->nstarts == 1 && m < d->start[0].nitems; m++)
+	for (int m = 0; d->nstarts == 1 && m < d->start[0].ncandidates; m++)
 	{
-		if (d->start[0].body[m] != m)
+		if (d->start[0].member_no[m] != m)
 			set = 0;
-		set |= (uint64_t) 1 << d->start[0].item[m];
+		set |= (uint64_t) 1 << d->start[0].candidate[m];
 	}
-	free(items);
+	free(candidates);
 	free(work);
 	free(d);
 	return set;
@@ -377,20 +377,20 @@ static void
 test_begin(void)
 {
 	const GcActive marking = {.scan = 1,.fused = true,.members = 5,.alone_us = 400};
-	const GcActive marked = {.scan = 1,.fused = true,.members = 5,.alone_us = 400,.marked = true,.left_us = 90};
-	const GcActive full = {.scan = 1,.fused = true,.members = 16,.alone_us = 400,.marked = true};
-	const GcActive elsewhere = {.scan = 2,.fused = true,.members = 5,.alone_us = 400,.marked = true,.left_us = 70};
-	const GcActive most = {.scan = 1,.fused = true,.members = 32,.alone_us = 400,.marked = true};
+	const GcActive selection = {.scan = 1,.fused = true,.members = 5,.alone_us = 400,.selection = true,.residual_us = 90};
+	const GcActive full = {.scan = 1,.fused = true,.members = 16,.alone_us = 400,.selection = true};
+	const GcActive elsewhere = {.scan = 2,.fused = true,.members = 5,.alone_us = 400,.selection = true,.residual_us = 70};
+	const GcActive most = {.scan = 1,.fused = true,.members = 32,.alone_us = 400,.selection = true};
 	const GcActive own = {.scan = 1,.members = 1,.alone_us = 50};
-	const GcActive both[] = {marked, marking};
+	const GcActive both[] = {selection, marking};
 	const GcActive beside[] = {most, own};
-	const GcActive two[] = {marked, full};
+	const GcActive two[] = {selection, full};
 
 	is(begins(5, NULL, 0), 5, "a shared scan begins on an idle device");
 	ok(fabs(scan_predicted_us - 200) < 1e-9, "and takes what the scan and its members do");
-	is(begins(1, NULL, 0), 1, "also one for one request, if its tests take less time as marks");
+	is(begins(1, NULL, 0), 1, "also one for one request, if its tests take less time as sel_bitmap");
 	is(begins(1, &elsewhere, 1), 1, "and beside one of another table");
-	is(begins(1, &marked, 1), 0, "but one request waits where others are about to end");
+	is(begins(1, &selection, 1), 0, "but one request waits where others are about to end");
 	is(begins(-1, NULL, 0), 1000, "and where it would gain too little, its own kernel runs");
 	begins_us = 640;
 	is(begins(2, NULL, 0), 2, "two side by side save less than many: a scan that takes 0.85 of their time begins");
@@ -406,11 +406,11 @@ test_begin(void)
 	begins_pressure = 0;
 	is(begins(5, &elsewhere, 1), 5, "and beside one of another table");
 	ok(fabs(scan_predicted_us - 200) < 1e-9, "whose requests do not count");
-	is(begins(16, &marking, 1), 0, "but waits for one whose marks are not done");
-	is(begins(5, &marked, 1), 5, "once they are, as many begin as it serves");
+	is(begins(16, &marking, 1), 0, "but waits for one whose sel_bitmap are not done");
+	is(begins(5, &selection, 1), 5, "once they are, as many begin as it serves");
 	ok(fabs(scan_predicted_us - (200 + 90 * 0.6)) < 1e-9, "and what is left of it takes its time");
-	is(begins(4, &marked, 1), 0, "fewer wait");
-	is(begins(16, both, 2), 0, "and all, if another is at its marks");
+	is(begins(4, &selection, 1), 0, "fewer wait");
+	is(begins(16, both, 2), 0, "and all, if another is at its sel_bitmap");
 	is(begins(15, two, 2), 0, "of several, the largest counts");
 	is(begins(20, two, 2), 16, "and a full one begins");
 	begins_most = 32;
@@ -422,8 +422,8 @@ test_begin(void)
 	is(begins(24, beside, 2), 24, "nor where that began beside a scan");
 	begins_load = 0.1;
 	is(begins(23, beside, 2), 23, "where there is little to do, nobody waits for more to come");
-	is(begins(1, &marked, 1), 1, "not even one");
-	is(begins(16, &marking, 1), 0, "but marks are waited for");
+	is(begins(1, &selection, 1), 1, "not even one");
+	is(begins(16, &marking, 1), 0, "but sel_bitmap are waited for");
 	begins_load = 1;
 	begins_most = 16;
 }
@@ -438,20 +438,20 @@ test_begin(void)
  * shared memory are as scarce as their warps.
  */
 static void
-make_hard(const GcProfile *profile, GcItem *item, int n)
+make_hard(const GcProfile *profile, GcCandidate *candidate, int n)
 {
 	int			most_registers = 3 + draw(6);
 	int			shared = 5 + draw(40);
 	int			threads = 64 << draw(4);
 
-	memset(item, 0, n * sizeof(GcItem));
+	memset(candidate, 0, n * sizeof(GcCandidate));
 	for (int i = 0; i < n; i++)
 	{
-		GcOption   *o = &item[i].option;
+		GcKernelNeeds   *o = &candidate[i].needs;
 
-		item[i].type = i + 1;
-		item[i].tiles = 30000;
-		item[i].fused = -1;
+		candidate[i].type = i + 1;
+		candidate[i].tiles = 30000;
+		candidate[i].fused = -1;
 		o->registers = 8 + 8 * draw(most_registers);
 		o->shared_bytes = draw(1000) * shared;
 		o->threads = o->max_threads = threads;
@@ -461,16 +461,16 @@ make_hard(const GcProfile *profile, GcItem *item, int n)
 }
 
 static void
-make_set(const GcSchedule *s, bool hard, GcItem *item, GcActive *active)
+make_set(const GcSchedule *s, bool hard, GcCandidate *candidate, GcActive *active)
 {
 	if (hard)
-		make_hard(s->profile, item, s->nitems);
-	for (int i = 0; !hard && i < s->nitems; i++)
-		make_item(s->profile, 1 + draw(40), &item[i]);
+		make_hard(s->profile, candidate, s->ncandidates);
+	for (int i = 0; !hard && i < s->ncandidates; i++)
+		make_item(s->profile, 1 + draw(40), &candidate[i]);
 	for (int a = 0; a < s->nactive; a++)
 		active[a] = (GcActive)
 	{
-		.shape = {132, 64 << draw(3)},.registers = 16 + 8 * draw(4),.shared_bytes = draw(30000),.members = 1
+		.grid = {132, 64 << draw(3)},.registers = 16 + 8 * draw(4),.shared_bytes = draw(30000),.members = 1
 	};
 }
 
@@ -500,13 +500,13 @@ within(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecision *d)
 static void
 test_steps(void)
 {
-	static GcItem item[GC_MAX_ITEMS];
+	static GcCandidate candidate[GC_MAX_CANDIDATES];
 	GcActive	active[3];
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
-	uint64_t	lot = 7;
-	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 0.7,.among = 0.7,.together = 0.7,
-	.lot = &lot,.item = item,.active = active};
+	uint64_t	random_state = 7;
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.idle_overlap = 0.7,.busy_overlap = 0.7,.together = 0.7,
+	.random_state = &random_state,.candidate = candidate,.active = active};
 	int			over = 0;
 	int			wrong = 0;
 	int			least = 0;
@@ -519,9 +519,9 @@ test_steps(void)
 		int64_t		few = draw(FEW_STEPS);
 		int64_t		taken;
 
-		s.nitems = r % 2 ? 65 : 1 + draw(GC_MAX_ITEMS);
+		s.ncandidates = r % 2 ? 65 : 1 + draw(GC_MAX_CANDIDATES);
 		s.nactive = draw(2) * draw(4);
-		make_set(&s, r % 8 > 0, item, active);
+		make_set(&s, r % 8 > 0, candidate, active);
 		gc_decide(&s, work, d);
 		taken = GC_DECIDE_STEPS - work->steps;
 		over += taken < 0 || taken > GC_DECIDE_STEPS;
@@ -548,13 +548,13 @@ test_steps(void)
 
 /* Two kernels over one table of so many MB each, at 1 MB a microsecond, that take so long alone. */
 static void
-make_two(GcItem item[2], float mb, double alone_us, uint32_t shared_bytes)
+make_two(GcCandidate candidate[2], float mb, double alone_us, uint32_t shared_bytes)
 {
 	for (int i = 0; i < 2; i++)
 	{
-		item[i] = (GcItem) {.type = 1 + (uint32_t) i,.scan = 1 + (uint32_t) i,.tiles = 100000,.fused = -1,
+		candidate[i] = (GcCandidate) {.type = 1 + (uint32_t) i,.scan = 1 + (uint32_t) i,.tiles = 100000,.fused = -1,
 		.nloads = 1,.load = {{7, mb * 1e6f}}};
-		item[i].option = (GcOption) {.registers = 32,.max_threads = 1024,.threads = 1024,.occupancy = 2,
+		candidate[i].needs = (GcKernelNeeds) {.registers = 32,.max_threads = 1024,.threads = 1024,.occupancy = 2,
 			.shared_bytes = shared_bytes,.alone_us = alone_us,.issue_part = 0.5,
 		.warp_flight = 4000};
 	}
@@ -565,44 +565,44 @@ static int
 second_grid(GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
 	gc_decide(s, work, d);
-	return d->nstarts == 2 ? (int) d->start[1].shape.blocks : -1;
+	return d->nstarts == 2 ? (int) d->start[1].grid.blocks : -1;
 }
 
 static void
 test_waves(void)
 {
-	static const GcCalibration calibration = {.read_bandwidth = 1e6,.flight_bytes = 40000,.beside_other = 1,
-	.beside_same = 0.3,.fused = 0.1};
+	static const GcCalibration calibration = {.read_bandwidth = 1e6,.flight_bytes = 40000,.overlap_other_tables = 1,
+	.overlap_same_table = 0.3,.fused = 0.1};
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
-	GcActive	active = {.shape = {132, 256},.registers = 32,.scan = 2,.members = 1,.alone_us = 100};
-	GcItem		item[2];
+	GcActive	active = {.grid = {132, 256},.registers = 32,.scan = 2,.members = 1,.alone_us = 100};
+	GcCandidate		candidate[2];
 	GcSchedule	s = {.profile = gc_profile_known("H200"),.calibration = &calibration,
-	.policy = GC_POLICY_TWOSTAGE,.beside = 1,.among = 1,.together = 1,.nitems = 2,.item = item};
+	.policy = GC_POLICY_TWOSTAGE,.idle_overlap = 1,.busy_overlap = 1,.together = 1,.ncandidates = 2,.candidate = candidate};
 
-	make_two(item, 200, 400, 1000);
+	make_two(candidate, 200, 400, 1000);
 	is(second_grid(&s, work, d), 132 * 4, "what is bound by something else than memory has two blocks for each place");
-	make_two(item, 200, 210, 1000);
+	make_two(candidate, 200, 210, 1000);
 	is(second_grid(&s, work, d), 132 * 2, "what is bound by memory has one");
-	make_two(item, 20, 100, 1000);
+	make_two(candidate, 20, 100, 1000);
 	is(second_grid(&s, work, d), 132 * 2, "as what takes too short a time for that");
-	make_two(item, 200, 400, 100000);
+	make_two(candidate, 200, 400, 100000);
 	is(second_grid(&s, work, d), 132 * 2, "or has large tables of its own in each block");
-	make_two(item, 200, 4000, 100000);
+	make_two(candidate, 200, 4000, 100000);
 	is(second_grid(&s, work, d), 132 * 4, "unless it takes much longer");
 	s.calibration = NULL;
 	is(second_grid(&s, work, d), 132 * 2, "without a calibration that is not known");
 	s.calibration = &calibration;
-	item[1].nloads = 0;
+	candidate[1].nloads = 0;
 	is(second_grid(&s, work, d), 132 * 2, "nor of one whose columns are not");
-	item[1].nloads = 1;
+	candidate[1].nloads = 1;
 	s.nactive = 1;
 	s.active = &active;
-	is(second_grid(&s, work, d), 132, "beside others it has its share of the places");
+	is(second_grid(&s, work, d), 132, "beside others it has its share of the direct_tables");
 	s.nactive = 0;
-	s.nitems = 1;
+	s.ncandidates = 1;
 	gc_decide(&s, work, d);
-	is((int) d->start[0].shape.blocks, 132 * 2, "alone, a block for each");
+	is((int) d->start[0].grid.blocks, 132 * 2, "alone, a block for each");
 	free(work);
 	free(d);
 }
@@ -613,19 +613,19 @@ test_shared(void)
 {
 	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
 	GcDecision *d = malloc(sizeof(GcDecision));
-	GcItem		item[2];
-	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.beside = 1,.among = 1,.together = 1,
-	.nitems = 2,.item = item};
+	GcCandidate		candidate[2];
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_KERNEL,.idle_overlap = 1,.busy_overlap = 1,.together = 1,
+	.ncandidates = 2,.candidate = candidate};
 
-	make_two(item, 200, 400, 20 * 1024);
-	item[0].option.shared_bytes = 0;
+	make_two(candidate, 200, 400, 20 * 1024);
+	candidate[0].needs.shared_bytes = 0;
 	gc_decide(&s, work, d);
-	ok(d->nstarts == 2 && d->start[0].item[0] == 1 && d->start[1].item[0] == 0,
+	ok(d->nstarts == 2 && d->start[0].candidate[0] == 1 && d->start[1].candidate[0] == 0,
 	   "of two that are placed, the one with shared memory starts first");
 	ok(!d->start[0].whole_shared && !d->start[1].whole_shared, "how much there is is left to the driver");
 	s.policy = GC_POLICY_STREAMS;
 	gc_decide(&s, work, d);
-	ok(d->start[0].item[0] == 0 && !d->start[0].whole_shared, "who is placed as it comes does not");
+	ok(d->start[0].candidate[0] == 0 && !d->start[0].whole_shared, "who is placed as it comes does not");
 	free(work);
 	free(d);
 }

@@ -35,7 +35,7 @@ typedef struct Request
 	const char *name;
 	void		(*make) (Maker *m);
 	int			limit;			/* rows with C_KEY below that are kept */
-	u64			marked;			/* steps that marks stand for */
+	u64			selection;			/* steps that marks stand for */
 	bool		joined;			/* a row is kept once for each match */
 	bool		some;			/* of some chunks, only some rows are visible */
 } Request;
@@ -159,9 +159,9 @@ static const Request requests[] = {
 	{"in stages", make_staged, 600, 0, false, false},
 	{"with a step for rows", make_stepped, 1500, 0, false, false},
 	{"joined", make_joined, 600, 0, true, false},
-	{"half, marked", make_half, 3000, 1, false, false},
-	{"1 in 200, marked", make_few, 30, 1, false, true},
-	{"marked, with a step for rows", make_stepped, 1500, 1, false, false},
+	{"half, selection", make_half, 3000, 1, false, false},
+	{"1 in 200, selection", make_few, 30, 1, false, true},
+	{"selection, with a step for rows", make_stepped, 1500, 1, false, false},
 };
 
 #define NREQUESTS	((int) (sizeof(requests) / sizeof(requests[0])))
@@ -499,20 +499,20 @@ make_marks(Member *m, int i)
 {
 	const u64	per_chunk = padded(40000) / 8;
 	const TableColumn *key = find_column(C_KEY);
-	u8		   *marks = calloc(NCHUNKS, per_chunk);
+	u8		   *sel_bitmap = calloc(NCHUNKS, per_chunk);
 
 	for (int c = 0; c < NCHUNKS; c++)
 	{
 		for (u32 r = 0; r < CHUNK_ROWS[c]; r++)
-			marks[c * per_chunk + (r >> 3)] |= (u8) ((requests[i].make == make_stepped || key->value[c][r] < requests[i].limit) << (r & 7));
+			sel_bitmap[c * per_chunk + (r >> 3)] |= (u8) ((requests[i].make == make_stepped || key->value[c][r] < requests[i].limit) << (r & 7));
 	}
-	m->marks = put(marks, NCHUNKS * per_chunk);
-	m->marks_bytes = per_chunk;
+	m->sel_bitmap = put(sel_bitmap, NCHUNKS * per_chunk);
+	m->sel_bitmap_bytes = per_chunk;
 	/* kernels have to look everywhere */
-	m->digest = take(NCHUNKS * per_chunk);
-	must(ops->fill(stream, m->digest, 0xff, NCHUNKS * per_chunk, NULL));
-	m->marks_bit = i % GC_MAX_MARKED;
-	free(marks);
+	m->summary = take(NCHUNKS * per_chunk);
+	must(ops->fill(stream, m->summary, 0xff, NCHUNKS * per_chunk, NULL));
+	m->sel_bitmap_bit = i % GC_MAX_SELECTED;
+	free(sel_bitmap);
 }
 
 static void
@@ -525,7 +525,7 @@ make_member(int i)
 	m->pipeline = m->p->npipelines - 1;
 	for (int c = 0; c < m->maker.head.ncolumns; c++)
 		m->columns[c] = m->maker.columns[c].input == gc_pipelines(m->p)[m->pipeline].input ? m->maker.source[c] : -1;
-	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256,.marked = requests[i].marked};
+	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256,.selection = requests[i].selection};
 	m->chunks = ALL_CHUNKS;
 	for (int c = 0; requests[i].some && c < NCHUNKS; c++)
 	{
@@ -536,7 +536,7 @@ make_member(int i)
 			visible[i][c][r] = draw(4) > 0 && r / 64 % 5 != 0;
 		m->valid[c] = put_bits(visible[i][c], CHUNK_ROWS[c]);
 	}
-	if (requests[i].marked)
+	if (requests[i].selection)
 		make_marks(m, i);
 	run_builds(m);
 }

@@ -424,7 +424,7 @@ random_test(int rounds, bool timed)
 	is(differ, 0, "the same again is the same");
 }
 
-/* One kernel alone: as many rounds as paper 003's equation 1 says. */
+/* One kernel alone: as many rounds as Li, Yu, Kumar, Tu 2014's equation 1 says. */
 static void
 rounds_test(void)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * simulator_test.c
- *	  The simulator against the figures of paper 003.
+ *	  The simulator against the figures of Li, Yu, Kumar, Tu 2014.
  *
  * Kernels of tables III and IV; what every phase holds and how long it lasts, as
  * section IV tells.  Then what the paper leaves out: arrivals, speeds, bad input.

@@ -6,7 +6,7 @@
  *
  * Whatever the marks, the chunks' sizes, and the number of warps, which decides how long a span is, every
  * visible row with a mark must be visited once, with what was looked up for it, and no other.  Marks behind a
- * chunk's last row, and where the digest says that there are none, may be anything.
+ * chunk's last row, and where the block summary says that there are none, may be anything.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,15 +36,15 @@
 #define CHUNK_MOST		70000
 #define PADDED			(5 * GC_TILE_ROWS)
 #define MARKS_BYTES		(PADDED / 8)	/* of a chunk */
-#define DIGEST_WORDS	(PADDED / GC_DIGEST_ROWS)
-#define BIT				13		/* the request's in the digest */
+#define SUMMARY_WORDS	(PADDED / GC_SUMMARY_ROWS)
+#define BIT				13		/* the request's in the block summary */
 #define FEW_PART		12
 
 static const u32 chunk_rows[NCHUNKS] = {CHUNK_MOST, 1, 32768, 32769, 255, 256, 4096, 40000, 16384, 31, 65536};
 
-static u8	marks[NCHUNKS][MARKS_BYTES] __attribute__((aligned(16)));
+static u8	sel_bitmap[NCHUNKS][MARKS_BYTES] __attribute__((aligned(16)));
 static u8	valid[NCHUNKS][MARKS_BYTES] __attribute__((aligned(16)));
-static u32	digest[NCHUNKS][DIGEST_WORDS] __attribute__((aligned(16)));
+static u32	summary[NCHUNKS][SUMMARY_WORDS] __attribute__((aligned(16)));
 static GcSource sources[NCHUNKS];
 static u8	visited[NCHUNKS][PADDED];
 static u32	gathers;			/* of a warp, together */
@@ -62,17 +62,17 @@ typedef struct Launch
 	void		(*kernel) (const struct Launch *l, u32 lane);
 } Launch;
 
-/* A column's description stands behind GC_MARKED_TILES; here, what it is told. */
+/* A column's description stands behind GC_SELECTED_TILES; here, what it is told. */
 #define NOTE_SPAN		if (gc_lane == 0) spans++, few_spans += gc_few;
 #define VISIT_ROWS \
 	if (gc_lane == 0) gathers++; \
-	GC_MARKED_ARRAY(u32, found); \
+	GC_SELECTED_ARRAY(u32, found); \
 	GC_LOOK_UP(gc_j) \
 	found[gc_j] = ~gc_visited[gc_j]; \
 	GC_END_LOOK_UP \
-	GC_MARKED_ROWS(gc_j, gc_r) \
+	GC_SELECTED_ROWS(gc_j, gc_r) \
 	visited[gc_src.chunk][gc_r] += found[gc_j] == ~gc_r ? 1 : 100; \
-	GC_END_MARKED_ROWS
+	GC_END_SELECTED_ROWS
 
 #define KERNELS(name) \
 static void \
@@ -80,11 +80,11 @@ marked_##name(const Launch *l, u32 lane) \
 { \
 	const u32	block = l->block, nblocks = l->nblocks, nthreads = l->nthreads, thread = 32 * l->warp + lane; \
 	const GcArgs gc_a = l->args; \
-	GC_MARKED_TILES(128, gc_a.w[0], gc_a.w[1], gc_a.w[2], BIT) \
+	GC_SELECTED_TILES(128, gc_a.w[0], gc_a.w[1], gc_a.w[2], BIT) \
 	NOTE_SPAN \
-	GC_MARKED_VECTORS \
+	GC_SELECTED_VECTORS \
 	VISIT_ROWS \
-	GC_END_MARKED_VECTORS \
+	GC_END_SELECTED_VECTORS \
 	} \
 } \
 static void \
@@ -94,8 +94,8 @@ filtered_##name(const Launch *l, u32 lane) \
 	const GcArgs gc_a = l->args; \
 	GC_FILTERED_TILES(128) \
 	GC_FILTERED_VECTORS \
-	gc_m &= GC_VECTOR_BITS(marks[gc_src.chunk], gc_row); \
-	GC_FILTERED_MARKS \
+	gc_m &= GC_VECTOR_BITS(sel_bitmap[gc_src.chunk], gc_row); \
+	GC_FILTERED_SELECTION \
 	VISIT_ROWS \
 	GC_END_FILTERED_VECTORS \
 	} \
@@ -117,13 +117,13 @@ typedef struct Kernel
 	const char *name;
 	void		(*kernel) (const Launch *l, u32 lane);
 	u32			lane_rows;
-	bool		marked;
+	bool		selection;
 } Kernel;
 
 static const Kernel kernels[] = {
-	{"marked, a row at a time", marked_one, 1, true},
-	{"marked, two", marked_two, 2, true},
-	{"marked, four", marked_four, 4, true},
+	{"selection, a row at a time", marked_one, 1, true},
+	{"selection, two", marked_two, 2, true},
+	{"selection, four", marked_four, 4, true},
 	{"filtered, a row at a time", filtered_one, 1, false},
 	{"filtered, two", filtered_two, 2, false},
 	{"filtered, four", filtered_four, 4, false}
@@ -141,15 +141,15 @@ bit(const u8 *bits, u32 row)
 static void
 draw_marks(u32 one_of)
 {
-	memset(marks, 0, sizeof(marks));
+	memset(sel_bitmap, 0, sizeof(sel_bitmap));
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
 		for (u32 row = 0; row < PADDED; row++)
 		{
 			/* behind the last row, anything */
-			const bool	marked = row >= chunk_rows[c] ? warp_draw(2) : one_of > 0 && warp_draw(one_of) == 0;
+			const bool	selection = row >= chunk_rows[c] ? warp_draw(2) : one_of > 0 && warp_draw(one_of) == 0;
 
-			marks[c][row / 8] |= (u8) (marked << row % 8);
+			sel_bitmap[c][row / 8] |= (u8) (selection << row % 8);
 		}
 		for (u32 i = 0; i < MARKS_BYTES; i++)
 			valid[c][i] = (u8) warp_draw(256);
@@ -157,23 +157,23 @@ draw_marks(u32 one_of)
 	}
 }
 
-/* The marks' digest, with others' bits beside; and where it has none, marks are anything. */
+/* The marks' block summary, with others' bits beside; and where it has none, marks are anything. */
 static void
 draw_digest(void)
 {
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
-		for (u32 part = 0; part < DIGEST_WORDS; part++)
+		for (u32 part = 0; part < SUMMARY_WORDS; part++)
 		{
-			u8		   *of = &marks[c][part * GC_DIGEST_ROWS / 8];
+			u8		   *of = &sel_bitmap[c][part * GC_SUMMARY_ROWS / 8];
 			bool		any = false;
 
-			for (u32 r = part * GC_DIGEST_ROWS; r < (part + 1) * GC_DIGEST_ROWS && r < chunk_rows[c]; r++)
-				any = any || bit(marks[c], r);
-			digest[c][part] = warp_draw(UINT32_MAX) & ~(1u << BIT);
-			if (any || part * GC_DIGEST_ROWS >= chunk_rows[c])
-				digest[c][part] |= 1u << BIT;
-			for (u32 i = 0; !any && i < GC_DIGEST_ROWS / 8; i++)
+			for (u32 r = part * GC_SUMMARY_ROWS; r < (part + 1) * GC_SUMMARY_ROWS && r < chunk_rows[c]; r++)
+				any = any || bit(sel_bitmap[c], r);
+			summary[c][part] = warp_draw(UINT32_MAX) & ~(1u << BIT);
+			if (any || part * GC_SUMMARY_ROWS >= chunk_rows[c])
+				summary[c][part] |= 1u << BIT;
+			for (u32 i = 0; !any && i < GC_SUMMARY_ROWS / 8; i++)
 				of[i] = (u8) warp_draw(256);
 		}
 	}
@@ -195,9 +195,9 @@ launch(const Kernel *k, u32 nblocks, u32 nwarps, u32 first_tile)
 
 	l.args.scan = (GcScan) {.sources = (u64) sources,.nsources = NCHUNKS,.tiles_per_source = PADDED / GC_TILE_ROWS,
 	.ntiles = NCHUNKS * (PADDED / GC_TILE_ROWS),.first_tile = first_tile};
-	l.args.w[0] = (u64) marks;
+	l.args.w[0] = (u64) sel_bitmap;
 	l.args.w[1] = MARKS_BYTES;
-	l.args.w[2] = (u64) digest;
+	l.args.w[2] = (u64) summary;
 	memset(visited, 0, sizeof(visited));
 	gathers = spans = few_spans = 0;
 	for (l.block = 0; l.block < nblocks; l.block++)
@@ -236,11 +236,11 @@ test_density(u32 one_of)
 	static u8	wanted[NCHUNKS][MARKS_BYTES];
 
 	draw_marks(one_of);
-	memcpy(wanted, marks, sizeof(wanted));
+	memcpy(wanted, sel_bitmap, sizeof(wanted));
 	for (int k = 0; k < NKERNELS; k++)
 	{
-		memcpy(marks, wanted, sizeof(marks));
-		if (kernels[k].marked)
+		memcpy(sel_bitmap, wanted, sizeof(sel_bitmap));
+		if (kernels[k].selection)
 			draw_digest();
 		for (u32 s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
 		{
@@ -251,7 +251,7 @@ test_density(u32 one_of)
 			wrong = count_wrong(wanted, &rows);
 			ok(wrong == 0, "1 in %u, %s: %u blocks of %u warps visit %u rows once, and no others",
 			   one_of, kernels[k].name, shapes[s][0], shapes[s][1], rows);
-			if (!kernels[k].marked)
+			if (!kernels[k].selection)
 				continue;
 			ok(gathers <= rows / (32 * kernels[k].lane_rows) * 2 + spans, "%u gathers, in %u spans", gathers, spans);
 			if (one_of >= 100)
@@ -274,7 +274,7 @@ test_spans(void)
 	is(gc_span_rows(&scan, 1001), 8192, "and half of that");
 	is(gc_span_rows(&scan, 2001), 4096, "but no less than a warp looks at together");
 	is(gc_span_rows(&scan, 1000000), 4096, "however many warps there are");
-	is(32 * (sizeof(u16) * GC_QUEUE_ROWS + GC_SPAN_DIGEST), GC_VISIT_SHARED, "shared memory of 32 warps is what is said of it");
+	is(32 * (sizeof(u16) * GC_QUEUE_ROWS + GC_SPAN_SUMMARY), GC_VISIT_SHARED, "shared memory of 32 warps is what is said of it");
 }
 
 int

@@ -4,7 +4,7 @@
  *	  The batch-level model: column generation, then rounding with repair.
  *
  * In order, each step only while the plan at hand is not known to be the best:
- * first-fit decreasing; column generation (algorithm 2 of papers 000 and 001), until
+ * first-fit decreasing; column generation (algorithm 2 of Li, Tu, Zeng), until
  * nothing prices out or the bound, rounded up, cannot change any more; the patterns of
  * the LP rounded down, with what they leave over packed anew; and rounds of packing in
  * which items that ended in badly filled batches gain value (the sequential value

@@ -3,7 +3,7 @@
  * batch_model.h
  *	  The batch-level model: ready kernels into the fewest batches.
  *
- * Papers 000 and 001, equations 16 to 30 and algorithm 2.  A batch is a set of kernels
+ * Li, Tu, Zeng, equations 16 to 30 and algorithm 2.  A batch is a set of kernels
  * that a device can hold all at once; batches run one after another.  Since every
  * multiprocessor (SM) is given the same share of every kernel, it is enough to fill
  * one.  Kernels with equal shares are one item type with a demand; a pattern says how
@@ -47,7 +47,7 @@ enum
 /*
  * need: what one item takes of one unit, granules and reserved bytes included.  A unit
  * is one SM, or, where some item does not fit one, `group` SMs, whose resources are
- * taken together (papers 000 and 001, section "CUDA streams": two MPs as a unit).  The
+ * taken together (Li, Tu, Zeng, section "CUDA streams": two MPs as a unit).  The
  * needs are taken as they are, whatever the group: a device of n SMs then has n / group
  * units, each of which gets the share that `need` describes.  Whoever divides kernels
  * over units, so that a share doubles as the units halve, must say so by giving needs

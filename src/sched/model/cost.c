@@ -17,12 +17,12 @@
 
 /* An H200's, by bench/two_stage/calibrate; a file made on the device itself is better. */
 const GcCalibration gc_calibration_default = {
-	.read_bandwidth = 4.55e6,.launch_us = 2.85,.flight_bytes = 22700,.beside_other = 1,.beside_same = 0.215,
+	.read_bandwidth = 4.55e6,.launch_us = 2.85,.flight_bytes = 22700,.overlap_other_tables = 1,.overlap_same_table = 0.215,
 	.fused = 0.013
 };
 
 const GcCalibration gc_calibration_host = {
-	.read_bandwidth = 1e4,.launch_us = 20,.flight_bytes = 4096,.beside_other = 1,.beside_same = 0.95,.fused = 0.8
+	.read_bandwidth = 1e4,.launch_us = 20,.flight_bytes = 4096,.overlap_other_tables = 1,.overlap_same_table = 0.95,.fused = 0.8
 };
 
 static const struct
@@ -35,8 +35,8 @@ static const struct
 	{"read_bandwidth", offsetof(GcCalibration, read_bandwidth), 1, 1e9},
 	{"launch_us", offsetof(GcCalibration, launch_us), 0, 1e6},
 	{"flight_bytes", offsetof(GcCalibration, flight_bytes), 1, 1e9},
-	{"beside_other", offsetof(GcCalibration, beside_other), 0, 2},
-	{"beside_same", offsetof(GcCalibration, beside_same), 0, 2},
+	{"overlap_other_tables", offsetof(GcCalibration, overlap_other_tables), 0, 2},
+	{"overlap_same_table", offsetof(GcCalibration, overlap_same_table), 0, 2},
 	{"fused", offsetof(GcCalibration, fused), 0, 2},
 };
 
@@ -143,10 +143,10 @@ gc_load_part(const GcLoad *l)
 #define FEW_MEMBERS		2
 
 /*
- * How far off what a body of a fused scan adds is, compared with the scan itself, as long as neither was
- * measured: little, as bodies share what is read.
+ * How far off what a member of a fused scan adds is, compared with the scan itself, as long as neither was
+ * measured: little, as members share what is read.
  */
-#define BODY_DOUBT		(1.0 / 8)
+#define MEMBER_DOUBT		(1.0 / 8)
 
 /* How much of a time that kept requests from something they forget each time. */
 #define FORGET_SURE		(1.0 / 64)
@@ -224,11 +224,11 @@ is_first(double *const *us, int m)
 
 /*
  * By profiles of the worker under random SSB queries, 16 clients: its own kernel's as seen, those of
- * marked scans apportioned; a body's is a guess.  Less 3 us since a result's mark is a word, 1.5
+ * selection scans apportioned; a member's is a guess.  Less 3 us since a result's mark is a word, 1.5
  * for each other mark that has no time, and 4 where kernels deliver their results.
  */
 static const double host_us[GC_HOST_KINDS] = {
-	[GC_HOST_OWN] = 17,[GC_HOST_BODY] = 21,[GC_HOST_MARKED] = 24.5,[GC_HOST_SCAN] = 36.5
+	[GC_HOST_OWN] = 17,[GC_HOST_BODY] = 21,[GC_HOST_SELECTED] = 24.5,[GC_HOST_SCAN] = 36.5
 };
 
 /* It is learned from what is unlike what was seen before in steps of so much, at most. */
@@ -255,15 +255,15 @@ gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us)
 }
 
 double
-gc_line_factor(const GcCalibration *c)
+gc_sequence_factor(const GcCalibration *c)
 {
-	return fmin(c->beside_other, 1);
+	return fmin(c->overlap_other_tables, 1);
 }
 
 double
-gc_left_part(double time_us, double own_us, double left_us)
+gc_residual_part(double time_us, double own_us, double residual_us)
 {
-	return fmax(fmin((time_us - own_us) / left_us, 1), 0);
+	return fmax(fmin((time_us - own_us) / residual_us, 1), 0);
 }
 
 /* What the thread does for a request between a decision and its kernel, of all that it does for it. */
@@ -276,7 +276,7 @@ gc_host_pressure(double slowness, double part)
 }
 
 double
-gc_beside_each_other(double together, int n)
+gc_overlap_part(double together, int n)
 {
 	return 1 - (1 - together) * (n - 1) / n;
 }
@@ -287,8 +287,8 @@ gc_sharing_pays(const GcSharing *s)
 	const int	own[GC_HOST_KINDS] = {[GC_HOST_OWN] = s->n};
 	int			shared[GC_HOST_KINDS] = {[GC_HOST_SCAN] = 1};
 
-	shared[s->marked ? GC_HOST_MARKED : GC_HOST_BODY] = s->n;
-	return fmax(s->scan_us, gc_host_us(shared) * s->pressure) < fmax(s->own_us, gc_host_us(own) * s->pressure);
+	shared[s->selection ? GC_HOST_SELECTED : GC_HOST_BODY] = s->n;
+	return fmax(s->scan_us, gc_host_us(shared) * s->host_pressure) < fmax(s->own_us, gc_host_us(own) * s->host_pressure);
 }
 
 void
@@ -398,7 +398,7 @@ count_alike(double *const *us, int n, int m)
  * least mean squares): a shape of which there were k counts k times.
  */
 void
-gc_bodies_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own)
+gc_fused_members_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own)
 {
 	double		predicted = *scan_us;
 	double		weight = 1;
@@ -409,13 +409,13 @@ gc_bodies_learn(double *scan_us, double least_us, double *const *us, int n, doub
 		const double k = is_first(us, m) ? count_alike(us, n, m) : 0;
 
 		predicted += *us[m];
-		weight += k * k * BODY_DOUBT * BODY_DOUBT;
+		weight += k * k * MEMBER_DOUBT * MEMBER_DOUBT;
 	}
 	step = (gc_learned_us(predicted, time_us, own) - predicted) / weight;
 	*scan_us = fmax(*scan_us + step, least_us);
 	for (int m = 0; m < n; m++)
 	{
 		if (is_first(us, m))
-			*us[m] = fmax(*us[m] + step * BODY_DOUBT * BODY_DOUBT * count_alike(us, n, m), 1);
+			*us[m] = fmax(*us[m] + step * MEMBER_DOUBT * MEMBER_DOUBT * count_alike(us, n, m), 1);
 	}
 }

@@ -4,11 +4,11 @@
  *	  The cost model: how long kernels take, alone, side by side, and fused.
  *
  * A kernel's time alone is predicted from the bytes that it reads, and once it has run
- * alone, taken from that.  Kernels that share nothing take beside_other of their time from
+ * alone, taken from that.  Kernels that share nothing take overlap_other_tables of their time from
  * each other: all of it, mostly, since memory is the bottleneck of both.  Those that scan
  * the same chunks in step read them once (coresident.h); what each takes of the time
- * nevertheless is beside_same, for scans bound by memory.  In a fused scan, which loads
- * every column once, a body adds least.  The parts are properties of the device, measured
+ * nevertheless is overlap_same_table, for scans bound by memory.  In a fused scan, which loads
+ * every column once, a member adds least.  The parts are properties of the device, measured
  * by bench/two_stage/calibrate.
  *
  * The server starts from these, and learns the rest from the times that launches really
@@ -29,18 +29,18 @@ typedef struct GcCalibration
 	double		launch_us;		/* of an empty kernel, on the device */
 	double		flight_bytes;	/* on their way to one multiprocessor, with which the
 								 * bandwidth is used up */
-	double		beside_other;	/* part of its time that a kernel adds to others */
-	double		beside_same;	/* that a scan takes from others, resident with it, that scan
+	double		overlap_other_tables;	/* part of its time that a kernel adds to others */
+	double		overlap_same_table;	/* that a scan takes from others, resident with it, that scan
 								 * the same chunks */
-	double		fused;			/* as a body of a shared scan */
+	double		fused;			/* as a member of a shared scan */
 } GcCalibration;
 
 /*
  * Part of the sum of their times that kernels one behind the other take, as long as none is learned:
- * beside_other, but not more than all.  Scans side by side may take more than one after another
+ * overlap_other_tables, but not more than all.  Scans side by side may take more than one after another
  * (H100: eight of as many tables 1.06 times as long), since they are in each other's way.
  */
-extern double gc_line_factor(const GcCalibration *c);
+extern double gc_sequence_factor(const GcCalibration *c);
 
 extern const GcCalibration gc_calibration_default;
 extern const GcCalibration gc_calibration_host;
@@ -120,7 +120,7 @@ extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
 extern double gc_forget_refused(double estimate, double first, bool sure);
 
 /*
- * What n members of a marked scan took, each by itself, from when their kernels began and ended (0: not
+ * What n members of a selection scan took, each by itself, from when their kernels began and ended (0: not
  * known; its took_us is negative): those that are on the device at the same time share that time
  * evenly.  So the sum is the time in which any of them was there.
  */
@@ -133,12 +133,12 @@ extern void gc_members_took(const double *begin_us, const double *end_us, int n,
 extern void gc_members_learn(double *const *us, const double *took_us, int n, bool own);
 
 /*
- * A fused scan of n bodies took time_us, and scan_us is thought to be its own part, no less than least_us;
- * us[m]: what body m's shape adds, the same for all of that shape.  own: nothing else was on the device.
- * One number of bodies does not tell the two apart: then most is laid to the scan, so that more bodies
+ * A fused scan of n members took time_us, and scan_us is thought to be its own part, no less than least_us;
+ * us[m]: what member m's shape adds, the same for all of that shape.  own: nothing else was on the device.
+ * One number of members does not tell the two apart: then most is laid to the scan, so that more members
  * seem to take rather too little than too much.
  */
-extern void gc_bodies_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own);
+extern void gc_fused_members_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own);
 
 /*
  * What launches take of the time of the thread that makes them (the worker's main thread), for
@@ -149,7 +149,7 @@ typedef enum GcHostKind
 {
 	GC_HOST_OWN,				/* a request by its own kernel */
 	GC_HOST_BODY,				/* one in a fused scan */
-	GC_HOST_MARKED,				/* one in a marked scan, with its tester and its kernel */
+	GC_HOST_SELECTED,				/* one in a selection scan, with its predicate kernel and its kernel */
 	GC_HOST_SCAN,				/* and besides, per shared scan */
 	GC_HOST_KINDS
 } GcHostKind;
@@ -170,14 +170,14 @@ extern double gc_host_pressure(double slowness, double part);
 
 /*
  * GcSchedule.left, as seen by a scan that took time_us, alone own_us, beside one that would still take
- * left_us; before any is seen (an H200).
+ * residual_us; before any is seen (an H200).
  */
-#define GC_LEFT_OF_SCAN		0.6
-extern double gc_left_part(double time_us, double own_us, double left_us);
+#define GC_RESIDUAL_OF_SCAN		0.6
+extern double gc_residual_part(double time_us, double own_us, double residual_us);
 
 /*
- * What a marked scan costs the one request that it serves beside its predicted time: the
- * tester, and the worker's time for more launches (an H200).
+ * What a selection scan costs the one request that it serves beside its predicted time: the
+ * predicate kernel, and the worker's time for more launches (an H200).
  */
 #define GC_SCAN_OF_ONE_US	150
 
@@ -185,10 +185,10 @@ extern double gc_left_part(double time_us, double own_us, double left_us);
 typedef struct GcSharing
 {
 	int			n;
-	bool		marked;
+	bool		selection;
 	double		scan_us;		/* of the scan, with what each adds */
 	double		own_us;			/* of their own kernels */
-	double		pressure;		/* of the thread; 0: launches take no time of one */
+	double		host_pressure;		/* of the thread; 0: launches take no time of one */
 } GcSharing;
 
 /*
@@ -201,7 +201,7 @@ extern bool gc_sharing_pays(const GcSharing *s);
  * Time of n kernels side by side against one after another, together being that of many: the
  * more there are, the nearer.
  */
-extern double gc_beside_each_other(double together, int n);
+extern double gc_overlap_part(double together, int n);
 
 /* Numbers of n times, the longest first; of equal ones the first first. */
 extern void gc_longest_first(const double *us, int n, int *order);

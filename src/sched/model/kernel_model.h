@@ -2,9 +2,9 @@
  *
  * kernel_model.h
  *	  The kernel model: blocks and block sizes with which the kernels of a batch
- *	  are resident together.
+ *	  are co-resident.
  *
- * Papers 000 and 001, eqs. 9-15, theorem 1 and algorithm 1.  Each kernel i wants c_i
+ * Li, Tu, Zeng, eqs. 9-15, theorem 1 and algorithm 1.  Each kernel i wants c_i
  * threads on every multiprocessor.  It gets b_i blocks there, of
  * w_i = ceil(c_i / (32 b_i)) warps each (theorem 1: for a given b_i nothing is gained
  * by more), so that all of them fit.  As every kernel gets all threads that it wants,

@@ -4,7 +4,7 @@
  *	  The kernel model's search: dynamic programming over blocks and warps, then, if
  *	  need be, over all four resources.
  *
- * First stage: algorithm 1 of papers 000 and 001.  With V[0, *, *] = 0,
+ * First stage: algorithm 1 of Li, Tu, Zeng.  With V[0, *, *] = 0,
  *		V[i, b, w] = min over the options of item i of
  *					 V[i - 1, b - blocks, w - warps] + cost,
  * where an option's warps are those of all its blocks.  (The pseudo-code of the papers

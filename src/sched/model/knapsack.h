@@ -3,7 +3,7 @@
  * knapsack.h
  *	  Pricing: the pattern worth most at given prices.
  *
- * Papers 000 and 001, equations 26 to 30, where the sub-problem is min 1 - sum pi_i p_i:
+ * Li, Tu, Zeng, equations 26 to 30, where the sub-problem is min 1 - sum pi_i p_i:
  *
  *		maximise sum_i pi_i p_i   subject to   sum_i p_i need_ir <= capacity_r for every
  *		resource r,   0 <= p_i <= limit_i,   p_i whole

@@ -3,7 +3,7 @@
  * lp.h
  *	  The restricted master of column generation: a covering LP over known patterns.
  *
- * Papers 000 and 001, equations 23 to 25:
+ * Li, Tu, Zeng, equations 23 to 25:
  *
  *		minimise sum_j x_j   subject to   sum_j P_ij x_j >= d_i,   x_j >= 0
  *

@@ -3,7 +3,7 @@
  * occupancy.h
  *	  What blocks take of a multiprocessor, and how many of them it can hold.
  *
- * The model of paper 003, section III (eqs. 1-13), with the granules of a GcProfile
+ * The model of Li, Yu, Kumar, Tu 2014, section III (eqs. 1-13), with the granules of a GcProfile
  * in place of the paper's constants.  For one kernel alone the result is that of
  * NVIDIA's occupancy calculator; shared memory is counted as if the driver gave it
  * the largest part of the L1 cache that it may have, which is what the driver does
@@ -41,7 +41,7 @@ enum
 };
 
 /*
- * Registers that one warp takes (paper 003, eq. 7), or -1 if no thread of the device
+ * Registers that one warp takes (Li, Yu, Kumar, Tu 2014, eq. 7), or -1 if no thread of the device
  * can have that many.
  */
 extern int	gc_warp_registers(const GcProfile *profile, int registers);
@@ -77,7 +77,7 @@ extern bool gc_block_needs(const GcProfile *profile, int registers, int threads,
 extern bool gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS]);
 
 /*
- * Resident blocks per multiprocessor (paper 003, eqs. 2-8); 0 if the kernel cannot
+ * Resident blocks per multiprocessor (Li, Yu, Kumar, Tu 2014, eqs. 2-8); 0 if the kernel cannot
  * run.  registers: per thread; threads and shared_bytes: per block.
  */
 extern int	gc_occupancy(const GcProfile *profile, int registers, int threads,

@@ -38,7 +38,7 @@
 /*
  * Where there is no such table, groups that a block meets are kept, as far as so many bytes go: of
  * a thousand products and seven years a query meets 280.  (An H200, trial builds: 65 random SSB
- * queries in marked scans take 2.36 ms with it, 2.47 without; but SSB Q2.1 by its own kernel 0.294 instead
+ * queries in selection scans take 2.36 ms with it, 2.47 without; but SSB Q2.1 by its own kernel 0.294 instead
  * of 0.265.  In the place of tables of more than 24 kB, too: no faster.)
  */
 #define CELLS_BYTES				(10 * 1024)
@@ -145,16 +145,16 @@ gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcVariantChoice *ch
 	return bytes;
 }
 
-GcShape
+GcGrid
 gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles)
 {
-	GcShape		shape = {1, (uint32_t) threads};
+	GcGrid		grid = {1, (uint32_t) threads};
 	uint64_t	blocks;
 
 	/* Host: several blocks per thread, so that requests take turns. */
 	blocks = (uint64_t) profile->sms * (profile->serial_blocks ? 4 : occupancy > 0 ? occupancy : 1);
 	if (blocks > tiles)
 		blocks = tiles;
-	shape.blocks = blocks > 0 ? (uint32_t) blocks : 1;
-	return shape;
+	grid.blocks = blocks > 0 ? (uint32_t) blocks : 1;
+	return grid;
 }

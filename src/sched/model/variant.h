@@ -10,11 +10,11 @@
 
 #include "profile.h"
 
-typedef struct GcShape
+typedef struct GcGrid
 {
 	uint32_t	blocks;			/* of the grid */
 	uint32_t	threads;		/* per block */
-} GcShape;
+} GcGrid;
 
 /* What the choice of a variant depends on. */
 typedef struct GcPipelineDemand
@@ -28,7 +28,7 @@ typedef struct GcPipelineDemand
 	uint64_t	spare_bytes;	/* besides, of all copies */
 	bool		cells;			/* else, groups that are met may be kept */
 	uint64_t	queue_bytes;	/* of shared memory that is not to be had: static */
-	uint64_t	kept_bytes;		/* and, of a member of a fused kernel, for each warp */
+	uint64_t	per_warp_bytes;		/* and, of a member of a fused kernel, for each warp */
 } GcPipelineDemand;
 
 /* Which structures of a pipeline go to shared memory, and how it is compiled. */
@@ -58,6 +58,6 @@ extern uint64_t gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcV
  * Grid of a kernel with the device to itself.  occupancy: blocks of `threads` threads
  * that one multiprocessor can hold; tiles: pieces of work to hand out.
  */
-extern GcShape gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles);
+extern GcGrid gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles);
 
 #endif							/* GC_VARIANT_H */

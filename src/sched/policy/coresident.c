@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * coresident.c
- *	  The objective makespan: kernels resident together.
+ *	  The objective makespan: kernels co-resident.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,10 +22,10 @@
 #define LOOKUP_MISS		2.0
 
 /*
- * A resident batch has to be predicted to take no more than this part of what its kernels
+ * A co-resident batch has to be predicted to take no more than this part of what its kernels
  * take one behind the other, which is known better.
  */
-#define RESIDENT_GAINS	0.85
+#define CORESIDENT_GAINS	0.85
 
 /* A forced one, so many times as much: few warps will do. */
 #define FORCED_GAINS	100
@@ -34,7 +34,7 @@
 #define SMALL_SHARED	1024
 
 /* Of so many types the one that gains most is added to a set; of the others, none. */
-#define RESIDENT_TYPES	8
+#define CORESIDENT_TYPES	8
 
 /* Each kernel beyond so many makes all read so much more of their columns anew. */
 #define DRIFT_FROM		4
@@ -49,7 +49,7 @@
 static double
 gains(const GcSchedule *s)
 {
-	return s->force_resident ? FORCED_GAINS : RESIDENT_GAINS;
+	return s->force_coresident ? FORCED_GAINS : CORESIDENT_GAINS;
 }
 
 /*
@@ -57,10 +57,10 @@ gains(const GcSchedule *s)
  * need not be read.
  */
 static double
-part_read(const GcCalibration *c, const GcItem *item)
+part_read(const GcCalibration *c, const GcCandidate *candidate)
 {
-	const double bytes = gc_item_bytes(item);
-	const double most = (item->option.alone_us - c->launch_us) * c->read_bandwidth;
+	const double bytes = gc_item_bytes(candidate);
+	const double most = (candidate->needs.alone_us - c->launch_us) * c->read_bandwidth;
 
 	return most > 0 && most < bytes ? most / bytes : 1;
 }
@@ -69,15 +69,15 @@ part_read(const GcCalibration *c, const GcItem *item)
 static bool
 read_before(const GcSchedule *s, const int *pick, int k, uint32_t column)
 {
-	const uint32_t scan = s->item[pick[k]].scan;
+	const uint32_t scan = s->candidate[pick[k]].scan;
 
 	for (int e = 0; e < k && scan != 0; e++)
 	{
-		const GcItem *item = &s->item[pick[e]];
+		const GcCandidate *candidate = &s->candidate[pick[e]];
 
-		for (int l = 0; l < item->nloads && item->scan == scan; l++)
+		for (int l = 0; l < candidate->nloads && candidate->scan == scan; l++)
 		{
-			if (item->load[l].column == column)
+			if (candidate->load[l].column == column)
 				return true;
 		}
 	}
@@ -92,28 +92,28 @@ lookups_longer(const GcSchedule *s, const int *pick, int n)
 	double		bytes = 0;
 
 	for (int k = 0; k < n; k++)
-		bytes += s->item[pick[k]].lookup_bytes;
+		bytes += s->candidate[pick[k]].lookup_bytes;
 	return bytes > room ? 1 + LOOKUP_MISS * (1 - room / bytes) : 1;
 }
 
-GcResidentTimes
-gc_resident_times(const GcSchedule *s, const int *pick, int n)
+GcCoresidentTimes
+gc_coresident_times(const GcSchedule *s, const int *pick, int n)
 {
 	const double longer = lookups_longer(s, pick, n);
 	const double anew = n > DRIFT_FROM ? 1 + DRIFT * (n - DRIFT_FROM) : 1;
-	GcResidentTimes t = {0, 0};
+	GcCoresidentTimes t = {0, 0};
 
 	for (int k = 0; k < n; k++)
 	{
-		const GcItem *item = &s->item[pick[k]];
-		const GcOption *o = &item->option;
-		const double part = part_read(s->calibration, item);
+		const GcCandidate *candidate = &s->candidate[pick[k]];
+		const GcKernelNeeds *o = &candidate->needs;
+		const double part = part_read(s->calibration, candidate);
 
-		t.issue_us += o->issue_part * o->alone_us * (item->lookup_bytes > 0 ? longer : 1);
-		for (int l = 0; l < item->nloads; l++)
+		t.issue_us += o->issue_part * o->alone_us * (candidate->lookup_bytes > 0 ? longer : 1);
+		for (int l = 0; l < candidate->nloads; l++)
 		{
-			if (!read_before(s, pick, k, item->load[l].column))
-				t.memory_us += part * item->load[l].bytes / s->calibration->read_bandwidth;
+			if (!read_before(s, pick, k, candidate->load[l].column))
+				t.memory_us += part * candidate->load[l].bytes / s->calibration->read_bandwidth;
 		}
 	}
 	t.memory_us = s->calibration->launch_us + t.memory_us * anew;
@@ -122,16 +122,16 @@ gc_resident_times(const GcSchedule *s, const int *pick, int n)
 
 /* Warps per multiprocessor of which so much is on its way that the bandwidth is used up. */
 static double
-flight_warps(const GcCalibration *c, const GcOption *o, double issue_part)
+flight_warps(const GcCalibration *c, const GcKernelNeeds *o, double issue_part)
 {
 	return c->flight_bytes / o->warp_flight * (1 + issue_part);
 }
 
 /* Warps per multiprocessor with which the item is as fast as alone. */
 static double
-enough_warps(const GcSchedule *s, const GcItem *item)
+enough_warps(const GcSchedule *s, const GcCandidate *candidate)
 {
-	const GcOption *o = &item->option;
+	const GcKernelNeeds *o = &candidate->needs;
 	const double full = gc_full_warps(s->profile, o);
 	const double enough = o->warp_flight > 0 ? flight_warps(s->calibration, o, o->issue_part) : full;
 
@@ -154,13 +154,13 @@ static const struct
 #define NSIZES	((int) (sizeof(sizes) / sizeof(sizes[0])))
 
 int
-gc_resident_warps(const GcSchedule *s, int i, double latency_us, int *block)
+gc_coresident_warps(const GcSchedule *s, int i, double latency_us, int *block)
 {
-	const GcItem *item = &s->item[i];
-	const GcOption *o = &item->option;
+	const GcCandidate *candidate = &s->candidate[i];
+	const GcKernelNeeds *o = &candidate->needs;
 	const int	full = gc_full_warps(s->profile, o);
 	const int	most = o->max_threads / s->profile->warp_size;
-	const double warps = enough_warps(s, item) * o->alone_us / latency_us;
+	const double warps = enough_warps(s, candidate) * o->alone_us / latency_us;
 
 	for (int z = 0; z < NSIZES && sizes[z].warps < full; z++)
 	{
@@ -182,13 +182,13 @@ cube(double x)
 }
 
 double
-gc_resident_us(const GcResidentTimes *t, double latency_us)
+gc_coresident_us(const GcCoresidentTimes *t, double latency_us)
 {
 	return cbrt(cube(t->memory_us) + cube(t->issue_us) + cube(latency_us));
 }
 
 double
-gc_resident_issue(double time_us, double shared_us)
+gc_coresident_issue(double time_us, double shared_us)
 {
 	const double least = time_us / 16;
 	const double issue = time_us > shared_us ? cbrt(cube(time_us) - cube(shared_us)) : 0;
@@ -197,7 +197,7 @@ gc_resident_issue(double time_us, double shared_us)
 }
 
 double
-gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int warps, double memory_us, double time_us)
+gc_coresident_issue_part(const GcCalibration *c, const GcKernelNeeds *o, int n, int warps, double memory_us, double time_us)
 {
 	double		low = 0;
 	double		high = 1;
@@ -206,10 +206,10 @@ gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int war
 	for (int step = 0; step < ISSUE_STEPS; step++)
 	{
 		const double part = (low + high) / 2;
-		const GcResidentTimes t = {memory_us, n * part * o->alone_us};
+		const GcCoresidentTimes t = {memory_us, n * part * o->alone_us};
 		const double latency_us = o->warp_flight > 0 ? flight_warps(c, o, part) * o->alone_us / warps : 0;
 
-		if (gc_resident_us(&t, latency_us) < time_us)
+		if (gc_coresident_us(&t, latency_us) < time_us)
 			low = part;
 		else
 			high = part;
@@ -218,9 +218,9 @@ gc_resident_issue_part(const GcCalibration *c, const GcOption *o, int n, int war
 }
 
 void
-gc_resident_learn(GcLearned *const *issue_part, const double *share, int n, double time_us, double shared_us)
+gc_coresident_learn(GcLearned *const *issue_part, const double *share, int n, double time_us, double shared_us)
 {
-	const double issue_us = gc_resident_issue(time_us, shared_us);
+	const double issue_us = gc_coresident_issue(time_us, shared_us);
 
 	for (int k = 0; k < n; k++)
 		gc_learn(issue_part[k], issue_us * share[k]);
@@ -235,24 +235,24 @@ likely_latency(const GcSchedule *s, const int *pick, int n)
 
 	for (int k = 0; k < n; k++)
 	{
-		const GcItem *item = &s->item[pick[k]];
+		const GcCandidate *candidate = &s->candidate[pick[k]];
 
-		warps_us += enough_warps(s, item) * item->option.alone_us;
-		full += gc_full_warps(s->profile, &item->option);
+		warps_us += enough_warps(s, candidate) * candidate->needs.alone_us;
+		full += gc_full_warps(s->profile, &candidate->needs);
 	}
 	return full > s->profile->max_warps ? warps_us / s->profile->max_warps : 0;
 }
 
-/* What the items save as residents, about, of their times one behind the other. */
+/* What the items save as co-resident kernels, about, of their times one behind the other. */
 static double
 likely_saving(const GcSchedule *s, const int *pick, int n)
 {
-	const GcResidentTimes t = gc_resident_times(s, pick, n);
-	double		line_us = 0;
+	const GcCoresidentTimes t = gc_coresident_times(s, pick, n);
+	double		sequence_us = 0;
 
 	for (int k = 0; k < n; k++)
-		line_us += s->item[pick[k]].option.alone_us;
-	return line_us - gc_resident_us(&t, likely_latency(s, pick, n));
+		sequence_us += s->candidate[pick[k]].needs.alone_us;
+	return sequence_us - gc_coresident_us(&t, likely_latency(s, pick, n));
 }
 
 static bool
@@ -269,21 +269,21 @@ among(const int *pick, int n, int i)
 /*
  * The one of candidate[] that saves the largest part of its time with the m items of set[], which
  * it is written behind, and what they all save then, in *saving.  False: none saves as much as
- * resident batches have to.
+ * co-resident batches have to.
  */
 static bool
-add_best(const GcSchedule *s, const int *candidate, int n, int *set, int m, double *saving)
+add_best(const GcSchedule *s, const int *suitable, int n, int *set, int m, double *saving)
 {
-	uint32_t	seen[RESIDENT_TYPES];
+	uint32_t	seen[CORESIDENT_TYPES];
 	int			nseen = 0;
 	int			best = -1;
 	double		best_part = 1 - gains(s);
 	double		best_saving = 0;
 
-	for (int k = 0; k < n && nseen < RESIDENT_TYPES; k++)
+	for (int k = 0; k < n && nseen < CORESIDENT_TYPES; k++)
 	{
-		const uint32_t type = s->item[candidate[k]].type;
-		bool		known = among(set, m, candidate[k]);
+		const uint32_t type = s->candidate[suitable[k]].type;
+		bool		known = among(set, m, suitable[k]);
 		double		with;
 		double		part;
 
@@ -292,14 +292,14 @@ add_best(const GcSchedule *s, const int *candidate, int n, int *set, int m, doub
 		if (known)
 			continue;
 		seen[nseen++] = type;
-		set[m] = candidate[k];
+		set[m] = suitable[k];
 		with = likely_saving(s, set, m + 1);
-		part = (with - *saving) / s->item[candidate[k]].option.alone_us;
+		part = (with - *saving) / s->candidate[suitable[k]].needs.alone_us;
 		if (part > best_part)
 		{
 			best_part = part;
 			best_saving = with;
-			best = candidate[k];
+			best = suitable[k];
 		}
 	}
 	if (best < 0)
@@ -310,11 +310,11 @@ add_best(const GcSchedule *s, const int *candidate, int n, int *set, int m, doub
 }
 
 int
-gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT_MAX])
+gc_coresident_set(const GcSchedule *s, const int *pick, int n, int set[GC_CORESIDENT_MAX])
 {
-	const GcItem *first = &s->item[pick[0]];
-	int			candidate[GC_MAX_ITEMS];
-	int			ncandidates = 0;
+	const GcCandidate *first = &s->candidate[pick[0]];
+	int			suitable[GC_MAX_CANDIDATES];
+	int			nsuitable = 0;
 	int			sets;
 	int			most;
 	int			m = 1;
@@ -322,18 +322,18 @@ gc_resident_set(const GcSchedule *s, const int *pick, int n, int set[GC_RESIDENT
 
 	for (int k = 0; k < n; k++)
 	{
-		const GcItem *item = &s->item[pick[k]];
+		const GcCandidate *candidate = &s->candidate[pick[k]];
 
-		if (item->scan == first->scan &&
-			(s->force_resident || gc_memory_bound(s->calibration, item, &item->option)))
-			candidate[ncandidates++] = pick[k];
+		if (candidate->scan == first->scan &&
+			(s->force_coresident || gc_memory_bound(s->calibration, candidate, &candidate->needs)))
+			suitable[nsuitable++] = pick[k];
 	}
-	if (first->scan == 0 || ncandidates == 0 || candidate[0] != pick[0])
+	if (first->scan == 0 || nsuitable == 0 || suitable[0] != pick[0])
 		return 0;
-	sets = (ncandidates + GC_RESIDENT_MAX - 1) / GC_RESIDENT_MAX;
-	most = (ncandidates + sets - 1) / sets;
+	sets = (nsuitable + GC_CORESIDENT_MAX - 1) / GC_CORESIDENT_MAX;
+	most = (nsuitable + sets - 1) / sets;
 	set[0] = pick[0];
-	while (m < most && add_best(s, candidate, ncandidates, set, m, &saving))
+	while (m < most && add_best(s, suitable, nsuitable, set, m, &saving))
 		m++;
 	return m;
 }
@@ -348,9 +348,9 @@ fit_within(const GcSchedule *s, const int *pick, int n, double latency_us, GcDec
 	for (int k = 0; k < n; k++)
 	{
 		int			block;
-		int			warps = gc_resident_warps(s, pick[k], latency_us, &block);
+		int			warps = gc_coresident_warps(s, pick[k], latency_us, &block);
 
-		gc_describe_item(s, pick[k], warps, &work->kitem[k]);
+		gc_describe_candidate(s, pick[k], warps, &work->kitem[k]);
 		work->kitem[k].max_threads = block * s->profile->warp_size;
 	}
 	if (gc_kernel_plan_within(s->profile, NULL, work->kitem, n, &work->steps, &work->kernel, work->trial,
@@ -382,28 +382,28 @@ least_latency(const GcSchedule *s, const int *pick, int n, double most_us, GcDec
 }
 
 bool
-gc_start_resident(const GcSchedule *s, const int *pick, int n, double line_us, double other_us,
+gc_start_coresident(const GcSchedule *s, const int *pick, int n, double sequence_us, double other_us,
 				  GcDecideWork *work, GcDecision *d)
 {
-	const double most_us = s->force_resident ? line_us * gains(s) : fmin(line_us * gains(s), other_us);
-	GcResidentTimes t;
+	const double most_us = s->force_coresident ? sequence_us * gains(s) : fmin(sequence_us * gains(s), other_us);
+	GcCoresidentTimes t;
 	GcStart    *start;
 	double		latency_us;
 	double		us;
 
-	if (n < 2 || n > GC_RESIDENT_MAX)
+	if (n < 2 || n > GC_CORESIDENT_MAX)
 		return false;
-	t = gc_resident_times(s, pick, n);
-	if (gc_resident_us(&t, 0) >= most_us)
+	t = gc_coresident_times(s, pick, n);
+	if (gc_coresident_us(&t, 0) >= most_us)
 		return false;
 	latency_us = least_latency(s, pick, n, most_us, work);
-	us = gc_resident_us(&t, latency_us);
+	us = gc_coresident_us(&t, latency_us);
 	if (latency_us == 0 || us >= most_us)
 		return false;
 	start = gc_start_placed(s, pick, n, work->choice, us, d);
 	for (int k = 0; k < n; k++)
 	{
-		const GcOption *o = &s->item[start[k].item[0]].option;
+		const GcKernelNeeds *o = &s->candidate[start[k].candidate[0]].needs;
 
 		start[k].issue_share = o->issue_part * o->alone_us / t.issue_us;
 		start[k].shared_us = cbrt(cube(us) - cube(t.issue_us));

@@ -19,8 +19,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_BESIDE_H
-#define GC_BESIDE_H
+#ifndef GC_LAUNCH_ORDER_H
+#define GC_LAUNCH_ORDER_H
 
 #include "../model/profile.h"
 
@@ -39,4 +39,4 @@ typedef struct GcPlaced
  */
 extern bool gc_launch_order(const GcProfile *profile, const GcPlaced *placed, int n, int *order);
 
-#endif							/* GC_BESIDE_H */
+#endif							/* GC_LAUNCH_ORDER_H */

@@ -32,10 +32,10 @@ free_room(const GcSchedule *s, int room[GC_NEEDS])
 	for (int a = 0; a < s->nactive; a++)
 	{
 		const GcActive *active = &s->active[a];
-		int			per_sm = ((int) active->shape.blocks + s->profile->sms - 1) / s->profile->sms;
+		int			per_sm = ((int) active->grid.blocks + s->profile->sms - 1) / s->profile->sms;
 		int			need[GC_NEEDS];
 
-		if (!gc_blocks_need(s->profile, active->registers, (int) active->shape.threads,
+		if (!gc_blocks_need(s->profile, active->registers, (int) active->grid.threads,
 							active->shared_bytes, per_sm, need))
 			continue;
 		for (int r = 0; r < GC_NEEDS; r++)
@@ -45,7 +45,7 @@ free_room(const GcSchedule *s, int room[GC_NEEDS])
 
 /* Take a launch's share of a multiprocessor out of room; false: it does not fit. */
 static bool
-take_room(const GcSchedule *s, const GcOption *o, int blocks, int threads, int room[GC_NEEDS])
+take_room(const GcSchedule *s, const GcKernelNeeds *o, int blocks, int threads, int room[GC_NEEDS])
 {
 	int			need[GC_NEEDS];
 
@@ -78,18 +78,18 @@ draw(uint64_t *state, uint64_t below)
  * 1 to as many blocks as fit an empty multiprocessor.  False: no room for that now.
  */
 static bool
-start_by_lot(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
+start_random(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
 {
-	const GcItem *item = &s->item[i];
-	const GcOption *o = &item->option;
-	int			warps = 1 + (int) draw(s->lot, o->max_threads / s->profile->warp_size);
+	const GcCandidate *candidate = &s->candidate[i];
+	const GcKernelNeeds *o = &candidate->needs;
+	int			warps = 1 + (int) draw(s->random_state, o->max_threads / s->profile->warp_size);
 	int			threads = warps * s->profile->warp_size;
 	int			most = gc_occupancy(s->profile, o->registers, threads, o->shared_bytes);
-	int			blocks = most > 0 ? 1 + (int) draw(s->lot, most) : 1;
+	int			blocks = most > 0 ? 1 + (int) draw(s->random_state, most) : 1;
 
 	if (!take_room(s, o, blocks, threads, room) && (s->nactive > 0 || d->nstarts > 0))
 		return false;
-	gc_add_start(d, i, gc_sched_full(s->profile, threads, blocks, item->tiles), o->alone_us);
+	gc_add_start(d, i, gc_sched_full(s->profile, threads, blocks, candidate->tiles), o->alone_us);
 	return true;
 }
 
@@ -98,19 +98,19 @@ static void
 decide_random(const GcSchedule *s, GcDecision *d)
 {
 	int			room[GC_NEEDS];
-	int			order[GC_MAX_ITEMS];
+	int			order[GC_MAX_CANDIDATES];
 
 	free_room(s, room);
-	for (int i = 0; i < s->nitems; i++)
+	for (int i = 0; i < s->ncandidates; i++)
 	{
-		int			j = (int) draw(s->lot, i + 1);
+		int			j = (int) draw(s->random_state, i + 1);
 
 		order[i] = order[j];
 		order[j] = i;
 	}
-	for (int k = 0; k < s->nitems; k++)
+	for (int k = 0; k < s->ncandidates; k++)
 	{
-		if (!start_by_lot(s, order[k], room, d))
+		if (!start_random(s, order[k], room, d))
 			break;
 	}
 }
@@ -139,10 +139,10 @@ place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_N
 {
 	for (int k = 0; k < n; k++)
 	{
-		const GcOption *o = &s->item[pick[k]].option;
+		const GcKernelNeeds *o = &s->candidate[pick[k]].needs;
 		int			warps = (int) (gc_fair_warps(s, o, s->nactive + n - 1) * parts[part]);
 
-		gc_describe_item(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
+		gc_describe_candidate(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 	}
 	if (gc_kernel_plan_within(s->profile, room, work->kitem, n, &work->steps, &work->kernel,
 							  work->trial, NULL) > GC_KERNEL_FEASIBLE)
@@ -214,7 +214,7 @@ gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecis
 	work->steps = steps;
 	free_room(s, room);
 	memcpy(left, room, sizeof(left));
-	while (n < s->nitems && n < GC_KERNEL_MAX)
+	while (n < s->ncandidates && n < GC_KERNEL_MAX)
 	{
 		GcKernelItem k;
 		int			need[GC_NEEDS];
@@ -238,13 +238,13 @@ gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
 	d->nstarts = d->patterns = d->planned = 0;
 	d->predicted_us = 0;
-	if (s->nitems == 0)
+	if (s->ncandidates == 0)
 		return;
 	/* On the host a block is a thread's turn: everything starts, and takes turns. */
 	if (s->policy == GC_POLICY_STREAMS || (s->profile->serial_blocks && s->policy != GC_POLICY_SEQUENTIAL &&
 										   s->policy != GC_POLICY_TWOSTAGE))
 	{
-		for (int i = 0; i < s->nitems; i++)
+		for (int i = 0; i < s->ncandidates; i++)
 			gc_start_alone(s, i, d);
 		return;
 	}

@@ -33,7 +33,7 @@ typedef enum GcPolicy
 } GcPolicy;
 
 /* Ready kernels that one decision looks at; those that came later wait. */
-#define GC_MAX_ITEMS	128
+#define GC_MAX_CANDIDATES	128
 
 /* Requests that one shared scan serves. */
 #define GC_MAX_MEMBERS	32
@@ -41,24 +41,24 @@ typedef enum GcPolicy
 typedef struct GcSchedule
 {
 	const GcProfile *profile;
-	const GcCalibration *calibration;	/* NULL: times of resident batches are not predicted */
+	const GcCalibration *calibration;	/* NULL: times of co-resident batches are not predicted */
 	GcPolicy	policy;
 	bool		force_shared;	/* shared scans wherever there can be one */
-	bool		force_resident; /* the same of kernels that are resident together */
-	double		beside;			/* time of kernels side by side, as a part of the sum of
+	bool		force_coresident; /* the same of kernels that are co-resident */
+	double		idle_overlap;			/* time of kernels side by side, as a part of the sum of
 								 * their times alone, from the first one's begin to the last
 								 * one's end; learned */
-	double		among;			/* the same of one that starts beside active ones, from its
+	double		busy_overlap;			/* the same of one that starts beside active ones, from its
 								 * own begin to its own end; learned */
 	double		together;		/* time in which the device does all that kernels side by
 								 * side ask of it, as a part of the same; learned */
-	double		left;			/* of the time that a marked scan's requests will still take, how
+	double		residual_part;			/* of the time that a selection scan's requests will still take, how
 								 * much the next one takes longer that begins beside them; learned */
-	double		load;			/* part of the time in which something is on the device */
-	double		pressure;		/* of the thread that launches (cost.h); 0: it takes no time */
-	uint64_t   *lot;			/* state of the random numbers */
-	int			nitems;			/* oldest first */
-	const GcItem *item;
+	double		utilisation;			/* part of the time in which something is on the device */
+	double		host_pressure;		/* of the thread that launches (cost.h); 0: it takes no time */
+	uint64_t   *random_state;			/* state of the random numbers */
+	int			ncandidates;			/* oldest first */
+	const GcCandidate *candidate;
 	int			nactive;
 	const GcActive *active;
 	int			nfused;
@@ -68,16 +68,16 @@ typedef struct GcSchedule
 /* One launch: a kernel alone, or the members of a shared scan. */
 typedef struct GcStart
 {
-	int			nitems;
-	int			item[GC_MAX_MEMBERS];
-	int			body[GC_MAX_MEMBERS];	/* of the fused kernel */
+	int			ncandidates;
+	int			candidate[GC_MAX_MEMBERS];
+	int			member_no[GC_MAX_MEMBERS];	/* of the fused kernel */
 	int			fused;			/* fused kernel; -1: the item's own kernel */
-	GcShape		shape;
+	GcGrid		grid;
 	bool		whole_shared;	/* as GcLaunch's (launch_order.h) */
 	double		predicted_us;	/* of the kernel, beside the others */
-	double		left_us;		/* of a shared scan: what marked scans of its table will still take, of
+	double		residual_us;		/* of a shared scan: what selection scans of its table will still take, of
 								 * which a part is in predicted_us */
-	double		issue_share;	/* resident together with others: of their instructions, the
+	double		issue_share;	/* co-resident with others: of their instructions, the
 								 * part that is its own; else 0 */
 	double		shared_us;		/* then: what all else takes of the predicted time */
 } GcStart;
@@ -85,7 +85,7 @@ typedef struct GcStart
 typedef struct GcDecision
 {
 	int			nstarts;
-	GcStart		start[GC_MAX_ITEMS];
+	GcStart		start[GC_MAX_CANDIDATES];
 	int			patterns;		/* of the batch model's plan; 0: it was not asked */
 	int			planned;		/* batches of that plan */
 	double		predicted_us;	/* until all of them are done */

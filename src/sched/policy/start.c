@@ -29,14 +29,14 @@
 #define WAVE_PART		0.025	/* the most that it may be of the kernel's time */
 
 void
-gc_add_start(GcDecision *d, int i, GcShape shape, double predicted_us)
+gc_add_start(GcDecision *d, int i, GcGrid grid, double predicted_us)
 {
 	GcStart    *start = &d->start[d->nstarts++];
 
-	start->nitems = 1;
-	start->item[0] = i;
+	start->ncandidates = 1;
+	start->candidate[0] = i;
 	start->fused = -1;
-	start->shape = shape;
+	start->grid = grid;
 	start->whole_shared = false;
 	start->predicted_us = predicted_us;
 	start->issue_share = 0;
@@ -47,15 +47,15 @@ gc_add_start(GcDecision *d, int i, GcShape shape, double predicted_us)
 void
 gc_start_alone(const GcSchedule *s, int i, GcDecision *d)
 {
-	const GcOption *o = &s->item[i].option;
+	const GcKernelNeeds *o = &s->candidate[i].needs;
 
-	gc_add_start(d, i, gc_sched_full(s->profile, o->threads, o->occupancy, s->item[i].tiles), o->alone_us);
+	gc_add_start(d, i, gc_sched_full(s->profile, o->threads, o->occupancy, s->candidate[i].tiles), o->alone_us);
 }
 
 void
-gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k)
+gc_describe_candidate(const GcSchedule *s, int i, int warps, GcKernelItem *k)
 {
-	const GcOption *o = &s->item[i].option;
+	const GcKernelNeeds *o = &s->candidate[i].needs;
 
 	*k = (GcKernelItem) {.registers = o->registers,.max_threads = o->max_threads,
 	.shared_fixed = (int) o->shared_bytes,.warps = warps};
@@ -64,11 +64,11 @@ gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k)
 void
 gc_least_share(const GcSchedule *s, int i, GcKernelItem *k)
 {
-	gc_describe_item(s, i, GC_LEAST_WARPS, k);
+	gc_describe_candidate(s, i, GC_LEAST_WARPS, k);
 }
 
 int
-gc_fair_warps(const GcSchedule *s, const GcOption *o, int beside)
+gc_fair_warps(const GcSchedule *s, const GcKernelNeeds *o, int beside)
 {
 	int			full = gc_full_warps(s->profile, o);
 	int			warps = s->profile->max_warps / (beside + 1);
@@ -90,13 +90,13 @@ gc_fair_warps(const GcSchedule *s, const GcOption *o, int beside)
 static double
 predict_one(const GcSchedule *s, int first, const int *pick, int n)
 {
-	double		own = s->item[pick[first]].option.alone_us;
+	double		own = s->candidate[pick[first]].needs.alone_us;
 	double		sum = own;
-	const double factor = s->nactive > 0 ? s->among : s->beside;
+	const double factor = s->nactive > 0 ? s->busy_overlap : s->idle_overlap;
 
 	for (int k = 0; k < n; k++)
 	{
-		double		other = s->item[pick[k]].option.alone_us;
+		double		other = s->candidate[pick[k]].needs.alone_us;
 
 		if (k != first)
 			sum += other < own ? other : own;
@@ -108,7 +108,7 @@ predict_one(const GcSchedule *s, int first, const int *pick, int n)
 
 /* Time of a kernel behind all that was started before it, with a grid for the whole device. */
 static double
-predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
+predict_in_sequence(const GcSchedule *s, const GcKernelNeeds *o, const GcDecision *d)
 {
 	double		own = o->alone_us;
 	double		sum = own;
@@ -117,11 +117,11 @@ predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
 	{
 		const GcStart *start = &d->start[k];
 
-		for (int m = 0; m < start->nitems; m++)
-			sum += start->fused >= 0 ? s->item[start->item[m]].fused_us
-				: s->item[start->item[m]].option.alone_us;
+		for (int m = 0; m < start->ncandidates; m++)
+			sum += start->fused >= 0 ? s->candidate[start->candidate[m]].fused_us
+				: s->candidate[start->candidate[m]].needs.alone_us;
 	}
-	return sum * s->beside > own ? sum * s->beside : own;
+	return sum * s->idle_overlap > own ? sum * s->idle_overlap : own;
 }
 
 /*
@@ -133,11 +133,11 @@ predict_in_line(const GcSchedule *s, const GcOption *o, const GcDecision *d)
  * column is known that it reads, nothing is.
  */
 static int
-waves(const GcSchedule *s, const GcItem *item, const GcOption *o)
+waves(const GcSchedule *s, const GcCandidate *candidate, const GcKernelNeeds *o)
 {
 	const double cost = WAVE_US + WAVE_BYTE_US * o->occupancy * o->shared_bytes;
 
-	if (s->calibration == NULL || item->nloads == 0 || gc_memory_bound(s->calibration, item, o))
+	if (s->calibration == NULL || candidate->nloads == 0 || gc_memory_bound(s->calibration, candidate, o))
 		return 1;
 	return cost <= WAVE_PART * o->alone_us ? 2 : 1;
 }
@@ -147,17 +147,17 @@ gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d)
 {
 	for (int k = 0; k < n; k++)
 	{
-		const GcItem *item = &s->item[pick[k]];
-		const GcOption *o = &item->option;
+		const GcCandidate *candidate = &s->candidate[pick[k]];
+		const GcKernelNeeds *o = &candidate->needs;
 		int			per_block = (o->threads + s->profile->warp_size - 1) / s->profile->warp_size;
 		int			blocks = (gc_fair_warps(s, o, s->nactive) + per_block / 2) / per_block;
 
 		if (blocks < 1)
 			blocks = 1;
 		if (s->nactive == 0)
-			blocks *= waves(s, item, o);
-		gc_add_start(d, pick[k], gc_sched_full(s->profile, o->threads, blocks, item->tiles),
-					 s->nactive > 0 ? predict_one(s, k, pick, n) : predict_in_line(s, o, d));
+			blocks *= waves(s, candidate, o);
+		gc_add_start(d, pick[k], gc_sched_full(s->profile, o->threads, blocks, candidate->tiles),
+					 s->nactive > 0 ? predict_one(s, k, pick, n) : predict_in_sequence(s, o, d));
 	}
 }
 
@@ -174,7 +174,7 @@ gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoic
 		return first;
 	for (int k = 0; k < n; k++)
 	{
-		const GcOption *o = &s->item[pick[k]].option;
+		const GcKernelNeeds *o = &s->candidate[pick[k]].needs;
 
 		placed[k] = (GcPlaced) {.registers = o->registers,.threads = choice[k].warps * s->profile->warp_size,
 		.blocks = choice[k].blocks,.shared_bytes = o->shared_bytes};
@@ -185,7 +185,7 @@ gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoic
 		const int	k = order[m];
 
 		gc_add_start(d, pick[k],
-					 gc_sched_full(s->profile, placed[k].threads, placed[k].blocks, s->item[pick[k]].tiles),
+					 gc_sched_full(s->profile, placed[k].threads, placed[k].blocks, s->candidate[pick[k]].tiles),
 					 predicted_us > 0 ? predicted_us : predict_one(s, k, pick, n));
 		first[m].whole_shared = whole;
 	}

@@ -28,10 +28,10 @@ extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
 extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d);
 
 /* Add a launch of item i by its own kernel. */
-extern void gc_add_start(GcDecision *d, int i, GcShape shape, double predicted_us);
+extern void gc_add_start(GcDecision *d, int i, GcGrid grid, double predicted_us);
 
 /* Item i with so many warps wanted per multiprocessor, as an item of the kernel model. */
-extern void gc_describe_item(const GcSchedule *s, int i, int warps, GcKernelItem *k);
+extern void gc_describe_candidate(const GcSchedule *s, int i, int warps, GcKernelItem *k);
 
 /*
  * Start the picked items as they are placed, in the order in which they will be side by side
@@ -46,7 +46,7 @@ extern GcStart *gc_start_placed(const GcSchedule *s, const int *pick, int n, con
  * them, or as large a part as it takes of the shared memory.  Who holds much of that
  * keeps others out until it is done, so it had better be done soon.
  */
-extern int	gc_fair_warps(const GcSchedule *s, const GcOption *o, int beside);
+extern int	gc_fair_warps(const GcSchedule *s, const GcKernelNeeds *o, int beside);
 
 /* The least that item i can be given, as an item of the kernel model. */
 extern void gc_least_share(const GcSchedule *s, int i, GcKernelItem *k);

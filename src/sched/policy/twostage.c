@@ -5,13 +5,13 @@
  *
  * 1. Kernels over the same table that a shared scan can serve (fused or marked) become
  *	  its members, if that is predicted to take less time than running them side by
- *	  side, resident together (2.) where all of them can be.  Where it would for all who are
+ *	  side, co-resident (2.) where all of them can be.  Where it would for all who are
  *	  here and on the device, who comes waits for the table's scans to end, so that there are
  *	  many to share the next.
  * 2. On an idle device, the oldest of the others and those that are bound by memory and scan its
- *	  table are sized to be resident together on every multiprocessor, as far as they are
+ *	  table are sized to be co-resident on every multiprocessor, as far as they are
  *	  predicted to be done sooner so (objective makespan, coresident.h).  All others wait for that.
- * 3. Of the others, the batch model (papers 000 and 001, eqs. 16-30) says which run
+ * 3. Of the others, the batch model (Li, Tu, Zeng, eqs. 16-30) says which run
  *	  together, in the fewest batches, and so in which order they are launched.
  * 4. Each of them keeps the block size that is best for it, and gets as many blocks as make
  *	  its fair share of the warps beside what is active: all it can use on an idle device,
@@ -23,7 +23,7 @@
  * and loses on an H200 (docs/measurements.md).
  *
  * The device is never idle while something waits.  What waits for it to be: who comes behind a
- * resident batch.
+ * co-resident batch.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +36,7 @@
 #include <string.h>
 
 /*
- * A marked scan of so many requests need not wait for more.  (An H200: of groups of 65, 27 are left
+ * A selection scan of so many requests need not wait for more.  (An H200: of groups of 65, 27 are left
  * for the second scan, which began when the first was over; with that they take 2.5 to 2.9 ms instead of
  * 3.3 to 3.8.  64 clients get scans of 25 requests instead of 28, and as much done.)
  */
@@ -46,17 +46,17 @@
  * On a device that has something to do for less of the time, nobody is about to come back:
  * requests wait for no more of them.
  */
-#define LOAD_TO_GATHER	0.3
+#define UTILISATION_TO_GATHER	0.3
 
 /* Steps of the kernel model in one decision: fewer than policy kernel has, as the batch model is asked too. */
-#define GC_RESIDENT_STEPS	1500
+#define GC_CORESIDENT_STEPS	1500
 
 typedef struct Stage
 {
 	const GcSchedule *s;
 	GcDecideWork *work;
 	GcDecision *d;
-	bool		taken[GC_MAX_ITEMS];	/* started, or waits for the next shared scan */
+	bool		taken[GC_MAX_CANDIDATES];	/* started, or waits for the next shared scan */
 } Stage;
 
 /*-------------------------------------------------------------------------
@@ -66,22 +66,22 @@ typedef struct Stage
 
 /* Time of these items one behind the other, each with the whole device. */
 static double
-line_us(const Stage *st, const int *pick, int n)
+sequence_us(const Stage *st, const int *pick, int n)
 {
 	double		us = 0;
 
 	for (int k = 0; k < n; k++)
-		us += st->s->item[pick[k]].option.alone_us;
-	return us * gc_beside_each_other(st->s->together, n);
+		us += st->s->candidate[pick[k]].needs.alone_us;
+	return us * gc_overlap_part(st->s->together, n);
 }
 
-/* Is a resident batch on the device?  Whoever joined it would take it out of step. */
+/* Is a co-resident batch on the device?  Whoever joined it would take it out of step. */
 static bool
-resident_active(const Stage *st)
+coresident_active(const Stage *st)
 {
 	for (int a = 0; a < st->s->nactive; a++)
 	{
-		if (st->s->active[a].resident)
+		if (st->s->active[a].coresident)
 			return true;
 	}
 	return false;
@@ -96,15 +96,15 @@ resident_active(const Stage *st)
  * least: they must be so many, and other_us: predicted to take less than that.
  */
 static bool
-start_resident(Stage *st, const int *pick, int n, int least, double other_us)
+start_coresident(Stage *st, const int *pick, int n, int least, double other_us)
 {
-	int			set[GC_RESIDENT_MAX];
+	int			set[GC_CORESIDENT_MAX];
 	int			m;
 
 	if (st->s->calibration == NULL || st->s->nactive > 0 || st->d->nstarts > 0)
 		return false;
-	m = gc_resident_set(st->s, pick, n, set);
-	return m >= least && gc_start_resident(st->s, set, m, line_us(st, set, m), other_us, st->work, st->d);
+	m = gc_coresident_set(st->s, pick, n, set);
+	return m >= least && gc_start_coresident(st->s, set, m, sequence_us(st, set, m), other_us, st->work, st->d);
 }
 
 /*-------------------------------------------------------------------------
@@ -113,15 +113,15 @@ start_resident(Stage *st, const int *pick, int n, int least, double other_us)
  */
 
 /*
- * Is a body in a shared scan predicted to take less time than the item's own kernel?
+ * Is a member in a shared scan predicted to take less time than the item's own kernel?
  * Known only once scans have run: what is assumed before lets every shape try it once.
  */
 static bool
 gains_by_sharing(const Stage *st, int i)
 {
-	const GcItem *item = &st->s->item[i];
+	const GcCandidate *candidate = &st->s->candidate[i];
 
-	return item->fused >= 0 && (st->s->force_shared || item->fused_us < item->option.alone_us);
+	return candidate->fused >= 0 && (st->s->force_shared || candidate->fused_us < candidate->needs.alone_us);
 }
 
 /* Requests that one scan by f can serve. */
@@ -135,11 +135,11 @@ most_members(const GcFusedKernel *f)
 static double
 gain_us(const Stage *st, int i)
 {
-	return st->s->item[i].option.alone_us - st->s->item[i].fused_us;
+	return st->s->candidate[i].needs.alone_us - st->s->candidate[i].fused_us;
 }
 
 /*
- * Of these n, oldest first, a marked scan serves `most`; returns how many that are.  Where those who are left are
+ * Of these n, oldest first, a selection scan serves `most`; returns how many that are.  Where those who are left are
  * too few for another, and so mostly take their own kernels: leave those of the younger half who lose least by it.
  * Whoever is in the older half is served now, so nobody is left again and again.  (An H200: of 65, one
  * is left, and its own kernel ends last.)
@@ -165,47 +165,47 @@ leave_least(const Stage *st, int *member, int n, int most)
 
 /* Untaken items that marked kernel f can serve, and that gain by sharing. */
 static int
-collect_marked(const Stage *st, int f, uint32_t scan, int *member, int *body)
+collect_selection(const Stage *st, int f, uint32_t scan, int *member, int *member_no)
 {
 	const int	most = most_members(&st->s->fused[f]);
-	int			all[GC_MAX_ITEMS];
+	int			all[GC_MAX_CANDIDATES];
 	int			n = 0;
 
-	for (int i = 0; i < st->s->nitems; i++)
+	for (int i = 0; i < st->s->ncandidates; i++)
 	{
-		if (!st->taken[i] && st->s->item[i].fused == f && st->s->item[i].scan == scan && gains_by_sharing(st, i))
+		if (!st->taken[i] && st->s->candidate[i].fused == f && st->s->candidate[i].scan == scan && gains_by_sharing(st, i))
 			all[n++] = i;
 	}
 	n = leave_least(st, all, n, most);
 	for (int m = 0; m < n; m++)
 	{
 		member[m] = all[m];
-		body[m] = m;
+		member_no[m] = m;
 	}
 	return n;
 }
 
 /*
- * Untaken items with bodies in fused kernel f that gain by sharing, oldest first, and a
- * body for each, all different.
+ * Untaken items with members in fused kernel f that gain by sharing, oldest first, and a
+ * member for each, all different.
  */
 static int
-collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
+collect_members(const Stage *st, int f, uint32_t scan, int *member, int *member_no)
 {
 	uint32_t	used = 0;
 	int			n = 0;
 
-	if (st->s->fused[f].marked)
-		return collect_marked(st, f, scan, member, body);
-	for (int i = 0; i < st->s->nitems && n < most_members(&st->s->fused[f]); i++)
+	if (st->s->fused[f].selection)
+		return collect_selection(st, f, scan, member, member_no);
+	for (int i = 0; i < st->s->ncandidates && n < most_members(&st->s->fused[f]); i++)
 	{
-		const GcItem *item = &st->s->item[i];
-		uint32_t	left = item->bodies & ~used;
+		const GcCandidate *candidate = &st->s->candidate[i];
+		uint32_t	left = candidate->member_mask & ~used;
 
-		if (st->taken[i] || item->fused != f || item->scan != scan || left == 0 ||
+		if (st->taken[i] || candidate->fused != f || candidate->scan != scan || left == 0 ||
 			!gains_by_sharing(st, i))
 			continue;
-		body[n] = __builtin_ctz(left);
+		member_no[n] = __builtin_ctz(left);
 		used |= left & -left;
 		member[n++] = i;
 	}
@@ -214,7 +214,7 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *body)
 
 /*
  * Is it better for n requests to wait for what is active on this table?  For shared scans:
- * the next one serves more requests.  But once the marks of a marked scan are done, its
+ * the next one serves more requests.  But once the marks of a selection scan are done, its
  * requests' own kernels leave room for another's marker, and so many who wait as it has
  * are no fewer than it will give back, while SCAN_ENOUGH share a scan well in any case.  For
  * kernels of their own too, unless they take longer than a shared scan of all would, or
@@ -232,14 +232,14 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 
 		if (active->scan != scan)
 			continue;
-		if (active->marked)
+		if (active->selection)
 			enough = active->members > enough ? active->members : enough;
 		else if (active->fused)
 			return true;
 		else if (active->alone_us <= all_us)
 			enough = SCAN_ENOUGH;
 	}
-	return st->s->load >= LOAD_TO_GATHER && n < (enough < SCAN_ENOUGH ? enough : SCAN_ENOUGH);
+	return st->s->utilisation >= UTILISATION_TO_GATHER && n < (enough < SCAN_ENOUGH ? enough : SCAN_ENOUGH);
 }
 
 /* What a number of items ask for, alone and in a shared scan. */
@@ -257,11 +257,11 @@ ask(const Stage *st, const int *member, int n)
 
 	for (int m = 0; m < n; m++)
 	{
-		const GcItem *item = &st->s->item[member[m]];
+		const GcCandidate *candidate = &st->s->candidate[member[m]];
 
-		sum.alone_us += item->option.alone_us;
-		sum.added_us += item->fused_us;
-		sum.columns |= item->columns;
+		sum.alone_us += candidate->needs.alone_us;
+		sum.added_us += candidate->fused_us;
+		sum.columns |= candidate->columns;
 	}
 	return sum;
 }
@@ -282,7 +282,7 @@ active_members(const Stage *st, uint32_t scan)
 	return n;
 }
 
-/* What marked scans of this table will still take. */
+/* What selection scans of this table will still take. */
 static double
 leftover_us(const Stage *st, uint32_t scan)
 {
@@ -291,7 +291,7 @@ leftover_us(const Stage *st, uint32_t scan)
 	for (int a = 0; a < st->s->nactive; a++)
 	{
 		if (st->s->active[a].scan == scan)
-			us += st->s->active[a].left_us;
+			us += st->s->active[a].residual_us;
 	}
 	return us;
 }
@@ -299,7 +299,7 @@ leftover_us(const Stage *st, uint32_t scan)
 static bool
 pays(const Stage *st, const GcFusedKernel *f, int n, double scan_us, double own_us)
 {
-	const GcSharing sharing = {.n = n,.marked = f->marked,.scan_us = scan_us,.own_us = own_us,.pressure = st->s->pressure};
+	const GcSharing sharing = {.n = n,.selection = f->selection,.scan_us = scan_us,.own_us = own_us,.host_pressure = st->s->host_pressure};
 
 	return gc_sharing_pays(&sharing);
 }
@@ -322,25 +322,25 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 	if (all > most_members(f))
 		all = most_members(f);
 	*all_us = gc_scan_us(f->times, columns) + asked->added_us / n * all;
-	return pays(st, f, all, *all_us, asked->alone_us / n * all * gc_beside_each_other(st->s->together, all));
+	return pays(st, f, all, *all_us, asked->alone_us / n * all * gc_overlap_part(st->s->together, all));
 }
 
 static void
-start_scan(Stage *st, int f, const int *member, const int *body, int n, double own_us, double left_us)
+start_scan(Stage *st, int f, const int *member, const int *member_no, int n, double own_us, double residual_us)
 {
-	const GcOption *o = &st->s->fused[f].option;
+	const GcKernelNeeds *o = &st->s->fused[f].needs;
 	GcStart    *start = &st->d->start[st->d->nstarts++];
 
-	start->nitems = n;
-	memcpy(start->item, member, n * sizeof(int));
-	memcpy(start->body, body, n * sizeof(int));
+	start->ncandidates = n;
+	memcpy(start->candidate, member, n * sizeof(int));
+	memcpy(start->member_no, member_no, n * sizeof(int));
 	start->fused = f;
 	start->whole_shared = false;
 	start->issue_share = 0;
-	start->shape = gc_sched_full(st->s->profile, o->threads, o->occupancy,
-								 st->s->item[member[0]].tiles);
-	start->left_us = left_us;
-	start->predicted_us = own_us + left_us * st->s->left;
+	start->grid = gc_sched_full(st->s->profile, o->threads, o->occupancy,
+								 st->s->candidate[member[0]].tiles);
+	start->residual_us = residual_us;
+	start->predicted_us = own_us + residual_us * st->s->residual_part;
 	if (start->predicted_us > st->d->predicted_us)
 		st->d->predicted_us = start->predicted_us;
 }
@@ -351,9 +351,9 @@ start_scan(Stage *st, int f, const int *member, const int *body, int n, double o
  * them, too.)
  */
 static bool
-start_members_resident(Stage *st, const int *member, int n, double shared_us)
+start_members_coresident(Stage *st, const int *member, int n, double shared_us)
 {
-	return n > 1 && n <= GC_RESIDENT_MAX && !st->s->force_shared && start_resident(st, member, n, n, shared_us);
+	return n > 1 && n <= GC_CORESIDENT_MAX && !st->s->force_shared && start_coresident(st, member, n, n, shared_us);
 }
 
 /*
@@ -364,11 +364,11 @@ start_members_resident(Stage *st, const int *member, int n, double shared_us)
 static void
 share_scan(Stage *st, int i)
 {
-	const GcItem *item = &st->s->item[i];
-	const GcFusedKernel *f = &st->s->fused[item->fused];
+	const GcCandidate *candidate = &st->s->candidate[i];
+	const GcFusedKernel *f = &st->s->fused[candidate->fused];
 	int			member[GC_MAX_MEMBERS];
-	int			body[GC_MAX_MEMBERS];
-	int			n = collect_members(st, item->fused, item->scan, member, body);
+	int			member_no[GC_MAX_MEMBERS];
+	int			n = collect_members(st, candidate->fused, candidate->scan, member, member_no);
 	Asked		asked;
 	double		shared;
 	double		all_us = 0;
@@ -380,28 +380,28 @@ share_scan(Stage *st, int i)
 	shared = gc_scan_us(f->times, asked.columns) + asked.added_us;
 	if (n == 1)
 		shared += GC_SCAN_OF_ONE_US;
-	if (n == 1 && active_members(st, item->scan) == 0)
+	if (n == 1 && active_members(st, candidate->scan) == 0)
 		worth = asked.columns != 0 &&
-			(st->s->force_shared ? st->s->nitems == 1 : !st->s->profile->scalar && shared < asked.alone_us);
+			(st->s->force_shared ? st->s->ncandidates == 1 : !st->s->profile->scalar && shared < asked.alone_us);
 	else
-		worth = worth_gathering(st, f, item->scan, &asked, n, &all_us) || st->s->force_shared;
+		worth = worth_gathering(st, f, candidate->scan, &asked, n, &all_us) || st->s->force_shared;
 	if (!worth)
 		return;
-	if (!better_wait(st, item->scan, n, all_us))
+	if (!better_wait(st, candidate->scan, n, all_us))
 	{
 		if (!st->s->force_shared && !pays(st, f, n, shared, asked.alone_us))
 			return;
-		if (start_members_resident(st, member, n, shared))
+		if (start_members_coresident(st, member, n, shared))
 		{
 			/* whom all others wait for */
 			memset(st->taken, true, sizeof(st->taken));
 			return;
 		}
-		start_scan(st, item->fused, member, body, n, shared, leftover_us(st, item->scan));
+		start_scan(st, candidate->fused, member, member_no, n, shared, leftover_us(st, candidate->scan));
 	}
 	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
-	for (int k = 0; k < st->s->nitems; k++)
-		st->taken[k] = st->taken[k] || (gains_by_sharing(st, k) && st->s->item[k].scan == item->scan);
+	for (int k = 0; k < st->s->ncandidates; k++)
+		st->taken[k] = st->taken[k] || (gains_by_sharing(st, k) && st->s->candidate[k].scan == candidate->scan);
 }
 
 /*-------------------------------------------------------------------------
@@ -423,9 +423,9 @@ find_types(Stage *st, const int *pick, int n, const int room[GC_NEEDS], int *of)
 	for (int k = 0; k < n; k++)
 	{
 		int			t = 0;
-		GcKernelItem item;
+		GcKernelItem candidate;
 
-		while (t < ntypes && known[t] != st->s->item[pick[k]].type)
+		while (t < ntypes && known[t] != st->s->candidate[pick[k]].type)
 			t++;
 		of[k] = t;
 		if (t < ntypes)
@@ -433,14 +433,14 @@ find_types(Stage *st, const int *pick, int n, const int room[GC_NEEDS], int *of)
 			type[t].demand++;
 			continue;
 		}
-		gc_least_share(st->s, pick[k], &item);
+		gc_least_share(st->s, pick[k], &candidate);
 		if (ntypes == GC_BATCH_MAX_TYPES ||
-			!gc_kernel_fits(st->s->profile, room, &item, NULL, type[t].need))
+			!gc_kernel_fits(st->s->profile, room, &candidate, NULL, type[t].need))
 		{
 			of[k] = -1;
 			continue;
 		}
-		known[t] = st->s->item[pick[k]].type;
+		known[t] = st->s->candidate[pick[k]].type;
 		type[t].demand = 1;
 		ntypes++;
 	}
@@ -481,7 +481,7 @@ take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *
 /*
  * All of pick[], batch after batch, that of the oldest first.  Launches are in that
  * order: the hardware starts blocks as soon as there is room for them, those of earlier
- * launches first (paper 003's second and third discipline), so the next batch fills
+ * launches first (Li, Yu, Kumar, Tu 2014's second and third discipline), so the next batch fills
  * what the last one leaves, and no multiprocessor waits for a whole batch to end.
  */
 static void
@@ -490,8 +490,8 @@ start_batches(Stage *st, const int *pick, int n)
 	GcBatchPlan *plan = &st->work->plan;
 	GcBatchProblem problem = {.types = st->work->type,.max_items = GC_KERNEL_MAX,.max_group = 1};
 	int			room[GC_NEEDS];
-	int			of[GC_MAX_ITEMS];
-	int			batch[GC_MAX_ITEMS];
+	int			of[GC_MAX_CANDIDATES];
+	int			batch[GC_MAX_CANDIDATES];
 	int			m;
 
 	gc_sm_limits(st->s->profile, room);
@@ -516,10 +516,10 @@ start_batches(Stage *st, const int *pick, int n)
 static void
 start_others(Stage *st)
 {
-	int			pick[GC_MAX_ITEMS];
+	int			pick[GC_MAX_CANDIDATES];
 	int			n = 0;
 
-	for (int i = 0; i < st->s->nitems; i++)
+	for (int i = 0; i < st->s->ncandidates; i++)
 	{
 		if (!st->taken[i])
 			pick[n++] = i;
@@ -532,7 +532,7 @@ start_others(Stage *st)
 			gc_start_alone(st->s, pick[k], st->d);
 		return;
 	}
-	if (start_resident(st, pick, n, 2, HUGE_VAL))
+	if (start_coresident(st, pick, n, 2, HUGE_VAL))
 		return;
 	start_batches(st, pick, n);
 }
@@ -542,10 +542,10 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
 	Stage		st = {.s = s,.work = work,.d = d};
 
-	work->steps = GC_RESIDENT_STEPS;
-	if (resident_active(&st))
+	work->steps = GC_CORESIDENT_STEPS;
+	if (coresident_active(&st))
 		return;
-	for (int i = 0; i < s->nitems; i++)
+	for (int i = 0; i < s->ncandidates; i++)
 	{
 		if (!st.taken[i] && gains_by_sharing(&st, i))
 			share_scan(&st, i);

@@ -74,7 +74,7 @@ build_free(GcBuildTable *t)
 	}
 	gc_device_free(t->memory);
 	if (t->built)
-		gc_worker.ops->mark_put(gc_worker.dev, t->built);
+		gc_worker.ops->event_put(gc_worker.dev, t->built);
 	cell_used[(t->host_flags - flag_cells) / GC_NFLAGS] = false;
 	pfree(t);
 	ntables--;

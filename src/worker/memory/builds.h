@@ -30,7 +30,7 @@ typedef struct GcBuildTable
 	GcAddr		payload[GC_MAX_PAYLOADS];
 	u64			zero_bytes;		/* from memory on, to be zeroed before building */
 	u32		   *host_flags;		/* pinned copy of flags, valid once built is done */
-	GcMark	   *built;			/* behind the kernel that fills it */
+	GcEvent	   *built;			/* behind the kernel that fills it */
 	struct GcBuildTable *next_table;
 	struct GcBuildTable *next_in_chain;	/* of those with like hashes */
 } GcBuildTable;

@@ -62,7 +62,7 @@ struct GcTable
 	GcCol	   *cols;			/* the same on the host */
 	GcRegion  **regions;		/* per chunk; NULL: not resident */
 	GcColState *state;			/* NULL once it may be gone */
-	GcMark	   *ready;			/* behind the last upload */
+	GcEvent	   *ready;			/* behind the last upload */
 	GcTable    *next;
 };
 
@@ -99,7 +99,7 @@ region_unref(GcRegion *region)
 
 /* The device copy of a chunk's column, copied now if it is not there. */
 static GcRegion *
-region_get(const GcChunkColumn *cell, GcStream *stream, GcMark **began, u64 *copied, GcError *err)
+region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
 {
 	u64			id = cell->obj.region_id;
 	u64			bytes = cell->data_bytes + cell->null_bytes;
@@ -119,7 +119,7 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcMark **began, u64 *cop
 		return NULL;
 	}
 	if (began && *began == NULL)
-		*began = gc_worker.ops->mark_timed(stream, NULL);
+		*began = gc_worker.ops->event_timed(stream, NULL);
 	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, bytes, err) != GC_OK)
 	{
 		gc_device_free(addr);
@@ -174,7 +174,7 @@ table_free(GcTable *table)
 		pg_atomic_fetch_sub_u64(&table->state->device_bytes, bytes);
 	gc_device_free(table->array);
 	if (table->ready)
-		gc_worker.ops->mark_put(gc_worker.dev, table->ready);
+		gc_worker.ops->event_put(gc_worker.dev, table->ready);
 	if (table->regions)
 		pfree(table->regions);
 	pfree(table->cols);
@@ -241,7 +241,7 @@ table_create(const GcDirectory *dir, int col, GcError *err)
 /* Chunk i of the table becomes readable by kernels. */
 static bool
 table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
-				GcMark **began, u64 *copied, GcError *err)
+				GcEvent **began, u64 *copied, GcError *err)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, i, table->key.col);
 	GcRegion   *region;
@@ -273,18 +273,18 @@ wait_for_upload(GcTable *table, GcStream *stream, GcError *err)
 
 	if (table->ready == NULL)
 		return true;
-	if (gc_worker.ops->mark_done(table->ready, &done, err) != GC_OK)
+	if (gc_worker.ops->event_done(table->ready, &done, err) != GC_OK)
 		return false;
 	if (!done)
 		return gc_worker.ops->stream_wait(stream, table->ready, err) == GC_OK;
-	gc_worker.ops->mark_put(gc_worker.dev, table->ready);
+	gc_worker.ops->event_put(gc_worker.dev, table->ready);
 	table->ready = NULL;
 	return true;
 }
 
 GcTable *
 gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
-			 GcStream *stream, GcMark **began, u64 *copied, GcError *err)
+			 GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
 {
 	TableKey	key = {.dir_id = dir->id,.col = col};
 	TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
@@ -330,8 +330,8 @@ gc_table_uploaded(GcTable *table, GcStream *stream)
 	if (!table->dirty)
 		return;
 	if (table->ready)
-		gc_worker.ops->mark_put(gc_worker.dev, table->ready);
-	table->ready = gc_worker.ops->mark(stream, NULL);
+		gc_worker.ops->event_put(gc_worker.dev, table->ready);
+	table->ready = gc_worker.ops->event(stream, NULL);
 	table->dirty = table->ready == NULL;
 }
 
@@ -447,7 +447,7 @@ gc_drop_regions(void)
 }
 
 void
-gc_residency_init(void)
+gc_device_cache_init(void)
 {
 	static GcEvictor evictor = {.oldest = oldest_use,.drop = drop_oldest};
 	HASHCTL		rctl = {.keysize = sizeof(u64),.entrysize = sizeof(GcRegion)};

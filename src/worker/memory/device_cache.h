@@ -23,7 +23,7 @@ typedef struct GcTable GcTable;
  * is in use until gc_table_release.  NULL: no device memory (err set).
  */
 extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
-							 GcStream *stream, GcMark **began, u64 *copied, GcError *err);
+							 GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
 extern GcAddr gc_table_array(const GcTable *table);
 
 /* After the copies were queued: others that use the table wait for this mark. */
@@ -32,6 +32,6 @@ extern void gc_table_release(GcTable *table);
 
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);
-extern void gc_residency_init(void);
+extern void gc_device_cache_init(void);
 
 #endif							/* GC_DEVICE_CACHE_H */

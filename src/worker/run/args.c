@@ -100,7 +100,7 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_COLUMN:
 			if (w->part == GC_COLUMN_PRIVATE)
 				return device_address(src, r->columns[w->index].private_off);
-			if (w->part == GC_COLUMN_RECORDS)
+			if (w->part == GC_COLUMN_PACKED_ROWS)
 				return gc_run_hooks->arg_word(src->share, w);
 			return src->tables[w->index] ? gc_table_array(src->tables[w->index]) : 0;
 		case GC_ARG_PARAM:
@@ -118,9 +118,9 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 			return group_word(src, w->part);
 		case GC_ARG_GROUP_KEY:
 			return w->part == 1 ? r->group_keys[w->index].stride : (u64) r->group_keys[w->index].base;
-		case GC_ARG_MARKS:
-		case GC_ARG_TEST:
-		case GC_ARG_PLACE:
+		case GC_ARG_SELECTION:
+		case GC_ARG_PREDICATE:
+		case GC_ARG_DIRECT:
 			return gc_run_hooks->arg_word(src->share, w);
 		default:				/* GC_ARG_ROWS */
 			return w->part == 1 ? r->rows_cap : src->rows;

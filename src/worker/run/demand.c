@@ -12,8 +12,8 @@
 #include "../memory/state.h"
 #include "launch.h"
 
-GcOption
-gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)
+GcKernelNeeds
+gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us)
 {
 	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
 	u32			shared = (u32) gc_run_shared_bytes(run, &k->variant);
@@ -22,7 +22,7 @@ gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)
 
 	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
 		row_bytes += run->tables[c] ? Max(gc_columns(run->p)[c].width, 1) : 0;
-	return (GcOption) {.issue_part = k->issue_part.samples > 0 ? k->issue_part.value : gc_worker.calibration.beside_same,
+	return (GcKernelNeeds) {.issue_part = k->issue_part.samples > 0 ? k->issue_part.value : gc_worker.calibration.overlap_same_table,
 		.warp_flight = row_bytes * Max(k->variant.vec, 1) * gc_worker.profile.warp_size,
 		.registers = k->info.registers,.max_threads = threads,.threads = threads,
 		.shared_bytes = shared + k->info.shared_static,.occupancy = gc_run_occupancy(k, threads, shared),
@@ -30,23 +30,23 @@ gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us)
 }
 
 void
-gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item)
+gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcCandidate *candidate)
 {
 	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
 	const double rows = run->request->inputs[run->main->input].rows;
 
-	item->nloads = 0;
-	item->lookup_bytes = 0;
+	candidate->nloads = 0;
+	candidate->lookup_bytes = 0;
 	for (int c = in->first_column; c < in->first_column + in->ncolumns && k->alone_us.samples > 0; c++)
 	{
 		const GcPColumn *column = &gc_columns(run->p)[c];
 
 		if (run->tables[c] == NULL)
 			continue;
-		if (item->nloads < GC_LOAD_COLUMNS)
-			item->load[item->nloads++] = (GcColumnLoad) {.column = (u32) column->attnum};
-		item->load[item->nloads - 1].bytes += (float) (rows * Max(column->width, 1));
+		if (candidate->nloads < GC_LOAD_COLUMNS)
+			candidate->load[candidate->nloads++] = (GcColumnLoad) {.column = (u32) column->attnum};
+		candidate->load[candidate->nloads - 1].bytes += (float) (rows * Max(column->width, 1));
 	}
 	for (int b = 0; b < run->p->nbuilds; b++)
-		item->lookup_bytes += run->builds[b] ? run->builds[b]->bytes : 0;
+		candidate->lookup_bytes += run->builds[b] ? run->builds[b]->bytes : 0;
 }

@@ -15,12 +15,12 @@
  * What the run's main kernel asks for.  What of its time is no reading is not
  * known before it was resident with others: then little enough is assumed to have it tried.
  */
-extern GcOption gc_describe_option(const GcRun *run, GcPipelineKernel *k, double alone_us);
+extern GcKernelNeeds gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us);
 
 /*
  * What the run's main kernel streams and looks up, as far as sched/policy/coresident.h wants to know.
  * Nothing, as long as its time alone is a guess: then nobody knows what bounds it.
  */
-extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcItem *item);
+extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcCandidate *candidate);
 
 #endif							/* GC_DEMAND_H */

@@ -28,23 +28,23 @@
 #include "../memory/state.h"
 
 /* Shapes kept; beyond that all are forgotten (their kernels stay cached). */
-#define MAX_SHAPES	4096
+#define MAX_SIGNATURES	4096
 
-typedef struct ShapeKernels
+typedef struct SignatureKernels
 {
 	GcHash		hash;			/* key */
 	GcProgram  *program;
 	GcPipelineKernel **pipelines;	/* lists of variants */
 	GcPipelineTraits *traits;	/* per pipeline: that takes its time */
-} ShapeKernels;
+} SignatureKernels;
 
 static HTAB *shapes = NULL;
 static GcPipelineKernel compactor;
-static GcPipelineKernel combiner;
+static GcPipelineKernel merge_kernel;
 static GcPipelineKernel refiner;
-static GcPipelineKernel class_writer;
-static GcPipelineKernel record_writer;
-static MemoryContext shapes_cxt = NULL;
+static GcPipelineKernel key_group_writer;
+static GcPipelineKernel packed_row_writer;
+static MemoryContext kernels_cxt = NULL;
 
 /*
  * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, so
@@ -122,22 +122,22 @@ gc_kernel_ready(GcPipelineKernel *k, bool *failed)
 }
 
 void
-gc_shapes_init(void)
+gc_kernels_init(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(GcHash),.entrysize = sizeof(ShapeKernels)};
+	HASHCTL		ctl = {.keysize = sizeof(GcHash),.entrysize = sizeof(SignatureKernels)};
 
-	if (shapes_cxt == NULL)
-		shapes_cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc shapes", ALLOCSET_DEFAULT_SIZES);
+	if (kernels_cxt == NULL)
+		kernels_cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc shapes", ALLOCSET_DEFAULT_SIZES);
 	else
-		MemoryContextReset(shapes_cxt);
-	ctl.hcxt = shapes_cxt;
+		MemoryContextReset(kernels_cxt);
+	ctl.hcxt = kernels_cxt;
 	shapes = hash_create("gpuconc shapes", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 
 	ask_fixed(&compactor, gc_generate_compactor);
-	ask_fixed(&combiner, gc_generate_combiner);
+	ask_fixed(&merge_kernel, gc_generate_merge_kernel);
 	ask_fixed(&refiner, gc_generate_refiner);
-	ask_fixed(&class_writer, gc_generate_class_writer);
-	ask_fixed(&record_writer, gc_generate_record_writer);
+	ask_fixed(&key_group_writer, gc_generate_key_group_writer);
+	ask_fixed(&packed_row_writer, gc_generate_packed_row_writer);
 }
 
 static const GcPipelineKernel *
@@ -174,9 +174,9 @@ gc_compactor(GcError *err, bool *failed)
 }
 
 const GcPipelineKernel *
-gc_combiner(GcError *err, bool *failed)
+gc_merge_kernel(GcError *err, bool *failed)
 {
-	return poll_fixed(&combiner, err, failed);
+	return poll_fixed(&merge_kernel, err, failed);
 }
 
 const GcPipelineKernel *
@@ -186,31 +186,31 @@ gc_refiner(GcError *err, bool *failed)
 }
 
 const GcPipelineKernel *
-gc_class_writer(GcError *err, bool *failed)
+gc_key_group_writer(GcError *err, bool *failed)
 {
-	return poll_fixed(&class_writer, err, failed);
+	return poll_fixed(&key_group_writer, err, failed);
 }
 
 const GcPipelineKernel *
-gc_record_writer(GcError *err, bool *failed)
+gc_packed_row_writer(GcError *err, bool *failed)
 {
-	return poll_fixed(&record_writer, err, failed);
+	return poll_fixed(&packed_row_writer, err, failed);
 }
 
 /* Called while no request is running: nobody holds a pointer into the shapes. */
 void
-gc_shapes_trim(void)
+gc_kernels_trim(void)
 {
-	if (hash_get_num_entries(shapes) > MAX_SHAPES)
-		gc_shapes_init();
+	if (hash_get_num_entries(shapes) > MAX_SIGNATURES)
+		gc_kernels_init();
 }
 
 /* NULL: not a program that could be executed.  Each is checked once. */
-static ShapeKernels *
+static SignatureKernels *
 find_shape(const GcRequest *request, GcError *err)
 {
 	const GcProgram *p = request->program;
-	ShapeKernels *s;
+	SignatureKernels *s;
 	bool		found;
 
 	s = hash_search(shapes, &request->program_hash, HASH_ENTER, &found);
@@ -222,10 +222,10 @@ find_shape(const GcRequest *request, GcError *err)
 			hash_search(shapes, &request->program_hash, HASH_REMOVE, NULL);
 		return NULL;
 	}
-	s->program = MemoryContextAlloc(shapes_cxt, p->size);
+	s->program = MemoryContextAlloc(kernels_cxt, p->size);
 	memcpy(s->program, p, p->size);
-	s->pipelines = MemoryContextAllocZero(shapes_cxt, p->npipelines * sizeof(GcPipelineKernel *));
-	s->traits = MemoryContextAlloc(shapes_cxt, p->npipelines * sizeof(GcPipelineTraits));
+	s->pipelines = MemoryContextAllocZero(kernels_cxt, p->npipelines * sizeof(GcPipelineKernel *));
+	s->traits = MemoryContextAlloc(kernels_cxt, p->npipelines * sizeof(GcPipelineTraits));
 	for (int i = 0; i < p->npipelines; i++)
 		s->traits[i] = gc_pipeline_traits(p, i);
 	return s;
@@ -258,7 +258,7 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 	}
 	demand->survivors = demand->rows >> pl->survive;
 	demand->queue_bytes = traits.gathers ? GC_VISIT_SHARED : 0;
-	demand->kept_bytes = (u64) traits.kept_words * 4;
+	demand->per_warp_bytes = (u64) traits.per_warp_words * 4;
 }
 
 void
@@ -327,9 +327,9 @@ write_gpu_kernels(const GcRequest *request, int pipeline)
 }
 
 GcPipelineKernel *
-gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *err)
+gc_signature_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *err)
 {
-	ShapeKernels *s;
+	SignatureKernels *s;
 	GcVariantDemand d;
 	GcVariant	v;
 	GcPipelineKernel *k;
@@ -351,7 +351,7 @@ gc_shape_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *er
 	}
 	if (gc_generate(request->program, pipeline, &v, &source, err) != GC_OK)
 		return NULL;
-	k = MemoryContextAllocZero(shapes_cxt, sizeof(GcPipelineKernel));
+	k = MemoryContextAllocZero(kernels_cxt, sizeof(GcPipelineKernel));
 	if (!gc_kernel_ask(k, &v, &source))
 	{
 		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");

@@ -38,7 +38,7 @@ typedef struct GcPipelineKernel
  * The kernel of a pipeline of the request, in the variant that suits it; asked for
  * from the kernel cache if it is new (*fresh).  NULL: err set.
  */
-extern GcPipelineKernel *gc_shape_kernel(const GcRequest *request, int pipeline,
+extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipeline,
 										 bool *fresh, GcError *err);
 /* What the choice of a variant depends on, and the choice (kernels.c). */
 typedef struct GcVariantDemand
@@ -57,10 +57,10 @@ extern void gc_write_gpu_text(const char *text);
  * *failed: they will never be.
  */
 extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_combiner(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_merge_kernel(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_refiner(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_class_writer(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_record_writer(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_key_group_writer(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_packed_row_writer(GcError *err, bool *failed);
 
 /*
  * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
@@ -68,7 +68,7 @@ extern const GcPipelineKernel *gc_record_writer(GcError *err, bool *failed);
  */
 extern bool gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source);
 extern bool gc_kernel_ready(GcPipelineKernel *k, bool *failed);
-extern void gc_shapes_init(void);
-extern void gc_shapes_trim(void);
+extern void gc_kernels_init(void);
+extern void gc_kernels_trim(void);
 
 #endif							/* GC_KERNELS_H */

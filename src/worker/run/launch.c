@@ -251,14 +251,14 @@ describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, 
 }
 
 GcCode
-gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
+gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
 			  const GcScanPart *part, GcAddr flags)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
 	GcArgSource src;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcArgs		args;
-	GcLaunch	l = {.blocks = shape->blocks,.threads = shape->threads,
+	GcLaunch	l = {.blocks = grid->blocks,.threads = grid->threads,
 	.shared_bytes = gc_run_shared_bytes(run, &k->variant),.whole_shared = part->whole_shared};
 
 	/* Without a block nothing is launched, and nobody delivers. */
@@ -304,20 +304,20 @@ fill_build(GcRun *run, int b, GcBuildTable *t)
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
 	GcScanPart	part = {.n = in->nsources};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
-	GcShape		shape;
+	GcGrid		grid;
 	GcCode		code;
 
-	shape = gc_sched_full(&gc_worker.profile, threads,
+	grid = gc_sched_full(&gc_worker.profile, threads,
 						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant)),
 						  (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 
 	if ((code = gc_run_upload_columns(run, pipeline)) != GC_OK ||
 		(code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
-		(code = gc_run_launch(run, pipeline, k, &shape, &part, t->flags)) != GC_OK ||
+		(code = gc_run_launch(run, pipeline, k, &grid, &part, t->flags)) != GC_OK ||
 		(code = gc_copy_out(run->stream, t->host_flags, t->flags,
 										GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
 		return code;
-	t->built = gc_worker.ops->mark(run->stream, &run->err);
+	t->built = gc_worker.ops->event(run->stream, &run->err);
 	return t->built ? GC_OK : run->err.code;
 }
 
@@ -341,7 +341,7 @@ do_build(GcRun *run, int b)
 	code = gc_run_builds(run, gc_builds(run->p)[b].pipeline);
 	if (code != GC_OK)
 		return code;
-	if (run->copied == NULL && (run->copied = gc_worker.ops->mark_timed(run->stream, &run->err)) == NULL)
+	if (run->copied == NULL && (run->copied = gc_worker.ops->event_timed(run->stream, &run->err)) == NULL)
 		return run->err.code;
 	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
 	if (t == NULL)

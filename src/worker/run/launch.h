@@ -33,7 +33,7 @@ typedef struct GcScanPart
 	bool		whole_shared;	/* as GcLaunch's */
 	bool		last;			/* nothing comes to the sink behind it: it delivers the result, if it can */
 } GcScanPart;
-extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcShape *shape,
+extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
 							const GcScanPart *part, GcAddr flags);
 extern u64	gc_run_shared_bytes(const GcRun *run, const GcVariant *variant);
 

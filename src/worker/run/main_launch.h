@@ -39,16 +39,16 @@ typedef struct GcMainLaunch
 {
 	int			users;			/* requests, and the schedule while it starts it */
 	int			runs;			/* requests among them */
-	GcShape		shape;
+	GcGrid		grid;
 	int			registers;
 	u32			shared_bytes;
 	bool		whole_shared;	/* as GcLaunch's */
 	const GcLaunchOps *ops;		/* of a shared scan; else NULL */
 	struct GcShareLaunch *share;	/* then: what share/ keeps of it */
-	u32			scan;			/* number of its table's scan, as in GcItem */
+	u32			scan;			/* number of its table's scan, as in GcCandidate */
 	bool		fused;			/* a shared scan, fused or marked */
-	bool		marked;
-	bool		marks_done;		/* marked: its marks, when they were last looked at */
+	bool		selection;
+	bool		select_done;		/* marked: its marks, when they were last looked at */
 	double		total_us;		/* marked: until the last request so far was done */
 	u64			began_ns;		/* when it began, by the device's clock; 0: not known */
 	float		kernel_us;		/* and how long it took; marked: the marks */
@@ -63,9 +63,9 @@ typedef struct GcMainLaunch
 	u32			number;			/* within its batch */
 	bool		alone;			/* nothing else was on the device while it ran */
 	bool		undisturbed;	/* nothing but its batch was */
-	double		among;			/* GcSchedule's; 0: it began on an idle device */
-	double		left_us;		/* of a shared scan: as GcStart's */
-	double		left;			/* GcSchedule's then */
+	double		busy_overlap;			/* GcSchedule's; 0: it began on an idle device */
+	double		residual_us;		/* of a shared scan: as GcStart's */
+	double		residual_part;			/* GcSchedule's then */
 	bool		learned;		/* the cost model has heard of it */
 } GcMainLaunch;
 

@@ -152,8 +152,8 @@ gc_run_queue_result(GcRun *run)
 	if (!run->delivered &&
 		((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
 		return code;
-	run->done = run->delivered ? gc_worker.ops->mark_written(run->stream, word, &run->err)
-		: gc_worker.ops->mark_word(run->stream, word, &run->err);
+	run->done = run->delivered ? gc_worker.ops->event_written(run->stream, word, &run->err)
+		: gc_worker.ops->event_word(run->stream, word, &run->err);
 	if (run->done == NULL)
 		return run->err.code;
 	run->state = RUN_RUNNING;
@@ -215,7 +215,7 @@ gc_run_note_times(GcRun *run)
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcMainLaunch *l = run->launch;
 	const u64  *times = (const u64 *) ((const char *) run->flags + GC_TIMES_AT);
-	const u64  *kernel = l->marked ? times + GC_TIME_BEFORE_BEGAN : times;
+	const u64  *kernel = l->selection ? times + GC_TIME_BEFORE_BEGAN : times;
 
 	l->began_ns = kernel[GC_TIME_BEGAN] ? ~kernel[GC_TIME_BEGAN] : 0;
 	l->kernel_us = us_between(l->began_ns, kernel[GC_TIME_ENDED]);
@@ -224,9 +224,9 @@ gc_run_note_times(GcRun *run)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
 	info->run_ms = run->main_us / 1000;
 	if (run->began)
-		info->copy_ms = ops->mark_ms(run->began, run->copied);
+		info->copy_ms = ops->event_ms(run->began, run->copied);
 	if (run->built)
-		info->run_ms += ops->mark_ms(run->copied, run->built);
+		info->run_ms += ops->event_ms(run->copied, run->built);
 }
 
 /* A follower's own copy of the result, or NULL. */

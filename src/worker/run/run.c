@@ -96,7 +96,7 @@ gc_run_start(int slot)
 
 	for (int i = 0; i < p->npipelines && run->state != RUN_FINISHED; i++)
 	{
-		run->kernels[i] = gc_shape_kernel(run->request, i, &run->fresh[i], &run->err);
+		run->kernels[i] = gc_signature_kernel(run->request, i, &run->fresh[i], &run->err);
 		if (run->kernels[i] == NULL)
 			run->state = RUN_FINISHED;
 	}
@@ -209,7 +209,7 @@ static void
 release_device(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcMark	  **marks[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
+	GcEvent	  **sel_bitmap[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
 
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
@@ -230,11 +230,11 @@ release_device(GcRun *run)
 	run->sink = 0;
 	gc_run_hooks->gives_back(run);
 	leave_launch(run);
-	for (int i = 0; i < lengthof(marks); i++)
+	for (int i = 0; i < lengthof(sel_bitmap); i++)
 	{
-		if (*marks[i])
-			ops->mark_put(gc_worker.dev, *marks[i]);
-		*marks[i] = NULL;
+		if (*sel_bitmap[i])
+			ops->event_put(gc_worker.dev, *sel_bitmap[i]);
+		*sel_bitmap[i] = NULL;
 	}
 	if (run->stream)
 		ops->stream_put(gc_worker.dev, run->stream);
@@ -260,17 +260,17 @@ prepare(GcRun *run)
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
 		return code;
 	if (run->copied)
-		run->built = ops->mark_timed(run->stream, &run->err);
+		run->built = ops->event_timed(run->stream, &run->err);
 	else if (run->began)
-		run->copied = ops->mark_timed(run->stream, &run->err);
+		run->copied = ops->event_timed(run->stream, &run->err);
 	return run->err.code;
 }
 
-GcMark *
+GcEvent *
 gc_run_prepared(GcRun *run)
 {
 	if (run->prepared == NULL)
-		run->prepared = gc_worker.ops->mark(run->stream, &run->err);
+		run->prepared = gc_worker.ops->event(run->stream, &run->err);
 	return run->prepared;
 }
 
@@ -278,17 +278,17 @@ void
 gc_run_not_prepared(GcRun *run)
 {
 	if (run->prepared)
-		gc_worker.ops->mark_put(gc_worker.dev, run->prepared);
+		gc_worker.ops->event_put(gc_worker.dev, run->prepared);
 	run->prepared = NULL;
 }
 
 GcCode
-gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile)
+gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile)
 {
 	int			main = run->p->npipelines - 1;
 	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
 	.whole_shared = run->launch->whole_shared,.last = true};
-	GcCode		code = gc_run_launch(run, main, k, shape, &part, run->sink);
+	GcCode		code = gc_run_launch(run, main, k, grid, &part, run->sink);
 
 	if (code != GC_OK)
 		return code;
@@ -357,7 +357,7 @@ advance_waiting(GcRun *run, int others)
 static bool
 advance_ready(GcRun *run, int others)
 {
-	GcMark	   *prepared;
+	GcEvent	   *prepared;
 	bool		done = false;
 
 	gc_run_hooks->waits(run, others);
@@ -367,7 +367,7 @@ advance_ready(GcRun *run, int others)
 	if (!gc_slot_abandoned(run->slot) || run->followers != NIL)
 		return false;
 	prepared = gc_run_prepared(run);
-	if (prepared && gc_worker.ops->mark_done(prepared, &done, &run->err) == GC_OK && !done)
+	if (prepared && gc_worker.ops->event_done(prepared, &done, &run->err) == GC_OK && !done)
 		return false;
 	(void) nobody_waits(run);
 	give_back(run);
@@ -382,10 +382,10 @@ advance_running(GcRun *run)
 	GcCode		code;
 	u64			n;
 
-	/* It comes behind its marks, and somebody else looks for those (gc_schedule_news). */
-	if (run->launch->marked && !run->launch->marks_done)
+	/* It comes behind its marks, and somebody else looks for those (gc_schedule_due). */
+	if (run->launch->selection && !run->launch->select_done)
 		return false;
-	code = gc_worker.ops->mark_done(run->done, &done, &run->err);
+	code = gc_worker.ops->event_done(run->done, &done, &run->err);
 	if (code == GC_OK && !done)
 		return false;
 	if (code == GC_OK && run->state == RUN_RUNNING)
@@ -398,8 +398,8 @@ advance_running(GcRun *run)
 			code = gc_run_fetch_rest(run, n);
 			if (code == GC_OK)
 			{
-				gc_worker.ops->mark_put(gc_worker.dev, run->done);
-				run->done = gc_worker.ops->mark(run->stream, &run->err);
+				gc_worker.ops->event_put(gc_worker.dev, run->done);
+				run->done = gc_worker.ops->event(run->stream, &run->err);
 				run->state = RUN_FETCHING;
 				if (run->done)
 					return true;

@@ -45,17 +45,17 @@ typedef struct GcRun
 	GcTable   **tables;			/* per column */
 	GcBuildTable **builds;		/* per build */
 	GcStream   *stream;
-	GcMark	   *began;			/* before its first copy of a chunk; NULL: there was none */
-	GcMark	   *copied;			/* behind those, before it builds; NULL: it did neither */
-	GcMark	   *built;			/* behind its builds; NULL: there were none */
-	GcMark	   *prepared;		/* as gc_run_prepared's; NULL: nobody has asked */
+	GcEvent	   *began;			/* before its first copy of a chunk; NULL: there was none */
+	GcEvent	   *copied;			/* behind those, before it builds; NULL: it did neither */
+	GcEvent	   *built;			/* behind its builds; NULL: there were none */
+	GcEvent	   *prepared;		/* as gc_run_prepared's; NULL: nobody has asked */
 	float		main_us;		/* from the launch's start to where its rows were read, once
 								 * it is done; 0: not known */
-	GcMark	   *done;
+	GcEvent	   *done;
 	GcMainLaunch *launch;
 	struct GcBatch *batch;		/* it was started in */
 	int			batch_entry;	/* its place in the batch's record; -1: not kept */
-	u32			scan;			/* number of its table's scan, as in GcItem; 0: none */
+	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
 	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;
@@ -105,13 +105,13 @@ extern void gc_run_free(GcRun *run);
 extern void gc_run_forget(GcRun *run);
 
 /* Start a READY run's own main kernel, in this shape. */
-extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcShape *shape, u32 first_tile);
+extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile);
 
 /*
  * Behind what is queued before the main kernel, for others to wait for: a mark, NULL if
  * the device gives none (run->err).  Not to be kept: more may come to be queued.
  */
-extern GcMark *gc_run_prepared(GcRun *run);
+extern GcEvent *gc_run_prepared(GcRun *run);
 
 /* More was queued. */
 extern void gc_run_not_prepared(GcRun *run);

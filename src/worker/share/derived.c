@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * derived.c
- *	  Columns that the device derives from a set's columns: class columns (classes.c) and
- *	  columns of records (records.c).
+ *	  Columns that the device derives from a set's columns: group-coded columns (key_groups.c) and
+ *	  columns of records (packed_rows.c).
  *
- * A chunk is written by the first marked scan that reads it, from codes that never change,
+ * A chunk is written by the first selection scan that reads it, from codes that never change,
  * and so is never written again.  Others wait for the writer by a mark, in stream order.
  *
  * The worker's main thread.  The memory of the codes is the owner's.
@@ -61,7 +61,7 @@ gc_derived_free(GcDerived *d)
 		pfree(d->place);
 	}
 	if (d->ready)
-		gc_worker.ops->mark_put(gc_worker.dev, d->ready);
+		gc_worker.ops->event_put(gc_worker.dev, d->ready);
 	*d = (GcDerived) {0};
 }
 
@@ -78,7 +78,7 @@ choose_chunks(const GcScanMembers *scan, GcDerived *d, u32 readers)
 		to_write[i].data = 0;
 	for (int m = 0; m < scan->n; m++)
 	{
-		for (u32 i = 0; i < scan->nsources[m] && readers >> scan->body[m] & 1; i++)
+		for (u32 i = 0; i < scan->nsources[m] && readers >> scan->member_no[m] & 1; i++)
 		{
 			u32			chunk = scan->sources[m][i].chunk;
 
@@ -123,8 +123,8 @@ write_chunks(GcScanMembers *scan, GcDerived *d, const GcPipelineKernel *k, GcArg
 	}
 	code = ops->copy_in(stream, d->cols, d->host, d->nchunks * sizeof(GcCol), scan->err);
 	if (d->ready)
-		ops->mark_put(gc_worker.dev, d->ready);
-	d->ready = ops->mark(stream, scan->err);
+		ops->event_put(gc_worker.dev, d->ready);
+	d->ready = ops->event(stream, scan->err);
 	return d->ready ? code : GC_DEVICE_FAILED;
 }
 

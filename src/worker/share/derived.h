@@ -21,7 +21,7 @@ typedef struct GcDerived
 	GcAddr		cols;			/* GcCol[2 * nchunks]: to be read, and to be written next */
 	GcCol	   *host;			/* the same on the host */
 	u32			unwritten;		/* chunks */
-	GcMark	   *ready;			/* behind the last chunk written */
+	GcEvent	   *ready;			/* behind the last chunk written */
 } GcDerived;
 
 /* Rows of all chunks, padding included. */

@@ -3,11 +3,11 @@
  * fused.c
  *	  Fused kernels for the shapes that recur over a table (scan_set.c).
  *
- * Once two requests could have shared a scan, a fused kernel with bodies for the shapes that
- * recur is compiled in the background; a shape gets as many bodies as requests of it were ready
- * at the same time.  A fused kernel serves any subset of its bodies, so it stays in use until
- * a better one, with bodies for what has come since, is ready.  There is one for each kind
- * of bodies (GcBodyKind), for what makes the best of one would slow the other down.
+ * Once two requests could have shared a scan, a fused kernel with members for the shapes that
+ * recur is compiled in the background; a shape gets as many members as requests of it were ready
+ * at the same time.  A fused kernel serves any subset of its members, so it stays in use until
+ * a better one, with members for what has come since, is ready.  There is one for each kind
+ * of members (GcMemberKind), for what makes the best of one would slow the other down.
  *
  * The worker's main thread.
  *
@@ -22,21 +22,21 @@
 #include "../memory/state.h"
 #include "share_launch.h"
 
-#define MAX_BODIES		8		/* of one shape */
+#define MAX_FUSED_MEMBERS		8		/* of one shape */
 
 /* Requests for a table before its second fused kernel may be made. */
 #define COMPILE_REQUESTS	16
 
-/* Threads per block, and rows per thread unless members need few registers, which are for bodies. */
+/* Threads per block, and rows per thread unless members need few registers, which are for members. */
 #define FUSED_THREADS	256
 #define FUSED_VEC		8
 
 /*
- * What a body with groups adds, of its time alone, as long as it is not known (bench/two_stage/
+ * What a member with groups adds, of its time alone, as long as it is not known (bench/two_stage/
  * groups.c).
  */
-#define GROUP_BODY_PART	0.2
-#define HEAVY_BODY_PART	1.5
+#define GROUP_MEMBER_PART	0.2
+#define HEAVY_MEMBER_PART	1.5
 
 /*-------------------------------------------------------------------------
  * Compiling
@@ -61,7 +61,7 @@ physical_column(GcFused *f, i16 dir_column)
 }
 
 static void
-add_body(GcFused *f, GcScanShape *s)
+add_member(GcFused *f, GcScanShape *s)
 {
 	GcFusedMember *m = &f->member[f->n];
 	i16		   *columns = MemoryContextAlloc(TopMemoryContext, (s->p->ncolumns + 1) * sizeof(i16));
@@ -74,11 +74,11 @@ add_body(GcFused *f, GcScanShape *s)
 
 /* Bodies for the shapes that recur: one for each first, the most used before others. */
 static void
-choose_bodies(const GcScanSet *set, GcFused *f)
+choose_members(const GcScanSet *set, GcFused *f)
 {
 	uint64		least = gc_shape_least_uses();
 
-	for (int copy = 0; copy < MAX_BODIES; copy++)
+	for (int copy = 0; copy < MAX_FUSED_MEMBERS; copy++)
 	{
 		bool		taken[GC_MAX_SCAN_SHAPES] = {false};
 
@@ -96,7 +96,7 @@ choose_bodies(const GcScanSet *set, GcFused *f)
 			if (best < 0 || f->n == GC_MAX_FUSED)
 				break;
 			taken[best] = true;
-			add_body(f, set->shape[best]);
+			add_member(f, set->shape[best]);
 		}
 	}
 }
@@ -111,7 +111,7 @@ gc_fused_bodies_of(const GcFused *f, const GcScanShape *s)
 	return n;
 }
 
-/* Has f a body of some shape that `than` lacks? */
+/* Has f a member of some shape that `than` lacks? */
 static bool
 has_more(const GcFused *f, const GcFused *than)
 {
@@ -124,14 +124,14 @@ has_more(const GcFused *f, const GcFused *than)
 }
 
 static void
-drop_body(GcFused *f)
+drop_member(GcFused *f)
 {
 	f->n--;
 	pfree((void *) f->member[f->n].columns);
 }
 
 /*
- * The variants of its bodies: each may have an equal part of the shared memory, less what it
+ * The variants of its members: each may have an equal part of the shared memory, less what it
  * keeps for the warps of the largest block.  False: of those with groups, some then have no room
  * for theirs.
  */
@@ -146,25 +146,25 @@ choose_variants(GcFused *f)
 	for (int m = 0; m < f->n; m++)
 	{
 		const GcVariantDemand *demand = &f->shape[m]->demand;
-		const u64	kept = demand->demand.kept_bytes * (1024 / profile->warp_size);
+		const u64	kept = demand->demand.per_warp_bytes * (1024 / profile->warp_size);
 		GcVariantChoice choice = gc_sched_variant(profile, &demand->demand, room - Min(room, kept));
 
 		f->member[m].variant = gc_make_variant(demand, &choice);
 		used += gc_sched_variant_bytes(&demand->demand, &choice);
 		local = local && choice.group_copies > 0;
 	}
-	f->threads = f->kind == GC_GROUP_BODIES ? gc_sched_variant_threads(profile, used) : FUSED_THREADS;
+	f->threads = f->kind == GC_GROUPED_MEMBERS ? gc_sched_variant_threads(profile, used) : FUSED_THREADS;
 	for (int m = 0; m < f->n && !profile->scalar; m++)
 	{
 		f->member[m].variant.threads = f->threads;
 		f->member[m].variant.vec = FUSED_VEC;
 	}
-	if (f->kind == GC_GROUP_BODIES)
+	if (f->kind == GC_GROUPED_MEMBERS)
 		f->shared_bytes = used;
-	return local || f->kind != GC_GROUP_BODIES;
+	return local || f->kind != GC_GROUPED_MEMBERS;
 }
 
-/* Ask for the kernel of f's bodies, of fewer if they are too many.  False: none. */
+/* Ask for the kernel of f's members, of fewer if they are too many.  False: none. */
 static bool
 compile(GcFused *f)
 {
@@ -173,7 +173,7 @@ compile(GcFused *f)
 	GcCode		code;
 
 	while ((code = gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err)) == GC_UNSUPPORTED && f->n > 2)
-		drop_body(f);
+		drop_member(f);
 	if (code == GC_OK)
 	{
 		f->words = MemoryContextAlloc(TopMemoryContext, (source->nwords + 1) * sizeof(GcFusedWord));
@@ -193,9 +193,9 @@ compile(GcFused *f)
  * requests have to come first, and count more than those before.
  */
 static void
-forget_some(GcScanSet *set, GcBodyKind kind)
+forget_some(GcScanSet *set, GcMemberKind kind)
 {
-	GcBodies   *b = &set->bodies[kind];
+	GcFusedKind   *b = &set->member_mask[kind];
 
 	b->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
 	if (gc_sharing_forced())
@@ -215,19 +215,19 @@ forget_some(GcScanSet *set, GcBodyKind kind)
  * then in the kernel cache.
  */
 static void
-improve(GcScanSet *set, GcBodyKind kind)
+improve(GcScanSet *set, GcMemberKind kind)
 {
-	GcBodies   *b = &set->bodies[kind];
+	GcFusedKind   *b = &set->member_mask[kind];
 	GcFused    *f;
 
-	if (!b->news || b->pending || b->failed || set->requests < b->compile_at)
+	if (!b->dirty || b->pending || b->failed || set->requests < b->compile_at)
 		return;
-	b->news = false;
+	b->dirty = false;
 	f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
 	f->kind = kind;
-	choose_bodies(set, f);
+	choose_members(set, f);
 	while (f->n >= 2 && !choose_variants(f))
-		drop_body(f);
+		drop_member(f);
 	if (f->n < 2 || !has_more(f, b->ready))
 	{
 		gc_fused_drop(f);
@@ -252,9 +252,9 @@ gc_fused_poll(GcScanSet *set)
 {
 	bool		any = false;
 
-	for (int k = 0; k < GC_BODY_KINDS; k++)
+	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 	{
-		GcBodies   *b = &set->bodies[k];
+		GcFusedKind   *b = &set->member_mask[k];
 
 		if (b->pending)
 			any = gc_fused_take(&b->ready, &b->pending, &b->failed) || any;
@@ -265,9 +265,9 @@ gc_fused_poll(GcScanSet *set)
 bool
 gc_fused_pending(const GcScanSet *set)
 {
-	for (int k = 0; k < GC_BODY_KINDS; k++)
+	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 	{
-		if (set->bodies[k].pending)
+		if (set->member_mask[k].pending)
 			return true;
 	}
 	return false;
@@ -276,7 +276,7 @@ gc_fused_pending(const GcScanSet *set)
 void
 gc_fused_improve(GcScanSet *set)
 {
-	for (int k = 0; k < GC_BODY_KINDS; k++)
+	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 		improve(set, k);
 }
 
@@ -285,18 +285,18 @@ gc_fused_improve(GcScanSet *set)
  *-------------------------------------------------------------------------
  */
 
-/* What a body of the shape adds, as long as it is not known. */
+/* What a member of the shape adds, as long as it is not known. */
 double
 gc_fused_first_us(const GcScanShape *s, double alone_us)
 {
 	switch (s->kind)
 	{
-		case GC_SUM_BODIES:
+		case GC_UNGROUPED_MEMBERS:
 			return alone_us * gc_worker.calibration.fused;
-		case GC_GROUP_BODIES:
-			return alone_us * GROUP_BODY_PART;
+		case GC_GROUPED_MEMBERS:
+			return alone_us * GROUP_MEMBER_PART;
 		default:
-			return alone_us * HEAVY_BODY_PART;
+			return alone_us * HEAVY_MEMBER_PART;
 	}
 }
 
@@ -305,29 +305,29 @@ void
 gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {
 	GcFused    *f = launch->share->kernel;
-	GcBodies   *b = &f->shape[0]->set->bodies[f->kind];
+	GcFusedKind   *b = &f->shape[0]->set->member_mask[f->kind];
 	double	   *us[GC_MAX_FUSED];
 	int			n = 0;
 
 	for (int m = 0; m < f->n; m++)
 	{
-		if (launch->share->bodies & 1u << m)
+		if (launch->share->member_mask & 1u << m)
 			us[n++] = &f->shape[m]->marginal_us;
 	}
 	b->sure = launch->alone;
-	gc_bodies_learn(&b->times.scan_us, gc_worker.calibration.launch_us, us, n, time_us, launch->alone);
+	gc_fused_members_learn(&b->times.scan_us, gc_worker.calibration.launch_us, us, n, time_us, launch->alone);
 }
 
 void
 gc_fused_refused(const GcRun *run, double alone_us)
 {
 	GcScanShape *s = run->share->scan_shape;
-	GcBodies   *b;
+	GcFusedKind   *b;
 	double		first;
 
-	if (s == NULL || s->counting < 2 || gc_scan_shape_bodies(s) == GC_NO_BODIES)
+	if (s == NULL || s->counting < 2 || gc_scan_shape_bodies(s) == GC_NO_MEMBERS)
 		return;
-	b = &s->set->bodies[gc_scan_shape_bodies(s)];
+	b = &s->set->member_mask[gc_scan_shape_bodies(s)];
 	first = gc_fused_first_us(s, alone_us);
 	if (gc_fused_bodies_of(b->ready, s) < 2 || first <= 0)
 		return;

@@ -25,7 +25,7 @@ extern bool gc_fused_pending(const GcScanSet *set);
 /* Bodies of the shape in f, which may be NULL. */
 extern int	gc_fused_bodies_of(const GcFused *f, const GcScanShape *s);
 
-/* What a body of the shape adds, as long as it is not known. */
+/* What a member of the shape adds, as long as it is not known. */
 extern double gc_fused_first_us(const GcScanShape *s, double alone_us);
 
 /* A scan took so long.  What others on the device may have made slower is believed slowly. */

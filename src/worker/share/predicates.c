@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * predicates.c
- *	  A request's tests for marked scans: bitmaps per tested column, filled by its tester.
+ *	  A request's tests for selection scans: bitmaps per tested column, filled by its predicate kernel.
  *
- * The tester runs behind what is queued for the request while that waits for its turn, if it is
+ * The predicate kernel runs behind what is queued for the request while that waits for its turn, if it is
  * not alone, or if even so marks are predicted to be faster than its own kernel.
  *
  * The worker's main thread.  The request owns the bitmaps.
@@ -17,11 +17,11 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "../run/launch.h"
-#include "marked.h"
+#include "selection.h"
 #include "scan_set.h"
 
-#define TESTER_BLOCKS		528
-#define TESTER_THREADS		256
+#define PREDICATE_BLOCKS		528
+#define PREDICATE_THREADS		256
 
 /* So much for one request's tests and places must be to spare: columns do not make room. */
 #define MANY_BYTES			((u64) 32 << 20)
@@ -45,20 +45,20 @@ bitmap_bytes(const GcSetColumn *column)
 }
 
 static u64
-places_bytes(const GcSetColumn *column, int each)
+direct_table_bytes(const GcSetColumn *column, int each)
 {
 	return TYPEALIGN64(sizeof(u64), (column->range + 1) * each);
 }
 
 /* Are the build's rows few enough for places? */
 static bool
-may_be_placed(const GcRun *run)
+may_be_direct(const GcRun *run)
 {
-	const GcTests *tests = &run->share->scan_shape->tests;
+	const GcPredicates *predicates = &run->share->scan_shape->predicates;
 
-	for (int i = 0; i < tests->nplaced; i++)
+	for (int i = 0; i < predicates->nlookups; i++)
 	{
-		if (run->request->builds[tests->place[i].build].cap >= GC_PLACE_MORE - 1)
+		if (run->request->builds[predicates->lookup[i].build].cap >= GC_DIRECT_MORE - 1)
 			return false;
 	}
 	return true;
@@ -66,43 +66,43 @@ may_be_placed(const GcRun *run)
 
 /* Memory for the bitmaps of a request's tests, and for its places. */
 static bool
-lay_out_tests(GcRun *run)
+lay_out_predicates(GcRun *run)
 {
 	const GcScanShape *s = run->share->scan_shape;
 	u64			bytes = 0;
 
-	run->share->tests = MemoryContextAlloc(run->cxt, s->tests.ncolumns * sizeof(GcTestValue));
-	run->share->places = MemoryContextAllocZero(run->cxt, (run->p->nbuilds + 1) * sizeof(GcTestValue));
-	for (int q = 0; q < s->tests.ncolumns; q++)
+	run->share->predicates = MemoryContextAlloc(run->cxt, s->predicates.ncolumns * sizeof(GcPredicateBitmap));
+	run->share->direct_tables = MemoryContextAllocZero(run->cxt, (run->p->nbuilds + 1) * sizeof(GcPredicateBitmap));
+	for (int q = 0; q < s->predicates.ncolumns; q++)
 	{
-		i16			c = s->columns[s->tests.column[q]];
+		i16			c = s->columns[s->predicates.column[q]];
 
-		run->share->tests[q] = (GcTestValue) {.bits = bytes,.base = s->set->column[c].base,
+		run->share->predicates[q] = (GcPredicateBitmap) {.bits = bytes,.base = s->set->column[c].base,
 		.range = s->set->column[c].range,.dir_column = c};
 		bytes += bitmap_bytes(&s->set->column[c]);
 	}
-	for (int i = 0; i < s->tests.nplaced; i++)
+	for (int i = 0; i < s->predicates.nlookups; i++)
 	{
-		i16			c = s->columns[s->tests.place[i].column];
+		i16			c = s->columns[s->predicates.lookup[i].column];
 
-		run->share->places[s->tests.place[i].build] = (GcTestValue) {.bits = bytes,.base = s->set->column[c].base,
+		run->share->direct_tables[s->predicates.lookup[i].build] = (GcPredicateBitmap) {.bits = bytes,.base = s->set->column[c].base,
 		.range = s->set->column[c].range,.dir_column = c};
-		bytes += places_bytes(&s->set->column[c], gc_place_bytes(s->p, s->tests.place[i].build));
+		bytes += direct_table_bytes(&s->set->column[c], gc_direct_bytes(s->p, s->predicates.lookup[i].build));
 	}
-	if (may_be_placed(run))
-		run->share->test_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes) : gc_device_alloc(bytes);
-	for (int q = 0; q < s->tests.ncolumns; q++)
-		run->share->tests[q].bits += run->share->test_bits;
+	if (may_be_direct(run))
+		run->share->predicate_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes) : gc_device_alloc(bytes);
+	for (int q = 0; q < s->predicates.ncolumns; q++)
+		run->share->predicates[q].bits += run->share->predicate_bits;
 	for (int b = 0; b < run->p->nbuilds; b++)
-		run->share->places[b].bits += run->share->test_bits;
-	return run->share->test_bits != 0;
+		run->share->direct_tables[b].bits += run->share->predicate_bits;
+	return run->share->predicate_bits != 0;
 }
 
 static GcCode
-launch_tester(GcRun *run)
+launch_predicate_kernel(GcRun *run)
 {
-	const GcPipelineKernel *k = run->share->scan_shape->tester;
-	GcLaunch	l = {.blocks = TESTER_BLOCKS,.threads = Min(TESTER_THREADS, k->info.max_threads)};
+	const GcPipelineKernel *k = run->share->scan_shape->predicate_kernel;
+	GcLaunch	l = {.blocks = PREDICATE_BLOCKS,.threads = Min(PREDICATE_THREADS, k->info.max_threads)};
 	GcArgSource src;
 	GcArgs		args = {0};
 
@@ -114,13 +114,13 @@ launch_tester(GcRun *run)
 }
 
 /*
- * Might a marked scan be faster for a run that is alone?  So slow a kernel is worth the
+ * Might a selection scan be faster for a run that is alone?  So slow a kernel is worth the
  * compilation.
  */
 static bool
 may_pay_alone(const GcRun *run)
 {
-	return !gc_worker.profile.scalar && gc_marked_own_us(run) > ALONE_LEAST_US;
+	return !gc_worker.profile.scalar && gc_selection_own_us(run) > ALONE_LEAST_US;
 }
 
 /* Is it predicted to be? */
@@ -128,27 +128,27 @@ static bool
 pays_alone(const GcRun *run)
 {
 	const GcScanShape *s = run->share->scan_shape;
-	double		us = gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) + gc_marks_write_us(s->set);
+	double		us = gc_scan_us(&s->set->selector->times, gc_selection_columns(run)) + gc_marks_write_us(s->set);
 
-	us += s->marked_us > 0 ? s->marked_us : gc_marked_own_us(run) * GC_MARKED_PART;
-	return us + GC_SCAN_OF_ONE_US < gc_marked_own_us(run);
+	us += s->selection_us > 0 ? s->selection_us : gc_selection_own_us(run) * GC_SELECTION_PART;
+	return us + GC_SCAN_OF_ONE_US < gc_selection_own_us(run);
 }
 
 /* Might one be better for it and the others who are here? */
 static bool
-pays_in_company(GcRun *run, int others)
+pays_with_peers(GcRun *run, int others)
 {
 	const GcScanShape *s = run->share->scan_shape;
-	const int	n = Min(others + 1, gc_marked_most(s->set));
-	const double own_us = gc_marked_own_us(run);
-	const double each = s->marked_us > 0 ? gc_marked_adds(s) : own_us * GC_MARKED_PART;
-	const u32	columns = gc_marked_columns(run);
+	const int	n = Min(others + 1, gc_selection_most(s->set));
+	const double own_us = gc_selection_own_us(run);
+	const double each = s->selection_us > 0 ? gc_selection_adds(s) : own_us * GC_SELECTION_PART;
+	const u32	columns = gc_selection_columns(run);
 
-	if (own_us == 0 || pays(n, gc_scan_us(&s->set->marker->times, columns) + n * each, n * own_us))
+	if (own_us == 0 || pays(n, gc_scan_us(&s->set->selector->times, columns) + n * each, n * own_us))
 		return true;
-	if (run->share->marks_refused == 0)
-		gc_marked_doubt(run, columns);
-	run->share->marks_refused = others + 1;
+	if (run->share->selection_refused == 0)
+		gc_selection_doubt(run, columns);
+	run->share->selection_refused = others + 1;
 	return false;
 }
 
@@ -156,31 +156,31 @@ void
 gc_predicates_test(GcRun *run, int others)
 {
 	const bool	forced = gc_sharing_forced();
-	const bool	company = others > 0 || gc_marks_forced();
+	const bool	has_peers = others > 0 || gc_marks_forced();
 	GcScanShape *s;
 	GcError		err;
 	bool		failed;
 
-	if (!gc_enable_marked_scan || (!company && !may_pay_alone(run)))
+	if (!gc_enable_shared_selection || (!has_peers && !may_pay_alone(run)))
 		return;
 	s = gc_scan_shape_of(run);
 	if (s == NULL)
 		return;
-	if (run->share->tests != NULL)
+	if (run->share->predicates != NULL)
 	{
-		if (run->share->test_bits != 0 && !gc_classes_look(run))
+		if (run->share->predicate_bits != 0 && !gc_key_groups_look(run))
 			gc_run_fail_start(run);
 		return;
 	}
-	if (company && others < run->share->marks_refused)
+	if (has_peers && others < run->share->selection_refused)
 		return;
 	/* Of its kernels, some may be there already: then it need not wait for the next time. */
-	gc_marked_improve(s->set);
-	if (!gc_marked_shape_ready(s) || !gc_marked_covers(s->set->marker, s) || gc_combiner(&err, &failed) == NULL ||
-		!(company ? forced || pays_in_company(run, others) : pays_alone(run)))
+	gc_selection_improve(s->set);
+	if (!gc_selection_shape_ready(s) || !gc_selection_covers(s->set->selector, s) || gc_merge_kernel(&err, &failed) == NULL ||
+		!(has_peers ? forced || pays_with_peers(run, others) : pays_alone(run)))
 		return;
-	if (!lay_out_tests(run))
+	if (!lay_out_predicates(run))
 		return;
-	if (launch_tester(run) != GC_OK || !gc_classes_look(run))
+	if (launch_predicate_kernel(run) != GC_OK || !gc_key_groups_look(run))
 		gc_run_fail_start(run);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * predicates.h
- *	  A request's tests for marked scans.
+ *	  A request's tests for selection scans.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 #include "../run/run.h"
 
 /*
- * Are n requests predicted to take less time in a marked scan of scan_us than by kernels of
+ * Are n requests predicted to take less time in a selection scan of scan_us than by kernels of
  * their own, which one after another take own_us?
  */
 typedef bool (*GcMarksPay) (int n, double scan_us, double own_us);
@@ -19,7 +19,7 @@ typedef bool (*GcMarksPay) (int n, double scan_us, double own_us);
 extern void gc_predicates_init(GcMarksPay pays);
 
 /*
- * A READY run: launch its tester, if it may be in a marked scan.  others: requests on the
+ * A READY run: launch its predicate kernel, if it may be in a selection scan.  others: requests on the
  * device; one that is alone will not wait for company, and is only in one if that takes
  * less time.
  */

@@ -28,7 +28,7 @@
 static void
 merge_sources(GcScanMembers *scan, GcSource *sources, u64 *const *valid)
 {
-	u32			at[GC_MAX_MARKED] = {0};
+	u32			at[GC_MAX_SELECTED] = {0};
 	u32			n = 0;
 
 	for (;; n++)
@@ -48,7 +48,7 @@ merge_sources(GcScanMembers *scan, GcSource *sources, u64 *const *valid)
 
 			if (at[m] == scan->nsources[m] || s->chunk != next.chunk)
 				continue;
-			next.valid |= 1u << scan->body[m];
+			next.valid |= 1u << scan->member_no[m];
 			next.nrows = s->nrows;
 			at[m]++;
 			if (s->valid == 0)
@@ -70,7 +70,7 @@ gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
 {
 	GcMainLaunch *l = scan->launch;
 	GcStream   *stream = scan->run[0]->stream;
-	u64		   *valid[GC_MAX_MARKED];
+	u64		   *valid[GC_MAX_SELECTED];
 	Size		one;
 	Size		size;
 	GcAddr		base;
@@ -139,7 +139,7 @@ gc_scan_args(const GcScanMembers *scan)
 GcCode
 gc_scan_wait(GcScanMembers *scan, int m)
 {
-	GcMark	   *prepared = gc_run_prepared(scan->run[m]);
+	GcEvent	   *prepared = gc_run_prepared(scan->run[m]);
 
 	if (prepared == NULL)
 	{
@@ -158,7 +158,7 @@ gc_scan_private(GcRun *run)
 	GcPipelineKernel *k = run->kernels[main];
 	GcScanPart	part = {.first = in->nsources - in->nprivate,.n = in->nprivate};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
-	GcShape		shape;
+	GcGrid		shape;
 
 	if (in->nprivate == 0)
 		return GC_OK;
@@ -175,7 +175,7 @@ gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcSta
 	memset(scan, 0, sizeof(*scan));
 	*err = (GcError) {GC_OK, ""};
 	scan->launch = launch;
-	scan->n = start->nitems;
+	scan->n = start->ncandidates;
 	scan->err = err;
 	scan->f = f;
 	f->users++;
@@ -183,13 +183,13 @@ gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcSta
 	launch->registers = f->info.registers;
 	for (int m = 0; m < scan->n; m++)
 	{
-		GcRun	   *run = runs[start->item[m]];
+		GcRun	   *run = runs[start->candidate[m]];
 		const GcInputValue *in = &run->request->inputs[run->main->input];
 
 		scan->run[m] = run;
 		run->share->scan_member = m;
-		scan->body[m] = start->body[m];
-		launch->share->bodies |= 1u << start->body[m];
+		scan->member_no[m] = start->member_no[m];
+		launch->share->member_mask |= 1u << start->member_no[m];
 		scan->sources[m] = (const GcSource *) (run->request->device_part + in->sources_off);
 		scan->nsources[m] = in->nsources - in->nprivate;
 	}

@@ -13,20 +13,20 @@
 #include "share_run.h"
 #include "shared_kernel.h"
 
-/* The members of one launch: body of each, and its place among the sources. */
+/* The members of one launch: member of each, and its place among the sources. */
 typedef struct GcScanMembers
 {
 	GcMainLaunch *launch;
 	GcFused    *f;
 	int			n;
-	GcRun	   *run[GC_MAX_MARKED];
-	int			body[GC_MAX_MARKED];
-	const GcSource *sources[GC_MAX_MARKED];	/* of its cached chunks */
-	u32			nsources[GC_MAX_MARKED];
-	bool		partly_visible[GC_MAX_MARKED];
+	GcRun	   *run[GC_MAX_SELECTED];
+	int			member_no[GC_MAX_SELECTED];
+	const GcSource *sources[GC_MAX_SELECTED];	/* of its cached chunks */
+	u32			nsources[GC_MAX_SELECTED];
+	bool		partly_visible[GC_MAX_SELECTED];
 	u32			nunion;
 	u32			max_rows;
-	u64			starts[GC_MAX_MARKED];	/* by body */
+	u64			starts[GC_MAX_SELECTED];	/* by member */
 	GcError    *err;
 } GcScanMembers;
 

@@ -5,7 +5,7 @@
  *
  * For every directory that requests stream (one table's chunks, at one time) there is a
  * scan set: the shapes of the main kernels that came for it, the kernels that scan it for
- * several of them (fused.c, marked.c), and the columns derived for these (classes.c, records.c).
+ * several of them (fused.c, selection.c), and the columns derived for these (key_groups.c, packed_rows.c).
  *
  * The worker's main thread.  Sets live in TopMemoryContext: shapes are copied, for kernels.c may
  * forget its own.  A set owns all that it refers to, but what launches still hold; requests
@@ -28,35 +28,35 @@
 static GcScanSet *sets[GC_MAX_SCAN_SETS];
 
 void
-gc_marked_forget_shape(GcScanShape *s)
+gc_selection_forget_shape(GcScanShape *s)
 {
-	if (s->tester)
-		pfree(s->tester);
-	if (s->marked)
-		pfree(s->marked);
-	s->tester = s->marked = NULL;
+	if (s->predicate_kernel)
+		pfree(s->predicate_kernel);
+	if (s->selection)
+		pfree(s->selection);
+	s->predicate_kernel = s->selection = NULL;
 }
 
 static void
 set_free(GcScanSet *set)
 {
-	for (int k = 0; k < GC_BODY_KINDS; k++)
+	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 	{
-		gc_fused_drop(set->bodies[k].ready);
-		gc_fused_drop(set->bodies[k].pending);
+		gc_fused_drop(set->member_mask[k].ready);
+		gc_fused_drop(set->member_mask[k].pending);
 	}
-	gc_fused_drop(set->marker);
-	gc_fused_drop(set->marker_pending);
+	gc_fused_drop(set->selector);
+	gc_fused_drop(set->selector_pending);
 	for (int i = 0; i < set->nshapes; i++)
 	{
-		gc_marked_forget_shape(set->shape[i]);
+		gc_selection_forget_shape(set->shape[i]);
 		pfree(set->shape[i]->p);
 		pfree(set->shape[i]->columns);
 		pfree(set->shape[i]);
 	}
 	for (int c = 0; c < set->ncolumns; c++)
-		gc_classes_forget(&set->column[c]);
-	gc_records_forget(set);
+		gc_key_groups_forget(&set->column[c]);
+	gc_packed_rows_forget(set);
 	pfree(set->column);
 	pfree(set);
 }
@@ -68,7 +68,7 @@ set_columns(GcScanSet *set, const GcDirectory *dir)
 
 	for (u32 i = 0; i < dir->nchunks; i++)
 		most = dir->chunks[i] ? Max(most, dir->chunks[i]->nrows) : most;
-	set->marks_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * dir->nchunks;
+	set->sel_bitmap_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * dir->nchunks;
 	set->rows = dir->nrows;
 	set->ncolumns = dir->ncolumns;
 	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
@@ -93,7 +93,7 @@ gc_scan_set(int place)
 
 /*
  * Forget the sets of a table's former directories, as far as no request is left of them:
- * nobody will come for their class columns and records again.
+ * nobody will come for their group-coded columns and records again.
  */
 static void
 forget_former(const GcDirectory *dir)
@@ -146,8 +146,8 @@ set_of(const GcRun *run)
 	sets[place]->dbid = dir->key.dbid;
 	sets[place]->relid = dir->key.relid;
 	sets[place]->dir_id = dir->id;
-	for (int k = 0; k < GC_BODY_KINDS; k++)
-		sets[place]->bodies[k].times.scan_us = gc_worker.calibration.launch_us;
+	for (int k = 0; k < GC_MEMBER_KINDS; k++)
+		sets[place]->member_mask[k].times.scan_us = gc_worker.calibration.launch_us;
 	set_columns(sets[place], dir);
 	return sets[place];
 }
@@ -155,11 +155,11 @@ set_of(const GcRun *run)
 static bool
 set_evict(GcScanSet *set)
 {
-	if (gc_records_evict(set))
+	if (gc_packed_rows_evict(set))
 		return true;
 	for (int c = 0; c < set->ncolumns; c++)
 	{
-		if (gc_classed_evict(&set->column[c]))
+		if (gc_group_coded_evict(&set->column[c]))
 			return true;
 	}
 	return false;
@@ -190,7 +190,7 @@ gc_scan_sets_abandon(void)
 	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
 	{
 		for (int c = 0; sets[i] && c < sets[i]->ncolumns; c++)
-			gc_classes_abandon(&sets[i]->column[c]);
+			gc_key_groups_abandon(&sets[i]->column[c]);
 	}
 }
 
@@ -219,15 +219,15 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
 }
 
 /*
- * Does a fused scan pay for this pipeline?  A fused kernel's bodies run one after
+ * Does a fused scan pay for this pipeline?  A fused kernel's members run one after
  * another in the same threads: what waits for memory on its own (probes of tables, rows
- * that go to groups in global memory) then waits once per body, and nothing else runs
- * meanwhile.  Measured on an H200: seven bodies with joins and groups took 28 ms together,
+ * that go to groups in global memory) then waits once per member, and nothing else runs
+ * meanwhile.  Measured on an H200: seven members with joins and groups took 28 ms together,
  * 2 ms one after another.  Filters and sums are what it is for, and groups in shared
- * memory where most rows come to one: these read all columns anyway, and two bodies took 1.15
+ * memory where most rows come to one: these read all columns anyway, and two members took 1.15
  * times what one does (docs/measurements.md).
  */
-static GcBodyKind
+static GcMemberKind
 kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 {
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
@@ -240,16 +240,16 @@ kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 		if (step->type != GC_STEP_PROBE)
 			continue;
 		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || ++probes > 1)
-			return GC_NO_BODIES;
+			return GC_NO_MEMBERS;
 	}
 	if (pl->sink != GC_SINK_AGGREGATE)
-		return GC_NO_BODIES;
+		return GC_NO_MEMBERS;
 	if (pl->group_mode == GC_GROUP_NONE)
-		return GC_SUM_BODIES;
+		return GC_UNGROUPED_MEMBERS;
 	if (pl->group_mode == GC_GROUP_DENSE && pl->survive <= 1 && probes == 0 &&
 		gc_choose_variant(&gc_worker.profile, demand, gc_worker.profile.shared_per_block - 1024).group_local)
-		return GC_GROUP_BODIES;
-	return GC_NO_BODIES;
+		return GC_GROUPED_MEMBERS;
+	return GC_NO_MEMBERS;
 }
 
 /* The run's shape, made if need be; NULL: the set has too many. */
@@ -281,27 +281,27 @@ find_shape(GcScanSet *set, const GcRun *run)
 }
 
 /*
- * Is it served by marked scans, which take less time?  What goes to groups in shared memory
+ * Is it served by selection scans, which take less time?  What goes to groups in shared memory
  * has a choice: most of its rows are thought to pass.
  */
 static bool
-for_marks(const GcScanShape *s)
+for_selection(const GcScanShape *s)
 {
-	return gc_enable_marked_scan && !gc_sharing_forced() && s->tests.ncolumns > 0 &&
-		s->kind != GC_GROUP_BODIES;
+	return gc_enable_shared_selection && !gc_sharing_forced() && s->predicates.ncolumns > 0 &&
+		s->kind != GC_GROUPED_MEMBERS;
 }
 
-GcBodyKind
+GcMemberKind
 gc_scan_shape_bodies(const GcScanShape *s)
 {
-	if (for_marks(s))
-		return GC_NO_BODIES;
+	if (for_selection(s))
+		return GC_NO_MEMBERS;
 	switch (gc_forced_sharing())
 	{
 		case GC_FORCE_FUSED:
-			return GC_SUM_BODIES;
+			return GC_UNGROUPED_MEMBERS;
 		case GC_FORCE_GROUPS:
-			return s->kind == GC_GROUP_BODIES ? s->kind : GC_NO_BODIES;
+			return s->kind == GC_GROUPED_MEMBERS ? s->kind : GC_NO_MEMBERS;
 		default:
 			return s->kind;
 	}
@@ -310,8 +310,8 @@ gc_scan_shape_bodies(const GcScanShape *s)
 void
 gc_scan_shape_news(const GcScanShape *s)
 {
-	if (gc_scan_shape_bodies(s) != GC_NO_BODIES)
-		s->set->bodies[gc_scan_shape_bodies(s)].news = true;
+	if (gc_scan_shape_bodies(s) != GC_NO_MEMBERS)
+		s->set->member_mask[gc_scan_shape_bodies(s)].dirty = true;
 }
 
 /* Does this run scan a directory's chunks? */
@@ -341,7 +341,7 @@ count_shape(GcRun *run)
 	if (++s->uses == GC_SHAPE_RECURS || (gc_sharing_forced() && !s->asked))
 	{
 		gc_scan_shape_news(s);
-		set->marks_news = true;
+		set->selection_dirty = true;
 	}
 }
 

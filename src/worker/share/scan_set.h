@@ -12,8 +12,8 @@
 #include "../../sched/model/cost.h"
 #include "../run/kernels.h"
 #include "../run/run.h"
-#include "classes.h"
-#include "records.h"
+#include "key_groups.h"
+#include "packed_rows.h"
 #include "share_run.h"
 #include "shared_kernel.h"
 
@@ -37,17 +37,17 @@ typedef struct GcScanShape
 	u16			pipeline;
 	i16		   *columns;		/* directory's column per column of p, or -1 */
 	GcVariantDemand demand;		/* of its first request */
-	GcBodyKind	kind;
+	GcMemberKind	kind;
 	uint64		uses;
-	int			wanted;			/* bodies: most requests of it that were ready at once */
+	int			wanted;			/* members: most requests of it that were ready at once */
 	int			counting;		/* of the decision now being made */
-	double		marginal_us;	/* what one more body adds to a scan; 0: not known */
+	double		marginal_us;	/* what one more member adds to a scan; 0: not known */
 	bool		asked;			/* for the two kernels below */
-	GcTests		tests;			/* no column: it cannot be in a marked scan */
-	GcPipelineKernel *tester;
-	GcPipelineKernel *marked;	/* its own kernel, without the tests */
-	double		marked_us;		/* what that takes in a marked scan; 0: not known */
-	bool		marked_sure;	/* seen where nothing else was on the device */
+	GcPredicates		predicates;			/* no column: it cannot be in a selection scan */
+	GcPipelineKernel *predicate_kernel;
+	GcPipelineKernel *selection;	/* its own kernel, without the tests */
+	double		selection_us;		/* what that takes in a selection scan; 0: not known */
+	bool		selection_sure;	/* seen where nothing else was on the device */
 } GcScanShape;
 
 /* What there is to know of a directory's column before any row is read. */
@@ -57,26 +57,26 @@ typedef struct GcSetColumn
 	u64			range;			/* number of values from there on; 0: not for tables */
 	u8			width;			/* of its codes; 0: differs between chunks */
 	bool		nullable;
-	GcClassed  *classed;		/* NULL: none so far */
+	GcGroupCoded  *group_coded;		/* NULL: none so far */
 	struct GcRefinement *refining;	/* NULL: none is under way */
 	int			nattributes;	/* that it is or is being classed by, or cannot be */
 	GcAttribute attribute[GC_MAX_ATTRIBUTES];
-	u32			misfits;		/* scans, one after another, that they did not fit */
+	u32			mismatches;		/* scans, one after another, that they did not fit */
 	bool		given_up;
 } GcSetColumn;
 
-/* The fused kernel of one kind of bodies. */
-typedef struct GcBodies
+/* The fused kernel of one kind of members. */
+typedef struct GcFusedKind
 {
 	GcFused    *ready;
 	GcFused    *pending;
 	bool		failed;			/* a text was refused: do not try again */
-	bool		news;			/* something recurs, or is wanted more often, than when
+	bool		dirty;			/* something recurs, or is wanted more often, than when
 								 * it was last looked at */
 	uint64		compile_at;		/* none is asked for before so many requests */
-	GcScanTimes times;			/* before any body */
-	bool		sure;			/* of that and the bodies' times, as GcScanShape.marked_sure */
-} GcBodies;
+	GcScanTimes times;			/* before any member */
+	bool		sure;			/* of that and the members' times, as GcScanShape.selection_sure */
+} GcFusedKind;
 
 /* The shapes that came for one directory. */
 typedef struct GcScanSet
@@ -90,17 +90,17 @@ typedef struct GcScanSet
 	uint64		requests;		/* that could have shared a scan */
 	int			nshapes;
 	GcScanShape *shape[GC_MAX_SCAN_SHAPES];
-	GcBodies	bodies[GC_BODY_KINDS];
+	GcFusedKind	member_mask[GC_MEMBER_KINDS];
 	GcSetColumn *column;		/* by the directory's columns */
 	int			ncolumns;
-	bool		marks_news;		/* as GcBodies.news, for markers */
-	GcFused    *marker;
-	GcFused    *marker_pending;
-	bool		marks_asked;	/* kernels that are not all there yet */
-	bool		classes_on;		/* whether the setting was on last time */
-	GcRecords  *records;		/* NULL: none */
+	bool		selection_dirty;		/* as GcFusedKind.news, for selection kernels */
+	GcFused    *selector;
+	GcFused    *selector_pending;
+	bool		selection_asked;	/* kernels that are not all there yet */
+	bool		key_groups_on;		/* whether the setting was on last time */
+	GcPackedRows  *packed_rows;		/* NULL: none */
 	double		rows;			/* of the table */
-	u64			marks_bytes;	/* of one request's marks */
+	u64			sel_bitmap_bytes;	/* of one request's marks */
 } GcScanSet;
 
 /* Are there shared scans at all? */
@@ -125,11 +125,11 @@ extern GcScanShape *gc_scan_shape_of(GcRun *run);
 /* The run has it no more. */
 extern void gc_scan_shape_leave(GcRun *run);
 
-/* It cannot be in marked scans: its kernels for these go. */
-extern void gc_marked_forget_shape(GcScanShape *s);
+/* It cannot be in selection scans: its kernels for these go. */
+extern void gc_selection_forget_shape(GcScanShape *s);
 
-/* Which kind of bodies it gets, if any. */
-extern GcBodyKind gc_scan_shape_bodies(const GcScanShape *s);
+/* Which kind of members it gets, if any. */
+extern GcMemberKind gc_scan_shape_bodies(const GcScanShape *s);
 
 /* Look at once more whether there is a better fused kernel for the shape. */
 extern void gc_scan_shape_news(const GcScanShape *s);

@@ -15,16 +15,16 @@
 #include "../../force.h"
 #include "../../settings.h"
 #include "../memory/state.h"
-#include "classes.h"
+#include "key_groups.h"
 #include "fused.h"
-#include "marked.h"
-#include "marked_scan.h"
+#include "selection.h"
+#include "selection_scan.h"
 #include "scan_set.h"
 #include "share_launch.h"
 #include "shared_scan.h"
 
-/* Of each set one of each kind of bodies, and a marker. */
-#define MAX_OFFERED	(GC_MAX_SCAN_SETS * (GC_BODY_KINDS + 1))
+/* Of each set one of each kind of members, and a selection kernel. */
+#define MAX_OFFERED	(GC_MAX_SCAN_SETS * (GC_MEMBER_KINDS + 1))
 
 /* Of the decision that is being made. */
 static uint64 clock_now = 0;
@@ -61,8 +61,8 @@ gc_share_poll(void)
 		if (set == NULL)
 			continue;
 		any = gc_fused_poll(set) || any;
-		if (set->marks_asked)
-			any = gc_marked_poll(set) || any;
+		if (set->selection_asked)
+			any = gc_selection_poll(set) || any;
 	}
 	return any;
 }
@@ -70,7 +70,7 @@ gc_share_poll(void)
 bool
 gc_share_working(void)
 {
-	return gc_classes_refining();
+	return gc_key_groups_refining();
 }
 
 /*-------------------------------------------------------------------------
@@ -92,11 +92,11 @@ gc_share_begin(void)
 }
 
 void
-gc_share_describe(GcRun *run, bool company)
+gc_share_describe(GcRun *run, bool has_peers)
 {
 	GcScanShape *s;
 
-	if (!company && run->share->test_bits == 0)
+	if (!has_peers && run->share->predicate_bits == 0)
 		return;
 	s = gc_scan_shape_of(run);
 	if (s == NULL)
@@ -127,7 +127,7 @@ gc_share_improve(void)
 
 		if (!is_described(set))
 			continue;
-		gc_marked_improve(set);
+		gc_selection_improve(set);
 		if (!gc_marks_forced())
 			gc_fused_improve(set);
 	}
@@ -138,15 +138,15 @@ gc_share_pending(const GcRun *run)
 {
 	const GcScanShape *s = run->share->scan_shape;
 
-	return gc_scan_sets_on() && s != NULL && (gc_fused_pending(s->set) || gc_marked_pending(s->set));
+	return gc_scan_sets_on() && s != NULL && (gc_fused_pending(s->set) || gc_selection_pending(s->set));
 }
 
 /*
  * A run that marks can serve, too: does a fused scan by f of all that are there of its shape
- * take less time for each than a marked scan would?
+ * take less time for each than a selection scan would?
  */
 static bool
-bodies_pay(const GcRun *run, const GcFused *f)
+members_pay(const GcRun *run, const GcFused *f)
 {
 	const GcScanShape *s = run->share->scan_shape;
 	int			here = s->counting;
@@ -157,59 +157,59 @@ bodies_pay(const GcRun *run, const GcFused *f)
 	/* A fused scan that was asked for does not depend on times. */
 	if (gc_sharing_forced())
 		return true;
-	return s->set->bodies[f->kind].times.scan_us / members + s->marginal_us <
-		gc_scan_us(&s->set->marker->times, gc_marked_columns(run)) / here + gc_marked_adds(s);
+	return s->set->member_mask[f->kind].times.scan_us / members + s->marginal_us <
+		gc_scan_us(&s->set->selector->times, gc_selection_columns(run)) / here + gc_selection_adds(s);
 }
 
 /*
- * Which kernel of the set serves the run, with which bodies, at what cost.  Only once no
- * kernel of the set can be exchanged any more before the decision: bodies and columns are
+ * Which kernel of the set serves the run, with which members, at what cost.  Only once no
+ * kernel of the set can be exchanged any more before the decision: members and columns are
  * numbered by kernel.
  */
 static void
-offer_kernel(GcRun *run, GcItem *item)
+offer_kernel(GcRun *run, GcCandidate *candidate)
 {
 	GcScanShape *s = run->share->scan_shape;
-	const GcFused *f = gc_scan_shape_bodies(s) != GC_NO_BODIES ? s->set->bodies[gc_scan_shape_bodies(s)].ready : NULL;
+	const GcFused *f = gc_scan_shape_bodies(s) != GC_NO_MEMBERS ? s->set->member_mask[gc_scan_shape_bodies(s)].ready : NULL;
 
 	if (s->marginal_us == 0)
-		s->marginal_us = gc_fused_first_us(s, item->option.alone_us);
-	if (s->marked_us == 0 && gc_marked_can(run))
-		s->marked_us = item->option.alone_us * GC_MARKED_PART;
-	if (gc_marked_can(run) && !bodies_pay(run, f))
+		s->marginal_us = gc_fused_first_us(s, candidate->needs.alone_us);
+	if (s->selection_us == 0 && gc_selection_can(run))
+		s->selection_us = candidate->needs.alone_us * GC_SELECTION_PART;
+	if (gc_selection_can(run) && !members_pay(run, f))
 	{
-		item->fused_us = gc_marked_adds(s);
-		item->columns = gc_marked_columns(run);
-		item->fused = s->set->marker->number;
+		candidate->fused_us = gc_selection_adds(s);
+		candidate->columns = gc_selection_columns(run);
+		candidate->fused = s->set->selector->number;
 		return;
 	}
-	item->fused_us = s->marginal_us;
+	candidate->fused_us = s->marginal_us;
 	for (int m = 0; f && m < f->n; m++)
 	{
 		if (f->shape[m] == s)
-			item->bodies |= 1u << m;
+			candidate->member_mask |= 1u << m;
 	}
-	if (item->bodies)
-		item->fused = f->number;
+	if (candidate->member_mask)
+		candidate->fused = f->number;
 }
 
 /* Number a kernel that is ready, for this decision. */
 static void
 add_kernel(GcFused *f, int most, const GcScanTimes *times)
 {
-	int			threads = Min(f->marker ? GC_MARKER_THREADS : f->threads, f->info.max_threads);
+	int			threads = Min(f->selector ? GC_SELECTOR_THREADS : f->threads, f->info.max_threads);
 
 	f->number = noffered;
 	offered_by[noffered] = f;
 	offered[noffered++] = (GcFusedKernel) {
-		.option = {.registers = f->info.registers,.max_threads = threads,.threads = threads,
+		.needs = {.registers = f->info.registers,.max_threads = threads,.threads = threads,
 		.shared_bytes = f->shared_bytes,.occupancy = 1},
-		.most = most,.marked = f->marker,.times = times
+		.most = most,.selection = f->selector,.times = times
 	};
 }
 
 int
-gc_share_offer(GcRun *const *runs, GcItem *items, int nitems, const GcFusedKernel **kernels)
+gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncandidates, const GcFusedKernel **kernels)
 {
 	noffered = 0;
 	*kernels = offered;
@@ -221,23 +221,23 @@ gc_share_offer(GcRun *const *runs, GcItem *items, int nitems, const GcFusedKerne
 
 		if (!is_described(set))
 			continue;
-		for (int k = 0; k < GC_BODY_KINDS; k++)
+		for (int k = 0; k < GC_MEMBER_KINDS; k++)
 		{
-			GcBodies   *b = &set->bodies[k];
+			GcFusedKind   *b = &set->member_mask[k];
 
-			/* Of sums there will be more bodies once more are wanted; of groups there is room for these. */
+			/* Of sums there will be more members once more are wanted; of groups there is room for these. */
 			if (b->ready)
-				add_kernel(b->ready, k == GC_GROUP_BODIES ? b->ready->n : GC_MAX_FUSED, &b->times);
+				add_kernel(b->ready, k == GC_GROUPED_MEMBERS ? b->ready->n : GC_MAX_FUSED, &b->times);
 		}
-		if (set->marker)
-			add_kernel(set->marker, gc_marked_most(set), &set->marker->times);
+		if (set->selector)
+			add_kernel(set->selector, gc_selection_most(set), &set->selector->times);
 	}
-	for (int i = 0; i < nitems; i++)
+	for (int i = 0; i < ncandidates; i++)
 	{
 		const GcScanShape *s = runs[i]->share->scan_shape;
 
 		if (s && is_described(s->set))
-			offer_kernel(runs[i], &items[i]);
+			offer_kernel(runs[i], &candidates[i]);
 	}
 	return noffered;
 }
@@ -248,8 +248,8 @@ gc_share_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs)
 	GcFused    *f = offered_by[start->fused];
 
 	gc_share_launch_attach(launch);
-	if (f->marker)
-		gc_marked_start(launch, f, start, runs);
+	if (f->selector)
+		gc_selection_start(launch, f, start, runs);
 	else
 		gc_fused_start(launch, f, start, runs);
 }
@@ -274,11 +274,11 @@ gc_share_marks_done(GcMainLaunch *launch)
 	if (launch->share->computed == NULL)
 		return false;
 	/* Of an error, the requests hear when they ask for their own marks. */
-	if (gc_worker.ops->mark_done(launch->share->computed, &done, &err) != GC_OK)
+	if (gc_worker.ops->event_done(launch->share->computed, &done, &err) != GC_OK)
 		done = true;
-	launch->marks_done = done;
+	launch->select_done = done;
 	if (done)
-		INSTR_TIME_SET_CURRENT(launch->share->marks_seen);
+		INSTR_TIME_SET_CURRENT(launch->share->select_seen);
 	return done;
 }
 
@@ -287,60 +287,60 @@ gc_share_left_us(const GcMainLaunch *launch)
 {
 	double		us = 0;
 
-	if (!launch->marks_done)
+	if (!launch->select_done)
 		return 0;
 	for (int m = 0; m < launch->members; m++)
-		us += launch->share->shapes[m]->marked_us;
-	return Max(us - gc_us_since(launch->share->marks_seen), 0);
+		us += launch->share->shapes[m]->selection_us;
+	return Max(us - gc_us_since(launch->share->select_seen), 0);
 }
 
 void
 gc_share_learn(GcMainLaunch *launch, double time_us)
 {
-	if (launch->marked)
-		gc_marked_learn(launch, launch->kernel_us);
+	if (launch->selection)
+		gc_selection_learn(launch, launch->kernel_us);
 	else
 		gc_fused_learn(launch, time_us);
 }
 
-/* Of those in a marked scan, some might have been in a fused one: once for each shape. */
+/* Of those in a selection scan, some might have been in a fused one: once for each shape. */
 static void
-note_unfused(const GcStart *start, GcRun *const *runs, const GcItem *items)
+note_unfused(const GcStart *start, GcRun *const *runs, const GcCandidate *candidates)
 {
-	for (int m = 0; m < start->nitems; m++)
+	for (int m = 0; m < start->ncandidates; m++)
 	{
-		const GcRun *run = runs[start->item[m]];
+		const GcRun *run = runs[start->candidate[m]];
 		int			k = 0;
 
-		while (runs[start->item[k]]->share->scan_shape != run->share->scan_shape)
+		while (runs[start->candidate[k]]->share->scan_shape != run->share->scan_shape)
 			k++;
 		if (k == m)
-			gc_fused_refused(run, items[start->item[m]].option.alone_us);
+			gc_fused_refused(run, candidates[start->candidate[m]].needs.alone_us);
 	}
 }
 
 void
-gc_share_refused(const GcDecision *d, GcRun *const *runs, const GcItem *items)
+gc_share_refused(const GcDecision *d, GcRun *const *runs, const GcCandidate *candidates)
 {
-	GcRun	   *refused[GC_MAX_ITEMS];
+	GcRun	   *refused[GC_MAX_CANDIDATES];
 	int			n = 0;
 
 	for (int i = 0; i < d->nstarts; i++)
 	{
-		GcRun	   *run = runs[d->start[i].item[0]];
+		GcRun	   *run = runs[d->start[i].candidate[0]];
 
 		if (d->start[i].fused >= 0)
 		{
-			if (offered_by[d->start[i].fused]->marker)
-				note_unfused(&d->start[i], runs, items);
+			if (offered_by[d->start[i].fused]->selector)
+				note_unfused(&d->start[i], runs, candidates);
 			continue;
 		}
-		gc_fused_refused(run, items[d->start[i].item[0]].option.alone_us);
-		if (gc_marked_can(run))
+		gc_fused_refused(run, candidates[d->start[i].candidate[0]].needs.alone_us);
+		if (gc_selection_can(run))
 			refused[n++] = run;
 	}
 	if (n > 0)
-		gc_marked_refused(refused, n);
+		gc_selection_refused(refused, n);
 }
 
 void

@@ -35,28 +35,28 @@ strip(GcMainLaunch *launch)
 	GcShareLaunch *s = launch->share;
 
 	gc_device_free(s->memory);
-	gc_device_free(s->marks);
-	s->memory = s->marks = 0;
+	gc_device_free(s->sel_bitmap);
+	s->memory = s->sel_bitmap = 0;
 	give_staging_back(launch);
 	if (s->kernel)
 		gc_fused_release(s->kernel);
 	s->kernel = NULL;
-	for (int k = 0; k < GC_MAX_TESTED; k++)
+	for (int k = 0; k < GC_MAX_PREDICATES; k++)
 	{
-		if (s->classed[k])
-			gc_classed_release(s->classed[k]);
-		s->classed[k] = NULL;
+		if (s->group_coded[k])
+			gc_group_coded_release(s->group_coded[k]);
+		s->group_coded[k] = NULL;
 	}
-	if (s->records)
-		gc_records_release(s->records);
-	s->records = NULL;
+	if (s->packed_rows)
+		gc_packed_rows_release(s->packed_rows);
+	s->packed_rows = NULL;
 }
 
 static void
 free_share(GcMainLaunch *launch)
 {
 	if (launch->share->computed)
-		gc_worker.ops->mark_put(gc_worker.dev, launch->share->computed);
+		gc_worker.ops->event_put(gc_worker.dev, launch->share->computed);
 	pfree(launch->share);
 	launch->share = NULL;
 }
@@ -67,7 +67,7 @@ member_ran(GcRun *run, float begin_us, float end_us)
 {
 	GcMainLaunch *launch = run->launch;
 
-	if (!launch->marked)
+	if (!launch->selection)
 		return;
 	launch->share->begin_us[run->share->scan_member] = Max(launch->kernel_us, begin_us);
 	launch->share->end_us[run->share->scan_member] = end_us;

@@ -20,13 +20,13 @@ gc_share_run_create(const GcRun *run)
 static u64
 test_word(const GcShareRun *share, const GcArgWord *w)
 {
-	const GcTestValue *t = w->type == GC_ARG_PLACE ? &share->places[w->index] : &share->tests[w->index];
+	const GcPredicateBitmap *t = w->type == GC_ARG_DIRECT ? &share->direct_tables[w->index] : &share->predicates[w->index];
 
 	switch (w->part)
 	{
-		case GC_TEST_BITS:
+		case GC_PREDICATE_BITS:
 			return t->bits;
-		case GC_TEST_BASE:
+		case GC_PREDICATE_BASE:
 			return (u64) t->base;
 		default:
 			return t->range;
@@ -34,35 +34,35 @@ test_word(const GcShareRun *share, const GcArgWord *w)
 }
 
 static u64
-marks_word(const GcShareRun *share, u8 part)
+selection_word(const GcShareRun *share, u8 part)
 {
 	switch (part)
 	{
-		case GC_MARKS_DATA:
-			return share->marks;
-		case GC_MARKS_BYTES:
-			return share->marks_bytes;
-		case GC_MARKS_DIGEST:
-			return share->digest;
+		case GC_SELECTION_DATA:
+			return share->sel_bitmap;
+		case GC_SELECTION_BYTES:
+			return share->sel_bitmap_bytes;
+		case GC_SELECTION_SUMMARY:
+			return share->summary;
 		default:
-			return share->marks_bit;
+			return share->sel_bitmap_bit;
 	}
 }
 
 u64
 gc_share_run_word(const GcShareRun *share, const GcArgWord *w)
 {
-	if (w->type == GC_ARG_MARKS)
-		return marks_word(share, w->part);
-	if (w->type == GC_ARG_TEST || w->type == GC_ARG_PLACE)
+	if (w->type == GC_ARG_SELECTION)
+		return selection_word(share, w->part);
+	if (w->type == GC_ARG_PREDICATE || w->type == GC_ARG_DIRECT)
 		return test_word(share, w);
 	/* a column, in records */
-	return share->records ? share->records[w->index] : 0;
+	return share->packed_rows ? share->packed_rows[w->index] : 0;
 }
 
 void
 gc_share_run_give_back(GcRun *run)
 {
-	gc_device_free(run->share->test_bits);
-	run->share->test_bits = 0;
+	gc_device_free(run->share->predicate_bits);
+	run->share->predicate_bits = 0;
 }

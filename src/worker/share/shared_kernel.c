@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * shared_kernel.c
- *	  A kernel that serves several requests over one table: a fused one, or a marker.
+ *	  A kernel that serves several requests over one table: a fused one, or a selection kernel.
  *
  * Its set holds it as long as it is the set's newest of its kind, and each launch as long as
  * that runs; it goes with the last of them.  It lives in TopMemoryContext.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * shared_kernel.h
- *	  A kernel that serves several requests over one table: a fused one, or a marker.
+ *	  A kernel that serves several requests over one table: a fused one, or a selection kernel.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,16 +17,16 @@
 #include "../../program/hash.h"
 
 /*
- * What a fused kernel's bodies have in common: sums of all rows that pass, where registers
- * are for bodies; or a table of groups each in shared memory, where threads are for groups.
+ * What a fused kernel's members have in common: sums of all rows that pass, where registers
+ * are for members; or a table of groups each in shared memory, where threads are for groups.
  */
-typedef enum GcBodyKind
+typedef enum GcMemberKind
 {
-	GC_SUM_BODIES,
-	GC_GROUP_BODIES,
-	GC_BODY_KINDS,
-	GC_NO_BODIES = GC_BODY_KINDS	/* it takes less time by its own kernel */
-} GcBodyKind;
+	GC_UNGROUPED_MEMBERS,
+	GC_GROUPED_MEMBERS,
+	GC_MEMBER_KINDS,
+	GC_NO_MEMBERS = GC_MEMBER_KINDS	/* it takes less time by its own kernel */
+} GcMemberKind;
 
 struct GcScanShape;
 
@@ -38,7 +38,7 @@ typedef struct GcFused
 	GcKernel   *kernel;			/* NULL until ready */
 	GcKernelInfo info;
 	GcHash		hash;
-	int			n;				/* bodies */
+	int			n;				/* members */
 	struct GcScanShape *shape[GC_MAX_FUSED];
 	GcFusedMember member[GC_MAX_FUSED];
 	int			nphysical;
@@ -46,14 +46,14 @@ typedef struct GcFused
 	GcFusedWord *words;
 	int			nwords;
 	int			number;			/* of those offered (share.c) */
-	GcBodyKind	kind;			/* of its bodies */
+	GcMemberKind	kind;			/* of its members */
 	int			threads;		/* of a block */
-	bool		marker;			/* not bodies, but a marker; the physical columns are
+	bool		selector;			/* not members, but a selection kernel; the physical columns are
 								 * those that it tests: */
-	GcMarkerColumn column[GC_MAX_TESTED];
-	u64			entries[GC_MAX_TESTED]; /* for which the column's table has room */
+	GcSelectorColumn column[GC_MAX_PREDICATES];
+	u64			entries[GC_MAX_PREDICATES]; /* for which the column's table has room */
 	u32			shared_bytes;	/* of tables in shared memory */
-	GcScanTimes times;			/* of a marker, before what each member adds */
+	GcScanTimes times;			/* of a selection kernel, before what each member adds */
 } GcFused;
 
 /* Give up the set's hold on a kernel; it goes with its last launch. */

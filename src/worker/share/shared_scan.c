@@ -3,7 +3,7 @@
  * shared_scan.c
  *	  One fused scan: from its members to their results.
  *
- * The kernel has a body for each member, which writes to the member's sink; so behind it each
+ * The kernel has a member for each member, which writes to the member's sink; so behind it each
  * member only fetches its result, on its own stream.
  *
  * The worker's main thread.
@@ -19,7 +19,7 @@
 #include "share_launch.h"
 
 /*
- * Has every member the chunks of all columns that its body reads?  Its own kernel reads the same, as
+ * Has every member the chunks of all columns that its member reads?  Its own kernel reads the same, as
  * a rule, but nothing rests on that, nor on other members, whose chunks may be others.
  */
 static GcCode
@@ -38,7 +38,7 @@ have_columns(const GcScanMembers *scan)
 			const i16  *columns = run->share->scan_shape->columns;
 			int			c = 0;
 
-			if (!(w->readers >> scan->body[m] & 1))
+			if (!(w->readers >> scan->member_no[m] & 1))
 				continue;
 			while (columns[c] != scan->f->physical[w->word.index])
 				c++;
@@ -58,7 +58,7 @@ fill_words(const GcScanMembers *scan, const u64 *visible, GcArgs *args)
 	memset(member_of, -1, sizeof(member_of));
 	for (int m = 0; m < scan->n; m++)
 	{
-		member_of[scan->body[m]] = m;
+		member_of[scan->member_no[m]] = m;
 		gc_run_arg_source(scan->run[m], &src[m]);
 	}
 	for (int i = 0; i < scan->f->nwords; i++)
@@ -68,7 +68,7 @@ fill_words(const GcScanMembers *scan, const u64 *visible, GcArgs *args)
 		u64			v = 0;
 
 		if (w->word.type == GC_ARG_MEMBERS)
-			v = scan->launch->share->bodies;
+			v = scan->launch->share->member_mask;
 		else if (w->member == GC_FUSED_ANY)
 			v = gc_scan_column(scan, scan->f->physical[w->word.index]);
 		else if (m < 0)
@@ -78,7 +78,7 @@ fill_words(const GcScanMembers *scan, const u64 *visible, GcArgs *args)
 		else if (w->word.type == GC_ARG_VISIBLE)
 			v = visible[m];
 		else if (w->word.type == GC_ARG_SHARED)
-			v = scan->starts[scan->body[m]];
+			v = scan->starts[scan->member_no[m]];
 		else
 			v = gc_arg_word(&src[m], &w->word);
 		args->w[i] = v;
@@ -96,14 +96,14 @@ shared_bytes(GcScanMembers *scan)
 	for (int m = 0; m < scan->n; m++)
 	{
 		const GcRequest *r = scan->run[m]->request;
-		int			body = scan->body[m];
+		int			member_no = scan->member_no[m];
 
 		for (int b = 0; b < scan->run[m]->p->nbuilds; b++)
-			range[body][b] = r->builds[b].range;
-		ranges[body] = range[body];
-		ngroups[body] = r->ngroups;
+			range[member_no][b] = r->builds[b].range;
+		ranges[member_no] = range[member_no];
+		ngroups[member_no] = r->ngroups;
 	}
-	return gc_fused_shared_bytes(scan->f->member, scan->f->n, scan->launch->share->bodies, ranges, ngroups,
+	return gc_fused_shared_bytes(scan->f->member, scan->f->n, scan->launch->share->member_mask, ranges, ngroups,
 								 scan->starts);
 }
 
@@ -114,7 +114,7 @@ launch_scan(GcScanMembers *scan)
 	GcMainLaunch *l = scan->launch;
 	GcStream   *stream = scan->run[0]->stream;
 	GcArgs		args = {0};
-	u64			visible[GC_MAX_MARKED];
+	u64			visible[GC_MAX_SELECTED];
 	GcLaunch	launch;
 	GcCode		code;
 	u32			dynamic;
@@ -123,7 +123,7 @@ launch_scan(GcScanMembers *scan)
 
 	dynamic = (u32) shared_bytes(scan);
 	l->shared_bytes = dynamic + scan->f->info.shared_static;
-	per_sm = ops->occupancy(scan->f->kernel, l->shape.threads, dynamic);
+	per_sm = ops->occupancy(scan->f->kernel, l->grid.threads, dynamic);
 	if (per_sm == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan does not fit a multiprocessor.");
 	if ((code = gc_scan_upload(scan, visible, 0, &end, NULL, NULL)) != GC_OK)
@@ -140,10 +140,10 @@ launch_scan(GcScanMembers *scan)
 	args.scan = gc_scan_args(scan);
 	l->ntiles = args.scan.ntiles;
 	l->first_tile = 0;
-	l->shape = gc_sched_full(&gc_worker.profile, l->shape.threads, per_sm, l->ntiles);
-	launch = (GcLaunch) {.blocks = l->shape.blocks,.threads = l->shape.threads,.shared_bytes = dynamic};
+	l->grid = gc_sched_full(&gc_worker.profile, l->grid.threads, per_sm, l->ntiles);
+	launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
 	code = ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
-	if (code == GC_OK && (l->share->computed = ops->mark(stream, scan->err)) == NULL)
+	if (code == GC_OK && (l->share->computed = ops->event(stream, scan->err)) == NULL)
 		code = scan->err->code;
 	return code;
 }
@@ -158,8 +158,8 @@ follow_scan(GcScanMembers *scan, int m)
 	GcCode		code = GC_OK;
 
 	info->kernels++;
-	info->blocks = l->shape.blocks;
-	info->threads = l->shape.threads;
+	info->blocks = l->grid.blocks;
+	info->threads = l->grid.threads;
 	info->shared_bytes = l->shared_bytes;
 	info->registers = scan->f->info.registers;
 	info->first_tile = l->first_tile;

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * fold_test.c [host|cuda]
+ * filter_aggregate_test.c [host|cuda]
  *	  Ungrouped aggregates, in kernels of their own and fused, are what is computed here.
  *
  * The column that is summed is as wide as a sum of 32 bits per vector allows (GC_PART_ROWS),
  * and whole vectors of it are its least or its greatest value, or NULL.  Of some chunks a
  * request sees every row, of others none, one in eight, or some; filters pass all rows, half of
- * them, hardly any, or none.  There are kernels in one stage (GC_FOLD), in several, with
+ * them, hardly any, or none.  There are kernels in one stage (GC_FILTER_AGGREGATE), in several, with
  * sinks that few rows reach, with a join, and with two joins of rows that are gathered because
  * few are expected, however many there are.
  *
@@ -326,9 +326,9 @@ test_texts(void)
 				tap_bail(err.detail);
 			kernel = strstr(source.text, "GC_KERNEL(256)\n") ? strstr(source.text, "GC_KERNEL(256)\n")
 				: strstr(source.text, "GC_KERNEL(1024)\n");
-			ok((strstr(kernel, "GC_FOLD(gc_j)") != NULL) == (shape == FOLD), "%s: a fold only if it can be", shapes[shape]);
+			ok((strstr(kernel, "GC_FILTER_AGGREGATE(gc_j)") != NULL) == (shape == FOLD), "%s: a fold only if it can be", shapes[shape]);
 			ok((strstr(kernel, "GC_FILTERED_TILES") != NULL) == (shape == GATHERED), "rows are gathered where few come to joins");
-			ok(strstr(kernel, "GC_LOOK_UP(gc_j)") == NULL, "and without marks nothing is looked up together");
+			ok(strstr(kernel, "GC_LOOK_UP(gc_j)") == NULL, "and without sel_bitmap nothing is looked up together");
 			ok((strstr(kernel, "GC_PART s2 = 0;") != NULL) == (shape != SPARSE && shape != GATHERED) && !strstr(kernel, "GC_PART s3"),
 			   "whose sum of the column, not of the negative, is added up by vectors if they are dense");
 			for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)

@@ -1,4 +1,4 @@
-# Records: requests of marked scans that read a row's columns from one place.  Whatever
+# Records: requests of selection scans that read a row's columns from one place.  Whatever
 # happens to the table, each session has the answer that its own snapshot gives.
 
 use strict;
@@ -18,37 +18,37 @@ sub new_sessions
 {
 	my ($settings) = @_;
 
-	@sessions = map { session($node, "records$_", $settings) } (0 .. 11);
+	@sessions = map { session($node, "packed_rows$_", $settings) } (0 .. 11);
 	return;
 }
 
-# Requests that could read records, kernels.
+# Requests that could read packed rows, kernels.
 sub counters
 {
-	return split /\|/, $node->safe_psql('postgres', 'SELECT record_scans, kernels FROM gpuconc_stat');
+	return split /\|/, $node->safe_psql('postgres', 'SELECT packed_row_scans, kernels FROM gpuconc_stat');
 }
 
-# Queries of the first sessions, together: are they answered by one marked scan, each
+# Queries of the first sessions, together: are they answered by one selection scan, each
 # rightly?  Returns by how much the counters grew.
-sub marked
+sub selection
 {
 	my ($message, @asked) = @_;
 	my @before = counters();
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	answered_together($node, \@sessions, $message, 'marked scan', scalar @asked, @asked);
+	answered_together($node, \@sessions, $message, 'selection scan', scalar @asked, @asked);
 	my @after = counters();
 	return map { $after[$_] - $before[$_] } (0 .. $#after);
 }
 
-# Such queries, of which so many read records.
+# Such queries, of which so many read packed rows.
 sub by_records
 {
 	my ($message, $requests, @asked) = @_;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my ($scans, $kernels) = marked($message, @asked);
-	is($scans, $requests, "$message: requests that could read records");
+	my ($scans, $kernels) = selection($message, @asked);
+	is($scans, $requests, "$message: requests that could read packed rows");
 	return $kernels;
 }
 
@@ -88,10 +88,10 @@ my %query = (
 
 sub set_up
 {
-	$node = new_server('records', q{
+	$node = new_server('packed_rows', q{
 gpuconc.batch_log_size = 4096
 gpuconc.schedule = twostage
-gpuconc.enable_row_records = on
+gpuconc.enable_packed_rows = on
 gpuconc.host_cache_size = 256MB
 max_connections = 60
 log_statement = none
@@ -99,8 +99,8 @@ log_statement = none
 	new_tables();
 	cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('fact') / 8192 / 32}), '>', 5, 'several chunks');
 	is_offloaded($node, $query{$_}->(3), "alone: $_") foreach (sort keys %query);
-	is(stat_of($node, 'record_scans'), '0', 'none of them by records');
-	configure($node, 'gpuconc.debug_force_shared_scan' => 'marked');
+	is(stat_of($node, 'packed_row_scans'), '0', 'none of them by packed rows');
+	configure($node, 'gpuconc.debug_force_shared_scan' => 'selection');
 	new_sessions();
 	return;
 }
@@ -112,8 +112,8 @@ sub queries
 		by_records("$name, three of it", 3, map { $query{$name}->($_) } (3, 30, 45));
 	}
 	fresh();
-	my ($requests) = marked('one of each', map { $query{$_}->(20) } (sort keys %query));
-	cmp_ok($requests, '>', 4, 'one of each: most could read records, in which not all columns have room');
+	my ($requests) = selection('one of each', map { $query{$_}->(20) } (sort keys %query));
+	cmp_ok($requests, '>', 4, 'one of each: most could read packed rows, in which not all columns have room');
 	by_records('alone', 1, $query{sums}->(50));
 	by_records('no row at all', 2, map { "SELECT sum(id), sum(vary) FROM fact WHERE tiny = $_ AND small = 8" } (7, 9));
 	by_records('one column', 0, map { "SELECT sum(v) FROM bare WHERE v < $_" } (5, 900));
@@ -148,16 +148,16 @@ sub settings
 	my @asked = map { $query{$_}->(5) } (sort keys %query);
 
 	fresh();
-	marked('kernels that can read records', @asked);
-	configure($node, 'gpuconc.enable_row_records' => 'off');
-	by_records('enable_row_records = off', 0, @asked);
-	configure($node, 'gpuconc.enable_row_records' => 'on');
-	my ($requests) = marked('on again', @asked);
-	cmp_ok($requests, '>', 4, 'on again: requests that could read records');
-	configure($node, 'gpuconc.enable_row_records' => 'off');
+	selection('kernels that can read packed rows', @asked);
+	configure($node, 'gpuconc.enable_packed_rows' => 'off');
+	by_records('enable_packed_rows = off', 0, @asked);
+	configure($node, 'gpuconc.enable_packed_rows' => 'on');
+	my ($requests) = selection('on again', @asked);
+	cmp_ok($requests, '>', 4, 'on again: requests that could read packed rows');
+	configure($node, 'gpuconc.enable_packed_rows' => 'off');
 	fresh();
 	by_records('off, and kernels that cannot', 0, @asked);
-	configure($node, 'gpuconc.enable_row_records' => 'on');
+	configure($node, 'gpuconc.enable_packed_rows' => 'on');
 	by_records('these do without', 0, @asked);
 	fresh();
 	return;
@@ -172,24 +172,24 @@ sub changes
 	$sessions[1]->query_safe('BEGIN; UPDATE fact SET small = 17, gaps = NULL WHERE id % 9000 = 5');
 	$sessions[2]->query_safe('BEGIN; DELETE FROM fact WHERE id BETWEEN 50000 AND 52000');
 	$sessions[3]->query_safe('BEGIN; INSERT INTO fact SELECT i, 4, 4, 4, i, i, i, i, NULL, 5, NULL, 6 FROM generate_series(1, 300) AS i');
-	marked('uncommitted changes', @asked);
+	selection('uncommitted changes', @asked);
 	$sessions[$_]->query_safe('COMMIT') for (1 .. 3);
-	marked('committed, with an old snapshot', @asked);
+	selection('committed, with an old snapshot', @asked);
 	$sessions[0]->query_safe('COMMIT');
 	foreach my $change ('VACUUM fact', 'INSERT INTO fact SELECT i, i % 3000, i % 100, i % 40000, -i, i * 2000, -i, i, \'new\' || i % 300, 7, \'2020-02-02\', i FROM generate_series(100001, 130000) AS i',
 		'VACUUM fact', 'UPDATE fact SET vary = vary + 1 WHERE id % 5000 = 3', 'DELETE FROM fact WHERE id < 900; VACUUM fact', 'ALTER TABLE fact ADD COLUMN extra int DEFAULT 3', 'VACUUM FULL fact; VACUUM fact')
 	{
 		$node->safe_psql('postgres', "$change; SELECT gpuconc_prewarm('fact')");
-		marked($change, @asked);
+		selection($change, @asked);
 	}
 	fresh();
-	my ($requests) = marked('after all changes', @asked);
-	cmp_ok($requests, '>', 4, 'after all changes: requests that could read records');
+	my ($requests) = selection('after all changes', @asked);
+	cmp_ok($requests, '>', 4, 'after all changes: requests that could read packed rows');
 	return;
 }
 
 # Something happens to session 2 while requests are held back, of which the first is to
-# write records.
+# write packed rows.
 sub held
 {
 	my ($message, $do) = @_;
@@ -200,17 +200,17 @@ sub held
 	fresh();
 	configure($node, 'gpuconc.debug_hold_requests' => 8);
 	ask($sessions[$_], $asked[$_]) for (0 .. 6);
-	wait_until_waiting($node, '^records', 7);
+	wait_until_waiting($node, '^packed_rows', 7);
 	$do->();
 	ask($sessions[7], $asked[7]);
 	ask($sessions[8], $asked[2]);
 	is(rows_of($sessions[$_]), $right[$_], "$message: $_ has its answer") for (0, 1, 3 .. 7);
 	is(rows_of($sessions[8]), $right[2], "$message: and so has who comes later");
-	is(scans_after($node, 'marked scan', $last), '8', "$message: one scan");
+	is(scans_after($node, 'selection scan', $last), '8', "$message: one scan");
 	configure($node, 'gpuconc.debug_hold_requests' => 0);
 	eval { $sessions[2]->quit };
 	$sessions[2] = session($node, 'records2');
-	marked("$message, and then", @asked);
+	selection("$message, and then", @asked);
 	return;
 }
 
@@ -234,12 +234,12 @@ sub nothing_is_left
 	for (1 .. 4)
 	{
 		fresh();
-		marked("repeated, $_", @asked);
+		selection("repeated, $_", @asked);
 		push @used, $node->safe_psql('postgres', 'SELECT memory_used FROM gpuconc_devices');
 	}
-	# records take 32 bytes for each row
-	cmp_ok($used[3] - $used[1], '<', 100000, "no memory of the device is lost with a table's former records");
-	nothing_held($node, 'records');
+	# packed rows take 32 bytes for each row
+	cmp_ok($used[3] - $used[1], '<', 100000, "no memory of the device is lost with a table's former packed rows");
+	nothing_held($node, 'packed_rows');
 	return;
 }
 

@@ -1,25 +1,25 @@
 /*-------------------------------------------------------------------------
  *
- * classes.c
- *	  Class columns (codegen/classes.c): which columns have them, by which attributes
- *	  their values are classed, and their memory.
+ * key groups.c
+ *	  Group-coded columns (codegen/key groups.c): which columns have them, by which attributes
+ *	  their values are group-coded, and their memory.
  *
  * A column of a scan set whose values are keys of another table, and too many for a small
- * table by value, is classed by what requests test of that table: the columns that the
+ * table by value, is group-coded by what requests test of that table: the columns that the
  * filters of its dense builds read.  The first request that tests such a column has the
- * refiner run behind its tester; what comes of it is taken over later, and a marker that
- * reads classes is then asked for (marked.c).  A chunk's classes are written
- * by the first marked scan that reads the chunk.
+ * refinement kernel run behind its predicate kernel; what comes of it is taken over later, and a selection kernel that
+ * reads key groups is then asked for (selection.c).  A chunk's key groups are written
+ * by the first selection scan that reads the chunk.
  *
- * Class columns are a convenience: they take memory that is free, are the first to go
+ * Group-coded columns are a convenience: they take memory that is free, are the first to go
  * where it is short, and a scan does without where there are none.
  *
  * The worker's main thread.  A set owns its refinements and holds a reference to its
- * classes; a launch holds one to those that it reads.
+ * key groups; a launch holds one to those that it reads.
  *
  *-------------------------------------------------------------------------
  */
-#include "classes.h"
+#include "key_groups.h"
 
 #include "utils/memutils.h"
 
@@ -37,26 +37,26 @@
 #define LEAST_VALUES		8192
 #define LEAST_VALUES_FORCED 64	/* tests have small tables */
 
-/* Misfits in a row after which a changed table is looked at again, or classes are given up. */
-#define MISFITS_BORNE		4
-#define MISFITS_GIVEN_UP	64
+/* Mismatches in a row after which a changed table is looked at again, or key groups are given up. */
+#define MISMATCHES_BORNE		4
+#define MISMATCHES_GIVEN_UP	64
 
 #define REFINER_BLOCKS		264
-#define CLASS_THREADS		256
+#define KEY_GROUP_THREADS		256
 
-/* What the refiner works on: attribute, slots, ids, counts, and classes to begin with. */
+/* What the refinement kernel works on: attribute, slots, ids, counts, and key groups to begin with. */
 typedef struct GcRefinement
 {
 	GcAddr		work;
-	GcClassed  *result;
-	u64		   *count;			/* on the host, in the arena: as the refiner's w[8] */
-	GcMark	   *done;
+	GcGroupCoded  *result;
+	u64		   *count;			/* on the host, in the arena: as the refinement kernel's w[8] */
+	GcEvent	   *done;
 } GcRefinement;
 
 static int	under_way = 0;		/* refinements, in all sets */
 
 bool
-gc_classes_refining(void)
+gc_key_groups_refining(void)
 {
 	return under_way > 0;
 }
@@ -73,29 +73,29 @@ aligned(u64 bytes)
 }
 
 static void
-classed_free(GcClassed *c)
+group_coded_free(GcGroupCoded *c)
 {
-	gc_device_free(c->classes);
+	gc_device_free(c->key_groups);
 	gc_device_free(c->data);
 	gc_derived_free(&c->column);
 	pfree(c);
 }
 
 static void
-classed_drop(GcClassed *c)
+group_coded_drop(GcGroupCoded *c)
 {
 	if (c == NULL)
 		return;
 	c->dropped = true;
 	if (c->users == 0)
-		classed_free(c);
+		group_coded_free(c);
 }
 
 void
-gc_classed_release(GcClassed *c)
+gc_group_coded_release(GcGroupCoded *c)
 {
 	if (--c->users == 0 && c->dropped)
-		classed_free(c);
+		group_coded_free(c);
 }
 
 static void
@@ -106,16 +106,16 @@ refinement_free(GcRefinement *r)
 	under_way--;
 	gc_device_free(r->work);
 	if (r->result)
-		classed_free(r->result);
+		group_coded_free(r->result);
 	if (r->count)
 		gc_arena_free(r->count, 2 * sizeof(u64));
 	if (r->done)
-		gc_worker.ops->mark_put(gc_worker.dev, r->done);
+		gc_worker.ops->event_put(gc_worker.dev, r->done);
 	pfree(r);
 }
 
 void
-gc_classes_abandon(GcSetColumn *column)
+gc_key_groups_abandon(GcSetColumn *column)
 {
 	GcRefinement *r = column->refining;
 
@@ -125,19 +125,19 @@ gc_classes_abandon(GcSetColumn *column)
 }
 
 void
-gc_classes_forget(GcSetColumn *column)
+gc_key_groups_forget(GcSetColumn *column)
 {
-	classed_drop(column->classed);
+	group_coded_drop(column->group_coded);
 	refinement_free(column->refining);
-	column->classed = NULL;
+	column->group_coded = NULL;
 	column->refining = NULL;
 }
 
-/* Give back a class column's memory, to be written again when there is some to spare. */
+/* Give back a key group column's memory, to be written again when there is some to spare. */
 bool
-gc_classed_evict(GcSetColumn *column)
+gc_group_coded_evict(GcSetColumn *column)
 {
-	GcClassed  *c = column->classed;
+	GcGroupCoded  *c = column->group_coded;
 
 	if (c == NULL || c->data == 0 || c->users > 0)
 		return false;
@@ -155,35 +155,35 @@ gc_classed_evict(GcSetColumn *column)
 static bool
 begin_refinement(GcSetColumn *column, GcRefinement *r, u64 work)
 {
-	u64			classes = aligned((column->range + 1) * sizeof(u16));
+	u64			key_groups = aligned((column->range + 1) * sizeof(u16));
 
-	r->result = MemoryContextAllocZero(TopMemoryContext, sizeof(GcClassed));
+	r->result = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGroupCoded));
 	r->count = gc_arena_alloc(2 * sizeof(u64));
 	r->work = gc_device_alloc_spare(work);
-	r->result->classes = gc_device_alloc_spare(classes + GC_MAX_CLASSES * sizeof(u32));
-	r->result->members = r->result->classes + classes;
-	return r->count && r->work && r->result->classes;
+	r->result->key_groups = gc_device_alloc_spare(key_groups + GC_MAX_KEY_GROUPS * sizeof(u32));
+	r->result->members = r->result->key_groups + key_groups;
+	return r->count && r->work && r->result->key_groups;
 }
 
-/* Queue the refiner's three steps, and the copy of what they counted. */
+/* Queue the refinement kernel's three steps, and the copy of what they counted. */
 static GcCode
 launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRefinement *r,
 			   const GcInputValue *in, GcArgs *args)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcStream   *stream = run->stream;
-	GcLaunch	launch = {.blocks = REFINER_BLOCKS,.threads = Min(CLASS_THREADS, k->info.max_threads)};
+	GcLaunch	launch = {.blocks = REFINER_BLOCKS,.threads = Min(KEY_GROUP_THREADS, k->info.max_threads)};
 	u64			attributes = aligned((column->range + 1) * sizeof(u32));
-	u64			slots = GC_CLASS_SLOTS * sizeof(u64);
-	u64			ids = GC_CLASS_SLOTS * sizeof(u32);
+	u64			slots = GC_KEY_GROUP_SLOTS * sizeof(u64);
+	u64			ids = GC_KEY_GROUP_SLOTS * sizeof(u32);
 	GcCode		code;
 
 	args->w[4] = r->work;
 	args->w[6] = args->w[4] + attributes;
 	args->w[7] = args->w[6] + slots;
 	args->w[8] = args->w[7] + ids;
-	args->w[5] = column->classed ? column->classed->classes : args->w[8] + 256;
-	args->w[9] = r->result->classes;
+	args->w[5] = column->group_coded ? column->group_coded->key_groups : args->w[8] + 256;
+	args->w[9] = r->result->key_groups;
 	args->w[10] = r->result->members;
 	args->w[11] = (u64) column->base;
 	args->w[12] = column->range;
@@ -193,7 +193,7 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 	args->scan.ntiles = args->scan.nsources * args->scan.tiles_per_source;
 	if ((code = ops->fill(stream, args->w[4], 0, attributes, &run->err)) != GC_OK ||
 		(code = ops->fill(stream, args->w[6], 0xff, slots, &run->err)) != GC_OK ||
-		(code = ops->fill(stream, args->w[8], 0, 256 + (column->classed ? 0 : (column->range + 1) * sizeof(u16)),
+		(code = ops->fill(stream, args->w[8], 0, 256 + (column->group_coded ? 0 : (column->range + 1) * sizeof(u16)),
 						  &run->err)) != GC_OK)
 		return code;
 	for (int step = GC_REFINE_READ; step <= GC_REFINE_ASSIGN && code == GC_OK; step++)
@@ -208,7 +208,7 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 }
 
 /*
- * Refine the column's classes by an attribute of the table that input `in` of the run is.
+ * Refine the column's key groups by an attribute of the table that input `in` of the run is.
  * False: the run failed.  Where there is no memory to spare, it is left for another time.
  */
 static bool
@@ -221,7 +221,7 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 	GcRefinement *r;
 	GcArgs		args = {0};
 	u64			work = aligned((column->range + 1) * sizeof(u32)) +
-		GC_CLASS_SLOTS * (sizeof(u64) + sizeof(u32)) + 256 + (column->range + 1) * sizeof(u16);
+		GC_KEY_GROUP_SLOTS * (sizeof(u64) + sizeof(u32)) + 256 + (column->range + 1) * sizeof(u16);
 
 	/* A run that shares its builds with others did not need them. */
 	if (k == NULL || gc_run_have_column(run, input, key, run->stream, &err) != GC_OK ||
@@ -242,15 +242,15 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 	args.w[2] = attribute < 0 ? 0 : gc_table_array(run->tables[attribute]);
 	args.w[3] = attribute < 0 ? 0 : (u64) in->dir->columns[run->request->columns[attribute].dir_column].min;
 	if (launch_refiner(run, k, column, r, in, &args) != GC_OK ||
-		(r->done = gc_worker.ops->mark(run->stream, &run->err)) == NULL)
+		(r->done = gc_worker.ops->event(run->stream, &run->err)) == NULL)
 		return false;
 	gc_run_not_prepared(run);
 	return true;
 }
 
 /*
- * Are the column's values classed by this attribute already?  By what its table was like
- * at some time: only when that no longer fits are they classed anew.
+ * Are the column's values group-coded by this attribute already?  By what its table was like
+ * at some time: only when that no longer fits are they group-coded anew.
  */
 static bool
 is_known(GcSetColumn *column, const GcDirectory *dir, i16 dir_column)
@@ -261,12 +261,12 @@ is_known(GcSetColumn *column, const GcDirectory *dir, i16 dir_column)
 
 		if (a->column != dir_column || a->relid != dir->key.relid || a->dbid != dir->key.dbid)
 			continue;
-		if (a->dir_id == dir->id || column->misfits < MISFITS_BORNE)
+		if (a->dir_id == dir->id || column->mismatches < MISMATCHES_BORNE)
 			return true;
 		column->nattributes = 0;
-		column->misfits = 0;
-		classed_drop(column->classed);
-		column->classed = NULL;
+		column->mismatches = 0;
+		group_coded_drop(column->group_coded);
+		column->group_coded = NULL;
 	}
 	return column->nattributes == GC_MAX_ATTRIBUTES;
 }
@@ -325,7 +325,7 @@ plain_column(const GcProgram *p, u16 e)
 	return gc_exprs(p)[e].op == GC_OP_COLUMN ? gc_exprs(p)[e].ref : -1;
 }
 
-/* Refine the column's classes by one attribute, if this probe's build has a new one. */
+/* Refine the column's key groups by one attribute, if this probe's build has a new one. */
 static bool
 look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 {
@@ -355,7 +355,7 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 
 /* Columns that have few values are tested by value. */
 bool
-gc_classes_worth(const GcSetColumn *column)
+gc_key_groups_worth(const GcSetColumn *column)
 {
 	const u64	least = gc_marks_forced() ? LEAST_VALUES_FORCED : LEAST_VALUES;
 
@@ -363,21 +363,21 @@ gc_classes_worth(const GcSetColumn *column)
 }
 
 bool
-gc_classes_learn(GcSetColumn *column, bool misfit)
+gc_key_groups_learn(GcSetColumn *column, bool mismatch)
 {
-	pg_atomic_fetch_add_u64(&gc_stats()->class_scans, 1);
-	pg_atomic_fetch_add_u64(&gc_stats()->class_misfits, misfit);
-	column->misfits = misfit ? column->misfits + 1 : 0;
-	if (column->misfits < MISFITS_GIVEN_UP || column->refining || column->given_up)
+	pg_atomic_fetch_add_u64(&gc_stats()->key_group_scans, 1);
+	pg_atomic_fetch_add_u64(&gc_stats()->key_group_mismatches, mismatch);
+	column->mismatches = mismatch ? column->mismatches + 1 : 0;
+	if (column->mismatches < MISMATCHES_GIVEN_UP || column->refining || column->given_up)
 		return false;
 	/* Its requests tell values apart by what no attribute says. */
 	column->given_up = true;
-	gc_classes_forget(column);
+	gc_key_groups_forget(column);
 	return true;
 }
 
 bool
-gc_classes_look(GcRun *run)
+gc_key_groups_look(GcRun *run)
 {
 	GcScanShape *s = run->share->scan_shape;
 	const GcPPipeline *pl = &gc_pipelines(run->p)[s->pipeline];
@@ -385,31 +385,31 @@ gc_classes_look(GcRun *run)
 	bool		failed;
 	bool		again;
 
-	if (run->share->classes_seen)
+	if (run->share->key_groups_seen)
 		return true;
 	again = gc_refiner(&err, &failed) == NULL && !failed;
-	for (int i = 0; i < pl->nsteps && i < 64 && gc_enable_class_columns; i++)
+	for (int i = 0; i < pl->nsteps && i < 64 && gc_enable_key_groups; i++)
 	{
 		const GcPStep *step = &gc_steps(run->p)[pl->first_step + i];
 		GcSetColumn *column;
 		int			c;
 
-		if (!(s->tests.steps >> i & 1) || step->type != GC_STEP_PROBE ||
+		if (!(s->predicates.steps >> i & 1) || step->type != GC_STEP_PROBE ||
 			(c = plain_column(run->p, gc_refs(run->p)[step->first_key])) < 0)
 			continue;
 		column = &s->set->column[s->columns[c]];
-		if (column->refining == NULL && gc_classes_worth(column) && !look_at_probe(run, column, step))
+		if (column->refining == NULL && gc_key_groups_worth(column) && !look_at_probe(run, column, step))
 			return false;
 		again = again || column->refining;
-		s->set->marks_asked = s->set->marks_asked || column->refining;
+		s->set->selection_asked = s->set->selection_asked || column->refining;
 	}
 	/* One attribute at a time; where there is no memory to spare, another run tries. */
-	run->share->classes_seen = !again;
+	run->share->key_groups_seen = !again;
 	return true;
 }
 
 bool
-gc_classes_poll(GcSetColumn *column)
+gc_key_groups_poll(GcSetColumn *column)
 {
 	GcRefinement *r = column->refining;
 	bool		done = false;
@@ -417,16 +417,16 @@ gc_classes_poll(GcSetColumn *column)
 
 	if (r == NULL)
 		return false;
-	if (r->done && gc_worker.ops->mark_done(r->done, &done, &err) == GC_OK && !done)
+	if (r->done && gc_worker.ops->event_done(r->done, &done, &err) == GC_OK && !done)
 		return false;
 	/* Too many: the attribute counts as known, and they stay as they were. */
 	if (done && r->count[1] == 0)
 	{
-		classed_drop(column->classed);
-		column->classed = r->result;
-		column->classed->n = r->count[0];
-		column->classed->width = r->count[0] <= 256 ? 1 : 2;
-		column->misfits = 0;
+		group_coded_drop(column->group_coded);
+		column->group_coded = r->result;
+		column->group_coded->n = r->count[0];
+		column->group_coded->width = r->count[0] <= 256 ? 1 : 2;
+		column->mismatches = 0;
 		r->result = NULL;
 	}
 	column->refining = NULL;
@@ -435,13 +435,13 @@ gc_classes_poll(GcSetColumn *column)
 }
 
 /*-------------------------------------------------------------------------
- * Class columns
+ * Group-coded columns
  *-------------------------------------------------------------------------
  */
 
 /* Memory for all chunks of the directory; none of them is written. */
 static bool
-lay_out(GcClassed *c, const GcDirectory *dir)
+lay_out(GcGroupCoded *c, const GcDirectory *dir)
 {
 	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir) * c->width, 1));
 	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, c->width, c->data, c->width))
@@ -452,35 +452,35 @@ lay_out(GcClassed *c, const GcDirectory *dir)
 }
 
 void
-gc_classes_reserve(GcScanMembers *scan, int k)
+gc_key_groups_reserve(GcScanMembers *scan, int k)
 {
 	GcSetColumn *column = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
-	GcClassed  *c = column->classed;
+	GcGroupCoded  *c = column->group_coded;
 	const GcRun *first = scan->run[0];
 	bool		failed;
 	GcError		err;
 
-	if (c == NULL || c->width != scan->f->column[k].class_width || c->n > scan->f->entries[k] ||
-		!gc_enable_class_columns ||
-		gc_class_writer(&err, &failed) == NULL ||
+	if (c == NULL || c->width != scan->f->column[k].key_group_width || c->n > scan->f->entries[k] ||
+		!gc_enable_key_groups ||
+		gc_key_group_writer(&err, &failed) == NULL ||
 		(c->data == 0 && !lay_out(c, first->request->inputs[first->main->input].dir)))
 		return;
-	scan->launch->share->classed[k] = c;
+	scan->launch->share->group_coded[k] = c;
 	c->users++;
 }
 
 GcCode
-gc_classes_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
+gc_key_groups_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 {
 	const GcSetColumn *column = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
-	GcClassed  *c = scan->launch->share->classed[k];
+	GcGroupCoded  *c = scan->launch->share->group_coded[k];
 	GcArgs		args = {0};
 	bool		failed;
 
 	args.w[0] = source;
 	args.w[2] = (u64) column->base;
 	args.w[3] = column->range;
-	args.w[4] = c->classes;
-	return gc_derived_write(scan, &c->column, readers, gc_class_writer(scan->err, &failed), &args,
-							GC_CLASS_WRITER_WORDS);
+	args.w[4] = c->key_groups;
+	return gc_derived_write(scan, &c->column, readers, gc_key_group_writer(scan->err, &failed), &args,
+							GC_KEY_GROUP_WRITER_WORDS);
 }

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * marks.c [--rows N] ...
- *	  What marked scans take, part by part: the marker, and the kernels that visit marks.
+ * selection.c [--rows N] ...
+ *	  What selection scans take, part by part: the selection kernel, and the kernels that visit marks.
  *
- * Marker: the one that would serve the Star Schema Benchmark, over six columns, four of them
+ * Selection kernel: the one that would serve the Star Schema Benchmark, over six columns, four of them
  * by class, for 1 to 32 requests; with few classes, whose tables lie in few words of shared
  * memory, and with many, which lanes of a warp look for in the same banks; and for requests
  * that test the first three columns only.
@@ -14,7 +14,7 @@
  * atomic additions to few addresses take.  Columns are read as they are, and from records; also
  * what it takes to write these.  And with two lookups for each row, by the first column and by the second,
  * in places of 8 MB, of each row by itself or of all that a thread has gathered together
- * (codegen/early.c).
+ * (codegen/batched_lookup.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -31,18 +31,18 @@
 #define VALUES		1000000		/* of the first two columns, which have a place each */
 #define THREADS		256
 
-/* Threads per multiprocessor of kernels side by side, as in worker/share/marked_scan.c. */
+/* Threads per multiprocessor of kernels side by side, as in worker/share/selection_scan.c. */
 #define THREADS_OF_ALL	4096
 #define THREADS_OF_ONE	512
 
 /*-------------------------------------------------------------------------
- * Marker
+ * Selection kernel
  *-------------------------------------------------------------------------
  */
 
 typedef struct Tested
 {
-	GcMarkerColumn column;
+	GcSelectorColumn column;
 	u32			few;			/* values, or classes */
 	u32			many;
 } Tested;
@@ -50,26 +50,26 @@ typedef struct Tested
 static const Tested tested[] = {
 	{{.width = 1,.shared = true}, 11, 11},
 	{{.width = 1,.shared = true}, 50, 50},
-	{{.width = 2,.class_width = 1,.shared = true,.copies = 16}, 7, 250},
-	{{.width = 4,.class_width = 1,.shared = true,.copies = 16}, 5, 250},
-	{{.width = 4,.class_width = 1,.shared = true,.copies = 16}, 5, 250},
-	{{.width = 4,.class_width = 2,.shared = true}, 25, 1000},
+	{{.width = 2,.key_group_width = 1,.shared = true,.copies = 16}, 7, 250},
+	{{.width = 4,.key_group_width = 1,.shared = true,.copies = 16}, 5, 250},
+	{{.width = 4,.key_group_width = 1,.shared = true,.copies = 16}, 5, 250},
+	{{.width = 4,.key_group_width = 2,.shared = true}, 25, 1000},
 };
 
 #define NTESTED		((int) (sizeof(tested) / sizeof(tested[0])))
 
 static BenchKernel
-marker_kernel(void)
+selector_kernel(void)
 {
-	GcMarkerColumn columns[NTESTED];
+	GcSelectorColumn columns[NTESTED];
 	BenchKernel k;
 	char	   *text;
 
 	for (int i = 0; i < NTESTED; i++)
 		columns[i] = tested[i].column;
-	text = gc_generate_marker(columns, NTESTED);
-	if (text == NULL || !bench_try_text("marker", text, &k))
-		bench_fail("the marker cannot be had");
+	text = gc_generate_selector(columns, NTESTED);
+	if (text == NULL || !bench_try_text("selector", text, &k))
+		bench_fail("the selector cannot be had");
 	free(text);
 	return k;
 }
@@ -77,40 +77,40 @@ marker_kernel(void)
 static int
 read_width(const Tested *t)
 {
-	return t->column.class_width ? t->column.class_width : t->column.width;
+	return t->column.key_group_width ? t->column.key_group_width : t->column.width;
 }
 
 /* Tables of random masks, and the columns; returns bytes of shared memory. */
 static u32
 fill_marker_args(const BenchTable *table, bool many, GcArgs *args)
 {
-	const GcAddr misfit = bench_memory(sizeof(u32));
+	const GcAddr mismatch = bench_memory(sizeof(u32));
 	u64			shared = 0;
 
-	bench_fill_bytes(misfit, 0, sizeof(u32));
+	bench_fill_bytes(mismatch, 0, sizeof(u32));
 	for (int k = 0; k < NTESTED; k++)
 	{
-		const bool	classes = tested[k].column.class_width > 0;
+		const bool	key_groups = tested[k].column.key_group_width > 0;
 		const u32	n = many ? tested[k].many : tested[k].few;
-		const GcAddr masks = bench_memory(GC_MARK_TABLE_BYTES(n));
-		u64		   *w = &args->w[GC_MARKER_WORDS(k)];
+		const GcAddr masks = bench_memory(GC_SELECT_TABLE_BYTES(n));
+		u64		   *w = &args->w[GC_SELECTOR_WORDS(k)];
 
 		bench_fill_random(masks, n + 1, 4, (u64) 1 << 32, (u32) k + 1);
-		w[0] = classes ? 0 : table->columns[k];
+		w[0] = key_groups ? 0 : table->columns[k];
 		w[1] = masks;
 		w[3] = n;
 		w[4] = (u64) UINT32_MAX << 32;
-		w[5] = classes ? table->columns[k] : 0;
+		w[5] = key_groups ? table->columns[k] : 0;
 		w[6] = masks;
 		w[7] = n;
-		w[8] = misfit;
-		shared += GC_MARK_SHARED_BYTES(classes ? n : n + 1, gc_table_copies(&tested[k].column));
+		w[8] = mismatch;
+		shared += GC_SELECT_SHARED_BYTES(key_groups ? n : n + 1, gc_table_copies(&tested[k].column));
 	}
 	return (u32) shared;
 }
 
 static void
-measure_marker(u64 rows, bool many, int read, const BenchKernel *k)
+measure_selector(u64 rows, bool many, int read, const BenchKernel *k)
 {
 	static const int numbers[] = {1, 2, 4, 8, 12, 16, 24, 32};
 	BenchColumn columns[NTESTED];
@@ -119,7 +119,7 @@ measure_marker(u64 rows, bool many, int read, const BenchKernel *k)
 	GcSource   *sources;
 	u64			per_chunk;
 	u32			shared;
-	GcLaunch	shape;
+	GcLaunch	grid;
 
 	for (int i = 0; i < NTESTED; i++)
 		columns[i] = (BenchColumn) {read_width(&tested[i]), many ? tested[i].many : tested[i].few, 0};
@@ -134,35 +134,35 @@ measure_marker(u64 rows, bool many, int read, const BenchKernel *k)
 	bench_copy_in(table.scan.sources, sources, table.scan.nsources * sizeof(GcSource));
 	free(sources);
 	per_chunk = (u64) table.scan.tiles_per_source * GC_TILE_ROWS / 8;
-	args.w[1] = bench_memory(per_chunk * table.scan.nsources * GC_MAX_MARKED);
+	args.w[1] = bench_memory(per_chunk * table.scan.nsources * GC_MAX_SELECTED);
 	args.w[2] = per_chunk;
 	args.w[3] = per_chunk * table.scan.nsources;
-	args.w[4] = bench_memory(GC_DIGEST_BYTES(per_chunk * table.scan.nsources));
+	args.w[4] = bench_memory(GC_SUMMARY_BYTES(per_chunk * table.scan.nsources));
 	shared = fill_marker_args(&table, many, &args);
 	for (int i = read; i < NTESTED; i++)
-		args.w[GC_MARKER_WORDS(i) + 4] = UINT32_MAX;
-	shape = bench_full(GC_MARKER_THREADS, bench_profile.serial_blocks ? 4 : bench_ops->occupancy(k->kernel, GC_MARKER_THREADS, shared),
+		args.w[GC_SELECTOR_WORDS(i) + 4] = UINT32_MAX;
+	grid = bench_full(GC_SELECTOR_THREADS, bench_profile.serial_blocks ? 4 : bench_ops->occupancy(k->kernel, GC_SELECTOR_THREADS, shared),
 					   shared, table.scan.ntiles);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 	{
-		const BenchLaunch l = {k, &args, shape, 0};
+		const BenchLaunch l = {k, &args, grid, 0};
 
 		args.w[0] = ((u64) 1 << numbers[i]) - 1;
-		bench_say("| %d | %s | %d | %u x %u | %d | %.1f |\n", read, many ? "many" : "few", numbers[i], shape.blocks,
-				  shape.threads, k->info.registers, bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS));
+		bench_say("| %d | %s | %d | %u x %u | %d | %.1f |\n", read, many ? "many" : "few", numbers[i], grid.blocks,
+				  grid.threads, k->info.registers, bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS));
 	}
 }
 
 static void
-part_marker(u64 rows)
+part_selector(u64 rows)
 {
-	const BenchKernel k = marker_kernel();
+	const BenchKernel k = selector_kernel();
 
-	bench_say("### Marker, %.1f million rows\n\n| columns | classes | requests | grid | registers | us |\n"
+	bench_say("### Marker, %.1f million rows\n\n| columns | key_groups | requests | grid | registers | us |\n"
 			  "| ---: | --- | ---: | ---: | ---: | ---: |\n", (double) rows / 1e6);
-	measure_marker(rows, false, NTESTED, &k);
-	measure_marker(rows, true, NTESTED, &k);
-	measure_marker(rows, false, NTESTED / 2, &k);
+	measure_selector(rows, false, NTESTED, &k);
+	measure_selector(rows, true, NTESTED, &k);
+	measure_selector(rows, false, NTESTED / 2, &k);
 	bench_say("\n");
 }
 
@@ -188,7 +188,7 @@ typedef struct Visit
 {
 	int			columns;
 	bool		groups;
-	bool		records;
+	bool		packed_rows;
 	LookUp		look_up;		/* by the first two columns */
 } Visit;
 
@@ -203,36 +203,36 @@ static const Visit visits[] = {
 
 /*
  * w0 and w1 the marks, w2 to w4 the columns, w5 results, w6 to w8 the columns in records, which
- * are read however many rows have marks, w9 the marks' digest, w10 the places.
+ * are read however many rows have marks, w9 the marks' block summary, w10 the places.
  */
 static BenchKernel
 visiting_kernel(const Visit *v)
 {
 	static const char *const how[] = {"", ", lookups", ", together"};
 	const int	columns = v->columns;
-	char		body[4096];
+	char		member_no[4096];
 	char		name[48];
 	size_t		n = 0;
 
-#define ADD(...)	n += (size_t) snprintf(body + n, sizeof(body) - n, __VA_ARGS__)
+#define ADD(...)	n += (size_t) snprintf(member_no + n, sizeof(member_no) - n, __VA_ARGS__)
 	ADD("GC_KERNEL(%d)\n{\nGC_PROLOGUE\nu64 sum = 0;\n#define GC_LANE_ROWS 4\n#define GC_FEW_PART 1\n"
-		"GC_MARKED_TILES(%d, gc_a.w[0], gc_a.w[1], gc_a.w[9], 0)\n", THREADS, THREADS);
+		"GC_SELECTED_TILES(%d, gc_a.w[0], gc_a.w[1], gc_a.w[9], 0)\n", THREADS, THREADS);
 	for (int c = 0; c < columns; c++)
 	{
 		ADD("GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 2 + c);
-		if (v->records)
-			ADD("const u32 pitch%d = gc_use_record(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n", c, c,
+		if (v->packed_rows)
+			ADD("const u32 pitch%d = gc_use_packed_row(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n", c, c,
 				visited[c].width, 6 + c);
 		else
 			ADD("const u32 pitch%d = %d;\n", c, visited[c].width);
 	}
-	ADD("GC_MARKED_VECTORS\n");
+	ADD("GC_SELECTED_VECTORS\n");
 	for (int c = 0; c < columns; c++)
-		ADD("GC_MARKED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d, pitch%d);\n", c, visited[c].width, c, c, c);
+		ADD("GC_SELECTED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d, pitch%d);\n", c, visited[c].width, c, c, c);
 	for (int c = 0; c < 2 && v->look_up == TOGETHER; c++)
-		ADD("GC_MARKED_ARRAY(u64, z%d);\nGC_LOOK_UP(gc_j)\nz%d[gc_j] = ((const u64 *) gc_a.w[10])[c%d[gc_j]];\n"
+		ADD("GC_SELECTED_ARRAY(u64, z%d);\nGC_LOOK_UP(gc_j)\nz%d[gc_j] = ((const u64 *) gc_a.w[10])[c%d[gc_j]];\n"
 			"GC_END_LOOK_UP\n", c, c, c);
-	ADD("GC_MARKED_ROWS(gc_j, gc_r)\nu64 v = gc_r;\n");
+	ADD("GC_SELECTED_ROWS(gc_j, gc_r)\nu64 v = gc_r;\n");
 	for (int c = 0; c < 2 && v->look_up != NO_LOOKUP; c++)
 	{
 		if (v->look_up == TOGETHER)
@@ -248,30 +248,30 @@ visiting_kernel(const Visit *v)
 			"GC_ATOMIC_ADD64(g + 1, v);\n", GROUPS);
 	else
 		ADD("sum += v;\n");
-	ADD("GC_END_MARKED_ROWS\nGC_END_MARKED_VECTORS\nGC_END_TILES\n"
+	ADD("GC_END_SELECTED_ROWS\nGC_END_SELECTED_VECTORS\nGC_END_TILES\n"
 		"sum = gc_block_add(sum);\nif (thread == 0 && sum) GC_ATOMIC_ADD64((u64 *) gc_a.w[5], sum);\n}\n");
 #undef ADD
 	snprintf(name, sizeof(name), "%d column%s%s%s%s", columns, columns == 1 ? "" : "s", v->groups ? ", groups" : "",
-			 v->records ? ", records" : "", how[v->look_up]);
-	return bench_kernel_for(name, 8, GC_MARKED_BLOCKS(THREADS), body);
+			 v->packed_rows ? ", packed_rows" : "", how[v->look_up]);
+	return bench_kernel_for(name, 8, GC_SELECTED_BLOCKS(THREADS), member_no);
 }
 
 /* Write the columns' codes to records; to[c] is then where those of column c are. */
 static void
 write_records(const BenchTable *table, GcAddr to[NVISITED])
 {
-	char	   *text = gc_generate_record_writer();
+	char	   *text = gc_generate_packed_row_writer();
 	GcSource   *sources = malloc(table->scan.nsources * sizeof(GcSource));
 	GcCol	   *cols = calloc(table->scan.nsources, sizeof(GcCol));
-	const GcAddr data = bench_memory(table->rows * GC_RECORD_BYTES);
+	const GcAddr data = bench_memory(table->rows * GC_PACKED_ROW_BYTES);
 	BenchKernel k;
 
 	if (text == NULL || sources == NULL || cols == NULL || !bench_try_text("record writer", text, &k))
 		bench_fail("the record writer cannot be had");
 	free(text);
 	bench_copy_out(sources, table->scan.sources, table->scan.nsources * sizeof(GcSource));
-	bench_fill_bytes(data, 0, table->rows * GC_RECORD_BYTES);
-	bench_say("### Writing records, %.1f million rows\n\n| bytes | grid | us |\n| ---: | ---: | ---: |\n",
+	bench_fill_bytes(data, 0, table->rows * GC_PACKED_ROW_BYTES);
+	bench_say("### Writing packed_rows, %.1f million rows\n\n| bytes | grid | us |\n| ---: | ---: | ---: |\n",
 			  (double) table->rows / 1e6);
 	for (int c = 0; c < NVISITED; c++)
 	{
@@ -281,14 +281,14 @@ write_records(const BenchTable *table, GcAddr to[NVISITED])
 
 		for (u32 i = 0; i < table->scan.nsources; i++)
 		{
-			cols[i].data = data + rows * GC_RECORD_BYTES + record_place[c];
+			cols[i].data = data + rows * GC_PACKED_ROW_BYTES + record_place[c];
 			rows += sources[i].nrows;
 		}
 		to[c] = bench_memory(table->scan.nsources * sizeof(GcCol));
 		bench_copy_in(to[c], cols, table->scan.nsources * sizeof(GcCol));
 		args.w[0] = table->columns[c];
 		args.w[1] = to[c];
-		bench_say("| %d | %u x %u | %.1f |\n", visited[c].width, l.shape.blocks, l.shape.threads,
+		bench_say("| %d | %u x %u | %.1f |\n", visited[c].width, l.grid.blocks, l.grid.threads,
 				  bench_median_us(&l, 1, BENCH_ONE_STREAM, 3));
 	}
 	bench_say("\n");
@@ -296,20 +296,20 @@ write_records(const BenchTable *table, GcAddr to[NVISITED])
 	free(cols);
 }
 
-/* Bits are set at random; the digest says where there are any. */
+/* Bits are set at random; the block summary says where there are any. */
 static void
-draw_marks(unsigned char *bits, u32 *digest, u64 bytes, double density)
+draw_marks(unsigned char *bits, u32 *summary, u64 bytes, double density)
 {
 	const u32	below = (u32) (density * (1 << 24));
 
 	memset(bits, 0, bytes);
-	memset(digest, 0, GC_DIGEST_BYTES(bytes));
+	memset(summary, 0, GC_SUMMARY_BYTES(bytes));
 	for (u64 i = 0; i < bytes * 8; i++)
 	{
-		const bool	marked = bench_random(1 << 24) < below;
+		const bool	selection = bench_random(1 << 24) < below;
 
-		bits[i / 8] |= (unsigned char) (marked << i % 8);
-		digest[i / GC_DIGEST_ROWS] |= marked;
+		bits[i / 8] |= (unsigned char) (selection << i % 8);
+		summary[i / GC_SUMMARY_ROWS] |= selection;
 	}
 }
 
@@ -339,18 +339,18 @@ part_visiting(u64 rows)
 	static const double densities[] = {0.0001, 0.002, 0.008, 0.02, 0.035, 0.1, 0.4};
 	const BenchTable table = bench_table(rows, NVISITED, visited, 7);
 	const u64	per_chunk = (u64) table.scan.tiles_per_source * GC_TILE_ROWS / 8;
-	const u64	digest_bytes = GC_DIGEST_BYTES(per_chunk);
+	const u64	digest_bytes = GC_SUMMARY_BYTES(per_chunk);
 	unsigned char *bits = malloc(per_chunk);
-	u32		   *digest = malloc(digest_bytes);
+	u32		   *summary = malloc(digest_bytes);
 	BenchKernel kernels[NVISITS];
-	GcAddr		records[NVISITED];
+	GcAddr		packed_rows[NVISITED];
 	GcArgs		args[SIDE];
 
-	if (bits == NULL || digest == NULL)
+	if (bits == NULL || summary == NULL)
 		bench_fail("out of memory");
 	for (int k = 0; k < NVISITS; k++)
 		kernels[k] = visiting_kernel(&visits[k]);
-	write_records(&table, records);
+	write_records(&table, packed_rows);
 	memset(args, 0, sizeof(args));
 	for (int i = 0; i < SIDE; i++)
 	{
@@ -360,14 +360,14 @@ part_visiting(u64 rows)
 		for (int c = 0; c < NVISITED; c++)
 		{
 			args[i].w[2 + c] = table.columns[c];
-			args[i].w[6 + c] = records[c];
+			args[i].w[6 + c] = packed_rows[c];
 		}
 		args[i].w[5] = bench_memory(GROUPS * 2 * sizeof(u64));
 		args[i].w[9] = bench_memory(digest_bytes * table.scan.nsources);
 		args[i].w[10] = bench_memory(VALUES * sizeof(u64));
 		bench_fill_bytes(args[i].w[10], 1, VALUES * sizeof(u64));
 	}
-	bench_say("### Visiting marks, %.1f million rows: columns of 4, 4 and 2 bytes\n\n"
+	bench_say("### Visiting sel_bitmap, %.1f million rows: columns of 4, 4 and 2 bytes\n\n"
 			  "| density | reads | registers | alone, us | %d side by side, us each |\n"
 			  "| ---: | --- | ---: | ---: | ---: |\n", (double) table.rows / 1e6, SIDE);
 	for (size_t d = 0; d < sizeof(densities) / sizeof(densities[0]) && !bench_late(0, bench_options.seconds); d++)
@@ -375,18 +375,18 @@ part_visiting(u64 rows)
 		/* the chunks have the same marks, the kernels have different ones */
 		for (int i = 0; i < SIDE; i++)
 		{
-			draw_marks(bits, digest, per_chunk, densities[d]);
+			draw_marks(bits, summary, per_chunk, densities[d]);
 			for (u32 c = 0; c < table.scan.nsources; c++)
 			{
 				bench_copy_in(args[i].w[0] + c * per_chunk, bits, per_chunk);
-				bench_copy_in(args[i].w[9] + c * digest_bytes, digest, digest_bytes);
+				bench_copy_in(args[i].w[9] + c * digest_bytes, summary, digest_bytes);
 			}
 		}
 		for (int k = 0; k < NVISITS; k++)
 			measure_visiting(&kernels[k], args, table.scan.ntiles, densities[d]);
 	}
 	free(bits);
-	free(digest);
+	free(summary);
 }
 
 int
@@ -396,7 +396,7 @@ main(int argc, char **argv)
 
 	bench_open(argc, argv, &defaults, 120);
 	bench_seed(1);
-	part_marker(bench_options.rows);
+	part_selector(bench_options.rows);
 	part_visiting(bench_options.rows);
 	bench_close();
 	return 0;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * put_marks_test.c
- *	  Tests of what device cuda does to mark rows (gc_mark.h), by a pretended warp (warp.h): looking
- *	  codes up in tables in shared memory, and writing digest and marks.
+ * put_selection_test.c
+ *	  Tests of what device cuda does to mark rows (gc_selection.h), by a pretended warp (warp.h): looking
+ *	  codes up in tables in shared memory, and writing block summary and marks.
  *
- * With GC_MARK_ROWS rows for a thread, 8 or 16 (put_marks_16_test.c).
+ * With GC_SELECT_ROWS rows for a thread, 8 or 16 (put_selection_16_test.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -21,10 +21,10 @@
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-#include "../../cuda/gc_mark.h"
+#include "../../cuda/gc_selection.h"
 
 /*
- * Warps are beside each other, each with 32 * GC_MARK_ROWS rows; behind the last row there is room for
+ * Warps are beside each other, each with 32 * GC_SELECT_ROWS rows; behind the last row there is room for
  * what a thread takes at a time.
  */
 #define ROWS			2048
@@ -34,27 +34,27 @@
 static u32	masks[ROWS];
 static u32	live;
 static u32	end;
-static u8	marks[32][PER_REQUEST] __attribute__((aligned(16)));
-static u32	digest[ROWS / GC_DIGEST_ROWS];
+static u8	sel_bitmap[32][PER_REQUEST] __attribute__((aligned(16)));
+static u32	summary[ROWS / GC_SUMMARY_ROWS];
 
 /* One thread's rows, if there are any. */
 static void
 mark_rows(uint32_t lane, void *arg)
 {
-	const u32	row = *(const u32 *) arg + lane * GC_MARK_ROWS;
+	const u32	row = *(const u32 *) arg + lane * GC_SELECT_ROWS;
 
 	if (row >= end)
 		return;
-	gc_put_marks(&masks[row], gc_put_digest(&masks[row], live, digest, row, end), marks[0] + row / 8, PER_REQUEST);
+	gc_put_selection(&masks[row], gc_put_summary(&masks[row], live, summary, row, end), sel_bitmap[0] + row / 8, PER_REQUEST);
 }
 
 /* Has any of these rows, of which a thread takes all or none, the request's bit? */
 static bool
 any_has(u32 first, u32 request)
 {
-	const u32	last = (end + GC_MARK_ROWS - 1) / GC_MARK_ROWS * GC_MARK_ROWS;
+	const u32	last = (end + GC_SELECT_ROWS - 1) / GC_SELECT_ROWS * GC_SELECT_ROWS;
 
-	for (u32 row = first; row < first + GC_DIGEST_ROWS && row < last; row++)
+	for (u32 row = first; row < first + GC_SUMMARY_ROWS && row < last; row++)
 	{
 		if (masks[row] >> request & 1)
 			return true;
@@ -68,26 +68,26 @@ check_request(u32 request)
 {
 	const bool	is_live = live >> request & 1;
 
-	for (u32 first = 0; first < end; first += GC_DIGEST_ROWS)
+	for (u32 first = 0; first < end; first += GC_SUMMARY_ROWS)
 	{
 		const bool	some = is_live && any_has(first, request);
 
-		if ((digest[first / GC_DIGEST_ROWS] >> request & 1) != some)
-			return "its bit in the digest";
-		for (u32 row = first; row < first + GC_DIGEST_ROWS && row < end; row++)
+		if ((summary[first / GC_SUMMARY_ROWS] >> request & 1) != some)
+			return "its bit in the summary";
+		for (u32 row = first; row < first + GC_SUMMARY_ROWS && row < end; row++)
 		{
-			const u8	byte = marks[request][row / 8];
+			const u8	byte = sel_bitmap[request][row / 8];
 
 			if (some && (byte >> row % 8 & 1) != (masks[row] >> request & 1))
-				return "its marks";
+				return "its sel_bitmap";
 			if (!some && byte != GARBAGE)
-				return "marks where it has none";
+				return "sel_bitmap where it has none";
 		}
 	}
-	for (u32 i = (end + GC_MARK_ROWS - 1) / GC_MARK_ROWS * GC_MARK_ROWS / 8; i < PER_REQUEST; i++)
+	for (u32 i = (end + GC_SELECT_ROWS - 1) / GC_SELECT_ROWS * GC_SELECT_ROWS / 8; i < PER_REQUEST; i++)
 	{
-		if (marks[request][i] != GARBAGE)
-			return "marks behind the last row";
+		if (sel_bitmap[request][i] != GARBAGE)
+			return "sel_bitmap behind the last row";
 	}
 	return NULL;
 }
@@ -100,8 +100,8 @@ test_put(u32 who, u32 alive, u32 one_of, u32 rows)
 
 	live = alive;
 	end = rows;
-	memset(marks, GARBAGE, sizeof(marks));
-	memset(digest, GARBAGE, sizeof(digest));
+	memset(sel_bitmap, GARBAGE, sizeof(sel_bitmap));
+	memset(summary, GARBAGE, sizeof(summary));
 	for (u32 row = 0; row < ROWS; row++)
 	{
 		masks[row] = 0;
@@ -109,7 +109,7 @@ test_put(u32 who, u32 alive, u32 one_of, u32 rows)
 			masks[row] |= (u32) (warp_draw(one_of) == 0) << request;
 		masks[row] &= who;
 	}
-	for (u32 first = 0; first < end; first += 32 * GC_MARK_ROWS)
+	for (u32 first = 0; first < end; first += 32 * GC_SELECT_ROWS)
 		warp_run(mark_rows, &first);
 	for (u32 request = 0; request < 32 && wrong == NULL; request++)
 	{
@@ -117,7 +117,7 @@ test_put(u32 who, u32 alive, u32 one_of, u32 rows)
 		if (wrong)
 			tap_note("request %u: %s", request, wrong);
 	}
-	ok(wrong == NULL, "marks of 0x%x, of which 0x%x are there, in 1 of %u of %u rows", who, alive, one_of, rows);
+	ok(wrong == NULL, "sel_bitmap of 0x%x, of which 0x%x are there, in 1 of %u of %u rows", who, alive, one_of, rows);
 }
 
 /*-------------------------------------------------------------------------
@@ -129,31 +129,31 @@ test_put(u32 who, u32 alive, u32 one_of, u32 rows)
 
 static u32	table[CODES * 32];
 static u32	copies;
-static u8	codes[32][GC_MARK_ROWS * 2] __attribute__((aligned(16)));
-static u32	found[32][GC_MARK_ROWS];
+static u8	codes[32][GC_SELECT_ROWS * 2] __attribute__((aligned(16)));
+static u32	found[32][GC_SELECT_ROWS];
 
 static void
 look_up_1(uint32_t lane, void *arg)
 {
-	u32			r[GC_MARK_ROWS / 4];
+	u32			r[GC_SELECT_ROWS / 4];
 
-	gc_codes(r, codes[lane], GC_MARK_ROWS / 4);
+	gc_codes(r, codes[lane], GC_SELECT_ROWS / 4);
 	gc_look_up_1(found[lane], r, arg, copies);
 }
 
 static void
 look_up_2(uint32_t lane, void *arg)
 {
-	u32			r[GC_MARK_ROWS / 2];
+	u32			r[GC_SELECT_ROWS / 2];
 
-	gc_codes(r, codes[lane], GC_MARK_ROWS / 2);
+	gc_codes(r, codes[lane], GC_SELECT_ROWS / 2);
 	gc_look_up_2(found[lane], r, arg, copies);
 }
 
 static void
 test_look_up(int width, u32 n)
 {
-	u32			wanted[32][GC_MARK_ROWS];
+	u32			wanted[32][GC_SELECT_ROWS];
 	u32			entry[CODES];
 
 	copies = n;
@@ -166,7 +166,7 @@ test_look_up(int width, u32 n)
 	}
 	for (u32 lane = 0; lane < 32; lane++)
 	{
-		for (u32 row = 0; row < GC_MARK_ROWS; row++)
+		for (u32 row = 0; row < GC_SELECT_ROWS; row++)
 		{
 			const u16	code = (u16) warp_draw(CODES);
 
@@ -183,7 +183,7 @@ int
 main(void)
 {
 	static const u32 sets[] = {UINT32_MAX, 1, 0x80000000, 0xff, 0x8100, 0x00ff0100, 0x7fff8001};
-	static const u32 rows[] = {ROWS, ROWS - 1, 1, 255, 256, 257, 300, 1000, 1024 + GC_MARK_ROWS};
+	static const u32 rows[] = {ROWS, ROWS - 1, 1, 255, 256, 257, 300, 1000, 1024 + GC_SELECT_ROWS};
 
 	tap_start();
 	for (int width = 1; width <= 2; width++)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * marks_scan.h
- *	  For marks_test.c, classes_test.c and records_test.c: marked scans of the sixteen requests.
+ * selection_scan.h
+ *	  For selection_test.c, key_groups_test.c and packed_rows_test.c: selection scans of the sixteen requests.
  *
- * What a scan takes is made once (make_all): per request the tester and the kernel that
+ * What a scan takes is made once (make_all): per request the predicate kernel and the kernel that
  * visits marks, and the result that its ordinary kernel leaves.  A scan then goes through
- * begin_scan, run_testers, run_combiner, run_marker and check_scan_marks; whoever tests
+ * begin_scan, run_predicate_kernels, run_merge_kernel, run_selector and check_scan_selection; whoever tests
  * classes fills in Scan.classes in between.  Columns of chunks that no reader of the
  * column reads are at an address that cannot be read.
  *
@@ -18,7 +18,7 @@
 #define NCHUNKS			17
 #define CHUNK_SIZES		{13, 16385, 0, 1, 7, 8, 9, 63, 64, 65, 40000, 2047, 2048, 2049, 16383, 16384, 3}
 
-#include "marks_requests.h"
+#include "selection_requests.h"
 
 #include "../../src/device/nvrtc.h"
 
@@ -33,14 +33,14 @@
 static Member members[NALL];
 static Loaded testers[NALL];
 static GcKernelSource tester_source[NALL];
-static Loaded marked[NALL];
+static Loaded selection[NALL];
 static GcKernelSource marked_source[NALL];
-static GcVariant marked_variant[NALL];
+static GcVariant selection_variant[NALL];
 static u64	skipped = 0;			/* parts of chunks of which a request has no marks */
 static bool visit_records = false;	/* in these kernels */
-static Loaded combiner;
+static Loaded merge_kernel;
 
-/* Columns of the markers, smallest first; of the last, tables are too large to share. */
+/* Columns of the selection kernels, smallest first; of the last, tables are too large to share. */
 static const i16 tested[] = {C_GROUP, C_SMALL, C_NULL, C_WIDE, C_GAPS, C_KEY, C_SHIFT, C_VARY};
 #define NTESTED		((int) (sizeof(tested) / sizeof(tested[0])))
 #define NSHARED		6
@@ -96,7 +96,7 @@ find_tests(Member *m)
 
 	for (int c = 0; c < m->p->ncolumns; c++)
 		allowed[c] = m->columns[c] >= 0 && m->columns[c] != C_BIG;
-	gc_find_tests(m->p, m->pipeline, allowed, &m->tests);
+	gc_find_predicates(m->p, m->pipeline, allowed, &m->tests);
 }
 
 static void
@@ -105,15 +105,15 @@ make_kernels(int i)
 	Member	   *m = &members[i];
 	GcError		err = {GC_OK, ""};
 
-	marked_variant[i] = m->variant;
-	marked_variant[i].shared_builds = 0;
-	marked_variant[i].marked = m->tests.steps;
-	marked_variant[i].placed = m->tests.placed;
-	marked_variant[i].records = visit_records;
+	selection_variant[i] = m->variant;
+	selection_variant[i].shared_builds = 0;
+	selection_variant[i].selection = m->tests.steps;
+	selection_variant[i].direct = m->tests.direct;
+	selection_variant[i].packed_rows = visit_records;
 	if (gc_pipelines(m->p)[m->pipeline].group_mode == GC_GROUP_DENSE && !m->variant.group_local)
-		marked_variant[i].group_cells = FEW_CELLS;
-	generate_kernel(m, m->pipeline, &marked_variant[i], &marked_source[i], &marked[i]);
-	if (gc_generate_tester(m->p, m->pipeline, &m->tests, &tester_source[i], &err) != GC_OK)
+		selection_variant[i].group_cells = FEW_CELLS;
+	generate_kernel(m, m->pipeline, &selection_variant[i], &marked_source[i], &selection[i]);
+	if (gc_generate_predicate_kernel(m->p, m->pipeline, &m->tests, &tester_source[i], &err) != GC_OK)
 		tap_bail(err.detail);
 	testers[i] = load_text(tester_source[i].text);
 	free(tester_source[i].text);
@@ -145,9 +145,9 @@ make_member(int i)
 	m->wanted = fetch(m);
 	find_tests(m);
 	for (int q = 0; q < m->tests.ncolumns; q++)
-		m->test_bits[q] = take(range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8);
-	for (int j = 0; j < m->tests.nplaced; j++)
-		m->places[j] = take((range_of(find_column(m->maker.source[m->tests.place[j].column])) + 1) * gc_place_bytes(m->p, m->tests.place[j].build));
+		m->predicate_bits[q] = take(range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8);
+	for (int j = 0; j < m->tests.nlookups; j++)
+		m->direct_tables[j] = take((range_of(find_column(m->maker.source[m->tests.lookup[j].column])) + 1) * gc_direct_bytes(m->p, m->tests.lookup[j].build));
 	make_kernels(i);
 }
 
@@ -157,19 +157,19 @@ typedef struct Marker
 {
 	int			n;				/* columns, the first of `tested` */
 	int			nshared;
-	GcMarkerColumn column[NTESTED];
+	GcSelectorColumn column[NTESTED];
 	Loaded		kernel;
 } Marker;
 
-/* Classes of a tested column's values, and its class column; all 0: there are none. */
+/* Classes of a tested column's values, and its group-coded column; all 0: there are none. */
 typedef struct ScanClasses
 {
 	u32			count;
 	GcAddr		of;				/* u16[range + 1] */
 	GcAddr		members;		/* u32[count] */
-	GcAddr		table;			/* u16[count]: run_combiner makes room for it, */
-	GcAddr		misfit;			/* and for this */
-	GcAddr		cols;			/* GcCol[NCHUNKS] of the class column */
+	GcAddr		table;			/* u16[count]: run_merge_kernel makes room for it, */
+	GcAddr		mismatch;			/* and for this */
+	GcAddr		cols;			/* GcCol[NCHUNKS] of the group-coded column */
 	u32			unread;			/* bit c: of chunk c values cannot be read */
 } ScanClasses;
 
@@ -177,21 +177,21 @@ typedef struct ScanClasses
 typedef struct Scan
 {
 	u32			mask;			/* of the numbers */
-	int			who[GC_MAX_MARKED];
+	int			who[GC_MAX_SELECTED];
 	u32			chunks;
 	GcAddr		tables[NTESTED];
-	ScanClasses classes[NTESTED];
-	GcAddr		marks;
+	ScanClasses key_groups[NTESTED];
+	GcAddr		sel_bitmap;
 	u64			per_chunk;
 	u64			per_request;
-	GcAddr		digest;
+	GcAddr		summary;
 } Scan;
 
-/* Words of a digest, per chunk. */
-#define DIGEST_WORDS	(padded(40000) / GC_DIGEST_ROWS)
+/* Words of a block summary, per chunk. */
+#define SUMMARY_WORDS	(padded(40000) / GC_SUMMARY_ROWS)
 
 static void
-describe_marker(Marker *mk, int nshared, bool exact)
+describe_selector(Marker *mk, int nshared, bool exact)
 {
 	mk->n = NTESTED;
 	mk->nshared = nshared;
@@ -199,7 +199,7 @@ describe_marker(Marker *mk, int nshared, bool exact)
 	{
 		const TableColumn *c = find_column(tested[k]);
 
-		mk->column[k] = (GcMarkerColumn) {.width = exact ? c->width : 0,.nullable = c->nullable || !exact,
+		mk->column[k] = (GcSelectorColumn) {.width = exact ? c->width : 0,.nullable = c->nullable || !exact,
 			.shared = k < nshared,.copies = 32 >> (k + nshared) % 6};
 		while (mk->column[k].copies * range_of(c) > 4096 && mk->column[k].copies > 1)
 			mk->column[k].copies /= 2;
@@ -207,9 +207,9 @@ describe_marker(Marker *mk, int nshared, bool exact)
 }
 
 static void
-load_marker(Marker *mk)
+load_selector(Marker *mk)
 {
-	char	   *text = gc_generate_marker(mk->column, mk->n);
+	char	   *text = gc_generate_selector(mk->column, mk->n);
 
 	mk->kernel = load_text(text);
 	free(text);
@@ -234,9 +234,9 @@ run_plain(const Loaded *k, const GcArgs *args, int nwords)
 }
 
 static void
-run_testers(const Scan *scan)
+run_predicate_kernels(const Scan *scan)
 {
-	for (int b = 0; b < GC_MAX_MARKED; b++)
+	for (int b = 0; b < GC_MAX_SELECTED; b++)
 	{
 		const int	i = scan->who[b];
 		const Member *m = &members[i];
@@ -246,9 +246,9 @@ run_testers(const Scan *scan)
 			continue;
 		memset(&args, 0, sizeof(args));
 		for (int q = 0; q < m->tests.ncolumns; q++)
-			must(ops->fill(stream, m->test_bits[q], GARBAGE, range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8, NULL));
-		for (int j = 0; j < m->tests.nplaced; j++)
-			must(ops->fill(stream, m->places[j], GARBAGE, (range_of(find_column(m->maker.source[m->tests.place[j].column])) + 1) * gc_place_bytes(m->p, m->tests.place[j].build), NULL));
+			must(ops->fill(stream, m->predicate_bits[q], GARBAGE, range_of(find_column(m->maker.source[m->tests.column[q]])) / 8 + 8, NULL));
+		for (int j = 0; j < m->tests.nlookups; j++)
+			must(ops->fill(stream, m->direct_tables[j], GARBAGE, (range_of(find_column(m->maker.source[m->tests.lookup[j].column])) + 1) * gc_direct_bytes(m->p, m->tests.lookup[j].build), NULL));
 		for (int w = 0; w < tester_source[i].nwords; w++)
 			args.w[w] = member_word(m, &tester_source[i].words[w]);
 		run_plain(&testers[i], &args, tester_source[i].nwords);
@@ -262,7 +262,7 @@ bits_of(const Member *m, i16 column)
 	for (int q = 0; q < m->tests.ncolumns; q++)
 	{
 		if (m->maker.source[m->tests.column[q]] == column)
-			return m->test_bits[q];
+			return m->predicate_bits[q];
 	}
 	return 0;
 }
@@ -272,7 +272,7 @@ readers_of(const Scan *scan, i16 column)
 {
 	u32			readers = 0;
 
-	for (int b = 0; b < GC_MAX_MARKED; b++)
+	for (int b = 0; b < GC_MAX_SELECTED; b++)
 	{
 		if (scan->mask >> b & 1 && bits_of(&members[scan->who[b]], column))
 			readers |= 1u << b;
@@ -280,44 +280,44 @@ readers_of(const Scan *scan, i16 column)
 	return readers;
 }
 
-/* With room for what the combiner says of classes. */
+/* With room for what the merge kernel says of classes. */
 static void
-add_classes(GcMarkTable *record, ScanClasses *classes)
+add_classes(GcSelectTable *record, ScanClasses *key_groups)
 {
 	const u32	zero = 0;
 
-	if (classes->of == 0)
+	if (key_groups->of == 0)
 		return;
-	classes->table = take_garbage(GC_MARK_TABLE_BYTES(classes->count));
-	classes->misfit = put(&zero, sizeof(zero));
-	record->classes = classes->of;
-	record->members = classes->members;
-	record->class_table = classes->table;
-	record->misfit = classes->misfit;
+	key_groups->table = take_garbage(GC_SELECT_TABLE_BYTES(key_groups->count));
+	key_groups->mismatch = put(&zero, sizeof(zero));
+	record->key_groups = key_groups->of;
+	record->members = key_groups->members;
+	record->key_group_table = key_groups->table;
+	record->mismatch = key_groups->mismatch;
 }
 
 static void
-run_combiner(Scan *scan)
+run_merge_kernel(Scan *scan)
 {
-	GcMarkTable records[NTESTED];
+	GcSelectTable packed_rows[NTESTED];
 	GcArgs		args;
 
 	memset(&args, 0, sizeof(args));
-	memset(records, 0, sizeof(records));
+	memset(packed_rows, 0, sizeof(packed_rows));
 	for (int k = 0; k < NTESTED; k++)
 	{
 		const u64	range = range_of(find_column(tested[k]));
 
-		scan->tables[k] = take_garbage(GC_MARK_TABLE_BYTES(range));
-		records[k].table = scan->tables[k];
-		records[k].range = range;
-		for (int b = 0; b < GC_MAX_MARKED; b++)
-			records[k].bits[b] = scan->mask >> b & 1 ? bits_of(&members[scan->who[b]], tested[k]) : 0;
-		add_classes(&records[k], &scan->classes[k]);
+		scan->tables[k] = take_garbage(GC_SELECT_TABLE_BYTES(range));
+		packed_rows[k].table = scan->tables[k];
+		packed_rows[k].range = range;
+		for (int b = 0; b < GC_MAX_SELECTED; b++)
+			packed_rows[k].bits[b] = scan->mask >> b & 1 ? bits_of(&members[scan->who[b]], tested[k]) : 0;
+		add_classes(&packed_rows[k], &scan->key_groups[k]);
 	}
-	args.w[0] = put(records, sizeof(records));
+	args.w[0] = put(packed_rows, sizeof(packed_rows));
 	args.w[1] = NTESTED;
-	run_plain(&combiner, &args, GC_COMBINER_WORDS);
+	run_plain(&merge_kernel, &args, GC_MERGE_WORDS);
 }
 
 /*
@@ -347,7 +347,7 @@ reads(const Scan *scan, int b, u32 chunk)
 }
 
 static void
-run_marker(const Marker *mk, Scan *scan, u32 turn)
+run_selector(const Marker *mk, Scan *scan, u32 turn)
 {
 	GcSource	sources[NCHUNKS + 1];
 	u32			live[NCHUNKS] = {0};
@@ -359,7 +359,7 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 	memset(&args, 0, sizeof(args));
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
-		for (int b = 0; b < GC_MAX_MARKED; b++)
+		for (int b = 0; b < GC_MAX_SELECTED; b++)
 			live[c] |= (u32) reads(scan, b, c) << b;
 		/* members that do not take part may be named, too */
 		if (live[c] != 0 || turn % 2)
@@ -367,18 +367,18 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 	}
 	scan->per_chunk = padded(40000) / 8;
 	scan->per_request = scan->per_chunk * NCHUNKS;
-	scan->marks = take_garbage(scan->per_request * GC_MAX_MARKED);
+	scan->sel_bitmap = take_garbage(scan->per_request * GC_MAX_SELECTED);
 	args.w[0] = scan->mask;
-	args.w[1] = scan->marks;
+	args.w[1] = scan->sel_bitmap;
 	args.w[2] = scan->per_chunk;
 	args.w[3] = scan->per_request;
-	args.w[4] = scan->digest = take_garbage(NCHUNKS * DIGEST_WORDS * sizeof(u32));
+	args.w[4] = scan->summary = take_garbage(NCHUNKS * SUMMARY_WORDS * sizeof(u32));
 	for (int k = 0; k < mk->n; k++)
 	{
 		const TableColumn *c = find_column(tested[k]);
-		const ScanClasses *cl = &scan->classes[k];
+		const ScanClasses *cl = &scan->key_groups[k];
 		const u32	readers = readers_of(scan, tested[k]);
-		u64		   *w = &args.w[GC_MARKER_WORDS(k)];
+		u64		   *w = &args.w[GC_SELECTOR_WORDS(k)];
 
 		w[0] = put_cols(tested[k], readers, live, cl->unread);
 		w[1] = scan->tables[k];
@@ -388,35 +388,35 @@ run_marker(const Marker *mk, Scan *scan, u32 turn)
 		w[5] = cl->cols;
 		w[6] = cl->cols ? cl->table : POISON;
 		w[7] = cl->cols ? cl->count : 0;
-		w[8] = cl->cols ? cl->misfit : POISON;
-		if (mk->column[k].class_width)
-			shared += GC_MARK_SHARED_BYTES(w[7], gc_table_copies(&mk->column[k]));
+		w[8] = cl->cols ? cl->mismatch : POISON;
+		if (mk->column[k].key_group_width)
+			shared += GC_SELECT_SHARED_BYTES(w[7], gc_table_copies(&mk->column[k]));
 		else
-			shared += mk->column[k].shared ? GC_MARK_SHARED_BYTES(range_of(c) + 1, gc_table_copies(&mk->column[k])) : 0;
+			shared += mk->column[k].shared ? GC_SELECT_SHARED_BYTES(range_of(c) + 1, gc_table_copies(&mk->column[k])) : 0;
 	}
-	marker_flags = args.scan.flags = take(256);
+	selector_flags = args.scan.flags = take(256);
 	args.scan.timed = 1;
-	must(ops->fill(stream, marker_flags, 0, 256, NULL));
-	launch_scan(&mk->kernel, &args, GC_MARKER_WORDS(mk->n), sources, n, shared, 256, turn);
-	check_times(marker_flags, from, false);
+	must(ops->fill(stream, selector_flags, 0, 256, NULL));
+	launch_scan(&mk->kernel, &args, GC_SELECTOR_WORDS(mk->n), sources, n, shared, 256, turn);
+	check_times(selector_flags, from, false);
 }
 
 /*
- * Where the digest says that a request has no mark, there are none: marks are then as they were
+ * Where the block summary says that a request has no mark, there are none: marks are then as they were
  * (device host writes them all the same), for kernels do not look there.  False if they are not.
  */
 static bool
-apply_digest(const Scan *scan, int b, u8 *marks, const u32 *digest)
+apply_digest(const Scan *scan, int b, u8 *sel_bitmap, const u32 *summary)
 {
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
-		for (u32 row = 0; reads(scan, b, c) && row < CHUNK_ROWS[c]; row += GC_DIGEST_ROWS)
+		for (u32 row = 0; reads(scan, b, c) && row < CHUNK_ROWS[c]; row += GC_SUMMARY_ROWS)
 		{
-			u8		   *m = marks + b * scan->per_request + c * scan->per_chunk + row / 8;
+			u8		   *m = sel_bitmap + b * scan->per_request + c * scan->per_chunk + row / 8;
 
-			if (digest[c * DIGEST_WORDS + row / GC_DIGEST_ROWS] >> b & 1)
+			if (summary[c * SUMMARY_WORDS + row / GC_SUMMARY_ROWS] >> b & 1)
 				continue;
-			for (u32 i = 0; i < GC_DIGEST_ROWS / 8 && row + i * 8 < CHUNK_ROWS[c]; i++)
+			for (u32 i = 0; i < GC_SUMMARY_ROWS / 8 && row + i * 8 < CHUNK_ROWS[c]; i++)
 			{
 				if (m[i] != (on_host ? 0 : GARBAGE))
 					return false;
@@ -430,13 +430,13 @@ apply_digest(const Scan *scan, int b, u8 *marks, const u32 *digest)
 
 /* Is what the scan wrote for its number b as it should be?  Else a row that is not. */
 static bool
-check_marks(const Scan *scan, int b, const u8 *marks, Row *wrong)
+check_marks(const Scan *scan, int b, const u8 *sel_bitmap, Row *wrong)
 {
 	const Request *rq = &requests[scan->who[b]];
 
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
-		const u8   *m = marks + b * scan->per_request + c * scan->per_chunk;
+		const u8   *m = sel_bitmap + b * scan->per_request + c * scan->per_chunk;
 		const bool	written = reads(scan, b, c);
 		/* behind the last row, as many may have been written as a thread takes at a time */
 		const u64	end = written ? (CHUNK_ROWS[c] / 16 + 1) * 2 : 0;
@@ -461,10 +461,10 @@ check_marks(const Scan *scan, int b, const u8 *marks, Row *wrong)
 static void
 show_marks(Member *m, const Scan *scan, int b)
 {
-	m->marks = scan->marks + b * scan->per_request;
-	m->marks_bytes = scan->per_chunk;
-	m->digest = scan->digest;
-	m->marks_bit = b;
+	m->sel_bitmap = scan->sel_bitmap + b * scan->per_request;
+	m->sel_bitmap_bytes = scan->per_chunk;
+	m->summary = scan->summary;
+	m->sel_bitmap_bit = b;
 }
 
 /* Each member's own kernel, over its marks: the same result? */
@@ -476,8 +476,8 @@ check_result(const Scan *scan, int b)
 
 	show_marks(m, scan, b);
 	empty_sink(m);
-	run_kernel(m, m->pipeline, &marked[i], &marked_source[i],
-			   gc_shared_bytes(m->p, &marked_variant[i], m->ranges, m->ngroups), m->sink, m->chunks, false);
+	run_kernel(m, m->pipeline, &selection[i], &marked_source[i],
+			   gc_shared_bytes(m->p, &selection_variant[i], m->ranges, m->ngroups), m->sink, m->chunks, false);
 	return same_result(m);
 }
 
@@ -487,10 +487,10 @@ begin_scan(Scan *scan, u32 who, u32 chunks, int shift)
 {
 	memset(scan, 0, sizeof(*scan));
 	scan->chunks = chunks;
-	for (int i = 0; i < GC_MAX_MARKED; i++)
+	for (int i = 0; i < GC_MAX_SELECTED; i++)
 	{
-		scan->who[(i + shift) % GC_MAX_MARKED] = i % NREQUESTS;
-		scan->mask |= (who >> i & 1) << (i + shift) % GC_MAX_MARKED;
+		scan->who[(i + shift) % GC_MAX_SELECTED] = i % NREQUESTS;
+		scan->mask |= (who >> i & 1) << (i + shift) % GC_MAX_SELECTED;
 	}
 }
 
@@ -506,36 +506,36 @@ is_repeated(const Scan *scan, int b)
 	return false;
 }
 
-/* A copy of the scan's marks, to be freed, as its digest has them; *wrong: of how many numbers it has not. */
+/* A copy of the scan's marks, to be freed, as its block summary has them; *wrong: of how many numbers it has not. */
 static u8 *
 read_marks(const Scan *scan, u32 *wrong)
 {
-	u8		   *marks = malloc(scan->per_request * GC_MAX_MARKED);
-	u32			digest[NCHUNKS * DIGEST_WORDS];
+	u8		   *sel_bitmap = malloc(scan->per_request * GC_MAX_SELECTED);
+	u32			summary[NCHUNKS * SUMMARY_WORDS];
 
-	must(ops->copy_out(stream, marks, scan->marks, scan->per_request * GC_MAX_MARKED, NULL));
-	must(ops->copy_out(stream, digest, scan->digest, sizeof(digest), NULL));
+	must(ops->copy_out(stream, sel_bitmap, scan->sel_bitmap, scan->per_request * GC_MAX_SELECTED, NULL));
+	must(ops->copy_out(stream, summary, scan->summary, sizeof(summary), NULL));
 	must(finish(stream, NULL));
 	*wrong = 0;
-	for (int b = 0; b < GC_MAX_MARKED; b++)
-		*wrong += !apply_digest(scan, b, marks, digest);
-	return marks;
+	for (int b = 0; b < GC_MAX_SELECTED; b++)
+		*wrong += !apply_digest(scan, b, sel_bitmap, summary);
+	return sel_bitmap;
 }
 
 /* Requests whose marks, or what their kernels make of them, are not as they should be. */
 static int
-check_scan_marks(const Scan *scan)
+check_scan_selection(const Scan *scan)
 {
 	u32			wrong;
-	u8		   *marks = read_marks(scan, &wrong);
+	u8		   *sel_bitmap = read_marks(scan, &wrong);
 
 	if (wrong > 0)
-		tap_note("%u requests have marks that the digest does not name", wrong);
-	for (int b = 0; b < GC_MAX_MARKED; b++)
+		tap_note("%u requests have sel_bitmap that the summary does not name", wrong);
+	for (int b = 0; b < GC_MAX_SELECTED; b++)
 	{
 		Row			at;
 
-		if (!check_marks(scan, b, marks, &at))
+		if (!check_marks(scan, b, sel_bitmap, &at))
 		{
 			wrong++;
 			tap_note("%s: row %u of chunk %u (%u rows)", requests[scan->who[b]].name, at.row, at.chunk, CHUNK_ROWS[at.chunk]);
@@ -546,7 +546,7 @@ check_scan_marks(const Scan *scan)
 			tap_note("%s: another result", requests[scan->who[b]].name);
 		}
 	}
-	free(marks);
+	free(sel_bitmap);
 	return wrong;
 }
 
@@ -556,9 +556,9 @@ static void
 make_all(void)
 {
 	const TableColumn *key;
-	char	   *text = gc_generate_combiner();
+	char	   *text = gc_generate_merge_kernel();
 
-	combiner = load_text(text);
+	merge_kernel = load_text(text);
 	free(text);
 	for (int i = 0; i < NTABLE; i++)
 		make_column(&table[i]);

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * gc_mark.h
- *	  Marked scans (codegen/marks.c): what a marker does with GC_MARK_ROWS rows.
+ * gc_selection.h
+ *	  Selection scans (codegen/selection.c): what a selection kernel does with GC_SELECT_ROWS rows.
  *
  *	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
- *	  gc_entries_W(at, r, delta)	their places in the column's table
+ *	  gc_entries_W(at, r, delta)	their direct lookup tables in the column's table
  *	  gc_null_entries(at, d, row, range)	NULL has the last place
  *	  gc_accept_rows(m, at, table), gc_accept(m, at, table, pass)
  *									requests that do not accept a row leave its mask
  *	  gc_look_up_W(m, r, table, copies)	the same from the codes
- *	  gc_put_digest(m, live, digest, row, end)	say in the digest who has marks here: the result
- *	  gc_put_marks(m, live, to, per_request)
+ *	  gc_put_summary(m, live, block summary, row, end)	say in the block summary who has marks here: the result
+ *	  gc_put_selection(m, live, to, per_request)
  *
  * for codes of W bytes (0: known only at run time).  m holds the rows' masks, a bit per
  * request.  A value of a chunk is within the column's range, that of padding too (gc_abi.h)
@@ -21,25 +21,25 @@
  *-------------------------------------------------------------------------
  */
 
-/* Rows of a marker's thread at a time: 8, or 16 where few bytes are read of each. */
-#ifndef GC_MARK_ROWS
-#define GC_MARK_ROWS	8
+/* Rows of a selection kernel's thread at a time: 8, or 16 where few bytes are read of each. */
+#ifndef GC_SELECT_ROWS
+#define GC_SELECT_ROWS	8
 #endif
 
 /*
- * The rows that a block marks at a time: GC_MARK_RUN tiles, so that columns are described once
+ * The rows that a block marks at a time: GC_SELECT_RUN tiles, so that columns are described once
  * for many vectors, and of these what one source has; one tile where not all blocks would have
  * as many.  Blocks are near each other, since what they write of many requests is in many
- * places.
+ * direct lookup tables.
  */
-#define GC_MARK_RUN		4
+#define GC_SELECT_RUN		4
 
-#define GC_MARK_RUNS \
-	const u32 gc_round = nblocks * GC_MARK_RUN, gc_even = gc_a.scan.ntiles / gc_round * gc_round; \
-	u32 gc_next = gc_even ? block * GC_MARK_RUN : block; \
+#define GC_SELECT_RUNS \
+	const u32 gc_round = nblocks * GC_SELECT_RUN, gc_even = gc_a.scan.ntiles / gc_round * gc_round; \
+	u32 gc_next = gc_even ? block * GC_SELECT_RUN : block; \
 	while (gc_next < gc_a.scan.ntiles) { \
 		u32 gc_t = gc_next; \
-		const u32 gc_last = gc_t < gc_even ? gc_t + GC_MARK_RUN : gc_t + 1; \
+		const u32 gc_last = gc_t < gc_even ? gc_t + GC_SELECT_RUN : gc_t + 1; \
 		gc_next += gc_t < gc_even ? gc_round : nblocks; \
 		if (gc_t < gc_even && gc_next >= gc_even) gc_next = gc_even + block; \
 		while (gc_t < gc_last) { \
@@ -53,24 +53,24 @@
 			if (gc_first >= gc_src.nrows) continue; \
 			const u32 gc_end = gc_src.nrows - gc_first < gc_ntiles * GC_TILE_ROWS ? gc_src.nrows \
 				: gc_first + gc_ntiles * GC_TILE_ROWS;
-#define GC_END_MARK_RUNS	}}
+#define GC_END_SELECT_RUNS	}}
 
-#define GC_MARK_VECTORS \
-	for (u32 gc_row = gc_first + thread * GC_MARK_ROWS; gc_row < gc_end; gc_row += nthreads * GC_MARK_ROWS) {
-#define GC_END_MARK_VECTORS	}
+#define GC_SELECT_VECTORS \
+	for (u32 gc_row = gc_first + thread * GC_SELECT_ROWS; gc_row < gc_end; gc_row += nthreads * GC_SELECT_ROWS) {
+#define GC_END_SELECT_VECTORS	}
 
 /*
- * The same for who writes what markers read: these read up to 16 rows at a time, and each
+ * The same for who writes what selection kernels read: these read up to 16 rows at a time, and each
  * code must have its place in a table.
  */
 #define GC_PADDED_VECTORS \
-	for (u32 gc_row = gc_first + thread * GC_MARK_ROWS; gc_row < ((gc_end + 15) & ~15u); gc_row += nthreads * GC_MARK_ROWS) {
+	for (u32 gc_row = gc_first + thread * GC_SELECT_ROWS; gc_row < ((gc_end + 15) & ~15u); gc_row += nthreads * GC_SELECT_ROWS) {
 
 /* Bits of a thread's rows. */
-#if GC_MARK_ROWS == 16
-typedef u16 GcMarks;
+#if GC_SELECT_ROWS == 16
+typedef u16 GcSelection;
 #else
-typedef u8 GcMarks;
+typedef u8 GcSelection;
 #endif
 
 /* N words of memory. */
@@ -91,7 +91,7 @@ gc_codes(u32 *r, const u8 *p, int n)
 #define GC_DEFINE_CODES(W) \
 GC_FN void gc_codes_##W(u32 *r, GcCol d, u32 row) \
 { \
-	gc_codes(r, (const u8 *) d.data + (u64) row * W, GC_MARK_ROWS / 4 * W); \
+	gc_codes(r, (const u8 *) d.data + (u64) row * W, GC_SELECT_ROWS / 4 * W); \
 }
 GC_DEFINE_CODES(1)
 GC_DEFINE_CODES(2)
@@ -101,28 +101,28 @@ GC_DEFINE_CODES(4)
 GC_FN void
 gc_codes_8(u32 *r, GcCol d, u32 row)
 {
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 		r[j] = (u32) ((const u64 *) d.data)[row + j];
 }
 
 GC_FN void
 gc_entries_1(u32 *at, const u32 *r, u32 delta)
 {
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 		at[j] = (r[j / 4] >> (8 * (j % 4)) & 0xff) + delta;
 }
 
 GC_FN void
 gc_entries_2(u32 *at, const u32 *r, u32 delta)
 {
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 		at[j] = (r[j / 2] >> (16 * (j % 2)) & 0xffff) + delta;
 }
 
 GC_FN void
 gc_entries_4(u32 *at, const u32 *r, u32 delta)
 {
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 		at[j] = r[j] + delta;
 }
 
@@ -133,7 +133,7 @@ gc_entries_4(u32 *at, const u32 *r, u32 delta)
 GC_FN void
 gc_codes_0(u32 *r, GcCol d, u32 row)
 {
-	u32			x[GC_MARK_ROWS];
+	u32			x[GC_SELECT_ROWS];
 
 	switch (d.width)
 	{
@@ -162,8 +162,8 @@ gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 
 	if (!d.nulls)
 		return;
-	nulls = ((const GcMarks *) d.nulls)[row / GC_MARK_ROWS];
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	nulls = ((const GcSelection *) d.nulls)[row / GC_SELECT_ROWS];
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 		at[j] = nulls >> j & 1 || at[j] > range ? range : at[j];
 }
 
@@ -171,7 +171,7 @@ gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 GC_FN void
 gc_accept_rows(u32 *m, const u32 *at, const u32 *table)
 {
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 		m[j] &= table[at[j]];
 }
 
@@ -186,7 +186,7 @@ gc_accept_rows(u32 *m, const u32 *at, const u32 *table)
 GC_FN void gc_look_up_##W(u32 *m, const u32 *r, const u32 *table, u32 copies) \
 { \
 	const u32	at = (u32) __cvta_generic_to_shared(table + threadIdx.x % copies); \
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++) \
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++) \
 		m[j] &= *(const u32 *) __cvta_shared_to_generic(PRODUCT(r[j * W / 4], 4 * copies << (8 * (j % (4 / W))), at)); \
 }
 GC_DEFINE_LOOK_UP(1, __dp4a)
@@ -195,9 +195,9 @@ GC_DEFINE_LOOK_UP(2, __dp2a_lo)
 #define GC_DEFINE_LOOK_UP(W) \
 GC_FN void gc_look_up_##W(u32 *m, const u32 *r, const u32 *table, u32 copies) \
 { \
-	u32			at[GC_MARK_ROWS]; \
+	u32			at[GC_SELECT_ROWS]; \
 	gc_entries_##W(at, r, 0); \
-	for (int j = 0; j < GC_MARK_ROWS; j++) \
+	for (int j = 0; j < GC_SELECT_ROWS; j++) \
 		m[j] &= table[at[j] * copies]; \
 }
 GC_DEFINE_LOOK_UP(1)
@@ -211,47 +211,47 @@ GC_DEFINE_LOOK_UP(2)
 GC_FN void
 gc_accept(u32 *m, const u32 *at, const u32 *table, u32 pass)
 {
-	u32			x[GC_MARK_ROWS];
+	u32			x[GC_SELECT_ROWS];
 
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 	{
 		x[j] = 0;
 		if (m[j] & ~pass)
 			x[j] = table[at[j]];
 	}
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 		m[j] &= x[j] | pass;
 }
 
 /*
- * The requests in `live` of which a row of the GC_DIGEST_ROWS around `row` has a mark, which the
- * digest then names, `end` being the first row that nobody marks.  On device cuda lanes beside
+ * The requests in `live` of which a row of the GC_SUMMARY_ROWS around `row` has a mark, which the
+ * block summary then names, `end` being the first row that nobody marks.  On device cuda lanes beside
  * each other have these rows, and all that have any before `end` come here.  On device host, where
  * a thread has one part of them after the other, marks are written for all.
  */
 GC_FN u32
-gc_put_digest(const u32 *m, u32 live, u32 *digest, u32 row, u32 end)
+gc_put_summary(const u32 *m, u32 live, u32 *summary, u32 row, u32 end)
 {
 	u32			any = 0;
 
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 		any |= m[j];
 	any &= live;
 #if GC_CUDA
 	{
-		const u32	lanes = GC_DIGEST_ROWS / GC_MARK_ROWS;
+		const u32	lanes = GC_SUMMARY_ROWS / GC_SELECT_ROWS;
 		const u32	lane = threadIdx.x % 32, first = lane / lanes * lanes;
-		const u32	left = (end - row + GC_MARK_ROWS - 1) / GC_MARK_ROWS + lane - first;
+		const u32	left = (end - row + GC_SELECT_ROWS - 1) / GC_SELECT_ROWS + lane - first;
 		const u32	here = left < lanes ? left : lanes;
 
 		any = GC_REDUCE_OR((here < 32 ? (1u << here) - 1 : ~0u) << first, any);
 		if (lane == first)
-			digest[row / GC_DIGEST_ROWS] = any;
+			summary[row / GC_SUMMARY_ROWS] = any;
 		return any;
 	}
 #else
 	(void) end;
-	digest[row / GC_DIGEST_ROWS] = row % GC_DIGEST_ROWS ? digest[row / GC_DIGEST_ROWS] | any : any;
+	summary[row / GC_SUMMARY_ROWS] = row % GC_SUMMARY_ROWS ? summary[row / GC_SUMMARY_ROWS] | any : any;
 	return live;
 #endif
 }
@@ -298,12 +298,12 @@ gc_transpose(u32 *x)
 GC_FN void
 gc_put_eight(u32 (*x)[2], u32 live, u8 *to, u64 per_request)
 {
-	GC_UNROLL for (int g = 0; g < GC_MARK_ROWS / 8; g++)
+	GC_UNROLL for (int g = 0; g < GC_SELECT_ROWS / 8; g++)
 		gc_transpose(x[g]);
 	GC_UNROLL for (u32 b = 0; b < 8; b++)
 	{
 		if (live >> b & 1)
-			*(GcMarks *) to = (GcMarks) gc_bytes(x[0][b / 4], x[GC_MARK_ROWS / 8 - 1][b / 4], (4 + b % 4) << 4 | b % 4);
+			*(GcSelection *) to = (GcSelection) gc_bytes(x[0][b / 4], x[GC_SELECT_ROWS / 8 - 1][b / 4], (4 + b % 4) << 4 | b % 4);
 		to += per_request;
 	}
 }
@@ -312,9 +312,9 @@ gc_put_eight(u32 (*x)[2], u32 live, u8 *to, u64 per_request)
 GC_FN void
 gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
 {
-	u32			x[2][GC_MARK_ROWS / 8][2];
+	u32			x[2][GC_SELECT_ROWS / 8][2];
 
-	GC_UNROLL for (int i = 0; i < GC_MARK_ROWS / 4; i++)
+	GC_UNROLL for (int i = 0; i < GC_SELECT_ROWS / 4; i++)
 	{
 		const u32	a = gc_bytes(m[4 * i], m[4 * i + 1], half ? 0x7362 : 0x5140);
 		const u32	b = gc_bytes(m[4 * i + 2], m[4 * i + 3], half ? 0x7362 : 0x5140);
@@ -330,7 +330,7 @@ gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
 
 /* Marks of each request in `live` for these rows; to: those of request 0. */
 GC_FN void
-gc_put_marks(const u32 *m, u32 live, u8 *to, u64 per_request)
+gc_put_selection(const u32 *m, u32 live, u8 *to, u64 per_request)
 {
 	if (live & 0xffff)
 		gc_put_half(m, 0, live & 0xffff, to, per_request);

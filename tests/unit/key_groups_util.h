@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * classes_util.h
- *	  For classes_test.c: tables that say something of a column's values, and the
+ * key_groups_util.h
+ *	  For key_groups_test.c: tables that say something of a column's values, and the
  *	  launches that refine classes by what they say.
  *
  *-------------------------------------------------------------------------
@@ -9,7 +9,7 @@
 #ifndef GC_CLASSES_UTIL_H
 #define GC_CLASSES_UTIL_H
 
-#include "marks_scan.h"
+#include "selection_scan.h"
 
 #include "../../src/codegen/key_groups.h"
 
@@ -206,9 +206,9 @@ add_awkward_chunks(Dimension *d)
 	}
 }
 
-/* ---------- the refiner ---------- */
+/* ---------- the refinement kernel ---------- */
 
-/* Where a refiner's launches work. */
+/* Where a refinement kernel's launches work. */
 typedef struct Refining
 {
 	GcAddr		old;			/* u16[range + 1] */
@@ -216,8 +216,8 @@ typedef struct Refining
 	GcAddr		slots;
 	GcAddr		ids;
 	GcAddr		count;
-	GcAddr		classes;		/* u16[range + 1], and GUARD bytes */
-	GcAddr		members;		/* u32[GC_MAX_CLASSES], and GUARD bytes */
+	GcAddr		key_groups;		/* u16[range + 1], and GUARD bytes */
+	GcAddr		members;		/* u32[GC_MAX_KEY_GROUPS], and GUARD bytes */
 } Refining;
 
 static void
@@ -244,7 +244,7 @@ fill_words(GcArgs *args, const Refining *r, const Dimension *d, int a)
 	args->w[6] = r->slots;
 	args->w[7] = r->ids;
 	args->w[8] = r->count;
-	args->w[9] = r->classes;
+	args->w[9] = r->key_groups;
 	args->w[10] = r->members;
 	args->w[11] = (u64) d->base;
 	args->w[12] = d->range;
@@ -259,14 +259,14 @@ refine(GcAddr old, const Dimension *d, int a, GcLaunch shape)
 	GcArgs		args;
 
 	r.of = take((d->range + 1) * 4 + GUARD);
-	r.slots = take(GC_CLASS_SLOTS * 8 + GUARD);
-	r.ids = take_garbage(GC_CLASS_SLOTS * 4 + GUARD);
+	r.slots = take(GC_KEY_GROUP_SLOTS * 8 + GUARD);
+	r.ids = take_garbage(GC_KEY_GROUP_SLOTS * 4 + GUARD);
 	r.count = take(16 + GUARD);
-	r.classes = take_garbage((d->range + 1) * 2 + GUARD);
-	r.members = take_garbage(GC_MAX_CLASSES * 4 + GUARD);
+	r.key_groups = take_garbage((d->range + 1) * 2 + GUARD);
+	r.members = take_garbage(GC_MAX_KEY_GROUPS * 4 + GUARD);
 	must(ops->fill(stream, r.of, GARBAGE, (d->range + 1) * 4 + GUARD, NULL));
 	must(ops->fill(stream, r.of, 0, (d->range + 1) * 4, NULL));
-	must(ops->fill(stream, r.slots, 0xFF, GC_CLASS_SLOTS * 8 + GUARD, NULL));
+	must(ops->fill(stream, r.slots, 0xFF, GC_KEY_GROUP_SLOTS * 8 + GUARD, NULL));
 	must(ops->fill(stream, r.count, GARBAGE, 16 + GUARD, NULL));
 	must(ops->fill(stream, r.count, 0, 16, NULL));
 	fill_words(&args, &r, d, a);

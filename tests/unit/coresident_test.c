@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * resident_test.c
- *	  Tests of the objective makespan: times of resident batches, and their sizes.
+ * coresident_test.c
+ *	  Tests of the objective makespan: times of co-resident batches, and their sizes.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,31 +29,31 @@ near(double a, double b)
 
 /* 1 MB a microsecond, so that bytes are times; and no time to launch. */
 static const GcCalibration plain = {
-	.read_bandwidth = 1e6,.launch_us = 0,.flight_bytes = 40000,.beside_other = 1,.beside_same = 0.3,.fused = 0.1
+	.read_bandwidth = 1e6,.launch_us = 0,.flight_bytes = 40000,.overlap_other_tables = 1,.overlap_same_table = 0.3,.fused = 0.1
 };
 
-static GcItem items[GC_MAX_ITEMS];
+static GcCandidate candidates[GC_MAX_CANDIDATES];
 static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 static GcDecideWork *work;
 static GcDecision decision;
 
 /* A scan of one column of so many MB, with the whole bandwidth when alone. */
-static GcItem
+static GcCandidate
 scan(uint32_t number, uint32_t column, float mb, double issue_part)
 {
-	GcItem		item = {.type = 1,.scan = number,.tiles = 100000,.fused = -1,
+	GcCandidate		candidate = {.type = 1,.scan = number,.tiles = 100000,.fused = -1,
 	.nloads = 1,.load = {{column, mb * 1e6f}}};
 
-	item.option = (GcOption) {.registers = 32,.max_threads = 1024,.threads = 256,.occupancy = 8,
+	candidate.needs = (GcKernelNeeds) {.registers = 32,.max_threads = 1024,.threads = 256,.occupancy = 8,
 	.shared_bytes = 256,.alone_us = mb,.issue_part = issue_part,.warp_flight = 4000};
-	return item;
+	return candidate;
 }
 
 static GcSchedule
 schedule(const char *device, int n)
 {
 	return (GcSchedule) {.profile = gc_profile_known(device),.calibration = &plain,.policy = GC_POLICY_TWOSTAGE,
-		.beside = 1,.among = 1,.together = 1,.nitems = n,.item = items};
+		.idle_overlap = 1,.busy_overlap = 1,.together = 1,.ncandidates = n,.candidate = candidates};
 }
 
 /*-------------------------------------------------------------------------
@@ -65,44 +65,44 @@ static void
 test_times(void)
 {
 	GcSchedule	s = schedule("H200", 4);
-	GcResidentTimes t;
+	GcCoresidentTimes t;
 
-	items[0] = items[1] = items[2] = scan(1, 7, 200, 0.25);
-	items[3] = scan(2, 7, 100, 0.5);
-	t = gc_resident_times(&s, all, 1);
+	candidates[0] = candidates[1] = candidates[2] = scan(1, 7, 200, 0.25);
+	candidates[3] = scan(2, 7, 100, 0.5);
+	t = gc_coresident_times(&s, all, 1);
 	ok(near(t.memory_us, 200) && near(t.issue_us, 50), "one scan: its bytes, its instructions");
-	t = gc_resident_times(&s, all, 3);
+	t = gc_coresident_times(&s, all, 3);
 	ok(near(t.memory_us, 200) && near(t.issue_us, 150), "three of one column: its bytes once, all their instructions");
-	t = gc_resident_times(&s, all, 4);
+	t = gc_coresident_times(&s, all, 4);
 	ok(near(t.memory_us, 300) && near(t.issue_us, 200), "a column of another table has the same number, and other bytes");
-	items[2].load[0].column = 8;
-	t = gc_resident_times(&s, all, 3);
+	candidates[2].load[0].column = 8;
+	t = gc_coresident_times(&s, all, 3);
 	ok(near(t.memory_us, 400), "another column of the table");
-	items[2].load[0].column = 7;
+	candidates[2].load[0].column = 7;
 	for (int i = 3; i < 6; i++)
-		items[i] = items[0];
-	t = gc_resident_times(&s, all, 4);
+		candidates[i] = candidates[0];
+	t = gc_coresident_times(&s, all, 4);
 	ok(near(t.memory_us, 200), "four are in step");
-	t = gc_resident_times(&s, all, 6);
+	t = gc_coresident_times(&s, all, 6);
 	ok(near(t.memory_us, 200 * 1.52), "of six, two make all read a quarter more each");
-	items[0].scan = items[1].scan = 0;
-	t = gc_resident_times(&s, all, 2);
+	candidates[0].scan = candidates[1].scan = 0;
+	t = gc_coresident_times(&s, all, 2);
 	ok(near(t.memory_us, 400), "scans that have no number share nothing");
-	items[0] = scan(1, 7, 200, 0.25);
-	items[0].nloads = 2;
-	items[0].load[1] = (GcColumnLoad) {9, 50e6f};
-	items[0].option.alone_us = 250;
-	items[1] = scan(1, 9, 50, 0.25);
-	t = gc_resident_times(&s, all, 2);
+	candidates[0] = scan(1, 7, 200, 0.25);
+	candidates[0].nloads = 2;
+	candidates[0].load[1] = (GcColumnLoad) {9, 50e6f};
+	candidates[0].needs.alone_us = 250;
+	candidates[1] = scan(1, 9, 50, 0.25);
+	t = gc_coresident_times(&s, all, 2);
 	ok(near(t.memory_us, 250), "one of two columns in common");
-	items[0].option.alone_us = 150;
-	t = gc_resident_times(&s, all, 1);
+	candidates[0].needs.alone_us = 150;
+	t = gc_coresident_times(&s, all, 1);
 	ok(near(t.memory_us, 150), "one whose filters spare it a part of its columns reads as long as it takes alone");
-	t = gc_resident_times(&s, all, 2);
+	t = gc_coresident_times(&s, all, 2);
 	ok(near(t.memory_us, 150), "and who comes behind it, what it has read");
-	ok(near(gc_resident_us(&(GcResidentTimes) {300, 0}, 0), 300) && near(gc_resident_us(&(GcResidentTimes) {0, 300}, 0), 300) &&
-	   near(gc_resident_us(&(GcResidentTimes) {0, 0}, 300), 300), "what alone takes time takes that");
-	ok(near(gc_resident_us(&(GcResidentTimes) {3, 4}, 5), 6), "the cube root of the sum of cubes");
+	ok(near(gc_coresident_us(&(GcCoresidentTimes) {300, 0}, 0), 300) && near(gc_coresident_us(&(GcCoresidentTimes) {0, 300}, 0), 300) &&
+	   near(gc_coresident_us(&(GcCoresidentTimes) {0, 0}, 300), 300), "what alone takes time takes that");
+	ok(near(gc_coresident_us(&(GcCoresidentTimes) {3, 4}, 5), 6), "the cube root of the sum of cubes");
 }
 
 static void
@@ -110,18 +110,18 @@ test_lookups(void)
 {
 	GcSchedule	s = schedule("H200", 2);
 	const double room = 0.4 * (double) s.profile->l2_bytes;
-	GcResidentTimes t;
+	GcCoresidentTimes t;
 
-	items[0] = scan(1, 7, 200, 0.5);
-	items[1] = scan(1, 8, 200, 0.5);
-	items[0].lookup_bytes = room;
-	t = gc_resident_times(&s, all, 2);
+	candidates[0] = scan(1, 7, 200, 0.5);
+	candidates[1] = scan(1, 8, 200, 0.5);
+	candidates[0].lookup_bytes = room;
+	t = gc_coresident_times(&s, all, 2);
 	ok(near(t.issue_us, 200), "tables that L2 has room for take no longer");
-	items[0].lookup_bytes = 2 * room;
-	t = gc_resident_times(&s, all, 2);
+	candidates[0].lookup_bytes = 2 * room;
+	t = gc_coresident_times(&s, all, 2);
 	ok(near(t.issue_us, 300), "of tables twice as large, every second lookup takes three times as long");
-	items[1].lookup_bytes = 2 * room;
-	t = gc_resident_times(&s, all, 2);
+	candidates[1].lookup_bytes = 2 * room;
+	t = gc_coresident_times(&s, all, 2);
 	ok(near(t.issue_us, 200 * 2.5), "together they are four times as large");
 }
 
@@ -133,40 +133,40 @@ test_warps(void)
 	int			block;
 	int			last = 1000;
 
-	items[0] = scan(1, 7, 200, 0.25);
-	is(gc_resident_warps(&s, 0, 160, &block), 16, "warps whose flight makes up the device's, and what it issues meanwhile");
+	candidates[0] = scan(1, 7, 200, 0.25);
+	is(gc_coresident_warps(&s, 0, 160, &block), 16, "warps whose flight makes up the device's, and what it issues meanwhile");
 	is(block, 16, "in one block");
-	is(gc_resident_warps(&s, 0, 80, &block), 32, "twice as many for half the latency");
-	is(gc_resident_warps(&s, 0, 110, &block), 24, "of numbers of which tiles are whole rounds");
+	is(gc_coresident_warps(&s, 0, 80, &block), 32, "twice as many for half the latency");
+	is(gc_coresident_warps(&s, 0, 110, &block), 24, "of numbers of which tiles are whole rounds");
 	is(block, 8, "for which it takes three blocks");
-	items[0].option.shared_bytes = 20000;
-	is(gc_resident_warps(&s, 0, 110, &block), 32, "but not with tables of its own in each");
-	items[0].option.max_threads = 512;
-	(void) gc_resident_warps(&s, 0, 110, &block);
+	candidates[0].needs.shared_bytes = 20000;
+	is(gc_coresident_warps(&s, 0, 110, &block), 32, "but not with tables of its own in each");
+	candidates[0].needs.max_threads = 512;
+	(void) gc_coresident_warps(&s, 0, 110, &block);
 	is(block, 16, "nor in blocks that are too large for it");
-	items[0] = scan(1, 7, 200, 0.25);
-	is(gc_resident_warps(&s, 0, 1, &block), 64, "never more than alone");
+	candidates[0] = scan(1, 7, 200, 0.25);
+	is(gc_coresident_warps(&s, 0, 1, &block), 64, "never more than alone");
 	is(block, 8, "in the same blocks");
-	is(gc_resident_warps(&s, 0, 1e9, &block), 4, "never fewer than the least");
-	items[0].option.warp_flight = 400;
-	is(gc_resident_warps(&s, 0, 200, &block), 64, "one that has little in flight wants all");
-	items[0].option.warp_flight = 0;
-	is(gc_resident_warps(&s, 0, 400, &block), 32, "one of which that is not known is as fast as its warps are many");
-	items[0].option.warp_flight = 4000;
+	is(gc_coresident_warps(&s, 0, 1e9, &block), 4, "never fewer than the least");
+	candidates[0].needs.warp_flight = 400;
+	is(gc_coresident_warps(&s, 0, 200, &block), 64, "one that has little in flight wants all");
+	candidates[0].needs.warp_flight = 0;
+	is(gc_coresident_warps(&s, 0, 400, &block), 32, "one of which that is not known is as fast as its warps are many");
+	candidates[0].needs.warp_flight = 4000;
 	for (double us = 1; us < 1000; us *= 1.1)
 	{
-		const int	warps = gc_resident_warps(&s, 0, us, &block);
+		const int	warps = gc_coresident_warps(&s, 0, us, &block);
 
 		falls = falls && warps <= last;
 		last = warps;
 	}
 	ok(falls, "more latency never takes more warps");
-	ok(gc_memory_bound(&plain, &items[0], &items[0].option), "bound by its bytes");
-	items[0].option.alone_us = 300;
-	ok(!gc_memory_bound(&plain, &items[0], &items[0].option), "one that takes half as long again is not");
-	items[0].option.alone_us = 200;
-	items[0].nloads = 0;
-	ok(!gc_memory_bound(&plain, &items[0], &items[0].option), "nor one of which nothing is known");
+	ok(gc_memory_bound(&plain, &candidates[0], &candidates[0].needs), "bound by its bytes");
+	candidates[0].needs.alone_us = 300;
+	ok(!gc_memory_bound(&plain, &candidates[0], &candidates[0].needs), "one that takes half as long again is not");
+	candidates[0].needs.alone_us = 200;
+	candidates[0].nloads = 0;
+	ok(!gc_memory_bound(&plain, &candidates[0], &candidates[0].needs), "nor one of which nothing is known");
 }
 
 /* What is learned of a batch that takes what was predicted is what the prediction rests on. */
@@ -178,31 +178,31 @@ test_issue(void)
 
 	for (int i = 0; i < 1000; i++)
 	{
-		const GcResidentTimes t = {draw(1000), 1 + draw(1000)};
+		const GcCoresidentTimes t = {draw(1000), 1 + draw(1000)};
 		const double latency = draw(1000);
-		const double us = gc_resident_us(&t, latency);
-		const double issue = gc_resident_issue(us, gc_resident_us(&(GcResidentTimes) {t.memory_us, 0}, latency));
+		const double us = gc_coresident_us(&t, latency);
+		const double issue = gc_coresident_issue(us, gc_coresident_us(&(GcCoresidentTimes) {t.memory_us, 0}, latency));
 
 		back = back && (near(issue, t.issue_us) || (t.issue_us < us / 16 && near(issue, us / 16)));
 	}
 	ok(back, "issue is what is left of a batch's time");
-	ok(gc_resident_issue(100, 200) > 0, "and never nothing");
+	ok(gc_coresident_issue(100, 200) > 0, "and never nothing");
 
 	for (int i = 0; i < 1000; i++)
 	{
-		const GcItem item = scan(1, 1, (float) (50 + i % 7 * 80), 0);
+		const GcCandidate candidate = scan(1, 1, (float) (50 + i % 7 * 80), 0);
 		const double part = (i % 97 + 3) / 100.0;
 		const int	n = 2 << i % 3;
 		const int	warps = 4 << i % 4;
-		const double alone_us = item.option.alone_us;
+		const double alone_us = candidate.needs.alone_us;
 		const double latency_us = 10 * (1 + part) * alone_us / warps;
-		const double us = gc_resident_us(&(GcResidentTimes) {alone_us, n * part * alone_us}, latency_us);
-		const double found = gc_resident_issue_part(&plain, &item.option, n, warps, alone_us, us);
+		const double us = gc_coresident_us(&(GcCoresidentTimes) {alone_us, n * part * alone_us}, latency_us);
+		const double found = gc_coresident_issue_part(&plain, &candidate.needs, n, warps, alone_us, us);
 
 		alike += fabs(found - part) < 0.002;
 	}
 	is(alike, 1000, "the part of issue is found again from the time of kernels alike");
-	ok(gc_resident_issue_part(&plain, &items[0].option, 4, 8, 100, 1e9) <= 1, "and is never more than all");
+	ok(gc_coresident_issue_part(&plain, &candidates[0].needs, 4, 8, 100, 1e9) <= 1, "and is never more than all");
 }
 
 /*-------------------------------------------------------------------------
@@ -210,7 +210,7 @@ test_issue(void)
  *-------------------------------------------------------------------------
  */
 
-/* Is all that was started resident together? */
+/* Is all that was started co-resident? */
 static bool
 fits(const GcSchedule *s, int from, int to)
 {
@@ -220,11 +220,11 @@ fits(const GcSchedule *s, int from, int to)
 	for (int k = from; k < to; k++)
 	{
 		const GcStart *start = &decision.start[k];
-		const GcOption *o = &s->item[start->item[0]].option;
+		const GcKernelNeeds *o = &s->candidate[start->candidate[0]].needs;
 		int			need[GC_NEEDS];
 
-		if (!gc_blocks_need(s->profile, o->registers, (int) start->shape.threads, o->shared_bytes,
-							(int) start->shape.blocks / s->profile->sms, need) || !gc_needs_fit(need, room))
+		if (!gc_blocks_need(s->profile, o->registers, (int) start->grid.threads, o->shared_bytes,
+							(int) start->grid.blocks / s->profile->sms, need) || !gc_needs_fit(need, room))
 			return false;
 		for (int r = 0; r < GC_NEEDS; r++)
 			room[r] -= need[r];
@@ -250,28 +250,28 @@ test_forced(void)
 
 	for (int i = 0; i < 4; i++)
 	{
-		items[i] = scan(i < 3 ? 1 : 2, 7 + i, 200, 0.9);
-		items[i].type = 1 + (uint32_t) i;
-		items[i].option.alone_us = 1000 * (i + 1);
+		candidates[i] = scan(i < 3 ? 1 : 2, 7 + i, 200, 0.9);
+		candidates[i].type = 1 + (uint32_t) i;
+		candidates[i].needs.alone_us = 1000 * (i + 1);
 	}
 	gc_decide(&s, work, &decision);
-	is(count_resident(), 0, "kernels bound by something else, of different columns: not resident");
-	s.force_resident = true;
+	is(count_resident(), 0, "kernels bound by something else, of different columns: not coresident");
+	s.force_coresident = true;
 	gc_decide(&s, work, &decision);
 	ok(count_resident() == 3 && decision.nstarts == 3, "forced, those of one table are");
 	ok(fits(&s, 0, 3), "and fit");
-	items[1].option.shared_bytes = 50 * 1024;
+	candidates[1].needs.shared_bytes = 50 * 1024;
 	gc_decide(&s, work, &decision);
-	is(decision.start[0].item[0], 1, "the one with the most shared memory starts first");
-	ok(decision.start[1].item[0] == 0 && decision.start[2].item[0] == 2, "the others as they came");
-	items[1].option.shared_bytes = 150 * 1024;
-	items[2].option.shared_bytes = 60 * 1024;
+	is(decision.start[0].candidate[0], 1, "the one with the most shared memory starts first");
+	ok(decision.start[1].candidate[0] == 0 && decision.start[2].candidate[0] == 2, "the others as they came");
+	candidates[1].needs.shared_bytes = 150 * 1024;
+	candidates[2].needs.shared_bytes = 60 * 1024;
 	gc_decide(&s, work, &decision);
 	ok(count_resident() == 3 && decision.start[0].whole_shared && decision.start[2].whole_shared,
 	   "more than the first one alone could use: all ask for the whole");
-	items[2].option.shared_bytes = 150 * 1024;
+	candidates[2].needs.shared_bytes = 150 * 1024;
 	gc_decide(&s, work, &decision);
-	is(count_resident(), 0, "more than there is: not resident");
+	is(count_resident(), 0, "more than there is: not coresident");
 	is(decision.nstarts, 4, "they start as they would");
 }
 
@@ -282,68 +282,68 @@ test_choice(void)
 	double		shares = 0;
 
 	for (int i = 0; i < 8; i++)
-		items[i] = scan(1, 7, 200, 0.3);
+		candidates[i] = scan(1, 7, 200, 0.3);
 	gc_decide(&s, work, &decision);
 	is(decision.nstarts, 4, "four scans bound by memory: all start");
-	is(count_resident(), 4, "resident");
+	is(count_resident(), 4, "coresident");
 	ok(fits(&s, 0, 4), "they fit a multiprocessor together");
 	for (int k = 0; k < decision.nstarts; k++)
 		shares += decision.start[k].issue_share;
 	ok(near(shares, 1), "their shares of issue are all of it");
 	ok(!decision.start[0].whole_shared, "alike, they leave shared memory to the driver");
 	ok(decision.predicted_us < 0.45 * 800 && decision.predicted_us >= 240, "in less than 0.45 of the time, it is thought");
-	ok(near(gc_resident_issue(decision.predicted_us, decision.start[0].shared_us), 240),
+	ok(near(gc_coresident_issue(decision.predicted_us, decision.start[0].shared_us), 240),
 	   "and from that time it would learn what it believes");
-	s.nitems = 8;
+	s.ncandidates = 8;
 	for (int i = 0; i < 8; i++)
-		items[i] = scan(1, 7, 200, 0.9);
+		candidates[i] = scan(1, 7, 200, 0.9);
 	gc_decide(&s, work, &decision);
-	is(count_resident(), 0, "scans bound by instructions are not resident");
-	is((int) decision.start[0].shape.blocks, 132 * 8, "but have the whole device");
+	is(count_resident(), 0, "scans bound by instructions are not coresident");
+	is((int) decision.start[0].grid.blocks, 132 * 8, "but have the whole device");
 	for (int i = 0; i < 8; i++)
-		items[i] = scan(1, 7 + i, 200, 0.3);
+		candidates[i] = scan(1, 7 + i, 200, 0.3);
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 0, "nor are scans of different columns");
 	for (int i = 0; i < 8; i++)
-		items[i] = scan(1 + i, 7, 200, 0.3);
+		candidates[i] = scan(1 + i, 7, 200, 0.3);
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 0, "nor of different tables");
 	for (int i = 0; i < 8; i++)
 	{
-		items[i] = scan(1, 7, 200, 0.3);
-		items[i].option.alone_us = i % 2 ? 600 : 200;
+		candidates[i] = scan(1, 7, 200, 0.3);
+		candidates[i].needs.alone_us = i % 2 ? 600 : 200;
 	}
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 4, "of four that are, and four that are bound by something else: those");
 	is(decision.nstarts, 4, "and the others wait");
 	for (int i = 0; i < 8; i++)
-		items[i].option.alone_us = i % 2 ? 200 : 600;
+		candidates[i].needs.alone_us = i % 2 ? 200 : 600;
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 0, "but never before the oldest");
 	is(decision.nstarts, 8, "with whom all start");
 	for (int i = 0; i < 6; i++)
 	{
-		items[i] = scan(1, i % 2 ? 7 : 8, 200, 0.3);
-		items[i].type = 1 + (uint32_t) i % 2;
+		candidates[i] = scan(1, i % 2 ? 7 : 8, 200, 0.3);
+		candidates[i].type = 1 + (uint32_t) i % 2;
 	}
-	s.nitems = 6;
+	s.ncandidates = 6;
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 3, "of two columns' scans, three of each: three");
 	for (int k = 0; k < decision.nstarts; k++)
-		ok(decision.start[k].item[0] % 2 == 0, "that read what the oldest reads (%d)", decision.start[k].item[0]);
-	s.nitems = 8;
+		ok(decision.start[k].candidate[0] % 2 == 0, "that read what the oldest reads (%d)", decision.start[k].candidate[0]);
+	s.ncandidates = 8;
 	for (int i = 0; i < 8; i++)
-		items[i] = scan(1, 7, 200, 0.3);
+		candidates[i] = scan(1, 7, 200, 0.3);
 	/* as measured: narrow columns' scans (bench/two_stage/same_table.c) */
 	for (int i = 0; i < 8; i++)
 	{
-		items[i] = scan(1, 7, 157, 0.53);
-		items[i].option.registers = 48;
-		items[i].option.occupancy = 5;
+		candidates[i] = scan(1, 7, 157, 0.53);
+		candidates[i].needs.registers = 48;
+		candidates[i].needs.occupancy = 5;
 	}
 	gc_decide(&s, work, &decision);
-	is(count_resident(), 8, "eight scans that issue for half of their time are all resident");
-	is((int) decision.start[7].shape.threads, 128, "in 4 warps each");
+	is(count_resident(), 8, "eight scans that issue for half of their time are all coresident");
+	is((int) decision.start[7].grid.threads, 128, "in 4 warps each");
 	s.calibration = NULL;
 	gc_decide(&s, work, &decision);
 	is(count_resident(), 0, "without a calibration nothing is predicted");
@@ -365,19 +365,19 @@ test_sets(void)
 		{
 			for (int i = 0; i < left; i++)
 			{
-				items[i] = scan(1, 7, 200, 0.3);
-				items[i].option.registers = 54;
-				items[i].option.occupancy = 4;
+				candidates[i] = scan(1, 7, 200, 0.3);
+				candidates[i].needs.registers = 54;
+				candidates[i].needs.occupancy = 4;
 			}
-			s.nitems = left;
+			s.ncandidates = left;
 			gc_decide(&s, work, &decision);
 			largest = decision.nstarts > largest ? decision.nstarts : largest;
 			right = decision.nstarts > 0 && (left == 1 || count_resident() == decision.nstarts) &&
 				fits(&s, 0, decision.nstarts);
 			sets++;
 		}
-		ok(right, "%d scans: those that start are resident", n);
-		is(sets, (n + GC_RESIDENT_MAX - 1) / GC_RESIDENT_MAX, "in as few sets as it takes");
+		ok(right, "%d scans: those that start are coresident", n);
+		is(sets, (n + GC_CORESIDENT_MAX - 1) / GC_CORESIDENT_MAX, "in as few sets as it takes");
 		is(largest, (n + sets - 1) / sets, "even ones");
 	}
 }
@@ -400,21 +400,21 @@ tried(double longer, GcLearned issue_part[4])
 		double		share[4];
 
 		for (int i = 0; i < 4; i++)
-			items[i] = scan(1, 7, 100 + 20 * (float) i, issue_part[i].samples ? issue_part[i].value : plain.beside_same);
+			candidates[i] = scan(1, 7, 100 + 20 * (float) i, issue_part[i].samples ? issue_part[i].value : plain.overlap_same_table);
 		for (int i = 0; i < 4; i++)
-			items[i].load[0].bytes = 160e6f;
+			candidates[i].load[0].bytes = 160e6f;
 		gc_decide(&s, work, &decision);
 		if (count_resident() < 4)
 			continue;
 		times++;
 		for (int k = 0; k < 4; k++)
 		{
-			const int	i = decision.start[k].item[0];
+			const int	i = decision.start[k].candidate[0];
 
 			learns[k] = &issue_part[i];
-			share[k] = decision.start[k].issue_share / items[i].option.alone_us;
+			share[k] = decision.start[k].issue_share / candidates[i].needs.alone_us;
 		}
-		gc_resident_learn(learns, share, 4, decision.predicted_us * longer, decision.start[0].shared_us);
+		gc_coresident_learn(learns, share, 4, decision.predicted_us * longer, decision.start[0].shared_us);
 	}
 	return times;
 }
@@ -427,10 +427,10 @@ test_learning(void)
 
 	is(tried(1, issue_part), 5, "a batch that takes what was predicted is started again");
 	for (int i = 0; i < 4; i++)
-		same = same && near(issue_part[i].value, plain.beside_same);
+		same = same && near(issue_part[i].value, plain.overlap_same_table);
 	ok(same, "and teaches what was known");
 	is(tried(0.9, issue_part), 5, "one that takes less, too");
-	ok(issue_part[0].value < plain.beside_same, "and less is thought of what it issues");
+	ok(issue_part[0].value < plain.overlap_same_table, "and less is thought of what it issues");
 	is(tried(2.5, issue_part), 1, "one that takes much longer is not");
 	ok(near(issue_part[0].value, issue_part[3].value), "all of its kernels are thought to issue as much more");
 }
@@ -439,46 +439,46 @@ static void
 test_active(void)
 {
 	GcSchedule	s = schedule("H200", 4);
-	GcActive	active = {.shape = {132, 256},.registers = 32,.scan = 2,.members = 1,.alone_us = 100};
+	GcActive	active = {.grid = {132, 256},.registers = 32,.scan = 2,.members = 1,.alone_us = 100};
 
 	for (int i = 0; i < 4; i++)
-		items[i] = scan(1, 7, 200, 0.3);
+		candidates[i] = scan(1, 7, 200, 0.3);
 	s.nactive = 1;
 	s.active = &active;
 	gc_decide(&s, work, &decision);
 	is(decision.nstarts, 4, "beside another launch all start");
-	is(count_resident(), 0, "but not as a resident batch: it could not be");
-	active.resident = true;
+	is(count_resident(), 0, "but not as a co-coresident batch: it could not be");
+	active.coresident = true;
 	gc_decide(&s, work, &decision);
-	is(decision.nstarts, 0, "beside a resident batch nothing starts");
+	is(decision.nstarts, 0, "beside a co-coresident batch nothing starts");
 	s.nactive = 0;
 	gc_decide(&s, work, &decision);
 	is(decision.nstarts, 4, "once it is done, all do");
 }
 
 /*
- * Those whom a marked scan would serve: members_us more for each.  How many are resident instead; -1: neither
+ * Those whom a selection scan would serve: members_us more for each.  How many are resident instead; -1: neither
  * all of them are, nor all in the scan.
  */
 static int
 resident_members(GcSchedule *s, int n, double member_us)
 {
 	static const GcScanTimes times = {.scan_us = 100};
-	static GcFusedKernel marker = {.option = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},
-	.most = 32,.marked = true,.times = &times};
+	static GcFusedKernel selector = {.needs = {.registers = 60,.max_threads = 512,.threads = 512,.occupancy = 1},
+	.most = 32,.selection = true,.times = &times};
 
 	for (int i = 0; i < n; i++)
 	{
-		items[i].fused = 0;
-		items[i].columns = 1;
-		items[i].fused_us = member_us;
+		candidates[i].fused = 0;
+		candidates[i].columns = 1;
+		candidates[i].fused_us = member_us;
 	}
-	s->nitems = n;
-	s->fused = &marker;
+	s->ncandidates = n;
+	s->fused = &selector;
 	s->nfused = 1;
 	gc_decide(s, work, &decision);
 	if (decision.nstarts == 1 && decision.start[0].fused == 0)
-		return decision.start[0].nitems == n ? 0 : -1;
+		return decision.start[0].ncandidates == n ? 0 : -1;
 	return decision.nstarts == n && count_resident() == n ? n : -1;
 }
 
@@ -486,27 +486,27 @@ static void
 test_members(void)
 {
 	GcSchedule	s = schedule("H200", 2);
-	GcActive	active = {.shape = {132, 256},.registers = 32,.scan = 1,.members = 2,.alone_us = 200,.resident = true};
+	GcActive	active = {.grid = {132, 256},.registers = 32,.scan = 1,.members = 2,.alone_us = 200,.coresident = true};
 
 	for (int i = 0; i < 9; i++)
-		items[i] = scan(1, 7, 200, 0.2);
-	is(resident_members(&s, 2, 30), 0, "a shared scan that is done sooner than residents serves them");
-	is(resident_members(&s, 2, 85), 2, "one that is done later, but before both in line: they are resident instead");
+		candidates[i] = scan(1, 7, 200, 0.2);
+	is(resident_members(&s, 2, 30), 0, "a shared scan that is done sooner than co-coresident kernels serves them");
+	is(resident_members(&s, 2, 85), 2, "one that is done later, but before both in sequence: they are coresident instead");
 	ok(decision.predicted_us < 270, "since that is predicted to take less (%g us)", decision.predicted_us);
 	is(resident_members(&s, 8, 85), 8, "so are eight");
 	s.force_shared = true;
 	is(resident_members(&s, 2, 85), 0, "but not where scans are forced");
 	s.force_shared = false;
-	items[1].option.alone_us = 600;
+	candidates[1].needs.alone_us = 600;
 	is(resident_members(&s, 3, 85), 0, "nor only some of them, if another is not bound by memory");
-	items[1] = items[0];
-	is(resident_members(&s, 9, 85), 0, "nor some of more than can be resident together");
-	s.force_resident = true;
-	is(resident_members(&s, 2, 30), 2, "where residents are forced, they are, whatever a scan takes");
-	s.force_resident = false;
+	candidates[1] = candidates[0];
+	is(resident_members(&s, 9, 85), 0, "nor some of more than can be co-coresident");
+	s.force_coresident = true;
+	is(resident_members(&s, 2, 30), 2, "where co-coresident kernels are forced, they are, whatever a scan takes");
+	s.force_coresident = false;
 	s.nactive = 1;
 	s.active = &active;
-	is(resident_members(&s, 2, 30), -1, "beside a resident batch");
+	is(resident_members(&s, 2, 30), -1, "beside a co-coresident batch");
 	is(decision.nstarts, 0, "no shared scan starts");
 }
 
@@ -517,7 +517,7 @@ test_members(void)
 static double
 latency_of(const GcSchedule *s, int i, int warps)
 {
-	const GcOption *o = &s->item[i].option;
+	const GcKernelNeeds *o = &s->candidate[i].needs;
 	const double enough = s->calibration->flight_bytes / o->warp_flight * (1 + o->issue_part);
 	const int	full = o->threads / 32 * o->occupancy;
 
@@ -525,18 +525,18 @@ latency_of(const GcSchedule *s, int i, int warps)
 }
 
 static double
-best_of_all(const GcSchedule *s, int n, int item, const int room[GC_NEEDS], double so_far)
+best_of_all(const GcSchedule *s, int n, int candidate, const int room[GC_NEEDS], double so_far)
 {
 	double		best = 1e18;
 
-	if (item == n)
+	if (candidate == n)
 		return so_far;
 	for (int blocks = 1; blocks <= 8; blocks++)
 	{
 		for (int warps = 4; warps <= 32; warps *= 2)
 		{
-			const GcOption *o = &s->item[item].option;
-			const double latency = latency_of(s, item, blocks * warps);
+			const GcKernelNeeds *o = &s->candidate[candidate].needs;
+			const double latency = latency_of(s, candidate, blocks * warps);
 			int			need[GC_NEEDS];
 			int			left[GC_NEEDS];
 			double		us;
@@ -546,7 +546,7 @@ best_of_all(const GcSchedule *s, int n, int item, const int room[GC_NEEDS], doub
 				continue;
 			for (int r = 0; r < GC_NEEDS; r++)
 				left[r] = room[r] - need[r];
-			us = best_of_all(s, n, item + 1, left, latency > so_far ? latency : so_far);
+			us = best_of_all(s, n, candidate + 1, left, latency > so_far ? latency : so_far);
 			best = us < best ? us : best;
 		}
 	}
@@ -557,7 +557,7 @@ static void
 test_least(void)
 {
 	int			worse = 0;
-	int			resident = 0;
+	int			coresident = 0;
 
 	for (int round = 0; round < 60; round++)
 	{
@@ -569,22 +569,22 @@ test_least(void)
 
 		for (int i = 0; i < n; i++)
 		{
-			items[i] = scan(1, 7, 100 + (float) draw(100), 0.2);
-			items[i].option.registers = 32 + draw(40);
-			items[i].option.shared_bytes = (uint32_t) draw(60000);
-			items[i].option.warp_flight = 2000 + (uint32_t) draw(4000);
-			items[i].option.occupancy = gc_occupancy(s.profile, items[i].option.registers, 256,
-														items[i].option.shared_bytes);
-			items[i].load[0].bytes = 200e6f;
+			candidates[i] = scan(1, 7, 100 + (float) draw(100), 0.2);
+			candidates[i].needs.registers = 32 + draw(40);
+			candidates[i].needs.shared_bytes = (uint32_t) draw(60000);
+			candidates[i].needs.warp_flight = 2000 + (uint32_t) draw(4000);
+			candidates[i].needs.occupancy = gc_occupancy(s.profile, candidates[i].needs.registers, 256,
+														candidates[i].needs.shared_bytes);
+			candidates[i].load[0].bytes = 200e6f;
 		}
 		gc_decide(&s, work, &decision);
 		if (count_resident() < n)
 			continue;
-		resident++;
+		coresident++;
 		for (int k = 0; k < n; k++)
 		{
 			const GcStart *start = &decision.start[k];
-			const double us = latency_of(&s, start->item[0], (int) (start->shape.blocks / 132 * start->shape.threads / 32));
+			const double us = latency_of(&s, start->candidate[0], (int) (start->grid.blocks / 132 * start->grid.threads / 32));
 
 			chosen = us > chosen ? us : chosen;
 		}
@@ -596,7 +596,7 @@ test_least(void)
 			worse++;
 		}
 	}
-	ok(resident >= 40, "most of these are resident (%d)", resident);
+	ok(coresident >= 40, "most of these are coresident (%d)", coresident);
 	is(worse, 0, "and none has more latency than the best sizes of all, by a quarter");
 }
 

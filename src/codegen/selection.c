@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * marks.c
- *	  The kernels of marked scans: tester, combiner, marker.
+ * selection.c
+ *	  The kernels of selection scans: predicate kernel, merge kernel, selection kernel.
  *
- * A marked scan serves many requests with one pass over the columns that they test.
+ * A selection scan serves many requests with one pass over the columns that they test.
  * A test that depends on one column is known for every value the column has before any
- * row is read: a request's tester writes it as a bitmap over the column's range, with
- * the same expressions as its own kernel.  The combiner puts the bitmaps of all requests
- * side by side, so that a table says of each value which requests accept it.  The marker
+ * row is read: a request's predicate kernel writes it as a bitmap over the column's range, with
+ * the same expressions as its own kernel.  The merge kernel puts the bitmaps of all requests
+ * side by side, so that a table says of each value which requests accept it.  The selection kernel
  * then reads the columns, once for all: a row's requests are the intersection of what
  * its values' entries say; they become one bitmap of rows per request, its marks.  Last,
  * each request's own kernel, without the steps that the marks stand for, visits the rows
@@ -33,7 +33,7 @@
 #include <string.h>
 
 /*
- * A marker that reads so many bytes of a row, or fewer, takes 16 rows at a time: what they
+ * A selection kernel that reads so many bytes of a row, or fewer, takes 16 rows at a time: what they
  * take leaves registers for others.
  */
 #define MANY_ROWS_BYTES		12
@@ -57,51 +57,51 @@ tested_column(const GcProgram *p, const GcPStep *step, const bool *allowed)
 
 /* Step s is a test of this column, if there is room for one more. */
 static void
-add_test(GcTests *tests, int s, u16 column)
+add_test(GcPredicates *predicates, int s, u16 column)
 {
 	int			q = 0;
 
-	while (q < tests->ncolumns && tests->column[q] != column)
+	while (q < predicates->ncolumns && predicates->column[q] != column)
 		q++;
-	if (q == GC_MAX_TESTED)
+	if (q == GC_MAX_PREDICATES)
 		return;
-	if (q == tests->ncolumns)
-		tests->column[tests->ncolumns++] = column;
-	tests->steps |= (u64) 1 << s;
+	if (q == predicates->ncolumns)
+		predicates->column[predicates->ncolumns++] = column;
+	predicates->steps |= (u64) 1 << s;
 }
 
 void
-gc_find_tests(const GcProgram *p, u16 pipeline, const bool *allowed, GcTests *tests)
+gc_find_predicates(const GcProgram *p, u16 pipeline, const bool *allowed, GcPredicates *predicates)
 {
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	const GcPStep *steps = &gc_steps(p)[pl->first_step];
 
-	memset(tests, 0, sizeof(*tests));
+	memset(predicates, 0, sizeof(*predicates));
 	for (int s = 0; s < pl->nsteps && s < 64; s++)
 	{
 		u16			column = tested_column(p, &steps[s], allowed);
 		bool		hash = cg_is_hash_probe(p, &steps[s]);
 
-		if (column == GC_NONE || (hash && tests->nplaced == GC_MAX_PLACED))
+		if (column == GC_NONE || (hash && predicates->nlookups == GC_MAX_DIRECT_LOOKUPS))
 			continue;
 		if (hash)
 		{
-			tests->placed |= (u64) 1 << s;
-			tests->place[tests->nplaced++] = (GcPlaced) {.build = steps[s].build,.column = column};
+			predicates->direct |= (u64) 1 << s;
+			predicates->lookup[predicates->nlookups++] = (GcDirectLookup) {.build = steps[s].build,.column = column};
 		}
 		if (!cg_may_fail(p, &steps[s]) && (!hash || steps[s].selectivity > 0))
-			add_test(tests, s, column);
+			add_test(predicates, s, column);
 	}
 	/* Without any test there are no marks. */
-	for (int s = 0; s < pl->nsteps && s < 64 && tests->ncolumns == 0; s++)
+	for (int s = 0; s < pl->nsteps && s < 64 && predicates->ncolumns == 0; s++)
 	{
-		if (tests->placed >> s & 1 && !cg_may_fail(p, &steps[s]))
-			add_test(tests, s, tested_column(p, &steps[s], allowed));
+		if (predicates->direct >> s & 1 && !cg_may_fail(p, &steps[s]))
+			add_test(predicates, s, tested_column(p, &steps[s], allowed));
 	}
 }
 
 /*-------------------------------------------------------------------------
- * Tester
+ * Predicate kernel
  *-------------------------------------------------------------------------
  */
 
@@ -138,12 +138,12 @@ emit_condition(Cg *cg, const GcPStep *step)
 
 /* All tests of tested column q, for every value of it. */
 static void
-emit_tests(Cg *cg, const GcTests *tests, int q)
+emit_predicates(Cg *cg, const GcPredicates *predicates, int q)
 {
-	const u16	column = tests->column[q];
-	const int	bits = cg_word(cg, GC_ARG_TEST, q, GC_TEST_BITS);
-	const int	base = cg_word(cg, GC_ARG_TEST, q, GC_TEST_BASE);
-	const int	range = cg_word(cg, GC_ARG_TEST, q, GC_TEST_RANGE);
+	const u16	column = predicates->column[q];
+	const int	bits = cg_word(cg, GC_ARG_PREDICATE, q, GC_PREDICATE_BITS);
+	const int	base = cg_word(cg, GC_ARG_PREDICATE, q, GC_PREDICATE_BASE);
+	const int	range = cg_word(cg, GC_ARG_PREDICATE, q, GC_PREDICATE_RANGE);
 
 	text_addf(cg->out, "for (u64 gc_i = (u64) block * nthreads + thread; gc_i * 32 <= gc_a.w[%d]; "
 			  "gc_i += (u64) nblocks * nthreads) {\nu32 gc_word = 0;\n", range);
@@ -155,7 +155,7 @@ emit_tests(Cg *cg, const GcTests *tests, int q)
 		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
 		u16			read;
 
-		if (!(tests->steps >> s & 1) || !cg_one_column(cg->p, step, &read) || read != column)
+		if (!(predicates->steps >> s & 1) || !cg_one_column(cg->p, step, &read) || read != column)
 			continue;
 		text_addf(cg->out, "{\n");
 		emit_condition(cg, step);
@@ -166,20 +166,20 @@ emit_tests(Cg *cg, const GcTests *tests, int q)
 
 /* Where each value of its column finds its row. */
 static void
-emit_places(Cg *cg, const GcPStep *step, const GcPlaced *placed)
+emit_direct_tables(Cg *cg, const GcPStep *step, const GcDirectLookup *direct)
 {
-	const int	base = cg_word(cg, GC_ARG_PLACE, placed->build, GC_TEST_BASE);
-	const int	range = cg_word(cg, GC_ARG_PLACE, placed->build, GC_TEST_RANGE);
+	const int	base = cg_word(cg, GC_ARG_DIRECT, direct->build, GC_PREDICATE_BASE);
+	const int	range = cg_word(cg, GC_ARG_DIRECT, direct->build, GC_PREDICATE_RANGE);
 
 	text_addf(cg->out, "for (u64 gc_i = (u64) block * nthreads + thread; gc_i <= gc_a.w[%d]; "
 			  "gc_i += (u64) nblocks * nthreads) {\n", range);
-	emit_value(cg, placed->column, "gc_i", base, range);
-	cg_place_write(cg, step, "gc_i");
+	emit_value(cg, direct->column, "gc_i", base, range);
+	cg_direct_write(cg, step, "gc_i");
 	text_addf(cg->out, "}\n");
 }
 
 GcCode
-gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKernelSource *source,
+gc_generate_predicate_kernel(const GcProgram *p, u16 pipeline, const GcPredicates *predicates, GcKernelSource *source,
 				   GcError *err)
 {
 	const GcVariant variant = {.threads = 256,.vec = 8};
@@ -192,12 +192,12 @@ gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKer
 		return GC_HOST_MEMORY;
 	cg.src = source;
 	cg.in_rows = true;
-	for (int q = 0; q < tests->ncolumns; q++)
-		emit_tests(&cg, tests, q);
-	for (int s = 0; n < tests->nplaced; s++)
+	for (int q = 0; q < predicates->ncolumns; q++)
+		emit_predicates(&cg, predicates, q);
+	for (int s = 0; n < predicates->nlookups; s++)
 	{
-		if (tests->placed >> s & 1)
-			emit_places(&cg, &gc_steps(p)[cg.pl->first_step + s], &tests->place[n++]);
+		if (predicates->direct >> s & 1)
+			emit_direct_tables(&cg, &gc_steps(p)[cg.pl->first_step + s], &predicates->lookup[n++]);
 	}
 	cg_prologue(&text, source->nwords, variant.vec, variant.threads);
 	text_addf(&text, "%s%s}\n", text_of(&cg.decls), text_of(&cg.body));
@@ -205,20 +205,20 @@ gc_generate_tester(const GcProgram *p, u16 pipeline, const GcTests *tests, GcKer
 }
 
 /*-------------------------------------------------------------------------
- * Combiner and marker
+ * Merge kernel and selection kernel
  *-------------------------------------------------------------------------
  */
 
 /*
- * Of the values of a class any is asked for all of them (GcMarkTable.members); every value
+ * Of the values of a key group any is asked for all of them (GcSelectTable.members); every value
  * is compared with it.
  */
 char *
-gc_generate_combiner(void)
+gc_generate_merge_kernel(void)
 {
 	Text		t = {0};
 
-	cg_prologue(&t, GC_COMBINER_WORDS, 8, 256);
+	cg_prologue(&t, GC_MERGE_WORDS, 8, 256);
 	text_addf(&t, "for (u64 c = 0; c < gc_a.w[1]; c++) {\n"
 			  "const u64 *r = (const u64 *) gc_a.w[0] + c * %d;\n"
 			  "for (u64 i = (u64) block * nthreads + thread; i <= r[1]; i += (u64) nblocks * nthreads) {\n"
@@ -229,21 +229,21 @@ gc_generate_combiner(void)
 			  "const u32 member = ((const u32 *) r[3])[of];\n"
 			  "if (member == i) ((u32 *) r[4])[of] = mask;\n"
 			  "else if (gc_mask_of(r + %d, member) != mask) *(u32 *) r[5] = 1;\n"
-			  "}\n}\n}\n", (int) (sizeof(GcMarkTable) / sizeof(u64)),
-			  (int) (offsetof(GcMarkTable, bits) / sizeof(u64)),
-			  (int) (offsetof(GcMarkTable, bits) / sizeof(u64)));
+			  "}\n}\n}\n", (int) (sizeof(GcSelectTable) / sizeof(u64)),
+			  (int) (offsetof(GcSelectTable, bits) / sizeof(u64)),
+			  (int) (offsetof(GcSelectTable, bits) / sizeof(u64)));
 	return t.s;
 }
 
 /* Codes of 1 and 2 bytes are looked up as they are, if none is NULL (gc_look_up_W). */
 static bool
-looked_up_by_code(const GcMarkerColumn *c)
+looked_up_by_code(const GcSelectorColumn *c)
 {
-	return c->class_width > 0 || (c->shared && !c->nullable && (c->width == 1 || c->width == 2));
+	return c->key_group_width > 0 || (c->shared && !c->nullable && (c->width == 1 || c->width == 2));
 }
 
 int
-gc_table_copies(const GcMarkerColumn *column)
+gc_table_copies(const GcSelectorColumn *column)
 {
 	return column->copies > 1 && looked_up_by_code(column) ? column->copies : 1;
 }
@@ -253,7 +253,7 @@ gc_table_copies(const GcMarkerColumn *column)
  * requests that accept every value of the column accept each.
  */
 static void
-emit_shared(Text *t, const char *name, const GcMarkerColumn *c, int k, int address, int count, int more)
+emit_shared(Text *t, const char *name, const GcSelectorColumn *c, int k, int address, int count, int more)
 {
 	const int	n = gc_table_copies(c);
 
@@ -265,21 +265,21 @@ emit_shared(Text *t, const char *name, const GcMarkerColumn *c, int k, int addre
 		text_addf(t, "((const u64 *) gc_a.w[%d])[i]", address);
 	else
 		text_addf(t, "((const u32 *) gc_a.w[%d])[i / %d] * 0x100000001ull", address, n / 2);
-	text_addf(t, " | (gc_a.w[%d] & 0xffffffff) * 0x100000001ull;\n", GC_MARKER_WORDS(k) + 4);
+	text_addf(t, " | (gc_a.w[%d] & 0xffffffff) * 0x100000001ull;\n", GC_SELECTOR_WORDS(k) + 4);
 }
 
-/* Where column k's tables are; and is its class column of no use this time? */
+/* Where column k's tables are; and is its key group column of no use this time? */
 static void
-emit_table(Text *t, const GcMarkerColumn *c, int k)
+emit_table(Text *t, const GcSelectorColumn *c, int k)
 {
-	const int	w = GC_MARKER_WORDS(k);
+	const int	w = GC_SELECTOR_WORDS(k);
 
-	if (c->class_width)
+	if (c->key_group_width)
 	{
 		emit_shared(t, "s", c, k, w + 6, w + 7, 0);
-		text_addf(t, "const u32 gc_misfit%d = gc_a.w[%d] ? *(const u32 *) gc_a.w[%d] : 1;\n", k, w + 5, w + 8);
+		text_addf(t, "const u32 gc_mismatch%d = gc_a.w[%d] ? *(const u32 *) gc_a.w[%d] : 1;\n", k, w + 5, w + 8);
 	}
-	if (c->shared && !c->class_width)
+	if (c->shared && !c->key_group_width)
 		emit_shared(t, "t", c, k, w + 1, w + 3, 1);
 	else
 		text_addf(t, "const u32 *t%d = (const u32 *) gc_a.w[%d];\n", k, w + 1);
@@ -287,13 +287,13 @@ emit_table(Text *t, const GcMarkerColumn *c, int k)
 
 /* The chunk's descriptions of column k: only one of them has data. */
 static void
-emit_description(Text *t, const GcMarkerColumn *c, int k)
+emit_description(Text *t, const GcSelectorColumn *c, int k)
 {
-	const int	w = GC_MARKER_WORDS(k);
+	const int	w = GC_SELECTOR_WORDS(k);
 
 	text_addf(t, "const u32 gc_read%d = gc_live & (u32) (gc_a.w[%d] >> 32);\n", k, w + 4);
-	if (c->class_width)
-		text_addf(t, "const GcCol c%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_misfit%d ? 0 : gc_read%d);\n"
+	if (c->key_group_width)
+		text_addf(t, "const GcCol c%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, gc_mismatch%d ? 0 : gc_read%d);\n"
 				  "const GcCol d%d = gc_shared_column(gc_a.w[%d], gc_src.chunk, c%d.data ? 0 : gc_read%d);\n",
 				  k, w + 5, k, k, k, w, k, k);
 	else
@@ -301,12 +301,12 @@ emit_description(Text *t, const GcMarkerColumn *c, int k)
 }
 
 /*
- * Where the tables of all columns are in shared memory, and the chunk's classes where the
+ * Where the tables of all columns are in shared memory, and the chunk's key groups where the
  * column has any: rows are tested without asking more, and their masks not packed before
  * the end.
  */
 static bool
-may_be_fast(const GcMarkerColumn *column, int n)
+may_be_fast(const GcSelectorColumn *column, int n)
 {
 	for (int k = 0; k < n; k++)
 	{
@@ -318,14 +318,14 @@ may_be_fast(const GcMarkerColumn *column, int n)
 
 /* Of the codes that are read in that loop; 0: differs between chunks. */
 static int
-code_width(const GcMarkerColumn *c)
+code_width(const GcSelectorColumn *c)
 {
-	return c->class_width ? c->class_width : c->width;
+	return c->key_group_width ? c->key_group_width : c->width;
 }
 
 /* Bytes of a row's codes there. */
 static int
-fast_bytes(const GcMarkerColumn *column, int n)
+fast_bytes(const GcSelectorColumn *column, int n)
 {
 	int			bytes = 0;
 
@@ -335,25 +335,25 @@ fast_bytes(const GcMarkerColumn *column, int n)
 }
 
 static void
-emit_entries(Text *t, const GcMarkerColumn *c, int k)
+emit_entries(Text *t, const GcSelectorColumn *c, int k)
 {
-	const int	w = GC_MARKER_WORDS(k);
+	const int	w = GC_SELECTOR_WORDS(k);
 
-	text_addf(t, "u32 at[GC_MARK_ROWS];\nconst u32 first = (u32) d%d.base - (u32) gc_a.w[%d];\n", k, w + 2);
+	text_addf(t, "u32 at[GC_SELECT_ROWS];\nconst u32 first = (u32) d%d.base - (u32) gc_a.w[%d];\n", k, w + 2);
 	text_addf(t, "gc_entries_%d(at, r%d, %s);\n", c->width, k, c->nullable ? "first" : "0");
 	if (c->nullable)
 		text_addf(t, "gc_null_entries(at, d%d, gc_row, (u32) gc_a.w[%d]);\n", k, w + 3);
 }
 
-/* Look up codes of classes, or of values, in column k's table in shared memory. */
+/* Look up codes of key groups, or of values, in column k's table in shared memory. */
 static void
-emit_look_up(Text *t, const GcMarkerColumn *c, int k, bool classes)
+emit_look_up(Text *t, const GcSelectorColumn *c, int k, bool key_groups)
 {
-	if (classes)
-		text_addf(t, "gc_look_up_%d(gc_k, r%d, s%d, %d);\n", c->class_width, k, k, gc_table_copies(c));
+	if (key_groups)
+		text_addf(t, "gc_look_up_%d(gc_k, r%d, s%d, %d);\n", c->key_group_width, k, k, gc_table_copies(c));
 	else if (looked_up_by_code(c))
 		text_addf(t, "gc_look_up_%d(gc_k, r%d, t%d + ((u32) d%d.base - (u32) gc_a.w[%d]) * %d, %d);\n", c->width, k, k,
-				  k, GC_MARKER_WORDS(k) + 2, gc_table_copies(c), gc_table_copies(c));
+				  k, GC_SELECTOR_WORDS(k) + 2, gc_table_copies(c), gc_table_copies(c));
 	else
 	{
 		text_addf(t, "{\n");
@@ -364,21 +364,21 @@ emit_look_up(Text *t, const GcMarkerColumn *c, int k, bool classes)
 
 /* Words of a thread's codes, as gc_codes_W has them. */
 static void
-emit_words(Text *t, const GcMarkerColumn *c, char name, int k)
+emit_words(Text *t, const GcSelectorColumn *c, char name, int k)
 {
 	const int	width = code_width(c);
 
-	text_addf(t, "u32 %c%d[GC_MARK_ROWS / 4 * %d];\n", name, k, width == 0 || width > 4 ? 4 : width);
+	text_addf(t, "u32 %c%d[GC_SELECT_ROWS / 4 * %d];\n", name, k, width == 0 || width > 4 ? 4 : width);
 }
 
 /* Read the next rows' codes, q, from gc_ahead on, if there are any. */
 static void
-emit_ahead(Text *t, const GcMarkerColumn *column, int n)
+emit_ahead(Text *t, const GcSelectorColumn *column, int n)
 {
 	text_addf(t, "if (gc_ahead < gc_end) {\n");
 	for (int k = 0; k < n; k++)
 		text_addf(t, "if (gc_read%d) gc_codes_%d(q%d, %c%d, gc_ahead);\n", k, code_width(&column[k]), k,
-				  column[k].class_width ? 'c' : 'd', k);
+				  column[k].key_group_width ? 'c' : 'd', k);
 	text_addf(t, "}\n");
 }
 
@@ -387,10 +387,10 @@ emit_ahead(Text *t, const GcMarkerColumn *column, int n)
  * requests that are not there accept is never written, so rows begin with all bits set.
  */
 static void
-emit_pairs(Text *t, const GcMarkerColumn *column, int n)
+emit_pairs(Text *t, const GcSelectorColumn *column, int n)
 {
-	text_addf(t, "u32 gc_k[GC_MARK_ROWS];\n"
-			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_k[i] = ~0u;\n");
+	text_addf(t, "u32 gc_k[GC_SELECT_ROWS];\n"
+			  "GC_UNROLL for (int i = 0; i < GC_SELECT_ROWS; i++) gc_k[i] = ~0u;\n");
 	for (int k = 0; k < n; k += 2)
 	{
 		const bool	pair = k + 1 < n;
@@ -398,94 +398,94 @@ emit_pairs(Text *t, const GcMarkerColumn *column, int n)
 		if (pair)
 		{
 			text_addf(t, "if (gc_read%d && gc_read%d) {\n", k, k + 1);
-			emit_look_up(t, &column[k], k, column[k].class_width > 0);
-			emit_look_up(t, &column[k + 1], k + 1, column[k + 1].class_width > 0);
+			emit_look_up(t, &column[k], k, column[k].key_group_width > 0);
+			emit_look_up(t, &column[k + 1], k + 1, column[k + 1].key_group_width > 0);
 			text_addf(t, "} else if (gc_read%d) {\n", k + 1);
-			emit_look_up(t, &column[k + 1], k + 1, column[k + 1].class_width > 0);
+			emit_look_up(t, &column[k + 1], k + 1, column[k + 1].key_group_width > 0);
 			text_addf(t, "} else ");
 		}
 		text_addf(t, "if (gc_read%d) {\n", k);
-		emit_look_up(t, &column[k], k, column[k].class_width > 0);
+		emit_look_up(t, &column[k], k, column[k].key_group_width > 0);
 		text_addf(t, "}\n");
 	}
 }
 
-/* What the rows' masks have come to, as digest and marks. */
+/* What the rows' masks have come to, as block summary and marks. */
 static const char put_rows[] =
-"gc_put_marks(gc_k, gc_put_digest(gc_k, gc_live, gc_digest, gc_row, gc_end), gc_to + gc_row / 8, gc_a.w[3]);\n";
+"gc_put_selection(gc_k, gc_put_summary(gc_k, gc_live, gc_summary, gc_row, gc_end), gc_to + gc_row / 8, gc_a.w[3]);\n";
 
 /* The next rows are read while these are tested. */
 static void
-emit_fast_loop(Text *t, const GcMarkerColumn *column, int n)
+emit_fast_loop(Text *t, const GcSelectorColumn *column, int n)
 {
 	text_addf(t, "if (1");
 	for (int k = 0; k < n; k++)
-		text_addf(t, " && (!gc_read%d || %c%d.data)", k, column[k].class_width ? 'c' : 'd', k);
-	text_addf(t, ") {\nu32 gc_ahead = gc_first + thread * GC_MARK_ROWS;\n");
+		text_addf(t, " && (!gc_read%d || %c%d.data)", k, column[k].key_group_width ? 'c' : 'd', k);
+	text_addf(t, ") {\nu32 gc_ahead = gc_first + thread * GC_SELECT_ROWS;\n");
 	for (int k = 0; k < n; k++)
 		emit_words(t, &column[k], 'q', k);
 	emit_ahead(t, column, n);
-	text_addf(t, "GC_MARK_VECTORS\n");
+	text_addf(t, "GC_SELECT_VECTORS\n");
 	for (int k = 0; k < n; k++)
 	{
 		emit_words(t, &column[k], 'r', k);
 		text_addf(t, "GC_UNROLL for (u32 i = 0; i < sizeof(r%d) / 4; i++) r%d[i] = q%d[i];\n", k, k, k);
 	}
-	text_addf(t, "gc_ahead += nthreads * GC_MARK_ROWS;\n");
+	text_addf(t, "gc_ahead += nthreads * GC_SELECT_ROWS;\n");
 	emit_ahead(t, column, n);
 	emit_pairs(t, column, n);
-	text_addf(t, "%sGC_END_MARK_VECTORS\ncontinue;\n}\n", put_rows);
+	text_addf(t, "%sGC_END_SELECT_VECTORS\ncontinue;\n}\n", put_rows);
 }
 
 /* One column of the loop that does whatever the chunk and the column ask for. */
 static void
-emit_test(Text *t, const GcMarkerColumn *c, int k)
+emit_test(Text *t, const GcSelectorColumn *c, int k)
 {
-	if (c->class_width)
+	if (c->key_group_width)
 	{
 		text_addf(t, "if (c%d.data) {\n", k);
 		emit_words(t, c, 'r', k);
-		text_addf(t, "gc_codes_%d(r%d, c%d, gc_row);\n", c->class_width, k, k);
+		text_addf(t, "gc_codes_%d(r%d, c%d, gc_row);\n", c->key_group_width, k, k);
 		emit_look_up(t, c, k, true);
 		text_addf(t, "}\n");
 	}
-	text_addf(t, "if (d%d.data) {\nu32 r%d[GC_MARK_ROWS];\ngc_codes_%d(r%d, d%d, gc_row);\n", k, k, c->width, k, k);
-	if (c->shared && !c->class_width)
+	text_addf(t, "if (d%d.data) {\nu32 r%d[GC_SELECT_ROWS];\ngc_codes_%d(r%d, d%d, gc_row);\n", k, k, c->width, k, k);
+	if (c->shared && !c->key_group_width)
 		emit_look_up(t, c, k, false);
 	else
 	{
 		emit_entries(t, c, k);
 		text_addf(t, "gc_accept(gc_k, at, t%d%s, (u32) gc_a.w[%d]);\n", k, c->nullable ? "" : " + first",
-				  GC_MARKER_WORDS(k) + 4);
+				  GC_SELECTOR_WORDS(k) + 4);
 	}
 	text_addf(t, "}\n");
 }
 
 char *
-gc_generate_marker(const GcMarkerColumn *column, int n)
+gc_generate_selector(const GcSelectorColumn *column, int n)
 {
 	const bool	fast = may_be_fast(column, n);
 	Text		t = {0};
 
 	/* With 16 rows in hand and 16 ahead, the registers of a third block are worth more than it is. */
 	if (fast && fast_bytes(column, n) <= MANY_ROWS_BYTES)
-		text_addf(&t, "#define GC_MARK_ROWS 16\n#define GC_LEAST_BLOCKS 2\n");
-	cg_prologue(&t, GC_MARKER_WORDS(n), 8, GC_MARKER_THREADS);
+		text_addf(&t, "#define GC_SELECT_ROWS 16\n#define GC_LEAST_BLOCKS 2\n");
+	cg_prologue(&t, GC_SELECTOR_WORDS(n), 8, GC_SELECTOR_THREADS);
 	text_addf(&t, "u64 gc_top = 0; (void) gc_top;\nGC_BEGAN(gc_a.scan.flags)\n");
 	for (int k = 0; k < n; k++)
 		emit_table(&t, &column[k], k);
-	text_addf(&t, "GC_BARRIER();\nGC_MARK_RUNS\nconst u32 gc_live = (u32) gc_a.w[0] & (u32) gc_src.valid;\n"
+	text_addf(&t, "GC_BARRIER();\nGC_SELECT_RUNS\nconst u32 gc_live = (u32) gc_a.w[0] & (u32) gc_src.valid;\n"
 			  "u8 *gc_to = (u8 *) gc_a.w[1] + gc_src.chunk * gc_a.w[2];\nif (!gc_live) continue;\n"
-			  "u32 *gc_digest = (u32 *) (gc_a.w[4] + gc_src.chunk * GC_DIGEST_BYTES(gc_a.w[2]));\n");
+			  "u32 *gc_summary = (u32 *) (gc_a.w[4] + gc_src.chunk * GC_SUMMARY_BYTES(gc_a.w[2]));\n");
 	for (int k = 0; k < n; k++)
 		emit_description(&t, &column[k], k);
 	if (fast)
 		emit_fast_loop(&t, column, n);
-	text_addf(&t, "GC_MARK_VECTORS\n");
-	text_addf(&t, "u32 gc_k[GC_MARK_ROWS];\n"
-			  "GC_UNROLL for (int i = 0; i < GC_MARK_ROWS; i++) gc_k[i] = gc_live;\n");
+	text_addf(&t, "GC_SELECT_VECTORS\n");
+	text_addf(&t, "u32 gc_k[GC_SELECT_ROWS];\n"
+			  "GC_UNROLL for (int i = 0; i < GC_SELECT_ROWS; i++) gc_k[i] = gc_live;\n");
 	for (int k = 0; k < n; k++)
 		emit_test(&t, &column[k], k);
-	text_addf(&t, "%sGC_END_MARK_VECTORS\nGC_END_MARK_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n", put_rows);
+	text_addf(&t, "%sGC_END_SELECT_VECTORS\nGC_END_SELECT_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n", put_rows);
 	return t.s;
 }

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * marked.c
- *	  Markers: what the requests of a table need for marked scans (codegen/marks.c).
+ * selection.c
+ *	  Selection kernels: what the requests of a table need for selection scans (codegen/selection.c).
  *
- * A shape that recurs gets a tester and a variant of its kernel that reads marks; a scan
- * set gets a marker for the columns that its shapes test.  All are compiled in the
- * background, and a shape takes part once all three are there.  Requests' testers are run by
+ * A shape that recurs gets a predicate kernel and a variant of its kernel that reads marks; a scan
+ * set gets a selection kernel for the columns that its shapes test.  All are compiled in the
+ * background, and a shape takes part once all three are there.  Requests' predicate kernels are run by
  * predicates.c.
  *
- * The worker's main thread.  A shape owns its tester and its kernel over marks.
+ * The worker's main thread.  A shape owns its predicate kernel and its kernel over marks.
  *
  *-------------------------------------------------------------------------
  */
-#include "marked.h"
+#include "selection.h"
 
 #include "utils/memutils.h"
 
@@ -21,7 +21,7 @@
 #include "../memory/state.h"
 #include "share_launch.h"
 
-/* Tables of one marker, in all: what the L2 cache holds beside a scan. */
+/* Tables of one selection kernel, in all: what the L2 cache holds beside a scan. */
 #define MAX_TABLES_BYTES	((u64) 24 << 20)
 
 /* Shared memory that is left to others on a multiprocessor. */
@@ -37,18 +37,18 @@
 #define ENTRIES_OF_ONE_COPY	64
 
 /* Of all memory, marks of one scan take no more than this part. */
-#define MARKS_PART			16
+#define SELECTION_TILES_PART			16
 
 /*
- * What the marker takes longer for each request, in bytes per row that could be read meanwhile:
+ * What the selection kernel takes longer for each request, in bytes per row that could be read meanwhile:
  * the mark that it writes (an H200: 5 us for 120 million rows).
  */
-#define MARK_BYTES			0.19
+#define SELECT_BYTES			0.19
 
 /*
  * What a lookup in a table in the L2 cache costs, in bytes of memory that could be read
  * meanwhile (an H200: 0.4 ms for 120 million).  One in shared memory is taken to cost nothing:
- * a marker whose time is not known yet should be tried, and one that is too slow is soon known.
+ * a selection kernel whose time is not known yet should be tried, and one that is too slow is soon known.
  */
 #define L2_LOOKUP			12
 
@@ -57,16 +57,16 @@
  *-------------------------------------------------------------------------
  */
 
-/* The shape cannot be in marked scans after all. */
+/* The shape cannot be in selection scans after all. */
 static void
 give_up(GcScanShape *s)
 {
-	gc_marked_forget_shape(s);
-	s->tests.ncolumns = 0;
+	gc_selection_forget_shape(s);
+	s->predicates.ncolumns = 0;
 }
 
 static GcVariant
-marked_variant(const GcScanShape *s, const GcProfile *profile)
+selection_variant(const GcScanShape *s, const GcProfile *profile)
 {
 	GcVariantDemand d = s->demand;
 	GcVariant	v;
@@ -75,9 +75,9 @@ marked_variant(const GcScanShape *s, const GcProfile *profile)
 	d.demand.queue_bytes = GC_VISIT_SHARED;
 	d.demand.cells = true;
 	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024);
-	v.marked = s->tests.steps;
-	v.placed = s->tests.placed;
-	v.records = gc_enable_row_records;
+	v.selection = s->predicates.steps;
+	v.direct = s->predicates.direct;
+	v.packed_rows = gc_enable_packed_rows;
 	v.vec = profile->scalar ? 0 : 8;
 	return v;
 }
@@ -86,7 +86,7 @@ marked_variant(const GcScanShape *s, const GcProfile *profile)
 static void
 write_gpu_text(const GcScanShape *s)
 {
-	GcVariant	v = marked_variant(s, gc_profile_known("H200"));
+	GcVariant	v = selection_variant(s, gc_profile_known("H200"));
 	GcKernelSource source;
 	GcError		err;
 
@@ -107,21 +107,21 @@ ask_kernels(GcScanShape *s)
 	s->asked = true;
 	for (int c = 0; c < s->p->ncolumns; c++)
 		allowed[c] = s->columns[c] >= 0 && s->set->column[s->columns[c]].range > 0;
-	gc_find_tests(s->p, s->pipeline, allowed, &s->tests);
-	if (s->tests.ncolumns == 0)
+	gc_find_predicates(s->p, s->pipeline, allowed, &s->predicates);
+	if (s->predicates.ncolumns == 0)
 		return;
-	s->tester = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPipelineKernel));
-	s->marked = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPipelineKernel));
-	v = marked_variant(s, &gc_worker.profile);
-	if (gc_generate_tester(s->p, s->pipeline, &s->tests, &source, &err) != GC_OK)
+	s->predicate_kernel = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPipelineKernel));
+	s->selection = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPipelineKernel));
+	v = selection_variant(s, &gc_worker.profile);
+	if (gc_generate_predicate_kernel(s->p, s->pipeline, &s->predicates, &source, &err) != GC_OK)
 	{
 		give_up(s);
 		return;
 	}
 	gc_write_gpu_text(source.text);
-	if (!gc_kernel_ask(s->tester, &none, &source) ||
+	if (!gc_kernel_ask(s->predicate_kernel, &none, &source) ||
 		gc_generate(s->p, s->pipeline, &v, &source, &err) != GC_OK ||
-		!gc_kernel_ask(s->marked, &v, &source))
+		!gc_kernel_ask(s->selection, &v, &source))
 		give_up(s);
 	else if (gc_gpu_texts_wanted())
 		write_gpu_text(s);
@@ -129,26 +129,26 @@ ask_kernels(GcScanShape *s)
 
 /* Are both of its kernels there? */
 bool
-gc_marked_shape_ready(GcScanShape *s)
+gc_selection_shape_ready(GcScanShape *s)
 {
 	bool		failed[2];
 	bool		ready;
 
-	if (s->tests.ncolumns == 0)
+	if (s->predicates.ncolumns == 0)
 		return false;
-	ready = gc_kernel_ready(s->tester, &failed[0]);
-	ready = gc_kernel_ready(s->marked, &failed[1]) && ready;
+	ready = gc_kernel_ready(s->predicate_kernel, &failed[0]);
+	ready = gc_kernel_ready(s->selection, &failed[1]) && ready;
 	if (failed[0] || failed[1])
 		give_up(s);
 	return ready;
 }
 
 /*-------------------------------------------------------------------------
- * Markers
+ * Selection kernels
  *-------------------------------------------------------------------------
  */
 
-/* Number of the directory's column among those of the marker; -1: it is none of them. */
+/* Number of the directory's column among those of the selection kernel; -1: it is none of them. */
 static int
 column_number(const GcFused *f, i16 dir_column)
 {
@@ -166,13 +166,13 @@ has_column(const GcFused *f, i16 dir_column)
 	return column_number(f, dir_column) >= 0;
 }
 
-/* Does the marker test all that a shape tests? */
+/* Does the selection kernel test all that a shape tests? */
 bool
-gc_marked_covers(const GcFused *f, const GcScanShape *s)
+gc_selection_covers(const GcFused *f, const GcScanShape *s)
 {
-	for (int q = 0; q < s->tests.ncolumns; q++)
+	for (int q = 0; q < s->predicates.ncolumns; q++)
 	{
-		if (!has_column(f, s->columns[s->tests.column[q]]))
+		if (!has_column(f, s->columns[s->predicates.column[q]]))
 			return false;
 	}
 	return f != NULL;
@@ -184,39 +184,39 @@ tables_bytes(const GcScanSet *set, const GcFused *f)
 	u64			bytes = 0;
 
 	for (int k = 0; k < f->nphysical; k++)
-		bytes += GC_MARK_TABLE_BYTES(set->column[f->physical[k]].range);
+		bytes += GC_SELECT_TABLE_BYTES(set->column[f->physical[k]].range);
 	return bytes;
 }
 
-/* Width of the classes that a marker may read in the place of the column; 0: none. */
+/* Width of the key groups that a selection kernel may read in the place of the column; 0: none. */
 static u8
-class_width(const GcSetColumn *c)
+key_group_width(const GcSetColumn *c)
 {
-	return c->classed && gc_enable_class_columns ? c->classed->width : 0;
+	return c->group_coded && gc_enable_key_groups ? c->group_coded->width : 0;
 }
 
-/* Entries of the table that is asked first: of classes, as many as there may soon be. */
+/* Entries of the table that is asked first: of key groups, as many as there may soon be. */
 static u64
 entries(const GcSetColumn *c)
 {
 	u64			n = 256;
 
-	if (class_width(c) == 0)
+	if (key_group_width(c) == 0)
 		return c->range + 1;
-	while (n < c->classed->n)
+	while (n < c->group_coded->n)
 		n *= 2;
 	return n;
 }
 
-/* Is the marker made for the classes that there are? */
+/* Is the selection kernel made for the key groups that there are? */
 static bool
-knows_classes(const GcScanSet *set, const GcFused *f)
+knows_key_groups(const GcScanSet *set, const GcFused *f)
 {
 	for (int k = 0; f && k < f->nphysical; k++)
 	{
 		const GcSetColumn *c = &set->column[f->physical[k]];
 
-		if (class_width(c) != f->column[k].class_width || (class_width(c) > 0 && entries(c) > f->entries[k]))
+		if (key_group_width(c) != f->column[k].key_group_width || (key_group_width(c) > 0 && entries(c) > f->entries[k]))
 			return false;
 	}
 	return true;
@@ -228,16 +228,16 @@ add_columns(const GcScanSet *set, GcFused *f, const GcScanShape *s)
 {
 	const int	before = f->nphysical;
 
-	for (int q = 0; q < s->tests.ncolumns; q++)
+	for (int q = 0; q < s->predicates.ncolumns; q++)
 	{
-		i16			c = s->columns[s->tests.column[q]];
+		i16			c = s->columns[s->predicates.column[q]];
 
 		if (has_column(f, c))
 			continue;
-		if (f->nphysical < GC_MAX_TESTED)
+		if (f->nphysical < GC_MAX_PREDICATES)
 			f->physical[f->nphysical++] = c;
 	}
-	if (!gc_marked_covers(f, s) || tables_bytes(set, f) > MAX_TABLES_BYTES)
+	if (!gc_selection_covers(f, s) || tables_bytes(set, f) > MAX_TABLES_BYTES)
 		f->nphysical = before;
 }
 
@@ -247,14 +247,14 @@ choose_copies(GcFused *f)
 {
 	for (;;)
 	{
-		GcMarkerColumn *best = NULL;
+		GcSelectorColumn *best = NULL;
 		u64			least = COPIES_ROOM;
 
 		for (int k = 0; k < f->nphysical; k++)
 		{
-			GcMarkerColumn *c = &f->column[k];
-			GcMarkerColumn more = *c;
-			u64			bytes = GC_MARK_SHARED_BYTES(f->entries[k], c->copies);
+			GcSelectorColumn *c = &f->column[k];
+			GcSelectorColumn more = *c;
+			u64			bytes = GC_SELECT_SHARED_BYTES(f->entries[k], c->copies);
 
 			more.copies *= 2;
 			if (f->entries[k] <= ENTRIES_OF_ONE_COPY || c->copies == COPIES_MOST ||
@@ -289,7 +289,7 @@ choose_columns(const GcScanSet *set, GcFused *f)
 		{
 			const GcScanShape *s = set->shape[i];
 
-			if (!taken[i] && s->tests.ncolumns > 0 && s->uses >= least &&
+			if (!taken[i] && s->predicates.ncolumns > 0 && s->uses >= least &&
 				(best < 0 || s->uses > set->shape[best]->uses))
 				best = i;
 		}
@@ -311,12 +311,12 @@ choose_columns(const GcScanSet *set, GcFused *f)
 	for (int k = 0; k < f->nphysical; k++)
 	{
 		const GcSetColumn *c = &set->column[f->physical[k]];
-		u64			bytes = GC_MARK_SHARED_BYTES(entries(c), 1);
-		u8			width = class_width(c) ? class_width(c) : c->width ? c->width : 2;
+		u64			bytes = GC_SELECT_SHARED_BYTES(entries(c), 1);
+		u8			width = key_group_width(c) ? key_group_width(c) : c->width ? c->width : 2;
 
 		f->entries[k] = entries(c);
-		f->column[k] = (GcMarkerColumn) {.width = c->width,.nullable = c->nullable,
-		.class_width = class_width(c),.shared = class_width(c) || f->shared_bytes + bytes <= room,.copies = 1};
+		f->column[k] = (GcSelectorColumn) {.width = c->width,.nullable = c->nullable,
+		.key_group_width = key_group_width(c),.shared = key_group_width(c) || f->shared_bytes + bytes <= room,.copies = 1};
 		if (f->column[k].shared)
 			f->shared_bytes += bytes;
 		f->times.column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
@@ -328,18 +328,18 @@ choose_columns(const GcScanSet *set, GcFused *f)
 }
 
 static void
-ask_marker(GcScanSet *set)
+ask_selector(GcScanSet *set)
 {
 	GcFused    *f = MemoryContextAllocZero(TopMemoryContext, sizeof(GcFused));
 	char	   *text;
-	bool		more = !knows_classes(set, set->marker);
+	bool		more = !knows_key_groups(set, set->selector);
 	bool		failed;
 
-	f->marker = true;
+	f->selector = true;
 	choose_columns(set, f);
 	for (int k = 0; k < f->nphysical; k++)
-		more = more || !has_column(set->marker, f->physical[k]);
-	text = more ? gc_generate_marker(f->column, f->nphysical) : NULL;
+		more = more || !has_column(set->selector, f->physical[k]);
+	text = more ? gc_generate_selector(f->column, f->nphysical) : NULL;
 	if (text)
 	{
 		f->hash = gc_hash_bytes(text, strlen(text), 0);
@@ -349,26 +349,26 @@ ask_marker(GcScanSet *set)
 	}
 	if (f->entry)
 	{
-		set->marker_pending = f;
-		set->marks_asked = true;
+		set->selector_pending = f;
+		set->selection_asked = true;
 		/* nobody tells us of one that was there before */
-		(void) gc_fused_take(&set->marker, &set->marker_pending, &failed);
+		(void) gc_fused_take(&set->selector, &set->selector_pending, &failed);
 	}
 	else
 		gc_fused_drop(f);
 }
 
 void
-gc_marked_improve(GcScanSet *set)
+gc_selection_improve(GcScanSet *set)
 {
 	uint64		least = gc_shape_least_uses();
-	bool		wanted = !knows_classes(set, set->marker);
+	bool		wanted = !knows_key_groups(set, set->selector);
 
-	set->marks_news = set->marks_news || set->classes_on != gc_enable_class_columns;
-	set->classes_on = gc_enable_class_columns;
-	if (!set->marks_news || set->marker_pending || !gc_marks_allowed())
+	set->selection_dirty = set->selection_dirty || set->key_groups_on != gc_enable_key_groups;
+	set->key_groups_on = gc_enable_key_groups;
+	if (!set->selection_dirty || set->selector_pending || !gc_marks_allowed())
 		return;
-	set->marks_news = false;
+	set->selection_dirty = false;
 	for (int i = 0; i < set->nshapes; i++)
 	{
 		GcScanShape *s = set->shape[i];
@@ -378,19 +378,19 @@ gc_marked_improve(GcScanSet *set)
 		if (!s->asked)
 		{
 			ask_kernels(s);
-			set->marks_asked = true;
+			set->selection_asked = true;
 		}
-		wanted = wanted || (s->tests.ncolumns > 0 && !gc_marked_covers(set->marker, s));
+		wanted = wanted || (s->predicates.ncolumns > 0 && !gc_selection_covers(set->selector, s));
 	}
 	if (wanted)
-		ask_marker(set);
+		ask_selector(set);
 }
 
 /* Something that is waited for with gpuconc.debug_force_shared_scan. */
 bool
-gc_marked_pending(const GcScanSet *set)
+gc_selection_pending(const GcScanSet *set)
 {
-	if (set->marker_pending)
+	if (set->selector_pending)
 		return true;
 	for (int c = 0; c < set->ncolumns; c++)
 	{
@@ -401,25 +401,25 @@ gc_marked_pending(const GcScanSet *set)
 	{
 		GcScanShape *s = set->shape[i];
 
-		if (s->tests.ncolumns > 0 && !gc_marked_shape_ready(s) && s->tests.ncolumns > 0)
+		if (s->predicates.ncolumns > 0 && !gc_selection_shape_ready(s) && s->predicates.ncolumns > 0)
 			return true;
 	}
-	return gc_marks_forced() && gc_enable_marked_scan && set->marks_news;
+	return gc_marks_forced() && gc_enable_shared_selection && set->selection_dirty;
 }
 
 bool
-gc_marked_poll(GcScanSet *set)
+gc_selection_poll(GcScanSet *set)
 {
 	bool		failed;
 
-	if (set->marker_pending)
-		(void) gc_fused_take(&set->marker, &set->marker_pending, &failed);
+	if (set->selector_pending)
+		(void) gc_fused_take(&set->selector, &set->selector_pending, &failed);
 	for (int c = 0; c < set->ncolumns; c++)
-		set->marks_news = gc_classes_poll(&set->column[c]) || set->marks_news;
-	gc_marked_improve(set);
-	if (gc_marked_pending(set))
+		set->selection_dirty = gc_key_groups_poll(&set->column[c]) || set->selection_dirty;
+	gc_selection_improve(set);
+	if (gc_selection_pending(set))
 		return false;
-	set->marks_asked = false;
+	set->selection_asked = false;
 	return true;
 }
 
@@ -429,29 +429,29 @@ gc_marked_poll(GcScanSet *set)
  */
 
 int
-gc_marked_most(const GcScanSet *set)
+gc_selection_most(const GcScanSet *set)
 {
-	const u64	room = gc_pool_size(gc_worker.pool) / MARKS_PART;
+	const u64	room = gc_pool_size(gc_worker.pool) / SELECTION_TILES_PART;
 
-	return (int) Max(2, Min(room / Max(set->marks_bytes, 1), GC_MAX_MARKED));
+	return (int) Max(2, Min(room / Max(set->sel_bitmap_bytes, 1), GC_MAX_SELECTED));
 }
 
 bool
-gc_marked_can(const GcRun *run)
+gc_selection_can(const GcRun *run)
 {
 	/* One that a failed scan gave back has tests, but no shape any more. */
-	return run->share->test_bits != 0 && run->share->scan_shape != NULL && gc_enable_marked_scan &&
-		gc_marked_covers(run->share->scan_shape->set->marker, run->share->scan_shape);
+	return run->share->predicate_bits != 0 && run->share->scan_shape != NULL && gc_enable_shared_selection &&
+		gc_selection_covers(run->share->scan_shape->set->selector, run->share->scan_shape);
 }
 
 u32
-gc_marked_columns(const GcRun *run)
+gc_selection_columns(const GcRun *run)
 {
 	const GcScanShape *s = run->share->scan_shape;
 	u32			columns = 0;
 
-	for (int q = 0; q < s->tests.ncolumns; q++)
-		columns |= 1u << column_number(s->set->marker, s->columns[s->tests.column[q]]);
+	for (int q = 0; q < s->predicates.ncolumns; q++)
+		columns |= 1u << column_number(s->set->selector, s->columns[s->predicates.column[q]]);
 	return columns;
 }
 
@@ -461,7 +461,7 @@ gc_marked_columns(const GcRun *run)
  */
 
 double
-gc_marked_own_us(const GcRun *run)
+gc_selection_own_us(const GcRun *run)
 {
 	const GcPipelineKernel *k = gc_run_own_kernel(run);
 
@@ -471,18 +471,18 @@ gc_marked_own_us(const GcRun *run)
 double
 gc_marks_write_us(const GcScanSet *set)
 {
-	return set->rows * MARK_BYTES / gc_worker.calibration.read_bandwidth;
+	return set->rows * SELECT_BYTES / gc_worker.calibration.read_bandwidth;
 }
 
 double
-gc_marked_adds(const GcScanShape *s)
+gc_selection_adds(const GcScanShape *s)
 {
-	return s->marked_us + gc_marks_write_us(s->set);
+	return s->selection_us + gc_marks_write_us(s->set);
 }
 
-/* The marker took so long; its requests' own kernels, launch->share->begin_us to end_us. */
+/* The selection kernel took so long; its requests' own kernels, launch->share->begin_us to end_us. */
 void
-gc_marked_learn(GcMainLaunch *launch, double marks_us)
+gc_selection_learn(GcMainLaunch *launch, double select_us)
 {
 	GcFused    *f = launch->share->kernel;
 	GcScanSet  *set = launch->share->shapes[0]->set;
@@ -491,29 +491,29 @@ gc_marked_learn(GcMainLaunch *launch, double marks_us)
 
 	for (int k = 0; k < f->nphysical; k++)
 	{
-		if (launch->share->classed[k] && gc_classes_learn(&set->column[f->physical[k]], launch->share->misfits[k] != 0))
-			set->marks_news = set->marks_asked = true;
+		if (launch->share->group_coded[k] && gc_key_groups_learn(&set->column[f->physical[k]], launch->share->mismatches[k] != 0))
+			set->selection_dirty = set->selection_asked = true;
 	}
-	gc_scan_learn(&f->times, launch->share->columns, Max(marks_us - launch->members * gc_marks_write_us(set), 1),
+	gc_scan_learn(&f->times, launch->share->columns, Max(select_us - launch->members * gc_marks_write_us(set), 1),
 				  launch->alone);
 	for (int m = 0; m < launch->members; m++)
 	{
-		us[m] = &launch->share->shapes[m]->marked_us;
-		launch->share->shapes[m]->marked_sure = launch->alone;
+		us[m] = &launch->share->shapes[m]->selection_us;
+		launch->share->shapes[m]->selection_sure = launch->alone;
 	}
 	gc_members_took(launch->share->begin_us, launch->share->end_us, launch->members, took_us);
 	gc_members_learn(us, took_us, launch->members, launch->alone);
 }
 
 void
-gc_marked_doubt(GcRun *run, u32 columns)
+gc_selection_doubt(GcRun *run, u32 columns)
 {
 	GcScanShape *s = run->share->scan_shape;
-	const double first = gc_marked_own_us(run) * GC_MARKED_PART;
+	const double first = gc_selection_own_us(run) * GC_SELECTION_PART;
 
-	if (s->marked_us > first && first > 0)
-		s->marked_us = gc_forget_refused(s->marked_us, first, s->marked_sure);
-	gc_scan_refused(&s->set->marker->times, columns);
+	if (s->selection_us > first && first > 0)
+		s->selection_us = gc_forget_refused(s->selection_us, first, s->selection_sure);
+	gc_scan_refused(&s->set->selector->times, columns);
 }
 
 /* Columns that those of the runs would have read whose set is run i's; 0: one before it has it. */
@@ -528,15 +528,15 @@ refused_columns(GcRun *const *runs, int n, int i)
 			continue;
 		if (k < i)
 			return 0;
-		columns |= gc_marked_columns(runs[k]);
+		columns |= gc_selection_columns(runs[k]);
 	}
 	return columns;
 }
 
 void
-gc_marked_refused(GcRun *const *runs, int n)
+gc_selection_refused(GcRun *const *runs, int n)
 {
 	for (int i = 0; i < n; i++)
-		gc_marked_doubt(runs[i], refused_columns(runs, n, i));
+		gc_selection_doubt(runs[i], refused_columns(runs, n, i));
 }
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * early.c
+ * batched_lookup.c
  *	  Look up at once what gathered rows want of builds.
  *
  * A row that is visited (cuda/gc_visit.h) asks builds for payloads and places by its columns, and each
@@ -9,7 +9,7 @@
  * depends on gathered columns alone is looked up before, for all rows that the thread has gathered, as
  * their columns were:
  *
- *	  GC_MARKED_ARRAY(u8, z0);
+ *	  GC_SELECTED_ARRAY(u8, z0);
  *	  GC_LOOK_UP(gc_j)
  *	  const i32 v2 = c2[gc_j];
  *	  const u64 x0 = ((u32) v2 - (u32) b0_base);
@@ -53,9 +53,9 @@ has_plain_keys(const Cg *cg, const GcPStep *step)
 static int
 begin_look_up(Cg *cg, const char *type)
 {
-	text_addf(cg->out, "GC_MARKED_ARRAY(%s, z%d);\nGC_LOOK_UP(gc_j)\n", type, cg->nearly);
+	text_addf(cg->out, "GC_SELECTED_ARRAY(%s, z%d);\nGC_LOOK_UP(gc_j)\n", type, cg->nbatched);
 	cg->in_rows = true;
-	return cg->nearly++;
+	return cg->nbatched++;
 }
 
 /* What was declared in the loop is gone. */
@@ -69,16 +69,16 @@ end_look_up(Cg *cg, u16 build)
 }
 
 static void
-look_up_place(Cg *cg, const GcPStep *step)
+look_up_direct(Cg *cg, const GcPStep *step)
 {
-	const int	bytes = gc_place_bytes(cg->p, step->build);
+	const int	bytes = gc_direct_bytes(cg->p, step->build);
 	const int	z = begin_look_up(cg, bytes == 8 ? "u64" : "u32");
 	char		entry[192] = "";
 
-	cg_place_entry(cg, step, entry, sizeof(entry));
+	cg_direct_entry(cg, step, entry, sizeof(entry));
 	text_addf(cg->out, "z%d[gc_j] = %s;\n", z, entry);
 	end_look_up(cg, step->build);
-	cg->early_place[step->build] = z;
+	cg->batched_direct[step->build] = z;
 	cg->gathered += bytes == 8 ? 2 : 1;
 }
 
@@ -94,7 +94,7 @@ look_up_payload(Cg *cg, u16 payload)
 	text_addf(cg->out, "z%d[gc_j] = ((const %s *) gc_a.w[%d])[x%d];\n", z, type,
 			  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), cg_build(cg, pay->build));
 	end_look_up(cg, pay->build);
-	cg->early[payload] = z;
+	cg->batched[payload] = z;
 	cg->gathered += pay->width == 8 ? 2 : 1;
 }
 
@@ -113,82 +113,82 @@ is_among(const GcPStep *step, const GcPStep **steps, int n)
 static bool
 is_in_place(const Cg *cg, const GcPStep *step)
 {
-	return gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH && gc_place_bytes(cg->p, step->build) == 8;
+	return gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH && gc_direct_bytes(cg->p, step->build) == 8;
 }
 
 /* The step that finds the place of payload i, if that can be looked up before the n steps; else NULL. */
 static const GcPStep *
-early_step(Cg *cg, u16 i, const GcPStep **steps, int n)
+batched_step(Cg *cg, u16 i, const GcPStep **steps, int n)
 {
 	const u16	build = gc_payloads(cg->p)[i].build;
 	const GcPStep *step;
 
-	if (cg->early[i] != GC_EARLY_WANTED)
+	if (cg->batched[i] != GC_BATCH_WANTED)
 		return NULL;
 	step = cg_probe_of(cg, build);
 	if (!has_plain_keys(cg, step) || is_among(step, steps, n) ||
-		(gc_builds(cg->p)[build].mode == GC_BUILD_HASH && !cg_is_placed(cg, step)))
+		(gc_builds(cg->p)[build].mode == GC_BUILD_HASH && !cg_is_direct(cg, step)))
 		return NULL;
 	return step;
 }
 
 static bool
-is_early_place(const Cg *cg, const GcPStep *step)
+is_batched_direct(const Cg *cg, const GcPStep *step)
 {
-	return step->type == GC_STEP_PROBE && cg_is_placed(cg, step) && has_plain_keys(cg, step);
+	return step->type == GC_STEP_PROBE && cg_is_direct(cg, step) && has_plain_keys(cg, step);
 }
 
 static void
-add_early(Early *early, const GcPStep *step, u16 payload)
+add_batched(Batched *batched, const GcPStep *step, u16 payload)
 {
-	if (early->n == MOST_EARLY)
+	if (batched->n == MOST_BATCHED)
 		return;
-	early->what[early->n].step = step;
-	early->what[early->n++].payload = payload;
+	batched->what[batched->n].step = step;
+	batched->what[batched->n++].payload = payload;
 }
 
 /* The place of step's build, if it is not there yet. */
 static void
-add_place(Early *early, const GcPStep *step)
+add_direct(Batched *batched, const GcPStep *step)
 {
-	for (int i = 0; i < early->n; i++)
+	for (int i = 0; i < batched->n; i++)
 	{
-		if (early->what[i].payload == GC_NONE && early->what[i].step->build == step->build)
+		if (batched->what[i].payload == GC_NONE && batched->what[i].step->build == step->build)
 			return;
 	}
-	add_early(early, step, GC_NONE);
+	add_batched(batched, step, GC_NONE);
 }
 
 void
-cg_find_early(Cg *cg, const GcPStep **steps, int n, Early *early)
+cg_find_batched(Cg *cg, const GcPStep **steps, int n, Batched *batched)
 {
-	early->n = 0;
+	batched->n = 0;
 	for (int i = 0; i < n; i++)
 	{
-		if (is_early_place(cg, steps[i]))
-			add_place(early, steps[i]);
+		if (is_batched_direct(cg, steps[i]))
+			add_direct(batched, steps[i]);
 	}
 	for (u16 i = 0; i < cg->p->npayloads; i++)
 	{
-		const GcPStep *step = early_step(cg, i, steps, n);
+		const GcPStep *step = batched_step(cg, i, steps, n);
 
 		if (step == NULL)
 			continue;
 		if (gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH)
-			add_place(early, step);
+			add_direct(batched, step);
 		if (!is_in_place(cg, step))
-			add_early(early, step, i);
+			add_batched(batched, step, i);
 	}
 }
 
 void
-cg_look_up_early(Cg *cg, const Early *early)
+cg_look_up_batched(Cg *cg, const Batched *batched)
 {
-	for (int i = 0; i < early->n; i++)
+	for (int i = 0; i < batched->n; i++)
 	{
-		if (early->what[i].payload == GC_NONE)
-			look_up_place(cg, early->what[i].step);
+		if (batched->what[i].payload == GC_NONE)
+			look_up_direct(cg, batched->what[i].step);
 		else
-			look_up_payload(cg, early->what[i].payload);
+			look_up_payload(cg, batched->what[i].payload);
 	}
 }

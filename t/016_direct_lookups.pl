@@ -1,4 +1,4 @@
-# Joins by hash table in marked scans: what a value of the joining column finds is looked up
+# Joins by hash table in selection scans: what a value of the joining column finds is looked up
 # once per value, and rows go by that.  Each session has the answer that its own snapshot
 # gives, and the errors that PostgreSQL raises.
 
@@ -23,16 +23,16 @@ sub new_sessions
 	return;
 }
 
-# Queries of the first sessions, together: are they answered by one marked scan that serves
+# Queries of the first sessions, together: are they answered by one selection scan that serves
 # so many of them and probes so many hash tables by value, each rightly?
 sub placed
 {
 	my ($message, $members, $builds, @asked) = @_;
-	my $before = stat_of($node, 'builds_placed');
+	my $before = stat_of($node, 'direct_lookups');
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	answered_together($node, \@sessions, $message, 'marked scan', $members, @asked);
-	is(stat_of($node, 'builds_placed') - $before, $builds, "$message: hash tables probed by value");
+	answered_together($node, \@sessions, $message, 'selection scan', $members, @asked);
+	is(stat_of($node, 'direct_lookups') - $before, $builds, "$message: hash tables probed by value");
 	return;
 }
 
@@ -79,8 +79,8 @@ log_statement = none
 });
 	new_tables();
 	is_offloaded($node, $query{$_}->(3), "alone: $_") foreach (sort keys %query);
-	is(stat_of($node, 'builds_placed'), '0', 'by their own kernels');
-	configure($node, 'gpuconc.debug_force_shared_scan' => 'marked');
+	is(stat_of($node, 'direct_lookups'), '0', 'by their own kernels');
+	configure($node, 'gpuconc.debug_force_shared_scan' => 'selection');
 	new_sessions();
 	return;
 }
@@ -112,14 +112,14 @@ sub errors
 {
 	my $huge = '::bigint * 4000000000000000';
 	my @asked = map { "SELECT count(*), sum(one.n) FROM fact JOIN one ON one.k$far = fact.k$huge WHERE v < 500 AND id > $_" } (5, 6);
-	my $before = stat_of($node, 'builds_placed');
+	my $before = stat_of($node, 'direct_lookups');
 	my $last = last_batch($node);
 	my @got = together($node, \@sessions, @asked, $query{one}->(400));
 
 	like($got[$_], qr/^ERROR:  bigint out of range/, "$_: PostgreSQL's own error") for (0, 1);
 	is($got[2], own_answer($sessions[2], $query{one}->(400)), 'the other has its answer');
-	is(scans_after($node, 'marked scan', $last), '3', 'in one scan');
-	is(stat_of($node, 'builds_placed') - $before, 3, 'by value');
+	is(scans_after($node, 'selection scan', $last), '3', 'in one scan');
+	is(stat_of($node, 'direct_lookups') - $before, 3, 'by value');
 	placed('no row comes to it', '2', 2, map { "SELECT count(*), sum(one.n) FROM fact JOIN one ON one.k$far = fact.k$huge WHERE v < 990 AND fact.k < $_" } (2300, 2301));
 	return;
 }

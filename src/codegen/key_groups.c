@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * classes.c
- *	  The kernels of class columns: refiner, class writer.
+ * key groups.c
+ *	  The kernels of key group columns: refinement kernel, key group writer.
  *
- * What marked scans test of a column with many values is mostly what another table says
+ * What selection scans test of a column with many values is mostly what another table says
  * of them: a part's brand, a customer's city.  Values of which that table says the same
- * are a class; the class column has each row's class in the place of its value.  It is
- * narrower, and a table by class fits where one by value does not: in shared memory,
+ * are a key group; the key group column has each row's key group in the place of its value.  It is
+ * narrower, and a table by key group fits where one by value does not: in shared memory,
  * which answers an order of magnitude more often than the L2 cache.
  *
  * Classes are a guess, and are never relied on: tables may change, and requests may test
- * what no class knows.  For every scan the combiner (marks.c) looks at all values, and
- * only where all of each class are accepted by the same requests does the marker read
- * classes.  So they need no snapshot, and nothing that keeps them up to date.
+ * what no key group knows.  For every scan the merge kernel (selection.c) looks at all values, and
+ * only where all of each key group are accepted by the same requests does the selection kernel read
+ * key groups.  So they need no snapshot, and nothing that keeps them up to date.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -23,7 +23,7 @@
 #include "prologue.h"
 
 /*
- * NULL is a class of its own: where a column has none, testers say anything of it.
+ * NULL is a key group of its own: where a column has none, predicate kernels say anything of it.
  */
 char *
 gc_generate_refiner(void)
@@ -41,7 +41,7 @@ gc_generate_refiner(void)
 			  "gc_read_attribute(key, attribute, row, of, (i64) gc_a.w[11], gc_a.w[12], (i64) gc_a.w[3]);\n"
 			  "GC_END_TILES\n}\n", GC_REFINE_READ);
 	text_addf(&t, "if (gc_a.w[0] == %d)\nfor (u64 i = first; i <= gc_a.w[12]; i += all)\n"
-			  "of[i] = gc_class_slot((u64 *) gc_a.w[6], (u32 *) gc_a.w[7], (u64 *) gc_a.w[8], "
+			  "of[i] = gc_key_group_slot((u64 *) gc_a.w[6], (u32 *) gc_a.w[7], (u64 *) gc_a.w[8], "
 			  "(u64) ((const u16 *) gc_a.w[5])[i] << 32 | (i == gc_a.w[12] ? 0xffffffffu : of[i]));\n", GC_REFINE_FIND);
 	text_addf(&t, "if (gc_a.w[0] == %d && !count[1])\nfor (u64 i = first; i <= gc_a.w[12]; i += all) {\n"
 			  "const u32 id = ((const u32 *) gc_a.w[7])[of[i]];\n"
@@ -51,17 +51,17 @@ gc_generate_refiner(void)
 }
 
 char *
-gc_generate_class_writer(void)
+gc_generate_key_group_writer(void)
 {
 	Text		t = {0};
 
-	cg_prologue(&t, GC_CLASS_WRITER_WORDS, 8, 256);
+	cg_prologue(&t, GC_KEY_GROUP_WRITER_WORDS, 8, 256);
 	text_addf(&t, "GC_TILES\n"
 			  "const GcCol from = ((const GcCol *) gc_a.w[0])[gc_src.chunk];\n"
 			  "const GcCol to = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
 			  "if (!to.data) continue;\n"
 			  "GC_PADDED_VECTORS\n"
-			  "gc_write_classes(to, from, gc_row, (const u16 *) gc_a.w[4], (i64) gc_a.w[2], (u32) gc_a.w[3]);\n"
-			  "GC_END_MARK_VECTORS\nGC_END_TILES\n}\n");
+			  "gc_write_key_groups(to, from, gc_row, (const u16 *) gc_a.w[4], (i64) gc_a.w[2], (u32) gc_a.w[3]);\n"
+			  "GC_END_SELECT_VECTORS\nGC_END_TILES\n}\n");
 	return t.s;
 }

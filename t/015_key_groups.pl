@@ -1,6 +1,6 @@
-# Class columns: marked scans that read what another table says of a column's values, and
+# Group-coded columns: selection scans that read what another table says of a column's values, and
 # not the values.  Whatever happens to that table, or to the one that is scanned, each
-# session has the answer that its own snapshot gives; and classes come back.
+# session has the answer that its own snapshot gives; and key groups come back.
 
 use strict;
 use warnings;
@@ -19,48 +19,48 @@ sub new_sessions
 {
 	my ($settings) = @_;
 
-	@sessions = map { session($node, "classes$_", $settings) } (0 .. 11);
+	@sessions = map { session($node, "key_groups$_", $settings) } (0 .. 11);
 	return;
 }
 
-# Class columns that marked scans could read, those of them that did not fit, kernels.
+# Group-coded columns that selection scans could read, those of them that did not fit, kernels.
 sub counters
 {
-	return split /\|/, $node->safe_psql('postgres', 'SELECT class_scans, class_misfits, kernels FROM gpuconc_stat');
+	return split /\|/, $node->safe_psql('postgres', 'SELECT key_group_scans, key_group_mismatches, kernels FROM gpuconc_stat');
 }
 
-# Queries of the first sessions, together: are they answered by one marked scan, each
+# Queries of the first sessions, together: are they answered by one selection scan, each
 # rightly?  Returns by how much the counters grew.
-sub marked
+sub selection
 {
 	my ($message, @asked) = @_;
 	my @before = counters();
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	answered_together($node, \@sessions, $message, 'marked scan', scalar @asked, @asked);
+	answered_together($node, \@sessions, $message, 'selection scan', scalar @asked, @asked);
 	my @after = counters();
 	return map { $after[$_] - $before[$_] } (0 .. $#after);
 }
 
-# Such queries, which test so many columns with classes, and all of them fit.
+# Such queries, which test so many columns with key groups, and all of them fit.
 sub by_classes
 {
 	my ($message, $columns, @asked) = @_;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my ($scans, $misfits) = marked($message, @asked);
-	is("$scans $misfits", "$columns 0", "$message: class columns that were there, and misfits");
+	my ($scans, $mismatches) = selection($message, @asked);
+	is("$scans $mismatches", "$columns 0", "$message: group-coded columns that were there, and mismatches");
 	return;
 }
 
 # There is at least one that does not fit.
-sub misfits
+sub mismatches
 {
 	my ($message, @asked) = @_;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my ($scans, $misfits) = marked($message, @asked);
-	cmp_ok($misfits, '>', 0, "$message: some class column does not fit");
+	my ($scans, $mismatches) = selection($message, @asked);
+	cmp_ok($mismatches, '>', 0, "$message: some group-coded column does not fit");
 	return;
 }
 
@@ -69,20 +69,20 @@ sub without_classes
 	my ($message, @asked) = @_;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my ($scans) = marked($message, @asked);
-	is($scans, 0, "$message: no class column");
+	my ($scans) = selection($message, @asked);
+	is($scans, 0, "$message: no group-coded column");
 	return;
 }
 
-# The same until classes fit, as they must when misfits have been borne often enough.
+# The same until key groups fit, as they must when mismatches have been borne often enough.
 sub fits_again
 {
 	my ($message, @asked) = @_;
-	my ($scans, $misfits, $rounds) = (0, 1, 0);
+	my ($scans, $mismatches, $rounds) = (0, 1, 0);
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	($scans, $misfits) = marked("$message, until it fits", @asked) while $misfits > 0 && $rounds++ < 8;
-	ok($scans > 0 && $misfits == 0, "$message: classes fit again");
+	($scans, $mismatches) = selection("$message, until it fits", @asked) while $mismatches > 0 && $rounds++ < 8;
+	ok($scans > 0 && $mismatches == 0, "$message: key groups fit again");
 	return;
 }
 
@@ -147,7 +147,7 @@ sub set_up
 	$node = new_server('class_columns', q{
 gpuconc.batch_log_size = 4096
 gpuconc.schedule = twostage
-gpuconc.debug_force_shared_scan = marked
+gpuconc.debug_force_shared_scan = selection
 max_connections = 60
 log_statement = none
 });
@@ -181,21 +181,21 @@ sub attributes
 	return;
 }
 
-# A chunk's classes are written when it is read first, and kept.
+# A chunk's key groups are written when it is read first, and kept.
 sub chunks
 {
 	my @few = map { "SELECT count(*), sum(v) FROM fact JOIN d4 ON d4.k = k4 AND n = $_ WHERE id < 5000" } (1, 2);
 	my @all = map { "SELECT count(*), sum(v) FROM fact JOIN d4 ON d4.k = k4 AND n = $_ WHERE id < 500000" } (1, 2);
 	my %kernels;
 
-	marked('their shape', @few);
+	selection('their shape', @few);
 	fresh();
 	foreach my $case ('few chunks', 'few chunks again', 'all chunks', 'all chunks again')
 	{
-		my ($scans, $misfits, $kernels) = marked($case, $case =~ /few/ ? @few : @all);
+		my ($scans, $mismatches, $kernels) = selection($case, $case =~ /few/ ? @few : @all);
 
 		$kernels{$case} = $kernels;
-		is("$scans $misfits", '1 0', "$case: by classes");
+		is("$scans $mismatches", '1 0', "$case: by key groups");
 	}
 	is($kernels{'all chunks'} - $kernels{'all chunks again'}, 1, 'the other chunks are written once');
 	is($kernels{'few chunks again'}, $kernels{'all chunks again'}, 'and none is written again');
@@ -206,20 +206,20 @@ sub settings
 {
 	my @asked = map { $query{$_}->(5) } (sort keys %query);
 
-	configure($node, 'gpuconc.enable_class_columns' => 'off');
-	without_classes('enable_class_columns = off', @asked);
+	configure($node, 'gpuconc.enable_key_groups' => 'off');
+	without_classes('enable_key_groups = off', @asked);
 	fresh();
-	without_classes('enable_class_columns = off, a table that is new', @asked);
-	configure($node, 'gpuconc.enable_class_columns' => 'on');
+	without_classes('enable_key_groups = off, a table that is new', @asked);
+	configure($node, 'gpuconc.enable_key_groups' => 'on');
 	by_classes('on again', 4, @asked);
-	configure($node, 'gpuconc.enable_class_columns' => 'off');
+	configure($node, 'gpuconc.enable_key_groups' => 'off');
 	without_classes('off again', @asked);
-	configure($node, 'gpuconc.enable_class_columns' => 'on');
+	configure($node, 'gpuconc.enable_key_groups' => 'on');
 	by_classes('and on', 4, @asked);
 	return;
 }
 
-# Tests that classes may know nothing of.
+# Tests that key groups may know nothing of.
 sub tests
 {
 	fresh();
@@ -230,13 +230,13 @@ sub tests
 	by_classes('expressions', 1, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND $_" } ('n % 7 = 3', q{city LIKE '%7'}, 'extract(month FROM day) = 3', 'CASE WHEN n > 30 THEN n - 30 ELSE n END < 5'));
 	# by a key itself
 	fresh();
-	misfits('some keys', map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE k4 <> 105 * $_" } (1 .. 3));
+	mismatches('some keys', map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE k4 <> 105 * $_" } (1 .. 3));
 	by_classes('tests of another column', 2, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > $_ JOIN d2 ON d2.k = k2 AND t = 't3' WHERE id > v" } (1 .. 3));
-	my ($scans) = marked('with a test of the table itself', $query{city}->(2), map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE v > $_" } (300, 600));
-	cmp_ok($scans, '>', 0, 'with a test of the table itself: class columns');
+	my ($scans) = selection('with a test of the table itself', $query{city}->(2), map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE v > $_" } (300, 600));
+	cmp_ok($scans, '>', 0, 'with a test of the table itself: group-coded columns');
 
 	by_classes('NULLs', 1, map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = kn AND $_" } ('n IS NULL', 'n < 40', q{city = 'city7'}));
-	marked('NULL and not, without a join', 'SELECT count(*), sum(id) FROM fact WHERE kn IS NULL', 'SELECT count(*), sum(id) FROM fact WHERE kn IS NOT NULL', 'SELECT count(*), max(id) FROM fact WHERE coalesce(kn, 7) = 7', $query{nulls}->(6));
+	selection('NULL and not, without a join', 'SELECT count(*), sum(id) FROM fact WHERE kn IS NULL', 'SELECT count(*), sum(id) FROM fact WHERE kn IS NOT NULL', 'SELECT count(*), max(id) FROM fact WHERE coalesce(kn, 7) = 7', $query{nulls}->(6));
 	return;
 }
 
@@ -254,7 +254,7 @@ sub two_tables
 	return;
 }
 
-# More classes than there may be: they stay what they were.
+# More key groups than there may be: they stay what they were.
 sub too_many
 {
 	my @own = map { "SELECT count(*), sum(id) FROM fact JOIN wide ON wide.k = kw AND own < 1000 * $_" } (1 .. 3);
@@ -265,19 +265,19 @@ sub too_many
 	fresh();
 	without_classes("too many, $_", @own) for (1 .. 2);
 	by_classes('another attribute', 1, @few);
-	misfits("too many, $_", @own) for (3 .. 9);
+	mismatches("too many, $_", @own) for (3 .. 9);
 	by_classes('another attribute, again', 1, @few);
 	return;
 }
 
-# Classes that never fit are given up, and with them the class column.
+# Classes that never fit are given up, and with them the group-coded column.
 sub given_up
 {
 	my @asked = map { "SELECT count(*), sum(id) FROM fact JOIN d4 ON d4.k = k4 AND n > 3 WHERE k4 <> 105 * $_" } (1 .. 3);
 	my ($scans, $rounds) = (1, 0);
 
 	fresh();
-	misfits('they do not fit', @asked);
+	mismatches('they do not fit', @asked);
 	while ($scans > 0 && $rounds++ < 80)
 	{
 		my ($before) = counters();
@@ -286,7 +286,7 @@ sub given_up
 		$scans = (counters())[0] - $before;
 	}
 	# and no earlier than it is worth
-	is($rounds, 64, 'given up after 64 misfits');
+	is($rounds, 64, 'given up after 64 mismatches');
 	without_classes('given up', @asked);
 	without_classes('also for those that would fit', map { $query{city}->($_) } (1 .. 3));
 	fresh();
@@ -303,17 +303,17 @@ sub dimension_changes
 	by_classes('before any change', 1, @asked);
 	$sessions[1]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM d4');
 	$node->safe_psql('postgres', q{UPDATE d4 SET city = 'city5' WHERE k BETWEEN 1000 AND 1010});
-	misfits('one snapshot is older', @asked);
+	mismatches('one snapshot is older', @asked);
 	isnt(own_answer($sessions[0], $asked[0]), own_answer($sessions[1], $asked[0]), 'the snapshots differ');
 	$sessions[2]->query_safe(q{BEGIN; UPDATE d4 SET n = 9, city = 'city6' WHERE k % 97 = 0});
-	misfits('one session sees its own change', @asked);
+	mismatches('one session sees its own change', @asked);
 	$sessions[3]->query_safe('BEGIN; DELETE FROM d4 WHERE k < 50');
 	$sessions[4]->query_safe(q{BEGIN; INSERT INTO d4 SELECT i, 'city7', 5, '1995-03-03', 1, 0 FROM generate_series(4001, 4100) AS i});
-	misfits('three do', @asked);
-	misfits('three do, the same of all', ($query{city}->(5)) x 1, map { $query{city}->($_) } (6, 7, 8, 9));
+	mismatches('three do', @asked);
+	mismatches('three do, the same of all', ($query{city}->(5)) x 1, map { $query{city}->($_) } (6, 7, 8, 9));
 	$sessions[$_]->query_safe('COMMIT') for (1, 2, 4);
 	$sessions[3]->query_safe('ROLLBACK');
-	marked('all are over', @asked);
+	selection('all are over', @asked);
 	vacuum('d4');
 	fresh('d4');
 	fits_again('after VACUUM', @asked);
@@ -321,7 +321,7 @@ sub dimension_changes
 	return;
 }
 
-# Each change of it alone, until classes fit again; the device's memory stays as it is.
+# Each change of it alone, until key groups fit again; the device's memory stays as it is.
 sub dimension_anew
 {
 	my @asked = map { ($query{city}->($_), $query{n}->($_ + 9)) } (8, 9);
@@ -332,14 +332,14 @@ sub dimension_anew
 		q{BEGIN; TRUNCATE d4; INSERT INTO d4 SELECT i, 'city' || i % 30, i % 50, date '1995-01-01' + i % 300, 1 + i % 40, i * 3 FROM generate_series(1, 3000) AS i; COMMIT}, 'VACUUM FULL d4', 'ALTER TABLE d4 ADD COLUMN extra int DEFAULT 3')
 	{
 		$node->safe_psql('postgres', $change);
-		marked("$change, not vacuumed", @asked);
+		selection("$change, not vacuumed", @asked);
 		vacuum('d4');
 		fresh('d4');
 		fits_again("$change", @asked);
 		push @used, $node->safe_psql('postgres', 'SELECT memory_used FROM gpuconc_devices');
 	}
-	# classes that were replaced take none: they have a byte for each row of fact
-	cmp_ok($used[3] - $used[0], '<', 100000, 'no memory of the device is lost with former classes');
+	# key groups that were replaced take none: they have a byte for each row of fact
+	cmp_ok($used[3] - $used[0], '<', 100000, 'no memory of the device is lost with former key groups');
 	return;
 }
 
@@ -352,15 +352,15 @@ sub fact_changes
 	$sessions[1]->query_safe('BEGIN; UPDATE fact SET k4 = 17, kn = NULL WHERE id % 9000 = 5');
 	$sessions[2]->query_safe('BEGIN; DELETE FROM fact WHERE id BETWEEN 50000 AND 52000');
 	$sessions[3]->query_safe('BEGIN; INSERT INTO fact SELECT i, 2999, 5000000007, 3, NULL, 5, 6 FROM generate_series(1, 300) AS i');
-	marked('uncommitted changes', @asked);
+	selection('uncommitted changes', @asked);
 	$sessions[$_]->query_safe('COMMIT') for (1 .. 3);
-	marked('committed, with an old snapshot', @asked);
+	selection('committed, with an old snapshot', @asked);
 	$sessions[0]->query_safe('COMMIT');
 	foreach my $change ('VACUUM fact', 'INSERT INTO fact SELECT i, 1 + i % 3500, 5000000000 + i % 2500, i % 1200, i % 4000, i % 7000, i % 900 FROM generate_series(100001, 130000) AS i', 'VACUUM fact',
 		'UPDATE fact SET k4 = k4 + 1 WHERE id % 5000 = 3', 'DELETE FROM fact WHERE id < 900; VACUUM fact', 'ALTER TABLE fact ADD COLUMN extra int DEFAULT 3', 'VACUUM FULL fact; VACUUM fact')
 	{
 		$node->safe_psql('postgres', "$change; SELECT gpuconc_prewarm('fact')");
-		marked($change, @asked);
+		selection($change, @asked);
 	}
 	fresh();
 	by_classes('after all changes', 4, @asked);
@@ -380,13 +380,13 @@ sub held
 	fresh();
 	configure($node, 'gpuconc.debug_hold_requests' => 8);
 	ask($sessions[$_], $asked[$_]) for (0 .. 6);
-	wait_until_waiting($node, '^classes', 7);
+	wait_until_waiting($node, '^key_groups', 7);
 	$do->();
 	ask($sessions[8], $other);
 	ask($sessions[7], $asked[7]);
 	is(rows_of($sessions[$_]), $right[$_], "$message: $_ has its answer") for (0, 1, 3 .. 7);
 	is(rows_of($sessions[8]), $other_right, "$message: and so has who comes later");
-	is(scans_after($node, 'marked scan', $last), '8', "$message: one scan");
+	is(scans_after($node, 'selection scan', $last), '8', "$message: one scan");
 	configure($node, 'gpuconc.debug_hold_requests' => 0);
 	eval { $sessions[2]->quit };
 	$sessions[2] = session($node, 'classes2');
@@ -423,11 +423,11 @@ sub nothing_is_left
 		push @used, $node->safe_psql('postgres', 'SELECT memory_used, chunk_columns, build_tables, running FROM gpuconc_devices');
 	}
 	is($used[$_], $used[1], 'no memory of the device is lost') for (2, 3);
-	nothing_held($node, 'class columns');
+	nothing_held($node, 'group-coded columns');
 	return;
 }
 
-# Class columns are the first to go.
+# Group-coded columns are the first to go.
 sub little_memory
 {
 	my @asked = map { $query{$_}->(8) } (sort keys %query);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * marks_requests.h
- *	  For marks_test.c, classes_test.c and records_test.c: sixteen requests and some with
+ * selection_requests.h
+ *	  For selection_test.c, key_groups_test.c and packed_rows_test.c: sixteen requests and some with
  *	  hash builds, and which rows pass the tests of each.
  *
  *-------------------------------------------------------------------------
@@ -632,7 +632,7 @@ typedef struct Request
 	int			odd;
 	u64			steps;			/* that are tests */
 	i16			column[3];		/* that are tested; 0: no more */
-	u64			placed;			/* steps that are probes of placed builds */
+	u64			direct;			/* steps that are probes of placed builds */
 	bool		fails;			/* a key cannot be computed */
 	int			look_ups;		/* that rows over its marks make together; none where that would be one */
 } Request;

@@ -1,21 +1,21 @@
 /*-------------------------------------------------------------------------
  *
- * records.c
- *	  Records (codegen/records.c): which columns of a table are in them, and their memory.
+ * packed rows.c
+ *	  Records (codegen/packed rows.c): which columns of a table are in them, and their memory.
  *
- * A set's kernels over marks that read several columns of a row have them put into records
+ * A set's kernels over marks that read several columns of a row have them put into packed rows
  * as they come, as long as there is room; nothing is ever moved.  A column's chunk is written
  * by the first scan whose requests read it.
  *
- * Records are a convenience, as class columns are: they take memory that is free, go before
+ * Records are a convenience, as key group columns are: they take memory that is free, go before
  * those of their table where it is short, and kernels do without where there are none.
  *
- * The worker's main thread.  A set holds a reference to its records; a launch holds one to
+ * The worker's main thread.  A set holds a reference to its packed rows; a launch holds one to
  * those that its kernels read.
  *
  *-------------------------------------------------------------------------
  */
-#include "records.h"
+#include "packed_rows.h"
 
 #include "utils/memutils.h"
 
@@ -33,7 +33,7 @@
  */
 
 static void
-records_free(GcRecords *r)
+packed_rows_free(GcPackedRows *r)
 {
 	gc_device_free(r->data);
 	for (int i = 0; i < r->ncolumns; i++)
@@ -42,32 +42,32 @@ records_free(GcRecords *r)
 }
 
 void
-gc_records_release(GcRecords *r)
+gc_packed_rows_release(GcPackedRows *r)
 {
 	if (--r->users == 0 && r->dropped)
-		records_free(r);
+		packed_rows_free(r);
 }
 
 void
-gc_records_forget(GcScanSet *set)
+gc_packed_rows_forget(GcScanSet *set)
 {
-	GcRecords  *r = set->records;
+	GcPackedRows  *r = set->packed_rows;
 
-	set->records = NULL;
+	set->packed_rows = NULL;
 	if (r == NULL)
 		return;
 	r->dropped = true;
 	if (r->users == 0)
-		records_free(r);
+		packed_rows_free(r);
 }
 
 /* Give their memory back, to be written again when there is some to spare. */
 bool
-gc_records_evict(GcScanSet *set)
+gc_packed_rows_evict(GcScanSet *set)
 {
-	if (set->records == NULL || set->records->users > 0)
+	if (set->packed_rows == NULL || set->packed_rows->users > 0)
 		return false;
-	gc_records_forget(set);
+	gc_packed_rows_forget(set);
 	return true;
 }
 
@@ -77,7 +77,7 @@ gc_records_evict(GcScanSet *set)
  */
 
 static int
-column_number(const GcRecords *r, i16 dir_column)
+column_number(const GcPackedRows *r, i16 dir_column)
 {
 	for (int i = 0; i < r->ncolumns; i++)
 	{
@@ -98,20 +98,20 @@ widest(const GcDirColumn *c)
 	return width;
 }
 
-/* Give a column a place in the records, if there is one. */
+/* Give a column a place in the packed rows, if there is one. */
 static void
-add_column(GcRecords *r, const GcDirectory *dir, i16 dir_column)
+add_column(GcPackedRows *r, const GcDirectory *dir, i16 dir_column)
 {
 	const u32	width = widest(&dir->columns[dir_column]);
 	const u32	bytes = (u32) ((1u << width) - 1);
 
-	if (width == 0 || r->ncolumns == GC_MAX_RECORD_COLUMNS)
+	if (width == 0 || r->ncolumns == GC_MAX_PACKED_ROW_COLUMNS)
 		return;
-	for (u32 at = 0; at < GC_RECORD_BYTES; at += width)
+	for (u32 at = 0; at < GC_PACKED_ROW_BYTES; at += width)
 	{
 		if (r->taken & bytes << at)
 			continue;
-		if (!gc_derived_lay_out(&r->column[r->ncolumns].column, dir, 0, r->data + at, GC_RECORD_BYTES))
+		if (!gc_derived_lay_out(&r->column[r->ncolumns].column, dir, 0, r->data + at, GC_PACKED_ROW_BYTES))
 			return;
 		r->taken |= bytes << at;
 		r->column[r->ncolumns++].dir_column = dir_column;
@@ -119,39 +119,39 @@ add_column(GcRecords *r, const GcDirectory *dir, i16 dir_column)
 	}
 }
 
-/* Call for the directory's columns that the run's kernel over marks can read in records. */
+/* Call for the directory's columns that the run's kernel over marks can read in packed rows. */
 static void
 each_column(const GcRun *run, void (*call) (void *arg, int column, i16 dir_column), void *arg)
 {
-	const GcPipelineKernel *k = run->share->scan_shape->marked;
+	const GcPipelineKernel *k = run->share->scan_shape->selection;
 	int			n = 0;
 
 	for (int i = 0; i < k->nwords; i++)
-		n += k->words[i].type == GC_ARG_COLUMN && k->words[i].part == GC_COLUMN_RECORDS;
-	for (int i = 0; i < k->nwords && n >= GC_LEAST_RECORD_COLUMNS; i++)
+		n += k->words[i].type == GC_ARG_COLUMN && k->words[i].part == GC_COLUMN_PACKED_ROWS;
+	for (int i = 0; i < k->nwords && n >= GC_LEAST_PACKED_ROW_COLUMNS; i++)
 	{
 		const GcArgWord *w = &k->words[i];
 
-		if (w->type == GC_ARG_COLUMN && w->part == GC_COLUMN_RECORDS && run->share->scan_shape->columns[w->index] >= 0)
+		if (w->type == GC_ARG_COLUMN && w->part == GC_COLUMN_PACKED_ROWS && run->share->scan_shape->columns[w->index] >= 0)
 			call(arg, w->index, run->share->scan_shape->columns[w->index]);
 	}
 }
 
 /* What each_column's callees work on. */
-typedef struct RecordScan
+typedef struct PackedRowScan
 {
-	GcRecords  *r;
+	GcPackedRows  *r;
 	const GcDirectory *dir;
 	GcRun	   *run;
-	u32			body;			/* of that run, one bit */
-	bool		any;			/* a column of it is in records */
-	u32			readers[GC_MAX_RECORD_COLUMNS];
-} RecordScan;
+	u32			member_no;			/* of that run, one bit */
+	bool		any;			/* a column of it is in packed rows */
+	u32			readers[GC_MAX_PACKED_ROW_COLUMNS];
+} PackedRowScan;
 
 static void
 want_column(void *arg, int column, i16 dir_column)
 {
-	RecordScan *s = arg;
+	PackedRowScan *s = arg;
 
 	if (column_number(s->r, dir_column) < 0)
 		add_column(s->r, s->dir, dir_column);
@@ -160,14 +160,14 @@ want_column(void *arg, int column, i16 dir_column)
 static void
 read_column(void *arg, int column, i16 dir_column)
 {
-	RecordScan *s = arg;
+	PackedRowScan *s = arg;
 	int			i = column_number(s->r, dir_column);
 
 	if (i < 0)
 		return;
 	s->any = true;
-	s->readers[i] |= s->body;
-	s->run->share->records[column] = s->r->column[i].column.cols;
+	s->readers[i] |= s->member_no;
+	s->run->share->packed_rows[column] = s->r->column[i].column.cols;
 }
 
 /*-------------------------------------------------------------------------
@@ -175,53 +175,53 @@ read_column(void *arg, int column, i16 dir_column)
  *-------------------------------------------------------------------------
  */
 
-/* On device host rows are read one after another, so that only tests want records. */
+/* On device host rows are read one after another, so that only tests want packed rows. */
 static bool
 are_wanted(void)
 {
 	bool		failed;
 	GcError		err;
 
-	return gc_enable_row_records && gc_record_writer(&err, &failed) != NULL &&
+	return gc_enable_packed_rows && gc_packed_row_writer(&err, &failed) != NULL &&
 		(!gc_worker.profile.scalar || gc_marks_forced());
 }
 
-static GcRecords *
+static GcPackedRows *
 lay_out(const GcDirectory *dir)
 {
-	GcAddr		data = gc_device_alloc_spare(Max(gc_derived_rows(dir) * GC_RECORD_BYTES, 1));
-	GcRecords  *r;
+	GcAddr		data = gc_device_alloc_spare(Max(gc_derived_rows(dir) * GC_PACKED_ROW_BYTES, 1));
+	GcPackedRows  *r;
 
 	if (data == 0)
 		return NULL;
-	r = MemoryContextAllocZero(TopMemoryContext, sizeof(GcRecords));
+	r = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPackedRows));
 	r->data = data;
 	return r;
 }
 
 void
-gc_records_reserve(GcScanMembers *scan)
+gc_packed_rows_reserve(GcScanMembers *scan)
 {
 	GcScanSet  *set = scan->run[0]->share->scan_shape->set;
-	RecordScan	s = {.dir = scan->run[0]->request->inputs[scan->run[0]->main->input].dir};
+	PackedRowScan	s = {.dir = scan->run[0]->request->inputs[scan->run[0]->main->input].dir};
 
 	if (!are_wanted())
 		return;
-	if (set->records == NULL)
-		set->records = lay_out(s.dir);
-	s.r = set->records;
+	if (set->packed_rows == NULL)
+		set->packed_rows = lay_out(s.dir);
+	s.r = set->packed_rows;
 	if (s.r == NULL)
 		return;
 	for (int m = 0; m < scan->n; m++)
 		each_column(scan->run[m], want_column, &s);
-	scan->launch->share->records = s.r;
+	scan->launch->share->packed_rows = s.r;
 	s.r->users++;
 }
 
 GcCode
-gc_records_write(GcScanMembers *scan)
+gc_packed_rows_write(GcScanMembers *scan)
 {
-	RecordScan	s = {.r = scan->launch->share->records};
+	PackedRowScan	s = {.r = scan->launch->share->packed_rows};
 	bool		failed;
 	GcCode		code = GC_OK;
 
@@ -230,11 +230,11 @@ gc_records_write(GcScanMembers *scan)
 	for (int m = 0; m < scan->n; m++)
 	{
 		s.run = scan->run[m];
-		s.body = 1u << scan->body[m];
-		s.run->share->records = MemoryContextAllocZero(s.run->cxt, (s.run->p->ncolumns + 1) * sizeof(GcAddr));
+		s.member_no = 1u << scan->member_no[m];
+		s.run->share->packed_rows = MemoryContextAllocZero(s.run->cxt, (s.run->p->ncolumns + 1) * sizeof(GcAddr));
 		s.any = false;
 		each_column(s.run, read_column, &s);
-		pg_atomic_fetch_add_u64(&gc_stats()->record_scans, s.any);
+		pg_atomic_fetch_add_u64(&gc_stats()->packed_row_scans, s.any);
 	}
 	for (int i = 0; i < s.r->ncolumns && code == GC_OK; i++)
 	{
@@ -242,7 +242,7 @@ gc_records_write(GcScanMembers *scan)
 
 		if (s.readers[i] != 0)
 			code = gc_derived_write(scan, &s.r->column[i].column, s.readers[i],
-									gc_record_writer(scan->err, &failed), &args, GC_RECORD_WRITER_WORDS);
+									gc_packed_row_writer(scan->err, &failed), &args, GC_PACKED_ROW_WRITER_WORDS);
 	}
 	return code;
 }

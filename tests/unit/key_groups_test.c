@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * classes_test.c [host|cuda]
- *	  Classes of values: refiner, class writer, and marked scans that read class columns.
+ * key_groups_test.c [host|cuda]
+ *	  Classes of values: refinement kernel, class writer, and selection scans that read group-coded columns.
  *
- * The refiner and the class writer are compared with what is computed here, entry by
+ * The refinement kernel and the class writer are compared with what is computed here, entry by
  * entry and row by row, from columns with every width, NULLs, keys out of the range and
- * chunks of awkward sizes.  Marked scans are those of marks_test.c: whatever classes the
+ * chunks of awkward sizes.  Selection scans are those of selection_test.c: whatever classes the
  * values have, good or bad, the marks must be right.  Where all of a class are accepted
  * by the same requests, values are at an address that cannot be read; where they are
- * not, the class columns contain nothing but wrong classes.
+ * not, the group-coded columns contain nothing but wrong classes.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
  *
@@ -18,15 +18,15 @@
 #define _GNU_SOURCE
 #endif
 
-#include "classes_util.h"
+#include "key_groups_util.h"
 
-/* ---------- the refiner ---------- */
+/* ---------- the refinement kernel ---------- */
 
 /* One class per pair, with ids below n, and a member that is in it. */
 static void
-check_partition(const Pair *pair, const u16 *classes, const u32 *in, u64 range, u64 n)
+check_partition(const Pair *pair, const u16 *key_groups, const u32 *in, u64 range, u64 n)
 {
-	u8		   *seen = calloc(GC_MAX_CLASSES, 1);
+	u8		   *seen = calloc(GC_MAX_KEY_GROUPS, 1);
 	u64			torn = 0;
 	u64			merged = 0;
 	u64			out = 0;
@@ -34,20 +34,20 @@ check_partition(const Pair *pair, const u16 *classes, const u32 *in, u64 range, 
 
 	for (u64 i = 0; i <= range; i++)
 	{
-		const u16	id = classes[pair[i].entry];
+		const u16	id = key_groups[pair[i].entry];
 
 		out += id >= n;
 		if (i > 0 && pair[i].pair == pair[i - 1].pair)
-			torn += id != classes[pair[i - 1].entry];
+			torn += id != key_groups[pair[i - 1].entry];
 		else if (id < n)
 			merged += seen[id]++ > 0;
 	}
 	for (u64 id = 0; id < n; id++)
 	{
 		out += !seen[id];
-		bad += in[id] > range || classes[in[id]] != id;
+		bad += in[id] > range || key_groups[in[id]] != id;
 	}
-	is(out, 0, "classes are 0 to n - 1, without gaps");
+	is(out, 0, "key_groups are 0 to n - 1, without gaps");
 	is(torn, 0, "values with the same class and attribute before are in one class");
 	is(merged, 0, "and no others");
 	is(bad, 0, "a member of each class is known");
@@ -60,24 +60,24 @@ check_refined(const Refining *r, const Dimension *d, int a, const char *what)
 {
 	const u64	size = d->range + 1;
 	u16		   *old = copy_of(r->old, size * 2);
-	u16		   *classes = copy_of(r->classes, size * 2);
-	u32		   *in = copy_of(r->members, GC_MAX_CLASSES * 4);
+	u16		   *key_groups = copy_of(r->key_groups, size * 2);
+	u32		   *in = copy_of(r->members, GC_MAX_KEY_GROUPS * 4);
 	u64		   *count = copy_of(r->count, 16);
 	u64			n;
 	Pair	   *pair = make_pairs(old, d->wanted[a], d->range, &n);
-	const bool	fits = n <= GC_MAX_CLASSES;
+	const bool	fits = n <= GC_MAX_KEY_GROUPS;
 
 	ok((count[1] == 0) == fits, "%s, %llu pairs: it is known if they are too many", what, n);
-	if (fits && is(count[0], n, "the number of classes"))
-		check_partition(pair, classes, in, d->range, n);
+	if (fits && is(count[0], n, "the number of key_groups"))
+		check_partition(pair, key_groups, in, d->range, n);
 	if (!fits)
-		ok(is_garbage(r->classes, size * 2) && is_garbage(r->members, GC_MAX_CLASSES * 4), "nothing is written");
-	ok(is_garbage(r->classes + size * 2, GUARD) &&
-	   is_garbage(r->members + (fits ? n : GC_MAX_CLASSES) * 4, GUARD) &&
-	   is_garbage(r->of + size * 4, GUARD) && is_garbage(r->ids + GC_CLASS_SLOTS * 4, GUARD) &&
+		ok(is_garbage(r->key_groups, size * 2) && is_garbage(r->members, GC_MAX_KEY_GROUPS * 4), "nothing is written");
+	ok(is_garbage(r->key_groups + size * 2, GUARD) &&
+	   is_garbage(r->members + (fits ? n : GC_MAX_KEY_GROUPS) * 4, GUARD) &&
+	   is_garbage(r->of + size * 4, GUARD) && is_garbage(r->ids + GC_KEY_GROUP_SLOTS * 4, GUARD) &&
 	   is_garbage(r->count + 16, GUARD), "nor anything behind");
 	free(old);
-	free(classes);
+	free(key_groups);
 	free(in);
 	free(count);
 	free(pair);
@@ -115,14 +115,14 @@ test_refiner(void)
 		add_awkward_chunks(&d);
 		r = refine(no_classes(d.range), &d, 0, shapes[i % 3]);
 		first = check_refined(&r, &d, 0, cases[i].name);
-		r = refine(r.classes, &d, 1, shapes[(i + 1) % 3]);
+		r = refine(r.key_groups, &d, 1, shapes[(i + 1) % 3]);
 		second = check_refined(&r, &d, 1, cases[i].name);
-		ok(second >= first, "a second attribute splits classes");
-		r = refine(r.classes, &d, EXISTENCE, shapes[(i + 2) % 3]);
+		ok(second >= first, "a second attribute splits key_groups");
+		r = refine(r.key_groups, &d, EXISTENCE, shapes[(i + 2) % 3]);
 		is(check_refined(&r, &d, EXISTENCE, cases[i].name), second, "a key's attribute says that there is one");
 		r = refine(no_classes(d.range), &d, EXISTENCE, shapes[i % 3]);
 		ok(check_refined(&r, &d, EXISTENCE, cases[i].name) <= 3, "there is a row, or none, or NULL");
-		r = refine(r.classes, &d, 1, shapes[(i + 1) % 3]);
+		r = refine(r.key_groups, &d, 1, shapes[(i + 1) % 3]);
 		check_refined(&r, &d, 1, cases[i].name);
 		free_dimension(&d);
 		top = begin;
@@ -133,8 +133,8 @@ test_refiner(void)
 static void
 test_limit(void)
 {
-	static const u64 ranges[] = {GC_MAX_CLASSES - 2, GC_MAX_CLASSES - 1, GC_MAX_CLASSES, GC_MAX_CLASSES + 1,
-	GC_CLASS_SLOTS - 1, GC_CLASS_SLOTS, 200000};
+	static const u64 ranges[] = {GC_MAX_KEY_GROUPS - 2, GC_MAX_KEY_GROUPS - 1, GC_MAX_KEY_GROUPS, GC_MAX_KEY_GROUPS + 1,
+	GC_KEY_GROUP_SLOTS - 1, GC_KEY_GROUP_SLOTS, 200000};
 
 	for (int i = 0; i < (int) (sizeof(ranges) / sizeof(ranges[0])); i++)
 	{
@@ -147,11 +147,11 @@ test_limit(void)
 			begin_dimension(&d, -77, ranges[i]);
 			add_all_keys(&d, 40000);
 			r = refine(no_classes(d.range), &d, 0, shapes[s]);
-			is(check_refined(&r, &d, 0, "all keys differ"), ranges[i] < GC_MAX_CLASSES ? ranges[i] + 1 : 0, "classes");
-			if (s == 1 && ranges[i] == GC_MAX_CLASSES - 1)
+			is(check_refined(&r, &d, 0, "all keys differ"), ranges[i] < GC_MAX_KEY_GROUPS ? ranges[i] + 1 : 0, "key_groups");
+			if (s == 1 && ranges[i] == GC_MAX_KEY_GROUPS - 1)
 			{
-				r = refine(r.classes, &d, 1, shapes[s]);
-				is(check_refined(&r, &d, 1, "the same again"), GC_MAX_CLASSES, "the most that there may be stay as they are");
+				r = refine(r.key_groups, &d, 1, shapes[s]);
+				is(check_refined(&r, &d, 1, "the same again"), GC_MAX_KEY_GROUPS, "the most that there may be stay as they are");
 			}
 			free_dimension(&d);
 			top = begin;
@@ -163,7 +163,7 @@ test_limit(void)
 static void
 test_full(void)
 {
-	for (u32 n = GC_MAX_CLASSES; n <= GC_MAX_CLASSES + 1; n++)
+	for (u32 n = GC_MAX_KEY_GROUPS; n <= GC_MAX_KEY_GROUPS + 1; n++)
 	{
 		/* one is that of NULL */
 		const u32	range = 3 * (n - 1);
@@ -180,7 +180,7 @@ test_full(void)
 			begin_dimension(&d, 5, range);
 			add_all_keys(&d, 5000);
 			r = refine(no_classes(range), &d, 0, shapes[s]);
-			is(check_refined(&r, &d, 0, "each three times"), n <= GC_MAX_CLASSES ? n : 0, "classes");
+			is(check_refined(&r, &d, 0, "each three times"), n <= GC_MAX_KEY_GROUPS ? n : 0, "key_groups");
 			free_dimension(&d);
 			top = begin;
 		}
@@ -224,7 +224,7 @@ draw_values(const Source *s, int k, u32 width, i64 *value, u8 *null)
 
 /* The chunk's rows whose classes are wrong; behind them, nothing may be written. */
 static u64
-check_written(const Source *s, const GcCol *to, const i64 *value, const u8 *null, const u16 *classes)
+check_written(const Source *s, const GcCol *to, const i64 *value, const u8 *null, const u16 *key_groups)
 {
 	const u64	size = whole_vectors(to->nrows) * to->width;
 	u8		   *codes = copy_of(to->data, size);
@@ -234,16 +234,16 @@ check_written(const Source *s, const GcCol *to, const i64 *value, const u8 *null
 	{
 		const u32	got = to->width == 1 ? codes[r] : codes[2 * r] | codes[2 * r + 1] << 8;
 
-		wrong += got != classes[null[r] ? s->range : (u64) (value[r] - s->lo)];
+		wrong += got != key_groups[null[r] ? s->range : (u64) (value[r] - s->lo)];
 	}
-	/* a marker reads on to the end of its vector: that, too, must be a class */
+	/* a selection kernel reads on to the end of its vector: that, too, must be a class */
 	for (u32 r = to->nrows; r < whole_vectors(to->nrows); r++)
 	{
 		const u32	got = to->width == 1 ? codes[r] : codes[2 * r] | codes[2 * r + 1] << 8;
 		bool		known = false;
 
 		for (u64 i = 0; i <= s->range && !known; i++)
-			known = got == classes[i];
+			known = got == key_groups[i];
 		wrong += !known;
 	}
 	free(codes);
@@ -251,15 +251,15 @@ check_written(const Source *s, const GcCol *to, const i64 *value, const u8 *null
 }
 
 /*
- * class_width 0: differs between chunks.  Chunks that are not in `chunks` are not to be
+ * key_group_width 0: differs between chunks.  Chunks that are not in `chunks` are not to be
  * written: some are not in the scan, others have no place.
  */
 static void
-write_classes(const Source *s, u32 class_width, u32 chunks, u32 turn)
+write_key_groups(const Source *s, u32 key_group_width, u32 chunks, u32 turn)
 {
 	const GcAddr begin = top;
 	const TableColumn c = {.kind = GC_INT8};
-	u16		   *classes = malloc((s->range + 1) * sizeof(u16));
+	u16		   *key_groups = malloc((s->range + 1) * sizeof(u16));
 	i64		   *value[NCHUNKS];
 	u8		   *null[NCHUNKS];
 	GcCol		from[NCHUNKS];
@@ -271,7 +271,7 @@ write_classes(const Source *s, u32 class_width, u32 chunks, u32 turn)
 	u32			n = 0;
 
 	for (u64 i = 0; i <= s->range; i++)
-		classes[i] = draw(class_width == 2 ? GC_MAX_CLASSES : 256);
+		key_groups[i] = draw(key_group_width == 2 ? GC_MAX_KEY_GROUPS : 256);
 	for (u32 k = 0; k < NCHUNKS; k++)
 	{
 		const u32	width = s->width ? s->width : 1u << k % 4;
@@ -280,7 +280,7 @@ write_classes(const Source *s, u32 class_width, u32 chunks, u32 turn)
 		null[k] = calloc(CHUNK_ROWS[k] + 1, 1);
 		draw_values(s, k, width, value[k], null[k]);
 		from[k] = put_chunk(&c, CHUNK_ROWS[k], width, value[k], null[k]);
-		to[k] = (GcCol) {.width = class_width ? class_width : 1 + k % 2,.nrows = CHUNK_ROWS[k]};
+		to[k] = (GcCol) {.width = key_group_width ? key_group_width : 1 + k % 2,.nrows = CHUNK_ROWS[k]};
 		to[k].data = take_garbage(whole_vectors(CHUNK_ROWS[k]) * to[k].width + GUARD);
 		there[k] = to[k];
 		if (!(chunks >> k & 1))
@@ -292,19 +292,19 @@ write_classes(const Source *s, u32 class_width, u32 chunks, u32 turn)
 	args.w[1] = put(there, sizeof(there));
 	args.w[2] = (u64) s->lo;
 	args.w[3] = s->range;
-	args.w[4] = put(classes, (s->range + 1) * sizeof(u16));
-	launch_scan(&writer, &args, GC_CLASS_WRITER_WORDS, sources, n, 0, turn % 2 ? 256 : 64, turn);
+	args.w[4] = put(key_groups, (s->range + 1) * sizeof(u16));
+	launch_scan(&writer, &args, GC_KEY_GROUP_WRITER_WORDS, sources, n, 0, turn % 2 ? 256 : 64, turn);
 	for (u32 k = 0; k < NCHUNKS; k++)
 	{
 		if (chunks >> k & 1)
-			wrong += check_written(s, &to[k], value[k], null[k], classes);
+			wrong += check_written(s, &to[k], value[k], null[k], key_groups);
 		else
 			wrong += !is_garbage(to[k].data, whole_vectors(CHUNK_ROWS[k]) * to[k].width + GUARD);
 		free(value[k]);
 		free(null[k]);
 	}
 	is(wrong, 0, s->name);
-	free(classes);
+	free(key_groups);
 	top = begin;
 }
 
@@ -312,23 +312,23 @@ static void
 test_writer(void)
 {
 	static const Source sources[] = {
-		{"classes of bytes", 1, false, -100, 256},
-		{"classes of bytes with NULLs", 1, true, 4000000, 201},
-		{"classes of two bytes", 2, false, 7, 65536},
-		{"classes of two bytes with NULLs", 2, true, -300, 601},
-		{"classes of four bytes", 4, false, -1000000, 1000000},
-		{"classes of four bytes with NULLs", 4, true, 70000, 99999},
-		{"classes of eight bytes", 8, false, 5000000000000, 3000},
-		{"classes of eight bytes with NULLs", 8, true, -5000000000000, 700001},
-		{"classes of all widths", 0, false, 2000000000, 200000},
-		{"classes of all widths with NULLs", 0, true, 3000000000, 200000},
-		{"classes of one value and NULL", 0, true, 9, 1}
+		{"key_groups of bytes", 1, false, -100, 256},
+		{"key_groups of bytes with NULLs", 1, true, 4000000, 201},
+		{"key_groups of two bytes", 2, false, 7, 65536},
+		{"key_groups of two bytes with NULLs", 2, true, -300, 601},
+		{"key_groups of four bytes", 4, false, -1000000, 1000000},
+		{"key_groups of four bytes with NULLs", 4, true, 70000, 99999},
+		{"key_groups of eight bytes", 8, false, 5000000000000, 3000},
+		{"key_groups of eight bytes with NULLs", 8, true, -5000000000000, 700001},
+		{"key_groups of all widths", 0, false, 2000000000, 200000},
+		{"key_groups of all widths with NULLs", 0, true, 3000000000, 200000},
+		{"key_groups of one value and NULL", 0, true, 9, 1}
 	};
 
 	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 	{
 		for (u32 w = 0; w < 3; w++)
-			write_classes(&sources[i], w, w == 1 ? draw(ALL_CHUNKS) : ALL_CHUNKS, i + w);
+			write_key_groups(&sources[i], w, w == 1 ? draw(ALL_CHUNKS) : ALL_CHUNKS, i + w);
 	}
 }
 
@@ -343,7 +343,7 @@ find_accepting(void)
 	Scan		scan;
 
 	begin_scan(&scan, 0xffff, ALL_CHUNKS, 0);
-	run_testers(&scan);
+	run_predicate_kernels(&scan);
 	for (int k = 0; k < NTESTED; k++)
 	{
 		const u64	range = range_of(find_column(tested[k]));
@@ -367,13 +367,13 @@ find_accepting(void)
  */
 typedef struct ClassCase
 {
-	u8			width;			/* that the marker is made for; 0: no classes */
-	bool		absent;			/* it is, but there is no class column */
+	u8			width;			/* that the selection kernel is made for; 0: no classes */
+	bool		absent;			/* it is, but there is no group-coded column */
 	bool		moved;			/* a value (NULL, if it can be) is in another's class */
-	bool		refined;		/* made by the device: refiner and class writer */
+	bool		refined;		/* made by the device: refinement kernel and class writer */
 	u16			by;
 	u16			split;
-	u32			chunks;			/* that have the class column */
+	u32			chunks;			/* that have the group-coded column */
 } ClassCase;
 
 typedef struct ScanCase
@@ -390,7 +390,7 @@ typedef struct Classes
 	u32			count;
 	u16		   *of;
 	u32		   *members;		/* UINT32_MAX: an empty class */
-	bool		misfit;			/* as far as the scan's requests go */
+	bool		mismatch;			/* as far as the scan's requests go */
 } Classes;
 
 static void
@@ -428,7 +428,7 @@ make_classes(Classes *cl, const ClassCase *cc, int k)
 	}
 }
 
-/* The same by the refiner, from a table that says of each value who accepts it. */
+/* The same by the refinement kernel, from a table that says of each value who accepts it. */
 static GcAddr
 refine_classes(Classes *cl, const ClassCase *cc, int k)
 {
@@ -445,15 +445,15 @@ refine_classes(Classes *cl, const ClassCase *cc, int k)
 	add_all_keys(&d, 40000);
 	r = refine(no_classes(range), &d, 0, shapes[1]);
 	count = copy_of(r.count, 16);
-	if (count[1] != 0 || count[0] > GC_MAX_CLASSES)
-		tap_bail("a case with too many classes");
+	if (count[1] != 0 || count[0] > GC_MAX_KEY_GROUPS)
+		tap_bail("a case with too many key_groups");
 	cl->count = (u32) count[0];
-	cl->of = copy_of(r.classes, (range + 1) * sizeof(u16));
+	cl->of = copy_of(r.key_groups, (range + 1) * sizeof(u16));
 	cl->members = copy_of(r.members, cl->count * sizeof(u32));
 	free_dimension(&d);
 	free(count);
 	free(by);
-	return r.classes;
+	return r.key_groups;
 }
 
 static bool
@@ -474,7 +474,7 @@ is_read(const Scan *scan, int k, u32 chunk)
 {
 	const u32	readers = readers_of(scan, tested[k]);
 
-	for (int b = 0; b < GC_MAX_MARKED; b++)
+	for (int b = 0; b < GC_MAX_SELECTED; b++)
 	{
 		if (readers >> b & 1 && reads(scan, b, chunk))
 			return true;
@@ -496,7 +496,7 @@ put_codes(const Classes *cl, const ClassCase *cc, int k, u32 chunk)
 		const Row	row = {chunk, r};
 		u16			id = cl->of[null_of(row, tested[k]) ? range_of(c) : (u64) (value_of(row, tested[k]) - c->lo)];
 
-		if (cl->misfit)
+		if (cl->mismatch)
 			id = (u16) draw(cl->count);
 		memcpy(codes + r * cc->width, &id, cc->width);
 	}
@@ -505,9 +505,9 @@ put_codes(const Classes *cl, const ClassCase *cc, int k, u32 chunk)
 	return addr;
 }
 
-/* The class column by the class writer. */
+/* The group-coded column by the class writer. */
 static void
-write_column(const GcCol *to, const ClassCase *cc, int k, GcAddr classes)
+write_column(const GcCol *to, const ClassCase *cc, int k, GcAddr key_groups)
 {
 	const TableColumn *c = find_column(tested[k]);
 	GcSource	sources[NCHUNKS + 1];
@@ -523,12 +523,12 @@ write_column(const GcCol *to, const ClassCase *cc, int k, GcAddr classes)
 	args.w[1] = put(to, NCHUNKS * sizeof(GcCol));
 	args.w[2] = (u64) c->lo;
 	args.w[3] = range_of(c);
-	args.w[4] = classes;
-	launch_scan(&writer, &args, GC_CLASS_WRITER_WORDS, sources, n, 0, 256, k);
+	args.w[4] = key_groups;
+	launch_scan(&writer, &args, GC_KEY_GROUP_WRITER_WORDS, sources, n, 0, 256, k);
 }
 
 /*
- * The class column's chunks: some have none, and those that nobody reads are at an
+ * The group-coded column's chunks: some have none, and those that nobody reads are at an
  * address that cannot be read.
  */
 static GcAddr
@@ -542,9 +542,9 @@ put_class_column(const Scan *scan, const Classes *cl, const ClassCase *cc, int k
 		if (!(cc->chunks >> c & 1))
 			continue;
 		cols[c].width = cc->width;
-		cols[c].data = refined && !cl->misfit ? take_garbage(padded(CHUNK_ROWS[c]) * cc->width) : put_codes(cl, cc, k, c);
+		cols[c].data = refined && !cl->mismatch ? take_garbage(padded(CHUNK_ROWS[c]) * cc->width) : put_codes(cl, cc, k, c);
 	}
-	if (refined && !cl->misfit)
+	if (refined && !cl->mismatch)
 		write_column(cols, cc, k, refined);
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
@@ -558,7 +558,7 @@ put_class_column(const Scan *scan, const Classes *cl, const ClassCase *cc, int k
 static void
 add_column_classes(Scan *scan, Classes *cl, const ClassCase *cc, int k, u32 who)
 {
-	ScanClasses *sc = &scan->classes[k];
+	ScanClasses *sc = &scan->key_groups[k];
 	GcAddr		refined = 0;
 
 	memset(cl, 0, sizeof(*cl));
@@ -568,14 +568,14 @@ add_column_classes(Scan *scan, Classes *cl, const ClassCase *cc, int k, u32 who)
 		refined = refine_classes(cl, cc, k);
 	else
 		make_classes(cl, cc, k);
-	if (cl->count > (cc->width == 1 ? 256 : GC_MAX_CLASSES))
-		tap_bail("a case with too many classes");
-	cl->misfit = is_misfit(cl, k, who);
+	if (cl->count > (cc->width == 1 ? 256 : GC_MAX_KEY_GROUPS))
+		tap_bail("a case with too many key_groups");
+	cl->mismatch = is_misfit(cl, k, who);
 	sc->count = cl->count;
 	sc->of = refined ? refined : put(cl->of, (range_of(find_column(tested[k])) + 1) * sizeof(u16));
 	sc->members = put(cl->members, cl->count * sizeof(u32));
 	sc->cols = put_class_column(scan, cl, cc, k, refined);
-	sc->unread = cl->misfit ? 0 : cc->chunks;
+	sc->unread = cl->mismatch ? 0 : cc->chunks;
 }
 
 /* A mask of requests as one of the scan's numbers. */
@@ -584,17 +584,17 @@ by_number(u16 mask, u32 who, int shift)
 {
 	u32			numbers = 0;
 
-	for (int i = 0; i < GC_MAX_MARKED; i++)
-		numbers |= (u32) (mask >> i % NREQUESTS & who >> i & 1) << (i + shift) % GC_MAX_MARKED;
+	for (int i = 0; i < GC_MAX_SELECTED; i++)
+		numbers |= (u32) (mask >> i % NREQUESTS & who >> i & 1) << (i + shift) % GC_MAX_SELECTED;
 	return numbers;
 }
 
-/* Entries of what the combiner wrote for column k that are wrong. */
+/* Entries of what the merge kernel wrote for column k that are wrong. */
 static u64
 check_combined(const Scan *scan, const Classes *cl, int k, u32 who, int shift)
 {
 	const u64	range = range_of(find_column(tested[k]));
-	const ScanClasses *sc = &scan->classes[k];
+	const ScanClasses *sc = &scan->key_groups[k];
 	u32		   *by_value = copy_of(scan->tables[k], (range + 1) * sizeof(u32));
 	u32		   *by_class = cl->count ? copy_of(sc->table, cl->count * sizeof(u32)) : NULL;
 	u64			wrong = 0;
@@ -607,53 +607,53 @@ check_combined(const Scan *scan, const Classes *cl, int k, u32 who, int shift)
 			wrong += by_class[c] != by_number(accept[k][cl->members[c]], who, shift);
 	}
 	if (cl->count)
-		wrong += (read_word(stream, sc->misfit) != 0) != cl->misfit;
+		wrong += (read_word(stream, sc->mismatch) != 0) != cl->mismatch;
 	if (wrong)
-		tap_note("column %d: %llu entries are wrong, misfit should be %d", tested[k], wrong, cl->misfit);
+		tap_note("column %d: %llu entries are wrong, mismatch should be %d", tested[k], wrong, cl->mismatch);
 	free(by_value);
 	free(by_class);
 	return wrong;
 }
 
-/* One scan for the requests in `who`, with these classes: how many of its columns misfit? */
+/* One scan for the requests in `who`, with these classes: how many of its columns mismatch? */
 static int
 check_scan(const ScanCase *sc, const Marker *mk, u32 who, u32 chunks, int shift, u32 turn)
 {
 	const GcAddr begin = top;
-	Classes		classes[NTESTED];
+	Classes		key_groups[NTESTED];
 	u64			wrong = 0;
-	int			misfits = 0;
+	int			mismatches = 0;
 	Scan		scan;
 
 	begin_scan(&scan, who, chunks, shift);
 	for (int k = 0; k < NTESTED; k++)
 	{
-		add_column_classes(&scan, &classes[k], &sc->column[k % 2], k, who);
-		misfits += classes[k].misfit;
+		add_column_classes(&scan, &key_groups[k], &sc->column[k % 2], k, who);
+		mismatches += key_groups[k].mismatch;
 	}
-	run_testers(&scan);
-	run_combiner(&scan);
+	run_predicate_kernels(&scan);
+	run_merge_kernel(&scan);
 	for (int k = 0; k < NTESTED; k++)
 	{
-		wrong += check_combined(&scan, &classes[k], k, who, shift);
-		free(classes[k].of);
-		free(classes[k].members);
+		wrong += check_combined(&scan, &key_groups[k], k, who, shift);
+		free(key_groups[k].of);
+		free(key_groups[k].members);
 	}
-	run_marker(mk, &scan, turn);
-	ok(wrong == 0 && check_scan_marks(&scan) == 0, "%s, requests 0x%x, %d misfits: tables and marks are right",
-	   sc->name, who, misfits);
+	run_selector(mk, &scan, turn);
+	ok(wrong == 0 && check_scan_selection(&scan) == 0, "%s, requests 0x%x, %d mismatches: tables and sel_bitmap are right",
+	   sc->name, who, mismatches);
 	top = begin;
-	return misfits;
+	return mismatches;
 }
 
 static void
-make_marker(Marker *mk, const ScanCase *sc)
+make_selector(Marker *mk, const ScanCase *sc)
 {
-	describe_marker(mk, sc->nshared, sc->exact);
+	describe_selector(mk, sc->nshared, sc->exact);
 	for (int k = 0; k < NTESTED; k++)
 	{
-		mk->column[k].class_width = sc->column[k % 2].width;
-		mk->column[k].shared = mk->column[k].shared || mk->column[k].class_width;
+		mk->column[k].key_group_width = sc->column[k % 2].width;
+		mk->column[k].shared = mk->column[k].shared || mk->column[k].key_group_width;
 	}
 }
 
@@ -673,21 +673,21 @@ static const ScanCase scan_cases[] = {
 	{"one class", NSHARED, true, {ONE_CLASS(1), ONE_CLASS(1)}},
 	{"one class, or fit", 0, true, {ONE_CLASS(2), FITS(1, 1)}},
 	{"fit, or one class", 0, false, {FITS(2, 7), ONE_CLASS(1)}},
-	{"one value misfits", NSHARED, true, {MOVED(1, 1), MOVED(1, 1)}},
-	{"one value misfits, or fit", 2, true, {MOVED(2, 29), FITS(2, 1)}},
-	{"only some chunks have classes", NSHARED, true, {IN_CHUNKS(1, 0x0a5b3), IN_CHUNKS(2, 0x15a4c)}},
+	{"one value mismatches", NSHARED, true, {MOVED(1, 1), MOVED(1, 1)}},
+	{"one value mismatches, or fit", 2, true, {MOVED(2, 29), FITS(2, 1)}},
+	{"only some chunks have key_groups", NSHARED, true, {IN_CHUNKS(1, 0x0a5b3), IN_CHUNKS(2, 0x15a4c)}},
 	{"no chunk has, or all do", 0, false, {IN_CHUNKS(2, 0), IN_CHUNKS(1, ALL_CHUNKS)}},
-	{"no class columns", NSHARED, true, {ABSENT(1), ABSENT(2)}},
-	{"no class column, or fit", 3, false, {ABSENT(1), FITS(2, 1)}},
-	{"without classes, or fit", NSHARED, true, {NO_CLASSES, FITS(1, 2)}},
-	{"fit, or without classes", 1, false, {FITS(2, 1), NO_CLASSES}},
+	{"no group-coded columns", NSHARED, true, {ABSENT(1), ABSENT(2)}},
+	{"no group-coded column, or fit", 3, false, {ABSENT(1), FITS(2, 1)}},
+	{"without key_groups, or fit", NSHARED, true, {NO_CLASSES, FITS(1, 2)}},
+	{"fit, or without key_groups", 1, false, {FITS(2, 1), NO_CLASSES}},
 	{"fit for some requests", NSHARED, true, {SOME_FIT(1, 0x0f0f), SOME_FIT(2, 0xf0f0)}},
 	{"refined", NSHARED, true, {REFINED(1), REFINED(2)}}
 };
 
 #define NSCAN_CASES		((int) (sizeof(scan_cases) / sizeof(scan_cases[0])))
 
-/* The first case with the same marker as case n. */
+/* The first case with the same selection kernel as case n. */
 static int
 first_alike(int n)
 {
@@ -705,7 +705,7 @@ static void
 test_scans(void)
 {
 	static Marker markers[NSCAN_CASES];
-	int			misfits[NSCAN_CASES] = {0};
+	int			mismatches[NSCAN_CASES] = {0};
 	int			i = 0;
 
 	find_accepting();
@@ -716,24 +716,24 @@ test_scans(void)
 
 		if (first_alike(n) == n)
 		{
-			make_marker(mk, sc);
-			load_marker(mk);
+			make_selector(mk, sc);
+			load_selector(mk);
 		}
-		misfits[n] += check_scan(sc, mk, UINT32_MAX, ALL_CHUNKS, 0, n);
-		misfits[n] += check_scan(sc, mk, UINT32_MAX, draw(ALL_CHUNKS), 5, n + 1);
-		misfits[n] += check_scan(sc, mk, 0xf00f0f0f, ALL_CHUNKS, 15, n);
+		mismatches[n] += check_scan(sc, mk, UINT32_MAX, ALL_CHUNKS, 0, n);
+		mismatches[n] += check_scan(sc, mk, UINT32_MAX, draw(ALL_CHUNKS), 5, n + 1);
+		mismatches[n] += check_scan(sc, mk, 0xf00f0f0f, ALL_CHUNKS, 15, n);
 		for (int j = 0; j < 2; j++)
-			misfits[n] += check_scan(sc, mk, 1u << i++ % NREQUESTS, ALL_CHUNKS, n * 3 % 32, n + j);
-		misfits[n] += check_scan(sc, mk, 1u << i % NREQUESTS | 1u << (i + 7) % NREQUESTS, ALL_CHUNKS, 3, n);
+			mismatches[n] += check_scan(sc, mk, 1u << i++ % NREQUESTS, ALL_CHUNKS, n * 3 % 32, n + j);
+		mismatches[n] += check_scan(sc, mk, 1u << i % NREQUESTS | 1u << (i + 7) % NREQUESTS, ALL_CHUNKS, 3, n);
 	}
 	for (int n = 0; n < NSCAN_CASES; n++)
 	{
 		if (first_alike(n) == n)
 			unload(&markers[n].kernel);
 	}
-	is(misfits[0] + misfits[1] + misfits[2] + misfits[15], 0, "classes by who accepts them always fit");
-	ok(misfits[3] > NTESTED && misfits[4] > 0 && misfits[5] > 0, "one class of all values does not");
-	ok(misfits[6] > NTESTED && misfits[7] > 0, "nor does one with a wrong value");
+	is(mismatches[0] + mismatches[1] + mismatches[2] + mismatches[15], 0, "key_groups by who accepts them always fit");
+	ok(mismatches[3] > NTESTED && mismatches[4] > 0 && mismatches[5] > 0, "one class of all values does not");
+	ok(mismatches[6] > NTESTED && mismatches[7] > 0, "nor does one with a wrong value");
 	for (int k = 0; k < NTESTED; k++)
 		free(accept[k]);
 }
@@ -758,17 +758,17 @@ test_nvrtc(void)
 		text = gc_generate_refiner();
 		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the refiner");
 		free(text);
-		text = gc_generate_class_writer();
+		text = gc_generate_key_group_writer();
 		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the class writer");
 		free(text);
-		text = gc_generate_combiner();
-		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the combiner");
+		text = gc_generate_merge_kernel();
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the merge_kernel");
 		free(text);
 		for (int n = 0; n < NSCAN_CASES; n += 7)
 		{
-			make_marker(&mk, &scan_cases[n]);
-			text = gc_generate_marker(mk.column, NTESTED);
-			compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a marker with classes");
+			make_selector(&mk, &scan_cases[n]);
+			text = gc_generate_selector(mk.column, NTESTED);
+			compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a selector with key_groups");
 			free(text);
 		}
 	}
@@ -786,7 +786,7 @@ main(int argc, char **argv)
 	text = gc_generate_refiner();
 	refiner = load_text(text);
 	free(text);
-	text = gc_generate_class_writer();
+	text = gc_generate_key_group_writer();
 	writer = load_text(text);
 	free(text);
 	test_refiner();

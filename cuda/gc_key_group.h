@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * gc_class.h
- *	  Classes of a column's values (codegen/classes.c): how they are found, written in
+ * gc_key_group.h
+ *	  Classes of a column's values (codegen/key groups.c): how they are found, written in
  *	  the place of the values, and checked.
  *
  *	  gc_read_attribute(key, attribute, row, ..)	what a table says of one value
- *	  gc_class_slot(slots, ids, count, key)			place of a pair of class and attribute
- *	  gc_write_classes(to, from, row, ..)			classes of eight rows
+ *	  gc_key_group_slot(slots, ids, count, key)			place of a pair of key group and attribute
+ *	  gc_write_key_groups(to, from, row, ..)			key groups of eight rows
  *	  gc_mask_of(bits, i)							requests that accept value i
  *
  *-------------------------------------------------------------------------
@@ -36,11 +36,11 @@ gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 ra
  * count[1] is raised where there are too many.
  */
 GC_FN u32
-gc_class_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
+gc_key_group_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
 {
-	u32			s = (u32) gc_hash_end(gc_hash_step(0, (i64) key)) & (GC_CLASS_SLOTS - 1);
+	u32			s = (u32) gc_hash_end(gc_hash_step(0, (i64) key)) & (GC_KEY_GROUP_SLOTS - 1);
 
-	while (GC_LOAD_FRESH64(&count[0]) <= GC_MAX_CLASSES)
+	while (GC_LOAD_FRESH64(&count[0]) <= GC_MAX_KEY_GROUPS)
 	{
 		u64			e = GC_LOAD_FRESH64(&slots[s]);
 
@@ -50,35 +50,35 @@ gc_class_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
 			if (e == GC_EMPTY_SLOT)
 			{
 				ids[s] = (u32) GC_ATOMIC_ADD64(&count[0], 1);
-				if (ids[s] >= GC_MAX_CLASSES)
+				if (ids[s] >= GC_MAX_KEY_GROUPS)
 					count[1] = 1;
 				return s;
 			}
 		}
 		if (e == key)
 			return s;
-		s = (s + 1) & (GC_CLASS_SLOTS - 1);
+		s = (s + 1) & (GC_KEY_GROUP_SLOTS - 1);
 	}
 	return 0;
 }
 
 /*
- * Eight rows of `from`, as classes, to `to`, whose width is 1 or 2.  NULL has the place
+ * Eight rows of `from`, as key groups, to `to`, whose width is 1 or 2.  NULL has the place
  * behind the range, and so has whatever is out of it: padding of a chunk without a value.
  */
 GC_FN void
-gc_write_classes(GcCol to, GcCol from, u32 row, const u16 *classes, i64 base, u32 range)
+gc_write_key_groups(GcCol to, GcCol from, u32 row, const u16 *key_groups, i64 base, u32 range)
 {
-	u32			at[GC_MARK_ROWS];
-	u32			packed[GC_MARK_ROWS / 2];
+	u32			at[GC_SELECT_ROWS];
+	u32			packed[GC_SELECT_ROWS / 2];
 	const u32	delta = (u32) from.base - (u32) base;
 	const u32	nulls = from.nulls ? ((const u8 *) from.nulls)[row / 8] : 0;
 
 	gc_codes_0(at, from, row);
-	GC_UNROLL for (int j = 0; j < GC_MARK_ROWS; j++)
+	GC_UNROLL for (int j = 0; j < GC_SELECT_ROWS; j++)
 	{
 		at[j] += delta;
-		at[j] = classes[nulls >> j & 1 || at[j] > range ? range : at[j]];
+		at[j] = key_groups[nulls >> j & 1 || at[j] > range ? range : at[j]];
 	}
 	if (to.width == 1)
 	{
@@ -99,7 +99,7 @@ gc_mask_of(const u64 *bits, u64 i)
 {
 	u32			mask = 0;
 
-	GC_UNROLL for (int m = 0; m < GC_MAX_MARKED; m++)
+	GC_UNROLL for (int m = 0; m < GC_MAX_SELECTED; m++)
 		if (bits[m])
 			mask |= (((const u32 *) bits[m])[i >> 5] >> (i & 31) & 1) << m;
 	return mask;

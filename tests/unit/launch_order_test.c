@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * beside_test.c
+ * launch_order_test.c
  *	  Tests of how kernels are launched that are to be side by side.
  *
  *-------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * records.c
- *	  The kernel that writes records (cuda/gc_record.h).
+ * packed rows.c
+ *	  The kernel that writes packed rows (cuda/gc_packed_row.h).
  *
- * Of a marked scan's rows few are left for a request, and of each it reads several columns:
+ * Of a selection scan's rows few are left for a request, and of each it reads several columns:
  * a sector of 32 bytes each, of which a code is 1 to 4.  With the columns of a row side by
- * side in one sector, the second column costs nothing.  Kernels over marks read records
+ * side in one sector, the second column costs nothing.  Kernels over marks read packed rows
  * where few rows are marked, and columns where many are; the codes are the same.
  *
  * Pure C, called on the worker's main thread.
@@ -16,17 +16,17 @@
 #include "prologue.h"
 
 char *
-gc_generate_record_writer(void)
+gc_generate_packed_row_writer(void)
 {
 	Text		t = {0};
 
-	cg_prologue(&t, GC_RECORD_WRITER_WORDS, 8, 256);
+	cg_prologue(&t, GC_PACKED_ROW_WRITER_WORDS, 8, 256);
 	text_addf(&t, "GC_TILES\n"
 			  "const GcCol from = ((const GcCol *) gc_a.w[0])[gc_src.chunk];\n"
 			  "const GcCol to = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
 			  "if (!to.data) continue;\n"
 			  "for (u32 row = gc_first + thread; row < gc_end; row += nthreads)\n"
-			  "gc_write_record(to.data, from, row);\n"
+			  "gc_write_packed_row(to.data, from, row);\n"
 			  "GC_END_TILES\n}\n");
 	return t.s;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * marks_test.c [host|cuda]
- *	  Kernels of marked scans: tester, combiner, marker, and those that visit marks.
+ * selection_test.c [host|cuda]
+ *	  Kernels of selection scans: predicate kernel, merge kernel, selection kernel, and those that visit marks.
  *
  * Sixteen requests over one table, each with chunks, rows and constants of its own.  Who
  * passes is computed here, row by row, and compared with the marks of scans for one set
@@ -17,7 +17,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "marks_scan.h"
+#include "selection_scan.h"
 
 static void
 test_requests(void)
@@ -25,7 +25,7 @@ test_requests(void)
 	for (int i = 0; i < NALL; i++)
 	{
 		const Member *m = &members[i];
-		const GcTests *t = &m->tests;
+		const GcPredicates *t = &m->tests;
 		size_t		set = 0;
 		int			n = 0;
 
@@ -38,8 +38,8 @@ test_requests(void)
 		is(n, requests[i].fails, "and raises no flag, or one");
 		is(((const u32 *) m->wanted.bytes)[GC_FLAG_DATA], requests[i].fails, "which says that a value was wrong");
 		is(t->steps, requests[i].steps, "its tests are known");
-		is(t->placed, requests[i].placed, "and its placed builds");
-		is(t->nplaced, __builtin_popcountll(t->placed), "each of them");
+		is(t->direct, requests[i].direct, "and its direct builds");
+		is(t->nlookups, __builtin_popcountll(t->direct), "each of them");
 		n = 0;
 		while (n < 3 && requests[i].column[n] != 0)
 			n++;
@@ -65,7 +65,7 @@ test_look_ups(void)
 		const char *at;
 		int			n = 0;
 
-		if (gc_generate(m->p, m->pipeline, &marked_variant[i], &source, &err) != GC_OK)
+		if (gc_generate(m->p, m->pipeline, &selection_variant[i], &source, &err) != GC_OK)
 			tap_bail(err.detail);
 		for (at = source.text; (at = strstr(at, "GC_LOOK_UP(gc_j)")) != NULL; at++)
 			n++;
@@ -103,19 +103,19 @@ test_cells(void)
 }
 
 static void
-make_marker(Marker *mk, int nshared, bool exact)
+make_selector(Marker *mk, int nshared, bool exact)
 {
-	describe_marker(mk, nshared, exact);
-	load_marker(mk);
+	describe_selector(mk, nshared, exact);
+	load_selector(mk);
 }
 
 /* All tables are in shared memory. */
 static void
-make_fast_marker(Marker *mk, int n, bool exact)
+make_fast_selector(Marker *mk, int n, bool exact)
 {
-	describe_marker(mk, n, exact);
+	describe_selector(mk, n, exact);
 	mk->n = n;
-	load_marker(mk);
+	load_selector(mk);
 }
 
 /* One scan for these requests: as begin_scan. */
@@ -126,10 +126,10 @@ check_scan(const Marker *mk, u32 who, u32 chunks, int shift, u32 turn)
 	Scan		scan;
 
 	begin_scan(&scan, who, chunks, shift);
-	run_testers(&scan);
-	run_combiner(&scan);
-	run_marker(mk, &scan, turn);
-	ok(check_scan_marks(&scan) == 0, "requests 0x%x, %d tables in shared memory: marks and results are right",
+	run_predicate_kernels(&scan);
+	run_merge_kernel(&scan);
+	run_selector(mk, &scan, turn);
+	ok(check_scan_selection(&scan) == 0, "requests 0x%x, %d tables in shared memory: sel_bitmap and results are right",
 	   who, mk->nshared);
 	top = begin;
 }
@@ -149,7 +149,7 @@ test_scans(void)
 
 	for (int k = 0; k < 3; k++)
 	{
-		make_marker(&mk, nshared[k], k != 2);
+		make_selector(&mk, nshared[k], k != 2);
 		check_scan(&mk, UINT32_MAX, ALL_CHUNKS, 0, k);
 		check_scan(&mk, 0xffff, ALL_CHUNKS, 5, k + 1);
 		check_scan(&mk, 0xffff0000, ALL_CHUNKS, 0, k);
@@ -174,7 +174,7 @@ tests_first(int i, int n)
 	return true;
 }
 
-/* Markers for the first few columns, and requests that test no others. */
+/* Selection kernels for the first few columns, and requests that test no others. */
 static void
 test_fast_scans(void)
 {
@@ -183,7 +183,7 @@ test_fast_scans(void)
 		u32			who = 0;
 		Marker		mk;
 
-		make_fast_marker(&mk, n, n % 2);
+		make_fast_selector(&mk, n, n % 2);
 		for (int i = 0; i < NREQUESTS; i++)
 			who |= (u32) tests_first(i, n) << i;
 		ok(__builtin_popcount(who) > 2, "requests 0x%x test the first %d columns", who, n);
@@ -206,7 +206,7 @@ test_places(void)
 {
 	Marker		mk;
 
-	make_marker(&mk, NSHARED, true);
+	make_selector(&mk, NSHARED, true);
 	for (int turn = 0; turn < 6; turn++)
 	{
 		const GcAddr begin = top;
@@ -214,13 +214,13 @@ test_places(void)
 
 		begin_scan(&scan, UINT32_MAX, ALL_CHUNKS, 0);
 		for (int b = 0; b < NALL - NREQUESTS; b++)
-			scan.who[(b * 3 + turn) % GC_MAX_MARKED] = NREQUESTS + b;
+			scan.who[(b * 3 + turn) % GC_MAX_SELECTED] = NREQUESTS + b;
 		if (turn >= 4)
 			scan.mask = draw_set();
-		run_testers(&scan);
-		run_combiner(&scan);
-		run_marker(&mk, &scan, turn);
-		ok(check_scan_marks(&scan) == 0, "builds found by place, turn %d", turn);
+		run_predicate_kernels(&scan);
+		run_merge_kernel(&scan);
+		run_selector(&mk, &scan, turn);
+		ok(check_scan_selection(&scan) == 0, "builds found by place, turn %d", turn);
 		top = begin;
 	}
 	for (int i = NREQUESTS; i < NALL; i++)
@@ -230,10 +230,10 @@ test_places(void)
 
 		begin_scan(&scan, 1, ALL_CHUNKS, 7);
 		scan.who[7] = i;
-		run_testers(&scan);
-		run_combiner(&scan);
-		run_marker(&mk, &scan, i);
-		ok(check_scan_marks(&scan) == 0, "%s: alone", requests[i].name);
+		run_predicate_kernels(&scan);
+		run_merge_kernel(&scan);
+		run_selector(&mk, &scan, i);
+		ok(check_scan_selection(&scan) == 0, "%s: alone", requests[i].name);
 		top = begin;
 	}
 	unload(&mk.kernel);
@@ -247,12 +247,12 @@ test_two_launches(void)
 	Scan		scan = {.mask = 0xffff,.chunks = cached};
 	Marker		mk;
 
-	make_marker(&mk, NSHARED, true);
+	make_selector(&mk, NSHARED, true);
 	for (int i = 0; i < NREQUESTS; i++)
 		scan.who[i] = i;
-	run_testers(&scan);
-	run_combiner(&scan);
-	run_marker(&mk, &scan, 3);
+	run_predicate_kernels(&scan);
+	run_merge_kernel(&scan);
+	run_selector(&mk, &scan, 3);
 	for (int i = 0; i < NREQUESTS; i++)
 	{
 		Member	   *m = &members[i];
@@ -260,9 +260,9 @@ test_two_launches(void)
 		show_marks(m, &scan, i);
 		empty_sink(m);
 		run_alone(m, m->pipeline, m->sink, m->chunks & ~cached, true);
-		run_kernel(m, m->pipeline, &marked[i], &marked_source[i],
-				   gc_shared_bytes(m->p, &marked_variant[i], m->ranges, m->ngroups), m->sink, m->chunks & cached, false);
-		ok(same_result(m), "%s: private chunks and marks add up", requests[i].name);
+		run_kernel(m, m->pipeline, &selection[i], &marked_source[i],
+				   gc_shared_bytes(m->p, &selection_variant[i], m->ranges, m->ngroups), m->sink, m->chunks & cached, false);
+		ok(same_result(m), "%s: private chunks and sel_bitmap add up", requests[i].name);
 	}
 	unload(&mk.kernel);
 }
@@ -278,7 +278,7 @@ test_find(void)
 	u16			build,
 				column[18];
 	GcProgram  *p;
-	GcTests		tests;
+	GcPredicates		tests;
 
 	build = maker_input(&m);
 	column[0] = read_column(&m, C_HKEY, false);
@@ -298,16 +298,16 @@ test_find(void)
 	maker_agg(&m, GC_AGG_COUNT, GC_NONE);
 	p = maker_finish(&m, 1000);
 	memset(allowed, true, sizeof(allowed));
-	gc_find_tests(p, p->npipelines - 1, allowed, &tests);
-	is(tests.ncolumns, GC_MAX_TESTED, "no more columns are tested than there may be");
+	gc_find_predicates(p, p->npipelines - 1, allowed, &tests);
+	is(tests.ncolumns, GC_MAX_PREDICATES, "no more columns are tested than there may be");
 	is(tests.steps, (u64) 0xffff << 3 | 1 << 21 | 1, "nor payloads or constants");
-	is(tests.placed, 1, "probes of hash builds are placed");
+	is(tests.direct, 1, "probes of hash builds are direct");
 	/* the build has two columns, too */
 	allowed[2 + 4] = false;
-	gc_find_tests(p, p->npipelines - 1, allowed, &tests);
+	gc_find_predicates(p, p->npipelines - 1, allowed, &tests);
 	is(tests.steps, ((u64) 0x1ffff << 3 | 1 << 21 | 1) & ~((u64) 1 << 7), "a column that may not be tested makes room");
 	memset(allowed, false, sizeof(allowed));
-	gc_find_tests(p, p->npipelines - 1, allowed, &tests);
+	gc_find_predicates(p, p->npipelines - 1, allowed, &tests);
 	ok(tests.steps == 0 && tests.ncolumns == 0, "no column may be tested");
 	free(p);
 }
@@ -334,43 +334,43 @@ test_nvrtc(void)
 		return;
 	}
 	/* the oldest GPUs have fewer instructions */
-	describe_marker(&mk, 2, true);
-	check_old(nvrtc, gc_generate_marker(mk.column, NTESTED), "a marker");
+	describe_selector(&mk, 2, true);
+	check_old(nvrtc, gc_generate_selector(mk.column, NTESTED), "a selector");
 	for (int i = 0; i < NALL; i += 5)
 	{
-		GcVariant	v = marked_variant[i];
+		GcVariant	v = selection_variant[i];
 		GcKernelSource source;
 
 		v.vec = 8;
 		if (gc_generate(members[i].p, members[i].pipeline, &v, &source, &err) != GC_OK)
 			tap_bail(err.detail);
-		check_old(nvrtc, source.text, "a kernel over marks");
+		check_old(nvrtc, source.text, "a kernel over sel_bitmap");
 	}
 	for (int arch = 80; arch <= 90; arch += 10)
 	{
-		char	   *text = gc_generate_combiner();
+		char	   *text = gc_generate_merge_kernel();
 
-		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the combiner");
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the merge_kernel");
 		free(text);
-		describe_marker(&mk, arch == 80 ? NSHARED : 2, arch == 80);
-		text = gc_generate_marker(mk.column, NTESTED);
-		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a marker");
+		describe_selector(&mk, arch == 80 ? NSHARED : 2, arch == 80);
+		text = gc_generate_selector(mk.column, NTESTED);
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a selector");
 		free(text);
 		for (int i = arch / 10 % 2; i < NALL; i += 2)
 		{
 			const Member *m = &members[i];
-			GcVariant	v = marked_variant[i];
+			GcVariant	v = selection_variant[i];
 			GcKernelSource source;
 
 			v.vec = 8;
 			v.threads = 128 << i % 4;
-			if (gc_generate_tester(m->p, m->pipeline, &m->tests, &source, &err) != GC_OK)
+			if (gc_generate_predicate_kernel(m->p, m->pipeline, &m->tests, &source, &err) != GC_OK)
 				tap_bail(err.detail);
-			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a tester");
+			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a predicate_kernel");
 			free(source.text);
 			if (gc_generate(m->p, m->pipeline, &v, &source, &err) != GC_OK)
 				tap_bail(err.detail);
-			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over marks");
+			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over sel_bitmap");
 			free(source.text);
 		}
 	}
@@ -393,7 +393,7 @@ main(int argc, char **argv)
 	test_fast_scans();
 	test_places();
 	test_two_launches();
-	ok(skipped > 1000, "%llu times a request has no marks in rows that have a digest", skipped);
+	ok(skipped > 1000, "%llu times a request has no sel_bitmap in rows that have a summary", skipped);
 	test_nvrtc();
 	free_columns();
 	test_times();

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * records_test.c [host|cuda]
+ * packed_rows_test.c [host|cuda]
  *	  Records: the kernel that writes them, and kernels over marks that read them.
  *
  * What the writer leaves is compared, byte by byte, with what is computed here from the
- * columns.  The kernels are those of marks_test.c.  Of a chunk in which few rows are marked
+ * columns.  The kernels are those of selection_test.c.  Of a chunk in which few rows are marked
  * wherever any is, columns' codes are at an address that cannot be read; where many are
  * marked, records are.  The results must be right.
  *
@@ -16,7 +16,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "marks_scan.h"
+#include "selection_scan.h"
 
 #include "../../src/codegen/packed_rows.h"
 
@@ -46,7 +46,7 @@ place_of(int column)
 static u64
 record_bytes(u32 chunk)
 {
-	return padded(CHUNK_ROWS[chunk]) * GC_RECORD_BYTES;
+	return padded(CHUNK_ROWS[chunk]) * GC_PACKED_ROW_BYTES;
 }
 
 static void
@@ -101,12 +101,12 @@ write_column(int i, u32 chunks, u32 turn)
 		must(ops->copy_out(stream, codes, from->data, from->nrows * from->width, NULL));
 		must(finish(stream, NULL));
 		for (u32 r = 0; r < from->nrows; r++)
-			memcpy(wanted[p.group][c] + r * GC_RECORD_BYTES + p.at, codes + r * from->width, from->width);
+			memcpy(wanted[p.group][c] + r * GC_PACKED_ROW_BYTES + p.at, codes + r * from->width, from->width);
 		free(codes);
 	}
 	args.w[0] = table[i].array;
 	args.w[1] = put_places(i, chunks);
-	launch_scan(&writer, &args, GC_RECORD_WRITER_WORDS, sources, n, 0, turn % 2 ? 256 : 64, turn);
+	launch_scan(&writer, &args, GC_PACKED_ROW_WRITER_WORDS, sources, n, 0, turn % 2 ? 256 : 64, turn);
 }
 
 static u64
@@ -138,7 +138,7 @@ test_writer(void)
 		if (!of_build(&table[i]))
 			write_column(i, draw(ALL_CHUNKS), i);
 	}
-	is(wrong_bytes(), 0, "codes are written to the records of some chunks, and nothing else is");
+	is(wrong_bytes(), 0, "codes are written to the packed_rows of some chunks, and nothing else is");
 	for (int i = 0; i < NTABLE; i++)
 	{
 		if (!of_build(&table[i]))
@@ -170,7 +170,7 @@ few_part(const Member *m, const GcVariant *variant)
 		tap_bail(err.detail);
 	at = strstr(source.text, define);
 	if (at == NULL)
-		tap_bail("a kernel over marks does not say what few rows are");
+		tap_bail("a kernel over sel_bitmap does not say what few rows are");
 	part = (u32) atoi(at + sizeof(define) - 1);
 	free(source.text);
 	return part;
@@ -178,12 +178,12 @@ few_part(const Member *m, const GcVariant *variant)
 
 /* Rows with a mark, of those from first on; none behind `end`. */
 static u32
-count_marks(const u8 *marks, u32 first, u32 rows, u32 end)
+count_marks(const u8 *sel_bitmap, u32 first, u32 rows, u32 end)
 {
 	u32			n = 0;
 
 	for (u32 r = first; r < first + rows && r < end; r++)
-		n += marks[r >> 3] >> (r & 7) & 1;
+		n += sel_bitmap[r >> 3] >> (r & 7) & 1;
 	return n;
 }
 
@@ -197,16 +197,16 @@ static const u32 spans[NSPANS] = {4096, 8192, 16384, 32768};
  * these are the first 4,096 whose parts have any.
  */
 static u32
-deciding_marks(const u8 *marks, u32 first, u32 span, u32 end)
+deciding_marks(const u8 *sel_bitmap, u32 first, u32 span, u32 end)
 {
 	u32			n = 0;
 	u32			parts = 0;
 
 	if (on_host)
-		return count_marks(marks, first, span, end);
-	for (u32 row = first; row < first + span && row < end && parts < 16; row += GC_DIGEST_ROWS)
+		return count_marks(sel_bitmap, first, span, end);
+	for (u32 row = first; row < first + span && row < end && parts < 16; row += GC_SUMMARY_ROWS)
 	{
-		const u32	here = count_marks(marks, row, GC_DIGEST_ROWS, end);
+		const u32	here = count_marks(sel_bitmap, row, GC_SUMMARY_ROWS, end);
 
 		n += here;
 		parts += here > 0;
@@ -216,7 +216,7 @@ deciding_marks(const u8 *marks, u32 first, u32 span, u32 end)
 
 /* Which are those of number b's kernel?  Invisible rows count only on device host. */
 static Chunks
-divide_chunks(const Scan *scan, int b, const u8 *marks, u32 part)
+divide_chunks(const Scan *scan, int b, const u8 *sel_bitmap, u32 part)
 {
 	const u32	rows = on_host ? GC_TILE_ROWS : 4096;
 	const Member *m = &members[scan->who[b]];
@@ -224,7 +224,7 @@ divide_chunks(const Scan *scan, int b, const u8 *marks, u32 part)
 
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
-		const u8   *of = marks + b * scan->per_request + c * scan->per_chunk;
+		const u8   *of = sel_bitmap + b * scan->per_request + c * scan->per_chunk;
 		bool		few = true;
 		bool		many = true;
 
@@ -256,7 +256,7 @@ show_columns(Chunks chunks, GcAddr *arrays)
 	for (int i = 0; i < NTABLE; i++)
 	{
 		GcCol		cols[NCHUNKS];
-		GcCol		records[NCHUNKS] = {{0}};
+		GcCol		packed_rows[NCHUNKS] = {{0}};
 		const Place p = place_of(i);
 
 		arrays[i] = table[i].array;
@@ -267,10 +267,10 @@ show_columns(Chunks chunks, GcAddr *arrays)
 		{
 			if (chunks.few >> c & 1)
 				cols[c].data = POISON;
-			records[c].data = chunks.many >> c & 1 ? POISON : place[p.group][c] + p.at;
+			packed_rows[c].data = chunks.many >> c & 1 ? POISON : place[p.group][c] + p.at;
 		}
 		table[i].array = put(cols, sizeof(cols));
-		table[i].records = put(records, sizeof(records));
+		table[i].packed_rows = put(packed_rows, sizeof(packed_rows));
 	}
 }
 
@@ -281,46 +281,46 @@ test_visits(void)
 	u64			many = 0;
 	Marker		mk;
 
-	describe_marker(&mk, NSHARED, true);
-	load_marker(&mk);
+	describe_selector(&mk, NSHARED, true);
+	load_selector(&mk);
 	for (int turn = 0; turn < 2; turn++)
 	{
 		Scan		scan;
-		u8		   *marks;
+		u8		   *sel_bitmap;
 		u32			wrong;
 
 		begin_scan(&scan, 0xffff, ALL_CHUNKS, 0);
 		for (int b = 0; turn == 1 && b < NALL - NREQUESTS; b++)
 			scan.who[b] = NREQUESTS + b;
-		run_testers(&scan);
-		run_combiner(&scan);
-		run_marker(&mk, &scan, turn);
-		ok(check_scan_marks(&scan) == 0, "without records");
-		marks = read_marks(&scan, &wrong);
-		is(wrong, 0, "marks are where the digest says");
-		for (int b = 0; b < GC_MAX_MARKED; b++)
+		run_predicate_kernels(&scan);
+		run_merge_kernel(&scan);
+		run_selector(&mk, &scan, turn);
+		ok(check_scan_selection(&scan) == 0, "without packed_rows");
+		sel_bitmap = read_marks(&scan, &wrong);
+		is(wrong, 0, "sel_bitmap are where the summary says");
+		for (int b = 0; b < GC_MAX_SELECTED; b++)
 		{
 			const GcAddr begin = top;
 			const int	i = scan.who[b];
-			const u32	part = few_part(&members[i], &marked_variant[i]);
-			Chunks		chunks = divide_chunks(&scan, b, marks, part);
+			const u32	part = few_part(&members[i], &selection_variant[i]);
+			Chunks		chunks = divide_chunks(&scan, b, sel_bitmap, part);
 			GcAddr		arrays[NTABLE];
 
 			if (!(scan.mask >> b & 1))
 				continue;
 			show_columns(chunks, arrays);
-			ok(check_result(&scan, b), "%s: from records in chunks 0x%x, from columns in 0x%x, few is 1 in %u",
+			ok(check_result(&scan, b), "%s: from packed_rows in chunks 0x%x, from columns in 0x%x, few is 1 in %u",
 			   requests[i].name, chunks.few, chunks.many, part);
 			for (int t = 0; t < NTABLE; t++)
 			{
 				table[t].array = arrays[t];
-				table[t].records = 0;
+				table[t].packed_rows = 0;
 			}
 			few += __builtin_popcount(chunks.few);
 			many += __builtin_popcount(chunks.many);
 			top = begin;
 		}
-		free(marks);
+		free(sel_bitmap);
 	}
 	unload(&mk.kernel);
 	ok(few > 100 && many > 10, "there are chunks of either kind: %llu and %llu", few, many);
@@ -331,7 +331,7 @@ test_nvrtc(void)
 {
 	GcError		err = {GC_OK, ""};
 	const GcNvrtc *nvrtc = gc_nvrtc_open(13, &err);
-	char	   *text = gc_generate_record_writer();
+	char	   *text = gc_generate_packed_row_writer();
 
 	if (nvrtc == NULL)
 		tap_skip("%s", err.detail);
@@ -341,13 +341,13 @@ test_nvrtc(void)
 		for (int i = arch / 10 % 2; i < NALL; i += 2)
 		{
 			const Member *m = &members[i];
-			GcVariant	v = marked_variant[i];
+			GcVariant	v = selection_variant[i];
 			GcKernelSource source;
 
 			v.vec = 8;
 			if (gc_generate(m->p, m->pipeline, &v, &source, &err) != GC_OK)
 				tap_bail(err.detail);
-			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over marks that reads records");
+			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over sel_bitmap that reads packed_rows");
 			free(source.text);
 		}
 	}
@@ -358,7 +358,7 @@ int
 main(int argc, char **argv)
 {
 	GcError		err = {GC_OK, ""};
-	char	   *text = gc_generate_record_writer();
+	char	   *text = gc_generate_packed_row_writer();
 
 	tap_start();
 	if (!start_device(argc > 1 ? argv[1] : "host", &err))

@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * packed rows.h
+ *	  Columns of a table, row by row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_RECORDS_H
+#define GC_RECORDS_H
+
+#include "derived.h"
+
+/* Columns of a table's packed rows. */
+#define GC_MAX_PACKED_ROW_COLUMNS	16
+
+/*
+ * A table's packed rows: of each row's columns, as many as have room, in the order in which they
+ * were wanted (packed rows.c).
+ */
+typedef struct GcPackedRows
+{
+	int			users;			/* launches; the set is not counted */
+	bool		dropped;
+	GcAddr		data;			/* of all chunks */
+	u32			taken;			/* bytes of a packed row, one bit each */
+	int			ncolumns;
+	struct
+	{
+		i16			dir_column;
+		GcDerived	column;
+	}			column[GC_MAX_PACKED_ROW_COLUMNS];
+} GcPackedRows;
+
+struct GcScanSet;
+
+/*
+ * Have the scan's requests read packed rows where they can: the launch holds them
+ * (launch->packed rows) until gc_packed_rows_release.  gc_packed_rows_write, once no failure can mean that
+ * nothing was launched: queue the writing of what is missing.
+ */
+extern void gc_packed_rows_reserve(GcScanMembers *scan);
+extern GcCode gc_packed_rows_write(GcScanMembers *scan);
+extern void gc_packed_rows_release(GcPackedRows *r);
+
+extern void gc_packed_rows_forget(struct GcScanSet *set);
+extern bool gc_packed_rows_evict(struct GcScanSet *set);
+
+#endif							/* GC_RECORDS_H */

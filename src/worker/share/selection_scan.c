@@ -1,0 +1,368 @@
+/*-------------------------------------------------------------------------
+ *
+ * selection_scan.c
+ *	  One selection scan: from its members to their results.
+ *
+ * On the stream of the first member, once the others' predicate kernels are done: the merge kernel and
+ * the selection kernel, over the chunks that any member reads.  Then every member, on its own stream
+ * and side by side with the others: its own kernel over its cached chunks' marks, and its
+ * result.  A member's private chunks are read by its ordinary kernel, into the same sink.
+ *
+ * The worker's main thread.  The launch owns the sources, and tables and marks in one
+ * piece of device memory, until the last member is done.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "selection_scan.h"
+
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "../run/launch.h"
+#include "../run/result.h"
+#include "selection.h"
+#include "scan_set.h"
+#include "share_launch.h"
+
+/* Blocks and threads of the merge kernel: it reads a few MB. */
+#define MERGE_BLOCKS		264
+#define MERGE_THREADS	256
+
+/*
+ * Threads per multiprocessor of the members' own kernels: so many in all, since they run
+ * side by side, but at least so many each.
+ */
+#define THREADS_OF_ALL		4096
+#define THREADS_OF_ONE		512
+
+/* The launch's memory begins with words for mismatches, where flags would be, and times. */
+#define MISMATCHES_BYTES		256
+StaticAssertDecl(GC_MAX_PREDICATES * sizeof(u32) <= GC_TIMES_AT, "times lie behind the mismatches");
+
+/* Members that read a column, and those that accept every value of it. */
+static u32
+readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
+{
+	u32			read = 0;
+
+	for (int m = 0; m < scan->n; m++)
+	{
+		const GcScanShape *s = scan->run[m]->share->scan_shape;
+
+		for (int q = 0; q < s->predicates.ncolumns; q++)
+		{
+			if (scan->run[m]->share->predicates[q].dir_column == dir_column)
+				read |= 1u << scan->member_no[m];
+		}
+	}
+	*accepting = ~read;
+	return read;
+}
+
+/*
+ * The launch's memory: a word per column for mismatch, its table by key group, all tables by
+ * value, the marks' block summary, and marks.
+ */
+static GcAddr
+mismatch(const GcScanMembers *scan, int k)
+{
+	return scan->launch->share->sel_bitmap + k * sizeof(u32);
+}
+
+static GcAddr
+key_group_table(const GcScanMembers *scan, int k)
+{
+	return scan->launch->share->sel_bitmap + MISMATCHES_BYTES + k * GC_SELECT_TABLE_BYTES(GC_MAX_KEY_GROUPS);
+}
+
+static GcAddr
+value_tables(const GcScanMembers *scan)
+{
+	return key_group_table(scan, scan->f->nphysical);
+}
+
+/* The merge kernel's tables, one per column of the selection kernel. */
+static void
+fill_tables(GcScanMembers *scan, void *to, void *arg)
+{
+	GcSelectTable *table = to;
+	u64			at = value_tables(scan);
+
+	for (int k = 0; k < scan->f->nphysical; k++)
+	{
+		const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
+		u32			accepting;
+
+		/* of a column that nobody reads, one entry */
+		table[k].table = at;
+		table[k].range = readers(scan, scan->f->physical[k], &accepting) ? c->range : 0;
+		at += GC_SELECT_TABLE_BYTES(c->range);
+		if (scan->launch->share->group_coded[k])
+		{
+			table[k].key_groups = scan->launch->share->group_coded[k]->key_groups;
+			table[k].members = scan->launch->share->group_coded[k]->members;
+			table[k].key_group_table = key_group_table(scan, k);
+			table[k].mismatch = mismatch(scan, k);
+		}
+		for (int m = 0; m < scan->n; m++)
+		{
+			const GcScanShape *s = scan->run[m]->share->scan_shape;
+
+			for (int q = 0; q < s->predicates.ncolumns; q++)
+			{
+				if (scan->run[m]->share->predicates[q].dir_column == scan->f->physical[k])
+					table[k].bits[scan->member_no[m]] = scan->run[m]->share->predicates[q].bits;
+			}
+		}
+	}
+}
+
+/* Where what a scan writes lies in the launch's memory. */
+typedef struct SelectionRoom
+{
+	GcAddr		summary;
+	GcAddr		sel_bitmap;			/* of the first request */
+	u64			per_chunk;		/* bytes of them */
+	u64			per_member;
+} SelectionRoom;
+
+/* Memory of tables, block summary and marks. */
+static GcCode
+allocate(GcScanMembers *scan, SelectionRoom *room)
+{
+	const GcRun *first = scan->run[0];
+	const GcDirectory *dir = first->request->inputs[first->main->input].dir;
+	u64			tables = value_tables(scan) - scan->launch->share->sel_bitmap;
+	u64			summary;
+	u32			max_rows = 0;
+
+	for (int k = 0; k < scan->f->nphysical; k++)
+		tables += GC_SELECT_TABLE_BYTES(first->share->scan_shape->set->column[scan->f->physical[k]].range);
+	for (int m = 0; m < scan->n; m++)
+		max_rows = Max(max_rows, scan->run[m]->request->inputs[scan->run[m]->main->input].max_rows);
+	room->per_chunk = TYPEALIGN64(GC_PAD_ROWS, max_rows) / 8;
+	room->per_member = room->per_chunk * dir->nchunks;
+	tables = TYPEALIGN64(256, tables);
+	summary = TYPEALIGN64(256, GC_SUMMARY_BYTES(room->per_member));
+	scan->launch->share->sel_bitmap = gc_device_alloc(tables + summary + room->per_member * scan->n);
+	if (scan->launch->share->sel_bitmap == 0)
+		return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the sel_bitmap of a shared scan.");
+	room->summary = scan->launch->share->sel_bitmap + tables;
+	room->sel_bitmap = room->summary + summary;
+	return GC_OK;
+}
+
+/* Column k's words of the selection kernel; its tables are in the order of the columns. */
+static void
+fill_column(const GcScanMembers *scan, int k, GcAddr table, u64 *w)
+{
+	const i16	dir_column = scan->f->physical[k];
+	const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[dir_column];
+	const GcGroupCoded *group_coded = scan->launch->share->group_coded[k];
+	u32			accepting;
+	u32			read = readers(scan, dir_column, &accepting);
+
+	w[0] = read ? gc_scan_column(scan, dir_column) : 0;
+	w[1] = table;
+	w[2] = (u64) c->base;
+	w[3] = c->range;
+	w[4] = (u64) read << 32 | accepting;
+	if (group_coded == NULL)
+		return;
+	w[5] = group_coded->column.cols;
+	w[6] = key_group_table(scan, k);
+	w[7] = group_coded->n;
+	w[8] = mismatch(scan, k);
+}
+
+/* Shared memory of the selection kernel: tables by key group, and those by value that are copied. */
+static u64
+shared_bytes(const GcScanMembers *scan)
+{
+	u64			bytes = 0;
+
+	for (int k = 0; k < scan->f->nphysical; k++)
+	{
+		const GcGroupCoded *group_coded = scan->launch->share->group_coded[k];
+		const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
+
+		if (group_coded)
+			bytes += GC_SELECT_SHARED_BYTES(group_coded->n, gc_table_copies(&scan->f->column[k]));
+		else if (scan->f->column[k].shared && scan->f->column[k].key_group_width == 0)
+			bytes += GC_SELECT_SHARED_BYTES(c->range + 1, gc_table_copies(&scan->f->column[k]));
+	}
+	return bytes;
+}
+
+/* Queue merge kernel and selection kernel. */
+static GcCode
+launch_selector(GcScanMembers *scan, GcAddr packed_rows, const SelectionRoom *room)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcMainLaunch *l = scan->launch;
+	GcStream   *stream = scan->run[0]->stream;
+	bool		failed;
+	const GcPipelineKernel *merge_kernel = gc_merge_kernel(scan->err, &failed);
+	GcLaunch	launch = {.blocks = MERGE_BLOCKS,.threads = Min(MERGE_THREADS, merge_kernel->info.max_threads)};
+	GcArgs		args = {0};
+	GcAddr		table = value_tables(scan);
+	u64			dynamic = shared_bytes(scan);
+	GcCode		code;
+
+	args.w[0] = packed_rows;
+	args.w[1] = scan->f->nphysical;
+	if ((code = ops->fill(stream, l->share->sel_bitmap, 0, MISMATCHES_BYTES, scan->err)) != GC_OK ||
+		(code = ops->launch(stream, merge_kernel->kernel, &launch, &args, GC_MERGE_WORDS, scan->err)) != GC_OK)
+		return code;
+	args.scan = gc_scan_args(scan);
+	args.scan.flags = l->share->sel_bitmap;
+	args.w[0] = l->share->member_mask;
+	args.w[1] = room->sel_bitmap;
+	args.w[2] = room->per_chunk;
+	args.w[3] = room->per_member;
+	args.w[4] = room->summary;
+	for (int k = 0; k < scan->f->nphysical; k++)
+	{
+		fill_column(scan, k, table, &args.w[GC_SELECTOR_WORDS(k)]);
+		table += GC_SELECT_TABLE_BYTES(args.w[GC_SELECTOR_WORDS(k) + 3]);
+	}
+	l->ntiles = args.scan.ntiles;
+	l->grid = gc_sched_full(&gc_worker.profile, l->grid.threads,
+							 ops->occupancy(scan->f->kernel, l->grid.threads, dynamic), l->ntiles);
+	l->shared_bytes = dynamic + scan->f->info.shared_static;
+	launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
+	return ops->launch(stream, scan->f->kernel, &launch, &args, GC_SELECTOR_WORDS(scan->f->nphysical), scan->err);
+}
+
+/* Write what the scan needs of key group columns that is not there yet. */
+static GcCode
+write_key_groups(GcScanMembers *scan)
+{
+	GcCode		code = GC_OK;
+
+	for (int k = 0; k < scan->f->nphysical && code == GC_OK; k++)
+	{
+		const i16	dir_column = scan->f->physical[k];
+		u32			accepting;
+		u32			read = readers(scan, dir_column, &accepting);
+
+		if (scan->launch->share->group_coded[k] && read)
+			code = gc_key_groups_write(scan, k, gc_scan_column(scan, dir_column), read);
+	}
+	return code;
+}
+
+static GcCode
+launch_scan(GcScanMembers *scan)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcMainLaunch *l = scan->launch;
+	GcStream   *stream = scan->run[0]->stream;
+	SelectionRoom	room = {0};
+	Size		size = scan->f->nphysical * sizeof(GcSelectTable);
+	Size		packed_rows;
+	GcCode		code;
+
+	for (int k = 0; k < scan->f->nphysical; k++)
+	{
+		u32			accepting;
+
+		if (readers(scan, scan->f->physical[k], &accepting))
+			gc_key_groups_reserve(scan, k);
+	}
+	gc_packed_rows_reserve(scan);
+	if ((code = allocate(scan, &room)) != GC_OK ||
+		(code = gc_scan_upload(scan, NULL, size + MISMATCHES_BYTES, &packed_rows, fill_tables, NULL)) != GC_OK)
+		return code;
+	l->share->mismatches = (u32 *) ((char *) l->share->staging + packed_rows + size);
+	for (int m = 0; m < scan->n; m++)
+	{
+		scan->run[m]->share->sel_bitmap = room.sel_bitmap + room.per_member * scan->member_no[m];
+		scan->run[m]->share->sel_bitmap_bytes = room.per_chunk;
+		scan->run[m]->share->summary = room.summary;
+		scan->run[m]->share->sel_bitmap_bit = scan->member_no[m];
+		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
+			return code;
+	}
+	if ((code = write_key_groups(scan)) != GC_OK || (code = gc_packed_rows_write(scan)) != GC_OK)
+		return code;
+	if ((code = launch_selector(scan, l->share->sources + packed_rows, &room)) != GC_OK)
+		return code;
+	l->share->computed = ops->event(stream, scan->err);
+	if (l->share->computed == NULL)
+		return scan->err->code;
+	return gc_copy_out(stream, l->share->mismatches, l->share->sel_bitmap, MISMATCHES_BYTES, scan->err);
+}
+
+/* Blocks per multiprocessor of one of n members. */
+static int
+own_blocks(int n, int threads)
+{
+	int			each = Max(THREADS_OF_ALL / n, THREADS_OF_ONE);
+
+	return Max(each / threads, 1);
+}
+
+/* A member's own kernel and what comes behind it. */
+static GcCode
+follow_scan(GcScanMembers *scan, int m)
+{
+	GcRun	   *run = scan->run[m];
+	GcMainLaunch *l = scan->launch;
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+	GcPipelineKernel *k = run->share->scan_shape->selection;
+	GcScanPart	part = {.n = in->nsources - in->nprivate,.timed = true,.before = l->share->sel_bitmap,.last = true};
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant));
+	GcGrid		grid;
+	GcCode		code;
+
+	if ((code = gc_scan_private(run)) != GC_OK ||
+		(m > 0 && (code = gc_worker.ops->stream_wait(run->stream, l->share->computed, &run->err)) != GC_OK))
+		return code;
+	grid = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, own_blocks(scan->n, threads)),
+						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
+	if ((code = gc_run_launch(run, run->p->npipelines - 1, k, &grid, &part, run->sink)) != GC_OK)
+		return code;
+	gc_slot_run_info(run->slot)->kernels++;
+	pg_atomic_fetch_add_u64(&gc_stats()->direct_lookups, run->share->scan_shape->predicates.nlookups);
+	return gc_run_queue_result(run);
+}
+
+/*
+ * The same members, those with most marks first.  So of the eight whose marks the selection kernel puts together
+ * either most have some, or mostly none has; and the last to be launched are short, so that no long one
+ * is left over when there is nothing beside it any more.
+ */
+static GcStart
+most_selected_first(const GcStart *start, GcRun *const *runs)
+{
+	GcStart		sorted = *start;
+	double		us[GC_MAX_MEMBERS];
+	int			order[GC_MAX_MEMBERS];
+
+	for (int m = 0; m < start->ncandidates; m++)
+		us[m] = runs[start->candidate[m]]->share->scan_shape->selection_us;
+	gc_longest_first(us, start->ncandidates, order);
+	for (int m = 0; m < start->ncandidates; m++)
+	{
+		sorted.candidate[m] = start->candidate[order[m]];
+		sorted.member_no[m] = m;
+	}
+	return sorted;
+}
+
+void
+gc_selection_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs)
+{
+	const GcStart sorted = most_selected_first(start, runs);
+	GcScanMembers scan;
+	GcError		err;
+
+	gc_scan_begin(&scan, launch, f, &sorted, runs, &err);
+	for (int m = 0; m < scan.n; m++)
+	{
+		launch->share->shapes[m] = scan.run[m]->share->scan_shape;
+		launch->share->columns |= gc_selection_columns(scan.run[m]);
+	}
+	gc_scan_started(&scan, launch_scan(&scan), follow_scan);
+}
