@@ -43,7 +43,7 @@ def value(sql):
 
 def rows(sql, setup):
     """A query's rows as psql prints them, but for padding; sorted, as ORDER BY leaves ties open."""
-    return sorted('|'.join(c.rstrip() for c in sequence.split('|')) for line in psql(setup + sql + ';').splitlines())
+    return sorted('|'.join(c.rstrip() for c in line.split('|')) for line in psql(setup + sql + ';').splitlines())
 
 
 def numbers(label, text):
@@ -150,7 +150,7 @@ class Report:
 
     def table(self, head, lines):
         out = ['| ' + ' | '.join(head) + ' |', '|' + '---|' * len(head)]
-        out += ['| ' + ' | '.join(str(c) for c in sequence) + ' |' for line in lines]
+        out += ['| ' + ' | '.join(str(c) for c in line) + ' |' for line in lines]
         self.add('\n'.join(out) + '\n')
         self.add(self.caption)
 

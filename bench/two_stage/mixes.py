@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Li, Tu, Zeng 2019's experiments by SQL: mixes of two queries, of one to eight, and eight of one, held together.
+"""The experiments of Li, Tu, Zeng 2019 by SQL: mixes of two queries, of one to eight, and eight of one, held together.
 
 Connects as bench/run.py does, as a superuser.  Q1 and Q2 are the paper's: hash joins of two and of three
 tables.  In the place of its other three, which are no queries of a database: S, bound by its scan; P, by its
@@ -72,7 +72,7 @@ def describe(control, report, templates, values):
         for _ in range(3):
             out = '\n'.join(r[0] for r in control.run([f'explain (analyze, verbose) {execute}'])[1][0])
         loads[t.name] = Load(control, t, execute)
-        found = {k.strip(): v for k, v in (line.split(': ', 1) for line in out.splitlines() if ': ' in sequence)}
+        found = {k.strip(): v for k, v in (line.split(': ', 1) for line in out.splitlines() if ': ' in line)}
         lines.append([t.name, found.get('Stream', '-'), found.get('Group Table Size', '-'), found.get('Read', '-'),
                       found.get('Kernel Time', '-'), f'`{" ".join(t.sql.split())}`'])
     report.table(['name', 'stream', 'groups', 'read', 'kernels', 'text'], lines)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * paper001.c
- *	  Li, Tu, Zeng (two-stage)'s experiments, on this device.
+ *	  Li, Tu, Zeng (conference)'s experiments, on this device.
  *
  *	  paper001 [--out FILE] [--runs N] [--seconds N] [--scale PERCENT] [--seed N]
  *

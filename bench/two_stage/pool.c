@@ -9,7 +9,7 @@
  * kernel needs.  All may run any number of times, and beside themselves.
  *
  * The synthetic ones keep an array of registers alive through a loop of integer
- * arithmetic, and hold shared memory, as Li, Tu, Zeng (two-stage)'s do to have the resources of its
+ * arithmetic, and hold shared memory, as Li, Tu, Zeng (conference)'s do to have the resources of its
  * table I; the registers that came out are printed.
  *
  *-------------------------------------------------------------------------
@@ -359,7 +359,7 @@ static const char synthetic_body[] =
 void
 pool_make_synthetic(PoolKernel pool[POOL_SYNTHETIC], int scale)
 {
-	/* Li, Tu, Zeng (two-stage), table I.  Some registers are taken before the array gets any. */
+	/* Li, Tu, Zeng (conference), table I.  Some registers are taken before the array gets any. */
 	static const int registers[POOL_SYNTHETIC] = {8, 16, 24, 32, 40};
 	static const int shared[POOL_SYNTHETIC] = {24576, 12288, 6144, 4608, 1536};
 	static const int live[POOL_SYNTHETIC] = {2, 8, 15, 23, 31};

@@ -2,7 +2,7 @@
  *
  * pool.h
  *	  Kernels to schedule: thirteen with the character of the engine's own, and the
- *	  five synthetic ones of Li, Tu, Zeng (two-stage), table I.
+ *	  five synthetic ones of Li, Tu, Zeng (conference), table I.
  *
  *-------------------------------------------------------------------------
  */

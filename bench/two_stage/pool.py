@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Li, Tu, Zeng (two-stage)'s experiments with gpuconc's own kernels: fixed and random sets of the 13 SSB queries.
+"""The experiments of Li, Tu, Zeng (conference) with gpuconc's own kernels: fixed and random sets of the 13 SSB queries.
 
 Connects as bench/run.py does, as a superuser.  The pool are the main kernels of the 13 queries, with
 constants drawn anew for every execution.  16 and 31 requests are the paper's simplified model (a fixed
@@ -61,7 +61,7 @@ def check(control, report, args, templates, values):
 
 
 def describe(control, report, args, templates, values):
-    """The pool's kernels, as Li, Tu, Zeng (two-stage)'s figure 2 has them."""
+    """The pool's kernels, as figure 2 of Li, Tu, Zeng (conference) has them."""
     lines, kernels = [], set()
     control.use('sequential')
     warm = WarmUp(control.admin, args)      # at first there are those that were compiled quickly

@@ -1,6 +1,6 @@
 """Queries with constants that are drawn anew for each execution; PREPAREd once a session.
 
-The pool: the 13 queries of the Star Schema Benchmark, whose main kernels are what Li, Tu, Zeng (two-stage) calls its
+The pool: the 13 queries of the Star Schema Benchmark, whose main kernels are what Li, Tu, Zeng (conference) calls its
 kernel pool.  The mix: Q1 and Q2 of Li, Tu, Zeng 2019, and three queries in the place of its Q3 to Q5.
 """
 import os

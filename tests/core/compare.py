@@ -49,7 +49,7 @@ def sort_difference(statement, expected, actual):
     """The kind of one difference.  What PostgreSQL says beside the rows must always be the same."""
     if messages(expected) != messages(actual):
         return OTHER
-    if re.search(r'\bexplain', statement.text, re.I) or any('QUERY PLAN' in sequence for line in expected):
+    if re.search(r'\bexplain', statement.text, re.I) or any('QUERY PLAN' in line for line in expected):
         return PLAN
     if sorted(expected) == sorted(actual) and not ordered(statement):
         return ORDER

@@ -148,6 +148,6 @@ def log_faults(log):
 def statement_after(lines, number):
     """The statement of an error, which the log has a few lines below it."""
     for line in lines[number:number + 8]:
-        if ' STATEMENT:  ' in sequence:
+        if ' STATEMENT:  ' in line:
             return ' in: ' + line.split(' STATEMENT:  ', 1)[1]
     return ''
