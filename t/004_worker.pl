@@ -75,7 +75,7 @@ ok(1, 'a stopped worker: terminate');
 $sessions[3]->{run}->kill_kill;
 my ($status, $out, $error) = $node->psql('postgres', "SET statement_timeout = '100ms'; $queries[0]");
 like($error, qr/statement timeout/, 'a stopped worker: statement_timeout');
-($status, $out, $error) = $node->psql('postgres', "SET idle_in_transaction_session_timeout = '100ms'; SET lock_timeout = '50ms'; SET statement_timeout = '300ms'; BEGIN; $queries[2]");
+($status, $out, $error) = $node->psql('postgres', "SET idle_in_transaction_session_timeout = '100ms'; SET lock_timeout = '50ms'; SET statement_timeout = '300ms'; BEGIN\\; $queries[2]");
 like($error, qr/statement timeout/, 'a stopped worker: only the timeout that is due');
 my $disconnected = session($node, 'disconnected', q{SET client_connection_check_interval = '50ms'});
 start_query($disconnected, $queries[1]);

@@ -34,7 +34,7 @@ foreach my $state ('stopped', 'working')
 	{
 		my $worker = worker_pid();
 		kill 'STOP', $worker if $state eq 'stopped';
-		my @sessions = map { session($node, "waits$_", q{SET statement_timeout = '120s'}) } (0 .. 3);
+		my @sessions = map { session($node, "waits$_", q{SET statement_timeout = '2h'}) } (0 .. 3);
 		start_query($_, $state eq 'stopped' ? $queries[1] : $long) foreach (@sessions);
 		if ($state eq 'stopped')
 		{

@@ -9,37 +9,21 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use GpuconcTest;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use SharedScan;
 use Test::More;
 
-my ($node, @sessions);
+my $scan = SharedScan->new(name => 'key_groups', sessions => 12, kind => 'selection scan',
+	counters => [ 'key_group_scans', 'key_group_mismatches', 'kernels' ]);
+my $node = $scan->node;
 
-sub new_sessions
-{
-	my ($settings) = @_;
-
-	@sessions = map { session($node, "key_groups$_", $settings) } (0 .. 11);
-	return;
-}
-
-# Group-coded columns that selection scans could read, those of them that did not fit, kernels.
-sub counters
-{
-	return split /\|/, $node->safe_psql('postgres', 'SELECT key_group_scans, key_group_mismatches, kernels FROM gpuconc_stat');
-}
-
-# Queries of the first sessions, together: are they answered by one selection scan, each
-# rightly?  Returns by how much the counters grew.
+# Queries of the first sessions, together, in one selection scan.  By how many did the group-coded columns
+# that it could read grow, those of them that did not fit, and the kernels?
 sub selection
 {
 	my ($message, @asked) = @_;
-	my @before = counters();
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	answered_together($node, \@sessions, $message, 'selection scan', scalar @asked, @asked);
-	my @after = counters();
-	return map { $after[$_] - $before[$_] } (0 .. $#after);
+	return $scan->share($message, scalar @asked, @asked);
 }
 
 # Such queries, which test so many columns with key groups, and all of them fit.
@@ -86,12 +70,11 @@ sub fits_again
 	return;
 }
 
-# Forget what is known of a table's columns.
 sub fresh
 {
 	my ($table) = @_;
 
-	$node->safe_psql('postgres', join '; ', map { "SELECT gpuconc_evict('$_'), gpuconc_prewarm('$_')" } ($table // 'fact'));
+	$scan->fresh($table // 'fact');
 	return;
 }
 
@@ -102,15 +85,15 @@ sub vacuum
 
 	for (1 .. 50)
 	{
-		$node->safe_psql('postgres', "VACUUM $table");
-		return if $node->safe_psql('postgres', "SELECT relallvisible >= relpages FROM pg_class WHERE relname = '$table'") eq 't';
+		$scan->sql("VACUUM $table");
+		return if $scan->sql("SELECT relallvisible >= relpages FROM pg_class WHERE relname = '$table'") eq 't';
 	}
 	die "VACUUM does not come to all pages of $table";
 }
 
 sub new_tables
 {
-	$node->safe_psql('postgres', q{
+	$scan->sql(q{
 CREATE TABLE snow (k int PRIMARY KEY, region text, rank int);
 INSERT INTO snow SELECT i, 'region' || i % 5, i % 7 FROM generate_series(1, 40) AS i;
 CREATE TABLE d4 (k int PRIMARY KEY, city text, n int, day date, sub int, own int);
@@ -144,18 +127,11 @@ my %query = (
 
 sub set_up
 {
-	$node = new_server('class_columns', q{
-gpuconc.batch_log_size = 4096
-gpuconc.schedule = twostage
-gpuconc.debug_force_shared_scan = selection
-max_connections = 60
-log_statement = none
-});
 	new_tables();
-	cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('fact') / 8192 / 32}), '>', 5, 'several chunks');
-	is_offloaded($node, $query{$_}->(3), "alone: $_") foreach (sort keys %query);
-	is(stat_of($node, 'retries'), '0', 'no request has to be repeated');
-	new_sessions();
+	cmp_ok($scan->sql(q{SELECT pg_relation_size('fact') / 8192 / 32}), '>', 5, 'several chunks');
+	$scan->alone(map { $_ => $query{$_}->(3) } (keys %query));
+	$scan->force('selection');
+	$scan->new_sessions;
 	return;
 }
 
@@ -280,10 +256,10 @@ sub given_up
 	mismatches('they do not fit', @asked);
 	while ($scans > 0 && $rounds++ < 80)
 	{
-		my ($before) = counters();
+		my ($before) = $scan->counters;
 
-		together($node, \@sessions, @asked);
-		$scans = (counters())[0] - $before;
+		together($node, $scan->sessions, @asked);
+		$scans = ($scan->counters)[0] - $before;
 	}
 	# and no earlier than it is worth
 	is($rounds, 64, 'given up after 64 mismatches');
@@ -301,18 +277,18 @@ sub dimension_changes
 
 	fresh();
 	by_classes('before any change', 1, @asked);
-	$sessions[1]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM d4');
-	$node->safe_psql('postgres', q{UPDATE d4 SET city = 'city5' WHERE k BETWEEN 1000 AND 1010});
+	$scan->in_session(1, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM d4');
+	$scan->sql(q{UPDATE d4 SET city = 'city5' WHERE k BETWEEN 1000 AND 1010});
 	mismatches('one snapshot is older', @asked);
-	isnt(own_answer($sessions[0], $asked[0]), own_answer($sessions[1], $asked[0]), 'the snapshots differ');
-	$sessions[2]->query_safe(q{BEGIN; UPDATE d4 SET n = 9, city = 'city6' WHERE k % 97 = 0});
+	isnt(own_answer($scan->sessions->[0], $asked[0]), own_answer($scan->sessions->[1], $asked[0]), 'the snapshots differ');
+	$scan->in_session(2, q{BEGIN; UPDATE d4 SET n = 9, city = 'city6' WHERE k % 97 = 0});
 	mismatches('one session sees its own change', @asked);
-	$sessions[3]->query_safe('BEGIN; DELETE FROM d4 WHERE k < 50');
-	$sessions[4]->query_safe(q{BEGIN; INSERT INTO d4 SELECT i, 'city7', 5, '1995-03-03', 1, 0 FROM generate_series(4001, 4100) AS i});
+	$scan->in_session(3, 'BEGIN; DELETE FROM d4 WHERE k < 50');
+	$scan->in_session(4, q{BEGIN; INSERT INTO d4 SELECT i, 'city7', 5, '1995-03-03', 1, 0 FROM generate_series(4001, 4100) AS i});
 	mismatches('three do', @asked);
 	mismatches('three do, the same of all', ($query{city}->(5)) x 1, map { $query{city}->($_) } (6, 7, 8, 9));
-	$sessions[$_]->query_safe('COMMIT') for (1, 2, 4);
-	$sessions[3]->query_safe('ROLLBACK');
+	$scan->in_session($_, 'COMMIT') for (1, 2, 4);
+	$scan->in_session(3, 'ROLLBACK');
 	selection('all are over', @asked);
 	vacuum('d4');
 	fresh('d4');
@@ -331,12 +307,12 @@ sub dimension_anew
 		q{INSERT INTO d4 SELECT k, 'city9', 7, '1995-02-02', 3, 1 FROM generate_series(-20, -1) AS k}, q{BEGIN; TRUNCATE d4; INSERT INTO d4 SELECT i, 'city' || i % 29, i % 41, date '1995-01-01' + i % 250, 1 + i % 40, i FROM generate_series(1, 2900) AS i; COMMIT},
 		q{BEGIN; TRUNCATE d4; INSERT INTO d4 SELECT i, 'city' || i % 30, i % 50, date '1995-01-01' + i % 300, 1 + i % 40, i * 3 FROM generate_series(1, 3000) AS i; COMMIT}, 'VACUUM FULL d4', 'ALTER TABLE d4 ADD COLUMN extra int DEFAULT 3')
 	{
-		$node->safe_psql('postgres', $change);
+		$scan->sql($change);
 		selection("$change, not vacuumed", @asked);
 		vacuum('d4');
 		fresh('d4');
 		fits_again("$change", @asked);
-		push @used, $node->safe_psql('postgres', 'SELECT memory_used FROM gpuconc_devices');
+		push @used, $scan->sql('SELECT memory_used FROM gpuconc_devices');
 	}
 	# key groups that were replaced take none: they have a byte for each row of fact
 	cmp_ok($used[3] - $used[0], '<', 100000, 'no memory of the device is lost with former key groups');
@@ -348,18 +324,18 @@ sub fact_changes
 {
 	my @asked = map { $query{$_}->(4) } (sort keys %query);
 
-	$sessions[0]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM fact');
-	$sessions[1]->query_safe('BEGIN; UPDATE fact SET k4 = 17, kn = NULL WHERE id % 9000 = 5');
-	$sessions[2]->query_safe('BEGIN; DELETE FROM fact WHERE id BETWEEN 50000 AND 52000');
-	$sessions[3]->query_safe('BEGIN; INSERT INTO fact SELECT i, 2999, 5000000007, 3, NULL, 5, 6 FROM generate_series(1, 300) AS i');
+	$scan->in_session(0, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM fact');
+	$scan->in_session(1, 'BEGIN; UPDATE fact SET k4 = 17, kn = NULL WHERE id % 9000 = 5');
+	$scan->in_session(2, 'BEGIN; DELETE FROM fact WHERE id BETWEEN 50000 AND 52000');
+	$scan->in_session(3, 'BEGIN; INSERT INTO fact SELECT i, 2999, 5000000007, 3, NULL, 5, 6 FROM generate_series(1, 300) AS i');
 	selection('uncommitted changes', @asked);
-	$sessions[$_]->query_safe('COMMIT') for (1 .. 3);
+	$scan->in_session($_, 'COMMIT') for (1 .. 3);
 	selection('committed, with an old snapshot', @asked);
-	$sessions[0]->query_safe('COMMIT');
+	$scan->in_session(0, 'COMMIT');
 	foreach my $change ('VACUUM fact', 'INSERT INTO fact SELECT i, 1 + i % 3500, 5000000000 + i % 2500, i % 1200, i % 4000, i % 7000, i % 900 FROM generate_series(100001, 130000) AS i', 'VACUUM fact',
 		'UPDATE fact SET k4 = k4 + 1 WHERE id % 5000 = 3', 'DELETE FROM fact WHERE id < 900; VACUUM fact', 'ALTER TABLE fact ADD COLUMN extra int DEFAULT 3', 'VACUUM FULL fact; VACUUM fact')
 	{
-		$node->safe_psql('postgres', "$change; SELECT gpuconc_prewarm('fact')");
+		$scan->sql("$change; SELECT gpuconc_prewarm('fact')");
 		selection($change, @asked);
 	}
 	fresh();
@@ -367,46 +343,16 @@ sub fact_changes
 	return;
 }
 
-# Something happens to session 2 while requests are held back.
-sub held
-{
-	my ($message, $do) = @_;
-	my @asked = (map { $query{ (sort keys %query)[ $_ % 7 ] }->(1 + $_) } (0 .. 7));
-	my @right = map { answer_of($node, $_, 'forbid') } @asked;
-	my $other = $query{d8}->(16);
-	my $other_right = answer_of($node, $other, 'forbid');
-	my $last = last_batch($node);
-
-	fresh();
-	configure($node, 'gpuconc.debug_hold_requests' => 8);
-	ask($sessions[$_], $asked[$_]) for (0 .. 6);
-	wait_until_waiting($node, '^key_groups', 7);
-	$do->();
-	ask($sessions[8], $other);
-	ask($sessions[7], $asked[7]);
-	is(rows_of($sessions[$_]), $right[$_], "$message: $_ has its answer") for (0, 1, 3 .. 7);
-	is(rows_of($sessions[8]), $other_right, "$message: and so has who comes later");
-	is(scans_after($node, 'selection scan', $last), '8', "$message: one scan");
-	configure($node, 'gpuconc.debug_hold_requests' => 0);
-	eval { $sessions[2]->quit };
-	$sessions[2] = session($node, 'classes2');
-	by_classes("$message, and then", 4, @asked);
-	return;
-}
-
 sub cancels
 {
-	held('cancelled', sub {
-		$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'classes2'});
-		like(rows_of($sessions[2]), qr/canceling statement due to user request/, 'cancelled while it is held back') });
-	held('terminated', sub {
-		$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'classes2'});
-		wait_until($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'classes2'}) });
-	# psql is gone; the server notices that while it waits
-	$sessions[2]->query_safe(q{SET client_connection_check_interval = '10ms'});
-	held('disconnected', sub {
-		$sessions[2]->{run}->kill_kill;
-		wait_until($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'classes2'}) });
+	my @asked = map { $query{ (sort keys %query)[ $_ % 7 ] }->(1 + $_) } (0 .. 7);
+
+	foreach my $how ('cancelled', 'terminated', 'disconnected')
+	{
+		fresh();
+		$scan->leaves($how, \@asked, $query{d8}->(16));
+		by_classes("$how, and then", 4, @asked);
+	}
 	nothing_held($node, 'members that go');
 	return;
 }
@@ -420,7 +366,7 @@ sub nothing_is_left
 	for (1 .. 4)
 	{
 		by_classes("repeated, $_", 4, @asked);
-		push @used, $node->safe_psql('postgres', 'SELECT memory_used, chunk_columns, build_tables, running FROM gpuconc_devices');
+		push @used, $scan->sql('SELECT memory_used, chunk_columns, build_tables, running FROM gpuconc_devices');
 	}
 	is($used[$_], $used[1], 'no memory of the device is lost') for (2, 3);
 	nothing_held($node, 'group-coded columns');
@@ -430,10 +376,7 @@ sub nothing_is_left
 # Group-coded columns are the first to go.
 sub little_memory
 {
-	my @asked = map { $query{$_}->(8) } (sort keys %query);
-
-	$_->quit foreach (@sessions);
-	with_little_memory($node, [ '1MB', '2MB', '3MB' ], sub { new_sessions(); return \@sessions }, @asked);
+	$scan->with_little_memory([ '1MB', '2MB', '3MB' ], map { $query{$_}->(8) } (sort keys %query));
 	return;
 }
 
@@ -451,6 +394,5 @@ fact_changes();
 cancels();
 nothing_is_left();
 little_memory();
-is(log_has($node, qr/PANIC|TRAP|was terminated by signal (?!9)/), 0, 'nothing bad in the log');
-$node->stop;
+$scan->finish;
 done_testing();

@@ -9,37 +9,27 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use GpuconcTest;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use SharedScan;
 use Test::More;
 
-my ($node, @sessions);
-
-sub new_sessions
-{
-	my ($settings) = @_;
-
-	@sessions = map { session($node, "places$_", $settings) } (0 .. 11);
-	return;
-}
+my $scan = SharedScan->new(name => 'places', sessions => 12, kind => 'selection scan', counters => ['direct_lookups']);
+my $node = $scan->node;
 
 # Queries of the first sessions, together: are they answered by one selection scan that serves
 # so many of them and probes so many hash tables by value, each rightly?
 sub placed
 {
 	my ($message, $members, $builds, @asked) = @_;
-	my $before = stat_of($node, 'direct_lookups');
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	answered_together($node, \@sessions, $message, 'selection scan', $members, @asked);
-	is(stat_of($node, 'direct_lookups') - $before, $builds, "$message: hash tables probed by value");
+	is(($scan->share($message, $members, @asked))[0], $builds, "$message: hash tables probed by value");
 	return;
 }
 
 # Keys of a dimension lie too far apart for anything but a hash table once multiplied.
 sub new_tables
 {
-	$node->safe_psql('postgres', q{
+	$scan->sql(q{
 CREATE TABLE one (k int PRIMARY KEY, name text, n int, big bigint, f float8);
 INSERT INTO one SELECT i, CASE WHEN i % 31 <> 3 THEN 'name' || i % 30 END, CASE WHEN i % 7 <> 2 THEN i % 50 END,
 	i * 1234567890123, i / 7.0 FROM generate_series(1, 3000) AS i WHERE i % 5 <> 4;
@@ -71,17 +61,11 @@ my %query = (
 
 sub set_up
 {
-	$node = new_server('places', q{
-gpuconc.batch_log_size = 4096
-gpuconc.schedule = twostage
-max_connections = 60
-log_statement = none
-});
 	new_tables();
-	is_offloaded($node, $query{$_}->(3), "alone: $_") foreach (sort keys %query);
+	$scan->alone(map { $_ => $query{$_}->(3) } (keys %query));
 	is(stat_of($node, 'direct_lookups'), '0', 'by their own kernels');
-	configure($node, 'gpuconc.debug_force_shared_scan' => 'selection');
-	new_sessions();
+	$scan->force('selection');
+	$scan->new_sessions;
 	return;
 }
 
@@ -114,10 +98,10 @@ sub errors
 	my @asked = map { "SELECT count(*), sum(one.n) FROM fact JOIN one ON one.k$far = fact.k$huge WHERE v < 500 AND id > $_" } (5, 6);
 	my $before = stat_of($node, 'direct_lookups');
 	my $last = last_batch($node);
-	my @got = together($node, \@sessions, @asked, $query{one}->(400));
+	my @got = together($node, $scan->sessions, @asked, $query{one}->(400));
 
 	like($got[$_], qr/^ERROR:  bigint out of range/, "$_: PostgreSQL's own error") for (0, 1);
-	is($got[2], own_answer($sessions[2], $query{one}->(400)), 'the other has its answer');
+	is($got[2], own_answer($scan->sessions->[2], $query{one}->(400)), 'the other has its answer');
 	is(scans_after($node, 'selection scan', $last), '3', 'in one scan');
 	is(stat_of($node, 'direct_lookups') - $before, 3, 'by value');
 	placed('no row comes to it', '2', 2, map { "SELECT count(*), sum(one.n) FROM fact JOIN one ON one.k$far = fact.k$huge WHERE v < 990 AND fact.k < $_" } (2300, 2301));
@@ -129,23 +113,23 @@ sub snapshots
 {
 	my @asked = ($query{one}->(500), $query{many}->(400), $query{both}->(300), $query{few}->(7), $query{grouped}->(600));
 
-	$sessions[0]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM one');
-	$sessions[1]->query_safe('BEGIN; INSERT INTO many SELECT i % 900, i, \'own\' FROM generate_series(1, 300) AS i');
-	$sessions[2]->query_safe('BEGIN; DELETE FROM one WHERE k % 3 = 0');
+	$scan->in_session(0, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM one');
+	$scan->in_session(1, 'BEGIN; INSERT INTO many SELECT i % 900, i, \'own\' FROM generate_series(1, 300) AS i');
+	$scan->in_session(2, 'BEGIN; DELETE FROM one WHERE k % 3 = 0');
 	placed('uncommitted changes', '5', 6, @asked);
-	$node->safe_psql('postgres', 'UPDATE one SET n = n + 1 WHERE k % 4 = 1 AND k % 3 <> 0; INSERT INTO many SELECT 5, 3, \'new\' FROM generate_series(1, 50)');
-	my $old = own_answer($sessions[0], $asked[4]);
-	my $new = own_answer($sessions[4], $asked[4]);
+	$scan->sql('UPDATE one SET n = n + 1 WHERE k % 4 = 1 AND k % 3 <> 0; INSERT INTO many SELECT 5, 3, \'new\' FROM generate_series(1, 50)');
+	my $old = own_answer($scan->sessions->[0], $asked[4]);
+	my $new = own_answer($scan->sessions->[4], $asked[4]);
 	isnt($old, $new, 'the snapshots differ');
-	my @got = together($node, \@sessions, ($asked[4]) x 5);
-	is($got[$_], own_answer($sessions[$_], $asked[4]), "session $_ sees its own snapshot") for (0 .. 4);
+	my @got = together($node, $scan->sessions, ($asked[4]) x 5);
+	is($got[$_], own_answer($scan->sessions->[$_], $asked[4]), "session $_ sees its own snapshot") for (0 .. 4);
 	placed('old snapshots and new ones', '5', 6, @asked);
-	$sessions[$_]->query_safe($_ == 2 ? 'ROLLBACK' : 'COMMIT') for (0 .. 2);
-	$node->safe_psql('postgres', 'VACUUM one, many');
+	$scan->in_session($_, $_ == 2 ? 'ROLLBACK' : 'COMMIT') for (0 .. 2);
+	$scan->sql('VACUUM one, many');
 	placed('all of them see the changes', '5', 6, @asked);
-	$node->safe_psql('postgres', 'INSERT INTO one SELECT i, \'late\', 7, i, i FROM generate_series(3001, 3300) AS i; UPDATE fact SET k = 3000 + id WHERE id <= 300; VACUUM fact, one');
+	$scan->sql('INSERT INTO one SELECT i, \'late\', 7, i, i FROM generate_series(3001, 3300) AS i; UPDATE fact SET k = 3000 + id WHERE id <= 300; VACUUM fact, one');
 	placed('new keys and values', '5', 6, @asked);
-	$node->safe_psql('postgres', 'TRUNCATE many');
+	$scan->sql('TRUNCATE many');
 	placed('an empty table', '5', 4, @asked);
 	return;
 }
@@ -153,24 +137,14 @@ sub snapshots
 # Two rows with one key in what the planner takes for unique are errors nowhere: chains.
 sub duplicates
 {
-	$node->safe_psql('postgres', q{INSERT INTO many SELECT 1 + i % 3, i, 't' || i % 7 FROM generate_series(1, 20000) AS i; VACUUM ANALYZE many});
+	$scan->sql(q{INSERT INTO many SELECT 1 + i % 3, i, 't' || i % 7 FROM generate_series(1, 20000) AS i; VACUUM ANALYZE many});
 	placed('long chains', '3', 3, map { $query{many}->($_) } (5, 9, 11));
 	return;
 }
 
 sub cancels
 {
-	my $right = own_answer($sessions[1], $query{both}->(40));
-
-	configure($node, 'gpuconc.debug_hold_requests' => 3);
-	ask($sessions[$_], $query{both}->(40 + ($_ == 2))) for (1, 2);
-	wait_until_waiting($node, '^places', 2);
-	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'places2'});
-	like(rows_of($sessions[2]), qr/canceling statement/, 'cancelled');
-	ask($sessions[$_], $query{both}->(42 + $_)) for (3, 4);
-	is(rows_of($sessions[1]), $right, 'the others have their answers');
-	rows_of($sessions[$_]) for (3, 4);
-	configure($node, 'gpuconc.debug_hold_requests' => 0);
+	$scan->leaves('cancelled', [ map { $query{both}->(40 + $_) } (0 .. 3) ], $query{both}->(50));
 	nothing_held($node, 'a cancelled request');
 	return;
 }
@@ -182,7 +156,5 @@ errors();
 snapshots();
 duplicates();
 cancels();
-$_->quit foreach (@sessions);
-is(log_has($node, qr/PANIC|TRAP|was terminated by signal/), 0, 'nothing bad in the log');
-$node->stop;
+$scan->finish;
 done_testing();

@@ -8,37 +8,23 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use GpuconcTest;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use SharedScan;
 use Test::More;
 
-my ($node, @sessions);
+my $scan = SharedScan->new(name => 'packed_rows', sessions => 12, kind => 'selection scan', counters => [ 'packed_row_scans', 'kernels' ], conf => q{
+gpuconc.enable_packed_rows = on
+gpuconc.host_cache_size = 256MB
+});
+my $node = $scan->node;
 
-sub new_sessions
-{
-	my ($settings) = @_;
-
-	@sessions = map { session($node, "packed_rows$_", $settings) } (0 .. 11);
-	return;
-}
-
-# Requests that could read packed rows, kernels.
-sub counters
-{
-	return split /\|/, $node->safe_psql('postgres', 'SELECT packed_row_scans, kernels FROM gpuconc_stat');
-}
-
-# Queries of the first sessions, together: are they answered by one selection scan, each
-# rightly?  Returns by how much the counters grew.
+# Queries of the first sessions, together, in one selection scan.  By how many did the requests
+# that could read packed rows grow, and the kernels?
 sub selection
 {
 	my ($message, @asked) = @_;
-	my @before = counters();
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	answered_together($node, \@sessions, $message, 'selection scan', scalar @asked, @asked);
-	my @after = counters();
-	return map { $after[$_] - $before[$_] } (0 .. $#after);
+	return $scan->share($message, scalar @asked, @asked);
 }
 
 # Such queries, of which so many read packed rows.
@@ -52,17 +38,10 @@ sub by_records
 	return $kernels;
 }
 
-# Forget what is known of the table.
-sub fresh
-{
-	$node->safe_psql('postgres', q{SELECT gpuconc_evict('fact'), gpuconc_prewarm('fact')});
-	return;
-}
-
 # Codes of all widths; in one column the width differs between chunks.
 sub new_tables
 {
-	$node->safe_psql('postgres', q{
+	$scan->sql(q{
 CREATE TABLE dim (k int PRIMARY KEY, name text, n int);
 INSERT INTO dim SELECT i, 'name' || i % 30, i % 50 FROM generate_series(1, 3000) AS i;
 CREATE TABLE fact (id int, k int, tiny int, small int, big bigint, vary int, f float8, r float4, t text, num numeric(12,2), d date, gaps int);
@@ -88,20 +67,12 @@ my %query = (
 
 sub set_up
 {
-	$node = new_server('packed_rows', q{
-gpuconc.batch_log_size = 4096
-gpuconc.schedule = twostage
-gpuconc.enable_packed_rows = on
-gpuconc.host_cache_size = 256MB
-max_connections = 60
-log_statement = none
-});
 	new_tables();
-	cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('fact') / 8192 / 32}), '>', 5, 'several chunks');
-	is_offloaded($node, $query{$_}->(3), "alone: $_") foreach (sort keys %query);
+	cmp_ok($scan->sql(q{SELECT pg_relation_size('fact') / 8192 / 32}), '>', 5, 'several chunks');
+	$scan->alone(map { $_ => $query{$_}->(3) } (keys %query));
 	is(stat_of($node, 'packed_row_scans'), '0', 'none of them by packed rows');
-	configure($node, 'gpuconc.debug_force_shared_scan' => 'selection');
-	new_sessions();
+	$scan->force('selection');
+	$scan->new_sessions;
 	return;
 }
 
@@ -111,7 +82,7 @@ sub queries
 	{
 		by_records("$name, three of it", 3, map { $query{$name}->($_) } (3, 30, 45));
 	}
-	fresh();
+	$scan->fresh('fact');
 	my ($requests) = selection('one of each', map { $query{$_}->(20) } (sort keys %query));
 	cmp_ok($requests, '>', 4, 'one of each: most could read packed rows, in which not all columns have room');
 	by_records('alone', 1, $query{sums}->(50));
@@ -130,7 +101,7 @@ sub written_once
 	my %kernels;
 
 	by_records('their shapes', 4, @few, @more);
-	fresh();
+	$scan->fresh('fact');
 	foreach my $case ('few chunks', 'few chunks again', 'all chunks', 'all chunks again')
 	{
 		$kernels{$case} = by_records($case, 2, $case =~ /few/ ? @few : @all);
@@ -147,7 +118,7 @@ sub settings
 {
 	my @asked = map { $query{$_}->(5) } (sort keys %query);
 
-	fresh();
+	$scan->fresh('fact');
 	selection('kernels that can read packed rows', @asked);
 	configure($node, 'gpuconc.enable_packed_rows' => 'off');
 	by_records('enable_packed_rows = off', 0, @asked);
@@ -155,11 +126,11 @@ sub settings
 	my ($requests) = selection('on again', @asked);
 	cmp_ok($requests, '>', 4, 'on again: requests that could read packed rows');
 	configure($node, 'gpuconc.enable_packed_rows' => 'off');
-	fresh();
+	$scan->fresh('fact');
 	by_records('off, and kernels that cannot', 0, @asked);
 	configure($node, 'gpuconc.enable_packed_rows' => 'on');
 	by_records('these do without', 0, @asked);
-	fresh();
+	$scan->fresh('fact');
 	return;
 }
 
@@ -168,60 +139,37 @@ sub changes
 {
 	my @asked = map { $query{$_}->(4) } (sort keys %query);
 
-	$sessions[0]->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM fact');
-	$sessions[1]->query_safe('BEGIN; UPDATE fact SET small = 17, gaps = NULL WHERE id % 9000 = 5');
-	$sessions[2]->query_safe('BEGIN; DELETE FROM fact WHERE id BETWEEN 50000 AND 52000');
-	$sessions[3]->query_safe('BEGIN; INSERT INTO fact SELECT i, 4, 4, 4, i, i, i, i, NULL, 5, NULL, 6 FROM generate_series(1, 300) AS i');
+	$scan->in_session(0, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM fact');
+	$scan->in_session(1, 'BEGIN; UPDATE fact SET small = 17, gaps = NULL WHERE id % 9000 = 5');
+	$scan->in_session(2, 'BEGIN; DELETE FROM fact WHERE id BETWEEN 50000 AND 52000');
+	$scan->in_session(3, 'BEGIN; INSERT INTO fact SELECT i, 4, 4, 4, i, i, i, i, NULL, 5, NULL, 6 FROM generate_series(1, 300) AS i');
 	selection('uncommitted changes', @asked);
-	$sessions[$_]->query_safe('COMMIT') for (1 .. 3);
+	$scan->in_session($_, 'COMMIT') for (1 .. 3);
 	selection('committed, with an old snapshot', @asked);
-	$sessions[0]->query_safe('COMMIT');
+	$scan->in_session(0, 'COMMIT');
 	foreach my $change ('VACUUM fact', 'INSERT INTO fact SELECT i, i % 3000, i % 100, i % 40000, -i, i * 2000, -i, i, \'new\' || i % 300, 7, \'2020-02-02\', i FROM generate_series(100001, 130000) AS i',
 		'VACUUM fact', 'UPDATE fact SET vary = vary + 1 WHERE id % 5000 = 3', 'DELETE FROM fact WHERE id < 900; VACUUM fact', 'ALTER TABLE fact ADD COLUMN extra int DEFAULT 3', 'VACUUM FULL fact; VACUUM fact')
 	{
-		$node->safe_psql('postgres', "$change; SELECT gpuconc_prewarm('fact')");
+		$scan->sql("$change; SELECT gpuconc_prewarm('fact')");
 		selection($change, @asked);
 	}
-	fresh();
+	$scan->fresh('fact');
 	my ($requests) = selection('after all changes', @asked);
 	cmp_ok($requests, '>', 4, 'after all changes: requests that could read packed rows');
 	return;
 }
 
-# Something happens to session 2 while requests are held back, of which the first is to
-# write packed rows.
-sub held
-{
-	my ($message, $do) = @_;
-	my @asked = map { $query{ (sort keys %query)[ $_ % 7 ] }->(1 + $_) } (0 .. 7);
-	my @right = map { answer_of($node, $_, 'forbid') } @asked;
-	my $last = last_batch($node);
-
-	fresh();
-	configure($node, 'gpuconc.debug_hold_requests' => 8);
-	ask($sessions[$_], $asked[$_]) for (0 .. 6);
-	wait_until_waiting($node, '^packed_rows', 7);
-	$do->();
-	ask($sessions[7], $asked[7]);
-	ask($sessions[8], $asked[2]);
-	is(rows_of($sessions[$_]), $right[$_], "$message: $_ has its answer") for (0, 1, 3 .. 7);
-	is(rows_of($sessions[8]), $right[2], "$message: and so has who comes later");
-	is(scans_after($node, 'selection scan', $last), '8', "$message: one scan");
-	configure($node, 'gpuconc.debug_hold_requests' => 0);
-	eval { $sessions[2]->quit };
-	$sessions[2] = session($node, 'records2');
-	selection("$message, and then", @asked);
-	return;
-}
-
+# The first of those that are held back is to write packed rows.
 sub cancels
 {
-	held('cancelled', sub {
-		$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'records2'});
-		like(rows_of($sessions[2]), qr/canceling statement due to user request/, 'cancelled while it is held back') });
-	held('terminated', sub {
-		$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'records2'});
-		wait_until($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'records2'}) });
+	my @asked = map { $query{ (sort keys %query)[ $_ % 7 ] }->(1 + $_) } (0 .. 7);
+
+	foreach my $how ('cancelled', 'terminated')
+	{
+		$scan->fresh('fact');
+		$scan->leaves($how, \@asked, $asked[2]);
+		selection("$how, and then", @asked);
+	}
 	nothing_held($node, 'members that go');
 	return;
 }
@@ -233,9 +181,9 @@ sub nothing_is_left
 
 	for (1 .. 4)
 	{
-		fresh();
+		$scan->fresh('fact');
 		selection("repeated, $_", @asked);
-		push @used, $node->safe_psql('postgres', 'SELECT memory_used FROM gpuconc_devices');
+		push @used, $scan->sql('SELECT memory_used FROM gpuconc_devices');
 	}
 	# packed rows take 32 bytes for each row
 	cmp_ok($used[3] - $used[1], '<', 100000, "no memory of the device is lost with a table's former packed rows");
@@ -246,10 +194,7 @@ sub nothing_is_left
 # Records are the first to go: columns and builds have the memory.
 sub little_memory
 {
-	my @asked = map { $query{$_}->(8) } (sort keys %query);
-
-	$_->quit foreach (@sessions);
-	with_little_memory($node, [ '2MB', '5MB', '9MB' ], sub { new_sessions(); return \@sessions }, @asked);
+	$scan->with_little_memory([ '2MB', '5MB', '9MB' ], map { $query{$_}->(8) } (sort keys %query));
 	return;
 }
 
@@ -261,6 +206,5 @@ changes();
 cancels();
 nothing_is_left();
 little_memory();
-is(log_has($node, qr/PANIC|TRAP|was terminated by signal (?!9)/), 0, 'nothing bad in the log');
-$node->stop;
+$scan->finish;
 done_testing();

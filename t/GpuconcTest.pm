@@ -8,16 +8,19 @@ package GpuconcTest;
 use strict;
 use warnings;
 
+# A loaded machine needs longer than PostgreSQL's tests allow; what hangs fails all the same.
+BEGIN { $ENV{PG_TEST_TIMEOUT_DEFAULT} //= 3600 }
+
 use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(answered_together with_little_memory new_server start_server wait_for_worker create_tables @queries
+our @EXPORT = qw(answered_together new_server start_server wait_for_worker create_tables @queries
   answer_of is_offloaded is_answered falls_back stat_of session start_query wait_until_waiting
   wait_until log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
-  scans_after);
+  scans_after keep_session query_server stop_server);
 
 # Queries over the tables of create_tables(), each with its rows in a fixed order.
 our @queries = (
@@ -29,6 +32,9 @@ our @queries = (
 
 # Bytes of the column cache's memory in use when nothing was cached, by server.
 my %used_before;
+
+# Sessions that tests ask of themselves, by server.
+my %kept;
 
 sub kernels_directory
 {
@@ -82,6 +88,36 @@ sub wait_for_worker
 	my ($node) = @_;
 
 	wait_until($node, q{SELECT state IN ('ready', 'no device') FROM gpuconc_devices});
+	keep_session($node) if $kept{ $node->name };
+	return;
+}
+
+# From now on, query_server() and what uses it have a session that stays, and not a new one each time.
+# wait_for_worker() renews it after a restart.
+sub keep_session
+{
+	my ($node) = @_;
+
+	eval { $kept{ $node->name }->quit } if $kept{ $node->name };
+	$kept{ $node->name } = $node->background_psql('postgres', on_error_stop => 0);
+	$kept{ $node->name }->set_query_timer_restart;
+	return;
+}
+
+# A query of the test itself.
+sub query_server
+{
+	my ($node, $query) = @_;
+
+	return $kept{ $node->name } ? $kept{ $node->name }->query_safe($query) : $node->safe_psql('postgres', $query);
+}
+
+sub stop_server
+{
+	my ($node) = @_;
+
+	(delete $kept{ $node->name })->quit if $kept{ $node->name };
+	$node->stop;
 	return;
 }
 
@@ -168,7 +204,7 @@ sub stat_of
 {
 	my ($node, $column) = @_;
 
-	return $node->safe_psql('postgres', "SELECT coalesce(($column)::text, '0') FROM gpuconc_stat");
+	return query_server($node, "SELECT coalesce(($column)::text, '0') FROM gpuconc_stat");
 }
 
 # Is it answered by PostgreSQL's own plan at last, for this reason?
@@ -223,7 +259,7 @@ sub configure
 	my ($node, %settings) = @_;
 	my $known = join ' AND ', map { "current_setting('$_') = '$settings{$_}'" } (sort keys %settings);
 
-	$node->safe_psql('postgres',
+	query_server($node,
 		join('', map { "ALTER SYSTEM SET $_ = '$settings{$_}';\n" } (sort keys %settings)) . 'SELECT pg_reload_conf()');
 	wait_until($node, "SELECT $known");
 	return;
@@ -284,7 +320,7 @@ sub last_batch
 {
 	my ($node) = @_;
 
-	return $node->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FROM gpuconc_stat_batches');
+	return query_server($node, 'SELECT coalesce(max(id), 0) FROM gpuconc_stat_batches');
 }
 
 # Members of each shared scan after a batch, the largest first.  Category: "shared scan"
@@ -293,7 +329,7 @@ sub scans_after
 {
 	my ($node, $category, $last) = @_;
 
-	return $node->safe_psql('postgres', qq{
+	return query_server($node, qq{
 SELECT coalesce(string_agg(members, ' ' ORDER BY members::int DESC), 'none')
 FROM (SELECT e -> 'args' ->> 'members' AS members FROM jsonb_array_elements(gpuconc_timeline(4096)::jsonb -> 'traceEvents') AS e
 	WHERE e ->> 'cat' = '$category' AND (e -> 'args' ->> 'batch')::bigint > $last
@@ -317,30 +353,6 @@ sub answered_together
 	return if !defined $scans;
 	my $found = scans_after($node, $kind, $last);
 	ref $scans ? like($found, $scans, "$message: the shared scans") : is($found, $scans, "$message: the shared scans");
-	return;
-}
-
-# The same queries with so much memory of the device, three times: what is kept for
-# convenience has to go.  sessions: makes them anew, and returns them.
-sub with_little_memory
-{
-	my ($node, $limits, $sessions, @asked) = @_;
-
-	foreach my $limit (@$limits)
-	{
-		$node->append_conf('postgresql.conf', "gpuconc.device_memory_limit = $limit");
-		$node->restart;
-		wait_for_worker($node);
-		my $anew = $sessions->();
-		foreach my $round (1 .. 3)
-		{
-			my @got = together($node, $anew, @asked);
-
-			is($got[$_], own_answer($anew->[$_], $asked[$_]), "$limit, $round: $_ has its answer") for (0 .. $#asked);
-		}
-		nothing_held($node, "$limit of memory");
-		$_->quit foreach (@$anew);
-	}
 	return;
 }
 

@@ -14,6 +14,7 @@
 #             comparison of occupancies (none: the pool's kernels)
 #   PARTS     programs to run (calibrate,occupancy,same_table,groups,selection,paper003,paper001)
 #   LIMIT     seconds for all of them together (240); each has a limit of its own besides
+#   PATIENCE  by which the single limits are multiplied (1)
 #   EXTRA     more options for every program: "--profile H200 --rows 100000" tries them on a driver that
 #             only pretends
 #
@@ -22,7 +23,7 @@
 set -Eeuo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-NAMES=(OUT COMMIT DEVICE TEXTS PARTS LIMIT EXTRA)
+NAMES=(OUT COMMIT DEVICE TEXTS PARTS LIMIT PATIENCE EXTRA)
 
 die() {
 	printf 'device.sh: %s\n' "$*" >&2
@@ -33,7 +34,7 @@ for arg; do
 	[[ $arg == *=* && " ${NAMES[*]} " == *" ${arg%%=*} "* ]] || die "unknown argument \"$arg\"; see the head of this file"
 	printf -v "${arg%%=*}" '%s' "${arg#*=}"
 done
-: "${OUT:=$PWD/two-stage-results}" "${DEVICE:=cuda}" "${TEXTS:=}" "${LIMIT:=240}" "${EXTRA:=}"
+: "${OUT:=$PWD/two-stage-results}" "${DEVICE:=cuda}" "${TEXTS:=}" "${LIMIT:=240}" "${PATIENCE:=1}" "${EXTRA:=}"
 : "${PARTS:=calibrate,occupancy,same_table,groups,selection,paper003,paper001}"
 : "${COMMIT:=$(git -C "$HERE" describe --always --dirty 2>/dev/null || echo unknown)}"
 [ -z "$TEXTS" ] || TEXTS=$(cd "$TEXTS" && pwd)
@@ -49,7 +50,7 @@ left=$((LIMIT + SECONDS))
 
 # run NAME SECONDS [ARGUMENT ...]: one program, if it is wanted and there is time.
 run() {
-	local name=$1 limit=$2 from=$SECONDS rc=0
+	local name=$1 limit=$((PATIENCE * $2)) from=$SECONDS rc=0
 	shift 2
 	[[ ,$PARTS, == *,$name,* ]] || return 0
 	((limit <= left - SECONDS)) || limit=$((left - SECONDS))

@@ -83,14 +83,14 @@ class Server:
 
     def wait_for_device(self):
         state = ''
-        for _ in range(300):
+        for _ in range(36000):
             state = self.query('SELECT state FROM gpuconc_devices')
             if state == 'ready':
                 return
             time.sleep(0.1)
         raise RuntimeError(f'the device is {state or "unknown"}, and should be ready')
 
-    def wait_until_up(self, seconds=120):
+    def wait_until_up(self, seconds=3600):
         """After a crash, the postmaster starts everything anew; tests go on then."""
         end = time.time() + seconds
         while True:

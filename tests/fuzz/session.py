@@ -8,6 +8,7 @@ import time
 from tables import NULL
 
 FIELD, RECORD = "\x1f", "\x1e"
+PATIENCE = 7200           # seconds without an answer after which a session hangs, on however busy a machine
 
 
 class Lost(Exception):
@@ -32,7 +33,7 @@ class Session:
         for setting in self.settings:
             self.run(setting)
 
-    def run(self, sql, timeout=60):
+    def run(self, sql, timeout=PATIENCE):
         """Rows (lists of strings), or None and the error's (SQLSTATE, message)."""
         started = time.monotonic()
         try:
@@ -51,7 +52,7 @@ class Session:
         except BrokenPipeError:
             raise Lost("psql is gone")
 
-    def answer(self, timeout=60):
+    def answer(self, timeout=PATIENCE):
         end = "\x02end %d " % self.number
         output, state = self.read_until(end.encode(), timeout)
         if state != "00000":
@@ -84,7 +85,7 @@ class Session:
             self.buffer += data
 
     def must(self, sql):
-        rows, error = self.run(sql, 300)
+        rows, error = self.run(sql)
         if error:
             sys.exit("fuzz: %s\n%s" % (error[1], sql[:2000]))
         return rows

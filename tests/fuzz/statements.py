@@ -21,7 +21,7 @@ ALTERNATIVES = [("hashjoin",), ("nestloop",), ("mergejoin",), ("hashjoin", "merg
 MODES = {
     "prefer": "SET gpuconc.debug_offload = prefer; SET gpuconc.offload_cost = 50; SET gpuconc.tuple_cost = -1; SET gpuconc.build_cost = -1;",
     "allow": "SET gpuconc.debug_offload = allow; SET gpuconc.offload_cost = 0; SET gpuconc.tuple_cost = 0; SET gpuconc.build_cost = 0;",
-    "reset": "RESET gpuconc.offload_cost; RESET gpuconc.tuple_cost; RESET gpuconc.build_cost; SET statement_timeout = '50s';",
+    "reset": "RESET gpuconc.offload_cost; RESET gpuconc.tuple_cost; RESET gpuconc.build_cost; SET statement_timeout = '1h';",
     "reset_timeout": "SET statement_timeout = '50s';",
 }
 
