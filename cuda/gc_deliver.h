@@ -6,7 +6,7 @@
  * Where gc_a.scan.deliver_to says so, the last block that is done writes the flags, and
  * gc_a.scan.delivered words of 64 bits from there on in all, to the host's memory, and then the
  * word at GC_DONE_AT of it.  A copy and a mark behind the kernel took the worker's thread nearly as
- * long as the launch (docs/measurements.md).
+ * long as the launch.
  *
  * GC_DELIVER comes last, behind a barrier.  Blocks are counted at GC_BLOCKS_AT behind the flags, 0
  * before.  Whatever else is written to the sink has to be done when this launch begins.

@@ -8,7 +8,7 @@
  * first block began (the complement, so that the greatest is the earliest) and when its
  * last one ended; GC_CAME_AFTER, what another kernel has noted of itself before.  So times
  * come with the result.  To have them from marks (CUDA's events) took the worker's thread
- * longer than the launch did (docs/measurements.md).
+ * longer than the launch did.
  *
  * In nanoseconds, on an H200 in steps of 32.  A block's threads come together once more at its
  * end, so that none is still at work.

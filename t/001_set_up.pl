@@ -102,6 +102,20 @@ is($node->safe_psql('restored', q{
 SELECT count(*) FROM pg_proc WHERE proname ~ '^gpuconc'}), '0', 'DROP EXTENSION leaves nothing');
 is_offloaded($node, $queries[1], 'offloaded after DROP EXTENSION, too', 'restored');
 
+# names that settings had before: PostgreSQL warns, and the server starts without them
+my $before = -s $node->logfile;
+$node->append_conf('postgresql.conf', q{
+gpuconc.enable_marked_scan = off
+gpuconc.debug_force_shared_scan = marked
+});
+$node->restart;
+is(log_has($node, qr/invalid configuration parameter name "gpuconc.enable_marked_scan"/, $before), 1,
+	'a setting that has another name now: a warning');
+is(log_has($node, qr/invalid value for parameter "gpuconc.debug_force_shared_scan": "marked"/, $before), 1,
+	'a value that has another name now: a warning');
+is($node->safe_psql('postgres', 'SHOW gpuconc.debug_force_shared_scan'), 'off', 'and the default');
+is_offloaded($node, $queries[1], 'offloaded all the same');
+
 # the library removed from the configuration again
 $node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
 $node->restart;

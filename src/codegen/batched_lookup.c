@@ -19,7 +19,7 @@
  * Only of builds in which every row that is still live has a match, by its marks or because that has been
  * tested, and of places, which there are for whatever value a row has.
  *
- * It takes registers, and pays where two such things wait for each other (docs/measurements.md).
+ * It takes registers, and pays where two such things wait for each other.
  *
  * Pure C, called on the worker's main thread.
  *

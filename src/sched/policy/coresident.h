@@ -21,7 +21,7 @@
  * None hides the others wholly: together they take the cube root of the sum of their cubes.
  * (Scans of four 4-byte columns on an H200, 2 to 8 together in 4 to 16 warps each: within an
  * eighth.)  So sharing gains what memory takes beyond issue: two thirds of the time of those
- * scans, and less than half of that of scans of narrow columns (docs/measurements.md).
+ * scans, and less than half of that of scans of narrow columns.
  *
  * Every kernel is given the warps with which its own latency is no longer than the others', in
  * blocks that tiles divide (coresident.c); the kernel model says whether they fit a multiprocessor;

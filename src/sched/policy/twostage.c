@@ -20,7 +20,7 @@
  *
  * Most batches of kernels like ours are not resident: each kernel would run in a few warps,
  * which stay few when the others end.  Policy kernel (objective threads) does that to all,
- * and loses on an H200 (docs/measurements.md).
+ * and loses on an H200.
  *
  * The device is never idle while something waits.  What waits for it to be: who comes behind a
  * co-resident batch.

@@ -225,7 +225,7 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
  * meanwhile.  Measured on an H200: seven members with joins and groups took 28 ms together,
  * 2 ms one after another.  Filters and sums are what it is for, and groups in shared
  * memory where most rows come to one: these read all columns anyway, and two members took 1.15
- * times what one does (docs/measurements.md).
+ * times what one does.
  */
 static GcMemberKind
 kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
