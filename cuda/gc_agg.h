@@ -121,8 +121,8 @@ gc_add_quarters(u32 *part, u32 stride, i128 v)
 #define GC_MAX_L(w, v)		GC_MAX_G(GC_WORD_L(w), v)
 #define GC_ADDF_L(w, v)		GC_ADDF_G(GC_WORD_L(w), v)
 /* Losing a race costs a second store of the same value. */
-#define GC_SELECT_L(w)		do { if (!*(const u32 *) GC_HALF_L(w, 0)) *GC_HALF_L(w, 0) = 1; } while (0)
-#define GC_SELECT(p)			do { if (!*(const u64 *) (p)) *(u64 *) (p) = 1; } while (0)
+#define GC_NOTE_GROUP_L(w)		do { if (!*(const u32 *) GC_HALF_L(w, 0)) *GC_HALF_L(w, 0) = 1; } while (0)
+#define GC_NOTE_GROUP(p)			do { if (!*(const u64 *) (p)) *(u64 *) (p) = 1; } while (0)
 
 /* What they have come to: words that were added up, and others. */
 #define GC_SUM_L(w)			(*GC_HALF_L(w, 0) | (u64) *GC_HALF_L(w, 1) << 32)
@@ -175,7 +175,7 @@ gc_block_add128(i128 v)
 #define GC_COUNT_L(w)		GC_ADD_L(w, 1)
 #define GC_MAX_L(w, v)		((void) (*GC_WORD_L(w) = GC_MAX(*GC_WORD_L(w), (u64) (v))))
 #define GC_ADDF_L(w, v)		((void) (*GC_WORD_L(w) = (u64) GC_F64_BITS(GC_BITS_F64((i64) *GC_WORD_L(w)) + (v))))
-#define GC_SELECT_L(w)		((void) (*GC_WORD_L(w) = 1))
+#define GC_NOTE_GROUP_L(w)		((void) (*GC_WORD_L(w) = 1))
 #define GC_SUM_L(w)			(*GC_WORD_L(w))
 #define GC_SUM128_L(w)		((i128) ((u128) GC_WORD_L(w)[1] << 64 | *GC_WORD_L(w)))
 
@@ -189,7 +189,7 @@ gc_add_words(u64 *p, i128 v)
 }
 #define GC_ADD128_L(w, v)	gc_add_words(GC_WORD_L(w), v)
 
-#define GC_SELECT(p)			__atomic_store_n((u64 *) (p), 1, __ATOMIC_RELAXED)
+#define GC_NOTE_GROUP(p)			__atomic_store_n((u64 *) (p), 1, __ATOMIC_RELAXED)
 
 #define gc_block_add(v)		(v)
 #define gc_block_max(v)		(v)

@@ -229,11 +229,11 @@ GC_OPAQUE(u32 x)
 #define GC_EACH(j)				for (u32 j = 0; j < gc_cnt; j++)
 #define GC_KEEP_IF(j, cond)		gc_m[j] &= (u8) ((cond) != 0)
 #define GC_SETTLE				if (!(gc_n = gc_select(gc_sel, gc_m, gc_cnt))) continue;
-#define GC_EACH_LIVE(j)			{ u32 gc_per_warp = 0; for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { \
+#define GC_EACH_LIVE(j)			{ u32 gc_nlive = 0; for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { \
 									const u32 j = gc_sel[gc_v];
 #define GC_EACH_CHEAP(j)		GC_EACH_LIVE(j)
-#define GC_KEEP_LIVE_IF(j, cond)	gc_sel[gc_per_warp] = j; gc_per_warp += (cond) != 0
-#define GC_END_LIVE				} if (!(gc_n = gc_per_warp)) continue; }
+#define GC_KEEP_LIVE_IF(j, cond)	gc_sel[gc_nlive] = j; gc_nlive += (cond) != 0
+#define GC_END_LIVE				} if (!(gc_n = gc_nlive)) continue; }
 
 #define GC_ROWS_SPARSE(j, row) \
 	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { const u32 j = gc_sel[gc_v]; const u32 row = gc_row + j; \

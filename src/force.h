@@ -64,16 +64,16 @@ gc_sharing_forced(void)
 
 /* Are they to be shared by testing rows for many requests at once? */
 static inline bool
-gc_marks_forced(void)
+gc_selection_forced(void)
 {
 	return gc_forced_sharing() == GC_FORCE_SELECTION;
 }
 
 /* May they be? */
 static inline bool
-gc_marks_allowed(void)
+gc_selection_allowed(void)
 {
-	return gc_enable_shared_selection && (!gc_sharing_forced() || gc_marks_forced());
+	return gc_enable_shared_selection && (!gc_sharing_forced() || gc_selection_forced());
 }
 
 /* Are kernels to be kept co-resident wherever they fit? */

@@ -308,7 +308,7 @@ ended(const GcSimWork *w, int k)
 }
 
 /*
- * With Hyper-Q a kernel gets in sequence when the one before it in its stream has ended:
+ * With Hyper-Q a kernel gets in line when the one before it in its stream has ended:
  * behind all that were in sequence already, whatever their streams' ranks.  Observed on an
  * H200 (bench/two_stage/paper003): of four streams A B, all A start before any B.
  */

@@ -451,15 +451,15 @@ bench_try_text(const char *name, const char *text, BenchKernel *out)
 }
 
 BenchKernel
-bench_kernel(const char *name, int vec, const char *member_no)
+bench_kernel(const char *name, int vec, const char *body)
 {
-	return bench_kernel_for(name, vec, 0, member_no);
+	return bench_kernel_for(name, vec, 0, body);
 }
 
 BenchKernel
-bench_kernel_for(const char *name, int vec, int least_blocks, const char *member_no)
+bench_kernel_for(const char *name, int vec, int least_blocks, const char *body)
 {
-	size_t		size = sizeof(devlib_text) + strlen(member_no) + 128;
+	size_t		size = sizeof(devlib_text) + strlen(body) + 128;
 	char	   *text = malloc(size);
 	char		bound[48] = "";
 	BenchKernel k;
@@ -469,7 +469,7 @@ bench_kernel_for(const char *name, int vec, int least_blocks, const char *member
 	if (least_blocks > 0)
 		snprintf(bound, sizeof(bound), "#define GC_LEAST_BLOCKS %d\n", least_blocks);
 	snprintf(text, size, "%s#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n%s\n%s",
-			 bound, ARG_WORDS, vec, devlib_text, member_no);
+			 bound, ARG_WORDS, vec, devlib_text, body);
 	if (!bench_try_text(name, text, &k))
 		bench_fail("kernel %s cannot be had", name);
 	k.vec = vec;
@@ -557,7 +557,7 @@ bench_table(u64 rows, int ncolumns, const BenchColumn *columns, u32 seed)
  */
 
 static GcEvent *
-put_mark(int s)
+put_event(int s)
 {
 	GcError		err = {GC_OK, ""};
 	GcEvent	   *event = bench_ops->event_timed(streams[s], &err);
@@ -612,74 +612,74 @@ queue_batch(const BenchLaunch *l, int n, GcEvent *from, bool in_turn)
 			wait_for(s, turn);
 		if (turn != from)
 			bench_ops->event_put(bench_dev, turn);
-		turn = in_turn && i + 1 < n && i < BENCH_STREAMS - 2 ? put_mark(s) : from;
+		turn = in_turn && i + 1 < n && i < BENCH_STREAMS - 2 ? put_event(s) : from;
 		bench_queue(s, l[i].kernel, l[i].grid, l[i].args);
 	}
 	for (int s = 1; s < BENCH_STREAMS && s <= n; s++)
 	{
-		GcEvent	   *end = put_mark(s);
+		GcEvent	   *end = put_event(s);
 
 		wait_for(0, end);
 		bench_ops->event_put(bench_dev, end);
 	}
-	return put_mark(0);
+	return put_event(0);
 }
 
 /* All of it, between the first mark and the last; returns their number. */
 static int
-queue_all(const BenchLaunch *l, int n, BenchOrder order, GcEvent **sel_bitmap)
+queue_all(const BenchLaunch *l, int n, BenchOrder order, GcEvent **events)
 {
-	int			nmarks = 1;
+	int			nevents = 1;
 
 	if (n < 1 || n > BENCH_LAUNCHES)
 		bench_fail("%d launches cannot be measured", n);
-	sel_bitmap[0] = put_mark(0);
+	events[0] = put_event(0);
 	if (order == BENCH_ONE_STREAM)
 	{
 		for (int i = 0; i < n; i++)
 			bench_queue(0, l[i].kernel, l[i].grid, l[i].args);
-		sel_bitmap[nmarks++] = put_mark(0);
+		events[nevents++] = put_event(0);
 	}
 	for (int i = 0, m; order != BENCH_ONE_STREAM && i < n; i = m)
 	{
 		for (m = i; m < n && l[m].batch == l[i].batch; m++)
 			;
-		sel_bitmap[nmarks] = queue_batch(l + i, m - i, sel_bitmap[nmarks - 1], order == BENCH_STREAMS_IN_TURN);
-		nmarks++;
+		events[nevents] = queue_batch(l + i, m - i, events[nevents - 1], order == BENCH_STREAMS_IN_TURN);
+		nevents++;
 	}
-	return nmarks;
+	return nevents;
 }
 
 double
 bench_us(const BenchLaunch *l, int n, BenchOrder order)
 {
 	GcError		err = {GC_OK, ""};
-	GcEvent	   *sel_bitmap[BENCH_LAUNCHES + 2];
-	int			nmarks;
+	GcEvent	   *events[BENCH_LAUNCHES + 2];
+	int			nevents;
 	double		us;
 
 	queue_gate(gate_ns(n));
-	nmarks = queue_all(l, n, order, sel_bitmap);
+	nevents = queue_all(l, n, order, events);
 	measured++;
 	late += !bench_profile.serial_blocks && bench_seconds() > gate_end;
-	check(bench_ops->event_wait(sel_bitmap[nmarks - 1], &err), &err, "measuring");
-	us = 1000.0 * bench_ops->event_ms(sel_bitmap[0], sel_bitmap[nmarks - 1]);
-	for (int i = 0; i < nmarks; i++)
-		bench_ops->event_put(bench_dev, sel_bitmap[i]);
+	check(bench_ops->event_wait(events[nevents - 1], &err), &err, "measuring");
+	us = 1000.0 * bench_ops->event_ms(events[0], events[nevents - 1]);
+	for (int i = 0; i < nevents; i++)
+		bench_ops->event_put(bench_dev, events[i]);
 	return us > 0.001 ? us : 0.001;
 }
 
 void
 bench_run(const BenchLaunch *l, int n, BenchOrder order, double gate_us)
 {
-	GcEvent	   *sel_bitmap[BENCH_LAUNCHES + 2];
-	int			nmarks;
+	GcEvent	   *events[BENCH_LAUNCHES + 2];
+	int			nevents;
 
 	queue_gate((u64) (1000 * gate_us));
-	nmarks = queue_all(l, n, order, sel_bitmap);
+	nevents = queue_all(l, n, order, events);
 	bench_drain();
-	for (int i = 0; i < nmarks; i++)
-		bench_ops->event_put(bench_dev, sel_bitmap[i]);
+	for (int i = 0; i < nevents; i++)
+		bench_ops->event_put(bench_dev, events[i]);
 }
 
 double

@@ -273,7 +273,7 @@ plan_scans(int one, int more, const char *title)
 	add_group("scans", title, "side by side, one block each on a multiprocessor", BENCH_STREAMS_EACH, l, SCANS);
 	add_decided("scans", title, GC_POLICY_KERNEL, pick, SCANS, true);
 	l[0] = pool_launch(&subjects[one + 1], subjects[one + 1].best, 0);
-	add_group("scans", title, "member_mask of one kernel", BENCH_ONE_STREAM, l, 1);
+	add_group("scans", title, "members of one kernel", BENCH_ONE_STREAM, l, 1);
 }
 
 static void
@@ -306,7 +306,7 @@ static void
 make_plan(const char *path, double gate_us)
 {
 	static const char *const scans[] = {
-		"scan, 2, 1, 1 and 4 bytes", "8 member_mask of that", "scan, four of 4 bytes", "8 member_mask of that"
+		"scan, 2, 1, 1 and 4 bytes", "8 members of that", "scan, four of 4 bytes", "8 members of that"
 	};
 	char		title[96];
 

@@ -62,36 +62,36 @@ static const char body_text[] =
 "	u64 *g = (u64 *) gc_a.w[k] + gc_cell * 2; GC_ADD_G(g, ROWS); GC_ADD_G(g + 1, SUM); } }\n";
 
 static BenchKernel
-groups_kernel(Layout layout, int member_mask, int vec, int threads)
+groups_kernel(Layout layout, int members, int vec, int threads)
 {
-	char		member_no[8192];
+	char		body[8192];
 	char		name[32];
 	size_t		n;
-	const bool	one = member_mask == 1;
+	const bool	one = members == 1;
 
-	n = (size_t) snprintf(member_no, sizeof(member_no), "%s#define BODY_LIVE %s\n#define REST %s\n%sGC_KERNEL(%d)\n{\nGC_PROLOGUE\n"
+	n = (size_t) snprintf(body, sizeof(body), "%s#define BODY_LIVE %s\n#define REST %s\n%sGC_KERNEL(%d)\n{\nGC_PROLOGUE\n"
 						  "const u32 gc_cells = %d, gc_stride = gc_cells + GC_SPARE_CELLS;\n"
 						  "GC_NO_UNROLL for (u32 i = thread; i < %d * gc_stride; i += nthreads) gc_shared[i] = 0;\nGC_BARRIER();\n"
 						  "GC_TILES\n",
 						  layouts[layout], one ? "" : "GC_VECTOR_LIVE(gc_src.valid, gc_row)",
 						  one ? "GC_LATE(1, i32, b, d1); GC_LATE(1, i32, c, d2); GC_LATE(1, i32, d, d3); GC_LATE(4, i32, e, d4);" : "",
-						  body_text, threads, NGROUPS, 2 * member_mask);
+						  body_text, threads, NGROUPS, 2 * members);
 	for (int c = 0; c < NCOLUMNS; c++)
-		n += (size_t) snprintf(member_no + n, sizeof(member_no) - n,
+		n += (size_t) snprintf(body + n, sizeof(body) - n,
 							   "	const GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 24 + c);
-	n += (size_t) snprintf(member_no + n, sizeof(member_no) - n, "%s\n", one ? "GC_VECTORS" : "GC_SHARED_VECTORS");
-	n += (size_t) snprintf(member_no + n, sizeof(member_no) - n, "	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c);\n"
+	n += (size_t) snprintf(body + n, sizeof(body) - n, "%s\n", one ? "GC_VECTORS" : "GC_SHARED_VECTORS");
+	n += (size_t) snprintf(body + n, sizeof(body) - n, "	GC_ARRAY(i32, a); GC_ARRAY(i32, b); GC_ARRAY(i32, c);\n"
 						  "	GC_ARRAY(i32, d); GC_ARRAY(i32, e);\n");
 	for (int c = 0; c < (one ? 1 : NCOLUMNS); c++)
-		n += (size_t) snprintf(member_no + n, sizeof(member_no) - n, "	GC_LOAD(%d, i32, %c, d%d);\n", columns[c].width, 'a' + c, c);
-	for (int k = 0; k < member_mask; k++)
-		n += (size_t) snprintf(member_no + n, sizeof(member_no) - n, "	BODY(%d)\n", k);
-	n += (size_t) snprintf(member_no + n, sizeof(member_no) - n, "GC_END_VECTORS GC_END_TILES GC_BARRIER();\n");
-	for (int k = 0; k < member_mask; k++)
-		n += (size_t) snprintf(member_no + n, sizeof(member_no) - n, "FINISH(%d)\n", k);
-	snprintf(member_no + n, sizeof(member_no) - n, "}\n");
-	snprintf(name, sizeof(name), "groups %d %d %d %d", layout, member_mask, vec, threads);
-	return bench_kernel(name, vec, member_no);
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "	GC_LOAD(%d, i32, %c, d%d);\n", columns[c].width, 'a' + c, c);
+	for (int k = 0; k < members; k++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "	BODY(%d)\n", k);
+	n += (size_t) snprintf(body + n, sizeof(body) - n, "GC_END_VECTORS GC_END_TILES GC_BARRIER();\n");
+	for (int k = 0; k < members; k++)
+		n += (size_t) snprintf(body + n, sizeof(body) - n, "FINISH(%d)\n", k);
+	snprintf(body + n, sizeof(body) - n, "}\n");
+	snprintf(name, sizeof(name), "groups %d %d %d %d", layout, members, vec, threads);
+	return bench_kernel(name, vec, body);
 }
 
 static GcAddr results;
@@ -100,10 +100,10 @@ static GcAddr results;
 static u64	expected[2][MOST_BODIES];
 
 static void
-measure(const BenchTable *table, Layout layout, int member_mask, int vec, int threads, int least)
+measure(const BenchTable *table, Layout layout, int members, int vec, int threads, int least)
 {
-	BenchKernel k = groups_kernel(layout, member_mask, vec, threads);
-	const u32	shared = (u32) member_mask * (NGROUPS + GC_SPARE_CELLS) * 16;
+	BenchKernel k = groups_kernel(layout, members, vec, threads);
+	const u32	shared = (u32) members * (NGROUPS + GC_SPARE_CELLS) * 16;
 	const int	fit = bench_max_threads(&k) < threads ? 0 : bench_ops->occupancy(k.kernel, threads, shared);
 	static u64	out[NGROUPS * 2];
 	GcArgs		args;
@@ -112,13 +112,13 @@ measure(const BenchTable *table, Layout layout, int member_mask, int vec, int th
 
 	if (fit == 0)
 	{
-		bench_say("| %s | %d | %d | %d | %d | does not fit | |\n", layout_names[layout], member_mask, vec, threads,
+		bench_say("| %s | %d | %d | %d | %d | does not fit | |\n", layout_names[layout], members, vec, threads,
 				  k.info.registers);
 		return;
 	}
 	memset(&args, 0, sizeof(args));
 	args.scan = table->scan;
-	for (int b = 0; b < member_mask; b++)
+	for (int b = 0; b < members; b++)
 	{
 		args.w[b] = results + (u64) b * NGROUPS * 16;
 		args.w[8 + b] = (u64) (least + b);
@@ -130,7 +130,7 @@ measure(const BenchTable *table, Layout layout, int member_mask, int vec, int th
 	l = (BenchLaunch) {.kernel = &k,.args = &args,.grid = bench_full(threads, fit, shared, table->scan.ntiles)};
 	bench_fill_bytes(results, 0, MOST_BODIES * sizeof(out));
 	bench_run(&l, 1, BENCH_ONE_STREAM, 0);
-	for (int b = 0; b < member_mask; b++)
+	for (int b = 0; b < members; b++)
 	{
 		u64			sum = 0;
 
@@ -143,7 +143,7 @@ measure(const BenchTable *table, Layout layout, int member_mask, int vec, int th
 			bench_fail("groups differ");
 	}
 	us = bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS);
-	bench_say("| %s | %d | %d | %u x %d | %d | %d | %.1f |\n", layout_names[layout], member_mask, vec, l.grid.blocks, threads,
+	bench_say("| %s | %d | %d | %u x %d | %d | %d | %.1f |\n", layout_names[layout], members, vec, l.grid.blocks, threads,
 			  k.info.registers, least > 0 ? 50 : 100, us);
 }
 
@@ -165,14 +165,14 @@ main(int argc, char **argv)
 	table = bench_table(rows, NCOLUMNS, columns, 7);
 	results = bench_memory((u64) MOST_BODIES * NGROUPS * 16);
 	bench_say("### Groups in shared memory, %.1f million rows of 11 bytes, %d groups\n\n"
-			  "| layout | member_mask | rows of a thread | grid | registers | rows kept, %% | us |\n"
+			  "| layout | members | rows of a thread | grid | registers | rows kept, %% | us |\n"
 			  "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n", (double) rows / 1e6, NGROUPS);
 	for (int half = 0; half < 2; half++)
 		for (Layout layout = TOGETHER; layout <= APART_COUNTED; layout++)
-			for (int member_mask = 1; member_mask <= MOST_BODIES; member_mask++)
+			for (int members = 1; members <= MOST_BODIES; members++)
 				for (int vec = 8; vec <= 16; vec += 8)
 					for (int threads = 512; threads <= 1024; threads += 512)
-						measure(&table, layout, member_mask, vec, threads, half ? PRICES / 2 : 0);
+						measure(&table, layout, members, vec, threads, half ? PRICES / 2 : 0);
 	bench_close();
 	return 0;
 }

@@ -46,7 +46,7 @@ typedef struct RoundKernel
 	int			shared_fixed;	/* bytes per block */
 	int			shared_per_thread;
 	int			work;			/* of one thread: w2 */
-	const char *member_no;
+	const char *body;
 } RoundKernel;
 
 /* w0: result, w1: threads in all, w2: work of each. */
@@ -627,19 +627,19 @@ static void
 choose_kernels(void)
 {
 	static const int lives[] = {28, 30, 32, 26, 24, 34, 22, 36};
-	char		member_no[sizeof(timed_body) + 64];
+	char		body[sizeof(timed_body) + 64];
 	int			one[GC_NEEDS],
 				other[GC_NEEDS],
 				limit[GC_NEEDS];
 	bool		fit = false;
 
-	snprintf(member_no, sizeof(member_no), "#define LIVE %d\n%s", A_LIVE, timed_body);
-	kernel_a = bench_kernel("timed A", 8, member_no);
+	snprintf(body, sizeof(body), "#define LIVE %d\n%s", A_LIVE, timed_body);
+	kernel_a = bench_kernel("timed A", 8, body);
 	gc_sm_limits(&bench_profile, limit);
 	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]) && !fit; i++)
 	{
-		snprintf(member_no, sizeof(member_no), "#define LIVE %d\n%s", lives[i], timed_body);
-		kernel_b = bench_kernel("timed B", 8, member_no);
+		snprintf(body, sizeof(body), "#define LIVE %d\n%s", lives[i], timed_body);
+		kernel_b = bench_kernel("timed B", 8, body);
 		fit = gc_block_needs(&bench_profile, kernel_a.info.registers, 1024, kernel_a.info.shared_static, one) &&
 			gc_block_needs(&bench_profile, kernel_b.info.registers, 1024, kernel_b.info.shared_static, other) &&
 			gc_occupancy(&bench_profile, kernel_b.info.registers, 1024, kernel_b.info.shared_static) == 1;

@@ -73,7 +73,7 @@ static const struct
 	const char *name;
 	const char *columns;		/* numbers of those it reads */
 	u32			shared_bytes;
-	const char *member_no;
+	const char *body;
 }			engine[POOL_KERNELS] = {
 	{"scan of 1 column", "6", 0,
 		"u64 sum = 0;\nGC_TILES D(6);\n"
@@ -198,7 +198,7 @@ looked_up(int kernel)
 	u64			bytes = 0;
 
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
-		bytes += strstr(engine[kernel].member_no, at[i].word) != NULL ? at[i].bytes : 0;
+		bytes += strstr(engine[kernel].body, at[i].word) != NULL ? at[i].bytes : 0;
 	return bytes;
 }
 
@@ -304,15 +304,15 @@ pool_make(PoolKernel pool[POOL_KERNELS], u64 rows)
 	for (int i = 0; i < POOL_KERNELS; i++)
 	{
 		PoolKernel *k = &pool[i];
-		char	   *member_no = malloc(sizeof(prelude) + strlen(engine[i].member_no));
+		char	   *body = malloc(sizeof(prelude) + strlen(engine[i].body));
 
-		if (member_no == NULL)
+		if (body == NULL)
 			bench_fail("out of memory");
-		strcpy(member_no, prelude);
-		strcat(member_no, engine[i].member_no);
+		strcpy(body, prelude);
+		strcat(body, engine[i].body);
 		memset(k, 0, sizeof(*k));
-		k->k = bench_kernel(engine[i].name, 8, member_no);
-		free(member_no);
+		k->k = bench_kernel(engine[i].name, 8, body);
+		free(body);
 		k->args = args;
 		k->shared_bytes = engine[i].shared_bytes;
 		k->tiles = t.scan.ntiles;
@@ -368,13 +368,13 @@ pool_make_synthetic(PoolKernel pool[POOL_SYNTHETIC], int scale)
 	for (int i = 0; i < POOL_SYNTHETIC; i++)
 	{
 		PoolKernel *k = &pool[i];
-		char		member_no[sizeof(synthetic_body) + 64];
+		char		body[sizeof(synthetic_body) + 64];
 		char		name[32];
 
 		memset(k, 0, sizeof(*k));
 		snprintf(name, sizeof(name), "synthetic %d (table I: %d)", i + 1, registers[i]);
-		snprintf(member_no, sizeof(member_no), "#define LIVE %d\n%s", live[i], synthetic_body);
-		k->k = bench_kernel(name, 8, member_no);
+		snprintf(body, sizeof(body), "#define LIVE %d\n%s", live[i], synthetic_body);
+		k->k = bench_kernel(name, 8, body);
 		k->shared_bytes = (u32) ((u64) shared[i] * (u64) scale / 100 / 128 * 128);
 		k->max_threads = bench_max_threads(&k->k);
 		k->args.w[0] = out;

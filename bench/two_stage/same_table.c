@@ -230,7 +230,7 @@ check_fused(const BenchLaunch *fused, int n)
 	for (int i = 0; i < n; i++)
 	{
 		if (together[i] != apart[i] || apart[i] == 0)
-			bench_fail("member_no %d of %d: %llu, by itself %llu", i, n, together[i], apart[i]);
+			bench_fail("member %d of %d: %llu, by itself %llu", i, n, together[i], apart[i]);
 	}
 }
 

@@ -80,16 +80,16 @@ has_end(const ScanKind *kind, int c)
 
 /* Of a narrow column: of two, words that say which range of its codes is wanted. */
 static void
-add_word(Body *b, int member_mask, int k, const char *name, int c, const char *value)
+add_word(Body *b, int members, int k, const char *name, int c, const char *value)
 {
-	if (member_mask > 1)
+	if (members > 1)
 		add(b, "	GC_KEEP_WORD(%d, %s)\n", KEPT_WORDS * k + 2 * c + (name[0] == 't'), value);
 	else
 		add(b, "	const u32 %s%d = %s;\n", name, c, value);
 }
 
 static void
-add_range(Body *b, const ScanKind *kind, int member_mask, int k, int c)
+add_range(Body *b, const ScanKind *kind, int members, int k, int c)
 {
 	const int	w = SCAN_LIMIT_WORD(k, c);
 	const int	width = kind->columns[c].width;
@@ -100,39 +100,39 @@ add_range(Body *b, const ScanKind *kind, int member_mask, int k, int c)
 		add(b, "	first%d = GC_MAX(first%d, gc_codes_below_i32((i32) gc_a.w[%d], (i32) d%d.base));\n", c, c, w, c);
 	if (has_end(kind, c))
 		add(b, "	end%d = GC_MIN(end%d, gc_codes_below_i32((i32) gc_a.w[%d], (i32) d%d.base));\n", c, c, w + 1, c);
-	if (member_mask > 1)
+	if (members > 1)
 		add(b, "	GC_MEMBER_CODES(%d, %d, first%d, end%d)\n", k, width, c, c);
 	else
 		add(b, "	GC_SOME_CODES(%d, first%d, end%d)\n", width, c, c);
 	snprintf(value, sizeof(value), "GC_FIRST_OF(%d, 1, first%d)", width, c);
 	if (has_from(kind, c))
-		add_word(b, member_mask, k, "from", c, value);
+		add_word(b, members, k, "from", c, value);
 	snprintf(value, sizeof(value), "GC_END_OF(%d, 1, end%d)", width, c);
 	if (has_end(kind, c))
-		add_word(b, member_mask, k, "to", c, value);
+		add_word(b, members, k, "to", c, value);
 }
 
 /* The ranges of codes that bodies want; narrow columns' codes leave a bit (GcPColumn.spare). */
 static void
-add_ranges(Body *b, const ScanKind *kind, int member_mask)
+add_ranges(Body *b, const ScanKind *kind, int members)
 {
-	if (member_mask > 1)
-		add(b, "	u32 gc_live = %uu;\n	GC_KEEP\n", (1u << member_mask) - 1);
-	for (int k = 0; k < member_mask; k++)
+	if (members > 1)
+		add(b, "	u32 gc_live = %uu;\n	GC_FILL_PER_WARP\n", (1u << members) - 1);
+	for (int k = 0; k < members; k++)
 	{
-		add(b, member_mask > 1 ? "	{\n" : "");
+		add(b, members > 1 ? "	{\n" : "");
 		for (int c = 0; c < SCAN_COLUMNS - 1; c++)
-			add_range(b, kind, member_mask, k, c);
-		add(b, member_mask > 1 ? "	}\n" : "");
+			add_range(b, kind, members, k, c);
+		add(b, members > 1 ? "	}\n" : "");
 	}
-	add(b, member_mask > 1 ? "	GC_KEPT\n" : "");
+	add(b, members > 1 ? "	GC_PER_WARP\n" : "");
 }
 
 /* In a body's scope: the words kept, or, of wide columns, the limits. */
 static void
-add_limits(Body *b, const ScanKind *kind, int member_mask, int k)
+add_limits(Body *b, const ScanKind *kind, int members, int k)
 {
-	if (is_packed(kind, 0) && member_mask > 1)
+	if (is_packed(kind, 0) && members > 1)
 		add(b, "	GC_TAKE_WORDS(%d, %d)\n", KEPT_WORDS * k, KEPT_WORDS);
 	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
 	{
@@ -141,7 +141,7 @@ add_limits(Body *b, const ScanKind *kind, int member_mask, int k)
 		if (!is_packed(kind, c))
 			add(b, "	const i32 least%d = (i32) gc_a.w[%d], end%d = (i32) gc_a.w[%d]; (void) least%d; (void) end%d;\n",
 				c, w, c, w + 1, c, c);
-		else if (member_mask > 1)
+		else if (members > 1)
 			add(b, "	const u32 from%d = gc_word[%d], to%d = gc_word[%d]; (void) from%d; (void) to%d;\n", c, 2 * c, c,
 				2 * c + 1, c, c);
 	}
@@ -149,14 +149,14 @@ add_limits(Body *b, const ScanKind *kind, int member_mask, int k)
 
 /* One body's words are read a vector ahead (begin_vectors in codegen/kernel.c). */
 static void
-add_vectors(Body *b, const ScanKind *kind, int member_mask)
+add_vectors(Body *b, const ScanKind *kind, int members)
 {
 	static const char *const parts[] = {"GC_AHEAD_ARRAY(%d, ahead%d)\n", "GC_READ_AHEAD(%d, ahead%d, d%d)\n",
 	"GC_TAKE_AHEAD(%d, ahead%d, w%d)\n", "GC_READ_AHEAD(%d, ahead%d, d%d)\n"};
 
-	if (member_mask > 1 || !is_packed(kind, 0) || bench_profile.scalar)
+	if (members > 1 || !is_packed(kind, 0) || bench_profile.scalar)
 	{
-		add(b, member_mask == 1 ? "GC_VECTORS\n" : "GC_SHARED_VECTORS\n");
+		add(b, members == 1 ? "GC_VECTORS\n" : "GC_SHARED_VECTORS\n");
 		return;
 	}
 	for (int part = 0; part < 4; part++)
@@ -170,11 +170,11 @@ add_vectors(Body *b, const ScanKind *kind, int member_mask)
 }
 
 static void
-add_loads(Body *b, const ScanKind *kind, int member_mask, bool rare)
+add_loads(Body *b, const ScanKind *kind, int members, bool rare)
 {
 	for (int c = 0; c < SCAN_COLUMNS - 1; c++)
 	{
-		if (is_packed(kind, c) && (member_mask > 1 || bench_profile.scalar))
+		if (is_packed(kind, c) && (members > 1 || bench_profile.scalar))
 			add(b, "	GC_WORD_ARRAY(%d, w%d); GC_LOAD_WORDS(%d, w%d, d%d);\n", kind->columns[c].width, c,
 				kind->columns[c].width, c, c);
 	}
@@ -226,40 +226,40 @@ add_fold(Body *b, const ScanKind *kind, int k)
 }
 
 BenchKernel
-scan_kernel(const ScanKind *kind, int member_mask)
+scan_kernel(const ScanKind *kind, int members)
 {
-	static Body member_no;
+	static Body body;
 	char		name[32];
-	const bool	rare = member_mask == 1 && kind->rare != NULL;
+	const bool	rare = members == 1 && kind->rare != NULL;
 
-	member_no.n = 0;
-	add(&member_no, scan_head, member_mask > 1 ? FUSED_THREADS : kind->threads);
-	for (int k = 0; k < member_mask; k++)
-		add(&member_no, "GC_COUNT rows%d = 0; u64 sum%d = 0;\n", k, k);
-	if (member_mask > 1 && is_packed(kind, 0))
-		add(&member_no, "GC_KEPT_WORDS(%d, %d)\n", KEPT_WORDS * member_mask, FUSED_THREADS);
-	add(&member_no, "%s", scan_tiles);
+	body.n = 0;
+	add(&body, scan_head, members > 1 ? FUSED_THREADS : kind->threads);
+	for (int k = 0; k < members; k++)
+		add(&body, "GC_COUNT rows%d = 0; u64 sum%d = 0;\n", k, k);
+	if (members > 1 && is_packed(kind, 0))
+		add(&body, "GC_PER_WARP_WORDS(%d, %d)\n", KEPT_WORDS * members, FUSED_THREADS);
+	add(&body, "%s", scan_tiles);
 	if (is_packed(kind, 0))
-		add_ranges(&member_no, kind, member_mask);
-	add_vectors(&member_no, kind, member_mask);
-	add_loads(&member_no, kind, member_mask, rare);
+		add_ranges(&body, kind, members);
+	add_vectors(&body, kind, members);
+	add_loads(&body, kind, members, rare);
 	if (rare)
-		add_rare_body(&member_no, kind);
-	for (int k = 0; k < member_mask && !rare; k++)
+		add_rare_body(&body, kind);
+	for (int k = 0; k < members && !rare; k++)
 	{
-		if (member_mask > 1)
-			add(&member_no, is_packed(kind, 0) ? "	if (gc_live >> %d & 1) do {" : "	do {", k);
-		add(&member_no, member_mask > 1 ? " GC_VECTOR_LIVE(gc_src.valid, gc_row)\n" : "");
-		add_limits(&member_no, kind, member_mask, k);
-		add_fold(&member_no, kind, k);
-		add(&member_no, member_mask > 1 ? "	} while (0);\n" : "");
+		if (members > 1)
+			add(&body, is_packed(kind, 0) ? "	if (gc_live >> %d & 1) do {" : "	do {", k);
+		add(&body, members > 1 ? " GC_VECTOR_LIVE(gc_src.valid, gc_row)\n" : "");
+		add_limits(&body, kind, members, k);
+		add_fold(&body, kind, k);
+		add(&body, members > 1 ? "	} while (0);\n" : "");
 	}
-	add(&member_no, "GC_END_VECTORS GC_END_TILES\n");
-	for (int k = 0; k < member_mask; k++)
-		add(&member_no, "SUM_UP(%d)\n", k);
-	add(&member_no, "}\n");
-	snprintf(name, sizeof(name), "%s %d member_mask", kind->name, member_mask);
-	return bench_kernel(name, member_mask > 1 ? kind->fused_vec : kind->vec, member_no.s);
+	add(&body, "GC_END_VECTORS GC_END_TILES\n");
+	for (int k = 0; k < members; k++)
+		add(&body, "SUM_UP(%d)\n", k);
+	add(&body, "}\n");
+	snprintf(name, sizeof(name), "%s %d members", kind->name, members);
+	return bench_kernel(name, members > 1 ? kind->fused_vec : kind->vec, body.s);
 }
 
 void

@@ -210,11 +210,11 @@ visiting_kernel(const Visit *v)
 {
 	static const char *const how[] = {"", ", lookups", ", together"};
 	const int	columns = v->columns;
-	char		member_no[4096];
+	char		body[4096];
 	char		name[48];
 	size_t		n = 0;
 
-#define ADD(...)	n += (size_t) snprintf(member_no + n, sizeof(member_no) - n, __VA_ARGS__)
+#define ADD(...)	n += (size_t) snprintf(body + n, sizeof(body) - n, __VA_ARGS__)
 	ADD("GC_KERNEL(%d)\n{\nGC_PROLOGUE\nu64 sum = 0;\n#define GC_LANE_ROWS 4\n#define GC_FEW_PART 1\n"
 		"GC_SELECTED_TILES(%d, gc_a.w[0], gc_a.w[1], gc_a.w[9], 0)\n", THREADS, THREADS);
 	for (int c = 0; c < columns; c++)
@@ -252,8 +252,8 @@ visiting_kernel(const Visit *v)
 		"sum = gc_block_add(sum);\nif (thread == 0 && sum) GC_ATOMIC_ADD64((u64 *) gc_a.w[5], sum);\n}\n");
 #undef ADD
 	snprintf(name, sizeof(name), "%d column%s%s%s%s", columns, columns == 1 ? "" : "s", v->groups ? ", groups" : "",
-			 v->packed_rows ? ", packed_rows" : "", how[v->look_up]);
-	return bench_kernel_for(name, 8, GC_SELECTED_BLOCKS(THREADS), member_no);
+			 v->packed_rows ? ", packed rows" : "", how[v->look_up]);
+	return bench_kernel_for(name, 8, GC_SELECTED_BLOCKS(THREADS), body);
 }
 
 /* Write the columns' codes to records; to[c] is then where those of column c are. */

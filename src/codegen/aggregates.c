@@ -145,7 +145,7 @@ agg_count_row(Cg *cg, Scope scope)
 	if (agg_counts_rows(cg))
 		emit_count(cg, scope, 0);
 	else
-		text_addf(cg->out, scope == IN_LOCAL ? "GC_SELECT_L(0);\n" : "GC_SELECT(gc_g);\n");
+		text_addf(cg->out, scope == IN_LOCAL ? "GC_NOTE_GROUP_L(0);\n" : "GC_NOTE_GROUP(gc_g);\n");
 }
 
 void

@@ -208,7 +208,7 @@ begin_totals(Cg *cg, Text *t)
 static void
 add_totals(Cg *cg, Text *t)
 {
-	text_addf(t, agg_counts_rows(cg) ? "if (!e0) continue;\nGC_ADD_G(g, e0);\n" : "if (!e0) continue;\nGC_SELECT(g);\n");
+	text_addf(t, agg_counts_rows(cg) ? "if (!e0) continue;\nGC_ADD_G(g, e0);\n" : "if (!e0) continue;\nGC_NOTE_GROUP(g);\n");
 	for (u16 i = 0; i < cg->p->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)

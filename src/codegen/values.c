@@ -87,7 +87,7 @@ cg_direct_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
 
 	if (!cg_one_column(cg->p, step, &column))
 	{
-		cg_fail(cg, GC_BAD_PROGRAM, "direct_tables of a build that is probed with several columns");
+		cg_fail(cg, GC_BAD_PROGRAM, "direct lookup tables of a build that is probed with several columns");
 		return;
 	}
 	cg_require_keys(cg, step);

@@ -244,8 +244,8 @@ new_event(CudaDevice *dev, bool timed, GcError *err)
 	}
 	event->dev = dev;
 	event->timed = timed;
-	event->next = dev->marks;
-	dev->marks = event;
+	event->next = dev->events;
+	dev->events = event;
 	return event;
 }
 

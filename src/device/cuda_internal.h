@@ -28,7 +28,7 @@ typedef struct CudaDevice
 	u64			pool_size;
 	GcStream   *streams;		/* all */
 	GcStream   *free_streams;
-	GcEvent	   *marks;			/* all */
+	GcEvent	   *events;			/* all */
 	GcEvent	   *free_marks[2];	/* untimed, timed */
 	GcModule   *modules;		/* all */
 	bool		warming;		/* warmup is to be joined */
@@ -54,7 +54,7 @@ struct GcEvent
 	const u32  *word;			/* of event_word: what is looked at, in the place of the event; or NULL */
 	GcStream   *stream;			/* then: which writes it */
 	u32			looks;
-	GcEvent	   *next;			/* in dev->marks */
+	GcEvent	   *next;			/* in dev->events */
 	GcEvent	   *next_free;
 };
 

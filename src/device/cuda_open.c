@@ -311,11 +311,11 @@ gc_cuda_close(GcDevice *base)
 		pthread_join(dev->warmup, NULL);
 	while (dev->modules != NULL)
 		base->ops->module_unload(base, dev->modules);
-	while (dev->marks != NULL)
+	while (dev->events != NULL)
 	{
-		GcEvent	   *event = dev->marks;
+		GcEvent	   *event = dev->events;
 
-		dev->marks = event->next;
+		dev->events = event->next;
 		(void) dev->api.event_destroy(event->handle);
 		free(event);
 	}

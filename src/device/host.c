@@ -233,11 +233,11 @@ host_close(GcDevice *base)
 		dev->streams = stream->next;
 		free(stream);
 	}
-	while (dev->marks != NULL)
+	while (dev->events != NULL)
 	{
-		GcEvent	   *event = dev->marks;
+		GcEvent	   *event = dev->events;
 
-		dev->marks = event->next;
+		dev->events = event->next;
 		free(event);
 	}
 	gc_host_compiler_free(&dev->compiler);

@@ -540,7 +540,7 @@ try_compiler(HostCompiler *compiler, char *target, size_t size, GcError *err)
 
 	compiler->native = true;
 	code = probe(compiler, err);
-	if (code == GC_COMPILE_FAILED)
+	if (code != GC_OK)
 	{
 		compiler->native = false;
 		code = probe(compiler, err);

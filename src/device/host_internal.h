@@ -83,7 +83,7 @@ struct GcEvent
 	atomic_bool done;
 	struct timespec time;		/* when done */
 	GcError		error;			/* the stream's, when done */
-	GcEvent	   *next;			/* in dev->marks */
+	GcEvent	   *next;			/* in dev->events */
 	GcEvent	   *next_free;
 };
 
@@ -115,7 +115,7 @@ struct HostDevice
 	GcStream   *parked;			/* streams whose head waits for a mark */
 	int			nbusy;			/* streams with a head */
 	HostOp	   *spare_ops;
-	GcEvent	   *marks;			/* all */
+	GcEvent	   *events;			/* all */
 	GcEvent	   *free_marks;
 	bool		wake_needed;	/* to be called when the lock is released */
 	atomic_bool stop;

@@ -479,8 +479,8 @@ gc_host_event_new(HostDevice *dev, GcError *err)
 	else if ((event = calloc(1, sizeof(GcEvent))) != NULL)
 	{
 		event->dev = dev;
-		event->next = dev->marks;
-		dev->marks = event;
+		event->next = dev->events;
+		dev->events = event;
 	}
 	if (event != NULL)
 	{

@@ -509,13 +509,16 @@ gc_kdisk_over_limit(const GcKernelDisk *disk)
 void
 gc_kdisk_trim(GcKernelDisk *disk)
 {
-	u64			limit = atomic_load(&disk->limit);
+	const u64	limit = atomic_load(&disk->limit);
+	const u64	before = atomic_load(&disk->bytes);
+	bool		whole;
 	Listing		listing = {NULL, 0, 0, 0};
 	size_t		i;
 
 	if (limit == 0 || !atomic_load(&disk->usable))
 		return;
-	if (list_files(disk, &listing) && listing.bytes > limit)
+	whole = list_files(disk, &listing);
+	if (whole && listing.bytes > limit)
 	{
 		join_files(&listing);
 		qsort(listing.files, listing.n, sizeof(Files), by_time);
@@ -526,6 +529,8 @@ gc_kdisk_trim(GcKernelDisk *disk)
 			listing.bytes -= listing.files[i].bytes;
 		}
 	}
-	atomic_store(&disk->bytes, listing.bytes);
+	/* What was written meanwhile may be in the listing, or not: it counts twice rather than not at all. */
+	if (whole)
+		atomic_fetch_add(&disk->bytes, listing.bytes - before);
 	free(listing.files);
 }

@@ -173,6 +173,8 @@ learn(GcHints *hints, GcCode code, const GcError *err)
 	switch (code)
 	{
 		case GC_RETRY_DUPLICATE:
+			if (err->number >= GC_MAX_BUILDS)
+				return false;
 			hints->no_dense |= 1u << err->number;
 			return true;
 		case GC_RETRY_BUILD_FULL:

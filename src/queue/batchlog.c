@@ -54,7 +54,7 @@ typedef struct KernelEntry
 
 static GcBatchLog *shared = NULL;
 static uint64 *ids = NULL;		/* of the records; 0: nothing there yet */
-static GcBatchRecord *packed_rows = NULL;
+static GcBatchRecord *ring = NULL;
 static HTAB *kernels = NULL;
 static LWLock *lock = NULL;
 
@@ -86,7 +86,7 @@ gc_batchlog_shmem_init(void)
 
 	shared = ShmemInitStruct("gpuconc batches", ring_size(), &found);
 	ids = (uint64 *) ((char *) shared + header_size());
-	packed_rows = (GcBatchRecord *) (ids + gc_batch_log_size);
+	ring = (GcBatchRecord *) (ids + gc_batch_log_size);
 	if (!found)
 	{
 		memset(shared, 0, ring_size());
@@ -118,9 +118,9 @@ gc_batchlog_add(const GcBatchRecord *record)
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	if (ids[slot] < record->id)
 	{
-		memcpy(&packed_rows[slot], record,
+		memcpy(&ring[slot], record,
 			   offsetof(GcBatchRecord, kernel) + nkept * sizeof(GcBatchKernel));
-		packed_rows[slot].nkept = nkept;
+		ring[slot].nkept = nkept;
 		ids[slot] = record->id;
 	}
 	LWLockRelease(lock);
@@ -234,7 +234,7 @@ gc_batchlog_read(int limit, int *n)
 		CHECK_FOR_INTERRUPTS();
 		LWLockAcquire(lock, LW_SHARED);
 		if (ids[slot] == wanted[i])
-			memcpy(&result[(*n)++], &packed_rows[slot], sizeof(GcBatchRecord));
+			memcpy(&result[(*n)++], &ring[slot], sizeof(GcBatchRecord));
 		LWLockRelease(lock);
 	}
 	pfree(wanted);

@@ -362,7 +362,7 @@ gc_schedule_due(List *runs)
 		if (run->state != RUN_RUNNING || !l->selection || l->select_done || l == asked)
 			continue;
 		asked = l;				/* its other requests come next, mostly */
-		any = gc_share_marks_done(l) || any;
+		any = gc_share_selection_done(l) || any;
 	}
 	return any;
 }

@@ -344,7 +344,7 @@ test_bodies(void)
 
 	for (int i = 0; i < 100; i++)
 		gc_fused_members_learn(&scan, 3, (double *[]) {&a, &a}, 2, 168, true);
-	ok(near(scan + 2 * a, 168), "of two member_mask the time is known");
+	ok(near(scan + 2 * a, 168), "of two members the time is known");
 	ok(scan > 150 && scan + 8 * a < 222, "and of eight it is not thought to be more than it is (%f + 8 x %f)", scan, a);
 	for (int i = 0; i < 6000; i++)
 	{
@@ -362,7 +362,7 @@ test_bodies(void)
 	}
 	ok(steady, "each time the prediction comes nearer, however many there are of a grid");
 	ok(fabs(scan - 150) < 1 && fabs(a - 9) < 0.2 && fabs(b - 20) < 0.5,
-	   "by numbers that differ scan and member_mask are told apart (%f, %f, %f)", scan, a, b);
+	   "by numbers that differ scan and members are told apart (%f, %f, %f)", scan, a, b);
 	gc_fused_members_learn(&scan, 3, us, 16, 1e6, false);
 	ok(scan + 16 * a < 60000, "a time that others made longer is believed a little (%f, %f)", scan, a);
 	for (int i = 0; i < 200; i++)

@@ -185,7 +185,7 @@ test_marks(void)
 		code = ops->event_done(second, &done, &err);
 	while (code == GC_OK && !done);
 	is(code, GC_OK, "a event can be polled");
-	ok(ops->event_ms(first, second) > 0, "time passes between two sel_bitmap");
+	ok(ops->event_ms(first, second) > 0, "time passes between two events");
 	is(read_word(stream, pool_base), 1, "the work before the event is done");
 	ops->event_put(dev, first);
 	ops->event_put(dev, second);
@@ -208,7 +208,7 @@ test_marks(void)
 		first = ops->event(stream, &err);
 		ops->event_put(dev, first);
 	}
-	is(read_word(stream, pool_base), 999, "sel_bitmap may be put back before they are done");
+	is(read_word(stream, pool_base), 999, "events may be put back before they are done");
 	ops->stream_put(dev, stream);
 	unload(&slow);
 }

@@ -228,9 +228,9 @@ test_calls(void)
 	ok(ops->event_done(event, &done, NULL) == GC_OK && !done, "and not yet");
 	ok(ops->event_done(event, &done, NULL) == GC_OK && done, "and then is");
 	ops->event_put(dev, event);
-	ok(ops->event(stream, NULL) == event && fake->events == 1, "sel_bitmap are reused");
+	ok(ops->event(stream, NULL) == event && fake->events == 1, "events are reused");
 	timed = ops->event_timed(stream, NULL);
-	ok(timed != event && ops->event_ms(timed, timed) == 1.5f, "time between sel_bitmap that have one");
+	ok(timed != event && ops->event_ms(timed, timed) == 1.5f, "time between events that have one");
 	ops->event_put(dev, event);
 	ops->event_put(dev, timed);
 	ok(ops->event(stream, NULL) == event && ops->event_timed(stream, NULL) == timed, "both kinds are kept apart");

@@ -328,7 +328,7 @@ test_texts(void)
 				: strstr(source.text, "GC_KERNEL(1024)\n");
 			ok((strstr(kernel, "GC_FILTER_AGGREGATE(gc_j)") != NULL) == (shape == FOLD), "%s: a fold only if it can be", shapes[shape]);
 			ok((strstr(kernel, "GC_FILTERED_TILES") != NULL) == (shape == GATHERED), "rows are gathered where few come to joins");
-			ok(strstr(kernel, "GC_LOOK_UP(gc_j)") == NULL, "and without sel_bitmap nothing is looked up together");
+			ok(strstr(kernel, "GC_LOOK_UP(gc_j)") == NULL, "and without selection bitmaps nothing is looked up together");
 			ok((strstr(kernel, "GC_PART s2 = 0;") != NULL) == (shape != SPARSE && shape != GATHERED) && !strstr(kernel, "GC_PART s3"),
 			   "whose sum of the column, not of the negative, is added up by vectors if they are dense");
 			for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)

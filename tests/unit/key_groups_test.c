@@ -47,7 +47,7 @@ check_partition(const Pair *pair, const u16 *key_groups, const u32 *in, u64 rang
 		out += !seen[id];
 		bad += in[id] > range || key_groups[in[id]] != id;
 	}
-	is(out, 0, "key_groups are 0 to n - 1, without gaps");
+	is(out, 0, "key groups are 0 to n - 1, without gaps");
 	is(torn, 0, "values with the same class and attribute before are in one class");
 	is(merged, 0, "and no others");
 	is(bad, 0, "a member of each class is known");
@@ -68,7 +68,7 @@ check_refined(const Refining *r, const Dimension *d, int a, const char *what)
 	const bool	fits = n <= GC_MAX_KEY_GROUPS;
 
 	ok((count[1] == 0) == fits, "%s, %llu pairs: it is known if they are too many", what, n);
-	if (fits && is(count[0], n, "the number of key_groups"))
+	if (fits && is(count[0], n, "the number of key groups"))
 		check_partition(pair, key_groups, in, d->range, n);
 	if (!fits)
 		ok(is_garbage(r->key_groups, size * 2) && is_garbage(r->members, GC_MAX_KEY_GROUPS * 4), "nothing is written");
@@ -117,7 +117,7 @@ test_refiner(void)
 		first = check_refined(&r, &d, 0, cases[i].name);
 		r = refine(r.key_groups, &d, 1, shapes[(i + 1) % 3]);
 		second = check_refined(&r, &d, 1, cases[i].name);
-		ok(second >= first, "a second attribute splits key_groups");
+		ok(second >= first, "a second attribute splits key groups");
 		r = refine(r.key_groups, &d, EXISTENCE, shapes[(i + 2) % 3]);
 		is(check_refined(&r, &d, EXISTENCE, cases[i].name), second, "a key's attribute says that there is one");
 		r = refine(no_classes(d.range), &d, EXISTENCE, shapes[i % 3]);
@@ -147,7 +147,7 @@ test_limit(void)
 			begin_dimension(&d, -77, ranges[i]);
 			add_all_keys(&d, 40000);
 			r = refine(no_classes(d.range), &d, 0, shapes[s]);
-			is(check_refined(&r, &d, 0, "all keys differ"), ranges[i] < GC_MAX_KEY_GROUPS ? ranges[i] + 1 : 0, "key_groups");
+			is(check_refined(&r, &d, 0, "all keys differ"), ranges[i] < GC_MAX_KEY_GROUPS ? ranges[i] + 1 : 0, "key groups");
 			if (s == 1 && ranges[i] == GC_MAX_KEY_GROUPS - 1)
 			{
 				r = refine(r.key_groups, &d, 1, shapes[s]);
@@ -180,7 +180,7 @@ test_full(void)
 			begin_dimension(&d, 5, range);
 			add_all_keys(&d, 5000);
 			r = refine(no_classes(range), &d, 0, shapes[s]);
-			is(check_refined(&r, &d, 0, "each three times"), n <= GC_MAX_KEY_GROUPS ? n : 0, "key_groups");
+			is(check_refined(&r, &d, 0, "each three times"), n <= GC_MAX_KEY_GROUPS ? n : 0, "key groups");
 			free_dimension(&d);
 			top = begin;
 		}
@@ -312,17 +312,17 @@ static void
 test_writer(void)
 {
 	static const Source sources[] = {
-		{"key_groups of bytes", 1, false, -100, 256},
-		{"key_groups of bytes with NULLs", 1, true, 4000000, 201},
-		{"key_groups of two bytes", 2, false, 7, 65536},
-		{"key_groups of two bytes with NULLs", 2, true, -300, 601},
-		{"key_groups of four bytes", 4, false, -1000000, 1000000},
-		{"key_groups of four bytes with NULLs", 4, true, 70000, 99999},
-		{"key_groups of eight bytes", 8, false, 5000000000000, 3000},
-		{"key_groups of eight bytes with NULLs", 8, true, -5000000000000, 700001},
-		{"key_groups of all widths", 0, false, 2000000000, 200000},
-		{"key_groups of all widths with NULLs", 0, true, 3000000000, 200000},
-		{"key_groups of one value and NULL", 0, true, 9, 1}
+		{"key groups of bytes", 1, false, -100, 256},
+		{"key groups of bytes with NULLs", 1, true, 4000000, 201},
+		{"key groups of two bytes", 2, false, 7, 65536},
+		{"key groups of two bytes with NULLs", 2, true, -300, 601},
+		{"key groups of four bytes", 4, false, -1000000, 1000000},
+		{"key groups of four bytes with NULLs", 4, true, 70000, 99999},
+		{"key groups of eight bytes", 8, false, 5000000000000, 3000},
+		{"key groups of eight bytes with NULLs", 8, true, -5000000000000, 700001},
+		{"key groups of all widths", 0, false, 2000000000, 200000},
+		{"key groups of all widths with NULLs", 0, true, 3000000000, 200000},
+		{"key groups of one value and NULL", 0, true, 9, 1}
 	};
 
 	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
@@ -446,7 +446,7 @@ refine_classes(Classes *cl, const ClassCase *cc, int k)
 	r = refine(no_classes(range), &d, 0, shapes[1]);
 	count = copy_of(r.count, 16);
 	if (count[1] != 0 || count[0] > GC_MAX_KEY_GROUPS)
-		tap_bail("a case with too many key_groups");
+		tap_bail("a case with too many key groups");
 	cl->count = (u32) count[0];
 	cl->of = copy_of(r.key_groups, (range + 1) * sizeof(u16));
 	cl->members = copy_of(r.members, cl->count * sizeof(u32));
@@ -569,7 +569,7 @@ add_column_classes(Scan *scan, Classes *cl, const ClassCase *cc, int k, u32 who)
 	else
 		make_classes(cl, cc, k);
 	if (cl->count > (cc->width == 1 ? 256 : GC_MAX_KEY_GROUPS))
-		tap_bail("a case with too many key_groups");
+		tap_bail("a case with too many key groups");
 	cl->mismatch = is_misfit(cl, k, who);
 	sc->count = cl->count;
 	sc->of = refined ? refined : put(cl->of, (range_of(find_column(tested[k])) + 1) * sizeof(u16));
@@ -640,7 +640,7 @@ check_scan(const ScanCase *sc, const Marker *mk, u32 who, u32 chunks, int shift,
 		free(key_groups[k].members);
 	}
 	run_selector(mk, &scan, turn);
-	ok(wrong == 0 && check_scan_selection(&scan) == 0, "%s, requests 0x%x, %d mismatches: tables and sel_bitmap are right",
+	ok(wrong == 0 && check_scan_selection(&scan) == 0, "%s, requests 0x%x, %d mismatches: tables and selection bitmaps are right",
 	   sc->name, who, mismatches);
 	top = begin;
 	return mismatches;
@@ -675,12 +675,12 @@ static const ScanCase scan_cases[] = {
 	{"fit, or one class", 0, false, {FITS(2, 7), ONE_CLASS(1)}},
 	{"one value mismatches", NSHARED, true, {MOVED(1, 1), MOVED(1, 1)}},
 	{"one value mismatches, or fit", 2, true, {MOVED(2, 29), FITS(2, 1)}},
-	{"only some chunks have key_groups", NSHARED, true, {IN_CHUNKS(1, 0x0a5b3), IN_CHUNKS(2, 0x15a4c)}},
+	{"only some chunks have key groups", NSHARED, true, {IN_CHUNKS(1, 0x0a5b3), IN_CHUNKS(2, 0x15a4c)}},
 	{"no chunk has, or all do", 0, false, {IN_CHUNKS(2, 0), IN_CHUNKS(1, ALL_CHUNKS)}},
 	{"no group-coded columns", NSHARED, true, {ABSENT(1), ABSENT(2)}},
 	{"no group-coded column, or fit", 3, false, {ABSENT(1), FITS(2, 1)}},
-	{"without key_groups, or fit", NSHARED, true, {NO_CLASSES, FITS(1, 2)}},
-	{"fit, or without key_groups", 1, false, {FITS(2, 1), NO_CLASSES}},
+	{"without key groups, or fit", NSHARED, true, {NO_CLASSES, FITS(1, 2)}},
+	{"fit, or without key groups", 1, false, {FITS(2, 1), NO_CLASSES}},
 	{"fit for some requests", NSHARED, true, {SOME_FIT(1, 0x0f0f), SOME_FIT(2, 0xf0f0)}},
 	{"refined", NSHARED, true, {REFINED(1), REFINED(2)}}
 };
@@ -731,7 +731,7 @@ test_scans(void)
 		if (first_alike(n) == n)
 			unload(&markers[n].kernel);
 	}
-	is(mismatches[0] + mismatches[1] + mismatches[2] + mismatches[15], 0, "key_groups by who accepts them always fit");
+	is(mismatches[0] + mismatches[1] + mismatches[2] + mismatches[15], 0, "key groups by who accepts them always fit");
 	ok(mismatches[3] > NTESTED && mismatches[4] > 0 && mismatches[5] > 0, "one class of all values does not");
 	ok(mismatches[6] > NTESTED && mismatches[7] > 0, "nor does one with a wrong value");
 	for (int k = 0; k < NTESTED; k++)
@@ -768,7 +768,7 @@ test_nvrtc(void)
 		{
 			make_selector(&mk, &scan_cases[n]);
 			text = gc_generate_selector(mk.column, NTESTED);
-			compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a selector with key_groups");
+			compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a selection kernel with key groups");
 			free(text);
 		}
 	}

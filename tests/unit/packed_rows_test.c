@@ -138,7 +138,7 @@ test_writer(void)
 		if (!of_build(&table[i]))
 			write_column(i, draw(ALL_CHUNKS), i);
 	}
-	is(wrong_bytes(), 0, "codes are written to the packed_rows of some chunks, and nothing else is");
+	is(wrong_bytes(), 0, "codes are written to the packed rows of some chunks, and nothing else is");
 	for (int i = 0; i < NTABLE; i++)
 	{
 		if (!of_build(&table[i]))
@@ -170,7 +170,7 @@ few_part(const Member *m, const GcVariant *variant)
 		tap_bail(err.detail);
 	at = strstr(source.text, define);
 	if (at == NULL)
-		tap_bail("a kernel over sel_bitmap does not say what few rows are");
+		tap_bail("a kernel over selection bitmaps does not say what few rows are");
 	part = (u32) atoi(at + sizeof(define) - 1);
 	free(source.text);
 	return part;
@@ -295,9 +295,9 @@ test_visits(void)
 		run_predicate_kernels(&scan);
 		run_merge_kernel(&scan);
 		run_selector(&mk, &scan, turn);
-		ok(check_scan_selection(&scan) == 0, "without packed_rows");
+		ok(check_scan_selection(&scan) == 0, "without packed rows");
 		sel_bitmap = read_marks(&scan, &wrong);
-		is(wrong, 0, "sel_bitmap are where the summary says");
+		is(wrong, 0, "selection bitmaps are where the summary says");
 		for (int b = 0; b < GC_MAX_SELECTED; b++)
 		{
 			const GcAddr begin = top;
@@ -309,7 +309,7 @@ test_visits(void)
 			if (!(scan.mask >> b & 1))
 				continue;
 			show_columns(chunks, arrays);
-			ok(check_result(&scan, b), "%s: from packed_rows in chunks 0x%x, from columns in 0x%x, few is 1 in %u",
+			ok(check_result(&scan, b), "%s: from packed rows in chunks 0x%x, from columns in 0x%x, few is 1 in %u",
 			   requests[i].name, chunks.few, chunks.many, part);
 			for (int t = 0; t < NTABLE; t++)
 			{
@@ -347,7 +347,7 @@ test_nvrtc(void)
 			v.vec = 8;
 			if (gc_generate(m->p, m->pipeline, &v, &source, &err) != GC_OK)
 				tap_bail(err.detail);
-			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over sel_bitmap that reads packed_rows");
+			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over selection bitmaps that reads packed rows");
 			free(source.text);
 		}
 	}

@@ -101,7 +101,7 @@ problem(const GcSchedule *s, const GcDecision *d)
 				continue;
 			if (candidate->fused != start->fused || !(candidate->member_mask & 1u << start->member_no[i]) ||
 				(member_mask & 1u << start->member_no[i]) || candidate->scan != s->candidate[start->candidate[0]].scan)
-				return "a member_no that is not the candidate's, or twice";
+				return "a member that is not the candidate's, or twice";
 			member_mask |= 1u << start->member_no[i];
 		}
 	}
@@ -388,7 +388,7 @@ test_begin(void)
 
 	is(begins(5, NULL, 0), 5, "a shared scan begins on an idle device");
 	ok(fabs(scan_predicted_us - 200) < 1e-9, "and takes what the scan and its members do");
-	is(begins(1, NULL, 0), 1, "also one for one request, if its tests take less time as sel_bitmap");
+	is(begins(1, NULL, 0), 1, "also one for one request, if its tests take less time as selection bitmaps");
 	is(begins(1, &elsewhere, 1), 1, "and beside one of another table");
 	is(begins(1, &selection, 1), 0, "but one request waits where others are about to end");
 	is(begins(-1, NULL, 0), 1000, "and where it would gain too little, its own kernel runs");
@@ -406,11 +406,11 @@ test_begin(void)
 	begins_pressure = 0;
 	is(begins(5, &elsewhere, 1), 5, "and beside one of another table");
 	ok(fabs(scan_predicted_us - 200) < 1e-9, "whose requests do not count");
-	is(begins(16, &marking, 1), 0, "but waits for one whose sel_bitmap are not done");
+	is(begins(16, &marking, 1), 0, "but waits for one whose selection bitmaps are not done");
 	is(begins(5, &selection, 1), 5, "once they are, as many begin as it serves");
 	ok(fabs(scan_predicted_us - (200 + 90 * 0.6)) < 1e-9, "and what is left of it takes its time");
 	is(begins(4, &selection, 1), 0, "fewer wait");
-	is(begins(16, both, 2), 0, "and all, if another is at its sel_bitmap");
+	is(begins(16, both, 2), 0, "and all, if another is at its selection bitmaps");
 	is(begins(15, two, 2), 0, "of several, the largest counts");
 	is(begins(20, two, 2), 16, "and a full one begins");
 	begins_most = 32;
@@ -423,7 +423,7 @@ test_begin(void)
 	begins_load = 0.1;
 	is(begins(23, beside, 2), 23, "where there is little to do, nobody waits for more to come");
 	is(begins(1, &selection, 1), 1, "not even one");
-	is(begins(16, &marking, 1), 0, "but sel_bitmap are waited for");
+	is(begins(16, &marking, 1), 0, "but selection bitmaps are waited for");
 	begins_load = 1;
 	begins_most = 16;
 }

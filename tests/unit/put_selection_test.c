@@ -79,15 +79,15 @@ check_request(u32 request)
 			const u8	byte = sel_bitmap[request][row / 8];
 
 			if (some && (byte >> row % 8 & 1) != (masks[row] >> request & 1))
-				return "its sel_bitmap";
+				return "its selection bitmaps";
 			if (!some && byte != GARBAGE)
-				return "sel_bitmap where it has none";
+				return "selection bitmaps where it has none";
 		}
 	}
 	for (u32 i = (end + GC_SELECT_ROWS - 1) / GC_SELECT_ROWS * GC_SELECT_ROWS / 8; i < PER_REQUEST; i++)
 	{
 		if (sel_bitmap[request][i] != GARBAGE)
-			return "sel_bitmap behind the last row";
+			return "selection bitmaps behind the last row";
 	}
 	return NULL;
 }
@@ -117,7 +117,7 @@ test_put(u32 who, u32 alive, u32 one_of, u32 rows)
 		if (wrong)
 			tap_note("request %u: %s", request, wrong);
 	}
-	ok(wrong == NULL, "sel_bitmap of 0x%x, of which 0x%x are there, in 1 of %u of %u rows", who, alive, one_of, rows);
+	ok(wrong == NULL, "selection bitmaps of 0x%x, of which 0x%x are there, in 1 of %u of %u rows", who, alive, one_of, rows);
 }
 
 /*-------------------------------------------------------------------------

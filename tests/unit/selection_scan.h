@@ -530,7 +530,7 @@ check_scan_selection(const Scan *scan)
 	u8		   *sel_bitmap = read_marks(scan, &wrong);
 
 	if (wrong > 0)
-		tap_note("%u requests have sel_bitmap that the summary does not name", wrong);
+		tap_note("%u requests have selection bitmaps that the summary does not name", wrong);
 	for (int b = 0; b < GC_MAX_SELECTED; b++)
 	{
 		Row			at;

@@ -129,7 +129,7 @@ check_scan(const Marker *mk, u32 who, u32 chunks, int shift, u32 turn)
 	run_predicate_kernels(&scan);
 	run_merge_kernel(&scan);
 	run_selector(mk, &scan, turn);
-	ok(check_scan_selection(&scan) == 0, "requests 0x%x, %d tables in shared memory: sel_bitmap and results are right",
+	ok(check_scan_selection(&scan) == 0, "requests 0x%x, %d tables in shared memory: selection bitmaps and results are right",
 	   who, mk->nshared);
 	top = begin;
 }
@@ -262,7 +262,7 @@ test_two_launches(void)
 		run_alone(m, m->pipeline, m->sink, m->chunks & ~cached, true);
 		run_kernel(m, m->pipeline, &selection[i], &marked_source[i],
 				   gc_shared_bytes(m->p, &selection_variant[i], m->ranges, m->ngroups), m->sink, m->chunks & cached, false);
-		ok(same_result(m), "%s: private chunks and sel_bitmap add up", requests[i].name);
+		ok(same_result(m), "%s: private chunks and selection bitmaps add up", requests[i].name);
 	}
 	unload(&mk.kernel);
 }
@@ -344,7 +344,7 @@ test_nvrtc(void)
 		v.vec = 8;
 		if (gc_generate(members[i].p, members[i].pipeline, &v, &source, &err) != GC_OK)
 			tap_bail(err.detail);
-		check_old(nvrtc, source.text, "a kernel over sel_bitmap");
+		check_old(nvrtc, source.text, "a kernel over selection bitmaps");
 	}
 	for (int arch = 80; arch <= 90; arch += 10)
 	{
@@ -370,7 +370,7 @@ test_nvrtc(void)
 			free(source.text);
 			if (gc_generate(m->p, m->pipeline, &v, &source, &err) != GC_OK)
 				tap_bail(err.detail);
-			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over sel_bitmap");
+			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over selection bitmaps");
 			free(source.text);
 		}
 	}
@@ -393,7 +393,7 @@ main(int argc, char **argv)
 	test_fast_scans();
 	test_places();
 	test_two_launches();
-	ok(skipped > 1000, "%llu times a request has no sel_bitmap in rows that have a summary", skipped);
+	ok(skipped > 1000, "%llu times a request has no selection bitmaps in rows that have a summary", skipped);
 	test_nvrtc();
 	free_columns();
 	test_times();

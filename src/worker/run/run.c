@@ -209,7 +209,7 @@ static void
 release_device(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcEvent	  **sel_bitmap[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
+	GcEvent	  **events[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
 
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
@@ -230,11 +230,11 @@ release_device(GcRun *run)
 	run->sink = 0;
 	gc_run_hooks->gives_back(run);
 	leave_launch(run);
-	for (int i = 0; i < lengthof(sel_bitmap); i++)
+	for (int i = 0; i < lengthof(events); i++)
 	{
-		if (*sel_bitmap[i])
-			ops->event_put(gc_worker.dev, *sel_bitmap[i]);
-		*sel_bitmap[i] = NULL;
+		if (*events[i])
+			ops->event_put(gc_worker.dev, *events[i]);
+		*events[i] = NULL;
 	}
 	if (run->stream)
 		ops->stream_put(gc_worker.dev, run->stream);

@@ -195,7 +195,7 @@ compile(GcFused *f)
 static void
 forget_some(GcScanSet *set, GcMemberKind kind)
 {
-	GcFusedKind   *b = &set->member_mask[kind];
+	GcFusedKind   *b = &set->by_kind[kind];
 
 	b->compile_at = 2 * Max(set->requests, COMPILE_REQUESTS);
 	if (gc_sharing_forced())
@@ -217,7 +217,7 @@ forget_some(GcScanSet *set, GcMemberKind kind)
 static void
 improve(GcScanSet *set, GcMemberKind kind)
 {
-	GcFusedKind   *b = &set->member_mask[kind];
+	GcFusedKind   *b = &set->by_kind[kind];
 	GcFused    *f;
 
 	if (!b->dirty || b->pending || b->failed || set->requests < b->compile_at)
@@ -254,7 +254,7 @@ gc_fused_poll(GcScanSet *set)
 
 	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 	{
-		GcFusedKind   *b = &set->member_mask[k];
+		GcFusedKind   *b = &set->by_kind[k];
 
 		if (b->pending)
 			any = gc_fused_take(&b->ready, &b->pending, &b->failed) || any;
@@ -267,7 +267,7 @@ gc_fused_pending(const GcScanSet *set)
 {
 	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 	{
-		if (set->member_mask[k].pending)
+		if (set->by_kind[k].pending)
 			return true;
 	}
 	return false;
@@ -305,7 +305,7 @@ void
 gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {
 	GcFused    *f = launch->share->kernel;
-	GcFusedKind   *b = &f->shape[0]->set->member_mask[f->kind];
+	GcFusedKind   *b = &f->shape[0]->set->by_kind[f->kind];
 	double	   *us[GC_MAX_FUSED];
 	int			n = 0;
 
@@ -327,7 +327,7 @@ gc_fused_refused(const GcRun *run, double alone_us)
 
 	if (s == NULL || s->counting < 2 || gc_scan_shape_bodies(s) == GC_NO_MEMBERS)
 		return;
-	b = &s->set->member_mask[gc_scan_shape_bodies(s)];
+	b = &s->set->by_kind[gc_scan_shape_bodies(s)];
 	first = gc_fused_first_us(s, alone_us);
 	if (gc_fused_bodies_of(b->ready, s) < 2 || first <= 0)
 		return;

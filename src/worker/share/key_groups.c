@@ -357,7 +357,7 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 bool
 gc_key_groups_worth(const GcSetColumn *column)
 {
-	const u64	least = gc_marks_forced() ? LEAST_VALUES_FORCED : LEAST_VALUES;
+	const u64	least = gc_selection_forced() ? LEAST_VALUES_FORCED : LEAST_VALUES;
 
 	return !column->given_up && column->range >= least;
 }

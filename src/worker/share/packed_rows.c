@@ -183,7 +183,7 @@ are_wanted(void)
 	GcError		err;
 
 	return gc_enable_packed_rows && gc_packed_row_writer(&err, &failed) != NULL &&
-		(!gc_worker.profile.scalar || gc_marks_forced());
+		(!gc_worker.profile.scalar || gc_selection_forced());
 }
 
 static GcPackedRows *

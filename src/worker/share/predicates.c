@@ -29,10 +29,10 @@
 /* A kernel that takes less time alone is left alone. */
 #define ALONE_LEAST_US		250
 
-static GcMarksPay pays = NULL;
+static GcSelectionPays pays = NULL;
 
 void
-gc_predicates_init(GcMarksPay marks_pay)
+gc_predicates_init(GcSelectionPays marks_pay)
 {
 	pays = marks_pay;
 }
@@ -156,7 +156,7 @@ void
 gc_predicates_test(GcRun *run, int others)
 {
 	const bool	forced = gc_sharing_forced();
-	const bool	has_peers = others > 0 || gc_marks_forced();
+	const bool	has_peers = others > 0 || gc_selection_forced();
 	GcScanShape *s;
 	GcError		err;
 	bool		failed;

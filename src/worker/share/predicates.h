@@ -14,9 +14,9 @@
  * Are n requests predicted to take less time in a selection scan of scan_us than by kernels of
  * their own, which one after another take own_us?
  */
-typedef bool (*GcMarksPay) (int n, double scan_us, double own_us);
+typedef bool (*GcSelectionPays) (int n, double scan_us, double own_us);
 
-extern void gc_predicates_init(GcMarksPay pays);
+extern void gc_predicates_init(GcSelectionPays pays);
 
 /*
  * A READY run: launch its predicate kernel, if it may be in a selection scan.  others: requests on the

@@ -42,8 +42,8 @@ set_free(GcScanSet *set)
 {
 	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 	{
-		gc_fused_drop(set->member_mask[k].ready);
-		gc_fused_drop(set->member_mask[k].pending);
+		gc_fused_drop(set->by_kind[k].ready);
+		gc_fused_drop(set->by_kind[k].pending);
 	}
 	gc_fused_drop(set->selector);
 	gc_fused_drop(set->selector_pending);
@@ -147,7 +147,7 @@ set_of(const GcRun *run)
 	sets[place]->relid = dir->key.relid;
 	sets[place]->dir_id = dir->id;
 	for (int k = 0; k < GC_MEMBER_KINDS; k++)
-		sets[place]->member_mask[k].times.scan_us = gc_worker.calibration.launch_us;
+		sets[place]->by_kind[k].times.scan_us = gc_worker.calibration.launch_us;
 	set_columns(sets[place], dir);
 	return sets[place];
 }
@@ -311,7 +311,7 @@ void
 gc_scan_shape_news(const GcScanShape *s)
 {
 	if (gc_scan_shape_bodies(s) != GC_NO_MEMBERS)
-		s->set->member_mask[gc_scan_shape_bodies(s)].dirty = true;
+		s->set->by_kind[gc_scan_shape_bodies(s)].dirty = true;
 }
 
 /* Does this run scan a directory's chunks? */

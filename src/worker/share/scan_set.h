@@ -90,7 +90,7 @@ typedef struct GcScanSet
 	uint64		requests;		/* that could have shared a scan */
 	int			nshapes;
 	GcScanShape *shape[GC_MAX_SCAN_SHAPES];
-	GcFusedKind	member_mask[GC_MEMBER_KINDS];
+	GcFusedKind	by_kind[GC_MEMBER_KINDS];
 	GcSetColumn *column;		/* by the directory's columns */
 	int			ncolumns;
 	bool		selection_dirty;		/* as GcFusedKind.news, for selection kernels */

@@ -366,7 +366,7 @@ gc_selection_improve(GcScanSet *set)
 
 	set->selection_dirty = set->selection_dirty || set->key_groups_on != gc_enable_key_groups;
 	set->key_groups_on = gc_enable_key_groups;
-	if (!set->selection_dirty || set->selector_pending || !gc_marks_allowed())
+	if (!set->selection_dirty || set->selector_pending || !gc_selection_allowed())
 		return;
 	set->selection_dirty = false;
 	for (int i = 0; i < set->nshapes; i++)
@@ -397,14 +397,14 @@ gc_selection_pending(const GcScanSet *set)
 		if (set->column[c].refining)
 			return true;
 	}
-	for (int i = 0; i < set->nshapes && gc_marks_forced(); i++)
+	for (int i = 0; i < set->nshapes && gc_selection_forced(); i++)
 	{
 		GcScanShape *s = set->shape[i];
 
 		if (s->predicates.ncolumns > 0 && !gc_selection_shape_ready(s) && s->predicates.ncolumns > 0)
 			return true;
 	}
-	return gc_marks_forced() && gc_enable_shared_selection && set->selection_dirty;
+	return gc_selection_forced() && gc_enable_shared_selection && set->selection_dirty;
 }
 
 bool

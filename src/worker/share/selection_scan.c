@@ -145,7 +145,7 @@ allocate(GcScanMembers *scan, SelectionRoom *room)
 	summary = TYPEALIGN64(256, GC_SUMMARY_BYTES(room->per_member));
 	scan->launch->share->sel_bitmap = gc_device_alloc(tables + summary + room->per_member * scan->n);
 	if (scan->launch->share->sel_bitmap == 0)
-		return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the sel_bitmap of a shared scan.");
+		return gc_fail(scan->err, GC_DEVICE_MEMORY, "No device memory for the selection bitmaps of a shared scan.");
 	room->summary = scan->launch->share->sel_bitmap + tables;
 	room->sel_bitmap = room->summary + summary;
 	return GC_OK;

@@ -33,7 +33,7 @@ static GcFusedKernel offered[MAX_OFFERED];
 static GcFused *offered_by[MAX_OFFERED];
 
 void
-gc_share_init(GcRunHooks *hooks, GcMarksPay pays)
+gc_share_init(GcRunHooks *hooks, GcSelectionPays pays)
 {
 	hooks->begins = gc_share_run_create;
 	hooks->waits = gc_predicates_test;
@@ -128,7 +128,7 @@ gc_share_improve(void)
 		if (!is_described(set))
 			continue;
 		gc_selection_improve(set);
-		if (!gc_marks_forced())
+		if (!gc_selection_forced())
 			gc_fused_improve(set);
 	}
 }
@@ -152,12 +152,12 @@ members_pay(const GcRun *run, const GcFused *f)
 	int			here = s->counting;
 	int			members = Min(here, gc_fused_bodies_of(f, s));
 
-	if (members < 2 || gc_marks_forced())
+	if (members < 2 || gc_selection_forced())
 		return false;
 	/* A fused scan that was asked for does not depend on times. */
 	if (gc_sharing_forced())
 		return true;
-	return s->set->member_mask[f->kind].times.scan_us / members + s->marginal_us <
+	return s->set->by_kind[f->kind].times.scan_us / members + s->marginal_us <
 		gc_scan_us(&s->set->selector->times, gc_selection_columns(run)) / here + gc_selection_adds(s);
 }
 
@@ -170,7 +170,7 @@ static void
 offer_kernel(GcRun *run, GcCandidate *candidate)
 {
 	GcScanShape *s = run->share->scan_shape;
-	const GcFused *f = gc_scan_shape_bodies(s) != GC_NO_MEMBERS ? s->set->member_mask[gc_scan_shape_bodies(s)].ready : NULL;
+	const GcFused *f = gc_scan_shape_bodies(s) != GC_NO_MEMBERS ? s->set->by_kind[gc_scan_shape_bodies(s)].ready : NULL;
 
 	if (s->marginal_us == 0)
 		s->marginal_us = gc_fused_first_us(s, candidate->needs.alone_us);
@@ -223,7 +223,7 @@ gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncandidates, con
 			continue;
 		for (int k = 0; k < GC_MEMBER_KINDS; k++)
 		{
-			GcFusedKind   *b = &set->member_mask[k];
+			GcFusedKind   *b = &set->by_kind[k];
 
 			/* Of sums there will be more members once more are wanted; of groups there is room for these. */
 			if (b->ready)
@@ -266,7 +266,7 @@ gc_share_hash(const GcMainLaunch *launch)
 }
 
 bool
-gc_share_marks_done(GcMainLaunch *launch)
+gc_share_selection_done(GcMainLaunch *launch)
 {
 	bool		done = false;
 	GcError		err;

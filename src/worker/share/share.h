@@ -27,7 +27,7 @@
  * Before the first request.  Fills the hooks that are shared scans' own: begins, waits, arg_word,
  * gives_back.
  */
-extern void gc_share_init(GcRunHooks *hooks, GcMarksPay pays);
+extern void gc_share_init(GcRunHooks *hooks, GcSelectionPays pays);
 
 /* The worker ends, and the device is closed: give back what outlives both. */
 extern void gc_share_abandon(void);
@@ -69,7 +69,7 @@ extern void gc_share_start(GcMainLaunch *launch, const GcStart *start, GcRun *co
 extern GcHash gc_share_hash(const GcMainLaunch *launch);
 
 /* A selection scan's marks were not done: are they now? */
-extern bool gc_share_marks_done(GcMainLaunch *launch);
+extern bool gc_share_selection_done(GcMainLaunch *launch);
 
 /* Of a selection scan whose marks are done: what its requests' kernels are expected to take yet. */
 extern double gc_share_left_us(const GcMainLaunch *launch);
