@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * derived.c
- *	  Columns that the device derives from a set's columns: group-coded columns (key_groups.c) and
- *	  columns of records (packed_rows.c).
+ *	  Columns that the device derives from a scan set's columns: group-coded columns
+ *	  (key_groups.c) and columns of packed rows (packed_rows.c).
  *
- * A chunk is written by the first selection scan that reads it, from codes that never change,
- * and so is never written again.  Others wait for the writer by a mark, in stream order.
+ * The first selection scan that reads a chunk writes its derived codes. They come from codes
+ * that never change, so they are never written again. Other scans wait for the writer by an
+ * event, in stream order.
  *
- * The worker's main thread.  The memory of the codes is the owner's.
+ * The worker's main thread. The memory of the codes belongs to the group-coded column or the
+ * packed rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,7 +67,7 @@ gc_derived_free(GcDerived *d)
 	*d = (GcDerived) {0};
 }
 
-/* Which chunks that members read of the column are to be written?  False: none. */
+/* Choose the chunks that members read of the column and that are not yet written. False: none. */
 static bool
 choose_chunks(const GcScanMembers *scan, GcDerived *d, u32 readers)
 {
@@ -92,8 +94,8 @@ choose_chunks(const GcScanMembers *scan, GcDerived *d, u32 readers)
 }
 
 /*
- * Write what is missing.  What is to be read is shown only behind the writer, in stream
- * order: kernels that another scan launched before may still be reading the descriptions.
+ * Write the missing chunks. Kernels that another scan launched before may still read the
+ * descriptions. So they change behind the writer, in stream order.
  */
 static GcCode
 write_chunks(GcScanMembers *scan, GcDerived *d, const GcPipelineKernel *k, GcArgs *args, int nwords)

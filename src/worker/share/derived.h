@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * derived.h
- *	  Columns that the device derives from a set's columns.
+ *	  Columns that the device derives from a scan set's columns.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,8 +13,8 @@
 #include "scan_members.h"
 
 /*
- * A column that the device derives from another (derived.c).  All 0: there is none now.
- * Never changed, but for chunks that are written as they are first read.
+ * A column that the device derives from others (derived.c). All 0: there is none now. Its codes
+ * never change once the first scan that reads a chunk has written them.
  */
 typedef struct GcDerived
 {
@@ -20,7 +22,7 @@ typedef struct GcDerived
 	GcAddr	   *place;			/* of each chunk's codes */
 	GcAddr		cols;			/* GcCol[2 * nchunks]: to be read, and to be written next */
 	GcCol	   *host;			/* the same on the host */
-	u32			unwritten;		/* chunks */
+	u32			unwritten;		/* number of chunks */
 	GcEvent	   *ready;			/* behind the last chunk written */
 } GcDerived;
 
@@ -28,16 +30,16 @@ typedef struct GcDerived
 extern u64	gc_derived_rows(const GcDirectory *dir);
 
 /*
- * Nothing is written yet.  width: of the codes, 0: that of the column they are derived from;
- * a row's is `stride` bytes behind that of the row before, the first chunk's first at `data`.
- * False: no memory to spare.
+ * Lay out a derived column of which nothing is written yet. width: of its codes; 0: that of the
+ * source column. The first chunk's first code lies at `data`, each row's code `stride` bytes
+ * behind the last row's. False: no memory to spare.
  */
 extern bool gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u8 width, GcAddr data, u32 stride);
 extern void gc_derived_free(GcDerived *d);
 
 /*
- * Queue the writing, by kernel k, of the chunks that `readers` among the members read and that
- * are missing.  args: what k needs, but for w[1], the address of the GcCols to be written.
+ * Queue kernel k, which writes the missing chunks that members in `readers` read. args: what k
+ * needs, except w[1], the address of the GcCols to be written.
  */
 extern GcCode gc_derived_write(GcScanMembers *scan, GcDerived *d, u32 readers, const GcPipelineKernel *k,
 							   GcArgs *args, int nwords);

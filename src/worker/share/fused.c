@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * fused.c
- *	  Fused kernels for the shapes that recur over a table (scan_set.c).
+ *	  Fused kernels for the scan shapes that recur over a table (scan_set.c).
  *
- * Once two requests could have shared a scan, a fused kernel with members for the shapes that
- * recur is compiled in the background; a shape gets as many members as requests of it were ready
- * at the same time.  A fused kernel serves any subset of its members, so it stays in use until
- * a better one, with members for what has come since, is ready.  There is one for each kind
- * of members (GcMemberKind), for what makes the best of one would slow the other down.
+ * Once two requests could have shared a scan, a fused kernel for the recurring scan shapes is
+ * compiled in the background. A scan shape gets as many members as requests of it were ready at
+ * the same time. A fused kernel serves any subset of its members. It stays in use until a better
+ * one is ready, with members for the scan shapes that have come since. Each kind of members
+ * (GcMemberKind) has its own kernel, since what speeds up one kind would slow down the other.
  *
- * The worker's main thread.
+ * The worker's main thread. A scan set owns its fused kernels; launches hold them, too
+ * (shared_kernel.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -22,18 +23,18 @@
 #include "../memory/state.h"
 #include "share_launch.h"
 
-#define MAX_FUSED_MEMBERS		8		/* of one shape */
+#define MAX_FUSED_MEMBERS		8		/* of one scan shape */
 
 /* Requests for a table before its second fused kernel may be made. */
 #define COMPILE_REQUESTS	16
 
-/* Threads per block, and rows per thread unless members need few registers, which are for members. */
+/* Threads per block; rows per thread, unless the threads' registers are needed for members. */
 #define FUSED_THREADS	256
 #define FUSED_VEC		8
 
 /*
- * What a member with groups adds, of its time alone, as long as it is not known (bench/two_stage/
- * groups.c).
+ * What a grouped member adds, as a part of its time alone, until that is learned
+ * (bench/two_stage/groups.c).
  */
 #define GROUP_MEMBER_PART	0.2
 #define HEAVY_MEMBER_PART	1.5
@@ -72,7 +73,9 @@ add_member(GcFused *f, GcScanShape *s)
 	f->shape[f->n++] = s;
 }
 
-/* Bodies for the shapes that recur: one for each first, the most used before others. */
+/*
+ * Choose members for the scan shapes that recur: one for each first, the most used before others.
+ */
 static void
 choose_members(const GcScanSet *set, GcFused *f)
 {
@@ -111,7 +114,7 @@ gc_fused_bodies_of(const GcFused *f, const GcScanShape *s)
 	return n;
 }
 
-/* Has f a member of some shape that `than` lacks? */
+/* Does f have a member of some scan shape that `than` lacks? */
 static bool
 has_more(const GcFused *f, const GcFused *than)
 {
@@ -131,9 +134,8 @@ drop_member(GcFused *f)
 }
 
 /*
- * The variants of its members: each may have an equal part of the shared memory, less what it
- * keeps for the warps of the largest block.  False: of those with groups, some then have no room
- * for theirs.
+ * Choose the members' variants. Each member gets an equal part of the shared memory, less the
+ * per-warp words of the largest block. False: some grouped members have no room for their groups.
  */
 static bool
 choose_variants(GcFused *f)
@@ -164,7 +166,7 @@ choose_variants(GcFused *f)
 	return local || f->kind != GC_GROUPED_MEMBERS;
 }
 
-/* Ask for the kernel of f's members, of fewer if they are too many.  False: none. */
+/* Ask for the kernel of f's members, of fewer if they are too many. False: none. */
 static bool
 compile(GcFused *f)
 {
@@ -189,8 +191,8 @@ compile(GcFused *f)
 }
 
 /*
- * A kernel was asked for.  The next one must be worth a compilation: twice as many
- * requests have to come first, and count more than those before.
+ * Let counts decay after a kernel was asked for. The next kernel must be worth its compilation:
+ * twice as many requests have to come first, and newer ones count more.
  */
 static void
 forget_some(GcScanSet *set, GcMemberKind kind)
@@ -210,9 +212,9 @@ forget_some(GcScanSet *set, GcMemberKind kind)
 }
 
 /*
- * Have a fused kernel of one kind made for what recurs, if that is more than what there is.
- * One at a time; the text comes out the same where only the directory is another, and is
- * then in the kernel cache.
+ * Have a fused kernel of one kind made for what recurs, if it would have more members than the
+ * present one. Only one is compiled at a time. A new directory of the same table gives the same
+ * text, which the kernel cache already has.
  */
 static void
 improve(GcScanSet *set, GcMemberKind kind)
@@ -237,7 +239,7 @@ improve(GcScanSet *set, GcMemberKind kind)
 	{
 		b->pending = f;
 		forget_some(set, kind);
-		/* nobody tells us of one that was there before */
+		/* a kernel that was already compiled sends no notice */
 		(void) gc_fused_take(&b->ready, &b->pending, &b->failed);
 	}
 	else
@@ -285,7 +287,7 @@ gc_fused_improve(GcScanSet *set)
  *-------------------------------------------------------------------------
  */
 
-/* What a member of the shape adds, as long as it is not known. */
+/* What a member of the scan shape adds until that is learned. */
 double
 gc_fused_first_us(const GcScanShape *s, double alone_us)
 {
@@ -300,7 +302,10 @@ gc_fused_first_us(const GcScanShape *s, double alone_us)
 	}
 }
 
-/* A scan took so long.  What others on the device may have made slower is believed slowly. */
+/*
+ * Learn from the time of a scan. A time that other work on the device may have lengthened counts
+ * less.
+ */
 void
 gc_fused_learn(const GcMainLaunch *launch, double time_us)
 {

@@ -1,21 +1,23 @@
 /*-------------------------------------------------------------------------
  *
- * key groups.c
- *	  Group-coded columns (codegen/key groups.c): which columns have them, by which attributes
- *	  their values are group-coded, and their memory.
+ * key_groups.c
+ *	  Group-coded columns (codegen/key_groups.c): which columns have them, which attributes form
+ *	  the key groups, and their memory.
  *
- * A column of a scan set whose values are keys of another table, and too many for a small
- * table by value, is group-coded by what requests test of that table: the columns that the
- * filters of its dense builds read.  The first request that tests such a column has the
- * refinement kernel run behind its predicate kernel; what comes of it is taken over later, and a selection kernel that
- * reads key groups is then asked for (selection.c).  A chunk's key groups are written
- * by the first selection scan that reads the chunk.
+ * A scan set's column is group-coded if its values are keys of another table and too many for a
+ * small table by value. Its key groups come from what requests test of that other table: the
+ * columns that the filters of its dense builds read.
  *
- * Group-coded columns are a convenience: they take memory that is free, are the first to go
- * where it is short, and a scan does without where there are none.
+ * The first request that tests such a column has the refinement kernel run behind its predicate
+ * kernel. The worker takes over the result later, and then asks for a selection kernel that
+ * reads key groups (selection.c). The first selection scan that reads a chunk writes the chunk's
+ * key groups.
  *
- * The worker's main thread.  A set owns its refinements and holds a reference to its
- * key groups; a launch holds one to those that it reads.
+ * Group-coded columns are optional. They take free memory, are evicted first where memory is
+ * short, and scans do without them where they are missing.
+ *
+ * The worker's main thread. A set owns its refinements and holds a reference to its key groups;
+ * a launch holds one to those that it reads.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,14 +39,20 @@
 #define LEAST_VALUES		8192
 #define LEAST_VALUES_FORCED 64	/* tests have small tables */
 
-/* Mismatches in a row after which a changed table is looked at again, or key groups are given up. */
+/*
+ * After so many mismatches in a row, a changed table is looked at again, or key groups are given
+ * up.
+ */
 #define MISMATCHES_BORNE		4
 #define MISMATCHES_GIVEN_UP	64
 
 #define REFINER_BLOCKS		264
 #define KEY_GROUP_THREADS		256
 
-/* What the refinement kernel works on: attribute, slots, ids, counts, and key groups to begin with. */
+/*
+ * What the refinement kernel works on: attribute, slots, ids, counts, and the key groups before
+ * it.
+ */
 typedef struct GcRefinement
 {
 	GcAddr		work;
@@ -133,7 +141,7 @@ gc_key_groups_forget(GcSetColumn *column)
 	column->refining = NULL;
 }
 
-/* Give back a key group column's memory, to be written again when there is some to spare. */
+/* Give back a group-coded column's memory. It is written again when memory is to spare. */
 bool
 gc_group_coded_evict(GcSetColumn *column)
 {
@@ -165,7 +173,7 @@ begin_refinement(GcSetColumn *column, GcRefinement *r, u64 work)
 	return r->count && r->work && r->result->key_groups;
 }
 
-/* Queue the refinement kernel's three steps, and the copy of what they counted. */
+/* Queue the refinement kernel's three steps, and the copy of their counts. */
 static GcCode
 launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRefinement *r,
 			   const GcInputValue *in, GcArgs *args)
@@ -209,7 +217,7 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 
 /*
  * Refine the column's key groups by an attribute of the table that input `in` of the run is.
- * False: the run failed.  Where there is no memory to spare, it is left for another time.
+ * Without memory to spare, this is left for another time. False: the run failed.
  */
 static bool
 refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
@@ -223,7 +231,7 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 	u64			work = aligned((column->range + 1) * sizeof(u32)) +
 		GC_KEY_GROUP_SLOTS * (sizeof(u64) + sizeof(u32)) + 256 + (column->range + 1) * sizeof(u16);
 
-	/* A run that shares its builds with others did not need them. */
+	/* A run that shares its builds with others did not need these columns. */
 	if (k == NULL || gc_run_have_column(run, input, key, run->stream, &err) != GC_OK ||
 		(attribute >= 0 && gc_run_have_column(run, input, attribute, run->stream, &err) != GC_OK))
 		return true;
@@ -249,8 +257,8 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 }
 
 /*
- * Are the column's values group-coded by this attribute already?  By what its table was like
- * at some time: only when that no longer fits are they group-coded anew.
+ * Do the column's key groups know this attribute already? They may know it from an older state of
+ * its table; they are made anew only once they no longer fit.
  */
 static bool
 is_known(GcSetColumn *column, const GcDirectory *dir, i16 dir_column)
@@ -271,7 +279,7 @@ is_known(GcSetColumn *column, const GcDirectory *dir, i16 dir_column)
 	return column->nattributes == GC_MAX_ATTRIBUTES;
 }
 
-/* A program's columns, as a set. */
+/* A set of a program's columns. */
 typedef struct ColumnSet
 {
 	bool		has[GC_MAX_COLUMNS];
@@ -307,7 +315,7 @@ find_attributes(const GcProgram *p, const GcPPipeline *pl, ColumnSet *set)
 	}
 }
 
-/* Has the column few enough values, all of them integers? */
+/* Does the column have few enough values, all of them integers? */
 static bool
 is_attribute(const GcRun *run, const GcInputValue *in, int c)
 {
@@ -318,7 +326,7 @@ is_attribute(const GcRun *run, const GcInputValue *in, int c)
 		(u64) d->max - (u64) d->min < PG_INT32_MAX && (reg == GC_I32 || reg == GC_I64);
 }
 
-/* The column that expression e is; -1: it is something else. */
+/* The column that expression e is; -1: e is something else. */
 static int
 plain_column(const GcProgram *p, u16 e)
 {
@@ -347,13 +355,13 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 		if (is_attribute(run, in, c) && !is_known(column, in->dir, run->request->columns[c].dir_column))
 			return refine(run, column, pl->input, key, c);
 	}
-	/* All rows are taken: what counts is which keys there are. */
+	/* The build takes all rows: only the presence of a key counts. */
 	if (!any && !is_known(column, in->dir, -1))
 		return refine(run, column, pl->input, key, -1);
 	return true;
 }
 
-/* Columns that have few values are tested by value. */
+/* Columns with few values are tested by value. */
 bool
 gc_key_groups_worth(const GcSetColumn *column)
 {
@@ -370,7 +378,7 @@ gc_key_groups_learn(GcSetColumn *column, bool mismatch)
 	column->mismatches = mismatch ? column->mismatches + 1 : 0;
 	if (column->mismatches < MISMATCHES_GIVEN_UP || column->refining || column->given_up)
 		return false;
-	/* Its requests tell values apart by what no attribute says. */
+	/* Its requests distinguish values by something that no attribute says. */
 	column->given_up = true;
 	gc_key_groups_forget(column);
 	return true;
@@ -403,7 +411,7 @@ gc_key_groups_look(GcRun *run)
 		again = again || column->refining;
 		s->set->selection_asked = s->set->selection_asked || column->refining;
 	}
-	/* One attribute at a time; where there is no memory to spare, another run tries. */
+	/* One attribute at a time; where memory is short, another run tries. */
 	run->share->key_groups_seen = !again;
 	return true;
 }
@@ -419,7 +427,9 @@ gc_key_groups_poll(GcSetColumn *column)
 		return false;
 	if (r->done && gc_worker.ops->event_done(r->done, &done, &err) == GC_OK && !done)
 		return false;
-	/* Too many: the attribute counts as known, and they stay as they were. */
+	/*
+	 * Too many key groups: the attribute counts as known, and the key groups stay as they were.
+	 */
 	if (done && r->count[1] == 0)
 	{
 		group_coded_drop(column->group_coded);
@@ -439,7 +449,7 @@ gc_key_groups_poll(GcSetColumn *column)
  *-------------------------------------------------------------------------
  */
 
-/* Memory for all chunks of the directory; none of them is written. */
+/* Get memory for all chunks of the directory; none of them is written yet. */
 static bool
 lay_out(GcGroupCoded *c, const GcDirectory *dir)
 {

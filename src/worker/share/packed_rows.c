@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
- * packed rows.c
- *	  Records (codegen/packed rows.c): which columns of a table are in them, and their memory.
+ * packed_rows.c
+ *	  Packed rows (codegen/packed_rows.c): which columns of a table are in them, and their
+ *	  memory.
  *
- * A set's kernels over marks that read several columns of a row have them put into packed rows
- * as they come, as long as there is room; nothing is ever moved.  A column's chunk is written
- * by the first scan whose requests read it.
+ * Some kernels over selection bitmaps read several columns of a row. These columns are put into
+ * packed rows as the kernels come, as long as there is room; no column ever moves. The first
+ * scan whose requests read a column's chunk writes it.
  *
- * Records are a convenience, as key group columns are: they take memory that is free, go before
- * those of their table where it is short, and kernels do without where there are none.
+ * Packed rows are optional, as group-coded columns are. They take free memory and are evicted
+ * before their table's columns. Kernels do without them where they are missing.
  *
- * The worker's main thread.  A set holds a reference to its packed rows; a launch holds one to
+ * The worker's main thread. A set holds a reference to its packed rows; a launch holds one to
  * those that its kernels read.
  *
  *-------------------------------------------------------------------------
@@ -61,7 +62,7 @@ gc_packed_rows_forget(GcScanSet *set)
 		packed_rows_free(r);
 }
 
-/* Give their memory back, to be written again when there is some to spare. */
+/* Give back the packed rows' memory. They are written again when memory is to spare. */
 bool
 gc_packed_rows_evict(GcScanSet *set)
 {
@@ -87,7 +88,7 @@ column_number(const GcPackedRows *r, i16 dir_column)
 	return -1;
 }
 
-/* Widest of a column's codes; 0: it has none. */
+/* Largest width of a column's codes; 0: it has none. */
 static u32
 widest(const GcDirColumn *c)
 {
@@ -98,7 +99,7 @@ widest(const GcDirColumn *c)
 	return width;
 }
 
-/* Give a column a place in the packed rows, if there is one. */
+/* Give a column its bytes in the packed rows, if there is room. */
 static void
 add_column(GcPackedRows *r, const GcDirectory *dir, i16 dir_column)
 {
@@ -119,7 +120,10 @@ add_column(GcPackedRows *r, const GcDirectory *dir, i16 dir_column)
 	}
 }
 
-/* Call for the directory's columns that the run's kernel over marks can read in packed rows. */
+/*
+ * Call for the directory's columns that the run's kernel over its selection bitmap can read in
+ * packed rows.
+ */
 static void
 each_column(const GcRun *run, void (*call) (void *arg, int column, i16 dir_column), void *arg)
 {
@@ -144,7 +148,7 @@ typedef struct PackedRowScan
 	const GcDirectory *dir;
 	GcRun	   *run;
 	u32			member_no;			/* of that run, one bit */
-	bool		any;			/* a column of it is in packed rows */
+	bool		any;			/* whether one of its columns is in packed rows */
 	u32			readers[GC_MAX_PACKED_ROW_COLUMNS];
 } PackedRowScan;
 
@@ -175,7 +179,10 @@ read_column(void *arg, int column, i16 dir_column)
  *-------------------------------------------------------------------------
  */
 
-/* On device host rows are read one after another, so that only tests want packed rows. */
+/*
+ * On device host rows are read one after another, so packed rows help nothing there; only tests
+ * want them.
+ */
 static bool
 are_wanted(void)
 {

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * packed rows.h
+ * packed_rows.h
  *	  Columns of a table, row by row.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,8 +16,8 @@
 #define GC_MAX_PACKED_ROW_COLUMNS	16
 
 /*
- * A table's packed rows: of each row's columns, as many as have room, in the order in which they
- * were wanted (packed rows.c).
+ * A table's packed rows: as many of the wanted columns as have room, in the order in which they
+ * were wanted (packed_rows.c).
  */
 typedef struct GcPackedRows
 {
@@ -34,9 +36,11 @@ typedef struct GcPackedRows
 struct GcScanSet;
 
 /*
- * Have the scan's requests read packed rows where they can: the launch holds them
- * (launch->packed rows) until gc_packed_rows_release.  gc_packed_rows_write, once no failure can mean that
- * nothing was launched: queue the writing of what is missing.
+ * Have the scan's requests read packed rows where they can. The launch holds them
+ * (launch->packed_rows) until gc_packed_rows_release.
+ *
+ * gc_packed_rows_write: queue the writing of missing chunks. Call it once no failure can mean
+ * that nothing was launched.
  */
 extern void gc_packed_rows_reserve(GcScanMembers *scan);
 extern GcCode gc_packed_rows_write(GcScanMembers *scan);

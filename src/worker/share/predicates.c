@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * predicates.c
- *	  A request's tests for selection scans: bitmaps per tested column, filled by its predicate kernel.
+ *	  A request's predicates for selection scans: one predicate bitmap per tested column, filled
+ *	  by its predicate kernel.
  *
- * The predicate kernel runs behind what is queued for the request while that waits for its turn, if it is
- * not alone, or if even so marks are predicted to be faster than its own kernel.
+ * The predicate kernel runs behind what is queued for the request, while the request waits for
+ * its turn. It runs if the request has peers, or if a selection scan is predicted to be faster
+ * even for one request.
  *
- * The worker's main thread.  The request owns the bitmaps.
+ * The worker's main thread. The request owns the bitmaps and its direct lookup tables.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,10 +25,12 @@
 #define PREDICATE_BLOCKS		528
 #define PREDICATE_THREADS		256
 
-/* So much for one request's tests and places must be to spare: columns do not make room. */
+/*
+ * So much memory for one request's predicates must be to spare: columns are not evicted for them.
+ */
 #define MANY_BYTES			((u64) 32 << 20)
 
-/* A kernel that takes less time alone is left alone. */
+/* A kernel that takes less time alone never takes part alone. */
 #define ALONE_LEAST_US		250
 
 static GcSelectionPays pays = NULL;
@@ -37,7 +41,7 @@ gc_predicates_init(GcSelectionPays marks_pay)
 	pays = marks_pay;
 }
 
-/* Bytes of a test's bitmap, and of a build's places. */
+/* Bytes of a column's predicate bitmap, and of a build's direct lookup table. */
 static u64
 bitmap_bytes(const GcSetColumn *column)
 {
@@ -50,7 +54,7 @@ direct_table_bytes(const GcSetColumn *column, int each)
 	return TYPEALIGN64(sizeof(u64), (column->range + 1) * each);
 }
 
-/* Are the build's rows few enough for places? */
+/* Are the build's rows few enough for a direct lookup table? */
 static bool
 may_be_direct(const GcRun *run)
 {
@@ -64,7 +68,7 @@ may_be_direct(const GcRun *run)
 	return true;
 }
 
-/* Memory for the bitmaps of a request's tests, and for its places. */
+/* Get memory for a request's predicate bitmaps and direct lookup tables. */
 static bool
 lay_out_predicates(GcRun *run)
 {
@@ -114,8 +118,8 @@ launch_predicate_kernel(GcRun *run)
 }
 
 /*
- * Might a selection scan be faster for a run that is alone?  So slow a kernel is worth the
- * compilation.
+ * Might a selection scan be faster for a run without peers? Only a kernel as slow as this is
+ * worth the compilation.
  */
 static bool
 may_pay_alone(const GcRun *run)
@@ -123,7 +127,7 @@ may_pay_alone(const GcRun *run)
 	return !gc_worker.profile.scalar && gc_selection_own_us(run) > ALONE_LEAST_US;
 }
 
-/* Is it predicted to be? */
+/* Is a selection scan predicted to be faster for the run alone? */
 static bool
 pays_alone(const GcRun *run)
 {
@@ -134,7 +138,7 @@ pays_alone(const GcRun *run)
 	return us + GC_SCAN_OF_ONE_US < gc_selection_own_us(run);
 }
 
-/* Might one be better for it and the others who are here? */
+/* Might a selection scan be faster for the run and its peers? */
 static bool
 pays_with_peers(GcRun *run, int others)
 {
@@ -174,7 +178,7 @@ gc_predicates_test(GcRun *run, int others)
 	}
 	if (has_peers && others < run->share->selection_refused)
 		return;
-	/* Of its kernels, some may be there already: then it need not wait for the next time. */
+	/* Some of its kernels may be there already: then it need not wait for the next time. */
 	gc_selection_improve(s->set);
 	if (!gc_selection_shape_ready(s) || !gc_selection_covers(s->set->selector, s) || gc_merge_kernel(&err, &failed) == NULL ||
 		!(has_peers ? forced || pays_with_peers(run, others) : pays_alone(run)))

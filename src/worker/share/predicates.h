@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * predicates.h
- *	  A request's tests for selection scans.
+ *	  A request's predicates for selection scans.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,17 +13,17 @@
 #include "../run/run.h"
 
 /*
- * Are n requests predicted to take less time in a selection scan of scan_us than by kernels of
- * their own, which one after another take own_us?
+ * Are n requests predicted to take less time in a selection scan of scan_us than by their own
+ * kernels? Those take own_us one after another.
  */
 typedef bool (*GcSelectionPays) (int n, double scan_us, double own_us);
 
 extern void gc_predicates_init(GcSelectionPays pays);
 
 /*
- * A READY run: launch its predicate kernel, if it may be in a selection scan.  others: requests on the
- * device; one that is alone will not wait for company, and is only in one if that takes
- * less time.
+ * Launch a READY run's predicate kernel, if the run may be in a selection scan. others: requests
+ * on the device. A request without peers does not wait for any; it is in a selection scan only if
+ * that takes less time.
  */
 extern void gc_predicates_test(GcRun *run, int others);
 

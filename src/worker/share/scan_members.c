@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * scan_members.c
- *	  The members of one shared scan, and what both kinds of scans do with them.
+ *	  The members of one shared scan, and what fused scans and selection scans both do with
+ *	  them.
  *
- * A shared scan reads the cached chunks that any member reads, on the stream of its
- * first member, once the others have what they need for it; then every member has its result
- * on its own stream.  A member's private chunks (rows of pages that no chunk may serve) are
- * read by its own kernel, into the same sink, on its own stream.
+ * A shared scan reads the cached chunks that any member reads. It runs on the stream of its
+ * first member, once the other members' queued work is done. Then every member gets its result
+ * on its own stream. A member's own kernel reads its private chunks (rows of pages that no chunk
+ * may serve). That kernel adds to the same sink, on the member's stream.
  *
- * The worker's main thread.  The launch owns the merged sources, on host and device.
+ * The worker's main thread. The launch owns the merged sources, on host and device.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +23,8 @@
 #include "share_launch.h"
 
 /*
- * The sources of all members, merged: both are in the order of chunks.  Written to
- * `sources` and, for each member, its valid words, if these are not NULL.
+ * Merge the sources of all members, each in the order of chunks. Write them to `sources`, and
+ * each member's valid words, where these are not NULL.
  */
 static void
 merge_sources(GcScanMembers *scan, GcSource *sources, u64 *const *valid)
@@ -106,8 +107,8 @@ gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
 }
 
 /*
- * Where the description of a column is: any member's that reads it, for a directory's
- * column has one table (device_cache.c).
+ * Where the description of a column is. It is any member's that reads it, since a directory's
+ * column has one device table (device_cache.c).
  */
 u64
 gc_scan_column(const GcScanMembers *scan, i16 dir_column)
@@ -149,7 +150,7 @@ gc_scan_wait(GcScanMembers *scan, int m)
 	return gc_worker.ops->stream_wait(scan->run[0]->stream, prepared, scan->err);
 }
 
-/* A member's rows that are in no cached chunk, by its own kernel into its own sink. */
+/* Have a member's own kernel read its private chunks, into its own sink. */
 GcCode
 gc_scan_private(GcRun *run)
 {
@@ -200,7 +201,7 @@ gc_scan_started(GcScanMembers *scan, GcCode code, GcCode (*follow) (GcScanMember
 {
 	if (code == GC_DEVICE_MEMORY || code == GC_RESULT_TOO_LARGE)
 	{
-		/* Nothing of it was launched: they can still run by their own kernels. */
+		/* Nothing was launched: the requests can still run by their own kernels. */
 		for (int m = 0; m < scan->n; m++)
 			gc_run_unstart(scan->run[m]);
 		return;

@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * scan_members.h
- *	  The members of one shared scan, and what both kinds of scans do with them.
+ *	  The members of one shared scan, and what fused scans and selection scans both do with
+ *	  them.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +16,10 @@
 #include "share_run.h"
 #include "shared_kernel.h"
 
-/* The members of one launch: member of each, and its place among the sources. */
+/*
+ * The members of one launch: each one's run, its member number, and its position among the
+ * sources.
+ */
 typedef struct GcScanMembers
 {
 	GcMainLaunch *launch;
@@ -34,9 +40,9 @@ extern void gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f,
 						  const GcStart *start, GcRun *const *runs, GcError *err);
 
 /*
- * Put the merged sources where the device reads them, launch->sources, with `more` bytes
- * behind them, launch->staging + *at on the host, which `fill` writes; visible: address
- * of each member's valid words, or NULL.
+ * Put the merged sources where the device reads them, launch->sources, with `more` bytes behind
+ * them. `fill` writes these bytes at launch->staging + *at on the host. visible: address of each
+ * member's valid words, or NULL.
  */
 extern GcCode gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more, Size *at,
 							 void (*fill) (GcScanMembers *scan, void *to, void *arg), void *arg);
@@ -49,9 +55,7 @@ extern GcCode gc_scan_wait(GcScanMembers *scan, int m);
 /* Where the description of the directory's column is. */
 extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);
 
-/*
- * End of a start: code is its outcome, `follow` queues what comes behind for member m.
- */
+/* End a start whose outcome is `code`; `follow` queues what comes behind for member m. */
 extern void gc_scan_started(GcScanMembers *scan, GcCode code,
 							GcCode (*follow) (GcScanMembers *scan, int m));
 

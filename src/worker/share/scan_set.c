@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * scan_set.c
- *	  The shapes that recur over a table, and the kernels that serve them.
+ *	  The scan shapes that recur over a table, and the kernels that serve them.
  *
- * For every directory that requests stream (one table's chunks, at one time) there is a
- * scan set: the shapes of the main kernels that came for it, the kernels that scan it for
- * several of them (fused.c, selection.c), and the columns derived for these (key_groups.c, packed_rows.c).
+ * Every directory that requests stream (one table's chunks, at one time) has a scan set. A scan
+ * set knows the scan shapes that came for the directory, and the kernels that scan it for
+ * several of them (fused.c, selection.c). It also has the columns derived for these
+ * (key_groups.c, packed_rows.c).
  *
- * The worker's main thread.  Sets live in TopMemoryContext: shapes are copied, for kernels.c may
- * forget its own.  A set owns all that it refers to, but what launches still hold; requests
- * with a shape of it keep it.
+ * The worker's main thread. Sets live in TopMemoryContext: scan shapes are copies, since
+ * kernels.c may forget its own signatures. A set owns all that it refers to, except what
+ * launches still hold. Requests with a scan shape of a set keep the set.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +23,7 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 
-/* Columns with more values than this have no table. */
+/* Columns with more values than this have no predicate table. */
 #define MAX_VALUES			((u64) 1 << 22)
 
 static GcScanSet *sets[GC_MAX_SCAN_SETS];
@@ -92,8 +93,8 @@ gc_scan_set(int place)
 }
 
 /*
- * Forget the sets of a table's former directories, as far as no request is left of them:
- * nobody will come for their group-coded columns and records again.
+ * Forget the sets of a table's former directories, unless requests still use them. No new request
+ * can use their derived columns.
  */
 static void
 forget_former(const GcDirectory *dir)
@@ -116,7 +117,7 @@ gc_scan_sets_on(void)
 	return gc_enable_shared_scan && gc_schedule == GC_POLICY_TWOSTAGE;
 }
 
-/* The set of a run's scan, made if need be; NULL: all places are in use. */
+/* The scan set of a run's scan, made if need be; NULL: the maximal number of sets is in use. */
 static GcScanSet *
 set_of(const GcRun *run)
 {
@@ -128,7 +129,7 @@ set_of(const GcRun *run)
 	{
 		if (sets[i] && sets[i]->scan == scan && sets[i]->nshapes == GC_MAX_SCAN_SHAPES && sets[i]->users == 0)
 		{
-			set_free(sets[i]);	/* what recurs will come again */
+			set_free(sets[i]);	/* scan shapes that recur will come again */
 			sets[i] = NULL;
 		}
 		if (sets[i] && sets[i]->scan == scan)
@@ -219,13 +220,15 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
 }
 
 /*
- * Does a fused scan pay for this pipeline?  A fused kernel's members run one after
- * another in the same threads: what waits for memory on its own (probes of tables, rows
- * that go to groups in global memory) then waits once per member, and nothing else runs
- * meanwhile.  Measured on an H200: seven members with joins and groups took 28 ms together,
- * 2 ms one after another.  Filters and sums are what it is for, and groups in shared
- * memory where most rows come to one: these read all columns anyway, and two members took 1.15
- * times what one does.
+ * Does a fused scan pay for this pipeline?
+ *
+ * A fused kernel's members run one after another in the same threads. Probes, and groups in
+ * global memory, wait for memory. In a fused kernel they wait once per member, and nothing else
+ * runs meanwhile. Measured on an H200: seven members with joins and groups took 28 ms together, 2
+ * ms one after another.
+ *
+ * Filters with sums gain from fusion. So do groups in shared memory where most rows reach one.
+ * Such kernels read all columns anyway, and two members took 1.15 times what one does.
  */
 static GcMemberKind
 kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
@@ -252,7 +255,7 @@ kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 	return GC_NO_MEMBERS;
 }
 
-/* The run's shape, made if need be; NULL: the set has too many. */
+/* The run's scan shape, made if need be; NULL: the set has too many. */
 static GcScanShape *
 find_shape(GcScanSet *set, const GcRun *run)
 {
@@ -281,8 +284,8 @@ find_shape(GcScanSet *set, const GcRun *run)
 }
 
 /*
- * Is it served by selection scans, which take less time?  What goes to groups in shared memory
- * has a choice: most of its rows are thought to pass.
+ * Do selection scans serve the scan shape in less time? Groups in shared memory could have either
+ * kind of scan: most of their rows are assumed to pass.
  */
 static bool
 for_selection(const GcScanShape *s)
@@ -323,7 +326,7 @@ has_shape(const GcRun *run)
 	return run->scan != 0 && run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
 }
 
-/* Find the run's shape and count it; once. */
+/* Find the run's scan shape and count it, once. */
 static void
 count_shape(GcRun *run)
 {

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * scan_set.h
- *	  The shapes that recur over a table, and the kernels that serve them.
+ *	  The scan shapes that recur over a table, and the kernels that serve them.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,51 +19,55 @@
 #include "share_run.h"
 #include "shared_kernel.h"
 
-#define GC_MAX_SCAN_SHAPES	64	/* of one set; others never share */
+#define GC_MAX_SCAN_SHAPES	64	/* of one set; requests of further scan shapes never share */
 
-/* A shape recurs once it came so often. */
+/* A scan shape recurs once so many requests of it came. */
 #define GC_SHAPE_RECURS		2
 
-/* Uses from which on kernels are made for a shape. */
+/* Uses from which on kernels are made for a scan shape. */
 static inline uint64
 gc_shape_least_uses(void)
 {
 	return gc_sharing_forced() ? 1 : GC_SHAPE_RECURS;
 }
 
-/* A main kernel's shape over a directory. */
+/* A main kernel's signature over a directory. */
 typedef struct GcScanShape
 {
 	struct GcScanSet *set;
 	GcProgram  *p;				/* a copy */
 	u16			pipeline;
-	i16		   *columns;		/* directory's column per column of p, or -1 */
+	i16		   *columns;		/* per column of p: the directory's column, or -1 */
 	GcVariantDemand demand;		/* of its first request */
 	GcMemberKind	kind;
 	uint64		uses;
-	int			wanted;			/* members: most requests of it that were ready at once */
-	int			counting;		/* of the decision now being made */
+	int			wanted;			/* most requests of it that were ready at once: it gets so many
+								 * members */
+	int			counting;		/* requests in the decision that is being made */
 	double		marginal_us;	/* what one more member adds to a scan; 0: not known */
-	bool		asked;			/* for the two kernels below */
+	bool		asked;			/* whether the two kernels below were asked for */
 	GcPredicates		predicates;			/* no column: it cannot be in a selection scan */
 	GcPipelineKernel *predicate_kernel;
-	GcPipelineKernel *selection;	/* its own kernel, without the tests */
-	double		selection_us;		/* what that takes in a selection scan; 0: not known */
-	bool		selection_sure;	/* seen where nothing else was on the device */
+	GcPipelineKernel *selection;	/* its own kernel over a selection bitmap, without the
+									 * predicates' steps */
+	double		selection_us;		/* what `selection` takes in a selection scan; 0: not known */
+	bool		selection_sure;	/* measured where nothing else was on the device */
 } GcScanShape;
 
-/* What there is to know of a directory's column before any row is read. */
+/* What is known of a directory's column before any row is read. */
 typedef struct GcSetColumn
 {
 	i64			base;			/* smallest value */
-	u64			range;			/* number of values from there on; 0: not for tables */
+	u64			range;			/* number of values from there on; 0: no predicate table by
+								 * value */
 	u8			width;			/* of its codes; 0: differs between chunks */
 	bool		nullable;
 	GcGroupCoded  *group_coded;		/* NULL: none so far */
 	struct GcRefinement *refining;	/* NULL: none is under way */
-	int			nattributes;	/* that it is or is being classed by, or cannot be */
+	int			nattributes;	/* attributes that its key groups know, or are being refined
+								 * by, or cannot know */
 	GcAttribute attribute[GC_MAX_ATTRIBUTES];
-	u32			mismatches;		/* scans, one after another, that they did not fit */
+	u32			mismatches;		/* scans in a row with a mismatch */
 	bool		given_up;
 } GcSetColumn;
 
@@ -71,14 +77,16 @@ typedef struct GcFusedKind
 	GcFused    *ready;
 	GcFused    *pending;
 	bool		failed;			/* a text was refused: do not try again */
-	bool		dirty;			/* something recurs, or is wanted more often, than when
-								 * it was last looked at */
-	uint64		compile_at;		/* none is asked for before so many requests */
-	GcScanTimes times;			/* before any member */
-	bool		sure;			/* of that and the members' times, as GcScanShape.selection_sure */
+	bool		dirty;			/* something recurs, or is wanted more often, than when it was
+								 * last looked at */
+	uint64		compile_at;		/* value of GcScanSet.requests before which no kernel is asked
+								 * for */
+	GcScanTimes times;			/* before any member's */
+	bool		sure;			/* of `times` and the members' times, as
+								 * GcScanShape.selection_sure */
 } GcFusedKind;
 
-/* The shapes that came for one directory. */
+/* The scan shapes that came for one directory. */
 typedef struct GcScanSet
 {
 	u32			scan;
@@ -86,21 +94,22 @@ typedef struct GcScanSet
 	Oid			relid;
 	u64			dir_id;
 	uint64		last_used;
-	int			users;			/* runs with a shape of it */
-	uint64		requests;		/* that could have shared a scan */
+	int			users;			/* runs with a scan shape of it */
+	uint64		requests;		/* requests that could have shared a scan */
 	int			nshapes;
 	GcScanShape *shape[GC_MAX_SCAN_SHAPES];
 	GcFusedKind	by_kind[GC_MEMBER_KINDS];
-	GcSetColumn *column;		/* by the directory's columns */
+	GcSetColumn *column;		/* one for each of the directory's columns */
 	int			ncolumns;
-	bool		selection_dirty;		/* as GcFusedKind.news, for selection kernels */
+	bool		selection_dirty;		/* as GcFusedKind.dirty, for selection kernels */
 	GcFused    *selector;
 	GcFused    *selector_pending;
-	bool		selection_asked;	/* kernels that are not all there yet */
-	bool		key_groups_on;		/* whether the setting was on last time */
+	bool		selection_asked;	/* kernels were asked for, and not all of them are there
+									 * yet */
+	bool		key_groups_on;		/* whether key groups were enabled last time */
 	GcPackedRows  *packed_rows;		/* NULL: none */
 	double		rows;			/* of the table */
-	u64			sel_bitmap_bytes;	/* of one request's marks */
+	u64			sel_bitmap_bytes;	/* of one request's selection bitmap */
 } GcScanSet;
 
 /* Are there shared scans at all? */
@@ -111,27 +120,27 @@ extern void gc_scan_sets_init(void);
 /* The worker ends, and the device is closed: give back what outlives both. */
 extern void gc_scan_sets_abandon(void);
 
-/* The sets of scans, by place, below GC_MAX_SCAN_SETS; NULL: none is there (scan_set.c). */
+/* A scan set by its index, below GC_MAX_SCAN_SETS; NULL: there is none. */
 #define GC_MAX_SCAN_SETS	32
 
 extern GcScanSet *gc_scan_set(int place);
 
 /*
- * The shape of a run whose kernels are ready, made if need be, and thereby counted, once.
- * NULL: none, since it scans no directory's chunks, or there is no place for it.
+ * The scan shape of a run whose kernels are ready, made if need be. The first call counts the
+ * run. NULL: the run scans no directory's chunks, or there are too many sets or scan shapes.
  */
 extern GcScanShape *gc_scan_shape_of(GcRun *run);
 
-/* The run has it no more. */
+/* The run no longer uses its scan shape. */
 extern void gc_scan_shape_leave(GcRun *run);
 
-/* It cannot be in selection scans: its kernels for these go. */
+/* The scan shape cannot be in selection scans: drop its kernels for them. */
 extern void gc_selection_forget_shape(GcScanShape *s);
 
-/* Which kind of members it gets, if any. */
+/* Which kind of members the scan shape gets, if any. */
 extern GcMemberKind gc_scan_shape_bodies(const GcScanShape *s);
 
-/* Look at once more whether there is a better fused kernel for the shape. */
+/* Look once more whether there is a better fused kernel for the scan shape. */
 extern void gc_scan_shape_news(const GcScanShape *s);
 
 #endif							/* GC_SCAN_SET_H */

@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * selection.c
- *	  Selection kernels: what the requests of a table need for selection scans (codegen/selection.c).
+ *	  Kernels of selection scans: which kernels a table's requests need, and when they are made
+ *	  (codegen/selection.c).
  *
- * A shape that recurs gets a predicate kernel and a variant of its kernel that reads marks; a scan
- * set gets a selection kernel for the columns that its shapes test.  All are compiled in the
- * background, and a shape takes part once all three are there.  Requests' predicate kernels are run by
- * predicates.c.
+ * A scan shape that recurs gets a predicate kernel and a variant of its own kernel that reads a
+ * selection bitmap. A scan set gets a selection kernel for the columns that its scan shapes
+ * test. All are compiled in the background, and a scan shape takes part once all three are
+ * there. predicates.c runs the requests' predicate kernels.
  *
- * The worker's main thread.  A shape owns its predicate kernel and its kernel over marks.
+ * The worker's main thread. A scan shape owns its predicate kernel and its kernel over selection
+ * bitmaps.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,34 +23,34 @@
 #include "../memory/state.h"
 #include "share_launch.h"
 
-/* Tables of one selection kernel, in all: what the L2 cache holds beside a scan. */
+/* Predicate tables of one selection kernel, in all: what the L2 cache holds beside a scan. */
 #define MAX_TABLES_BYTES	((u64) 24 << 20)
 
-/* Shared memory that is left to others on a multiprocessor. */
+/* Shared memory that is left to other kernels on a multiprocessor. */
 #define SHARED_LEFT			(8 * 1024)
 
 /*
- * Tables are copied more than once where this many bytes have room for all: two blocks then
- * leave half of a multiprocessor's shared memory to the last scan's requests.  Tables of so few
- * entries are in as many banks.
+ * Tables are copied more than once where this many bytes have room for all. Two blocks then leave
+ * half of a multiprocessor's shared memory to the last scan's requests. A table with no more than
+ * ENTRIES_OF_ONE_COPY entries gets copies, since it lies in few banks.
  */
 #define COPIES_ROOM			(56 * 1024)
 #define COPIES_MOST			16
 #define ENTRIES_OF_ONE_COPY	64
 
-/* Of all memory, marks of one scan take no more than this part. */
+/* The selection bitmaps of one scan take at most one part in so many of all memory. */
 #define SELECTION_TILES_PART			16
 
 /*
- * What the selection kernel takes longer for each request, in bytes per row that could be read meanwhile:
- * the mark that it writes (an H200: 5 us for 120 million rows).
+ * What one more request adds to the selection kernel's time, in bytes per row that could be read
+ * meanwhile. It pays for writing the selection bitmap (an H200: 5 us for 120 million rows).
  */
 #define SELECT_BYTES			0.19
 
 /*
- * What a lookup in a table in the L2 cache costs, in bytes of memory that could be read
- * meanwhile (an H200: 0.4 ms for 120 million).  One in shared memory is taken to cost nothing:
- * a selection kernel whose time is not known yet should be tried, and one that is too slow is soon known.
+ * Cost of a lookup in a table in the L2 cache, in bytes of memory that could be read meanwhile
+ * (an H200: 0.4 ms for 120 million). A lookup in shared memory is taken to cost nothing. So a
+ * selection kernel of unknown time is tried, and a slow one is soon known.
  */
 #define L2_LOOKUP			12
 
@@ -57,7 +59,7 @@
  *-------------------------------------------------------------------------
  */
 
-/* The shape cannot be in selection scans after all. */
+/* The scan shape cannot be in selection scans after all. */
 static void
 give_up(GcScanShape *s)
 {
@@ -82,7 +84,7 @@ selection_variant(const GcScanShape *s, const GcProfile *profile)
 	return v;
 }
 
-/* For tests where there is no GPU: the texts that one would be given. */
+/* For tests without a GPU: write the texts that a GPU would be given. */
 static void
 write_gpu_text(const GcScanShape *s)
 {
@@ -127,7 +129,7 @@ ask_kernels(GcScanShape *s)
 		write_gpu_text(s);
 }
 
-/* Are both of its kernels there? */
+/* Are both kernels of the scan shape there? */
 bool
 gc_selection_shape_ready(GcScanShape *s)
 {
@@ -148,7 +150,7 @@ gc_selection_shape_ready(GcScanShape *s)
  *-------------------------------------------------------------------------
  */
 
-/* Number of the directory's column among those of the selection kernel; -1: it is none of them. */
+/* Number of the directory's column in the selection kernel; -1: it is not there. */
 static int
 column_number(const GcFused *f, i16 dir_column)
 {
@@ -166,7 +168,7 @@ has_column(const GcFused *f, i16 dir_column)
 	return column_number(f, dir_column) >= 0;
 }
 
-/* Does the selection kernel test all that a shape tests? */
+/* Does the selection kernel test all columns that a scan shape tests? */
 bool
 gc_selection_covers(const GcFused *f, const GcScanShape *s)
 {
@@ -188,14 +190,17 @@ tables_bytes(const GcScanSet *set, const GcFused *f)
 	return bytes;
 }
 
-/* Width of the key groups that a selection kernel may read in the place of the column; 0: none. */
+/* Width of the key groups that a selection kernel may read instead of the column; 0: none. */
 static u8
 key_group_width(const GcSetColumn *c)
 {
 	return c->group_coded && gc_enable_key_groups ? c->group_coded->width : 0;
 }
 
-/* Entries of the table that is asked first: of key groups, as many as there may soon be. */
+/*
+ * Entries of the table that is looked up first; a table of key groups has room for those that may
+ * come soon.
+ */
 static u64
 entries(const GcSetColumn *c)
 {
@@ -208,7 +213,7 @@ entries(const GcSetColumn *c)
 	return n;
 }
 
-/* Is the selection kernel made for the key groups that there are? */
+/* Is the selection kernel made for the key groups that there are now? */
 static bool
 knows_key_groups(const GcScanSet *set, const GcFused *f)
 {
@@ -222,7 +227,7 @@ knows_key_groups(const GcScanSet *set, const GcFused *f)
 	return true;
 }
 
-/* Add a shape's columns, if there is room for all. */
+/* Add a scan shape's columns, if there is room for all. */
 static void
 add_columns(const GcScanSet *set, GcFused *f, const GcScanShape *s)
 {
@@ -241,7 +246,7 @@ add_columns(const GcScanSet *set, GcFused *f, const GcScanShape *s)
 		f->nphysical = before;
 }
 
-/* As many copies of the tables as have room, the smallest first. */
+/* Make as many copies of the tables as have room, the smallest tables first. */
 static void
 choose_copies(GcFused *f)
 {
@@ -271,8 +276,8 @@ choose_copies(GcFused *f)
 }
 
 /*
- * The columns of the shapes that recur, the most used shapes first, in the order in which
- * they are tested: smallest tables first, those in shared memory among them.
+ * Choose the columns of the scan shapes that recur, the most used scan shapes first. Order them
+ * as they are tested: smallest tables first, which includes those in shared memory.
  */
 static void
 choose_columns(const GcScanSet *set, GcFused *f)
@@ -351,7 +356,7 @@ ask_selector(GcScanSet *set)
 	{
 		set->selector_pending = f;
 		set->selection_asked = true;
-		/* nobody tells us of one that was there before */
+		/* a kernel that was already compiled sends no notice */
 		(void) gc_fused_take(&set->selector, &set->selector_pending, &failed);
 	}
 	else
@@ -386,7 +391,7 @@ gc_selection_improve(GcScanSet *set)
 		ask_selector(set);
 }
 
-/* Something that is waited for with gpuconc.debug_force_shared_scan. */
+/* Are kernels pending that gpuconc.debug_force_shared_scan has to wait for? */
 bool
 gc_selection_pending(const GcScanSet *set)
 {
@@ -439,7 +444,9 @@ gc_selection_most(const GcScanSet *set)
 bool
 gc_selection_can(const GcRun *run)
 {
-	/* One that a failed scan gave back has tests, but no shape any more. */
+	/*
+	 * A request that a failed scan gave back has predicate bitmaps, but no scan shape any more.
+	 */
 	return run->share->predicate_bits != 0 && run->share->scan_shape != NULL && gc_enable_shared_selection &&
 		gc_selection_covers(run->share->scan_shape->set->selector, run->share->scan_shape);
 }
@@ -480,7 +487,10 @@ gc_selection_adds(const GcScanShape *s)
 	return s->selection_us + gc_marks_write_us(s->set);
 }
 
-/* The selection kernel took so long; its requests' own kernels, launch->share->begin_us to end_us. */
+/*
+ * Learn the selection kernel's time, and that of its requests' own kernels
+ * (launch->share->begin_us to end_us).
+ */
 void
 gc_selection_learn(GcMainLaunch *launch, double select_us)
 {
@@ -516,7 +526,9 @@ gc_selection_doubt(GcRun *run, u32 columns)
 	gc_scan_refused(&s->set->selector->times, columns);
 }
 
-/* Columns that those of the runs would have read whose set is run i's; 0: one before it has it. */
+/*
+ * Columns that the refused runs of run i's set would have read; 0: a run before i is of that set.
+ */
 static u32
 refused_columns(GcRun *const *runs, int n, int i)
 {

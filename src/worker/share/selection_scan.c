@@ -3,13 +3,14 @@
  * selection_scan.c
  *	  One selection scan: from its members to their results.
  *
- * On the stream of the first member, once the others' predicate kernels are done: the merge kernel and
- * the selection kernel, over the chunks that any member reads.  Then every member, on its own stream
- * and side by side with the others: its own kernel over its cached chunks' marks, and its
- * result.  A member's private chunks are read by its ordinary kernel, into the same sink.
+ * The merge kernel and the selection kernel run on the first member's stream, over the chunks
+ * that any member reads. They wait for the other members' predicate kernels. Then every member's
+ * own kernel visits its selected rows in its cached chunks, on its own stream. It is co-resident
+ * with the other members' kernels. Its result comes behind it. A member's ordinary kernel reads
+ * its private chunks, into the same sink.
  *
- * The worker's main thread.  The launch owns the sources, and tables and marks in one
- * piece of device memory, until the last member is done.
+ * The worker's main thread. The launch owns the sources, and one piece of device memory for
+ * tables and selection bitmaps, until the last member is done.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,18 +24,20 @@
 #include "scan_set.h"
 #include "share_launch.h"
 
-/* Blocks and threads of the merge kernel: it reads a few MB. */
+/* Grid of the merge kernel, which reads a few MB. */
 #define MERGE_BLOCKS		264
 #define MERGE_THREADS	256
 
 /*
- * Threads per multiprocessor of the members' own kernels: so many in all, since they run
- * side by side, but at least so many each.
+ * Threads per multiprocessor of the members' own kernels. They are co-resident, so they share the
+ * first number; each has at least the second.
  */
 #define THREADS_OF_ALL		4096
 #define THREADS_OF_ONE		512
 
-/* The launch's memory begins with words for mismatches, where flags would be, and times. */
+/*
+ * The launch's memory begins with the words for mismatches, where a kernel has flags, and times.
+ */
 #define MISMATCHES_BYTES		256
 StaticAssertDecl(GC_MAX_PREDICATES * sizeof(u32) <= GC_TIMES_AT, "times lie behind the mismatches");
 
@@ -59,8 +62,8 @@ readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
 }
 
 /*
- * The launch's memory: a word per column for mismatch, its table by key group, all tables by
- * value, the marks' block summary, and marks.
+ * The launch's memory: a mismatch word per column, each column's table by key group, all tables
+ * by value, the block summary, and the selection bitmaps.
  */
 static GcAddr
 mismatch(const GcScanMembers *scan, int k)
@@ -80,7 +83,7 @@ value_tables(const GcScanMembers *scan)
 	return key_group_table(scan, scan->f->nphysical);
 }
 
-/* The merge kernel's tables, one per column of the selection kernel. */
+/* Describe the merge kernel's tables, one per column of the selection kernel. */
 static void
 fill_tables(GcScanMembers *scan, void *to, void *arg)
 {
@@ -92,7 +95,7 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 		const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
 		u32			accepting;
 
-		/* of a column that nobody reads, one entry */
+		/* a column that no member reads has one entry */
 		table[k].table = at;
 		table[k].range = readers(scan, scan->f->physical[k], &accepting) ? c->range : 0;
 		at += GC_SELECT_TABLE_BYTES(c->range);
@@ -116,16 +119,16 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 	}
 }
 
-/* Where what a scan writes lies in the launch's memory. */
+/* Where the outputs of a scan lie in the launch's memory. */
 typedef struct SelectionRoom
 {
 	GcAddr		summary;
-	GcAddr		sel_bitmap;			/* of the first request */
-	u64			per_chunk;		/* bytes of them */
+	GcAddr		sel_bitmap;			/* selection bitmap of the first request */
+	u64			per_chunk;		/* bytes of a selection bitmap */
 	u64			per_member;
 } SelectionRoom;
 
-/* Memory of tables, block summary and marks. */
+/* Allocate tables, block summary and selection bitmaps. */
 static GcCode
 allocate(GcScanMembers *scan, SelectionRoom *room)
 {
@@ -151,7 +154,7 @@ allocate(GcScanMembers *scan, SelectionRoom *room)
 	return GC_OK;
 }
 
-/* Column k's words of the selection kernel; its tables are in the order of the columns. */
+/* Fill the selection kernel's words for column k; its tables are in the order of the columns. */
 static void
 fill_column(const GcScanMembers *scan, int k, GcAddr table, u64 *w)
 {
@@ -174,7 +177,10 @@ fill_column(const GcScanMembers *scan, int k, GcAddr table, u64 *w)
 	w[8] = mismatch(scan, k);
 }
 
-/* Shared memory of the selection kernel: tables by key group, and those by value that are copied. */
+/*
+ * Shared memory of the selection kernel: tables by key group, and the tables by value that are
+ * copied.
+ */
 static u64
 shared_bytes(const GcScanMembers *scan)
 {
@@ -193,7 +199,7 @@ shared_bytes(const GcScanMembers *scan)
 	return bytes;
 }
 
-/* Queue merge kernel and selection kernel. */
+/* Queue the merge kernel and the selection kernel. */
 static GcCode
 launch_selector(GcScanMembers *scan, GcAddr packed_rows, const SelectionRoom *room)
 {
@@ -233,7 +239,7 @@ launch_selector(GcScanMembers *scan, GcAddr packed_rows, const SelectionRoom *ro
 	return ops->launch(stream, scan->f->kernel, &launch, &args, GC_SELECTOR_WORDS(scan->f->nphysical), scan->err);
 }
 
-/* Write what the scan needs of key group columns that is not there yet. */
+/* Write the missing chunks that the scan needs of group-coded columns. */
 static GcCode
 write_key_groups(GcScanMembers *scan)
 {
@@ -293,7 +299,7 @@ launch_scan(GcScanMembers *scan)
 	return gc_copy_out(stream, l->share->mismatches, l->share->sel_bitmap, MISMATCHES_BYTES, scan->err);
 }
 
-/* Blocks per multiprocessor of one of n members. */
+/* Blocks per multiprocessor for each of n members. */
 static int
 own_blocks(int n, int threads)
 {
@@ -302,7 +308,7 @@ own_blocks(int n, int threads)
 	return Max(each / threads, 1);
 }
 
-/* A member's own kernel and what comes behind it. */
+/* Queue a member's own kernel and what comes behind it. */
 static GcCode
 follow_scan(GcScanMembers *scan, int m)
 {
@@ -329,9 +335,9 @@ follow_scan(GcScanMembers *scan, int m)
 }
 
 /*
- * The same members, those with most marks first.  So of the eight whose marks the selection kernel puts together
- * either most have some, or mostly none has; and the last to be launched are short, so that no long one
- * is left over when there is nothing beside it any more.
+ * Order the members by the size of their selections, largest first. The selection kernel puts
+ * eight selection bitmaps together, of which then most or none have rows. Also the kernels
+ * launched last are short, so no long one is left alone at the end.
  */
 static GcStart
 most_selected_first(const GcStart *start, GcRun *const *runs)

@@ -3,6 +3,8 @@
  * selection_scan.h
  *	  A selection scan.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SELECTED_SCAN_H

@@ -3,8 +3,9 @@
  * share.c
  *	  Shared scans, as the schedule and the loop know them.
  *
- * Brings the two kinds together: which kernel of a set serves a request is decided here.
- * Kernels are offered by number, for one decision; no set gives one up before that has started.
+ * This file joins fused scans and selection scans: it decides which kernel of a set serves a
+ * request. Kernels are offered by number, for one decision. No set gives up an offered kernel
+ * before that decision has started.
  *
  * The worker's main thread.
  *
@@ -23,10 +24,10 @@
 #include "share_launch.h"
 #include "shared_scan.h"
 
-/* Of each set one of each kind of members, and a selection kernel. */
+/* Each set offers one kernel of each kind of members, and a selection kernel. */
 #define MAX_OFFERED	(GC_MAX_SCAN_SETS * (GC_MEMBER_KINDS + 1))
 
-/* Of the decision that is being made. */
+/* Number of the decision that is being made. */
 static uint64 clock_now = 0;
 static int	noffered = 0;
 static GcFusedKernel offered[MAX_OFFERED];
@@ -142,8 +143,8 @@ gc_share_pending(const GcRun *run)
 }
 
 /*
- * A run that marks can serve, too: does a fused scan by f of all that are there of its shape
- * take less time for each than a selection scan would?
+ * Which scan serves a run that could be in either? True: a fused scan by f of all ready requests
+ * of its scan shape takes less time for each than a selection scan.
  */
 static bool
 members_pay(const GcRun *run, const GcFused *f)
@@ -154,7 +155,7 @@ members_pay(const GcRun *run, const GcFused *f)
 
 	if (members < 2 || gc_selection_forced())
 		return false;
-	/* A fused scan that was asked for does not depend on times. */
+	/* A fused scan that a setting forces does not depend on times. */
 	if (gc_sharing_forced())
 		return true;
 	return s->set->by_kind[f->kind].times.scan_us / members + s->marginal_us <
@@ -162,9 +163,8 @@ members_pay(const GcRun *run, const GcFused *f)
 }
 
 /*
- * Which kernel of the set serves the run, with which members, at what cost.  Only once no
- * kernel of the set can be exchanged any more before the decision: members and columns are
- * numbered by kernel.
+ * Which kernel of the set serves the run, with which members, at what cost. Members and columns
+ * are numbered by kernel, so no kernel of the set may be exchanged between this and the decision.
  */
 static void
 offer_kernel(GcRun *run, GcCandidate *candidate)
@@ -225,7 +225,10 @@ gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncandidates, con
 		{
 			GcFusedKind   *b = &set->by_kind[k];
 
-			/* Of sums there will be more members once more are wanted; of groups there is room for these. */
+			/*
+			 * Ungrouped members are added once more are wanted; grouped members are limited by
+			 * the room for their groups.
+			 */
 			if (b->ready)
 				add_kernel(b->ready, k == GC_GROUPED_MEMBERS ? b->ready->n : GC_MAX_FUSED, &b->times);
 		}
@@ -273,7 +276,7 @@ gc_share_selection_done(GcMainLaunch *launch)
 
 	if (launch->share->computed == NULL)
 		return false;
-	/* Of an error, the requests hear when they ask for their own marks. */
+	/* On an error, the requests find it when they ask for their own events. */
 	if (gc_worker.ops->event_done(launch->share->computed, &done, &err) != GC_OK)
 		done = true;
 	launch->select_done = done;
@@ -303,7 +306,7 @@ gc_share_learn(GcMainLaunch *launch, double time_us)
 		gc_fused_learn(launch, time_us);
 }
 
-/* Of those in a selection scan, some might have been in a fused one: once for each shape. */
+/* Tell the scan shapes in a selection scan which could have had a fused scan, once for each. */
 static void
 note_unfused(const GcStart *start, GcRun *const *runs, const GcCandidate *candidates)
 {

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * share_launch.c
- *	  What a shared scan has beside what any launch has.
+ *	  What a shared scan's launch has in addition to any launch.
  *
- * It owns the merged sources, on host and device, and the memory of its marks, and holds its
- * kernel, classes and records.  All but `computed` goes once its last request has its result.
+ * It owns the merged sources, on host and device, and the memory of its selection bitmaps. It
+ * holds its kernel, key groups and packed rows. All but `computed` is given back once its last
+ * request has its result.
  *
  * The worker's main thread.
  *
@@ -61,7 +62,7 @@ free_share(GcMainLaunch *launch)
 	launch->share = NULL;
 }
 
-/* Of a fused scan, the members have no kernels of their own. */
+/* The members of a fused scan have no kernels of their own. */
 static void
 member_ran(GcRun *run, float begin_us, float end_us)
 {

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * share_launch.h
- *	  What a shared scan has beside what any launch has.
+ *	  What a shared scan's launch has in addition to any launch.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,22 +17,27 @@
 #include "packed_rows.h"
 #include "shared_kernel.h"
 
-/* Made when the scan starts; goes with its launch. */
+/*
+ * Made when the scan starts, freed with its launch. "Selection" marks fields of selection scans
+ * only.
+ */
 typedef struct GcShareLaunch
 {
 	GcEvent	   *computed;		/* just behind the kernel */
-	instr_time	select_seen;		/* marked: when the marks were found done */
+	instr_time	select_seen;		/* selection: when the selection bitmaps were found done */
 	GcFused    *kernel;
-	u32			member_mask;			/* of it that take part */
-	GcAddr		sel_bitmap;			/* marked: tables, then marks */
-	u32			columns;		/* marked: that its requests test, one bit each */
-	double		begin_us[GC_MAX_SELECTED];	/* marked: until each one's own kernel began, by */
-	double		end_us[GC_MAX_SELECTED];	/* scan_member, and until it ended; 0: not known */
-	struct GcScanShape *shapes[GC_MAX_SELECTED];	/* marked: its requests' */
-	GcGroupCoded  *group_coded[GC_MAX_PREDICATES]; /* marked: by the selection kernel's columns, what it reads the
-										 * classes of, or NULL */
-	u32		   *mismatches;		/* marked: per such column, whether it did not fit */
-	GcPackedRows  *packed_rows;		/* marked: that its requests read, or NULL */
+	u32			member_mask;			/* members of the kernel that take part */
+	GcAddr		sel_bitmap;			/* selection: tables, then selection bitmaps */
+	u32			columns;		/* selection: that its requests test, one bit each */
+	double		begin_us[GC_MAX_SELECTED];	/* selection: by scan_member, when its own kernel
+											 * began; 0: not known */
+	double		end_us[GC_MAX_SELECTED];	/* selection: the same, when it ended */
+	struct GcScanShape *shapes[GC_MAX_SELECTED];	/* selection: its requests' */
+	GcGroupCoded  *group_coded[GC_MAX_PREDICATES]; /* selection: per column of the selection
+												    * kernel, the key groups that it reads, or
+												    * NULL */
+	u32		   *mismatches;		/* selection: per such column, whether there was a mismatch */
+	GcPackedRows  *packed_rows;		/* selection: that its requests read, or NULL */
 	GcAddr		sources;
 	GcAddr		memory;			/* of the sources */
 	void	   *staging;		/* their copy on the host */

@@ -56,7 +56,7 @@ gc_share_run_word(const GcShareRun *share, const GcArgWord *w)
 		return selection_word(share, w->part);
 	if (w->type == GC_ARG_PREDICATE || w->type == GC_ARG_DIRECT)
 		return test_word(share, w);
-	/* a column, in records */
+	/* a column in packed rows */
 	return share->packed_rows ? share->packed_rows[w->index] : 0;
 }
 

@@ -22,23 +22,27 @@ typedef struct GcPredicateBitmap
 	i16			dir_column;
 } GcPredicateBitmap;
 
-/* In the run's memory, and as long as that. */
+/* In the run's memory context, freed with it. */
 typedef struct GcShareRun
 {
-	struct GcScanShape *scan_shape; /* its kernel's place among those of the table */
-	bool		scan_asked;		/* whether it has one was asked */
-	int			scan_member;	/* of its shared scan, this one */
+	struct GcScanShape *scan_shape; /* of its kernel over its table; NULL: none */
+	bool		scan_asked;		/* whether its scan shape was looked for */
+	int			scan_member;	/* its number among its shared scan's members */
 	GcAddr		predicate_bits;		/* for a selection scan; 0: it cannot be in one */
-	int			selection_refused;	/* a selection scan seemed not to be worth it with so many here;
-								 * 0: it did not yet */
-	GcPredicateBitmap *predicates;			/* per tested column */
-	GcPredicateBitmap *direct_tables;		/* per build: of those that its predicate kernel places */
-	bool		key_groups_seen;	/* its tests have nothing new for the columns' classes */
-	GcAddr		sel_bitmap;			/* once it is in one: as GC_ARG_SELECTION's parts */
+	int			selection_refused;	/* with so many requests a selection scan seemed not to be
+									 * worth it; 0: not yet */
+	GcPredicateBitmap *predicates;			/* one per tested column */
+	GcPredicateBitmap *direct_tables;		/* one per build, for those with direct lookup
+											 * tables */
+	bool		key_groups_seen;	/* its predicates have nothing new for the columns' key
+									 * groups */
+	GcAddr		sel_bitmap;			/* once it is in a selection scan: parts of
+									 * GC_ARG_SELECTION */
 	u64			sel_bitmap_bytes;
 	GcAddr		summary;
 	int			sel_bitmap_bit;
-	GcAddr	   *packed_rows;		/* then: per column of p, GcCols of records, or 0; or NULL */
+	GcAddr	   *packed_rows;		/* once it is in a selection scan, per column of p: its
+									 * GcCols in packed rows, or 0; or NULL */
 } GcShareRun;
 
 /* As GcRunHooks's. */

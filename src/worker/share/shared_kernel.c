@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * shared_kernel.c
- *	  A kernel that serves several requests over one table: a fused one, or a selection kernel.
+ *	  A kernel that serves several requests over one table: a fused kernel, or a selection
+ *	  kernel.
  *
- * Its set holds it as long as it is the set's newest of its kind, and each launch as long as
- * that runs; it goes with the last of them.  It lives in TopMemoryContext.
+ * Its set holds it while it is the set's newest of its kind. Each launch holds it while it runs.
+ * The last holder frees it. It lives in TopMemoryContext.
  *
  * The worker's main thread.
  *

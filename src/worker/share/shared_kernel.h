@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * shared_kernel.h
- *	  A kernel that serves several requests over one table: a fused one, or a selection kernel.
+ *	  A kernel that serves several requests over one table: a fused kernel, or a selection
+ *	  kernel.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,15 +20,16 @@
 #include "../../program/hash.h"
 
 /*
- * What a fused kernel's members have in common: sums of all rows that pass, where registers
- * are for members; or a table of groups each in shared memory, where threads are for groups.
+ * What a fused kernel's members have in common. Ungrouped members sum all rows that pass; their
+ * threads' registers go to members. Grouped members have a table of groups each in shared memory;
+ * their kernels have more threads.
  */
 typedef enum GcMemberKind
 {
 	GC_UNGROUPED_MEMBERS,
 	GC_GROUPED_MEMBERS,
 	GC_MEMBER_KINDS,
-	GC_NO_MEMBERS = GC_MEMBER_KINDS	/* it takes less time by its own kernel */
+	GC_NO_MEMBERS = GC_MEMBER_KINDS	/* its own kernel takes less time */
 } GcMemberKind;
 
 struct GcScanShape;
@@ -42,26 +46,26 @@ typedef struct GcFused
 	struct GcScanShape *shape[GC_MAX_FUSED];
 	GcFusedMember member[GC_MAX_FUSED];
 	int			nphysical;
-	i16			physical[GC_MAX_COLUMNS];	/* directory's column of each */
+	i16			physical[GC_MAX_COLUMNS];	/* the directory's column of each */
 	GcFusedWord *words;
 	int			nwords;
-	int			number;			/* of those offered (share.c) */
+	int			number;			/* among the kernels offered (share.c) */
 	GcMemberKind	kind;			/* of its members */
 	int			threads;		/* of a block */
-	bool		selector;			/* not members, but a selection kernel; the physical columns are
-								 * those that it tests: */
+	bool		selector;			/* a selection kernel, without members; `physical` are then
+									 * the columns that it tests, and: */
 	GcSelectorColumn column[GC_MAX_PREDICATES];
 	u64			entries[GC_MAX_PREDICATES]; /* for which the column's table has room */
-	u32			shared_bytes;	/* of tables in shared memory */
-	GcScanTimes times;			/* of a selection kernel, before what each member adds */
+	u32			shared_bytes;	/* of its tables in shared memory */
+	GcScanTimes times;			/* of a selection kernel, without what each member adds */
 } GcFused;
 
 /* Give up the set's hold on a kernel; it goes with its last launch. */
 extern void gc_fused_drop(GcFused *f);
 
 /*
- * If the pending kernel is compiled, or will never be (*failed), it is pending no more: true,
- * and where it is ready, it takes the place of the one in use.
+ * If the pending kernel is compiled, or never will be (*failed), it is pending no more: true. A
+ * ready one takes the place of the one in use.
  */
 extern bool gc_fused_take(GcFused **ready, GcFused **pending, bool *failed);
 

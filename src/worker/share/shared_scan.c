@@ -3,8 +3,8 @@
  * shared_scan.c
  *	  One fused scan: from its members to their results.
  *
- * The kernel has a member for each member, which writes to the member's sink; so behind it each
- * member only fetches its result, on its own stream.
+ * The kernel contains a member for each request, which writes to the request's sink. So behind
+ * the kernel each request only fetches its result, on its own stream.
  *
  * The worker's main thread.
  *
@@ -19,8 +19,9 @@
 #include "share_launch.h"
 
 /*
- * Has every member the chunks of all columns that its member reads?  Its own kernel reads the same, as
- * a rule, but nothing rests on that, nor on other members, whose chunks may be others.
+ * Does every request have the chunks of all columns that its member in the kernel reads? Its own
+ * kernel normally reads the same columns, but that is not relied on. Other requests' chunks may
+ * be different ones.
  */
 static GcCode
 have_columns(const GcScanMembers *scan)
@@ -148,7 +149,7 @@ launch_scan(GcScanMembers *scan)
 	return code;
 }
 
-/* What EXPLAIN tells of a member, and the copies of its result. */
+/* Note what EXPLAIN shows of a member, and queue the copies of its result. */
 static GcCode
 follow_scan(GcScanMembers *scan, int m)
 {
