@@ -19,8 +19,8 @@
 #include <stdio.h>
 
 /*
- * Is what it aggregates computed?  To count what is never NULL, word 0 does, unless computing it
- * may raise an error: PostgreSQL computes it, and raises that.
+ * Is what it aggregates computed? Word 0 already counts values that are never NULL. But a
+ * computation that may raise an error has to be done, so that PostgreSQL raises it.
  */
 static bool
 looks_at_arg(const Cg *cg, const GcPAgg *agg)
@@ -111,7 +111,7 @@ emit_count(Cg *cg, Scope scope, int w)
 		emit_update(cg, scope, "ADD", w, "1");
 }
 
-/* Statement that folds operand o into the aggregate's words. */
+/* Statement that adds operand o to the aggregate's words. */
 static void
 emit_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 {
@@ -173,7 +173,7 @@ agg_total_type(const GcPAgg *agg)
 void
 agg_add_total(Text *t, const GcPAgg *agg, const char *to)
 {
-	/* These two cost more to ask than to add. */
+	/* for these two, a test costs more than the addition */
 	if (agg->fn != GC_AGG_SUM || agg->acc == GC_I64)
 		text_addf(t, "if (e%d) ", agg->word);
 	text_addf(t, "GC_%s_G(%s + %d, e%d);\n", agg_update(agg)->memory, to, agg->word, agg->word);

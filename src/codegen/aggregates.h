@@ -3,8 +3,8 @@
  * aggregates.h
  *	  Aggregates in a group's words: what they are given, and how it comes there.
  *
- * What the sinks that aggregate have in common.  Word 0 of a group counts its rows, or only marks that there
- * are any.
+ * What the sinks that aggregate have in common. Word 0 of a group counts its rows, or only says
+ * that there are any.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -34,29 +34,32 @@ typedef struct Update
 
 extern const Update *agg_update(const GcPAgg *agg);
 
-/* Declare where the groups are: gc_groups, and of how many there is room, gc_ngroups. */
+/* Declare where the groups are, gc_groups, and for how many there is room, gc_ngroups. */
 extern void agg_prepare(Cg *cg);
 
 /* Require the keys, and what is aggregated. */
 extern void agg_require(Cg *cg);
 
-/* What aggregate i is given: 1 if it is not looked at. */
+/* What aggregate i is given: 1 if its argument is not looked at. */
 extern Operand agg_operand(Cg *cg, u16 i);
 
 /* Image of a minimum's or maximum's operand: larger is better, 0 is none. */
 extern void agg_order(const GcPAgg *agg, const Operand *o, char *buf, size_t size);
 
-/* Statement that folds it into the group's words; it does nothing to word 0. */
+/* Statement that adds operand o to the group's words; it leaves word 0 alone. */
 extern void agg_fold(Cg *cg, u16 i, const Operand *o, Scope scope);
 
-/* Does word 0 count rows, or only mark that there are any?  The statement for it. */
+/* Does word 0 count rows, or only say that there are any? agg_count_row: the statement for it. */
 extern bool agg_counts_rows(const Cg *cg);
 extern void agg_count_row(Cg *cg, Scope scope);
 
 /* Statements for all aggregates, and word 0. */
 extern void agg_fold_all(Cg *cg, Scope scope);
 
-/* Type of what has come to an accumulator, eN; and the statement that adds it to the group's words at `to`. */
+/*
+ * Type of an accumulator's total, eN; and the statement that adds it to the group's words at
+ * `to`.
+ */
 extern const char *agg_total_type(const GcPAgg *agg);
 extern void agg_add_total(Text *t, const GcPAgg *agg, const char *to);
 

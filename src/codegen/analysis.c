@@ -1,9 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * analysis.c
- *	  What can be told of a program before anything of it is generated.
- *
- * No function here has a state, or knows more than the bound program.
+ *	  What can be told of a program before anything of it is generated. No function here has a
+ *	  state; each knows the bound program only.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -46,7 +45,7 @@ cg_columns_only(const GcProgram *p, u16 e)
 	return true;
 }
 
-/* The one column that e reads: true, and in *column; GC_NONE: none so far. */
+/* Does e read exactly one column? *column: that column; GC_NONE before any is found. */
 static bool
 reads_one_column(const GcProgram *p, u16 e, u16 *column)
 {

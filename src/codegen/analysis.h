@@ -32,10 +32,12 @@ extern bool cg_is_vector_step(const GcProgram *p, const GcPStep *step);
 /* The step of a pipeline that probes `build`, or NULL. */
 extern const GcPStep *cg_find_probe(const GcProgram *p, const GcPPipeline *pl, u16 build);
 
-/* Do other tables' rows come with the scanned ones? */
+/* Do rows of other tables come with the scanned rows? */
 extern bool cg_has_probes(const GcProgram *p, const GcPPipeline *pl);
 
-/* Do so few rows come to the sink that they had better be read again than be kept in registers? */
+/*
+ * Do so few rows reach the sink that reading them again is better than keeping all in registers?
+ */
 extern bool cg_few_reach_sink(const GcPPipeline *pl);
 
 /* Are all rows aggregated into one group? */

@@ -1,25 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * batched_lookup.c
- *	  Look up at once what gathered rows want of builds.
+ *	  Batched lookups: look up together what gathered rows want of builds.
  *
- * A row that is visited (cuda/gc_visit.h) asks builds for payloads and places by its columns, and each
- * access waits for the L2 cache or for memory.  In the row phase a thread's rows come one after another,
- * and behind branches, which the compiler moves no access across: four rows wait four times.  So what
- * depends on gathered columns alone is looked up before, for all rows that the thread has gathered, as
- * their columns were:
+ * A visited row (cuda/gc_visit.h) asks builds for payloads and direct lookup tables by its
+ * columns. Each access waits for the L2 cache or for memory. In the row phase a thread's rows
+ * come one after another, behind branches, and the compiler moves no access across those. So
+ * four rows wait four times. What depends on gathered columns alone is therefore looked up
+ * before the row phase, for all rows that the thread has gathered:
  *
- *	  GC_SELECTED_ARRAY(u8, z0);
- *	  GC_LOOK_UP(gc_j)
- *	  const i32 v2 = c2[gc_j];
- *	  const u64 x0 = ((u32) v2 - (u32) b0_base);
- *	  z0[gc_j] = ((const u8 *) gc_a.w[21])[x0];
- *	  GC_END_LOOK_UP
+ * 	  GC_SELECTED_ARRAY(u8, z0);
+ * 	  GC_LOOK_UP(gc_j)
+ * 	  const i32 v2 = c2[gc_j];
+ * 	  const u64 x0 = ((u32) v2 - (u32) b0_base);
+ * 	  z0[gc_j] = ((const u8 *) gc_a.w[21])[x0];
+ * 	  GC_END_LOOK_UP
  *
- * Only of builds in which every row that is still live has a match, by its marks or because that has been
- * tested, and of places, which there are for whatever value a row has.
+ * A build's payload may be looked up so if every live row has a match there. Selection bitmaps
+ * or earlier steps ensure this. A direct lookup table has an entry for whatever value a row has,
+ * so it can always be looked up.
  *
- * It takes registers, and pays where two such things wait for each other.
+ * Batched lookups take registers. They pay where at least two accesses wait together.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -35,7 +36,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Are the keys computed of columns, which are gathered, and can that not fail? */
+/* Are the keys computed from gathered columns alone, and can that not fail? */
 static bool
 has_plain_keys(const Cg *cg, const GcPStep *step)
 {
@@ -49,7 +50,10 @@ has_plain_keys(const Cg *cg, const GcPStep *step)
 	return true;
 }
 
-/* Begin a loop over the gathered rows, which are scalars in it, that fills a new array; its number. */
+/*
+ * Begin a loop over the gathered rows that fills a new array, with each row's values as scalars.
+ * Returns the array's number.
+ */
 static int
 begin_look_up(Cg *cg, const char *type)
 {
@@ -58,7 +62,7 @@ begin_look_up(Cg *cg, const char *type)
 	return cg->nbatched++;
 }
 
-/* What was declared in the loop is gone. */
+/* Names that were declared in the loop are gone after it. */
 static void
 end_look_up(Cg *cg, u16 build)
 {
@@ -82,7 +86,7 @@ look_up_direct(Cg *cg, const GcPStep *step)
 	cg->gathered += bytes == 8 ? 2 : 1;
 }
 
-/* By the place of the row's match, which there is. */
+/* Look up a payload at the row's match, which exists. */
 static void
 look_up_payload(Cg *cg, u16 payload)
 {
@@ -109,14 +113,20 @@ is_among(const GcPStep *step, const GcPStep **steps, int n)
 	return false;
 }
 
-/* Does the place of step's build have a payload's code, too?  It is then where that is looked up. */
+/*
+ * Does the build's direct lookup table also contain the payload's code? Then looking up the entry
+ * is enough.
+ */
 static bool
 is_in_place(const Cg *cg, const GcPStep *step)
 {
 	return gc_builds(cg->p)[step->build].mode == GC_BUILD_HASH && gc_direct_bytes(cg->p, step->build) == 8;
 }
 
-/* The step that finds the place of payload i, if that can be looked up before the n steps; else NULL. */
+/*
+ * The step that finds the row for payload i, if the lookup can come before the n steps; else
+ * NULL.
+ */
 static const GcPStep *
 batched_step(Cg *cg, u16 i, const GcPStep **steps, int n)
 {
@@ -147,7 +157,7 @@ add_batched(Batched *batched, const GcPStep *step, u16 payload)
 	batched->what[batched->n++].payload = payload;
 }
 
-/* The place of step's build, if it is not there yet. */
+/* Add the direct lookup of the step's build, if it is not there yet. */
 static void
 add_direct(Batched *batched, const GcPStep *step)
 {

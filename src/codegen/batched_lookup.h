@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batched_lookup.h
- *	  Look up at once what gathered rows want of builds.
+ *	  Batched lookups: look up together what gathered rows want of builds.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -21,17 +21,17 @@ typedef struct Batched
 	struct
 	{
 		const GcPStep *step;
-		u16			payload;	/* GC_NONE: the place that the step finds */
+		u16			payload;	/* GC_NONE: the entry of the step's direct lookup table */
 	}			what[MOST_BATCHED];
 } Batched;
 
 /*
- * What the n steps that are left, and the sink, want of builds and gathered rows can look up at once; of
- * more than MOST_BATCHED accesses the first.
+ * Find what the n remaining steps and the sink want of builds and gathered rows can look up
+ * together. At most the first MOST_BATCHED accesses are taken.
  */
 extern void cg_find_batched(Cg *cg, const GcPStep **steps, int n, Batched *batched);
 
-/* Statements that do. */
+/* Emit the statements that look these up. */
 extern void cg_look_up_batched(Cg *cg, const Batched *batched);
 
 #endif							/* GC_BATCHED_LOOKUP_H */

@@ -3,7 +3,7 @@
  * cast.c
  *	  Casts: statements that make a value of another kind.
  *
- * As expr.c; what may fail, and by which range, typing.c found.
+ * As in expr.c, typing.c has found what may fail, and by which range.
  *
  * Pure C, called on the worker's main thread.
  *

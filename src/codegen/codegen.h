@@ -42,19 +42,20 @@ typedef enum GcArgType
 	GC_ARG_MEMBERS,				/* bit m: member m takes part in this launch */
 	GC_ARG_FLAGS,				/* address of the member's u32[GC_NFLAGS] */
 	GC_ARG_VISIBLE,				/* address of the member's u64[nsources], each as
-								 * GcSource.valid is in other kernels; 0: the member
-								 * may see all rows of all chunks that it reads */
+								 * GcSource.valid is in other kernels; 0: the member may see
+								 * all rows of all chunks that it reads */
 	GC_ARG_SHARED,				/* where the member's part of the shared memory
 								 * begins: gc_fused_shared_bytes */
 	/* Kernels of selection scans only (selection.c): */
-	GC_ARG_SELECTION,				/* part: GC_MARKS_* */
-	GC_ARG_PREDICATE,				/* index: number of a tested column; part: GC_TEST_* */
-	GC_ARG_DIRECT				/* index: hash build; part: GC_TEST_*, of its places */
+	GC_ARG_SELECTION,				/* part: GC_SELECTION_* */
+	GC_ARG_PREDICATE,				/* index: number of a tested column; part: GC_PREDICATE_* */
+	GC_ARG_DIRECT				/* index: hash build; part: GC_PREDICATE_*, of its direct
+								 * lookup table */
 } GcArgType;
 
 /*
- * GcCols of cached and of private chunks; kernels that can read records: of these, by cached
- * chunk, of which only data is read (0: the chunk has none), or 0.
+ * GcCols of cached chunks and of private chunks. Kernels that can read packed rows also have
+ * their GcCols, by cached chunk, or 0. Of those only data is read (0: the chunk has none).
  */
 enum
 {
@@ -73,7 +74,10 @@ enum
 	GC_BUILD_PART_NEXT, GC_BUILD_PART_CAP
 };
 
-/* Address of the request's marks, bytes of them per chunk, address of the block summary, the request's bit in it. */
+/*
+ * Address of the request's selection bitmap, its bytes per chunk, address of the block summary,
+ * the request's bit in that.
+ */
 enum
 {
 	GC_SELECTION_DATA, GC_SELECTION_BYTES, GC_SELECTION_SUMMARY, GC_SELECTION_BIT, GC_SELECTION_PARTS
@@ -98,19 +102,28 @@ typedef struct GcArgWord
 } GcArgWord;
 
 /*
- * Choices that do not change what a kernel computes; the scheduler's to make.
- * shared_builds: bit b set: the bitmap of dense build b (a candidate) is copied
- * into shared memory at kernel start.  group_local: a dense group table is first
- * kept per block in shared memory, in group_copies copies that the block's threads
- * share evenly.  group_cells: it is not, but there each block keeps those groups of which rows
- * come first, as many as this power of two; 0: none.  threads: largest block the kernel is
- * compiled for.  vec: rows per thread and step, 8 or 16; 0 for device host, whose vectors are of
- * one size.
- * marked: for a selection scan (selection.c): bit s: the pipeline's step s is not taken, since
- * the marks of the scan say which rows pass it.  Such a kernel reads cached chunks only.
- * placed: with it; bit s: step s finds its row in a table by value (GC_ARG_DIRECT) that the
- * predicate kernel wrote, not by hashing.
- * records: with marked; can read columns in records (GC_COLUMN_PACKED_ROWS).
+ * Choices that do not change what a kernel computes; the scheduler makes them.
+ *
+ * selection, for a selection scan (selection.c). Bit s: the kernel skips the pipeline's step s,
+ * since the selection bitmap says which rows pass it. Such a kernel reads cached chunks only.
+ *
+ * direct, only with selection. Bit s: step s finds its row in a direct lookup table
+ * (GC_ARG_DIRECT), not by hashing.
+ *
+ * packed_rows, only with selection: the kernel can read columns in packed rows
+ * (GC_COLUMN_PACKED_ROWS).
+ *
+ * shared_builds. Bit b: the bitmap of dense build b (a candidate) is copied into shared memory at
+ * kernel start.
+ *
+ * group_local: each block first keeps a dense group table in shared memory, in group_copies
+ * copies, which its threads share evenly.
+ *
+ * group_cells, without group_local: each block keeps the groups whose rows come first, at most
+ * this power of two; 0: none.
+ *
+ * vec: rows per thread and step, 8 or 16; 0 for device host, whose vectors have one size.
+ * threads: largest block for which the kernel is compiled.
  */
 typedef struct GcVariant
 {
@@ -133,10 +146,10 @@ typedef struct GcKernelSource
 } GcKernelSource;
 
 /*
- * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds
- * whose bitmaps are tested on whole vectors, or on gathered rows: what shared_builds may
- * contain, one bit each.  gathers: rows are queued (GC_VISIT_SHARED).  per_warp_words: as a
- * member of a fused kernel it keeps so many words of 32 bits for each warp, at most.
+ * What the choice of a variant has to know of a pipeline's kernel. candidates: dense builds that
+ * shared_builds may contain, one bit each: their bitmaps are tested on whole vectors or gathered
+ * rows. gathers: rows are queued (GC_VISIT_SHARED). per_warp_words: most per-warp words, of 32
+ * bits, that it keeps as a member of a fused kernel.
  */
 typedef struct GcPipelineTraits
 {
@@ -148,15 +161,16 @@ typedef struct GcPipelineTraits
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
 
 /*
- * Static shared memory of a kernel that gathers rows, at most: its warps' queues, and where marks
- * are (gc_visit.h).
+ * Most static shared memory of a kernel that gathers rows: its warps' queues, and where their
+ * spans have selected rows (gc_visit.h).
  */
 #define GC_VISIT_SHARED	(32 * (384 * sizeof(u16) + 128))
 
 /*
- * Threads of kernels over marks that a multiprocessor is to have room for, for they wait for memory most of the
- * time.  With 1,024, some of their registers are kept in memory, and the rows that a thread gathers are read one
- * after another (an H200: the Star Schema Benchmark's take the same with both).  In blocks of so many threads:
+ * Threads of kernels over selection bitmaps for which a multiprocessor is to have room, since
+ * such kernels mostly wait for memory. With 1,024 threads some of their registers are spilled,
+ * and a thread's gathered rows are read one after another. On an H200 the Star Schema Benchmark's
+ * kernels take the same time with both. GC_SELECTED_BLOCK is their block size.
  */
 #define GC_SELECTED_THREADS			768
 #define GC_SELECTED_BLOCKS(threads)	((GC_SELECTED_THREADS + (threads) - 1) / (threads))
@@ -169,17 +183,17 @@ extern GcCode gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *var
 						  GcKernelSource *source, GcError *err);
 
 /*
- * The kernel that gathers the existing groups of a large, sparse dense group
- * table: w[0] table, w[1] groups, w[2] words per group, w[3] where their words go,
- * w[4] where their numbers go; counts them in GC_FLAG_GROUPS.  The same for all
- * programs.  malloc'd; NULL when out of memory.
+ * The kernel that collects the existing groups of a large, sparse dense group table. w[0] is the
+ * table, w[1] the number of groups, w[2] the words per group. w[3] and w[4] are where groups'
+ * words and numbers go. It counts them in GC_FLAG_GROUPS. The same for all programs. malloc'd;
+ * NULL when out of memory.
  */
 extern char *gc_generate_compactor(void);
 #define GC_COMPACTOR_WORDS	5
 
 /*
- * Bytes of shared memory (scratch on host) that a kernel needs: ranges[b] is the
- * key range of each shared build, ngroups the size of a local group table.
+ * Bytes of shared memory (scratch on host) that a kernel needs. ranges[b] is the key range of
+ * each shared build, ngroups the size of a local group table.
  */
 extern u64 gc_shared_bytes(const GcProgram *p, const GcVariant *variant,
 						   const u64 *ranges, u64 ngroups);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * compactor.c
- *	  The kernel that gathers the existing groups of a dense group table.
+ *	  The compactor: collects the existing groups of a dense group table.
  *
- * Pure C, called on the worker's main thread.  The text belongs to the caller.
+ * Pure C, called on the worker's main thread. The text belongs to the caller.
  *
  *-------------------------------------------------------------------------
  */

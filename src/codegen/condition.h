@@ -12,10 +12,12 @@
 
 #include "state.h"
 
-/* Make available what a step reads: of one stage, before any of its steps is tested. */
+/*
+ * Make available what a step reads. Called for all steps of a stage before any of them is tested.
+ */
 extern void cg_require_step(Cg *cg, const GcPStep *step);
 
-/* Emit what computes the condition, and write it to buf. */
+/* Emit what computes the condition, and write the condition to buf. */
 extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
 #endif							/* GC_CONDITION_H */

@@ -25,7 +25,7 @@ gc_direct_bytes(const GcProgram *p, u16 build)
 	return bytes > 0 && bytes <= 4 ? 8 : 4;
 }
 
-/* Bits of payload's code in the entries of its build's places; the first is the lowest. */
+/* Lowest bit of the payload's code in the entries of its build's direct lookup table. */
 int
 cg_payload_shift(const GcProgram *p, u16 payload)
 {

@@ -3,7 +3,7 @@
  * direct_lookup.h
  *	  What an entry of a direct lookup table holds.
  *
- * How many bytes it has, others ask, too: gc_direct_bytes (selection.h).
+ * Other rooms ask for the size of an entry, too: gc_direct_bytes (selection.h).
  *
  * Private to codegen/, called on the worker's main thread.
  *

@@ -12,7 +12,7 @@
 
 #include "state.h"
 
-/* By GcReg: type of a value, and ending of the device library's names for it. */
+/* By GcReg: type of a value, and the suffix of the device library's names for it. */
 extern const char *const cg_ctype[];
 extern const char *const cg_suffix[];
 
@@ -23,20 +23,20 @@ extern const char *const cg_code_type[];
 extern GcCode cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant,
 					   GcError *err);
 
-/* End with a kernel of its own: its text becomes that of cg->src, unless something failed. */
+/* End the generation of a kernel: its text becomes that of cg->src, unless something failed. */
 extern GcCode cg_finish(Cg *cg, Text *text);
 
-/* End without. */
+/* End a generation without a kernel. */
 extern void cg_free(Cg *cg);
 
-/* Record the first failure; and that memory has run out, if it has. */
+/* Record the first failure. cg_check_memory: record a lack of memory, if there was one. */
 extern void cg_fail(Cg *cg, GcCode code, const char *what);
 extern void cg_check_memory(Cg *cg);
 
 /* Index of a fresh argument word. */
 extern int	cg_word(Cg *cg, u8 type, u16 index, u8 part);
 
-/* Local numbers, declaring what is behind them at first use. */
+/* Local numbers; the first use declares the thing that is numbered. */
 extern int	cg_column(Cg *cg, u16 column);
 extern int	cg_build(Cg *cg, u16 build);
 

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * expr.c
- *	  Expressions: from GcExpr trees to statements.  Casts: cast.c.
+ *	  Expressions: from GcExpr trees to statements. Casts: cast.c.
  *
- * The semantics stand in cuda/gc_value.h; here only the choice among them is
- * made, from the registers and checks that typing.c found.  An expression that
- * carries checks is evaluated lazily where SQL promises that (untaken arms of
- * CASE, right sides of AND and OR), everything else is computed without branches.
+ * cuda/gc_value.h defines the semantics. The code here only chooses among them, by the registers
+ * and checks that typing.c found. SQL promises lazy evaluation of untaken arms of CASE and of
+ * right sides of AND and OR. An expression with checks is evaluated lazily there; all others are
+ * computed without branches.
  *
  * Invariant: the value of a NULL boolean is 0.
  *
@@ -67,7 +67,7 @@ emit_leaf(Cg *cg, u16 i)
 			strcpy(o.n, "1");
 			break;
 	}
-	/* What is stored for a NULL is any value of the column. */
+	/* A NULL's code is any value of the column. */
 	if (e->kind == GC_BOOL && !never_null(&o))
 		snprintf(o.v, sizeof(o.v), "(%s & !%s)", v, o.n);
 	else
@@ -117,7 +117,7 @@ emit_arith(Cg *cg, u16 i)
 	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->opreg, e->rescale[0]);
 	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->opreg, e->rescale[1]);
 
-	/* Dates that may be infinite: PostgreSQL decides. */
+	/* PostgreSQL decides on dates that may be infinite. */
 	for (int k = 0; k < 2 && (e->flags & GC_CHECKED); k++)
 	{
 		if (EXPR(cg, e->arg[k])->kind == GC_DATE)
@@ -274,7 +274,7 @@ emit_logic(Cg *cg, u16 i)
 		return cg_temp(cg, "i32", v, n);
 	}
 
-	/* The right side is looked at only if the left does not decide. */
+	/* Evaluate the right side only if the left does not decide. */
 	t = cg->ntemps++;
 	text_addf(cg->out, "i32 t%d = %d, tn%d = 0;\n", t, !is_and, t);
 	if (is_and)

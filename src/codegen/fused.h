@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * fused.h
- *	  Kernels that do what several pipelines over one table would do.
+ *	  Kernels that do the work of several pipelines over one table.
  *
- * Pure C, called on the worker's main thread.  The caller owns, and frees, the texts that it is given.
+ * Pure C, called on the worker's main thread. The caller owns, and frees, the texts that it is
+ * given.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,16 +23,15 @@ typedef struct GcFusedMember
 	const GcProgram *p;
 	u16			pipeline;
 	GcVariant	variant;
-	const i16  *columns;		/* per column of p: number of the physical column (below
-								 * GC_MAX_COLUMNS) that it is, or -1 where the pipeline
-								 * does not read it; equal numbers among members: the
-								 * same cached column */
+	const i16  *columns;		/* per column of p: the number of its physical column (below
+								 * GC_MAX_COLUMNS), or -1 where the pipeline does not read it;
+								 * members with equal numbers read the same cached column */
 } GcFusedMember;
 
 /*
- * What a word holds, and whose it is.  GC_FUSED_ANY: GC_ARG_MEMBERS, and
- * GC_ARG_COLUMN, whose index is then the number of a physical column (part 0), and which the
- * members in `readers` read, one bit each.
+ * What a word holds, and which member it belongs to. GC_FUSED_ANY is for GC_ARG_MEMBERS, and for
+ * GC_ARG_COLUMN, part 0. Its index is then a physical column, and `readers` are the members that
+ * read it, one bit each.
  */
 typedef struct GcFusedWord
 {
@@ -48,35 +48,35 @@ typedef struct GcFusedSource
 } GcFusedSource;
 
 /*
- * Generate the kernel that does what the kernels of its n members would do.  A launch
- * serves any of them (GC_ARG_MEMBERS): of the others nothing is touched, and their
- * words may be 0, as may be those of columns that only they read.
+ * Generate the kernel that does what the kernels of its n members would do. A launch serves any
+ * of the members (GC_ARG_MEMBERS). It touches nothing of the others, whose words may be 0. Words
+ * of columns that only those others read may be 0, too.
  *
- * The launch's sources are the chunks, all cached, that at least one member reads;
- * GcSource.valid is the set of those that do.  A member's private chunks are for a
- * launch of its own kernel with the same flags and sink, before or after: every sink
- * adds to what is there.  GcScan.flags is not used.
+ * The launch's sources are the chunks, all cached, that at least one member reads. GcSource.valid
+ * is the set of members that read the chunk. A member's private chunks need a launch of its own
+ * kernel with the same flags and sink, before or after. Every sink adds to what is there.
+ * GcScan.flags is not used.
  *
- * The kernel is compiled for the largest of the members' blocks, and for 8 rows per
- * thread unless all members' variants say 16 (device host: all 0).
+ * The kernel is compiled for the largest of the members' blocks. It takes 8 rows per thread
+ * unless all members' variants say 16 (device host: all 0).
  *
- * Vectors of columns that at least two members want in their first stage are loaded
- * once, before the members; at most max_vectors of them, those that most members want
- * first.  On cuda each takes as many registers as a thread has rows (twice that for 8
- * bytes) for as long as the members run; others are found in the L1 cache.  On device
- * host there is no reason for fewer than all: GC_FUSED_ALL_VECTORS.
+ * Vectors that at least two members want in their first stage are loaded once, before the
+ * members. At most max_vectors are, those that most members want first. On cuda each takes as
+ * many registers as a thread has rows (8-byte codes: twice that) while the members run. Other
+ * vectors are found in the L1 cache. Device host has no reason for fewer than all:
+ * GC_FUSED_ALL_VECTORS.
  *
- * The caller frees source->text.  GC_UNSUPPORTED: a build, too many members, or more
- * words than GC_MAX_ARG_WORDS, which fewer members may do with.
+ * The caller frees source->text. GC_UNSUPPORTED: a build, too many members, or more words than
+ * GC_MAX_ARG_WORDS; fewer members may still fit.
  */
 extern GcCode gc_generate_fused(const GcFusedMember *members, int n, int max_vectors,
 								GcFusedSource *source, GcError *err);
 
 /*
- * Bytes of shared memory (scratch on host) for a launch that serves the members in
- * `taking_part`, whose parts lie one after another: starts[m] receives where that of
- * member m begins, as GC_ARG_SHARED wants it.  ranges[m], ngroups[m]: as in
- * gc_shared_bytes; not looked at for members that do not take part.
+ * Bytes of shared memory (scratch on host) for a launch that serves the members in `taking_part`.
+ * Their parts lie one after another. starts[m] receives where that of member m begins, as
+ * GC_ARG_SHARED wants it. ranges[m], ngroups[m]: as in gc_shared_bytes; not looked at for other
+ * members.
  */
 extern u64 gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking_part,
 								 const u64 *const *ranges, const u64 *ngroups, u64 *starts);

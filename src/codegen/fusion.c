@@ -3,8 +3,9 @@
  * fusion.c
  *	  Which vectors are loaded once for several members of a fused kernel.
  *
- * Members are generated twice.  In the first pass each says here which vectors it wants; then those are
- * chosen that the scan loads for all; in the second pass each asks which of its own that are.
+ * Members are generated twice. In the first pass each member says which vectors it wants. Then
+ * the vectors are chosen that the scan loads for all. In the second pass each member asks which
+ * of its vectors are among them.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -22,9 +23,9 @@ same_vector(const SharedVector *v, const SharedVector *w)
 }
 
 /*
- * First pass: note that the member wants this vector.  Second pass: say whether the
- * skeleton loads it.  The same physical column may have several types, since members
- * that read different chunks know different things about it.
+ * First pass: note that the member wants this vector. Second pass: say whether the skeleton loads
+ * it. One physical column may have several types, since members that read different chunks know
+ * different facts about it.
  */
 bool
 fused_vector(Cg *cg, u16 column, bool words)
@@ -50,8 +51,9 @@ fused_vector(Cg *cg, u16 column, bool words)
 }
 
 /*
- * Keep the vectors that are worth loading for all: of each physical column the one, and the
- * one of packed codes, that most members want, if they are two; of those the `max` that most want.
+ * Keep the vectors that are worth loading for all: those that at least two members want. Of each
+ * physical column, keep only the most wanted vector and the most wanted vector of packed codes.
+ * Of all these, keep the `max` that most members want.
  */
 void
 fused_choose_vectors(Fusion *f, int max)

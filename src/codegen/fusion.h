@@ -21,8 +21,8 @@ typedef struct SharedVector
 	u8			width;
 	u8			reg;
 	u8			nullable;
-	bool		words;			/* packed codes, wN, of which only the width counts */
-	u32			members;		/* that want it in their first stage */
+	bool		words;			/* packed codes, wN, for which only the width matters */
+	u32			members;		/* which want it in their first stage */
 } SharedVector;
 
 #define MAX_SHARED_VECTORS	256
@@ -31,16 +31,19 @@ typedef struct Fusion
 {
 	GcFusedSource *src;
 	bool		asking;			/* first pass: what would each member load? */
-	u32			readers[GC_MAX_COLUMNS];	/* members, by physical column */
+	u32			readers[GC_MAX_COLUMNS];	/* by physical column: members that read it */
 	SharedVector vectors[MAX_SHARED_VECTORS];
 	int			nvectors;
-	int			nper_warp;			/* words that are kept for a tile */
+	int			nper_warp;			/* per-warp words of all members */
 } Fusion;
 
-/* Is the vector of this column, or of its words, loaded for several members, this one among them? */
+/*
+ * Is the vector of this column, or of its words, loaded for several members that include this
+ * one?
+ */
 extern bool fused_vector(Cg *cg, u16 column, bool words);
 
-/* End of the first pass: choose at most `max` vectors that are loaded so. */
+/* End the first pass: choose at most `max` vectors that are loaded for several members. */
 extern void fused_choose_vectors(Fusion *f, int max);
 
 #endif							/* GC_FUSION_H */

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * kernel.c
- *	  The kernel of one pipeline: the scan's skeleton around what pipeline.c generates.
+ *	  The kernel of one pipeline: the scan skeleton around the output of pipeline.c.
  *
- * That is three texts (kernel-scope declarations, tile-scope descriptions, body), which are joined here.
+ * pipeline.c gives three texts (kernel-scope declarations, tile-scope descriptions, body), which
+ * are joined here.
  *
- * Pure C, called on the worker's main thread.  The text belongs to the caller.
+ * Pure C, called on the worker's main thread. The text belongs to the caller.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,10 +20,10 @@
 
 #include <string.h>
 
-/* Values of a row, in registers, of which few rows are gathered at a time. */
+/* Registers of a row's values above which a thread gathers fewer rows at a time. */
 #define MANY_GATHERED		7
 
-/* Rows that a thread gathers at a time, by the registers that it takes for each. */
+/* Rows that a thread gathers at a time, by the registers that each row takes. */
 static int
 lane_rows(const Cg *cg)
 {
@@ -30,8 +31,9 @@ lane_rows(const Cg *cg)
 }
 
 /*
- * Records are read where at most 1 row in so many is visited: on an H200 (bench/two_stage/selection.c)
- * that is where they are faster.  A column alone is narrower, and of two less is saved.
+ * Packed rows are read where at most 1 row in so many is visited. On an H200
+ * (bench/two_stage/selection.c) they are faster there. A column's own codes are narrower, and
+ * packed rows of two columns save less.
  */
 static int
 few_part(const Cg *cg)
@@ -41,7 +43,10 @@ few_part(const Cg *cg)
 	return cg->ncolumns == 2 ? 24 : 12;
 }
 
-/* Rounds of a vector phase that are on their way together: the fewer bytes of a row it reads, the more. */
+/*
+ * Rounds of a vector phase whose loads are in flight together: the fewer bytes of a row it reads,
+ * the more.
+ */
 static int
 filtered_rounds(const Cg *cg)
 {
@@ -57,7 +62,7 @@ emit_reads_ahead(const Cg *cg, Text *t, const char *row)
 	text_addf(t, "GC_END_READ\n");
 }
 
-/* The loop over a tile's vectors, of which some columns are read a vector ahead. */
+/* Begin the loop over a tile's vectors, with some columns read one vector ahead. */
 static void
 begin_vectors(const Cg *cg, Text *t)
 {
@@ -76,7 +81,10 @@ begin_vectors(const Cg *cg, Text *t)
 	text_addf(t, "GC_VECTOR_LIVE(gc_src.valid, gc_row)\n");
 }
 
-/* A scan of the rows that a selection bitmap says: `word` is the first of those that describe it. */
+/*
+ * Emit a scan of the rows in a selection bitmap; `word` is the first of the words that describe
+ * the bitmap.
+ */
 static void
 emit_marked_scan(const Cg *cg, Text *t, int word)
 {
@@ -86,7 +94,7 @@ emit_marked_scan(const Cg *cg, Text *t, int word)
 			  word + GC_SELECTION_BYTES, word + GC_SELECTION_SUMMARY, word + GC_SELECTION_BIT, text_of(&cg->descs), text_of(&cg->body));
 }
 
-/* A scan whose vector phase leaves few rows, which are gathered. */
+/* Emit a scan whose vector phase leaves few rows, which are gathered. */
 static void
 emit_filtered_scan(const Cg *cg, Text *t)
 {
@@ -103,7 +111,7 @@ emit_scan(const Cg *cg, Text *t)
 	text_addf(t, "%sGC_END_VECTORS\n", text_of(&cg->body));
 }
 
-/* Words of the selection bitmap, one after another; the first. */
+/* Add the words of the selection bitmap, one after another; returns the first. */
 static int
 mark_words(Cg *cg)
 {

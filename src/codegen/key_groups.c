@@ -1,18 +1,20 @@
 /*-------------------------------------------------------------------------
  *
- * key groups.c
- *	  The kernels of key group columns: refinement kernel, key group writer.
+ * key_groups.c
+ *	  The kernels of group-coded columns: the refinement kernel, and the kernel that writes such
+ *	  columns.
  *
- * What selection scans test of a column with many values is mostly what another table says
- * of them: a part's brand, a customer's city.  Values of which that table says the same
- * are a key group; the key group column has each row's key group in the place of its value.  It is
- * narrower, and a table by key group fits where one by value does not: in shared memory,
- * which answers an order of magnitude more often than the L2 cache.
+ * Selection scans test a column with many values mostly by what another table says of them: a
+ * part's brand, a customer's city. Values of which that table says the same form a key group. A
+ * group-coded column has each row's key group in the place of its value. It is narrower. Also a
+ * table by key group fits into shared memory where a table by value does not. Shared memory
+ * answers an order of magnitude more often than the L2 cache.
  *
- * Classes are a guess, and are never relied on: tables may change, and requests may test
- * what no key group knows.  For every scan the merge kernel (selection.c) looks at all values, and
- * only where all of each key group are accepted by the same requests does the selection kernel read
- * key groups.  So they need no snapshot, and nothing that keeps them up to date.
+ * Key groups are a guess, and results never rely on them: tables may change, and requests may
+ * test attributes that no key group knows. For every scan the merge kernel (selection.c) looks
+ * at all values. The selection kernel reads key groups only if the same requests accept all
+ * values of each key group. So key groups need no snapshot, and nothing has to keep them up to
+ * date.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -23,7 +25,8 @@
 #include "prologue.h"
 
 /*
- * NULL is a key group of its own: where a column has none, predicate kernels say anything of it.
+ * NULL is a key group of its own. A column without NULLs has arbitrary bits for it in its
+ * predicate bitmaps.
  */
 char *
 gc_generate_refiner(void)

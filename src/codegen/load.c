@@ -3,7 +3,7 @@
  * load.c
  *	  How columns are loaded: as vectors, as words of packed codes, as one row's values.
  *
- * A vector that several members of a fused kernel want is loaded by its skeleton (fusion.c).
+ * The scan skeleton loads a vector that several members of a fused kernel want (fusion.c).
  *
  * Pure C, called on the worker's main thread.
  *
@@ -30,7 +30,7 @@ cg_load_words(Text *t, u8 width, int k, const char *condition)
 	text_addf(t, "GC_WORD_ARRAY(%d, w%d);\n%sGC_LOAD_WORDS(%d, w%d, d%d);\n", width, k, condition, width, k, k);
 }
 
-/* Bytes from one row's code of a column to the next, as an expression. */
+/* Distance in bytes between two rows' codes of a column, as an expression. */
 static const char *
 pitch_of(Cg *cg, u16 column, char *buf, size_t size)
 {

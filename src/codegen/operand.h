@@ -22,18 +22,18 @@ never_null(const Operand *o)
 /* A fresh temporary with this value; its NULL flag is given a name if it is long. */
 extern Operand cg_temp(Cg *cg, const char *type, const char *value, const char *null);
 
-/* The same of a boolean, kept 0 where NULL. */
+/* A fresh temporary with a boolean, whose value is 0 where it is NULL. */
 extern Operand cg_temp_bool(Cg *cg, const char *value, const char *null);
 
 /* C expression for operand o of expression e, in register reg, times 10^rescale. */
 extern void cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 reg, int rescale);
 
-/* Check that `value`, if not NULL, lies in what the kind can hold. */
+/* Check that `value`, if not NULL, lies within the kind's range. */
 extern void cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null);
 
 /*
- * Before a value of e becomes an index: a value that failed its check lies outside
- * the range that the index is good for.  Drops the row; the result is void anyway.
+ * Called before a value of e becomes an index. A value that failed its check lies outside the
+ * index's range. Drop the row then; the result is void anyway.
  */
 extern void cg_skip_bad(Cg *cg, u16 e);
 

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * packed.c
- *	  Filters that are tested on a column's codes, several of them at once.
+ *	  Filters that are tested on a column's packed codes, several codes at once.
  *
- * A filter of comparisons (=, <, <=, >, >=, joined by AND) of columns whose codes take 1 or 2
- * bytes with parameters asks of each column whether its code lies in a range (cuda/gc_packed.h).
- * The range's ends are computed once for each tile; where one is empty, the tile has nothing
- * for the request.  In a fused kernel, whose members would fill the registers with theirs, they
- * are kept in shared memory.
+ * Such a filter compares columns with parameters (=, <, <=, >, >=, joined by AND), and the
+ * columns' codes take 1 or 2 bytes. It asks of each column whether its code lies in a range
+ * (cuda/gc_packed.h). The range's ends are computed once for each tile. If a range is empty, the
+ * tile has nothing for the request. In a fused kernel the members' ranges would fill the
+ * registers, so shared memory keeps them as per-warp words.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -29,7 +29,7 @@
 /* Words are taken four at a time (GC_TAKE_WORDS). */
 #define ROUND_UP(n)		(((n) + 3) / 4 * 4)
 
-/* The comparison with its column on the left. */
+/* The comparison with its sides exchanged, so that the column is on the left. */
 static u8
 turned(u8 op)
 {
@@ -49,8 +49,8 @@ turned(u8 op)
 }
 
 /*
- * Is e a comparison of packed codes with a parameter?  *side: which argument is the column.
- * Values of the column are compared as they are stored, so its scale may not be changed.
+ * Is e a comparison of packed codes with a parameter? *side: which argument is the column. The
+ * column's stored values are compared, so its scale may not be changed.
  */
 static bool
 packed_comparison(const GcProgram *p, const GcExpr *e, int *side)
@@ -74,7 +74,10 @@ packed_comparison(const GcProgram *p, const GcExpr *e, int *side)
 	return false;
 }
 
-/* Are all comparisons of e, joined by AND, of packed codes?  Those that are go to each(), if there is one. */
+/*
+ * Are all comparisons of e, joined by AND, of packed codes? Call each(), if given, for those that
+ * are.
+ */
 static bool
 packed_filter(const GcProgram *p, u16 e, void (*each) (void *context, const GcExpr *comparison, int side), void *context)
 {
@@ -128,7 +131,9 @@ cg_per_warp_words(const GcProgram *p, const GcPPipeline *pl)
 	return ROUND_UP(words);
 }
 
-/* The column's words and the ends of its range, which is that of all codes so far. */
+/*
+ * Find or add the column's words and the ends of its range, which at first is that of all codes.
+ */
 static PackedColumn *
 packed_column(Cg *cg, Packed *packed, u16 column)
 {
@@ -152,7 +157,7 @@ typedef struct Narrowing
 	Packed	   *packed;
 } Narrowing;
 
-/* Statements that narrow the column's range by a comparison. */
+/* Emit statements that narrow the column's range by a comparison. */
 static void
 narrow(void *context, const GcExpr *e, int side)
 {
@@ -236,8 +241,8 @@ end_ranges(Cg *cg, const Packed *packed)
 }
 
 /*
- * In a kernel of its own, which is side by side with others in few warps, words are read a
- * vector ahead, as far as there are registers: then it waits half as often.
+ * Are the column's words read a vector ahead? A kernel of its own runs in few warps, beside
+ * others. So it waits half as often, as far as there are registers.
  */
 static bool
 read_ahead(Cg *cg, const PackedColumn *c)

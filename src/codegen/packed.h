@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * packed.h
- *	  Filters that are tested on a column's codes, several of them at once.
+ *	  Filters that are tested on a column's packed codes, several codes at once.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -29,13 +29,16 @@ typedef struct Packed
 
 extern bool cg_is_packed(const GcProgram *p, const GcPStep *step);
 
-/* How many words would a member of a fused kernel keep for those of a pipeline (GcPipelineTraits)? */
+/*
+ * Per-warp words that a member of a fused kernel would have for a pipeline's filters
+ * (GcPipelineTraits).
+ */
 extern int	cg_per_warp_words(const GcProgram *p, const GcPPipeline *pl);
 
-/* In the vector phase, make available what n such steps read, and note in *packed which columns that are. */
+/* In the vector phase, make available what n such steps read, and note the columns in *packed. */
 extern void cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed);
 
-/* Test them on all rows of a vector. */
+/* Test these filters on all rows of a vector. */
 extern void cg_test_packed(Cg *cg, const Packed *packed);
 
 #endif							/* GC_PACKED_FILTERS_H */

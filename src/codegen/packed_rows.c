@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * packed rows.c
+ * packed_rows.c
  *	  The kernel that writes packed rows (cuda/gc_packed_row.h).
  *
- * Of a selection scan's rows few are left for a request, and of each it reads several columns:
- * a sector of 32 bytes each, of which a code is 1 to 4.  With the columns of a row side by
- * side in one sector, the second column costs nothing.  Kernels over marks read packed rows
- * where few rows are marked, and columns where many are; the codes are the same.
+ * A selection scan leaves few rows for a request, whose kernel reads several columns of each.
+ * Every such read takes a sector of 32 bytes, for a code of 1 to 4. With the columns of a row
+ * side by side in one sector, the second column costs nothing. Kernels over selection bitmaps
+ * read packed rows where few rows are selected, and columns where many are; the codes are the
+ * same.
  *
  * Pure C, called on the worker's main thread.
  *

@@ -10,13 +10,14 @@
 #ifndef GC_CODEGEN_PACKED_ROWS_H
 #define GC_CODEGEN_PACKED_ROWS_H
 
-/* Fewest columns of a kernel over marks that gains by reading them in records. */
+/* Fewest columns of a kernel over a selection bitmap that gains by reading packed rows. */
 #define GC_LEAST_PACKED_ROW_COLUMNS	2
 
 /*
- * The record writer writes a column's codes to records: w[0] is the address of its GcCols,
- * w[1] of those of the records, whose data is the place in the chunk's first record, or 0:
- * nothing is written.  The same for all programs.  malloc'd; NULL when out of memory.
+ * Generate the kernel that writes a column's codes to packed rows. w[0] is the address of the
+ * column's GcCols, w[1] of those of the packed rows. Their data is the column's address in the
+ * chunk's first packed row, or 0: nothing is written. The text is the same for all programs.
+ * malloc'd; NULL when out of memory.
  */
 extern char *gc_generate_packed_row_writer(void);
 #define GC_PACKED_ROW_WRITER_WORDS	2

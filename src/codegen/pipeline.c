@@ -3,12 +3,13 @@
  * pipeline.c
  *	  What a kernel does with one vector of rows.
  *
- * Two phases: steps that need only the scanned table's own columns and dense builds are tested on whole
- * vectors; the other steps, and the sink, take the survivors row by row.  Between them rows may be gathered,
- * or a selection bitmap has said which ones come.  Where all rows may be added up at once, one loop does
- * everything (GC_FILTER_AGGREGATE).
+ * The body has two phases. The vector phase tests steps that need only the scanned table's own
+ * columns and dense builds. The row phase takes the survivors row by row through the other steps
+ * and the sink. Between the phases rows may be gathered; or a selection bitmap has said which
+ * rows come. Where all rows may be added up at once, one loop does everything
+ * (GC_FILTER_AGGREGATE).
  *
- * Which step is tested how is decided in steps.c.
+ * steps.c decides which step is tested in which way.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -27,18 +28,19 @@
 
 #include <string.h>
 
-/* Vector-phase steps that are tested before anything is settled. */
+/* Steps of the vector phase that are tested before live rows are settled. */
 #define FIRST_STAGE_STEPS	3
 
 /*
- * So many accesses to builds are made together or none (an H100, eight requests over marks: of two, 12.8 ms
- * instead of 14.8, of one 6.9 to 7.1 instead of 6.7; and SSB's own kernels, where it was tried, took 2 % longer).
+ * At least so many accesses to builds are batched, or none. On an H100, eight requests over
+ * selection bitmaps took 12.8 ms instead of 14.8 with two accesses. With one they took 6.9 to 7.1
+ * instead of 6.7. Where SSB's own kernels tried it, they took 2 % longer.
  */
 #define LEAST_TOGETHER		2
 
 /*
- * Emit a loop that tests the steps first .. last - 1: filters together in one loop,
- * each probe in one of its own.  Returns the number of steps tested by this loop.
+ * Emit a loop that tests the steps first .. last - 1: filters together in one loop, each probe in
+ * a loop of its own. Returns the number of steps tested by this loop.
  */
 static int
 emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
@@ -66,8 +68,8 @@ emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
 }
 
 /*
- * Of a stage's n steps, which may be taken in any order, bring those to the front that are
- * tested on packed codes, and make what they read available.  Returns how many.
+ * A stage may take its n steps in any order. Move steps on packed codes to the front, and make
+ * available what they read. Returns their number.
  */
 static int
 set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
@@ -94,8 +96,8 @@ set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
  */
 
 /*
- * The columns of a step that comes later.  On device host they are not worth having
- * for rows that are not live by then: vec is 0 there.
+ * Require the columns of a step of a later stage. On device host (vec is 0) they are loaded for
+ * live rows only.
  */
 static void
 require_step_batched(Cg *cg, const GcPStep *step)
@@ -105,10 +107,9 @@ require_step_batched(Cg *cg, const GcPStep *step)
 }
 
 /*
- * Is at least one row of a thread's vector likely to be live after steps that
- * together pass 1 in 2^passed rows?  Then the next stage's columns are better asked
- * for before this stage is decided: they will be needed, and two loads in flight
- * take the time of one.
+ * Is at least one row of a thread's vector likely to be live after steps that together pass 1 in
+ * 2^passed rows? Then the next stage's columns are loaded before this stage is decided. They will
+ * be needed, and two loads in flight take the time of one.
  */
 static bool
 worth_loading_early(Cg *cg, int passed)
@@ -126,9 +127,9 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	Packed		packed;
 
 	/*
-	 * First stage: cheap tests, together selective, on every row.  In a fused kernel all
-	 * of them: its bodies run one after another in the same thread, so that every stage
-	 * would be one more wait for memory, while what one body loads serves the others.
+	 * The first stage tests cheap steps, selective together, on every row. In a fused kernel it
+	 * tests all steps. Members run one after another in the same thread, so every further stage
+	 * would be one more wait. Also, what one member loads serves the others.
 	 */
 	while (first < n &&
 		   (whole || (first < FIRST_STAGE_STEPS && passed < 2) ||
@@ -147,7 +148,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 		return;
 	text_addf(cg->out, "GC_SETTLE\n");
 
-	/* Later stages: one step's columns, read and tested for live rows. */
+	/* Later stages: read and test one step's columns for live rows. */
 	cg->late = !whole;
 	for (int i = first; i < n; i++)
 	{
@@ -166,7 +167,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
  *-------------------------------------------------------------------------
  */
 
-/* Test n steps on gathered rows; what they read has been required. */
+/* Test n steps on gathered rows; their columns have been required. */
 static void
 emit_visited_predicates(Cg *cg, const GcPStep **steps, int n)
 {
@@ -175,8 +176,8 @@ emit_visited_predicates(Cg *cg, const GcPStep **steps, int n)
 }
 
 /*
- * The end of a vector phase that leaves few rows, and n steps on those, which are gathered: one
- * step's columns for all that are live, then its test.
+ * End a vector phase that leaves few rows, which are gathered, and test n steps on them. Each
+ * step's columns are read for all live rows, and then tested.
  */
 static void
 emit_gathered(Cg *cg, const GcPStep **steps, int n)
@@ -193,9 +194,9 @@ emit_gathered(Cg *cg, const GcPStep **steps, int n)
 }
 
 /*
- * Of rows over marks: test n steps up to the first that whole vectors could not be tested for, or
- * that may fail, and look up at once what is wanted of builds after that, if a row then has several
- * accesses on their way.  Returns how many were tested.
+ * For rows of a selection bitmap: test n steps up to the first that may fail or that whole
+ * vectors cannot be tested for. Then batch the lookups that the rest wants, if a row has several.
+ * Returns the number of tested steps.
  */
 static int
 emit_lookups(Cg *cg, const GcPStep **steps, int n)
@@ -220,7 +221,7 @@ emit_lookups(Cg *cg, const GcPStep **steps, int n)
  *-------------------------------------------------------------------------
  */
 
-/* Did the vector phase see a payload of the build? */
+/* Does the vector phase use a payload of the build? */
 static bool
 wants_payload(const Cg *cg, u16 build)
 {
@@ -234,7 +235,7 @@ wants_payload(const Cg *cg, u16 build)
 	return false;
 }
 
-/* Vectors of all that the row phase reads, of n steps and the sink. */
+/* Require vectors of all that the row phase reads, for n steps and the sink. */
 static void
 require_rows(Cg *cg, const GcPStep **steps, int n)
 {
@@ -246,7 +247,7 @@ require_rows(Cg *cg, const GcPStep **steps, int n)
 			cg_require_keys(cg, steps[i]);
 	}
 	sink_require(cg);
-	/* keys from which payload places are computed again, which may be payloads of earlier steps */
+	/* keys that compute a match's index again may themselves be payloads of earlier steps */
 	for (int s = cg->pl->nsteps - 1; s >= 0; s--)
 	{
 		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
@@ -256,7 +257,7 @@ require_rows(Cg *cg, const GcPStep **steps, int n)
 	}
 }
 
-/* Do so few rows fail the n steps that what the sink reads may be read before? */
+/* Do so few rows fail the n steps that the sink's columns may be read before? */
 static bool
 most_survive(const GcPStep **steps, int n)
 {
@@ -279,7 +280,10 @@ may_multiply(const Cg *cg, const GcPStep **steps, int n)
 	return false;
 }
 
-/* Decide how rows come to n remaining steps and the sink; `visited`: one after another, as few are left. */
+/*
+ * Decide how rows come to n remaining steps and the sink. `visited`: one after another, as few
+ * are left.
+ */
 static void
 decide_rows(Cg *cg, const GcPStep **steps, int n, bool visited)
 {
@@ -298,7 +302,9 @@ decide_rows(Cg *cg, const GcPStep **steps, int n, bool visited)
 	cg->counted = cg->parts && n == 0;
 }
 
-/* Statements that take the current row through n steps; returns the number of loops opened. */
+/*
+ * Emit statements that take the current row through n steps; returns the number of loops opened.
+ */
 static int
 emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 {
@@ -319,7 +325,7 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 	return loops;
 }
 
-/* Row phase: the remaining steps, then the sink. */
+/* Emit the row phase: the remaining steps, then the sink. */
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 {
@@ -353,9 +359,9 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
  */
 
 /*
- * Can all be one stage (GC_FILTER_AGGREGATE)?  Filters and an ungrouped aggregate, of which no test may
- * fail, since all are made on every row.  In a fused kernel, whose bodies load everything at
- * once, and where a thread's vector is likely to have a row for the sink.
+ * Can all be one stage (GC_FILTER_AGGREGATE)? It takes filters and an ungrouped aggregate. No
+ * test may fail, since all tests are made on every row. It pays where a thread's vector is likely
+ * to have a row for the sink, and in a fused kernel, whose members load everything at once.
  */
 static bool
 is_filter_aggregate(Cg *cg)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * prologue.c
- *	  What every kernel's text begins with: the device library, and the kernel's head.
+ *	  The beginning of every kernel's text: the device library, and the kernel's head.
  *
  * The library is that of cuda/, as one C string (embed.sh).
  *

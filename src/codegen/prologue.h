@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * prologue.h
- *	  What every kernel's text begins with.
+ *	  The beginning of every kernel's text.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -13,8 +13,8 @@
 #include "text.h"
 
 /*
- * The device library and the head of a kernel with so many argument words, for blocks of up to so many
- * threads.  vec: rows of a vector on cuda.
+ * The device library and the head of a kernel with nwords argument words, for blocks of at most
+ * `threads` threads. vec: rows of a vector on cuda.
  */
 extern void cg_prologue(Text *t, int nwords, int vec, int threads);
 

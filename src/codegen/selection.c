@@ -3,20 +3,21 @@
  * selection.c
  *	  The kernels of selection scans: predicate kernel, merge kernel, selection kernel.
  *
- * A selection scan serves many requests with one pass over the columns that they test.
- * A test that depends on one column is known for every value the column has before any
- * row is read: a request's predicate kernel writes it as a bitmap over the column's range, with
- * the same expressions as its own kernel.  The merge kernel puts the bitmaps of all requests
- * side by side, so that a table says of each value which requests accept it.  The selection kernel
- * then reads the columns, once for all: a row's requests are the intersection of what
- * its values' entries say; they become one bitmap of rows per request, its marks.  Last,
- * each request's own kernel, without the steps that the marks stand for, visits the rows
- * with a mark.  Probes of hash builds that depend on one column are looked up by value,
- * too (probe.c).
+ * A selection scan serves many requests with one pass over the columns that they test. A
+ * predicate that depends on one column is known for every value of the column before any row is
+ * read. A request's predicate kernel writes it as a bitmap over the column's range, with the
+ * same expressions as its own kernel. The merge kernel puts the bitmaps of all requests side by
+ * side. So the predicate table says of each value which requests accept it: its query bitmap.
  *
- * So a row costs a lookup per column, however many requests there are.  Sets of queries
- * per row are how CJOIN (Candea et al., VLDB 2009) and SharedDB (Giannikis et al., VLDB
- * 2012) share scans and joins on CPUs.
+ * The selection kernel then reads the columns, once for all requests. A row's query bitmap is
+ * the intersection of its values' query bitmaps. The rows' query bitmaps become one bitmap of
+ * rows per request, its selection bitmap. Last, each request's own kernel visits the rows of its
+ * selection bitmap, without the steps that the bitmap stands for. Probes of hash builds that
+ * depend on one column use direct lookup tables (probe.c).
+ *
+ * So a row costs a lookup per column, however many requests there are. CJOIN (Candea et al.
+ * 2009) and SharedDB (Giannikis et al. 2012) share scans and joins on CPUs by such query
+ * bitmaps.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -33,8 +34,8 @@
 #include <string.h>
 
 /*
- * A selection kernel that reads so many bytes of a row, or fewer, takes 16 rows at a time: what they
- * take leaves registers for others.
+ * A selection kernel that reads at most so many bytes of a row takes 16 rows at a time: these
+ * leave registers for others.
  */
 #define MANY_ROWS_BYTES		12
 
@@ -43,7 +44,7 @@
  *-------------------------------------------------------------------------
  */
 
-/* The allowed column that the step depends on; GC_NONE: it does not, on one. */
+/* The allowed column that the step depends on; GC_NONE: it does not depend on just one. */
 static u16
 tested_column(const GcProgram *p, const GcPStep *step, const bool *allowed)
 {
@@ -55,7 +56,7 @@ tested_column(const GcProgram *p, const GcPStep *step, const bool *allowed)
 	return column;
 }
 
-/* Step s is a test of this column, if there is room for one more. */
+/* Add step s as a predicate of this column, if there is room for one more. */
 static void
 add_test(GcPredicates *predicates, int s, u16 column)
 {
@@ -92,7 +93,7 @@ gc_find_predicates(const GcProgram *p, u16 pipeline, const bool *allowed, GcPred
 		if (!cg_may_fail(p, &steps[s]) && (!hash || steps[s].selectivity > 0))
 			add_test(predicates, s, column);
 	}
-	/* Without any test there are no marks. */
+	/* Without any predicate there is no selection bitmap. */
 	for (int s = 0; s < pl->nsteps && s < 64 && predicates->ncolumns == 0; s++)
 	{
 		if (predicates->direct >> s & 1 && !cg_may_fail(p, &steps[s]))
@@ -105,7 +106,9 @@ gc_find_predicates(const GcProgram *p, u16 pipeline, const bool *allowed, GcPred
  *-------------------------------------------------------------------------
  */
 
-/* Declare the value of a column that is number `i` of its range, or NULL behind its end. */
+/*
+ * Declare the value of a column that is number `i` of its range, or NULL behind the range's end.
+ */
 static void
 emit_value(Cg *cg, u16 column, const char *i, int base, int range)
 {
@@ -136,7 +139,7 @@ emit_condition(Cg *cg, const GcPStep *step)
 	text_addf(cg->out, "gc_ok &= (%s) != 0;\n", cond);
 }
 
-/* All tests of tested column q, for every value of it. */
+/* Emit all predicates of tested column q, for every value of it. */
 static void
 emit_predicates(Cg *cg, const GcPredicates *predicates, int q)
 {
@@ -164,7 +167,7 @@ emit_predicates(Cg *cg, const GcPredicates *predicates, int q)
 	text_addf(cg->out, "gc_word |= (u32) gc_ok << gc_j;\n}\n((u32 *) gc_a.w[%d])[gc_i] = gc_word;\n}\n", bits);
 }
 
-/* Where each value of its column finds its row. */
+/* Emit the entry of each of the column's values in a direct lookup table. */
 static void
 emit_direct_tables(Cg *cg, const GcPStep *step, const GcDirectLookup *direct)
 {
@@ -210,8 +213,8 @@ gc_generate_predicate_kernel(const GcProgram *p, u16 pipeline, const GcPredicate
  */
 
 /*
- * Of the values of a key group any is asked for all of them (GcSelectTable.members); every value
- * is compared with it.
+ * One value of a key group stands for all of them (GcSelectTable.members); every value is
+ * compared with it.
  */
 char *
 gc_generate_merge_kernel(void)
@@ -249,8 +252,8 @@ gc_table_copies(const GcSelectorColumn *column)
 }
 
 /*
- * Copy a table of gc_a.w[count] + more entries to shared memory: u32 *name.  There,
- * requests that accept every value of the column accept each.
+ * Emit the copy of a table of gc_a.w[count] + more entries to shared memory, u32 *name. Requests
+ * that accept every value of the column get their bit set in all entries there.
  */
 static void
 emit_shared(Text *t, const char *name, const GcSelectorColumn *c, int k, int address, int count, int more)
@@ -268,7 +271,7 @@ emit_shared(Text *t, const char *name, const GcSelectorColumn *c, int k, int add
 	text_addf(t, " | (gc_a.w[%d] & 0xffffffff) * 0x100000001ull;\n", GC_SELECTOR_WORDS(k) + 4);
 }
 
-/* Where column k's tables are; and is its key group column of no use this time? */
+/* Emit where column k's tables are, and whether its group-coded column is of no use this time. */
 static void
 emit_table(Text *t, const GcSelectorColumn *c, int k)
 {
@@ -285,7 +288,7 @@ emit_table(Text *t, const GcSelectorColumn *c, int k)
 		text_addf(t, "const u32 *t%d = (const u32 *) gc_a.w[%d];\n", k, w + 1);
 }
 
-/* The chunk's descriptions of column k: only one of them has data. */
+/* Emit the chunk's descriptions of column k: only one of them has data. */
 static void
 emit_description(Text *t, const GcSelectorColumn *c, int k)
 {
@@ -301,9 +304,9 @@ emit_description(Text *t, const GcSelectorColumn *c, int k)
 }
 
 /*
- * Where the tables of all columns are in shared memory, and the chunk's key groups where the
- * column has any: rows are tested without asking more, and their masks not packed before
- * the end.
+ * Can the fast loop be used? It needs the tables of all columns in shared memory, and the chunk's
+ * key groups where a column has any. It tests rows without further conditions, and packs their
+ * masks only at the end.
  */
 static bool
 may_be_fast(const GcSelectorColumn *column, int n)
@@ -316,14 +319,14 @@ may_be_fast(const GcSelectorColumn *column, int n)
 	return true;
 }
 
-/* Of the codes that are read in that loop; 0: differs between chunks. */
+/* Width of the codes that the fast loop reads; 0: differs between chunks. */
 static int
 code_width(const GcSelectorColumn *c)
 {
 	return c->key_group_width ? c->key_group_width : c->width;
 }
 
-/* Bytes of a row's codes there. */
+/* Bytes of a row's codes in the fast loop. */
 static int
 fast_bytes(const GcSelectorColumn *column, int n)
 {
@@ -383,8 +386,8 @@ emit_ahead(Text *t, const GcSelectorColumn *column, int n)
 }
 
 /*
- * Columns in pairs: with both in hand, two masks and the row's meet in one instruction.  What
- * requests that are not there accept is never written, so rows begin with all bits set.
+ * Take columns in pairs: then two query bitmaps and the row's meet in one instruction. Bits of
+ * requests that take no part are never written out, so rows begin with all bits set.
  */
 static void
 emit_pairs(Text *t, const GcSelectorColumn *column, int n)
@@ -410,7 +413,7 @@ emit_pairs(Text *t, const GcSelectorColumn *column, int n)
 	}
 }
 
-/* What the rows' masks have come to, as block summary and marks. */
+/* Emit the rows' query bitmaps as block summary and selection bitmaps. */
 static const char put_rows[] =
 "gc_put_selection(gc_k, gc_put_summary(gc_k, gc_live, gc_summary, gc_row, gc_end), gc_to + gc_row / 8, gc_a.w[3]);\n";
 
@@ -437,7 +440,7 @@ emit_fast_loop(Text *t, const GcSelectorColumn *column, int n)
 	text_addf(t, "%sGC_END_SELECT_VECTORS\ncontinue;\n}\n", put_rows);
 }
 
-/* One column of the loop that does whatever the chunk and the column ask for. */
+/* Emit one column of the general loop, which does whatever the chunk and the column need. */
 static void
 emit_test(Text *t, const GcSelectorColumn *c, int k)
 {
@@ -467,7 +470,7 @@ gc_generate_selector(const GcSelectorColumn *column, int n)
 	const bool	fast = may_be_fast(column, n);
 	Text		t = {0};
 
-	/* With 16 rows in hand and 16 ahead, the registers of a third block are worth more than it is. */
+	/* With 16 rows in hand and 16 ahead, registers are worth more than a third block. */
 	if (fast && fast_bytes(column, n) <= MANY_ROWS_BYTES)
 		text_addf(&t, "#define GC_SELECT_ROWS 16\n#define GC_LEAST_BLOCKS 2\n");
 	cg_prologue(&t, GC_SELECTOR_WORDS(n), 8, GC_SELECTOR_THREADS);

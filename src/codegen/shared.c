@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * shared.c
- *	  What a pipeline's kernel keeps in shared memory: bitmaps of builds, and its groups.
+ *	  What a pipeline's kernel has in shared memory: bitmaps of builds, and its groups.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -10,7 +10,7 @@
 #include "shared.h"
 #include "sink.h"
 
-/* Must agree with gc_shared_bytes, as must what stands in sink_table. */
+/* Must agree with gc_shared_bytes, and so must the tables of the sinks. */
 void
 cg_scope(Cg *cg, Text *t, const char *top)
 {

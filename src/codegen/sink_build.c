@@ -32,8 +32,8 @@ require(Cg *cg)
 }
 
 /*
- * Store the payloads of the current row at place x.  A value that failed its check
- * is stored as code 0, since whoever probes may index something with it.
+ * Store the payloads of the current row at index x. A value that failed its check is stored as
+ * code 0, since a later pipeline may use the value as an index.
  */
 static void
 emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)

@@ -3,8 +3,9 @@
  * sink_dense_groups.c
  *	  Sink: groups in a table indexed by a number that is computed from the keys.
  *
- * The table is in global memory.  Or a block has its own first, in shared memory: of all groups (local), or
- * of groups as they are met, as far as there is room (cells).  After the scan that is added to the global one.
+ * The table is in global memory. A block may have a table of its own before it, in shared
+ * memory. That table has all groups (local), or the groups whose rows come first, as far as
+ * there is room (cells). After the scan it is added to the global one.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -25,7 +26,7 @@ is_local(const Cg *cg)
 	return cg->variant->group_local;
 }
 
-/* Are groups that are met kept there? */
+/* Does a block have cells for the groups whose rows come first? */
 static bool
 has_cells(const Cg *cg)
 {
@@ -57,7 +58,7 @@ prepare(Cg *cg)
 		text_addf(t, "const u32 g%d_stride = (u32) gc_a.w[%d];\n", i,
 				  cg_word(cg, GC_ARG_GROUP_KEY, i, 1));
 	}
-	/* The bases' part of a group's number is taken off once. */
+	/* The keys' bases have one common part in a group's number, which is subtracted once. */
 	text_addf(t, "const u32 gc_origin = 0");
 	for (u16 i = 0; i < cg->pl->nkeys; i++)
 	{
@@ -85,7 +86,7 @@ takes_all(const Cg *cg)
 	return true;
 }
 
-/* Number of the group, from dense keys: 0 stands for NULL in nullable ones. */
+/* Number of the group, from dense keys; in a nullable key 0 stands for NULL. */
 static void
 emit_dense_group(Cg *cg)
 {
@@ -113,7 +114,7 @@ emit_dense_group(Cg *cg)
 		text_addf(cg->out, "const u32 gc_cell = gc_find_cell(gc_tags, gc_cells, gc_gno);\n");
 }
 
-/* In the cell that the group has, if it has one. */
+/* Add to the group's cell, if it has one. */
 static void
 emit_filter_aggregates_in_cell(Cg *cg)
 {
@@ -166,12 +167,12 @@ clear_table(Cg *cg, Text *t)
 {
 	if (is_local(cg))
 		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_stride * gc_cell_words; i += nthreads) gc_table[i] = 0;\n");
-	/* the tags, too */
+	/* the tags are cleared, too */
 	if (has_cells(cg))
 		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_cells * gc_cell_words + gc_cells / 2; i += nthreads) gc_table[i] = 0;\n");
 }
 
-/* What the copies of a cell have come to, as eN: added to those before. */
+/* Total of a cell's copies, as eN, on top of what is there. */
 static void
 gather_copies(Cg *cg, Text *t)
 {
@@ -192,7 +193,7 @@ gather_copies(Cg *cg, Text *t)
 	}
 }
 
-/* What a group has come to, e0 and so on, from nothing. */
+/* Begin a group's totals e0, e1, ... from nothing. */
 static void
 begin_totals(Cg *cg, Text *t)
 {
@@ -204,7 +205,7 @@ begin_totals(Cg *cg, Text *t)
 	}
 }
 
-/* These to the group's words at g, if there was a row. */
+/* Add the totals to the group's words at g, if there was a row. */
 static void
 add_totals(Cg *cg, Text *t)
 {
@@ -218,8 +219,8 @@ add_totals(Cg *cg, Text *t)
 }
 
 /*
- * A block's own table -> the global one.  A thread takes the copies of a group one after
- * another, others than its neighbours do: those lie in other banks.
+ * Add a block's own table to the global one. A thread takes the copies of a group in another
+ * order than its neighbours do, so that their accesses are in different banks.
  */
 static void
 end_local(Cg *cg, Text *t)
@@ -236,7 +237,7 @@ end_local(Cg *cg, Text *t)
 	add_totals(cg, t);
 }
 
-/* The same of cells that groups have. */
+/* Add the cells of a block's groups to the global table. */
 static void
 end_cells(Cg *cg, Text *t)
 {

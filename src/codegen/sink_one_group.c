@@ -3,9 +3,9 @@
  * sink_one_group.c
  *	  Sink: all rows aggregated into one group, in registers.
  *
- * Each thread has its accumulators (aN), which are reduced per block after the scan.  Sums of one vector come
- * to them as one 32-bit value (sN) where that holds them.  Counts are of 32 bits where a row counts once: 64
- * bits take two instructions a row, and two registers.
+ * Each thread has its accumulators (aN), which are reduced per block after the scan. One
+ * vector's sum comes to them as one 32-bit value (sN) where that has room for it. Counts have 32
+ * bits where a row counts once: 64 bits take two instructions a row, and two registers.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -18,7 +18,7 @@
 
 #include <stdio.h>
 
-/* Are this sum's values of one vector added up apart? */
+/* Is this sum added up apart for each vector (sN)? */
 static bool
 has_part(const Cg *cg, const GcPAgg *agg)
 {
@@ -51,7 +51,7 @@ add_parts(Cg *cg)
 		text_addf(cg->out, "GC_COUNT_LIVE(a0%s);\n", cg->suffix);
 }
 
-/* Statement that folds operand o into the aggregate's accumulator in registers. */
+/* Statement that adds operand o to the aggregate's accumulator in registers. */
 static void
 emit_register_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o)
 {
@@ -89,7 +89,7 @@ emit_row(Cg *cg)
 		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(a0%s);\n" : "a0%s += 1;\n", cg->suffix);
 }
 
-/* The accumulators. */
+/* Declare the accumulators. */
 static void
 emit_state(Cg *cg, Text *t)
 {
@@ -105,7 +105,7 @@ emit_state(Cg *cg, Text *t)
 	}
 }
 
-/* Registers of all threads -> the one group's words. */
+/* Add the registers of all threads to the one group's words. */
 static void
 end_registers(Cg *cg, Text *t)
 {

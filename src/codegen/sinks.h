@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sinks.h
- *	  The sinks that there are: each a file, behind sink.h.
+ *	  The sinks, each a file behind sink.h.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -12,7 +12,7 @@
 
 #include "state.h"
 
-/* What a sink does when (sink.h has more); where it does nothing, NULL. */
+/* What a sink does at each point (sink.h has more); NULL: it does nothing. */
 typedef struct Sink
 {
 	void		(*prepare) (Cg *cg);

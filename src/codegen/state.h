@@ -42,7 +42,7 @@ typedef struct AheadColumn
 	u8			width;
 } AheadColumn;
 
-#define GC_AHEAD_BYTES		64	/* of them in a thread's registers */
+#define GC_AHEAD_BYTES		64	/* of these in a thread's registers, at most */
 
 typedef struct Cg
 {
@@ -57,9 +57,9 @@ typedef struct Cg
 	/* A member of a fused kernel: NULL in a kernel of one pipeline. */
 	struct Fusion *fusion;
 	int			member;
-	int			first_per_warp;		/* its words among those that are kept */
-	const i16  *physical;		/* number of each column of p */
-	char		suffix[16];		/* of names that live as long as the kernel */
+	int			first_per_warp;		/* number of its first per-warp word */
+	const i16  *physical;		/* physical column of each column of p */
+	char		suffix[16];		/* behind names that live as long as the kernel */
 
 	/* The texts, which are joined at the end. */
 	Text		decls;			/* kernel or member scope: constants */
@@ -81,28 +81,28 @@ typedef struct Cg
 	int			npayloads;
 	int			ntemps;
 
-	/* The phase that statements are for now. */
+	/* The phase for which statements are emitted now. */
 	bool		in_rows;		/* row phase: values are scalars */
 	bool		late;			/* vector phase: only live rows are loaded */
-	bool		gather;			/* few rows are left: of some of them values are read at once */
+	bool		gather;			/* few rows are left: several rows' values are read together */
 
 	/* How rows come to the sink. */
 	bool		dense_rows;		/* the row phase reads the vectors already loaded */
 	bool		filtered;		/* the vector phase leaves few rows, which are gathered */
-	bool		once;			/* a row comes at most once */
-	bool		all_rows;		/* all come, and gc_pass says which ones count */
-	bool		counted;		/* as parts, and rows that are live are those that count */
+	bool		once;			/* a row comes to the sink at most once */
+	bool		all_rows;		/* all rows come, and gc_pass says which ones count */
+	bool		counted;		/* as parts, and live rows are exactly those that count */
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
 
 	/* What loads cost. */
 	int			loaded_bytes;	/* of a row, by whole vectors */
-	int			gathered;		/* registers of one row's values that are gathered */
+	int			gathered;		/* that one gathered row's values take */
 	AheadColumn ahead[GC_AHEAD_BYTES / 8];
 	int			nahead;
-	int			ahead_bytes;	/* of a vector */
+	int			ahead_bytes;	/* that are read ahead, of one vector */
 
-	/* What is declared in the current scope: by local number, and by build. */
+	/* Declared in the current scope, by local number and by build. */
 	bool		array[GC_MAX_COLUMNS];	/* vector is loaded */
 	bool		scalar[GC_MAX_COLUMNS]; /* row value is declared */
 	bool		index[GC_MAX_BUILDS];	/* xN is declared */
@@ -110,11 +110,12 @@ typedef struct Cg
 	i16		   *payload;		/* npayloads of the program: local number of the
 								 * declared row value, or -1 */
 
-	/* What gathered rows have looked up at once. */
+	/* Batched lookups of gathered rows. */
 	i16		   *batched;			/* npayloads: number of the array, or one of these */
 #define GC_NOT_BATCHED	(-1)
-#define GC_BATCH_WANTED	(-2)	/* the vector phase saw it */
-	i16			batched_direct[GC_MAX_BUILDS];	/* the same for places, or GC_NOT_BATCHED */
+#define GC_BATCH_WANTED	(-2)	/* the vector phase uses it */
+	i16			batched_direct[GC_MAX_BUILDS];	/* the same for entries of direct lookup
+												 * tables, or GC_NOT_BATCHED */
 	int			nbatched;
 } Cg;
 

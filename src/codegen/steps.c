@@ -3,7 +3,7 @@
  * steps.c
  *	  How a pipeline's steps are divided: on whole vectors, on gathered rows, row by row.
  *
- * By the planner's estimates alone, so that a shape has one text.
+ * Only the planner's estimates decide, so that a kernel signature has one text.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -15,21 +15,21 @@
 
 #include <string.h>
 
-/* One row in 2^FEW_LEFT is live: too few for another stage on whole vectors. */
+/* At most one row in 2^FEW_LEFT is live: too few for another stage on whole vectors. */
 #define FEW_LEFT			5
 
 /*
- * Survivors are gathered where a stage leaves at most one row in 2^GATHER_LEFT, and so many
- * joins come after it: else whole vectors take less (an H200, the queries of the Star Schema
- * Benchmark).
+ * Survivors are gathered where a stage leaves at most one row in 2^GATHER_LEFT and at least
+ * GATHER_JOINS joins come after it. Else whole vectors take less time (an H200, the queries of
+ * the Star Schema Benchmark).
  */
 #define GATHER_LEFT			4
 #define GATHER_JOINS		2
 
 /*
- * Which steps are tested on whole vectors, and which row by row on the survivors.
- * Vectors pay while steps drop rows: once few are left, or the rest drops hardly
- * any, one row's loads together take less time than one more stage.
+ * Which steps are tested on whole vectors, and which row by row on the survivors? Vectors pay
+ * while steps drop rows. Once few rows are left, or the rest drops hardly any, one row's loads
+ * together take less time than one more stage.
  */
 void
 cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant, StepLists *lists)
@@ -43,7 +43,7 @@ cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *vari
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		/* Where marks have left few rows, stages of whole vectors have nothing to do. */
+		/* A selection bitmap leaves few rows, so stages on whole vectors have nothing to do. */
 		if (selection != 0 || !cg_is_vector_step(p, step) || passed >= FEW_LEFT)
 			continue;
 		passed += step->selectivity;
@@ -55,7 +55,7 @@ cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *vari
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		/* There may be several matches all the same. */
+		/* The step stays although its rows are selected, since it may find several matches. */
 		if (s < 64 && selection >> s & 1 &&
 			(!(variant->direct >> s & 1) || gc_builds(p)[step->build].unique))
 			continue;
@@ -70,9 +70,9 @@ cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *vari
 }
 
 /*
- * In a kernel of its own, for a sink that few rows reach: filters on packed codes, and one other
- * step if they leave too many rows, are tested on whole vectors, in one stage; other tests of
- * columns follow on rows that are gathered (cuda/gc_visit.h).  False if that does not pay.
+ * Divide the steps of a kernel of its own whose sink few rows reach. One stage on whole vectors
+ * tests the filters on packed codes, and one other step if too many rows are left. Other tests of
+ * columns follow on gathered rows (cuda/gc_visit.h). False if that does not pay.
  */
 bool
 cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)

@@ -20,13 +20,14 @@ typedef struct StepLists
 	const GcPStep *row[MAX_STEPS];
 	int			nvector;
 	int			nrow;
-	int			ngathered;		/* of the row steps, the first so many are tested on gathered rows */
+	int			ngathered;		/* row steps, from the first on, that are tested on gathered
+								 * rows */
 } StepLists;
 
 /* Which steps are tested on whole vectors, and which row by row on the survivors. */
 extern void cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant, StepLists *lists);
 
-/* The same for a kernel that gathers survivors: false if that does not pay. */
+/* The same for a kernel that gathers survivors; false if that does not pay. */
 extern bool cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists);
 
 #endif							/* GC_STEPS_H */

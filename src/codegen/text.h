@@ -3,8 +3,8 @@
  * text.h
  *	  Growing text.
  *
- * Private to codegen/, whose only user is the worker's main thread.  Its owner is whoever
- * holds the struct: it begins as zeros and ends with text_free, unless s is handed on.
+ * Private to codegen/, used by the worker's main thread only. The holder of the struct owns it:
+ * it begins as zeros and ends with text_free, unless s is handed on.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Remembers running out of memory: then some of it is missing. */
+/* Text that remembers whether it ran out of memory; then some of it is missing. */
 typedef struct Text
 {
 	char	   *s;				/* malloc'd; NULL: nothing was added */
@@ -25,7 +25,7 @@ typedef struct Text
 
 extern void text_addf(Text *t, const char *fmt,...) __attribute__((format(printf, 2, 3)));
 
-/* What was added so far, if only "". */
+/* What was added so far, at least "". */
 extern const char *text_of(const Text *t);
 
 extern void text_free(Text *t);

@@ -3,9 +3,9 @@
  * values.c
  *	  How values are brought to a kernel's statements: columns, parameters, payloads.
  *
- * What an expression reads is asked for before it is written (cg_require): a column as a
- * vector or of one row, as the kernel's phase has it; a parameter; the payload of a build at
- * the place of the row's match.
+ * What an expression reads is required before the expression is written (cg_require). A column
+ * becomes available as a vector or as one row's value, by the kernel's phase. A payload is read
+ * at the index of the row's match in its build.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -98,8 +98,8 @@ cg_direct_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
 }
 
 /*
- * Declare rN as cg_hash_find does, but for GC_DIRECT_MORE, from the places; and eN, the
- * whole entry.
+ * Declare rN from the direct lookup table, as cg_hash_find does, but with GC_DIRECT_MORE; and eN,
+ * the whole entry.
  */
 void
 cg_find_place(Cg *cg, const GcPStep *step)
@@ -126,7 +126,7 @@ place_index(Cg *cg, const GcPStep *step)
 	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
 }
 
-/* In a dense build, or in a unique hash build that marks stand for. */
+/* For a dense build, or a unique hash build whose matches the selection bitmap ensures. */
 void
 cg_require_index(Cg *cg, u16 build)
 {
@@ -149,7 +149,9 @@ cg_require_index(Cg *cg, u16 build)
 	text_addf(cg->out, "const u64 x%d = %s;\n", cg_build(cg, build), index);
 }
 
-/* Where the code of a payload is: `code`, unless the place of its build has it, too. */
+/*
+ * Where a payload's code is: in the build's direct lookup entry if that has it, else at `code`.
+ */
 static void
 place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *code, size_t size)
 {

@@ -25,22 +25,24 @@ extern void cg_require_keys(Cg *cg, const GcPStep *step);
 extern const GcPStep *cg_probe_of(Cg *cg, u16 build);
 
 /*
- * Declare xN, where the current row's match is in a build; a hash build must be unique, and marks say
- * that there is a match (GcVariant.placed).
+ * Declare xN, the index of the current row's match in a build. A hash build must be unique and
+ * looked up directly (GcVariant.direct), and the selection bitmap must ensure the match.
  */
 extern void cg_require_index(Cg *cg, u16 build);
 
 /*
- * Index of key operand k into a dense build, as an expression; when the key is
- * known to be in range and 32 bits wide, in 32-bit arithmetic.
+ * Index of key operand k into a dense build, as an expression. Where the key is known to be in
+ * range and has 32 bits, the arithmetic has 32 bits, too.
  */
 extern void cg_dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf, size_t size);
 
-/* Of a build that is looked up directly: the entry of the current row's key, as an expression. */
+/*
+ * For a build that is looked up directly: the entry of the current row's key, as an expression.
+ */
 extern void cg_direct_entry(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
 /*
- * Declare rN, the row that it names + 1 or 0, with GC_DIRECT_MORE if there are more; and eN, the whole
+ * Declare rN, the entry's row + 1 or 0, with GC_DIRECT_MORE if there are more; and eN, the whole
  * entry.
  */
 extern void cg_find_place(Cg *cg, const GcPStep *step);

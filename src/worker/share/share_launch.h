@@ -18,8 +18,8 @@
 #include "shared_kernel.h"
 
 /*
- * Made when the scan starts, freed with its launch. "Selection" marks fields of selection scans
- * only.
+ * Made when the scan starts, freed with its launch. Fields of selection scans only begin with
+ * "selection:".
  */
 typedef struct GcShareLaunch
 {
