@@ -35,18 +35,19 @@ typedef unsigned __int128 u128;
 /* Column data is allocated in multiples of this many rows, zero-filled. */
 #define GC_PAD_ROWS			GC_TILE_ROWS
 
-/* Bytes of a record (gc_packed_row.h): a sector of a GPU's memory, so aligned. */
+/* Bytes of a packed row (gc_packed_row.h): a sector of a GPU's memory, so aligned. */
 #define GC_PACKED_ROW_BYTES		32
 
 /*
- * One column of one chunk.  value(row) = base + code(row) for integers, dates,
- * dictionary codes; floats are stored as they are and ignore base.  Code width
- * is 1, 2, 4 or 8 bytes, unsigned.  nulls is 0, or the address of a bitmap with
- * bit (row & 7) of byte (row >> 3) set where the row is NULL; the code of a NULL
- * row is 0.  Both are readable up to the next multiple of GC_PAD_ROWS; the codes
- * behind the last row are 0.  base is the smallest value of the chunk, so that
- * whatever row is read, its value lies within the column's range; in a chunk without any
- * value it is 0, and rows behind the last one are NULL as the others are.
+ * One column of one chunk. value(row) = base + code(row) for integers, dates, dictionary codes;
+ * floats are stored as they are and ignore base. Codes are unsigned and 1, 2, 4 or 8 bytes wide.
+ * nulls is 0, or the address of a bitmap with bit (row & 7) of byte (row >> 3) set where the row
+ * is NULL. The code of a NULL row is 0. Both are readable up to the next multiple of GC_PAD_ROWS;
+ * the codes behind the last row are 0.
+ *
+ * base is the smallest value of the chunk. So the value of every row that is read lies within the
+ * column's range, padding included. In a chunk without any value base is 0, and all rows are
+ * NULL, padding included.
  */
 typedef struct GcCol
 {
@@ -58,14 +59,14 @@ typedef struct GcCol
 } GcCol;
 
 /*
- * One chunk that a scan reads.  chunk indexes the GcCol array of every column;
- * with GC_PRIVATE_CHUNK set, the request's own array instead of the shared
- * one.  valid is 0 when all rows are visible to the request, or a bitmap (same
- * layout as GcCol.nulls) with a bit set for each row that is.
+ * One chunk that a scan reads. chunk indexes the GcCol array of every column; with
+ * GC_PRIVATE_CHUNK set, it indexes the request's own array instead of the shared one. valid is 0
+ * when all rows are visible to the request. Else it is a bitmap (same layout as GcCol.nulls) with
+ * a bit set for each visible row.
  *
- * A scan that several requests share reads cached chunks only.  There valid is not
- * an address but the set of requests that read the chunk, bit i for request i of the
- * kernel; which rows each may see stands in an array of its own (codegen.h).
+ * A shared scan reads cached chunks only. There valid is the set of requests that read the chunk,
+ * bit i for request i of the kernel. Another array says which rows each request may see
+ * (codegen.h).
  */
 #define GC_PRIVATE_CHUNK	0x80000000u
 
@@ -77,10 +78,9 @@ typedef struct GcSource
 } GcSource;
 
 /*
- * What every scan needs.  Tile t (0 <= t < ntiles) is tile t % tiles_per_source
- * of source t / tiles_per_source; tiles past the end of a short chunk are
- * empty.  Blocks take tiles first_tile + block, + nblocks, ... wrapping around
- * at ntiles, so that a scan may start where another one is.
+ * What every scan needs. Tile t (0 <= t < ntiles) is tile t % tiles_per_source of source t /
+ * tiles_per_source; tiles past the end of a short chunk are empty. Blocks take tiles first_tile +
+ * block, + nblocks, ... and wrap around at ntiles. So a scan may start where another one is.
  */
 typedef struct GcScan
 {
@@ -92,14 +92,14 @@ typedef struct GcScan
 	u32			first_tile;
 	u32			timed;				/* note times behind the flags (gc_time.h) */
 	u32			delivered;			/* words of 64 bits that the last block writes to the host */
-	u64			deliver_to;			/* there (gc_deliver.h); 0: nothing is */
+	u64			deliver_to;			/* where (gc_deliver.h); 0: it delivers nothing */
 	u64			before;				/* selection scans: flags of the selection kernel */
 } GcScan;
 
 /*
- * Flag words that a kernel raises; each is 0, or nonzero once the event happened.
- * None of them is an error of the statement: the request is run again in another
- * way, at the last by PostgreSQL's own plan.
+ * Flag words that a kernel raises; each is 0, or nonzero once the event happened. No flag is an
+ * error of the statement. The request is run again in another way, finally by PostgreSQL's own
+ * plan.
  */
 enum
 {
@@ -114,7 +114,7 @@ enum
 	GC_NFLAGS
 };
 
-/* Of a scan that is timed: words of 64 bits, so many bytes behind the start of the flags. */
+/* Times of a timed scan: 64-bit words, so many bytes behind the start of the flags. */
 #define GC_TIMES_AT			64
 
 enum
@@ -127,9 +127,9 @@ enum
 };
 
 /*
- * Behind the flags of a main kernel there is room up to its sink's words, so that all of it goes to
- * the host in one piece: times, how many of the launch's blocks are done, and, of the host's copy alone,
- * the word that says that it is whole.
+ * Room from a main kernel's flags to its sink's words, so that all of it goes to the host in one
+ * piece. It holds the times, and the number of the launch's blocks that are done. In the host's
+ * copy it also holds the word that says that the copy is complete.
  */
 #define GC_FLAGS_ROOM		256
 #define GC_BLOCKS_AT		128
@@ -157,35 +157,37 @@ typedef struct GcArgs
 #define GC_SPARE_CELLS		32
 
 /*
- * Rows of which one word, the marks' block summary, says which requests of a selection scan have any: of others
- * these rows' marks are neither written nor read.  They are a sector of a GPU's memory.
+ * Rows that one word of the block summary covers: it says which requests of a selection scan have
+ * any of them. Other requests' selection bitmaps are neither written nor read for these rows. In
+ * a bitmap the rows take a sector of a GPU's memory.
  */
 #define GC_SUMMARY_ROWS		256
 
-/* Of a block summary, for rows of which a request's marks take so many. */
+/* Bytes of a block summary for as many rows as a selection bitmap of sel_bitmap_bytes has. */
 #define GC_SUMMARY_BYTES(sel_bitmap_bytes)	((sel_bitmap_bytes) * 8 / GC_SUMMARY_ROWS * sizeof(u32))
 
 /* Requests that one selection scan serves. */
 #define GC_MAX_SELECTED		32
 
-/* Of a place (codegen/probe.c): more rows have the key than the one that it names. */
+/*
+ * In a direct lookup entry (codegen/probe.c): more rows have the key than the one in the entry.
+ */
 #define GC_DIRECT_MORE	0x80000000u
 
-/* The value's key cannot be computed. */
+/* In a direct lookup entry: the value's key cannot be computed. */
 #define GC_DIRECT_BAD	0xffffffffu
 
 /*
- * Classes that a column's values are put into, at most, and slots to find them in, four
- * for each, a power of two.
+ * Most key groups of a column's values. The refinement kernel finds them in a hash table of four
+ * slots for each; slots are a power of two.
  */
 #define GC_MAX_KEY_GROUPS		4096
 #define GC_KEY_GROUP_SLOTS		16384
 
 /*
- * Entry point of a kernel on device host: runs block `block` of `nblocks`;
- * `scratch` is memory of the launch's shared_bytes, private to the calling
- * thread for the duration of the call and zeroed before it: what shared memory
- * is on device cuda.
+ * Entry point of a kernel on device host: runs block `block` of `nblocks`. `scratch` stands for
+ * shared memory: memory of the launch's shared_bytes, zeroed before the call, private to the
+ * calling thread during it.
  */
 typedef void (*GcHostKernel) (const GcArgs *args, u32 block, u32 nblocks, void *scratch);
 

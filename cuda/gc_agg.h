@@ -3,28 +3,27 @@
  * gc_agg.h
  *	  Accumulators.
  *
- * A group's accumulators are consecutive u64 words, all zero at first: word 0
- * counts its rows (or is 1 once it has any), then one word per accumulator, two
- * for a 128-bit sum (low, high).  Minimum and maximum keep the largest image
- * under an order-preserving map (gc_value.h), reversed for a minimum, so that
- * zero means "nothing yet".  Addition is exact in any order except for floats.
+ * A group's accumulators are consecutive u64 words, all zero at first. Word 0 counts its rows
+ * (or is 1 once it has any). Then comes one word per accumulator, two for a 128-bit sum (low,
+ * high). Minimum and maximum keep the largest image under an order-preserving map (gc_value.h),
+ * reversed for a minimum. So zero means "nothing yet". Addition is exact in any order except for
+ * floats.
  *
- * _G updates memory that other blocks update too; _L updates a block's own table
- * (shared memory on cuda, where other threads of the block update it; the calling
- * thread's alone on host).
+ * _G updates memory that other blocks update too. _L updates a block's own table. On cuda that
+ * is in shared memory, where other threads of the block update it; on host it is the calling
+ * thread's. Such a table has gc_cells cells: one for each group or, where it is small, several
+ * copies of it side by side. Behind them are GC_SPARE_CELLS that nothing reads; gc_stride cells
+ * in all. gc_cell is the one to update, gc_cell_words the words of a cell.
  *
- * Such a table has gc_cells cells, one for each group or, where it is small, several
- * copies of it side by side, and GC_SPARE_CELLS that nobody reads, gc_stride in all.
- * gc_cell is the one to update, gc_cell_words the words of a cell.  On device cuda words are
- * not side by side: first word 0 of all cells, then word 1, and of those that are added
- * up, first the low halves of all cells.  So 32 lanes that update 32 groups meet in
- * shared memory's 32 banks at random; with a cell's words side by side they would meet
- * in eight, if there are two words.  And a row that does not count updates a spare cell,
- * for a branch around each addition takes longer than these do.
+ * On device cuda a cell's words are not side by side. First comes word 0 of all cells, then word
+ * 1; for words that are added up, first the low halves of all cells. So 32 lanes that update 32
+ * groups meet in shared memory's 32 banks at random. With a cell's two words side by side they
+ * would meet in eight. A row that does not count updates a spare cell, since a branch around
+ * each addition takes longer.
  *
- * Where the groups' domain is too large for that, few of them are met all the same, mostly: then
- * the block's table has cells for as many as come first (gc_find_cell), by tags that say whose a
- * cell is; others are updated in global memory.
+ * The groups' domain may be too large for such a table, while rows mostly meet few groups. Then
+ * the block's table has cells for the groups that come first (gc_find_cell), with tags that name
+ * each cell's group. Other groups are updated in global memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,7 +44,7 @@ GC_ADD128_G(u64 *p, i128 v)
 
 #define GC_NO_CELL			0xffffffffu
 
-/* Cells that a group may have: so many from the one on that its number says. */
+/* Cells that a group may have: so many, beginning with the one that its number gives. */
 #define GC_CELL_PROBES		4
 
 #if GC_CUDA
@@ -55,8 +54,8 @@ GC_ADD128_G(u64 *p, i128 v)
 #endif
 
 /*
- * The cell of group gno, or GC_NO_CELL: others have all that it may have.  cells: a power of two;
- * tags: one for each, 0, or its group's number + 1.
+ * The cell of group gno, or GC_NO_CELL: other groups have all that it may have. cells: a power of
+ * two. tags: one for each cell, 0 or its group's number + 1.
  */
 GC_FN u32
 gc_find_cell(u32 *tags, u32 cells, u32 gno)
@@ -83,9 +82,8 @@ gc_find_cell(u32 *tags, u32 cells, u32 gno)
 #define GC_WORD_L(w)		(gc_table + (u32) (w) * gc_stride + gc_cell)
 
 /*
- * Shared memory adds 32 bits at a time by itself, 64 bits only by compare-and-
- * swap in a loop: so the low half first, then the high half with the carry, which
- * is nothing for most small values.
+ * Shared memory adds 32 bits by itself, 64 bits only by compare-and-swap in a loop. So the low
+ * half is added first, then the high half with the carry, which is 0 for most small values.
  */
 GC_FN void
 gc_add_halves(u32 *low, u32 *high, u64 v)
@@ -115,7 +113,10 @@ gc_add_quarters(u32 *part, u32 stride, i128 v)
 }
 
 #define GC_ADD_L(w, v)		gc_add_halves(GC_HALF_L(w, 0), GC_HALF_L(w, 1), v)
-/* A row, where each comes once: a block has fewer than 2^32 of these (sched/model/variant.c). */
+/*
+ * Counts a row, where each row comes once: a block has fewer than 2^32 of these
+ * (sched/model/variant.c).
+ */
 #define GC_COUNT_L(w)		((void) atomicAdd(GC_HALF_L(w, 0), 1u))
 #define GC_ADD128_L(w, v)	gc_add_quarters(GC_HALF_L(w, 0), gc_stride, v)
 #define GC_MAX_L(w, v)		GC_MAX_G(GC_WORD_L(w), v)
@@ -124,7 +125,7 @@ gc_add_quarters(u32 *part, u32 stride, i128 v)
 #define GC_NOTE_GROUP_L(w)		do { if (!*(const u32 *) GC_HALF_L(w, 0)) *GC_HALF_L(w, 0) = 1; } while (0)
 #define GC_NOTE_GROUP(p)			do { if (!*(const u64 *) (p)) *(u64 *) (p) = 1; } while (0)
 
-/* What they have come to: words that were added up, and others. */
+/* Totals of a cell: words that were added up, and other words. */
 #define GC_SUM_L(w)			(*GC_HALF_L(w, 0) | (u64) *GC_HALF_L(w, 1) << 32)
 #define GC_SUM128_L(w)		((i128) ((u128) (*GC_HALF_L(w, 2) | (u64) *GC_HALF_L(w, 3) << 32) << 64 | GC_SUM_L(w)))
 

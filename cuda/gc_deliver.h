@@ -3,13 +3,13 @@
  * gc_deliver.h
  *	  A result that its kernel brings to the host by itself.
  *
- * Where gc_a.scan.deliver_to says so, the last block that is done writes the flags, and
- * gc_a.scan.delivered words of 64 bits from there on in all, to the host's memory, and then the
- * word at GC_DONE_AT of it.  A copy and a mark behind the kernel took the worker's thread nearly as
- * long as the launch.
+ * Where gc_a.scan.deliver_to says so, the last block that is done writes to the host's memory:
+ * the flags, and what follows them, gc_a.scan.delivered words of 64 bits in all. After them it
+ * writes the word at GC_DONE_AT. A copy and an event behind the kernel took the worker's thread
+ * nearly as long as the launch.
  *
- * GC_DELIVER comes last, behind a barrier.  Blocks are counted at GC_BLOCKS_AT behind the flags, 0
- * before.  Whatever else is written to the sink has to be done when this launch begins.
+ * GC_DELIVER comes last, behind a barrier. Blocks are counted at GC_BLOCKS_AT behind the flags,
+ * 0 before. Any other kernel that writes to the sink has to be done when this launch begins.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,9 +20,10 @@
 #if GC_CUDA
 
 /*
- * Of one thread: what its block has written up to the last barrier is seen by whoever sees what comes
- * next, and what others had written before what it has just seen is seen by the block.  Weaker than
- * GC_FENCE, whose one order of all fences is not needed.
+ * Called by one thread. What its block has written up to the last barrier is seen by every thread
+ * that sees this thread's next writes. What other threads had written before anything that this
+ * thread has seen is seen by its block. It is weaker than GC_FENCE, whose single order of all
+ * fences is not needed.
  */
 GC_FN void
 gc_order(void)
@@ -31,9 +32,9 @@ gc_order(void)
 }
 
 /*
- * One thread fences for its block, behind a barrier.  Not a function that is called: around a barrier in
- * one, the compiler has loops over few rows yield, and kernels with groups in shared memory took up to
- * twice as long (an H200, SSB Q4.1).
+ * One thread fences for its block, behind a barrier. The barrier is not inside a function that is
+ * called. Around a barrier in one, the compiler lets loops over few rows yield. Kernels with
+ * groups in shared memory then took up to twice as long (an H200, SSB Q4.1).
  */
 GC_FN void
 gc_deliver(u64 flags, u64 deliver_to, u32 words, u32 thread, u32 nthreads, u32 nblocks)

@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * gc_key_group.h
- *	  Classes of a column's values (codegen/key groups.c): how they are found, written in
- *	  the place of the values, and checked.
+ *	  Key groups of a column's values (codegen/key_groups.c): how they are found, written in the
+ *	  place of the values, and checked.
  *
- *	  gc_read_attribute(key, attribute, row, ..)	what a table says of one value
- *	  gc_key_group_slot(slots, ids, count, key)			place of a pair of key group and attribute
- *	  gc_write_key_groups(to, from, row, ..)			key groups of eight rows
- *	  gc_mask_of(bits, i)							requests that accept value i
+ * 	  gc_read_attribute(key, attribute, row, ..)	what a table says of one value
+ * 	  gc_key_group_slot(slots, ids, count, key)		slot of a pair of key group and attribute
+ * 	  gc_write_key_groups(to, from, row, ..)		key groups of eight rows
+ * 	  gc_mask_of(bits, i)							query bitmap of value i
  *
  *-------------------------------------------------------------------------
  */
 
 /*
- * An attribute is 0 where there is no row with this key, 1 where it is NULL; without one
- * that is asked for, all rows are alike.
+ * The attribute of a row's key: 0 where there is no row with a key, 1 where the attribute is
+ * NULL. Without an attribute, all rows are alike.
  */
 GC_FN void
 gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 range, i64 least)
@@ -32,8 +32,8 @@ gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 ra
 #define GC_EMPTY_SLOT	0xffffffffffffffffull
 
 /*
- * Slot of a key, entered if it is new; ids[slot] is then the next number of count[0].
- * count[1] is raised where there are too many.
+ * Slot of a key, entered if it is new; ids[slot] is then the next number of count[0]. count[1] is
+ * raised where there are too many.
  */
 GC_FN u32
 gc_key_group_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
@@ -63,8 +63,8 @@ gc_key_group_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
 }
 
 /*
- * Eight rows of `from`, as key groups, to `to`, whose width is 1 or 2.  NULL has the place
- * behind the range, and so has whatever is out of it: padding of a chunk without a value.
+ * Write eight rows of `from` as key groups to `to`, whose width is 1 or 2. NULL has the entry
+ * behind the range. So has every value out of the range: the padding of a chunk without a value.
  */
 GC_FN void
 gc_write_key_groups(GcCol to, GcCol from, u32 row, const u16 *key_groups, i64 base, u32 range)
@@ -93,7 +93,7 @@ gc_write_key_groups(GcCol to, GcCol from, u32 row, const u16 *key_groups, i64 ba
 	((u64 *) (to.data + 2 * (u64) row))[1] = packed[2] | (u64) packed[3] << 32;
 }
 
-/* bits: a bitmap per request, or 0. */
+/* Query bitmap of value i. bits: for each request its predicate bitmap, or 0. */
 GC_FN u32
 gc_mask_of(const u64 *bits, u64 i)
 {

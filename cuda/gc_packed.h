@@ -1,34 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * gc_packed.h
- *	  Filters on codes of 1 or 2 bytes, several of which lie in a word.
+ *	  Filters on packed codes, of 1 or 2 bytes, several of which lie in a word.
  *
- * A column compared with a parameter is a range of codes, first <= code < end, the same for
- * all rows of a chunk: gc_codes_below and gc_codes_upto find its ends.  So no value need be
- * widened, nor the frame of reference be added to it.  On device cuda a word of 4 or 2 codes
- * is tested at once: each code has the part of a word, its lane, whose highest bit says what
- * became of a sum or difference that no other lane sees.  On device host the C compiler does as
- * much with a loop over the codes.
+ * A comparison of a column with a parameter is a range of codes, first <= code < end, the same
+ * for all rows of a chunk. gc_codes_below and gc_codes_upto find its ends. So no value has to be
+ * widened, and no base has to be added to it. Device cuda tests a word of 4 or 2 codes at once.
+ * Each code has its part of the word, its lane. The lane's highest bit shows the outcome of a
+ * sum or difference that no other lane sees. On device host the C compiler does as much with a
+ * loop over the codes.
  *
- * The ends of many members' ranges, computed between GC_FILL_PER_WARP and GC_PER_WARP for a tile, are kept
- * in shared memory, where each warp has words of its own: in registers, they would leave none
- * for anything else.
+ * The ends of many members' ranges are computed between GC_FILL_PER_WARP and GC_PER_WARP for a
+ * tile. They are per-warp words in shared memory, since in registers they would leave room for
+ * nothing else.
  *
- * GC_PER_WARP_WORDS(n, threads)	room for n words, of blocks of so many threads at most
- * GC_KEEP_WORD(i, value)		word i is
- * GC_TAKE_WORDS(i, n)			the words from i on, a multiple of 4, as gc_word[0] .. [n - 1]
+ * GC_PER_WARP_WORDS(n, threads)	room for n words, of blocks of at most so many threads
+ * GC_KEEP_WORD(i, value)		word i is `value`
+ * GC_TAKE_WORDS(i, n)			n words from i on, a multiple of 4, as gc_word[0] .. [n - 1]
  *
  * GC_WORD_ARRAY, GC_LOAD_WORDS	the vector's codes, as they are
  * GC_AHEAD_ARRAY, GC_READ_AHEAD, GC_TAKE_AHEAD	the same, read while the vector before is tested
  * GC_PACKED .. GC_END_PACKED	tests, after which only rows that pass all of them are live:
- *		GC_CODES(w, width, spare, how, from, to)
- *								how: FROM (from is a limit), BEFORE (to is), WITHIN (both)
- *		GC_CODES_THERE(d)		rows that are not NULL
+ * 		GC_CODES(w, width, spare, how, from, to)
+ * 								how: FROM (from is a limit), BEFORE (to is), WITHIN (both)
+ * 		GC_CODES_THERE(d)		rows that are not NULL
  *
- * from and to are what GC_FIRST_OF and GC_END_OF make of the range's ends, which is not to be
- * empty (GC_SOME_CODES).  spare: no code has the highest bit of its lane, not even that of a
- * NULL, which saves half of the instructions.  (What lies behind the last row may have it, and
- * spoils only what comes later still.)
+ * from and to are what GC_FIRST_OF and GC_END_OF make of the range's ends. The range must not be
+ * empty (GC_SOME_CODES). spare: high bit free, even in the codes of NULLs, which saves half of
+ * the instructions. (Codes behind the last row may have the bit, and spoil only codes that come
+ * even later.)
  *
  *-------------------------------------------------------------------------
  */
@@ -51,7 +51,10 @@ GC_FN u32 gc_codes_upto_##SUFFIX(R p, R base) \
 GC_DEFINE_CODES(i32, u32, i32)
 GC_DEFINE_CODES(i64, u64, i64)
 
-/* Leaves this tile where the range is empty; in a kernel that serves several, member k does. */
+/*
+ * Leave this tile where the range is empty; in a kernel that serves several requests, member k
+ * does.
+ */
 #define GC_NO_CODES(width, first, end)			((first) >= (end) || (first) >= GC_CODES_END(width))
 #define GC_SOME_CODES(width, first, end)		if (GC_NO_CODES(width, first, end)) continue;
 #define GC_MEMBER_CODES(k, width, first, end)	if (GC_NO_CODES(width, first, end)) gc_live &= ~(1u << (k));
@@ -98,7 +101,10 @@ typedef u16 u2_codes;
 	u32 gc_word[((n) + 3) / 4 * 4]; \
 	gc_take_words(gc_word, gc_per_warp + (i) / 4, ((n) + 3) / 4, gc_row);
 
-/* Seems to the compiler to depend on the row, so that it does not keep the words in registers. */
+/*
+ * The words seem to the compiler to depend on the row, so that it does not keep them in
+ * registers.
+ */
 GC_FN void
 gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 {
@@ -136,13 +142,13 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 #define GC_LANES(width)					((width) == 1 ? 0x01010101u : 0x00010001u)
 #define GC_HIGH(width)					((width) == 1 ? 0x80808080u : 0x80008000u)
 
-/* Bit by bit, what at least two of the three are. */
+/* Bit by bit, the majority of the three. */
 #define GC_MOST(x, y, z)				(((x) & (y)) | ((z) & ((x) | (y))))
 
 /*
- * The range's ends in all lanes of a word, once for all words of a chunk: the compiler does not
- * see that it could compute them again.  Where codes spare the highest bit of their lane, what
- * is lacking there to reach that bit, so that one addition tests.
+ * The range's ends in all lanes of a word, once for all words of a chunk; the compiler does not
+ * see that it could compute them again. Where the high bit is free, the value is what is lacking
+ * to reach that bit, so that one addition tests.
  */
 #define GC_TO_HIGH(width, end)			(GC_HIGH(width) - GC_MIN(end, GC_CODES_END(width) / 2) * GC_LANES(width))
 #define GC_FIRST_OF(width, spare, first) \
@@ -151,8 +157,8 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 	GC_OPAQUE((spare) ? GC_TO_HIGH(width, end) : ((end) - 1) * GC_LANES(width))
 
 /*
- * In the highest bit of each lane: is the code at least `first`?  Where no bit is spared, the
- * lower bits are compared alone, and decide if the highest bits do not.
+ * In the highest bit of each lane: is the code at least `first`? Where the high bit is not free,
+ * the lower bits are compared alone. They decide if the highest bits do not.
  */
 GC_FN u32
 gc_lanes_from(u32 x, u32 first, int width, int spare)
@@ -164,7 +170,9 @@ gc_lanes_from(u32 x, u32 first, int width, int spare)
 	return GC_MOST(x, (x | high) - (first & ~high), ~first);
 }
 
-/* Is it `end` or more?  Where codes do not spare a bit, that is what is more than end - 1. */
+/*
+ * Is the code `end` or more? Where the high bit is not free, the test is for more than end - 1.
+ */
 GC_FN u32
 gc_lanes_beyond(u32 x, u32 end, int width, int spare)
 {
@@ -175,7 +183,10 @@ gc_lanes_beyond(u32 x, u32 end, int width, int spare)
 	return ~GC_MOST(~x, (end | high) - (x & ~high), end);
 }
 
-/* A row's bit in the vector's mask from the highest bit of each of 4 lanes, which are all that is set. */
+/*
+ * The rows' bits in the vector's mask, from the highest bit of each of 4 lanes; no other bit may
+ * be set.
+ */
 GC_FN u32
 gc_lanes_rows(const u32 *f)
 {
@@ -196,7 +207,7 @@ gc_lanes_rows(const u32 *f)
 #define GC_CODES_BEFORE(w, i, width, spare, from, to)	~GC_FOUR_##width(gc_lanes_beyond, w, i, to, spare)
 #define GC_CODES_WITHIN(w, i, width, spare, from, to) \
 	GC_CODES_FROM(w, i, width, spare, from, to) & GC_CODES_BEFORE(w, i, width, spare, from, to)
-/* Of four rows: a word of four lanes, or the highest bytes of two lanes of two words. */
+/* For four rows: a word of four lanes, or the highest bytes of two lanes of two words. */
 #define GC_FOUR_1(test, w, i, end, spare)	test((w)[i], end, 1, spare)
 #define GC_FOUR_2(test, w, i, end, spare) \
 	__byte_perm(test((w)[2 * (i)], end, 2, spare), test((w)[2 * (i) + 1], end, 2, spare), 0x7531)
@@ -207,7 +218,10 @@ gc_lanes_rows(const u32 *f)
 
 #define GC_LOAD_WORDS(width, w, d)		GC_WORDS_FROM(width, w, d, gc_row)
 
-/* The words of a column a vector ahead (GC_READ_FROM, gc_tile.h), and those that were. */
+/*
+ * The words of a column one vector ahead (GC_READ_FROM, gc_tile.h), and the words that were read
+ * so before.
+ */
 #define GC_AHEAD_ARRAY(width, ahead)	GC_WORD_ARRAY(width, ahead);
 #define GC_READ_AHEAD(width, ahead, d)	GC_WORDS_FROM(width, ahead, d, gc_at);
 #define GC_TAKE_AHEAD(width, ahead, w) \

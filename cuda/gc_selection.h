@@ -1,36 +1,42 @@
 /*-------------------------------------------------------------------------
  *
  * gc_selection.h
- *	  Selection scans (codegen/selection.c): what a selection kernel does with GC_SELECT_ROWS rows.
+ *	  Selection scans (codegen/selection.c): what a selection kernel does with GC_SELECT_ROWS
+ *	  rows.
  *
- *	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
- *	  gc_entries_W(at, r, delta)	their direct lookup tables in the column's table
- *	  gc_null_entries(at, d, row, range)	NULL has the last place
- *	  gc_accept_rows(m, at, table), gc_accept(m, at, table, pass)
- *									requests that do not accept a row leave its mask
- *	  gc_look_up_W(m, r, table, copies)	the same from the codes
- *	  gc_put_summary(m, live, block summary, row, end)	say in the block summary who has marks here: the result
- *	  gc_put_selection(m, live, to, per_request)
+ * 	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
+ * 	  gc_entries_W(at, r, delta)	their entries' numbers in the column's table
+ * 	  gc_null_entries(at, d, row, range)	NULL has the last entry
+ * 	  gc_accept_rows(m, at, table), gc_accept(m, at, table, pass)
+ * 									requests that do not accept a row leave its mask
+ * 	  gc_look_up_W(m, r, table, copies)	the same from the codes
+ * 	  gc_put_summary(m, live, summary, row, end)	note in the block summary which requests
+ * 									have rows here, and return them
+ * 	  gc_put_selection(m, live, to, per_request)	write the rows' bits of selection bitmaps
  *
- * for codes of W bytes (0: known only at run time).  m holds the rows' masks, a bit per
- * request.  A value of a chunk is within the column's range, that of padding too (gc_abi.h)
- * where there is any value, so every place is in the table.
- * Cost on device cuda, per row and column: 2 instructions and a lookup, without gc_look_up_W
- * 3; per row, 4 more for every 16 requests, and 4 per request for 16 rows.
+ * W: bytes of the codes (0: known only at run time). m holds the rows' query bitmaps. A value of
+ * a chunk lies within the column's range. So does the value of padding (gc_abi.h), if the chunk
+ * has any value. So every entry is in the table.
+ *
+ * Cost on device cuda, per row and column: 2 instructions and a lookup; 3 without gc_look_up_W.
+ * Per row there are 4 more for every 16 requests, and 4 per request for 16 rows.
  *
  *-------------------------------------------------------------------------
  */
 
-/* Rows of a selection kernel's thread at a time: 8, or 16 where few bytes are read of each. */
+/*
+ * Rows that a selection kernel's thread takes at a time: 8, or 16 where it reads few bytes of
+ * each.
+ */
 #ifndef GC_SELECT_ROWS
 #define GC_SELECT_ROWS	8
 #endif
 
 /*
- * The rows that a block marks at a time: GC_SELECT_RUN tiles, so that columns are described once
- * for many vectors, and of these what one source has; one tile where not all blocks would have
- * as many.  Blocks are near each other, since what they write of many requests is in many
- * direct lookup tables.
+ * The rows that a block selects at a time are GC_SELECT_RUN tiles, as far as one source has them.
+ * So columns are described once for many vectors. It is one tile where not all blocks would get
+ * so many. Blocks are near each other, since they write the selection bitmaps of many requests,
+ * which lie in many memory pages.
  */
 #define GC_SELECT_RUN		4
 
@@ -60,20 +66,20 @@
 #define GC_END_SELECT_VECTORS	}
 
 /*
- * The same for who writes what selection kernels read: these read up to 16 rows at a time, and each
- * code must have its place in a table.
+ * The same loop for kernels that write what selection kernels read. These read up to 16 rows at a
+ * time, and each code must have its entry in a table.
  */
 #define GC_PADDED_VECTORS \
 	for (u32 gc_row = gc_first + thread * GC_SELECT_ROWS; gc_row < ((gc_end + 15) & ~15u); gc_row += nthreads * GC_SELECT_ROWS) {
 
-/* Bits of a thread's rows. */
+/* A bit for each of a thread's rows. */
 #if GC_SELECT_ROWS == 16
 typedef u16 GcSelection;
 #else
 typedef u8 GcSelection;
 #endif
 
-/* N words of memory. */
+/* Load n words. */
 GC_FN void
 gc_codes(u32 *r, const u8 *p, int n)
 {
@@ -97,7 +103,7 @@ GC_DEFINE_CODES(1)
 GC_DEFINE_CODES(2)
 GC_DEFINE_CODES(4)
 
-/* Of 8 bytes the lower half decides: a table has fewer than 2^32 entries. */
+/* The lower half of 8 bytes decides: a table has fewer than 2^32 entries. */
 GC_FN void
 gc_codes_8(u32 *r, GcCol d, u32 row)
 {
@@ -154,7 +160,9 @@ gc_codes_0(u32 *r, GcCol d, u32 row)
 	}
 }
 
-/* NULLs have an entry of their own.  Where there are any, no code is trusted to lie in the range. */
+/*
+ * NULLs have an entry of their own. In a chunk with NULLs no code is trusted to lie in the range.
+ */
 GC_FN void
 gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
 {
@@ -176,9 +184,9 @@ gc_accept_rows(u32 *m, const u32 *at, const u32 *table)
 }
 
 /*
- * The same with a table in shared memory, straight from codes of 1 or 2 bytes.  The table has
- * every entry `copies` times, a power of two up to 32: each lane has its own, so that fewer
- * lanes ask for different words of one bank.  On device cuda one instruction, a product of
+ * The same with a table in shared memory, straight from codes of 1 or 2 bytes. The table has
+ * every entry `copies` times, a power of two up to 32. Each lane reads its own copy, so that
+ * fewer lanes ask for different words of one bank. On device cuda one instruction, a product of
  * bytes, picks a code out of a word and makes an address of it.
  */
 #if GC_CUDA
@@ -205,8 +213,8 @@ GC_DEFINE_LOOK_UP(2)
 #endif
 
 /*
- * The same with a table in memory, which is asked only if its answer matters, and does not
- * know of the requests in `pass`, which accept all values.
+ * The same with a table in memory, which is read only if its answer matters. The table does not
+ * know the requests in `pass`, which accept all values.
  */
 GC_FN void
 gc_accept(u32 *m, const u32 *at, const u32 *table, u32 pass)
@@ -224,10 +232,10 @@ gc_accept(u32 *m, const u32 *at, const u32 *table, u32 pass)
 }
 
 /*
- * The requests in `live` of which a row of the GC_SUMMARY_ROWS around `row` has a mark, which the
- * block summary then names, `end` being the first row that nobody marks.  On device cuda lanes beside
- * each other have these rows, and all that have any before `end` come here.  On device host, where
- * a thread has one part of them after the other, marks are written for all.
+ * The requests in `live` that want any of the GC_SUMMARY_ROWS rows around `row`; the block
+ * summary then names them. `end` is the first row that is not part of the scan. On device cuda
+ * neighbouring lanes have these rows, and all lanes with rows before `end` come here. On device
+ * host a thread takes these rows part by part, so all requests' selection bitmaps are written.
  */
 GC_FN u32
 gc_put_summary(const u32 *m, u32 live, u32 *summary, u32 row, u32 end)
@@ -256,7 +264,7 @@ gc_put_summary(const u32 *m, u32 live, u32 *summary, u32 row, u32 end)
 #endif
 }
 
-/* Bytes of a and b, numbered from a's lowest, that the digits of `which` name. */
+/* Bytes of a and b that the digits of `which` name, counted from a's lowest byte. */
 GC_FN u32
 gc_bytes(u32 a, u32 b, u32 which)
 {
@@ -294,7 +302,10 @@ gc_transpose(u32 *x)
 	x[1] ^= t >> 4;
 }
 
-/* Marks of eight requests, whose bytes of the rows' masks x has; to: those of the first. */
+/*
+ * Write the selection of eight requests. x: their bytes of the rows' query bitmaps. to: the first
+ * request's.
+ */
 GC_FN void
 gc_put_eight(u32 (*x)[2], u32 live, u8 *to, u64 per_request)
 {
@@ -308,7 +319,7 @@ gc_put_eight(u32 (*x)[2], u32 live, u8 *to, u64 per_request)
 	}
 }
 
-/* Marks of the requests 16 * half to 16 * half + 15; to: those of the first of them. */
+/* Write the selection of requests 16 * half to 16 * half + 15. to: the first request's. */
 GC_FN void
 gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
 {
@@ -328,7 +339,7 @@ gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
 		gc_put_eight(x[1], live >> 8, to + 8 * per_request, per_request);
 }
 
-/* Marks of each request in `live` for these rows; to: those of request 0. */
+/* Write the selection bitmaps of the requests in `live` for these rows. to: that of request 0. */
 GC_FN void
 gc_put_selection(const u32 *m, u32 live, u8 *to, u64 per_request)
 {

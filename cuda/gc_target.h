@@ -3,31 +3,29 @@
  * gc_target.h
  *	  What differs between the two targets of a generated kernel.
  *
- * A kernel's text is written once, in the vocabulary of this file.  It works on
- * vectors of GC_VEC consecutive rows.  On device cuda a vector is one thread's 8
- * or 16 rows (GC_CUDA_VEC, set by the code generator), kept in registers, and live
- * rows are bits of a mask; where a kernel is wanted quickly (GC_QUICK, set by the
- * compiler's options) it is one row, which leaves little to compile.  On device host
- * it is a thousand rows in the L1 cache, loops over it are what the C
- * compiler turns into vector instructions, and live rows are a selection list.
+ * A kernel's text is written once, in the vocabulary of this file. It works on vectors of GC_VEC
+ * consecutive rows. On device cuda a vector is one thread's 8 or 16 rows (GC_CUDA_VEC, set by
+ * the code generator). It is kept in registers, and live rows are bits of a mask. In a quick
+ * kernel (GC_QUICK, set by the compiler's options) it is one row, which leaves little to
+ * compile. On device host a vector is a thousand rows in the L1 cache. The C compiler turns
+ * loops over it into vector instructions, and live rows are a selection list.
  *
- * A vector goes through stages.  The first stage tests all rows (GC_EACH,
- * GC_KEEP_IF) and settles which are live (GC_SETTLE); later stages look at live
- * rows only (GC_EACH_LIVE .. GC_END_LIVE), or, where a test is safe and cheap, at
- * whichever rows are quicker to look at (GC_EACH_CHEAP): on cuda at all of them,
- * since eight loads at once take less time than one branch after another.  Last, GC_ROWS .. GC_END_ROWS visits
- * each live row once; inside it, `continue` drops the row.
+ * A vector goes through stages. The first stage tests all rows (GC_EACH, GC_KEEP_IF) and settles
+ * which are live (GC_SETTLE). Later stages look at live rows only (GC_EACH_LIVE .. GC_END_LIVE).
+ * Where a test is safe and cheap, they may look at other rows if that is quicker
+ * (GC_EACH_CHEAP). On cuda they then look at all rows, since eight loads at once take less time
+ * than one branch after another. Last, GC_ROWS .. GC_END_ROWS visits each live row once; inside
+ * it, `continue` drops the row.
  *
- * Where all that is left are filters, most vectors have a live row, and what is done with it
- * is little, all is one stage: GC_FILTER_AGGREGATE .. GC_FILTER_AGGREGATE_KEPT .. GC_END_FILTER_AGGREGATE, in which the text
- * clears gc_pass for rows that it drops, and goes on with the others.  On cuda what is known of
- * a row then stays in a predicate: to make a bit of a mask of it and a predicate of that bit
- * took as many instructions as the tests.
+ * All is one stage where only filters come, most vectors have a live row, and little is done
+ * with it. That stage is GC_FILTER_AGGREGATE .. GC_FILTER_AGGREGATE_KEPT ..
+ * GC_END_FILTER_AGGREGATE, in which the text clears gc_pass for rows that it drops. On cuda what
+ * is known of a row then stays in a predicate. Making a mask's bit of it, and a predicate of
+ * that bit, took as many instructions as the tests.
  *
- * GC_VECTOR_ROWS says which rows a vector has; GC_VECTOR_LIVE begins the stages with
- * those of them that a request may see.  Outside of loops of its own, a `continue`
- * of any stage ends what the request does with this vector: the text around it is a
- * loop's body (gc_tile.h).
+ * GC_VECTOR_ROWS says which rows a vector has. GC_VECTOR_LIVE begins the stages with the rows
+ * that a request may see. Outside of a stage's own loops, `continue` ends what the request does
+ * with this vector: the text around it is a loop's body (gc_tile.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -45,7 +43,7 @@
 #define GC_WARP		32
 #define GC_WARPS(threads)	(((threads) + GC_WARP - 1) / GC_WARP)
 
-/* GC_LEAST_BLOCKS: so many blocks are to have room on a multiprocessor. */
+/* GC_LEAST_BLOCKS: a multiprocessor is to have room for so many blocks. */
 #ifdef GC_LEAST_BLOCKS
 #define GC_BOUNDS(threads)	__launch_bounds__(threads, GC_LEAST_BLOCKS)
 #else
@@ -63,7 +61,10 @@
 
 #define GC_BARRIER()	__syncthreads()
 
-/* Sum and union over the lanes in `mask`, which all come here; before sm_80 there is no instruction for that. */
+/*
+ * Sum and union over the lanes in `mask`, all of which come here; before sm_80 there is no
+ * instruction for that.
+ */
 #if __CUDA_ARCH__ >= 800
 #define GC_REDUCE_ADD(mask, x)	__reduce_add_sync(mask, x)
 #define GC_REDUCE_OR(mask, x)	__reduce_or_sync(mask, x)
@@ -96,7 +97,7 @@ GC_REDUCE_OR(u32 mask, u32 x)
 #define GC_FN_ONCE		static __device__ __noinline__
 #define GC_NO_UNROLL	_Pragma("unroll 1")
 
-/* A bit for each row of a vector, at the address of bitmaps that `row` begins. */
+/* A bit for each row of a vector: the part of a bitmap that begins at `row`. */
 #if GC_VEC == 16
 #define GC_VECTOR_BITS(bits, row)	((u32) ((const u16 *) (bits))[(row) / 16])
 #elif GC_VEC == 8
@@ -113,7 +114,7 @@ GC_REDUCE_OR(u32 mask, u32 x)
 		gc_m &= GC_VECTOR_BITS(valid, row); \
 		if (!gc_m) continue; \
 	}
-/* Of one request of several: valid is an array by source, or 0. */
+/* The same for one request of several: valid is an array by source, or 0. */
 #define GC_MEMBER_LIVE(valid, source, row) \
 	u32 gc_m = gc_rows_here; \
 	if (valid) \
@@ -126,10 +127,9 @@ GC_REDUCE_OR(u32 mask, u32 x)
 #define GC_EACH(j)				GC_UNROLL for (int j = 0; j < GC_VEC; j++)
 
 /*
- * x, of which the compiler's front half is told nothing, so that it does not rewrite what is
- * done with it; the assembler sees it again.  A bit is then tested by one instruction, which
- * gives a predicate, not by three (shift, mask, comparison), and what is added or masked
- * under a condition stays one instruction under a predicate.
+ * x, hidden from the compiler's front half, so that it does not rewrite its uses; the assembler
+ * sees x again. One instruction then tests a bit and gives a predicate, not three (shift, mask,
+ * comparison). What is added or masked under a condition stays one instruction under a predicate.
  */
 GC_FN u32
 GC_OPAQUE(u32 x)
@@ -160,15 +160,15 @@ GC_OPAQUE(u32 x)
 #define GC_ROWS_ALL(j, row) \
 	GC_EACH(j) { const u32 gc_pass = GC_IS_LIVE(j); const u32 row = gc_row + j; (void) row; {
 #define GC_END_ROWS_ALL			}}
-/* Tests and what is done with the rows that pass, in one. */
+/* Tests, and what is done with rows that pass, in one stage. */
 #define GC_FILTER_AGGREGATE(j)				GC_EACH(j) { bool gc_pass = GC_IS_LIVE(j);
 #define GC_FILTER_AGGREGATE_KEPT(j, row)	if (!gc_pass) continue; const u32 row = gc_row + j; (void) row; {
 #define GC_END_FILTER_AGGREGATE				}}
 
 /*
- * Sum over one vector of values of which GC_PART_ROWS add up within 32 bits: added to its
- * accumulator once per vector.  And number of a thread's rows, of which a warp has more than
- * fit in a device's memory: one by one, or all that are live.
+ * GC_PART: sum over one vector of values of which GC_PART_ROWS add up within 32 bits; added to
+ * its accumulator once per vector. GC_COUNT: number of a thread's rows; a warp's rows may be more
+ * than fit in 32 bits. They are counted one by one, or all live rows together.
  */
 #define GC_PART					i32
 #define GC_COUNT				u32

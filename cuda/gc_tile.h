@@ -34,7 +34,9 @@ GC_DEFINE_RAW(8, u64, u64)
 
 #else
 
-/* The codes of one thread's rows, as they are; 16 bytes at a time where there are. */
+/*
+ * The codes of one thread's rows, as they are; loaded 16 bytes at a time where there are as many.
+ */
 GC_FN void
 gc_words_1(u32 *x, const u8 *p)
 {
@@ -59,7 +61,7 @@ gc_words_2(u32 *x, const u8 *p)
 	}
 }
 
-/* Widened. */
+/* The codes, widened. */
 GC_FN void
 gc_raw_1(u32 *v, const u8 *p)
 {
@@ -118,10 +120,10 @@ GC_DEFINE_WIDENED(load, W, RAW, R, SUFFIX) \
 GC_DEFINE_WIDENED(late, W, RAW, R, SUFFIX)
 
 /*
- * Narrow codes to 32 bits: one instruction, a product of bytes, picks a code out of its word
- * and adds the base, where a shift, a mask and an addition did.  Not where few rows may need
- * them: the others then do without, and products want their operands in registers, which
- * kernels with groups in shared memory have not left.
+ * Narrow codes to 32 bits. One instruction, a product of bytes, picks a code out of its word and
+ * adds the base; otherwise a shift, a mask and an addition do. Where few rows may need their
+ * values, it is not used: other rows then skip the work. Also, products need registers for
+ * operands, which kernels with groups in shared memory lack.
  */
 #if GC_VEC == 1
 #define GC_DEFINE_NARROW(W, PRODUCT)	GC_DEFINE_LOAD(W, u32, i32, i32)
@@ -228,7 +230,7 @@ GC_DEFINE_LOAD(8, u64, i64, i64)
 #define GC_ANY_PARAMS	const void *p, i64 base, u32 width, u32 n
 #endif
 
-/* Columns whose chunks differ in width: one test per vector, uniform in a block. */
+/* For columns whose chunks differ in width: one test per vector, uniform in a block. */
 #define GC_DEFINE_LOAD_ANY(R, SUFFIX) \
 GC_FN void gc_load_0_##SUFFIX(R *v, GC_ANY_PARAMS) \
 { \
@@ -295,8 +297,8 @@ gc_column(u64 cached, u64 private_, u32 chunk)
 }
 
 /*
- * The same where several requests share the scan: 0 for `wanted` when none of
- * those that read the column reads this chunk, whose codes may then not be there.
+ * The same where several requests share the scan. 0 for `wanted`: no request that reads the
+ * column reads this chunk, whose codes may then be missing.
  */
 GC_FN GcCol
 gc_shared_column(u64 cached, u32 chunk, u32 wanted)
@@ -307,17 +309,17 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
 }
 
 /*
- * The scan skeleton: every tile of this block, in circular order from
- * first_tile, and in it every vector of this thread.  Between GC_TILES and
- * GC_VECTORS the code generator fetches the chunk's column descriptions.
+ * The scan skeleton: every tile of this block, in circular order from first_tile, and in it every
+ * vector of this thread. Between GC_TILES and GC_VECTORS the code generator fetches the chunk's
+ * column descriptions. GC_VECTORS is for a kernel that serves one request.
  *
- * GC_VECTORS is for a kernel that serves one request.  Where some columns are read a vector
- * ahead, those reads stand between GC_READ_FROM(GC_FIRST_VECTOR) and GC_END_READ, before
- * GC_SHARED_VECTORS, and GC_READ_FROM(GC_VECTOR_AHEAD) and GC_END_READ behind it, where what was
- * read before has been taken; behind the last vector some other one is read again.
+ * Some columns may be read a vector ahead. The first reads stand between
+ * GC_READ_FROM(GC_FIRST_VECTOR) and GC_END_READ, before GC_SHARED_VECTORS. The others stand
+ * behind it, between GC_READ_FROM(GC_VECTOR_AHEAD) and GC_END_READ, where the codes read before
+ * have been taken. Behind the last vector, some other vector is read again.
  *
- * In a kernel that serves several requests, GC_SHARED_VECTORS is the loop over vectors, and within
- * it each request's stages stand between GC_MEMBER and GC_END_MEMBER, a loop that runs once; valid
+ * In a kernel that serves several requests, GC_SHARED_VECTORS is the loop over vectors. Within it
+ * each request's stages stand between GC_MEMBER and GC_END_MEMBER, a loop that runs once. valid
  * is the address of that request's u64 per source, or 0: all rows are visible.
  */
 #define GC_TILES \

@@ -3,14 +3,13 @@
  * gc_time.h
  *	  When a kernel ran, by the device's clock.
  *
- * Behind the flags that a kernel writes, at GC_TIMES_AT, are GC_NTIMES words of 64 bits,
- * zero before.  Where gc_a.scan.timed says so, GC_BEGAN and GC_ENDED keep there when its
- * first block began (the complement, so that the greatest is the earliest) and when its
- * last one ended; GC_CAME_AFTER, what another kernel has noted of itself before.  So times
- * come with the result.  To have them from marks (CUDA's events) took the worker's thread
- * longer than the launch did.
+ * Behind the flags that a kernel writes, at GC_TIMES_AT, are GC_NTIMES words of 64 bits, zero
+ * before. Where gc_a.scan.timed says so, GC_BEGAN notes there when the kernel's first block
+ * began, and GC_ENDED when its last one ended. The begin is kept as its complement, so that the
+ * greatest is the earliest. GC_CAME_AFTER notes the times of the kernel before. So times come
+ * with the result. Times from CUDA's events took the worker's thread longer than the launch did.
  *
- * In nanoseconds, on an H200 in steps of 32.  A block's threads come together once more at its
+ * The unit is nanoseconds, on an H200 in steps of 32. A block's threads meet in a barrier at its
  * end, so that none is still at work.
  *
  *-------------------------------------------------------------------------

@@ -3,27 +3,30 @@
  * gc_visit.h
  *	  Visiting the few rows of a table that are left.
  *
- * Which rows those are, a selection scan's selection kernel has said (gc_selection.h), or the kernel's own vector
- * phase, which then only clears bits:
+ * Either a selection scan's selection kernel has selected the rows (gc_selection.h), or the
+ * kernel's own vector phase does, which then only clears bits:
  *
- *	  GC_SELECTED_TILES .. GC_SELECTED_VECTORS .. GC_END_SELECTED_VECTORS .. GC_END_TILES
- *	  GC_FILTERED_TILES .. GC_FILTERED_VECTORS .. GC_FILTERED_SELECTION .. GC_END_FILTERED_VECTORS
- *		.. GC_END_TILES
+ * 	  GC_SELECTED_TILES .. GC_SELECTED_VECTORS .. GC_END_SELECTED_VECTORS .. GC_END_TILES
+ * 	  GC_FILTERED_TILES .. GC_FILTERED_VECTORS .. GC_FILTERED_SELECTION .. GC_END_FILTERED_VECTORS
+ * 		.. GC_END_TILES
  *
- * with columns' descriptions behind the first, a vector phase (gc_target.h) between
- * GC_FILTERED_VECTORS and GC_FILTERED_SELECTION, and before the end stages over gathered rows:
+ * Behind the first macro stand the columns' descriptions. Between GC_FILTERED_VECTORS and
+ * GC_FILTERED_SELECTION stands a vector phase (gc_target.h). Before the end stand stages over
+ * gathered rows:
  *
- *	  GC_SELECTED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
- *	  GC_EACH_VISITED .. GC_KEEP_VISITED_IF .. GC_END_VISITED	test them
- *	  GC_LOOK_UP .. GC_END_LOOK_UP					look up what they want of other tables (batched_lookup.c)
- *	  GC_SELECTED_ROWS .. GC_END_SELECTED_ROWS			what is done with each
+ * 	  GC_SELECTED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
+ * 	  GC_EACH_VISITED .. GC_KEEP_VISITED_IF .. GC_END_VISITED	test them
+ * 	  GC_LOOK_UP .. GC_END_LOOK_UP					batched lookups (codegen/batched_lookup.c)
+ * 	  GC_SELECTED_ROWS .. GC_END_SELECTED_ROWS		what is done with each
  *
- * On device cuda a warp takes 4,096 rows at a time and queues those that are left; of these a
- * thread gathers a few at a time (GC_LANE_ROWS), so that as many as 128 wait for memory together,
- * however few of all rows they are.  Where there are marks it finds these 4,096 by their block summary, in a
- * span of up to 32,768: sixteen times GC_SUMMARY_ROWS that have any.  Rows wait from one 4,096 of a span
- * to the next until they are as many as can be gathered together: where they are few, a span takes a warp
- * hardly longer than one of its rows does.
+ * On device cuda a warp takes 4,096 rows at a time and queues the rows that are left. A thread
+ * gathers a few of them at a time (GC_LANE_ROWS). So as many as 128 wait for memory together,
+ * however few of all rows they are.
+ *
+ * With a selection bitmap, the block summary gives the warp these 4,096 rows, in a span of up to
+ * 32,768. They are sixteen times GC_SUMMARY_ROWS of which any are selected. Rows wait from one
+ * 4,096 of a span to the next until as many can be gathered together as fit. Where rows are few,
+ * a span takes a warp hardly longer than one of its rows does.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,19 +36,20 @@
 #define GC_WARP_ROWS	(32 * 32 * GC_LANE_WORDS)
 
 /*
- * Rows that a lane queues at a time (where many have a mark, a word of a quarter of the lanes, as many in
- * all), and room for those of a warp and for what waits: GC_VISIT_SHARED.
+ * Rows that a lane queues at a time. Where many rows are selected, a quarter of the lanes queue a
+ * word each, as many rows in all. GC_QUEUE_ROWS: room for a warp's rows of one turn and for rows
+ * that wait (GC_VISIT_SHARED).
  */
 #define GC_LANE_TURN	8
 #define GC_QUARTER		8
 #define GC_QUEUE_ROWS	(32 * (GC_LANE_TURN + GC_LANE_ROWS))
 
-/* So many rows with a mark are many. */
+/* From so many selected rows on, many rows are selected. */
 #define GC_DENSE_ROWS	(GC_WARP_ROWS / 8)
 
 /*
- * Words of marks of the rows from `row` on, none behind `end`.  marks: address of the chunk's; they,
- * and valid, can be read up to a multiple of GC_PAD_ROWS.
+ * Words of a selection bitmap for rows from `row` on, without rows from `end` on. sel_bitmap:
+ * address of the chunk's part; it and valid can be read up to a multiple of GC_PAD_ROWS.
  */
 GC_FN void
 gc_selection_words(u32 *x, u64 sel_bitmap, u64 valid, u32 row, u32 end)
@@ -70,12 +74,15 @@ gc_selection_words(u32 *x, u64 sel_bitmap, u64 valid, u32 row, u32 end)
 	}
 }
 
-/* Rows that one word of the block summary stands for in each lane, and the most of these words. */
+/* Words of the block summary that each lane looks at; and rows that these words cover. */
 #define GC_LANE_SUMMARY	4
 #define GC_SPAN_ROWS	(32 * GC_LANE_SUMMARY * GC_SUMMARY_ROWS)
 #define GC_SPAN_SUMMARY	(GC_SPAN_ROWS / GC_SUMMARY_ROWS)
 
-/* Rows of a warp's parts, so that there are at least as many parts as warps if they are GC_WARP_ROWS or more. */
+/*
+ * Rows of a warp's parts, chosen so that there are at least as many parts as warps if they have
+ * GC_WARP_ROWS or more.
+ */
 GC_FN u32
 gc_span_rows(const GcScan *scan, u32 warps)
 {
@@ -86,7 +93,7 @@ gc_span_rows(const GcScan *scan, u32 warps)
 	return rows;
 }
 
-/* How many parts of so many rows a source has. */
+/* Parts of so many rows that a source has. */
 GC_FN u32
 gc_parts_of_source(const GcScan *scan, u32 rows)
 {
@@ -101,8 +108,8 @@ gc_parts(const GcScan *scan, u32 rows)
 }
 
 /*
- * Part `number` of all: its source, and its first row there.  Parts begin as tiles do, with
- * first_tile (GC_TILES).  Nothing is kept from one part to the next: registers are what is short.
+ * Find part `number` of all: its source, and its first row there. Parts begin as tiles do, with
+ * first_tile (GC_TILES). Nothing is kept from one part to the next, since registers are scarce.
  */
 GC_FN u32
 gc_find_part(const GcScan *scan, u32 number, u32 rows, u32 *first)
@@ -139,9 +146,10 @@ gc_lane_sum(u32 n, u32 lane)
 }
 
 /*
- * Queue rows behind the n that wait; x: the lane's, from row `from` on.  Where few have marks, up
- * to GC_LANE_TURN of each lane, which are taken from x; where many have, all of the next
- * GC_QUARTER lanes in the next word, so that rows which lie together are visited together.
+ * Queue rows behind the n that wait. x: the lane's words, from row `from` on. Where few rows are
+ * selected, up to GC_LANE_TURN of each lane are queued and taken from x. Where many are, all rows
+ * in the next word of the next GC_QUARTER lanes are. So rows that lie together are visited
+ * together.
  */
 GC_FN u32
 gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn)
@@ -170,8 +178,8 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn
 }
 
 /*
- * The parts of GC_SUMMARY_ROWS, from row `first` on and before `end`, that have a mark of the request:
- * their numbers, and how many.  block summary: of the chunk.
+ * Find the parts of GC_SUMMARY_ROWS, from row `first` on and before `end`, of which the request
+ * wants any row: their numbers, and how many. summary: of the chunk.
  */
 GC_FN u32
 gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end, u32 lane)
@@ -209,7 +217,7 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 #define GC_SELECTION_OF(words)	gc_warp_sum(__popc((words)[0]) + __popc((words)[1]) + __popc((words)[2]) + __popc((words)[3]))
 #define GC_IF_FEW			const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
 
-/* marks, bytes, block summary, bit: as GC_ARG_SELECTION's parts (codegen.h). */
+/* sel_bitmap, bytes, summary, bit: as GC_ARG_SELECTION's parts (codegen.h). */
 #define GC_SELECTED_TILES(threads, sel_bitmap, bytes, summary, bit) \
 	__shared__ u8 gc_markeds[GC_WARPS(threads)][GC_SPAN_SUMMARY]; \
 	u8 *gc_selected = gc_markeds[thread / 32]; \
@@ -225,7 +233,7 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 		u32 gc_count = GC_SELECTION_OF(gc_words); \
 		GC_IF_FEW
 
-/* The marks of the next GC_WARP_ROWS that have any. */
+/* Take the selection bitmap's words for the next GC_WARP_ROWS that have selected rows. */
 #define GC_TAKE_SELECTED \
 		{ \
 			const u32 gc_which = gc_some + gc_lane / (32 * GC_SUMMARY_ROWS / GC_WARP_ROWS); \
@@ -238,9 +246,9 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 #define GC_END_SELECTED_VECTORS	GC_END_QUEUED_VECTORS
 
 /*
- * Rows wait until each lane has GC_LANE_ROWS to gather, or there are no more.  again, take: whether
- * there are other words, and take them, which may be on their way while rows are gathered, and are
- * counted only then (gc_more 2).
+ * Rows wait until each lane has GC_LANE_ROWS to gather, or there are no more. again: whether
+ * there are other words. take: take these words, which may be in flight while rows are gathered,
+ * and are counted only then (gc_more 2).
  */
 #define GC_QUEUED_VECTORS(again, take) \
 		u32 gc_n = 0, gc_turn = 0, gc_more = 1; \
@@ -263,9 +271,9 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 				}
 
 /*
- * The vector phase, in all lanes at a time and without a branch, so that several rounds' loads
- * can be on their way (GC_FILTERED_ROUNDS), and what it has left as words, which lie where the
- * queue will.  Behind the last row there is padding to read, for a part is within a tile.
+ * The vector phase runs in all lanes together and without a branch, so that several rounds' loads
+ * can be in flight (GC_FILTERED_ROUNDS). Its result is stored as words, in the memory that the
+ * queue uses later. A part lies within a tile, so behind the last row there is padding to read.
  */
 #define GC_FILTERED_TILES(threads)	GC_PARTS(threads, GC_WARP_ROWS)
 #define GC_FILTERED_VECTORS \
@@ -289,7 +297,7 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 		GC_QUEUED_VECTORS(0,)
 #define GC_END_FILTERED_VECTORS		GC_END_QUEUED_VECTORS
 
-/* A lane's vector, whose rows begin at `row` of the part. */
+/* Store the result of a lane's vector, whose rows begin at `row` of the part. */
 GC_FN void
 gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 {
@@ -323,7 +331,7 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 				if (!(gc_m >> j & 1)) continue; \
 				const u32 row = gc_visited[j]; (void) row; {
 #define GC_END_SELECTED_ROWS	}}
-/* What is left is fewer than 32, and behind them. */
+/* Rows left in the queue are fewer than 32, and behind those taken. */
 #define GC_END_QUEUED_VECTORS \
 			} \
 			__syncwarp(); \
@@ -335,8 +343,9 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 #else
 
 /*
- * The marks of a tile's rows, from first to end, to where there is room for as many, with none
- * where the block summary says so; and how many rows have one.  marks, block summary: of the chunk.
+ * Copy a tile's part of the selection bitmap, from row first to end, to memory with room for as
+ * many rows. It is zero where the block summary has no rows. Returns the number of selected rows.
+ * sel_bitmap, summary: of the chunk.
  */
 GC_FN u32
 gc_take_selection(u8 *to, const u8 *sel_bitmap, const u32 *summary, u32 bit, u32 first, u32 end)

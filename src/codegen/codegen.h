@@ -170,7 +170,7 @@ extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
  * Threads of kernels over selection bitmaps for which a multiprocessor is to have room, since
  * such kernels mostly wait for memory. With 1,024 threads some of their registers are spilled,
  * and a thread's gathered rows are read one after another. On an H200 the Star Schema Benchmark's
- * kernels take the same time with both. GC_SELECTED_BLOCK is their block size.
+ * kernels take the same time with both. GC_SELECTED_BLOCKS: blocks that hold these threads.
  */
 #define GC_SELECTED_THREADS			768
 #define GC_SELECTED_BLOCKS(threads)	((GC_SELECTED_THREADS + (threads) - 1) / (threads))

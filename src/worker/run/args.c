@@ -1,9 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * args.c
- *	  Filling a kernel's parameter in the order the code generator laid down.
+ *	  Filling a kernel's parameter, in the order that the code generator laid down.
  *
- * The worker's main thread.  Words that only shared scans have come by a hook (hooks.h).
+ * Shared scans fill the words that only they know, by a hook (hooks.h).
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */

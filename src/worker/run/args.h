@@ -3,6 +3,8 @@
  * args.h
  *	  The words of a kernel's parameter.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_ARGS_H
@@ -24,7 +26,7 @@ typedef struct GcArgSource
 	GcAddr		group_slots;
 	GcAddr		group_keys;
 	GcAddr		rows;
-	const struct GcShareRun *share; /* of words that only shared scans have (hooks.h) */
+	const struct GcShareRun *share; /* for words that only shared scans know (hooks.h) */
 } GcArgSource;
 
 extern u64	gc_arg_word(const GcArgSource *src, const GcArgWord *word);

@@ -3,6 +3,8 @@
  * demand.h
  *	  What a request's main kernel asks of the device, as sched/ wants to know it.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_DEMAND_H
@@ -12,14 +14,14 @@
 #include "run.h"
 
 /*
- * What the run's main kernel asks for.  What of its time is no reading is not
- * known before it was resident with others: then little enough is assumed to have it tried.
+ * What the run's main kernel needs. Its issue part is not known before it was co-resident with
+ * others. Until then it is assumed to be so small that co-residence is tried.
  */
 extern GcKernelNeeds gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us);
 
 /*
- * What the run's main kernel streams and looks up, as far as sched/policy/coresident.h wants to know.
- * Nothing, as long as its time alone is a guess: then nobody knows what bounds it.
+ * What the run's main kernel streams and looks up, for sched/policy/coresident.h. Nothing while
+ * its alone time is a guess: what limits the kernel is then not known.
  */
 extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcCandidate *candidate);
 

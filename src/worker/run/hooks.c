@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.c
- *	  What happens to a request beside its own kernels, in rooms above this one.
+ *	  Hooks for what rooms above this one do with a request.
  *
  * The worker's main thread.
  *

@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * kernels.c
- *	  Kernels by program: generated once per shape and variant, kept for the
- *	  worker's life.
+ *	  Kernels by program: generated once per kernel signature and variant.
  *
- * A shape is a bound program, found by hash and compared byte by byte.  Each of
- * its pipelines has a list of variants.  The kernel cache below it knows kernels
- * by text, so pipelines that two shapes have in common are compiled once.
+ * A kernel signature is a bound program, found by hash and compared byte by byte. Each of its
+ * pipelines has a list of variants. The kernel cache below knows kernels by their text. So
+ * pipelines that two signatures have in common are compiled once.
  *
- * The worker's main thread.  Shapes and their kernels live in a context that is reset as a
+ * The worker's main thread. Signatures and their kernels live in a context that is reset as a
  * whole, only while no request is running.
  *
  *-------------------------------------------------------------------------
@@ -27,7 +26,7 @@
 #include "../../settings.h"
 #include "../memory/state.h"
 
-/* Shapes kept; beyond that all are forgotten (their kernels stay cached). */
+/* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SIGNATURES	4096
 
 typedef struct SignatureKernels
@@ -35,7 +34,7 @@ typedef struct SignatureKernels
 	GcHash		hash;			/* key */
 	GcProgram  *program;
 	GcPipelineKernel **pipelines;	/* lists of variants */
-	GcPipelineTraits *traits;	/* per pipeline: that takes its time */
+	GcPipelineTraits *traits;	/* one per pipeline; deriving them takes time */
 } SignatureKernels;
 
 static HTAB *shapes = NULL;
@@ -47,9 +46,9 @@ static GcPipelineKernel packed_row_writer;
 static MemoryContext kernels_cxt = NULL;
 
 /*
- * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, so
- * that tests can where there is no GPU.  Named by its hash; a failure is no error.
- * Who looks for texts while servers run finds none of which a part is missing.
+ * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, for tests
+ * without a GPU. Its hash names the file; a failure is no error. The file is renamed when
+ * complete, so that a reader never finds a partial text.
  */
 void
 gc_write_gpu_text(const char *text)
@@ -65,7 +64,7 @@ gc_write_gpu_text(const char *text)
 	hash = gc_hash_bytes(text, strlen(text), 0);
 	snprintf(path, sizeof(path), "%s/%016llx%016llx.gpu.src", gc_kernel_cache_directory,
 			 (unsigned long long) hash.h[0], (unsigned long long) hash.h[1]);
-	/* servers of tests share directories, so a name of our own */
+	/* test servers share directories, so the name has the process's number */
 	snprintf(part, sizeof(part), "%s/%d.gpu.part", gc_kernel_cache_directory, (int) getpid());
 	if (access(path, F_OK) == 0)
 		return;
@@ -78,7 +77,7 @@ gc_write_gpu_text(const char *text)
 		unlink(part);
 }
 
-/* Have a kernel that is the same for all programs compiled. */
+/* Have a kernel compiled that is the same for all programs. */
 static void
 ask_fixed(GcPipelineKernel *k, char *(*generate) (void))
 {
@@ -197,7 +196,7 @@ gc_packed_row_writer(GcError *err, bool *failed)
 	return poll_fixed(&packed_row_writer, err, failed);
 }
 
-/* Called while no request is running: nobody holds a pointer into the shapes. */
+/* Called while no request is running, when no pointer into the signatures is held. */
 void
 gc_kernels_trim(void)
 {
@@ -205,7 +204,9 @@ gc_kernels_trim(void)
 		gc_kernels_init();
 }
 
-/* NULL: not a program that could be executed.  Each is checked once. */
+/*
+ * Find or make a request's signature; each is checked once. NULL: the program cannot be executed.
+ */
 static SignatureKernels *
 find_shape(const GcRequest *request, GcError *err)
 {
@@ -288,8 +289,8 @@ gc_make_variant(const GcVariantDemand *d, const GcVariantChoice *choice)
 }
 
 /*
- * The variant for a request: bitmaps and group table in shared memory as far as the
- * scheduler wants them there.
+ * Choose the variant for a request: bitmaps and group table go to shared memory as far as the
+ * cost model wants them there.
  */
 GcVariant
 gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room)
@@ -304,7 +305,7 @@ write_gpu_kernels(const GcRequest *request, int pipeline)
 {
 	const GcProfile *profile = gc_profile_known("H200");
 	GcVariantDemand d;
-	/* Tables as they are, and so large that all is worth it. */
+	/* the tables' real sizes, and rows so many that everything in shared memory pays */
 	const u64	rows[] = {request->inputs[gc_pipelines(request->program)[pipeline].input].rows, (u64) 1 << 30};
 
 	gc_variant_demand(request, pipeline, &d);

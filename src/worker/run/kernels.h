@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * kernels.h
- *	  Kernels of programs, and those that are the same for all.
+ *	  Kernels of programs, and kernels that are the same for all programs.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,13 +32,14 @@ typedef struct GcPipelineKernel
 	int			occupancy_threads;	/* and blocks of so many threads */
 	GcHash		hash;			/* of its text */
 	GcLearned	alone_us;		/* time of a main kernel with the device to itself */
-	GcLearned	issue_part;		/* of that, if memory took no time (sched/policy/coresident.h) */
+	GcLearned	issue_part;		/* part of alone_us that it would take if memory took no time
+								 * (sched/policy/coresident.h) */
 	struct GcPipelineKernel *next;
 } GcPipelineKernel;
 
 /*
- * The kernel of a pipeline of the request, in the variant that suits it; asked for
- * from the kernel cache if it is new (*fresh).  NULL: err set.
+ * The kernel of a pipeline of the request, in the variant that suits it. A new one is asked for
+ * from the kernel cache (*fresh). NULL: err set.
  */
 extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipeline,
 										 bool *fresh, GcError *err);
@@ -44,7 +47,7 @@ extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipel
 typedef struct GcVariantDemand
 {
 	GcPipelineDemand demand;
-	u16			build[32];		/* of each bitmap of it */
+	u16			build[32];		/* build of each of these bitmaps */
 } GcVariantDemand;
 
 extern void gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d);
@@ -53,8 +56,8 @@ extern GcVariant gc_choose_variant(const GcProfile *profile, const GcVariantDema
 extern void gc_write_gpu_text(const char *text);
 
 /*
- * Kernels that are the same for all programs (codegen.h), or NULL until they are compiled;
- * *failed: they will never be.
+ * Kernels that are the same for all programs (codegen.h), or NULL until they are compiled.
+ * *failed: they never will be.
  */
 extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_merge_kernel(GcError *err, bool *failed);
@@ -64,7 +67,7 @@ extern const GcPipelineKernel *gc_packed_row_writer(GcError *err, bool *failed);
 
 /*
  * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
- * gc_kernel_ready: is it compiled, in its final form?  *failed: it will never be.
+ * gc_kernel_ready: is it compiled, in its final form? *failed: it never will be.
  */
 extern bool gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source);
 extern bool gc_kernel_ready(GcPipelineKernel *k, bool *failed);

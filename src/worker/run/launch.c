@@ -3,9 +3,10 @@
  * launch.c
  *	  What is queued on the device for a request: memory, copies, builds, kernels.
  *
- * Everything goes to the run's stream, in the order of the calls; nothing waits.  A
- * failure leaves what was queued: the caller drains the device before it gives
- * memory back.  The worker's main thread.
+ * Everything goes to the run's stream, in the order of the calls; nothing waits. A failure
+ * leaves what was queued: the caller drains the device before it gives memory back.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,14 +34,14 @@ gc_run_keyed(const GcRun *run)
 						   run->main->group_mode == GC_GROUP_HASH);
 }
 
-/* 64-bit words of such a key. */
+/* 64-bit words of a group's key. */
 int
 gc_run_key_words(const GcRun *run)
 {
 	return run->gather ? 1 : run->request->group_key_words;
 }
 
-/* Flags and sink of the main kernel, in one piece. */
+/* Allocate flags and sink of the main kernel, in one piece. */
 GcCode
 gc_run_allocate(GcRun *run)
 {
@@ -73,8 +74,8 @@ gc_run_allocate(GcRun *run)
 }
 
 /*
- * Inner addresses of the device part are offsets at first: make them addresses.
- * A request that is tried again may lie elsewhere.
+ * Inner addresses of the device part are offsets at first: make them addresses. A request that is
+ * tried again may have its device part elsewhere.
  */
 static void
 relocate(GcRun *run)
@@ -142,7 +143,7 @@ column_is_read(const GcRun *run, int pipeline, int column)
 	return false;
 }
 
-/* Bring in the columns that a pipeline reads. */
+/* Have the columns that a pipeline reads on the device. */
 GcCode
 gc_run_upload_columns(GcRun *run, int pipeline)
 {
@@ -223,7 +224,7 @@ gc_run_ntiles(const GcRun *run)
 	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 }
 
-/* What fills the argument words of this run's kernels. */
+/* Collect the sources of the argument words of this run's kernels. */
 void
 gc_run_arg_source(const GcRun *run, GcArgSource *src)
 {
@@ -232,7 +233,7 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows,.share = run->share};
 }
 
-/* Of a part, whose flags are there, what the scan skeleton wants to know. */
+/* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */
 static GcScan
 describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, GcAddr flags)
 {
@@ -261,7 +262,7 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid 
 	GcLaunch	l = {.blocks = grid->blocks,.threads = grid->threads,
 	.shared_bytes = gc_run_shared_bytes(run, &k->variant),.whole_shared = part->whole_shared};
 
-	/* Without a block nothing is launched, and nobody delivers. */
+	/* an empty part launches no block, so no block would deliver */
 	if (part->last)
 		run->delivered = run->delivers > 0 && l.blocks > 0;
 	gc_run_arg_source(run, &src);
@@ -277,7 +278,7 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid 
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
 }
 
-/* Queue the gathering of the existing groups behind the main kernel. */
+/* Queue the compactor behind the main kernel. */
 GcCode
 gc_run_launch_compactor(GcRun *run)
 {
@@ -322,8 +323,8 @@ fill_build(GcRun *run, int b, GcBuildTable *t)
 }
 
 /*
- * Have build b: take over a table that another request fills or has filled, or
- * fill one, for which the builds below it are needed too.
+ * Have build b: take over a table that another request fills or has filled, or fill a new one. A
+ * new one needs the builds below it, too.
  */
 static GcCode
 do_build(GcRun *run, int b)
@@ -347,14 +348,14 @@ do_build(GcRun *run, int b)
 	if (t == NULL)
 		return run->err.code;
 	info->builds_run++;
-	/* Nobody else may find it before its kernel is queued. */
+	/* No other request may find it before its kernel is queued. */
 	t->bad = true;
 	code = fill_build(run, b, t);
 	t->bad = code != GC_OK;
 	return code;
 }
 
-/* Builds that a pipeline probes. */
+/* Have the builds that a pipeline probes. */
 GcCode
 gc_run_builds(GcRun *run, int pipeline)
 {

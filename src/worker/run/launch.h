@@ -3,6 +3,8 @@
  * launch.h
  *	  What is queued on the device for a request: memory, copies, builds, kernels.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_LAUNCH_H
@@ -10,17 +12,20 @@
 
 #include "run.h"
 
-/* Each queues on the run's stream. */
+/* Each of these queues on the run's stream. */
 extern GcCode gc_run_upload(GcRun *run);
 extern GcCode gc_run_allocate(GcRun *run);
 extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
 
-/* Column c of an input, for what is queued on the stream next, whether the run's kernels read it or not. */
+/*
+ * Have column c of an input for what is queued on the stream next, even if the run's kernels do
+ * not read it.
+ */
 extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
 extern GcCode gc_run_builds(GcRun *run, int pipeline);
 
 /*
- * Launch a pipeline's kernel k over sources first .. first + n - 1 of its input, from
+ * One launch of a pipeline's kernel k: over sources first .. first + n - 1 of its input, from
  * tile first_tile on.
  */
 typedef struct GcScanPart
@@ -28,16 +33,19 @@ typedef struct GcScanPart
 	u32			first;
 	u32			n;
 	u32			first_tile;
-	bool		timed;			/* note behind the flags when it ran */
+	bool		timed;			/* its times are noted behind the flags */
 	GcAddr		before;			/* as GcScan's */
 	bool		whole_shared;	/* as GcLaunch's */
-	bool		last;			/* nothing comes to the sink behind it: it delivers the result, if it can */
+	bool		last;			/* no later launch writes to the sink: this one delivers the
+								 * result, if it can */
 } GcScanPart;
 extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
 							const GcScanPart *part, GcAddr flags);
 extern u64	gc_run_shared_bytes(const GcRun *run, const GcVariant *variant);
 
-/* Blocks of the kernel in this block size that a multiprocessor can hold; asked once. */
+/*
+ * Blocks of the kernel, of this size, that a multiprocessor can hold; the device is asked once.
+ */
 extern int	gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes);
 extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
 extern GcCode gc_run_launch_compactor(GcRun *run);
@@ -48,7 +56,7 @@ extern u32	gc_run_ntiles(const GcRun *run);
 /* Does the result come as groups with keys (or numbers), in no order? */
 extern bool gc_run_keyed(const GcRun *run);
 
-/* 64-bit words of such a key. */
+/* 64-bit words of a group's key. */
 extern int	gc_run_key_words(const GcRun *run);
 
 #endif							/* GC_LAUNCH_H */

@@ -3,6 +3,8 @@
  * main_launch.h
  *	  A launch of a main kernel: one request's, or a shared scan's.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_MAIN_LAUNCH_H
@@ -19,60 +21,66 @@ struct GcMainLaunch;
 struct GcRun;
 
 /*
- * What a shared scan's launch does besides.  All are called on the main thread, with
+ * What a shared scan's launch does in addition. All are called on the main thread, with
  * launch->share as gc_share_start left it.
  */
 typedef struct GcLaunchOps
 {
-	/* No request needs its kernel any more: give back what only that needed.  May come twice. */
+	/*
+	 * No request needs the launch's kernel any more: give back what only that needed. May be
+	 * called twice.
+	 */
 	void		(*strip) (struct GcMainLaunch *launch);
-	/* It goes, after a strip. */
+	/* Free the launch's part, after a strip. */
 	void		(*free) (struct GcMainLaunch *launch);
 	/* The device is closed, and the worker exits: give back what lies in shared memory. */
 	void		(*forget) (struct GcMainLaunch *launch);
-	/* When the run's own kernel began and ended behind it, from the launch's begin; 0: not known. */
+	/*
+	 * When the run's own kernel began and ended, counted from the launch's begin; 0: not known.
+	 */
 	void		(*member_ran) (struct GcRun *run, float begin_us, float end_us);
 } GcLaunchOps;
 
-/* It goes with the last of the requests that it answers. */
+/* Freed with the last of the requests that it answers. */
 typedef struct GcMainLaunch
 {
-	int			users;			/* requests, and the schedule while it starts it */
+	int			users;			/* requests, and the schedule while it starts the launch */
 	int			runs;			/* requests among them */
 	GcGrid		grid;
 	int			registers;
 	u32			shared_bytes;
 	bool		whole_shared;	/* as GcLaunch's */
-	const GcLaunchOps *ops;		/* of a shared scan; else NULL */
-	struct GcShareLaunch *share;	/* then: what share/ keeps of it */
+	const GcLaunchOps *ops;		/* of a shared scan; NULL for one request */
+	struct GcShareLaunch *share;	/* of a shared scan: what share/ keeps of it */
 	u32			scan;			/* number of its table's scan, as in GcCandidate */
-	bool		fused;			/* a shared scan, fused or marked */
+	bool		fused;			/* a shared scan, fused or by selection */
 	bool		selection;
-	bool		select_done;		/* marked: its marks, when they were last looked at */
-	double		total_us;		/* marked: until the last request so far was done */
+	bool		select_done;		/* selection: whether its bitmaps were done when last
+									 * looked at */
+	double		total_us;		/* selection: until the last of its finished requests was done */
 	u64			began_ns;		/* when it began, by the device's clock; 0: not known */
-	float		kernel_us;		/* and how long it took; marked: the marks */
+	float		kernel_us;		/* and how long it took; selection: the selection kernel */
 	u32			ntiles;
 	u32			first_tile;
 	double		predicted_us;
 	double		alone_us;		/* of its first request's own kernel */
 	instr_time	started;		/* by the worker's clock */
 	double		issue_share;	/* as GcStart's */
-	double		shared_us;		/* as GcStart's; 0: nothing can be learned of issue */
+	double		shared_us;		/* as GcStart's; 0: no issue part can be learned */
 	int			members;		/* requests that it answers */
 	u32			number;			/* within its batch */
 	bool		alone;			/* nothing else was on the device while it ran */
 	bool		undisturbed;	/* nothing but its batch was */
 	double		busy_overlap;			/* GcSchedule's; 0: it began on an idle device */
 	double		residual_us;		/* of a shared scan: as GcStart's */
-	double		residual_part;			/* GcSchedule's then */
-	bool		learned;		/* the cost model has heard of it */
+	double		residual_part;			/* GcSchedule's at the start */
+	bool		learned;		/* the cost model has learned from it */
 } GcMainLaunch;
 
-/* A user is done with it; the last one frees it. */
+/* A holder is done with the launch; the last one frees it. */
 extern void gc_main_launch_release(GcMainLaunch *launch);
 
-/* What only its kernel needed, and its requests are done with, is given back. */
+/* Give back what only its kernel needed, once its requests are done with that. */
 extern void gc_main_launch_strip(GcMainLaunch *launch);
 extern void gc_main_launch_forget(GcMainLaunch *launch);
 

@@ -3,9 +3,9 @@
  * result.c
  *	  A request's result: its block, the copies that fill it, and what its kernels noted.
  *
- * The block lies in the arena and is the run's until gc_slot_finish hands it to the session.
- * What can be had at once is copied behind the main kernel (gc_run_queue_result); the rest of
- * a hashed or row result, once its size is known (gc_run_fetch_rest).
+ * The block lies in the arena. The run owns it until gc_slot_finish hands it to the session.
+ * What can be had at once is copied behind the main kernel (gc_run_queue_result). The rest of a
+ * hashed or row result is copied once its size is known (gc_run_fetch_rest).
  *
  * The worker's main thread.
  *
@@ -18,10 +18,13 @@
 #include "../memory/state.h"
 #include "launch.h"
 
-/* A result of so many bytes, at most, its kernel brings to the host; more is left to copies, which is a guess. */
+/*
+ * The kernel itself brings a result of at most so many bytes to the host. Larger results are
+ * copied. The limit is a guess.
+ */
 #define DELIVER_MOST	(32 * 1024)
 
-/* Of a hashed group table, so many groups are fetched before their count is known. */
+/* So many groups of a hashed group table are fetched before their number is known. */
 #define EARLY_GROUPS	1024
 
 /* A result block with room for n groups or rows. */
@@ -72,7 +75,7 @@ group_words_at(const GcRun *run)
 	return run->gather ? run->gathered : run->groups;
 }
 
-/* As GcRun's. */
+/* As GcRun.delivers. */
 static u32
 words_delivered(const GcRun *run)
 {
@@ -83,7 +86,7 @@ words_delivered(const GcRun *run)
 	return bytes / 8;
 }
 
-/* The block for flags and what can be had of the result at once. */
+/* Make the block for flags and what can be had of the result at once. */
 GcCode
 gc_run_make_result(GcRun *run)
 {
@@ -101,7 +104,7 @@ gc_run_make_result(GcRun *run)
 	return GC_OK;
 }
 
-/* Queue the copies that fill it. */
+/* Queue the copies that fill the block. */
 static GcCode
 fetch_first(GcRun *run)
 {
@@ -200,14 +203,16 @@ gc_run_check_flags(GcRun *run)
 	return check_flags(run, run->flags, -1);
 }
 
-/* Microseconds between two of a kernel's times; 0: it did not say. */
+/* Microseconds between two of a kernel's times; 0: it noted none. */
 static float
 us_between(u64 began_ns, u64 ended_ns)
 {
 	return began_ns != 0 && ended_ns > began_ns ? (ended_ns - began_ns) / 1000.0 : 0;
 }
 
-/* What its kernels have noted; what is to be had only by marks, where there was any. */
+/*
+ * Take the times that the run's kernels have noted; those of copies and builds come from events.
+ */
 void
 gc_run_note_times(GcRun *run)
 {

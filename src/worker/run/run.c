@@ -3,19 +3,18 @@
  * run.c
  *	  One request, from the queue to its result.
  *
- *	COMPILING --kernels ready--> WAITING --memory--> READY --its turn--> RUNNING
- *	    --device done--> (maybe FETCHING the rest of a hashed or row result) --> FINISHED
+ * 	COMPILING --kernels ready--> WAITING --memory--> READY --its turn--> RUNNING
+ * 	    --device done--> (maybe FETCHING the rest of a hashed or row result) --> FINISHED
  *
- * A request has one stream.  On it, in order: copies of chunks that are not
- * resident and of the request's device part; each build that is not shared, with
- * a copy of its flags; so it is READY, and waits for the scheduler (schedule.c), while
- * the device does what was queued.  Then the main kernel, or a wait for the shared
- * scan's that serves it (share/); copies of its flags and result.  So one mark
- * tells that all of it is done.  Running out of device memory sends the request back
- * to WAITING as long as others hold some.
+ * A request has one stream. First come copies of chunks that are not cached on the device, and
+ * of the request's device part. Then comes each build that is not shared, with a copy of its
+ * flags. The request is then READY, and waits for the scheduler (schedule.c) while the device
+ * works. Then comes the main kernel, or a wait for the shared scan that serves the request
+ * (share/). Copies of its flags and result come last. So one event tells that all of it is done.
+ * If device memory runs out, the request goes back to WAITING as long as others hold some.
  *
- * The worker's main thread.  A run owns its stream, its marks and its sink from prepare() on,
- * and its result until the session has it; it holds tables, builds and its launch.
+ * The worker's main thread. A run owns its stream, its events and its sink from prepare() on,
+ * and its result until the session has it. It holds tables, builds and its launch.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,10 +29,10 @@
 #include "launch.h"
 #include "result.h"
 
-/* A dense group table of more groups is gathered on the device first. */
+/* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
 
-/* Do two requests ask for the very same thing? */
+/* Do two requests ask for exactly the same? */
 static bool
 same_request(const GcRequest *a, const GcRequest *b)
 {
@@ -43,8 +42,8 @@ same_request(const GcRequest *a, const GcRequest *b)
 }
 
 /*
- * If another request that is not finished asks for the same, wait for its result
- * instead of computing it again.
+ * If another unfinished request asks for the same, wait for its result instead of computing it
+ * again.
  */
 void
 gc_run_join(GcRun *run, List *runs)
@@ -109,7 +108,7 @@ gc_run_finished(const GcRun *run)
 	return run->state == RUN_FINISHED;
 }
 
-/* Has the device failed under it, so that nothing else will work either? */
+/* Has the device failed, so that nothing else will work either? */
 bool
 gc_run_device_failed(const GcRun *run)
 {
@@ -122,7 +121,7 @@ gc_run_on_device(const GcRun *run)
 	return run->state == RUN_RUNNING || run->state == RUN_FETCHING;
 }
 
-/* Does it hold memory of the device that it will give back? */
+/* Does the run hold device memory that it will give back? */
 bool
 gc_run_holds_device(const GcRun *run)
 {
@@ -305,7 +304,7 @@ give_back(GcRun *run)
 	release_device(run);
 }
 
-/* What was queued must be over before its memory is given to others. */
+/* What was queued must be over before its memory is given to other runs. */
 static void
 back_out(GcRun *run)
 {
@@ -320,7 +319,7 @@ gc_run_fail_start(GcRun *run)
 	run->state = RUN_FINISHED;
 }
 
-/* Has everybody who waits for it gone? */
+/* Has every session left that waits for the run? */
 static bool
 nobody_waits(GcRun *run)
 {
@@ -348,12 +347,12 @@ advance_waiting(GcRun *run, int others)
 	}
 	back_out(run);
 	if (code == GC_DEVICE_MEMORY && others > 0)
-		return false;			/* try again when somebody is done */
+		return false;			/* try again when another run is done */
 	run->state = RUN_FINISHED;
 	return true;
 }
 
-/* A READY run waits for the scheduler; it goes if nobody waits for it any more. */
+/* A READY run waits for the scheduler; it ends if no session waits for it any more. */
 static bool
 advance_ready(GcRun *run, int others)
 {
@@ -382,7 +381,7 @@ advance_running(GcRun *run)
 	GcCode		code;
 	u64			n;
 
-	/* It comes behind its marks, and somebody else looks for those (gc_schedule_due). */
+	/* It comes behind the selection bitmaps, and gc_schedule_due looks for those. */
 	if (run->launch->selection && !run->launch->select_done)
 		return false;
 	code = gc_worker.ops->event_done(run->done, &done, &run->err);
@@ -416,7 +415,7 @@ advance_running(GcRun *run)
 	return true;
 }
 
-/* A follower for which nobody waits any more leaves its leader. */
+/* A follower for which no session waits any more leaves its leader. */
 static bool
 advance_follower(GcRun *run)
 {
@@ -463,7 +462,7 @@ finish_follower(GcRun *leader, GcRun *run)
 	GcError		err = leader->err;
 	GcResult   *result = NULL;
 
-	/* What the kernels did is the leader's; the time in the queue its own. */
+	/* What the kernels did is the leader's; the time in the queue is the follower's own. */
 	*info = *gc_slot_run_info(leader->slot);
 	info->queue_ms = own.queue_ms;
 	info->shared_result = 1;

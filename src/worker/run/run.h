@@ -3,6 +3,8 @@
  * run.h
  *	  A request being executed, and its states.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_H
@@ -46,14 +48,14 @@ typedef struct GcRun
 	GcBuildTable **builds;		/* per build */
 	GcStream   *stream;
 	GcEvent	   *began;			/* before its first copy of a chunk; NULL: there was none */
-	GcEvent	   *copied;			/* behind those, before it builds; NULL: it did neither */
+	GcEvent	   *copied;			/* behind those copies, before it builds; NULL: it did neither */
 	GcEvent	   *built;			/* behind its builds; NULL: there were none */
-	GcEvent	   *prepared;		/* as gc_run_prepared's; NULL: nobody has asked */
+	GcEvent	   *prepared;		/* as gc_run_prepared's; NULL: not asked for yet */
 	float		main_us;		/* from the launch's start to where its rows were read, once
 								 * it is done; 0: not known */
 	GcEvent	   *done;
 	GcMainLaunch *launch;
-	struct GcBatch *batch;		/* it was started in */
+	struct GcBatch *batch;		/* the batch in which it was started */
 	int			batch_entry;	/* its place in the batch's record; -1: not kept */
 	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
 	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
@@ -66,7 +68,7 @@ typedef struct GcRun
 	GcAddr		group_slots;
 	GcAddr		group_keys;
 	GcAddr		rows;
-	bool		gather;			/* existing groups of a dense table are gathered */
+	bool		gather;			/* the compactor collects existing groups of a dense table */
 	GcAddr		gathered;		/* their words; their numbers go to group_keys */
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32		   *flags;			/* of the main kernel, on the host; times behind them */
@@ -74,9 +76,9 @@ typedef struct GcRun
 	struct GcRun *leader;			/* whose result this one waits for */
 	List	   *followers;		/* GcRun: they get copies of the result */
 	u64			early;			/* groups fetched with the first copy */
-	u32			delivers;		/* words, from the flags on, that its kernel can bring to the host
-								 * by itself; 0: copies do */
-	bool		delivered;		/* and does so, as launched */
+	u32			delivers;		/* most words, from the flags on, that its kernel can deliver
+								 * to the host; 0: copies do it */
+	bool		delivered;		/* as launched, its kernel delivers */
 	MemoryContext cxt;
 } GcRun;
 
@@ -89,12 +91,12 @@ gc_run_own_kernel(const GcRun *run)
 
 extern GcRun *gc_run_start(int slot);
 
-/* Attach it to one of runs that computes the same, if there is one. */
+/* Make the run a follower of one of `runs` that computes the same, if there is one. */
 extern void gc_run_join(GcRun *run, List *runs);
 
 /*
- * Move it on as far as it goes without waiting.  True if it moved.  others: requests
- * that will give back memory of the device.
+ * Advance the run as far as it goes without waiting. True if its state changed. others: requests
+ * that will give back device memory.
  */
 extern bool gc_run_advance(GcRun *run, int others);
 extern bool gc_run_finished(const GcRun *run);
@@ -104,22 +106,22 @@ extern bool gc_run_device_failed(const GcRun *run);
 extern void gc_run_free(GcRun *run);
 extern void gc_run_forget(GcRun *run);
 
-/* Start a READY run's own main kernel, in this shape. */
+/* Start a READY run's own main kernel, with this launch grid. */
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile);
 
 /*
- * Behind what is queued before the main kernel, for others to wait for: a mark, NULL if
- * the device gives none (run->err).  Not to be kept: more may come to be queued.
+ * An event behind what is queued before the main kernel, for others to wait for. NULL if the
+ * device gives none (run->err). Do not keep it: more may be queued later.
  */
 extern GcEvent *gc_run_prepared(GcRun *run);
 
-/* More was queued. */
+/* More was queued before the main kernel. */
 extern void gc_run_not_prepared(GcRun *run);
 
-/* It could not be started: it ends with run->err once the device is quiet. */
+/* The run could not be started: it ends with run->err once the device is idle. */
 extern void gc_run_fail_start(GcRun *run);
 
-/* A shared scan that it was to be in cannot be: it is READY for its own kernel. */
+/* The shared scan that the run was to be in failed: the run is READY for its own kernel. */
 extern void gc_run_unstart(GcRun *run);
 
 #endif							/* GC_RUN_H */
