@@ -39,14 +39,14 @@ typedef unsigned __int128 u128;
 #define GC_PACKED_ROW_BYTES		32
 
 /*
- * One column of one chunk. value(row) = base + code(row) for integers, dates, dictionary codes;
- * floats are stored as they are and ignore base. Codes are unsigned and 1, 2, 4 or 8 bytes wide.
+ * One column of one chunk.  value(row) = base + code(row) for integers, dates, dictionary codes;
+ * floats are stored as they are and ignore base.  Codes are unsigned and 1, 2, 4 or 8 bytes wide.
  * nulls is 0, or the address of a bitmap with bit (row & 7) of byte (row >> 3) set where the row
- * is NULL. The code of a NULL row is 0. Both are readable up to the next multiple of GC_PAD_ROWS;
+ * is NULL.  The code of a NULL row is 0.  Both are readable up to the next multiple of GC_PAD_ROWS;
  * the codes behind the last row are 0.
  *
- * base is the smallest value of the chunk. So the value of every row that is read lies within the
- * column's range, padding included. In a chunk without any value base is 0, and all rows are
+ * base is the smallest value of the chunk.  So the value of every row that is read lies within the
+ * column's range, padding included.  In a chunk without any value base is 0, and all rows are
  * NULL, padding included.
  */
 typedef struct GcCol
@@ -59,13 +59,13 @@ typedef struct GcCol
 } GcCol;
 
 /*
- * One chunk that a scan reads. chunk indexes the GcCol array of every column; with
- * GC_PRIVATE_CHUNK set, it indexes the request's own array instead of the shared one. valid is 0
- * when all rows are visible to the request. Else it is a bitmap (same layout as GcCol.nulls) with
+ * One chunk that a scan reads.  chunk indexes the GcCol array of every column; with
+ * GC_PRIVATE_CHUNK set, it indexes the request's own array instead of the shared one.  valid is 0
+ * when all rows are visible to the request.  Else it is a bitmap (same layout as GcCol.nulls) with
  * a bit set for each visible row.
  *
- * A shared scan reads cached chunks only. There valid is the set of requests that read the chunk,
- * bit i for request i of the kernel. Another array says which rows each request may see
+ * A shared scan reads cached chunks only.  There valid is the set of requests that read the chunk,
+ * bit i for request i of the kernel.  Another array says which rows each request may see
  * (codegen.h).
  */
 #define GC_PRIVATE_CHUNK	0x80000000u
@@ -78,9 +78,9 @@ typedef struct GcSource
 } GcSource;
 
 /*
- * What every scan needs. Tile t (0 <= t < ntiles) is tile t % tiles_per_source of source t /
- * tiles_per_source; tiles past the end of a short chunk are empty. Blocks take tiles first_tile +
- * block, + nblocks, ... and wrap around at ntiles. So a scan may start where another one is.
+ * What every scan needs.  Tile t (0 <= t < ntiles) is tile t % tiles_per_source of source t /
+ * tiles_per_source; tiles past the end of a short chunk are empty.  Blocks take tiles first_tile +
+ * block, + nblocks, ... and wrap around at ntiles.  So a scan may start where another one is.
  */
 typedef struct GcScan
 {
@@ -97,8 +97,8 @@ typedef struct GcScan
 } GcScan;
 
 /*
- * Flag words that a kernel raises; each is 0, or nonzero once the event happened. No flag is an
- * error of the statement. The request is run again in another way, finally by PostgreSQL's own
+ * Flag words that a kernel raises; each is 0, or nonzero once the event happened.  No flag is an
+ * error of the statement.  The request is run again in another way, finally by PostgreSQL's own
  * plan.
  */
 enum
@@ -128,7 +128,7 @@ enum
 
 /*
  * Room from a main kernel's flags to its sink's words, so that all of it goes to the host in one
- * piece. It holds the times, and the number of the launch's blocks that are done. In the host's
+ * piece.  It holds the times, and the number of the launch's blocks that are done.  In the host's
  * copy it also holds the word that says that the copy is complete.
  */
 #define GC_FLAGS_ROOM		256
@@ -158,7 +158,7 @@ typedef struct GcArgs
 
 /*
  * Rows that one word of the block summary covers: it says which requests of a selection scan have
- * any of them. Other requests' selection bitmaps are neither written nor read for these rows. In
+ * any of them.  Other requests' selection bitmaps are neither written nor read for these rows.  In
  * a bitmap the rows take a sector of a GPU's memory.
  */
 #define GC_SUMMARY_ROWS		256
@@ -178,7 +178,7 @@ typedef struct GcArgs
 #define GC_DIRECT_BAD	0xffffffffu
 
 /*
- * Most key groups of a column's values. The refinement kernel finds them in a hash table of four
+ * Most key groups of a column's values.  The refinement kernel finds them in a hash table of four
  * slots for each; slots are a power of two.
  */
 #define GC_MAX_KEY_GROUPS		4096

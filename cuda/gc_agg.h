@@ -3,27 +3,27 @@
  * gc_agg.h
  *	  Accumulators.
  *
- * A group's accumulators are consecutive u64 words, all zero at first. Word 0 counts its rows
- * (or is 1 once it has any). Then comes one word per accumulator, two for a 128-bit sum (low,
- * high). Minimum and maximum keep the largest image under an order-preserving map (gc_value.h),
- * reversed for a minimum. So zero means "nothing yet". Addition is exact in any order except for
+ * A group's accumulators are consecutive u64 words, all zero at first.  Word 0 counts its rows
+ * (or is 1 once it has any).  Then comes one word per accumulator, two for a 128-bit sum (low,
+ * high).  Minimum and maximum keep the largest image under an order-preserving map (gc_value.h),
+ * reversed for a minimum.  So zero means "nothing yet".  Addition is exact in any order except for
  * floats.
  *
- * _G updates memory that other blocks update too. _L updates a block's own table. On cuda that
+ * _G updates memory that other blocks update too.  _L updates a block's own table.  On cuda that
  * is in shared memory, where other threads of the block update it; on host it is the calling
- * thread's. Such a table has gc_cells cells: one for each group or, where it is small, several
- * copies of it side by side. Behind them are GC_SPARE_CELLS that nothing reads; gc_stride cells
- * in all. gc_cell is the one to update, gc_cell_words the words of a cell.
+ * thread's.  Such a table has gc_cells cells: one for each group or, where it is small, several
+ * copies of it side by side.  Behind them are GC_SPARE_CELLS that nothing reads; gc_stride cells
+ * in all.  gc_cell is the one to update, gc_cell_words the words of a cell.
  *
- * On device cuda a cell's words are not side by side. First comes word 0 of all cells, then word
- * 1; for words that are added up, first the low halves of all cells. So 32 lanes that update 32
- * groups meet in shared memory's 32 banks at random. With a cell's two words side by side they
- * would meet in eight. A row that does not count updates a spare cell, since a branch around
+ * On device cuda a cell's words are not side by side.  First comes word 0 of all cells, then word
+ * 1; for words that are added up, first the low halves of all cells.  So 32 lanes that update 32
+ * groups meet in shared memory's 32 banks at random.  With a cell's two words side by side they
+ * would meet in eight.  A row that does not count updates a spare cell, since a branch around
  * each addition takes longer.
  *
- * The groups' domain may be too large for such a table, while rows mostly meet few groups. Then
+ * The groups' domain may be too large for such a table, while rows mostly meet few groups.  Then
  * the block's table has cells for the groups that come first (gc_find_cell), with tags that name
- * each cell's group. Other groups are updated in global memory.
+ * each cell's group.  Other groups are updated in global memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,8 +54,8 @@ GC_ADD128_G(u64 *p, i128 v)
 #endif
 
 /*
- * The cell of group gno, or GC_NO_CELL: other groups have all that it may have. cells: a power of
- * two. tags: one for each cell, 0 or its group's number + 1.
+ * The cell of group gno, or GC_NO_CELL: other groups have all that it may have.  cells: a power of
+ * two.  tags: one for each cell, 0 or its group's number + 1.
  */
 GC_FN u32
 gc_find_cell(u32 *tags, u32 cells, u32 gno)
@@ -82,7 +82,7 @@ gc_find_cell(u32 *tags, u32 cells, u32 gno)
 #define GC_WORD_L(w)		(gc_table + (u32) (w) * gc_stride + gc_cell)
 
 /*
- * Shared memory adds 32 bits by itself, 64 bits only by compare-and-swap in a loop. So the low
+ * Shared memory adds 32 bits by itself, 64 bits only by compare-and-swap in a loop.  So the low
  * half is added first, then the high half with the carry, which is 0 for most small values.
  */
 GC_FN void

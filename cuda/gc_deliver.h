@@ -4,12 +4,12 @@
  *	  A result that its kernel brings to the host by itself.
  *
  * Where gc_a.scan.deliver_to says so, the last block that is done writes to the host's memory:
- * the flags, and what follows them, gc_a.scan.delivered words of 64 bits in all. After them it
- * writes the word at GC_DONE_AT. A copy and an event behind the kernel took the worker's thread
+ * the flags, and what follows them, gc_a.scan.delivered words of 64 bits in all.  After them it
+ * writes the word at GC_DONE_AT.  A copy and an event behind the kernel took the worker's thread
  * nearly as long as the launch.
  *
- * GC_DELIVER comes last, behind a barrier. Blocks are counted at GC_BLOCKS_AT behind the flags,
- * 0 before. Any other kernel that writes to the sink has to be done when this launch begins.
+ * GC_DELIVER comes last, behind a barrier.  Blocks are counted at GC_BLOCKS_AT behind the flags,
+ * 0 before.  Any other kernel that writes to the sink has to be done when this launch begins.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,9 +20,9 @@
 #if GC_CUDA
 
 /*
- * Called by one thread. What its block has written up to the last barrier is seen by every thread
- * that sees this thread's next writes. What other threads had written before anything that this
- * thread has seen is seen by its block. It is weaker than GC_FENCE, whose single order of all
+ * Called by one thread.  What its block has written up to the last barrier is seen by every thread
+ * that sees this thread's next writes.  What other threads had written before anything that this
+ * thread has seen is seen by its block.  It is weaker than GC_FENCE, whose single order of all
  * fences is not needed.
  */
 GC_FN void
@@ -32,8 +32,8 @@ gc_order(void)
 }
 
 /*
- * One thread fences for its block, behind a barrier. The barrier is not inside a function that is
- * called. Around a barrier in one, the compiler lets loops over few rows yield. Kernels with
+ * One thread fences for its block, behind a barrier.  The barrier is not inside a function that is
+ * called.  Around a barrier in one, the compiler lets loops over few rows yield.  Kernels with
  * groups in shared memory then took up to twice as long (an H200, SSB Q4.1).
  */
 GC_FN void

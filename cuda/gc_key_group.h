@@ -4,17 +4,17 @@
  *	  Key groups of a column's values (codegen/key_groups.c): how they are found, written in the
  *	  place of the values, and checked.
  *
- * 	  gc_read_attribute(key, attribute, row, ..)	what a table says of one value
- * 	  gc_key_group_slot(slots, ids, count, key)		slot of a pair of key group and attribute
- * 	  gc_write_key_groups(to, from, row, ..)		key groups of eight rows
- * 	  gc_mask_of(bits, i)							query bitmap of value i
+ *	  gc_read_attribute(key, attribute, row, ..)	what a table says of one value
+ *	  gc_key_group_slot(slots, ids, count, key)		slot of a pair of key group and attribute
+ *	  gc_write_key_groups(to, from, row, ..)		key groups of eight rows
+ *	  gc_mask_of(bits, i)							query bitmap of value i
  *
  *-------------------------------------------------------------------------
  */
 
 /*
  * The attribute of a row's key: 0 where there is no row with a key, 1 where the attribute is
- * NULL. Without an attribute, all rows are alike.
+ * NULL.  Without an attribute, all rows are alike.
  */
 GC_FN void
 gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 range, i64 least)
@@ -32,7 +32,7 @@ gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 ra
 #define GC_EMPTY_SLOT	0xffffffffffffffffull
 
 /*
- * Slot of a key, entered if it is new; ids[slot] is then the next number of count[0]. count[1] is
+ * Slot of a key, entered if it is new; ids[slot] is then the next number of count[0].  count[1] is
  * raised where there are too many.
  */
 GC_FN u32
@@ -63,8 +63,8 @@ gc_key_group_slot(u64 *slots, u32 *ids, u64 *count, u64 key)
 }
 
 /*
- * Write eight rows of `from` as key groups to `to`, whose width is 1 or 2. NULL has the entry
- * behind the range. So has every value out of the range: the padding of a chunk without a value.
+ * Write eight rows of `from` as key groups to `to`, whose width is 1 or 2.  NULL has the entry
+ * behind the range.  So has every value out of the range: the padding of a chunk without a value.
  */
 GC_FN void
 gc_write_key_groups(GcCol to, GcCol from, u32 row, const u16 *key_groups, i64 base, u32 range)
@@ -93,7 +93,7 @@ gc_write_key_groups(GcCol to, GcCol from, u32 row, const u16 *key_groups, i64 ba
 	((u64 *) (to.data + 2 * (u64) row))[1] = packed[2] | (u64) packed[3] << 32;
 }
 
-/* Query bitmap of value i. bits: for each request its predicate bitmap, or 0. */
+/* Query bitmap of value i.  bits: for each request its predicate bitmap, or 0. */
 GC_FN u32
 gc_mask_of(const u64 *bits, u64 i)
 {

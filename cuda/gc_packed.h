@@ -4,14 +4,14 @@
  *	  Filters on packed codes, of 1 or 2 bytes, several of which lie in a word.
  *
  * A comparison of a column with a parameter is a range of codes, first <= code < end, the same
- * for all rows of a chunk. gc_codes_below and gc_codes_upto find its ends. So no value has to be
- * widened, and no base has to be added to it. Device cuda tests a word of 4 or 2 codes at once.
- * Each code has its part of the word, its lane. The lane's highest bit shows the outcome of a
- * sum or difference that no other lane sees. On device host the C compiler does as much with a
+ * for all rows of a chunk.  gc_codes_below and gc_codes_upto find its ends.  So no value has to be
+ * widened, and no base has to be added to it.  Device cuda tests a word of 4 or 2 codes at once.
+ * Each code has its part of the word, its lane.  The lane's highest bit shows the outcome of a
+ * sum or difference that no other lane sees.  On device host the C compiler does as much with a
  * loop over the codes.
  *
  * The ends of many members' ranges are computed between GC_FILL_PER_WARP and GC_PER_WARP for a
- * tile. They are per-warp words in shared memory, since in registers they would leave room for
+ * tile.  They are per-warp words in shared memory, since in registers they would leave room for
  * nothing else.
  *
  * GC_PER_WARP_WORDS(n, threads)	room for n words, of blocks of at most so many threads
@@ -21,12 +21,12 @@
  * GC_WORD_ARRAY, GC_LOAD_WORDS	the vector's codes, as they are
  * GC_AHEAD_ARRAY, GC_READ_AHEAD, GC_TAKE_AHEAD	the same, read while the vector before is tested
  * GC_PACKED .. GC_END_PACKED	tests, after which only rows that pass all of them are live:
- * 		GC_CODES(w, width, spare, how, from, to)
- * 								how: FROM (from is a limit), BEFORE (to is), WITHIN (both)
- * 		GC_CODES_THERE(d)		rows that are not NULL
+ *		GC_CODES(w, width, spare, how, from, to)
+ *								how: FROM (from is a limit), BEFORE (to is), WITHIN (both)
+ *		GC_CODES_THERE(d)		rows that are not NULL
  *
- * from and to are what GC_FIRST_OF and GC_END_OF make of the range's ends. The range must not be
- * empty (GC_SOME_CODES). spare: high bit free, even in the codes of NULLs, which saves half of
+ * from and to are what GC_FIRST_OF and GC_END_OF make of the range's ends.  The range must not be
+ * empty (GC_SOME_CODES).  spare: high bit free, even in the codes of NULLs, which saves half of
  * the instructions. (Codes behind the last row may have the bit, and spoil only codes that come
  * even later.)
  *
@@ -147,7 +147,7 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 
 /*
  * The range's ends in all lanes of a word, once for all words of a chunk; the compiler does not
- * see that it could compute them again. Where the high bit is free, the value is what is lacking
+ * see that it could compute them again.  Where the high bit is free, the value is what is lacking
  * to reach that bit, so that one addition tests.
  */
 #define GC_TO_HIGH(width, end)			(GC_HIGH(width) - GC_MIN(end, GC_CODES_END(width) / 2) * GC_LANES(width))
@@ -157,8 +157,8 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 	GC_OPAQUE((spare) ? GC_TO_HIGH(width, end) : ((end) - 1) * GC_LANES(width))
 
 /*
- * In the highest bit of each lane: is the code at least `first`? Where the high bit is not free,
- * the lower bits are compared alone. They decide if the highest bits do not.
+ * In the highest bit of each lane: is the code at least `first`?  Where the high bit is not free,
+ * the lower bits are compared alone.  They decide if the highest bits do not.
  */
 GC_FN u32
 gc_lanes_from(u32 x, u32 first, int width, int spare)
@@ -171,7 +171,7 @@ gc_lanes_from(u32 x, u32 first, int width, int spare)
 }
 
 /*
- * Is the code `end` or more? Where the high bit is not free, the test is for more than end - 1.
+ * Is the code `end` or more?  Where the high bit is not free, the test is for more than end - 1.
  */
 GC_FN u32
 gc_lanes_beyond(u32 x, u32 end, int width, int spare)

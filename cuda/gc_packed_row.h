@@ -3,20 +3,20 @@
  * gc_packed_row.h
  *	  Packed rows: a row's codes of several columns, side by side in GC_PACKED_ROW_BYTES.
  *
- * A kernel that visits few rows waits for a sector of memory per row and column. Where a chunk
- * has packed rows, one sector has all of a row's columns. A column's codes stay as they are, at
+ * A kernel that visits few rows waits for a sector of memory per row and column.  Where a chunk
+ * has packed rows, one sector has all of a row's columns.  A column's codes stay as they are, at
  * the same bytes of each packed row (codegen/packed_rows.c).
  *
- * 	  gc_use_packed_row(d, width, packed_rows, ..)	the column, in packed rows where that is better
- * 	  GC_PITCHED(W, SUFFIX, d, pitch, row)			one row of a column, in packed rows or not
- * 	  gc_write_packed_row(to, from, row)			write one code
+ *	  gc_use_packed_row(d, width, packed_rows, ..)	the column, in packed rows where that is better
+ *	  GC_PITCHED(W, SUFFIX, d, pitch, row)			one row of a column, in packed rows or not
+ *	  gc_write_packed_row(to, from, row)			write one code
  *
  *-------------------------------------------------------------------------
  */
 
 /*
- * Have d read from packed rows, where few rows are visited and the chunk has some. packed_rows:
- * GcCols of which data is used, or 0. width: of the codes, 0: known only at run time. Returns the
+ * Have d read from packed rows, where few rows are visited and the chunk has some.  packed_rows:
+ * GcCols of which data is used, or 0.  width: of the codes, 0: known only at run time.  Returns the
  * bytes from one row's code to the next.
  */
 GC_FN u32

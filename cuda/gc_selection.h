@@ -4,19 +4,19 @@
  *	  Selection scans (codegen/selection.c): what a selection kernel does with GC_SELECT_ROWS
  *	  rows.
  *
- * 	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
- * 	  gc_entries_W(at, r, delta)	their entries' numbers in the column's table
- * 	  gc_null_entries(at, d, row, range)	NULL has the last entry
- * 	  gc_accept_rows(m, at, table), gc_accept(m, at, table, pass)
- * 									requests that do not accept a row leave its mask
- * 	  gc_look_up_W(m, r, table, copies)	the same from the codes
- * 	  gc_put_summary(m, live, summary, row, end)	note in the block summary which requests
- * 									have rows here, and return them
- * 	  gc_put_selection(m, live, to, per_request)	write the rows' bits of selection bitmaps
+ *	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
+ *	  gc_entries_W(at, r, delta)	their entries' numbers in the column's table
+ *	  gc_null_entries(at, d, row, range)	NULL has the last entry
+ *	  gc_accept_rows(m, at, table), gc_accept(m, at, table, pass)
+ *									requests that do not accept a row leave its mask
+ *	  gc_look_up_W(m, r, table, copies)	the same from the codes
+ *	  gc_put_summary(m, live, summary, row, end)	note in the block summary which requests
+ *									have rows here, and return them
+ *	  gc_put_selection(m, live, to, per_request)	write the rows' bits of selection bitmaps
  *
- * W: bytes of the codes (0: known only at run time). m holds the rows' query bitmaps. A value of
- * a chunk lies within the column's range. So does the value of padding (gc_abi.h), if the chunk
- * has any value. So every entry is in the table.
+ * W: bytes of the codes (0: known only at run time).  m holds the rows' query bitmaps.  A value of
+ * a chunk lies within the column's range.  So does the value of padding (gc_abi.h), if the chunk
+ * has any value.  So every entry is in the table.
  *
  * Cost on device cuda, per row and column: 2 instructions and a lookup; 3 without gc_look_up_W.
  * Per row there are 4 more for every 16 requests, and 4 per request for 16 rows.
@@ -34,8 +34,8 @@
 
 /*
  * The rows that a block selects at a time are GC_SELECT_RUN tiles, as far as one source has them.
- * So columns are described once for many vectors. It is one tile where not all blocks would get
- * so many. Blocks are near each other, since they write the selection bitmaps of many requests,
+ * So columns are described once for many vectors.  It is one tile where not all blocks would get
+ * so many.  Blocks are near each other, since they write the selection bitmaps of many requests,
  * which lie in many memory pages.
  */
 #define GC_SELECT_RUN		4
@@ -66,7 +66,7 @@
 #define GC_END_SELECT_VECTORS	}
 
 /*
- * The same loop for kernels that write what selection kernels read. These read up to 16 rows at a
+ * The same loop for kernels that write what selection kernels read.  These read up to 16 rows at a
  * time, and each code must have its entry in a table.
  */
 #define GC_PADDED_VECTORS \
@@ -161,7 +161,7 @@ gc_codes_0(u32 *r, GcCol d, u32 row)
 }
 
 /*
- * NULLs have an entry of their own. In a chunk with NULLs no code is trusted to lie in the range.
+ * NULLs have an entry of their own.  In a chunk with NULLs no code is trusted to lie in the range.
  */
 GC_FN void
 gc_null_entries(u32 *at, GcCol d, u32 row, u32 range)
@@ -184,9 +184,9 @@ gc_accept_rows(u32 *m, const u32 *at, const u32 *table)
 }
 
 /*
- * The same with a table in shared memory, straight from codes of 1 or 2 bytes. The table has
- * every entry `copies` times, a power of two up to 32. Each lane reads its own copy, so that
- * fewer lanes ask for different words of one bank. On device cuda one instruction, a product of
+ * The same with a table in shared memory, straight from codes of 1 or 2 bytes.  The table has
+ * every entry `copies` times, a power of two up to 32.  Each lane reads its own copy, so that
+ * fewer lanes ask for different words of one bank.  On device cuda one instruction, a product of
  * bytes, picks a code out of a word and makes an address of it.
  */
 #if GC_CUDA
@@ -213,7 +213,7 @@ GC_DEFINE_LOOK_UP(2)
 #endif
 
 /*
- * The same with a table in memory, which is read only if its answer matters. The table does not
+ * The same with a table in memory, which is read only if its answer matters.  The table does not
  * know the requests in `pass`, which accept all values.
  */
 GC_FN void
@@ -233,8 +233,8 @@ gc_accept(u32 *m, const u32 *at, const u32 *table, u32 pass)
 
 /*
  * The requests in `live` that want any of the GC_SUMMARY_ROWS rows around `row`; the block
- * summary then names them. `end` is the first row that is not part of the scan. On device cuda
- * neighbouring lanes have these rows, and all lanes with rows before `end` come here. On device
+ * summary then names them. `end` is the first row that is not part of the scan.  On device cuda
+ * neighbouring lanes have these rows, and all lanes with rows before `end` come here.  On device
  * host a thread takes these rows part by part, so all requests' selection bitmaps are written.
  */
 GC_FN u32
@@ -303,7 +303,7 @@ gc_transpose(u32 *x)
 }
 
 /*
- * Write the selection of eight requests. x: their bytes of the rows' query bitmaps. to: the first
+ * Write the selection of eight requests.  x: their bytes of the rows' query bitmaps.  to: the first
  * request's.
  */
 GC_FN void
@@ -319,7 +319,7 @@ gc_put_eight(u32 (*x)[2], u32 live, u8 *to, u64 per_request)
 	}
 }
 
-/* Write the selection of requests 16 * half to 16 * half + 15. to: the first request's. */
+/* Write the selection of requests 16 * half to 16 * half + 15.  to: the first request's. */
 GC_FN void
 gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
 {
@@ -339,7 +339,7 @@ gc_put_half(const u32 *m, u32 half, u32 live, u8 *to, u64 per_request)
 		gc_put_eight(x[1], live >> 8, to + 8 * per_request, per_request);
 }
 
-/* Write the selection bitmaps of the requests in `live` for these rows. to: that of request 0. */
+/* Write the selection bitmaps of the requests in `live` for these rows.  to: that of request 0. */
 GC_FN void
 gc_put_selection(const u32 *m, u32 live, u8 *to, u64 per_request)
 {

@@ -36,7 +36,7 @@ gc_hash_end(u64 h)
 	return h ^ (h >> 32);
 }
 
-/* Are the keys of row equal to k? A row's key c is keys[c * cap + row]. */
+/* Are the keys of row equal to k?  A row's key c is keys[c * cap + row]. */
 GC_FN int
 gc_keys_equal(const i64 *keys, u64 cap, u32 row, const i64 *k, int nkeys)
 {
@@ -115,9 +115,9 @@ gc_build_find(const u64 *slots, u64 mask, const i64 *keys, u64 cap,
 #define GC_SLOT_FULL	0xfffffffeu /* lower half: there was no room for its group */
 
 /*
- * Number of the group with keys k, made if need be; GC_NO_GROUP when the table is full. The
- * thread that claims an empty slot publishes it after writing the keys. Other threads that may
- * look for the same key wait for that. So threads of a warp must make progress independently
+ * Number of the group with keys k, made if need be; GC_NO_GROUP when the table is full.  The
+ * thread that claims an empty slot publishes it after writing the keys.  Other threads that may
+ * look for the same key wait for that.  So threads of a warp must make progress independently
  * (sm_70 and later).
  */
 GC_FN u32

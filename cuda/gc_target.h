@@ -3,28 +3,28 @@
  * gc_target.h
  *	  What differs between the two targets of a generated kernel.
  *
- * A kernel's text is written once, in the vocabulary of this file. It works on vectors of GC_VEC
- * consecutive rows. On device cuda a vector is one thread's 8 or 16 rows (GC_CUDA_VEC, set by
- * the code generator). It is kept in registers, and live rows are bits of a mask. In a quick
+ * A kernel's text is written once, in the vocabulary of this file.  It works on vectors of GC_VEC
+ * consecutive rows.  On device cuda a vector is one thread's 8 or 16 rows (GC_CUDA_VEC, set by
+ * the code generator).  It is kept in registers, and live rows are bits of a mask.  In a quick
  * kernel (GC_QUICK, set by the compiler's options) it is one row, which leaves little to
- * compile. On device host a vector is a thousand rows in the L1 cache. The C compiler turns
+ * compile.  On device host a vector is a thousand rows in the L1 cache.  The C compiler turns
  * loops over it into vector instructions, and live rows are a selection list.
  *
- * A vector goes through stages. The first stage tests all rows (GC_EACH, GC_KEEP_IF) and settles
- * which are live (GC_SETTLE). Later stages look at live rows only (GC_EACH_LIVE .. GC_END_LIVE).
+ * A vector goes through stages.  The first stage tests all rows (GC_EACH, GC_KEEP_IF) and settles
+ * which are live (GC_SETTLE).  Later stages look at live rows only (GC_EACH_LIVE .. GC_END_LIVE).
  * Where a test is safe and cheap, they may look at other rows if that is quicker
- * (GC_EACH_CHEAP). On cuda they then look at all rows, since eight loads at once take less time
- * than one branch after another. Last, GC_ROWS .. GC_END_ROWS visits each live row once; inside
+ * (GC_EACH_CHEAP).  On cuda they then look at all rows, since eight loads at once take less time
+ * than one branch after another.  Last, GC_ROWS .. GC_END_ROWS visits each live row once; inside
  * it, `continue` drops the row.
  *
  * All is one stage where only filters come, most vectors have a live row, and little is done
- * with it. That stage is GC_FILTER_AGGREGATE .. GC_FILTER_AGGREGATE_KEPT ..
- * GC_END_FILTER_AGGREGATE, in which the text clears gc_pass for rows that it drops. On cuda what
- * is known of a row then stays in a predicate. Making a mask's bit of it, and a predicate of
+ * with it.  That stage is GC_FILTER_AGGREGATE .. GC_FILTER_AGGREGATE_KEPT ..
+ * GC_END_FILTER_AGGREGATE, in which the text clears gc_pass for rows that it drops.  On cuda what
+ * is known of a row then stays in a predicate.  Making a mask's bit of it, and a predicate of
  * that bit, took as many instructions as the tests.
  *
- * GC_VECTOR_ROWS says which rows a vector has. GC_VECTOR_LIVE begins the stages with the rows
- * that a request may see. Outside of a stage's own loops, `continue` ends what the request does
+ * GC_VECTOR_ROWS says which rows a vector has.  GC_VECTOR_LIVE begins the stages with the rows
+ * that a request may see.  Outside of a stage's own loops, `continue` ends what the request does
  * with this vector: the text around it is a loop's body (gc_tile.h).
  *
  *-------------------------------------------------------------------------
@@ -128,8 +128,8 @@ GC_REDUCE_OR(u32 mask, u32 x)
 
 /*
  * x, hidden from the compiler's front half, so that it does not rewrite its uses; the assembler
- * sees x again. One instruction then tests a bit and gives a predicate, not three (shift, mask,
- * comparison). What is added or masked under a condition stays one instruction under a predicate.
+ * sees x again.  One instruction then tests a bit and gives a predicate, not three (shift, mask,
+ * comparison).  What is added or masked under a condition stays one instruction under a predicate.
  */
 GC_FN u32
 GC_OPAQUE(u32 x)
@@ -167,8 +167,8 @@ GC_OPAQUE(u32 x)
 
 /*
  * GC_PART: sum over one vector of values of which GC_PART_ROWS add up within 32 bits; added to
- * its accumulator once per vector. GC_COUNT: number of a thread's rows; a warp's rows may be more
- * than fit in 32 bits. They are counted one by one, or all live rows together.
+ * its accumulator once per vector.  GC_COUNT: number of a thread's rows; a warp's rows may be more
+ * than fit in 32 bits.  They are counted one by one, or all live rows together.
  */
 #define GC_PART					i32
 #define GC_COUNT				u32

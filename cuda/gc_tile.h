@@ -120,9 +120,9 @@ GC_DEFINE_WIDENED(load, W, RAW, R, SUFFIX) \
 GC_DEFINE_WIDENED(late, W, RAW, R, SUFFIX)
 
 /*
- * Narrow codes to 32 bits. One instruction, a product of bytes, picks a code out of its word and
- * adds the base; otherwise a shift, a mask and an addition do. Where few rows may need their
- * values, it is not used: other rows then skip the work. Also, products need registers for
+ * Narrow codes to 32 bits.  One instruction, a product of bytes, picks a code out of its word and
+ * adds the base; otherwise a shift, a mask and an addition do.  Where few rows may need their
+ * values, it is not used: other rows then skip the work.  Also, products need registers for
  * operands, which kernels with groups in shared memory lack.
  */
 #if GC_VEC == 1
@@ -297,7 +297,7 @@ gc_column(u64 cached, u64 private_, u32 chunk)
 }
 
 /*
- * The same where several requests share the scan. 0 for `wanted`: no request that reads the
+ * The same where several requests share the scan.  0 for `wanted`: no request that reads the
  * column reads this chunk, whose codes may then be missing.
  */
 GC_FN GcCol
@@ -310,16 +310,16 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
 
 /*
  * The scan skeleton: every tile of this block, in circular order from first_tile, and in it every
- * vector of this thread. Between GC_TILES and GC_VECTORS the code generator fetches the chunk's
- * column descriptions. GC_VECTORS is for a kernel that serves one request.
+ * vector of this thread.  Between GC_TILES and GC_VECTORS the code generator fetches the chunk's
+ * column descriptions.  GC_VECTORS is for a kernel that serves one request.
  *
- * Some columns may be read a vector ahead. The first reads stand between
- * GC_READ_FROM(GC_FIRST_VECTOR) and GC_END_READ, before GC_SHARED_VECTORS. The others stand
+ * Some columns may be read a vector ahead.  The first reads stand between
+ * GC_READ_FROM(GC_FIRST_VECTOR) and GC_END_READ, before GC_SHARED_VECTORS.  The others stand
  * behind it, between GC_READ_FROM(GC_VECTOR_AHEAD) and GC_END_READ, where the codes read before
- * have been taken. Behind the last vector, some other vector is read again.
+ * have been taken.  Behind the last vector, some other vector is read again.
  *
- * In a kernel that serves several requests, GC_SHARED_VECTORS is the loop over vectors. Within it
- * each request's stages stand between GC_MEMBER and GC_END_MEMBER, a loop that runs once. valid
+ * In a kernel that serves several requests, GC_SHARED_VECTORS is the loop over vectors.  Within it
+ * each request's stages stand between GC_MEMBER and GC_END_MEMBER, a loop that runs once.  valid
  * is the address of that request's u64 per source, or 0: all rows are visible.
  */
 #define GC_TILES \

@@ -4,12 +4,12 @@
  *	  When a kernel ran, by the device's clock.
  *
  * Behind the flags that a kernel writes, at GC_TIMES_AT, are GC_NTIMES words of 64 bits, zero
- * before. Where gc_a.scan.timed says so, GC_BEGAN notes there when the kernel's first block
- * began, and GC_ENDED when its last one ended. The begin is kept as its complement, so that the
- * greatest is the earliest. GC_CAME_AFTER notes the times of the kernel before. So times come
- * with the result. Times from CUDA's events took the worker's thread longer than the launch did.
+ * before.  Where gc_a.scan.timed says so, GC_BEGAN notes there when the kernel's first block
+ * began, and GC_ENDED when its last one ended.  The begin is kept as its complement, so that the
+ * greatest is the earliest.  GC_CAME_AFTER notes the times of the kernel before.  So times come
+ * with the result.  Times from CUDA's events took the worker's thread longer than the launch did.
  *
- * The unit is nanoseconds, on an H200 in steps of 32. A block's threads meet in a barrier at its
+ * The unit is nanoseconds, on an H200 in steps of 32.  A block's threads meet in a barrier at its
  * end, so that none is still at work.
  *
  *-------------------------------------------------------------------------

@@ -3,12 +3,12 @@
  * gc_value.h
  *	  The semantics of expressions, written once for both targets.
  *
- * Everything here follows PostgreSQL's functions, named at each. Where one of them would raise
- * an error, the kernel notes `gc_bad` (GC_CHECK) and the value is void. PostgreSQL's own plan
- * then answers the request. So a kernel never decides whether an error is to be raised, nor
+ * Everything here follows PostgreSQL's functions, named at each.  Where one of them would raise
+ * an error, the kernel notes `gc_bad` (GC_CHECK) and the value is void.  PostgreSQL's own plan
+ * then answers the request.  So a kernel never decides whether an error is to be raised, nor
  * which.
  *
- * Three-valued logic: a boolean is a pair of value and NULL flag. The value of a NULL is 0, so
+ * Three-valued logic: a boolean is a pair of value and NULL flag.  The value of a NULL is 0, so
  * that `value` alone means "is true".
  *
  *-------------------------------------------------------------------------
@@ -85,7 +85,7 @@ gc_f_lt(double x, double y)
 #define GC_CHECK_FTOI(x, lo, hi)	GC_CHECK((x) >= (lo) && (x) < (hi))
 
 /*
- * Stands for NULL among the bits of stored floats: a NaN that no arithmetic makes. A column may
+ * Stands for NULL among the bits of stored floats: a NaN that no arithmetic makes.  A column may
  * still contain it, so the code that stores a value checks for it.
  */
 #define GC_NULL_F32			0x7fa5c3d1u

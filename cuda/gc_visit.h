@@ -6,26 +6,26 @@
  * Either a selection scan's selection kernel has selected the rows (gc_selection.h), or the
  * kernel's own vector phase does, which then only clears bits:
  *
- * 	  GC_SELECTED_TILES .. GC_SELECTED_VECTORS .. GC_END_SELECTED_VECTORS .. GC_END_TILES
- * 	  GC_FILTERED_TILES .. GC_FILTERED_VECTORS .. GC_FILTERED_SELECTION .. GC_END_FILTERED_VECTORS
- * 		.. GC_END_TILES
+ *	  GC_SELECTED_TILES .. GC_SELECTED_VECTORS .. GC_END_SELECTED_VECTORS .. GC_END_TILES
+ *	  GC_FILTERED_TILES .. GC_FILTERED_VECTORS .. GC_FILTERED_SELECTION .. GC_END_FILTERED_VECTORS
+ *		.. GC_END_TILES
  *
- * Behind the first macro stand the columns' descriptions. Between GC_FILTERED_VECTORS and
- * GC_FILTERED_SELECTION stands a vector phase (gc_target.h). Before the end stand stages over
+ * Behind the first macro stand the columns' descriptions.  Between GC_FILTERED_VECTORS and
+ * GC_FILTERED_SELECTION stands a vector phase (gc_target.h).  Before the end stand stages over
  * gathered rows:
  *
- * 	  GC_SELECTED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
- * 	  GC_EACH_VISITED .. GC_KEEP_VISITED_IF .. GC_END_VISITED	test them
- * 	  GC_LOOK_UP .. GC_END_LOOK_UP					batched lookups (codegen/batched_lookup.c)
- * 	  GC_SELECTED_ROWS .. GC_END_SELECTED_ROWS		what is done with each
+ *	  GC_SELECTED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
+ *	  GC_EACH_VISITED .. GC_KEEP_VISITED_IF .. GC_END_VISITED	test them
+ *	  GC_LOOK_UP .. GC_END_LOOK_UP					batched lookups (codegen/batched_lookup.c)
+ *	  GC_SELECTED_ROWS .. GC_END_SELECTED_ROWS		what is done with each
  *
- * On device cuda a warp takes 4,096 rows at a time and queues the rows that are left. A thread
- * gathers a few of them at a time (GC_LANE_ROWS). So as many as 128 wait for memory together,
+ * On device cuda a warp takes 4,096 rows at a time and queues the rows that are left.  A thread
+ * gathers a few of them at a time (GC_LANE_ROWS).  So as many as 128 wait for memory together,
  * however few of all rows they are.
  *
  * With a selection bitmap, the block summary gives the warp these 4,096 rows, in a span of up to
- * 32,768. They are sixteen times GC_SUMMARY_ROWS of which any are selected. Rows wait from one
- * 4,096 of a span to the next until as many can be gathered together as fit. Where rows are few,
+ * 32,768.  They are sixteen times GC_SUMMARY_ROWS of which any are selected.  Rows wait from one
+ * 4,096 of a span to the next until as many can be gathered together as fit.  Where rows are few,
  * a span takes a warp hardly longer than one of its rows does.
  *
  *-------------------------------------------------------------------------
@@ -36,8 +36,8 @@
 #define GC_WARP_ROWS	(32 * 32 * GC_LANE_WORDS)
 
 /*
- * Rows that a lane queues at a time. Where many rows are selected, a quarter of the lanes queue a
- * word each, as many rows in all. GC_QUEUE_ROWS: room for a warp's rows of one turn and for rows
+ * Rows that a lane queues at a time.  Where many rows are selected, a quarter of the lanes queue a
+ * word each, as many rows in all.  GC_QUEUE_ROWS: room for a warp's rows of one turn and for rows
  * that wait (GC_VISIT_SHARED).
  */
 #define GC_LANE_TURN	8
@@ -48,7 +48,7 @@
 #define GC_DENSE_ROWS	(GC_WARP_ROWS / 8)
 
 /*
- * Words of a selection bitmap for rows from `row` on, without rows from `end` on. sel_bitmap:
+ * Words of a selection bitmap for rows from `row` on, without rows from `end` on.  sel_bitmap:
  * address of the chunk's part; it and valid can be read up to a multiple of GC_PAD_ROWS.
  */
 GC_FN void
@@ -108,8 +108,8 @@ gc_parts(const GcScan *scan, u32 rows)
 }
 
 /*
- * Find part `number` of all: its source, and its first row there. Parts begin as tiles do, with
- * first_tile (GC_TILES). Nothing is kept from one part to the next, since registers are scarce.
+ * Find part `number` of all: its source, and its first row there.  Parts begin as tiles do, with
+ * first_tile (GC_TILES).  Nothing is kept from one part to the next, since registers are scarce.
  */
 GC_FN u32
 gc_find_part(const GcScan *scan, u32 number, u32 rows, u32 *first)
@@ -146,9 +146,9 @@ gc_lane_sum(u32 n, u32 lane)
 }
 
 /*
- * Queue rows behind the n that wait. x: the lane's words, from row `from` on. Where few rows are
- * selected, up to GC_LANE_TURN of each lane are queued and taken from x. Where many are, all rows
- * in the next word of the next GC_QUARTER lanes are. So rows that lie together are visited
+ * Queue rows behind the n that wait.  x: the lane's words, from row `from` on.  Where few rows are
+ * selected, up to GC_LANE_TURN of each lane are queued and taken from x.  Where many are, all rows
+ * in the next word of the next GC_QUARTER lanes are.  So rows that lie together are visited
  * together.
  */
 GC_FN u32
@@ -179,7 +179,7 @@ gc_queue_rows(u16 *queue, u32 n, u32 *x, u32 from, u32 lane, u32 dense, u32 turn
 
 /*
  * Find the parts of GC_SUMMARY_ROWS, from row `first` on and before `end`, of which the request
- * wants any row: their numbers, and how many. summary: of the chunk.
+ * wants any row: their numbers, and how many.  summary: of the chunk.
  */
 GC_FN u32
 gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end, u32 lane)
@@ -246,8 +246,8 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 #define GC_END_SELECTED_VECTORS	GC_END_QUEUED_VECTORS
 
 /*
- * Rows wait until each lane has GC_LANE_ROWS to gather, or there are no more. again: whether
- * there are other words. take: take these words, which may be in flight while rows are gathered,
+ * Rows wait until each lane has GC_LANE_ROWS to gather, or there are no more.  again: whether
+ * there are other words.  take: take these words, which may be in flight while rows are gathered,
  * and are counted only then (gc_more 2).
  */
 #define GC_QUEUED_VECTORS(again, take) \
@@ -272,8 +272,8 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 
 /*
  * The vector phase runs in all lanes together and without a branch, so that several rounds' loads
- * can be in flight (GC_FILTERED_ROUNDS). Its result is stored as words, in the memory that the
- * queue uses later. A part lies within a tile, so behind the last row there is padding to read.
+ * can be in flight (GC_FILTERED_ROUNDS).  Its result is stored as words, in the memory that the
+ * queue uses later.  A part lies within a tile, so behind the last row there is padding to read.
  */
 #define GC_FILTERED_TILES(threads)	GC_PARTS(threads, GC_WARP_ROWS)
 #define GC_FILTERED_VECTORS \
@@ -344,7 +344,7 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 
 /*
  * Copy a tile's part of the selection bitmap, from row first to end, to memory with room for as
- * many rows. It is zero where the block summary has no rows. Returns the number of selected rows.
+ * many rows.  It is zero where the block summary has no rows.  Returns the number of selected rows.
  * sel_bitmap, summary: of the chunk.
  */
 GC_FN u32

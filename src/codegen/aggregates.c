@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 /*
- * Is what it aggregates computed? Word 0 already counts values that are never NULL. But a
+ * Is what it aggregates computed?  Word 0 already counts values that are never NULL.  But a
  * computation that may raise an error has to be done, so that PostgreSQL raises it.
  */
 static bool

@@ -3,7 +3,7 @@
  * aggregates.h
  *	  Aggregates in a group's words: what they are given, and how it comes there.
  *
- * What the sinks that aggregate have in common. Word 0 of a group counts its rows, or only says
+ * What the sinks that aggregate have in common.  Word 0 of a group counts its rows, or only says
  * that there are any.
  *
  * Private to codegen/, called on the worker's main thread.
@@ -49,7 +49,7 @@ extern void agg_order(const GcPAgg *agg, const Operand *o, char *buf, size_t siz
 /* Statement that adds operand o to the group's words; it leaves word 0 alone. */
 extern void agg_fold(Cg *cg, u16 i, const Operand *o, Scope scope);
 
-/* Does word 0 count rows, or only say that there are any? agg_count_row: the statement for it. */
+/* Does word 0 count rows, or only say that there are any?  agg_count_row: the statement for it. */
 extern bool agg_counts_rows(const Cg *cg);
 extern void agg_count_row(Cg *cg, Scope scope);
 

@@ -4,23 +4,23 @@
  *	  Batched lookups: look up together what gathered rows want of builds.
  *
  * A visited row (cuda/gc_visit.h) asks builds for payloads and direct lookup tables by its
- * columns. Each access waits for the L2 cache or for memory. In the row phase a thread's rows
- * come one after another, behind branches, and the compiler moves no access across those. So
- * four rows wait four times. What depends on gathered columns alone is therefore looked up
+ * columns.  Each access waits for the L2 cache or for memory.  In the row phase a thread's rows
+ * come one after another, behind branches, and the compiler moves no access across those.  So
+ * four rows wait four times.  What depends on gathered columns alone is therefore looked up
  * before the row phase, for all rows that the thread has gathered:
  *
- * 	  GC_SELECTED_ARRAY(u8, z0);
- * 	  GC_LOOK_UP(gc_j)
- * 	  const i32 v2 = c2[gc_j];
- * 	  const u64 x0 = ((u32) v2 - (u32) b0_base);
- * 	  z0[gc_j] = ((const u8 *) gc_a.w[21])[x0];
- * 	  GC_END_LOOK_UP
+ *	  GC_SELECTED_ARRAY(u8, z0);
+ *	  GC_LOOK_UP(gc_j)
+ *	  const i32 v2 = c2[gc_j];
+ *	  const u64 x0 = ((u32) v2 - (u32) b0_base);
+ *	  z0[gc_j] = ((const u8 *) gc_a.w[21])[x0];
+ *	  GC_END_LOOK_UP
  *
- * A build's payload may be looked up so if every live row has a match there. Selection bitmaps
- * or earlier steps ensure this. A direct lookup table has an entry for whatever value a row has,
+ * A build's payload may be looked up so if every live row has a match there.  Selection bitmaps
+ * or earlier steps ensure this.  A direct lookup table has an entry for whatever value a row has,
  * so it can always be looked up.
  *
- * Batched lookups take registers. They pay where at least two accesses wait together.
+ * Batched lookups take registers.  They pay where at least two accesses wait together.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -114,7 +114,7 @@ is_among(const GcPStep *step, const GcPStep **steps, int n)
 }
 
 /*
- * Does the build's direct lookup table also contain the payload's code? Then looking up the entry
+ * Does the build's direct lookup table also contain the payload's code?  Then looking up the entry
  * is enough.
  */
 static bool

@@ -27,7 +27,7 @@ typedef struct Batched
 
 /*
  * Find what the n remaining steps and the sink want of builds and gathered rows can look up
- * together. At most the first MOST_BATCHED accesses are taken.
+ * together.  At most the first MOST_BATCHED accesses are taken.
  */
 extern void cg_find_batched(Cg *cg, const GcPStep **steps, int n, Batched *batched);
 

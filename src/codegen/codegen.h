@@ -54,8 +54,8 @@ typedef enum GcArgType
 } GcArgType;
 
 /*
- * GcCols of cached chunks and of private chunks. Kernels that can read packed rows also have
- * their GcCols, by cached chunk, or 0. Of those only data is read (0: the chunk has none).
+ * GcCols of cached chunks and of private chunks.  Kernels that can read packed rows also have
+ * their GcCols, by cached chunk, or 0.  Of those only data is read (0: the chunk has none).
  */
 enum
 {
@@ -104,16 +104,16 @@ typedef struct GcArgWord
 /*
  * Choices that do not change what a kernel computes; the scheduler makes them.
  *
- * selection, for a selection scan (selection.c). Bit s: the kernel skips the pipeline's step s,
- * since the selection bitmap says which rows pass it. Such a kernel reads cached chunks only.
+ * selection, for a selection scan (selection.c).  Bit s: the kernel skips the pipeline's step s,
+ * since the selection bitmap says which rows pass it.  Such a kernel reads cached chunks only.
  *
- * direct, only with selection. Bit s: step s finds its row in a direct lookup table
+ * direct, only with selection.  Bit s: step s finds its row in a direct lookup table
  * (GC_ARG_DIRECT), not by hashing.
  *
  * packed_rows, only with selection: the kernel can read columns in packed rows
  * (GC_COLUMN_PACKED_ROWS).
  *
- * shared_builds. Bit b: the bitmap of dense build b (a candidate) is copied into shared memory at
+ * shared_builds.  Bit b: the bitmap of dense build b (a candidate) is copied into shared memory at
  * kernel start.
  *
  * group_local: each block first keeps a dense group table in shared memory, in group_copies
@@ -146,9 +146,9 @@ typedef struct GcKernelSource
 } GcKernelSource;
 
 /*
- * What the choice of a variant has to know of a pipeline's kernel. candidates: dense builds that
+ * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds that
  * shared_builds may contain, one bit each: their bitmaps are tested on whole vectors or gathered
- * rows. gathers: rows are queued (GC_VISIT_SHARED). per_warp_words: most per-warp words, of 32
+ * rows.  gathers: rows are queued (GC_VISIT_SHARED).  per_warp_words: most per-warp words, of 32
  * bits, that it keeps as a member of a fused kernel.
  */
 typedef struct GcPipelineTraits
@@ -168,9 +168,9 @@ extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
 
 /*
  * Threads of kernels over selection bitmaps for which a multiprocessor is to have room, since
- * such kernels mostly wait for memory. With 1,024 threads some of their registers are spilled,
- * and a thread's gathered rows are read one after another. On an H200 the Star Schema Benchmark's
- * kernels take the same time with both. GC_SELECTED_BLOCKS: blocks that hold these threads.
+ * such kernels mostly wait for memory.  With 1,024 threads some of their registers are spilled,
+ * and a thread's gathered rows are read one after another.  On an H200 the Star Schema Benchmark's
+ * kernels take the same time with both.  GC_SELECTED_BLOCKS: blocks that hold these threads.
  */
 #define GC_SELECTED_THREADS			768
 #define GC_SELECTED_BLOCKS(threads)	((GC_SELECTED_THREADS + (threads) - 1) / (threads))
@@ -183,16 +183,16 @@ extern GcCode gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *var
 						  GcKernelSource *source, GcError *err);
 
 /*
- * The kernel that collects the existing groups of a large, sparse dense group table. w[0] is the
- * table, w[1] the number of groups, w[2] the words per group. w[3] and w[4] are where groups'
- * words and numbers go. It counts them in GC_FLAG_GROUPS. The same for all programs. malloc'd;
+ * The kernel that collects the existing groups of a large, sparse dense group table.  w[0] is the
+ * table, w[1] the number of groups, w[2] the words per group.  w[3] and w[4] are where groups'
+ * words and numbers go.  It counts them in GC_FLAG_GROUPS.  The same for all programs.  malloc'd;
  * NULL when out of memory.
  */
 extern char *gc_generate_compactor(void);
 #define GC_COMPACTOR_WORDS	5
 
 /*
- * Bytes of shared memory (scratch on host) that a kernel needs. ranges[b] is the key range of
+ * Bytes of shared memory (scratch on host) that a kernel needs.  ranges[b] is the key range of
  * each shared build, ngroups the size of a local group table.
  */
 extern u64 gc_shared_bytes(const GcProgram *p, const GcVariant *variant,

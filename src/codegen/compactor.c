@@ -3,7 +3,7 @@
  * compactor.c
  *	  The compactor: collects the existing groups of a dense group table.
  *
- * Pure C, called on the worker's main thread. The text belongs to the caller.
+ * Pure C, called on the worker's main thread.  The text belongs to the caller.
  *
  *-------------------------------------------------------------------------
  */

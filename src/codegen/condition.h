@@ -13,7 +13,7 @@
 #include "state.h"
 
 /*
- * Make available what a step reads. Called for all steps of a stage before any of them is tested.
+ * Make available what a step reads.  Called for all steps of a stage before any of them is tested.
  */
 extern void cg_require_step(Cg *cg, const GcPStep *step);
 

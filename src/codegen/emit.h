@@ -29,7 +29,7 @@ extern GcCode cg_finish(Cg *cg, Text *text);
 /* End a generation without a kernel. */
 extern void cg_free(Cg *cg);
 
-/* Record the first failure. cg_check_memory: record a lack of memory, if there was one. */
+/* Record the first failure.  cg_check_memory: record a lack of memory, if there was one. */
 extern void cg_fail(Cg *cg, GcCode code, const char *what);
 extern void cg_check_memory(Cg *cg);
 

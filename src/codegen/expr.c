@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * expr.c
- *	  Expressions: from GcExpr trees to statements. Casts: cast.c.
+ *	  Expressions: from GcExpr trees to statements.  Casts: cast.c.
  *
- * cuda/gc_value.h defines the semantics. The code here only chooses among them, by the registers
- * and checks that typing.c found. SQL promises lazy evaluation of untaken arms of CASE and of
- * right sides of AND and OR. An expression with checks is evaluated lazily there; all others are
+ * cuda/gc_value.h defines the semantics.  The code here only chooses among them, by the registers
+ * and checks that typing.c found.  SQL promises lazy evaluation of untaken arms of CASE and of
+ * right sides of AND and OR.  An expression with checks is evaluated lazily there; all others are
  * computed without branches.
  *
  * Invariant: the value of a NULL boolean is 0.

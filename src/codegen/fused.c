@@ -3,23 +3,23 @@
  * fused.c
  *	  Fused kernels: the members of several pipelines within one scan.
  *
- * The functions that generate a kernel of its own also generate every member. A member's
- * declarations (constants, tables) are computed from argument words alone. So they can be
+ * The functions that generate a kernel of its own also generate every member.  A member's
+ * declarations (constants, tables) are computed from argument words alone.  So they can be
  * repeated in each scope of the member.
  *
- * A member has three scopes. Before the scan, its part of the shared memory is filled. In the
- * loop over vectors, it takes rows. After the scan, what it gathered is merged. Only members
- * that take part enter their scopes. That test is uniform over the grid, or in the loop over one
- * tile. No member sees another member's declarations.
+ * A member has three scopes.  Before the scan, its part of the shared memory is filled.  In the
+ * loop over vectors, it takes rows.  After the scan, what it gathered is merged.  Only members
+ * that take part enter their scopes.  That test is uniform over the grid, or in the loop over one
+ * tile.  No member sees another member's declarations.
  *
  * The members share the descriptions of the physical columns, which are fetched once per tile.
- * They share vectors that at least two of them want in their first stage. From the first vector
+ * They share vectors that at least two of them want in their first stage.  From the first vector
  * to the last live only accumulators in registers, and one word with a bit per member, its
  * gc_bad.
  *
  * Members are generated twice: the first time to learn which vectors they want (fusion.c).
  *
- * Pure C, called on the worker's main thread. The members' state is gone when the kernel is
+ * Pure C, called on the worker's main thread.  The members' state is gone when the kernel is
  * generated; the text belongs to the caller.
  *
  *-------------------------------------------------------------------------
@@ -48,7 +48,7 @@ typedef struct Member
 } Member;
 
 /*
- * Two columns of a program may be one physical column, which names their vectors. So both must
+ * Two columns of a program may be one physical column, which names their vectors.  So both must
  * then have one type.
  */
 static GcCode

@@ -3,7 +3,7 @@
  * fused.h
  *	  Kernels that do the work of several pipelines over one table.
  *
- * Pure C, called on the worker's main thread. The caller owns, and frees, the texts that it is
+ * Pure C, called on the worker's main thread.  The caller owns, and frees, the texts that it is
  * given.
  *
  *-------------------------------------------------------------------------
@@ -29,8 +29,8 @@ typedef struct GcFusedMember
 } GcFusedMember;
 
 /*
- * What a word holds, and which member it belongs to. GC_FUSED_ANY is for GC_ARG_MEMBERS, and for
- * GC_ARG_COLUMN, part 0. Its index is then a physical column, and `readers` are the members that
+ * What a word holds, and which member it belongs to.  GC_FUSED_ANY is for GC_ARG_MEMBERS, and for
+ * GC_ARG_COLUMN, part 0.  Its index is then a physical column, and `readers` are the members that
  * read it, one bit each.
  */
 typedef struct GcFusedWord
@@ -48,25 +48,25 @@ typedef struct GcFusedSource
 } GcFusedSource;
 
 /*
- * Generate the kernel that does what the kernels of its n members would do. A launch serves any
- * of the members (GC_ARG_MEMBERS). It touches nothing of the others, whose words may be 0. Words
+ * Generate the kernel that does what the kernels of its n members would do.  A launch serves any
+ * of the members (GC_ARG_MEMBERS).  It touches nothing of the others, whose words may be 0.  Words
  * of columns that only those others read may be 0, too.
  *
- * The launch's sources are the chunks, all cached, that at least one member reads. GcSource.valid
- * is the set of members that read the chunk. A member's private chunks need a launch of its own
- * kernel with the same flags and sink, before or after. Every sink adds to what is there.
+ * The launch's sources are the chunks, all cached, that at least one member reads.  GcSource.valid
+ * is the set of members that read the chunk.  A member's private chunks need a launch of its own
+ * kernel with the same flags and sink, before or after.  Every sink adds to what is there.
  * GcScan.flags is not used.
  *
- * The kernel is compiled for the largest of the members' blocks. It takes 8 rows per thread
+ * The kernel is compiled for the largest of the members' blocks.  It takes 8 rows per thread
  * unless all members' variants say 16 (device host: all 0).
  *
  * Vectors that at least two members want in their first stage are loaded once, before the
- * members. At most max_vectors are, those that most members want first. On cuda each takes as
- * many registers as a thread has rows (8-byte codes: twice that) while the members run. Other
- * vectors are found in the L1 cache. Device host has no reason for fewer than all:
+ * members.  At most max_vectors are, those that most members want first.  On cuda each takes as
+ * many registers as a thread has rows (8-byte codes: twice that) while the members run.  Other
+ * vectors are found in the L1 cache.  Device host has no reason for fewer than all:
  * GC_FUSED_ALL_VECTORS.
  *
- * The caller frees source->text. GC_UNSUPPORTED: a build, too many members, or more words than
+ * The caller frees source->text.  GC_UNSUPPORTED: a build, too many members, or more words than
  * GC_MAX_ARG_WORDS; fewer members may still fit.
  */
 extern GcCode gc_generate_fused(const GcFusedMember *members, int n, int max_vectors,
@@ -74,8 +74,8 @@ extern GcCode gc_generate_fused(const GcFusedMember *members, int n, int max_vec
 
 /*
  * Bytes of shared memory (scratch on host) for a launch that serves the members in `taking_part`.
- * Their parts lie one after another. starts[m] receives where that of member m begins, as
- * GC_ARG_SHARED wants it. ranges[m], ngroups[m]: as in gc_shared_bytes; not looked at for other
+ * Their parts lie one after another.  starts[m] receives where that of member m begins, as
+ * GC_ARG_SHARED wants it.  ranges[m], ngroups[m]: as in gc_shared_bytes; not looked at for other
  * members.
  */
 extern u64 gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking_part,

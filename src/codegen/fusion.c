@@ -3,8 +3,8 @@
  * fusion.c
  *	  Which vectors are loaded once for several members of a fused kernel.
  *
- * Members are generated twice. In the first pass each member says which vectors it wants. Then
- * the vectors are chosen that the scan loads for all. In the second pass each member asks which
+ * Members are generated twice.  In the first pass each member says which vectors it wants.  Then
+ * the vectors are chosen that the scan loads for all.  In the second pass each member asks which
  * of its vectors are among them.
  *
  * Pure C, called on the worker's main thread.
@@ -23,8 +23,8 @@ same_vector(const SharedVector *v, const SharedVector *w)
 }
 
 /*
- * First pass: note that the member wants this vector. Second pass: say whether the skeleton loads
- * it. One physical column may have several types, since members that read different chunks know
+ * First pass: note that the member wants this vector.  Second pass: say whether the skeleton loads
+ * it.  One physical column may have several types, since members that read different chunks know
  * different facts about it.
  */
 bool
@@ -51,7 +51,7 @@ fused_vector(Cg *cg, u16 column, bool words)
 }
 
 /*
- * Keep the vectors that are worth loading for all: those that at least two members want. Of each
+ * Keep the vectors that are worth loading for all: those that at least two members want.  Of each
  * physical column, keep only the most wanted vector and the most wanted vector of packed codes.
  * Of all these, keep the `max` that most members want.
  */

@@ -6,7 +6,7 @@
  * pipeline.c gives three texts (kernel-scope declarations, tile-scope descriptions, body), which
  * are joined here.
  *
- * Pure C, called on the worker's main thread. The text belongs to the caller.
+ * Pure C, called on the worker's main thread.  The text belongs to the caller.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +31,8 @@ lane_rows(const Cg *cg)
 }
 
 /*
- * Packed rows are read where at most 1 row in so many is visited. On an H200
- * (bench/two_stage/selection.c) they are faster there. A column's own codes are narrower, and
+ * Packed rows are read where at most 1 row in so many is visited.  On an H200
+ * (bench/two_stage/selection.c) they are faster there.  A column's own codes are narrower, and
  * packed rows of two columns save less.
  */
 static int

@@ -5,15 +5,15 @@
  *	  columns.
  *
  * Selection scans test a column with many values mostly by what another table says of them: a
- * part's brand, a customer's city. Values of which that table says the same form a key group. A
- * group-coded column has each row's key group in the place of its value. It is narrower. Also a
- * table by key group fits into shared memory where a table by value does not. Shared memory
+ * part's brand, a customer's city.  Values of which that table says the same form a key group.  A
+ * group-coded column has each row's key group in the place of its value.  It is narrower.  Also a
+ * table by key group fits into shared memory where a table by value does not.  Shared memory
  * answers an order of magnitude more often than the L2 cache.
  *
  * Key groups are a guess, and results never rely on them: tables may change, and requests may
- * test attributes that no key group knows. For every scan the merge kernel (selection.c) looks
- * at all values. The selection kernel reads key groups only if the same requests accept all
- * values of each key group. So key groups need no snapshot, and nothing has to keep them up to
+ * test attributes that no key group knows.  For every scan the merge kernel (selection.c) looks
+ * at all values.  The selection kernel reads key groups only if the same requests accept all
+ * values of each key group.  So key groups need no snapshot, and nothing has to keep them up to
  * date.
  *
  * Pure C, called on the worker's main thread.
@@ -25,7 +25,7 @@
 #include "prologue.h"
 
 /*
- * NULL is a key group of its own. A column without NULLs has arbitrary bits for it in its
+ * NULL is a key group of its own.  A column without NULLs has arbitrary bits for it in its
  * predicate bitmaps.
  */
 char *

@@ -32,8 +32,8 @@ extern void cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 re
 extern void cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null);
 
 /*
- * Called before a value of e becomes an index. A value that failed its check lies outside the
- * index's range. Drop the row then; the result is void anyway.
+ * Called before a value of e becomes an index.  A value that failed its check lies outside the
+ * index's range.  Drop the row then; the result is void anyway.
  */
 extern void cg_skip_bad(Cg *cg, u16 e);
 

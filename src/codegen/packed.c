@@ -4,9 +4,9 @@
  *	  Filters that are tested on a column's packed codes, several codes at once.
  *
  * Such a filter compares columns with parameters (=, <, <=, >, >=, joined by AND), and the
- * columns' codes take 1 or 2 bytes. It asks of each column whether its code lies in a range
- * (cuda/gc_packed.h). The range's ends are computed once for each tile. If a range is empty, the
- * tile has nothing for the request. In a fused kernel the members' ranges would fill the
+ * columns' codes take 1 or 2 bytes.  It asks of each column whether its code lies in a range
+ * (cuda/gc_packed.h).  The range's ends are computed once for each tile.  If a range is empty, the
+ * tile has nothing for the request.  In a fused kernel the members' ranges would fill the
  * registers, so shared memory keeps them as per-warp words.
  *
  * Pure C, called on the worker's main thread.
@@ -49,7 +49,7 @@ turned(u8 op)
 }
 
 /*
- * Is e a comparison of packed codes with a parameter? *side: which argument is the column. The
+ * Is e a comparison of packed codes with a parameter? *side: which argument is the column.  The
  * column's stored values are compared, so its scale may not be changed.
  */
 static bool
@@ -75,7 +75,7 @@ packed_comparison(const GcProgram *p, const GcExpr *e, int *side)
 }
 
 /*
- * Are all comparisons of e, joined by AND, of packed codes? Call each(), if given, for those that
+ * Are all comparisons of e, joined by AND, of packed codes?  Call each(), if given, for those that
  * are.
  */
 static bool
@@ -241,8 +241,8 @@ end_ranges(Cg *cg, const Packed *packed)
 }
 
 /*
- * Are the column's words read a vector ahead? A kernel of its own runs in few warps, beside
- * others. So it waits half as often, as far as there are registers.
+ * Are the column's words read a vector ahead?  A kernel of its own runs in few warps, beside
+ * others.  So it waits half as often, as far as there are registers.
  */
 static bool
 read_ahead(Cg *cg, const PackedColumn *c)

@@ -4,8 +4,8 @@
  *	  The kernel that writes packed rows (cuda/gc_packed_row.h).
  *
  * A selection scan leaves few rows for a request, whose kernel reads several columns of each.
- * Every such read takes a sector of 32 bytes, for a code of 1 to 4. With the columns of a row
- * side by side in one sector, the second column costs nothing. Kernels over selection bitmaps
+ * Every such read takes a sector of 32 bytes, for a code of 1 to 4.  With the columns of a row
+ * side by side in one sector, the second column costs nothing.  Kernels over selection bitmaps
  * read packed rows where few rows are selected, and columns where many are; the codes are the
  * same.
  *

@@ -14,9 +14,9 @@
 #define GC_LEAST_PACKED_ROW_COLUMNS	2
 
 /*
- * Generate the kernel that writes a column's codes to packed rows. w[0] is the address of the
- * column's GcCols, w[1] of those of the packed rows. Their data is the column's address in the
- * chunk's first packed row, or 0: nothing is written. The text is the same for all programs.
+ * Generate the kernel that writes a column's codes to packed rows.  w[0] is the address of the
+ * column's GcCols, w[1] of those of the packed rows.  Their data is the column's address in the
+ * chunk's first packed row, or 0: nothing is written.  The text is the same for all programs.
  * malloc'd; NULL when out of memory.
  */
 extern char *gc_generate_packed_row_writer(void);

@@ -3,10 +3,10 @@
  * pipeline.c
  *	  What a kernel does with one vector of rows.
  *
- * The body has two phases. The vector phase tests steps that need only the scanned table's own
- * columns and dense builds. The row phase takes the survivors row by row through the other steps
- * and the sink. Between the phases rows may be gathered; or a selection bitmap has said which
- * rows come. Where all rows may be added up at once, one loop does everything
+ * The body has two phases.  The vector phase tests steps that need only the scanned table's own
+ * columns and dense builds.  The row phase takes the survivors row by row through the other steps
+ * and the sink.  Between the phases rows may be gathered; or a selection bitmap has said which
+ * rows come.  Where all rows may be added up at once, one loop does everything
  * (GC_FILTER_AGGREGATE).
  *
  * steps.c decides which step is tested in which way.
@@ -32,15 +32,15 @@
 #define FIRST_STAGE_STEPS	3
 
 /*
- * At least so many accesses to builds are batched, or none. On an H100, eight requests over
- * selection bitmaps took 12.8 ms instead of 14.8 with two accesses. With one they took 6.9 to 7.1
- * instead of 6.7. Where SSB's own kernels tried it, they took 2 % longer.
+ * At least so many accesses to builds are batched, or none.  On an H100, eight requests over
+ * selection bitmaps took 12.8 ms instead of 14.8 with two accesses.  With one they took 6.9 to 7.1
+ * instead of 6.7.  Where SSB's own kernels tried it, they took 2 % longer.
  */
 #define LEAST_TOGETHER		2
 
 /*
  * Emit a loop that tests the steps first .. last - 1: filters together in one loop, each probe in
- * a loop of its own. Returns the number of steps tested by this loop.
+ * a loop of its own.  Returns the number of steps tested by this loop.
  */
 static int
 emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
@@ -68,8 +68,8 @@ emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
 }
 
 /*
- * A stage may take its n steps in any order. Move steps on packed codes to the front, and make
- * available what they read. Returns their number.
+ * A stage may take its n steps in any order.  Move steps on packed codes to the front, and make
+ * available what they read.  Returns their number.
  */
 static int
 set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
@@ -96,7 +96,7 @@ set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
  */
 
 /*
- * Require the columns of a step of a later stage. On device host (vec is 0) they are loaded for
+ * Require the columns of a step of a later stage.  On device host (vec is 0) they are loaded for
  * live rows only.
  */
 static void
@@ -108,7 +108,7 @@ require_step_batched(Cg *cg, const GcPStep *step)
 
 /*
  * Is at least one row of a thread's vector likely to be live after steps that together pass 1 in
- * 2^passed rows? Then the next stage's columns are loaded before this stage is decided. They will
+ * 2^passed rows?  Then the next stage's columns are loaded before this stage is decided.  They will
  * be needed, and two loads in flight take the time of one.
  */
 static bool
@@ -127,9 +127,9 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	Packed		packed;
 
 	/*
-	 * The first stage tests cheap steps, selective together, on every row. In a fused kernel it
-	 * tests all steps. Members run one after another in the same thread, so every further stage
-	 * would be one more wait. Also, what one member loads serves the others.
+	 * The first stage tests cheap steps, selective together, on every row.  In a fused kernel it
+	 * tests all steps.  Members run one after another in the same thread, so every further stage
+	 * would be one more wait.  Also, what one member loads serves the others.
 	 */
 	while (first < n &&
 		   (whole || (first < FIRST_STAGE_STEPS && passed < 2) ||
@@ -176,7 +176,7 @@ emit_visited_predicates(Cg *cg, const GcPStep **steps, int n)
 }
 
 /*
- * End a vector phase that leaves few rows, which are gathered, and test n steps on them. Each
+ * End a vector phase that leaves few rows, which are gathered, and test n steps on them.  Each
  * step's columns are read for all live rows, and then tested.
  */
 static void
@@ -195,7 +195,7 @@ emit_gathered(Cg *cg, const GcPStep **steps, int n)
 
 /*
  * For rows of a selection bitmap: test n steps up to the first that may fail or that whole
- * vectors cannot be tested for. Then batch the lookups that the rest wants, if a row has several.
+ * vectors cannot be tested for.  Then batch the lookups that the rest wants, if a row has several.
  * Returns the number of tested steps.
  */
 static int
@@ -359,8 +359,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
  */
 
 /*
- * Can all be one stage (GC_FILTER_AGGREGATE)? It takes filters and an ungrouped aggregate. No
- * test may fail, since all tests are made on every row. It pays where a thread's vector is likely
+ * Can all be one stage (GC_FILTER_AGGREGATE)?  It takes filters and an ungrouped aggregate.  No
+ * test may fail, since all tests are made on every row.  It pays where a thread's vector is likely
  * to have a row for the sink, and in a fused kernel, whose members load everything at once.
  */
 static bool

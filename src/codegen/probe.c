@@ -3,16 +3,16 @@
  * probe.c
  *	  Probes of hash builds: by hashing the keys, or by direct lookup.
  *
- * Keys that depend on one column find the same row wherever the column has the same value. In a
+ * Keys that depend on one column find the same row wherever the column has the same value.  In a
  * selection scan (selection.c) the request's predicate kernel therefore looks up every value of
- * the column once. It writes each value's row into a direct lookup table. The kernel that visits
+ * the column once.  It writes each value's row into a direct lookup table.  The kernel that visits
  * the selection bitmap's rows then reads this table, of 4 or 8 bytes a value, which the L2 cache
- * holds. Slots and keys would not fit there. So a join by hash table costs what a join by dense
- * build does. Payloads of up to 4 bytes stand in the same entry, so that one access is enough.
+ * holds.  Slots and keys would not fit there.  So a join by hash table costs what a join by dense
+ * build does.  Payloads of up to 4 bytes stand in the same entry, so that one access is enough.
  *
  * This is perfect hashing by value, as in the dimension vectors of invisible joins (Abadi,
- * Madden, Hachem 2008). But the table is made per request, from the build that the request's own
- * snapshot filled. So nothing has to be kept up to date.
+ * Madden, Hachem 2008).  But the table is made per request, from the build that the request's own
+ * snapshot filled.  So nothing has to be kept up to date.
  *
  * Pure C, called on the worker's main thread.
  *

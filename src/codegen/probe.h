@@ -14,7 +14,7 @@
 
 /*
  * Emit statements that probe a hash build for the current row: the row is dropped, or xN is
- * declared. Where there may be several matches, a loop over them declares xN. Returns the number
+ * declared.  Where there may be several matches, a loop over them declares xN.  Returns the number
  * of loops opened.
  */
 extern int	cg_hash_probe(Cg *cg, const GcPStep *step);

@@ -14,7 +14,7 @@
 
 /*
  * The device library and the head of a kernel with nwords argument words, for blocks of at most
- * `threads` threads. vec: rows of a vector on cuda.
+ * `threads` threads.  vec: rows of a vector on cuda.
  */
 extern void cg_prologue(Text *t, int nwords, int vec, int threads);
 

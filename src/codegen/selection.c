@@ -3,19 +3,19 @@
  * selection.c
  *	  The kernels of selection scans: predicate kernel, merge kernel, selection kernel.
  *
- * A selection scan serves many requests with one pass over the columns that they test. A
+ * A selection scan serves many requests with one pass over the columns that they test.  A
  * predicate that depends on one column is known for every value of the column before any row is
- * read. A request's predicate kernel writes it as a bitmap over the column's range, with the
- * same expressions as its own kernel. The merge kernel puts the bitmaps of all requests side by
- * side. So the predicate table says of each value which requests accept it: its query bitmap.
+ * read.  A request's predicate kernel writes it as a bitmap over the column's range, with the
+ * same expressions as its own kernel.  The merge kernel puts the bitmaps of all requests side by
+ * side.  So the predicate table says of each value which requests accept it: its query bitmap.
  *
- * The selection kernel then reads the columns, once for all requests. A row's query bitmap is
- * the intersection of its values' query bitmaps. The rows' query bitmaps become one bitmap of
- * rows per request, its selection bitmap. Last, each request's own kernel visits the rows of its
- * selection bitmap, without the steps that the bitmap stands for. Probes of hash builds that
+ * The selection kernel then reads the columns, once for all requests.  A row's query bitmap is
+ * the intersection of its values' query bitmaps.  The rows' query bitmaps become one bitmap of
+ * rows per request, its selection bitmap.  Last, each request's own kernel visits the rows of its
+ * selection bitmap, without the steps that the bitmap stands for.  Probes of hash builds that
  * depend on one column use direct lookup tables (probe.c).
  *
- * So a row costs a lookup per column, however many requests there are. CJOIN (Candea et al.
+ * So a row costs a lookup per column, however many requests there are.  CJOIN (Candea et al.
  * 2009) and SharedDB (Giannikis et al. 2012) share scans and joins on CPUs by such query
  * bitmaps.
  *
@@ -252,7 +252,7 @@ gc_table_copies(const GcSelectorColumn *column)
 }
 
 /*
- * Emit the copy of a table of gc_a.w[count] + more entries to shared memory, u32 *name. Requests
+ * Emit the copy of a table of gc_a.w[count] + more entries to shared memory, u32 *name.  Requests
  * that accept every value of the column get their bit set in all entries there.
  */
 static void
@@ -304,8 +304,8 @@ emit_description(Text *t, const GcSelectorColumn *c, int k)
 }
 
 /*
- * Can the fast loop be used? It needs the tables of all columns in shared memory, and the chunk's
- * key groups where a column has any. It tests rows without further conditions, and packs their
+ * Can the fast loop be used?  It needs the tables of all columns in shared memory, and the chunk's
+ * key groups where a column has any.  It tests rows without further conditions, and packs their
  * masks only at the end.
  */
 static bool
@@ -386,7 +386,7 @@ emit_ahead(Text *t, const GcSelectorColumn *column, int n)
 }
 
 /*
- * Take columns in pairs: then two query bitmaps and the row's meet in one instruction. Bits of
+ * Take columns in pairs: then two query bitmaps and the row's meet in one instruction.  Bits of
  * requests that take no part are never written out, so rows begin with all bits set.
  */
 static void

@@ -38,24 +38,24 @@ typedef struct GcPredicates
 
 /*
  * Find the steps of a pipeline that depend on one column each: filters, and probes, on integer
- * codes. `allowed`, by column of the program, says which columns may be tested. A step that may
- * fail is no predicate, since not every row may reach it. A probe of a hash build that is
- * expected to drop no row gets a direct lookup only. As a predicate it would cost one more lookup
+ * codes. `allowed`, by column of the program, says which columns may be tested.  A step that may
+ * fail is no predicate, since not every row may reach it.  A probe of a hash build that is
+ * expected to drop no row gets a direct lookup only.  As a predicate it would cost one more lookup
  * per row.
  */
 extern void gc_find_predicates(const GcProgram *p, u16 pipeline, const bool *allowed, GcPredicates *predicates);
 
 /*
- * Generate the predicate kernel. For each tested column q, entry i of a bitmap
+ * Generate the predicate kernel.  For each tested column q, entry i of a bitmap
  * (GC_PREDICATE_BITS) says whether value GC_PREDICATE_BASE + i passes all predicates of that
- * column. Entry GC_PREDICATE_RANGE is for NULL, so a bitmap has GC_PREDICATE_RANGE + 1 bits, in
+ * column.  Entry GC_PREDICATE_RANGE is for NULL, so a bitmap has GC_PREDICATE_RANGE + 1 bits, in
  * words of 32.
  *
  * For each build that is looked up directly, entry i of a table (GC_ARG_DIRECT,
- * GC_PREDICATE_BITS) is for value GC_PREDICATE_BASE + i. It is the newest row of the build that
- * the value finds, + 1, or 0. GC_DIRECT_MORE is set where others are behind that row
- * (GC_BUILD_PART_NEXT). A row that comes to GC_DIRECT_BAD raises GC_FLAG_DATA. Entry
- * GC_PREDICATE_RANGE is for NULL. Such a build has fewer than GC_DIRECT_MORE rows. Entries are
+ * GC_PREDICATE_BITS) is for value GC_PREDICATE_BASE + i.  It is the newest row of the build that
+ * the value finds, + 1, or 0.  GC_DIRECT_MORE is set where others are behind that row
+ * (GC_BUILD_PART_NEXT).  A row that comes to GC_DIRECT_BAD raises GC_FLAG_DATA.  Entry
+ * GC_PREDICATE_RANGE is for NULL.  Such a build has fewer than GC_DIRECT_MORE rows.  Entries are
  * u32, or u64 with the codes of the row's payloads in the upper half (gc_direct_bytes).
  *
  * The caller frees source->text.
@@ -66,8 +66,8 @@ extern GcCode gc_generate_predicate_kernel(const GcProgram *p, u16 pipeline, con
 
 /*
  * Generate the merge kernel, which puts the predicate bitmaps of up to GC_MAX_SELECTED requests
- * side by side. w[0] is the address of w[1] GcSelectTables. The text is the same for all
- * programs. malloc'd; NULL when out of memory.
+ * side by side.  w[0] is the address of w[1] GcSelectTables.  The text is the same for all
+ * programs.  malloc'd; NULL when out of memory.
  */
 extern char *gc_generate_merge_kernel(void);
 #define GC_MERGE_WORDS	2
@@ -105,31 +105,31 @@ typedef struct GcSelectorColumn
 extern int	gc_table_copies(const GcSelectorColumn *column);
 
 /*
- * Shared memory of a copied table. entries: range + 1 by value, the number of key groups by key
+ * Shared memory of a copied table.  entries: range + 1 by value, the number of key groups by key
  * group.
  */
 #define GC_SELECT_SHARED_BYTES(entries, copies)	(((u64) (entries) * (copies) + 1) / 2 * 8)
 
 /*
- * Generate the selection kernel. It reads n columns, and looks each value up in the column's
- * table. For every request it writes a selection bitmap per chunk, in the layout of GcCol.nulls:
- * the rows that all its columns accept. It also writes the block summary, a u32 per
- * GC_SUMMARY_ROWS rows of a chunk. A selection bitmap is not written where the block summary says
+ * Generate the selection kernel.  It reads n columns, and looks each value up in the column's
+ * table.  For every request it writes a selection bitmap per chunk, in the layout of GcCol.nulls:
+ * the rows that all its columns accept.  It also writes the block summary, a u32 per
+ * GC_SUMMARY_ROWS rows of a chunk.  A selection bitmap is not written where the block summary says
  * that it has no rows.
  *
  * GcSource.valid is the set of requests that read the chunk; nothing is written for others.
- * Columns with shared tables should come first, as they are tested first. Where a column has key
- * groups, its group-coded column is read instead. The column itself is read in chunks without key
+ * Columns with shared tables should come first, as they are tested first.  Where a column has key
+ * groups, its group-coded column is read instead.  The column itself is read in chunks without key
  * groups (GcCol.data 0), and if the merge kernel raised mismatch.
  *
  * GC_SELECTOR_WORDS(n) words:
  *
- * 	  w[0] set of requests, w[1] address of the selection bitmaps, w[2] bytes of one per chunk,
- * 	  w[3] bytes of one in all, w[4] address of the block summary; and per column,
- * 	  from w[GC_SELECTOR_WORDS(k)] on: address of its GcCols, address of its table, base, range
- * 	  (as for the predicate kernel), and readers << 32 | accepting: the requests that read it, and
- * 	  those that accept every value of it; of a column with key groups also: address of the
- * 	  group-coded column's GcCols, address of its table, number of key groups, address of mismatch.
+ *	  w[0] set of requests, w[1] address of the selection bitmaps, w[2] bytes of one per chunk,
+ *	  w[3] bytes of one in all, w[4] address of the block summary; and per column,
+ *	  from w[GC_SELECTOR_WORDS(k)] on: address of its GcCols, address of its table, base, range
+ *	  (as for the predicate kernel), and readers << 32 | accepting: the requests that read it, and
+ *	  those that accept every value of it; of a column with key groups also: address of the
+ *	  group-coded column's GcCols, address of its table, number of key groups, address of mismatch.
  *
  * The caller frees the text; NULL when out of memory.
  */

@@ -22,7 +22,7 @@ extern void sink_require(Cg *cg);
 extern void sink_row(Cg *cg);
 
 /*
- * May the row phase give it rows that do not count (cg->all_rows)? Then no test of such a row may
+ * May the row phase give it rows that do not count (cg->all_rows)?  Then no test of such a row may
  * fail.
  */
 extern bool sink_takes_all(const Cg *cg);
@@ -38,7 +38,7 @@ extern void sink_add_parts(Cg *cg);
 extern void sink_state(Cg *cg, Text *t);
 
 /*
- * Does a block have a group table in shared memory? sink_table: where it is, computed from
+ * Does a block have a group table in shared memory?  sink_table: where it is, computed from
  * argument words (cg_scope).
  */
 extern bool sink_uses_shared(const Cg *cg);

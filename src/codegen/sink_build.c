@@ -32,7 +32,7 @@ require(Cg *cg)
 }
 
 /*
- * Store the payloads of the current row at index x. A value that failed its check is stored as
+ * Store the payloads of the current row at index x.  A value that failed its check is stored as
  * code 0, since a later pipeline may use the value as an index.
  */
 static void

@@ -3,9 +3,9 @@
  * sink_dense_groups.c
  *	  Sink: groups in a table indexed by a number that is computed from the keys.
  *
- * The table is in global memory. A block may have a table of its own before it, in shared
- * memory. That table has all groups (local), or the groups whose rows come first, as far as
- * there is room (cells). After the scan it is added to the global one.
+ * The table is in global memory.  A block may have a table of its own before it, in shared
+ * memory.  That table has all groups (local), or the groups whose rows come first, as far as
+ * there is room (cells).  After the scan it is added to the global one.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -219,7 +219,7 @@ add_totals(Cg *cg, Text *t)
 }
 
 /*
- * Add a block's own table to the global one. A thread takes the copies of a group in another
+ * Add a block's own table to the global one.  A thread takes the copies of a group in another
  * order than its neighbours do, so that their accesses are in different banks.
  */
 static void

@@ -3,8 +3,8 @@
  * sink_one_group.c
  *	  Sink: all rows aggregated into one group, in registers.
  *
- * Each thread has its accumulators (aN), which are reduced per block after the scan. One
- * vector's sum comes to them as one 32-bit value (sN) where that has room for it. Counts have 32
+ * Each thread has its accumulators (aN), which are reduced per block after the scan.  One
+ * vector's sum comes to them as one 32-bit value (sN) where that has room for it.  Counts have 32
  * bits where a row counts once: 64 bits take two instructions a row, and two registers.
  *
  * Pure C, called on the worker's main thread.

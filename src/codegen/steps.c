@@ -20,15 +20,15 @@
 
 /*
  * Survivors are gathered where a stage leaves at most one row in 2^GATHER_LEFT and at least
- * GATHER_JOINS joins come after it. Else whole vectors take less time (an H200, the queries of
+ * GATHER_JOINS joins come after it.  Else whole vectors take less time (an H200, the queries of
  * the Star Schema Benchmark).
  */
 #define GATHER_LEFT			4
 #define GATHER_JOINS		2
 
 /*
- * Which steps are tested on whole vectors, and which row by row on the survivors? Vectors pay
- * while steps drop rows. Once few rows are left, or the rest drops hardly any, one row's loads
+ * Which steps are tested on whole vectors, and which row by row on the survivors?  Vectors pay
+ * while steps drop rows.  Once few rows are left, or the rest drops hardly any, one row's loads
  * together take less time than one more stage.
  */
 void
@@ -70,9 +70,9 @@ cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *vari
 }
 
 /*
- * Divide the steps of a kernel of its own whose sink few rows reach. One stage on whole vectors
- * tests the filters on packed codes, and one other step if too many rows are left. Other tests of
- * columns follow on gathered rows (cuda/gc_visit.h). False if that does not pay.
+ * Divide the steps of a kernel of its own whose sink few rows reach.  One stage on whole vectors
+ * tests the filters on packed codes, and one other step if too many rows are left.  Other tests of
+ * columns follow on gathered rows (cuda/gc_visit.h).  False if that does not pay.
  */
 bool
 cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)

@@ -3,7 +3,7 @@
  * text.h
  *	  Growing text.
  *
- * Private to codegen/, used by the worker's main thread only. The holder of the struct owns it:
+ * Private to codegen/, used by the worker's main thread only.  The holder of the struct owns it:
  * it begins as zeros and ends with text_free, unless s is handed on.
  *
  *-------------------------------------------------------------------------

@@ -3,8 +3,8 @@
  * values.c
  *	  How values are brought to a kernel's statements: columns, parameters, payloads.
  *
- * What an expression reads is required before the expression is written (cg_require). A column
- * becomes available as a vector or as one row's value, by the kernel's phase. A payload is read
+ * What an expression reads is required before the expression is written (cg_require).  A column
+ * becomes available as a vector or as one row's value, by the kernel's phase.  A payload is read
  * at the index of the row's match in its build.
  *
  * Pure C, called on the worker's main thread.

@@ -25,13 +25,13 @@ extern void cg_require_keys(Cg *cg, const GcPStep *step);
 extern const GcPStep *cg_probe_of(Cg *cg, u16 build);
 
 /*
- * Declare xN, the index of the current row's match in a build. A hash build must be unique and
+ * Declare xN, the index of the current row's match in a build.  A hash build must be unique and
  * looked up directly (GcVariant.direct), and the selection bitmap must ensure the match.
  */
 extern void cg_require_index(Cg *cg, u16 build);
 
 /*
- * Index of key operand k into a dense build, as an expression. Where the key is known to be in
+ * Index of key operand k into a dense build, as an expression.  Where the key is known to be in
  * range and has 32 bits, the arithmetic has 32 bits, too.
  */
 extern void cg_dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf, size_t size);

@@ -23,7 +23,7 @@ typedef struct GcRunHooks
 	/* A run was made; returns what shared scans keep of it, in the run's context. */
 	struct GcShareRun *(*begins) (const struct GcRun *run);
 	/*
-	 * The run is READY and waits for its turn. others: requests that have work on the device. The
+	 * The run is READY and waits for its turn.  others: requests that have work on the device.  The
 	 * hook may queue more on the run's stream, and end the run (gc_run_fail_start).
 	 */
 	void		(*waits) (struct GcRun *run, int others);

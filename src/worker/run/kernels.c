@@ -3,11 +3,11 @@
  * kernels.c
  *	  Kernels by program: generated once per kernel signature and variant.
  *
- * A kernel signature is a bound program, found by hash and compared byte by byte. Each of its
- * pipelines has a list of variants. The kernel cache below knows kernels by their text. So
+ * A kernel signature is a bound program, found by hash and compared byte by byte.  Each of its
+ * pipelines has a list of variants.  The kernel cache below knows kernels by their text.  So
  * pipelines that two signatures have in common are compiled once.
  *
- * The worker's main thread. Signatures and their kernels live in a context that is reset as a
+ * The worker's main thread.  Signatures and their kernels live in a context that is reset as a
  * whole, only while no request is running.
  *
  *-------------------------------------------------------------------------
@@ -47,7 +47,7 @@ static MemoryContext kernels_cxt = NULL;
 
 /*
  * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, for tests
- * without a GPU. Its hash names the file; a failure is no error. The file is renamed when
+ * without a GPU.  Its hash names the file; a failure is no error.  The file is renamed when
  * complete, so that a reader never finds a partial text.
  */
 void
@@ -205,7 +205,7 @@ gc_kernels_trim(void)
 }
 
 /*
- * Find or make a request's signature; each is checked once. NULL: the program cannot be executed.
+ * Find or make a request's signature; each is checked once.  NULL: the program cannot be executed.
  */
 static SignatureKernels *
 find_shape(const GcRequest *request, GcError *err)

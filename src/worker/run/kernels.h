@@ -38,8 +38,8 @@ typedef struct GcPipelineKernel
 } GcPipelineKernel;
 
 /*
- * The kernel of a pipeline of the request, in the variant that suits it. A new one is asked for
- * from the kernel cache (*fresh). NULL: err set.
+ * The kernel of a pipeline of the request, in the variant that suits it.  A new one is asked for
+ * from the kernel cache (*fresh).  NULL: err set.
  */
 extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipeline,
 										 bool *fresh, GcError *err);

@@ -3,7 +3,7 @@
  * launch.c
  *	  What is queued on the device for a request: memory, copies, builds, kernels.
  *
- * Everything goes to the run's stream, in the order of the calls; nothing waits. A failure
+ * Everything goes to the run's stream, in the order of the calls; nothing waits.  A failure
  * leaves what was queued: the caller drains the device before it gives memory back.
  *
  * The worker's main thread.
@@ -74,7 +74,7 @@ gc_run_allocate(GcRun *run)
 }
 
 /*
- * Inner addresses of the device part are offsets at first: make them addresses. A request that is
+ * Inner addresses of the device part are offsets at first: make them addresses.  A request that is
  * tried again may have its device part elsewhere.
  */
 static void
@@ -323,7 +323,7 @@ fill_build(GcRun *run, int b, GcBuildTable *t)
 }
 
 /*
- * Have build b: take over a table that another request fills or has filled, or fill a new one. A
+ * Have build b: take over a table that another request fills or has filled, or fill a new one.  A
  * new one needs the builds below it, too.
  */
 static GcCode

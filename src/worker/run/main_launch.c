@@ -3,7 +3,7 @@
  * main_launch.c
  *	  A launch of a main kernel: one request's, or a shared scan's.
  *
- * Its requests hold it, and so does its starter while it starts the launch. The last holder
+ * Its requests hold it, and so does its starter while it starts the launch.  The last holder
  * frees it.
  *
  * The worker's main thread.

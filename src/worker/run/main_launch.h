@@ -21,13 +21,13 @@ struct GcMainLaunch;
 struct GcRun;
 
 /*
- * What a shared scan's launch does in addition. All are called on the main thread, with
+ * What a shared scan's launch does in addition.  All are called on the main thread, with
  * launch->share as gc_share_start left it.
  */
 typedef struct GcLaunchOps
 {
 	/*
-	 * No request needs the launch's kernel any more: give back what only that needed. May be
+	 * No request needs the launch's kernel any more: give back what only that needed.  May be
 	 * called twice.
 	 */
 	void		(*strip) (struct GcMainLaunch *launch);

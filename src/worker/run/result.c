@@ -3,8 +3,8 @@
  * result.c
  *	  A request's result: its block, the copies that fill it, and what its kernels noted.
  *
- * The block lies in the arena. The run owns it until gc_slot_finish hands it to the session.
- * What can be had at once is copied behind the main kernel (gc_run_queue_result). The rest of a
+ * The block lies in the arena.  The run owns it until gc_slot_finish hands it to the session.
+ * What can be had at once is copied behind the main kernel (gc_run_queue_result).  The rest of a
  * hashed or row result is copied once its size is known (gc_run_fetch_rest).
  *
  * The worker's main thread.
@@ -19,8 +19,8 @@
 #include "launch.h"
 
 /*
- * The kernel itself brings a result of at most so many bytes to the host. Larger results are
- * copied. The limit is a guess.
+ * The kernel itself brings a result of at most so many bytes to the host.  Larger results are
+ * copied.  The limit is a guess.
  */
 #define DELIVER_MOST	(32 * 1024)
 

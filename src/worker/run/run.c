@@ -3,18 +3,18 @@
  * run.c
  *	  One request, from the queue to its result.
  *
- * 	COMPILING --kernels ready--> WAITING --memory--> READY --its turn--> RUNNING
- * 	    --device done--> (maybe FETCHING the rest of a hashed or row result) --> FINISHED
+ *	COMPILING --kernels ready--> WAITING --memory--> READY --its turn--> RUNNING
+ *	    --device done--> (maybe FETCHING the rest of a hashed or row result) --> FINISHED
  *
- * A request has one stream. First come copies of chunks that are not cached on the device, and
- * of the request's device part. Then comes each build that is not shared, with a copy of its
- * flags. The request is then READY, and waits for the scheduler (schedule.c) while the device
- * works. Then comes the main kernel, or a wait for the shared scan that serves the request
- * (share/). Copies of its flags and result come last. So one event tells that all of it is done.
+ * A request has one stream.  First come copies of chunks that are not cached on the device, and
+ * of the request's device part.  Then comes each build that is not shared, with a copy of its
+ * flags.  The request is then READY, and waits for the scheduler (schedule.c) while the device
+ * works.  Then comes the main kernel, or a wait for the shared scan that serves the request
+ * (share/).  Copies of its flags and result come last.  So one event tells that all of it is done.
  * If device memory runs out, the request goes back to WAITING as long as others hold some.
  *
- * The worker's main thread. A run owns its stream, its events and its sink from prepare() on,
- * and its result until the session has it. It holds tables, builds and its launch.
+ * The worker's main thread.  A run owns its stream, its events and its sink from prepare() on,
+ * and its result until the session has it.  It holds tables, builds and its launch.
  *
  *-------------------------------------------------------------------------
  */

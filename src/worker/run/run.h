@@ -95,7 +95,7 @@ extern GcRun *gc_run_start(int slot);
 extern void gc_run_join(GcRun *run, List *runs);
 
 /*
- * Advance the run as far as it goes without waiting. True if its state changed. others: requests
+ * Advance the run as far as it goes without waiting.  True if its state changed.  others: requests
  * that will give back device memory.
  */
 extern bool gc_run_advance(GcRun *run, int others);
@@ -110,8 +110,8 @@ extern void gc_run_forget(GcRun *run);
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile);
 
 /*
- * An event behind what is queued before the main kernel, for others to wait for. NULL if the
- * device gives none (run->err). Do not keep it: more may be queued later.
+ * An event behind what is queued before the main kernel, for others to wait for.  NULL if the
+ * device gives none (run->err).  Do not keep it: more may be queued later.
  */
 extern GcEvent *gc_run_prepared(GcRun *run);
 

@@ -4,11 +4,11 @@
  *	  Columns that the device derives from a scan set's columns: group-coded columns
  *	  (key_groups.c) and columns of packed rows (packed_rows.c).
  *
- * The first selection scan that reads a chunk writes its derived codes. They come from codes
- * that never change, so they are never written again. Other scans wait for the writer by an
+ * The first selection scan that reads a chunk writes its derived codes.  They come from codes
+ * that never change, so they are never written again.  Other scans wait for the writer by an
  * event, in stream order.
  *
- * The worker's main thread. The memory of the codes belongs to the group-coded column or the
+ * The worker's main thread.  The memory of the codes belongs to the group-coded column or the
  * packed rows.
  *
  *-------------------------------------------------------------------------
@@ -67,7 +67,7 @@ gc_derived_free(GcDerived *d)
 	*d = (GcDerived) {0};
 }
 
-/* Choose the chunks that members read of the column and that are not yet written. False: none. */
+/* Choose the chunks that members read of the column and that are not yet written.  False: none. */
 static bool
 choose_chunks(const GcScanMembers *scan, GcDerived *d, u32 readers)
 {
@@ -94,8 +94,8 @@ choose_chunks(const GcScanMembers *scan, GcDerived *d, u32 readers)
 }
 
 /*
- * Write the missing chunks. Kernels that another scan launched before may still read the
- * descriptions. So they change behind the writer, in stream order.
+ * Write the missing chunks.  Kernels that another scan launched before may still read the
+ * descriptions.  So they change behind the writer, in stream order.
  */
 static GcCode
 write_chunks(GcScanMembers *scan, GcDerived *d, const GcPipelineKernel *k, GcArgs *args, int nwords)

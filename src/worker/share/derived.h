@@ -13,7 +13,7 @@
 #include "scan_members.h"
 
 /*
- * A column that the device derives from others (derived.c). All 0: there is none now. Its codes
+ * A column that the device derives from others (derived.c).  All 0: there is none now.  Its codes
  * never change once the first scan that reads a chunk has written them.
  */
 typedef struct GcDerived
@@ -30,15 +30,15 @@ typedef struct GcDerived
 extern u64	gc_derived_rows(const GcDirectory *dir);
 
 /*
- * Lay out a derived column of which nothing is written yet. width: of its codes; 0: that of the
- * source column. The first chunk's first code lies at `data`, each row's code `stride` bytes
- * behind the last row's. False: no memory to spare.
+ * Lay out a derived column of which nothing is written yet.  width: of its codes; 0: that of the
+ * source column.  The first chunk's first code lies at `data`, each row's code `stride` bytes
+ * behind the last row's.  False: no memory to spare.
  */
 extern bool gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u8 width, GcAddr data, u32 stride);
 extern void gc_derived_free(GcDerived *d);
 
 /*
- * Queue kernel k, which writes the missing chunks that members in `readers` read. args: what k
+ * Queue kernel k, which writes the missing chunks that members in `readers` read.  args: what k
  * needs, except w[1], the address of the GcCols to be written.
  */
 extern GcCode gc_derived_write(GcScanMembers *scan, GcDerived *d, u32 readers, const GcPipelineKernel *k,

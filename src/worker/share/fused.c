@@ -4,12 +4,12 @@
  *	  Fused kernels for the scan shapes that recur over a table (scan_set.c).
  *
  * Once two requests could have shared a scan, a fused kernel for the recurring scan shapes is
- * compiled in the background. A scan shape gets as many members as requests of it were ready at
- * the same time. A fused kernel serves any subset of its members. It stays in use until a better
- * one is ready, with members for the scan shapes that have come since. Each kind of members
+ * compiled in the background.  A scan shape gets as many members as requests of it were ready at
+ * the same time.  A fused kernel serves any subset of its members.  It stays in use until a better
+ * one is ready, with members for the scan shapes that have come since.  Each kind of members
  * (GcMemberKind) has its own kernel, since what speeds up one kind would slow down the other.
  *
- * The worker's main thread. A scan set owns its fused kernels; launches hold them, too
+ * The worker's main thread.  A scan set owns its fused kernels; launches hold them, too
  * (shared_kernel.c).
  *
  *-------------------------------------------------------------------------
@@ -134,8 +134,8 @@ drop_member(GcFused *f)
 }
 
 /*
- * Choose the members' variants. Each member gets an equal part of the shared memory, less the
- * per-warp words of the largest block. False: some grouped members have no room for their groups.
+ * Choose the members' variants.  Each member gets an equal part of the shared memory, less the
+ * per-warp words of the largest block.  False: some grouped members have no room for their groups.
  */
 static bool
 choose_variants(GcFused *f)
@@ -166,7 +166,7 @@ choose_variants(GcFused *f)
 	return local || f->kind != GC_GROUPED_MEMBERS;
 }
 
-/* Ask for the kernel of f's members, of fewer if they are too many. False: none. */
+/* Ask for the kernel of f's members, of fewer if they are too many.  False: none. */
 static bool
 compile(GcFused *f)
 {
@@ -191,7 +191,7 @@ compile(GcFused *f)
 }
 
 /*
- * Let counts decay after a kernel was asked for. The next kernel must be worth its compilation:
+ * Let counts decay after a kernel was asked for.  The next kernel must be worth its compilation:
  * twice as many requests have to come first, and newer ones count more.
  */
 static void
@@ -213,7 +213,7 @@ forget_some(GcScanSet *set, GcMemberKind kind)
 
 /*
  * Have a fused kernel of one kind made for what recurs, if it would have more members than the
- * present one. Only one is compiled at a time. A new directory of the same table gives the same
+ * present one.  Only one is compiled at a time.  A new directory of the same table gives the same
  * text, which the kernel cache already has.
  */
 static void
@@ -303,7 +303,7 @@ gc_fused_first_us(const GcScanShape *s, double alone_us)
 }
 
 /*
- * Learn from the time of a scan. A time that other work on the device may have lengthened counts
+ * Learn from the time of a scan.  A time that other work on the device may have lengthened counts
  * less.
  */
 void

@@ -14,13 +14,13 @@
 #include "scan_set.h"
 
 /*
- * Ask for kernels that would serve the set's scan shapes better. Not between an offer and the
- * start of the decided scan, since this may exchange a kernel. Writing the texts takes longer
+ * Ask for kernels that would serve the set's scan shapes better.  Not between an offer and the
+ * start of the decided scan, since this may exchange a kernel.  Writing the texts takes longer
  * than a decision.
  */
 extern void gc_fused_improve(GcScanSet *set);
 
-/* Has a kernel come that was asked for? And is one still to come? */
+/* Has a kernel come that was asked for?  And is one still to come? */
 extern bool gc_fused_poll(GcScanSet *set);
 extern bool gc_fused_pending(const GcScanSet *set);
 
@@ -31,7 +31,7 @@ extern int	gc_fused_bodies_of(const GcFused *f, const GcScanShape *s);
 extern double gc_fused_first_us(const GcScanShape *s, double alone_us);
 
 /*
- * Learn from the time of a scan. A time that other work on the device may have lengthened counts
+ * Learn from the time of a scan.  A time that other work on the device may have lengthened counts
  * less.
  */
 extern void gc_fused_learn(const GcMainLaunch *launch, double time_us);

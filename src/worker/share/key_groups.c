@@ -5,18 +5,18 @@
  *	  the key groups, and their memory.
  *
  * A scan set's column is group-coded if its values are keys of another table and too many for a
- * small table by value. Its key groups come from what requests test of that other table: the
+ * small table by value.  Its key groups come from what requests test of that other table: the
  * columns that the filters of its dense builds read.
  *
  * The first request that tests such a column has the refinement kernel run behind its predicate
- * kernel. The worker takes over the result later, and then asks for a selection kernel that
- * reads key groups (selection.c). The first selection scan that reads a chunk writes the chunk's
+ * kernel.  The worker takes over the result later, and then asks for a selection kernel that
+ * reads key groups (selection.c).  The first selection scan that reads a chunk writes the chunk's
  * key groups.
  *
- * Group-coded columns are optional. They take free memory, are evicted first where memory is
+ * Group-coded columns are optional.  They take free memory, are evicted first where memory is
  * short, and scans do without them where they are missing.
  *
- * The worker's main thread. A set owns its refinements and holds a reference to its key groups;
+ * The worker's main thread.  A set owns its refinements and holds a reference to its key groups;
  * a launch holds one to those that it reads.
  *
  *-------------------------------------------------------------------------
@@ -141,7 +141,7 @@ gc_key_groups_forget(GcSetColumn *column)
 	column->refining = NULL;
 }
 
-/* Give back a group-coded column's memory. It is written again when memory is to spare. */
+/* Give back a group-coded column's memory.  It is written again when memory is to spare. */
 bool
 gc_group_coded_evict(GcSetColumn *column)
 {
@@ -217,7 +217,7 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 
 /*
  * Refine the column's key groups by an attribute of the table that input `in` of the run is.
- * Without memory to spare, this is left for another time. False: the run failed.
+ * Without memory to spare, this is left for another time.  False: the run failed.
  */
 static bool
 refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
@@ -257,7 +257,7 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 }
 
 /*
- * Do the column's key groups know this attribute already? They may know it from an older state of
+ * Do the column's key groups know this attribute already?  They may know it from an older state of
  * its table; they are made anew only once they no longer fit.
  */
 static bool

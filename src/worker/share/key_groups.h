@@ -47,24 +47,24 @@ extern bool gc_key_groups_worth(const struct GcSetColumn *column);
 
 /*
  * For a READY run whose scan shape can be in selection scans: refine key groups by what the run
- * tests of other tables, if that is new. False: the run failed. gc_key_groups_poll: has a
+ * tests of other tables, if that is new.  False: the run failed.  gc_key_groups_poll: has a
  * refinement ended?
  */
 extern bool gc_key_groups_look(GcRun *run);
 
 /*
- * A scan is over that might have read the column's key groups. True: they are given up, and
+ * A scan is over that might have read the column's key groups.  True: they are given up, and
  * selection kernels do better without them.
  */
 extern bool gc_key_groups_learn(struct GcSetColumn *column, bool mismatch);
 extern bool gc_key_groups_poll(struct GcSetColumn *column);
 
 /*
- * Have the scan read the selection kernel's column k by key groups, if there are any. The launch
+ * Have the scan read the selection kernel's column k by key groups, if there are any.  The launch
  * holds them (launch->group_coded) until gc_group_coded_release.
  *
  * gc_key_groups_write: queue the writing of the missing chunks that the scan needs of the
- * group-coded column. Call it once no failure can mean that nothing was launched. source,
+ * group-coded column.  Call it once no failure can mean that nothing was launched.  source,
  * readers: of the column.
  */
 extern void gc_key_groups_reserve(GcScanMembers *scan, int k);

@@ -4,14 +4,14 @@
  *	  Packed rows (codegen/packed_rows.c): which columns of a table are in them, and their
  *	  memory.
  *
- * Some kernels over selection bitmaps read several columns of a row. These columns are put into
- * packed rows as the kernels come, as long as there is room; no column ever moves. The first
+ * Some kernels over selection bitmaps read several columns of a row.  These columns are put into
+ * packed rows as the kernels come, as long as there is room; no column ever moves.  The first
  * scan whose requests read a column's chunk writes it.
  *
- * Packed rows are optional, as group-coded columns are. They take free memory and are evicted
- * before their table's columns. Kernels do without them where they are missing.
+ * Packed rows are optional, as group-coded columns are.  They take free memory and are evicted
+ * before their table's columns.  Kernels do without them where they are missing.
  *
- * The worker's main thread. A set holds a reference to its packed rows; a launch holds one to
+ * The worker's main thread.  A set holds a reference to its packed rows; a launch holds one to
  * those that its kernels read.
  *
  *-------------------------------------------------------------------------
@@ -62,7 +62,7 @@ gc_packed_rows_forget(GcScanSet *set)
 		packed_rows_free(r);
 }
 
-/* Give back the packed rows' memory. They are written again when memory is to spare. */
+/* Give back the packed rows' memory.  They are written again when memory is to spare. */
 bool
 gc_packed_rows_evict(GcScanSet *set)
 {

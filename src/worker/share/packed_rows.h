@@ -36,10 +36,10 @@ typedef struct GcPackedRows
 struct GcScanSet;
 
 /*
- * Have the scan's requests read packed rows where they can. The launch holds them
+ * Have the scan's requests read packed rows where they can.  The launch holds them
  * (launch->packed_rows) until gc_packed_rows_release.
  *
- * gc_packed_rows_write: queue the writing of missing chunks. Call it once no failure can mean
+ * gc_packed_rows_write: queue the writing of missing chunks.  Call it once no failure can mean
  * that nothing was launched.
  */
 extern void gc_packed_rows_reserve(GcScanMembers *scan);

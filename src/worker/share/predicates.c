@@ -5,10 +5,10 @@
  *	  by its predicate kernel.
  *
  * The predicate kernel runs behind what is queued for the request, while the request waits for
- * its turn. It runs if the request has peers, or if a selection scan is predicted to be faster
+ * its turn.  It runs if the request has peers, or if a selection scan is predicted to be faster
  * even for one request.
  *
- * The worker's main thread. The request owns the bitmaps and its direct lookup tables.
+ * The worker's main thread.  The request owns the bitmaps and its direct lookup tables.
  *
  *-------------------------------------------------------------------------
  */
@@ -118,7 +118,7 @@ launch_predicate_kernel(GcRun *run)
 }
 
 /*
- * Might a selection scan be faster for a run without peers? Only a kernel as slow as this is
+ * Might a selection scan be faster for a run without peers?  Only a kernel as slow as this is
  * worth the compilation.
  */
 static bool

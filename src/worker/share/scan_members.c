@@ -4,12 +4,12 @@
  *	  The members of one shared scan, and what fused scans and selection scans both do with
  *	  them.
  *
- * A shared scan reads the cached chunks that any member reads. It runs on the stream of its
- * first member, once the other members' queued work is done. Then every member gets its result
- * on its own stream. A member's own kernel reads its private chunks (rows of pages that no chunk
- * may serve). That kernel adds to the same sink, on the member's stream.
+ * A shared scan reads the cached chunks that any member reads.  It runs on the stream of its
+ * first member, once the other members' queued work is done.  Then every member gets its result
+ * on its own stream.  A member's own kernel reads its private chunks (rows of pages that no chunk
+ * may serve).  That kernel adds to the same sink, on the member's stream.
  *
- * The worker's main thread. The launch owns the merged sources, on host and device.
+ * The worker's main thread.  The launch owns the merged sources, on host and device.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@
 #include "share_launch.h"
 
 /*
- * Merge the sources of all members, each in the order of chunks. Write them to `sources`, and
+ * Merge the sources of all members, each in the order of chunks.  Write them to `sources`, and
  * each member's valid words, where these are not NULL.
  */
 static void
@@ -107,7 +107,7 @@ gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
 }
 
 /*
- * Where the description of a column is. It is any member's that reads it, since a directory's
+ * Where the description of a column is.  It is any member's that reads it, since a directory's
  * column has one device table (device_cache.c).
  */
 u64

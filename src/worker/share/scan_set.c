@@ -3,14 +3,14 @@
  * scan_set.c
  *	  The scan shapes that recur over a table, and the kernels that serve them.
  *
- * Every directory that requests stream (one table's chunks, at one time) has a scan set. A scan
+ * Every directory that requests stream (one table's chunks, at one time) has a scan set.  A scan
  * set knows the scan shapes that came for the directory, and the kernels that scan it for
- * several of them (fused.c, selection.c). It also has the columns derived for these
+ * several of them (fused.c, selection.c).  It also has the columns derived for these
  * (key_groups.c, packed_rows.c).
  *
- * The worker's main thread. Sets live in TopMemoryContext: scan shapes are copies, since
- * kernels.c may forget its own signatures. A set owns all that it refers to, except what
- * launches still hold. Requests with a scan shape of a set keep the set.
+ * The worker's main thread.  Sets live in TopMemoryContext: scan shapes are copies, since
+ * kernels.c may forget its own signatures.  A set owns all that it refers to, except what
+ * launches still hold.  Requests with a scan shape of a set keep the set.
  *
  *-------------------------------------------------------------------------
  */
@@ -93,7 +93,7 @@ gc_scan_set(int place)
 }
 
 /*
- * Forget the sets of a table's former directories, unless requests still use them. No new request
+ * Forget the sets of a table's former directories, unless requests still use them.  No new request
  * can use their derived columns.
  */
 static void
@@ -222,12 +222,12 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
 /*
  * Does a fused scan pay for this pipeline?
  *
- * A fused kernel's members run one after another in the same threads. Probes, and groups in
- * global memory, wait for memory. In a fused kernel they wait once per member, and nothing else
- * runs meanwhile. Measured on an H200: seven members with joins and groups took 28 ms together, 2
+ * A fused kernel's members run one after another in the same threads.  Probes, and groups in
+ * global memory, wait for memory.  In a fused kernel they wait once per member, and nothing else
+ * runs meanwhile.  Measured on an H200: seven members with joins and groups took 28 ms together, 2
  * ms one after another.
  *
- * Filters with sums gain from fusion. So do groups in shared memory where most rows reach one.
+ * Filters with sums gain from fusion.  So do groups in shared memory where most rows reach one.
  * Such kernels read all columns anyway, and two members took 1.15 times what one does.
  */
 static GcMemberKind
@@ -284,7 +284,7 @@ find_shape(GcScanSet *set, const GcRun *run)
 }
 
 /*
- * Do selection scans serve the scan shape in less time? Groups in shared memory could have either
+ * Do selection scans serve the scan shape in less time?  Groups in shared memory could have either
  * kind of scan: most of their rows are assumed to pass.
  */
 static bool

@@ -126,8 +126,8 @@ extern void gc_scan_sets_abandon(void);
 extern GcScanSet *gc_scan_set(int place);
 
 /*
- * The scan shape of a run whose kernels are ready, made if need be. The first call counts the
- * run. NULL: the run scans no directory's chunks, or there are too many sets or scan shapes.
+ * The scan shape of a run whose kernels are ready, made if need be.  The first call counts the
+ * run.  NULL: the run scans no directory's chunks, or there are too many sets or scan shapes.
  */
 extern GcScanShape *gc_scan_shape_of(GcRun *run);
 

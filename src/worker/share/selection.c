@@ -5,11 +5,11 @@
  *	  (codegen/selection.c).
  *
  * A scan shape that recurs gets a predicate kernel and a variant of its own kernel that reads a
- * selection bitmap. A scan set gets a selection kernel for the columns that its scan shapes
- * test. All are compiled in the background, and a scan shape takes part once all three are
- * there. predicates.c runs the requests' predicate kernels.
+ * selection bitmap.  A scan set gets a selection kernel for the columns that its scan shapes
+ * test.  All are compiled in the background, and a scan shape takes part once all three are
+ * there.  predicates.c runs the requests' predicate kernels.
  *
- * The worker's main thread. A scan shape owns its predicate kernel and its kernel over selection
+ * The worker's main thread.  A scan shape owns its predicate kernel and its kernel over selection
  * bitmaps.
  *
  *-------------------------------------------------------------------------
@@ -30,8 +30,8 @@
 #define SHARED_LEFT			(8 * 1024)
 
 /*
- * Tables are copied more than once where this many bytes have room for all. Two blocks then leave
- * half of a multiprocessor's shared memory to the last scan's requests. A table with no more than
+ * Tables are copied more than once where this many bytes have room for all.  Two blocks then leave
+ * half of a multiprocessor's shared memory to the last scan's requests.  A table with no more than
  * ENTRIES_OF_ONE_COPY entries gets copies, since it lies in few banks.
  */
 #define COPIES_ROOM			(56 * 1024)
@@ -43,13 +43,13 @@
 
 /*
  * What one more request adds to the selection kernel's time, in bytes per row that could be read
- * meanwhile. It pays for writing the selection bitmap (an H200: 5 us for 120 million rows).
+ * meanwhile.  It pays for writing the selection bitmap (an H200: 5 us for 120 million rows).
  */
 #define SELECT_BYTES			0.19
 
 /*
  * Cost of a lookup in a table in the L2 cache, in bytes of memory that could be read meanwhile
- * (an H200: 0.4 ms for 120 million). A lookup in shared memory is taken to cost nothing. So a
+ * (an H200: 0.4 ms for 120 million).  A lookup in shared memory is taken to cost nothing.  So a
  * selection kernel of unknown time is tried, and a slow one is soon known.
  */
 #define L2_LOOKUP			12
@@ -276,7 +276,7 @@ choose_copies(GcFused *f)
 }
 
 /*
- * Choose the columns of the scan shapes that recur, the most used scan shapes first. Order them
+ * Choose the columns of the scan shapes that recur, the most used scan shapes first.  Order them
  * as they are tested: smallest tables first, which includes those in shared memory.
  */
 static void

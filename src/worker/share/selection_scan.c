@@ -4,12 +4,12 @@
  *	  One selection scan: from its members to their results.
  *
  * The merge kernel and the selection kernel run on the first member's stream, over the chunks
- * that any member reads. They wait for the other members' predicate kernels. Then every member's
- * own kernel visits its selected rows in its cached chunks, on its own stream. It is co-resident
- * with the other members' kernels. Its result comes behind it. A member's ordinary kernel reads
+ * that any member reads.  They wait for the other members' predicate kernels.  Then every member's
+ * own kernel visits its selected rows in its cached chunks, on its own stream.  It is co-resident
+ * with the other members' kernels.  Its result comes behind it.  A member's ordinary kernel reads
  * its private chunks, into the same sink.
  *
- * The worker's main thread. The launch owns the sources, and one piece of device memory for
+ * The worker's main thread.  The launch owns the sources, and one piece of device memory for
  * tables and selection bitmaps, until the last member is done.
  *
  *-------------------------------------------------------------------------
@@ -29,7 +29,7 @@
 #define MERGE_THREADS	256
 
 /*
- * Threads per multiprocessor of the members' own kernels. They are co-resident, so they share the
+ * Threads per multiprocessor of the members' own kernels.  They are co-resident, so they share the
  * first number; each has at least the second.
  */
 #define THREADS_OF_ALL		4096
@@ -336,7 +336,7 @@ follow_scan(GcScanMembers *scan, int m)
 
 /*
  * Order the members by the time of their own kernels, longest first: mostly those with the most
- * selected rows. The selection kernel puts eight selection bitmaps together, of which then most or none have rows. Also the kernels
+ * selected rows.  The selection kernel puts eight selection bitmaps together, of which then most or none have rows.  Also the kernels
  * launched last are short, so no long one is left alone at the end.
  */
 static GcStart

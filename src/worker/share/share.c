@@ -4,7 +4,7 @@
  *	  Shared scans, as the schedule and the loop know them.
  *
  * This file joins fused scans and selection scans: it decides which kernel of a set serves a
- * request. Kernels are offered by number, for one decision. No set gives up an offered kernel
+ * request.  Kernels are offered by number, for one decision.  No set gives up an offered kernel
  * before that decision has started.
  *
  * The worker's main thread.
@@ -143,7 +143,7 @@ gc_share_pending(const GcRun *run)
 }
 
 /*
- * Which scan serves a run that could be in either? True: a fused scan by f of all ready requests
+ * Which scan serves a run that could be in either?  True: a fused scan by f of all ready requests
  * of its scan shape takes less time for each than a selection scan.
  */
 static bool
@@ -163,7 +163,7 @@ members_pay(const GcRun *run, const GcFused *f)
 }
 
 /*
- * Which kernel of the set serves the run, with which members, at what cost. Members and columns
+ * Which kernel of the set serves the run, with which members, at what cost.  Members and columns
  * are numbered by kernel, so no kernel of the set may be exchanged between this and the decision.
  */
 static void

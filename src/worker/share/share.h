@@ -4,12 +4,12 @@
  *	  Shared scans, as the schedule and the loop know them: one scan of a table for several
  *	  requests.
  *
- * There are two kinds. In a fused scan (fused.c, shared_scan.c) one kernel contains the
- * requests' members. In a selection scan (selection.c, selection_scan.c) one kernel tests for
+ * There are two kinds.  In a fused scan (fused.c, shared_scan.c) one kernel contains the
+ * requests' members.  In a selection scan (selection.c, selection_scan.c) one kernel tests for
  * all, and each request's own kernel visits the rows that pass.
  *
  * A decision calls, in this order: begin; describe for every READY request; offer for the
- * kernels that serve them; start for what was decided. Learn comes after a scan, forget after a
+ * kernels that serve them; start for what was decided.  Learn comes after a scan, forget after a
  * request.
  *
  * The worker's main thread.
@@ -25,7 +25,7 @@
 #include "predicates.h"
 
 /*
- * Called before the first request. Fills the hooks of shared scans: begins, waits, arg_word,
+ * Called before the first request.  Fills the hooks of shared scans: begins, waits, arg_word,
  * gives_back.
  */
 extern void gc_share_init(GcRunHooks *hooks, GcSelectionPays pays);
@@ -43,13 +43,13 @@ extern bool gc_share_working(void);
 extern void gc_share_begin(void);
 
 /*
- * Count a run's scan shape. has_peers: there are other requests, with which it might share a
+ * Count a run's scan shape.  has_peers: there are other requests, with which it might share a
  * scan.
  */
 extern void gc_share_describe(GcRun *run, bool has_peers);
 
 /*
- * Ask for kernels that would serve the requests better: not between offer and start. Writing the
+ * Ask for kernels that would serve the requests better: not between offer and start.  Writing the
  * texts takes longer than a decision.
  */
 extern void gc_share_improve(void);
@@ -59,12 +59,12 @@ extern bool gc_share_pending(const GcRun *run);
 
 /*
  * Which kernel serves each request, if any, and at what cost: fills that part of its candidate.
- * *kernels: all that are offered, until the next decision. Returns their number.
+ * *kernels: all that are offered, until the next decision.  Returns their number.
  */
 extern int	gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncandidates, const GcFusedKernel **kernels);
 
 /*
- * Start a scan by the offered kernel start->fused. Its requests are RUNNING then. On failure they
+ * Start a scan by the offered kernel start->fused.  Its requests are RUNNING then.  On failure they
  * are FINISHED with an error each, or READY again.
  */
 extern void gc_share_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs);

@@ -3,8 +3,8 @@
  * share_launch.c
  *	  What a shared scan's launch has in addition to any launch.
  *
- * It owns the merged sources, on host and device, and the memory of its selection bitmaps. It
- * holds its kernel, key groups and packed rows. All but `computed` is given back once its last
+ * It owns the merged sources, on host and device, and the memory of its selection bitmaps.  It
+ * holds its kernel, key groups and packed rows.  All but `computed` is given back once its last
  * request has its result.
  *
  * The worker's main thread.

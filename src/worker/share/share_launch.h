@@ -18,7 +18,7 @@
 #include "shared_kernel.h"
 
 /*
- * Made when the scan starts, freed with its launch. Fields of selection scans only begin with
+ * Made when the scan starts, freed with its launch.  Fields of selection scans only begin with
  * "selection:".
  */
 typedef struct GcShareLaunch

@@ -4,8 +4,8 @@
  *	  A kernel that serves several requests over one table: a fused kernel, or a selection
  *	  kernel.
  *
- * Its set holds it while it is the set's newest of its kind. Each launch holds it while it runs.
- * The last holder frees it. It lives in TopMemoryContext.
+ * Its set holds it while it is the set's newest of its kind.  Each launch holds it while it runs.
+ * The last holder frees it.  It lives in TopMemoryContext.
  *
  * The worker's main thread.
  *

@@ -20,8 +20,8 @@
 #include "../../program/hash.h"
 
 /*
- * What a fused kernel's members have in common. Ungrouped members sum all rows that pass; their
- * threads' registers go to members. Grouped members have a table of groups each in shared memory;
+ * What a fused kernel's members have in common.  Ungrouped members sum all rows that pass; their
+ * threads' registers go to members.  Grouped members have a table of groups each in shared memory;
  * their kernels have more threads.
  */
 typedef enum GcMemberKind
@@ -64,7 +64,7 @@ typedef struct GcFused
 extern void gc_fused_drop(GcFused *f);
 
 /*
- * If the pending kernel is compiled, or never will be (*failed), it is pending no more: true. A
+ * If the pending kernel is compiled, or never will be (*failed), it is pending no more: true.  A
  * ready one takes the place of the one in use.
  */
 extern bool gc_fused_take(GcFused **ready, GcFused **pending, bool *failed);

@@ -3,7 +3,7 @@
  * shared_scan.c
  *	  One fused scan: from its members to their results.
  *
- * The kernel contains a member for each request, which writes to the request's sink. So behind
+ * The kernel contains a member for each request, which writes to the request's sink.  So behind
  * the kernel each request only fetches its result, on its own stream.
  *
  * The worker's main thread.
@@ -19,8 +19,8 @@
 #include "share_launch.h"
 
 /*
- * Does every request have the chunks of all columns that its member in the kernel reads? Its own
- * kernel normally reads the same columns, but that is not relied on. Other requests' chunks may
+ * Does every request have the chunks of all columns that its member in the kernel reads?  Its own
+ * kernel normally reads the same columns, but that is not relied on.  Other requests' chunks may
  * be different ones.
  */
 static GcCode

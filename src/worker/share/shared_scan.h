@@ -11,7 +11,7 @@
 #include "scan_members.h"
 
 /*
- * Start a fused scan by this kernel. Its requests are RUNNING then. On failure they are FINISHED
+ * Start a fused scan by this kernel.  Its requests are RUNNING then.  On failure they are FINISHED
  * with an error each, or READY again.
  */
 extern void gc_fused_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs);
