@@ -80,8 +80,8 @@ gc_selection_words(u32 *x, u64 sel_bitmap, u64 valid, u32 row, u32 end)
 #define GC_SPAN_SUMMARY	(GC_SPAN_ROWS / GC_SUMMARY_ROWS)
 
 /*
- * Rows of a warp's parts, chosen so that there are at least as many parts as warps if they have
- * GC_WARP_ROWS or more.
+ * Rows of a warp's parts: a span's, halved down to GC_WARP_ROWS while there are fewer parts than
+ * warps.
  */
 GC_FN u32
 gc_span_rows(const GcScan *scan, u32 warps)

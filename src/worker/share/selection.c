@@ -23,7 +23,7 @@
 #include "../memory/state.h"
 #include "share_launch.h"
 
-/* Predicate tables of one selection kernel, in all: what the L2 cache holds beside a scan. */
+/* Predicate tables of one selection kernel, in all: what the L2 cache holds in addition to a scan. */
 #define MAX_TABLES_BYTES	((u64) 24 << 20)
 
 /* Shared memory that is left to other kernels on a multiprocessor. */
@@ -38,7 +38,7 @@
 #define COPIES_MOST			16
 #define ENTRIES_OF_ONE_COPY	64
 
-/* The selection bitmaps of one scan take at most one part in so many of all memory. */
+/* The selection bitmaps of one scan take at most one part in SELECTION_TILES_PART of all memory. */
 #define SELECTION_TILES_PART			16
 
 /*
@@ -55,7 +55,7 @@
 #define L2_LOOKUP			12
 
 /*-------------------------------------------------------------------------
- * Kernels of a shape
+ * Kernels of a scan shape
  *-------------------------------------------------------------------------
  */
 
