@@ -13,8 +13,8 @@
  */
 
 /*
- * The attribute of a row's key: 0 where there is no row with a key, 1 where the attribute is
- * NULL.  Without an attribute, all rows are alike.
+ * Write a row's attribute to its key's entry in `to`: 1 where it is NULL, and where there is no
+ * attribute column.  Entries of keys without a row stay 0.
  */
 GC_FN void
 gc_read_attribute(GcCol key, GcCol attribute, u32 row, u32 *to, i64 base, u64 range, i64 least)

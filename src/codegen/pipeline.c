@@ -360,8 +360,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 
 /*
  * Can all be one stage (GC_FILTER_AGGREGATE)?  It takes filters and an ungrouped aggregate.  No
- * test may fail, since all tests are made on every row.  It pays where a thread's vector is likely
- * to have a row for the sink, and in a fused kernel, whose members load everything at once.
+ * test may fail, since all tests are made on every row.  It pays in a fused kernel, whose members load everything at once, and where
+ * a thread's vector is likely to have a row for the sink.
  */
 static bool
 is_filter_aggregate(Cg *cg)

@@ -15,10 +15,9 @@
  * temporaries tN and, for their NULL flags, tnN; accumulators in registers aN, their share
  * from one vector sN, and a block's eN.
  *
- * In a fused kernel each member has C scopes of its own, so that all these names are
- * used again, but for two: column numbers are those of the physical columns, the same
- * for all members, and accumulators, which live as long as the kernel, get the
- * member's number behind theirs.
+ * In a fused kernel each member has C scopes of its own, so that members use the same names, with
+ * two exceptions.  Column numbers are those of the physical columns, the same for all members.
+ * Accumulators live as long as the kernel, so they get the member's number behind theirs.
  *
  *-------------------------------------------------------------------------
  */

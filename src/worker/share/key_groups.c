@@ -40,8 +40,8 @@
 #define LEAST_VALUES_FORCED 64	/* tests have small tables */
 
 /*
- * After so many mismatches in a row, a changed table is looked at again, or key groups are given
- * up.
+ * After MISMATCHES_BORNE mismatches in a row, key groups of a changed table are made anew.  After
+ * MISMATCHES_GIVEN_UP, the column has key groups no more.
  */
 #define MISMATCHES_BORNE		4
 #define MISMATCHES_GIVEN_UP	64

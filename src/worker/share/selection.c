@@ -31,8 +31,9 @@
 
 /*
  * Tables are copied more than once where this many bytes have room for all.  Two blocks then leave
- * half of a multiprocessor's shared memory to the last scan's requests.  A table with no more than
- * ENTRIES_OF_ONE_COPY entries gets copies, since it lies in few banks.
+ * half of a multiprocessor's shared memory to the last scan's
+ * requests.  A table of at most ENTRIES_OF_ONE_COPY entries has one copy: its entries already lie
+ * in as many banks.
  */
 #define COPIES_ROOM			(56 * 1024)
 #define COPIES_MOST			16
