@@ -5,11 +5,11 @@
  *	  generated kernel.
  *
  * Three compilers read this header.  The server's compiles it into the extension, NVRTC into a
- * kernel for device cuda, and the system's C compiler into a kernel for device host.  So it includes nothing, and every
- * address is a u64 that only the device the kernel runs on may dereference.
+ * kernel for device cuda, and the system's C compiler into a kernel for device host.  So it
+ * includes nothing, and every address is a u64 that only the device the kernel runs on may
+ * dereference.
  *
- * Rows are numbered from 0 within a chunk.  A tile is GC_TILE_ROWS rows of
- * one chunk; a thread of
+ * Rows are numbered from 0 within a chunk.  A tile is GC_TILE_ROWS rows of one chunk; a thread of
  * device cuda handles GC_VEC (8 or 16) consecutive rows of it at a time.  So every load of a
  * column is a vector load.
  *

@@ -3,12 +3,12 @@
  * gc_packed.h
  *	  Filters on packed codes, of 1 or 2 bytes, several of which lie in a word.
  *
- * A comparison of a column with a parameter is a range of codes, first <= code < end.  The range is
- * the same for all rows of a chunk.  gc_codes_below and gc_codes_upto find its ends.  So no value has to be
- * widened, and no base has to be added to it.  Device cuda tests a word of 4 or 2 codes at once.
- * Each code has its part of the word, its lane.  The lane's highest bit shows the outcome of a
- * sum or difference that no other lane sees.  On device host the C compiler does as much with a
- * loop over the codes.
+ * A comparison of a column with a parameter is a range of codes, first <= code < end.  The range
+ * is the same for all rows of a chunk.  gc_codes_below and gc_codes_upto find its ends.  So no
+ * value has to be widened, and no base has to be added to it.  Device cuda tests a word of 4 or 2
+ * codes at once.  Each code has its part of the word, its lane.  The lane's highest bit shows the
+ * outcome of a sum or difference that no other lane sees.  On device host the C compiler does as
+ * much with a loop over the codes.
  *
  * The ends of many members' ranges are computed between GC_FILL_PER_WARP and GC_PER_WARP for a
  * tile.  They are per-warp words in shared memory, since in registers they would leave room for

@@ -35,8 +35,8 @@
 /*
  * The rows that a block selects at a time are GC_SELECT_RUN tiles, as far as one source has them.
  * So columns are described once for many vectors.  It is one tile where not all blocks would get
- * so many.  Blocks are near each other, since they write the selection bitmaps of many
- * requests, which lie far apart.
+ * so many.  Blocks are near each other, since they write the selection bitmaps of many requests,
+ * which lie far apart.
  */
 #define GC_SELECT_RUN		4
 

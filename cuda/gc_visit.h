@@ -25,8 +25,8 @@
  *
  * With a selection bitmap, the block summary gives the warp these 4,096 rows, in a span of up to
  * 32,768.  They are sixteen times GC_SUMMARY_ROWS of which any are selected.  Rows wait from one
- * 4,096 of a span to the next until there are as many as can be gathered together.  Where rows are few,
- * a span takes a warp hardly longer than one of its rows does.
+ * 4,096 of a span to the next until there are as many as can be gathered together.  Where rows
+ * are few, a span takes a warp hardly longer than one of its rows does.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,10 +3,10 @@
  * codegen.h
  *	  From a bound program to kernel source text, one kernel per pipeline.
  *
- * The text is plain C in the vocabulary of cuda/, the same for both targets,
- * and contains nothing of the user's: no constant, no name.  Columns, builds and
- * parameters are numbered by first use within the pipeline.  So two programs that contain the same
- * pipeline give the same text and share its kernel.
+ * The text is plain C in the vocabulary of cuda/, the same for both targets, and contains nothing
+ * of the user's: no constant, no name.  Columns, builds and parameters are numbered by first use
+ * within the pipeline.  So two programs that contain the same pipeline give the same text and
+ * share its kernel.
  *
  * Every kernel is a scan skeleton (GC_TILES, GC_VECTORS in cuda/gc_tile.h) around
  * a body, what this pipeline does with one vector of rows.  The body comes in two

@@ -221,7 +221,7 @@ emit_lookups(Cg *cg, const GcPStep **steps, int n)
  *-------------------------------------------------------------------------
  */
 
-/* Does the vector phase use a payload of the build? */
+/* Was a payload of the build required in the vector phase? */
 static bool
 wants_payload(const Cg *cg, u16 build)
 {
@@ -281,7 +281,7 @@ may_multiply(const Cg *cg, const GcPStep **steps, int n)
 }
 
 /*
- * Decide how rows come to n remaining steps and the sink. `visited`: one after another, as few
+ * Decide how rows come to n remaining steps and the sink.  `visited`: one after another, as few
  * are left.
  */
 static void
@@ -360,8 +360,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 
 /*
  * Can all be one stage (GC_FILTER_AGGREGATE)?  It takes filters and an ungrouped aggregate.  No
- * test may fail, since all tests are made on every row.  It pays in a fused kernel, whose members load everything at once, and where
- * a thread's vector is likely to have a row for the sink.
+ * test may fail, since all tests are made on every row.  It pays in a fused kernel, whose members
+ * load everything at once, and where a thread's vector is likely to have a row for the sink.
  */
 static bool
 is_filter_aggregate(Cg *cg)

@@ -114,7 +114,7 @@ emit_dense_group(Cg *cg)
 		text_addf(cg->out, "const u32 gc_cell = gc_find_cell(gc_tags, gc_cells, gc_gno);\n");
 }
 
-/* Add to the group's cell, if it has one. */
+/* Add to the group's cell, or to its words in global memory if it has none. */
 static void
 emit_filter_aggregates_in_cell(Cg *cg)
 {

@@ -284,8 +284,8 @@ find_shape(GcScanSet *set, const GcRun *run)
 }
 
 /*
- * Do selection scans serve the scan shape in less time?  Groups in shared memory could have either
- * kind of scan: most of their rows are assumed to pass.
+ * Do selection scans serve the scan shape in less time?  A scan shape with groups in shared
+ * memory may also have members: most of its rows are assumed to pass.
  */
 static bool
 for_selection(const GcScanShape *s)

@@ -30,10 +30,9 @@
 #define SHARED_LEFT			(8 * 1024)
 
 /*
- * Tables are copied more than once where this many bytes have room for all.  Two blocks then leave
- * half of a multiprocessor's shared memory to the last scan's
- * requests.  A table of at most ENTRIES_OF_ONE_COPY entries has one copy: its entries already lie
- * in as many banks.
+ * Tables are copied more than once where this many bytes have room for all.  Two blocks then
+ * leave half of a multiprocessor's shared memory to the last scan's requests.  A table of at most
+ * ENTRIES_OF_ONE_COPY entries has one copy: its entries already lie in as many banks.
  */
 #define COPIES_ROOM			(56 * 1024)
 #define COPIES_MOST			16

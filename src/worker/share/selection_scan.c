@@ -336,9 +336,9 @@ follow_scan(GcScanMembers *scan, int m)
 
 /*
  * Order the members by the time of their own kernels, longest first: mostly those with the most
- * selected rows.  The selection kernel writes eight selection bitmaps together, of which then most
- * or none have rows.  Also the kernels launched last are short, so no long one is left alone at
- * the end.
+ * selected rows.  The selection kernel writes eight selection bitmaps together, of which then
+ * most or none have rows.  Also the kernels launched last are short, so no long one is left alone
+ * at the end.
  */
 static GcStart
 most_selected_first(const GcStart *start, GcRun *const *runs)
