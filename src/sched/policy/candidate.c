@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidate.c
- *	  What is to be known of a ready kernel by itself.
+ *	  What can be said of one ready kernel without looking at others.
  *
  * Pure functions.
  *
@@ -9,7 +9,7 @@
  */
 #include "candidate.h"
 
-/* A kernel that takes longer than this for its bytes is not bound by reading them. */
+/* A kernel that takes this many times the time for its bytes is not bound by reading them. */
 #define MEMORY_BOUND	1.4
 
 double

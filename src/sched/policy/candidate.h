@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * candidate.h
- *	  What a decision chooses from: kernels that are ready, what serves several of them, and
- *	  what is on the device.
+ *	  What a decision chooses from: ready kernels, kernels of shared scans, and active launches.
+ *
+ * Pure functions.  The caller owns everything here.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,11 +23,11 @@ typedef struct GcKernelNeeds
 	int			registers;		/* per thread */
 	int			max_threads;	/* per block */
 	int			threads;		/* per block, when it has the device to itself */
-	int			occupancy;		/* blocks of so many that one multiprocessor can hold */
+	int			occupancy;		/* blocks of `threads` threads that one multiprocessor can hold */
 	uint32_t	shared_bytes;	/* per block */
 	double		alone_us;		/* time with the device to itself */
-	double		issue_part;		/* of that, what it would take if memory took no time */
-	uint32_t	warp_flight;	/* bytes that a warp of it has in flight; 0: not known */
+	double		issue_part;		/* part of alone_us that it would take if memory took no time */
+	uint32_t	warp_flight;	/* bytes that one warp has in flight; 0: not known */
 } GcKernelNeeds;
 
 /* A column that a kernel streams. */
@@ -36,7 +37,7 @@ typedef struct GcColumnLoad
 	float		bytes;
 } GcColumnLoad;
 
-#define GC_LOAD_COLUMNS	12		/* of one item; the last has the bytes of those beyond */
+#define GC_LOAD_COLUMNS	12		/* of one candidate; the last has the bytes of all further columns */
 
 /* A main kernel that is ready to start. */
 typedef struct GcCandidate
@@ -45,21 +46,22 @@ typedef struct GcCandidate
 	uint32_t	scan;			/* equal, not 0: streams the same columns' chunks */
 	uint64_t	tiles;
 	GcKernelNeeds	needs;
-	int			nloads;			/* columns that it streams, beside which it looks up at */
+	int			nloads;			/* columns that it streams */
 	GcColumnLoad load[GC_LOAD_COLUMNS];
-	double		lookup_bytes;	/* random in so many bytes of device memory */
-	int			fused;			/* fused kernel that has a member for it; -1: none */
-	uint32_t	member_mask;			/* of that, if it is no marker: which, one bit each */
-	uint32_t	columns;		/* shared columns that the scan then reads, one bit each */
-	double		fused_us;		/* what it adds to a shared scan beside these */
+	double		lookup_bytes;	/* device memory in which it looks up at random */
+	int			fused;			/* shared scan's kernel that can serve it; -1: none */
+	uint32_t	member_mask;	/* members of that kernel that can, one bit each; not used by a
+								 * selection kernel */
+	uint32_t	columns;		/* shared columns that the scan reads for it, one bit each */
+	double		fused_us;		/* what it adds to a shared scan besides these columns */
 } GcCandidate;
 
 /* A kernel of shared scans that is compiled and loaded. */
 typedef struct GcFusedKernel
 {
-	GcKernelNeeds	needs;			/* shared_bytes: at most, whoever takes part */
+	GcKernelNeeds	needs;		/* shared_bytes: the most that any choice of members takes */
 	int			most;			/* requests that one scan may serve */
-	bool		selection;			/* it marks: they have kernels of their own behind it */
+	bool		selection;		/* a selection kernel: each request's own kernel follows it */
 	const GcScanTimes *times;
 } GcFusedKernel;
 
@@ -72,20 +74,20 @@ typedef struct GcActive
 	uint32_t	scan;
 	bool		fused;
 	int			members;		/* requests that it answers */
-	bool		selection;			/* a selection scan whose marks are done: what is left of it
-								 * are its requests' own kernels, */
-	double		residual_us;		/* which are expected to take so long yet */
+	bool		selection;		/* a selection scan whose bitmaps are done: only its requests'
+								 * own kernels still run */
+	double		residual_us;	/* then: time that these kernels are expected to take yet */
 	double		alone_us;		/* its time with the device to itself */
 	bool		coresident;		/* one of a co-resident batch */
 } GcActive;
 
-/* Bytes of the columns that it streams. */
+/* Bytes of the columns that a candidate streams. */
 extern double gc_item_bytes(const GcCandidate *candidate);
 
-/* Is it bound by reading memory, rather than by lookups and instructions? */
+/* Is the candidate bound by reading memory, rather than by lookups and instructions? */
 extern bool gc_memory_bound(const GcCalibration *c, const GcCandidate *candidate, const GcKernelNeeds *o);
 
-/* Warps that a kernel has per multiprocessor when alone. */
+/* Warps that a kernel has on one multiprocessor when it is alone. */
 extern int	gc_full_warps(const GcProfile *profile, const GcKernelNeeds *o);
 
 #endif							/* GC_CANDIDATE_H */

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * coresident.c
- *	  The objective makespan: kernels co-resident.
+ *	  The objective makespan: co-resident kernels.
+ *
+ * Pure functions; the decision's work space is the caller's.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,29 +20,29 @@
  */
 #define LOOKUP_PART		0.4
 
-/* A lookup in memory instead of L2 takes longer by so many of these. */
+/* How many more times a lookup takes in memory than in L2. */
 #define LOOKUP_MISS		2.0
 
 /*
- * A co-resident batch has to be predicted to take no more than this part of what its kernels
- * take one behind the other, which is known better.
+ * A co-resident batch has to be predicted to take at most this part of its kernels' time in
+ * sequence, because that time is known better.
  */
 #define CORESIDENT_GAINS	0.85
 
-/* A forced one, so many times as much: few warps will do. */
+/* A forced co-resident batch may take this many times as much, so that even few warps are enough. */
 #define FORCED_GAINS	100
 
-/* Bytes of shared memory per block that are no tables. */
+/* A block with at most this much shared memory, in bytes, has no tables there. */
 #define SMALL_SHARED	1024
 
-/* Of so many types the one that gains most is added to a set; of the others, none. */
+/* Types among which the one that gains most is added to a set; further types are not looked at. */
 #define CORESIDENT_TYPES	8
 
-/* Each kernel beyond so many makes all read so much more of their columns anew. */
+/* Each kernel beyond DRIFT_FROM makes all read another DRIFT of their columns again. */
 #define DRIFT_FROM		4
 #define DRIFT			0.26
 
-/* Steps of the bisection for the part of issue: to a thousandth. */
+/* Steps of the bisection for the issue part: to a thousandth. */
 #define ISSUE_STEPS		10
 
 /* Steps of the bisection for the least latency; each asks the kernel model once. */
@@ -53,8 +55,8 @@ gains(const GcSchedule *s)
 }
 
 /*
- * The part of its columns that an item reads at most, by its time alone: what filters leave out
- * need not be read.
+ * The largest part of its columns that a candidate can read in its time alone.  Filters may let it
+ * skip the rest.
  */
 static double
 part_read(const GcCalibration *c, const GcCandidate *candidate)
@@ -65,7 +67,7 @@ part_read(const GcCalibration *c, const GcCandidate *candidate)
 	return most > 0 && most < bytes ? most / bytes : 1;
 }
 
-/* Has an earlier one of the picked items read this column? */
+/* Does an earlier one of the picked candidates read this column? */
 static bool
 read_before(const GcSchedule *s, const int *pick, int k, uint32_t column)
 {
@@ -84,7 +86,7 @@ read_before(const GcSchedule *s, const int *pick, int k, uint32_t column)
 	return false;
 }
 
-/* Longer by which lookups take since not all tables fit L2. */
+/* How much longer the candidates' lookups take because not all tables fit L2. */
 static double
 lookups_longer(const GcSchedule *s, const int *pick, int n)
 {
@@ -120,14 +122,14 @@ gc_coresident_times(const GcSchedule *s, const int *pick, int n)
 	return t;
 }
 
-/* Warps per multiprocessor of which so much is on its way that the bandwidth is used up. */
+/* Warps per multiprocessor whose bytes in flight use up the bandwidth. */
 static double
 flight_warps(const GcCalibration *c, const GcKernelNeeds *o, double issue_part)
 {
 	return c->flight_bytes / o->warp_flight * (1 + issue_part);
 }
 
-/* Warps per multiprocessor with which the item is as fast as alone. */
+/* Warps per multiprocessor with which the candidate is as fast as alone. */
 static double
 enough_warps(const GcSchedule *s, const GcCandidate *candidate)
 {
@@ -139,9 +141,10 @@ enough_warps(const GcSchedule *s, const GcCandidate *candidate)
 }
 
 /*
- * Warps in blocks of so many, of which the vectors of a tile make whole rounds; in others, part of
- * a block stands idle in the last round (31 warps are no faster than 22).  Several blocks only for
- * kernels without tables of their own in shared memory, or that cannot have blocks so large.
+ * Numbers of warps, and the warps of one block, with which the vectors of a tile make whole rounds.
+ * With other numbers a part of a block is idle in the last round (31 warps are no faster than 22).
+ * Several blocks are only for kernels that have no tables in shared memory, or that cannot have one
+ * block of that size.
  */
 static const struct
 {
@@ -202,7 +205,7 @@ gc_coresident_issue_part(const GcCalibration *c, const GcKernelNeeds *o, int n, 
 	double		low = 0;
 	double		high = 1;
 
-	/* The more it issues, the longer its latency is, too. */
+	/* A larger issue part makes the latency longer, too: hence the bisection. */
 	for (int step = 0; step < ISSUE_STEPS; step++)
 	{
 		const double part = (low + high) / 2;
@@ -226,7 +229,7 @@ gc_coresident_learn(GcLearned *const *issue_part, const double *share, int n, do
 		gc_learn(issue_part[k], issue_us * share[k]);
 }
 
-/* About the least latency of the items, from their warps alone. */
+/* An estimate of the candidates' least latency, from their warps alone. */
 static double
 likely_latency(const GcSchedule *s, const int *pick, int n)
 {
@@ -243,7 +246,7 @@ likely_latency(const GcSchedule *s, const int *pick, int n)
 	return full > s->profile->max_warps ? warps_us / s->profile->max_warps : 0;
 }
 
-/* What the items save as co-resident kernels, about, of their times one behind the other. */
+/* An estimate of what the candidates save of their time in sequence when they are co-resident. */
 static double
 likely_saving(const GcSchedule *s, const int *pick, int n)
 {
@@ -267,9 +270,9 @@ among(const int *pick, int n, int i)
 }
 
 /*
- * The one of candidate[] that saves the largest part of its time with the m items of set[], which
- * it is written behind, and what they all save then, in *saving.  False: none saves as much as
- * co-resident batches have to.
+ * Append to set[] the one of suitable[] that saves the largest part of its time next to the set's m
+ * candidates.  *saving: what all of them then save.  False: none saves as much as a co-resident
+ * batch has to.
  */
 static bool
 add_best(const GcSchedule *s, const int *suitable, int n, int *set, int m, double *saving)
@@ -339,8 +342,8 @@ gc_coresident_set(const GcSchedule *s, const int *pick, int n, int set[GC_CORESI
 }
 
 /*
- * Can the items be resident with the warps with which their latency is so long?  If so, how
- * is in work->choice; else that is as it was.
+ * Can the candidates be co-resident with the warps that give them this latency?  If so, their sizes
+ * are in work->choice, which is otherwise unchanged.
  */
 static bool
 fit_within(const GcSchedule *s, const int *pick, int n, double latency_us, GcDecideWork *work)
@@ -360,7 +363,7 @@ fit_within(const GcSchedule *s, const int *pick, int n, double latency_us, GcDec
 	return true;
 }
 
-/* The least latency with which they fit, and their sizes in work->choice; 0: more than the most. */
+/* The least latency with which the candidates fit, sizes in work->choice; 0: it would exceed most_us. */
 static double
 least_latency(const GcSchedule *s, const int *pick, int n, double most_us, GcDecideWork *work)
 {

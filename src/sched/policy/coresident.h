@@ -1,31 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * coresident.h
- *	  The objective makespan: how long kernels take that are co-resident, and the
- *	  sizes with which that is least.
+ *	  The objective makespan: how long co-resident kernels take, and the sizes with which
+ *	  they take least.
  *
- * Kernels that fill the device one behind the other take the sum of their times.
- * Resident together, each with a part of every multiprocessor, they keep three things busy
- * at the same time:
+ * Kernels that run in sequence, each with the whole device, take the sum of their times.
+ * Co-resident kernels, each with a part of every multiprocessor, keep three things busy at
+ * the same time:
  *
- *	  memory	the columns that they read, each column of a table once, by the device's
- *				bandwidth, or less, where one alone is done sooner: filters spare it a part
- *				of them; what one has read, the caches give to the others, as long as they
- *				are in step, which their sizes see to; the more they are, the less so
- *	  issue		the sum of what each takes of the multiprocessors' instructions and lookups
- *				even where memory takes no time; more of it, where the tables that they look
- *				up at random are too large for L2 together
- *	  latency	each kernel's own time in so few warps: w warps with f bytes in flight each
- *				use w * f / flight_bytes of the bandwidth, less the more they issue meanwhile
+ *	  memory	The columns that the kernels read, each column of a table once, divided by the
+ *				device's bandwidth.  Less where a kernel alone is done sooner than that, because
+ *				its filters skip a part of the column.  The caches give to the other kernels
+ *				what one has read, as long as all are in step.  The sizes keep them in step;
+ *				with more kernels this works less well.
+ *	  issue		The sum of what each kernel takes for instructions and lookups even where
+ *				memory takes no time.  More where the tables that all of them look up at
+ *				random are too large for L2 together.
+ *	  latency	Each kernel's own time with few warps: w warps with f bytes in flight each use
+ *				w * f / flight_bytes of the bandwidth; the more they issue, the less.
  *
- * None hides the others wholly: together they take the cube root of the sum of their cubes.
- * (Scans of four 4-byte columns on an H200, 2 to 8 together in 4 to 16 warps each: within an
- * eighth.)  So sharing gains what memory takes beyond issue: two thirds of the time of those
- * scans, and less than half of that of scans of narrow columns.
+ * None of the three hides the others wholly: together they take the cube root of the sum of
+ * their cubes.  (An H200, scans of four 4-byte columns, 2 to 8 together in 4 to 16 warps each:
+ * the error is within an eighth.)  So sharing gains what memory takes beyond issue.  That is two
+ * thirds of the time of these scans, and less than half of the time of scans of narrow columns.
  *
- * Every kernel is given the warps with which its own latency is no longer than the others', in
- * blocks that tiles divide (coresident.c); the kernel model says whether they fit a multiprocessor;
- * bisection finds the least latency that fits.  Pure functions; times are in microseconds.
+ * Every kernel is given the warps with which its latency is no longer than the others', in
+ * blocks that divide tiles evenly (coresident.c).  The kernel model says whether all fit a
+ * multiprocessor; bisection finds the least latency that fits.
+ *
+ * Pure functions; times are in microseconds.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,13 +38,14 @@
 #include "sched.h"
 
 /*
- * Kernels that are co-resident at most; of more, as few even sets follow one another as
- * it takes.  Measured on an H200, eight scans, all together in 4 warps each, and twice four in 8
- * warps each: of four 4-byte columns 558 and 562 us, of narrow ones, bound by issue, 635 and 725.
+ * Most kernels that are co-resident.  More kernels are split into as few sets of even size as
+ * possible, which follow one another.  Measured on an H200 with eight scans, all together in 4 warps
+ * each against twice four in 8 warps each: 558 and 562 us for four 4-byte columns, 635 and 725 us
+ * for narrow columns, which are bound by issue.
  */
 #define GC_CORESIDENT_MAX		8
 
-/* Of n items that are co-resident: what memory and what issue take. */
+/* What memory and what issue take for n co-resident candidates. */
 typedef struct GcCoresidentTimes
 {
 	double		memory_us;
@@ -51,47 +55,47 @@ typedef struct GcCoresidentTimes
 extern GcCoresidentTimes gc_coresident_times(const GcSchedule *s, const int *pick, int n);
 
 /*
- * Which of the items pick[0 .. n - 1] had better be resident with the first of them: of those
- * that scan the same table and are bound by reading memory, one after another the one with which
- * they save most, as far as that can be told without placing them.  Returns their number, the
- * first included; 0: that may not be resident.
+ * Choose the candidates out of pick[0 .. n - 1] that should be co-resident with the first.  Suitable
+ * are candidates that scan the same table and are bound by reading memory.  The set grows by the one
+ * that saves most, as far as this can be told without the kernel model.  Returns the size of the
+ * set, the first candidate included; 0: the first may not be co-resident.
  */
 extern int	gc_coresident_set(const GcSchedule *s, const int *pick, int n, int set[GC_CORESIDENT_MAX]);
 
 /*
- * Start the items pick[0 .. n - 1] so that they are co-resident, in the sizes with which
- * they are done soonest if that is predicted to take less time than one behind
- * the other, sequence_us, and, unless co-resident kernels are forced, less than other_us (HUGE_VAL: nothing else is
- * known).  False: it is not, or they do not fit.
+ * Start the candidates pick[0 .. n - 1] co-resident, in the sizes with which they are done soonest.
+ * The prediction has to be less than sequence_us, their time in sequence.  Unless co-resident kernels
+ * are forced, it also has to be less than other_us (HUGE_VAL: there is no other way).  False: the
+ * prediction is not, or the candidates do not fit.
  */
 extern bool gc_start_coresident(const GcSchedule *s, const int *pick, int n, double sequence_us, double other_us,
 							  GcDecideWork *work, GcDecision *d);
 
-/* Warps per multiprocessor with which the item's latency is not longer, and of how many a block is. */
+/* Warps per multiprocessor with which candidate i's latency is at most latency_us; *block: warps of a block. */
 extern int	gc_coresident_warps(const GcSchedule *s, int i, double latency_us, int *block);
 
-/* Until all are done. */
+/* Time until all co-resident kernels are done. */
 extern double gc_coresident_us(const GcCoresidentTimes *t, double latency_us);
 
 /*
- * What issue took of the time of a batch, in which memory and latency took shared_us
- * (GcStart).  Never 0.
+ * What issue took of a batch's time, when memory and latency took shared_us (GcStart) of it.
+ * Never 0.
  */
 extern double gc_coresident_issue(double time_us, double shared_us);
 
 /*
- * The issue part of a kernel of which n alike took time_us side by side, in so many warps per
- * multiprocessor each, that read the same columns, which takes memory_us: what neither that nor their
- * latency explains.  At most 1.
+ * The issue part of a kernel, from n launches of it that were co-resident and took time_us.  Each had
+ * `warps` warps per multiprocessor, and all read the same columns, which takes memory_us.  The issue
+ * part is what neither memory nor latency explains.  At most 1.
  */
 extern double gc_coresident_issue_part(const GcCalibration *c, const GcKernelNeeds *o, int n, int warps,
 									 double memory_us, double time_us);
 
 /*
- * A co-resident batch of n kernels took so long, and nothing else was there: issue_part[k] of each,
- * of which one launch is share[k] of the batch's issue, by its time alone (GcStart's
- * issue_share / alone_us).  From the batch's time, not from the kernels' own: the others may
- * have kept the device busy before one was done, or after.
+ * Learn from a co-resident batch of n kernels that took time_us with nothing else on the device.
+ * issue_part[k] is what is learned of kernel k; share[k] is its part of the batch's issue, divided
+ * by its time alone (GcStart's issue_share / alone_us).  The batch's time counts, not each kernel's:
+ * other kernels may have kept the device busy before or after one kernel was done.
  */
 extern void gc_coresident_learn(GcLearned *const *issue_part, const double *share, int n, double time_us,
 							  double shared_us);

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * launch_order.c
- *	  Launching kernels that are to be side by side on every multiprocessor.
+ *	  The order in which kernels that are to be co-resident are launched.
+ *
+ * Pure functions.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * sched.h
- *	  The scheduler's seam: who runs now, beside whom, in which shape.
+ *	  The scheduler's interface: which kernels run now, next to which others, with which grid.
  *
- * The worker asks two questions.  When a request comes: which variant of each of its
- * kernels to have (model/variant.h).  And whenever something became ready or
- * finished: which of the ready main kernels to start now, with how many blocks of how
- * many threads (gc_decide).  Main kernels only: builds are shared between requests and
- * small.
+ * The worker asks two questions.  When a request comes: which variant should each of its
+ * kernels be (model/variant.h)?  Whenever something became ready or finished: which of the
+ * ready main kernels start now, with which launch grid (gc_decide)?  Builds are not scheduled:
+ * requests share them, and they are small.
  *
- * The decision, by policy, stands in policy.c; the models that it asks are the kernel
- * model (model/kernel_model.h), the batch model (model/batch_model.h) and the cost model
+ * The policies are in policy.c and twostage.c.  They ask the kernel model
+ * (model/kernel_model.h), the batch model (model/batch_model.h) and the cost model
  * (model/cost.h).
+ *
+ * Pure functions.  The worker's main thread calls them, and owns all that they work on.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,12 +28,12 @@ typedef enum GcPolicy
 {
 	GC_POLICY_SEQUENTIAL,		/* one at a time, each with the whole device */
 	GC_POLICY_STREAMS,			/* all at once, each with a grid for the whole device */
-	GC_POLICY_RANDOM,			/* together as they fit, sizes drawn by lot */
+	GC_POLICY_RANDOM,			/* together as they fit, sizes at random */
 	GC_POLICY_KERNEL,			/* together in order of arrival, sizes by the kernel model */
 	GC_POLICY_TWOSTAGE			/* batches by the batch model, sizes by the kernel model */
 } GcPolicy;
 
-/* Ready kernels that one decision looks at; those that came later wait. */
+/* Ready kernels that one decision looks at; kernels that came later wait. */
 #define GC_MAX_CANDIDATES	128
 
 /* Requests that one shared scan serves. */
@@ -44,20 +45,22 @@ typedef struct GcSchedule
 	const GcCalibration *calibration;	/* NULL: times of co-resident batches are not predicted */
 	GcPolicy	policy;
 	bool		force_shared;	/* shared scans wherever there can be one */
-	bool		force_coresident; /* the same of kernels that are co-resident */
-	double		idle_overlap;			/* time of kernels side by side, as a part of the sum of
-								 * their times alone, from the first one's begin to the last
-								 * one's end; learned */
-	double		busy_overlap;			/* the same of one that starts beside active ones, from its
-								 * own begin to its own end; learned */
-	double		together;		/* time in which the device does all that kernels side by
-								 * side ask of it, as a part of the same; learned */
-	double		residual_part;			/* of the time that a selection scan's requests will still take, how
-								 * much the next one takes longer that begins beside them; learned */
-	double		utilisation;			/* part of the time in which something is on the device */
-	double		host_pressure;		/* of the thread that launches (cost.h); 0: it takes no time */
-	uint64_t   *random_state;			/* state of the random numbers */
-	int			ncandidates;			/* oldest first */
+	bool		force_coresident;	/* co-resident kernels wherever they fit */
+	double		idle_overlap;	/* learned: time of kernels that start together on an idle
+								 * device, from the first start to the last end, as a part of
+								 * the sum of their times alone */
+	double		busy_overlap;	/* learned: the same of a kernel that starts while others are
+								 * active, from its own start to its own end */
+	double		together;		/* learned: time in which the device does the work of many
+								 * concurrent kernels, as a part of the same sum */
+	double		residual_part;	/* learned: how much longer a selection scan takes that starts
+								 * while requests of the last one run, as a part of the time
+								 * that they will still take */
+	double		utilisation;	/* part of the time in which something is on the device */
+	double		host_pressure;	/* how much of the launching thread's time counts (cost.h);
+								 * 0: nothing */
+	uint64_t   *random_state;	/* of the random numbers */
+	int			ncandidates;	/* oldest first */
 	const GcCandidate *candidate;
 	int			nactive;
 	const GcActive *active;
@@ -71,15 +74,14 @@ typedef struct GcStart
 	int			ncandidates;
 	int			candidate[GC_MAX_MEMBERS];
 	int			member_no[GC_MAX_MEMBERS];	/* of the fused kernel */
-	int			fused;			/* fused kernel; -1: the item's own kernel */
+	int			fused;			/* shared scan's kernel; -1: the candidate's own kernel */
 	GcGrid		grid;
 	bool		whole_shared;	/* as GcLaunch's (launch_order.h) */
-	double		predicted_us;	/* of the kernel, beside the others */
-	double		residual_us;		/* of a shared scan: what selection scans of its table will still take, of
-								 * which a part is in predicted_us */
-	double		issue_share;	/* co-resident with others: of their instructions, the
-								 * part that is its own; else 0 */
-	double		shared_us;		/* then: what all else takes of the predicted time */
+	double		predicted_us;	/* of the kernel, next to the others */
+	double		residual_us;	/* shared scan: time that active selection scans of its table
+								 * will still take; predicted_us includes a part of it */
+	double		issue_share;	/* co-resident: this kernel's part of the batch's issue; else 0 */
+	double		shared_us;		/* co-resident: what memory and latency take of the predicted time */
 } GcStart;
 
 typedef struct GcDecision
@@ -94,15 +96,15 @@ typedef struct GcDecision
 typedef struct GcDecideWork GcDecideWork;
 
 /*
- * Bytes that gc_decide works in: from the caller, who keeps them between calls, at a
- * multiple of 64 (the models work on vectors).
+ * Bytes that gc_decide works in.  The caller owns them and keeps them between calls; their address
+ * is a multiple of 64, since the models work on vectors.
  */
 extern size_t gc_decide_work_size(void);
 
 /*
  * Which of the ready kernels to start now.  Something is started whenever nothing is
- * active and something is ready.  Never fails: a kernel that no model can place is
- * started by itself once the device is idle.
+ * active and something is ready.  Never fails: a kernel that no model can place
+ * starts alone once the device is idle.
  */
 extern void gc_decide(const GcSchedule *schedule, GcDecideWork *work, GcDecision *decision);
 

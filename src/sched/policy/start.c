@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * start.c
- *	  Launches of kernels of their own: alone, in fair sizes, or as the kernel model places
- *	  them.
+ *	  Launches of candidates' own kernels: alone, with fair shares, or as the kernel model
+ *	  places them.
  *
  * Pure functions.
  *
@@ -13,16 +13,16 @@
 #include "launch_order.h"
 
 /*
- * Fewest warps per multiprocessor that keep enough loads in flight.  Measured on an H200:
- * 16 clients of SSB queries, 3,150 queries a second with 4, 3,650 with 8, 3,720 with 16.
+ * Fewest warps per multiprocessor that keep enough loads in flight.  Measured on an H200 with
+ * 16 clients of SSB queries: 3,150 queries a second with 4, 3,650 with 8, 3,720 with 16.
  */
 #define FAIR_LEAST	8
 
 /*
- * What a second block in the place of one costs its kernel, in microseconds: that, and more for
- * each byte of the shared memory that blocks of it take of a multiprocessor, which each fills
- * and empties.  Of a pool's kernels on an H200 one to three without, nine with 150 kB, twelve
- * with 50 kB of groups.
+ * What a second block in the place of one costs its kernel, in microseconds: a constant, and a part
+ * for each byte of shared memory that its blocks fill and empty on a multiprocessor.  Measured with a
+ * pool's kernels on an H200: one to three without shared memory, nine with 150 kB, twelve with 50 kB
+ * of groups.
  */
 #define WAVE_US			3
 #define WAVE_BYTE_US	1e-4
@@ -83,9 +83,9 @@ gc_fair_warps(const GcSchedule *s, const GcKernelNeeds *o, int beside)
 }
 
 /*
- * Time of the first-th picked item beside what is active and the other n - 1 picked ones: the
- * device is shared out evenly, so each of them takes as much of its time as it takes itself,
- * until one of the two is done.
+ * Time of the picked candidate number `first` next to what is active and the other n - 1 picked
+ * ones.  The device is shared evenly, so each other kernel delays it by the shorter of the two
+ * kernels' times.
  */
 static double
 predict_one(const GcSchedule *s, int first, const int *pick, int n)
@@ -106,7 +106,7 @@ predict_one(const GcSchedule *s, int first, const int *pick, int n)
 	return sum * factor > own ? sum * factor : own;
 }
 
-/* Time of a kernel behind all that was started before it, with a grid for the whole device. */
+/* Time of a kernel that follows all earlier starts, with a grid for the whole device. */
 static double
 predict_in_sequence(const GcSchedule *s, const GcKernelNeeds *o, const GcDecision *d)
 {
@@ -125,12 +125,12 @@ predict_in_sequence(const GcSchedule *s, const GcKernelNeeds *o, const GcDecisio
 }
 
 /*
- * Blocks in each place that a multiprocessor has for one.  Behind other kernels, blocks go where
- * these end first, and a grid of as many as there are places may find most of them in half of the
- * multiprocessors.  Reading memory does not suffer by that, but kernels that are bound by what a
- * multiprocessor does: with one block in each place one of random lookups took 1.5 times as long
- * behind some others of a pool's kernels, with two as long as alone (H200).  Of a kernel of which no
- * column is known that it reads, nothing is.
+ * Blocks for each place that a multiprocessor has for one.  Blocks that follow other kernels go where
+ * those end first, so that half of the multiprocessors may get most blocks of a grid that just fills
+ * the device.  Kernels bound by memory do not suffer from this, but kernels bound by the
+ * multiprocessors do.  On an H200, behind some others of a pool's kernels, a kernel of random lookups
+ * took 1.5 times as long with one block for each place, and as long as alone with two.  What bounds a
+ * kernel is not known where its columns are not; it gets one block.
  */
 static int
 waves(const GcSchedule *s, const GcCandidate *candidate, const GcKernelNeeds *o)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * start.h
- *	  Launches of kernels of their own, as the policies add them to a decision; private to
+ *	  Launches of candidates' own kernels, as the policies add them to a decision; private to
  *	  policy/, its tests and benchmarks.
  *
  *-------------------------------------------------------------------------
@@ -13,42 +13,42 @@
 #include "sched.h"
 
 /*
- * Fewest warps per multiprocessor that a kernel is given beside others.  Measured on an
+ * Fewest warps per multiprocessor that a kernel is given next to others.  Measured on an
  * H200 (design.md, section 1): eight co-resident scans are fastest with 4 warps each.
  */
 #define GC_LEAST_WARPS	4
 
-/* Add a launch of item i alone by its own kernel, as if it had the device to itself. */
+/* Add a launch of candidate i's own kernel, with a grid for the whole device. */
 extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
 
 /*
- * Start the items pick[0 .. n - 1] in sizes that are fair beside what is active, resident
- * or not: blocks for which there is no room yet wait in the hardware's queue.
+ * Start the candidates pick[0 .. n - 1] with their fair shares next to what is active.  Blocks for
+ * which there is no room yet wait in the hardware's queue.
  */
 extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d);
 
-/* Add a launch of item i by its own kernel. */
+/* Add a launch of candidate i's own kernel. */
 extern void gc_add_start(GcDecision *d, int i, GcGrid grid, double predicted_us);
 
-/* Item i with so many warps wanted per multiprocessor, as an item of the kernel model. */
+/* Candidate i, which wants this many warps per multiprocessor, as an item of the kernel model. */
 extern void gc_describe_candidate(const GcSchedule *s, int i, int warps, GcKernelItem *k);
 
 /*
- * Start the picked items as they are placed, in the order in which they will be side by side
- * (launch_order.h).  predicted_us: of all of them; 0: of each beside the others.  Returns the first of
- * their n starts.
+ * Start the picked candidates in the sizes of choice[], in the order that makes them co-resident
+ * (launch_order.h).  predicted_us: until all are done; 0: each is predicted next to the others.
+ * Returns the first of the n starts.
  */
 extern GcStart *gc_start_placed(const GcSchedule *s, const int *pick, int n, const GcKernelChoice *choice,
 								double predicted_us, GcDecision *d);
 
 /*
- * Warps per multiprocessor that a kernel should have among `beside` others: its part of
- * them, or as large a part as it takes of the shared memory.  Who holds much of that
- * keeps others out until it is done, so it had better be done soon.
+ * Warps per multiprocessor that a kernel should have next to `beside` others: an even part of the
+ * warps, or as large a part as it takes of the shared memory.  A kernel that holds much shared
+ * memory keeps others out until it is done, so it should be done soon.
  */
 extern int	gc_fair_warps(const GcSchedule *s, const GcKernelNeeds *o, int beside);
 
-/* The least that item i can be given, as an item of the kernel model. */
+/* The least that candidate i can be given, as an item of the kernel model. */
 extern void gc_least_share(const GcSchedule *s, int i, GcKernelItem *k);
 
 #endif							/* GC_START_H */
