@@ -3,6 +3,8 @@
  * cost.c
  *	  The cost model: how long kernels take, alone, side by side, and fused.
  *
+ * Pure functions; the caller owns what is learned.
+ *
  *-------------------------------------------------------------------------
  */
 #include "cost.h"
@@ -139,16 +141,16 @@ gc_load_part(const GcLoad *l)
 #define LEARN_SOON		0.3
 #define LEARN_LATE		0.05
 
-/* Of one shape, so many members of a scan of several say half as much as many. */
+/* In a scan of several signatures, this many members of one signature say half as much as many. */
 #define FEW_MEMBERS		2
 
 /*
- * How far off what a member of a fused scan adds is, compared with the scan itself, as long as neither was
- * measured: little, as members share what is read.
+ * Doubt about what a member of a fused scan adds, relative to the doubt about the scan itself, before
+ * either was measured.  It is small, since members share what is read.
  */
 #define MEMBER_DOUBT		(1.0 / 8)
 
-/* How much of a time that kept requests from something they forget each time. */
+/* The part of an estimate that each refusal takes away (gc_scan_refused). */
 #define FORGET_SURE		(1.0 / 64)
 #define FORGET_UNSURE	(1.0 / 8)
 
@@ -158,7 +160,7 @@ gc_learned_us(double estimate, double us, bool own)
 	return estimate + (us < estimate || own ? LEARN_SOON : LEARN_LATE) * (us - estimate);
 }
 
-/* Where scans of these columns are known, if they are. */
+/* The entry for scans of these columns; an empty one or one to replace if there is none. */
 static int
 known_place(uint32_t columns)
 {
@@ -210,7 +212,7 @@ gc_scan_refused(GcScanTimes *t, uint32_t columns)
 		t->known[place].us = gc_forget_refused(t->known[place].us, sum_us(t, columns), t->known[place].sure);
 }
 
-/* Is there no earlier one of member m's shape? */
+/* Is member m the first one of its signature? */
 static bool
 is_first(double *const *us, int m)
 {
@@ -223,15 +225,16 @@ is_first(double *const *us, int m)
 }
 
 /*
- * By profiles of the worker under random SSB queries, 16 clients: its own kernel's as seen, those of
- * selection scans apportioned; a member's is a guess.  Less 3 us since a result's mark is a word, 1.5
- * for each other mark that has no time, and 4 where kernels deliver their results.
+ * From profiles of the worker under random SSB queries of 16 clients.  The time for a request's own
+ * kernel is as seen, times in selection scans are apportioned, and a fused member's is a guess.
+ * Subtracted since: 3 us because a result's event is a word in host memory, 1.5 us for each other
+ * event without a timestamp, 4 us where kernels deliver their results.
  */
 static const double host_us[GC_HOST_KINDS] = {
 	[GC_HOST_OWN] = 17,[GC_HOST_BODY] = 21,[GC_HOST_SELECTED] = 24.5,[GC_HOST_SCAN] = 36.5
 };
 
-/* It is learned from what is unlike what was seen before in steps of so much, at most. */
+/* One sample changes the learned slowness by at most this factor. */
 #define SLOWNESS_STEP	1.25
 
 double
@@ -266,7 +269,7 @@ gc_residual_part(double time_us, double own_us, double residual_us)
 	return fmax(fmin((time_us - own_us) / residual_us, 1), 0);
 }
 
-/* What the thread does for a request between a decision and its kernel, of all that it does for it. */
+/* The part of the thread's work for a request that lies between the decision and the kernel. */
 #define LAUNCH_PART		0.4
 
 double
@@ -298,7 +301,7 @@ gc_members_took(const double *begin_us, const double *end_us, int n, double *too
 
 	for (int m = 0; m < n; m++)
 		took_us[m] = end_us[m] > 0 ? 0 : -1;
-	/* Between two points at which somebody began or ended, who is there has an equal part. */
+	/* Between two points at which a member began or ended, all members present have equal parts. */
 	for (;;)
 	{
 		double		to = HUGE_VAL;
@@ -336,7 +339,7 @@ gc_longest_first(const double *us, int n, int *order)
 	}
 }
 
-/* What those of member m's shape took on average, and how many of them that is known of. */
+/* What members of m's signature took on average; *known: how many of them have a known time. */
 static double
 mean_took(double *const *us, const double *took_us, int n, int m, int *known)
 {
@@ -367,7 +370,7 @@ gc_members_learn(double *const *us, const double *took_us, int n, bool own)
 		sum += *us[m];
 		time_us += took_us[m];
 	}
-	/* Longer times that others made are followed slowly, whichever of them took longer. */
+	/* Other kernels may have made the sum longer: follow it slowly, whichever member took longer. */
 	if (!own && time_us > sum)
 		part = (sum + (time_us - sum) * LEARN_LATE / LEARN_SOON) / time_us;
 	for (int m = 0; m < n; m++)
@@ -375,13 +378,13 @@ gc_members_learn(double *const *us, const double *took_us, int n, bool own)
 		int			known;
 		const double took = mean_took(us, took_us, n, m, &known);
 
-		/* Where there are other shapes, a few of this one are few samples: they overlap. */
+		/* Next to members of other signatures, few members are weak samples: their times overlap. */
 		if (known > 0 && is_first(us, m))
 			*us[m] = fmax(*us[m] + (took * part - *us[m]) * LEARN_SOON * known / (known < n ? known + FEW_MEMBERS : known), 1);
 	}
 }
 
-/* How many of the n members from m on are of m's shape. */
+/* How many of the n members, from m on, have m's signature. */
 static int
 count_alike(double *const *us, int n, int m)
 {
@@ -393,9 +396,9 @@ count_alike(double *const *us, int n, int m)
 }
 
 /*
- * The prediction's error is laid to the scan and the shapes so that the prediction changes as
- * gc_learned_us has it, and they, each measured by its doubt, by the least that takes (as in normalized
- * least mean squares): a shape of which there were k counts k times.
+ * The prediction changes by the rule of gc_learned_us.  The change is divided between the scan and
+ * the signatures by normalized least mean squares: the least change of all estimates, each measured
+ * by its doubt.  A signature with k members counts k times.
  */
 void
 gc_fused_members_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own)

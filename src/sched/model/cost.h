@@ -3,16 +3,16 @@
  * cost.h
  *	  The cost model: how long kernels take, alone, side by side, and fused.
  *
- * A kernel's time alone is predicted from the bytes that it reads, and once it has run
- * alone, taken from that.  Kernels that share nothing take overlap_other_tables of their time from
- * each other: all of it, mostly, since memory is the bottleneck of both.  Those that scan
- * the same chunks in step read them once (coresident.h); what each takes of the time
- * nevertheless is overlap_same_table, for scans bound by memory.  In a fused scan, which loads
- * every column once, a member adds least.  The parts are properties of the device, measured
- * by bench/two_stage/calibrate.
+ * A kernel's time alone is predicted from the bytes that it reads; once it has run alone, the
+ * measured time counts.  A kernel that shares nothing with others adds overlap_other_tables of
+ * its time to theirs: mostly all of it, since memory is the bottleneck of both.  Scans of the same
+ * chunks in step read them once (coresident.h); where memory bounds them, each still adds
+ * overlap_same_table of its time.  A member of a fused scan, which loads every column once, adds
+ * least.  These parts are properties of the device, measured by bench/two_stage/calibrate.
  *
- * The server starts from these, and learns the rest from the times that launches really
- * took (GcLearned).
+ * The server starts from these, and learns the rest from the times of launches (GcLearned).
+ *
+ * Pure functions; the caller owns what is learned.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,18 +27,18 @@ typedef struct GcCalibration
 {
 	double		read_bandwidth; /* of device memory */
 	double		launch_us;		/* of an empty kernel, on the device */
-	double		flight_bytes;	/* on their way to one multiprocessor, with which the
-								 * bandwidth is used up */
+	double		flight_bytes;	/* bytes in flight to one multiprocessor that use up the
+								 * bandwidth */
 	double		overlap_other_tables;	/* part of its time that a kernel adds to others */
-	double		overlap_same_table;	/* that a scan takes from others, resident with it, that scan
-								 * the same chunks */
-	double		fused;			/* as a member of a shared scan */
+	double		overlap_same_table; /* the same of a scan that is co-resident with scans of the
+									 * same chunks */
+	double		fused;			/* the same of a member of a fused scan */
 } GcCalibration;
 
 /*
- * Part of the sum of their times that kernels one behind the other take, as long as none is learned:
- * overlap_other_tables, but not more than all.  Scans side by side may take more than one after another
- * (H100: eight of as many tables 1.06 times as long), since they are in each other's way.
+ * What kernels in sequence take, as a part of the sum of their times, until it is learned:
+ * overlap_other_tables, but at most 1.  Scans side by side may take longer than in sequence, since
+ * they disturb each other (an H100: eight scans of eight tables took 1.06 times as long).
  */
 extern double gc_sequence_factor(const GcCalibration *c);
 
@@ -67,13 +67,13 @@ typedef struct GcLearned
 
 extern void gc_learn(GcLearned *l, double sample);
 
-/* In which part of the time something is so; learned of GC_LOAD_US at a time, at least. */
+/* The part of the time in which something is so, learned from periods of at least GC_LOAD_US. */
 #define GC_LOAD_US		20000
 
 typedef struct GcLoad
 {
-	double		us;				/* that have passed since it was learned last */
-	double		so_us;			/* of them, in which it was so */
+	double		us;				/* passed since it was last learned */
+	double		so_us;			/* part of `us` in which it was so */
 	GcLearned	part;
 } GcLoad;
 
@@ -83,9 +83,9 @@ extern void gc_load_passed(GcLoad *l, double us, bool so);
 extern double gc_load_part(const GcLoad *l);
 
 /*
- * Times of shared scans before what members add.  Of scans of the same columns it is learned;
- * those of others are taken to be the sum of their columns, which should be rather too little:
- * what seems too slow is never tried.
+ * Times of shared scans without what members add.  Each set of columns that was scanned has a learned
+ * time.  Other sets are taken to need the sum of their columns' times.  That should rather be too
+ * little: a scan that seems too slow is never tried.
  */
 #define GC_KNOWN_SCANS	64
 #define GC_MAX_SHARED_COLUMNS	16	/* whose reading requests share */
@@ -98,7 +98,7 @@ typedef struct GcScanTimes
 	{
 		uint32_t	columns;	/* 0: none */
 		double		us;
-		bool		sure;		/* of a scan that had the device for itself */
+		bool		sure;		/* from a scan that had the device to itself */
 	}			known[GC_KNOWN_SCANS];
 } GcScanTimes;
 
@@ -106,78 +106,80 @@ typedef struct GcScanTimes
 extern double gc_scan_us(const GcScanTimes *t, uint32_t columns);
 
 /*
- * A scan of these columns took so long; own: nothing else was on the device.  Times that
- * others made longer say little: the estimate follows shorter ones sooner.
+ * Learn from a scan of these columns that took `us`; own: nothing else was on the device.  Other
+ * kernels may have made a time longer, so the estimate follows shorter times sooner.
  */
 extern void gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own);
 
 /*
- * They were not scanned, since that seemed to take longer than something else: less is believed
- * of it, so that a mistake is not for ever.  A little less of what was seen where nothing else was
- * on the device (sure), much less of what others may have made slow.
+ * A shared scan of these columns was refused because it seemed slower than another way.  Its estimate
+ * shrinks, so that a mistake does not last for ever: a little where it was learned with nothing else
+ * on the device (sure), much where other kernels may have made it too long.
  */
 extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
 extern double gc_forget_refused(double estimate, double first, bool sure);
 
 /*
- * What n members of a selection scan took, each by itself, from when their kernels began and ended (0: not
- * known; its took_us is negative): those that are on the device at the same time share that time
- * evenly.  So the sum is the time in which any of them was there.
+ * What each of n members of a selection scan took, from the times at which their kernels began and
+ * ended (0: not known; its took_us is negative).  Members that are on the device at the same time
+ * share that time evenly.  So the sum is the time in which any member was on the device.
  */
 extern void gc_members_took(const double *begin_us, const double *end_us, int n, double *took_us);
 
 /*
- * Members took so long; us[m]: the estimate of member m's shape, the same for all of that shape.
- * own: nothing else was on the device.
+ * Learn from members that took took_us[m].  us[m] points to the estimate of member m's signature, one
+ * for all members of that signature.  own: nothing else was on the device.
  */
 extern void gc_members_learn(double *const *us, const double *took_us, int n, bool own);
 
 /*
- * A fused scan of n members took time_us, and scan_us is thought to be its own part, no less than least_us;
- * us[m]: what member m's shape adds, the same for all of that shape.  own: nothing else was on the device.
- * One number of members does not tell the two apart: then most is laid to the scan, so that more members
- * seem to take rather too little than too much.
+ * Learn from a fused scan of n members that took time_us.  *scan_us: the estimate of the scan's own
+ * part, at least least_us.  us[m]: the estimate of what member m's signature adds, one for all members
+ * of that signature.  own: nothing else was on the device.  Scans with the same number of members do
+ * not tell the two apart.  Then the scan gets most of the time, so that more members seem to take too
+ * little rather than too much.
  */
 extern void gc_fused_members_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own);
 
 /*
- * What launches take of the time of the thread that makes them (the worker's main thread), for
- * each, from the request's arrival to its result.  Where kernels are short, that and not the
- * device is what many requests wait for.
+ * Kinds of work that requests give the thread that launches them (the worker's main thread), from a
+ * request's arrival to its result.  Where kernels are short, many requests wait for that thread, not
+ * for the device.
  */
 typedef enum GcHostKind
 {
 	GC_HOST_OWN,				/* a request by its own kernel */
-	GC_HOST_BODY,				/* one in a fused scan */
-	GC_HOST_SELECTED,				/* one in a selection scan, with its predicate kernel and its kernel */
-	GC_HOST_SCAN,				/* and besides, per shared scan */
+	GC_HOST_BODY,				/* a member of a fused scan */
+	GC_HOST_SELECTED,			/* a member of a selection scan: predicate kernel and own kernel */
+	GC_HOST_SCAN,				/* a shared scan, besides its members */
 	GC_HOST_KINDS
 } GcHostKind;
 
 /*
- * So many of each kind, in microseconds, on an H200's host with 16 clients.  How much slower this
- * one is, and how much busier, shows in what they take: `slowness` is that, learned.
+ * Microseconds that n[] of each kind take on an H200's host with 16 clients.  `slowness` is learned:
+ * how much longer they take on this host, because it is slower or busier.
  */
 extern double gc_host_us(const int n[GC_HOST_KINDS]);
 extern void gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], double us);
 
 /*
- * How much of that thread's time counts: slowness times the part of the time in which it is at work.
- * Where it is not, others do not wait for it; but what it does between a decision and its kernels is
- * in the way in any case.
+ * How much of that thread's time counts: slowness times the part of the time in which the thread is
+ * at work.  An idle thread delays no other request.  But what the thread does between a decision and
+ * its kernels delays these in any case.
  */
 extern double gc_host_pressure(double slowness, double part);
 
 /*
- * GcSchedule.left, as seen by a scan that took time_us, alone own_us, beside one that would still take
- * residual_us; before any is seen (an H200).
+ * GcSchedule.residual_part, from one scan: it took time_us instead of own_us, because requests of the
+ * last scan still needed residual_us when it began.  GC_RESIDUAL_OF_SCAN: until it is learned (from
+ * an H200).
  */
 #define GC_RESIDUAL_OF_SCAN		0.6
 extern double gc_residual_part(double time_us, double own_us, double residual_us);
 
 /*
- * What a selection scan costs the one request that it serves beside its predicted time: the
- * predicate kernel, and the worker's time for more launches (an H200).
+ * What a selection scan of one request costs besides its predicted time: the predicate kernel, and
+ * the worker's time for more launches (an H200).
  */
 #define GC_SCAN_OF_ONE_US	150
 
@@ -186,27 +188,27 @@ typedef struct GcSharing
 {
 	int			n;
 	bool		selection;
-	double		scan_us;		/* of the scan, with what each adds */
-	double		own_us;			/* of their own kernels */
-	double		host_pressure;		/* of the thread; 0: launches take no time of one */
+	double		scan_us;		/* of the scan, with what each member adds */
+	double		own_us;			/* of the requests' own kernels */
+	double		host_pressure;	/* how much of the launching thread's time counts; 0: nothing */
 } GcSharing;
 
 /*
- * Is it better to share?  Thread and device work at the same time, so of both ways what counts
- * is the slower of the two.
+ * Is it better to share?  Thread and device work at the same time, so each way takes as long as the
+ * slower of the two.
  */
 extern bool gc_sharing_pays(const GcSharing *s);
 
 /*
- * Time of n kernels side by side against one after another, together being that of many: the
- * more there are, the nearer.
+ * Time of n kernels side by side, as a part of their time in sequence.  `together` is this part for
+ * many kernels; the result approaches it as n grows.
  */
 extern double gc_overlap_part(double together, int n);
 
-/* Numbers of n times, the longest first; of equal ones the first first. */
+/* Sort the numbers 0 .. n - 1 by time, the longest first; equal times keep their order. */
 extern void gc_longest_first(const double *us, int n, int *order);
 
-/* The same rule for any estimate. */
+/* The rule of gc_scan_learn for any estimate. */
 extern double gc_learned_us(double estimate, double us, bool own);
 
 #endif							/* GC_COST_H */

@@ -3,7 +3,9 @@
  * occupancy.c
  *	  What blocks take of a multiprocessor, and how many of them it can hold.
  *
- * Arithmetic is in 64 bits: a profile read from a device may hold anything.
+ * Arithmetic is in 64 bits, since a profile read from a device may hold any numbers.
+ *
+ * Pure functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -103,7 +105,7 @@ gc_blocks_need(const GcProfile *p, int registers, int threads, int64_t shared_by
 	n[GC_NEED_SHARED] = (int64_t) shared * blocks;
 	n[GC_NEED_BLOCKS] = blocks;
 
-	/* At most 2^10 * 2^31 warps: that product alone could overflow. */
+	/* Up to 2^10 * 2^31 warps: of all products, this one alone could overflow. */
 	if (warp_registers > 0 && n[GC_NEED_REGISTERS] > INT_MAX / warp_registers)
 		n[GC_NEED_REGISTERS] = INT_MAX;
 	else
@@ -176,7 +178,7 @@ gc_occupancy_fraction(const GcProfile *p, int registers, int threads, int64_t sh
 	return p->serial_blocks ? 1 : (double) blocks * threads / ((double) p->warp_size * p->max_warps);
 }
 
-/* Resident blocks of the whole device, 0 if the kernel cannot run so. */
+/* Resident blocks of the whole device; 0: the kernel cannot run in blocks of this size. */
 static int64_t
 device_blocks(const GcProfile *p, const GcDemand *demand, int threads)
 {

@@ -3,15 +3,14 @@
  * occupancy.h
  *	  What blocks take of a multiprocessor, and how many of them it can hold.
  *
- * The model of Li, Yu, Kumar, Tu 2014, section III (eqs. 1-13), with the granules of a GcProfile
- * in place of the paper's constants.  For one kernel alone the result is that of
- * NVIDIA's occupancy calculator; shared memory is counted as if the driver gave it
- * the largest part of the L1 cache that it may have, which is what the driver does
- * unless told otherwise.
+ * The model of Li, Yu, Kumar, Tu 2014, section III (eqs. 1-13), with the granules of a
+ * GcProfile in the place of the paper's constants.  For one kernel alone the result is that
+ * of NVIDIA's occupancy calculator.  Shared memory is taken to have the largest part of the
+ * L1 cache that it can have (launch_order.h says when that is not so).
  *
- * Pure functions.  All of them may be given any profile: one that
- * gc_profile_problem() objects to holds no block.  On a host profile a
- * multiprocessor is one thread of the CPU and holds one block.
+ * Pure functions.  All of them take any profile: one that gc_profile_problem() objects to
+ * holds no block.  On a host profile a multiprocessor is one thread of the CPU and holds
+ * one block.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,23 +34,23 @@ enum
 {
 	GC_NEED_WARPS,
 	GC_NEED_REGISTERS,
-	GC_NEED_SHARED,				/* bytes, with what the system takes, in granules */
+	GC_NEED_SHARED,				/* bytes in granules, with what the system reserves */
 	GC_NEED_BLOCKS,
 	GC_NEEDS
 };
 
 /*
- * Registers that one warp takes (Li, Yu, Kumar, Tu 2014, eq. 7), or -1 if no thread of the device
- * can have that many.
+ * Registers that one warp takes (Li, Yu, Kumar, Tu 2014, eq. 7), or -1 if no thread of the device can
+ * have this many.
  */
 extern int	gc_warp_registers(const GcProfile *profile, int registers);
 
-/* Bytes that one block takes, or -1 if no block of the device can have that many. */
+/* Bytes that one block takes, or -1 if no block of the device can have this many. */
 extern int	gc_block_shared(const GcProfile *profile, int64_t shared_bytes);
 
 /*
- * What an empty multiprocessor has.  Registers that no warp can get, because they do
- * not divide evenly among its parts, are left out.
+ * What an empty multiprocessor has.  Registers that do not divide evenly among its parts are left
+ * out, since no warp can get them.
  */
 extern void gc_sm_limits(const GcProfile *profile, int limit[GC_NEEDS]);
 
@@ -59,21 +58,21 @@ extern void gc_sm_limits(const GcProfile *profile, int limit[GC_NEEDS]);
  * What `blocks` (1 or more) blocks of one kernel take of a multiprocessor together;
  * false, and INT_MAX for each, if not one block can run on the device.
  *
- * A multiprocessor's registers are divided into warp_unit parts, and a warp has all
- * of its own in one of them.  So the warps of a kernel (not those of each block) are
- * counted in multiples of warp_unit.  For one kernel alone that is exact: so many
- * blocks are resident as keep below gc_sm_limits().  For several kernels it is safe
- * if the hardware spreads each kernel's warps evenly over the parts, and less than
- * exact only where kernels with odd numbers of warps could fill each other's gaps.
+ * A multiprocessor's registers are divided into warp_unit parts, and a warp has all of its
+ * registers in one part.  So the warps of a kernel, not of each block, are counted in multiples of
+ * warp_unit.  For one kernel alone that is exact: blocks are resident as long as their needs stay
+ * within gc_sm_limits().  For several kernels it is safe if the hardware spreads each kernel's warps
+ * evenly over the parts.  It is not exact where kernels with odd numbers of warps could fill each
+ * other's gaps.
  */
 extern bool gc_blocks_need(const GcProfile *profile, int registers, int threads,
 						   int64_t shared_bytes, int blocks, int need[GC_NEEDS]);
 
-/* The same for one block. */
+/* What one block of a kernel takes. */
 extern bool gc_block_needs(const GcProfile *profile, int registers, int threads,
 						   int64_t shared_bytes, int need[GC_NEEDS]);
 
-/* Is no need greater than what is free? */
+/* Are all needs at most what is free? */
 extern bool gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS]);
 
 /*
@@ -83,14 +82,14 @@ extern bool gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS]);
 extern int	gc_occupancy(const GcProfile *profile, int registers, int threads,
 						 int64_t shared_bytes);
 
-/* Resident threads as a part of those a multiprocessor can hold (eq. 9), 0 to 1. */
+/* Resident threads as a part of the threads that a multiprocessor can hold (eq. 9), 0 to 1. */
 extern double gc_occupancy_fraction(const GcProfile *profile, int registers, int threads,
 									int64_t shared_bytes);
 
 /*
  * Rounds in which the device runs a grid of `blocks` blocks of `threads` threads
- * (eq. 1), when nothing else runs on it.  0: it cannot run, or there is nothing to run.
- * The second is the same without the ceiling: the load, to be correlated with times.
+ * (eq. 1), when nothing else runs on it.  0: the grid cannot run, or has no blocks.
+ * gc_running_load() is the same without the ceiling, to be correlated with measured times.
  */
 extern int64_t gc_running_rounds(const GcProfile *profile, const GcDemand *demand,
 								 int threads, int64_t blocks);
@@ -106,16 +105,15 @@ typedef struct GcBlockChoice
 } GcBlockChoice;
 
 /*
- * The block size that runs `total` threads in the fewest rounds (eqs. 10 and 13).
- * Where the grid cannot have just that many, it has a few more.  The constraints (11)
- * and (12), by which warps alone should limit occupancy, are no constraints here: they
- * exclude kernels that registers or shared memory limit at every block size, and where
- * they can be met the fewest rounds need no help from them.
+ * The block size that runs `total` threads in the fewest rounds (eqs. 10 and 13).  Where blocks do
+ * not divide `total`, the grid has a few threads more.  Constraints (11) and (12), by which warps
+ * alone should limit occupancy, are not applied.  They exclude kernels that registers or shared
+ * memory limit at every block size; for other kernels the fewest rounds need no help from them.
  *
- * Of sizes with as many rounds, the one that leaves the fullest multiprocessor the
- * fewest threads to run (a short grid spreads over all of them), then the one with the
- * fewest threads in excess of `total`, then the one with the fewest blocks.
- * False if no block size can run, or total is less than 1 or more than 2^40.
+ * Among sizes with equal rounds, the best leaves the fullest multiprocessor the fewest threads (a
+ * short grid spreads over all multiprocessors).  Then come the fewest threads in excess of `total`,
+ * and then the fewest blocks.  False if no block size can run, or total is less than 1 or more than
+ * 2^40.
  */
 extern bool gc_best_block(const GcProfile *profile, const GcDemand *demand, int64_t total,
 						  GcBlockChoice *choice);

@@ -4,7 +4,7 @@
  *	  Device profiles: granules by architecture, devices of the papers and of today.
  *
  * Granules: NVIDIA's occupancy calculator (CUDA's cuda_occupancy.h tells the same by
- * architecture).  GTX 680 and K40: Li, Yu, Kumar, Tu 2014, table I; TITAN X: Li, Tu, Zeng.
+ * architecture).  GTX 680 and K40: Li, Yu, Kumar, Tu 2014, table I; TITAN X: Li, Tu, Zeng 2019.
  *
  *-------------------------------------------------------------------------
  */

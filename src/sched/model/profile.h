@@ -3,13 +3,13 @@
  * profile.h
  *	  A device as the models see it: what a multiprocessor can hold.
  *
- * Pure C; no PostgreSQL header and no CUDA header, like all of sched/.  Nothing in
- * sched/ allocates memory, takes a lock or keeps state between calls, unless a
- * header says otherwise: what a function needs to work in, its caller brings.
+ * Pure C; no PostgreSQL header and no CUDA header, like all of sched/.  Nothing in sched/
+ * allocates memory, takes a lock or keeps state between calls, unless a header says
+ * otherwise.  Callers bring the memory that functions work in.
  *
- * Vocabulary, here and in the papers: a multiprocessor (SM, "MP") holds blocks of
- * warps; R registers, S bytes of shared memory, W warps and B blocks are what it
- * has of each.  Granules are the steps in which the hardware hands these out.
+ * A multiprocessor (SM; "MP" in Li, Tu, Zeng 2019) holds blocks of warps.  It has R
+ * registers, S bytes of shared memory, W warps and B blocks.  Granules are the steps in
+ * which the hardware hands these out.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,11 +21,11 @@
 
 typedef struct GcProfile
 {
-	bool		serial_blocks;	/* a multiprocessor runs one block at a time, whatever it
-								 * needs: nothing limits how many fit */
-	bool		scalar;			/* rows are computed one after another: without warps,
-								 * vectors, or memory that a block shares */
-	bool		shares_cpu;		/* it computes on the CPU, whose time others want, too */
+	bool		serial_blocks;	/* a multiprocessor runs one block at a time, whatever the
+								 * block needs: nothing limits how many fit */
+	bool		scalar;			/* rows are computed one by one, without warps, vectors or
+								 * shared memory */
+	bool		shares_cpu;		/* it computes on the CPU, which other processes need, too */
 	int			sms;
 	int			warp_size;
 	int			max_warps;		/* W, per multiprocessor */
@@ -36,12 +36,11 @@ typedef struct GcProfile
 	int			shared_reserved;	/* bytes per block taken by the system */
 	int			shared_unit;	/* granule of a block's shared memory, bytes */
 	int			register_unit;	/* granule of a warp's registers */
-	int			warp_unit;		/* warps of a block count in multiples of this for
-								 * registers; also the parts a multiprocessor's
-								 * registers are divided into */
+	int			warp_unit;		/* parts that a multiprocessor's registers are divided into;
+								 * for registers, a kernel's warps count in multiples of this */
 	int			max_registers;	/* per thread */
 	int			max_threads;	/* per block */
-	bool		hyper_q;		/* streams do not wait for those of higher rank */
+	bool		hyper_q;		/* streams do not wait for each other */
 	uint64_t	l2_bytes;
 } GcProfile;
 
@@ -55,8 +54,8 @@ extern void gc_profile_granules(GcProfile *profile, int arch);
 extern const GcProfile *gc_profile_known(const char *name);
 
 /*
- * Is this a device that kernels could be planned for?  NULL, or what is wrong with it.
- * The models may be given nothing that has not passed this.
+ * Can kernels be planned for this device?  NULL, or what is wrong with the profile.  A profile has to
+ * pass this before the policies may use it.
  */
 extern const char *gc_profile_problem(const GcProfile *profile);
 

@@ -4,7 +4,7 @@
  *	  The variant of a pipeline's kernel: what goes to shared memory.
  *
  * Measured on an H200: a scan that probes dimension bitmaps in shared memory is up to three
- * times as fast as one that probes them in L2, so they go there while they fit.
+ * times as fast as one that probes them in L2.  So bitmaps go to shared memory while they fit.
  *
  * Pure functions; no state.
  *
@@ -12,22 +12,19 @@
  */
 #include "variant.h"
 
-/* Copying bitmaps into every block pays off only for scans of so many rows. */
+/* Copying bitmaps into every block pays off only for scans of at least this many rows. */
 #define SHARED_MIN_ROWS		2000000
 
 /* A group table per thread must stay in the cache of its core. */
 #define LOCAL_GROUP_BYTES_HOST	(256 * 1024)
 
-/*
- * So many survivors per group and block make a table per block worth its zeroing
- * and merging.
- */
+/* Survivors per group and block that make a table per block worth its zeroing and merging. */
 #define LOCAL_SURVIVORS			4
 
 /*
- * At least 1 row in so many is taken to survive.  Estimates are far below that where
- * conditions hang on parameters; then all rows meet at few groups in global memory, which
- * took twice as long as a table per block does (SSB Q3.1 and Q4.1 prepared, an H200).
+ * At least 1 row in this many is taken to survive.  Estimates are far too low where conditions depend
+ * on parameters.  Then all rows met at few groups in global memory, which took twice as long as a
+ * table per block (SSB Q3.1 and Q4.1 prepared, an H200).
  */
 #define SURVIVE_AT_LEAST		48
 
@@ -36,10 +33,11 @@
 #define GROUP_COPIES_BYTES		(24 * 1024)
 
 /*
- * Where there is no such table, groups that a block meets are kept, as far as so many bytes go: of
- * a thousand products and seven years a query meets 280.  (An H200, trial builds: 65 random SSB
- * queries in selection scans take 2.36 ms with it, 2.47 without; but SSB Q2.1 by its own kernel 0.294 instead
- * of 0.265.  In the place of tables of more than 24 kB, too: no faster.)
+ * Where there is no such table, a block keeps the groups that it meets, in at most this many bytes:
+ * of a thousand products and seven years a query meets 280 groups.  Measured on an H200 with trial
+ * builds: 65 random SSB queries in selection scans take 2.36 ms with these cells and 2.47 without.
+ * But SSB Q2.1 by its own kernel takes 0.294 instead of 0.265.  Cells in the place of tables of more
+ * than 24 kB are no faster.
  */
 #define CELLS_BYTES				(10 * 1024)
 #define LEAST_CELLS				64
@@ -71,14 +69,14 @@ group_table_bytes(const GcPipelineDemand *demand, int copies)
 	return copies > 0 ? copies * demand->group_bytes + demand->spare_bytes : 0;
 }
 
-/* Of a group that is met: its words and its number. */
+/* Bytes of a kept group: its words and its number. */
 static uint64_t
 cell_bytes(const GcPipelineDemand *demand)
 {
 	return demand->ngroups > 0 ? demand->group_bytes / demand->ngroups + 4 : 0;
 }
 
-/* Cells for groups that are met, a power of two, within `room` bytes. */
+/* Cells for groups that a block meets: a power of two, within `room` bytes. */
 static int
 group_cells(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t room)
 {
@@ -151,7 +149,7 @@ gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t til
 	GcGrid		grid = {1, (uint32_t) threads};
 	uint64_t	blocks;
 
-	/* Host: several blocks per thread, so that requests take turns. */
+	/* Host: several blocks per thread let requests take turns. */
 	blocks = (uint64_t) profile->sms * (profile->serial_blocks ? 4 : occupancy > 0 ? occupancy : 1);
 	if (blocks > tiles)
 		blocks = tiles;

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * variant.h
- *	  The variant of a pipeline's kernel: what goes to shared memory; and its grid when alone.
+ *	  The variant of a pipeline's kernel: what goes to shared memory, and its grid when alone.
+ *
+ * Pure functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,10 +27,10 @@ typedef struct GcPipelineDemand
 	uint64_t	bitmap_bytes[32];
 	uint64_t	ngroups;		/* dense group table; 0: none */
 	uint64_t	group_bytes;	/* of one copy of it */
-	uint64_t	spare_bytes;	/* besides, of all copies */
-	bool		cells;			/* else, groups that are met may be kept */
-	uint64_t	queue_bytes;	/* of shared memory that is not to be had: static */
-	uint64_t	per_warp_bytes;		/* and, of a member of a fused kernel, for each warp */
+	uint64_t	spare_bytes;	/* of the spare cells, for all copies together */
+	bool		cells;			/* without copies, a block may keep the groups that it meets */
+	uint64_t	queue_bytes;	/* static shared memory, which is not available */
+	uint64_t	per_warp_bytes; /* member of a fused kernel: shared memory for each warp */
 } GcPipelineDemand;
 
 /* Which structures of a pipeline go to shared memory, and how it is compiled. */
@@ -36,27 +38,25 @@ typedef struct GcVariantChoice
 {
 	uint32_t	bitmaps;		/* bit i: bitmap i */
 	int			group_copies;	/* 0: the group table stays in global memory */
-	int			group_cells;	/* then, of as many groups as a block meets there is one in shared
-								 * memory, too; 0: of none */
+	int			group_cells;	/* then: cells in shared memory for groups that a block meets;
+								 * 0: none */
 	int			threads;		/* per block */
 	int			vec;			/* rows per thread and step; host: 0 */
 } GcVariantChoice;
 
-/*
- * The fastest variant that takes at most so many bytes of shared memory per block.
- */
+/* The fastest variant that takes at most `room` bytes of shared memory per block. */
 extern GcVariantChoice gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand,
 										uint64_t room);
 
-/* Threads of a block that takes so much shared memory: where few blocks fit, they have to be large. */
+/* Threads of a block with this much shared memory: where few blocks fit, they have to be large. */
 extern int	gc_sched_variant_threads(const GcProfile *profile, uint64_t shared_bytes);
 
-/* Bytes of shared memory that a block of this variant takes, about. */
+/* An estimate of the shared memory that a block of this variant takes, in bytes. */
 extern uint64_t gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcVariantChoice *choice);
 
 /*
  * Grid of a kernel with the device to itself.  occupancy: blocks of `threads` threads
- * that one multiprocessor can hold; tiles: pieces of work to hand out.
+ * that one multiprocessor can hold; tiles: tiles of the scan.
  */
 extern GcGrid gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles);
 

@@ -3,11 +3,11 @@
  * policy.c
  *	  The scheduling policies: from ready kernels to launches.
  *
- * sequential and streams are what GPU engines do today; random is what papers 000 and
- * 001 compare with (CR); kernel is their kernel model without their batch model (CO);
- * twostage (twostage.c) is both (BO).
+ * sequential and streams are what GPU engines do today.  random is what Li, Tu, Zeng 2019
+ * compare with (CR); kernel is their kernel model without their batch model (CO); twostage
+ * (twostage.c) is both (BO).
  *
- * Pure functions of their arguments, but for the state of the random numbers.
+ * Pure functions, apart from the random state, which the caller owns.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,7 @@ gc_decide_work_size(void)
 	return sizeof(GcDecideWork);
 }
 
-/* What a multiprocessor has left beside the launches that are active. */
+/* What the active launches leave of a multiprocessor. */
 static void
 free_room(const GcSchedule *s, int room[GC_NEEDS])
 {
@@ -62,7 +62,7 @@ take_room(const GcSchedule *s, const GcKernelNeeds *o, int blocks, int threads, 
  *-------------------------------------------------------------------------
  */
 
-/* splitmix64: any state will do. */
+/* splitmix64 (Steele, Lea, Flood 2014): any state will do. */
 static uint64_t
 draw(uint64_t *state, uint64_t below)
 {
@@ -74,8 +74,8 @@ draw(uint64_t *state, uint64_t below)
 }
 
 /*
- * Start one item in a size drawn by lot: a block of 1 to max_threads / 32 warps, and
- * 1 to as many blocks as fit an empty multiprocessor.  False: no room for that now.
+ * Start one candidate in a random size: blocks of 1 to max_threads / 32 warps, and from 1 block to
+ * as many as fit an empty multiprocessor.  False: there is no room for that now.
  */
 static bool
 start_random(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
@@ -93,7 +93,7 @@ start_random(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
 	return true;
 }
 
-/* Items in a random order, until one does not fit into what is left. */
+/* Start candidates in a random order, until one does not fit into what is left. */
 static void
 decide_random(const GcSchedule *s, GcDecision *d)
 {
@@ -121,17 +121,16 @@ decide_random(const GcSchedule *s, GcDecision *d)
  */
 
 /*
- * Parts of their fair shares with which items are tried.  Who fits with a part fits with
- * a smaller one.
+ * Parts of their fair shares with which candidates are tried.  A candidate that fits with one part
+ * also fits with a smaller one.
  */
 static const double parts[] = {1, 0.85, 0.7, 0.55};
 
 #define LEAST_PART	((int) (sizeof(parts) / sizeof(parts[0])) - 1)
 
 /*
- * Place the items pick[0 .. n - 1] together in `room` with this part of their fair shares,
- * in work->choice.  False, and that is as it was: the kernel model cannot, in the steps that
- * it has.
+ * Place the candidates pick[0 .. n - 1] together in `room` with this part of their fair shares, in
+ * work->choice.  False, and work->choice is unchanged: the kernel model found no plan in its steps.
  */
 static bool
 place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_NEEDS],
@@ -152,9 +151,8 @@ place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_N
 }
 
 /*
- * Place them with as large a part as there is room for.  The least part comes first: without
- * room for that there is none for the others, and of most numbers of items that do not fit
- * it is the only one that is tried.
+ * Place the candidates with the largest part for which there is room.  The least part comes first:
+ * without room for it there is none for the others, so that most sets that do not fit cost one try.
  */
 static bool
 place_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
@@ -178,10 +176,10 @@ place_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NE
 }
 
 /*
- * As many of the picked items, from the first on, as the kernel model can place.  No
- * bisection: fewer items want more warps each, so that they may fit worse; and to see that
- * so many cannot fit mostly takes less than a microsecond.  Where all steps are taken before
- * any number is found to fit, all of them start with their least shares, in which they fit.
+ * Start as many of the picked candidates, from the first on, as the kernel model can place.  No
+ * bisection: fewer candidates want more warps each, so that they may fit worse.  To see that a
+ * number cannot fit mostly takes less than a microsecond.  Where the steps end before any number is
+ * found to fit, all candidates start with their least shares, in which they fit.
  */
 static void
 start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
@@ -201,7 +199,7 @@ start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEE
 		(void) gc_start_placed(s, pick, n, least, 0, d);
 }
 
-/* In order of arrival, as many as fit with their least shares. */
+/* Start candidates in order of arrival, as many as fit with their least shares. */
 void
 gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecision *d)
 {
@@ -240,7 +238,7 @@ gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	d->predicted_us = 0;
 	if (s->ncandidates == 0)
 		return;
-	/* On the host a block is a thread's turn: everything starts, and takes turns. */
+	/* On the host a block is one turn of a thread: everything starts, and takes turns. */
 	if (s->policy == GC_POLICY_STREAMS || (s->profile->serial_blocks && s->policy != GC_POLICY_SEQUENTIAL &&
 										   s->policy != GC_POLICY_TWOSTAGE))
 	{

@@ -3,27 +3,28 @@
  * twostage.c
  *	  The two-stage policy: shared scans, batches, sizes.
  *
- * 1. Kernels over the same table that a shared scan can serve (fused or marked) become
- *	  its members, if that is predicted to take less time than running them side by
- *	  side, co-resident (2.) where all of them can be.  Where it would for all who are
- *	  here and on the device, who comes waits for the table's scans to end, so that there are
- *	  many to share the next.
- * 2. On an idle device, the oldest of the others and those that are bound by memory and scan its
- *	  table are sized to be co-resident on every multiprocessor, as far as they are
- *	  predicted to be done sooner so (objective makespan, coresident.h).  All others wait for that.
- * 3. Of the others, the batch model (Li, Tu, Zeng, eqs. 16-30) says which run
- *	  together, in the fewest batches, and so in which order they are launched.
- * 4. Each of them keeps the block size that is best for it, and gets as many blocks as make
- *	  its fair share of the warps beside what is active: all it can use on an idle device,
- *	  where its batch's others then follow as its blocks end, and twice that where it is bound by
- *	  what a multiprocessor does (start.c).
+ * 1. Candidates over one table become members of a shared scan, fused or by selection.  They do
+ *	  if the scan is predicted to take less time than their own kernels, co-resident (step 2)
+ *	  where all can be.  While a shared scan of everything that waits or is active on the table
+ *	  would gain, new candidates wait for the active scans, so that many share the next one.
+ * 2. On an idle device, the oldest other candidate becomes co-resident with candidates that scan
+ *	  the same table and are bound by memory.  They do if they are predicted to be done sooner
+ *	  that way (objective makespan, coresident.h).  All others wait for them.
+ * 3. The batch model (Li, Tu, Zeng 2019, eqs. 16-30) puts the others into the fewest batches, and
+ *	  so says in which order they are launched.
+ * 4. Each of these kernels keeps the block size that is best for it.  It gets as many blocks as
+ *	  make its fair share of the warps next to what is active.  On an idle device that is all it can
+ *	  use, or twice that where the multiprocessors bound it (start.c).  The rest of its batch then
+ *	  follows as its blocks end.
  *
- * Most batches of kernels like ours are not resident: each kernel would run in a few warps,
- * which stay few when the others end.  Policy kernel (objective threads) does that to all,
- * and loses on an H200.
+ * Most batches of our kernels should not be co-resident: each kernel would run in a few warps,
+ * which stay few when the others end.  Policy kernel (objective threads) makes all batches
+ * co-resident, and is slower on an H200.
  *
- * The device is never idle while something waits.  What waits for it to be: who comes behind a
- * co-resident batch.
+ * The device is never idle while something waits.  Candidates that come after a co-resident batch
+ * wait until it is done.
+ *
+ * Pure functions; the decision's work space is the caller's.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,19 +37,19 @@
 #include <string.h>
 
 /*
- * A selection scan of so many requests need not wait for more.  (An H200: of groups of 65, 27 are left
- * for the second scan, which began when the first was over; with that they take 2.5 to 2.9 ms instead of
- * 3.3 to 3.8.  64 clients get scans of 25 requests instead of 28, and as much done.)
+ * A selection scan of this many requests need not wait for more.  Without this limit, the second scan
+ * of 65 requests at once began when the first was over.  On an H200 they take 2.5 to 2.9 ms with it
+ * instead of 3.3 to 3.8.  64 clients get scans of 25 requests instead of 28, at the same throughput.
  */
 #define SCAN_ENOUGH		24
 
 /*
- * On a device that has something to do for less of the time, nobody is about to come back:
- * requests wait for no more of them.
+ * On a device that is busy for a smaller part of the time, no further request is to be expected soon:
+ * requests do not wait for more of them.
  */
 #define UTILISATION_TO_GATHER	0.3
 
-/* Steps of the kernel model in one decision: fewer than policy kernel has, as the batch model is asked too. */
+/* Steps of the kernel model in one decision; policy kernel has more, but asks no batch model. */
 #define GC_CORESIDENT_STEPS	1500
 
 typedef struct Stage
@@ -60,11 +61,11 @@ typedef struct Stage
 } Stage;
 
 /*-------------------------------------------------------------------------
- * Residents
+ * Co-resident batches
  *-------------------------------------------------------------------------
  */
 
-/* Time of these items one behind the other, each with the whole device. */
+/* Time of these candidates in sequence, each with the whole device. */
 static double
 sequence_us(const Stage *st, const int *pick, int n)
 {
@@ -75,7 +76,7 @@ sequence_us(const Stage *st, const int *pick, int n)
 	return us * gc_overlap_part(st->s->together, n);
 }
 
-/* Is a co-resident batch on the device?  Whoever joined it would take it out of step. */
+/* Is a co-resident batch on the device?  A kernel that joined it would take it out of step. */
 static bool
 coresident_active(const Stage *st)
 {
@@ -88,12 +89,12 @@ coresident_active(const Stage *st)
 }
 
 /*
- * On an idle device: start the oldest of pick[] with those that had better be resident with it.
- * All others wait until these are done.  (Measured on an H200: launched behind them at once, a
- * second set of four scans took 657 us where the first took 272, and a kernel of another kind
- * beside three scans made all take 413 us instead of 258 one behind the other.)  The oldest is
- * always among them, so that nobody waits for ever.
- * least: they must be so many, and other_us: predicted to take less than that.
+ * On an idle device: start the oldest of pick[] with the candidates that should be co-resident with
+ * it.  All others wait until these are done.  Measured on an H200: a second set of four scans,
+ * launched at once after the first, took 657 us where the first took 272.  A kernel of another type
+ * next to three scans made all take 413 us instead of 258 in sequence.  The oldest candidate is
+ * always in the batch, so that no candidate waits for ever.
+ * least: smallest batch that is started; other_us: the prediction has to be less than this.
  */
 static bool
 start_coresident(Stage *st, const int *pick, int n, int least, double other_us)
@@ -113,8 +114,8 @@ start_coresident(Stage *st, const int *pick, int n, int least, double other_us)
  */
 
 /*
- * Is a member in a shared scan predicted to take less time than the item's own kernel?
- * Known only once scans have run: what is assumed before lets every shape try it once.
+ * Is a member of a shared scan predicted to take less time than the candidate's own kernel?  This is
+ * known only once scans have run; the first assumption lets every signature try it once.
  */
 static bool
 gains_by_sharing(const Stage *st, int i)
@@ -131,7 +132,7 @@ most_members(const GcFusedKernel *f)
 	return f->most < GC_MAX_MEMBERS ? f->most : GC_MAX_MEMBERS;
 }
 
-/* What item i would take longer by its own kernel. */
+/* How much longer candidate i would take by its own kernel. */
 static double
 gain_us(const Stage *st, int i)
 {
@@ -139,10 +140,11 @@ gain_us(const Stage *st, int i)
 }
 
 /*
- * Of these n, oldest first, a selection scan serves `most`; returns how many that are.  Where those who are left are
- * too few for another, and so mostly take their own kernels: leave those of the younger half who lose least by it.
- * Whoever is in the older half is served now, so nobody is left again and again.  (An H200: of 65, one
- * is left, and its own kernel ends last.)
+ * A selection scan serves `most` of these n candidates, oldest first; returns how many it serves.
+ * Where the rest is too small for another scan, it mostly takes its own kernels.  Then the rest is
+ * made of the candidates in the younger half that lose least by this.  The older half is always
+ * served now, so that no candidate is left out again and again.  (An H200: of 65 candidates one is
+ * left out, and its own kernel ends last.)
  */
 static int
 leave_least(const Stage *st, int *member, int n, int most)
@@ -163,7 +165,7 @@ leave_least(const Stage *st, int *member, int n, int most)
 	return n;
 }
 
-/* Untaken items that marked kernel f can serve, and that gain by sharing. */
+/* Candidates not taken yet that selection kernel f can serve, and that gain by sharing. */
 static int
 collect_selection(const Stage *st, int f, uint32_t scan, int *member, int *member_no)
 {
@@ -186,8 +188,8 @@ collect_selection(const Stage *st, int f, uint32_t scan, int *member, int *membe
 }
 
 /*
- * Untaken items with members in fused kernel f that gain by sharing, oldest first, and a
- * member for each, all different.
+ * Candidates not taken yet that fused kernel f has members for, and that gain by sharing, oldest
+ * first.  Each gets a member of its own.
  */
 static int
 collect_members(const Stage *st, int f, uint32_t scan, int *member, int *member_no)
@@ -213,13 +215,15 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *member_
 }
 
 /*
- * Is it better for n requests to wait for what is active on this table?  For shared scans:
- * the next one serves more requests.  But once the marks of a selection scan are done, its
- * requests' own kernels leave room for another's marker, and so many who wait as it has
- * are no fewer than it will give back, while SCAN_ENOUGH share a scan well in any case.  For
- * kernels of their own too, unless they take longer than a shared scan of all would, or
- * SCAN_ENOUGH wait: what began beside a scan takes as long as all of it.  Where the device has
- * little to do, only marks are waited for.
+ * Is it better for n requests to wait for what is active on this table?
+ *
+ * They wait for shared scans, since the next scan then serves more requests.  Once the bitmaps of a
+ * selection scan are done, its requests' own kernels leave room for another selection kernel.  Then
+ * n requests are enough if the active scan has no more members, or if they are SCAN_ENOUGH.
+ *
+ * They also wait for candidates' own kernels, unless these take longer than a shared scan of all
+ * would, or SCAN_ENOUGH wait: what starts next to a scan takes as long as the scan.  Where the device
+ * has little to do, requests wait for selection bitmaps only.
  */
 static bool
 better_wait(const Stage *st, uint32_t scan, int n, double all_us)
@@ -242,7 +246,7 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 	return st->s->utilisation >= UTILISATION_TO_GATHER && n < (enough < SCAN_ENOUGH ? enough : SCAN_ENOUGH);
 }
 
-/* What a number of items ask for, alone and in a shared scan. */
+/* What several candidates ask for, alone and in a shared scan. */
 typedef struct Asked
 {
 	double		alone_us;		/* sum */
@@ -282,7 +286,7 @@ active_members(const Stage *st, uint32_t scan)
 	return n;
 }
 
-/* What selection scans of this table will still take. */
+/* Time that active selection scans of this table will still take. */
 static double
 leftover_us(const Stage *st, uint32_t scan)
 {
@@ -305,9 +309,9 @@ pays(const Stage *st, const GcFusedKernel *f, int n, double scan_us, double own_
 }
 
 /*
- * Would all who are here, and all who are active on this table, take less time together
- * in shared scans than side by side?  While that is so, who comes waits for the active
- * ones, so that there are many to share the next scan.  *all_us: what that would take.
+ * Would all requests that wait, and all that are active on this table, take less time in shared scans
+ * than side by side?  If so, new requests wait for the active ones, so that many share the next scan.
+ * *all_us: time that the shared scans would take.
  */
 static bool
 worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const Asked *asked, int n,
@@ -316,7 +320,7 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 	int			all = n + active_members(st, scan);
 	uint32_t	columns = asked->columns;
 
-	/* Those who are active read columns too: all that there are. */
+	/* Active requests read columns too; take it that they read all. */
 	if (all > n)
 		columns = (1u << GC_MAX_SHARED_COLUMNS) - 1;
 	if (all > most_members(f))
@@ -346,9 +350,9 @@ start_scan(Stage *st, int f, const int *member, const int *member_no, int n, dou
 }
 
 /*
- * Those whom a shared scan would serve in shared_us, all of them resident instead, if they are done sooner so:
- * a few that memory bounds share what they read in any case, and write no marks.  (The thread has less to do for
- * them, too.)
+ * Start the candidates of a shared scan that would take shared_us co-resident instead, if all of them
+ * are done sooner that way.  A few kernels that are bound by memory share what they read in any case,
+ * and write no bitmaps.  They also take less of the launching thread's time.
  */
 static bool
 start_members_coresident(Stage *st, const int *member, int n, double shared_us)
@@ -357,9 +361,9 @@ start_members_coresident(Stage *st, const int *member, int n, double shared_us)
 }
 
 /*
- * Shared scan of the table that item i reads, with everybody who can take part.  Who is
- * alone shares with nobody, but its tests may take less time as marks: then it is a variant
- * of its kernel that is the fastest alone.
+ * Start a shared scan of the table that candidate i reads, with all candidates that can take part.  A
+ * scan may have one member: where testing by predicate bitmaps takes less time, a selection scan of
+ * one is the fastest way to run a request alone.
  */
 static void
 share_scan(Stage *st, int i)
@@ -393,13 +397,13 @@ share_scan(Stage *st, int i)
 			return;
 		if (start_members_coresident(st, member, n, shared))
 		{
-			/* whom all others wait for */
+			/* all others wait for the co-resident batch */
 			memset(st->taken, true, sizeof(st->taken));
 			return;
 		}
 		start_scan(st, candidate->fused, member, member_no, n, shared, leftover_us(st, candidate->scan));
 	}
-	/* Whoever is left, or comes until the scan ends, takes part in the next one. */
+	/* Candidates that are left, or come until the scan ends, take part in the next one. */
 	for (int k = 0; k < st->s->ncandidates; k++)
 		st->taken[k] = st->taken[k] || (gains_by_sharing(st, k) && st->s->candidate[k].scan == candidate->scan);
 }
@@ -410,8 +414,8 @@ share_scan(Stage *st, int i)
  */
 
 /*
- * Types of the picked items, of[k] for each; an item that fits no multiprocessor, or is
- * of one type too many, has -1.  Returns their number.
+ * Find the types of the picked candidates, of[k] for each.  A candidate that fits no multiprocessor,
+ * or is of one type too many, has -1.  Returns the number of types.
  */
 static int
 find_types(Stage *st, const int *pick, int n, const int room[GC_NEEDS], int *of)
@@ -459,7 +463,7 @@ pattern_with(GcBatchPlan *plan, int type)
 	return NULL;
 }
 
-/* The oldest items of each type that the pattern has, out of pick[] (which then have -1). */
+/* Take the oldest candidates of each type in the pattern out of pick[]; of[] is then -1 for them. */
 static int
 take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *batch)
 {
@@ -479,10 +483,10 @@ take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *
 }
 
 /*
- * All of pick[], batch after batch, that of the oldest first.  Launches are in that
- * order: the hardware starts blocks as soon as there is room for them, those of earlier
- * launches first (Li, Yu, Kumar, Tu 2014's second and third discipline), so the next batch fills
- * what the last one leaves, and no multiprocessor waits for a whole batch to end.
+ * Start all of pick[], batch after batch, the batch of the oldest candidate first.  The hardware
+ * starts blocks as soon as there is room, in the order of launches (Li, Yu, Kumar, Tu 2014, second
+ * and third discipline).  So the next batch fills what the last one leaves, and no multiprocessor
+ * waits for a whole batch to end.
  */
 static void
 start_batches(Stage *st, const int *pick, int n)

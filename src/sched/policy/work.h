@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * work.h
- *	  What one decision works in; private to policy/, its tests and benchmarks.
+ *	  The work space of one decision; private to policy/, its tests and benchmarks.
+ *
+ * The caller of gc_decide owns it (sched.h); one decision at a time.
  *
  *-------------------------------------------------------------------------
  */
