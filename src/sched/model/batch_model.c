@@ -3,15 +3,18 @@
  * batch_model.c
  *	  The batch-level model: column generation, then rounding with repair.
  *
- * In order, each step only while the plan at hand is not known to be the best:
- * first-fit decreasing; column generation (algorithm 2 of Li, Tu, Zeng), until
- * nothing prices out or the bound, rounded up, cannot change any more; the patterns of
- * the LP rounded down, with what they leave over packed anew; and rounds of packing in
- * which items that ended in badly filled batches gain value (the sequential value
- * correction of cutting-stock practice).
+ * The steps are, as long as the plan at hand is not known to be the best:
+ * - first-fit decreasing;
+ * - column generation (Li, Tu, Zeng 2019, algorithm 2), until no pattern prices out or the
+ *	 bound, rounded up, cannot change any more;
+ * - rounding down the patterns of the LP, and packing anew what they leave;
+ * - rounds of packing in which items of badly filled batches gain value (the sequential
+ *	 value correction of cutting-stock practice).
  *
- * Every step takes its effort from one account, so that a call ends in a bounded time;
- * what was not reached then shows as `proven` being false.
+ * All steps take their effort from one account, so that a call ends in a bounded time.  If
+ * the effort ends before a plan is known to be the best, `proven` is false.
+ *
+ * Pure functions; the work space is the caller's.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +26,7 @@
 
 #define EPS_COST		1e-7	/* reduced cost below -this: worth a column */
 #define EPS_BATCH		1e-5	/* bounds this little above a whole number are that number */
-#define PATIENCE		10		/* steps to better a pattern that prices out */
+#define PATIENCE		10		/* steps to improve a pattern that prices out */
 #define FILL_STEPS		60		/* steps to fill one batch in rounding */
 #define MAX_ROUNDS		12		/* of corrected values */
 #define CORRECTION		0.4		/* how much of an item's value a round replaces */
@@ -60,7 +63,7 @@ trial_start(const GcBatchWork *work, GcBatchTrial *trial)
 	memcpy(trial->left, work->demand, sizeof(int) * (size_t) work->n);
 }
 
-/* How many whole times a pattern (not empty) can be used for the items left. */
+/* How many whole times a pattern, which is not empty, can be used for the items left. */
 static int
 trial_times(const GcBatchWork *work, const GcBatchTrial *trial, const uint16_t *count)
 {
@@ -76,8 +79,8 @@ trial_times(const GcBatchWork *work, const GcBatchTrial *trial, const uint16_t *
 }
 
 /*
- * Use a pattern.  False, and nothing done, where that would leave too little of the
- * table to pack what is left one type at a time, in two patterns each.
+ * Use a pattern.  False, and nothing done, where the table would then have too few entries to pack
+ * the rest one type at a time, in two patterns each.
  */
 static bool
 trial_push(const GcBatchWork *work, GcBatchTrial *trial, const uint16_t *count, int times)
@@ -97,7 +100,7 @@ trial_push(const GcBatchWork *work, GcBatchTrial *trial, const uint16_t *count, 
 	return true;
 }
 
-/* What is left, one type at a time: always possible, rarely good. */
+/* Pack what is left one type at a time: always possible, rarely good. */
 static void
 trial_singles(const GcBatchWork *work, GcBatchTrial *trial)
 {
@@ -119,8 +122,8 @@ trial_singles(const GcBatchWork *work, GcBatchTrial *trial)
 }
 
 /*
- * What is left by first-fit decreasing, batch by batch: of the types in work->order,
- * as many as fit.  A pattern is used as often as the items left allow.
+ * Pack what is left by first-fit decreasing, batch by batch: of each type in work->order, as many as
+ * fit.  A pattern is used as often as the items left allow.
  */
 static void
 trial_first_fit(const GcBatchWork *work, GcBatchTrial *trial)
@@ -138,7 +141,7 @@ trial_first_fit(const GcBatchWork *work, GcBatchTrial *trial)
 	}
 }
 
-/* What is left, each batch filled with what is worth most at work->value. */
+/* Pack what is left, each batch with the pattern worth most at work->value. */
 static void
 trial_by_value(GcBatchWork *work, GcBatchTrial *trial)
 {
@@ -159,8 +162,8 @@ trial_by_value(GcBatchWork *work, GcBatchTrial *trial)
 }
 
 /*
- * Use a pattern so many times, as far as its items are left: surplus is cut off, and
- * the room that this leaves is given to other items.
+ * Use a pattern `times` times, as far as its items are left.  Surplus is cut off, and other items get
+ * the room that this leaves.
  */
 static bool
 trial_trimmed(const GcBatchWork *work, GcBatchTrial *trial, const GcLpColumn *column, int times)
@@ -192,7 +195,7 @@ trial_trimmed(const GcBatchWork *work, GcBatchTrial *trial, const GcLpColumn *co
 	return true;
 }
 
-/* Is the trial the best plan so far?  Then keep it.  Is that the best there can be? */
+/* Keep the trial if it is the best plan so far.  Returns whether the best plan is proven. */
 static bool
 keep(GcBatchWork *work)
 {
@@ -229,8 +232,8 @@ sort_order(GcBatchWork *work, const double *key)
 }
 
 /*
- * By the share of the resource an item takes most of, and by shares weighted with the
- * scarcity of the resources.
+ * First-fit decreasing in two orders: by each type's largest share of a resource, and by its shares
+ * weighted with the scarcity of the resources.
  */
 static bool
 first_fit(GcBatchWork *work)
@@ -254,7 +257,7 @@ first_fit(GcBatchWork *work)
 	return keep(work);
 }
 
-/* All items together need so much of each resource. */
+/* The bound that follows from what all items together need of each resource. */
 static void
 volume_bound(GcBatchWork *work)
 {
@@ -289,9 +292,9 @@ start_master(GcBatchWork *work)
 }
 
 /*
- * How much a pattern must be worth to be of interest.  If none is worth more than this,
- * Farley's bound exceeds the objective's last whole number, and the bound, rounded up,
- * is settled without a solved LP.
+ * How much a pattern must be worth to be of interest.  If no pattern is worth more than this,
+ * Farley's bound exceeds the objective's last whole number.  Then the bound, rounded up, is known
+ * without a solved LP.
  */
 static double
 enough(double objective, double worth)
@@ -305,10 +308,10 @@ enough(double objective, double worth)
 }
 
 /*
- * Algorithm 2.  Whatever the prices are, they divided by the value of the best pattern
- * are feasible duals, so that every pricing proves a bound (Farley's); also one that
- * was cut short, by the value that no pattern can exceed.  Returns whether the LP was
- * solved to its end; work->value is left as its prices.
+ * Column generation (Li, Tu, Zeng 2019, algorithm 2).  Any prices, divided by the value of the best
+ * pattern, are feasible duals, so that every pricing proves a bound (Farley's).  A pricing that was
+ * cut short proves one by the value that no pattern can exceed.  Returns whether the LP was solved to
+ * its end; work->value then has its prices.
  */
 static bool
 generate(GcBatchWork *work, bool full, GcBatchPlan *plan)
@@ -353,7 +356,7 @@ generate(GcBatchWork *work, bool full, GcBatchPlan *plan)
  * Rounding
  */
 
-/* The LP's patterns, each as many whole times as it is used. */
+/* Use the LP's patterns, each as many whole times as the LP does. */
 static void
 trial_floors(GcBatchWork *work, GcBatchTrial *trial)
 {
@@ -367,7 +370,7 @@ trial_floors(GcBatchWork *work, GcBatchTrial *trial)
 	}
 }
 
-/* Then those with the largest fractions once more, while that can help. */
+/* Then use the patterns with the largest fractions once more, while that can help. */
 static void
 trial_round_up(GcBatchWork *work, GcBatchTrial *trial)
 {
@@ -406,9 +409,7 @@ round_master(GcBatchWork *work)
 	return keep(work);
 }
 
-/*
- * An item is worth what it takes of a batch; more, if its batch was badly filled.
- */
+/* An item is worth what it takes of a batch, and more if its batch was badly filled. */
 static void
 correct_values(GcBatchWork *work, const GcBatchTrial *trial)
 {
@@ -428,7 +429,7 @@ correct_values(GcBatchWork *work, const GcBatchTrial *trial)
 	}
 }
 
-/* Pack again and again, learning; now with the LP's whole patterns, now without. */
+/* Pack repeatedly with corrected values, alternately with and without the LP's whole patterns. */
 static void
 improve(GcBatchWork *work)
 {
@@ -512,7 +513,7 @@ choose_group(const GcBatchProblem *problem, GcBatchPlan *plan)
 	return GC_BATCH_OK;
 }
 
-/* Types with demand, and what they need of a unit. */
+/* Set up the types with demand, and what they need of a unit. */
 static void
 set_up(const GcBatchProblem *problem, int group, GcBatchWork *work)
 {
@@ -548,12 +549,12 @@ set_up(const GcBatchProblem *problem, int group, GcBatchWork *work)
 	work->best.npatterns = 0;
 }
 
-/* The best trial, in the problem's types, equal patterns made one. */
+/* Write the best trial as the plan, in the problem's types; equal patterns become one. */
 static void
 emit(const GcBatchProblem *problem, const GcBatchWork *work, GcBatchPlan *plan)
 {
 	const GcBatchTrial *best = &work->best;
-	int			from[GC_BATCH_MAX_PATTERNS];	/* the trial's pattern of each of the plan */
+	int			from[GC_BATCH_MAX_PATTERNS];	/* for each pattern of the plan, its number in the trial */
 
 	for (int j = 0; j < best->npatterns; j++)
 	{

@@ -3,17 +3,17 @@
  * batch_model.h
  *	  The batch-level model: ready kernels into the fewest batches.
  *
- * Li, Tu, Zeng, equations 16 to 30 and algorithm 2.  A batch is a set of kernels
- * that a device can hold all at once; batches run one after another.  Since every
- * multiprocessor (SM) is given the same share of every kernel, it is enough to fill
- * one.  Kernels with equal shares are one item type with a demand; a pattern says how
- * many of each type are in one batch; a plan, how many times each pattern is used.
- * This is the cutting-stock problem: column generation (lp.h prices, knapsack.h finds
- * patterns) gives a lower bound and fractions of patterns, which are then rounded.
+ * Li, Tu, Zeng 2019, eqs. 16-30 and algorithm 2.  A batch is a set of kernels that a device
+ * can hold all at once; batches run one after another.  Since every multiprocessor (SM) is
+ * given the same share of every kernel, it is enough to fill one.  Kernels with equal
+ * shares are one item type with a demand.  A pattern says how many of each type are in one
+ * batch; a plan says how many times each pattern is used.  This is the cutting-stock
+ * problem.  Column generation (lp.h prices, knapsack.h finds patterns) gives a lower bound
+ * and fractions of patterns, which are then rounded.
  *
- * The papers know three resources (warps, registers, shared memory; equations 27 to
- * 29).  Here are two more: blocks, of which an SM holds a number, and items of a batch,
- * as hardware holds a number of grids.
+ * The paper has three resources (warps, registers, shared memory; eqs. 27-29).  Here are
+ * two more: blocks, since an SM holds a limited number, and items of a batch, since a
+ * device holds a limited number of grids.
  *
  * Pure C, like all of sched/.  The caller owns problem, work and plan; any thread may
  * call with its own.
@@ -46,18 +46,17 @@ enum
 
 /*
  * need: what one item takes of one unit, granules and reserved bytes included.  A unit
- * is one SM, or, where some item does not fit one, `group` SMs, whose resources are
- * taken together (Li, Tu, Zeng, section "CUDA streams": two MPs as a unit).  The
- * needs are taken as they are, whatever the group: a device of n SMs then has n / group
- * units, each of which gets the share that `need` describes.  Whoever divides kernels
- * over units, so that a share doubles as the units halve, must say so by giving needs
- * for that group and capacities times that group.  A pooled capacity does not promise
- * that blocks, which cannot straddle SMs, can be placed; the kernel model checks that.
+ * is one SM, or, where some item does not fit one, `group` SMs, whose resources are taken
+ * together (Li, Tu, Zeng 2019, section "CUDA streams": two MPs as a unit).  The needs do not depend
+ * on the group: a device of n SMs has n / group units, each of which gets the share that `need`
+ * describes.  A caller that divides kernels over units, so that a share doubles as the units halve,
+ * has to give needs for that group, and capacities multiplied by it.  A pooled capacity does not
+ * promise that blocks can be placed, since they cannot straddle SMs; the kernel model checks that.
  */
 typedef struct GcItemType
 {
 	int			need[GC_NRES];
-	int			demand;			/* how many such items; 0: in no pattern */
+	int			demand;			/* number of such items; 0: in no pattern */
 } GcItemType;
 
 typedef struct GcBatchProblem
@@ -67,15 +66,14 @@ typedef struct GcBatchProblem
 	const GcItemType *types;
 	int			max_items;		/* in one batch; 0: GC_BATCH_MAX_ITEMS */
 	int			max_group;		/* 1, 2, 4, 8; 0: GC_BATCH_MAX_GROUP */
-	int			effort;			/* about the number of search steps that may be made;
-								 * 0: GC_BATCH_EFFORT */
-	bool		full_lp;		/* solve the LP to its end, also where the number of
-								 * batches is known to be least before */
+	int			effort;			/* search steps that may be made, about; 0: GC_BATCH_EFFORT */
+	bool		full_lp;		/* solve the LP to its end, even if the number of batches is
+								 * known to be least before that */
 } GcBatchProblem;
 
 /*
- * Enough to prove most plans of 65 kernels of 13 types; a step is some 70 ns of one core
- * at 3 GHz, so that this also is what bounds the time of a call.
+ * Enough to prove most plans of 65 kernels of 13 types.  A step takes some 70 ns of one core at
+ * 3 GHz, so this also bounds the time of a call.
  */
 #define GC_BATCH_EFFORT			1500
 
@@ -97,7 +95,7 @@ typedef struct GcBatchPlan
 	int			iterations;		/* rounds of pricing */
 	int			pivots;
 	int			steps;			/* effort spent */
-	int			offender;		/* type that a status is about, else -1 */
+	int			offender;		/* type that the status is about, else -1 */
 	GcBatchPattern pattern[GC_BATCH_MAX_PATTERNS];
 } GcBatchPlan;
 
@@ -120,7 +118,7 @@ typedef struct GcBatchTrial
 	uint16_t	count[GC_BATCH_MAX_PATTERNS][GC_BATCH_MAX_TYPES];
 } GcBatchTrial;
 
-/* What a call works in (about 150 kB, aligned as its type says); nothing in it matters between calls. */
+/* The work space of a call (about 150 kB, aligned as its type says); nothing in it matters between calls. */
 typedef struct GcBatchWork
 {
 	int			n;				/* types with demand */
@@ -140,8 +138,8 @@ typedef struct GcBatchWork
 
 /*
  * Plan all items of the problem: every demand is met exactly and every pattern fits.
- * The plan is feasible always, the fewest batches mostly: `proven` says when that is
- * certain.  On any status but GC_BATCH_OK the plan is empty.
+ * The plan is always feasible, and mostly has the fewest batches: `proven` says when that
+ * is certain.  On any status but GC_BATCH_OK the plan is empty.
  */
 extern GcBatchStatus gc_batch_plan(const GcBatchProblem *problem, GcBatchWork *work,
 								   GcBatchPlan *plan);

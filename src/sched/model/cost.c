@@ -160,7 +160,7 @@ gc_learned_us(double estimate, double us, bool own)
 	return estimate + (us < estimate || own ? LEARN_SOON : LEARN_LATE) * (us - estimate);
 }
 
-/* The entry for scans of these columns; an empty one or one to replace if there is none. */
+/* The only entry that may hold scans of these columns; other sets of columns may use it, too. */
 static int
 known_place(uint32_t columns)
 {

@@ -4,8 +4,10 @@
  *	  The kernel model: what each kernel of a batch may choose, and plans that need
  *	  no search.
  *
- * Most batches end here: either every item can have the cheapest of its choices, or
- * the items cannot fit whatever they choose.
+ * Most batches end here: either every item can have its cheapest option, or the items
+ * cannot fit with any options.
+ *
+ * Pure functions; the work space is the caller's.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +32,7 @@ item_ok(const GcKernelItem *item)
 		item->shared_per_warp >= 0 && item->warps >= 1;
 }
 
-/* What is free, no more than there is. */
+/* What is free, at most what the device has. */
 static void
 free_of(const GcProfile *p, const int *given, int free[GC_NEEDS])
 {
@@ -50,8 +52,8 @@ dominates(const GcKernelOption *a, const GcKernelOption *b)
 }
 
 /*
- * Add an option unless another is as good; keep them in order of cost.  Of equal ones
- * the first stays.
+ * Add an option, in order of cost, unless another one is at least as good.  Of equal options the
+ * first stays.
  */
 static void
 add_option(GcKernelOptions *options, const GcKernelOption *new)
@@ -89,8 +91,8 @@ largest_block(const GcProfile *p, const GcKernelItem *item, const int free[GC_NE
 }
 
 /*
- * Less than this of each resource no choice of the item takes.  False: it has none.  Half
- * the cost of one option, where there are up to sixteen.
+ * A lower bound of what any option of the item takes of each resource.  False: the item has no
+ * option.  This costs half of one option, of which there are up to sixteen.
  */
 static bool
 item_least(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
@@ -110,8 +112,8 @@ item_least(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS
 }
 
 /*
- * Do the items ask for more than there is whatever they choose?  Nearly all batches that do
- * not fit end here, before their choices are listed.
+ * Do the items ask for more than there is, whichever options they get?  Nearly all batches that do
+ * not fit end here, before their options are listed.
  */
 static bool
 hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC_NEEDS], GcKernelWork *work)
@@ -136,9 +138,8 @@ hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC
 }
 
 /*
- * What the item may choose: so many blocks as are the fewest for some number of warps per
- * block.  (As many warps in more blocks take more of everything.)  Returns how many were
- * looked at.
+ * List the item's options: for each number of warps per block, the fewest blocks.  (More blocks of as
+ * many warps take more of everything.)  Returns the number of options looked at.
  */
 static int
 item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
@@ -176,7 +177,7 @@ item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEE
 	return tried;
 }
 
-/* The least that an item takes of each resource, whatever it chooses. */
+/* The least that an item takes of each resource with any option. */
 static void
 least_needs(const GcKernelOptions *options, int least[GC_NEEDS])
 {
@@ -192,8 +193,8 @@ least_needs(const GcKernelOptions *options, int least[GC_NEEDS])
 }
 
 /*
- * Remove options that leave too little for the other items, again and again until none
- * is left that does.  False if the items cannot fit.
+ * Remove options that leave too little for the other items, until no such option is left.  False if
+ * the items cannot fit.
  */
 static bool
 remove_hopeless(GcKernelWork *work, int n, const int free[GC_NEEDS])
@@ -252,7 +253,7 @@ remove_hopeless(GcKernelWork *work, int n, const int free[GC_NEEDS])
 	return true;
 }
 
-/* Do the first, that is the cheapest, options of all items fit? */
+/* Do the first options of all items, which are the cheapest, fit together? */
 static bool
 cheapest_fit(const GcKernelWork *work, int n, const int free[GC_NEEDS])
 {
@@ -271,7 +272,7 @@ cheapest_fit(const GcKernelWork *work, int n, const int free[GC_NEEDS])
 	return true;
 }
 
-/* Leave to the search what has a choice; the rest takes what it must. */
+/* Items with several options are left to the search; the others take their only option. */
 static void
 open_items(GcKernelWork *work, int n, const int free[GC_NEEDS])
 {
@@ -308,7 +309,7 @@ write_plan(const GcProfile *p, int n, const GcKernelWork *work, GcKernelChoice *
 		*totals = t;
 }
 
-/* Search with half of the steps that are left: see gc_kernel_plan_within(). */
+/* Search with at most half of the steps that are left: see gc_kernel_plan_within(). */
 static GcKernelStatus
 search(GcKernelWork *work)
 {
@@ -360,7 +361,7 @@ gc_kernel_plan_within(const GcProfile *profile, const int given[GC_NEEDS], const
 	}
 	free_of(profile, given, free);
 
-	/* Nothing always fits, even if less than nothing is free. */
+	/* No items always fit, even if `free` is negative. */
 	if (n > 0)
 	{
 		work->steps = *steps;

@@ -4,26 +4,25 @@
  *	  The kernel model: blocks and block sizes with which the kernels of a batch
  *	  are co-resident.
  *
- * Li, Tu, Zeng, eqs. 9-15, theorem 1 and algorithm 1.  Each kernel i wants c_i
- * threads on every multiprocessor.  It gets b_i blocks there, of
- * w_i = ceil(c_i / (32 b_i)) warps each (theorem 1: for a given b_i nothing is gained
- * by more), so that all of them fit.  As every kernel gets all threads that it wants,
- * concurrency is then the greatest possible, and what is left to minimise is the
- * shared memory they take together.
+ * Li, Tu, Zeng 2019, eqs. 9-15, theorem 1 and algorithm 1.  Each kernel i wants c_i
+ * threads on every multiprocessor.  It gets b_i blocks there, of w_i = ceil(c_i / (32 b_i))
+ * warps each, so that all kernels fit (theorem 1: for a given b_i, more warps gain nothing).
+ * Every kernel gets all threads that it wants, so concurrency is the greatest possible.
+ * The model then minimises the shared memory that the kernels take together.
  *
- * This goes beyond the papers in two ways.  Registers are a limit like the others.  And
- * all four resources are counted in the granules of the device (occupancy.h), shared
- * memory with what the system takes for each block; so fewer blocks may cost less shared
- * memory where the papers see none.
+ * This goes beyond the paper in two ways.  Registers are a limit like the others.  And all
+ * four resources are counted in the granules of the device (occupancy.h), shared memory
+ * with what the system reserves for each block.  So fewer blocks may save shared memory
+ * where the paper sees no difference.
  *
- * How: the choices of each item that no other choice of it beats in any respect are
- * few.  Where every item can have its cheapest one, that is the plan.  Otherwise the
- * papers' dynamic programming over blocks and warps finds the cheapest plan that fits
- * those two; if it breaks the limits of registers or shared memory, an exact search
- * over all four follows, bounded by that program's tables (kernel_search.c).
+ * Each item has few options that no other option of it dominates.  Where every item can
+ * have its cheapest option, that is the plan.  Otherwise the paper's dynamic programming
+ * over blocks and warps finds the cheapest plan that fits these two.  If that plan breaks
+ * the limits of registers or shared memory, an exact search over all four resources
+ * follows, bounded by the tables of the dynamic programming (kernel_search.c).
  *
- * No allocation, no state: the caller brings a GcKernelWork, about half a megabyte,
- * whose content means nothing between calls.  Threads need one each.
+ * No allocation, no state: the caller owns a GcKernelWork, about half a megabyte, whose
+ * content means nothing between calls.  Each thread needs its own.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,7 +56,7 @@ typedef struct GcKernelChoice
 
 typedef struct GcKernelTotals
 {
-	int			need[GC_NEEDS]; /* of one multiprocessor, by all kernels together; the
+	int			need[GC_NEEDS]; /* of one multiprocessor, of all kernels together; the
 								 * objective is need[GC_NEED_SHARED] */
 	int			threads;		/* on one multiprocessor */
 } GcKernelTotals;
@@ -65,17 +64,16 @@ typedef struct GcKernelTotals
 typedef enum GcKernelStatus
 {
 	GC_KERNEL_OPTIMAL,			/* a plan, and none is cheaper */
-	GC_KERNEL_FEASIBLE,			/* a plan; the search ended before it was known whether
-								 * a cheaper one exists */
+	GC_KERNEL_FEASIBLE,			/* a plan; there may be a cheaper one */
 	GC_KERNEL_INFEASIBLE,		/* there is no plan */
 	GC_KERNEL_UNKNOWN,			/* the search ended without a plan; there may be one */
-	GC_KERNEL_BAD_PROFILE,		/* host, nonsense, or larger than the limits above */
-	GC_KERNEL_BAD_INPUT			/* number of items, or something in one of them */
+	GC_KERNEL_BAD_PROFILE,		/* a host, an invalid profile, or larger than the limits above */
+	GC_KERNEL_BAD_INPUT			/* the number of items, or one of them, is out of range */
 } GcKernelStatus;
 
 /*
- * What follows is for kernel_model.c and kernel_search.c only; it is here because the
- * caller provides the memory.
+ * The types below are for kernel_model.c and kernel_search.c only.  They are in this header because
+ * the caller provides the memory.
  */
 
 /* ceil(c / b) takes at most 15 values if c is at most GC_KERNEL_MAX_WARPS. */
@@ -110,8 +108,8 @@ typedef struct GcKernelOptions
 } GcKernelOptions;
 
 /*
- * One layer of the tables: the items up to this one may have so many blocks and warps
- * together; others can occur in no plan.
+ * One layer of the tables: the blocks and warps that the items up to this one may have together.
+ * Other numbers can occur in no plan.
  */
 typedef struct GcKernelLayer
 {
@@ -130,7 +128,7 @@ typedef struct GcKernelLabels
 	int32_t		score[GC_KERNEL_LABELS];	/* the greatest is given up first */
 } GcKernelLabels;
 
-/* What a table's cells hold the least of. */
+/* The tables: each cell holds the least possible sum of this. */
 enum
 {
 	GC_TABLE_COST,
@@ -174,13 +172,13 @@ extern GcKernelStatus gc_kernel_plan(const GcProfile *profile, const int free[GC
 									 GcKernelChoice *choice, GcKernelTotals *totals);
 
 /*
- * The same within *steps steps, which then are so many less as were taken, but not less than
- * none.  A step is one item, option or label looked at, or a row of a table, or
- * GC_KERNEL_STEP comparisons of labels or cells of a table: about 25 ns.  No clock: the same
- * input has the same plan.  Where there is no time for all labels, those most likely to become a
- * plan are kept, and the status is FEASIBLE or UNKNOWN.  A search takes half of the steps
- * that are left at most, so that there are some for the caller to try fewer items.  With less
- * than GC_KERNEL_LEAST_STEPS, it is UNKNOWN at once.
+ * gc_kernel_plan() within *steps steps; the steps taken are subtracted from *steps, down to 0.  A
+ * step is an item, option or label looked at, a row of a table, or GC_KERNEL_STEP comparisons of
+ * labels or cells: about 25 ns.  Steps are counted instead of time, so that the same input has the
+ * same plan.  Where the steps do not suffice for all labels, the labels most likely to become a plan
+ * are kept, and the status is FEASIBLE or UNKNOWN.  A search takes at most half of the steps that
+ * are left, so that the caller can try fewer items.  With less than GC_KERNEL_LEAST_STEPS, the
+ * status is UNKNOWN at once.
  */
 #define GC_KERNEL_STEP			64
 #define GC_KERNEL_LEAST_STEPS	256
@@ -192,8 +190,8 @@ extern GcKernelStatus gc_kernel_plan_within(const GcProfile *profile, const int 
 											GcKernelTotals *totals);
 
 /*
- * Does one more item fit into what is free (NULL: an empty multiprocessor)?  If so,
- * choice and need (either may be NULL) tell the cheapest way.  False also for bad input.
+ * Does one more item fit into what is free (NULL: an empty multiprocessor)?  If so, choice and need
+ * (either may be NULL) are those of its cheapest option.  False also for bad input.
  */
 extern bool gc_kernel_fits(const GcProfile *profile, const int free[GC_NEEDS],
 						   const GcKernelItem *item, GcKernelChoice *choice,

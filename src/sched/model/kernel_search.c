@@ -4,24 +4,25 @@
  *	  The kernel model's search: dynamic programming over blocks and warps, then, if
  *	  need be, over all four resources.
  *
- * First stage: algorithm 1 of Li, Tu, Zeng.  With V[0, *, *] = 0,
+ * First stage: algorithm 1 of Li, Tu, Zeng 2019.  With V[0, *, *] = 0,
  *		V[i, b, w] = min over the options of item i of
  *					 V[i - 1, b - blocks, w - warps] + cost,
- * where an option's warps are those of all its blocks.  (The pseudo-code of the papers
- * has B and W in places of b and w.)  Only cells that can be part of a plan for the
- * whole of B and W are computed, which are few where warps or blocks are scarce.  All
- * layers are kept: the plan is read off them, with no table of decisions.
+ * where an option's warps are the warps of all its blocks.  (The paper's pseudo-code has B
+ * and W in places of b and w.)  Only cells that can be part of a plan for the whole of B
+ * and W are computed; they are few where warps or blocks are scarce.  All layers are kept:
+ * the plan is read off them, with no table of decisions.
  *
- * The same program with registers, or shared memory, in the place of cost tells the
- * least of them that a plan can do with: so much less than the device has, and there
- * is no plan.
+ * The same recurrence with registers, or shared memory, in the place of cost gives the
+ * least of them that any plan takes.  If the device has less, there is no plan.
  *
- * Second stage: partial plans ("labels"), which have chosen for the items from the
- * last one down to item i.  One is given up if another has as much of everything left
- * and costs no more, or if the tables say that it cannot be completed within registers
- * or shared memory, or not below the cost of a plan already found.  Exact as long as
- * the labels of one layer fit in GC_KERNEL_LABELS, and in the steps that there are: each
- * layer keeps no more than the layers to come have steps to extend (a beam search).
+ * Second stage: labels, that is partial plans with options for the items from the last one
+ * down to item i.  A label is given up if another one has as much of everything left and
+ * costs no more.  It is also given up if the tables say that it cannot be completed within
+ * registers or shared memory, or below the cost of a known plan.  The search is exact as
+ * long as the labels of one layer fit in GC_KERNEL_LABELS and in the steps that are left.
+ * Each layer keeps no more labels than the remaining steps can extend (beam search).
+ *
+ * Pure functions; the work space is the caller's.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,13 +32,13 @@
 #include <string.h>
 
 /*
- * Comparisons of labels after which the search hurries: it then keeps HURRY_LABELS of
- * them only.  So many, and what comes after them, take some milliseconds.
+ * After EFFORT comparisons of labels the search keeps only HURRY_LABELS of a layer.  The whole search
+ * then takes some milliseconds.
  */
 #define EFFORT			1500000
 #define HURRY_LABELS	32
 
-/* The innermost loops are worth vectors even where the rest is built with -O2. */
+/* Compile the innermost loops to vector instructions, even where the rest is built with -O2. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define VECTORS __attribute__((optimize("O3")))
 #else
@@ -73,9 +74,9 @@ need_range(const GcKernelOptions *options, int need, int *lo, int *hi)
 }
 
 /*
- * The range of one resource in each layer.  Layer i is about the items before i.  No
- * more than the whole less what the others take at least; no less than these items
- * take at least, nor than the whole less what the others take at most.
+ * The range of one resource in each layer.  Layer i is about the items before i.  The upper end is
+ * the whole less the least that the other items take.  The lower end is the least that these items
+ * take, or the whole less the most that the others take, if that is more.
  */
 static void
 layer_range(const GcKernelWork *work, int need, int lo[], int hi[])
@@ -154,7 +155,7 @@ relax(int32_t *restrict to, const int32_t *restrict from, int n, int32_t value)
 	}
 }
 
-/* Steps that a table takes, at most. */
+/* An upper bound of the steps that a table takes. */
 static int64_t
 table_steps(const GcKernelWork *work)
 {
@@ -201,8 +202,8 @@ fill_table(GcKernelWork *work, int table)
 			w = w > to->warp_lo ? w : to->warp_lo;
 
 			/*
-			 * Where kernels leave no choice of warps (blocks of 4 in 1, 2 or 4 parts), rows are
-			 * of one cell: then they are one row.
+			 * Where all options of the items have equal warps (4 warps in 1, 2 or 4 blocks), each row
+			 * has one cell.  Then the cells of all rows are handled as one row.
 			 */
 			if (to->warp_lo == to->warp_hi && from->warp_lo == from->warp_hi &&
 				w == to->warp_lo && b <= to->block_hi)
@@ -222,8 +223,8 @@ fill_table(GcKernelWork *work, int table)
 }
 
 /*
- * Read off a table the options that led to its result, into work->trial.  Returns
- * their cost, and their needs of all resources in `sum`.
+ * Read from a table the options that led to its result, into work->trial.  Returns their cost, and
+ * their needs of all resources in `sum`.
  */
 static int32_t
 trace(GcKernelWork *work, int table, int64_t sum[GC_NEEDS])
@@ -324,14 +325,14 @@ count_worse(const GcKernelLabels *labels, int n, int32_t cost, const int left[GC
 typedef struct Search
 {
 	GcKernelWork *work;
-	int			layer;			/* item that is being chosen for */
+	int			layer;			/* item whose option is being chosen */
 	int			greatest[GC_NEEDS];	/* needs of the items before it, together */
 	int			useful[GC_NEEDS];	/* more left than this is of no use */
 	int32_t		best;			/* cost of the best plan so far; NEVER: none */
 	int64_t		effort;			/* comparisons so far */
-	int64_t		extended;		/* labels so far, by an option each */
-	int			most;			/* labels of this layer */
-	bool		truncated;		/* labels were given up that might have been good */
+	int64_t		extended;		/* extensions of a label by an option so far */
+	int			most;			/* labels that this layer keeps */
+	bool		truncated;		/* labels were given up that might have led to a plan */
 } Search;
 
 static void
@@ -387,8 +388,8 @@ find_place(Search *s, GcKernelLabels *to, int32_t score)
 }
 
 /*
- * Extend a label by an option: what is left afterwards must do for the items before
- * this one, as far as the tables can tell.
+ * Extend a label by an option.  The rest must suffice for the items before this one, as far as the
+ * tables can tell.
  */
 static void
 extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLabels *to)
@@ -418,7 +419,7 @@ extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLab
 	if (spare_registers < 0 || spare_shared < 0)
 		return;
 
-	/* With no plan yet, keep those most likely to become one. */
+	/* With no plan yet, keep the labels most likely to become one. */
 	if (s->best < GC_KERNEL_NEVER)
 		score = cost + least;
 	else
@@ -452,7 +453,7 @@ extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLab
 	work->chosen[s->layer][at] = (uint8_t) option;
 }
 
-/* Add an item's greatest needs, times so many. */
+/* Add an item's greatest needs `times` times (-1: subtract them). */
 static void
 add_greatest(Search *s, int item, int times)
 {
@@ -467,9 +468,8 @@ add_greatest(Search *s, int item, int times)
 }
 
 /*
- * Go on to the layer before.  More than the items before it can take at most is of no use to
- * them: labels that differ in nothing else are equals.  Blocks and warps stay in the layer's
- * range.
+ * Go on to the layer before.  More than the most that the items before it can take is of no use:
+ * labels that differ in nothing else are equal.  Blocks and warps stay in the layer's range.
  */
 static void
 enter_layer(Search *s)
@@ -491,8 +491,8 @@ steps_left(const Search *s)
 }
 
 /*
- * How many labels to keep of this layer: the steps left are for the layers that will extend
- * them, in even parts.  Each label is extended by all options, and compared with half of the
+ * The number of labels to keep of this layer: the layers that are still to be extended share the
+ * remaining steps evenly.  Each label is extended by all options, and compared with half of the
  * labels of the next layer about four times.
  */
 static int

@@ -3,10 +3,11 @@
  * knapsack.c
  *	  Pricing by branch and bound: see knapsack.h.
  *
- * Whether an item still fits is asked more often than anything else, so that what is
- * left of all resources sits in two words, each resource in a field of its own below a
- * guard bit that is set: taking an item is two subtractions, and one that does not fit
- * borrows a guard bit.
+ * The most frequent question is whether an item still fits.  So what is left of all
+ * resources is in two words.  Each resource has a field below a guard bit that is set.  To
+ * take an item is two subtractions; an item that does not fit borrows a guard bit.
+ *
+ * Pure functions; the work space is the caller's.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +24,7 @@
 	((UINT64_C(1) << 26) | (UINT64_C(1) << (SHIFT_BLOCKS + 16)) | (UINT64_C(1) << (SHIFT_WARPS + 16)))
 #define GUARD_B		((UINT64_C(1) << 31) | (UINT64_C(1) << (SHIFT_ITEMS + 16)))
 
-#define EPS_VALUE	1e-12		/* an item worth less is not worth a look */
+#define EPS_VALUE	1e-12		/* an item worth less than this is left out */
 
 /* A relaxation that ignored a resource would let items be free. */
 #define LEAST_MULTIPLIER	0.02
@@ -77,7 +78,7 @@ normalise(double *multiplier)
 			(1.0 - GC_NROOM * LEAST_MULTIPLIER) * multiplier[r] / sum;
 }
 
-/* Weights under the multipliers of now. */
+/* The items' weights under the present multipliers. */
 static void
 weigh(GcKnapsack *ks)
 {
@@ -126,8 +127,8 @@ gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
 }
 
 /*
- * The items worth taking, best value per weight first; the others after them.  The last
- * search's order, mostly right already, is where the sorting starts from.
+ * Sort the items worth taking by value per weight, best first; the others come after them.  Sorting
+ * starts from the last search's order, which is mostly right already.
  */
 static void
 arrange(GcKnapsack *ks, const double *value, const int *limit)
@@ -171,10 +172,7 @@ arrange(GcKnapsack *ks, const double *value, const int *limit)
 	}
 }
 
-/*
- * Of the candidates, those that fit the room.  Without a branch: there is no telling
- * which of them do.
- */
+/* The candidates that fit the room.  Without a branch, since none could be predicted. */
 static inline uint64_t
 fitting(const GcKnapsack *ks, uint64_t candidates, GcRoom room)
 {
@@ -192,9 +190,8 @@ fitting(const GcKnapsack *ks, uint64_t candidates, GcRoom room)
 }
 
 /*
- * No more value than this can come from the items that fit, in a share `left` of a
- * batch's weight.  The room only shrinks down a branch: what does not fit now has no
- * part in the bound.
+ * An upper bound of the value of the items that fit, in a share `left` of a batch's weight.  The room
+ * only shrinks down a branch, so items that do not fit now have no part in the bound.
  */
 static inline double
 bound_of(const GcKnapsack *ks, uint64_t fits, double left)
@@ -214,8 +211,8 @@ bound_of(const GcKnapsack *ks, uint64_t fits, double left)
 }
 
 /*
- * The most valuable of the items that fit; -1: none.  *last: no two of them fit together,
- * nor one of them twice.
+ * The most valuable of the items that fit; -1: none.  *last: only one more item fits, whichever it
+ * is.
  */
 static inline int
 most_valuable(const GcKnapsack *ks, uint64_t fits, double left, bool *last)
@@ -237,8 +234,8 @@ most_valuable(const GcKnapsack *ks, uint64_t fits, double left, bool *last)
 }
 
 /*
- * What the relaxation would take tells which resources it takes too much of: raise
- * their multipliers, lower those of the others.  Returns the relaxation's value.
+ * Raise the multipliers of resources of which the relaxation would take too much, and lower the
+ * others.  Returns the relaxation's value.
  */
 static double
 adjust(GcKnapsack *ks)
@@ -268,7 +265,7 @@ adjust(GcKnapsack *ks)
 	return value;
 }
 
-/* Keep the pattern that the branch has come to, and one item more (-1: none). */
+/* Keep the pattern of the present branch, with one more item (-1: none). */
 static void
 record(const GcKnapsack *ks, int depth, int more, GcKnapsackResult *result)
 {
@@ -280,7 +277,7 @@ record(const GcKnapsack *ks, int depth, int more, GcKnapsackResult *result)
 		result->count[ks->order[more]]++;
 }
 
-/* Where a search is. */
+/* State of a search. */
 typedef struct Search
 {
 	GcRoom		room;			/* that is left */
@@ -292,7 +289,7 @@ typedef struct Search
 	uint64_t	candidates;		/* items that may still be taken */
 } Search;
 
-/* Downwards: of the first item that fits, as many as fit, and so on. */
+/* Go down: take as many of the first item that fits as fit, and so on. */
 static inline void
 descend(GcKnapsack *ks, Search *s, GcKnapsackResult *result)
 {
@@ -333,7 +330,7 @@ descend(GcKnapsack *ks, Search *s, GcKnapsackResult *result)
 	}
 }
 
-/* Upwards: one less of the last item taken, and on with the items after it. */
+/* Go up: take one less of the last item, and go on with the items after it. */
 static inline void
 climb(GcKnapsack *ks, Search *s)
 {

@@ -3,16 +3,16 @@
  * knapsack.h
  *	  Pricing: the pattern worth most at given prices.
  *
- * Li, Tu, Zeng, equations 26 to 30, where the sub-problem is min 1 - sum pi_i p_i:
+ * Li, Tu, Zeng 2019, eqs. 26-30, where the sub-problem is min 1 - sum pi_i p_i:
  *
  *		maximise sum_i pi_i p_i   subject to   sum_i p_i need_ir <= capacity_r for every
  *		resource r,   0 <= p_i <= limit_i,   p_i whole
  *
- * The papers solve it by dynamic programming in O(n W R S).  Here it is a depth-first
- * branch and bound: a batch holds few items, so that a good bound leaves little to
- * search.  The bound is that of the one-resource relaxation in which the resources are
- * added up with multipliers; those are adjusted from search to search, as the prices
- * of one are much like those of the last.
+ * The paper solves it by dynamic programming in O(n W R S).  Here it is a depth-first
+ * branch and bound: a batch holds few items, so that a good bound leaves little to search.
+ * The bound comes from a relaxation to one resource, in which the resources are added up
+ * with multipliers.  The multipliers are adjusted from search to search, since successive
+ * prices are much alike.
  *
  * Pure C, like all of sched/.  Everything is in the caller's GcKnapsack.
  *
@@ -26,7 +26,7 @@
 
 #define GC_KNAPSACK_MAX		64	/* types of items */
 
-/* What a batch has of a unit; the order in which the functions below take them. */
+/* The resources of a unit that a batch shares, in the order in which the functions below take them. */
 enum
 {
 	GC_ROOM_WARPS,
@@ -51,7 +51,7 @@ typedef struct GcRoom
 	uint64_t	b;				/* shared memory, items */
 } GcRoom;
 
-/* One level of the search: so many of an item, and what may come after it. */
+/* One level of the search: `taken` items of one type, and the types that may come after it. */
 typedef struct GcKnapsackBranch
 {
 	int			item;
@@ -71,7 +71,7 @@ typedef struct GcKnapsack
 
 	/* The items of the search under way, best value per weight first. */
 	int			nactive;
-	int			order[GC_KNAPSACK_MAX]; /* all items, those active first */
+	int			order[GC_KNAPSACK_MAX]; /* all items, the active ones first */
 	double		ratio[GC_KNAPSACK_MAX];
 	double		value[GC_KNAPSACK_MAX];
 	double		load[GC_KNAPSACK_MAX];	/* weight of one */
@@ -95,17 +95,17 @@ typedef struct GcKnapsackResult
 
 /*
  * need[i][r] and capacity[r], in any units, 0 <= need[i][r] <= capacity[r] <= the
- * limits above, some need of every item above 0.  demand[i]: how many there are, for
- * a first guess at which resource is scarce.
+ * limits above, some need of every item above 0.  demand[i]: the number of items of type i,
+ * for a first guess at which resource is scarce.
  */
 extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int64_t (*need)[GC_NROOM],
 							  const int64_t *capacity, const int *demand);
 
 /*
- * The pattern worth most at value[i] (those of 0 or less are left out), with at most
- * limit[i] of type i, if it is worth more than threshold.  Once one is found, the search
- * may end after `patience` steps; it does end after max_steps.  With a threshold of 0,
- * nothing is learned about multipliers, and an incomplete search proves no upper value.
+ * The pattern worth most at value[i] (types of 0 or less are left out), with at most
+ * limit[i] of type i, if it is worth more than threshold.  Once a pattern is found, the
+ * search may end after `patience` steps; it always ends after max_steps.  With a threshold
+ * of 0, multipliers are not adjusted, and an incomplete search proves no upper value.
  */
 extern void gc_knapsack_search(GcKnapsack *knapsack, const double *value, const int *limit,
 							   double threshold, int patience, int max_steps,

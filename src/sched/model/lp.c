@@ -6,9 +6,11 @@
  * The inverse of the basis is kept whole, by column, so that a pivot is one pass of
  * multiply-and-add over it, and a sparse pattern is translated by adding up few of its
  * columns.  Prices and objective are brought up to date by the same pivot.  Masters
- * here have tens of rows, small whole coefficients and live for tens of pivots: there
- * is nothing for a factorisation to save, nor time for errors to grow.  Whoever uses
- * the prices as a bound must price with them and not trust the objective alone.
+ * here have tens of rows and small whole coefficients, and live for tens of pivots: there
+ * is nothing for a factorisation to save, nor time for errors to grow.  A caller that uses
+ * the prices as a bound must price with them, and not trust the objective alone.
+ *
+ * Pure functions; the caller owns the GcLp.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,8 +20,8 @@
 #include <string.h>
 
 /*
- * Two figures at a time: the compiler at -O2 would not, and every machine can.  Columns
- * of the inverse are padded with zeros to whole pairs of pairs.
+ * Two numbers at a time: every machine can do this, but the compiler at -O2 would not use it.
+ * Columns of the inverse are padded with zeros to multiples of 4.
  */
 typedef double Pair __attribute__((vector_size(16)));
 
@@ -115,7 +117,7 @@ entering(GcLp *lp, double *reduced)
 	bool		first = lp->stalled > 2 * lp->rows + 16;
 	int			enter = 0;
 
-	/* A column just added was made to enter: no need to look at the others. */
+	/* A column was just added in order to enter: the others need not be looked at. */
 	if (lp->added >= 0 && !first)
 	{
 		enter = lp->added;
@@ -154,7 +156,7 @@ entering(GcLp *lp, double *reduced)
 	return enter;
 }
 
-/* to += factor * from, over n figures: a multiple of 4. */
+/* to += factor * from, over n numbers, a multiple of 4. */
 static inline void
 add_multiple(double *restrict to, double factor, const double *restrict from, int n)
 {
@@ -261,7 +263,7 @@ pivot(GcLp *lp, int enter, int row, double reduced)
 	lp->pivots++;
 }
 
-/* Objective from x, and from the prices: do they agree? */
+/* Compute the objective from x; false if the prices give another one. */
 static bool
 settle(GcLp *lp)
 {

@@ -3,16 +3,16 @@
  * lp.h
  *	  The restricted master of column generation: a covering LP over known patterns.
  *
- * Li, Tu, Zeng, equations 23 to 25:
+ * Li, Tu, Zeng 2019, eqs. 23-25:
  *
  *		minimise sum_j x_j   subject to   sum_j P_ij x_j >= d_i,   x_j >= 0
  *
  * with one row per item type (d_i items wanted) and one column per pattern (P_ij items
  * of type i in one batch).  A revised primal simplex keeps the basis between calls, so
- * that a column added later is priced from where the last solution was.
+ * that a column added later starts from the last solution.
  *
- * Pure C, like all of sched/.  Everything is in the caller's GcLp; whoever owns that
- * may run these functions, one at a time.
+ * Pure C, like all of sched/.  Everything is in the caller's GcLp; one call at a time may
+ * use it.
  *
  *-------------------------------------------------------------------------
  */
@@ -73,13 +73,13 @@ typedef struct GcLp
 extern void gc_lp_start(GcLp *lp, int rows, const int *demand, const uint16_t *single);
 
 /*
- * Add the pattern count[0 .. rows - 1].  Where the table is full, the pattern outside
- * the basis that is worth least at today's prices makes room, so numbers of columns
- * are not for keeping.  Returns the column's number.
+ * Add the pattern count[0 .. rows - 1].  Where the table is full, it replaces the pattern outside
+ * the basis that is worth least at the present prices; so a column's number does not stay valid.
+ * Returns the column's number.
  */
 extern int	gc_lp_add(GcLp *lp, const uint16_t *count);
 
-/* Value of a pattern at today's prices: its reduced cost is 1 less this. */
+/* Value of a pattern at the present prices: its reduced cost is 1 less this. */
 extern double gc_lp_value(const GcLp *lp, int column);
 
 /*

@@ -223,7 +223,7 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *member_
  *
  * They also wait for candidates' own kernels, unless these take longer than a shared scan of all
  * would, or SCAN_ENOUGH wait: what starts next to a scan takes as long as the scan.  Where the device
- * has little to do, requests wait for selection bitmaps only.
+ * has little to do, requests wait for fused scans and selection kernels only.
  */
 static bool
 better_wait(const Stage *st, uint32_t scan, int n, double all_us)
