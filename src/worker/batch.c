@@ -3,9 +3,9 @@
  * batch.c
  *	  What one decision started: its record, and what it teaches.
  *
- * A batch lives until the last of its requests ends; then it goes to the log
- * (queue/batchlog.h), and what its kernels took teaches the cost model.  Its requests hold it,
- * and so does the schedule while it starts them.
+ * A batch lives until the last of its requests ends.  Then its record goes to the log
+ * (queue/batchlog.h), and the cost model learns from its kernels' times.  Requests hold their
+ * batch; schedule.c holds it while it starts them.
  *
  * The worker's main thread.
  *
@@ -25,7 +25,7 @@
 #include "meter.h"
 #include "share/share.h"
 
-/* What is left of a scan teaches how long the next takes if it is more than this part of that. */
+/* The residual part is learned where the last scan's residual time is more than this part of the next scan. */
 #define LEFT_LEAST		0.2
 
 struct GcBatch
@@ -38,11 +38,11 @@ struct GcBatch
 	u64			last_ns;		/* end of the last one */
 	u64			start_ns[GC_BATCHLOG_KERNELS];	/* by entry; 0: not known */
 
-	double		factor;			/* GcSchedule.beside, when it was decided */
-	int			in_sequence;		/* kernels one behind the other, with nothing else on the device,
-								 * that are done */
+	double		factor;			/* GcSchedule.idle_overlap, when it was decided */
+	int			in_sequence;	/* kernels that are done and ran in sequence, with nothing else
+								 * on the device */
 
-	/* Resident together, and undisturbed so far: whose issue_part it teaches. */
+	/* Co-resident kernels, undisturbed so far, whose issue parts are learned from the batch. */
 	int			nresident;
 	GcLearned  *issue_part[GC_CORESIDENT_MAX];
 	double		share[GC_CORESIDENT_MAX]; /* as gc_coresident_learn wants it */
@@ -53,7 +53,7 @@ static GcLearned idle_overlap;
 static GcLearned busy_overlap;
 static GcLearned residual_part;
 
-/* More than the sum is nothing that is known of kernels: others, or the thread, were in their way. */
+/* A learned factor above 1 says nothing about kernels: other kernels, or the thread, delayed them. */
 static double
 factor_of(const GcLearned *learned, double first)
 {
@@ -148,7 +148,7 @@ note_coresident(GcBatch *batch, const GcMainLaunch *l, GcPipelineKernel *k)
 	batch->shared_us = l->shared_us;
 }
 
-/* Entry i of the record by the batch's clock, which begins with its first kernel. */
+/* Convert entry i of the record to the batch's clock, which begins with its first kernel. */
 static void
 place(GcBatch *batch, int i)
 {
@@ -161,8 +161,8 @@ place(GcBatch *batch, int i)
 }
 
 /*
- * All of its kernels were one behind the other, and nothing else was there.  Where launching them
- * takes longer than they do, their time is the thread's.
+ * Learn from a batch whose kernels all ran in sequence, with nothing else on the device.  Where
+ * launching takes longer than the kernels, the batch's time says nothing about the device.
  */
 static void
 learn_in_sequence(const GcBatch *batch)
@@ -192,8 +192,8 @@ gc_batch_release(GcBatch *batch)
 }
 
 /*
- * Who asked for which kernel, in which shape.  Also of a request that failed, so that
- * its owner may see it; one that did not get as far as a launch has no shape.
+ * Note which session asked for which kernel, with which grid.  A request that failed is noted too, so
+ * that its owner may see it; without a launch it has no grid.
  */
 static void
 note_kernel(const GcRun *run, GcBatch *batch)
@@ -227,7 +227,7 @@ note_kernel(const GcRun *run, GcBatch *batch)
 	e->predicted_us = l->predicted_us;
 }
 
-/* When it ran. */
+/* Note when the request's kernel ran. */
 static void
 note_times(const GcRun *run, GcBatch *batch)
 {
@@ -242,15 +242,15 @@ note_times(const GcRun *run, GcBatch *batch)
 		return;
 	e = &batch->record.kernel[run->batch_entry];
 	batch->start_ns[run->batch_entry] = l->began_ns;
-	e->end_us = run->main_us;	/* from its start, until place() */
+	e->end_us = run->main_us;	/* since the kernel's start; place() changes that */
 	e->select_us = l->selection ? l->kernel_us : 0;
 	e->done_us = GetCurrentTimestamp() - batch->record.began;
 }
 
 /*
- * How far off the prediction was, as a part of the time that it was of: of a kernel of its own
- * since its batch began, of a shared scan from its own begin.  Negative: that is not known,
- * since what else was on the device had begun earlier, or came later.
+ * The prediction's error, as a part of the real time.  That time begins with the batch for a request's
+ * own kernel, and with the scan itself for a shared scan.  Negative: not known, since other kernels
+ * were on the device.
  */
 static float
 error_of(const GcMainLaunch *l, const GcBatch *batch, double time_us)
@@ -262,7 +262,7 @@ error_of(const GcMainLaunch *l, const GcBatch *batch, double time_us)
 	return fabs(l->predicted_us - time_us) / time_us;
 }
 
-/* Totals of the kernel, and what the cost model learns; once per launch. */
+/* Add to the totals of the kernel, and let the cost model learn; once per launch. */
 static void
 learn(GcRun *run, GcBatch *batch, float time_us)
 {
@@ -280,7 +280,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	if (l->learned || time_us <= 0)
 		return;
 	l->learned = true;
-	/* Where little was left, the rest's error is as large as what that adds. */
+	/* With little residual time, the error of the rest is as large as what the residual part adds. */
 	if (l->residual_us > l->predicted_us * LEFT_LEAST)
 		gc_learn(&residual_part, gc_residual_part(time_us, l->predicted_us - l->residual_us * l->residual_part, l->residual_us));
 	if (l->fused)

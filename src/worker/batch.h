@@ -3,6 +3,8 @@
  * batch.h
  *	  What one decision started: its record, and what it teaches.
  *
+ * The worker's main thread.  Each request holds its batch until it ends.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_BATCH_H
@@ -11,10 +13,10 @@
 #include "../sched/policy/sched.h"
 #include "run/run.h"
 
-/* It lives until the last of its requests ends. */
+/* A batch lives until the last of its requests ends. */
 typedef struct GcBatch GcBatch;
 
-/* GcSchedule's, as they are learned. */
+/* The factors of GcSchedule that batches teach. */
 typedef struct GcFactors
 {
 	double		idle_overlap;
@@ -25,25 +27,25 @@ typedef struct GcFactors
 extern GcFactors gc_batch_factors(void);
 
 /*
- * A batch that starts what was decided.  on_device: requests there before; waiting: those that it
- * does not start.  The caller holds it until gc_batch_release.
+ * Begin a batch for a decision.  on_device: requests that are on the device already; waiting: ready
+ * requests that the decision does not start.  The caller holds the batch until gc_batch_release.
  */
 extern GcBatch *gc_batch_begin(const GcDecision *d, int on_device, int waiting, float decision_us);
 extern void gc_batch_release(GcBatch *batch);
 
-/* Number of its next launch. */
+/* Number of the batch's next launch. */
 extern u32	gc_batch_number(GcBatch *batch);
 
-/* The run starts in it, by this launch of the decision. */
+/* Add a run that this launch of the decision starts. */
 extern void gc_batch_add(GcBatch *batch, GcRun *run, const GcStart *start);
 
-/* Requests that it started. */
+/* Requests that the batch started. */
 extern int	gc_batch_size(const GcBatch *batch);
 
-/* The run is not part of its batch after all; its place in the record stays empty. */
+/* Take a run out of its batch; its entry in the record stays empty. */
 extern void gc_batch_run_leaves(GcRun *run);
 
-/* The run is over, and has its launch still: note how it went. */
+/* Note how the run went.  It is over, and still has its launch. */
 extern void gc_batch_run_ends(GcRun *run);
 
 #endif							/* GC_BATCH_H */

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * meter.c
- *	  What the device and the worker's thread are seen to do, beside single launches.
+ *	  What is learned of the device and of the worker's thread over many launches.
  *
- * Of the device: how much of their times alone it takes for kernels that share it with
- * others of their own, and how much of the time there is something on it.  Of the thread: how
- * slow it is at launching, by how long it is at work for what it launches, and how much of the
- * time it is at work.  Decisions rest on these (sched.h).
+ * Of the device: its utilisation, and how long it takes for concurrent kernels, as a part of
+ * their times alone.  Of the thread: how slow it is at launching, and how much of the time it
+ * is at work.  Decisions use these (sched.h).
  *
  * The worker's main thread.
  *
@@ -18,14 +17,14 @@
 #include "memory/state.h"
 
 /*
- * What the device does while only kernels of their own are on it, at least so many: their
- * times alone, against the time that it took.
+ * GcSchedule.together is learned while at least METER_LEAST requests' own kernels, and no shared scan,
+ * are on the device: METER_US at a time, the time passed as a part of their times alone.
  */
 #define METER_LEAST			4
 #define METER_US			20000
 #define METER_START			0.7	/* an H200 under random SSB queries */
 
-/* Requests of which the thread's time is learned at once. */
+/* The thread's time is learned from this many requests at a time. */
 #define THREAD_REQUESTS		128
 
 static struct
@@ -42,10 +41,10 @@ static struct
 
 static struct
 {
-	int			n[GC_HOST_KINDS];	/* started */
+	int			n[GC_HOST_KINDS];	/* started since it was last learned */
 	int			requests;
-	double		us;				/* at work meanwhile */
-	instr_time	seen;			/* when it was last at work */
+	double		us;				/* at work in the same time */
+	instr_time	seen;			/* when the thread was last at work */
 	GcLearned	slowness;
 	GcLoad		busy;
 }			thread;
@@ -56,7 +55,7 @@ gc_meter_together(void)
 	return device.together.samples > 0 ? Max(device.together.value, 0.05) : METER_START;
 }
 
-/* Microseconds since then, which is now from here on; 0 the first time. */
+/* Microseconds since *seen, which becomes now; 0 the first time. */
 static double
 pass(instr_time *seen)
 {
@@ -73,7 +72,7 @@ gc_meter_occupied(bool occupied)
 	device.occupied = occupied;
 }
 
-/* A device that computes by threads of the host is always loaded: somebody else wants them. */
+/* A device that computes on the CPU counts as always busy, since other processes need the CPU. */
 double
 gc_meter_utilisation(void)
 {
@@ -126,7 +125,7 @@ gc_meter_busy(double us)
 	thread.us = 0;
 }
 
-/* A device that computes by threads of the host takes more of it than this one does. */
+/* On a device that computes on the CPU the launching thread's time does not count. */
 double
 gc_meter_slowness(void)
 {

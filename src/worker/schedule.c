@@ -4,7 +4,7 @@
  *	  From READY requests to launches: asks sched/ what to start, and starts it.
  *
  * What one decision starts is a batch (batch.c).  The requests' hooks (run/hooks.h) are filled
- * here, since only this room knows both batches and shared scans.
+ * here, since only this room includes both batches and shared scans.
  *
  * The worker's main thread.
  *
@@ -26,13 +26,13 @@
 #include "share/share.h"
 
 /*
- * Scans that end sooner are not worth attaching to: by the clock alone, their position
- * is not known well enough to meet in the L2 cache.  Measured on an H200, 16 clients:
- * attaching to scans of 0.2 ms cost a tenth of the throughput.
+ * Scans with less time left are not worth attaching to: a position that is computed from the clock
+ * is too inexact to meet in the L2 cache.  Measured on an H200 with 16 clients: attaching to scans
+ * of 0.2 ms cost a tenth of the throughput.
  */
 #define ATTACH_LEAST_US	2000
 
-/* What one decision is made of; static, since it is too large for the stack. */
+/* The decision state; static, since it is too large for the stack. */
 static struct
 {
 	GcRun	   *run[GC_MAX_CANDIDATES];
@@ -42,14 +42,14 @@ static struct
 	GcActive	active[GC_MAX_CANDIDATES];
 	int			nactive;
 	int			others;			/* requests on the device */
-	const GcFusedKernel *fused; /* what share/ offers */
+	const GcFusedKernel *fused; /* shared scans' kernels that share/ offers */
 	int			nfused;
 	GcDecision	decision;
 }			decision;
 
 static GcDecideWork *work = NULL;
 
-/* GcSchedule's */
+/* GcSchedule.random_state, and the setting that it was made from. */
 static uint64_t random_state;
 static int	random_seed = -1;
 
@@ -80,7 +80,7 @@ gc_schedule_init(void)
 }
 
 /*-------------------------------------------------------------------------
- * What there is
+ * The decision state
  *-------------------------------------------------------------------------
  */
 
@@ -104,7 +104,7 @@ add_active(GcMainLaunch *launch)
 	.alone_us = launch->alone_us,.coresident = launch->issue_share > 0};
 }
 
-/* Are two items the same kernel with the same needs? */
+/* Are two candidates the same kernel with the same needs? */
 static bool
 same_type(int a, int b)
 {
@@ -112,7 +112,7 @@ same_type(int a, int b)
 		decision.candidate[a].needs.shared_bytes == decision.candidate[b].needs.shared_bytes;
 }
 
-/* Of item n, whose needs are known. */
+/* Type of candidate n, whose needs are known. */
 static uint32
 item_type(int n)
 {
@@ -124,7 +124,7 @@ item_type(int n)
 	return n + 1;
 }
 
-/* company: others are here, with whom it might share a scan. */
+/* has_peers: other requests are in the worker, which might share a scan with this one. */
 static void
 add_item(GcRun *run, bool has_peers)
 {
@@ -147,7 +147,7 @@ add_item(GcRun *run, bool has_peers)
 	decision.ncandidates++;
 }
 
-/* Under gpuconc.debug_hold_requests: has it come to its turn? */
+/* Under gpuconc.debug_hold_requests: are too few requests ready to start any? */
 static bool
 held_back(List *runs)
 {
@@ -198,13 +198,13 @@ collect(List *runs)
 			add_item(run, has_peers);
 	}
 	gc_meter_turn(decision.others - shared, shared);
-	/* Where somebody will wait for them, kernels are asked for before. */
+	/* Forced sharing waits for its kernels (wait_for_kernels), so they are asked for first. */
 	if (gc_sharing_forced())
 		gc_share_improve();
 	decision.nfused = gc_share_offer(decision.run, decision.candidate, decision.ncandidates, &decision.fused);
 }
 
-/* Under gpuconc.debug_force_shared_scan: is a kernel for these still to come? */
+/* Under gpuconc.debug_force_shared_scan: is a kernel for these candidates still being compiled? */
 static bool
 wait_for_kernels(void)
 {
@@ -269,8 +269,8 @@ new_launch(const GcStart *start, const GcCandidate *candidate)
 }
 
 /*
- * Where a scan of so many tiles should begin: where another scan of the table is now,
- * by the clock; so one of them finds in the L2 cache what the other has just read.
+ * The tile where a scan of ntiles tiles should begin: the present position of another scan of the
+ * table, computed from the clock.  Then one scan finds in the L2 cache what the other has just read.
  */
 static u32
 attach_position(u32 scan, u32 ntiles)
@@ -287,7 +287,7 @@ attach_position(u32 scan, u32 ntiles)
 	return 0;
 }
 
-/* One launch of the decision.  Requests that fail go their way, alone. */
+/* Start one launch of the decision.  A request that fails ends without the others. */
 static void
 start_launch(GcBatch *batch, const GcStart *start)
 {
@@ -295,7 +295,7 @@ start_launch(GcBatch *batch, const GcStart *start)
 	GcMainLaunch *launch = new_launch(start, &decision.candidate[start->candidate[0]]);
 	u32			ntiles = gc_run_ntiles(first);
 
-	launch->users = 1;			/* ours, while we work on it */
+	launch->users = 1;			/* this function, until it returns */
 	launch->number = gc_batch_number(batch);
 	launch->alone = decision.others == 0 && decision.decision.nstarts == 1;
 	launch->first_tile = attach_position(launch->scan, ntiles);
@@ -361,7 +361,7 @@ gc_schedule_due(List *runs)
 
 		if (run->state != RUN_RUNNING || !l->selection || l->select_done || l == asked)
 			continue;
-		asked = l;				/* its other requests come next, mostly */
+		asked = l;				/* the launch's other requests mostly come next */
 		any = gc_share_selection_done(l) || any;
 	}
 	return any;
@@ -381,7 +381,7 @@ gc_schedule_runs(List *runs)
 	decide();
 	if (decision.decision.nstarts > 0)
 		start_batch(gc_us_since(began));
-	/* For the next ones: the device need not wait for that. */
+	/* Kernels for later scans are asked for last, so that the device does not wait for that. */
 	if (!gc_sharing_forced())
 		gc_share_improve();
 	return decision.decision.nstarts > 0;

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * schedule.h
- *	  Which READY requests start now, together, in which shape.
+ *	  Which READY requests start now, together with which others, with which grid.
+ *
+ * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +16,7 @@
 
 extern bool gc_schedule_runs(List *runs);
 
-/* To be called often: has the device come to where another decision may be due? */
+/* To be called often: has an event on the device made another decision worth while? */
 extern bool gc_schedule_due(List *runs);
 extern void gc_schedule_init(void);
 

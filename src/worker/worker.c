@@ -3,19 +3,19 @@
  * worker.c
  *	  The background worker that owns the device.
  *
- * One static worker.  Start: open the device while signals are still blocked (a
- * driver's threads inherit the mask), then connect to the server, and serve.  It
- * connects to no database, only so that it stands in pg_stat_activity.  The loop takes
- * what is queued, moves every request on as far as it goes without waiting, and
- * sleeps on the latch when nothing moves; backends, compile threads and the host
- * device set it.  Device cuda cannot, so its marks are polled while work is on it.
+ * One static worker.  Start: open the device while signals are still blocked (a driver's
+ * threads inherit the mask), then connect to the server, and serve.  It connects to no
+ * database; it connects only to be seen in pg_stat_activity.  The loop takes what is queued,
+ * moves every request on as far as it goes without waiting, and sleeps on the latch when
+ * nothing moves.  Backends, compile threads and device host set the latch.  Device cuda
+ * cannot, so its events are polled while work is on it.
  *
- * Exit: the device is closed first, so that nothing writes to shared memory any
- * more; then what is left in the queue is finished with GC_WORKER_GONE.  Exit code
- * 1 makes the postmaster start the worker again.
+ * Exit: the device is closed first, so that nothing writes to shared memory any more.  Then
+ * what is left in the queue is finished with GC_WORKER_GONE.  Exit code 1 makes the
+ * postmaster start the worker again.
  *
- * The worker's main thread, apart from wake_worker.  It takes no lock; `runs` is its list of
- * all requests that it has taken and not finished.
+ * The worker's main thread, apart from wake_worker.  It takes no lock.  `runs` lists all
+ * requests that it has taken and not finished.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,13 +53,13 @@
 
 #define TAKE_AT_ONCE	64
 
-/* Bytes of a calibration file, at most. */
+/* Largest calibration file, in bytes. */
 #define CALIBRATION_SIZE	8192
 
 /*
- * On a device that does not wake us, the loop goes on turning for this long after the
- * last progress.  The next request of a busy client is only some hundred microseconds
- * away, and waking up would take as long.
+ * On a device that does not wake the worker, the loop does not sleep for this long after the last
+ * progress.  The next request of a busy client comes after some hundred microseconds, and waking up
+ * would take as long.
  */
 #define SPIN_US			2000
 
@@ -87,7 +87,7 @@ gc_worker_register(void)
  *-------------------------------------------------------------------------
  */
 
-/* Called on threads: may do nothing but this. */
+/* Called on threads, which may use nothing else of PostgreSQL. */
 static void
 wake_worker(void *arg)
 {
@@ -100,7 +100,7 @@ log_message(const char *message)
 	ereport(LOG, (errmsg("gpuconc: %s", message)));
 }
 
-/* Where PostgreSQL removes whatever was left there at every start, absolute. */
+/* The directory, absolute, that PostgreSQL empties at every start. */
 static const char *
 temp_directory(void)
 {
@@ -162,8 +162,8 @@ open_device(GcError *err)
 }
 
 /*
- * The constants in gpuconc.calibration_file, as bench/two_stage/calibrate writes them.  A
- * file that is of no use is no reason not to run: the constants built in will do.
+ * Read the constants in gpuconc.calibration_file, as bench/two_stage/calibrate writes them.  Where
+ * the file cannot be used, the worker runs with the built-in constants.
  */
 static void
 read_calibration(GcCalibration *calibration)
@@ -340,7 +340,7 @@ advance_all(int *hold)
 		while (gc_run_advance(run, holding - held))
 			moved = true;
 		holding += gc_run_holds_device(run) - held;
-		/* A leader that finishes here finishes its followers, who come later. */
+		/* A leader that finishes here finishes its followers, which come later in the list. */
 		if (gc_run_finished(run))
 		{
 			device_lost = device_lost || gc_run_device_failed(run);
@@ -360,7 +360,7 @@ advance_requests(void)
 	bool		alone = holding <= 1;
 	bool		moved = advance_all(&holding);
 
-	/* One that was ready alone has company now: its tests may be of use. */
+	/* A request that was ready alone has peers now: its predicate kernel may be of use. */
 	if (alone && holding > 1)
 		(void) advance_all(&holding);
 	return moved;
@@ -382,8 +382,8 @@ sleep_on_latch(long timeout_ms)
 }
 
 /*
- * What other processes ask of every process with a connection.  Some of them wait for
- * the answer: DROP DATABASE does until all have closed the files of relations.
+ * Answer what other processes ask of every process with a connection.  Some of them wait for the
+ * answer: DROP DATABASE waits until all processes have closed the files of relations.
  */
 static void
 answer_processes(void)
@@ -394,8 +394,8 @@ answer_processes(void)
 }
 
 /*
- * Nothing moved for so long: turn again, or sleep until somebody has something for us
- * (for a millisecond, if there is work on a device that does not wake us).
+ * Nothing moved for idle_us: turn again, or sleep on the latch (for a millisecond, if there is work on
+ * a device that does not wake the worker).
  */
 static void
 wait_for_work(double idle_us)
@@ -440,7 +440,7 @@ serve(void)
 		changed = gc_share_poll() || changed;
 		moved = advance_requests() || moved;
 		dirty = gc_schedule_due(runs);
-		/* With its marks done, a request may be as well. */
+		/* An event that made a decision due may also have finished a request. */
 		moved = moved || dirty;
 		changed = changed || moved;
 		if (changed && !device_lost)
@@ -461,7 +461,7 @@ serve(void)
 	}
 }
 
-/* Without a device: answer whatever is sent with that. */
+/* Without a device: finish every request with this error. */
 static void
 refuse(const GcError *err)
 {
@@ -504,9 +504,9 @@ worker_exit(int code, Datum arg)
 }
 
 /*
- * Get an entry in pg_stat_activity.  It takes a connection, but not a database.
- * Other processes wait for what answer_processes() does from here on, so the device,
- * which may take seconds to open, is open before.
+ * Get an entry in pg_stat_activity.  This needs a connection, but no database.  From here on other
+ * processes wait for what answer_processes() does.  So the device, which may take seconds to open, is
+ * opened before.
  */
 static void
 connect_to_server(void)

@@ -3,10 +3,10 @@
  * worker.h
  *	  The background worker that owns the device.
  *
- * The worker is one static background worker without a database; it owns the
- * device.  All of worker/ runs on its main thread, which may use palloc, hash
- * tables and latches, but takes no part in transactions and raises no error on
- * behalf of a request: a request ends with a status.
+ * The worker is one static background worker without a database; it owns the device.  All of
+ * worker/ runs on its main thread.  That thread may use palloc, hash tables and latches, but
+ * takes no part in transactions.  It raises no error for a request: a request ends with a
+ * status.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,13 +3,13 @@
  * builds.c
  *	  Build tables on the device, and their sharing between requests.
  *
- * A build whose inputs are exactly a directory's chunks is known by a hash over
- * everything that it is computed from (exec/request.c): requests with equal hashes
- * use one table, whichever comes first fills it.  It stays as long as there is
- * memory.  Private builds go with their request.
+ * A build whose inputs are exactly a directory's chunks is known by a hash over everything
+ * that it is computed from (exec/request.c).  Requests with equal hashes use one table; the
+ * first request fills it.  It stays as long as there is memory.  Private builds are freed with
+ * their request.
  *
- * The worker's main thread.  Requests hold the builds that they use; one without a user goes
- * when memory is short.
+ * The worker's main thread.  Requests hold the builds that they use; a build without users is
+ * freed when memory is short.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@
 /* Pinned cells for copies of flags: one per build table that can exist at once. */
 #define MAX_TABLES	1024
 
-/* Tables that may be shared are looked for by every probe of every request. */
+/* Chains of the hash table; every probe of every request looks for a shared build in it. */
 #define CHAINS		1024
 
 static GcBuildTable *list = NULL;
@@ -81,7 +81,7 @@ build_free(GcBuildTable *t)
 	pg_atomic_write_u64(&gc_device_status()->shared_builds, ntables);
 }
 
-/* The least recently used build that nobody uses. */
+/* The least recently used build without users. */
 static GcBuildTable *
 oldest_build(void)
 {
@@ -118,7 +118,7 @@ gc_builds_init(void)
 {
 	static GcEvictor evictor = {.oldest = oldest_use,.drop = drop_oldest};
 
-	/* A worker that could not even have this would have no room for requests. */
+	/* Where the arena has no room for these cells, it has none for requests either. */
 	flag_cells = gc_queue_worker_memory(MAX_TABLES * GC_NFLAGS * sizeof(u32));
 	gc_evictor_register(&evictor);
 }
@@ -129,7 +129,7 @@ align_up(u64 n)
 	return (n + 255) & ~(u64) 255;
 }
 
-/* Where everything lies within the table's memory; returns its size. */
+/* Lay out everything within the table's memory; returns its size. */
 static u64
 lay_out(GcBuildTable *t, const GcRequest *request, int b)
 {

@@ -3,6 +3,8 @@
  * builds.h
  *	  Hash tables and dense arrays on the device, shared between requests.
  *
+ * The worker's main thread.  Requests hold the builds that they use.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_BUILDS_H
@@ -28,17 +30,17 @@ typedef struct GcBuildTable
 	GcAddr		keys;
 	GcAddr		next;
 	GcAddr		payload[GC_MAX_PAYLOADS];
-	u64			zero_bytes;		/* from memory on, to be zeroed before building */
+	u64			zero_bytes;		/* at the start of memory, to be zeroed before building */
 	u32		   *host_flags;		/* pinned copy of flags, valid once built is done */
-	GcEvent	   *built;			/* behind the kernel that fills it */
+	GcEvent	   *built;			/* follows the kernel that fills the table */
 	struct GcBuildTable *next_table;
-	struct GcBuildTable *next_in_chain;	/* of those with like hashes */
+	struct GcBuildTable *next_in_chain; /* of the hash table */
 } GcBuildTable;
 
 /* A finished or running build with this content, or NULL.  Counts as a use. */
 extern GcBuildTable *gc_build_find_shared(GcHash share);
 
-/* A new, empty one with memory laid out for build b of the request. */
+/* A new, empty table with memory laid out for build b of the request. */
 extern GcBuildTable *gc_build_create(const GcRequest *request, int b, GcError *err);
 extern void gc_build_release(GcBuildTable *table);
 extern void gc_builds_init(void);

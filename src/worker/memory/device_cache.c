@@ -1,20 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * device_cache.c
- *	  Which column chunks are in device memory.
+ *	  The device cache: which column chunks are in device memory.
  *
- * A region is the device copy of one column of one chunk, known by its region id.
- * A table is what kernels are given for one column of one directory: an array of
- * GcCols, one per chunk.  Tables refer to regions; a region lives as long as some
- * table refers to it, so that successive directories of a relation share the
- * chunks that they have in common.  Chunks are copied when the first request that
- * reads them comes.  On a device that reads host memory there are no regions: a
- * table's GcCols carry host addresses.
+ * A region is the device copy of one column of one chunk, known by its region id.  A device
+ * table is what kernels are given for one column of one directory: an array of GcCols, one per
+ * chunk.  A region lives as long as some table refers to it, so that successive directories of
+ * a relation share their common chunks.  Chunks are copied when the first request that reads
+ * them comes.  On a device that reads host memory there are no regions: a table's GcCols carry
+ * host addresses.
  *
  * A table is evictable while no request uses it (device_memory.h).
  *
- * The column state's byte count is adjusted only under a guard and after the ids
- * dropped so far were taken, so that a state that has gone is never touched.
+ * The byte count in a column's state is adjusted only under a guard, and after the ids dropped
+ * so far were taken.  So a state that was freed is never touched.
  *
  * The worker's main thread.  Requests hold tables, and tables hold regions.
  *
@@ -55,14 +54,14 @@ struct GcTable
 	u32			nchunks;
 	u32			nresident;
 	bool		doomed;			/* dropped from the hash; free at last release */
-	bool		dirty;			/* array changed since it was uploaded */
+	bool		dirty;			/* cols changed since they were uploaded */
 	u32			users;
 	uint64		last_used;
 	GcAddr		array;			/* GcCol[nchunks] on the device */
 	GcCol	   *cols;			/* the same on the host */
-	GcRegion  **regions;		/* per chunk; NULL: not resident */
-	GcColState *state;			/* NULL once it may be gone */
-	GcEvent	   *ready;			/* behind the last upload */
+	GcRegion  **regions;		/* per chunk; NULL: not cached on the device */
+	GcColState *state;			/* NULL once it may have been freed */
+	GcEvent	   *ready;			/* follows the last upload */
 	GcTable    *next;
 };
 
@@ -97,7 +96,7 @@ region_unref(GcRegion *region)
 	note_regions();
 }
 
-/* The device copy of a chunk's column, copied now if it is not there. */
+/* The device copy of a chunk's column, made now if there is none. */
 static GcRegion *
 region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
 {
@@ -182,9 +181,9 @@ table_free(GcTable *table)
 }
 
 /*
- * Freed now, or when its last user is done.  Until then it is found like any other: who
- * comes with the same directory must not have a second table beside it, since members
- * of a shared scan read a column from one table for all (shared_scan.c).
+ * Free the table now, or when its last user is done.  Until then requests with the same directory
+ * still find it.  They must not get a second table, since all members of a shared scan read a column
+ * from one table (shared_scan.c).
  */
 static void
 table_doom(GcTable *table)
@@ -195,8 +194,8 @@ table_doom(GcTable *table)
 }
 
 /*
- * The tables of a relation's former directories are of no use once there is a new
- * one for the same column.
+ * Doom the tables of a relation's former directories: they are of no use once there is a new table
+ * for the same column.
  */
 static void
 doom_predecessors(const GcColState *state, u64 dir_id)
@@ -238,7 +237,7 @@ table_create(const GcDirectory *dir, int col, GcError *err)
 	return table;
 }
 
-/* Chunk i of the table becomes readable by kernels. */
+/* Make chunk i of the table readable by kernels. */
 static bool
 table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 				GcEvent **began, u64 *copied, GcError *err)
@@ -263,8 +262,8 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 }
 
 /*
- * What another request is still copying has to be there before we read it.  Once it is,
- * its mark has served.
+ * Let the stream wait for what another request is still copying.  Once the copy is done, its event
+ * is of no more use.
  */
 static bool
 wait_for_upload(GcTable *table, GcStream *stream, GcError *err)
@@ -369,7 +368,7 @@ oldest_use(void)
 	return oldest ? oldest->last_used : GC_NEVER_USED;
 }
 
-/* Drop the table that nobody uses and that was used longest ago. */
+/* Drop the least recently used table without users. */
 static bool
 drop_oldest(void)
 {
@@ -410,7 +409,7 @@ doom_dropped(bool all)
 			gone = t->regions[i] && t->regions[i]->dropped;
 		if (gone)
 		{
-			/* Its column's state may be gone as well. */
+			/* The state of its column may have been freed as well. */
 			t->state = NULL;
 			table_doom(t);
 		}

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * device_cache.h
- *	  The column chunks that are in device memory.
+ *	  The device cache: the column chunks that are in device memory.
+ *
+ * The worker's main thread.  Requests hold the tables that they use.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,20 +15,20 @@
 #include "../../columns/columns.h"
 #include "../../device/device.h"
 
-/* One cached column of one directory: its GcCols, on the device. */
+/* A device table: the GcCols of one cached column of one directory. */
 typedef struct GcTable GcTable;
 
 /*
- * The table of column `col` of dir, with every chunk of sources[] resident; copies
- * that are needed are queued on stream, *copied grows by their bytes, and before the
- * first of them comes a mark, *began, if began is not NULL and *began is.  The table
- * is in use until gc_table_release.  NULL: no device memory (err set).
+ * The table of column `col` of dir, with every chunk of sources[] cached on the device.  Copies that
+ * are needed are queued on stream; *copied grows by their bytes.  If began is not NULL and *began is
+ * NULL, *began becomes an event before the first copy.  The table is in use until gc_table_release.
+ * NULL: no device memory (err set).
  */
 extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
 							 GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
 extern GcAddr gc_table_array(const GcTable *table);
 
-/* After the copies were queued: others that use the table wait for this mark. */
+/* To be called after the copies were queued: other requests that use the table wait for them. */
 extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);
 

@@ -3,9 +3,9 @@
  * device_memory.c
  *	  Memory of the device, copies from and to it, and what gives way when it is short.
  *
- * What caches data there registers how to drop it (GcEvictor): column chunks
- * (device_cache.c), builds (builds.c), what shared scans derive from columns (share/).
- * They compete by time of last use.
+ * Each file that caches data on the device registers how to drop it (GcEvictor): column chunks
+ * (device_cache.c), builds (builds.c), derived columns of shared scans (share/).  The least
+ * recently used data goes first.
  *
  * The worker's main thread.  Whatever allocates a piece owns it, and frees it.
  *
@@ -22,14 +22,14 @@
 /* The arena is page-locked in windows of this size, when first copied from. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
 
-/* Part of the device's memory that stays free for what cannot do without. */
+/* One part in this many of the device's memory stays free for what cannot do without. */
 #define SPARE_PART	8
 
 typedef enum PinState
 {
 	NOT_PINNED_YET,
 	PINNED,
-	NOT_TO_BE_PINNED			/* that failed: copies are slower */
+	NOT_TO_BE_PINNED			/* page-locking failed: copies are slower */
 } PinState;
 
 static PinState *pinned = NULL;
@@ -99,7 +99,7 @@ within_window(const void *ptr, Size size)
 
 /*
  * Copies between arena and device.  Each window is page-locked by itself, and the
- * driver refuses a copy that touches two of them: cut at their borders.
+ * driver refuses a copy that touches two windows.  So copies are cut at their borders.
  */
 GcCode
 gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err)

@@ -3,6 +3,8 @@
  * device_memory.h
  *	  Memory of the device, copies from and to it, and what gives way when it is short.
  *
+ * The worker's main thread.  The caller owns what it allocates.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_DEVICE_MEMORY_H
@@ -16,22 +18,22 @@ extern void gc_device_memory_init(void);
 
 /* Device memory; drops what is least recently used and not in use.  0: none. */
 extern GcAddr gc_device_alloc(u64 size);
-/* The same out of what is free, of which it leaves some: nothing is dropped for it. */
+/* Device memory out of what is free, of which some has to stay free; drops nothing.  0: none. */
 extern GcAddr gc_device_alloc_spare(u64 size);
 extern void gc_device_free(GcAddr addr);
 
 /*
- * Something that keeps data in device memory which nobody uses now, and that can be made
- * again.  It lives as long as the worker.
+ * How a file drops data in device memory that has no users and can be made again.  Lives as long as
+ * the worker.
  */
 typedef struct GcEvictor
 {
 	/*
-	 * When what it would drop next was last used, by GcWorker's clock; GC_NEVER_USED: it has
-	 * nothing to drop.  NULL: what it has is cheap to make again, and goes before all else.
+	 * The time of last use, by GcWorker's clock, of what drop() would drop; GC_NEVER_USED: there is
+	 * nothing to drop.  NULL: the data is cheap to make again, and goes before all else.
 	 */
 	uint64		(*oldest) (void);
-	bool		(*drop) (void); /* drop that; false: there was nothing */
+	bool		(*drop) (void); /* drop one piece; false: there was nothing */
 	struct GcEvictor *next;
 } GcEvictor;
 
@@ -39,10 +41,7 @@ typedef struct GcEvictor
 
 extern void gc_evictor_register(GcEvictor *evictor);
 
-/*
- * Copy between the arena, page-locked as far as it is used for that, and the
- * device.  Asynchronous.
- */
+/* Copy between arena and device, asynchronously; page-locks the arena where it is copied first. */
 extern GcCode gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
 extern GcCode gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * state.c
- *	  What all of the worker uses: the device, its memory and kernels, and a clock.
+ *	  State that all of the worker uses: the device, its memory and kernels, and a clock.
  *
  * The worker's main thread.
  *

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * state.h
- *	  What all of the worker uses: the device, its memory and kernels, and a clock.
+ *	  State that all of the worker uses: the device, its memory and kernels, and a clock.
  *
- * The worker's process fills it before it serves (worker.c), on its main thread, which alone
- * reads and writes it.
+ * The worker's main thread fills it before it serves (worker.c).  No other thread reads or
+ * writes it.
  *
  *-------------------------------------------------------------------------
  */
