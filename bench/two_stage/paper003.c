@@ -131,7 +131,7 @@ pearson(const double *x, const double *y, int n)
 static void
 measure_rounds(const RoundKernel *r, GcAddr out, double budget)
 {
-	BenchKernel k = bench_kernel(r->name, 8, r->member_no);
+	BenchKernel k = bench_kernel(r->name, 8, r->body);
 	u64			total = (u64) bench_profile.sms * 2048 * 5;
 	double		load[SIZES],
 				rounds[SIZES],
