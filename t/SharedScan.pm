@@ -126,7 +126,7 @@ sub held
 	configure($node, 'gpuconc.debug_hold_requests' => scalar @$asked);
 	ask($sessions->[$_], $asked->[$_]) for (0 .. $#$asked - 1);
 	# Session 2 may be gone by now.
-	wait_until_waiting($node, "^$self->{name}(?!2$)", $#$asked - 1);
+	wait_until_waiting($node, "^$self->{name}(?!2\$)", $#$asked - 1);
 	$do->();
 	# What has gone is replaced, and the last one lets them go.  It asks something else:
 	# who asks the same may have the result of one that has gone, but is still there.
