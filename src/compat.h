@@ -63,7 +63,7 @@
 #define GC_OLD_SNAPSHOTS_EXPIRE() (old_snapshot_threshold >= 0)
 #endif
 
-/* 16 took the prefixes from what is counted of a table; after pgstat_should_count_relation(). */
+/* 16 dropped the prefixes of a table's counters.  To be used after pgstat_should_count_relation(). */
 #if PG_VERSION_NUM >= 160000
 #define GC_SCANS_COUNTED(rel)	((rel)->pgstat_info->counts.numscans)
 #define GC_ROWS_COUNTED(rel)	((rel)->pgstat_info->counts.tuples_returned)

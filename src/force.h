@@ -3,7 +3,7 @@
  * force.h
  *	  What debug settings force: one function per question.
  *
- * Nothing else reads these settings, but for what they are called in settings.c.
+ * Only settings.c, which defines these settings, reads them elsewhere.  Every process has them.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,28 +55,28 @@ gc_forced_sharing(void)
 	return gc_debug_force_shared_scan;
 }
 
-/* Are scans to be shared in some way wherever that is possible?  Its kernels are waited for. */
+/* Are scans to be shared in some way wherever that is possible?  Then requests wait for the kernels. */
 static inline bool
 gc_sharing_forced(void)
 {
 	return gc_forced_sharing() != GC_FORCE_NONE;
 }
 
-/* Are they to be shared by testing rows for many requests at once? */
+/* Are scans to be shared by selection wherever that is possible? */
 static inline bool
 gc_selection_forced(void)
 {
 	return gc_forced_sharing() == GC_FORCE_SELECTION;
 }
 
-/* May they be? */
+/* May scans be shared by selection? */
 static inline bool
 gc_selection_allowed(void)
 {
 	return gc_enable_shared_selection && (!gc_sharing_forced() || gc_selection_forced());
 }
 
-/* Are kernels to be kept co-resident wherever they fit? */
+/* Are kernels to be co-resident wherever they fit? */
 static inline bool
 gc_coresident_forced(void)
 {
@@ -90,7 +90,7 @@ gc_requests_held(void)
 	return gc_debug_hold_requests;
 }
 
-/* Are the texts wanted that a GPU would be given? */
+/* Are the kernel texts wanted that a GPU would be given? */
 static inline bool
 gc_gpu_texts_wanted(void)
 {

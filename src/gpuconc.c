@@ -3,8 +3,8 @@
  * gpuconc.c
  *	  Module entry: hooks, shared memory, registration of the worker.
  *
- * Runs in the postmaster (through shared_preload_libraries), and by fork is
- * there in every process.  The postmaster never touches a device.
+ * Runs in the postmaster (through shared_preload_libraries); every process inherits it by
+ * fork.  The postmaster never touches a device.
  *
  *-------------------------------------------------------------------------
  */

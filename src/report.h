@@ -3,6 +3,8 @@
  * report.h
  *	  Where the status world ends: a GcError becomes an ereport.
  *
+ * Backends and main threads of workers only.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_REPORT_H
@@ -12,7 +14,7 @@
 
 #include "status.h"
 
-/* SQLSTATE that describes a code best. */
+/* The SQLSTATE that describes a code best. */
 extern int	gc_code_sqlstate(GcCode code);
 
 /* A sentence of advice for a code, or NULL. */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * settings.c
- *	  The settings of the extension: their variables, and what PostgreSQL is told of them.
+ *	  The settings of the extension: their variables and definitions.
  *
- * Every process has them.  They are defined in the postmaster, through
- * shared_preload_libraries, before any other process is there.
+ * Every process has them.  The postmaster defines them, through shared_preload_libraries,
+ * before it starts any other process.
  *
  *-------------------------------------------------------------------------
  */
@@ -110,7 +110,7 @@ check_chunk_pages(int *newval, void **extra, GucSource source)
 	return true;
 }
 
-/* What a session may change. */
+/* Settings that a session may change. */
 static void
 define_session_settings(void)
 {
@@ -147,7 +147,7 @@ define_session_settings(void)
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
-/* What is fixed at server start. */
+/* Settings that are fixed at server start. */
 static void
 define_server_settings(void)
 {
@@ -204,7 +204,7 @@ define_server_settings(void)
 							 PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* What the worker reads again on a reload. */
+/* Settings that the worker reads again on a reload. */
 static void
 define_schedule_settings(void)
 {

@@ -30,7 +30,7 @@ typedef enum GcDebugOffload
 /* Heap pages that one page of the visibility map covers. */
 #define GC_HEAPBLOCKS_PER_MAPPAGE	32672
 
-/* settings.c describes each.  force.h has what those for debugging force. */
+/* settings.c describes each.  force.h says what the settings for debugging force. */
 extern bool gc_enabled;
 extern int	gc_device_choice;
 extern int	gc_debug_offload;
@@ -60,8 +60,8 @@ extern bool gc_debug_force_coresident;
 typedef enum GcForce
 {
 	GC_FORCE_NONE,
-	GC_FORCE_FUSED,				/* all of them, whatever its bodies are */
-	GC_FORCE_GROUPS,			/* fused, those with groups */
+	GC_FORCE_FUSED,				/* fused scans, with members of either kind */
+	GC_FORCE_GROUPS,			/* fused scans of grouped members */
 	GC_FORCE_SELECTION
 } GcForce;
 extern int	gc_debug_force_shared_scan;
@@ -69,10 +69,10 @@ extern double gc_offload_cost;
 extern double gc_tuple_cost;
 extern double gc_build_cost;
 
-/* What a GcPolicy is called in gpuconc.schedule; static storage. */
+/* A GcPolicy's name in gpuconc.schedule; static storage. */
 extern const char *gc_schedule_name(int policy);
 
-/* Define them, in the postmaster. */
+/* Define the settings, in the postmaster. */
 extern void gc_define_settings(void);
 
 /* True once this server was started with gpuconc preloaded. */

@@ -3,6 +3,8 @@
  * stat.c
  *	  SQL functions over the shared statistics and the device's status.
  *
+ * Runs in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -41,7 +43,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	uint64		fallbacks = 0;
 	bool		nulls[21] = {0};
 
-	/* The extension's script declares it so. */
+	/* The extension's script declares a row type. */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	for (int i = 0; i < GC_NCODES; i++)

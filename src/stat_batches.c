@@ -4,9 +4,9 @@
  *	  SQL functions over the log of batches: two views, and a timeline for trace
  *	  viewers.
  *
- * Runs in backends.  What a user may see: everything with the rights of
- * pg_read_all_stats, else the batches that a request of this session was in, of the
- * requests only these, and of the kernels' totals not which kernels they are.
+ * Runs in backends.  A user with the rights of pg_read_all_stats may see everything.  Other
+ * users see only batches with requests of their session, and only these requests.  They see
+ * the kernels' totals, but not which kernels they are.
  *
  *-------------------------------------------------------------------------
  */
@@ -195,7 +195,7 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
 		values[9] = Int64GetDatum((int64) k->shared_bytes);
 		values[10] = Int32GetDatum((int32) k->threads);
 		values[11] = TimestampTzGetDatum(k->last_launch);
-		/* Which kernel it is, and when it ran, may tell what others do. */
+		/* Which kernel it is, and when it ran, may tell what other sessions do. */
 		nulls[0] = nulls[11] = !all;
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
@@ -206,8 +206,8 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
  * gpuconc_timeline
  *
  * Trace events as chrome://tracing and Perfetto read them: complete events ("X") on
- * tracks, which are threads of processes there.  Events of one track may not overlap,
- * so each process has as many tracks as things happened at the same time.
+ * tracks, which are threads of processes there.  Trace events of one track may not overlap,
+ * so each process has as many tracks as spans that overlap.
  *-------------------------------------------------------------------------
  */
 typedef enum TimelineProcess
@@ -279,7 +279,7 @@ add_span(Spans *s, double from, double to, const GcBatchRecord *b, const GcBatch
 	s->span[s->n++] = (Span) {.from = from,.to = Max(from, to),.batch = b,.kernel = k};
 }
 
-/* From the batch's start, when copying begins, to the last kernel's end. */
+/* Time from the batch's start, when copying begins, to the last kernel's end. */
 static double
 batch_us(const GcBatchRecord *b)
 {
@@ -290,7 +290,7 @@ batch_us(const GcBatchRecord *b)
 	return Max(first, 0) + sane(b->actual_us);
 }
 
-/* What is drawn: batches, kernels, and requests waiting, by the batches given. */
+/* Collect the spans of the given batches, of their kernels, and of their waiting requests. */
 static void
 collect(const GcBatchRecord *batches, int n, Spans *b_spans, Spans *k_spans, Spans *q_spans)
 {
@@ -314,7 +314,7 @@ collect(const GcBatchRecord *batches, int n, Spans *b_spans, Spans *k_spans, Spa
 		{
 			const GcBatchKernel *k = &b->kernel[j];
 
-			/* Nothing is known of one that was not started after all. */
+			/* Nothing is known of a request that was not started after all. */
 			if (k->members == 0 || (!all && !is_own(b, k)))
 				continue;
 			add_span(k_spans, began + sane(k->start_us), began + sane(k->end_us), b, k);
@@ -335,7 +335,7 @@ put_separator(StringInfo buf)
 		appendStringInfoString(buf, ",\n");
 }
 
-/* Everything of an event up to its arguments, which the caller adds, with "}}". */
+/* Write a trace event up to its arguments; the caller adds these, and "}}". */
 static void
 put_event(StringInfo buf, TimelineProcess process, const Span *s, const char *category,
 		  const char *name)
@@ -390,7 +390,7 @@ put_wait(StringInfo buf, const Span *s)
 					 s->batch->id, s->kernel->pid, sane(s->kernel->queued_us));
 }
 
-/* Names of a process and of its tracks; none that has no track. */
+/* Write the names of a process and of its tracks; nothing for a process without tracks. */
 static void
 put_names(StringInfo buf, TimelineProcess process, const char *name, const char *track, int ntracks)
 {
@@ -406,7 +406,7 @@ put_names(StringInfo buf, TimelineProcess process, const char *name, const char 
 						 process, i, track, i);
 }
 
-/* gpuconc_timeline(batches integer) returns json: the newest so many batches. */
+/* gpuconc_timeline(batches integer) returns json: the newest `batches` batches. */
 Datum
 gpuconc_timeline(PG_FUNCTION_ARGS)
 {

@@ -3,10 +3,9 @@
  * status.h
  *	  The status world: how code that may not call ereport says what happened.
  *
- * Functions in device/, sched/, codegen/, program/ and everything that runs
- * on a thread return a GcCode and, where there is something to say beyond it,
- * fill a GcError.  report.c is the one place that turns a GcError into an
- * error of the query; nothing else crosses the border.
+ * Functions in device/, sched/, codegen/ and program/, and all functions that run on a
+ * thread, return a GcCode.  Where there is more to say, they fill a GcError.  Only report.c
+ * turns a GcError into an error of the query.
  *
  * No PostgreSQL header is included here, nor may be.
  *
@@ -57,8 +56,8 @@ typedef struct GcError
 {
 	GcCode		code;
 	char		detail[512];	/* a sentence for errdetail, or "" */
-	uint64_t	number;			/* what the next try needs to know: DUPLICATE and
-								 * BUILD_FULL: the build, ROWS: how many */
+	uint64_t	number;			/* what the next try needs to know; DUPLICATE and
+								 * BUILD_FULL: the build, ROWS: their number */
 } GcError;
 
 /*
@@ -68,7 +67,7 @@ typedef struct GcError
 extern GcCode gc_fail(GcError *err, GcCode code, const char *fmt,...)
 			__attribute__((format(printf, 3, 4)));
 
-/* The same, with a number beside the text. */
+/* gc_fail() with a number for GcError.number. */
 extern GcCode gc_fail_number(GcError *err, GcCode code, uint64_t number, const char *fmt,...)
 			__attribute__((format(printf, 4, 5)));
 

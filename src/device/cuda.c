@@ -6,12 +6,12 @@
  * The driver library is opened at run time and no CUDA header is needed to
  * build this.  cuda_open.c finds the GPU; nvrtc.c compiles kernels.
  *
- * Process and threads: the worker process, and there its main thread alone,
- * which has the device's primary context current from open() to close(); but
- * compile() is nvrtc.c's and runs on any thread.  No locks.
+ * Process and threads: the worker process, and there its main thread alone, which has the
+ * device's primary context current from open() to close().  Only compile(), which is in
+ * nvrtc.c, runs on any thread.  No locks.
  *
- * Ownership: the device owns streams and marks and recycles them; a module
- * owns its kernels.
+ * Ownership: the device owns streams and events and recycles them; a module owns its
+ * kernels.
  *
  * Errors: some CUDA errors (an illegal address, say) destroy the context, and
  * every later call would fail.  After the first of these the device is lost:
@@ -174,8 +174,8 @@ cuda_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
 }
 
 /*
- * Ask for the whole of a multiprocessor's shared memory, or leave it to the driver.  It is a
- * preference of the kernel, taken with each launch that follows: who is refused is launched.
+ * Ask for the whole of a multiprocessor's shared memory, or leave the choice to the driver.  It is
+ * only a preference of the kernel for its later launches: where it is refused, they still run.
  */
 static void
 ask_for_shared(CudaDevice *dev, GcKernel *kernel, bool whole)
@@ -218,11 +218,11 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 						 "cuLaunchKernel", err);
 }
 
-/* ---------- marks ---------- */
+/* ---------- events ---------- */
 
 /*
- * Of a word that is not written yet, once in so many looks the stream is asked for errors.  (The worker
- * looks once in a millisecond when it has waited for long.)
+ * While a word is not written, the stream is asked for errors once in this many looks at the word.
+ * (The worker looks once in a millisecond when it has waited for long.)
  */
 #define WORD_LOOKS	1024
 
@@ -258,7 +258,7 @@ cuda_event_put(GcDevice *base, GcEvent *event)
 	dev->free_marks[event->timed] = event;
 }
 
-/* A mark that is nowhere yet, or NULL. */
+/* An event that is in no stream yet, or NULL. */
 static GcEvent *
 take_event(CudaDevice *dev, bool timed, GcError *err)
 {
@@ -276,7 +276,7 @@ take_event(CudaDevice *dev, bool timed, GcError *err)
 	return event;
 }
 
-/* Put a taken mark behind what is queued. */
+/* Put a taken event behind what is queued. */
 static GcEvent *
 record_event(GcStream *stream, GcEvent *event, GcError *err)
 {
@@ -317,7 +317,7 @@ cuda_event_word(GcStream *stream, u32 *word, GcError *err)
 
 	if (event == NULL || !dev->base.info.host_pointers ||
 		gc_cuda_check(dev, dev->api.stream_write(stream->handle, (CuPtr) word, 1, 0), "cuStreamWriteValue32", NULL) != GC_OK)
-		return record_event(stream, event, err);	/* say, the memory is not page-locked */
+		return record_event(stream, event, err);	/* the memory may not be page-locked */
 	look_at(event, stream, word);
 	return event;
 }
@@ -344,7 +344,7 @@ cuda_event_done(GcEvent *event, bool *done, GcError *err)
 		return lost(dev, err);
 	if (event->word != NULL)
 	{
-		/* What the stream has done before the write is seen after the word is. */
+		/* Acquire: work of the stream before the write is then visible, too. */
 		*done = __atomic_load_n(event->word, __ATOMIC_ACQUIRE) != 0;
 		if (*done || ++event->looks % WORD_LOOKS != 0)
 			return GC_OK;

@@ -3,6 +3,8 @@
  * cuda_internal.h
  *	  The objects of device cuda, which cuda.c and cuda_open.c share.
  *
+ * The worker's main thread.  cuda.c says what owns them.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_CUDA_INTERNAL_H
@@ -51,8 +53,8 @@ struct GcEvent
 	CudaDevice *dev;
 	CuEvent		handle;
 	bool		timed;
-	const u32  *word;			/* of event_word: what is looked at, in the place of the event; or NULL */
-	GcStream   *stream;			/* then: which writes it */
+	const u32  *word;			/* event_word: polled in the place of CUDA's event; else NULL */
+	GcStream   *stream;			/* then: the stream that writes it */
 	u32			looks;
 	GcEvent	   *next;			/* in dev->events */
 	GcEvent	   *next_free;

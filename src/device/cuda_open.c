@@ -10,8 +10,8 @@
  * few later calls that may start some run with all signals blocked, which
  * threads inherit.
  *
- * Ownership: the device owns its context, pool, streams, marks and what modules
- * are left, and destroys them at close(), also where open() failed half way.
+ * Ownership: the device owns its context, pool, streams, events and the modules that are
+ * left.  close() destroys them, also where open() failed half way.
  *
  *-------------------------------------------------------------------------
  */
@@ -95,7 +95,7 @@ gc_cuda_check(CudaDevice *dev, CuResult result, const char *call, GcError *err)
 	return gc_fail(err, code, "%s failed: %s.", call, gc_cuda_error_text(dev, result));
 }
 
-/* The same while we are still looking for a device. */
+/* gc_cuda_check() while we are still looking for a device. */
 static GcCode
 check_probe(CudaDevice *dev, CuResult result, const char *call, GcError *err)
 {
@@ -289,7 +289,7 @@ warm_up(void *arg)
 	return NULL;
 }
 
-/* NVRTC's first compilation costs 0.35 s; have it done when a query comes. */
+/* NVRTC's first compilation takes 0.35 s; do it before a query comes. */
 static void
 start_warm_up(CudaDevice *dev)
 {

@@ -3,6 +3,8 @@
  * cuda_open.h
  *	  Device "cuda": finding and taking a GPU, and giving it back.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_CUDA_OPEN_H
@@ -10,7 +12,7 @@
 
 #include "cuda_internal.h"
 
-/* A device with these operations, of which close() unloads modules. */
+/* Open a device with these operations. */
 extern GcCode gc_cuda_open(GcDevice **out, const GcDeviceOps *ops, const GcDeviceOptions *options,
 						   GcError *err);
 extern void gc_cuda_close(GcDevice *dev);

@@ -27,7 +27,7 @@ typedef u64 GcAddr;				/* address on the device; 0 is none */
 
 typedef struct GcDevice GcDevice;
 typedef struct GcStream GcStream;	/* in-order queue of copies and launches */
-typedef struct GcEvent GcEvent;		/* a point in a stream: event + timestamp */
+typedef struct GcEvent GcEvent;		/* a point in a stream, with or without its time */
 typedef struct GcModule GcModule;	/* a loaded kernel image */
 typedef struct GcKernel GcKernel;	/* one entry point of a module */
 
@@ -40,10 +40,9 @@ typedef struct GcDeviceOptions
 	int			ordinal;		/* device cuda: which GPU */
 	const char *temp_directory; /* device host: where compilers work, if it has room;
 								 * NULL: in the system's */
-	const GcDeviceInfo *pretend;	/* device host: tell multiprocessors, cache and architecture
-									 * of this GPU, and kernels as it would, so that what is
-									 * decided by them is tested; launches stay the host's.
-									 * NULL: do not */
+	const GcDeviceInfo *pretend;	/* device host: report this GPU's multiprocessors, cache,
+									 * architecture and kernel needs, so that decisions for it
+									 * are tested; launches stay the host's.  NULL: do not */
 } GcDeviceOptions;
 
 /* Filled at open(), constant afterwards.  0 where the device does not tell. */
@@ -52,11 +51,11 @@ struct GcDeviceInfo
 	char		name[128];		/* "NVIDIA H200", or the CPU's model name */
 	bool		host_memory;	/* reads host memory in place: nothing need be copied */
 	bool		host_pointers;	/* kernels may use the host's addresses of page-locked memory */
-	bool		own_processors; /* computes beside the CPU, not on it */
-	bool		wakes;			/* calls GcDevice.wake when a mark is reached; else it has to
-								 * be asked */
-	bool		serial_blocks;	/* these three as in GcProfile (sched/profile.h); where a host */
-	bool		scalar;			/* pretends to be a GPU, they are that GPU's */
+	bool		own_processors; /* has processors of its own: does not compute on the CPU */
+	bool		wakes;			/* calls GcDevice.wake when an event is done; else events have
+								 * to be polled */
+	bool		serial_blocks;	/* as in GcProfile (sched/model/profile.h); a host that */
+	bool		scalar;			/* pretends to be a GPU has that GPU's */
 	bool		shares_cpu;
 	u64			memory_bytes;	/* memory taken for the pool */
 	u64			total_bytes;	/* memory of the device */
@@ -93,10 +92,9 @@ typedef struct GcLaunch
 	u32			blocks;
 	u32			threads;		/* per block; host: ignored */
 	u32			shared_bytes;	/* dynamic shared memory, per block */
-	bool		whole_shared;	/* multiprocessors are to have as much shared memory, and as
-								 * little cache, as they can, rather than what the driver
-								 * thinks this kernel can use (sched/policy/launch_order.h).  Host:
-								 * ignored */
+	bool		whole_shared;	/* give multiprocessors the most shared memory and the least
+								 * cache, instead of the driver's choice for this kernel
+								 * (sched/policy/launch_order.h).  Host: ignored */
 } GcLaunch;
 
 /* Compiled code; bytes is malloc'd, the receiver frees it. */
@@ -142,8 +140,8 @@ typedef struct GcDeviceOps
 	void		(*unpin) (GcDevice *dev, void *ptr);
 
 	/*
-	 * Pooled; never NULL unless *err says why.  stream_put wants an idle stream;
-	 * that it failed is then forgotten.
+	 * Streams are pooled.  stream_get: NULL with *err set.  stream_put wants an idle stream, and
+	 * forgets the stream's failure.
 	 */
 	GcStream   *(*stream_get) (GcDevice *dev, GcError *err);
 	void		(*stream_put) (GcDevice *dev, GcStream *stream);
@@ -170,22 +168,21 @@ typedef struct GcDeviceOps
 						   const GcArgs *args, int args_words, GcError *err);
 
 	/*
-	 * Put a mark behind all work queued so far.  Marks are pooled; put back
-	 * what was got (done or not).  event_done: GC_OK with *done set, or the error
-	 * with which work before the mark failed.  event_ms: time between two done
-	 * marks of event_timed.  stream_wait: work queued to `stream` from now on waits
-	 * for `mark`, and fails if what was before the mark failed; the mark may be put
-	 * back at once.
+	 * Put an event behind all work queued so far.  Events are pooled; the caller puts back each
+	 * event that it got, done or not.  event_done: GC_OK with *done set, or the error with which
+	 * work before the event failed.  event_ms: time between two done events of event_timed.
+	 * stream_wait: work queued to `stream` from now on waits for the event, and fails if work
+	 * before the event failed; the event may be put back at once.
 	 *
-	 * event_word: for event_done alone, which then costs next to nothing; `word`, 0, in
-	 * page-locked memory of the host, becomes another value unless the device has
-	 * another way to tell.  (An H200's driver: to record an event takes 0.2 us, one with
-	 * its time 1.3 to 1.9, to write a word 1.3; to ask for an event that is done, 3.2.)
-	 * event_written: as event_word, where a kernel on `stream` writes the word by itself, behind
-	 * all that somebody waits for; asks for host_pointers.
+	 * event_word: an event for event_done alone, which then costs next to nothing.  `word` is in
+	 * page-locked memory of the host; it is 0, and the device changes it unless it has another way
+	 * to tell.  (An H200's driver: to record an event takes 0.2 us, one with its time 1.3 to 1.9,
+	 * to write a word 1.3; to ask for an event that is done, 3.2.)
+	 * event_written: as event_word, but a kernel on `stream` writes the word itself, after all
+	 * results.  Needs host_pointers.
 	 *
-	 * A failure concerns, on the host, the stream it happened on until stream_put;
-	 * on cuda the whole device: every later call returns GC_DEVICE_FAILED.
+	 * On the host, a failure concerns the stream on which it happened, until stream_put.  On cuda
+	 * it concerns the whole device: every later call returns GC_DEVICE_FAILED.
 	 */
 	GcEvent	   *(*event) (GcStream *stream, GcError *err);
 	GcEvent	   *(*event_timed) (GcStream *stream, GcError *err);
@@ -200,15 +197,16 @@ typedef struct GcDeviceOps
 	/*
 	 * Compile kernel source text into an image.  Thread-safe.  source is NUL-
 	 * terminated.  On GC_COMPILE_FAILED, err->detail begins with the compiler's
-	 * first message; GC_COMPILE_INTERRUPTED says nothing about the text.  A device whose info does not say quick_compile ignores effort.
+	 * first message; GC_COMPILE_INTERRUPTED says nothing about the text.  A device whose
+	 * info does not say quick_compile ignores effort.
 	 */
 	GcCode		(*compile) (GcDevice *dev, const char *source, GcCompileEffort effort,
 							GcImage *image, GcError *err);
 
-	/* These two: GC_COMPILE_FAILED where the image is of no use. */
+	/* module_load and kernel_get return GC_COMPILE_FAILED where the image cannot be used. */
 	GcCode		(*module_load) (GcDevice *dev, const GcImage *image, GcModule **module, GcError *err);
 
-	/* Its kernels are gone too; none of them may be queued or running. */
+	/* Unload a module with its kernels; none of them may be queued or running. */
 	void		(*module_unload) (GcDevice *dev, GcModule *module);
 	GcCode		(*kernel_get) (GcModule *module, const char *name, GcKernel **kernel,
 							   GcKernelInfo *info, GcError *err);
@@ -231,9 +229,8 @@ struct GcDevice
 	GcDeviceInfo info;
 
 	/*
-	 * Called, on any thread, after a mark that has not been put back became done,
-	 * so that the worker need not poll; may be NULL.  Set by the worker right
-	 * after open().  Device cuda cannot tell and never calls it.
+	 * Called, on any thread, after an event that was not put back is done, so that the worker need
+	 * not poll; may be NULL.  The worker sets it right after open().  Device cuda never calls it.
 	 */
 	void		(*wake) (void *arg);
 	void	   *wake_arg;

@@ -3,6 +3,8 @@
  * dynlib.h
  *	  Finding NVIDIA's shared libraries, and our functions in them, at run time.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_DYNLIB_H

@@ -9,16 +9,16 @@
  * range of address space that gets memory when it is touched, and kernels also
  * read any other memory of the process in place.
  *
- * Process and threads: the worker process, its main thread, but for compile(),
- * which is called on any.  Locks: see host_threads.c.
+ * Process and threads: the worker process, its main thread.  Only compile() is called on
+ * any thread.  Locks: see host_threads.c.
  *
- * Ownership: the device owns pool, threads, streams and marks until close(),
- * and then unloads what modules are left.  A module owns its kernels, and must
- * outlive its launches.
+ * Ownership: the device owns pool, threads, streams and events until close(), which also
+ * unloads the modules that are left.  A module owns its kernels, and must outlive its
+ * launches.
  *
- * Errors: an operation that fails leaves its error with the stream; what is
- * queued behind it is left out, every later mark of the stream reports it, and
- * streams that wait for such a mark take it over.  stream_put clears it.
+ * Errors: an operation that fails leaves its error with the stream.  Work queued behind it
+ * is left out, and every later event of the stream reports the error.  Streams that wait for
+ * such an event take the error over.  stream_put clears it.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +48,7 @@
 /* Copies and fills up to this size are made at once if the stream is idle. */
 #define INLINE_BYTES		(64 * 1024)
 
-/* What kernels tell of themselves where a GPU is pretended. */
+/* What kernels report of themselves where the host pretends to be a GPU. */
 #define PRETENDED_REGISTERS	40
 #define PRETENDED_THREADS	1024
 
@@ -136,7 +136,7 @@ cache_bytes(void)
 	return bytes > 0 ? (u64) bytes : 0;
 }
 
-/* Clock and memory speeds stay 0, unknown; so does what only a GPU has. */
+/* Clock and memory speeds stay 0, which means unknown; so does what only a GPU has. */
 static void
 describe_host(HostDevice *dev, const GcDeviceInfo *pretend)
 {
@@ -336,7 +336,7 @@ host_stream_put(GcDevice *base, GcStream *stream)
 {
 	HostDevice *dev = (HostDevice *) base;
 
-	/* The lock, because a thread may just be on its way out of the last mark. */
+	/* The lock, because a thread may not have left the last event yet. */
 	pthread_mutex_lock(&dev->lock);
 	stream->error.code = GC_OK;
 	pthread_mutex_unlock(&dev->lock);
@@ -419,9 +419,9 @@ host_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 	return GC_OK;
 }
 
-/* ---------- marks ---------- */
+/* ---------- events ---------- */
 
-/* Queue a mark, or a wait for one; the operation holds a reference. */
+/* Queue an event, or a wait for one; the operation holds a reference. */
 static GcCode
 queue_event(GcStream *stream, HostOpKind kind, GcEvent *event, GcError *err)
 {
@@ -448,7 +448,7 @@ host_event(GcStream *stream, GcError *err)
 	return event;
 }
 
-/* It says itself when it is done: nobody polls. */
+/* An event of this device needs no word: it calls wake() when it is done. */
 static GcEvent *
 host_event_word(GcStream *stream, u32 *word, GcError *err)
 {

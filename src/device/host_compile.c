@@ -13,9 +13,9 @@
  * gc_host_compiler_free on the main thread, gc_host_compile on any thread and
  * several at once.  The environment is copied when the compiler is found, so
  * that no thread reads it while the server may change it.  The child has
- * default signal handling and no signal blocked; it stays in the worker's
- * process group, so that what ends the worker ends it too.  It is waited for
- * by its pid only: SIGCHLD and other children are none of our business.
+ * default signal handling and no signal blocked.  It stays in the worker's process group,
+ * so that a signal that ends the worker's group ends it too.  It is waited for by its pid
+ * only, so that SIGCHLD and other children are left to the server.
  *
  *-------------------------------------------------------------------------
  */
@@ -389,7 +389,7 @@ probe(const HostCompiler *compiler, GcError *err)
 	return code;
 }
 
-/* Copy the environment, less what decides language and temporary files. */
+/* Copy the environment without the variables for language and temporary files. */
 static bool
 copy_environment(HostCompiler *compiler)
 {
@@ -449,7 +449,7 @@ find_on_path(HostCompiler *compiler, const char *name)
 	return false;
 }
 
-/* What it calls itself: the first line of `cc --version`. */
+/* The compiler's version: the first line of `cc --version`. */
 static GcCode
 compiler_version(const HostCompiler *compiler, char *version, size_t size, GcError *err)
 {
@@ -480,7 +480,7 @@ compiler_version(const HostCompiler *compiler, char *version, size_t size, GcErr
 }
 
 /*
- * A digest of what decides whether compiled code may be used on this machine:
+ * A hash of what decides whether compiled code may be used on this machine:
  * -march=native code is for one kind of CPU, as the kernel describes it.
  */
 static u64

@@ -3,6 +3,8 @@
  * host_compile.h
  *	  Kernels for device host: the C compiler, found and run.
  *
+ * A compiler is found on the worker's main thread; it may run on any thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_HOST_COMPILE_H
@@ -17,8 +19,8 @@
 typedef struct HostCompiler
 {
 	char		path[PATH_MAX];
-	bool		native;			/* it knows -march=native */
-	char	  **env;			/* environment for it, less TMPDIR; NULL ends it */
+	bool		native;			/* the compiler knows -march=native */
+	char	  **env;			/* its environment, without TMPDIR; NULL ends it */
 	int			nenv;
 	int			ntmpdirs;
 	char		tmpdirs[HOST_TMPDIRS][PATH_MAX];	/* where to try, in order */

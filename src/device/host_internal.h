@@ -3,6 +3,8 @@
  * host_internal.h
  *	  The objects of device host, which host.c and host_threads.c share.
  *
+ * host_threads.c says which threads use them and what the lock protects.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_HOST_INTERNAL_H
@@ -19,7 +21,7 @@
 /* Copies and fills are cut into pieces of this size, one unit of work each. */
 #define HOST_PIECE			((size_t) 1 << 20)
 
-/* What a block can count on, and the scratch memory above which a launch fails. */
+/* Shared memory that a block can count on, and the most that a launch may ask for. */
 #define HOST_SHARED_BYTES	(256 * 1024)
 #define HOST_SHARED_MAX		((u32) 1 << 30)
 
@@ -30,8 +32,8 @@ typedef enum HostOpKind
 	HOST_COPY,
 	HOST_FILL,
 	HOST_LAUNCH,
-	HOST_EVENT,					/* note the time, tell who waits */
-	HOST_WAIT,					/* for another stream's mark */
+	HOST_EVENT,					/* note the time, release waiting streams */
+	HOST_WAIT,					/* for another stream's event */
 } HostOpKind;
 
 typedef struct HostOp HostOp;
@@ -39,11 +41,11 @@ typedef struct HostOp HostOp;
 /* One operation of a stream: `units` pieces of work that may run side by side. */
 struct HostOp
 {
-	HostOp	   *next;			/* in its stream, or in the list of spare ones */
+	HostOp	   *next;			/* in its stream, or in the list of free operations */
 	HostOpKind	kind;
 	int			users;			/* threads inside it */
 	u64			units;
-	atomic_ullong next_unit;	/* the first that nobody has claimed yet */
+	atomic_ullong next_unit;	/* the first unit that no thread has claimed yet */
 
 	/* HOST_COPY, HOST_FILL */
 	char	   *dst;
@@ -66,7 +68,7 @@ struct GcStream
 	HostDevice *dev;
 	HostOp	   *head;			/* being worked on; NULL when idle */
 	HostOp	   *tail;
-	bool		in_ring;		/* head has units that nobody has claimed */
+	bool		in_ring;		/* head has units that no thread has claimed */
 	GcStream   *ring_next;
 	GcStream   *ring_before;
 	GcStream   *other;			/* in dev->parked, or in settle()'s list */
@@ -107,12 +109,12 @@ struct HostDevice
 	HostThread *threads;
 	int			nthreads;		/* running */
 
-	pthread_mutex_t lock;		/* of all that follows, streams' queues and marks */
+	pthread_mutex_t lock;		/* of all fields below, streams' queues and events */
 	pthread_cond_t work;		/* the ring got a member, or stop */
-	pthread_cond_t done;		/* a mark is done, or all is idle */
+	pthread_cond_t done;		/* an event is done, or all is idle */
 	GcStream   *ring;			/* next stream to be served, round-robin */
 	atomic_int	nring;			/* streams in the ring */
-	GcStream   *parked;			/* streams whose head waits for a mark */
+	GcStream   *parked;			/* streams whose head waits for an event */
 	int			nbusy;			/* streams with a head */
 	HostOp	   *spare_ops;
 	GcEvent	   *events;			/* all */

@@ -3,6 +3,8 @@
  * host_module.h
  *	  Shared objects of kernels for device host.
  *
+ * The worker's main thread.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_HOST_MODULE_H

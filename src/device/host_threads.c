@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * host_threads.c
- *	  Device "host": the threads that do a GPU's work, and what they serve.
+ *	  Device "host": the threads that do a GPU's work, and the streams that they serve.
  *
  * A stream is a queue of operations; its head alone is being worked on.  An
  * operation is some number of units (blocks of a launch, pieces of a copy),
- * which any thread claims by an atomic counter.  Streams whose head has units
- * left stand in a ring.  A thread takes the next stream of the ring, claims a
- * unit, and goes on claiming units of the same operation without the lock
- * while no other stream is in the ring; else it goes back for the next stream.
- * So threads are shared evenly among the streams, and a launch of many blocks
- * does not starve the others.  A block is never interrupted: how soon another
- * stream gets a thread is decided by how long one block takes.
+ * which any thread claims by an atomic counter.  Streams whose head has units left are in
+ * a ring.  A thread takes the next stream of the ring, and claims a unit.  While no other
+ * stream is in the ring, it goes on claiming units of the same operation without the lock;
+ * else it goes back for the next stream.  So streams share the threads evenly, and a launch
+ * of many blocks does not starve the others.  A block is never interrupted: how long one
+ * block takes decides how soon another stream gets a thread.
  *
- * The last thread to leave an operation (HostOp.users), once all its units are
- * claimed, takes it off its stream and settles the stream: marks are completed
- * and waits looked at until there is work again or nothing.
+ * The last thread to leave an operation (HostOp.users), once all its units are claimed,
+ * takes it off its stream and settles the stream.  That means to complete events and look
+ * at waits until the stream has work again or is empty.
  *
  * Process and threads: the worker process.  Functions that begin with gc_ are
  * called on the main thread, all others on any.  Pool threads have all signals
@@ -24,9 +23,9 @@
  * Locks: one, HostDevice.lock; it is held for some instructions at a time,
  * never while a unit runs and never while wake() is called.
  *
- * Ownership: operations belong to the device and are recycled.  A mark is
- * recycled when its owner has put it back and no queued operation names it, so
- * a wait keeps meaning the mark that it was queued for.
+ * Ownership: operations belong to the device and are recycled.  An event is recycled when
+ * its owner has put it back and no queued operation names it.  So a wait keeps meaning the
+ * event that it was queued for.
  *
  *-------------------------------------------------------------------------
  */
@@ -81,7 +80,7 @@ ring_remove(HostDevice *dev, GcStream *stream)
 	atomic_fetch_sub(&dev->nring, 1);
 }
 
-/* ---------- marks ---------- */
+/* ---------- events ---------- */
 
 static void
 event_unref(GcEvent *event)
@@ -93,7 +92,7 @@ event_unref(GcEvent *event)
 	}
 }
 
-/* Take all streams that wait for this mark off the parked list, onto `list`. */
+/* Take all streams that wait for this event off the parked list, onto `list`. */
 static void
 unpark(HostDevice *dev, const GcEvent *event, GcStream **list)
 {
@@ -164,7 +163,7 @@ settle_head(HostDevice *dev, GcStream *stream, GcStream **list)
 				dev->parked = stream;
 				return false;
 			}
-			/* What this stream waited for is not there if that failed. */
+			/* If the other stream failed, this stream's work has no input. */
 			if (stream->error.code == GC_OK)
 				stream->error = op->event->error;
 			event_unref(op->event);
@@ -183,7 +182,7 @@ settle_head(HostDevice *dev, GcStream *stream, GcStream **list)
 	return true;
 }
 
-/* Bring a stream whose head is new, and streams that waited for it, to work or rest. */
+/* Settle a stream whose head is new, and streams that waited for it. */
 static void
 settle(HostDevice *dev, GcStream *stream)
 {
@@ -280,7 +279,7 @@ run_units(HostThread *thread, HostOp *op)
 		code = run_unit(thread, op, unit);
 	} while (code == GC_OK && atomic_load(&dev->nring) <= 1 && !atomic_load(&dev->stop));
 
-	/* What is left of a failed operation is not worth doing. */
+	/* The units left of a failed operation are not worth doing. */
 	if (code != GC_OK)
 		atomic_store(&op->next_unit, op->units);
 	return code;

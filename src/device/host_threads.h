@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * host_threads.h
- *	  Threads of device host, which do what its streams are given.
+ *	  The threads of device host, which execute the operations of its streams.
+ *
+ * Called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +14,7 @@
 
 extern GcCode gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err);
 
-/* Join the threads and free what is queued; streams and marks remain. */
+/* Join the threads and free what is queued; streams and events remain. */
 extern void gc_host_threads_stop(HostDevice *dev);
 
 /* An empty operation to be filled and submitted; NULL with *err set. */

@@ -90,7 +90,7 @@ struct GcKernelCache
 
 	pthread_mutex_t lock;
 	pthread_cond_t work;		/* a job was queued, or stop */
-	Jobs		jobs;			/* somebody waits for these */
+	Jobs		jobs;			/* first compilations, which requests wait for */
 	Jobs		improvements;
 	bool		trim;			/* the directory is to be looked at */
 	bool		trimming;		/* a thread does */
@@ -229,7 +229,7 @@ compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 		cache->wake(cache->wake_arg);
 }
 
-/* Compile with full effort what was compiled quickly; if it fails, that was it. */
+/* Compile with full effort what was compiled quickly; if this fails, the quick kernel stays. */
 static void
 improve_entry(GcKernelCache *cache, GcCachedKernel *entry)
 {
@@ -526,8 +526,8 @@ gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry, GcKernel **kernel,
 	pthread_mutex_unlock(&cache->lock);
 
 	/*
-	 * From here on, an entry that is not COMPILING is the main thread's alone, but
-	 * for what an improvement sets.
+	 * From here on, an entry that is not COMPILING is the main thread's alone, except for the fields
+	 * that an improvement sets.
 	 */
 	if (state == GC_KERNEL_READY && improvement == BETTER_READY)
 	{

@@ -11,19 +11,20 @@
  * checksum).  Files are written to a temporary name and renamed; a failed
  * write (disk full) is not an error.  The directory is made if it is missing.
  * A directory or file that is not owned by the server's user, or that group
- * or others may write, or that is a symbolic link, is not used: the first such
- * finding is reported through the log callback, and kernels are then compiled
+ * or others may write, or that is a symbolic link, is not used.  The first such
+ * directory or file is reported through the log callback, and kernels are then compiled
  * into memory only.  A file that is damaged is replaced.
  *
  * Threads: gc_kcache_* are called on the worker's main thread.  Compile threads
  * are created with all signals blocked; they call GcDeviceOps.compile, write
  * the files, then publish the entry's state and call the wake function, nothing
  * else.
- * Where the device can compile quickly (GcDeviceInfo.quick_compile), a text is
- * first compiled so, and anew with full effort when no other text waits for its
- * first compilation; the better module takes over at the next gc_kcache_poll,
- * the quick one stays loaded for launches under way.  Only the better one goes to
- * disk.
+ *
+ * Where the device can compile quickly (GcDeviceInfo.quick_compile), a text is first
+ * compiled as a quick kernel.  It is compiled with full effort when no other text waits
+ * for its first compilation.  The better module takes over at the next gc_kcache_poll; the
+ * quick one stays loaded for launches that are queued.  Only the better one goes to disk.
+ *
  * An entry lives until gc_kcache_close; modules are loaded on the main thread
  * at the first gc_kcache_poll that finds the image ready.
  *
@@ -46,7 +47,7 @@ typedef enum GcKernelState
 
 typedef enum GcKernelOrigin
 {
-	GC_ORIGIN_MEMORY,			/* was there already when asked for */
+	GC_ORIGIN_MEMORY,			/* was loaded already when asked for */
 	GC_ORIGIN_DISK,
 	GC_ORIGIN_COMPILED,
 } GcKernelOrigin;
@@ -67,8 +68,8 @@ extern GcCode gc_kcache_open(GcKernelCache **cache, GcDevice *dev,
 							 const GcKernelCacheOptions *options, GcError *err);
 
 /*
- * Limit the size of the directory, in bytes; 0: no limit.  The kernels used least
- * recently are removed from it, on a compile thread that has nothing to compile.
+ * Limit the size of the directory, in bytes; 0: no limit.  A compile thread that has nothing
+ * to compile removes the least recently used kernels.
  */
 extern void gc_kcache_limit(GcKernelCache *cache, u64 bytes);
 
@@ -94,19 +95,19 @@ extern GcKernelState gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry,
 extern bool gc_kcache_final(const GcCachedKernel *entry);
 
 /*
- * How it came to be, and the time that its compilation took (0 unless COMPILED).
- * To be asked by whoever made the gc_kcache_get, once gc_kcache_poll said READY:
- * a later gc_kcache_get that finds it loaded turns the answer to MEMORY.
+ * Where the kernel came from, and the time that its compilation took (0 unless COMPILED).  The caller
+ * of gc_kcache_get asks this once gc_kcache_poll says READY: a later gc_kcache_get that finds the
+ * kernel loaded turns the answer to MEMORY.
  */
 extern GcKernelOrigin gc_kcache_origin(const GcCachedKernel *entry);
 extern float gc_kcache_compile_ms(const GcCachedKernel *entry);
 
 /*
  * To be called for each request that wants the kernel.  True if it is being compiled
- * again: it had failed for a reason that may be gone by now.  The first request after
- * a failure makes it try again, then the second one after the next failure, the fourth
- * and so on: what keeps failing must not keep the machine busy.  gc_kcache_get does
- * this by itself.
+ * again, because it had failed for a reason that may be gone by now.  The first request
+ * after a failure makes it try again, then the second one after the next failure, the
+ * fourth and so on, so that a text that keeps failing does not keep the machine busy.
+ * gc_kcache_get does this by itself.
  */
 extern bool gc_kcache_retry(GcCachedKernel *entry);
 

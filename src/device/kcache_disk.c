@@ -3,10 +3,9 @@
  * kcache_disk.c
  *	  The kernel cache's files.
  *
- * What is read here is executed in the server, so a file counts only if nobody
- * but the server's user can have written it, which is asked of the descriptor
- * that is then read, never of a name.  Damage is found by a checksum; that is
- * no protection against malice.
+ * What is read here is executed in the server.  So a file counts only if no other user than
+ * the server's can have written it.  That is asked of the descriptor that is then read,
+ * never of a name.  Damage is found by a checksum, which is no protection against malice.
  *
  * A file that is read gets a new time of modification: by it, the files used least
  * recently are found.  Servers may share a directory.  One of them may remove what
@@ -218,7 +217,7 @@ read_trusted(GcKernelDisk *disk, const char *name, size_t *size)
 	char	   *bytes = NULL;
 	int			fd;
 
-	/* O_NONBLOCK: opening a pipe that somebody put there must not hang. */
+	/* O_NONBLOCK: opening a pipe with this name must not hang. */
 	fd = openat(disk->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 	{
@@ -312,7 +311,7 @@ write_all(int fd, const void *bytes, size_t size)
 	return true;
 }
 
-/* Make the file, whole or not at all, of a head (which may be empty) and a body. */
+/* Make a file, whole or not at all, from a head, which may be empty, and a body. */
 static bool
 write_file(const GcKernelDisk *disk, const char *name, const void *head, size_t head_size,
 		   const void *body, size_t body_size)
@@ -484,7 +483,7 @@ join_files(Listing *listing)
 	listing->n = n;
 }
 
-/* Somebody else may have removed it already, which is as good. */
+/* Another server may have removed the files already, which is as good. */
 static void
 remove_files(const GcKernelDisk *disk, const Files *files)
 {

@@ -3,6 +3,8 @@
  * kcache_disk.h
  *	  The kernel cache's files.
  *
+ * kcache_disk.c says which threads call what.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_KCACHE_DISK_H
@@ -23,8 +25,8 @@ typedef struct GcKernelDisk
 	atomic_bool usable;			/* becomes false when something is wrong */
 	char	   *path;			/* for messages */
 	atomic_ullong limit;		/* bytes that kernels may take; 0: no limit */
-	atomic_ullong bytes;		/* that they take, as of the last look at the directory
-								 * and what was written since */
+	atomic_ullong bytes;		/* that kernels took when the directory was last listed, with
+								 * what was written since */
 	void		(*log) (const char *message);
 } GcKernelDisk;
 
@@ -37,7 +39,7 @@ extern void gc_kdisk_close(GcKernelDisk *disk);
 extern bool gc_kdisk_load(GcKernelDisk *disk, const GcKernelKey *key, const char *source,
 						  GcImage *image);
 
-/* Any thread.  Failure is nobody's concern. */
+/* Any thread.  Failure is not reported. */
 extern void gc_kdisk_store(GcKernelDisk *disk, const GcKernelKey *key,
 						   const char *source, const GcImage *image);
 

@@ -51,9 +51,8 @@ static const GcDynSymbol nvrtc_symbols[] = {
 };
 
 /*
- * Options without which the meaning of a kernel would be another one.  int128
- * is what numeric is computed in; a fused multiply-add would give floats other
- * last bits than PostgreSQL's.
+ * Options without which a kernel would mean something else.  Numeric is computed in int128.  A fused
+ * multiply-add would give floats other last bits than PostgreSQL's.
  */
 static const char *const needed_options[] = {
 	"--std=c++17",
@@ -66,7 +65,7 @@ static const char *const needed_options[] = {
  * refusal the newest is left out.
  * modify-stack-limit: by default NVRTC raises RLIMIT_STACK of the whole process
  * while it compiles.  minimal: leaves out declarations that kernels do not use.
- * no-cache: NVRTC would keep a disk cache of its own beside kcache.c's.
+ * no-cache: NVRTC would keep a disk cache of its own next to kcache.c's.
  */
 static const char *const optional_options[] = {
 	"--modify-stack-limit=false",
@@ -244,7 +243,7 @@ run_compiler(const GcNvrtc *nvrtc, NvProgram program, const char *arch_option, b
 		if (result != GC_NV_INVALID_OPTION || optional == 0)
 			break;
 	}
-	/* What such a compilation is refused may be its own options. */
+	/* A quick compilation, or the front end alone, may be refused for its own options. */
 	if (result != GC_NV_INVALID_OPTION && !quick && !front_end)
 		atomic_store(&option_count, optional);
 	return result;

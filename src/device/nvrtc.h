@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * nvrtc.h
- *	  Compiling kernel text for device cuda, without a GPU being needed.
+ *	  Compiling kernel text for device cuda; needs no GPU.
+ *
+ * nvrtc.c says which threads call what.
  *
  *-------------------------------------------------------------------------
  */

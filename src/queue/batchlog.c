@@ -3,16 +3,16 @@
  * batchlog.c
  *	  The ring of finished batches and the table of kernel totals.
  *
- * In main shared memory, made once at server start and never freed.  See batchlog.h
- * for who writes and who reads, and for the lock.
+ * In main shared memory, made once at server start and never freed.  batchlog.h says which
+ * process writes, which processes read, and what the lock is for.
  *
- * Batches are stored in the order in which they finish, which need not be that of
- * their ids: one that took so long that the ring went round meanwhile is dropped.
- * The ids stand side by side besides, so that the newest are found without walking
- * through the records.
+ * Batches are stored in the order in which they finish, which need not be the order of
+ * their ids.  A batch that ran so long that its slot in the ring was reused is dropped.
+ * A separate array holds the ids, so that the newest batches are found without reading
+ * the records.
  *
- * Kernels are found by hash; a list in the order of their last launches says whose
- * room a new one takes when all GC_KERNELLOG_SIZE are taken.
+ * Kernels are found by hash.  When all GC_KERNELLOG_SIZE entries are taken, a new kernel
+ * replaces the least recently launched one; a list keeps that order.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@
 
 typedef struct GcBatchLog
 {
-	pg_atomic_uint64 last_id;	/* handed out; resets leave it alone */
+	pg_atomic_uint64 last_id;	/* handed out; resets do not change it */
 	dlist_head	launched;		/* KernelEntry, the newest launch first */
 } GcBatchLog;
 
@@ -157,8 +157,8 @@ kernel_entry(const GcKernelLog *launch)
 }
 
 /*
- * Counts, time and error are added to what there is, the rest is taken over.  An error
- * that is negative (or not a number) says that nothing was predicted.
+ * Counts, time and error are added to the kernel's totals; the other fields replace the old ones.  An
+ * error that is negative (or not a number) says that nothing was predicted.
  */
 void
 gc_kernellog_add(const GcKernelLog *launch)
@@ -203,8 +203,8 @@ compare_ids(const void *a, const void *b)
 }
 
 /*
- * The lock is taken for each record anew, lest the worker wait for the copying of the
- * whole ring: what was overwritten meanwhile is left out.
+ * The lock is taken for each record anew, so that the worker does not wait for the copying of the
+ * whole ring.  Records that are overwritten between are left out.
  */
 GcBatchRecord *
 gc_batchlog_read(int limit, int *n)
@@ -255,7 +255,7 @@ gc_kernellog_read(int *n)
 	return result;
 }
 
-/* Batches that are under way come into the emptied ring when they are done. */
+/* Batches that still run are added to the emptied ring when they are done. */
 void
 gc_batchlog_reset(void)
 {

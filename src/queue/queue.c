@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * queue.c
- *	  Slots, the ring of queued requests, and the statistics beside them.
+ *	  Slots, the ring of queued requests, and the statistics.
  *
  * Runs in backends and in the worker's main thread.  See queue.h for states,
  * ownership and locks.
@@ -66,10 +66,10 @@ typedef struct GcQueue
 
 static GcQueue *queue = NULL;
 
-/* Longest spin before a backend sleeps, microseconds. */
+/* Longest time that a backend spins before it sleeps, in microseconds. */
 #define SPIN_US			1000
 
-/* A worker that has not even begun so long after the server's start never will. */
+/* A worker that has not begun this long after the server's start never will. */
 #define WORKER_START_MS	3000
 
 /* Slots that this process has acquired and not yet released. */
@@ -81,7 +81,7 @@ static bool exit_callback_registered = false;
 int
 gc_request_slots(void)
 {
-	/* One per backend, and as many again for abandoned ones to drain. */
+	/* One per backend, and as many again for abandoned requests that the worker still holds. */
 	return 2 * MaxBackends;
 }
 
@@ -133,7 +133,7 @@ gc_queue_shmem_init(void)
 	queue->stats.reset_at = GetCurrentTimestamp();
 }
 
-/* The postmaster has no way to tell a worker that it was not registered. */
+/* Nobody tells this module when the worker could not be registered; the time since the start does. */
 GcWorkerState
 gc_worker_state(const char **reason)
 {
@@ -222,7 +222,7 @@ gc_slot_acquire(void)
 {
 	int			slot;
 
-	/* Cleanup is in place before there is anything to clean up. */
+	/* The cleanup is registered before there is anything to clean up. */
 	if (!exit_callback_registered)
 	{
 		before_shmem_exit(release_at_exit, (Datum) 0);
@@ -275,8 +275,8 @@ gc_slot_submit(int slot, GcRequest *request, GcError *err)
 }
 
 /*
- * A kernel often takes less time than waking a process.  So as long as there are
- * processors to spare, look for the answer for a while before sleeping.
+ * A kernel often takes less time than waking a process.  So as long as processors are idle, the
+ * backend spins for a while before it sleeps.
  */
 static void
 spin_for_result(GcSlot *s)
@@ -312,7 +312,7 @@ gc_slot_wait(int slot, GcError *err)
 
 	spin_for_result(s);
 
-	/* The worker, when it exits, finishes what it leaves: no timeout is needed. */
+	/* No timeout: a worker that exits finishes the requests that it leaves. */
 	while (pg_atomic_read_u32(&s->state) != SLOT_DONE)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1,
@@ -338,7 +338,7 @@ gc_slot_info(int slot)
 	return &queue->slots[slot].info;
 }
 
-/* What it still holds for a request may be given back now. */
+/* Wake the worker, so that it frees what it holds for an abandoned request. */
 static void
 wake_worker(void)
 {
@@ -363,7 +363,7 @@ gc_slot_release(int slot)
 		}
 	}
 
-	/* The worker may be moving it on at the same time: try until settled. */
+	/* The worker may change the state at the same time: try until one change succeeds. */
 	for (;;)
 	{
 		switch (pg_atomic_read_u32(&queue->slots[slot].state))
@@ -404,7 +404,7 @@ gc_slot_release_all(void)
 void
 gc_queue_worker_start(Latch *latch)
 {
-	/* What a predecessor left behind in a crash of its own was finished by it. */
+	/* A former worker has finished all that it left (gc_queue_worker_stop). */
 	SpinLockAcquire(&queue->lock);
 	queue->worker = latch;
 	queue->worker_present = true;

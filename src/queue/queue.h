@@ -5,7 +5,7 @@
  *
  * A request is one block of arena memory: a bound program, the values that go
  * with it, and a device part that is copied to the device as it is.  A slot
- * carries it through these states (who moves it, and where):
+ * carries it through these states; the arrows name the process that moves it:
  *
  *	FREE --backend--> FILLING --backend--> QUEUED --worker--> RUNNING --worker--> DONE
  *	                     |                    |                  |                  |
@@ -16,10 +16,10 @@
  *	gc_slot_acquire, gc_slot_submit, gc_queue_take, gc_slot_finish; gc_slot_release
  *	moves a slot downwards from any state at any time, without waiting.
  *
- * Ownership: the slot owns request, result and the slot's guard (epoch.h); they
- * are given back by whoever moves it to FREE.  While ABANDONED they belong to the
- * worker, since the device may still read them.  When the worker exits, queued
- * and running requests become DONE with GC_WORKER_GONE, abandoned ones FREE.
+ * Ownership: the slot owns request, result and the slot's guard (epoch.h).  The process
+ * that moves it to FREE gives them back.  While ABANDONED they belong to the worker, since
+ * the device may still read them.  When the worker exits, queued and running requests
+ * become DONE with GC_WORKER_GONE, and abandoned ones FREE.
  *
  * Locks: queue spinlock (free list, ring, worker's presence), held for a few
  * instructions, taken last.
@@ -107,9 +107,9 @@ typedef struct GcRequest
 	GcBuildValue *builds;
 	i64		   *payload_bases;
 	GcGroupKeyValue *group_keys;
-	u64			ngroups;		/* dense: groups; hash: room for so many; none: 1 */
+	u64			ngroups;		/* dense: groups; hash: groups that have room; none: 1 */
 	u64			group_slots;	/* hash: power of 2, >= 2 * ngroups */
-	u64			rows_cap;		/* row sink: room for so many */
+	u64			rows_cap;		/* row sink: rows that have room */
 	int			group_key_words;	/* hash: words of a group's key */
 	GcHash		share;			/* equal hashes of equal programs, equal results; 0:
 								 * this request's alone */
@@ -117,12 +117,12 @@ typedef struct GcRequest
 	u64			device_bytes;
 } GcRequest;
 
-/* What the worker sends back: data behind the header. */
+/* What the worker sends back; the data follows the header. */
 typedef struct GcResult
 {
 	Size		size;			/* of the whole arena block */
 	u64			count;			/* groups (dense, not gathered: all), or rows */
-	u64			stride;			/* rows: room for so many per column */
+	u64			stride;			/* rows: words per column */
 	u64		   *words;			/* groups: count * group_words; rows: column-wise,
 								 * (nouts + 1) columns of `stride` words */
 	i64		   *keys;			/* hashed groups: count * group_key_words; groups
@@ -135,17 +135,17 @@ typedef struct GcRunInfo
 {
 	float		queue_ms;		/* submitted .. taken by the worker */
 	float		compile_ms;		/* waiting for kernels */
-	float		copy_ms;		/* chunks to the device, and whatever else comes before its
-								 * first build, or the main kernel; 0: no chunks */
+	float		copy_ms;		/* from the first copy of a chunk to the first build, or else to
+								 * the main kernel; 0: no chunk was copied */
 	float		run_ms;			/* kernels, by the device's clock */
 	float		total_ms;		/* submitted .. finished */
 	u64			copied_bytes;
 	u64			read_bytes;		/* encoded column bytes of the main scan */
 	u32			kernels;		/* launched */
-	u32			compiled;		/* of them, compiled for this request */
-	u32			from_disk;		/* of them, loaded from the disk cache */
+	u32			compiled;		/* kernels compiled for this request */
+	u32			from_disk;		/* kernels loaded from the disk cache */
 	u32			shared_result;	/* 1: answered by another request's kernels */
-	u32			builds_shared;	/* build sides taken over from other requests */
+	u32			builds_shared;	/* builds taken over from other requests */
 	u32			builds_run;
 	u32			blocks;			/* of the main kernel */
 	u32			threads;
@@ -158,7 +158,7 @@ typedef struct GcRunInfo
 	u32			first_tile;		/* where its scan began, of ntiles */
 	u32			ntiles;
 	u32			policy;			/* GcPolicy */
-	float		predicted_ms;	/* of the main kernel, beside its co-runners */
+	float		predicted_ms;	/* of the main kernel, next to its co-runners */
 } GcRunInfo;
 
 /*-------------------------------------------------------------------------
@@ -178,7 +178,7 @@ extern GcCode gc_slot_submit(int slot, GcRequest *request, GcError *err);
 /* Sleep until the request is done.  Interruptible; returns the request's code. */
 extern GcCode gc_slot_wait(int slot, GcError *err);
 
-/* Of a DONE slot; valid until released. */
+/* Result and information of a DONE slot; valid until it is released. */
 extern const GcResult *gc_slot_result(int slot);
 extern const GcRunInfo *gc_slot_info(int slot);
 
@@ -209,12 +209,12 @@ extern GcRunInfo *gc_slot_run_info(int slot);
 extern bool gc_slot_abandoned(int slot);
 extern TimestampTz gc_slot_submitted(int slot);
 
-/* The backend that asked, which may have gone. */
+/* The backend of the request, which may have exited. */
 extern int	gc_slot_pid(int slot);
 
 /*
  * Finish a taken request.  result (may be NULL) is arena memory and becomes the
- * slot's.  Wakes the backend, or frees everything if it has gone.
+ * slot's.  Wakes the backend, or frees everything if the request was abandoned.
  */
 extern void gc_slot_finish(int slot, const GcError *err, GcResult *result);
 
@@ -247,8 +247,8 @@ typedef struct GcDeviceStatus
 typedef struct GcStats
 {
 	pg_atomic_uint64 requests;	/* executions of a gpuconc node */
-	pg_atomic_uint64 offloaded; /* of them, answered by the device */
-	pg_atomic_uint64 fallbacks[GC_NCODES];	/* answered by PostgreSQL's plan */
+	pg_atomic_uint64 offloaded; /* requests answered by the device */
+	pg_atomic_uint64 fallbacks[GC_NCODES];	/* requests answered by PostgreSQL's plan, by reason */
 	pg_atomic_uint64 retries;
 	pg_atomic_uint64 queue_us;
 	pg_atomic_uint64 compile_us;
@@ -262,10 +262,11 @@ typedef struct GcStats
 	pg_atomic_uint64 builds_shared;
 	pg_atomic_uint64 results_shared;
 	pg_atomic_uint64 rows_delta;
-	pg_atomic_uint64 key_group_scans;	/* columns that selection scans could read by classes */
-	pg_atomic_uint64 key_group_mismatches; /* of them, read by value: classes did not fit */
-	pg_atomic_uint64 direct_lookups; /* hash builds that requests probed by value */
-	pg_atomic_uint64 packed_row_scans;	/* requests of selection scans that could read records */
+	pg_atomic_uint64 key_group_scans;	/* columns for which selection scans had key groups */
+	pg_atomic_uint64 key_group_mismatches;	/* such columns that were read by value: key groups
+											 * did not agree with the predicates */
+	pg_atomic_uint64 direct_lookups;	/* hash builds that requests probed by direct lookup */
+	pg_atomic_uint64 packed_row_scans;	/* requests of selection scans that could read packed rows */
 	TimestampTz reset_at;
 } GcStats;
 

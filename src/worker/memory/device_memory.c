@@ -22,7 +22,7 @@
 /* The arena is page-locked in windows of this size, when first copied from. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
 
-/* One part in this many of the device's memory stays free for what cannot do without. */
+/* gc_device_alloc_spare() leaves one part in this many of the pool free. */
 #define SPARE_PART	8
 
 typedef enum PinState
