@@ -19,8 +19,8 @@
 #include <stdio.h>
 
 /*
- * Is what it aggregates computed?  Word 0 already counts values that are never NULL.  But a
- * computation that may raise an error has to be done, so that PostgreSQL raises it.
+ * Does the aggregate look at its argument?  Word 0 already counts values that are never NULL.
+ * But an argument that may raise an error has to be computed, so that PostgreSQL raises it.
  */
 static bool
 looks_at_arg(const Cg *cg, const GcPAgg *agg)

@@ -13,9 +13,9 @@
  * phases: steps that need only the scanned table's own columns and dense builds
  * work on whole vectors; everything after works row by row on the survivors.
  *
- * Several pipelines over the same table can share one skeleton: a fused kernel, whose
- * bodies (its members') stand one after another inside the loop over vectors, so that
- * every column is read from memory once.
+ * Several pipelines over the same table can share one skeleton: a fused kernel.  Its members
+ * stand one after another inside the loop over vectors, so that every column is read from memory
+ * once.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -47,8 +47,8 @@ typedef enum GcArgType
 	GC_ARG_SHARED,				/* where the member's part of the shared memory
 								 * begins: gc_fused_shared_bytes */
 	/* Kernels of selection scans only (selection.c): */
-	GC_ARG_SELECTION,				/* part: GC_SELECTION_* */
-	GC_ARG_PREDICATE,				/* index: number of a tested column; part: GC_PREDICATE_* */
+	GC_ARG_SELECTION,			/* part: GC_SELECTION_* */
+	GC_ARG_PREDICATE,			/* index: number of a tested column; part: GC_PREDICATE_* */
 	GC_ARG_DIRECT				/* index: hash build; part: GC_PREDICATE_*, of its direct
 								 * lookup table */
 } GcArgType;

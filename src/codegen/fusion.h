@@ -34,7 +34,7 @@ typedef struct Fusion
 	u32			readers[GC_MAX_COLUMNS];	/* by physical column: members that read it */
 	SharedVector vectors[MAX_SHARED_VECTORS];
 	int			nvectors;
-	int			nper_warp;			/* per-warp words of all members */
+	int			nper_warp;		/* per-warp words of all members */
 } Fusion;
 
 /*

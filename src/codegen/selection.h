@@ -82,8 +82,8 @@ typedef struct GcSelectTable
 								 * next three are not used */
 	u64			members;		/* u32[]: a value of each key group */
 	u64			key_group_table;	/* u32[]: as table, by key group */
-	u64			mismatch;			/* u32, 0 before: raised if the values of a key group have
-									 * different query bitmaps */
+	u64			mismatch;		/* u32, 0 before: raised if the values of a key group have
+								 * different query bitmaps */
 	u64			bits[GC_MAX_SELECTED];	/* request m's predicate bitmap; 0: it does not test
 										 * this column */
 } GcSelectTable;

@@ -56,7 +56,7 @@ typedef struct Cg
 	/* A member of a fused kernel: NULL in a kernel of one pipeline. */
 	struct Fusion *fusion;
 	int			member;
-	int			first_per_warp;		/* number of its first per-warp word */
+	int			first_per_warp;	/* number of its first per-warp word */
 	const i16  *physical;		/* physical column of each column of p */
 	char		suffix[16];		/* behind names that live as long as the kernel */
 
@@ -110,7 +110,7 @@ typedef struct Cg
 								 * declared row value, or -1 */
 
 	/* Batched lookups of gathered rows. */
-	i16		   *batched;			/* npayloads: number of the array, or one of these */
+	i16		   *batched;		/* npayloads: number of the array, or one of these */
 #define GC_NOT_BATCHED	(-1)
 #define GC_BATCH_WANTED	(-2)	/* it was required in the vector phase */
 	i16			batched_direct[GC_MAX_BUILDS];	/* the same for entries of direct lookup

@@ -55,8 +55,7 @@ typedef struct GcMainLaunch
 	u32			scan;			/* number of its table's scan, as in GcCandidate */
 	bool		fused;			/* a shared scan, fused or by selection */
 	bool		selection;
-	bool		select_done;		/* selection: whether its bitmaps were done when last
-									 * looked at */
+	bool		select_done;	/* selection: whether its bitmaps were done when last looked at */
 	double		total_us;		/* selection: until the last of its finished requests was done */
 	u64			began_ns;		/* when it began, by the device's clock; 0: not known */
 	float		kernel_us;		/* and how long it took; selection: the selection kernel */
@@ -71,9 +70,9 @@ typedef struct GcMainLaunch
 	u32			number;			/* within its batch */
 	bool		alone;			/* nothing else was on the device while it ran */
 	bool		undisturbed;	/* nothing but its batch was */
-	double		busy_overlap;			/* GcSchedule's; 0: it began on an idle device */
-	double		residual_us;		/* of a shared scan: as GcStart's */
-	double		residual_part;			/* GcSchedule's at the start */
+	double		busy_overlap;	/* GcSchedule's; 0: it began on an idle device */
+	double		residual_us;	/* of a shared scan: as GcStart's */
+	double		residual_part;	/* GcSchedule's at the start */
 	bool		learned;		/* the cost model has learned from it */
 } GcMainLaunch;
 

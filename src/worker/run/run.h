@@ -73,7 +73,7 @@ typedef struct GcRun
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32		   *flags;			/* of the main kernel, on the host; times behind them */
 	GcResult   *result;
-	struct GcRun *leader;			/* whose result this one waits for */
+	struct GcRun *leader;		/* whose result this one waits for */
 	List	   *followers;		/* GcRun: they get copies of the result */
 	u64			early;			/* groups fetched with the first copy */
 	u32			delivers;		/* most words, from the flags on, that its kernel can deliver

@@ -147,7 +147,7 @@ typedef struct PackedRowScan
 	GcPackedRows  *r;
 	const GcDirectory *dir;
 	GcRun	   *run;
-	u32			member_no;			/* of that run, one bit */
+	u32			member_no;		/* of that run, one bit */
 	bool		any;			/* whether one of its columns is in packed rows */
 	u32			readers[GC_MAX_PACKED_ROW_COLUMNS];
 } PackedRowScan;

@@ -46,11 +46,11 @@ typedef struct GcScanShape
 	int			counting;		/* requests in the decision that is being made */
 	double		marginal_us;	/* what one more member adds to a scan; 0: not known */
 	bool		asked;			/* whether the two kernels below were asked for */
-	GcPredicates		predicates;			/* no column: it cannot be in a selection scan */
+	GcPredicates		predicates;	/* no column: it cannot be in a selection scan */
 	GcPipelineKernel *predicate_kernel;
 	GcPipelineKernel *selection;	/* its own kernel over a selection bitmap, without the
 									 * predicates' steps */
-	double		selection_us;		/* what `selection` takes in a selection scan; 0: not known */
+	double		selection_us;	/* what `selection` takes in a selection scan; 0: not known */
 	bool		selection_sure;	/* measured where nothing else was on the device */
 } GcScanShape;
 
@@ -62,7 +62,7 @@ typedef struct GcSetColumn
 								 * value */
 	u8			width;			/* of its codes; 0: differs between chunks */
 	bool		nullable;
-	GcGroupCoded  *group_coded;		/* NULL: none so far */
+	GcGroupCoded  *group_coded;	/* NULL: none so far */
 	struct GcRefinement *refining;	/* NULL: none is under way */
 	int			nattributes;	/* attributes that its key groups know, or are being refined
 								 * by, or cannot know */
@@ -101,13 +101,13 @@ typedef struct GcScanSet
 	GcFusedKind	by_kind[GC_MEMBER_KINDS];
 	GcSetColumn *column;		/* one for each of the directory's columns */
 	int			ncolumns;
-	bool		selection_dirty;		/* as GcFusedKind.dirty, for selection kernels */
+	bool		selection_dirty;	/* as GcFusedKind.dirty, for selection kernels */
 	GcFused    *selector;
 	GcFused    *selector_pending;
 	bool		selection_asked;	/* kernels were asked for, and not all of them are there
 									 * yet */
-	bool		key_groups_on;		/* whether key groups were enabled last time */
-	GcPackedRows  *packed_rows;		/* NULL: none */
+	bool		key_groups_on;	/* whether key groups were enabled last time */
+	GcPackedRows  *packed_rows;	/* NULL: none */
 	double		rows;			/* of the table */
 	u64			sel_bitmap_bytes;	/* of one request's selection bitmap */
 } GcScanSet;

@@ -123,7 +123,7 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 typedef struct SelectionRoom
 {
 	GcAddr		summary;
-	GcAddr		sel_bitmap;			/* selection bitmap of the first request */
+	GcAddr		sel_bitmap;		/* selection bitmap of the first request */
 	u64			per_chunk;		/* bytes of a selection bitmap */
 	u64			per_member;
 } SelectionRoom;

@@ -226,8 +226,8 @@ gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncandidates, con
 			GcFusedKind   *b = &set->by_kind[k];
 
 			/*
-			 * Ungrouped members are added once more are wanted; grouped members are limited by
-			 * the room for their groups.
+			 * A kernel with more ungrouped members is made once they are wanted, so a decision may
+			 * plan with them.  Grouped members are limited by the room for their groups.
 			 */
 			if (b->ready)
 				add_kernel(b->ready, k == GC_GROUPED_MEMBERS ? b->ready->n : GC_MAX_FUSED, &b->times);

@@ -28,21 +28,19 @@ typedef struct GcShareRun
 	struct GcScanShape *scan_shape; /* of its kernel over its table; NULL: none */
 	bool		scan_asked;		/* whether its scan shape was looked for */
 	int			scan_member;	/* its number among its shared scan's members */
-	GcAddr		predicate_bits;		/* for a selection scan; 0: it cannot be in one */
+	GcAddr		predicate_bits;	/* for a selection scan; 0: it cannot be in one */
 	int			selection_refused;	/* with so many requests a selection scan seemed not to be
 									 * worth it; 0: not yet */
-	GcPredicateBitmap *predicates;			/* one per tested column */
-	GcPredicateBitmap *direct_tables;		/* one per build, for those with direct lookup
-											 * tables */
+	GcPredicateBitmap *predicates;	/* one per tested column */
+	GcPredicateBitmap *direct_tables;	/* one per build, for those with direct lookup tables */
 	bool		key_groups_seen;	/* its predicates have nothing new for the columns' key
 									 * groups */
-	GcAddr		sel_bitmap;			/* once it is in a selection scan: parts of
-									 * GC_ARG_SELECTION */
+	GcAddr		sel_bitmap;		/* once it is in a selection scan: parts of GC_ARG_SELECTION */
 	u64			sel_bitmap_bytes;
 	GcAddr		summary;
 	int			sel_bitmap_bit;
-	GcAddr	   *packed_rows;		/* once it is in a selection scan, per column of p: its
-									 * GcCols in packed rows, or 0; or NULL */
+	GcAddr	   *packed_rows;	/* once it is in a selection scan, per column of p: its GcCols
+								 * in packed rows, or 0; or NULL */
 } GcShareRun;
 
 /* As GcRunHooks's. */

@@ -50,10 +50,10 @@ typedef struct GcFused
 	GcFusedWord *words;
 	int			nwords;
 	int			number;			/* among the kernels offered (share.c) */
-	GcMemberKind	kind;			/* of its members */
+	GcMemberKind	kind;		/* of its members */
 	int			threads;		/* of a block */
-	bool		selector;			/* a selection kernel, without members; `physical` are then
-									 * the columns that it tests, and: */
+	bool		selector;		/* a selection kernel, without members; `physical` are then the
+								 * columns that it tests, and: */
 	GcSelectorColumn column[GC_MAX_PREDICATES];
 	u64			entries[GC_MAX_PREDICATES]; /* for which the column's table has room */
 	u32			shared_bytes;	/* of its tables in shared memory */
