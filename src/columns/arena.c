@@ -137,7 +137,7 @@ gc_arena_free(void *ptr, Size size)
 		   (char *) ptr + npages * FPM_PAGE_SIZE <= pool->base + pool->size);
 
 #ifdef CLOBBER_FREED_MEMORY
-	/* So that whoever still follows a pointer into it is found out. */
+	/* Overwritten, so that a process that still follows a pointer into it fails. */
 	memset(ptr, 0x7E, npages * FPM_PAGE_SIZE);
 #endif
 

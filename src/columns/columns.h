@@ -13,7 +13,7 @@
  * was loaded, reloaded or evicted.
  *
  * Objects point to each other by plain pointers (the arena is mapped at the
- * same address everywhere).  Whoever follows them holds a guard (epoch.h).
+ * same address everywhere).  A process that follows them holds a guard (epoch.h).
  *
  * Visibility (design.md section 4, proof (a)): a page is in a chunk only if, at
  * load, its map bit and its PD_ALL_VISIBLE flag were set and the map page's LSN
@@ -123,7 +123,7 @@ typedef struct GcEvidence
 	int32		chunk;			/* that has the values; -1: several have them */
 	BlockNumber block;			/* a page with a value that is a problem by itself */
 	uint64		stamp;			/* gc_map_stamp(chunk) when read; 0: try again at once */
-	TimestampTz not_before;		/* after a retry in vain */
+	TimestampTz not_before;		/* earliest time of the next retry, after one that failed */
 } GcEvidence;
 
 /*
@@ -179,7 +179,7 @@ typedef struct GcDirectory
 	GcCellRange *ranges;		/* of cell (i, c): ranges[c * nchunks + i] */
 	GcChunkFacts *facts;		/* of chunk i */
 
-	/* For whom all was found to be served from chunks, and when (visibility.c). */
+	/* The snapshot for which all pages were found to be served, and the map's state (visibility.c). */
 	pg_atomic_uint64 whole_for;
 	pg_atomic_uint64 whole_at;
 } GcDirectory;

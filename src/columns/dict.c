@@ -13,6 +13,8 @@
  *
  * Own values of a view lie in local memory in the same form.
  *
+ * Runs in sessions and loader workers.
+ *
  * Locks: GC_LOCK_DICT_* (by address of the GcColState), then GC_LOCK_RETIRE and
  * GC_LOCK_ARENA.
  *
@@ -165,7 +167,7 @@ buckets_for(uint32 capacity)
 	return pg_nextpower2_32(capacity * 2);
 }
 
-/* Memory for so many values, but for their bytes. */
+/* Memory for a number of values, without their bytes. */
 static Size
 values_arrays_size(uint32 capacity)
 {
@@ -279,7 +281,7 @@ gc_dict_bytes(const GcColState *state)
 	return state->dict && !state->retired ? state->dict->obj.size : 0;
 }
 
-/* Capacities of a dictionary that takes so much more: half as much again. */
+/* Capacities of a larger dictionary: half as much again as it has to hold. */
 static void
 grown_capacity(const GcDict *dict, uint32 count, uint32 more, Size more_bytes,
 			   uint32 *capacity, Size *bytes_capacity)

@@ -49,7 +49,7 @@ extern int64 gc_dict_intern(GcDictView *view, const char *bytes, uint32 len);
  * it; remap[own code - first own code] = shared code, palloc'd.
  * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or a quarter of the arena,
  * GC_CACHE_FULL without arena memory, GC_CANCELLED if it has been retired.
- * Needs a guard, unless nobody else can retire the dictionary.
+ * Needs a guard, unless no other process can retire the dictionary.
  */
 extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err);
 

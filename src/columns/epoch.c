@@ -16,7 +16,7 @@
  * A process guard belongs to the resource owner that was current when it was
  * entered, so that an error or the end of a transaction releases it; one that
  * is entered without any is released at process exit.  Request guards belong to
- * the queue, which knows who owns a slot.
+ * the queue, which knows the owner of each slot.
  *
  * Lock: GC_LOCK_RETIRE, held before GC_LOCK_ARENA, after all others.
  *
@@ -318,7 +318,7 @@ gc_reclaim(void)
 		GcObject   *next = list->next_retired;
 		Size		size = list->size;
 
-		/* Counted until it is free, lest others evict more for want of it. */
+		/* Counted until it is free, so that other processes do not evict more for want of it. */
 		gc_arena_free(list, size);
 		pg_atomic_fetch_sub_u64(&shared->retired_bytes, size);
 		list = next;

@@ -5,7 +5,7 @@
  *
  * Chunks, directories and dictionaries are immutable (dictionaries: append-
  * only) once published, and are found by following pointers without any lock.
- * Whoever does so holds a guard: the global epoch, copied into a guard cell of
+ * A process that does so holds a guard: the global epoch, copied into a guard cell of
  * shared memory.  Replacing an object retires it with the epoch of that moment,
  * and its memory is given back once every guard in use is younger.
  *

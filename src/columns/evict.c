@@ -30,7 +30,7 @@
 /* Columns leave this share of the arena to requests and results. */
 #define HEADROOM_SHARE		8
 
-/* What is retired is waited for so often, for so long each time. */
+/* How many times, and how long each time, a process waits for retired objects. */
 #define RETIRED_POLLS		200
 #define RETIRED_POLL_MS		10
 
@@ -139,11 +139,11 @@ find_victim(TimestampTz since, int *col)
 }
 
 /*
- * Evict one column, unless somebody else has since *seen evictions were counted,
- * which may be all that is needed.  False when none may be evicted.
+ * Evict one column, unless another process has evicted one since *seen evictions were
+ * counted, which may be enough.  False when no column may be evicted.
  *
- * What is evicted is retired before it is counted, so that whoever sees the count
- * finds its bytes among the retired ones, if they are not free already.
+ * A column is retired before its eviction is counted.  So a process that sees the count
+ * finds the column's bytes retired, or free already.
  */
 static bool
 evict_one(TimestampTz since, uint64 *seen)
@@ -185,12 +185,12 @@ evict_one(TimestampTz since, uint64 *seen)
 }
 
 /*
- * Do something for `bytes` of room: evict a column, unless that much is retired
- * already; then rather wait a little for those that still use it, *polls times
- * at most.  False when there is nothing left to be done.
+ * Do something for `bytes` of room.  Evict a column, unless enough bytes are retired already; then
+ * wait a little for the processes that still use them, at most *polls times.  False when there is
+ * nothing left to be done.
  *
- * retired are the bytes that were retired before room was looked for in vain: if
- * there were enough and are none now, they have been freed since.
+ * retired: the bytes that were retired before the last search for room failed.  If they were enough
+ * and are none now, they have been freed since.
  */
 static bool
 work_for_room(Size bytes, TimestampTz since, Size retired, int *polls, uint64 *seen)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * job.c
- *	  Load jobs: slots, claims, and who cleans up.
+ *	  Load jobs: slots, claims, and which process cleans up.
  *
  * Runs in backends and loader workers.  What a process has claimed and what it
  * has in hand is noted in `mine`, so that gc_job_leave() can undo it from
@@ -566,7 +566,7 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 
 	ConditionVariableBroadcast(&job->cv);
 
-	/* Somebody else took it over. */
+	/* Another process took it over. */
 	if (!taken)
 		gc_job_free_in_hand();
 }

@@ -44,7 +44,7 @@ typedef struct GcJobColumn
 	int			base_col;		/* in the directory that the job began with, or -1 */
 	GcColState *state;			/* the base's, or new */
 	pg_atomic_uint32 problem;	/* GcColProblem, once a participant met one */
-	GcEvidence	evidence;		/* of that, by whoever set it */
+	GcEvidence	evidence;		/* of the problem, by the process that set it */
 	bool		again;			/* had a problem, and is new for a retry */
 } GcJobColumn;
 
@@ -69,7 +69,7 @@ typedef struct GcJobChunk
 	uint8		state;			/* GcChunkState */
 	bool		full;			/* to be loaded anew, not only added to */
 	uint8		result;			/* GcChunkResult, when DONE */
-	int			owner;			/* process number of who CLAIMED it */
+	int			owner;			/* process number of the participant that CLAIMED it */
 	GcChunk    *chunk;			/* REPLACED */
 } GcJobChunk;
 
@@ -147,7 +147,7 @@ typedef enum GcClaim
 	GC_CLAIM_CHUNK,
 	GC_CLAIM_PUBLISH,
 	GC_CLAIM_WAIT,				/* all is claimed: others are at it */
-	GC_CLAIM_OVER				/* finished, failed, or nobody wants it any more */
+	GC_CLAIM_OVER				/* finished, failed, or no session wants it any more */
 } GcClaim;
 
 extern Size gc_load_shmem_size(void);

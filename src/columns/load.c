@@ -36,7 +36,7 @@
 #include "visibility.h"
 #include "../settings.h"
 
-/* How often a load is begun again because the relation was forgotten meanwhile. */
+/* How often a load is begun again because the relation was forgotten during the load. */
 #define MAX_TRIES		5
 
 typedef enum GcNext

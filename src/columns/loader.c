@@ -5,11 +5,11 @@
  *	  refresh a table on their own.
  *
  * A loader is started by a session and connects to its database.  It never waits
- * for a lock on the table: a session that waits for the load may hold one in the
- * way of which an AccessExclusiveLock is queued, and the deadlock detector would
- * not see that.  For the same reason it gives up soon on any other lock (those of
- * a TOAST table).  A loader that cannot help just ends, which costs nothing but
- * time: the session that asked takes part itself.
+ * for a lock on the table.  A session that waits for the load may hold a lock on it, for
+ * which another session's AccessExclusiveLock waits; the deadlock detector would not see
+ * that.  For the same reason it soon gives up on any other lock (of a TOAST table, say).
+ * A loader that cannot help just ends, which costs only time: the session that started it
+ * takes part itself.
  *
  *-------------------------------------------------------------------------
  */

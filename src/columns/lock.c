@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * lock.c
- *	  The LWLocks of this room.
+ *	  The LWLocks of columns/, for every process that is attached to shared memory.
  *
  * Lock order, outermost first: GC_LOCK_JOBS, GC_LOCK_STORE, GC_LOCK_DICT_*,
  * GC_LOCK_RETIRE, GC_LOCK_ARENA.

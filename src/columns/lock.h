@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * lock.h
- *	  LWLocks of this room: one named tranche, requested in shmem_request.
+ *	  LWLocks of columns/: one named tranche, requested in shmem_request.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,17 +7,17 @@
  * cells, so its queries are PostgreSQL's.  Its evidence says where the problem was
  * met, and what the visibility map's LSNs were then.
  *
- * An offending row stood on an all-visible page.  When it goes, the page loses its
- * bit.  VACUUM sets the bit again, and that moves the LSN of the map page.  While
- * the LSN stays as it was, nothing is tried.
+ * An offending row was on an all-visible page.  When the row is removed, the page loses
+ * its bit.  VACUUM sets the bit again, and that moves the LSN of the map page.  While the
+ * LSN does not change, nothing is tried.
  *
- * Where a single value is the problem, its page is known, and a look at that page
- * tells whether it has gone.  So such a column is loaded in vain only if somebody
- * removed one such value and left another.
+ * Where a single value is the problem, its page is known, and a look at that page tells
+ * whether the value was removed.  So such a load fails again only if one such value was
+ * removed and another one is left.
  *
- * Where several values together are the problem (scales, distinct values), any
- * VACUUM might have solved it.  A load in vain puts off the next one by ten times
- * what it took, so that such loads take at most a tenth of the time.
+ * Where several values together are the problem (scales, distinct values), any VACUUM
+ * might have solved it.  A load that fails again puts off the next one by ten times what
+ * it took, so that such loads take at most a tenth of the time.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,7 @@
 #include "reader.h"
 #include "../settings.h"
 
-/* A load in vain puts off the next one by so many times what it took. */
+/* A load that meets the problem again puts off the next one by this many times what it took. */
 #define VAIN_FACTOR		10
 
 /* The LSN of a page of the map; *vbuf is kept pinned from call to call. */

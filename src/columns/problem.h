@@ -27,7 +27,7 @@ extern GcEvidence gc_no_evidence(uint64 stamp);
 extern GcEvidence gc_evidence(GcColProblem problem, int32 chunk, BlockNumber block,
 							  XLogRecPtr map_lsn);
 
-/* It was tried again in vain, from started_at until now. */
+/* A load from started_at until now met the problem again: put off the next one. */
 extern void gc_evidence_put_off(GcEvidence *evidence, TimestampTz started_at);
 
 /*

@@ -189,8 +189,8 @@ retire_base(const GcJobData *data, const GcDirectory *dir)
 }
 
 /*
- * Give up the results that the directory did not take, those of columns with a
- * problem, and the dictionaries of such columns, which no one looks at any more.
+ * Give up the results that the directory did not take, the results of columns with a
+ * problem, and the dictionaries of such columns, which no process reads any more.
  */
 static void
 drop_unused(const GcJobData *data, const GcDirectory *dir)

@@ -49,8 +49,8 @@ extern GcRelEntry *gc_store_entry(Oid dbid, Oid relid);
 
 /*
  * Take the directory out of an entry, and the entry out of the table unless it
- * is being loaded.  Caller holds GC_LOCK_STORE exclusively; whoever unlinks a
- * directory is the one to retire what it has.
+ * is being loaded.  The caller holds GC_LOCK_STORE exclusively, and has to retire
+ * what the directory has.
  */
 extern GcDirectory *gc_store_unlink(GcRelEntry *entry);
 

@@ -3,13 +3,13 @@
  * visibility.c
  *	  Which pages a snapshot may be served from chunks, and reading the rest.
  *
- * Runs in backends and loaders, which have a relation cache; never waits but
- * for a buffer lock and I/O on a map page.  Nothing here is shared.
+ * Runs in backends and loaders, which have a relation cache.  Waits only for a buffer lock
+ * and I/O on a map page.  Nothing here is shared.
  *
- * A map page is copied, with its LSN, under its share lock, so the two belong
- * together: whoever sets a bit stamps the LSN before letting the exclusive lock
- * go.  Each map page is judged by itself; that others change meanwhile does not
- * matter, as the caller's snapshot is older than all of the copies.
+ * A map page is copied, with its LSN, under its share lock.  The two belong together: a
+ * process that sets a bit changes the LSN before it releases the exclusive lock.  Each map
+ * page is judged by itself.  Other map pages may change in between, since the caller's
+ * snapshot is older than all of the copies.
  *
  *-------------------------------------------------------------------------
  */

@@ -64,8 +64,8 @@ extern GcCode gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *ser
 							GcEncoder *encoder, GcError *err);
 
 /*
- * Count one sequential scan of rel that returned so many rows, for
- * pg_stat_user_tables.  gc_delta_scan() counts none: an attempt may fail.
+ * Count one sequential scan of rel that returned `rows` rows, for
+ * pg_stat_user_tables.  gc_delta_scan() counts none, since an attempt may fail.
  */
 extern void gc_count_scan(Relation rel, uint64 rows);
 
@@ -78,11 +78,11 @@ extern void gc_count_scan(Relation rel, uint64 rows);
 #define GC_MAP_VISIBLE		0x55
 #define GC_MAP_VISIBLE_WORD UINT64CONST(0x5555555555555555)
 
-/* Chunks of a relation of so many blocks; blocks of one chunk. */
+/* Chunks of a relation with this number of blocks; blocks of one chunk. */
 extern uint32 gc_chunk_count(BlockNumber nblocks);
 extern uint32 gc_chunk_length(uint32 chunkno, BlockNumber nblocks);
 
-/* Bytes of `present` for so many pages: whole words, for word-wise compares. */
+/* Bytes of `present` for a number of pages: whole words, for word-wise compares. */
 #define GC_PRESENT_BYTES(npages)	((((Size) (npages) + 31) / 32) * 8)
 
 /*

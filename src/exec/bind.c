@@ -16,7 +16,10 @@
 #include "lookup.h"
 #include "values.h"
 
-/* A dense build may have so many times more keys than rows, and at most so many. */
+/*
+ * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is
+ * more, but at most DENSE_BUILD_MAX.
+ */
 #define DENSE_BUILD_FACTOR		32
 #define DENSE_BUILD_MIN			(1 << 16)
 #define DENSE_BUILD_MAX			((int64) 1 << 28)
@@ -62,7 +65,7 @@ widen_range(GcRange *r, int64 lo, int64 hi)
 	r->hi = Max(r->hi, hi);
 }
 
-/* What all chunks that this request reads say together. */
+/* The facts about a column from all chunks that this request reads. */
 static GcCode
 column_fact(GcBinding *b, GcInputState *in, int c)
 {

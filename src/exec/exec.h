@@ -11,6 +11,8 @@
  * Memory: `cxt` (child of the query's context) holds one execution's data and is
  * reset by a rescan; text of results is copied into it before the guard is left.
  *
+ * Runs in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXEC_H

@@ -6,6 +6,8 @@
  * Plan properties always; what happened only under ANALYZE; details only under
  * VERBOSE.  One fact per property.
  *
+ * Runs in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "explain.h"

@@ -4,8 +4,10 @@
  *	  Inputs of one execution: tables opened, columns loaded, pages judged, the delta
  *	  read.  (Row sources are executed in ahead.c.)
  *
- * Loads come before the request slot is taken, since no guard may be held meanwhile.
+ * Loads come before the request slot is taken, since no guard may be held during a load.
  * Judging pages and reading the delta come after, under the slot's guard.
+ *
+ * Runs in backends.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +27,7 @@
 #include "../columns/spec.h"
 #include "../columns/store.h"
 
-/* Columns are loaded at most so often for one execution; then delta it is. */
+/* Columns are loaded at most this often for one execution; then all pages are read as delta. */
 #define MAX_LOADS	2
 
 static void

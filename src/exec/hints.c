@@ -7,6 +7,8 @@
  * Backend-local, keyed by the logical program's hash; a handful of entries,
  * replaced round-robin.
  *
+ * Runs in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

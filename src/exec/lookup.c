@@ -13,6 +13,8 @@
  * Tables of cacheable expressions are kept in this backend, keyed by expression
  * and by the identity of the values, for as long as there is room.
  *
+ * Runs in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "lookup.h"
@@ -29,10 +31,10 @@
 #include "ahead.h"
 #include "../columns/pgkinds.h"
 
-/* Integer and date columns may span at most so many values. */
+/* Integer and date columns may span at most this many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)
 
-/* Kept tables: at most so many, of at most so many entries each. */
+/* The most tables that are kept, and the most entries of one kept table. */
 #define NCACHED			64
 #define MAX_CACHED_COUNT	(1 << 20)
 
@@ -318,7 +320,7 @@ compare_ranked(const void *x, const void *y, void *arg)
 										   r->values[*(const uint32 *) y]));
 }
 
-/* Entry -> place of its value in the collation's order. */
+/* Entry -> rank of its value in the collation's order. */
 static GcLookup *
 make_rank(GcBinding *b, const GcPlanLut *lut)
 {

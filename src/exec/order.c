@@ -10,6 +10,8 @@
  * that is not quite the type's order (a locale's, say), rows come nearly sorted, and
  * PostgreSQL sorts them as it would have done anyway.
  *
+ * Runs in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "order.h"

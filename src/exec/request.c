@@ -7,6 +7,8 @@
  * writes.  The device part comes last and is copied to the device as it is; its
  * inner addresses are offsets, which the worker makes absolute.
  *
+ * Runs in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "request.h"
@@ -258,7 +260,7 @@ share_hash(GcBinding *b, int i)
 }
 
 /*
- * Identity of the whole result, beside the program: which rows are read, and all
+ * Identity of the whole result, besides the program: which rows are read, and all
  * values.  Zero if some input is not exactly a directory's chunks.
  */
 static GcHash

@@ -8,6 +8,8 @@
  * than a conversion of the accumulator, PostgreSQL's own function computes it, so
  * that scale and spelling are its own.
  *
+ * Runs in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "result.h"

@@ -8,6 +8,8 @@
  * to it than a conversion (exec/result.c).  HAVING and the projections on top are
  * the custom scan's own qual and target list.
  *
+ * Planner, in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "agg.h"

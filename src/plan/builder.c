@@ -8,6 +8,8 @@
  * by build.  Only expressions keep their numbers, since each refers to earlier
  * ones.  Everything lives in the planner's memory.
  *
+ * Planner, in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "builder.h"

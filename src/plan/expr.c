@@ -12,6 +12,8 @@
  *	  fills, one entry per value: LIKE, substring, extract, to_char, ... (lookup.c)
  * Everything else is refused, with a reason.
  *
+ * Planner, in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "expr.h"

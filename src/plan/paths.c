@@ -9,6 +9,8 @@
  * for entries of lookup tables, and for result rows.  Its constants are settings
  * (gpuconc.*_cost) in the units of seq_page_cost, with defaults per device.
  *
+ * Planner, in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "paths.h"

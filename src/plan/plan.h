@@ -16,6 +16,8 @@
  * "Space" names the dictionary that a text value's code belongs to: a column of
  * the program (0 ..), or a lookup table with text results (GC_SPACE_LUT + n).
  *
+ * Planner, in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_H

@@ -2,6 +2,7 @@
  *
  * planning.h
  *	  State of the planner's run in progress; private to plan/.
+ * Planner, in backends.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +49,7 @@ extern GcPlanning *gc_planning;
 extern GcRelDesc *gc_desc_lookup(PlannerInfo *root, RelOptInfo *rel);
 extern GcRelDesc *gc_desc_enter(PlannerInfo *root, RelOptInfo *rel);
 
-/* Context of what descriptions refer to, beside what the planner keeps. */
+/* Memory context of all that descriptions refer to and the planner does not keep. */
 extern MemoryContext gc_desc_context(void);
 
 /* Is GEQO trying join orders just now?  It frees join relations between its trials. */

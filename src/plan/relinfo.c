@@ -13,6 +13,8 @@
  * Descriptions live as long as the planner run that made them; hooks.c keeps a
  * table of them per run.
  *
+ * Planner, in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "relinfo.h"

@@ -31,13 +31,13 @@
 /* Bytes of a filter's column, whose encoding the planner does not know. */
 #define FILTER_BYTES	2.0
 
-/* What looking a key up costs, in bytes that could be read meanwhile. */
+/* The cost of looking up a key, in bytes that could be read in the same time. */
 #define PROBE_BYTES		3.0
 
-/* A range between two parameters is thought to be of no more values of its column. */
+/* A range between two parameters is taken to have this many values of its column. */
 #define RANGE_VALUES	2
 
-/* As many steps are tried in every order. */
+/* Up to this many steps are tried in every order. */
 #define MAX_TRIED		6
 
 /* Is it a comparison (<, <=, >, >=)? */
@@ -53,7 +53,7 @@ is_inequality(Node *clause)
 		estimator == F_SCALARGESEL;
 }
 
-/* Of the values of what is compared with a parameter, the part that RANGE_VALUES are; 1 if that is not known. */
+/* RANGE_VALUES as a part of the values that are compared with a parameter; 1 if those are not known. */
 static double
 values_share(GcTranslation *tr, Node *clause)
 {
@@ -79,11 +79,11 @@ values_share(GcTranslation *tr, Node *clause)
 
 /*
  * A range with a parameter at one end is 1 row in 200 to clauselist_selectivity()
- * (DEFAULT_RANGE_INEQ_SEL), whatever it knows of the other end.  For costs that may do; a kernel made
- * for hardly a row to pass takes up to five times as long when many do (bench/two_stage/alone.py:
- * date ranges of Q3.1 to Q3.3).  So here its ends are conditions that know nothing of each other.
- * Between two parameters it need not be wide, so that of a column with many values (the brands of
- * Q2.2) it remains 1 row in 200.
+ * (DEFAULT_RANGE_INEQ_SEL), whatever it knows of the other end.  That may be enough for costs.  But a
+ * kernel that is made for few surviving rows takes up to five times as long when many survive
+ * (bench/two_stage/alone.py: date ranges of Q3.1 to Q3.3).  So the ends are taken as independent
+ * conditions here.  A range between two parameters need not be wide: for a column with many values
+ * (the brands of Q2.2) it remains 1 row in 200.
  */
 double
 gc_clauses_share(GcTranslation *tr, List *clauses)
@@ -153,7 +153,7 @@ filter_steps(GcTranslation *tr, GcLeaf *leaf)
 	return steps;
 }
 
-/* Of its filters alone: PostgreSQL's estimate, but for what gc_clauses_share() sees otherwise. */
+/* Share of rows that pass the leaf's filters: PostgreSQL's estimate, with gc_clauses_share()'s for ranges. */
 double
 gc_filters_share(GcTranslation *tr, GcLeaf *leaf)
 {

@@ -3,6 +3,7 @@
  * translate.h
  *	  From PostgreSQL's description of a join and an aggregate to a program;
  *	  private to plan/.
+ * Planner, in backends.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +45,7 @@ typedef struct GcBuildPayload
 	u16			expr;
 } GcBuildPayload;
 
-/* A program under construction, with all that a GcPlan needs beside it. */
+/* A program under construction, with all that a GcPlan needs besides it. */
 typedef struct GcTranslation
 {
 	PlannerInfo *root;

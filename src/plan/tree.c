@@ -11,6 +11,8 @@
  * to the streamed table is probed with.  CPU-side indexes and the planner's join
  * order play no part.
  *
+ * Planner, in backends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "tree.h"
@@ -23,7 +25,7 @@
 #include "leaf.h"
 #include "steps.h"
 
-/* Best expression of `class` among placed leaves: the streamed one's first. */
+/* Best expression of `class` among leaves in the tree: the streamed leaf's first. */
 static GcEqMember *
 placed_member(GcEqSet *set, int class, GcLeaf *streamed, GcLeaf *self)
 {
@@ -62,7 +64,7 @@ is_unique_column(GcLeaf *leaf, Expr *expr)
 }
 
 /*
- * Try to attach leaf to what is placed.  pipeline >= 0 marks placed leaves here;
+ * Try to attach leaf to the tree.  Here pipeline >= 0 says that a leaf is in the tree;
  * real numbers come later.
  */
 static bool

@@ -8,6 +8,8 @@
  * columns/pgkinds.c.  A kind with a form of its own needs a case in each switch over
  * GcForm, too.
  *
+ * Pure C; runs everywhere.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_KINDS_H
@@ -25,7 +27,7 @@ typedef enum GcKind
 	GC_INT8,
 	GC_FLOAT4,					/* IEEE bits */
 	GC_FLOAT8,
-	GC_NUMERIC,					/* integer, times 10^-scale; scale kept beside */
+	GC_NUMERIC,					/* integer, times 10^-scale; the scale is kept elsewhere */
 	GC_DATE,					/* days since 2000-01-01, as DateADT */
 	GC_TIMESTAMP,				/* microseconds since 2000-01-01, as Timestamp */
 	GC_TIMESTAMPTZ,

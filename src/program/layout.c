@@ -10,8 +10,8 @@
 #include "layout.h"
 
 /*
- * Do codes of that many bytes leave their highest bit alone?  Each chunk's frame of reference
- * is one of its values, so that no code is larger than the span of all.
+ * Do codes of `width` bytes leave the high bit free?  Each chunk's base is one of its values, so no
+ * code is larger than the span of all values.
  */
 static bool
 leaves_bit(const GcRange *range, u8 width)
@@ -131,7 +131,7 @@ gc_lay_out_aggs(GcTyper *t)
 	u16			word = 1;
 	GcCode		code;
 
-	/* Word 0 counts the group's rows, or marks that it has any. */
+	/* Word 0 counts the group's rows, or says that it has any. */
 	for (u16 i = 0; i < t->p->naggs; i++)
 	{
 		if ((code = type_agg(t, &aggs[i])) != GC_OK)

@@ -15,7 +15,7 @@
  * form is a copy of it in which the executor has filled in, from the columns'
  * actual encodings and value ranges, everything marked "bound" below.  Neither
  * holds a constant of the query: constants are parameters, and their values
- * travel beside the program (queue.h).  So equal bytes mean equal kernels.
+ * travel next to the program (queue.h).  So equal bytes mean equal kernels.
  *
  * Indexes are u16; GC_NONE means none.  Unused bytes are zero, always.
  *
@@ -282,8 +282,8 @@ typedef struct GcProgram
 	u16			nluts;
 	u16			nlists;
 	u16			nrefs;
-	u16			group_words;	/* bound: 64-bit words per group, the first being
-								 * the row count or a mark that the group exists */
+	u16			group_words;	/* bound: 64-bit words per group; the first is the row
+								 * count, or not 0 if the group exists */
 	u16			bound;			/* 0 logical, 1 bound */
 } GcProgram;
 

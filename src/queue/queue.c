@@ -133,7 +133,7 @@ gc_queue_shmem_init(void)
 	queue->stats.reset_at = GetCurrentTimestamp();
 }
 
-/* Nobody tells this module when the worker could not be registered; the time since the start does. */
+/* A worker that could not be registered is known only by the time that has passed since the start. */
 GcWorkerState
 gc_worker_state(const char **reason)
 {
