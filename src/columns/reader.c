@@ -49,7 +49,7 @@ struct GcReader
 	uint32		fixed_end;		/* offset behind them */
 	GcStep	   *steps;
 	int			nwanted_fixed;
-	GcStep	   *wanted_fixed;	/* those of the leading steps that are wanted */
+	GcStep	   *wanted_fixed;	/* the leading steps whose columns are wanted */
 	Datum	  **values;			/* per column, MaxHeapTuplesPerPage each */
 	bool	  **isnull;
 	bool	  **isnull_or_none; /* as isnull, but NULL where the page has none */

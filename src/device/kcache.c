@@ -9,7 +9,7 @@
  * the main thread's, writing and trimming it the compile threads'.
  *
  * Locks: one, GcKernelCache.lock.  It protects the queue of jobs and, of every
- * entry, the fields so marked.  It is never held while compiling, loading,
+ * entry, the fields that say so.  It is never held while compiling, loading,
  * reading or writing a file, or calling out.
  *
  * Ownership: an entry lives until gc_kcache_close.  Its image belongs to the

@@ -2,6 +2,7 @@
  *
  * ahead.h
  *	  What PostgreSQL computes before the request; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

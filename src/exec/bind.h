@@ -2,6 +2,7 @@
  *
  * bind.h
  *	  From the planned program to the bound one; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

@@ -105,13 +105,13 @@ typedef struct GcScanState
 	List	   *display_tags;
 	ExprState **exprs;			/* plan->nexprs */
 	Bitmapset  *init_params;	/* InitPlan outputs that they read */
-	Datum	   *values;			/* of those that are parameters or lists */
+	Datum	   *values;			/* of the exprs that are parameters or lists */
 	bool	   *isnull;
 	GcInputState *inputs;
 	List	   *shown_sources;	/* PlanState of row sources, for EXPLAIN alone */
 	PlanState  *fallback;		/* initialised when first needed */
 	bool		keep_fallback_rows; /* it may be scanned backward */
-	Tuplestorestate *fallback_rows;	/* those it returned so far; NULL: not kept */
+	Tuplestorestate *fallback_rows; /* rows that it returned so far; NULL: not kept */
 	TupleTableSlot *fallback_slot;	/* for them */
 	bool		fallback_done;	/* it has returned all */
 	bool		started;

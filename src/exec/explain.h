@@ -2,6 +2,7 @@
  *
  * explain.h
  *	  What EXPLAIN says about a gpuconc node; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

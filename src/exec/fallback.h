@@ -2,6 +2,7 @@
  *
  * fallback.h
  *	  PostgreSQL's own plan of a node; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * gather.h
  *	  Inputs of one execution: tables, loads, the delta; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

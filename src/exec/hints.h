@@ -2,6 +2,7 @@
  *
  * hints.h
  *	  What executions of a program have taught this backend; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

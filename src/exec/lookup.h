@@ -2,6 +2,7 @@
  *
  * lookup.h
  *	  Contents of lookup tables; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * order.h
  *	  Returning rows in the order in which PostgreSQL will sort them; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

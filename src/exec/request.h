@@ -2,6 +2,7 @@
  *
  * request.h
  *	  Writing a request; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

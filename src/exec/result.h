@@ -2,6 +2,7 @@
  *
  * result.h
  *	  From accumulators and raw values to datums; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * values.h
  *	  Parameters and IN lists, as raw values; private to exec/.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * agg.h
  *	  Group keys, aggregates and plain outputs; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

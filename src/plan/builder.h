@@ -2,6 +2,7 @@
  *
  * builder.h
  *	  Growing a program piece by piece, and packing it with its GcPlan; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * equalities.h
  *	  Expressions known to be equal, in classes; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * expr.h
  *	  Scalar expressions; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

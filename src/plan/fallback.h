@@ -2,6 +2,7 @@
  *
  * fallback.h
  *	  PostgreSQL's own path for what a node computes, and the paths of its row sources; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * hooks.h
  *	  Planner hooks, and why a statement was not offloaded.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

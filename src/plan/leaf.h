@@ -2,6 +2,7 @@
  *
  * leaf.h
  *	  Leaves of the join tree, and values on their way between pipelines; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * lookup.h
  *	  Expressions of one Var as lookup tables, which PostgreSQL fills; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

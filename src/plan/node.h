@@ -2,6 +2,7 @@
  *
  * node.h
  *	  Paths of ours, and the plan nodes that are made of them; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

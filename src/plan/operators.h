@@ -2,6 +2,7 @@
  *
  * operators.h
  *	  Which comparisons, operators and casts kernels know, and of which kinds; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

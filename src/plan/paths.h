@@ -2,6 +2,7 @@
  *
  * paths.h
  *	  Offering custom paths, and what they cost; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
@@ -22,8 +23,8 @@ extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *
 							  GroupPathExtraData *extra);
 
 /*
- * Where offloading is forced: remove paths that were added after ours for another pair of relations,
- * since one of them might win by its order.
+ * Where offloading is forced: keep our path only.  A path that was added later, for another pair of
+ * relations, might win by its order.
  */
 extern void gc_keep_only_offer(RelOptInfo *rel);
 

@@ -2,6 +2,7 @@
  *
  * pipelines.h
  *	  From the tree of leaves to the steps of pipelines; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

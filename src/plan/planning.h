@@ -2,6 +2,7 @@
  *
  * planning.h
  *	  State of the planner's run in progress; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * relinfo.h
  *	  Descriptions of join relations, built bottom-up while the planner works; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * source.h
  *	  What must not be computed ahead of the request; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * steps.h
  *	  In which order a pipeline filters and probes; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

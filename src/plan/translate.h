@@ -3,6 +3,7 @@
  * translate.h
  *	  From PostgreSQL's description of a join and an aggregate to a program;
  *	  private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

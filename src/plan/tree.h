@@ -2,6 +2,7 @@
  *
  * tree.h
  *	  From the set of joined relations to a tree of leaves; private to plan/.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------

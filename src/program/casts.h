@@ -2,6 +2,7 @@
  *
  * casts.h
  *	  Bound types of casts; private to program/.
+ *
  * Pure C; runs in backends.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * hash.h
  *	  Hashes of programs, kernel texts and what else is looked up by its bytes.
+ *
  * Pure C; runs anywhere.
  *
  *-------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  *
  * layout.h
  *	  How a bound program holds values; private to program/.
+ *
  * Pure C; runs in backends.
  *
  *-------------------------------------------------------------------------

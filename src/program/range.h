@@ -2,6 +2,7 @@
  *
  * range.h
  *	  Ranges of values, and their arithmetic.
+ *
  * Pure C; runs in backends.
  *
  *-------------------------------------------------------------------------

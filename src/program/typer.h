@@ -2,6 +2,7 @@
  *
  * typer.h
  *	  What the files that type a program share; private to program/.
+ *
  * Pure C; runs in backends.
  *
  *-------------------------------------------------------------------------

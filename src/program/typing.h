@@ -2,6 +2,7 @@
  *
  * typing.h
  *	  From a logical program and what is known about its values to a bound one.
+ *
  * Pure C; runs in backends.
  *
  *-------------------------------------------------------------------------
