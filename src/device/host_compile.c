@@ -3,9 +3,9 @@
  * host_compile.c
  *	  Device "host": compiling kernels with the system's C compiler.
  *
- * The compiler reads the text from a memfd as its standard input, writes its
- * messages to another, and writes the shared object, and all its temporary
- * files, into a private directory that is removed afterwards.  No shell is
+ * The compiler reads the text from a memfd as its standard input, and writes its
+ * messages to another.  The shared object and all temporary files go into a
+ * private directory that is removed afterwards.  No shell is
  * involved; the process is made by posix_spawn, which unlike fork copies
  * nothing of a server process that maps gigabytes.
  *

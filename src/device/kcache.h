@@ -106,7 +106,7 @@ extern float gc_kcache_compile_ms(const GcCachedKernel *entry);
  * To be called for each request that wants the kernel.  True if it is being compiled
  * again, because it had failed for a reason that may be gone by now.  The first request
  * after a failure makes it try again, then the second one after the next failure, the
- * fourth and so on, so that a text that keeps failing does not keep the machine busy.
+ * fourth and so on.  So a text that keeps failing does not keep the machine busy.
  * gc_kcache_get does this by itself.
  */
 extern bool gc_kcache_retry(GcCachedKernel *entry);

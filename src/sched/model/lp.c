@@ -3,7 +3,7 @@
  * lp.c
  *	  The restricted master of column generation, by the revised simplex method.
  *
- * The inverse of the basis is kept whole, by column, so that a pivot is one pass of
+ * The inverse of the basis is kept whole, by column.  So a pivot is one pass of
  * multiply-and-add over it, and a sparse pattern is translated by adding up few of its
  * columns.  Prices and objective are brought up to date by the same pivot.  Masters
  * here have tens of rows and small whole coefficients, and live for tens of pivots: there

@@ -39,9 +39,9 @@
 
 /*
  * Most kernels that are co-resident.  More kernels are split into as few sets of even size as
- * possible, which follow one another.  Measured on an H200 with eight scans, all together in 4 warps
- * each against twice four in 8 warps each: 558 and 562 us for four 4-byte columns, 635 and 725 us
- * for narrow columns, which are bound by issue.
+ * possible, which follow one another.  Measured on an H200: eight scans together in 4 warps each, or
+ * twice four in 8 warps each.  They take 558 and 562 us for four 4-byte columns.  For narrow columns,
+ * which are bound by issue, they take 635 and 725 us.
  */
 #define GC_CORESIDENT_MAX		8
 

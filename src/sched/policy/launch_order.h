@@ -10,10 +10,10 @@
  * Two kernels of a pool that take 213 and 204 us alone take 577 us together (an H200; part 4 of
  * bench/two_stage/same_table.c).  In the other order they take 247.
  *
- * So the kernel with the most shared memory per block goes first.  Where what the driver gives to
- * that kernel is too little for all, each kernel asks for the whole (GcLaunch.whole_shared), at the
- * expense of the cache: 290 us in the example.  To ask for less than the whole is of no use: the
- * driver seems to give a kernel either what it can use or all there is.
+ * So the kernel with the most shared memory per block goes first.  The driver's choice for that
+ * kernel may be too little for all.  Then each kernel asks for the whole (GcLaunch.whole_shared), at
+ * the expense of the cache: 290 us in the example.  To ask for less than the whole is of no use:
+ * the driver seems to give a kernel either what it can use or all there is.
  *
  * Pure functions.
  *

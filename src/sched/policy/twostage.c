@@ -5,8 +5,8 @@
  *
  * 1. Candidates over one table become members of a shared scan, fused or by selection.  They do
  *	  if the scan is predicted to take less time than their own kernels, co-resident (step 2)
- *	  where all can be.  While a shared scan of everything that waits or is active on the table
- *	  would gain, new candidates wait for the active scans, so that many share the next one.
+ *	  where all can be.  New candidates wait for the table's active scans, so that many share the
+ *	  next one, while a shared scan of all that waits or is active there would gain.
  * 2. On an idle device, the oldest other candidate becomes co-resident with candidates that scan
  *	  the same table and are bound by memory.  They do if they are predicted to be done sooner
  *	  that way (objective makespan, coresident.h).  All others wait for them.
