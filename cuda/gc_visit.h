@@ -219,8 +219,8 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 
 /* sel_bitmap, bytes, summary, bit: as GC_ARG_SELECTION's parts (codegen.h). */
 #define GC_SELECTED_TILES(threads, sel_bitmap, bytes, summary, bit) \
-	__shared__ u8 gc_markeds[GC_WARPS(threads)][GC_SPAN_SUMMARY]; \
-	u8 *gc_selected = gc_markeds[thread / 32]; \
+	__shared__ u8 gc_selected_all[GC_WARPS(threads)][GC_SPAN_SUMMARY]; \
+	u8 *gc_selected = gc_selected_all[thread / 32]; \
 	GC_PARTS(threads, gc_span_rows(&gc_a.scan, nblocks * (nthreads / 32))) \
 		const u32 gc_end = GC_MIN(gc_src.nrows, gc_first + gc_part_rows); \
 		const u64 gc_selection = (sel_bitmap) + (u64) gc_src.chunk * (bytes); \

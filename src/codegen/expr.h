@@ -7,12 +7,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_EXPR_H
-#define GC_EXPR_H
+#ifndef GC_CODEGEN_EXPR_H
+#define GC_CODEGEN_EXPR_H
 
 #include "state.h"
 
 /* Emit statements computing e; what it reads has been required (values.h). */
 extern Operand cg_expr(Cg *cg, u16 e);
 
-#endif							/* GC_EXPR_H */
+#endif							/* GC_CODEGEN_EXPR_H */

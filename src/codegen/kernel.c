@@ -86,7 +86,7 @@ begin_vectors(const Cg *cg, Text *t)
  * the bitmap.
  */
 static void
-emit_marked_scan(const Cg *cg, Text *t, int word)
+emit_selected_scan(const Cg *cg, Text *t, int word)
 {
 	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n"
 			  "GC_SELECTED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_SELECTED_VECTORS\n"
@@ -140,7 +140,7 @@ assemble(Cg *cg, Text *t)
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\n");
 	if (selection)
-		emit_marked_scan(cg, t, sel_bitmap);
+		emit_selected_scan(cg, t, sel_bitmap);
 	else if (cg->filtered)
 		emit_filtered_scan(cg, t);
 	else

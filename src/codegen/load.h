@@ -7,8 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_LOAD_H
-#define GC_LOAD_H
+#ifndef GC_CODEGEN_LOAD_H
+#define GC_CODEGEN_LOAD_H
 
 #include "state.h"
 
@@ -24,4 +24,4 @@ extern void cg_require_vector(Cg *cg, u16 column);
 /* Make a column available for the row phase. */
 extern void cg_require_scalar(Cg *cg, u16 column);
 
-#endif							/* GC_LOAD_H */
+#endif							/* GC_CODEGEN_LOAD_H */

@@ -7,8 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_STEPS_H
-#define GC_STEPS_H
+#ifndef GC_CODEGEN_STEPS_H
+#define GC_CODEGEN_STEPS_H
 
 #include "codegen.h"
 
@@ -30,4 +30,4 @@ extern void cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcV
 /* The same for a kernel that gathers survivors; false if that does not pay. */
 extern bool cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists);
 
-#endif							/* GC_STEPS_H */
+#endif							/* GC_CODEGEN_STEPS_H */

@@ -254,15 +254,15 @@ cuda_event_put(GcDevice *base, GcEvent *event)
 {
 	CudaDevice *dev = (CudaDevice *) base;
 
-	event->next_free = dev->free_marks[event->timed];
-	dev->free_marks[event->timed] = event;
+	event->next_free = dev->free_events[event->timed];
+	dev->free_events[event->timed] = event;
 }
 
 /* An event that is in no stream yet, or NULL. */
 static GcEvent *
 take_event(CudaDevice *dev, bool timed, GcError *err)
 {
-	GcEvent	   *event = dev->free_marks[timed];
+	GcEvent	   *event = dev->free_events[timed];
 
 	if (dev->lost)
 	{
@@ -271,7 +271,7 @@ take_event(CudaDevice *dev, bool timed, GcError *err)
 	}
 	if (event == NULL)
 		return new_event(dev, timed, err);
-	dev->free_marks[timed] = event->next_free;
+	dev->free_events[timed] = event->next_free;
 	event->word = NULL;
 	return event;
 }

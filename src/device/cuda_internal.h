@@ -31,7 +31,7 @@ typedef struct CudaDevice
 	GcStream   *streams;		/* all */
 	GcStream   *free_streams;
 	GcEvent	   *events;			/* all */
-	GcEvent	   *free_marks[2];	/* untimed, timed */
+	GcEvent	   *free_events[2];	/* untimed, timed */
 	GcModule   *modules;		/* all */
 	bool		warming;		/* warmup is to be joined */
 	pthread_t	warmup;

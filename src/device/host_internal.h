@@ -118,7 +118,7 @@ struct HostDevice
 	int			nbusy;			/* streams with a head */
 	HostOp	   *spare_ops;
 	GcEvent	   *events;			/* all */
-	GcEvent	   *free_marks;
+	GcEvent	   *free_events;
 	bool		wake_needed;	/* to be called when the lock is released */
 	atomic_bool stop;
 };

@@ -87,8 +87,8 @@ event_unref(GcEvent *event)
 {
 	if (--event->refs == 0)
 	{
-		event->next_free = event->dev->free_marks;
-		event->dev->free_marks = event;
+		event->next_free = event->dev->free_events;
+		event->dev->free_events = event;
 	}
 }
 
@@ -472,9 +472,9 @@ gc_host_event_new(HostDevice *dev, GcError *err)
 	GcEvent	   *event;
 
 	pthread_mutex_lock(&dev->lock);
-	event = dev->free_marks;
+	event = dev->free_events;
 	if (event != NULL)
-		dev->free_marks = event->next_free;
+		dev->free_events = event->next_free;
 	else if ((event = calloc(1, sizeof(GcEvent))) != NULL)
 	{
 		event->dev = dev;

@@ -396,19 +396,3 @@ gc_knapsack_fill(const GcKnapsack *ks, const int *order, int norder, const int *
 			count[i]++;
 	}
 }
-
-bool
-gc_knapsack_fits(const GcKnapsack *ks, const uint16_t *count)
-{
-	GcRoom		room = ks->capacity;
-
-	for (int i = 0; i < ks->n; i++)
-	{
-		for (int k = 0; k < count[i]; k++)
-		{
-			if (!take(&room, ks->need[i]))
-				return false;
-		}
-	}
-	return true;
-}

@@ -118,7 +118,4 @@ extern void gc_knapsack_search(GcKnapsack *knapsack, const double *value, const 
 extern void gc_knapsack_fill(const GcKnapsack *knapsack, const int *order, int norder,
 							 const int *limit, uint16_t *count);
 
-/* Do the items of count fit one batch? */
-extern bool gc_knapsack_fits(const GcKnapsack *knapsack, const uint16_t *count);
-
 #endif							/* GC_KNAPSACK_H */

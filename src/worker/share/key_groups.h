@@ -7,8 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_CLASSES_H
-#define GC_CLASSES_H
+#ifndef GC_SHARE_KEY_GROUPS_H
+#define GC_SHARE_KEY_GROUPS_H
 
 #include "derived.h"
 
@@ -77,4 +77,4 @@ extern void gc_key_groups_forget(struct GcSetColumn *column);
 extern void gc_key_groups_abandon(struct GcSetColumn *column);
 extern bool gc_group_coded_evict(struct GcSetColumn *column);
 
-#endif							/* GC_CLASSES_H */
+#endif							/* GC_SHARE_KEY_GROUPS_H */

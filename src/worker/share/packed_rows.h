@@ -7,8 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_RECORDS_H
-#define GC_RECORDS_H
+#ifndef GC_SHARE_PACKED_ROWS_H
+#define GC_SHARE_PACKED_ROWS_H
 
 #include "derived.h"
 
@@ -49,4 +49,4 @@ extern void gc_packed_rows_release(GcPackedRows *r);
 extern void gc_packed_rows_forget(struct GcScanSet *set);
 extern bool gc_packed_rows_evict(struct GcScanSet *set);
 
-#endif							/* GC_RECORDS_H */
+#endif							/* GC_SHARE_PACKED_ROWS_H */

@@ -311,7 +311,7 @@ gc_scan_shape_bodies(const GcScanShape *s)
 }
 
 void
-gc_scan_shape_news(const GcScanShape *s)
+gc_scan_shape_dirty(const GcScanShape *s)
 {
 	if (gc_scan_shape_bodies(s) != GC_NO_MEMBERS)
 		s->set->by_kind[gc_scan_shape_bodies(s)].dirty = true;
@@ -343,7 +343,7 @@ count_shape(GcRun *run)
 	set->requests++;
 	if (++s->uses == GC_SHAPE_RECURS || (gc_sharing_forced() && !s->asked))
 	{
-		gc_scan_shape_news(s);
+		gc_scan_shape_dirty(s);
 		set->selection_dirty = true;
 	}
 }

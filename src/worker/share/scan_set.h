@@ -141,6 +141,6 @@ extern void gc_selection_forget_shape(GcScanShape *s);
 extern GcMemberKind gc_scan_shape_bodies(const GcScanShape *s);
 
 /* Look once more whether there is a better fused kernel for the scan shape. */
-extern void gc_scan_shape_news(const GcScanShape *s);
+extern void gc_scan_shape_dirty(const GcScanShape *s);
 
 #endif							/* GC_SCAN_SET_H */

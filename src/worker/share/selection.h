@@ -7,8 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_SELECTED_H
-#define GC_SELECTED_H
+#ifndef GC_SHARE_SELECTION_H
+#define GC_SHARE_SELECTION_H
 
 #include "../run/run.h"
 #include "scan_set.h"
@@ -53,4 +53,4 @@ extern void gc_selection_doubt(GcRun *run, u32 columns);
 /* These n requests, whose predicates were ready, go by their own kernels, which seemed faster. */
 extern void gc_selection_refused(GcRun *const *runs, int n);
 
-#endif							/* GC_SELECTED_H */
+#endif							/* GC_SHARE_SELECTION_H */

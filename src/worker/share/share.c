@@ -106,7 +106,7 @@ gc_share_describe(GcRun *run, bool has_peers)
 	if (++s->counting > s->wanted)
 	{
 		s->wanted = s->counting;
-		gc_scan_shape_news(s);
+		gc_scan_shape_dirty(s);
 	}
 }
 
