@@ -150,6 +150,9 @@ typedef struct GcArgs
 	u64			w[GC_MAX_ARG_WORDS];
 } GcArgs;
 
+/* Digits behind the point with which averages of numerics are computed (gc_numeric.h). */
+#define GC_AVG_SCALE		24
+
 /* Rows of a vector on device cuda, at most. */
 #define GC_PART_ROWS		16
 

@@ -31,7 +31,7 @@ looks_at_arg(const Cg *cg, const GcPAgg *agg)
 bool
 agg_counts_rows(const Cg *cg)
 {
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		if (AGG(cg, i)->fn == GC_AGG_COUNT && AGG(cg, i)->word == 0 && AGG(cg, i)->exact)
 			return true;
@@ -53,7 +53,7 @@ agg_require(Cg *cg)
 {
 	for (u16 i = 0; i < cg->pl->nkeys; i++)
 		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key + i]);
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		if (looks_at_arg(cg, AGG(cg, i)))
 			cg_require(cg, AGG(cg, i)->arg);
@@ -151,7 +151,7 @@ agg_count_row(Cg *cg, Scope scope)
 void
 agg_fold_all(Cg *cg, Scope scope)
 {
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		const Operand o = agg_operand(cg, i);
 

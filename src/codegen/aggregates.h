@@ -15,7 +15,7 @@
 
 #include "state.h"
 
-#define AGG(cg, i)		(&gc_aggs((cg)->p)[i])
+#define AGG(cg, i)		(&gc_aggs((cg)->p)[(cg)->pl->first_agg + (i)])
 
 /* Where a group's words are. */
 typedef enum Scope

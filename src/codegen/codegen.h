@@ -192,10 +192,10 @@ extern char *gc_generate_compactor(void);
 #define GC_COMPACTOR_WORDS	5
 
 /*
- * Bytes of shared memory (scratch on host) that a kernel needs.  ranges[b] is the key range of
+ * Bytes of shared memory (scratch on host) that a pipeline's kernel needs.  ranges[b] is the key range of
  * each shared build, ngroups the size of a local group table.
  */
-extern u64 gc_shared_bytes(const GcProgram *p, const GcVariant *variant,
+extern u64 gc_shared_bytes(const GcProgram *p, u16 pipeline, const GcVariant *variant,
 						   const u64 *ranges, u64 ngroups);
 
 #endif							/* GC_CODEGEN_H */

@@ -354,7 +354,7 @@ gc_fused_shared_bytes(const GcFusedMember *members, int n, u32 taking_part,
 	{
 		starts[i] = bytes / 8;
 		if (taking_part >> i & 1)
-			bytes += gc_shared_bytes(members[i].p, &members[i].variant, ranges[i], ngroups[i]);
+			bytes += gc_shared_bytes(members[i].p, members[i].pipeline, &members[i].variant, ranges[i], ngroups[i]);
 	}
 	return bytes;
 }

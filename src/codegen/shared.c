@@ -49,8 +49,9 @@ cg_uses_shared(const Cg *cg)
 }
 
 u64
-gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges, u64 ngroups)
+gc_shared_bytes(const GcProgram *p, u16 pipeline, const GcVariant *variant, const u64 *ranges, u64 ngroups)
 {
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	u64			words = 0;
 
 	for (u16 b = 0; b < p->nbuilds; b++)
@@ -59,7 +60,7 @@ gc_shared_bytes(const GcProgram *p, const GcVariant *variant, const u64 *ranges,
 			words += (ranges[b] + 63) / 64;
 	}
 	if (variant->group_local)
-		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * p->group_words;
-	words += variant->group_cells * p->group_words + variant->group_cells / 2;
+		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * pl->group_words;
+	words += variant->group_cells * pl->group_words + variant->group_cells / 2;
 	return words * 8;
 }

@@ -78,7 +78,7 @@ takes_all(const Cg *cg)
 		if (cg_checked(cg->p, gc_refs(cg->p)[cg->pl->first_key + i]))
 			return false;
 	}
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		if (AGG(cg, i)->arg != GC_NONE && cg_checked(cg->p, AGG(cg, i)->arg))
 			return false;
@@ -109,7 +109,7 @@ emit_dense_group(Cg *cg)
 		text_addf(cg->out, "const u32 gc_cell = %sgc_gno * %d + gc_copy%s;\n", cg->all_rows ? "gc_pass ? " : "",
 				  cg->variant->group_copies, cg->all_rows ? " : gc_cells + thread % GC_SPARE_CELLS" : "");
 	else
-		text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->p->group_words);
+		text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->pl->group_words);
 	if (has_cells(cg))
 		text_addf(cg->out, "const u32 gc_cell = gc_find_cell(gc_tags, gc_cells, gc_gno);\n");
 }
@@ -120,12 +120,12 @@ emit_filter_aggregates_in_cell(Cg *cg)
 {
 	Operand		o[GC_MAX_AGGS];
 
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 		o[i] = agg_operand(cg, i);
 	for (int scope = IN_LOCAL; scope <= IN_GLOBAL; scope++)
 	{
 		text_addf(cg->out, scope == IN_LOCAL ? "if (gc_cell != GC_NO_CELL) {\n" : "} else {\n");
-		for (u16 i = 0; i < cg->p->naggs; i++)
+		for (u16 i = 0; i < cg->pl->naggs; i++)
 			agg_fold(cg, i, &o[i], scope);
 		agg_count_row(cg, scope);
 	}
@@ -153,13 +153,13 @@ emit_table(Cg *cg, Text *t)
 	if (has_cells(cg))
 		text_addf(t, "const u32 gc_cells = %d, gc_stride = gc_cells, gc_cell_words = %d;\n(void) gc_stride;\n"
 				  "u64 *gc_table = gc_shared + gc_top;\nu32 *gc_tags = (u32 *) (gc_table + gc_cells * gc_cell_words);\n",
-				  cg->variant->group_cells, cg->p->group_words);
+				  cg->variant->group_cells, cg->pl->group_words);
 	if (!is_local(cg))
 		return;
 	text_addf(t, "const u32 gc_cells = (u32) gc_ngroups * %d, gc_copy = thread %% %d;\n"
 			  "const u32 gc_stride = gc_cells + GC_SPARE_CELLS, gc_cell_words = %d;\n"
 			  "(void) gc_copy; (void) gc_stride; (void) gc_cell_words;\nu64 *gc_table = gc_shared + gc_top;\n",
-			  cg->variant->group_copies, cg->variant->group_copies, cg->p->group_words);
+			  cg->variant->group_copies, cg->variant->group_copies, cg->pl->group_words);
 }
 
 static void
@@ -177,7 +177,7 @@ static void
 gather_copies(Cg *cg, Text *t)
 {
 	text_addf(t, agg_counts_rows(cg) ? "e0 += GC_SUM_L(0);\n" : "e0 |= GC_SUM_L(0);\n");
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
 		int			w = agg->word;
@@ -198,7 +198,7 @@ static void
 begin_totals(Cg *cg, Text *t)
 {
 	text_addf(t, "u64 e0 = 0;\n");
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)
 			text_addf(t, "%s e%d = 0;\n", agg_total_type(AGG(cg, i)), AGG(cg, i)->word);
@@ -210,7 +210,7 @@ static void
 add_totals(Cg *cg, Text *t)
 {
 	text_addf(t, agg_counts_rows(cg) ? "if (!e0) continue;\nGC_ADD_G(g, e0);\n" : "if (!e0) continue;\nGC_NOTE_GROUP(g);\n");
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)
 			agg_add_total(t, AGG(cg, i), "g");
@@ -233,7 +233,7 @@ end_local(Cg *cg, Text *t)
 	text_addf(t, "GC_NO_UNROLL for (u32 c = 0; c < %d; c++) {\nconst u32 gc_cell = i * %d + (c + i) %% %d;\n",
 			  copies, copies, copies);
 	gather_copies(cg, t);
-	text_addf(t, "}\nu64 *g = gc_groups + i * %d;\n", cg->p->group_words);
+	text_addf(t, "}\nu64 *g = gc_groups + i * %d;\n", cg->pl->group_words);
 	add_totals(cg, t);
 }
 
@@ -245,7 +245,7 @@ end_cells(Cg *cg, Text *t)
 			  "if (!gc_tags[gc_cell]) continue;\n");
 	begin_totals(cg, t);
 	gather_copies(cg, t);
-	text_addf(t, "u64 *g = gc_groups + (u64) (gc_tags[gc_cell] - 1) * %d;\n", cg->p->group_words);
+	text_addf(t, "u64 *g = gc_groups + (u64) (gc_tags[gc_cell] - 1) * %d;\n", cg->pl->group_words);
 	add_totals(cg, t);
 }
 

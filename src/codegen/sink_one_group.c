@@ -28,7 +28,7 @@ has_part(const Cg *cg, const GcPAgg *agg)
 static void
 begin_parts(Cg *cg)
 {
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
 
@@ -40,7 +40,7 @@ begin_parts(Cg *cg)
 static void
 add_parts(Cg *cg)
 {
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
 
@@ -75,7 +75,7 @@ emit_register_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o)
 static void
 emit_row(Cg *cg)
 {
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		const Operand o = agg_operand(cg, i);
 
@@ -96,7 +96,7 @@ emit_state(Cg *cg, Text *t)
 	const char *count = cg->parts ? "GC_COUNT" : "u64";
 
 	text_addf(t, "%s a0%s = 0;\n", count, cg->suffix);
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
 
@@ -111,7 +111,7 @@ end_registers(Cg *cg, Text *t)
 {
 	text_addf(t, "const u64 e0 = gc_block_add(a0%s);\nif (thread == 0 && e0) GC_ADD_G(gc_groups, e0);\n",
 			  cg->suffix);
-	for (u16 i = 0; i < cg->p->naggs; i++)
+	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
 

@@ -147,7 +147,7 @@ typedef struct GcBinding
 	uint64		ngroups;
 	uint64		group_slots;
 	uint64		rows_cap;
-	uint64		rows_into[GC_MAX_BUILDS + 1];	/* bound, per pipeline */
+	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
 	GcRequest  *request;
 } GcBinding;
 

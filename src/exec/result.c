@@ -290,7 +290,7 @@ static void
 decode_row(Decoder *d, uint64 n, Datum *values, bool *isnull)
 {
 	bool		grouped = d->pl->sink == GC_SINK_AGGREGATE;
-	const u64  *g = d->result->words + n * d->p->group_words;
+	const u64  *g = d->result->words + n * d->pl->group_words;
 
 	for (int c = 0; c < d->b->plan->noutputs; c++)
 	{
@@ -317,7 +317,7 @@ static bool
 row_exists(Decoder *d, uint64 n)
 {
 	return d->pl->sink == GC_SINK_ROWS || !d->b->plan->grouped ||
-		d->result->words[n * d->p->group_words] != 0;
+		d->result->words[n * d->pl->group_words] != 0;
 }
 
 GcCode

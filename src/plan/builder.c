@@ -57,7 +57,7 @@ gc_builder_init(GcTranslation *tr)
 	tr->column_leaf = palloc0(GC_MAX_COLUMNS * sizeof(GcLeaf *));
 	tr->pexprs = palloc0(GC_MAX_EXPRS * sizeof(GcExpr));
 	tr->space = palloc0(GC_MAX_EXPRS * sizeof(uint16));
-	tr->pipelines = palloc0((GC_MAX_BUILDS + 1) * sizeof(GcPPipeline));
+	tr->pipelines = palloc0((GC_MAX_PIPELINES + 1) * sizeof(GcPPipeline));
 	tr->builds = palloc0(GC_MAX_BUILDS * sizeof(GcPBuild));
 	tr->payloads = palloc0(GC_MAX_BUILDS * GC_MAX_PAYLOADS * sizeof(GcBuildPayload));
 	tr->aggs = palloc0(GC_MAX_AGGS * sizeof(GcPAgg));
@@ -471,6 +471,7 @@ pack_pipelines(GcTranslation *tr, GcProgram *p)
 		{
 			pl->nkeys = list_length(tr->group_keys);
 			pl->first_key = pack_refs(p, tr->group_keys);
+			pl->naggs = tr->naggs;
 		}
 		else if (pl->sink == GC_SINK_ROWS)
 		{

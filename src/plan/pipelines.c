@@ -152,7 +152,7 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 {
 	GcPPipeline *pl;
 
-	if (tr->npipelines > GC_MAX_BUILDS)
+	if ((leaf->parent && tr->nbuilds == GC_MAX_BUILDS) || tr->npipelines == GC_MAX_PIPELINES)
 	{
 		gc_refuse(tr, "too many relations are joined");
 		return false;

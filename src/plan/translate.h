@@ -77,8 +77,8 @@ typedef struct GcTranslation
 	GcExpr	   *pexprs;
 	uint16	   *space;			/* of each text expression */
 	GcPPipeline *pipelines;
-	List	   *steps[GC_MAX_BUILDS + 1];	/* GcPStep *, per pipeline */
-	List	   *step_keys[GC_MAX_BUILDS + 1];	/* IntList of key exprs per step */
+	List	   *steps[GC_MAX_PIPELINES];	/* GcPStep *, per pipeline */
+	List	   *step_keys[GC_MAX_PIPELINES];	/* IntList of key exprs per step */
 	GcPBuild   *builds;
 	List	   *build_keys[GC_MAX_BUILDS];	/* int expr */
 	GcBuildPayload *payloads;

@@ -30,6 +30,9 @@ gc_lay_out_values(GcTyper *t)
 		const GcFact *f = &t->facts->columns[i];
 		GcRange		r = f->range.lo <= f->range.hi ? f->range : gc_empty_as_zero;
 
+		/* What groups have is known when the expressions behind them are (groups.c). */
+		if (gc_inputs(p)[c->input].groups_of)
+			continue;
 		c->width = f->width;
 		c->nullable = f->nullable;
 		c->reg = gc_kind_reg(c->kind, &r);
@@ -83,7 +86,7 @@ gc_lay_out_payloads(GcTyper *t)
 }
 
 static GcCode
-type_agg(GcTyper *t, GcPAgg *agg)
+type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 {
 	GcExpr	   *e;
 	GcRange		r;
@@ -114,7 +117,7 @@ type_agg(GcTyper *t, GcPAgg *agg)
 	}
 	/* Exact as long as no partial sum can leave the accumulator. */
 	m = r.hi > -r.lo ? r.hi : -r.lo;
-	if (r.lo == I128_MIN || __builtin_mul_overflow(m, (i128) t->facts->rows, &sum))
+	if (r.lo == I128_MIN || __builtin_mul_overflow(m, (i128) gc_typer_rows(t, pipeline), &sum))
 		return gc_too_wide(t);
 	if (sum > INT64_MAX)
 	{
@@ -124,17 +127,18 @@ type_agg(GcTyper *t, GcPAgg *agg)
 	return GC_OK;
 }
 
-GcCode
-gc_lay_out_aggs(GcTyper *t)
+static GcCode
+lay_out_group(GcTyper *t, u16 pipeline)
 {
-	GcPAgg	   *aggs = gc_aggs(t->p);
+	GcPPipeline *pl = &gc_pipelines(t->p)[pipeline];
+	GcPAgg	   *aggs = gc_aggs(t->p) + pl->first_agg;
 	u16			word = 1;
 	GcCode		code;
 
 	/* Word 0 counts the group's rows, or says that it has any. */
-	for (u16 i = 0; i < t->p->naggs; i++)
+	for (u16 i = 0; i < pl->naggs; i++)
 	{
-		if ((code = type_agg(t, &aggs[i])) != GC_OK)
+		if ((code = type_agg(t, &aggs[i], pipeline)) != GC_OK)
 			return code;
 		if (aggs[i].fn == GC_AGG_COUNT &&
 			(aggs[i].arg == GC_NONE || !(t->exprs[aggs[i].arg].flags & GC_NULLABLE)))
@@ -145,15 +149,26 @@ gc_lay_out_aggs(GcTyper *t)
 			word += aggs[i].nwords;
 		}
 	}
-	t->p->group_words = word;
+	pl->group_words = word;
 	return GC_OK;
 }
 
 GcCode
-gc_check_outputs(GcTyper *t)
+gc_lay_out_aggs(GcTyper *t)
 {
-	const GcPPipeline *pl = &gc_pipelines(t->p)[t->p->npipelines - 1];
+	GcCode		code = GC_OK;
 
+	for (u16 n = 0; n < t->p->npipelines && code == GC_OK; n++)
+	{
+		if (gc_pipelines(t->p)[n].sink == GC_SINK_AGGREGATE)
+			code = lay_out_group(t, n);
+	}
+	return code;
+}
+
+static GcCode
+check_outputs(GcTyper *t, const GcPPipeline *pl)
+{
 	for (u16 i = 0; pl->sink == GC_SINK_AGGREGATE && i < pl->nkeys; i++)
 	{
 		u16			ref = gc_refs(t->p)[pl->first_key + i];
@@ -173,4 +188,14 @@ gc_check_outputs(GcTyper *t)
 						   "A numeric output needs more than 64 bits or varies in scale.");
 	}
 	return GC_OK;
+}
+
+GcCode
+gc_check_outputs(GcTyper *t)
+{
+	GcCode		code = GC_OK;
+
+	for (u16 n = 0; n < t->p->npipelines && code == GC_OK; n++)
+		code = check_outputs(t, &gc_pipelines(t->p)[n]);
+	return code;
 }

@@ -121,6 +121,32 @@ op_nargs(u8 op)
 	}
 }
 
+/* What a column of groups stands for comes before expression i, which reads it. */
+static GcCode
+check_group_column(const GcProgram *p, const GcPColumn *c, u16 i, GcError *err)
+{
+	const GcPPipeline *pl;
+	u16			ref;
+
+	if (c->input >= p->ninputs)
+		return bad(err, "column");
+	if (gc_inputs(p)[c->input].groups_of == 0)
+		return GC_OK;
+	pl = &gc_pipelines(p)[gc_inputs(p)[c->input].groups_of - 1];
+	if (c->agg == GC_NONE)
+	{
+		if (c->attnum < 0 || c->attnum >= pl->nkeys || pl->first_key + c->attnum >= p->nrefs)
+			return bad(err, "column of groups");
+		ref = gc_refs(p)[pl->first_key + c->attnum];
+		return ref < i ? GC_OK : bad(err, "column of groups");
+	}
+	if (c->agg < pl->first_agg || c->agg >= pl->first_agg + pl->naggs ||
+		(c->count != GC_NONE && (c->count < pl->first_agg || c->count >= pl->first_agg + pl->naggs)))
+		return bad(err, "column of groups");
+	ref = gc_aggs(p)[c->agg].arg;
+	return ref == GC_NONE || ref < i ? GC_OK : bad(err, "column of groups");
+}
+
 static GcCode
 check_expr(const GcProgram *p, u16 i, GcError *err)
 {
@@ -162,7 +188,7 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 		return bad(err, "reference");
 	if (e->op == GC_OP_PAYLOAD && gc_payloads(p)[e->ref].expr >= i)
 		return bad(err, "payload reference");
-	return GC_OK;
+	return e->op == GC_OP_COLUMN ? check_group_column(p, &gc_columns(p)[e->ref], i, err) : GC_OK;
 }
 
 static GcCode
@@ -218,6 +244,9 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 
 	if (pl->input >= p->ninputs || !span_ok(pl->first_step, pl->nsteps, p->nsteps))
 		return bad(err, "pipeline");
+	/* Groups come from an earlier pipeline; only the choice among the main one's comes after it. */
+	if (gc_inputs(p)[pl->input].groups_of > n && pl->sink != GC_SINK_SELECT)
+		return bad(err, "input of groups");
 	for (u32 s = pl->first_step; s < (u32) pl->first_step + pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(p)[s];
@@ -229,7 +258,8 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 		}
 		else if (step->type == GC_STEP_PROBE)
 		{
-			if (step->build >= p->nbuilds || gc_builds(p)[step->build].pipeline >= n)
+			if (step->build >= p->nbuilds || gc_builds(p)[step->build].pipeline >= n ||
+				step->join > GC_JOIN_ANTI || (step->expr != GC_NONE && step->expr >= p->nexprs))
 				return bad(err, "probe");
 			if ((code = check_refs(p, step->first_key, gc_builds(p)[step->build].nkeys, err)) != GC_OK)
 				return code;
@@ -237,15 +267,22 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 		else
 			return bad(err, "step");
 	}
-	if ((n == p->npipelines - 1) != (pl->sink != GC_SINK_BUILD))
+	if ((pl->sink == GC_SINK_SELECT) != (n + 1 == p->select) ||
+		(n == p->npipelines - 1 && pl->sink != GC_SINK_AGGREGATE && pl->sink != GC_SINK_ROWS))
 		return bad(err, "sink");
 	switch (pl->sink)
 	{
 		case GC_SINK_BUILD:
 			return pl->build < p->nbuilds ? GC_OK : bad(err, "sink");
+		case GC_SINK_SELECT:
+			if (pl->nkeys > 1 || gc_inputs(p)[pl->input].groups_of != p->npipelines)
+				return bad(err, "choice of groups");
+			return check_refs(p, pl->first_key, pl->nkeys, err);
 		case GC_SINK_AGGREGATE:
 			if (pl->nkeys > GC_MAX_KEYS)
 				return bad(err, "group key count");
+			if (!span_ok(pl->first_agg, pl->naggs, p->naggs))
+				return bad(err, "aggregate list");
 			return check_refs(p, pl->first_key, pl->nkeys, err);
 		case GC_SINK_ROWS:
 			if (pl->nouts > GC_MAX_OUTPUTS)
@@ -266,7 +303,8 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 	if (p->ninputs > GC_MAX_INPUTS || p->ncolumns > GC_MAX_COLUMNS ||
 		p->nexprs > GC_MAX_EXPRS || p->nbuilds > GC_MAX_BUILDS ||
 		p->naggs > GC_MAX_AGGS || p->nparams > GC_MAX_PARAMS ||
-		p->nluts > GC_MAX_LUTS || p->nlists > GC_MAX_LISTS || p->npipelines == 0)
+		p->nluts > GC_MAX_LUTS || p->nlists > GC_MAX_LISTS || p->npipelines == 0 ||
+		p->npipelines > GC_MAX_PIPELINES)
 		return bad(err, "count");
 
 	for (u16 i = 0; i < p->ninputs; i++)
@@ -275,6 +313,9 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 
 		if (!span_ok(in->first_column, in->ncolumns, p->ncolumns))
 			return bad(err, "input");
+		if (in->groups_of > p->npipelines ||
+			(in->groups_of && gc_pipelines(p)[in->groups_of - 1].sink != GC_SINK_AGGREGATE))
+			return bad(err, "input of groups");
 	}
 	for (u16 i = 0; i < p->nexprs; i++)
 	{

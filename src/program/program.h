@@ -4,10 +4,15 @@
  *	  The pipeline program: what a plan subtree computes, free of PostgreSQL.
  *
  * A program is a DAG of pipelines, in execution order; the last one is the main
- * pipeline.  A pipeline scans one input (a relation's chunks, or the private
- * chunk of a row source), applies its steps to each row (filter, probe of an
- * earlier pipeline's build), and ends in a sink: a build (hash table or direct-
- * address array), an aggregate, or rows.
+ * pipeline.  A pipeline scans one input (a relation's chunks, the private chunk of
+ * a row source, or the groups of an earlier pipeline), applies its steps to each row
+ * (filter, probe of an earlier pipeline's build), and ends in a sink: a build (hash
+ * table or direct-address array), an aggregate, or rows.  An aggregate that is not
+ * the main pipeline's is read by a later pipeline, as that one's input.
+ *
+ * One pipeline may come after the main one in execution, though not in order:
+ * `select` reads the main pipeline's groups, and says which of them are returned
+ * (HAVING, and the first few in an order).
  *
  * It is one flat block of memory without pointers: it travels in a plan node,
  * through shared memory to the worker, and is hashed and compared as bytes.  It
@@ -30,13 +35,14 @@
 
 #define GC_NONE			0xFFFFu
 
-#define GC_MAX_INPUTS	24
+#define GC_MAX_INPUTS	32
 #define GC_MAX_COLUMNS	200
 #define GC_MAX_EXPRS	2000
 #define GC_MAX_BUILDS	24
+#define GC_MAX_PIPELINES	48
 #define GC_MAX_KEYS		16		/* of one build or of one GROUP BY */
 #define GC_MAX_PAYLOADS 48		/* of one build */
-#define GC_MAX_AGGS		48
+#define GC_MAX_AGGS		120		/* of all pipelines */
 #define GC_MAX_OUTPUTS	60		/* of a row sink */
 #define GC_MAX_PARAMS	200
 #define GC_MAX_LUTS		48
@@ -93,6 +99,7 @@ typedef enum GcOp
 	GC_OP_IN,					/* ref: list of values */
 	GC_OP_LUT,					/* ref: lookup table, computed by PostgreSQL */
 	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
+	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
 	GC_NOPS
 } GcOp;
 
@@ -126,7 +133,11 @@ typedef struct GcExpr
 typedef struct GcPColumn
 {
 	u16			input;
-	i16			attnum;			/* relation: attribute; row source: target entry */
+	i16			attnum;			/* relation: attribute; row source: target entry; groups:
+								 * number of the key */
+	u16			agg;			/* groups: the accumulator; GC_NONE: a key */
+	u16			count;			/* groups: accumulator that counts the values which went
+								 * into agg; GC_NONE: agg is never NULL */
 	u8			kind;
 	u8			rtrim;			/* text: trailing blanks do not count */
 	u8			width;			/* bound: 1, 2, 4, 8; 0: differs between chunks */
@@ -140,6 +151,9 @@ typedef struct GcPInput
 {
 	u16			first_column;
 	u16			ncolumns;
+	u16			groups_of;		/* 1 + pipeline whose groups are scanned; 0: a relation or
+								 * a row source */
+	u16			pad;
 } GcPInput;
 
 typedef enum GcStepType
@@ -148,16 +162,29 @@ typedef enum GcStepType
 	GC_STEP_PROBE
 } GcStepType;
 
+/*
+ * What a probe does with a row.  A match is a row of the build with equal keys for which
+ * the step's condition, if it has one, is true.
+ */
+typedef enum GcJoinKind
+{
+	GC_JOIN_INNER = 0,			/* on, once per match */
+	GC_JOIN_LEFT,				/* on, once per match; or once with NULL payloads */
+	GC_JOIN_SEMI,				/* on, once, if there is a match; no payload is read */
+	GC_JOIN_ANTI				/* on, if there is none */
+} GcJoinKind;
+
 typedef struct GcPStep
 {
 	u8			type;			/* GcStepType */
 	u8			selectivity;	/* estimate: rows pass 1 in 2^selectivity */
-	u16			expr;			/* filter: condition */
+	u16			expr;			/* filter: condition; probe: condition on a match, or
+								 * GC_NONE */
 	u16			build;			/* probe */
 	u16			first_key;		/* probe: refs[first_key ..], as many as the
 								 * build has keys */
 	u8			in_range;		/* bound: probe key always within a dense build */
-	u8			pad;
+	u8			join;			/* GcJoinKind of a probe */
 } GcPStep;
 
 typedef enum GcBuildMode
@@ -176,6 +203,8 @@ typedef struct GcPBuild
 	u8			mode;			/* bound: GcBuildMode */
 	u8			unique;			/* no key twice; dense: checked while building;
 								 * hash: proven by the planner */
+	u8			set;			/* only asked whether a key is there: it may come twice */
+	u8			pad;
 } GcPBuild;
 
 typedef struct GcPPayload
@@ -195,7 +224,8 @@ typedef enum GcSink
 {
 	GC_SINK_BUILD = 1,
 	GC_SINK_AGGREGATE,
-	GC_SINK_ROWS
+	GC_SINK_ROWS,
+	GC_SINK_SELECT				/* of GcProgram.select alone: groups to be returned */
 } GcSink;
 
 typedef enum GcGroupMode
@@ -211,13 +241,20 @@ typedef struct GcPPipeline
 	u16			first_step;
 	u16			nsteps;
 	u16			build;			/* GC_SINK_BUILD */
-	u16			first_key;		/* GC_SINK_AGGREGATE: group keys, refs */
+	u16			first_key;		/* GC_SINK_AGGREGATE: group keys, refs; GC_SINK_SELECT:
+								 * what the first few are chosen by, if nkeys is 1 */
 	u16			nkeys;
 	u16			first_out;		/* GC_SINK_ROWS: outputs, refs */
 	u16			nouts;
+	u16			first_agg;		/* GC_SINK_AGGREGATE */
+	u16			naggs;
+	u16			group_words;	/* bound: 64-bit words per group; the first is the row
+								 * count, or not 0 if the group exists */
 	u8			sink;			/* GcSink */
 	u8			group_mode;		/* bound: GcGroupMode */
 	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
+	u8			descending;		/* GC_SINK_SELECT: the first few are the largest */
+	u8			nulls_first;
 	u8			pad;
 } GcPPipeline;
 
@@ -277,13 +314,13 @@ typedef struct GcProgram
 	u16			npipelines;
 	u16			nbuilds;
 	u16			npayloads;
-	u16			naggs;			/* all of the main pipeline */
+	u16			naggs;			/* of all pipelines */
 	u16			nparams;
 	u16			nluts;
 	u16			nlists;
 	u16			nrefs;
-	u16			group_words;	/* bound: 64-bit words per group; the first is the row
-								 * count, or not 0 if the group exists */
+	u16			select;			/* 1 + pipeline that chooses among the main one's groups;
+								 * 0: none */
 	u16			bound;			/* 0 logical, 1 bound */
 } GcProgram;
 

@@ -39,6 +39,13 @@ extern const GcRange gc_empty_as_zero;
 
 extern GcCode gc_too_wide(GcTyper *t);
 
+/* Upper bound of the rows that come into a pipeline's sink. */
+static inline u64
+gc_typer_rows(const GcTyper *t, u16 pipeline)
+{
+	return t->facts->rows_into ? t->facts->rows_into[pipeline] : t->facts->rows;
+}
+
 /* Integer, date and timestamp results: cut the range to the kind's, or check. */
 extern void gc_clip_to_kind(GcExpr *e, GcRange *r);
 

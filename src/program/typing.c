@@ -18,6 +18,7 @@
 #include "typing.h"
 
 #include "casts.h"
+#include "groups.h"
 #include "layout.h"
 #include "typer.h"
 
@@ -240,6 +241,8 @@ type_leaf(GcTyper *t, GcExpr *e, GcRange *r)
 	switch (e->op)
 	{
 		case GC_OP_COLUMN:
+			if (gc_inputs(t->p)[gc_columns(t->p)[e->ref].input].groups_of)
+				return gc_type_group_column(t, e, r);
 			type_fact(e, &t->facts->columns[e->ref], r);
 			break;
 		case GC_OP_PARAM:
@@ -370,6 +373,9 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_IN:
 			if (t->facts->list_has_null[e->ref])
 				e->flags |= GC_LIST_NULL;
+			break;
+		case GC_OP_AVG:
+			code = gc_type_avg(t, e, r);
 			break;
 		case GC_OP_SCALE:
 			*r = (GcRange) {t->exprs[e->arg[0]].min_scale, t->exprs[e->arg[0]].scale};

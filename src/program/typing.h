@@ -29,8 +29,8 @@ typedef struct GcFacts
 	const GcFact *params;		/* nparams */
 	const GcFact *luts;			/* nluts: of the results */
 	const bool *list_has_null;	/* nlists */
-	u64			rows;			/* upper bound of rows into the main sink, for the
-								 * width of sums */
+	u64			rows;			/* upper bound of rows into a sink, for the width of sums */
+	const u64  *rows_into;		/* the same by pipeline; NULL: `rows` for all of them */
 } GcFacts;
 
 /*

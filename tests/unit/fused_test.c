@@ -711,8 +711,8 @@ test_text(void)
 		ranges[i] = members[four[i]].ranges;
 		ngroups[i] = members[four[i]].ngroups;
 	}
-	one = gc_shared_bytes(f.m[1].p, &f.m[1].variant, ranges[1], ngroups[1]);
-	nine = gc_shared_bytes(f.m[2].p, &f.m[2].variant, ranges[2], ngroups[2]);
+	one = gc_shared_bytes(f.m[1].p, f.m[1].pipeline, &f.m[1].variant, ranges[1], ngroups[1]);
+	nine = gc_shared_bytes(f.m[2].p, f.m[2].pipeline, &f.m[2].variant, ranges[2], ngroups[2]);
 	ok(one > 0 && nine > 0, "two of them use shared memory");
 	is(gc_fused_shared_bytes(f.m, 4, 0xf, ranges, ngroups, starts), one + nine, "together what each uses");
 	ok(starts[1] == 0 && starts[2] == one / 8, "one behind the other");

@@ -321,7 +321,7 @@ lay_out_sink(Member *m)
 	const GcPPipeline *pl = &gc_pipelines(m->p)[m->pipeline];
 
 	m->part[0] = 256;
-	m->part[1] = m->part[0] + m->ngroups * m->p->group_words * 8;
+	m->part[1] = m->part[0] + m->ngroups * gc_pipelines(m->p)[m->pipeline].group_words * 8;
 	m->part[2] = m->part[1] + (pl->group_mode == GC_GROUP_HASH ? HASH_SLOTS * 8 : 0);
 	m->part[3] = m->part[2] + m->ngroups * 3 * 8;
 	m->part[4] = m->part[3] + m->rows_cap * (pl->nouts + 1) * 8;
@@ -643,7 +643,7 @@ run_alone(Member *m, u16 pipeline, GcAddr flags, u32 chunks, bool private)
 	if (!m->compiled)
 		generate_kernel(m, pipeline, &m->variant, &m->source, &m->own);
 	m->compiled = true;
-	run_kernel(m, pipeline, &m->own, &m->source, gc_shared_bytes(m->p, &m->variant, m->ranges, m->ngroups),
+	run_kernel(m, pipeline, &m->own, &m->source, gc_shared_bytes(m->p, pipeline, &m->variant, m->ranges, m->ngroups),
 			   flags, chunks, private);
 }
 
@@ -771,7 +771,7 @@ fetch(const Member *m)
 				words = pl->nkeys + 1;
 		}
 		add_sorted(&r, (u64 *) (sink + m->part[2]), words, (u64 *) (sink + m->part[0]),
-				   m->p->group_words, flags[GC_FLAG_GROUPS]);
+				   gc_pipelines(m->p)[m->pipeline].group_words, flags[GC_FLAG_GROUPS]);
 	}
 	else
 	{

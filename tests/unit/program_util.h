@@ -183,6 +183,10 @@ maker_group(Maker *m, u8 mode, int nkeys, u16 a, u16 b)
 static void __attribute__((unused))
 maker_agg(Maker *m, u8 fn, u16 arg)
 {
+	GcPPipeline *pl = &m->pipelines[m->head.npipelines - 1];
+
+	if (pl->naggs++ == 0)
+		pl->first_agg = m->head.naggs;
 	m->aggs[m->head.naggs++] = (GcPAgg) {.fn = fn,.arg = arg,.exact = 1};
 }
 

@@ -477,7 +477,7 @@ check_result(const Scan *scan, int b)
 	show_marks(m, scan, b);
 	empty_sink(m);
 	run_kernel(m, m->pipeline, &selection[i], &marked_source[i],
-			   gc_shared_bytes(m->p, &selection_variant[i], m->ranges, m->ngroups), m->sink, m->chunks, false);
+			   gc_shared_bytes(m->p, m->pipeline, &selection_variant[i], m->ranges, m->ngroups), m->sink, m->chunks, false);
 	return same_result(m);
 }
 

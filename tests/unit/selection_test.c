@@ -94,7 +94,7 @@ test_cells(void)
 		v.group_cells = i % 2 ? MANY_CELLS : FEW_CELLS;
 		generate_kernel(m, m->pipeline, &v, &source, &k);
 		empty_sink(m);
-		run_kernel(m, m->pipeline, &k, &source, gc_shared_bytes(m->p, &v, m->ranges, m->ngroups), m->sink, m->chunks, false);
+		run_kernel(m, m->pipeline, &k, &source, gc_shared_bytes(m->p, m->pipeline, &v, m->ranges, m->ngroups), m->sink, m->chunks, false);
 		ok(same_result(m), "%s: %d cells for %llu groups", requests[i / 2].name, v.group_cells, m->ngroups);
 		unload(&k);
 		n++;
@@ -261,7 +261,7 @@ test_two_launches(void)
 		empty_sink(m);
 		run_alone(m, m->pipeline, m->sink, m->chunks & ~cached, true);
 		run_kernel(m, m->pipeline, &selection[i], &marked_source[i],
-				   gc_shared_bytes(m->p, &selection_variant[i], m->ranges, m->ngroups), m->sink, m->chunks & cached, false);
+				   gc_shared_bytes(m->p, m->pipeline, &selection_variant[i], m->ranges, m->ngroups), m->sink, m->chunks & cached, false);
 		ok(same_result(m), "%s: private chunks and selection bitmaps add up", requests[i].name);
 	}
 	unload(&mk.kernel);

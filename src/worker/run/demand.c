@@ -16,7 +16,7 @@ GcKernelNeeds
 gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us)
 {
 	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
-	u32			shared = (u32) gc_run_shared_bytes(run, &k->variant);
+	u32			shared = (u32) gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant);
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	u32			row_bytes = 0;
 

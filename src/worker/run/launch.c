@@ -54,7 +54,7 @@ gc_run_allocate(GcRun *run)
 	if (run->main->sink == GC_SINK_ROWS)
 		rows = (u64) (run->main->nouts + 1) * r->rows_cap * 8;
 	else
-		groups = align_up(r->ngroups * run->p->group_words * 8);
+		groups = align_up(r->ngroups * run->main->group_words * 8);
 	if (gc_run_keyed(run))
 	{
 		slots = align_up(r->group_slots * 8);
@@ -195,13 +195,13 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
  */
 
 u64
-gc_run_shared_bytes(const GcRun *run, const GcVariant *variant)
+gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant)
 {
 	u64			ranges[GC_MAX_BUILDS] = {0};
 
 	for (int b = 0; b < run->p->nbuilds; b++)
 		ranges[b] = run->request->builds[b].range;
-	return gc_shared_bytes(run->p, variant, ranges, run->request->ngroups);
+	return gc_shared_bytes(run->p, pipeline, variant, ranges, run->request->ngroups);
 }
 
 int
@@ -260,7 +260,7 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid 
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcArgs		args;
 	GcLaunch	l = {.blocks = grid->blocks,.threads = grid->threads,
-	.shared_bytes = gc_run_shared_bytes(run, &k->variant),.whole_shared = part->whole_shared};
+	.shared_bytes = gc_run_shared_bytes(run, pipeline, &k->variant),.whole_shared = part->whole_shared};
 
 	/* an empty part launches no block, so no block would deliver */
 	if (part->last)
@@ -289,7 +289,7 @@ gc_run_launch_compactor(GcRun *run)
 
 	args.w[0] = run->groups;
 	args.w[1] = run->request->ngroups;
-	args.w[2] = run->p->group_words;
+	args.w[2] = run->main->group_words;
 	args.w[3] = run->gathered;
 	args.w[4] = run->group_keys;
 	gc_slot_run_info(run->slot)->kernels++;
@@ -309,7 +309,7 @@ fill_build(GcRun *run, int b, GcBuildTable *t)
 	GcCode		code;
 
 	grid = gc_sched_full(&gc_worker.profile, threads,
-						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant)),
+						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)),
 						  (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 
 	if ((code = gc_run_upload_columns(run, pipeline)) != GC_OK ||

@@ -41,7 +41,7 @@ typedef struct GcScanPart
 } GcScanPart;
 extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
 							const GcScanPart *part, GcAddr flags);
-extern u64	gc_run_shared_bytes(const GcRun *run, const GcVariant *variant);
+extern u64	gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant);
 
 /*
  * Blocks of the kernel, of this size, that a multiprocessor can hold; the device is asked once.

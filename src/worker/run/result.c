@@ -39,7 +39,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	if (run->main->sink == GC_SINK_ROWS)
 		word_bytes = (u64) (run->main->nouts + 1) * stride * 8;
 	else
-		word_bytes = n * run->p->group_words * 8;
+		word_bytes = n * run->main->group_words * 8;
 	if (gc_run_keyed(run))
 		key_bytes = n * gc_run_key_words(run) * 8;
 	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
@@ -79,7 +79,7 @@ group_words_at(const GcRun *run)
 static u32
 words_delivered(const GcRun *run)
 {
-	const u64	bytes = GC_FLAGS_ROOM + run->early * run->p->group_words * 8;
+	const u64	bytes = GC_FLAGS_ROOM + run->early * run->main->group_words * 8;
 
 	if (gc_run_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->flags, bytes))
 		return 0;
@@ -109,7 +109,7 @@ static GcCode
 fetch_first(GcRun *run)
 {
 	u64			n = run->early;
-	u64			words = n * run->p->group_words * 8;
+	u64			words = n * run->main->group_words * 8;
 	GcCode		code;
 
 	code = gc_copy_out(run->stream, run->flags, run->sink,
@@ -140,7 +140,7 @@ gc_run_fetch_rest(GcRun *run, u64 n)
 								 run->rows + (u64) c * run->request->rows_cap * 8, n * 8, &run->err);
 		return code;
 	}
-	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->p->group_words * 8, &run->err);
+	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->main->group_words * 8, &run->err);
 	if (code == GC_OK)
 		code = gc_copy_out(run->stream, result->keys, run->group_keys, n * gc_run_key_words(run) * 8, &run->err);
 	return code;

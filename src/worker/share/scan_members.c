@@ -164,7 +164,7 @@ gc_scan_private(GcRun *run)
 	if (in->nprivate == 0)
 		return GC_OK;
 	shape = gc_sched_full(&gc_worker.profile, threads,
-						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant)),
+						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant)),
 						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
 	return gc_run_launch(run, main, k, &shape, &part, run->sink);
 }

@@ -318,7 +318,7 @@ follow_scan(GcScanMembers *scan, int m)
 	GcPipelineKernel *k = run->share->scan_shape->selection;
 	GcScanPart	part = {.n = in->nsources - in->nprivate,.timed = true,.before = l->share->sel_bitmap,.last = true};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
-	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, &k->variant));
+	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant));
 	GcGrid		grid;
 	GcCode		code;
 

@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * groups.c
+ *	  What a pipeline finds in the groups of an earlier one: keys and accumulators as
+ *	  columns.
+ *
+ * A key has the range of the expression that it groups by.  A sum's range is that of
+ * its argument times the rows that can come into the group.  Averages of numerics are
+ * computed where they are used, from sum and count: their display scale differs from
+ * group to group, so that only comparisons and arithmetic may see them.
+ *
+ * Pure C; runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "groups.h"
+
+static const GcPPipeline *
+source_of(const GcTyper *t, const GcPColumn *c, u16 *pipeline)
+{
+	*pipeline = gc_inputs(t->p)[c->input].groups_of - 1;
+	return &gc_pipelines(t->p)[*pipeline];
+}
+
+/* The sum of up to `rows` values of a range, or of none. */
+static bool
+sum_range(const GcRange *arg, u64 rows, GcRange *r)
+{
+	i128		lo = arg->lo < 0 ? arg->lo : 0;
+	i128		hi = arg->hi > 0 ? arg->hi : 0;
+
+	return !__builtin_mul_overflow(lo, (i128) rows, &r->lo) && !__builtin_mul_overflow(hi, (i128) rows, &r->hi);
+}
+
+static GcCode
+type_accumulator(GcTyper *t, GcExpr *e, const GcPColumn *c, u16 pipeline, GcRange *r)
+{
+	const GcPAgg *agg = &gc_aggs(t->p)[c->agg];
+	const GcExpr *arg = agg->arg == GC_NONE ? NULL : &t->exprs[agg->arg];
+	const u64	rows = gc_typer_rows(t, pipeline);
+
+	if (agg->fn == GC_AGG_COUNT)
+	{
+		*r = (GcRange) {0, rows};
+		return GC_OK;
+	}
+	/* NULL where no value went in: a group whose arguments are all NULL, or no row at all. */
+	if ((arg->flags & GC_NULLABLE) || gc_pipelines(t->p)[pipeline].nkeys == 0)
+		e->flags |= GC_NULLABLE;
+	if (GC_KIND_IS_FLOAT(e->kind))
+		return GC_OK;
+	e->scale = arg->scale;
+	e->min_scale = arg->min_scale;
+	*r = t->ranges[agg->arg];
+	if (agg->fn != GC_AGG_SUM)
+		return GC_OK;
+	if (e->kind == GC_NUMERIC && arg->scale != arg->min_scale)
+		return gc_fail(t->err, GC_UNSUPPORTED, "A sum of numeric values of varying scale is needed.");
+	return sum_range(&t->ranges[agg->arg], rows, r) ? GC_OK : gc_too_wide(t);
+}
+
+GcCode
+gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r)
+{
+	GcPColumn  *c = &gc_columns(t->p)[e->ref];
+	u16			pipeline;
+	const GcPPipeline *pl = source_of(t, c, &pipeline);
+	GcCode		code = GC_OK;
+
+	if (c->agg == GC_NONE)
+	{
+		u16			key = gc_refs(t->p)[pl->first_key + c->attnum];
+
+		*r = t->ranges[key];
+		e->scale = t->exprs[key].scale;
+		e->min_scale = t->exprs[key].min_scale;
+		e->flags |= t->exprs[key].flags & GC_NULLABLE;
+	}
+	else
+		code = type_accumulator(t, e, c, pipeline, r);
+	c->width = 8;
+	c->nullable = (e->flags & GC_NULLABLE) != 0;
+	c->reg = gc_kind_reg(e->kind, r);
+	c->high_bit_free = 0;
+	c->scale = e->scale;
+	return code;
+}
+
+/* The values that an average is taken of, as an expression; GC_NONE if that is not known. */
+static u16
+averaged(const GcTyper *t, u16 sum)
+{
+	const GcExpr *e = &t->exprs[sum];
+
+	while (e->op == GC_OP_PAYLOAD || e->op == GC_OP_CAST)
+	{
+		sum = e->op == GC_OP_PAYLOAD ? gc_payloads(t->p)[e->ref].expr : e->arg[0];
+		e = &t->exprs[sum];
+	}
+	if (e->op != GC_OP_COLUMN || gc_columns(t->p)[e->ref].agg == GC_NONE)
+		return GC_NONE;
+	return gc_aggs(t->p)[gc_columns(t->p)[e->ref].agg].arg;
+}
+
+GcCode
+gc_type_avg(GcTyper *t, GcExpr *e, GcRange *r)
+{
+	u16			values = averaged(t, e->arg[0]);
+
+	if (values == GC_NONE)
+		return gc_fail(t->err, GC_UNSUPPORTED, "The average of unknown values is needed.");
+	*r = t->ranges[values];
+	/* Its display scale is any up to this. */
+	e->scale = GC_AVG_SCALE;
+	e->min_scale = 0;
+	e->flags |= GC_CHECKED;
+	return t->exprs[e->arg[0]].scale <= GC_AVG_SCALE &&
+		gc_range_scale_up(r, GC_AVG_SCALE - t->exprs[e->arg[0]].scale) ? GC_OK : gc_too_wide(t);
+}

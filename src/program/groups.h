@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * groups.h
+ *	  What a pipeline finds in the groups of an earlier one: keys and accumulators as
+ *	  columns; private to program/.
+ *
+ * Pure C; runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_GROUPS_H
+#define GC_GROUPS_H
+
+#include "typer.h"
+
+/*
+ * Type a column expression whose input holds groups.  *r receives its range.  GC_UNSUPPORTED
+ * where a sum is wider than 128 bits or varies in scale.
+ */
+extern GcCode gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r);
+
+/* Type GC_OP_AVG. */
+extern GcCode gc_type_avg(GcTyper *t, GcExpr *e, GcRange *r);
+
+#endif							/* GC_GROUPS_H */
