@@ -153,6 +153,11 @@ typedef struct GcArgs
 /* Digits behind the point with which averages of numerics are computed (gc_numeric.h). */
 #define GC_AVG_SCALE		24
 
+/* Bins of a choice of the first few, their copies, and the memory of it in bytes (gc_top.h). */
+#define GC_TOP_BINS			256
+#define GC_TOP_COPIES		16
+#define GC_TOP_BYTES		(8 + GC_TOP_COPIES * GC_TOP_BINS * 4)
+
 /* Rows of a vector on device cuda, at most. */
 #define GC_PART_ROWS		16
 

@@ -95,6 +95,10 @@ GC_REDUCE_OR(u32 mask, u32 x)
 #define GC_UNROLL_BY(n)	GC_PRAGMA(unroll n)
 /* For code that runs once per block: compile time counts more than run time. */
 #define GC_FN_ONCE		static __device__ __noinline__
+#define GC_THREAD		threadIdx.x
+#define GC_NTHREADS		blockDim.x
+#define GC_BLOCK_ARRAY(type, name, n)	__shared__ type name[n]
+#define GC_CLZ64(x)		((u32) __clzll((i64) (x)))
 #define GC_NO_UNROLL	_Pragma("unroll 1")
 
 /* A bit for each row of a vector: the part of a bitmap that begins at `row`. */
@@ -201,6 +205,11 @@ GC_OPAQUE(u32 x)
 
 #define GC_CUDA		0
 #define GC_FN		static inline __attribute__((always_inline))
+#define GC_FN_ONCE	static __attribute__((unused))
+#define GC_THREAD	0
+#define GC_NTHREADS	1
+#define GC_BLOCK_ARRAY(type, name, n)	type name[n]
+#define GC_CLZ64(x)	((u32) __builtin_clzll(x))
 #define GC_VEC		1024
 #define GC_WARP		1
 

@@ -149,6 +149,11 @@ gc_in_list(i64 x, const i64 *list, u64 n)
 /* Order-preserving maps into u64, such that 0 is below every value's image. */
 #define GC_ORDER_I64(x)		((u64) (x) ^ 0x8000000000000000ull)
 
+/* A NULL sorts before or behind all values; values leave both ends free. */
+#define GC_ORDER_FIRST		0xffffffffffffffffull
+#define GC_ORDER_LAST		0ull
+#define GC_ORDER_WITHIN(x)	((x) == GC_ORDER_FIRST ? GC_ORDER_FIRST - 1 : (x) == GC_ORDER_LAST ? 1 : (x))
+
 GC_FN u64
 gc_order_f64(double x)
 {
@@ -158,4 +163,13 @@ gc_order_f64(double x)
 		return 0xffffffffffffffffull;
 	b = (u64) GC_F64_BITS(x);
 	return b >> 63 ? ~b : b | 0x8000000000000000ull;
+}
+
+/* The value of an image. */
+GC_FN double
+gc_unorder_f64(u64 image)
+{
+	if (image == 0xffffffffffffffffull)
+		return GC_BITS_F64(0x7ff8000000000000ll);
+	return GC_BITS_F64((i64) (image >> 63 ? image ^ 0x8000000000000000ull : ~image));
 }

@@ -43,9 +43,9 @@ void
 agg_prepare(Cg *cg)
 {
 	text_addf(&cg->decls, "u64 *gc_groups = (u64 *) gc_a.w[%d];\n",
-			  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_TABLE));
+			  cg_word(cg, GC_ARG_GROUP, cg_pipeline_number(cg), GC_GROUP_PART_TABLE));
 	text_addf(&cg->decls, "const u64 gc_ngroups = gc_a.w[%d]; (void) gc_ngroups;\n",
-			  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_COUNT));
+			  cg_word(cg, GC_ARG_GROUP, cg_pipeline_number(cg), GC_GROUP_PART_COUNT));
 }
 
 void

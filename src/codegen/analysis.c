@@ -165,3 +165,28 @@ cg_is_ungrouped(const GcPPipeline *pl)
 {
 	return pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_NONE;
 }
+
+bool
+cg_has_nullable_key(const GcProgram *p, const GcPPipeline *pl)
+{
+	for (u16 i = 0; i < pl->nkeys; i++)
+	{
+		if (gc_exprs(p)[gc_refs(p)[pl->first_key + i]].flags & GC_NULLABLE)
+			return true;
+	}
+	return false;
+}
+
+int
+cg_group_key_words(const GcProgram *p, const GcPPipeline *pl)
+{
+	return pl->nkeys + cg_has_nullable_key(p, pl);
+}
+
+const GcPPipeline *
+cg_groups_of(const GcProgram *p, const GcPPipeline *pl)
+{
+	const u16	groups_of = gc_inputs(p)[pl->input].groups_of;
+
+	return groups_of ? &gc_pipelines(p)[groups_of - 1] : NULL;
+}

@@ -43,4 +43,13 @@ extern bool cg_few_reach_sink(const GcPPipeline *pl);
 /* Are all rows aggregated into one group? */
 extern bool cg_is_ungrouped(const GcPPipeline *pl);
 
+/* May a key of the pipeline's groups be NULL? */
+extern bool cg_has_nullable_key(const GcProgram *p, const GcPPipeline *pl);
+
+/* Words of a hashed group's key: one per key, one for their NULL flags. */
+extern int	cg_group_key_words(const GcProgram *p, const GcPPipeline *pl);
+
+/* The pipeline whose groups this one scans; NULL if it scans a relation or a row source. */
+extern const GcPPipeline *cg_groups_of(const GcProgram *p, const GcPPipeline *pl);
+
 #endif							/* GC_ANALYSIS_H */

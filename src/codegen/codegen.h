@@ -35,9 +35,10 @@ typedef enum GcArgType
 	GC_ARG_LIST,				/* index: list; part: 0 address, 1 count */
 	GC_ARG_BUILD,				/* index: build; part: GC_BUILD_PART_* */
 	GC_ARG_PAYLOAD,				/* index: payload; part: 0 address, 1 base */
-	GC_ARG_GROUP,				/* part: GC_GROUP_PART_* */
-	GC_ARG_GROUP_KEY,			/* index: key number; part: 0 base, 1 stride */
+	GC_ARG_GROUP,				/* index: pipeline; part: GC_GROUP_PART_* */
+	GC_ARG_GROUP_KEY,			/* index: GC_GROUP_KEY_INDEX; part: 0 base, 1 stride */
 	GC_ARG_ROWS,				/* part: 0 address, 1 capacity */
+	GC_ARG_CHOICE,				/* part: GC_CHOICE_* (sink_select.c) */
 	/* Fused kernels only: */
 	GC_ARG_MEMBERS,				/* bit m: member m takes part in this launch */
 	GC_ARG_FLAGS,				/* address of the member's u32[GC_NFLAGS] */
@@ -91,7 +92,16 @@ enum
 enum
 {
 	GC_GROUP_PART_TABLE, GC_GROUP_PART_COUNT, GC_GROUP_PART_SLOTS,
-	GC_GROUP_PART_MASK, GC_GROUP_PART_KEYS
+	GC_GROUP_PART_MASK, GC_GROUP_PART_KEYS, GC_GROUP_PART_FLAGS
+};
+
+/*
+ * Where chosen groups' words and keys (or numbers) go, for how many there is room; memory for the
+ * choice of the first few (cuda/gc_top.h), the pass of this launch, how many are wanted.
+ */
+enum
+{
+	GC_CHOICE_WORDS, GC_CHOICE_KEYS, GC_CHOICE_CAP, GC_CHOICE_TOP, GC_CHOICE_PASS, GC_CHOICE_WANTED
 };
 
 typedef struct GcArgWord

@@ -7,6 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "analysis.h"
 #include "emit.h"
 #include "fusion.h"
 
@@ -110,6 +111,8 @@ cg_column(Cg *cg, u16 column)
 		}
 		cg->fusion->readers[k] |= 1u << cg->member;
 	}
+	else if (k < 0 && gc_inputs(cg->p)[gc_columns(cg->p)[column].input].groups_of)
+		k = cg->column[column] = cg->ncolumns++;
 	else if (k < 0)
 	{
 		int			cached,

@@ -536,6 +536,19 @@ emit_scale(Cg *cg, u16 i)
 	return cg_temp(cg, "i32", buf, a.n);
 }
 
+/* An average of numerics: cuda/gc_numeric.h. */
+static Operand
+emit_avg(Cg *cg, u16 i)
+{
+	Operand		sum = cg_expr(cg, EXPR(cg, i)->arg[0]);
+	Operand		count = cg_expr(cg, EXPR(cg, i)->arg[1]);
+	char		buf[300];
+
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_avg((i128) %s, (i64) %s, %d, &gc_bad)", sum.n,
+			 cg_ctype[EXPR(cg, i)->reg], sum.v, count.v, EXPR(cg, EXPR(cg, i)->arg[0])->scale);
+	return cg_temp(cg, cg_ctype[EXPR(cg, i)->reg], buf, sum.n);
+}
+
 static Operand
 emit_cast(Cg *cg, u16 i)
 {
@@ -588,6 +601,8 @@ cg_expr(Cg *cg, u16 i)
 			return emit_lut(cg, i);
 		case GC_OP_SCALE:
 			return emit_scale(cg, i);
+		case GC_OP_AVG:
+			return emit_avg(cg, i);
 		default:
 			return emit_test(cg, i);
 	}

@@ -11,7 +11,9 @@
  *-------------------------------------------------------------------------
  */
 #include "codegen.h"
+#include "analysis.h"
 #include "emit.h"
+#include "group_scan.h"
 #include "packed_rows.h"
 #include "pipeline.h"
 #include "prologue.h"
@@ -139,13 +141,15 @@ assemble(Cg *cg, Text *t)
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\n");
-	if (selection)
+	if (cg_groups_of(cg->p, cg->pl))
+		cg_emit_group_scan(cg, t);
+	else if (selection)
 		emit_selected_scan(cg, t, sel_bitmap);
 	else if (cg->filtered)
 		emit_filtered_scan(cg, t);
 	else
 		emit_scan(cg, t);
-	text_addf(t, "GC_END_TILES\n");
+	text_addf(t, cg_groups_of(cg->p, cg->pl) ? "}\n" : "GC_END_TILES\n");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\n"
 			  "GC_ENDED(gc_flags)\nGC_DELIVER\n}\n");

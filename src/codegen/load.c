@@ -10,7 +10,9 @@
  *-------------------------------------------------------------------------
  */
 #include "load.h"
+#include "analysis.h"
 #include "emit.h"
+#include "group_scan.h"
 #include "fusion.h"
 
 #include <stdio.h>
@@ -81,6 +83,11 @@ cg_require_scalar(Cg *cg, u16 column)
 	if (cg->scalar[k])
 		return;
 	cg->scalar[k] = true;
+	if (cg_groups_of(cg->p, cg->pl))
+	{
+		cg_group_column(cg, column, k);
+		return;
+	}
 	if (cg->dense_rows)
 	{
 		text_addf(cg->out, "const %s v%d = c%d[gc_j];\n", cg_ctype[c->reg], k, k);

@@ -20,6 +20,7 @@
 #include "batched_lookup.h"
 #include "condition.h"
 #include "emit.h"
+#include "group_scan.h"
 #include "packed.h"
 #include "probe.h"
 #include "sink.h"
@@ -413,6 +414,31 @@ emit_filter_aggregate(Cg *cg)
 }
 
 /*-------------------------------------------------------------------------
+ * Groups
+ *-------------------------------------------------------------------------
+ */
+
+/* A group of an earlier pipeline is one row, which the row phase takes (group_scan.c). */
+static void
+emit_groups(Cg *cg)
+{
+	int			loops = 0;
+
+	cg_declare_groups(cg);
+	cg->in_rows = cg->once = true;
+	for (int s = 0; s < cg->pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
+
+		cg->once &= !may_multiply(cg, &step, 1);
+		loops += emit_row_steps(cg, &step, 1);
+	}
+	sink_row(cg);
+	while (loops-- > 0)
+		text_addf(cg->out, "}\n");
+}
+
+/*-------------------------------------------------------------------------
  * All together
  *-------------------------------------------------------------------------
  */
@@ -422,6 +448,11 @@ emit_body(Cg *cg)
 {
 	StepLists	lists;
 
+	if (cg_groups_of(cg->p, cg->pl))
+	{
+		emit_groups(cg);
+		return;
+	}
 	if (cg->pl->nsteps > MAX_STEPS)
 	{
 		cg_fail(cg, GC_UNSUPPORTED, "a pipeline with too many steps");

@@ -21,6 +21,8 @@ sink_of(const Cg *cg)
 		return &sink_build;
 	if (cg->pl->sink == GC_SINK_ROWS)
 		return &sink_rows;
+	if (cg->pl->sink == GC_SINK_SELECT)
+		return &sink_select;
 	switch (cg->pl->group_mode)
 	{
 		case GC_GROUP_NONE:

@@ -54,9 +54,9 @@ prepare(Cg *cg)
 	for (u16 i = 0; i < cg->pl->nkeys; i++)
 	{
 		text_addf(t, "const i64 g%d_base = (i64) gc_a.w[%d];\n", i,
-				  cg_word(cg, GC_ARG_GROUP_KEY, i, 0));
+				  cg_word(cg, GC_ARG_GROUP_KEY, GC_GROUP_KEY_INDEX(cg_pipeline_number(cg), i), 0));
 		text_addf(t, "const u32 g%d_stride = (u32) gc_a.w[%d];\n", i,
-				  cg_word(cg, GC_ARG_GROUP_KEY, i, 1));
+				  cg_word(cg, GC_ARG_GROUP_KEY, GC_GROUP_KEY_INDEX(cg_pipeline_number(cg), i), 1));
 	}
 	/* The keys' bases have one common part in a group's number, which is subtracted once. */
 	text_addf(t, "const u32 gc_origin = 0");

@@ -8,52 +8,35 @@
  *-------------------------------------------------------------------------
  */
 #include "aggregates.h"
+#include "analysis.h"
 #include "emit.h"
 #include "expr.h"
 #include "operand.h"
 #include "sinks.h"
 #include "values.h"
 
-static bool
-has_nullable_key(Cg *cg)
-{
-	for (u16 i = 0; i < cg->pl->nkeys; i++)
-	{
-		if (gc_exprs(cg->p)[gc_refs(cg->p)[cg->pl->first_key + i]].flags & GC_NULLABLE)
-			return true;
-	}
-	return false;
-}
-
-/* Words of a hashed group's key: one per key, one for their NULL flags. */
-static int
-key_words(Cg *cg)
-{
-	return cg->pl->nkeys + has_nullable_key(cg);
-}
-
 static void
 prepare(Cg *cg)
 {
 	agg_prepare(cg);
 	text_addf(&cg->decls, "u64 *gc_slots = (u64 *) gc_a.w[%d];\n",
-			  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_SLOTS));
+			  cg_word(cg, GC_ARG_GROUP, cg_pipeline_number(cg), GC_GROUP_PART_SLOTS));
 	text_addf(&cg->decls, "const u64 gc_mask = gc_a.w[%d];\n",
-			  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_MASK));
+			  cg_word(cg, GC_ARG_GROUP, cg_pipeline_number(cg), GC_GROUP_PART_MASK));
 	text_addf(&cg->decls, "i64 *gc_keys = (i64 *) gc_a.w[%d];\n",
-			  cg_word(cg, GC_ARG_GROUP, 0, GC_GROUP_PART_KEYS));
+			  cg_word(cg, GC_ARG_GROUP, cg_pipeline_number(cg), GC_GROUP_PART_KEYS));
 }
 
 /* Find the group, or make it. */
 static void
 emit_hash_group(Cg *cg)
 {
-	int			nwords = key_words(cg);
+	int			nwords = cg_group_key_words(cg->p, cg->pl);
 
 	for (u16 i = 0; i < cg->pl->nkeys; i++)
 		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key + i]);
 	text_addf(cg->out, "i64 gc_k[%d];\n", nwords);
-	if (has_nullable_key(cg))
+	if (cg_has_nullable_key(cg->p, cg->pl))
 		text_addf(cg->out, "gc_k[%d] = 0;\n", cg->pl->nkeys);
 	for (u16 i = 0; i < cg->pl->nkeys; i++)
 	{

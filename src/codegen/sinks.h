@@ -33,5 +33,6 @@ extern const Sink sink_rows;
 extern const Sink sink_one_group;
 extern const Sink sink_dense_groups;
 extern const Sink sink_hash_groups;
+extern const Sink sink_select;
 
 #endif							/* GC_SINKS_H */

@@ -26,7 +26,8 @@
 
 /* Dense groups: always up to the first, up to the second if well used. */
 #define DENSE_GROUPS_ALWAYS		(1 << 14)
-#define DENSE_GROUPS_MAX		(1 << 20)
+#define DENSE_GROUPS_MAX		((int64) 1 << 27)
+#define DENSE_GROUPS_FACTOR		4
 
 #define HASH_GROUPS_MIN			1024
 #define ROWS_MAX				((uint64) 1 << 31)
@@ -47,6 +48,8 @@ binding_init(GcBinding *b)
 	b->params = palloc0((p->nparams + 1) * sizeof(GcParamValue));
 	b->lookups = palloc0((p->nluts + 1) * sizeof(GcLookup *));
 	b->ranges = palloc0((p->nexprs + 1) * sizeof(GcRange));
+	b->sinks = palloc0(p->npipelines * sizeof(GcSinkValue));
+	b->group_keys = palloc0(p->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
 }
 
 /*-------------------------------------------------------------------------
@@ -111,6 +114,8 @@ column_facts(GcBinding *b)
 
 	for (int i = 0; i < b->plan->ninputs; i++)
 	{
+		if (gc_inputs(b->program)[i].groups_of)
+			continue;
 		for (int c = 0; c < b->node->inputs[i].ncols && code == GC_OK; c++)
 			code = column_fact(b, &b->node->inputs[i], c);
 	}
@@ -281,7 +286,7 @@ key_column_state(GcBinding *b, const GcPBuild *build)
 	const GcExpr *x = &gc_exprs(b->program)[gc_refs(b->program)[build->first_key]];
 	GcInputState *in;
 
-	if (x->op != GC_OP_COLUMN)
+	if (x->op != GC_OP_COLUMN || gc_inputs(b->program)[gc_columns(b->program)[x->ref].input].groups_of)
 		return NULL;
 	in = &b->node->inputs[gc_columns(b->program)[x->ref].input];
 	return in->dir ? in->dir->columns[in->dir_column[x->ref - in->first]].state : NULL;
@@ -371,6 +376,68 @@ bind_probe(GcBinding *b, GcPStep *step)
 	return GC_OK;
 }
 
+/*-------------------------------------------------------------------------
+ * Groups
+ *-------------------------------------------------------------------------
+ */
+
+/* Number of groups if every combination of key values had one; 0: too many. */
+static uint64
+dense_groups(GcBinding *b, u16 n)
+{
+	const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+	i128		total = 1;
+
+	for (int k = pl->nkeys - 1; k >= 0; k--)
+	{
+		u16			e = gc_refs(b->program)[pl->first_key + k];
+		bool		nullable = (gc_exprs(b->program)[e].flags & GC_NULLABLE) != 0;
+		GcGroupKeyValue *key = &b->group_keys[GC_GROUP_KEY_INDEX(n, k)];
+
+		key->base = (int64) b->ranges[e].lo;
+		key->stride = (uint64) total;
+		total *= b->ranges[e].hi - b->ranges[e].lo + 1 + nullable;
+		if (total > DENSE_GROUPS_MAX)
+			return 0;
+	}
+	return (uint64) total;
+}
+
+/* Groups that a pipeline may have at most. */
+static uint64
+groups_out(GcBinding *b, u16 n)
+{
+	return Max(Min(b->sinks[n].ngroups, Max(b->rows_into[n], 1)), 1);
+}
+
+static void
+bind_groups(GcBinding *b, u16 n)
+{
+	GcPPipeline *pl = &gc_pipelines(b->program)[n];
+	GcSinkValue *sink = &b->sinks[n];
+	uint64		rows = Max(b->rows_into[n], 1);
+	uint64		dense;
+	double		estimate = Max(b->plan->groups[n], 1);
+
+	*sink = (GcSinkValue) {.ngroups = 1};
+	pl->group_mode = GC_GROUP_NONE;
+	if (pl->nkeys == 0)
+		return;
+	dense = dense_groups(b, n);
+	if (dense > 0 && (dense <= DENSE_GROUPS_ALWAYS || dense <= estimate * DENSE_GROUPS_FACTOR))
+	{
+		pl->group_mode = GC_GROUP_DENSE;
+		sink->ngroups = dense;
+		return;
+	}
+	pl->group_mode = GC_GROUP_HASH;
+	for (uint32 i = 0; i < b->hints->group_boost[n]; i++)
+		estimate *= 8;
+	sink->ngroups = (uint64) Min(Max(estimate * 2, HASH_GROUPS_MIN), (double) rows);
+	sink->ngroups = Min(sink->ngroups, (uint64) 1 << 31);
+	sink->group_slots = next_pow2(2 * sink->ngroups);
+}
+
 /*
  * Pipelines in order: the rows that can reach each sink decide how builds are
  * kept.  rows_into[n] bounds the rows that reach the sink of pipeline n.
@@ -383,7 +450,12 @@ bind_pipelines(GcBinding *b)
 	for (int n = 0; n < b->program->npipelines && code == GC_OK; n++)
 	{
 		GcPPipeline *pl = &gc_pipelines(b->program)[n];
-		double		rows = gc_input_rows(&b->node->inputs[pl->input]);
+		const u16	groups_of = gc_inputs(b->program)[pl->input].groups_of;
+		double		rows = groups_of ? groups_out(b, groups_of - 1) : gc_input_rows(&b->node->inputs[pl->input]);
+
+		/* The one that chooses among the main pipeline's groups changes none of them. */
+		if (pl->sink == GC_SINK_SELECT)
+			continue;
 
 		for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
 		{
@@ -396,63 +468,18 @@ bind_pipelines(GcBinding *b)
 				rows *= Max(1, b->rows_into[gc_builds(b->program)[step->build].pipeline]);
 		}
 		b->rows_into[n] = (uint64) Min(rows, 1e15);
-		if (pl->sink == GC_SINK_BUILD)
+		if (code == GC_OK && pl->sink == GC_SINK_BUILD)
 			choose_build(b, pl->build, b->rows_into[n]);
+		else if (code == GC_OK && pl->sink == GC_SINK_AGGREGATE)
+			bind_groups(b, n);
 	}
 	return code;
 }
 
 /*-------------------------------------------------------------------------
- * Groups and rows
+ * Rows
  *-------------------------------------------------------------------------
  */
-
-/* Number of groups if every combination of key values had one; 0: too many. */
-static uint64
-dense_groups(GcBinding *b, const GcPPipeline *pl)
-{
-	i128		total = 1;
-
-	for (int k = pl->nkeys - 1; k >= 0; k--)
-	{
-		u16			e = gc_refs(b->program)[pl->first_key + k];
-		bool		nullable = (gc_exprs(b->program)[e].flags & GC_NULLABLE) != 0;
-
-		b->group_keys[k].base = (int64) b->ranges[e].lo;
-		b->group_keys[k].stride = (uint64) total;
-		total *= b->ranges[e].hi - b->ranges[e].lo + 1 + nullable;
-		if (total > DENSE_GROUPS_MAX)
-			return 0;
-	}
-	return (uint64) total;
-}
-
-static void
-bind_groups(GcBinding *b, GcPPipeline *pl)
-{
-	uint64		rows = Max(b->rows_into[b->program->npipelines - 1], 1);
-	uint64		dense;
-	double		estimate = Max(b->plan->groups, 1);
-
-	b->ngroups = 1;
-	b->group_slots = 0;
-	pl->group_mode = GC_GROUP_NONE;
-	if (pl->nkeys == 0)
-		return;
-	dense = dense_groups(b, pl);
-	if (dense > 0 && (dense <= DENSE_GROUPS_ALWAYS || dense <= estimate * 4))
-	{
-		pl->group_mode = GC_GROUP_DENSE;
-		b->ngroups = dense;
-		return;
-	}
-	pl->group_mode = GC_GROUP_HASH;
-	for (uint32 i = 0; i < b->hints->group_boost; i++)
-		estimate *= 8;
-	b->ngroups = (uint64) Min(Max(estimate * 2, HASH_GROUPS_MIN), (double) rows);
-	b->ngroups = Min(b->ngroups, (uint64) 1 << 31);
-	b->group_slots = next_pow2(2 * b->ngroups);
-}
 
 static void
 bind_rows(GcBinding *b, const GcPPipeline *pl)
@@ -460,9 +487,50 @@ bind_rows(GcBinding *b, const GcPPipeline *pl)
 	uint64		rows = b->rows_into[b->program->npipelines - 1];
 	double		estimate = b->plan->rows_out * 2 + 4096;
 
+	if (pl->sink == GC_SINK_AGGREGATE)
+		rows = groups_out(b, b->program->npipelines - 1);
 	if (b->hints->rows_needed > 0)
 		estimate = b->hints->rows_needed;
-	b->rows_cap = Max(1, Min(Min((uint64) estimate, rows), ROWS_MAX));
+	b->sinks[b->program->npipelines - 1].rows_cap = Max(1, Min(Min((uint64) estimate, rows), ROWS_MAX));
+}
+
+/* Type once more; what an earlier typing has decided is forgotten. */
+static GcCode
+retype(GcBinding *b, const GcFacts *facts)
+{
+	memcpy(b->program, b->node->logical, b->node->logical->size);
+	return gc_program_type(b->program, facts, b->ranges, &b->err);
+}
+
+/*
+ * Rows are needed to type sums, builds to bound rows, types to choose builds.  A first typing as
+ * if each sink had one row serves the builds, a second one is final.  Sums that a later pipeline
+ * reads may want a third.
+ */
+static GcCode
+type_and_bind(GcBinding *b, GcFacts *facts)
+{
+	u64			rows[GC_MAX_PIPELINES];
+	bool		sums_read = false;
+	GcCode		code;
+
+	for (int i = 0; i < b->program->ninputs; i++)
+		sums_read |= gc_inputs(b->program)[i].groups_of != 0;
+	facts->rows = 1;
+	if ((code = gc_program_type(b->program, facts, b->ranges, &b->err)) != GC_OK)
+		return code;
+	skip_chunks(b);
+	if ((code = bind_pipelines(b)) != GC_OK)
+		return code;
+	facts->rows_into = rows;
+	for (int i = 0; i < (sums_read ? 2 : 1); i++)
+	{
+		for (int n = 0; n < b->program->npipelines; n++)
+			rows[n] = Max(b->rows_into[n], 1);
+		if (sums_read && ((code = retype(b, facts)) != GC_OK || (code = bind_pipelines(b)) != GC_OK))
+			return code;
+	}
+	return gc_program_type_aggs(b->program, facts, b->ranges, &b->err);
 }
 
 GcCode
@@ -480,28 +548,13 @@ gc_bind(GcBinding *b)
 		(code = gc_bind_lists(b)) != GC_OK)
 		return code;
 
-	/*
-	 * Rows are needed to type sums, builds to bound rows, types to choose builds:
-	 * a first typing with one row serves the builds, the second is final.
-	 */
 	facts.columns = b->column_facts;
 	facts.params = b->param_facts;
 	facts.luts = b->lut_facts;
 	facts.list_has_null = b->list_has_null;
-	facts.rows = 1;
-	if ((code = gc_program_type(b->program, &facts, b->ranges, &b->err)) != GC_OK)
+	if ((code = type_and_bind(b, &facts)) != GC_OK)
 		return code;
-	skip_chunks(b);
-	if ((code = bind_pipelines(b)) != GC_OK)
-		return code;
-	facts.rows = Max(b->rows_into[b->program->npipelines - 1], 1);
-	if ((code = gc_program_type_aggs(b->program, &facts, b->ranges, &b->err)) != GC_OK)
-		return code;
-
 	main = &gc_pipelines(b->program)[b->program->npipelines - 1];
-	if (main->sink == GC_SINK_AGGREGATE)
-		bind_groups(b, main);
-	else
-		bind_rows(b, main);
+	bind_rows(b, main);
 	return GC_OK;
 }

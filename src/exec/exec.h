@@ -143,10 +143,8 @@ typedef struct GcBinding
 	uint64	   *list_counts;
 	GcDictView **spaces;		/* per column */
 	GcBuildValue builds[GC_MAX_BUILDS];
-	GcGroupKeyValue group_keys[GC_MAX_KEYS];
-	uint64		ngroups;
-	uint64		group_slots;
-	uint64		rows_cap;
+	GcGroupKeyValue *group_keys;	/* npipelines * GC_MAX_KEYS */
+	GcSinkValue *sinks;			/* npipelines */
 	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
 	GcRequest  *request;
 } GcBinding;

@@ -19,8 +19,8 @@ typedef struct GcHints
 	GcHash		key;			/* logical program */
 	uint32		no_dense;		/* builds with duplicate keys */
 	uint32		build_full;		/* builds whose estimate was too small */
-	uint32		group_boost;	/* powers of 8 */
-	uint64		rows_needed;	/* of a row sink */
+	uint8		group_boost[GC_MAX_PIPELINES];	/* powers of 8 */
+	uint64		rows_needed;	/* of a row sink, or of chosen groups */
 } GcHints;
 
 extern GcHints *gc_hints(const GcProgram *logical);

@@ -68,6 +68,13 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v)
 	v->rows = gc_input_rows(in);
 	v->dir = in->dir;
 	v->max_rows = in->private_rows;
+	if (gc_inputs(b->program)[i].groups_of)
+	{
+		/* Scanned as groups, but scheduled as if they were a chunk. */
+		v->rows = b->sinks[gc_inputs(b->program)[i].groups_of - 1].ngroups;
+		v->max_rows = Min(v->rows, PG_UINT32_MAX);
+		v->nsources = 1;
+	}
 	v->sources_off = take_device(c, n * sizeof(GcSource), &p);
 	sources = p;
 
@@ -273,6 +280,8 @@ share_request(GcBinding *b)
 	{
 		const GcInputState *in = &b->node->inputs[i];
 
+		if (gc_inputs(b->program)[i].groups_of)
+			continue;
 		if (in->private || in->dir == NULL || !in->served.complete)
 			return none;
 		mix(&h, &in->dir->id, sizeof(in->dir->id));
@@ -283,9 +292,9 @@ share_request(GcBinding *b)
 	for (int i = 0; i < b->plan->nlists; i++)
 		mix(&h, b->lists[i] ? b->lists[i] : (void *) "", b->list_counts[i] * sizeof(int64));
 	mix(&h, b->builds, b->program->nbuilds * sizeof(GcBuildValue));
-	mix(&h, b->group_keys, sizeof(b->group_keys));
-	mix(&h, &b->ngroups, sizeof(b->ngroups));
-	mix(&h, &b->rows_cap, sizeof(b->rows_cap));
+	mix(&h, b->group_keys, b->program->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
+	mix(&h, b->sinks, b->program->npipelines * sizeof(GcSinkValue));
+	mix(&h, &b->plan->wanted, sizeof(b->plan->wanted));
 	return h;
 }
 
@@ -295,9 +304,8 @@ share_request(GcBinding *b)
  */
 
 static int
-group_key_words(const GcProgram *p)
+group_key_words(const GcProgram *p, const GcPPipeline *pl)
 {
-	const GcPPipeline *pl = &gc_pipelines(p)[p->npipelines - 1];
 	int			words = pl->nkeys;
 
 	for (int k = 0; k < pl->nkeys; k++)
@@ -325,7 +333,9 @@ write_values(GcBinding *b, Cursor *c)
 	v.columns = take(c, p->ncolumns * sizeof(GcColumnValue));
 	v.builds = take(c, p->nbuilds * sizeof(GcBuildValue));
 	v.payload_bases = take(c, p->npayloads * sizeof(i64));
-	v.group_keys = take(c, GC_MAX_KEYS * sizeof(GcGroupKeyValue));
+	v.sinks = take(c, p->npipelines * sizeof(GcSinkValue));
+	v.group_keys = take(c, p->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
+	v.group_flags = take(c, p->npipelines * GC_NFLAGS * sizeof(u32));
 	if (r == NULL)
 		return NULL;
 
@@ -334,7 +344,9 @@ write_values(GcBinding *b, Cursor *c)
 	r->program_hash = gc_hash_bytes(p, p->size, 0);
 	memcpy(r->params, b->params, p->nparams * sizeof(GcParamValue));
 	memcpy(r->builds, b->builds, p->nbuilds * sizeof(GcBuildValue));
-	memcpy(r->group_keys, b->group_keys, sizeof(b->group_keys));
+	memcpy(r->sinks, b->sinks, p->npipelines * sizeof(GcSinkValue));
+	memcpy(r->group_keys, b->group_keys, p->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
+	memset(r->group_flags, 0, p->npipelines * GC_NFLAGS * sizeof(u32));
 	for (int i = 0; i < p->npayloads; i++)
 	{
 		const GcPPayload *pay = &gc_payloads(p)[i];
@@ -343,10 +355,12 @@ write_values(GcBinding *b, Cursor *c)
 		r->payload_bases[i] = pay->reg == GC_F32 || pay->reg == GC_F64 ? 0
 			: (i64) (b->ranges[pay->expr].lo - pay->nullable);
 	}
-	r->ngroups = b->ngroups;
-	r->group_slots = b->group_slots;
-	r->rows_cap = b->rows_cap;
-	r->group_key_words = group_key_words(p);
+	for (int n = 0; n < p->npipelines; n++)
+	{
+		if (gc_pipelines(p)[n].sink == GC_SINK_AGGREGATE)
+			r->sinks[n].key_words = group_key_words(p, &gc_pipelines(p)[n]);
+	}
+	r->wanted = b->plan->wanted;
 	r->share = share_request(b);
 	return r;
 }

@@ -35,6 +35,7 @@ typedef struct Decoder
 	const GcPAgg *aggs;
 	const u16  *refs;
 	const GcPPipeline *pl;
+	const GcGroupKeyValue *keys;	/* of the main pipeline */
 	const GcResult *result;
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
 	uint32	   *rank_codes[GC_MAX_LUTS];	/* inverse of a ranking, when needed */
@@ -88,7 +89,7 @@ key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 
 	if (d->pl->group_mode == GC_GROUP_DENSE)
 	{
-		const GcGroupKeyValue *k = &d->b->group_keys[out->ref];
+		const GcGroupKeyValue *k = &d->keys[out->ref];
 		uint64		number = d->result->gathered ? (uint64) d->result->keys[g] : g;
 		int64		code = (number / k->stride) % d->dims[out->ref];
 
@@ -97,7 +98,7 @@ key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 	}
 	else
 	{
-		const i64  *keys = d->result->keys + g * d->b->request->group_key_words;
+		const i64  *keys = d->result->keys + g * d->b->request->sinks[d->p->npipelines - 1].key_words;
 
 		*isnull = nullable && (keys[d->pl->nkeys] >> out->ref & 1);
 		raw = keys[out->ref];
@@ -331,8 +332,9 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	d.aggs = gc_aggs(d.p);
 	d.refs = gc_refs(d.p);
 	d.pl = &gc_pipelines(d.p)[d.p->npipelines - 1];
+	d.keys = &b->group_keys[GC_GROUP_KEY_INDEX(d.p->npipelines - 1, 0)];
 	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
-		d.dims[k] = (k == 0 ? b->ngroups : b->group_keys[k - 1].stride) / b->group_keys[k].stride;
+		d.dims[k] = (k == 0 ? b->sinks[d.p->npipelines - 1].ngroups : d.keys[k - 1].stride) / d.keys[k].stride;
 	for (uint64 n = 0; n < result->count; n++)
 		count += row_exists(&d, n);
 

@@ -149,7 +149,7 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 
 	node->stats.run = *info;
 	node->stats.offloaded++;
-	node->stats.groups = b->ngroups;
+	node->stats.groups = b->sinks[b->program->npipelines - 1].ngroups;
 	node->stats.group_mode = main->sink == GC_SINK_AGGREGATE ? modes[main->group_mode] : "rows";
 	pg_atomic_fetch_add_u64(&s->offloaded, 1);
 	pg_atomic_fetch_add_u64(&s->queue_us, (uint64) (info->queue_ms * 1000));
@@ -183,7 +183,7 @@ learn(GcHints *hints, GcCode code, const GcError *err)
 			hints->build_full |= 1u << err->number;
 			return true;
 		case GC_RETRY_GROUPS:
-			return ++hints->group_boost < 10;
+			return err->number < GC_MAX_PIPELINES && ++hints->group_boost[err->number] < 10;
 		case GC_RETRY_ROWS:
 			hints->rows_needed = err->number + err->number / 8;
 			return true;

@@ -331,6 +331,6 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		groups = estimate_num_groups(root, get_sortgrouplist_exprs(root->parse->groupClause,
 																   root->processed_tlist),
 									 ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
-	tr->plan->groups = groups;
+	tr->plan->groups[tr->streamed ? tr->streamed->pipeline : 0] = groups;
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
 }

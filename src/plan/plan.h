@@ -130,8 +130,9 @@ typedef struct GcPlan
 	int			noutputs;		/* entries of custom_scan_tlist */
 	int			nexprs;			/* custom_exprs to evaluate; the rest is display */
 	bool		grouped;		/* GROUP BY: no group without rows */
+	uint64		wanted;			/* so many of the groups, and ties, are needed; 0: all */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
-	double		groups;			/* estimates */
+	double		groups[GC_MAX_PIPELINES];	/* estimates, by pipeline */
 	double		rows_out;
 	double		build_rows[GC_MAX_BUILDS];
 	bool		build_duplicates[GC_MAX_BUILDS];	/* statistics say keys repeat */

@@ -258,6 +258,9 @@ typedef struct GcPPipeline
 	u8			pad;
 } GcPPipeline;
 
+/* Where an array over pipelines and keys has key `key` of the groups of a pipeline. */
+#define GC_GROUP_KEY_INDEX(pipeline, key)	((pipeline) * GC_MAX_KEYS + (key))
+
 typedef enum GcAggFn
 {
 	GC_AGG_COUNT = 1,			/* of rows (arg GC_NONE), or of non-NULL values */

@@ -94,6 +94,17 @@ typedef struct GcGroupKeyValue
 	u64			stride;
 } GcGroupKeyValue;
 
+/* Room of a pipeline's sink. */
+typedef struct GcSinkValue
+{
+	u64			ngroups;		/* dense: groups; hash: groups that have room; none: 1 */
+	u64			group_slots;	/* hash: power of 2, >= 2 * ngroups */
+	u64			rows_cap;		/* row sink: rows that have room; where `select` chooses
+								 * among the groups: chosen groups that have */
+	i32			key_words;		/* hash: words of a group's key */
+	u32			pad;
+} GcSinkValue;
+
 typedef struct GcRequest
 {
 	Size		size;			/* of the whole arena block */
@@ -106,11 +117,11 @@ typedef struct GcRequest
 	GcColumnValue *columns;
 	GcBuildValue *builds;
 	i64		   *payload_bases;
-	GcGroupKeyValue *group_keys;
-	u64			ngroups;		/* dense: groups; hash: groups that have room; none: 1 */
-	u64			group_slots;	/* hash: power of 2, >= 2 * ngroups */
-	u64			rows_cap;		/* row sink: rows that have room */
-	int			group_key_words;	/* hash: words of a group's key */
+	GcSinkValue *sinks;			/* npipelines; the main one's is the last */
+	GcGroupKeyValue *group_keys;	/* by GC_GROUP_KEY_INDEX */
+	u32		   *group_flags;	/* npipelines * GC_NFLAGS: flags of pipelines whose groups
+								 * others scan, once the device is done */
+	u64			wanted;			/* `select` chooses so many, and ties; 0: no limit */
 	GcHash		share;			/* equal hashes of equal programs, equal results; 0:
 								 * this request's alone */
 	char	   *device_part;
@@ -125,8 +136,8 @@ typedef struct GcResult
 	u64			stride;			/* rows: words per column */
 	u64		   *words;			/* groups: count * group_words; rows: column-wise,
 								 * (nouts + 1) columns of `stride` words */
-	i64		   *keys;			/* hashed groups: count * group_key_words; groups
-								 * gathered from a dense table: their numbers */
+	i64		   *keys;			/* hashed groups: count * key_words; groups gathered or
+								 * chosen from a dense table: their numbers */
 	bool		gathered;
 } GcResult;
 

@@ -59,20 +59,46 @@ payload_word(const GcArgSource *src, const GcArgWord *w)
 }
 
 static u64
-group_word(const GcArgSource *src, u8 part)
+group_word(const GcArgSource *src, const GcArgWord *w)
 {
-	switch (part)
+	const GcSinkMemory *sink = &src->sinks[w->index];
+
+	switch (w->part)
 	{
 		case GC_GROUP_PART_TABLE:
-			return src->groups;
+			return sink->groups;
 		case GC_GROUP_PART_COUNT:
-			return src->request->ngroups;
+			return src->request->sinks[w->index].ngroups;
 		case GC_GROUP_PART_SLOTS:
-			return src->group_slots;
+			return sink->group_slots;
 		case GC_GROUP_PART_MASK:
-			return src->request->group_slots - 1;
+			return src->request->sinks[w->index].group_slots - 1;
+		case GC_GROUP_PART_FLAGS:
+			return sink->memory;
 		default:
-			return src->group_keys;
+			return sink->group_keys;
+	}
+}
+
+static u64
+choice_word(const GcArgSource *src, u8 part)
+{
+	const GcRequest *r = src->request;
+
+	switch (part)
+	{
+		case GC_CHOICE_WORDS:
+			return src->gathered;
+		case GC_CHOICE_KEYS:
+			return src->gathered_keys;
+		case GC_CHOICE_CAP:
+			return r->sinks[r->program->npipelines - 1].rows_cap;
+		case GC_CHOICE_TOP:
+			return src->top;
+		case GC_CHOICE_PASS:
+			return src->pass;
+		default:
+			return r->wanted;
 	}
 }
 
@@ -117,15 +143,17 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_PAYLOAD:
 			return payload_word(src, w);
 		case GC_ARG_GROUP:
-			return group_word(src, w->part);
+			return group_word(src, w);
 		case GC_ARG_GROUP_KEY:
 			return w->part == 1 ? r->group_keys[w->index].stride : (u64) r->group_keys[w->index].base;
 		case GC_ARG_SELECTION:
 		case GC_ARG_PREDICATE:
 		case GC_ARG_DIRECT:
 			return gc_run_hooks->arg_word(src->share, w);
+		case GC_ARG_CHOICE:
+			return choice_word(src, w->part);
 		default:				/* GC_ARG_ROWS */
-			return w->part == 1 ? r->rows_cap : src->rows;
+			return w->part == 1 ? r->sinks[r->program->npipelines - 1].rows_cap : src->sinks[r->program->npipelines - 1].rows;
 	}
 }
 

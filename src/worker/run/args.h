@@ -16,16 +16,28 @@
 #include "../memory/device_cache.h"
 #include "kernels.h"
 
+/* Where a pipeline's sink is.  The main pipeline's lies in the run's sink; others have their own. */
+typedef struct GcSinkMemory
+{
+	GcAddr		memory;			/* flags first; 0: nothing is there, or not yet */
+	GcAddr		groups;
+	GcAddr		group_slots;
+	GcAddr		group_keys;
+	GcAddr		rows;
+	u64			zero;			/* bytes to be zeroed */
+} GcSinkMemory;
+
 typedef struct GcArgSource
 {
 	const GcRequest *request;
 	GcTable   **tables;			/* per column of the program; NULL: no cached chunk */
 	GcBuildTable **builds;		/* per build */
 	GcAddr		device_part;	/* where the request's device part is */
-	GcAddr		groups;
-	GcAddr		group_slots;
-	GcAddr		group_keys;
-	GcAddr		rows;
+	const GcSinkMemory *sinks;	/* per pipeline */
+	GcAddr		gathered;		/* GcRun's */
+	GcAddr		gathered_keys;
+	GcAddr		top;
+	u32			pass;
 	const struct GcShareRun *share; /* for words that only shared scans know (hooks.h) */
 } GcArgSource;
 

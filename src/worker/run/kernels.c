@@ -253,8 +253,8 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 	}
 	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_DENSE)
 	{
-		demand->ngroups = request->ngroups;
-		demand->group_bytes = request->ngroups * pl->group_words * 8;
+		demand->ngroups = request->sinks[pipeline].ngroups;
+		demand->group_bytes = demand->ngroups * pl->group_words * 8;
 		demand->spare_bytes = GC_SPARE_CELLS * pl->group_words * 8;
 	}
 	demand->survivors = demand->rows >> pl->survive;

@@ -20,6 +20,9 @@
  *-------------------------------------------------------------------------
  */
 
+/* A thread of a scan of groups takes one of these at a time. */
+#define GROUPS_PER_BLOCK	1024
+
 static u64
 align_up(u64 n)
 {
@@ -30,46 +33,71 @@ align_up(u64 n)
 bool
 gc_run_keyed(const GcRun *run)
 {
-	return run->gather || (run->main->sink == GC_SINK_AGGREGATE &&
-						   run->main->group_mode == GC_GROUP_HASH);
+	return run->gather || run->choose || (run->main->sink == GC_SINK_AGGREGATE &&
+										  run->main->group_mode == GC_GROUP_HASH);
 }
 
 /* 64-bit words of a group's key. */
 int
 gc_run_key_words(const GcRun *run)
 {
-	return run->gather ? 1 : run->request->group_key_words;
+	return run->main->group_mode == GC_GROUP_DENSE ? 1 : gc_run_main_sink(run)->key_words;
 }
 
-/* Allocate flags and sink of the main kernel, in one piece. */
-GcCode
-gc_run_allocate(GcRun *run)
+/* Lay out a pipeline's sink behind its flags, which are at `memory`; returns the bytes of all. */
+static u64
+lay_out_sink(const GcRun *run, int pipeline, GcAddr memory, GcSinkMemory *sink)
 {
-	const GcRequest *r = run->request;
+	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
+	const GcSinkValue *v = &run->request->sinks[pipeline];
 	u64			groups = 0,
 				slots = 0,
 				keys = 0,
 				rows = 0;
 
-	if (run->main->sink == GC_SINK_ROWS)
-		rows = (u64) (run->main->nouts + 1) * r->rows_cap * 8;
+	if (pl->sink == GC_SINK_ROWS)
+		rows = (u64) (pl->nouts + 1) * v->rows_cap * 8;
 	else
-		groups = align_up(r->ngroups * run->main->group_words * 8);
-	if (gc_run_keyed(run))
+		groups = align_up(v->ngroups * pl->group_words * 8);
+	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH)
 	{
-		slots = align_up(r->group_slots * 8);
-		keys = align_up(r->ngroups * gc_run_key_words(run) * 8);
+		slots = align_up(v->group_slots * 8);
+		keys = align_up(v->ngroups * v->key_words * 8);
 	}
-	run->sink = gc_device_alloc(GC_FLAGS_ROOM + groups + slots + keys + rows + (run->gather ? groups : 0));
+	sink->memory = memory;
+	sink->groups = memory + GC_FLAGS_ROOM;
+	sink->group_slots = sink->groups + groups;
+	sink->group_keys = sink->group_slots + slots;
+	sink->rows = sink->group_keys + keys;
+	sink->zero = GC_FLAGS_ROOM + groups + slots;
+	return GC_FLAGS_ROOM + groups + slots + keys + rows;
+}
+
+/*
+ * Allocate flags and sink of the main kernel, in one piece, with what is chosen or collected of its
+ * groups.
+ */
+GcCode
+gc_run_allocate(GcRun *run)
+{
+	const int	main = run->p->npipelines - 1;
+	const GcSinkValue *v = gc_run_main_sink(run);
+	u64			chosen = run->gather ? v->ngroups : run->choose ? v->rows_cap : 0;
+	u64			top = run->choose ? align_up(GC_TOP_BYTES) : 0;
+	u64			words = align_up(chosen * run->main->group_words * 8);
+	u64			keys = chosen * gc_run_key_words(run) * 8;
+	GcSinkMemory sketch;
+	u64			bytes = align_up(lay_out_sink(run, main, 0, &sketch));
+
+	run->sink = gc_device_alloc(bytes + top + words + keys);
 	if (run->sink == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
-					   (unsigned long long) (groups + slots + keys + rows) / 1024);
-	run->groups = run->sink + GC_FLAGS_ROOM;
-	run->group_slots = run->groups + groups;
-	run->group_keys = run->group_slots + slots;
-	run->rows = run->group_keys + keys;
-	run->gathered = run->rows + rows;
-	run->sink_zero = GC_FLAGS_ROOM + groups + slots;
+					   (unsigned long long) (bytes + words + keys) / 1024);
+	(void) lay_out_sink(run, main, run->sink, &run->sinks[main]);
+	run->top = run->sink + bytes;
+	run->gathered = run->top + top;
+	run->gathered_keys = run->gathered + words;
+	run->sink_zero = run->choose ? bytes + top : run->sinks[main].zero;
 	return GC_OK;
 }
 
@@ -201,7 +229,7 @@ gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant)
 
 	for (int b = 0; b < run->p->nbuilds; b++)
 		ranges[b] = run->request->builds[b].range;
-	return gc_shared_bytes(run->p, pipeline, variant, ranges, run->request->ngroups);
+	return gc_shared_bytes(run->p, pipeline, variant, ranges, run->request->sinks[pipeline].ngroups);
 }
 
 int
@@ -216,11 +244,20 @@ gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes)
 	return k->occupancy;
 }
 
+/* Blocks that may be of use for a scan of groups, each of which a thread takes alone. */
+static u32
+group_blocks(const GcInputValue *in)
+{
+	return (in->max_rows + GROUPS_PER_BLOCK - 1) / GROUPS_PER_BLOCK;
+}
+
 u32
 gc_run_ntiles(const GcRun *run)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
+	if (gc_inputs(run->p)[run->main->input].groups_of)
+		return group_blocks(in);
 	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 }
 
@@ -229,8 +266,8 @@ void
 gc_run_arg_source(const GcRun *run, GcArgSource *src)
 {
 	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
-		.device_part = run->device_part,.groups = run->groups,
-	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows,.share = run->share};
+		.device_part = run->device_part,.sinks = run->sinks,.gathered = run->gathered,
+	.gathered_keys = run->gathered_keys,.top = run->top,.pass = run->pass,.share = run->share};
 }
 
 /* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */
@@ -285,15 +322,47 @@ gc_run_launch_compactor(GcRun *run)
 	bool		failed;
 	const GcPipelineKernel *k = gc_compactor(&run->err, &failed);
 	GcArgs		args = {.scan.flags = run->sink};
-	GcLaunch	l = {.blocks = (run->request->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
+	GcLaunch	l = {.blocks = (gc_run_main_sink(run)->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
 
-	args.w[0] = run->groups;
-	args.w[1] = run->request->ngroups;
+	args.w[0] = run->sinks[run->p->npipelines - 1].groups;
+	args.w[1] = gc_run_main_sink(run)->ngroups;
 	args.w[2] = run->main->group_words;
 	args.w[3] = run->gathered;
-	args.w[4] = run->group_keys;
+	args.w[4] = run->gathered_keys;
 	gc_slot_run_info(run->slot)->kernels++;
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
+}
+
+/* Queue a kernel other than the main one, on the whole device. */
+static GcCode
+launch_whole(GcRun *run, int pipeline, GcAddr flags)
+{
+	GcPipelineKernel *k = run->kernels[pipeline];
+	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
+	const GcInputValue *in = &run->request->inputs[pl->input];
+	GcScanPart	part = {.n = in->nsources};
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	u64			tiles = gc_inputs(run->p)[pl->input].groups_of ? group_blocks(in)
+		: (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	GcGrid		grid = gc_sched_full(&gc_worker.profile, threads,
+									 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)),
+									 tiles);
+	GcCode		code = gc_run_upload_columns(run, pipeline);
+
+	return code == GC_OK ? gc_run_launch(run, pipeline, k, &grid, &part, flags) : code;
+}
+
+/* Queue the kernel that chooses among the groups, behind the main kernel. */
+GcCode
+gc_run_launch_choice(GcRun *run)
+{
+	const int	passes = run->request->wanted > 0 ? 3 : 1;
+	GcCode		code = GC_OK;
+
+	/* Only the last pass chooses. */
+	for (run->pass = 3 - passes; run->pass < 3 && code == GC_OK; run->pass++)
+		code = launch_whole(run, run->p->select - 1, run->sink);
+	return code;
 }
 
 /* Queue the kernel that fills an empty table. */
@@ -301,20 +370,10 @@ static GcCode
 fill_build(GcRun *run, int b, GcBuildTable *t)
 {
 	int			pipeline = gc_builds(run->p)[b].pipeline;
-	GcPipelineKernel *k = run->kernels[pipeline];
-	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
-	GcScanPart	part = {.n = in->nsources};
-	int			threads = Min(k->variant.threads, k->info.max_threads);
-	GcGrid		grid;
 	GcCode		code;
 
-	grid = gc_sched_full(&gc_worker.profile, threads,
-						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)),
-						  (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
-
-	if ((code = gc_run_upload_columns(run, pipeline)) != GC_OK ||
-		(code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
-		(code = gc_run_launch(run, pipeline, k, &grid, &part, t->flags)) != GC_OK ||
+	if ((code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
+		(code = launch_whole(run, pipeline, t->flags)) != GC_OK ||
 		(code = gc_copy_out(run->stream, t->host_flags, t->flags,
 										GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
 		return code;
@@ -339,7 +398,9 @@ do_build(GcRun *run, int b)
 		info->builds_shared++;
 		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->stream, t->built, &run->err);
 	}
-	code = gc_run_builds(run, gc_builds(run->p)[b].pipeline);
+	code = gc_run_groups(run, gc_builds(run->p)[b].pipeline);
+	if (code == GC_OK)
+		code = gc_run_builds(run, gc_builds(run->p)[b].pipeline);
 	if (code != GC_OK)
 		return code;
 	if (run->copied == NULL && (run->copied = gc_worker.ops->event_timed(run->stream, &run->err)) == NULL)
@@ -353,6 +414,45 @@ do_build(GcRun *run, int b)
 	code = fill_build(run, b, t);
 	t->bad = code != GC_OK;
 	return code;
+}
+
+/* Queue the kernel of a pipeline whose groups another one scans. */
+static GcCode
+fill_groups(GcRun *run, int pipeline)
+{
+	GcSinkMemory *sink = &run->sinks[pipeline];
+	GcSinkMemory sketch;
+	u64			bytes = lay_out_sink(run, pipeline, 0, &sketch);
+	GcAddr		memory;
+	GcCode		code;
+
+	if (run->copied == NULL && (run->copied = gc_worker.ops->event_timed(run->stream, &run->err)) == NULL)
+		return run->err.code;
+	memory = gc_device_alloc(bytes);
+	if (memory == 0)
+		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a group table of %llu kB.",
+					   (unsigned long long) bytes / 1024);
+	(void) lay_out_sink(run, pipeline, memory, sink);
+	if ((code = gc_worker.ops->fill(run->stream, sink->memory, 0, sink->zero, &run->err)) != GC_OK ||
+		(code = launch_whole(run, pipeline, sink->memory)) != GC_OK)
+		return code;
+	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_NFLAGS, sink->memory,
+					   GC_NFLAGS * sizeof(u32), &run->err);
+}
+
+/* Have the groups that a pipeline scans, with all that these are made of. */
+GcCode
+gc_run_groups(GcRun *run, int pipeline)
+{
+	const int	from = gc_inputs(run->p)[gc_pipelines(run->p)[pipeline].input].groups_of - 1;
+	GcCode		code;
+
+	if (from < 0 || run->sinks[from].memory)
+		return GC_OK;
+	code = gc_run_groups(run, from);
+	if (code == GC_OK)
+		code = gc_run_builds(run, from);
+	return code == GC_OK ? fill_groups(run, from) : code;
 }
 
 /* Have the builds that a pipeline probes. */

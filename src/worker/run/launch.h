@@ -23,6 +23,7 @@ extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
  */
 extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
 extern GcCode gc_run_builds(GcRun *run, int pipeline);
+extern GcCode gc_run_groups(GcRun *run, int pipeline);
 
 /*
  * One launch of a pipeline's kernel k: over sources first .. first + n - 1 of its input, from
@@ -49,6 +50,7 @@ extern u64	gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *
 extern int	gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes);
 extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
 extern GcCode gc_run_launch_compactor(GcRun *run);
+extern GcCode gc_run_launch_choice(GcRun *run);
 
 /* Tiles of the main pipeline's scan. */
 extern u32	gc_run_ntiles(const GcRun *run);

@@ -56,7 +56,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	result->size = size;
 	result->count = n;
 	result->stride = stride;
-	result->gathered = run->gather;
+	result->gathered = run->gather || (run->choose && run->main->group_mode == GC_GROUP_DENSE);
 	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM);
 	result->keys = (i64 *) ((char *) result->words + word_bytes);
 	return result;
@@ -72,7 +72,14 @@ result_flags(GcResult *result)
 static GcAddr
 group_words_at(const GcRun *run)
 {
-	return run->gather ? run->gathered : run->groups;
+	return run->gather || run->choose ? run->gathered : run->sinks[run->p->npipelines - 1].groups;
+}
+
+/* And their keys, or numbers. */
+static GcAddr
+group_keys_at(const GcRun *run)
+{
+	return run->gather || run->choose ? run->gathered_keys : run->sinks[run->p->npipelines - 1].group_keys;
 }
 
 /* As GcRun.delivers. */
@@ -93,7 +100,8 @@ gc_run_make_result(GcRun *run)
 	bool		keyed = gc_run_keyed(run);
 
 	run->early = run->main->sink == GC_SINK_ROWS ? 0
-		: keyed ? Min(run->request->ngroups, EARLY_GROUPS) : run->request->ngroups;
+		: keyed ? Min(run->choose ? gc_run_main_sink(run)->rows_cap : gc_run_main_sink(run)->ngroups, EARLY_GROUPS)
+		: gc_run_main_sink(run)->ngroups;
 	run->result = make_result(run, run->early, 0);
 	if (run->result == NULL)
 		return run->err.code;
@@ -113,11 +121,11 @@ fetch_first(GcRun *run)
 	GcCode		code;
 
 	code = gc_copy_out(run->stream, run->flags, run->sink,
-					   run->gather ? GC_FLAGS_ROOM : GC_FLAGS_ROOM + words, &run->err);
-	if (code == GC_OK && run->gather && n > 0)
+					   run->gather || run->choose ? GC_FLAGS_ROOM : GC_FLAGS_ROOM + words, &run->err);
+	if (code == GC_OK && (run->gather || run->choose) && n > 0)
 		code = gc_copy_out(run->stream, run->result->words, run->gathered, words, &run->err);
 	if (code == GC_OK && gc_run_keyed(run))
-		code = gc_copy_out(run->stream, run->result->keys, run->group_keys,
+		code = gc_copy_out(run->stream, run->result->keys, group_keys_at(run),
 						   n * gc_run_key_words(run) * 8, &run->err);
 	return code;
 }
@@ -137,12 +145,12 @@ gc_run_fetch_rest(GcRun *run, u64 n)
 	{
 		for (int c = 0; c <= run->main->nouts && code == GC_OK && n > 0; c++)
 			code = gc_copy_out(run->stream, result->words + c * n,
-								 run->rows + (u64) c * run->request->rows_cap * 8, n * 8, &run->err);
+								 run->sinks[run->p->npipelines - 1].rows + (u64) c * gc_run_main_sink(run)->rows_cap * 8, n * 8, &run->err);
 		return code;
 	}
 	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->main->group_words * 8, &run->err);
 	if (code == GC_OK)
-		code = gc_copy_out(run->stream, result->keys, run->group_keys, n * gc_run_key_words(run) * 8, &run->err);
+		code = gc_copy_out(run->stream, result->keys, group_keys_at(run), n * gc_run_key_words(run) * 8, &run->err);
 	return code;
 }
 
@@ -153,7 +161,8 @@ gc_run_queue_result(GcRun *run)
 	GcCode		code = GC_OK;
 
 	if (!run->delivered &&
-		((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
+		((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
+		 (run->choose && (code = gc_run_launch_choice(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
 		return code;
 	run->done = run->delivered ? gc_worker.ops->event_written(run->stream, word, &run->err)
 		: gc_worker.ops->event_word(run->stream, word, &run->err);
@@ -163,9 +172,9 @@ gc_run_queue_result(GcRun *run)
 	return GC_OK;
 }
 
-/* What the flags of a kernel say; build is -1 for the main kernel. */
+/* What the flags of a pipeline's kernel say; build is -1 where it fills none. */
 static GcCode
-check_flags(GcRun *run, const u32 *flags, int build)
+check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
 {
 	if (flags[GC_FLAG_DATA])
 		return gc_fail(&run->err, GC_DATA, "PostgreSQL might raise an error for some row.");
@@ -174,17 +183,26 @@ check_flags(GcRun *run, const u32 *flags, int build)
 	if (flags[GC_FLAG_BUILD_FULL])
 		return gc_fail_number(&run->err, GC_RETRY_BUILD_FULL, build, "Build %d is full.", build);
 	if (flags[GC_FLAG_GROUPS_FULL])
-		return gc_fail(&run->err, GC_RETRY_GROUPS, "The group table is full.");
+		return gc_fail_number(&run->err, GC_RETRY_GROUPS, pipeline, "The group table is full.");
 	if (flags[GC_FLAG_ROWS_FULL])
 		return gc_fail_number(&run->err, GC_RETRY_ROWS, flags[GC_FLAG_ROWS], "The result has %u rows.",
 							  flags[GC_FLAG_ROWS]);
 	return GC_OK;
 }
 
-/* All flags: of the builds that this result rests on, and of the main kernel. */
+/* All flags: of the builds and groups that this result rests on, and of the main kernel. */
 GcCode
 gc_run_check_flags(GcRun *run)
 {
+	for (int n = 0; n < run->p->npipelines - 1; n++)
+	{
+		GcCode		code = GC_OK;
+
+		if (run->sinks[n].memory)
+			code = check_flags(run, run->request->group_flags + n * GC_NFLAGS, n, -1);
+		if (code != GC_OK)
+			return code;
+	}
 	for (int b = 0; b < run->p->nbuilds; b++)
 	{
 		GcBuildTable *t = run->builds[b];
@@ -192,7 +210,7 @@ gc_run_check_flags(GcRun *run)
 
 		if (t == NULL || t->checked)
 			continue;
-		code = check_flags(run, t->host_flags, b);
+		code = check_flags(run, t->host_flags, gc_builds(run->p)[b].pipeline, b);
 		if (code != GC_OK)
 		{
 			t->bad = true;
@@ -200,7 +218,7 @@ gc_run_check_flags(GcRun *run)
 		}
 		t->checked = true;
 	}
-	return check_flags(run, run->flags, -1);
+	return check_flags(run, run->flags, run->p->npipelines - 1, -1);
 }
 
 /* Microseconds between two of a kernel's times; 0: it noted none. */

@@ -87,7 +87,10 @@ gc_run_start(int slot)
 	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
 	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
 	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
-		run->main->group_mode == GC_GROUP_DENSE && run->request->ngroups > GATHER_GROUPS;
+		run->main->group_mode == GC_GROUP_DENSE && gc_run_main_sink(run)->ngroups > GATHER_GROUPS;
+	run->choose = p->select > 0 && (run->gather || run->main->group_mode == GC_GROUP_HASH);
+	run->gather = run->gather && !run->choose;
+	run->sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
 	run->share = gc_run_hooks->begins(run);
 	run->state = RUN_COMPILING;
 	if (run->request->inputs[run->main->input].dir)
@@ -95,6 +98,8 @@ gc_run_start(int slot)
 
 	for (int i = 0; i < p->npipelines && run->state != RUN_FINISHED; i++)
 	{
+		if (i + 1 == p->select && !run->choose)
+			continue;
 		run->kernels[i] = gc_signature_kernel(run->request, i, &run->fresh[i], &run->err);
 		if (run->kernels[i] == NULL)
 			run->state = RUN_FINISHED;
@@ -144,7 +149,7 @@ kernels_ready(GcRun *run)
 	{
 		GcPipelineKernel *k = run->kernels[i];
 
-		if (k->final)
+		if (k == NULL || k->final)
 			continue;
 		switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
 		{
@@ -167,10 +172,11 @@ kernels_ready(GcRun *run)
 	}
 	for (int i = 0; i < run->p->npipelines; i++)
 	{
-		GcKernelOrigin origin = gc_kcache_origin(run->kernels[i]->entry);
+		GcKernelOrigin origin;
 
 		if (!run->fresh[i])
 			continue;
+		origin = gc_kcache_origin(run->kernels[i]->entry);
 		info->compiled += origin == GC_ORIGIN_COMPILED;
 		info->from_disk += origin == GC_ORIGIN_DISK;
 	}
@@ -225,6 +231,12 @@ release_device(GcRun *run)
 	if (run->device_part_owned)
 		gc_device_free(run->device_part);
 	run->device_part_owned = false;
+	for (int i = 0; i < run->p->npipelines; i++)
+	{
+		if (i < run->p->npipelines - 1)
+			gc_device_free(run->sinks[i].memory);
+		run->sinks[i].memory = 0;
+	}
 	gc_device_free(run->sink);
 	run->sink = 0;
 	gc_run_hooks->gives_back(run);
@@ -255,7 +267,7 @@ prepare(GcRun *run)
 	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
 		(code = gc_run_allocate(run)) != GC_OK || (code = gc_run_upload_columns(run, main)) != GC_OK)
 		return code;
-	if ((code = gc_run_builds(run, main)) != GC_OK ||
+	if ((code = gc_run_groups(run, main)) != GC_OK || (code = gc_run_builds(run, main)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
 		return code;
 	if (run->copied)
@@ -391,7 +403,7 @@ advance_running(GcRun *run)
 	{
 		gc_run_note_times(run);
 		code = gc_run_check_flags(run);
-		n = run->main->sink == GC_SINK_ROWS ? run->flags[GC_FLAG_ROWS] : run->flags[GC_FLAG_GROUPS];
+		n = run->main->sink == GC_SINK_ROWS || run->choose ? run->flags[GC_FLAG_ROWS] : run->flags[GC_FLAG_GROUPS];
 		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || (gc_run_keyed(run) && n > run->early)))
 		{
 			code = gc_run_fetch_rest(run, n);

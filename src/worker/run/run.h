@@ -64,13 +64,14 @@ typedef struct GcRun
 	GcAddr		relocated;		/* base that the device part's addresses contain */
 	bool		device_part_owned;
 	GcAddr		sink;			/* GC_FLAGS_ROOM, then the main sink's memory */
-	GcAddr		groups;
-	GcAddr		group_slots;
-	GcAddr		group_keys;
-	GcAddr		rows;
+	GcSinkMemory *sinks;		/* per pipeline; of those that build, empty */
 	bool		gather;			/* the compactor collects existing groups of a dense table */
-	GcAddr		gathered;		/* their words; their numbers go to group_keys */
+	bool		choose;			/* the program's `select` chooses among the groups */
+	GcAddr		gathered;		/* the words of these groups */
+	GcAddr		gathered_keys;	/* their numbers in a dense table, or else their keys */
+	GcAddr		top;			/* memory for the choice of the first few (cuda/gc_top.h) */
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
+	u32			pass;			/* of the choice, while it is launched */
 	u32		   *flags;			/* of the main kernel, on the host; times behind them */
 	GcResult   *result;
 	struct GcRun *leader;		/* whose result this one waits for */
@@ -81,6 +82,12 @@ typedef struct GcRun
 	bool		delivered;		/* as launched, its kernel delivers */
 	MemoryContext cxt;
 } GcRun;
+
+static inline const GcSinkValue *
+gc_run_main_sink(const GcRun *run)
+{
+	return &run->request->sinks[run->p->npipelines - 1];
+}
 
 /* The kernel of its main pipeline. */
 static inline GcPipelineKernel *

@@ -102,7 +102,7 @@ shared_bytes(GcScanMembers *scan)
 		for (int b = 0; b < scan->run[m]->p->nbuilds; b++)
 			range[member_no][b] = r->builds[b].range;
 		ranges[member_no] = range[member_no];
-		ngroups[member_no] = r->ngroups;
+		ngroups[member_no] = r->sinks[r->program->npipelines - 1].ngroups;
 	}
 	return gc_fused_shared_bytes(scan->f->member, scan->f->n, scan->launch->share->member_mask, ranges, ngroups,
 								 scan->starts);

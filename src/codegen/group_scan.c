@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * group_scan.c
+ *	  Pipelines over the groups of an earlier pipeline: HAVING, joins with an aggregated
+ *	  subquery, aggregates of aggregates, the choice of the groups that are returned.
+ *
+ * Groups lie row by row: a group's words, and for hashed groups its key.  So these kernels have
+ * one phase, in which a thread takes one group after another.  A dense group's keys are computed
+ * from its number.
+ *
+ * Names in generated text: gc_s is the group's number, gc_w its words, from_* describe the table.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "group_scan.h"
+
+#include "analysis.h"
+#include "emit.h"
+
+#include <stdio.h>
+
+static u16
+number_of(const Cg *cg, const GcPPipeline *from)
+{
+	return (u16) (from - gc_pipelines(cg->p));
+}
+
+static int
+from_word(Cg *cg, const GcPPipeline *from, u8 part)
+{
+	return cg_word(cg, GC_ARG_GROUP, number_of(cg, from), part);
+}
+
+void
+cg_declare_groups(Cg *cg)
+{
+	const GcPPipeline *from = cg_groups_of(cg->p, cg->pl);
+	Text	   *t = &cg->decls;
+
+	text_addf(t, "const u64 *from_words = (const u64 *) gc_a.w[%d];\n", from_word(cg, from, GC_GROUP_PART_TABLE));
+	text_addf(t, "u64 from_count = gc_a.w[%d];\n", from_word(cg, from, GC_GROUP_PART_COUNT));
+	if (from->group_mode != GC_GROUP_HASH)
+		return;
+	text_addf(t, "const i64 *from_keys = (const i64 *) gc_a.w[%d]; (void) from_keys;\n",
+			  from_word(cg, from, GC_GROUP_PART_KEYS));
+	text_addf(t, "if (((const u32 *) gc_a.w[%d])[GC_FLAG_GROUPS] < from_count) from_count = ((const u32 *) gc_a.w[%d])[GC_FLAG_GROUPS];\n",
+			  from_word(cg, from, GC_GROUP_PART_FLAGS), from_word(cg, from, GC_GROUP_PART_FLAGS));
+}
+
+void
+cg_emit_group_scan(Cg *cg, Text *t)
+{
+	const GcPPipeline *from = cg_groups_of(cg->p, cg->pl);
+
+	text_addf(t, "GC_NO_UNROLL for (u64 gc_s = (u64) block * nthreads + thread; gc_s < from_count; gc_s += (u64) nblocks * nthreads) {\n"
+			  "const u64 *gc_w = from_words + gc_s * %d; (void) gc_w;\n", from->group_words);
+	/* Without keys there is one group, also where no row came. */
+	if (from->group_mode == GC_GROUP_DENSE)
+		text_addf(t, "if (!gc_w[0]) continue;\n");
+	text_addf(t, "%s", text_of(&cg->body));
+}
+
+/*-------------------------------------------------------------------------
+ * Columns
+ *-------------------------------------------------------------------------
+ */
+
+static void
+dense_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
+{
+	const int	key = c->attnum;
+	const int	base = cg_word(cg, GC_ARG_GROUP_KEY, GC_GROUP_KEY_INDEX(number_of(cg, from), key), 0);
+	const int	stride = cg_word(cg, GC_ARG_GROUP_KEY, GC_GROUP_KEY_INDEX(number_of(cg, from), key), 1);
+
+	text_addf(cg->out, "u64 kn%d = gc_s;\n", k);
+	/* All combinations of the keys behind it have the same code of this key. */
+	if (key > 0)
+		text_addf(cg->out, "kn%d %%= gc_a.w[%d];\n", k,
+				  cg_word(cg, GC_ARG_GROUP_KEY, GC_GROUP_KEY_INDEX(number_of(cg, from), key - 1), 1));
+	text_addf(cg->out, "kn%d /= gc_a.w[%d];\n", k, stride);
+	text_addf(cg->out, "const %s v%d = (%s) ((i64) gc_a.w[%d] + (i64) kn%d%s);\n", cg_ctype[c->reg], k,
+			  cg_ctype[c->reg], base, k, c->nullable ? " - 1" : "");
+	if (c->nullable)
+		text_addf(cg->out, "const i32 vn%d = kn%d == 0;\n", k, k);
+}
+
+static void
+hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
+{
+	const int	words = cg_group_key_words(cg->p, from);
+
+	text_addf(cg->out, "const %s v%d = (%s) from_keys[gc_s * %d + %d];\n", cg_ctype[c->reg], k, cg_ctype[c->reg],
+			  words, c->attnum);
+	if (c->nullable)
+		text_addf(cg->out, "const i32 vn%d = (i32) (from_keys[gc_s * %d + %d] >> %d & 1);\n", k, words, from->nkeys,
+				  c->attnum);
+}
+
+/* The value in an accumulator's words, as an expression. */
+static void
+accumulator_text(const GcPAgg *agg, char *buf, size_t size)
+{
+	const bool	order = agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX;
+
+	if (order && agg->acc == GC_F64)
+		snprintf(buf, size, "gc_unorder_f64(%sgc_w[%d])", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
+	else if (order)
+		snprintf(buf, size, "(i64) (%sgc_w[%d] ^ 0x8000000000000000ull)", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
+	else if (agg->acc == GC_F64)
+		snprintf(buf, size, "GC_BITS_F64((i64) gc_w[%d])", agg->word);
+	else if (agg->acc == GC_I128)
+		snprintf(buf, size, "(i128) ((u128) gc_w[%d] << 64 | gc_w[%d])", agg->word + 1, agg->word);
+	else
+		snprintf(buf, size, "(i64) gc_w[%d]", agg->word);
+}
+
+void
+cg_group_column(Cg *cg, u16 column, int k)
+{
+	const GcPPipeline *from = cg_groups_of(cg->p, cg->pl);
+	const GcPColumn *c = &gc_columns(cg->p)[column];
+	char		value[120];
+
+	if (c->agg == GC_NONE)
+	{
+		if (from->group_mode == GC_GROUP_HASH)
+			hashed_key(cg, from, c, k);
+		else
+			dense_key(cg, from, c, k);
+		return;
+	}
+	accumulator_text(&gc_aggs(cg->p)[c->agg], value, sizeof(value));
+	text_addf(cg->out, "const %s v%d = (%s) %s;\n", cg_ctype[c->reg], k, cg_ctype[c->reg], value);
+	if (c->nullable)
+		text_addf(cg->out, "const i32 vn%d = gc_w[%d] == 0;\n", k,
+				  c->count == GC_NONE ? 0 : gc_aggs(cg->p)[c->count].word);
+}
