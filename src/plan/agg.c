@@ -28,6 +28,7 @@
 
 #include "builder.h"
 #include "expr.h"
+#include "groups.h"
 
 /*
  * A column of the scan tuple.  A Var that is there for lookup expressions already
@@ -62,40 +63,23 @@ static bool
 add_group_key(GcTranslation *tr, Node *expr)
 {
 	GcPlanOutput *out;
-	int			e;
+	int			key;
 
 	/* A key without Vars splits nothing; projection computes it. */
 	if (!contain_var_clause(expr) || in_scan_tlist(tr, expr))
 		return true;
-	e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
-	if (e < 0)
+	key = gc_group_key(tr, expr);
+	if (key < 0)
 		return false;
-	if (GC_KIND_IS_FLOAT(tr->pexprs[e].kind))
-	{
-		/* -0 and 0 are one group with two spellings */
-		gc_refuse(tr, "grouping by a float is not supported");
-		return false;
-	}
-	if (tr->pexprs[e].kind == GC_TEXT && tr->space[e] == GC_SPACE_NONE)
-	{
-		gc_refuse(tr, "grouping by a text constant is not supported");
-		return false;
-	}
-	if (list_length(tr->group_keys) == GC_MAX_KEYS)
-	{
-		gc_refuse(tr, "the query groups by too many expressions");
-		return false;
-	}
 	out = add_output(tr, expr, GC_OUT_VALUE);
-	out->ref = list_length(tr->group_keys);
-	out->space = tr->space[e];
-	tr->group_keys = lappend_int(tr->group_keys, e);
+	out->ref = key;
+	out->space = tr->space[list_nth_int(tr->group_keys[tr->streamed->pipeline], key)];
 	return true;
 }
 
 /* Do this numeric expression's values differ in display scale from row to row? */
-static bool
-scale_varies(GcTranslation *tr, int e)
+bool
+gc_scale_varies(GcTranslation *tr, int e)
 {
 	const GcExpr *x = &tr->pexprs[e];
 
@@ -105,9 +89,9 @@ scale_varies(GcTranslation *tr, int e)
 	{
 		case GC_OP_IF:
 			if (tr->pexprs[x->arg[1]].op == GC_OP_NULL)
-				return scale_varies(tr, x->arg[2]);
+				return gc_scale_varies(tr, x->arg[2]);
 			if (tr->pexprs[x->arg[2]].op == GC_OP_NULL)
-				return scale_varies(tr, x->arg[1]);
+				return gc_scale_varies(tr, x->arg[1]);
 			return true;
 		case GC_OP_COALESCE:
 		case GC_OP_GREATEST:
@@ -116,20 +100,20 @@ scale_varies(GcTranslation *tr, int e)
 		case GC_OP_ADD:
 		case GC_OP_SUB:
 		case GC_OP_MUL:
-			return scale_varies(tr, x->arg[0]) || scale_varies(tr, x->arg[1]);
+			return gc_scale_varies(tr, x->arg[0]) || gc_scale_varies(tr, x->arg[1]);
 		case GC_OP_NEG:
 		case GC_OP_ABS:
-			return scale_varies(tr, x->arg[0]);
+			return gc_scale_varies(tr, x->arg[0]);
 		case GC_OP_CAST:
-			return !(x->flags & GC_CAST_SCALE) && scale_varies(tr, x->arg[0]);
+			return !(x->flags & GC_CAST_SCALE) && gc_scale_varies(tr, x->arg[0]);
 		default:
 			return false;
 	}
 }
 
 /* Argument of an aggregate, with its FILTER: NULL where that is not true. */
-static int
-translate_agg_arg(GcTranslation *tr, Aggref *agg)
+int
+gc_agg_argument(GcTranslation *tr, Aggref *agg)
 {
 	int			arg = GC_NO_EXPR;
 
@@ -214,7 +198,7 @@ add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
 		tr->float_aggs = true;
 	sum = gc_build_agg(tr, GC_AGG_SUM, arg);
 	count = gc_build_agg(tr, GC_AGG_COUNT, arg);
-	if (scale_varies(tr, arg))
+	if (gc_scale_varies(tr, arg))
 		scale = gc_build_agg(tr, GC_AGG_MAX,
 							 gc_build_expr(tr, GC_OP_SCALE, GC_INT4, arg, -1, -1, -1));
 	if (tr->reason)
@@ -230,8 +214,8 @@ add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
 }
 
 /* What is against an aggregate, whatever its arguments; NULL if nothing is. */
-static const char *
-aggregate_refusal(const Aggref *agg, const char *name)
+const char *
+gc_aggregate_refusal(const Aggref *agg, const char *name)
 {
 	static const char *const known[] = {"count", "sum", "avg", "min", "max"};
 	bool		is_known = false;
@@ -260,7 +244,7 @@ has_unknown_aggregate(Node *node, void *context)
 	if (IsA(node, GroupingFunc))
 		return true;
 	if (IsA(node, Aggref) &&
-		aggregate_refusal((Aggref *) node, get_func_name(((Aggref *) node)->aggfnoid)))
+		gc_aggregate_refusal((Aggref *) node, get_func_name(((Aggref *) node)->aggfnoid)))
 		return true;
 	return expression_tree_walker(node, has_unknown_aggregate, context);
 }
@@ -282,14 +266,14 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 
 	if (in_scan_tlist(tr, (Node *) agg))
 		return true;
-	refusal = aggregate_refusal(agg, name);
+	refusal = gc_aggregate_refusal(agg, name);
 	if (refusal)
 	{
 		gc_refuse(tr, "%s", refusal);
 		return false;
 	}
 
-	arg = translate_agg_arg(tr, agg);
+	arg = gc_agg_argument(tr, agg);
 	if (tr->reason)
 		return false;
 	if (strcmp(name, "count") == 0)

@@ -1,12 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * builder.c
- *	  Growing a program piece by piece, and packing it with its GcPlan.
+ *	  Growing a program piece by piece.
  *
- * Parts are appended in any order while the join tree is walked; packing brings
- * them into the layout of program.h: columns by input, steps by pipeline, payloads
- * by build.  Only expressions keep their numbers, since each refers to earlier
- * ones.  Everything lives in the planner's memory.
+ * Parts are appended in any order while the join tree is walked; pack.c brings them
+ * into the layout of program.h.  Everything lives in the planner's memory.
  *
  * Planner, in backends.
  *
@@ -113,6 +111,12 @@ gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale)
 }
 
 int
+gc_build_copy(GcTranslation *tr, const GcExpr *e)
+{
+	return add_expr(tr, e);
+}
+
+int
 gc_build_cast(GcTranslation *tr, int arg, GcKind kind)
 {
 	if (arg < 0 || tr->pexprs[arg].kind == kind)
@@ -213,7 +217,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		return gc_refuse(tr, "type character without a length is not supported");
 	if (tr->ncolumns == GC_MAX_COLUMNS)
 		return gc_refuse(tr, "the query reads too many columns");
-	if (!OidIsValid(leaf->relid) && (resno = source_resno(leaf, node)) == 0)
+	if (gc_leaf_is_source(leaf) && (resno = source_resno(leaf, node)) == 0)
 		return gc_refuse(tr, "a row source does not deliver a column");
 
 	c = &tr->columns[tr->ncolumns];
@@ -291,14 +295,17 @@ gc_build_payload(GcTranslation *tr, int build, int expr)
 int
 gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg)
 {
+	int			pipeline = tr->streamed->pipeline;
+
 	for (int i = 0; i < tr->naggs; i++)
 	{
-		if (tr->aggs[i].fn == fn && tr->aggs[i].arg == (arg < 0 ? GC_NONE : arg))
+		if (tr->agg_pipeline[i] == pipeline && tr->aggs[i].fn == fn && tr->aggs[i].arg == (arg < 0 ? GC_NONE : arg))
 			return i;
 	}
 	if (tr->naggs == GC_MAX_AGGS)
 		return gc_refuse(tr, "the query has too many aggregates");
 	tr->aggs[tr->naggs] = (GcPAgg) {.fn = fn,.arg = arg < 0 ? GC_NONE : arg};
+	tr->agg_pipeline[tr->naggs] = pipeline;
 	return tr->naggs++;
 }
 
@@ -367,9 +374,13 @@ gc_scan_attno(GcTranslation *tr, Node *expr)
 void
 gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr)
 {
-	List	   *vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
+	List	   *vars;
 	ListCell   *lc;
 
+	/* The names of another query level's columns are not known any more when it is printed. */
+	if (tr->root != tr->top)
+		return;
+	vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
 	/* setrefs.c wants every Var of custom_exprs in custom_scan_tlist. */
 	foreach(lc, vars)
 		(void) gc_scan_attno(tr, lfirst(lc));
@@ -378,238 +389,47 @@ gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr)
 }
 
 /*-------------------------------------------------------------------------
- * Packing
+ * Copies
  *-------------------------------------------------------------------------
  */
 
-/* Appends a list of expression numbers to refs; returns where it begins. */
-static u16
-pack_refs(GcProgram *p, List *exprs)
-{
-	u16			first = p->nrefs;
-	ListCell   *lc;
-
-	foreach(lc, exprs)
-		gc_refs(p)[p->nrefs++] = lfirst_int(lc);
-	return first;
-}
-
-/* Columns in order of their inputs; spaces and references follow. */
+/* Lists grow in place; arrays only behind what is counted. */
 static void
-pack_columns(GcTranslation *tr, GcProgram *p, GcPlan *plan, int *column_map)
+copy_lists(GcTranslation *to, const GcTranslation *from)
 {
-	int			n = 0;
-
-	for (int i = 0; i < tr->ninputs; i++)
+	to->plan = palloc(sizeof(GcPlan));
+	memcpy(to->plan, from->plan, sizeof(GcPlan));
+	to->leaves = list_copy(from->leaves);
+	to->outputs = list_copy(from->outputs);
+	to->scan_tlist = list_copy(from->scan_tlist);
+	to->exprs = list_copy(from->exprs);
+	to->display = list_copy(from->display);
+	to->display_tags = list_copy(from->display_tags);
+	to->row_outputs = list_copy(from->row_outputs);
+	to->choice_keys = list_copy(from->choice_keys);
+	for (int i = 0; i < GC_MAX_PIPELINES; i++)
 	{
-		gc_inputs(p)[i].first_column = n;
-		for (int c = 0; c < tr->ncolumns; c++)
-		{
-			if (tr->columns[c].input != i)
-				continue;
-			column_map[c] = n;
-			gc_columns(p)[n] = tr->columns[c];
-			plan->columns[n] = tr->plan->columns[c];
-			n++;
-		}
-		gc_inputs(p)[i].ncolumns = n - gc_inputs(p)[i].first_column;
+		to->steps[i] = list_copy(from->steps[i]);
+		to->step_keys[i] = list_copy(from->step_keys[i]);
+		to->group_keys[i] = list_copy(from->group_keys[i]);
+		to->key_nodes[i] = list_copy(from->key_nodes[i]);
 	}
+	for (int i = 0; i < GC_MAX_BUILDS; i++)
+		to->build_keys[i] = list_copy(from->build_keys[i]);
 }
 
-static void
-pack_payloads(GcTranslation *tr, GcProgram *p, int *payload_map)
+GcTranslation *
+gc_builder_save(const GcTranslation *tr)
 {
-	int			n = 0;
+	GcTranslation *copy = palloc(sizeof(GcTranslation));
 
-	for (int b = 0; b < tr->nbuilds; b++)
-	{
-		gc_builds(p)[b] = tr->builds[b];
-		gc_builds(p)[b].first_payload = n;
-		for (int i = 0; i < tr->npayloads; i++)
-		{
-			GcPPayload *pay = &gc_payloads(p)[n];
-
-			if (tr->payloads[i].build != b)
-				continue;
-			pay->build = b;
-			pay->expr = tr->payloads[i].expr;
-			pay->kind = tr->pexprs[pay->expr].kind;
-			payload_map[i] = n++;
-		}
-		gc_builds(p)[b].npayloads = n - gc_builds(p)[b].first_payload;
-		gc_builds(p)[b].nkeys = list_length(tr->build_keys[b]);
-		gc_builds(p)[b].first_key = pack_refs(p, tr->build_keys[b]);
-	}
+	memcpy(copy, tr, sizeof(GcTranslation));
+	copy_lists(copy, tr);
+	return copy;
 }
 
-static void
-pack_pipelines(GcTranslation *tr, GcProgram *p)
+void
+gc_builder_restore(GcTranslation *tr, const GcTranslation *saved)
 {
-	int			n = 0;
-
-	for (int i = 0; i < tr->npipelines; i++)
-	{
-		GcPPipeline *pl = &gc_pipelines(p)[i];
-		ListCell   *ls,
-				   *lk;
-		int			passed = 0;
-
-		*pl = tr->pipelines[i];
-		pl->first_step = n;
-		forboth(ls, tr->steps[i], lk, tr->step_keys[i])
-		{
-			GcPStep    *step = &gc_steps(p)[n++];
-
-			*step = *(GcPStep *) lfirst(ls);
-			if (step->type == GC_STEP_PROBE)
-				step->first_key = pack_refs(p, (List *) lfirst(lk));
-			passed += step->selectivity;
-		}
-		pl->nsteps = n - pl->first_step;
-		pl->survive = Min(passed, 30);
-		if (pl->sink == GC_SINK_AGGREGATE)
-		{
-			pl->nkeys = list_length(tr->group_keys);
-			pl->first_key = pack_refs(p, tr->group_keys);
-			pl->naggs = tr->naggs;
-		}
-		else if (pl->sink == GC_SINK_ROWS)
-		{
-			pl->nouts = list_length(tr->row_outputs);
-			pl->first_out = pack_refs(p, tr->row_outputs);
-		}
-	}
-}
-
-static int
-count_list_members(List **lists, int n)
-{
-	int			total = 0;
-
-	for (int i = 0; i < n; i++)
-		total += list_length(lists[i]);
-	return total;
-}
-
-/* Total number of references that packing will append. */
-static int
-count_refs(GcTranslation *tr)
-{
-	int			n = count_list_members(tr->build_keys, tr->nbuilds) +
-		list_length(tr->group_keys) + list_length(tr->row_outputs);
-
-	for (int i = 0; i < tr->npipelines; i++)
-	{
-		ListCell   *lc;
-
-		foreach(lc, tr->step_keys[i])
-			n += list_length((List *) lfirst(lc));
-	}
-	return n;
-}
-
-static void
-map_space(uint16 *space, const int *column_map)
-{
-	if (*space < GC_SPACE_LUT)
-		*space = column_map[*space];
-}
-
-static void
-pack_exprs(GcTranslation *tr, GcProgram *p, const int *column_map, const int *payload_map)
-{
-	memcpy(gc_exprs(p), tr->pexprs, tr->nexprs * sizeof(GcExpr));
-	for (int i = 0; i < tr->nexprs; i++)
-	{
-		GcExpr	   *e = &gc_exprs(p)[i];
-
-		if (e->op == GC_OP_COLUMN)
-			e->ref = column_map[e->ref];
-		else if (e->op == GC_OP_PAYLOAD)
-			e->ref = payload_map[e->ref];
-		else if (e->op == GC_OP_PARAM)
-			gc_params(p)[e->ref].kind = e->kind;
-		else if (e->op == GC_OP_LUT)
-			gc_luts(p)[e->ref].kind = e->kind;
-		else if (e->op == GC_OP_IN)
-			gc_lists(p)[e->ref].kind = gc_exprs(p)[e->arg[0]].kind;
-	}
-}
-
-static GcProgram *
-pack_program(GcTranslation *tr, GcPlan *plan, int *column_map)
-{
-	GcProgram	head = {
-		.ninputs = tr->ninputs,.ncolumns = tr->ncolumns,.nexprs = tr->nexprs,
-		.nsteps = count_list_members(tr->steps, tr->npipelines),
-		.npipelines = tr->npipelines,.nbuilds = tr->nbuilds,
-		.npayloads = tr->npayloads,.naggs = tr->naggs,.nparams = tr->nparams,
-		.nluts = tr->nluts,.nlists = tr->nlists,.nrefs = count_refs(tr),
-	};
-	GcProgram  *p = palloc0(gc_program_size(&head));
-	int		   *payload_map = palloc0((tr->npayloads + 1) * sizeof(int));
-
-	*p = head;
-	p->size = gc_program_size(p);
-	p->nrefs = 0;				/* grows as references are packed */
-	pack_columns(tr, p, plan, column_map);
-	pack_payloads(tr, p, payload_map);
-	pack_pipelines(tr, p);
-	Assert(p->nrefs == head.nrefs);
-	pack_exprs(tr, p, column_map, payload_map);
-	memcpy(gc_aggs(p), tr->aggs, tr->naggs * sizeof(GcPAgg));
-	return p;
-}
-
-/*
- * Make the flat GcPlan of a finished translation, which stays as it is.  NULL, with a
- * reason, where the program is not one.
- */
-GcPlan *
-gc_builder_finish(GcTranslation *tr)
-{
-	int		   *column_map = palloc0((tr->ncolumns + 1) * sizeof(int));
-	GcPlan	   *head = palloc(sizeof(GcPlan));
-	GcProgram  *p;
-	GcPlan	   *plan;
-	GcError		err;
-	ListCell   *lc;
-
-	memcpy(head, tr->plan, sizeof(GcPlan));
-	p = pack_program(tr, head, column_map);
-	if (gc_program_check(p, p->size, &err) != GC_OK)
-	{
-		gc_refuse(tr, "its program is malformed (%s)", err.detail);
-		return NULL;
-	}
-
-	head->ninputs = tr->ninputs;
-	head->ncolumns = tr->ncolumns;
-	head->nparams = tr->nparams;
-	head->nluts = tr->nluts;
-	head->nlists = tr->nlists;
-	head->noutputs = list_length(tr->outputs);
-	head->nexprs = list_length(tr->exprs);
-	head->float_aggs = tr->float_aggs;
-	head->program_size = p->size;
-	for (int i = 0; i < tr->nparams; i++)
-		map_space(&head->params[i].space, column_map);
-	for (int i = 0; i < tr->nluts; i++)
-	{
-		map_space(&head->luts[i].space, column_map);
-		map_space(&head->luts[i].to_space, column_map);
-	}
-	head->size = MAXALIGN(offsetof(GcPlan, outputs) + head->noutputs * sizeof(GcPlanOutput)) + p->size;
-
-	plan = palloc0(head->size);
-	memcpy(plan, head, offsetof(GcPlan, outputs));
-	foreach(lc, tr->outputs)
-	{
-		GcPlanOutput *out = lfirst(lc);
-
-		plan->outputs[foreach_current_index(lc)] = *out;
-		map_space(&plan->outputs[foreach_current_index(lc)].space, column_map);
-	}
-	memcpy(GC_PLAN_PROGRAM(plan), p, p->size);
-	return plan;
+	memcpy(tr, saved, sizeof(GcTranslation));
 }

@@ -17,6 +17,7 @@ extern int	gc_refuse(GcTranslation *tr, const char *fmt,...) pg_attribute_printf
 
 extern void gc_builder_init(GcTranslation *tr);
 extern int	gc_build_expr(GcTranslation *tr, GcOp op, GcKind kind, int a, int b, int c, int ref);
+extern int	gc_build_copy(GcTranslation *tr, const GcExpr *e);
 extern int	gc_build_cast(GcTranslation *tr, int arg, GcKind kind);
 extern int	gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale);
 extern int	gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space);
@@ -30,6 +31,10 @@ extern void gc_build_probe(GcTranslation *tr, int pipeline, int build, List *key
 extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr);
 extern int	gc_exec_expr(GcTranslation *tr, Expr *expr);
 extern int	gc_scan_attno(GcTranslation *tr, Node *expr);
-extern GcPlan *gc_builder_finish(GcTranslation *tr);
+extern GcPlan *gc_builder_finish(GcTranslation *tr, List **display_tags);
+
+/* A copy to go on with, or to go back to; what is appended to one does not show in the other. */
+extern GcTranslation *gc_builder_save(const GcTranslation *tr);
+extern void gc_builder_restore(GcTranslation *tr, const GcTranslation *saved);
 
 #endif							/* GC_BUILDER_H */

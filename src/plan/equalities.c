@@ -141,7 +141,7 @@ gc_merge_constants(GcTranslation *tr, GcEqSet *eqs)
 				!(GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(gc_type_kind(exprType((Node *) first->expr)))))
 				continue;
 			/* A row source has filtered by the constant, and need not deliver the column. */
-			if (!OidIsValid(leaf->relid) && !list_member(leaf->path->pathtarget->exprs, em->em_expr))
+			if (gc_leaf_is_source(leaf) && !list_member(leaf->path->pathtarget->exprs, em->em_expr))
 				continue;
 			m = gc_eq_member(eqs, em->em_expr, leaf);
 			if (first)

@@ -30,19 +30,22 @@
 #include "utils/lsyscache.h"
 
 #include "builder.h"
+#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
+#include "subquery.h"
 #include "../columns/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 
 #define BUILTIN(oid)	((oid) < FirstGenbkiObjectId)
 
+/* Aggregates stand for values of groups. */
 static bool
 has_vars(Node *node)
 {
-	return contain_var_clause(node);
+	return contain_var_clause(node) || contain_agg_clause(node);
 }
 
 /*-------------------------------------------------------------------------
@@ -437,9 +440,9 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	if (from == NULL)
 		return gc_refuse(tr, "a column of a relation outside the join is used");
 	/* Nothing below has made it NULL, so that over a table it is what it stands for. */
-	if (IsA(node, PlaceHolderVar) && OidIsValid(from->relid))
+	if (IsA(node, PlaceHolderVar) && !gc_leaf_is_source(from))
 		return translate_any(tr, leaf, ((PlaceHolderVar *) node)->phexpr);
-	e = gc_build_column(tr, from, node);
+	e = from->groups ? gc_subquery_column(tr, from, (Var *) node) : gc_build_column(tr, from, node);
 	return e < 0 ? e : gc_bring(tr, leaf, from, e);
 }
 
@@ -526,6 +529,8 @@ translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	int			e;
 
 	check_stack_depth();
+	if (tr->groups && gc_groups_part(tr, expr, &e))
+		return e;
 	if (!has_vars((Node *) expr) && !IsA(expr, PlaceHolderVar))
 		return translate_param(tr, expr, GC_SPACE_NONE);
 	e = translate_native(tr, leaf, expr);

@@ -314,7 +314,7 @@ source_of(Rewrite *w, const Path *path)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
 
-		if (!OidIsValid(leaf->relid) && leaf->rel == path->parent)
+		if (gc_leaf_is_source(leaf) && leaf->rel == path->parent)
 			return leaf;
 	}
 	return NULL;
@@ -441,7 +441,7 @@ sources_settled(Rewrite *w)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
 
-		if (!OidIsValid(leaf->relid) && w->found[leaf->input] == NULL && !plannable_twice(leaf->path))
+		if (gc_leaf_is_source(leaf) && w->found[leaf->input] == NULL && !plannable_twice(leaf->path))
 			return false;
 	}
 	return true;
@@ -485,7 +485,7 @@ try_fallback(GcTranslation *tr, Path *path)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
 
-		if (!OidIsValid(leaf->relid) && w.found[leaf->input])
+		if (gc_leaf_is_source(leaf) && w.found[leaf->input])
 			leaf->path = w.found[leaf->input];
 	}
 	return fallback;

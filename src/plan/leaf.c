@@ -20,6 +20,7 @@
 
 #include "builder.h"
 #include "source.h"
+#include "subquery.h"
 
 #include "../columns/spec.h"
 
@@ -57,7 +58,7 @@ gc_leaf_make(GcTranslation *tr, RelOptInfo *rel)
 	leaf->pipeline = -1;
 	if (gc_cacheable_table(tr->root, rel, &leaf->relid, &reason))
 		leaf->tuples = Max(rel->tuples, 1);
-	else
+	else if (!gc_subquery_embed(tr, leaf))
 	{
 		const char *refusal = gc_source_refusal(tr->root, rel);
 
@@ -98,9 +99,50 @@ gc_leaf_of(GcTranslation *tr, Relids relids)
 	return NULL;
 }
 
+/* Is there an average of numerics in it, which may need more than 64 bits? */
+static bool
+has_average(const GcTranslation *tr, int expr)
+{
+	const GcExpr *e = &tr->pexprs[expr];
+
+	if (e->op == GC_OP_AVG)
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if (e->arg[i] != GC_NONE && has_average(tr, e->arg[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Bring the parts of an expression, and compute it anew from them. */
+static int
+bring_parts(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
+{
+	GcExpr		e = tr->pexprs[expr];
+	int			result;
+
+	for (int i = 0; i < 3; i++)
+	{
+		int			part = e.arg[i] == GC_NONE ? GC_NONE : gc_bring(tr, at, from, e.arg[i]);
+
+		if (part < 0)
+			return GC_NO_EXPR;
+		e.arg[i] = part;
+	}
+	result = gc_build_copy(tr, &e);
+	if (result >= 0)
+		tr->space[result] = tr->space[expr];
+	return result;
+}
+
 int
 gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 {
+	if (from != at && expr >= 0 && tr->pexprs[expr].op == GC_OP_PARAM)
+		return expr;
+	if (from != at && expr >= 0 && has_average(tr, expr))
+		return bring_parts(tr, at, from, expr);
 	while (from != at && expr >= 0)
 	{
 		if (from->parent == NULL)

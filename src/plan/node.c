@@ -91,7 +91,9 @@ note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
 static GcNodeName
 node_name(const GcPlan *plan, RelOptInfo *rel)
 {
-	if (GC_PLAN_PROGRAM(plan)->naggs > 0 || IS_UPPER_REL(rel))
+	const GcProgram *p = GC_PLAN_PROGRAM(plan);
+
+	if (gc_pipelines(p)[p->npipelines - 1].sink == GC_SINK_AGGREGATE || IS_UPPER_REL(rel))
 		return GC_NODE_AGGREGATE;
 	return plan->ninputs > 1 ? GC_NODE_JOIN : GC_NODE_SCAN;
 }
@@ -113,7 +115,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->flags = best_path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
-	scan->custom_private = list_make2(plan_const(plan), tr->display_tags);
+	scan->custom_private = list_make2(plan_const(plan), path->display_tags);
 	scan->custom_scan_tlist = tr->scan_tlist;
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;

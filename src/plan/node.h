@@ -19,6 +19,7 @@ typedef struct GcPath
 	GcPlan	   *plan;
 	GcTranslation *tr;
 	List	   *having;
+	List	   *display_tags;
 	Path	   *own;
 } GcPath;
 

@@ -83,13 +83,13 @@ start_translation(PlannerInfo *root, RelOptInfo *rel)
 	GcTranslation *tr = palloc0(sizeof(GcTranslation));
 	GcRelDesc  *desc = gc_rel_desc(root, rel);
 
-	tr->root = root;
+	tr->top = tr->root = root;
 	tr->leaky_forbidden = row_security_in_effect(root);
 	gc_builder_init(tr);
 	if (!desc->ok)
 		gc_refuse(tr, "%s", desc->reason);
-	else if (gc_translate_tree(tr, desc))
-		(void) gc_translate_steps(tr);
+	else if (gc_translate_tree(tr, desc) && gc_translate_steps(tr))
+		tr->main = tr->streamed->pipeline;
 	return tr;
 }
 
@@ -133,6 +133,37 @@ device_costs(double *tuple, double *build)
 	*build = gc_build_cost >= 0 ? gc_build_cost : fast ? 0.00001 : 0.002;
 }
 
+/* Of a leaf and, if it is a subquery, all that this aggregates. */
+static Cost
+leaf_cost(GcLeaf *leaf, double tuple_cost, double build_cost)
+{
+	Cost		cost = leaf->tuples * tuple_cost * (1 + 0.5 * list_length(leaf->children));
+	ListCell   *lc;
+
+	if (leaf->build >= 0)
+		cost += leaf->tuples * leaf->share * build_cost;
+	if (gc_leaf_is_source(leaf))
+		cost += leaf->path->total_cost + leaf->rows * cpu_tuple_cost;
+	else if (leaf->groups)
+	{
+		/* Each row is entered into a group table at most. */
+		foreach(lc, leaf->groups->leaves)
+			cost += leaf_cost(lfirst(lc), tuple_cost, build_cost);
+		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * build_cost;
+	}
+	else
+	{
+		double		stale = 1 - Min(leaf->rel->allvisfrac, 1);
+
+		/* Priced as the sequential scan that it is. */
+		if (!enable_seqscan)
+			cost += disable_cost;
+		/* Tuples of pages not all-visible are read by the backend itself. */
+		cost += stale * leaf->rel->pages * seq_page_cost + 2 * leaf->tuples * stale * cpu_tuple_cost;
+	}
+	return cost;
+}
+
 static void
 cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_out)
 {
@@ -144,30 +175,7 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 	device_costs(&tuple_cost, &build_cost);
 
 	foreach(lc, tr->leaves)
-	{
-		GcLeaf	   *leaf = lfirst(lc);
-		double		delta;
-
-		if (!OidIsValid(leaf->relid))
-		{
-			cost += leaf->path->total_cost + leaf->rows * cpu_tuple_cost;
-			delta = 0;
-		}
-		else
-		{
-			double		stale = 1 - Min(leaf->rel->allvisfrac, 1);
-
-			/* Priced as the sequential scan that it is. */
-			if (!enable_seqscan)
-				cost += disable_cost;
-			/* Tuples of pages not all-visible are read by the backend itself. */
-			delta = leaf->tuples * stale;
-			cost += stale * leaf->rel->pages * seq_page_cost + 2 * delta * cpu_tuple_cost;
-		}
-		cost += leaf->tuples * tuple_cost * (1 + 0.5 * list_length(leaf->children));
-		if (leaf->build >= 0)
-			cost += leaf->tuples * leaf->share * build_cost;
-	}
+		cost += leaf_cost(lfirst(lc), tuple_cost, build_cost);
 	cost += lookup_entries(tr) * 4 * cpu_operator_cost;
 	path->cpath.path.startup_cost = cost;
 	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
@@ -192,7 +200,7 @@ child_paths(GcTranslation *tr, Path *fallback)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
 
-		if (!OidIsValid(leaf->relid))
+		if (gc_leaf_is_source(leaf))
 			paths = lappend(paths, leaf->path);
 	}
 	return paths;
@@ -204,6 +212,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 {
 	GcPath	   *path;
 	GcPlan	   *plan = NULL;
+	List	   *tags = NIL;
 	Path	   *own = NULL;
 	Path	   *fallback = NULL;
 
@@ -211,7 +220,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 		gc_refuse(tr, "PostgreSQL has no independent plan for it");
 	tr->plan->rows_out = rows;
 	if (tr->reason == NULL)
-		plan = gc_builder_finish(tr);
+		plan = gc_builder_finish(tr, &tags);
 	if (tr->reason)
 	{
 		gc_note_refusal(what, tr->reason);
@@ -219,6 +228,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	}
 	path = gc_make_path(tr, plan, rel, target);
 	path->having = having;
+	path->display_tags = tags;
 	path->own = own;
 	path->cpath.path.rows = fallback->rows;
 	path->cpath.custom_paths = child_paths(tr, fallback);

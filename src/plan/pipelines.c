@@ -20,6 +20,7 @@
 
 #include "builder.h"
 #include "expr.h"
+#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "steps.h"
@@ -62,6 +63,23 @@ emit_filter(GcTranslation *tr, GcLeaf *leaf, List *clauses, double share)
 		gc_build_display(tr, leaf->pipeline, 0, rinfo->clause);
 	}
 	gc_build_filter(tr, leaf->pipeline, all, share);
+	return true;
+}
+
+/* HAVING of the subquery whose groups the leaf is. */
+static bool
+emit_having(GcTranslation *tr, GcLeaf *leaf)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->having)
+	{
+		int			e = gc_groups_expr(tr, leaf->groups, lfirst(lc));
+
+		if (e < 0)
+			return false;
+		gc_build_filter(tr, leaf->pipeline, e, 0.5);
+	}
 	return true;
 }
 
@@ -184,6 +202,8 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 	if (!translate_children(tr, leaf) || !open_pipeline(tr, leaf))
 		return false;
 
+	if (leaf->having != NIL && !emit_having(tr, leaf))
+		return false;
 	todo = gc_order_steps(tr, leaf);
 	while (todo != NIL)
 	{

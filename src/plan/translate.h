@@ -13,12 +13,26 @@
 
 #include "plan.h"
 
-/* One base relation, or one row source, while it is being translated. */
+struct GcLeaf;
+
+/* An aggregation whose groups a later pipeline scans. */
+typedef struct GcGroups
+{
+	PlannerInfo *root;			/* its query level */
+	List	   *leaves;			/* GcLeaf: what it aggregates */
+	struct GcLeaf *streamed;
+	int			pipeline;
+	int			input;			/* that holds the groups */
+} GcGroups;
+
+/* A base relation, a row source or an aggregated subquery, while it is being translated. */
 typedef struct GcLeaf
 {
 	RelOptInfo *rel;
 	Relids		relids;
-	Oid			relid;			/* 0: row source */
+	Oid			relid;			/* 0: row source, or: */
+	GcGroups   *groups;			/* of the subquery that it is */
+	List	   *having;			/* conditions on these groups, of the subquery's level */
 	Path	   *path;			/* of a row source */
 	double		tuples;
 	double		rows;			/* after its own filters */
@@ -49,9 +63,11 @@ typedef struct GcBuildPayload
 /* A program under construction, with all that a GcPlan needs besides it. */
 typedef struct GcTranslation
 {
+	PlannerInfo *top;			/* the query level of the node; root may be one below */
 	PlannerInfo *root;
 	List	   *leaves;			/* GcLeaf, in the order of pipelines */
 	GcLeaf	   *streamed;
+	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
 	bool		leaky_forbidden;	/* row security: lookups only of leakproof calls */
 	bool		float_aggs;
 
@@ -83,13 +99,25 @@ typedef struct GcTranslation
 	List	   *build_keys[GC_MAX_BUILDS];	/* int expr */
 	GcBuildPayload *payloads;
 	GcPAgg	   *aggs;
-	List	   *group_keys;		/* int expr */
+	int			agg_pipeline[GC_MAX_AGGS];
+	List	   *group_keys[GC_MAX_PIPELINES];	/* int expr */
+	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: what these were in SQL */
+	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's */
+	int			main;			/* main pipeline; behind it the choice among its groups, if any */
+	List	   *choice_keys;	/* int expr: the order of that, or NIL */
 	List	   *row_outputs;	/* int expr */
 	Node	  **column_nodes;	/* the Var or expression behind each column */
 	GcLeaf	  **column_leaf;
 
 	const char *reason;			/* why it failed */
 } GcTranslation;
+
+/* Does PostgreSQL compute this leaf's rows? */
+static inline bool
+gc_leaf_is_source(const GcLeaf *leaf)
+{
+	return !OidIsValid(leaf->relid) && leaf->groups == NULL;
+}
 
 #define GC_NO_EXPR	(-1)
 

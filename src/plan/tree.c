@@ -24,6 +24,7 @@
 #include "expr.h"
 #include "leaf.h"
 #include "steps.h"
+#include "subquery.h"
 
 /* Best expression of `class` among leaves in the tree: the streamed leaf's first. */
 static GcEqMember *
@@ -61,6 +62,17 @@ is_unique_column(GcLeaf *leaf, Expr *expr)
 			return true;
 	}
 	return false;
+}
+
+static List *
+build_sides(GcLeaf *leaf)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, leaf->keys)
+		exprs = lappend(exprs, ((GcJoinKey *) lfirst(lc))->build_side);
+	return exprs;
 }
 
 /*
@@ -105,7 +117,7 @@ attach_leaf(GcTranslation *tr, GcEqSet *set, GcLeaf *leaf)
 	}
 	if (parent == NULL)
 		return false;
-	leaf->unique = unique;
+	leaf->unique = unique || (leaf->groups && gc_subquery_unique(leaf, build_sides(leaf)));
 	/* Keys from several leaves meet only where all of them are at hand. */
 	leaf->parent = several ? tr->streamed : parent;
 	leaf->parent->children = lappend(leaf->parent->children, leaf);
@@ -195,8 +207,10 @@ choose_streamed(GcTranslation *tr)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
 
-		if (OidIsValid(leaf->relid) &&
-			(tr->streamed == NULL || leaf->tuples > tr->streamed->tuples))
+		/* Groups stream only where there is no table. */
+		if (!gc_leaf_is_source(leaf) &&
+			(tr->streamed == NULL || (OidIsValid(leaf->relid) && tr->streamed->groups) ||
+			 (OidIsValid(leaf->relid) == OidIsValid(tr->streamed->relid) && leaf->tuples > tr->streamed->tuples)))
 			tr->streamed = leaf;
 	}
 }
@@ -205,7 +219,7 @@ choose_streamed(GcTranslation *tr)
 static double
 leaf_share(GcTranslation *tr, GcLeaf *leaf)
 {
-	double		share = OidIsValid(leaf->relid) ? gc_filters_share(tr, leaf) : 1;
+	double		share = gc_leaf_is_source(leaf) ? 1 : gc_filters_share(tr, leaf);
 	ListCell   *lc;
 
 	foreach(lc, leaf->children)
@@ -263,7 +277,7 @@ assign_inputs(GcTranslation *tr)
 	ListCell   *lc;
 	int			child = 1;		/* custom_plans: the fallback comes first */
 
-	if (list_length(tr->leaves) > GC_MAX_INPUTS)
+	if (tr->ninputs + list_length(tr->leaves) > GC_MAX_INPUTS)
 	{
 		gc_refuse(tr, "too many relations are joined");
 		return false;
@@ -271,8 +285,16 @@ assign_inputs(GcTranslation *tr)
 	foreach(lc, tr->leaves)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
-		GcPlanInput *in = &tr->plan->inputs[tr->ninputs];
+		GcPlanInput *in;
 
+		/* The groups of a subquery are an input already. */
+		if (leaf->groups)
+		{
+			tr->plan->inputs[leaf->input].rows = leaf->rows;
+			tr->plan->inputs[leaf->input].tuples = leaf->tuples;
+			continue;
+		}
+		in = &tr->plan->inputs[tr->ninputs];
 		leaf->input = tr->ninputs++;
 		in->relid = leaf->relid;
 		in->rows = leaf->rows;
@@ -314,7 +336,7 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 	foreach(lc, tr->leaves)
 	{
 		/* A row source filters its own rows. */
-		if (!OidIsValid(((GcLeaf *) lfirst(lc))->relid))
+		if (gc_leaf_is_source(lfirst(lc)))
 			((GcLeaf *) lfirst(lc))->filters = NIL;
 	}
 	demote_untranslatable(tr);

@@ -442,7 +442,7 @@ member_word(const Member *m, const GcArgWord *w)
 					return m->sink + m->part[2];
 			}
 		case GC_ARG_GROUP_KEY:
-			return w->part == 1 ? m->stride[w->index] : (u64) m->base[w->index];
+			return w->part == 1 ? m->stride[w->index % GC_MAX_KEYS] : (u64) m->base[w->index % GC_MAX_KEYS];
 		case GC_ARG_ROWS:
 			return w->part == 1 ? m->rows_cap : m->sink + m->part[3];
 		case GC_ARG_FLAGS:

@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * groups.h
+ *	  Aggregations of a query level, and what later pipelines read of their groups;
+ *	  private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PLAN_GROUPS_H
+#define GC_PLAN_GROUPS_H
+
+#include "translate.h"
+
+/* The query level that is being translated. */
+typedef struct GcLevel
+{
+	PlannerInfo *root;
+	List	   *leaves;
+	GcLeaf	   *streamed;
+	GcGroups   *groups;
+} GcLevel;
+
+/* Translate another level from here on; what gc_level_leave() wants is returned. */
+extern GcLevel gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups);
+extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
+
+/*
+ * Make expr a key of the level's groups.  Its number, also if it was one before; -1, with a
+ * reason, if it cannot be one.
+ */
+extern int	gc_group_key(GcTranslation *tr, Node *expr);
+
+/*
+ * The groups of the level's streamed pipeline, as something that a later pipeline scans.  The
+ * sink is an aggregate from here on.
+ */
+extern GcGroups *gc_groups_open(GcTranslation *tr);
+
+/*
+ * An expression over keys and aggregates, computed where the groups are scanned.  GC_NO_EXPR,
+ * with a reason, if it cannot be.
+ */
+extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
+
+/*
+ * While an expression over groups is translated: is this part of it a key, or an aggregate?
+ * *e is its number in the program, or GC_NO_EXPR with a reason.
+ */
+extern bool gc_groups_part(GcTranslation *tr, Expr *expr, int *e);
+
+#endif							/* GC_PLAN_GROUPS_H */

@@ -1,0 +1,338 @@
+/*-------------------------------------------------------------------------
+ *
+ * pack.c
+ *	  A finished translation as a flat program and its GcPlan.
+ *
+ * Packing brings what was appended in any order into the layout of program.h: columns
+ * by input, steps by pipeline, payloads by build, aggregates by pipeline; the main
+ * pipeline last.  Only expressions keep their numbers, since each refers to earlier
+ * ones.  The translation stays as it is.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "builder.h"
+
+/* The numbers that parts have in the packed program. */
+typedef struct Maps
+{
+	int			column[GC_MAX_COLUMNS];
+	int			payload[GC_MAX_BUILDS * GC_MAX_PAYLOADS];
+	int			pipeline[GC_MAX_PIPELINES];
+	int			agg[GC_MAX_AGGS];
+} Maps;
+
+/* Appends a list of expression numbers to refs; returns where it begins. */
+static u16
+pack_refs(GcProgram *p, List *exprs)
+{
+	u16			first = p->nrefs;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+		gc_refs(p)[p->nrefs++] = lfirst_int(lc);
+	return first;
+}
+
+static u16
+mapped_agg(const Maps *maps, u16 agg)
+{
+	return agg == GC_NONE ? GC_NONE : maps->agg[agg];
+}
+
+/* Columns in order of their inputs; spaces and references follow. */
+static void
+pack_columns(GcTranslation *tr, GcProgram *p, GcPlan *plan, Maps *maps)
+{
+	int			n = 0;
+
+	for (int i = 0; i < tr->ninputs; i++)
+	{
+		gc_inputs(p)[i].first_column = n;
+		gc_inputs(p)[i].groups_of = tr->groups_of[i] ? 1 + maps->pipeline[tr->groups_of[i] - 1] : 0;
+		for (int c = 0; c < tr->ncolumns; c++)
+		{
+			if (tr->columns[c].input != i)
+				continue;
+			maps->column[c] = n;
+			gc_columns(p)[n] = tr->columns[c];
+			if (tr->groups_of[i])
+			{
+				gc_columns(p)[n].agg = mapped_agg(maps, tr->columns[c].agg);
+				gc_columns(p)[n].count = mapped_agg(maps, tr->columns[c].count);
+			}
+			plan->columns[n] = tr->plan->columns[c];
+			n++;
+		}
+		gc_inputs(p)[i].ncolumns = n - gc_inputs(p)[i].first_column;
+	}
+}
+
+static void
+pack_payloads(GcTranslation *tr, GcProgram *p, Maps *maps)
+{
+	int			n = 0;
+
+	for (int b = 0; b < tr->nbuilds; b++)
+	{
+		gc_builds(p)[b] = tr->builds[b];
+		gc_builds(p)[b].pipeline = maps->pipeline[tr->builds[b].pipeline];
+		gc_builds(p)[b].first_payload = n;
+		for (int i = 0; i < tr->npayloads; i++)
+		{
+			GcPPayload *pay = &gc_payloads(p)[n];
+
+			if (tr->payloads[i].build != b)
+				continue;
+			pay->build = b;
+			pay->expr = tr->payloads[i].expr;
+			pay->kind = tr->pexprs[pay->expr].kind;
+			maps->payload[i] = n++;
+		}
+		gc_builds(p)[b].npayloads = n - gc_builds(p)[b].first_payload;
+		gc_builds(p)[b].nkeys = list_length(tr->build_keys[b]);
+		gc_builds(p)[b].first_key = pack_refs(p, tr->build_keys[b]);
+	}
+}
+
+/* The sink's references and aggregates. */
+static void
+pack_sink(GcTranslation *tr, GcProgram *p, int i, const Maps *maps, GcPPipeline *pl)
+{
+	switch (pl->sink)
+	{
+		case GC_SINK_AGGREGATE:
+			pl->nkeys = list_length(tr->group_keys[i]);
+			pl->first_key = pack_refs(p, tr->group_keys[i]);
+			for (int a = tr->naggs - 1; a >= 0; a--)
+			{
+				if (tr->agg_pipeline[a] != i)
+					continue;
+				pl->first_agg = maps->agg[a];
+				pl->naggs++;
+			}
+			break;
+		case GC_SINK_ROWS:
+			pl->nouts = list_length(tr->row_outputs);
+			pl->first_out = pack_refs(p, tr->row_outputs);
+			break;
+		case GC_SINK_SELECT:
+			pl->nkeys = list_length(tr->choice_keys);
+			pl->first_key = pack_refs(p, tr->choice_keys);
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+pack_pipelines(GcTranslation *tr, GcProgram *p, const Maps *maps)
+{
+	int			n = 0;
+
+	for (int i = 0; i < tr->npipelines; i++)
+	{
+		GcPPipeline *pl = &gc_pipelines(p)[maps->pipeline[i]];
+		ListCell   *ls,
+				   *lk;
+		int			passed = 0;
+
+		*pl = tr->pipelines[i];
+		pl->first_step = n;
+		forboth(ls, tr->steps[i], lk, tr->step_keys[i])
+		{
+			GcPStep    *step = &gc_steps(p)[n++];
+
+			*step = *(GcPStep *) lfirst(ls);
+			if (step->type == GC_STEP_PROBE)
+				step->first_key = pack_refs(p, (List *) lfirst(lk));
+			passed += step->selectivity;
+		}
+		pl->nsteps = n - pl->first_step;
+		pl->survive = Min(passed, 30);
+		pack_sink(tr, p, i, maps, pl);
+		if (pl->sink == GC_SINK_SELECT)
+			p->select = 1 + maps->pipeline[i];
+	}
+}
+
+static int
+count_list_members(List **lists, int n)
+{
+	int			total = 0;
+
+	for (int i = 0; i < n; i++)
+		total += list_length(lists[i]);
+	return total;
+}
+
+/* Total number of references that packing will append. */
+static int
+count_refs(GcTranslation *tr)
+{
+	int			n = count_list_members(tr->build_keys, tr->nbuilds) +
+		count_list_members(tr->group_keys, tr->npipelines) + list_length(tr->row_outputs) +
+		list_length(tr->choice_keys);
+
+	for (int i = 0; i < tr->npipelines; i++)
+	{
+		ListCell   *lc;
+
+		foreach(lc, tr->step_keys[i])
+			n += list_length((List *) lfirst(lc));
+	}
+	return n;
+}
+
+static void
+map_space(uint16 *space, const Maps *maps)
+{
+	if (*space < GC_SPACE_LUT)
+		*space = maps->column[*space];
+}
+
+static void
+pack_exprs(GcTranslation *tr, GcProgram *p, const Maps *maps)
+{
+	memcpy(gc_exprs(p), tr->pexprs, tr->nexprs * sizeof(GcExpr));
+	for (int i = 0; i < tr->nexprs; i++)
+	{
+		GcExpr	   *e = &gc_exprs(p)[i];
+
+		if (e->op == GC_OP_COLUMN)
+			e->ref = maps->column[e->ref];
+		else if (e->op == GC_OP_PAYLOAD)
+			e->ref = maps->payload[e->ref];
+		else if (e->op == GC_OP_PARAM)
+			gc_params(p)[e->ref].kind = e->kind;
+		else if (e->op == GC_OP_LUT)
+			gc_luts(p)[e->ref].kind = e->kind;
+		else if (e->op == GC_OP_IN)
+			gc_lists(p)[e->ref].kind = gc_exprs(p)[e->arg[0]].kind;
+	}
+}
+
+/* The main pipeline goes to the end; aggregates of one pipeline stand together. */
+static void
+number_parts(GcTranslation *tr, Maps *maps)
+{
+	int			n = 0;
+
+	for (int i = 0; i < tr->npipelines; i++)
+		maps->pipeline[i] = i == tr->main ? tr->npipelines - 1 : i - (i > tr->main);
+	for (int i = 0; i < tr->npipelines; i++)
+	{
+		for (int a = 0; a < tr->naggs; a++)
+		{
+			if (tr->agg_pipeline[a] == i)
+				maps->agg[a] = n++;
+		}
+	}
+}
+
+static GcProgram *
+pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
+{
+	GcProgram	head = {
+		.ninputs = tr->ninputs,.ncolumns = tr->ncolumns,.nexprs = tr->nexprs,
+		.nsteps = count_list_members(tr->steps, tr->npipelines),
+		.npipelines = tr->npipelines,.nbuilds = tr->nbuilds,
+		.npayloads = tr->npayloads,.naggs = tr->naggs,.nparams = tr->nparams,
+		.nluts = tr->nluts,.nlists = tr->nlists,.nrefs = count_refs(tr),
+	};
+	GcProgram  *p = palloc0(gc_program_size(&head));
+
+	*p = head;
+	p->size = gc_program_size(p);
+	p->nrefs = 0;				/* grows as references are packed */
+	number_parts(tr, maps);
+	pack_columns(tr, p, plan, maps);
+	pack_payloads(tr, p, maps);
+	pack_pipelines(tr, p, maps);
+	Assert(p->nrefs == head.nrefs);
+	pack_exprs(tr, p, maps);
+	for (int i = 0; i < tr->naggs; i++)
+		gc_aggs(p)[maps->agg[i]] = tr->aggs[i];
+	return p;
+}
+
+static void
+map_output(GcPlanOutput *out, const Maps *maps)
+{
+	map_space(&out->space, maps);
+	if (out->type == GC_OUT_NONE || out->type == GC_OUT_VALUE)
+		return;
+	out->ref = mapped_agg(maps, out->ref);
+	out->ref2 = mapped_agg(maps, out->ref2);
+	out->scale_ref = mapped_agg(maps, out->scale_ref);
+}
+
+/* Tags of printed clauses, for the pipelines' new numbers. */
+static List *
+mapped_tags(const GcTranslation *tr, const Maps *maps)
+{
+	List	   *tags = NIL;
+	ListCell   *lc;
+
+	foreach(lc, tr->display_tags)
+		tags = lappend_int(tags, GC_DISPLAY_TAG(maps->pipeline[GC_DISPLAY_PIPELINE(lfirst_int(lc))],
+												GC_DISPLAY_WHAT(lfirst_int(lc))));
+	return tags;
+}
+
+/*
+ * Make the flat GcPlan of a finished translation, which stays as it is, and the tags of its
+ * printed clauses.  NULL, with a reason, where the program is not one.
+ */
+GcPlan *
+gc_builder_finish(GcTranslation *tr, List **display_tags)
+{
+	Maps	   *maps = palloc0(sizeof(Maps));
+	GcPlan	   *head = palloc(sizeof(GcPlan));
+	GcProgram  *p;
+	GcPlan	   *plan;
+	GcError		err;
+	ListCell   *lc;
+
+	memcpy(head, tr->plan, sizeof(GcPlan));
+	p = pack_program(tr, head, maps);
+	if (gc_program_check(p, p->size, &err) != GC_OK)
+	{
+		gc_refuse(tr, "its program is malformed (%s)", err.detail);
+		return NULL;
+	}
+
+	head->ninputs = tr->ninputs;
+	head->ncolumns = tr->ncolumns;
+	head->nparams = tr->nparams;
+	head->nluts = tr->nluts;
+	head->nlists = tr->nlists;
+	head->noutputs = list_length(tr->outputs);
+	head->nexprs = list_length(tr->exprs);
+	head->float_aggs = tr->float_aggs;
+	head->program_size = p->size;
+	for (int i = 0; i < tr->npipelines; i++)
+		head->groups[maps->pipeline[i]] = tr->plan->groups[i];
+	for (int i = 0; i < tr->nparams; i++)
+		map_space(&head->params[i].space, maps);
+	for (int i = 0; i < tr->nluts; i++)
+	{
+		map_space(&head->luts[i].space, maps);
+		map_space(&head->luts[i].to_space, maps);
+	}
+	head->size = MAXALIGN(offsetof(GcPlan, outputs) + head->noutputs * sizeof(GcPlanOutput)) + p->size;
+
+	plan = palloc0(head->size);
+	memcpy(plan, head, offsetof(GcPlan, outputs));
+	foreach(lc, tr->outputs)
+	{
+		GcPlanOutput *out = lfirst(lc);
+
+		plan->outputs[foreach_current_index(lc)] = *out;
+		map_output(&plan->outputs[foreach_current_index(lc)], maps);
+	}
+	memcpy(GC_PLAN_PROGRAM(plan), p, p->size);
+	*display_tags = mapped_tags(tr, maps);
+	return plan;
+}

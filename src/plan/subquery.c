@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * subquery.c
+ *	  Aggregated subqueries in FROM, as leaves of the join tree.
+ *
+ * PostgreSQL has planned the subquery as a query level of its own.  Its join tree and
+ * its aggregation become pipelines of the outer query's program, before those of the
+ * outer query.  The leaf's own pipeline scans the groups, applies HAVING and the outer
+ * query's conditions, and fills a build, or is streamed.
+ *
+ * PostgreSQL's plan of the subquery is in the node's fallback, so that permissions are
+ * checked as always.  Its row sources are not: they would need plans of another level.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "subquery.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/selfuncs.h"
+
+#include "builder.h"
+#include "expr.h"
+#include "groups.h"
+#include "leaf.h"
+#include "pipelines.h"
+#include "relinfo.h"
+#include "tree.h"
+
+/* Is the query one aggregation of a join, and nothing else that changes its rows? */
+static bool
+is_aggregation(PlannerInfo *subroot)
+{
+	const Query *q = subroot->parse;
+
+	return q->commandType == CMD_SELECT && (q->hasAggs || q->groupClause != NIL || q->distinctClause != NIL) &&
+		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
+		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
+		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
+		!q->hasModifyingCTE && subroot->init_plans == NIL && !bms_is_empty(subroot->all_baserels);
+}
+
+static RelOptInfo *
+aggregated_rel(PlannerInfo *subroot)
+{
+	int			relid;
+
+	if (bms_get_singleton_member(subroot->all_baserels, &relid))
+		return find_base_rel(subroot, relid);
+	return find_join_rel(subroot, subroot->all_baserels);
+}
+
+static List *
+group_exprs(PlannerInfo *subroot)
+{
+	const Query *q = subroot->parse;
+
+	return get_sortgrouplist_exprs(q->distinctClause ? q->distinctClause : q->groupClause, subroot->processed_tlist);
+}
+
+static double
+number_of_groups(PlannerInfo *subroot, RelOptInfo *rel, List *exprs)
+{
+	if (exprs == NIL)
+		return 1;
+	return estimate_num_groups(subroot, exprs, clamp_row_est(rel->rows), NULL, NULL);
+}
+
+/* Translate the level below the leaf.  Its groups, or NULL with a reason. */
+static GcGroups *
+translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
+{
+	GcRelDesc  *desc = gc_rel_desc(subroot, rel);
+	List	   *exprs = group_exprs(subroot);
+	GcGroups   *groups;
+	ListCell   *lc;
+
+	if (!desc->ok)
+	{
+		gc_refuse(tr, "%s", desc->reason);
+		return NULL;
+	}
+	if (!gc_translate_tree(tr, desc))
+		return NULL;
+	foreach(lc, tr->leaves)
+	{
+		if (gc_leaf_is_source(lfirst(lc)))
+		{
+			gc_refuse(tr, "a subquery reads something other than tables");
+			return NULL;
+		}
+	}
+	if (!gc_translate_steps(tr))
+		return NULL;
+	foreach(lc, exprs)
+	{
+		/* A key without Vars splits nothing. */
+		if (contain_var_clause(lfirst(lc)) && gc_group_key(tr, lfirst(lc)) < 0)
+			return NULL;
+	}
+	groups = gc_groups_open(tr);
+	if (groups)
+		tr->plan->groups[groups->pipeline] = number_of_groups(subroot, rel, exprs);
+	return groups;
+}
+
+bool
+gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
+{
+	PlannerInfo *subroot = leaf->rel->subroot;
+	RelOptInfo *rel;
+	GcTranslation *before;
+	GcGroups   *groups;
+	GcLevel		level;
+
+	if (tr->reason || !IS_SIMPLE_REL(leaf->rel) || leaf->rel->rtekind != RTE_SUBQUERY || subroot == NULL ||
+		leaf->rel->subplan_params != NIL || !is_aggregation(subroot))
+		return false;
+	rel = aggregated_rel(subroot);
+	if (rel == NULL || IS_DUMMY_REL(rel))
+		return false;
+	before = gc_builder_save(tr);
+	level = gc_level_enter(tr, subroot, NIL, NULL, NULL);
+	groups = translate_level(tr, subroot, rel);
+	gc_level_leave(tr, &level);
+	if (groups == NULL)
+	{
+		ereport(DEBUG1,
+				(errmsg_internal("gpuconc leaves a subquery to PostgreSQL: %s", tr->reason)));
+		gc_builder_restore(tr, before);
+		return false;
+	}
+	leaf->groups = groups;
+	leaf->input = groups->input;
+	leaf->having = (List *) subroot->parse->havingQual;
+	leaf->tuples = Max(tr->plan->groups[groups->pipeline], 1);
+	leaf->rows = Max(leaf->rel->rows, 1);
+	return true;
+}
+
+int
+gc_subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
+{
+	TargetEntry *tle = get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno);
+
+	if (tle == NULL)
+		return gc_refuse(tr, "a whole-row reference is used");
+	return gc_groups_expr(tr, leaf->groups, tle->expr);
+}
+
+bool
+gc_subquery_unique(GcLeaf *leaf, List *vars)
+{
+	PlannerInfo *subroot = leaf->groups->root;
+	ListCell   *lc,
+			   *lv;
+
+	foreach(lc, group_exprs(subroot))
+	{
+		bool		covered = !contain_var_clause(lfirst(lc));
+
+		foreach(lv, vars)
+		{
+			Var		   *var = lfirst(lv);
+			TargetEntry *tle = IsA(var, Var) ? get_tle_by_resno(subroot->processed_tlist, var->varattno) : NULL;
+
+			covered |= tle && equal(tle->expr, lfirst(lc));
+		}
+		if (!covered)
+			return false;
+	}
+	return true;
+}
