@@ -23,8 +23,11 @@ static const char *
 input_name(GcScanState *node, int input)
 {
 	const GcPlanInput *in = &node->plan->inputs[input];
+	const u16	groups_of = gc_inputs(node->logical)[input].groups_of;
 	char	   *name;
 
+	if (groups_of)
+		return psprintf("groups of %s", input_name(node, gc_pipelines(node->logical)[groups_of - 1].input));
 	if (!OidIsValid(in->relid))
 		return "row source";
 	name = get_rel_name(in->relid);
@@ -59,27 +62,37 @@ explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainSt
 {
 	const GcPPipeline *pl = &gc_pipelines(node->logical)[n];
 	const char *name = input_name(node, pl->input);
+	const char *label = pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
+		n < node->logical->npipelines - 1 ? "Group" : "Stream";
 	char	   *filter = clauses_text(node, GC_DISPLAY_TAG(n, 0), " AND ", context, prefix);
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, name);
 	if (pl->sink == GC_SINK_BUILD)
-		appendStringInfo(&buf, " by %s",
-						 clauses_text(node, GC_DISPLAY_TAG(n, 1 + pl->build), ", ", context, prefix));
+	{
+		const char *keys = clauses_text(node, GC_DISPLAY_TAG(n, 1 + pl->build), ", ", context, prefix);
+
+		if (keys[0])
+			appendStringInfo(&buf, " by %s", keys);
+	}
+	if (pl->sink == GC_SINK_SELECT && node->plan->wanted > 0)
+		appendStringInfo(&buf, ", first " UINT64_FORMAT " and ties", node->plan->wanted);
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(node->logical)[pl->first_step + s];
+		const char *keys;
 
 		if (step->type != GC_STEP_PROBE)
 			continue;
-		appendStringInfo(&buf, ", probes %s with %s",
+		keys = clauses_text(node, GC_DISPLAY_TAG(n, 1 + step->build), ", ", context, prefix);
+		appendStringInfo(&buf, ", probes %s%s%s",
 						 input_name(node, gc_pipelines(node->logical)[gc_builds(node->logical)[step->build].pipeline].input),
-						 clauses_text(node, GC_DISPLAY_TAG(n, 1 + step->build), ", ", context, prefix));
+						 keys[0] ? " with " : "", keys);
 	}
-	ExplainPropertyText(pl->sink == GC_SINK_BUILD ? "Build" : "Stream", buf.data, es);
+	ExplainPropertyText(label, buf.data, es);
 	if (filter[0])
-		ExplainPropertyText(pl->sink == GC_SINK_BUILD ? "Build Filter" : "Stream Filter", filter, es);
+		ExplainPropertyText(psprintf("%s Filter", label), filter, es);
 }
 
 static void

@@ -104,6 +104,7 @@ typedef struct GcTranslation
 	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: what these were in SQL */
 	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's */
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
+	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */
 	List	   *choice_keys;	/* int expr: the order of that, or NIL */
 	List	   *row_outputs;	/* int expr */
 	Node	  **column_nodes;	/* the Var or expression behind each column */

@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * choice.c
+ *	  Which groups of a node are returned: HAVING, and the first few in an order.
+ *
+ * Decoding a group costs PostgreSQL's side a microsecond, a scan of groups on the device
+ * a thousandth of that.  So a last pipeline over the main one's groups tests HAVING, and
+ * finds the groups that come first by the leading sort key.  It takes all ties and some
+ * more groups: the Sort and the Limit above the node decide.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "choice.h"
+
+#include "access/stratnum.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "builder.h"
+#include "groups.h"
+#include "../columns/pgkinds.h"
+
+/* The pipeline that chooses, opened if need be; -1 if there is no room for it. */
+static int
+choice_pipeline(GcTranslation *tr)
+{
+	GcGroups   *groups = tr->chosen;
+	GcPPipeline *pl;
+
+	if (tr->npipelines > tr->main + 1)
+		return tr->main + 1;
+	if (groups == NULL)
+		groups = tr->chosen = gc_groups_open(tr);
+	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)
+		return -1;
+	pl = &tr->pipelines[tr->npipelines];
+	memset(pl, 0, sizeof(*pl));
+	pl->input = groups->input;
+	pl->build = GC_NONE;
+	pl->sink = GC_SINK_SELECT;
+	return tr->npipelines++;
+}
+
+/* Test a clause, or leave the translation as it was. */
+static bool
+try_clause(GcTranslation *tr, Expr *clause)
+{
+	GcTranslation *before = gc_builder_save(tr);
+	int			pipeline = choice_pipeline(tr);
+	int			e = pipeline < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, clause);
+
+	if (e < 0)
+	{
+		gc_builder_restore(tr, before);
+		return false;
+	}
+	gc_build_filter(tr, pipeline, e, 0.5);
+	return true;
+}
+
+void
+gc_choose_having(GcTranslation *tr, List *having)
+{
+	ListCell   *lc;
+
+	/* Without keys there is one group. */
+	if (tr->group_keys[tr->main] == NIL)
+		return;
+	foreach(lc, having)
+		(void) try_clause(tr, lfirst(lc));
+}
+
+/* A sort key's expression over the groups; GC_NO_EXPR if it has none that the device orders. */
+static int
+order_expr(GcTranslation *tr, PathKey *key)
+{
+	ListCell   *lc;
+
+	if (key->pk_eclass->ec_has_volatile)
+		return GC_NO_EXPR;
+	foreach(lc, key->pk_eclass->ec_members)
+	{
+		EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
+		GcKind		kind = gc_type_kind(exprType((Node *) em->em_expr));
+		GcTranslation *before;
+		int			e;
+
+		/* Codes of texts are in no order. */
+		if (em->em_is_child || em->em_is_const || kind == GC_KIND_NONE || kind == GC_TEXT || kind == GC_BOOL)
+			continue;
+		before = gc_builder_save(tr);
+		e = choice_pipeline(tr) < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, em->em_expr);
+		if (e >= 0)
+			return e;
+		gc_builder_restore(tr, before);
+	}
+	return GC_NO_EXPR;
+}
+
+bool
+gc_choose_first(GcTranslation *tr, List *pathkeys, double wanted)
+{
+	PathKey    *key = linitial_node(PathKey, pathkeys);
+	GcPPipeline *pl;
+	int			e;
+
+	if (tr->group_keys[tr->main] == NIL || (e = order_expr(tr, key)) < 0)
+		return false;
+	pl = &tr->pipelines[tr->main + 1];
+	pl->descending = key->pk_strategy == BTGreaterStrategyNumber;
+	pl->nulls_first = key->pk_nulls_first;
+	tr->choice_keys = list_make1_int(e);
+	tr->plan->wanted = wanted;
+	return true;
+}
