@@ -19,13 +19,4 @@ extern bool gc_aggregates_refused(PlannerInfo *root);
 extern bool gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having);
 extern bool gc_translate_rows(GcTranslation *tr, PathTarget *target);
 
-/* The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one. */
-extern int	gc_agg_argument(GcTranslation *tr, Aggref *agg);
-
-/* What is against an aggregate, whatever its arguments; NULL if nothing is. */
-extern const char *gc_aggregate_refusal(const Aggref *agg, const char *name);
-
-/* Do this numeric expression's values differ in display scale from row to row? */
-extern bool gc_scale_varies(GcTranslation *tr, int e);
-
 #endif							/* GC_AGG_H */

@@ -30,11 +30,9 @@
 #include "utils/lsyscache.h"
 
 #include "builder.h"
-#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
-#include "subquery.h"
 #include "../columns/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
@@ -442,7 +440,7 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	/* Nothing below has made it NULL, so that over a table it is what it stands for. */
 	if (IsA(node, PlaceHolderVar) && !gc_leaf_is_source(from))
 		return translate_any(tr, leaf, ((PlaceHolderVar *) node)->phexpr);
-	e = from->groups ? gc_subquery_column(tr, from, (Var *) node) : gc_build_column(tr, from, node);
+	e = from->groups ? from->groups->column(tr, from, (Var *) node) : gc_build_column(tr, from, node);
 	return e < 0 ? e : gc_bring(tr, leaf, from, e);
 }
 
@@ -529,7 +527,7 @@ translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	int			e;
 
 	check_stack_depth();
-	if (tr->groups && gc_groups_part(tr, expr, &e))
+	if (tr->groups && tr->groups->part(tr, expr, &e))
 		return e;
 	if (!has_vars((Node *) expr) && !IsA(expr, PlaceHolderVar))
 		return translate_param(tr, expr, GC_SPACE_NONE);

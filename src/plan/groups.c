@@ -19,7 +19,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "agg.h"
+#include "aggregates.h"
 #include "builder.h"
 #include "expr.h"
 #include "../columns/pgkinds.h"
@@ -85,27 +85,6 @@ gc_group_key(GcTranslation *tr, Node *expr)
 	tr->group_keys[pipeline] = lappend_int(tr->group_keys[pipeline], e);
 	tr->key_nodes[pipeline] = lappend(tr->key_nodes[pipeline], expr);
 	return list_length(tr->group_keys[pipeline]) - 1;
-}
-
-GcGroups *
-gc_groups_open(GcTranslation *tr)
-{
-	GcGroups   *groups = palloc0(sizeof(GcGroups));
-
-	if (tr->ninputs == GC_MAX_INPUTS)
-	{
-		gc_refuse(tr, "too many relations are joined");
-		return NULL;
-	}
-	groups->root = tr->root;
-	groups->leaves = tr->leaves;
-	groups->streamed = tr->streamed;
-	groups->pipeline = tr->streamed->pipeline;
-	groups->input = tr->ninputs++;
-	tr->groups_of[groups->input] = groups->pipeline + 1;
-	tr->plan->inputs[groups->input] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
-	tr->pipelines[groups->pipeline].sink = GC_SINK_AGGREGATE;
-	return groups;
 }
 
 /*-------------------------------------------------------------------------
@@ -236,8 +215,8 @@ aggregate_column(GcTranslation *tr, Aggref *agg)
 	return gc_refuse(tr, "aggregate %s is not supported in a subquery", name);
 }
 
-bool
-gc_groups_part(GcTranslation *tr, Expr *expr, int *e)
+static bool
+groups_part(GcTranslation *tr, Expr *expr, int *e)
 {
 	int			key = find_key(tr->key_nodes[tr->groups->pipeline], (Node *) expr);
 
@@ -250,6 +229,33 @@ gc_groups_part(GcTranslation *tr, Expr *expr, int *e)
 	else
 		return false;
 	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Groups
+ *-------------------------------------------------------------------------
+ */
+
+GcGroups *
+gc_groups_open(GcTranslation *tr)
+{
+	GcGroups   *groups = palloc0(sizeof(GcGroups));
+
+	if (tr->ninputs == GC_MAX_INPUTS)
+	{
+		gc_refuse(tr, "too many relations are joined");
+		return NULL;
+	}
+	groups->part = groups_part;
+	groups->root = tr->root;
+	groups->leaves = tr->leaves;
+	groups->streamed = tr->streamed;
+	groups->pipeline = tr->streamed->pipeline;
+	groups->input = tr->ninputs++;
+	tr->groups_of[groups->input] = groups->pipeline + 1;
+	tr->plan->inputs[groups->input] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
+	tr->pipelines[groups->pipeline].sink = GC_SINK_AGGREGATE;
+	return groups;
 }
 
 int

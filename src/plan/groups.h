@@ -44,10 +44,4 @@ extern GcGroups *gc_groups_open(GcTranslation *tr);
  */
 extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
 
-/*
- * While an expression over groups is translated: is this part of it a key, or an aggregate?
- * *e is its number in the program, or GC_NO_EXPR with a reason.
- */
-extern bool gc_groups_part(GcTranslation *tr, Expr *expr, int *e);
-
 #endif							/* GC_PLAN_GROUPS_H */

@@ -20,7 +20,6 @@
 
 #include "builder.h"
 #include "source.h"
-#include "subquery.h"
 
 #include "../columns/spec.h"
 
@@ -58,7 +57,7 @@ gc_leaf_make(GcTranslation *tr, RelOptInfo *rel)
 	leaf->pipeline = -1;
 	if (gc_cacheable_table(tr->root, rel, &leaf->relid, &reason))
 		leaf->tuples = Max(rel->tuples, 1);
-	else if (!gc_subquery_embed(tr, leaf))
+	else if (!tr->embed(tr, leaf))
 	{
 		const char *refusal = gc_source_refusal(tr->root, rel);
 

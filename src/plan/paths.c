@@ -38,6 +38,7 @@
 #include "planning.h"
 #include "relinfo.h"
 #include "source.h"
+#include "subquery.h"
 #include "tree.h"
 #include "../queue/queue.h"
 #include "../force.h"
@@ -88,6 +89,7 @@ start_translation(PlannerInfo *root, RelOptInfo *rel)
 	GcRelDesc  *desc = gc_rel_desc(root, rel);
 
 	tr->top = tr->root = root;
+	tr->embed = gc_subquery_embed;
 	tr->leaky_forbidden = row_security_in_effect(root);
 	gc_builder_init(tr);
 	if (!desc->ok)

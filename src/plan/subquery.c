@@ -110,6 +110,17 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	return groups;
 }
 
+/* A column of the subquery, in the pipeline of its leaf. */
+static int
+subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
+{
+	TargetEntry *tle = get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno);
+
+	if (tle == NULL)
+		return gc_refuse(tr, "a whole-row reference is used");
+	return gc_groups_expr(tr, leaf->groups, tle->expr);
+}
+
 bool
 gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 {
@@ -136,44 +147,12 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 		gc_builder_restore(tr, before);
 		return false;
 	}
+	groups->by = group_exprs(subroot);
+	groups->column = subquery_column;
 	leaf->groups = groups;
 	leaf->input = groups->input;
 	leaf->having = (List *) subroot->parse->havingQual;
 	leaf->tuples = Max(tr->plan->groups[groups->pipeline], 1);
 	leaf->rows = Max(leaf->rel->rows, 1);
-	return true;
-}
-
-int
-gc_subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
-{
-	TargetEntry *tle = get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno);
-
-	if (tle == NULL)
-		return gc_refuse(tr, "a whole-row reference is used");
-	return gc_groups_expr(tr, leaf->groups, tle->expr);
-}
-
-bool
-gc_subquery_unique(GcLeaf *leaf, List *vars)
-{
-	PlannerInfo *subroot = leaf->groups->root;
-	ListCell   *lc,
-			   *lv;
-
-	foreach(lc, group_exprs(subroot))
-	{
-		bool		covered = !contain_var_clause(lfirst(lc));
-
-		foreach(lv, vars)
-		{
-			Var		   *var = lfirst(lv);
-			TargetEntry *tle = IsA(var, Var) ? get_tle_by_resno(subroot->processed_tlist, var->varattno) : NULL;
-
-			covered |= tle && equal(tle->expr, lfirst(lc));
-		}
-		if (!covered)
-			return false;
-	}
 	return true;
 }

@@ -18,10 +18,4 @@
  */
 extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
 
-/* A column of the subquery, in the pipeline of its leaf. */
-extern int	gc_subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var);
-
-/* Do these columns of the subquery identify its rows? */
-extern bool gc_subquery_unique(GcLeaf *leaf, List *vars);
-
 #endif							/* GC_SUBQUERY_H */

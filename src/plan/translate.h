@@ -14,6 +14,7 @@
 #include "plan.h"
 
 struct GcLeaf;
+struct GcTranslation;
 
 /* An aggregation whose groups a later pipeline scans. */
 typedef struct GcGroups
@@ -23,6 +24,16 @@ typedef struct GcGroups
 	struct GcLeaf *streamed;
 	int			pipeline;
 	int			input;			/* that holds the groups */
+	List	   *by;				/* of a subquery: Node, what it groups by */
+
+	/*
+	 * While an expression over groups is translated: is this part of it a key, or an aggregate?  *e
+	 * is its number in the program, or GC_NO_EXPR with a reason (groups.c).
+	 */
+	bool		(*part) (struct GcTranslation *tr, Expr *expr, int *e);
+
+	/* Of a subquery: one of its columns, in the pipeline of its leaf (subquery.c). */
+	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
 } GcGroups;
 
 /* A base relation, a row source or an aggregated subquery, while it is being translated. */
@@ -68,6 +79,11 @@ typedef struct GcTranslation
 	List	   *leaves;			/* GcLeaf, in the order of pipelines */
 	GcLeaf	   *streamed;
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
+	/*
+	 * Make the subquery that a leaf stands for a part of the program.  False, and the translation is
+	 * as it was, if that cannot be (subquery.c).
+	 */
+	bool		(*embed) (struct GcTranslation *tr, GcLeaf *leaf);
 	bool		leaky_forbidden;	/* row security: lookups only of leakproof calls */
 	bool		float_aggs;
 

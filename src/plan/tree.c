@@ -18,13 +18,13 @@
 #include "tree.h"
 
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 
 #include "builder.h"
 #include "equalities.h"
 #include "expr.h"
 #include "leaf.h"
 #include "steps.h"
-#include "subquery.h"
 
 /* Best expression of `class` among leaves in the tree: the streamed leaf's first. */
 static GcEqMember *
@@ -64,15 +64,28 @@ is_unique_column(GcLeaf *leaf, Expr *expr)
 	return false;
 }
 
-static List *
-build_sides(GcLeaf *leaf)
+/* Do the leaf's keys have all that the subquery groups by among them? */
+static bool
+covers_groups(GcLeaf *leaf)
 {
-	List	   *exprs = NIL;
-	ListCell   *lc;
+	ListCell   *lc,
+			   *lk;
 
-	foreach(lc, leaf->keys)
-		exprs = lappend(exprs, ((GcJoinKey *) lfirst(lc))->build_side);
-	return exprs;
+	foreach(lc, leaf->groups->by)
+	{
+		bool		covered = !contain_var_clause(lfirst(lc));
+
+		foreach(lk, leaf->keys)
+		{
+			Var		   *var = (Var *) ((GcJoinKey *) lfirst(lk))->build_side;
+			TargetEntry *tle = IsA(var, Var) ? get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno) : NULL;
+
+			covered |= tle && equal(tle->expr, lfirst(lc));
+		}
+		if (!covered)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -117,7 +130,7 @@ attach_leaf(GcTranslation *tr, GcEqSet *set, GcLeaf *leaf)
 	}
 	if (parent == NULL)
 		return false;
-	leaf->unique = unique || (leaf->groups && gc_subquery_unique(leaf, build_sides(leaf)));
+	leaf->unique = unique || (leaf->groups && covers_groups(leaf));
 	/* Keys from several leaves meet only where all of them are at hand. */
 	leaf->parent = several ? tr->streamed : parent;
 	leaf->parent->children = lappend(leaf->parent->children, leaf);
