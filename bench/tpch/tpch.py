@@ -109,3 +109,44 @@ class Plan:
         if self.own:
             said += '; PostgreSQL: ' + ', '.join(self.own)
         return said
+
+
+class Session:
+    """A connection by psql that stays, of which psql's clock times each statement."""
+
+    END = '=--end--='
+
+    def __init__(self, setup='', output='/dev/null'):
+        self.process = subprocess.Popen(['psql', '-XAtq', '-v', 'VERBOSITY=terse'], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                        env=dict(os.environ, LC_ALL='C'))
+        self.send(f'\\o {output}\n{setup}\n\\timing on\n')
+        _, errors = self.receive()
+        if errors:
+            sys.exit('psql: ' + '; '.join(errors))
+
+    def send(self, script):
+        """Statements, each with its semicolon; an echo goes to psql's own output whatever \\o says."""
+        self.process.stdin.write(f'{script}\n\\echo {self.END}\n')
+        self.process.stdin.flush()
+
+    def receive(self):
+        """Times in ms of what was sent last, those of statements that failed too, and errors."""
+        times, errors = [], []
+        for line in self.process.stdout:
+            if line.rstrip() == self.END:
+                return times, errors
+            found = re.match(r'Time: ([0-9.]+) ms', line)
+            if found:
+                times.append(float(found.group(1)))
+            elif line.strip() and not line.startswith(('NOTICE', 'WARNING')):
+                errors.append(line.strip())
+        sys.exit('psql ended: ' + '; '.join(errors))
+
+    def ask(self, script):
+        self.send(script)
+        return self.receive()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
