@@ -27,16 +27,17 @@
 #   SHARED_BUFFERS, HOST_CACHE, WORK_MEM   in MB (enough for all of SCALE; 256)
 #   EXTRA_CONF   more lines for postgresql.conf
 #   PYTHON       (python3)
+#   WHEELS       folder with Python wheels, which only tpch/device.sh uses
 #
 # OUT gets results.md, the server's log, its settings, and the loader's output.
 #
-# two_stage/pg.sh reads this file to measure something else: it defines measure(), and the defaults and
-# settings that differ.
+# two_stage/pg.sh and tpch/device.sh read this file to measure something else: they define measure(), the
+# latter also load() and WHAT, and the defaults and settings that differ.
 set -Eeuo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 NAMES=(SCALE PARTS WORKERS OUT COMMIT DEVICE HOST_THREADS DUCKDB CLIENTS DURATION RUNS CHECK DATA
-	SHARED_BUFFERS HOST_CACHE WORK_MEM EXTRA_CONF PYTHON ${MORE_NAMES[@]+"${MORE_NAMES[@]}"})
+	SHARED_BUFFERS HOST_CACHE WORK_MEM EXTRA_CONF PYTHON WHEELS ${MORE_NAMES[@]+"${MORE_NAMES[@]}"})
 
 die() {
 	printf 'device.sh: %s\n' "$*" >&2
@@ -82,8 +83,8 @@ set_defaults() {
 	: "${DEVICE:=auto}" "${HOST_THREADS:=0}" "${DUCKDB:=auto}" "${CLIENTS:=${DEFAULT_CLIENTS:-1,2,4,8,16,32}}" "${DURATION:=3}" "${RUNS:=${DEFAULT_RUNS-5}}"
 	: "${CHECK:=${DEFAULT_CHECK:-no}}" "${DATA:=}" "${EXTRA_CONF:=}" "${PYTHON:=python3}" "${WORK_MEM:=256}"
 	# Of scale 1 the tables take 750 MB in PostgreSQL and 250 MB in the column cache.
-	: "${SHARED_BUFFERS:=$(awk -v s="$SCALE" 'BEGIN {printf "%d", 512 + 800 * s}')}"
-	: "${HOST_CACHE:=$(awk -v s="$SCALE" 'BEGIN {printf "%d", 512 + 350 * s}')}"
+	: "${SHARED_BUFFERS:=$(awk -v s="$SCALE" -v each="${BUFFERS_EACH:-800}" 'BEGIN {printf "%d", 512 + each * s}')}"
+	: "${HOST_CACHE:=$(awk -v s="$SCALE" -v each="${CACHE_EACH:-350}" 'BEGIN {printf "%d", 512 + each * s}')}"
 }
 
 cleanup() {
@@ -141,10 +142,9 @@ wait_for_device() {
 	die "gpuconc's device is not ready: ${state:-no answer}"
 }
 
-load() {
+declare -F load >/dev/null || load() {
 	rm -f "$DATA/loaded" "$DATA/ssb.duckdb"
 	"$HERE/ssb/load" "$SCALE" --jobs "$WORKERS"
-	echo "$SCALE" >"$DATA/loaded"
 }
 
 has_duckdb() {
@@ -196,7 +196,13 @@ psql -Xqc 'create extension if not exists gpuconc' 2>/dev/null || die 'CREATE EX
 step 'device ready' server.log wait_for_device
 ! grep 'calibration file' "$OUT/server.log" >&2 || die 'the calibration that EXTRA_CONF names is not used'
 psql -XAtqc "select 'device: ' || device || ', ' || name from gpuconc_devices"
-[[ -f $DATA/loaded && $(<"$DATA/loaded") == "$SCALE" ]] || step "SSB loaded at scale $SCALE" load.log load
+# One benchmark at a time: they share names of tables.
+LOADED="${WHAT:+$WHAT }$SCALE"
+[[ -f $DATA/loaded && $(<"$DATA/loaded") == "$LOADED" ]] || {
+	rm -f "$DATA/loaded"
+	step "${WHAT:-SSB} loaded at scale $SCALE" load.log load
+	echo "$LOADED" >"$DATA/loaded"
+}
 [[ $CHECK != yes || -n ${BENCH_PROGRAM:-} ]] || step 'filter factors checked' filter_factors.log "$HERE/ssb/check_filter_factors"
 measure
 printf 'all of it took %d s; the tables are in %s\n' "$SECONDS" "$OUT"

@@ -116,16 +116,17 @@ class Report:
     Under every table stands what it takes to repeat it, put there by the program alone.
     """
 
-    def __init__(self, path, commit, command):
+    def __init__(self, path, commit, command, title=None, table='lineorder'):
         self.path, self.text, self.failures = path, '', 0
         device = value('select device from gpuconc_devices')
         name = value('select name from gpuconc_devices')
         machine = f'{os.cpu_count()} cores {cpu_model()}' + (f', {name}' if device == 'cuda' else '')
         self.caption = (f'*Device {device}; {machine}; commit {commit}; {time.strftime("%Y-%m-%d")}; '
                         f'`{command}`*\n')
-        self.add(f'# Star Schema Benchmark, {int(value("select count(*) from lineorder")):,} rows of lineorder\n')
+        count = int(value(f'select count(*) from {table}'))
+        self.add(f'# {title or "Star Schema Benchmark"}, {count:,} rows of {table}\n')
         pages, visible = value("select relpages, round(100 * relallvisible / greatest(relpages, 1.0), 1) "
-                               "from pg_class where oid = 'lineorder'::regclass").split('|')
+                               f"from pg_class where oid = '{table}'::regclass").split('|')
         if value('show debug_assertions') == 'on':
             self.add('**This server checks assertions: its figures mean nothing.**\n')
         self.add(f'- device: {device} ({value("select name from gpuconc_devices")}; '
@@ -135,7 +136,7 @@ class Report:
                  + ', '.join(f'{s} {value("show " + s)}' for s in (
                      'shared_buffers', 'max_worker_processes', 'max_parallel_workers', 'work_mem',
                      'gpuconc.host_cache_size', 'gpuconc.host_threads'))
-                 + f'\n- lineorder: {int(pages):,} pages, {visible} % of them all-visible\n'
+                 + f'\n- {table}: {int(pages):,} pages, {visible} % of them all-visible\n'
                  f'- commit: {commit}\n- command: `{command}`\n- date: {time.strftime("%Y-%m-%d")}\n')
 
     def add(self, text):
