@@ -54,28 +54,40 @@ clauses_text(GcScanState *node, int tag, const char *separator, List *context, b
 	return buf.data;
 }
 
+static const char *const join_names[] = {
+	[GC_JOIN_INNER] = "probes",
+	[GC_JOIN_LEFT] = "left-joins",
+	[GC_JOIN_SEMI] = "semi-joins",
+	[GC_JOIN_ANTI] = "anti-joins",
+};
+
 static void
 explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainState *es)
 {
 	const GcPPipeline *pl = &gc_pipelines(node->logical)[n];
 	const char *name = input_name(node, pl->input);
-	char	   *filter = clauses_text(node, GC_DISPLAY_TAG(n, 0), " AND ", context, prefix);
+	char	   *filter = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER), " AND ", context, prefix);
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, name);
 	if (pl->sink == GC_SINK_BUILD)
 		appendStringInfo(&buf, " by %s",
-						 clauses_text(node, GC_DISPLAY_TAG(n, 1 + pl->build), ", ", context, prefix));
+						 clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)), ", ", context, prefix));
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(node->logical)[pl->first_step + s];
 
+		char	   *condition;
+
 		if (step->type != GC_STEP_PROBE)
 			continue;
-		appendStringInfo(&buf, ", probes %s with %s",
+		appendStringInfo(&buf, ", %s %s with %s", join_names[step->join],
 						 input_name(node, gc_pipelines(node->logical)[gc_builds(node->logical)[step->build].pipeline].input),
-						 clauses_text(node, GC_DISPLAY_TAG(n, 1 + step->build), ", ", context, prefix));
+						 clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build)), ", ", context, prefix));
+		condition = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_CONDITION(step->build)), " AND ", context, prefix);
+		if (condition[0])
+			appendStringInfo(&buf, " if %s", condition);
 	}
 	ExplainPropertyText(pl->sink == GC_SINK_BUILD ? "Build" : "Stream", buf.data, es);
 	if (filter[0])
