@@ -19,6 +19,13 @@
 
 #define GC_BIT(bits, i)		((((const u32 *) (bits))[(u64) (i) >> 5] >> ((i) & 31)) & 1)
 
+/* Most bits of a set are there already where its keys come often. */
+#define GC_SET_BIT(bits, i) \
+	do { \
+		if (!(GC_LOAD_FRESH32(&((const u32 *) (bits))[(u64) (i) >> 5]) >> ((i) & 31) & 1)) \
+			GC_ATOMIC_OR32(&((u32 *) (bits))[(u64) (i) >> 5], 1u << ((i) & 31)); \
+	} while (0)
+
 #define GC_TAG				0xffffffff00000000ull
 
 GC_FN u64
@@ -80,6 +87,27 @@ gc_build_insert(u64 *slots, u64 mask, const i64 *keys, u32 *next, u64 cap,
 				return 1;
 			e = seen;
 		}
+		s = (s + 1) & mask;
+	}
+}
+
+/* Index of a left, semi or anti join's row that has no match. */
+#define GC_NO_MATCH		0xffffffffffffffffull
+
+/* Has a hash build that is still being filled a row with these keys?  It may have one already. */
+GC_FN int
+gc_build_has(const u64 *slots, u64 mask, const i64 *keys, u64 cap, const i64 *k, int nkeys, u64 h)
+{
+	u64			s = h & mask;
+
+	for (;;)
+	{
+		const u64	e = GC_LOAD_FRESH64(&slots[s]);
+
+		if (e == 0)
+			return 0;
+		if ((e & GC_TAG) == (h & GC_TAG) && gc_keys_equal(keys, cap, (u32) e - 1, k, nkeys))
+			return 1;
 		s = (s + 1) & mask;
 	}
 }

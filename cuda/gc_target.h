@@ -191,6 +191,7 @@ GC_OPAQUE(u32 x)
 #define GC_ATOMIC_EXCH64(p, v)	((void) atomicExch((u64 *) (p), (u64) (v)))
 #define GC_FENCE()				__threadfence()
 #define GC_LOAD_FRESH64(p)		(*(const volatile u64 *) (p))
+#define GC_LOAD_FRESH32(p)		(*(const volatile u32 *) (p))
 
 /* Integer <-> float bits, round to nearest even, and the like. */
 #define GC_F64_BITS(x)			((i64) __double_as_longlong(x))
@@ -269,6 +270,7 @@ GC_OPAQUE(u32 x)
 #define GC_ATOMIC_EXCH64(p, v)	__atomic_store_n((u64 *) (p), (u64) (v), __ATOMIC_RELEASE)
 #define GC_FENCE()				__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define GC_LOAD_FRESH64(p)		__atomic_load_n((const u64 *) (p), __ATOMIC_ACQUIRE)
+#define GC_LOAD_FRESH32(p)		__atomic_load_n((const u32 *) (p), __ATOMIC_RELAXED)
 
 GC_FN i64
 GC_F64_BITS(double x)

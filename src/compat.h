@@ -79,6 +79,13 @@
 #define GC_EC_BELOW_OUTER_JOIN(ec)	false
 #endif
 
+/* From 16 on a join relation's relids have outer joins among them. */
+#if PG_VERSION_NUM >= 160000
+#define GC_ALL_RELIDS(root)		((root)->all_query_rels)
+#else
+#define GC_ALL_RELIDS(root)		((root)->all_baserels)
+#endif
+
 /* 16 added the permissions of the range table, 18 the relations that pruning left. */
 #if PG_VERSION_NUM >= 180000
 #define GC_INIT_RANGE_TABLE(estate, from) \

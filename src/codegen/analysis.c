@@ -117,12 +117,23 @@ cg_is_hash_probe(const GcProgram *p, const GcPStep *step)
 }
 
 bool
+cg_is_test(const GcProgram *p, const GcPStep *step)
+{
+	return step->type == GC_STEP_FILTER || (gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
+											step->join != GC_JOIN_LEFT && step->expr == GC_NONE);
+}
+
+bool
 cg_is_vector_step(const GcProgram *p, const GcPStep *step)
 {
-	if (step->type == GC_STEP_FILTER)
-		return cg_columns_only(p, step->expr);
-	return gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
-		cg_columns_only(p, gc_refs(p)[step->first_key]);
+	return cg_is_test(p, step) &&
+		cg_columns_only(p, step->type == GC_STEP_FILTER ? step->expr : gc_refs(p)[step->first_key]);
+}
+
+bool
+cg_may_multiply(const GcProgram *p, const GcPStep *step)
+{
+	return cg_is_hash_probe(p, step) && (step->join == GC_JOIN_INNER || step->join == GC_JOIN_LEFT);
 }
 
 const GcPStep *

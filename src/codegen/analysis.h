@@ -26,6 +26,12 @@ extern bool cg_may_fail(const GcProgram *p, const GcPStep *step);
 
 extern bool cg_is_hash_probe(const GcProgram *p, const GcPStep *step);
 
+/* Is it a condition on the row, without loops and declarations: a filter, or a test of a bitmap? */
+extern bool cg_is_test(const GcProgram *p, const GcPStep *step);
+
+/* May a row come out of the step several times? */
+extern bool cg_may_multiply(const GcProgram *p, const GcPStep *step);
+
 /* Can a step be tested on whole vectors? */
 extern bool cg_is_vector_step(const GcProgram *p, const GcPStep *step);
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * condition.c
- *	  The condition under which a row passes a step: a filter, or the probe of a dense build.
+ *	  The condition under which a row passes a step that only tests it: a filter, or the probe of a
+ *	  dense build by an inner, semi or anti join.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -33,12 +34,25 @@ cg_require_step(Cg *cg, const GcPStep *step)
 }
 
 void
+cg_dense_match(Cg *cg, const GcPStep *step, char *cond, size_t cond_size, char *index, size_t index_size)
+{
+	const u16	key = gc_refs(cg->p)[step->first_key];
+	const Operand o = cg_expr(cg, key);
+	const int	b = cg_build(cg, step->build);
+
+	cg_dense_index(cg, step, key, &o, index, index_size);
+	if (step->in_range && never_null(&o) && !cg_checked(cg->p, key))
+		snprintf(cond, cond_size, "GC_BIT(b%d_at, %s)", b, index);
+	else
+		snprintf(cond, cond_size, "!%s && %s < b%d_range && GC_BIT(b%d_at, %s)", o.n, index, b, b, index);
+}
+
+void
 cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
 {
-	u16			key;
 	Operand		o;
-	char		index[128];
-	int			b;
+	char		index[128],
+				found[480];
 
 	if (step->type == GC_STEP_FILTER)
 	{
@@ -46,12 +60,6 @@ cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
 		snprintf(buf, size, "%s", o.v);
 		return;
 	}
-	key = gc_refs(cg->p)[step->first_key];
-	o = cg_expr(cg, key);
-	b = cg_build(cg, step->build);
-	cg_dense_index(cg, step, key, &o, index, sizeof(index));
-	if (step->in_range && never_null(&o) && !cg_checked(cg->p, key))
-		snprintf(buf, size, "GC_BIT(b%d_at, %s)", b, index);
-	else
-		snprintf(buf, size, "!%s && %s < b%d_range && GC_BIT(b%d_at, %s)", o.n, index, b, b, index);
+	cg_dense_match(cg, step, found, sizeof(found), index, sizeof(index));
+	snprintf(buf, size, step->join == GC_JOIN_ANTI ? "!(%s)" : "%s", found);
 }

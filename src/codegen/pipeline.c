@@ -21,6 +21,7 @@
 #include "condition.h"
 #include "emit.h"
 #include "group_scan.h"
+#include "match.h"
 #include "packed.h"
 #include "probe.h"
 #include "sink.h"
@@ -242,9 +243,9 @@ require_rows(Cg *cg, const GcPStep **steps, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if (steps[i]->type == GC_STEP_FILTER)
+		if (steps[i]->expr != GC_NONE)
 			cg_require(cg, steps[i]->expr);
-		else
+		if (steps[i]->type == GC_STEP_PROBE)
 			cg_require_keys(cg, steps[i]);
 	}
 	sink_require(cg);
@@ -275,7 +276,7 @@ may_multiply(const Cg *cg, const GcPStep **steps, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if (cg_is_hash_probe(cg->p, steps[i]))
+		if (cg_may_multiply(cg->p, steps[i]))
 			return true;
 	}
 	return false;
@@ -314,9 +315,9 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		if (cg_is_hash_probe(cg->p, steps[i]))
+		if (!cg_is_test(cg->p, steps[i]))
 		{
-			loops += cg_hash_probe(cg, steps[i]);
+			loops += steps[i]->join == GC_JOIN_INNER ? cg_hash_probe(cg, steps[i]) : cg_match_probe(cg, steps[i]);
 			continue;
 		}
 		cg_require_step(cg, steps[i]);

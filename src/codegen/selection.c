@@ -50,6 +50,9 @@ tested_column(const GcProgram *p, const GcPStep *step, const bool *allowed)
 {
 	u16			column;
 
+	/* A left join drops no row, and a condition may read others. */
+	if (step->type == GC_STEP_PROBE && (step->join == GC_JOIN_LEFT || step->expr != GC_NONE))
+		return GC_NONE;
 	if (!cg_one_column(p, step, &column) || !allowed[column] ||
 		(gc_columns(p)[column].reg != GC_I32 && gc_columns(p)[column].reg != GC_I64))
 		return GC_NONE;
@@ -82,10 +85,11 @@ gc_find_predicates(const GcProgram *p, u16 pipeline, const bool *allowed, GcPred
 	{
 		u16			column = tested_column(p, &steps[s], allowed);
 		bool		hash = cg_is_hash_probe(p, &steps[s]);
+		bool		direct = hash && steps[s].join == GC_JOIN_INNER;
 
-		if (column == GC_NONE || (hash && predicates->nlookups == GC_MAX_DIRECT_LOOKUPS))
+		if (column == GC_NONE || (direct && predicates->nlookups == GC_MAX_DIRECT_LOOKUPS))
 			continue;
-		if (hash)
+		if (direct)
 		{
 			predicates->direct |= (u64) 1 << s;
 			predicates->lookup[predicates->nlookups++] = (GcDirectLookup) {.build = steps[s].build,.column = column};
@@ -131,7 +135,8 @@ emit_condition(Cg *cg, const GcPStep *step)
 	{
 		text_addf(cg->out, "u32 gc_found = 0;\ndo {\n");
 		cg_hash_find(cg, step);
-		text_addf(cg->out, "gc_found = r%d;\n} while (0);\ngc_ok &= gc_found != 0;\n", cg_build(cg, step->build));
+		text_addf(cg->out, "gc_found = r%d;\n} while (0);\ngc_ok &= gc_found %s 0;\n", cg_build(cg, step->build),
+				  step->join == GC_JOIN_ANTI ? "==" : "!=");
 		return;
 	}
 	cg_require_step(cg, step);

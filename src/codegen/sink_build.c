@@ -83,11 +83,16 @@ emit_row(Cg *cg)
 	{
 		Operand		o = cg_expr(cg, gc_refs(cg->p)[b->first_key + i]);
 
-		/* NULL equals nothing: an inner join never finds such a row. */
+		/* NULL equals nothing: no join ever finds such a row. */
 		if (!never_null(&o))
 			text_addf(cg->out, "if (%s) continue;\n", o.n);
 		cg_skip_bad(cg, gc_refs(cg->p)[b->first_key + i]);
 		text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
+	}
+	if (b->mode == GC_BUILD_DENSE && b->set)
+	{
+		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\nGC_SET_BIT(b%d_bits, gc_x);\n", k, k);
+		return;
 	}
 	if (b->mode == GC_BUILD_DENSE)
 	{
@@ -97,14 +102,18 @@ emit_row(Cg *cg)
 		emit_payload_stores(cg, b, "gc_x");
 		return;
 	}
+	cg_hash(cg, "gc_h", "gc_k", b->nkeys);
+	/* Two threads may enter a key of a set at once: then it is there twice, which does no harm. */
+	if (b->set)
+		text_addf(cg->out, "if (gc_build_has((const u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, b%d_cap, gc_k, %d, gc_h)) continue;\n",
+				  k, k, k, k, b->nkeys);
 	text_addf(cg->out, "const u64 gc_x = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_BUILT], 1);\n");
 	text_addf(cg->out, "if (gc_x >= b%d_cap) { gc_flags[GC_FLAG_BUILD_FULL] = 1; continue; }\n", k);
 	for (u16 i = 0; i < b->nkeys; i++)
 		text_addf(cg->out, "((i64 *) b%d_keys)[%d * b%d_cap + gc_x] = gc_k[%d];\n", k, i, k, i);
 	emit_payload_stores(cg, b, "gc_x");
-	cg_hash(cg, "gc_h", "gc_k", b->nkeys);
 	text_addf(cg->out, "if (gc_build_insert((u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, (u32 *) b%d_next, b%d_cap, (u32) gc_x, gc_k, %d, gc_h))\n"
-			  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k, k, k, k, k, b->nkeys);
+			  "%s;\n", k, k, k, k, k, b->nkeys, b->set ? "{}" : "gc_flags[GC_FLAG_DUPLICATE] = 1");
 }
 
 const Sink	sink_build = {

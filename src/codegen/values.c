@@ -167,12 +167,24 @@ place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *
 		snprintf(code, size, "f%d ? (%s) (e%d >> %d) : %s", b, type, b, cg_payload_shift(cg->p, payload), in_memory);
 }
 
+/* A left join's row without a match has NULL's code. */
+static void
+null_without_match(Cg *cg, const GcPPayload *pay, char *code, size_t size)
+{
+	const char *null = pay->reg == GC_F64 ? "GC_NULL_F64" : pay->reg == GC_F32 ? "GC_NULL_F32" : "0";
+	char		matched[128];
+
+	snprintf(matched, sizeof(matched), "%s", code);
+	snprintf(code, size, "x%d == GC_NO_MATCH ? (%s) %s : %s", cg_build(cg, pay->build), cg_code_type[pay->width], null,
+			 matched);
+}
+
 static void
 require_payload(Cg *cg, u16 payload)
 {
 	const GcPPayload *pay = &gc_payloads(cg->p)[payload];
 	const char *type = cg_code_type[pay->width];
-	char		code[160];
+	char		code[240];
 	int			k;
 
 	if (cg->payload[payload] >= 0)
@@ -185,6 +197,8 @@ require_payload(Cg *cg, u16 payload)
 		snprintf(code, sizeof(code), "((const %s *) gc_a.w[%d])[x%d]", type, cg_word(cg, GC_ARG_PAYLOAD, payload, 0),
 				 cg_build(cg, pay->build));
 		place_payload(cg, cg_probe_of(cg, pay->build), payload, type, code, sizeof(code));
+		if (cg_probe_of(cg, pay->build)->join == GC_JOIN_LEFT)
+			null_without_match(cg, pay, code, sizeof(code));
 	}
 	k = cg->payload[payload] = cg->npayloads++;
 	text_addf(cg->out, "const %s q%d = %s;\n", type, k, code);

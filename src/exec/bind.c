@@ -18,11 +18,14 @@
 
 /*
  * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is
- * more, but at most DENSE_BUILD_MAX.
+ * more, but at most DENSE_BUILD_MAX.  A set takes one bit for a key; in a hash build a row takes more
+ * than 200.
  */
 #define DENSE_BUILD_FACTOR		32
 #define DENSE_BUILD_MIN			(1 << 16)
 #define DENSE_BUILD_MAX			((int64) 1 << 28)
+#define DENSE_SET_FACTOR		192
+#define DENSE_SET_MAX			((int64) 1 << 31)
 
 /* Dense groups: always up to the first, up to the second if well used. */
 #define DENSE_GROUPS_ALWAYS		(1 << 14)
@@ -305,9 +308,10 @@ dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 	if (gc_exprs(b->program)[key].reg == GC_I128)
 		return false;
 	*range = b->ranges[key];
-	if (range->hi - range->lo >= Min(DENSE_BUILD_MAX, Max(DENSE_BUILD_MIN, (i128) rows * DENSE_BUILD_FACTOR)))
+	if (range->hi - range->lo >= Min(build->set ? DENSE_SET_MAX : DENSE_BUILD_MAX,
+									 Max(DENSE_BUILD_MIN, (i128) rows * (build->set ? DENSE_SET_FACTOR : DENSE_BUILD_FACTOR))))
 		return false;
-	if (build->unique)
+	if (build->unique || build->set)
 		return true;
 	if (b->plan->build_duplicates[i])
 		return false;
@@ -334,7 +338,7 @@ choose_build(GcBinding *b, int i, uint64 rows)
 	if (dense_possible(b, i, rows, &range))
 	{
 		build->mode = GC_BUILD_DENSE;
-		build->unique = 1;
+		build->unique = !build->set;
 		v->base = (int64) range.lo;
 		v->range = (uint64) (range.hi - range.lo) + 1;
 		return;
@@ -438,6 +442,13 @@ bind_groups(GcBinding *b, u16 n)
 	sink->group_slots = next_pow2(2 * sink->ngroups);
 }
 
+/* May one row find several in the build, and be taken on with each? */
+static bool
+probe_multiplies(const GcProgram *p, const GcPStep *step)
+{
+	return (step->join == GC_JOIN_INNER || step->join == GC_JOIN_LEFT) && !gc_builds(p)[step->build].unique;
+}
+
 /*
  * Pipelines in order: the rows that can reach each sink decide how builds are
  * kept.  rows_into[n] bounds the rows that reach the sink of pipeline n.
@@ -464,7 +475,7 @@ bind_pipelines(GcBinding *b)
 			if (step->type != GC_STEP_PROBE)
 				continue;
 			code = bind_probe(b, step);
-			if (!gc_builds(b->program)[step->build].unique)
+			if (probe_multiplies(b->program, step))
 				rows *= Max(1, b->rows_into[gc_builds(b->program)[step->build].pipeline]);
 		}
 		b->rows_into[n] = (uint64) Min(rows, 1e15);

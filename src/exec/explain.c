@@ -57,6 +57,13 @@ clauses_text(GcScanState *node, int tag, const char *separator, List *context, b
 	return buf.data;
 }
 
+static const char *const join_names[] = {
+	[GC_JOIN_INNER] = "probes",
+	[GC_JOIN_LEFT] = "left-joins",
+	[GC_JOIN_SEMI] = "semi-joins",
+	[GC_JOIN_ANTI] = "anti-joins",
+};
+
 static void
 explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainState *es)
 {
@@ -64,14 +71,14 @@ explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainSt
 	const char *name = input_name(node, pl->input);
 	const char *label = pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
 		n < node->logical->npipelines - 1 ? "Group" : "Stream";
-	char	   *filter = clauses_text(node, GC_DISPLAY_TAG(n, 0), " AND ", context, prefix);
+	char	   *filter = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER), " AND ", context, prefix);
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, name);
 	if (pl->sink == GC_SINK_BUILD)
 	{
-		const char *keys = clauses_text(node, GC_DISPLAY_TAG(n, 1 + pl->build), ", ", context, prefix);
+		const char *keys = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)), ", ", context, prefix);
 
 		if (keys[0])
 			appendStringInfo(&buf, " by %s", keys);
@@ -83,12 +90,17 @@ explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainSt
 		const GcPStep *step = &gc_steps(node->logical)[pl->first_step + s];
 		const char *keys;
 
+		char	   *condition;
+
 		if (step->type != GC_STEP_PROBE)
 			continue;
-		keys = clauses_text(node, GC_DISPLAY_TAG(n, 1 + step->build), ", ", context, prefix);
-		appendStringInfo(&buf, ", probes %s%s%s",
+		keys = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build)), ", ", context, prefix);
+		appendStringInfo(&buf, ", %s %s%s%s", join_names[step->join],
 						 input_name(node, gc_pipelines(node->logical)[gc_builds(node->logical)[step->build].pipeline].input),
 						 keys[0] ? " with " : "", keys);
+		condition = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_CONDITION(step->build)), " AND ", context, prefix);
+		if (condition[0])
+			appendStringInfo(&buf, " if %s", condition);
 	}
 	ExplainPropertyText(label, buf.data, es);
 	if (filter[0])

@@ -184,9 +184,25 @@ mix(GcHash *h, const void *bytes, Size n)
 	h->h[1] = x.h[1] + h->h[0];
 }
 
-/* Mix in an expression tree, without the program's own numbering. */
+/*
+ * Mix in a payload that pipeline pl reads: which of the pipeline's probes it comes from, and which of
+ * the build's it is.  What it holds is in the build's own hash.
+ */
 static void
-mix_expr(GcBinding *b, GcHash *h, u16 e)
+mix_payload(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 payload)
+{
+	u16			build = gc_payloads(b->program)[payload].build;
+	u16			where[2] = {0, payload - gc_builds(b->program)[build].first_payload};
+
+	while (where[0] < pl->nsteps && (gc_steps(b->program)[pl->first_step + where[0]].type != GC_STEP_PROBE ||
+									 gc_steps(b->program)[pl->first_step + where[0]].build != build))
+		where[0]++;
+	mix(h, where, sizeof(where));
+}
+
+/* Mix in an expression tree of pipeline pl, without the program's own numbering. */
+static void
+mix_expr(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 e)
 {
 	GcExpr		x = gc_exprs(b->program)[e];
 	u16			arg[3] = {x.arg[0], x.arg[1], x.arg[2]};
@@ -210,7 +226,7 @@ mix_expr(GcBinding *b, GcHash *h, u16 e)
 			mix(h, b->lists[ref] ? b->lists[ref] : (void *) "", b->list_counts[ref] * sizeof(int64));
 			break;
 		case GC_OP_PAYLOAD:
-			mix_expr(b, h, gc_payloads(b->program)[ref].expr);
+			mix_payload(b, h, pl, ref);
 			break;
 		default:
 			break;
@@ -218,7 +234,7 @@ mix_expr(GcBinding *b, GcHash *h, u16 e)
 	for (int i = 0; i < 3; i++)
 	{
 		if (arg[i] != GC_NONE)
-			mix_expr(b, h, arg[i]);
+			mix_expr(b, h, pl, arg[i]);
 	}
 }
 
@@ -236,7 +252,7 @@ share_hash(GcBinding *b, int i)
 	GcBuildValue *v = &b->builds[i];
 	GcHash		none = {{0, 0}};
 	GcHash		h = {{0x6770, 0x636f}};
-	uint32		shape[5] = {build->mode, build->unique, build->nkeys, build->npayloads, pl->nsteps};
+	uint32		shape[6] = {build->mode, build->unique, build->set, build->nkeys, build->npayloads, pl->nsteps};
 
 	if (in->private || in->dir == NULL || !in->served.complete)
 		return none;
@@ -250,19 +266,27 @@ share_hash(GcBinding *b, int i)
 		mix(&h, &step->type, sizeof(step->type));
 		if (step->type == GC_STEP_FILTER)
 		{
-			mix_expr(b, &h, step->expr);
+			mix_expr(b, &h, pl, step->expr);
 			continue;
 		}
+		mix(&h, &step->join, sizeof(step->join));
 		if (b->builds[step->build].share.h[0] == 0)
 			return none;
 		mix(&h, &b->builds[step->build].share, sizeof(GcHash));
 		for (int k = 0; k < gc_builds(b->program)[step->build].nkeys; k++)
-			mix_expr(b, &h, gc_refs(b->program)[step->first_key + k]);
+			mix_expr(b, &h, pl, gc_refs(b->program)[step->first_key + k]);
+		if (step->expr != GC_NONE)
+			mix_expr(b, &h, pl, step->expr);
 	}
 	for (int k = 0; k < build->nkeys; k++)
-		mix_expr(b, &h, gc_refs(b->program)[build->first_key + k]);
+		mix_expr(b, &h, pl, gc_refs(b->program)[build->first_key + k]);
 	for (int k = 0; k < build->npayloads; k++)
-		mix_expr(b, &h, gc_payloads(b->program)[build->first_payload + k].expr);
+	{
+		const GcPPayload *pay = &gc_payloads(b->program)[build->first_payload + k];
+
+		mix_expr(b, &h, pl, pay->expr);
+		mix(&h, &pay->nullable, sizeof(pay->nullable));
+	}
 	return h;
 }
 

@@ -335,15 +335,17 @@ gc_build_filter(GcTranslation *tr, int pipeline, int expr, double selectivity)
 	tr->step_keys[pipeline] = lappend(tr->step_keys[pipeline], NIL);
 }
 
+/* Probe the build of `child`; condition: on a match, or GC_NO_EXPR. */
 void
-gc_build_probe(GcTranslation *tr, int pipeline, int build, List *keys, double selectivity)
+gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int condition)
 {
 	GcPStep    *step = palloc0(sizeof(GcPStep));
 
 	step->type = GC_STEP_PROBE;
-	step->expr = GC_NONE;
-	step->build = build;
-	step->selectivity = halvings(selectivity);
+	step->join = child->join;
+	step->expr = condition < 0 ? GC_NONE : condition;
+	step->build = child->build;
+	step->selectivity = halvings(child->outer_share);
 	tr->steps[pipeline] = lappend(tr->steps[pipeline], step);
 	tr->step_keys[pipeline] = lappend(tr->step_keys[pipeline], keys);
 }

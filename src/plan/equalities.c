@@ -55,12 +55,11 @@ gc_eq_merge(GcEqSet *set, GcEqMember *a, GcEqMember *b)
 }
 
 /*
- * Is this clause an equality between two leaves on which a hash join can be
- * built?  Floats are left out: -0 equals 0 with different bytes; so is text under a
+ * Floats are left out: -0 equals 0 with different bytes; so is text under a
  * nondeterministic collation, which need not be its column's.
  */
-static bool
-is_equi_clause(GcTranslation *tr, RestrictInfo *rinfo, GcLeaf **left, GcLeaf **right)
+bool
+gc_is_hash_equality(RestrictInfo *rinfo)
 {
 	OpExpr	   *op = (OpExpr *) rinfo->clause;
 	Expr	   *l,
@@ -72,10 +71,6 @@ is_equi_clause(GcTranslation *tr, RestrictInfo *rinfo, GcLeaf **left, GcLeaf **r
 		return false;
 	if (bms_is_empty(rinfo->left_relids) || bms_is_empty(rinfo->right_relids))
 		return false;
-	*left = gc_leaf_of(tr, rinfo->left_relids);
-	*right = gc_leaf_of(tr, rinfo->right_relids);
-	if (*left == NULL || *right == NULL || *left == *right)
-		return false;
 	l = linitial(op->args);
 	r = lsecond(op->args);
 	kind = gc_type_kind(exprType((Node *) l));
@@ -86,21 +81,32 @@ is_equi_clause(GcTranslation *tr, RestrictInfo *rinfo, GcLeaf **left, GcLeaf **r
 		!contain_volatile_functions((Node *) op);
 }
 
+/* Is this clause an equality between two leaves of the core on which a hash join can be built? */
+static bool
+is_equi_clause(GcCore *core, RestrictInfo *rinfo, GcLeaf **left, GcLeaf **right)
+{
+	if (!gc_is_hash_equality(rinfo))
+		return false;
+	*left = gc_leaf_among(core->leaves, rinfo->left_relids);
+	*right = gc_leaf_among(core->leaves, rinfo->right_relids);
+	return *left && *right && *left != *right;
+}
+
 void
-gc_sort_clauses(GcTranslation *tr, List *clauses, GcEqSet *eqs, List **equi, List **residuals)
+gc_sort_clauses(GcCore *core, List *clauses, GcEqSet *eqs, List **equi, List **residuals)
 {
 	ListCell   *lc;
 
 	foreach(lc, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		GcLeaf	   *leaf = gc_leaf_of(tr, rinfo->clause_relids);
+		GcLeaf	   *leaf = gc_leaf_among(core->leaves, rinfo->clause_relids);
 		GcLeaf	   *l,
 				   *r;
 
 		if (leaf && !bms_is_empty(rinfo->clause_relids))
 			leaf->filters = lappend(leaf->filters, rinfo);
-		else if (is_equi_clause(tr, rinfo, &l, &r))
+		else if (is_equi_clause(core, rinfo, &l, &r))
 		{
 			OpExpr	   *op = (OpExpr *) rinfo->clause;
 
@@ -114,7 +120,7 @@ gc_sort_clauses(GcTranslation *tr, List *clauses, GcEqSet *eqs, List **equi, Lis
 }
 
 void
-gc_merge_constants(GcTranslation *tr, GcEqSet *eqs)
+gc_merge_constants(GcTranslation *tr, GcCore *core, GcEqSet *eqs)
 {
 	ListCell   *lc;
 	ListCell   *lm;
@@ -129,7 +135,7 @@ gc_merge_constants(GcTranslation *tr, GcEqSet *eqs)
 		foreach(lm, ec->ec_members)
 		{
 			EquivalenceMember *em = lfirst_node(EquivalenceMember, lm);
-			GcLeaf	   *leaf = bms_membership(em->em_relids) == BMS_SINGLETON ? gc_leaf_of(tr, em->em_relids) : NULL;
+			GcLeaf	   *leaf = bms_membership(em->em_relids) == BMS_SINGLETON ? gc_leaf_among(core->leaves, em->em_relids) : NULL;
 			GcKind		kind = gc_type_kind(exprType((Node *) em->em_expr));
 			GcEqMember *m;
 

@@ -32,13 +32,16 @@ extern GcEqMember *gc_eq_member(GcEqSet *set, Expr *expr, GcLeaf *leaf);
 /* The classes of two members become one. */
 extern void gc_eq_merge(GcEqSet *set, GcEqMember *a, GcEqMember *b);
 
-/* Sort all clauses: filters of one leaf, equalities, the rest. */
-extern void gc_sort_clauses(GcTranslation *tr, List *clauses, GcEqSet *eqs, List **equi, List **residuals);
+/* Is it an equality of two expressions on which a hash join can be built? */
+extern bool gc_is_hash_equality(RestrictInfo *rinfo);
+
+/* Sort a core's clauses: filters of one leaf, equalities of two of its leaves, the rest. */
+extern void gc_sort_clauses(GcCore *core, List *clauses, GcEqSet *eqs, List **equi, List **residuals);
 
 /*
  * Columns that are equal to one constant are equal to each other, of which the
  * planner makes no clause: it filters each of them.
  */
-extern void gc_merge_constants(GcTranslation *tr, GcEqSet *eqs);
+extern void gc_merge_constants(GcTranslation *tr, GcCore *core, GcEqSet *eqs);
 
 #endif							/* GC_EQUALITIES_H */

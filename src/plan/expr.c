@@ -29,6 +29,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "attach.h"
 #include "builder.h"
 #include "leaf.h"
 #include "lookup.h"
@@ -417,10 +418,35 @@ translate_saop(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
 	return e;
 }
 
+/*
+ * A column of a semi or anti join's inner side, above the join.  Of a semi join, only one that is
+ * equal to an outer column is used there.
+ */
+static int
+translate_hidden(GcTranslation *tr, GcLeaf *leaf, GcLeaf *hiding, Node *node)
+{
+	GcKind		kind = gc_type_kind(exprType(node));
+	ListCell   *lc;
+
+	if (kind == GC_KIND_NONE)
+		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType(node)));
+	if (hiding->join == GC_JOIN_ANTI)
+		return gc_build_null(tr, kind);
+	foreach(lc, hiding->keys)
+	{
+		GcJoinKey  *key = lfirst(lc);
+
+		if (equal(key->build_side, node) && exprType(node) == exprType((Node *) key->probe_side))
+			return translate_any(tr, leaf, key->probe_side);
+	}
+	return gc_refuse(tr, "a column of a semi join's inner side is used above it");
+}
+
 static int
 translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 {
 	GcLeaf	   *from;
+	GcLeaf	   *hiding;
 	int			e;
 
 	if (IsA(node, Var))
@@ -434,13 +460,18 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		from = gc_leaf_of(tr, bms_make_singleton(var->varno));
 	}
 	else
-		from = gc_leaf_of(tr, pull_varnos(tr->root, node));
+		from = gc_leaf_of(tr, gc_base_relids(tr, pull_varnos(tr->root, node)));
 	if (from == NULL)
 		return gc_refuse(tr, "a column of a relation outside the join is used");
-	/* Nothing below has made it NULL, so that over a table it is what it stands for. */
+	hiding = gc_hiding_leaf(tr, leaf, from);
+	if (hiding)
+		return translate_hidden(tr, leaf, hiding, node);
+	/* In its own table's pipeline nothing has made it NULL, so that it is what it stands for. */
 	if (IsA(node, PlaceHolderVar) && !gc_leaf_is_source(from))
-		return translate_any(tr, leaf, ((PlaceHolderVar *) node)->phexpr);
-	e = from->groups ? from->groups->column(tr, from, (Var *) node) : gc_build_column(tr, from, node);
+		e = translate_any(tr, from, ((PlaceHolderVar *) node)->phexpr);
+	else
+		e = from->groups ? from->groups->column(tr, from, (Var *) node) :
+			gc_build_column(tr, from, gc_unnulled(tr, from, node));
 	return e < 0 ? e : gc_bring(tr, leaf, from, e);
 }
 
@@ -517,7 +548,9 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	Var		   *var = gc_lookup_argument(tr, expr);
 	int			arg = var ? translate_any(tr, leaf, (Expr *) var) : GC_NO_EXPR;
 
-	return arg < 0 ? arg : gc_lookup_table(tr, expr, var, arg);
+	if (arg < 0 || tr->pexprs[arg].op == GC_OP_NULL)
+		return GC_NO_EXPR;
+	return gc_lookup_table(tr, expr, var, arg);
 }
 
 static int

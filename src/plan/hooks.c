@@ -31,6 +31,7 @@
 #include "planning.h"
 #include "relinfo.h"
 #include "source.h"
+#include "../compat.h"
 #include "../force.h"
 #include "../settings.h"
 
@@ -168,7 +169,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 static bool
 worth_offering(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (!bms_equal(rel->relids, root->all_baserels))
+	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
 		return root->join_info_list != NIL;
 	if (!root->parse->hasAggs && root->parse->groupClause == NIL)
 		return true;

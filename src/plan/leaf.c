@@ -14,8 +14,10 @@
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/rel.h"
 
 #include "builder.h"
@@ -84,11 +86,11 @@ gc_leaf_demote(GcTranslation *tr, GcLeaf *leaf)
 }
 
 GcLeaf *
-gc_leaf_of(GcTranslation *tr, Relids relids)
+gc_leaf_among(List *leaves, Relids relids)
 {
 	ListCell   *lc;
 
-	foreach(lc, tr->leaves)
+	foreach(lc, leaves)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
 
@@ -96,6 +98,74 @@ gc_leaf_of(GcTranslation *tr, Relids relids)
 			return leaf;
 	}
 	return NULL;
+}
+
+GcLeaf *
+gc_leaf_of(GcTranslation *tr, Relids relids)
+{
+	return gc_leaf_among(tr->leaves, relids);
+}
+
+Relids
+gc_base_relids(GcTranslation *tr, Relids relids)
+{
+	return bms_intersect(relids, tr->root->all_baserels);
+}
+
+/* From 16 on a Var says which outer joins may have made it NULL. */
+Node *
+gc_unnulled(GcTranslation *tr, GcLeaf *leaf, Node *node)
+{
+#if PG_VERSION_NUM >= 160000
+	Relids		above = bms_difference(tr->root->outer_join_rels, leaf->rel->relids);
+
+	return bms_is_empty(above) ? node : remove_nulling_relids(node, above, NULL);
+#else
+	return node;
+#endif
+}
+
+bool
+gc_is_unique_column(GcLeaf *leaf, Expr *expr)
+{
+	ListCell   *lc;
+
+	if (!IsA(expr, Var) || !OidIsValid(leaf->relid) || ((Var *) expr)->varno != leaf->rel->relid)
+		return false;
+	foreach(lc, leaf->rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (index->unique && index->immediate && index->indpred == NIL &&
+			index->nkeycolumns == 1 && index->indexkeys[0] == ((Var *) expr)->varattno)
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_covers_groups(GcLeaf *leaf, List *keys)
+{
+	ListCell   *lc,
+			   *lk;
+
+	if (leaf->groups == NULL)
+		return false;
+	foreach(lc, leaf->groups->by)
+	{
+		bool		covered = !contain_var_clause(lfirst(lc));
+
+		foreach(lk, keys)
+		{
+			Var		   *var = (Var *) ((GcJoinKey *) lfirst(lk))->build_side;
+			TargetEntry *tle = IsA(var, Var) ? get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno) : NULL;
+
+			covered |= tle && equal(tle->expr, lfirst(lc));
+		}
+		if (!covered)
+			return false;
+	}
+	return true;
 }
 
 /* Is there an average of numerics in it, which may need more than 64 bits? */

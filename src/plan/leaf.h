@@ -22,8 +22,21 @@ extern bool gc_leaf_demote(GcTranslation *tr, GcLeaf *leaf);
 
 /* The leaf that has all of these relations; NULL if none has. */
 extern GcLeaf *gc_leaf_of(GcTranslation *tr, Relids relids);
+extern GcLeaf *gc_leaf_among(List *leaves, Relids relids);
+
+/* Relations without the outer joins that from PostgreSQL 16 on stand among them. */
+extern Relids gc_base_relids(GcTranslation *tr, Relids relids);
+
+/* An expression as the leaf's own relation delivers it: not made NULL by outer joins above. */
+extern Node *gc_unnulled(GcTranslation *tr, GcLeaf *leaf, Node *node);
+
+/* Does a unique index on just this column make it a key of its table? */
+extern bool gc_is_unique_column(GcLeaf *leaf, Expr *expr);
 
 /* Value of an expression that lives in leaf `from`, in the pipeline of `at`. */
 extern int	gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr);
+
+/* Is the leaf a subquery, and do the keys (GcJoinKey) have all that it groups by among them? */
+extern bool gc_covers_groups(GcLeaf *leaf, List *keys);
 
 #endif							/* GC_LEAF_H */

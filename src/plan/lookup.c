@@ -90,6 +90,14 @@ hide_vars(Node *node, void *context)
 	return expression_tree_mutator(node, hide_vars, context);
 }
 
+static bool
+contains_placeholder(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, PlaceHolderVar) || expression_tree_walker(node, contains_placeholder, context);
+}
+
 Var *
 gc_lookup_argument(GcTranslation *tr, Expr *expr)
 {
@@ -102,6 +110,9 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 		expression_returns_set((Node *) expr) || contain_agg_clause((Node *) expr))
 		return NULL;
 	if (gc_looks_at_storage((Node *) expr))
+		return NULL;
+	/* It may be NULL where its expression would not be. */
+	if (tr->has_optional && contains_placeholder((Node *) expr, NULL))
 		return NULL;
 	if (kind == GC_TEXT && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
 							getBaseType(exprType((Node *) expr)) == BPCHAROID))

@@ -91,6 +91,8 @@ pack_payloads(GcTranslation *tr, GcProgram *p, Maps *maps)
 			maps->payload[i] = n++;
 		}
 		gc_builds(p)[b].npayloads = n - gc_builds(p)[b].first_payload;
+		if (gc_builds(p)[b].npayloads > 0)
+			gc_builds(p)[b].set = 0;
 		gc_builds(p)[b].nkeys = list_length(tr->build_keys[b]);
 		gc_builds(p)[b].first_key = pack_refs(p, tr->build_keys[b]);
 	}

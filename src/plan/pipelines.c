@@ -25,6 +25,25 @@
 #include "lookup.h"
 #include "steps.h"
 
+/* Is everything that an expression reads at hand in `leaf`'s pipeline, or in `child`'s build? */
+static bool
+at_hand(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, List *probed, Node *expr)
+{
+	Relids		relids = gc_base_relids(tr, pull_varnos(tr->root, expr));
+	int			relid = -1;
+
+	while ((relid = bms_next_member(relids, relid)) >= 0)
+	{
+		GcLeaf	   *from = gc_leaf_of(tr, bms_make_singleton(relid));
+
+		while (from && from != leaf && from->parent != leaf)
+			from = from->parent;
+		if (from != leaf && from != child && !list_member_ptr(probed, from))
+			return false;
+	}
+	return true;
+}
+
 /* Is everything that probing `child` needs already at hand in `leaf`'s pipeline? */
 static bool
 probe_ready(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, List *probed)
@@ -33,23 +52,33 @@ probe_ready(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, List *probed)
 
 	foreach(lc, child->keys)
 	{
-		GcJoinKey  *key = lfirst(lc);
-		GcLeaf	   *from = gc_leaf_of(tr, pull_varnos(tr->root, (Node *) key->probe_side));
-
-		while (from && from != leaf && from->parent != leaf)
-			from = from->parent;
-		if (from != leaf && !list_member_ptr(probed, from))
+		if (!at_hand(tr, leaf, child, probed, (Node *) ((GcJoinKey *) lfirst(lc))->probe_side))
+			return false;
+	}
+	foreach(lc, child->conditions)
+	{
+		if (!at_hand(tr, leaf, child, probed, (Node *) lfirst_node(RestrictInfo, lc)->clause))
 			return false;
 	}
 	return true;
 }
 
+/* Is it a test of NULL for being NULL, as above an anti join that was a left join? */
 static bool
-emit_filter(GcTranslation *tr, GcLeaf *leaf, List *clauses, double share)
+always_true(GcTranslation *tr, int e)
 {
-	int			all = -1;
+	const GcExpr *x = &tr->pexprs[e];
+
+	return x->op == GC_OP_ISNULL && tr->pexprs[x->arg[0]].op == GC_OP_NULL;
+}
+
+/* All of the clauses as one expression, *all; -1: there are none that could be false. */
+static bool
+translate_clauses(GcTranslation *tr, GcLeaf *leaf, List *clauses, int display, int *all)
+{
 	ListCell   *lc;
 
+	*all = -1;
 	foreach(lc, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -57,12 +86,25 @@ emit_filter(GcTranslation *tr, GcLeaf *leaf, List *clauses, double share)
 
 		if (e < 0)
 			return false;
-		all = all < 0 ? e : gc_build_expr(tr, GC_OP_AND, GC_BOOL, all, e, -1, -1);
-		if (all < 0)
+		if (always_true(tr, e))
+			continue;
+		*all = *all < 0 ? e : gc_build_expr(tr, GC_OP_AND, GC_BOOL, *all, e, -1, -1);
+		if (*all < 0)
 			return false;
-		gc_build_display(tr, leaf->pipeline, 0, rinfo->clause);
+		gc_build_display(tr, leaf->pipeline, display, rinfo->clause);
 	}
-	gc_build_filter(tr, leaf->pipeline, all, share);
+	return true;
+}
+
+static bool
+emit_filter(GcTranslation *tr, GcLeaf *leaf, List *clauses, double share)
+{
+	int			all;
+
+	if (!translate_clauses(tr, leaf, clauses, GC_DISPLAY_FILTER, &all))
+		return false;
+	if (all >= 0)
+		gc_build_filter(tr, leaf->pipeline, all, share);
 	return true;
 }
 
@@ -89,6 +131,8 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 	List	   *probe_keys = NIL;
 	ListCell   *lc;
 	int			n = 0;
+	int			condition;
+	bool		ok;
 
 	foreach(lc, child->keys)
 	{
@@ -112,12 +156,16 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 		if (p < 0)
 			return false;
 		probe_keys = lappend_int(probe_keys, p);
-		gc_build_display(tr, leaf->pipeline, 1 + child->build, key->probe_side);
-		gc_build_display(tr, child->pipeline, 1 + child->build, key->build_side);
+		gc_build_display(tr, leaf->pipeline, GC_DISPLAY_KEY(child->build), key->probe_side);
+		gc_build_display(tr, child->pipeline, GC_DISPLAY_KEY(child->build), key->build_side);
 		n++;
 	}
-	gc_build_probe(tr, leaf->pipeline, child->build, probe_keys, child->share);
-	return true;
+	tr->matching = child;
+	ok = translate_clauses(tr, leaf, child->conditions, GC_DISPLAY_CONDITION(child->build), &condition);
+	tr->matching = NULL;
+	if (ok)
+		gc_build_probe(tr, leaf->pipeline, child, probe_keys, condition);
+	return ok;
 }
 
 static bool translate_leaf(GcTranslation *tr, GcLeaf *leaf);
@@ -144,7 +192,9 @@ leaf_unique(GcLeaf *leaf)
 
 	foreach(lc, leaf->children)
 	{
-		if (!leaf_unique(lfirst(lc)))
+		GcLeaf	   *child = lfirst(lc);
+
+		if ((child->join == GC_JOIN_INNER || child->join == GC_JOIN_LEFT) && !leaf_unique(child))
 			return false;
 	}
 	return leaf->unique;
@@ -186,6 +236,8 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 		pl->build = leaf->build;
 		tr->builds[leaf->build].pipeline = leaf->pipeline;
 		tr->builds[leaf->build].unique = leaf_unique(leaf);
+		/* Packing takes that back where a condition reads a payload. */
+		tr->builds[leaf->build].set = leaf->join == GC_JOIN_SEMI || leaf->join == GC_JOIN_ANTI;
 		tr->plan->build_duplicates[leaf->build] = !leaf_unique(leaf) && duplicates_likely(tr, leaf);
 		tr->plan->build_rows[leaf->build] = leaf->tuples * leaf->share;
 	}

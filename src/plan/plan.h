@@ -31,7 +31,10 @@
 #include "../program/hash.h"
 #include "../program/program.h"
 
-/* What a printed clause is: 0 a filter of the pipeline, 1 + b a key of build b. */
+/* What a printed clause is: a filter of the pipeline, a key of build b, a condition on its matches. */
+#define GC_DISPLAY_FILTER			0
+#define GC_DISPLAY_KEY(b)			(1 + (b))
+#define GC_DISPLAY_CONDITION(b)		(32 + (b))
 #define GC_DISPLAY_TAG(pipeline, what)	((pipeline) * 64 + (what))
 #define GC_DISPLAY_PIPELINE(tag)		((tag) / 64)
 #define GC_DISPLAY_WHAT(tag)			((tag) % 64)

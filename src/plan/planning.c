@@ -66,7 +66,8 @@ gc_desc_enter(PlannerInfo *root, RelOptInfo *rel)
 	desc->ok = false;
 	desc->leaves = NIL;
 	desc->clauses = NIL;
-	desc->reason = "it is not an inner join of tables";
+	desc->attached = NIL;
+	desc->reason = "it is not a join of tables";
 	return desc;
 }
 

@@ -15,10 +15,13 @@
 #include "nodes/pathnodes.h"
 #include "utils/hsearch.h"
 
+#include "../program/program.h"
+
 /*
- * What is known of a relation that could be computed by the device: the base
- * relations that it inner-joins and all clauses to be applied.  Built bottom-up
- * in the join hook; one per RelOptInfo, for the duration of planning.
+ * What is known of a relation that could be computed by the device: its core, which
+ * is the relations that it inner-joins, what other joins attach to that, and all
+ * clauses to be applied.  Built bottom-up in the join hook; one per RelOptInfo, for
+ * the duration of planning.
  */
 typedef struct GcRelDesc
 {
@@ -26,10 +29,20 @@ typedef struct GcRelDesc
 	Relids		relids;			/* of rel, and its root: an address may be reused */
 	PlannerInfo *root;
 	bool		ok;				/* false: refused, for `reason` */
-	List	   *leaves;			/* RelOptInfo of each base relation */
-	List	   *clauses;		/* RestrictInfo */
+	List	   *leaves;			/* RelOptInfo of each relation of the core */
+	List	   *clauses;		/* RestrictInfo: on the core, and above what is attached to it */
+	List	   *attached;		/* GcAttachedDesc, in order */
 	const char *reason;
 } GcRelDesc;
+
+/* What a left, semi or anti join attaches to the relations that it comes after. */
+typedef struct GcAttachedDesc
+{
+	GcJoinKind	join;
+	GcRelDesc	inner;
+	List	   *clauses;		/* RestrictInfo: which rows match */
+	double		share;			/* of the outer rows that come through; left join: 1 */
+} GcAttachedDesc;
 
 typedef struct GcPlanning
 {

@@ -235,7 +235,7 @@ gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
 		GcStepPlan *step = palloc0(sizeof(GcStepPlan));
 
 		step->probe = lfirst(lc);
-		step->share = step->probe->share;
+		step->share = step->probe->outer_share;
 		step->bytes = key_bytes(step->probe) + PROBE_BYTES;
 		steps = lappend(steps, step);
 	}

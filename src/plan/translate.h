@@ -52,6 +52,9 @@ typedef struct GcLeaf
 	struct GcLeaf *parent;		/* whose pipeline probes it; NULL: streamed */
 	List	   *children;		/* GcLeaf */
 	List	   *keys;			/* GcJoinKey, to the parent's side */
+	GcJoinKind	join;			/* how the parent's pipeline probes it */
+	List	   *conditions;		/* clauses on a match; none of an inner join */
+	double		outer_share;	/* of the parent's rows that a semi or anti join leaves */
 	bool		unique;			/* a unique index covers the key */
 	List	   *residuals;		/* clauses of several leaves, applied in this pipeline */
 	int			input;			/* number in the program, or -1 */
@@ -65,6 +68,21 @@ typedef struct GcJoinKey
 	Expr	   *probe_side;
 } GcJoinKey;
 
+/* Inner-joined leaves, and what other joins attach to them. */
+typedef struct GcCore
+{
+	List	   *leaves;			/* GcLeaf */
+	List	   *clauses;		/* RestrictInfo */
+	List	   *attached;		/* GcCore, in order */
+	Relids		relids;			/* of all leaves here and below */
+	GcLeaf	   *streamed;
+	/* Of an attached one: */
+	GcJoinKind	join;
+	List	   *keys;			/* GcJoinKey */
+	List	   *conditions;		/* RestrictInfo */
+	double		share;			/* of the outer rows that come through; left join: 1 */
+} GcCore;
+
 typedef struct GcBuildPayload
 {
 	int			build;
@@ -76,7 +94,7 @@ typedef struct GcTranslation
 {
 	PlannerInfo *top;			/* the query level of the node; root may be one below */
 	PlannerInfo *root;
-	List	   *leaves;			/* GcLeaf, in the order of pipelines */
+	List	   *leaves;			/* GcLeaf, of all cores */
 	GcLeaf	   *streamed;
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
 	/*
@@ -84,6 +102,8 @@ typedef struct GcTranslation
 	 * as it was, if that cannot be (subquery.c).
 	 */
 	bool		(*embed) (struct GcTranslation *tr, GcLeaf *leaf);
+	GcLeaf	   *matching;		/* whose conditions on a match are being translated */
+	bool		has_optional;	/* outer joins may make columns NULL */
 	bool		leaky_forbidden;	/* row security: lookups only of leakproof calls */
 	bool		float_aggs;
 

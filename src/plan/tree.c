@@ -3,7 +3,7 @@
  * tree.c
  *	  From the set of joined relations to a tree of leaves, each of them a pipeline.
  *
- * The relation with most rows is streamed; every other is the build side of a
+ * Of a core, the relation with most rows is streamed; every other is the build side of a
  * hash join whose probe side is its parent in the tree.  A relation that joins to
  * the streamed one is probed there; one that joins to a dimension only is probed
  * while that dimension's build is filled, so that it filters it.  Equality is
@@ -18,8 +18,8 @@
 #include "tree.h"
 
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 
+#include "attach.h"
 #include "builder.h"
 #include "equalities.h"
 #include "expr.h"
@@ -45,55 +45,12 @@ placed_member(GcEqSet *set, int class, GcLeaf *streamed, GcLeaf *self)
 	return best;
 }
 
-/* Does a unique index on just this column make it a key of its table? */
-static bool
-is_unique_column(GcLeaf *leaf, Expr *expr)
-{
-	ListCell   *lc;
-
-	if (!IsA(expr, Var) || !OidIsValid(leaf->relid))
-		return false;
-	foreach(lc, leaf->rel->indexlist)
-	{
-		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-
-		if (index->unique && index->immediate && index->indpred == NIL &&
-			index->nkeycolumns == 1 && index->indexkeys[0] == ((Var *) expr)->varattno)
-			return true;
-	}
-	return false;
-}
-
-/* Do the leaf's keys have all that the subquery groups by among them? */
-static bool
-covers_groups(GcLeaf *leaf)
-{
-	ListCell   *lc,
-			   *lk;
-
-	foreach(lc, leaf->groups->by)
-	{
-		bool		covered = !contain_var_clause(lfirst(lc));
-
-		foreach(lk, leaf->keys)
-		{
-			Var		   *var = (Var *) ((GcJoinKey *) lfirst(lk))->build_side;
-			TargetEntry *tle = IsA(var, Var) ? get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno) : NULL;
-
-			covered |= tle && equal(tle->expr, lfirst(lc));
-		}
-		if (!covered)
-			return false;
-	}
-	return true;
-}
-
 /*
  * Try to attach leaf to the tree.  Here pipeline >= 0 says that a leaf is in the tree;
  * real numbers come later.
  */
 static bool
-attach_leaf(GcTranslation *tr, GcEqSet *set, GcLeaf *leaf)
+attach_leaf(GcCore *core, GcEqSet *set, GcLeaf *leaf)
 {
 	ListCell   *lc;
 	GcLeaf	   *parent = NULL;
@@ -108,13 +65,13 @@ attach_leaf(GcTranslation *tr, GcEqSet *set, GcLeaf *leaf)
 
 		if (m->leaf != leaf)
 			continue;
-		probe = placed_member(set, m->class, tr->streamed, leaf);
+		probe = placed_member(set, m->class, core->streamed, leaf);
 		if (probe == NULL)
 			continue;
 		key = palloc0(sizeof(GcJoinKey));
 		key->build_side = m->expr;
 		key->probe_side = probe->expr;
-		if (is_unique_column(leaf, m->expr))
+		if (gc_is_unique_column(leaf, m->expr))
 		{
 			/* A unique column finds the row; the other equalities filter it. */
 			unique = true;
@@ -130,9 +87,9 @@ attach_leaf(GcTranslation *tr, GcEqSet *set, GcLeaf *leaf)
 	}
 	if (parent == NULL)
 		return false;
-	leaf->unique = unique || (leaf->groups && covers_groups(leaf));
+	leaf->unique = unique || gc_covers_groups(leaf, leaf->keys);
 	/* Keys from several leaves meet only where all of them are at hand. */
-	leaf->parent = several ? tr->streamed : parent;
+	leaf->parent = several ? core->streamed : parent;
 	leaf->parent->children = lappend(leaf->parent->children, leaf);
 	leaf->pipeline = 0;
 	return true;
@@ -140,12 +97,12 @@ attach_leaf(GcTranslation *tr, GcEqSet *set, GcLeaf *leaf)
 
 /* The equalities that the join keys enforce, as classes. */
 static void
-enforced_equalities(GcTranslation *tr, GcEqSet *enforced)
+enforced_equalities(GcCore *core, GcEqSet *enforced)
 {
 	ListCell   *lc,
 			   *lk;
 
-	foreach(lc, tr->leaves)
+	foreach(lc, core->leaves)
 	{
 		foreach(lk, ((GcLeaf *) lfirst(lc))->keys)
 		{
@@ -158,28 +115,28 @@ enforced_equalities(GcTranslation *tr, GcEqSet *enforced)
 }
 
 static bool
-build_tree(GcTranslation *tr, GcEqSet *set)
+build_tree(GcTranslation *tr, GcCore *core, GcEqSet *set)
 {
 	bool		progress = true;
 	int			placed = 1;
 	ListCell   *lc;
 
-	tr->streamed->pipeline = 0;
+	core->streamed->pipeline = 0;
 	while (progress)
 	{
 		progress = false;
-		foreach(lc, tr->leaves)
+		foreach(lc, core->leaves)
 		{
 			GcLeaf	   *leaf = lfirst(lc);
 
-			if (leaf->pipeline < 0 && attach_leaf(tr, set, leaf))
+			if (leaf->pipeline < 0 && attach_leaf(core, set, leaf))
 			{
 				placed++;
 				progress = true;
 			}
 		}
 	}
-	if (placed < list_length(tr->leaves))
+	if (placed < list_length(core->leaves))
 	{
 		gc_refuse(tr, "a joined relation has no equality condition");
 		return false;
@@ -192,12 +149,12 @@ build_tree(GcTranslation *tr, GcEqSet *set)
  * them are at hand; equalities only if they do not follow from the join keys.
  */
 static void
-place_residuals(GcTranslation *tr, List *equi, List *residuals)
+place_residuals(GcCore *core, List *equi, List *residuals)
 {
 	GcEqSet		enforced = {NIL, 0};
 	ListCell   *lc;
 
-	enforced_equalities(tr, &enforced);
+	enforced_equalities(core, &enforced);
 	foreach(lc, equi)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -207,24 +164,31 @@ place_residuals(GcTranslation *tr, List *equi, List *residuals)
 			gc_eq_member(&enforced, lsecond(op->args), NULL)->class)
 			residuals = lappend(residuals, rinfo);
 	}
-	tr->streamed->residuals = residuals;
+	core->streamed->residuals = residuals;
 }
 
+/* What can be streamed goes by this first: tables before groups, row sources last. */
+static int
+stream_rank(const GcLeaf *leaf)
+{
+	return OidIsValid(leaf->relid) ? 2 : leaf->groups ? 1 : 0;
+}
+
+/* The largest table; of an attached core, a row source if there is no table. */
 static void
-choose_streamed(GcTranslation *tr)
+choose_streamed(GcCore *core, bool attached)
 {
 	ListCell   *lc;
 
-	tr->streamed = NULL;
-	foreach(lc, tr->leaves)
+	foreach(lc, core->leaves)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
 
-		/* Groups stream only where there is no table. */
-		if (!gc_leaf_is_source(leaf) &&
-			(tr->streamed == NULL || (OidIsValid(leaf->relid) && tr->streamed->groups) ||
-			 (OidIsValid(leaf->relid) == OidIsValid(tr->streamed->relid) && leaf->tuples > tr->streamed->tuples)))
-			tr->streamed = leaf;
+		if (gc_leaf_is_source(leaf) && !attached)
+			continue;
+		if (core->streamed == NULL || stream_rank(leaf) > stream_rank(core->streamed) ||
+			(stream_rank(leaf) == stream_rank(core->streamed) && leaf->tuples > core->streamed->tuples))
+			core->streamed = leaf;
 	}
 }
 
@@ -236,8 +200,15 @@ leaf_share(GcTranslation *tr, GcLeaf *leaf)
 	ListCell   *lc;
 
 	foreach(lc, leaf->children)
-		share *= leaf_share(tr, lfirst(lc));
+	{
+		GcLeaf	   *child = lfirst(lc);
+		double		inner = leaf_share(tr, child);
+
+		share *= child->join == GC_JOIN_INNER ? inner : child->outer_share;
+	}
 	leaf->share = Min(share, 1);
+	if (leaf->join == GC_JOIN_INNER)
+		leaf->outer_share = leaf->share;
 	return leaf->share;
 }
 
@@ -246,11 +217,11 @@ leaf_share(GcTranslation *tr, GcLeaf *leaf)
  * become row sources.  Tried on a scratch copy of the pipeline's expressions.
  */
 static void
-demote_untranslatable(GcTranslation *tr)
+demote_untranslatable(GcTranslation *tr, GcCore *core)
 {
 	ListCell   *lc;
 
-	foreach(lc, tr->leaves)
+	foreach(lc, core->leaves)
 	{
 		GcLeaf	   *leaf = lfirst(lc);
 		ListCell   *lf;
@@ -322,18 +293,48 @@ assign_inputs(GcTranslation *tr)
 	return true;
 }
 
-bool
-gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
+/* The tree of a core, with what is attached to it. */
+static bool
+translate_core(GcTranslation *tr, GcCore *core)
 {
 	GcEqSet		set = {NIL, 0};
 	List	   *equi = NIL;
 	List	   *residuals = NIL;
 	ListCell   *lc;
 
-	foreach(lc, desc->leaves)
-		tr->leaves = lappend(tr->leaves, gc_leaf_make(tr, lfirst(lc)));
-	choose_streamed(tr);
-	if (tr->streamed == NULL)
+	choose_streamed(core, core->join != GC_JOIN_INNER);
+	if (core->streamed == NULL)
+		return false;
+	if (core->join == GC_JOIN_INNER)
+		tr->streamed = core->streamed;
+	gc_sort_clauses(core, gc_core_clauses(tr, core), &set, &equi, &residuals);
+	gc_merge_constants(tr, core, &set);
+	foreach(lc, core->leaves)
+	{
+		/* A row source filters its own rows. */
+		if (gc_leaf_is_source(lfirst(lc)))
+			((GcLeaf *) lfirst(lc))->filters = NIL;
+	}
+	demote_untranslatable(tr, core);
+	if (tr->reason || !build_tree(tr, core, &set))
+		return false;
+	place_residuals(core, equi, residuals);
+	foreach(lc, core->attached)
+	{
+		if (!translate_core(tr, lfirst(lc)) || !gc_core_attach(tr, core, lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+bool
+gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
+{
+	GcCore	   *core = gc_core_make(tr, desc);
+
+	if (tr->reason)
+		return false;
+	if (!translate_core(tr, core))
 	{
 		const char *reason = NULL;
 		Oid			relid;
@@ -342,20 +343,6 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 		gc_refuse(tr, "no relation can be read through the column cache: %s", reason);
 		return false;
 	}
-	if (tr->reason)
-		return false;
-	gc_sort_clauses(tr, desc->clauses, &set, &equi, &residuals);
-	gc_merge_constants(tr, &set);
-	foreach(lc, tr->leaves)
-	{
-		/* A row source filters its own rows. */
-		if (gc_leaf_is_source(lfirst(lc)))
-			((GcLeaf *) lfirst(lc))->filters = NIL;
-	}
-	demote_untranslatable(tr);
-	if (tr->reason || !build_tree(tr, &set))
-		return false;
-	place_residuals(tr, equi, residuals);
 	leaf_share(tr, tr->streamed);
 	return assign_inputs(tr);
 }

@@ -69,7 +69,8 @@ gc_lay_out_payloads(GcTyper *t)
 		const GcExpr *e = &t->exprs[pay->expr];
 
 		pay->reg = e->reg;
-		pay->nullable = (e->flags & GC_NULLABLE) != 0;
+		/* A row without a match has code 0, too. */
+		pay->nullable = (e->flags & GC_NULLABLE) != 0 || gc_build_is_optional(t->p, pay->build);
 		pay->scale = e->scale;
 		if (e->reg == GC_F32 || e->reg == GC_F64)
 			pay->width = e->reg == GC_F32 ? 4 : 8;

@@ -204,6 +204,33 @@ check_refs(const GcProgram *p, u16 first, u16 n, GcError *err)
 	return GC_OK;
 }
 
+bool
+gc_build_is_optional(const GcProgram *p, u16 build)
+{
+	for (u16 s = 0; s < p->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[s];
+
+		if (step->type == GC_STEP_PROBE && step->build == build && step->join == GC_JOIN_LEFT)
+			return true;
+	}
+	return false;
+}
+
+/* Does the probe ask its build for what that has? */
+static bool
+probe_ok(const GcProgram *p, u16 pipeline, const GcPStep *step)
+{
+	const GcPBuild *build = &gc_builds(p)[step->build];
+
+	if (step->build >= p->nbuilds || build->pipeline >= pipeline || step->join > GC_JOIN_ANTI)
+		return false;
+	/* Only whether a key is there is known of a set. */
+	if (build->set && step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI)
+		return false;
+	return step->expr == GC_NONE || (step->expr < p->nexprs && step->join != GC_JOIN_INNER);
+}
+
 static GcCode
 check_builds(const GcProgram *p, GcError *err)
 {
@@ -217,7 +244,7 @@ check_builds(const GcProgram *p, GcError *err)
 			gc_pipelines(p)[build->pipeline].build != b ||
 			build->nkeys > GC_MAX_KEYS ||
 			!span_ok(build->first_payload, build->npayloads, p->npayloads) ||
-			build->npayloads > GC_MAX_PAYLOADS)
+			build->npayloads > GC_MAX_PAYLOADS || (build->set && build->npayloads > 0))
 			return bad(err, "build");
 		if ((code = check_refs(p, build->first_key, build->nkeys, err)) != GC_OK)
 			return code;
@@ -258,8 +285,7 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 		}
 		else if (step->type == GC_STEP_PROBE)
 		{
-			if (step->build >= p->nbuilds || gc_builds(p)[step->build].pipeline >= n ||
-				step->join > GC_JOIN_ANTI || (step->expr != GC_NONE && step->expr >= p->nexprs))
+			if (!probe_ok(p, n, step))
 				return bad(err, "probe");
 			if ((code = check_refs(p, step->first_key, gc_builds(p)[step->build].nkeys, err)) != GC_OK)
 				return code;

@@ -164,7 +164,8 @@ typedef enum GcStepType
 
 /*
  * What a probe does with a row.  A match is a row of the build with equal keys for which
- * the step's condition, if it has one, is true.
+ * the step's condition, if it has one, is true.  An inner probe has none: a filter behind
+ * it is the same.
  */
 typedef enum GcJoinKind
 {
@@ -343,6 +344,9 @@ extern u16 *gc_refs(const GcProgram *p);
 
 /* Bytes that a program with the counts in *p takes. */
 extern u32	gc_program_size(const GcProgram *p);
+
+/* Is the build probed by a left join?  Then its payloads may be NULL, whatever they hold. */
+extern bool gc_build_is_optional(const GcProgram *p, u16 build);
 
 /*
  * Check every index and count, so that nothing later need: the worker runs it

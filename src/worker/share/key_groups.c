@@ -308,7 +308,7 @@ find_attributes(const GcProgram *p, const GcPPipeline *pl, ColumnSet *set)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
 
-		if (step->type == GC_STEP_FILTER)
+		if (step->expr != GC_NONE)
 			add_columns(p, step->expr, set);
 		for (int k = 0; step->type == GC_STEP_PROBE && k < gc_builds(p)[step->build].nkeys; k++)
 			add_columns(p, gc_refs(p)[step->first_key + k], set);
@@ -344,7 +344,8 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 	ColumnSet	set;
 	bool		any = false;
 
-	if (build->mode != GC_BUILD_DENSE || in->dir == NULL || in->nsources == in->nprivate || key < 0)
+	/* A set may have a key several times, with other attributes. */
+	if (build->mode != GC_BUILD_DENSE || build->set || in->dir == NULL || in->nsources == in->nprivate || key < 0)
 		return true;
 	find_attributes(run->p, pl, &set);
 	for (int c = 0; c < run->p->ncolumns; c++)

@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * attach.c
+ *	  What left, semi and anti joins attach to a core.
+ *
+ * A core is a set of inner-joined leaves with a streamed one (tree.c).  Attached to it are
+ * cores again.  An attached core's streamed leaf fills a build, which is probed by the
+ * equalities in the join's clauses.  The other clauses are a condition on the match.
+ *
+ * The probe is made in the pipeline of the one leaf whose columns the clauses use, so that
+ * a semi join on a dimension filters the dimension.  Where they use several leaves, or
+ * something that was attached before, it is made in the streamed pipeline.
+ *
+ * Above a left join the inner side's columns may be NULL, which typing knows of its build.
+ * Above an anti join they are NULL.  Above a semi join PostgreSQL may use an inner column in
+ * the place of the outer one that it is equal to; that one is read then.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "attach.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+
+#include "builder.h"
+#include "equalities.h"
+#include "leaf.h"
+
+/*-------------------------------------------------------------------------
+ * Cores
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Is this clause an equality of an expression of the attached core and one of what it is attached
+ * to?  Then it is a key.
+ */
+static GcJoinKey *
+join_key(GcTranslation *tr, GcCore *attached, RestrictInfo *rinfo)
+{
+	Relids		left = gc_base_relids(tr, rinfo->left_relids);
+	Relids		right = gc_base_relids(tr, rinfo->right_relids);
+	OpExpr	   *op = (OpExpr *) rinfo->clause;
+	bool		swapped;
+	GcJoinKey  *key;
+
+	if (!gc_is_hash_equality(rinfo))
+		return NULL;
+	swapped = bms_is_subset(left, attached->relids);
+	if (!bms_is_subset(swapped ? left : right, attached->relids) ||
+		bms_overlap(swapped ? right : left, attached->relids))
+		return NULL;
+	key = palloc0(sizeof(GcJoinKey));
+	key->build_side = swapped ? linitial(op->args) : lsecond(op->args);
+	key->probe_side = swapped ? lsecond(op->args) : linitial(op->args);
+	return key;
+}
+
+static GcCore *
+attached_core(GcTranslation *tr, const GcAttachedDesc *desc)
+{
+	GcCore	   *core = gc_core_make(tr, &desc->inner);
+	ListCell   *lc;
+
+	core->join = desc->join;
+	core->share = desc->share;
+	tr->has_optional |= desc->join == GC_JOIN_LEFT || desc->join == GC_JOIN_ANTI;
+	foreach(lc, desc->clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		GcJoinKey  *key = join_key(tr, core, rinfo);
+
+		if (key)
+			core->keys = lappend(core->keys, key);
+		else
+			core->conditions = lappend(core->conditions, rinfo);
+	}
+	return core;
+}
+
+GcCore *
+gc_core_make(GcTranslation *tr, const GcRelDesc *desc)
+{
+	GcCore	   *core = palloc0(sizeof(GcCore));
+	ListCell   *lc;
+
+	check_stack_depth();
+	core->clauses = desc->clauses;
+	foreach(lc, desc->leaves)
+	{
+		GcLeaf	   *leaf = gc_leaf_make(tr, lfirst(lc));
+
+		core->leaves = lappend(core->leaves, leaf);
+		core->relids = bms_add_members(core->relids, leaf->relids);
+		tr->leaves = lappend(tr->leaves, leaf);
+	}
+	foreach(lc, desc->attached)
+	{
+		GcCore	   *attached = attached_core(tr, lfirst(lc));
+
+		core->attached = lappend(core->attached, attached);
+		core->relids = bms_add_members(core->relids, attached->relids);
+	}
+	return core;
+}
+
+/*-------------------------------------------------------------------------
+ * Semi joins' columns in clauses above
+ *-------------------------------------------------------------------------
+ */
+
+static Node *
+outer_instead(Node *node, List *keys)
+{
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	foreach(lc, keys)
+	{
+		GcJoinKey  *key = lfirst(lc);
+
+		if (equal(node, key->build_side) &&
+			exprType((Node *) key->build_side) == exprType((Node *) key->probe_side))
+			return (Node *) key->probe_side;
+	}
+	return expression_tree_mutator(node, outer_instead, keys);
+}
+
+List *
+gc_core_clauses(GcTranslation *tr, GcCore *core)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc,
+			   *la;
+
+	foreach(lc, core->clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		foreach(la, core->attached)
+		{
+			GcCore	   *attached = lfirst(la);
+
+			if (attached->join == GC_JOIN_SEMI && bms_overlap(rinfo->clause_relids, attached->relids))
+				rinfo = make_simple_restrictinfo(tr->root, (Expr *) outer_instead((Node *) rinfo->clause, attached->keys));
+		}
+		clauses = lappend(clauses, rinfo);
+	}
+	return clauses;
+}
+
+/*-------------------------------------------------------------------------
+ * Attaching
+ *-------------------------------------------------------------------------
+ */
+
+/* All relations outside of the attached core that its keys and conditions use. */
+static Relids
+outer_relids(GcTranslation *tr, GcCore *attached)
+{
+	Relids		relids = NULL;
+	ListCell   *lc;
+
+	foreach(lc, attached->keys)
+		relids = bms_join(relids, gc_base_relids(tr, pull_varnos(tr->root, (Node *) ((GcJoinKey *) lfirst(lc))->probe_side)));
+	foreach(lc, attached->conditions)
+		relids = bms_add_members(relids, gc_base_relids(tr, lfirst_node(RestrictInfo, lc)->clause_relids));
+	return bms_difference(relids, attached->relids);
+}
+
+/* Is one of the keys by itself unique among the rows of the attached core's streamed leaf? */
+static bool
+has_unique_key(GcCore *attached)
+{
+	ListCell   *lc;
+
+	foreach(lc, attached->keys)
+	{
+		if (gc_is_unique_column(attached->streamed, ((GcJoinKey *) lfirst(lc))->build_side))
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached)
+{
+	GcLeaf	   *leaf = attached->streamed;
+	GcLeaf	   *parent = gc_leaf_among(core->leaves, outer_relids(tr, attached));
+
+	if (attached->keys == NIL)
+	{
+		gc_refuse(tr, "a joined relation has no equality condition");
+		return false;
+	}
+	leaf->join = attached->join;
+	leaf->outer_share = attached->share;
+	leaf->keys = attached->keys;
+	leaf->conditions = attached->conditions;
+	leaf->unique = has_unique_key(attached) || gc_covers_groups(leaf, attached->keys);
+	leaf->parent = parent ? parent : core->streamed;
+	leaf->parent->children = lappend(leaf->parent->children, leaf);
+	return true;
+}
+
+GcLeaf *
+gc_hiding_leaf(GcTranslation *tr, GcLeaf *at, GcLeaf *from)
+{
+	for (GcLeaf *l = from; l && l != at; l = l->parent)
+	{
+		if ((l->join == GC_JOIN_SEMI || l->join == GC_JOIN_ANTI) && l != tr->matching)
+			return l;
+	}
+	return NULL;
+}

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * attach.h
+ *	  What left, semi and anti joins attach to a core; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_ATTACH_H
+#define GC_ATTACH_H
+
+#include "planning.h"
+#include "translate.h"
+
+/*
+ * A core and what is attached to it, at any depth, as GcCores; all leaves are added to the
+ * translation.
+ */
+extern GcCore *gc_core_make(GcTranslation *tr, const GcRelDesc *desc);
+
+/*
+ * Clauses of the core that name a column of a semi join's inner side, which is equal to one of the
+ * outer side, name the latter instead.
+ */
+extern List *gc_core_clauses(GcTranslation *tr, GcCore *core);
+
+/* Make an attached core, whose own tree is complete, part of the one that it is attached to. */
+extern bool gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached);
+
+/*
+ * Between the pipelines of `at` and `from`: the nearest leaf to `from` whose columns its parent
+ * does not have, since a semi or anti join probes it; NULL if there is none.
+ */
+extern GcLeaf *gc_hiding_leaf(GcTranslation *tr, GcLeaf *at, GcLeaf *from);
+
+#endif							/* GC_ATTACH_H */
