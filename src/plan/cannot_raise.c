@@ -72,14 +72,23 @@ const_digits(const Const *con, bool scale)
 	return point ? (int) (point - text) : (int) strlen(text);
 }
 
+/* A constant that numerics can be divided by? */
 static bool
-is_nonzero(const Node *node)
+is_nonzero(Node *node)
 {
 	const Const *con = (const Const *) node;
+	char	   *text;
 
-	return IsA(node, Const) && con->consttype == NUMERICOID && !con->constisnull &&
-		strspn(DatumGetCString(DirectFunctionCall1(numeric_out, con->constvalue)), "-0.") <
-		strlen(DatumGetCString(DirectFunctionCall1(numeric_out, con->constvalue)));
+	/* An integer's cast is not folded yet. */
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_NUMERIC_INT4)
+	{
+		con = linitial(((FuncExpr *) node)->args);
+		return IsA(con, Const) && !con->constisnull && DatumGetInt32(con->constvalue) != 0;
+	}
+	if (!IsA(con, Const) || con->consttype != NUMERICOID || con->constisnull)
+		return false;
+	text = DatumGetCString(DirectFunctionCall1(numeric_out, con->constvalue));
+	return text[strspn(text, "-0.")] != '\0';
 }
 
 /* Digits of the result of a function whose operands are limited. */
@@ -109,7 +118,7 @@ function_digits(Oid funcid, List *args, const GcQueryLevel *level)
 		case F_NUMERIC_DIV:
 			if (!is_nonzero(lsecond(args)))
 				return MANY_DIGITS;
-			return left + const_digits(lsecond(args), true) + 1;
+			return left + 1 + (IsA(lsecond(args), Const) ? const_digits(lsecond(args), true) : 0);
 		default:
 			return MANY_DIGITS;
 	}
@@ -453,8 +462,9 @@ relation_may_raise(RangeTblEntry *rte, Context *context)
 	switch (rte->rtekind)
 	{
 		case RTE_RELATION:
+			/* A view was expanded; such an entry only names it. */
 			return rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW &&
-				rte->relkind != RELKIND_PARTITIONED_TABLE;
+				rte->relkind != RELKIND_PARTITIONED_TABLE && rte->relkind != RELKIND_VIEW;
 		case RTE_SUBQUERY:
 			return query_may_raise(rte->subquery, context->level, context->queries);
 		case RTE_JOIN:
@@ -472,6 +482,17 @@ relation_may_raise(RangeTblEntry *rte, Context *context)
 	}
 }
 
+/* Is it UNION ALL of subqueries, and of nothing else? */
+static bool
+is_append(Node *node)
+{
+	SetOperationStmt *operation = (SetOperationStmt *) node;
+
+	if (IsA(node, RangeTblRef))
+		return true;
+	return operation->op == SETOP_UNION && operation->all && is_append(operation->larg) && is_append(operation->rarg);
+}
+
 static bool
 query_may_raise(Query *query, const GcQueryLevel *parent, int *queries)
 {
@@ -482,7 +503,8 @@ query_may_raise(Query *query, const GcQueryLevel *parent, int *queries)
 	check_stack_depth();
 	if ((*queries)-- <= 0)
 		return true;
-	if (query->commandType != CMD_SELECT || query->setOperations || query->hasWindowFuncs ||
+	if (query->commandType != CMD_SELECT || query->hasWindowFuncs ||
+		(query->setOperations && !is_append(query->setOperations)) ||
 		query->hasTargetSRFs || query->limitCount || query->limitOffset || query->rowMarks ||
 		query->groupingSets || query->hasModifyingCTE || query->hasRecursive || query->hasDistinctOn)
 		return true;
