@@ -154,6 +154,7 @@ digits_of(Node *node, const GcQueryLevel *level)
 	GcQueryLevel room;
 	const GcQueryLevel *inner;
 	Node	   *behind;
+	Const	   *con;
 	int32		typmod;
 
 	check_stack_depth();
@@ -163,6 +164,14 @@ digits_of(Node *node, const GcQueryLevel *level)
 	{
 		case T_Const:
 			return const_digits((Const *) node, false);
+		case T_Param:
+			con = gc_level_param(level, (Param *) node);
+			return con ? const_digits(con, false) : MANY_DIGITS;
+		case T_SubLink:
+			if (((SubLink *) node)->subLinkType != EXPR_SUBLINK)
+				return MANY_DIGITS;
+			room = (GcQueryLevel) {(Query *) ((SubLink *) node)->subselect, level, NULL};
+			return digits_of((Node *) linitial_node(TargetEntry, room.query->targetList)->expr, &room);
 		case T_Var:
 			typmod = ((Var *) node)->vartypmod - VARHDRSZ;
 			/* Precision, less a scale of 11 bits with a sign. */
@@ -496,7 +505,7 @@ is_append(Node *node)
 static bool
 query_may_raise(Query *query, const GcQueryLevel *parent, int *queries)
 {
-	GcQueryLevel level = {query, parent};
+	GcQueryLevel level = {query, parent, NULL};
 	Context		context = {&level, queries};
 	ListCell   *lc;
 

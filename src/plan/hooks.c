@@ -142,7 +142,8 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
 
-	rewritten = gc_rewriting_allowed() ? gc_rewrite(parse, (options & CURSOR_OPT_FAST_PLAN) != 0) : NULL;
+	rewritten = gc_rewriting_allowed() ?
+		gc_rewrite(parse, (options & CURSOR_OPT_FAST_PLAN) != 0, params) : NULL;
 	if (rewritten)
 	{
 		first = run_planner(rewritten, query_string, options, params, refusal, gc_rewriting_forced());

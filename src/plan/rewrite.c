@@ -96,6 +96,7 @@ is_eligible(Query *parse, bool cursor)
 
 typedef struct Rewriting
 {
+	ParamListInfo params;
 	const GcQueryLevel *level;
 	bool		changed;
 } Rewriting;
@@ -127,7 +128,7 @@ rewrite_walker(Node *node, Rewriting *rewriting)
 		return false;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, rewrite_walker, rewriting);
-	level = (GcQueryLevel) {(Query *) node, outer};
+	level = (GcQueryLevel) {(Query *) node, outer, rewriting->params};
 	rewriting->level = &level;
 	(void) query_tree_walker((Query *) node, rewrite_walker, rewriting, 0);
 	rewriting->level = outer;
@@ -136,9 +137,9 @@ rewrite_walker(Node *node, Rewriting *rewriting)
 }
 
 Query *
-gc_rewrite(Query *parse, bool cursor)
+gc_rewrite(Query *parse, bool cursor, ParamListInfo params)
 {
-	Rewriting	rewriting = {0};
+	Rewriting	rewriting = {.params = params};
 	Query	   *copy;
 
 	if (!is_eligible(parse, cursor) || !has_parts(parse) || !candidate_walker((Node *) parse, NULL))

@@ -26,6 +26,7 @@ typedef struct Readers
 	const char *name;			/* of the CTE */
 	const GcQueryLevel *level;	/* of the query that is looked at */
 	int			depth;			/* of that query below the one that defines the CTE */
+	ParamListInfo params;		/* of the statement, if no level is above */
 	bool		grouped;		/* the CTE is a planning unit of its own */
 	bool		may_raise;
 } Readers;
@@ -111,7 +112,7 @@ readers_walker(Node *node, Readers *readers)
 		return readers->may_raise;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, readers_walker, readers);
-	level = (GcQueryLevel) {query, outer};
+	level = (GcQueryLevel) {query, outer, outer ? NULL : readers->params};
 	readers->level = &level;
 	readers->depth++;
 	foreach(lc, query->rtable)
@@ -133,7 +134,8 @@ static bool
 is_repeatable(const CommonTableExpr *cte, const GcQueryLevel *level)
 {
 	Query	   *query = (Query *) cte->ctequery;
-	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1,.grouped = is_grouped(query)};
+	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1,.params = level->params,
+	.grouped = is_grouped(query)};
 
 	return reads_tables(query) && !gc_locks_rows((Node *) query) && !gc_repeats_differ((Node *) query) &&
 		!contain_volatile_functions((Node *) query) &&

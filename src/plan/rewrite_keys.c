@@ -172,12 +172,11 @@ restrict_by_subqueries(Query *sub, Node *inner, Node *outer, Oid opno,
 		test = (OpExpr *) sublink->testexpr;
 		if (!IsA(test, OpExpr) || test->opno != opno || !equal(linitial(test->args), outer) ||
 			gc_query_refers_above((Query *) sublink->subselect) ||
+			gc_reads_outer_cte((Query *) sublink->subselect) ||
 			!gc_query_cannot_raise((Query *) sublink->subselect, level))
 			continue;
 		sublink = copyObject(sublink);
 		linitial(((OpExpr *) sublink->testexpr)->args) = copyObject(inner);
-		/* Only CTEs are named from outside. */
-		IncrementVarSublevelsUp(sublink->subselect, 1, 1);
 		add_condition(sub, (Node *) sublink);
 		restricted = true;
 	}

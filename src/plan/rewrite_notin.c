@@ -179,7 +179,7 @@ equalities_of(SubLink *sublink)
 static bool
 are_proven(List *equalities, Query *sub, const GcQueryLevel *level, List *conjuncts)
 {
-	GcQueryLevel mine = {sub, level};
+	GcQueryLevel mine = {sub, level, NULL};
 	ListCell   *lc;
 
 	foreach(lc, equalities)

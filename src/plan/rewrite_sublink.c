@@ -131,7 +131,7 @@ correlation_of(Node *conjunct)
 static List *
 take_correlations(Query *sub, const GcQueryLevel *level)
 {
-	GcQueryLevel mine = {sub, level};
+	GcQueryLevel mine = {sub, level, NULL};
 	List	   *correlations = NIL;
 	List	   *rest = NIL;
 	ListCell   *lc;
@@ -415,7 +415,7 @@ unnest_mutator(Node *node, Unnest *u)
 		foreach(lc, u->unnested)
 		{
 			unnested = lfirst(lc);
-			if (equal(unnested->sublink, node))
+			if (equal(unnested->sublink, node) && !gc_reads_outer_cte((Query *) unnested->sublink->subselect))
 				return copyObject(unnested->value);
 		}
 		result = unnest_sublink(u, (SubLink *) node);
@@ -485,7 +485,8 @@ gc_unnest_sublinks(const GcQueryLevel *level, List *conjuncts, bool *changed)
 		Node	   *conjunct = lfirst(lc);
 
 		u.strict = true;
-		if (has_candidate(conjunct, NULL) && !contain_volatile_functions(conjunct))
+		/* Joined, it may be evaluated for groups and rows that do not belong together. */
+		if (has_candidate(conjunct, NULL) && gc_cannot_raise(conjunct, level))
 			conjunct = unnest_mutator(conjunct, &u);
 		result = lappend(result, conjunct);
 	}

@@ -13,6 +13,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 
 /*-------------------------------------------------------------------------
  * Levels
@@ -72,19 +73,43 @@ gc_level_resolve(const GcQueryLevel *level, const Var *var, GcQueryLevel *room, 
 			return var->varattno <= list_length(rte->joinaliasvars) ?
 				list_nth(rte->joinaliasvars, var->varattno - 1) : NULL;
 		case RTE_SUBQUERY:
-			*room = (GcQueryLevel) {rte->subquery, of};
+			*room = (GcQueryLevel) {rte->subquery, of, NULL};
 			*inner = room;
 			return query_output(rte->subquery, var->varattno);
 		case RTE_CTE:
 			cte = gc_level_cte(of, rte, &of);
 			if (cte == NULL || cte->cterecursive)
 				return NULL;
-			*room = (GcQueryLevel) {castNode(Query, cte->ctequery), of};
+			*room = (GcQueryLevel) {castNode(Query, cte->ctequery), of, NULL};
 			*inner = room;
 			return query_output(room->query, var->varattno);
 		default:
 			return NULL;
 	}
+}
+
+Const *
+gc_level_param(const GcQueryLevel *level, const Param *param)
+{
+	ParamExternData data;
+	ParamExternData *value;
+	ParamListInfo params;
+	int16		len;
+	bool		byval;
+
+	while (level->parent)
+		level = level->parent;
+	params = level->params;
+	if (params == NULL || param->paramkind != PARAM_EXTERN ||
+		param->paramid <= 0 || param->paramid > params->numParams)
+		return NULL;
+	value = params->paramFetch ? params->paramFetch(params, param->paramid, true, &data) :
+		&params->params[param->paramid - 1];
+	if (!(value->pflags & PARAM_FLAG_CONST) || value->ptype != param->paramtype)
+		return NULL;
+	get_typlenbyval(param->paramtype, &len, &byval);
+	return makeConst(param->paramtype, param->paramtypmod, param->paramcollid, len,
+					 value->value, value->isnull, byval);
 }
 
 static bool
@@ -122,6 +147,31 @@ gc_query_refers_above(Query *query)
 	int			depth = 0;
 
 	return query_tree_walker(query, refers_above_walker, &depth, 0);
+}
+
+static bool
+outer_cte_walker(Node *node, int *depth)
+{
+	bool		found;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_CTE && ((RangeTblEntry *) node)->ctelevelsup > *depth;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, outer_cte_walker, depth);
+	(*depth)++;
+	found = query_tree_walker((Query *) node, outer_cte_walker, depth, QTW_EXAMINE_RTES_BEFORE);
+	(*depth)--;
+	return found;
+}
+
+bool
+gc_reads_outer_cte(Query *query)
+{
+	int			depth = 0;
+
+	return query_tree_walker(query, outer_cte_walker, &depth, QTW_EXAMINE_RTES_BEFORE);
 }
 
 /*-------------------------------------------------------------------------

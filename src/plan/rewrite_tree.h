@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "nodes/params.h"
 #include "nodes/parsenodes.h"
 #include "nodes/primnodes.h"
 
@@ -20,6 +21,7 @@ typedef struct GcQueryLevel
 {
 	Query	   *query;
 	const struct GcQueryLevel *parent;
+	ParamListInfo params;		/* of the statement; at the uppermost level only */
 } GcQueryLevel;
 
 /* The level that is `up` above this one; NULL if there is none. */
@@ -36,11 +38,17 @@ extern CommonTableExpr *gc_level_cte(const GcQueryLevel *level, const RangeTblEn
 extern Node *gc_level_resolve(const GcQueryLevel *level, const Var *var, GcQueryLevel *room,
 							  const GcQueryLevel **inner);
 
+/* A parameter's value as a constant, if the plan is for this value only; else NULL. */
+extern Const *gc_level_param(const GcQueryLevel *level, const Param *param);
+
 /* Does it refer to columns or aggregates of the query levels above the one that it belongs to? */
 extern bool gc_refers_above(Node *node);
 
 /* The same of a whole query. */
 extern bool gc_query_refers_above(Query *query);
+
+/* Does a query read CTEs of the levels above it?  A copy would be one reference more than is counted. */
+extern bool gc_reads_outer_cte(Query *query);
 
 /* The conditions of a WHERE clause, whose AND may be nested, as a list. */
 extern List *gc_conjuncts(Node *quals);
