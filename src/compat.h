@@ -99,6 +99,15 @@
 	ExecInitRangeTable((estate), (from)->es_range_table)
 #endif
 
+/* 18 has NOT NULL constraints that are not valid yet. */
+#if PG_VERSION_NUM >= 180000
+#define GC_IS_NOT_NULL(desc, attno) \
+	(TupleDescCompactAttr((desc), (attno) - 1)->attnullability == ATTNULLABLE_VALID)
+#else
+#define GC_IS_NOT_NULL(desc, attno) \
+	(TupleDescAttr((desc), (attno) - 1)->attnotnull)
+#endif
+
 /* 18 prunes partitions before a plan is executed, and keeps what that left in the state. */
 #if PG_VERSION_NUM >= 180000
 #define GC_COPY_PRUNING(estate, from) \

@@ -44,6 +44,25 @@ gc_offload_forced(void)
 }
 
 /*-------------------------------------------------------------------------
+ * gpuconc.debug_rewrite, in backends
+ *-------------------------------------------------------------------------
+ */
+
+/* May queries be rewritten before they are planned? */
+static inline bool
+gc_rewriting_allowed(void)
+{
+	return gc_debug_rewrite != GC_REWRITE_NEVER;
+}
+
+/* Is the plan of a rewritten query taken, whatever it is? */
+static inline bool
+gc_rewriting_forced(void)
+{
+	return gc_debug_rewrite == GC_REWRITE_ALWAYS;
+}
+
+/*-------------------------------------------------------------------------
  * gpuconc.debug_force_shared_scan and its like, in the worker
  *-------------------------------------------------------------------------
  */

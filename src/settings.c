@@ -21,6 +21,7 @@ bool		gc_preloaded = false;
 bool		gc_enabled = false;
 int			gc_device_choice = GC_DEVICE_AUTO;
 int			gc_debug_offload = GC_OFFLOAD_ALLOW;
+int			gc_debug_rewrite = GC_REWRITE_AUTO;
 int			gc_device_memory_limit_mb = 0;
 int			gc_host_cache_size_mb = 1024;
 bool		gc_enable_float_aggs = true;
@@ -59,6 +60,13 @@ static const struct config_enum_entry offload_choices[] = {
 	{"forbid", GC_OFFLOAD_FORBID, false},
 	{"prefer", GC_OFFLOAD_PREFER, false},
 	{"require", GC_OFFLOAD_REQUIRE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry rewrite_choices[] = {
+	{"auto", GC_REWRITE_AUTO, false},
+	{"always", GC_REWRITE_ALWAYS, false},
+	{"never", GC_REWRITE_NEVER, false},
 	{NULL, 0, false}
 };
 
@@ -122,6 +130,10 @@ define_session_settings(void)
 							 "Forbids offloading, offloads whatever can be, or makes a query that is not offloaded an error.",
 							 NULL, &gc_debug_offload, GC_OFFLOAD_ALLOW, offload_choices,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_rewrite",
+							 "Rewrites subqueries as joins where that makes the whole query offloaded and cheaper, wherever it can be done, or never.",
+							 NULL, &gc_debug_rewrite, GC_REWRITE_AUTO, rewrite_choices,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.enable_float_aggs",
 							 "Offloads sums, averages and extremes of floating-point values.",
 							 "Their last digits depend on the order of rows, as in PostgreSQL's own parallel plans.",

@@ -27,6 +27,13 @@ typedef enum GcDebugOffload
 	GC_OFFLOAD_REQUIRE
 } GcDebugOffload;
 
+typedef enum GcDebugRewrite
+{
+	GC_REWRITE_AUTO,
+	GC_REWRITE_ALWAYS,
+	GC_REWRITE_NEVER
+} GcDebugRewrite;
+
 /* Heap pages that one page of the visibility map covers. */
 #define GC_HEAPBLOCKS_PER_MAPPAGE	32672
 
@@ -34,6 +41,7 @@ typedef enum GcDebugOffload
 extern bool gc_enabled;
 extern int	gc_device_choice;
 extern int	gc_debug_offload;
+extern int	gc_debug_rewrite;
 extern int	gc_device_memory_limit_mb;
 extern int	gc_host_cache_size_mb;
 extern bool gc_enable_float_aggs;

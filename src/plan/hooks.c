@@ -26,12 +26,13 @@
 
 #include "agg.h"
 #include "hooks.h"
-#include "node.h"
 #include "paths.h"
 #include "planning.h"
 #include "relinfo.h"
+#include "rewrite.h"
 #include "source.h"
 #include "../compat.h"
+#include "whole.h"
 #include "../force.h"
 #include "../settings.h"
 
@@ -43,47 +44,6 @@ static set_rel_pathlist_hook_type prev_rel_hook = NULL;
 static set_join_pathlist_hook_type prev_join_hook = NULL;
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 static ExplainOneQuery_hook_type prev_explain_hook = NULL;
-
-/* Is there a custom scan of ours anywhere in this plan? */
-static bool
-plan_has_gc_scan(Plan *plan, List *subplans)
-{
-	ListCell   *lc;
-	List	   *children = NIL;
-
-	if (plan == NULL)
-		return false;
-	if (gc_is_node(plan))
-		return true;
-	switch (nodeTag(plan))
-	{
-		case T_Append:
-			children = ((Append *) plan)->appendplans;
-			break;
-		case T_MergeAppend:
-			children = ((MergeAppend *) plan)->mergeplans;
-			break;
-		case T_SubqueryScan:
-			children = list_make1(((SubqueryScan *) plan)->subplan);
-			break;
-		case T_CustomScan:
-			children = ((CustomScan *) plan)->custom_plans;
-			break;
-		default:
-			break;
-	}
-	foreach(lc, children)
-	{
-		if (plan_has_gc_scan(lfirst(lc), subplans))
-			return true;
-	}
-	foreach(lc, subplans)
-	{
-		if (plan_has_gc_scan(lfirst(lc), NIL))
-			return true;
-	}
-	return plan_has_gc_scan(outerPlan(plan), NIL) || plan_has_gc_scan(innerPlan(plan), NIL);
-}
 
 static bool
 reads_user_table(PlannedStmt *stmt)
@@ -105,8 +65,7 @@ reads_user_table(PlannedStmt *stmt)
 static void
 require_offload(PlannedStmt *stmt)
 {
-	if (stmt->commandType != CMD_SELECT || !reads_user_table(stmt) ||
-		plan_has_gc_scan(stmt->planTree, stmt->subplans))
+	if (stmt->commandType != CMD_SELECT || !reads_user_table(stmt) || gc_has_node(stmt))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -128,15 +87,17 @@ call_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 	return standard_planner(parse, query_string, options, params);
 }
 
+/*
+ * One run of the planner, with a state of its own; the refusal is copied out.  `required`:
+ * no other plan is to come.
+ */
 static PlannedStmt *
-gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+run_planner(Query *parse, const char *query_string, int options, ParamListInfo params,
+			char *refusal, bool required)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 	.cursor = (options & CURSOR_OPT_FAST_PLAN) != 0};
 	PlannedStmt *volatile stmt = NULL;
-
-	if (!gc_offload_active())
-		return call_planner(parse, query_string, options, params);
 
 	mine.storage_seen = gc_looks_at_storage((Node *) parse);
 	gc_planning = &mine;
@@ -145,9 +106,8 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 		stmt = call_planner(parse, query_string, options, params);
 		if (mine.refusal[0] == '\0' && mine.offered)
 			strlcpy(mine.refusal, GC_CHEAPER, sizeof(mine.refusal));
-		strlcpy(last_refusal, plan_has_gc_scan(stmt->planTree, stmt->subplans) ? "" : mine.refusal,
-				sizeof(last_refusal));
-		if (gc_offload_required())
+		strlcpy(refusal, gc_has_node(stmt) ? "" : mine.refusal, sizeof(last_refusal));
+		if (required && gc_offload_required())
 			require_offload(stmt);
 	}
 	PG_FINALLY();
@@ -157,6 +117,53 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 			hash_destroy(mine.descs);
 	}
 	PG_END_TRY();
+	return stmt;
+}
+
+/* Is the plan of the rewritten query one to keep, if it is cheaper than the original's? */
+static bool
+worth_comparing(PlannedStmt *rewritten)
+{
+	return gc_offload_forced() ? gc_has_node(rewritten) : gc_is_whole(rewritten);
+}
+
+/*
+ * A query that can be rewritten has two plans.  The rewritten one is taken if it is
+ * offloaded as a whole and cheaper: PostgreSQL itself would often be slower with it.
+ * The planner scribbles on its input, so the rewritten query is a copy.
+ */
+static PlannedStmt *
+gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	char		refusal[sizeof(last_refusal)];
+	Query	   *rewritten;
+	PlannedStmt *first = NULL;
+	PlannedStmt *stmt;
+
+	if (!gc_offload_active())
+		return call_planner(parse, query_string, options, params);
+
+	rewritten = gc_rewriting_allowed() ?
+		gc_rewrite(parse, (options & CURSOR_OPT_FAST_PLAN) != 0, params) : NULL;
+	if (rewritten)
+	{
+		first = run_planner(rewritten, query_string, options, params, refusal, gc_rewriting_forced());
+		if (!gc_rewriting_forced() && !worth_comparing(first))
+			first = NULL;
+	}
+	if (first && (gc_rewriting_forced() || gc_offload_forced()))
+		stmt = first;
+	else
+	{
+		char		refused[sizeof(last_refusal)];
+
+		stmt = run_planner(parse, query_string, options, params, refused, true);
+		if (first && first->planTree->total_cost < stmt->planTree->total_cost)
+			stmt = first;
+		else
+			strlcpy(refusal, refused, sizeof(refusal));
+	}
+	strlcpy(last_refusal, refusal, sizeof(last_refusal));
 	return stmt;
 }
 

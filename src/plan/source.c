@@ -107,6 +107,12 @@ repeats_differ(Node *node, void *context)
 	return expression_tree_walker(node, repeats_differ, context);
 }
 
+bool
+gc_repeats_differ(Node *node)
+{
+	return repeats_differ(node, NULL);
+}
+
 /* A CTE that several parts of the statement read must have the same rows for all. */
 static bool
 must_run_once(const CommonTableExpr *cte)
@@ -314,6 +320,12 @@ locks_rows(Node *node, void *context)
 		return ((Query *) node)->rowMarks != NIL ||
 			query_tree_walker((Query *) node, locks_rows, context, 0);
 	return expression_tree_walker(node, locks_rows, context);
+}
+
+bool
+gc_locks_rows(Node *node)
+{
+	return locks_rows(node, NULL);
 }
 
 /*

@@ -18,6 +18,10 @@
 extern const char *gc_source_refusal(PlannerInfo *root, RelOptInfo *rel);
 extern const char *gc_subplans_refusal(PlannerInfo *root, Node *expr);
 
+/* May a query return other rows when it is executed once more?  Does it lock rows? */
+extern bool gc_repeats_differ(Node *node);
+extern bool gc_locks_rows(Node *node);
+
 /* Does an expression, or a query level, look at how values are stored? */
 extern bool gc_looks_at_storage(Node *node);
 extern bool gc_level_looks_at_storage(PlannerInfo *root);

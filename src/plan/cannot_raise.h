@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * cannot_raise.h
+ *	  Which expressions and queries cannot raise an error; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CANNOT_RAISE_H
+#define GC_CANNOT_RAISE_H
+
+#include "rewrite_tree.h"
+
+/*
+ * Can this expression of a query level be evaluated over any rows, in any order and any
+ * number of times, without an error?  So can what is true of here; of anything else this is not known.
+ */
+extern bool gc_cannot_raise(Node *node, const GcQueryLevel *level);
+
+/* The same of a query that stands in that level; its rows repeat, too. */
+extern bool gc_query_cannot_raise(Query *query, const GcQueryLevel *parent);
+
+/* The same of those conditions of a level that several relations take part in. */
+extern bool gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level);
+
+#endif							/* GC_CANNOT_RAISE_H */

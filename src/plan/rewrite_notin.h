@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * rewrite_notin.h
+ *	  NOT IN as NOT EXISTS, where no NULL can come in; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_REWRITE_NOTIN_H
+#define GC_REWRITE_NOTIN_H
+
+#include "rewrite_tree.h"
+
+/* The subquery of a NOT IN or <> ALL; NULL if the condition is neither. */
+extern SubLink *gc_not_in(Node *node);
+
+/*
+ * Turn NOT IN among the conjuncts, which were taken out of WHERE, into NOT EXISTS.
+ * Returns the conjuncts that are to take their place; *changed is set if any was turned.
+ */
+extern List *gc_turn_not_in(const GcQueryLevel *level, List *conjuncts, bool *changed);
+
+#endif							/* GC_REWRITE_NOTIN_H */

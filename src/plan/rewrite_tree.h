@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * rewrite_tree.h
+ *	  Query trees before planning: levels, what a Var refers to, conjuncts; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_REWRITE_TREE_H
+#define GC_REWRITE_TREE_H
+
+#include "postgres.h"
+
+#include "nodes/params.h"
+#include "nodes/parsenodes.h"
+#include "nodes/primnodes.h"
+
+/* A query, and those that it stands in; on the stack of a walk. */
+typedef struct GcQueryLevel
+{
+	Query	   *query;
+	const struct GcQueryLevel *parent;
+	ParamListInfo params;		/* of the statement; at the uppermost level only */
+} GcQueryLevel;
+
+/* The level that is `up` above this one; NULL if there is none. */
+extern const GcQueryLevel *gc_level_above(const GcQueryLevel *level, int up);
+
+/* The CTE that a range table entry of this level names, and the level that defines it; NULL if it is not found. */
+extern CommonTableExpr *gc_level_cte(const GcQueryLevel *level, const RangeTblEntry *rte, const GcQueryLevel **at);
+
+/*
+ * The expression behind a Var of this level: an output of a subquery or CTE, or what a
+ * join's column stands for.  *inner becomes the level of that expression; a subquery's is
+ * made in *room.  NULL if there is nothing behind it, or no single expression.
+ */
+extern Node *gc_level_resolve(const GcQueryLevel *level, const Var *var, GcQueryLevel *room,
+							  const GcQueryLevel **inner);
+
+/* A parameter's value as a constant, if the plan is for this value only; else NULL. */
+extern Const *gc_level_param(const GcQueryLevel *level, const Param *param);
+
+/* Does it refer to columns or aggregates of the query levels above the one that it belongs to? */
+extern bool gc_refers_above(Node *node);
+
+/* The same of a whole query. */
+extern bool gc_query_refers_above(Query *query);
+
+/* Does a query read CTEs of the levels above it?  A copy would be one reference more than is counted. */
+extern bool gc_reads_outer_cte(Query *query);
+
+/* The conditions of a WHERE clause, whose AND may be nested, as a list. */
+extern List *gc_conjuncts(Node *quals);
+
+/* Conjuncts as a condition: NULL for none. */
+extern Node *gc_quals(List *conjuncts);
+
+/*
+ * Take the conditions of WHERE, and of inner joins that no outer join contains, out of
+ * the join tree.  Whoever calls gives them back to WHERE, where they mean the same.
+ */
+extern List *gc_take_conjuncts(Query *query);
+
+/* The same conditions, left where they are. */
+extern List *gc_list_conjuncts(Query *query);
+
+/* These and the conditions of outer joins. */
+extern List *gc_list_conditions(Query *query);
+
+/* Are all its rows in the result of these joins, no outer join having made some of them up? */
+extern bool gc_is_inner(Query *query, int rti);
+
+/* Add a subquery to the range table; returns its index. */
+extern int	gc_add_subquery(Query *query, Query *subquery, const char *name);
+
+/* Add the range table entry of an outer join that lists no columns; returns its index. */
+extern int	gc_add_left_join(Query *query);
+
+/* A Var for output `resno` of the subquery that is entry `rti` of the range table. */
+extern Var *gc_output_var(Query *query, int rti, int resno);
+
+#endif							/* GC_REWRITE_TREE_H */

@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * whole.c
+ *	  What of a finished plan is offloaded.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "whole.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+
+#include "node.h"
+
+typedef struct Found
+{
+	List	   *rtable;
+	bool		node;			/* of ours */
+	bool		table;			/* that PostgreSQL reads itself */
+} Found;
+
+/* Children of a plan node but for its outer and inner plan, and a fallback's. */
+static List *
+other_children(Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			return ((Append *) plan)->appendplans;
+		case T_MergeAppend:
+			return ((MergeAppend *) plan)->mergeplans;
+		case T_BitmapAnd:
+			return ((BitmapAnd *) plan)->bitmapplans;
+		case T_BitmapOr:
+			return ((BitmapOr *) plan)->bitmapplans;
+		case T_SubqueryScan:
+			return list_make1(((SubqueryScan *) plan)->subplan);
+		case T_CustomScan:
+			/* PostgreSQL's own plan comes first, then those of row sources. */
+			return gc_is_node(plan) ? list_copy_tail(((CustomScan *) plan)->custom_plans, 1) :
+				((CustomScan *) plan)->custom_plans;
+		default:
+			return NIL;
+	}
+}
+
+static bool
+scans_table(const Plan *plan, List *rtable)
+{
+	Index		relid;
+
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_SampleScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_TidScan:
+		case T_TidRangeScan:
+			return true;
+		case T_ForeignScan:
+			return true;
+		case T_CustomScan:
+			relid = ((const Scan *) plan)->scanrelid;
+			return relid > 0 && rt_fetch(relid, rtable)->rtekind == RTE_RELATION;
+		default:
+			return false;
+	}
+}
+
+static void
+look(Plan *plan, Found *found)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	found->node |= gc_is_node(plan);
+	found->table |= scans_table(plan, found->rtable);
+	foreach(lc, other_children(plan))
+		look(lfirst(lc), found);
+	look(outerPlan(plan), found);
+	look(innerPlan(plan), found);
+}
+
+static Found
+look_everywhere(PlannedStmt *stmt)
+{
+	Found		found = {.rtable = stmt->rtable};
+	ListCell   *lc;
+
+	look(stmt->planTree, &found);
+	foreach(lc, stmt->subplans)
+		look(lfirst(lc), &found);
+	return found;
+}
+
+bool
+gc_has_node(PlannedStmt *stmt)
+{
+	return look_everywhere(stmt).node;
+}
+
+bool
+gc_is_whole(PlannedStmt *stmt)
+{
+	Found		found = look_everywhere(stmt);
+
+	return found.node && !found.table;
+}

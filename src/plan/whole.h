@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * whole.h
+ *	  What of a finished plan is offloaded; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_WHOLE_H
+#define GC_WHOLE_H
+
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+
+/* Is there a node of ours anywhere in this plan? */
+extern bool gc_has_node(PlannedStmt *stmt);
+
+/* Is there one, and does PostgreSQL itself read no table unless a node falls back? */
+extern bool gc_is_whole(PlannedStmt *stmt);
+
+#endif							/* GC_WHOLE_H */
