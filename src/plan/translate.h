@@ -125,6 +125,7 @@ typedef struct GcTranslation
 				nparams,
 				nluts,
 				nlists;
+	double		lut_entries[GC_MAX_LUTS];	/* estimate; of expressions */
 	GcPColumn  *columns;
 	GcExpr	   *pexprs;
 	uint16	   *space;			/* of each text expression */
