@@ -18,6 +18,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/selfuncs.h"
 #include "utils/lsyscache.h"
 
 #include "builder.h"
@@ -125,11 +126,25 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 	return var;
 }
 
+static double
+distinct_values(GcTranslation *tr, Var *var)
+{
+	VariableStatData stats;
+	bool		isdefault;
+	double		n;
+
+	examine_variable(tr->root, (Node *) var, 0, &stats);
+	n = get_variable_numdistinct(&stats, &isdefault);
+	ReleaseVariableStats(stats);
+	return n;
+}
+
 int
 gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 {
 	GcPlanLut	lut = {.type = GC_LUT_EXPR,.to_space = GC_SPACE_NONE};
 	char	   *text = nodeToString(expr);
+	int			e;
 
 	lut.space = tr->space[arg];
 	lut.attno = gc_scan_attno(tr, (Node *) var);
@@ -138,7 +153,10 @@ gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 		!calls_user_function((Node *) expr, NULL);
 	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars((Node *) expr, NULL));
 	lut.hash = gc_hash_bytes(text, strlen(text), 0);
-	return gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
+	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
+	if (e >= 0)
+		tr->lut_values[tr->pexprs[e].ref] = distinct_values(tr, var);
+	return e;
 }
 
 int

@@ -111,18 +111,7 @@ lookup_entries(GcTranslation *tr)
 	double		n = 0;
 
 	for (int i = 0; i < tr->nluts; i++)
-	{
-		int			attno = tr->plan->luts[i].attno;
-		VariableStatData stats;
-		bool		isdefault;
-
-		if (attno <= 0)
-			continue;
-		examine_variable(tr->root, (Node *) list_nth_node(TargetEntry, tr->scan_tlist, attno - 1)->expr,
-						 0, &stats);
-		n += get_variable_numdistinct(&stats, &isdefault);
-		ReleaseVariableStats(stats);
-	}
+		n += tr->lut_values[i];
 	return n;
 }
 
