@@ -70,10 +70,9 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v)
 	v->max_rows = in->private_rows;
 	if (gc_inputs(b->program)[i].groups_of)
 	{
-		/* Scanned as groups, but scheduled as if they were a chunk. */
+		/* Groups have no sources; only how many there are is told. */
 		v->rows = b->sinks[gc_inputs(b->program)[i].groups_of - 1].ngroups;
 		v->max_rows = Min(v->rows, PG_UINT32_MAX);
-		v->nsources = 1;
 	}
 	v->sources_off = take_device(c, n * sizeof(GcSource), &p);
 	sources = p;

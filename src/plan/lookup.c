@@ -18,8 +18,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/lsyscache.h"
 
 #include "builder.h"
 #include "source.h"
@@ -126,7 +126,6 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 	return var;
 }
 
-/* Distinct values of a Var of the query level that is being translated. */
 static double
 distinct_values(GcTranslation *tr, Var *var)
 {
@@ -156,7 +155,7 @@ gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 	lut.hash = gc_hash_bytes(text, strlen(text), 0);
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
 	if (e >= 0)
-		tr->lut_entries[tr->pexprs[e].ref] = distinct_values(tr, var);
+		tr->lut_values[tr->pexprs[e].ref] = distinct_values(tr, var);
 	return e;
 }
 

@@ -111,7 +111,7 @@ lookup_entries(GcTranslation *tr)
 	double		n = 0;
 
 	for (int i = 0; i < tr->nluts; i++)
-		n += tr->lut_entries[i];
+		n += tr->lut_values[i];
 	return n;
 }
 

@@ -125,7 +125,6 @@ typedef struct GcTranslation
 				nparams,
 				nluts,
 				nlists;
-	double		lut_entries[GC_MAX_LUTS];	/* estimate; of expressions */
 	GcPColumn  *columns;
 	GcExpr	   *pexprs;
 	uint16	   *space;			/* of each text expression */
@@ -134,6 +133,7 @@ typedef struct GcTranslation
 	List	   *step_keys[GC_MAX_PIPELINES];	/* IntList of key exprs per step */
 	GcPBuild   *builds;
 	List	   *build_keys[GC_MAX_BUILDS];	/* int expr */
+	double		lut_values[GC_MAX_LUTS];	/* that each is computed for, by estimate */
 	GcBuildPayload *payloads;
 	GcPAgg	   *aggs;
 	int			agg_pipeline[GC_MAX_AGGS];
