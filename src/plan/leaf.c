@@ -168,6 +168,50 @@ gc_covers_groups(GcLeaf *leaf, List *keys)
 	return true;
 }
 
+/* May a left join between these pipelines make NULL what comes from the second? */
+static bool
+left_between(const GcLeaf *at, const GcLeaf *from)
+{
+	for (const GcLeaf *l = from; l && l != at; l = l->parent)
+	{
+		if (l->join == GC_JOIN_LEFT)
+			return true;
+	}
+	return false;
+}
+
+/* Is an expression NULL if anything that it reads is? */
+static bool
+is_strict(const GcTranslation *tr, int expr)
+{
+	const GcExpr *e = &tr->pexprs[expr];
+
+	switch (e->op)
+	{
+		case GC_OP_COLUMN:
+		case GC_OP_PAYLOAD:
+		case GC_OP_PARAM:
+		case GC_OP_ADD:
+		case GC_OP_SUB:
+		case GC_OP_MUL:
+		case GC_OP_DIV:
+		case GC_OP_MOD:
+		case GC_OP_NEG:
+		case GC_OP_ABS:
+		case GC_OP_CAST:
+		case GC_OP_AVG:
+			break;
+		default:
+			return false;
+	}
+	for (int i = 0; i < 3; i++)
+	{
+		if (e->arg[i] != GC_NONE && !is_strict(tr, e->arg[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Is there an average of numerics in it, which may need more than 64 bits? */
 static bool
 has_average(const GcTranslation *tr, int expr)
@@ -208,10 +252,13 @@ bring_parts(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 int
 gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 {
-	if (from != at && expr >= 0 && tr->pexprs[expr].op == GC_OP_PARAM)
+	const bool	optional = left_between(at, from);
+
+	if (from != at && expr >= 0 && tr->pexprs[expr].op == GC_OP_PARAM && !optional)
 		return expr;
 	if (from != at && expr >= 0 && has_average(tr, expr))
-		return bring_parts(tr, at, from, expr);
+		return optional && !is_strict(tr, expr) ?
+			gc_refuse(tr, "an expression of an average is needed above a left join") : bring_parts(tr, at, from, expr);
 	while (from != at && expr >= 0)
 	{
 		if (from->parent == NULL)

@@ -1,0 +1,493 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_test.c [host|cuda]
+ *	  Left, semi and anti joins, and conditions on matches: which rows come out, and how often.
+ *
+ * Each kind of join probes dense and hash builds, with keys that are unique or repeat, sets, and
+ * builds without a row.  Keys of the probing rows are NULL, or lie outside of the build's range,
+ * or occur.  Conditions on a match are true, false or NULL.  The probe is made in every form that
+ * a kernel's steps have: on whole vectors, row by row, on gathered rows, behind a selection
+ * bitmap; into rows, and into sums.  What must come out is computed here.
+ *
+ * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+/* Around what a thread, a warp and a tile take. */
+#define NCHUNKS			12
+#define CHUNK_SIZES		{0, 1, 7, 8, 31, 32, 33, 257, 16383, 16384, 16385, 20000}
+
+#include "rows_util.h"
+
+#include "../../src/device/nvrtc.h"
+
+#define ALL_CHUNKS		((1u << NCHUNKS) - 1)
+
+/* What is built: the dimension, with unique keys, or the table with repeated ones. */
+typedef enum Build
+{
+	DIM_DENSE,
+	DIM_HASH,					/* of keys below HASH_KEYS */
+	MANY_DENSE,					/* a set */
+	MANY_HASH
+} Build;
+
+#define HASH_KEYS		500
+#define KEYS			6300	/* of all that is joined; KEY_BASE is the least */
+#define KEY_BASE		(-300)
+
+/* How rows come to the probe, and from there to the sink. */
+typedef enum Form
+{
+	FORM_ALL,					/* all of them */
+	FORM_HALF,					/* behind a filter */
+	FORM_FEW,					/* behind filters that leave so few that they are gathered */
+	FORM_SELECTED,				/* behind a selection bitmap */
+	FORM_SUMS,					/* all of them, into one group */
+	FORMS
+} Form;
+
+static const char *const form_names[FORMS] = {"all", "half", "few", "selected", "summed"};
+
+typedef struct Request
+{
+	const char *name;
+	u8			join;
+	Build		build;
+	bool		set;
+	bool		condition;
+	bool		empty;
+	i16			key;
+} Request;
+
+static const Request requests[] = {
+	{"left, dense", GC_JOIN_LEFT, DIM_DENSE, false, false, false, C_KEY},
+	{"left, dense, NULL keys", GC_JOIN_LEFT, DIM_DENSE, false, false, false, C_NULL},
+	{"left, dense, condition", GC_JOIN_LEFT, DIM_DENSE, false, true, false, C_KEY},
+	{"left, hash", GC_JOIN_LEFT, DIM_HASH, false, false, false, C_NULL},
+	{"left, hash, condition", GC_JOIN_LEFT, DIM_HASH, false, true, false, C_NULL},
+	{"left, repeated keys", GC_JOIN_LEFT, MANY_HASH, false, false, false, C_NULL},
+	{"left, repeated keys, condition", GC_JOIN_LEFT, MANY_HASH, false, true, false, C_SMALL},
+	{"left, nothing built", GC_JOIN_LEFT, MANY_HASH, false, false, true, C_NULL},
+	{"left, nothing built, dense", GC_JOIN_LEFT, DIM_DENSE, false, true, true, C_KEY},
+	{"semi, dense set", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_NULL},
+	{"semi, dense set, in range", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_SMALL},
+	{"semi, dense, condition", GC_JOIN_SEMI, DIM_DENSE, false, true, false, C_KEY},
+	{"semi, hash set", GC_JOIN_SEMI, MANY_HASH, true, false, false, C_NULL},
+	{"semi, repeated keys, condition", GC_JOIN_SEMI, MANY_HASH, false, true, false, C_SMALL},
+	{"semi, hash, condition", GC_JOIN_SEMI, DIM_HASH, false, true, false, C_NULL},
+	{"semi, nothing built", GC_JOIN_SEMI, MANY_HASH, true, false, true, C_SMALL},
+	{"anti, dense set", GC_JOIN_ANTI, MANY_DENSE, true, false, false, C_NULL},
+	{"anti, dense set, in range", GC_JOIN_ANTI, MANY_DENSE, true, false, false, C_SMALL},
+	{"anti, dense, condition", GC_JOIN_ANTI, DIM_DENSE, false, true, false, C_KEY},
+	{"anti, hash set", GC_JOIN_ANTI, MANY_HASH, true, false, false, C_NULL},
+	{"anti, repeated keys, condition", GC_JOIN_ANTI, MANY_HASH, false, true, false, C_SMALL},
+	{"anti, hash, condition", GC_JOIN_ANTI, DIM_HASH, false, true, false, C_NULL},
+	{"anti, nothing built", GC_JOIN_ANTI, MANY_DENSE, true, false, true, C_NULL},
+};
+
+#define NREQUESTS	((int) (sizeof(requests) / sizeof(requests[0])))
+
+static Member members[NREQUESTS][FORMS];
+
+/* Rows of the build with one key: the last, + 1, and the one before each, + 1. */
+static int	newest[2][KEYS];
+static int	before[2][DIM_ROWS];
+
+/* ---------- the requests ---------- */
+
+static bool
+of_dim(const Request *q)
+{
+	return q->build == DIM_DENSE || q->build == DIM_HASH;
+}
+
+static u16
+below(Maker *m, u16 column, i64 limit)
+{
+	return maker_test(m, GC_OP_LT, column, maker_param(m, GC_INT4, limit, 0));
+}
+
+static u16
+make_build(Maker *m, const Request *q)
+{
+	u16			input = maker_input(m);
+	u16			key = read_column(m, of_dim(q) ? C_DKEY : C_HKEY, false);
+	u16			value = read_column(m, of_dim(q) ? C_DVAL : C_HVAL, false);
+	u16			b = maker_build(m, input, q->build == DIM_DENSE || q->build == MANY_DENSE ? GC_BUILD_DENSE : GC_BUILD_HASH,
+								of_dim(q), key, q->set ? GC_NONE : value);
+
+	m->builds[b].set = q->set;
+	if (q->empty || q->build == DIM_HASH)
+		maker_filter(m, below(m, key, q->empty ? 0 : HASH_KEYS), 0);
+	return b;
+}
+
+/* A dense set of the repeated keys, which is probed besides. */
+static u16
+make_other(Maker *m)
+{
+	static const Request other = {"", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_SMALL};
+
+	return make_build(m, &other);
+}
+
+/* true, false or NULL of a match */
+static u16
+make_condition(Maker *m, const Request *q, u16 b)
+{
+	u16			payload = maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload);
+
+	return maker_test(m, GC_OP_LT, payload, read_column(m, of_dim(q) ? C_SMALL : C_NULL, false));
+}
+
+static void
+make_outs(Maker *m, const Request *q, u16 b, u16 first)
+{
+	if (q->join == GC_JOIN_LEFT)
+		first = maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload);
+	maker_out(m, first);
+	maker_out(m, read_column(m, C_NULL, false));
+	maker_out(m, read_column(m, C_FLOAT, false));
+	maker_out(m, read_column(m, C_BIG, false));
+}
+
+static void
+make_request(Maker *m, const Request *q, Form form)
+{
+	static const int survive[FORMS] = {0, 1, 7, 1, 0};
+	u16			b = make_build(m, q);
+	u16			other = form == FORM_FEW ? make_other(m) : GC_NONE;
+	u16			input = maker_input(m);
+	u16			key = read_column(m, C_KEY, false);
+	u16			probe = q->key == C_KEY ? key : read_column(m, q->key, false);
+	u16			condition = q->condition ? make_condition(m, q, b) : GC_NONE;
+
+	maker_pipeline(m, input, form == FORM_SUMS ? GC_SINK_AGGREGATE : GC_SINK_ROWS, survive[form]);
+	if (form == FORM_HALF || form == FORM_SELECTED)
+		maker_filter(m, below(m, key, 3000), 1);
+	if (form == FORM_FEW)
+		maker_filter(m, below(m, key, 300), 4);
+	maker_probe(m, b, probe, q->join == GC_JOIN_LEFT ? 0 : 1, q->build == MANY_DENSE && q->key == C_SMALL);
+	m->steps[m->head.nsteps - 1].join = q->join;
+	m->steps[m->head.nsteps - 1].expr = condition;
+	if (form == FORM_FEW)
+	{
+		maker_probe(m, other, read_column(m, C_SMALL, false), 1, true);
+		m->steps[m->head.nsteps - 1].join = GC_JOIN_SEMI;
+	}
+	if (form != FORM_SUMS)
+	{
+		make_outs(m, q, b, probe);
+		return;
+	}
+	maker_group(m, GC_GROUP_NONE, 0, 0, 0);
+	maker_agg(m, GC_AGG_COUNT, GC_NONE);
+	maker_agg(m, GC_AGG_SUM, q->join == GC_JOIN_LEFT ?
+			  maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload) : probe);
+}
+
+/* ---------- what must come out ---------- */
+
+static void
+index_builds(void)
+{
+	for (int many = 0; many < 2; many++)
+	{
+		const TableColumn *key = find_column(many ? C_HKEY : C_DKEY);
+
+		for (u32 r = 0; r < key->cols[0].nrows; r++)
+		{
+			int		   *last = &newest[many][key->value[0][r] - KEY_BASE];
+
+			before[many][r] = *last;
+			*last = (int) r + 1;
+		}
+	}
+}
+
+/* Does the build have this row, and does it match row r of chunk c, whose key is equal? */
+static bool
+matches(const Request *q, int row, int c, u32 r)
+{
+	const TableColumn *value = find_column(of_dim(q) ? C_DVAL : C_HVAL);
+	const TableColumn *limit = find_column(of_dim(q) ? C_SMALL : C_NULL);
+	const TableColumn *key = find_column(q->key);
+
+	if (q->empty || (q->build == DIM_HASH && key->value[c][r] >= HASH_KEYS))
+		return false;
+	return !q->condition || (!value->null[0][row] && !limit->null[c][r] && value->value[0][row] < limit->value[c][r]);
+}
+
+/* Add one result row. */
+static u64
+add_out(const Request *q, int c, u32 r, int match, Out *outs, u64 n)
+{
+	const TableColumn *value = find_column(of_dim(q) ? C_DVAL : C_HVAL);
+	Out			o = {{0}};
+
+	if (q->join != GC_JOIN_LEFT)
+		o.w[0] = code_of(q->key, c, r, 0, &o.w[MAX_OUTS]);
+	else if (match < 0 || value->null[0][match])
+		o.w[MAX_OUTS] = 1;
+	else
+		o.w[0] = (u64) value->value[0][match];
+	o.w[1] = code_of(C_NULL, c, r, 1, &o.w[MAX_OUTS]);
+	o.w[2] = code_of(C_FLOAT, c, r, 2, &o.w[MAX_OUTS]);
+	o.w[3] = code_of(C_BIG, c, r, 3, &o.w[MAX_OUTS]);
+	outs[n] = o;
+	return n + 1;
+}
+
+static u64
+add_row(const Request *q, int c, u32 r, Out *outs, u64 n)
+{
+	const TableColumn *key = find_column(q->key);
+	const int	many = !of_dim(q);
+	u64			found = 0;
+
+	for (int row = key->null[c][r] ? 0 : newest[many][key->value[c][r] - KEY_BASE]; row; row = before[many][row - 1])
+	{
+		if (!matches(q, row - 1, c, r))
+			continue;
+		found++;
+		if (q->join == GC_JOIN_LEFT)
+			n = add_out(q, c, r, row - 1, outs, n);
+	}
+	if (q->join == GC_JOIN_SEMI ? found > 0 : found == 0)
+		n = add_out(q, c, r, -1, outs, n);
+	return n;
+}
+
+static bool
+comes_to_probe(Form form, int c, u32 r)
+{
+	const i64	key = find_column(C_KEY)->value[c][r];
+
+	switch (form)
+	{
+		case FORM_HALF:
+		case FORM_SELECTED:
+			return key < 3000;
+		case FORM_FEW:
+			return key < 300 && newest[1][find_column(C_SMALL)->value[c][r] - KEY_BASE];
+		default:
+			return true;
+	}
+}
+
+/* All rows of these chunks, sorted; malloc'd. */
+static Out *
+wanted_rows(const Request *q, Form form, u32 chunks, u64 *n)
+{
+	u64			most = 1;
+	Out		   *outs;
+
+	for (int c = 0; c < NCHUNKS; c++)
+		most += chunks >> c & 1 ? (u64) CHUNK_ROWS[c] * (q->join == GC_JOIN_LEFT && !of_dim(q) ? 20 : 1) : 0;
+	outs = malloc(most * sizeof(Out));
+	*n = 0;
+	for (int c = 0; c < NCHUNKS; c++)
+	{
+		for (u32 r = 0; chunks >> c & 1 && r < CHUNK_ROWS[c]; r++)
+		{
+			if (comes_to_probe(form, c, r))
+				*n = add_row(q, c, r, outs, *n);
+		}
+	}
+	if (*n > most)
+		tap_bail("more matches than expected");
+	qsort(outs, *n, sizeof(Out), compare_outs);
+	return outs;
+}
+
+/* Count and sum of what is wanted are what the one group has. */
+static bool
+check_sums(const Member *m, const Out *wanted, u64 n)
+{
+	const GcPPipeline *pl = &gc_pipelines(m->p)[m->pipeline];
+	const GcPAgg *aggs = gc_aggs(m->p) + pl->first_agg;
+	u64			words[8];
+	u64			sum = 0;
+
+	for (u64 r = 0; r < n; r++)
+		sum += wanted[r].w[0];
+	must(ops->copy_out(stream, words, m->sink + m->part[0], pl->group_words * sizeof(u64), NULL));
+	must(finish(stream, NULL));
+	if (words[aggs[0].word] == n && words[aggs[1].word] == sum)
+		return true;
+	tap_note("%llu rows wanted, %llu counted", (unsigned long long) n, (unsigned long long) words[aggs[0].word]);
+	return false;
+}
+
+/* ---------- runs ---------- */
+
+/* One kernel, over no chunk, each alone, and all. */
+static void
+check_kernel(int i, Form form, const Loaded *k, const GcKernelSource *source, const char *how)
+{
+	static const u32 threads[] = {32, 96, 256};
+	const Request *q = &requests[i];
+	Member	   *m = &members[i][form];
+	int			wrong = 0;
+	u64			rows = 0;
+
+	for (int c = 0; c <= NCHUNKS + 1; c++)
+	{
+		const GcAddr begin = top;
+		u64			n;
+		const u32	chunks = c < NCHUNKS ? 1u << c : c == NCHUNKS ? 0 : ALL_CHUNKS;
+		Out		   *wanted = wanted_rows(q, form, chunks, &n);
+
+		prepare_sink(m, n);
+		if (form == FORM_SUMS)
+			must(ops->fill(stream, m->sink, 0, m->part[4], NULL));
+		run_member(m, k, source, chunks, threads[c % 3], c);
+		wrong += form == FORM_SUMS ? !check_sums(m, wanted, n) : !check_sink(m, wanted, n);
+		rows += n;
+		free(wanted);
+		top = begin;
+	}
+	ok(wrong == 0, "%s, %s, %s: %llu rows", q->name, form_names[form], how, (unsigned long long) rows);
+}
+
+static void
+generate_for(int i, Form form, int vec, GcKernelSource *source)
+{
+	const Member *m = &members[i][form];
+	GcError		err = {GC_OK, ""};
+	GcVariant	v = m->variant;
+
+	v.vec = vec;
+	if (gc_generate(m->p, m->pipeline, &v, source, &err) != GC_OK)
+		tap_bail(err.detail);
+}
+
+static void
+test_request(int i, Form form)
+{
+	for (int vec = on_host ? 0 : 8; vec <= (on_host ? 0 : 16); vec += 8)
+	{
+		GcKernelSource source;
+		Loaded		k;
+
+		generate_for(i, form, vec, &source);
+		k = load_with(source.text, GC_COMPILE_FULL);
+		check_kernel(i, form, &k, &source, on_host ? "on the host" : vec == 8 ? "8 rows a thread" : "16 rows a thread");
+		unload(&k);
+		free(source.text);
+	}
+}
+
+/* ---------- members ---------- */
+
+/* A selection bitmap of the rows that pass the first step. */
+static void
+make_selection(Member *m)
+{
+	const u64	per_chunk = padded(20000) / 8;
+	u8		   *bits = calloc(NCHUNKS, per_chunk);
+
+	for (int c = 0; c < NCHUNKS; c++)
+	{
+		for (u32 r = 0; r < CHUNK_ROWS[c]; r++)
+			bits[c * per_chunk + (r >> 3)] |= (u8) (comes_to_probe(FORM_SELECTED, c, r) << (r & 7));
+	}
+	m->sel_bitmap = put(bits, NCHUNKS * per_chunk);
+	m->sel_bitmap_bytes = per_chunk;
+	m->summary = take(NCHUNKS * per_chunk);
+	must(ops->fill(stream, m->summary, 0xff, NCHUNKS * per_chunk, NULL));
+	m->sel_bitmap_bit = 3;
+	free(bits);
+}
+
+static void
+make_member(int i, Form form)
+{
+	const Request *q = &requests[i];
+	Member	   *m = &members[i][form];
+
+	make_request(&m->maker, q, form);
+	m->p = maker_finish(&m->maker, 1000000);
+	m->pipeline = m->p->npipelines - 1;
+	m->variant = (GcVariant) {.vec = on_host ? 0 : 8,.threads = 256,.selection = form == FORM_SELECTED};
+	m->chunks = ALL_CHUNKS;
+	m->ngroups = form == FORM_SUMS;
+	for (int b = 0; b < m->p->nbuilds; b++)
+		m->ranges[b] = b == 0 && of_dim(q) ? DIM_RANGE : 80;
+	if (form == FORM_SELECTED)
+		make_selection(m);
+	run_builds(m);
+}
+
+/* No build has raised a flag, though keys of sets came twice; and no set has more rows than keys. */
+static void
+test_builds(int i)
+{
+	const Member *m = &members[i][FORM_ALL];
+	u32			flags[GC_NFLAGS];
+
+	must(ops->copy_out(stream, flags, m->build[0][4], sizeof(flags), NULL));
+	must(finish(stream, NULL));
+	ok(flags[GC_FLAG_BUILD_FULL] == 0 && flags[GC_FLAG_DATA] == 0 &&
+	   (flags[GC_FLAG_DUPLICATE] == 0 || (requests[i].build == MANY_HASH && !requests[i].set)) &&
+	   (!requests[i].set || flags[GC_FLAG_BUILT] <= 80 * HOST_THREADS), "%s: built", requests[i].name);
+}
+
+/* ---------- texts ---------- */
+
+static void
+test_nvrtc(void)
+{
+	GcError		err = {GC_OK, ""};
+	const GcNvrtc *nvrtc = gc_nvrtc_open(13, &err);
+
+	if (nvrtc == NULL)
+	{
+		tap_skip("%s", err.detail);
+		return;
+	}
+	for (int i = 0; i < NREQUESTS; i++)
+	{
+		for (int form = 0; form < FORMS; form++)
+		{
+			GcKernelSource source;
+
+			generate_for(i, form, i % 2 ? 8 : 16, &source);
+			compiles_for_gpu(nvrtc, form % 2 ? 80 : 90, source.text, GC_COMPILE_QUICK, requests[i].name);
+			free(source.text);
+		}
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	GcError		err = {GC_OK, ""};
+
+	tap_start();
+	if (!start_device(argc > 1 ? argv[1] : "host", &err))
+		return tap_skip_all(err.detail);
+	for (int i = 0; i < NTABLE; i++)
+		make_column(&table[i]);
+	index_builds();
+	for (int i = 0; i < NREQUESTS; i++)
+	{
+		for (int form = 0; form < FORMS; form++)
+		{
+			make_member(i, form);
+			test_request(i, form);
+		}
+		test_builds(i);
+	}
+	test_nvrtc();
+	for (int i = 0; i < NREQUESTS * FORMS; i++)
+		free(members[i / FORMS][i % FORMS].p);
+	free_columns();
+	stop_device();
+	return tap_done();
+}
