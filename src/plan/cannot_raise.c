@@ -371,6 +371,43 @@ sublink_may_raise(const SubLink *sublink, Context *context)
 		query_may_raise(query, context->level, context->queries);
 }
 
+/* What an operator, function or aggregate does itself, apart from its arguments. */
+static bool
+call_may_raise(Node *node, const GcQueryLevel *level)
+{
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+			{
+				OpExpr	   *op = (OpExpr *) node;
+
+				return !is_comparison(op->opno, op->inputcollid) &&
+					function_may_raise(node, get_opcode(op->opno), op->args, op->inputcollid, level);
+			}
+		case T_FuncExpr:
+			{
+				FuncExpr   *func = (FuncExpr *) node;
+
+				return function_may_raise(node, func->funcid, func->args, func->inputcollid, level);
+			}
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			return !is_comparison(((OpExpr *) node)->opno, ((OpExpr *) node)->inputcollid);
+		case T_ScalarArrayOpExpr:
+			return !is_comparison(((ScalarArrayOpExpr *) node)->opno, ((ScalarArrayOpExpr *) node)->inputcollid);
+		case T_MinMaxExpr:
+			return !is_plain_type(((MinMaxExpr *) node)->minmaxtype) ||
+				(type_is_collatable(((MinMaxExpr *) node)->minmaxtype) &&
+				 !OidIsValid(((MinMaxExpr *) node)->inputcollid));
+		case T_Aggref:
+			return aggregate_may_raise((Aggref *) node, level);
+		case T_NullTest:
+			return ((NullTest *) node)->argisrow;
+		default:
+			return true;
+	}
+}
+
 static bool
 may_raise(Node *node, Context *context)
 {
@@ -378,45 +415,6 @@ may_raise(Node *node, Context *context)
 		return false;
 	switch (nodeTag(node))
 	{
-		case T_OpExpr:
-			{
-				OpExpr	   *op = (OpExpr *) node;
-
-				if (!is_comparison(op->opno, op->inputcollid) &&
-					function_may_raise(node, get_opcode(op->opno), op->args, op->inputcollid, context->level))
-					return true;
-				break;
-			}
-		case T_FuncExpr:
-			{
-				FuncExpr   *func = (FuncExpr *) node;
-
-				if (function_may_raise(node, func->funcid, func->args, func->inputcollid, context->level))
-					return true;
-				break;
-			}
-		case T_DistinctExpr:
-		case T_NullIfExpr:
-			if (!is_comparison(((OpExpr *) node)->opno, ((OpExpr *) node)->inputcollid))
-				return true;
-			break;
-		case T_ScalarArrayOpExpr:
-			if (!is_comparison(((ScalarArrayOpExpr *) node)->opno, ((ScalarArrayOpExpr *) node)->inputcollid))
-				return true;
-			break;
-		case T_MinMaxExpr:
-			if (!is_plain_type(((MinMaxExpr *) node)->minmaxtype) ||
-				(type_is_collatable(((MinMaxExpr *) node)->minmaxtype) && !OidIsValid(((MinMaxExpr *) node)->inputcollid)))
-				return true;
-			break;
-		case T_Aggref:
-			if (aggregate_may_raise((Aggref *) node, context->level))
-				return true;
-			break;
-		case T_NullTest:
-			if (((NullTest *) node)->argisrow)
-				return true;
-			break;
 		case T_Param:
 			return ((Param *) node)->paramkind != PARAM_EXTERN && ((Param *) node)->paramkind != PARAM_SUBLINK;
 		case T_SubLink:
@@ -439,7 +437,8 @@ may_raise(Node *node, Context *context)
 		case T_RangeTblRef:
 			break;
 		default:
-			return true;
+			if (call_may_raise(node, context->level))
+				return true;
 	}
 	return expression_tree_walker(node, may_raise, context);
 }
