@@ -86,6 +86,16 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'SELECT id, (SELECT count(*) FROM i WHERE i.k = o.k), (SELECT max(v) FROM i WHERE i.k = o.k) FROM o', 'SELECT id FROM o ORDER BY (SELECT sum(v) FROM i WHERE i.k = o.k) NULLS FIRST, id', 'SELECT DISTINCT (SELECT count(*) FROM i WHERE i.k = o.k AND q > 3) FROM o',
 	'SELECT k, (SELECT count(*) FROM i WHERE i.k = o.k) FROM o GROUP BY k', 'SELECT sum((SELECT count(*) FROM i WHERE i.k = o.k)) FROM o', 'SELECT count(*) OVER (), (SELECT count(*) FROM i WHERE i.k = o.k) FROM o', 'SELECT generate_series(1, (SELECT count(*) FROM i WHERE i.k = o.k)) FROM o'
 ]) AS q;
+-- EXISTS and IN where they are no conjuncts
+SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
+	'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) OR EXISTS (SELECT o.n FROM j WHERE j.k = o.k AND j.id = o.n)', 'NOT (n < 9 AND EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13))', 'CASE WHEN EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) THEN n < 4 ELSE n > 15 END', 'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) = (n > 5)',
+	'n < 4 OR k IN (SELECT k FROM i WHERE q > 13)', 'n < 4 OR k IN (SELECT k FROM i)', 'n < 4 OR k IN (SELECT DISTINCT k FROM i WHERE q > 13 AND i.kt = o.kt)', 'n < 4 OR k IN (SELECT max(k) FROM i GROUP BY kt, kb)', 'n < 4 OR (k, kt) IN (SELECT k, kt FROM i)', 'n < 4 OR n > 9 AND (k IN (SELECT k FROM i WHERE q > 13) OR kt IN (SELECT kt FROM i WHERE q > 12))', 'n < 4 OR k8 IN (SELECT k FROM i WHERE q > 13)'
+]) AS q;
+SELECT rewritten('SELECT id, EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) FROM o'), rewritten('SELECT id, CASE WHEN EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) THEN 1 ELSE 2 END FROM o');
+-- ... left alone: joins already, NULL is not false, uncorrelated, and what is above
+SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
+	'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'NOT EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'k IN (SELECT k FROM i WHERE q > 13)', '(k IN (SELECT k FROM i)) IS NULL', 'NOT (n < 9 AND k IN (SELECT k FROM i))', 'n < 4 OR k NOT IN (SELECT k FROM i)', 'n < 4 OR EXISTS (SELECT FROM i WHERE q > 100)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND q > o.n)', 'n < 4 OR EXISTS (SELECT count(*) FROM i WHERE i.k = o.k)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k OFFSET 20)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND 1 / q > 0) AND k > 100'
+]) AS q;
 -- the outer query: joins, grouping, and what stands below or above it
 CREATE VIEW seen AS SELECT id, n FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k);
 SELECT q, rewritten(q) FROM unnest(ARRAY[
