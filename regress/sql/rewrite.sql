@@ -94,7 +94,7 @@ SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
 SELECT rewritten('SELECT id, EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) FROM o'), rewritten('SELECT id, CASE WHEN EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) THEN 1 ELSE 2 END FROM o');
 -- ... left alone: joins already, NULL is not false, uncorrelated, and what is above
 SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
-	'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'NOT EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'k IN (SELECT k FROM i WHERE q > 13)', '(k IN (SELECT k FROM i)) IS NULL', 'NOT (n < 9 AND k IN (SELECT k FROM i))', 'n < 4 OR k NOT IN (SELECT k FROM i)', 'n < 4 OR EXISTS (SELECT FROM i WHERE q > 100)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND q > o.n)', 'n < 4 OR EXISTS (SELECT count(*) FROM i WHERE i.k = o.k)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k OFFSET 20)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND 1 / q > 0) AND k > 100'
+	'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'NOT EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'k IN (SELECT k FROM i WHERE q > 13)', '(k IN (SELECT k FROM i)) IS NULL', 'NOT (n < 9 AND k IN (SELECT k FROM i))', 'n < 4 OR k NOT IN (SELECT k FROM i)', 'n < 4 OR EXISTS (SELECT FROM i WHERE q > 100)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND q > o.n)', 'n < 4 OR EXISTS (SELECT count(*) FROM i WHERE i.k = o.k)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k OFFSET 20)', '(n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND 1 / q > 0)) AND k > 100'
 ]) AS q;
 -- the outer query: joins, grouping, and what stands below or above it
 CREATE VIEW seen AS SELECT id, n FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k);
