@@ -118,7 +118,7 @@ SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
 ]) AS q;
 -- left alone: what could raise an error for rows that the subquery never looks at
 SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
-	'x < (SELECT sum(v / q) FROM i WHERE i.k = o.k) AND k > 100', 'n < (SELECT sum(q * 1000000000) FROM i WHERE i.k = o.k) AND k > 100', 'n < (SELECT max(q) FROM i WHERE i.k = o.k AND 1 / q > 0) AND k > 100', 'n < (SELECT max(q) / min(q + 15) FROM i WHERE i.k = o.k) AND k > 100', 'x < (SELECT sum(f) FROM i WHERE i.k = o.k)', 'x < (SELECT sum(un) FROM i WHERE i.k = o.k)',
+	'x < (SELECT sum(v / q) FROM i WHERE i.k = o.k) AND k > 100', 'n < (SELECT sum(q * 1000000000) FROM i WHERE i.k = o.k) AND k > 100', 'n < (SELECT max(q) FROM i WHERE i.k = o.k AND 1 / q > 0) AND k > 100', 'n < (SELECT max(q) / min(q + 15) FROM i WHERE i.k = o.k) AND k > 100', 'x < (SELECT sum(f) FROM i WHERE i.k = o.k)', 'x < (SELECT sum(un) FROM i WHERE i.k = o.k)', 'x < (SELECT max(kn) FROM i WHERE i.k = o.k)',
 	'n < (SELECT count(*) FROM i WHERE i.k = o.k AND kt LIKE kb) AND k > 100', 'n < (SELECT count(*) FROM i WHERE i.k = o.k AND kt::int > 0) AND k > 100', 'n < (SELECT count(*) FROM i WHERE i.k = o.k AND q = (SELECT w FROM j)) AND k > 100',
 	'n = 10 / (SELECT max(q) FROM i WHERE i.k = o.k AND q < 1) AND k > 100', '1 / (SELECT max(q) FROM i WHERE i.k = o.k AND q < 1) < 0 AND k > 100', 'n > (SELECT count(*) FROM i WHERE i.k = o.k) - 80'
 ]) AS q;

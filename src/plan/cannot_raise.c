@@ -6,7 +6,8 @@
  * A rewritten query evaluates expressions over rows that the original never looked at.
  * So only what is known not to fail may move: comparisons of built-in types, boolean
  * logic, LIKE with a constant pattern, and numeric arithmetic whose operands are known
- * to be small.  Integer arithmetic and casts to a narrower type are not among them.
+ * to be small.  Integer arithmetic and casts to a narrower type are not among them.  Nor
+ * is what returns other values for the same rows in another order.
  *
  * Planner, in backends.
  *
@@ -335,12 +336,17 @@ aggregate_may_raise(const Aggref *agg, const GcQueryLevel *level)
 		case F_SUM_NUMERIC:
 		case F_AVG_NUMERIC:
 			return aggregate_digits(agg, level) > MOST_DIGITS;
+		case F_MIN_NUMERIC:
+		case F_MAX_NUMERIC:
+			/* Which spelling of equal values it is depends on the order of rows. */
+			return aggregate_digits(agg, level) > MOST_DIGITS;
 		default:
 			break;
 	}
 	name = agg->aggfnoid < FirstUnpinnedObjectId ? get_func_name(agg->aggfnoid) : NULL;
 	return name == NULL || (strcmp(name, "min") != 0 && strcmp(name, "max") != 0) ||
-		(type_is_collatable(arg) && !OidIsValid(agg->inputcollid));
+		(type_is_collatable(arg) &&
+		 (!OidIsValid(agg->inputcollid) || !get_collation_isdeterministic(agg->inputcollid)));
 }
 
 /*-------------------------------------------------------------------------
@@ -553,7 +559,7 @@ gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
 
 	foreach(lc, conjuncts)
 	{
-		Bitmapset  *relids = pull_varnos(NULL, lfirst(lc));
+		Bitmapset  *relids = gc_relations_of(lfirst(lc));
 
 		if (bms_membership(relids) == BMS_MULTIPLE && !gc_cannot_raise(lfirst(lc), level))
 			return false;
