@@ -123,6 +123,7 @@ SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
 	'n = 10 / (SELECT max(q) FROM i WHERE i.k = o.k AND q < 1) AND k > 100', '1 / (SELECT max(q) FROM i WHERE i.k = o.k AND q < 1) < 0 AND k > 100', 'n > (SELECT count(*) FROM i WHERE i.k = o.k) - 80'
 ]) AS q;
 SELECT rewritten('SELECT o.id FROM o, j WHERE o.n = j.id AND 1 / (o.n - j.id + 1) > 0 AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)');
+SELECT rewritten('SELECT y.id FROM (o JOIN j AS t (jid, jk, w, name) ON o.n = t.jid) AS y WHERE 1 / (y.n - y.jid + 1) > 0 AND x < (SELECT avg(v) FROM i WHERE i.k = y.k)'), rewritten('SELECT y.id FROM (o JOIN j AS t (jid, jk, w, name) ON o.n = t.jid) AS y WHERE y.w > 1 AND x < (SELECT avg(v) FROM i WHERE i.k = y.k)');
 -- collations
 CREATE COLLATION nodet (provider = icu, locale = 'und', deterministic = false);
 SELECT q, rewritten('SELECT id FROM o WHERE x < (SELECT avg(v) FROM i WHERE ' || q || ')') FROM unnest(ARRAY['i.kt = o.kt COLLATE "C"', 'i.kt = o.kt COLLATE nodet', 'i.kt COLLATE nodet = o.kt']) AS q;

@@ -552,6 +552,17 @@ gc_query_cannot_raise(Query *query, const GcQueryLevel *parent)
 	return !query_may_raise(query, parent, &queries);
 }
 
+/* May a condition of these relations be one of a join? */
+static bool
+is_of_join(Bitmapset *relations, const Query *query)
+{
+	int			rti;
+
+	/* Columns of a named join may come from both sides. */
+	return bms_membership(relations) == BMS_MULTIPLE ||
+		(bms_get_singleton_member(relations, &rti) && rt_fetch(rti, query->rtable)->rtekind == RTE_JOIN);
+}
+
 bool
 gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
 {
@@ -559,9 +570,7 @@ gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
 
 	foreach(lc, conjuncts)
 	{
-		Bitmapset  *relids = gc_relations_of(lfirst(lc));
-
-		if (bms_membership(relids) == BMS_MULTIPLE && !gc_cannot_raise(lfirst(lc), level))
+		if (is_of_join(gc_relations_of(lfirst(lc)), level->query) && !gc_cannot_raise(lfirst(lc), level))
 			return false;
 	}
 	return true;
