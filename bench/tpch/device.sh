@@ -34,7 +34,9 @@ WHAT=TPC-H
 
 # Before the server starts: its settings, and programs from wheels.
 prepare() {
-	MORE_CONF="max_parallel_workers_per_gather = $WORKERS"
+	# Frozen rows have a proof of their visibility only where the map's pages were logged.
+	MORE_CONF="max_parallel_workers_per_gather = $WORKERS
+wal_level = replica"
 	[[ ${INDEXES:=no} != yes ]] || WHAT='TPC-H with indexes'
 	: "${POSTGRES:=yes}" "${TIMEOUT:=60}" "${STREAMS:=1,8}" "${PASSES:=5}" "${ONLY:=}"
 	[ -z "${WHEELS:-}" ] || {

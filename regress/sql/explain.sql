@@ -27,6 +27,9 @@ EXPLAIN (COSTS OFF, VERBOSE) SELECT r_name, sum(price) AS total FROM sales, shop
 EXPLAIN (COSTS OFF) SELECT id, c_name FROM sales JOIN customer ON customer = c_id WHERE quantity > 48;
 EXPLAIN (COSTS OFF) SELECT x, count(*) FROM sales JOIN generate_series(1, 20) AS x ON shop = x GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT a.id FROM sales a JOIN sales b ON a.id = b.product AND a.customer = b.customer AND a.price > b.price;
+SET gpuconc.debug_rewrite = never;
+EXPLAIN (COSTS OFF) SELECT s_id, (SELECT count(*) FROM sales WHERE shop = s_id) FROM shop;
+RESET gpuconc.debug_rewrite;
 EXPLAIN (COSTS OFF) SELECT s_id, (SELECT count(*) FROM sales WHERE shop = s_id) FROM shop;
 PREPARE p(int, text) AS SELECT count(*) FROM sales WHERE shop = $1 AND city LIKE $2 AND quantity = ANY ('{1,2,3}');
 SET plan_cache_mode = force_generic_plan;

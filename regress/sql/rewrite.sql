@@ -86,6 +86,16 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'SELECT id, (SELECT count(*) FROM i WHERE i.k = o.k), (SELECT max(v) FROM i WHERE i.k = o.k) FROM o', 'SELECT id FROM o ORDER BY (SELECT sum(v) FROM i WHERE i.k = o.k) NULLS FIRST, id', 'SELECT DISTINCT (SELECT count(*) FROM i WHERE i.k = o.k AND q > 3) FROM o',
 	'SELECT k, (SELECT count(*) FROM i WHERE i.k = o.k) FROM o GROUP BY k', 'SELECT sum((SELECT count(*) FROM i WHERE i.k = o.k)) FROM o', 'SELECT count(*) OVER (), (SELECT count(*) FROM i WHERE i.k = o.k) FROM o', 'SELECT generate_series(1, (SELECT count(*) FROM i WHERE i.k = o.k)) FROM o'
 ]) AS q;
+-- EXISTS and IN where they are no conjuncts
+SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
+	'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) OR EXISTS (SELECT o.n FROM j WHERE j.k = o.k AND j.id = o.n)', 'NOT (n < 9 AND EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13))', 'CASE WHEN EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) THEN n < 4 ELSE n > 15 END', 'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) = (n > 5)',
+	'n < 4 OR k IN (SELECT k FROM i WHERE q > 13)', 'n < 4 OR k IN (SELECT k FROM i)', 'n < 4 OR k IN (SELECT DISTINCT k FROM i WHERE q > 13 AND i.kt = o.kt)', 'n < 4 OR k IN (SELECT max(k) FROM i GROUP BY kt, kb)', 'n < 4 OR (k, kt) IN (SELECT k, kt FROM i)', 'n < 4 OR n > 9 AND (k IN (SELECT k FROM i WHERE q > 13) OR kt IN (SELECT kt FROM i WHERE q > 12))', 'n < 4 OR k8 IN (SELECT k FROM i WHERE q > 13)'
+]) AS q;
+SELECT rewritten('SELECT id, EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) FROM o'), rewritten('SELECT id, CASE WHEN EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) THEN 1 ELSE 2 END FROM o');
+-- ... left alone: joins already, NULL is not false, uncorrelated, and what is above
+SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
+	'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'NOT EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'k IN (SELECT k FROM i WHERE q > 13)', '(k IN (SELECT k FROM i)) IS NULL', 'NOT (n < 9 AND k IN (SELECT k FROM i))', 'n < 4 OR k NOT IN (SELECT k FROM i)', 'n < 4 OR EXISTS (SELECT FROM i WHERE q > 100)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND q > o.n)', 'n < 4 OR EXISTS (SELECT count(*) FROM i WHERE i.k = o.k)', 'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k OFFSET 20)', '(n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND 1 / q > 0)) AND k > 100'
+]) AS q;
 -- the outer query: joins, grouping, and what stands below or above it
 CREATE VIEW seen AS SELECT id, n FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k);
 SELECT q, rewritten(q) FROM unnest(ARRAY[
@@ -108,11 +118,12 @@ SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
 ]) AS q;
 -- left alone: what could raise an error for rows that the subquery never looks at
 SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
-	'x < (SELECT sum(v / q) FROM i WHERE i.k = o.k) AND k > 100', 'n < (SELECT sum(q * 1000000000) FROM i WHERE i.k = o.k) AND k > 100', 'n < (SELECT max(q) FROM i WHERE i.k = o.k AND 1 / q > 0) AND k > 100', 'n < (SELECT max(q) / min(q + 15) FROM i WHERE i.k = o.k) AND k > 100', 'x < (SELECT sum(f) FROM i WHERE i.k = o.k)', 'x < (SELECT sum(un) FROM i WHERE i.k = o.k)',
+	'x < (SELECT sum(v / q) FROM i WHERE i.k = o.k) AND k > 100', 'n < (SELECT sum(q * 1000000000) FROM i WHERE i.k = o.k) AND k > 100', 'n < (SELECT max(q) FROM i WHERE i.k = o.k AND 1 / q > 0) AND k > 100', 'n < (SELECT max(q) / min(q + 15) FROM i WHERE i.k = o.k) AND k > 100', 'x < (SELECT sum(f) FROM i WHERE i.k = o.k)', 'x < (SELECT sum(un) FROM i WHERE i.k = o.k)', 'x < (SELECT max(kn) FROM i WHERE i.k = o.k)',
 	'n < (SELECT count(*) FROM i WHERE i.k = o.k AND kt LIKE kb) AND k > 100', 'n < (SELECT count(*) FROM i WHERE i.k = o.k AND kt::int > 0) AND k > 100', 'n < (SELECT count(*) FROM i WHERE i.k = o.k AND q = (SELECT w FROM j)) AND k > 100',
 	'n = 10 / (SELECT max(q) FROM i WHERE i.k = o.k AND q < 1) AND k > 100', '1 / (SELECT max(q) FROM i WHERE i.k = o.k AND q < 1) < 0 AND k > 100', 'n > (SELECT count(*) FROM i WHERE i.k = o.k) - 80'
 ]) AS q;
 SELECT rewritten('SELECT o.id FROM o, j WHERE o.n = j.id AND 1 / (o.n - j.id + 1) > 0 AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)');
+SELECT rewritten('SELECT y.id FROM (o JOIN j AS t (jid, jk, w, name) ON o.n = t.jid) AS y WHERE 1 / (y.n - y.jid + 1) > 0 AND x < (SELECT avg(v) FROM i WHERE i.k = y.k)'), rewritten('SELECT y.id FROM (o JOIN j AS t (jid, jk, w, name) ON o.n = t.jid) AS y WHERE y.w > 1 AND x < (SELECT avg(v) FROM i WHERE i.k = y.k)');
 -- collations
 CREATE COLLATION nodet (provider = icu, locale = 'und', deterministic = false);
 SELECT q, rewritten('SELECT id FROM o WHERE x < (SELECT avg(v) FROM i WHERE ' || q || ')') FROM unnest(ARRAY['i.kt = o.kt COLLATE "C"', 'i.kt = o.kt COLLATE nodet', 'i.kt COLLATE nodet = o.kt']) AS q;

@@ -6,7 +6,8 @@
  * A rewritten query evaluates expressions over rows that the original never looked at.
  * So only what is known not to fail may move: comparisons of built-in types, boolean
  * logic, LIKE with a constant pattern, and numeric arithmetic whose operands are known
- * to be small.  Integer arithmetic and casts to a narrower type are not among them.
+ * to be small.  Integer arithmetic and casts to a narrower type are not among them.  Nor
+ * is what returns other values for the same rows in another order.
  *
  * Planner, in backends.
  *
@@ -335,12 +336,17 @@ aggregate_may_raise(const Aggref *agg, const GcQueryLevel *level)
 		case F_SUM_NUMERIC:
 		case F_AVG_NUMERIC:
 			return aggregate_digits(agg, level) > MOST_DIGITS;
+		case F_MIN_NUMERIC:
+		case F_MAX_NUMERIC:
+			/* Which spelling of equal values it is depends on the order of rows. */
+			return aggregate_digits(agg, level) > MOST_DIGITS;
 		default:
 			break;
 	}
 	name = agg->aggfnoid < FirstUnpinnedObjectId ? get_func_name(agg->aggfnoid) : NULL;
 	return name == NULL || (strcmp(name, "min") != 0 && strcmp(name, "max") != 0) ||
-		(type_is_collatable(arg) && !OidIsValid(agg->inputcollid));
+		(type_is_collatable(arg) &&
+		 (!OidIsValid(agg->inputcollid) || !get_collation_isdeterministic(agg->inputcollid)));
 }
 
 /*-------------------------------------------------------------------------
@@ -371,6 +377,43 @@ sublink_may_raise(const SubLink *sublink, Context *context)
 		query_may_raise(query, context->level, context->queries);
 }
 
+/* What an operator, function or aggregate does itself, apart from its arguments. */
+static bool
+call_may_raise(Node *node, const GcQueryLevel *level)
+{
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+			{
+				OpExpr	   *op = (OpExpr *) node;
+
+				return !is_comparison(op->opno, op->inputcollid) &&
+					function_may_raise(node, get_opcode(op->opno), op->args, op->inputcollid, level);
+			}
+		case T_FuncExpr:
+			{
+				FuncExpr   *func = (FuncExpr *) node;
+
+				return function_may_raise(node, func->funcid, func->args, func->inputcollid, level);
+			}
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			return !is_comparison(((OpExpr *) node)->opno, ((OpExpr *) node)->inputcollid);
+		case T_ScalarArrayOpExpr:
+			return !is_comparison(((ScalarArrayOpExpr *) node)->opno, ((ScalarArrayOpExpr *) node)->inputcollid);
+		case T_MinMaxExpr:
+			return !is_plain_type(((MinMaxExpr *) node)->minmaxtype) ||
+				(type_is_collatable(((MinMaxExpr *) node)->minmaxtype) &&
+				 !OidIsValid(((MinMaxExpr *) node)->inputcollid));
+		case T_Aggref:
+			return aggregate_may_raise((Aggref *) node, level);
+		case T_NullTest:
+			return ((NullTest *) node)->argisrow;
+		default:
+			return true;
+	}
+}
+
 static bool
 may_raise(Node *node, Context *context)
 {
@@ -378,45 +421,6 @@ may_raise(Node *node, Context *context)
 		return false;
 	switch (nodeTag(node))
 	{
-		case T_OpExpr:
-			{
-				OpExpr	   *op = (OpExpr *) node;
-
-				if (!is_comparison(op->opno, op->inputcollid) &&
-					function_may_raise(node, get_opcode(op->opno), op->args, op->inputcollid, context->level))
-					return true;
-				break;
-			}
-		case T_FuncExpr:
-			{
-				FuncExpr   *func = (FuncExpr *) node;
-
-				if (function_may_raise(node, func->funcid, func->args, func->inputcollid, context->level))
-					return true;
-				break;
-			}
-		case T_DistinctExpr:
-		case T_NullIfExpr:
-			if (!is_comparison(((OpExpr *) node)->opno, ((OpExpr *) node)->inputcollid))
-				return true;
-			break;
-		case T_ScalarArrayOpExpr:
-			if (!is_comparison(((ScalarArrayOpExpr *) node)->opno, ((ScalarArrayOpExpr *) node)->inputcollid))
-				return true;
-			break;
-		case T_MinMaxExpr:
-			if (!is_plain_type(((MinMaxExpr *) node)->minmaxtype) ||
-				(type_is_collatable(((MinMaxExpr *) node)->minmaxtype) && !OidIsValid(((MinMaxExpr *) node)->inputcollid)))
-				return true;
-			break;
-		case T_Aggref:
-			if (aggregate_may_raise((Aggref *) node, context->level))
-				return true;
-			break;
-		case T_NullTest:
-			if (((NullTest *) node)->argisrow)
-				return true;
-			break;
 		case T_Param:
 			return ((Param *) node)->paramkind != PARAM_EXTERN && ((Param *) node)->paramkind != PARAM_SUBLINK;
 		case T_SubLink:
@@ -439,7 +443,8 @@ may_raise(Node *node, Context *context)
 		case T_RangeTblRef:
 			break;
 		default:
-			return true;
+			if (call_may_raise(node, context->level))
+				return true;
 	}
 	return expression_tree_walker(node, may_raise, context);
 }
@@ -547,6 +552,17 @@ gc_query_cannot_raise(Query *query, const GcQueryLevel *parent)
 	return !query_may_raise(query, parent, &queries);
 }
 
+/* May a condition of these relations be one of a join? */
+static bool
+is_of_join(Bitmapset *relations, const Query *query)
+{
+	int			rti;
+
+	/* Columns of a named join may come from both sides. */
+	return bms_membership(relations) == BMS_MULTIPLE ||
+		(bms_get_singleton_member(relations, &rti) && rt_fetch(rti, query->rtable)->rtekind == RTE_JOIN);
+}
+
 bool
 gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
 {
@@ -554,9 +570,7 @@ gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
 
 	foreach(lc, conjuncts)
 	{
-		Bitmapset  *relids = pull_varnos(NULL, lfirst(lc));
-
-		if (bms_membership(relids) == BMS_MULTIPLE && !gc_cannot_raise(lfirst(lc), level))
+		if (is_of_join(gc_relations_of(lfirst(lc)), level->query) && !gc_cannot_raise(lfirst(lc), level))
 			return false;
 	}
 	return true;

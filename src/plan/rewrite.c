@@ -28,8 +28,9 @@
  *-------------------------------------------------------------------------
  */
 
+/* Is there something in this query itself? */
 static bool
-query_may_gain(Query *query)
+level_may_gain(Query *query)
 {
 	ListCell   *lc;
 
@@ -38,20 +39,27 @@ query_may_gain(Query *query)
 		if (gc_may_inline(lfirst_node(CommonTableExpr, lc)))
 			return true;
 	}
+	if (!query->hasSubLinks)
+		return false;
+	if (gc_may_unnest((Node *) query->targetList))
+		return true;
+	foreach(lc, gc_list_conjuncts(query))
+	{
+		if (gc_not_in(lfirst(lc)) || gc_may_unnest(lfirst(lc)))
+			return true;
+	}
 	return false;
 }
 
 static bool
-candidate_walker(Node *node, void *context)
+level_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Query))
-		return query_may_gain((Query *) node) ||
-			query_tree_walker((Query *) node, candidate_walker, context, 0);
-	if (gc_not_in(node) || (IsA(node, SubLink) && gc_may_unnest((SubLink *) node)))
-		return true;
-	return expression_tree_walker(node, candidate_walker, context);
+		return level_may_gain((Query *) node) ||
+			query_tree_walker((Query *) node, level_walker, context, 0);
+	return expression_tree_walker(node, level_walker, context);
 }
 
 /* Has the query, or a subquery in FROM, a subquery in an expression, or CTEs?  Most have neither. */
@@ -142,7 +150,7 @@ gc_rewrite(Query *parse, bool cursor, ParamListInfo params)
 	Rewriting	rewriting = {.params = params};
 	Query	   *copy;
 
-	if (!is_eligible(parse, cursor) || !has_parts(parse) || !candidate_walker((Node *) parse, NULL))
+	if (!is_eligible(parse, cursor) || !has_parts(parse) || !level_walker((Node *) parse, NULL))
 		return NULL;
 	copy = copyObject(parse);
 	(void) rewrite_walker((Node *) copy, &rewriting);

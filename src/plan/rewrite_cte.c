@@ -92,7 +92,7 @@ conditions_may_raise(const Readers *readers)
 	foreach(lc, gc_list_conditions(readers->level->query))
 	{
 		/* Only a condition of one relation moves into a grouped subquery. */
-		if (readers->grouped && bms_membership(pull_varnos(NULL, lfirst(lc))) == BMS_MULTIPLE)
+		if (readers->grouped && bms_membership(gc_relations_of(lfirst(lc))) == BMS_MULTIPLE)
 			continue;
 		if (!gc_cannot_raise(lfirst(lc), readers->level))
 			return true;

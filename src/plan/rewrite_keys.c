@@ -39,7 +39,7 @@ filters_of(int rti, const GcQueryLevel *level, List *conjuncts)
 
 		if (checkExprHasSubLink(conjunct) || gc_refers_above(conjunct))
 			continue;
-		relids = pull_varnos(NULL, conjunct);
+		relids = gc_relations_of(conjunct);
 		if (bms_membership(relids) == BMS_SINGLETON && bms_is_member(rti, relids) &&
 			gc_cannot_raise(conjunct, level))
 			filters = lappend(filters, conjunct);

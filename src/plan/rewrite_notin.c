@@ -148,7 +148,7 @@ gc_not_in(Node *node)
 
 /* The equalities that NOT IN tests, or NIL; of <> ALL, those that its operators negate. */
 static List *
-equalities_of(SubLink *sublink)
+equalities_of(const SubLink *sublink)
 {
 	bool		all = sublink->subLinkType == ALL_SUBLINK;
 	List	   *equalities = all ? list_make1(sublink->testexpr) : gc_conjuncts(sublink->testexpr);
@@ -249,22 +249,13 @@ output_mutator(Node *node, List *targets)
 	return expression_tree_mutator(node, output_mutator, targets);
 }
 
-/* NOT EXISTS of what NOT IN says; NULL if it must stay. */
-static Node *
-turn(Node *node, const GcQueryLevel *level, List *conjuncts)
+/* The subquery restricted to rows that fulfil the equalities; NULL if that cannot be said. */
+static Query *
+restrict_rows(Query *sub, List *equalities)
 {
-	SubLink    *sublink = gc_not_in(node);
-	SubLink    *exists;
-	List	   *equalities;
 	List	   *quals;
-	Query	   *sub;
 	ListCell   *lc;
 
-	if (sublink == NULL || (equalities = equalities_of(sublink)) == NIL)
-		return NULL;
-	sub = copyObject((Query *) sublink->subselect);
-	if (!gc_query_cannot_raise(sub, level) || !are_proven(equalities, sub, level, conjuncts))
-		return NULL;
 	if (!is_simple(sub))
 	{
 		if (gc_query_refers_above(sub))
@@ -280,6 +271,34 @@ turn(Node *node, const GcQueryLevel *level, List *conjuncts)
 		quals = lappend(quals, output_mutator((Node *) op, sub->targetList));
 	}
 	sub->jointree->quals = gc_quals(quals);
+	return sub;
+}
+
+Query *
+gc_rows_of_in(const SubLink *sublink)
+{
+	List	   *equalities = equalities_of(sublink);
+
+	return equalities ? restrict_rows(copyObject((Query *) sublink->subselect), equalities) : NULL;
+}
+
+/* NOT EXISTS of what NOT IN says; NULL if it must stay. */
+static Node *
+turn(Node *node, const GcQueryLevel *level, List *conjuncts)
+{
+	SubLink    *sublink = gc_not_in(node);
+	SubLink    *exists;
+	List	   *equalities;
+	Query	   *sub;
+
+	if (sublink == NULL || (equalities = equalities_of(sublink)) == NIL)
+		return NULL;
+	sub = copyObject((Query *) sublink->subselect);
+	if (!gc_query_cannot_raise(sub, level) || !are_proven(equalities, sub, level, conjuncts))
+		return NULL;
+	sub = restrict_rows(sub, equalities);
+	if (sub == NULL)
+		return NULL;
 	exists = makeNode(SubLink);
 	exists->subLinkType = EXISTS_SUBLINK;
 	exists->subselect = (Node *) sub;

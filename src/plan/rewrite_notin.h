@@ -21,4 +21,7 @@ extern SubLink *gc_not_in(Node *node);
  */
 extern List *gc_turn_not_in(const GcQueryLevel *level, List *conjuncts, bool *changed);
 
+/* A copy of an IN's subquery, with what IN tests added to its conditions; NULL if that cannot be said. */
+extern Query *gc_rows_of_in(const SubLink *sublink);
+
 #endif							/* GC_REWRITE_NOTIN_H */

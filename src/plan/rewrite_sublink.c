@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_sublink.c
- *	  Correlated scalar subqueries as joins with grouped subqueries.
+ *	  Correlated scalar subqueries, and EXISTS under OR, as joins with grouped subqueries.
  *
  *		x < (SELECT avg(y) FROM t WHERE t.k = o.k AND ...)
  *
@@ -11,6 +11,9 @@
  * duplicated.  An inner join is right where no group means no row: the value over no rows
  * is NULL, and the condition is strict in it.  Else it is a left join, and the value over
  * no rows is put in.
+ *
+ * EXISTS and IN that stand under OR or CASE, of which PostgreSQL makes no semi join, become
+ * left joins with one row per key; whether there is one is what they say.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
@@ -29,6 +32,7 @@
 
 #include "cannot_raise.h"
 #include "rewrite_keys.h"
+#include "rewrite_notin.h"
 
 /* A subquery that was turned into a join, and what stands in its place. */
 typedef struct Unnested
@@ -44,6 +48,7 @@ typedef struct Unnest
 	List	   *joins;			/* conditions of inner joins that were added */
 	List	   *unnested;		/* Unnested */
 	bool		strict;			/* a NULL here makes the row fail */
+	bool		like_false;		/* so does false, and nothing else depends on which it is */
 } Unnest;
 
 /* One condition of the subquery that ties it to the outer query. */
@@ -54,13 +59,46 @@ typedef struct Correlation
 	int			resno;			/* output of the grouped subquery */
 } Correlation;
 
-bool
-gc_may_unnest(const SubLink *sublink)
+static bool
+is_correlated(const SubLink *sublink)
+{
+	return contain_vars_of_level(sublink->subselect, 1);
+}
+
+static bool
+is_aggregate(const SubLink *sublink)
 {
 	const Query *query = (const Query *) sublink->subselect;
 
-	return sublink->subLinkType == EXPR_SUBLINK && query->hasAggs && !query->groupClause &&
-		contain_vars_of_level((Node *) query, 1);
+	return sublink->subLinkType == EXPR_SUBLINK && query->hasAggs && !query->groupClause && is_correlated(sublink);
+}
+
+static bool
+is_membership(const SubLink *sublink)
+{
+	return sublink->subLinkType == ANY_SUBLINK ||
+		(sublink->subLinkType == EXISTS_SUBLINK && is_correlated(sublink));
+}
+
+static bool
+candidate_walker(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Query))
+		return false;
+	if (IsA(node, SubLink))
+		return is_aggregate((SubLink *) node) || is_membership((SubLink *) node);
+	return expression_tree_walker(node, candidate_walker, context);
+}
+
+bool
+gc_may_unnest(Node *condition)
+{
+	Node	   *node = is_notclause(condition) ? (Node *) get_notclausearg(condition) : condition;
+
+	/* PostgreSQL makes a semi or anti join of a conjunct. */
+	if (node && IsA(node, SubLink) && is_membership((SubLink *) node))
+		return false;
+	return candidate_walker(node, NULL);
 }
 
 /*-------------------------------------------------------------------------
@@ -154,15 +192,15 @@ take_correlations(Query *sub, const GcQueryLevel *level)
  *-------------------------------------------------------------------------
  */
 
-/* An aggregate of all rows that there are, and nothing else? */
+/* A join, or an aggregate of all its rows, and nothing else? */
 static bool
-is_plain_aggregate(const Query *query)
+is_plain(const Query *query)
 {
-	return query->commandType == CMD_SELECT && query->hasAggs && !query->groupClause &&
+	return query->commandType == CMD_SELECT && !query->groupClause &&
 		!query->groupingSets && !query->havingQual && !query->distinctClause && !query->sortClause &&
 		!query->limitCount && !query->limitOffset && !query->setOperations && !query->hasWindowFuncs &&
 		!query->hasTargetSRFs && !query->rowMarks && !query->hasModifyingCTE && !query->hasRecursive &&
-		list_length(query->targetList) == 1 && query->jointree->fromlist != NIL;
+		query->jointree->fromlist != NIL;
 }
 
 /* The output that is this group key, made if there is none yet. */
@@ -328,35 +366,24 @@ joined_var(Query *query, int rti, int resno, bool inner)
 	return var;
 }
 
-/* What stands in the place of a subquery, which becomes a join; NULL if it must stay. */
-static Node *
-unnest_sublink(Unnest *u, SubLink *sublink)
+/*
+ * Take the correlations out of a copy of a subquery, and group the rest by its side of
+ * them.  Returns the correlations; NIL if it cannot be done.
+ */
+static List *
+group_by_keys(Unnest *u, Query *sub)
 {
-	Query	   *query = u->level->query;
-	Query	   *sub;
-	List	   *correlations;
-	Node	   *output;
-	Const	   *otherwise;
+	List	   *correlations = take_correlations(sub, u->level);
 	ListCell   *lc;
-	bool		inner;
-	int			rti;
 
-	if (!gc_may_unnest(sublink) || !is_plain_aggregate((Query *) sublink->subselect))
-		return NULL;
-	sub = copyObject((Query *) sublink->subselect);
-	correlations = take_correlations(sub, u->level);
-	if (correlations == NIL)
-		return NULL;
-	output = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 	foreach(lc, correlations)
 	{
 		Correlation *correlation = lfirst(lc);
 
 		correlation->resno = group_key(sub, list_nth(correlation->op->args, correlation->inner));
 	}
-	if (gc_query_refers_above(sub) || !gc_query_cannot_raise(sub, u->level) ||
-		(otherwise = over_no_rows(output)) == NULL)
-		return NULL;
+	if (correlations == NIL || gc_query_refers_above(sub) || !gc_query_cannot_raise(sub, u->level))
+		return NIL;
 	foreach(lc, correlations)
 	{
 		Correlation *correlation = lfirst(lc);
@@ -366,13 +393,76 @@ unnest_sublink(Unnest *u, SubLink *sublink)
 		gc_restrict_key(sub, list_nth(correlation->op->args, correlation->inner), outer, correlation->op,
 						u->level, u->conjuncts);
 	}
-	inner = u->strict && otherwise->constisnull;
+	return correlations;
+}
+
+/* Join a grouped subquery; returns its entry in the range table. */
+static int
+add_groups(Unnest *u, Query *sub, List *correlations, bool inner)
+{
+	int			rti;
+
 	linitial_node(TargetEntry, sub->targetList)->resname = "value";
-	rti = gc_add_subquery(query, sub, "groups");
-	join_groups(u, rti, join_conditions(query, rti, correlations), inner);
+	rti = gc_add_subquery(u->level->query, sub, "groups");
+	join_groups(u, rti, join_conditions(u->level->query, rti, correlations), inner);
+	return rti;
+}
+
+/* What stands in the place of a scalar subquery, which becomes a join; NULL if it must stay. */
+static Node *
+unnest_aggregate(Unnest *u, SubLink *sublink)
+{
+	Query	   *query = u->level->query;
+	Query	   *sub = (Query *) sublink->subselect;
+	List	   *correlations;
+	Node	   *output;
+	Const	   *otherwise;
+	bool		inner;
+	int			rti;
+
+	if (!is_aggregate(sublink) || !is_plain(sub) || list_length(sub->targetList) != 1)
+		return NULL;
+	sub = copyObject(sub);
+	output = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
+	correlations = group_by_keys(u, sub);
+	if (correlations == NIL || (otherwise = over_no_rows(output)) == NULL)
+		return NULL;
+	inner = u->strict && otherwise->constisnull;
+	rti = add_groups(u, sub, correlations, inner);
 	return value_or(joined_var(query, rti, 1, inner),
 					joined_var(query, rti, ((Correlation *) linitial(correlations))->resno, inner),
 					otherwise, is_never_null(output));
+}
+
+/* The same of EXISTS and, where NULL is as good as false, of IN. */
+static Node *
+unnest_membership(Unnest *u, SubLink *sublink)
+{
+	Query	   *sub = (Query *) sublink->subselect;
+	List	   *correlations;
+	NullTest   *test;
+	int			rti;
+
+	if (!is_membership(sublink) || (sublink->subLinkType == ANY_SUBLINK && !u->like_false) ||
+		!gc_query_cannot_raise(sub, u->level))
+		return NULL;
+	sub = sublink->subLinkType == ANY_SUBLINK ? gc_rows_of_in(sublink) : copyObject(sub);
+	if (sub == NULL)
+		return NULL;
+	/* What is returned, how often and in which order, does not matter. */
+	sub->distinctClause = sub->sortClause = NIL;
+	if (!is_plain(sub) || sub->hasAggs)
+		return NULL;
+	sub->targetList = list_make1(makeTargetEntry((Expr *) makeBoolConst(true, false), 1, "value", false));
+	correlations = group_by_keys(u, sub);
+	if (correlations == NIL)
+		return NULL;
+	rti = add_groups(u, sub, correlations, false);
+	test = makeNode(NullTest);
+	test->arg = (Expr *) joined_var(u->level->query, rti, ((Correlation *) linitial(correlations))->resno, false);
+	test->nulltesttype = IS_NOT_NULL;
+	test->location = -1;
+	return (Node *) test;
 }
 
 /*-------------------------------------------------------------------------
@@ -403,6 +493,7 @@ static Node *
 unnest_mutator(Node *node, Unnest *u)
 {
 	bool		strict = u->strict;
+	bool		like_false = u->like_false;
 	Node	   *result;
 	ListCell   *lc;
 
@@ -418,7 +509,8 @@ unnest_mutator(Node *node, Unnest *u)
 			if (equal(unnested->sublink, node) && !gc_reads_outer_cte((Query *) unnested->sublink->subselect))
 				return copyObject(unnested->value);
 		}
-		result = unnest_sublink(u, (SubLink *) node);
+		result = is_membership((SubLink *) node) ? unnest_membership(u, (SubLink *) node) :
+			unnest_aggregate(u, (SubLink *) node);
 		if (result == NULL)
 			return node;
 		unnested = palloc(sizeof(Unnested));
@@ -430,8 +522,10 @@ unnest_mutator(Node *node, Unnest *u)
 	if (IsA(node, Query) || IsA(node, Aggref) || IsA(node, WindowFunc))
 		return node;
 	u->strict = strict && is_strict(node);
+	u->like_false = like_false && (is_andclause(node) || is_orclause(node) || IsA(node, List));
 	result = expression_tree_mutator(node, unnest_mutator, u);
 	u->strict = strict;
+	u->like_false = like_false;
 	return result;
 }
 
@@ -460,13 +554,16 @@ may_join(const GcQueryLevel *level, List *conjuncts)
 }
 
 static bool
-has_candidate(Node *node, void *context)
+has_candidate(List *conjuncts)
 {
-	if (node == NULL || IsA(node, Query))
-		return false;
-	if (IsA(node, SubLink) && gc_may_unnest((SubLink *) node))
-		return true;
-	return expression_tree_walker(node, has_candidate, context);
+	ListCell   *lc;
+
+	foreach(lc, conjuncts)
+	{
+		if (gc_may_unnest(lfirst(lc)))
+			return true;
+	}
+	return false;
 }
 
 List *
@@ -474,23 +571,23 @@ gc_unnest_sublinks(const GcQueryLevel *level, List *conjuncts, bool *changed)
 {
 	Unnest		u = {.level = level,.conjuncts = conjuncts};
 	Query	   *query = level->query;
-	bool		targets = has_plain_targets(query) && has_candidate((Node *) query->targetList, NULL);
+	bool		targets = has_plain_targets(query) && gc_may_unnest((Node *) query->targetList);
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	if ((!targets && !has_candidate((Node *) conjuncts, NULL)) || !may_join(level, conjuncts))
+	if ((!targets && !has_candidate(conjuncts)) || !may_join(level, conjuncts))
 		return conjuncts;
 	foreach(lc, conjuncts)
 	{
 		Node	   *conjunct = lfirst(lc);
 
-		u.strict = true;
+		u.strict = u.like_false = true;
 		/* Joined, it may be evaluated for groups and rows that do not belong together. */
-		if (has_candidate(conjunct, NULL) && gc_cannot_raise(conjunct, level))
+		if (gc_may_unnest(conjunct) && gc_cannot_raise(conjunct, level))
 			conjunct = unnest_mutator(conjunct, &u);
 		result = lappend(result, conjunct);
 	}
-	u.strict = false;
+	u.strict = u.like_false = false;
 	if (targets)
 		query->targetList = (List *) expression_tree_mutator((Node *) query->targetList, unnest_mutator, &u);
 	*changed |= u.unnested != NIL;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_sublink.h
- *	  Correlated scalar subqueries as joins with grouped subqueries; private to plan/.
+ *	  Correlated scalar subqueries, and EXISTS under OR, as joins with grouped subqueries; private to plan/.
  *
  * Planner, in backends.
  *
@@ -12,11 +12,11 @@
 
 #include "rewrite_tree.h"
 
-/* Could this be such a subquery?  Cheap: it says so of too many. */
-extern bool gc_may_unnest(const SubLink *sublink);
+/* Is there such a subquery in one of a query's own conditions?  Cheap: it says so of too many. */
+extern bool gc_may_unnest(Node *condition);
 
 /*
- * Turn the correlated aggregates in the conjuncts, which were taken out of WHERE, and in
+ * Turn the correlated aggregates, and EXISTS and IN that are no conjuncts themselves, in the conjuncts, which were taken out of WHERE, and in
  * the target list into joins.  Returns the conjuncts that are to take their place;
  * *changed is set if anything was turned.
  */

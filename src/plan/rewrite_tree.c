@@ -112,6 +112,17 @@ gc_level_param(const GcQueryLevel *level, const Param *param)
 					 value->value, value->isnull, byval);
 }
 
+Bitmapset *
+gc_relations_of(Node *node)
+{
+	Bitmapset  *relations = NULL;
+	ListCell   *lc;
+
+	foreach(lc, pull_vars_of_level(node, 0))
+		relations = bms_add_member(relations, lfirst_node(Var, lc)->varno);
+	return relations;
+}
+
 static bool
 refers_above_walker(Node *node, int *depth)
 {

@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "nodes/bitmapset.h"
 #include "nodes/params.h"
 #include "nodes/parsenodes.h"
 #include "nodes/primnodes.h"
@@ -40,6 +41,9 @@ extern Node *gc_level_resolve(const GcQueryLevel *level, const Var *var, GcQuery
 
 /* A parameter's value as a constant, if the plan is for this value only; else NULL. */
 extern Const *gc_level_param(const GcQueryLevel *level, const Param *param);
+
+/* The entries of the range table whose columns an expression refers to. */
+extern Bitmapset *gc_relations_of(Node *node);
 
 /* Does it refer to columns or aggregates of the query levels above the one that it belongs to? */
 extern bool gc_refers_above(Node *node);

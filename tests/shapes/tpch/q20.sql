@@ -1,6 +1,5 @@
 -- TPC-H query 20: IN of IN, and a correlated sum.
--- offloaded: 12
--- not with prefer: sub-selects that depend on a row would be a request for each of 16,000 rows.
+-- offloaded: 4
 select s_name, s_address
 from supplier, nation
 where s_suppkey in (select ps_suppkey from partsupp
