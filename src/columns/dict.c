@@ -11,7 +11,8 @@
  * full, a larger copy replaces it in the column's state and it is retired, so a
  * reader's guard keeps the one that it began with.
  *
- * Own values of a view lie in local memory in the same form.
+ * Own values of a view lie in local memory in the same form.  A frozen dictionary is a view's
+ * values written into memory that someone else answers for.
  *
  * Runs in sessions and loader workers.
  *
@@ -66,11 +67,11 @@ struct GcDictView
 {
 	MemoryContext context;
 	bool		rtrim;
+	const GcColState *state;	/* NULL: private or frozen */
 	GcDict	   *dict;			/* NULL: private */
 	uint32		nshared;
 	uint32		nown;
 	GcValues	own;
-	uint64		own_id;			/* identity once there are own values, or 0 */
 };
 
 static LWLock *
@@ -243,8 +244,8 @@ dict_create(uint32 capacity, Size bytes_capacity, uint64 uid)
 bool
 gc_dict_attach(GcColState *state)
 {
-	state->dict = dict_create(DICT_FIRST_VALUES, DICT_FIRST_BYTES,
-							  gc_new_region_id());
+	state->dict_id = gc_new_region_id();
+	state->dict = dict_create(DICT_FIRST_VALUES, DICT_FIRST_BYTES, state->dict_id);
 	return state->dict != NULL;
 }
 
@@ -389,6 +390,59 @@ gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
 }
 
 /*-------------------------------------------------------------------------
+ * Frozen dictionaries
+ *-------------------------------------------------------------------------
+ */
+
+/* Bytes of a view's values, shared and own. */
+static Size
+view_bytes(const GcDictView *view)
+{
+	Size		shared = view->nshared > 0 ? view->dict->values.start[view->nshared] : 0;
+	Size		own = view->nown > 0 ? view->own.start[view->nown] : 0;
+
+	return shared + own;
+}
+
+Size
+gc_dict_frozen_size(const GcDictView *view)
+{
+	return MAXALIGN(dict_size(Max(gc_dict_count(view), 1), view_bytes(view)));
+}
+
+GcDict *
+gc_dict_freeze(const GcDictView *view, void *memory)
+{
+	GcDict	   *dict = memory;
+	uint32		n = gc_dict_count(view);
+
+	memset(dict, 0, sizeof(GcDict));
+	dict->obj.size = gc_dict_frozen_size(view);
+	dict->uid = view->dict ? view->dict->uid : gc_new_region_id();
+	values_init(&dict->values, (char *) memory + MAXALIGN(sizeof(GcDict)), Max(n, 1), view_bytes(view));
+	for (uint32 code = 0; code < n; code++)
+	{
+		uint32		len;
+		const char *bytes = gc_dict_get(view, code, &len);
+
+		values_append(&dict->values, code, bytes, len, hash_bytes_of(bytes, len));
+	}
+	pg_atomic_init_u32(&dict->count, n);
+	return dict;
+}
+
+GcDictView *
+gc_dict_frozen_view(GcDict *dict)
+{
+	GcDictView *view = palloc0(sizeof(GcDictView));
+
+	view->context = CurrentMemoryContext;
+	view->dict = dict;
+	view->nshared = dict ? pg_atomic_read_u32(&dict->count) : 0;
+	return view;
+}
+
+/*-------------------------------------------------------------------------
  * Views
  *-------------------------------------------------------------------------
  */
@@ -399,6 +453,7 @@ gc_dict_view(GcColState *state, bool rtrim)
 
 	view->context = CurrentMemoryContext;
 	view->rtrim = rtrim;
+	view->state = state;
 	if (state)
 	{
 		Assert(gc_guard_held());
@@ -516,11 +571,13 @@ gc_dict_intern(GcDictView *view, const char *bytes, uint32 len)
 }
 
 uint64
-gc_dict_id(GcDictView *view)
+gc_dict_shared_id(const GcDictView *view)
 {
-	if (view->nown == 0)
-		return view->dict ? view->dict->uid : 0;
-	if (view->own_id == 0)
-		view->own_id = gc_new_region_id();
-	return view->own_id;
+	return view->dict ? view->dict->uid : 0;
+}
+
+bool
+gc_dict_is_live(const GcDictView *view)
+{
+	return view->state == NULL || !*(volatile const bool *) &view->state->retired;
 }

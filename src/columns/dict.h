@@ -54,10 +54,22 @@ extern int64 gc_dict_intern(GcDictView *view, const char *bytes, uint32 len);
 extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err);
 
 /*
- * Identity of a dictionary's contents: two views for which both this and
- * gc_dict_count() are equal map equal codes to equal values.
+ * Identity of the shared values, which growth keeps: equal codes of equal identities are equal
+ * values.  0: there are no shared values.
  */
-extern uint64 gc_dict_id(GcDictView *view);
+extern uint64 gc_dict_shared_id(const GcDictView *view);
+
+/* Is the dictionary that the view shows still that of a cached column? */
+extern bool gc_dict_is_live(const GcDictView *view);
+
+/*
+ * Write all values of a view, as a dictionary of which there will be no other, into memory of
+ * gc_dict_frozen_size() bytes; and a view of it, which values may be added to as to any other
+ * (dict NULL: an empty one).  The identity is that of the view's shared values, if it has some.
+ */
+extern Size gc_dict_frozen_size(const GcDictView *view);
+extern GcDict *gc_dict_freeze(const GcDictView *view, void *memory);
+extern GcDictView *gc_dict_frozen_view(GcDict *dict);
 
 /* Give a new column's state an empty dictionary; false without arena memory. */
 extern bool gc_dict_attach(GcColState *state);

@@ -37,7 +37,6 @@ typedef struct Decoder
 	const GcPPipeline *pl;
 	const GcResult *result;
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
-	uint32	   *rank_codes[GC_MAX_LUTS];	/* inverse of a ranking, when needed */
 	uint64		nrows;
 	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
 	GcCode		code;
@@ -231,13 +230,7 @@ rank_code(Decoder *d, u16 lut, int64 rank)
 {
 	const GcLookup *l = d->b->lookups[lut];
 
-	if (d->rank_codes[lut] == NULL)
-	{
-		d->rank_codes[lut] = MemoryContextAllocHuge(CurrentMemoryContext, l->count * sizeof(uint32));
-		for (uint32 i = 1; i < l->count; i++)
-			d->rank_codes[lut][l->values[i]] = i - 1;
-	}
-	return d->rank_codes[lut][rank];
+	return l->order ? l->order[rank] : l->shared->order[rank];
 }
 
 static Datum

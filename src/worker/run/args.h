@@ -14,6 +14,7 @@
 
 #include "../memory/builds.h"
 #include "../memory/device_cache.h"
+#include "../memory/device_lookups.h"
 #include "kernels.h"
 
 typedef struct GcArgSource
@@ -21,6 +22,7 @@ typedef struct GcArgSource
 	const GcRequest *request;
 	GcTable   **tables;			/* per column of the program; NULL: no cached chunk */
 	GcBuildTable **builds;		/* per build */
+	GcDeviceLookup **lookups;	/* per lookup table; NULL: it travels with the request */
 	GcAddr		device_part;	/* where the request's device part is */
 	GcAddr		groups;
 	GcAddr		group_slots;

@@ -108,11 +108,34 @@ relocate(GcRun *run)
 	}
 }
 
+/* Have the shared lookup tables on the device. */
+static GcCode
+upload_lookups(GcRun *run)
+{
+	u64			copied = 0;
+
+	for (int i = 0; i < run->p->nluts; i++)
+	{
+		const GcSharedLookup *table = run->request->luts[i].shared;
+
+		if (table == NULL)
+			continue;
+		run->lookups[i] = gc_device_lookup_use(table, run->stream, &copied, &run->err);
+		if (run->lookups[i] == NULL)
+			return run->err.code;
+	}
+	gc_slot_run_info(run->slot)->copied_bytes += copied;
+	return GC_OK;
+}
+
 GcCode
 gc_run_upload(GcRun *run)
 {
 	GcRequest  *r = run->request;
+	GcCode		code = upload_lookups(run);
 
+	if (code != GC_OK)
+		return code;
 	if (gc_worker.dev->info.host_memory)
 	{
 		run->device_part = (GcAddr) r->device_part;
@@ -229,6 +252,7 @@ void
 gc_run_arg_source(const GcRun *run, GcArgSource *src)
 {
 	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
+		.lookups = run->lookups,
 		.device_part = run->device_part,.groups = run->groups,
 	.group_slots = run->group_slots,.group_keys = run->group_keys,.rows = run->rows,.share = run->share};
 }

@@ -86,6 +86,7 @@ gc_run_start(int slot)
 	run->fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
 	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
 	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
+	run->lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
 	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && run->request->ngroups > GATHER_GROUPS;
 	run->share = gc_run_hooks->begins(run);
@@ -221,6 +222,12 @@ release_device(GcRun *run)
 		if (run->builds[i])
 			gc_build_release(run->builds[i]);
 		run->builds[i] = NULL;
+	}
+	for (int i = 0; i < run->p->nluts; i++)
+	{
+		if (run->lookups[i])
+			gc_device_lookup_release(run->lookups[i]);
+		run->lookups[i] = NULL;
 	}
 	if (run->device_part_owned)
 		gc_device_free(run->device_part);
