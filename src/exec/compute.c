@@ -21,6 +21,7 @@
 #include "utils/typcache.h"
 
 #include "ahead.h"
+#include "like.h"
 #include "lookup.h"
 #include "../columns/pgkinds.h"
 
@@ -133,11 +134,18 @@ static GcCode
 compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 {
 	FillArg		arg = {.w = w,.expr = w->b->node->exprs[w->lut->expr]};
+	GcLike		like;
 	bool		ok;
 
 	arg.lookup = new_lookup(w, t, t ? Min(t->count, w->count - w->own) : 0);
 	if (w->kind == GC_TEXT)
 		arg.lookup->dict = gc_dict_frozen_view(t ? t->dict : NULL);
+	if (gc_like_compile(w, &like))
+	{
+		gc_like_fill(w, &like, arg.lookup);
+		*result = arg.lookup;
+		return GC_OK;
+	}
 	/* A function that runs queries must not offload them under our guard. */
 	gc_in_lookup = true;
 	ok = gc_guarded(fill_callback, &arg, &w->b->err);
