@@ -19,7 +19,7 @@
 
 #include "columns.h"
 
-#define GC_DICT_MAX_VALUES		(1 << 24)
+#define GC_DICT_MAX_VALUES		(1 << 27)
 #define GC_DICT_MAX_LENGTH		(1 << 16)	/* bytes of one value */
 
 typedef struct GcDictView GcDictView;
@@ -47,7 +47,7 @@ extern int64 gc_dict_intern(GcDictView *view, const char *bytes, uint32 len);
 /*
  * Loader only: move the view's own values into the shared dictionary, growing
  * it; remap[own code - first own code] = shared code, palloc'd.
- * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or a quarter of the arena,
+ * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or what the arena can take,
  * GC_CACHE_FULL without arena memory, GC_CANCELLED if it has been retired.
  * Needs a guard, unless no other process can retire the dictionary.
  */
