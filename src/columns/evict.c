@@ -56,6 +56,8 @@ gc_store_forget(Oid dbid, Oid relid)
 
 	if (dir)
 		bytes = gc_directory_retire(dir);
+	if (dir && !gc_store_has(dbid, InvalidOid))
+		gc_lookups_forget_database(dbid);
 	gc_reclaim();
 	return bytes;
 }
@@ -89,6 +91,7 @@ gc_store_forget_database(Oid dbid)
 			break;
 		bytes += gc_directory_retire(dir);
 	}
+	gc_lookups_forget_database(dbid);
 	gc_reclaim();
 	return bytes;
 }

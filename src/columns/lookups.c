@@ -293,8 +293,9 @@ gc_lookups_end(const GcLookupKey *key)
  *-------------------------------------------------------------------------
  */
 
-void
-gc_lookups_forget(uint64 dict)
+/* Give up the tables of a dictionary, or where that is 0 of a database. */
+static void
+forget(uint64 dict, Oid dbid)
 {
 	HASH_SEQ_STATUS seq;
 	LookupEntry *entry;
@@ -303,10 +304,22 @@ gc_lookups_forget(uint64 dict)
 	hash_seq_init(&seq, entries);
 	while ((entry = hash_seq_search(&seq)) != NULL)
 	{
-		if (entry->key.dict == dict || entry->key.to_dict == dict)
+		if (dict != 0 ? entry->key.dict == dict || entry->key.to_dict == dict : entry->key.dbid == dbid)
 			drop_table(entry);
 	}
 	LWLockRelease(gc_lock(GC_LOCK_LOOKUPS));
+}
+
+void
+gc_lookups_forget(uint64 dict)
+{
+	forget(dict, InvalidOid);
+}
+
+void
+gc_lookups_forget_database(Oid dbid)
+{
+	forget(0, dbid);
 }
 
 bool

@@ -87,6 +87,9 @@ extern const GcSharedLookup *gc_lookups_publish(GcSharedLookup *table, const GcD
 /* Give up the tables of a dictionary that has left the cache. */
 extern void gc_lookups_forget(uint64 dict);
 
+/* Give up all tables of a database of which nothing is cached any more. */
+extern void gc_lookups_forget_database(Oid dbid);
+
 /* Evict the least recently used table, unless it was used since `since`; false: none. */
 extern bool gc_lookups_evict(TimestampTz since);
 
