@@ -75,9 +75,16 @@ gc_like(const u8 *s, u64 len, const u16 *pattern, u32 n, u32 flags)
 		mark = gc_like_next(s, len, mark, flags);
 		p = many;
 		/* A byte that must come is the first of its character. */
-		if (pattern[p] < GC_LIKE_ANY)
+		if (pattern[p] < GC_LIKE_ANY && (flags & GC_LIKE_FOLD))
 		{
 			while (mark < len && gc_like_byte(s[mark], flags) != pattern[p])
+				mark++;
+		}
+		else if (pattern[p] < GC_LIKE_ANY)
+		{
+			const u32	first = pattern[p];
+
+			while (mark < len && s[mark] != first)
 				mark++;
 		}
 		i = mark;

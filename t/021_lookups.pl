@@ -86,6 +86,30 @@ $node->safe_psql('postgres', q{SELECT gpuconc_evict('names')});
 is(counted($of{'LIKE'}, 'LIKE: loaded anew'), '1 made, 0 shared', 'a new dictionary has no tables');
 nothing_held($node, 'at the end');
 
+# LIKE over a large dictionary is computed by the device, from a copy of the dictionary
+$node->safe_psql('postgres', q{
+CREATE TABLE large (id int, c text) WITH (autovacuum_enabled = off);
+INSERT INTO large SELECT i, CASE WHEN i % 1000 <> 0 THEN 'comment ' || i || ' special' || i * 7 || ' requests' END FROM generate_series(1, 40000) AS i;
+VACUUM ANALYZE large});
+my $like = q{SELECT count(*), sum(id) FROM large WHERE c NOT LIKE '%special%99%requests'};
+is(counted($like, 'the device: first'), '1 made, 0 shared', 'the device makes it');
+is(counted($like, 'the device: again'), '0 made, 1 shared', 'the device shares it');
+$node->safe_psql('postgres', q{INSERT INTO large SELECT -i, 'new special 99' || i || 'requests' FROM generate_series(1, 30) AS i});
+is_offloaded($node, $like, 'the device: new values in the delta');
+$node->safe_psql('postgres', 'VACUUM large');
+is(counted($like, 'the device: the dictionary has grown'), '1 made, 0 shared', 'the device extends it');
+is(counted($like, 'the device: extended'), '0 made, 1 shared', 'the device shares what was extended');
+$node->safe_psql('postgres', q{INSERT INTO large SELECT -i, 'newer special 99' || i || 'requests' FROM generate_series(1, 30000) AS i});
+$node->safe_psql('postgres', 'VACUUM large');
+is(counted($like, 'the device: it has outgrown its room'), '1 made, 0 shared', 'the device makes a larger one');
+$node->safe_psql('postgres', 'SELECT pg_terminate_backend(worker_pid) FROM gpuconc_devices');
+is_answered($node, $like, 'the device: after the end of the worker');
+wait_for_worker($node);
+is_offloaded($node, $like, 'the device: with a new worker');
+is(counted($like, 'the device: shared by a new worker'), '0 made, 1 shared', 'the device shares it again');
+$node->safe_psql('postgres', q{SELECT gpuconc_evict('large')});
+is(counted($like, 'the device: loaded anew'), '1 made, 0 shared', 'a new dictionary has no table on the device');
+
 # several sessions at once: one makes the table
 $node->safe_psql('postgres', q{SELECT gpuconc_prewarm('names')});
 my @sessions = map { session($node, "together$_") } (1 .. 4);

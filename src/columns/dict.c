@@ -274,6 +274,8 @@ gc_dict_retire(GcColState *state)
 	{
 		state->retired = true;
 		bytes = state->dict->obj.size;
+		/* the worker drops what it has of it */
+		state->dict->obj.region_id = state->dict->uid;
 		gc_retire(&state->dict->obj);
 	}
 	LWLockRelease(dict_lock(state));
@@ -612,6 +614,18 @@ uint64
 gc_dict_shared_id(const GcDictView *view)
 {
 	return view->dict ? view->dict->uid : 0;
+}
+
+const GcDict *
+gc_dict_shared(const GcDictView *view)
+{
+	return view->dict;
+}
+
+GcDictContents
+gc_dict_contents(const GcDict *dict)
+{
+	return (GcDictContents) {dict->uid, dict->values.start, dict->values.bytes};
 }
 
 bool

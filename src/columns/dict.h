@@ -59,6 +59,19 @@ extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap,
  */
 extern uint64 gc_dict_shared_id(const GcDictView *view);
 
+/* The shared dictionary that a view shows; NULL: none. */
+extern const GcDict *gc_dict_shared(const GcDictView *view);
+
+/* What a shared dictionary has, for all codes below a count that a view has shown. */
+typedef struct GcDictContents
+{
+	uint64		id;
+	const uint64 *start;		/* where each value starts in bytes[], and ends: the next one's */
+	const char *bytes;
+} GcDictContents;
+
+extern GcDictContents gc_dict_contents(const GcDict *dict);
+
 /* Is the dictionary that the view shows still that of a cached column? */
 extern bool gc_dict_is_live(const GcDictView *view);
 

@@ -70,6 +70,9 @@ typedef struct GcLookup
 	int64		max;
 	GcHash		hash;			/* of the contents */
 	GcDictView *dict;			/* text results: their dictionary */
+	const struct GcLike *like;	/* the device computes it: nothing of it is here */
+	const GcDictView *like_from;	/* of these values */
+	GcHash		function;		/* and this is its identity there */
 } GcLookup;
 
 /* Rows that the device delivered, decoded. */

@@ -36,10 +36,15 @@
 
 #include "ahead.h"
 #include "compute.h"
+#include "like.h"
 #include "../columns/evict.h"
 
 /* Integer and date columns may span at most this many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)
+
+/* The device computes LIKE for so many values, if they are at most one part in so many of its memory. */
+#define DEVICE_MIN_COUNT	(1 << 14)
+#define DEVICE_SHARE		4
 
 GcDictView *
 gc_space_dict(GcBinding *b, uint16 space)
@@ -426,6 +431,48 @@ have_shared(GcLookupWork *w, GcLookup **l)
 }
 
 /*-------------------------------------------------------------------------
+ * Tables that the device computes
+ *-------------------------------------------------------------------------
+ */
+
+/* Has the device memory to spare for a copy of the dictionary, and for tables? */
+static bool
+device_has_room(const GcLookupWork *w)
+{
+	GcDictContents c = gc_dict_contents(gc_dict_shared(w->from));
+
+	return c.start[w->count - 1] + (uint64) w->count * sizeof(uint64) <
+		gc_device_status()->info.memory_bytes / DEVICE_SHARE;
+}
+
+/*
+ * LIKE over a large dictionary is left to the device.  All that must be known here is that it is
+ * NULL of NULL alone.
+ */
+static GcLookup *
+left_to_device(GcLookupWork *w)
+{
+	GcLike		like;
+	GcLookup   *l;
+
+	if (!w->shareable || w->own > 0 || w->count < DEVICE_MIN_COUNT || !gc_like_compile(w, &like) ||
+		!device_has_room(w))
+		return NULL;
+	l = palloc0(sizeof(GcLookup));
+	l->like = palloc(sizeof(GcLike));
+	memcpy((GcLike *) l->like, &like, sizeof(GcLike));
+	l->like_from = w->from;
+	l->function = (GcHash) {{w->key.function[0], w->key.function[1]}};
+	l->count = w->count;
+	l->null_of_null = true;
+	l->scale = -1;
+	l->max = 1;
+	l->hash = l->function;
+	l->hash.h[0] ^= w->key.dict;
+	return l;
+}
+
+/*-------------------------------------------------------------------------
  * All of them
  *-------------------------------------------------------------------------
  */
@@ -437,7 +484,9 @@ make_lookup(GcBinding *b, int i)
 	GcLookup   *l = NULL;
 	GcCode		code = describe(b, i, &w);
 
-	if (code == GC_OK && w.shareable)
+	if (code == GC_OK)
+		l = left_to_device(&w);
+	if (code == GC_OK && l == NULL && w.shareable)
 		code = have_shared(&w, &l);
 	if (code != GC_OK)
 		return code;

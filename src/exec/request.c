@@ -14,6 +14,7 @@
 #include "request.h"
 
 #include "bind.h"
+#include "like.h"
 #include "lookup.h"
 
 #include "../columns/epoch.h"
@@ -137,6 +138,18 @@ write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 			   *nulls = NULL;
 
 	*v = (GcLutValue) {.base = l->base};
+	if (l->like)
+	{
+		v->dict = gc_dict_shared(l->like_from);
+		v->function = l->function;
+		v->count = l->count - 1;
+		v->items = l->like->nitems;
+		v->flags = l->like->flags;
+		v->data_off = take_device(c, (l->like->nitems + 1) * sizeof(uint16), &data);
+		if (data)
+			memcpy(data, l->like->items, l->like->nitems * sizeof(uint16));
+		return;
+	}
 	if (l->first == l->count && l->shared->width == lut->width)
 	{
 		v->shared = l->shared;

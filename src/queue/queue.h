@@ -53,9 +53,14 @@ typedef struct GcParamValue
 typedef struct GcLutValue
 {
 	const GcSharedLookup *shared;	/* NULL: it travels with the request: */
-	u64			data_off;		/* entry 0 is f(NULL) */
+	const GcDict *dict;			/* of LIKE, which the device computes; else NULL: */
+	GcHash		function;		/* LIKE: identity of what is computed */
+	u64			data_off;		/* entry 0 is f(NULL); LIKE: u16[items] */
 	u64			nulls_off;		/* bytes, 1 = NULL */
 	i64			base;			/* entry 1 is f(base) */
+	u32			count;			/* LIKE: values of the dictionary */
+	u32			items;			/* of the pattern, and flags, as in cuda/gc_like.h */
+	u32			flags;
 } GcLutValue;
 
 typedef struct GcListValue
