@@ -60,7 +60,7 @@ text_datum(Decoder *d, const GcPlanOutput *out, uint32 code)
 	if (d->texts == NULL)
 		d->texts = palloc0(d->b->plan->noutputs * sizeof(Datum *));
 	if (d->texts[c] == NULL)
-		d->texts[c] = palloc0(ncodes * sizeof(Datum));
+		d->texts[c] = palloc_extended(ncodes * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	if (d->texts[c][code] == (Datum) 0)
 		d->texts[c][code] = gc_text_value(d->b, out->space, code);
 	return d->texts[c][code];
