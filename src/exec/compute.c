@@ -191,6 +191,31 @@ compute_translation(GcLookupWork *w, const GcSharedLookup *t)
 	return l;
 }
 
+/* A translation that adds what it does not find to this request's view of the other dictionary. */
+static GcCode
+compute_addition(GcLookupWork *w, GcLookup **result)
+{
+	GcLookup   *l = new_lookup(w, NULL, 0);
+
+	l->nulls[0] = true;
+	l->values[0] = 0;
+	for (uint32 i = 1; i < l->count; i++)
+	{
+		uint32		len;
+		const char *bytes = gc_dict_get(w->from, i - 1, &len);
+
+		if ((i & INTERRUPT_MASK) == 0)
+			CHECK_FOR_INTERRUPTS();
+		l->nulls[i] = false;
+		l->values[i] = gc_dict_intern(w->to, bytes, len);
+		if (l->values[i] < 0)
+			return gc_fail(&w->b->err, GC_UNSUPPORTED, "The texts of several columns are too many.");
+	}
+	l->dict = w->to;
+	*result = l;
+	return GC_OK;
+}
+
 /*-------------------------------------------------------------------------
  * Rankings
  *-------------------------------------------------------------------------
@@ -314,6 +339,8 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 		case GC_LUT_TRANSLATE:
 			*result = compute_translation(w, t);
 			return GC_OK;
+		case GC_LUT_ADD:
+			return compute_addition(w, result);
 		case GC_LUT_RANK:
 			*result = compute_rank(w, t);
 			return GC_OK;

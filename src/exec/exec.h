@@ -155,6 +155,7 @@ typedef struct GcBinding
 	int64	  **lists;
 	uint64	   *list_counts;
 	GcDictView **spaces;		/* per column */
+	GcDictView *constants;		/* texts that are results; their own space */
 	GcBuildValue builds[GC_MAX_BUILDS];
 	GcGroupKeyValue group_keys[GC_MAX_KEYS];
 	uint64		ngroups;

@@ -49,6 +49,8 @@
 GcDictView *
 gc_space_dict(GcBinding *b, uint16 space)
 {
+	if (space == GC_SPACE_CONSTANTS)
+		return b->constants;
 	if (space >= GC_SPACE_LUT)
 		return b->lookups[space - GC_SPACE_LUT]->dict;
 	for (int i = 0; i < b->plan->ninputs; i++)
@@ -67,8 +69,10 @@ space_padding(GcBinding *b, uint16 space)
 {
 	const GcPlanColumn *c;
 
+	if (space == GC_SPACE_CONSTANTS)
+		return 0;
 	if (space >= GC_SPACE_LUT)
-		return b->plan->luts[space - GC_SPACE_LUT].type == GC_LUT_TRANSLATE
+		return b->plan->luts[space - GC_SPACE_LUT].to_space != GC_SPACE_NONE
 			? space_padding(b, b->plan->luts[space - GC_SPACE_LUT].to_space) : 0;
 	c = &b->plan->columns[space];
 	return gc_columns(b->program)[space].rtrim ? c->typmod - VARHDRSZ : 0;
@@ -253,7 +257,7 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 	key->dbid = MyDatabaseId;
 	key->kind = w->kind;
 	describe_function(lut, key);
-	w->shareable = lut->type != GC_LUT_EXPR || lut->cacheable;
+	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD;
 	if (w->argkind != GC_TEXT)
 		return integer_domain(b, lut, &key->base, &w->count);
 
@@ -262,7 +266,7 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 	w->own = w->count - gc_dict_shared_count(w->from) - 1;
 	key->dict = gc_dict_shared_id(w->from);
 	w->shareable = w->shareable && key->dict != 0;
-	if (lut->type == GC_LUT_TRANSLATE)
+	if (lut->to_space != GC_SPACE_NONE)
 	{
 		w->to = gc_space_dict(b, lut->to_space);
 		key->to_dict = gc_dict_shared_id(w->to);
@@ -504,10 +508,29 @@ make_lookup(GcBinding *b, int i)
 	return GC_OK;
 }
 
+/* Give the text constants that are results their codes, before anything is computed of these. */
+static GcCode
+add_constants(GcBinding *b)
+{
+	b->constants = gc_dict_view(NULL, false);
+	for (int i = 0; i < b->plan->nparams; i++)
+	{
+		int			e = b->plan->params[i].expr;
+		text	   *t;
+
+		if (b->plan->params[i].space != GC_SPACE_CONSTANTS || b->node->isnull[e])
+			continue;
+		t = DatumGetTextPP(b->node->values[e]);
+		if (gc_dict_intern(b->constants, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)) < 0)
+			return gc_fail(&b->err, GC_UNSUPPORTED, "A text constant is too long.");
+	}
+	return GC_OK;
+}
+
 GcCode
 gc_make_lookups(GcBinding *b)
 {
-	GcCode		code = GC_OK;
+	GcCode		code = add_constants(b);
 
 	for (int i = 0; i < b->plan->nluts && code == GC_OK; i++)
 		code = make_lookup(b, i);

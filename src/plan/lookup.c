@@ -190,14 +190,26 @@ gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 	return gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
 }
 
-int
-gc_translate_space(GcTranslation *tr, int expr, uint16 space)
+static int
+translate_to(GcTranslation *tr, int expr, uint16 space, GcLutType type)
 {
-	GcPlanLut	lut = {.type = GC_LUT_TRANSLATE,.expr = -1};
+	GcPlanLut	lut = {.type = type,.expr = -1};
 
 	if (expr < 0 || tr->space[expr] == space || tr->pexprs[expr].op == GC_OP_NULL)
 		return expr;
 	lut.space = tr->space[expr];
 	lut.to_space = space;
 	return gc_build_lut(tr, expr, GC_TEXT, &lut);
+}
+
+int
+gc_translate_space(GcTranslation *tr, int expr, uint16 space)
+{
+	return translate_to(tr, expr, space, GC_LUT_TRANSLATE);
+}
+
+int
+gc_add_to_space(GcTranslation *tr, int expr, uint16 space)
+{
+	return translate_to(tr, expr, space, GC_LUT_ADD);
 }
