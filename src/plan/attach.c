@@ -187,12 +187,35 @@ has_unique_key(GcCore *attached)
 	return false;
 }
 
+/* Where the probe's pipeline has a column of its own that is equal to a key, it need not wait for another's. */
+static void
+use_own_columns(GcCore *attached, const GcEqSet *eqs, const GcLeaf *parent)
+{
+	ListCell   *lc;
+
+	foreach(lc, attached->keys)
+	{
+		GcJoinKey  *key = lfirst(lc);
+
+		key->probe_side = gc_equal_in(eqs, key->probe_side, parent);
+	}
+}
+
 bool
-gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached)
+gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet *eqs)
 {
 	GcLeaf	   *leaf = attached->streamed;
-	GcLeaf	   *parent = gc_leaf_among(core->leaves, outer_relids(tr, attached));
+	GcLeaf	   *parent;
+	GcJoinKey  *key;
 
+	/* Of an outer join, PostgreSQL keeps the clause. */
+	if (attached->keys == NIL && attached->join == GC_JOIN_SEMI &&
+		(key = gc_constant_key(tr, attached, core)) != NULL)
+		attached->keys = list_make1(key);
+	parent = gc_leaf_among(core->leaves, outer_relids(tr, attached));
+	if (parent == NULL)
+		parent = core->streamed;
+	use_own_columns(attached, eqs, parent);
 	if (attached->keys == NIL)
 	{
 		gc_refuse(tr, "a joined relation has no equality condition");
@@ -203,7 +226,7 @@ gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached)
 	leaf->keys = attached->keys;
 	leaf->conditions = attached->conditions;
 	leaf->unique = has_unique_key(attached) || gc_covers_groups(leaf, attached->keys);
-	leaf->parent = parent ? parent : core->streamed;
+	leaf->parent = parent;
 	leaf->parent->children = lappend(leaf->parent->children, leaf);
 	return true;
 }

@@ -10,8 +10,8 @@
 #ifndef GC_ATTACH_H
 #define GC_ATTACH_H
 
+#include "equalities.h"
 #include "planning.h"
-#include "translate.h"
 
 /*
  * A core and what is attached to it, at any depth, as GcCores; all leaves are added to the
@@ -25,8 +25,11 @@ extern GcCore *gc_core_make(GcTranslation *tr, const GcRelDesc *desc);
  */
 extern List *gc_core_clauses(GcTranslation *tr, GcCore *core);
 
-/* Make an attached core, whose own tree is complete, part of the one that it is attached to. */
-extern bool gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached);
+/*
+ * Make an attached core, whose own tree is complete, part of the one that it is attached to.  eqs: of
+ * the latter.
+ */
+extern bool gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet *eqs);
 
 /*
  * Between the pipelines of `at` and `from`: the nearest leaf to `from` whose columns its parent

@@ -119,6 +119,39 @@ gc_sort_clauses(GcCore *core, List *clauses, GcEqSet *eqs, List **equi, List **r
 	}
 }
 
+/* Is it known of all rows that the members of this class equal one constant? */
+static bool
+equals_constant(const EquivalenceClass *ec)
+{
+	return ec->ec_has_const && !ec->ec_broken && !ec->ec_has_volatile && !GC_EC_BELOW_OUTER_JOIN(ec);
+}
+
+/* The leaf whose column a member is, and can be joined by; NULL if it is none. */
+static GcLeaf *
+member_leaf(List *leaves, const EquivalenceClass *ec, const EquivalenceMember *em)
+{
+	GcLeaf	   *leaf = bms_membership(em->em_relids) == BMS_SINGLETON ? gc_leaf_among(leaves, em->em_relids) : NULL;
+	GcKind		kind = gc_type_kind(exprType((Node *) em->em_expr));
+
+	if (em->em_is_const || em->em_is_child || leaf == NULL || !IS_SIMPLE_REL(leaf->rel) ||
+		kind == GC_KIND_NONE || GC_KIND_IS_FLOAT(kind) ||
+		(kind == GC_TEXT && !gc_collation_deterministic(ec->ec_collation)))
+		return NULL;
+	/* A row source has filtered by the constant, and need not deliver the column. */
+	if (gc_leaf_is_source(leaf) && !list_member(leaf->path->pathtarget->exprs, em->em_expr))
+		return NULL;
+	return leaf;
+}
+
+static bool
+kinds_compare(const Expr *a, const Expr *b)
+{
+	GcKind		x = gc_type_kind(exprType((Node *) a));
+	GcKind		y = gc_type_kind(exprType((Node *) b));
+
+	return x == y || (GC_KIND_IS_INT(x) && GC_KIND_IS_INT(y));
+}
+
 void
 gc_merge_constants(GcTranslation *tr, GcCore *core, GcEqSet *eqs)
 {
@@ -130,24 +163,15 @@ gc_merge_constants(GcTranslation *tr, GcCore *core, GcEqSet *eqs)
 		EquivalenceClass *ec = lfirst_node(EquivalenceClass, lc);
 		GcEqMember *first = NULL;
 
-		if (!ec->ec_has_const || ec->ec_broken || ec->ec_has_volatile || GC_EC_BELOW_OUTER_JOIN(ec))
+		if (!equals_constant(ec))
 			continue;
 		foreach(lm, ec->ec_members)
 		{
 			EquivalenceMember *em = lfirst_node(EquivalenceMember, lm);
-			GcLeaf	   *leaf = bms_membership(em->em_relids) == BMS_SINGLETON ? gc_leaf_among(core->leaves, em->em_relids) : NULL;
-			GcKind		kind = gc_type_kind(exprType((Node *) em->em_expr));
+			GcLeaf	   *leaf = member_leaf(core->leaves, ec, em);
 			GcEqMember *m;
 
-			if (em->em_is_const || em->em_is_child || leaf == NULL || !IS_SIMPLE_REL(leaf->rel) ||
-				kind == GC_KIND_NONE || GC_KIND_IS_FLOAT(kind) ||
-				(kind == GC_TEXT && !gc_collation_deterministic(ec->ec_collation)))
-				continue;
-			if (first && gc_type_kind(exprType((Node *) first->expr)) != kind &&
-				!(GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(gc_type_kind(exprType((Node *) first->expr)))))
-				continue;
-			/* A row source has filtered by the constant, and need not deliver the column. */
-			if (gc_leaf_is_source(leaf) && !list_member(leaf->path->pathtarget->exprs, em->em_expr))
+			if (leaf == NULL || (first && !kinds_compare(first->expr, em->em_expr)))
 				continue;
 			m = gc_eq_member(eqs, em->em_expr, leaf);
 			if (first)
@@ -156,4 +180,60 @@ gc_merge_constants(GcTranslation *tr, GcCore *core, GcEqSet *eqs)
 				first = m;
 		}
 	}
+}
+
+GcJoinKey *
+gc_constant_key(GcTranslation *tr, GcCore *build, GcCore *probe)
+{
+	ListCell   *lc;
+	ListCell   *lm;
+
+	foreach(lc, tr->root->eq_classes)
+	{
+		EquivalenceClass *ec = lfirst_node(EquivalenceClass, lc);
+		GcJoinKey	key = {NULL, NULL};
+
+		if (!equals_constant(ec))
+			continue;
+		foreach(lm, ec->ec_members)
+		{
+			EquivalenceMember *em = lfirst_node(EquivalenceMember, lm);
+
+			if (key.build_side == NULL && member_leaf(build->leaves, ec, em))
+				key.build_side = em->em_expr;
+			else if (key.probe_side == NULL && member_leaf(probe->leaves, ec, em))
+				key.probe_side = em->em_expr;
+		}
+		if (key.build_side && key.probe_side && kinds_compare(key.build_side, key.probe_side))
+		{
+			GcJoinKey  *result = palloc(sizeof(GcJoinKey));
+
+			*result = key;
+			return result;
+		}
+	}
+	return NULL;
+}
+
+Expr *
+gc_equal_in(const GcEqSet *eqs, Expr *expr, const GcLeaf *leaf)
+{
+	ListCell   *lc;
+	int			class = -1;
+
+	foreach(lc, eqs->members)
+	{
+		GcEqMember *m = lfirst(lc);
+
+		if (equal(m->expr, expr))
+			class = m->class;
+	}
+	foreach(lc, eqs->members)
+	{
+		GcEqMember *m = lfirst(lc);
+
+		if (m->class == class && m->leaf == leaf && kinds_compare(m->expr, expr))
+			return m->expr;
+	}
+	return expr;
 }

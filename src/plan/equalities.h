@@ -44,4 +44,10 @@ extern void gc_sort_clauses(GcCore *core, List *clauses, GcEqSet *eqs, List **eq
  */
 extern void gc_merge_constants(GcTranslation *tr, GcCore *core, GcEqSet *eqs);
 
+/* A key by which two cores join whose columns equal one constant; NULL if there is none. */
+extern GcJoinKey *gc_constant_key(GcTranslation *tr, GcCore *build, GcCore *probe);
+
+/* An expression of this leaf that is equal to expr; if there is none, expr itself. */
+extern Expr *gc_equal_in(const GcEqSet *eqs, Expr *expr, const GcLeaf *leaf);
+
 #endif							/* GC_EQUALITIES_H */

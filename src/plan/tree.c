@@ -321,7 +321,7 @@ translate_core(GcTranslation *tr, GcCore *core)
 	place_residuals(core, equi, residuals);
 	foreach(lc, core->attached)
 	{
-		if (!translate_core(tr, lfirst(lc)) || !gc_core_attach(tr, core, lfirst(lc)))
+		if (!translate_core(tr, lfirst(lc)) || !gc_core_attach(tr, core, lfirst(lc), &set))
 			return false;
 	}
 	return true;

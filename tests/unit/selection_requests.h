@@ -12,7 +12,7 @@
 #include "fused_util.h"
 
 #define NREQUESTS		16
-#define NALL			(NREQUESTS + 11)
+#define NALL			(NREQUESTS + 16)
 
 static bool dim_key[2][8192];	/* keys of the dense build, even and odd */
 
@@ -622,6 +622,72 @@ pass_joined_both(Row r, int odd)
 	return dim_key[odd][value_of(r, C_KEY)] && pass_hashed_unique(r, 0);
 }
 
+/* ---------- requests with other joins ---------- */
+
+/* The newest step is a probe: make it another kind of join. */
+static void
+join_as(Maker *m, u8 join, u16 condition)
+{
+	m->steps[m->head.nsteps - 1].join = join;
+	m->steps[m->head.nsteps - 1].expr = condition;
+}
+
+/* A set of the dense build's keys, hashed or dense; odd: an anti join. */
+static void
+make_in_set(Maker *m, u8 mode, int odd)
+{
+	u16			input = maker_input(m);
+	u16			key = read_column(m, C_DKEY, false);
+	u16			b = maker_build(m, input, mode, false, key, GC_NONE);
+
+	m->builds[b].set = 1;
+	maker_filter(m, maker_test(m, GC_OP_LT, key, int4(m, UNIQUE_KEYS)), 2);
+	maker_input(m);
+	key = read_column(m, C_NULL, false);
+	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
+	maker_probe(m, b, key, 1, false);
+	join_as(m, odd ? GC_JOIN_ANTI : GC_JOIN_SEMI, GC_NONE);
+	count_and_sum(m);
+}
+
+static void
+make_in_hash_set(Maker *m, int odd)
+{
+	make_in_set(m, GC_BUILD_HASH, odd);
+}
+
+static void
+make_in_dense_set(Maker *m, int odd)
+{
+	make_in_set(m, GC_BUILD_DENSE, odd);
+}
+
+static bool
+pass_in_set(Row r, int odd)
+{
+	return pass_hashed_unique(r, 0) != odd;
+}
+
+/* A left join drops no row, and a condition reads more than one column: neither is a test. */
+static void
+make_beside(Maker *m, int odd)
+{
+	u16			b = make_unique_build(m, true, KEY_PLAIN, false);
+	u16			small,
+				payload;
+
+	maker_input(m);
+	small = read_column(m, C_SMALL, false);
+	maker_pipeline(m, 1, GC_SINK_AGGREGATE, 1);
+	maker_filter(m, maker_test(m, GC_OP_LT, small, int4(m, 40)), 1);
+	maker_probe(m, b, read_column(m, C_NULL, false), 1, false);
+	payload = payload_of(m, b, 0);
+	join_as(m, odd ? GC_JOIN_LEFT : GC_JOIN_SEMI, odd ? GC_NONE : maker_test(m, GC_OP_LT, payload, small));
+	count_and_sum(m);
+	if (odd)
+		maker_agg(m, GC_AGG_SUM, payload);
+}
+
 /* ---------- what they are ---------- */
 
 typedef struct Request
@@ -666,6 +732,11 @@ static const Request requests[NALL] = {
 	{"hashed twice, tested", make_hashed_twice, pass_hashed_twice, 1, 5, {C_NULL, C_KEY}, 6, false, 2},
 	{"hashed, failing", make_hashed_failing, pass_hashed_failing, 0, 1, {C_SMALL}, 2, true, 0},
 	{"joined, and hashed", make_joined_both, pass_joined_both, 0, 3, {C_KEY, C_NULL}, 2, false, 2},
+	{"semi, hash set", make_in_hash_set, pass_in_set, 0, 1, {C_NULL}, 0, false, 0},
+	{"anti, hash set", make_in_hash_set, pass_in_set, 1, 1, {C_NULL}, 0, false, 0},
+	{"anti, dense set", make_in_dense_set, pass_in_set, 1, 1, {C_NULL}, 0, false, 0},
+	{"semi, condition", make_beside, pass_hashed_failing, 0, 1, {C_SMALL}, 0, false, 0},
+	{"left", make_beside, pass_hashed_failing, 1, 1, {C_SMALL}, 0, false, 0},
 };
 
 #endif							/* GC_MARKS_REQUESTS_H */
