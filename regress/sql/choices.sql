@@ -16,3 +16,12 @@ SELECT regexp_replace(check_same(q), '^(ok, \d+ rows|not offloaded: .*)$', 'same
 	'SELECT COALESCE(note, city), count(*), min(CASE WHEN quantity > 20 THEN note ELSE city END) FROM sales GROUP BY 1', 'SELECT CASE WHEN b THEN bc ELSE bc END, COALESCE(bc, ''zz''), count(*) FROM types GROUP BY 1, 2', 'SELECT COALESCE(bc, nt::char(10)), count(*) FROM types GROUP BY 1', 'SELECT count(*) FROM types WHERE bc = nt', 'SELECT count(*) FROM types WHERE bc = nt::char(10) OR bc = dt::bpchar',
 	'SELECT t, count(*) FROM (SELECT tx AS t FROM types UNION ALL SELECT vc FROM types) q GROUP BY t'
 ]) AS q;
+-- texts of several columns, and constants, as results: all of these are offloaded
+SELECT check_same(q) AS verdict, q FROM unnest(ARRAY[
+	'SELECT CASE WHEN nn > 5 THEN ''many'' WHEN b THEN ''some'' ELSE ''few'' END AS c, count(*) FROM types GROUP BY 1', 'SELECT CASE WHEN nn > 5 THEN ''many'' WHEN b THEN NULL ELSE ''few'' END AS c, count(*), min(tx) FROM types GROUP BY 1', 'SELECT id, CASE WHEN nn > 5 AND b THEN ''é'' ELSE '''' END FROM types',
+	'SELECT CASE WHEN nn > 5 AND b THEN tx ELSE ''not in it'' END, count(*) FROM types GROUP BY 1', 'SELECT CASE WHEN nn > 5 AND b THEN nt ELSE tx END, count(*) FROM types GROUP BY 1', 'SELECT COALESCE(CASE WHEN b THEN tx END, vc, nt, ''none''), count(*) FROM types GROUP BY 1',
+	'SELECT min(CASE WHEN b THEN tx ELSE ''zz'' END), max(CASE WHEN b THEN ''zz'' ELSE nt END) FROM types', 'SELECT nn, min(CASE WHEN b THEN ''x'' ELSE ''é'' END), max(COALESCE(tx, nt)) FROM types GROUP BY nn',
+	'SELECT count(*) FROM types WHERE CASE WHEN b THEN ''A'' ELSE ''a'' END = tx', 'SELECT count(*) FROM types WHERE tx <> CASE WHEN nn > 3 AND b THEN ''a'' ELSE nt END', 'SELECT count(*) FROM types WHERE CASE WHEN b THEN tx ELSE vc END = ''a''', 'SELECT count(*) FROM types WHERE CASE WHEN b AND nn > 2 THEN ''a'' ELSE ''nowhere'' END = ''nowhere''',
+	'SELECT CASE WHEN quantity > 20 THEN c_city ELSE ''small'' END, CASE WHEN quantity > 10 THEN s.city ELSE c_city END, count(*) FROM sales s JOIN customer ON customer = c_id WHERE c_city NOT LIKE ''%q%'' GROUP BY 1, 2', 'SELECT count(*) FROM sales s JOIN customer ON CASE WHEN quantity > 20 THEN note ELSE ''small'' END = c_city',
+	'SELECT CASE WHEN b THEN tx ELSE ''x'' END, CASE WHEN b THEN ''y'' ELSE tx END, count(*) FROM types WHERE tx LIKE ''%a%'' OR tx IS NULL OR upper(tx) = ''B'' GROUP BY 1, 2'
+]) AS q;

@@ -86,6 +86,17 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'SELECT id, (SELECT count(*) FROM i WHERE i.k = o.k), (SELECT max(v) FROM i WHERE i.k = o.k) FROM o', 'SELECT id FROM o ORDER BY (SELECT sum(v) FROM i WHERE i.k = o.k) NULLS FIRST, id', 'SELECT DISTINCT (SELECT count(*) FROM i WHERE i.k = o.k AND q > 3) FROM o',
 	'SELECT k, (SELECT count(*) FROM i WHERE i.k = o.k) FROM o GROUP BY k', 'SELECT sum((SELECT count(*) FROM i WHERE i.k = o.k)) FROM o', 'SELECT count(*) OVER (), (SELECT count(*) FROM i WHERE i.k = o.k) FROM o', 'SELECT generate_series(1, (SELECT count(*) FROM i WHERE i.k = o.k)) FROM o'
 ]) AS q;
+-- a row by its key
+CREATE TABLE l (a int, b int, c text, d int UNIQUE DEFERRABLE, e int, f int, UNIQUE (a, b));
+INSERT INTO l SELECT i % 20, i / 20, 'c' || i % 5, i, i, i FROM generate_series(0, 99) i;
+INSERT INTO l VALUES (NULL, 1, 'n', NULL, NULL, NULL), (NULL, 1, 'n', NULL, NULL, NULL), (3, NULL, 'n', NULL, NULL, NULL);
+CREATE UNIQUE INDEX ON l (e) WHERE f > 5;
+CREATE UNIQUE INDEX ON l ((f + 1));
+SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
+	'x < (SELECT v FROM i WHERE i.id = o.k)', 'n > (SELECT w FROM j WHERE j.id = o.n AND name LIKE ''name %'')', '(SELECT name FROM j WHERE j.id = o.n) IS NULL', 'n = 3 OR kt = (SELECT c FROM l WHERE a = o.k AND b = o.n)', 'coalesce((SELECT c FROM l WHERE a = o.k AND b = 2), ''c3'') = ''c3''', 'n > (SELECT coalesce(w, 5) FROM j WHERE j.id = o.n)', 'k8 > (SELECT w FROM j WHERE j.id = o.k8)',
+	'kt = (SELECT c FROM l WHERE a = o.k) AND k > 100', 'kt > (SELECT c FROM l WHERE d = o.n)', 'kt > (SELECT c FROM l WHERE e = o.n)', 'kt > (SELECT c FROM l WHERE f + 1 = o.n)', 'kt = (SELECT c FROM l WHERE a = o.k AND b > 2) AND k > 100', 'n < (SELECT 1 / w FROM j WHERE j.id = o.n) AND k > 100', 'n > (SELECT w FROM j, none WHERE j.id = o.n)', 'n > (SELECT w FROM j WHERE j.id = o.n LIMIT 1)', 'n > (SELECT o.n - w FROM j WHERE j.id = o.n)'
+]) AS q;
+SELECT rewritten('SELECT id, (SELECT name FROM j WHERE j.id = o.n), (SELECT w * 1.5 FROM j WHERE j.id = o.k) FROM o'), rewritten('SELECT id, (SELECT c FROM l WHERE a = o.k) FROM o'), rewritten('SELECT id, (SELECT ''here'' FROM j WHERE j.id = o.k) FROM o');
 -- EXISTS and IN where they are no conjuncts
 SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
 	'n < 4 OR EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13)', 'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) OR EXISTS (SELECT o.n FROM j WHERE j.k = o.k AND j.id = o.n)', 'NOT (n < 9 AND EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13))', 'CASE WHEN EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) THEN n < 4 ELSE n > 15 END', 'EXISTS (SELECT FROM i WHERE i.k = o.k AND q > 13) = (n > 5)',
@@ -112,7 +123,7 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 CREATE FUNCTION vol(int) RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN $1; END';
 SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
 	'x < (SELECT avg(v) FROM i WHERE i.k > o.k)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k AND i.q < o.n)', 'x < (SELECT avg(v) + o.n FROM i WHERE i.k = o.k)', 'x < (SELECT avg(v) FROM i WHERE i.k + 1 = o.k)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k OR i.k = o.n)', 'x < (SELECT avg(v) FROM i WHERE i.k IS NOT DISTINCT FROM o.k)',
-	'x < (SELECT v FROM i WHERE i.id = o.k)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k LIMIT 1)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k OFFSET 1)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k HAVING count(*) > 25)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k GROUP BY k)', 'x < (SELECT avg(v) OVER () FROM i WHERE i.k = o.k LIMIT 1)',
+	'x < (SELECT v FROM i WHERE i.q = o.k) AND k > 100', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k LIMIT 1)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k OFFSET 1)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k HAVING count(*) > 25)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k GROUP BY k)', 'x < (SELECT avg(v) OVER () FROM i WHERE i.k = o.k LIMIT 1)',
 	'x < (SELECT avg(v) FROM i WHERE i.k = o.k UNION ALL SELECT 1 WHERE false)', 'x < (SELECT avg(v) FROM (SELECT * FROM i ORDER BY id LIMIT 100) AS i WHERE i.k = o.k)', 'x < (SELECT avg(v) FROM i)', 'n < (SELECT max(vol(q)) FROM i WHERE i.k = o.k)', 'vol(n) < (SELECT max(q) FROM i WHERE i.k = o.k)', 'n < (SELECT avg(v) FROM i WHERE i.k = o.k AND q = vol(3))',
 	'x < (SELECT avg(v) FROM i LEFT JOIN j ON i.q = j.id AND j.k = o.k)', 'n = (SELECT array_length(array_agg(q), 1) FROM i WHERE i.k = o.k)'
 ]) AS q;

@@ -202,6 +202,16 @@ extern char *gc_generate_compactor(void);
 #define GC_COMPACTOR_WORDS	5
 
 /*
+ * The kernel that matches each value of a dictionary with a pattern (cuda/gc_like.h).  w[0] and w[1]
+ * are the values' bytes and starts, w[2] the table, w[3] the first code and w[4] the end of them,
+ * w[5], w[6] and w[7] the pattern's items, their number and flags.  A block takes GC_LIKE_VALUES
+ * values at a time.  malloc'd; NULL when out of memory.
+ */
+extern char *gc_generate_like_kernel(void);
+#define GC_LIKE_WORDS		8
+#define GC_LIKE_VALUES		256
+
+/*
  * Bytes of shared memory (scratch on host) that a pipeline's kernel needs.  ranges[b] is the key range of
  * each shared build, ngroups the size of a local group table.
  */

@@ -41,6 +41,9 @@
 /* How often a chunk is read before it is given up as too restless. */
 #define MAX_ATTEMPTS	4
 
+/* A dictionary larger than one part in this many of the room for columns is large. */
+#define LARGE_DICTIONARY	8
+
 #define STALE_DETAIL	"The table was dropped from the cache while it was being loaded."
 
 /* Column data of a cell begins here, aligned for the device. */
@@ -332,7 +335,9 @@ merge_dictionaries(GcLoader *loader, GcReading *reading)
 				code = gc_dict_merge(col->state, set->dicts[i], &remap, &err);
 		}
 
-		if (code == GC_NOT_CACHEABLE)
+		/* The other columns need not suffer for a dictionary that finds no room. */
+		if (code == GC_NOT_CACHEABLE ||
+			(code == GC_CACHE_FULL && gc_dict_merge_bytes(col->state, set->dicts[i]) > gc_store_capacity() / LARGE_DICTIONARY))
 			gc_encoder_give_up(encoder, i, GC_COL_MANY_VALUES);
 		else if (code == GC_OK)
 			gc_encoder_remap(encoder, i, gc_dict_shared_count(set->dicts[i]), remap);

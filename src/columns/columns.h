@@ -104,6 +104,7 @@ typedef struct GcColState
 	pg_atomic_uint64 device_bytes;	/* kept by the worker */
 	pg_atomic_uint32 duplicates;	/* 1 once a build on this column met any */
 	GcDict	   *dict;			/* text: replaced (retired) when it grows */
+	uint64		dict_id;		/* its identity, which growth keeps; 0: none */
 	bool		retired;		/* dict, too, is; under the dictionary's lock */
 } GcColState;
 

@@ -11,7 +11,8 @@
  * full, a larger copy replaces it in the column's state and it is retired, so a
  * reader's guard keeps the one that it began with.
  *
- * Own values of a view lie in local memory in the same form.
+ * Own values of a view lie in local memory in the same form.  A frozen dictionary is a view's
+ * values written into memory that someone else answers for.
  *
  * Runs in sessions and loader workers.
  *
@@ -22,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "port/atomics.h"
 #include "port/pg_bitutils.h"
 #include "storage/lwlock.h"
@@ -37,11 +39,17 @@
 #define DICT_FIRST_VALUES	256
 #define DICT_FIRST_BYTES	4096
 
+/* Growth leaves room for half as much again, from so many values on for a quarter. */
+#define DICT_LARGE			(1 << 18)
+
+/* Values that are merged before the lock is released for a moment. */
+#define MERGE_AT_ONCE		(1 << 13)
+
 #define HASH_FACTOR			UINT64CONST(0x9E3779B97F4A7C15)
 
 /*
  * Values and the table that finds them, wherever they lie.  bucket[] holds code
- * + 1, or 0; nbuckets is a power of two and at least twice capacity.
+ * + 1, or 0; nbuckets is a power of two and at least half as much again as capacity.
  */
 typedef struct GcValues
 {
@@ -66,11 +74,11 @@ struct GcDictView
 {
 	MemoryContext context;
 	bool		rtrim;
+	const GcColState *state;	/* NULL: private or frozen */
 	GcDict	   *dict;			/* NULL: private */
 	uint32		nshared;
 	uint32		nown;
 	GcValues	own;
-	uint64		own_id;			/* identity once there are own values, or 0 */
 };
 
 static LWLock *
@@ -164,7 +172,7 @@ values_fit(const GcValues *v, uint32 count, uint32 more, Size more_bytes)
 static uint32
 buckets_for(uint32 capacity)
 {
-	return pg_nextpower2_32(capacity * 2);
+	return pg_nextpower2_32(capacity + capacity / 2 + 1);
 }
 
 /* Memory for a number of values, without their bytes. */
@@ -203,6 +211,11 @@ values_copy(GcValues *dst, const GcValues *src, uint32 n)
 	memcpy(dst->start, src->start, (n + 1) * sizeof(uint64));
 	memcpy(dst->hash, src->hash, n * sizeof(uint32));
 	memcpy(dst->bytes, src->bytes, src->start[n]);
+	if (dst->nbuckets == src->nbuckets)
+	{
+		memcpy(dst->bucket, src->bucket, dst->nbuckets * sizeof(pg_atomic_uint32));
+		return;
+	}
 	for (uint32 code = 0; code < n; code++)
 	{
 		uint32		b = dst->hash[code] & mask;
@@ -243,8 +256,8 @@ dict_create(uint32 capacity, Size bytes_capacity, uint64 uid)
 bool
 gc_dict_attach(GcColState *state)
 {
-	state->dict = dict_create(DICT_FIRST_VALUES, DICT_FIRST_BYTES,
-							  gc_new_region_id());
+	state->dict_id = gc_new_region_id();
+	state->dict = dict_create(DICT_FIRST_VALUES, DICT_FIRST_BYTES, state->dict_id);
 	return state->dict != NULL;
 }
 
@@ -261,6 +274,8 @@ gc_dict_retire(GcColState *state)
 	{
 		state->retired = true;
 		bytes = state->dict->obj.size;
+		/* the worker drops what it has of it */
+		state->dict->obj.region_id = state->dict->uid;
 		gc_retire(&state->dict->obj);
 	}
 	LWLockRelease(dict_lock(state));
@@ -281,17 +296,17 @@ gc_dict_bytes(const GcColState *state)
 	return state->dict && !state->retired ? state->dict->obj.size : 0;
 }
 
-/* Capacities of a larger dictionary: half as much again as it has to hold. */
+/* Capacities of a larger dictionary. */
 static void
 grown_capacity(const GcDict *dict, uint32 count, uint32 more, Size more_bytes,
 			   uint32 *capacity, Size *bytes_capacity)
 {
 	uint64		values = (uint64) count + more;
+	Size		bytes = dict->values.start[count] + more_bytes;
+	int			part = values < DICT_LARGE ? 2 : 4;
 
-	values += values / 2;
-	*capacity = Max(values, dict->values.capacity);
-	*bytes_capacity = Max((dict->values.start[count] + more_bytes) / 2 * 3,
-						  dict->values.bytes_capacity);
+	*capacity = Max(values + values / part, dict->values.capacity);
+	*bytes_capacity = Max(bytes + bytes / part, dict->values.bytes_capacity);
 }
 
 Size
@@ -318,9 +333,11 @@ grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
 	GcDict	   *dict;
 
 	grown_capacity(old, count, more, more_bytes, &capacity, &bytes_capacity);
-	if (dict_size(capacity, bytes_capacity) > gc_arena_size() / 4)
+
+	/* Both are there for a while, and some of the table's other columns. */
+	if (dict_size(capacity, bytes_capacity) + old->obj.size > gc_arena_capacity() / 2)
 		return gc_fail(err, GC_NOT_CACHEABLE,
-					   "A dictionary would take more than a quarter of gpuconc.host_cache_size.");
+					   "A dictionary takes too much of gpuconc.host_cache_size.");
 	dict = dict_create(capacity, bytes_capacity, old->uid);
 	if (dict == NULL)
 		return gc_fail(err, GC_CACHE_FULL,
@@ -336,38 +353,34 @@ grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
 	return GC_OK;
 }
 
-GcCode
-gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
+/* Have room for all own values of a view from number i on.  Under the dictionary's lock. */
+static GcCode
+make_room(GcColState *state, const GcDictView *view, uint32 i, GcError *err)
 {
 	const GcValues *own = &view->own;
-	GcCode		code = GC_OK;
-	GcValues   *values;
-	uint32		count;
-	uint32	   *map;
+	uint32		count = pg_atomic_read_u32(&state->dict->count);
+	uint32		more = view->nown - i;
+	Size		more_bytes = own->start[view->nown] - own->start[i];
 
-	*remap = NULL;
-	if (view->nown == 0)
-		return GC_OK;
-	map = palloc(view->nown * sizeof(uint32));
-
-	LWLockAcquire(dict_lock(state), LW_EXCLUSIVE);
-	count = pg_atomic_read_u32(&state->dict->count);
 	if (state->retired)
-		code = gc_fail(err, GC_CANCELLED, "The column was dropped from the cache.");
-	else if ((uint64) count + view->nown > GC_DICT_MAX_VALUES)
-		code = gc_fail(err, GC_NOT_CACHEABLE,
+		return gc_fail(err, GC_CANCELLED, "The column was dropped from the cache.");
+	if ((uint64) count + more > GC_DICT_MAX_VALUES)
+		return gc_fail(err, GC_NOT_CACHEABLE,
 					   "A text column has more than %d values.", GC_DICT_MAX_VALUES);
-	else if (!values_fit(&state->dict->values, count, view->nown, own->start[view->nown]))
-		code = grow(state, view->nown, own->start[view->nown], err);
-	if (code != GC_OK)
-	{
-		LWLockRelease(dict_lock(state));
-		pfree(map);
-		return code;
-	}
+	if (values_fit(&state->dict->values, count, more, more_bytes))
+		return GC_OK;
+	return grow(state, more, more_bytes, err);
+}
 
-	values = &state->dict->values;
-	for (uint32 i = 0; i < view->nown; i++)
+/* Merge own values [i, end) of a view.  Under the dictionary's lock; there is room. */
+static void
+merge_values(GcColState *state, const GcDictView *view, uint32 i, uint32 end, uint32 *map)
+{
+	const GcValues *own = &view->own;
+	GcValues   *values = &state->dict->values;
+	uint32		count = pg_atomic_read_u32(&state->dict->count);
+
+	for (; i < end; i++)
 	{
 		const char *bytes = own->bytes + own->start[i];
 		uint32		len = own->start[i + 1] - own->start[i];
@@ -382,10 +395,91 @@ gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
 	}
 	pg_write_barrier();
 	pg_atomic_write_u32(&state->dict->count, count);
-	LWLockRelease(dict_lock(state));
+}
 
+/*
+ * The lock is released now and then, for other participants and for interrupts.  If the rest
+ * cannot be merged, values that no row has stay behind, which does no harm.
+ */
+GcCode
+gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
+{
+	GcCode		code = GC_OK;
+	uint32	   *map;
+
+	*remap = NULL;
+	if (view->nown == 0)
+		return GC_OK;
+	map = MemoryContextAllocHuge(CurrentMemoryContext, view->nown * sizeof(uint32));
+	for (uint32 i = 0; i < view->nown && code == GC_OK; i += MERGE_AT_ONCE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		LWLockAcquire(dict_lock(state), LW_EXCLUSIVE);
+		code = make_room(state, view, i, err);
+		if (code == GC_OK)
+			merge_values(state, view, i, Min(view->nown, i + MERGE_AT_ONCE), map);
+		LWLockRelease(dict_lock(state));
+	}
+	if (code != GC_OK)
+	{
+		pfree(map);
+		return code;
+	}
 	*remap = map;
 	return GC_OK;
+}
+
+/*-------------------------------------------------------------------------
+ * Frozen dictionaries
+ *-------------------------------------------------------------------------
+ */
+
+/* Bytes of a view's values, shared and own. */
+static Size
+view_bytes(const GcDictView *view)
+{
+	Size		shared = view->nshared > 0 ? view->dict->values.start[view->nshared] : 0;
+	Size		own = view->nown > 0 ? view->own.start[view->nown] : 0;
+
+	return shared + own;
+}
+
+Size
+gc_dict_frozen_size(const GcDictView *view)
+{
+	return MAXALIGN(dict_size(Max(gc_dict_count(view), 1), view_bytes(view)));
+}
+
+GcDict *
+gc_dict_freeze(const GcDictView *view, void *memory)
+{
+	GcDict	   *dict = memory;
+	uint32		n = gc_dict_count(view);
+
+	memset(dict, 0, sizeof(GcDict));
+	dict->obj.size = gc_dict_frozen_size(view);
+	dict->uid = view->dict ? view->dict->uid : gc_new_region_id();
+	values_init(&dict->values, (char *) memory + MAXALIGN(sizeof(GcDict)), Max(n, 1), view_bytes(view));
+	for (uint32 code = 0; code < n; code++)
+	{
+		uint32		len;
+		const char *bytes = gc_dict_get(view, code, &len);
+
+		values_append(&dict->values, code, bytes, len, hash_bytes_of(bytes, len));
+	}
+	pg_atomic_init_u32(&dict->count, n);
+	return dict;
+}
+
+GcDictView *
+gc_dict_frozen_view(GcDict *dict)
+{
+	GcDictView *view = palloc0(sizeof(GcDictView));
+
+	view->context = CurrentMemoryContext;
+	view->dict = dict;
+	view->nshared = dict ? pg_atomic_read_u32(&dict->count) : 0;
+	return view;
 }
 
 /*-------------------------------------------------------------------------
@@ -399,6 +493,7 @@ gc_dict_view(GcColState *state, bool rtrim)
 
 	view->context = CurrentMemoryContext;
 	view->rtrim = rtrim;
+	view->state = state;
 	if (state)
 	{
 		Assert(gc_guard_held());
@@ -516,11 +611,25 @@ gc_dict_intern(GcDictView *view, const char *bytes, uint32 len)
 }
 
 uint64
-gc_dict_id(GcDictView *view)
+gc_dict_shared_id(const GcDictView *view)
 {
-	if (view->nown == 0)
-		return view->dict ? view->dict->uid : 0;
-	if (view->own_id == 0)
-		view->own_id = gc_new_region_id();
-	return view->own_id;
+	return view->dict ? view->dict->uid : 0;
+}
+
+const GcDict *
+gc_dict_shared(const GcDictView *view)
+{
+	return view->dict;
+}
+
+GcDictContents
+gc_dict_contents(const GcDict *dict)
+{
+	return (GcDictContents) {dict->uid, dict->values.start, dict->values.bytes};
+}
+
+bool
+gc_dict_is_live(const GcDictView *view)
+{
+	return view->state == NULL || !*(volatile const bool *) &view->state->retired;
 }

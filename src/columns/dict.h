@@ -19,7 +19,7 @@
 
 #include "columns.h"
 
-#define GC_DICT_MAX_VALUES		(1 << 24)
+#define GC_DICT_MAX_VALUES		(1 << 27)
 #define GC_DICT_MAX_LENGTH		(1 << 16)	/* bytes of one value */
 
 typedef struct GcDictView GcDictView;
@@ -47,17 +47,42 @@ extern int64 gc_dict_intern(GcDictView *view, const char *bytes, uint32 len);
 /*
  * Loader only: move the view's own values into the shared dictionary, growing
  * it; remap[own code - first own code] = shared code, palloc'd.
- * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or a quarter of the arena,
+ * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or what the arena can take,
  * GC_CACHE_FULL without arena memory, GC_CANCELLED if it has been retired.
  * Needs a guard, unless no other process can retire the dictionary.
  */
 extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err);
 
 /*
- * Identity of a dictionary's contents: two views for which both this and
- * gc_dict_count() are equal map equal codes to equal values.
+ * Identity of the shared values, which growth keeps: equal codes of equal identities are equal
+ * values.  0: there are no shared values.
  */
-extern uint64 gc_dict_id(GcDictView *view);
+extern uint64 gc_dict_shared_id(const GcDictView *view);
+
+/* The shared dictionary that a view shows; NULL: none. */
+extern const GcDict *gc_dict_shared(const GcDictView *view);
+
+/* What a shared dictionary has, for all codes below a count that a view has shown. */
+typedef struct GcDictContents
+{
+	uint64		id;
+	const uint64 *start;		/* where each value starts in bytes[], and ends: the next one's */
+	const char *bytes;
+} GcDictContents;
+
+extern GcDictContents gc_dict_contents(const GcDict *dict);
+
+/* Is the dictionary that the view shows still that of a cached column? */
+extern bool gc_dict_is_live(const GcDictView *view);
+
+/*
+ * Write all values of a view, as a dictionary of which there will be no other, into memory of
+ * gc_dict_frozen_size() bytes; and a view of it, which values may be added to as to any other
+ * (dict NULL: an empty one).  The identity is that of the view's shared values, if it has some.
+ */
+extern Size gc_dict_frozen_size(const GcDictView *view);
+extern GcDict *gc_dict_freeze(const GcDictView *view, void *memory);
+extern GcDictView *gc_dict_frozen_view(GcDict *dict);
 
 /* Give a new column's state an empty dictionary; false without arena memory. */
 extern bool gc_dict_attach(GcColState *state);

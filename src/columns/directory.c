@@ -14,12 +14,16 @@
 #include "columns.h"
 #include "dict.h"
 #include "epoch.h"
+#include "lookups.h"
 
 Size
 gc_colstate_retire(GcColState *state)
 {
 	Size		bytes = state->obj.size + gc_dict_retire(state);
 
+	/* Once it is retired, no table of it is published any more. */
+	if (state->dict_id != 0)
+		gc_lookups_forget(state->dict_id);
 	gc_retire(&state->obj);
 	return bytes;
 }

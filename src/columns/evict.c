@@ -3,7 +3,8 @@
  * evict.c
  *	  Forgetting cached relations, and making room by evicting columns.
  *
- * Runs in any process that has a PGPROC.  The least recently used column goes first.
+ * Runs in any process that has a PGPROC.  Lookup tables go first (lookups.c), then the least
+ * recently used column.
  *
  * Locks: GC_LOCK_STORE, while a directory is taken out of the table or replaced.  Nothing
  * here reads a relation or takes a heavyweight lock.
@@ -23,6 +24,7 @@
 #include "directory.h"
 #include "epoch.h"
 #include "lock.h"
+#include "lookups.h"
 #include "store.h"
 #include "store_internal.h"
 #include "../compat.h"
@@ -54,6 +56,8 @@ gc_store_forget(Oid dbid, Oid relid)
 
 	if (dir)
 		bytes = gc_directory_retire(dir);
+	if (dir && !gc_store_has(dbid, InvalidOid))
+		gc_lookups_forget_database(dbid);
 	gc_reclaim();
 	return bytes;
 }
@@ -87,6 +91,7 @@ gc_store_forget_database(Oid dbid)
 			break;
 		bytes += gc_directory_retire(dir);
 	}
+	gc_lookups_forget_database(dbid);
 	gc_reclaim();
 	return bytes;
 }
@@ -139,11 +144,11 @@ find_victim(TimestampTz since, int *col)
 }
 
 /*
- * Evict one column, unless another process has evicted one since *seen evictions were
- * counted, which may be enough.  False when no column may be evicted.
+ * Evict one lookup table, or else one column, unless another process has evicted one since *seen
+ * evictions were counted, which may be enough.  False when nothing may be evicted.
  *
- * A column is retired before its eviction is counted.  So a process that sees the count
- * finds the column's bytes retired, or free already.
+ * It is retired before its eviction is counted.  So a process that sees the count finds its
+ * bytes retired, or free already.
  */
 static bool
 evict_one(TimestampTz since, uint64 *seen)
@@ -157,6 +162,12 @@ evict_one(TimestampTz since, uint64 *seen)
 	if (pg_atomic_read_u64(&gc_store_shared->evictions) != *seen)
 	{
 		*seen = pg_atomic_read_u64(&gc_store_shared->evictions);
+		LWLockRelease(gc_lock(GC_LOCK_STORE));
+		return true;
+	}
+	if (gc_lookups_evict(since))
+	{
+		*seen = pg_atomic_add_fetch_u64(&gc_store_shared->evictions, 1);
 		LWLockRelease(gc_lock(GC_LOCK_STORE));
 		return true;
 	}
@@ -220,9 +231,8 @@ gc_store_capacity(void)
 	return gc_arena_capacity() - gc_arena_capacity() / HEADROOM_SHARE;
 }
 
-/* Bytes that columns may still take. */
-static Size
-available_to_columns(void)
+Size
+gc_store_available(void)
 {
 	Size		headroom = gc_arena_capacity() / HEADROOM_SHARE;
 	Size		available = gc_arena_available();
@@ -245,12 +255,20 @@ gc_store_make_room(Size bytes, TimestampTz since)
 		Size		available;
 
 		gc_reclaim();
-		available = available_to_columns();
+		available = gc_store_available();
 		if (available >= bytes)
 			return true;
 		if (!work_for_room(bytes - available, since, retired, &polls, &seen))
 			return false;
 	}
+}
+
+void *
+gc_store_alloc_now(Size size)
+{
+	if (gc_store_available() < size)
+		gc_reclaim();
+	return gc_store_available() < size ? NULL : gc_arena_alloc(size);
 }
 
 void *
@@ -266,9 +284,9 @@ gc_store_alloc(Size size, TimestampTz since)
 	{
 		Size		retired = gc_retired_bytes();
 
-		if (available_to_columns() < size)
+		if (gc_store_available() < size)
 			gc_reclaim();
-		if (available_to_columns() >= size)
+		if (gc_store_available() >= size)
 		{
 			void	   *ptr = gc_arena_alloc(size);
 

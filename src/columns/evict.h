@@ -33,8 +33,12 @@ extern bool gc_store_make_room(Size bytes, TimestampTz since);
  */
 extern void *gc_store_alloc(Size size, TimestampTz since);
 
-/* Bytes that columns can take at most. */
+/* The same of what is free already: nothing is evicted or waited for. */
+extern void *gc_store_alloc_now(Size size);
+
+/* Bytes that columns can take at most, and now. */
 extern Size gc_store_capacity(void);
+extern Size gc_store_available(void);
 
 /* Room for one more object; obj.size set, the rest zeroed up to header bytes. */
 extern void *gc_object_alloc(Size size, Size header, TimestampTz since);

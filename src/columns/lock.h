@@ -16,6 +16,7 @@ typedef enum GcColumnsLock
 {
 	GC_LOCK_STORE,				/* relation table, publishing directories */
 	GC_LOCK_JOBS,				/* load jobs */
+	GC_LOCK_LOOKUPS,			/* shared lookup tables */
 	GC_LOCK_RETIRE,
 	GC_LOCK_ARENA,
 	GC_LOCK_DICT_FIRST,			/* 16 partitions by GcColState address */

@@ -18,6 +18,7 @@
 #include "epoch.h"
 #include "evict.h"
 #include "job.h"
+#include "lookups.h"
 #include "problem.h"
 #include "publish.h"
 #include "store.h"
@@ -197,8 +198,11 @@ drop_unused(const GcJobData *data, const GcDirectory *dir)
 {
 	for (int c = 0; c < data->ncols; c++)
 	{
-		if (dir->columns[c].problem != GC_COL_OK)
-			gc_dict_retire(data->cols[c].state);
+		GcColState *state = data->cols[c].state;
+
+		if (dir->columns[c].problem == GC_COL_OK || gc_dict_retire(state) == 0)
+			continue;
+		gc_lookups_forget(state->dict_id);
 	}
 	for (uint32 i = 0; i < data->nchunks; i++)
 	{

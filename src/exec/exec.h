@@ -25,6 +25,7 @@
 #include "../columns/columns.h"
 #include "../columns/dict.h"
 #include "../columns/encode.h"
+#include "../columns/lookups.h"
 #include "../columns/visibility.h"
 #include "../plan/plan.h"
 #include "../program/typing.h"
@@ -49,19 +50,29 @@ typedef struct GcInputState
 	bool	   *skipped;		/* per served chunk: its values cannot match */
 } GcInputState;
 
-/* A lookup table's contents: entry 0 is f(NULL), entry i is f(base + i - 1). */
+/*
+ * A lookup table's contents: entry 0 is f(NULL), entry i is f(base + i - 1).  Entries below
+ * `first` are those of the shared table; the others are this request's own.
+ */
 typedef struct GcLookup
 {
 	uint32		count;			/* entries, with entry 0 */
+	uint32		first;
 	int64		base;
-	int64	   *values;
+	const GcSharedLookup *shared;	/* NULL: first is 0 */
+	int64	   *values;			/* count - first */
 	bool	   *nulls;
+	uint32	   *order;			/* rankings: code of each rank */
 	bool		any_null;		/* beyond entry 0 */
+	bool		null_of_null;
 	int16		scale;			/* numeric results: of all */
 	int64		min;
 	int64		max;
 	GcHash		hash;			/* of the contents */
 	GcDictView *dict;			/* text results: their dictionary */
+	const struct GcLike *like;	/* the device computes it: nothing of it is here */
+	const GcDictView *like_from;	/* of these values */
+	GcHash		function;		/* and this is its identity there */
 } GcLookup;
 
 /* Rows that the device delivered, decoded. */
@@ -117,6 +128,8 @@ typedef struct GcScanState
 	bool		started;
 	bool		falling_back;
 	int			loads;			/* times that columns were loaded for this execution */
+	Size		lookup_room;	/* what a shared lookup table found no room for */
+	bool		made_lookup_room;	/* room was made for one in this execution */
 	MemoryContext cxt;
 	GcRows		rows;
 	uint64		position;		/* scan.c, step() */
@@ -142,6 +155,7 @@ typedef struct GcBinding
 	int64	  **lists;
 	uint64	   *list_counts;
 	GcDictView **spaces;		/* per column */
+	GcDictView *constants;		/* texts that are results; their own space */
 	GcBuildValue builds[GC_MAX_BUILDS];
 	GcGroupKeyValue *group_keys;	/* npipelines * GC_MAX_KEYS */
 	GcSinkValue *sinks;			/* npipelines */

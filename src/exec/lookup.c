@@ -10,8 +10,10 @@
  * evaluated: it is immutable, under row security leakproof, and any error is
  * caught and means "fall back".
  *
- * Tables of cacheable expressions are kept in this backend, keyed by expression
- * and by the identity of the values, for as long as there is room.
+ * What is computed of a cached dictionary or of integers is kept in shared memory for all
+ * sessions (columns/lookups.c), if the expression is cacheable.  A session reaches it through
+ * its own plan alone, which was permission-checked.  One session at a time computes what is
+ * missing.  Values that only this request has, in its delta, are computed for it alone.
  *
  * Runs in backends.
  *
@@ -19,50 +21,36 @@
  */
 #include "lookup.h"
 
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "storage/ipc.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "utils/bytea.h"
+#include "utils/float.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
+#include "utils/timestamp.h"
+#include "utils/xml.h"
 
 #include "ahead.h"
-#include "../columns/pgkinds.h"
+#include "compute.h"
+#include "like.h"
+#include "../columns/evict.h"
 
 /* Integer and date columns may span at most this many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)
 
-/* The most tables that are kept, and the most entries of one kept table. */
-#define NCACHED			64
-#define MAX_CACHED_COUNT	(1 << 20)
-
-typedef struct LookupKey
-{
-	GcHash		expr;
-	uint64		dict;
-	uint64		to_dict;
-	int64		base;
-	uint32		count;
-	uint32		to_count;
-} LookupKey;
-
-typedef struct CachedLookup
-{
-	LookupKey	key;
-	GcLookup   *lookup;
-	MemoryContext cxt;
-} CachedLookup;
-
-bool		gc_in_lookup = false;
-
-static CachedLookup cached[NCACHED];
-static int	next_cached = 0;
+/* The device computes LIKE for so many values, if they are at most one part in so many of its memory. */
+#define DEVICE_MIN_COUNT	(1 << 14)
+#define DEVICE_SHARE		4
 
 GcDictView *
 gc_space_dict(GcBinding *b, uint16 space)
 {
+	if (space == GC_SPACE_CONSTANTS)
+		return b->constants;
 	if (space >= GC_SPACE_LUT)
 		return b->lookups[space - GC_SPACE_LUT]->dict;
 	for (int i = 0; i < b->plan->ninputs; i++)
@@ -81,8 +69,10 @@ space_padding(GcBinding *b, uint16 space)
 {
 	const GcPlanColumn *c;
 
+	if (space == GC_SPACE_CONSTANTS)
+		return 0;
 	if (space >= GC_SPACE_LUT)
-		return b->plan->luts[space - GC_SPACE_LUT].type == GC_LUT_TRANSLATE
+		return b->plan->luts[space - GC_SPACE_LUT].to_space != GC_SPACE_NONE
 			? space_padding(b, b->plan->luts[space - GC_SPACE_LUT].to_space) : 0;
 	c = &b->plan->columns[space];
 	return gc_columns(b->program)[space].rtrim ? c->typmod - VARHDRSZ : 0;
@@ -105,127 +95,10 @@ gc_text_value(GcBinding *b, uint16 space, uint32 code)
 	return PointerGetDatum(t);
 }
 
-static GcLookup *
-new_lookup(uint32 count)
-{
-	GcLookup   *l = palloc0(sizeof(GcLookup));
-
-	l->count = count;
-	l->values = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(int64));
-	l->nulls = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(bool));
-	l->min = 1;
-	l->max = 0;
-	l->scale = -1;
-	return l;
-}
-
-/* Range and hash, once all entries are there. */
-static void
-finish_lookup(GcLookup *l)
-{
-	for (uint32 i = 0; i < l->count; i++)
-	{
-		if (l->nulls[i])
-		{
-			l->values[i] = 0;
-			l->any_null = l->any_null || i > 0;
-			continue;
-		}
-		if (l->min > l->max)
-			l->min = l->max = l->values[i];
-		l->min = Min(l->min, l->values[i]);
-		l->max = Max(l->max, l->values[i]);
-	}
-	l->hash = gc_hash_bytes(l->values, l->count * sizeof(int64), l->base);
-	l->hash.h[0] ^= gc_hash_bytes(l->nulls, l->count * sizeof(bool), l->scale).h[1];
-}
-
 /*-------------------------------------------------------------------------
- * Expressions
+ * Integers
  *-------------------------------------------------------------------------
  */
-
-typedef struct FillArg
-{
-	GcBinding  *b;
-	const GcPlanLut *lut;
-	GcLookup   *lookup;
-	ExprState  *expr;
-	GcKind		argkind;
-	GcKind		kind;
-	bool		failed;
-} FillArg;
-
-/* The value that entry i is computed for, as a datum in per-tuple memory. */
-static Datum
-argument_datum(FillArg *a, uint32 i)
-{
-	int64		v = a->lookup->base + i - 1;
-
-	if (a->argkind == GC_TEXT)
-		return gc_text_value(a->b, a->lut->space, i - 1);
-	return gc_raw_to_datum(a->argkind, v, 0);
-}
-
-static void
-store_result(FillArg *a, uint32 i, Datum value, bool isnull)
-{
-	GcLookup   *l = a->lookup;
-	int16		scale = 0;
-
-	l->nulls[i] = isnull;
-	l->values[i] = 0;
-	if (isnull)
-		return;
-	if (a->kind == GC_TEXT)
-	{
-		text	   *t = DatumGetTextPP(value);
-
-		l->values[i] = gc_dict_intern(l->dict, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
-		a->failed = a->failed || l->values[i] < 0;
-		return;
-	}
-	if (!gc_datum_to_raw(a->kind, value, &l->values[i], &scale))
-		a->failed = true;
-	if (a->kind == GC_NUMERIC)
-	{
-		/* one scale for all entries, as for a column */
-		if (l->scale >= 0 && l->scale != scale)
-			a->failed = true;
-		l->scale = scale;
-	}
-}
-
-static void
-fill_callback(void *arg)
-{
-	FillArg    *a = arg;
-	ExprContext *econtext = a->b->node->css.ss.ps.ps_ExprContext;
-	TupleTableSlot *slot = a->b->node->css.ss.ss_ScanTupleSlot;
-	int			attno = a->lut->attno - 1;
-
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
-	ExecStoreVirtualTuple(slot);
-	econtext->ecxt_scantuple = slot;
-	for (uint32 i = 0; i < a->lookup->count && !a->failed; i++)
-	{
-		MemoryContext old;
-		Datum		value;
-		bool		isnull;
-
-		if ((i & 0x3ff) == 0)
-			CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
-		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		slot->tts_isnull[attno] = i == 0;
-		slot->tts_values[attno] = i == 0 ? (Datum) 0 : argument_datum(a, i);
-		value = ExecEvalExpr(a->expr, econtext, &isnull);
-		MemoryContextSwitchTo(old);
-		store_result(a, i, value, isnull);
-	}
-	ExecClearTuple(slot);
-}
 
 /* The integers that the lookup's argument, a column or its payload, can be. */
 static GcCode
@@ -252,102 +125,354 @@ integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
 	return GC_OK;
 }
 
-static GcCode
-make_expr_lookup(GcBinding *b, int i, LookupKey *key, GcLookup **result)
-{
-	const GcPlanLut *lut = &b->plan->luts[i];
-	FillArg		arg = {.b = b,.lut = lut,.expr = b->node->exprs[lut->expr],
-		.kind = gc_luts(b->program)[i].kind,
-	.argkind = gc_exprs(b->program)[lut->arg].kind};
-	bool		ok;
-
-	arg.lookup = new_lookup(key->count);
-	arg.lookup->base = key->base;
-	if (arg.kind == GC_TEXT)
-		arg.lookup->dict = gc_dict_view(NULL, false);
-	/* A function that runs queries must not offload them under our guard. */
-	gc_in_lookup = true;
-	ok = gc_guarded(fill_callback, &arg, &b->err);
-	gc_in_lookup = false;
-	if (!ok)
-		return GC_DATA;
-	if (arg.failed)
-		return gc_fail(&b->err, GC_UNSUPPORTED,
-					   "Results of an expression differ in scale or do not fit 64 bits.");
-	*result = arg.lookup;
-	return GC_OK;
-}
-
 /*-------------------------------------------------------------------------
- * Translations and ranks
+ * Entries
  *-------------------------------------------------------------------------
  */
 
-static GcLookup *
-make_translation(GcBinding *b, const GcPlanLut *lut)
+static int64
+shared_value(const GcSharedLookup *t, uint32 k)
 {
-	GcDictView *from = gc_space_dict(b, lut->space);
-	GcDictView *to = gc_space_dict(b, lut->to_space);
-	GcLookup   *l = new_lookup(gc_dict_count(from) + 1);
+	if (t->width == 1)
+		return ((const uint8 *) t->data)[k];
+	if (t->width == 4)
+		return ((const int32 *) t->data)[k];
+	return ((const int64 *) t->data)[k];
+}
 
-	l->nulls[0] = true;
-	for (uint32 i = 1; i < l->count; i++)
+int64
+gc_lookup_value(const GcLookup *l, uint32 k)
+{
+	return k < l->first ? shared_value(l->shared, k) : l->values[k - l->first];
+}
+
+bool
+gc_lookup_is_null(const GcLookup *l, uint32 k)
+{
+	return k < l->first ? l->shared->nulls[k] : l->nulls[k - l->first];
+}
+
+/* Range and hash, once all entries are there. */
+static void
+finish_lookup(GcLookup *l)
+{
+	uint32		n = l->count - l->first;
+	uint64		seed = l->first > 0 ? l->shared->obj.region_id : 0;
+
+	l->min = 1;
+	l->max = 0;
+	if (l->first > 0)
 	{
-		uint32		len;
-		const char *bytes = gc_dict_get(from, i - 1, &len);
-
-		l->values[i] = gc_dict_lookup(to, bytes, len);
-		l->nulls[i] = false;
+		l->min = l->shared->min;
+		l->max = l->shared->max;
+		l->any_null = l->shared->any_null;
 	}
-	l->dict = to;
+	for (uint32 k = 0; k < n; k++)
+	{
+		if (l->nulls[k])
+		{
+			l->values[k] = 0;
+			l->any_null = l->any_null || k + l->first > 0;
+			continue;
+		}
+		if (l->min > l->max)
+			l->min = l->max = l->values[k];
+		l->min = Min(l->min, l->values[k]);
+		l->max = Max(l->max, l->values[k]);
+	}
+	l->null_of_null = gc_lookup_is_null(l, 0);
+	l->hash = gc_hash_bytes(l->values, n * sizeof(int64), l->base ^ seed);
+	l->hash.h[0] ^= gc_hash_bytes(l->nulls, n * sizeof(bool), l->scale).h[1];
+	l->hash.h[1] += seed;
+}
+
+/* A table that is complete in shared memory. */
+static GcLookup *
+use_shared(const GcSharedLookup *t, GcDictView *to)
+{
+	GcLookup   *l = palloc0(sizeof(GcLookup));
+
+	l->count = l->first = t->count;
+	l->base = t->key.base;
+	l->shared = t;
+	l->any_null = t->any_null;
+	l->null_of_null = t->nulls[0];
+	l->scale = t->scale;
+	l->min = t->min;
+	l->max = t->max;
+	l->hash = (GcHash) {{t->obj.region_id, 0x7368}};
+	l->dict = t->dict ? gc_dict_frozen_view(t->dict) : to;
 	return l;
 }
 
-typedef struct RankContext
-{
-	FmgrInfo   *cmp;
-	Oid			collation;
-	Datum	   *values;
-} RankContext;
+/*-------------------------------------------------------------------------
+ * What is to be had
+ *-------------------------------------------------------------------------
+ */
 
-static int
-compare_ranked(const void *x, const void *y, void *arg)
+/* What the results of immutable functions may depend on all the same, as a hash. */
+static GcHash
+session_hash(void)
 {
-	RankContext *r = arg;
+	int			state[] = {quote_all_identifiers, bytea_output, IntervalStyle, extra_float_digits,
+	DateStyle, DateOrder, xmlbinary, xmloption};
 
-	return DatumGetInt32(FunctionCall2Coll(r->cmp, r->collation,
-										   r->values[*(const uint32 *) x],
-										   r->values[*(const uint32 *) y]));
+	return gc_hash_bytes(state, sizeof(state), 0);
 }
 
-/* Entry -> rank of its value in the collation's order. */
-static GcLookup *
-make_rank(GcBinding *b, const GcPlanLut *lut)
+static void
+describe_function(const GcPlanLut *lut, GcLookupKey *key)
 {
-	GcDictView *from = gc_space_dict(b, lut->space);
-	uint32		n = gc_dict_count(from);
-	GcLookup   *l = new_lookup(n + 1);
-	TypeCacheEntry *type = lookup_type_cache(getBaseType(lut->argtype), TYPECACHE_CMP_PROC_FINFO);
-	RankContext context = {&type->cmp_proc_finfo, lut->collation};
-	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(uint32));
+	GcHash		session;
 
-	context.values = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(Datum));
-	for (uint32 i = 0; i < n; i++)
+	switch (lut->type)
 	{
-		uint32		len;
-		const char *bytes = gc_dict_get(from, i, &len);
+		case GC_LUT_TRANSLATE:
+			key->function[0] = GC_LUT_TRANSLATE;
+			break;
+		case GC_LUT_RANK:
+			key->function[0] = GC_LUT_RANK;
+			key->function[1] = (uint64) gc_rank_function(lut) << 32 | lut->collation;
+			break;
+		default:
+			session = session_hash();
+			key->function[0] = lut->hash.h[0] ^ session.h[0];
+			key->function[1] = lut->hash.h[1] ^ session.h[1];
+			break;
+	}
+}
 
-		order[i] = i;
-		context.values[i] = PointerGetDatum(cstring_to_text_with_len(bytes, len));
-	}
-	qsort_arg(order, n, sizeof(uint32), compare_ranked, &context);
-	l->nulls[0] = true;
-	for (uint32 i = 0; i < n; i++)
+/* Find out what table i is about; w->shareable if all sessions can use it. */
+static GcCode
+describe(GcBinding *b, int i, GcLookupWork *w)
+{
+	const GcPlanLut *lut = &b->plan->luts[i];
+	GcLookupKey *key = &w->key;
+
+	memset(w, 0, sizeof(*w));
+	w->b = b;
+	w->lut = lut;
+	w->kind = gc_luts(b->program)[i].kind;
+	w->argkind = gc_exprs(b->program)[lut->arg].kind;
+	key->dbid = MyDatabaseId;
+	key->kind = w->kind;
+	describe_function(lut, key);
+	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD;
+	if (w->argkind != GC_TEXT)
+		return integer_domain(b, lut, &key->base, &w->count);
+
+	w->from = gc_space_dict(b, lut->space);
+	w->count = gc_dict_count(w->from) + 1;
+	w->own = w->count - gc_dict_shared_count(w->from) - 1;
+	key->dict = gc_dict_shared_id(w->from);
+	w->shareable = w->shareable && key->dict != 0;
+	if (lut->to_space != GC_SPACE_NONE)
 	{
-		l->values[order[i] + 1] = i;
-		l->nulls[order[i] + 1] = false;
+		w->to = gc_space_dict(b, lut->to_space);
+		key->to_dict = gc_dict_shared_id(w->to);
+		w->to_count = gc_dict_shared_count(w->to);
+		w->to_own = gc_dict_count(w->to) - w->to_count;
+		w->shareable = w->shareable && key->to_dict != 0;
 	}
-	l->dict = from;
+	return GC_OK;
+}
+
+/* Does a table have all that the shared values need? */
+static bool
+suffices(const GcLookupWork *w, const GcSharedLookup *t)
+{
+	return t && t->count >= w->count - w->own && t->to_count == w->to_count;
+}
+
+/*-------------------------------------------------------------------------
+ * Making shared tables
+ *-------------------------------------------------------------------------
+ */
+
+static uint8
+entry_width(const GcLookupWork *w, const GcLookup *l)
+{
+	GcRange		range = {l->min, l->max};
+
+	return gc_lut_width(w->kind, &range);
+}
+
+/* Write the entries of a computed table. */
+static void
+write_entries(GcSharedLookup *t, const GcLookup *l)
+{
+	uint32		k = 0;
+
+	if (l->first > 0 && l->shared->width == t->width)
+	{
+		memcpy(t->data, l->shared->data, (Size) l->first * t->width);
+		memcpy(t->nulls, l->shared->nulls, l->first);
+		k = l->first;
+	}
+	for (; k < l->count; k++)
+	{
+		int64		v = gc_lookup_value(l, k);
+
+		if (t->width == 1)
+			((uint8 *) t->data)[k] = v;
+		else if (t->width == 4)
+			((int32 *) t->data)[k] = v;
+		else
+			((int64 *) t->data)[k] = v;
+		t->nulls[k] = gc_lookup_is_null(l, k);
+	}
+	if (t->order && l->count > 1)
+		memcpy(t->order, l->order, (l->count - 1) * sizeof(uint32));
+}
+
+/* Put a computed table into shared memory.  NULL: there is no room. */
+static const GcSharedLookup *
+publish(const GcLookupWork *w, const GcLookup *l)
+{
+	GcLookupShape shape = {.count = l->count,.width = entry_width(w, l),
+	.ranked = w->lut->type == GC_LUT_RANK,.dict = w->kind == GC_TEXT && w->to == NULL ? l->dict : NULL};
+	void	   *memory = gc_store_alloc_now(gc_lookups_size(&shape));
+	GcSharedLookup *t;
+
+	/* Nothing from here to the publication can raise an error. */
+	if (memory == NULL)
+		return NULL;
+	t = gc_lookups_init(memory, &w->key, &shape);
+	t->to_count = w->to_count;
+	t->any_null = l->any_null;
+	t->scale = l->scale;
+	t->min = l->min;
+	t->max = l->max;
+	write_entries(t, l);
+	return gc_lookups_publish(t, w->from, w->to);
+}
+
+/* May a shared table find room, or at least could not be helped to it? */
+static bool
+room_or_hopeless(const GcLookupWork *w)
+{
+	GcScanState *node = w->b->node;
+	Size		bytes = (Size) w->count * ((w->kind == GC_BOOL ? 1 : 4) + 1);
+
+	bytes += w->lut->type == GC_LUT_RANK ? (Size) w->count * sizeof(uint32) : 0;
+	if (node->made_lookup_room || gc_store_available() >= bytes || bytes > gc_store_capacity() / 4)
+		return true;
+	node->lookup_room = bytes;
+	return false;
+}
+
+bool
+gc_make_lookup_room(GcScanState *node)
+{
+	if (node->lookup_room == 0)
+		return false;
+	(void) gc_store_make_room(node->lookup_room, GetCurrentStatementStartTimestamp());
+	node->lookup_room = 0;
+	node->made_lookup_room = true;
+	return true;
+}
+
+/* Compute what a table lacks, and publish it; *l is the result in either case. */
+static GcCode
+extend(GcLookupWork *w, GcLookup **l)
+{
+	const GcSharedLookup *t = gc_lookups_find(&w->key);
+	GcLookupWork shared = *w;
+	GcCode		code;
+
+	if (suffices(w, t))
+	{
+		*l = use_shared(t, w->to);
+		return GC_OK;
+	}
+	/* without the values that no other session knows */
+	shared.count -= w->own;
+	shared.own = shared.to_own = 0;
+	if (!room_or_hopeless(&shared))
+		return gc_fail(&w->b->err, GC_RETRY_LOAD, "Room is to be made for a lookup table.");
+	if ((code = gc_compute_lookup(&shared, t, l)) != GC_OK)
+		return code;
+	finish_lookup(*l);
+	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
+	t = publish(&shared, *l);
+	if (t)
+		*l = use_shared(t, w->to);
+	return GC_OK;
+}
+
+static void
+end_making(int code, Datum key)
+{
+	gc_lookups_end((const GcLookupKey *) DatumGetPointer(key));
+}
+
+/* Have a table in shared memory; where there is no room, for this request. */
+static GcCode
+have_shared(GcLookupWork *w, GcLookup **l)
+{
+	volatile GcCode code = GC_OK;
+
+	for (;;)
+	{
+		const GcSharedLookup *t = gc_lookups_find(&w->key);
+
+		if (suffices(w, t))
+		{
+			*l = use_shared(t, w->to);
+			pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
+			return GC_OK;
+		}
+		if (gc_lookups_begin(&w->key))
+			break;
+	}
+	PG_ENSURE_ERROR_CLEANUP(end_making, PointerGetDatum(&w->key));
+	{
+		code = extend(w, l);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_making, PointerGetDatum(&w->key));
+	gc_lookups_end(&w->key);
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * Tables that the device computes
+ *-------------------------------------------------------------------------
+ */
+
+/* Has the device memory to spare for a copy of the dictionary, and for tables? */
+static bool
+device_has_room(const GcLookupWork *w)
+{
+	GcDictContents c = gc_dict_contents(gc_dict_shared(w->from));
+
+	return c.start[w->count - 1] + (uint64) w->count * sizeof(uint64) <
+		gc_device_status()->info.memory_bytes / DEVICE_SHARE;
+}
+
+/*
+ * LIKE over a large dictionary is left to the device.  All that must be known here is that it is
+ * NULL of NULL alone.
+ */
+static GcLookup *
+left_to_device(GcLookupWork *w)
+{
+	GcLike		like;
+	GcLookup   *l;
+
+	if (!w->shareable || w->own > 0 || w->count < DEVICE_MIN_COUNT || !gc_like_compile(w, &like) ||
+		!device_has_room(w))
+		return NULL;
+	l = palloc0(sizeof(GcLookup));
+	l->like = palloc(sizeof(GcLike));
+	memcpy((GcLike *) l->like, &like, sizeof(GcLike));
+	l->like_from = w->from;
+	l->function = (GcHash) {{w->key.function[0], w->key.function[1]}};
+	l->count = w->count;
+	l->null_of_null = true;
+	l->scale = -1;
+	l->max = 1;
+	l->hash = l->function;
+	l->hash.h[0] ^= w->key.dict;
 	return l;
 }
 
@@ -357,89 +482,57 @@ make_rank(GcBinding *b, const GcPlanLut *lut)
  */
 
 static GcCode
-lookup_key(GcBinding *b, int i, LookupKey *key)
+make_lookup(GcBinding *b, int i)
 {
-	const GcPlanLut *lut = &b->plan->luts[i];
+	GcLookupWork w;
+	GcLookup   *l = NULL;
+	GcCode		code = describe(b, i, &w);
 
-	memset(key, 0, sizeof(*key));
-	key->expr = lut->hash;
-	if (gc_exprs(b->program)[lut->arg].kind == GC_TEXT)
-	{
-		GcDictView *from = gc_space_dict(b, lut->space);
-
-		key->dict = gc_dict_id(from);
-		key->count = gc_dict_count(from) + 1;
-		return GC_OK;
-	}
-	return integer_domain(b, lut, &key->base, &key->count);
-}
-
-static GcLookup *
-find_cached(const LookupKey *key)
-{
-	for (int i = 0; i < NCACHED; i++)
-	{
-		if (cached[i].lookup && memcmp(&cached[i].key, key, sizeof(*key)) == 0)
-			return cached[i].lookup;
-	}
-	return NULL;
-}
-
-/* Make an expression's table in memory that outlives the query, and keep it. */
-static GcCode
-make_cached(GcBinding *b, int i, LookupKey *key, GcLookup **result)
-{
-	CachedLookup *c = &cached[next_cached++ % NCACHED];
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "gpuconc lookup",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-	GcCode		code = make_expr_lookup(b, i, key, result);
-
-	MemoryContextSwitchTo(old);
+	if (code == GC_OK)
+		l = left_to_device(&w);
+	if (code == GC_OK && l == NULL && w.shareable)
+		code = have_shared(&w, &l);
 	if (code != GC_OK)
 		return code;
-	finish_lookup(*result);
-	if (c->lookup)
-		MemoryContextDelete(c->cxt);
-	MemoryContextSetParent(cxt, CacheMemoryContext);
-	*c = (CachedLookup) {*key, *result, cxt};
+	if (l == NULL || w.own > 0 || w.to_own > 0)
+	{
+		const GcSharedLookup *t = l && l->first == l->count ? l->shared : NULL;
+
+		if ((code = gc_compute_lookup(&w, t, &l)) != GC_OK)
+			return code;
+		finish_lookup(l);
+	}
+	b->lookups[i] = l;
+	b->lut_facts[i] = (GcFact) {.range = {l->min, l->max},.nullable = l->any_null,
+	.null_of_null = l->null_of_null,.scale = Max(l->scale, 0)};
+	return GC_OK;
+}
+
+/* Give the text constants that are results their codes, before anything is computed of these. */
+static GcCode
+add_constants(GcBinding *b)
+{
+	b->constants = gc_dict_view(NULL, false);
+	for (int i = 0; i < b->plan->nparams; i++)
+	{
+		int			e = b->plan->params[i].expr;
+		text	   *t;
+
+		if (b->plan->params[i].space != GC_SPACE_CONSTANTS || b->node->isnull[e])
+			continue;
+		t = DatumGetTextPP(b->node->values[e]);
+		if (gc_dict_intern(b->constants, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)) < 0)
+			return gc_fail(&b->err, GC_UNSUPPORTED, "A text constant is too long.");
+	}
 	return GC_OK;
 }
 
 GcCode
 gc_make_lookups(GcBinding *b)
 {
-	for (int i = 0; i < b->plan->nluts; i++)
-	{
-		const GcPlanLut *lut = &b->plan->luts[i];
-		LookupKey	key;
-		GcLookup   *l = NULL;
-		GcFact	   *fact = &b->lut_facts[i];
-		GcCode		code = GC_OK;
+	GcCode		code = add_constants(b);
 
-		if (lut->type == GC_LUT_TRANSLATE)
-			finish_lookup(l = make_translation(b, lut));
-		else if (lut->type == GC_LUT_RANK)
-			finish_lookup(l = make_rank(b, lut));
-		else
-		{
-			code = lookup_key(b, i, &key);
-			if (code == GC_OK && lut->cacheable && key.count <= MAX_CACHED_COUNT)
-			{
-				l = find_cached(&key);
-				if (l == NULL)
-					code = make_cached(b, i, &key, &l);
-			}
-			else if (code == GC_OK && (code = make_expr_lookup(b, i, &key, &l)) == GC_OK)
-				finish_lookup(l);
-		}
-		if (code != GC_OK)
-			return code;
-		b->lookups[i] = l;
-		fact->range = (GcRange) {l->min, l->max};
-		fact->nullable = l->any_null;
-		fact->null_of_null = l->nulls[0];
-		fact->scale = Max(l->scale, 0);
-	}
-	return GC_OK;
+	for (int i = 0; i < b->plan->nluts && code == GC_OK; i++)
+		code = make_lookup(b, i);
+	return code;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.h
- *	  Contents of lookup tables; private to exec/.
+ *	  Contents of lookup tables: which there are, and where they come from; private to exec/.
  *
  * Runs in backends.
  *
@@ -12,10 +12,14 @@
 
 #include "exec.h"
 
-/* Is an expression being evaluated there? */
-extern bool gc_in_lookup;
-
+/* GC_RETRY_LOAD: a shared table found no room, gc_make_lookup_room() may make some. */
 extern GcCode gc_make_lookups(GcBinding *b);
+extern bool gc_make_lookup_room(GcScanState *node);
+
+/* Entry k of a table as a raw value; 0 where it is NULL. */
+extern int64 gc_lookup_value(const GcLookup *l, uint32 k);
+extern bool gc_lookup_is_null(const GcLookup *l, uint32 k);
+
 extern GcDictView *gc_space_dict(GcBinding *b, uint16 space);
 
 /* The value of a code, blank-padded where its type is; palloc'd. */

@@ -14,6 +14,8 @@
 #include "request.h"
 
 #include "bind.h"
+#include "like.h"
+#include "lookup.h"
 
 #include "../columns/epoch.h"
 
@@ -132,6 +134,7 @@ write_columns(GcBinding *b, int i, Cursor *c, GcColumnValue *v)
 	}
 }
 
+/* A shared table stays where it is, and anything else is written out. */
 static void
 write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 {
@@ -140,7 +143,24 @@ write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 	void	   *data,
 			   *nulls = NULL;
 
-	v->base = l->base;
+	*v = (GcLutValue) {.base = l->base};
+	if (l->like)
+	{
+		v->dict = gc_dict_shared(l->like_from);
+		v->function = l->function;
+		v->count = l->count - 1;
+		v->items = l->like->nitems;
+		v->flags = l->like->flags;
+		v->data_off = take_device(c, (l->like->nitems + 1) * sizeof(uint16), &data);
+		if (data)
+			memcpy(data, l->like->items, l->like->nitems * sizeof(uint16));
+		return;
+	}
+	if (l->first == l->count && l->shared->width == lut->width)
+	{
+		v->shared = l->shared;
+		return;
+	}
 	v->data_off = take_device(c, (Size) l->count * lut->width, &data);
 	v->nulls_off = lut->nullable ? take_device(c, l->count, &nulls) : 0;
 	if (data == NULL)
@@ -148,14 +168,14 @@ write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 	for (uint32 k = 0; k < l->count; k++)
 	{
 		if (lut->width == 1)
-			((uint8 *) data)[k] = l->values[k];
+			((uint8 *) data)[k] = gc_lookup_value(l, k);
 		else if (lut->width == 4)
-			((int32 *) data)[k] = l->values[k];
+			((int32 *) data)[k] = gc_lookup_value(l, k);
 		else
-			((int64 *) data)[k] = l->values[k];
+			((int64 *) data)[k] = gc_lookup_value(l, k);
+		if (lut->nullable)
+			((uint8 *) nulls)[k] = gc_lookup_is_null(l, k);
 	}
-	if (lut->nullable)
-		memcpy(nulls, l->nulls, l->count);
 }
 
 static void

@@ -38,7 +38,6 @@ typedef struct Decoder
 	const GcGroupKeyValue *keys;	/* of the main pipeline */
 	const GcResult *result;
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
-	uint32	   *rank_codes[GC_MAX_LUTS];	/* inverse of a ranking, when needed */
 	uint64		nrows;
 	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
 	GcCode		code;
@@ -62,7 +61,7 @@ text_datum(Decoder *d, const GcPlanOutput *out, uint32 code)
 	if (d->texts == NULL)
 		d->texts = palloc0(d->b->plan->noutputs * sizeof(Datum *));
 	if (d->texts[c] == NULL)
-		d->texts[c] = palloc0(ncodes * sizeof(Datum));
+		d->texts[c] = palloc_extended(ncodes * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	if (d->texts[c][code] == (Datum) 0)
 		d->texts[c][code] = gc_text_value(d->b, out->space, code);
 	return d->texts[c][code];
@@ -232,13 +231,7 @@ rank_code(Decoder *d, u16 lut, int64 rank)
 {
 	const GcLookup *l = d->b->lookups[lut];
 
-	if (d->rank_codes[lut] == NULL)
-	{
-		d->rank_codes[lut] = MemoryContextAllocHuge(CurrentMemoryContext, l->count * sizeof(uint32));
-		for (uint32 i = 1; i < l->count; i++)
-			d->rank_codes[lut][l->values[i]] = i - 1;
-	}
-	return d->rank_codes[lut][rank];
+	return l->order ? l->order[rank] : l->shared->order[rank];
 }
 
 static Datum

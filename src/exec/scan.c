@@ -21,6 +21,7 @@
 
 #include "ahead.h"
 #include "bind.h"
+#include "compute.h"
 #include "explain.h"
 #include "fallback.h"
 #include "gather.h"
@@ -272,7 +273,7 @@ run_on_device(GcScanState *node, GcError *err)
 	{
 		code = attempt_with_slot(node, hints, err);
 		if (code == GC_RETRY_LOAD)
-			code = gc_load_inputs(node, err);
+			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
 		else if (!learn(hints, code, err))
 			break;
 		else
@@ -294,6 +295,8 @@ start(GcScanState *node)
 	node->started = true;
 	node->falling_back = false;
 	node->loads = 0;
+	node->lookup_room = 0;
+	node->made_lookup_room = false;
 	node->position = 0;
 	node->stats.loops++;
 	pg_atomic_fetch_add_u64(&gc_stats()->requests, 1);

@@ -28,6 +28,7 @@
 
 #include "aggregates.h"
 #include "builder.h"
+#include "distinct.h"
 #include "expr.h"
 #include "groups.h"
 
@@ -157,35 +158,83 @@ has_unknown_aggregate(Node *node, void *context)
 	/* Only an Agg node evaluates GROUPING(). */
 	if (IsA(node, GroupingFunc))
 		return true;
-	if (IsA(node, Aggref) &&
-		gc_aggregate_refusal((Aggref *) node, get_func_name(((Aggref *) node)->aggfnoid)))
-		return true;
+	if (IsA(node, Aggref))
+	{
+		Aggref		plain = *(Aggref *) node;
+
+		plain.aggdistinct = NIL;
+		if (gc_aggregate_refusal(&plain, get_func_name(plain.aggfnoid)))
+			return true;
+	}
 	return expression_tree_walker(node, has_unknown_aggregate, context);
 }
 
 bool
 gc_aggregates_refused(PlannerInfo *root)
 {
-	return root->parse->groupingSets != NIL ||
+	const char *refusal;
+
+	(void) gc_distinct_argument(root, &refusal);
+	return refusal || root->parse->groupingSets != NIL ||
 		has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
 		has_unknown_aggregate(root->parse->havingQual, NULL);
+}
+
+/*
+ * An aggregate without DISTINCT beside others with it: the groups of the first level have its parts,
+ * from which the second makes one (distinct.c).
+ */
+static bool
+add_in_parts(GcTranslation *tr, Aggref *agg, const char *name)
+{
+	int			part;
+	int			count = GC_NO_EXPR;
+	GcPlanOutput *out;
+
+	if (strcmp(name, "avg") == 0)
+	{
+		if (!gc_groups_avg_parts(tr, agg, &part, &count))
+			return false;
+	}
+	else
+		part = gc_translate_expr(tr, tr->streamed, (Expr *) agg);
+	if (part < 0)
+		return false;
+	if (strcmp(name, "sum") == 0)
+		return add_sum_avg(tr, agg, part, true);
+	if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
+		return add_minmax(tr, agg, part, strcmp(name, "min") == 0);
+	out = add_output(tr, (Node *) agg, strcmp(name, "count") == 0 ? GC_OUT_COUNT : GC_OUT_AVG);
+	out->ref = gc_build_agg(tr, GC_AGG_SUM, part);
+	if (count >= 0)
+	{
+		out->ref2 = gc_build_agg(tr, GC_AGG_SUM, count);
+		out->argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr);
+		tr->float_aggs |= GC_KIND_IS_FLOAT(tr->pexprs[part].kind);
+	}
+	return tr->reason == NULL;
 }
 
 static bool
 add_aggregate(GcTranslation *tr, Aggref *agg)
 {
 	const char *name = get_func_name(agg->aggfnoid);
+	Aggref		plain = *agg;
 	const char *refusal;
 	int			arg;
 
 	if (in_scan_tlist(tr, (Node *) agg))
 		return true;
-	refusal = gc_aggregate_refusal(agg, name);
+	if (tr->two_levels)
+		plain.aggdistinct = NIL;
+	refusal = gc_aggregate_refusal(&plain, name);
 	if (refusal)
 	{
 		gc_refuse(tr, "%s", refusal);
 		return false;
 	}
+	if (tr->two_levels && agg->aggdistinct == NIL)
+		return add_in_parts(tr, agg, name);
 
 	arg = gc_agg_argument(tr, agg);
 	if (tr->reason)
@@ -293,11 +342,16 @@ bool
 gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 {
 	Query	   *parse = tr->root->parse;
-	GcPPipeline *pl = &tr->pipelines[tr->streamed->pipeline];
 	PartContext context = {tr, get_sortgrouplist_exprs(parse->groupClause, tr->root->processed_tlist)};
+	const char *refusal;
+	Node	   *distinct = gc_distinct_argument(tr->root, &refusal);
 	ListCell   *lc;
 
-	pl->sink = GC_SINK_AGGREGATE;
+	if (refusal)
+		gc_refuse(tr, "%s", refusal);
+	if (tr->reason || (distinct && !gc_distinct_open(tr, context.group_exprs, distinct)))
+		return false;
+	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
 	tr->plan->grouped = parse->groupClause != NIL;
 	foreach(lc, context.group_exprs)
 	{

@@ -263,7 +263,7 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 	tr->plan->luts[tr->nluts].arg = arg;
 	e = gc_build_expr(tr, GC_OP_LUT, kind, arg, -1, -1, tr->nluts);
 	if (e >= 0 && kind == GC_TEXT)
-		tr->space[e] = lut->type == GC_LUT_TRANSLATE ? lut->to_space : GC_SPACE_LUT + tr->nluts;
+		tr->space[e] = lut->to_space != GC_SPACE_NONE ? lut->to_space : GC_SPACE_LUT + tr->nluts;
 	tr->nluts++;
 	return e;
 }

@@ -32,6 +32,8 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
+#include "unique_key.h"
+
 /* Digits before the point that numeric can hold, with a margin; and a number beyond. */
 #define MOST_DIGITS		100000
 #define MANY_DIGITS		1000000
@@ -363,7 +365,7 @@ sublink_may_raise(const SubLink *sublink, Context *context)
 	{
 		case EXPR_SUBLINK:
 			/* Two rows are an error. */
-			if (!query->hasAggs || query->groupClause)
+			if ((!query->hasAggs || query->groupClause) && !gc_returns_one_row(query))
 				return true;
 			break;
 		case EXISTS_SUBLINK:
@@ -563,6 +565,22 @@ is_of_join(Bitmapset *relations, const Query *query)
 		(bms_get_singleton_member(relations, &rti) && rt_fetch(rti, query->rtable)->rtekind == RTE_JOIN);
 }
 
+static bool
+is_users_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId;
+}
+
+/* May it cost more than a subquery, so that PostgreSQL evaluates it after that? */
+static bool
+is_costly(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, SubLink) || check_functions_in_node(node, is_users_function, NULL) ||
+		expression_tree_walker(node, is_costly, context);
+}
+
 bool
 gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
 {
@@ -570,7 +588,8 @@ gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
 
 	foreach(lc, conjuncts)
 	{
-		if (is_of_join(gc_relations_of(lfirst(lc)), level->query) && !gc_cannot_raise(lfirst(lc), level))
+		if ((is_of_join(gc_relations_of(lfirst(lc)), level->query) || is_costly(lfirst(lc), NULL)) &&
+			!gc_cannot_raise(lfirst(lc), level))
 			return false;
 	}
 	return true;

@@ -284,21 +284,76 @@ translate_boolean_test(GcTranslation *tr, GcLeaf *leaf, BooleanTest *t)
 	return a < 0 ? a : gc_build_expr(tr, ops[t->booltesttype], GC_BOOL, a, -1, -1, -1);
 }
 
+/* A choice among values, whose arms are brought together one by one. */
+typedef struct Choice
+{
+	bool		texts_mix;		/* its texts may come from several dictionaries */
+} Choice;
+
+/*
+ * Texts of character types are padded as one column's are, so only that one's may be results.  And
+ * an expression of one text column alone is better as a lookup table.
+ */
+static Choice
+begin_choice(GcTranslation *tr, Expr *expr)
+{
+	Oid			type = exprType((Node *) expr);
+	const char *reason = tr->reason;
+	Choice		choice = {gc_type_kind(type) == GC_TEXT && getBaseType(type) != BPCHAROID &&
+	gc_collation_deterministic(exprCollation((Node *) expr))};
+
+	if (choice.texts_mix)
+	{
+		Var		   *var = gc_lookup_argument(tr, expr);
+
+		choice.texts_mix = var == NULL || gc_type_kind(var->vartype) != GC_TEXT;
+		tr->reason = reason;
+	}
+	return choice;
+}
+
+/* One arm; a text constant belongs to the constants' dictionary. */
+static int
+translate_arm(GcTranslation *tr, GcLeaf *leaf, const Choice *choice, Expr *arm)
+{
+	if (choice->texts_mix && !has_vars((Node *) arm) && !IsA(arm, PlaceHolderVar))
+		return translate_param(tr, arm, GC_SPACE_CONSTANTS);
+	return translate_any(tr, leaf, arm);
+}
+
+/* Which of two arms' dictionaries is to have the values of both. */
+static uint16
+common_space(uint16 a, uint16 b)
+{
+	if (a == GC_SPACE_NONE || a == GC_SPACE_CONSTANTS)
+		return b == GC_SPACE_NONE ? a : b;
+	return a;
+}
+
 /*
  * Two arms of a choice must be of one kind, and texts of one dictionary: what another
- * one has and this one lacks has no code here.
+ * one has and this one lacks has no code here until it is added.
  */
 static bool
-check_arms(GcTranslation *tr, int a, int b)
+join_arms(GcTranslation *tr, const Choice *choice, int *a, int *b)
 {
-	const GcExpr *x = &tr->pexprs[a];
-	const GcExpr *y = &tr->pexprs[b];
+	const GcExpr *x = &tr->pexprs[*a];
+	const GcExpr *y = &tr->pexprs[*b];
+	uint16		space = common_space(tr->space[*a], tr->space[*b]);
 
 	if (x->kind != y->kind)
 		gc_refuse(tr, "the arms of an expression differ in type");
 	else if (x->kind == GC_TEXT && x->op != GC_OP_NULL && y->op != GC_OP_NULL &&
-			 (tr->space[a] != tr->space[b] || tr->space[a] == GC_SPACE_NONE))
-		gc_refuse(tr, "texts of several columns, or constants, are chosen from");
+			 (tr->space[*a] != tr->space[*b] || space == GC_SPACE_NONE))
+	{
+		if (!choice->texts_mix || tr->space[*a] == GC_SPACE_NONE || tr->space[*b] == GC_SPACE_NONE)
+			gc_refuse(tr, "texts of several columns, or constants, are chosen from");
+		else
+		{
+			*a = gc_add_to_space(tr, *a, space);
+			*b = *a < 0 ? GC_NO_EXPR : gc_add_to_space(tr, *b, space);
+		}
+	}
 	return tr->reason == NULL;
 }
 
@@ -306,6 +361,7 @@ static int
 translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 {
 	GcKind		kind = gc_type_kind(c->casetype);
+	Choice		choice;
 	uint16		space;
 	int			e;
 
@@ -313,16 +369,17 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 		return gc_refuse(tr, "CASE with an operand is not supported here");
 	if (kind == GC_KIND_NONE)
 		return gc_refuse(tr, "type %s is not supported", format_type_be(c->casetype));
-	e = c->defresult ? translate_any(tr, leaf, c->defresult) : gc_build_null(tr, kind);
+	choice = begin_choice(tr, (Expr *) c);
+	e = c->defresult ? translate_arm(tr, leaf, &choice, c->defresult) : gc_build_null(tr, kind);
 	for (int i = list_length(c->args) - 1; i >= 0 && e >= 0; i--)
 	{
 		CaseWhen   *w = list_nth_node(CaseWhen, c->args, i);
 		int			cond = translate_any(tr, leaf, w->expr);
-		int			then = cond < 0 ? cond : translate_any(tr, leaf, w->result);
+		int			then = cond < 0 ? cond : translate_arm(tr, leaf, &choice, w->result);
 
-		if (then < 0 || !check_arms(tr, then, e))
+		if (then < 0 || !join_arms(tr, &choice, &then, &e))
 			return GC_NO_EXPR;
-		space = tr->space[then] != GC_SPACE_NONE ? tr->space[then] : tr->space[e];
+		space = common_space(tr->space[then], tr->space[e]);
 		e = gc_build_expr(tr, GC_OP_IF, kind, cond, then, e, -1);
 		if (e >= 0)
 			tr->space[e] = space;
@@ -332,25 +389,26 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 
 /* COALESCE, GREATEST, LEAST: folded pairwise, from the left. */
 static int
-translate_choice(GcTranslation *tr, GcLeaf *leaf, List *args, GcOp op)
+translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp op)
 {
+	Choice		choice = begin_choice(tr, expr);
 	ListCell   *lc;
 	uint16		space;
 	int			e = GC_NO_EXPR;
 
+	if (gc_type_kind(exprType((Node *) expr)) == GC_TEXT && op != GC_OP_COALESCE)
+		return gc_refuse(tr, "GREATEST and LEAST of text are not supported");
 	foreach(lc, args)
 	{
-		int			a = translate_any(tr, leaf, lfirst(lc));
+		int			a = translate_arm(tr, leaf, &choice, lfirst(lc));
 
 		if (a < 0)
 			return a;
 		if (e >= 0)
 		{
-			if (tr->pexprs[a].kind == GC_TEXT && op != GC_OP_COALESCE)
-				return gc_refuse(tr, "GREATEST and LEAST of text are not supported");
-			if (!check_arms(tr, e, a))
+			if (!join_arms(tr, &choice, &e, &a))
 				return GC_NO_EXPR;
-			space = tr->space[e] != GC_SPACE_NONE ? tr->space[e] : tr->space[a];
+			space = common_space(tr->space[e], tr->space[a]);
 			e = gc_build_expr(tr, op, tr->pexprs[a].kind, e, a, -1, -1);
 			if (e >= 0)
 				tr->space[e] = space;
@@ -527,9 +585,9 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		case T_CaseExpr:
 			return translate_case(tr, leaf, (CaseExpr *) expr);
 		case T_CoalesceExpr:
-			return translate_choice(tr, leaf, ((CoalesceExpr *) expr)->args, GC_OP_COALESCE);
+			return translate_choice(tr, leaf, expr, ((CoalesceExpr *) expr)->args, GC_OP_COALESCE);
 		case T_MinMaxExpr:
-			return translate_choice(tr, leaf, ((MinMaxExpr *) expr)->args,
+			return translate_choice(tr, leaf, expr, ((MinMaxExpr *) expr)->args,
 									((MinMaxExpr *) expr)->op == IS_GREATEST ? GC_OP_GREATEST : GC_OP_LEAST);
 		case T_ScalarArrayOpExpr:
 			return translate_saop(tr, leaf, (ScalarArrayOpExpr *) expr);

@@ -510,3 +510,25 @@ gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own)
 	}
 	return NULL;
 }
+
+bool
+gc_path_has_ours(Path *path)
+{
+	Path	  **child;
+	List	  **children;
+	ListCell   *lc;
+
+	if (path == NULL || gc_is_path(path))
+		return path != NULL;
+	if (is_join(path))
+		return gc_path_has_ours(((JoinPath *) path)->outerjoinpath) ||
+			gc_path_has_ours(((JoinPath *) path)->innerjoinpath);
+	child = IsA(path, SubqueryScanPath) ? &((SubqueryScanPath *) path)->subpath : single_child(path);
+	children = child_list(path);
+	foreach(lc, children ? *children : NIL)
+	{
+		if (gc_path_has_ours(lfirst(lc)))
+			return true;
+	}
+	return child && gc_path_has_ours(*child);
+}

@@ -23,4 +23,7 @@ extern Path *gc_cheapest_own_path(RelOptInfo *rel);
  */
 extern Path *gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own);
 
+/* Is there a path of ours in this path tree? */
+extern bool gc_path_has_ours(Path *path);
+
 #endif							/* GC_PLAN_FALLBACK_H */

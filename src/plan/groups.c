@@ -127,7 +127,7 @@ static int
 sum_column(GcTranslation *tr, const GcLevel *rows, int arg, bool is_sum, int *count)
 {
 	GcKind		kind = tr->pexprs[arg].kind;
-	GcLevel		here = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, NULL);
+	GcLevel		here = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows->groups);
 	int			sum = gc_build_agg(tr, GC_AGG_SUM, arg);
 
 	*count = gc_build_agg(tr, GC_AGG_COUNT, arg);
@@ -139,6 +139,25 @@ sum_column(GcTranslation *tr, const GcLevel *rows, int arg, bool is_sum, int *co
 	/* sum(int8) is numeric, and so is what an average divides. */
 	return group_column(tr, kind == GC_INT8 || (GC_KIND_IS_INT(kind) && !is_sum) ? GC_NUMERIC :
 						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, *count);
+}
+
+bool
+gc_groups_avg_parts(GcTranslation *tr, Aggref *agg, int *sum, int *count)
+{
+	GcLevel		rows = {tr->groups->root, tr->groups->leaves, tr->groups->streamed, tr->groups->over};
+	GcLevel		here = gc_level_enter(tr, rows.root, rows.leaves, rows.streamed, rows.groups);
+	int			arg = gc_agg_argument(tr, agg);
+	int			n;
+
+	gc_level_leave(tr, &here);
+	if (arg < 0 || gc_scale_varies(tr, arg))
+		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts") >= 0;
+	*sum = sum_column(tr, &rows, arg, true, &n);
+	if (*sum < 0)
+		return false;
+	tr->aggs[n].exact = 1;
+	*count = group_column(tr, GC_INT8, -1, n, -1);
+	return *count >= 0;
 }
 
 static int
@@ -179,7 +198,7 @@ extreme_column(GcTranslation *tr, const GcLevel *rows, int arg, bool is_min)
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
-	here = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, NULL);
+	here = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows->groups);
 	extreme = gc_build_agg(tr, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
 	count = gc_build_agg(tr, GC_AGG_COUNT, arg);
 	gc_level_leave(tr, &here);
@@ -190,16 +209,23 @@ static int
 aggregate_column(GcTranslation *tr, Aggref *agg)
 {
 	GcGroups   *groups = tr->groups;
-	GcLevel		rows = {groups->root, groups->leaves, groups->streamed, NULL};
+	GcLevel		rows = {groups->root, groups->leaves, groups->streamed, groups->over};
 	const char *name = get_func_name(agg->aggfnoid);
-	const char *refusal = gc_aggregate_refusal(agg, name);
+	Aggref		plain = *agg;
+	const char *refusal;
 	GcLevel		here;
 	int			arg;
 	int			count = GC_NO_EXPR;
 
+	/* Over groups by its argument, an aggregate with DISTINCT is like any other. */
+	if (groups->over)
+		plain.aggdistinct = NIL;
+	refusal = gc_aggregate_refusal(&plain, name);
 	if (refusal)
 		return gc_refuse(tr, "%s", refusal);
-	here = gc_level_enter(tr, rows.root, rows.leaves, rows.streamed, NULL);
+	if (groups->over && agg->aggdistinct == NIL)
+		return gc_refuse(tr, "an aggregate in parts is needed");
+	here = gc_level_enter(tr, rows.root, rows.leaves, rows.streamed, rows.groups);
 	arg = gc_agg_argument(tr, agg);
 	if (tr->reason == NULL && strcmp(name, "count") == 0 && (count = gc_build_agg(tr, GC_AGG_COUNT, arg)) >= 0)
 		tr->aggs[count].exact = 1;
@@ -250,6 +276,7 @@ gc_groups_open(GcTranslation *tr)
 	groups->root = tr->root;
 	groups->leaves = tr->leaves;
 	groups->streamed = tr->streamed;
+	groups->over = tr->groups;
 	groups->pipeline = tr->streamed->pipeline;
 	groups->input = tr->ninputs++;
 	tr->groups_of[groups->input] = groups->pipeline + 1;

@@ -44,4 +44,10 @@ extern GcGroups *gc_groups_open(GcTranslation *tr);
  */
 extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
 
+/*
+ * While expressions are over groups: the sum of an average's values in a group, and their number, as
+ * expressions.
+ */
+extern bool gc_groups_avg_parts(GcTranslation *tr, Aggref *agg, int *sum, int *count);
+
 #endif							/* GC_PLAN_GROUPS_H */

@@ -33,6 +33,7 @@
 #include "source.h"
 #include "../compat.h"
 #include "whole.h"
+#include "../queue/queue.h"
 #include "../force.h"
 #include "../settings.h"
 
@@ -120,6 +121,18 @@ run_planner(Query *parse, const char *query_string, int options, ParamListInfo p
 	return stmt;
 }
 
+/* May this query be rewritten, and is there a device that could answer it then? */
+static bool
+worth_rewriting(void)
+{
+	const char *reason;
+	GcWorkerState state = gc_worker_state(&reason);
+
+	if (gc_rewriting_forced())
+		return true;
+	return gc_rewriting_allowed() && state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
+}
+
 /* Is the plan of the rewritten query one to keep, if it is cheaper than the original's? */
 static bool
 worth_comparing(PlannedStmt *rewritten)
@@ -143,7 +156,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
 
-	rewritten = gc_rewriting_allowed() ?
+	rewritten = worth_rewriting() ?
 		gc_rewrite(parse, (options & CURSOR_OPT_FAST_PLAN) != 0, params) : NULL;
 	if (rewritten)
 	{

@@ -14,6 +14,8 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "common/cryptohash.h"
+#include "common/sha2.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -29,10 +31,14 @@
 static Var *
 single_var(Expr *expr)
 {
-	List	   *vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
 	Var		   *var = NULL;
+	List	   *vars;
 	ListCell   *lc;
 
+	/* HAVING of a subquery has them. */
+	if (contain_agg_clause((Node *) expr))
+		return NULL;
+	vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
 	foreach(lc, vars)
 	{
 		if (var && !equal(var, lfirst(lc)))
@@ -50,13 +56,16 @@ is_user_function(Oid funcid, void *context)
 	return funcid >= FirstNormalObjectId;
 }
 
-/* A user may replace a function of his: its results are not kept for later. */
+/*
+ * A user may replace a function, or alter a domain: results that depend on one are not kept
+ * for later.
+ */
 static bool
 calls_user_function(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (check_functions_in_node(node, is_user_function, NULL))
+	if (IsA(node, CoerceToDomain) || check_functions_in_node(node, is_user_function, NULL))
 		return true;
 	return expression_tree_walker(node, calls_user_function, context);
 }
@@ -99,6 +108,63 @@ contains_placeholder(Node *node, void *context)
 	return IsA(node, PlaceHolderVar) || expression_tree_walker(node, contains_placeholder, context);
 }
 
+/* Put one Var in the place of every Var: which column it is does not matter to f(x). */
+static Node *
+forget_vars(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		return (Node *) makeVar(1, 1, var->vartype, var->vartypmod, var->varcollid, 0);
+	}
+	return expression_tree_mutator(node, forget_vars, context);
+}
+
+/* Take the places in the statement's text out of an expression that is written as text. */
+static void
+strip_locations(char *text)
+{
+	static const char field[] = " :location ";
+	char	   *to = text;
+
+	for (const char *from = text; *from;)
+	{
+		if (strncmp(from, field, strlen(field)) == 0)
+		{
+			from += strlen(field);
+			from += strspn(from, "-0123456789");
+		}
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
+}
+
+/*
+ * What an expression is known by in all sessions.  A user must not be able to make two
+ * expressions with equal hashes, hence the cryptographic function.  False: it failed.
+ */
+static bool
+hash_expression(Expr *expr, GcHash *hash)
+{
+	char	   *text = nodeToString(forget_vars((Node *) expr, NULL));
+	pg_cryptohash_ctx *ctx = pg_cryptohash_create(PG_SHA256);
+	uint8		digest[PG_SHA256_DIGEST_LENGTH];
+	bool		ok;
+
+	strip_locations(text);
+	ok = ctx && pg_cryptohash_init(ctx) >= 0 &&
+		pg_cryptohash_update(ctx, (const uint8 *) text, strlen(text)) >= 0 &&
+		pg_cryptohash_final(ctx, digest, sizeof(digest)) >= 0;
+	pg_cryptohash_free(ctx);
+	if (ok)
+		memcpy(hash, digest, sizeof(GcHash));
+	return ok;
+}
+
 Var *
 gc_lookup_argument(GcTranslation *tr, Expr *expr)
 {
@@ -108,7 +174,7 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 	if (var == NULL || equal(var, expr) || kind == GC_KIND_NONE)
 		return NULL;
 	if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr) ||
-		expression_returns_set((Node *) expr) || contain_agg_clause((Node *) expr))
+		expression_returns_set((Node *) expr))
 		return NULL;
 	if (gc_looks_at_storage((Node *) expr))
 		return NULL;
@@ -143,30 +209,40 @@ int
 gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 {
 	GcPlanLut	lut = {.type = GC_LUT_EXPR,.to_space = GC_SPACE_NONE};
-	char	   *text = nodeToString(expr);
 	int			e;
 
 	lut.space = tr->space[arg];
 	lut.attno = gc_scan_attno(tr, (Node *) var);
 	lut.argtype = var->vartype;
-	lut.cacheable = !contain_mutable_functions((Node *) expr) && !gc_contains_param((Node *) expr, NULL) &&
-		!calls_user_function((Node *) expr, NULL);
+	lut.cacheable = hash_expression(expr, &lut.hash) && !contain_mutable_functions((Node *) expr) &&
+		!gc_contains_param((Node *) expr, NULL) && !calls_user_function((Node *) expr, NULL);
 	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars((Node *) expr, NULL));
-	lut.hash = gc_hash_bytes(text, strlen(text), 0);
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
 	if (e >= 0)
 		tr->lut_values[tr->pexprs[e].ref] = distinct_values(tr, var);
 	return e;
 }
 
-int
-gc_translate_space(GcTranslation *tr, int expr, uint16 space)
+static int
+translate_to(GcTranslation *tr, int expr, uint16 space, GcLutType type)
 {
-	GcPlanLut	lut = {.type = GC_LUT_TRANSLATE,.expr = -1};
+	GcPlanLut	lut = {.type = type,.expr = -1};
 
 	if (expr < 0 || tr->space[expr] == space || tr->pexprs[expr].op == GC_OP_NULL)
 		return expr;
 	lut.space = tr->space[expr];
 	lut.to_space = space;
 	return gc_build_lut(tr, expr, GC_TEXT, &lut);
+}
+
+int
+gc_translate_space(GcTranslation *tr, int expr, uint16 space)
+{
+	return translate_to(tr, expr, space, GC_LUT_TRANSLATE);
+}
+
+int
+gc_add_to_space(GcTranslation *tr, int expr, uint16 space)
+{
+	return translate_to(tr, expr, space, GC_LUT_ADD);
 }

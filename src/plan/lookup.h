@@ -27,4 +27,7 @@ extern int	gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg);
 /* A text expression's value as a code in another dictionary. */
 extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);
 
+/* The same for a choice among texts: what the other dictionary lacks is added to this request's view. */
+extern int	gc_add_to_space(GcTranslation *tr, int expr, uint16 space);
+
 #endif							/* GC_PLAN_LOOKUP_H */

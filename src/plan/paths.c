@@ -44,6 +44,16 @@
 #include "../force.h"
 #include "../settings.h"
 
+/* Calls of an operator that an entry of a lookup table costs, spread over its uses. */
+#define LOOKUP_OPERATORS	0.2
+
+/*
+ * A node for all of a query level may cost so many times as much as a plan with a node for a part of
+ * it, or so much more.
+ */
+#define MIXED_FACTOR	4
+#define MIXED_MARGIN	1000
+
 /* More rows than this are not chosen on the device. */
 #define MOST_WANTED		100000
 
@@ -171,7 +181,8 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 
 	foreach(lc, tr->leaves)
 		cost += leaf_cost(lfirst(lc), tuple_cost, build_cost);
-	cost += lookup_entries(tr) * 4 * cpu_operator_cost;
+	/* They are kept for later, and for others. */
+	cost += lookup_entries(tr) * LOOKUP_OPERATORS * cpu_operator_cost;
 	path->cpath.path.startup_cost = cost;
 	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
 	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
@@ -201,6 +212,30 @@ child_paths(GcTranslation *tr, Path *fallback)
 	return paths;
 }
 
+/* Does a path for this relation take along all that the query level joins? */
+static bool
+takes_whole(GcTranslation *tr, RelOptInfo *rel)
+{
+	return IS_UPPER_REL(rel) || bms_equal(rel->relids, tr->root->all_baserels);
+}
+
+/*
+ * Where PostgreSQL's own path has a node of ours in it, the device is used in any case, and its rows
+ * go on to nested loops, say.  What these cost depends on estimates of joins, which are often off by
+ * orders of magnitude.  A node for all of it costs what the scans do, whatever comes out of them.  So it
+ * may be estimated to cost more.
+ */
+static void
+prefer_whole(Path *path, const Path *own)
+{
+	if (path->total_cost <= Max(own->total_cost * MIXED_FACTOR, own->total_cost + MIXED_MARGIN) &&
+		path->total_cost >= own->total_cost)
+	{
+		path->startup_cost = Min(path->startup_cost, own->total_cost * 0.98);
+		path->total_cost = own->total_cost * 0.98;
+	}
+}
+
 static void
 add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having,
 			double rows, const char *what)
@@ -228,6 +263,8 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	path->cpath.path.rows = fallback->rows;
 	path->cpath.custom_paths = child_paths(tr, fallback);
 	cost_translation(tr, path, rows, list_length(target->exprs));
+	if (takes_whole(tr, rel) && gc_path_has_ours(own))
+		prefer_whole(&path->cpath.path, own);
 	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal(what, GC_CHEAPER);
 	gc_note_offer();

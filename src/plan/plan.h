@@ -14,7 +14,8 @@
  *	  one GC_DISPLAY_TAG integer per printed clause.
  *
  * "Space" names the dictionary that a text value's code belongs to: a column of
- * the program (0 ..), or a lookup table with text results (GC_SPACE_LUT + n).
+ * the program (0 ..), a lookup table with text results (GC_SPACE_LUT + n), or the
+ * constants that are results of CASE and its like (GC_SPACE_CONSTANTS).
  *
  * Planner, in backends.
  *
@@ -41,6 +42,7 @@
 
 #define GC_SPACE_NONE	0xFFFF
 #define GC_SPACE_LUT	0x4000
+#define GC_SPACE_CONSTANTS	0x8000
 
 typedef struct GcPlanInput
 {
@@ -67,7 +69,8 @@ typedef enum GcLutType
 {
 	GC_LUT_EXPR,				/* an expression of one Var */
 	GC_LUT_TRANSLATE,			/* code in `space` -> code in `to_space` */
-	GC_LUT_RANK					/* code in `space` -> rank in sort order */
+	GC_LUT_RANK,				/* code in `space` -> rank in sort order */
+	GC_LUT_ADD					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
 } GcLutType;
 
 typedef struct GcPlanLut
@@ -75,7 +78,7 @@ typedef struct GcPlanLut
 	uint8		type;			/* GcLutType */
 	bool		cacheable;		/* immutable and free of parameters */
 	uint16		space;			/* text argument: its dictionary */
-	uint16		to_space;		/* GC_LUT_TRANSLATE */
+	uint16		to_space;		/* GC_LUT_TRANSLATE, GC_LUT_ADD */
 	int			expr;			/* GC_LUT_EXPR: custom_exprs */
 	int			attno;			/* the Var's place in custom_scan_tlist */
 	Oid			argtype;

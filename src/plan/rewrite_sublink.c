@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_sublink.c
- *	  Correlated scalar subqueries, and EXISTS under OR, as joins with grouped subqueries.
+ *	  Correlated scalar subqueries, and EXISTS under OR, as joins.
  *
  *		x < (SELECT avg(y) FROM t WHERE t.k = o.k AND ...)
  *
@@ -11,6 +11,8 @@
  * duplicated.  An inner join is right where no group means no row: the value over no rows
  * is NULL, and the condition is strict in it.  Else it is a left join, and the value over
  * no rows is put in.
+ *
+ * A subquery that selects a row by its key needs no groups.
  *
  * EXISTS and IN that stand under OR or CASE, of which PostgreSQL makes no semi join, become
  * left joins with one row per key; whether there is one is what they say.
@@ -33,6 +35,7 @@
 #include "cannot_raise.h"
 #include "rewrite_keys.h"
 #include "rewrite_notin.h"
+#include "unique_key.h"
 
 /* A subquery that was turned into a join, and what stands in its place. */
 typedef struct Unnested
@@ -66,11 +69,11 @@ is_correlated(const SubLink *sublink)
 }
 
 static bool
-is_aggregate(const SubLink *sublink)
+is_scalar(const SubLink *sublink)
 {
 	const Query *query = (const Query *) sublink->subselect;
 
-	return sublink->subLinkType == EXPR_SUBLINK && query->hasAggs && !query->groupClause && is_correlated(sublink);
+	return sublink->subLinkType == EXPR_SUBLINK && !query->groupClause && is_correlated(sublink);
 }
 
 static bool
@@ -86,7 +89,7 @@ candidate_walker(Node *node, void *context)
 	if (node == NULL || IsA(node, Query))
 		return false;
 	if (IsA(node, SubLink))
-		return is_aggregate((SubLink *) node) || is_membership((SubLink *) node);
+		return is_scalar((SubLink *) node) || is_membership((SubLink *) node);
 	return expression_tree_walker(node, candidate_walker, context);
 }
 
@@ -203,24 +206,27 @@ is_plain(const Query *query)
 		query->jointree->fromlist != NIL;
 }
 
-/* The output that is this group key, made if there is none yet. */
+/* The output that is this key, made if there is none yet. */
 static int
-group_key(Query *sub, Node *inner)
+key_output(Query *sub, Node *inner, bool grouped)
 {
 	ListCell   *lc;
 	TargetEntry *tle;
-	SortGroupClause *clause = makeNode(SortGroupClause);
+	SortGroupClause *clause;
 
 	foreach(lc, sub->targetList)
 	{
 		tle = lfirst_node(TargetEntry, lc);
-		if (tle->ressortgroupref > 0 && equal(tle->expr, inner))
+		if (tle->resno > 1 && equal(tle->expr, inner))
 			return tle->resno;
 	}
 	tle = makeTargetEntry((Expr *) copyObject(inner), list_length(sub->targetList) + 1,
 						  psprintf("key%d", list_length(sub->targetList)), false);
-	tle->ressortgroupref = list_length(sub->targetList);
 	sub->targetList = lappend(sub->targetList, tle);
+	if (!grouped)
+		return tle->resno;
+	tle->ressortgroupref = tle->resno;
+	clause = makeNode(SortGroupClause);
 	clause->tleSortGroupRef = tle->ressortgroupref;
 	get_sort_group_operators(exprType(inner), true, true, false,
 							 &clause->sortop, &clause->eqop, NULL, &clause->hashable);
@@ -244,12 +250,15 @@ over_no_rows_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, over_no_rows_mutator, context);
 }
 
-/* The value of an aggregated output over no rows; NULL if it is no constant. */
+/* The value of a subquery without rows; NULL if it is no constant. */
 static Const *
-over_no_rows(Node *output)
+over_no_rows(Node *output, bool has_aggregates)
 {
-	Node	   *value = eval_const_expressions(NULL, over_no_rows_mutator(output, NULL));
+	Node	   *value;
 
+	if (!has_aggregates)
+		return makeNullConst(exprType(output), exprTypmod(output), exprCollation(output));
+	value = eval_const_expressions(NULL, over_no_rows_mutator(output, NULL));
 	return IsA(value, Const) ? (Const *) value : NULL;
 }
 
@@ -367,11 +376,11 @@ joined_var(Query *query, int rti, int resno, bool inner)
 }
 
 /*
- * Take the correlations out of a copy of a subquery, and group the rest by its side of
- * them.  Returns the correlations; NIL if it cannot be done.
+ * Take the correlations out of a copy of a subquery, and return its side of them as keys;
+ * if `grouped`, with one row for each.  Returns the correlations; NIL if it cannot be done.
  */
 static List *
-group_by_keys(Unnest *u, Query *sub)
+take_keys(Unnest *u, Query *sub, bool grouped)
 {
 	List	   *correlations = take_correlations(sub, u->level);
 	ListCell   *lc;
@@ -380,7 +389,7 @@ group_by_keys(Unnest *u, Query *sub)
 	{
 		Correlation *correlation = lfirst(lc);
 
-		correlation->resno = group_key(sub, list_nth(correlation->op->args, correlation->inner));
+		correlation->resno = key_output(sub, list_nth(correlation->op->args, correlation->inner), grouped);
 	}
 	if (correlations == NIL || gc_query_refers_above(sub) || !gc_query_cannot_raise(sub, u->level))
 		return NIL;
@@ -390,8 +399,9 @@ group_by_keys(Unnest *u, Query *sub)
 		Node	   *outer = list_nth(correlation->op->args, 1 - correlation->inner);
 
 		IncrementVarSublevelsUp(outer, -1, 1);
-		gc_restrict_key(sub, list_nth(correlation->op->args, correlation->inner), outer, correlation->op,
-						u->level, u->conjuncts);
+		if (grouped)
+			gc_restrict_key(sub, list_nth(correlation->op->args, correlation->inner), outer, correlation->op,
+							u->level, u->conjuncts);
 	}
 	return correlations;
 }
@@ -410,7 +420,7 @@ add_groups(Unnest *u, Query *sub, List *correlations, bool inner)
 
 /* What stands in the place of a scalar subquery, which becomes a join; NULL if it must stay. */
 static Node *
-unnest_aggregate(Unnest *u, SubLink *sublink)
+unnest_scalar(Unnest *u, SubLink *sublink)
 {
 	Query	   *query = u->level->query;
 	Query	   *sub = (Query *) sublink->subselect;
@@ -420,12 +430,13 @@ unnest_aggregate(Unnest *u, SubLink *sublink)
 	bool		inner;
 	int			rti;
 
-	if (!is_aggregate(sublink) || !is_plain(sub) || list_length(sub->targetList) != 1)
+	if (!is_scalar(sublink) || !is_plain(sub) || list_length(sub->targetList) != 1 ||
+		(!sub->hasAggs && !gc_returns_one_row(sub)))
 		return NULL;
 	sub = copyObject(sub);
 	output = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
-	correlations = group_by_keys(u, sub);
-	if (correlations == NIL || (otherwise = over_no_rows(output)) == NULL)
+	correlations = take_keys(u, sub, sub->hasAggs);
+	if (correlations == NIL || (otherwise = over_no_rows(output, sub->hasAggs)) == NULL)
 		return NULL;
 	inner = u->strict && otherwise->constisnull;
 	rti = add_groups(u, sub, correlations, inner);
@@ -454,7 +465,7 @@ unnest_membership(Unnest *u, SubLink *sublink)
 	if (!is_plain(sub) || sub->hasAggs)
 		return NULL;
 	sub->targetList = list_make1(makeTargetEntry((Expr *) makeBoolConst(true, false), 1, "value", false));
-	correlations = group_by_keys(u, sub);
+	correlations = take_keys(u, sub, true);
 	if (correlations == NIL)
 		return NULL;
 	rti = add_groups(u, sub, correlations, false);
@@ -510,7 +521,7 @@ unnest_mutator(Node *node, Unnest *u)
 				return copyObject(unnested->value);
 		}
 		result = is_membership((SubLink *) node) ? unnest_membership(u, (SubLink *) node) :
-			unnest_aggregate(u, (SubLink *) node);
+			unnest_scalar(u, (SubLink *) node);
 		if (result == NULL)
 			return node;
 		unnested = palloc(sizeof(Unnested));

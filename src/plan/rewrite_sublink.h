@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_sublink.h
- *	  Correlated scalar subqueries, and EXISTS under OR, as joins with grouped subqueries; private to plan/.
+ *	  Correlated scalar subqueries, and EXISTS under OR, as joins; private to plan/.
  *
  * Planner, in backends.
  *
@@ -16,7 +16,7 @@
 extern bool gc_may_unnest(Node *condition);
 
 /*
- * Turn the correlated aggregates, and EXISTS and IN that are no conjuncts themselves, in the conjuncts, which were taken out of WHERE, and in
+ * Turn the correlated scalar subqueries, and EXISTS and IN that are no conjuncts themselves, in the conjuncts, which were taken out of WHERE, and in
  * the target list into joins.  Returns the conjuncts that are to take their place;
  * *changed is set if anything was turned.
  */

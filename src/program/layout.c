@@ -19,6 +19,16 @@ leaves_bit(const GcRange *range, u8 width)
 	return (width == 1 || width == 2) && (u128) range->hi - (u128) range->lo < (u128) 1 << (8 * width - 1);
 }
 
+u8
+gc_lut_width(u8 kind, const GcRange *range)
+{
+	GcReg		reg = gc_kind_reg(kind, range->lo <= range->hi ? range : &gc_empty_as_zero);
+
+	if (kind == GC_BOOL)
+		return 1;
+	return reg == GC_I32 || reg == GC_F32 ? 4 : 8;
+}
+
 void
 gc_lay_out_values(GcTyper *t)
 {
@@ -56,7 +66,7 @@ gc_lay_out_values(GcTyper *t)
 		l->reg = gc_kind_reg(l->kind, &r);
 		l->nullable = f->nullable;
 		l->scale = l->kind == GC_NUMERIC ? f->scale : 0;
-		l->width = l->kind == GC_BOOL ? 1 : l->reg == GC_I32 || l->reg == GC_F32 ? 4 : 8;
+		l->width = gc_lut_width(l->kind, &f->range);
 	}
 }
 

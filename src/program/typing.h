@@ -42,6 +42,9 @@ typedef struct GcFacts
  */
 extern GcCode gc_program_type(GcProgram *p, const GcFacts *facts, GcRange *ranges, GcError *err);
 
+/* Bytes of an entry of a lookup table whose results are of a kind and range. */
+extern u8	gc_lut_width(u8 kind, const GcRange *range);
+
 /*
  * The last part of it again, once facts->rows is known: accumulators, and where
  * each lies in a group's words.

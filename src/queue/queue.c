@@ -101,7 +101,7 @@ init_atomics(void)
 	GcDeviceStatus *d = &queue->device;
 	pg_atomic_uint64 *a;
 
-	for (a = &s->requests; a <= &s->packed_row_scans; a++)
+	for (a = &s->requests; a <= &s->lookups_shared; a++)
 		pg_atomic_init_u64(a, 0);
 	pg_atomic_init_u32(&d->state, GC_WORKER_STARTING);
 	pg_atomic_init_u64(&d->memory_used, 0);
@@ -167,7 +167,7 @@ gc_stats_reset(void)
 {
 	pg_atomic_uint64 *a;
 
-	for (a = &queue->stats.requests; a <= &queue->stats.packed_row_scans; a++)
+	for (a = &queue->stats.requests; a <= &queue->stats.lookups_shared; a++)
 		pg_atomic_write_u64(a, 0);
 	queue->stats.reset_at = GetCurrentTimestamp();
 }

@@ -34,6 +34,7 @@
 #include "storage/latch.h"
 
 #include "../columns/columns.h"
+#include "../columns/lookups.h"
 #include "../device/device.h"
 #include "../program/hash.h"
 #include "../program/program.h"
@@ -51,9 +52,15 @@ typedef struct GcParamValue
 
 typedef struct GcLutValue
 {
-	u64			data_off;		/* entry 0 is f(NULL) */
+	const GcSharedLookup *shared;	/* NULL: it travels with the request: */
+	const GcDict *dict;			/* of LIKE, which the device computes; else NULL: */
+	GcHash		function;		/* LIKE: identity of what is computed */
+	u64			data_off;		/* entry 0 is f(NULL); LIKE: u16[items] */
 	u64			nulls_off;		/* bytes, 1 = NULL */
 	i64			base;			/* entry 1 is f(base) */
+	u32			count;			/* LIKE: values of the dictionary */
+	u32			items;			/* of the pattern, and flags, as in cuda/gc_like.h */
+	u32			flags;
 } GcLutValue;
 
 typedef struct GcListValue
@@ -278,6 +285,8 @@ typedef struct GcStats
 											 * did not agree with the predicates */
 	pg_atomic_uint64 direct_lookups;	/* hash builds that requests probed by direct lookup */
 	pg_atomic_uint64 packed_row_scans;	/* requests of selection scans that could read packed rows */
+	pg_atomic_uint64 lookups_made;	/* lookup tables that PostgreSQL filled, in part or as a whole */
+	pg_atomic_uint64 lookups_shared;	/* tables that requests found complete in shared memory */
 	TimestampTz reset_at;
 } GcStats;
 

@@ -43,6 +43,8 @@
 #include "../settings.h"
 #include "memory/builds.h"
 #include "memory/device_cache.h"
+#include "memory/device_dicts.h"
+#include "memory/device_lookups.h"
 #include "memory/device_memory.h"
 #include "memory/state.h"
 #include "meter.h"
@@ -258,6 +260,8 @@ start_device(GcError *err)
 	fill_profile();
 	gc_device_memory_init();
 	gc_device_cache_init();
+	gc_device_dicts_init();
+	gc_device_lookups_init();
 	gc_builds_init();
 	gc_kernels_init();
 	gc_schedule_init();

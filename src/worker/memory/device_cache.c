@@ -74,6 +74,7 @@ typedef struct TableEntry
 static HTAB *regions = NULL;
 static HTAB *tables = NULL;
 static GcTable *table_list = NULL;
+static void (*region_watcher) (u64 id) = NULL;
 
 /*-------------------------------------------------------------------------
  * Regions
@@ -434,6 +435,9 @@ gc_drop_regions(void)
 		{
 			GcRegion   *region = hash_search(regions, &ids[i], HASH_FIND, NULL);
 
+			if (region_watcher)
+				region_watcher(ids[i]);
+
 			if (region)
 			{
 				region->dropped = true;
@@ -441,8 +445,16 @@ gc_drop_regions(void)
 			}
 		}
 	} while (n == DROP_BATCH);
+	if (overflow && region_watcher)
+		region_watcher(0);
 	if (any || overflow)
 		doom_dropped(overflow);
+}
+
+void
+gc_regions_watch(void (*watcher) (u64 id))
+{
+	region_watcher = watcher;
 }
 
 void

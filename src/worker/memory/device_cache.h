@@ -34,6 +34,9 @@ extern void gc_table_release(GcTable *table);
 
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);
+
+/* Have it told of each id that is dropped; 0: any may have been. */
+extern void gc_regions_watch(void (*watcher) (u64 id));
 extern void gc_device_cache_init(void);
 
 #endif							/* GC_DEVICE_CACHE_H */

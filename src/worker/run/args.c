@@ -106,13 +106,14 @@ static u64
 lut_word(const GcArgSource *src, const GcArgWord *w)
 {
 	const GcLutValue *v = &src->request->luts[w->index];
+	const GcDeviceLookup *shared = src->lookups[w->index];
 
 	switch (w->part)
 	{
 		case GC_LUT_DATA:
-			return device_address(src, v->data_off);
+			return shared ? gc_device_lookup_data(shared) : device_address(src, v->data_off);
 		case GC_LUT_NULLS:
-			return device_address(src, v->nulls_off);
+			return shared ? gc_device_lookup_nulls(shared) : device_address(src, v->nulls_off);
 		default:
 			return (u64) v->base;
 	}

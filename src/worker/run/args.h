@@ -14,6 +14,7 @@
 
 #include "../memory/builds.h"
 #include "../memory/device_cache.h"
+#include "../memory/device_lookups.h"
 #include "kernels.h"
 
 /* Where a pipeline's sink is.  The main pipeline's lies in the run's sink; others have their own. */
@@ -32,6 +33,7 @@ typedef struct GcArgSource
 	const GcRequest *request;
 	GcTable   **tables;			/* per column of the program; NULL: no cached chunk */
 	GcBuildTable **builds;		/* per build */
+	GcDeviceLookup **lookups;	/* per lookup table; NULL: it travels with the request */
 	GcAddr		device_part;	/* where the request's device part is */
 	const GcSinkMemory *sinks;	/* per pipeline */
 	GcAddr		gathered;		/* GcRun's */

@@ -136,8 +136,79 @@ relocate(GcRun *run)
 	}
 }
 
-GcCode
-gc_run_upload(GcRun *run)
+/* Queue the kernel that matches values `from` .. `count` of a dictionary with a pattern. */
+static GcCode
+launch_like(GcRun *run, const GcLutValue *v, const GcDeviceDict *dict, GcDeviceLookup *l, u32 from)
+{
+	bool		failed;
+	const GcPipelineKernel *k = gc_like_kernel(&run->err, &failed);
+	GcArgs		args = {0};
+	GcLaunch	launch = {.blocks = (v->count - from + GC_LIKE_VALUES - 1) / GC_LIKE_VALUES,
+	.threads = Min(GC_LIKE_VALUES, k->info.max_threads)};
+
+	args.w[0] = gc_device_dict_bytes(dict);
+	args.w[1] = gc_device_dict_starts(dict);
+	args.w[2] = gc_device_lookup_data(l);
+	args.w[3] = from;
+	args.w[4] = v->count;
+	args.w[5] = run->device_part + v->data_off;
+	args.w[6] = v->items;
+	args.w[7] = v->flags;
+	gc_slot_run_info(run->slot)->kernels++;
+	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_LIKE_WORDS, &run->err);
+}
+
+/* Have LIKE of each value of a dictionary. */
+static GcCode
+compute_like(GcRun *run, int i, u64 *copied)
+{
+	const GcLutValue *v = &run->request->luts[i];
+	GcDeviceDict *dict;
+	u32			filled;
+	GcCode		code;
+
+	run->lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, &filled,
+												run->stream, &run->err);
+	if (run->lookups[i] == NULL)
+		return run->err.code;
+	if (filled >= v->count)
+	{
+		pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
+		return GC_OK;
+	}
+	dict = run->dicts[i] = gc_device_dict_use(v->dict, v->count, run->stream, copied, &run->err);
+	if (dict == NULL)
+		return run->err.code;
+	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
+	code = launch_like(run, v, dict, run->lookups[i], filled);
+	return code == GC_OK ? gc_device_lookup_filled(run->lookups[i], v->count, run->stream, &run->err) : code;
+}
+
+/* Have the lookup tables on the device that do not travel with the request. */
+static GcCode
+have_lookups(GcRun *run)
+{
+	u64			copied = 0;
+	GcCode		code = GC_OK;
+
+	for (int i = 0; i < run->p->nluts && code == GC_OK; i++)
+	{
+		const GcLutValue *v = &run->request->luts[i];
+
+		if (v->dict)
+			code = compute_like(run, i, &copied);
+		else if (v->shared)
+		{
+			run->lookups[i] = gc_device_lookup_use(v->shared, run->stream, &copied, &run->err);
+			code = run->lookups[i] ? GC_OK : run->err.code;
+		}
+	}
+	gc_slot_run_info(run->slot)->copied_bytes += copied;
+	return code;
+}
+
+static GcCode
+upload_device_part(GcRun *run)
 {
 	GcRequest  *r = run->request;
 
@@ -155,6 +226,14 @@ gc_run_upload(GcRun *run)
 	relocate(run);
 	gc_slot_run_info(run->slot)->copied_bytes += r->device_bytes;
 	return gc_copy_in(run->stream, run->device_part, r->device_part, r->device_bytes, &run->err);
+}
+
+GcCode
+gc_run_upload(GcRun *run)
+{
+	GcCode		code = upload_device_part(run);
+
+	return code == GC_OK ? have_lookups(run) : code;
 }
 
 /* Does the pipeline's kernel read this column at all? */
@@ -266,6 +345,7 @@ void
 gc_run_arg_source(const GcRun *run, GcArgSource *src)
 {
 	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
+		.lookups = run->lookups,
 		.device_part = run->device_part,.sinks = run->sinks,.gathered = run->gathered,
 	.gathered_keys = run->gathered_keys,.top = run->top,.pass = run->pass,.share = run->share};
 }

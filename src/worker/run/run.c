@@ -86,6 +86,8 @@ gc_run_start(int slot)
 	run->fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
 	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
 	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
+	run->dicts = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceDict *));
+	run->lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
 	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && gc_run_main_sink(run)->ngroups > GATHER_GROUPS;
 	run->choose = p->select > 0 && (run->gather || run->main->group_mode == GC_GROUP_HASH);
@@ -138,6 +140,18 @@ gc_run_holds_device(const GcRun *run)
  *-------------------------------------------------------------------------
  */
 
+/* Are there lookup tables that the device computes itself? */
+static bool
+computes_lookups(const GcRun *run)
+{
+	for (int i = 0; i < run->p->nluts; i++)
+	{
+		if (run->request->luts[i].dict)
+			return true;
+	}
+	return false;
+}
+
 /* True once every kernel is loaded (or one failed, which finishes the run). */
 static bool
 kernels_ready(GcRun *run)
@@ -165,6 +179,12 @@ kernels_ready(GcRun *run)
 		}
 	}
 	if (run->gather && gc_compactor(&run->err, &failed) == NULL)
+	{
+		if (failed)
+			run->state = RUN_FINISHED;
+		return failed;
+	}
+	if (computes_lookups(run) && gc_like_kernel(&run->err, &failed) == NULL)
 	{
 		if (failed)
 			run->state = RUN_FINISHED;
@@ -227,6 +247,15 @@ release_device(GcRun *run)
 		if (run->builds[i])
 			gc_build_release(run->builds[i]);
 		run->builds[i] = NULL;
+	}
+	for (int i = 0; i < run->p->nluts; i++)
+	{
+		if (run->lookups[i])
+			gc_device_lookup_release(run->lookups[i]);
+		if (run->dicts[i])
+			gc_device_dict_release(run->dicts[i]);
+		run->lookups[i] = NULL;
+		run->dicts[i] = NULL;
 	}
 	if (run->device_part_owned)
 		gc_device_free(run->device_part);

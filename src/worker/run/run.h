@@ -18,6 +18,8 @@
 #include "../../queue/queue.h"
 #include "../memory/builds.h"
 #include "../memory/device_cache.h"
+#include "../memory/device_dicts.h"
+#include "../memory/device_lookups.h"
 #include "args.h"
 #include "kernels.h"
 #include "main_launch.h"
@@ -46,6 +48,8 @@ typedef struct GcRun
 	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
 	GcTable   **tables;			/* per column */
 	GcBuildTable **builds;		/* per build */
+	GcDeviceDict **dicts;		/* per lookup table: read by the kernel that computes it; else NULL */
+	GcDeviceLookup **lookups;	/* per lookup table; NULL: it travels with the request */
 	GcStream   *stream;
 	GcEvent	   *began;			/* before its first copy of a chunk; NULL: there was none */
 	GcEvent	   *copied;			/* behind those copies, before it builds; NULL: it did neither */

@@ -47,7 +47,7 @@ SELECT * FROM gpuconc_columns_test_load('too_long');
 SELECT column_name, encoding, problem FROM gpuconc_cache WHERE relation = 'too_long'::regclass ORDER BY 1;
 SELECT * FROM gpuconc_columns_test_diff('too_long', '{id,just_fits}');
 
--- a dictionary may take a quarter of the cache, no more
+-- a dictionary and its successor may take half of the cache, no more
 CREATE TABLE too_many (id int, t text);
 INSERT INTO too_many SELECT i, repeat(md5(i::text), 10) FROM generate_series(1, 60000) AS i;
 VACUUM too_many;

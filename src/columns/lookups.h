@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * lookups.h
+ *	  Shared lookup tables: what PostgreSQL computed of each value of a dictionary, or of a
+ *	  range of integers, kept for all sessions.
+ *
+ * A published table never changes.  When its dictionary has grown, a larger table replaces it,
+ * in which only the new entries were computed.  Its object is retired, so a reader's guard keeps
+ * the table that it found.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_LOOKUPS_H
+#define GC_LOOKUPS_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+#include "dict.h"
+#include "epoch.h"
+
+/* Tables at a time; the least recently used makes room. */
+#define GC_MAX_SHARED_LOOKUPS	512
+
+/* What a table is known by, compared as bytes. */
+typedef struct GcLookupKey
+{
+	uint64		function[2];	/* what is computed: expression, ranking, translation */
+	uint64		dict;			/* identity of the values (gc_dict_shared_id()), or 0: integers */
+	uint64		to_dict;		/* translations: the dictionary whose codes are the results */
+	int64		base;			/* integers: the first */
+	Oid			dbid;
+	uint32		kind;			/* GcKind of the results */
+} GcLookupKey;
+
+typedef struct GcSharedLookup
+{
+	GcObject	obj;			/* region_id: of the copy on the device, and the table's identity */
+	GcLookupKey key;
+	uint32		count;			/* entries; entry 0 is f(NULL), entry i is f(base + i - 1) */
+	uint32		to_count;		/* translations: values that the other dictionary had */
+	uint8		width;			/* bytes of an entry: 1, 4 or 8 */
+	bool		any_null;		/* beyond entry 0 */
+	int16		scale;			/* numeric results: of all; -1: none */
+	int64		min;			/* min > max: no result but NULL */
+	int64		max;
+	void	   *data;			/* count entries; 0 where NULL */
+	uint8	   *nulls;			/* count bytes, 1 = NULL, behind the data */
+	Size		bytes;			/* of both, as copied to the device */
+	uint32	   *order;			/* rankings: code of each rank; else NULL */
+	GcDict	   *dict;			/* text results: their dictionary; else NULL */
+} GcSharedLookup;
+
+/* Room that a new table needs besides its entries. */
+typedef struct GcLookupShape
+{
+	uint32		count;
+	uint8		width;
+	bool		ranked;
+	GcDictView *dict;			/* text results, else NULL */
+} GcLookupShape;
+
+extern Size gc_lookups_shmem_size(void);
+extern void gc_lookups_shmem_init(void);
+
+/* The newest table of a key, or NULL.  Needs a guard. */
+extern const GcSharedLookup *gc_lookups_find(const GcLookupKey *key);
+
+/* What a table takes of the arena. */
+extern Size gc_lookups_size(const GcLookupShape *shape);
+
+/*
+ * Lay a table out in arena memory of that size: its dictionary is written, its entries are not,
+ * and all else is zero.
+ */
+extern GcSharedLookup *gc_lookups_init(void *memory, const GcLookupKey *key, const GcLookupShape *shape);
+
+/*
+ * Publish a table, or give it up if an equally large one was published meanwhile.  Returns the
+ * one to use.  from, to: dictionaries that it belongs to (NULL: none); where one of them has
+ * left the cache, the table is retired at once.  Needs a guard.
+ */
+extern const GcSharedLookup *gc_lookups_publish(GcSharedLookup *table, const GcDictView *from,
+												const GcDictView *to);
+
+/* Give up the tables of a dictionary that has left the cache. */
+extern void gc_lookups_forget(uint64 dict);
+
+/* Give up all tables of a database of which nothing is cached any more. */
+extern void gc_lookups_forget_database(Oid dbid);
+
+/* Evict the least recently used table, unless it was used since `since`; false: none. */
+extern bool gc_lookups_evict(TimestampTz since);
+
+/*
+ * Let one process at a time compute what is missing.  gc_lookups_begin(): true if the caller is to
+ * do it and then to call gc_lookups_end(), also on error or exit; false if another process has just
+ * ended.  Waits, interruptibly, while one is at it.
+ */
+extern bool gc_lookups_begin(const GcLookupKey *key);
+extern void gc_lookups_end(const GcLookupKey *key);
+
+#endif							/* GC_LOOKUPS_H */

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * compute.h
+ *	  Computing the entries of a lookup table; private to exec/.
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_EXEC_COMPUTE_H
+#define GC_EXEC_COMPUTE_H
+
+#include "exec.h"
+
+/* Is an expression being evaluated there? */
+extern bool gc_in_lookup;
+
+/* A table to be had. */
+typedef struct GcLookupWork
+{
+	GcBinding  *b;
+	const GcPlanLut *lut;
+	GcKind		kind;			/* of the results */
+	GcKind		argkind;
+	GcLookupKey key;			/* in shared memory */
+	bool		shareable;
+	uint32		count;			/* entries, with entry 0 */
+	uint32		own;			/* of which the last are of values that only this request has */
+	GcDictView *from;			/* text: the values */
+	GcDictView *to;				/* translations: where they are looked up */
+	uint32		to_count;		/* shared values there, and own ones */
+	uint32		to_own;
+} GcLookupWork;
+
+/*
+ * Compute the entries that table t (NULL: none) lacks, in CurrentMemoryContext.  Range and hash
+ * are left to the caller.
+ */
+extern GcCode gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result);
+
+/* The function by which a ranking compares values. */
+extern Oid	gc_rank_function(const GcPlanLut *lut);
+
+#endif							/* GC_EXEC_COMPUTE_H */

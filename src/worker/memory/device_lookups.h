@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * device_lookups.h
+ *	  Shared lookup tables on the device.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_DEVICE_LOOKUPS_H
+#define GC_DEVICE_LOOKUPS_H
+
+#include "postgres.h"
+
+#include "../../columns/lookups.h"
+#include "../../device/device.h"
+#include "../../program/hash.h"
+
+typedef struct GcDeviceLookup GcDeviceLookup;
+
+/*
+ * Have a shared table readable by kernels that are queued to the stream from now on; copied to the
+ * device if it is not there.  Counts as a use, until it is released.  NULL: no device memory, or
+ * the device has failed.
+ */
+extern GcDeviceLookup *gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, u64 *copied,
+											GcError *err);
+/*
+ * A table of booleans that a kernel computes of the first `count` values of a dictionary, NULL of
+ * NULL.  *filled: of how many values it has been computed; the caller queues the kernel for the rest,
+ * and then calls gc_device_lookup_filled().
+ */
+extern GcDeviceLookup *gc_device_lookup_computed(u64 dict, GcHash function, u32 count, u32 *filled, GcStream *stream,
+												 GcError *err);
+extern GcCode gc_device_lookup_filled(GcDeviceLookup *lookup, u32 count, GcStream *stream, GcError *err);
+extern void gc_device_lookup_release(GcDeviceLookup *lookup);
+
+extern GcAddr gc_device_lookup_data(const GcDeviceLookup *lookup);
+extern GcAddr gc_device_lookup_nulls(const GcDeviceLookup *lookup);
+
+extern void gc_device_lookups_init(void);
+
+#endif							/* GC_DEVICE_LOOKUPS_H */

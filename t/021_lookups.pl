@@ -1,0 +1,153 @@
+# Shared lookup tables: one for all sessions, extended when its dictionary grows, gone with its
+# column or for want of memory, made by one session at a time.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_server('lookups');
+$node->safe_psql('postgres', q{
+CREATE TABLE names (id int, name text, d date) WITH (autovacuum_enabled = off);
+INSERT INTO names SELECT i, 'name ' || i % 5000, date '2000-01-01' + i % 300 FROM generate_series(1, 20000) AS i;
+CREATE TABLE others (name text, k int) WITH (autovacuum_enabled = off);
+INSERT INTO others SELECT 'name ' || i * 3, i FROM generate_series(1, 2000) AS i;
+VACUUM ANALYZE names, others});
+
+# Counters after a query in a session of its own, less those before.
+sub counted
+{
+	my ($query, $message) = @_;
+	my @before = map { stat_of($node, $_) } ('lookups_made', 'lookups_shared');
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is_offloaded($node, $query, $message);
+	my @after = map { stat_of($node, $_) } ('lookups_made', 'lookups_shared');
+	return ($after[0] - $before[0]) . ' made, ' . ($after[1] - $before[1]) . ' shared';
+}
+
+my %of = (
+	'an expression' => q{SELECT count(*), sum(id) FROM names WHERE name ~ '7.*9$'},
+	'LIKE' => q{SELECT count(*), sum(id) FROM names WHERE name LIKE '%7%9'},
+	'text results' => q{SELECT substring(name, 1, 7) AS s, count(*) FROM names GROUP BY s ORDER BY s},
+	'integers' => q{SELECT extract(year FROM d) AS y, count(*) FROM names GROUP BY y ORDER BY y},
+	'ranks' => q{SELECT min(name), max(name) FROM names},
+	'a translation' => q{SELECT count(*), sum(k) FROM names JOIN others USING (name)});
+
+foreach my $what (sort keys %of)
+{
+	is(counted($of{$what}, "$what: first"), '1 made, 0 shared', "$what: the first session makes it");
+	is(counted($of{$what}, "$what: again"), '0 made, 1 shared', "$what: the second session shares it");
+}
+is(counted(q{SELECT  count(*) ,   sum(id) FROM names AS n  WHERE n.name LIKE '%7%9'}, 'spelled otherwise'),
+	'0 made, 1 shared', 'where an expression stands in its statement does not matter');
+is(counted(q{SELECT count(*), sum(id) FROM names WHERE name LIKE '%7%8'}, 'another constant'), '1 made, 0 shared',
+	'another constant makes another table');
+
+# settings that immutable functions look at
+is(counted(q{SET quote_all_identifiers = off; SELECT quote_ident(name) AS q, count(*) FROM names WHERE id < 9 GROUP BY q ORDER BY q}, 'not quoted'),
+	'1 made, 0 shared', 'a table depends on settings');
+is(counted(q{SET quote_all_identifiers = on; SELECT quote_ident(name) AS q, count(*) FROM names WHERE id < 9 GROUP BY q ORDER BY q}, 'quoted'),
+	'1 made, 0 shared', 'with others there is another table');
+
+# values that are not in the cache yet, and then are
+$node->safe_psql('postgres', q{INSERT INTO names SELECT i, 'new 7' || i, date '1999-01-01' + i % 900 FROM generate_series(1, 50) AS i;
+INSERT INTO others SELECT 'new 7' || i, i FROM generate_series(1, 20) AS i});
+foreach my $what (sort keys %of)
+{
+	is_offloaded($node, $of{$what}, "$what: new values in the delta");
+}
+is(counted($of{'LIKE'}, 'LIKE: again with a delta'), '0 made, 1 shared', 'what is shared is not made again for a delta');
+$node->safe_psql('postgres', 'VACUUM names, others');
+foreach my $what (sort keys %of)
+{
+	is_offloaded($node, $of{$what}, "$what: the dictionary has grown");
+	is(counted($of{$what}, "$what: extended"), '0 made, 1 shared', "$what: the larger table is shared, too");
+}
+
+# the worker starts again: tables stay
+$node->safe_psql('postgres', 'SELECT pg_terminate_backend(worker_pid) FROM gpuconc_devices');
+wait_until($node, q{SELECT state = 'ready' AND started_at > now() - interval '1 hour' FROM gpuconc_devices});
+foreach my $what (sort keys %of)
+{
+	is_answered($node, $of{$what}, "$what: after the worker's end");
+}
+wait_for_worker($node);
+is(counted($of{'LIKE'}, 'LIKE: with a new worker'), '0 made, 1 shared', 'a new worker reads the tables that there are');
+
+# tables go with their columns
+$node->safe_psql('postgres', q{SELECT gpuconc_evict('names')});
+is(counted($of{'LIKE'}, 'LIKE: loaded anew'), '1 made, 0 shared', 'a new dictionary has no tables');
+nothing_held($node, 'at the end');
+
+# LIKE over a large dictionary is computed by the device, from a copy of the dictionary
+$node->safe_psql('postgres', q{
+CREATE TABLE large (id int, c text) WITH (autovacuum_enabled = off);
+INSERT INTO large SELECT i, CASE WHEN i % 1000 <> 0 THEN 'comment ' || i || ' special' || i * 7 || ' requests' END FROM generate_series(1, 40000) AS i;
+VACUUM ANALYZE large});
+my $like = q{SELECT count(*), sum(id) FROM large WHERE c NOT LIKE '%special%99%requests'};
+is(counted($like, 'the device: first'), '1 made, 0 shared', 'the device makes it');
+is(counted($like, 'the device: again'), '0 made, 1 shared', 'the device shares it');
+$node->safe_psql('postgres', q{INSERT INTO large SELECT -i, 'new special 99' || i || 'requests' FROM generate_series(1, 30) AS i});
+is_offloaded($node, $like, 'the device: new values in the delta');
+$node->safe_psql('postgres', 'VACUUM large');
+is(counted($like, 'the device: the dictionary has grown'), '1 made, 0 shared', 'the device extends it');
+is(counted($like, 'the device: extended'), '0 made, 1 shared', 'the device shares what was extended');
+$node->safe_psql('postgres', q{INSERT INTO large SELECT -i, 'newer special 99' || i || 'requests' FROM generate_series(1, 30000) AS i});
+$node->safe_psql('postgres', 'VACUUM large');
+is(counted($like, 'the device: it has outgrown its room'), '1 made, 0 shared', 'the device makes a larger one');
+$node->safe_psql('postgres', 'SELECT pg_terminate_backend(worker_pid) FROM gpuconc_devices');
+is_answered($node, $like, 'the device: after the end of the worker');
+wait_for_worker($node);
+is_offloaded($node, $like, 'the device: with a new worker');
+is(counted($like, 'the device: shared by a new worker'), '0 made, 1 shared', 'the device shares it again');
+$node->safe_psql('postgres', q{SELECT gpuconc_evict('large')});
+is(counted($like, 'the device: loaded anew'), '1 made, 0 shared', 'a new dictionary has no table on the device');
+
+# several sessions at once: one makes the table
+$node->safe_psql('postgres', q{SELECT gpuconc_prewarm('names')});
+my @sessions = map { session($node, "together$_") } (1 .. 4);
+my $made = stat_of($node, 'lookups_made');
+ask($_, q{SELECT count(*) FROM names WHERE length(repeat(md5(name), 50)) > 10 AND md5(name) LIKE 'a%'}) foreach (@sessions);
+my %rows = map { rows_of($_) => 1 } (@sessions);
+is(scalar keys %rows, 1, 'together: one answer');
+is(stat_of($node, 'lookups_made') - $made, 2, 'together: each table is made once');
+$_->quit foreach (@sessions);
+
+# a session is cancelled, or ended, while it makes a table; another one makes it then
+foreach my $how ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	my $query = q{SELECT count(*) FROM names WHERE length(regexp_replace(repeat(md5(name), 200), '(.)(.*)\1', '', 'g')) > } . length($how);
+	my $session = session($node, 'maker');
+
+	start_query($session, $query);
+	wait_until($node, q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'maker' AND query ~ 'regexp_replace' AND state = 'active'});
+	$node->safe_psql('postgres', "SELECT $how(pid) FROM pg_stat_activity WHERE application_name = 'maker'");
+	wait_until($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'maker' AND state = 'active'});
+	is_offloaded($node, q{SELECT count(*) FROM names WHERE name LIKE '%77%'}, "$how: others go on");
+	eval { $session->quit };
+}
+nothing_held($node, 'after makers were stopped');
+
+# little memory: tables are evicted, and answers stay right
+$node->append_conf('postgresql.conf', "gpuconc.host_cache_size = 4MB\ngpuconc.device_memory_limit = 4MB");
+$node->stop;
+start_server($node);
+foreach my $round (1 .. 2)
+{
+	foreach my $i (1 .. 40)
+	{
+		is_answered($node, "SELECT count(*), min(name) FROM names WHERE upper(name) < 'NAME $i' AND name LIKE '%$i%'", "little memory: $round, $i");
+	}
+}
+is($node->safe_psql('postgres', q{SELECT state FROM gpuconc_devices}), 'ready', 'little memory: the worker is well');
+nothing_held($node, 'little memory');
+is(log_has($node, qr/PANIC|TRAP|was terminated by signal/), 0, 'nothing bad in the log');
+stop_server($node);
+done_testing();
