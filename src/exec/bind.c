@@ -28,10 +28,13 @@
 #define DENSE_SET_MAX			((int64) 1 << 31)
 #define DENSE_GREATEST_MAX		((int64) 1 << 30)
 
-/* Dense groups: always up to the first, up to the second if well used. */
+/* Dense groups: always up to the first, and up to the second if worth it. */
 #define DENSE_GROUPS_ALWAYS		(1 << 14)
 #define DENSE_GROUPS_MAX		((int64) 1 << 27)
 #define DENSE_GROUPS_FACTOR		4
+/* Beyond the second, a table may take this part of the device's memory. */
+#define DENSE_GROUPS_SMALL		(1 << 20)
+#define DENSE_GROUPS_PART		16
 
 #define HASH_GROUPS_MIN			1024
 #define ROWS_MAX				((uint64) 1 << 31)
@@ -418,6 +421,24 @@ groups_out(GcBinding *b, u16 n)
 	return Max(Min(b->sinks[n].ngroups, Max(b->rows_into[n], 1)), 1);
 }
 
+/*
+ * Is a table with a place for each combination of keys better than a hash table?  Estimates of the
+ * number of groups are often far too low.  But as many rows as there are places cost more than to
+ * clear the places, wherever they fall.
+ */
+static bool
+worth_dense(GcBinding *b, u16 n, uint64 dense, double estimate)
+{
+	const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+	const double bytes = (double) dense * (1 + 2 * pl->naggs) * sizeof(u64);
+	const uint64 memory = gc_device_status()->info.memory_bytes;
+	const int	passed = pl->survive;
+
+	if (memory > 0 && bytes > memory / DENSE_GROUPS_PART)
+		return dense <= DENSE_GROUPS_SMALL && dense <= estimate * DENSE_GROUPS_FACTOR;
+	return dense <= Max(estimate * DENSE_GROUPS_FACTOR, (double) (b->rows_into[n] >> passed));
+}
+
 static void
 bind_groups(GcBinding *b, u16 n)
 {
@@ -432,7 +453,7 @@ bind_groups(GcBinding *b, u16 n)
 	if (pl->nkeys == 0)
 		return;
 	dense = dense_groups(b, n);
-	if (dense > 0 && (dense <= DENSE_GROUPS_ALWAYS || dense <= estimate * DENSE_GROUPS_FACTOR))
+	if (dense > 0 && (dense <= DENSE_GROUPS_ALWAYS || worth_dense(b, n, dense, estimate)))
 	{
 		pl->group_mode = GC_GROUP_DENSE;
 		sink->ngroups = dense;
