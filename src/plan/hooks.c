@@ -182,9 +182,9 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 
 /*
  * Is this relation the largest piece that could be offloaded?  Not if an aggregate
- * (of those that are offloaded at all) or a larger inner join takes it along.
- * Smaller pieces are offered only where an outer or semi join stands in the way, so
- * that fallback plans are PostgreSQL's own throughout.
+ * (of those that are offloaded at all) or a larger join takes it along.  Smaller
+ * pieces are offered only where an outer or semi join may stand in the way (a full
+ * join does), so that fallback plans are PostgreSQL's own throughout.
  */
 static bool
 worth_offering(PlannerInfo *root, RelOptInfo *rel)
