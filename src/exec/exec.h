@@ -82,6 +82,7 @@ typedef struct GcRows
 	int			ncols;
 	Datum	   *values;			/* count * ncols */
 	bool	   *isnull;
+	uint32	  **ranks;			/* of each output that is sorted by ranks, by row; or NULL */
 	uint32	   *order;			/* in which to return them; NULL: as they are */
 } GcRows;
 

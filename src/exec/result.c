@@ -39,6 +39,7 @@ typedef struct Decoder
 	const GcResult *result;
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
 	uint64		nrows;
+	int64		raw;			/* of the key or value decoded last */
 	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
 	GcCode		code;
 } Decoder;
@@ -102,6 +103,7 @@ key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 		*isnull = nullable && (keys[d->pl->nkeys] >> out->ref & 1);
 		raw = keys[out->ref];
 	}
+	d->raw = raw;
 	return *isnull ? (Datum) 0 : raw_datum(d, e->kind, raw, e->scale, out);
 }
 
@@ -115,7 +117,8 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
 	if (*isnull)
 		return (Datum) 0;
-	return raw_datum(d, e->kind, (int64) words[out->ref * d->result->stride + row], e->scale, out);
+	d->raw = (int64) words[out->ref * d->result->stride + row];
+	return raw_datum(d, e->kind, d->raw, e->scale, out);
 }
 
 /*-------------------------------------------------------------------------
@@ -281,8 +284,10 @@ agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
  */
 
 static void
-decode_row(Decoder *d, uint64 n, Datum *values, bool *isnull)
+decode_row(Decoder *d, uint64 n, GcRows *rows)
 {
+	Datum	   *values = rows->values + rows->count * rows->ncols;
+	bool	   *isnull = rows->isnull + rows->count * rows->ncols;
 	bool		grouped = d->pl->sink == GC_SINK_AGGREGATE;
 	const u64  *g = d->result->words + n * d->pl->group_words;
 
@@ -298,6 +303,8 @@ decode_row(Decoder *d, uint64 n, Datum *values, bool *isnull)
 				break;
 			case GC_OUT_VALUE:
 				values[c] = grouped ? key_datum(d, n, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
+				if (rows->ranks[c] && !isnull[c])
+					rows->ranks[c][rows->count] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
 				break;
 			default:
 				values[c] = agg_datum(d, g, out, &isnull[c]);
@@ -336,13 +343,19 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	rows->count = 0;
 	rows->values = MemoryContextAllocHuge(b->node->cxt, (count * ncols + 1) * sizeof(Datum));
 	rows->isnull = MemoryContextAllocHuge(b->node->cxt, (count * ncols + 1) * sizeof(bool));
+	rows->ranks = palloc0((ncols + 1) * sizeof(uint32 *));
+	for (int c = 0; c < ncols; c++)
+	{
+		if (b->plan->outputs[c].type == GC_OUT_VALUE && b->plan->outputs[c].lut != GC_NONE)
+			rows->ranks[c] = MemoryContextAllocHuge(b->node->cxt, (count + 1) * sizeof(uint32));
+	}
 	for (uint64 n = 0; n < result->count && d.code == GC_OK; n++)
 	{
 		if ((n & 0xffff) == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (!row_exists(&d, n))
 			continue;
-		decode_row(&d, n, rows->values + rows->count * ncols, rows->isnull + rows->count * ncols);
+		decode_row(&d, n, rows);
 		rows->count++;
 	}
 	return d.code;

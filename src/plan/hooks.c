@@ -26,6 +26,7 @@
 
 #include "agg.h"
 #include "hooks.h"
+#include "ordered.h"
 #include "paths.h"
 #include "planning.h"
 #include "relinfo.h"

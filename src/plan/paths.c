@@ -54,9 +54,6 @@
 #define MIXED_FACTOR	4
 #define MIXED_MARGIN	1000
 
-/* More rows than this are not chosen on the device. */
-#define MOST_WANTED		100000
-
 /* May anything of this query level be offloaded?  A reason if not. */
 static const char *
 query_refusal(PlannerInfo *root)
@@ -379,89 +376,4 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		gc_choose_having(tr, (List *) extra->havingQual);
 	}
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
-}
-
-/*-------------------------------------------------------------------------
- * The first few in an order
- *-------------------------------------------------------------------------
- */
-
-/* Rows that LIMIT and OFFSET let through, or -1 where that is not known now. */
-static double
-limit_rows(const Query *query)
-{
-	const Node *parts[] = {query->limitCount, query->limitOffset};
-	double		rows = 0;
-
-	if (query->limitCount == NULL)
-		return -1;
-	for (int i = 0; i < lengthof(parts); i++)
-	{
-		const Const *c = (const Const *) parts[i];
-
-		if (c == NULL)
-			continue;
-		if (!IsA(c, Const) || c->constisnull || DatumGetInt64(c->constvalue) < 0)
-			return -1;
-		rows += DatumGetInt64(c->constvalue);
-	}
-	return rows > 0 && rows < MOST_WANTED ? rows : -1;
-}
-
-/* The path again, with the device choosing the groups that come first; NULL if it cannot. */
-static GcPath *
-choosing_path(PlannerInfo *root, GcPath *path, double wanted)
-{
-	GcTranslation *tr = gc_builder_save(path->tr);
-	GcPath	   *chosen;
-	GcPlan	   *plan;
-	List	   *tags;
-
-	if (!gc_choose_first(tr, root->sort_pathkeys, wanted))
-		return NULL;
-	tr->plan->rows_out = 2 * wanted;
-	plan = gc_builder_finish(tr, &tags);
-	if (plan == NULL)
-		return NULL;
-	chosen = gc_make_path(tr, plan, path->cpath.path.parent, path->cpath.path.pathtarget);
-	chosen->having = path->having;
-	chosen->display_tags = tags;
-	chosen->own = path->own;
-	chosen->cpath.custom_paths = path->cpath.custom_paths;
-	chosen->cpath.path.startup_cost = path->cpath.path.startup_cost;
-	chosen->cpath.path.rows = Min(wanted, path->cpath.path.rows);
-	chosen->cpath.path.total_cost = path->cpath.path.startup_cost +
-		(path->cpath.path.total_cost - path->cpath.path.startup_cost) * chosen->cpath.path.rows /
-		Max(path->cpath.path.rows, 1);
-	return chosen;
-}
-
-void
-gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
-{
-	const Query *query = root->parse;
-	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
-	double		wanted = limit_rows(query);
-	ListCell   *lc;
-
-	if (wanted < 0 || root->sort_pathkeys == NIL || query->rowMarks != NIL || query->hasTargetSRFs ||
-		query->hasWindowFuncs || query->distinctClause != NIL)
-		return;
-	foreach(lc, input->pathlist)
-	{
-		Path	   *path = lfirst(lc);
-		GcPath	   *chosen;
-		Path	   *sorted;
-
-		if (!gc_is_path(path) || !IS_UPPER_REL(path->parent) ||
-			(chosen = choosing_path(root, (GcPath *) path, wanted)) == NULL)
-			continue;
-		sorted = (Path *) create_sort_path(root, output, &chosen->cpath.path, root->sort_pathkeys, wanted);
-		if (sorted->pathtarget != target)
-			sorted = apply_projection_to_path(root, output, sorted, target);
-		if (gc_offload_forced())
-			output->pathlist = output->partial_pathlist = NIL;
-		add_path(output, sorted);
-		return;
-	}
 }

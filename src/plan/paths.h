@@ -28,10 +28,4 @@ extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *
  */
 extern void gc_keep_only_offer(RelOptInfo *rel);
 
-/*
- * Where LIMIT takes the first few of an order: offer a path of ours over groups again, which returns
- * these and little more, below a Sort.
- */
-extern void gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
-
 #endif							/* GC_PATHS_H */

@@ -109,7 +109,8 @@ typedef struct GcPlanOutput
 	u16			ref;
 	u16			ref2;			/* count of non-NULL inputs: result is NULL if 0 */
 	u16			scale_ref;		/* accumulator with the largest display scale */
-	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum */
+	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum, or of a text that is
+								 * sorted by */
 	uint16		space;			/* text: dictionary of the code */
 	Oid			typid;			/* SQL type of the result */
 	Oid			argtype;		/* of an aggregate's argument */
@@ -122,6 +123,8 @@ typedef struct GcPlanOrder
 	uint16		output;
 	bool		descending;
 	bool		nulls_first;
+	Oid			operator;		/* of a whole order: PostgreSQL's, by which it sorts */
+	Oid			collation;
 } GcPlanOrder;
 
 typedef struct GcPlan
@@ -147,6 +150,7 @@ typedef struct GcPlan
 	GcPlanParam params[GC_MAX_PARAMS];
 	GcPlanLut	luts[GC_MAX_LUTS];
 	GcPlanList	lists[GC_MAX_LISTS];
+	bool		sorted;			/* rows are returned exactly in this order: */
 	int			norder;
 	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];
