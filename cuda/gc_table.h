@@ -94,23 +94,47 @@ gc_build_insert(u64 *slots, u64 mask, const i64 *keys, u32 *next, u64 cap,
 /* Index of a left, semi or anti join's row that has no match. */
 #define GC_NO_MATCH		0xffffffffffffffffull
 
-/* Has a hash build that is still being filled a row with these keys?  It may have one already. */
-GC_FN int
-gc_build_has(const u64 *slots, u64 mask, const i64 *keys, u64 cap, const i64 *k, int nkeys, u64 h)
+/*
+ * The row of a set with keys k, made if need be; at least cap when there is no room.  counter: of
+ * rows.  Two threads may make a row for one key; the one that comes second is never found.
+ */
+GC_FN u64
+gc_set_enter(u64 *slots, u64 mask, i64 *keys, u64 cap, u32 *counter, const i64 *k, int nkeys, u64 h)
 {
 	u64			s = h & mask;
+	u64			row = GC_NO_MATCH;
 
 	for (;;)
 	{
-		const u64	e = GC_LOAD_FRESH64(&slots[s]);
+		u64			e = GC_LOAD_FRESH64(&slots[s]);
 
 		if (e == 0)
-			return 0;
+		{
+			if (row == GC_NO_MATCH)
+			{
+				row = GC_ATOMIC_ADD32(counter, 1);
+				if (row >= cap)
+					return row;
+				GC_UNROLL for (int c = 0; c < nkeys; c++)
+					keys[c * cap + row] = k[c];
+				GC_FENCE();
+			}
+			e = GC_ATOMIC_CAS64(&slots[s], 0, (h & GC_TAG) | (row + 1));
+			if (e == 0)
+				return row;
+		}
 		if ((e & GC_TAG) == (h & GC_TAG) && gc_keys_equal(keys, cap, (u32) e - 1, k, nkeys))
-			return 1;
+			return (u32) e - 1;
 		s = (s + 1) & mask;
 	}
 }
+
+/* The greatest of several codes; most rows do not change it. */
+#define GC_KEEP_GREATEST(bits, p, v) \
+	do { \
+		if (GC_LOAD_FRESH##bits(p) < (u##bits) (v)) \
+			GC_ATOMIC_MAX##bits(p, v); \
+	} while (0)
 
 /* Newest row with the key, + 1, or 0. */
 GC_FN u32

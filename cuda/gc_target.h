@@ -184,6 +184,7 @@ GC_OPAQUE(u32 x)
 
 #define GC_ATOMIC_ADD32(p, v)	atomicAdd((u32 *) (p), (u32) (v))
 #define GC_ATOMIC_ADD64(p, v)	atomicAdd((u64 *) (p), (u64) (v))
+#define GC_ATOMIC_MAX32(p, v)	atomicMax((u32 *) (p), (u32) (v))
 #define GC_ATOMIC_MAX64(p, v)	atomicMax((u64 *) (p), (u64) (v))
 #define GC_ATOMIC_ADDF64(p, v)	atomicAdd((double *) (p), (double) (v))
 #define GC_ATOMIC_OR32(p, v)	atomicOr((u32 *) (p), (u32) (v))
@@ -263,6 +264,7 @@ GC_OPAQUE(u32 x)
 
 #define GC_ATOMIC_ADD32(p, v)	__atomic_fetch_add((u32 *) (p), (u32) (v), __ATOMIC_RELAXED)
 #define GC_ATOMIC_ADD64(p, v)	__atomic_fetch_add((u64 *) (p), (u64) (v), __ATOMIC_RELAXED)
+#define GC_ATOMIC_MAX32(p, v)	gc_atomic_max32((u32 *) (p), (u32) (v))
 #define GC_ATOMIC_MAX64(p, v)	gc_atomic_max64((u64 *) (p), (u64) (v))
 #define GC_ATOMIC_ADDF64(p, v)	gc_atomic_addf64((u64 *) (p), (v))
 #define GC_ATOMIC_OR32(p, v)	__atomic_fetch_or((u32 *) (p), (u32) (v), __ATOMIC_RELAXED)
@@ -317,6 +319,16 @@ gc_atomic_cas64(u64 *p, u64 expected, u64 desired)
 {
 	__atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	return expected;
+}
+
+GC_FN void
+gc_atomic_max32(u32 *p, u32 v)
+{
+	u32			old = __atomic_load_n(p, __ATOMIC_RELAXED);
+
+	while (old < v &&
+		   !__atomic_compare_exchange_n(p, &old, v, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
 }
 
 GC_FN void

@@ -46,6 +46,17 @@ SELECT check_whole('SELECT count(*) FROM types a WHERE NOT EXISTS (SELECT FROM t
 SELECT check_whole('SELECT id FROM sales WHERE NOT EXISTS (SELECT FROM city WHERE city.city = sales.city AND quantity > 20) AND id < 500');
 SELECT check_whole('SELECT id FROM sales WHERE id < 500 AND NOT EXISTS (SELECT FROM city WHERE city.city = sales.city AND (people > quantity * 100 OR note IS NULL))');
 
+-- ... that is one difference: of each key the greatest and the least value are kept
+SELECT c, check_whole(format('SELECT count(*), sum(a.id) FROM types a WHERE EXISTS (SELECT FROM types b WHERE a.dt = b.dt AND a.%1$I <> b.%1$I AND b.id < 80)', c)) AS semi,
+	check_whole(format('SELECT count(*), sum(a.id) FROM types a WHERE NOT EXISTS (SELECT FROM types b WHERE b.id %% 300 = a.id %% 500 AND b.%1$I <> a.%1$I)', c)) AS anti
+FROM unnest('{i2,i4,i8,d,tx,vc,bc,di,dd,n,b}'::text[]) AS c;
+SELECT c, check_whole(format('SELECT a.id FROM extremes a WHERE EXISTS (SELECT FROM extremes b WHERE a.one = b.one AND a.%1$I <> b.%1$I)', c)) AS semi,
+	check_whole(format('SELECT a.id FROM extremes a WHERE NOT EXISTS (SELECT FROM extremes b WHERE a.id / 2 = b.id / 2 AND b.%1$I <> a.%1$I)', c)) AS anti
+FROM unnest('{i2,i4,i8,d,tx,bc}'::text[]) AS c;
+SELECT check_whole('SELECT count(*), sum(a.id) FROM sales a WHERE EXISTS (SELECT FROM sales b WHERE a.city = b.city AND b.id <> a.id AND b.quantity = 3)');
+SELECT check_whole('SELECT count(*), sum(a.id) FROM sales a WHERE EXISTS (SELECT FROM sales b WHERE a.product = b.product AND b.shop % 3 <> a.shop) AND NOT EXISTS (SELECT FROM sales b WHERE a.product = b.product AND b.shop % 3 <> a.shop % 5 AND b.quantity > 40)');
+SELECT check_whole('SELECT count(*) FROM shop WHERE EXISTS (SELECT FROM sales, customer WHERE customer = c_id AND c_region = s_id AND customer <> s_region)');
+
 -- with other joins below, above and beside; nested
 SELECT check_whole('SELECT r_name, count(*) FROM sales JOIN shop ON shop = s_id JOIN region ON s_region = r_id WHERE EXISTS (SELECT FROM customer WHERE customer = c_id AND c_region = r_id) GROUP BY 1');
 SELECT check_whole('SELECT c_region, count(*) FROM customer WHERE EXISTS (SELECT FROM sales JOIN shop ON shop = s_id WHERE customer = c_id AND s_region = 3 AND quantity > 40) GROUP BY 1');

@@ -31,6 +31,39 @@ require(Cg *cg)
 		cg_require(cg, gc_payloads(cg->p)[b->first_payload + i].expr);
 }
 
+/* Keep the greatest codes of the set's payloads at index x. */
+static void
+emit_greatest(Cg *cg, const GcPBuild *b, const char *x)
+{
+	for (u16 i = 0; i < b->npayloads; i++)
+	{
+		u16			payload = b->first_payload + i;
+		const GcPPayload *pay = &gc_payloads(cg->p)[payload];
+		int			data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
+		Operand		o = cg_expr(cg, pay->expr);
+
+		text_addf(cg->out, "GC_KEEP_GREATEST(%d, &((%s *) gc_a.w[%d])[%s], (u64) (i64) %s - gc_a.w[%d]);\n", pay->width * 8,
+				  cg_code_type[pay->width], data, x, o.v, cg_word(cg, GC_ARG_PAYLOAD, payload, 1));
+	}
+}
+
+/* Drop the current row if a value of which the greatest is kept is NULL, or failed its check. */
+static void
+skip_unknown(Cg *cg, const GcPBuild *b)
+{
+	for (u16 i = 0; i < b->npayloads; i++)
+	{
+		const u16	e = gc_payloads(cg->p)[b->first_payload + i].expr;
+		Operand		o;
+
+		cg_require(cg, e);
+		o = cg_expr(cg, e);
+		if (!never_null(&o))
+			text_addf(cg->out, "if (%s) continue;\n", o.n);
+		cg_skip_bad(cg, e);
+	}
+}
+
 /*
  * Store the payloads of the current row at index x.  A value that failed its check is stored as
  * code 0, since a later pipeline may use the value as an index.
@@ -89,9 +122,19 @@ emit_row(Cg *cg)
 		cg_skip_bad(cg, gc_refs(cg->p)[b->first_key + i]);
 		text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
 	}
-	if (b->mode == GC_BUILD_DENSE && b->set)
+	if (b->set)
 	{
-		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\nGC_SET_BIT(b%d_bits, gc_x);\n", k, k);
+		skip_unknown(cg, b);
+		if (b->mode == GC_BUILD_DENSE)
+			text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\nGC_SET_BIT(b%d_bits, gc_x);\n", k, k);
+		else
+		{
+			cg_hash(cg, "gc_h", "gc_k", b->nkeys);
+			text_addf(cg->out, "const u64 gc_x = gc_set_enter((u64 *) b%d_slots, b%d_mask, (i64 *) b%d_keys, b%d_cap, &gc_flags[GC_FLAG_BUILT], gc_k, %d, gc_h);\n",
+					  k, k, k, k, b->nkeys);
+			text_addf(cg->out, "if (gc_x >= b%d_cap) { gc_flags[GC_FLAG_BUILD_FULL] = 1; continue; }\n", k);
+		}
+		emit_greatest(cg, b, "gc_x");
 		return;
 	}
 	if (b->mode == GC_BUILD_DENSE)
@@ -102,18 +145,14 @@ emit_row(Cg *cg)
 		emit_payload_stores(cg, b, "gc_x");
 		return;
 	}
-	cg_hash(cg, "gc_h", "gc_k", b->nkeys);
-	/* Two threads may enter a key of a set at once: then it is there twice, which does no harm. */
-	if (b->set)
-		text_addf(cg->out, "if (gc_build_has((const u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, b%d_cap, gc_k, %d, gc_h)) continue;\n",
-				  k, k, k, k, b->nkeys);
 	text_addf(cg->out, "const u64 gc_x = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_BUILT], 1);\n");
 	text_addf(cg->out, "if (gc_x >= b%d_cap) { gc_flags[GC_FLAG_BUILD_FULL] = 1; continue; }\n", k);
 	for (u16 i = 0; i < b->nkeys; i++)
 		text_addf(cg->out, "((i64 *) b%d_keys)[%d * b%d_cap + gc_x] = gc_k[%d];\n", k, i, k, i);
 	emit_payload_stores(cg, b, "gc_x");
+	cg_hash(cg, "gc_h", "gc_k", b->nkeys);
 	text_addf(cg->out, "if (gc_build_insert((u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, (u32 *) b%d_next, b%d_cap, (u32) gc_x, gc_k, %d, gc_h))\n"
-			  "%s;\n", k, k, k, k, k, b->nkeys, b->set ? "{}" : "gc_flags[GC_FLAG_DUPLICATE] = 1");
+			  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k, k, k, k, k, b->nkeys);
 }
 
 const Sink	sink_build = {

@@ -26,6 +26,7 @@
 #define DENSE_BUILD_MAX			((int64) 1 << 28)
 #define DENSE_SET_FACTOR		192
 #define DENSE_SET_MAX			((int64) 1 << 31)
+#define DENSE_GREATEST_MAX		((int64) 1 << 30)
 
 /* Dense groups: always up to the first, and up to the second if worth it. */
 #define DENSE_GROUPS_ALWAYS		(1 << 14)
@@ -303,6 +304,8 @@ dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 {
 	const GcPBuild *build = &gc_builds(b->program)[i];
 	GcColState *state;
+	int64		most,
+				factor;
 	u16			key;
 
 	if (build->nkeys != 1)
@@ -311,8 +314,9 @@ dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 	if (gc_exprs(b->program)[key].reg == GC_I128)
 		return false;
 	*range = b->ranges[key];
-	if (range->hi - range->lo >= Min(build->set ? DENSE_SET_MAX : DENSE_BUILD_MAX,
-									 Max(DENSE_BUILD_MIN, (i128) rows * (build->set ? DENSE_SET_FACTOR : DENSE_BUILD_FACTOR))))
+	most = !build->set ? DENSE_BUILD_MAX : build->npayloads > 0 ? DENSE_GREATEST_MAX : DENSE_SET_MAX;
+	factor = build->set && build->npayloads == 0 ? DENSE_SET_FACTOR : DENSE_BUILD_FACTOR;
+	if (range->hi - range->lo >= Min(most, Max(DENSE_BUILD_MIN, (i128) rows * factor)))
 		return false;
 	if (build->unique || build->set)
 		return true;

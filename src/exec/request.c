@@ -313,6 +313,7 @@ share_hash(GcBinding *b, int i)
 
 		mix_expr(b, &h, pl, pay->expr);
 		mix(&h, &pay->nullable, sizeof(pay->nullable));
+		mix(&h, &pay->greatest, sizeof(pay->greatest));
 	}
 	return h;
 }

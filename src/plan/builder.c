@@ -268,9 +268,8 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 	return e;
 }
 
-/* The value of expr, an expression of build's pipeline, where build is probed. */
-int
-gc_build_payload(GcTranslation *tr, int build, int expr)
+static int
+add_payload(GcTranslation *tr, int build, int expr, bool greatest)
 {
 	int			n = 0;
 	int			e;
@@ -279,17 +278,31 @@ gc_build_payload(GcTranslation *tr, int build, int expr)
 	{
 		if (tr->payloads[i].build != build)
 			continue;
-		if (tr->payloads[i].expr == expr)
+		if (tr->payloads[i].expr == expr && tr->payloads[i].greatest == greatest)
 			return gc_build_expr(tr, GC_OP_PAYLOAD, tr->pexprs[expr].kind, -1, -1, -1, i);
 		n++;
 	}
 	if (n == GC_MAX_PAYLOADS)
 		return gc_refuse(tr, "too many columns of one joined table are needed");
-	tr->payloads[tr->npayloads] = (GcBuildPayload) {.build = build,.expr = expr};
+	tr->payloads[tr->npayloads] = (GcBuildPayload) {.build = build,.expr = expr,.greatest = greatest};
 	e = gc_build_expr(tr, GC_OP_PAYLOAD, tr->pexprs[expr].kind, -1, -1, -1, tr->npayloads++);
 	if (e >= 0)
 		tr->space[e] = tr->space[expr];
 	return e;
+}
+
+/* The value of expr, an expression of build's pipeline, where build is probed. */
+int
+gc_build_payload(GcTranslation *tr, int build, int expr)
+{
+	return add_payload(tr, build, expr, false);
+}
+
+/* The greatest value that it has in rows with the key. */
+int
+gc_build_greatest(GcTranslation *tr, int build, int expr)
+{
+	return add_payload(tr, build, expr, true);
 }
 
 int

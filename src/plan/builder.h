@@ -25,6 +25,7 @@ extern int	gc_build_null(GcTranslation *tr, GcKind kind);
 extern int	gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node);
 extern int	gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut);
 extern int	gc_build_payload(GcTranslation *tr, int build, int expr);
+extern int	gc_build_greatest(GcTranslation *tr, int build, int expr);
 extern int	gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg);
 extern void gc_build_filter(GcTranslation *tr, int pipeline, int expr, double selectivity);
 extern void gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int condition);

@@ -31,10 +31,14 @@
 static Var *
 single_var(Expr *expr)
 {
-	List	   *vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
 	Var		   *var = NULL;
+	List	   *vars;
 	ListCell   *lc;
 
+	/* HAVING of a subquery has them. */
+	if (contain_agg_clause((Node *) expr))
+		return NULL;
+	vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
 	foreach(lc, vars)
 	{
 		if (var && !equal(var, lfirst(lc)))
@@ -170,7 +174,7 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 	if (var == NULL || equal(var, expr) || kind == GC_KIND_NONE)
 		return NULL;
 	if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr) ||
-		expression_returns_set((Node *) expr) || contain_agg_clause((Node *) expr))
+		expression_returns_set((Node *) expr))
 		return NULL;
 	if (gc_looks_at_storage((Node *) expr))
 		return NULL;

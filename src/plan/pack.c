@@ -76,6 +76,8 @@ pack_payloads(GcTranslation *tr, GcProgram *p, Maps *maps)
 
 	for (int b = 0; b < tr->nbuilds; b++)
 	{
+		bool		plain = false;
+
 		gc_builds(p)[b] = tr->builds[b];
 		gc_builds(p)[b].pipeline = maps->pipeline[tr->builds[b].pipeline];
 		gc_builds(p)[b].first_payload = n;
@@ -88,10 +90,12 @@ pack_payloads(GcTranslation *tr, GcProgram *p, Maps *maps)
 			pay->build = b;
 			pay->expr = tr->payloads[i].expr;
 			pay->kind = tr->pexprs[pay->expr].kind;
+			pay->greatest = tr->payloads[i].greatest;
+			plain |= !pay->greatest;
 			maps->payload[i] = n++;
 		}
 		gc_builds(p)[b].npayloads = n - gc_builds(p)[b].first_payload;
-		if (gc_builds(p)[b].npayloads > 0)
+		if (plain)
 			gc_builds(p)[b].set = 0;
 		gc_builds(p)[b].nkeys = list_length(tr->build_keys[b]);
 		gc_builds(p)[b].first_key = pack_refs(p, tr->build_keys[b]);

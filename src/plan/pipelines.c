@@ -13,9 +13,11 @@
  */
 #include "pipelines.h"
 
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "builder.h"
@@ -23,7 +25,10 @@
 #include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
+#include "operators.h"
 #include "steps.h"
+
+#include "../columns/pgkinds.h"
 
 /* Is everything that an expression reads at hand in `leaf`'s pipeline, or in `child`'s build? */
 static bool
@@ -125,6 +130,104 @@ emit_having(GcTranslation *tr, GcLeaf *leaf)
 	return true;
 }
 
+/* Is it proven that no key comes twice out of this leaf's pipeline? */
+static bool
+leaf_unique(GcLeaf *leaf)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->children)
+	{
+		GcLeaf	   *child = lfirst(lc);
+
+		if ((child->join == GC_JOIN_INNER || child->join == GC_JOIN_LEFT) && !leaf_unique(child))
+			return false;
+	}
+	return leaf->unique;
+}
+
+/*
+ * Is the condition on a match just that two values differ, inner <> outer?  Where keys repeat, an
+ * entry for each key then does, with its greatest and least value: some value differs from the outer
+ * one if one of these two does.
+ */
+static bool
+is_difference(GcTranslation *tr, GcLeaf *child, Expr **inner, Expr **outer)
+{
+	OpExpr	   *op;
+	GcKind		kind;
+	Relids		left,
+				right;
+
+	if ((child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI) || leaf_unique(child) ||
+		list_length(child->conditions) != 1)
+		return false;
+	op = (OpExpr *) linitial_node(RestrictInfo, child->conditions)->clause;
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId ||
+		gc_comparison_op(get_opname(op->opno)) != GC_OP_NE || !gc_text_equality_ok(op, GC_OP_NE))
+		return false;
+	left = gc_base_relids(tr, pull_varnos(tr->root, linitial(op->args)));
+	right = gc_base_relids(tr, pull_varnos(tr->root, lsecond(op->args)));
+	*inner = bms_is_subset(left, child->relids) ? linitial(op->args) : lsecond(op->args);
+	*outer = *inner == linitial(op->args) ? lsecond(op->args) : linitial(op->args);
+	if (*inner == lsecond(op->args) && !bms_is_subset(right, child->relids))
+		return false;
+	kind = gc_type_kind(exprType((Node *) *inner));
+	return !bms_is_empty(left) && !bms_is_empty(right) &&
+		!bms_overlap(*inner == linitial(op->args) ? right : left, child->relids) &&
+		kind == gc_type_kind(exprType((Node *) *outer)) && (GC_KIND_IS_INT(kind) || kind == GC_DATE || kind == GC_TEXT);
+}
+
+/* The least value is the greatest of the negated ones. */
+static int
+negated(GcTranslation *tr, int e)
+{
+	return gc_build_expr(tr, GC_OP_NEG, GC_INT8, e, -1, -1, -1);
+}
+
+static int
+translate_difference(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, Expr *inner, Expr *outer)
+{
+	int			x = gc_translate_expr(tr, child, inner);
+	int			y = x < 0 ? x : gc_translate_expr(tr, leaf, outer);
+	int			greatest,
+				least;
+
+	if (y < 0 || tr->pexprs[x].op == GC_OP_NULL)
+		return GC_NO_EXPR;
+	if (tr->pexprs[x].kind == GC_TEXT && (y = gc_translate_space(tr, y, tr->space[x])) < 0)
+		return y;
+	greatest = gc_build_greatest(tr, child->build, x);
+	least = greatest < 0 ? greatest : gc_build_greatest(tr, child->build, negated(tr, x));
+	if (least < 0)
+		return least;
+	return gc_build_expr(tr, GC_OP_OR, GC_BOOL, gc_build_expr(tr, GC_OP_NE, GC_BOOL, greatest, y, -1, -1),
+						 gc_build_expr(tr, GC_OP_NE, GC_BOOL, least, negated(tr, y), -1, -1), -1, -1);
+}
+
+/* The condition on a match of child's build, *all; -1: there is none. */
+static bool
+translate_condition(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, int *all)
+{
+	Expr	   *inner,
+			   *outer;
+	bool		ok;
+
+	if (is_difference(tr, child, &inner, &outer) &&
+		(*all = translate_difference(tr, leaf, child, inner, outer)) >= 0)
+	{
+		gc_build_display(tr, leaf->pipeline, GC_DISPLAY_CONDITION(child->build),
+						 linitial_node(RestrictInfo, child->conditions)->clause);
+		return true;
+	}
+	if (tr->reason)
+		return false;
+	tr->matching = child;
+	ok = translate_clauses(tr, leaf, child->conditions, GC_DISPLAY_CONDITION(child->build), all);
+	tr->matching = NULL;
+	return ok;
+}
+
 static bool
 emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 {
@@ -132,7 +235,6 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 	ListCell   *lc;
 	int			n = 0;
 	int			condition;
-	bool		ok;
 
 	foreach(lc, child->keys)
 	{
@@ -160,12 +262,10 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 		gc_build_display(tr, child->pipeline, GC_DISPLAY_KEY(child->build), key->build_side);
 		n++;
 	}
-	tr->matching = child;
-	ok = translate_clauses(tr, leaf, child->conditions, GC_DISPLAY_CONDITION(child->build), &condition);
-	tr->matching = NULL;
-	if (ok)
-		gc_build_probe(tr, leaf->pipeline, child, probe_keys, condition);
-	return ok;
+	if (!translate_condition(tr, leaf, child, &condition))
+		return false;
+	gc_build_probe(tr, leaf->pipeline, child, probe_keys, condition);
+	return true;
 }
 
 static bool translate_leaf(GcTranslation *tr, GcLeaf *leaf);
@@ -182,22 +282,6 @@ translate_children(GcTranslation *tr, GcLeaf *leaf)
 			return false;
 	}
 	return true;
-}
-
-/* Is it proven that no key comes twice out of this leaf's pipeline? */
-static bool
-leaf_unique(GcLeaf *leaf)
-{
-	ListCell   *lc;
-
-	foreach(lc, leaf->children)
-	{
-		GcLeaf	   *child = lfirst(lc);
-
-		if ((child->join == GC_JOIN_INNER || child->join == GC_JOIN_LEFT) && !leaf_unique(child))
-			return false;
-	}
-	return leaf->unique;
 }
 
 /* Do the statistics say that the key repeats? */

@@ -88,6 +88,7 @@ typedef struct GcBuildPayload
 {
 	int			build;
 	u16			expr;
+	bool		greatest;		/* as GcPPayload's */
 } GcBuildPayload;
 
 /* A program under construction, with all that a GcPlan needs besides it. */

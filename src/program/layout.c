@@ -80,12 +80,15 @@ gc_lay_out_payloads(GcTyper *t)
 
 		pay->reg = e->reg;
 		/* A row without a match has code 0, too. */
-		pay->nullable = (e->flags & GC_NULLABLE) != 0 || gc_build_is_optional(t->p, pay->build);
+		pay->nullable = ((e->flags & GC_NULLABLE) != 0 && !pay->greatest) || gc_build_is_optional(t->p, pay->build);
 		pay->scale = e->scale;
 		if (e->reg == GC_F32 || e->reg == GC_F64)
 			pay->width = e->reg == GC_F32 ? 4 : 8;
 		else
 			pay->width = gc_range_width(&t->ranges[pay->expr], pay->nullable);
+		/* Atomic operations have 32 or 64 bits. */
+		if (pay->greatest && pay->width > 0 && pay->width < 4)
+			pay->width = 4;
 		if (pay->width == 0)
 			return gc_fail(t->err, GC_UNSUPPORTED,
 						   "A value needed from a joined table does not fit in 64 bits.");

@@ -244,7 +244,7 @@ check_builds(const GcProgram *p, GcError *err)
 			gc_pipelines(p)[build->pipeline].build != b ||
 			build->nkeys > GC_MAX_KEYS ||
 			!span_ok(build->first_payload, build->npayloads, p->npayloads) ||
-			build->npayloads > GC_MAX_PAYLOADS || (build->set && build->npayloads > 0))
+			build->npayloads > GC_MAX_PAYLOADS)
 			return bad(err, "build");
 		if ((code = check_refs(p, build->first_key, build->nkeys, err)) != GC_OK)
 			return code;
@@ -252,7 +252,8 @@ check_builds(const GcProgram *p, GcError *err)
 		{
 			const GcPPayload *pay = &gc_payloads(p)[build->first_payload + i];
 
-			if (pay->build != b || pay->expr >= p->nexprs)
+			if (pay->build != b || pay->expr >= p->nexprs || pay->greatest != build->set ||
+				(pay->greatest && GC_KIND_IS_FLOAT(pay->kind)))
 				return bad(err, "payload");
 		}
 		if (p->bound && build->mode != GC_BUILD_DENSE && build->mode != GC_BUILD_HASH)

@@ -204,7 +204,8 @@ typedef struct GcPBuild
 	u8			mode;			/* bound: GcBuildMode */
 	u8			unique;			/* no key twice; dense: checked while building;
 								 * hash: proven by the planner */
-	u8			set;			/* only asked whether a key is there: it may come twice */
+	u8			set;			/* only asked whether a key is there, or for the greatest of
+								 * its values: it may come twice */
 	u8			pad;
 } GcPBuild;
 
@@ -218,7 +219,9 @@ typedef struct GcPPayload
 	u8			nullable;		/* bound: code 0 is NULL, values from 1; floats:
 								 * GC_NULL_F32, GC_NULL_F64 (cuda/gc_value.h) */
 	i16			scale;			/* bound */
-	u16			pad;
+	u8			greatest;		/* of a set: the greatest value of all rows with a key; rows
+								 * where it is NULL do not count */
+	u8			pad;
 } GcPPayload;
 
 typedef enum GcSink

@@ -269,7 +269,8 @@ type_leaf(GcTyper *t, GcExpr *e, GcRange *r)
 				*r = t->ranges[gc_payloads(t->p)[e->ref].expr];
 				e->scale = src->scale;
 				e->min_scale = src->min_scale;
-				e->flags |= src->flags & GC_NULLABLE;
+				if (!gc_payloads(t->p)[e->ref].greatest)
+					e->flags |= src->flags & GC_NULLABLE;
 				if (gc_build_is_optional(t->p, gc_payloads(t->p)[e->ref].build))
 					e->flags |= GC_NULLABLE;
 				break;

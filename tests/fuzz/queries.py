@@ -287,6 +287,9 @@ class Expressions:
 # How an output column is compared.
 EXACT, TOLERANT, ZERO_SIGN = "exact", "tolerant", "zero sign"
 
+# Joins of which nothing but the outer side's rows is left.
+TESTS = ("EXISTS", "NOT EXISTS")
+
 Relation = collections.namedtuple("Relation", "alias text columns")
 
 
@@ -295,6 +298,7 @@ class Query:
 
     def __init__(self):
         self.relations = []      # (Relation, [join conditions])
+        self.kinds = {}          # by alias: how it is joined, if not by JOIN
         self.where = []
         self.keys = []           # group keys
         self.outputs = []        # (text, how to compare)
@@ -308,14 +312,18 @@ class Query:
 
     def body(self):
         where = list(self.where)
-        if self.comma:
-            tables = ", ".join(r.text for r, _ in self.relations)
-            where = [c for _, on in self.relations for c in on] + where
+        joined = [(r, on) for r, on in self.relations if self.kinds.get(r.alias) not in TESTS]
+        if self.comma and not self.kinds:
+            tables = ", ".join(r.text for r, _ in joined)
+            where = [c for _, on in joined for c in on] + where
         else:
-            tables = self.relations[0][0].text
-            where = list(self.relations[0][1]) + where
-            for relation, on in self.relations[1:]:
-                tables += " JOIN %s ON %s" % (relation.text, " AND ".join(on) or "true")
+            tables = joined[0][0].text
+            where = list(joined[0][1]) + where
+            for relation, on in joined[1:]:
+                tables += " %s %s ON %s" % (self.kinds.get(relation.alias, "JOIN"), relation.text, " AND ".join(on) or "true")
+        for relation, on in self.relations:
+            if self.kinds.get(relation.alias) in TESTS:
+                where.append("%s (SELECT FROM %s WHERE %s)" % (self.kinds[relation.alias], relation.text, " AND ".join(on) or "true"))
         text = "%sSELECT %s FROM %s" % (self.prefix, ", ".join(o for o, _ in self.outputs), tables)
         if where:
             text += " WHERE " + " AND ".join(where)
@@ -375,6 +383,8 @@ class Query:
                 break
             smaller = self.copy()
             gone = smaller.relations.pop(i)[0].alias + "."
+            if smaller.relations[0][0].alias in smaller.kinds:
+                continue
             smaller.relations = [(r, [c for c in on if gone not in c]) for r, on in smaller.relations]
             smaller.where = [w for w in smaller.where if gone not in w]
             smaller.having = [w for w in smaller.having if gone not in w]
@@ -465,9 +475,10 @@ class Generator:
                     more = self.join_condition(scope, relation)
                     if more and more != condition:
                         on.append(more)
-                if rng.random() < 0.05:
+                kind = rng.choice(["JOIN"] * 6 + ["LEFT JOIN"] * 3 + list(TESTS) * 2)
+                if rng.random() < (0.05 if kind == "JOIN" else 0.25):
                     on.append(Expressions(rng, scope + [(relation.alias, c) for c in relation.columns]).gen_bool(1))
-                if "pk" not in condition:
+                if "pk" not in condition and kind not in TESTS:
                     fanout += 1
                 if fanout > 2:
                     continue
@@ -477,7 +488,10 @@ class Generator:
             else:
                 query.prefix += prefix
             query.relations.append((relation, on))
-            scope += [(relation.alias, c) for c in relation.columns]
+            if n > 0 and kind != "JOIN":
+                query.kinds = dict(query.kinds, **{relation.alias: kind})
+            if n == 0 or kind not in TESTS:
+                scope += [(relation.alias, c) for c in relation.columns]
         query.comma = rng.random() < 0.5
         return scope
 

@@ -62,32 +62,38 @@ typedef struct Request
 	bool		condition;
 	bool		empty;
 	i16			key;
+	bool		differs;		/* the condition: a value differs from the row's; the build keeps the greatest */
 } Request;
 
 static const Request requests[] = {
-	{"left, dense", GC_JOIN_LEFT, DIM_DENSE, false, false, false, C_KEY},
-	{"left, dense, NULL keys", GC_JOIN_LEFT, DIM_DENSE, false, false, false, C_NULL},
-	{"left, dense, condition", GC_JOIN_LEFT, DIM_DENSE, false, true, false, C_KEY},
-	{"left, hash", GC_JOIN_LEFT, DIM_HASH, false, false, false, C_NULL},
-	{"left, hash, condition", GC_JOIN_LEFT, DIM_HASH, false, true, false, C_NULL},
-	{"left, repeated keys", GC_JOIN_LEFT, MANY_HASH, false, false, false, C_NULL},
-	{"left, repeated keys, condition", GC_JOIN_LEFT, MANY_HASH, false, true, false, C_SMALL},
-	{"left, nothing built", GC_JOIN_LEFT, MANY_HASH, false, false, true, C_NULL},
-	{"left, nothing built, dense", GC_JOIN_LEFT, DIM_DENSE, false, true, true, C_KEY},
-	{"semi, dense set", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_NULL},
-	{"semi, dense set, in range", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_SMALL},
-	{"semi, dense, condition", GC_JOIN_SEMI, DIM_DENSE, false, true, false, C_KEY},
-	{"semi, hash set", GC_JOIN_SEMI, MANY_HASH, true, false, false, C_NULL},
-	{"semi, repeated keys, condition", GC_JOIN_SEMI, MANY_HASH, false, true, false, C_SMALL},
-	{"semi, hash, condition", GC_JOIN_SEMI, DIM_HASH, false, true, false, C_NULL},
-	{"semi, nothing built", GC_JOIN_SEMI, MANY_HASH, true, false, true, C_SMALL},
-	{"anti, dense set", GC_JOIN_ANTI, MANY_DENSE, true, false, false, C_NULL},
-	{"anti, dense set, in range", GC_JOIN_ANTI, MANY_DENSE, true, false, false, C_SMALL},
-	{"anti, dense, condition", GC_JOIN_ANTI, DIM_DENSE, false, true, false, C_KEY},
-	{"anti, hash set", GC_JOIN_ANTI, MANY_HASH, true, false, false, C_NULL},
-	{"anti, repeated keys, condition", GC_JOIN_ANTI, MANY_HASH, false, true, false, C_SMALL},
-	{"anti, hash, condition", GC_JOIN_ANTI, DIM_HASH, false, true, false, C_NULL},
-	{"anti, nothing built", GC_JOIN_ANTI, MANY_DENSE, true, false, true, C_NULL},
+	{"left, dense", GC_JOIN_LEFT, DIM_DENSE, false, false, false, C_KEY, false},
+	{"left, dense, NULL keys", GC_JOIN_LEFT, DIM_DENSE, false, false, false, C_NULL, false},
+	{"left, dense, condition", GC_JOIN_LEFT, DIM_DENSE, false, true, false, C_KEY, false},
+	{"left, hash", GC_JOIN_LEFT, DIM_HASH, false, false, false, C_NULL, false},
+	{"left, hash, condition", GC_JOIN_LEFT, DIM_HASH, false, true, false, C_NULL, false},
+	{"left, repeated keys", GC_JOIN_LEFT, MANY_HASH, false, false, false, C_NULL, false},
+	{"left, repeated keys, condition", GC_JOIN_LEFT, MANY_HASH, false, true, false, C_SMALL, false},
+	{"left, nothing built", GC_JOIN_LEFT, MANY_HASH, false, false, true, C_NULL, false},
+	{"left, nothing built, dense", GC_JOIN_LEFT, DIM_DENSE, false, true, true, C_KEY, false},
+	{"semi, dense set", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_NULL, false},
+	{"semi, dense set, in range", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_SMALL, false},
+	{"semi, dense, condition", GC_JOIN_SEMI, DIM_DENSE, false, true, false, C_KEY, false},
+	{"semi, hash set", GC_JOIN_SEMI, MANY_HASH, true, false, false, C_NULL, false},
+	{"semi, repeated keys, condition", GC_JOIN_SEMI, MANY_HASH, false, true, false, C_SMALL, false},
+	{"semi, hash, condition", GC_JOIN_SEMI, DIM_HASH, false, true, false, C_NULL, false},
+	{"semi, nothing built", GC_JOIN_SEMI, MANY_HASH, true, false, true, C_SMALL, false},
+	{"anti, dense set", GC_JOIN_ANTI, MANY_DENSE, true, false, false, C_NULL, false},
+	{"anti, dense set, in range", GC_JOIN_ANTI, MANY_DENSE, true, false, false, C_SMALL, false},
+	{"anti, dense, condition", GC_JOIN_ANTI, DIM_DENSE, false, true, false, C_KEY, false},
+	{"anti, hash set", GC_JOIN_ANTI, MANY_HASH, true, false, false, C_NULL, false},
+	{"anti, repeated keys, condition", GC_JOIN_ANTI, MANY_HASH, false, true, false, C_SMALL, false},
+	{"anti, hash, condition", GC_JOIN_ANTI, DIM_HASH, false, true, false, C_NULL, false},
+	{"semi, differing, dense", GC_JOIN_SEMI, MANY_DENSE, true, true, false, C_SMALL, true},
+	{"semi, differing, hash", GC_JOIN_SEMI, MANY_HASH, true, true, false, C_NULL, true},
+	{"anti, differing, dense", GC_JOIN_ANTI, MANY_DENSE, true, true, false, C_NULL, true},
+	{"anti, differing, hash", GC_JOIN_ANTI, MANY_HASH, true, true, false, C_SMALL, true},
+	{"anti, differing, nothing built", GC_JOIN_ANTI, MANY_DENSE, true, true, true, C_SMALL, true},
+	{"anti, nothing built", GC_JOIN_ANTI, MANY_DENSE, true, false, true, C_NULL, false},
 };
 
 #define NREQUESTS	((int) (sizeof(requests) / sizeof(requests[0])))
@@ -112,6 +118,29 @@ below(Maker *m, u16 column, i64 limit)
 	return maker_test(m, GC_OP_LT, column, maker_param(m, GC_INT4, limit, 0));
 }
 
+/* What is compared where values differ: a column, of which few values are left. */
+static u16
+some_of(Maker *m, u16 column, i64 divisor)
+{
+	return maker_expr(m, GC_OP_DIV, GC_INT4, column, maker_param(m, GC_INT4, divisor, 0), GC_NONE);
+}
+
+static u16
+negated(Maker *m, u16 e)
+{
+	return maker_expr(m, GC_OP_NEG, GC_INT8, e, GC_NONE, GC_NONE);
+}
+
+/* The greatest and the negated least value of each key. */
+static void
+keep_greatest(Maker *m, u16 b, u16 value)
+{
+	m->builds[b].first_payload = m->head.npayloads;
+	m->builds[b].npayloads = 2;
+	m->payloads[m->head.npayloads++] = (GcPPayload) {.build = b,.expr = value,.kind = GC_INT4,.greatest = 1};
+	m->payloads[m->head.npayloads++] = (GcPPayload) {.build = b,.expr = negated(m, value),.kind = GC_INT8,.greatest = 1};
+}
+
 static u16
 make_build(Maker *m, const Request *q)
 {
@@ -122,6 +151,8 @@ make_build(Maker *m, const Request *q)
 								of_dim(q), key, q->set ? GC_NONE : value);
 
 	m->builds[b].set = q->set;
+	if (q->differs)
+		keep_greatest(m, b, some_of(m, value, 500));
 	if (q->empty || q->build == DIM_HASH)
 		maker_filter(m, below(m, key, q->empty ? 0 : HASH_KEYS), 0);
 	return b;
@@ -131,17 +162,31 @@ make_build(Maker *m, const Request *q)
 static u16
 make_other(Maker *m)
 {
-	static const Request other = {"", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_SMALL};
+	static const Request other = {"", GC_JOIN_SEMI, MANY_DENSE, true, false, false, C_SMALL, false};
 
 	return make_build(m, &other);
+}
+
+static u16
+make_difference(Maker *m, u16 b)
+{
+	const u16	first = m->builds[b].first_payload;
+	u16			y = some_of(m, read_column(m, C_NULL, false), 200);
+	u16			greatest = maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, first);
+	u16			least = maker_expr(m, GC_OP_PAYLOAD, GC_INT8, GC_NONE, GC_NONE, first + 1);
+
+	return maker_test(m, GC_OP_OR, maker_test(m, GC_OP_NE, greatest, y), maker_test(m, GC_OP_NE, least, negated(m, y)));
 }
 
 /* true, false or NULL of a match */
 static u16
 make_condition(Maker *m, const Request *q, u16 b)
 {
-	u16			payload = maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload);
+	u16			payload;
 
+	if (q->differs)
+		return make_difference(m, b);
+	payload = maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload);
 	return maker_test(m, GC_OP_LT, payload, read_column(m, of_dim(q) ? C_SMALL : C_NULL, false));
 }
 
@@ -220,6 +265,8 @@ matches(const Request *q, int row, int c, u32 r)
 
 	if (q->empty || (q->build == DIM_HASH && key->value[c][r] >= HASH_KEYS))
 		return false;
+	if (q->differs)
+		return !limit->null[c][r] && value->value[0][row] / 500 != limit->value[c][r] / 200;
 	return !q->condition || (!value->null[0][row] && !limit->null[c][r] && value->value[0][row] < limit->value[c][r]);
 }
 

@@ -151,15 +151,21 @@ lay_out(GcBuildTable *t, const GcRequest *request, int b)
 		t->slots = t->memory + at;
 		at += align_up(v->slots * 8);
 	}
+	/* Of nothing, the greatest code is 0. */
+	for (int i = 0; i < build->npayloads && build->set; i++)
+	{
+		t->payload[i] = t->memory + at;
+		at += align_up(n * gc_payloads(p)[build->first_payload + i].width);
+	}
 	t->zero_bytes = at;
 	if (build->mode == GC_BUILD_HASH)
 	{
 		t->keys = t->memory + at;
 		at += align_up(v->cap * 8 * Max(build->nkeys, 1));
 		t->next = t->memory + at;
-		at += align_up(v->cap * 4);
+		at += build->set ? 0 : align_up(v->cap * 4);
 	}
-	for (int i = 0; i < build->npayloads; i++)
+	for (int i = 0; i < build->npayloads && !build->set; i++)
 	{
 		t->payload[i] = t->memory + at;
 		at += align_up(n * gc_payloads(p)[build->first_payload + i].width);
