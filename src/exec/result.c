@@ -24,6 +24,7 @@
 #include "utils/numeric.h"
 
 #include "lookup.h"
+#include "variance.h"
 #include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
 
@@ -39,6 +40,7 @@ typedef struct Decoder
 	const GcResult *result;
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
 	uint64		nrows;
+	GcVariances variances;
 	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
 	GcCode		code;
 } Decoder;
@@ -157,13 +159,16 @@ agg_sum_float(Decoder *d, const u64 *g, u16 ref)
 	return v;
 }
 
-/* Undo gc_order_f64 and GC_ORDER_I64 (cuda/gc_value.h). */
+/* Undo what agg_image() does (codegen/aggregates.c). */
 static int64
 agg_extreme(Decoder *d, const u64 *g, u16 ref)
 {
 	const GcPAgg *a = decoder_agg(d, ref);
-	u64			image = a->fn == GC_AGG_MIN ? ~g[a->word] : g[a->word];
+	bool		reversed = a->fn == GC_AGG_MIN || a->fn == GC_AGG_BIT_AND;
+	u64			image = reversed ? ~g[a->word] : g[a->word];
 
+	if (a->fn == GC_AGG_BIT_AND || a->fn == GC_AGG_BIT_OR)
+		return (int64) image;
 	if (a->acc != GC_F64)
 		return (int64) (image ^ UINT64CONST(0x8000000000000000));
 	if (image == PG_UINT64_MAX)
@@ -253,6 +258,25 @@ minmax_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 	return raw_datum(d, e->kind, v, e->scale, NULL);
 }
 
+/* A final function of a sum, a count and a sum of squares. */
+static Datum
+variance_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
+{
+	i128		squares = agg_sum(d, g, out->square_ref);
+	int16		scale = d->exprs[decoder_agg(d, out->square_ref)->arg].scale;
+	Datum		sum = sum_numeric(d, g, out);
+
+	if (out->scale_ref != GC_NONE)
+	{
+		int16		seen = 2 * (int16) agg_extreme(d, g, out->scale_ref);
+
+		for (; scale > seen; scale--)
+			squares /= 10;
+	}
+	return gc_variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum,
+					   gc_int128_to_numeric(squares, scale), isnull);
+}
+
 static Datum
 agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 {
@@ -270,6 +294,8 @@ agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 			return sum_datum(d, g, out);
 		case GC_OUT_AVG:
 			return avg_datum(d, g, out);
+		case GC_OUT_VARIANCE:
+			return variance_datum(d, g, out, isnull);
 		default:
 			return minmax_datum(d, g, out);
 	}
@@ -345,5 +371,6 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 		decode_row(&d, n, rows->values + rows->count * ncols, rows->isnull + rows->count * ncols);
 		rows->count++;
 	}
+	gc_variances_end(&d.variances);
 	return d.code;
 }

@@ -268,6 +268,7 @@ map_output(GcPlanOutput *out, const Maps *maps)
 	out->ref = mapped_agg(maps, out->ref);
 	out->ref2 = mapped_agg(maps, out->ref2);
 	out->scale_ref = mapped_agg(maps, out->scale_ref);
+	out->square_ref = mapped_agg(maps, out->square_ref);
 }
 
 /* Tags of printed clauses, for the pipelines' new numbers. */

@@ -100,7 +100,9 @@ typedef enum GcOutputType
 	GC_OUT_COUNT,				/* accumulator `ref` */
 	GC_OUT_SUM,					/* sum `ref` */
 	GC_OUT_AVG,					/* sum `ref` over count `ref2` */
-	GC_OUT_MINMAX				/* accumulator `ref`; text: rank, through `lut` */
+	GC_OUT_MINMAX,				/* accumulator `ref`; text: rank, through `lut` */
+	GC_OUT_BITS,				/* accumulator `ref` */
+	GC_OUT_VARIANCE				/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
 } GcOutputType;
 
 typedef struct GcPlanOutput
@@ -109,6 +111,8 @@ typedef struct GcPlanOutput
 	u16			ref;
 	u16			ref2;			/* count of non-NULL inputs: result is NULL if 0 */
 	u16			scale_ref;		/* accumulator with the largest display scale */
+	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares */
+	Oid			finalfn;		/* GC_OUT_VARIANCE: PostgreSQL's function of the three */
 	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum */
 	uint16		space;			/* text: dictionary of the code */
 	Oid			typid;			/* SQL type of the result */
