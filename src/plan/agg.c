@@ -372,6 +372,22 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 		!add_parts((Node *) having, &context) && tr->reason == NULL;
 }
 
+/* The rows of SELECT DISTINCT are groups. */
+bool
+gc_translate_distinct(GcTranslation *tr, PathTarget *target)
+{
+	ListCell   *lc;
+
+	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
+	tr->plan->grouped = true;
+	foreach(lc, target->exprs)
+	{
+		if (!add_group_key(tr, lfirst(lc)))
+			return false;
+	}
+	return tr->reason == NULL;
+}
+
 bool
 gc_translate_rows(GcTranslation *tr, PathTarget *target)
 {

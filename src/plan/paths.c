@@ -306,22 +306,40 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows, "scan");
 }
 
+/* What is against computing groups of an input at this level; NULL if nothing is. */
+static const char *
+grouping_refusal(PlannerInfo *root, RelOptInfo *input)
+{
+	const char *reason = query_refusal(root);
+
+	if (reason == NULL && IS_DUMMY_REL(input))
+		reason = "its condition is always false";
+	if (reason == NULL && !IS_SIMPLE_REL(input) && !IS_JOIN_REL(input))
+		reason = "its input is neither a scan nor a join";
+	return reason;
+}
+
+/* Rows that come out of grouping the input by some expressions. */
+static double
+estimated_groups(PlannerInfo *root, RelOptInfo *input, List *exprs)
+{
+	if (exprs == NIL || input->pathlist == NIL)
+		return 1;
+	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
+}
+
 void
 gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 				  GroupPathExtraData *extra)
 {
-	const char *reason = query_refusal(root);
+	const char *reason = grouping_refusal(root, input);
 	GcTranslation *tr;
-	double		groups = 1;
+	double		groups;
 
 	if (IS_OTHER_REL(input))
 		return;
 	if (reason == NULL && root->parse->groupingSets != NIL)
 		reason = "grouping sets are used";
-	if (reason == NULL && IS_DUMMY_REL(input))
-		reason = "its condition is always false";
-	if (reason == NULL && !IS_SIMPLE_REL(input) && !IS_JOIN_REL(input))
-		reason = "its input is neither a scan nor a join";
 	if (reason)
 	{
 		gc_note_refusal("aggregate", reason);
@@ -332,16 +350,42 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		(void) gc_translate_aggregate(tr, output->reltarget, (List *) extra->havingQual);
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
-	if (root->parse->groupClause != NIL && input->pathlist != NIL)
-		groups = estimate_num_groups(root, get_sortgrouplist_exprs(root->parse->groupClause,
-																   root->processed_tlist),
-									 ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
+	groups = estimated_groups(root, input, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
 	if (tr->reason == NULL)
 	{
 		tr->plan->groups[tr->main] = groups;
 		gc_choose_having(tr, (List *) extra->havingQual);
 	}
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
+}
+
+void
+gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
+{
+	const Query *query = root->parse;
+	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
+	const char *reason;
+	GcTranslation *tr;
+	double		groups;
+
+	/* Above groups and windows, DISTINCT is PostgreSQL's. */
+	if (IS_OTHER_REL(input) || IS_UPPER_REL(input))
+		return;
+	reason = grouping_refusal(root, input);
+	if (reason == NULL && query->hasDistinctOn)
+		reason = "DISTINCT ON is used";
+	if (reason)
+	{
+		gc_note_refusal("distinct", reason);
+		return;
+	}
+	tr = start_translation(root, input);
+	if (tr->reason == NULL)
+		(void) gc_translate_distinct(tr, target);
+	groups = estimated_groups(root, input, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
+	if (tr->reason == NULL)
+		tr->plan->groups[tr->main] = groups;
+	add_gc_path(tr, output, target, NIL, groups, "distinct");
 }
 
 /*-------------------------------------------------------------------------
@@ -408,7 +452,7 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	ListCell   *lc;
 
 	if (wanted < 0 || root->sort_pathkeys == NIL || query->rowMarks != NIL || query->hasTargetSRFs ||
-		query->hasWindowFuncs || query->distinctClause != NIL)
+		query->hasWindowFuncs)
 		return;
 	foreach(lc, input->pathlist)
 	{
@@ -416,7 +460,9 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		GcPath	   *chosen;
 		Path	   *sorted;
 
+		/* Of rows that DISTINCT is still to remove, none may be missing. */
 		if (!gc_is_path(path) || !IS_UPPER_REL(path->parent) ||
+			(query->distinctClause != NIL && path->parent != input) ||
 			(chosen = choosing_path(root, (GcPath *) path, wanted)) == NULL)
 			continue;
 		sorted = (Path *) create_sort_path(root, output, &chosen->cpath.path, root->sort_pathkeys, wanted);
