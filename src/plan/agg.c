@@ -30,6 +30,7 @@
 #include "builder.h"
 #include "expr.h"
 #include "groups.h"
+#include "sets.h"
 
 /*
  * A column of the scan tuple.  A Var that is there for lookup expressions already
@@ -198,9 +199,6 @@ has_unknown_aggregate(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	/* Only an Agg node evaluates GROUPING(). */
-	if (IsA(node, GroupingFunc))
-		return true;
 	if (IsA(node, Aggref) &&
 		gc_aggregate_refusal((Aggref *) node, get_func_name(((Aggref *) node)->aggfnoid)))
 		return true;
@@ -210,8 +208,7 @@ has_unknown_aggregate(Node *node, void *context)
 bool
 gc_aggregates_refused(PlannerInfo *root)
 {
-	return root->parse->groupingSets != NIL ||
-		has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
+	return has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
 		has_unknown_aggregate(root->parse->havingQual, NULL);
 }
 
@@ -332,6 +329,20 @@ add_plain_column(GcTranslation *tr, List *group_exprs, Node *node)
 	return true;
 }
 
+static bool
+add_grouping(GcTranslation *tr, GroupingFunc *grouping)
+{
+	int			ref;
+
+	if (in_scan_tlist(tr, (Node *) grouping))
+		return true;
+	ref = gc_translate_grouping(tr, grouping);
+	if (ref < 0)
+		return false;
+	add_output(tr, (Node *) grouping, GC_OUT_GROUPING)->ref = ref;
+	return true;
+}
+
 /*
  * Find what an output expression is made of: group keys, aggregates, and plain
  * columns.  True stops the walk, with a reason set.
@@ -344,10 +355,7 @@ add_parts(Node *node, PartContext *context)
 	if (IsA(node, Aggref))
 		return !add_aggregate(context->tr, (Aggref *) node);
 	if (IsA(node, GroupingFunc))
-	{
-		gc_refuse(context->tr, "GROUPING is used");
-		return true;
-	}
+		return !add_grouping(context->tr, (GroupingFunc *) node);
 	if (IsA(node, Var) || IsA(node, PlaceHolderVar))
 		return !add_plain_column(context->tr, context->group_exprs, node);
 	return expression_tree_walker(node, add_parts, context);
@@ -368,6 +376,8 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 		if (!add_group_key(tr, lfirst(lc)))
 			return false;
 	}
+	if (parse->groupingSets != NIL && !gc_translate_sets(tr))
+		return false;
 	return !add_parts((Node *) target->exprs, &context) &&
 		!add_parts((Node *) having, &context) && tr->reason == NULL;
 }

@@ -47,6 +47,9 @@
 /* More rows than this are not chosen on the device. */
 #define MOST_WANTED		100000
 
+/* And of more groups than this, grouping sets are not made. */
+#define MOST_ROLLED_UP	1000000
+
 /* May anything of this query level be offloaded?  A reason if not. */
 static const char *
 query_refusal(PlannerInfo *root)
@@ -172,6 +175,8 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 	foreach(lc, tr->leaves)
 		cost += leaf_cost(lfirst(lc), tuple_cost, build_cost);
 	cost += lookup_entries(tr) * 4 * cpu_operator_cost;
+	/* Each set is made of the groups of another one. */
+	cost += tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
 	path->cpath.path.startup_cost = cost;
 	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
 	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
@@ -227,7 +232,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	path->own = own;
 	path->cpath.path.rows = fallback->rows;
 	path->cpath.custom_paths = child_paths(tr, fallback);
-	cost_translation(tr, path, rows, list_length(target->exprs));
+	cost_translation(tr, path, tr->sets == NIL ? rows : fallback->rows, list_length(target->exprs));
 	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal(what, GC_CHEAPER);
 	gc_note_offer();
@@ -338,8 +343,6 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 
 	if (IS_OTHER_REL(input))
 		return;
-	if (reason == NULL && root->parse->groupingSets != NIL)
-		reason = "grouping sets are used";
 	if (reason)
 	{
 		gc_note_refusal("aggregate", reason);
@@ -354,7 +357,10 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	if (tr->reason == NULL)
 	{
 		tr->plan->groups[tr->main] = groups;
-		gc_choose_having(tr, (List *) extra->havingQual);
+		if (tr->sets == NIL)
+			gc_choose_having(tr, (List *) extra->havingQual);
+		else if (groups > MOST_ROLLED_UP)
+			gc_refuse(tr, "grouping sets are made of too many groups");
 	}
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
 }
@@ -424,7 +430,7 @@ choosing_path(PlannerInfo *root, GcPath *path, double wanted)
 	GcPlan	   *plan;
 	List	   *tags;
 
-	if (!gc_choose_first(tr, root->sort_pathkeys, wanted))
+	if (tr->sets != NIL || !gc_choose_first(tr, root->sort_pathkeys, wanted))
 		return NULL;
 	tr->plan->rows_out = 2 * wanted;
 	plan = gc_builder_finish(tr, &tags);

@@ -10,8 +10,9 @@
  *	  GcPlanOutput; behind them every Var that lookup expressions read;
  *	- custom_exprs: expressions to evaluate at execution (parameters, lookup
  *	  expressions, lists), then clauses that only EXPLAIN prints;
- *	- custom_private: one bytea constant, a GcPlan (flat, without pointers), and
- *	  one GC_DISPLAY_TAG integer per printed clause.
+ *	- custom_private: one bytea constant, a GcPlan (flat, without pointers);
+ *	  one GC_DISPLAY_TAG integer per printed clause; for each grouping set, the bits
+ *	  of the keys that it leaves out; for each GROUPING(), the numbers of its keys.
  *
  * "Space" names the dictionary that a text value's code belongs to: a column of
  * the program (0 ..), a lookup table with text results (GC_SPACE_LUT + n), or the
@@ -102,6 +103,7 @@ typedef enum GcOutputType
 	GC_OUT_AVG,					/* sum `ref` over count `ref2` */
 	GC_OUT_MINMAX,				/* accumulator `ref`; text: rank, through `lut` */
 	GC_OUT_BITS,				/* accumulator `ref` */
+	GC_OUT_GROUPING,			/* GROUPING() number `ref` */
 	GC_OUT_VARIANCE				/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
 } GcOutputType;
 
