@@ -208,7 +208,8 @@ has_unknown_aggregate(Node *node, void *context)
 bool
 gc_aggregates_refused(PlannerInfo *root)
 {
-	return has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
+	return gc_sets_refusal(root) != NULL ||
+		has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
 		has_unknown_aggregate(root->parse->havingQual, NULL);
 }
 

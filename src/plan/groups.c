@@ -23,6 +23,7 @@
 #include "builder.h"
 #include "expr.h"
 #include "../columns/pgkinds.h"
+#include "../compat.h"
 
 GcLevel
 gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
@@ -72,7 +73,7 @@ gc_group_key(GcTranslation *tr, Node *expr)
 
 	if (key >= 0)
 		return key;
-	e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
+	e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
 	if (e < 0)
 		return -1;
 	/* -0 and 0 are one group with two spellings */

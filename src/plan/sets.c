@@ -30,35 +30,42 @@ key_of(GcTranslation *tr, Index ref)
 }
 
 /* An expression twice is two columns, one of which may be left out alone; one without Vars is no key. */
-static bool
-keys_suit(GcTranslation *tr)
+const char *
+gc_sets_refusal(PlannerInfo *root)
 {
-	List	   *exprs = get_sortgrouplist_exprs(tr->root->parse->groupClause, tr->root->processed_tlist);
+	List	   *exprs;
 	ListCell   *lc;
 
+	if (root->parse->groupingSets == NIL)
+		return NULL;
+	exprs = get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist);
 	foreach(lc, exprs)
 	{
 		if (!contain_var_clause(lfirst(lc)))
-			gc_refuse(tr, "a grouping set has a constant");
+			return "a grouping set has a constant";
 		for (int i = 0; i < foreach_current_index(lc); i++)
 		{
 			if (equal(list_nth(exprs, i), lfirst(lc)))
-				gc_refuse(tr, "grouping sets have an expression twice");
+				return "grouping sets have an expression twice";
 		}
 	}
-	return tr->reason == NULL;
+	return NULL;
 }
 
 bool
 gc_translate_sets(GcTranslation *tr)
 {
 	const Query *parse = tr->root->parse;
+	const char *refusal = gc_sets_refusal(tr->root);
 	int			all = 0;
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	if (!keys_suit(tr))
+	if (refusal)
+	{
+		gc_refuse(tr, "%s", refusal);
 		return false;
+	}
 	foreach(lc, parse->groupClause)
 	{
 		int			key = key_of(tr, lfirst_node(SortGroupClause, lc)->tleSortGroupRef);

@@ -12,6 +12,9 @@
 
 #include "translate.h"
 
+/* What is against the query's grouping sets, whatever its input; NULL if nothing is, or it has none. */
+extern const char *gc_sets_refusal(PlannerInfo *root);
+
 /*
  * Note which keys of the main pipeline each grouping set of the query leaves out.  All that is
  * grouped by is a key already.  False, with a reason, if that cannot be.
