@@ -115,6 +115,8 @@ typedef struct GcScanState
 	GcPlan	   *plan;
 	GcProgram  *logical;
 	List	   *display_tags;
+	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
+	List	   *groupings;		/* IntList: keys of each GROUPING() */
 	ExprState **exprs;			/* plan->nexprs */
 	Bitmapset  *init_params;	/* InitPlan outputs that they read */
 	Datum	   *values;			/* of the exprs that are parameters or lists */

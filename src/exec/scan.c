@@ -93,6 +93,8 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	memcpy(node->plan, VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
 	node->logical = GC_PLAN_PROGRAM(node->plan);
 	node->display_tags = (List *) lsecond(cscan->custom_private);
+	node->sets = (List *) lthird(cscan->custom_private);
+	node->groupings = (List *) lfourth(cscan->custom_private);
 
 	node->exprs = palloc0((node->plan->nexprs + 1) * sizeof(ExprState *));
 	for (int i = 0; i < node->plan->nexprs; i++)

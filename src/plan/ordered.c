@@ -215,7 +215,7 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
 {
 	GcTranslation *tr = gc_builder_save(path->tr);
 	bool		aggregate = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
-	bool		chosen = wanted > 0 && aggregate && gc_choose_first(tr, root->sort_pathkeys, wanted);
+	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL && gc_choose_first(tr, root->sort_pathkeys, wanted);
 	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = gc_builder_save(tr);
 	bool		sorted = rows <= MOST_SORTED && note_order(root, tr);
@@ -251,15 +251,16 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	foreach(lc, input->pathlist)
 	{
 		Path	   *path = lfirst(lc);
+		bool		above;
 
 		/* The target may be computed above it. */
 		if (IsA(path, ProjectionPath))
 			path = ((ProjectionPath *) path)->subpath;
 		if (!gc_is_path(path))
 			continue;
-		/* Above other nodes, these decide how many rows are wanted. */
-		path = ordered_path(root, output, (GcPath *) path,
-							query->hasWindowFuncs || query->distinctClause != NIL ? -1 : wanted);
+		/* Of rows that other nodes, or DISTINCT, are still to take, none may be missing. */
+		above = query->hasWindowFuncs || (query->distinctClause != NIL && path->parent != input);
+		path = ordered_path(root, output, (GcPath *) path, above ? -1 : wanted);
 		if (path == NULL)
 			continue;
 		if (path->pathtarget != target)

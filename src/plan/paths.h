@@ -22,6 +22,9 @@ extern void gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel);
 extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 							  GroupPathExtraData *extra);
 
+/* Offer SELECT DISTINCT over a scan or join as groups without aggregates. */
+extern void gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
+
 /*
  * Where offloading is forced: keep our path only.  A path that was added later, for another pair of
  * relations, might win by its order.
