@@ -6,7 +6,8 @@
  * A group's accumulators are consecutive u64 words, all zero at first.  Word 0 counts its rows
  * (or is 1 once it has any).  Then comes one word per accumulator, two for a 128-bit sum (low,
  * high).  Minimum and maximum keep the largest image under an order-preserving map (gc_value.h),
- * reversed for a minimum.  So zero means "nothing yet".  Addition is exact in any order except for
+ * reversed for a minimum.  BIT_OR keeps the bits that any value has, BIT_AND those that any value
+ * lacks.  So zero means "nothing yet".  Addition is exact in any order except for
  * floats.
  *
  * _G updates memory that other blocks update too.  _L updates a block's own table.  On cuda that
@@ -30,6 +31,7 @@
 
 #define GC_ADD_G(p, v)		((void) GC_ATOMIC_ADD64(p, v))
 #define GC_MAX_G(p, v)		((void) GC_ATOMIC_MAX64(p, v))
+#define GC_OR_G(p, v)		((void) GC_ATOMIC_OR64(p, v))
 #define GC_ADDF_G(p, v)		((void) GC_ATOMIC_ADDF64(p, v))
 
 GC_FN void
@@ -120,6 +122,7 @@ gc_add_quarters(u32 *part, u32 stride, i128 v)
 #define GC_COUNT_L(w)		((void) atomicAdd(GC_HALF_L(w, 0), 1u))
 #define GC_ADD128_L(w, v)	gc_add_quarters(GC_HALF_L(w, 0), gc_stride, v)
 #define GC_MAX_L(w, v)		GC_MAX_G(GC_WORD_L(w), v)
+#define GC_OR_L(w, v)		GC_OR_G(GC_WORD_L(w), v)
 #define GC_ADDF_L(w, v)		GC_ADDF_G(GC_WORD_L(w), v)
 /* Losing a race costs a second store of the same value. */
 #define GC_NOTE_GROUP_L(w)		do { if (!*(const u32 *) GC_HALF_L(w, 0)) *GC_HALF_L(w, 0) = 1; } while (0)
@@ -155,6 +158,7 @@ GC_FN_ONCE T name(T v) \
 }
 GC_DEFINE_BLOCK_REDUCE(gc_block_add, u64, v + w)
 GC_DEFINE_BLOCK_REDUCE(gc_block_max, u64, v > w ? v : w)
+GC_DEFINE_BLOCK_REDUCE(gc_block_or, u64, v | w)
 GC_DEFINE_BLOCK_REDUCE(gc_block_addf, double, v + w)
 
 GC_FN_ONCE i128
@@ -175,6 +179,7 @@ gc_block_add128(i128 v)
 #define GC_ADD_L(w, v)		((void) (*GC_WORD_L(w) += (u64) (v)))
 #define GC_COUNT_L(w)		GC_ADD_L(w, 1)
 #define GC_MAX_L(w, v)		((void) (*GC_WORD_L(w) = GC_MAX(*GC_WORD_L(w), (u64) (v))))
+#define GC_OR_L(w, v)		((void) (*GC_WORD_L(w) |= (u64) (v)))
 #define GC_ADDF_L(w, v)		((void) (*GC_WORD_L(w) = (u64) GC_F64_BITS(GC_BITS_F64((i64) *GC_WORD_L(w)) + (v))))
 #define GC_NOTE_GROUP_L(w)		((void) (*GC_WORD_L(w) = 1))
 #define GC_SUM_L(w)			(*GC_WORD_L(w))
@@ -194,6 +199,7 @@ gc_add_words(u64 *p, i128 v)
 
 #define gc_block_add(v)		(v)
 #define gc_block_max(v)		(v)
+#define gc_block_or(v)		(v)
 #define gc_block_addf(v)	(v)
 #define gc_block_add128(v)	(v)
 

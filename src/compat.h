@@ -72,6 +72,16 @@
 #define GC_ROWS_COUNTED(rel)	((rel)->pgstat_info->t_counts.t_tuples_returned)
 #endif
 
+/* 18 marks in expressions that grouping sets may make them NULL.  Below the grouping, they do not. */
+#if PG_VERSION_NUM >= 180000
+#include "rewrite/rewriteManip.h"
+#define GC_BELOW_GROUPING(root, expr) \
+	((root)->group_rtindex <= 0 ? (expr) : \
+	 (Node *) remove_nulling_relids((Node *) (expr), bms_make_singleton((root)->group_rtindex), NULL))
+#else
+#define GC_BELOW_GROUPING(root, expr)	(expr)
+#endif
+
 /* From 16 on an equivalence class holds wherever it is used. */
 #if PG_VERSION_NUM < 160000
 #define GC_EC_BELOW_OUTER_JOIN(ec)	((ec)->ec_below_outer_join)

@@ -70,11 +70,12 @@ agg_operand(Cg *cg, u16 i)
 }
 
 void
-agg_order(const GcPAgg *agg, const Operand *o, char *buf, size_t size)
+agg_image(const GcPAgg *agg, const Operand *o, char *buf, size_t size)
 {
-	const char *map = agg->acc == GC_F64 ? "gc_order_f64(" : "GC_ORDER_I64((i64) ";
+	const bool	reversed = agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_BIT_AND;
+	const char *map = agg_is_bits(agg) ? "((u64) (i64) " : agg->acc == GC_F64 ? "gc_order_f64(" : "GC_ORDER_I64((i64) ";
 
-	snprintf(buf, size, "%s%s%s)", agg->fn == GC_AGG_MIN ? "~" : "", map, o->v);
+	snprintf(buf, size, "%s%s%s)", reversed ? "~" : "", map, o->v);
 }
 
 const Update *
@@ -83,10 +84,13 @@ agg_update(const GcPAgg *agg)
 	static const Update add = {"ADD", "add", "(u64) (i64)"},
 				add128 = {"ADD128", "add128", "(i128)"},
 				addf = {"ADDF", "addf", "(double)"},
-				max = {"MAX", "max", "(u64)"};
+				max = {"MAX", "max", "(u64)"},
+				bits = {"OR", "or", "(u64)"};
 
-	if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+	if (agg_is_extreme(agg))
 		return &max;
+	if (agg_is_bits(agg))
+		return &bits;
 	if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
 		return &addf;
 	return agg->fn == GC_AGG_SUM && agg->acc == GC_I128 ? &add128 : &add;
@@ -125,7 +129,7 @@ emit_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 	if (agg->fn == GC_AGG_SUM)
 		snprintf(value, sizeof(value), "%s %s", agg_update(agg)->type, o->v);
 	else
-		agg_order(agg, o, value, sizeof(value));
+		agg_image(agg, o, value, sizeof(value));
 	emit_update(cg, scope, agg_update(agg)->memory, agg->word, value);
 }
 

@@ -34,6 +34,19 @@ typedef struct Update
 
 extern const Update *agg_update(const GcPAgg *agg);
 
+/* Does the larger of two images count?  Or every bit of them? */
+static inline bool
+agg_is_extreme(const GcPAgg *agg)
+{
+	return agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX;
+}
+
+static inline bool
+agg_is_bits(const GcPAgg *agg)
+{
+	return agg->fn == GC_AGG_BIT_AND || agg->fn == GC_AGG_BIT_OR;
+}
+
 /* Declare where the groups are, gc_groups, and for how many there is room, gc_ngroups. */
 extern void agg_prepare(Cg *cg);
 
@@ -43,8 +56,11 @@ extern void agg_require(Cg *cg);
 /* What aggregate i is given: 1 if its argument is not looked at. */
 extern Operand agg_operand(Cg *cg, u16 i);
 
-/* Image of a minimum's or maximum's operand: larger is better, 0 is none. */
-extern void agg_order(const GcPAgg *agg, const Operand *o, char *buf, size_t size);
+/*
+ * Image of what a minimum, a maximum or an aggregate of bits is given: larger, or each bit, counts.
+ * 0 is none.
+ */
+extern void agg_image(const GcPAgg *agg, const Operand *o, char *buf, size_t size);
 
 /* Statement that adds operand o to the group's words; it leaves word 0 alone. */
 extern void agg_fold(Cg *cg, u16 i, const Operand *o, Scope scope);

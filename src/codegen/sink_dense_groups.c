@@ -184,7 +184,9 @@ gather_copies(Cg *cg, Text *t)
 
 		if (w == 0)
 			continue;
-		if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+		if (agg_is_bits(agg))
+			text_addf(t, "e%d |= *GC_WORD_L(%d);\n", w, w);
+		else if (agg_is_extreme(agg))
 			text_addf(t, "e%d = GC_MAX(e%d, *GC_WORD_L(%d));\n", w, w, w);
 		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
 			text_addf(t, "e%d += GC_BITS_F64((i64) *GC_WORD_L(%d));\n", w, w);

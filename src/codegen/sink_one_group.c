@@ -61,10 +61,10 @@ emit_register_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o)
 	snprintf(acc, sizeof(acc), "a%d%s", agg->word, cg->suffix);
 	if (has_part(cg, agg))
 		text_addf(cg->out, "s%d += (i32) %s;\n", agg->word, o->v);
-	else if (agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX)
+	else if (agg_is_extreme(agg) || agg_is_bits(agg))
 	{
-		agg_order(agg, o, image, sizeof(image));
-		text_addf(cg->out, "%s = GC_MAX(%s, %s);\n", acc, acc, image);
+		agg_image(agg, o, image, sizeof(image));
+		text_addf(cg->out, agg_is_bits(agg) ? "%s = %s | %s;\n" : "%s = GC_MAX(%s, %s);\n", acc, acc, image);
 	}
 	else if (agg->fn == GC_AGG_COUNT)
 		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(%s);\n" : "%s += 1;\n", acc);

@@ -41,6 +41,22 @@
  *-------------------------------------------------------------------------
  */
 
+/* Is any column of this database cached? */
+static bool
+columns_cached(Oid dbid)
+{
+	HASH_SEQ_STATUS seq;
+	GcRelEntry *entry;
+	bool		found = false;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
+	hash_seq_init(&seq, gc_store_entries);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+		found = found || (entry->tag.dbid == dbid && entry->dir);
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	return found;
+}
+
 Size
 gc_store_forget(Oid dbid, Oid relid)
 {
@@ -56,7 +72,7 @@ gc_store_forget(Oid dbid, Oid relid)
 
 	if (dir)
 		bytes = gc_directory_retire(dir);
-	if (dir && !gc_store_has(dbid, InvalidOid))
+	if (!columns_cached(dbid))
 		gc_lookups_forget_database(dbid);
 	gc_reclaim();
 	return bytes;

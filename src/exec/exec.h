@@ -82,6 +82,7 @@ typedef struct GcRows
 	int			ncols;
 	Datum	   *values;			/* count * ncols */
 	bool	   *isnull;
+	uint32	  **ranks;			/* of each output that is sorted by ranks, by row; or NULL */
 	uint32	   *order;			/* in which to return them; NULL: as they are */
 } GcRows;
 
@@ -114,6 +115,8 @@ typedef struct GcScanState
 	GcPlan	   *plan;
 	GcProgram  *logical;
 	List	   *display_tags;
+	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
+	List	   *groupings;		/* IntList: keys of each GROUPING() */
 	ExprState **exprs;			/* plan->nexprs */
 	Bitmapset  *init_params;	/* InitPlan outputs that they read */
 	Datum	   *values;			/* of the exprs that are parameters or lists */

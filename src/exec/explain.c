@@ -163,6 +163,8 @@ gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	for (int n = node->logical->npipelines - 1; n >= 0; n--)
 		explain_pipeline(node, n, context, prefix, es);
+	if (node->sets != NIL)
+		ExplainPropertyInteger("Grouping Sets", NULL, list_length(node->sets), es);
 
 	/* PostgreSQL's own plan is our child: a detail, unless it was run. */
 	if (!es->analyze && !es->verbose && node->fallback)

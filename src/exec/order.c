@@ -3,12 +3,14 @@
  * order.c
  *	  Returning rows in the order in which PostgreSQL will sort them.
  *
- * The Sort above the node stays, and alone decides; but it notices input that is
- * sorted already, and is then done after one comparison a row.  The order here is
- * that of a few machine words per row, much quicker to compare than datums: values
- * of fixed size as they are, text by its first bytes, numeric as scaled integers.  Where
- * that is not quite the type's order (a locale's, say), rows come nearly sorted, and
- * PostgreSQL sorts them as it would have done anyway.
+ * The order is that of a few machine words per row, much quicker to compare than datums:
+ * values of fixed size as they are, numeric as scaled integers, text by its rank in the
+ * collation if that is at hand, else by its first bytes.
+ *
+ * Where the plan says that rows are sorted, there is no Sort above the node.  If the words
+ * are not quite in the types' order, PostgreSQL's comparisons decide here.  Else a Sort
+ * stays and decides; it notices input that is sorted, and is then done after one
+ * comparison a row.
  *
  * Runs in backends.
  *
@@ -20,6 +22,7 @@
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/sortsupport.h"
 
 #include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
@@ -28,6 +31,10 @@
 
 /* More rows are left to PostgreSQL, which may spill them to disk. */
 #define MAX_ORDERED_ROWS		1000000
+
+/* Digits behind the point with which numerics are compared, and what can be multiplied by 10. */
+#define NUMERIC_DIGITS			20
+#define MAX_SCALED				((i128) ((((u128) 1) << 123)))
 
 /* Words of a row's sort key for one column: NULL or not, then two of the value. */
 #define WORDS					3
@@ -58,7 +65,8 @@ order_text(Datum value, uint64 *words)
 	words[1] = pg_ntoh64(words[1]);
 }
 
-static void
+/* False if the words cannot tell the value from others: it is too large, or has too many digits. */
+static bool
 order_numeric(Datum value, uint64 *words)
 {
 	i128		scaled = 0;
@@ -66,16 +74,21 @@ order_numeric(Datum value, uint64 *words)
 
 	words[0] = words[1] = 0;
 	if (!gc_numeric_to_int128(value, &scaled, &dscale))
-		return;
-	for (; dscale < 16 && scaled < ((i128) 1 << 100) && scaled > -((i128) 1 << 100); dscale++)
+		return false;
+	for (; dscale < NUMERIC_DIGITS; dscale++)
+	{
+		if (scaled > MAX_SCALED || scaled < -MAX_SCALED)
+			return false;
 		scaled *= 10;
+	}
 	words[0] = order_int((int64) (scaled >> 64));
 	words[1] = (uint64) scaled;
+	return dscale == NUMERIC_DIGITS;
 }
 
-/* False for types that are not worth it. */
+/* False for types that are not worth it.  *exact: are the words in the type's order? */
 static bool
-order_words(GcKind kind, Datum value, uint64 *words)
+order_words(GcKind kind, Datum value, uint64 *words, bool *exact)
 {
 	int64		raw;
 	int16		scale;
@@ -87,15 +100,18 @@ order_words(GcKind kind, Datum value, uint64 *words)
 			return false;
 		case GC_FLOAT4:
 			words[0] = order_float(DatumGetFloat4(value));
+			*exact = false;		/* two zeros, many NaNs */
 			return true;
 		case GC_FLOAT8:
 			words[0] = order_float(DatumGetFloat8(value));
+			*exact = false;
 			return true;
 		case GC_NUMERIC:
-			order_numeric(value, words);
+			*exact &= order_numeric(value, words);
 			return true;
 		case GC_TEXT:
 			order_text(value, words);
+			*exact = false;
 			return true;
 		default:
 			if (!gc_datum_to_raw(kind, value, &raw, &scale))
@@ -214,8 +230,10 @@ compare_rows(const void *a, const void *b, void *arg)
 
 /* The words of one column of all rows; false if its type has none. */
 static bool
-fill_column(const GcPlanOrder *o, GcKind kind, const GcRows *rows, uint64 *words, int nwords)
+fill_column(const GcPlanOrder *o, GcKind kind, const GcRows *rows, uint64 *words, int nwords, bool *exact)
 {
+	const uint32 *ranks = rows->ranks[o->output];
+
 	for (uint64 n = 0; n < rows->count; n++, words += nwords)
 	{
 		bool		isnull = rows->isnull[n * rows->ncols + o->output];
@@ -224,7 +242,9 @@ fill_column(const GcPlanOrder *o, GcKind kind, const GcRows *rows, uint64 *words
 		words[1] = words[2] = 0;
 		if (isnull)
 			continue;
-		if (!order_words(kind, rows->values[n * rows->ncols + o->output], words + 1))
+		if (ranks)
+			words[1] = ranks[n];
+		else if (!order_words(kind, rows->values[n * rows->ncols + o->output], words + 1, exact))
 			return false;
 		if (o->descending)
 		{
@@ -235,37 +255,113 @@ fill_column(const GcPlanOrder *o, GcKind kind, const GcRows *rows, uint64 *words
 	return true;
 }
 
+/*-------------------------------------------------------------------------
+ * By PostgreSQL's own comparisons
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct Comparisons
+{
+	const GcPlan *plan;
+	const GcRows *rows;
+	SortSupportData keys[GC_MAX_ORDER];
+} Comparisons;
+
+static int
+compare_values(const void *a, const void *b, void *arg)
+{
+	Comparisons *c = arg;
+	const uint32 l = *(const uint32 *) a;
+	const uint32 r = *(const uint32 *) b;
+
+	for (int i = 0; i < c->plan->norder; i++)
+	{
+		const Size	x = (Size) l * c->rows->ncols + c->plan->order[i].output;
+		const Size	y = (Size) r * c->rows->ncols + c->plan->order[i].output;
+		int			cmp = ApplySortComparator(c->rows->values[x], c->rows->isnull[x],
+											  c->rows->values[y], c->rows->isnull[y], &c->keys[i]);
+
+		if (cmp != 0)
+			return cmp;
+	}
+	return 0;
+}
+
+/* Put the rows, which may be in about the right order, in exactly that. */
+static void
+order_exactly(const GcPlan *plan, GcRows *rows)
+{
+	Comparisons *c = palloc0(sizeof(Comparisons));
+	bool		sorted = true;
+
+	c->plan = plan;
+	c->rows = rows;
+	for (int i = 0; i < plan->norder; i++)
+	{
+		c->keys[i].ssup_cxt = CurrentMemoryContext;
+		c->keys[i].ssup_collation = plan->order[i].collation;
+		c->keys[i].ssup_nulls_first = plan->order[i].nulls_first;
+		PrepareSortSupportFromOrderingOp(plan->order[i].operator, &c->keys[i]);
+	}
+	for (uint64 n = 1; n < rows->count && sorted; n++)
+		sorted = compare_values(&rows->order[n - 1], &rows->order[n], c) <= 0;
+	if (!sorted)
+		qsort_arg(rows->order, rows->count, sizeof(uint32), compare_values, c);
+}
+
+/*-------------------------------------------------------------------------
+ * All of it
+ *-------------------------------------------------------------------------
+ */
+
+/* The order by words; false if there are none for a column. */
+static bool
+order_by_words(const GcPlan *plan, GcRows *rows, bool *exact)
+{
+	OrderKeys	keys = {.nwords = plan->norder * WORDS};
+	uint64	   *words = palloc_extended(rows->count * keys.nwords * sizeof(uint64), MCXT_ALLOC_HUGE);
+	bool		filled = true;
+
+	keys.words = words;
+	for (int i = 0; i < plan->norder && filled; i++)
+	{
+		const GcPlanOrder *o = &plan->order[i];
+
+		filled = fill_column(o, gc_type_kind(plan->outputs[o->output].typid), rows, words + i * WORDS, keys.nwords,
+							 exact);
+	}
+	if (filled)
+	{
+		keys.nwords = pack_words(words, rows->count, keys.nwords);
+		if (keys.nwords == 1)
+			order_by_word(words, rows->order, rows->count);
+		else
+			qsort_arg(rows->order, rows->count, sizeof(uint32), compare_rows, &keys);
+	}
+	pfree(words);
+	return filled;
+}
+
 /* Set rows->order; in the memory context of the caller. */
 void
 gc_order_rows(const GcPlan *plan, GcRows *rows)
 {
-	OrderKeys	keys = {.nwords = plan->norder * WORDS};
-	uint64	   *words;
+	bool		exact = true;
+	bool		ordered = false;
 
 	rows->order = NULL;
-	if (plan->norder == 0 || rows->count < 2 || rows->count > MAX_ORDERED_ROWS)
+	if (plan->norder == 0 || rows->count < 2 || (rows->count > MAX_ORDERED_ROWS && !plan->sorted))
 		return;
-	words = palloc_extended(rows->count * keys.nwords * sizeof(uint64), MCXT_ALLOC_HUGE);
-	keys.words = words;
-	for (int i = 0; i < plan->norder; i++)
+	rows->order = palloc_extended(rows->count * sizeof(uint32), MCXT_ALLOC_HUGE);
+	for (uint64 n = 0; n < rows->count; n++)
+		rows->order[n] = n;
+	if (rows->count <= MAX_ORDERED_ROWS)
+		ordered = order_by_words(plan, rows, &exact);
+	if (plan->sorted && !(ordered && exact))
+		order_exactly(plan, rows);
+	else if (!ordered)
 	{
-		const GcPlanOrder *o = &plan->order[i];
-
-		if (!fill_column(o, gc_type_kind(plan->outputs[o->output].typid), rows, words + i * WORDS, keys.nwords))
-		{
-			pfree(words);
-			return;
-		}
+		pfree(rows->order);
+		rows->order = NULL;
 	}
-	rows->order = palloc(rows->count * sizeof(uint32));
-	keys.nwords = pack_words(words, rows->count, keys.nwords);
-	if (keys.nwords == 1)
-		order_by_word(words, rows->order, rows->count);
-	else
-	{
-		for (uint64 n = 0; n < rows->count; n++)
-			rows->order[n] = n;
-		qsort_arg(rows->order, rows->count, sizeof(uint32), compare_rows, &keys);
-	}
-	pfree(words);
 }

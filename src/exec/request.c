@@ -140,6 +140,7 @@ write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 {
 	const GcPLut *lut = &gc_luts(b->program)[i];
 	const GcLookup *l = b->lookups[i];
+	uint32		k = 0;
 	void	   *data,
 			   *nulls = NULL;
 
@@ -165,7 +166,14 @@ write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 	v->nulls_off = lut->nullable ? take_device(c, l->count, &nulls) : 0;
 	if (data == NULL)
 		return;
-	for (uint32 k = 0; k < l->count; k++)
+	if (l->first > 0 && l->shared->width == lut->width)
+	{
+		memcpy(data, l->shared->data, (Size) l->first * lut->width);
+		if (nulls)
+			memcpy(nulls, l->shared->nulls, l->first);
+		k = l->first;
+	}
+	for (; k < l->count; k++)
 	{
 		if (lut->width == 1)
 			((uint8 *) data)[k] = gc_lookup_value(l, k);

@@ -24,6 +24,8 @@
 #include "utils/numeric.h"
 
 #include "lookup.h"
+#include "rollup.h"
+#include "variance.h"
 #include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
 
@@ -37,8 +39,11 @@ typedef struct Decoder
 	const GcPPipeline *pl;
 	const GcGroupKeyValue *keys;	/* of the main pipeline */
 	const GcResult *result;
+	const GcSetGroups *set;		/* of the grouping set that is decoded; NULL: as delivered */
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
 	uint64		nrows;
+	int64		raw;			/* of the key or value decoded last */
+	GcVariances variances;
 	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
 	GcCode		code;
 } Decoder;
@@ -79,18 +84,18 @@ raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
  *-------------------------------------------------------------------------
  */
 
-static Datum
-key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
+/* Key number `key` of a group, as the device delivered it; 0 if it is NULL. */
+static int64
+raw_key(Decoder *d, uint64 g, int key, bool *isnull)
 {
-	const GcExpr *e = decoder_expr(d, d->pl->first_key, out->ref);
-	bool		nullable = (e->flags & GC_NULLABLE) != 0;
+	bool		nullable = (decoder_expr(d, d->pl->first_key, key)->flags & GC_NULLABLE) != 0;
 	int64		raw;
 
 	if (d->pl->group_mode == GC_GROUP_DENSE)
 	{
-		const GcGroupKeyValue *k = &d->keys[out->ref];
+		const GcGroupKeyValue *k = &d->keys[key];
 		uint64		number = d->result->gathered ? (uint64) d->result->keys[g] : g;
-		int64		code = (number / k->stride) % d->dims[out->ref];
+		int64		code = (number / k->stride) % d->dims[key];
 
 		*isnull = nullable && code == 0;
 		raw = k->base + code - nullable;
@@ -99,10 +104,40 @@ key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 	{
 		const i64  *keys = d->result->keys + g * d->b->request->sinks[d->p->npipelines - 1].key_words;
 
-		*isnull = nullable && (keys[d->pl->nkeys] >> out->ref & 1);
-		raw = keys[out->ref];
+		*isnull = nullable && (keys[d->pl->nkeys] >> key & 1);
+		raw = keys[key];
 	}
+	return *isnull ? 0 : raw;
+}
+
+/* The same of a grouping set's group; NULL if the set leaves the key out. */
+static int64
+set_key(const Decoder *d, uint64 g, int key, bool *isnull)
+{
+	*isnull = (d->set->omitted | d->set->nulls[g]) >> key & 1;
+	return d->set->keys[g * d->pl->nkeys + key];
+}
+
+static Datum
+key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
+{
+	const GcExpr *e = decoder_expr(d, d->pl->first_key, out->ref);
+	int64		raw = d->set ? set_key(d, g, out->ref, isnull) : raw_key(d, g, out->ref, isnull);
+
+	d->raw = raw;
 	return *isnull ? (Datum) 0 : raw_datum(d, e->kind, raw, e->scale, out);
+}
+
+/* GROUPING(): a bit for each argument, set if the grouping set leaves it out. */
+static Datum
+grouping_datum(const Decoder *d, const GcPlanOutput *out)
+{
+	uint32		bits = 0;
+	ListCell   *lc;
+
+	foreach(lc, list_nth_node(List, d->b->node->groupings, out->ref))
+		bits = bits << 1 | (d->set ? d->set->omitted >> lfirst_int(lc) & 1 : 0);
+	return Int32GetDatum((int32) bits);
 }
 
 static Datum
@@ -115,7 +150,8 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
 	if (*isnull)
 		return (Datum) 0;
-	return raw_datum(d, e->kind, (int64) words[out->ref * d->result->stride + row], e->scale, out);
+	d->raw = (int64) words[out->ref * d->result->stride + row];
+	return raw_datum(d, e->kind, d->raw, e->scale, out);
 }
 
 /*-------------------------------------------------------------------------
@@ -157,13 +193,16 @@ agg_sum_float(Decoder *d, const u64 *g, u16 ref)
 	return v;
 }
 
-/* Undo gc_order_f64 and GC_ORDER_I64 (cuda/gc_value.h). */
+/* Undo what agg_image() does (codegen/aggregates.c). */
 static int64
 agg_extreme(Decoder *d, const u64 *g, u16 ref)
 {
 	const GcPAgg *a = decoder_agg(d, ref);
-	u64			image = a->fn == GC_AGG_MIN ? ~g[a->word] : g[a->word];
+	bool		reversed = a->fn == GC_AGG_MIN || a->fn == GC_AGG_BIT_AND;
+	u64			image = reversed ? ~g[a->word] : g[a->word];
 
+	if (a->fn == GC_AGG_BIT_AND || a->fn == GC_AGG_BIT_OR)
+		return (int64) image;
 	if (a->acc != GC_F64)
 		return (int64) (image ^ UINT64CONST(0x8000000000000000));
 	if (image == PG_UINT64_MAX)
@@ -253,6 +292,25 @@ minmax_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 	return raw_datum(d, e->kind, v, e->scale, NULL);
 }
 
+/* A final function of a sum, a count and a sum of squares. */
+static Datum
+variance_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
+{
+	i128		squares = agg_sum(d, g, out->square_ref);
+	int16		scale = d->exprs[decoder_agg(d, out->square_ref)->arg].scale;
+	Datum		sum = sum_numeric(d, g, out);
+
+	if (out->scale_ref != GC_NONE)
+	{
+		int16		seen = 2 * (int16) agg_extreme(d, g, out->scale_ref);
+
+		for (; scale > seen; scale--)
+			squares /= 10;
+	}
+	return gc_variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum,
+					   gc_int128_to_numeric(squares, scale), isnull);
+}
+
 static Datum
 agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 {
@@ -270,6 +328,8 @@ agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 			return sum_datum(d, g, out);
 		case GC_OUT_AVG:
 			return avg_datum(d, g, out);
+		case GC_OUT_VARIANCE:
+			return variance_datum(d, g, out, isnull);
 		default:
 			return minmax_datum(d, g, out);
 	}
@@ -281,10 +341,12 @@ agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
  */
 
 static void
-decode_row(Decoder *d, uint64 n, Datum *values, bool *isnull)
+decode_row(Decoder *d, uint64 n, GcRows *rows)
 {
+	Datum	   *values = rows->values + rows->count * rows->ncols;
+	bool	   *isnull = rows->isnull + rows->count * rows->ncols;
 	bool		grouped = d->pl->sink == GC_SINK_AGGREGATE;
-	const u64  *g = d->result->words + n * d->pl->group_words;
+	const u64  *g = (d->set ? d->set->words : d->result->words) + n * d->pl->group_words;
 
 	for (int c = 0; c < d->b->plan->noutputs; c++)
 	{
@@ -298,6 +360,12 @@ decode_row(Decoder *d, uint64 n, Datum *values, bool *isnull)
 				break;
 			case GC_OUT_VALUE:
 				values[c] = grouped ? key_datum(d, n, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
+				if (rows->ranks[c] && !isnull[c])
+					rows->ranks[c][rows->count] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
+				break;
+			case GC_OUT_GROUPING:
+				values[c] = grouping_datum(d, out);
+				isnull[c] = false;
 				break;
 			default:
 				values[c] = agg_datum(d, g, out, &isnull[c]);
@@ -314,12 +382,135 @@ row_exists(Decoder *d, uint64 n)
 		d->result->words[n * d->pl->group_words] != 0;
 }
 
+/* Room for so many rows. */
+static void
+open_rows(Decoder *d, uint64 count, GcRows *rows)
+{
+	int			ncols = d->b->plan->noutputs;
+
+	d->nrows = count;
+	rows->ncols = ncols;
+	rows->count = 0;
+	rows->values = MemoryContextAllocHuge(d->b->node->cxt, (count * ncols + 1) * sizeof(Datum));
+	rows->isnull = MemoryContextAllocHuge(d->b->node->cxt, (count * ncols + 1) * sizeof(bool));
+	rows->ranks = palloc0((rows->ncols + 1) * sizeof(uint32 *));
+	for (int c = 0; c < rows->ncols; c++)
+	{
+		if (d->b->plan->outputs[c].type == GC_OUT_VALUE && d->b->plan->outputs[c].lut != GC_NONE)
+			rows->ranks[c] = MemoryContextAllocHuge(d->b->node->cxt, (count + 1) * sizeof(uint32));
+	}
+}
+
+static void
+add_row(Decoder *d, uint64 n, GcRows *rows)
+{
+	if ((n & 0xffff) == 0)
+		CHECK_FOR_INTERRUPTS();
+	decode_row(d, n, rows);
+	rows->count++;
+}
+
+static void
+decode_result(Decoder *d, GcRows *rows)
+{
+	uint64		count = 0;
+
+	for (uint64 n = 0; n < d->result->count; n++)
+		count += row_exists(d, n);
+	open_rows(d, count, rows);
+	for (uint64 n = 0; n < d->result->count && d->code == GC_OK; n++)
+	{
+		if (row_exists(d, n))
+			add_row(d, n, rows);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Grouping sets
+ *-------------------------------------------------------------------------
+ */
+
+/* The groups that the device delivered, in the form of a set's. */
+static void
+finest_groups(Decoder *d, GcSetGroups *finest)
+{
+	const GcPPipeline *pl = d->pl;
+
+	for (uint64 n = 0; n < d->result->count; n++)
+	{
+		uint64		g;
+		bool		isnull;
+
+		if ((n & 0xffff) == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!row_exists(d, n))
+			continue;
+		g = gc_set_add(finest, pl);
+		memcpy(finest->words + g * pl->group_words, d->result->words + n * pl->group_words,
+			   pl->group_words * sizeof(u64));
+		for (int k = 0; k < pl->nkeys; k++)
+		{
+			finest->keys[g * pl->nkeys + k] = raw_key(d, n, k, &isnull);
+			finest->nulls[g] |= (uint32) isnull << k;
+		}
+	}
+}
+
+/* The set without keys has a group even if there is no row. */
+static void
+add_group_of_none(Decoder *d, GcSetGroups *set)
+{
+	if (set->count == 0 && set->omitted == ((uint32) 1 << d->pl->nkeys) - 1)
+		(void) gc_set_add(set, d->pl);
+}
+
+/* All sets' groups, in memory of their own. */
+static GcSetGroups *
+make_sets(Decoder *d, List *sets, uint64 *count)
+{
+	GcSetGroups finest = {0};
+	GcSetGroups *made = palloc0(list_length(sets) * sizeof(GcSetGroups));
+
+	*count = 0;
+	finest_groups(d, &finest);
+	if (!gc_roll_up(d->pl, d->aggs, &finest, sets, made))
+	{
+		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "Grouping sets have too many groups.");
+		return made;
+	}
+	for (int i = 0; i < list_length(sets); i++)
+	{
+		add_group_of_none(d, &made[i]);
+		*count += made[i].count;
+	}
+	return made;
+}
+
+static void
+decode_sets(Decoder *d, GcRows *rows)
+{
+	List	   *sets = d->b->node->sets;
+	MemoryContext groups = AllocSetContextCreate(d->b->node->cxt, "gpuconc grouping sets", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(groups);
+	uint64		count;
+	GcSetGroups *made = make_sets(d, sets, &count);
+
+	MemoryContextSwitchTo(old);
+	if (d->code == GC_OK)
+		open_rows(d, count, rows);
+	for (int i = 0; i < list_length(sets) && d->code == GC_OK; i++)
+	{
+		d->set = &made[i];
+		for (uint64 g = 0; g < made[i].count && d->code == GC_OK; g++)
+			add_row(d, g, rows);
+	}
+	MemoryContextDelete(groups);
+}
+
 GcCode
 gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 {
 	Decoder		d = {.b = b,.p = b->program,.result = result,.code = GC_OK};
-	uint64		count = 0;
-	int			ncols = b->plan->noutputs;
 
 	d.exprs = gc_exprs(d.p);
 	d.aggs = gc_aggs(d.p);
@@ -328,22 +519,10 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	d.keys = &b->group_keys[GC_GROUP_KEY_INDEX(d.p->npipelines - 1, 0)];
 	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
 		d.dims[k] = (k == 0 ? b->sinks[d.p->npipelines - 1].ngroups : d.keys[k - 1].stride) / d.keys[k].stride;
-	for (uint64 n = 0; n < result->count; n++)
-		count += row_exists(&d, n);
-
-	d.nrows = count;
-	rows->ncols = ncols;
-	rows->count = 0;
-	rows->values = MemoryContextAllocHuge(b->node->cxt, (count * ncols + 1) * sizeof(Datum));
-	rows->isnull = MemoryContextAllocHuge(b->node->cxt, (count * ncols + 1) * sizeof(bool));
-	for (uint64 n = 0; n < result->count && d.code == GC_OK; n++)
-	{
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!row_exists(&d, n))
-			continue;
-		decode_row(&d, n, rows->values + rows->count * ncols, rows->isnull + rows->count * ncols);
-		rows->count++;
-	}
+	if (b->node->sets != NIL)
+		decode_sets(&d, rows);
+	else
+		decode_result(&d, rows);
+	gc_variances_end(&d.variances);
 	return d.code;
 }

@@ -31,6 +31,7 @@
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
+#include "sets.h"
 
 /*
  * A column of the scan tuple.  A Var that is there for lookup expressions already
@@ -43,7 +44,7 @@ add_output(GcTranslation *tr, Node *expr, GcOutputType type)
 	GcPlanOutput *out = list_nth(tr->outputs, attno - 1);
 
 	out->type = type;
-	out->ref = out->ref2 = out->scale_ref = out->lut = GC_NONE;
+	out->ref = out->ref2 = out->scale_ref = out->square_ref = out->lut = GC_NONE;
 	out->space = GC_SPACE_NONE;
 	return out;
 }
@@ -102,11 +103,6 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 			return false;
 		lut = tr->pexprs[arg].ref;
 	}
-	if (tr->pexprs[arg].kind == GC_BOOL)
-	{
-		gc_refuse(tr, "the minimum or maximum of booleans is not supported");
-		return false;
-	}
 	if (GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
 		tr->float_aggs = true;
 	out = add_output(tr, (Node *) agg, GC_OUT_MINMAX);
@@ -117,36 +113,85 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 	return tr->reason == NULL;
 }
 
-static bool
-add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
+/* What is made of sum and count of the values; NULL, with a reason, if that cannot be. */
+static GcPlanOutput *
+add_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
 {
-	GcKind		kind = tr->pexprs[arg].kind;
 	GcPlanOutput *out;
-	int			sum,
-				count,
-				scale = GC_NO_EXPR;
+	int			sum = gc_build_agg(tr, GC_AGG_SUM, arg);
+	int			count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	int			scale = GC_NO_EXPR;
 
-	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
-	{
-		gc_refuse(tr, "aggregate %s is not supported for this type", get_func_name(agg->aggfnoid));
-		return false;
-	}
-	if (GC_KIND_IS_FLOAT(kind))
-		tr->float_aggs = true;
-	sum = gc_build_agg(tr, GC_AGG_SUM, arg);
-	count = gc_build_agg(tr, GC_AGG_COUNT, arg);
 	if (gc_scale_varies(tr, arg))
 		scale = gc_build_agg(tr, GC_AGG_MAX,
 							 gc_build_expr(tr, GC_OP_SCALE, GC_INT4, arg, -1, -1, -1));
 	if (tr->reason)
-		return false;
-	if (!is_sum)
+		return NULL;
+	if (type != GC_OUT_SUM)
 		tr->aggs[count].exact = 1;
-	out = add_output(tr, (Node *) agg, is_sum ? GC_OUT_SUM : GC_OUT_AVG);
+	out = add_output(tr, (Node *) agg, type);
 	out->ref = sum;
 	out->ref2 = count;
 	out->scale_ref = scale < 0 ? GC_NONE : scale;
 	out->argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr);
+	return out;
+}
+
+static bool
+refuse_type(GcTranslation *tr, Aggref *agg)
+{
+	gc_refuse(tr, "aggregate %s is not supported for this type", get_func_name(agg->aggfnoid));
+	return false;
+}
+
+static bool
+add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
+{
+	GcKind		kind = tr->pexprs[arg].kind;
+
+	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
+		return refuse_type(tr, agg);
+	if (GC_KIND_IS_FLOAT(kind))
+		tr->float_aggs = true;
+	return add_sums(tr, agg, arg, is_sum ? GC_OUT_SUM : GC_OUT_AVG) != NULL;
+}
+
+static bool
+add_bits(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
+{
+	GcPlanOutput *out;
+
+	if (!GC_KIND_IS_INT(tr->pexprs[arg].kind))
+		return refuse_type(tr, agg);
+	out = add_output(tr, (Node *) agg, GC_OUT_BITS);
+	out->ref = gc_build_agg(tr, fn, arg);
+	out->ref2 = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	return tr->reason == NULL;
+}
+
+/*
+ * A variance or standard deviation: what PostgreSQL's own final function makes of count, sum
+ * and sum of squares.  Its functions for integers come to the same as numeric's.  Floats are
+ * not supported: a sum of their squares loses digits that PostgreSQL's way keeps.
+ */
+static bool
+add_variance(GcTranslation *tr, Aggref *agg, int arg, Oid finalfn)
+{
+	GcPlanOutput *out;
+	int			value;
+	int			square;
+
+	if (!GC_KIND_IS_INT(tr->pexprs[arg].kind) && tr->pexprs[arg].kind != GC_NUMERIC)
+		return refuse_type(tr, agg);
+	/* The square of an integer need not be one of its type. */
+	value = gc_build_cast(tr, arg, GC_NUMERIC);
+	if (value < 0 || (square = gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, value, value, -1, -1)) < 0)
+		return false;
+	square = gc_build_agg(tr, GC_AGG_SUM, square);
+	if (tr->reason || (out = add_sums(tr, agg, arg, GC_OUT_VARIANCE)) == NULL)
+		return false;
+	out->square_ref = square;
+	out->finalfn = finalfn;
 	return true;
 }
 
@@ -155,9 +200,6 @@ has_unknown_aggregate(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	/* Only an Agg node evaluates GROUPING(). */
-	if (IsA(node, GroupingFunc))
-		return true;
 	if (IsA(node, Aggref))
 	{
 		Aggref		plain = *(Aggref *) node;
@@ -175,7 +217,7 @@ gc_aggregates_refused(PlannerInfo *root)
 	const char *refusal;
 
 	(void) gc_distinct_argument(root, &refusal);
-	return refusal || root->parse->groupingSets != NIL ||
+	return refusal || gc_sets_refusal(root) != NULL ||
 		has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
 		has_unknown_aggregate(root->parse->havingQual, NULL);
 }
@@ -204,7 +246,12 @@ add_in_parts(GcTranslation *tr, Aggref *agg, const char *name)
 		return add_sum_avg(tr, agg, part, true);
 	if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
 		return add_minmax(tr, agg, part, strcmp(name, "min") == 0);
-	out = add_output(tr, (Node *) agg, strcmp(name, "count") == 0 ? GC_OUT_COUNT : GC_OUT_AVG);
+	if (count < 0 && strcmp(name, "count") != 0)
+	{
+		gc_refuse(tr, "aggregate %s is not computed in parts", name);
+		return false;
+	}
+	out = add_output(tr, (Node *) agg, count < 0 ? GC_OUT_COUNT : GC_OUT_AVG);
 	out->ref = gc_build_agg(tr, GC_AGG_SUM, part);
 	if (count >= 0)
 	{
@@ -213,6 +260,28 @@ add_in_parts(GcTranslation *tr, Aggref *agg, const char *name)
 		tr->float_aggs |= GC_KIND_IS_FLOAT(tr->pexprs[part].kind);
 	}
 	return tr->reason == NULL;
+}
+
+/* Any aggregate of an argument. */
+static bool
+add_over_argument(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql, int arg)
+{
+	switch (sql->how)
+	{
+		case GC_AGGREGATE_SUM:
+		case GC_AGGREGATE_AVG:
+			return add_sum_avg(tr, agg, arg, sql->how == GC_AGGREGATE_SUM);
+		case GC_AGGREGATE_MIN:
+		case GC_AGGREGATE_MAX:
+			return add_minmax(tr, agg, arg, sql->how == GC_AGGREGATE_MIN);
+		case GC_AGGREGATE_BIT_AND:
+		case GC_AGGREGATE_BIT_OR:
+			return add_bits(tr, agg, arg, sql->how == GC_AGGREGATE_BIT_AND ? GC_AGG_BIT_AND : GC_AGG_BIT_OR);
+		case GC_AGGREGATE_VARIANCE:
+			return add_variance(tr, agg, arg, sql->finalfn);
+		default:
+			return refuse_type(tr, agg);
+	}
 }
 
 static bool
@@ -249,10 +318,8 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 		tr->aggs[out->ref].exact = 1;
 		return true;
 	}
-	if (arg >= 0 && (strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0))
-		return add_sum_avg(tr, agg, arg, strcmp(name, "sum") == 0);
-	if (arg >= 0 && (strcmp(name, "min") == 0 || strcmp(name, "max") == 0))
-		return add_minmax(tr, agg, arg, strcmp(name, "min") == 0);
+	if (arg >= 0)
+		return add_over_argument(tr, agg, gc_sql_aggregate(name), arg);
 	gc_refuse(tr, "aggregate %s is not supported", name);
 	return false;
 }
@@ -317,6 +384,20 @@ add_plain_column(GcTranslation *tr, List *group_exprs, Node *node)
 	return true;
 }
 
+static bool
+add_grouping(GcTranslation *tr, GroupingFunc *grouping)
+{
+	int			ref;
+
+	if (in_scan_tlist(tr, (Node *) grouping))
+		return true;
+	ref = gc_translate_grouping(tr, grouping);
+	if (ref < 0)
+		return false;
+	add_output(tr, (Node *) grouping, GC_OUT_GROUPING)->ref = ref;
+	return true;
+}
+
 /*
  * Find what an output expression is made of: group keys, aggregates, and plain
  * columns.  True stops the walk, with a reason set.
@@ -329,10 +410,7 @@ add_parts(Node *node, PartContext *context)
 	if (IsA(node, Aggref))
 		return !add_aggregate(context->tr, (Aggref *) node);
 	if (IsA(node, GroupingFunc))
-	{
-		gc_refuse(context->tr, "GROUPING is used");
-		return true;
-	}
+		return !add_grouping(context->tr, (GroupingFunc *) node);
 	if (IsA(node, Var) || IsA(node, PlaceHolderVar))
 		return !add_plain_column(context->tr, context->group_exprs, node);
 	return expression_tree_walker(node, add_parts, context);
@@ -347,6 +425,8 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 	Node	   *distinct = gc_distinct_argument(tr->root, &refusal);
 	ListCell   *lc;
 
+	if (refusal == NULL && distinct && parse->groupingSets != NIL)
+		refusal = "an aggregate with DISTINCT is used with grouping sets";
 	if (refusal)
 		gc_refuse(tr, "%s", refusal);
 	if (tr->reason || (distinct && !gc_distinct_open(tr, context.group_exprs, distinct)))
@@ -358,8 +438,26 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 		if (!add_group_key(tr, lfirst(lc)))
 			return false;
 	}
+	if (parse->groupingSets != NIL && !gc_translate_sets(tr))
+		return false;
 	return !add_parts((Node *) target->exprs, &context) &&
 		!add_parts((Node *) having, &context) && tr->reason == NULL;
+}
+
+/* The rows of SELECT DISTINCT are groups. */
+bool
+gc_translate_distinct(GcTranslation *tr, PathTarget *target)
+{
+	ListCell   *lc;
+
+	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
+	tr->plan->grouped = true;
+	foreach(lc, target->exprs)
+	{
+		if (!add_group_key(tr, lfirst(lc)))
+			return false;
+	}
+	return tr->reason == NULL;
 }
 
 bool

@@ -17,6 +17,7 @@ extern bool gc_aggregates_refused(PlannerInfo *root);
 
 /* The sink of the main pipeline; false, with tr->reason, if it cannot be. */
 extern bool gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having);
+extern bool gc_translate_distinct(GcTranslation *tr, PathTarget *target);
 extern bool gc_translate_rows(GcTranslation *tr, PathTarget *target);
 
 #endif							/* GC_AGG_H */

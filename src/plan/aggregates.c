@@ -11,6 +11,7 @@
 
 #include "access/transam.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "builder.h"
@@ -81,22 +82,48 @@ gc_agg_argument(GcTranslation *tr, Aggref *agg)
 	return arg;
 }
 
+const GcSqlAggregate *
+gc_sql_aggregate(const char *name)
+{
+	static const GcSqlAggregate known[] = {
+		{"count", GC_AGGREGATE_COUNT},
+		{"sum", GC_AGGREGATE_SUM},
+		{"avg", GC_AGGREGATE_AVG},
+		{"min", GC_AGGREGATE_MIN},
+		{"max", GC_AGGREGATE_MAX},
+		/* false is less than true */
+		{"bool_and", GC_AGGREGATE_MIN},
+		{"every", GC_AGGREGATE_MIN},
+		{"bool_or", GC_AGGREGATE_MAX},
+		{"bit_and", GC_AGGREGATE_BIT_AND},
+		{"bit_or", GC_AGGREGATE_BIT_OR},
+		{"var_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_POP},
+		{"var_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP},
+		{"variance", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP},
+		{"stddev_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_POP},
+		{"stddev_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP},
+		{"stddev", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP},
+	};
+
+	for (int i = 0; i < lengthof(known); i++)
+	{
+		if (strcmp(name, known[i].name) == 0)
+			return &known[i];
+	}
+	return NULL;
+}
+
 /* What is against an aggregate, whatever its arguments; NULL if nothing is. */
 const char *
 gc_aggregate_refusal(const Aggref *agg, const char *name)
 {
-	static const char *const known[] = {"count", "sum", "avg", "min", "max"};
-	bool		is_known = false;
-
-	for (int i = 0; i < lengthof(known); i++)
-		is_known |= strcmp(name, known[i]) == 0;
 	if (agg->aggfnoid >= FirstGenbkiObjectId)
 		return psprintf("aggregate %s is not built in", name);
 	if (agg->aggdistinct != NIL)
 		return psprintf("aggregate %s with DISTINCT is not supported", name);
 	if (agg->aggorder != NIL || agg->aggdirectargs != NIL || agg->aggvariadic)
 		return psprintf("aggregate %s with an order is not supported", name);
-	if (!is_known)
+	if (gc_sql_aggregate(name) == NULL)
 		return psprintf("aggregate %s is not supported", name);
 	if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE || list_length(agg->args) > 1)
 		return psprintf("aggregate %s is not supported in this form", name);

@@ -12,6 +12,29 @@
 
 #include "translate.h"
 
+/* How an aggregate of SQL is computed. */
+typedef enum GcAggregation
+{
+	GC_AGGREGATE_COUNT,
+	GC_AGGREGATE_SUM,
+	GC_AGGREGATE_AVG,
+	GC_AGGREGATE_MIN,
+	GC_AGGREGATE_MAX,
+	GC_AGGREGATE_BIT_AND,
+	GC_AGGREGATE_BIT_OR,
+	GC_AGGREGATE_VARIANCE
+} GcAggregation;
+
+typedef struct GcSqlAggregate
+{
+	const char *name;
+	GcAggregation how;
+	Oid			finalfn;		/* of a variance: PostgreSQL's function for numeric */
+} GcSqlAggregate;
+
+/* The aggregate of that name; NULL if it is not supported. */
+extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
+
 /* The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one. */
 extern int	gc_agg_argument(GcTranslation *tr, Aggref *agg);
 

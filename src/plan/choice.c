@@ -15,6 +15,7 @@
 #include "choice.h"
 
 #include "access/stratnum.h"
+#include "access/transam.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
@@ -69,7 +70,7 @@ gc_choose_having(GcTranslation *tr, List *having)
 	if (tr->group_keys[tr->main] == NIL)
 		return;
 	foreach(lc, having)
-		(void) try_clause(tr, lfirst(lc));
+		tr->having_left |= !try_clause(tr, lfirst(lc));
 }
 
 /* A sort key's expression over the groups; GC_NO_EXPR if it has none that the device orders. */
@@ -78,7 +79,7 @@ order_expr(GcTranslation *tr, PathKey *key)
 {
 	ListCell   *lc;
 
-	if (key->pk_eclass->ec_has_volatile)
+	if (key->pk_eclass->ec_has_volatile || key->pk_opfamily >= FirstGenbkiObjectId)
 		return GC_NO_EXPR;
 	foreach(lc, key->pk_eclass->ec_members)
 	{
@@ -106,7 +107,8 @@ gc_choose_first(GcTranslation *tr, List *pathkeys, double wanted)
 	GcPPipeline *pl;
 	int			e;
 
-	if (tr->group_keys[tr->main] == NIL || (e = order_expr(tr, key)) < 0)
+	/* The first few of all groups are not the first few of what HAVING leaves. */
+	if (tr->group_keys[tr->main] == NIL || tr->having_left || (e = order_expr(tr, key)) < 0)
 		return false;
 	pl = &tr->pipelines[tr->main + 1];
 	pl->descending = key->pk_strategy == BTGreaterStrategyNumber;

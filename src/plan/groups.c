@@ -23,6 +23,7 @@
 #include "builder.h"
 #include "expr.h"
 #include "../columns/pgkinds.h"
+#include "../compat.h"
 
 GcLevel
 gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
@@ -72,7 +73,7 @@ gc_group_key(GcTranslation *tr, Node *expr)
 
 	if (key >= 0)
 		return key;
-	e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
+	e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
 	if (e < 0)
 		return -1;
 	/* -0 and 0 are one group with two spellings */
@@ -192,7 +193,7 @@ extreme_column(GcTranslation *tr, const GcLevel *rows, int arg, bool is_min)
 	int			extreme,
 				count;
 
-	if (kind == GC_TEXT || kind == GC_BOOL)
+	if (kind == GC_TEXT)
 		return gc_refuse(tr, "the minimum or maximum of this type in a subquery is not supported");
 	if (gc_scale_varies(tr, arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
@@ -213,6 +214,7 @@ aggregate_column(GcTranslation *tr, Aggref *agg)
 	const char *name = get_func_name(agg->aggfnoid);
 	Aggref		plain = *agg;
 	const char *refusal;
+	GcAggregation how;
 	GcLevel		here;
 	int			arg;
 	int			count = GC_NO_EXPR;
@@ -227,17 +229,18 @@ aggregate_column(GcTranslation *tr, Aggref *agg)
 		return gc_refuse(tr, "an aggregate in parts is needed");
 	here = gc_level_enter(tr, rows.root, rows.leaves, rows.streamed, rows.groups);
 	arg = gc_agg_argument(tr, agg);
-	if (tr->reason == NULL && strcmp(name, "count") == 0 && (count = gc_build_agg(tr, GC_AGG_COUNT, arg)) >= 0)
+	how = gc_sql_aggregate(name)->how;
+	if (tr->reason == NULL && how == GC_AGGREGATE_COUNT && (count = gc_build_agg(tr, GC_AGG_COUNT, arg)) >= 0)
 		tr->aggs[count].exact = 1;
 	gc_level_leave(tr, &here);
 	if (tr->reason)
 		return GC_NO_EXPR;
 	if (count >= 0)
 		return group_column(tr, GC_INT8, -1, count, -1);
-	if (arg >= 0 && (strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0))
-		return sum_or_avg(tr, &rows, arg, strcmp(name, "sum") == 0);
-	if (arg >= 0 && (strcmp(name, "min") == 0 || strcmp(name, "max") == 0))
-		return extreme_column(tr, &rows, arg, strcmp(name, "min") == 0);
+	if (arg >= 0 && (how == GC_AGGREGATE_SUM || how == GC_AGGREGATE_AVG))
+		return sum_or_avg(tr, &rows, arg, how == GC_AGGREGATE_SUM);
+	if (arg >= 0 && (how == GC_AGGREGATE_MIN || how == GC_AGGREGATE_MAX))
+		return extreme_column(tr, &rows, arg, how == GC_AGGREGATE_MIN);
 	return gc_refuse(tr, "aggregate %s is not supported in a subquery", name);
 }
 

@@ -26,6 +26,7 @@
 
 #include "agg.h"
 #include "hooks.h"
+#include "ordered.h"
 #include "paths.h"
 #include "planning.h"
 #include "relinfo.h"
@@ -231,6 +232,8 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 		prev_upper_hook(root, stage, input, output, extra);
 	if (gc_planning && gc_offload_active() && stage == UPPERREL_GROUP_AGG)
 		gc_add_group_path(root, input, output, extra);
+	if (gc_planning && gc_offload_active() && stage == UPPERREL_DISTINCT)
+		gc_add_distinct_path(root, input, output);
 	if (gc_planning && gc_offload_active() && stage == UPPERREL_ORDERED)
 		gc_add_ordered_path(root, input, output);
 }

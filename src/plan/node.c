@@ -39,6 +39,13 @@ plan_const(const GcPlan *plan)
 	return makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(b), false, false);
 }
 
+/* A varchar is sorted as the text that it is relabelled as. */
+bool
+gc_sorts_as(Expr *sorted, Expr *output)
+{
+	return equal(sorted, output) || (IsA(sorted, RelabelType) && equal(((RelabelType *) sorted)->arg, output));
+}
+
 /* The output that is one of an equivalence class's expressions, or -1. */
 static int
 find_output(const GcTranslation *tr, EquivalenceClass *ec, int noutputs)
@@ -53,7 +60,7 @@ find_output(const GcTranslation *tr, EquivalenceClass *ec, int noutputs)
 
 		foreach(lc2, tr->scan_tlist)
 		{
-			if (i < noutputs && !em->em_is_child && equal(lfirst_node(TargetEntry, lc2)->expr, em->em_expr))
+			if (i < noutputs && !em->em_is_child && gc_sorts_as(em->em_expr, lfirst_node(TargetEntry, lc2)->expr))
 				return i;
 			i++;
 		}
@@ -70,6 +77,8 @@ note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
 {
 	ListCell   *lc;
 
+	if (plan->sorted)
+		return;
 	plan->norder = 0;
 	if (root->limit_tuples >= 0)
 		return;
@@ -115,7 +124,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->flags = best_path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
-	scan->custom_private = list_make2(plan_const(plan), path->display_tags);
+	scan->custom_private = list_make4(plan_const(plan), path->display_tags, tr->sets, tr->groupings);
 	scan->custom_scan_tlist = tr->scan_tlist;
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;

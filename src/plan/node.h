@@ -34,4 +34,7 @@ extern Path *gc_own_path(Path *path);
 /* Is it a node made of a path of ours? */
 extern bool gc_is_node(const Plan *plan);
 
+/* Does an expression of an equivalence class sort like an output of a node? */
+extern bool gc_sorts_as(Expr *sorted, Expr *output);
+
 #endif							/* GC_NODE_H */

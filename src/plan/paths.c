@@ -54,8 +54,8 @@
 #define MIXED_FACTOR	4
 #define MIXED_MARGIN	1000
 
-/* More rows than this are not chosen on the device. */
-#define MOST_WANTED		100000
+/* And of more groups than this, grouping sets are not made. */
+#define MOST_ROLLED_UP	1000000
 
 /* May anything of this query level be offloaded?  A reason if not. */
 static const char *
@@ -183,6 +183,8 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 		cost += leaf_cost(lfirst(lc), tuple_cost, build_cost);
 	/* They are kept for later, and for others. */
 	cost += lookup_entries(tr) * LOOKUP_OPERATORS * cpu_operator_cost;
+	/* Each set is made of the groups of another one. */
+	cost += tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
 	path->cpath.path.startup_cost = cost;
 	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
 	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
@@ -262,7 +264,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	path->own = own;
 	path->cpath.path.rows = fallback->rows;
 	path->cpath.custom_paths = child_paths(tr, fallback);
-	cost_translation(tr, path, rows, list_length(target->exprs));
+	cost_translation(tr, path, tr->sets == NIL ? rows : fallback->rows, list_length(target->exprs));
 	if (takes_whole(tr, rel) && gc_path_has_ours(own))
 		prefer_whole(&path->cpath.path, own);
 	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
@@ -343,22 +345,38 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows, "scan");
 }
 
-void
-gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
-				  GroupPathExtraData *extra)
+/* What is against computing groups of an input at this level; NULL if nothing is. */
+static const char *
+grouping_refusal(PlannerInfo *root, RelOptInfo *input)
 {
 	const char *reason = query_refusal(root);
-	GcTranslation *tr;
-	double		groups = 1;
 
-	if (IS_OTHER_REL(input))
-		return;
-	if (reason == NULL && root->parse->groupingSets != NIL)
-		reason = "grouping sets are used";
 	if (reason == NULL && IS_DUMMY_REL(input))
 		reason = "its condition is always false";
 	if (reason == NULL && !IS_SIMPLE_REL(input) && !IS_JOIN_REL(input))
 		reason = "its input is neither a scan nor a join";
+	return reason;
+}
+
+/* Rows that come out of grouping the input by some expressions. */
+static double
+estimated_groups(PlannerInfo *root, RelOptInfo *input, List *exprs)
+{
+	if (exprs == NIL || input->pathlist == NIL)
+		return 1;
+	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
+}
+
+void
+gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
+				  GroupPathExtraData *extra)
+{
+	const char *reason = grouping_refusal(root, input);
+	GcTranslation *tr;
+	double		groups;
+
+	if (IS_OTHER_REL(input))
+		return;
 	if (reason)
 	{
 		gc_note_refusal("aggregate", reason);
@@ -369,99 +387,43 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		(void) gc_translate_aggregate(tr, output->reltarget, (List *) extra->havingQual);
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
-	if (root->parse->groupClause != NIL && input->pathlist != NIL)
-		groups = estimate_num_groups(root, get_sortgrouplist_exprs(root->parse->groupClause,
-																   root->processed_tlist),
-									 ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
+	groups = estimated_groups(root, input, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
 	if (tr->reason == NULL)
 	{
 		tr->plan->groups[tr->main] = groups;
-		gc_choose_having(tr, (List *) extra->havingQual);
+		if (tr->sets == NIL)
+			gc_choose_having(tr, (List *) extra->havingQual);
+		else if (groups > MOST_ROLLED_UP)
+			gc_refuse(tr, "grouping sets are made of too many groups");
 	}
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
 }
 
-/*-------------------------------------------------------------------------
- * The first few in an order
- *-------------------------------------------------------------------------
- */
-
-/* Rows that LIMIT and OFFSET let through, or -1 where that is not known now. */
-static double
-limit_rows(const Query *query)
-{
-	const Node *parts[] = {query->limitCount, query->limitOffset};
-	double		rows = 0;
-
-	if (query->limitCount == NULL)
-		return -1;
-	for (int i = 0; i < lengthof(parts); i++)
-	{
-		const Const *c = (const Const *) parts[i];
-
-		if (c == NULL)
-			continue;
-		if (!IsA(c, Const) || c->constisnull || DatumGetInt64(c->constvalue) < 0)
-			return -1;
-		rows += DatumGetInt64(c->constvalue);
-	}
-	return rows > 0 && rows < MOST_WANTED ? rows : -1;
-}
-
-/* The path again, with the device choosing the groups that come first; NULL if it cannot. */
-static GcPath *
-choosing_path(PlannerInfo *root, GcPath *path, double wanted)
-{
-	GcTranslation *tr = gc_builder_save(path->tr);
-	GcPath	   *chosen;
-	GcPlan	   *plan;
-	List	   *tags;
-
-	if (!gc_choose_first(tr, root->sort_pathkeys, wanted))
-		return NULL;
-	tr->plan->rows_out = 2 * wanted;
-	plan = gc_builder_finish(tr, &tags);
-	if (plan == NULL)
-		return NULL;
-	chosen = gc_make_path(tr, plan, path->cpath.path.parent, path->cpath.path.pathtarget);
-	chosen->having = path->having;
-	chosen->display_tags = tags;
-	chosen->own = path->own;
-	chosen->cpath.custom_paths = path->cpath.custom_paths;
-	chosen->cpath.path.startup_cost = path->cpath.path.startup_cost;
-	chosen->cpath.path.rows = Min(wanted, path->cpath.path.rows);
-	chosen->cpath.path.total_cost = path->cpath.path.startup_cost +
-		(path->cpath.path.total_cost - path->cpath.path.startup_cost) * chosen->cpath.path.rows /
-		Max(path->cpath.path.rows, 1);
-	return chosen;
-}
-
 void
-gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
+gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 {
 	const Query *query = root->parse;
-	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
-	double		wanted = limit_rows(query);
-	ListCell   *lc;
+	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
+	const char *reason;
+	GcTranslation *tr;
+	double		groups;
 
-	if (wanted < 0 || root->sort_pathkeys == NIL || query->rowMarks != NIL || query->hasTargetSRFs ||
-		query->hasWindowFuncs || query->distinctClause != NIL)
+	/* Above groups and windows, DISTINCT is PostgreSQL's. */
+	if (IS_OTHER_REL(input) || IS_UPPER_REL(input))
 		return;
-	foreach(lc, input->pathlist)
+	reason = grouping_refusal(root, input);
+	if (reason == NULL && query->hasDistinctOn)
+		reason = "DISTINCT ON is used";
+	if (reason)
 	{
-		Path	   *path = lfirst(lc);
-		GcPath	   *chosen;
-		Path	   *sorted;
-
-		if (!gc_is_path(path) || !IS_UPPER_REL(path->parent) ||
-			(chosen = choosing_path(root, (GcPath *) path, wanted)) == NULL)
-			continue;
-		sorted = (Path *) create_sort_path(root, output, &chosen->cpath.path, root->sort_pathkeys, wanted);
-		if (sorted->pathtarget != target)
-			sorted = apply_projection_to_path(root, output, sorted, target);
-		if (gc_offload_forced())
-			output->pathlist = output->partial_pathlist = NIL;
-		add_path(output, sorted);
+		gc_note_refusal("distinct", reason);
 		return;
 	}
+	tr = start_translation(root, input);
+	if (tr->reason == NULL)
+		(void) gc_translate_distinct(tr, target);
+	groups = estimated_groups(root, input, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
+	if (tr->reason == NULL)
+		tr->plan->groups[tr->main] = groups;
+	add_gc_path(tr, output, target, NIL, groups, "distinct");
 }

@@ -22,16 +22,13 @@ extern void gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel);
 extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 							  GroupPathExtraData *extra);
 
+/* Offer SELECT DISTINCT over a scan or join as groups without aggregates. */
+extern void gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
+
 /*
  * Where offloading is forced: keep our path only.  A path that was added later, for another pair of
  * relations, might win by its order.
  */
 extern void gc_keep_only_offer(RelOptInfo *rel);
-
-/*
- * Where LIMIT takes the first few of an order: offer a path of ours over groups again, which returns
- * these and little more, below a Sort.
- */
-extern void gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
 
 #endif							/* GC_PATHS_H */

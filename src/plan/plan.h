@@ -10,8 +10,9 @@
  *	  GcPlanOutput; behind them every Var that lookup expressions read;
  *	- custom_exprs: expressions to evaluate at execution (parameters, lookup
  *	  expressions, lists), then clauses that only EXPLAIN prints;
- *	- custom_private: one bytea constant, a GcPlan (flat, without pointers), and
- *	  one GC_DISPLAY_TAG integer per printed clause.
+ *	- custom_private: one bytea constant, a GcPlan (flat, without pointers);
+ *	  one GC_DISPLAY_TAG integer per printed clause; for each grouping set, the bits
+ *	  of the keys that it leaves out; for each GROUPING(), the numbers of its keys.
  *
  * "Space" names the dictionary that a text value's code belongs to: a column of
  * the program (0 ..), a lookup table with text results (GC_SPACE_LUT + n), or the
@@ -100,7 +101,10 @@ typedef enum GcOutputType
 	GC_OUT_COUNT,				/* accumulator `ref` */
 	GC_OUT_SUM,					/* sum `ref` */
 	GC_OUT_AVG,					/* sum `ref` over count `ref2` */
-	GC_OUT_MINMAX				/* accumulator `ref`; text: rank, through `lut` */
+	GC_OUT_MINMAX,				/* accumulator `ref`; text: rank, through `lut` */
+	GC_OUT_BITS,				/* accumulator `ref` */
+	GC_OUT_GROUPING,			/* GROUPING() number `ref` */
+	GC_OUT_VARIANCE				/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
 } GcOutputType;
 
 typedef struct GcPlanOutput
@@ -109,7 +113,10 @@ typedef struct GcPlanOutput
 	u16			ref;
 	u16			ref2;			/* count of non-NULL inputs: result is NULL if 0 */
 	u16			scale_ref;		/* accumulator with the largest display scale */
-	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum */
+	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares */
+	Oid			finalfn;		/* GC_OUT_VARIANCE: PostgreSQL's function of the three */
+	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum, or of a text that is
+								 * sorted by */
 	uint16		space;			/* text: dictionary of the code */
 	Oid			typid;			/* SQL type of the result */
 	Oid			argtype;		/* of an aggregate's argument */
@@ -122,6 +129,8 @@ typedef struct GcPlanOrder
 	uint16		output;
 	bool		descending;
 	bool		nulls_first;
+	Oid			operator;		/* of a whole order: PostgreSQL's, by which it sorts */
+	Oid			collation;
 } GcPlanOrder;
 
 typedef struct GcPlan
@@ -147,6 +156,7 @@ typedef struct GcPlan
 	GcPlanParam params[GC_MAX_PARAMS];
 	GcPlanLut	luts[GC_MAX_LUTS];
 	GcPlanList	lists[GC_MAX_LISTS];
+	bool		sorted;			/* rows are returned exactly in this order: */
 	int			norder;
 	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];

@@ -146,7 +146,10 @@ typedef struct GcTranslation
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
 	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */
 	List	   *choice_keys;	/* int expr: the order of that, or NIL */
+	bool		having_left;	/* PostgreSQL tests a part of HAVING after that choice */
 	List	   *row_outputs;	/* int expr */
+	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
+	List	   *groupings;		/* IntList: numbers of the keys that a GROUPING() is of */
 	Node	  **column_nodes;	/* the Var or expression behind each column */
 	GcLeaf	  **column_leaf;
 

@@ -42,7 +42,7 @@
 #define GC_MAX_PIPELINES	48
 #define GC_MAX_KEYS		16		/* of one build or of one GROUP BY */
 #define GC_MAX_PAYLOADS 48		/* of one build */
-#define GC_MAX_AGGS		120		/* of all pipelines */
+#define GC_MAX_AGGS		400		/* of all pipelines */
 #define GC_MAX_OUTPUTS	60		/* of a row sink */
 #define GC_MAX_PARAMS	200
 #define GC_MAX_LUTS		48
@@ -270,7 +270,9 @@ typedef enum GcAggFn
 	GC_AGG_COUNT = 1,			/* of rows (arg GC_NONE), or of non-NULL values */
 	GC_AGG_SUM,
 	GC_AGG_MIN,
-	GC_AGG_MAX
+	GC_AGG_MAX,
+	GC_AGG_BIT_AND,				/* of integers */
+	GC_AGG_BIT_OR
 } GcAggFn;
 
 /*

@@ -58,6 +58,7 @@ make_ungrouped(Maker *m, int odd)
 	maker_agg(m, GC_AGG_MIN, null);
 	maker_agg(m, GC_AGG_MAX, num);
 	maker_agg(m, GC_AGG_MIN, f);
+	maker_agg(m, GC_AGG_BIT_OR, null);
 }
 
 /* The dimension of the dense builds; its keys are in the fact's range only if `within`. */
@@ -123,6 +124,8 @@ make_dense(Maker *m, int odd)
 	maker_group(m, GC_GROUP_DENSE, 1, group, GC_NONE);
 	maker_agg(m, GC_AGG_SUM, num);
 	maker_agg(m, GC_AGG_MIN, vary);
+	maker_agg(m, GC_AGG_BIT_AND, vary);
+	maker_agg(m, GC_AGG_BIT_OR, vary);
 }
 
 /* Hash groups, in half of the cases after the probe of a hash build with duplicates. */
@@ -155,6 +158,7 @@ make_hashed(Maker *m, int odd)
 	maker_agg(m, GC_AGG_COUNT, GC_NONE);
 	maker_agg(m, GC_AGG_SUM, f);
 	maker_agg(m, GC_AGG_MIN, null);
+	maker_agg(m, GC_AGG_BIT_AND, null);
 }
 
 static void

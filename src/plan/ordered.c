@@ -1,0 +1,273 @@
+/*-------------------------------------------------------------------------
+ *
+ * ordered.c
+ *	  Paths of ours whose rows come in the order of ORDER BY.
+ *
+ * The executor sorts decoded rows by machine words (exec/order.c), several times as fast
+ * as a Sort node does.  Texts are sorted by their ranks in the collation, which are kept
+ * with the dictionary.  The fallback is PostgreSQL's own path with a Sort above it.
+ *
+ * Where LIMIT takes the first few groups, the device chooses them (choice.c).
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "ordered.h"
+
+#include <math.h>
+
+#include "access/stratnum.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "utils/lsyscache.h"
+
+#include "builder.h"
+#include "choice.h"
+#include "node.h"
+#include "../force.h"
+#include "../columns/pgkinds.h"
+
+/* More rows than this are not chosen on the device. */
+#define MOST_WANTED		100000
+
+/* Rows of more are left to a Sort, which may spill them to disk. */
+#define MOST_SORTED		1000000
+
+/* The operators that a comparison of machine words costs. */
+#define COMPARE_OPERATORS	0.2
+
+/*-------------------------------------------------------------------------
+ * Order
+ *-------------------------------------------------------------------------
+ */
+
+/* The output that a sort key sorts by, and the type by whose operator; -1 if there is none. */
+static int
+sorted_output(GcTranslation *tr, const PathKey *key, Oid *type)
+{
+	ListCell   *lc,
+			   *lt;
+
+	foreach(lc, key->pk_eclass->ec_members)
+	{
+		EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
+
+		foreach(lt, tr->scan_tlist)
+		{
+			GcPlanOutput *out = list_nth(tr->outputs, foreach_current_index(lt));
+
+			if (em->em_is_child || out->type == GC_OUT_NONE ||
+				!gc_sorts_as(em->em_expr, lfirst_node(TargetEntry, lt)->expr))
+				continue;
+			*type = em->em_datatype;
+			return foreach_current_index(lt);
+		}
+	}
+	return -1;
+}
+
+/* The expression behind an output that is a key or a value; GC_NO_EXPR for others. */
+static int
+value_expr(GcTranslation *tr, const GcPlanOutput *out)
+{
+	if (out->type != GC_OUT_VALUE)
+		return GC_NO_EXPR;
+	return list_nth_int(tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE ? tr->group_keys[tr->main] : tr->row_outputs,
+						out->ref);
+}
+
+/* Have the ranks of a text output at hand, so that it can be sorted by. */
+static bool
+rank_output(GcTranslation *tr, int output, Oid collation)
+{
+	GcPlanOutput *out = palloc(sizeof(GcPlanOutput));
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.to_space = GC_SPACE_NONE,.expr = -1,.collation = collation};
+	int			e;
+
+	*out = *(GcPlanOutput *) list_nth(tr->outputs, output);
+	e = value_expr(tr, out);
+	if (e < 0 || tr->space[e] == GC_SPACE_NONE || !gc_collation_deterministic(collation))
+		return false;
+	rank.space = tr->space[e];
+	rank.argtype = out->typid;
+	e = gc_build_lut(tr, e, GC_INT4, &rank);
+	if (e < 0)
+		return false;
+	out->lut = tr->pexprs[e].ref;
+	/* The copied list, whose members the path without an order shares. */
+	list_nth_cell(tr->outputs, output)->ptr_value = out;
+	return true;
+}
+
+/* Note the whole order in the plan; false if the executor cannot make it. */
+static bool
+note_order(PlannerInfo *root, GcTranslation *tr)
+{
+	ListCell   *lc;
+
+	tr->plan->norder = 0;
+	foreach(lc, root->sort_pathkeys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		Oid			type = InvalidOid;
+		int			output = key->pk_eclass->ec_has_volatile ? -1 : sorted_output(tr, key, &type);
+		Oid			operator;
+
+		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
+			return false;
+		operator = get_opfamily_member(key->pk_opfamily, type, type, key->pk_strategy);
+		if (!OidIsValid(operator))
+			return false;
+		if (gc_type_kind(((GcPlanOutput *) list_nth(tr->outputs, output))->typid) == GC_TEXT &&
+			!rank_output(tr, output, key->pk_eclass->ec_collation))
+			return false;
+		tr->plan->order[tr->plan->norder++] = (GcPlanOrder) {
+			.output = output,
+			.descending = key->pk_strategy == BTGreaterStrategyNumber,
+			.nulls_first = key->pk_nulls_first,
+			.operator = operator,
+			.collation = key->pk_eclass->ec_collation
+		};
+	}
+	tr->plan->sorted = true;
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * The first few
+ *-------------------------------------------------------------------------
+ */
+
+/* Rows that LIMIT and OFFSET let through, or -1 where that is not known now. */
+static double
+limit_rows(const Query *query)
+{
+	const Node *parts[] = {query->limitCount, query->limitOffset};
+	double		rows = 0;
+
+	if (query->limitCount == NULL)
+		return -1;
+	for (int i = 0; i < lengthof(parts); i++)
+	{
+		const Const *c = (const Const *) parts[i];
+
+		if (c == NULL)
+			continue;
+		if (!IsA(c, Const) || c->constisnull || DatumGetInt64(c->constvalue) < 0)
+			return -1;
+		rows += DatumGetInt64(c->constvalue);
+	}
+	return rows > 0 && rows < MOST_WANTED ? rows : -1;
+}
+
+/*-------------------------------------------------------------------------
+ * Paths
+ *-------------------------------------------------------------------------
+ */
+
+/* The path again, for another translation, which returns so many rows. */
+static GcPath *
+path_again(GcPath *path, GcTranslation *tr, double rows)
+{
+	const Path *old = &path->cpath.path;
+	GcPath	   *again;
+	GcPlan	   *plan;
+	List	   *tags;
+
+	plan = gc_builder_finish(tr, &tags);
+	if (plan == NULL)
+		return NULL;
+	again = gc_make_path(tr, plan, old->parent, old->pathtarget);
+	again->having = path->having;
+	again->display_tags = tags;
+	again->own = path->own;
+	again->cpath.custom_paths = list_copy(path->cpath.custom_paths);
+	again->cpath.path.rows = rows;
+	again->cpath.path.startup_cost = old->startup_cost;
+	again->cpath.path.total_cost = old->startup_cost +
+		(old->total_cost - old->startup_cost) * rows / Max(old->rows, 1);
+	return again;
+}
+
+/* The rows of the path are in the order of ORDER BY, and so are those of its fallback. */
+static void
+claim_order(PlannerInfo *root, GcPath *path)
+{
+	Path	   *fallback = linitial(path->cpath.custom_paths);
+	double		rows = Max(path->cpath.path.rows, 2);
+
+	if (!pathkeys_contained_in(root->sort_pathkeys, fallback->pathkeys))
+		fallback = (Path *) create_sort_path(root, fallback->parent, fallback, root->sort_pathkeys, -1);
+	linitial(path->cpath.custom_paths) = fallback;
+	path->cpath.path.pathkeys = root->sort_pathkeys;
+	path->cpath.path.startup_cost += rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
+	path->cpath.path.total_cost += rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
+}
+
+/* A path of ours for ORDER BY, and LIMIT if it is known; NULL if it is no better than it was. */
+static Path *
+ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
+{
+	GcTranslation *tr = gc_builder_save(path->tr);
+	bool		aggregate = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
+	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL && gc_choose_first(tr, root->sort_pathkeys, wanted);
+	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
+	GcTranslation *unsorted = gc_builder_save(tr);
+	bool		sorted = rows <= MOST_SORTED && note_order(root, tr);
+	GcPath	   *again;
+
+	if (!sorted && !chosen)
+		return NULL;
+	if (!sorted)
+		tr = unsorted;
+	if (chosen)
+		tr->plan->rows_out = 2 * wanted;
+	again = path_again(path, tr, rows);
+	if (again == NULL)
+		return NULL;
+	if (sorted)
+	{
+		claim_order(root, again);
+		return &again->cpath.path;
+	}
+	return (Path *) create_sort_path(root, output, &again->cpath.path, root->sort_pathkeys, wanted);
+}
+
+void
+gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
+{
+	const Query *query = root->parse;
+	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	double		wanted = limit_rows(query);
+	ListCell   *lc;
+
+	if (root->sort_pathkeys == NIL || query->rowMarks != NIL || query->hasTargetSRFs)
+		return;
+	foreach(lc, input->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+		bool		above;
+
+		/* The target may be computed above it. */
+		if (IsA(path, ProjectionPath))
+			path = ((ProjectionPath *) path)->subpath;
+		if (!gc_is_path(path))
+			continue;
+		/* Of rows that other nodes, or DISTINCT, are still to take, none may be missing. */
+		above = query->hasWindowFuncs || (query->distinctClause != NIL && path->parent != input);
+		path = ordered_path(root, output, (GcPath *) path, above ? -1 : wanted);
+		if (path == NULL)
+			continue;
+		if (path->pathtarget != target)
+			path = apply_projection_to_path(root, output, path, target);
+		if (gc_offload_forced())
+			output->pathlist = output->partial_pathlist = NIL;
+		add_path(output, path);
+		return;
+	}
+}

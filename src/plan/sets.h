@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * sets.h
+ *	  Grouping sets: GROUPING SETS, ROLLUP, CUBE.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SETS_H
+#define GC_SETS_H
+
+#include "translate.h"
+
+/* What is against the query's grouping sets, whatever its input; NULL if nothing is, or it has none. */
+extern const char *gc_sets_refusal(PlannerInfo *root);
+
+/*
+ * Note which keys of the main pipeline each grouping set of the query leaves out.  All that is
+ * grouped by is a key already.  False, with a reason, if that cannot be.
+ */
+extern bool gc_translate_sets(GcTranslation *tr);
+
+/* What GROUPING() is of: numbers of keys, in tr->groupings; its place there, or -1 with a reason. */
+extern int	gc_translate_grouping(GcTranslation *tr, GroupingFunc *grouping);
+
+#endif							/* GC_SETS_H */
