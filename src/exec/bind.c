@@ -436,7 +436,7 @@ worth_dense(GcBinding *b, u16 n, uint64 dense, double estimate)
 
 	if (memory > 0 && bytes > memory / DENSE_GROUPS_PART)
 		return dense <= DENSE_GROUPS_SMALL && dense <= estimate * DENSE_GROUPS_FACTOR;
-	return dense <= Max(estimate * DENSE_GROUPS_FACTOR, (double) (b->rows_into[n] >> passed));
+	return dense <= Max(estimate * DENSE_GROUPS_FACTOR, 2.0 * (b->rows_into[n] >> passed));
 }
 
 static void
