@@ -32,9 +32,13 @@
 /* More rows are left to PostgreSQL, which may spill them to disk. */
 #define MAX_ORDERED_ROWS		1000000
 
-/* Digits behind the point with which numerics are compared, and what can be multiplied by 10. */
+/* Digits behind the point with which numerics are compared. */
 #define NUMERIC_DIGITS			20
-#define MAX_SCALED				((i128) ((((u128) 1) << 123)))
+
+#define MOST_DIGITS				10
+static const int64 powers_of_10[MOST_DIGITS + 1] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, INT64CONST(10000000000)
+};
 
 /* Words of a row's sort key for one column: NULL or not, then two of the value. */
 #define WORDS					3
@@ -75,15 +79,17 @@ order_numeric(Datum value, uint64 *words)
 	words[0] = words[1] = 0;
 	if (!gc_numeric_to_int128(value, &scaled, &dscale))
 		return false;
-	for (; dscale < NUMERIC_DIGITS; dscale++)
+	if (dscale > NUMERIC_DIGITS)
+		return false;
+	/* Two factors, each of 64 bits, make up any power of 10 that is needed. */
+	for (int left = NUMERIC_DIGITS - dscale; left > 0; left -= MOST_DIGITS)
 	{
-		if (scaled > MAX_SCALED || scaled < -MAX_SCALED)
+		if (__builtin_mul_overflow(scaled, (i128) powers_of_10[Min(left, MOST_DIGITS)], &scaled))
 			return false;
-		scaled *= 10;
 	}
 	words[0] = order_int((int64) (scaled >> 64));
 	words[1] = (uint64) scaled;
-	return dscale == NUMERIC_DIGITS;
+	return true;
 }
 
 /* False for types that are not worth it.  *exact: are the words in the type's order? */

@@ -24,6 +24,7 @@
 #include "utils/numeric.h"
 
 #include "lookup.h"
+#include "order.h"
 #include "rollup.h"
 #include "variance.h"
 #include "../columns/numeric.h"
@@ -43,6 +44,7 @@ typedef struct Decoder
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
 	uint64		nrows;
 	int64		raw;			/* of the key or value decoded last */
+	const bool *columns;		/* outputs to be decoded; NULL: all */
 	GcVariances variances;
 	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
 	GcCode		code;
@@ -340,11 +342,12 @@ agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
  *-------------------------------------------------------------------------
  */
 
+/* Decode group or row n of the result as `row`; only the columns in d->columns, if that is set. */
 static void
-decode_row(Decoder *d, uint64 n, GcRows *rows)
+decode_row(Decoder *d, uint64 n, GcRows *rows, uint64 row)
 {
-	Datum	   *values = rows->values + rows->count * rows->ncols;
-	bool	   *isnull = rows->isnull + rows->count * rows->ncols;
+	Datum	   *values = rows->values + row * rows->ncols;
+	bool	   *isnull = rows->isnull + row * rows->ncols;
 	bool		grouped = d->pl->sink == GC_SINK_AGGREGATE;
 	const u64  *g = (d->set ? d->set->words : d->result->words) + n * d->pl->group_words;
 
@@ -352,6 +355,8 @@ decode_row(Decoder *d, uint64 n, GcRows *rows)
 	{
 		const GcPlanOutput *out = &d->b->plan->outputs[c];
 
+		if (d->columns && !d->columns[c])
+			continue;
 		switch (out->type)
 		{
 			case GC_OUT_NONE:
@@ -361,7 +366,7 @@ decode_row(Decoder *d, uint64 n, GcRows *rows)
 			case GC_OUT_VALUE:
 				values[c] = grouped ? key_datum(d, n, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
 				if (rows->ranks[c] && !isnull[c])
-					rows->ranks[c][rows->count] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
+					rows->ranks[c][row] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
 				break;
 			case GC_OUT_GROUPING:
 				values[c] = grouping_datum(d, out);
@@ -406,23 +411,62 @@ add_row(Decoder *d, uint64 n, GcRows *rows)
 {
 	if ((n & 0xffff) == 0)
 		CHECK_FOR_INTERRUPTS();
-	decode_row(d, n, rows);
+	decode_row(d, n, rows, rows->count);
 	rows->count++;
+}
+
+/*
+ * Decode the first rows in the plan's order alone.  What they are sorted by is decoded of all rows,
+ * the rest of those that are returned.
+ */
+static void
+decode_first(Decoder *d, uint64 limit, GcRows *rows)
+{
+	const GcPlan *plan = d->b->plan;
+	bool	   *columns = palloc0((plan->noutputs + 1) * sizeof(bool));
+	uint64	   *from = palloc_extended((d->nrows + 1) * sizeof(uint64), MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < plan->norder; i++)
+		columns[plan->order[i].output] = true;
+	d->columns = columns;
+	for (uint64 n = 0; n < d->result->count && d->code == GC_OK; n++)
+	{
+		if (!row_exists(d, n))
+			continue;
+		from[rows->count] = n;
+		add_row(d, n, rows);
+	}
+	if (d->code != GC_OK)
+		return;
+	gc_order_rows(plan, rows);
+	for (int c = 0; c < plan->noutputs; c++)
+		columns[c] = !columns[c];
+	rows->count = Min(limit, rows->count);
+	for (uint64 i = 0; i < rows->count && d->code == GC_OK; i++)
+		decode_row(d, from[rows->order[i]], rows, rows->order[i]);
+	d->columns = NULL;
 }
 
 static void
 decode_result(Decoder *d, GcRows *rows)
 {
+	const GcPlan *plan = d->b->plan;
 	uint64		count = 0;
 
 	for (uint64 n = 0; n < d->result->count; n++)
 		count += row_exists(d, n);
 	open_rows(d, count, rows);
+	if (plan->sorted && plan->limit > 0 && plan->limit < count / 2)
+	{
+		decode_first(d, plan->limit, rows);
+		return;
+	}
 	for (uint64 n = 0; n < d->result->count && d->code == GC_OK; n++)
 	{
 		if (row_exists(d, n))
 			add_row(d, n, rows);
 	}
+	gc_order_rows(plan, rows);
 }
 
 /*-------------------------------------------------------------------------
@@ -505,6 +549,8 @@ decode_sets(Decoder *d, GcRows *rows)
 			add_row(d, g, rows);
 	}
 	MemoryContextDelete(groups);
+	if (d->code == GC_OK)
+		gc_order_rows(d->b->plan, rows);
 }
 
 GcCode

@@ -27,7 +27,6 @@
 #include "gather.h"
 #include "hints.h"
 #include "lookup.h"
-#include "order.h"
 #include "request.h"
 #include "result.h"
 #include "scan.h"
@@ -227,8 +226,6 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		code = gc_decode(&b, gc_slot_result(slot), &node->rows);
-		if (code == GC_OK)
-			gc_order_rows(node->plan, &node->rows);
 		node->stats.decode_ms = ms_since(start);
 	}
 	if (code == GC_OK)

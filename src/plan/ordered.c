@@ -227,6 +227,9 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
 		tr = unsorted;
 	if (chosen)
 		tr->plan->rows_out = 2 * wanted;
+	/* HAVING may drop rows, and ties be wanted of the last. */
+	if (sorted && wanted > 0 && path->having == NIL && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
+		tr->plan->limit = wanted;
 	again = path_again(path, tr, rows);
 	if (again == NULL)
 		return NULL;

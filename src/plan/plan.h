@@ -157,6 +157,7 @@ typedef struct GcPlan
 	GcPlanLut	luts[GC_MAX_LUTS];
 	GcPlanList	lists[GC_MAX_LISTS];
 	bool		sorted;			/* rows are returned exactly in this order: */
+	uint64		limit;			/* and only so many of them are wanted; 0: all */
 	int			norder;
 	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];
