@@ -31,10 +31,14 @@
 static Var *
 single_var(Expr *expr)
 {
-	List	   *vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
+	List	   *vars;
 	Var		   *var = NULL;
 	ListCell   *lc;
 
+	/* What it is of groups depends on more than a Var. */
+	if (contain_agg_clause((Node *) expr))
+		return NULL;
+	vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
 	foreach(lc, vars)
 	{
 		if (var && !equal(var, lfirst(lc)))
