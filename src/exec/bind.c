@@ -435,9 +435,10 @@ bind_groups(GcBinding *b, u16 n)
 		return;
 	}
 	pl->group_mode = GC_GROUP_HASH;
+	estimate = Max(estimate * 2, HASH_GROUPS_MIN);
 	for (uint32 i = 0; i < b->hints->group_boost[n]; i++)
 		estimate *= 8;
-	sink->ngroups = (uint64) Min(Max(estimate * 2, HASH_GROUPS_MIN), (double) rows);
+	sink->ngroups = (uint64) Min(estimate, (double) rows);
 	sink->ngroups = Min(sink->ngroups, (uint64) 1 << 31);
 	sink->group_slots = next_pow2(2 * sink->ngroups);
 }

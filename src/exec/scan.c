@@ -36,7 +36,8 @@
 #include "../force.h"
 #include "../settings.h"
 
-#define MAX_ATTEMPTS	6
+/* Each group table and each build may want a few of these. */
+#define MAX_ATTEMPTS	16
 
 static Node *create_scan_state(CustomScan *cscan);
 static void begin_scan(CustomScanState *css, EState *estate, int eflags);
@@ -271,18 +272,19 @@ run_on_device(GcScanState *node, GcError *err)
 		code = gc_compute_ahead(node, err);
 	for (int i = 0; code == GC_OK && i < MAX_ATTEMPTS; i++)
 	{
-		code = attempt_with_slot(node, hints, err);
-		if (code == GC_RETRY_LOAD)
+		GcCode		outcome = attempt_with_slot(node, hints, err);
+
+		if (outcome == GC_OK)
+			return GC_OK;
+		if (outcome == GC_RETRY_LOAD)
 			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
-		else if (!learn(hints, code, err))
-			break;
-		else
-		{
+		else if (learn(hints, outcome, err))
 			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);
-			code = GC_OK;
-		}
+		else
+			code = outcome;
 	}
-	return code;
+	/* Each attempt has failed in a way that another one may not. */
+	return code == GC_OK ? gc_fail(err, GC_UNSUPPORTED, "It failed too often.") : code;
 }
 
 static void
