@@ -514,16 +514,31 @@ retype(GcBinding *b, const GcFacts *facts)
 	return gc_program_type(b->program, facts, b->ranges, &b->err);
 }
 
+/* Raise the rows that types were found with to those that builds and groups were chosen with. */
+static bool
+more_rows(const GcBinding *b, u64 *rows)
+{
+	bool		more = false;
+
+	for (int n = 0; n < b->program->npipelines; n++)
+	{
+		more |= b->rows_into[n] > rows[n];
+		rows[n] = Max(rows[n], b->rows_into[n]);
+	}
+	return more;
+}
+
 /*
  * Rows are needed to type sums, builds to bound rows, types to choose builds.  A first typing as
- * if each sink had one row serves the builds, a second one is final.  Sums that a later pipeline
- * reads may want a third.
+ * if each sink had one row serves the builds, a second one is final.  Where a later pipeline reads
+ * sums, wider ones may make more groups, whose sums are wider again: until rows stay as they are.
  */
 static GcCode
 type_and_bind(GcBinding *b, GcFacts *facts)
 {
 	u64			rows[GC_MAX_PIPELINES];
 	bool		sums_read = false;
+	bool		more = true;
 	GcCode		code;
 
 	for (int i = 0; i < b->program->ninputs; i++)
@@ -535,12 +550,15 @@ type_and_bind(GcBinding *b, GcFacts *facts)
 	if ((code = bind_pipelines(b)) != GC_OK)
 		return code;
 	facts->rows_into = rows;
-	for (int i = 0; i < (sums_read ? 2 : 1); i++)
+	for (int n = 0; n < b->program->npipelines; n++)
+		rows[n] = Max(b->rows_into[n], 1);
+	for (int i = 0; sums_read && more; i++)
 	{
-		for (int n = 0; n < b->program->npipelines; n++)
-			rows[n] = Max(b->rows_into[n], 1);
-		if (sums_read && ((code = retype(b, facts)) != GC_OK || (code = bind_pipelines(b)) != GC_OK))
+		if (i > 2 * b->program->npipelines)
+			return gc_fail(&b->err, GC_UNSUPPORTED, "The rows of its groups have no bound.");
+		if ((code = retype(b, facts)) != GC_OK || (code = bind_pipelines(b)) != GC_OK)
 			return code;
+		more = more_rows(b, rows);
 	}
 	return gc_program_type_aggs(b->program, facts, b->ranges, &b->err);
 }
