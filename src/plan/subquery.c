@@ -43,7 +43,9 @@ is_aggregation(PlannerInfo *subroot)
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
 		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
-		!q->hasModifyingCTE && subroot->init_plans == NIL && !bms_is_empty(subroot->all_baserels);
+		!q->hasModifyingCTE && subroot->init_plans == NIL && !bms_is_empty(subroot->all_baserels) &&
+		/* PostgreSQL calls these for each group, read or not. */
+		!contain_volatile_functions((Node *) subroot->processed_tlist);
 }
 
 static RelOptInfo *
@@ -103,6 +105,12 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 		/* A key without Vars splits nothing. */
 		if (contain_var_clause(lfirst(lc)) && gc_group_key(tr, lfirst(lc)) < 0)
 			return NULL;
+	}
+	if (exprs != NIL && tr->group_keys[tr->streamed->pipeline] == NIL)
+	{
+		/* No group if there is no row: a pipeline without keys has one always. */
+		gc_refuse(tr, "a subquery groups by constants only");
+		return NULL;
 	}
 	groups = gc_groups_open(tr);
 	if (groups)
