@@ -61,7 +61,8 @@ emit_order(Cg *cg)
 	cg_require(cg, ref);
 	o = cg_expr(cg, ref);
 	if (e->reg == GC_I128 || e->reg == GC_F64 || e->reg == GC_F32)
-		text_addf(cg->out, "u64 gc_image = %sgc_order_f64((double) %s);\n", sign, o.v);
+		/* -0 and 0 are equal: adding 0 leaves one of them. */
+		text_addf(cg->out, "u64 gc_image = %sgc_order_f64((double) %s + 0.0);\n", sign, o.v);
 	else
 		text_addf(cg->out, "u64 gc_image = %sGC_ORDER_I64((i64) %s);\n", sign, o.v);
 	text_addf(cg->out, "gc_image = GC_ORDER_WITHIN(gc_image);\n");

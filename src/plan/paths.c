@@ -380,7 +380,7 @@ choosing_path(PlannerInfo *root, GcPath *path, double wanted)
 	GcPlan	   *plan;
 	List	   *tags;
 
-	if (!gc_choose_first(tr, root->sort_pathkeys, wanted))
+	if (!gc_choose_first(tr, root->sort_pathkeys, path->cpath.path.pathtarget->exprs, wanted))
 		return NULL;
 	tr->plan->rows_out = 2 * wanted;
 	plan = gc_builder_finish(tr, &tags);

@@ -143,6 +143,7 @@ typedef struct GcTranslation
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
 	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */
 	List	   *choice_keys;	/* int expr: the order of that, or NIL */
+	bool		having_left;	/* PostgreSQL tests a part of HAVING after that choice */
 	List	   *row_outputs;	/* int expr */
 	Node	  **column_nodes;	/* the Var or expression behind each column */
 	GcLeaf	  **column_leaf;
