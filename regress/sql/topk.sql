@@ -1,0 +1,131 @@
+-- Which groups are returned, chosen on the device: HAVING, and the first few in an order.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+CREATE SCHEMA topk;
+SET search_path = topk, public;
+
+CREATE TABLE f (id int, k int, t text, n numeric(12,2), w numeric(30,10), i8 int8, f4 float4, f8 float8, z float8, d date, v int NOT NULL, u int);
+INSERT INTO f SELECT i, i % 3000, 't' || i % 3001, (i * 7919 % 20011 - 10000) / 100.0, (i * 104729::int8 % 1000003 - 500000) * 567.0123456789,
+	(i * 104729::int8 % 1000003 - 500000) * 9000000000000, (i % 64 - 32) / 4.0, CASE i % 3000 WHEN 5 THEN 'NaN' WHEN 6 THEN 'Infinity' WHEN 7 THEN '-Infinity' ELSE (i % 512 - 256) / 8.0 END,
+	CASE WHEN i % 2 = 0 THEN 0 ELSE '-0'::float8 END, date '1999-12-01' + i % 90, i % 97 - 48, CASE WHEN i % 3000 > 40 THEN i * 31 % 100003 - 50000 END
+FROM generate_series(1, 12000) AS i;
+CREATE TABLE g AS SELECT i AS k, 't' || i % 37 AS name, i % 40 AS x FROM generate_series(0, 3100) AS i;
+CREATE TABLE many AS SELECT i * 7 % 300007 AS k, i % 17001 AS j, i % 1000 AS v FROM generate_series(1, 320000) AS i;
+CREATE TABLE none (k int, v int);
+SELECT settle();
+VACUUM ANALYZE f, g, many, none;
+
+-- Rows in their order, and as sets.  Does the plan choose on the device?
+CREATE FUNCTION check_top(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	chosen text := 'all';
+	got text[];
+	used bigint;
+BEGIN
+	PERFORM set_config('search_path', 'topk, public', true), set_config('gpuconc.debug_offload', 'prefer', true);
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ '^ *Choose' THEN
+			chosen := concat_ws('; ', nullif(chosen, 'all'), regexp_replace(line, '^ *', ''));
+		END IF;
+	END LOOP;
+	SELECT offloaded INTO used FROM gpuconc_stat_get();
+	got := rows_of(query, 'prefer');
+	-- ties are in no order
+	IF (CASE WHEN query ~ 'WITH TIES' THEN difference(rows_of(query, 'forbid'), got) IS NOT NULL ELSE got IS DISTINCT FROM rows_of(query, 'forbid') END) THEN
+		RETURN 'DIFFERENT: ' || query || E'\n' || coalesce(difference(rows_of(query, 'forbid'), got), 'in another order');
+	END IF;
+	RETURN format('%s%s rows, %s', CASE WHEN used = (SELECT offloaded FROM gpuconc_stat_get()) THEN 'NOT OFFLOADED, ' END, cardinality(got), chosen);
+END $$;
+
+-- each aggregate and type, both directions, NULLs at either end, ties at the limit
+SELECT q, check_top('SELECT k, ' || q || ' FROM f GROUP BY k ORDER BY 2 DESC, k LIMIT 10') AS most, check_top('SELECT k, ' || q || ' FROM f GROUP BY k ORDER BY 2, k DESC LIMIT 7') AS least,
+	check_top('SELECT k, ' || q || ' FROM f GROUP BY k ORDER BY 2 DESC NULLS LAST, k LIMIT 33') AS nulls_last, check_top('SELECT k, ' || q || ' FROM f GROUP BY k ORDER BY 2 NULLS FIRST, k LIMIT 50') AS nulls_first
+FROM unnest(ARRAY['sum(v)', 'sum(u)', 'count(*)', 'count(u)', 'min(u)', 'max(v)', 'sum(n)', 'min(n)', 'sum(w)', 'avg(w)', 'sum(i8)', 'min(i8)', 'avg(n)', 'avg(v)', 'max(d)', 'sum(f8)', 'min(f8)', 'max(f8)', 'sum(f4)', 'avg(f8)', 'sum(CASE WHEN f8 BETWEEN -100 AND 100 THEN f8 END)', 'max(z)', 'sum(v) - 2 * max(v)', 'abs(sum(u))', 'sum(n * v)', '-sum(v)', 'CASE WHEN sum(v) > 0 THEN max(u) END', 'sum(v) FILTER (WHERE u > 0)', 'min(t)', 'max(t)', 'bool_and(v > 0)', 'sum(v)::float8 / count(*)']) AS q;
+-- zero and minus zero are equal: the second key decides
+SELECT check_top('SELECT k, max(z), min(v) FROM f GROUP BY k ORDER BY 2 DESC, k DESC LIMIT 3'), check_top('SELECT k, max(z) FROM f GROUP BY k ORDER BY 2, k LIMIT 3'), check_top('SELECT k, max(-z) FROM f GROUP BY k ORDER BY 2, k LIMIT 5 OFFSET 2');
+-- limits
+SELECT q, check_top('SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2, 1 ' || q) FROM unnest(ARRAY['', 'LIMIT 0', 'LIMIT 1', 'LIMIT 31', 'LIMIT 32', 'LIMIT 33', 'LIMIT 3000', 'LIMIT 5000', 'LIMIT 200000', 'LIMIT 5 OFFSET 7', 'LIMIT 5 OFFSET 2998', 'LIMIT 5 OFFSET 4000', 'OFFSET 2990', 'LIMIT NULL', 'LIMIT ALL OFFSET 2995', 'LIMIT (SELECT 5)', 'LIMIT 2 + 3', 'FETCH FIRST 5 ROWS ONLY', 'FETCH FIRST 5 ROWS WITH TIES', 'LIMIT 9223372036854775807', 'LIMIT 5 OFFSET 9223372036854775807']) AS q;
+SELECT check_top('SELECT k, count(*) FROM f GROUP BY k ORDER BY 2 FETCH FIRST 5 ROWS WITH TIES'), check_top('SELECT k % 10 AS k, max(v) FROM f GROUP BY 1 ORDER BY 2 DESC FETCH FIRST 2 ROWS WITH TIES'), check_top('SELECT k, sum(v) FROM f WHERE k < 100 GROUP BY k ORDER BY 2 DESC, 1 OFFSET 4 FETCH FIRST 5 ROWS WITH TIES');
+SELECT * FROM (SELECT k FROM f GROUP BY k ORDER BY sum(v) LIMIT -1) x;
+-- keys, texts, ties of all, no rows, one group, a constant
+SELECT q, check_top(q) FROM unnest(ARRAY[
+	'SELECT k FROM f GROUP BY k ORDER BY k DESC LIMIT 5', 'SELECT k, t, sum(v) FROM f GROUP BY k, t ORDER BY 3, 1, 2 LIMIT 5', 'SELECT t, sum(v) FROM f GROUP BY t ORDER BY t DESC LIMIT 5', 'SELECT t, sum(v) FROM f GROUP BY t ORDER BY t, 2 LIMIT 5', 'SELECT t, sum(v) FROM f GROUP BY t ORDER BY 2, t LIMIT 5', 'SELECT k % 7, count(*) > 5 FROM f GROUP BY 1 ORDER BY 2, 1 LIMIT 2', 'SELECT k, 1 FROM f GROUP BY k ORDER BY sum(v - v), k LIMIT 3', 'SELECT k FROM none GROUP BY k ORDER BY sum(v) LIMIT 5', 'SELECT sum(v) FROM none ORDER BY 1 LIMIT 5', 'SELECT sum(v) FROM f ORDER BY 1 LIMIT 5', 'SELECT sum(v) FROM f GROUP BY 3 + 4 ORDER BY 1 LIMIT 5', 'SELECT d, count(*), sum(n) FROM f GROUP BY d ORDER BY 3 DESC, d LIMIT 4', 'SELECT n, count(*) FROM f GROUP BY n ORDER BY 2 DESC, n LIMIT 4', 'SELECT d, n > 0, count(*) FROM f GROUP BY 1, 2 ORDER BY n > 0, 3, 1 LIMIT 4', 'SELECT u, count(*) FROM f GROUP BY u ORDER BY u NULLS FIRST LIMIT 4', 'SELECT u, count(*) FROM f GROUP BY u ORDER BY u DESC NULLS LAST LIMIT 4', 'SELECT v, sum(n) FROM f GROUP BY v ORDER BY v USING > LIMIT 4'
+]) AS q;
+-- HAVING: on the device, in part, and not there; with a limit, and without
+SELECT q, check_top('SELECT k, sum(v) FROM f GROUP BY k HAVING ' || q || ' ORDER BY 2, 1 LIMIT 10') AS limited, check_top('SELECT k, sum(v) FROM f GROUP BY k HAVING ' || q || ' ORDER BY 1') AS whole FROM unnest(ARRAY[
+	'sum(v) > 100', 'sum(v) > 100000', 'count(*) = 4 AND k > 50', 'sum(u) IS NULL', 'avg(n) > 30', 'avg(n) < -50.5 OR max(i8) < 0', 'min(t) LIKE ''t1%''', 'bool_or(v > 30)', 'min(t) > ''t2'' AND sum(v) > 50', 'max(d) > date ''2000-02-01''', 'sum(f8) > 10', 'sum(n)::text LIKE ''%7''', 'sum(v) BETWEEN 10 AND 20', 'max(v) IN (1, 2, 3)', 'NOT (sum(v) > 0) AND sum(v) <> -5', 'sum(v) > (SELECT avg(x) FROM g)', 'k IN (SELECT x FROM g)', 'sum(v) % 7 = 3', 'random() < 2', 'sum(v) > 180 AND random() < 2', 'string_agg(t, '','') > ''t''', 'stddev(v) > 3', 'grouping(k) = 0'
+]) AS q;
+SELECT q, check_top('SELECT sum(v), count(*) FROM f HAVING ' || q) FROM unnest(ARRAY['count(*) > 5', 'count(*) < 5', 'sum(v) IS NULL', 'min(t) > ''a''']) AS q;
+-- what may be divided by zero in groups that PostgreSQL looks at, too, and in such that it does not
+SELECT check_error('SELECT k FROM topk.f GROUP BY k HAVING 1000 / (count(*) - 4) > 0 ORDER BY sum(v) LIMIT 1', '{topk}'), check_top('SELECT k FROM f GROUP BY k HAVING CASE WHEN count(*) <> 4 THEN 1000 / (count(*) - 4) > 0 ELSE true END ORDER BY sum(v), k LIMIT 1');
+-- ... also where the target list divides
+SELECT q, check_error('SELECT k, 1000 / (count(*) - 4) FROM topk.f GROUP BY k ORDER BY ' || q, '{topk}') FROM unnest(ARRAY['sum(v), k LIMIT 1', '2, 1 LIMIT 1', 'sum(v), 2']) AS q;
+SELECT q, check_top('SELECT k, ' || q || ' FROM f GROUP BY k ORDER BY sum(v), 1 LIMIT 3') FROM unnest(ARRAY['100 / (count(*) + 1)', 'sum(n) * 2 + count(*)', 'sum(n) / 4', 'CASE WHEN sum(v) > 3 THEN min(d) END', 'sum(v) > 3 AND min(t) < ''t4''', 'k + 1', 'coalesce(max(u), -1)', 'sum(v)::numeric', 'sum(v)::int', 'sum(v) || ''x''']) AS q;
+-- sizes: dense groups, hashed ones, wrong estimates, and very few or nearly all chosen
+SELECT q, check_top('SELECT ' || q || ' AS k, sum(v) FROM many GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20') AS few, check_top('SELECT ' || q || ' AS k, sum(v), count(*) FROM many GROUP BY 1 HAVING sum(v) > 990 ORDER BY 1') AS chosen, check_top('SELECT ' || q || ' AS k, sum(v) FROM many GROUP BY 1 ORDER BY 2, 1 LIMIT 9 OFFSET 20000') AS later
+FROM unnest(ARRAY['k', 'j', 'k % 31', 'k % 32', 'k % 33', 'k % 1000', 'k % 16384', 'k % 17000', '(k + 1) * 1000003::int8', 'k + j * 100000::int8', 'k % 2 + 9000000000', 'k * 0']) AS q;
+SELECT check_top('SELECT k, sum(v) FROM many WHERE k * 2 = k + k AND j * 2 = j + j GROUP BY k HAVING sum(v) >= 0 ORDER BY 2, 1 LIMIT 3'), check_top('SELECT k, sum(v) FROM many WHERE k * 3 = k + k + k AND j * 2 = j + j GROUP BY k HAVING sum(v) * 2 >= 0 ORDER BY 1');
+-- over joins, subqueries, and below other nodes
+SELECT q, check_top(q) FROM unnest(ARRAY[
+	'SELECT g.name, sum(f.v) FROM f JOIN g USING (k) GROUP BY g.name ORDER BY 2 DESC, 1 LIMIT 5', 'SELECT g.k, g.x, sum(f.v) FROM f JOIN g USING (k) GROUP BY g.k, g.x ORDER BY 3 DESC, 1 LIMIT 5', 'SELECT x.s, count(*) FROM (SELECT k, sum(v) s FROM f GROUP BY k) x GROUP BY x.s ORDER BY 2 DESC, 1 LIMIT 5', 'SELECT x.s, count(*) FROM g, (SELECT k, sum(v) s FROM f GROUP BY k) x WHERE x.k = g.k GROUP BY x.s HAVING count(*) > 2 ORDER BY 1 LIMIT 5', 'SELECT count(*), sum(y.v) FROM f y, (SELECT k, sum(v) s FROM f GROUP BY k ORDER BY 2, 1 LIMIT 5) x WHERE x.k = y.k',
+	'SELECT DISTINCT ON (sum(v)) sum(v), k FROM f GROUP BY k ORDER BY 1, 2 LIMIT 5', 'SELECT DISTINCT sum(v) FROM f GROUP BY k ORDER BY 1 LIMIT 5', 'SELECT k, sum(v), rank() OVER (ORDER BY sum(v) DESC) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 5', 'SELECT k, sum(sum(v)) OVER () FROM f GROUP BY k ORDER BY 2, 1 LIMIT 5', 'SELECT k, generate_series(1, 3) FROM f GROUP BY k ORDER BY sum(v), 1, 2 LIMIT 5', 'SELECT * FROM (SELECT k, sum(v) s FROM f GROUP BY k UNION ALL SELECT k, x FROM g) y ORDER BY 2, 1 LIMIT 5', '(SELECT k, sum(v) s FROM f GROUP BY k ORDER BY 2, 1 LIMIT 5) UNION ALL (SELECT k, max(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2)', 'SELECT s, k FROM (SELECT sum(v) AS s, k FROM f GROUP BY k) x ORDER BY s % 10, k LIMIT 5', 'SELECT g.x, (SELECT y.k FROM f y WHERE y.v > g.x GROUP BY y.k ORDER BY sum(y.v), y.k LIMIT 1) FROM g WHERE g.k < 4 ORDER BY 1', 'SELECT g.k, y.s FROM g, LATERAL (SELECT k % 10 AS r, sum(v) s FROM f WHERE f.v > g.k GROUP BY 1 ORDER BY 2, 1 LIMIT 2) y WHERE g.k < 5 ORDER BY 1, 2', 'SELECT k, count(*) FROM f GROUP BY GROUPING SETS ((k), ()) ORDER BY 2 DESC, 1 LIMIT 2'
+]) AS q;
+-- an operator family of one's own
+CREATE FUNCTION by_abs(int8, int8) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN abs($1) < abs($2) THEN -1 WHEN abs($1) > abs($2) THEN 1 ELSE 0 END';
+CREATE FUNCTION abs_lt(int8, int8) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT abs($1) < abs($2)';
+CREATE FUNCTION abs_le(int8, int8) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT abs($1) <= abs($2)';
+CREATE FUNCTION abs_eq(int8, int8) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT abs($1) = abs($2)';
+CREATE FUNCTION abs_gt(int8, int8) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT abs($1) > abs($2)';
+CREATE FUNCTION abs_ge(int8, int8) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT abs($1) >= abs($2)';
+CREATE OPERATOR |<| (FUNCTION = abs_lt, LEFTARG = int8, RIGHTARG = int8);
+CREATE OPERATOR |<=| (FUNCTION = abs_le, LEFTARG = int8, RIGHTARG = int8);
+CREATE OPERATOR |=| (FUNCTION = abs_eq, LEFTARG = int8, RIGHTARG = int8);
+CREATE OPERATOR |>=| (FUNCTION = abs_ge, LEFTARG = int8, RIGHTARG = int8);
+CREATE OPERATOR |>| (FUNCTION = abs_gt, LEFTARG = int8, RIGHTARG = int8);
+CREATE OPERATOR CLASS abs_ops FOR TYPE int8 USING btree AS OPERATOR 1 |<|, OPERATOR 2 |<=|, OPERATOR 3 |=|, OPERATOR 4 |>=|, OPERATOR 5 |>|, FUNCTION 1 by_abs(int8, int8);
+SELECT check_top('SELECT k, sum(v) FROM f GROUP BY k ORDER BY sum(v) USING |<|, k LIMIT 3');
+-- parameters, generic plans
+SET plan_cache_mode = force_generic_plan;
+SET gpuconc.debug_offload = require;
+PREPARE top(int, int) AS SELECT k, sum(v) FROM f GROUP BY k HAVING sum(v) > $1 ORDER BY 2, 1 LIMIT $2;
+EXECUTE top(50, 3);
+EXECUTE top(-1000, 2);
+EXECUTE top(51, 3);
+EXECUTE top(NULL, 3);
+PREPARE top3(int) AS SELECT k, sum(v) FROM f WHERE k > $1 GROUP BY k ORDER BY 2, 1 LIMIT 3;
+EXECUTE top3(0);
+EXECUTE top3(1500);
+EXECUTE top3(5000);
+RESET plan_cache_mode;
+-- a cursor, and rows that come and go
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 4;
+FETCH 3 FROM c;
+FETCH BACKWARD 2 FROM c;
+FETCH ALL FROM c;
+COMMIT;
+SET gpuconc.debug_offload = prefer;
+INSERT INTO f (k, v) VALUES (-5, 1000000), (-6, -1000000);
+SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;
+SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2, 1 LIMIT 2;
+DELETE FROM f WHERE k = -5;
+SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;
+-- what EXPLAIN says of it
+EXPLAIN (COSTS OFF) SELECT k, sum(v) FROM f GROUP BY k HAVING sum(v) > 5 AND min(t) > 't' ORDER BY 2 DESC, 1 LIMIT 2;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;
+CREATE FUNCTION explained(options text, query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	result text := '';
+BEGIN
+	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
+		result := result || line || E'\n';
+	END LOOP;
+	RETURN result;
+END $$;
+SELECT explained(o, 'SELECT k, sum(v) FROM f GROUP BY k HAVING avg(n) > 5 ORDER BY 2 DESC, 1 LIMIT 2') ~ 'Choose.*groups of f, first 2 and ties' FROM unnest(ARRAY['ANALYZE, VERBOSE', 'FORMAT JSON', 'ANALYZE, VERBOSE, FORMAT JSON', 'ANALYZE, BUFFERS, FORMAT XML', 'FORMAT YAML, VERBOSE']) AS o;
+
+RESET search_path;
+DROP SCHEMA topk CASCADE;
