@@ -203,6 +203,7 @@ GC_OPAQUE(u32 x)
 #define GC_RINT(x)				rint(x)
 #define GC_ISINF(x)				isinf(x)
 #define GC_ISNAN(x)				isnan(x)
+#define GC_ISFINITE(x)			isfinite(x)
 
 #else							/* device host */
 
@@ -315,6 +316,7 @@ GC_BITS_F32(i32 x)
 #define GC_RINT(x)				__builtin_rint(x)
 #define GC_ISINF(x)				__builtin_isinf(x)
 #define GC_ISNAN(x)				__builtin_isnan(x)
+#define GC_ISFINITE(x)			__builtin_isfinite(x)
 
 GC_FN u64
 gc_atomic_cas64(u64 *p, u64 expected, u64 desired)

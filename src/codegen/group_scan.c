@@ -49,6 +49,22 @@ cg_declare_groups(Cg *cg)
 			  from_word(cg, from, GC_GROUP_PART_FLAGS), from_word(cg, from, GC_GROUP_PART_FLAGS));
 }
 
+/*
+ * PostgreSQL may have overflowed where a float sum is not finite, or the other way round, also in
+ * groups that HAVING or an order leaves out.
+ */
+static void
+check_float_sums(const Cg *cg, const GcPPipeline *from, Text *t)
+{
+	for (u16 i = from->first_agg; i < from->first_agg + from->naggs; i++)
+	{
+		const GcPAgg *agg = &gc_aggs(cg->p)[i];
+
+		if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
+			text_addf(t, "GC_CHECK(GC_ISFINITE(GC_BITS_F64((i64) gc_w[%d])));\n", agg->word);
+	}
+}
+
 void
 cg_emit_group_scan(Cg *cg, Text *t)
 {
@@ -59,6 +75,7 @@ cg_emit_group_scan(Cg *cg, Text *t)
 	/* Without keys there is one group, also where no row came. */
 	if (from->group_mode == GC_GROUP_DENSE)
 		text_addf(t, "if (!gc_w[0]) continue;\n");
+	check_float_sums(cg, from, t);
 	text_addf(t, "%s", text_of(&cg->body));
 }
 
@@ -133,6 +150,8 @@ cg_group_column(Cg *cg, u16 column, int k)
 	}
 	accumulator_text(&gc_aggs(cg->p)[c->agg], value, sizeof(value));
 	text_addf(cg->out, "const %s v%d = (%s) %s;\n", cg_ctype[c->reg], k, cg_ctype[c->reg], value);
+	if (c->reg == GC_F32 && gc_aggs(cg->p)[c->agg].fn == GC_AGG_SUM)
+		text_addf(cg->out, "GC_CHECK(GC_ISFINITE(v%d));\n", k);
 	if (c->nullable)
 		text_addf(cg->out, "const i32 vn%d = gc_w[%d] == 0;\n", k,
 				  c->count == GC_NONE ? 0 : gc_aggs(cg->p)[c->count].word);

@@ -184,13 +184,13 @@ agg_sum(Decoder *d, const u64 *g, u16 ref)
 }
 
 static double
-agg_sum_float(Decoder *d, const u64 *g, u16 ref)
+agg_sum_float(Decoder *d, const u64 *g, u16 ref, bool is_float4)
 {
 	double		v;
 
 	memcpy(&v, &g[decoder_agg(d, ref)->word], sizeof(v));
 	/* PostgreSQL may have overflowed where we did not, or the other way round. */
-	if (isinf(v) || isnan(v))
+	if (!isfinite(v) || (is_float4 && !isfinite((float4) v)))
 		d->code = gc_fail(&d->b->err, GC_DATA, "A float sum is not finite.");
 	return v;
 }
@@ -245,9 +245,9 @@ sum_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 		case GC_INT8:
 			return gc_int128_to_numeric(agg_sum(d, g, out->ref), 0);
 		case GC_FLOAT4:
-			return Float4GetDatum((float4) agg_sum_float(d, g, out->ref));
+			return Float4GetDatum((float4) agg_sum_float(d, g, out->ref, true));
 		case GC_FLOAT8:
-			return Float8GetDatum(agg_sum_float(d, g, out->ref));
+			return Float8GetDatum(agg_sum_float(d, g, out->ref, false));
 		default:
 			return sum_numeric(d, g, out);
 	}
@@ -261,7 +261,7 @@ avg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 	Datum		sum;
 
 	if (GC_KIND_IS_FLOAT(kind))
-		return Float8GetDatum(agg_sum_float(d, g, out->ref) / (double) n);
+		return Float8GetDatum(agg_sum_float(d, g, out->ref, false) / (double) n);
 	sum = GC_KIND_IS_INT(kind) ? gc_int128_to_numeric(agg_sum(d, g, out->ref), 0) : sum_numeric(d, g, out);
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(n)));
 }

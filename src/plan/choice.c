@@ -16,11 +16,15 @@
 
 #include "access/stratnum.h"
 #include "access/transam.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "builder.h"
 #include "groups.h"
+#include "operators.h"
 #include "../columns/pgkinds.h"
 
 /* The pipeline that chooses, opened if need be; -1 if there is no room for it. */
@@ -100,15 +104,84 @@ order_expr(GcTranslation *tr, PathKey *key)
 	return GC_NO_EXPR;
 }
 
+static bool
+is_widening(const FuncExpr *f)
+{
+	return f->funcid == F_NUMERIC_INT2 || f->funcid == F_NUMERIC_INT4 || f->funcid == F_NUMERIC_INT8 ||
+		f->funcid == F_INT8_INT4 || f->funcid == F_INT8_INT2 || f->funcid == F_INT4_INT2 ||
+		f->funcid == F_FLOAT8_INT2 || f->funcid == F_FLOAT8_INT4 || f->funcid == F_FLOAT8_INT8;
+}
+
+static bool
+is_harmless(const OpExpr *op)
+{
+	const char *name = get_opname(op->opno);
+
+	if (op->opno >= FirstGenbkiObjectId || gc_type_kind(exprType(linitial(op->args))) == GC_KIND_NONE)
+		return false;
+	return gc_comparison_op(name) != 0 ||
+		(op->opresulttype == NUMERICOID && (strcmp(name, "+") == 0 || strcmp(name, "-") == 0 || strcmp(name, "*") == 0));
+}
+
+typedef struct GroupsContext
+{
+	List	   *keys;			/* what the main pipeline groups by */
+	EquivalenceClass *order;	/* what the device computes of each group */
+} GroupsContext;
+
+/*
+ * May an expression of groups raise an error?  PostgreSQL computes it of all groups, and we of the
+ * chosen ones only.  What keys and arguments of aggregates are made of, the device has computed.
+ */
+static bool
+may_raise(Node *node, GroupsContext *context)
+{
+	if (node == NULL || IsA(node, Aggref) || list_member(context->keys, node))
+		return false;
+	if (list_length(context->order->ec_members) == 1 &&
+		equal(linitial_node(EquivalenceMember, context->order->ec_members)->em_expr, node))
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_PlaceHolderVar:
+		case T_Const:
+		case T_Param:
+			return false;
+		case T_RelabelType:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CoalesceExpr:
+		case T_List:
+			break;
+		case T_FuncExpr:
+			if (!is_widening((FuncExpr *) node))
+				return true;
+			break;
+		case T_OpExpr:
+			if (!is_harmless((OpExpr *) node))
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, may_raise, context);
+}
+
 bool
-gc_choose_first(GcTranslation *tr, List *pathkeys, double wanted)
+gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 {
 	PathKey    *key = linitial_node(PathKey, pathkeys);
+	GroupsContext context = {tr->key_nodes[tr->main], key->pk_eclass};
 	GcPPipeline *pl;
 	int			e;
 
 	/* The first few of all groups are not the first few of what HAVING leaves. */
-	if (tr->group_keys[tr->main] == NIL || tr->having_left || (e = order_expr(tr, key)) < 0)
+	if (tr->group_keys[tr->main] == NIL || tr->having_left || may_raise((Node *) exprs, &context) ||
+		(e = order_expr(tr, key)) < 0)
 		return false;
 	pl = &tr->pipelines[tr->main + 1];
 	pl->descending = key->pk_strategy == BTGreaterStrategyNumber;

@@ -21,8 +21,8 @@ extern void gc_choose_having(GcTranslation *tr, List *having);
 
 /*
  * Have the device choose the groups that come first in an order, `wanted` of them and more.
- * False if it cannot.
+ * Exprs are what the node makes of a group.  False if it cannot.
  */
-extern bool gc_choose_first(GcTranslation *tr, List *pathkeys, double wanted);
+extern bool gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted);
 
 #endif							/* GC_CHOICE_H */

@@ -209,13 +209,33 @@ claim_order(PlannerInfo *root, GcPath *path)
 	path->cpath.path.total_cost += rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 }
 
+/* Does the query return nothing but columns? */
+static bool
+only_vars(PlannerInfo *root, const GcPath *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->upper_targets[UPPERREL_ORDERED]->exprs)
+	{
+		if (!IsA(lfirst(lc), Var))
+			return false;
+	}
+	foreach(lc, path->cpath.path.pathtarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var))
+			return false;
+	}
+	return true;
+}
+
 /* A path of ours for ORDER BY, and LIMIT if it is known; NULL if it is no better than it was. */
 static Path *
 ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
 {
 	GcTranslation *tr = gc_builder_save(path->tr);
 	bool		aggregate = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
-	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL && gc_choose_first(tr, root->sort_pathkeys, wanted);
+	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL && 
+		gc_choose_first(tr, root->sort_pathkeys, path->cpath.path.pathtarget->exprs, wanted);
 	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = gc_builder_save(tr);
 	bool		sorted = rows <= MOST_SORTED && note_order(root, tr);
@@ -227,8 +247,8 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
 		tr = unsorted;
 	if (chosen)
 		tr->plan->rows_out = 2 * wanted;
-	/* HAVING may drop rows, and ties be wanted of the last. */
-	if (sorted && wanted > 0 && path->having == NIL && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
+	/* HAVING may drop rows, ties be wanted of the last, and expressions fail for rows behind it. */
+	if (sorted && wanted > 0 && path->having == NIL && (chosen || only_vars(root, path)) && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
 		tr->plan->limit = wanted;
 	again = path_again(path, tr, rows);
 	if (again == NULL)

@@ -1,0 +1,325 @@
+/*-------------------------------------------------------------------------
+ *
+ * numeric_test.c
+ *	  The average of numerics in kernels is what PostgreSQL's numeric_div() makes of sum and count.
+ *
+ * The rules are told once more here: select_div_scale() over decimal digits, a long division, and
+ * rounding half away from zero.  Sums and counts are drawn with any number of digits, and so that
+ * quotients end in a half, or next to one, or at a power of 10000.  A few results are
+ * PostgreSQL's own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "harness.h"
+
+#include "../../cuda/gc_abi.h"
+
+#define GC_FN_ONCE		static
+#define GC_NO_UNROLL
+#include "../../cuda/gc_numeric.h"
+
+#define NRANDOM			2000000
+#define MOST_DIGITS		80
+
+/* A quotient as decimal digits: 1000 before the point would do, so do fewer. */
+typedef struct Quotient
+{
+	int			scale;			/* digits behind the point */
+	i128		value;			/* times 10^scale; meaningless if too large */
+	bool		large;
+} Quotient;
+
+static u64	random_state = 88172645463325252ull;
+
+static u64
+draw(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state * 0x2545F4914F6CDD1Dull;
+}
+
+/* Decimal digits, the first one first; returns how many. */
+static int
+decimal_digits(u128 x, char *digits)
+{
+	char		backwards[MOST_DIGITS];
+	int			n = 0;
+
+	for (; x > 0; x /= 10)
+		backwards[n++] = (char) (x % 10);
+	for (int i = 0; i < n; i++)
+		digits[i] = backwards[n - 1 - i];
+	return n;
+}
+
+/*
+ * Weight and value of the first digit to base 10000 of the value with these digits, the last
+ * `scale` of which are behind the point.
+ */
+static int
+first_digit(const char *digits, int n, int scale, int *first)
+{
+	int			before = n - scale;	/* digits before the point; negative: zeros behind it */
+	int			weight;
+	int			end;
+
+	*first = 0;
+	if (n == 0)
+		return 0;
+	/* the group of four that the first digit is in */
+	weight = before > 0 ? (before - 1) / 4 : -((-before) / 4) - 1;
+	/* it ends so many digits behind the first one */
+	end = before - 4 * weight;
+	for (int i = 0; i < end; i++)
+		*first = *first * 10 + (i < n ? digits[i] : 0);
+	return weight;
+}
+
+static int
+division_scale(u128 sum, int scale, u64 count)
+{
+	char		digits[MOST_DIGITS];
+	int			first1,
+				first2;
+	int			weight = first_digit(digits, decimal_digits(sum, digits), scale, &first1);
+	int			result;
+
+	weight -= first_digit(digits, decimal_digits(count, digits), 0, &first2);
+	result = 16 - 4 * (first1 <= first2 ? weight - 1 : weight);
+	return result > scale ? result : scale;
+}
+
+/* What numeric_div() returns. */
+static Quotient
+divide(i128 sum, int scale, u64 count)
+{
+	u128		x = sum < 0 ? -(u128) sum : (u128) sum;
+	char		digits[MOST_DIGITS];
+	int			n = decimal_digits(x, digits);
+	Quotient	q = {division_scale(x, scale, count), 0, false};
+	u128		rest = 0;
+
+	for (int i = 0; i < n + q.scale - scale; i++)
+	{
+		rest = rest * 10 + (i < n ? digits[i] : 0);
+		q.large |= q.value > (((i128) 1) << 122);
+		q.value = q.large ? 0 : q.value * 10 + (i128) (rest / count);
+		rest %= count;
+	}
+	if (rest * 2 >= count)
+		q.value++;
+	if (sum < 0)
+		q.value = -q.value;
+	return q;
+}
+
+/* Is it left to PostgreSQL: too many digits, or a dividend that 128 bits do not hold? */
+static bool
+is_left(u128 x, int scale, const Quotient *q)
+{
+	if (q->scale > GC_AVG_SCALE || x >> 117)
+		return true;
+	for (int i = scale; i < q->scale; i++)
+	{
+		if (__builtin_mul_overflow(x, (u128) 10, &x))
+			return true;
+	}
+	return x >> 126 != 0;
+}
+
+/*
+ * Compare one; false, with a note, if they differ.  Quotients that 128 bits do not hold with
+ * GC_AVG_SCALE do not come: typing knows the range of values (program/groups.c).
+ */
+static bool
+same_average(i128 sum, int scale, u64 count)
+{
+	i32			bad = 0;
+	i128		got;
+	Quotient	q = divide(sum, scale, count);
+	bool		large = q.large;
+
+	for (int i = q.scale; !large && i < GC_AVG_SCALE; i++)
+		large = __builtin_mul_overflow(q.value, (i128) 10, &q.value);
+	if (large)
+		return true;
+	got = gc_numeric_avg(sum, (i64) count, scale, &bad);
+	if (bad && is_left(sum < 0 ? -(u128) sum : (u128) sum, scale, &q))
+		return true;
+	if (!bad && (q.scale <= GC_AVG_SCALE || sum == 0) && q.value == got)
+		return true;
+	tap_note("%s%llu%015llu / %llu, scale %d: scale of quotient %d", sum < 0 ? "-" : "", (unsigned long long) ((sum < 0 ? -sum : sum) / 1000000000000000),
+			 (unsigned long long) ((sum < 0 ? -sum : sum) % 1000000000000000), (unsigned long long) count, scale, q.scale);
+	return false;
+}
+
+/* ---------- PostgreSQL's own ---------- */
+
+static const struct
+{
+	i64			sum;
+	i64			count;
+	int			scale;
+	const char *quotient;
+}			known[] =
+{
+	{10, 3, 1, "0.33333333333333333333"},
+	{1, 3, 7, "0.000000033333333333333333"},
+	{1, 7, 7, "0.000000014285714285714286"},
+	{-1, 6, 2, "-0.00166666666666666667"},
+	{12345678901234, 7, 2, "17636684144.62000000"},
+	{9999999999999999, 9999, 2, "10001000100.01000000"},
+	{10000, 10000, 0, "1.00000000000000000000"},
+	{9999, 10000, 0, "0.99990000000000000000"},
+	{1000000, 9999, 2, "1.0001000100010001"},
+	{5, 2, 2, "0.02500000000000000000"},
+	{-5, 2, 2, "-0.02500000000000000000"},
+	{5, 1, 1, "0.50000000000000000000"},
+	{1000000000000000, 3, 0, "333333333333333.3333"},
+	{77777, 7777, 4, "0.00100009000900090009"},
+	{1, 20000, 0, "0.000050000000000000000000"},
+	{5000000000001, 3, 12, "1.6666666666670000"},
+	{100000000, 100000001, 0, "0.99999999000000010000"},
+	{-2, 3, 0, "-0.66666666666666666667"},
+	{0, 5, 2, "0.00000000000000000000"},
+	{12345678901234567, 1000000007, 0, "12345678.814814815296"},
+	{123456789012, 11, 12, "0.01122334445563636364"},
+};
+
+static void
+test_known(void)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	{
+		const char *point = strchr(known[i].quotient, '.');
+		i32			bad = 0;
+		i128		got = gc_numeric_avg(known[i].sum, known[i].count, known[i].scale, &bad);
+		i128		wanted = 0;
+		int			scale = (int) strlen(point + 1);
+
+		for (const char *c = known[i].quotient; *c; c++)
+			wanted = *c >= '0' && *c <= '9' ? wanted * 10 + (*c - '0') : wanted;
+		for (int d = scale; d < GC_AVG_SCALE; d++)
+			wanted *= 10;
+		if (known[i].quotient[0] == '-')
+			wanted = -wanted;
+		ok(!bad && got == wanted, "%lld / %lld with scale %d is %s", (long long) known[i].sum, (long long) known[i].count, known[i].scale, known[i].quotient);
+		is(division_scale((u128) (known[i].sum < 0 ? -known[i].sum : known[i].sum), known[i].scale, (u64) known[i].count), scale, "the model has its scale");
+	}
+}
+
+/* ---------- drawn ---------- */
+
+static i128
+power_of_10(int n)
+{
+	i128		p = 1;
+
+	while (n-- > 0)
+		p *= 10;
+	return p;
+}
+
+/* Up to so many decimal digits, any number of them as likely. */
+static u128
+draw_digits(int most)
+{
+	return ((u128) draw() << 64 | draw()) % (u128) power_of_10(1 + (int) (draw() % most));
+}
+
+static void
+test_random(void)
+{
+	u64			wrong = 0;
+
+	for (int i = 0; i < NRANDOM && wrong < 10; i++)
+	{
+		int			scale = (int) (draw() % 17);
+		u64			count = (u64) draw_digits(draw() % 4 == 0 ? 17 : 7) + 1;
+		i128		sum = (i128) draw_digits(draw() % 4 == 0 ? 34 : 17);
+
+		wrong += !same_average(draw() % 2 ? -sum : sum, scale, count);
+	}
+	ok(wrong == 0, "sums and counts of any size");
+}
+
+/* Quotients that are a half of the last digit away from one with fewer digits, or nearly. */
+static void
+test_halves(void)
+{
+	u64			wrong = 0;
+
+	for (int i = 0; i < NRANDOM / 4 && wrong < 10; i++)
+	{
+		const int	zeros = 1 + (int) (draw() % 6);
+		const u64	count = 2 * (u64) power_of_10(zeros) * (1 + draw() % 50);
+		const i128	sum = (i128) draw_digits(20) + (i128) (draw() % 3) - 1;
+
+		wrong += !same_average(sum, (int) (draw() % 13), count);
+	}
+	ok(wrong == 0, "quotients that are rounded from a half");
+}
+
+/* Sums and counts next to powers of ten, where the first digits decide the scale. */
+static void
+test_powers(void)
+{
+	u64			wrong = 0;
+
+	for (int s = 0; s <= 30; s++)
+	{
+		for (int c = 0; c <= 17; c++)
+		{
+			for (int n = 0; n < 25 * 17 && wrong < 10; n++)
+			{
+				const i128	sum = power_of_10(s) * (n % 25 < 5 ? 1 : 1 + n % 25 % 9) + n % 5 - 2;
+				const i128	count = power_of_10(c) * (n / 5 % 5 < 3 ? 1 : 7) + n / 5 % 5 - 2;
+
+				if (count > 0)
+					wrong += !same_average(sum, n / 25, (u64) count) || !same_average(-sum, n / 25, (u64) count);
+			}
+		}
+	}
+	ok(wrong == 0, "sums and counts around powers of ten");
+}
+
+/* Where 128 bits end: never a wrong result. */
+static void
+test_large(void)
+{
+	u64			wrong = 0;
+
+	for (int bit = 90; bit < 127; bit++)
+	{
+		for (int n = 0; n < 400 && wrong < 10; n++)
+		{
+			const i128	sum = ((i128) 1 << bit) + (i128) (draw() % 5) - 2;
+
+			wrong += !same_average(n % 2 ? -sum : sum, n % 20, draw() % 2 ? 1 + draw() % 10 : (draw() >> (1 + draw() % 60)) | 1);
+		}
+	}
+	ok(wrong == 0, "sums that nearly fill 128 bits");
+	{
+		i32			bad = 0;
+
+		(void) gc_numeric_avg((i128) ((u128) 1 << 127), 3, 2, &bad);
+		ok(bad, "the least sum of all is left to PostgreSQL");
+		bad = 0;
+		(void) gc_numeric_avg(5, 0, 2, &bad);
+		ok(bad, "so is no value");
+	}
+}
+
+int
+main(void)
+{
+	tap_start();
+	test_known();
+	test_random();
+	test_halves();
+	test_powers();
+	test_large();
+	return tap_done();
+}
