@@ -68,7 +68,7 @@ SET join_collapse_limit = 1;
 SELECT check_same('SELECT count(*) FROM sales JOIN (shop JOIN region ON s_region = r_id) ON shop = s_id');
 RESET join_collapse_limit;
 -- limits of a program
-SELECT refusal(format('SELECT %s FROM types', string_agg(format('sum(i4 + %s), min(i4 - %s)', i, i), ', '))) FROM generate_series(1, 40) AS i;
+SELECT refusal(format('SELECT %s FROM types', string_agg(format('sum(i4 + %s), min(i4 - %s)', i, i), ', '))) FROM generate_series(1, 120) AS i;
 SELECT refusal(format('SELECT %s, count(*) FROM types GROUP BY %s', string_agg(format('i4 + %s', i), ', '), string_agg(format('i4 + %s', i), ', '))) FROM generate_series(1, 20) AS i;
 SELECT refusal(format('SELECT count(*) FROM types WHERE %s', string_agg(format('i4 + %s <> nn * %s', i, i), ' AND '))) FROM generate_series(1, 500) AS i;
 SELECT refusal(format('SELECT count(*) FROM types WHERE %s', string_agg(format('i4 IN (%s, 2, 7)', i), ' OR '))) FROM generate_series(1, 40) AS i;

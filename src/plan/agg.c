@@ -161,8 +161,6 @@ add_bits(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
 {
 	GcPlanOutput *out;
 
-	if (!GC_KIND_IS_INT(tr->pexprs[arg].kind))
-		return refuse_type(tr, agg);
 	out = add_output(tr, (Node *) agg, GC_OUT_BITS);
 	out->ref = gc_build_agg(tr, fn, arg);
 	out->ref2 = gc_build_agg(tr, GC_AGG_COUNT, arg);
@@ -181,8 +179,6 @@ add_variance(GcTranslation *tr, Aggref *agg, int arg, Oid finalfn)
 	int			value;
 	int			square;
 
-	if (!GC_KIND_IS_INT(tr->pexprs[arg].kind) && tr->pexprs[arg].kind != GC_NUMERIC)
-		return refuse_type(tr, agg);
 	/* The square of an integer need not be one of its type. */
 	value = gc_build_cast(tr, arg, GC_NUMERIC);
 	if (value < 0 || (square = gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, value, value, -1, -1)) < 0)

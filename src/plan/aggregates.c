@@ -16,6 +16,7 @@
 
 #include "builder.h"
 #include "expr.h"
+#include "../columns/pgkinds.h"
 
 /* Do this numeric expression's values differ in display scale from row to row? */
 bool
@@ -113,6 +114,27 @@ gc_sql_aggregate(const char *name)
 	return NULL;
 }
 
+/* Is what an aggregate is of a type that it is computed for?  Others tell when they are translated. */
+static bool
+type_suits(const Aggref *agg, const GcSqlAggregate *sql)
+{
+	GcKind		kind;
+
+	if (agg->args == NIL)
+		return true;
+	kind = gc_type_kind(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr));
+	switch (sql->how)
+	{
+		case GC_AGGREGATE_BIT_AND:
+		case GC_AGGREGATE_BIT_OR:
+			return GC_KIND_IS_INT(kind);
+		case GC_AGGREGATE_VARIANCE:
+			return GC_KIND_IS_INT(kind) || kind == GC_NUMERIC;
+		default:
+			return true;
+	}
+}
+
 /* What is against an aggregate, whatever its arguments; NULL if nothing is. */
 const char *
 gc_aggregate_refusal(const Aggref *agg, const char *name)
@@ -127,5 +149,7 @@ gc_aggregate_refusal(const Aggref *agg, const char *name)
 		return psprintf("aggregate %s is not supported", name);
 	if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE || list_length(agg->args) > 1)
 		return psprintf("aggregate %s is not supported in this form", name);
+	if (!type_suits(agg, gc_sql_aggregate(name)))
+		return psprintf("aggregate %s is not supported for this type", name);
 	return NULL;
 }

@@ -1,0 +1,101 @@
+-- DISTINCT, and grouping sets.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+
+-- SELECT DISTINCT: columns, expressions, constants, NULL, every type, no rows
+SELECT check_same('SELECT DISTINCT shop FROM sales');
+SELECT check_same('SELECT DISTINCT customer, city, quantity FROM sales WHERE price > 500');
+SELECT check_same('SELECT DISTINCT shop + 1, upper(city), customer, 5, ''x'' FROM sales');
+SELECT check_same('SELECT DISTINCT 5 FROM sales');
+SELECT check_same('SELECT DISTINCT 5 FROM sales WHERE id < 0');
+SELECT check_same('SELECT DISTINCT NULL::int, customer FROM sales');
+SELECT check_same('SELECT DISTINCT shop, shop FROM sales');
+SELECT check_same('SELECT DISTINCT b, i2, i4, i8, n, d, ts, tz, tx, vc, bc, di, dn, dt, dd FROM types');
+SELECT check_same('SELECT DISTINCT b IS NULL, nn % 3 FROM types');
+SELECT check_same('SELECT DISTINCT s_name, quantity FROM sales JOIN shop ON shop = s_id');
+SELECT check_same('SELECT DISTINCT s_name, quantity FROM sales LEFT JOIN shop ON shop = s_id AND s_id < 10');
+SELECT check_same('SELECT DISTINCT customer FROM sales WHERE id < 0');
+SELECT check_error('SELECT DISTINCT 1 / (id - 7) FROM sales');
+-- above and below it
+SELECT check_same('SELECT DISTINCT shop, city FROM sales ORDER BY city, shop');
+SELECT check_same('SELECT count(*), sum(q) FROM (SELECT DISTINCT shop AS s, quantity AS q FROM sales OFFSET 0) x');
+SELECT check_same('SELECT * FROM (SELECT DISTINCT price FROM sales ORDER BY price DESC LIMIT 7) q');
+SELECT check_same('SELECT * FROM (SELECT DISTINCT customer FROM sales ORDER BY customer DESC NULLS FIRST LIMIT 7 OFFSET 2) q');
+SELECT check_same('SELECT DISTINCT shop FROM sales UNION SELECT DISTINCT s_id FROM shop');
+SELECT check_same('SELECT count(*) FROM sales WHERE shop IN (SELECT DISTINCT s_id FROM shop WHERE s_id < 9)');
+SELECT check_same('SELECT s_name, (SELECT count(*) FROM (SELECT DISTINCT city FROM sales WHERE shop = s_id) q) FROM shop WHERE s_id < 4');
+SELECT plan_of('SELECT DISTINCT shop, city FROM sales');
+SELECT plan_of('SELECT DISTINCT price FROM sales ORDER BY price DESC LIMIT 7');
+-- what PostgreSQL makes distinct itself: rows from the device, groups
+SELECT check_same('SELECT DISTINCT ON (shop) shop, price FROM sales ORDER BY shop, price');
+SELECT check_same('SELECT DISTINCT f8 FROM types');
+SELECT check_same('SELECT DISTINCT shop, row_number() OVER (PARTITION BY shop ORDER BY id) FROM sales WHERE id < 500');
+SELECT check_same('SELECT DISTINCT count(*) FROM sales GROUP BY customer');
+SELECT check_same('SELECT DISTINCT quantity FROM sales GROUP BY quantity, shop ORDER BY quantity LIMIT 3');
+SELECT plan_of('SELECT DISTINCT count(*) FROM sales GROUP BY customer');
+
+-- grouping sets: every aggregate; NULLs that are values and NULLs that are not
+SELECT check_same('SELECT shop, count(*) FROM sales GROUP BY ROLLUP (shop)');
+SELECT check_same('SELECT shop, city, count(*), count(note), sum(price), avg(price), min(note), max(quantity), stddev(price), bool_or(price > 999), bit_and(quantity), bit_or(quantity), GROUPING(shop, city) FROM sales GROUP BY CUBE (shop, city)');
+SELECT check_same('SELECT shop, city, quantity, count(*), sum(customer), avg(customer), count(customer), GROUPING(city), GROUPING(quantity, shop) FROM sales GROUP BY ROLLUP (shop, city, quantity)');
+SELECT check_same('SELECT customer, city, count(*), max(customer), min(customer), GROUPING(customer) FROM sales GROUP BY GROUPING SETS ((customer), (city), (), (), (customer))');
+SELECT check_same('SELECT b, nn, d, count(*), GROUPING(b, nn, d) FROM types GROUP BY GROUPING SETS (ROLLUP (b, nn), CUBE (nn, d), (b, d))');
+SELECT check_same('SELECT b, nn, count(*), GROUPING(b, nn) FROM types GROUP BY DISTINCT ROLLUP (b, nn), ROLLUP (b)');
+SELECT check_same('SELECT b, i2, n, tx, bc, count(*), sum(n), avg(i8), GROUPING(b, i2, n, tx, bc) FROM types GROUP BY CUBE (b, i2, n, tx, bc)');
+SELECT check_same('SELECT id, city, count(*) FROM sales GROUP BY CUBE (id, city)');
+SELECT check_near('SELECT shop, sum(weight) AS a, avg(weight * quantity) AS b, min(weight) AS c, max(weight) AS d FROM sales GROUP BY ROLLUP (shop) ORDER BY shop');
+-- twelve columns, and many sets
+SELECT check_same('SELECT b, i2, i4, i8, n, d, ts, tz, tx, vc, bc, nn, count(*), sum(n), avg(i8), GROUPING(b, i2, i4, i8, n, d, ts, tz, tx, vc, bc, nn) FROM types GROUP BY ROLLUP (b, i2, i4, i8, n, d, ts, tz, tx, vc, bc, nn)');
+SELECT check_same('SELECT count(*), sum(c), sum(g) FROM (SELECT count(*) AS c, GROUPING(b, i2, n, d, tx, bc, nn, vc) AS g FROM types WHERE id < 100 GROUP BY CUBE (b, i2, n, d, tx, bc, nn, vc) OFFSET 0) q');
+-- no rows: only a set without columns has a group
+SELECT check_same('SELECT customer, city, count(*), sum(price) FROM sales WHERE id < 0 GROUP BY CUBE (customer, city)');
+SELECT check_same('SELECT customer, city, count(*), sum(price) FROM sales WHERE id < 0 GROUP BY GROUPING SETS ((customer), (city))');
+SELECT check_same('SELECT count(*), sum(price), max(note) FROM sales WHERE id < 0 GROUP BY GROUPING SETS ((), ())');
+SELECT check_same('SELECT count(*), sum(price) FROM sales GROUP BY GROUPING SETS ((), ())');
+SELECT check_same('SELECT count(*) FROM sales GROUP BY ()');
+-- sums beyond 64 bits; errors; scales that differ from group to group
+SELECT check_same('SELECT id % 3, sum(i8::numeric * 1000000), avg(i8) FROM types GROUP BY ROLLUP (1)');
+SELECT check_same('SELECT nn, sum(i8 * 900000), sum(CASE WHEN b THEN n ELSE 0 END), count(*) FILTER (WHERE b) FROM types GROUP BY ROLLUP (nn)');
+SELECT check_error('SELECT shop, sum(id / (id - 7)) FROM sales GROUP BY ROLLUP (shop)');
+SELECT check_error('SELECT id % 3, sum(i8 * 2) FROM extremes GROUP BY CUBE (1)');
+-- joins, expressions, columns that a key determines, HAVING, order, windows
+SELECT check_same('SELECT s_name, quantity, count(*) FROM sales LEFT JOIN shop ON shop = s_id AND s_id < 10 GROUP BY CUBE (s_name, quantity)');
+SELECT check_same('SELECT s_id, s_name, quantity, count(*) FROM sales JOIN shop ON shop = s_id GROUP BY s_id, ROLLUP (quantity)');
+SELECT check_same('SELECT shop + 1, upper(city), sum(price) * 2 FROM sales GROUP BY ROLLUP (shop + 1, upper(city))');
+SELECT check_same('SELECT shop, shop + 1, count(*) FROM sales GROUP BY ROLLUP (shop)');
+SELECT check_same('SELECT shop, shop + 1, count(*) FROM sales GROUP BY ROLLUP (shop, shop + 1)');
+SELECT check_same('SELECT shop, city, sum(price) FROM sales GROUP BY shop, ROLLUP (city, quantity) HAVING sum(price) > 5000 AND GROUPING(city) = 0');
+SELECT check_same('SELECT shop, city, sum(price) FROM sales GROUP BY ROLLUP (shop, city) HAVING shop IS NULL OR shop < 5 ORDER BY shop NULLS FIRST, city DESC LIMIT 20');
+SELECT check_same('SELECT * FROM (SELECT shop, city, sum(price) FROM sales GROUP BY ROLLUP (shop, city) ORDER BY 3 DESC LIMIT 5) q');
+SELECT check_same('SELECT shop, rank() OVER (PARTITION BY GROUPING(shop) ORDER BY sum(price)) FROM sales GROUP BY ROLLUP (shop)');
+SELECT check_same('SELECT DISTINCT shop, count(*) > 5 FROM sales GROUP BY ROLLUP (shop, city)');
+SELECT check_same('SELECT count(*), sum(c) FROM (SELECT shop, city, count(*) AS c FROM sales GROUP BY ROLLUP (shop, city)) q WHERE shop = 3');
+SELECT check_same('SELECT shop, s_name, c FROM shop JOIN (SELECT shop, city, count(*) AS c FROM sales GROUP BY ROLLUP (shop, city)) q ON shop = s_id');
+SELECT check_same('SELECT s_id, q.* FROM shop, LATERAL (SELECT city, count(*) FROM sales WHERE shop = s_id GROUP BY ROLLUP (city)) q WHERE s_id < 4');
+-- GROUPING() without sets
+SELECT check_same('SELECT shop, GROUPING(shop), count(*) FROM sales GROUP BY shop');
+SELECT check_same('SELECT shop FROM sales GROUP BY shop HAVING GROUPING(shop) = 0 AND count(*) > 440');
+-- cached plans, cursors
+PREPARE sets(int) AS SELECT shop, city, count(*) FROM sales WHERE quantity = $1 GROUP BY ROLLUP (shop, city) HAVING count(*) > $1 AND GROUPING(shop) < $1 ORDER BY 1, 2;
+SET plan_cache_mode = force_generic_plan;
+SET gpuconc.debug_offload = require;
+EXECUTE sets(4);
+EXECUTE sets(50);
+SET gpuconc.debug_offload = forbid;
+EXECUTE sets(4);
+RESET gpuconc.debug_offload;
+RESET plan_cache_mode;
+BEGIN;
+SET LOCAL gpuconc.debug_offload = require;
+DECLARE sets SCROLL CURSOR FOR SELECT city, count(*), GROUPING(city) FROM sales WHERE shop = 3 GROUP BY ROLLUP (city) ORDER BY 1;
+FETCH ALL FROM sets;
+FETCH BACKWARD 2 FROM sets;
+FETCH FIRST FROM sets;
+COMMIT;
+SELECT plan_of('SELECT shop, city, GROUPING(shop, city), count(*) FROM sales GROUP BY CUBE (shop, city) HAVING count(*) > 5', 'COSTS OFF, VERBOSE');
+-- what PostgreSQL computes over rows from the device, or altogether
+SELECT q, check_same(q) FROM unnest(ARRAY[
+	'SELECT shop, 5, ''x'', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)', 'SELECT shop, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT shop, string_agg(city, '','' ORDER BY id) FROM sales GROUP BY ROLLUP (shop)'
+]) AS q;
+SELECT q, refusal(q) FROM unnest(ARRAY['SELECT f8, count(*) FROM types GROUP BY ROLLUP (f8)']) AS q;
