@@ -414,7 +414,10 @@ class Generator:
         """A table, now and then some other source of rows."""
         rng = self.rng
         table = rng.choice([t for t in self.tables if not first or t.rows >= 100 or rng.random() < 0.1])
-        if first or rng.random() < 0.85:
+        roll = rng.random()
+        if roll > (0.93 if first else 0.85):
+            return self.groups(alias, table, 1), ""
+        if first or roll < 0.75:
             return Relation(alias, "%s AS %s" % (table.name, alias), table.columns), ""
         form = rng.randint(0, 4)
         name = rng.choice(table.columns)
@@ -439,6 +442,67 @@ class Generator:
         cte = "cte_" + alias
         return (Relation(alias, "%s AS %s" % (cte, alias), [key]),
                 "WITH %s AS MATERIALIZED (SELECT %s AS k FROM %s) " % (cte, name.name, table.name))
+
+    def groups(self, alias, table, depth):
+        """A grouped subquery: of a table or of another one; or of all rows; or DISTINCT."""
+        rng = self.rng
+        inner = Relation("i", "%s AS i" % table.name, table.columns)
+        if depth > 0 and rng.random() < 0.25:
+            inner = self.groups("i", table, depth - 1)
+        ex = Expressions(rng, [("i", c) for c in inner.columns])
+        kinds = ("int2", "int4", "int8", "date", "text", "numeric", "timestamp")
+        found = [c for c in inner.columns if c.type in kinds and (c.name != "pk" or rng.random() < 0.5)]
+        keys = rng.sample(found, min(len(found), rng.choice([0, 1, 1, 1, 1, 2, 2, 3])))
+        columns, texts = [], []
+        for n, c in enumerate(keys):
+            columns.append(Column("k%d" % n, c.type, c.sql_type))
+            columns[-1].small, columns[-1].tame = c.small, c.tame
+            texts.append("i.%s AS k%d" % (c.name, n))
+        distinct = keys and rng.random() < 0.15
+        for n in range(0 if distinct else rng.randint(0 if keys else 1, 3)):
+            text, type_ = self.inner_aggregate(ex)
+            if rng.random() < 0.15:
+                text += " FILTER (WHERE %s)" % ex.gen_bool(0)
+            columns.append(Column("a%d" % n, type_, type_))
+            columns[-1].small = False
+            texts.append("%s AS a%d" % (text, n))
+        where = " WHERE %s" % ex.gen_bool(rng.choice([0, 1])) if rng.random() < 0.4 else ""
+        group = " GROUP BY %s" % ", ".join("i.%s" % c.name for c in keys) if keys and not distinct else ""
+        having = " HAVING %s" % self.having(ex) if not distinct and rng.random() < 0.2 else ""
+        return Relation(alias, "(SELECT %s%s FROM %s%s%s%s) AS %s" % (
+            "DISTINCT " if distinct else "", ", ".join(texts), inner.text, where, group, having, alias), columns)
+
+    def inner_aggregate(self, ex):
+        """(text, type) of an aggregate that has the same value in whatever order rows come."""
+        rng = self.rng
+        roll = rng.random()
+        if roll < 0.25:
+            return rng.choice(["count(*)", "count(%s)" % ex.any(0)[0]]), "int8"
+        if roll < 0.6:
+            type_ = rng.choice(["int2", "int4", "int8", "numeric"])
+            arg = ex.column((type_,), lambda c: c.small or rng.random() < 0.3)
+            if arg:
+                fn = rng.choice(["sum", "sum", "avg"])
+                return "%s(%s)" % (fn, arg), "int8" if fn == "sum" and type_ in ("int2", "int4") else "numeric"
+        type_ = rng.choice(["int4", "int8", "numeric", "date", "timestamp", "text"])
+        arg = ex.column((type_,))
+        return ("%s(%s)" % (rng.choice(["min", "max"]), arg), type_) if arg else ("count(*)", "int8")
+
+    def having(self, ex):
+        rng = self.rng
+        number = ex.column(INTS + ("numeric",)) or "1"
+        return rng.choice(["count(*) > %d" % rng.randint(0, 20), "min(%s) IS NOT NULL" % ex.any(0)[0], "sum(%s) > 0" % ex.gen_int(0),
+                           "NOT (max(%s) < 5)" % ex.gen_int(0), "avg(%s) > %d" % (number, rng.randint(-5, 20)),
+                           "sum(%s) %% 3 = 1" % number, "max(%s)::text LIKE '%%1%%'" % number,
+                           "avg(%s) <= max(%s)" % (number, ex.column(("numeric",)) or "0.5"), "count(DISTINCT %s) > 1" % number])
+
+    def order(self, query):
+        """The first few: in an order that is total, since equal rows are the same."""
+        rng = self.rng
+        columns = list(range(1, len(query.outputs) + 1))
+        rng.shuffle(columns)
+        text = ", ".join("%d%s%s" % (c, rng.choice(["", " DESC"]), rng.choice(["", "", " NULLS FIRST", " NULLS LAST"])) for c in columns)
+        return " ORDER BY %s LIMIT %d%s" % (text, rng.choice([0, 1, 2, 7, 33, 1000]), rng.choice(["", "", " OFFSET 3"]))
 
     def join_condition(self, scope, relation):
         """An equality of a column of relation with one in scope, or None."""
@@ -572,9 +636,8 @@ class Generator:
                     query.outputs.append((key, EXACT))
         for _ in range(rng.randint(0 if query.outputs else 1, 4)):
             query.outputs.append(self.aggregate(ex))
-        if rng.random() < 0.15:
-            query.having.append(rng.choice(["count(*) > %d" % rng.randint(0, 20), "min(%s) IS NOT NULL" % ex.any(0)[0],
-                                            "sum(%s) > 0" % ex.gen_int(0), "NOT (max(%s) < 5)" % ex.gen_int(0)]))
-        if rng.random() < 0.05 and not any(how is not EXACT for _, how in query.outputs):
-            query.suffix = " ORDER BY %s LIMIT 7" % ", ".join(str(i + 1) for i in range(len(query.outputs)))
+        if rng.random() < 0.2:
+            query.having.append(self.having(ex))
+        if rng.random() < 0.15 and not any(how is not EXACT for _, how in query.outputs):
+            query.suffix = self.order(query)
         return query

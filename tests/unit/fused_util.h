@@ -241,7 +241,7 @@ make_values(TableColumn *c, int k, u32 rows, u32 width)
 	}
 }
 
-static void
+static void __attribute__((unused))
 make_column(TableColumn *c)
 {
 	for (int k = 0; k < NCHUNKS; k++)
@@ -255,7 +255,7 @@ make_column(TableColumn *c)
 	c->array = put(c->cols, sizeof(c->cols));
 }
 
-static void
+static void __attribute__((unused))
 free_columns(void)
 {
 	for (int i = 0; i < NTABLE; i++)
@@ -280,7 +280,7 @@ find_column(i16 number)
 }
 
 /* Add a column of the table to a program; `any`: as one whose width is not known. */
-static u16
+static u16 __attribute__((unused))
 read_column(Maker *m, i16 number, bool any)
 {
 	const TableColumn *c = find_column(number);

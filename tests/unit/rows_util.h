@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rows_util.h
- *	  For rows_test.c and join_test.c: row sinks, and what comes out of them.
+ *	  For rows_test.c, join_test.c and groups_test.c: row sinks, and what comes out of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,7 @@ compare_outs(const void *a, const void *b)
 	return memcmp(a, b, sizeof(Out));
 }
 
-static u64
+static u64 __attribute__((unused))
 code_of(i16 column, int c, u32 r, int number, u64 *nulls)
 {
 	const TableColumn *t = find_column(column);
@@ -99,7 +99,7 @@ check_sink(const Member *m, const Out *wanted, u64 n)
 	return right;
 }
 
-static void
+static void __attribute__((unused))
 run_member(Member *m, const Loaded *k, const GcKernelSource *source, u32 chunks, u32 threads, u32 turn)
 {
 	GcSource	sources[NCHUNKS + 1];
