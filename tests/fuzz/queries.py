@@ -301,6 +301,8 @@ class Query:
         self.kinds = {}          # by alias: how it is joined, if not by JOIN
         self.where = []
         self.keys = []           # group keys
+        self.sets = "%s"         # GROUP BY in terms of them: ROLLUP (%s), say
+        self.distinct = ""
         self.outputs = []        # (text, how to compare)
         self.having = []
         self.params = []         # (value, type)
@@ -324,11 +326,11 @@ class Query:
         for relation, on in self.relations:
             if self.kinds.get(relation.alias) in TESTS:
                 where.append("%s (SELECT FROM %s WHERE %s)" % (self.kinds[relation.alias], relation.text, " AND ".join(on) or "true"))
-        text = "%sSELECT %s FROM %s" % (self.prefix, ", ".join(o for o, _ in self.outputs), tables)
+        text = "%sSELECT %s%s FROM %s" % (self.prefix, self.distinct, ", ".join(o for o, _ in self.outputs), tables)
         if where:
             text += " WHERE " + " AND ".join(where)
         if self.keys:
-            text += " GROUP BY " + ", ".join(self.keys)
+            text += " GROUP BY " + self.sets % ", ".join(self.keys)
         if self.having:
             text += " HAVING " + " AND ".join(self.having)
         return text + self.suffix
@@ -579,7 +581,7 @@ class Generator:
             else:
                 arg = ex.of(type_, rng.randint(0, 2))
             text = "%s(%s)" % (fn, arg)
-        elif roll < 0.96:
+        elif roll < 0.88:
             fn = rng.choice(["min", "max"])
             type_ = rng.choice(["int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar"])
             arg = ex.of(type_, rng.randint(0, 1))
@@ -589,14 +591,25 @@ class Generator:
             if type_ == "float":
                 how = ZERO_SIGN
         else:
-            text = rng.choice(["count(DISTINCT %s)", "bool_and(%s IS NULL)", "stddev(%s)", "bit_or(%s)"]) % (
-                ex.column(INTS) or "1")
-            how = TOLERANT if "stddev" in text else EXACT
+            text = self.rarer_aggregate(ex)
         if rng.random() < 0.2:
             text += " FILTER (WHERE %s)" % ex.gen_bool(1)
         if how is EXACT and rng.random() < 0.15 and text.startswith("count"):
             text = "%s %s" % (text, rng.choice(["+ 1", "* 2", "> 10"]))
         return text, how
+
+    def rarer_aggregate(self, ex):
+        """Bits, booleans, variances, DISTINCT."""
+        rng = self.rng
+        roll = rng.random()
+        if roll < 0.2:
+            return "count(DISTINCT %s)" % (ex.column(INTS) or "1")
+        if roll < 0.4:
+            return "%s(%s)" % (rng.choice(["bool_and", "bool_or", "every"]), ex.gen_bool(1))
+        if roll < 0.6:
+            return "%s(%s)" % (rng.choice(["bit_and", "bit_or"]), ex.column(INTS) or ex.gen_int(1))
+        name = rng.choice(["var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev"])
+        return "%s(%s)" % (name, ex.of(rng.choice(["int", "numeric"]), rng.randint(0, 1)))
 
     def query(self):
         rng = self.rng
@@ -613,6 +626,11 @@ class Generator:
             # plain rows
             for _ in range(rng.randint(1, 5)):
                 query.outputs.append((ex.any(rng.choice([0, 0, 0, 1, 2]))[0], EXACT))
+            if rng.random() < 0.3:
+                # not of floats: which of 0 and -0 is there depends on the plan
+                query.distinct = "DISTINCT "
+                query.outputs = [(ex.of(rng.choice(["int", "date", "text", "bool", "numeric", "timestamp"]), rng.choice([0, 0, 1])), EXACT)
+                                 for _ in query.outputs]
             while len(query.where) < 2:
                 query.where.append(ex.gen_bool(1))
             if rng.random() < 0.1:
@@ -634,6 +652,8 @@ class Generator:
                 query.keys.append(key)
                 if rng.random() < 0.9:
                     query.outputs.append((key, EXACT))
+            if query.keys and rng.random() < 0.2:
+                query.sets = rng.choice(["ROLLUP (%s)", "CUBE (%s)", "GROUPING SETS ((%s), ())", "GROUPING SETS (%s)"])
         for _ in range(rng.randint(0 if query.outputs else 1, 4)):
             query.outputs.append(self.aggregate(ex))
         if rng.random() < 0.2:
