@@ -13,6 +13,7 @@
 #   INDEXES      indexes on foreign keys: yes or no (no)
 #   ONLY         queries of answers, power and explain, with commas (all)
 #   POSTGRES     time PostgreSQL, too: yes or no (yes)
+#   WARM         seconds of executions before what is timed (1)
 #   TIMEOUT      seconds after which a query is stopped (60)
 #   STREAMS      numbers of streams (1,8)
 #   PASSES       how often each stream asks its queries (5)
@@ -26,7 +27,7 @@ set -Eeuo pipefail
 
 TPCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/tpch/device.sh
-MORE_NAMES=(INDEXES ONLY POSTGRES TIMEOUT STREAMS PASSES)
+MORE_NAMES=(INDEXES ONLY POSTGRES WARM TIMEOUT STREAMS PASSES)
 DEFAULT_PARTS=answers,power,throughput,explain
 BUFFERS_EACH=2400
 CACHE_EACH=4800
@@ -38,7 +39,7 @@ prepare() {
 	MORE_CONF="max_parallel_workers_per_gather = $WORKERS
 wal_level = replica"
 	[[ ${INDEXES:=no} != yes ]] || WHAT='TPC-H with indexes'
-	: "${POSTGRES:=yes}" "${TIMEOUT:=60}" "${STREAMS:=1,8}" "${PASSES:=5}" "${ONLY:=}"
+	: "${POSTGRES:=yes}" "${WARM:=1}" "${TIMEOUT:=60}" "${STREAMS:=1,8}" "${PASSES:=5}" "${ONLY:=}"
 	[ -z "${WHEELS:-}" ] || {
 		WHEELS=$(cd "$WHEELS" && pwd)
 		export TPCHGEN_WHEELS=$WHEELS
@@ -74,7 +75,7 @@ run_part() {
 		power)
 			[[ $POSTGRES != yes ]] || others+=(--postgres)
 			! has_duckdb || others+=(--duckdb)
-			TMPDIR=$DATA "$PYTHON" "$TPCH/power" --out "$OUT/power.md" --workers "$WORKERS" --runs "$RUNS" --timeout "$TIMEOUT" \
+			TMPDIR=$DATA "$PYTHON" "$TPCH/power" --out "$OUT/power.md" --workers "$WORKERS" --runs "$RUNS" --warm "$WARM" --timeout "$TIMEOUT" \
 				"${only[@]}" "${told[@]}" "${others[@]}"
 			;;
 		throughput)
