@@ -94,6 +94,10 @@ FETCH BACKWARD 2 FROM sets;
 FETCH FIRST FROM sets;
 COMMIT;
 SELECT plan_of('SELECT shop, city, GROUPING(shop, city), count(*) FROM sales GROUP BY CUBE (shop, city) HAVING count(*) > 5', 'COSTS OFF, VERBOSE');
+-- in an order, row by row
+SELECT q, rows_of(q, 'require') = rows_of(q, 'forbid') AS same FROM unnest(ARRAY[
+	'SELECT shop, city, sum(price), GROUPING(shop, city) FROM sales GROUP BY CUBE (shop, city) ORDER BY 3 DESC, 1, 2, 4', 'SELECT customer, city, GROUPING(customer, city), count(*) FROM sales GROUP BY CUBE (customer, city) ORDER BY 1 NULLS FIRST, 2 DESC, 3', 'SELECT customer, city, GROUPING(customer, city), count(*) FROM sales GROUP BY CUBE (customer, city) ORDER BY 1 DESC, 2 NULLS FIRST, 3', 'SELECT shop, stddev(price) FROM sales GROUP BY shop ORDER BY 2 DESC, 1', 'SELECT id, variance(n), variance(i4) FROM types GROUP BY id ORDER BY 2, 3 DESC, 1', 'SELECT nn, bit_or(i8), bool_or(b), stddev(i8) FROM types GROUP BY nn ORDER BY 4 DESC NULLS LAST, 2, 3, 1', 'SELECT n, tx, b, bc, sum(n) FROM types GROUP BY ROLLUP (n, tx, b, bc) ORDER BY n DESC, tx, b, bc, GROUPING(n, tx, b, bc)', 'SELECT DISTINCT n, tx, ts, b FROM types ORDER BY 1, 2 DESC, 3, 4', 'SELECT DISTINCT nw, d FROM types ORDER BY 1 DESC, 2'
+]) AS q;
 -- what PostgreSQL computes over rows from the device, or altogether
 SELECT q, check_same(q) FROM unnest(ARRAY[
 	'SELECT shop, 5, ''x'', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)', 'SELECT shop, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT shop, string_agg(city, '','' ORDER BY id) FROM sales GROUP BY ROLLUP (shop)'
