@@ -8,7 +8,7 @@
  * one phase, in which a thread takes one group after another.  A dense group's keys are computed
  * from its number.
  *
- * Names in generated text: gc_s is the group's number, gc_w its words, from_* describe the table.
+ * Names in generated text: from_number is the group's number, gc_w its words, from_* describe the table.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -70,8 +70,8 @@ cg_emit_group_scan(Cg *cg, Text *t)
 {
 	const GcPPipeline *from = cg_groups_of(cg->p, cg->pl);
 
-	text_addf(t, "GC_NO_UNROLL for (u64 gc_s = (u64) block * nthreads + thread; gc_s < from_count; gc_s += (u64) nblocks * nthreads) {\n"
-			  "const u64 *gc_w = from_words + gc_s * %d; (void) gc_w;\n", from->group_words);
+	text_addf(t, "GC_NO_UNROLL for (u64 from_number = (u64) block * nthreads + thread; from_number < from_count; from_number += (u64) nblocks * nthreads) {\n"
+			  "const u64 *gc_w = from_words + from_number * %d; (void) gc_w;\n", from->group_words);
 	/* Without keys there is one group, also where no row came. */
 	if (from->group_mode == GC_GROUP_DENSE)
 		text_addf(t, "if (!gc_w[0]) continue;\n");
@@ -91,7 +91,7 @@ dense_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 	const int	base = cg_word(cg, GC_ARG_GROUP_KEY, GC_GROUP_KEY_INDEX(number_of(cg, from), key), 0);
 	const int	stride = cg_word(cg, GC_ARG_GROUP_KEY, GC_GROUP_KEY_INDEX(number_of(cg, from), key), 1);
 
-	text_addf(cg->out, "u64 kn%d = gc_s;\n", k);
+	text_addf(cg->out, "u64 kn%d = from_number;\n", k);
 	/* All combinations of the keys behind it have the same code of this key. */
 	if (key > 0)
 		text_addf(cg->out, "kn%d %%= gc_a.w[%d];\n", k,
@@ -108,10 +108,10 @@ hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 {
 	const int	words = cg_group_key_words(cg->p, from);
 
-	text_addf(cg->out, "const %s v%d = (%s) from_keys[gc_s * %d + %d];\n", cg_ctype[c->reg], k, cg_ctype[c->reg],
+	text_addf(cg->out, "const %s v%d = (%s) from_keys[from_number * %d + %d];\n", cg_ctype[c->reg], k, cg_ctype[c->reg],
 			  words, c->attnum);
 	if (c->nullable)
-		text_addf(cg->out, "const i32 vn%d = (i32) (from_keys[gc_s * %d + %d] >> %d & 1);\n", k, words, from->nkeys,
+		text_addf(cg->out, "const i32 vn%d = (i32) (from_keys[from_number * %d + %d] >> %d & 1);\n", k, words, from->nkeys,
 				  c->attnum);
 }
 

@@ -30,8 +30,8 @@ prepare(Cg *cg)
 	if (cg->pl->nkeys == 0)
 		return;
 	text_addf(t, "u64 *to_top = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_TOP));
-	text_addf(t, "const u64 gc_pass = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_PASS));
-	text_addf(t, "const u32 gc_last_bin = gc_pass == 2 ? gc_top_last_bin(to_top, gc_a.w[%d]) : 0;\n",
+	text_addf(t, "const u64 to_pass = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_PASS));
+	text_addf(t, "const u32 gc_last_bin = to_pass == 2 ? gc_top_last_bin(to_top, gc_a.w[%d]) : 0;\n",
 			  cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WANTED));
 }
 
@@ -68,8 +68,8 @@ emit_order(Cg *cg)
 	text_addf(cg->out, "gc_image = GC_ORDER_WITHIN(gc_image);\n");
 	if (!never_null(&o))
 		text_addf(cg->out, "if (%s) gc_image = %s;\n", o.n, cg->pl->nulls_first ? "GC_ORDER_FIRST" : "GC_ORDER_LAST");
-	text_addf(cg->out, "if (gc_pass == 0) { gc_best = GC_MAX(gc_best, gc_image); continue; }\n"
-			  "if (gc_pass == 1) { GC_TOP_COUNT(to_top, gc_image, block); continue; }\n"
+	text_addf(cg->out, "if (to_pass == 0) { gc_best = GC_MAX(gc_best, gc_image); continue; }\n"
+			  "if (to_pass == 1) { GC_TOP_COUNT(to_top, gc_image, block); continue; }\n"
 			  "if (gc_top_bin(to_top[0] - gc_image) > gc_last_bin) continue;\n");
 }
 
@@ -85,16 +85,16 @@ emit_row(Cg *cg)
 			  "if (gc_o >= to_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n"
 			  "for (u32 i = 0; i < %d; i++) to_words[gc_o * %d + i] = gc_w[i];\n", from->group_words, from->group_words);
 	if (from->group_mode == GC_GROUP_HASH)
-		text_addf(cg->out, "for (u32 i = 0; i < %d; i++) to_keys[gc_o * %d + i] = from_keys[gc_s * %d + i];\n", keys, keys, keys);
+		text_addf(cg->out, "for (u32 i = 0; i < %d; i++) to_keys[gc_o * %d + i] = from_keys[from_number * %d + i];\n", keys, keys, keys);
 	else
-		text_addf(cg->out, "to_keys[gc_o] = (i64) gc_s;\n");
+		text_addf(cg->out, "to_keys[gc_o] = (i64) from_number;\n");
 }
 
 static void
 end_order(Cg *cg, Text *t)
 {
 	if (cg->pl->nkeys > 0)
-		text_addf(t, "if (gc_pass == 0) {\nconst u64 e = gc_block_max(gc_best);\nif (thread == 0 && e) GC_MAX_G(to_top, e);\n}\n");
+		text_addf(t, "if (to_pass == 0) {\nconst u64 e = gc_block_max(gc_best);\nif (thread == 0 && e) GC_MAX_G(to_top, e);\n}\n");
 }
 
 const Sink	sink_select = {
