@@ -18,6 +18,8 @@
 #include <math.h>
 
 #include "access/stratnum.h"
+#include "catalog/pg_am.h"
+#include "commands/defrem.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -104,6 +106,15 @@ rank_output(GcTranslation *tr, int output, Oid collation)
 	return true;
 }
 
+/* The operator family by which a type is sorted if nothing is said. */
+static Oid
+default_family(Oid type)
+{
+	Oid			opclass = GetDefaultOpClass(type, BTREE_AM_OID);
+
+	return OidIsValid(opclass) ? get_opclass_family(opclass) : InvalidOid;
+}
+
 /* Note the whole order in the plan; false if the executor cannot make it. */
 static bool
 note_order(PlannerInfo *root, GcTranslation *tr)
@@ -119,6 +130,9 @@ note_order(PlannerInfo *root, GcTranslation *tr)
 		Oid			operator;
 
 		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
+			return false;
+		/* Words are in the default order of their type alone. */
+		if (key->pk_opfamily != default_family(type))
 			return false;
 		operator = get_opfamily_member(key->pk_opfamily, type, type, key->pk_strategy);
 		if (!OidIsValid(operator))
