@@ -194,7 +194,8 @@ worth_offering(PlannerInfo *root, RelOptInfo *rel)
 		return root->join_info_list != NIL;
 	if (!root->parse->hasAggs && root->parse->groupClause == NIL)
 		return true;
-	return gc_aggregates_refused(root);
+	/* Many groups of grouping sets may be too dear to decode: then their input is offered. */
+	return root->parse->groupingSets != NIL || gc_aggregates_refused(root);
 }
 
 static void

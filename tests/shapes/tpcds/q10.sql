@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 10: EXISTS for one channel, and EXISTS in one of two others.
--- offloaded: 4
+-- offloaded: 1
 select cd_gender, cd_marital_status, cd_education_status, count(*) as persons, max(cd_dep_count) as deps, avg(cd_purchase_estimate) as estimate
 from customer c, customer_address, customer_demographics
 where c_current_addr_sk = ca_address_sk and c_birth_month <= 2 and ca_county in ('county1', 'county2') and cd_demo_sk = c_current_cdemo_sk

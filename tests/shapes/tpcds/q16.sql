@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 16: count(DISTINCT), EXISTS with an inequality, NOT EXISTS.
--- offloaded: 3
+-- offloaded: 1
 select count(distinct cs_order_number) as orders, sum(cs_ext_ship_cost) as shipping, sum(cs_net_profit) as profit
 from catalog_sales cs1, date_dim, customer_address, call_center
 where d_date between date '2000-02-01' and date '2000-05-31' and cs1.cs_ship_date_sk = d_date_sk and cs1.cs_ship_addr_sk = ca_address_sk

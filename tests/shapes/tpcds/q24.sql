@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 24: a CTE of a deep join, and HAVING that compares with an average over the CTE.
--- offloaded: 1
+-- offloaded: 2
 with sold as (
 	select c_last_name, c_first_name, s_store_name, ca_state, s_state, i_color, i_current_price, i_units, i_size, sum(ss_net_paid) as paid
 	from store_sales, store_returns, store, item, customer, customer_address

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 64: a very wide join of sales and returns in a CTE, joined with itself for the next year.
--- offloaded: 2
+-- offloaded: 1
 with refunds as (
 	select cs_item_sk as item, sum(cs_ext_list_price) as sale, sum(cr_refunded_cash + cr_store_credit) as refund
 	from catalog_sales, catalog_returns

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 72: eleven tables with two LEFT JOINs, and an inequality between facts.
--- offloaded: 2
+-- offloaded: 1
 select i_item_desc, w_warehouse_name, d1.d_week_seq, sum(case when p_promo_sk is null then 1 else 0 end) as no_promo,
 	sum(case when p_promo_sk is not null then 1 else 0 end) as promo, count(*) as total
 from catalog_sales join inventory on cs_item_sk = inv_item_sk join warehouse on w_warehouse_sk = inv_warehouse_sk join item on i_item_sk = cs_item_sk

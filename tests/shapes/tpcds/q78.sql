@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 78: what was not returned in three channels by LEFT JOIN, their sums LEFT JOINed.
--- offloaded: 6
+-- offloaded: 1
 with ws as (
 	select d_year as year, ws_item_sk as item, ws_bill_customer_sk as cust, sum(ws_quantity) as qty, sum(ws_wholesale_cost) as wc, sum(ws_sales_price) as sp
 	from web_sales left join web_returns on wr_order_number = ws_order_number and ws_item_sk = wr_item_sk join date_dim on ws_sold_date_sk = d_date_sk

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 95: a CTE of a fact joined with itself, used by two IN sub-selects.
--- offloaded: 3
+-- offloaded: 1
 with split as (
 	select ws1.ws_order_number, ws1.ws_warehouse_sk as w1, ws2.ws_warehouse_sk as w2
 	from web_sales ws1, web_sales ws2

@@ -1,5 +1,5 @@
 -- TPC-H query 2: the cheapest supplier, by a correlated minimum.
--- offloaded: 2
+-- offloaded: 1
 select s_acctbal, s_name, n_name, p_partkey, p_mfgr, s_address, s_phone, s_comment
 from part, supplier, partsupp, nation, region
 where p_partkey = ps_partkey and s_suppkey = ps_suppkey and p_size = 15 and p_type like '%BRASS' and s_nationkey = n_nationkey

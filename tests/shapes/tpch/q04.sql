@@ -1,5 +1,5 @@
 -- TPC-H query 4: orders with a late line, by EXISTS.
--- offloaded: 2
+-- offloaded: 1
 select o_orderpriority, count(*) as order_count
 from orders
 where o_orderdate >= date '1993-07-01' and o_orderdate < date '1993-07-01' + interval '3 months'

@@ -1,5 +1,5 @@
 -- TPC-H query 13: a LEFT JOIN with a condition of its own, grouped twice.
--- offloaded: 2
+-- offloaded: 1
 select c_count, count(*) as custdist
 from (select c_custkey, count(o_orderkey)
 	from customer left outer join orders on c_custkey = o_custkey and o_comment not like '%special%requests%'

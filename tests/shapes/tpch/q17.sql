@@ -1,5 +1,5 @@
 -- TPC-H query 17: a correlated average of the same table.
--- offloaded: 2
+-- offloaded: 1
 select sum(l_extendedprice) / 7.0 as avg_yearly
 from lineitem, part
 where p_partkey = l_partkey and p_brand = 'Brand#23' and p_container = 'MED BOX'

@@ -1,5 +1,5 @@
 -- TPC-H query 18: IN of a grouped sub-select with HAVING (250 instead of 300: the data is small).
--- offloaded: 2
+-- offloaded: 1
 select c_name, c_custkey, o_orderkey, o_orderdate, o_totalprice, sum(l_quantity)
 from customer, orders, lineitem
 where o_orderkey in (select l_orderkey from lineitem group by l_orderkey having sum(l_quantity) > 250) and c_custkey = o_custkey and o_orderkey = l_orderkey

@@ -1,5 +1,5 @@
 -- TPC-H query 20: IN of IN, and a correlated sum.
--- offloaded: 4
+-- offloaded: 1
 select s_name, s_address
 from supplier, nation
 where s_suppkey in (select ps_suppkey from partsupp
