@@ -16,7 +16,7 @@ from server import MODES, Server
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = ('regress', 'isolation')
 # What the whole regression suite offloads at least where everything is preferred.
-OFFLOADED = 24000
+OFFLOADED = 15000
 # A test that takes longer hangs, on however busy a machine.
 TEST_SECONDS = 7200
 SHOWN_LINES = 12
