@@ -109,6 +109,7 @@ gpuconc.enable_marked_scan = off
 gpuconc.debug_force_shared_scan = marked
 });
 $node->restart;
+wait_for_worker($node);
 is(log_has($node, qr/invalid configuration parameter name "gpuconc.enable_marked_scan"/, $before), 1,
 	'a setting that has another name now: a warning');
 is(log_has($node, qr/invalid value for parameter "gpuconc.debug_force_shared_scan": "marked"/, $before), 1,

@@ -35,7 +35,7 @@ sub counted
 my %of = (
 	'an expression' => q{SELECT count(*), sum(id) FROM names WHERE name ~ '7.*9$'},
 	'LIKE' => q{SELECT count(*), sum(id) FROM names WHERE name LIKE '%7%9'},
-	'text results' => q{SELECT substring(name, 1, 7) AS s, count(*) FROM names GROUP BY s ORDER BY s},
+	'text results' => q{SELECT substring(name, 1, 7) AS s, count(*) FROM names GROUP BY s ORDER BY min(id)},
 	'integers' => q{SELECT extract(year FROM d) AS y, count(*) FROM names GROUP BY y ORDER BY y},
 	'ranks' => q{SELECT min(name), max(name) FROM names},
 	'a translation' => q{SELECT count(*), sum(k) FROM names JOIN others USING (name)});
@@ -51,9 +51,9 @@ is(counted(q{SELECT count(*), sum(id) FROM names WHERE name LIKE '%7%8'}, 'anoth
 	'another constant makes another table');
 
 # settings that immutable functions look at
-is(counted(q{SET quote_all_identifiers = off; SELECT quote_ident(name) AS q, count(*) FROM names WHERE id < 9 GROUP BY q ORDER BY q}, 'not quoted'),
+is(counted(q{SET quote_all_identifiers = off; SELECT quote_ident(name) AS q, count(*) FROM names WHERE id < 9 GROUP BY q ORDER BY min(id)}, 'not quoted'),
 	'1 made, 0 shared', 'a table depends on settings');
-is(counted(q{SET quote_all_identifiers = on; SELECT quote_ident(name) AS q, count(*) FROM names WHERE id < 9 GROUP BY q ORDER BY q}, 'quoted'),
+is(counted(q{SET quote_all_identifiers = on; SELECT quote_ident(name) AS q, count(*) FROM names WHERE id < 9 GROUP BY q ORDER BY min(id)}, 'quoted'),
 	'1 made, 0 shared', 'with others there is another table');
 
 # values that are not in the cache yet, and then are

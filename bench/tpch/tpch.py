@@ -69,7 +69,7 @@ def value(sql):
 
 
 class Plan:
-    """Who does what in a plan that EXPLAIN, not verbose, describes.
+    """What does what in a plan that EXPLAIN, not verbose, describes.
 
     level: "whole": gpuconc's nodes read all tables, join and aggregate, and PostgreSQL sorts at most;
     "tables": they read all tables, but PostgreSQL joins, aggregates, or computes their row sources;

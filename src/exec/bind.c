@@ -539,7 +539,7 @@ retype(GcBinding *b, const GcFacts *facts)
 	return gc_program_type(b->program, facts, b->ranges, &b->err);
 }
 
-/* Raise the rows that types were found with to those that builds and groups were chosen with. */
+/* Raise the rows that types were found with to the rows that builds and groups were chosen with. */
 static bool
 more_rows(const GcBinding *b, u64 *rows)
 {

@@ -42,7 +42,7 @@
 /* Integer and date columns may span at most this many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)
 
-/* The device computes LIKE for so many values, if they are at most one part in so many of its memory. */
+/* From the first number of values on the device computes LIKE, if they take at most this part of its memory. */
 #define DEVICE_MIN_COUNT	(1 << 14)
 #define DEVICE_SHARE		4
 

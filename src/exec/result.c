@@ -417,7 +417,7 @@ add_row(Decoder *d, uint64 n, GcRows *rows)
 
 /*
  * Decode the first rows in the plan's order alone.  What they are sorted by is decoded of all rows,
- * the rest of those that are returned.
+ * the other columns of the returned rows.
  */
 static void
 decode_first(Decoder *d, uint64 limit, GcRows *rows)

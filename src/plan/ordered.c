@@ -184,7 +184,7 @@ limit_rows(const Query *query)
  *-------------------------------------------------------------------------
  */
 
-/* The path again, for another translation, which returns so many rows. */
+/* The path again, for another translation, which returns `rows` rows. */
 static GcPath *
 path_again(GcPath *path, GcTranslation *tr, double rows)
 {
@@ -208,7 +208,7 @@ path_again(GcPath *path, GcTranslation *tr, double rows)
 	return again;
 }
 
-/* The rows of the path are in the order of ORDER BY, and so are those of its fallback. */
+/* The rows of the path are in the order of ORDER BY, and so are the rows of its fallback. */
 static void
 claim_order(PlannerInfo *root, GcPath *path)
 {

@@ -48,8 +48,8 @@
 #define LOOKUP_OPERATORS	0.2
 
 /*
- * A node for all of a query level may cost so many times as much as a plan with a node for a part of
- * it, or so much more.
+ * A node for all of a query level may cost more than a plan with a node for a part of it, by this factor
+ * or by this amount.
  */
 #define MIXED_FACTOR	4
 #define MIXED_MARGIN	1000

@@ -145,7 +145,7 @@ typedef struct GcPlan
 	int			noutputs;		/* entries of custom_scan_tlist */
 	int			nexprs;			/* custom_exprs to evaluate; the rest is display */
 	bool		grouped;		/* GROUP BY: no group without rows */
-	uint64		wanted;			/* so many of the groups, and ties, are needed; 0: all */
+	uint64		wanted;			/* number of groups that are needed, with their ties; 0: all */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
 	double		groups[GC_MAX_PIPELINES];	/* estimates, by pipeline */
 	double		rows_out;
@@ -157,7 +157,7 @@ typedef struct GcPlan
 	GcPlanLut	luts[GC_MAX_LUTS];
 	GcPlanList	lists[GC_MAX_LISTS];
 	bool		sorted;			/* rows are returned exactly in this order: */
-	uint64		limit;			/* and only so many of them are wanted; 0: all */
+	uint64		limit;			/* and no more than this number of them is wanted; 0: all */
 	int			norder;
 	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];

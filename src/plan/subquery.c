@@ -4,8 +4,8 @@
  *	  Aggregated subqueries in FROM, as leaves of the join tree.
  *
  * PostgreSQL has planned the subquery as a query level of its own.  Its join tree and
- * its aggregation become pipelines of the outer query's program, before those of the
- * outer query.  The leaf's own pipeline scans the groups, applies HAVING and the outer
+ * its aggregation become pipelines of the outer query's program, before the outer query's
+ * own.  The leaf's own pipeline scans the groups, applies HAVING and the outer
  * query's conditions, and fills a build, or is streamed.
  *
  * PostgreSQL's plan of the subquery is in the node's fallback, so that permissions are

@@ -68,7 +68,7 @@ typedef struct GcRun
 	GcAddr		relocated;		/* base that the device part's addresses contain */
 	bool		device_part_owned;
 	GcAddr		sink;			/* GC_FLAGS_ROOM, then the main sink's memory */
-	GcSinkMemory *sinks;		/* per pipeline; of those that build, empty */
+	GcSinkMemory *sinks;		/* per pipeline; empty where it fills a build */
 	bool		gather;			/* the compactor collects existing groups of a dense table */
 	bool		choose;			/* the program's `select` chooses among the groups */
 	GcAddr		gathered;		/* the words of these groups */
