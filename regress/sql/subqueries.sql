@@ -247,6 +247,16 @@ END $$;
 SELECT o, bool_and(explained(o, q) ~ 'GpuconcAggregate') FROM unnest(ARRAY['VERBOSE', 'ANALYZE', 'ANALYZE, VERBOSE', 'FORMAT JSON', 'ANALYZE, VERBOSE, FORMAT JSON', 'ANALYZE, BUFFERS, FORMAT XML', 'FORMAT YAML, VERBOSE']) AS o,
 	unnest(ARRAY['SELECT g.name, sum(x.s) FROM g, (SELECT kn, sum(v) s FROM f WHERE v > 3 GROUP BY kn HAVING count(*) > 3) x WHERE x.kn = g.k AND x.s > 5 GROUP BY g.name', 'SELECT sum(c) FROM (SELECT c, count(*) FROM (SELECT k, count(*) c FROM f GROUP BY k) x GROUP BY c HAVING count(*) > 1) y', 'SELECT count(*) FROM g, (SELECT DISTINCT kn FROM f, few WHERE f.v = few.k) x WHERE x.kn = g.k', 'SELECT count(*) FROM f, (SELECT k, avg(n) a FROM f GROUP BY k) x WHERE x.k = f.k AND f.n > x.a']) AS q GROUP BY o ORDER BY 1;
 
+-- lookup tables of columns that have the same numbers in two query levels
+CREATE TABLE outer_level (k int, n int, d date);
+INSERT INTO outer_level SELECT i, i % 50, date '2000-01-01' + i FROM generate_series(1, 200) AS i;
+CREATE TABLE inner_level (id int, t varchar(200), w int);
+INSERT INTO inner_level SELECT i % 50, 'text ' || i % 30, i FROM generate_series(1, 1000) AS i;
+SELECT settle();
+VACUUM ANALYZE outer_level, inner_level;
+SELECT check_sub('SELECT o.n % 3, extract(year FROM o.d), count(*), sum(x.s) FROM outer_level o, (SELECT id, sum(w) s FROM inner_level WHERE length(t) > 6 GROUP BY id) x WHERE x.id = o.n AND extract(dow FROM o.d) < 4 AND to_char(o.n, ''999'') ~ ''[1-4]'' GROUP BY 1, 2');
+SELECT check_sub('SELECT count(*), sum(x.s) FROM outer_level o, (SELECT id, sum(w) s FROM inner_level WHERE upper(t) LIKE ''%7'' GROUP BY id) x, (SELECT w % 50 id, count(*) s FROM inner_level WHERE to_char(id, ''99'') LIKE ''%1'' GROUP BY 1) y WHERE x.id = o.n AND y.id = o.n');
+
 RESET gpuconc.debug_offload;
 RESET search_path;
 DROP SCHEMA subqueries CASCADE;

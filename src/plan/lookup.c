@@ -27,6 +27,9 @@
 #include "source.h"
 #include "../columns/pgkinds.h"
 
+/* No query level has as many relations. */
+#define LEVEL_DISTANCE	1000
+
 /* The only Var of an expression, if its type has few enough values. */
 static Var *
 single_var(Expr *expr)
@@ -205,6 +208,39 @@ distinct_values(GcTranslation *tr, Var *var)
 	return n;
 }
 
+static Node *
+move_vars(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = copyObject((Var *) node);
+
+		var->varno += *(int *) context;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, move_vars, context);
+}
+
+/*
+ * Query levels number their relations alike, and setrefs.c finds a Var in the scan tuple by its
+ * numbers alone.  So the Vars of each level below the node's own are moved to numbers of their own.
+ */
+static Node *
+level_vars(GcTranslation *tr, Node *node)
+{
+	int			distance;
+
+	if (tr->root == tr->top)
+		return node;
+	tr->lower = list_append_unique_ptr(tr->lower, tr->root);
+	distance = LEVEL_DISTANCE;
+	for (int i = 0; list_nth(tr->lower, i) != tr->root; i++)
+		distance += LEVEL_DISTANCE;
+	return move_vars(node, &distance);
+}
+
 int
 gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 {
@@ -212,11 +248,11 @@ gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 	int			e;
 
 	lut.space = tr->space[arg];
-	lut.attno = gc_scan_attno(tr, (Node *) var);
+	lut.attno = gc_scan_attno(tr, level_vars(tr, (Node *) var));
 	lut.argtype = var->vartype;
 	lut.cacheable = hash_expression(expr, &lut.hash) && !contain_mutable_functions((Node *) expr) &&
 		!gc_contains_param((Node *) expr, NULL) && !calls_user_function((Node *) expr, NULL);
-	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars((Node *) expr, NULL));
+	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars(level_vars(tr, (Node *) expr), NULL));
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
 	if (e >= 0)
 		tr->lut_values[tr->pexprs[e].ref] = distinct_values(tr, var);

@@ -95,6 +95,7 @@ typedef struct GcBuildPayload
 typedef struct GcTranslation
 {
 	PlannerInfo *top;			/* the query level of the node; root may be one below */
+	List	   *lower;			/* PlannerInfo: levels below it of which lookup tables are made */
 	PlannerInfo *root;
 	List	   *leaves;			/* GcLeaf, of all cores */
 	GcLeaf	   *streamed;
