@@ -35,7 +35,7 @@ sub counted
 my %of = (
 	'an expression' => q{SELECT count(*), sum(id) FROM names WHERE name ~ '7.*9$'},
 	'LIKE' => q{SELECT count(*), sum(id) FROM names WHERE name LIKE '%7%9'},
-	'text results' => q{SELECT substring(name, 1, 7) AS s, count(*) FROM names GROUP BY s ORDER BY min(id)},
+	'text results' => q{SELECT substring(name, 1, 7) AS s, count(*) FROM names GROUP BY s ORDER BY min(id), max(id)},
 	'integers' => q{SELECT extract(year FROM d) AS y, count(*) FROM names GROUP BY y ORDER BY y},
 	'ranks' => q{SELECT min(name), max(name) FROM names},
 	'a translation' => q{SELECT count(*), sum(k) FROM names JOIN others USING (name)});
