@@ -40,29 +40,31 @@ plan_const(const GcPlan *plan)
 }
 
 /* A varchar is sorted as the text that it is relabelled as. */
-bool
-gc_sorts_as(Expr *sorted, Expr *output)
+static bool
+sorts_as(Expr *sorted, Expr *output)
 {
 	return equal(sorted, output) || (IsA(sorted, RelabelType) && equal(((RelabelType *) sorted)->arg, output));
 }
 
-/* The output that is one of an equivalence class's expressions, or -1. */
-static int
-find_output(const GcTranslation *tr, EquivalenceClass *ec, int noutputs)
+int
+gc_sorted_output(const GcTranslation *tr, const EquivalenceClass *ec, Oid *type)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
+	ListCell   *lc,
+			   *lt;
 
 	foreach(lc, ec->ec_members)
 	{
 		EquivalenceMember *em = lfirst(lc);
-		int			i = 0;
 
-		foreach(lc2, tr->scan_tlist)
+		foreach(lt, tr->scan_tlist)
 		{
-			if (i < noutputs && !em->em_is_child && gc_sorts_as(em->em_expr, lfirst_node(TargetEntry, lc2)->expr))
-				return i;
-			i++;
+			const GcPlanOutput *out = list_nth(tr->outputs, foreach_current_index(lt));
+
+			if (em->em_is_child || out->type == GC_OUT_NONE ||
+				!sorts_as(em->em_expr, lfirst_node(TargetEntry, lt)->expr))
+				continue;
+			*type = em->em_datatype;
+			return foreach_current_index(lt);
 		}
 	}
 	return -1;
@@ -85,9 +87,10 @@ note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
 	foreach(lc, root->sort_pathkeys)
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
-		int			output = find_output(tr, key->pk_eclass, plan->noutputs);
+		Oid			type;
+		int			output = gc_sorted_output(tr, key->pk_eclass, &type);
 
-		if (output < 0 || plan->norder == GC_MAX_ORDER)
+		if (output < 0 || output >= plan->noutputs || plan->norder == GC_MAX_ORDER)
 			break;
 		plan->order[plan->norder++] = (GcPlanOrder) {
 			.output = output,

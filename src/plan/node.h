@@ -34,7 +34,10 @@ extern Path *gc_own_path(Path *path);
 /* Is it a node made of a path of ours? */
 extern bool gc_is_node(const Plan *plan);
 
-/* Does an expression of an equivalence class sort like an output of a node? */
-extern bool gc_sorts_as(Expr *sorted, Expr *output);
+/*
+ * The output that is one of an equivalence class's expressions, and the type by whose operator that is
+ * sorted; -1 if there is none.
+ */
+extern int	gc_sorted_output(const GcTranslation *tr, const EquivalenceClass *ec, Oid *type);
 
 #endif							/* GC_NODE_H */

@@ -48,31 +48,6 @@
  *-------------------------------------------------------------------------
  */
 
-/* The output that a sort key sorts by, and the type by whose operator; -1 if there is none. */
-static int
-sorted_output(GcTranslation *tr, const PathKey *key, Oid *type)
-{
-	ListCell   *lc,
-			   *lt;
-
-	foreach(lc, key->pk_eclass->ec_members)
-	{
-		EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
-
-		foreach(lt, tr->scan_tlist)
-		{
-			GcPlanOutput *out = list_nth(tr->outputs, foreach_current_index(lt));
-
-			if (em->em_is_child || out->type == GC_OUT_NONE ||
-				!gc_sorts_as(em->em_expr, lfirst_node(TargetEntry, lt)->expr))
-				continue;
-			*type = em->em_datatype;
-			return foreach_current_index(lt);
-		}
-	}
-	return -1;
-}
-
 /* The expression behind an output that is a key or a value; GC_NO_EXPR for others. */
 static int
 value_expr(GcTranslation *tr, const GcPlanOutput *out)
@@ -126,7 +101,7 @@ note_order(PlannerInfo *root, GcTranslation *tr)
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
 		Oid			type = InvalidOid;
-		int			output = key->pk_eclass->ec_has_volatile ? -1 : sorted_output(tr, key, &type);
+		int			output = key->pk_eclass->ec_has_volatile ? -1 : gc_sorted_output(tr, key->pk_eclass, &type);
 		Oid			operator;
 
 		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
