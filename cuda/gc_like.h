@@ -17,10 +17,13 @@
 #define GC_LIKE_UTF8	1			/* a character has continuation bytes */
 #define GC_LIKE_FOLD	2			/* ASCII letters match regardless of case; the pattern is folded */
 #define GC_LIKE_NOT		4			/* for what calls gc_like(): NOT LIKE */
+#define GC_LIKE_UPPER	8			/* ASCII letters of the text, alone, become upper case */
 
 GC_FN u32
 gc_like_byte(u32 c, u32 flags)
 {
+	if ((flags & GC_LIKE_UPPER) && c - 'a' < 26)
+		return c - 32;
 	return (flags & GC_LIKE_FOLD) && c - 'A' < 26 ? c + 32 : c;
 }
 
@@ -75,7 +78,7 @@ gc_like(const u8 *s, u64 len, const u16 *pattern, u32 n, u32 flags)
 		mark = gc_like_next(s, len, mark, flags);
 		p = many;
 		/* A byte that must come is the first of its character. */
-		if (pattern[p] < GC_LIKE_ANY && (flags & GC_LIKE_FOLD))
+		if (pattern[p] < GC_LIKE_ANY && (flags & (GC_LIKE_FOLD | GC_LIKE_UPPER)))
 		{
 			while (mark < len && gc_like_byte(s[mark], flags) != pattern[p])
 				mark++;

@@ -202,14 +202,15 @@ extern char *gc_generate_compactor(void);
 #define GC_COMPACTOR_WORDS	5
 
 /*
- * The kernel that matches each value of a dictionary with a pattern (cuda/gc_like.h).  w[0] and w[1]
- * are the values' bytes and starts, w[2] the table, w[3] the first code and w[4] the end of them,
- * w[5], w[6] and w[7] the pattern's items, their number and flags.  A block takes GC_LIKE_VALUES
- * values at a time.  malloc'd; NULL when out of memory.
+ * The kernel that executes a text program for each value of a dictionary (cuda/gc_text.h).  w[0] and
+ * w[1] are the values' bytes and starts, w[2] the table and w[3] the bytes of an entry, w[4] the
+ * first code and w[5] the end of them, w[6] and w[7] the program and its number of operations, w[8]
+ * whether the encoding is UTF-8.  A block takes GC_TEXT_VALUES values at a time.  malloc'd; NULL
+ * when out of memory.
  */
-extern char *gc_generate_like_kernel(void);
-#define GC_LIKE_WORDS		8
-#define GC_LIKE_VALUES		256
+extern char *gc_generate_text_kernel(void);
+#define GC_TEXT_WORDS		9
+#define GC_TEXT_VALUES		256
 
 /*
  * Bytes of shared memory (scratch on host) that a pipeline's kernel needs.  ranges[b] is the key range of

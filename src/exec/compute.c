@@ -21,8 +21,8 @@
 #include "utils/typcache.h"
 
 #include "ahead.h"
-#include "like.h"
 #include "lookup.h"
+#include "text_program.h"
 #include "../columns/pgkinds.h"
 
 #define INTERRUPT_MASK	0x3ff
@@ -134,17 +134,17 @@ static GcCode
 compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 {
 	FillArg		arg = {.w = w,.expr = w->b->node->exprs[w->lut->expr]};
-	GcLike		like;
+	GcTextProgram program;
 	bool		ok;
 
 	arg.lookup = new_lookup(w, t, t ? Min(t->count, w->count - w->own) : 0);
 	if (w->kind == GC_TEXT)
 		arg.lookup->dict = gc_dict_frozen_view(t ? t->dict : NULL);
-	if (gc_like_compile(w, &like))
+	if (gc_text_compile(w, &program))
 	{
-		gc_like_fill(w, &like, arg.lookup);
 		*result = arg.lookup;
-		return GC_OK;
+		return gc_text_fill(w, &program, arg.lookup) ? GC_OK :
+			gc_fail(&w->b->err, GC_UNSUPPORTED, "Results of an expression are too long, or too many.");
 	}
 	/* A function that runs queries must not offload them under our guard. */
 	gc_in_lookup = true;

@@ -70,8 +70,8 @@ typedef struct GcLookup
 	int64		max;
 	GcHash		hash;			/* of the contents */
 	GcDictView *dict;			/* text results: their dictionary */
-	const struct GcLike *like;	/* the device computes it: nothing of it is here */
-	const GcDictView *like_from;	/* of these values */
+	const struct GcTextProgram *program;	/* the device executes it: nothing of it is here */
+	const GcDictView *program_from; /* of these values */
 	GcHash		function;		/* and this is its identity there */
 } GcLookup;
 

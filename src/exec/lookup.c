@@ -36,14 +36,18 @@
 
 #include "ahead.h"
 #include "compute.h"
-#include "like.h"
+#include "text_program.h"
 #include "../columns/evict.h"
 
 /* Integer and date columns may span at most this many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)
 
-/* From the first number of values on the device computes LIKE, if they take at most this part of its memory. */
+/*
+ * From this number of values on the device executes text programs, if they take at most this part of
+ * its memory.  Numbers have a narrower range if they are computed here.
+ */
 #define DEVICE_MIN_COUNT	(1 << 14)
+#define DEVICE_MIN_NUMBERS	(1 << 16)
 #define DEVICE_SHARE		4
 
 GcDictView *
@@ -450,27 +454,27 @@ device_has_room(const GcLookupWork *w)
 }
 
 /*
- * LIKE over a large dictionary is left to the device.  All that must be known here is that it is
- * NULL of NULL alone.
+ * A text program over a large dictionary is left to the device, unless it makes texts.  All that must
+ * be known here is its range, and that it is NULL of NULL alone.
  */
 static GcLookup *
 left_to_device(GcLookupWork *w)
 {
-	GcLike		like;
+	GcTextProgram program;
 	GcLookup   *l;
 
-	if (!w->shareable || w->own > 0 || w->count < DEVICE_MIN_COUNT || !gc_like_compile(w, &like) ||
-		!device_has_room(w))
+	if (!w->shareable || w->own > 0 || w->kind == GC_TEXT ||
+		w->count < (w->kind == GC_BOOL ? DEVICE_MIN_COUNT : DEVICE_MIN_NUMBERS) ||
+		!gc_text_compile(w, &program) || !device_has_room(w))
 		return NULL;
 	l = palloc0(sizeof(GcLookup));
-	l->like = palloc(sizeof(GcLike));
-	memcpy((GcLike *) l->like, &like, sizeof(GcLike));
-	l->like_from = w->from;
+	l->program = memcpy(palloc(sizeof(GcTextProgram)), &program, sizeof(GcTextProgram));
+	l->program_from = w->from;
 	l->function = (GcHash) {{w->key.function[0], w->key.function[1]}};
 	l->count = w->count;
 	l->null_of_null = true;
 	l->scale = -1;
-	l->max = 1;
+	l->max = w->kind == GC_BOOL ? 1 : program.most;
 	l->hash = l->function;
 	l->hash.h[0] ^= w->key.dict;
 	return l;

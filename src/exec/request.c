@@ -14,9 +14,8 @@
 #include "request.h"
 
 #include "bind.h"
-#include "like.h"
 #include "lookup.h"
-
+#include "text_program.h"
 #include "../columns/epoch.h"
 
 #define DEVICE_ALIGN	64
@@ -145,16 +144,17 @@ write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 			   *nulls = NULL;
 
 	*v = (GcLutValue) {.base = l->base};
-	if (l->like)
+	if (l->program)
 	{
-		v->dict = gc_dict_shared(l->like_from);
+		v->dict = gc_dict_shared(l->program_from);
 		v->function = l->function;
 		v->count = l->count - 1;
-		v->items = l->like->nitems;
-		v->flags = l->like->flags;
-		v->data_off = take_device(c, (l->like->nitems + 1) * sizeof(uint16), &data);
+		v->nops = l->program->nops;
+		v->utf8 = l->program->utf8;
+		v->width = lut->width;
+		v->data_off = take_device(c, l->program->bytes, &data);
 		if (data)
-			memcpy(data, l->like->items, l->like->nitems * sizeof(uint16));
+			memcpy(data, l->program->data, l->program->bytes);
 		return;
 	}
 	if (l->first == l->count && l->shared->width == lut->width)

@@ -37,6 +37,7 @@
 #include "../columns/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
+static int	translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 
 #define BUILTIN(oid)	((oid) < FirstGenbkiObjectId)
 
@@ -168,6 +169,25 @@ translate_unary(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, const char *name)
 	return gc_refuse(tr, "operator %s is not supported", name);
 }
 
+/*
+ * Is a function of a text compared with a constant?  As a lookup table, it takes a byte for each value,
+ * and no dictionary of the function's results.
+ */
+static bool
+compares_text_function(OpExpr *op)
+{
+	Expr	   *left = linitial(op->args);
+	Expr	   *right = lsecond(op->args);
+
+	if (IsA(right, Const) == IsA(left, Const) || gc_type_kind(exprType((Node *) left)) != GC_TEXT)
+		return false;
+	if (IsA(left, Const))
+		left = right;
+	while (IsA(left, RelabelType))
+		left = ((RelabelType *) left)->arg;
+	return IsA(left, FuncExpr) || IsA(left, OpExpr);
+}
+
 static int
 translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 {
@@ -184,6 +204,15 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 	{
 		if (!gc_text_equality_ok(op, cmp))
 			return gc_refuse(tr, "operator %s is not supported for this text comparison", name);
+		if (compares_text_function(op))
+		{
+			const char *reason = tr->reason;
+			int			e = translate_lookup(tr, leaf, (Expr *) op);
+
+			if (e >= 0)
+				return e;
+			tr->reason = reason;
+		}
 		if (!translate_pair(tr, leaf, linitial(op->args), lsecond(op->args), &a, &b))
 			return GC_NO_EXPR;
 		return gc_build_expr(tr, cmp, GC_BOOL, a, b, -1, -1);

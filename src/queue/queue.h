@@ -53,14 +53,15 @@ typedef struct GcParamValue
 typedef struct GcLutValue
 {
 	const GcSharedLookup *shared;	/* NULL: it travels with the request: */
-	const GcDict *dict;			/* of LIKE, which the device computes; else NULL: */
-	GcHash		function;		/* LIKE: identity of what is computed */
-	u64			data_off;		/* entry 0 is f(NULL); LIKE: u16[items] */
+	const GcDict *dict;			/* of a text program, which the device executes; else NULL: */
+	GcHash		function;		/* text programs: identity of what is computed */
+	u64			data_off;		/* entry 0 is f(NULL); or the text program (cuda/gc_text.h) */
 	u64			nulls_off;		/* bytes, 1 = NULL */
 	i64			base;			/* entry 1 is f(base) */
-	u32			count;			/* LIKE: values of the dictionary */
-	u32			items;			/* of the pattern, and flags, as in cuda/gc_like.h */
-	u32			flags;
+	u32			count;			/* text programs: values of the dictionary */
+	u16			nops;			/* operations */
+	u8			utf8;
+	u8			width;			/* bytes of an entry */
 } GcLutValue;
 
 typedef struct GcListValue

@@ -185,20 +185,21 @@ gc_device_lookup_release(GcDeviceLookup *l)
 
 /* An empty table with room for a quarter more values, in which f(NULL) is NULL and nothing else. */
 static GcDeviceLookup *
-make_computed(const LookupId *id, u32 count, GcStream *stream, GcError *err)
+make_computed(const LookupId *id, u32 count, u32 width, GcStream *stream, GcError *err)
 {
 	GcDeviceLookup sketch = {.id = *id,.capacity = count + count / 4};
 	u64			entries = TYPEALIGN64(256, (u64) sketch.capacity + 1);
+	u64			bytes = entries * (width + 1);
 
-	sketch.data = gc_device_alloc(2 * entries);
+	sketch.data = gc_device_alloc(bytes);
 	if (sketch.data == 0)
 	{
 		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a lookup table of %llu kB.",
-				(unsigned long long) entries / 512);
+				(unsigned long long) bytes / 1024);
 		return NULL;
 	}
-	sketch.nulls = sketch.data + entries;
-	if (gc_worker.ops->fill(stream, sketch.data, 0, 2 * entries, err) != GC_OK ||
+	sketch.nulls = sketch.data + entries * width;
+	if (gc_worker.ops->fill(stream, sketch.data, 0, bytes, err) != GC_OK ||
 		gc_worker.ops->fill(stream, sketch.nulls, 1, 1, err) != GC_OK)
 	{
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
@@ -209,7 +210,8 @@ make_computed(const LookupId *id, u32 count, GcStream *stream, GcError *err)
 }
 
 GcDeviceLookup *
-gc_device_lookup_computed(u64 dict, GcHash function, u32 count, u32 *filled, GcStream *stream, GcError *err)
+gc_device_lookup_computed(u64 dict, GcHash function, u32 count, u32 width, u32 *filled, GcStream *stream,
+						  GcError *err)
 {
 	LookupId	id = {.id = dict,.function = function};
 	GcDeviceLookup *l = find_lookup(&id);
@@ -220,7 +222,7 @@ gc_device_lookup_computed(u64 dict, GcHash function, u32 count, u32 *filled, GcS
 		l = NULL;
 	}
 	if (l == NULL)
-		l = make_computed(&id, count, stream, err);
+		l = make_computed(&id, count, width, stream, err);
 	else if (!wait_for_copy(l, stream, err))
 		return NULL;
 	if (l == NULL)

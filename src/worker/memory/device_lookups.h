@@ -26,12 +26,12 @@ typedef struct GcDeviceLookup GcDeviceLookup;
 extern GcDeviceLookup *gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, u64 *copied,
 											GcError *err);
 /*
- * A table of booleans that a kernel computes of the first `count` values of a dictionary, NULL of
+ * A table, of `width` bytes an entry, that a kernel computes of the first `count` values of a dictionary, NULL of
  * NULL.  *filled: of how many values it has been computed; the caller queues the kernel for the rest,
  * and then calls gc_device_lookup_filled().
  */
-extern GcDeviceLookup *gc_device_lookup_computed(u64 dict, GcHash function, u32 count, u32 *filled, GcStream *stream,
-												 GcError *err);
+extern GcDeviceLookup *gc_device_lookup_computed(u64 dict, GcHash function, u32 count, u32 width, u32 *filled,
+												 GcStream *stream, GcError *err);
 extern GcCode gc_device_lookup_filled(GcDeviceLookup *lookup, u32 count, GcStream *stream, GcError *err);
 extern void gc_device_lookup_release(GcDeviceLookup *lookup);
 

@@ -43,7 +43,7 @@ static GcPipelineKernel merge_kernel;
 static GcPipelineKernel refiner;
 static GcPipelineKernel key_group_writer;
 static GcPipelineKernel packed_row_writer;
-static GcPipelineKernel like_kernel;
+static GcPipelineKernel text_kernel;
 static MemoryContext kernels_cxt = NULL;
 
 /*
@@ -138,7 +138,7 @@ gc_kernels_init(void)
 	ask_fixed(&refiner, gc_generate_refiner);
 	ask_fixed(&key_group_writer, gc_generate_key_group_writer);
 	ask_fixed(&packed_row_writer, gc_generate_packed_row_writer);
-	ask_fixed(&like_kernel, gc_generate_like_kernel);
+	ask_fixed(&text_kernel, gc_generate_text_kernel);
 }
 
 static const GcPipelineKernel *
@@ -199,9 +199,9 @@ gc_packed_row_writer(GcError *err, bool *failed)
 }
 
 const GcPipelineKernel *
-gc_like_kernel(GcError *err, bool *failed)
+gc_text_kernel(GcError *err, bool *failed)
 {
-	return poll_fixed(&like_kernel, err, failed);
+	return poll_fixed(&text_kernel, err, failed);
 }
 
 /* Called while no request is running, when no pointer into the signatures is held. */

@@ -136,38 +136,39 @@ relocate(GcRun *run)
 	}
 }
 
-/* Queue the kernel that matches values `from` .. `count` of a dictionary with a pattern. */
+/* Queue the kernel that executes a program for values `from` .. `count` of a dictionary. */
 static GcCode
-launch_like(GcRun *run, const GcLutValue *v, const GcDeviceDict *dict, GcDeviceLookup *l, u32 from)
+launch_text(GcRun *run, const GcLutValue *v, const GcDeviceDict *dict, GcDeviceLookup *l, u32 from)
 {
 	bool		failed;
-	const GcPipelineKernel *k = gc_like_kernel(&run->err, &failed);
+	const GcPipelineKernel *k = gc_text_kernel(&run->err, &failed);
 	GcArgs		args = {0};
-	GcLaunch	launch = {.blocks = (v->count - from + GC_LIKE_VALUES - 1) / GC_LIKE_VALUES,
-	.threads = Min(GC_LIKE_VALUES, k->info.max_threads)};
+	GcLaunch	launch = {.blocks = (v->count - from + GC_TEXT_VALUES - 1) / GC_TEXT_VALUES,
+	.threads = Min(GC_TEXT_VALUES, k->info.max_threads)};
 
 	args.w[0] = gc_device_dict_bytes(dict);
 	args.w[1] = gc_device_dict_starts(dict);
 	args.w[2] = gc_device_lookup_data(l);
-	args.w[3] = from;
-	args.w[4] = v->count;
-	args.w[5] = run->device_part + v->data_off;
-	args.w[6] = v->items;
-	args.w[7] = v->flags;
+	args.w[3] = v->width;
+	args.w[4] = from;
+	args.w[5] = v->count;
+	args.w[6] = run->device_part + v->data_off;
+	args.w[7] = v->nops;
+	args.w[8] = v->utf8;
 	gc_slot_run_info(run->slot)->kernels++;
-	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_LIKE_WORDS, &run->err);
+	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_TEXT_WORDS, &run->err);
 }
 
-/* Have LIKE of each value of a dictionary. */
+/* Have what a text program makes of each value of a dictionary. */
 static GcCode
-compute_like(GcRun *run, int i, u64 *copied)
+compute_text(GcRun *run, int i, u64 *copied)
 {
 	const GcLutValue *v = &run->request->luts[i];
 	GcDeviceDict *dict;
 	u32			filled;
 	GcCode		code;
 
-	run->lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, &filled,
+	run->lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, v->width, &filled,
 												run->stream, &run->err);
 	if (run->lookups[i] == NULL)
 		return run->err.code;
@@ -180,7 +181,7 @@ compute_like(GcRun *run, int i, u64 *copied)
 	if (dict == NULL)
 		return run->err.code;
 	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
-	code = launch_like(run, v, dict, run->lookups[i], filled);
+	code = launch_text(run, v, dict, run->lookups[i], filled);
 	return code == GC_OK ? gc_device_lookup_filled(run->lookups[i], v->count, run->stream, &run->err) : code;
 }
 
@@ -196,7 +197,7 @@ have_lookups(GcRun *run)
 		const GcLutValue *v = &run->request->luts[i];
 
 		if (v->dict)
-			code = compute_like(run, i, &copied);
+			code = compute_text(run, i, &copied);
 		else if (v->shared)
 		{
 			run->lookups[i] = gc_device_lookup_use(v->shared, run->stream, &copied, &run->err);

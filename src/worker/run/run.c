@@ -184,7 +184,7 @@ kernels_ready(GcRun *run)
 			run->state = RUN_FINISHED;
 		return failed;
 	}
-	if (computes_lookups(run) && gc_like_kernel(&run->err, &failed) == NULL)
+	if (computes_lookups(run) && gc_text_kernel(&run->err, &failed) == NULL)
 	{
 		if (failed)
 			run->state = RUN_FINISHED;
