@@ -142,10 +142,12 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 		arg.lookup->dict = gc_dict_frozen_view(t ? t->dict : NULL);
 	if (gc_text_compile(w, &program))
 	{
+		w->b->node->stats.lookups[GC_LOOKUP_COMPUTED]++;
 		*result = arg.lookup;
 		return gc_text_fill(w, &program, arg.lookup) ? GC_OK :
 			gc_fail(&w->b->err, GC_UNSUPPORTED, "Results of an expression are too long, or too many.");
 	}
+	w->b->node->stats.lookups[GC_LOOKUP_EVALUATED]++;
 	/* A function that runs queries must not offload them under our guard. */
 	gc_in_lookup = true;
 	ok = gc_guarded(fill_callback, &arg, &w->b->err);
@@ -334,6 +336,8 @@ compute_rank(GcLookupWork *w, const GcSharedLookup *t)
 GcCode
 gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 {
+	if (w->lut->type != GC_LUT_EXPR)
+		w->b->node->stats.lookups[GC_LOOKUP_COMPUTED]++;
 	switch (w->lut->type)
 	{
 		case GC_LUT_TRANSLATE:

@@ -86,6 +86,17 @@ typedef struct GcRows
 	uint32	   *order;			/* in which to return them; NULL: as they are */
 } GcRows;
 
+/* Where the entries of a lookup table come from. */
+typedef enum GcLookupOrigin
+{
+	GC_LOOKUP_SHARED,			/* another execution */
+	GC_LOOKUP_EVALUATED,		/* PostgreSQL's evaluation of an expression */
+	GC_LOOKUP_COMPUTED,			/* this session, of a dictionary's bytes */
+	GC_LOOKUP_DEVICE			/* a text program on the device, now or before */
+} GcLookupOrigin;
+
+#define GC_LOOKUP_ORIGINS	4
+
 /* What EXPLAIN (ANALYZE) tells of the executions of a node. */
 typedef struct GcScanStats
 {
@@ -107,6 +118,7 @@ typedef struct GcScanStats
 	double		bind_ms;
 	double		decode_ms;
 	const char *group_mode;
+	uint32		lookups[GC_LOOKUP_ORIGINS];	/* tables of the last execution */
 } GcScanStats;
 
 typedef struct GcScanState

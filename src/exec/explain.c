@@ -107,6 +107,24 @@ explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainSt
 		ExplainPropertyText(psprintf("%s Filter", label), filter, es);
 }
 
+/* Where the last execution's lookup tables came from. */
+static void
+explain_lookups(const GcScanStats *s, ExplainState *es)
+{
+	static const char *const origins[] = {[GC_LOOKUP_SHARED] = "shared", [GC_LOOKUP_EVALUATED] = "by PostgreSQL",
+	[GC_LOOKUP_COMPUTED] = "of bytes", [GC_LOOKUP_DEVICE] = "on the device"};
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < GC_LOOKUP_ORIGINS; i++)
+	{
+		if (s->lookups[i] > 0)
+			appendStringInfo(&buf, "%s%u %s", buf.len > 0 ? ", " : "", s->lookups[i], origins[i]);
+	}
+	if (buf.len > 0)
+		ExplainPropertyText("Lookup Tables", buf.data, es);
+}
+
 static void
 explain_run(GcScanState *node, ExplainState *es)
 {
@@ -128,6 +146,7 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyUInteger("Chunks Skipped", NULL, s->chunks_skipped, es);
 	ExplainPropertyUInteger("Chunks Loaded", NULL, s->chunks_loaded, es);
 	ExplainPropertyUInteger("Row Source Rows", NULL, s->rows_source, es);
+	explain_lookups(s, es);
 	ExplainPropertyText("Group Table", s->group_mode, es);
 	ExplainPropertyUInteger("Group Table Size", NULL, s->groups, es);
 	ExplainPropertyFloat("Load Time", "ms", s->load_ms, 3, es);

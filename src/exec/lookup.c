@@ -423,6 +423,7 @@ have_shared(GcLookupWork *w, GcLookup **l)
 		if (suffices(w, t))
 		{
 			*l = use_shared(t, w->to);
+			w->b->node->stats.lookups[GC_LOOKUP_SHARED]++;
 			pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
 			return GC_OK;
 		}
@@ -467,6 +468,7 @@ left_to_device(GcLookupWork *w)
 		w->count < (w->kind == GC_BOOL ? DEVICE_MIN_COUNT : DEVICE_MIN_NUMBERS) ||
 		!gc_text_compile(w, &program) || !device_has_room(w))
 		return NULL;
+	w->b->node->stats.lookups[GC_LOOKUP_DEVICE]++;
 	l = palloc0(sizeof(GcLookup));
 	l->program = memcpy(palloc(sizeof(GcTextProgram)), &program, sizeof(GcTextProgram));
 	l->program_from = w->from;
@@ -536,6 +538,7 @@ gc_make_lookups(GcBinding *b)
 {
 	GcCode		code = add_constants(b);
 
+	memset(b->node->stats.lookups, 0, sizeof(b->node->stats.lookups));
 	for (int i = 0; i < b->plan->nluts && code == GC_OK; i++)
 		code = make_lookup(b, i);
 	return code;

@@ -487,12 +487,14 @@ translate_saop(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
 	if (has_vars((Node *) array) || contain_volatile_functions((Node *) array) ||
 		contain_subplans((Node *) array))
 		return gc_refuse(tr, "an array that is not constant is not supported");
+	if (elem == GC_TEXT)
+		return gc_refuse(tr, "IN is not supported for these types");
 	a = translate_any(tr, leaf, linitial(s->args));
 	if (a < 0)
 		return a;
-	/* Integers of any width, else the very same kind; text went the other way. */
+	/* Integers of any width, else the very same kind.  Of texts there is a lookup table. */
 	if (!(GC_KIND_IS_INT(tr->pexprs[a].kind) && GC_KIND_IS_INT(elem)) &&
-		(tr->pexprs[a].kind != elem || elem == GC_TEXT || GC_KIND_IS_FLOAT(elem)))
+		(tr->pexprs[a].kind != elem || GC_KIND_IS_FLOAT(elem)))
 		return gc_refuse(tr, "IN is not supported for these types");
 	if (tr->nlists == GC_MAX_LISTS)
 		return gc_refuse(tr, "the query has too many IN lists");
