@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * compute.c
- *	  Computing the entries of lookup tables: expressions, translations from one dictionary to
- *	  another, and rankings.
+ *	  Computing the entries of lookup tables: expressions, and translations from one dictionary to
+ *	  another; rankings are in rank.c.
  *
  * What a shared table has already is not computed again.  Codes are never used anew, so its
  * entries hold for every later state of its dictionary.
@@ -22,6 +22,7 @@
 
 #include "ahead.h"
 #include "lookup.h"
+#include "rank.h"
 #include "text_program.h"
 #include "../columns/pgkinds.h"
 
@@ -218,121 +219,6 @@ compute_addition(GcLookupWork *w, GcLookup **result)
 	return GC_OK;
 }
 
-/*-------------------------------------------------------------------------
- * Rankings
- *-------------------------------------------------------------------------
- */
-
-typedef struct RankContext
-{
-	FmgrInfo   *cmp;
-	Oid			collation;
-	uint32		ncompared;
-	Datum	   *values;
-} RankContext;
-
-static int
-compare_ranked(const void *x, const void *y, void *arg)
-{
-	RankContext *r = arg;
-
-	if ((++r->ncompared & INTERRUPT_MASK) == 0)
-		CHECK_FOR_INTERRUPTS();
-	return DatumGetInt32(FunctionCall2Coll(r->cmp, r->collation,
-										   r->values[*(const uint32 *) x],
-										   r->values[*(const uint32 *) y]));
-}
-
-static FmgrInfo *
-rank_function(const GcPlanLut *lut)
-{
-	return &lookup_type_cache(getBaseType(lut->argtype), TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
-}
-
-Oid
-gc_rank_function(const GcPlanLut *lut)
-{
-	return rank_function(lut)->fn_oid;
-}
-
-/* All values of a dictionary as datums, in one piece of memory. */
-static Datum *
-dictionary_datums(const GcDictView *dict)
-{
-	uint32		n = gc_dict_count(dict);
-	Datum	   *values = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(Datum));
-	Size		size = 0;
-	uint32		len;
-	char	   *p;
-
-	for (uint32 i = 0; i < n; i++)
-	{
-		(void) gc_dict_get(dict, i, &len);
-		size += MAXALIGN(VARHDRSZ + len);
-	}
-	p = MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
-	for (uint32 i = 0; i < n; i++)
-	{
-		const char *bytes = gc_dict_get(dict, i, &len);
-
-		SET_VARSIZE(p, VARHDRSZ + len);
-		memcpy(VARDATA(p), bytes, len);
-		values[i] = PointerGetDatum(p);
-		p += MAXALIGN(VARHDRSZ + len);
-	}
-	return values;
-}
-
-/* Merge two sorted runs of codes, order[0 .. mid) and order[mid .. n). */
-static uint32 *
-merge_order(RankContext *r, const uint32 *order, uint32 mid, uint32 n)
-{
-	uint32	   *merged = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(uint32));
-	uint32		i = 0,
-				k = mid;
-
-	for (uint32 at = 0; at < n; at++)
-	{
-		if (k == n || (i < mid && compare_ranked(&order[i], &order[k], r) <= 0))
-			merged[at] = order[i++];
-		else
-			merged[at] = order[k++];
-	}
-	return merged;
-}
-
-/* Entry -> rank of its value in the collation's order.  Only new values are sorted. */
-static GcLookup *
-compute_rank(GcLookupWork *w, const GcSharedLookup *t)
-{
-	uint32		n = w->count - 1;
-	uint32		known = t ? Min(t->count, w->count - w->own) - 1 : 0;
-	GcLookup   *l = new_lookup(w, NULL, 0);
-	RankContext context = {.cmp = rank_function(w->lut),.collation = w->lut->collation};
-
-	/* A table with more values than ours ranks some that we do not have. */
-	if (t && known < t->count - 1)
-		known = 0;
-	l->order = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(uint32));
-	if (known > 0)
-		memcpy(l->order, t->order, known * sizeof(uint32));
-	for (uint32 i = known; i < n; i++)
-		l->order[i] = i;
-	context.values = dictionary_datums(w->from);
-	qsort_arg(l->order + known, n - known, sizeof(uint32), compare_ranked, &context);
-	if (known > 0 && known < n)
-		l->order = merge_order(&context, l->order, known, n);
-	l->nulls[0] = true;
-	l->values[0] = 0;
-	for (uint32 i = 0; i < n; i++)
-	{
-		l->values[l->order[i] + 1] = i;
-		l->nulls[l->order[i] + 1] = false;
-	}
-	l->dict = w->from;
-	return l;
-}
-
 GcCode
 gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 {
@@ -346,7 +232,8 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 		case GC_LUT_ADD:
 			return compute_addition(w, result);
 		case GC_LUT_RANK:
-			*result = compute_rank(w, t);
+			*result = new_lookup(w, NULL, 0);
+			gc_compute_rank(w, t, *result);
 			return GC_OK;
 		default:
 			return compute_expression(w, t, result);

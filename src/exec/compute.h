@@ -38,7 +38,4 @@ typedef struct GcLookupWork
  */
 extern GcCode gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result);
 
-/* The function by which a ranking compares values. */
-extern Oid	gc_rank_function(const GcPlanLut *lut);
-
 #endif							/* GC_EXEC_COMPUTE_H */

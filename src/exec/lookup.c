@@ -36,6 +36,7 @@
 
 #include "ahead.h"
 #include "compute.h"
+#include "rank.h"
 #include "text_program.h"
 #include "../columns/evict.h"
 
