@@ -158,6 +158,13 @@ typedef struct GcArgs
 #define GC_TOP_COPIES		16
 #define GC_TOP_BYTES		(8 + GC_TOP_COPIES * GC_TOP_BINS * 4)
 
+/* The same of a choice of the first rows: powers of two, and bins for each. */
+#define GC_FIRST_LOG		5
+#define GC_FIRST_PARTS		(1 << GC_FIRST_LOG)
+#define GC_FIRST_POWERS		65
+#define GC_FIRST_BINS		(GC_FIRST_POWERS * GC_FIRST_PARTS)
+#define GC_FIRST_BYTES		((1 + GC_FIRST_POWERS + GC_FIRST_BINS) * 4)
+
 /* Rows of a vector on device cuda, at most. */
 #define GC_PART_ROWS		16
 

@@ -12,6 +12,9 @@
  * Memory of a choice, all zero at first: the largest image, then GC_TOP_COPIES times GC_TOP_BINS
  * counters of 32 bits.  Blocks count in different copies.
  *
+ * Rows of a scan are looked at once.  So their distance is that to the image of the end of the key's
+ * range, and a row is dropped if rows of smaller bins that were kept are enough already.
+ *
  *-------------------------------------------------------------------------
  */
 
@@ -60,4 +63,63 @@ gc_top_last_bin(const u64 *top, u64 wanted)
 	}
 	GC_BARRIER();
 	return count[GC_TOP_BINS];
+}
+
+/*
+ * Memory of a choice among rows, as 32-bit words: how many of the last bins are dropped; rows by power
+ * of two of the distance; rows by bin, GC_FIRST_PARTS for each power of two.
+ */
+#define GC_FIRST_COUNT(top, power)		((top) + 1 + (power))
+#define GC_FIRST_BIN_COUNT(top, bin)	((top) + 1 + GC_FIRST_POWERS + (bin))
+
+/* The last bin that has to be kept if rows up to this power of two are enough; else GC_FIRST_BINS. */
+GC_FN u32
+gc_first_last_bin(const u32 *top, u32 power, u64 wanted)
+{
+	u64			n = 0;
+	u32			p = 0;
+
+	GC_NO_UNROLL for (; p <= power; p++)
+	{
+		const u32	more = GC_LOAD_FRESH32(GC_FIRST_COUNT(top, p));
+
+		if (n + more >= wanted)
+			break;
+		n += more;
+	}
+	if (p > power)
+		return GC_FIRST_BINS;
+	p *= GC_FIRST_PARTS;
+	GC_NO_UNROLL for (u32 i = 0; i < GC_FIRST_PARTS - 1; i++, p++)
+	{
+		n += GC_LOAD_FRESH32(GC_FIRST_BIN_COUNT(top, p));
+		if (n >= wanted)
+			break;
+	}
+	return p;
+}
+
+/* May a row be among the first?  One that may is counted, so it must be kept. */
+GC_FN_ONCE int
+gc_first_keep(u32 *top, u64 best, u64 image, u64 wanted)
+{
+	const u64	distance = image >= best ? 0 : best - image;
+	const u32	power = distance == 0 ? 0 : 64 - GC_CLZ64(distance);
+	u32			bin = power * GC_FIRST_PARTS;
+	u32			last;
+
+	if (power > GC_FIRST_LOG)
+		bin += (u32) (distance >> (power - 1 - GC_FIRST_LOG)) & (GC_FIRST_PARTS - 1);
+	else if (power > 0)
+		bin += (u32) (distance << (GC_FIRST_LOG + 1 - power)) & (GC_FIRST_PARTS - 1);
+	if (bin + GC_LOAD_FRESH32(top) >= GC_FIRST_BINS)
+		return 0;
+	(void) GC_ATOMIC_ADD32(GC_FIRST_BIN_COUNT(top, bin), 1);
+	/* Of many wanted rows, not each one looks whether there are enough. */
+	if (GC_ATOMIC_ADD32(GC_FIRST_COUNT(top, power), 1) & (wanted < 64 ? 0 : wanted < 1024 ? 7 : 63))
+		return 1;
+	last = gc_first_last_bin(top, power, wanted);
+	if (last < GC_FIRST_BINS)
+		(void) GC_ATOMIC_MAX32(top, GC_FIRST_BINS - 1 - last);
+	return 1;
 }

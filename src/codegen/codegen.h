@@ -97,11 +97,13 @@ enum
 
 /*
  * Where chosen groups' words and keys (or numbers) go, for how many there is room; memory for the
- * choice of the first few (cuda/gc_top.h), the pass of this launch, how many are wanted.
+ * choice of the first few (cuda/gc_top.h), the pass of this launch, how many are wanted.  Of rows:
+ * the image of the key that no row's is larger than.
  */
 enum
 {
-	GC_CHOICE_WORDS, GC_CHOICE_KEYS, GC_CHOICE_CAP, GC_CHOICE_TOP, GC_CHOICE_PASS, GC_CHOICE_WANTED
+	GC_CHOICE_WORDS, GC_CHOICE_KEYS, GC_CHOICE_CAP, GC_CHOICE_TOP, GC_CHOICE_PASS, GC_CHOICE_WANTED,
+	GC_CHOICE_BEST
 };
 
 typedef struct GcArgWord

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sink_rows.c
- *	  Sink: rows.
+ *	  Sink: rows; of those in an order, the first few and some more (cuda/gc_top.h).
  *
  * Pure C, called on the worker's main thread.
  *
@@ -16,6 +16,13 @@
 static void
 prepare(Cg *cg)
 {
+	if (cg->pl->nkeys > 0)
+	{
+		text_addf(&cg->decls, "u32 *to_kept = (u32 *) gc_a.w[%d];\n",
+				  cg_word(cg, GC_ARG_GROUP, cg_pipeline_number(cg), GC_GROUP_PART_TABLE));
+		text_addf(&cg->decls, "const u64 to_best = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_BEST));
+		text_addf(&cg->decls, "const u64 to_wanted = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WANTED));
+	}
 	text_addf(&cg->decls, "u64 *gc_rows = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 0));
 	text_addf(&cg->decls, "const u64 gc_rows_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 1));
 }
@@ -23,6 +30,8 @@ prepare(Cg *cg)
 static void
 require(Cg *cg)
 {
+	if (cg->pl->nkeys > 0)
+		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key]);
 	for (u16 i = 0; i < cg->pl->nouts; i++)
 		cg_require(cg, gc_refs(cg->p)[cg->pl->first_out + i]);
 }
@@ -30,6 +39,11 @@ require(Cg *cg)
 static void
 emit_row(Cg *cg)
 {
+	if (cg->pl->nkeys > 0)
+	{
+		cg_emit_image(cg);
+		text_addf(cg->out, "if (!gc_first_keep(to_kept, to_best, gc_image, to_wanted)) continue;\n");
+	}
 	/* Column-wise, 64-bit words; the last column holds the NULL flags. */
 	text_addf(cg->out, "u64 gc_null = 0;\nconst u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n");
 	text_addf(cg->out, "if (gc_o >= gc_rows_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n");

@@ -49,9 +49,8 @@ emit_state(Cg *cg, Text *t)
 		text_addf(t, "u64 gc_best = 0;\n");
 }
 
-/* In the first passes: look at the group's place in the order. */
-static void
-emit_order(Cg *cg)
+void
+cg_emit_image(Cg *cg)
 {
 	const u16	ref = gc_refs(cg->p)[cg->pl->first_key];
 	const GcExpr *e = &gc_exprs(cg->p)[ref];
@@ -68,6 +67,13 @@ emit_order(Cg *cg)
 	text_addf(cg->out, "gc_image = GC_ORDER_WITHIN(gc_image);\n");
 	if (!never_null(&o))
 		text_addf(cg->out, "if (%s) gc_image = %s;\n", o.n, cg->pl->nulls_first ? "GC_ORDER_FIRST" : "GC_ORDER_LAST");
+}
+
+/* In the first passes: look at the group's place in the order. */
+static void
+emit_order(Cg *cg)
+{
+	cg_emit_image(cg);
 	text_addf(cg->out, "if (to_pass == 0) { gc_best = GC_MAX(gc_best, gc_image); continue; }\n"
 			  "if (to_pass == 1) { GC_TOP_COUNT(to_top, gc_image, block); continue; }\n"
 			  "if (gc_top_bin(to_top[0] - gc_image) > gc_last_bin) continue;\n");

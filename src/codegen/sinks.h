@@ -28,6 +28,9 @@ typedef struct Sink
 	void		(*end) (Cg *cg, Text *t);
 } Sink;
 
+/* The place of a row or group in an order, as gc_image: larger for what comes earlier. */
+extern void cg_emit_image(Cg *cg);
+
 extern const Sink sink_build;
 extern const Sink sink_rows;
 extern const Sink sink_one_group;

@@ -39,6 +39,10 @@
 #define HASH_GROUPS_MIN			1024
 #define ROWS_MAX				((uint64) 1 << 31)
 
+/* Room for rows of which the first few are wanted, by kind of device. */
+#define CHOSEN_ROWS				(1 << 19)
+#define CHOSEN_ROWS_HOST		(1 << 16)
+
 static void
 binding_init(GcBinding *b)
 {
@@ -524,6 +528,9 @@ bind_rows(GcBinding *b, const GcPPipeline *pl)
 	uint64		rows = b->rows_into[b->program->npipelines - 1];
 	double		estimate = b->plan->rows_out * 2 + 4096;
 
+	/* Threads that run at the same time keep rows before they know of each other's. */
+	if (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)
+		estimate = Max(estimate, gc_device_status()->info.host_memory ? CHOSEN_ROWS_HOST : CHOSEN_ROWS);
 	if (pl->sink == GC_SINK_AGGREGATE)
 		rows = groups_out(b, b->program->npipelines - 1);
 	if (b->hints->rows_needed > 0)

@@ -83,7 +83,7 @@ explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainSt
 		if (keys[0])
 			appendStringInfo(&buf, " by %s", keys);
 	}
-	if (pl->sink == GC_SINK_SELECT && node->plan->wanted > 0)
+	if ((pl->sink == GC_SINK_SELECT || (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)) && node->plan->wanted > 0)
 		appendStringInfo(&buf, ", first " UINT64_FORMAT " and ties", node->plan->wanted);
 	for (int s = 0; s < pl->nsteps; s++)
 	{

@@ -368,6 +368,27 @@ group_key_words(const GcProgram *p, const GcPPipeline *pl)
 	return words;
 }
 
+/* The largest image that the key of a choice of rows can have; see cuda/gc_top.h. */
+static u64
+best_image(const GcBinding *b)
+{
+	const GcProgram *p = b->program;
+	const GcPPipeline *pl = &gc_pipelines(p)[p->npipelines - 1];
+	u16			key = pl->sink == GC_SINK_ROWS && pl->nkeys > 0 ? gc_refs(p)[pl->first_key] : 0;
+	i128		value = pl->descending ? b->ranges[key].hi : b->ranges[key].lo;
+	u64			image = (u64) (i64) value ^ UINT64CONST(0x8000000000000000);
+	double		number = (double) value;
+
+	if (pl->sink != GC_SINK_ROWS || pl->nkeys == 0 || b->ranges[key].lo > b->ranges[key].hi)
+		return 0;
+	if (gc_exprs(p)[key].reg == GC_I128)
+	{
+		memcpy(&image, &number, sizeof(image));
+		image = image >> 63 ? ~image : image | UINT64CONST(0x8000000000000000);
+	}
+	return pl->descending ? image : ~image;
+}
+
 /* The part that only the worker reads; NULL while counting. */
 static GcRequest *
 write_values(GcBinding *b, Cursor *c)
@@ -413,6 +434,7 @@ write_values(GcBinding *b, Cursor *c)
 			r->sinks[n].key_words = group_key_words(p, &gc_pipelines(p)[n]);
 	}
 	r->wanted = b->plan->wanted;
+	r->best = best_image(b);
 	r->share = share_request(b);
 	return r;
 }

@@ -7,7 +7,8 @@
  * as a Sort node does.  Texts are sorted by their ranks in the collation, which are kept
  * with the dictionary.  The fallback is PostgreSQL's own path with a Sort above it.
  *
- * Where LIMIT takes the first few groups, the device chooses them (choice.c).
+ * Where LIMIT takes the first few groups, the device chooses them (choice.c); of rows, it drops those
+ * that are not among the first few by the leading key.
  *
  * Planner, in backends.
  *
@@ -58,8 +59,8 @@ value_expr(GcTranslation *tr, const GcPlanOutput *out)
 						out->ref);
 }
 
-/* Have the ranks of a text output at hand, so that it can be sorted by. */
-static bool
+/* Have the ranks of a text output at hand, so that it can be sorted by; their expression. */
+static int
 rank_output(GcTranslation *tr, int output, Oid collation)
 {
 	GcPlanOutput *out = palloc(sizeof(GcPlanOutput));
@@ -69,16 +70,16 @@ rank_output(GcTranslation *tr, int output, Oid collation)
 	*out = *(GcPlanOutput *) list_nth(tr->outputs, output);
 	e = value_expr(tr, out);
 	if (e < 0 || tr->space[e] == GC_SPACE_NONE || !gc_collation_deterministic(collation))
-		return false;
+		return GC_NO_EXPR;
 	rank.space = tr->space[e];
 	rank.argtype = out->typid;
 	e = gc_build_lut(tr, e, GC_INT4, &rank);
 	if (e < 0)
-		return false;
+		return e;
 	out->lut = tr->pexprs[e].ref;
 	/* The copied list, whose members the path without an order shares. */
 	list_nth_cell(tr->outputs, output)->ptr_value = out;
-	return true;
+	return e;
 }
 
 /* The operator family by which a type is sorted if nothing is said. */
@@ -90,9 +91,12 @@ default_family(Oid type)
 	return OidIsValid(opclass) ? get_opclass_family(opclass) : InvalidOid;
 }
 
-/* Note the whole order in the plan; false if the executor cannot make it. */
+/*
+ * Note the whole order in the plan; false if the executor cannot make it.  *leading: the expression of
+ * the leading key, if it is a key or a value.
+ */
 static bool
-note_order(PlannerInfo *root, GcTranslation *tr)
+note_order(PlannerInfo *root, GcTranslation *tr, int *leading)
 {
 	ListCell   *lc;
 
@@ -103,6 +107,7 @@ note_order(PlannerInfo *root, GcTranslation *tr)
 		Oid			type = InvalidOid;
 		int			output = key->pk_eclass->ec_has_volatile ? -1 : gc_sorted_output(tr, key->pk_eclass, &type);
 		Oid			operator;
+		int			e;
 
 		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
 			return false;
@@ -112,9 +117,12 @@ note_order(PlannerInfo *root, GcTranslation *tr)
 		operator = get_opfamily_member(key->pk_opfamily, type, type, key->pk_strategy);
 		if (!OidIsValid(operator))
 			return false;
+		e = value_expr(tr, list_nth(tr->outputs, output));
 		if (gc_type_kind(((GcPlanOutput *) list_nth(tr->outputs, output))->typid) == GC_TEXT &&
-			!rank_output(tr, output, key->pk_eclass->ec_collation))
+			(e = rank_output(tr, output, key->pk_eclass->ec_collation)) < 0)
 			return false;
+		if (tr->plan->norder == 0)
+			*leading = e;
 		tr->plan->order[tr->plan->norder++] = (GcPlanOrder) {
 			.output = output,
 			.descending = key->pk_strategy == BTGreaterStrategyNumber,
@@ -217,19 +225,46 @@ only_vars(PlannerInfo *root, const GcPath *path)
 	return true;
 }
 
+/*
+ * Have the device drop rows that are not among the first by this expression.  Of floats, no range is
+ * known that says how near a row is to the first one.
+ */
+static bool
+choose_rows(PlannerInfo *root, GcTranslation *tr, int leading, double wanted)
+{
+	PathKey    *key = linitial_node(PathKey, root->sort_pathkeys);
+	GcPPipeline *pl = &tr->pipelines[tr->main];
+
+	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || tr->pexprs[leading].kind == GC_TEXT)
+		return false;
+	pl->descending = key->pk_strategy == BTGreaterStrategyNumber;
+	pl->nulls_first = key->pk_nulls_first;
+	tr->choice_keys = list_make1_int(leading);
+	tr->plan->wanted = wanted;
+	return true;
+}
+
 /* A path of ours for ORDER BY, and LIMIT if it is known; NULL if it is no better than it was. */
 static Path *
 ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
 {
 	GcTranslation *tr = gc_builder_save(path->tr);
 	bool		aggregate = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
-	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL && 
+	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL &&
 		gc_choose_first(tr, root->sort_pathkeys, path->cpath.path.pathtarget->exprs, wanted);
 	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = gc_builder_save(tr);
-	bool		sorted = rows <= MOST_SORTED && note_order(root, tr);
+	bool		few = wanted > 0 && !aggregate && path->having == NIL && only_vars(root, path);
+	int			leading = GC_NO_EXPR;
+	bool		sorted = (few || rows <= MOST_SORTED) && note_order(root, tr, &leading);
 	GcPath	   *again;
 
+	if (few && sorted && choose_rows(root, tr, leading, wanted))
+	{
+		rows = Min(wanted, rows);
+		tr->plan->rows_out = 2 * wanted;
+	}
+	sorted = sorted && rows <= MOST_SORTED;
 	if (!sorted && !chosen)
 		return NULL;
 	if (!sorted)

@@ -122,6 +122,8 @@ pack_sink(GcTranslation *tr, GcProgram *p, int i, const Maps *maps, GcPPipeline 
 		case GC_SINK_ROWS:
 			pl->nouts = list_length(tr->row_outputs);
 			pl->first_out = pack_refs(p, tr->row_outputs);
+			pl->nkeys = list_length(tr->choice_keys);
+			pl->first_key = pack_refs(p, tr->choice_keys);
 			break;
 		case GC_SINK_SELECT:
 			pl->nkeys = list_length(tr->choice_keys);

@@ -146,7 +146,7 @@ typedef struct GcTranslation
 	bool		two_levels;		/* the main pipeline aggregates groups (distinct.c) */
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
 	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */
-	List	   *choice_keys;	/* int expr: the order of that, or NIL */
+	List	   *choice_keys;	/* int expr: the order of that, or of rows, or NIL */
 	bool		having_left;	/* PostgreSQL tests a part of HAVING after that choice */
 	List	   *row_outputs;	/* int expr */
 	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */

@@ -314,6 +314,10 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 		case GC_SINK_ROWS:
 			if (pl->nouts > GC_MAX_OUTPUTS)
 				return bad(err, "output count");
+			if (pl->nkeys > 1)
+				return bad(err, "choice of rows");
+			if (check_refs(p, pl->first_key, pl->nkeys, err) != GC_OK)
+				return err->code;
 			return check_refs(p, pl->first_out, pl->nouts, err);
 		default:
 			return bad(err, "sink");

@@ -245,8 +245,9 @@ typedef struct GcPPipeline
 	u16			first_step;
 	u16			nsteps;
 	u16			build;			/* GC_SINK_BUILD */
-	u16			first_key;		/* GC_SINK_AGGREGATE: group keys, refs; GC_SINK_SELECT:
-								 * what the first few are chosen by, if nkeys is 1 */
+	u16			first_key;		/* GC_SINK_AGGREGATE: group keys, refs; GC_SINK_SELECT,
+								 * GC_SINK_ROWS: what the first few are chosen by, if nkeys
+								 * is 1 */
 	u16			nkeys;
 	u16			first_out;		/* GC_SINK_ROWS: outputs, refs */
 	u16			nouts;
@@ -257,7 +258,7 @@ typedef struct GcPPipeline
 	u8			sink;			/* GcSink */
 	u8			group_mode;		/* bound: GcGroupMode */
 	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
-	u8			descending;		/* GC_SINK_SELECT: the first few are the largest */
+	u8			descending;		/* nkeys of these: the first few are the largest */
 	u8			nulls_first;
 	u8			pad;
 } GcPPipeline;

@@ -129,7 +129,9 @@ typedef struct GcRequest
 	GcGroupKeyValue *group_keys;	/* by GC_GROUP_KEY_INDEX */
 	u32		   *group_flags;	/* npipelines * GC_NFLAGS: flags of pipelines whose groups
 								 * others scan, once the device is done */
-	u64			wanted;			/* number of groups that `select` chooses, with ties; 0: no limit */
+	u64			wanted;			/* number of groups that `select` chooses, or of rows, with ties;
+								 * 0: no limit */
+	u64			best;			/* rows: no key's image is larger (cuda/gc_top.h) */
 	GcHash		share;			/* equal hashes of equal programs, equal results; 0:
 								 * this request's alone */
 	char	   *device_part;

@@ -97,6 +97,8 @@ choice_word(const GcArgSource *src, u8 part)
 			return src->top;
 		case GC_CHOICE_PASS:
 			return src->pass;
+		case GC_CHOICE_BEST:
+			return r->best;
 		default:
 			return r->wanted;
 	}

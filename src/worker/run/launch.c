@@ -56,7 +56,10 @@ lay_out_sink(const GcRun *run, int pipeline, GcAddr memory, GcSinkMemory *sink)
 				rows = 0;
 
 	if (pl->sink == GC_SINK_ROWS)
+	{
 		rows = (u64) (pl->nouts + 1) * v->rows_cap * 8;
+		groups = pl->nkeys > 0 ? align_up(GC_FIRST_BYTES) : 0;
+	}
 	else
 		groups = align_up(v->ngroups * pl->group_words * 8);
 	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH)
