@@ -52,7 +52,8 @@ typedef struct GcLeaf
 	List	   *filters;		/* clauses on this leaf alone */
 	struct GcLeaf *parent;		/* whose pipeline probes it; NULL: streamed */
 	List	   *children;		/* GcLeaf */
-	List	   *keys;			/* GcJoinKey, to the parent's side */
+	List	   *keys;			/* GcJoinKey, to the parent's side; NIL: a list, of which each row
+								 * is tried */
 	GcJoinKind	join;			/* how the parent's pipeline probes it */
 	List	   *conditions;		/* clauses on a match; none of an inner join */
 	double		outer_share;	/* of the parent's rows that a semi or anti join leaves */
@@ -162,6 +163,13 @@ static inline bool
 gc_leaf_is_source(const GcLeaf *leaf)
 {
 	return !OidIsValid(leaf->relid) && leaf->groups == NULL;
+}
+
+/* Is it a build without keys, of which each row is tried? */
+static inline bool
+gc_leaf_is_list(const GcLeaf *leaf)
+{
+	return leaf->parent != NULL && leaf->keys == NIL;
 }
 
 #define GC_NO_EXPR	(-1)
