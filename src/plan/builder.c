@@ -416,6 +416,7 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 	memcpy(to->plan, from->plan, sizeof(GcPlan));
 	to->leaves = list_copy(from->leaves);
 	to->lower = list_copy(from->lower);
+	to->init_plans = list_copy(from->init_plans);
 	to->outputs = list_copy(from->outputs);
 	to->scan_tlist = list_copy(from->scan_tlist);
 	to->exprs = list_copy(from->exprs);

@@ -8,6 +8,9 @@
  * own.  The leaf's own pipeline scans the groups, applies HAVING and the outer
  * query's conditions, and fills a build, or is streamed.
  *
+ * Outputs of the subquery's InitPlans are parameters of the program.  So these plans are attached to the
+ * node's own query level, too (node.c).
+ *
  * PostgreSQL's plan of the subquery is in the node's fallback, so that permissions are
  * checked as always.  Its row sources are not: they would need plans of another level.
  *
@@ -33,6 +36,20 @@
 #include "relinfo.h"
 #include "tree.h"
 
+/* A CTE's plan is among the InitPlans of its level, and may be what another one reads. */
+static bool
+has_plain_init_plans(PlannerInfo *subroot)
+{
+	ListCell   *lc;
+
+	foreach(lc, subroot->init_plans)
+	{
+		if (lfirst_node(SubPlan, lc)->subLinkType == CTE_SUBLINK)
+			return false;
+	}
+	return true;
+}
+
 /* Is the query one aggregation of a join, and nothing else that changes its rows? */
 static bool
 is_aggregation(PlannerInfo *subroot)
@@ -43,7 +60,7 @@ is_aggregation(PlannerInfo *subroot)
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
 		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
-		!q->hasModifyingCTE && subroot->init_plans == NIL && !bms_is_empty(subroot->all_baserels) &&
+		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
 }
@@ -155,6 +172,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 		gc_builder_restore(tr, before);
 		return false;
 	}
+	tr->init_plans = list_concat(tr->init_plans, list_copy(subroot->init_plans));
 	groups->by = group_exprs(subroot);
 	groups->column = subquery_column;
 	leaf->groups = groups;

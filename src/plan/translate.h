@@ -98,6 +98,7 @@ typedef struct GcTranslation
 	PlannerInfo *top;			/* the query level of the node; root may be one below */
 	List	   *lower;			/* PlannerInfo: levels below it of which lookup tables are made */
 	PlannerInfo *root;
+	List	   *init_plans;		/* SubPlan: InitPlans of levels below the node's */
 	List	   *leaves;			/* GcLeaf, of all cores */
 	GcLeaf	   *streamed;
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
