@@ -107,6 +107,8 @@ typedef struct GcScanStats
 	double		bind_ms;
 	double		decode_ms;
 	const char *group_mode;
+	const char *inner_mode[GC_MAX_PIPELINES];	/* of groups that other pipelines scan */
+	uint64		inner_groups[GC_MAX_PIPELINES];
 } GcScanStats;
 
 typedef struct GcScanState
@@ -115,6 +117,7 @@ typedef struct GcScanState
 	GcPlan	   *plan;
 	GcProgram  *logical;
 	List	   *display_tags;
+	List	   *lower_display;	/* printed clauses of lower levels (plan.h) */
 	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
 	List	   *groupings;		/* IntList: keys of each GROUPING() */
 	ExprState **exprs;			/* plan->nexprs */

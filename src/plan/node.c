@@ -139,7 +139,8 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->flags = best_path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
-	scan->custom_private = list_make4(plan_const(plan), path->display_tags, tr->sets, tr->groupings);
+	scan->custom_private = list_make5(plan_const(plan), linitial(path->display_tags), tr->sets, tr->groupings,
+									  lsecond(path->display_tags));
 	scan->custom_scan_tlist = tr->scan_tlist;
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;

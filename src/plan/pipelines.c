@@ -21,6 +21,7 @@
 #include "utils/selfuncs.h"
 
 #include "builder.h"
+#include "display.h"
 #include "expr.h"
 #include "groups.h"
 #include "leaf.h"
@@ -126,6 +127,7 @@ emit_having(GcTranslation *tr, GcLeaf *leaf)
 		if (e < 0)
 			return false;
 		gc_build_filter(tr, leaf->pipeline, e, 0.5);
+		gc_build_display_of(tr, leaf->groups->root, leaf->pipeline, GC_DISPLAY_FILTER, lfirst(lc));
 	}
 	return true;
 }

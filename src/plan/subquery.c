@@ -29,6 +29,7 @@
 #include "utils/selfuncs.h"
 
 #include "builder.h"
+#include "display.h"
 #include "expr.h"
 #include "groups.h"
 #include "leaf.h"
@@ -120,8 +121,11 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	foreach(lc, exprs)
 	{
 		/* A key without Vars splits nothing. */
-		if (contain_var_clause(lfirst(lc)) && gc_group_key(tr, lfirst(lc)) < 0)
+		if (!contain_var_clause(lfirst(lc)))
+			continue;
+		if (gc_group_key(tr, lfirst(lc)) < 0)
 			return NULL;
+		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
 	}
 	if (exprs != NIL && tr->group_keys[tr->streamed->pipeline] == NIL)
 	{

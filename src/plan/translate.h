@@ -118,6 +118,7 @@ typedef struct GcTranslation
 	List	   *exprs;			/* custom_exprs to evaluate */
 	List	   *display;		/* custom_exprs for EXPLAIN, and for each ... */
 	List	   *display_tags;	/* GC_DISPLAY_TAG */
+	List	   *lower_display;	/* clauses of lower levels for EXPLAIN (display.c) */
 
 	/* Program parts; see program.h.  All palloc'd at their maximum size. */
 	int			ninputs,
