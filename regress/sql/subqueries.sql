@@ -262,6 +262,7 @@ RESET search_path;
 DROP SCHEMA subqueries CASCADE;
 DROP ROLE regress_subqueries;
 
+SET search_path = cached, public;
 -- InitPlans: scalar subqueries that an aggregated subquery, or its HAVING, uses, at any depth
 SELECT plan_of('SELECT count(*), sum(c) FROM shop JOIN (SELECT shop, count(*) AS c FROM sales WHERE price > (SELECT avg(price) FROM sales) GROUP BY 1 HAVING count(*) > (SELECT min(s_region) FROM shop)) x ON shop = s_id');
 SELECT check_whole('SELECT count(*), sum(c) FROM shop JOIN (SELECT shop, count(*) AS c FROM sales WHERE price > (SELECT avg(price) FROM sales) GROUP BY 1) x ON shop = s_id');

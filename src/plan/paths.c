@@ -202,7 +202,7 @@ leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
 }
 
 static void
-cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_out)
+cost_translation(GcTranslation *tr, Path *path, double rows_out, int columns_out)
 {
 	Cost		cost = gc_offload_cost;
 	const DeviceCosts costs = device_costs();
@@ -214,11 +214,11 @@ cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_o
 	cost += lookup_entries(tr) * LOOKUP_OPERATORS * cpu_operator_cost;
 	/* Each set is made of the groups of another one. */
 	cost += tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
-	path->cpath.path.startup_cost = cost;
-	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
+	path->startup_cost = cost;
+	path->total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
 	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
 	if (gc_offload_forced())
-		path->cpath.path.startup_cost = path->cpath.path.total_cost = gc_offload_cost;
+		path->startup_cost = path->total_cost = gc_offload_cost;
 }
 
 /*-------------------------------------------------------------------------
@@ -267,6 +267,14 @@ prefer_whole(Path *path, const Path *own)
 	}
 }
 
+/* Would PostgreSQL's own path be taken whatever is asked of the relation's rows? */
+static bool
+is_beaten(const Path *costs, const Path *fallback)
+{
+	return !gc_offload_forced() && fallback->startup_cost <= costs->startup_cost &&
+		fallback->total_cost <= costs->total_cost && fallback->param_info == NULL;
+}
+
 static void
 add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having,
 			double rows, const char *what)
@@ -276,12 +284,24 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	List	   *tags = NIL;
 	Path	   *own = NULL;
 	Path	   *fallback = NULL;
+	Path		costs = {0};
 
 	if (tr->reason == NULL && (fallback = gc_fallback_path(tr, rel, &own)) == NULL)
 		gc_refuse(tr, "PostgreSQL has no independent plan for it");
 	tr->plan->rows_out = rows;
 	if (tr->reason == NULL)
+	{
+		cost_translation(tr, &costs, tr->sets == NIL ? rows : fallback->rows, list_length(target->exprs));
+		if (takes_whole(tr, rel) && gc_path_has_ours(own))
+			prefer_whole(&costs, own);
+		/* A program is packed only for a path that might be taken. */
+		if (is_beaten(&costs, fallback))
+		{
+			gc_note_refusal(what, GC_CHEAPER);
+			return;
+		}
 		plan = gc_builder_finish(tr, &tags);
+	}
 	if (tr->reason)
 	{
 		gc_note_refusal(what, tr->reason);
@@ -293,9 +313,8 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	path->own = own;
 	path->cpath.path.rows = fallback->rows;
 	path->cpath.custom_paths = child_paths(tr, fallback);
-	cost_translation(tr, path, tr->sets == NIL ? rows : fallback->rows, list_length(target->exprs));
-	if (takes_whole(tr, rel) && gc_path_has_ours(own))
-		prefer_whole(&path->cpath.path, own);
+	path->cpath.path.startup_cost = costs.startup_cost;
+	path->cpath.path.total_cost = costs.total_cost;
 	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal(what, GC_CHEAPER);
 	gc_note_offer();
