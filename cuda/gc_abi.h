@@ -35,6 +35,9 @@ typedef unsigned __int128 u128;
 /* Column data is allocated in multiples of this many rows, zero-filled. */
 #define GC_PAD_ROWS			GC_TILE_ROWS
 
+/* Rows of one unit of a scan that tries pairs (gc_pair.h). */
+#define GC_PAIR_ROWS		512
+
 /* Bytes of a packed row (gc_packed_row.h): a sector of a GPU's memory, so aligned. */
 #define GC_PACKED_ROW_BYTES		32
 
@@ -105,12 +108,12 @@ enum
 {
 	GC_FLAG_DATA = 0,			/* PostgreSQL might raise an error here */
 	GC_FLAG_DUPLICATE,			/* a build key met twice; value: build + 1 */
-	GC_FLAG_BUILD_FULL,			/* hash build out of room; value: build + 1 */
+	GC_FLAG_BUILD_FULL,			/* hash build or list out of room; value: build + 1 */
 	GC_FLAG_GROUPS_FULL,		/* group table out of room */
 	GC_FLAG_ROWS_FULL,			/* result rows out of room */
 	GC_FLAG_ROWS,				/* not an event: rows written by a row sink */
 	GC_FLAG_GROUPS,				/* not an event: groups in a hashed group table */
-	GC_FLAG_BUILT,				/* not an event: rows in a hash build */
+	GC_FLAG_BUILT,				/* not an event: rows in a hash build or list */
 	GC_NFLAGS
 };
 

@@ -11,6 +11,8 @@
  * 0.  Keys lie in arrays of i64, one per key column.  A slot is published after the row it names
  * is complete.  At most half of the slots are ever used, so a probe ends.
  *
+ * List: a build without keys, of which a probe tries all rows: payload arrays by row.
+ *
  * Group table: as a hash build, without chains; a group's keys are nkeys
  * consecutive i64 words, groups are numbered without gaps.
  *

@@ -32,6 +32,7 @@ int			gc_compile_threads = 8;
 double		gc_offload_cost = 50;
 double		gc_tuple_cost = -1;
 double		gc_build_cost = -1;
+double		gc_pair_cost = -1;
 char	   *gc_kernel_cache_directory = NULL;
 int			gc_kernel_cache_size_mb = 1024;
 char	   *gc_calibration_file = NULL;
@@ -152,6 +153,11 @@ define_session_settings(void)
 							 "Planner's estimate of the cost of entering one tuple into a hash table on the device.",
 							 "-1 means a default that depends on the device.",
 							 &gc_build_cost, -1, -1, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.pair_cost",
+							 "Planner's estimate of the cost of trying one pair of rows in a join without equalities on the device.",
+							 "-1 means a default that depends on the device.",
+							 &gc_pair_cost, -1, -1, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.loader_workers",
 							"Background workers that load one table into the column cache.",

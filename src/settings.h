@@ -76,6 +76,7 @@ extern int	gc_debug_force_shared_scan;
 extern double gc_offload_cost;
 extern double gc_tuple_cost;
 extern double gc_build_cost;
+extern double gc_pair_cost;
 
 /* A GcPolicy's name in gpuconc.schedule; static storage. */
 extern const char *gc_schedule_name(int policy);

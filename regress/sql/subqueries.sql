@@ -261,3 +261,15 @@ RESET gpuconc.debug_offload;
 RESET search_path;
 DROP SCHEMA subqueries CASCADE;
 DROP ROLE regress_subqueries;
+
+SET search_path = cached, public;
+-- InitPlans: scalar subqueries that an aggregated subquery, or its HAVING, uses, at any depth
+SELECT plan_of('SELECT count(*), sum(c) FROM shop JOIN (SELECT shop, count(*) AS c FROM sales WHERE price > (SELECT avg(price) FROM sales) GROUP BY 1 HAVING count(*) > (SELECT min(s_region) FROM shop)) x ON shop = s_id');
+SELECT check_whole('SELECT count(*), sum(c) FROM shop JOIN (SELECT shop, count(*) AS c FROM sales WHERE price > (SELECT avg(price) FROM sales) GROUP BY 1) x ON shop = s_id');
+SELECT check_whole('SELECT s_name, c FROM shop JOIN (SELECT shop, count(*) AS c FROM sales GROUP BY 1 HAVING sum(price) > (SELECT sum(price) / 50 FROM sales)) x ON shop = s_id');
+SELECT check_whole('SELECT count(*) FROM (SELECT shop, max(c) AS m FROM (SELECT shop, customer, count(*) AS c FROM sales WHERE quantity > (SELECT avg(quantity) FROM sales) GROUP BY 1, 2) x WHERE c < (SELECT count(*) FROM city) GROUP BY 1) y WHERE m > (SELECT min(s_region) FROM shop)');
+SELECT check_whole('SELECT count(*) FROM shop JOIN (SELECT shop, sum(price) AS p FROM sales WHERE quantity > (SELECT s_region FROM shop WHERE s_id < 0) GROUP BY 1) x ON shop = s_id');
+SELECT check_error('SELECT count(*) FROM shop JOIN (SELECT shop, sum(price) AS p FROM sales WHERE quantity > (SELECT s_region FROM shop) GROUP BY 1) x ON shop = s_id');
+SELECT check_whole('WITH revenue AS (SELECT shop, sum(price) AS p FROM sales GROUP BY 1) SELECT s_name, p FROM shop, revenue WHERE s_id = shop AND p = (SELECT max(p) FROM revenue)');
+-- ... in a level that is executed again for each row
+SELECT check_same('SELECT k, (SELECT count(*) FROM shop JOIN (SELECT shop, count(*) AS c FROM sales WHERE quantity > (SELECT avg(quantity) + k FROM sales) GROUP BY 1) x ON shop = s_id WHERE s_region > k) FROM generate_series(0, 3) k');

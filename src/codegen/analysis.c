@@ -117,6 +117,18 @@ cg_is_hash_probe(const GcProgram *p, const GcPStep *step)
 }
 
 bool
+cg_is_list_probe(const GcProgram *p, const GcPStep *step)
+{
+	return step->type == GC_STEP_PROBE && gc_builds(p)[step->build].mode == GC_BUILD_LIST;
+}
+
+bool
+cg_scans_pairs(const GcProgram *p, const GcPPipeline *pl)
+{
+	return cg_groups_of(p, pl) == NULL && gc_first_list_probe(p, pl) >= 0;
+}
+
+bool
 cg_is_test(const GcProgram *p, const GcPStep *step)
 {
 	return step->type == GC_STEP_FILTER || (gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
@@ -133,7 +145,7 @@ cg_is_vector_step(const GcProgram *p, const GcPStep *step)
 bool
 cg_may_multiply(const GcProgram *p, const GcPStep *step)
 {
-	return cg_is_hash_probe(p, step) && (step->join == GC_JOIN_INNER || step->join == GC_JOIN_LEFT);
+	return (cg_is_hash_probe(p, step) || cg_is_list_probe(p, step)) && (step->join == GC_JOIN_INNER || step->join == GC_JOIN_LEFT);
 }
 
 const GcPStep *

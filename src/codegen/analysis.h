@@ -26,6 +26,12 @@ extern bool cg_may_fail(const GcProgram *p, const GcPStep *step);
 
 extern bool cg_is_hash_probe(const GcProgram *p, const GcPStep *step);
 
+/* Does the step try all rows of a build without keys? */
+extern bool cg_is_list_probe(const GcProgram *p, const GcPStep *step);
+
+/* Does the pipeline have such a step, and scan chunks?  Its scan is one of pairs then (cuda/gc_pair.h). */
+extern bool cg_scans_pairs(const GcProgram *p, const GcPPipeline *pl);
+
 /* Is it a condition on the row, without loops and declarations: a filter, or a test of a bitmap? */
 extern bool cg_is_test(const GcProgram *p, const GcPStep *step);
 

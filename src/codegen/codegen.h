@@ -39,6 +39,7 @@ typedef enum GcArgType
 	GC_ARG_GROUP_KEY,			/* index: GC_GROUP_KEY_INDEX; part: 0 base, 1 stride */
 	GC_ARG_ROWS,				/* part: 0 address, 1 capacity */
 	GC_ARG_CHOICE,				/* part: GC_CHOICE_* (sink_select.c) */
+	GC_ARG_PAIRS,				/* part: GC_PAIRS_* */
 	/* Fused kernels only: */
 	GC_ARG_MEMBERS,				/* bit m: member m takes part in this launch */
 	GC_ARG_FLAGS,				/* address of the member's u32[GC_NFLAGS] */
@@ -72,7 +73,16 @@ enum
 {
 	GC_BUILD_PART_BITMAP, GC_BUILD_PART_BASE, GC_BUILD_PART_RANGE,
 	GC_BUILD_PART_SLOTS, GC_BUILD_PART_MASK, GC_BUILD_PART_KEYS,
-	GC_BUILD_PART_NEXT, GC_BUILD_PART_CAP
+	GC_BUILD_PART_NEXT, GC_BUILD_PART_CAP, GC_BUILD_PART_FLAGS
+};
+
+/*
+ * Of a scan that tries pairs (cuda/gc_pair.h): the launch's first unit and how many it takes, slices of
+ * the first list, the rows of one, parts of a source.
+ */
+enum
+{
+	GC_PAIRS_FROM, GC_PAIRS_COUNT, GC_PAIRS_SLICES, GC_PAIRS_SLICE_ROWS, GC_PAIRS_PARTS, GC_PAIRS_WORDS
 };
 
 /*
@@ -171,6 +181,12 @@ typedef struct GcPipelineTraits
 } GcPipelineTraits;
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
+
+/*
+ * Does the pipeline's kernel try pairs in units (cuda/gc_pair.h)?  *sliced: each unit has only a slice of
+ * the first list's rows, since it takes part in an inner join.
+ */
+extern bool gc_tries_pairs(const GcProgram *p, u16 pipeline, bool *sliced);
 
 /*
  * Most static shared memory of a kernel that gathers rows: its warps' queues, and where their

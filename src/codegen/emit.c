@@ -147,6 +147,8 @@ cg_build(Cg *cg, u16 build)
 		{"keys", GC_BUILD_PART_KEYS, GC_BUILD_HASH},
 		{"next", GC_BUILD_PART_NEXT, GC_BUILD_HASH},
 		{"cap", GC_BUILD_PART_CAP, GC_BUILD_HASH},
+		{"cap", GC_BUILD_PART_CAP, GC_BUILD_LIST},
+		{"flags", GC_BUILD_PART_FLAGS, GC_BUILD_LIST},
 	};
 	int			k = cg->build[build];
 

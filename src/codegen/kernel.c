@@ -15,6 +15,7 @@
 #include "emit.h"
 #include "group_scan.h"
 #include "packed_rows.h"
+#include "pairs.h"
 #include "pipeline.h"
 #include "prologue.h"
 #include "shared.h"
@@ -105,6 +106,15 @@ emit_filtered_scan(const Cg *cg, Text *t)
 			  filtered_rounds(cg), cg->variant->threads, text_of(&cg->descs), text_of(&cg->body));
 }
 
+/* A scan that tries pairs, in units; w: the first of its words. */
+static void
+emit_pair_scan(const Cg *cg, Text *t, int w)
+{
+	text_addf(t, "GC_PAIR_UNITS(gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_PAIR_VECTORS\n%sGC_END_VECTORS\n",
+			  w + GC_PAIRS_FROM, w + GC_PAIRS_COUNT, w + GC_PAIRS_SLICES, w + GC_PAIRS_PARTS, text_of(&cg->descs),
+			  text_of(&cg->body));
+}
+
 static void
 emit_scan(const Cg *cg, Text *t)
 {
@@ -129,6 +139,7 @@ assemble(Cg *cg, Text *t)
 {
 	const bool	selection = cg->variant->selection != 0;
 	const int	sel_bitmap = selection ? mark_words(cg) : 0;
+	const int	pairs = cg_scans_pairs(cg->p, cg->pl) ? cg_pair_words(cg) : -1;
 
 	if (selection)
 		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", GC_SELECTED_BLOCKS(cg->variant->threads));
@@ -143,6 +154,8 @@ assemble(Cg *cg, Text *t)
 	text_addf(t, "GC_BARRIER();\n");
 	if (cg_groups_of(cg->p, cg->pl))
 		cg_emit_group_scan(cg, t);
+	else if (pairs >= 0)
+		emit_pair_scan(cg, t, pairs);
 	else if (selection)
 		emit_selected_scan(cg, t, sel_bitmap);
 	else if (cg->filtered)

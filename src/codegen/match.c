@@ -11,6 +11,8 @@
  *	  left			a loop over the chain takes the row on once per match; if none satisfies the
  *					condition, one more turn takes it on without
  *
+ * Of a list all rows are tried in the same way.
+ *
  * A condition reads its build's payloads in a C scope of its own.  What it declares there is
  * forgotten afterwards.
  *
@@ -27,6 +29,7 @@
 #include "emit.h"
 #include "expr.h"
 #include "operand.h"
+#include "pairs.h"
 #include "values.h"
 
 #include <stdio.h>
@@ -130,6 +133,45 @@ has_chain(const GcProgram *p, const GcPStep *step)
 		(step->join == GC_JOIN_LEFT || step->expr != GC_NONE);
 }
 
+/* Declare xN, a row of the list that satisfies the condition, or GC_NO_MATCH. */
+static void
+search_list(Cg *cg, const GcPStep *step)
+{
+	int			b = cg_build(cg, step->build);
+	Operand		o;
+
+	cg_count_list(cg, step);
+	if (step->expr == GC_NONE)
+	{
+		text_addf(cg->out, "const u64 x%d = list%d > 0 ? 0 : GC_NO_MATCH;\n", b, b);
+		return;
+	}
+	text_addf(cg->out, "u64 x%d = GC_NO_MATCH;\nfor (u32 r%d = 0; r%d < list%d; r%d++) {\nx%d = r%d;\n", b, b, b, b, b, b, b);
+	o = begin_condition(cg, step);
+	text_addf(cg->out, "if (%s) break;\n}\nx%d = GC_NO_MATCH;\n}\n", o.v, b);
+	forget_match(cg, step->build);
+}
+
+/* Open a loop over the list as loop_chain does. */
+static void
+loop_list(Cg *cg, const GcPStep *step)
+{
+	int			b = cg_build(cg, step->build);
+	Operand		o;
+
+	cg_count_list(cg, step);
+	text_addf(cg->out, "i32 gc_any%d = 0;\nfor (u32 r%d = 0; r%d < list%d || (r%d == list%d && !gc_any%d); r%d++) {\n"
+			  "const u64 x%d = r%d < list%d ? r%d : GC_NO_MATCH;\nif (x%d != GC_NO_MATCH) {\n", b, b, b, b, b, b, b, b,
+			  b, b, b, b, b);
+	if (step->expr != GC_NONE)
+	{
+		o = begin_condition(cg, step);
+		text_addf(cg->out, "if (!(%s)) continue;\n}\n", o.v);
+		forget_match(cg, step->build);
+	}
+	text_addf(cg->out, "gc_any%d = 1;\n}\n", b);
+}
+
 /* Declare xN, a row of the chain that satisfies the condition, or GC_NO_MATCH. */
 static void
 search_chain(Cg *cg, const GcPStep *step)
@@ -168,14 +210,19 @@ loop_chain(Cg *cg, const GcPStep *step)
 int
 cg_match_probe(Cg *cg, const GcPStep *step)
 {
-	const bool	chain = has_chain(cg->p, step);
+	const bool	list = cg_is_list_probe(cg->p, step);
+	const bool	chain = has_chain(cg->p, step) || (list && step->join == GC_JOIN_LEFT);
 	const bool	left = step->join == GC_JOIN_LEFT;
 	int			b = cg_build(cg, step->build);
 	Operand		o;
 
 	if (step->expr != GC_NONE)
 		require_beside(cg, step->expr, step->build);
-	if (chain && left)
+	if (list && left)
+		loop_list(cg, step);
+	else if (list)
+		search_list(cg, step);
+	else if (chain && left)
 		loop_chain(cg, step);
 	else if (chain)
 		search_chain(cg, step);

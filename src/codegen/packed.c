@@ -14,6 +14,7 @@
  *-------------------------------------------------------------------------
  */
 #include "packed.h"
+#include "analysis.h"
 #include "emit.h"
 #include "expr.h"
 #include "fusion.h"
@@ -249,7 +250,7 @@ read_ahead(Cg *cg, const PackedColumn *c)
 {
 	const u8	width = gc_columns(cg->p)[c->column].width;
 
-	if (cg->fusion || cg->filtered || cg->variant->vec < 8 ||
+	if (cg->fusion || cg->filtered || cg->variant->vec < 8 || cg_scans_pairs(cg->p, cg->pl) ||
 		cg->ahead_bytes + width * cg->variant->vec > GC_AHEAD_BYTES)
 		return false;
 	cg->ahead[cg->nahead++] = (AheadColumn) {c->k, width};

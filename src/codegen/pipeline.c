@@ -23,6 +23,7 @@
 #include "group_scan.h"
 #include "match.h"
 #include "packed.h"
+#include "pairs.h"
 #include "probe.h"
 #include "sink.h"
 #include "steps.h"
@@ -317,7 +318,8 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 	{
 		if (!cg_is_test(cg->p, steps[i]))
 		{
-			loops += steps[i]->join == GC_JOIN_INNER ? cg_hash_probe(cg, steps[i]) : cg_match_probe(cg, steps[i]);
+			loops += steps[i]->join != GC_JOIN_INNER ? cg_match_probe(cg, steps[i])
+				: cg_is_list_probe(cg->p, steps[i]) ? cg_list_probe(cg, steps[i]) : cg_hash_probe(cg, steps[i]);
 			continue;
 		}
 		cg_require_step(cg, steps[i]);
@@ -465,7 +467,7 @@ emit_body(Cg *cg)
 		return;
 	}
 	cg->filtered = !cg->variant->selection && !cg->fusion && cg_few_reach_sink(cg->pl) &&
-		cg_divide_filtered(cg->p, cg->pl, &lists);
+		!cg_scans_pairs(cg->p, cg->pl) && cg_divide_filtered(cg->p, cg->pl, &lists);
 	if (!cg->filtered)
 		cg_divide_steps(cg->p, cg->pl, cg->variant, &lists);
 	if (!cg->variant->selection)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sink_build.c
- *	  Sink: a build, dense or hash, that a later pipeline probes.
+ *	  Sink: a build, dense, hash or list, that a later pipeline probes.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -111,7 +111,8 @@ emit_row(Cg *cg)
 
 	for (u16 i = 0; i < b->nkeys; i++)
 		cg_require(cg, gc_refs(cg->p)[b->first_key + i]);
-	text_addf(cg->out, "i64 gc_k[%d];\n", b->nkeys > 0 ? b->nkeys : 1);
+	if (b->nkeys > 0)
+		text_addf(cg->out, "i64 gc_k[%d];\n", b->nkeys);
 	for (u16 i = 0; i < b->nkeys; i++)
 	{
 		Operand		o = cg_expr(cg, gc_refs(cg->p)[b->first_key + i]);
@@ -150,6 +151,8 @@ emit_row(Cg *cg)
 	for (u16 i = 0; i < b->nkeys; i++)
 		text_addf(cg->out, "((i64 *) b%d_keys)[%d * b%d_cap + gc_x] = gc_k[%d];\n", k, i, k, i);
 	emit_payload_stores(cg, b, "gc_x");
+	if (b->mode == GC_BUILD_LIST)
+		return;
 	cg_hash(cg, "gc_h", "gc_k", b->nkeys);
 	text_addf(cg->out, "if (gc_build_insert((u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, (u32 *) b%d_next, b%d_cap, (u32) gc_x, gc_k, %d, gc_h))\n"
 			  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k, k, k, k, k, b->nkeys);

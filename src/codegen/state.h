@@ -79,6 +79,7 @@ typedef struct Cg
 	int			nbuilds;
 	int			npayloads;
 	int			ntemps;
+	int			pair_words;		/* 1 + first argument word of a scan that tries pairs; 0: not yet */
 
 	/* The phase for which statements are emitted now. */
 	bool		in_rows;		/* row phase: values are scalars */

@@ -117,12 +117,22 @@ cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
 	return passed >= GATHER_LEFT && joins >= GATHER_JOINS;
 }
 
+bool
+gc_tries_pairs(const GcProgram *p, u16 pipeline, bool *sliced)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	const int	first = gc_first_list_probe(p, pl);
+
+	*sliced = first >= 0 && gc_steps(p)[pl->first_step + first].join == GC_JOIN_INNER;
+	return cg_scans_pairs(p, pl);
+}
+
 GcPipelineTraits
 gc_pipeline_traits(const GcProgram *p, u16 pipeline)
 {
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	StepLists	lists;
-	GcPipelineTraits traits = {.gathers = cg_few_reach_sink(pl) && cg_divide_filtered(p, pl, &lists),
+	GcPipelineTraits traits = {.gathers = cg_few_reach_sink(pl) && !cg_scans_pairs(p, pl) && cg_divide_filtered(p, pl, &lists),
 	.per_warp_words = cg_per_warp_words(p, pl)};
 
 	if (!traits.gathers)

@@ -138,6 +138,11 @@ cg_require_index(Cg *cg, u16 build)
 	if (cg->index[build])
 		return;
 	cg->index[build] = true;
+	if (gc_builds(cg->p)[build].mode == GC_BUILD_LIST)
+	{
+		cg_fail(cg, GC_BAD_PROGRAM, "a payload of a list that is not probed");
+		return;
+	}
 	if (gc_builds(cg->p)[build].mode == GC_BUILD_HASH)
 	{
 		place_index(cg, step);

@@ -36,6 +36,11 @@
 #define DENSE_GROUPS_SMALL		(1 << 20)
 #define DENSE_GROUPS_PART		16
 
+/* Pairs that a pipeline other than the main one may try, and rows that may be tried one by one. */
+#define MOST_PAIRS				1e12
+#define MOST_PAIRS_HOST			1e10
+#define MOST_TRIED				(1 << 20)
+
 #define HASH_GROUPS_MIN			1024
 #define ROWS_MAX				((uint64) 1 << 31)
 
@@ -354,14 +359,36 @@ choose_build(GcBinding *b, int i, uint64 rows)
 		v->range = (uint64) (range.hi - range.lo) + 1;
 		return;
 	}
-	build->mode = GC_BUILD_HASH;
+	build->mode = build->nkeys == 0 ? GC_BUILD_LIST : GC_BUILD_HASH;
 	if (b->hints->no_dense & 1u << i)
 		build->unique = 0;
 	v->cap = (uint64) Min(b->plan->build_rows[i] * 2 + 1024, 2e9);
 	if ((b->hints->build_full & 1u << i) || v->cap > rows)
 		v->cap = rows;
 	v->cap = Max(v->cap, 1);
-	v->slots = next_pow2(2 * v->cap);
+	v->slots = build->nkeys == 0 ? 0 : next_pow2(2 * v->cap);
+}
+
+/*
+ * A probe of a list tries each of its rows.  In an inner join of the main pipeline the scan is launched in
+ * pieces of any size (worker/run/pairs.c).  Elsewhere a launch may be long, and nobody can end it.
+ */
+static GcCode
+check_pairs(GcBinding *b, const GcPPipeline *pl, int s, double rows)
+{
+	const GcPStep *step = &gc_steps(b->program)[pl->first_step + s];
+	const double list = b->builds[step->build].cap;
+	const bool	fast = gc_device_status()->info.own_processors;
+	const bool	groups = gc_inputs(b->program)[pl->input].groups_of > 0;
+	const bool	main = pl == &gc_pipelines(b->program)[b->program->npipelines - 1];
+
+	if (gc_builds(b->program)[step->build].nkeys > 0)
+		return GC_OK;
+	if ((!main || groups) && rows * list > (fast ? MOST_PAIRS : MOST_PAIRS_HOST))
+		return gc_fail(&b->err, GC_UNSUPPORTED, "A part of the query tries too many pairs of rows.");
+	if ((step->join != GC_JOIN_INNER || s != gc_first_list_probe(b->program, pl)) && list > MOST_TRIED)
+		return gc_fail(&b->err, GC_UNSUPPORTED, "Too many rows are tried for each row.");
+	return GC_OK;
 }
 
 /* A probe whose keys all lie in a dense build needs no range check. */
@@ -505,6 +532,8 @@ bind_pipelines(GcBinding *b)
 			if (step->type != GC_STEP_PROBE)
 				continue;
 			code = bind_probe(b, step);
+			if (code == GC_OK)
+				code = check_pairs(b, pl, s, rows);
 			if (probe_multiplies(b->program, step))
 				rows *= Max(1, b->rows_into[gc_builds(b->program)[step->build].pipeline]);
 		}

@@ -119,6 +119,8 @@ typedef struct GcScanStats
 	double		decode_ms;
 	const char *group_mode;
 	uint32		lookups[GC_LOOKUP_ORIGINS];	/* tables of the last execution */
+	const char *inner_mode[GC_MAX_PIPELINES];	/* of groups that other pipelines scan */
+	uint64		inner_groups[GC_MAX_PIPELINES];
 } GcScanStats;
 
 typedef struct GcScanState
@@ -127,6 +129,7 @@ typedef struct GcScanState
 	GcPlan	   *plan;
 	GcProgram  *logical;
 	List	   *display_tags;
+	List	   *lower_display;	/* printed clauses of lower levels (plan.h) */
 	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
 	List	   *groupings;		/* IntList: keys of each GROUPING() */
 	ExprState **exprs;			/* plan->nexprs */

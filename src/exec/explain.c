@@ -13,6 +13,7 @@
 #include "explain.h"
 
 #include "nodes/makefuncs.h"
+#include "nodes/plannodes.h"
 #include "utils/lsyscache.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
@@ -34,25 +35,70 @@ input_name(GcScanState *node, int input)
 	return name ? quote_identifier(name) : "dropped table";
 }
 
+/* What clauses are printed with. */
+typedef struct Printer
+{
+	GcScanState *node;
+	List	   *context;		/* of the node's own query level */
+	bool		prefix;
+	List	   *lower;			/* contexts of lower levels */
+	List	   *lower_prefix;	/* int */
+	ExplainState *es;
+} Printer;
+
+/* Contexts in which clauses of lower query levels are deparsed: their range tables, without a plan. */
+static void
+prepare_lower(Printer *printer)
+{
+	ListCell   *lc;
+
+	foreach(lc, (List *) lfourth(printer->node->lower_display))
+	{
+		List	   *rtable = lfirst_node(List, lc);
+		PlannedStmt *names = makeNode(PlannedStmt);
+		Bitmapset  *used = NULL;
+
+		for (int i = 1; i <= list_length(rtable); i++)
+			used = bms_add_member(used, i);
+		names->rtable = rtable;
+		printer->lower = lappend(printer->lower,
+								 deparse_context_for_plan_tree(names, select_rtable_names_for_explain(rtable, used)));
+		printer->lower_prefix = lappend_int(printer->lower_prefix, list_length(rtable) > 1 || printer->es->verbose);
+	}
+}
+
+static void
+append_clause(StringInfo buf, const char *separator, Node *expr, List *context, bool prefix)
+{
+	if (buf->len > 0)
+		appendStringInfoString(buf, separator);
+	appendStringInfoString(buf, deparse_expression(expr, context, prefix, false));
+}
+
 /* Clauses of one pipeline with one tag, deparsed and joined. */
 static char *
-clauses_text(GcScanState *node, int tag, const char *separator, List *context, bool prefix)
+clauses_text(Printer *printer, int tag, const char *separator)
 {
+	GcScanState *node = printer->node;
 	CustomScan *cscan = (CustomScan *) node->css.ss.ps.plan;
 	StringInfoData buf;
-	ListCell   *lc;
+	ListCell   *lc,
+			   *ll,
+			   *le;
 
 	initStringInfo(&buf);
 	foreach(lc, node->display_tags)
 	{
-		Node	   *expr;
-
-		if (lfirst_int(lc) != tag)
-			continue;
-		expr = list_nth(cscan->custom_exprs, node->plan->nexprs + foreach_current_index(lc));
-		if (buf.len > 0)
-			appendStringInfoString(&buf, separator);
-		appendStringInfoString(&buf, deparse_expression(expr, context, prefix, false));
+		if (lfirst_int(lc) == tag)
+			append_clause(&buf, separator, list_nth(cscan->custom_exprs, node->plan->nexprs + foreach_current_index(lc)),
+						  printer->context, printer->prefix);
+	}
+	forthree(lc, (List *) linitial(node->lower_display), ll, (List *) lsecond(node->lower_display),
+			 le, (List *) lthird(node->lower_display))
+	{
+		if (lfirst_int(lc) == tag)
+			append_clause(&buf, separator, lfirst(le), list_nth(printer->lower, lfirst_int(ll)),
+						  list_nth_int(printer->lower_prefix, lfirst_int(ll)));
 	}
 	return buf.data;
 }
@@ -64,21 +110,41 @@ static const char *const join_names[] = {
 	[GC_JOIN_ANTI] = "anti-joins",
 };
 
+/* A probe of the pipeline: ", probes b with key if condition". */
 static void
-explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainState *es)
+append_probe(StringInfo buf, Printer *printer, int n, const GcPStep *step)
 {
+	const GcProgram *p = printer->node->logical;
+	const GcPBuild *build = &gc_builds(p)[step->build];
+	const char *keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build)), ", ");
+	const char *condition = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_CONDITION(step->build)), " AND ");
+
+	appendStringInfo(buf, ", %s %s", join_names[step->join], input_name(printer->node, gc_pipelines(p)[build->pipeline].input));
+	if (build->nkeys == 0)
+		appendStringInfoString(buf, " by nested loop");
+	if (keys[0])
+		appendStringInfo(buf, " with %s", keys);
+	if (condition[0])
+		appendStringInfo(buf, " if %s", condition);
+}
+
+static void
+explain_pipeline(Printer *printer, int n)
+{
+	GcScanState *node = printer->node;
 	const GcPPipeline *pl = &gc_pipelines(node->logical)[n];
 	const char *name = input_name(node, pl->input);
 	const char *label = pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
 		n < node->logical->npipelines - 1 ? "Group" : "Stream";
-	char	   *filter = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER), " AND ", context, prefix);
+	char	   *filter = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER), " AND ");
+	char	   *group_keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_GROUP_KEY), ", ");
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, name);
 	if (pl->sink == GC_SINK_BUILD)
 	{
-		const char *keys = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)), ", ", context, prefix);
+		const char *keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)), ", ");
 
 		if (keys[0])
 			appendStringInfo(&buf, " by %s", keys);
@@ -88,23 +154,18 @@ explain_pipeline(GcScanState *node, int n, List *context, bool prefix, ExplainSt
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(node->logical)[pl->first_step + s];
-		const char *keys;
 
-		char	   *condition;
-
-		if (step->type != GC_STEP_PROBE)
-			continue;
-		keys = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build)), ", ", context, prefix);
-		appendStringInfo(&buf, ", %s %s%s%s", join_names[step->join],
-						 input_name(node, gc_pipelines(node->logical)[gc_builds(node->logical)[step->build].pipeline].input),
-						 keys[0] ? " with " : "", keys);
-		condition = clauses_text(node, GC_DISPLAY_TAG(n, GC_DISPLAY_CONDITION(step->build)), " AND ", context, prefix);
-		if (condition[0])
-			appendStringInfo(&buf, " if %s", condition);
+		if (step->type == GC_STEP_PROBE)
+			append_probe(&buf, printer, n, step);
 	}
-	ExplainPropertyText(label, buf.data, es);
+	ExplainPropertyText(label, buf.data, printer->es);
 	if (filter[0])
-		ExplainPropertyText(psprintf("%s Filter", label), filter, es);
+		ExplainPropertyText(psprintf("%s Filter", label), filter, printer->es);
+	if (group_keys[0])
+		ExplainPropertyText(psprintf("%s Key", label), group_keys, printer->es);
+	if (printer->es->analyze && printer->es->verbose && n < node->logical->npipelines - 1 && node->stats.inner_mode[n])
+		ExplainPropertyText(psprintf("%s Mode", label),
+							psprintf("%s, " UINT64_FORMAT, node->stats.inner_mode[n], node->stats.inner_groups[n]), printer->es);
 }
 
 /* Where the last execution's lookup tables came from. */
@@ -177,11 +238,12 @@ void
 gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GcScanState *node = (GcScanState *) css;
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
-	bool		prefix = list_length(es->rtable) > 1 || es->verbose;
+	Printer		printer = {.node = node,.es = es,.prefix = list_length(es->rtable) > 1 || es->verbose,
+	.context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors)};
 
+	prepare_lower(&printer);
 	for (int n = node->logical->npipelines - 1; n >= 0; n--)
-		explain_pipeline(node, n, context, prefix, es);
+		explain_pipeline(&printer, n);
 	if (node->sets != NIL)
 		ExplainPropertyInteger("Grouping Sets", NULL, list_length(node->sets), es);
 

@@ -94,6 +94,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	node->display_tags = (List *) lsecond(cscan->custom_private);
 	node->sets = (List *) lthird(cscan->custom_private);
 	node->groupings = (List *) lfourth(cscan->custom_private);
+	node->lower_display = list_nth(cscan->custom_private, 4);
 
 	node->exprs = palloc0((node->plan->nexprs + 1) * sizeof(ExprState *));
 	for (int i = 0; i < node->plan->nexprs; i++)
@@ -154,6 +155,13 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	node->stats.offloaded++;
 	node->stats.groups = b->sinks[b->program->npipelines - 1].ngroups;
 	node->stats.group_mode = main->sink == GC_SINK_AGGREGATE ? modes[main->group_mode] : "rows";
+	for (int n = 0; n < b->program->npipelines - 1; n++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+
+		node->stats.inner_mode[n] = pl->sink == GC_SINK_AGGREGATE ? modes[pl->group_mode] : NULL;
+		node->stats.inner_groups[n] = b->sinks[n].ngroups;
+	}
 	pg_atomic_fetch_add_u64(&s->offloaded, 1);
 	pg_atomic_fetch_add_u64(&s->queue_us, (uint64) (info->queue_ms * 1000));
 	pg_atomic_fetch_add_u64(&s->compile_us, (uint64) (info->compile_ms * 1000));

@@ -5,7 +5,8 @@
  *
  * A core is a set of inner-joined leaves with a streamed one (tree.c).  Attached to it are
  * cores again.  An attached core's streamed leaf fills a build, which is probed by the
- * equalities in the join's clauses.  The other clauses are a condition on the match.
+ * equalities in the join's clauses.  The other clauses are a condition on the match.  Without
+ * equalities the build is a list, of which each row is tried.
  *
  * The probe is made in the pipeline of the one leaf whose columns the clauses use, so that
  * a semi join on a dimension filters the dimension.  Where they use several leaves, or
@@ -201,26 +202,25 @@ use_own_columns(GcCore *attached, const GcEqSet *eqs, const GcLeaf *parent)
 	}
 }
 
-bool
+void
 gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet *eqs)
 {
 	GcLeaf	   *leaf = attached->streamed;
 	GcLeaf	   *parent;
 	GcJoinKey  *key;
+	Relids		outer;
 
 	/* Of an outer join, PostgreSQL keeps the clause. */
 	if (attached->keys == NIL && attached->join == GC_JOIN_SEMI &&
 		(key = gc_constant_key(tr, attached, core)) != NULL)
 		attached->keys = list_make1(key);
-	parent = gc_leaf_among(core->leaves, outer_relids(tr, attached));
+	outer = outer_relids(tr, attached);
+	parent = bms_is_empty(outer) ? NULL : gc_leaf_among(core->leaves, outer);
 	if (parent == NULL)
 		parent = core->streamed;
 	use_own_columns(attached, eqs, parent);
-	if (attached->keys == NIL)
-	{
-		gc_refuse(tr, "a joined relation has no equality condition");
-		return false;
-	}
+	if (attached->keys == NIL && gc_covers_groups(leaf, NIL))
+		attached->keys = list_make1(gc_only_key());
 	leaf->join = attached->join;
 	leaf->outer_share = attached->share;
 	leaf->keys = attached->keys;
@@ -228,7 +228,6 @@ gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet 
 	leaf->unique = has_unique_key(attached) || gc_covers_groups(leaf, attached->keys);
 	leaf->parent = parent;
 	leaf->parent->children = lappend(leaf->parent->children, leaf);
-	return true;
 }
 
 GcLeaf *

@@ -385,24 +385,6 @@ gc_scan_attno(GcTranslation *tr, Node *expr)
 	return list_length(tr->scan_tlist);
 }
 
-/* A clause for EXPLAIN. */
-void
-gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr)
-{
-	List	   *vars;
-	ListCell   *lc;
-
-	/* The names of another query level's columns are not known any more when it is printed. */
-	if (tr->root != tr->top)
-		return;
-	vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
-	/* setrefs.c wants every Var of custom_exprs in custom_scan_tlist. */
-	foreach(lc, vars)
-		(void) gc_scan_attno(tr, lfirst(lc));
-	tr->display = lappend(tr->display, expr);
-	tr->display_tags = lappend_int(tr->display_tags, GC_DISPLAY_TAG(pipeline, what));
-}
-
 /*-------------------------------------------------------------------------
  * Copies
  *-------------------------------------------------------------------------
@@ -416,11 +398,13 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 	memcpy(to->plan, from->plan, sizeof(GcPlan));
 	to->leaves = list_copy(from->leaves);
 	to->lower = list_copy(from->lower);
+	to->init_plans = list_copy(from->init_plans);
 	to->outputs = list_copy(from->outputs);
 	to->scan_tlist = list_copy(from->scan_tlist);
 	to->exprs = list_copy(from->exprs);
 	to->display = list_copy(from->display);
 	to->display_tags = list_copy(from->display_tags);
+	to->lower_display = list_copy(from->lower_display);
 	to->row_outputs = list_copy(from->row_outputs);
 	to->choice_keys = list_copy(from->choice_keys);
 	for (int i = 0; i < GC_MAX_PIPELINES; i++)

@@ -29,7 +29,6 @@ extern int	gc_build_greatest(GcTranslation *tr, int build, int expr);
 extern int	gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg);
 extern void gc_build_filter(GcTranslation *tr, int pipeline, int expr, double selectivity);
 extern void gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int condition);
-extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr);
 extern int	gc_exec_expr(GcTranslation *tr, Expr *expr);
 extern int	gc_scan_attno(GcTranslation *tr, Node *expr);
 extern GcPlan *gc_builder_finish(GcTranslation *tr, List **display_tags);

@@ -22,6 +22,7 @@
 #include "utils/selfuncs.h"
 
 #include "builder.h"
+#include "display.h"
 #include "groups.h"
 
 typedef struct Search
@@ -75,8 +76,11 @@ gc_distinct_open(GcTranslation *tr, List *group_exprs, Node *argument)
 
 	foreach(lc, exprs)
 	{
-		if (contain_var_clause(lfirst(lc)) && gc_group_key(tr, lfirst(lc)) < 0)
+		if (!contain_var_clause(lfirst(lc)))
+			continue;
+		if (gc_group_key(tr, lfirst(lc)) < 0)
 			return false;
+		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
 	}
 	groups = gc_groups_open(tr);
 	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)

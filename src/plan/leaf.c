@@ -14,6 +14,8 @@
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
@@ -166,6 +168,21 @@ gc_covers_groups(GcLeaf *leaf, List *keys)
 			return false;
 	}
 	return true;
+}
+
+GcJoinKey *
+gc_only_key(void)
+{
+	GcJoinKey  *key = palloc(sizeof(GcJoinKey));
+
+	key->build_side = key->probe_side = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
+	return key;
+}
+
+bool
+gc_finds_only_row(const GcLeaf *leaf)
+{
+	return leaf->keys != NIL && IsA(((GcJoinKey *) linitial(leaf->keys))->build_side, Const);
 }
 
 /* May a left join between these pipelines make NULL what comes from the second? */

@@ -39,4 +39,11 @@ extern int	gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr);
 /* Is the leaf a subquery, and do the keys (GcJoinKey) have all that it groups by among them? */
 extern bool gc_covers_groups(GcLeaf *leaf, List *keys);
 
+/*
+ * The key by which the only row of a subquery without GROUP BY is found: a constant on both sides.  Does
+ * the leaf have it?
+ */
+extern GcJoinKey *gc_only_key(void);
+extern bool gc_finds_only_row(const GcLeaf *leaf);
+
 #endif							/* GC_LEAF_H */

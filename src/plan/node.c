@@ -110,6 +110,17 @@ node_name(const GcPlan *plan, RelOptInfo *rel)
 	return plan->ninputs > 1 ? GC_NODE_JOIN : GC_NODE_SCAN;
 }
 
+/*
+ * InitPlans of embedded subqueries are attached where these are scanned, which is below the node.  A plan
+ * may use only outputs of InitPlans at or above it.  So they are attached to the top of the node's level,
+ * too; whatever asks first for an output has the plan executed, once.
+ */
+static void
+raise_init_plans(PlannerInfo *root, const GcTranslation *tr)
+{
+	root->init_plans = list_concat_unique_ptr(root->init_plans, tr->init_plans);
+}
+
 static Plan *
 plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 			 List *tlist, List *clauses, List *custom_plans)
@@ -121,13 +132,15 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 
 	memcpy(plan, path->plan, path->plan->size);
 	note_order(root, tr, plan);
+	raise_init_plans(root, tr);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = path->having;
 	scan->scan.scanrelid = 0;
 	scan->flags = best_path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
-	scan->custom_private = list_make4(plan_const(plan), path->display_tags, tr->sets, tr->groupings);
+	scan->custom_private = list_make5(plan_const(plan), linitial(path->display_tags), tr->sets, tr->groupings,
+									  lsecond(path->display_tags));
 	scan->custom_scan_tlist = tr->scan_tlist;
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;

@@ -13,6 +13,7 @@
  *-------------------------------------------------------------------------
  */
 #include "builder.h"
+#include "display.h"
 
 /* The numbers that parts have in the packed program. */
 typedef struct Maps
@@ -277,7 +278,7 @@ map_output(GcPlanOutput *out, const Maps *maps)
 	out->square_ref = mapped_agg(maps, out->square_ref);
 }
 
-/* Tags of printed clauses, for the pipelines' new numbers. */
+/* Tags of printed clauses, for the pipelines' new numbers; and the clauses of lower levels. */
 static List *
 mapped_tags(const GcTranslation *tr, const Maps *maps)
 {
@@ -287,7 +288,7 @@ mapped_tags(const GcTranslation *tr, const Maps *maps)
 	foreach(lc, tr->display_tags)
 		tags = lappend_int(tags, GC_DISPLAY_TAG(maps->pipeline[GC_DISPLAY_PIPELINE(lfirst_int(lc))],
 												GC_DISPLAY_WHAT(lfirst_int(lc))));
-	return tags;
+	return list_make2(tags, gc_lower_display(tr, maps->pipeline));
 }
 
 /*

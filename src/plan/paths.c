@@ -126,35 +126,67 @@ lookup_entries(GcTranslation *tr)
 }
 
 /*
- * Cost of a tuple scanned and of one entered into a hash table.  The defaults are
+ * Cost of a tuple scanned, of one entered into a hash table, and of a pair that is tried.  The defaults are
  * the measured times over PostgreSQL's own.
  */
-static void
-device_costs(double *tuple, double *build)
+typedef struct DeviceCosts
+{
+	double		tuple;
+	double		build;
+	double		pair;
+} DeviceCosts;
+
+static DeviceCosts
+device_costs(void)
 {
 	bool		fast = gc_device_status()->info.own_processors;
 
-	*tuple = gc_tuple_cost >= 0 ? gc_tuple_cost : fast ? 0.000001 : 0.0003;
-	*build = gc_build_cost >= 0 ? gc_build_cost : fast ? 0.00001 : 0.002;
+	return (DeviceCosts) {
+		.tuple = gc_tuple_cost >= 0 ? gc_tuple_cost : fast ? 0.000001 : 0.0003,
+		.build = gc_build_cost >= 0 ? gc_build_cost : fast ? 0.00001 : 0.002,
+		.pair = gc_pair_cost >= 0 ? gc_pair_cost : fast ? 0.0000005 : 0.0001};
+}
+
+/* Of all pairs that a leaf's rows make with the rows of lists. */
+static Cost
+pairs_cost(const GcLeaf *leaf, double pair_cost)
+{
+	double		rows = Max(leaf->tuples * leaf->share, 1);
+	Cost		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, leaf->children)
+	{
+		const GcLeaf *child = lfirst(lc);
+		double		pairs = rows * Max(child->tuples * child->share, 1);
+
+		if (!gc_leaf_is_list(child))
+			continue;
+		cost += pairs * pair_cost;
+		if (child->join == GC_JOIN_INNER || child->join == GC_JOIN_LEFT)
+			rows = pairs;
+	}
+	return cost;
 }
 
 /* Of a leaf and, if it is a subquery, all that this aggregates. */
 static Cost
-leaf_cost(GcLeaf *leaf, double tuple_cost, double build_cost)
+leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
 {
-	Cost		cost = leaf->tuples * tuple_cost * (1 + 0.5 * list_length(leaf->children));
+	Cost		cost = leaf->tuples * costs->tuple * (1 + 0.5 * list_length(leaf->children));
 	ListCell   *lc;
 
+	cost += pairs_cost(leaf, costs->pair);
 	if (leaf->build >= 0)
-		cost += leaf->tuples * leaf->share * build_cost;
+		cost += leaf->tuples * leaf->share * costs->build;
 	if (gc_leaf_is_source(leaf))
 		cost += leaf->path->total_cost + leaf->rows * cpu_tuple_cost;
 	else if (leaf->groups)
 	{
 		/* Each row is entered into a group table at most. */
 		foreach(lc, leaf->groups->leaves)
-			cost += leaf_cost(lfirst(lc), tuple_cost, build_cost);
-		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * build_cost;
+			cost += leaf_cost(lfirst(lc), costs);
+		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * costs->build;
 	}
 	else
 	{
@@ -170,26 +202,23 @@ leaf_cost(GcLeaf *leaf, double tuple_cost, double build_cost)
 }
 
 static void
-cost_translation(GcTranslation *tr, GcPath *path, double rows_out, int columns_out)
+cost_translation(GcTranslation *tr, Path *path, double rows_out, int columns_out)
 {
 	Cost		cost = gc_offload_cost;
-	double		tuple_cost,
-				build_cost;
+	const DeviceCosts costs = device_costs();
 	ListCell   *lc;
 
-	device_costs(&tuple_cost, &build_cost);
-
 	foreach(lc, tr->leaves)
-		cost += leaf_cost(lfirst(lc), tuple_cost, build_cost);
+		cost += leaf_cost(lfirst(lc), &costs);
 	/* They are kept for later, and for others. */
 	cost += lookup_entries(tr) * LOOKUP_OPERATORS * cpu_operator_cost;
 	/* Each set is made of the groups of another one. */
 	cost += tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
-	path->cpath.path.startup_cost = cost;
-	path->cpath.path.total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
+	path->startup_cost = cost;
+	path->total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
 	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
 	if (gc_offload_forced())
-		path->cpath.path.startup_cost = path->cpath.path.total_cost = gc_offload_cost;
+		path->startup_cost = path->total_cost = gc_offload_cost;
 }
 
 /*-------------------------------------------------------------------------
@@ -238,6 +267,14 @@ prefer_whole(Path *path, const Path *own)
 	}
 }
 
+/* Would PostgreSQL's own path be taken whatever is asked of the relation's rows? */
+static bool
+is_beaten(const Path *costs, const Path *fallback)
+{
+	return !gc_offload_forced() && fallback->startup_cost <= costs->startup_cost &&
+		fallback->total_cost <= costs->total_cost && fallback->param_info == NULL;
+}
+
 static void
 add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having,
 			double rows, const char *what)
@@ -247,12 +284,24 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	List	   *tags = NIL;
 	Path	   *own = NULL;
 	Path	   *fallback = NULL;
+	Path		costs = {0};
 
 	if (tr->reason == NULL && (fallback = gc_fallback_path(tr, rel, &own)) == NULL)
 		gc_refuse(tr, "PostgreSQL has no independent plan for it");
 	tr->plan->rows_out = rows;
 	if (tr->reason == NULL)
+	{
+		cost_translation(tr, &costs, tr->sets == NIL ? rows : fallback->rows, list_length(target->exprs));
+		if (takes_whole(tr, rel) && gc_path_has_ours(own))
+			prefer_whole(&costs, own);
+		/* A program is packed only for a path that might be taken. */
+		if (is_beaten(&costs, fallback))
+		{
+			gc_note_refusal(what, GC_CHEAPER);
+			return;
+		}
 		plan = gc_builder_finish(tr, &tags);
+	}
 	if (tr->reason)
 	{
 		gc_note_refusal(what, tr->reason);
@@ -264,9 +313,8 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	path->own = own;
 	path->cpath.path.rows = fallback->rows;
 	path->cpath.custom_paths = child_paths(tr, fallback);
-	cost_translation(tr, path, tr->sets == NIL ? rows : fallback->rows, list_length(target->exprs));
-	if (takes_whole(tr, rel) && gc_path_has_ours(own))
-		prefer_whole(&path->cpath.path, own);
+	path->cpath.path.startup_cost = costs.startup_cost;
+	path->cpath.path.total_cost = costs.total_cost;
 	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal(what, GC_CHEAPER);
 	gc_note_offer();

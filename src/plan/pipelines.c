@@ -21,6 +21,7 @@
 #include "utils/selfuncs.h"
 
 #include "builder.h"
+#include "display.h"
 #include "expr.h"
 #include "groups.h"
 #include "leaf.h"
@@ -126,6 +127,7 @@ emit_having(GcTranslation *tr, GcLeaf *leaf)
 		if (e < 0)
 			return false;
 		gc_build_filter(tr, leaf->pipeline, e, 0.5);
+		gc_build_display_of(tr, leaf->groups->root, leaf->pipeline, GC_DISPLAY_FILTER, lfirst(lc));
 	}
 	return true;
 }
@@ -159,7 +161,7 @@ is_difference(GcTranslation *tr, GcLeaf *child, Expr **inner, Expr **outer)
 	Relids		left,
 				right;
 
-	if ((child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI) || leaf_unique(child) ||
+	if ((child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI) || leaf_unique(child) || child->keys == NIL ||
 		list_length(child->conditions) != 1)
 		return false;
 	op = (OpExpr *) linitial_node(RestrictInfo, child->conditions)->clause;
@@ -258,13 +260,41 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 		if (p < 0)
 			return false;
 		probe_keys = lappend_int(probe_keys, p);
+		n++;
+		if (gc_finds_only_row(child))
+			continue;
 		gc_build_display(tr, leaf->pipeline, GC_DISPLAY_KEY(child->build), key->probe_side);
 		gc_build_display(tr, child->pipeline, GC_DISPLAY_KEY(child->build), key->build_side);
-		n++;
 	}
 	if (!translate_condition(tr, leaf, child, &condition))
 		return false;
 	gc_build_probe(tr, leaf->pipeline, child, probe_keys, condition);
+	return true;
+}
+
+/*
+ * Conditions on several leaves, all or those for which the probed ones are enough.  Behind a list their
+ * share is one of pairs, and rows without any pair may be few.
+ */
+static bool
+emit_residuals(GcTranslation *tr, GcLeaf *leaf, List *probed, bool all)
+{
+	List	   *left = NIL;
+	bool		tried = false;
+	ListCell   *lc;
+
+	foreach(lc, leaf->children)
+		tried |= gc_leaf_is_list(lfirst(lc)) && (all || list_member_ptr(probed, lfirst(lc)));
+	foreach(lc, leaf->residuals)
+	{
+		List	   *clause = list_make1(lfirst(lc));
+
+		if (!all && !at_hand(tr, leaf, leaf, probed, (Node *) linitial_node(RestrictInfo, clause)->clause))
+			left = lappend(left, lfirst(lc));
+		else if (!emit_filter(tr, leaf, clause, tried ? 1 : gc_clauses_share(tr, clause)))
+			return false;
+	}
+	leaf->residuals = left;
 	return true;
 }
 
@@ -293,6 +323,8 @@ duplicates_likely(GcTranslation *tr, GcLeaf *leaf)
 	bool		isdefault;
 	double		ndistinct;
 
+	if (gc_finds_only_row(leaf))
+		return false;
 	examine_variable(tr->root, (Node *) key->build_side, 0, &stats);
 	ndistinct = get_variable_numdistinct(&stats, &isdefault);
 	ReleaseVariableStats(stats);
@@ -321,8 +353,8 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 		tr->builds[leaf->build].pipeline = leaf->pipeline;
 		tr->builds[leaf->build].unique = leaf_unique(leaf);
 		/* Packing takes that back where a condition reads a payload. */
-		tr->builds[leaf->build].set = leaf->join == GC_JOIN_SEMI || leaf->join == GC_JOIN_ANTI;
-		tr->plan->build_duplicates[leaf->build] = !leaf_unique(leaf) && duplicates_likely(tr, leaf);
+		tr->builds[leaf->build].set = leaf->keys != NIL && (leaf->join == GC_JOIN_SEMI || leaf->join == GC_JOIN_ANTI);
+		tr->plan->build_duplicates[leaf->build] = leaf->keys != NIL && !leaf_unique(leaf) && duplicates_likely(tr, leaf);
 		tr->plan->build_rows[leaf->build] = leaf->tuples * leaf->share;
 	}
 	return true;
@@ -361,19 +393,16 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 			return false;
 		}
 		todo = list_delete_ptr(todo, next);
+		if (next->probe && gc_leaf_is_list(next->probe) && !emit_residuals(tr, leaf, probed, false))
+			return false;
 		if (next->filters ? !emit_filter(tr, leaf, next->filters, next->share)
 			: !emit_probe(tr, leaf, next->probe))
 			return false;
 		if (next->probe)
 			probed = lappend(probed, next->probe);
 	}
-	foreach(lc, leaf->residuals)
-	{
-		List	   *clause = list_make1(lfirst(lc));
-
-		if (!emit_filter(tr, leaf, clause, gc_clauses_share(tr, clause)))
-			return false;
-	}
+	if (!emit_residuals(tr, leaf, probed, true))
+		return false;
 	foreach(lc, leaf->keys)
 	{
 		GcJoinKey  *key = lfirst(lc);

@@ -12,7 +12,9 @@
  *	  expressions, lists), then clauses that only EXPLAIN prints;
  *	- custom_private: one bytea constant, a GcPlan (flat, without pointers);
  *	  one GC_DISPLAY_TAG integer per printed clause; for each grouping set, the bits
- *	  of the keys that it leaves out; for each GROUPING(), the numbers of its keys.
+ *	  of the keys that it leaves out; for each GROUPING(), the numbers of its keys; of
+ *	  printed clauses of lower query levels their GC_DISPLAY_TAGs, their levels (0 ..), the
+ *	  clauses, and by level a range table with names.
  *
  * "Space" names the dictionary that a text value's code belongs to: a column of
  * the program (0 ..), a lookup table with text results (GC_SPACE_LUT + n), or the
@@ -33,10 +35,11 @@
 #include "../program/hash.h"
 #include "../program/program.h"
 
-/* What a printed clause is: a filter of the pipeline, a key of build b, a condition on its matches. */
+/* What a printed clause is: a filter of the pipeline, a key of build b, a condition on its matches, a group key. */
 #define GC_DISPLAY_FILTER			0
 #define GC_DISPLAY_KEY(b)			(1 + (b))
 #define GC_DISPLAY_CONDITION(b)		(32 + (b))
+#define GC_DISPLAY_GROUP_KEY		60
 #define GC_DISPLAY_TAG(pipeline, what)	((pipeline) * 64 + (what))
 #define GC_DISPLAY_PIPELINE(tag)		((tag) / 64)
 #define GC_DISPLAY_WHAT(tag)			((tag) % 64)

@@ -34,6 +34,9 @@
 /* The cost of looking up a key, in bytes that could be read in the same time. */
 #define PROBE_BYTES		3.0
 
+/* The cost of trying a row of a list, which is put behind all else. */
+#define LIST_BYTES		1000.0
+
 /* A range between two parameters is taken to have this many values of its column. */
 #define RANGE_VALUES	2
 
@@ -236,7 +239,8 @@ gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
 
 		step->probe = lfirst(lc);
 		step->share = step->probe->outer_share;
-		step->bytes = key_bytes(step->probe) + PROBE_BYTES;
+		step->bytes = gc_leaf_is_list(step->probe) ? LIST_BYTES * Max(step->probe->tuples * step->probe->share, 1)
+			: key_bytes(step->probe) + PROBE_BYTES;
 		steps = lappend(steps, step);
 	}
 	list_sort(steps, compare_steps);

@@ -8,6 +8,9 @@
  * own.  The leaf's own pipeline scans the groups, applies HAVING and the outer
  * query's conditions, and fills a build, or is streamed.
  *
+ * Outputs of the subquery's InitPlans are parameters of the program.  So these plans are attached to the
+ * node's own query level, too (node.c).
+ *
  * PostgreSQL's plan of the subquery is in the node's fallback, so that permissions are
  * checked as always.  Its row sources are not: they would need plans of another level.
  *
@@ -26,12 +29,27 @@
 #include "utils/selfuncs.h"
 
 #include "builder.h"
+#include "display.h"
 #include "expr.h"
 #include "groups.h"
 #include "leaf.h"
 #include "pipelines.h"
 #include "relinfo.h"
 #include "tree.h"
+
+/* A CTE's plan is among the InitPlans of its level, and may be what another one reads. */
+static bool
+has_plain_init_plans(PlannerInfo *subroot)
+{
+	ListCell   *lc;
+
+	foreach(lc, subroot->init_plans)
+	{
+		if (lfirst_node(SubPlan, lc)->subLinkType == CTE_SUBLINK)
+			return false;
+	}
+	return true;
+}
 
 /* Is the query one aggregation of a join, and nothing else that changes its rows? */
 static bool
@@ -43,7 +61,7 @@ is_aggregation(PlannerInfo *subroot)
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
 		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
-		!q->hasModifyingCTE && subroot->init_plans == NIL && !bms_is_empty(subroot->all_baserels) &&
+		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
 }
@@ -103,8 +121,11 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	foreach(lc, exprs)
 	{
 		/* A key without Vars splits nothing. */
-		if (contain_var_clause(lfirst(lc)) && gc_group_key(tr, lfirst(lc)) < 0)
+		if (!contain_var_clause(lfirst(lc)))
+			continue;
+		if (gc_group_key(tr, lfirst(lc)) < 0)
 			return NULL;
+		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
 	}
 	if (exprs != NIL && tr->group_keys[tr->streamed->pipeline] == NIL)
 	{
@@ -155,6 +176,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 		gc_builder_restore(tr, before);
 		return false;
 	}
+	tr->init_plans = list_concat(tr->init_plans, list_copy(subroot->init_plans));
 	groups->by = group_exprs(subroot);
 	groups->column = subquery_column;
 	leaf->groups = groups;

@@ -52,7 +52,8 @@ typedef struct GcLeaf
 	List	   *filters;		/* clauses on this leaf alone */
 	struct GcLeaf *parent;		/* whose pipeline probes it; NULL: streamed */
 	List	   *children;		/* GcLeaf */
-	List	   *keys;			/* GcJoinKey, to the parent's side */
+	List	   *keys;			/* GcJoinKey, to the parent's side; NIL: a list, of which each row
+								 * is tried */
 	GcJoinKind	join;			/* how the parent's pipeline probes it */
 	List	   *conditions;		/* clauses on a match; none of an inner join */
 	double		outer_share;	/* of the parent's rows that a semi or anti join leaves */
@@ -97,6 +98,7 @@ typedef struct GcTranslation
 	PlannerInfo *top;			/* the query level of the node; root may be one below */
 	List	   *lower;			/* PlannerInfo: levels below it of which lookup tables are made */
 	PlannerInfo *root;
+	List	   *init_plans;		/* SubPlan: InitPlans of levels below the node's */
 	List	   *leaves;			/* GcLeaf, of all cores */
 	GcLeaf	   *streamed;
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
@@ -116,6 +118,7 @@ typedef struct GcTranslation
 	List	   *exprs;			/* custom_exprs to evaluate */
 	List	   *display;		/* custom_exprs for EXPLAIN, and for each ... */
 	List	   *display_tags;	/* GC_DISPLAY_TAG */
+	List	   *lower_display;	/* clauses of lower levels for EXPLAIN (display.c) */
 
 	/* Program parts; see program.h.  All palloc'd at their maximum size. */
 	int			ninputs,
@@ -162,6 +165,13 @@ static inline bool
 gc_leaf_is_source(const GcLeaf *leaf)
 {
 	return !OidIsValid(leaf->relid) && leaf->groups == NULL;
+}
+
+/* Is it a build without keys, of which each row is tried? */
+static inline bool
+gc_leaf_is_list(const GcLeaf *leaf)
+{
+	return leaf->parent != NULL && leaf->keys == NIL;
 }
 
 #define GC_NO_EXPR	(-1)

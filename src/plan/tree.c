@@ -8,7 +8,8 @@
  * the streamed one is probed there; one that joins to a dimension only is probed
  * while that dimension's build is filled, so that it filters it.  Equality is
  * transitive: of all the columns known to be equal to a join key, the one nearest
- * to the streamed table is probed with.  CPU-side indexes and the planner's join
+ * to the streamed table is probed with.  A relation without any equality becomes a list,
+ * of which each row is tried for each row of the streamed one.  CPU-side indexes and the planner's join
  * order play no part.
  *
  * Planner, in backends.
@@ -114,34 +115,64 @@ enforced_equalities(GcCore *core, GcEqSet *enforced)
 	}
 }
 
-static bool
-build_tree(GcTranslation *tr, GcCore *core, GcEqSet *set)
+/*
+ * Attach a leaf without any equality: each of its rows is tried.  Of a subquery without GROUP BY
+ * there is one row, which is found by a constant.
+ */
+static void
+attach_crossed(GcCore *core, GcLeaf *leaf)
 {
-	bool		progress = true;
-	int			placed = 1;
+	if (gc_covers_groups(leaf, NIL))
+	{
+		leaf->keys = list_make1(gc_only_key());
+		leaf->unique = true;
+	}
+	leaf->parent = core->streamed;
+	leaf->parent->children = lappend(leaf->parent->children, leaf);
+	leaf->pipeline = 0;
+}
+
+/* Of the leaves that are not in the tree, the one with most rows: others may be joined to it. */
+static GcLeaf *
+largest_unplaced(GcCore *core)
+{
+	GcLeaf	   *largest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, core->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		if (leaf->pipeline < 0 && (largest == NULL || leaf->tuples > largest->tuples))
+			largest = leaf;
+	}
+	return largest;
+}
+
+static void
+build_tree(GcCore *core, GcEqSet *set)
+{
+	GcLeaf	   *crossed = core->streamed;
 	ListCell   *lc;
 
 	core->streamed->pipeline = 0;
-	while (progress)
+	while (crossed)
 	{
-		progress = false;
-		foreach(lc, core->leaves)
-		{
-			GcLeaf	   *leaf = lfirst(lc);
+		bool		progress = true;
 
-			if (leaf->pipeline < 0 && attach_leaf(core, set, leaf))
+		while (progress)
+		{
+			progress = false;
+			foreach(lc, core->leaves)
 			{
-				placed++;
-				progress = true;
+				GcLeaf	   *leaf = lfirst(lc);
+
+				progress |= leaf->pipeline < 0 && attach_leaf(core, set, leaf);
 			}
 		}
+		if ((crossed = largest_unplaced(core)) != NULL)
+			attach_crossed(core, crossed);
 	}
-	if (placed < list_length(core->leaves))
-	{
-		gc_refuse(tr, "a joined relation has no equality condition");
-		return false;
-	}
-	return true;
 }
 
 /*
@@ -204,11 +235,14 @@ leaf_share(GcTranslation *tr, GcLeaf *leaf)
 		GcLeaf	   *child = lfirst(lc);
 		double		inner = leaf_share(tr, child);
 
-		share *= child->join == GC_JOIN_INNER ? inner : child->outer_share;
+		/* Rows of a list drop none of the rows that try them. */
+		if (child->join == GC_JOIN_INNER && gc_leaf_is_list(child))
+			child->outer_share = 1;
+		share *= child->join == GC_JOIN_INNER && !gc_leaf_is_list(child) ? inner : child->outer_share;
 	}
 	leaf->share = Min(share, 1);
 	if (leaf->join == GC_JOIN_INNER)
-		leaf->outer_share = leaf->share;
+		leaf->outer_share = gc_finds_only_row(leaf) ? 1 : leaf->share;
 	return leaf->share;
 }
 
@@ -316,13 +350,15 @@ translate_core(GcTranslation *tr, GcCore *core)
 			((GcLeaf *) lfirst(lc))->filters = NIL;
 	}
 	demote_untranslatable(tr, core);
-	if (tr->reason || !build_tree(tr, core, &set))
+	if (tr->reason)
 		return false;
+	build_tree(core, &set);
 	place_residuals(core, equi, residuals);
 	foreach(lc, core->attached)
 	{
-		if (!translate_core(tr, lfirst(lc)) || !gc_core_attach(tr, core, lfirst(lc), &set))
+		if (!translate_core(tr, lfirst(lc)))
 			return false;
+		gc_core_attach(tr, core, lfirst(lc), &set);
 	}
 	return true;
 }

@@ -217,6 +217,19 @@ gc_build_is_optional(const GcProgram *p, u16 build)
 	return false;
 }
 
+int
+gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl)
+{
+	for (u16 s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+		if (step->type == GC_STEP_PROBE && gc_builds(p)[step->build].nkeys == 0)
+			return s;
+	}
+	return -1;
+}
+
 /* Does the probe ask its build for what that has? */
 static bool
 probe_ok(const GcProgram *p, u16 pipeline, const GcPStep *step)
@@ -256,8 +269,12 @@ check_builds(const GcProgram *p, GcError *err)
 				(pay->greatest && GC_KIND_IS_FLOAT(pay->kind)))
 				return bad(err, "payload");
 		}
-		if (p->bound && build->mode != GC_BUILD_DENSE && build->mode != GC_BUILD_HASH)
+		if (p->bound && build->mode != GC_BUILD_DENSE && build->mode != GC_BUILD_HASH && build->mode != GC_BUILD_LIST)
 			return bad(err, "build mode");
+		if (p->bound && (build->mode == GC_BUILD_LIST) != (build->nkeys == 0))
+			return bad(err, "build mode");
+		if (build->nkeys == 0 && build->set)
+			return bad(err, "build");
 		if (build->mode == GC_BUILD_DENSE && build->nkeys != 1)
 			return bad(err, "build mode");
 	}

@@ -191,7 +191,8 @@ typedef struct GcPStep
 typedef enum GcBuildMode
 {
 	GC_BUILD_DENSE = 1,			/* bound: bitmap and payload arrays by key - base */
-	GC_BUILD_HASH				/* bound: open addressing, chains of duplicates */
+	GC_BUILD_HASH,				/* bound: open addressing, chains of duplicates */
+	GC_BUILD_LIST				/* bound: all rows, without a key: a probe tries each */
 } GcBuildMode;
 
 typedef struct GcPBuild
@@ -350,6 +351,9 @@ extern u16 *gc_refs(const GcProgram *p);
 
 /* Bytes that a program with the counts in *p takes. */
 extern u32	gc_program_size(const GcProgram *p);
+
+/* The first of the pipeline's probes that tries every row of its build, or -1. */
+extern int	gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl);
 
 /* Is the build probed by a left join?  Then its payloads may be NULL, whatever they hold. */
 extern bool gc_build_is_optional(const GcProgram *p, u16 build);

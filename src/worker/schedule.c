@@ -134,7 +134,7 @@ add_item(GcRun *run, bool has_peers)
 
 	gc_share_describe(run, has_peers);
 	candidate->scan = run->scan;
-	candidate->tiles = (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	candidate->tiles = run->pairs.slices > 0 ? gc_run_ntiles(run) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	candidate->needs = gc_describe_needs(run, kernel, kernel->alone_us.samples > 0 ? kernel->alone_us.value
 									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
 	gc_describe_loads(run, kernel, candidate);

@@ -146,7 +146,7 @@ lay_out(GcBuildTable *t, const GcRequest *request, int b)
 		t->bitmap = t->memory + at;
 		at += align_up((v->range + 31) / 32 * 4);
 	}
-	else
+	else if (build->mode == GC_BUILD_HASH)
 	{
 		t->slots = t->memory + at;
 		at += align_up(v->slots * 8);

@@ -42,6 +42,8 @@ build_word(const GcArgSource *src, const GcArgWord *w)
 			return t->keys;
 		case GC_BUILD_PART_NEXT:
 			return t->next;
+		case GC_BUILD_PART_FLAGS:
+			return t->flags;
 		default:
 			return v->cap;
 	}
@@ -105,6 +107,24 @@ choice_word(const GcArgSource *src, u8 part)
 }
 
 static u64
+pairs_word(const GcPairs *pairs, u8 part)
+{
+	switch (part)
+	{
+		case GC_PAIRS_FROM:
+			return pairs->from;
+		case GC_PAIRS_COUNT:
+			return pairs->count;
+		case GC_PAIRS_SLICES:
+			return pairs->slices;
+		case GC_PAIRS_SLICE_ROWS:
+			return pairs->slice_rows;
+		default:
+			return pairs->parts;
+	}
+}
+
+static u64
 lut_word(const GcArgSource *src, const GcArgWord *w)
 {
 	const GcLutValue *v = &src->request->luts[w->index];
@@ -155,6 +175,8 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 			return gc_run_hooks->arg_word(src->share, w);
 		case GC_ARG_CHOICE:
 			return choice_word(src, w->part);
+		case GC_ARG_PAIRS:
+			return pairs_word(&src->pairs, w->part);
 		default:				/* GC_ARG_ROWS */
 			return w->part == 1 ? r->sinks[r->program->npipelines - 1].rows_cap : src->sinks[r->program->npipelines - 1].rows;
 	}

@@ -28,6 +28,19 @@ typedef struct GcSinkMemory
 	u64			zero;			/* bytes to be zeroed */
 } GcSinkMemory;
 
+/*
+ * A scan that tries pairs (cuda/gc_pair.h), or a part of it: `count` units from `from` on.  slices: 0, the
+ * pipeline tries none.
+ */
+typedef struct GcPairs
+{
+	u64			from;
+	u64			count;
+	u64			slices;
+	u64			slice_rows;
+	u64			parts;
+} GcPairs;
+
 typedef struct GcArgSource
 {
 	const GcRequest *request;
@@ -40,6 +53,7 @@ typedef struct GcArgSource
 	GcAddr		gathered_keys;
 	GcAddr		top;
 	u32			pass;
+	GcPairs		pairs;			/* of the pipeline that is launched */
 	const struct GcShareRun *share; /* for words that only shared scans know (hooks.h) */
 } GcArgSource;
 

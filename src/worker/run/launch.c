@@ -14,6 +14,7 @@
 
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
+#include "pairs.h"
 
 /*-------------------------------------------------------------------------
  * Memory
@@ -341,6 +342,9 @@ gc_run_ntiles(const GcRun *run)
 
 	if (gc_inputs(run->p)[run->main->input].groups_of)
 		return group_blocks(in);
+	if (run->pairs.slices > 0)
+		return gc_pairs_blocks(run->pairs.count - run->piece.from - run->piece.count,
+							   gc_run_own_kernel(run)->variant.threads);
 	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 }
 
@@ -387,6 +391,7 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid 
 	if (part->last)
 		run->delivered = run->delivers > 0 && l.blocks > 0;
 	gc_run_arg_source(run, &src);
+	src.pairs = part->pairs;
 	gc_fill_args(&src, k, &args);
 	args.scan = describe_scan(run, in, part, flags);
 	info->kernels++;
@@ -426,14 +431,23 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	const GcInputValue *in = &run->request->inputs[pl->input];
 	GcScanPart	part = {.n = in->nsources};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
+	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
 	u64			tiles = gc_inputs(run->p)[pl->input].groups_of ? group_blocks(in)
-		: (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	GcGrid		grid = gc_sched_full(&gc_worker.profile, threads,
 									 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)),
 									 tiles);
 	GcCode		code = gc_run_upload_columns(run, pipeline);
 
-	return code == GC_OK ? gc_run_launch(run, pipeline, k, &grid, &part, flags) : code;
+	if (pairs.slices == 0)
+		return code == GC_OK ? gc_run_launch(run, pipeline, k, &grid, &part, flags) : code;
+	/* In pieces, so that other requests' kernels come between them. */
+	for (u64 from = 0; from < pairs.count && code == GC_OK; from += part.pairs.count)
+	{
+		part.pairs = gc_pairs_piece(run->request, pipeline, &pairs, from, GC_PIECE_FACTOR * gc_pairs_first());
+		code = gc_run_launch(run, pipeline, k, &grid, &part, flags);
+	}
+	return code;
 }
 
 /* Queue the kernel that chooses among the groups, behind the main kernel. */

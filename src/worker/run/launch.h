@@ -37,6 +37,7 @@ typedef struct GcScanPart
 	bool		timed;			/* its times are noted behind the flags */
 	GcAddr		before;			/* as GcScan's */
 	bool		whole_shared;	/* as GcLaunch's */
+	GcPairs		pairs;			/* of a scan that tries pairs: its units */
 	bool		last;			/* no later launch writes to the sink: this one delivers the
 								 * result, if it can */
 } GcScanPart;

@@ -246,6 +246,9 @@ gc_run_note_times(GcRun *run)
 	if (l->ops)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
 	info->run_ms = run->main_us / 1000;
+	/* Between pieces of a scan it did not run: nothing is learned of these times. */
+	if (run->piece.from > 0)
+		run->main_us = l->kernel_us = 0;
 	if (run->began)
 		info->copy_ms = ops->event_ms(run->began, run->copied);
 	if (run->built)

@@ -27,6 +27,7 @@
 #include "../memory/state.h"
 #include "hooks.h"
 #include "launch.h"
+#include "pairs.h"
 #include "result.h"
 
 /* A dense group table of more groups is compacted on the device first. */
@@ -95,6 +96,7 @@ gc_run_start(int slot)
 	run->sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
 	run->share = gc_run_hooks->begins(run);
 	run->state = RUN_COMPILING;
+	run->pairs = gc_pairs_of(run->request, p->npipelines - 1);
 	if (run->request->inputs[run->main->input].dir)
 		run->scan = (u32) (run->request->inputs[run->main->input].dir->id % PG_UINT32_MAX) + 1;
 
@@ -290,6 +292,7 @@ prepare(GcRun *run)
 	GcCode		code;
 
 	memset(&run->err, 0, sizeof(run->err));
+	memset(&run->piece, 0, sizeof(run->piece));
 	run->stream = ops->stream_get(gc_worker.dev, &run->err);
 	if (run->stream == NULL)
 		return run->err.code;
@@ -322,18 +325,38 @@ gc_run_not_prepared(GcRun *run)
 	run->prepared = NULL;
 }
 
+/* Is a part of the scan left to be launched? */
+static bool
+has_more_pieces(const GcRun *run)
+{
+	return run->piece.from + run->piece.count < run->pairs.count;
+}
+
 GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile)
 {
 	int			main = run->p->npipelines - 1;
 	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
 	.whole_shared = run->launch->whole_shared,.last = true};
-	GcCode		code = gc_run_launch(run, main, k, grid, &part, run->sink);
+	GcCode		code;
 
+	if (run->pairs.slices > 0)
+	{
+		run->piece = gc_pairs_piece(run->request, main, &run->pairs, run->piece.from + run->piece.count,
+									run->piece_pairs > 0 ? run->piece_pairs : gc_pairs_first());
+		part.pairs = run->piece;
+		part.last = !has_more_pieces(run);
+		INSTR_TIME_SET_CURRENT(run->piece_began);
+	}
+	code = gc_run_launch(run, main, k, grid, &part, run->sink);
 	if (code != GC_OK)
 		return code;
 	run->launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
-	return gc_run_queue_result(run);
+	if (part.last)
+		return gc_run_queue_result(run);
+	run->done = gc_worker.ops->event(run->stream, &run->err);
+	run->state = RUN_RUNNING;
+	return run->done ? GC_OK : run->err.code;
 }
 
 static void
@@ -415,8 +438,33 @@ advance_ready(GcRun *run, int others)
 	return true;
 }
 
+/*
+ * A piece of a scan is done, and there are more.  The request ends if nobody waits for it.  Where other
+ * requests are there, it is READY for its next piece, so that they get their turn.
+ */
+static void
+end_piece(GcRun *run, int others)
+{
+	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->piece, gc_us_since(run->piece_began));
+	gc_worker.ops->event_put(gc_worker.dev, run->done);
+	run->done = NULL;
+	if (nobody_waits(run))
+	{
+		run->state = RUN_FINISHED;
+		return;
+	}
+	if (others == 0)
+	{
+		if (gc_run_start_main(run, gc_run_own_kernel(run), &run->launch->grid, 0) != GC_OK)
+			gc_run_fail_start(run);
+		return;
+	}
+	gc_run_not_prepared(run);
+	gc_run_unstart(run);
+}
+
 static bool
-advance_running(GcRun *run)
+advance_running(GcRun *run, int others)
 {
 	bool		done = false;
 	GcCode		code;
@@ -428,6 +476,11 @@ advance_running(GcRun *run)
 	code = gc_worker.ops->event_done(run->done, &done, &run->err);
 	if (code == GC_OK && !done)
 		return false;
+	if (code == GC_OK && has_more_pieces(run))
+	{
+		end_piece(run, others);
+		return true;
+	}
 	if (code == GC_OK && run->state == RUN_RUNNING)
 	{
 		gc_run_note_times(run);
@@ -489,7 +542,7 @@ gc_run_advance(GcRun *run, int others)
 			return advance_ready(run, others);
 		case RUN_RUNNING:
 		case RUN_FETCHING:
-			return advance_running(run);
+			return advance_running(run, others);
 		default:
 			return false;
 	}

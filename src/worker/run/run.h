@@ -76,6 +76,10 @@ typedef struct GcRun
 	GcAddr		top;			/* memory for the choice of the first few (cuda/gc_top.h) */
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32			pass;			/* of the choice, while it is launched */
+	GcPairs		pairs;			/* the whole scan of its main pipeline, if that tries pairs */
+	GcPairs		piece;			/* the piece that was launched last */
+	double		piece_pairs;	/* that the next piece is to try; 0: it is the first */
+	instr_time	piece_began;
 	u32		   *flags;			/* of the main kernel, on the host; times behind them */
 	GcResult   *result;
 	struct GcRun *leader;		/* whose result this one waits for */

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * pairs.h
+ *	  Probes of lists: builds without keys, of which each row is tried.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CODEGEN_PAIRS_H
+#define GC_CODEGEN_PAIRS_H
+
+#include "state.h"
+
+/* The first of the words that describe the launch's units (GC_ARG_PAIRS). */
+extern int	cg_pair_words(Cg *cg);
+
+/* Open the loop of an inner probe over a list, in which xN is declared; returns the loops opened. */
+extern int	cg_list_probe(Cg *cg, const GcPStep *step);
+
+/* Declare listN, the number of a list's rows. */
+extern void cg_count_list(Cg *cg, const GcPStep *step);
+
+#endif							/* GC_CODEGEN_PAIRS_H */

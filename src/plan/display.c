@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * display.c
+ *	  Clauses that EXPLAIN prints.
+ *
+ * Clauses of the node's own query level are among custom_exprs, so that setrefs.c makes them refer to
+ * the node's scan tuple.  It does not know the tables of levels below.  So clauses of those go along as
+ * they are, with the names of their level's range table.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "display.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "builder.h"
+
+/* A clause of a level below the node's. */
+typedef struct LowerClause
+{
+	PlannerInfo *root;
+	int			pipeline;
+	int			what;
+	Expr	   *expr;
+} LowerClause;
+
+void
+gc_build_display_of(GcTranslation *tr, PlannerInfo *root, int pipeline, int what, Expr *expr)
+{
+	List	   *vars;
+	ListCell   *lc;
+
+	if (root != tr->top)
+	{
+		LowerClause *clause = palloc(sizeof(LowerClause));
+
+		*clause = (LowerClause) {root, pipeline, what, expr};
+		tr->lower_display = lappend(tr->lower_display, clause);
+		return;
+	}
+	vars = pull_var_clause((Node *) expr, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
+	/* setrefs.c wants every Var of custom_exprs in custom_scan_tlist. */
+	foreach(lc, vars)
+		(void) gc_scan_attno(tr, lfirst(lc));
+	tr->display = lappend(tr->display, expr);
+	tr->display_tags = lappend_int(tr->display_tags, GC_DISPLAY_TAG(pipeline, what));
+}
+
+void
+gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr)
+{
+	gc_build_display_of(tr, tr->root, pipeline, what, expr);
+}
+
+/* An expression as it can be printed: the planner's own nodes are left out. */
+static Node *
+printable(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, PlaceHolderVar))
+		return printable((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	if (IsA(node, RestrictInfo))
+		return printable((Node *) ((RestrictInfo *) node)->clause, context);
+	return expression_tree_mutator(node, printable, context);
+}
+
+/* A level's range table with no more than names in it. */
+static List *
+names_of(PlannerInfo *root)
+{
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, root->parse->rtable)
+	{
+		const RangeTblEntry *from = lfirst_node(RangeTblEntry, lc);
+		RangeTblEntry *rte = makeNode(RangeTblEntry);
+		const bool	table = from->rtekind == RTE_RELATION;
+
+		rte->rtekind = table ? RTE_RELATION : RTE_SUBQUERY;
+		rte->relid = table ? from->relid : InvalidOid;
+		rte->relkind = table ? from->relkind : 0;
+		rte->rellockmode = table ? from->rellockmode : 0;
+		rte->alias = copyObject(from->alias);
+		rte->eref = copyObject(from->eref);
+		names = lappend(names, rte);
+	}
+	return names;
+}
+
+List *
+gc_lower_display(const GcTranslation *tr, const int *pipelines)
+{
+	List	   *roots = NIL;
+	List	   *names = NIL;
+	List	   *tags = NIL;
+	List	   *levels = NIL;
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, tr->lower_display)
+	{
+		const LowerClause *clause = lfirst(lc);
+		int			level = 0;
+
+		while (level < list_length(roots) && list_nth(roots, level) != clause->root)
+			level++;
+		if (level == list_length(roots))
+		{
+			roots = lappend(roots, clause->root);
+			names = lappend(names, names_of(clause->root));
+		}
+		tags = lappend_int(tags, GC_DISPLAY_TAG(pipelines[clause->pipeline], clause->what));
+		levels = lappend_int(levels, level);
+		exprs = lappend(exprs, printable((Node *) clause->expr, NULL));
+	}
+	return list_make4(tags, levels, exprs, names);
+}

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * display.h
+ *	  Clauses that EXPLAIN prints; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PLAN_DISPLAY_H
+#define GC_PLAN_DISPLAY_H
+
+#include "translate.h"
+
+/* A clause of the query level that is being translated; what: GC_DISPLAY_*. */
+extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr);
+
+/* One of another level. */
+extern void gc_build_display_of(GcTranslation *tr, PlannerInfo *root, int pipeline, int what, Expr *expr);
+
+/* What custom_private has of clauses of lower levels (plan.h); pipelines: their numbers in the program. */
+extern List *gc_lower_display(const GcTranslation *tr, const int *pipelines);
+
+#endif							/* GC_PLAN_DISPLAY_H */

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * pairs.h
+ *	  Scans that try pairs, and their launch in pieces.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_RUN_PAIRS_H
+#define GC_RUN_PAIRS_H
+
+#include "run.h"
+
+/* A piece may have this many times the pairs of the one before, at most, or one part in it. */
+#define GC_PIECE_FACTOR	4
+
+/* The whole scan of a pipeline; slices is 0 where it tries no pairs. */
+extern GcPairs gc_pairs_of(const GcRequest *request, int pipeline);
+
+/* The next piece of a whole scan, from unit `from` on, that tries about `wanted` pairs. */
+extern GcPairs gc_pairs_piece(const GcRequest *request, int pipeline, const GcPairs *whole, u64 from, double wanted);
+
+/* Pairs of a first piece, whose time is not known yet. */
+extern double gc_pairs_first(void);
+
+/* Pairs of a next piece, where one of this part of the scan took so many microseconds. */
+extern double gc_pairs_next(const GcRequest *request, int pipeline, const GcPairs *piece, double us);
+
+/* Blocks that may be of use for so many units. */
+extern u32	gc_pairs_blocks(u64 units, int threads);
+
+#endif							/* GC_RUN_PAIRS_H */
