@@ -123,6 +123,8 @@ accumulator_text(const GcPAgg *agg, char *buf, size_t size)
 
 	if (order && agg->acc == GC_F64)
 		snprintf(buf, size, "gc_unorder_f64(%sgc_w[%d])", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
+	else if (agg->fn == GC_AGG_BIT_AND)
+		snprintf(buf, size, "(i64) ~gc_w[%d]", agg->word);
 	else if (order)
 		snprintf(buf, size, "(i64) (%sgc_w[%d] ^ 0x8000000000000000ull)", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
 	else if (agg->acc == GC_F64)

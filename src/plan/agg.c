@@ -80,6 +80,13 @@ add_group_key(GcTranslation *tr, Node *expr)
 	return true;
 }
 
+/* An accumulator that the aggregate is made of. */
+static int
+accumulate(GcTranslation *tr, const Aggref *agg, GcAggFn fn, int arg)
+{
+	return gc_accumulator(tr, gc_agg_in_parts(tr, agg), fn, arg);
+}
+
 static bool
 add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 {
@@ -106,8 +113,8 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 	if (GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
 		tr->float_aggs = true;
 	out = add_output(tr, (Node *) agg, GC_OUT_MINMAX);
-	out->ref = gc_build_agg(tr, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
-	out->ref2 = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	out->ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
+	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
 	out->space = lut >= 0 ? tr->plan->luts[lut].space : GC_SPACE_NONE;
 	out->lut = lut >= 0 ? lut : GC_NONE;
 	return tr->reason == NULL;
@@ -118,12 +125,12 @@ static GcPlanOutput *
 add_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
 {
 	GcPlanOutput *out;
-	int			sum = gc_build_agg(tr, GC_AGG_SUM, arg);
-	int			count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	int			sum = accumulate(tr, agg, GC_AGG_SUM, arg);
+	int			count = accumulate(tr, agg, GC_AGG_COUNT, arg);
 	int			scale = GC_NO_EXPR;
 
 	if (gc_scale_varies(tr, arg))
-		scale = gc_build_agg(tr, GC_AGG_MAX,
+		scale = accumulate(tr, agg, GC_AGG_MAX,
 							 gc_build_expr(tr, GC_OP_SCALE, GC_INT4, arg, -1, -1, -1));
 	if (tr->reason)
 		return NULL;
@@ -162,8 +169,8 @@ add_bits(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
 	GcPlanOutput *out;
 
 	out = add_output(tr, (Node *) agg, GC_OUT_BITS);
-	out->ref = gc_build_agg(tr, fn, arg);
-	out->ref2 = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	out->ref = accumulate(tr, agg, fn, arg);
+	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
 	return tr->reason == NULL;
 }
 
@@ -183,7 +190,7 @@ add_variance(GcTranslation *tr, Aggref *agg, int arg, Oid finalfn)
 	value = gc_build_cast(tr, arg, GC_NUMERIC);
 	if (value < 0 || (square = gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, value, value, -1, -1)) < 0)
 		return false;
-	square = gc_build_agg(tr, GC_AGG_SUM, square);
+	square = accumulate(tr, agg, GC_AGG_SUM, square);
 	if (tr->reason || (out = add_sums(tr, agg, arg, GC_OUT_VARIANCE)) == NULL)
 		return false;
 	out->square_ref = square;
@@ -212,50 +219,10 @@ gc_aggregates_refused(PlannerInfo *root)
 {
 	const char *refusal;
 
-	(void) gc_distinct_argument(root, &refusal);
+	(void) gc_distinct_values(root, &refusal);
 	return refusal || gc_sets_refusal(root) != NULL ||
 		has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
 		has_unknown_aggregate(root->parse->havingQual, NULL);
-}
-
-/*
- * An aggregate without DISTINCT beside others with it: the groups of the first level have its parts,
- * from which the second makes one (distinct.c).
- */
-static bool
-add_in_parts(GcTranslation *tr, Aggref *agg, const char *name)
-{
-	int			part;
-	int			count = GC_NO_EXPR;
-	GcPlanOutput *out;
-
-	if (strcmp(name, "avg") == 0)
-	{
-		if (!gc_groups_avg_parts(tr, agg, &part, &count))
-			return false;
-	}
-	else
-		part = gc_translate_expr(tr, tr->streamed, (Expr *) agg);
-	if (part < 0)
-		return false;
-	if (strcmp(name, "sum") == 0)
-		return add_sum_avg(tr, agg, part, true);
-	if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
-		return add_minmax(tr, agg, part, strcmp(name, "min") == 0);
-	if (count < 0 && strcmp(name, "count") != 0)
-	{
-		gc_refuse(tr, "aggregate %s is not computed in parts", name);
-		return false;
-	}
-	out = add_output(tr, (Node *) agg, count < 0 ? GC_OUT_COUNT : GC_OUT_AVG);
-	out->ref = gc_build_agg(tr, GC_AGG_SUM, part);
-	if (count >= 0)
-	{
-		out->ref2 = gc_build_agg(tr, GC_AGG_SUM, count);
-		out->argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr);
-		tr->float_aggs |= GC_KIND_IS_FLOAT(tr->pexprs[part].kind);
-	}
-	return tr->reason == NULL;
 }
 
 /* Any aggregate of an argument. */
@@ -290,7 +257,7 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 
 	if (in_scan_tlist(tr, (Node *) agg))
 		return true;
-	if (tr->two_levels)
+	if (tr->groups || !gc_distinct_matters(agg))
 		plain.aggdistinct = NIL;
 	refusal = gc_aggregate_refusal(&plain, name);
 	if (refusal)
@@ -298,9 +265,6 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 		gc_refuse(tr, "%s", refusal);
 		return false;
 	}
-	if (tr->two_levels && agg->aggdistinct == NIL)
-		return add_in_parts(tr, agg, name);
-
 	arg = gc_agg_argument(tr, agg);
 	if (tr->reason)
 		return false;
@@ -308,7 +272,7 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 	{
 		GcPlanOutput *out = add_output(tr, (Node *) agg, GC_OUT_COUNT);
 
-		out->ref = gc_build_agg(tr, GC_AGG_COUNT, arg);
+		out->ref = accumulate(tr, agg, GC_AGG_COUNT, arg);
 		if (tr->reason)
 			return false;
 		tr->aggs[out->ref].exact = 1;
@@ -418,15 +382,16 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 	Query	   *parse = tr->root->parse;
 	PartContext context = {tr, get_sortgrouplist_exprs(parse->groupClause, tr->root->processed_tlist)};
 	const char *refusal;
-	Node	   *distinct = gc_distinct_argument(tr->root, &refusal);
+	List	   *distinct = gc_distinct_values(tr->root, &refusal);
 	ListCell   *lc;
 
-	if (refusal == NULL && distinct && parse->groupingSets != NIL)
+	if (refusal == NULL && distinct != NIL && parse->groupingSets != NIL)
 		refusal = "an aggregate with DISTINCT is used with grouping sets";
 	if (refusal)
 		gc_refuse(tr, "%s", refusal);
-	if (tr->reason || (distinct && !gc_distinct_open(tr, context.group_exprs, distinct)))
+	if (tr->reason || (distinct != NIL && !gc_distinct_open(tr, context.group_exprs, distinct)))
 		return false;
+	tr->main = tr->streamed->pipeline;
 	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
 	tr->plan->grouped = parse->groupClause != NIL;
 	foreach(lc, context.group_exprs)

@@ -15,7 +15,9 @@
 #include "utils/lsyscache.h"
 
 #include "builder.h"
+#include "distinct.h"
 #include "expr.h"
+#include "groups.h"
 #include "../columns/pgkinds.h"
 
 /* Do this numeric expression's values differ in display scale from row to row? */
@@ -52,9 +54,9 @@ gc_scale_varies(GcTranslation *tr, int e)
 	}
 }
 
-/* Argument of an aggregate, with its FILTER: NULL where that is not true. */
-int
-gc_agg_argument(GcTranslation *tr, Aggref *agg)
+/* Argument of an aggregate over rows, with its FILTER: NULL where that is not true. */
+static int
+row_argument(GcTranslation *tr, const Aggref *agg)
 {
 	int			arg = GC_NO_EXPR;
 
@@ -81,6 +83,32 @@ gc_agg_argument(GcTranslation *tr, Aggref *agg)
 			tr->space[arg] = space;
 	}
 	return arg;
+}
+
+int
+gc_agg_argument(GcTranslation *tr, const Aggref *agg)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here;
+	int			arg;
+
+	if (groups == NULL)
+		return row_argument(tr, agg);
+	if (!gc_agg_in_parts(tr, agg))
+		return gc_distinct_value(tr, agg);
+	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	arg = row_argument(tr, agg);
+	/* A row counts in its first round. */
+	if (tr->reason == NULL && list_length(groups->distinct) > 1)
+		arg = gc_distinct_round(tr, arg, 0);
+	gc_level_leave(tr, &here);
+	return arg;
+}
+
+bool
+gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg)
+{
+	return tr->groups != NULL && !gc_distinct_matters(agg);
 }
 
 const GcSqlAggregate *

@@ -35,8 +35,17 @@ typedef struct GcSqlAggregate
 /* The aggregate of that name; NULL if it is not supported. */
 extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
 
-/* The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one. */
-extern int	gc_agg_argument(GcTranslation *tr, Aggref *agg);
+/*
+ * The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one.  Of an
+ * aggregate in parts it is an expression of the rows below the groups.
+ */
+extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
+
+/*
+ * Is the level's aggregate computed in parts?  It is one over groups, beside others that take each
+ * value once (distinct.c).
+ */
+extern bool gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg);
 
 /* What is against an aggregate, whatever its arguments; NULL if nothing is. */
 extern const char *gc_aggregate_refusal(const Aggref *agg, const char *name);

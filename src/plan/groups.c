@@ -21,6 +21,7 @@
 
 #include "aggregates.h"
 #include "builder.h"
+#include "distinct.h"
 #include "expr.h"
 #include "../columns/pgkinds.h"
 #include "../compat.h"
@@ -74,8 +75,14 @@ gc_group_key(GcTranslation *tr, Node *expr)
 	if (key >= 0)
 		return key;
 	e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
-	if (e < 0)
-		return -1;
+	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
+}
+
+int
+gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
+{
+	int			pipeline = tr->streamed->pipeline;
+
 	/* -0 and 0 are one group with two spellings */
 	if (GC_KIND_IS_FLOAT(tr->pexprs[e].kind))
 		return gc_refuse(tr, "grouping by a float is not supported");
@@ -112,8 +119,8 @@ group_column(GcTranslation *tr, GcKind kind, int key, int agg, int count)
 	return gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns++);
 }
 
-static int
-key_column(GcTranslation *tr, int key)
+int
+gc_groups_key(GcTranslation *tr, int key)
 {
 	int			k = list_nth_int(tr->group_keys[tr->groups->pipeline], key);
 	int			e = group_column(tr, tr->pexprs[k].kind, key, -1, -1);
@@ -123,61 +130,106 @@ key_column(GcTranslation *tr, int key)
 	return e;
 }
 
-/* The sum that sum() or avg() is made of; *count receives the accumulator of its values. */
-static int
-sum_column(GcTranslation *tr, const GcLevel *rows, int arg, bool is_sum, int *count)
+/* What a part of an accumulator is, where the groups of parts are scanned. */
+static GcKind
+part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
 {
-	GcKind		kind = tr->pexprs[arg].kind;
-	GcLevel		here = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows->groups);
-	int			sum = gc_build_agg(tr, GC_AGG_SUM, arg);
+	GcKind		kind = arg < 0 ? GC_INT8 : tr->pexprs[arg].kind;
 
-	*count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	if (fn == GC_AGG_COUNT)
+		return GC_INT8;
+	if (fn == GC_AGG_SUM)
+		return GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_KIND_IS_FLOAT(kind) ? GC_FLOAT8 : kind;
+	return kind;
+}
+
+int
+gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here;
+	int			part;
+	int			count = GC_NO_EXPR;
+	int			e;
+
+	if (!in_parts)
+		return gc_build_agg(tr, fn, arg);
+	if (fn == GC_AGG_SUM && gc_scale_varies(tr, arg))
+		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
+	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	part = gc_build_agg(tr, fn, arg);
+	if (fn != GC_AGG_COUNT)
+		count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	else if (part >= 0)
+		tr->aggs[part].exact = 1;
 	gc_level_leave(tr, &here);
-	if (sum < 0 || *count < 0)
+	e = tr->reason ? GC_NO_EXPR : group_column(tr, part_kind(tr, fn, arg), -1, part, count);
+	return e < 0 ? e : gc_build_agg(tr, fn == GC_AGG_COUNT ? GC_AGG_SUM : fn, e);
+}
+
+/* An aggregate of groups that are scanned: the level of its rows, and what is aggregated there. */
+typedef struct Source
+{
+	GcLevel		rows;
+	bool		in_parts;
+	int			arg;
+} Source;
+
+/* An accumulator of these rows. */
+static int
+accumulate(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	GcLevel		here = gc_level_enter(tr, s->rows.root, s->rows.leaves, s->rows.streamed, s->rows.groups);
+	int			agg = gc_accumulator(tr, s->in_parts, fn, s->arg);
+
+	gc_level_leave(tr, &here);
+	return agg;
+}
+
+/* The number of rows or values, as a column. */
+static int
+count_column(GcTranslation *tr, const Source *s)
+{
+	int			count = accumulate(tr, s, GC_AGG_COUNT);
+
+	if (count < 0)
+		return GC_NO_EXPR;
+	tr->aggs[count].exact = 1;
+	return group_column(tr, GC_INT8, -1, count, -1);
+}
+
+/* The sum that sum() or avg() is made of. */
+static int
+sum_column(GcTranslation *tr, const Source *s, bool is_sum)
+{
+	GcKind		kind = tr->pexprs[s->arg].kind;
+	int			sum = accumulate(tr, s, GC_AGG_SUM);
+	int			count = accumulate(tr, s, GC_AGG_COUNT);
+
+	if (sum < 0 || count < 0)
 		return GC_NO_EXPR;
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
 	/* sum(int8) is numeric, and so is what an average divides. */
 	return group_column(tr, kind == GC_INT8 || (GC_KIND_IS_INT(kind) && !is_sum) ? GC_NUMERIC :
-						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, *count);
-}
-
-bool
-gc_groups_avg_parts(GcTranslation *tr, Aggref *agg, int *sum, int *count)
-{
-	GcLevel		rows = {tr->groups->root, tr->groups->leaves, tr->groups->streamed, tr->groups->over};
-	GcLevel		here = gc_level_enter(tr, rows.root, rows.leaves, rows.streamed, rows.groups);
-	int			arg = gc_agg_argument(tr, agg);
-	int			n;
-
-	gc_level_leave(tr, &here);
-	if (arg < 0 || gc_scale_varies(tr, arg))
-		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts") >= 0;
-	*sum = sum_column(tr, &rows, arg, true, &n);
-	if (*sum < 0)
-		return false;
-	tr->aggs[n].exact = 1;
-	*count = group_column(tr, GC_INT8, -1, n, -1);
-	return *count >= 0;
+						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, count);
 }
 
 static int
-sum_or_avg(GcTranslation *tr, const GcLevel *rows, int arg, bool is_sum)
+sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 {
-	GcKind		kind = tr->pexprs[arg].kind;
-	int			count;
+	GcKind		kind = tr->pexprs[s->arg].kind;
 	int			sum;
 	int			n;
 
 	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
 		return gc_refuse(tr, "an aggregate is not supported for this type");
-	if (gc_scale_varies(tr, arg))
+	if (gc_scale_varies(tr, s->arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
-	sum = sum_column(tr, rows, arg, is_sum, &count);
+	sum = sum_column(tr, s, is_sum);
 	if (sum < 0 || is_sum)
 		return sum;
-	tr->aggs[count].exact = 1;
-	n = group_column(tr, GC_INT8, -1, count, -1);
+	n = count_column(tr, s);
 	if (n < 0)
 		return n;
 	if (GC_KIND_IS_FLOAT(kind))
@@ -185,63 +237,69 @@ sum_or_avg(GcTranslation *tr, const GcLevel *rows, int arg, bool is_sum)
 	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, n, -1, -1);
 }
 
+/* A minimum or maximum, or bits. */
 static int
-extreme_column(GcTranslation *tr, const GcLevel *rows, int arg, bool is_min)
+extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 {
-	GcKind		kind = tr->pexprs[arg].kind;
-	GcLevel		here;
+	GcKind		kind = tr->pexprs[s->arg].kind;
 	int			extreme,
 				count;
 
 	if (kind == GC_TEXT)
 		return gc_refuse(tr, "the minimum or maximum of this type in a subquery is not supported");
-	if (gc_scale_varies(tr, arg))
+	if (gc_scale_varies(tr, s->arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
-	here = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows->groups);
-	extreme = gc_build_agg(tr, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
-	count = gc_build_agg(tr, GC_AGG_COUNT, arg);
-	gc_level_leave(tr, &here);
+	extreme = accumulate(tr, s, fn);
+	count = accumulate(tr, s, GC_AGG_COUNT);
 	return extreme < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, extreme, count);
+}
+
+static int
+column_of(GcTranslation *tr, const Source *s, GcAggregation how)
+{
+	switch (how)
+	{
+		case GC_AGGREGATE_COUNT:
+			return count_column(tr, s);
+		case GC_AGGREGATE_SUM:
+		case GC_AGGREGATE_AVG:
+			return sum_or_avg(tr, s, how == GC_AGGREGATE_SUM);
+		case GC_AGGREGATE_MIN:
+			return extreme_column(tr, s, GC_AGG_MIN);
+		case GC_AGGREGATE_MAX:
+			return extreme_column(tr, s, GC_AGG_MAX);
+		case GC_AGGREGATE_BIT_AND:
+			return extreme_column(tr, s, GC_AGG_BIT_AND);
+		case GC_AGGREGATE_BIT_OR:
+			return extreme_column(tr, s, GC_AGG_BIT_OR);
+		default:
+			return gc_refuse(tr, "this aggregate is not supported in a subquery");
+	}
 }
 
 static int
 aggregate_column(GcTranslation *tr, Aggref *agg)
 {
-	GcGroups   *groups = tr->groups;
-	GcLevel		rows = {groups->root, groups->leaves, groups->streamed, groups->over};
+	const GcGroups *groups = tr->groups;
+	Source		s = {{groups->root, groups->leaves, groups->streamed, groups->over}};
 	const char *name = get_func_name(agg->aggfnoid);
 	Aggref		plain = *agg;
 	const char *refusal;
-	GcAggregation how;
 	GcLevel		here;
-	int			arg;
-	int			count = GC_NO_EXPR;
 
 	/* Over groups by its argument, an aggregate with DISTINCT is like any other. */
-	if (groups->over)
+	if (groups->over || !gc_distinct_matters(agg))
 		plain.aggdistinct = NIL;
 	refusal = gc_aggregate_refusal(&plain, name);
 	if (refusal)
 		return gc_refuse(tr, "%s", refusal);
-	if (groups->over && agg->aggdistinct == NIL)
-		return gc_refuse(tr, "an aggregate in parts is needed");
-	here = gc_level_enter(tr, rows.root, rows.leaves, rows.streamed, rows.groups);
-	arg = gc_agg_argument(tr, agg);
-	how = gc_sql_aggregate(name)->how;
-	if (tr->reason == NULL && how == GC_AGGREGATE_COUNT && (count = gc_build_agg(tr, GC_AGG_COUNT, arg)) >= 0)
-		tr->aggs[count].exact = 1;
+	here = gc_level_enter(tr, s.rows.root, s.rows.leaves, s.rows.streamed, s.rows.groups);
+	s.in_parts = gc_agg_in_parts(tr, agg);
+	s.arg = gc_agg_argument(tr, agg);
 	gc_level_leave(tr, &here);
-	if (tr->reason)
-		return GC_NO_EXPR;
-	if (count >= 0)
-		return group_column(tr, GC_INT8, -1, count, -1);
-	if (arg >= 0 && (how == GC_AGGREGATE_SUM || how == GC_AGGREGATE_AVG))
-		return sum_or_avg(tr, &rows, arg, how == GC_AGGREGATE_SUM);
-	if (arg >= 0 && (how == GC_AGGREGATE_MIN || how == GC_AGGREGATE_MAX))
-		return extreme_column(tr, &rows, arg, how == GC_AGGREGATE_MIN);
-	return gc_refuse(tr, "aggregate %s is not supported in a subquery", name);
+	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name)->how);
 }
 
 static bool
@@ -250,7 +308,7 @@ groups_part(GcTranslation *tr, Expr *expr, int *e)
 	int			key = find_key(tr->key_nodes[tr->groups->pipeline], (Node *) expr);
 
 	if (key >= 0)
-		*e = key_column(tr, key);
+		*e = gc_groups_key(tr, key);
 	else if (IsA(expr, Aggref))
 		*e = aggregate_column(tr, (Aggref *) expr);
 	else if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))

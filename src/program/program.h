@@ -100,6 +100,7 @@ typedef enum GcOp
 	GC_OP_LUT,					/* ref: lookup table, computed by PostgreSQL */
 	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
+	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
 	GC_NOPS
 } GcOp;
 
@@ -259,7 +260,8 @@ typedef struct GcPPipeline
 	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
 	u8			descending;		/* GC_SINK_SELECT: the first few are the largest */
 	u8			nulls_first;
-	u8			pad;
+	u8			rounds;			/* GC_SINK_AGGREGATE: a row comes to the sink this number of
+								 * times, with keys that GC_OP_ROUND chooses; 0: once */
 } GcPPipeline;
 
 /* Where an array over pipelines and keys has key `key` of the groups of a pipeline. */
