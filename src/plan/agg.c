@@ -125,8 +125,10 @@ static GcPlanOutput *
 add_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
 {
 	GcPlanOutput *out;
+	/* A sum of nothing but -0 is -0, which accumulators do not begin with: the greatest value tells. */
+	bool		greatest = type == GC_OUT_SUM && GC_KIND_IS_FLOAT(tr->pexprs[arg].kind);
 	int			sum = accumulate(tr, agg, GC_AGG_SUM, arg);
-	int			count = accumulate(tr, agg, GC_AGG_COUNT, arg);
+	int			count = accumulate(tr, agg, greatest ? GC_AGG_MAX : GC_AGG_COUNT, arg);
 	int			scale = GC_NO_EXPR;
 
 	if (gc_scale_varies(tr, arg))
@@ -176,8 +178,7 @@ add_bits(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
 
 /*
  * A variance or standard deviation: what PostgreSQL's own final function makes of count, sum
- * and sum of squares.  Its functions for integers come to the same as numeric's.  Floats are
- * not supported: a sum of their squares loses digits that PostgreSQL's way keeps.
+ * and sum of squares.  Its functions for integers come to the same as numeric's.
  */
 static bool
 add_variance(GcTranslation *tr, Aggref *agg, int arg, Oid finalfn)
@@ -195,6 +196,60 @@ add_variance(GcTranslation *tr, Aggref *agg, int arg, Oid finalfn)
 		return false;
 	out->square_ref = square;
 	out->finalfn = finalfn;
+	return true;
+}
+
+/*
+ * An aggregate of floats that PostgreSQL computes from a state of sums (exec/regression.c); y: of
+ * pairs, or GC_NO_EXPR.
+ */
+static bool
+add_regression(GcTranslation *tr, Aggref *agg, int y, int x, Oid finalfn)
+{
+	GcPlanOutput *out;
+	int			sums[GC_REGRESSION_SUMS] = {gc_build_precise_sum(tr, x, -1), gc_build_precise_sum(tr, x, x)};
+	int			count = gc_build_agg(tr, GC_AGG_COUNT, x);
+
+	if (y >= 0)
+	{
+		sums[2] = gc_build_precise_sum(tr, y, -1);
+		sums[3] = gc_build_precise_sum(tr, y, y);
+		sums[4] = gc_build_precise_sum(tr, x, y);
+	}
+	if (tr->reason)
+		return false;
+	tr->float_aggs = true;
+	tr->aggs[count].exact = 1;
+	out = add_output(tr, (Node *) agg, GC_OUT_REGRESSION);
+	out->ref = count;
+	out->finalfn = finalfn;
+	out->nsums = y < 0 ? GC_VARIANCE_SUMS : GC_REGRESSION_SUMS;
+	for (int i = 0; i < out->nsums; i++)
+		out->sums[i] = sums[i];
+	return true;
+}
+
+static bool
+add_over_pairs(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql)
+{
+	int			y,
+				x,
+				count;
+
+	if (tr->groups)
+	{
+		gc_refuse(tr, "aggregate %s is not computed in parts", sql->name);
+		return false;
+	}
+	if (!gc_agg_pair(tr, agg, &y, &x))
+		return false;
+	if (sql->how == GC_AGGREGATE_REGRESSION)
+		return add_regression(tr, agg, y, x, sql->floatfn);
+	count = gc_build_agg(tr, GC_AGG_COUNT, x);
+	if (count < 0)
+		return false;
+	tr->aggs[count].exact = 1;
+	add_output(tr, (Node *) agg, GC_OUT_COUNT)->ref = count;
 	return true;
 }
 
@@ -241,7 +296,12 @@ add_over_argument(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql, int
 		case GC_AGGREGATE_BIT_OR:
 			return add_bits(tr, agg, arg, sql->how == GC_AGGREGATE_BIT_AND ? GC_AGG_BIT_AND : GC_AGG_BIT_OR);
 		case GC_AGGREGATE_VARIANCE:
-			return add_variance(tr, agg, arg, sql->finalfn);
+			if (!GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
+				return add_variance(tr, agg, arg, sql->finalfn);
+			if (!gc_agg_in_parts(tr, agg))
+				return add_regression(tr, agg, GC_NO_EXPR, arg, sql->floatfn);
+			gc_refuse(tr, "aggregate %s of floats is not computed in parts", sql->name);
+			return false;
 		default:
 			return refuse_type(tr, agg);
 	}
@@ -265,6 +325,9 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 		gc_refuse(tr, "%s", refusal);
 		return false;
 	}
+	if (gc_aggregates_pairs(gc_sql_aggregate(name)))
+		return add_over_pairs(tr, agg, gc_sql_aggregate(name));
+
 	arg = gc_agg_argument(tr, agg);
 	if (tr->reason)
 		return false;

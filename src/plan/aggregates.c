@@ -106,6 +106,30 @@ gc_agg_argument(GcTranslation *tr, const Aggref *agg)
 }
 
 bool
+gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
+{
+	int			both;
+	int			filter;
+
+	*y = gc_translate_expr(tr, tr->streamed, linitial_node(TargetEntry, agg->args)->expr);
+	*x = *y < 0 ? *y : gc_translate_expr(tr, tr->streamed, lsecond_node(TargetEntry, agg->args)->expr);
+	if (*x < 0)
+		return false;
+	both = gc_build_expr(tr, GC_OP_AND, GC_BOOL, gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, *y, -1, -1, -1),
+						 gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, *x, -1, -1, -1), -1, -1);
+	if (agg->aggfilter)
+	{
+		filter = gc_translate_expr(tr, tr->streamed, agg->aggfilter);
+		both = filter < 0 ? filter : gc_build_expr(tr, GC_OP_AND, GC_BOOL, filter, both, -1, -1);
+	}
+	if (both < 0)
+		return false;
+	*y = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*y].kind, both, *y, gc_build_null(tr, tr->pexprs[*y].kind), -1);
+	*x = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*x].kind, both, *x, gc_build_null(tr, tr->pexprs[*x].kind), -1);
+	return tr->reason == NULL;
+}
+
+bool
 gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg)
 {
 	return tr->groups != NULL && !gc_distinct_matters(agg);
@@ -126,12 +150,24 @@ gc_sql_aggregate(const char *name)
 		{"bool_or", GC_AGGREGATE_MAX},
 		{"bit_and", GC_AGGREGATE_BIT_AND},
 		{"bit_or", GC_AGGREGATE_BIT_OR},
-		{"var_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_POP},
-		{"var_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP},
-		{"variance", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP},
-		{"stddev_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_POP},
-		{"stddev_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP},
-		{"stddev", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP},
+		{"var_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_POP, F_FLOAT8_VAR_POP},
+		{"var_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
+		{"variance", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
+		{"stddev_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_POP, F_FLOAT8_STDDEV_POP},
+		{"stddev_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
+		{"stddev", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
+		{"regr_count", GC_AGGREGATE_PAIRS},
+		{"covar_pop", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_COVAR_POP},
+		{"covar_samp", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_COVAR_SAMP},
+		{"corr", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_CORR},
+		{"regr_sxx", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SXX},
+		{"regr_syy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SYY},
+		{"regr_sxy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SXY},
+		{"regr_avgx", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_AVGX},
+		{"regr_avgy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_AVGY},
+		{"regr_r2", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_R2},
+		{"regr_slope", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SLOPE},
+		{"regr_intercept", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_INTERCEPT},
 	};
 
 	for (int i = 0; i < lengthof(known); i++)
@@ -157,7 +193,7 @@ type_suits(const Aggref *agg, const GcSqlAggregate *sql)
 		case GC_AGGREGATE_BIT_OR:
 			return GC_KIND_IS_INT(kind);
 		case GC_AGGREGATE_VARIANCE:
-			return GC_KIND_IS_INT(kind) || kind == GC_NUMERIC;
+			return GC_KIND_IS_INT(kind) || GC_KIND_IS_FLOAT(kind) || kind == GC_NUMERIC;
 		default:
 			return true;
 	}
@@ -175,7 +211,8 @@ gc_aggregate_refusal(const Aggref *agg, const char *name)
 		return psprintf("aggregate %s with an order is not supported", name);
 	if (gc_sql_aggregate(name) == NULL)
 		return psprintf("aggregate %s is not supported", name);
-	if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE || list_length(agg->args) > 1)
+	if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE ||
+		list_length(agg->args) > (gc_aggregates_pairs(gc_sql_aggregate(name)) ? 2 : 1))
 		return psprintf("aggregate %s is not supported in this form", name);
 	if (!type_suits(agg, gc_sql_aggregate(name)))
 		return psprintf("aggregate %s is not supported for this type", name);

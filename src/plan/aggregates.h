@@ -22,7 +22,9 @@ typedef enum GcAggregation
 	GC_AGGREGATE_MAX,
 	GC_AGGREGATE_BIT_AND,
 	GC_AGGREGATE_BIT_OR,
-	GC_AGGREGATE_VARIANCE
+	GC_AGGREGATE_VARIANCE,
+	GC_AGGREGATE_PAIRS,			/* of two arguments: a count */
+	GC_AGGREGATE_REGRESSION		/* and what is made of PostgreSQL's state for them */
 } GcAggregation;
 
 typedef struct GcSqlAggregate
@@ -30,7 +32,14 @@ typedef struct GcSqlAggregate
 	const char *name;
 	GcAggregation how;
 	Oid			finalfn;		/* of a variance: PostgreSQL's function for numeric */
+	Oid			floatfn;		/* of a variance or regression: for floats */
 } GcSqlAggregate;
+
+static inline bool
+gc_aggregates_pairs(const GcSqlAggregate *sql)
+{
+	return sql->how == GC_AGGREGATE_PAIRS || sql->how == GC_AGGREGATE_REGRESSION;
+}
 
 /* The aggregate of that name; NULL if it is not supported. */
 extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
@@ -40,6 +49,9 @@ extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
  * aggregate in parts it is an expression of the rows below the groups.
  */
 extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
+
+/* The two arguments of an aggregate of pairs over rows.  Both are NULL where the pair does not count. */
+extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
 
 /*
  * Is the level's aggregate computed in parts?  It is one over groups, beside others that take each

@@ -198,6 +198,25 @@ count_column(GcTranslation *tr, const Source *s)
 	return group_column(tr, GC_INT8, -1, count, -1);
 }
 
+/* A minimum or maximum, or bits. */
+static int
+extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	GcKind		kind = tr->pexprs[s->arg].kind;
+	int			extreme,
+				count;
+
+	if (kind == GC_TEXT)
+		return gc_refuse(tr, "the minimum or maximum of this type in a subquery is not supported");
+	if (gc_scale_varies(tr, s->arg))
+		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
+	if (GC_KIND_IS_FLOAT(kind))
+		tr->float_aggs = true;
+	extreme = accumulate(tr, s, fn);
+	count = accumulate(tr, s, GC_AGG_COUNT);
+	return extreme < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, extreme, count);
+}
+
 /* The sum that sum() or avg() is made of. */
 static int
 sum_column(GcTranslation *tr, const Source *s, bool is_sum)
@@ -205,11 +224,20 @@ sum_column(GcTranslation *tr, const Source *s, bool is_sum)
 	GcKind		kind = tr->pexprs[s->arg].kind;
 	int			sum = accumulate(tr, s, GC_AGG_SUM);
 	int			count = accumulate(tr, s, GC_AGG_COUNT);
+	int			greatest;
 
 	if (sum < 0 || count < 0)
 		return GC_NO_EXPR;
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
+	if (GC_KIND_IS_FLOAT(kind) && is_sum)
+	{
+		/* A sum of nothing but -0 is -0, which accumulators do not begin with. */
+		greatest = extreme_column(tr, s, GC_AGG_MAX);
+		sum = greatest < 0 ? greatest : group_column(tr, kind, -1, sum, count);
+		return sum < 0 ? sum :
+			gc_build_expr(tr, GC_OP_IF, kind, gc_build_expr(tr, GC_OP_EQ, GC_BOOL, sum, greatest, -1, -1), greatest, sum, -1);
+	}
 	/* sum(int8) is numeric, and so is what an average divides. */
 	return group_column(tr, kind == GC_INT8 || (GC_KIND_IS_INT(kind) && !is_sum) ? GC_NUMERIC :
 						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, count);
@@ -235,25 +263,6 @@ sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 	if (GC_KIND_IS_FLOAT(kind))
 		return gc_build_expr(tr, GC_OP_DIV, GC_FLOAT8, sum, gc_build_cast(tr, n, GC_FLOAT8), -1, -1);
 	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, n, -1, -1);
-}
-
-/* A minimum or maximum, or bits. */
-static int
-extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
-{
-	GcKind		kind = tr->pexprs[s->arg].kind;
-	int			extreme,
-				count;
-
-	if (kind == GC_TEXT)
-		return gc_refuse(tr, "the minimum or maximum of this type in a subquery is not supported");
-	if (gc_scale_varies(tr, s->arg))
-		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
-	if (GC_KIND_IS_FLOAT(kind))
-		tr->float_aggs = true;
-	extreme = accumulate(tr, s, fn);
-	count = accumulate(tr, s, GC_AGG_COUNT);
-	return extreme < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, extreme, count);
 }
 
 static int

@@ -273,6 +273,8 @@ map_output(GcPlanOutput *out, const Maps *maps)
 	out->ref2 = mapped_agg(maps, out->ref2);
 	out->scale_ref = mapped_agg(maps, out->scale_ref);
 	out->square_ref = mapped_agg(maps, out->square_ref);
+	for (int i = 0; i < out->nsums; i++)
+		out->sums[i] = mapped_agg(maps, out->sums[i]);
 }
 
 /* Tags of printed clauses, for the pipelines' new numbers. */

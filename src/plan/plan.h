@@ -104,17 +104,25 @@ typedef enum GcOutputType
 	GC_OUT_MINMAX,				/* accumulator `ref`; text: rank, through `lut` */
 	GC_OUT_BITS,				/* accumulator `ref` */
 	GC_OUT_GROUPING,			/* GROUPING() number `ref` */
-	GC_OUT_VARIANCE				/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
+	GC_OUT_VARIANCE,			/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
+	GC_OUT_REGRESSION			/* of a state of floats: count `ref`, and `sums` */
 } GcOutputType;
+
+/* Sums in PostgreSQL's states of floats: of x, squares of x; and of y, squares of y, products. */
+#define GC_VARIANCE_SUMS	2
+#define GC_REGRESSION_SUMS	5
 
 typedef struct GcPlanOutput
 {
 	uint8		type;			/* GcOutputType */
 	u16			ref;
-	u16			ref2;			/* count of non-NULL inputs: result is NULL if 0 */
+	u16			ref2;			/* count of non-NULL inputs, or a float sum's greatest input: result
+								 * is NULL if 0 */
 	u16			scale_ref;		/* accumulator with the largest display scale */
 	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares */
-	Oid			finalfn;		/* GC_OUT_VARIANCE: PostgreSQL's function of the three */
+	u16			sums[GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION: accumulators, nsums of them */
+	uint8		nsums;
+	Oid			finalfn;		/* GC_OUT_VARIANCE, GC_OUT_REGRESSION: PostgreSQL's function of them */
 	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum, or of a text that is
 								 * sorted by */
 	uint16		space;			/* text: dictionary of the code */

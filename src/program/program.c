@@ -359,6 +359,9 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 
 		if (arg != GC_NONE && arg >= p->nexprs)
 			return bad(err, "aggregate");
+		if (gc_aggs(p)[i].fn == GC_AGG_PRECISE_SUM &&
+			(arg == GC_NONE || (gc_aggs(p)[i].factor != GC_NONE && gc_aggs(p)[i].factor >= p->nexprs)))
+			return bad(err, "aggregate");
 	}
 	if ((code = check_builds(p, err)) != GC_OK)
 		return code;

@@ -55,7 +55,8 @@ typedef enum GcReg
 	GC_I64,
 	GC_I128,
 	GC_F32,
-	GC_F64
+	GC_F64,
+	GC_F64X2					/* of accumulators: two doubles, which together are the sum */
 } GcReg;
 
 typedef enum GcOp
@@ -274,7 +275,9 @@ typedef enum GcAggFn
 	GC_AGG_MIN,
 	GC_AGG_MAX,
 	GC_AGG_BIT_AND,				/* of integers */
-	GC_AGG_BIT_OR
+	GC_AGG_BIT_OR,
+	GC_AGG_PRECISE_SUM			/* of floats, or of their products with `factor`: with about twice
+								 * the digits of a double */
 } GcAggFn;
 
 /*
@@ -286,8 +289,9 @@ typedef struct GcPAgg
 	u8			fn;				/* GcAggFn */
 	u8			acc;			/* bound: GcReg of the accumulator */
 	u16			arg;
+	u16			factor;			/* GC_AGG_PRECISE_SUM: of products; or GC_NONE */
 	u16			word;			/* bound: first 64-bit word in the group's row */
-	u8			nwords;			/* bound: 2 for GC_I128, else 1 */
+	u8			nwords;			/* bound: 2 for GC_I128 and GC_F64X2, else 1 */
 	u8			exact;			/* count: the number matters, not only whether it is 0 */
 } GcPAgg;
 
