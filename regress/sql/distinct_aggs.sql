@@ -1,4 +1,4 @@
--- Aggregates with DISTINCT: of one expression, of several, with FILTER, beside others, in subqueries.
+-- Aggregates with DISTINCT: of one expression, of several, with FILTER, beside others, in subqueries; texts in these.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
@@ -34,3 +34,8 @@ SELECT check_aggregated('SELECT count(DISTINCT 1 / (id - 7)) FILTER (WHERE id <>
 -- what is left to PostgreSQL
 SELECT q, refusal(q) FROM unnest(ARRAY['SELECT count(DISTINCT f8), count(DISTINCT i4) FROM types', 'SELECT count(DISTINCT (i4, i2)) FROM types', 'SELECT nn, count(DISTINCT i4) FROM types GROUP BY ROLLUP (nn)', 'SELECT string_agg(DISTINCT tx, '','') FROM types']) AS q;
 EXPLAIN (COSTS OFF) SELECT shop, count(DISTINCT city), count(DISTINCT customer), sum(price) FROM sales GROUP BY shop;
+-- minima and maxima of texts in subqueries
+SELECT q, check_aggregated(q) FROM unnest(ARRAY[
+	'SELECT s_name, x.a, x.b FROM shop, (SELECT shop, min(city) a, max(note) b FROM sales GROUP BY shop) x WHERE x.shop = s_id', 'SELECT x.a, count(*), sum(x.n) FROM (SELECT customer, max(city) a, count(*) n FROM sales GROUP BY customer) x GROUP BY x.a', 'SELECT count(*), max(a), min(b) FROM (SELECT nn, min(tx) a, max(vc) b FROM types GROUP BY nn) x WHERE a <> ''b'' AND b <> ''v3''', 'SELECT nn, a, b FROM shop, (SELECT nn, min(tx) FILTER (WHERE id < 100) a, max(upper(vc)) b, min(bc) FROM types GROUP BY nn) x WHERE nn = s_id', 'SELECT x.a, s.id FROM sales s, (SELECT shop, max(city) a FROM sales GROUP BY shop) x WHERE s.city = x.a AND s.shop = x.shop AND s.id < 2000',
+	'SELECT a, n FROM (SELECT b, max(m) a, sum(n) n FROM (SELECT nn, bool_or(b) b, max(tx) m, count(DISTINCT tx) n FROM types GROUP BY nn) x GROUP BY b) y, shop WHERE s_id = n', 'SELECT x.m FROM shop, (SELECT nn, max(tx) m FROM types WHERE tx IS NULL GROUP BY nn) x WHERE nn = s_id', 'SELECT min(tx COLLATE "C"), min(tx COLLATE "POSIX"), max(tx) FROM types', 'SELECT shop FROM sales GROUP BY shop HAVING min(city) = ''Berlin'' OR max(city) <> min(city)'
+]) AS q;

@@ -331,6 +331,24 @@ compute_rank(GcLookupWork *w, const GcSharedLookup *t)
 	return l;
 }
 
+/* Rank -> entry: what a ranking has sorted. */
+static GcLookup *
+compute_ranked(GcLookupWork *w)
+{
+	const GcLookup *rank = w->b->lookups[w->lut->rank];
+	const uint32 *order = rank->order ? rank->order : rank->shared->order;
+	GcLookup   *l = new_lookup(w, NULL, 0);
+
+	l->nulls[0] = true;
+	l->values[0] = 0;
+	for (uint32 i = 1; i < w->count; i++)
+	{
+		l->values[i] = order[i - 1];
+		l->nulls[i] = false;
+	}
+	return l;
+}
+
 GcCode
 gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 {
@@ -343,6 +361,9 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 			return compute_addition(w, result);
 		case GC_LUT_RANK:
 			*result = compute_rank(w, t);
+			return GC_OK;
+		case GC_LUT_RANKED:
+			*result = compute_ranked(w);
 			return GC_OK;
 		default:
 			return compute_expression(w, t, result);

@@ -95,16 +95,10 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 
 	if (tr->pexprs[arg].kind == GC_TEXT)
 	{
-		/* Order is the collation's: ranks of the dictionary's values. */
-		GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[arg],
-			.to_space = GC_SPACE_NONE,.expr = -1,.collation = agg->inputcollid,
-		.argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)};
+		GcPlanLut	rank = gc_rank_table(tr, agg, arg);
 
-		if (tr->space[arg] == GC_SPACE_NONE)
-		{
-			gc_refuse(tr, "the minimum or maximum of a text constant is not supported");
+		if (tr->reason)
 			return false;
-		}
 		arg = gc_build_lut(tr, arg, GC_INT4, &rank);
 		if (arg < 0)
 			return false;

@@ -129,6 +129,17 @@ gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
 	return tr->reason == NULL;
 }
 
+GcPlanLut
+gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg)
+{
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[arg],.to_space = GC_SPACE_NONE,.expr = -1,
+	.collation = agg->inputcollid,.argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)};
+
+	if (rank.space == GC_SPACE_NONE)
+		gc_refuse(tr, "the minimum or maximum of a text constant is not supported");
+	return rank;
+}
+
 bool
 gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg)
 {

@@ -54,6 +54,12 @@ extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
 extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
 
 /*
+ * The lookup table of ranks by which a minimum or maximum of texts is found: their order is the
+ * collation's.  Sets a reason where there is none.
+ */
+extern GcPlanLut gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg);
+
+/*
  * Is the level's aggregate computed in parts?  It is one over groups, beside others that take each
  * value once (distinct.c).
  */

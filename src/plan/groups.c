@@ -171,6 +171,7 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 typedef struct Source
 {
 	GcLevel		rows;
+	const Aggref *agg;
 	bool		in_parts;
 	int			arg;
 } Source;
@@ -198,6 +199,24 @@ count_column(GcTranslation *tr, const Source *s)
 	return group_column(tr, GC_INT8, -1, count, -1);
 }
 
+static int	extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn);
+
+/* The least or greatest text: its rank in the collation, and the text of that rank. */
+static int
+text_column(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	Source		ranks = *s;
+	GcPlanLut	rank = gc_rank_table(tr, s->agg, s->arg);
+	GcPlanLut	ranked = {.type = GC_LUT_RANKED,.space = rank.space,.to_space = rank.space,.expr = -1};
+	int			e;
+
+	if (tr->reason || (ranks.arg = gc_build_lut(tr, s->arg, GC_INT4, &rank)) < 0)
+		return GC_NO_EXPR;
+	ranked.rank = tr->pexprs[ranks.arg].ref;
+	e = extreme_column(tr, &ranks, fn);
+	return e < 0 ? e : gc_build_lut(tr, e, GC_TEXT, &ranked);
+}
+
 /* A minimum or maximum, or bits. */
 static int
 extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
@@ -207,7 +226,7 @@ extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 				count;
 
 	if (kind == GC_TEXT)
-		return gc_refuse(tr, "the minimum or maximum of this type in a subquery is not supported");
+		return text_column(tr, s, fn);
 	if (gc_scale_varies(tr, s->arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
 	if (GC_KIND_IS_FLOAT(kind))
@@ -292,7 +311,7 @@ static int
 aggregate_column(GcTranslation *tr, Aggref *agg)
 {
 	const GcGroups *groups = tr->groups;
-	Source		s = {{groups->root, groups->leaves, groups->streamed, groups->over}};
+	Source		s = {{groups->root, groups->leaves, groups->streamed, groups->over}, agg};
 	const char *name = get_func_name(agg->aggfnoid);
 	Aggref		plain = *agg;
 	const char *refusal;

@@ -71,7 +71,8 @@ typedef enum GcLutType
 	GC_LUT_EXPR,				/* an expression of one Var */
 	GC_LUT_TRANSLATE,			/* code in `space` -> code in `to_space` */
 	GC_LUT_RANK,				/* code in `space` -> rank in sort order */
-	GC_LUT_ADD					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
+	GC_LUT_ADD,					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
+	GC_LUT_RANKED				/* rank, by the table `rank` -> code */
 } GcLutType;
 
 typedef struct GcPlanLut
@@ -79,11 +80,12 @@ typedef struct GcPlanLut
 	uint8		type;			/* GcLutType */
 	bool		cacheable;		/* immutable and free of parameters */
 	uint16		space;			/* text argument: its dictionary */
-	uint16		to_space;		/* GC_LUT_TRANSLATE, GC_LUT_ADD */
+	uint16		to_space;		/* GC_LUT_TRANSLATE, GC_LUT_ADD, GC_LUT_RANKED */
 	int			expr;			/* GC_LUT_EXPR: custom_exprs */
 	int			attno;			/* the Var's place in custom_scan_tlist */
 	Oid			argtype;
 	Oid			collation;		/* GC_LUT_RANK */
+	u16			rank;			/* GC_LUT_RANKED: a GC_LUT_RANK before it */
 	GcHash		hash;			/* GC_LUT_EXPR: of the expression */
 	u16			arg;			/* expression of the program, for its range */
 } GcPlanLut;
