@@ -157,6 +157,21 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 	return raw_datum(d, e->kind, d->raw, e->scale, out);
 }
 
+/* An average whose sum and count are outputs of the row. */
+static Datum
+quotient_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
+{
+	const GcExpr *e = decoder_expr(d, d->pl->first_out, out->ref);
+	const u64  *words = d->result->words;
+
+	*isnull = (e->flags & GC_NULLABLE) &&
+		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
+	if (*isnull)
+		return (Datum) 0;
+	return DirectFunctionCall2(numeric_div, gc_int128_to_numeric((int64) words[out->ref * d->result->stride + row], e->scale),
+							   NumericGetDatum(int64_to_numeric((int64) words[out->ref2 * d->result->stride + row])));
+}
+
 /*-------------------------------------------------------------------------
  * Aggregates
  *-------------------------------------------------------------------------
@@ -395,6 +410,9 @@ decode_row(Decoder *d, uint64 n, GcRows *rows, uint64 row)
 				values[c] = grouped ? key_datum(d, n, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
 				if (rows->ranks[c] && !isnull[c])
 					rows->ranks[c][row] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
+				break;
+			case GC_OUT_QUOTIENT:
+				values[c] = quotient_datum(d, n, out, &isnull[c]);
 				break;
 			case GC_OUT_GROUPING:
 				values[c] = grouping_datum(d, out);

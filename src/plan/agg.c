@@ -478,6 +478,32 @@ gc_translate_distinct(GcTranslation *tr, PathTarget *target)
 	return tr->reason == NULL;
 }
 
+/* Place of an expression among the outputs of rows; -1, with a reason, if there is none. */
+static int
+row_output(GcTranslation *tr, int e)
+{
+	if (list_length(tr->row_outputs) == GC_MAX_OUTPUTS)
+		return gc_refuse(tr, "the query returns too many columns");
+	tr->row_outputs = lappend_int(tr->row_outputs, e);
+	return list_length(tr->row_outputs) - 1;
+}
+
+/* An average of numerics is divided when it is decoded: it has digits of its own in each row. */
+static bool
+add_average(GcTranslation *tr, Node *expr, int e)
+{
+	int			sum = row_output(tr, tr->pexprs[e].arg[0]);
+	int			count = sum < 0 ? sum : row_output(tr, tr->pexprs[e].arg[1]);
+	GcPlanOutput *out;
+
+	if (count < 0)
+		return false;
+	out = add_output(tr, expr, GC_OUT_QUOTIENT);
+	out->ref = sum;
+	out->ref2 = count;
+	return true;
+}
+
 bool
 gc_translate_rows(GcTranslation *tr, PathTarget *target)
 {
@@ -490,21 +516,22 @@ gc_translate_rows(GcTranslation *tr, PathTarget *target)
 		Node	   *expr = lfirst(lc);
 		GcPlanOutput *out;
 		int			e;
+		int			ref;
 
 		if (in_scan_tlist(tr, expr))
 			continue;
 		e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
-		if (e < 0)
-			return false;
-		if (list_length(tr->row_outputs) == GC_MAX_OUTPUTS)
+		if (e >= 0 && tr->pexprs[e].op == GC_OP_AVG)
 		{
-			gc_refuse(tr, "the query returns too many columns");
-			return false;
+			if (!add_average(tr, expr, e))
+				return false;
+			continue;
 		}
+		if (e < 0 || !gc_no_average(tr, e, "returned") || (ref = row_output(tr, e)) < 0)
+			return false;
 		out = add_output(tr, expr, GC_OUT_VALUE);
-		out->ref = list_length(tr->row_outputs);
+		out->ref = ref;
 		out->space = tr->space[e];
-		tr->row_outputs = lappend_int(tr->row_outputs, e);
 	}
 	return true;
 }

@@ -78,11 +78,47 @@ gc_group_key(GcTranslation *tr, Node *expr)
 	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
 }
 
+/* Is a numeric expression's value made of an average? */
+static bool
+has_average(const GcTranslation *tr, int e)
+{
+	const GcExpr *x = &tr->pexprs[e];
+
+	if (x->op == GC_OP_PAYLOAD)
+		return has_average(tr, tr->payloads[x->ref].expr);
+	if (x->op == GC_OP_COLUMN && tr->columns[x->ref].agg != GC_NONE && tr->groups_of[tr->columns[x->ref].input] != 0)
+	{
+		e = tr->aggs[tr->columns[x->ref].agg].arg;
+		return e != GC_NONE && has_average(tr, e);
+	}
+	if (x->kind != GC_NUMERIC || (x->op == GC_OP_CAST && x->flags & GC_CAST_SCALE))
+		return false;
+	if (x->op == GC_OP_AVG)
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && has_average(tr, x->arg[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_no_average(GcTranslation *tr, int e, const char *what)
+{
+	if (tr->pexprs[e].kind != GC_NUMERIC || !has_average(tr, e))
+		return true;
+	gc_refuse(tr, "what is made of averages of numerics in a subquery is %s", what);
+	return false;
+}
+
 int
 gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 {
 	int			pipeline = tr->streamed->pipeline;
 
+	if (!gc_no_average(tr, e, "grouped by"))
+		return -1;
 	/* -0 and 0 are one group with two spellings */
 	if (GC_KIND_IS_FLOAT(tr->pexprs[e].kind))
 		return gc_refuse(tr, "grouping by a float is not supported");
@@ -152,6 +188,8 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 	int			count = GC_NO_EXPR;
 	int			e;
 
+	if (fn != GC_AGG_COUNT && !gc_no_average(tr, arg, "aggregated"))
+		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);
 	if (fn == GC_AGG_SUM && gc_scale_varies(tr, arg))

@@ -267,7 +267,8 @@ static void
 map_output(GcPlanOutput *out, const Maps *maps)
 {
 	map_space(&out->space, maps);
-	if (out->type == GC_OUT_NONE || out->type == GC_OUT_VALUE || out->type == GC_OUT_GROUPING)
+	if (out->type == GC_OUT_NONE || out->type == GC_OUT_VALUE || out->type == GC_OUT_QUOTIENT ||
+		out->type == GC_OUT_GROUPING)
 		return;
 	out->ref = mapped_agg(maps, out->ref);
 	out->ref2 = mapped_agg(maps, out->ref2);
