@@ -8,7 +8,7 @@
  * high).  Minimum and maximum keep the largest image under an order-preserving map (gc_value.h),
  * reversed for a minimum.  BIT_OR keeps the bits that any value has, BIT_AND those that any value
  * lacks.  So zero means "nothing yet".  Addition is exact in any order except for
- * floats.
+ * floats.  A precise sum of floats has two words: what was added up, and what was lost in that.
  *
  * _G updates memory that other blocks update too.  _L updates a block's own table.  On cuda that
  * is in shared memory, where other threads of the block update it; on host it is the calling
@@ -42,6 +42,87 @@ GC_ADD128_G(u64 *p, i128 v)
 
 	/* Every carry out of the low word is seen by exactly one addition. */
 	GC_ATOMIC_ADD64(p + 1, (u64) (v >> 64) + (old + lo < old));
+}
+
+/* A float as two doubles, which together have about twice the digits of one. */
+typedef struct f64x2
+{
+	double		hi;
+	double		lo;
+} f64x2;
+
+GC_FN f64x2
+gc_f64x2(double x)
+{
+	f64x2		r;
+
+	r.hi = x;
+	r.lo = 0;
+	return r;
+}
+
+/* What a + b loses, if that comes to sum. */
+GC_FN double
+gc_lost(double a, double b, double sum)
+{
+	const double c = sum - a;
+
+	return (a - (sum - c)) + (b - c);
+}
+
+GC_FN f64x2
+gc_f64x2_add(f64x2 a, f64x2 b)
+{
+	f64x2		r;
+
+	r.hi = a.hi + b.hi;
+	r.lo = a.lo + b.lo + gc_lost(a.hi, b.hi, r.hi);
+	return r;
+}
+
+GC_FN f64x2
+gc_f64x2_mul(double a, double b)
+{
+	f64x2		r;
+
+	r.hi = a * b;
+#if GC_CUDA
+	r.lo = __fma_rn(a, b, -r.hi);
+#else
+	{
+		/* halves of 26 bits multiply exactly */
+		const double s = a * 134217729.0;
+		const double t = b * 134217729.0;
+		const double ah = s - (s - a);
+		const double bh = t - (t - b);
+		const double al = a - ah;
+		const double bl = b - bh;
+
+		r.lo = ((ah * bh - r.hi) + ah * bl + al * bh) + al * bl;
+	}
+#endif
+	return r;
+}
+
+/* Every addition to hi sees what it loses itself. */
+GC_FN void
+gc_add_f64x2(u64 *hi, u64 *lo, f64x2 v)
+{
+	const double old = GC_ATOMIC_ADDF64(hi, v.hi);
+
+	(void) GC_ATOMIC_ADDF64(lo, v.lo + gc_lost(old, v.hi, old + v.hi));
+}
+
+#define GC_ADDF64X2_G(p, v)	gc_add_f64x2((u64 *) (p), (u64 *) (p) + 1, v)
+
+GC_FN f64x2
+gc_f64x2_at(const u64 *hi, const u64 *lo)
+{
+	f64x2		r;
+
+	r.hi = GC_BITS_F64((i64) *hi);
+	r.lo = GC_BITS_F64((i64) *lo);
+	return r;
 }
 
 #define GC_NO_CELL			0xffffffffu
@@ -124,6 +205,7 @@ gc_add_quarters(u32 *part, u32 stride, i128 v)
 #define GC_MAX_L(w, v)		GC_MAX_G(GC_WORD_L(w), v)
 #define GC_OR_L(w, v)		GC_OR_G(GC_WORD_L(w), v)
 #define GC_ADDF_L(w, v)		GC_ADDF_G(GC_WORD_L(w), v)
+#define GC_ADDF64X2_L(w, v)	gc_add_f64x2(GC_WORD_L(w), GC_WORD_L((w) + 1), v)
 /* Losing a race costs a second store of the same value. */
 #define GC_NOTE_GROUP_L(w)		do { if (!*(const u32 *) GC_HALF_L(w, 0)) *GC_HALF_L(w, 0) = 1; } while (0)
 #define GC_NOTE_GROUP(p)			do { if (!*(const u64 *) (p)) *(u64 *) (p) = 1; } while (0)
@@ -173,6 +255,31 @@ gc_block_add128(i128 v)
 	return (i128) d0 + ((i128) d1 << 43) + (i128) ((u128) (i128) d2 << 86);
 }
 
+GC_FN_ONCE f64x2
+gc_block_addf64x2(f64x2 v)
+{
+	__shared__ f64x2 part[32];
+
+	GC_NO_UNROLL for (int o = 16; o; o >>= 1)
+	{
+		f64x2		w;
+
+		w.hi = __shfl_down_sync(0xffffffffu, v.hi, o);
+		w.lo = __shfl_down_sync(0xffffffffu, v.lo, o);
+		v = gc_f64x2_add(v, w);
+	}
+	__syncthreads();
+	if ((threadIdx.x & 31) == 0)
+		part[threadIdx.x >> 5] = v;
+	__syncthreads();
+	if (threadIdx.x == 0)
+	{
+		GC_NO_UNROLL for (u32 i = 1; i < (blockDim.x + 31) / 32; i++)
+			v = gc_f64x2_add(v, part[i]);
+	}
+	return v;
+}
+
 #else
 
 #define GC_WORD_L(w)		(gc_table + (u64) gc_cell * gc_cell_words + (w))
@@ -181,6 +288,7 @@ gc_block_add128(i128 v)
 #define GC_MAX_L(w, v)		((void) (*GC_WORD_L(w) = GC_MAX(*GC_WORD_L(w), (u64) (v))))
 #define GC_OR_L(w, v)		((void) (*GC_WORD_L(w) |= (u64) (v)))
 #define GC_ADDF_L(w, v)		((void) (*GC_WORD_L(w) = (u64) GC_F64_BITS(GC_BITS_F64((i64) *GC_WORD_L(w)) + (v))))
+#define GC_ADDF64X2_L(w, v)	gc_add_words_f64x2(GC_WORD_L(w), v)
 #define GC_NOTE_GROUP_L(w)		((void) (*GC_WORD_L(w) = 1))
 #define GC_SUM_L(w)			(*GC_WORD_L(w))
 #define GC_SUM128_L(w)		((i128) ((u128) GC_WORD_L(w)[1] << 64 | *GC_WORD_L(w)))
@@ -195,6 +303,15 @@ gc_add_words(u64 *p, i128 v)
 }
 #define GC_ADD128_L(w, v)	gc_add_words(GC_WORD_L(w), v)
 
+GC_FN void
+gc_add_words_f64x2(u64 *p, f64x2 v)
+{
+	const f64x2 sum = gc_f64x2_add(gc_f64x2_at(p, p + 1), v);
+
+	p[0] = (u64) GC_F64_BITS(sum.hi);
+	p[1] = (u64) GC_F64_BITS(sum.lo);
+}
+
 #define GC_NOTE_GROUP(p)			__atomic_store_n((u64 *) (p), 1, __ATOMIC_RELAXED)
 
 #define gc_block_add(v)		(v)
@@ -202,5 +319,6 @@ gc_add_words(u64 *p, i128 v)
 #define gc_block_or(v)		(v)
 #define gc_block_addf(v)	(v)
 #define gc_block_add128(v)	(v)
+#define gc_block_addf64x2(v)	(v)
 
 #endif

@@ -325,6 +325,17 @@ gc_atomic_cas64(u64 *p, u64 expected, u64 desired)
 	return expected;
 }
 
+GC_FN double
+gc_atomic_addf64(u64 *p, double v)
+{
+	u64			old = __atomic_load_n(p, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(p, &old, (u64) GC_F64_BITS(GC_BITS_F64(old) + v), 1,
+										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	return GC_BITS_F64(old);
+}
+
 GC_FN void
 gc_atomic_max32(u32 *p, u32 v)
 {
@@ -342,16 +353,6 @@ gc_atomic_max64(u64 *p, u64 v)
 
 	while (old < v &&
 		   !__atomic_compare_exchange_n(p, &old, v, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
-}
-
-GC_FN void
-gc_atomic_addf64(u64 *p, double v)
-{
-	u64			old = __atomic_load_n(p, __ATOMIC_RELAXED);
-
-	while (!__atomic_compare_exchange_n(p, &old, (u64) GC_F64_BITS(GC_BITS_F64(old) + v), 1,
-										__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }
 

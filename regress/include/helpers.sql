@@ -198,6 +198,16 @@ BEGIN
 	RETURN verdict || CASE WHEN EXISTS (SELECT FROM plan_of(query) AS line WHERE line ~ 'Nested Loop|Join$|SubPlan') THEN ', in pieces' ELSE '' END;
 END $$;
 
+-- check_same(), and whether PostgreSQL joins or aggregates nothing of it itself.
+CREATE FUNCTION check_aggregated(query text, schemas text[] DEFAULT '{cached,delta,mixed}') RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	verdict text := check_same(query, schemas);
+BEGIN
+	PERFORM set_config('search_path', schemas[1] || ', public', true);
+	RETURN verdict || CASE WHEN EXISTS (SELECT FROM plan_of(query) AS line WHERE line ~ '^[ >-]*(|Group|Hash|Mixed|Finalize .*)Aggregate|Nested Loop|Join$|SubPlan') THEN ', in pieces' ELSE '' END;
+END $$;
+
 -- What holds a snapshot still, an autovacuum worker or a loader, say, keeps VACUUM
 -- from marking pages: wait for its end.
 CREATE FUNCTION settle() RETURNS void LANGUAGE plpgsql AS $$

@@ -28,6 +28,19 @@ looks_at_arg(const Cg *cg, const GcPAgg *agg)
 	return agg->arg != GC_NONE && (agg->word != 0 || cg_checked(cg->p, agg->arg));
 }
 
+static bool
+has_factor(const GcPAgg *agg)
+{
+	return agg->fn == GC_AGG_PRECISE_SUM && agg->factor != GC_NONE;
+}
+
+bool
+agg_checked(const Cg *cg, const GcPAgg *agg)
+{
+	return agg->arg != GC_NONE &&
+		(cg_checked(cg->p, agg->arg) || (has_factor(agg) && cg_checked(cg->p, agg->factor)));
+}
+
 bool
 agg_counts_rows(const Cg *cg)
 {
@@ -57,7 +70,30 @@ agg_require(Cg *cg)
 	{
 		if (looks_at_arg(cg, AGG(cg, i)))
 			cg_require(cg, AGG(cg, i)->arg);
+		if (has_factor(AGG(cg, i)))
+			cg_require(cg, AGG(cg, i)->factor);
 	}
+}
+
+/* What a precise sum is given, as two doubles. */
+static Operand
+precise_operand(Cg *cg, const GcPAgg *agg)
+{
+	const Operand a = cg_expr(cg, agg->arg);
+	Operand		b;
+	char		value[160];
+	char		null[96];
+
+	if (!has_factor(agg))
+	{
+		snprintf(value, sizeof(value), "gc_f64x2((double) %s)", a.v);
+		return cg_temp(cg, "f64x2", value, a.n);
+	}
+	cg_require(cg, agg->factor);
+	b = cg_expr(cg, agg->factor);
+	snprintf(value, sizeof(value), "gc_f64x2_mul((double) %s, (double) %s)", a.v, b.v);
+	snprintf(null, sizeof(null), "(%s | %s)", a.n, b.n);
+	return cg_temp(cg, "f64x2", value, never_null(&a) && never_null(&b) ? "0" : null);
 }
 
 Operand
@@ -66,6 +102,8 @@ agg_operand(Cg *cg, u16 i)
 	if (!looks_at_arg(cg, AGG(cg, i)))
 		return (Operand) {"1", "0"};
 	cg_require(cg, AGG(cg, i)->arg);
+	if (AGG(cg, i)->fn == GC_AGG_PRECISE_SUM)
+		return precise_operand(cg, AGG(cg, i));
 	return cg_expr(cg, AGG(cg, i)->arg);
 }
 
@@ -84,6 +122,7 @@ agg_update(const GcPAgg *agg)
 	static const Update add = {"ADD", "add", "(u64) (i64)"},
 				add128 = {"ADD128", "add128", "(i128)"},
 				addf = {"ADDF", "addf", "(double)"},
+				precise = {"ADDF64X2", "addf64x2", ""},
 				max = {"MAX", "max", "(u64)"},
 				bits = {"OR", "or", "(u64)"};
 
@@ -91,6 +130,8 @@ agg_update(const GcPAgg *agg)
 		return &max;
 	if (agg_is_bits(agg))
 		return &bits;
+	if (agg->fn == GC_AGG_PRECISE_SUM)
+		return &precise;
 	if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
 		return &addf;
 	return agg->fn == GC_AGG_SUM && agg->acc == GC_I128 ? &add128 : &add;
@@ -126,7 +167,7 @@ emit_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 		emit_count(cg, scope, agg->word);
 		return;
 	}
-	if (agg->fn == GC_AGG_SUM)
+	if (agg->fn == GC_AGG_SUM || agg->fn == GC_AGG_PRECISE_SUM)
 		snprintf(value, sizeof(value), "%s %s", agg_update(agg)->type, o->v);
 	else
 		agg_image(agg, o, value, sizeof(value));
@@ -171,13 +212,26 @@ agg_total_type(const GcPAgg *agg)
 		return "double";
 	if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
 		return "i128";
+	if (agg->fn == GC_AGG_PRECISE_SUM)
+		return "f64x2";
 	return "u64";
+}
+
+const char *
+agg_nothing(const GcPAgg *agg)
+{
+	return agg->fn == GC_AGG_PRECISE_SUM ? "{0, 0}" : "0";
 }
 
 void
 agg_add_total(Text *t, const GcPAgg *agg, const char *to)
 {
-	/* for these two, a test costs more than the addition */
+	/* for these, a test costs more than the addition */
+	if (agg->fn == GC_AGG_PRECISE_SUM)
+	{
+		text_addf(t, "GC_ADDF64X2_G(%s + %d, e%d);\n", to, agg->word, agg->word);
+		return;
+	}
 	if (agg->fn != GC_AGG_SUM || agg->acc == GC_I64)
 		text_addf(t, "if (e%d) ", agg->word);
 	text_addf(t, "GC_%s_G(%s + %d, e%d);\n", agg_update(agg)->memory, to, agg->word, agg->word);

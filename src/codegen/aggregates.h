@@ -50,6 +50,9 @@ agg_is_bits(const GcPAgg *agg)
 /* Declare where the groups are, gc_groups, and for how many there is room, gc_ngroups. */
 extern void agg_prepare(Cg *cg);
 
+/* May what is aggregated raise an error? */
+extern bool agg_checked(const Cg *cg, const GcPAgg *agg);
+
 /* Require the keys, and what is aggregated. */
 extern void agg_require(Cg *cg);
 
@@ -77,6 +80,7 @@ extern void agg_fold_all(Cg *cg, Scope scope);
  * `to`.
  */
 extern const char *agg_total_type(const GcPAgg *agg);
+extern const char *agg_nothing(const GcPAgg *agg);	/* what it begins with */
 extern void agg_add_total(Text *t, const GcPAgg *agg, const char *to);
 
 #endif							/* GC_AGGREGATES_H */

@@ -62,6 +62,9 @@ emit_leaf(Cg *cg, u16 i)
 		case GC_OP_PARAM:
 			snprintf(v, sizeof(v), "p%d", cg->param[e->ref]);
 			break;
+		case GC_OP_ROUND:
+			snprintf(v, sizeof(v), "(gc_round == %d)", e->ref);
+			break;
 		default:				/* GC_OP_NULL */
 			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);
 			strcpy(o.n, "1");
@@ -566,6 +569,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_PAYLOAD:
 		case GC_OP_PARAM:
 		case GC_OP_NULL:
+		case GC_OP_ROUND:
 			return emit_leaf(cg, i);
 		case GC_OP_ADD:
 		case GC_OP_SUB:

@@ -62,6 +62,9 @@ check_float_sums(const Cg *cg, const GcPPipeline *from, Text *t)
 
 		if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
 			text_addf(t, "GC_CHECK(GC_ISFINITE(GC_BITS_F64((i64) gc_w[%d])));\n", agg->word);
+		/* PostgreSQL adds up the squares of differences (exec/regression.c). */
+		if (agg->fn == GC_AGG_PRECISE_SUM)
+			text_addf(t, "GC_CHECK(GC_FABS(GC_BITS_F64((i64) gc_w[%d])) < 1e270);\n", agg->word);
 	}
 }
 
@@ -123,6 +126,8 @@ accumulator_text(const GcPAgg *agg, char *buf, size_t size)
 
 	if (order && agg->acc == GC_F64)
 		snprintf(buf, size, "gc_unorder_f64(%sgc_w[%d])", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
+	else if (agg->fn == GC_AGG_BIT_AND)
+		snprintf(buf, size, "(i64) ~gc_w[%d]", agg->word);
 	else if (order)
 		snprintf(buf, size, "(i64) (%sgc_w[%d] ^ 0x8000000000000000ull)", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
 	else if (agg->acc == GC_F64)

@@ -299,7 +299,7 @@ decide_rows(Cg *cg, const GcPStep **steps, int n, bool visited)
 	}
 	else
 		cg->dense_rows = !cg_few_reach_sink(cg->pl) || (cg->fusion && ungrouped);
-	cg->once = !may_multiply(cg, steps, n);
+	cg->once = !may_multiply(cg, steps, n) && cg->pl->rounds <= 1;
 	cg->all_rows = cg->dense_rows && !visited && n == 0 && !cg_has_probes(cg->p, cg->pl) && sink_takes_all(cg);
 	cg->parts = cg->dense_rows && !visited && ungrouped && cg->once;
 	cg->counted = cg->parts && n == 0;
@@ -329,6 +329,21 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 	return loops;
 }
 
+/* The current row comes to the sink: once, or in rounds. */
+static void
+emit_sink(Cg *cg)
+{
+	if (cg->pl->rounds > 1)
+	{
+		/* What is declared before the loop is there in each round. */
+		sink_require(cg);
+		text_addf(cg->out, "GC_NO_UNROLL for (i32 gc_round = 0; gc_round < %d; gc_round++) {\n", cg->pl->rounds);
+	}
+	sink_row(cg);
+	if (cg->pl->rounds > 1)
+		text_addf(cg->out, "}\n");
+}
+
 /* Emit the row phase: the remaining steps, then the sink. */
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
@@ -349,7 +364,7 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	cg->in_rows = true;
 	text_addf(cg->out, "GC_%s(gc_j, gc_r)\n", rows);
 	loops = emit_row_steps(cg, steps + tested, n - tested);
-	sink_row(cg);
+	emit_sink(cg);
 	while (loops-- > 0)
 		text_addf(cg->out, "}\n");
 	text_addf(cg->out, "GC_END_%s\n", rows);
@@ -428,7 +443,8 @@ emit_groups(Cg *cg)
 	int			loops = 0;
 
 	cg_declare_groups(cg);
-	cg->in_rows = cg->once = true;
+	cg->in_rows = true;
+	cg->once = cg->pl->rounds <= 1;
 	for (int s = 0; s < cg->pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
@@ -436,7 +452,7 @@ emit_groups(Cg *cg)
 		cg->once &= !may_multiply(cg, &step, 1);
 		loops += emit_row_steps(cg, &step, 1);
 	}
-	sink_row(cg);
+	emit_sink(cg);
 	while (loops-- > 0)
 		text_addf(cg->out, "}\n");
 }

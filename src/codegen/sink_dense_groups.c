@@ -80,7 +80,7 @@ takes_all(const Cg *cg)
 	}
 	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
-		if (AGG(cg, i)->arg != GC_NONE && cg_checked(cg->p, AGG(cg, i)->arg))
+		if (agg_checked(cg, AGG(cg, i)))
 			return false;
 	}
 	return true;
@@ -188,6 +188,8 @@ gather_copies(Cg *cg, Text *t)
 			text_addf(t, "e%d |= *GC_WORD_L(%d);\n", w, w);
 		else if (agg_is_extreme(agg))
 			text_addf(t, "e%d = GC_MAX(e%d, *GC_WORD_L(%d));\n", w, w, w);
+		else if (agg->fn == GC_AGG_PRECISE_SUM)
+			text_addf(t, "e%d = gc_f64x2_add(e%d, gc_f64x2_at(GC_WORD_L(%d), GC_WORD_L(%d)));\n", w, w, w, w + 1);
 		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
 			text_addf(t, "e%d += GC_BITS_F64((i64) *GC_WORD_L(%d));\n", w, w);
 		else
@@ -203,7 +205,7 @@ begin_totals(Cg *cg, Text *t)
 	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)
-			text_addf(t, "%s e%d = 0;\n", agg_total_type(AGG(cg, i)), AGG(cg, i)->word);
+			text_addf(t, "%s e%d = %s;\n", agg_total_type(AGG(cg, i)), AGG(cg, i)->word, agg_nothing(AGG(cg, i)));
 	}
 }
 

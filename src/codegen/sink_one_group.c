@@ -68,6 +68,8 @@ emit_register_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o)
 	}
 	else if (agg->fn == GC_AGG_COUNT)
 		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(%s);\n" : "%s += 1;\n", acc);
+	else if (agg->fn == GC_AGG_PRECISE_SUM)
+		text_addf(cg->out, "%s = gc_f64x2_add(%s, %s);\n", acc, acc, o->v);
 	else
 		text_addf(cg->out, "%s += %s %s;\n", acc, agg_update(agg)->type, o->v);
 }
@@ -101,7 +103,8 @@ emit_state(Cg *cg, Text *t)
 		const GcPAgg *agg = AGG(cg, i);
 
 		if (agg->word != 0)
-			text_addf(t, "%s a%d%s = 0;\n", agg->fn == GC_AGG_COUNT ? count : agg_total_type(agg), agg->word, cg->suffix);
+			text_addf(t, "%s a%d%s = %s;\n", agg->fn == GC_AGG_COUNT ? count : agg_total_type(agg), agg->word, cg->suffix,
+					  agg_nothing(agg));
 	}
 }
 

@@ -508,7 +508,8 @@ probe_multiplies(const GcProgram *p, const GcPStep *step)
 
 /*
  * Pipelines in order: the rows that can reach each sink decide how builds are
- * kept.  rows_into[n] bounds the rows that reach the sink of pipeline n.
+ * kept.  rows_into[n] bounds the rows that reach the sink of pipeline n, each round of a row
+ * counted.
  */
 static GcCode
 bind_pipelines(GcBinding *b)
@@ -537,7 +538,7 @@ bind_pipelines(GcBinding *b)
 			if (probe_multiplies(b->program, step))
 				rows *= Max(1, b->rows_into[gc_builds(b->program)[step->build].pipeline]);
 		}
-		b->rows_into[n] = (uint64) Min(rows, 1e15);
+		b->rows_into[n] = (uint64) Min(rows * Max(pl->rounds, 1), 1e15);
 		if (code == GC_OK && pl->sink == GC_SINK_BUILD)
 			choose_build(b, pl->build, b->rows_into[n]);
 		else if (code == GC_OK && pl->sink == GC_SINK_AGGREGATE)

@@ -219,6 +219,24 @@ compute_addition(GcLookupWork *w, GcLookup **result)
 	return GC_OK;
 }
 
+/* Rank -> entry: what a ranking has sorted. */
+static GcLookup *
+compute_ranked(GcLookupWork *w)
+{
+	const GcLookup *rank = w->b->lookups[w->lut->rank];
+	const uint32 *order = rank->order ? rank->order : rank->shared->order;
+	GcLookup   *l = new_lookup(w, NULL, 0);
+
+	l->nulls[0] = true;
+	l->values[0] = 0;
+	for (uint32 i = 1; i < w->count; i++)
+	{
+		l->values[i] = order[i - 1];
+		l->nulls[i] = false;
+	}
+	return l;
+}
+
 GcCode
 gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 {
@@ -234,6 +252,9 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 		case GC_LUT_RANK:
 			*result = new_lookup(w, NULL, 0);
 			gc_compute_rank(w, t, *result);
+			return GC_OK;
+		case GC_LUT_RANKED:
+			*result = compute_ranked(w);
 			return GC_OK;
 		default:
 			return compute_expression(w, t, result);

@@ -261,6 +261,12 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 	w->argkind = gc_exprs(b->program)[lut->arg].kind;
 	key->dbid = MyDatabaseId;
 	key->kind = w->kind;
+	if (lut->type == GC_LUT_RANKED)
+	{
+		/* It is as large as the ranking, and made of that at once. */
+		w->count = b->lookups[lut->rank]->count;
+		return GC_OK;
+	}
 	describe_function(lut, key);
 	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD;
 	if (w->argkind != GC_TEXT)

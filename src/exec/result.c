@@ -25,6 +25,7 @@
 
 #include "lookup.h"
 #include "order.h"
+#include "regression.h"
 #include "rollup.h"
 #include "variance.h"
 #include "../columns/numeric.h"
@@ -156,6 +157,21 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 	return raw_datum(d, e->kind, d->raw, e->scale, out);
 }
 
+/* An average whose sum and count are outputs of the row. */
+static Datum
+quotient_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
+{
+	const GcExpr *e = decoder_expr(d, d->pl->first_out, out->ref);
+	const u64  *words = d->result->words;
+
+	*isnull = (e->flags & GC_NULLABLE) &&
+		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
+	if (*isnull)
+		return (Datum) 0;
+	return DirectFunctionCall2(numeric_div, gc_int128_to_numeric((int64) words[out->ref * d->result->stride + row], e->scale),
+							   NumericGetDatum(int64_to_numeric((int64) words[out->ref2 * d->result->stride + row])));
+}
+
 /*-------------------------------------------------------------------------
  * Aggregates
  *-------------------------------------------------------------------------
@@ -217,6 +233,18 @@ agg_extreme(Decoder *d, const u64 *g, u16 ref)
 	return (int64) (image >> 63 ? image ^ UINT64CONST(0x8000000000000000) : ~image);
 }
 
+/* The sum that sum() returns, which begins with the first value: it is -0 if all values are. */
+static double
+sum_from_first(Decoder *d, const u64 *g, const GcPlanOutput *out, bool is_float4)
+{
+	double		sum = agg_sum_float(d, g, out->ref, is_float4);
+	int64		bits = agg_extreme(d, g, out->ref2);
+	double		greatest;
+
+	memcpy(&greatest, &bits, sizeof(greatest));
+	return sum == 0 && greatest == 0 ? greatest : sum;
+}
+
 static Datum
 sum_numeric(Decoder *d, const u64 *g, const GcPlanOutput *out)
 {
@@ -245,9 +273,9 @@ sum_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 		case GC_INT8:
 			return gc_int128_to_numeric(agg_sum(d, g, out->ref), 0);
 		case GC_FLOAT4:
-			return Float4GetDatum((float4) agg_sum_float(d, g, out->ref, true));
+			return Float4GetDatum((float4) sum_from_first(d, g, out, true));
 		case GC_FLOAT8:
-			return Float8GetDatum(agg_sum_float(d, g, out->ref, false));
+			return Float8GetDatum(sum_from_first(d, g, out, false));
 		default:
 			return sum_numeric(d, g, out);
 	}
@@ -314,11 +342,26 @@ variance_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 }
 
 static Datum
+regression_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
+{
+	GcPreciseSum sums[GC_REGRESSION_SUMS];
+	Datum		result = (Datum) 0;
+
+	for (int i = 0; i < out->nsums; i++)
+		memcpy(&sums[i], &g[decoder_agg(d, out->sums[i])->word], sizeof(sums[i]));
+	if (!gc_regression(out->finalfn, agg_count(d, g, out->ref), sums, out->nsums, &result, isnull))
+		d->code = gc_fail(&d->b->err, GC_DATA, "A sum of squares of floats is not finite.");
+	return result;
+}
+
+static Datum
 agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 {
 	*isnull = false;
 	if (out->type == GC_OUT_COUNT)
 		return Int64GetDatum(agg_count(d, g, out->ref));
+	if (out->type == GC_OUT_REGRESSION)
+		return regression_datum(d, g, out, isnull);
 	if (agg_count(d, g, out->ref2) == 0)
 	{
 		*isnull = true;
@@ -367,6 +410,9 @@ decode_row(Decoder *d, uint64 n, GcRows *rows, uint64 row)
 				values[c] = grouped ? key_datum(d, n, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
 				if (rows->ranks[c] && !isnull[c])
 					rows->ranks[c][row] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
+				break;
+			case GC_OUT_QUOTIENT:
+				values[c] = quotient_datum(d, n, out, &isnull[c]);
 				break;
 			case GC_OUT_GROUPING:
 				values[c] = grouping_datum(d, out);

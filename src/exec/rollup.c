@@ -82,6 +82,24 @@ add_sum(const GcPAgg *agg, u64 *to, const u64 *from)
 		to[1] += from[1] + (to[0] < from[0]);
 }
 
+/* As gc_f64x2_add() in cuda/gc_agg.h. */
+static void
+add_precise(u64 *to, const u64 *from)
+{
+	double		a[2],
+				b[2],
+				sum,
+				c;
+
+	memcpy(a, to, sizeof(a));
+	memcpy(b, from, sizeof(b));
+	sum = a[0] + b[0];
+	c = sum - a[0];
+	a[1] += b[1] + ((a[0] - (sum - c)) + (b[0] - c));
+	a[0] = sum;
+	memcpy(to, a, sizeof(a));
+}
+
 /* Add a group's words to another's; what they hold: cuda/gc_agg.h. */
 static void
 add_words(const GcPPipeline *pl, const GcPAgg *aggs, u64 *to, const u64 *from)
@@ -103,6 +121,9 @@ add_words(const GcPPipeline *pl, const GcPAgg *aggs, u64 *to, const u64 *from)
 				break;
 			case GC_AGG_SUM:
 				add_sum(agg, t, f);
+				break;
+			case GC_AGG_PRECISE_SUM:
+				add_precise(t, f);
 				break;
 			case GC_AGG_MIN:
 			case GC_AGG_MAX:

@@ -80,6 +80,13 @@ add_group_key(GcTranslation *tr, Node *expr)
 	return true;
 }
 
+/* An accumulator that the aggregate is made of. */
+static int
+accumulate(GcTranslation *tr, const Aggref *agg, GcAggFn fn, int arg)
+{
+	return gc_accumulator(tr, gc_agg_in_parts(tr, agg), fn, arg);
+}
+
 static bool
 add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 {
@@ -88,16 +95,10 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 
 	if (tr->pexprs[arg].kind == GC_TEXT)
 	{
-		/* Order is the collation's: ranks of the dictionary's values. */
-		GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[arg],
-			.to_space = GC_SPACE_NONE,.expr = -1,.collation = agg->inputcollid,
-		.argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)};
+		GcPlanLut	rank = gc_rank_table(tr, agg, arg);
 
-		if (tr->space[arg] == GC_SPACE_NONE)
-		{
-			gc_refuse(tr, "the minimum or maximum of a text constant is not supported");
+		if (tr->reason)
 			return false;
-		}
 		arg = gc_build_lut(tr, arg, GC_INT4, &rank);
 		if (arg < 0)
 			return false;
@@ -106,8 +107,8 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 	if (GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
 		tr->float_aggs = true;
 	out = add_output(tr, (Node *) agg, GC_OUT_MINMAX);
-	out->ref = gc_build_agg(tr, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
-	out->ref2 = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	out->ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
+	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
 	out->space = lut >= 0 ? tr->plan->luts[lut].space : GC_SPACE_NONE;
 	out->lut = lut >= 0 ? lut : GC_NONE;
 	return tr->reason == NULL;
@@ -118,12 +119,14 @@ static GcPlanOutput *
 add_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
 {
 	GcPlanOutput *out;
-	int			sum = gc_build_agg(tr, GC_AGG_SUM, arg);
-	int			count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	/* A sum of nothing but -0 is -0, which accumulators do not begin with: the greatest value tells. */
+	bool		greatest = type == GC_OUT_SUM && GC_KIND_IS_FLOAT(tr->pexprs[arg].kind);
+	int			sum = accumulate(tr, agg, GC_AGG_SUM, arg);
+	int			count = accumulate(tr, agg, greatest ? GC_AGG_MAX : GC_AGG_COUNT, arg);
 	int			scale = GC_NO_EXPR;
 
 	if (gc_scale_varies(tr, arg))
-		scale = gc_build_agg(tr, GC_AGG_MAX,
+		scale = accumulate(tr, agg, GC_AGG_MAX,
 							 gc_build_expr(tr, GC_OP_SCALE, GC_INT4, arg, -1, -1, -1));
 	if (tr->reason)
 		return NULL;
@@ -162,15 +165,14 @@ add_bits(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
 	GcPlanOutput *out;
 
 	out = add_output(tr, (Node *) agg, GC_OUT_BITS);
-	out->ref = gc_build_agg(tr, fn, arg);
-	out->ref2 = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	out->ref = accumulate(tr, agg, fn, arg);
+	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
 	return tr->reason == NULL;
 }
 
 /*
  * A variance or standard deviation: what PostgreSQL's own final function makes of count, sum
- * and sum of squares.  Its functions for integers come to the same as numeric's.  Floats are
- * not supported: a sum of their squares loses digits that PostgreSQL's way keeps.
+ * and sum of squares.  Its functions for integers come to the same as numeric's.
  */
 static bool
 add_variance(GcTranslation *tr, Aggref *agg, int arg, Oid finalfn)
@@ -183,11 +185,65 @@ add_variance(GcTranslation *tr, Aggref *agg, int arg, Oid finalfn)
 	value = gc_build_cast(tr, arg, GC_NUMERIC);
 	if (value < 0 || (square = gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, value, value, -1, -1)) < 0)
 		return false;
-	square = gc_build_agg(tr, GC_AGG_SUM, square);
+	square = accumulate(tr, agg, GC_AGG_SUM, square);
 	if (tr->reason || (out = add_sums(tr, agg, arg, GC_OUT_VARIANCE)) == NULL)
 		return false;
 	out->square_ref = square;
 	out->finalfn = finalfn;
+	return true;
+}
+
+/*
+ * An aggregate of floats that PostgreSQL computes from a state of sums (exec/regression.c); y: of
+ * pairs, or GC_NO_EXPR.
+ */
+static bool
+add_regression(GcTranslation *tr, Aggref *agg, int y, int x, Oid finalfn)
+{
+	GcPlanOutput *out;
+	int			sums[GC_REGRESSION_SUMS] = {gc_build_precise_sum(tr, x, -1), gc_build_precise_sum(tr, x, x)};
+	int			count = gc_build_agg(tr, GC_AGG_COUNT, x);
+
+	if (y >= 0)
+	{
+		sums[2] = gc_build_precise_sum(tr, y, -1);
+		sums[3] = gc_build_precise_sum(tr, y, y);
+		sums[4] = gc_build_precise_sum(tr, x, y);
+	}
+	if (tr->reason)
+		return false;
+	tr->float_aggs = true;
+	tr->aggs[count].exact = 1;
+	out = add_output(tr, (Node *) agg, GC_OUT_REGRESSION);
+	out->ref = count;
+	out->finalfn = finalfn;
+	out->nsums = y < 0 ? GC_VARIANCE_SUMS : GC_REGRESSION_SUMS;
+	for (int i = 0; i < out->nsums; i++)
+		out->sums[i] = sums[i];
+	return true;
+}
+
+static bool
+add_over_pairs(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql)
+{
+	int			y,
+				x,
+				count;
+
+	if (tr->groups)
+	{
+		gc_refuse(tr, "aggregate %s is not computed in parts", sql->name);
+		return false;
+	}
+	if (!gc_agg_pair(tr, agg, &y, &x))
+		return false;
+	if (sql->how == GC_AGGREGATE_REGRESSION)
+		return add_regression(tr, agg, y, x, sql->floatfn);
+	count = gc_build_agg(tr, GC_AGG_COUNT, x);
+	if (count < 0)
+		return false;
+	tr->aggs[count].exact = 1;
+	add_output(tr, (Node *) agg, GC_OUT_COUNT)->ref = count;
 	return true;
 }
 
@@ -212,50 +268,10 @@ gc_aggregates_refused(PlannerInfo *root)
 {
 	const char *refusal;
 
-	(void) gc_distinct_argument(root, &refusal);
+	(void) gc_distinct_values(root, &refusal);
 	return refusal || gc_sets_refusal(root) != NULL ||
 		has_unknown_aggregate((Node *) root->processed_tlist, NULL) ||
 		has_unknown_aggregate(root->parse->havingQual, NULL);
-}
-
-/*
- * An aggregate without DISTINCT beside others with it: the groups of the first level have its parts,
- * from which the second makes one (distinct.c).
- */
-static bool
-add_in_parts(GcTranslation *tr, Aggref *agg, const char *name)
-{
-	int			part;
-	int			count = GC_NO_EXPR;
-	GcPlanOutput *out;
-
-	if (strcmp(name, "avg") == 0)
-	{
-		if (!gc_groups_avg_parts(tr, agg, &part, &count))
-			return false;
-	}
-	else
-		part = gc_translate_expr(tr, tr->streamed, (Expr *) agg);
-	if (part < 0)
-		return false;
-	if (strcmp(name, "sum") == 0)
-		return add_sum_avg(tr, agg, part, true);
-	if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
-		return add_minmax(tr, agg, part, strcmp(name, "min") == 0);
-	if (count < 0 && strcmp(name, "count") != 0)
-	{
-		gc_refuse(tr, "aggregate %s is not computed in parts", name);
-		return false;
-	}
-	out = add_output(tr, (Node *) agg, count < 0 ? GC_OUT_COUNT : GC_OUT_AVG);
-	out->ref = gc_build_agg(tr, GC_AGG_SUM, part);
-	if (count >= 0)
-	{
-		out->ref2 = gc_build_agg(tr, GC_AGG_SUM, count);
-		out->argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr);
-		tr->float_aggs |= GC_KIND_IS_FLOAT(tr->pexprs[part].kind);
-	}
-	return tr->reason == NULL;
 }
 
 /* Any aggregate of an argument. */
@@ -274,7 +290,12 @@ add_over_argument(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql, int
 		case GC_AGGREGATE_BIT_OR:
 			return add_bits(tr, agg, arg, sql->how == GC_AGGREGATE_BIT_AND ? GC_AGG_BIT_AND : GC_AGG_BIT_OR);
 		case GC_AGGREGATE_VARIANCE:
-			return add_variance(tr, agg, arg, sql->finalfn);
+			if (!GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
+				return add_variance(tr, agg, arg, sql->finalfn);
+			if (!gc_agg_in_parts(tr, agg))
+				return add_regression(tr, agg, GC_NO_EXPR, arg, sql->floatfn);
+			gc_refuse(tr, "aggregate %s of floats is not computed in parts", sql->name);
+			return false;
 		default:
 			return refuse_type(tr, agg);
 	}
@@ -290,7 +311,7 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 
 	if (in_scan_tlist(tr, (Node *) agg))
 		return true;
-	if (tr->two_levels)
+	if (tr->groups || !gc_distinct_matters(agg))
 		plain.aggdistinct = NIL;
 	refusal = gc_aggregate_refusal(&plain, name);
 	if (refusal)
@@ -298,8 +319,8 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 		gc_refuse(tr, "%s", refusal);
 		return false;
 	}
-	if (tr->two_levels && agg->aggdistinct == NIL)
-		return add_in_parts(tr, agg, name);
+	if (gc_aggregates_pairs(gc_sql_aggregate(name)))
+		return add_over_pairs(tr, agg, gc_sql_aggregate(name));
 
 	arg = gc_agg_argument(tr, agg);
 	if (tr->reason)
@@ -308,7 +329,7 @@ add_aggregate(GcTranslation *tr, Aggref *agg)
 	{
 		GcPlanOutput *out = add_output(tr, (Node *) agg, GC_OUT_COUNT);
 
-		out->ref = gc_build_agg(tr, GC_AGG_COUNT, arg);
+		out->ref = accumulate(tr, agg, GC_AGG_COUNT, arg);
 		if (tr->reason)
 			return false;
 		tr->aggs[out->ref].exact = 1;
@@ -418,15 +439,16 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 	Query	   *parse = tr->root->parse;
 	PartContext context = {tr, get_sortgrouplist_exprs(parse->groupClause, tr->root->processed_tlist)};
 	const char *refusal;
-	Node	   *distinct = gc_distinct_argument(tr->root, &refusal);
+	List	   *distinct = gc_distinct_values(tr->root, &refusal);
 	ListCell   *lc;
 
-	if (refusal == NULL && distinct && parse->groupingSets != NIL)
+	if (refusal == NULL && distinct != NIL && parse->groupingSets != NIL)
 		refusal = "an aggregate with DISTINCT is used with grouping sets";
 	if (refusal)
 		gc_refuse(tr, "%s", refusal);
-	if (tr->reason || (distinct && !gc_distinct_open(tr, context.group_exprs, distinct)))
+	if (tr->reason || (distinct != NIL && !gc_distinct_open(tr, context.group_exprs, distinct)))
 		return false;
+	tr->main = tr->streamed->pipeline;
 	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
 	tr->plan->grouped = parse->groupClause != NIL;
 	foreach(lc, context.group_exprs)
@@ -456,6 +478,32 @@ gc_translate_distinct(GcTranslation *tr, PathTarget *target)
 	return tr->reason == NULL;
 }
 
+/* Place of an expression among the outputs of rows; -1, with a reason, if there is none. */
+static int
+row_output(GcTranslation *tr, int e)
+{
+	if (list_length(tr->row_outputs) == GC_MAX_OUTPUTS)
+		return gc_refuse(tr, "the query returns too many columns");
+	tr->row_outputs = lappend_int(tr->row_outputs, e);
+	return list_length(tr->row_outputs) - 1;
+}
+
+/* An average of numerics is divided when it is decoded: it has digits of its own in each row. */
+static bool
+add_average(GcTranslation *tr, Node *expr, int e)
+{
+	int			sum = row_output(tr, tr->pexprs[e].arg[0]);
+	int			count = sum < 0 ? sum : row_output(tr, tr->pexprs[e].arg[1]);
+	GcPlanOutput *out;
+
+	if (count < 0)
+		return false;
+	out = add_output(tr, expr, GC_OUT_QUOTIENT);
+	out->ref = sum;
+	out->ref2 = count;
+	return true;
+}
+
 bool
 gc_translate_rows(GcTranslation *tr, PathTarget *target)
 {
@@ -468,21 +516,22 @@ gc_translate_rows(GcTranslation *tr, PathTarget *target)
 		Node	   *expr = lfirst(lc);
 		GcPlanOutput *out;
 		int			e;
+		int			ref;
 
 		if (in_scan_tlist(tr, expr))
 			continue;
 		e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
-		if (e < 0)
-			return false;
-		if (list_length(tr->row_outputs) == GC_MAX_OUTPUTS)
+		if (e >= 0 && tr->pexprs[e].op == GC_OP_AVG)
 		{
-			gc_refuse(tr, "the query returns too many columns");
-			return false;
+			if (!add_average(tr, expr, e))
+				return false;
+			continue;
 		}
+		if (e < 0 || !gc_no_average(tr, e, "returned") || (ref = row_output(tr, e)) < 0)
+			return false;
 		out = add_output(tr, expr, GC_OUT_VALUE);
-		out->ref = list_length(tr->row_outputs);
+		out->ref = ref;
 		out->space = tr->space[e];
-		tr->row_outputs = lappend_int(tr->row_outputs, e);
 	}
 	return true;
 }

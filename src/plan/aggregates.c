@@ -15,7 +15,9 @@
 #include "utils/lsyscache.h"
 
 #include "builder.h"
+#include "distinct.h"
 #include "expr.h"
+#include "groups.h"
 #include "../columns/pgkinds.h"
 
 /* Do this numeric expression's values differ in display scale from row to row? */
@@ -52,9 +54,9 @@ gc_scale_varies(GcTranslation *tr, int e)
 	}
 }
 
-/* Argument of an aggregate, with its FILTER: NULL where that is not true. */
-int
-gc_agg_argument(GcTranslation *tr, Aggref *agg)
+/* Argument of an aggregate over rows, with its FILTER: NULL where that is not true. */
+static int
+row_argument(GcTranslation *tr, const Aggref *agg)
 {
 	int			arg = GC_NO_EXPR;
 
@@ -83,6 +85,67 @@ gc_agg_argument(GcTranslation *tr, Aggref *agg)
 	return arg;
 }
 
+int
+gc_agg_argument(GcTranslation *tr, const Aggref *agg)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here;
+	int			arg;
+
+	if (groups == NULL)
+		return row_argument(tr, agg);
+	if (!gc_agg_in_parts(tr, agg))
+		return gc_distinct_value(tr, agg);
+	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	arg = row_argument(tr, agg);
+	/* A row counts in its first round. */
+	if (tr->reason == NULL && list_length(groups->distinct) > 1)
+		arg = gc_distinct_round(tr, arg, 0);
+	gc_level_leave(tr, &here);
+	return arg;
+}
+
+bool
+gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
+{
+	int			both;
+	int			filter;
+
+	*y = gc_translate_expr(tr, tr->streamed, linitial_node(TargetEntry, agg->args)->expr);
+	*x = *y < 0 ? *y : gc_translate_expr(tr, tr->streamed, lsecond_node(TargetEntry, agg->args)->expr);
+	if (*x < 0)
+		return false;
+	both = gc_build_expr(tr, GC_OP_AND, GC_BOOL, gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, *y, -1, -1, -1),
+						 gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, *x, -1, -1, -1), -1, -1);
+	if (agg->aggfilter)
+	{
+		filter = gc_translate_expr(tr, tr->streamed, agg->aggfilter);
+		both = filter < 0 ? filter : gc_build_expr(tr, GC_OP_AND, GC_BOOL, filter, both, -1, -1);
+	}
+	if (both < 0)
+		return false;
+	*y = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*y].kind, both, *y, gc_build_null(tr, tr->pexprs[*y].kind), -1);
+	*x = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*x].kind, both, *x, gc_build_null(tr, tr->pexprs[*x].kind), -1);
+	return tr->reason == NULL;
+}
+
+GcPlanLut
+gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg)
+{
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[arg],.to_space = GC_SPACE_NONE,.expr = -1,
+	.collation = agg->inputcollid,.argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)};
+
+	if (rank.space == GC_SPACE_NONE)
+		gc_refuse(tr, "the minimum or maximum of a text constant is not supported");
+	return rank;
+}
+
+bool
+gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg)
+{
+	return tr->groups != NULL && !gc_distinct_matters(agg);
+}
+
 const GcSqlAggregate *
 gc_sql_aggregate(const char *name)
 {
@@ -98,12 +161,24 @@ gc_sql_aggregate(const char *name)
 		{"bool_or", GC_AGGREGATE_MAX},
 		{"bit_and", GC_AGGREGATE_BIT_AND},
 		{"bit_or", GC_AGGREGATE_BIT_OR},
-		{"var_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_POP},
-		{"var_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP},
-		{"variance", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP},
-		{"stddev_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_POP},
-		{"stddev_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP},
-		{"stddev", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP},
+		{"var_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_POP, F_FLOAT8_VAR_POP},
+		{"var_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
+		{"variance", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
+		{"stddev_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_POP, F_FLOAT8_STDDEV_POP},
+		{"stddev_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
+		{"stddev", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
+		{"regr_count", GC_AGGREGATE_PAIRS},
+		{"covar_pop", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_COVAR_POP},
+		{"covar_samp", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_COVAR_SAMP},
+		{"corr", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_CORR},
+		{"regr_sxx", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SXX},
+		{"regr_syy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SYY},
+		{"regr_sxy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SXY},
+		{"regr_avgx", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_AVGX},
+		{"regr_avgy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_AVGY},
+		{"regr_r2", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_R2},
+		{"regr_slope", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SLOPE},
+		{"regr_intercept", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_INTERCEPT},
 	};
 
 	for (int i = 0; i < lengthof(known); i++)
@@ -129,7 +204,7 @@ type_suits(const Aggref *agg, const GcSqlAggregate *sql)
 		case GC_AGGREGATE_BIT_OR:
 			return GC_KIND_IS_INT(kind);
 		case GC_AGGREGATE_VARIANCE:
-			return GC_KIND_IS_INT(kind) || kind == GC_NUMERIC;
+			return GC_KIND_IS_INT(kind) || GC_KIND_IS_FLOAT(kind) || kind == GC_NUMERIC;
 		default:
 			return true;
 	}
@@ -147,7 +222,8 @@ gc_aggregate_refusal(const Aggref *agg, const char *name)
 		return psprintf("aggregate %s with an order is not supported", name);
 	if (gc_sql_aggregate(name) == NULL)
 		return psprintf("aggregate %s is not supported", name);
-	if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE || list_length(agg->args) > 1)
+	if (agg->agglevelsup != 0 || agg->aggsplit != AGGSPLIT_SIMPLE ||
+		list_length(agg->args) > (gc_aggregates_pairs(gc_sql_aggregate(name)) ? 2 : 1))
 		return psprintf("aggregate %s is not supported in this form", name);
 	if (!type_suits(agg, gc_sql_aggregate(name)))
 		return psprintf("aggregate %s is not supported for this type", name);

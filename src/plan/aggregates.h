@@ -22,7 +22,9 @@ typedef enum GcAggregation
 	GC_AGGREGATE_MAX,
 	GC_AGGREGATE_BIT_AND,
 	GC_AGGREGATE_BIT_OR,
-	GC_AGGREGATE_VARIANCE
+	GC_AGGREGATE_VARIANCE,
+	GC_AGGREGATE_PAIRS,			/* of two arguments: a count */
+	GC_AGGREGATE_REGRESSION		/* and what is made of PostgreSQL's state for them */
 } GcAggregation;
 
 typedef struct GcSqlAggregate
@@ -30,13 +32,38 @@ typedef struct GcSqlAggregate
 	const char *name;
 	GcAggregation how;
 	Oid			finalfn;		/* of a variance: PostgreSQL's function for numeric */
+	Oid			floatfn;		/* of a variance or regression: for floats */
 } GcSqlAggregate;
+
+static inline bool
+gc_aggregates_pairs(const GcSqlAggregate *sql)
+{
+	return sql->how == GC_AGGREGATE_PAIRS || sql->how == GC_AGGREGATE_REGRESSION;
+}
 
 /* The aggregate of that name; NULL if it is not supported. */
 extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
 
-/* The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one. */
-extern int	gc_agg_argument(GcTranslation *tr, Aggref *agg);
+/*
+ * The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one.  Of an
+ * aggregate in parts it is an expression of the rows below the groups.
+ */
+extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
+
+/* The two arguments of an aggregate of pairs over rows.  Both are NULL where the pair does not count. */
+extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
+
+/*
+ * The lookup table of ranks by which a minimum or maximum of texts is found: their order is the
+ * collation's.  Sets a reason where there is none.
+ */
+extern GcPlanLut gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg);
+
+/*
+ * Is the level's aggregate computed in parts?  It is one over groups, beside others that take each
+ * value once (distinct.c).
+ */
+extern bool gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg);
 
 /* What is against an aggregate, whatever its arguments; NULL if nothing is. */
 extern const char *gc_aggregate_refusal(const Aggref *agg, const char *name);

@@ -248,7 +248,7 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 		GcPlanLut	l = tr->plan->luts[i];
 
 		if (l.arg == arg && l.type == lut->type && l.space == lut->space &&
-			l.to_space == lut->to_space && l.expr == lut->expr)
+			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation)
 		{
 			for (e = 0; e < tr->nexprs; e++)
 			{
@@ -305,21 +305,35 @@ gc_build_greatest(GcTranslation *tr, int build, int expr)
 	return add_payload(tr, build, expr, true);
 }
 
-int
-gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg)
+static int
+add_agg(GcTranslation *tr, GcPAgg agg)
 {
 	int			pipeline = tr->streamed->pipeline;
 
 	for (int i = 0; i < tr->naggs; i++)
 	{
-		if (tr->agg_pipeline[i] == pipeline && tr->aggs[i].fn == fn && tr->aggs[i].arg == (arg < 0 ? GC_NONE : arg))
+		if (tr->agg_pipeline[i] == pipeline && tr->aggs[i].fn == agg.fn && tr->aggs[i].arg == agg.arg &&
+			tr->aggs[i].factor == agg.factor)
 			return i;
 	}
 	if (tr->naggs == GC_MAX_AGGS)
 		return gc_refuse(tr, "the query has too many aggregates");
-	tr->aggs[tr->naggs] = (GcPAgg) {.fn = fn,.arg = arg < 0 ? GC_NONE : arg};
+	tr->aggs[tr->naggs] = agg;
 	tr->agg_pipeline[tr->naggs] = pipeline;
 	return tr->naggs++;
+}
+
+int
+gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg)
+{
+	return add_agg(tr, (GcPAgg) {.fn = fn,.arg = arg < 0 ? GC_NONE : arg,.factor = GC_NONE});
+}
+
+/* Of products with a factor, or GC_NO_EXPR. */
+int
+gc_build_precise_sum(GcTranslation *tr, int arg, int factor)
+{
+	return add_agg(tr, (GcPAgg) {.fn = GC_AGG_PRECISE_SUM,.arg = arg,.factor = factor < 0 ? GC_NONE : factor});
 }
 
 static uint8

@@ -27,6 +27,7 @@ extern int	gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut
 extern int	gc_build_payload(GcTranslation *tr, int build, int expr);
 extern int	gc_build_greatest(GcTranslation *tr, int build, int expr);
 extern int	gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg);
+extern int	gc_build_precise_sum(GcTranslation *tr, int arg, int factor);
 extern void gc_build_filter(GcTranslation *tr, int pipeline, int expr, double selectivity);
 extern void gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int condition);
 extern int	gc_exec_expr(GcTranslation *tr, Expr *expr);

@@ -12,16 +12,34 @@
 
 #include "translate.h"
 
-/*
- * What all aggregates with DISTINCT of a query level are of, if that is one expression; NULL if
- * there are none.  *refusal says why they cannot be computed, or is NULL.
- */
-extern Node *gc_distinct_argument(PlannerInfo *root, const char **refusal);
+/* What aggregates with DISTINCT are of. */
+typedef struct GcDistinct
+{
+	Node	   *argument;
+	Expr	   *filter;			/* FILTER, or NULL */
+	int			key;			/* of the first level's groups */
+} GcDistinct;
+
+/* Does it make a difference that the aggregate takes each value once? */
+extern bool gc_distinct_matters(const Aggref *agg);
 
 /*
- * Group the level's rows by the grouping expressions and the argument; the main pipeline goes over
- * these groups from here on, and so do expressions.  False, with a reason, if that cannot be.
+ * What the aggregates of a query level that take each value once are of: GcDistinct.  *refusal says
+ * why they cannot be computed, or is NULL.
  */
-extern bool gc_distinct_open(GcTranslation *tr, List *group_exprs, Node *argument);
+extern List *gc_distinct_values(PlannerInfo *root, const char **refusal);
+
+/*
+ * Group the level's rows by the grouping expressions and these values.  The level's streamed
+ * pipeline goes over these groups from here on, and so do expressions.  False, with a reason, if
+ * that cannot be.
+ */
+extern bool gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values);
+
+/* While expressions are over these groups: the value that an aggregate takes once. */
+extern int	gc_distinct_value(GcTranslation *tr, const Aggref *agg);
+
+/* An expression in round n of a row, and NULL in others; without an expression, true. */
+extern int	gc_distinct_round(GcTranslation *tr, int expr, int n);
 
 #endif							/* GC_DISTINCT_H */

@@ -21,6 +21,7 @@
 
 #include "aggregates.h"
 #include "builder.h"
+#include "distinct.h"
 #include "expr.h"
 #include "../columns/pgkinds.h"
 #include "../compat.h"
@@ -74,7 +75,49 @@ gc_group_key(GcTranslation *tr, Node *expr)
 	if (key >= 0)
 		return key;
 	e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
-	if (e < 0)
+	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
+}
+
+/* Is a numeric expression's value made of an average? */
+static bool
+has_average(const GcTranslation *tr, int e)
+{
+	const GcExpr *x = &tr->pexprs[e];
+
+	if (x->op == GC_OP_PAYLOAD)
+		return has_average(tr, tr->payloads[x->ref].expr);
+	if (x->op == GC_OP_COLUMN && tr->columns[x->ref].agg != GC_NONE && tr->groups_of[tr->columns[x->ref].input] != 0)
+	{
+		e = tr->aggs[tr->columns[x->ref].agg].arg;
+		return e != GC_NONE && has_average(tr, e);
+	}
+	if (x->kind != GC_NUMERIC || (x->op == GC_OP_CAST && x->flags & GC_CAST_SCALE))
+		return false;
+	if (x->op == GC_OP_AVG)
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && has_average(tr, x->arg[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_no_average(GcTranslation *tr, int e, const char *what)
+{
+	if (tr->pexprs[e].kind != GC_NUMERIC || !has_average(tr, e))
+		return true;
+	gc_refuse(tr, "what is made of averages of numerics in a subquery is %s", what);
+	return false;
+}
+
+int
+gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
+{
+	int			pipeline = tr->streamed->pipeline;
+
+	if (!gc_no_average(tr, e, "grouped by"))
 		return -1;
 	/* -0 and 0 are one group with two spellings */
 	if (GC_KIND_IS_FLOAT(tr->pexprs[e].kind))
@@ -112,8 +155,8 @@ group_column(GcTranslation *tr, GcKind kind, int key, int agg, int count)
 	return gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns++);
 }
 
-static int
-key_column(GcTranslation *tr, int key)
+int
+gc_groups_key(GcTranslation *tr, int key)
 {
 	int			k = list_nth_int(tr->group_keys[tr->groups->pipeline], key);
 	int			e = group_column(tr, tr->pexprs[k].kind, key, -1, -1);
@@ -123,61 +166,155 @@ key_column(GcTranslation *tr, int key)
 	return e;
 }
 
-/* The sum that sum() or avg() is made of; *count receives the accumulator of its values. */
-static int
-sum_column(GcTranslation *tr, const GcLevel *rows, int arg, bool is_sum, int *count)
+/* What a part of an accumulator is, where the groups of parts are scanned. */
+static GcKind
+part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
 {
-	GcKind		kind = tr->pexprs[arg].kind;
-	GcLevel		here = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows->groups);
-	int			sum = gc_build_agg(tr, GC_AGG_SUM, arg);
+	GcKind		kind = arg < 0 ? GC_INT8 : tr->pexprs[arg].kind;
 
-	*count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	if (fn == GC_AGG_COUNT)
+		return GC_INT8;
+	if (fn == GC_AGG_SUM)
+		return GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_KIND_IS_FLOAT(kind) ? GC_FLOAT8 : kind;
+	return kind;
+}
+
+int
+gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here;
+	int			part;
+	int			count = GC_NO_EXPR;
+	int			e;
+
+	if (fn != GC_AGG_COUNT && !gc_no_average(tr, arg, "aggregated"))
+		return GC_NO_EXPR;
+	if (!in_parts)
+		return gc_build_agg(tr, fn, arg);
+	if (fn == GC_AGG_SUM && gc_scale_varies(tr, arg))
+		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
+	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	part = gc_build_agg(tr, fn, arg);
+	if (fn != GC_AGG_COUNT)
+		count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	else if (part >= 0)
+		tr->aggs[part].exact = 1;
 	gc_level_leave(tr, &here);
-	if (sum < 0 || *count < 0)
+	e = tr->reason ? GC_NO_EXPR : group_column(tr, part_kind(tr, fn, arg), -1, part, count);
+	return e < 0 ? e : gc_build_agg(tr, fn == GC_AGG_COUNT ? GC_AGG_SUM : fn, e);
+}
+
+/* An aggregate of groups that are scanned: the level of its rows, and what is aggregated there. */
+typedef struct Source
+{
+	GcLevel		rows;
+	const Aggref *agg;
+	bool		in_parts;
+	int			arg;
+} Source;
+
+/* An accumulator of these rows. */
+static int
+accumulate(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	GcLevel		here = gc_level_enter(tr, s->rows.root, s->rows.leaves, s->rows.streamed, s->rows.groups);
+	int			agg = gc_accumulator(tr, s->in_parts, fn, s->arg);
+
+	gc_level_leave(tr, &here);
+	return agg;
+}
+
+/* The number of rows or values, as a column. */
+static int
+count_column(GcTranslation *tr, const Source *s)
+{
+	int			count = accumulate(tr, s, GC_AGG_COUNT);
+
+	if (count < 0)
+		return GC_NO_EXPR;
+	tr->aggs[count].exact = 1;
+	return group_column(tr, GC_INT8, -1, count, -1);
+}
+
+static int	extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn);
+
+/* The least or greatest text: its rank in the collation, and the text of that rank. */
+static int
+text_column(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	Source		ranks = *s;
+	GcPlanLut	rank = gc_rank_table(tr, s->agg, s->arg);
+	GcPlanLut	ranked = {.type = GC_LUT_RANKED,.space = rank.space,.to_space = rank.space,.expr = -1};
+	int			e;
+
+	if (tr->reason || (ranks.arg = gc_build_lut(tr, s->arg, GC_INT4, &rank)) < 0)
+		return GC_NO_EXPR;
+	ranked.rank = tr->pexprs[ranks.arg].ref;
+	e = extreme_column(tr, &ranks, fn);
+	return e < 0 ? e : gc_build_lut(tr, e, GC_TEXT, &ranked);
+}
+
+/* A minimum or maximum, or bits. */
+static int
+extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	GcKind		kind = tr->pexprs[s->arg].kind;
+	int			extreme,
+				count;
+
+	if (kind == GC_TEXT)
+		return text_column(tr, s, fn);
+	if (gc_scale_varies(tr, s->arg))
+		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
+	if (GC_KIND_IS_FLOAT(kind))
+		tr->float_aggs = true;
+	extreme = accumulate(tr, s, fn);
+	count = accumulate(tr, s, GC_AGG_COUNT);
+	return extreme < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, extreme, count);
+}
+
+/* The sum that sum() or avg() is made of. */
+static int
+sum_column(GcTranslation *tr, const Source *s, bool is_sum)
+{
+	GcKind		kind = tr->pexprs[s->arg].kind;
+	int			sum = accumulate(tr, s, GC_AGG_SUM);
+	int			count = accumulate(tr, s, GC_AGG_COUNT);
+	int			greatest;
+
+	if (sum < 0 || count < 0)
 		return GC_NO_EXPR;
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
+	if (GC_KIND_IS_FLOAT(kind) && is_sum)
+	{
+		/* A sum of nothing but -0 is -0, which accumulators do not begin with. */
+		greatest = extreme_column(tr, s, GC_AGG_MAX);
+		sum = greatest < 0 ? greatest : group_column(tr, kind, -1, sum, count);
+		return sum < 0 ? sum :
+			gc_build_expr(tr, GC_OP_IF, kind, gc_build_expr(tr, GC_OP_EQ, GC_BOOL, sum, greatest, -1, -1), greatest, sum, -1);
+	}
 	/* sum(int8) is numeric, and so is what an average divides. */
 	return group_column(tr, kind == GC_INT8 || (GC_KIND_IS_INT(kind) && !is_sum) ? GC_NUMERIC :
-						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, *count);
-}
-
-bool
-gc_groups_avg_parts(GcTranslation *tr, Aggref *agg, int *sum, int *count)
-{
-	GcLevel		rows = {tr->groups->root, tr->groups->leaves, tr->groups->streamed, tr->groups->over};
-	GcLevel		here = gc_level_enter(tr, rows.root, rows.leaves, rows.streamed, rows.groups);
-	int			arg = gc_agg_argument(tr, agg);
-	int			n;
-
-	gc_level_leave(tr, &here);
-	if (arg < 0 || gc_scale_varies(tr, arg))
-		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts") >= 0;
-	*sum = sum_column(tr, &rows, arg, true, &n);
-	if (*sum < 0)
-		return false;
-	tr->aggs[n].exact = 1;
-	*count = group_column(tr, GC_INT8, -1, n, -1);
-	return *count >= 0;
+						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, count);
 }
 
 static int
-sum_or_avg(GcTranslation *tr, const GcLevel *rows, int arg, bool is_sum)
+sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 {
-	GcKind		kind = tr->pexprs[arg].kind;
-	int			count;
+	GcKind		kind = tr->pexprs[s->arg].kind;
 	int			sum;
 	int			n;
 
 	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
 		return gc_refuse(tr, "an aggregate is not supported for this type");
-	if (gc_scale_varies(tr, arg))
+	if (gc_scale_varies(tr, s->arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
-	sum = sum_column(tr, rows, arg, is_sum, &count);
+	sum = sum_column(tr, s, is_sum);
 	if (sum < 0 || is_sum)
 		return sum;
-	tr->aggs[count].exact = 1;
-	n = group_column(tr, GC_INT8, -1, count, -1);
+	n = count_column(tr, s);
 	if (n < 0)
 		return n;
 	if (GC_KIND_IS_FLOAT(kind))
@@ -186,62 +323,49 @@ sum_or_avg(GcTranslation *tr, const GcLevel *rows, int arg, bool is_sum)
 }
 
 static int
-extreme_column(GcTranslation *tr, const GcLevel *rows, int arg, bool is_min)
+column_of(GcTranslation *tr, const Source *s, GcAggregation how)
 {
-	GcKind		kind = tr->pexprs[arg].kind;
-	GcLevel		here;
-	int			extreme,
-				count;
-
-	if (kind == GC_TEXT)
-		return gc_refuse(tr, "the minimum or maximum of this type in a subquery is not supported");
-	if (gc_scale_varies(tr, arg))
-		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
-	if (GC_KIND_IS_FLOAT(kind))
-		tr->float_aggs = true;
-	here = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows->groups);
-	extreme = gc_build_agg(tr, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
-	count = gc_build_agg(tr, GC_AGG_COUNT, arg);
-	gc_level_leave(tr, &here);
-	return extreme < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, extreme, count);
+	switch (how)
+	{
+		case GC_AGGREGATE_COUNT:
+			return count_column(tr, s);
+		case GC_AGGREGATE_SUM:
+		case GC_AGGREGATE_AVG:
+			return sum_or_avg(tr, s, how == GC_AGGREGATE_SUM);
+		case GC_AGGREGATE_MIN:
+			return extreme_column(tr, s, GC_AGG_MIN);
+		case GC_AGGREGATE_MAX:
+			return extreme_column(tr, s, GC_AGG_MAX);
+		case GC_AGGREGATE_BIT_AND:
+			return extreme_column(tr, s, GC_AGG_BIT_AND);
+		case GC_AGGREGATE_BIT_OR:
+			return extreme_column(tr, s, GC_AGG_BIT_OR);
+		default:
+			return gc_refuse(tr, "this aggregate is not supported in a subquery");
+	}
 }
 
 static int
 aggregate_column(GcTranslation *tr, Aggref *agg)
 {
-	GcGroups   *groups = tr->groups;
-	GcLevel		rows = {groups->root, groups->leaves, groups->streamed, groups->over};
+	const GcGroups *groups = tr->groups;
+	Source		s = {{groups->root, groups->leaves, groups->streamed, groups->over}, agg};
 	const char *name = get_func_name(agg->aggfnoid);
 	Aggref		plain = *agg;
 	const char *refusal;
-	GcAggregation how;
 	GcLevel		here;
-	int			arg;
-	int			count = GC_NO_EXPR;
 
 	/* Over groups by its argument, an aggregate with DISTINCT is like any other. */
-	if (groups->over)
+	if (groups->over || !gc_distinct_matters(agg))
 		plain.aggdistinct = NIL;
 	refusal = gc_aggregate_refusal(&plain, name);
 	if (refusal)
 		return gc_refuse(tr, "%s", refusal);
-	if (groups->over && agg->aggdistinct == NIL)
-		return gc_refuse(tr, "an aggregate in parts is needed");
-	here = gc_level_enter(tr, rows.root, rows.leaves, rows.streamed, rows.groups);
-	arg = gc_agg_argument(tr, agg);
-	how = gc_sql_aggregate(name)->how;
-	if (tr->reason == NULL && how == GC_AGGREGATE_COUNT && (count = gc_build_agg(tr, GC_AGG_COUNT, arg)) >= 0)
-		tr->aggs[count].exact = 1;
+	here = gc_level_enter(tr, s.rows.root, s.rows.leaves, s.rows.streamed, s.rows.groups);
+	s.in_parts = gc_agg_in_parts(tr, agg);
+	s.arg = gc_agg_argument(tr, agg);
 	gc_level_leave(tr, &here);
-	if (tr->reason)
-		return GC_NO_EXPR;
-	if (count >= 0)
-		return group_column(tr, GC_INT8, -1, count, -1);
-	if (arg >= 0 && (how == GC_AGGREGATE_SUM || how == GC_AGGREGATE_AVG))
-		return sum_or_avg(tr, &rows, arg, how == GC_AGGREGATE_SUM);
-	if (arg >= 0 && (how == GC_AGGREGATE_MIN || how == GC_AGGREGATE_MAX))
-		return extreme_column(tr, &rows, arg, how == GC_AGGREGATE_MIN);
-	return gc_refuse(tr, "aggregate %s is not supported in a subquery", name);
+	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name)->how);
 }
 
 static bool
@@ -250,7 +374,7 @@ groups_part(GcTranslation *tr, Expr *expr, int *e)
 	int			key = find_key(tr->key_nodes[tr->groups->pipeline], (Node *) expr);
 
 	if (key >= 0)
-		*e = key_column(tr, key);
+		*e = gc_groups_key(tr, key);
 	else if (IsA(expr, Aggref))
 		*e = aggregate_column(tr, (Aggref *) expr);
 	else if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))

@@ -32,6 +32,9 @@ extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
  */
 extern int	gc_group_key(GcTranslation *tr, Node *expr);
 
+/* The same of an expression of the program; expr: what it is in SQL, or NULL. */
+extern int	gc_group_key_expr(GcTranslation *tr, int e, Node *expr);
+
 /*
  * The groups of the level's streamed pipeline, as something that a later pipeline scans.  The
  * sink is an aggregate from here on.
@@ -45,9 +48,18 @@ extern GcGroups *gc_groups_open(GcTranslation *tr);
 extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
 
 /*
- * While expressions are over groups: the sum of an average's values in a group, and their number, as
- * expressions.
+ * Is an expression free of averages of numerics, which have digits of their own in each row?  Sets a
+ * reason if not: that they are `what`.
  */
-extern bool gc_groups_avg_parts(GcTranslation *tr, Aggref *agg, int *sum, int *count);
+extern bool gc_no_average(GcTranslation *tr, int e, const char *what);
+
+/* While expressions are over groups: a key of theirs. */
+extern int	gc_groups_key(GcTranslation *tr, int key);
+
+/*
+ * An accumulator of the level's groups.  If it is in parts, its argument is of the rows below the
+ * groups that the level aggregates.  These have an accumulator, and the level's puts those together.
+ */
+extern int	gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg);
 
 #endif							/* GC_PLAN_GROUPS_H */

@@ -270,12 +270,15 @@ static void
 map_output(GcPlanOutput *out, const Maps *maps)
 {
 	map_space(&out->space, maps);
-	if (out->type == GC_OUT_NONE || out->type == GC_OUT_VALUE || out->type == GC_OUT_GROUPING)
+	if (out->type == GC_OUT_NONE || out->type == GC_OUT_VALUE || out->type == GC_OUT_QUOTIENT ||
+		out->type == GC_OUT_GROUPING)
 		return;
 	out->ref = mapped_agg(maps, out->ref);
 	out->ref2 = mapped_agg(maps, out->ref2);
 	out->scale_ref = mapped_agg(maps, out->scale_ref);
 	out->square_ref = mapped_agg(maps, out->square_ref);
+	for (int i = 0; i < out->nsums; i++)
+		out->sums[i] = mapped_agg(maps, out->sums[i]);
 }
 
 /* Tags of printed clauses, for the pipelines' new numbers; and the clauses of lower levels. */

@@ -74,7 +74,8 @@ typedef enum GcLutType
 	GC_LUT_EXPR,				/* an expression of one Var */
 	GC_LUT_TRANSLATE,			/* code in `space` -> code in `to_space` */
 	GC_LUT_RANK,				/* code in `space` -> rank in sort order */
-	GC_LUT_ADD					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
+	GC_LUT_ADD,					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
+	GC_LUT_RANKED				/* rank, by the table `rank` -> code */
 } GcLutType;
 
 typedef struct GcPlanLut
@@ -82,11 +83,12 @@ typedef struct GcPlanLut
 	uint8		type;			/* GcLutType */
 	bool		cacheable;		/* immutable and free of parameters */
 	uint16		space;			/* text argument: its dictionary */
-	uint16		to_space;		/* GC_LUT_TRANSLATE, GC_LUT_ADD */
+	uint16		to_space;		/* GC_LUT_TRANSLATE, GC_LUT_ADD, GC_LUT_RANKED */
 	int			expr;			/* GC_LUT_EXPR: custom_exprs */
 	int			attno;			/* the Var's place in custom_scan_tlist */
 	Oid			argtype;
 	Oid			collation;		/* GC_LUT_RANK */
+	u16			rank;			/* GC_LUT_RANKED: a GC_LUT_RANK before it */
 	GcHash		hash;			/* GC_LUT_EXPR: of the expression */
 	u16			arg;			/* expression of the program, for its range */
 } GcPlanLut;
@@ -101,23 +103,32 @@ typedef enum GcOutputType
 {
 	GC_OUT_NONE,				/* only there for lookup expressions */
 	GC_OUT_VALUE,				/* group key or row output number `ref` */
+	GC_OUT_QUOTIENT,			/* an average: row output `ref` over row output `ref2` */
 	GC_OUT_COUNT,				/* accumulator `ref` */
 	GC_OUT_SUM,					/* sum `ref` */
 	GC_OUT_AVG,					/* sum `ref` over count `ref2` */
 	GC_OUT_MINMAX,				/* accumulator `ref`; text: rank, through `lut` */
 	GC_OUT_BITS,				/* accumulator `ref` */
 	GC_OUT_GROUPING,			/* GROUPING() number `ref` */
-	GC_OUT_VARIANCE				/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
+	GC_OUT_VARIANCE,			/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
+	GC_OUT_REGRESSION			/* of a state of floats: count `ref`, and `sums` */
 } GcOutputType;
+
+/* Sums in PostgreSQL's states of floats: of x, squares of x; and of y, squares of y, products. */
+#define GC_VARIANCE_SUMS	2
+#define GC_REGRESSION_SUMS	5
 
 typedef struct GcPlanOutput
 {
 	uint8		type;			/* GcOutputType */
 	u16			ref;
-	u16			ref2;			/* count of non-NULL inputs: result is NULL if 0 */
+	u16			ref2;			/* count of non-NULL inputs, or a float sum's greatest input: result
+								 * is NULL if 0 */
 	u16			scale_ref;		/* accumulator with the largest display scale */
 	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares */
-	Oid			finalfn;		/* GC_OUT_VARIANCE: PostgreSQL's function of the three */
+	u16			sums[GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION: accumulators, nsums of them */
+	uint8		nsums;
+	Oid			finalfn;		/* GC_OUT_VARIANCE, GC_OUT_REGRESSION: PostgreSQL's function of them */
 	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum, or of a text that is
 								 * sorted by */
 	uint16		space;			/* text: dictionary of the code */

@@ -30,6 +30,7 @@
 
 #include "builder.h"
 #include "display.h"
+#include "distinct.h"
 #include "expr.h"
 #include "groups.h"
 #include "leaf.h"
@@ -98,12 +99,14 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 {
 	GcRelDesc  *desc = gc_rel_desc(subroot, rel);
 	List	   *exprs = group_exprs(subroot);
+	const char *refusal;
+	List	   *distinct = gc_distinct_values(subroot, &refusal);
 	GcGroups   *groups;
 	ListCell   *lc;
 
-	if (!desc->ok)
+	if (!desc->ok || refusal)
 	{
-		gc_refuse(tr, "%s", desc->reason);
+		gc_refuse(tr, "%s", refusal ? refusal : desc->reason);
 		return NULL;
 	}
 	if (!gc_translate_tree(tr, desc))
@@ -116,7 +119,7 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 			return NULL;
 		}
 	}
-	if (!gc_translate_steps(tr))
+	if (!gc_translate_steps(tr) || (distinct != NIL && !gc_distinct_open(tr, exprs, distinct)))
 		return NULL;
 	foreach(lc, exprs)
 	{

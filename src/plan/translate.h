@@ -25,6 +25,8 @@ typedef struct GcGroups
 	int			pipeline;
 	int			input;			/* that holds the groups */
 	struct GcGroups *over;		/* groups that it aggregates, with `streamed` over them; or NULL */
+	List	   *distinct;		/* GcDistinct: values that are among its keys, for a second level of
+								 * groups (distinct.c) */
 	List	   *by;				/* of a subquery: Node, what it groups by */
 
 	/*
@@ -146,7 +148,6 @@ typedef struct GcTranslation
 	List	   *group_keys[GC_MAX_PIPELINES];	/* int expr */
 	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: what these were in SQL */
 	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's */
-	bool		two_levels;		/* the main pipeline aggregates groups (distinct.c) */
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
 	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */
 	List	   *choice_keys;	/* int expr: the order of that, or of rows, or NIL */

@@ -45,13 +45,16 @@ type_accumulator(GcTyper *t, GcExpr *e, const GcPColumn *c, u16 pipeline, GcRang
 		return GC_OK;
 	}
 	/* NULL where no value went in: a group whose arguments are all NULL, or no row at all. */
-	if ((arg->flags & GC_NULLABLE) || gc_pipelines(t->p)[pipeline].nkeys == 0)
+	if (c->count != GC_NONE && ((arg->flags & GC_NULLABLE) || gc_pipelines(t->p)[pipeline].nkeys == 0))
 		e->flags |= GC_NULLABLE;
 	if (GC_KIND_IS_FLOAT(e->kind))
 		return GC_OK;
 	e->scale = arg->scale;
 	e->min_scale = arg->min_scale;
 	*r = t->ranges[agg->arg];
+	/* Bits of several values together may make any value of the type. */
+	if (agg->fn == GC_AGG_BIT_AND || agg->fn == GC_AGG_BIT_OR)
+		(void) gc_kind_range(arg->kind, r);
 	if (agg->fn != GC_AGG_SUM)
 		return GC_OK;
 	if (e->kind == GC_NUMERIC && arg->scale != arg->min_scale)

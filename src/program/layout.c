@@ -111,6 +111,12 @@ type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 	agg->nwords = 1;
 	if (agg->fn == GC_AGG_COUNT)
 		return GC_OK;
+	if (agg->fn == GC_AGG_PRECISE_SUM)
+	{
+		agg->acc = GC_F64X2;
+		agg->nwords = 2;
+		return GC_OK;
+	}
 	e = &t->exprs[agg->arg];
 	if (e->reg == GC_F32 || e->reg == GC_F64)
 	{

@@ -99,6 +99,7 @@ op_nargs(u8 op)
 		case GC_OP_PAYLOAD:
 		case GC_OP_PARAM:
 		case GC_OP_NULL:
+		case GC_OP_ROUND:
 			return 0;
 		case GC_OP_NEG:
 		case GC_OP_ABS:
@@ -180,6 +181,9 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 			break;
 		case GC_OP_IN:
 			limit = p->nlists;
+			break;
+		case GC_OP_ROUND:
+			limit = GC_MAX_KEYS;
 			break;
 		default:
 			return e->ref == GC_NONE ? GC_OK : bad(err, "reference");
@@ -323,7 +327,7 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 				return bad(err, "choice of groups");
 			return check_refs(p, pl->first_key, pl->nkeys, err);
 		case GC_SINK_AGGREGATE:
-			if (pl->nkeys > GC_MAX_KEYS)
+			if (pl->nkeys > GC_MAX_KEYS || pl->rounds > GC_MAX_KEYS || (pl->rounds > 0 && pl->nkeys == 0))
 				return bad(err, "group key count");
 			if (!span_ok(pl->first_agg, pl->naggs, p->naggs))
 				return bad(err, "aggregate list");
@@ -375,6 +379,9 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 		u16			arg = gc_aggs(p)[i].arg;
 
 		if (arg != GC_NONE && arg >= p->nexprs)
+			return bad(err, "aggregate");
+		if (gc_aggs(p)[i].fn == GC_AGG_PRECISE_SUM &&
+			(arg == GC_NONE || (gc_aggs(p)[i].factor != GC_NONE && gc_aggs(p)[i].factor >= p->nexprs)))
 			return bad(err, "aggregate");
 	}
 	if ((code = check_builds(p, err)) != GC_OK)

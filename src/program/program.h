@@ -55,7 +55,8 @@ typedef enum GcReg
 	GC_I64,
 	GC_I128,
 	GC_F32,
-	GC_F64
+	GC_F64,
+	GC_F64X2					/* of accumulators: two doubles, which together are the sum */
 } GcReg;
 
 typedef enum GcOp
@@ -100,6 +101,7 @@ typedef enum GcOp
 	GC_OP_LUT,					/* ref: lookup table, computed by PostgreSQL */
 	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
+	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
 	GC_NOPS
 } GcOp;
 
@@ -261,7 +263,8 @@ typedef struct GcPPipeline
 	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
 	u8			descending;		/* nkeys of these: the first few are the largest */
 	u8			nulls_first;
-	u8			pad;
+	u8			rounds;			/* GC_SINK_AGGREGATE: a row comes to the sink this number of
+								 * times, with keys that GC_OP_ROUND chooses; 0: once */
 } GcPPipeline;
 
 /* Where an array over pipelines and keys has key `key` of the groups of a pipeline. */
@@ -274,7 +277,9 @@ typedef enum GcAggFn
 	GC_AGG_MIN,
 	GC_AGG_MAX,
 	GC_AGG_BIT_AND,				/* of integers */
-	GC_AGG_BIT_OR
+	GC_AGG_BIT_OR,
+	GC_AGG_PRECISE_SUM			/* of floats, or of their products with `factor`: with about twice
+								 * the digits of a double */
 } GcAggFn;
 
 /*
@@ -286,8 +291,9 @@ typedef struct GcPAgg
 	u8			fn;				/* GcAggFn */
 	u8			acc;			/* bound: GcReg of the accumulator */
 	u16			arg;
+	u16			factor;			/* GC_AGG_PRECISE_SUM: of products; or GC_NONE */
 	u16			word;			/* bound: first 64-bit word in the group's row */
-	u8			nwords;			/* bound: 2 for GC_I128, else 1 */
+	u8			nwords;			/* bound: 2 for GC_I128 and GC_F64X2, else 1 */
 	u8			exact;			/* count: the number matters, not only whether it is 0 */
 } GcPAgg;
 

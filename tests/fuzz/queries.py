@@ -591,7 +591,7 @@ class Generator:
             if type_ == "float":
                 how = ZERO_SIGN
         else:
-            text = self.rarer_aggregate(ex)
+            text, how = self.rarer_aggregate(ex)
         if rng.random() < 0.2:
             text += " FILTER (WHERE %s)" % ex.gen_bool(1)
         if how is EXACT and rng.random() < 0.15 and text.startswith("count"):
@@ -599,17 +599,27 @@ class Generator:
         return text, how
 
     def rarer_aggregate(self, ex):
-        """Bits, booleans, variances, DISTINCT."""
+        """Bits, booleans, variances, regressions, DISTINCT."""
         rng = self.rng
         roll = rng.random()
-        if roll < 0.2:
-            return "count(DISTINCT %s)" % (ex.column(INTS) or "1")
-        if roll < 0.4:
-            return "%s(%s)" % (rng.choice(["bool_and", "bool_or", "every"]), ex.gen_bool(1))
-        if roll < 0.6:
-            return "%s(%s)" % (rng.choice(["bit_and", "bit_or"]), ex.column(INTS) or ex.gen_int(1))
+        if roll < 0.35:
+            arg = ex.column(INTS) if rng.random() < 0.5 else ex.any(1)[0] if rng.random() < 0.3 else \
+                ex.column(("text", "int4", "date", "numeric", "bool"))
+            return "%s(DISTINCT %s)" % ("count", arg or "1"), EXACT
+        if roll < 0.45:
+            return "%s(DISTINCT %s)" % (rng.choice(["sum", "avg", "stddev"]), ex.column(INTS) or "1"), EXACT
+        if roll < 0.55:
+            return "%s(%s)" % (rng.choice(["bool_and", "bool_or", "every"]), ex.gen_bool(1)), EXACT
+        if roll < 0.65:
+            return "%s(%s)" % (rng.choice(["bit_and", "bit_or"]), ex.column(INTS) or ex.gen_int(1)), EXACT
+        if roll < 0.75:
+            tame = [ex.column(FLOATS, lambda c: c.tame) or ex.column(INTS) or "1" for _ in range(2)]
+            return "regr_count(%s, %s)" % tuple(tame), EXACT
+        if roll < 0.85:
+            tame = [ex.column(FLOATS, lambda c: c.tame) or "0.5::float8" for _ in range(2)]
+            return "%s(%s, %s)" % (rng.choice(["regr_avgx", "regr_avgy"]), *tame), TOLERANT
         name = rng.choice(["var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev"])
-        return "%s(%s)" % (name, ex.of(rng.choice(["int", "numeric"]), rng.randint(0, 1)))
+        return "%s(%s)" % (name, ex.of(rng.choice(["int", "numeric"]), rng.randint(0, 1))), EXACT
 
     def query(self):
         rng = self.rng
