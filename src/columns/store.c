@@ -56,6 +56,8 @@ gc_store_shmem_init(void)
 		gc_store_shared->next_version = 1;
 		pg_atomic_init_u64(&gc_store_shared->evictions, 0);
 		pg_atomic_init_u64(&gc_store_shared->next_id, 1);
+		gc_store_shared->next_combination = 0;
+		memset(gc_store_shared->combinations, 0, sizeof(gc_store_shared->combinations));
 	}
 
 	ctl.keysize = sizeof(GcRelTag);
@@ -69,6 +71,42 @@ uint64
 gc_store_new_id(void)
 {
 	return pg_atomic_fetch_add_u64(&gc_store_shared->next_id, 1);
+}
+
+static uint64
+find_combination(const uint64 hash[2])
+{
+	for (int i = 0; i < GC_STORE_COMBINATIONS; i++)
+	{
+		const GcStoredCombination *c = &gc_store_shared->combinations[i];
+
+		if (c->id != 0 && c->hash[0] == hash[0] && c->hash[1] == hash[1])
+			return c->id;
+	}
+	return 0;
+}
+
+uint64
+gc_store_combined_id(const uint64 hash[2])
+{
+	uint64		id;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
+	id = find_combination(hash);
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	if (id != 0)
+		return id;
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
+	id = find_combination(hash);
+	if (id == 0)
+	{
+		uint32		at = gc_store_shared->next_combination++ % GC_STORE_COMBINATIONS;
+
+		id = gc_store_new_id();
+		gc_store_shared->combinations[at] = (GcStoredCombination) {{hash[0], hash[1]}, id};
+	}
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	return id;
 }
 
 void

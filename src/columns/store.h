@@ -53,6 +53,9 @@ extern bool gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *d
 /* An id for a new directory. */
 extern uint64 gc_store_new_id(void);
 
+/* The id of a combined directory, of whose parts this is a hash: equal hashes have equal ids while they are remembered. */
+extern uint64 gc_store_combined_id(const uint64 hash[2]);
+
 /*
  * A relation found too large for the whole arena is not tried again for a
  * while: ncols of its columns would take `bytes`.  gc_store_too_large() returns

@@ -624,12 +624,14 @@ add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 
 GcCode
 gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
-			  GcEncoder *encoder, GcError *err)
+			  const GcColSpec *specs, GcEncoder *encoder, GcError *err)
 {
 	GcDelta		delta = {.rel = rel,.encoder = encoder};
 	bool		ok;
 
 	delta.ncols = gc_encoder_columns(encoder, &delta.specs);
+	if (specs)
+		delta.specs = specs;
 	for (int i = 0; i < delta.ncols; i++)
 		delta.last = Max(delta.last, delta.specs[i].attnum);
 	delta.values = palloc(Max(delta.ncols, 1) * sizeof(Datum));

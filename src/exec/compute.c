@@ -216,6 +216,14 @@ compute_addition(GcLookupWork *w, GcLookup **result)
 	return GC_OK;
 }
 
+/* One code for each text of several dictionaries, in one of the request's own. */
+static GcCode
+compute_unification(GcLookupWork *w, GcLookup **result)
+{
+	w->to = gc_dict_view(NULL, false);
+	return compute_addition(w, result);
+}
+
 /*-------------------------------------------------------------------------
  * Rankings
  *-------------------------------------------------------------------------
@@ -341,6 +349,8 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 			return GC_OK;
 		case GC_LUT_ADD:
 			return compute_addition(w, result);
+		case GC_LUT_UNIFY:
+			return compute_unification(w, result);
 		case GC_LUT_RANK:
 			*result = compute_rank(w, t);
 			return GC_OK;

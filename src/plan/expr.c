@@ -604,11 +604,12 @@ static int
 translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {
 	Var		   *var = gc_lookup_argument(tr, expr);
+	int			nluts = tr->nluts;
 	int			arg = var ? translate_any(tr, leaf, (Expr *) var) : GC_NO_EXPR;
 
 	if (arg < 0 || tr->pexprs[arg].op == GC_OP_NULL)
 		return GC_NO_EXPR;
-	return gc_lookup_table(tr, expr, var, arg);
+	return gc_lookup_table(tr, expr, var, gc_lookup_codes(tr, arg, nluts));
 }
 
 static int

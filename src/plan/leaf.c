@@ -3,8 +3,9 @@
  * leaf.c
  *	  Leaves of the join tree: the relations that it joins.
  *
- * A leaf is a table that is read through the column cache, or a row source: anything
- * else, whose rows PostgreSQL computes and the backend encodes as they come.
+ * A leaf is a table that is read through the column cache, several of them that are one
+ * relation (append.c), or a row source: anything else, whose rows PostgreSQL computes and
+ * the backend encodes as they come.
  *
  * Planner, in backends.
  *
@@ -20,6 +21,7 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/rel.h"
 
+#include "append.h"
 #include "builder.h"
 #include "source.h"
 
@@ -46,6 +48,18 @@ gc_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **
 	return ok;
 }
 
+/* Rows of all tables of an append input. */
+static double
+parts_tuples(const List *parts)
+{
+	double		tuples = 0;
+	ListCell   *lc;
+
+	foreach(lc, parts)
+		tuples += ((GcAppendPart *) lfirst(lc))->rel->tuples;
+	return tuples;
+}
+
 GcLeaf *
 gc_leaf_make(GcTranslation *tr, RelOptInfo *rel)
 {
@@ -59,6 +73,11 @@ gc_leaf_make(GcTranslation *tr, RelOptInfo *rel)
 	leaf->pipeline = -1;
 	if (gc_cacheable_table(tr->root, rel, &leaf->relid, &reason))
 		leaf->tuples = Max(rel->tuples, 1);
+	else if ((leaf->parts = gc_append_parts(tr->root, rel, &reason)) != NIL)
+	{
+		leaf->relid = InvalidOid;
+		leaf->tuples = Max(parts_tuples(leaf->parts), 1);
+	}
 	else if (!tr->embed(tr, leaf))
 	{
 		const char *refusal = gc_source_refusal(tr->root, rel);
@@ -79,6 +98,7 @@ gc_leaf_demote(GcTranslation *tr, GcLeaf *leaf)
 	if (leaf->path == NULL || leaf->path->param_info || gc_source_refusal(tr->root, leaf->rel))
 		return false;
 	leaf->relid = InvalidOid;
+	leaf->parts = NIL;
 	leaf->tuples = Max(leaf->rel->rows, 1);
 	leaf->filters = NIL;
 	tr->reason = NULL;

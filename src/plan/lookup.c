@@ -242,6 +242,23 @@ level_vars(GcTranslation *tr, Node *node)
 }
 
 int
+gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
+{
+	const GcExpr *e = &tr->pexprs[arg];
+	int			column;
+
+	if (e->op != GC_OP_LUT || tr->plan->luts[e->ref].type != GC_LUT_UNIFY)
+		return arg;
+	column = e->arg[0];
+	if (e->ref >= nluts && e->ref == tr->nluts - 1 && arg == tr->nexprs - 1)
+	{
+		tr->nluts--;
+		tr->nexprs--;
+	}
+	return column;
+}
+
+int
 gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 {
 	GcPlanLut	lut = {.type = GC_LUT_EXPR,.to_space = GC_SPACE_NONE};

@@ -138,6 +138,15 @@ device_costs(double *tuple, double *build)
 	*build = gc_build_cost >= 0 ? gc_build_cost : fast ? 0.00001 : 0.002;
 }
 
+/* Tuples of pages not all-visible are read by the backend itself. */
+static Cost
+delta_cost(const RelOptInfo *rel, double tuples)
+{
+	double		stale = 1 - Min(rel->allvisfrac, 1);
+
+	return stale * rel->pages * seq_page_cost + 2 * tuples * stale * cpu_tuple_cost;
+}
+
 /* Of a leaf and, if it is a subquery, all that this aggregates. */
 static Cost
 leaf_cost(GcLeaf *leaf, double tuple_cost, double build_cost)
@@ -158,13 +167,17 @@ leaf_cost(GcLeaf *leaf, double tuple_cost, double build_cost)
 	}
 	else
 	{
-		double		stale = 1 - Min(leaf->rel->allvisfrac, 1);
-
 		/* Priced as the sequential scan that it is. */
 		if (!enable_seqscan)
 			cost += disable_cost;
-		/* Tuples of pages not all-visible are read by the backend itself. */
-		cost += stale * leaf->rel->pages * seq_page_cost + 2 * leaf->tuples * stale * cpu_tuple_cost;
+		if (leaf->parts == NIL)
+			cost += delta_cost(leaf->rel, leaf->tuples);
+		foreach(lc, leaf->parts)
+		{
+			const RelOptInfo *part = ((GcAppendPart *) lfirst(lc))->rel;
+
+			cost += delta_cost(part, part->tuples);
+		}
 	}
 	return cost;
 }

@@ -37,12 +37,24 @@ typedef struct GcGroups
 	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
 } GcGroups;
 
-/* A base relation, a row source or an aggregated subquery, while it is being translated. */
+/* A table that is a child of an append input. */
+typedef struct GcAppendPart
+{
+	RelOptInfo *rel;
+	Oid			relid;
+	List	   *exprs;			/* the input's columns, as expressions of this table; NULL: dropped */
+} GcAppendPart;
+
+/*
+ * A base relation, an append input, a row source or an aggregated subquery, while it is being
+ * translated.
+ */
 typedef struct GcLeaf
 {
 	RelOptInfo *rel;
 	Relids		relids;
 	Oid			relid;			/* 0: row source, or: */
+	List	   *parts;			/* GcAppendPart: the tables of an append input */
 	GcGroups   *groups;			/* of the subquery that it is */
 	List	   *having;			/* conditions on these groups, of the subquery's level */
 	Path	   *path;			/* of a row source */
@@ -98,6 +110,7 @@ typedef struct GcTranslation
 	List	   *lower;			/* PlannerInfo: levels below it of which lookup tables are made */
 	PlannerInfo *root;
 	List	   *leaves;			/* GcLeaf, of all cores */
+	List	   *appends;		/* GcLeaf: append inputs of all levels */
 	GcLeaf	   *streamed;
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
 	/*
@@ -157,11 +170,18 @@ typedef struct GcTranslation
 	const char *reason;			/* why it failed */
 } GcTranslation;
 
+/* Is it read through the column cache? */
+static inline bool
+gc_leaf_is_cached(const GcLeaf *leaf)
+{
+	return OidIsValid(leaf->relid) || leaf->parts != NIL;
+}
+
 /* Does PostgreSQL compute this leaf's rows? */
 static inline bool
 gc_leaf_is_source(const GcLeaf *leaf)
 {
-	return !OidIsValid(leaf->relid) && leaf->groups == NULL;
+	return !gc_leaf_is_cached(leaf) && leaf->groups == NULL;
 }
 
 #define GC_NO_EXPR	(-1)

@@ -18,7 +18,9 @@
 #include "tree.h"
 
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 
+#include "append.h"
 #include "attach.h"
 #include "builder.h"
 #include "equalities.h"
@@ -171,7 +173,7 @@ place_residuals(GcCore *core, List *equi, List *residuals)
 static int
 stream_rank(const GcLeaf *leaf)
 {
-	return OidIsValid(leaf->relid) ? 2 : leaf->groups ? 1 : 0;
+	return gc_leaf_is_cached(leaf) ? 2 : leaf->groups ? 1 : 0;
 }
 
 /* The largest table; of an attached core, a row source if there is no table. */
@@ -226,7 +228,7 @@ demote_untranslatable(GcTranslation *tr, GcCore *core)
 		GcLeaf	   *leaf = lfirst(lc);
 		ListCell   *lf;
 
-		if (leaf == tr->streamed || !OidIsValid(leaf->relid))
+		if (leaf == tr->streamed || !gc_leaf_is_cached(leaf))
 			continue;
 		leaf->input = 0;
 		foreach(lf, leaf->filters)
@@ -280,11 +282,13 @@ assign_inputs(GcTranslation *tr)
 		}
 		in = &tr->plan->inputs[tr->ninputs];
 		leaf->input = tr->ninputs++;
-		in->relid = leaf->relid;
+		if (leaf->parts)
+			tr->appends = lappend(tr->appends, leaf);
+		in->relid = leaf->parts ? planner_rt_fetch(leaf->rel->relid, tr->root)->relid : leaf->relid;
 		in->rows = leaf->rows;
 		in->tuples = leaf->tuples;
-		in->child = OidIsValid(leaf->relid) ? -1 : child++;
-		if (!OidIsValid(leaf->relid) && (leaf->path == NULL || leaf->path->param_info))
+		in->child = gc_leaf_is_source(leaf) ? child++ : -1;
+		if (gc_leaf_is_source(leaf) && (leaf->path == NULL || leaf->path->param_info))
 		{
 			gc_refuse(tr, "a joined relation has no independent plan");
 			return false;
@@ -339,7 +343,8 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 		const char *reason = NULL;
 		Oid			relid;
 
-		(void) gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason);
+		if (!gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason))
+			(void) gc_append_parts(tr->root, linitial(desc->leaves), &reason);
 		gc_refuse(tr, "no relation can be read through the column cache: %s", reason);
 		return false;
 	}
