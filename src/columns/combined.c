@@ -10,7 +10,8 @@
  * Texts: each table's column has a dictionary of its own.  The combined column's codes
  * are those of these dictionaries one behind another (gc_dict_concatenated()).  Since a
  * cell's values are its codes plus a base, moving them takes another base, and nothing
- * for each row.
+ * for each row.  A column that is one value in a table has cells of zeros, with that
+ * value for their base.
  *
  * Runs in backends.
  *
@@ -31,16 +32,22 @@ total_chunks(const GcCombination *c)
 	return n;
 }
 
-/* Cells that have to be copied. */
+/* Must the cells of a part's column be copies? */
+static bool
+is_copied(const GcCombination *c, int cell)
+{
+	return c->columns[cell] < 0 || c->first_codes[cell] > 0;
+}
+
 static Size
-moved_cells(const GcCombination *c)
+copied_cells(const GcCombination *c)
 {
 	Size		n = 0;
 
 	for (int i = 0; i < c->nparts; i++)
 	{
 		for (int k = 0; c->dirs[i] && k < c->ncolumns; k++)
-			n += c->first_codes[i * c->ncolumns + k] > 0 ? c->dirs[i]->nchunks : 0;
+			n += is_copied(c, i * c->ncolumns + k) ? c->dirs[i]->nchunks : 0;
 	}
 	return n;
 }
@@ -48,24 +55,14 @@ moved_cells(const GcCombination *c)
 Size
 gc_combined_size(const GcCombination *c)
 {
-	return MAXALIGN(gc_directory_size(total_chunks(c), c->ncolumns)) + moved_cells(c) * MAXALIGN(sizeof(GcChunkColumn));
+	return MAXALIGN(gc_directory_size(total_chunks(c), c->ncolumns)) + copied_cells(c) * MAXALIGN(sizeof(GcChunkColumn));
 }
 
 /* Add what is known of a part's column to that of the combined one. */
 static void
-add_column(GcDirColumn *to, const GcDirColumn *from, uint32 first_code, bool first)
+add_column(GcDirColumn *to, const GcDirColumn *from, uint32 first_code)
 {
-	if (first)
-	{
-		*to = *from;
-		to->state = NULL;
-		to->bytes = 0;
-		to->has_nulls = false;
-		to->widths = 0;
-		to->dscale = -1;
-		to->min = 1;
-		to->max = 0;
-	}
+	to->spec = from->spec;
 	to->has_nulls |= from->has_nulls;
 	to->widths |= from->widths;
 	to->bytes += from->bytes;
@@ -104,6 +101,78 @@ moved_cell(GcChunkColumn *cell, uint32 first_code, char **copies)
 	return copy;
 }
 
+/* What is known of column k of all parts. */
+static void
+describe_column(GcDirectory *dir, const GcCombination *c, int k)
+{
+	GcDirColumn *column = &dir->columns[k];
+
+	column->dscale = -1;
+	column->min = 1;
+	for (int i = 0; i < c->nparts; i++)
+	{
+		const int	cell = i * c->ncolumns + k;
+
+		if (c->dirs[i] == NULL)
+			continue;
+		if (c->columns[cell] >= 0)
+			add_column(column, &c->dirs[i]->columns[c->columns[cell]], c->first_codes[cell]);
+		else
+			column->widths |= 1;
+		if (c->columns[cell] == GC_COMBINED_NUMBER)
+		{
+			column->spec.kind = GC_INT4;
+			column->min = column->min > column->max ? i : column->min;
+			column->max = i;
+		}
+	}
+}
+
+/* A cell at *copies in which all rows have a value. */
+static GcChunkColumn *
+constant_cell(const GcCombination *c, const GcChunk *chunk, int64 value, char **copies)
+{
+	GcChunkColumn *copy = (GcChunkColumn *) *copies;
+
+	*copies += MAXALIGN(sizeof(GcChunkColumn));
+	if (chunk == NULL)
+		return NULL;
+	*copy = *c->zeros;
+	copy->desc.base = copy->min = copy->max = value;
+	copy->desc.nrows = chunk->nrows;
+	return copy;
+}
+
+/* Add column k of part i, whose chunks are those from number `at` on. */
+static void
+add_cells(GcDirectory *dir, const GcCombination *c, int i, int k, uint32 at, char **copies)
+{
+	const GcDirectory *from = c->dirs[i];
+	const int	column = c->columns[i * c->ncolumns + k];
+	const uint32 first_code = c->first_codes[i * c->ncolumns + k];
+	const int64 value = column == GC_COMBINED_NUMBER ? i :
+		dir->columns[k].min <= dir->columns[k].max ? dir->columns[k].min : 0;
+
+	for (uint32 n = 0; n < from->nchunks; n++)
+	{
+		GcCellRange *range = &GC_COLUMN_RANGES(dir, k)[at + n];
+
+		if (column < 0)
+		{
+			GC_CELL(dir, at + n, k) = constant_cell(c, from->chunks[n], value, copies);
+			*range = (GcCellRange) {value, value};
+			continue;
+		}
+		GC_CELL(dir, at + n, k) = moved_cell(GC_CELL(from, n, column), first_code, copies);
+		*range = GC_COLUMN_RANGES(from, column)[n];
+		if (range->min <= range->max)
+		{
+			range->min += first_code;
+			range->max += first_code;
+		}
+	}
+}
+
 /* Add the chunks of part i, which become those from number `at` on. */
 static void
 add_part(GcDirectory *dir, const GcCombination *c, int i, uint32 at, char **copies)
@@ -114,25 +183,7 @@ add_part(GcDirectory *dir, const GcCombination *c, int i, uint32 at, char **copi
 	memcpy(dir->facts + at, from->facts, from->nchunks * sizeof(GcChunkFacts));
 	dir->nrows += from->nrows;
 	for (int k = 0; k < c->ncolumns; k++)
-	{
-		int			column = c->columns[i * c->ncolumns + k];
-		uint32		first_code = c->first_codes[i * c->ncolumns + k];
-		const GcCellRange *ranges = GC_COLUMN_RANGES(from, column);
-
-		add_column(&dir->columns[k], &from->columns[column], first_code, dir->columns[k].spec.attnum == 0);
-		for (uint32 n = 0; n < from->nchunks; n++)
-		{
-			GcCellRange *range = &GC_COLUMN_RANGES(dir, k)[at + n];
-
-			GC_CELL(dir, at + n, k) = moved_cell(GC_CELL(from, n, column), first_code, copies);
-			*range = ranges[n];
-			if (range->min <= range->max)
-			{
-				range->min += first_code;
-				range->max += first_code;
-			}
-		}
-	}
+		add_cells(dir, c, i, k, at, copies);
 }
 
 GcDirectory *
@@ -145,6 +196,8 @@ gc_combine(const GcCombination *c, void *memory)
 	uint32		at = 0;
 
 	gc_directory_init(dir, size, c->id, &c->key, nchunks, c->ncolumns);
+	for (int k = 0; k < c->ncolumns; k++)
+		describe_column(dir, c, k);
 	for (int i = 0; i < c->nparts; i++)
 	{
 		c->first_chunks[i] = at;

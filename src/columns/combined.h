@@ -18,7 +18,10 @@ typedef struct GcCombination
 	int			nparts;
 	int			ncolumns;
 	const GcDirectory **dirs;	/* NULL: the part has no chunks */
-	const int  *columns;		/* the column of dirs[i] */
+	const int  *columns;		/* the column of dirs[i], or one of these: */
+#define GC_COMBINED_ABSENT	(-1)	/* the part has none: some value, which must not matter */
+#define GC_COMBINED_NUMBER	(-2)	/* of every part: its number */
+	const GcChunkColumn *zeros; /* gc_store_zeros(), where one of these is there */
 	const uint32 *first_codes;	/* texts: what is added to the part's codes */
 	uint32	   *first_chunks;	/* out: number of the part's first chunk */
 } GcCombination;

@@ -48,6 +48,7 @@ typedef struct GcStoreShared
 	uint64		next_version;	/* under GC_LOCK_STORE */
 	pg_atomic_uint64 evictions; /* columns evicted; written under GC_LOCK_STORE */
 	pg_atomic_uint64 next_id;
+	GcChunkColumn *zeros;		/* gc_store_zeros(); NULL: not made yet; under GC_LOCK_STORE */
 	uint32		next_combination;	/* to be replaced; under GC_LOCK_STORE, as these: */
 	GcStoredCombination combinations[GC_STORE_COMBINATIONS];
 } GcStoreShared;

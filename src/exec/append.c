@@ -28,18 +28,23 @@
 /* More cells than this are not made for columns that are not read. */
 #define MAX_CELLS	(1 << 16)
 
-/* The column of a part's directory that is the input's column attno; -1: it has none that is good. */
+/* It has the column, but not good. */
+#define COLUMN_BAD	(-100)
+
+/* The column of a part's directory that is the input's column attno, as in GcCombination. */
 static int
 part_column(const GcScanState *node, const GcInputState *part, const GcPlanPart *pp, int attno)
 {
 	int16		attnum = GC_PLAN_ATTNUMS(node->plan)[pp->first_attnum + attno - 1];
 
-	for (uint32 c = 0; attnum > 0 && c < part->dir->ncolumns; c++)
+	if (attnum <= 0)
+		return attnum == GC_ATTNUM_PART ? GC_COMBINED_NUMBER : GC_COMBINED_ABSENT;
+	for (uint32 c = 0; c < part->dir->ncolumns; c++)
 	{
 		if (part->dir->columns[c].spec.attnum == attnum)
-			return part->dir->columns[c].problem == GC_COL_OK ? (int) c : -1;
+			return part->dir->columns[c].problem == GC_COL_OK ? (int) c : COLUMN_BAD;
 	}
-	return -1;
+	return COLUMN_BAD;
 }
 
 /* Which of the input's columns does the program read? */
@@ -64,12 +69,14 @@ add_column(const GcScanState *node, GcInputState *in, const GcPlanPart *pp, int 
 		GcInputState *part = &in->parts[i];
 		const GcColSpec *other;
 
-		columns[i * stride] = -1;
+		columns[i * stride] = GC_COMBINED_ABSENT;
 		if (part->dir == NULL)
 			continue;
 		columns[i * stride] = part_column(node, part, &pp[i], attno);
-		if (columns[i * stride] < 0)
+		if (columns[i * stride] == COLUMN_BAD)
 			return false;
+		if (columns[i * stride] < 0)
+			continue;
 		other = &part->dir->columns[columns[i * stride]].spec;
 		if (spec && (spec->kind != other->kind || spec->rtrim != other->rtrim))
 			return false;
@@ -91,7 +98,7 @@ concatenate(GcInputState *in, int column, int stride, const int *columns, bool r
 	{
 		const GcDirectory *dir = in->parts[i].dir;
 
-		views[i] = gc_dict_view(dir ? dir->columns[columns[i * stride + column]].state : NULL, rtrim);
+		views[i] = gc_dict_view(dir && columns[i * stride + column] >= 0 ? dir->columns[columns[i * stride + column]].state : NULL, rtrim);
 		total += gc_dict_count(views[i]);
 	}
 	if (total > GC_DICT_MAX_VALUES)
@@ -121,6 +128,9 @@ choose_columns(GcScanState *node, GcInputState *in, const GcPlanInput *pin, GcCo
 		const int	n = c->ncolumns;
 		GcDictView *dict = NULL;
 
+		/* What has no name in the query is another column in each query. */
+		if (!read[a] && GC_PLAN_ATTNUMS(node->plan)[pp->first_attnum + a - 1] <= 0)
+			continue;
 		if (!read[a] && nchunks * pin->natts > MAX_CELLS)
 			continue;
 		if (!add_column(node, in, pp, a, columns + n, stride))
@@ -129,7 +139,7 @@ choose_columns(GcScanState *node, GcInputState *in, const GcPlanInput *pin, GcCo
 		{
 			const GcDirectory *dir = in->parts[i].dir;
 
-			if (dir && dir->columns[columns[i * stride + n]].spec.kind == GC_TEXT)
+			if (dir && columns[i * stride + n] >= 0 && dir->columns[columns[i * stride + n]].spec.kind == GC_TEXT)
 				code = concatenate(in, n, stride, columns, dir->columns[columns[i * stride + n]].spec.rtrim, first_codes,
 								   &dict, err);
 		}
@@ -152,6 +162,18 @@ narrow(void *matrix, int nrows, int stride, int n, Size width)
 {
 	for (int i = 1; i < nrows; i++)
 		memmove((char *) matrix + (Size) i * n * width, (char *) matrix + (Size) i * stride * width, n * width);
+}
+
+/* Have the cells of columns that are one value. */
+static bool
+have_zeros(GcCombination *c)
+{
+	for (int i = 0; i < c->nparts * c->ncolumns; i++)
+	{
+		if (c->columns[i] < 0)
+			return (c->zeros = gc_store_zeros()) != NULL;
+	}
+	return true;
 }
 
 /* Equal hashes, equal combined directories. */
@@ -246,6 +268,8 @@ gc_append_combine(GcScanState *node, int input, GcError *err)
 		c->key = (GcRelKey) {.dbid = MyDatabaseId,
 		.relid = OidIsValid(pin->relid) ? pin->relid : RelationGetRelid(in->parts[0].rel)};
 		c->id = combination_id(c, attnos);
+		if (!have_zeros(c))
+			return gc_fail(err, GC_CACHE_FULL, "There is no room for a column of zeros.");
 		in->dir = gc_combine(c, palloc(gc_combined_size(c)));
 	}
 	combine_served(in);

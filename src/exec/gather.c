@@ -70,6 +70,11 @@ open_table(GcScanState *node, GcInputState *in, Oid relid, const int16 *attnums,
 		const GcPColumn *col = &gc_columns(node->logical)[in->first + c];
 		AttrNumber	attnum = attnums ? attnums[col->attnum - 1] : col->attnum;
 
+		if (attnum <= 0)
+		{
+			in->specs[c] = (GcColSpec) {.attnum = attnum,.kind = col->kind,.rtrim = col->rtrim};
+			continue;
+		}
 		if (!gc_col_spec(in->rel, attnum, &in->specs[c], &reason))
 			return gc_fail(err, GC_UNSUPPORTED, "Column %d of table \"%s\" cannot be cached: %s.",
 						   attnum, RelationGetRelationName(in->rel), reason);
@@ -96,8 +101,13 @@ open_parts(GcScanState *node, int i, GcError *err)
 		code = open_table(node, &in->parts[k], parts[k].relid, GC_PLAN_ATTNUMS(node->plan) + parts[k].first_attnum,
 						  err);
 	}
-	if (code == GC_OK)
-		memcpy(in->specs, in->parts[0].specs, in->ncols * sizeof(GcColSpec));
+	/* Of a column that some of the tables lack, what another one says. */
+	for (int c = 0; c < in->ncols && code == GC_OK; c++)
+	{
+		in->specs[c] = in->parts[0].specs[c];
+		for (int k = 1; k < in->nparts && in->specs[c].attnum <= 0; k++)
+			in->specs[c] = in->parts[k].specs[c];
+	}
 	return code;
 }
 
@@ -154,7 +164,16 @@ static GcCode
 load_table(GcScanState *node, GcInputState *in, GcError *err)
 {
 	GcLoadStats stats = {0};
-	GcCode		code = gc_load_columns(in->rel, in->ncols, in->specs, &stats, err);
+	GcColSpec  *specs = palloc((in->ncols + 1) * sizeof(GcColSpec));
+	int			n = 0;
+	GcCode		code;
+
+	for (int c = 0; c < in->ncols; c++)
+	{
+		if (in->specs[c].attnum > 0)
+			specs[n++] = in->specs[c];
+	}
+	code = gc_load_columns(in->rel, n, specs, &stats, err);
 
 	node->stats.chunks_loaded += stats.chunks_loaded;
 	node->stats.load_ms += stats.ms;
@@ -212,6 +231,8 @@ find_columns(GcScanState *node, GcInputState *in, bool *missing, GcError *err)
 	*missing = in->dir == NULL;
 	for (int c = 0; c < in->ncols && in->dir; c++)
 	{
+		if (in->specs[c].attnum <= 0)
+			continue;
 		in->dir_column[c] = gc_directory_column(in->dir, &in->specs[c]);
 		if (in->dir_column[c] < 0)
 			*missing = true;
@@ -227,11 +248,11 @@ find_columns(GcScanState *node, GcInputState *in, bool *missing, GcError *err)
 
 /* Read what is not served of a table from chunks, into the private chunk of its input. */
 static GcCode
-read_table_delta(GcScanState *node, GcInputState *in, GcInputState *table, GcError *err)
+read_table_delta(GcScanState *node, GcInputState *in, GcInputState *table, int number, GcError *err)
 {
 	uint32		before = gc_encoder_rows(in->private);
 	GcCode		code = gc_delta_scan(table->rel, node->css.ss.ps.state->es_snapshot, &table->served, table->specs,
-									 in->private, err);
+									 number, in->private, err);
 
 	if (code != GC_OK)
 		return code;
@@ -259,11 +280,11 @@ read_delta(GcScanState *node, GcInputState *in, GcError *err)
 	}
 	in->private = gc_encoder_create(in->ncols, in->specs, in->dicts, widths);
 	if (in->rel)
-		code = read_table_delta(node, in, in, err);
+		code = read_table_delta(node, in, in, 0, err);
 	for (int k = 0; k < in->nparts && code == GC_OK; k++)
 	{
 		if (in->parts[k].served.nranges > 0)
-			code = read_table_delta(node, in, &in->parts[k], err);
+			code = read_table_delta(node, in, &in->parts[k], k, err);
 	}
 	in->private_rows = code == GC_OK ? gc_encoder_rows(in->private) : 0;
 	return code;

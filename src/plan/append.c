@@ -8,8 +8,11 @@
  * a pipeline has one kernel and one launch, whatever the number of children.
  *
  * PostgreSQL has pruned the children already, and translated each of the relation's
- * columns to the child's.  All of these must be columns of tables that are read
- * through the column cache.
+ * columns to an expression of the child.  Mostly that is the child's own column.  Where
+ * it is not (UNION ALL of constants, say), the column is a CASE over the number of the
+ * table, a column that every append input has.  So are the conditions that a single
+ * SELECT of UNION ALL has.  Expressions refer to columns of tables as Vars of the
+ * relation, with numbers behind those of its own columns.
  *
  * Planner, in backends.
  *
@@ -18,26 +21,46 @@
 #include "append.h"
 
 #include "access/table.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "../columns/spec.h"
 
-/* Each is opened, loaded and judged at every execution. */
-#define MAX_PARTS	512
+/* Each is opened, loaded and judged at every execution; each has a place in CASE, if there is one. */
+#define MAX_PARTS		512
+#define MAX_CASE_PARTS	64
+
+#define MAX_UNNAMED		100
 
 typedef struct Walk
 {
-	PlannerInfo *root;
 	List	   *parts;
 	const char *reason;
 } Walk;
+
+/* A relation on the way from the topmost one to a table. */
+typedef struct Step
+{
+	PlannerInfo *root;
+	Index		relid;
+	List	   *exprs;			/* the topmost relation's columns */
+	List	   *quals;
+} Step;
+
+static bool add_children(Walk *w, const Step *parent);
 
 static bool
 refuse(Walk *w, const char *reason)
@@ -46,26 +69,40 @@ refuse(Walk *w, const char *reason)
 	return false;
 }
 
-/* The columns of the topmost relation as those of a child's child. */
+/*-------------------------------------------------------------------------
+ * Tables
+ *-------------------------------------------------------------------------
+ */
+
+/* Expressions of a relation as those of its child. */
 static List *
-translate_columns(PlannerInfo *root, List *exprs, AppendRelInfo *appinfo)
+translate_exprs(PlannerInfo *root, List *exprs, AppendRelInfo *appinfo)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	if (exprs == NIL)
-		return appinfo->translated_vars;
 	foreach(lc, exprs)
 		result = lappend(result, lfirst(lc) == NULL ? NULL :
 						 adjust_appendrel_attrs(root, lfirst(lc), 1, &appinfo));
 	return result;
 }
 
-/* Add a table. */
-static bool
-add_part(Walk *w, RelOptInfo *rel, List *exprs)
+/* Conditions of a relation, as clauses. */
+static List *
+clauses_of(List *rinfos)
 {
-	RangeTblEntry *rte = planner_rt_fetch(rel->relid, w->root);
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rinfos)
+		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
+	return clauses;
+}
+
+static bool
+add_table(Walk *w, const Step *s)
+{
+	RangeTblEntry *rte = planner_rt_fetch(s->relid, s->root);
 	GcAppendPart *part;
 	Relation	relation;
 	const char *reason;
@@ -82,58 +119,286 @@ add_part(Walk *w, RelOptInfo *rel, List *exprs)
 	if (!ok)
 		return refuse(w, psprintf("of a child of it, %s", reason));
 	part = palloc0(sizeof(GcAppendPart));
-	part->rel = rel;
+	part->root = s->root;
+	part->rel = s->root->simple_rel_array[s->relid];
 	part->relid = rte->relid;
-	part->exprs = exprs;
+	part->exprs = s->exprs;
+	part->quals = s->quals;
 	w->parts = lappend(w->parts, part);
 	return true;
 }
 
-/* Add the children of a relation; exprs: the topmost relation's columns as its. */
+/* Vars of a subquery as the expressions that it computes. */
+typedef struct Inline
+{
+	Index		relid;
+	List	   *tlist;
+} Inline;
+
+static Node *
+inline_mutator(Node *node, void *context)
+{
+	Inline	   *in = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == in->relid)
+	{
+		TargetEntry *tle = get_tle_by_resno(in->tlist, ((Var *) node)->varattno);
+
+		/* a whole-row reference is refused later */
+		return tle ? (Node *) copyObject(tle->expr) : copyObject(node);
+	}
+	return expression_tree_mutator(node, inline_mutator, context);
+}
+
+/* Is the query only a SELECT of expressions FROM one relation WHERE something? */
 static bool
-add_children(Walk *w, Index parent, List *exprs)
+is_simple_select(PlannerInfo *subroot)
+{
+	const Query *q = subroot->parse;
+
+	return q->commandType == CMD_SELECT && !q->hasAggs && q->groupClause == NIL && q->groupingSets == NIL &&
+		q->distinctClause == NIL && !q->hasWindowFuncs && q->setOperations == NULL && q->limitCount == NULL &&
+		q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL && !q->hasModifyingCTE &&
+		q->havingQual == NULL && subroot->init_plans == NIL &&
+		bms_membership(subroot->all_baserels) == BMS_SINGLETON &&
+		!contain_volatile_functions((Node *) subroot->processed_tlist);
+}
+
+/* A SELECT of UNION ALL that PostgreSQL has planned for itself, as it has conditions. */
+static bool
+add_subquery(Walk *w, const Step *s)
+{
+	RelOptInfo *rel = s->root->simple_rel_array[s->relid];
+	PlannerInfo *subroot = rel->subroot;
+	Inline		in = {.relid = s->relid};
+	Step		below;
+	RelOptInfo *base;
+
+	if (subroot == NULL || rel->subplan_params != NIL || !is_simple_select(subroot) ||
+		planner_rt_fetch(s->relid, s->root)->securityQuals != NIL)
+		return refuse(w, "a child of it is not a table");
+	in.tlist = subroot->processed_tlist;
+	below.root = subroot;
+	below.relid = bms_singleton_member(subroot->all_baserels);
+	base = subroot->simple_rel_array[below.relid];
+	if (IS_DUMMY_REL(base))
+		return true;
+	below.exprs = (List *) inline_mutator((Node *) s->exprs, &in);
+	/* Those of the relation are among them, too. */
+	below.quals = list_concat((List *) inline_mutator((Node *) s->quals, &in), clauses_of(base->baserestrictinfo));
+	return planner_rt_fetch(below.relid, subroot)->inh ? add_children(w, &below) : add_table(w, &below);
+}
+
+/* Add the children of a relation. */
+static bool
+add_children(Walk *w, const Step *parent)
 {
 	ListCell   *lc;
 
-	foreach(lc, w->root->append_rel_list)
+	foreach(lc, parent->root->append_rel_list)
 	{
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
-		RelOptInfo *child;
-		List	   *translated;
+		RelOptInfo *rel;
+		RangeTblEntry *rte;
+		Step		child = {.root = parent->root,.relid = appinfo->child_relid};
+		bool		ok;
 
-		if (appinfo->parent_relid != parent)
+		if (appinfo->parent_relid != parent->relid)
 			continue;
-		child = w->root->simple_rel_array[appinfo->child_relid];
-		if (child == NULL || IS_DUMMY_REL(child))
+		rel = parent->root->simple_rel_array[child.relid];
+		if (rel == NULL || IS_DUMMY_REL(rel))
 			continue;
-		translated = translate_columns(w->root, exprs, appinfo);
-		if (planner_rt_fetch(child->relid, w->root)->inh ? !add_children(w, child->relid, translated)
-			: !add_part(w, child, translated))
+		child.exprs = parent->exprs ? translate_exprs(parent->root, parent->exprs, appinfo) : appinfo->translated_vars;
+		child.quals = translate_exprs(parent->root, parent->quals, appinfo);
+		rte = planner_rt_fetch(child.relid, parent->root);
+		ok = rte->inh ? add_children(w, &child) : rte->rtekind == RTE_SUBQUERY ? add_subquery(w, &child) :
+			add_table(w, &child);
+		if (!ok)
 			return false;
 	}
 	return true;
 }
 
-/* May the tables' columns be read as one column of the relation? */
+/*-------------------------------------------------------------------------
+ * Columns
+ *-------------------------------------------------------------------------
+ */
+
+/* The columns of an append input while they are found. */
+typedef struct Columns
+{
+	GcAppend   *append;
+	Index		relid;
+	GcAppendPart *part;			/* whose expression is looked at */
+	int			number;			/* of the part */
+	bool		failed;
+} Columns;
+
 static bool
-column_ok(Walk *w, Var *var)
+is_own_var(const GcAppendPart *part, const Node *node)
+{
+	return node && IsA(node, Var) && ((const Var *) node)->varno == part->rel->relid &&
+		((const Var *) node)->varattno > 0 && ((const Var *) node)->varlevelsup == 0;
+}
+
+static bool
+same_type(const Var *a, const Var *b)
+{
+	return a->vartype == b->vartype && a->varcollid == b->varcollid &&
+		(getBaseType(a->vartype) != BPCHAROID || a->vartypmod == b->vartypmod);
+}
+
+/* Is column `number` of the relation, from 0, one of each table, of this type? */
+static bool
+is_plain(const GcAppend *append, int number, const Var *var)
 {
 	ListCell   *lc;
 
-	if (var->varattno <= 0)
-		return refuse(w, "a system column or whole-row reference is used");
-	foreach(lc, w->parts)
+	foreach(lc, append->parts)
 	{
 		GcAppendPart *part = lfirst(lc);
-		Var		   *child = (Var *) list_nth(part->exprs, var->varattno - 1);
+		Node	   *expr = list_nth(part->exprs, number);
 
-		if (child == NULL || !IsA(child, Var) || child->varno != part->rel->relid || child->varattno <= 0)
-			return refuse(w, "a column of it is not a column of every child");
-		if (child->vartype != var->vartype || child->varcollid != var->varcollid ||
-			(getBaseType(var->vartype) == BPCHAROID && child->vartypmod != var->vartypmod))
-			return refuse(w, "a column of it differs in type between its children");
+		if (!is_own_var(part, expr) || !same_type((Var *) expr, var))
+			return false;
 	}
 	return true;
+}
+
+static void
+note_attnums(GcAppend *append, int number)
+{
+	ListCell   *lc;
+
+	foreach(lc, append->parts)
+	{
+		GcAppendPart *part = lfirst(lc);
+
+		part->attnums[number] = ((Var *) list_nth(part->exprs, number))->varattno;
+	}
+}
+
+/* A column of the input that is, or becomes, this column of the part. */
+static Var *
+input_column(Columns *c, const Var *var)
+{
+	GcAppend   *append = c->append;
+	int			i;
+
+	for (i = 0; i < append->natts; i++)
+	{
+		Expr	   *expr = append->columns[i];
+
+		if (expr && IsA(expr, Var) && c->part->attnums[i] == var->varattno && same_type((Var *) expr, var))
+			return (Var *) expr;
+	}
+	/* The first of these is the number of the table. */
+	for (i = 1; i < append->ninput - append->natts; i++)
+	{
+		int16	   *attnum = &c->part->attnums[append->natts + i];
+
+		if (same_type(append->unnamed[i], var) && (*attnum == 0 || *attnum == var->varattno))
+			break;
+	}
+	if (i == MAX_UNNAMED)
+	{
+		c->failed = true;
+		return append->unnamed[0];
+	}
+	if (append->natts + i == append->ninput)
+		append->unnamed[i] = makeVar(c->relid, ++append->ninput, var->vartype, var->vartypmod, var->varcollid, 0);
+	c->part->attnums[append->natts + i] = var->varattno;
+	return append->unnamed[i];
+}
+
+/* An expression of a table as one of the input's columns. */
+static Node *
+columns_mutator(Node *node, void *context)
+{
+	Columns    *c = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, PlaceHolderVar))
+		return columns_mutator((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	if (is_own_var(c->part, node))
+		return (Node *) copyObject(input_column(c, (Var *) node));
+	if (IsA(node, Var))
+		c->failed = true;
+	return expression_tree_mutator(node, columns_mutator, context);
+}
+
+static Expr *
+part_is(const GcAppend *append, int number)
+{
+	Const	   *value = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(number), false, true);
+	OpExpr	   *op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) copyObject(append->unnamed[0]),
+											  (Expr *) value, InvalidOid, InvalidOid);
+
+	op->opfuncid = F_INT4EQ;
+	return (Expr *) op;
+}
+
+/*
+ * CASE over the number of the table.  exprs: by table; the tables that have the last one's come
+ * under ELSE.
+ */
+static Expr *
+choose_by_part(const GcAppend *append, List *exprs, Oid type, Oid collation)
+{
+	CaseExpr   *result = makeNode(CaseExpr);
+	List	   *seen = list_make1(llast(exprs));
+	ListCell   *lc,
+			   *lo;
+
+	result->casetype = type;
+	result->casecollid = collation;
+	result->defresult = llast(exprs);
+	result->location = -1;
+	foreach(lc, exprs)
+	{
+		CaseWhen   *when;
+		List	   *conditions = NIL;
+
+		if (list_member(seen, lfirst(lc)))
+			continue;
+		seen = lappend(seen, lfirst(lc));
+		foreach(lo, exprs)
+		{
+			if (equal(lfirst(lo), lfirst(lc)))
+				conditions = lappend(conditions, part_is(append, foreach_current_index(lo)));
+		}
+		when = makeNode(CaseWhen);
+		when->expr = list_length(conditions) == 1 ? linitial(conditions) : make_orclause(conditions);
+		when->result = lfirst(lc);
+		when->location = -1;
+		result->args = lappend(result->args, when);
+	}
+	return result->args == NIL ? result->defresult : (Expr *) result;
+}
+
+/* What a column of the relation is; NULL: it cannot be read. */
+static Expr *
+column_expr(Columns *c, Var *var)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	if (list_length(c->append->parts) > MAX_CASE_PARTS)
+		return NULL;
+	foreach(lc, c->append->parts)
+	{
+		Node	   *expr;
+
+		c->part = lfirst(lc);
+		expr = list_nth(c->part->exprs, var->varattno - 1);
+		if (expr == NULL || exprType(expr) != var->vartype)
+			return NULL;
+		exprs = lappend(exprs, columns_mutator(expr, c));
+	}
+	return c->failed ? NULL : choose_by_part(c->append, exprs, var->vartype, var->varcollid);
 }
 
 /* The relation's columns that the query level reads, here or further up. */
@@ -141,51 +406,151 @@ static List *
 columns_read(RelOptInfo *rel)
 {
 	List	   *vars = pull_var_clause((Node *) rel->reltarget->exprs, PVC_RECURSE_PLACEHOLDERS);
+	List	   *own = NIL;
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
 		vars = list_concat(vars, pull_var_clause((Node *) lfirst_node(RestrictInfo, lc)->clause,
 												 PVC_RECURSE_PLACEHOLDERS));
-	return vars;
+	/* Placeholders may be of other relations, too. */
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (IsA(var, Var) && var->varno == rel->relid && var->varlevelsup == 0)
+			own = list_append_unique(own, var);
+	}
+	return own;
 }
 
-List *
-gc_append_parts(PlannerInfo *root, RelOptInfo *rel, const char **reason)
+/* Find what the columns are that are read; false, with a reason, if one cannot be read. */
+static bool
+find_columns(Columns *c, RelOptInfo *rel, const char **reason)
 {
-	Walk		w = {.root = root};
+	GcAppend   *append = c->append;
+	List	   *vars = columns_read(rel);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+
+		*reason = "a system column or whole-row reference is used";
+		if (var->varattno <= 0 || var->varattno > append->natts)
+			return false;
+		if (!is_plain(append, var->varattno - 1, var))
+			continue;
+		append->columns[var->varattno - 1] = (Expr *) var;
+		note_attnums(append, var->varattno - 1);
+	}
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+		Expr	  **column = &append->columns[var->varattno - 1];
+
+		*reason = "a column of it is not computed alike in all children";
+		if (*column == NULL && (*column = column_expr(c, var)) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* The conditions that are not on all tables alike, as conditions on the input. */
+static bool
+find_filters(Columns *c, PlannerInfo *root)
+{
+	GcAppend   *append = c->append;
+	List	   *exprs = NIL;
+	bool		any = false;
+	ListCell   *lc;
+
+	foreach(lc, append->parts)
+	{
+		c->part = lfirst(lc);
+		any |= c->part->quals != NIL;
+		exprs = lappend(exprs, columns_mutator((Node *) make_ands_explicit(c->part->quals), c));
+	}
+	if (!any)
+		return true;
+	if (c->failed || list_length(append->parts) > MAX_CASE_PARTS)
+		return false;
+	append->filters = list_make1(make_simple_restrictinfo(root, choose_by_part(append, exprs, BOOLOID, InvalidOid)));
+	return true;
+}
+
+/* Columns that no one asks for are there all the same, where that costs nothing. */
+static void
+note_other_columns(GcAppend *append)
+{
+	for (int i = 0; i < append->natts; i++)
+	{
+		Var		   *first = list_nth(((GcAppendPart *) linitial(append->parts))->exprs, i);
+
+		if (append->columns[i] != NULL || first == NULL || !IsA(first, Var) || !is_plain(append, i, first))
+			continue;
+		note_attnums(append, i);
+	}
+}
+
+GcAppend *
+gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason)
+{
+	Walk		w = {NIL};
+	Step		top = {.root = root,.relid = rel->relid};
+	GcAppend   *append = palloc0(sizeof(GcAppend));
+	Columns		c = {.append = append,.relid = rel->relid};
 	ListCell   *lc;
 
 	*reason = "it is not a table";
 	if (!IS_SIMPLE_REL(rel) || !planner_rt_fetch(rel->relid, root)->inh ||
-		planner_rt_fetch(rel->relid, root)->tablesample || !add_children(&w, rel->relid, NIL))
+		planner_rt_fetch(rel->relid, root)->tablesample || !add_children(&w, &top) || w.parts == NIL)
 	{
 		*reason = w.reason ? w.reason : *reason;
-		return NIL;
+		return NULL;
 	}
-	foreach(lc, columns_read(rel))
+	append->parts = w.parts;
+	append->natts = list_length(((GcAppendPart *) linitial(w.parts))->exprs);
+	append->ninput = append->natts + 1;
+	append->columns = palloc0((append->natts + 1) * sizeof(Expr *));
+	append->unnamed = palloc0((MAX_UNNAMED + 1) * sizeof(Var *));
+	append->unnamed[0] = makeVar(rel->relid, append->ninput, INT4OID, -1, InvalidOid, 0);
+	foreach(lc, w.parts)
 	{
-		Var		   *var = lfirst(lc);
+		GcAppendPart *part = lfirst(lc);
 
-		/* Placeholders may be of other relations, too. */
-		if (IsA(var, Var) && var->varno == rel->relid && var->varlevelsup == 0 && !column_ok(&w, var))
-		{
-			*reason = w.reason;
-			return NIL;
-		}
+		part->attnums = palloc0((append->natts + MAX_UNNAMED + 1) * sizeof(int16));
+		part->attnums[append->natts] = GC_ATTNUM_PART;
 	}
-	return w.parts;
+	if (!find_columns(&c, rel, reason))
+		return NULL;
+	*reason = "a condition of a child of it is not known";
+	if (!find_filters(&c, root))
+		return NULL;
+	note_other_columns(append);
+	return append;
 }
 
-int
-gc_append_natts(const List *parts)
+double
+gc_append_tuples(const GcAppend *append)
 {
-	return list_length(((GcAppendPart *) linitial(parts))->exprs);
+	double		tuples = 0;
+	ListCell   *lc;
+
+	foreach(lc, append->parts)
+		tuples += ((GcAppendPart *) lfirst(lc))->rel->tuples;
+	return tuples;
 }
 
-int16
-gc_append_attnum(const GcAppendPart *part, AttrNumber attno)
+Expr *
+gc_append_expr(const GcAppend *append, Var *var)
 {
-	Var		   *var = (Var *) list_nth(part->exprs, attno - 1);
+	if (var->varattno <= 0 || var->varattno > append->ninput)
+		return NULL;
+	return var->varattno > append->natts ? (Expr *) var : append->columns[var->varattno - 1];
+}
 
-	return var && IsA(var, Var) && var->varno == part->rel->relid && var->varattno > 0 ? var->varattno : 0;
+bool
+gc_append_has_filter(const GcAppend *append, const RestrictInfo *rinfo)
+{
+	return list_member_ptr(append->filters, rinfo);
 }

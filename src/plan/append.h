@@ -13,15 +13,21 @@
 #include "translate.h"
 
 /*
- * The tables (GcAppendPart) whose rows together are the relation's, if each is read through the
- * column cache; NIL, with a reason, if it is something else.
+ * The tables whose rows together are the relation's, if each is read through the column
+ * cache; NULL, with a reason, if it is something else.
  */
-extern List *gc_append_parts(PlannerInfo *root, RelOptInfo *rel, const char **reason);
+extern GcAppend *gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason);
 
-/* Number of columns that the relation has. */
-extern int	gc_append_natts(const List *parts);
+/* Tuples of all tables. */
+extern double gc_append_tuples(const GcAppend *append);
 
-/* The attribute of a part's table that is a column of the relation; 0 if there is none. */
-extern int16 gc_append_attnum(const GcAppendPart *part, AttrNumber attno);
+/*
+ * What a column of the relation is: the Var itself if it is a column of each table, else an
+ * expression of such columns.  NULL if it cannot be read.
+ */
+extern Expr *gc_append_expr(const GcAppend *append, Var *var);
+
+/* Is the clause one of a single table's conditions? */
+extern bool gc_append_has_filter(const GcAppend *append, const RestrictInfo *rinfo);
 
 #endif							/* GC_APPEND_H */

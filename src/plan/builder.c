@@ -248,7 +248,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		if (tr->column_leaf[i] != leaf || !equal(tr->column_nodes[i], node))
 			continue;
 		e = gc_build_expr(tr, GC_OP_COLUMN, tr->columns[i].kind, -1, -1, -1, i);
-		return leaf->parts && kind == GC_TEXT && e >= 0 ? unify_texts(tr, e) : e;
+		return leaf->append && kind == GC_TEXT && e >= 0 ? unify_texts(tr, e) : e;
 	}
 	if (kind == GC_KIND_NONE)
 		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType(node)));
@@ -260,7 +260,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		return gc_refuse(tr, "the query reads too many columns");
 	if (gc_leaf_is_source(leaf) && (resno = source_resno(leaf, node)) == 0)
 		return gc_refuse(tr, "a row source does not deliver a column");
-	if (leaf->parts && (!IsA(node, Var) || ((Var *) node)->varattno <= 0))
+	if (leaf->append && (!IsA(node, Var) || ((Var *) node)->varattno <= 0))
 		return gc_refuse(tr, "a system column or whole-row reference is used");
 
 	c = &tr->columns[tr->ncolumns];
@@ -278,7 +278,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	if (e >= 0 && kind == GC_TEXT)
 		tr->space[e] = tr->ncolumns;
 	tr->ncolumns++;
-	return leaf->parts && kind == GC_TEXT && e >= 0 ? unify_texts(tr, e) : e;
+	return leaf->append && kind == GC_TEXT && e >= 0 ? unify_texts(tr, e) : e;
 }
 
 static int

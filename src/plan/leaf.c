@@ -48,18 +48,6 @@ gc_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **
 	return ok;
 }
 
-/* Rows of all tables of an append input. */
-static double
-parts_tuples(const List *parts)
-{
-	double		tuples = 0;
-	ListCell   *lc;
-
-	foreach(lc, parts)
-		tuples += ((GcAppendPart *) lfirst(lc))->rel->tuples;
-	return tuples;
-}
-
 GcLeaf *
 gc_leaf_make(GcTranslation *tr, RelOptInfo *rel)
 {
@@ -73,10 +61,11 @@ gc_leaf_make(GcTranslation *tr, RelOptInfo *rel)
 	leaf->pipeline = -1;
 	if (gc_cacheable_table(tr->root, rel, &leaf->relid, &reason))
 		leaf->tuples = Max(rel->tuples, 1);
-	else if ((leaf->parts = gc_append_parts(tr->root, rel, &reason)) != NIL)
+	else if ((leaf->append = gc_append_make(tr->root, rel, &reason)) != NULL)
 	{
 		leaf->relid = InvalidOid;
-		leaf->tuples = Max(parts_tuples(leaf->parts), 1);
+		leaf->tuples = Max(gc_append_tuples(leaf->append), 1);
+		leaf->filters = list_copy(leaf->append->filters);
 	}
 	else if (!tr->embed(tr, leaf))
 	{
@@ -98,7 +87,7 @@ gc_leaf_demote(GcTranslation *tr, GcLeaf *leaf)
 	if (leaf->path == NULL || leaf->path->param_info || gc_source_refusal(tr->root, leaf->rel))
 		return false;
 	leaf->relid = InvalidOid;
-	leaf->parts = NIL;
+	leaf->append = NULL;
 	leaf->tuples = Max(leaf->rel->rows, 1);
 	leaf->filters = NIL;
 	tr->reason = NULL;

@@ -241,6 +241,16 @@ level_vars(GcTranslation *tr, Node *node)
 	return move_vars(node, &distance);
 }
 
+bool
+gc_lookup_enumerable(const GcTranslation *tr, int arg)
+{
+	const GcExpr *e = &tr->pexprs[arg];
+
+	while (e->op == GC_OP_PAYLOAD)
+		e = &tr->pexprs[tr->payloads[e->ref].expr];
+	return e->kind == GC_TEXT || e->op == GC_OP_COLUMN;
+}
+
 int
 gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 {

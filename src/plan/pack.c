@@ -12,7 +12,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "append.h"
 #include "builder.h"
 
 /* The numbers that parts have in the packed program. */
@@ -290,18 +289,17 @@ pack_parts(GcTranslation *tr, GcPlan *head, GcPlan *plan)
 		GcLeaf	   *leaf = lfirst(lc);
 		GcPlanInput *in = &head->inputs[leaf->input];
 
-		if (leaf->parts == NIL)
+		if (leaf->append == NULL)
 			continue;
 		in->first_part = part;
-		in->nparts = list_length(leaf->parts);
-		in->natts = gc_append_natts(leaf->parts);
-		foreach(lp, leaf->parts)
+		in->nparts = list_length(leaf->append->parts);
+		in->natts = leaf->append->ninput;
+		foreach(lp, leaf->append->parts)
 		{
 			if (plan)
 			{
 				GC_PLAN_PARTS(plan)[part] = (GcPlanPart) {((GcAppendPart *) lfirst(lp))->relid, attnum};
-				for (int a = 0; a < in->natts; a++)
-					GC_PLAN_ATTNUMS(plan)[attnum + a] = gc_append_attnum(lfirst(lp), a + 1);
+				memcpy(GC_PLAN_ATTNUMS(plan) + attnum, ((GcAppendPart *) lfirst(lp))->attnums, in->natts * sizeof(int16));
 			}
 			part++;
 			attnum += in->natts;

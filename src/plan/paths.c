@@ -170,9 +170,9 @@ leaf_cost(GcLeaf *leaf, double tuple_cost, double build_cost)
 		/* Priced as the sequential scan that it is. */
 		if (!enable_seqscan)
 			cost += disable_cost;
-		if (leaf->parts == NIL)
+		if (leaf->append == NULL)
 			cost += delta_cost(leaf->rel, leaf->tuples);
-		foreach(lc, leaf->parts)
+		foreach(lc, leaf->append ? leaf->append->parts : NIL)
 		{
 			const RelOptInfo *part = ((GcAppendPart *) lfirst(lc))->rel;
 

@@ -56,12 +56,15 @@ typedef struct GcPlanInput
 	double		tuples;			/* estimate before */
 } GcPlanInput;
 
+/* In the place of a table's attribute: the column is the table's number among those of its input. */
+#define GC_ATTNUM_PART	(-1)
+
 /* A table of an append input. */
 typedef struct GcPlanPart
 {
 	Oid			relid;
-	int			first_attnum;	/* among GC_PLAN_ATTNUMS: for each column of the input the table's,
-								 * or 0 */
+	int			first_attnum;	/* among GC_PLAN_ATTNUMS: for each column of the input the
+								 * table's; 0: it has none; GC_ATTNUM_PART */
 } GcPlanPart;
 
 typedef struct GcPlanColumn

@@ -37,13 +37,30 @@ typedef struct GcGroups
 	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
 } GcGroups;
 
-/* A table that is a child of an append input. */
+/* A table of an append input. */
 typedef struct GcAppendPart
 {
+	PlannerInfo *root;			/* its query level */
 	RelOptInfo *rel;
 	Oid			relid;
-	List	   *exprs;			/* the input's columns, as expressions of this table; NULL: dropped */
+	List	   *exprs;			/* the relation's columns, as expressions of this table; NULL: dropped */
+	List	   *quals;			/* conditions of this table alone */
+	int16	   *attnums;		/* its attributes that are the input's columns; 0: none is */
 } GcAppendPart;
+
+/*
+ * Several tables that are one relation.  The input has the relation's columns, and behind them some
+ * that have no name in the query: the number of the table, and what expressions are of.
+ */
+typedef struct GcAppend
+{
+	List	   *parts;			/* GcAppendPart */
+	int			natts;			/* of the relation */
+	int			ninput;			/* columns of the input */
+	Expr	  **columns;		/* natts: what the relation's columns are; NULL: cannot be read */
+	Var		  **unnamed;		/* ninput - natts */
+	List	   *filters;		/* RestrictInfo: conditions of single tables */
+} GcAppend;
 
 /*
  * A base relation, an append input, a row source or an aggregated subquery, while it is being
@@ -54,7 +71,7 @@ typedef struct GcLeaf
 	RelOptInfo *rel;
 	Relids		relids;
 	Oid			relid;			/* 0: row source, or: */
-	List	   *parts;			/* GcAppendPart: the tables of an append input */
+	GcAppend   *append;			/* of an append input */
 	GcGroups   *groups;			/* of the subquery that it is */
 	List	   *having;			/* conditions on these groups, of the subquery's level */
 	Path	   *path;			/* of a row source */
@@ -174,7 +191,7 @@ typedef struct GcTranslation
 static inline bool
 gc_leaf_is_cached(const GcLeaf *leaf)
 {
-	return OidIsValid(leaf->relid) || leaf->parts != NIL;
+	return OidIsValid(leaf->relid) || leaf->append != NULL;
 }
 
 /* Does PostgreSQL compute this leaf's rows? */

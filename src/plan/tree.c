@@ -214,6 +214,33 @@ leaf_share(GcTranslation *tr, GcLeaf *leaf)
 	return leaf->share;
 }
 
+static List *
+clauses_of(List *rinfos)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rinfos)
+		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
+	return clauses;
+}
+
+/* Columns of an append input that are expressions. */
+static List *
+append_exprs(const GcLeaf *leaf)
+{
+	List	   *exprs = NIL;
+
+	for (int i = 0; leaf->append && i < leaf->append->natts; i++)
+	{
+		Expr	   *expr = leaf->append->columns[i];
+
+		if (expr && !IsA(expr, Var))
+			exprs = lappend(exprs, expr);
+	}
+	return exprs;
+}
+
 /*
  * Leaves whose filters kernels cannot compute, but PostgreSQL can: dimensions
  * become row sources.  Tried on a scratch copy of the pipeline's expressions.
@@ -231,7 +258,7 @@ demote_untranslatable(GcTranslation *tr, GcCore *core)
 		if (leaf == tr->streamed || !gc_leaf_is_cached(leaf))
 			continue;
 		leaf->input = 0;
-		foreach(lf, leaf->filters)
+		foreach(lf, list_concat(clauses_of(leaf->filters), append_exprs(leaf)))
 		{
 			int			nexprs = tr->nexprs,
 						ncolumns = tr->ncolumns,
@@ -241,7 +268,7 @@ demote_untranslatable(GcTranslation *tr, GcCore *core)
 			List	   *exprs = list_copy(tr->exprs);
 			List	   *scan_tlist = list_copy(tr->scan_tlist);
 			List	   *outputs = list_copy(tr->outputs);
-			bool		ok = gc_translate_expr(tr, leaf, lfirst_node(RestrictInfo, lf)->clause) >= 0;
+			bool		ok = gc_translate_expr(tr, leaf, lfirst(lf)) >= 0;
 
 			tr->nexprs = nexprs;
 			tr->ncolumns = ncolumns;
@@ -282,9 +309,9 @@ assign_inputs(GcTranslation *tr)
 		}
 		in = &tr->plan->inputs[tr->ninputs];
 		leaf->input = tr->ninputs++;
-		if (leaf->parts)
+		if (leaf->append)
 			tr->appends = lappend(tr->appends, leaf);
-		in->relid = leaf->parts ? planner_rt_fetch(leaf->rel->relid, tr->root)->relid : leaf->relid;
+		in->relid = leaf->append ? planner_rt_fetch(leaf->rel->relid, tr->root)->relid : leaf->relid;
 		in->rows = leaf->rows;
 		in->tuples = leaf->tuples;
 		in->child = gc_leaf_is_source(leaf) ? child++ : -1;
@@ -344,7 +371,7 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 		Oid			relid;
 
 		if (!gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason))
-			(void) gc_append_parts(tr->root, linitial(desc->leaves), &reason);
+			(void) gc_append_make(tr->root, linitial(desc->leaves), &reason);
 		gc_refuse(tr, "no relation can be read through the column cache: %s", reason);
 		return false;
 	}
