@@ -11,7 +11,7 @@
  * columns to an expression of the child.  Mostly that is the child's own column.  Where
  * it is not (UNION ALL of constants, say), the column is a CASE over the number of the
  * table, a column that every append input has.  So are the conditions that a single
- * SELECT of UNION ALL has.  Expressions refer to columns of tables as Vars of the
+ * SELECT of UNION ALL has, and columns that differ in type.  Expressions refer to columns of tables as Vars of the
  * relation, with numbers behind those of its own columns.
  *
  * Planner, in backends.
@@ -31,6 +31,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
@@ -152,16 +153,23 @@ inline_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, inline_mutator, context);
 }
 
-/* Is the query only a SELECT of expressions FROM one relation WHERE something? */
+/* Does the query return a row for each that it reads, or some of these? */
 static bool
-is_simple_select(PlannerInfo *subroot)
+is_plain_query(PlannerInfo *subroot)
 {
 	const Query *q = subroot->parse;
 
 	return q->commandType == CMD_SELECT && !q->hasAggs && q->groupClause == NIL && q->groupingSets == NIL &&
-		q->distinctClause == NIL && !q->hasWindowFuncs && q->setOperations == NULL && q->limitCount == NULL &&
-		q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL && !q->hasModifyingCTE &&
-		q->havingQual == NULL && subroot->init_plans == NIL &&
+		q->distinctClause == NIL && !q->hasWindowFuncs && q->limitCount == NULL && q->limitOffset == NULL &&
+		!q->hasTargetSRFs && q->rowMarks == NIL && !q->hasModifyingCTE && q->havingQual == NULL &&
+		subroot->init_plans == NIL;
+}
+
+/* Is the query only a SELECT of expressions FROM one relation WHERE something? */
+static bool
+is_simple_select(PlannerInfo *subroot)
+{
+	return is_plain_query(subroot) && subroot->parse->setOperations == NULL &&
 		bms_membership(subroot->all_baserels) == BMS_SINGLETON &&
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
 }
@@ -219,6 +227,68 @@ add_children(Walk *w, const Step *parent)
 			return false;
 	}
 	return true;
+}
+
+/* A SELECT's columns, in the types of UNION ALL; NIL: some cannot be. */
+static List *
+coerced_columns(PlannerInfo *subroot, Index relid, const SetOperationStmt *types)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc,
+			   *lt,
+			   *lm,
+			   *ll;
+
+	forfour(lc, subroot->simple_rel_array[relid]->subroot->processed_tlist, lt, types->colTypes, lm, types->colTypmods,
+			ll, types->colCollations)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+		Node	   *expr = (Node *) makeVarFromTargetEntry(relid, tle);
+
+		if (tle->resjunk)
+			return NIL;
+		if (exprType(expr) != lfirst_oid(lt))
+			expr = coerce_to_common_type(NULL, expr, lfirst_oid(lt), "UNION");
+		if (exprCollation(expr) != lfirst_oid(ll))
+			expr = applyRelabelType(expr, exprType(expr), exprTypmod(expr), lfirst_oid(ll), COERCE_IMPLICIT_CAST, -1, false);
+		exprs = lappend(exprs, expr);
+	}
+	return exprs;
+}
+
+/*
+ * Add the SELECTs of UNION ALL whose columns differ in type: PostgreSQL keeps them as a query level
+ * of their own.
+ */
+static bool
+add_selects(Walk *w, PlannerInfo *subroot, Node *tree, const SetOperationStmt *types)
+{
+	Step		s = {.root = subroot};
+
+	if (IsA(tree, SetOperationStmt))
+	{
+		SetOperationStmt *op = (SetOperationStmt *) tree;
+
+		if (op->op != SETOP_UNION || !op->all)
+			return refuse(w, "it is another set operation than UNION ALL");
+		/* An inner one may have types of its own on the way. */
+		if (!equal(op->colTypes, types->colTypes))
+			return refuse(w, "nested UNION ALL differ in type");
+		return add_selects(w, subroot, op->larg, types) && add_selects(w, subroot, op->rarg, types);
+	}
+	s.relid = ((RangeTblRef *) tree)->rtindex;
+	if (subroot->simple_rel_array[s.relid] == NULL || subroot->simple_rel_array[s.relid]->subroot == NULL)
+		return refuse(w, "a child of it is not a table");
+	s.exprs = coerced_columns(subroot, s.relid, types);
+	return s.exprs != NIL ? add_subquery(w, &s) : refuse(w, "a child of it has other columns");
+}
+
+/* Is the relation such a UNION ALL? */
+static bool
+is_union(const RelOptInfo *rel)
+{
+	return rel->rtekind == RTE_SUBQUERY && rel->subroot && rel->subroot->parse->setOperations &&
+		rel->subplan_params == NIL && is_plain_query(rel->subroot);
 }
 
 /*-------------------------------------------------------------------------
@@ -501,9 +571,15 @@ gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason)
 	Columns		c = {.append = append,.relid = rel->relid};
 	ListCell   *lc;
 
-	*reason = "it is not a table";
-	if (!IS_SIMPLE_REL(rel) || !planner_rt_fetch(rel->relid, root)->inh ||
-		planner_rt_fetch(rel->relid, root)->tablesample || !add_children(&w, &top) || w.parts == NIL)
+	if (!IS_SIMPLE_REL(rel) || !(planner_rt_fetch(rel->relid, root)->inh || is_union(rel)))
+		return NULL;
+	*reason = "TABLESAMPLE is used";
+	if (planner_rt_fetch(rel->relid, root)->tablesample)
+		return NULL;
+	*reason = "it has no children";
+	if (!(is_union(rel) ? add_selects(&w, rel->subroot, rel->subroot->parse->setOperations,
+									  (SetOperationStmt *) rel->subroot->parse->setOperations) :
+		  add_children(&w, &top)) || w.parts == NIL)
 	{
 		*reason = w.reason ? w.reason : *reason;
 		return NULL;

@@ -14,7 +14,7 @@
 
 /*
  * The tables whose rows together are the relation's, if each is read through the column
- * cache; NULL, with a reason, if it is something else.
+ * cache.  NULL if it is something else: with a reason, if it has children at all.
  */
 extern GcAppend *gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason);
 
