@@ -127,6 +127,7 @@ SQL_TYPES = {"bool": "bool", "int2": "int2", "int4": "int4", "int8": "int8", "fl
 class Table:
     def __init__(self, rng, name, rows):
         self.name, self.rows = name, rows
+        self.stored = [name]     # the tables that have its rows
         self.columns = []
         if rng.random() < 0.7:
             self.add(rng, "pk", "int4", unique=True)
@@ -177,8 +178,8 @@ class Table:
         key = self.columns[0].name
         count = rng.choice([1, 2, 3, 7])
         yield "CREATE TABLE %s (%s) PARTITION BY HASH (%s);" % (self.name, self.columns_text(self.columns), key)
-        for n in range(count):
-            name = "%s_p%d" % (self.name, n)
+        self.stored = ["%s_p%d" % (self.name, n) for n in range(count)]
+        for n, name in enumerate(self.stored):
             bounds = "FOR VALUES WITH (MODULUS %d, REMAINDER %d)" % (count, n)
             if rng.random() < 0.5:
                 yield "CREATE TABLE %s PARTITION OF %s %s WITH (autovacuum_enabled = off);" % (name, self.name, bounds)
@@ -198,6 +199,7 @@ class Table:
             yield "CREATE TABLE %s (%s) WITH (autovacuum_enabled = off);" % (self.name, self.columns_text(self.columns))
         if layout == "inherited":
             tables += ["%s_i%d" % (self.name, n) for n in range(rng.choice([1, 2]))]
+            self.stored = tables
             for name in tables[1:]:
                 yield "CREATE TABLE %s (more int) INHERITS (%s) WITH (autovacuum_enabled = off);" % (name, self.name)
         names = ", ".join(c.name for c in self.columns)
