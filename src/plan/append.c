@@ -603,6 +603,7 @@ gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason)
 	if (!find_filters(&c, root))
 		return NULL;
 	note_other_columns(append);
+	*reason = "an expression of a child of it is not supported";
 	return append;
 }
 

@@ -14,7 +14,8 @@
 
 /*
  * The tables whose rows together are the relation's, if each is read through the column
- * cache.  NULL if it is something else: with a reason, if it has children at all.
+ * cache.  NULL if it is something else.  Where it has children at all, *reason says why, or what it
+ * is if kernels turn out not to compute what the columns are.
  */
 extern GcAppend *gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason);
 

@@ -214,23 +214,15 @@ leaf_share(GcTranslation *tr, GcLeaf *leaf)
 	return leaf->share;
 }
 
-static List *
-clauses_of(List *rinfos)
-{
-	List	   *clauses = NIL;
-	ListCell   *lc;
-
-	foreach(lc, rinfos)
-		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
-	return clauses;
-}
-
-/* Columns of an append input that are expressions. */
+/* Columns of an append input that are expressions, and conditions of its tables. */
 static List *
 append_exprs(const GcLeaf *leaf)
 {
 	List	   *exprs = NIL;
+	ListCell   *lc;
 
+	foreach(lc, leaf->append ? leaf->append->filters : NIL)
+		exprs = lappend(exprs, lfirst_node(RestrictInfo, lc)->clause);
 	for (int i = 0; leaf->append && i < leaf->append->natts; i++)
 	{
 		Expr	   *expr = leaf->append->columns[i];
@@ -241,10 +233,34 @@ append_exprs(const GcLeaf *leaf)
 	return exprs;
 }
 
-/*
- * Leaves whose filters kernels cannot compute, but PostgreSQL can: dimensions
- * become row sources.  Tried on a scratch copy of the pipeline's expressions.
- */
+/* Can kernels compute an expression of a leaf?  Tried on a scratch copy of the translation's lists. */
+static bool
+is_translatable(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	int			nexprs = tr->nexprs,
+				ncolumns = tr->ncolumns,
+				nparams = tr->nparams,
+				nluts = tr->nluts,
+				nlists = tr->nlists;
+	List	   *exprs = list_copy(tr->exprs);
+	List	   *scan_tlist = list_copy(tr->scan_tlist);
+	List	   *outputs = list_copy(tr->outputs);
+	bool		ok;
+
+	leaf->input = 0;
+	ok = gc_translate_expr(tr, leaf, expr) >= 0;
+	tr->nexprs = nexprs;
+	tr->ncolumns = ncolumns;
+	tr->nparams = nparams;
+	tr->nluts = nluts;
+	tr->nlists = nlists;
+	tr->exprs = exprs;
+	tr->scan_tlist = scan_tlist;
+	tr->outputs = outputs;
+	return ok;
+}
+
+/* Leaves whose filters kernels cannot compute, but PostgreSQL can: dimensions become row sources. */
 static void
 demote_untranslatable(GcTranslation *tr, GcCore *core)
 {
@@ -257,28 +273,28 @@ demote_untranslatable(GcTranslation *tr, GcCore *core)
 
 		if (leaf == tr->streamed || !gc_leaf_is_cached(leaf))
 			continue;
-		leaf->input = 0;
-		foreach(lf, list_concat(clauses_of(leaf->filters), append_exprs(leaf)))
+		foreach(lf, leaf->filters)
 		{
-			int			nexprs = tr->nexprs,
-						ncolumns = tr->ncolumns,
-						nparams = tr->nparams,
-						nluts = tr->nluts,
-						nlists = tr->nlists;
-			List	   *exprs = list_copy(tr->exprs);
-			List	   *scan_tlist = list_copy(tr->scan_tlist);
-			List	   *outputs = list_copy(tr->outputs);
-			bool		ok = gc_translate_expr(tr, leaf, lfirst(lf)) >= 0;
+			if (!is_translatable(tr, leaf, lfirst_node(RestrictInfo, lf)->clause) && gc_leaf_demote(tr, leaf))
+				break;
+		}
+	}
+}
 
-			tr->nexprs = nexprs;
-			tr->ncolumns = ncolumns;
-			tr->nparams = nparams;
-			tr->nluts = nluts;
-			tr->nlists = nlists;
-			tr->exprs = exprs;
-			tr->scan_tlist = scan_tlist;
-			tr->outputs = outputs;
-			if (!ok && gc_leaf_demote(tr, leaf))
+/* Append inputs of which a column cannot be computed become row sources, too, before one is streamed. */
+static void
+demote_appends(GcTranslation *tr, GcCore *core)
+{
+	ListCell   *lc,
+			   *le;
+
+	foreach(lc, core->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		foreach(le, append_exprs(leaf))
+		{
+			if (!is_translatable(tr, leaf, lfirst(le)) && gc_leaf_demote(tr, leaf))
 				break;
 		}
 	}
@@ -333,6 +349,7 @@ translate_core(GcTranslation *tr, GcCore *core)
 	List	   *residuals = NIL;
 	ListCell   *lc;
 
+	demote_appends(tr, core);
 	choose_streamed(core, core->join != GC_JOIN_INNER);
 	if (core->streamed == NULL)
 		return false;
