@@ -79,6 +79,9 @@ struct GcDictView
 	uint32		nshared;
 	uint32		nown;
 	GcValues	own;
+	int			nparts;			/* dictionaries of which the shared values are; 0: dict alone */
+	const GcDictView *const *parts;
+	const uint32 *first;		/* code of each part's first value; and nshared */
 };
 
 static LWLock *
@@ -438,9 +441,11 @@ gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
 static Size
 view_bytes(const GcDictView *view)
 {
-	Size		shared = view->nshared > 0 ? view->dict->values.start[view->nshared] : 0;
+	Size		shared = view->dict && view->nshared > 0 ? view->dict->values.start[view->nshared] : 0;
 	Size		own = view->nown > 0 ? view->own.start[view->nown] : 0;
 
+	for (int i = 0; i < view->nparts; i++)
+		shared += view_bytes(view->parts[i]);
 	return shared + own;
 }
 
@@ -505,6 +510,49 @@ gc_dict_view(GcColState *state, bool rtrim)
 	return view;
 }
 
+GcDictView *
+gc_dict_concatenated(const GcDictView *const *views, int n, bool rtrim, uint32 *first)
+{
+	GcDictView *view = gc_dict_view(NULL, rtrim);
+	const GcDictView **parts = palloc((n + 1) * sizeof(GcDictView *));
+	uint32	   *ends = palloc((n + 1) * sizeof(uint32));
+
+	for (int i = 0; i < n; i++)
+	{
+		Assert(views[i]->nown == 0 && views[i]->nparts == 0);
+		first[i] = view->nshared;
+		if (views[i]->nshared == 0)
+			continue;
+		parts[view->nparts] = views[i];
+		ends[view->nparts++] = first[i];
+		view->nshared += views[i]->nshared;
+	}
+	ends[view->nparts] = view->nshared;
+	view->parts = parts;
+	view->first = ends;
+	return view;
+}
+
+/* The values of the part that a shared code is of; *code becomes the code there. */
+static const GcValues *
+part_values(const GcDictView *view, uint32 *code)
+{
+	int			lo = 0,
+				hi = view->nparts - 1;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi + 1) / 2;
+
+		if (view->first[mid] <= *code)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	*code -= view->first[lo];
+	return &view->parts[lo]->dict->values;
+}
+
 uint32
 gc_dict_count(const GcDictView *view)
 {
@@ -524,7 +572,7 @@ gc_dict_get(const GcDictView *view, uint32 code, uint32 *len)
 
 	Assert(code < gc_dict_count(view));
 	if (code < view->nshared)
-		v = &view->dict->values;
+		v = view->nparts > 0 ? part_values(view, &code) : &view->dict->values;
 	else
 		code -= view->nshared;
 	*len = v->start[code + 1] - v->start[code];
@@ -547,7 +595,7 @@ view_find(const GcDictView *view, const char *bytes, uint32 len, uint32 hash)
 {
 	int64		code = -1;
 
-	if (view->nshared > 0)
+	if (view->dict)
 		code = values_find(&view->dict->values, view->nshared, bytes, len, hash);
 	if (code < 0 && view->nown > 0)
 	{

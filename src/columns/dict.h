@@ -31,6 +31,14 @@ typedef struct GcDictView GcDictView;
  */
 extern GcDictView *gc_dict_view(GcColState *state, bool rtrim);
 
+/*
+ * A view of several dictionaries, one behind another: code c of views[i] is code first[i] + c, where
+ * first[i] is the number of values that the views before it have.  So a value has a code for each
+ * dictionary that it is in.  Values interned get codes behind all of these, and none of theirs.  The views
+ * must have no own values, and live as long.
+ */
+extern GcDictView *gc_dict_concatenated(const GcDictView *const *views, int n, bool rtrim, uint32 *first);
+
 /* Number of codes: shared and own; and of the shared ones alone. */
 extern uint32 gc_dict_count(const GcDictView *view);
 extern uint32 gc_dict_shared_count(const GcDictView *view);

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
@@ -22,6 +23,7 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+#include "arena.h"
 #include "columns.h"
 #include "directory.h"
 #include "epoch.h"
@@ -29,10 +31,14 @@
 #include "store.h"
 #include "store_internal.h"
 #include "../compat.h"
+#include "../settings.h"
 
 /* How long a relation stays too large; least time between two refreshes. */
 #define TOO_LARGE_MS		60000
 #define REFRESH_MS			5000
+
+/* Kernels read columns by vectors. */
+#define GC_ZEROS_ALIGN		256
 
 GcStoreShared *gc_store_shared = NULL;
 HTAB	   *gc_store_entries = NULL;
@@ -56,6 +62,9 @@ gc_store_shmem_init(void)
 		gc_store_shared->next_version = 1;
 		pg_atomic_init_u64(&gc_store_shared->evictions, 0);
 		pg_atomic_init_u64(&gc_store_shared->next_id, 1);
+		gc_store_shared->next_combination = 0;
+		gc_store_shared->zeros = NULL;
+		memset(gc_store_shared->combinations, 0, sizeof(gc_store_shared->combinations));
 	}
 
 	ctl.keysize = sizeof(GcRelTag);
@@ -69,6 +78,75 @@ uint64
 gc_store_new_id(void)
 {
 	return pg_atomic_fetch_add_u64(&gc_store_shared->next_id, 1);
+}
+
+static uint64
+find_combination(const uint64 hash[2])
+{
+	for (int i = 0; i < GC_STORE_COMBINATIONS; i++)
+	{
+		const GcStoredCombination *c = &gc_store_shared->combinations[i];
+
+		if (c->id != 0 && c->hash[0] == hash[0] && c->hash[1] == hash[1])
+			return c->id;
+	}
+	return 0;
+}
+
+uint64
+gc_store_combined_id(const uint64 hash[2])
+{
+	uint64		id;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
+	id = find_combination(hash);
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	if (id != 0)
+		return id;
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
+	id = find_combination(hash);
+	if (id == 0)
+	{
+		uint32		at = gc_store_shared->next_combination++ % GC_STORE_COMBINATIONS;
+
+		id = gc_store_new_id();
+		gc_store_shared->combinations[at] = (GcStoredCombination) {{hash[0], hash[1]}, id};
+	}
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	return id;
+}
+
+const GcChunkColumn *
+gc_store_zeros(void)
+{
+	const Size	head = TYPEALIGN(GC_ZEROS_ALIGN, sizeof(GcChunkColumn));
+	const Size	bytes = TYPEALIGN(GC_PAD_ROWS, (Size) gc_chunk_pages * MaxHeapTuplesPerPage);
+	GcChunkColumn *zeros = *(GcChunkColumn *volatile *) &gc_store_shared->zeros;
+
+	pg_read_barrier();
+	if (zeros)
+		return zeros;
+	zeros = gc_arena_alloc(head + bytes);
+	if (zeros == NULL)
+		return NULL;
+	memset(zeros, 0, head + bytes);
+	zeros->obj.size = head + bytes;
+	zeros->obj.region_id = gc_new_region_id();
+	zeros->desc = (GcCol) {.data = (u64) zeros + head,.width = 1};
+	zeros->data_bytes = bytes;
+	zeros->dscale = -1;
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
+	if (gc_store_shared->zeros == NULL)
+	{
+		pg_write_barrier();
+		gc_store_shared->zeros = zeros;
+		zeros = NULL;
+	}
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	/* Another session was faster. */
+	if (zeros)
+		gc_arena_free(zeros, zeros->obj.size);
+	return gc_store_shared->zeros;
 }
 
 void

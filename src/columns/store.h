@@ -54,6 +54,15 @@ extern bool gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *d
 extern uint64 gc_store_new_id(void);
 
 /*
+ * A cell of zeros for as many rows as a chunk can have, one for the server; NULL: there is no
+ * room.  (Columns of combined directories are made of it.)
+ */
+extern const GcChunkColumn *gc_store_zeros(void);
+
+/* The id of a combined directory, of whose parts this is a hash: equal hashes have equal ids while they are remembered. */
+extern uint64 gc_store_combined_id(const uint64 hash[2]);
+
+/*
  * A relation found too large for the whole arena is not tried again for a
  * while: ncols of its columns would take `bytes`.  gc_store_too_large() returns
  * those bytes if that was found lately for no more than ncols columns, else 0.

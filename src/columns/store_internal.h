@@ -34,11 +34,23 @@ typedef struct GcRelEntry
 	TimestampTz refreshed_at;
 } GcRelEntry;
 
+/* What was put together to a combined directory, as a hash, and its id. */
+#define GC_STORE_COMBINATIONS	256
+
+typedef struct GcStoredCombination
+{
+	uint64		hash[2];
+	uint64		id;				/* 0: none */
+} GcStoredCombination;
+
 typedef struct GcStoreShared
 {
 	uint64		next_version;	/* under GC_LOCK_STORE */
 	pg_atomic_uint64 evictions; /* columns evicted; written under GC_LOCK_STORE */
 	pg_atomic_uint64 next_id;
+	GcChunkColumn *zeros;		/* gc_store_zeros(); NULL: not made yet; under GC_LOCK_STORE */
+	uint32		next_combination;	/* to be replaced; under GC_LOCK_STORE, as these: */
+	GcStoredCombination combinations[GC_STORE_COMBINATIONS];
 } GcStoreShared;
 
 extern GcStoreShared *gc_store_shared;

@@ -543,6 +543,7 @@ typedef struct GcDelta
 	int			ncols;
 	const GcColSpec *specs;
 	AttrNumber	last;			/* greatest attnum among specs */
+	int			number;			/* value of columns with a negative one */
 	Datum	   *values;
 	bool	   *isnull;
 	TupleTableSlot *slot;
@@ -556,8 +557,10 @@ add_slot(GcDelta *delta)
 		slot_getsomeattrs(delta->slot, delta->last);
 	for (int i = 0; i < delta->ncols; i++)
 	{
-		delta->values[i] = delta->slot->tts_values[delta->specs[i].attnum - 1];
-		delta->isnull[i] = delta->slot->tts_isnull[delta->specs[i].attnum - 1];
+		const AttrNumber attnum = delta->specs[i].attnum;
+
+		delta->values[i] = attnum > 0 ? delta->slot->tts_values[attnum - 1] : Int32GetDatum(delta->number);
+		delta->isnull[i] = attnum > 0 ? delta->slot->tts_isnull[attnum - 1] : attnum == 0;
 	}
 	gc_encoder_add(delta->encoder, delta->values, delta->isnull);
 
@@ -624,12 +627,14 @@ add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 
 GcCode
 gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
-			  GcEncoder *encoder, GcError *err)
+			  const GcColSpec *specs, int number, GcEncoder *encoder, GcError *err)
 {
-	GcDelta		delta = {.rel = rel,.encoder = encoder};
+	GcDelta		delta = {.rel = rel,.encoder = encoder,.number = number};
 	bool		ok;
 
 	delta.ncols = gc_encoder_columns(encoder, &delta.specs);
+	if (specs)
+		delta.specs = specs;
 	for (int i = 0; i < delta.ncols; i++)
 		delta.last = Max(delta.last, delta.specs[i].attnum);
 	delta.values = palloc(Max(delta.ncols, 1) * sizeof(Datum));

@@ -58,10 +58,12 @@ extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed
 
 /*
  * Read the delta: every tuple of the ranges that `snapshot` sees, through the
- * table access method, handed to the encoder.
+ * table access method, handed to the encoder.  specs: rel's attributes that are the
+ * encoder's columns; NULL: those that it was made with.  Attribute 0 is NULL, and a negative one is
+ * `number`.
  */
 extern GcCode gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
-							GcEncoder *encoder, GcError *err);
+							const GcColSpec *specs, int number, GcEncoder *encoder, GcError *err);
 
 /*
  * Count one sequential scan of rel that returned `rows` rows, for

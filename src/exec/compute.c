@@ -219,6 +219,14 @@ compute_addition(GcLookupWork *w, GcLookup **result)
 	return GC_OK;
 }
 
+/* One code for each text of several dictionaries, in one of the request's own. */
+static GcCode
+compute_unification(GcLookupWork *w, GcLookup **result)
+{
+	w->to = gc_dict_view(NULL, false);
+	return compute_addition(w, result);
+}
+
 /* Rank -> entry: what a ranking has sorted. */
 static GcLookup *
 compute_ranked(GcLookupWork *w)
@@ -249,6 +257,8 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 			return GC_OK;
 		case GC_LUT_ADD:
 			return compute_addition(w, result);
+		case GC_LUT_UNIFY:
+			return compute_unification(w, result);
 		case GC_LUT_RANK:
 			*result = new_lookup(w, NULL, 0);
 			gc_compute_rank(w, t, *result);

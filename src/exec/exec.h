@@ -23,6 +23,7 @@
 #include "nodes/execnodes.h"
 
 #include "../columns/columns.h"
+#include "../columns/combined.h"
 #include "../columns/dict.h"
 #include "../columns/encode.h"
 #include "../columns/lookups.h"
@@ -36,6 +37,9 @@
 typedef struct GcInputState
 {
 	Relation	rel;			/* cached table; open for the node's life */
+	int			nparts;			/* append input: its tables, and how they are put together; */
+	struct GcInputState *parts; /* dir, served and private are of all of them */
+	GcCombination combination;
 	int			ncols;			/* columns of the program: first_column .. */
 	int			first;
 	GcColSpec  *specs;

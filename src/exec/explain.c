@@ -20,19 +20,45 @@
 
 #include "../settings.h"
 
+/* Tables of an append input that are named. */
+#define MAX_NAMES	4
+
+static const char *
+table_name(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+
+	return name ? quote_identifier(name) : "dropped table";
+}
+
+/* An append input: its name, if it has one, and its tables. */
+static const char *
+append_name(GcScanState *node, const GcPlanInput *in)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "%s (", OidIsValid(in->relid) ? table_name(in->relid) : "union of tables");
+	for (int k = 0; k < Min(in->nparts, MAX_NAMES); k++)
+		appendStringInfo(&buf, "%s%s", k > 0 ? ", " : "",
+						 table_name(GC_PLAN_PARTS(node->plan)[in->first_part + k].relid));
+	if (in->nparts > MAX_NAMES)
+		appendStringInfo(&buf, " and %d more", in->nparts - MAX_NAMES);
+	appendStringInfoChar(&buf, ')');
+	return buf.data;
+}
+
 static const char *
 input_name(GcScanState *node, int input)
 {
 	const GcPlanInput *in = &node->plan->inputs[input];
 	const u16	groups_of = gc_inputs(node->logical)[input].groups_of;
-	char	   *name;
 
 	if (groups_of)
 		return psprintf("groups of %s", input_name(node, gc_pipelines(node->logical)[groups_of - 1].input));
-	if (!OidIsValid(in->relid))
-		return "row source";
-	name = get_rel_name(in->relid);
-	return name ? quote_identifier(name) : "dropped table";
+	if (in->nparts > 0)
+		return append_name(node, in);
+	return OidIsValid(in->relid) ? table_name(in->relid) : "row source";
 }
 
 /* What clauses are printed with. */

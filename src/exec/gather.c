@@ -19,6 +19,8 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "append.h"
+
 #include "../columns/arena.h"
 #include "../columns/background.h"
 #include "../columns/directory.h"
@@ -31,9 +33,8 @@
 #define MAX_LOADS	2
 
 static void
-start_input(GcScanState *node, int i)
+start_input(GcScanState *node, int i, GcInputState *in)
 {
-	GcInputState *in = &node->inputs[i];
 	const GcPInput *pin = &gc_inputs(node->logical)[i];
 
 	in->first = pin->first_column;
@@ -45,16 +46,20 @@ start_input(GcScanState *node, int i)
 	in->private_rows = 0;
 	in->encoded = NULL;
 	in->dir = NULL;
+	in->nparts = 0;
+	in->parts = NULL;
 }
 
-/* The table must still be what the plan was made for; columns may have changed. */
+/*
+ * The table must still be what the plan was made for; columns may have changed.  attnums: its
+ * attributes that are the columns of an append input, else NULL.
+ */
 static GcCode
-open_table(GcScanState *node, int i, GcError *err)
+open_table(GcScanState *node, GcInputState *in, Oid relid, const int16 *attnums, GcError *err)
 {
-	GcInputState *in = &node->inputs[i];
 	const char *reason;
 
-	in->rel = table_open(node->plan->inputs[i].relid, NoLock);
+	in->rel = table_open(relid, NoLock);
 	if (!RelationIsScannable(in->rel))
 		return gc_fail(err, GC_UNSUPPORTED, "A materialized view has not been populated.");
 	if (!gc_rel_cacheable(in->rel, node->css.ss.ps.state->es_snapshot, &reason))
@@ -63,15 +68,47 @@ open_table(GcScanState *node, int i, GcError *err)
 	for (int c = 0; c < in->ncols; c++)
 	{
 		const GcPColumn *col = &gc_columns(node->logical)[in->first + c];
+		AttrNumber	attnum = attnums ? attnums[col->attnum - 1] : col->attnum;
 
-		if (!gc_col_spec(in->rel, col->attnum, &in->specs[c], &reason))
+		if (attnum <= 0)
+		{
+			in->specs[c] = (GcColSpec) {.attnum = attnum,.kind = col->kind,.rtrim = col->rtrim};
+			continue;
+		}
+		if (!gc_col_spec(in->rel, attnum, &in->specs[c], &reason))
 			return gc_fail(err, GC_UNSUPPORTED, "Column %d of table \"%s\" cannot be cached: %s.",
-						   col->attnum, RelationGetRelationName(in->rel), reason);
-		if (in->specs[c].kind != col->kind)
+						   attnum, RelationGetRelationName(in->rel), reason);
+		if (in->specs[c].kind != col->kind || in->specs[c].rtrim != (col->rtrim != 0))
 			return gc_fail(err, GC_UNSUPPORTED, "Column %d of table \"%s\" has changed its type.",
-						   col->attnum, RelationGetRelationName(in->rel));
+						   attnum, RelationGetRelationName(in->rel));
 	}
 	return GC_OK;
+}
+
+/* Open the tables of an append input. */
+static GcCode
+open_parts(GcScanState *node, int i, GcError *err)
+{
+	GcInputState *in = &node->inputs[i];
+	const GcPlanPart *parts = &GC_PLAN_PARTS(node->plan)[node->plan->inputs[i].first_part];
+	GcCode		code = GC_OK;
+
+	in->nparts = node->plan->inputs[i].nparts;
+	in->parts = palloc0(in->nparts * sizeof(GcInputState));
+	for (int k = 0; k < in->nparts && code == GC_OK; k++)
+	{
+		start_input(node, i, &in->parts[k]);
+		code = open_table(node, &in->parts[k], parts[k].relid, GC_PLAN_ATTNUMS(node->plan) + parts[k].first_attnum,
+						  err);
+	}
+	/* Of a column that some of the tables lack, what another one says. */
+	for (int c = 0; c < in->ncols && code == GC_OK; c++)
+	{
+		in->specs[c] = in->parts[0].specs[c];
+		for (int k = 1; k < in->nparts && in->specs[c].attnum <= 0; k++)
+			in->specs[c] = in->parts[k].specs[c];
+	}
+	return code;
 }
 
 GcCode
@@ -81,11 +118,27 @@ gc_open_inputs(GcScanState *node, GcError *err)
 
 	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
 	{
-		start_input(node, i);
-		if (OidIsValid(node->plan->inputs[i].relid))
-			code = open_table(node, i, err);
+		const GcPlanInput *pin = &node->plan->inputs[i];
+
+		start_input(node, i, &node->inputs[i]);
+		if (pin->nparts > 0)
+			code = open_parts(node, i, err);
+		else if (OidIsValid(pin->relid))
+			code = open_table(node, &node->inputs[i], pin->relid, NULL, err);
 	}
 	return code;
+}
+
+static void
+close_table(GcScanState *node, GcInputState *in)
+{
+	if (in->rel == NULL)
+		return;
+	/* The fallback's scans are counted by PostgreSQL. */
+	if (node->started && !node->falling_back)
+		gc_count_scan(in->rel, in->served.rows_served + in->private_rows);
+	table_close(in->rel, NoLock);
+	in->rel = NULL;
 }
 
 void
@@ -95,13 +148,10 @@ gc_close_inputs(GcScanState *node)
 	{
 		GcInputState *in = &node->inputs[i];
 
-		if (in->rel == NULL)
-			continue;
-		/* The fallback's scans are counted by PostgreSQL. */
-		if (node->started && !node->falling_back)
-			gc_count_scan(in->rel, in->served.rows_served + in->private_rows);
-		table_close(in->rel, NoLock);
-		in->rel = NULL;
+		close_table(node, in);
+		for (int k = 0; k < in->nparts; k++)
+			close_table(node, &in->parts[k]);
+		in->nparts = 0;
 	}
 }
 
@@ -109,6 +159,26 @@ gc_close_inputs(GcScanState *node)
  * Tables
  *-------------------------------------------------------------------------
  */
+
+static GcCode
+load_table(GcScanState *node, GcInputState *in, GcError *err)
+{
+	GcLoadStats stats = {0};
+	GcColSpec  *specs = palloc((in->ncols + 1) * sizeof(GcColSpec));
+	int			n = 0;
+	GcCode		code;
+
+	for (int c = 0; c < in->ncols; c++)
+	{
+		if (in->specs[c].attnum > 0)
+			specs[n++] = in->specs[c];
+	}
+	code = gc_load_columns(in->rel, n, specs, &stats, err);
+
+	node->stats.chunks_loaded += stats.chunks_loaded;
+	node->stats.load_ms += stats.ms;
+	return code;
+}
 
 GcCode
 gc_load_inputs(GcScanState *node, GcError *err)
@@ -119,13 +189,11 @@ gc_load_inputs(GcScanState *node, GcError *err)
 	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
 	{
 		GcInputState *in = &node->inputs[i];
-		GcLoadStats stats = {0};
 
-		if (in->rel == NULL)
-			continue;
-		code = gc_load_columns(in->rel, in->ncols, in->specs, &stats, err);
-		node->stats.chunks_loaded += stats.chunks_loaded;
-		node->stats.load_ms += stats.ms;
+		if (in->rel)
+			code = load_table(node, in, err);
+		for (int k = 0; k < in->nparts && code == GC_OK; k++)
+			code = load_table(node, &in->parts[k], err);
 	}
 	return code;
 }
@@ -151,7 +219,7 @@ problem_fail(GcInputState *in, int c, GcColProblem problem, GcError *err)
 {
 	return gc_fail(err, GC_NOT_CACHEABLE, "Column %d of %s%s%s cannot be used: %s.",
 				   in->rel ? in->specs[c].attnum : c + 1,
-				   in->rel ? "table \"" : "a row source",
+				   in->rel ? "table \"" : in->nparts > 0 ? "several tables" : "a row source",
 				   in->rel ? RelationGetRelationName(in->rel) : "", in->rel ? "\"" : "",
 				   problem_text(problem));
 }
@@ -163,6 +231,8 @@ find_columns(GcScanState *node, GcInputState *in, bool *missing, GcError *err)
 	*missing = in->dir == NULL;
 	for (int c = 0; c < in->ncols && in->dir; c++)
 	{
+		if (in->specs[c].attnum <= 0)
+			continue;
 		in->dir_column[c] = gc_directory_column(in->dir, &in->specs[c]);
 		if (in->dir_column[c] < 0)
 			*missing = true;
@@ -176,17 +246,32 @@ find_columns(GcScanState *node, GcInputState *in, bool *missing, GcError *err)
 	return GC_OK;
 }
 
+/* Read what is not served of a table from chunks, into the private chunk of its input. */
+static GcCode
+read_table_delta(GcScanState *node, GcInputState *in, GcInputState *table, int number, GcError *err)
+{
+	uint32		before = gc_encoder_rows(in->private);
+	GcCode		code = gc_delta_scan(table->rel, node->css.ss.ps.state->es_snapshot, &table->served, table->specs,
+									 number, in->private, err);
+
+	if (code != GC_OK)
+		return code;
+	table->private_rows = gc_encoder_rows(in->private) - before;
+	node->stats.rows_delta += table->private_rows;
+	return GC_OK;
+}
+
 /* Read what is not served from chunks, into a private chunk. */
 static GcCode
 read_delta(GcScanState *node, GcInputState *in, GcError *err)
 {
 	uint8	   *widths = palloc0(in->ncols + 1);
-	GcCode		code;
+	GcCode		code = GC_OK;
 
 	if ((uint64) in->served.pages_delta * BLCKSZ / 8 > gc_arena_size())
 		return gc_fail(err, GC_CACHE_FULL,
 					   "%u pages of table \"%s\" are not all-visible, too many to be read for each query.",
-					   in->served.pages_delta, RelationGetRelationName(in->rel));
+					   in->served.pages_delta, RelationGetRelationName(in->rel ? in->rel : in->parts[0].rel));
 	for (int c = 0; c < in->ncols; c++)
 	{
 		if (in->dir && (in->dir->columns[in->dir_column[c]].widths &
@@ -194,14 +279,20 @@ read_delta(GcScanState *node, GcInputState *in, GcError *err)
 			widths[c] = in->dir->columns[in->dir_column[c]].widths;
 	}
 	in->private = gc_encoder_create(in->ncols, in->specs, in->dicts, widths);
-	code = gc_delta_scan(in->rel, node->css.ss.ps.state->es_snapshot, &in->served, in->private, err);
+	if (in->rel)
+		code = read_table_delta(node, in, in, 0, err);
+	for (int k = 0; k < in->nparts && code == GC_OK; k++)
+	{
+		if (in->parts[k].served.nranges > 0)
+			code = read_table_delta(node, in, &in->parts[k], k, err);
+	}
 	in->private_rows = code == GC_OK ? gc_encoder_rows(in->private) : 0;
-	node->stats.rows_delta += in->private_rows;
 	return code;
 }
 
+/* Find out which pages of a table are served. */
 static GcCode
-serve_table(GcScanState *node, GcInputState *in, GcError *err)
+judge_table(GcScanState *node, GcInputState *in, GcError *err)
 {
 	bool		missing;
 	GcCode		code;
@@ -219,20 +310,50 @@ serve_table(GcScanState *node, GcInputState *in, GcError *err)
 		return gc_fail(err, GC_RETRY_LOAD, "Chunks are out of date.");
 	if (in->served.pages_reloadable > 0 && !in->served.worth_reload)
 		gc_load_in_background(in->rel);
+	node->stats.pages_served += in->served.pages_served;
+	node->stats.pages_delta += in->served.pages_delta;
+	in->private = NULL;
+	in->private_rows = 0;
+	return GC_OK;
+}
 
+static GcCode
+serve_table(GcScanState *node, GcInputState *in, GcError *err)
+{
+	GcCode		code = judge_table(node, in, err);
+
+	if (code != GC_OK)
+		return code;
 	for (int c = 0; c < in->ncols; c++)
 	{
 		if (in->specs[c].kind == GC_TEXT)
 			in->dicts[c] = gc_dict_view(in->dir ? in->dir->columns[in->dir_column[c]].state : NULL,
 										in->specs[c].rtrim);
 	}
-	node->stats.pages_served += in->served.pages_served;
-	node->stats.pages_delta += in->served.pages_delta;
+	return in->served.nranges > 0 ? read_delta(node, in, err) : GC_OK;
+}
+
+/* The tables of an append input. */
+static GcCode
+serve_parts(GcScanState *node, int i, GcError *err)
+{
+	GcInputState *in = &node->inputs[i];
+	GcCode		code = GC_OK;
+
+	for (int k = 0; k < in->nparts && code == GC_OK; k++)
+		code = judge_table(node, &in->parts[k], err);
+	if (code == GC_OK)
+		code = gc_append_combine(node, i, err);
+	if (code != GC_OK)
+		return code;
+	for (int c = 0; in->dir && c < in->ncols; c++)
+	{
+		if (in->dir->columns[in->dir_column[c]].problem != GC_COL_OK)
+			return problem_fail(in, c, in->dir->columns[in->dir_column[c]].problem, err);
+	}
 	in->private = NULL;
 	in->private_rows = 0;
-	if (in->served.nranges > 0)
-		code = read_delta(node, in, err);
-	return code;
+	return in->served.nranges > 0 ? read_delta(node, in, err) : GC_OK;
 }
 
 GcCode
@@ -246,12 +367,16 @@ gc_serve_inputs(GcBinding *b)
 	{
 		GcInputState *in = &node->inputs[i];
 
+		const bool	tables = in->rel || in->nparts > 0;
+
 		if (in->rel)
 			code = serve_table(node, in, &b->err);
+		else if (tables)
+			code = serve_parts(node, i, &b->err);
 		if (code != GC_OK || in->private == NULL)
 			continue;
 		/* A row source's encoder is finished only once, however many attempts. */
-		if (in->rel || in->encoded == NULL)
+		if (tables || in->encoded == NULL)
 			in->encoded = gc_encoder_finish(in->private);
 		for (int c = 0; c < in->ncols && code == GC_OK; c++)
 		{
@@ -259,7 +384,7 @@ gc_serve_inputs(GcBinding *b)
 				code = problem_fail(in, c, in->encoded[c].problem, &b->err);
 		}
 		if (in->private_rows == 0)
-			in->private = in->rel ? NULL : in->private;
+			in->private = tables ? NULL : in->private;
 	}
 	return code;
 }

@@ -77,8 +77,13 @@ space_padding(GcBinding *b, uint16 space)
 	if (space == GC_SPACE_CONSTANTS)
 		return 0;
 	if (space >= GC_SPACE_LUT)
-		return b->plan->luts[space - GC_SPACE_LUT].to_space != GC_SPACE_NONE
-			? space_padding(b, b->plan->luts[space - GC_SPACE_LUT].to_space) : 0;
+	{
+		const GcPlanLut *lut = &b->plan->luts[space - GC_SPACE_LUT];
+
+		if (lut->type == GC_LUT_UNIFY)
+			return space_padding(b, lut->space);
+		return lut->to_space != GC_SPACE_NONE ? space_padding(b, lut->to_space) : 0;
+	}
 	c = &b->plan->columns[space];
 	return gc_columns(b->program)[space].rtrim ? c->typmod - VARHDRSZ : 0;
 }

@@ -13,6 +13,7 @@
  */
 #include "request.h"
 
+#include "append.h"
 #include "bind.h"
 #include "lookup.h"
 #include "text_program.h"
@@ -67,7 +68,6 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v)
 	v->nsources = n;
 	v->nprivate = in->private ? 1 : 0;
 	v->rows = gc_input_rows(in);
-	v->dir = in->dir;
 	v->max_rows = in->private_rows;
 	if (gc_inputs(b->program)[i].groups_of)
 	{
@@ -99,6 +99,24 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v)
 	}
 	if (in->private && sources)
 		sources[n] = (GcSource) {0, GC_PRIVATE_CHUNK, in->private_rows};
+}
+
+/* The directory of cached chunks; an append input's is the request's own. */
+static void
+write_directory(GcBinding *b, int i, Cursor *c, GcInputValue *v)
+{
+	const GcInputState *in = &b->node->inputs[i];
+	void	   *memory;
+
+	if (in->nparts == 0 || in->dir == NULL)
+	{
+		if (v)
+			v->dir = in->dir;
+		return;
+	}
+	memory = take(c, gc_append_size(in));
+	if (v)
+		v->dir = gc_append_write(in, memory);
 }
 
 static void
@@ -451,6 +469,8 @@ write_request(GcBinding *b, Cursor *c)
 	GcColumnValue *columns = r ? r->columns : palloc((p->ncolumns + 1) * sizeof(GcColumnValue));
 	Cursor		dev;
 
+	for (int i = 0; i < p->ninputs; i++)
+		write_directory(b, i, c, r ? &r->inputs[i] : NULL);
 	c->at = TYPEALIGN(DEVICE_ALIGN, c->at);
 	dev.base = c->base ? c->base + c->at : NULL;
 	dev.at = DEVICE_ALIGN;		/* offset 0 means none */

@@ -16,6 +16,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -373,7 +374,8 @@ is_determined(GcTranslation *tr, List *group_exprs, Node *node)
 	if (!IsA(node, Var) || var->varlevelsup > 0)
 		return false;
 	rte = planner_rt_fetch(var->varno, tr->root);
-	return rte->rtekind == RTE_RELATION &&
+	/* A primary key says nothing of the rows of tables that inherit. */
+	return rte->rtekind == RTE_RELATION && (!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
 		check_functional_grouping(rte->relid, var->varno, 0, group_exprs, &deps);
 }
 

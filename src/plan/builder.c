@@ -191,53 +191,6 @@ source_resno(GcLeaf *leaf, Node *node)
 	return 0;
 }
 
-/*
- * A column of a leaf: a Var of a table, or any expression that a row source
- * computes.
- */
-int
-gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
-{
-	GcPColumn  *c;
-	GcPlanColumn *pc;
-	GcKind		kind = gc_type_kind(exprType(node));
-	int			e;
-	int			resno = 0;
-
-	for (int i = 0; i < tr->ncolumns; i++)
-	{
-		if (tr->column_leaf[i] == leaf && equal(tr->column_nodes[i], node))
-			return gc_build_expr(tr, GC_OP_COLUMN, tr->columns[i].kind, -1, -1, -1, i);
-	}
-	if (kind == GC_KIND_NONE)
-		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType(node)));
-	if (kind == GC_TEXT && !gc_collation_deterministic(exprCollation(node)))
-		return gc_refuse(tr, "a nondeterministic collation is used");
-	if (kind == GC_TEXT && getBaseType(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
-		return gc_refuse(tr, "type character without a length is not supported");
-	if (tr->ncolumns == GC_MAX_COLUMNS)
-		return gc_refuse(tr, "the query reads too many columns");
-	if (gc_leaf_is_source(leaf) && (resno = source_resno(leaf, node)) == 0)
-		return gc_refuse(tr, "a row source does not deliver a column");
-
-	c = &tr->columns[tr->ncolumns];
-	c->input = leaf->input;
-	c->kind = kind;
-	c->rtrim = getBaseType(exprType(node)) == BPCHAROID;
-	c->attnum = resno > 0 ? resno : IsA(node, Var) ? ((Var *) node)->varattno : 0;
-	pc = &tr->plan->columns[tr->ncolumns];
-	pc->typid = exprType(node);
-	pc->typmod = exprTypmod(node);
-	pc->collation = exprCollation(node);
-	tr->column_nodes[tr->ncolumns] = node;
-	tr->column_leaf[tr->ncolumns] = leaf;
-	e = gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns);
-	if (e >= 0 && kind == GC_TEXT)
-		tr->space[e] = tr->ncolumns;
-	tr->ncolumns++;
-	return e;
-}
-
 int
 gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 {
@@ -266,6 +219,66 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 		tr->space[e] = lut->to_space != GC_SPACE_NONE ? lut->to_space : GC_SPACE_LUT + tr->nluts;
 	tr->nluts++;
 	return e;
+}
+
+/* Texts of an append input have codes of several dictionaries: bring them to one. */
+static int
+unify_texts(GcTranslation *tr, int column)
+{
+	GcPlanLut	lut = {.type = GC_LUT_UNIFY,.space = tr->space[column],.to_space = GC_SPACE_NONE,.expr = -1};
+
+	return gc_build_lut(tr, column, GC_TEXT, &lut);
+}
+
+/*
+ * A column of a leaf: a Var of a table, or any expression that a row source
+ * computes.
+ */
+int
+gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
+{
+	GcPColumn  *c;
+	GcPlanColumn *pc;
+	GcKind		kind = gc_type_kind(exprType(node));
+	int			e;
+	int			resno = 0;
+
+	for (int i = 0; i < tr->ncolumns; i++)
+	{
+		if (tr->column_leaf[i] != leaf || !equal(tr->column_nodes[i], node))
+			continue;
+		e = gc_build_expr(tr, GC_OP_COLUMN, tr->columns[i].kind, -1, -1, -1, i);
+		return leaf->append && kind == GC_TEXT && e >= 0 ? unify_texts(tr, e) : e;
+	}
+	if (kind == GC_KIND_NONE)
+		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType(node)));
+	if (kind == GC_TEXT && !gc_collation_deterministic(exprCollation(node)))
+		return gc_refuse(tr, "a nondeterministic collation is used");
+	if (kind == GC_TEXT && getBaseType(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
+		return gc_refuse(tr, "type character without a length is not supported");
+	if (tr->ncolumns == GC_MAX_COLUMNS)
+		return gc_refuse(tr, "the query reads too many columns");
+	if (gc_leaf_is_source(leaf) && (resno = source_resno(leaf, node)) == 0)
+		return gc_refuse(tr, "a row source does not deliver a column");
+	if (leaf->append && (!IsA(node, Var) || ((Var *) node)->varattno <= 0))
+		return gc_refuse(tr, "a system column or whole-row reference is used");
+
+	c = &tr->columns[tr->ncolumns];
+	c->input = leaf->input;
+	c->kind = kind;
+	c->rtrim = getBaseType(exprType(node)) == BPCHAROID;
+	c->attnum = resno > 0 ? resno : IsA(node, Var) ? ((Var *) node)->varattno : 0;
+	pc = &tr->plan->columns[tr->ncolumns];
+	pc->typid = exprType(node);
+	pc->typmod = exprTypmod(node);
+	pc->collation = exprCollation(node);
+	tr->column_nodes[tr->ncolumns] = node;
+	tr->column_leaf[tr->ncolumns] = leaf;
+	e = gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns);
+	if (e >= 0 && kind == GC_TEXT)
+		tr->space[e] = tr->ncolumns;
+	tr->ncolumns++;
+	return leaf->append && kind == GC_TEXT && e >= 0 ? unify_texts(tr, e) : e;
 }
 
 static int
@@ -411,6 +424,7 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 	to->plan = palloc(sizeof(GcPlan));
 	memcpy(to->plan, from->plan, sizeof(GcPlan));
 	to->leaves = list_copy(from->leaves);
+	to->appends = list_copy(from->appends);
 	to->lower = list_copy(from->lower);
 	to->init_plans = list_copy(from->init_plans);
 	to->outputs = list_copy(from->outputs);

@@ -29,6 +29,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "append.h"
 #include "attach.h"
 #include "builder.h"
 #include "leaf.h"
@@ -555,6 +556,18 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	hiding = gc_hiding_leaf(tr, leaf, from);
 	if (hiding)
 		return translate_hidden(tr, leaf, hiding, node);
+	if (from->append && IsA(node, Var))
+	{
+		Expr	   *column = gc_append_expr(from->append, (Var *) node);
+
+		if (column == NULL)
+			return gc_refuse(tr, "a column is not one of all tables");
+		if (!IsA(column, Var))
+		{
+			e = translate_any(tr, from, column);
+			return e < 0 ? e : gc_bring(tr, leaf, from, e);
+		}
+	}
 	/* In its own table's pipeline nothing has made it NULL, so that it is what it stands for. */
 	if (IsA(node, PlaceHolderVar) && !gc_leaf_is_source(from))
 		e = translate_any(tr, from, ((PlaceHolderVar *) node)->phexpr);
@@ -635,11 +648,12 @@ static int
 translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {
 	Var		   *var = gc_lookup_argument(tr, expr);
+	int			nluts = tr->nluts;
 	int			arg = var ? translate_any(tr, leaf, (Expr *) var) : GC_NO_EXPR;
 
-	if (arg < 0 || tr->pexprs[arg].op == GC_OP_NULL)
+	if (arg < 0 || tr->pexprs[arg].op == GC_OP_NULL || !gc_lookup_enumerable(tr, arg))
 		return GC_NO_EXPR;
-	return gc_lookup_table(tr, expr, var, arg);
+	return gc_lookup_table(tr, expr, var, gc_lookup_codes(tr, arg, nluts));
 }
 
 static int

@@ -3,8 +3,9 @@
  * leaf.c
  *	  Leaves of the join tree: the relations that it joins.
  *
- * A leaf is a table that is read through the column cache, or a row source: anything
- * else, whose rows PostgreSQL computes and the backend encodes as they come.
+ * A leaf is a table that is read through the column cache, several of them that are one
+ * relation (append.c), or a row source: anything else, whose rows PostgreSQL computes and
+ * the backend encodes as they come.
  *
  * Planner, in backends.
  *
@@ -22,6 +23,7 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/rel.h"
 
+#include "append.h"
 #include "builder.h"
 #include "source.h"
 
@@ -61,6 +63,12 @@ gc_leaf_make(GcTranslation *tr, RelOptInfo *rel)
 	leaf->pipeline = -1;
 	if (gc_cacheable_table(tr->root, rel, &leaf->relid, &reason))
 		leaf->tuples = Max(rel->tuples, 1);
+	else if ((leaf->append = gc_append_make(tr->root, rel, &reason)) != NULL)
+	{
+		leaf->relid = InvalidOid;
+		leaf->tuples = Max(gc_append_tuples(leaf->append), 1);
+		leaf->filters = list_copy(leaf->append->filters);
+	}
 	else if (!tr->embed(tr, leaf))
 	{
 		const char *refusal = gc_source_refusal(tr->root, rel);
@@ -81,6 +89,7 @@ gc_leaf_demote(GcTranslation *tr, GcLeaf *leaf)
 	if (leaf->path == NULL || leaf->path->param_info || gc_source_refusal(tr->root, leaf->rel))
 		return false;
 	leaf->relid = InvalidOid;
+	leaf->append = NULL;
 	leaf->tuples = Max(leaf->rel->rows, 1);
 	leaf->filters = NIL;
 	tr->reason = NULL;

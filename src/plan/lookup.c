@@ -241,6 +241,33 @@ level_vars(GcTranslation *tr, Node *node)
 	return move_vars(node, &distance);
 }
 
+bool
+gc_lookup_enumerable(const GcTranslation *tr, int arg)
+{
+	const GcExpr *e = &tr->pexprs[arg];
+
+	while (e->op == GC_OP_PAYLOAD)
+		e = &tr->pexprs[tr->payloads[e->ref].expr];
+	return e->kind == GC_TEXT || e->op == GC_OP_COLUMN;
+}
+
+int
+gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
+{
+	const GcExpr *e = &tr->pexprs[arg];
+	int			column;
+
+	if (e->op != GC_OP_LUT || tr->plan->luts[e->ref].type != GC_LUT_UNIFY)
+		return arg;
+	column = e->arg[0];
+	if (e->ref >= nluts && e->ref == tr->nluts - 1 && arg == tr->nexprs - 1)
+	{
+		tr->nluts--;
+		tr->nexprs--;
+	}
+	return column;
+}
+
 int
 gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 {

@@ -21,6 +21,16 @@ extern bool gc_contains_param(Node *node, void *context);
  */
 extern Var *gc_lookup_argument(GcTranslation *tr, Expr *expr);
 
+/* Is it known at execution what values the Var's translation can have? */
+extern bool gc_lookup_enumerable(const GcTranslation *tr, int arg);
+
+/*
+ * The Var's translation as the argument of a lookup table.  Where equal texts have several codes,
+ * that does not matter to f(x): then it is these codes, and the table that unifies them is left out
+ * again if it was just made for this, beyond the first nluts.
+ */
+extern int	gc_lookup_codes(GcTranslation *tr, int arg, int nluts);
+
 /* That table; arg: the Var, translated. */
 extern int	gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg);
 

@@ -281,6 +281,40 @@ map_output(GcPlanOutput *out, const Maps *maps)
 		out->sums[i] = mapped_agg(maps, out->sums[i]);
 }
 
+/* Describe the append inputs behind the program.  plan NULL: only count them in `head`. */
+static void
+pack_parts(GcTranslation *tr, GcPlan *head, GcPlan *plan)
+{
+	int			part = 0,
+				attnum = 0;
+	ListCell   *lc,
+			   *lp;
+
+	foreach(lc, tr->appends)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+		GcPlanInput *in = &head->inputs[leaf->input];
+
+		if (leaf->append == NULL)
+			continue;
+		in->first_part = part;
+		in->nparts = list_length(leaf->append->parts);
+		in->natts = leaf->append->ninput;
+		foreach(lp, leaf->append->parts)
+		{
+			if (plan)
+			{
+				GC_PLAN_PARTS(plan)[part] = (GcPlanPart) {((GcAppendPart *) lfirst(lp))->relid, attnum};
+				memcpy(GC_PLAN_ATTNUMS(plan) + attnum, ((GcAppendPart *) lfirst(lp))->attnums, in->natts * sizeof(int16));
+			}
+			part++;
+			attnum += in->natts;
+		}
+	}
+	head->nparts = part;
+	head->nattnums = attnum;
+}
+
 /* Tags of printed clauses, for the pipelines' new numbers; and the clauses of lower levels. */
 static List *
 mapped_tags(const GcTranslation *tr, const Maps *maps)
@@ -334,7 +368,9 @@ gc_builder_finish(GcTranslation *tr, List **display_tags)
 		map_space(&head->luts[i].space, maps);
 		map_space(&head->luts[i].to_space, maps);
 	}
-	head->size = MAXALIGN(offsetof(GcPlan, outputs) + head->noutputs * sizeof(GcPlanOutput)) + p->size;
+	pack_parts(tr, head, NULL);
+	head->size = MAXALIGN(offsetof(GcPlan, outputs) + head->noutputs * sizeof(GcPlanOutput)) + MAXALIGN(p->size) +
+		head->nparts * sizeof(GcPlanPart) + head->nattnums * sizeof(int16);
 
 	plan = palloc0(head->size);
 	memcpy(plan, head, offsetof(GcPlan, outputs));
@@ -346,6 +382,7 @@ gc_builder_finish(GcTranslation *tr, List **display_tags)
 		map_output(&plan->outputs[foreach_current_index(lc)], maps);
 	}
 	memcpy(GC_PLAN_PROGRAM(plan), p, p->size);
+	pack_parts(tr, head, plan);
 	*display_tags = mapped_tags(tr, maps);
 	return plan;
 }

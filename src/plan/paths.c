@@ -169,6 +169,15 @@ pairs_cost(const GcLeaf *leaf, double pair_cost)
 	return cost;
 }
 
+/* Tuples of pages not all-visible are read by the backend itself. */
+static Cost
+delta_cost(const RelOptInfo *rel, double tuples)
+{
+	double		stale = 1 - Min(rel->allvisfrac, 1);
+
+	return stale * rel->pages * seq_page_cost + 2 * tuples * stale * cpu_tuple_cost;
+}
+
 /* Of a leaf and, if it is a subquery, all that this aggregates. */
 static Cost
 leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
@@ -190,13 +199,17 @@ leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
 	}
 	else
 	{
-		double		stale = 1 - Min(leaf->rel->allvisfrac, 1);
-
 		/* Priced as the sequential scan that it is. */
 		if (!enable_seqscan)
 			cost += disable_cost;
-		/* Tuples of pages not all-visible are read by the backend itself. */
-		cost += stale * leaf->rel->pages * seq_page_cost + 2 * leaf->tuples * stale * cpu_tuple_cost;
+		if (leaf->append == NULL)
+			cost += delta_cost(leaf->rel, leaf->tuples);
+		foreach(lc, leaf->append ? leaf->append->parts : NIL)
+		{
+			const RelOptInfo *part = ((GcAppendPart *) lfirst(lc))->rel;
+
+			cost += delta_cost(part, part->tuples);
+		}
 	}
 	return cost;
 }

@@ -20,6 +20,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "append.h"
 #include "builder.h"
 #include "display.h"
 #include "expr.h"
@@ -97,7 +98,8 @@ translate_clauses(GcTranslation *tr, GcLeaf *leaf, List *clauses, int display, i
 		*all = *all < 0 ? e : gc_build_expr(tr, GC_OP_AND, GC_BOOL, *all, e, -1, -1);
 		if (*all < 0)
 			return false;
-		gc_build_display(tr, leaf->pipeline, display, rinfo->clause);
+		if (leaf->append == NULL || !gc_append_has_filter(leaf->append, rinfo))
+			gc_build_display(tr, leaf->pipeline, display, rinfo->clause);
 	}
 	return true;
 }

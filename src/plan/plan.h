@@ -52,9 +52,23 @@ typedef struct GcPlanInput
 {
 	Oid			relid;			/* table read through the column cache; or 0: */
 	int			child;			/* index into custom_plans of a row source */
+	int			first_part;		/* of an append input, whose relid is the parent's, or 0 of UNION ALL */
+	int			nparts;			/* 0: it is none */
+	int			natts;			/* columns of the append input */
 	double		rows;			/* estimate after its filters */
 	double		tuples;			/* estimate before */
 } GcPlanInput;
+
+/* In the place of a table's attribute: the column is the table's number among those of its input. */
+#define GC_ATTNUM_PART	(-1)
+
+/* A table of an append input. */
+typedef struct GcPlanPart
+{
+	Oid			relid;
+	int			first_attnum;	/* among GC_PLAN_ATTNUMS: for each column of the input the
+								 * table's; 0: it has none; GC_ATTNUM_PART */
+} GcPlanPart;
 
 typedef struct GcPlanColumn
 {
@@ -75,7 +89,9 @@ typedef enum GcLutType
 	GC_LUT_TRANSLATE,			/* code in `space` -> code in `to_space` */
 	GC_LUT_RANK,				/* code in `space` -> rank in sort order */
 	GC_LUT_ADD,					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
-	GC_LUT_RANKED				/* rank, by the table `rank` -> code */
+	GC_LUT_RANKED,				/* rank, by the table `rank` -> code */
+	GC_LUT_UNIFY				/* code of an append input's column, where equal texts of two
+								 * tables have two codes -> one code for each text */
 } GcLutType;
 
 typedef struct GcPlanLut
@@ -156,6 +172,8 @@ typedef struct GcPlan
 	int			nparams;
 	int			nluts;
 	int			nlists;
+	int			nparts;
+	int			nattnums;
 	int			noutputs;		/* entries of custom_scan_tlist */
 	int			nexprs;			/* custom_exprs to evaluate; the rest is display */
 	bool		grouped;		/* GROUP BY: no group without rows */
@@ -175,12 +193,18 @@ typedef struct GcPlan
 	int			norder;
 	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];
-	/* the program follows, MAXALIGNed */
+	/* the program follows, MAXALIGNed; then GcPlanPart of append inputs, and int16 attnums */
 } GcPlan;
 
 #define GC_PLAN_PROGRAM(plan) \
 	((GcProgram *) ((char *) (plan) + MAXALIGN(offsetof(GcPlan, outputs) + \
 												(plan)->noutputs * sizeof(GcPlanOutput))))
+
+#define GC_PLAN_PARTS(plan) \
+	((GcPlanPart *) ((char *) GC_PLAN_PROGRAM(plan) + MAXALIGN((plan)->program_size)))
+
+#define GC_PLAN_ATTNUMS(plan) \
+	((int16 *) (GC_PLAN_PARTS(plan) + (plan)->nparts))
 
 /*
  * Names of the node, for EXPLAIN, and of what stands in the fallback for a row source

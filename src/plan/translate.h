@@ -39,12 +39,41 @@ typedef struct GcGroups
 	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
 } GcGroups;
 
-/* A base relation, a row source or an aggregated subquery, while it is being translated. */
+/* A table of an append input. */
+typedef struct GcAppendPart
+{
+	PlannerInfo *root;			/* its query level */
+	RelOptInfo *rel;
+	Oid			relid;
+	List	   *exprs;			/* the relation's columns, as expressions of this table; NULL: dropped */
+	List	   *quals;			/* conditions of this table alone */
+	int16	   *attnums;		/* its attributes that are the input's columns; 0: none is */
+} GcAppendPart;
+
+/*
+ * Several tables that are one relation.  The input has the relation's columns, and behind them some
+ * that have no name in the query: the number of the table, and what expressions are of.
+ */
+typedef struct GcAppend
+{
+	List	   *parts;			/* GcAppendPart */
+	int			natts;			/* of the relation */
+	int			ninput;			/* columns of the input */
+	Expr	  **columns;		/* natts: what the relation's columns are; NULL: cannot be read */
+	Var		  **unnamed;		/* ninput - natts */
+	List	   *filters;		/* RestrictInfo: conditions of single tables */
+} GcAppend;
+
+/*
+ * A base relation, an append input, a row source or an aggregated subquery, while it is being
+ * translated.
+ */
 typedef struct GcLeaf
 {
 	RelOptInfo *rel;
 	Relids		relids;
 	Oid			relid;			/* 0: row source, or: */
+	GcAppend   *append;			/* of an append input */
 	GcGroups   *groups;			/* of the subquery that it is */
 	List	   *having;			/* conditions on these groups, of the subquery's level */
 	Path	   *path;			/* of a row source */
@@ -102,6 +131,7 @@ typedef struct GcTranslation
 	PlannerInfo *root;
 	List	   *init_plans;		/* SubPlan: InitPlans of levels below the node's */
 	List	   *leaves;			/* GcLeaf, of all cores */
+	List	   *appends;		/* GcLeaf: append inputs of all levels */
 	GcLeaf	   *streamed;
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
 	/*
@@ -161,11 +191,18 @@ typedef struct GcTranslation
 	const char *reason;			/* why it failed */
 } GcTranslation;
 
+/* Is it read through the column cache? */
+static inline bool
+gc_leaf_is_cached(const GcLeaf *leaf)
+{
+	return OidIsValid(leaf->relid) || leaf->append != NULL;
+}
+
 /* Does PostgreSQL compute this leaf's rows? */
 static inline bool
 gc_leaf_is_source(const GcLeaf *leaf)
 {
-	return !OidIsValid(leaf->relid) && leaf->groups == NULL;
+	return !gc_leaf_is_cached(leaf) && leaf->groups == NULL;
 }
 
 /* Is it a build without keys, of which each row is tried? */

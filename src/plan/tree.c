@@ -19,7 +19,9 @@
 #include "tree.h"
 
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 
+#include "append.h"
 #include "attach.h"
 #include "builder.h"
 #include "equalities.h"
@@ -202,7 +204,7 @@ place_residuals(GcCore *core, List *equi, List *residuals)
 static int
 stream_rank(const GcLeaf *leaf)
 {
-	return OidIsValid(leaf->relid) ? 2 : leaf->groups ? 1 : 0;
+	return gc_leaf_is_cached(leaf) ? 2 : leaf->groups ? 1 : 0;
 }
 
 /* The largest table; of an attached core, a row source if there is no table. */
@@ -246,10 +248,53 @@ leaf_share(GcTranslation *tr, GcLeaf *leaf)
 	return leaf->share;
 }
 
-/*
- * Leaves whose filters kernels cannot compute, but PostgreSQL can: dimensions
- * become row sources.  Tried on a scratch copy of the pipeline's expressions.
- */
+/* Columns of an append input that are expressions, and conditions of its tables. */
+static List *
+append_exprs(const GcLeaf *leaf)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, leaf->append ? leaf->append->filters : NIL)
+		exprs = lappend(exprs, lfirst_node(RestrictInfo, lc)->clause);
+	for (int i = 0; leaf->append && i < leaf->append->natts; i++)
+	{
+		Expr	   *expr = leaf->append->columns[i];
+
+		if (expr && !IsA(expr, Var))
+			exprs = lappend(exprs, expr);
+	}
+	return exprs;
+}
+
+/* Can kernels compute an expression of a leaf?  Tried on a scratch copy of the translation's lists. */
+static bool
+is_translatable(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	int			nexprs = tr->nexprs,
+				ncolumns = tr->ncolumns,
+				nparams = tr->nparams,
+				nluts = tr->nluts,
+				nlists = tr->nlists;
+	List	   *exprs = list_copy(tr->exprs);
+	List	   *scan_tlist = list_copy(tr->scan_tlist);
+	List	   *outputs = list_copy(tr->outputs);
+	bool		ok;
+
+	leaf->input = 0;
+	ok = gc_translate_expr(tr, leaf, expr) >= 0;
+	tr->nexprs = nexprs;
+	tr->ncolumns = ncolumns;
+	tr->nparams = nparams;
+	tr->nluts = nluts;
+	tr->nlists = nlists;
+	tr->exprs = exprs;
+	tr->scan_tlist = scan_tlist;
+	tr->outputs = outputs;
+	return ok;
+}
+
+/* Leaves whose filters kernels cannot compute, but PostgreSQL can: dimensions become row sources. */
 static void
 demote_untranslatable(GcTranslation *tr, GcCore *core)
 {
@@ -260,30 +305,30 @@ demote_untranslatable(GcTranslation *tr, GcCore *core)
 		GcLeaf	   *leaf = lfirst(lc);
 		ListCell   *lf;
 
-		if (leaf == tr->streamed || !OidIsValid(leaf->relid))
+		if (leaf == tr->streamed || !gc_leaf_is_cached(leaf))
 			continue;
-		leaf->input = 0;
 		foreach(lf, leaf->filters)
 		{
-			int			nexprs = tr->nexprs,
-						ncolumns = tr->ncolumns,
-						nparams = tr->nparams,
-						nluts = tr->nluts,
-						nlists = tr->nlists;
-			List	   *exprs = list_copy(tr->exprs);
-			List	   *scan_tlist = list_copy(tr->scan_tlist);
-			List	   *outputs = list_copy(tr->outputs);
-			bool		ok = gc_translate_expr(tr, leaf, lfirst_node(RestrictInfo, lf)->clause) >= 0;
+			if (!is_translatable(tr, leaf, lfirst_node(RestrictInfo, lf)->clause) && gc_leaf_demote(tr, leaf))
+				break;
+		}
+	}
+}
 
-			tr->nexprs = nexprs;
-			tr->ncolumns = ncolumns;
-			tr->nparams = nparams;
-			tr->nluts = nluts;
-			tr->nlists = nlists;
-			tr->exprs = exprs;
-			tr->scan_tlist = scan_tlist;
-			tr->outputs = outputs;
-			if (!ok && gc_leaf_demote(tr, leaf))
+/* Append inputs of which a column cannot be computed become row sources, too, before one is streamed. */
+static void
+demote_appends(GcTranslation *tr, GcCore *core)
+{
+	ListCell   *lc,
+			   *le;
+
+	foreach(lc, core->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		foreach(le, append_exprs(leaf))
+		{
+			if (!is_translatable(tr, leaf, lfirst(le)) && gc_leaf_demote(tr, leaf))
 				break;
 		}
 	}
@@ -314,11 +359,13 @@ assign_inputs(GcTranslation *tr)
 		}
 		in = &tr->plan->inputs[tr->ninputs];
 		leaf->input = tr->ninputs++;
-		in->relid = leaf->relid;
+		if (leaf->append)
+			tr->appends = lappend(tr->appends, leaf);
+		in->relid = leaf->append ? planner_rt_fetch(leaf->rel->relid, tr->root)->relid : leaf->relid;
 		in->rows = leaf->rows;
 		in->tuples = leaf->tuples;
-		in->child = OidIsValid(leaf->relid) ? -1 : child++;
-		if (!OidIsValid(leaf->relid) && (leaf->path == NULL || leaf->path->param_info))
+		in->child = gc_leaf_is_source(leaf) ? child++ : -1;
+		if (gc_leaf_is_source(leaf) && (leaf->path == NULL || leaf->path->param_info))
 		{
 			gc_refuse(tr, "a joined relation has no independent plan");
 			return false;
@@ -336,6 +383,7 @@ translate_core(GcTranslation *tr, GcCore *core)
 	List	   *residuals = NIL;
 	ListCell   *lc;
 
+	demote_appends(tr, core);
 	choose_streamed(core, core->join != GC_JOIN_INNER);
 	if (core->streamed == NULL)
 		return false;
@@ -375,7 +423,8 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 		const char *reason = NULL;
 		Oid			relid;
 
-		(void) gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason);
+		if (!gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason))
+			(void) gc_append_make(tr->root, linitial(desc->leaves), &reason);
 		gc_refuse(tr, "no relation can be read through the column cache: %s", reason);
 		return false;
 	}

@@ -127,6 +127,7 @@ SQL_TYPES = {"bool": "bool", "int2": "int2", "int4": "int4", "int8": "int8", "fl
 class Table:
     def __init__(self, rng, name, rows):
         self.name, self.rows = name, rows
+        self.stored = [name]     # the tables that have its rows
         self.columns = []
         if rng.random() < 0.7:
             self.add(rng, "pk", "int4", unique=True)
@@ -169,14 +170,46 @@ class Table:
         column.make = lambda i: None if nulls and rng.random() < nulls else make(i)
         self.columns.append(column)
 
+    def columns_text(self, columns):
+        return ", ".join("%s %s" % (c.name, c.sql_type) for c in columns)
+
+    def partitions(self, rng):
+        """Statements that make it a partitioned table; columns of partitions may be in another order."""
+        key = self.columns[0].name
+        count = rng.choice([1, 2, 3, 7])
+        yield "CREATE TABLE %s (%s) PARTITION BY HASH (%s);" % (self.name, self.columns_text(self.columns), key)
+        self.stored = ["%s_p%d" % (self.name, n) for n in range(count)]
+        for n, name in enumerate(self.stored):
+            bounds = "FOR VALUES WITH (MODULUS %d, REMAINDER %d)" % (count, n)
+            if rng.random() < 0.5:
+                yield "CREATE TABLE %s PARTITION OF %s %s WITH (autovacuum_enabled = off);" % (name, self.name, bounds)
+                continue
+            others = rng.sample(self.columns, len(self.columns))
+            yield "CREATE TABLE %s (gone int, %s) WITH (autovacuum_enabled = off);" % (
+                name, self.columns_text(others).replace(" PRIMARY KEY", " NOT NULL"))
+            yield "ALTER TABLE %s DROP COLUMN gone;" % name
+            yield "ALTER TABLE %s ATTACH PARTITION %s %s;" % (self.name, name, bounds)
+
     def statements(self, rng):
-        yield "CREATE TABLE %s (%s) WITH (autovacuum_enabled = off);" % (
-            self.name, ", ".join("%s %s" % (c.name, c.sql_type) for c in self.columns))
-        lines = "".join("\t".join(literal_copy(v) for v in row) + "\n" for row in self.data)
-        yield "COPY %s FROM stdin;\n%s\\.\n" % (self.name, lines)
+        layout = rng.choice(["table", "table", "table", "partitions", "inherited"])
+        tables = [self.name]
+        if layout == "partitions":
+            yield from self.partitions(rng)
+        else:
+            yield "CREATE TABLE %s (%s) WITH (autovacuum_enabled = off);" % (self.name, self.columns_text(self.columns))
+        if layout == "inherited":
+            tables += ["%s_i%d" % (self.name, n) for n in range(rng.choice([1, 2]))]
+            self.stored = tables
+            for name in tables[1:]:
+                yield "CREATE TABLE %s (more int) INHERITS (%s) WITH (autovacuum_enabled = off);" % (name, self.name)
+        names = ", ".join(c.name for c in self.columns)
+        for n, name in enumerate(tables):
+            part = self.data[n * len(self.data) // len(tables):(n + 1) * len(self.data) // len(tables)]
+            lines = "".join("\t".join(literal_copy(v) for v in row) + "\n" for row in part)
+            yield "COPY %s (%s) FROM stdin;\n%s\\.\n" % (name, names, lines)
         state = rng.choice(["vacuumed", "vacuumed", "mixed", "fresh"])
         if state != "fresh":
-            yield "VACUUM (FREEZE, ANALYZE) %s;" % self.name
+            yield "VACUUM (FREEZE, ANALYZE) %s;" % ", ".join(tables)
         if state == "mixed":
             yield "UPDATE %s SET %s = %s WHERE ctid < '(1,0)' OR random() < 0.05;" % (
                 self.name, self.columns[-1].name, self.columns[-1].name)

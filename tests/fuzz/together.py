@@ -89,7 +89,7 @@ class Together:
         rng = random.Random(seed)
         for table in tables:
             # cached, but for a few rows at most: only what is cached is shared
-            self.off.must("VACUUM (FREEZE, ANALYZE) %s;" % table.name)
+            self.off.must("VACUUM (FREEZE, ANALYZE) %s;" % ", ".join(table.stored))
             if rng.random() < 0.5:
                 self.off.must("UPDATE {0} SET {1} = {1} WHERE ctid < '(0,9)';".format(table.name, table.columns[-1].name))
         number = 0
@@ -103,7 +103,8 @@ class Together:
                 print("-- seed %s queries %s\n%s" % (seed, numbers, "\n".join(str(q) for q in queries)), flush=True)
             # A table's first shapes keep their bodies: forget those of the last round.
             for table in tables:
-                self.off.must("SELECT gpuconc_evict('{0}'); SELECT gpuconc_prewarm('{0}');".format(table.name))
+                for name in table.stored:
+                    self.off.must("SELECT gpuconc_evict('{0}'); SELECT gpuconc_prewarm('{0}');".format(name))
             kind = KINDS[number // self.options.together % len(KINDS)][0]
             self.configure(debug_force_shared_scan=kind)
             try:

@@ -203,6 +203,9 @@ doom_predecessors(const GcColState *state, u64 dir_id)
 {
 	GcTable    *next;
 
+	/* Those of combined directories have no state. */
+	if (state == NULL)
+		return;
 	for (GcTable *t = table_list; t; t = next)
 	{
 		next = t->next;

@@ -301,7 +301,7 @@ put_delta(TestOutput *out, Relation rel, const GcServed *served, int ncols,
 	for (int c = 0; c < ncols; c++)
 		dicts[c] = cols[c].dict;
 	encoder = gc_encoder_create(ncols, specs, dicts, NULL);
-	if (gc_delta_scan(rel, GetActiveSnapshot(), served, encoder, &err) != GC_OK)
+	if (gc_delta_scan(rel, GetActiveSnapshot(), served, NULL, 0, encoder, &err) != GC_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("could not read the delta"),
 				 errdetail("%s", err.detail)));
