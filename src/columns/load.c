@@ -27,6 +27,7 @@
 #include "directory.h"
 #include "epoch.h"
 #include "evict.h"
+#include "hot_plan.h"
 #include "job.h"
 #include "load.h"
 #include "problem.h"
@@ -157,7 +158,7 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 static GcChunkWork
 chunk_work(const GcLoad *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
 {
-	bool		there = plan->base && i < plan->base->nchunks && plan->base->chunks[i];
+	bool		there = plan->base && i < plan->base->nheap && plan->base->chunks[i];
 
 	if (GC_WORTH_RELOAD(j) || (load->refresh && GC_WORTH_REFRESH(j)))
 		return GC_WORK_FULL;
@@ -230,6 +231,7 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 	plan->stamp = gc_map_stamp(load->rel, -1);
 	plan_columns(load, plan);
 	plan_chunks(load, plan, judged);
+	gc_plan_hot(load->rel, plan, &served);
 	gc_guard_leave();
 	return plan->ntodo > 0 || plan->nnew > 0 || plan->base == NULL;
 }

@@ -33,6 +33,7 @@
 #include "encode.h"
 #include "epoch.h"
 #include "spec.h"
+#include "versions.h"
 #include "visibility.h"
 #include "../compat.h"
 #include "../settings.h"
@@ -49,15 +50,6 @@ typedef struct GcMapPage
 	XLogRecPtr	lsn;
 	uint8		bits[MAP_BYTES + sizeof(uint64)];
 } GcMapPage;
-
-/* What gc_serve() is collecting. */
-typedef struct GcServing
-{
-	GcServed   *served;
-	uint32		ranges_size;
-	bool		reloadable;		/* may the relation be loaded at all? */
-	bool		all_served;
-} GcServing;
 
 uint32
 gc_chunk_count(BlockNumber nblocks)
@@ -185,8 +177,8 @@ all_visible(const uint8 *map, uint32 npages)
 	return true;
 }
 
-static void
-add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
+void
+gc_add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
 {
 	GcServed   *served = serving->served;
 	GcBlockRange *last = served->ranges + served->nranges - 1;
@@ -211,9 +203,8 @@ add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
 	served->nranges++;
 }
 
-/* Set bits from .. to - 1. */
-static void
-set_bits(uint8 *bitmap, uint32 from, uint32 to)
+void
+gc_set_bits(uint8 *bitmap, uint32 from, uint32 to)
 {
 	while (from < to && (from & 7) != 0)
 	{
@@ -236,12 +227,12 @@ set_bits(uint8 *bitmap, uint32 from, uint32 to)
 static inline uint32
 add_served(const GcChunk *chunk, uint8 *valid, uint32 page, uint32 n)
 {
-	set_bits(valid, chunk->row_start[page], chunk->row_start[page + n]);
+	gc_set_bits(valid, chunk->row_start[page], chunk->row_start[page + n]);
 	return chunk->row_start[page + n] - chunk->row_start[page];
 }
 
-static void
-append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint32 good, uint8 *valid, Size valid_bytes)
+void
+gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint32 good, uint8 *valid, Size valid_bytes)
 {
 	GcServedChunk *c = &served->chunks[served->nchunks++];
 
@@ -284,7 +275,7 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 		judged->reloadable += pg_popcount64(set & ~good);
 
 		if (good == 0)
-			add_delta(serving, first + page, n);
+			gc_add_delta(serving, first + page, n);
 		else if (good == word_mask(n))
 			rows += add_served(chunk, valid, page, n);
 		else
@@ -294,17 +285,17 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 				if ((good >> (2 * i)) & 1)
 					rows += add_served(chunk, valid, page + i, 1);
 				else
-					add_delta(serving, first + page + i, 1);
+					gc_add_delta(serving, first + page + i, 1);
 			}
 		}
 	}
 
 	if (rows > 0 && rows < chunk->nrows)
-		append_chunk(serving->served, chunkno, chunk->nrows, rows, valid, valid_bytes);
+		gc_append_chunk(serving->served, chunkno, chunk->nrows, rows, valid, valid_bytes);
 	else
 	{
 		if (rows > 0)
-			append_chunk(serving->served, chunkno, chunk->nrows, rows, NULL, 0);
+			gc_append_chunk(serving->served, chunkno, chunk->nrows, rows, NULL, 0);
 		if (valid)
 			pfree(valid);
 	}
@@ -329,7 +320,7 @@ static void
 judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
 {
-	const GcChunk *chunk = dir && chunkno < dir->nchunks ? dir->chunks[chunkno] : NULL;
+	const GcChunk *chunk = dir && chunkno < dir->nheap ? dir->chunks[chunkno] : NULL;
 
 	memset(judged, 0, sizeof(GcChunkJudgement));
 	judged->pages = gc_chunk_length(chunkno, serving->served->nblocks);
@@ -338,7 +329,7 @@ judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 	{
 		judged->served = judged->pages;
 		if (chunk->nrows > 0)
-			append_chunk(serving->served, chunkno, chunk->nrows, chunk->nrows, NULL, 0);
+			gc_append_chunk(serving->served, chunkno, chunk->nrows, chunk->nrows, NULL, 0);
 	}
 	else
 		judge_pages(serving, chunkno, chunk, map, chunk ? gc_page_proof(chunk, lsn) : NULL, judged);
@@ -363,7 +354,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 	Page		page;
 	bool		intact = true;
 
-	if (dir == NULL || end > dir->nchunks)
+	if (dir == NULL || end > dir->nheap)
 		return false;
 	(void) visibilitymap_get_status(rel, chunkno * (BlockNumber) gc_chunk_pages, vbuf);
 	if (!BufferIsValid(*vbuf))
@@ -380,7 +371,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 	{
 		served->pages_served += gc_chunk_length(c, served->nblocks);
 		if (dir->facts[c].nrows > 0)
-			append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
+			gc_append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
 	}
 	return intact;
 }
@@ -400,7 +391,8 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 	memset(served, 0, sizeof(GcServed));
 	served->nblocks = RelationGetNumberOfBlocks(rel);
 	nchunks = gc_chunk_count(served->nblocks);
-	served->chunks = palloc_extended(Max(nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
+	served->chunks = palloc_extended((nchunks + (dir ? dir->nchunks - dir->nheap : 0) + 1) * sizeof(GcServedChunk),
+									 MCXT_ALLOC_HUGE);
 	if (judged)
 		*judged = palloc_extended(Max(nchunks, 1) * sizeof(GcChunkJudgement), MCXT_ALLOC_HUGE);
 
@@ -408,7 +400,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 	{
 		Assert(dir == NULL);
 		if (served->nblocks > 0)
-			add_delta(&serving, 0, served->nblocks);
+			gc_add_delta(&serving, 0, served->nblocks);
 		return;
 	}
 	serving.reloadable = true;
@@ -435,7 +427,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 		ReleaseBuffer(vbuf);
 
 	/* Chunks of blocks that are gone still belong to the directory. */
-	for (uint32 c = nchunks; dir && c < dir->nchunks; c++)
+	for (uint32 c = nchunks; dir && c < dir->nheap; c++)
 	{
 		if (dir->chunks[c] && dir->chunks[c]->nrows > 0)
 			serving.all_served = false;
@@ -494,10 +486,10 @@ serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	memset(served, 0, sizeof(GcServed));
 	served->nblocks = served->pages_served = (BlockNumber) whole;
 	served->chunks = palloc_extended(Max(dir->nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
-	for (uint32 c = 0; c < dir->nchunks; c++)
+	for (uint32 c = 0; c < dir->nheap; c++)
 	{
 		if (dir->facts[c].nrows > 0)
-			append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
+			gc_append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
 	}
 	served->complete = true;
 	return true;
@@ -514,6 +506,8 @@ gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	gc_serve_judged(rel, dir, served, NULL);
 	if (told && served->complete)
 		note_whole(dir, snapshot, served->nblocks);
+	if (gc_enable_versioned_pages)
+		gc_serve_versions(rel, dir, snapshot, served);
 }
 
 /*-------------------------------------------------------------------------

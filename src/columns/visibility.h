@@ -41,6 +41,9 @@ typedef struct GcServed
 	BlockNumber pages_served;
 	BlockNumber pages_delta;
 	uint64		rows_served;
+	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
+	BlockNumber pages_looked_at;	/* for it: their LSNs were */
+	BlockNumber pages_own;		/* of pages_delta: valid there, but changed by this session */
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
 									 * of their chunks would serve them */
 	bool		complete;		/* every chunk wholly served, no delta: what the
@@ -93,6 +96,25 @@ extern uint32 gc_chunk_length(uint32 chunkno, BlockNumber nblocks);
 extern void gc_map_copy(Relation rel, uint32 chunkno, uint32 npages,
 						uint8 *bits, XLogRecPtr *lsn);
 
+/* What gc_serve() is collecting. */
+typedef struct GcServing
+{
+	GcServed   *served;
+	uint32		ranges_size;
+	bool		reloadable;		/* may the relation be loaded at all? */
+	bool		all_served;
+} GcServing;
+
+/* Add blocks to the delta, in ascending order. */
+extern void gc_add_delta(GcServing *serving, BlockNumber first, BlockNumber count);
+
+/* Add a chunk, of which `good` rows are served. */
+extern void gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint32 good,
+							uint8 *valid, Size valid_bytes);
+
+/* Set bits from .. to - 1. */
+extern void gc_set_bits(uint8 *bitmap, uint32 from, uint32 to);
+
 /* What gc_serve() found out about one chunk of the relation as it is now. */
 typedef struct GcChunkJudgement
 {
@@ -104,6 +126,9 @@ typedef struct GcChunkJudgement
 /* gc_serve(), with a judgement of each of gc_chunk_count() chunks; palloc'd. */
 extern void gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 							GcChunkJudgement **judged);
+
+/* Hot pages that no chunk has and that are worth a load by themselves; fewer each session reads. */
+#define GC_WORTH_VERSIONS	16
 
 /* Would loading the chunk anew be worth waiting for?  And doing at all? */
 #define GC_WORTH_RELOAD(j)	((j)->reloadable > (j)->pages / 8)

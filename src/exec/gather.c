@@ -26,9 +26,13 @@
 #include "../columns/problem.h"
 #include "../columns/spec.h"
 #include "../columns/store.h"
+#include "../settings.h"
 
 /* Columns are loaded at most this often for one execution; then all pages are read as delta. */
 #define MAX_LOADS	2
+
+/* A load of hot pages that was in vain puts off the next one by this many times what it took. */
+#define PUT_OFF_FACTOR	10
 
 static void
 start_input(GcScanState *node, int i)
@@ -200,6 +204,28 @@ read_delta(GcScanState *node, GcInputState *in, GcError *err)
 	return code;
 }
 
+/*
+ * Are there so many hot pages that no chunk has that they should be loaded?  What this
+ * session has changed it reads itself.
+ */
+static bool
+worth_versions(GcScanState *node, GcInputState *in)
+{
+	GcRelKey	key;
+	const char *reason;
+
+	if (!gc_enable_versioned_pages || in->dir == NULL ||
+		in->served.pages_delta - in->served.pages_own < GC_WORTH_VERSIONS)
+		return false;
+	gc_rel_key(in->rel, &key);
+	if (node->loads > 0)
+	{
+		gc_store_put_off_versions(&key, PUT_OFF_FACTOR * node->stats.load_ms);
+		return false;
+	}
+	return gc_rel_loadable(in->rel, &reason) && gc_store_versions_due(&key);
+}
+
 static GcCode
 serve_table(GcScanState *node, GcInputState *in, GcError *err)
 {
@@ -217,6 +243,8 @@ serve_table(GcScanState *node, GcInputState *in, GcError *err)
 	gc_serve(in->rel, in->dir, node->css.ss.ps.state->es_snapshot, &in->served);
 	if (in->served.worth_reload && node->loads == 0)
 		return gc_fail(err, GC_RETRY_LOAD, "Chunks are out of date.");
+	if (worth_versions(node, in))
+		return gc_fail(err, GC_RETRY_LOAD, "Pages have been written to.");
 	if (in->served.pages_reloadable > 0 && !in->served.worth_reload)
 		gc_load_in_background(in->rel);
 
@@ -227,6 +255,7 @@ serve_table(GcScanState *node, GcInputState *in, GcError *err)
 										in->specs[c].rtrim);
 	}
 	node->stats.pages_served += in->served.pages_served;
+	node->stats.pages_versioned += in->served.pages_versioned;
 	node->stats.pages_delta += in->served.pages_delta;
 	in->private = NULL;
 	in->private_rows = 0;
@@ -241,7 +270,7 @@ gc_serve_inputs(GcBinding *b)
 	GcScanState *node = b->node;
 	GcCode		code = GC_OK;
 
-	node->stats.pages_served = node->stats.pages_delta = node->stats.rows_delta = 0;
+	node->stats.pages_served = node->stats.pages_versioned = node->stats.pages_delta = node->stats.rows_delta = 0;
 	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
 	{
 		GcInputState *in = &node->inputs[i];
