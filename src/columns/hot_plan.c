@@ -197,7 +197,7 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 	take_reloaded(rel, plan, &set);
 	nlives = find_all_live(rel, base, &set, lives);
 	add_unread(hot, &set);
-	if (hot->npages < GC_WORTH_VERSIONS && plan->nnew == 0 && plan->ntodo == 0 && base != NULL)
+	if (hot->npages < (uint32) gc_debug_hot_pages && plan->nnew == 0 && plan->ntodo == 0 && base != NULL)
 	{
 		keep_all(plan);
 		return;

@@ -191,24 +191,32 @@ page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page)
 	return false;
 }
 
-/* The rows of a valid page that the snapshot sees; how many. */
-static uint32
-serve_page(const GcSeer *seer, const GcChunk *chunk, uint32 page, uint8 *valid)
+/* The rows of a valid page that the snapshot does not see. */
+static void
+add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 page, GcHoles *holes)
 {
 	GcHotPages *hot = chunk->hot;
-	uint32		rows = chunk->row_start[page + 1] - chunk->row_start[page];
 
-	gc_set_bits(valid, chunk->row_start[page], chunk->row_start[page + 1]);
 	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
 	{
 		GcVersion  *v = &hot->versions[i];
 
-		if (version_seen(seer, v))
-			continue;
-		valid[v->row >> 3] &= ~(1 << (v->row & 7));
-		rows--;
+		if (!version_seen(seer, v))
+			gc_add_hole(holes, v->row, v->row + 1);
 	}
-	return rows;
+}
+
+/* Can this page of a hot chunk be served? */
+static bool
+page_served(Relation rel, const GcSeer *seer, const GcChunk *chunk, uint32 page, GcServed *served)
+{
+	served->pages_looked_at++;
+	if (!gc_hot_page_valid(rel, chunk, page))
+		return false;
+	if (!page_is_own(seer, chunk->hot, page))
+		return true;
+	served->pages_own++;
+	return false;
 }
 
 /* Serve what one hot chunk has of the pages that are not yet taken. */
@@ -216,35 +224,24 @@ static void
 serve_chunk(Relation rel, const GcSeer *seer, const GcChunk *chunk, uint32 chunkno,
 			GcBlockSet *delta, GcServed *served)
 {
-	const Size	valid_bytes = TYPEALIGN(GC_PAD_ROWS, chunk->nrows) / 8;
-	uint8	   *valid = NULL;
-	uint32		rows = 0;
+	GcHoles		holes = {0};
 
 	gc_blocks_rewind(delta);
 	for (uint32 page = 0; page < chunk->npages; page++)
 	{
 		int64		n = gc_blocks_find(delta, chunk->hot->blocks[page]);
 
-		if (n < 0 || GC_BLOCK_TAKEN(delta, n))
-			continue;
 		CHECK_FOR_INTERRUPTS();
-		served->pages_looked_at++;
-		if (!gc_hot_page_valid(rel, chunk, page))
-			continue;
-		if (page_is_own(seer, chunk->hot, page))
+		if (n >= 0 && !GC_BLOCK_TAKEN(delta, n) && page_served(rel, seer, chunk, page, served))
 		{
-			served->pages_own++;
-			continue;
+			add_unseen(seer, chunk, page, &holes);
+			GC_BLOCK_TAKE(delta, n);
+			served->pages_versioned++;
 		}
-		if (valid == NULL)
-			valid = palloc0(Max(valid_bytes, 1));
-		rows += serve_page(seer, chunk, page, valid);
-		GC_BLOCK_TAKE(delta, n);
-		served->pages_versioned++;
+		else
+			gc_add_hole(&holes, chunk->row_start[page], chunk->row_start[page + 1]);
 	}
-	if (rows > 0)
-		gc_append_chunk(served, chunkno, chunk->nrows, rows, rows == chunk->nrows ? NULL : valid,
-						rows == chunk->nrows ? 0 : valid_bytes);
+	gc_append_chunk(served, chunkno, chunk->nrows, &holes);
 }
 
 /* What is left of the delta. */

@@ -204,43 +204,40 @@ gc_add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
 }
 
 void
-gc_set_bits(uint8 *bitmap, uint32 from, uint32 to)
+gc_add_hole(GcHoles *holes, uint32 from, uint32 to)
 {
-	while (from < to && (from & 7) != 0)
+	if (from == to)
+		return;
+	holes->rows += to - from;
+	if (holes->n > 0 && holes->holes[holes->n - 1].to == from)
 	{
-		bitmap[from >> 3] |= 1 << (from & 7);
-		from++;
+		holes->holes[holes->n - 1].to = to;
+		return;
 	}
-	if (from < to)
+	if (holes->n == holes->size)
 	{
-		memset(bitmap + (from >> 3), 0xFF, (to - from) / 8);
-		from += (to - from) & ~(uint32) 7;
+		holes->size = Max(16, holes->size * 2);
+		if (holes->holes)
+			holes->holes = repalloc_huge(holes->holes, holes->size * sizeof(GcHole));
+		else
+			holes->holes = palloc(holes->size * sizeof(GcHole));
 	}
-	while (from < to)
-	{
-		bitmap[from >> 3] |= 1 << (from & 7);
-		from++;
-	}
-}
-
-/* The rows of n pages of a chunk are good; returns how many. */
-static inline uint32
-add_served(const GcChunk *chunk, uint8 *valid, uint32 page, uint32 n)
-{
-	gc_set_bits(valid, chunk->row_start[page], chunk->row_start[page + n]);
-	return chunk->row_start[page + n] - chunk->row_start[page];
+	holes->holes[holes->n++] = (GcHole) {from, to};
 }
 
 void
-gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint32 good, uint8 *valid, Size valid_bytes)
+gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, const GcHoles *holes)
 {
-	GcServedChunk *c = &served->chunks[served->nchunks++];
+	GcServedChunk *c;
 
-	served->rows_served += good;
+	if (holes->rows == nrows)
+		return;
+	c = &served->chunks[served->nchunks++];
+	served->rows_served += nrows - holes->rows;
 	c->chunk = chunkno;
 	c->nrows = nrows;
-	c->valid = valid;
-	c->valid_bytes = valid_bytes;
+	c->nholes = holes->n;
+	c->holes = holes->holes;
 }
 
 /*
@@ -253,15 +250,7 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 {
 	BlockNumber first = chunkno * (BlockNumber) gc_chunk_pages;
 	uint32		proven_pages = proven ? Min(chunk->npages, judged->pages) : 0;
-	Size		valid_bytes = 0;
-	uint8	   *valid = NULL;
-	uint32		rows = 0;
-
-	if (proven)
-	{
-		valid_bytes = TYPEALIGN(GC_PAD_ROWS, chunk->nrows) / 8;
-		valid = palloc0(Max(valid_bytes, 1));
-	}
+	GcHoles		holes = {0};
 
 	for (uint32 page = 0; page < judged->pages; page += PAGES_PER_WORD)
 	{
@@ -274,32 +263,24 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 		judged->served += pg_popcount64(good);
 		judged->reloadable += pg_popcount64(set & ~good);
 
-		if (good == 0)
-			gc_add_delta(serving, first + page, n);
-		else if (good == word_mask(n))
-			rows += add_served(chunk, valid, page, n);
-		else
+		if (good == word_mask(n))
+			continue;
+		for (uint32 i = 0; i < n; i++)
 		{
-			for (uint32 i = 0; i < n; i++)
-			{
-				if ((good >> (2 * i)) & 1)
-					rows += add_served(chunk, valid, page + i, 1);
-				else
-					gc_add_delta(serving, first + page + i, 1);
-			}
+			if ((good >> (2 * i)) & 1)
+				continue;
+			gc_add_delta(serving, first + page + i, 1);
+			if (page + i < proven_pages)
+				gc_add_hole(&holes, chunk->row_start[page + i], chunk->row_start[page + i + 1]);
 		}
 	}
 
-	if (rows > 0 && rows < chunk->nrows)
-		gc_append_chunk(serving->served, chunkno, chunk->nrows, rows, valid, valid_bytes);
-	else
-	{
-		if (rows > 0)
-			gc_append_chunk(serving->served, chunkno, chunk->nrows, rows, NULL, 0);
-		if (valid)
-			pfree(valid);
-	}
-	if (chunk && rows < chunk->nrows)
+	if (chunk == NULL)
+		return;
+	/* The chunk may have more rows, of pages that are gone. */
+	gc_add_hole(&holes, chunk->row_start[proven_pages], chunk->nrows);
+	gc_append_chunk(serving->served, chunkno, chunk->nrows, &holes);
+	if (holes.rows > 0)
 		serving->all_served = false;
 }
 
@@ -321,6 +302,7 @@ judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
 {
 	const GcChunk *chunk = dir && chunkno < dir->nheap ? dir->chunks[chunkno] : NULL;
+	const GcHoles none = {0};
 
 	memset(judged, 0, sizeof(GcChunkJudgement));
 	judged->pages = gc_chunk_length(chunkno, serving->served->nblocks);
@@ -328,8 +310,7 @@ judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 	if (chunk && chunk_intact(dir, chunkno, judged->pages, map, lsn))
 	{
 		judged->served = judged->pages;
-		if (chunk->nrows > 0)
-			gc_append_chunk(serving->served, chunkno, chunk->nrows, chunk->nrows, NULL, 0);
+		gc_append_chunk(serving->served, chunkno, chunk->nrows, &none);
 	}
 	else
 		judge_pages(serving, chunkno, chunk, map, chunk ? gc_page_proof(chunk, lsn) : NULL, judged);
@@ -351,6 +332,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 			   uint32 end, Buffer *vbuf)
 {
 	GcServed   *served = serving->served;
+	const GcHoles none = {0};
 	Page		page;
 	bool		intact = true;
 
@@ -370,8 +352,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 	for (uint32 c = chunkno; c < end && intact; c++)
 	{
 		served->pages_served += gc_chunk_length(c, served->nblocks);
-		if (dir->facts[c].nrows > 0)
-			gc_append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
+		gc_append_chunk(served, c, dir->facts[c].nrows, &none);
 	}
 	return intact;
 }
@@ -476,6 +457,7 @@ static bool
 serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
 	const uint64 whole = pg_atomic_read_u64(&dir->whole_for);
+	const GcHoles none = {0};
 	const char *reason;
 
 	pg_read_barrier();
@@ -487,10 +469,7 @@ serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	served->nblocks = served->pages_served = (BlockNumber) whole;
 	served->chunks = palloc_extended(Max(dir->nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
 	for (uint32 c = 0; c < dir->nheap; c++)
-	{
-		if (dir->facts[c].nrows > 0)
-			gc_append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
-	}
+		gc_append_chunk(served, c, dir->facts[c].nrows, &none);
 	served->complete = true;
 	return true;
 }
@@ -605,7 +584,7 @@ add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 	const bool	counted = pgstat_should_count_relation(rel);
 	const PgStat_Counter scans = counted ? GC_SCANS_COUNTED(rel) : 0;
 	const PgStat_Counter rows = counted ? GC_ROWS_COUNTED(rel) : 0;
-	const bool	ok = served->pages_served == 0 ? add_table(delta, snapshot) :
+	const bool	ok = served->pages_served + served->pages_versioned == 0 ? add_table(delta, snapshot) :
 		add_ranges(delta, snapshot, served);
 
 	if (counted)

@@ -22,13 +22,13 @@ typedef struct GcBlockRange
 	BlockNumber count;
 } GcBlockRange;
 
-/* A chunk with pages that may not be served: bit per row, GC_PAD_ROWS padded. */
+/* A chunk, and which of its rows are not served; holes ascend and do not touch. */
 typedef struct GcServedChunk
 {
 	uint32		chunk;
 	uint32		nrows;
-	uint8	   *valid;			/* palloc'd, or NULL when all rows are good */
-	Size		valid_bytes;
+	uint32		nholes;
+	GcHole	   *holes;			/* palloc'd; NULL when all rows are good */
 } GcServedChunk;
 
 typedef struct GcServed
@@ -108,12 +108,20 @@ typedef struct GcServing
 /* Add blocks to the delta, in ascending order. */
 extern void gc_add_delta(GcServing *serving, BlockNumber first, BlockNumber count);
 
-/* Add a chunk, of which `good` rows are served. */
-extern void gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint32 good,
-							uint8 *valid, Size valid_bytes);
+/* The holes of one chunk, as they are found. */
+typedef struct GcHoles
+{
+	GcHole	   *holes;
+	uint32		n;
+	uint32		size;
+	uint32		rows;			/* in them */
+} GcHoles;
 
-/* Set bits from .. to - 1. */
-extern void gc_set_bits(uint8 *bitmap, uint32 from, uint32 to);
+/* Rows from .. to - 1, which may be none, are not served.  In ascending order. */
+extern void gc_add_hole(GcHoles *holes, uint32 from, uint32 to);
+
+/* Serve a chunk, if not all of its rows are in holes. */
+extern void gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, const GcHoles *holes);
 
 /* What gc_serve() found out about one chunk of the relation as it is now. */
 typedef struct GcChunkJudgement
@@ -126,9 +134,6 @@ typedef struct GcChunkJudgement
 /* gc_serve(), with a judgement of each of gc_chunk_count() chunks; palloc'd. */
 extern void gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 							GcChunkJudgement **judged);
-
-/* Hot pages that no chunk has and that are worth a load by themselves; fewer each session reads. */
-#define GC_WORTH_VERSIONS	16
 
 /* Would loading the chunk anew be worth waiting for?  And doing at all? */
 #define GC_WORTH_RELOAD(j)	((j)->reloadable > (j)->pages / 8)

@@ -215,7 +215,7 @@ worth_versions(GcScanState *node, GcInputState *in)
 	const char *reason;
 
 	if (!gc_enable_versioned_pages || in->dir == NULL ||
-		in->served.pages_delta - in->served.pages_own < GC_WORTH_VERSIONS)
+		in->served.pages_delta - in->served.pages_own < (BlockNumber) gc_debug_hot_pages)
 		return false;
 	gc_rel_key(in->rel, &key);
 	if (node->loads > 0)

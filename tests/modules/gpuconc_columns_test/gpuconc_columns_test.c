@@ -258,6 +258,31 @@ check_padding(const GcChunkColumn *cell, uint32 nrows)
 	}
 }
 
+/* The rows that are served as a bitmap, as the device makes it; NULL: all. */
+static uint8 *
+bitmap_of(const GcServedChunk *chunk)
+{
+	uint8	   *bitmap;
+	uint32		row = 0;
+
+	if (chunk->nholes == 0)
+		return NULL;
+	bitmap = palloc0(TYPEALIGN(GC_PAD_ROWS, chunk->nrows) / 8);
+	for (uint32 h = 0; h <= chunk->nholes; h++)
+	{
+		uint32		end = h < chunk->nholes ? chunk->holes[h].from : chunk->nrows;
+
+		if (h < chunk->nholes && (chunk->holes[h].from < row || chunk->holes[h].to <= chunk->holes[h].from ||
+								  (h > 0 && chunk->holes[h].from == row)))
+			elog(ERROR, "holes of a chunk do not ascend");
+		for (; row < end; row++)
+			bitmap[row >> 3] |= 1 << (row & 7);
+		if (h < chunk->nholes)
+			row = chunk->holes[h].to;
+	}
+	return bitmap;
+}
+
 /* Rows of the chunks that are served. */
 static void
 put_chunks(TestOutput *out, const GcDirectory *dir, const GcServed *served,
@@ -275,7 +300,7 @@ put_chunks(TestOutput *out, const GcDirectory *dir, const GcServed *served,
 			cols[c].desc = cell->desc;
 			cols[c].dscale = cell->dscale;
 		}
-		put_rows(out, ncols, cols, chunk->nrows, (uintptr_t) chunk->valid);
+		put_rows(out, ncols, cols, chunk->nrows, (uintptr_t) bitmap_of(chunk));
 	}
 }
 
