@@ -267,9 +267,23 @@ shorten_delta(GcServed *served, const GcBlockSet *delta)
 	pfree(old);
 }
 
+/* Chunks are served in ascending order, which the worker relies on. */
+static void
+reverse_chunks(GcServedChunk *chunks, uint32 n)
+{
+	for (uint32 i = 0; i < n / 2; i++)
+	{
+		GcServedChunk c = chunks[i];
+
+		chunks[i] = chunks[n - 1 - i];
+		chunks[n - 1 - i] = c;
+	}
+}
+
 void
 gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
+	const uint32 first = served->nchunks;
 	GcBlockSet	delta;
 	GcSeer		seer = {.snapshot = snapshot};
 
@@ -288,6 +302,7 @@ gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcSer
 		if (dir->chunks[c - 1])
 			serve_chunk(rel, &seer, dir->chunks[c - 1], c - 1, &delta, served);
 	}
+	reverse_chunks(served->chunks + first, served->nchunks - first);
 	if (served->pages_versioned > 0)
 		shorten_delta(served, &delta);
 	pfree(delta.taken);

@@ -34,7 +34,7 @@ typedef struct GcServedChunk
 typedef struct GcServed
 {
 	uint32		nchunks;
-	GcServedChunk *chunks;		/* palloc'd; chunks with no good page left out */
+	GcServedChunk *chunks;		/* palloc'd, ascending; chunks with no good page left out */
 	uint32		nranges;
 	GcBlockRange *ranges;		/* palloc'd: the delta, ascending, disjoint */
 	BlockNumber nblocks;		/* of the relation */
