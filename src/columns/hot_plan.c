@@ -203,6 +203,7 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 		return;
 	}
 	plan->pages += hot->npages;
+	hot->nunread = hot->npages;
 	merge(plan, lives, nlives);
 	plan->ntodo += gc_hot_chunks(hot->npages);
 }

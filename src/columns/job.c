@@ -433,6 +433,17 @@ gc_job_join(const GcRelKey *key, bool session)
 	return mine.job != NULL;
 }
 
+bool
+gc_job_exists(const GcRelKey *key)
+{
+	bool		exists;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	exists = find_job(key->dbid, key->relid) != NULL;
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return exists;
+}
+
 void
 gc_job_wait_gone(const GcRelKey *key)
 {

@@ -132,6 +132,7 @@ typedef struct GcHotPlan
 	uint32		nkept;
 	int32	   *kept;			/* their numbers in the base */
 	uint32		npages;
+	uint32		nunread;		/* of them, to be read */
 	GcJobHotPage *pages;		/* of new hot chunks, ascending by block */
 } GcHotPlan;
 
@@ -190,6 +191,9 @@ extern GcCode gc_job_start(const GcRelKey *key, const GcLoadPlan *plan, Timestam
 
 /* Take part in the running job of a relation; false if there is none to join. */
 extern bool gc_job_join(const GcRelKey *key, bool session);
+
+/* Is a job of this relation under way? */
+extern bool gc_job_exists(const GcRelKey *key);
 
 /* Wait for a job of this relation that can be joined no more to go. */
 extern void gc_job_wait_gone(const GcRelKey *key);

@@ -40,6 +40,9 @@
 /* How often a load is begun again because the relation was forgotten during the load. */
 #define MAX_TRIES		5
 
+/* A loader worker takes about as long to start as it takes to read so many hot pages. */
+#define PAGES_WORTH_HELP	1024
+
 typedef enum GcNext
 {
 	GC_LOAD_ENDED,
@@ -341,6 +344,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	GcCode		code;
 	Size		bytes = gc_store_too_large(&load->key, plan->ncols);
 	int			nworkers = 0;
+	uint32		help;
 	bool		outdated;
 
 	if (bytes > gc_store_capacity())
@@ -365,8 +369,9 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 		return GC_OK;
 	}
 
-	if (!load->refresh && plan->ntodo > 1)
-		nworkers = Min(plan->ntodo - 1, (uint32) gc_loader_workers);
+	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP;
+	if (!load->refresh && help > 1)
+		nworkers = Min(help - 1, (uint32) gc_loader_workers);
 	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);
 	if (code == GC_CANCELLED)
 		*next = GC_LOAD_FORGOTTEN;

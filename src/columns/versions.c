@@ -14,12 +14,16 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "versions.h"
 #include "../compat.h"
+
+/* How many pages ahead a page to be looked at is fetched into the CPU's cache. */
+#define PREFETCH_PAGES	8
 
 Size
 gc_hot_size(uint32 npages, uint32 nversions)
@@ -98,22 +102,53 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
  *-------------------------------------------------------------------------
  */
 
+/*
+ * The LSN of a page if it still is where it was last found, else 0.  As ReadRecentBuffer() and
+ * BufferGetLSNAtomic(), but without a pin: while the header is locked, the buffer stays the
+ * page's.  That is a third of the time, and this is done for each hot page by each query.
+ */
+static inline XLogRecPtr
+recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
+{
+	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
+	BufferTag	tag;
+	XLogRecPtr	lsn = InvalidXLogRecPtr;
+	uint32		state;
+
+	GC_INIT_BUFFER_TAG(tag, rel, block);
+	state = LockBufHdr(desc);
+	if ((state & BM_VALID) && GC_BUFFER_TAGS_EQUAL(tag, desc->tag))
+		lsn = PageGetLSN(BufferGetPage(buffer));
+	UnlockBufHdr(desc, state);
+	return lsn;
+}
+
 /* The LSN of a page now; where it is, is remembered for the next one to ask. */
 static XLogRecPtr
 page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
 {
 	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
-	XLogRecPtr	lsn;
+	XLogRecPtr	lsn = buffer > 0 ? recent_lsn(rel, block, buffer) : InvalidXLogRecPtr;
 
-	if (!BufferIsValid(buffer) ||
-		!ReadRecentBuffer(GC_REL_LOCATOR(rel), MAIN_FORKNUM, block, buffer))
-	{
-		buffer = ReadBuffer(rel, block);
-		pg_atomic_write_u32(hint, (uint32) buffer);
-	}
+	if (lsn != InvalidXLogRecPtr)
+		return lsn;
+	buffer = ReadBuffer(rel, block);
+	pg_atomic_write_u32(hint, (uint32) buffer);
 	lsn = BufferGetLSNAtomic(buffer);
 	ReleaseBuffer(buffer);
 	return lsn;
+}
+
+/* Have the header of a page's buffer and the page's LSN on the way into the CPU's cache. */
+static inline void
+prefetch_page(const GcHotPages *hot, uint32 page)
+{
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(&hot->buffers[page]);
+
+	if (buffer <= 0)
+		return;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(BufferGetBlock(buffer));
 }
 
 bool
@@ -121,6 +156,8 @@ gc_hot_page_valid(Relation rel, const GcChunk *chunk, uint32 page)
 {
 	GcHotPages *hot = chunk->hot;
 
+	if (page + PREFETCH_PAGES < chunk->npages)
+		prefetch_page(hot, page + PREFETCH_PAGES);
 	return page_lsn(rel, hot->blocks[page], &hot->buffers[page]) == hot->lsns[page];
 }
 

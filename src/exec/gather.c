@@ -22,6 +22,7 @@
 #include "../columns/arena.h"
 #include "../columns/background.h"
 #include "../columns/directory.h"
+#include "../columns/job.h"
 #include "../columns/load.h"
 #include "../columns/problem.h"
 #include "../columns/spec.h"
@@ -33,6 +34,9 @@
 
 /* A load of hot pages that was in vain puts off the next one by this many times what it took. */
 #define PUT_OFF_FACTOR	10
+
+/* Hot pages that are so many that it is better to wait for another session's load of them. */
+#define FALLEN_BEHIND	512
 
 static void
 start_input(GcScanState *node, int i)
@@ -223,6 +227,9 @@ worth_versions(GcScanState *node, GcInputState *in)
 		gc_store_put_off_versions(&key, PUT_OFF_FACTOR * node->stats.load_ms);
 		return false;
 	}
+	/* A session loads them, and the others go on as long as they do not fall behind. */
+	if (in->served.pages_delta < FALLEN_BEHIND && gc_job_exists(&key))
+		return false;
 	return gc_rel_loadable(in->rel, &reason) && gc_store_versions_due(&key);
 }
 
