@@ -58,11 +58,9 @@ gc_hot_init(void *memory, uint32 npages)
 FullTransactionId
 gc_full_xid(TransactionId xid, FullTransactionId next)
 {
-	uint32		epoch = EpochFromFullTransactionId(next);
+	const uint64 near = U64FromFullTransactionId(next);
 
-	if (xid > XidFromFullTransactionId(next))
-		epoch--;
-	return FullTransactionIdFromEpochAndXid(epoch, xid);
+	return FullTransactionIdFromU64(near + (int64) (int32) (xid - (uint32) near));
 }
 
 /*-------------------------------------------------------------------------

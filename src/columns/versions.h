@@ -60,7 +60,10 @@ struct GcHotPages
 extern Size gc_hot_size(uint32 npages, uint32 nversions);
 extern GcHotPages *gc_hot_init(void *memory, uint32 npages);
 
-/* The 64 bits of a transaction id that is not later than `next`. */
+/*
+ * The 64 bits of a transaction id.  `next` is what was the next one lately; ids given out since may be
+ * later.
+ */
 extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
 
 /* Is this page still what it was when it was read into the chunk?  Looks at the page. */
