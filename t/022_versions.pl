@@ -200,6 +200,10 @@ $exporter->query_safe('COMMIT');
 $exporter->quit;
 is_offloaded($node, $sum, 'and a new one what is there now');
 
+# A safe snapshot of a serializable transaction is served, too.
+is($node->safe_psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE; SET LOCAL gpuconc.debug_offload = require; $sum; COMMIT"),
+	answer_of($node, $sum, 'forbid'), 'a safe snapshot');
+
 # A standby follows; its transactions in progress are known from the log.
 $node->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('versions_standby');
