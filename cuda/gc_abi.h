@@ -80,6 +80,25 @@ typedef struct GcSource
 	u32			nrows;
 } GcSource;
 
+/* Rows from .. to - 1 of a chunk are not seen. */
+typedef struct GcHole
+{
+	u32			from;
+	u32			to;
+} GcHole;
+
+/*
+ * A chunk of which a request does not see all rows, and where the bitmap of the rows that it sees
+ * is to be: nrows bits, padded to GC_PAD_ROWS by zeros.  Holes ascend and do not touch.
+ */
+typedef struct GcVisible
+{
+	u64			bitmap;
+	u64			holes;				/* GcHole[nholes] */
+	u32			nholes;
+	u32			nrows;
+} GcVisible;
+
 /*
  * What every scan needs.  Tile t (0 <= t < ntiles) is tile t % tiles_per_source of source t /
  * tiles_per_source; tiles past the end of a short chunk are empty.  Blocks take tiles first_tile +

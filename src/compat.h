@@ -21,11 +21,17 @@
 
 /* 16 renamed RelFileNode and its members to RelFileLocator. */
 #if PG_VERSION_NUM >= 160000
+#define GC_INIT_BUFFER_TAG(tag, rel, block) \
+	InitBufferTag(&(tag), &(rel)->rd_locator, MAIN_FORKNUM, block)
+#define GC_BUFFER_TAGS_EQUAL(a, b)	BufferTagsEqual(&(a), &(b))
 #define GC_REL_SPC(rel)			((rel)->rd_locator.spcOid)
 #define GC_REL_NUMBER(rel)		((rel)->rd_locator.relNumber)
 #define GC_REL_NEW_SUBID(rel)	((rel)->rd_newRelfilelocatorSubid)
 #define GC_REL_FIRST_SUBID(rel) ((rel)->rd_firstRelfilelocatorSubid)
 #else
+#define GC_INIT_BUFFER_TAG(tag, rel, block) \
+	INIT_BUFFERTAG(tag, (rel)->rd_node, MAIN_FORKNUM, block)
+#define GC_BUFFER_TAGS_EQUAL(a, b)	BUFFERTAGS_EQUAL(a, b)
 #define GC_REL_SPC(rel)			((rel)->rd_node.spcNode)
 #define GC_REL_NUMBER(rel)		((rel)->rd_node.relNode)
 #define GC_REL_NEW_SUBID(rel)	((rel)->rd_newRelfilenodeSubid)

@@ -25,6 +25,8 @@ int			gc_debug_rewrite = GC_REWRITE_AUTO;
 int			gc_device_memory_limit_mb = 0;
 int			gc_host_cache_size_mb = 1024;
 bool		gc_enable_float_aggs = true;
+bool		gc_enable_versioned_pages = true;
+int			gc_debug_hot_pages = 16;
 int			gc_chunk_pages = 8168;
 int			gc_loader_workers = 2;
 int			gc_host_threads = 0;
@@ -159,6 +161,15 @@ define_session_settings(void)
 							 "-1 means a default that depends on the device.",
 							 &gc_pair_cost, -1, -1, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_versioned_pages",
+							 "Keeps what was read of pages that are not all-visible, for all sessions.",
+							 NULL, &gc_enable_versioned_pages, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_hot_pages",
+							"Pages that are not all-visible, and not kept, from which on it is worth it to keep them.",
+							"Fewer are read by each session. For tests.",
+							&gc_debug_hot_pages, 16, 1, INT_MAX,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.loader_workers",
 							"Background workers that load one table into the column cache.",
 							NULL, &gc_loader_workers, 2, 0, 64,

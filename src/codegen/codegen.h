@@ -231,6 +231,15 @@ extern char *gc_generate_text_kernel(void);
 #define GC_TEXT_VALUES		256
 
 /*
+ * The kernel that makes bitmaps of visible rows (cuda/gc_holes.h).  w[0] is an array of GcVisible,
+ * w[1] their number, w[2] the pieces of GC_HOLES_WORDS words of the largest one.  malloc'd; NULL
+ * when out of memory.
+ */
+extern char *gc_generate_holes_kernel(void);
+#define GC_HOLES_KERNEL_WORDS	3
+#define GC_HOLES_WORDS			1024
+
+/*
  * Bytes of shared memory (scratch on host) that a pipeline's kernel needs.  ranges[b] is the key range of
  * each shared build, ngroups the size of a local group table.
  */

@@ -26,11 +26,13 @@
 
 #include "arena.h"
 #include "chunk.h"
+#include "chunk_internal.h"
 #include "columns.h"
 #include "dict.h"
 #include "encode.h"
 #include "epoch.h"
 #include "evict.h"
+#include "hot_chunk.h"
 #include "job.h"
 #include "problem.h"
 #include "reader.h"
@@ -41,6 +43,9 @@
 /* How often a chunk is read before it is given up as too restless. */
 #define MAX_ATTEMPTS	4
 
+/* How many pages of a hot chunk may have values that its columns cannot take. */
+#define MAX_REFUSALS	8
+
 /* A dictionary larger than one part in this many of the room for columns is large. */
 #define LARGE_DICTIONARY	8
 
@@ -50,42 +55,6 @@
 #define CELL_HEADER		256
 
 StaticAssertDecl(sizeof(GcChunkColumn) <= CELL_HEADER, "GcChunkColumn has outgrown its room");
-
-/* A set of the job's columns that is read together. */
-typedef struct GcColumnSet
-{
-	GcReader   *reader;			/* made when first needed */
-	int			ncols;
-	int		   *job_cols;
-	GcDictView **dicts;
-} GcColumnSet;
-
-struct GcLoader
-{
-	Relation	rel;
-	GcJob	   *job;
-	MemoryContext context;		/* as long as the loader */
-	MemoryContext chunk_context;	/* one chunk's views and maps */
-	GcColumnSet all;			/* for chunks loaded anew */
-	GcColumnSet added;			/* for chunks that have the others */
-};
-
-/* The chunk being read, in chunk_context. */
-typedef struct GcReading
-{
-	uint32		chunkno;
-	bool		full;
-	BlockNumber first;
-	uint32		npages;
-	uint32		npresent;
-	uint32		pages_read;
-	XLogRecPtr	lsn;
-	uint8	   *present;
-	uint32	   *row_start;
-	uint32	   *base_row_start; /* not full: what it must come to */
-	uint32	   *problem_page;	/* per column of the set: first page with a problem */
-	GcColumnSet *set;
-} GcReading;
 
 typedef enum GcOutcome
 {
@@ -350,6 +319,46 @@ merge_dictionaries(GcLoader *loader, GcReading *reading)
 	return true;
 }
 
+/* Is there a column whose values could not all be taken, apart from those given up before? */
+static bool
+met_problem(const GcLoader *loader, const GcColumnSet *set)
+{
+	for (int i = 0; i < set->ncols; i++)
+	{
+		if (gc_encoder_problem(gc_reader_encoder(set->reader), i) !=
+			pg_atomic_read_u32(&loader->job->data->cols[set->job_cols[i]].problem))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A hot chunk.  A page with a value that a column cannot take is left out, since the row may
+ * be one that no snapshot ever sees; that is no reason for a column's problem.
+ */
+static GcOutcome
+read_hot_guarded(GcLoader *loader, GcReading *reading)
+{
+	const GcJobData *data = loader->job->data;
+	const GcJobChunk *chunk = &data->chunks[reading->chunkno];
+
+	reading->npages = chunk->npages;
+	gc_hot_begin(reading, data->hot_pages + chunk->first_page);
+	for (int i = 0; i < MAX_REFUSALS; i++)
+	{
+		prepare_set(loader, reading->set);
+		if (!gc_hot_read(loader, reading))
+			continue;			/* a page was refused */
+		if (!merge_dictionaries(loader, reading))
+			return GC_READ_VOID;
+		if (!met_problem(loader, reading->set))
+			return GC_READ_OK;
+		break;
+	}
+	reading->npresent = 0;
+	return GC_READ_OK;
+}
+
 /* One attempt, under a guard. */
 static GcOutcome
 read_chunk_guarded(GcLoader *loader, GcReading *reading)
@@ -364,6 +373,8 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 	}
 
 	reading->set = reading->full ? &loader->all : &loader->added;
+	if (reading->chunkno >= data->nheap)
+		return read_hot_guarded(loader, reading);
 	prepare_set(loader, reading->set);
 
 	if (reading->full)
@@ -394,7 +405,7 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
  *-------------------------------------------------------------------------
  */
 static GcChunk *
-make_chunk(const GcReading *reading)
+make_heap_chunk(const GcReading *reading)
 {
 	Size		starts = (reading->npages + 1) * sizeof(uint32);
 	Size		header = MAXALIGN(sizeof(GcChunk));
@@ -413,6 +424,7 @@ make_chunk(const GcReading *reading)
 	memcpy(chunk->row_start, reading->row_start, starts);
 	chunk->present = (uint8 *) ((char *) chunk->row_start + MAXALIGN(starts));
 	memcpy(chunk->present, reading->present, GC_PRESENT_BYTES(reading->npages));
+	chunk->hot = NULL;
 	return chunk;
 }
 
@@ -478,7 +490,7 @@ write_chunk(GcLoader *loader, const GcReading *reading)
 
 	if (reading->full)
 	{
-		chunk = make_chunk(reading);
+		chunk = reading->wanted ? gc_hot_make_chunk(reading) : make_heap_chunk(reading);
 		if (chunk == NULL)
 		{
 			fail_for_room(loader);

@@ -22,6 +22,9 @@
  * recorded one.  Everything unknown counts as stale.  The place of proof (b),
  * the snapshot fence, is gc_page_proof() in visibility.c.
  *
+ * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot
+ * chunks, with all row versions that some snapshot may see (versions.h).
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_COLUMNS_H
@@ -29,6 +32,7 @@
 
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "access/xlogdefs.h"
 #include "datatype/timestamp.h"
 #include "port/atomics.h"
@@ -59,6 +63,8 @@ typedef struct GcColSpec
 	Oid			collation;
 } GcColSpec;
 
+typedef struct GcHotPages GcHotPages;	/* versions.h */
+
 /*
  * Rows of one chunk.  Page i of the chunk (heap block first + i) holds rows
  * row_start[i] .. row_start[i + 1] - 1.  present has the layout of the
@@ -68,6 +74,9 @@ typedef struct GcColSpec
  *
  * An absent page holds no rows, except where it lost its bit while the chunk
  * was being read: then its rows are here, and no one is ever served them.
+ *
+ * A hot chunk has pages from anywhere in the table, in ascending order; its first,
+ * map_lsn and present are void.
  */
 typedef struct GcChunk
 {
@@ -80,6 +89,7 @@ typedef struct GcChunk
 	XLogRecPtr	map_lsn;		/* of the map page, at load; never 0 */
 	uint32	   *row_start;		/* npages + 1 */
 	uint8	   *present;
+	GcHotPages *hot;			/* NULL unless it is a hot chunk */
 } GcChunk;
 
 /* One column of one chunk.  desc holds host addresses. */
@@ -162,7 +172,8 @@ typedef struct GcChunkFacts
 } GcChunkFacts;
 
 /*
- * The chunks of one relation.  chunks[i] is NULL where chunk i is not loaded;
+ * The chunks of one relation: nheap that stand for runs of its pages, and the hot chunks
+ * behind them.  chunks[i] is NULL where chunk i is not loaded;
  * cell (i, c) is cells[i * ncolumns + c], NULL only if chunks[i] is NULL or
  * columns[c].problem is set.
  */
@@ -172,6 +183,7 @@ typedef struct GcDirectory
 	uint64		id;				/* never reused; equal ids, equal contents */
 	GcRelKey	key;
 	uint32		nchunks;
+	uint32		nheap;			/* of these: chunk i is pages i * gpuconc.chunk_pages and on */
 	uint32		ncolumns;
 	uint64		nrows;
 	GcDirColumn *columns;

@@ -195,7 +195,7 @@ gc_combine(const GcCombination *c, void *memory)
 	char	   *copies = (char *) memory + size;
 	uint32		at = 0;
 
-	gc_directory_init(dir, size, c->id, &c->key, nchunks, c->ncolumns);
+	gc_directory_init(dir, size, c->id, &c->key, nchunks, nchunks, c->ncolumns);
 	for (int k = 0; k < c->ncolumns; k++)
 		describe_column(dir, c, k);
 	for (int i = 0; i < c->nparts; i++)

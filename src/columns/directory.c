@@ -47,7 +47,7 @@ gc_directory_size(uint32 nchunks, uint32 ncolumns)
 
 void
 gc_directory_init(GcDirectory *dir, Size size, uint64 id, const GcRelKey *key,
-				  uint32 nchunks, uint32 ncolumns)
+				  uint32 nchunks, uint32 nheap, uint32 ncolumns)
 {
 	char	   *p = (char *) dir + MAXALIGN(sizeof(GcDirectory));
 
@@ -56,6 +56,7 @@ gc_directory_init(GcDirectory *dir, Size size, uint64 id, const GcRelKey *key,
 	dir->id = id;
 	dir->key = *key;
 	dir->nchunks = nchunks;
+	dir->nheap = nheap;
 	dir->ncolumns = ncolumns;
 	dir->columns = (GcDirColumn *) p;
 	p += MAXALIGN(ncolumns * sizeof(GcDirColumn));
@@ -139,7 +140,7 @@ gc_directory_without(const GcDirectory *dir, int c, uint64 id)
 	copy = gc_arena_alloc_reserved(size);
 	if (copy == NULL)
 		return NULL;
-	gc_directory_init(copy, size, id, &dir->key, dir->nchunks, ncols);
+	gc_directory_init(copy, size, id, &dir->key, dir->nchunks, dir->nheap, ncols);
 	copy->nrows = dir->nrows;
 
 	memcpy(copy->chunks, dir->chunks, dir->nchunks * sizeof(GcChunk *));

@@ -19,7 +19,7 @@ extern void gc_column_touch(GcDirectory *dir, int col);
 /* Bytes of a directory; and one made of that many, with that id. */
 extern Size gc_directory_size(uint32 nchunks, uint32 ncolumns);
 extern void gc_directory_init(GcDirectory *dir, Size size, uint64 id, const GcRelKey *key,
-							  uint32 nchunks, uint32 ncolumns);
+							  uint32 nchunks, uint32 nheap, uint32 ncolumns);
 
 /*
  * A directory like dir without column c, or NULL without memory.  Called under

@@ -361,6 +361,83 @@ gc_encoder_add(GcEncoder *encoder, const Datum *values, const bool *isnull)
 	encoder->nrows++;
 }
 
+/* Rows first .. first + n - 1 of a cell as staged values: codes at their width, and the base. */
+#define UNPACK_LOOP(from, to) \
+	do { \
+		const from *v = (const from *) cell->desc.data + first; \
+		to		   *out = (to *) col->stage + at; \
+		for (uint32 i = 0; i < n; i++) \
+			out[i] = (to) ((uint64) v[i] + base); \
+	} while (0)
+
+#define UNPACK_WIDTHS(to) \
+	switch (cell->desc.width) \
+	{ \
+		case 1: \
+			UNPACK_LOOP(uint8, to); \
+			break; \
+		case 2: \
+			UNPACK_LOOP(uint16, to); \
+			break; \
+		case 4: \
+			UNPACK_LOOP(uint32, to); \
+			break; \
+		default: \
+			UNPACK_LOOP(uint64, to); \
+	}
+
+static void
+add_cell(GcEncoder *encoder, GcStaged *col, uint32 n, const GcChunkColumn *cell, uint32 first)
+{
+	const uint32 at = encoder->nrows;
+	const uint64 base = cell->desc.base;
+
+	if (cell->dscale >= 0 && col->dscale >= 0 && cell->dscale != col->dscale)
+	{
+		set_problem(col, GC_COL_NUMERIC_SCALE);
+		return;
+	}
+	if (cell->dscale >= 0)
+		col->dscale = cell->dscale;
+	if (col->width == 4)
+		UNPACK_WIDTHS(uint32)
+	else
+		UNPACK_WIDTHS(uint64)
+
+	for (uint32 i = 0; cell->null_bytes > 0 && i < n; i++)
+	{
+		const uint8 *nulls = (const uint8 *) cell->desc.nulls;
+
+		if (!((nulls[(first + i) >> 3] >> ((first + i) & 7)) & 1))
+			continue;
+		if (col->nulls == NULL)
+			col->nulls = MemoryContextAllocZero(encoder->context, encoder->capacity / 8);
+		col->nulls[(at + i) >> 3] |= 1 << ((at + i) & 7);
+		col->nnulls++;
+		if (col->width == 4)
+			((uint32 *) col->stage)[at + i] = 0;
+		else
+			((uint64 *) col->stage)[at + i] = 0;
+	}
+}
+
+void
+gc_encoder_add_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *cells, uint32 first)
+{
+	reserve(encoder, n);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = &encoder->cols[i];
+
+		if (col->problem)
+			continue;
+		if (col->stage == NULL)
+			col->stage = resize(encoder, NULL, (Size) encoder->capacity * col->width);
+		add_cell(encoder, col, n, cells[i], first);
+	}
+	encoder->nrows += n;
+}
+
 void
 gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const uint32 *remap)
 {

@@ -55,6 +55,13 @@ extern void gc_encoder_add(GcEncoder *encoder, const Datum *values, const bool *
 extern void gc_encoder_add_rows(GcEncoder *encoder, uint32 n,
 								Datum *const *values, bool *const *isnull);
 
+/*
+ * Append n rows of a chunk, from row `first` on: cells[i] belongs to specs[i].  Text
+ * columns must have a view of the dictionary that the cells' codes are of.
+ */
+extern void gc_encoder_add_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *cells,
+								 uint32 first);
+
 /* The columns as given to gc_encoder_create, and what has become of one. */
 extern int	gc_encoder_columns(const GcEncoder *encoder, const GcColSpec **specs);
 extern GcColProblem gc_encoder_problem(const GcEncoder *encoder, int col);

@@ -33,6 +33,7 @@
 #include "lock.h"
 #include "store.h"
 #include "../compat.h"
+#include "../settings.h"
 
 /* How long a waiter sleeps before it looks after the others' claims. */
 #define WAIT_MS		1000
@@ -249,14 +250,40 @@ register_cleanup(void)
  *-------------------------------------------------------------------------
  */
 
+/* The hot chunks that stay, and those to be loaded. */
+static void
+add_hot_chunks(GcJobData *data, const GcHotPlan *hot)
+{
+	GcJobChunk *chunk = data->chunks + data->nheap;
+
+	for (uint32 i = 0; i < hot->nkept; i++, chunk++)
+	{
+		chunk->state = GC_CHUNK_IDLE;
+		chunk->base = hot->kept[i];
+	}
+	for (uint32 first = 0; first < hot->npages; first += gc_chunk_pages, chunk++)
+	{
+		chunk->state = GC_CHUNK_TODO;
+		chunk->full = true;
+		chunk->base = -1;
+		chunk->first_page = first;
+		chunk->npages = Min((uint32) gc_chunk_pages, hot->npages - first);
+	}
+	if (hot->npages > 0)
+		memcpy(data->hot_pages, hot->pages, hot->npages * sizeof(GcJobHotPage));
+}
+
 /* Arena memory for a job as planned, with states for new columns; or NULL. */
 static GcJobData *
 make_data(const GcLoadPlan *plan)
 {
 	Size		cols = MAXALIGN(plan->ncols * sizeof(GcJobColumn));
-	Size		chunks = MAXALIGN(plan->nchunks * sizeof(GcJobChunk));
-	Size		cells = (Size) plan->nchunks * plan->ncols * sizeof(GcChunkColumn *);
-	Size		size = MAXALIGN(sizeof(GcJobData)) + cols + chunks + cells;
+	const uint32 nnew = gc_hot_chunks(plan->hot.npages);
+	const uint32 nchunks = plan->nchunks + plan->hot.nkept + nnew;
+	Size		chunks = MAXALIGN(nchunks * sizeof(GcJobChunk));
+	Size		cells = MAXALIGN((Size) nchunks * plan->ncols * sizeof(GcChunkColumn *));
+	Size		pages = (Size) plan->hot.npages * sizeof(GcJobHotPage);
+	Size		size = MAXALIGN(sizeof(GcJobData)) + cols + chunks + cells + pages;
 	GcJobData  *data = gc_arena_alloc(size);
 
 	if (data == NULL)
@@ -266,10 +293,12 @@ make_data(const GcLoadPlan *plan)
 	data->base = plan->base;
 	data->nblocks = plan->nblocks;
 	data->ncols = plan->ncols;
-	data->nchunks = plan->nchunks;
+	data->nchunks = nchunks;
+	data->nheap = plan->nchunks;
 	data->cols = (GcJobColumn *) ((char *) data + MAXALIGN(sizeof(GcJobData)));
 	data->chunks = (GcJobChunk *) ((char *) data->cols + cols);
 	data->cells = (GcChunkColumn **) ((char *) data->chunks + chunks);
+	data->hot_pages = (GcJobHotPage *) ((char *) data->cells + cells);
 
 	for (int c = 0; c < plan->ncols; c++)
 	{
@@ -284,7 +313,9 @@ make_data(const GcLoadPlan *plan)
 	{
 		data->chunks[i].state = plan->work[i] == GC_WORK_NONE ? GC_CHUNK_IDLE : GC_CHUNK_TODO;
 		data->chunks[i].full = plan->work[i] == GC_WORK_FULL;
+		data->chunks[i].base = plan->base && i < plan->base->nheap ? (int32) i : -1;
 	}
+	add_hot_chunks(data, &plan->hot);
 	return data;
 }
 
@@ -400,6 +431,17 @@ gc_job_join(const GcRelKey *key, bool session)
 		begin_taking_part(job, session);
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 	return mine.job != NULL;
+}
+
+bool
+gc_job_exists(const GcRelKey *key)
+{
+	bool		exists;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	exists = find_job(key->dbid, key->relid) != NULL;
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return exists;
 }
 
 void

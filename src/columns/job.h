@@ -70,8 +70,19 @@ typedef struct GcJobChunk
 	bool		full;			/* to be loaded anew, not only added to */
 	uint8		result;			/* GcChunkResult, when DONE */
 	int			owner;			/* process number of the participant that CLAIMED it */
+	int32		base;			/* the same chunk's number in the base, or -1 */
+	uint32		first_page;		/* of a hot chunk to be loaded: its pages, in hot_pages */
+	uint32		npages;
 	GcChunk    *chunk;			/* REPLACED */
 } GcJobChunk;
+
+/* A page to be put into a hot chunk: read, or copied from a hot chunk of the base. */
+typedef struct GcJobHotPage
+{
+	BlockNumber block;
+	int32		chunk;			/* of the base; -1: to be read */
+	uint32		page;			/* of that chunk */
+} GcJobHotPage;
 
 typedef struct GcJobData
 {
@@ -80,6 +91,8 @@ typedef struct GcJobData
 	BlockNumber nblocks;		/* of the relation, at the start */
 	int			ncols;
 	uint32		nchunks;
+	uint32		nheap;			/* of these, the others are hot chunks */
+	GcJobHotPage *hot_pages;
 	bool		published;		/* the results belong to the store now */
 	GcJobColumn *cols;
 	GcJobChunk *chunks;
@@ -113,13 +126,23 @@ typedef struct GcJob
 	ConditionVariable cv;		/* something was handed in, given up or finished */
 } GcJob;
 
+/* Hot chunks after the load, behind the others; see hot_plan.c. */
+typedef struct GcHotPlan
+{
+	uint32		nkept;
+	int32	   *kept;			/* their numbers in the base */
+	uint32		npages;
+	uint32		nunread;		/* of them, to be read */
+	GcJobHotPage *pages;		/* of new hot chunks, ascending by block */
+} GcHotPlan;
+
 /* What a load is to do, in local memory; see load.c. */
 typedef struct GcLoadPlan
 {
 	GcDirectory *base;
 	uint64		version;
 	BlockNumber nblocks;
-	uint32		nchunks;
+	uint32		nchunks;		/* of the heap; hot ones come behind */
 	uint32		ntodo;
 	uint64		pages;			/* to be read */
 	int			ncols;
@@ -132,6 +155,7 @@ typedef struct GcLoadPlan
 	bool	   *again;			/* had a problem, and is new for a retry */
 	uint64		stamp;			/* of the map, before anything is read */
 	uint8	   *work;			/* per chunk: GcChunkWork */
+	GcHotPlan	hot;
 	Size		bytes;			/* estimate */
 } GcLoadPlan;
 
@@ -150,6 +174,9 @@ typedef enum GcClaim
 	GC_CLAIM_OVER				/* finished, failed, or no session wants it any more */
 } GcClaim;
 
+/* Hot chunks that a number of pages makes. */
+#define gc_hot_chunks(npages)	(((npages) + (uint32) gc_chunk_pages - 1) / (uint32) gc_chunk_pages)
+
 extern Size gc_load_shmem_size(void);
 extern void gc_load_shmem_init(void);
 
@@ -164,6 +191,9 @@ extern GcCode gc_job_start(const GcRelKey *key, const GcLoadPlan *plan, Timestam
 
 /* Take part in the running job of a relation; false if there is none to join. */
 extern bool gc_job_join(const GcRelKey *key, bool session);
+
+/* Is a job of this relation under way? */
+extern bool gc_job_exists(const GcRelKey *key);
 
 /* Wait for a job of this relation that can be joined no more to go. */
 extern void gc_job_wait_gone(const GcRelKey *key);

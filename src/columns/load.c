@@ -27,6 +27,7 @@
 #include "directory.h"
 #include "epoch.h"
 #include "evict.h"
+#include "hot_plan.h"
 #include "job.h"
 #include "load.h"
 #include "problem.h"
@@ -38,6 +39,9 @@
 
 /* How often a load is begun again because the relation was forgotten during the load. */
 #define MAX_TRIES		5
+
+/* A loader worker takes about as long to start as it takes to read so many hot pages. */
+#define PAGES_WORTH_HELP	1024
 
 typedef enum GcNext
 {
@@ -157,7 +161,7 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 static GcChunkWork
 chunk_work(const GcLoad *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
 {
-	bool		there = plan->base && i < plan->base->nchunks && plan->base->chunks[i];
+	bool		there = plan->base && i < plan->base->nheap && plan->base->chunks[i];
 
 	if (GC_WORTH_RELOAD(j) || (load->refresh && GC_WORTH_REFRESH(j)))
 		return GC_WORK_FULL;
@@ -230,6 +234,7 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 	plan->stamp = gc_map_stamp(load->rel, -1);
 	plan_columns(load, plan);
 	plan_chunks(load, plan, judged);
+	gc_plan_hot(load->rel, plan, &served);
 	gc_guard_leave();
 	return plan->ntodo > 0 || plan->nnew > 0 || plan->base == NULL;
 }
@@ -339,6 +344,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	GcCode		code;
 	Size		bytes = gc_store_too_large(&load->key, plan->ncols);
 	int			nworkers = 0;
+	uint32		help;
 	bool		outdated;
 
 	if (bytes > gc_store_capacity())
@@ -363,8 +369,9 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 		return GC_OK;
 	}
 
-	if (!load->refresh && plan->ntodo > 1)
-		nworkers = Min(plan->ntodo - 1, (uint32) gc_loader_workers);
+	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP;
+	if (!load->refresh && help > 1)
+		nworkers = Min(help - 1, (uint32) gc_loader_workers);
 	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);
 	if (code == GC_CANCELLED)
 		*next = GC_LOAD_FORGOTTEN;

@@ -30,7 +30,7 @@
 static GcChunk *
 base_chunk(const GcJobData *data, uint32 i)
 {
-	return data->base && i < data->base->nchunks ? data->base->chunks[i] : NULL;
+	return data->chunks[i].base >= 0 ? data->base->chunks[data->chunks[i].base] : NULL;
 }
 
 static GcChunkColumn *
@@ -40,7 +40,7 @@ base_cell(const GcJobData *data, uint32 i, int c)
 
 	if (base_col < 0 || base_chunk(data, i) == NULL)
 		return NULL;
-	return GC_CELL(data->base, i, base_col);
+	return GC_CELL(data->base, data->chunks[i].base, base_col);
 }
 
 /* Which chunk takes place i, and which cell of it holds column c. */
@@ -149,6 +149,42 @@ fill_directory(const GcJobData *data, GcDirectory *dir)
 	}
 }
 
+/*
+ * Hot chunks whose numeric values have another scale than those of the heap's chunks are
+ * given up, since rows that no snapshot may ever see are no reason for a column's problem.
+ */
+static void
+drop_misfits(GcJobData *data, int c)
+{
+	int16		dscale = -1;
+
+	for (uint32 i = 0; i < data->nchunks; i++)
+	{
+		GcChunkColumn *cell = merged_cell(data, i, c);
+
+		if (cell == NULL || cell->dscale < 0)
+			continue;
+		if (dscale >= 0 && cell->dscale != dscale && i >= data->nheap)
+			data->chunks[i].result = GC_CHUNK_DROPPED;
+		else if (dscale < 0)
+			dscale = cell->dscale;
+	}
+}
+
+/* Chunk i of the base in the new directory, or -1. */
+static int64
+place_of_base(const GcJobData *data, uint32 i)
+{
+	if (i < data->base->nheap)
+		return i < data->nheap ? (int64) i : -1;
+	for (uint32 place = data->nheap; place < data->nchunks; place++)
+	{
+		if (data->chunks[place].base == (int32) i)
+			return place;
+	}
+	return -1;
+}
+
 /* The new directory's column that was the base's column b, or -1. */
 static int
 column_of_base(const GcJobData *data, int b)
@@ -174,8 +210,9 @@ retire_base(const GcJobData *data, const GcDirectory *dir)
 		for (uint32 i = 0; i < base->nchunks; i++)
 		{
 			GcChunkColumn *cell = GC_CELL(base, i, b);
+			int64		place = cell ? place_of_base(data, i) : -1;
 
-			if (cell && (c < 0 || i >= dir->nchunks || GC_CELL(dir, i, c) != cell))
+			if (cell && (c < 0 || place < 0 || GC_CELL(dir, place, c) != cell))
 				gc_retire(&cell->obj);
 		}
 		if (c < 0)
@@ -183,7 +220,9 @@ retire_base(const GcJobData *data, const GcDirectory *dir)
 	}
 	for (uint32 i = 0; i < base->nchunks; i++)
 	{
-		if (base->chunks[i] && (i >= dir->nchunks || dir->chunks[i] != base->chunks[i]))
+		int64		place = place_of_base(data, i);
+
+		if (base->chunks[i] && (place < 0 || dir->chunks[place] != base->chunks[i]))
 			gc_retire(&base->chunks[i]->obj);
 	}
 	gc_retire(&base->obj);
@@ -213,6 +252,8 @@ drop_unused(const GcJobData *data, const GcDirectory *dir)
 			if (cell && GC_CELL(dir, i, c) != cell)
 				gc_object_free(cell);
 		}
+		if (data->chunks[i].chunk && dir->chunks[i] != data->chunks[i].chunk)
+			gc_object_free(data->chunks[i].chunk);
 	}
 }
 
@@ -234,7 +275,9 @@ gc_job_publish(void)
 	gc_guard_enter();
 	if (gc_store_is_current(&job->key, job->version))
 	{
-		gc_directory_init(dir, size, gc_store_new_id(), &job->key, data->nchunks, data->ncols);
+		gc_directory_init(dir, size, gc_store_new_id(), &job->key, data->nchunks, data->nheap, data->ncols);
+		for (int c = 0; c < data->ncols; c++)
+			drop_misfits(data, c);
 		fill_directory(data, dir);
 
 		/* Once published, it is anyone's to retire. */

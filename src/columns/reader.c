@@ -206,7 +206,7 @@ take_apart(GcReader *reader, HeapTupleHeader tuple, uint32 row)
 
 /* Copy a page under its lock; false if it is not all-visible. */
 static bool
-copy_page(GcReader *reader, BlockNumber blkno)
+copy_visible_page(GcReader *reader, BlockNumber blkno)
 {
 	Buffer		buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, blkno,
 											RBM_NORMAL, reader->strategy);
@@ -221,41 +221,77 @@ copy_page(GcReader *reader, BlockNumber blkno)
 	return ok;
 }
 
+XLogRecPtr
+gc_reader_copy_page(GcReader *reader, BlockNumber blkno, Buffer *buffer)
+{
+	XLogRecPtr	lsn;
+
+	*buffer = ReadBuffer(reader->rel, blkno);
+	LockBuffer(*buffer, BUFFER_LOCK_SHARE);
+	lsn = BufferGetLSNAtomic(*buffer);
+	memcpy(reader->page.data, BufferGetPage(*buffer), BLCKSZ);
+	UnlockReleaseBuffer(*buffer);
+	return lsn;
+}
+
+OffsetNumber
+gc_reader_last_offset(GcReader *reader)
+{
+	Page		page = (Page) reader->page.data;
+
+	return PageIsNew(page) ? InvalidOffsetNumber : PageGetMaxOffsetNumber(page);
+}
+
+HeapTupleHeader
+gc_reader_tuple(GcReader *reader, OffsetNumber offset)
+{
+	Page		page = (Page) reader->page.data;
+	ItemId		item = PageGetItemId(page, offset);
+
+	return ItemIdIsNormal(item) ? (HeapTupleHeader) PageGetItem(page, item) : NULL;
+}
+
+void
+gc_reader_add_tuples(GcReader *reader, const OffsetNumber *offsets, uint32 n)
+{
+	MemoryContext old;
+
+	memset(reader->has_nulls, 0, reader->ncols * sizeof(bool));
+	for (uint32 i = 0; i < n; i++)
+		take_apart(reader, gc_reader_tuple(reader, offsets[i]), i);
+	for (int c = 0; c < reader->ncols; c++)
+		reader->isnull_or_none[c] = reader->has_nulls[c] ? reader->isnull[c] : NULL;
+
+	old = MemoryContextSwitchTo(reader->context);
+	gc_encoder_add_rows(reader->encoder, n, reader->values, reader->isnull_or_none);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(reader->context);
+}
+
 bool
 gc_reader_add_page(GcReader *reader, BlockNumber blkno)
 {
-	Page		page = (Page) reader->page.data;
-	uint32		nrows = 0;
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	OffsetNumber last;
-	MemoryContext old;
+	uint32		n = 0;
 
-	if (!copy_page(reader, blkno))
+	if (!copy_visible_page(reader, blkno))
 		return false;
 
-	memset(reader->has_nulls, 0, reader->ncols * sizeof(bool));
-	last = PageGetMaxOffsetNumber(page);
+	last = gc_reader_last_offset(reader);
 	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
 	{
-		ItemId		item = PageGetItemId(page, i);
-
-		if (!ItemIdIsNormal(item))
+		if (gc_reader_tuple(reader, i) == NULL)
 			continue;
-		if (nrows >= MaxHeapTuplesPerPage)
+		if (n >= MaxHeapTuplesPerPage)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("too many tuples in block %u of relation \"%s\"",
 							blkno, RelationGetRelationName(reader->rel))));
 
 		/* All-visible: every tuple that is there at all, and none is dead. */
-		take_apart(reader, (HeapTupleHeader) PageGetItem(page, item), nrows++);
+		offsets[n++] = i;
 	}
-
-	for (int c = 0; c < reader->ncols; c++)
-		reader->isnull_or_none[c] = reader->has_nulls[c] ? reader->isnull[c] : NULL;
-
-	old = MemoryContextSwitchTo(reader->context);
-	gc_encoder_add_rows(reader->encoder, nrows, reader->values, reader->isnull_or_none);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(reader->context);
+	gc_reader_add_tuples(reader, offsets, n);
 	return true;
 }

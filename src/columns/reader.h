@@ -8,6 +8,9 @@
 #ifndef GC_READER_H
 #define GC_READER_H
 
+#include "access/htup_details.h"
+#include "storage/buf.h"
+
 #include "columns.h"
 #include "encode.h"
 
@@ -23,5 +26,19 @@ extern GcEncoder *gc_reader_encoder(GcReader *reader);
  * False, and nothing appended, if not.
  */
 extern bool gc_reader_add_page(GcReader *reader, BlockNumber blkno);
+
+/*
+ * Copy a heap page under its share lock, whatever it says of itself; where it was found.
+ * Its LSN is the one of before: what is copied may be newer by hint bits alone.
+ */
+extern XLogRecPtr gc_reader_copy_page(GcReader *reader, BlockNumber blkno, Buffer *buffer);
+
+/*
+ * Append tuples of the page that was copied last: the tuple at this offset (NULL if there is
+ * none, *last is the greatest offset), some tuples, and what ends a page.
+ */
+extern HeapTupleHeader gc_reader_tuple(GcReader *reader, OffsetNumber offset);
+extern OffsetNumber gc_reader_last_offset(GcReader *reader);
+extern void gc_reader_add_tuples(GcReader *reader, const OffsetNumber *offsets, uint32 n);
 
 #endif							/* GC_READER_H */

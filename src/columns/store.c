@@ -348,6 +348,7 @@ gc_store_begin_load(const GcRelKey *key, uint64 *version)
 		pg_atomic_init_u64(&entry->last_used, GetCurrentStatementStartTimestamp());
 		entry->too_large_ncols = 0;
 		entry->refreshed_at = 0;
+		entry->versions_not_before = 0;
 		if (*version == 0)
 			*version = entry->version;
 	}
@@ -452,4 +453,29 @@ gc_store_refresh_due(const GcRelKey *key)
 		entry->refreshed_at = now;
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
 	return due;
+}
+
+bool
+gc_store_versions_due(const GcRelKey *key)
+{
+	GcRelEntry *entry;
+	bool		due;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
+	entry = gc_store_entry(key->dbid, key->relid);
+	due = entry && entry->dir && GetCurrentTimestamp() >= entry->versions_not_before;
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	return due;
+}
+
+void
+gc_store_put_off_versions(const GcRelKey *key, double ms)
+{
+	GcRelEntry *entry;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
+	entry = gc_store_entry(key->dbid, key->relid);
+	if (entry)
+		entry->versions_not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), (int64) ms);
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
 }

@@ -73,6 +73,13 @@ extern Size gc_store_too_large(const GcRelKey *key, int ncols);
 /* True once per interval: may a background refresh be started now? */
 extern bool gc_store_refresh_due(const GcRelKey *key);
 
+/*
+ * May hot pages be loaded now?  A load that leaves too many of them to be read by each
+ * session puts off the next one for so long.
+ */
+extern bool gc_store_versions_due(const GcRelKey *key);
+extern void gc_store_put_off_versions(const GcRelKey *key, double ms);
+
 /* All directories now published; palloc'd.  Needs a guard. */
 extern GcDirectory **gc_store_list(int *n);
 

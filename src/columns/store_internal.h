@@ -32,6 +32,7 @@ typedef struct GcRelEntry
 	Size		too_large_bytes;
 	TimestampTz too_large_at;
 	TimestampTz refreshed_at;
+	TimestampTz versions_not_before;	/* no load of hot pages for their own sake */
 } GcRelEntry;
 
 /* What was put together to a combined directory, as a hash, and its id. */

@@ -33,6 +33,7 @@
 #include "encode.h"
 #include "epoch.h"
 #include "spec.h"
+#include "versions.h"
 #include "visibility.h"
 #include "../compat.h"
 #include "../settings.h"
@@ -49,15 +50,6 @@ typedef struct GcMapPage
 	XLogRecPtr	lsn;
 	uint8		bits[MAP_BYTES + sizeof(uint64)];
 } GcMapPage;
-
-/* What gc_serve() is collecting. */
-typedef struct GcServing
-{
-	GcServed   *served;
-	uint32		ranges_size;
-	bool		reloadable;		/* may the relation be loaded at all? */
-	bool		all_served;
-} GcServing;
 
 uint32
 gc_chunk_count(BlockNumber nblocks)
@@ -185,8 +177,8 @@ all_visible(const uint8 *map, uint32 npages)
 	return true;
 }
 
-static void
-add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
+void
+gc_add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
 {
 	GcServed   *served = serving->served;
 	GcBlockRange *last = served->ranges + served->nranges - 1;
@@ -211,45 +203,41 @@ add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
 	served->nranges++;
 }
 
-/* Set bits from .. to - 1. */
-static void
-set_bits(uint8 *bitmap, uint32 from, uint32 to)
+void
+gc_add_hole(GcHoles *holes, uint32 from, uint32 to)
 {
-	while (from < to && (from & 7) != 0)
+	if (from == to)
+		return;
+	holes->rows += to - from;
+	if (holes->n > 0 && holes->holes[holes->n - 1].to == from)
 	{
-		bitmap[from >> 3] |= 1 << (from & 7);
-		from++;
+		holes->holes[holes->n - 1].to = to;
+		return;
 	}
-	if (from < to)
+	if (holes->n == holes->size)
 	{
-		memset(bitmap + (from >> 3), 0xFF, (to - from) / 8);
-		from += (to - from) & ~(uint32) 7;
+		holes->size = Max(16, holes->size * 2);
+		if (holes->holes)
+			holes->holes = repalloc_huge(holes->holes, holes->size * sizeof(GcHole));
+		else
+			holes->holes = palloc(holes->size * sizeof(GcHole));
 	}
-	while (from < to)
-	{
-		bitmap[from >> 3] |= 1 << (from & 7);
-		from++;
-	}
+	holes->holes[holes->n++] = (GcHole) {from, to};
 }
 
-/* The rows of n pages of a chunk are good; returns how many. */
-static inline uint32
-add_served(const GcChunk *chunk, uint8 *valid, uint32 page, uint32 n)
+void
+gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, const GcHoles *holes)
 {
-	set_bits(valid, chunk->row_start[page], chunk->row_start[page + n]);
-	return chunk->row_start[page + n] - chunk->row_start[page];
-}
+	GcServedChunk *c;
 
-static void
-append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, uint32 good, uint8 *valid, Size valid_bytes)
-{
-	GcServedChunk *c = &served->chunks[served->nchunks++];
-
-	served->rows_served += good;
+	if (holes->rows == nrows)
+		return;
+	c = &served->chunks[served->nchunks++];
+	served->rows_served += nrows - holes->rows;
 	c->chunk = chunkno;
 	c->nrows = nrows;
-	c->valid = valid;
-	c->valid_bytes = valid_bytes;
+	c->nholes = holes->n;
+	c->holes = holes->holes;
 }
 
 /*
@@ -262,15 +250,7 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 {
 	BlockNumber first = chunkno * (BlockNumber) gc_chunk_pages;
 	uint32		proven_pages = proven ? Min(chunk->npages, judged->pages) : 0;
-	Size		valid_bytes = 0;
-	uint8	   *valid = NULL;
-	uint32		rows = 0;
-
-	if (proven)
-	{
-		valid_bytes = TYPEALIGN(GC_PAD_ROWS, chunk->nrows) / 8;
-		valid = palloc0(Max(valid_bytes, 1));
-	}
+	GcHoles		holes = {0};
 
 	for (uint32 page = 0; page < judged->pages; page += PAGES_PER_WORD)
 	{
@@ -283,32 +263,24 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 		judged->served += pg_popcount64(good);
 		judged->reloadable += pg_popcount64(set & ~good);
 
-		if (good == 0)
-			add_delta(serving, first + page, n);
-		else if (good == word_mask(n))
-			rows += add_served(chunk, valid, page, n);
-		else
+		if (good == word_mask(n))
+			continue;
+		for (uint32 i = 0; i < n; i++)
 		{
-			for (uint32 i = 0; i < n; i++)
-			{
-				if ((good >> (2 * i)) & 1)
-					rows += add_served(chunk, valid, page + i, 1);
-				else
-					add_delta(serving, first + page + i, 1);
-			}
+			if ((good >> (2 * i)) & 1)
+				continue;
+			gc_add_delta(serving, first + page + i, 1);
+			if (page + i < proven_pages)
+				gc_add_hole(&holes, chunk->row_start[page + i], chunk->row_start[page + i + 1]);
 		}
 	}
 
-	if (rows > 0 && rows < chunk->nrows)
-		append_chunk(serving->served, chunkno, chunk->nrows, rows, valid, valid_bytes);
-	else
-	{
-		if (rows > 0)
-			append_chunk(serving->served, chunkno, chunk->nrows, rows, NULL, 0);
-		if (valid)
-			pfree(valid);
-	}
-	if (chunk && rows < chunk->nrows)
+	if (chunk == NULL)
+		return;
+	/* The chunk may have more rows, of pages that are gone. */
+	gc_add_hole(&holes, chunk->row_start[proven_pages], chunk->nrows);
+	gc_append_chunk(serving->served, chunkno, chunk->nrows, &holes);
+	if (holes.rows > 0)
 		serving->all_served = false;
 }
 
@@ -329,7 +301,8 @@ static void
 judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
 {
-	const GcChunk *chunk = dir && chunkno < dir->nchunks ? dir->chunks[chunkno] : NULL;
+	const GcChunk *chunk = dir && chunkno < dir->nheap ? dir->chunks[chunkno] : NULL;
+	const GcHoles none = {0};
 
 	memset(judged, 0, sizeof(GcChunkJudgement));
 	judged->pages = gc_chunk_length(chunkno, serving->served->nblocks);
@@ -337,8 +310,7 @@ judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 	if (chunk && chunk_intact(dir, chunkno, judged->pages, map, lsn))
 	{
 		judged->served = judged->pages;
-		if (chunk->nrows > 0)
-			append_chunk(serving->served, chunkno, chunk->nrows, chunk->nrows, NULL, 0);
+		gc_append_chunk(serving->served, chunkno, chunk->nrows, &none);
 	}
 	else
 		judge_pages(serving, chunkno, chunk, map, chunk ? gc_page_proof(chunk, lsn) : NULL, judged);
@@ -360,10 +332,11 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 			   uint32 end, Buffer *vbuf)
 {
 	GcServed   *served = serving->served;
+	const GcHoles none = {0};
 	Page		page;
 	bool		intact = true;
 
-	if (dir == NULL || end > dir->nchunks)
+	if (dir == NULL || end > dir->nheap)
 		return false;
 	(void) visibilitymap_get_status(rel, chunkno * (BlockNumber) gc_chunk_pages, vbuf);
 	if (!BufferIsValid(*vbuf))
@@ -379,8 +352,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 	for (uint32 c = chunkno; c < end && intact; c++)
 	{
 		served->pages_served += gc_chunk_length(c, served->nblocks);
-		if (dir->facts[c].nrows > 0)
-			append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
+		gc_append_chunk(served, c, dir->facts[c].nrows, &none);
 	}
 	return intact;
 }
@@ -400,7 +372,8 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 	memset(served, 0, sizeof(GcServed));
 	served->nblocks = RelationGetNumberOfBlocks(rel);
 	nchunks = gc_chunk_count(served->nblocks);
-	served->chunks = palloc_extended(Max(nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
+	served->chunks = palloc_extended((nchunks + (dir ? dir->nchunks - dir->nheap : 0) + 1) * sizeof(GcServedChunk),
+									 MCXT_ALLOC_HUGE);
 	if (judged)
 		*judged = palloc_extended(Max(nchunks, 1) * sizeof(GcChunkJudgement), MCXT_ALLOC_HUGE);
 
@@ -408,7 +381,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 	{
 		Assert(dir == NULL);
 		if (served->nblocks > 0)
-			add_delta(&serving, 0, served->nblocks);
+			gc_add_delta(&serving, 0, served->nblocks);
 		return;
 	}
 	serving.reloadable = true;
@@ -435,7 +408,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 		ReleaseBuffer(vbuf);
 
 	/* Chunks of blocks that are gone still belong to the directory. */
-	for (uint32 c = nchunks; dir && c < dir->nchunks; c++)
+	for (uint32 c = nchunks; dir && c < dir->nheap; c++)
 	{
 		if (dir->chunks[c] && dir->chunks[c]->nrows > 0)
 			serving.all_served = false;
@@ -484,6 +457,7 @@ static bool
 serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
 	const uint64 whole = pg_atomic_read_u64(&dir->whole_for);
+	const GcHoles none = {0};
 	const char *reason;
 
 	pg_read_barrier();
@@ -494,11 +468,8 @@ serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	memset(served, 0, sizeof(GcServed));
 	served->nblocks = served->pages_served = (BlockNumber) whole;
 	served->chunks = palloc_extended(Max(dir->nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
-	for (uint32 c = 0; c < dir->nchunks; c++)
-	{
-		if (dir->facts[c].nrows > 0)
-			append_chunk(served, c, dir->facts[c].nrows, dir->facts[c].nrows, NULL, 0);
-	}
+	for (uint32 c = 0; c < dir->nheap; c++)
+		gc_append_chunk(served, c, dir->facts[c].nrows, &none);
 	served->complete = true;
 	return true;
 }
@@ -514,6 +485,8 @@ gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	gc_serve_judged(rel, dir, served, NULL);
 	if (told && served->complete)
 		note_whole(dir, snapshot, served->nblocks);
+	if (gc_enable_versioned_pages)
+		gc_serve_versions(rel, dir, snapshot, served);
 }
 
 /*-------------------------------------------------------------------------
@@ -614,7 +587,7 @@ add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 	const bool	counted = pgstat_should_count_relation(rel);
 	const PgStat_Counter scans = counted ? GC_SCANS_COUNTED(rel) : 0;
 	const PgStat_Counter rows = counted ? GC_ROWS_COUNTED(rel) : 0;
-	const bool	ok = served->pages_served == 0 ? add_table(delta, snapshot) :
+	const bool	ok = served->pages_served + served->pages_versioned == 0 ? add_table(delta, snapshot) :
 		add_ranges(delta, snapshot, served);
 
 	if (counted)

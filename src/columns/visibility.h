@@ -22,25 +22,28 @@ typedef struct GcBlockRange
 	BlockNumber count;
 } GcBlockRange;
 
-/* A chunk with pages that may not be served: bit per row, GC_PAD_ROWS padded. */
+/* A chunk, and which of its rows are not served; holes ascend and do not touch. */
 typedef struct GcServedChunk
 {
 	uint32		chunk;
 	uint32		nrows;
-	uint8	   *valid;			/* palloc'd, or NULL when all rows are good */
-	Size		valid_bytes;
+	uint32		nholes;
+	GcHole	   *holes;			/* palloc'd; NULL when all rows are good */
 } GcServedChunk;
 
 typedef struct GcServed
 {
 	uint32		nchunks;
-	GcServedChunk *chunks;		/* palloc'd; chunks with no good page left out */
+	GcServedChunk *chunks;		/* palloc'd, ascending; chunks with no good page left out */
 	uint32		nranges;
 	GcBlockRange *ranges;		/* palloc'd: the delta, ascending, disjoint */
 	BlockNumber nblocks;		/* of the relation */
 	BlockNumber pages_served;
 	BlockNumber pages_delta;
 	uint64		rows_served;
+	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
+	BlockNumber pages_looked_at;	/* for it: their LSNs were */
+	BlockNumber pages_own;		/* of pages_delta: valid there, but changed by this session */
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
 									 * of their chunks would serve them */
 	bool		complete;		/* every chunk wholly served, no delta: what the
@@ -94,6 +97,33 @@ extern uint32 gc_chunk_length(uint32 chunkno, BlockNumber nblocks);
  */
 extern void gc_map_copy(Relation rel, uint32 chunkno, uint32 npages,
 						uint8 *bits, XLogRecPtr *lsn);
+
+/* What gc_serve() is collecting. */
+typedef struct GcServing
+{
+	GcServed   *served;
+	uint32		ranges_size;
+	bool		reloadable;		/* may the relation be loaded at all? */
+	bool		all_served;
+} GcServing;
+
+/* Add blocks to the delta, in ascending order. */
+extern void gc_add_delta(GcServing *serving, BlockNumber first, BlockNumber count);
+
+/* The holes of one chunk, as they are found. */
+typedef struct GcHoles
+{
+	GcHole	   *holes;
+	uint32		n;
+	uint32		size;
+	uint32		rows;			/* in them */
+} GcHoles;
+
+/* Rows from .. to - 1, which may be none, are not served.  In ascending order. */
+extern void gc_add_hole(GcHoles *holes, uint32 from, uint32 to);
+
+/* Serve a chunk, if not all of its rows are in holes. */
+extern void gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, const GcHoles *holes);
 
 /* What gc_serve() found out about one chunk of the relation as it is now. */
 typedef struct GcChunkJudgement

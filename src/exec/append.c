@@ -217,6 +217,7 @@ combine_served(GcInputState *in)
 		}
 		all->nranges += s->nranges;
 		all->pages_served += s->pages_served;
+		all->pages_versioned += s->pages_versioned;
 		all->pages_delta += s->pages_delta;
 		all->rows_served += s->rows_served;
 		/* A part without a directory that is complete has no rows. */

@@ -111,6 +111,7 @@ typedef struct GcScanStats
 	char		last_reason[512];
 	GcRunInfo	run;			/* of the last offloaded execution */
 	uint64		pages_served;
+	uint64		pages_versioned;
 	uint64		pages_delta;
 	uint64		rows_delta;
 	uint64		rows_source;

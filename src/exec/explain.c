@@ -221,6 +221,8 @@ explain_run(GcScanState *node, ExplainState *es)
 
 	ExplainPropertyText("Device", device->info.name, es);
 	ExplainPropertyUInteger("Pages Served", NULL, s->pages_served, es);
+	if (s->pages_versioned > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyUInteger("Versioned Pages", NULL, s->pages_versioned, es);
 	ExplainPropertyUInteger("Delta Pages", NULL, s->pages_delta, es);
 	ExplainPropertyUInteger("Delta Rows", NULL, s->rows_delta, es);
 	ExplainPropertyFloat("Kernel Time", "ms", r->run_ms, 3, es);

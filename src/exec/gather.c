@@ -24,13 +24,21 @@
 #include "../columns/arena.h"
 #include "../columns/background.h"
 #include "../columns/directory.h"
+#include "../columns/job.h"
 #include "../columns/load.h"
 #include "../columns/problem.h"
 #include "../columns/spec.h"
 #include "../columns/store.h"
+#include "../settings.h"
 
 /* Columns are loaded at most this often for one execution; then all pages are read as delta. */
 #define MAX_LOADS	2
+
+/* A load of hot pages that was in vain puts off the next one by this many times what it took. */
+#define PUT_OFF_FACTOR	10
+
+/* Hot pages that are so many that it is better to wait for another session's load of them. */
+#define FALLEN_BEHIND	512
 
 static void
 start_input(GcScanState *node, int i, GcInputState *in)
@@ -290,6 +298,31 @@ read_delta(GcScanState *node, GcInputState *in, GcError *err)
 	return code;
 }
 
+/*
+ * Are there so many hot pages that no chunk has that they should be loaded?  What this
+ * session has changed it reads itself.
+ */
+static bool
+worth_versions(GcScanState *node, GcInputState *in)
+{
+	GcRelKey	key;
+	const char *reason;
+
+	if (!gc_enable_versioned_pages || in->dir == NULL ||
+		in->served.pages_delta - in->served.pages_own < (BlockNumber) gc_debug_hot_pages)
+		return false;
+	gc_rel_key(in->rel, &key);
+	if (node->loads > 0)
+	{
+		gc_store_put_off_versions(&key, PUT_OFF_FACTOR * node->stats.load_ms);
+		return false;
+	}
+	/* A session loads them, and the others go on as long as they do not fall behind. */
+	if (in->served.pages_delta < FALLEN_BEHIND && gc_job_exists(&key))
+		return false;
+	return gc_rel_loadable(in->rel, &reason) && gc_store_versions_due(&key);
+}
+
 /* Find out which pages of a table are served. */
 static GcCode
 judge_table(GcScanState *node, GcInputState *in, GcError *err)
@@ -308,9 +341,12 @@ judge_table(GcScanState *node, GcInputState *in, GcError *err)
 	gc_serve(in->rel, in->dir, node->css.ss.ps.state->es_snapshot, &in->served);
 	if (in->served.worth_reload && node->loads == 0)
 		return gc_fail(err, GC_RETRY_LOAD, "Chunks are out of date.");
+	if (worth_versions(node, in))
+		return gc_fail(err, GC_RETRY_LOAD, "Pages have been written to.");
 	if (in->served.pages_reloadable > 0 && !in->served.worth_reload)
 		gc_load_in_background(in->rel);
 	node->stats.pages_served += in->served.pages_served;
+	node->stats.pages_versioned += in->served.pages_versioned;
 	node->stats.pages_delta += in->served.pages_delta;
 	in->private = NULL;
 	in->private_rows = 0;
@@ -362,7 +398,7 @@ gc_serve_inputs(GcBinding *b)
 	GcScanState *node = b->node;
 	GcCode		code = GC_OK;
 
-	node->stats.pages_served = node->stats.pages_delta = node->stats.rows_delta = 0;
+	node->stats.pages_served = node->stats.pages_versioned = node->stats.pages_delta = node->stats.rows_delta = 0;
 	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
 	{
 		GcInputState *in = &node->inputs[i];

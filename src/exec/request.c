@@ -53,9 +53,54 @@ take_device(Cursor *c, Size n, void **p)
  *-------------------------------------------------------------------------
  */
 
+/* Chunks of which not all rows are seen, as they are written. */
+typedef struct VisibleChunks
+{
+	GcVisible  *next;			/* NULL while counting */
+	uint32		most_rows;
+	u64			bitmap_bytes;	/* so far; offset 0 means none */
+} VisibleChunks;
+
+/* Say which rows of a chunk are seen; where their bitmap will be. */
+static u64
+write_holes(const GcServedChunk *chunk, Cursor *c, VisibleChunks *visible)
+{
+	const u64	bitmap = visible->bitmap_bytes;
+	void	   *holes;
+	u64			off;
+
+	if (chunk->nholes == 0)
+		return 0;
+	off = take_device(c, chunk->nholes * sizeof(GcHole), &holes);
+	visible->bitmap_bytes += TYPEALIGN(GC_PAD_ROWS, chunk->nrows) / 8;
+	visible->most_rows = Max(visible->most_rows, chunk->nrows);
+	if (holes)
+	{
+		memcpy(holes, chunk->holes, chunk->nholes * sizeof(GcHole));
+		*visible->next++ = (GcVisible) {bitmap, off, chunk->nholes, chunk->nrows};
+	}
+	return bitmap;
+}
+
+/* Chunks that are read and of which not all rows are seen. */
+static uint32
+count_visible(GcBinding *b)
+{
+	uint32		n = 0;
+
+	for (int i = 0; i < b->program->ninputs; i++)
+	{
+		const GcInputState *in = &b->node->inputs[i];
+
+		for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
+			n += !in->skipped[k] && in->served.chunks[k].nholes > 0;
+	}
+	return n;
+}
+
 /* The chunks that an input is read from, and which of their rows count. */
 static void
-write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v)
+write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *visible)
 {
 	GcInputState *in = &b->node->inputs[i];
 	uint32		n = in->private ? 1 : 0;
@@ -82,16 +127,11 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v)
 	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
 	{
 		const GcServedChunk *chunk = &in->served.chunks[k];
-		u64			valid = 0;
+		u64			valid;
 
 		if (in->skipped[k])
 			continue;
-		if (chunk->valid)
-		{
-			valid = take_device(c, chunk->valid_bytes, &p);
-			if (p)
-				memcpy(p, chunk->valid, chunk->valid_bytes);
-		}
+		valid = write_holes(chunk, c, visible);
 		v->max_rows = Max(v->max_rows, chunk->nrows);
 		if (sources)
 			sources[n] = (GcSource) {valid, chunk->chunk, chunk->nrows};
@@ -467,6 +507,10 @@ write_request(GcBinding *b, Cursor *c)
 	GcLutValue	lut;
 	GcListValue list;
 	GcColumnValue *columns = r ? r->columns : palloc((p->ncolumns + 1) * sizeof(GcColumnValue));
+	VisibleChunks visible = {.bitmap_bytes = DEVICE_ALIGN};
+	const uint32 nvisible = count_visible(b);
+	u64			visible_off;
+	void	   *at;
 	Cursor		dev;
 
 	for (int i = 0; i < p->ninputs; i++)
@@ -474,9 +518,11 @@ write_request(GcBinding *b, Cursor *c)
 	c->at = TYPEALIGN(DEVICE_ALIGN, c->at);
 	dev.base = c->base ? c->base + c->at : NULL;
 	dev.at = DEVICE_ALIGN;		/* offset 0 means none */
+	visible_off = take_device(&dev, nvisible * sizeof(GcVisible), &at);
+	visible.next = at;
 	for (int i = 0; i < p->ninputs; i++)
 	{
-		write_sources(b, i, &dev, r ? &r->inputs[i] : &in);
+		write_sources(b, i, &dev, r ? &r->inputs[i] : &in, &visible);
 		write_columns(b, i, &dev, &columns[gc_inputs(p)[i].first_column]);
 	}
 	for (int i = 0; i < p->nluts; i++)
@@ -487,6 +533,10 @@ write_request(GcBinding *b, Cursor *c)
 	{
 		r->device_part = dev.base;
 		r->device_bytes = dev.at;
+		r->visible_off = visible_off;
+		r->nvisible = nvisible;
+		r->visible_rows = visible.most_rows;
+		r->bitmap_bytes = visible.bitmap_bytes;
 	}
 	c->at += dev.at;
 	return r;

@@ -73,7 +73,7 @@ typedef struct GcListValue
 typedef struct GcInputValue
 {
 	const GcDirectory *dir;		/* of the cached chunks; NULL: none is read */
-	u64			sources_off;	/* GcSource[nsources]; valid: offsets */
+	u64			sources_off;	/* GcSource[nsources]; valid: offsets into the bitmaps */
 	u32			nsources;
 	u32			max_rows;		/* of the largest source */
 	u64			rows;			/* of all sources */
@@ -136,6 +136,11 @@ typedef struct GcRequest
 								 * this request's alone */
 	char	   *device_part;
 	u64			device_bytes;
+	u64			visible_off;	/* GcVisible[nvisible] in the device part; bitmap: offsets as
+								 * those of GcSource.valid, holes: offsets */
+	u32			nvisible;
+	u32			visible_rows;	/* of the largest */
+	u64			bitmap_bytes;	/* of memory that these bitmaps take on the device */
 } GcRequest;
 
 /* What the worker sends back; the data follows the header. */

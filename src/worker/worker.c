@@ -67,6 +67,7 @@
 
 static List *runs = NIL;
 static bool device_lost = false;
+static GcError lost_by;			/* the error by which it was found */
 
 void
 gc_worker_register(void)
@@ -347,7 +348,11 @@ advance_all(int *hold)
 		/* A leader that finishes here finishes its followers, which come later in the list. */
 		if (gc_run_finished(run))
 		{
-			device_lost = device_lost || gc_run_device_failed(run);
+			if (gc_run_device_failed(run) && !device_lost)
+			{
+				device_lost = true;
+				lost_by = run->err;
+			}
 			runs = foreach_delete_current(runs, lc);
 			gc_run_free(run);
 		}
@@ -553,7 +558,8 @@ gc_worker_main(Datum arg)
 		serve();
 		if (device_lost)
 			ereport(LOG,
-					(errmsg("gpuconc restarts its worker because the device has failed")));
+					(errmsg("gpuconc restarts its worker because the device has failed"),
+					 errdetail("%s", lost_by.detail)));
 	}
 	proc_exit(1);
 }

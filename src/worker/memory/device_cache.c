@@ -39,6 +39,7 @@ typedef struct GcRegion
 	u64			bytes;
 	u32			tables;
 	bool		dropped;		/* the host copy is gone */
+	GcEvent	   *ready;			/* follows its upload; NULL: that is known to be done */
 } GcRegion;
 
 typedef struct TableKey
@@ -92,9 +93,31 @@ region_unref(GcRegion *region)
 {
 	if (--region->tables > 0)
 		return;
+	if (region->ready)
+		gc_worker.ops->event_put(gc_worker.dev, region->ready);
 	gc_device_free(region->addr);
 	hash_search(regions, &region->id, HASH_REMOVE, NULL);
 	note_regions();
+}
+
+/*
+ * Let the stream wait for a copy that another stream makes.  Directories that follow each other
+ * closely have regions in common, so a region's copy need not be done when its next table uses it.
+ */
+static bool
+wait_for_region(GcRegion *region, GcStream *stream, GcError *err)
+{
+	bool		done = false;
+
+	if (region->ready == NULL)
+		return true;
+	if (gc_worker.ops->event_done(region->ready, &done, err) != GC_OK)
+		return false;
+	if (!done)
+		return gc_worker.ops->stream_wait(stream, region->ready, err) == GC_OK;
+	gc_worker.ops->event_put(gc_worker.dev, region->ready);
+	region->ready = NULL;
+	return true;
 }
 
 /* The device copy of a chunk's column, made now if there is none. */
@@ -108,6 +131,8 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *co
 
 	if (region)
 	{
+		if (!wait_for_region(region, stream, err))
+			return NULL;
 		region->tables++;
 		return region;
 	}
@@ -128,6 +153,12 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *co
 	*copied += bytes;
 	region = hash_search(regions, &id, HASH_ENTER, NULL);
 	*region = (GcRegion) {.id = id,.addr = addr,.bytes = bytes,.tables = 1};
+	region->ready = gc_worker.ops->event(stream, err);
+	if (region->ready == NULL)
+	{
+		region_unref(region);
+		return NULL;
+	}
 	note_regions();
 	return region;
 }

@@ -44,6 +44,7 @@ static GcPipelineKernel refiner;
 static GcPipelineKernel key_group_writer;
 static GcPipelineKernel packed_row_writer;
 static GcPipelineKernel text_kernel;
+static GcPipelineKernel holes_kernel;
 static MemoryContext kernels_cxt = NULL;
 
 /*
@@ -139,6 +140,7 @@ gc_kernels_init(void)
 	ask_fixed(&key_group_writer, gc_generate_key_group_writer);
 	ask_fixed(&packed_row_writer, gc_generate_packed_row_writer);
 	ask_fixed(&text_kernel, gc_generate_text_kernel);
+	ask_fixed(&holes_kernel, gc_generate_holes_kernel);
 }
 
 static const GcPipelineKernel *
@@ -202,6 +204,12 @@ const GcPipelineKernel *
 gc_text_kernel(GcError *err, bool *failed)
 {
 	return poll_fixed(&text_kernel, err, failed);
+}
+
+const GcPipelineKernel *
+gc_holes_kernel(GcError *err, bool *failed)
+{
+	return poll_fixed(&holes_kernel, err, failed);
 }
 
 /* Called while no request is running, when no pointer into the signatures is held. */

@@ -114,8 +114,10 @@ relocate(GcRun *run)
 {
 	const GcRequest *r = run->request;
 	u64			base = run->device_part - run->relocated;
+	u64			bitmaps = run->bitmaps - run->bitmaps_relocated;
 
 	run->relocated = run->device_part;
+	run->bitmaps_relocated = run->bitmaps;
 	for (int i = 0; i < run->p->ninputs; i++)
 	{
 		const GcInputValue *in = &r->inputs[i];
@@ -124,8 +126,15 @@ relocate(GcRun *run)
 		for (u32 s = 0; s < in->nsources; s++)
 		{
 			if (sources[s].valid)
-				sources[s].valid += base;
+				sources[s].valid += bitmaps;
 		}
+	}
+	for (u32 i = 0; i < r->nvisible; i++)
+	{
+		GcVisible  *v = (GcVisible *) (r->device_part + r->visible_off) + i;
+
+		v->holes += base;
+		v->bitmap += bitmaps;
 	}
 	for (int c = 0; c < run->p->ncolumns; c++)
 	{
@@ -212,10 +221,33 @@ have_lookups(GcRun *run)
 	return code;
 }
 
+/* Queue the kernel that makes the bitmaps of visible rows. */
+static GcCode
+make_bitmaps(GcRun *run)
+{
+	const GcRequest *r = run->request;
+	bool		failed;
+	const GcPipelineKernel *k = gc_holes_kernel(&run->err, &failed);
+	GcArgs		args = {0};
+	const u32	words = (r->visible_rows + GC_PAD_ROWS - 1) / GC_PAD_ROWS * (GC_PAD_ROWS / 64);
+	const u32	pieces = (words + GC_HOLES_WORDS - 1) / GC_HOLES_WORDS;
+	GcLaunch	launch = {.blocks = r->nvisible * pieces,.threads = Min(256, k->info.max_threads)};
+
+	args.w[0] = run->device_part + r->visible_off;
+	args.w[1] = r->nvisible;
+	args.w[2] = pieces;
+	gc_slot_run_info(run->slot)->kernels++;
+	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_HOLES_KERNEL_WORDS, &run->err);
+}
+
 static GcCode
 upload_device_part(GcRun *run)
 {
 	GcRequest  *r = run->request;
+
+	if (r->nvisible > 0 && (run->bitmaps = gc_device_alloc(r->bitmap_bytes)) == 0)
+		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for %llu kB of visible rows.",
+					   (unsigned long long) r->bitmap_bytes / 1024);
 
 	if (gc_worker.dev->info.host_memory)
 	{
@@ -238,6 +270,8 @@ gc_run_upload(GcRun *run)
 {
 	GcCode		code = upload_device_part(run);
 
+	if (code == GC_OK && run->request->nvisible > 0)
+		code = make_bitmaps(run);
 	return code == GC_OK ? have_lookups(run) : code;
 }
 

@@ -192,6 +192,12 @@ kernels_ready(GcRun *run)
 			run->state = RUN_FINISHED;
 		return failed;
 	}
+	if (run->request->nvisible > 0 && gc_holes_kernel(&run->err, &failed) == NULL)
+	{
+		if (failed)
+			run->state = RUN_FINISHED;
+		return failed;
+	}
 	for (int i = 0; i < run->p->npipelines; i++)
 	{
 		GcKernelOrigin origin;
@@ -262,6 +268,8 @@ release_device(GcRun *run)
 	if (run->device_part_owned)
 		gc_device_free(run->device_part);
 	run->device_part_owned = false;
+	gc_device_free(run->bitmaps);
+	run->bitmaps = 0;
 	for (int i = 0; i < run->p->npipelines; i++)
 	{
 		if (i < run->p->npipelines - 1)

@@ -67,6 +67,8 @@ typedef struct GcRun
 	GcAddr		device_part;
 	GcAddr		relocated;		/* base that the device part's addresses contain */
 	bool		device_part_owned;
+	GcAddr		bitmaps;		/* of visible rows; 0: none */
+	GcAddr		bitmaps_relocated;	/* base that the request's addresses of them contain */
 	GcAddr		sink;			/* GC_FLAGS_ROOM, then the main sink's memory */
 	GcSinkMemory *sinks;		/* per pipeline; empty where it fills a build */
 	bool		gather;			/* the compactor collects existing groups of a dense table */

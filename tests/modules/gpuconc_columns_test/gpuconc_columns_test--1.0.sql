@@ -23,6 +23,13 @@ CREATE FUNCTION gpuconc_columns_test_served(rel regclass,
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
+-- What the current snapshot is served, hot pages included.
+CREATE FUNCTION gpuconc_columns_test_versions(rel regclass,
+	OUT blocks bigint, OUT served bigint, OUT versioned bigint, OUT looked_at bigint,
+	OUT own bigint, OUT delta bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
 -- Why a table, or one of its columns, cannot be cached; NULL if it can.
 CREATE FUNCTION gpuconc_columns_test_reason(rel regclass, col name DEFAULT NULL)
 RETURNS text
@@ -74,5 +81,28 @@ BEGIN
 			(SELECT count(*) FROM (SELECT r FROM s EXCEPT ALL SELECT r FROM t) AS x)
 		$q$, list, rel)
 	INTO missing, extra USING rel, columns, load;
+END
+$$;
+
+-- Compare the scan with the table, by what is cached and after a load; an error if they differ, or if
+-- fewer pages than these are served by version then.
+CREATE PROCEDURE gpuconc_columns_test_compare(rel regclass, versioned bigint DEFAULT 0)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	load boolean;
+	d record;
+	v record;
+BEGIN
+	FOREACH load IN ARRAY ARRAY[false, true] LOOP
+		SELECT * INTO d FROM gpuconc_columns_test_diff(rel, load => load);
+		SELECT * INTO v FROM gpuconc_columns_test_versions(rel);
+		IF d.missing <> 0 OR d.extra <> 0 THEN
+			RAISE EXCEPTION 'load %: % rows are missing, and % are there in error (%)', load, d.missing, d.extra, v;
+		END IF;
+	END LOOP;
+	IF v.versioned < versioned THEN
+		RAISE EXCEPTION 'few pages are served by version: %', v;
+	END IF;
 END
 $$;

@@ -46,6 +46,7 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_scan);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_reason);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_refresh);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_numeric);
@@ -258,6 +259,31 @@ check_padding(const GcChunkColumn *cell, uint32 nrows)
 	}
 }
 
+/* The rows that are served as a bitmap, as the device makes it; NULL: all. */
+static uint8 *
+bitmap_of(const GcServedChunk *chunk)
+{
+	uint8	   *bitmap;
+	uint32		row = 0;
+
+	if (chunk->nholes == 0)
+		return NULL;
+	bitmap = palloc0(TYPEALIGN(GC_PAD_ROWS, chunk->nrows) / 8);
+	for (uint32 h = 0; h <= chunk->nholes; h++)
+	{
+		uint32		end = h < chunk->nholes ? chunk->holes[h].from : chunk->nrows;
+
+		if (h < chunk->nholes && (chunk->holes[h].from < row || chunk->holes[h].to <= chunk->holes[h].from ||
+								  (h > 0 && chunk->holes[h].from == row)))
+			elog(ERROR, "holes of a chunk do not ascend");
+		for (; row < end; row++)
+			bitmap[row >> 3] |= 1 << (row & 7);
+		if (h < chunk->nholes)
+			row = chunk->holes[h].to;
+	}
+	return bitmap;
+}
+
 /* Rows of the chunks that are served. */
 static void
 put_chunks(TestOutput *out, const GcDirectory *dir, const GcServed *served,
@@ -275,7 +301,7 @@ put_chunks(TestOutput *out, const GcDirectory *dir, const GcServed *served,
 			cols[c].desc = cell->desc;
 			cols[c].dscale = cell->dscale;
 		}
-		put_rows(out, ncols, cols, chunk->nrows, (uintptr_t) chunk->valid);
+		put_rows(out, ncols, cols, chunk->nrows, (uintptr_t) bitmap_of(chunk));
 	}
 }
 
@@ -461,6 +487,34 @@ gpuconc_columns_test_served(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.nranges);
 	values[5] = BoolGetDatum(served.complete);
 	values[6] = BoolGetDatum(served.worth_reload);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* What the active snapshot is served, hot chunks included; loads nothing. */
+Datum
+gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
+{
+	Relation	rel;
+	GcServed	served;
+	TupleDesc	desc;
+	Datum		values[6];
+	bool		nulls[6] = {0};
+
+	require_superuser();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	gc_guard_enter();
+	gc_serve(rel, usable_directory(rel), GetActiveSnapshot(), &served);
+	gc_guard_leave();
+	relation_close(rel, AccessShareLock);
+
+	values[0] = Int64GetDatum(served.nblocks);
+	values[1] = Int64GetDatum(served.pages_served);
+	values[2] = Int64GetDatum(served.pages_versioned);
+	values[3] = Int64GetDatum(served.pages_looked_at);
+	values[4] = Int64GetDatum(served.pages_own);
+	values[5] = Int64GetDatum(served.pages_delta);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 

@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * chunk_internal.h
+ *	  A chunk that is being read, as chunk.c and hot_chunk.c see it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CHUNK_INTERNAL_H
+#define GC_CHUNK_INTERNAL_H
+
+#include "chunk.h"
+#include "dict.h"
+#include "job.h"
+#include "reader.h"
+#include "versions.h"
+
+/* A set of the job's columns that is read together. */
+typedef struct GcColumnSet
+{
+	GcReader   *reader;			/* made when first needed */
+	int			ncols;
+	int		   *job_cols;
+	GcDictView **dicts;
+} GcColumnSet;
+
+struct GcLoader
+{
+	Relation	rel;
+	GcJob	   *job;
+	MemoryContext context;		/* as long as the loader */
+	MemoryContext chunk_context;	/* one chunk's views and maps */
+	GcColumnSet all;			/* for chunks loaded anew */
+	GcColumnSet added;			/* for chunks that have the others */
+};
+
+/* The chunk being read, in chunk_context. */
+typedef struct GcReading
+{
+	uint32		chunkno;
+	bool		full;
+	BlockNumber first;
+	uint32		npages;
+	uint32		npresent;
+	uint32		pages_read;
+	XLogRecPtr	lsn;
+	uint8	   *present;
+	uint32	   *row_start;
+	uint32	   *base_row_start; /* not full: what it must come to */
+	uint32	   *problem_page;	/* per column of the set: first page with a problem */
+	GcColumnSet *set;
+
+	/* Of a hot chunk (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */
+	GcJobHotPage *wanted;
+	bool	   *refused;		/* per wanted page */
+	GcHotPages *hot;			/* of what is kept, in local memory */
+	uint32		versions_size;
+} GcReading;
+
+#endif							/* GC_CHUNK_INTERNAL_H */

@@ -1,0 +1,327 @@
+/*-------------------------------------------------------------------------
+ *
+ * hot_chunk.c
+ *	  Reading hot pages into a hot chunk: their rows, LSNs and transactions.
+ *
+ * Runs in every participant of a load job, under a guard, with the relation open and an active
+ * snapshot.  See versions.h for what a hot chunk is for.
+ *
+ * Left out are row versions that no snapshot can see: those whose inserting transaction has
+ * failed, and those whose deletion every snapshot sees.  A page is refused, and read by each
+ * session, if a version's transactions cannot be told by two ids (a multixact with an updater), or
+ * if a version that not every snapshot sees has values in a TOAST table, which may be gone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/procarray.h"
+#include "utils/rel.h"
+
+#include "hot_chunk.h"
+
+typedef enum GcTupleFate
+{
+	GC_TUPLE_OF_ALL,			/* every snapshot sees it */
+	GC_TUPLE_OF_SOME,			/* a version */
+	GC_TUPLE_OF_NONE,
+	GC_TUPLE_REFUSED			/* the page cannot be kept */
+} GcTupleFate;
+
+/* By what transactions are judged. */
+typedef struct GcHorizon
+{
+	FullTransactionId next;
+	FullTransactionId oldest;	/* what committed before is seen by every snapshot */
+} GcHorizon;
+
+static GcHorizon
+horizon(Relation rel)
+{
+	GcHorizon	h;
+	TransactionId oldest = GetOldestNonRemovableTransactionId(rel);
+
+	h.next = ReadNextFullTransactionId();
+	h.oldest = gc_full_xid(oldest, h.next);
+	return h;
+}
+
+/*
+ * What became of a transaction that a tuple names, and is it known for good?  In progress: neither
+ * committed nor aborted.  The order of questions matters: it may end in between.
+ */
+static uint32
+ask_status(TransactionId xid, uint32 committed, uint32 aborted)
+{
+	if (TransactionIdIsInProgress(xid))
+		return 0;
+	return TransactionIdDidCommit(xid) ? committed : aborted;
+}
+
+/* Judge a tuple, and note in *v what a version's transactions are. */
+static GcTupleFate
+judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v)
+{
+	const uint16 mask = tuple->t_infomask;
+	uint32		known = 0;
+
+	v->xmin = v->xmax = InvalidFullTransactionId;
+	if (mask & HEAP_MOVED)
+		return GC_TUPLE_REFUSED;
+	if (!HeapTupleHeaderXminFrozen(tuple))
+	{
+		TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
+
+		if (HeapTupleHeaderXminInvalid(tuple))
+			return GC_TUPLE_OF_NONE;
+		if (!TransactionIdIsNormal(xmin))
+			known |= xmin == InvalidTransactionId ? GC_XMIN_ABORTED : GC_XMIN_COMMITTED;
+		else
+			known |= HeapTupleHeaderXminCommitted(tuple) ? GC_XMIN_COMMITTED :
+				ask_status(xmin, GC_XMIN_COMMITTED, GC_XMIN_ABORTED);
+		if (known & GC_XMIN_ABORTED)
+			return GC_TUPLE_OF_NONE;
+		if (TransactionIdIsNormal(xmin))
+			v->xmin = gc_full_xid(xmin, h->next);
+		if ((known & GC_XMIN_COMMITTED) && FullTransactionIdPrecedes(v->xmin, h->oldest))
+			v->xmin = InvalidFullTransactionId;
+	}
+	if (!(mask & HEAP_XMAX_INVALID) && !HEAP_XMAX_IS_LOCKED_ONLY(mask) &&
+		TransactionIdIsValid(HeapTupleHeaderGetRawXmax(tuple)))
+	{
+		TransactionId xmax = HeapTupleHeaderGetRawXmax(tuple);
+
+		if (mask & HEAP_XMAX_IS_MULTI)
+			return GC_TUPLE_REFUSED;
+		known |= (mask & HEAP_XMAX_COMMITTED) ? GC_XMAX_COMMITTED :
+			ask_status(xmax, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+		if (!(known & GC_XMAX_ABORTED))
+			v->xmax = gc_full_xid(xmax, h->next);
+		if ((known & GC_XMAX_COMMITTED) && FullTransactionIdPrecedes(v->xmax, h->oldest))
+			return GC_TUPLE_OF_NONE;
+	}
+	pg_atomic_init_u32(&v->known, known);
+	if (!FullTransactionIdIsValid(v->xmin) && !FullTransactionIdIsValid(v->xmax))
+		return GC_TUPLE_OF_ALL;
+	return (mask & HEAP_HASEXTERNAL) ? GC_TUPLE_REFUSED : GC_TUPLE_OF_SOME;
+}
+
+/*-------------------------------------------------------------------------
+ * Pages
+ *-------------------------------------------------------------------------
+ */
+void
+gc_hot_begin(GcReading *reading, GcJobHotPage *wanted)
+{
+	reading->wanted = wanted;
+	reading->refused = palloc0(reading->npages * sizeof(bool));
+	reading->row_start = palloc((reading->npages + 1) * sizeof(uint32));
+	reading->versions_size = 1024;
+	reading->hot = gc_hot_init(palloc_extended(gc_hot_size(reading->npages, 0), MCXT_ALLOC_HUGE),
+							   reading->npages);
+	reading->hot->versions = palloc(reading->versions_size * sizeof(GcVersion));
+}
+
+/* The version after the last; a page has less than MaxHeapTuplesPerPage of them. */
+static GcVersion *
+next_version(GcReading *reading, uint32 n)
+{
+	GcHotPages *hot = reading->hot;
+
+	if (n == reading->versions_size)
+	{
+		reading->versions_size *= 2;
+		hot->versions = repalloc_huge(hot->versions, reading->versions_size * sizeof(GcVersion));
+	}
+	return &hot->versions[n];
+}
+
+/* Read a page of the table; false if it cannot be kept, and then nothing is appended. */
+static bool
+read_page(GcReading *reading, const GcHorizon *h, BlockNumber block, uint32 *nversions)
+{
+	GcReader   *reader = reading->set->reader;
+	GcHotPages *hot = reading->hot;
+	const uint32 page = reading->npresent;
+	const uint32 row = gc_encoder_rows(gc_reader_encoder(reader));
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	OffsetNumber last;
+	Buffer		buffer;
+	uint32		n = 0;
+	uint32		nv = *nversions;
+
+	hot->lsns[page] = gc_reader_copy_page(reader, block, &buffer);
+	pg_atomic_init_u32(&hot->buffers[page], (uint32) buffer);
+	if (hot->lsns[page] == InvalidXLogRecPtr)
+		return false;
+	last = gc_reader_last_offset(reader);
+	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
+	{
+		HeapTupleHeader tuple = gc_reader_tuple(reader, i);
+		GcVersion  *v = next_version(reading, nv);
+		GcTupleFate fate = tuple ? judge_tuple(h, tuple, v) : GC_TUPLE_OF_NONE;
+
+		if (fate == GC_TUPLE_REFUSED || n == MaxHeapTuplesPerPage)
+			return false;
+		if (fate == GC_TUPLE_OF_NONE)
+			continue;
+		if (fate == GC_TUPLE_OF_SOME)
+		{
+			v->row = row + n;
+			nv++;
+		}
+		offsets[n++] = i;
+	}
+	gc_reader_add_tuples(reader, offsets, n);
+	*nversions = nv;
+	reading->pages_read++;
+	return true;
+}
+
+/* The set's columns of a chunk of the base; NULL for a column that is given up. */
+static const GcChunkColumn **
+base_cells(const GcLoader *loader, const GcReading *reading, int32 chunk)
+{
+	const GcJobData *data = loader->job->data;
+	const GcColumnSet *set = reading->set;
+	const GcChunkColumn **cells = palloc(Max(set->ncols, 1) * sizeof(GcChunkColumn *));
+
+	for (int i = 0; i < set->ncols; i++)
+		cells[i] = GC_CELL(data->base, chunk, data->cols[set->job_cols[i]].base_col);
+	return cells;
+}
+
+/* Is this transaction's work seen by every snapshot by now? */
+static bool
+seen_by_all(const GcHorizon *h, FullTransactionId xid, bool committed)
+{
+	return FullTransactionIdIsValid(xid) && committed && FullTransactionIdPrecedes(xid, h->oldest);
+}
+
+/* Copy a page of a hot chunk, as it was read at the time. */
+static void
+copy_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, const GcJobHotPage *from,
+		  const GcChunkColumn **cells, uint32 *nversions)
+{
+	const GcChunk *chunk = loader->job->data->base->chunks[from->chunk];
+	const GcHotPages *old = chunk->hot;
+	GcEncoder  *encoder = gc_reader_encoder(reading->set->reader);
+	GcHotPages *hot = reading->hot;
+	const uint32 page = reading->npresent;
+	const uint32 first = chunk->row_start[from->page];
+	const uint32 row = gc_encoder_rows(encoder);
+
+	hot->lsns[page] = old->lsns[from->page];
+	pg_atomic_init_u32(&hot->buffers[page], pg_atomic_read_u32(&old->buffers[from->page]));
+	gc_encoder_add_cells(encoder, chunk->row_start[from->page + 1] - first, cells, first);
+	for (uint32 i = old->first_version[from->page]; i < old->first_version[from->page + 1]; i++)
+	{
+		const GcVersion *o = &old->versions[i];
+		const uint32 known = pg_atomic_read_u32((pg_atomic_uint32 *) &o->known);
+		GcVersion  *v = next_version(reading, *nversions);
+
+		v->row = o->row - first + row;
+		v->xmin = seen_by_all(h, o->xmin, known & GC_XMIN_COMMITTED) ? InvalidFullTransactionId : o->xmin;
+		v->xmax = (known & GC_XMAX_ABORTED) ? InvalidFullTransactionId : o->xmax;
+		pg_atomic_init_u32(&v->known, known);
+		if (FullTransactionIdIsValid(v->xmin) || FullTransactionIdIsValid(v->xmax))
+			(*nversions)++;
+	}
+}
+
+/* Has some column met a problem that it had not before? */
+static bool
+page_has_problem(const GcLoader *loader, const GcColumnSet *set)
+{
+	for (int i = 0; i < set->ncols; i++)
+	{
+		if (gc_encoder_problem(gc_reader_encoder(set->reader), i) != GC_COL_OK &&
+			pg_atomic_read_u32(&loader->job->data->cols[set->job_cols[i]].problem) == GC_COL_OK)
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_hot_read(GcLoader *loader, GcReading *reading)
+{
+	const BlockNumber nblocks = RelationGetNumberOfBlocks(loader->rel);
+	GcEncoder  *encoder = gc_reader_encoder(reading->set->reader);
+	GcHotPages *hot = reading->hot;
+	const GcHorizon h = horizon(loader->rel);
+	const GcChunkColumn **cells = NULL;
+	int32		cells_of = -1;
+	uint32		nversions = 0;
+
+	reading->npresent = 0;
+	for (uint32 w = 0; w < reading->npages; w++)
+	{
+		const GcJobHotPage *from = &reading->wanted[w];
+
+		if (reading->refused[w] || from->block >= nblocks)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		hot->blocks[reading->npresent] = from->block;
+		hot->first_version[reading->npresent] = nversions;
+		reading->row_start[reading->npresent] = gc_encoder_rows(encoder);
+		if (from->chunk >= 0)
+		{
+			if (from->chunk != cells_of)
+			{
+				cells_of = from->chunk;
+				cells = base_cells(loader, reading, cells_of);
+			}
+			copy_page(loader, reading, &h, from, cells, &nversions);
+		}
+		else if (!read_page(reading, &h, from->block, &nversions))
+			continue;
+		if (page_has_problem(loader, reading->set))
+		{
+			reading->refused[w] = true;
+			return false;
+		}
+		reading->npresent++;
+	}
+	hot->first_version[reading->npresent] = nversions;
+	reading->row_start[reading->npresent] = gc_encoder_rows(encoder);
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * The chunk
+ *-------------------------------------------------------------------------
+ */
+GcChunk *
+gc_hot_make_chunk(const GcReading *reading)
+{
+	const GcHotPages *from = reading->hot;
+	const uint32 npages = reading->npresent;
+	const uint32 nversions = from->first_version[npages];
+	Size		starts = (npages + 1) * sizeof(uint32);
+	Size		header = MAXALIGN(sizeof(GcChunk));
+	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) + gc_hot_size(npages, nversions),
+									 sizeof(GcObject));
+	GcHotPages *hot;
+
+	if (chunk == NULL)
+		return NULL;
+	chunk->chunkno = reading->chunkno;
+	chunk->first = InvalidBlockNumber;
+	chunk->npages = chunk->npresent = npages;
+	chunk->nrows = reading->row_start[npages];
+	chunk->map_lsn = InvalidXLogRecPtr;
+	chunk->present = NULL;
+	chunk->row_start = (uint32 *) ((char *) chunk + header);
+	memcpy(chunk->row_start, reading->row_start, starts);
+	chunk->hot = hot = gc_hot_init((char *) chunk->row_start + MAXALIGN(starts), npages);
+	memcpy(hot->blocks, from->blocks, npages * sizeof(BlockNumber));
+	memcpy(hot->lsns, from->lsns, npages * sizeof(XLogRecPtr));
+	memcpy(hot->buffers, from->buffers, npages * sizeof(pg_atomic_uint32));
+	memcpy(hot->first_version, from->first_version, (npages + 1) * sizeof(uint32));
+	memcpy(hot->versions, from->versions, (Size) nversions * sizeof(GcVersion));
+	return chunk;
+}

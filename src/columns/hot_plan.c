@@ -1,0 +1,209 @@
+/*-------------------------------------------------------------------------
+ *
+ * hot_plan.c
+ *	  Which hot pages a load reads, and which hot chunks it merges.
+ *
+ * Runs in sessions and loaders that plan a load, under a guard.
+ *
+ * A page that was changed since is read into a new hot chunk, and its place in the old one is
+ * void.  So hot chunks would become many and hollow.  They are merged as in a log-structured
+ * merge tree (O'Neil, Cheng, Gawlick, O'Neil 1996): a chunk that is not much larger than what is
+ * merged anyway, or is half hollow, is copied into the new one.  Copying does not read the table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "hot_plan.h"
+#include "versions.h"
+#include "../settings.h"
+
+/* A chunk is merged if it has at most this many times the pages that are merged without it. */
+#define MERGE_FACTOR	2
+
+/* A hot chunk of the base, and what of it is still good. */
+typedef struct GcHotLive
+{
+	uint32		chunk;
+	uint32		npages;			/* of the chunk */
+	uint32		nlive;
+	GcJobHotPage *live;			/* ascending by block */
+} GcHotLive;
+
+static int
+by_live(const void *a, const void *b)
+{
+	const GcHotLive *x = a;
+	const GcHotLive *y = b;
+
+	return x->nlive < y->nlive ? -1 : x->nlive > y->nlive;
+}
+
+static int
+by_block(const void *a, const void *b)
+{
+	const GcJobHotPage *x = a;
+	const GcJobHotPage *y = b;
+
+	return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* Take out what the load puts into chunks of the heap: all-visible pages of chunks loaded anew. */
+static void
+take_reloaded(Relation rel, const GcLoadPlan *plan, GcBlockSet *delta)
+{
+	for (uint32 c = 0; c < plan->nchunks; c++)
+	{
+		uint32		npages = gc_chunk_length(c, plan->nblocks);
+		uint8	   *bits;
+		XLogRecPtr	lsn;
+
+		if (plan->work[c] != GC_WORK_FULL)
+			continue;
+		bits = palloc(GC_PRESENT_BYTES(npages));
+		gc_map_copy(rel, c, npages, bits, &lsn);
+		for (uint32 page = 0; lsn != InvalidXLogRecPtr && page < npages; page++)
+		{
+			int64		n;
+
+			if (!((bits[page / 4] >> (page % 4 * 2)) & 1))
+				continue;
+			n = gc_blocks_find(delta, c * (BlockNumber) gc_chunk_pages + page);
+			if (n >= 0)
+				GC_BLOCK_TAKE(delta, n);
+		}
+		pfree(bits);
+	}
+}
+
+/* The pages of a hot chunk that are wanted, valid, and not had from another one. */
+static void
+find_live(Relation rel, const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta, GcHotLive *live)
+{
+	live->chunk = chunkno;
+	live->npages = chunk->npages;
+	live->nlive = 0;
+	live->live = palloc_extended((chunk->npages + 1) * sizeof(GcJobHotPage), MCXT_ALLOC_HUGE);
+	gc_blocks_rewind(delta);
+	for (uint32 page = 0; page < chunk->npages; page++)
+	{
+		BlockNumber block = chunk->hot->blocks[page];
+		int64		n = gc_blocks_find(delta, block);
+
+		if (n < 0 || GC_BLOCK_TAKEN(delta, n) || !gc_hot_page_valid(rel, chunk, page))
+			continue;
+		GC_BLOCK_TAKE(delta, n);
+		live->live[live->nlive++] = (GcJobHotPage) {block, (int32) chunkno, page};
+	}
+}
+
+static uint32
+find_all_live(Relation rel, const GcDirectory *base, GcBlockSet *delta, GcHotLive *lives)
+{
+	uint32		n = 0;
+
+	for (uint32 c = base ? base->nchunks : 0; base && c > base->nheap; c--)
+	{
+		if (base->chunks[c - 1])
+			find_live(rel, base->chunks[c - 1], c - 1, delta, &lives[n++]);
+	}
+	return n;
+}
+
+static void
+add_pages(GcHotPlan *hot, const GcJobHotPage *pages, uint32 n, bool read)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		GcJobHotPage *page = &hot->pages[hot->npages++];
+
+		*page = pages[i];
+		if (read)
+			page->chunk = -1;
+	}
+}
+
+/* Pages that no chunk has: to be read. */
+static void
+add_unread(GcHotPlan *hot, GcBlockSet *delta)
+{
+	BlockNumber n = 0;
+
+	for (uint32 r = 0; r < delta->nranges; r++)
+	{
+		for (BlockNumber i = 0; i < delta->ranges[r].count; i++, n++)
+		{
+			if (!GC_BLOCK_TAKEN(delta, n))
+				hot->pages[hot->npages++] = (GcJobHotPage) {delta->ranges[r].first + i, -1, 0};
+		}
+	}
+}
+
+/* Keep the hot chunks that are worth it; the live pages of the others come into new ones. */
+static void
+merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
+{
+	GcHotPlan  *hot = &plan->hot;
+
+	qsort(lives, nlives, sizeof(GcHotLive), by_live);
+	for (uint32 i = 0; i < nlives; i++)
+	{
+		const GcHotLive *l = &lives[i];
+
+		if (l->nlive == 0)
+			continue;
+		if (plan->nnew > 0)
+			add_pages(hot, l->live, l->nlive, true);	/* it lacks the new columns */
+		else if (l->nlive <= MERGE_FACTOR * hot->npages || 2 * l->nlive < l->npages)
+			add_pages(hot, l->live, l->nlive, false);
+		else
+			hot->kept[hot->nkept++] = l->chunk;
+	}
+	qsort(hot->pages, hot->npages, sizeof(GcJobHotPage), by_block);
+}
+
+/* Keep all hot chunks as they are. */
+static void
+keep_all(GcLoadPlan *plan)
+{
+	const GcDirectory *base = plan->base;
+
+	plan->hot.nkept = plan->hot.npages = 0;
+	for (uint32 c = base ? base->nheap : 0; base && plan->nnew == 0 && c < base->nchunks; c++)
+	{
+		if (base->chunks[c])
+			plan->hot.kept[plan->hot.nkept++] = c;
+	}
+}
+
+void
+gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
+{
+	const GcDirectory *base = plan->base;
+	const uint32 nhot = base ? base->nchunks - base->nheap : 0;
+	GcHotPlan  *hot = &plan->hot;
+	GcHotLive  *lives = palloc((nhot + 1) * sizeof(GcHotLive));
+	GcBlockSet	set;
+	uint32		nlives;
+
+	hot->kept = palloc((nhot + 1) * sizeof(int32));
+	if (!gc_enable_versioned_pages)
+	{
+		keep_all(plan);
+		return;
+	}
+	gc_blocks_init(&set, delta->ranges, delta->nranges);
+	hot->pages = palloc_extended((Size) (set.npages + 1) * sizeof(GcJobHotPage), MCXT_ALLOC_HUGE);
+	take_reloaded(rel, plan, &set);
+	nlives = find_all_live(rel, base, &set, lives);
+	add_unread(hot, &set);
+	if (hot->npages < (uint32) gc_debug_hot_pages && plan->nnew == 0 && plan->ntodo == 0 && base != NULL)
+	{
+		keep_all(plan);
+		return;
+	}
+	plan->pages += hot->npages;
+	hot->nunread = hot->npages;
+	merge(plan, lives, nlives);
+	plan->ntodo += gc_hot_chunks(hot->npages);
+}

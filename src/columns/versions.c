@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * versions.c
+ *	  Serving hot pages from hot chunks.  See versions.h for the proof.
+ *
+ * Runs in backends, and in loaders that plan what to read.  Hot chunks are immutable but
+ * for two hints that anyone may write: where a page was found in shared buffers, and what
+ * became of a transaction.  Takes no lock but a buffer's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "versions.h"
+#include "../compat.h"
+
+/* How many pages ahead a page to be looked at is fetched into the CPU's cache. */
+#define PREFETCH_PAGES	8
+
+Size
+gc_hot_size(uint32 npages, uint32 nversions)
+{
+	Size		size = MAXALIGN(sizeof(GcHotPages));
+
+	size += MAXALIGN(npages * sizeof(BlockNumber));
+	size += MAXALIGN(npages * sizeof(XLogRecPtr));
+	size += MAXALIGN(npages * sizeof(pg_atomic_uint32));
+	size += MAXALIGN((npages + 1) * sizeof(uint32));
+	return size + (Size) nversions * sizeof(GcVersion);
+}
+
+GcHotPages *
+gc_hot_init(void *memory, uint32 npages)
+{
+	GcHotPages *hot = memory;
+	char	   *p = (char *) memory + MAXALIGN(sizeof(GcHotPages));
+
+	hot->blocks = (BlockNumber *) p;
+	p += MAXALIGN(npages * sizeof(BlockNumber));
+	hot->lsns = (XLogRecPtr *) p;
+	p += MAXALIGN(npages * sizeof(XLogRecPtr));
+	hot->buffers = (pg_atomic_uint32 *) p;
+	p += MAXALIGN(npages * sizeof(pg_atomic_uint32));
+	hot->first_version = (uint32 *) p;
+	p += MAXALIGN((npages + 1) * sizeof(uint32));
+	hot->versions = (GcVersion *) p;
+	return hot;
+}
+
+FullTransactionId
+gc_full_xid(TransactionId xid, FullTransactionId next)
+{
+	const uint64 near = U64FromFullTransactionId(next);
+
+	return FullTransactionIdFromU64(near + (int64) (int32) (xid - (uint32) near));
+}
+
+/*-------------------------------------------------------------------------
+ * Sets of blocks
+ *-------------------------------------------------------------------------
+ */
+void
+gc_blocks_init(GcBlockSet *set, const GcBlockRange *ranges, uint32 nranges)
+{
+	memset(set, 0, sizeof(GcBlockSet));
+	set->ranges = ranges;
+	set->nranges = nranges;
+	for (uint32 r = 0; r < nranges; r++)
+		set->npages += ranges[r].count;
+	set->taken = palloc_extended(set->npages / 8 + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+void
+gc_blocks_rewind(GcBlockSet *set)
+{
+	set->at = 0;
+	set->before = 0;
+}
+
+int64
+gc_blocks_find(GcBlockSet *set, BlockNumber block)
+{
+	while (set->at < set->nranges && set->ranges[set->at].first + set->ranges[set->at].count <= block)
+		set->before += set->ranges[set->at++].count;
+	if (set->at == set->nranges || set->ranges[set->at].first > block)
+		return -1;
+	return (int64) set->before + (block - set->ranges[set->at].first);
+}
+
+/*-------------------------------------------------------------------------
+ * Is a page what it was?
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * The LSN of a page if it still is where it was last found, else 0.  As ReadRecentBuffer() and
+ * BufferGetLSNAtomic(), but without a pin: while the header is locked, the buffer stays the
+ * page's.  That is a third of the time, and this is done for each hot page by each query.
+ */
+static inline XLogRecPtr
+recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
+{
+	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
+	BufferTag	tag;
+	XLogRecPtr	lsn = InvalidXLogRecPtr;
+	uint32		state;
+
+	GC_INIT_BUFFER_TAG(tag, rel, block);
+	state = LockBufHdr(desc);
+	if ((state & BM_VALID) && GC_BUFFER_TAGS_EQUAL(tag, desc->tag))
+		lsn = PageGetLSN(BufferGetPage(buffer));
+	UnlockBufHdr(desc, state);
+	return lsn;
+}
+
+/* The LSN of a page now; where it is, is remembered for the next one to ask. */
+static XLogRecPtr
+page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
+{
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
+	XLogRecPtr	lsn = buffer > 0 ? recent_lsn(rel, block, buffer) : InvalidXLogRecPtr;
+
+	if (lsn != InvalidXLogRecPtr)
+		return lsn;
+	buffer = ReadBuffer(rel, block);
+	pg_atomic_write_u32(hint, (uint32) buffer);
+	lsn = BufferGetLSNAtomic(buffer);
+	ReleaseBuffer(buffer);
+	return lsn;
+}
+
+/* Have the header of a page's buffer and the page's LSN on the way into the CPU's cache. */
+static inline void
+prefetch_page(const GcHotPages *hot, uint32 page)
+{
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(&hot->buffers[page]);
+
+	if (buffer <= 0)
+		return;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(BufferGetBlock(buffer));
+}
+
+bool
+gc_hot_page_valid(Relation rel, const GcChunk *chunk, uint32 page)
+{
+	GcHotPages *hot = chunk->hot;
+
+	if (page + PREFETCH_PAGES < chunk->npages)
+		prefetch_page(hot, page + PREFETCH_PAGES);
+	return page_lsn(rel, hot->blocks[page], &hot->buffers[page]) == hot->lsns[page];
+}
+
+/*-------------------------------------------------------------------------
+ * What does a snapshot see?
+ *-------------------------------------------------------------------------
+ */
+
+/* A snapshot, and what it takes to ask it about transactions of 64 bits. */
+typedef struct GcSeer
+{
+	Snapshot	snapshot;
+	FullTransactionId xmin;		/* the snapshot's */
+	bool		has_xid;		/* this session has changed something */
+} GcSeer;
+
+/*
+ * Does the snapshot see what this transaction did?  `committed` and `aborted` are the bits
+ * of *known that say what became of it.  The snapshot is asked first: what is finished now
+ * may have been in progress for it.
+ */
+static bool
+sees(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed,
+	 uint32 aborted)
+{
+	const TransactionId xid = XidFromFullTransactionId(fxid);
+	const uint32 bits = pg_atomic_read_u32(known);
+
+	if (bits & aborted)
+		return false;
+	if (!FullTransactionIdPrecedes(fxid, seer->xmin) && XidInMVCCSnapshot(xid, seer->snapshot))
+		return false;
+	if (bits & committed)
+		return true;
+	if (TransactionIdDidCommit(xid))
+	{
+		pg_atomic_fetch_or_u32(known, committed);
+		return true;
+	}
+	pg_atomic_fetch_or_u32(known, aborted);
+	return false;
+}
+
+static bool
+version_seen(const GcSeer *seer, GcVersion *v)
+{
+	if (FullTransactionIdIsValid(v->xmin) &&
+		!sees(seer, v->xmin, &v->known, GC_XMIN_COMMITTED, GC_XMIN_ABORTED))
+		return false;
+	return !FullTransactionIdIsValid(v->xmax) ||
+		!sees(seer, v->xmax, &v->known, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+}
+
+/* Is something on the page this session's own work?  Then command ids matter, too. */
+static bool
+page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page)
+{
+	for (uint32 i = hot->first_version[page]; seer->has_xid && i < hot->first_version[page + 1]; i++)
+	{
+		const GcVersion *v = &hot->versions[i];
+
+		if ((FullTransactionIdIsValid(v->xmin) &&
+			 TransactionIdIsCurrentTransactionId(XidFromFullTransactionId(v->xmin))) ||
+			(FullTransactionIdIsValid(v->xmax) &&
+			 TransactionIdIsCurrentTransactionId(XidFromFullTransactionId(v->xmax))))
+			return true;
+	}
+	return false;
+}
+
+/* The rows of a valid page that the snapshot does not see. */
+static void
+add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 page, GcHoles *holes)
+{
+	GcHotPages *hot = chunk->hot;
+
+	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
+	{
+		GcVersion  *v = &hot->versions[i];
+
+		if (!version_seen(seer, v))
+			gc_add_hole(holes, v->row, v->row + 1);
+	}
+}
+
+/* Can this page of a hot chunk be served? */
+static bool
+page_served(Relation rel, const GcSeer *seer, const GcChunk *chunk, uint32 page, GcServed *served)
+{
+	served->pages_looked_at++;
+	if (!gc_hot_page_valid(rel, chunk, page))
+		return false;
+	if (!page_is_own(seer, chunk->hot, page))
+		return true;
+	served->pages_own++;
+	return false;
+}
+
+/* Serve what one hot chunk has of the pages that are not yet taken. */
+static void
+serve_chunk(Relation rel, const GcSeer *seer, const GcChunk *chunk, uint32 chunkno,
+			GcBlockSet *delta, GcServed *served)
+{
+	GcHoles		holes = {0};
+
+	gc_blocks_rewind(delta);
+	for (uint32 page = 0; page < chunk->npages; page++)
+	{
+		int64		n = gc_blocks_find(delta, chunk->hot->blocks[page]);
+
+		CHECK_FOR_INTERRUPTS();
+		if (n >= 0 && !GC_BLOCK_TAKEN(delta, n) && page_served(rel, seer, chunk, page, served))
+		{
+			add_unseen(seer, chunk, page, &holes);
+			GC_BLOCK_TAKE(delta, n);
+			served->pages_versioned++;
+		}
+		else
+			gc_add_hole(&holes, chunk->row_start[page], chunk->row_start[page + 1]);
+	}
+	gc_append_chunk(served, chunkno, chunk->nrows, &holes);
+}
+
+/* What is left of the delta. */
+static void
+shorten_delta(GcServed *served, const GcBlockSet *delta)
+{
+	GcBlockRange *old = served->ranges;
+	uint32		nold = served->nranges;
+	BlockNumber n = 0;
+	GcServing	serving = {.served = served};
+
+	served->ranges = NULL;
+	served->nranges = 0;
+	served->pages_delta = 0;
+	for (uint32 r = 0; r < nold; r++)
+	{
+		for (BlockNumber i = 0; i < old[r].count; i++, n++)
+		{
+			if (!GC_BLOCK_TAKEN(delta, n))
+				gc_add_delta(&serving, old[r].first + i, 1);
+		}
+	}
+	pfree(old);
+}
+
+/* Chunks are served in ascending order, which the worker relies on. */
+static void
+reverse_chunks(GcServedChunk *chunks, uint32 n)
+{
+	for (uint32 i = 0; i < n / 2; i++)
+	{
+		GcServedChunk c = chunks[i];
+
+		chunks[i] = chunks[n - 1 - i];
+		chunks[n - 1 - i] = c;
+	}
+}
+
+void
+gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+{
+	const uint32 first = served->nchunks;
+	GcBlockSet	delta;
+	GcSeer		seer = {.snapshot = snapshot};
+
+	Assert(gc_guard_held());
+	if (dir == NULL || dir->nheap == dir->nchunks || served->nranges == 0 || snapshot == NULL ||
+		snapshot->snapshot_type != SNAPSHOT_MVCC)
+		return;
+
+	seer.xmin = gc_full_xid(snapshot->xmin, ReadNextFullTransactionId());
+	seer.has_xid = TransactionIdIsValid(GetTopTransactionIdIfAny());
+	gc_blocks_init(&delta, served->ranges, served->nranges);
+
+	/* What was read last is the likeliest to be valid. */
+	for (uint32 c = dir->nchunks; c > dir->nheap; c--)
+	{
+		if (dir->chunks[c - 1])
+			serve_chunk(rel, &seer, dir->chunks[c - 1], c - 1, &delta, served);
+	}
+	reverse_chunks(served->chunks + first, served->nchunks - first);
+	if (served->pages_versioned > 0)
+		shorten_delta(served, &delta);
+	pfree(delta.taken);
+}

@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ *
+ * versions.h
+ *	  Versioned pages: what was read of hot pages, served by the page's LSN and the
+ *	  snapshot's rules.
+ *
+ * A page that is not all-visible is hot.  It is read once, for all sessions, into a hot
+ * chunk: its rows in columns, as in any chunk, the page's LSN, and of each row version
+ * that not every snapshot sees, which transactions made and ended it.
+ *
+ * Proof.  What changes the tuples of a page of a permanent table changes its LSN.  So if
+ * the LSN, looked at after a snapshot was taken, is the one recorded, then every change by
+ * a transaction that the snapshot sees is in the chunk.  What the snapshot sees of the
+ * page follows from the recorded transactions, by the rules of HeapTupleSatisfiesMVCC().
+ * It does not matter that the page may change while it is being looked at: that is the
+ * work of transactions that the snapshot does not see.
+ *
+ * Transactions are recorded as 64 bits.  While the LSN is the recorded one, the page has
+ * them, too, so their commit status can be asked for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_VERSIONS_H
+#define GC_VERSIONS_H
+
+#include "postgres.h"
+
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "columns.h"
+#include "visibility.h"
+
+/* What has been found out about a version's transactions, for all sessions. */
+#define GC_XMIN_COMMITTED	0x01
+#define GC_XMIN_ABORTED		0x02
+#define GC_XMAX_COMMITTED	0x04
+#define GC_XMAX_ABORTED		0x08
+
+/* A row version that not every snapshot sees. */
+typedef struct GcVersion
+{
+	uint32		row;			/* of the chunk */
+	pg_atomic_uint32 known;
+	FullTransactionId xmin;		/* invalid: every snapshot sees that it was inserted */
+	FullTransactionId xmax;		/* invalid: no snapshot sees that it was deleted */
+} GcVersion;
+
+/* What a hot chunk knows of its pages beside their rows; npages is the chunk's. */
+struct GcHotPages
+{
+	BlockNumber *blocks;		/* ascending */
+	XLogRecPtr *lsns;			/* when they were read; never 0 */
+	pg_atomic_uint32 *buffers;	/* where they were last found; a hint */
+	uint32	   *first_version;	/* npages + 1: by page, in versions */
+	GcVersion  *versions;		/* ascending by row */
+};
+
+/* Bytes of a GcHotPages; and one that is laid out there, empty. */
+extern Size gc_hot_size(uint32 npages, uint32 nversions);
+extern GcHotPages *gc_hot_init(void *memory, uint32 npages);
+
+/*
+ * The 64 bits of a transaction id.  `next` is what was the next one lately; ids given out since may be
+ * later.
+ */
+extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
+
+/* Is this page still what it was when it was read into the chunk?  Looks at the page. */
+extern bool gc_hot_page_valid(Relation rel, const GcChunk *chunk, uint32 page);
+
+/*
+ * Serve what hot chunks have of the delta that gc_serve_judged() left, for this snapshot, and
+ * shorten the delta.  Needs a guard.
+ */
+extern void gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot,
+							  GcServed *served);
+
+/*
+ * The pages of a sorted list of block ranges, numbered from 0 on, and a bit for each.  A cursor
+ * finds the numbers of ascending blocks.
+ */
+typedef struct GcBlockSet
+{
+	const GcBlockRange *ranges;
+	uint32		nranges;
+	BlockNumber npages;
+	uint8	   *taken;			/* palloc'd, bit per page */
+	uint32		at;				/* cursor: a range, and the number of its first page */
+	BlockNumber before;
+} GcBlockSet;
+
+extern void gc_blocks_init(GcBlockSet *set, const GcBlockRange *ranges, uint32 nranges);
+extern void gc_blocks_rewind(GcBlockSet *set);
+
+/* Number of a block, or -1 if it is not in the set.  Blocks must ascend since the rewind. */
+extern int64 gc_blocks_find(GcBlockSet *set, BlockNumber block);
+
+#define GC_BLOCK_TAKEN(set, n)	(((set)->taken[(n) >> 3] >> ((n) & 7)) & 1)
+#define GC_BLOCK_TAKE(set, n)	((set)->taken[(n) >> 3] |= 1 << ((n) & 7))
+
+#endif							/* GC_VERSIONS_H */

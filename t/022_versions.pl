@@ -1,0 +1,269 @@
+# Tables that are written to and never vacuumed: readers are served hot pages by version, and
+# are right.  Writers of all kinds beside readers with invariants, at a transaction id beyond
+# the first epoch; exported snapshots; recovery from a crash; and a standby's replay.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $seconds = 15;
+my $node = new_server('versions', q{
+max_prepared_transactions = 10
+gpuconc.debug_hot_pages = 1
+gpuconc.loader_workers = 0
+hot_standby_feedback = on
+log_statement = none
+}, allows_streaming => 1, start => 0);
+
+# Transaction ids of the first epoch are told from those of others.
+command_ok([ 'pg_resetwal', '-e', '3', '-D', $node->data_dir ], 'a later epoch');
+start_server($node);
+
+# How many pages does this query get by version, and how many does it read itself?
+sub pages_of
+{
+	my ($server, $query) = @_;
+	my $plan = $server->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
+
+	return map { $plan =~ /$_ Pages: (\d+)/ ? $1 : 0 } ('Versioned', 'Delta');
+}
+
+$node->safe_psql('postgres', q{
+CREATE TABLE accounts (id int PRIMARY KEY, balance int, note text) WITH (fillfactor = 90);
+INSERT INTO accounts SELECT i, 100, 'n' || i % 7 FROM generate_series(1, 6000) AS i;
+CREATE TABLE pairs (id bigserial PRIMARY KEY, half int, n int);
+INSERT INTO pairs (half, n) SELECT h, i FROM generate_series(1, 500) AS i, (VALUES (1), (-1)) AS v (h);
+
+-- one transfer, of which a part is undone, and done again
+CREATE PROCEDURE transfer(a int, b int) LANGUAGE plpgsql AS $$
+BEGIN
+	UPDATE accounts SET balance = balance - 1 WHERE id = least(a, b);
+	BEGIN
+		UPDATE accounts SET balance = balance + 1000 WHERE id = greatest(a, b);
+		RAISE EXCEPTION 'undone';
+	EXCEPTION WHEN raise_exception THEN
+		UPDATE accounts SET balance = balance + 1 WHERE id = greatest(a, b);
+	END;
+END $$;
+});
+isnt($node->safe_psql('postgres', 'SELECT pg_current_xact_id()::text::bigint >> 32'), '0', 'ids are of a later epoch');
+
+my $sum = 'SELECT sum(balance), count(*), count(DISTINCT note) FROM accounts';
+my $halves = 'SELECT sum(half), count(*) % 2 FROM pairs';
+my @pages = pages_of($node, $sum);
+cmp_ok($pages[0], '>', 20, 'pages are served by version');
+is($pages[1], 0, 'and none is read by the session');
+
+my $directory = $PostgreSQL::Test::Utils::tmp_check;
+my %scripts = (
+	transfer => q{
+\set a random(1, 5000)
+\set b random(1, 5000)
+BEGIN;
+UPDATE accounts SET balance = balance - 1 WHERE id = least(:a, :b);
+SELECT id FROM accounts WHERE id = :a FOR KEY SHARE;
+UPDATE accounts SET balance = balance + 1 WHERE id = greatest(:a, :b);
+COMMIT;
+CALL transfer(:a, :b);
+},
+	prepared => q{
+\set a random(1, 5000)
+\set b random(1, 5000)
+BEGIN;
+UPDATE accounts SET balance = balance - 1 WHERE id = least(:a, :b);
+SAVEPOINT s;
+UPDATE accounts SET balance = balance + 1 WHERE id = greatest(:a, :b);
+RELEASE s;
+PREPARE TRANSACTION ':client_id';
+COMMIT PREPARED ':client_id';
+},
+	# a key update, a delete and an insert, undone or not; of accounts that take no part in transfers
+	moved => q{
+\set a random(5001, 6000)
+\set undone random(0, 1)
+BEGIN;
+UPDATE accounts SET id = -id WHERE id = :a;
+UPDATE accounts SET id = -id WHERE id = -:a;
+WITH gone AS (DELETE FROM accounts WHERE id = :a RETURNING *) INSERT INTO accounts SELECT -id, balance, note FROM gone;
+UPDATE accounts SET id = -id WHERE id = -:a;
+\if :undone
+ROLLBACK;
+\else
+COMMIT;
+\endif
+},
+	pairs => q{
+\set n random(1, 100000) + 1000000 * :client_id
+\set undone random(0, 2)
+BEGIN;
+INSERT INTO pairs (half, n) VALUES (1, :n), (-1, :n);
+DELETE FROM pairs WHERE n / 1000000 = :client_id AND n = (SELECT n FROM pairs WHERE n / 1000000 = :client_id ORDER BY id LIMIT 1);
+\if :undone
+COMMIT;
+\else
+ROLLBACK;
+\endif
+},
+	# prunes, freezes, and makes all-visible what is written to again
+	vacuum => q{
+\set freeze random(0, 3)
+\if :freeze
+VACUUM pairs;
+\else
+VACUUM (FREEZE) accounts;
+\endif
+SELECT count(*) FROM accounts, accounts AS a WHERE a.id = accounts.id;
+});
+append_to_file("$directory/$_.sql", $scripts{$_}) foreach (keys %scripts);
+
+# A reader's questions, in one snapshot, are answered alike, by the device twice and by PostgreSQL; and
+# what it changes then is seen by it, too.  An error ends pgbench.
+append_to_file("$directory/read.sql", qq{
+\\set a random(1, 5000)
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SET LOCAL gpuconc.debug_offload = require;
+SELECT sum(balance) AS sum, count(*) AS n, max(id) AS last FROM accounts \\gset
+SELECT sum(half) AS half, count(*) AS npairs FROM pairs \\gset
+SELECT sum(balance) AS sum2, count(*) AS n2, max(id) AS last2 FROM accounts \\gset
+SET LOCAL gpuconc.debug_offload = forbid;
+SELECT :sum = 600000 AND :n = 6000 AND :last = 6000 AND :half = 0 AND :npairs % 2 = 0
+	AND :sum2 = :sum AND :n2 = :n AND :last2 = :last
+	AND (SELECT sum(balance) = :sum AND count(*) = :n FROM accounts)
+	AND (SELECT sum(half) = :half AND count(*) = :npairs FROM pairs) AS good \\gset
+COMMIT;
+\\if :good
+\\else
+SELECT ('snapshot: ' || :sum || ' ' || :n || ' ' || :last || ' ' || :half || ' ' || :npairs || ' ' || :sum2 || ' ' || :n2 || ' ' || :last2)::int;
+\\endif
+BEGIN;
+SET LOCAL gpuconc.debug_offload = require;
+UPDATE accounts SET balance = balance + 7 WHERE id = :a;
+SELECT sum(balance) AS sum FROM accounts \\gset
+SAVEPOINT s;
+DELETE FROM accounts WHERE id = :a;
+SELECT count(*) AS n FROM accounts \\gset
+ROLLBACK TO s;
+SELECT sum(balance) AS sum2, count(*) AS n2 FROM accounts \\gset
+ROLLBACK;
+SELECT :sum = 600007 AND :n = 5999 AND :sum2 = 600007 AND :n2 = 6000 AS good \\gset
+\\if :good
+\\else
+SELECT ('own: ' || :sum || ' ' || :n || ' ' || :sum2 || ' ' || :n2)::int;
+\\endif
+});
+
+sub start_pgbench
+{
+	my ($server, $clients, @scripts) = @_;
+	my ($out, $error) = ('', '');
+	my $run = IPC::Run::start(
+		[ 'pgbench', '-n', '-c', $clients, '-T', $seconds, '--max-tries=1000', (map { ('-f', "$directory/$_") } @scripts), $server->connstr('postgres') ],
+		'<', \undef, '>', \$out, '2>', \$error);
+
+	return { run => $run, out => \$out, error => \$error };
+}
+
+my %running = (
+	readers => start_pgbench($node, 4, 'read.sql'),
+	writers => start_pgbench($node, 4, 'transfer.sql@4', 'prepared.sql@2', 'moved.sql@2', 'pairs.sql@2'),
+	VACUUM => start_pgbench($node, 1, 'vacuum.sql'));
+my $versioned = 0;
+$versioned += (pages_of($node, $sum))[0] for (1 .. 10);
+cmp_ok($versioned, '>', 20, 'pages are served by version beside writers');
+foreach my $who (sort keys %running)
+{
+	$running{$who}->{run}->finish;
+	unlike(${ $running{$who}->{error} }, qr/ERROR|aborted/, "$who: no wrong answer") or diag substr(${ $running{$who}->{error} }, 0, 3000);
+	${ $running{$who}->{out} } =~ /number of transactions actually processed: (\d+)/;
+	note "$who: ", $1 // 0, ' transactions';
+	cmp_ok($1 // 0, '>', $who eq 'VACUUM' ? 2 : 20, "$who: there were some");
+}
+is_offloaded($node, $_, "at last: $_") foreach ($sum, $halves);
+
+# An exported snapshot is older than what others have read since.
+my $exporter = $node->background_psql('postgres');
+$exporter->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+my $id = $exporter->query_safe('SELECT pg_export_snapshot()');
+my $before = $node->safe_psql('postgres', "SET gpuconc.debug_offload = forbid; $sum");
+$node->safe_psql('postgres', q{UPDATE accounts SET balance = 0 WHERE id <= 4000});
+pages_of($node, $sum);
+is($node->safe_psql('postgres', "BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$id'; SET gpuconc.debug_offload = require; $sum; COMMIT"),
+	$before, 'an exported snapshot sees what it saw');
+$exporter->query_safe('COMMIT');
+$exporter->quit;
+is_offloaded($node, $sum, 'and a new one what is there now');
+
+# A safe snapshot of a serializable transaction is served, too.
+is($node->safe_psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE; SET LOCAL gpuconc.debug_offload = require; $sum; COMMIT"),
+	answer_of($node, $sum, 'forbid'), 'a safe snapshot');
+
+# A standby follows; its transactions in progress are known from the log.
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('versions_standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby, 'replay');
+wait_for_worker($standby);
+@pages = pages_of($standby, $sum);
+cmp_ok($pages[0], '>', 20, 'a standby: pages are served by version');
+
+my $writer = $node->background_psql('postgres');
+my $reader = $standby->background_psql('postgres');
+sub agrees
+{
+	my ($message, $asked) = @_;
+	my $device = $asked->query_safe("SET gpuconc.debug_offload = require; $sum");
+	my $own = $asked->query_safe("SET gpuconc.debug_offload = forbid; $sum");
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($device, $own, "a standby: $message");
+	return $own;
+}
+
+my $fresh = $standby->background_psql('postgres');
+$writer->query_safe('BEGIN; UPDATE accounts SET balance = balance + 1 WHERE id % 3 = 0; SAVEPOINT s; DELETE FROM accounts WHERE id % 5 = 0');
+$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
+$node->wait_for_catchup($standby, 'replay');
+agrees('changes in progress', $fresh);
+$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+my $first = agrees('an old snapshot', $reader);
+$writer->query_safe('ROLLBACK TO s; DELETE FROM accounts WHERE id % 7 = 0');
+$node->wait_for_catchup($standby, 'replay');
+agrees('an undone savepoint', $fresh);
+is(agrees('an old snapshot, later', $reader), $first, 'a standby: a repeatable read repeats');
+$writer->query_safe('COMMIT');
+$node->wait_for_catchup($standby, 'replay');
+isnt(agrees('the changes are committed', $fresh), $first, 'a standby: they are seen');
+is(agrees('an old snapshot, at last', $reader), $first, 'a standby: a repeatable read repeats still');
+$reader->query_safe('COMMIT');
+$_->quit foreach ($reader, $fresh, $writer);
+cmp_ok((pages_of($standby, $sum))[0], '>', 20, 'a standby: pages are served by version still');
+$standby->stop;
+
+# After a crash, what was in progress has failed, and a prepared transaction is still there.
+$node->safe_psql('postgres', q{
+BEGIN; UPDATE accounts SET balance = balance + 5 WHERE id % 2 = 0; PREPARE TRANSACTION 'crash'});
+$writer = $node->background_psql('postgres');
+$writer->query_safe('BEGIN; UPDATE accounts SET balance = balance + 11 WHERE id % 2 = 1; INSERT INTO pairs (half, n) VALUES (1, 0)');
+$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
+$node->stop('immediate');
+$writer->{run}->finish;
+$node->start;
+wait_for_worker($node);
+is_offloaded($node, $_, "after a crash: $_") foreach ($sum, $halves);
+is_offloaded($node, $_, "after a crash, by version: $_") foreach ($sum, $halves);
+cmp_ok((pages_of($node, $sum))[0], '>', 20, 'after a crash: pages are served by version');
+$node->safe_psql('postgres', q{COMMIT PREPARED 'crash'});
+is_offloaded($node, $sum, 'after a crash: the prepared transaction is committed');
+
+nothing_held($node, 'at last');
+is(log_has($_, qr/PANIC|TRAP|was terminated by signal|could not access status/), 0, 'nothing bad in the log of ' . $_->name) foreach ($node, $standby);
+$node->stop;
+done_testing();
