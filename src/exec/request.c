@@ -324,9 +324,30 @@ mix_expr(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 e)
 }
 
 /*
- * Identity of what build i will contain: its directory, when that is exactly what
- * is read, and everything that is computed from it.  Zero if it is this request's
- * alone.
+ * Mix in which rows an input has: its directory, and what of that is seen.  False if it has rows
+ * that are this request's alone.
+ */
+static bool
+mix_rows(GcHash *h, const GcInputState *in)
+{
+	if (in->private || in->dir == NULL)
+		return false;
+	mix(h, &in->dir->id, sizeof(in->dir->id));
+	for (uint32 k = 0; !in->served.complete && k < in->served.nchunks; k++)
+	{
+		const GcServedChunk *chunk = &in->served.chunks[k];
+		const uint32 what[2] = {chunk->chunk, chunk->nholes};
+
+		mix(h, what, sizeof(what));
+		if (chunk->nholes > 0)
+			mix(h, chunk->holes, chunk->nholes * sizeof(GcHole));
+	}
+	return true;
+}
+
+/*
+ * Identity of what build i will contain: the rows that are read, and everything that is
+ * computed from them.  Zero if it is this request's alone.
  */
 static GcHash
 share_hash(GcBinding *b, int i)
@@ -339,9 +360,8 @@ share_hash(GcBinding *b, int i)
 	GcHash		h = {{0x6770, 0x636f}};
 	uint32		shape[6] = {build->mode, build->unique, build->set, build->nkeys, build->npayloads, pl->nsteps};
 
-	if (in->private || in->dir == NULL || !in->served.complete)
+	if (!mix_rows(&h, in))
 		return none;
-	mix(&h, &in->dir->id, sizeof(in->dir->id));
 	mix(&h, shape, sizeof(shape));
 	mix(&h, &v->base, sizeof(v->base) + sizeof(v->range) + sizeof(v->cap) + sizeof(v->slots));
 	for (int s = 0; s < pl->nsteps; s++)
@@ -378,7 +398,7 @@ share_hash(GcBinding *b, int i)
 
 /*
  * Identity of the whole result, besides the program: which rows are read, and all
- * values.  Zero if some input is not exactly a directory's chunks.
+ * values.  Zero if some input has rows that are this request's alone.
  */
 static GcHash
 share_request(GcBinding *b)
@@ -392,9 +412,8 @@ share_request(GcBinding *b)
 
 		if (gc_inputs(b->program)[i].groups_of)
 			continue;
-		if (in->private || in->dir == NULL || !in->served.complete)
+		if (!mix_rows(&h, in))
 			return none;
-		mix(&h, &in->dir->id, sizeof(in->dir->id));
 	}
 	mix(&h, b->params, b->plan->nparams * sizeof(GcParamValue));
 	for (int i = 0; i < b->plan->nluts; i++)
