@@ -61,6 +61,25 @@ my @pages = pages_of($node, $sum);
 cmp_ok($pages[0], '>', 20, 'pages are served by version');
 is($pages[1], 0, 'and none is read by the session');
 
+# A build over hot pages is made once for all that see the same rows, and anew for others.
+my $joined = 'SELECT count(*), sum(n) FROM pairs JOIN accounts ON accounts.id = n WHERE balance > 0';
+
+sub builds_made_by
+{
+	my ($query) = @_;
+	my $made = sub { $node->safe_psql('postgres', 'SELECT builds_run FROM gpuconc_stat') };
+	my $before = $made->();
+	my $answer = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query");
+
+	is($answer, $node->safe_psql('postgres', "SET gpuconc.debug_offload = forbid; $query"), 'a join over hot pages is right');
+	return $made->() - $before;
+}
+
+is(builds_made_by($joined), 1, 'a build over hot pages');
+is(builds_made_by($joined), 0, 'is shared');
+$node->safe_psql('postgres', 'UPDATE pairs SET n = n WHERE id = 77');
+is(builds_made_by($joined), 1, 'but not by a snapshot that sees other rows');
+
 my $directory = $PostgreSQL::Test::Utils::tmp_check;
 my %scripts = (
 	transfer => q{

@@ -37,6 +37,9 @@
 /* A load of hot pages that was in vain puts off the next one by this many times what it took. */
 #define PUT_OFF_FACTOR	10
 
+/* One that found no room puts off the next one by so long. */
+#define NO_ROOM_MS		1000
+
 /* Hot pages that are so many that it is better to wait for another session's load of them. */
 #define FALLEN_BEHIND	512
 
@@ -53,6 +56,7 @@ start_input(GcScanState *node, int i, GcInputState *in)
 	in->private = NULL;
 	in->private_rows = 0;
 	in->encoded = NULL;
+	in->for_versions = false;
 	in->dir = NULL;
 	in->nparts = 0;
 	in->parts = NULL;
@@ -173,6 +177,7 @@ load_table(GcScanState *node, GcInputState *in, GcError *err)
 {
 	GcLoadStats stats = {0};
 	GcColSpec  *specs = palloc((in->ncols + 1) * sizeof(GcColSpec));
+	GcRelKey	key;
 	int			n = 0;
 	GcCode		code;
 
@@ -182,6 +187,13 @@ load_table(GcScanState *node, GcInputState *in, GcError *err)
 			specs[n++] = in->specs[c];
 	}
 	code = gc_load_columns(in->rel, n, specs, &stats, err);
+	if (code != GC_OK && in->for_versions)
+	{
+		/* Its columns are there; hot pages that find no room are read by the session. */
+		gc_rel_key(in->rel, &key);
+		gc_store_put_off_versions(&key, NO_ROOM_MS);
+		code = GC_OK;
+	}
 
 	node->stats.chunks_loaded += stats.chunks_loaded;
 	node->stats.load_ms += stats.ms;
@@ -320,7 +332,8 @@ worth_versions(GcScanState *node, GcInputState *in)
 	/* A session loads them, and the others go on as long as they do not fall behind. */
 	if (in->served.pages_delta < FALLEN_BEHIND && gc_job_exists(&key))
 		return false;
-	return gc_rel_loadable(in->rel, &reason) && gc_store_versions_due(&key);
+	in->for_versions = gc_rel_loadable(in->rel, &reason) && gc_store_versions_due(&key);
+	return in->for_versions;
 }
 
 /* Find out which pages of a table are served. */
