@@ -72,7 +72,9 @@ enum
 {
 	GC_BUILD_PART_BITMAP, GC_BUILD_PART_BASE, GC_BUILD_PART_RANGE,
 	GC_BUILD_PART_SLOTS, GC_BUILD_PART_MASK, GC_BUILD_PART_KEYS,
-	GC_BUILD_PART_NEXT, GC_BUILD_PART_CAP
+	GC_BUILD_PART_NEXT, GC_BUILD_PART_CAP,
+	GC_BUILD_PART_MATCHED,		/* address of a byte for each row: not 0 if something matched it */
+	GC_BUILD_PART_FLAGS			/* address of the build's own u32[GC_NFLAGS] */
 };
 
 /*

@@ -603,6 +603,8 @@ cg_expr(Cg *cg, u16 i)
 			return emit_scale(cg, i);
 		case GC_OP_AVG:
 			return emit_avg(cg, i);
+		case GC_OP_OUTER:
+			return EXPR(cg, i)->ref == cg->unmatched ? emit_leaf(cg, i) : cg_expr(cg, EXPR(cg, i)->arg[0]);
 		default:
 			return emit_test(cg, i);
 	}

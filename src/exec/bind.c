@@ -308,7 +308,7 @@ dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 				factor;
 	u16			key;
 
-	if (build->nkeys != 1)
+	if (build->nkeys != 1 || build->keeps)
 		return false;
 	key = gc_refs(b->program)[build->first_key];
 	if (gc_exprs(b->program)[key].reg == GC_I128)
@@ -472,7 +472,7 @@ bind_groups(GcBinding *b, u16 n)
 static bool
 probe_multiplies(const GcProgram *p, const GcPStep *step)
 {
-	return (step->join == GC_JOIN_INNER || step->join == GC_JOIN_LEFT) && !gc_builds(p)[step->build].unique;
+	return step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI && !gc_builds(p)[step->build].unique;
 }
 
 /*
@@ -490,8 +490,8 @@ bind_pipelines(GcBinding *b)
 		const u16	groups_of = gc_inputs(b->program)[pl->input].groups_of;
 		double		rows = groups_of ? groups_out(b, groups_of - 1) : gc_input_rows(&b->node->inputs[pl->input]);
 
-		/* The one that chooses among the main pipeline's groups changes none of them. */
-		if (pl->sink == GC_SINK_SELECT)
+		/* The one that chooses among the main pipeline's groups changes none of them; rests share a sink. */
+		if (pl->sink == GC_SINK_SELECT || pl->rest_of)
 			continue;
 
 		for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
@@ -503,6 +503,8 @@ bind_pipelines(GcBinding *b)
 			code = bind_probe(b, step);
 			if (probe_multiplies(b->program, step))
 				rows *= Max(1, b->rows_into[gc_builds(b->program)[step->build].pipeline]);
+			if (gc_join_keeps(step->join))
+				rows += b->rows_into[gc_builds(b->program)[step->build].pipeline];
 		}
 		b->rows_into[n] = (uint64) Min(rows, 1e15);
 		if (code == GC_OK && pl->sink == GC_SINK_BUILD)
@@ -510,6 +512,7 @@ bind_pipelines(GcBinding *b)
 		else if (code == GC_OK && pl->sink == GC_SINK_AGGREGATE)
 			bind_groups(b, n);
 	}
+	gc_bind_rests(b->program);
 	return code;
 }
 
@@ -611,5 +614,7 @@ gc_bind(GcBinding *b)
 		return code;
 	main = &gc_pipelines(b->program)[b->program->npipelines - 1];
 	bind_rows(b, main);
+	for (int n = 0; n < b->program->npipelines; n++)
+		b->sinks[n] = b->sinks[gc_sink_owner(b->program, n)];
 	return GC_OK;
 }

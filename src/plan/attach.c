@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * attach.c
- *	  What left, semi and anti joins attach to a core.
+ *	  What left, semi, anti and full joins attach to a core.
  *
  * A core is a set of inner-joined leaves with a streamed one (tree.c).  Attached to it are
  * cores again.  An attached core's streamed leaf fills a build, which is probed by the
@@ -10,6 +10,10 @@
  * The probe is made in the pipeline of the one leaf whose columns the clauses use, so that
  * a semi join on a dimension filters the dimension.  Where they use several leaves, or
  * something that was attached before, it is made in the streamed pipeline.
+ *
+ * A full join is probed in the streamed pipeline, behind all that comes before it in SQL; and
+ * what comes after it, behind it.  The rest of the pipeline takes rows without a match through
+ * that (pipelines.c), where all that came before the join is NULL.
  *
  * Above a left join the inner side's columns may be NULL, which typing knows of its build.
  * Above an anti join they are NULL.  Above a semi join PostgreSQL may use an inner column in
@@ -68,7 +72,7 @@ attached_core(GcTranslation *tr, const GcAttachedDesc *desc)
 
 	core->join = desc->join;
 	core->share = desc->share;
-	tr->has_optional |= desc->join == GC_JOIN_LEFT || desc->join == GC_JOIN_ANTI;
+	tr->has_optional |= desc->join == GC_JOIN_LEFT || desc->join == GC_JOIN_ANTI || gc_join_keeps(desc->join);
 	foreach(lc, desc->clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -103,6 +107,7 @@ gc_core_make(GcTranslation *tr, const GcRelDesc *desc)
 		GcCore	   *attached = attached_core(tr, lfirst(lc));
 
 		core->attached = lappend(core->attached, attached);
+		core->above = list_concat(core->above, ((GcAttachedDesc *) lfirst(lc))->above);
 		core->relids = bms_add_members(core->relids, attached->relids);
 	}
 	return core;
@@ -208,12 +213,14 @@ gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet 
 	GcLeaf	   *parent;
 	GcJoinKey  *key;
 
+	if (gc_join_keeps(attached->join))
+		core->phase++;
 	/* Of an outer join, PostgreSQL keeps the clause. */
-	if (attached->keys == NIL && attached->join == GC_JOIN_SEMI &&
+	if (attached->keys == NIL && attached->join == GC_JOIN_SEMI && core->phase == 0 &&
 		(key = gc_constant_key(tr, attached, core)) != NULL)
 		attached->keys = list_make1(key);
 	parent = gc_leaf_among(core->leaves, outer_relids(tr, attached));
-	if (parent == NULL)
+	if (parent == NULL || core->phase > 0)
 		parent = core->streamed;
 	use_own_columns(attached, eqs, parent);
 	if (attached->keys == NIL)
@@ -226,6 +233,9 @@ gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet 
 	leaf->keys = attached->keys;
 	leaf->conditions = attached->conditions;
 	leaf->unique = has_unique_key(attached) || gc_covers_groups(leaf, attached->keys);
+	leaf->phase = core->phase;
+	if (gc_join_keeps(attached->join))
+		core->phase++;
 	leaf->parent = parent;
 	leaf->parent->children = lappend(leaf->parent->children, leaf);
 	return true;

@@ -7,6 +7,9 @@
  * of steps.c, then conditions on several leaves, then the keys of its own build.  The
  * pipelines of its children come before it.
  *
+ * Behind a pipeline with full joins come the rests of it, one for each.  They have no steps of
+ * their own: packing gives them those that stand behind the join.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
@@ -140,7 +143,7 @@ leaf_unique(GcLeaf *leaf)
 	{
 		GcLeaf	   *child = lfirst(lc);
 
-		if ((child->join == GC_JOIN_INNER || child->join == GC_JOIN_LEFT) && !leaf_unique(child))
+		if (child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI && !leaf_unique(child))
 			return false;
 	}
 	return leaf->unique;
@@ -265,7 +268,59 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 	if (!translate_condition(tr, leaf, child, &condition))
 		return false;
 	gc_build_probe(tr, leaf->pipeline, child, probe_keys, condition);
+	if (gc_join_keeps(child->join))
+		leaf->full = lappend(leaf->full, child);
+	child->after_full = list_length(leaf->full);
 	return true;
+}
+
+/* Clauses on several leaves, one after another. */
+static bool
+emit_residuals(GcTranslation *tr, GcLeaf *leaf, List *residuals)
+{
+	ListCell   *lc;
+
+	foreach(lc, residuals)
+	{
+		List	   *clause = list_make1(lfirst(lc));
+
+		if (!emit_filter(tr, leaf, clause, gc_clauses_share(tr, clause)))
+			return false;
+	}
+	return true;
+}
+
+/* Open the rest of a pipeline that has probed `child` by a full join just now. */
+static bool
+open_rest(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
+{
+	if (tr->npipelines == GC_MAX_PIPELINES || tr->ninputs == GC_MAX_INPUTS)
+	{
+		gc_refuse(tr, "too many relations are joined");
+		return false;
+	}
+	tr->builds[child->build].keeps = 1;
+	tr->rest_of[tr->npipelines] = leaf->pipeline + 1;
+	tr->rest_steps[tr->npipelines] = list_length(tr->steps[leaf->pipeline]);
+	tr->pipelines[tr->npipelines].input = tr->ninputs;
+	tr->unmatched_of[tr->ninputs] = child->build + 1;
+	tr->plan->inputs[tr->ninputs] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
+	tr->ninputs++;
+	tr->npipelines++;
+	return true;
+}
+
+/* Take a step; what is to be filtered before a full join is, by then. */
+static bool
+emit_step(GcTranslation *tr, GcLeaf *leaf, const GcStepPlan *step)
+{
+	if (step->filters)
+		return emit_filter(tr, leaf, step->filters, step->share);
+	if (!gc_join_keeps(step->probe->join))
+		return emit_probe(tr, leaf, step->probe);
+	if (leaf->full == NIL && !emit_residuals(tr, leaf, leaf->residuals))
+		return false;
+	return emit_probe(tr, leaf, step->probe) && open_rest(tr, leaf, step->probe);
 }
 
 static bool translate_leaf(GcTranslation *tr, GcLeaf *leaf);
@@ -361,19 +416,13 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 			return false;
 		}
 		todo = list_delete_ptr(todo, next);
-		if (next->filters ? !emit_filter(tr, leaf, next->filters, next->share)
-			: !emit_probe(tr, leaf, next->probe))
+		if (!emit_step(tr, leaf, next))
 			return false;
 		if (next->probe)
 			probed = lappend(probed, next->probe);
 	}
-	foreach(lc, leaf->residuals)
-	{
-		List	   *clause = list_make1(lfirst(lc));
-
-		if (!emit_filter(tr, leaf, clause, gc_clauses_share(tr, clause)))
-			return false;
-	}
+	if ((leaf->full == NIL && !emit_residuals(tr, leaf, leaf->residuals)) || !emit_residuals(tr, leaf, leaf->above))
+		return false;
 	foreach(lc, leaf->keys)
 	{
 		GcJoinKey  *key = lfirst(lc);

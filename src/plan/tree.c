@@ -324,6 +324,7 @@ translate_core(GcTranslation *tr, GcCore *core)
 		if (!translate_core(tr, lfirst(lc)) || !gc_core_attach(tr, core, lfirst(lc), &set))
 			return false;
 	}
+	core->streamed->above = core->above;
 	return true;
 }
 

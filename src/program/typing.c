@@ -380,6 +380,12 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_AVG:
 			code = gc_type_avg(t, e, r);
 			break;
+		case GC_OP_OUTER:
+			*r = t->ranges[e->arg[0]];
+			e->scale = t->exprs[e->arg[0]].scale;
+			e->min_scale = t->exprs[e->arg[0]].min_scale;
+			e->flags |= GC_NULLABLE;
+			break;
 		case GC_OP_SCALE:
 			*r = (GcRange) {t->exprs[e->arg[0]].min_scale, t->exprs[e->arg[0]].scale};
 			break;
