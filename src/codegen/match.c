@@ -42,6 +42,8 @@ require_beside(Cg *cg, u16 e, u16 build)
 
 	if (x->op == GC_OP_PAYLOAD && gc_payloads(cg->p)[x->ref].build == build)
 		return;
+	if (x->op == GC_OP_OUTER && x->ref == cg->unmatched)
+		return;
 	if (x->op == GC_OP_PAYLOAD || x->op == GC_OP_COLUMN || x->op == GC_OP_PARAM)
 		cg_require(cg, e);
 	for (int a = 0; a < 3; a++)
