@@ -209,5 +209,5 @@ cg_unmatched_of(const GcProgram *p, const GcPPipeline *pl)
 {
 	const u16	unmatched_of = gc_inputs(p)[pl->input].unmatched_of;
 
-	return unmatched_of ? unmatched_of - 1 : GC_NONE;
+	return unmatched_of ? (u16) (unmatched_of - 1) : GC_NONE;
 }
