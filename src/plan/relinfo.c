@@ -15,6 +15,9 @@
  * table on the outer side.  But what comes after it stays behind it, and inner joins
  * cannot: there, the full join is a leaf, as a row source.
  *
+ * A left join with a far larger inner side streams that, as a right join, if nothing is joined
+ * to it any more.
+ *
  * A semi join by a unique inner side (JOIN_UNIQUE_INNER) has no description; another pair
  * offers it as a semi join.
  *
@@ -30,6 +33,10 @@
 #include "optimizer/restrictinfo.h"
 
 #include "leaf.h"
+#include "../compat.h"
+
+/* A left join streams its inner side if that is larger by this factor: a build of it costs more than a scan. */
+#define SWAP_FACTOR		4
 
 /* A leaf: the relation itself, with its own restrictions. */
 static GcRelDesc *
@@ -153,6 +160,19 @@ largest_table(PlannerInfo *root, const GcRelDesc *desc)
 	return most;
 }
 
+/*
+ * Should the inner side be streamed, and the outer one be a build that knows its matches?  Of a left
+ * join, only where nothing comes behind it that would have to be put before.
+ */
+static bool
+better_swapped(PlannerInfo *root, const RelOptInfo *joinrel, const GcRelDesc *o, const GcRelDesc *i, GcJoinKind kind)
+{
+	if (kind == GC_JOIN_FULL)
+		return largest_table(root, i) > largest_table(root, o);
+	return kind == GC_JOIN_LEFT && bms_equal(joinrel->relids, GC_ALL_RELIDS(root)) &&
+		largest_table(root, i) > SWAP_FACTOR * largest_table(root, o);
+}
+
 /* A side of an inner join: behind a full join nothing can be put, so that it becomes a leaf. */
 static const GcRelDesc *
 inner_joined(PlannerInfo *root, const GcRelDesc *desc, RelOptInfo *rel)
@@ -253,12 +273,13 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	}
 	else
 	{
-		if (kind == GC_JOIN_FULL && largest_table(root, i) > largest_table(root, o))
+		if (better_swapped(root, joinrel, o, i, kind))
 		{
 			GcRelDesc  *larger = i;
 
 			i = o;
 			o = larger;
+			kind = kind == GC_JOIN_FULL ? GC_JOIN_FULL : GC_JOIN_RIGHT;
 		}
 		desc->leaves = list_copy(o->leaves);
 		desc->clauses = list_copy(o->clauses);
