@@ -97,5 +97,30 @@ EXECUTE p (3); EXECUTE p (20); EXECUTE p (NULL);
 SET gpuconc.debug_offload = forbid;
 EXECUTE p (3); EXECUTE p (20); EXECUTE p (NULL);
 RESET gpuconc.debug_offload;
+-- joins without an equality before it, in either side, and behind it
+SELECT plan_of('SELECT count(*), sum(b.y) FROM a FULL JOIN b USING (k) LEFT JOIN c ON c.z > b.y AND c.k < 90');
+SELECT q, check_full(q) FROM unnest(ARRAY[
+	'SELECT count(*), sum(a.x), sum(b.y), sum(c.z), count(c.k) FROM a FULL JOIN b USING (k) LEFT JOIN c ON c.z > coalesce(b.y, a.x) AND c.k < 90',
+	'SELECT a.id, b.id, c.k FROM a FULL JOIN b USING (k) LEFT JOIN c ON c.z > b.y AND c.k < a.x WHERE coalesce(a.id, b.id) < 400',
+	'SELECT b.id, count(*) FROM a FULL JOIN b USING (k) WHERE EXISTS (SELECT FROM c WHERE c.z > b.y AND c.k < coalesce(a.x, 5)) GROUP BY b.id',
+	'SELECT count(*), sum(b.id), sum(a.id) FROM a FULL JOIN b USING (k) WHERE NOT EXISTS (SELECT FROM c WHERE c.z < b.y AND c.k > coalesce(a.id, 9))',
+	'SELECT count(*), sum(x), sum(z), sum(y), count(b.id) FROM (SELECT a.*, c.z FROM a, c WHERE a.id < c.k AND c.z < a.x) s FULL JOIN b USING (k)',
+	'SELECT count(*), sum(x), sum(z), sum(y), count(s.id) FROM a FULL JOIN (SELECT b.*, c.z FROM b, c WHERE b.id < c.k AND c.z < b.y) s USING (k)',
+	'SELECT count(*), sum(x), sum(y), count(s.z) FROM (SELECT a.*, c.z FROM a LEFT JOIN c ON a.id < c.k AND c.z < a.x WHERE a.id < 2000) s FULL JOIN b USING (k) LEFT JOIN c d ON d.z = b.id',
+	'SELECT count(*), sum(c.z), sum(x), sum(y) FROM c LEFT JOIN (a FULL JOIN b USING (k)) ON c.z < coalesce(a.x, b.y) AND c.k < 60',
+	'SELECT count(*), sum(a.x), sum(b.y), sum(m) FROM a FULL JOIN b USING (k) LEFT JOIN (SELECT max(z) AS m FROM c) s ON s.m > b.y',
+	'SELECT count(*), sum(a.x), sum(m) FROM a FULL JOIN (SELECT max(z) AS m FROM c) s ON s.m = a.x',
+	'SELECT count(*), sum(a.x), sum(b.y) FROM a FULL JOIN b USING (k) WHERE b.y > (SELECT avg(z) FROM c) OR a.id IS NULL',
+	'SELECT count(*), sum(a.x), sum(c.z), count(f.k) FROM a FULL JOIN b USING (k) FULL JOIN c f ON f.k = a.id LEFT JOIN c ON c.z < b.y AND c.k < 9',
+	'SELECT k, a.id, b.id FROM a FULL JOIN b USING (k) ORDER BY b.id DESC NULLS LAST, a.id LIMIT 20',
+	'SELECT k, a.id, b.id FROM a FULL JOIN b USING (k) ORDER BY a.id DESC NULLS FIRST, b.id LIMIT 2000',
+	'SELECT a.id, b.id, c.k FROM a FULL JOIN b USING (k) LEFT JOIN c ON c.z > b.y AND c.k < 300 ORDER BY b.id, a.id, c.k LIMIT 50',
+	'SELECT upper(a.t), count(*), min(lower(b.t)) FROM a FULL JOIN b USING (k) GROUP BY 1',
+	'SELECT count(*), sum(x), sum(y) FROM a FULL JOIN b USING (k) WHERE a.id NOT IN (SELECT z FROM c) AND coalesce(b.y, 1) > 0']) AS q;
+SELECT check_full('SELECT count(*), sum(a.x) FROM a FULL JOIN c ON true WHERE coalesce(a.id, 1) < 20'), check_full('SELECT count(*), sum(x), sum(m) FROM a FULL JOIN (SELECT max(z) AS m FROM c) s ON true'), check_full('SELECT count(*), sum(x), sum(m) FROM (SELECT max(z) AS m FROM c WHERE k < 0) s FULL JOIN none ON true LEFT JOIN a ON true');
+-- what filters an earlier full join's rows comes before the next one
+SELECT check_full('SELECT count(*), sum(s.x), sum(s.y), count(c.k) FROM (SELECT a.id, a.x, b.y FROM a FULL JOIN b USING (k) WHERE coalesce(a.x, 0) + coalesce(b.y, 0) > 9) s FULL JOIN c ON s.id = c.k');
+-- a far larger inner side is streamed only where there is an equality
+SELECT q, check_full(q) FROM unnest(ARRAY['SELECT c.k, a.id, a.x FROM c LEFT JOIN a ON a.id < c.z AND a.x > c.k', 'SELECT c.k, a.id, a.x FROM c LEFT JOIN a ON a.k = c.k AND a.x > c.z', 'SELECT m, count(a.id), sum(a.x) FROM (SELECT max(z) AS m FROM c) s LEFT JOIN a ON a.x > s.m - 9 GROUP BY m']) AS q;
 -- an error is PostgreSQL's
 SELECT check_error('SELECT sum(1 / coalesce(a.x, 0)) FROM full_join.a a FULL JOIN full_join.b b USING (k)', '{public}');

@@ -191,18 +191,30 @@ better_swapped(PlannerInfo *root, const RelOptInfo *joinrel, const GcRelDesc *o,
 		largest_table(root, i) > SWAP_FACTOR * largest_table(root, o);
 }
 
-/* A side of an inner join: behind a full join nothing can be put, so that it becomes a leaf. */
-static const GcRelDesc *
-inner_joined(PlannerInfo *root, const GcRelDesc *desc, RelOptInfo *rel)
+static GcRelDesc *
+as_leaf(RelOptInfo *rel)
 {
-	GcRelDesc  *leaf;
+	GcRelDesc  *leaf = palloc0(sizeof(GcRelDesc));
 
-	if (last_full_join(desc) == NULL)
-		return desc;
-	leaf = palloc0(sizeof(GcRelDesc));
 	leaf->ok = true;
 	leaf->leaves = list_make1(rel);
 	return leaf;
+}
+
+/* A side of an inner join: behind a full join nothing can be put, so that it becomes a leaf. */
+static GcRelDesc *
+inner_joined(GcRelDesc *desc, RelOptInfo *rel)
+{
+	return last_full_join(desc) == NULL ? desc : as_leaf(rel);
+}
+
+/* The streamed side of a full join: what filters an earlier full join's rows would come behind this one. */
+static GcRelDesc *
+full_joined(GcRelDesc *desc, RelOptInfo *rel)
+{
+	const GcAttachedDesc *full = last_full_join(desc);
+
+	return full == NULL || full->above == NIL ? desc : as_leaf(rel);
 }
 
 /* What is attached so far; of its full joins, what is put behind them may change. */
@@ -282,8 +294,8 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	desc->reason = NULL;
 	if (kind == GC_JOIN_INNER)
 	{
-		const GcRelDesc *l = inner_joined(root, o, outer);
-		const GcRelDesc *r = inner_joined(root, i, inner);
+		const GcRelDesc *l = inner_joined(o, outer);
+		const GcRelDesc *r = inner_joined(i, inner);
 
 		desc->leaves = list_concat_copy(l->leaves, r->leaves);
 		desc->clauses = list_concat_copy(list_concat_copy(l->clauses, r->clauses), extra->restrictlist);
@@ -291,7 +303,9 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	}
 	else
 	{
-		if (better_swapped(root, joinrel, o, i, kind, extra->restrictlist))
+		const bool	swapped = better_swapped(root, joinrel, o, i, kind, extra->restrictlist);
+
+		if (swapped)
 		{
 			GcRelDesc  *larger = i;
 
@@ -299,6 +313,8 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 			o = larger;
 			kind = kind == GC_JOIN_FULL ? GC_JOIN_FULL : GC_JOIN_RIGHT;
 		}
+		if (gc_join_keeps(kind))
+			o = full_joined(o, swapped ? inner : outer);
 		desc->leaves = list_copy(o->leaves);
 		desc->clauses = list_copy(o->clauses);
 		desc->attached = copy_attached(o);
