@@ -106,9 +106,9 @@ SELECT format('DROP TABLE public.semi_%s', n) FROM unnest('{0,1,31,32,33,1023,10
 SELECT check_whole('SELECT count(*) FROM sales WHERE shop IN (SELECT x FROM generate_series(1, 20) AS x)');
 SELECT check_whole('SELECT count(*) FROM sales WHERE NOT EXISTS (SELECT FROM (VALUES (1, 2), (2, 3), (2, 4), (NULL, 5)) AS v(a, b) WHERE shop = v.a AND quantity > v.b)');
 SELECT check_whole('SELECT count(*) FROM sales WHERE EXISTS (SELECT FROM customer WHERE customer = c_id AND c_name ~ (c_region || ''$''))');
--- NOT IN, where NULLs count: PostgreSQL's own
-SELECT check_same('SELECT count(*) FROM sales WHERE customer NOT IN (SELECT c_id FROM customer WHERE c_region = 2)');
-SELECT check_same('SELECT count(*) FROM sales WHERE quantity NOT IN (SELECT s_region FROM shop)');
+-- NOT IN, where NULLs count
+SELECT check_whole('SELECT count(*) FROM sales WHERE customer NOT IN (SELECT c_id FROM customer WHERE c_region = 2)');
+SELECT check_whole('SELECT count(*) FROM sales WHERE quantity NOT IN (SELECT s_region FROM shop)');
 
 -- TPC-H's shapes, small
 CREATE SCHEMA tiny;

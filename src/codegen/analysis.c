@@ -35,7 +35,8 @@ cg_columns_only(const GcProgram *p, u16 e)
 {
 	const GcExpr *x = &gc_exprs(p)[e];
 
-	if (x->op == GC_OP_PAYLOAD)
+	/* What is tested behind a full join must not be tested before it. */
+	if (x->op == GC_OP_PAYLOAD || x->op == GC_OP_OUTER)
 		return false;
 	for (int i = 0; i < 3; i++)
 	{
@@ -51,7 +52,7 @@ reads_one_column(const GcProgram *p, u16 e, u16 *column)
 {
 	const GcExpr *x = &gc_exprs(p)[e];
 
-	if (x->op == GC_OP_PAYLOAD)
+	if (x->op == GC_OP_PAYLOAD || x->op == GC_OP_OUTER)
 		return false;
 	if (x->op == GC_OP_COLUMN)
 	{
@@ -125,14 +126,15 @@ cg_is_list_probe(const GcProgram *p, const GcPStep *step)
 bool
 cg_scans_pairs(const GcProgram *p, const GcPPipeline *pl)
 {
-	return cg_groups_of(p, pl) == NULL && gc_first_list_probe(p, pl) >= 0;
+	return cg_groups_of(p, pl) == NULL && cg_unmatched_of(p, pl) == GC_NONE && gc_first_list_probe(p, pl) >= 0;
 }
 
 bool
 cg_is_test(const GcProgram *p, const GcPStep *step)
 {
 	return step->type == GC_STEP_FILTER || (gc_builds(p)[step->build].mode == GC_BUILD_DENSE &&
-											step->join != GC_JOIN_LEFT && step->expr == GC_NONE);
+											step->join <= GC_JOIN_ANTI && step->join != GC_JOIN_LEFT &&
+											step->expr == GC_NONE);
 }
 
 bool
@@ -145,7 +147,7 @@ cg_is_vector_step(const GcProgram *p, const GcPStep *step)
 bool
 cg_may_multiply(const GcProgram *p, const GcPStep *step)
 {
-	return (cg_is_hash_probe(p, step) || cg_is_list_probe(p, step)) && (step->join == GC_JOIN_INNER || step->join == GC_JOIN_LEFT);
+	return (cg_is_hash_probe(p, step) || cg_is_list_probe(p, step)) && step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI;
 }
 
 const GcPStep *
@@ -212,4 +214,12 @@ cg_groups_of(const GcProgram *p, const GcPPipeline *pl)
 	const u16	groups_of = gc_inputs(p)[pl->input].groups_of;
 
 	return groups_of ? &gc_pipelines(p)[groups_of - 1] : NULL;
+}
+
+u16
+cg_unmatched_of(const GcProgram *p, const GcPPipeline *pl)
+{
+	const u16	unmatched_of = gc_inputs(p)[pl->input].unmatched_of;
+
+	return unmatched_of ? (u16) (unmatched_of - 1) : GC_NONE;
 }

@@ -64,4 +64,7 @@ extern int	cg_group_key_words(const GcProgram *p, const GcPPipeline *pl);
 /* The pipeline whose groups this one scans; NULL if it scans a relation or a row source. */
 extern const GcPPipeline *cg_groups_of(const GcProgram *p, const GcPPipeline *pl);
 
+/* The build whose rows without a match a pipeline scans; GC_NONE: it scans something else. */
+extern u16	cg_unmatched_of(const GcProgram *p, const GcPPipeline *pl);
+
 #endif							/* GC_ANALYSIS_H */

@@ -43,6 +43,7 @@ cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcE
 	memset(cg->build, -1, sizeof(cg->build));
 	cg->p = p;
 	cg->pl = &gc_pipelines(p)[pipeline];
+	cg->unmatched = cg_unmatched_of(p, cg->pl);
 	cg->variant = variant;
 	cg->err = err;
 	cg->out = &cg->body;

@@ -43,11 +43,11 @@ extern int	cg_build(Cg *cg, u16 build);
 /* Statements that declare `h`, the hash of the first nkeys words of the array `keys`. */
 extern void cg_hash(Cg *cg, const char *h, const char *keys, int nkeys);
 
-/* The number of the pipeline that is generated. */
+/* The number of the pipeline whose sink is generated. */
 static inline u16
 cg_pipeline_number(const Cg *cg)
 {
-	return (u16) (cg->pl - gc_pipelines(cg->p));
+	return gc_sink_owner(cg->p, (u16) (cg->pl - gc_pipelines(cg->p)));
 }
 
 #endif							/* GC_EMIT_H */

@@ -498,6 +498,14 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 	}
 	switch (e->op)
 	{
+		case GC_OP_OUTER:
+			if (e->ref == cg->unmatched)
+			{
+				snprintf(buf, size, "0");
+				return;
+			}
+			scale_text(cg, e->arg[0], buf, size);
+			return;
 		case GC_OP_NEG:
 		case GC_OP_ABS:
 		case GC_OP_CAST:
@@ -607,6 +615,8 @@ cg_expr(Cg *cg, u16 i)
 			return emit_scale(cg, i);
 		case GC_OP_AVG:
 			return emit_avg(cg, i);
+		case GC_OP_OUTER:
+			return EXPR(cg, i)->ref == cg->unmatched ? emit_leaf(cg, i) : cg_expr(cg, EXPR(cg, i)->arg[0]);
 		default:
 			return emit_test(cg, i);
 	}

@@ -20,6 +20,7 @@
 #include "prologue.h"
 #include "shared.h"
 #include "sink.h"
+#include "unmatched_scan.h"
 
 #include <string.h>
 
@@ -138,6 +139,7 @@ static void
 assemble(Cg *cg, Text *t)
 {
 	const bool	selection = cg->variant->selection != 0;
+	const bool	single = cg_groups_of(cg->p, cg->pl) || cg->unmatched != GC_NONE;
 	const int	sel_bitmap = selection ? mark_words(cg) : 0;
 	const int	pairs = cg_scans_pairs(cg->p, cg->pl) ? cg_pair_words(cg) : -1;
 
@@ -152,7 +154,9 @@ assemble(Cg *cg, Text *t)
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\n");
-	if (cg_groups_of(cg->p, cg->pl))
+	if (cg->unmatched != GC_NONE)
+		cg_emit_unmatched_scan(cg, t);
+	else if (single)
 		cg_emit_group_scan(cg, t);
 	else if (pairs >= 0)
 		emit_pair_scan(cg, t, pairs);
@@ -162,7 +166,7 @@ assemble(Cg *cg, Text *t)
 		emit_filtered_scan(cg, t);
 	else
 		emit_scan(cg, t);
-	text_addf(t, cg_groups_of(cg->p, cg->pl) ? "}\n" : "GC_END_TILES\n");
+	text_addf(t, single ? "}\n" : "GC_END_TILES\n");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\n"
 			  "GC_ENDED(gc_flags)\nGC_DELIVER\n}\n");

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * match.c
- *	  Probes of left, semi and anti joins, row by row.
+ *	  Probes of left, semi, anti, full and right joins, row by row.
  *
  * A match is a row of the build with equal keys for which the step's condition is true.  The probe
  * looks for one, xN, or GC_NO_MATCH.  A NULL key has no match, as has a key outside of a dense
@@ -11,7 +11,10 @@
  *	  left			a loop over the chain takes the row on once per match; if none satisfies the
  *					condition, one more turn takes it on without
  *
- * Of a list all rows are tried in the same way.
+ *	  full			as left, and each match is noted
+ *	  right			a loop over the chain takes the row on once per match, which is noted
+ *
+ * Of a list all rows are tried in the same way, but there are no full and right joins with one.
  *
  * A condition reads its build's payloads in a C scope of its own.  What it declares there is
  * forgotten afterwards.
@@ -41,6 +44,8 @@ require_beside(Cg *cg, u16 e, u16 build)
 	const GcExpr *x = &gc_exprs(cg->p)[e];
 
 	if (x->op == GC_OP_PAYLOAD && gc_payloads(cg->p)[x->ref].build == build)
+		return;
+	if (x->op == GC_OP_OUTER && x->ref == cg->unmatched)
 		return;
 	if (x->op == GC_OP_PAYLOAD || x->op == GC_OP_COLUMN || x->op == GC_OP_PARAM)
 		cg_require(cg, e);
@@ -130,7 +135,29 @@ has_chain(const GcProgram *p, const GcPStep *step)
 	const GcPBuild *build = &gc_builds(p)[step->build];
 
 	return build->mode == GC_BUILD_HASH && !build->unique && !build->set &&
-		(step->join == GC_JOIN_LEFT || step->expr != GC_NONE);
+		((step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI) || step->expr != GC_NONE);
+}
+
+/* Note that row xN of the build has a match, if a later pipeline wants to know. */
+static void
+note_match(Cg *cg, const GcPStep *step)
+{
+	if (gc_join_keeps(step->join))
+		text_addf(cg->out, "((u8 *) gc_a.w[%d])[x%d] = 1;\n", cg_word(cg, GC_ARG_BUILD, step->build, GC_BUILD_PART_MATCHED),
+				  cg_build(cg, step->build));
+}
+
+/* Skip a row of a chain that does not satisfy the condition. */
+static void
+skip_unless_good(Cg *cg, const GcPStep *step)
+{
+	Operand		o;
+
+	if (step->expr == GC_NONE)
+		return;
+	o = begin_condition(cg, step);
+	text_addf(cg->out, "if (!(%s)) continue;\n}\n", o.v);
+	forget_match(cg, step->build);
 }
 
 /* Declare xN, a row of the list that satisfies the condition, or GC_NO_MATCH. */
@@ -157,18 +184,12 @@ static void
 loop_list(Cg *cg, const GcPStep *step)
 {
 	int			b = cg_build(cg, step->build);
-	Operand		o;
 
 	cg_count_list(cg, step);
 	text_addf(cg->out, "i32 gc_any%d = 0;\nfor (u32 r%d = 0; r%d < list%d || (r%d == list%d && !gc_any%d); r%d++) {\n"
 			  "const u64 x%d = r%d < list%d ? r%d : GC_NO_MATCH;\nif (x%d != GC_NO_MATCH) {\n", b, b, b, b, b, b, b, b,
 			  b, b, b, b, b);
-	if (step->expr != GC_NONE)
-	{
-		o = begin_condition(cg, step);
-		text_addf(cg->out, "if (!(%s)) continue;\n}\n", o.v);
-		forget_match(cg, step->build);
-	}
+	skip_unless_good(cg, step);
 	text_addf(cg->out, "gc_any%d = 1;\n}\n", b);
 }
 
@@ -192,29 +213,58 @@ static void
 loop_chain(Cg *cg, const GcPStep *step)
 {
 	int			b = cg_build(cg, step->build);
-	Operand		o;
 
 	find_row(cg, step);
 	text_addf(cg->out, "i32 gc_any%d = 0;\nfor (i32 gc_go%d = 1; gc_go%d; gc_go%d = r%d ? (r%d = ((const u32 *) b%d_next)[r%d - 1]) != 0 || !gc_any%d : 0) {\n",
 			  b, b, b, b, b, b, b, b, b);
 	text_addf(cg->out, "const u64 x%d = r%d ? r%d - 1 : GC_NO_MATCH;\nif (r%d) {\n", b, b, b, b);
+	skip_unless_good(cg, step);
+	note_match(cg, step);
+	text_addf(cg->out, "gc_any%d = 1;\n}\n", b);
+}
+
+/* Open a loop over the good ones of the chain, in which xN is declared. */
+static void
+loop_matches(Cg *cg, const GcPStep *step)
+{
+	int			b = cg_build(cg, step->build);
+
+	find_row(cg, step);
+	text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\nconst u64 x%d = r%d - 1;\n", b, b, b, b, b, b);
+	skip_unless_good(cg, step);
+	note_match(cg, step);
+}
+
+/* Declare xN, the only row with the row's keys if it satisfies the condition, or GC_NO_MATCH. */
+static void
+test_match(Cg *cg, const GcPStep *step)
+{
+	int			b = cg_build(cg, step->build);
+	Operand		o;
+
+	find_match(cg, step);
 	if (step->expr != GC_NONE)
 	{
+		text_addf(cg->out, "if (x%d != GC_NO_MATCH) ", b);
 		o = begin_condition(cg, step);
-		text_addf(cg->out, "if (!(%s)) continue;\n}\n", o.v);
+		text_addf(cg->out, "if (!(%s)) x%d = GC_NO_MATCH;\n}\n", o.v, b);
 		forget_match(cg, step->build);
 	}
-	text_addf(cg->out, "gc_any%d = 1;\n}\n", b);
+	if (gc_join_keeps(step->join))
+	{
+		text_addf(cg->out, "if (x%d != GC_NO_MATCH) ", b);
+		note_match(cg, step);
+	}
 }
 
 int
 cg_match_probe(Cg *cg, const GcPStep *step)
 {
 	const bool	list = cg_is_list_probe(cg->p, step);
-	const bool	chain = has_chain(cg->p, step) || (list && step->join == GC_JOIN_LEFT);
-	const bool	left = step->join == GC_JOIN_LEFT;
+	const bool	left = step->join == GC_JOIN_LEFT || step->join == GC_JOIN_FULL;
+	const bool	right = step->join == GC_JOIN_RIGHT;
+	const bool	chain = has_chain(cg->p, step) || (list && left);
 	int			b = cg_build(cg, step->build);
-	Operand		o;
 
 	if (step->expr != GC_NONE)
 		require_beside(cg, step->expr, step->build);
@@ -224,23 +274,16 @@ cg_match_probe(Cg *cg, const GcPStep *step)
 		search_list(cg, step);
 	else if (chain && left)
 		loop_chain(cg, step);
+	else if (chain && right)
+		loop_matches(cg, step);
 	else if (chain)
 		search_chain(cg, step);
 	else
-	{
-		find_match(cg, step);
-		if (step->expr != GC_NONE)
-		{
-			text_addf(cg->out, "if (x%d != GC_NO_MATCH) ", b);
-			o = begin_condition(cg, step);
-			text_addf(cg->out, "if (!(%s)) x%d = GC_NO_MATCH;\n}\n", o.v, b);
-			forget_match(cg, step->build);
-		}
-	}
-	cg->index[step->build] = left;
-	if (!left)
-		text_addf(cg->out, "if (x%d %s GC_NO_MATCH) continue;\n", b, step->join == GC_JOIN_SEMI ? "==" : "!=");
-	else
+		test_match(cg, step);
+	cg->index[step->build] = left || right;
+	if (left || (right && chain))
 		text_addf(cg->out, "(void) x%d;\n", b);
-	return chain && left ? 1 : 0;
+	else
+		text_addf(cg->out, "if (x%d %s GC_NO_MATCH) continue;\n", b, step->join == GC_JOIN_ANTI ? "!=" : "==");
+	return chain && (left || right) ? 1 : 0;
 }

@@ -27,6 +27,7 @@
 #include "probe.h"
 #include "sink.h"
 #include "steps.h"
+#include "unmatched_scan.h"
 #include "values.h"
 
 #include <string.h>
@@ -436,13 +437,19 @@ emit_filter_aggregate(Cg *cg)
  *-------------------------------------------------------------------------
  */
 
-/* A group of an earlier pipeline is one row, which the row phase takes (group_scan.c). */
+/*
+ * A group of an earlier pipeline is one row, which the row phase takes (group_scan.c).  So is a row of
+ * a build (unmatched_scan.c).
+ */
 static void
-emit_groups(Cg *cg)
+emit_single_rows(Cg *cg)
 {
 	int			loops = 0;
 
-	cg_declare_groups(cg);
+	if (cg->unmatched == GC_NONE)
+		cg_declare_groups(cg);
+	else
+		cg_declare_unmatched(cg);
 	cg->in_rows = true;
 	cg->once = cg->pl->rounds <= 1;
 	for (int s = 0; s < cg->pl->nsteps; s++)
@@ -467,9 +474,9 @@ emit_body(Cg *cg)
 {
 	StepLists	lists;
 
-	if (cg_groups_of(cg->p, cg->pl))
+	if (cg_groups_of(cg->p, cg->pl) || cg->unmatched != GC_NONE)
 	{
-		emit_groups(cg);
+		emit_single_rows(cg);
 		return;
 	}
 	if (cg->pl->nsteps > MAX_STEPS)

@@ -50,8 +50,9 @@ tested_column(const GcProgram *p, const GcPStep *step, const bool *allowed)
 {
 	u16			column;
 
-	/* A left join drops no row, and a condition may read others. */
-	if (step->type == GC_STEP_PROBE && (step->join == GC_JOIN_LEFT || step->expr != GC_NONE))
+	/* A left or full join drops no row, a right join notes matches, and a condition may read others. */
+	if (step->type == GC_STEP_PROBE &&
+		(step->join == GC_JOIN_LEFT || gc_join_keeps(step->join) || step->expr != GC_NONE))
 		return GC_NONE;
 	if (!cg_one_column(p, step, &column) || !allowed[column] ||
 		(gc_columns(p)[column].reg != GC_I32 && gc_columns(p)[column].reg != GC_I64))

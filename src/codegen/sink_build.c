@@ -103,6 +103,26 @@ emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 	}
 }
 
+/*
+ * Put the keys into gc_k.  NULL equals nothing, so that no join ever finds such a row: it is dropped,
+ * unless rows without a match are wanted (gc_lost).
+ */
+static void
+emit_keys(Cg *cg, const GcPBuild *b)
+{
+	if (b->nkeys > 0)
+		text_addf(cg->out, "i64 gc_k[%d];\n%s", b->nkeys, b->keeps ? "i32 gc_lost = 0;\n" : "");
+	for (u16 i = 0; i < b->nkeys; i++)
+	{
+		Operand		o = cg_expr(cg, gc_refs(cg->p)[b->first_key + i]);
+
+		if (!never_null(&o))
+			text_addf(cg->out, b->keeps ? "gc_lost |= %s;\n" : "if (%s) continue;\n", o.n);
+		cg_skip_bad(cg, gc_refs(cg->p)[b->first_key + i]);
+		text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
+	}
+}
+
 static void
 emit_row(Cg *cg)
 {
@@ -111,18 +131,7 @@ emit_row(Cg *cg)
 
 	for (u16 i = 0; i < b->nkeys; i++)
 		cg_require(cg, gc_refs(cg->p)[b->first_key + i]);
-	if (b->nkeys > 0)
-		text_addf(cg->out, "i64 gc_k[%d];\n", b->nkeys);
-	for (u16 i = 0; i < b->nkeys; i++)
-	{
-		Operand		o = cg_expr(cg, gc_refs(cg->p)[b->first_key + i]);
-
-		/* NULL equals nothing: no join ever finds such a row. */
-		if (!never_null(&o))
-			text_addf(cg->out, "if (%s) continue;\n", o.n);
-		cg_skip_bad(cg, gc_refs(cg->p)[b->first_key + i]);
-		text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
-	}
+	emit_keys(cg, b);
 	if (b->set)
 	{
 		skip_unknown(cg, b);
@@ -154,8 +163,8 @@ emit_row(Cg *cg)
 	if (b->mode == GC_BUILD_LIST)
 		return;
 	cg_hash(cg, "gc_h", "gc_k", b->nkeys);
-	text_addf(cg->out, "if (gc_build_insert((u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, (u32 *) b%d_next, b%d_cap, (u32) gc_x, gc_k, %d, gc_h))\n"
-			  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k, k, k, k, k, b->nkeys);
+	text_addf(cg->out, "if (%sgc_build_insert((u64 *) b%d_slots, b%d_mask, (const i64 *) b%d_keys, (u32 *) b%d_next, b%d_cap, (u32) gc_x, gc_k, %d, gc_h))\n"
+			  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", b->keeps ? "!gc_lost && " : "", k, k, k, k, k, b->nkeys);
 }
 
 const Sink	sink_build = {

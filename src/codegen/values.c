@@ -130,13 +130,15 @@ place_index(Cg *cg, const GcPStep *step)
 void
 cg_require_index(Cg *cg, u16 build)
 {
-	const GcPStep *step = cg_probe_of(cg, build);
-	u16			key = gc_refs(cg->p)[step->first_key];
+	const GcPStep *step;
+	u16			key;
 	Operand		k;
 	char		index[128];
 
 	if (cg->index[build])
 		return;
+	step = cg_probe_of(cg, build);
+	key = gc_refs(cg->p)[step->first_key];
 	cg->index[build] = true;
 	if (gc_builds(cg->p)[build].mode == GC_BUILD_LIST)
 	{
@@ -172,7 +174,7 @@ place_payload(Cg *cg, const GcPStep *step, u16 payload, const char *type, char *
 		snprintf(code, size, "f%d ? (%s) (e%d >> %d) : %s", b, type, b, cg_payload_shift(cg->p, payload), in_memory);
 }
 
-/* A left join's row without a match has NULL's code. */
+/* A left or full join's row without a match has NULL's code. */
 static void
 null_without_match(Cg *cg, const GcPPayload *pay, char *code, size_t size)
 {
@@ -198,11 +200,14 @@ require_payload(Cg *cg, u16 payload)
 		snprintf(code, sizeof(code), "z%d[gc_j]", cg->batched[payload]);
 	else
 	{
+		const GcPStep *probe = pay->build == cg->unmatched ? NULL : cg_probe_of(cg, pay->build);
+
 		cg_require_index(cg, pay->build);
 		snprintf(code, sizeof(code), "((const %s *) gc_a.w[%d])[x%d]", type, cg_word(cg, GC_ARG_PAYLOAD, payload, 0),
 				 cg_build(cg, pay->build));
-		place_payload(cg, cg_probe_of(cg, pay->build), payload, type, code, sizeof(code));
-		if (cg_probe_of(cg, pay->build)->join == GC_JOIN_LEFT)
+		if (probe)
+			place_payload(cg, probe, payload, type, code, sizeof(code));
+		if (probe && (probe->join == GC_JOIN_LEFT || probe->join == GC_JOIN_FULL))
 			null_without_match(cg, pay, code, sizeof(code));
 	}
 	k = cg->payload[payload] = cg->npayloads++;
@@ -243,6 +248,11 @@ cg_require(Cg *cg, u16 i)
 				require_payload(cg, e->ref);
 			else
 				cg->batched[e->ref] = GC_BATCH_WANTED;
+			return;
+		case GC_OP_OUTER:
+			/* It came before the join, so that this row has none. */
+			if (e->ref != cg->unmatched)
+				cg_require(cg, e->arg[0]);
 			return;
 		default:
 			for (int a = 0; a < 3; a++)

@@ -317,7 +317,7 @@ dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 				factor;
 	u16			key;
 
-	if (build->nkeys != 1)
+	if (build->nkeys != 1 || build->keeps)
 		return false;
 	key = gc_refs(b->program)[build->first_key];
 	if (gc_exprs(b->program)[key].reg == GC_I128)
@@ -371,10 +371,11 @@ choose_build(GcBinding *b, int i, uint64 rows)
 
 /*
  * A probe of a list tries each of its rows.  In an inner join of the main pipeline the scan is launched in
- * pieces of any size (worker/run/pairs.c).  Elsewhere a launch may be long, and nobody can end it.
+ * pieces of any size (worker/run/pairs.c).  Elsewhere a launch may be long, and nobody can end it; so it
+ * is in the rests of the pipeline, which take up to `kept` of the rows.
  */
 static GcCode
-check_pairs(GcBinding *b, const GcPPipeline *pl, int s, double rows)
+check_pairs(GcBinding *b, const GcPPipeline *pl, int s, double rows, double kept)
 {
 	const GcPStep *step = &gc_steps(b->program)[pl->first_step + s];
 	const double list = b->builds[step->build].cap;
@@ -384,7 +385,7 @@ check_pairs(GcBinding *b, const GcPPipeline *pl, int s, double rows)
 
 	if (gc_builds(b->program)[step->build].nkeys > 0)
 		return GC_OK;
-	if ((!main || groups) && rows * list > (fast ? MOST_PAIRS : MOST_PAIRS_HOST))
+	if ((!main || groups ? rows : kept) * list > (fast ? MOST_PAIRS : MOST_PAIRS_HOST))
 		return gc_fail(&b->err, GC_UNSUPPORTED, "A part of the query tries too many pairs of rows.");
 	if ((step->join != GC_JOIN_INNER || s != gc_first_list_probe(b->program, pl)) && list > MOST_TRIED)
 		return gc_fail(&b->err, GC_UNSUPPORTED, "Too many rows are tried for each row.");
@@ -503,7 +504,7 @@ bind_groups(GcBinding *b, u16 n)
 static bool
 probe_multiplies(const GcProgram *p, const GcPStep *step)
 {
-	return (step->join == GC_JOIN_INNER || step->join == GC_JOIN_LEFT) && !gc_builds(p)[step->build].unique;
+	return step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI && !gc_builds(p)[step->build].unique;
 }
 
 /*
@@ -521,22 +522,33 @@ bind_pipelines(GcBinding *b)
 		GcPPipeline *pl = &gc_pipelines(b->program)[n];
 		const u16	groups_of = gc_inputs(b->program)[pl->input].groups_of;
 		double		rows = groups_of ? groups_out(b, groups_of - 1) : gc_input_rows(&b->node->inputs[pl->input]);
+		double		kept = 0;
 
-		/* The one that chooses among the main pipeline's groups changes none of them. */
-		if (pl->sink == GC_SINK_SELECT)
+		/* The one that chooses among the main pipeline's groups changes none of them; rests share a sink. */
+		if (pl->sink == GC_SINK_SELECT || pl->rest_of)
 			continue;
 
 		for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
 		{
 			GcPStep    *step = &gc_steps(b->program)[pl->first_step + s];
+			double		built;
 
 			if (step->type != GC_STEP_PROBE)
 				continue;
 			code = bind_probe(b, step);
 			if (code == GC_OK)
-				code = check_pairs(b, pl, s, rows);
+				code = check_pairs(b, pl, s, rows, kept);
+			built = b->rows_into[gc_builds(b->program)[step->build].pipeline];
 			if (probe_multiplies(b->program, step))
-				rows *= Max(1, b->rows_into[gc_builds(b->program)[step->build].pipeline]);
+			{
+				rows *= Max(1, built);
+				kept *= Max(1, built);
+			}
+			if (gc_join_keeps(step->join))
+			{
+				rows += built;
+				kept += built;
+			}
 		}
 		b->rows_into[n] = (uint64) Min(rows * Max(pl->rounds, 1), 1e15);
 		if (code == GC_OK && pl->sink == GC_SINK_BUILD)
@@ -544,6 +556,7 @@ bind_pipelines(GcBinding *b)
 		else if (code == GC_OK && pl->sink == GC_SINK_AGGREGATE)
 			bind_groups(b, n);
 	}
+	gc_bind_rests(b->program);
 	return code;
 }
 
@@ -648,5 +661,7 @@ gc_bind(GcBinding *b)
 		return code;
 	main = &gc_pipelines(b->program)[b->program->npipelines - 1];
 	bind_rows(b, main);
+	for (int n = 0; n < b->program->npipelines; n++)
+		b->sinks[n] = b->sinks[gc_sink_owner(b->program, n)];
 	return GC_OK;
 }

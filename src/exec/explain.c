@@ -53,9 +53,13 @@ input_name(GcScanState *node, int input)
 {
 	const GcPlanInput *in = &node->plan->inputs[input];
 	const u16	groups_of = gc_inputs(node->logical)[input].groups_of;
+	const u16	unmatched_of = gc_inputs(node->logical)[input].unmatched_of;
 
 	if (groups_of)
 		return psprintf("groups of %s", input_name(node, gc_pipelines(node->logical)[groups_of - 1].input));
+	if (unmatched_of)
+		return psprintf("%s without a match",
+						input_name(node, gc_pipelines(node->logical)[gc_builds(node->logical)[unmatched_of - 1].pipeline].input));
 	if (in->nparts > 0)
 		return append_name(node, in);
 	return OidIsValid(in->relid) ? table_name(in->relid) : "row source";
@@ -134,6 +138,8 @@ static const char *const join_names[] = {
 	[GC_JOIN_LEFT] = "left-joins",
 	[GC_JOIN_SEMI] = "semi-joins",
 	[GC_JOIN_ANTI] = "anti-joins",
+	[GC_JOIN_FULL] = "full-joins",
+	[GC_JOIN_RIGHT] = "right-joins",
 };
 
 /* A probe of the pipeline: ", probes b with key if condition". */
@@ -160,7 +166,7 @@ explain_pipeline(Printer *printer, int n)
 	GcScanState *node = printer->node;
 	const GcPPipeline *pl = &gc_pipelines(node->logical)[n];
 	const char *name = input_name(node, pl->input);
-	const char *label = pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
+	const char *label = pl->rest_of ? "Rest" : pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
 		n < node->logical->npipelines - 1 ? "Group" : "Stream";
 	char	   *filter = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER), " AND ");
 	char	   *group_keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_GROUP_KEY), ", ");
@@ -168,7 +174,7 @@ explain_pipeline(Printer *printer, int n)
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, name);
-	if (pl->sink == GC_SINK_BUILD)
+	if (pl->sink == GC_SINK_BUILD && !pl->rest_of)
 	{
 		const char *keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)), ", ");
 

@@ -117,8 +117,8 @@ integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
 	const GcExpr *x = &gc_exprs(b->program)[lut->arg];
 	const GcFact *fact;
 
-	while (x->op == GC_OP_PAYLOAD)
-		x = &gc_exprs(b->program)[gc_payloads(b->program)[x->ref].expr];
+	while (x->op == GC_OP_PAYLOAD || x->op == GC_OP_OUTER)
+		x = &gc_exprs(b->program)[x->op == GC_OP_OUTER ? x->arg[0] : gc_payloads(b->program)[x->ref].expr];
 	Assert(x->op == GC_OP_COLUMN);
 	fact = &b->column_facts[x->ref];
 	if (fact->range.lo > fact->range.hi)

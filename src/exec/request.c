@@ -120,6 +120,11 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *vi
 		v->rows = b->sinks[gc_inputs(b->program)[i].groups_of - 1].ngroups;
 		v->max_rows = Min(v->rows, PG_UINT32_MAX);
 	}
+	else if (gc_inputs(b->program)[i].unmatched_of)
+	{
+		v->rows = b->builds[gc_inputs(b->program)[i].unmatched_of - 1].cap;
+		v->max_rows = Min(v->rows, PG_UINT32_MAX);
+	}
 	v->sources_off = take_device(c, n * sizeof(GcSource), &p);
 	sources = p;
 
@@ -269,6 +274,18 @@ mix(GcHash *h, const void *bytes, Size n)
 	h->h[1] = x.h[1] + h->h[0];
 }
 
+/* Which of the pipeline's steps probes the build. */
+static u16
+probe_number(GcBinding *b, const GcPPipeline *pl, u16 build)
+{
+	u16			s = 0;
+
+	while (s < pl->nsteps && (gc_steps(b->program)[pl->first_step + s].type != GC_STEP_PROBE ||
+							  gc_steps(b->program)[pl->first_step + s].build != build))
+		s++;
+	return s;
+}
+
 /*
  * Mix in a payload that pipeline pl reads: which of the pipeline's probes it comes from, and which of
  * the build's it is.  What it holds is in the build's own hash.
@@ -277,11 +294,8 @@ static void
 mix_payload(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 payload)
 {
 	u16			build = gc_payloads(b->program)[payload].build;
-	u16			where[2] = {0, payload - gc_builds(b->program)[build].first_payload};
+	u16			where[2] = {probe_number(b, pl, build), payload - gc_builds(b->program)[build].first_payload};
 
-	while (where[0] < pl->nsteps && (gc_steps(b->program)[pl->first_step + where[0]].type != GC_STEP_PROBE ||
-									 gc_steps(b->program)[pl->first_step + where[0]].build != build))
-		where[0]++;
 	mix(h, where, sizeof(where));
 }
 
@@ -312,6 +326,10 @@ mix_expr(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 e)
 			break;
 		case GC_OP_PAYLOAD:
 			mix_payload(b, h, pl, ref);
+			break;
+		case GC_OP_OUTER:
+			ref = probe_number(b, pl, ref);
+			mix(h, &ref, sizeof(ref));
 			break;
 		default:
 			break;
@@ -358,7 +376,7 @@ share_hash(GcBinding *b, int i)
 	GcBuildValue *v = &b->builds[i];
 	GcHash		none = {{0, 0}};
 	GcHash		h = {{0x6770, 0x636f}};
-	uint32		shape[6] = {build->mode, build->unique, build->set, build->nkeys, build->npayloads, pl->nsteps};
+	uint32		shape[] = {build->mode, build->unique, build->set, build->keeps, build->nkeys, build->npayloads, pl->nsteps};
 
 	if (!mix_rows(&h, in))
 		return none;
@@ -410,7 +428,7 @@ share_request(GcBinding *b)
 	{
 		const GcInputState *in = &b->node->inputs[i];
 
-		if (gc_inputs(b->program)[i].groups_of)
+		if (gc_inputs(b->program)[i].groups_of || gc_inputs(b->program)[i].unmatched_of)
 			continue;
 		if (!mix_rows(&h, in))
 			return none;

@@ -125,8 +125,8 @@ column_scale(GcBinding *b, u16 e, int16 *scale)
 {
 	const GcExpr *x = &gc_exprs(b->program)[e];
 
-	while (x->op == GC_OP_PAYLOAD)
-		x = &gc_exprs(b->program)[gc_payloads(b->program)[x->ref].expr];
+	while (x->op == GC_OP_PAYLOAD || x->op == GC_OP_OUTER)
+		x = &gc_exprs(b->program)[x->op == GC_OP_OUTER ? x->arg[0] : gc_payloads(b->program)[x->ref].expr];
 	if (x->op != GC_OP_COLUMN)
 		return false;
 	*scale = b->column_facts[x->ref].scale;

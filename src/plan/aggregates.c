@@ -36,6 +36,7 @@ gc_scale_varies(GcTranslation *tr, int e)
 			if (tr->pexprs[x->arg[2]].op == GC_OP_NULL)
 				return gc_scale_varies(tr, x->arg[1]);
 			return true;
+		case GC_OP_AVG:
 		case GC_OP_COALESCE:
 		case GC_OP_GREATEST:
 		case GC_OP_LEAST:
@@ -46,6 +47,7 @@ gc_scale_varies(GcTranslation *tr, int e)
 			return gc_scale_varies(tr, x->arg[0]) || gc_scale_varies(tr, x->arg[1]);
 		case GC_OP_NEG:
 		case GC_OP_ABS:
+		case GC_OP_OUTER:
 			return gc_scale_varies(tr, x->arg[0]);
 		case GC_OP_CAST:
 			return !(x->flags & GC_CAST_SCALE) && gc_scale_varies(tr, x->arg[0]);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * attach.c
- *	  What left, semi and anti joins attach to a core.
+ *	  What left, semi, anti and full joins attach to a core.
  *
  * A core is a set of inner-joined leaves with a streamed one (tree.c).  Attached to it are
  * cores again.  An attached core's streamed leaf fills a build, which is probed by the
@@ -11,6 +11,10 @@
  * The probe is made in the pipeline of the one leaf whose columns the clauses use, so that
  * a semi join on a dimension filters the dimension.  Where they use several leaves, or
  * something that was attached before, it is made in the streamed pipeline.
+ *
+ * A full join is probed in the streamed pipeline, behind all that comes before it in SQL; and
+ * what comes after it, behind it.  The rest of the pipeline takes rows without a match through
+ * that (pipelines.c), where all that came before the join is NULL.
  *
  * Above a left join the inner side's columns may be NULL, which typing knows of its build.
  * Above an anti join they are NULL.  Above a semi join PostgreSQL may use an inner column in
@@ -69,7 +73,7 @@ attached_core(GcTranslation *tr, const GcAttachedDesc *desc)
 
 	core->join = desc->join;
 	core->share = desc->share;
-	tr->has_optional |= desc->join == GC_JOIN_LEFT || desc->join == GC_JOIN_ANTI;
+	tr->has_optional |= desc->join == GC_JOIN_LEFT || desc->join == GC_JOIN_ANTI || gc_join_keeps(desc->join);
 	foreach(lc, desc->clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -104,6 +108,7 @@ gc_core_make(GcTranslation *tr, const GcRelDesc *desc)
 		GcCore	   *attached = attached_core(tr, lfirst(lc));
 
 		core->attached = lappend(core->attached, attached);
+		core->above = list_concat(core->above, ((GcAttachedDesc *) lfirst(lc))->above);
 		core->relids = bms_add_members(core->relids, attached->relids);
 	}
 	return core;
@@ -202,7 +207,7 @@ use_own_columns(GcCore *attached, const GcEqSet *eqs, const GcLeaf *parent)
 	}
 }
 
-void
+bool
 gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet *eqs)
 {
 	GcLeaf	   *leaf = attached->streamed;
@@ -210,24 +215,35 @@ gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet 
 	GcJoinKey  *key;
 	Relids		outer;
 
+	if (gc_join_keeps(attached->join))
+		core->phase++;
 	/* Of an outer join, PostgreSQL keeps the clause. */
-	if (attached->keys == NIL && attached->join == GC_JOIN_SEMI &&
+	if (attached->keys == NIL && attached->join == GC_JOIN_SEMI && core->phase == 0 &&
 		(key = gc_constant_key(tr, attached, core)) != NULL)
 		attached->keys = list_make1(key);
 	outer = outer_relids(tr, attached);
 	parent = bms_is_empty(outer) ? NULL : gc_leaf_among(core->leaves, outer);
-	if (parent == NULL)
+	if (parent == NULL || core->phase > 0)
 		parent = core->streamed;
 	use_own_columns(attached, eqs, parent);
 	if (attached->keys == NIL && gc_covers_groups(leaf, NIL))
 		attached->keys = list_make1(gc_only_key());
+	if (attached->keys == NIL && gc_join_keeps(attached->join))
+	{
+		gc_refuse(tr, "a full join has no equality condition");
+		return false;
+	}
 	leaf->join = attached->join;
 	leaf->outer_share = attached->share;
 	leaf->keys = attached->keys;
 	leaf->conditions = attached->conditions;
 	leaf->unique = has_unique_key(attached) || gc_covers_groups(leaf, attached->keys);
+	leaf->phase = core->phase;
+	if (gc_join_keeps(attached->join))
+		core->phase++;
 	leaf->parent = parent;
 	leaf->parent->children = lappend(leaf->parent->children, leaf);
+	return true;
 }
 
 GcLeaf *

@@ -29,7 +29,7 @@ extern List *gc_core_clauses(GcTranslation *tr, GcCore *core);
  * Make an attached core, whose own tree is complete, part of the one that it is attached to.  eqs: of
  * the latter.
  */
-extern void gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet *eqs);
+extern bool gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet *eqs);
 
 /*
  * Between the pipelines of `at` and `from`: the nearest leaf to `from` whose columns its parent

@@ -34,8 +34,8 @@ choice_pipeline(GcTranslation *tr)
 	GcGroups   *groups = tr->chosen;
 	GcPPipeline *pl;
 
-	if (tr->npipelines > tr->main + 1)
-		return tr->main + 1;
+	if (tr->choice > 0)
+		return tr->choice - 1;
 	if (groups == NULL)
 		groups = tr->chosen = gc_groups_open(tr);
 	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)
@@ -45,7 +45,8 @@ choice_pipeline(GcTranslation *tr)
 	pl->input = groups->input;
 	pl->build = GC_NONE;
 	pl->sink = GC_SINK_SELECT;
-	return tr->npipelines++;
+	tr->choice = ++tr->npipelines;
+	return tr->choice - 1;
 }
 
 /* Test a clause, or leave the translation as it was. */
@@ -183,7 +184,7 @@ gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 	if (tr->group_keys[tr->main] == NIL || tr->having_left || may_raise((Node *) exprs, &context) ||
 		(e = order_expr(tr, key)) < 0)
 		return false;
-	pl = &tr->pipelines[tr->main + 1];
+	pl = &tr->pipelines[tr->choice - 1];
 	pl->descending = key->pk_strategy == BTGreaterStrategyNumber;
 	pl->nulls_first = key->pk_nulls_first;
 	tr->choice_keys = list_make1_int(e);

@@ -194,16 +194,38 @@ gc_finds_only_row(const GcLeaf *leaf)
 	return leaf->keys != NIL && IsA(((GcJoinKey *) linitial(leaf->keys))->build_side, Const);
 }
 
-/* May a left join between these pipelines make NULL what comes from the second? */
+/* May a left or full join between these pipelines make NULL what comes from the second? */
 static bool
-left_between(const GcLeaf *at, const GcLeaf *from)
+optional_between(const GcLeaf *at, const GcLeaf *from)
 {
+	if (from->full != NIL)
+		return true;
 	for (const GcLeaf *l = from; l && l != at; l = l->parent)
 	{
-		if (l->join == GC_JOIN_LEFT)
+		if (l->join == GC_JOIN_LEFT || gc_join_keeps(l->join) ||
+			(l->parent && list_length(l->parent->full) > l->after_full))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * A value that is at hand in leaf's pipeline before full join `first` of those that it has probed: NULL
+ * in a row that only the build of such a join has.
+ */
+static int
+behind_full(GcTranslation *tr, GcLeaf *leaf, int first, int expr)
+{
+	for (int i = first; i < list_length(leaf->full) && expr >= 0 && tr->pexprs[expr].op != GC_OP_NULL; i++)
+	{
+		uint16		space = tr->space[expr];
+
+		expr = gc_build_expr(tr, GC_OP_OUTER, tr->pexprs[expr].kind, expr, -1, -1,
+							 ((GcLeaf *) list_nth(leaf->full, i))->build);
+		if (expr >= 0)
+			tr->space[expr] = space;
+	}
+	return expr;
 }
 
 /* Is an expression NULL if anything that it reads is? */
@@ -226,6 +248,7 @@ is_strict(const GcTranslation *tr, int expr)
 		case GC_OP_ABS:
 		case GC_OP_CAST:
 		case GC_OP_AVG:
+		case GC_OP_OUTER:
 			break;
 		default:
 			return false;
@@ -278,19 +301,21 @@ bring_parts(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 int
 gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 {
-	const bool	optional = left_between(at, from);
+	const bool	optional = optional_between(at, from);
 
 	if (from != at && expr >= 0 && tr->pexprs[expr].op == GC_OP_PARAM && !optional)
 		return expr;
 	if (from != at && expr >= 0 && has_average(tr, expr))
 		return optional && !is_strict(tr, expr) ?
 			gc_refuse(tr, "an expression of an average is needed above a left join") : bring_parts(tr, at, from, expr);
-	while (from != at && expr >= 0)
+	expr = behind_full(tr, from, 0, expr);
+	for (; from != at && expr >= 0; from = from->parent)
 	{
 		if (from->parent == NULL)
 			return gc_refuse(tr, "a column is needed where its table is not joined yet");
 		expr = gc_build_payload(tr, from->build, expr);
-		from = from->parent;
+		if (expr >= 0)
+			expr = behind_full(tr, from->parent, from->after_full, expr);
 	}
 	return expr;
 }

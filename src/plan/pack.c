@@ -51,6 +51,7 @@ pack_columns(GcTranslation *tr, GcProgram *p, GcPlan *plan, Maps *maps)
 	for (int i = 0; i < tr->ninputs; i++)
 	{
 		gc_inputs(p)[i].first_column = n;
+		gc_inputs(p)[i].unmatched_of = tr->unmatched_of[i];
 		gc_inputs(p)[i].groups_of = tr->groups_of[i] ? 1 + maps->pipeline[tr->groups_of[i] - 1] : 0;
 		for (int c = 0; c < tr->ncolumns; c++)
 		{
@@ -147,6 +148,8 @@ pack_pipelines(GcTranslation *tr, GcProgram *p, const Maps *maps)
 				   *lk;
 		int			passed = 0;
 
+		if (tr->rest_of[i])
+			continue;
 		*pl = tr->pipelines[i];
 		pl->first_step = n;
 		forboth(ls, tr->steps[i], lk, tr->step_keys[i])
@@ -163,6 +166,28 @@ pack_pipelines(GcTranslation *tr, GcProgram *p, const Maps *maps)
 		pack_sink(tr, p, i, maps, pl);
 		if (pl->sink == GC_SINK_SELECT)
 			p->select = 1 + maps->pipeline[i];
+	}
+}
+
+/* The rest of a pipeline has its last steps, and its sink. */
+static void
+pack_rests(GcTranslation *tr, GcProgram *p, const Maps *maps)
+{
+	for (int i = 0; i < tr->npipelines; i++)
+	{
+		GcPPipeline *pl = &gc_pipelines(p)[maps->pipeline[i]];
+		int			passed = 0;
+
+		if (tr->rest_of[i] == 0)
+			continue;
+		*pl = gc_pipelines(p)[maps->pipeline[tr->rest_of[i] - 1]];
+		pl->rest_of = 1 + maps->pipeline[tr->rest_of[i] - 1];
+		pl->input = tr->pipelines[i].input;
+		pl->first_step += tr->rest_steps[i];
+		pl->nsteps -= tr->rest_steps[i];
+		for (int s = 0; s < pl->nsteps; s++)
+			passed += gc_steps(p)[pl->first_step + s].selectivity;
+		pl->survive = Min(passed, 30);
 	}
 }
 
@@ -259,6 +284,7 @@ pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
 	pack_columns(tr, p, plan, maps);
 	pack_payloads(tr, p, maps);
 	pack_pipelines(tr, p, maps);
+	pack_rests(tr, p, maps);
 	Assert(p->nrefs == head.nrefs);
 	pack_exprs(tr, p, maps);
 	for (int i = 0; i < tr->naggs; i++)

@@ -7,6 +7,9 @@
  * of steps.c, then conditions on several leaves, then the keys of its own build.  The
  * pipelines of its children come before it.
  *
+ * Behind a pipeline with full joins come the rests of it, one for each.  They have no steps of
+ * their own: packing gives them those that stand behind the join.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
@@ -144,7 +147,7 @@ leaf_unique(GcLeaf *leaf)
 	{
 		GcLeaf	   *child = lfirst(lc);
 
-		if ((child->join == GC_JOIN_INNER || child->join == GC_JOIN_LEFT) && !leaf_unique(child))
+		if (child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI && !leaf_unique(child))
 			return false;
 	}
 	return leaf->unique;
@@ -240,6 +243,8 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 	int			n = 0;
 	int			condition;
 
+	/* What a condition on its match reads of it comes behind the full joins so far. */
+	child->after_full = list_length(leaf->full);
 	foreach(lc, child->keys)
 	{
 		GcJoinKey  *key = lfirst(lc);
@@ -271,23 +276,26 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 	if (!translate_condition(tr, leaf, child, &condition))
 		return false;
 	gc_build_probe(tr, leaf->pipeline, child, probe_keys, condition);
+	if (gc_join_keeps(child->join))
+		leaf->full = lappend(leaf->full, child);
+	child->after_full = list_length(leaf->full);
 	return true;
 }
 
 /*
- * Conditions on several leaves, all or those for which the probed ones are enough.  Behind a list their
- * share is one of pairs, and rows without any pair may be few.
+ * Clauses on several leaves, one after another: all, or those for which the probed leaves are enough.
+ * Behind a list their share is one of pairs, and rows without any pair may be few.
  */
 static bool
-emit_residuals(GcTranslation *tr, GcLeaf *leaf, List *probed, bool all)
+emit_residuals(GcTranslation *tr, GcLeaf *leaf, List **residuals, List *probed, bool all)
 {
 	List	   *left = NIL;
 	bool		tried = false;
 	ListCell   *lc;
 
-	foreach(lc, leaf->children)
-		tried |= gc_leaf_is_list(lfirst(lc)) && (all || list_member_ptr(probed, lfirst(lc)));
-	foreach(lc, leaf->residuals)
+	foreach(lc, probed)
+		tried |= gc_leaf_is_list(lfirst(lc));
+	foreach(lc, *residuals)
 	{
 		List	   *clause = list_make1(lfirst(lc));
 
@@ -296,8 +304,41 @@ emit_residuals(GcTranslation *tr, GcLeaf *leaf, List *probed, bool all)
 		else if (!emit_filter(tr, leaf, clause, tried ? 1 : gc_clauses_share(tr, clause)))
 			return false;
 	}
-	leaf->residuals = left;
+	*residuals = left;
 	return true;
+}
+
+/* Open the rest of a pipeline that has probed `child` by a full join just now. */
+static bool
+open_rest(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
+{
+	if (tr->npipelines == GC_MAX_PIPELINES || tr->ninputs == GC_MAX_INPUTS)
+	{
+		gc_refuse(tr, "too many relations are joined");
+		return false;
+	}
+	tr->builds[child->build].keeps = 1;
+	tr->rest_of[tr->npipelines] = leaf->pipeline + 1;
+	tr->rest_steps[tr->npipelines] = list_length(tr->steps[leaf->pipeline]);
+	tr->pipelines[tr->npipelines].input = tr->ninputs;
+	tr->unmatched_of[tr->ninputs] = child->build + 1;
+	tr->plan->inputs[tr->ninputs] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
+	tr->ninputs++;
+	tr->npipelines++;
+	return true;
+}
+
+/* Take a step; what is to be filtered before a full join is, by then. */
+static bool
+emit_step(GcTranslation *tr, GcLeaf *leaf, const GcStepPlan *step, List *probed)
+{
+	const bool	keeps = step->probe && gc_join_keeps(step->probe->join);
+
+	if (step->filters)
+		return emit_filter(tr, leaf, step->filters, step->share);
+	if ((keeps || gc_leaf_is_list(step->probe)) && !emit_residuals(tr, leaf, &leaf->residuals, probed, keeps))
+		return false;
+	return emit_probe(tr, leaf, step->probe) && (!keeps || open_rest(tr, leaf, step->probe));
 }
 
 static bool translate_leaf(GcTranslation *tr, GcLeaf *leaf);
@@ -395,15 +436,12 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 			return false;
 		}
 		todo = list_delete_ptr(todo, next);
-		if (next->probe && gc_leaf_is_list(next->probe) && !emit_residuals(tr, leaf, probed, false))
-			return false;
-		if (next->filters ? !emit_filter(tr, leaf, next->filters, next->share)
-			: !emit_probe(tr, leaf, next->probe))
+		if (!emit_step(tr, leaf, next, probed))
 			return false;
 		if (next->probe)
 			probed = lappend(probed, next->probe);
 	}
-	if (!emit_residuals(tr, leaf, probed, true))
+	if (!emit_residuals(tr, leaf, &leaf->residuals, probed, true) || !emit_residuals(tr, leaf, &leaf->above, probed, true))
 		return false;
 	foreach(lc, leaf->keys)
 	{

@@ -35,12 +35,13 @@ typedef struct GcRelDesc
 	const char *reason;
 } GcRelDesc;
 
-/* What a left, semi or anti join attaches to the relations that it comes after. */
+/* What a join other than an inner one attaches to the relations that it comes after. */
 typedef struct GcAttachedDesc
 {
 	GcJoinKind	join;
 	GcRelDesc	inner;
 	List	   *clauses;		/* RestrictInfo: which rows match */
+	List	   *above;			/* of a full join: RestrictInfo to be applied behind it */
 	double		share;			/* of the outer rows that come through; left join: 1 */
 } GcAttachedDesc;
 

@@ -11,10 +11,15 @@
  * An inner join puts the cores of both sides together.  A left, semi or anti join
  * attaches its inner side to the outer side's core.  Inner joins that come later
  * leave that as it is: (A left join B) join C is (A join C) left join B, with
- * clauses on B's columns applied last.  PostgreSQL's full join has no description,
- * nor has a semi join by a unique inner side (JOIN_UNIQUE_INNER), which another pair
- * offers as a semi join.  Such a relation may still be a leaf of a larger one, as a
- * row source.
+ * clauses on B's columns applied last.  A full join is attached, too, with the larger
+ * table on the outer side.  But what comes after it stays behind it, and inner joins
+ * cannot: there, the full join is a leaf, as a row source.
+ *
+ * A left join with a far larger inner side streams that, as a right join, if nothing is joined
+ * to it any more.
+ *
+ * A semi join by a unique inner side (JOIN_UNIQUE_INNER) has no description; another pair
+ * offers it as a semi join.
  *
  * Descriptions live as long as the planner run that made them; hooks.c keeps a
  * table of them per run.
@@ -26,6 +31,13 @@
 #include "relinfo.h"
 
 #include "optimizer/restrictinfo.h"
+
+#include "equalities.h"
+#include "leaf.h"
+#include "../compat.h"
+
+/* A left join streams its inner side if that is larger by this factor: a build of it costs more than a scan. */
+#define SWAP_FACTOR		4
 
 /* A leaf: the relation itself, with its own restrictions. */
 static GcRelDesc *
@@ -96,9 +108,131 @@ known_join(JoinType jointype, GcJoinKind *kind)
 		case JOIN_ANTI:
 			*kind = GC_JOIN_ANTI;
 			return true;
+		case JOIN_FULL:
+			*kind = GC_JOIN_FULL;
+			return true;
 		default:
 			return false;
 	}
+}
+
+/* The last full join that is attached to the core itself; NULL: there is none. */
+static GcAttachedDesc *
+last_full_join(const GcRelDesc *desc)
+{
+	for (int i = list_length(desc->attached) - 1; i >= 0; i--)
+	{
+		GcAttachedDesc *a = list_nth(desc->attached, i);
+
+		if (gc_join_keeps(a->join))
+			return a;
+	}
+	return NULL;
+}
+
+/* Filter what has been joined so far. */
+static void
+add_clause(GcRelDesc *desc, RestrictInfo *rinfo)
+{
+	GcAttachedDesc *full = last_full_join(desc);
+
+	if (full)
+		full->above = lappend(full->above, rinfo);
+	else
+		desc->clauses = lappend(desc->clauses, rinfo);
+}
+
+/* Tuples of the largest table; 0: it has none that is read through the column cache. */
+static double
+largest_table(PlannerInfo *root, const GcRelDesc *desc)
+{
+	double		most = 0;
+	ListCell   *lc;
+
+	foreach(lc, desc->leaves)
+	{
+		RelOptInfo *rel = lfirst(lc);
+		const char *reason;
+		Oid			relid;
+
+		if (gc_cacheable_table(root, rel, &relid, &reason))
+			most = Max(most, Max(rel->tuples, 1));
+	}
+	return most;
+}
+
+/* Is one of the outer join's own clauses an equality, so that matches are found by a key? */
+static bool
+has_equality(const RelOptInfo *joinrel, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids) && rinfo->can_join && gc_is_hash_equality(rinfo))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Should the inner side be streamed, and the outer one be a build that knows its matches?  Of a left
+ * join, only where nothing comes behind it that would have to be put before.
+ */
+static bool
+better_swapped(PlannerInfo *root, const RelOptInfo *joinrel, const GcRelDesc *o, const GcRelDesc *i, GcJoinKind kind,
+			   List *clauses)
+{
+	if (kind == GC_JOIN_FULL)
+		return largest_table(root, i) > largest_table(root, o);
+	return kind == GC_JOIN_LEFT && bms_equal(joinrel->relids, GC_ALL_RELIDS(root)) && has_equality(joinrel, clauses) &&
+		largest_table(root, i) > SWAP_FACTOR * largest_table(root, o);
+}
+
+static GcRelDesc *
+as_leaf(RelOptInfo *rel)
+{
+	GcRelDesc  *leaf = palloc0(sizeof(GcRelDesc));
+
+	leaf->ok = true;
+	leaf->leaves = list_make1(rel);
+	return leaf;
+}
+
+/* A side of an inner join: behind a full join nothing can be put, so that it becomes a leaf. */
+static GcRelDesc *
+inner_joined(GcRelDesc *desc, RelOptInfo *rel)
+{
+	return last_full_join(desc) == NULL ? desc : as_leaf(rel);
+}
+
+/* The streamed side of a full join: what filters an earlier full join's rows would come behind this one. */
+static GcRelDesc *
+full_joined(GcRelDesc *desc, RelOptInfo *rel)
+{
+	const GcAttachedDesc *full = last_full_join(desc);
+
+	return full == NULL || full->above == NIL ? desc : as_leaf(rel);
+}
+
+/* What is attached so far; of its full joins, what is put behind them may change. */
+static List *
+copy_attached(const GcRelDesc *desc)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, desc->attached)
+	{
+		GcAttachedDesc *a = palloc(sizeof(GcAttachedDesc));
+
+		*a = *(GcAttachedDesc *) lfirst(lc);
+		a->above = list_copy(a->above);
+		result = lappend(result, a);
+	}
+	return result;
 }
 
 /*
@@ -110,21 +244,24 @@ attach(GcRelDesc *desc, RelOptInfo *joinrel, RelOptInfo *outer, const GcRelDesc 
 	   GcJoinKind kind, List *clauses)
 {
 	GcAttachedDesc *a = palloc0(sizeof(GcAttachedDesc));
+	List	   *above = NIL;
 	ListCell   *lc;
 
 	a->join = kind;
 	a->inner = *inner;
-	a->share = kind == GC_JOIN_LEFT ? 1 : Min(joinrel->rows / Max(outer->rows, 1), 1);
+	a->share = kind == GC_JOIN_LEFT || gc_join_keeps(kind) ? 1 : Min(joinrel->rows / Max(outer->rows, 1), 1);
 	foreach(lc, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (kind != GC_JOIN_SEMI && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
-			desc->clauses = lappend(desc->clauses, rinfo);
+			above = lappend(above, rinfo);
 		else
 			a->clauses = lappend(a->clauses, rinfo);
 	}
 	desc->attached = lappend(desc->attached, a);
+	foreach(lc, above)
+		add_clause(desc, lfirst(lc));
 }
 
 bool
@@ -157,15 +294,30 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	desc->reason = NULL;
 	if (kind == GC_JOIN_INNER)
 	{
-		desc->leaves = list_concat_copy(o->leaves, i->leaves);
-		desc->clauses = list_concat_copy(list_concat_copy(o->clauses, i->clauses), extra->restrictlist);
-		desc->attached = list_concat_copy(o->attached, i->attached);
+		const GcRelDesc *l = inner_joined(o, outer);
+		const GcRelDesc *r = inner_joined(i, inner);
+
+		desc->leaves = list_concat_copy(l->leaves, r->leaves);
+		desc->clauses = list_concat_copy(list_concat_copy(l->clauses, r->clauses), extra->restrictlist);
+		desc->attached = list_concat_copy(l->attached, r->attached);
 	}
 	else
 	{
+		const bool	swapped = better_swapped(root, joinrel, o, i, kind, extra->restrictlist);
+
+		if (swapped)
+		{
+			GcRelDesc  *larger = i;
+
+			i = o;
+			o = larger;
+			kind = kind == GC_JOIN_FULL ? GC_JOIN_FULL : GC_JOIN_RIGHT;
+		}
+		if (gc_join_keeps(kind))
+			o = full_joined(o, swapped ? inner : outer);
 		desc->leaves = list_copy(o->leaves);
 		desc->clauses = list_copy(o->clauses);
-		desc->attached = list_copy(o->attached);
+		desc->attached = copy_attached(o);
 		attach(desc, joinrel, outer, i, kind, extra->restrictlist);
 	}
 	MemoryContextSwitchTo(old);

@@ -45,7 +45,7 @@ level_may_gain(Query *query)
 		return true;
 	foreach(lc, gc_list_conjuncts(query))
 	{
-		if (gc_not_in(lfirst(lc)) || gc_may_unnest(lfirst(lc)))
+		if (gc_has_not_in(lfirst(lc)) || gc_may_unnest(lfirst(lc)))
 			return true;
 	}
 	return false;

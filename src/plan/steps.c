@@ -226,8 +226,8 @@ search(Search *s, int depth, double cost, double share)
 	}
 }
 
-List *
-gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
+static List *
+cheapest_order(GcTranslation *tr, GcLeaf *leaf)
 {
 	List	   *steps = filter_steps(tr, leaf);
 	Search		s = {.best_cost = DBL_MAX};
@@ -259,4 +259,32 @@ gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
 	for (int i = 0; i < s.n; i++)
 		steps = lappend(steps, s.best[i]);
 	return steps;
+}
+
+static int
+phase_of(const GcStepPlan *step)
+{
+	return step->probe ? step->probe->phase : 0;
+}
+
+/* What stands behind a full join in SQL must come behind it. */
+List *
+gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
+{
+	List	   *steps = cheapest_order(tr, leaf);
+	List	   *result = NIL;
+	int			last = 0;
+	ListCell   *lc;
+
+	foreach(lc, steps)
+		last = Max(last, phase_of(lfirst(lc)));
+	for (int phase = 0; phase <= last; phase++)
+	{
+		foreach(lc, steps)
+		{
+			if (phase_of(lfirst(lc)) == phase)
+				result = lappend(result, lfirst(lc));
+		}
+	}
+	return result;
 }

@@ -90,6 +90,10 @@ typedef struct GcLeaf
 	double		outer_share;	/* of the parent's rows that a semi or anti join leaves */
 	bool		unique;			/* a unique index covers the key */
 	List	   *residuals;		/* clauses of several leaves, applied in this pipeline */
+	List	   *above;			/* clauses to be applied in it behind its full joins */
+	int			phase;			/* the parent probes it behind all with a lower one */
+	List	   *full;			/* GcLeaf: full joins that its pipeline has probed so far */
+	int			after_full;		/* of those of its parent: number of the first that it came before */
 	int			input;			/* number in the program, or -1 */
 	int			pipeline;
 	int			build;			/* -1: streamed */
@@ -107,6 +111,8 @@ typedef struct GcCore
 	List	   *leaves;			/* GcLeaf */
 	List	   *clauses;		/* RestrictInfo */
 	List	   *attached;		/* GcCore, in order */
+	List	   *above;			/* RestrictInfo: behind the full joins among these */
+	int			phase;			/* odd: a full join is attached next, or was attached last */
 	Relids		relids;			/* of all leaves here and below */
 	GcLeaf	   *streamed;
 	/* Of an attached one: */
@@ -178,6 +184,10 @@ typedef struct GcTranslation
 	List	   *group_keys[GC_MAX_PIPELINES];	/* int expr */
 	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: what these were in SQL */
 	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's */
+	u16			unmatched_of[GC_MAX_INPUTS];	/* the same */
+	int			rest_of[GC_MAX_PIPELINES];	/* 1 + pipeline that it is the rest of; 0: none */
+	int			rest_steps[GC_MAX_PIPELINES];	/* steps of that one which it does not have */
+	int			choice;			/* 1 + pipeline that chooses among the main one's groups */
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
 	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */
 	List	   *choice_keys;	/* int expr: the order of that, or of rows, or NIL */

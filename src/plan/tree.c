@@ -404,10 +404,10 @@ translate_core(GcTranslation *tr, GcCore *core)
 	place_residuals(core, equi, residuals);
 	foreach(lc, core->attached)
 	{
-		if (!translate_core(tr, lfirst(lc)))
+		if (!translate_core(tr, lfirst(lc)) || !gc_core_attach(tr, core, lfirst(lc), &set))
 			return false;
-		gc_core_attach(tr, core, lfirst(lc), &set);
 	}
+	core->streamed->above = core->above;
 	return true;
 }
 

@@ -95,7 +95,7 @@ averaged(const GcTyper *t, u16 sum)
 {
 	const GcExpr *e = &t->exprs[sum];
 
-	while (e->op == GC_OP_PAYLOAD || e->op == GC_OP_CAST)
+	while (e->op == GC_OP_PAYLOAD || e->op == GC_OP_CAST || e->op == GC_OP_OUTER)
 	{
 		sum = e->op == GC_OP_PAYLOAD ? gc_payloads(t->p)[e->ref].expr : e->arg[0];
 		e = &t->exprs[sum];

@@ -180,9 +180,10 @@ gc_lay_out_aggs(GcTyper *t)
 
 	for (u16 n = 0; n < t->p->npipelines && code == GC_OK; n++)
 	{
-		if (gc_pipelines(t->p)[n].sink == GC_SINK_AGGREGATE)
+		if (gc_pipelines(t->p)[n].sink == GC_SINK_AGGREGATE && gc_pipelines(t->p)[n].rest_of == 0)
 			code = lay_out_group(t, n);
 	}
+	gc_bind_rests(t->p);
 	return code;
 }
 

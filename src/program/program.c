@@ -114,6 +114,7 @@ op_nargs(u8 op)
 		case GC_OP_IN:
 		case GC_OP_LUT:
 		case GC_OP_SCALE:
+		case GC_OP_OUTER:
 			return 1;
 		case GC_OP_IF:
 			return 3;
@@ -185,6 +186,9 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 		case GC_OP_ROUND:
 			limit = GC_MAX_KEYS;
 			break;
+		case GC_OP_OUTER:
+			limit = p->nbuilds;
+			break;
 		default:
 			return e->ref == GC_NONE ? GC_OK : bad(err, "reference");
 	}
@@ -215,7 +219,8 @@ gc_build_is_optional(const GcProgram *p, u16 build)
 	{
 		const GcPStep *step = &gc_steps(p)[s];
 
-		if (step->type == GC_STEP_PROBE && step->build == build && step->join == GC_JOIN_LEFT)
+		if (step->type == GC_STEP_PROBE && step->build == build &&
+			(step->join == GC_JOIN_LEFT || step->join == GC_JOIN_FULL))
 			return true;
 	}
 	return false;
@@ -234,13 +239,27 @@ gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl)
 	return -1;
 }
 
+void
+gc_bind_rests(GcProgram *p)
+{
+	for (u16 n = 0; n < p->npipelines; n++)
+	{
+		GcPPipeline *pl = &gc_pipelines(p)[n];
+		const GcPPipeline *owner = &gc_pipelines(p)[gc_sink_owner(p, n)];
+
+		pl->group_mode = owner->group_mode;
+		pl->group_words = owner->group_words;
+	}
+}
+
 /* Does the probe ask its build for what that has? */
 static bool
 probe_ok(const GcProgram *p, u16 pipeline, const GcPStep *step)
 {
 	const GcPBuild *build = &gc_builds(p)[step->build];
 
-	if (step->build >= p->nbuilds || build->pipeline >= pipeline || step->join > GC_JOIN_ANTI)
+	if (step->build >= p->nbuilds || build->pipeline >= pipeline || step->join > GC_JOIN_RIGHT ||
+		(gc_join_keeps(step->join) && !build->keeps))
 		return false;
 	/* Only whether a key is there is known of a set. */
 	if (build->set && step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI)
@@ -277,12 +296,33 @@ check_builds(const GcProgram *p, GcError *err)
 			return bad(err, "build mode");
 		if (p->bound && (build->mode == GC_BUILD_LIST) != (build->nkeys == 0))
 			return bad(err, "build mode");
-		if (build->nkeys == 0 && build->set)
+		if (build->nkeys == 0 && (build->set || build->keeps))
 			return bad(err, "build");
-		if (build->mode == GC_BUILD_DENSE && build->nkeys != 1)
+		if (build->mode == GC_BUILD_DENSE && (build->nkeys != 1 || build->keeps))
 			return bad(err, "build mode");
+		if (build->keeps && build->set)
+			return bad(err, "build");
 	}
 	return GC_OK;
+}
+
+/* Is it the rest of another pipeline: its steps behind a full or right join, and its sink? */
+static bool
+rest_ok(const GcProgram *p, const GcPPipeline *pl)
+{
+	const GcPPipeline *owner = &gc_pipelines(p)[pl->rest_of - 1];
+	const u16	build = gc_inputs(p)[pl->input].unmatched_of - 1;
+	const GcPStep *join = &gc_steps(p)[pl->first_step] - 1;
+
+	return pl->rest_of <= p->npipelines && owner->rest_of == 0 && gc_inputs(p)[pl->input].unmatched_of > 0 &&
+		span_ok(owner->first_step, owner->nsteps, p->nsteps) &&
+		pl->first_step > owner->first_step && pl->first_step + pl->nsteps == owner->first_step + owner->nsteps &&
+		join->type == GC_STEP_PROBE && join->build == build && gc_join_keeps(join->join) &&
+		pl->sink == owner->sink && pl->sink != GC_SINK_SELECT && pl->build == owner->build &&
+		pl->first_key == owner->first_key && pl->nkeys == owner->nkeys &&
+		pl->first_out == owner->first_out && pl->nouts == owner->nouts &&
+		pl->first_agg == owner->first_agg && pl->naggs == owner->naggs &&
+		pl->group_words == owner->group_words && pl->group_mode == owner->group_mode;
 }
 
 static GcCode
@@ -293,6 +333,8 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 
 	if (pl->input >= p->ninputs || !span_ok(pl->first_step, pl->nsteps, p->nsteps))
 		return bad(err, "pipeline");
+	if (pl->rest_of ? !rest_ok(p, pl) || n == p->npipelines - 1 : gc_inputs(p)[pl->input].unmatched_of > 0)
+		return bad(err, "rest of a pipeline");
 	/* Groups come from an earlier pipeline; only the choice among the main one's comes after it. */
 	if (gc_inputs(p)[pl->input].groups_of > n && pl->sink != GC_SINK_SELECT)
 		return bad(err, "input of groups");
@@ -368,6 +410,8 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 		if (in->groups_of > p->npipelines ||
 			(in->groups_of && gc_pipelines(p)[in->groups_of - 1].sink != GC_SINK_AGGREGATE))
 			return bad(err, "input of groups");
+		if (in->unmatched_of > p->nbuilds || (in->unmatched_of && (in->groups_of || in->ncolumns > 0)))
+			return bad(err, "input of rows without a match");
 	}
 	for (u16 i = 0; i < p->nexprs; i++)
 	{

@@ -14,6 +14,10 @@
  * `select` reads the main pipeline's groups, and says which of them are returned
  * (HAVING, and the first few in an order).
  *
+ * A pipeline with a full or right join is followed, in execution, by one more for each
+ * such join: the rest of it (rest_of), which scans the build's rows that nothing matched.  It has the
+ * sink of the pipeline that it is the rest of.
+ *
  * It is one flat block of memory without pointers: it travels in a plan node,
  * through shared memory to the worker, and is hashed and compared as bytes.  It
  * comes in two forms.  The logical form is what the planner makes.  The bound
@@ -102,6 +106,8 @@ typedef enum GcOp
 	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
 	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
+	GC_OP_OUTER,				/* ref: build of a full or right join; the argument, which was
+								 * there before that join: NULL in a build's row without a match */
 	GC_NOPS
 } GcOp;
 
@@ -154,8 +160,8 @@ typedef struct GcPInput
 	u16			first_column;
 	u16			ncolumns;
 	u16			groups_of;		/* 1 + pipeline whose groups are scanned; 0: a relation or
-								 * a row source */
-	u16			pad;
+								 * a row source, or: */
+	u16			unmatched_of;	/* 1 + build whose rows without a match are scanned */
 } GcPInput;
 
 typedef enum GcStepType
@@ -174,8 +180,17 @@ typedef enum GcJoinKind
 	GC_JOIN_INNER = 0,			/* on, once per match */
 	GC_JOIN_LEFT,				/* on, once per match; or once with NULL payloads */
 	GC_JOIN_SEMI,				/* on, once, if there is a match; no payload is read */
-	GC_JOIN_ANTI				/* on, if there is none */
+	GC_JOIN_ANTI,				/* on, if there is none */
+	GC_JOIN_FULL,				/* as left; rows of the build without a match come later */
+	GC_JOIN_RIGHT				/* as inner, with a condition; such rows come later, too */
 } GcJoinKind;
+
+/* Is each match noted, so that another pipeline can take on the rows of the build that have none? */
+static inline bool
+gc_join_keeps(u8 join)
+{
+	return join == GC_JOIN_FULL || join == GC_JOIN_RIGHT;
+}
 
 typedef struct GcPStep
 {
@@ -209,7 +224,8 @@ typedef struct GcPBuild
 								 * hash: proven by the planner */
 	u8			set;			/* only asked whether a key is there, or for the greatest of
 								 * its values: it may come twice */
-	u8			pad;
+	u8			keeps;			/* it has all rows, also those with a NULL key, which match
+								 * nothing: some full or right join probes it */
 } GcPBuild;
 
 typedef struct GcPPayload
@@ -258,6 +274,9 @@ typedef struct GcPPipeline
 	u16			naggs;
 	u16			group_words;	/* bound: 64-bit words per group; the first is the row
 								 * count, or not 0 if the group exists */
+	u16			rest_of;		/* 1 + pipeline with a full or right join: this one takes the
+								 * build's rows without a match through the steps behind that
+								 * join, into the same sink, once that one is done; 0: none */
 	u8			sink;			/* GcSink */
 	u8			group_mode;		/* bound: GcGroupMode */
 	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
@@ -361,7 +380,19 @@ extern u32	gc_program_size(const GcProgram *p);
 /* The first of the pipeline's probes that tries every row of its build, or -1. */
 extern int	gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl);
 
-/* Is the build probed by a left join?  Then its payloads may be NULL, whatever they hold. */
+/* The pipeline that a pipeline's sink is of: itself, or the one that it is the rest of. */
+static inline u16
+gc_sink_owner(const GcProgram *p, u16 pipeline)
+{
+	const u16	rest_of = gc_pipelines(p)[pipeline].rest_of;
+
+	return rest_of ? rest_of - 1 : pipeline;
+}
+
+/* What was bound of pipelines' sinks holds for the rests of them, too. */
+extern void gc_bind_rests(GcProgram *p);
+
+/* Is the build probed by a left or full join?  Then its payloads may be NULL, whatever they hold. */
 extern bool gc_build_is_optional(const GcProgram *p, u16 build);
 
 /*

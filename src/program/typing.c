@@ -225,7 +225,7 @@ type_choice(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
-/* A leaf: column, payload, parameter, lookup result. */
+/* A leaf: column, payload, parameter, lookup result; and what is one of these, or NULL. */
 static void
 type_fact(GcExpr *e, const GcFact *fact, GcRange *r)
 {
@@ -275,6 +275,12 @@ type_leaf(GcTyper *t, GcExpr *e, GcRange *r)
 					e->flags |= GC_NULLABLE;
 				break;
 			}
+		case GC_OP_OUTER:
+			*r = t->ranges[e->arg[0]];
+			e->scale = t->exprs[e->arg[0]].scale;
+			e->min_scale = t->exprs[e->arg[0]].min_scale;
+			e->flags |= GC_NULLABLE;
+			break;
 		default:				/* GC_OP_NULL */
 			e->flags |= GC_NULLABLE;
 			*r = gc_empty_as_zero;
@@ -344,6 +350,7 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_PARAM:
 		case GC_OP_NULL:
 		case GC_OP_LUT:
+		case GC_OP_OUTER:
 			code = type_leaf(t, e, r);
 			break;
 		case GC_OP_ADD:

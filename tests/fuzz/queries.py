@@ -541,7 +541,7 @@ class Generator:
                     more = self.join_condition(scope, relation)
                     if more and more != condition:
                         on.append(more)
-                kind = rng.choice(["JOIN"] * 6 + ["LEFT JOIN"] * 3 + list(TESTS) * 2)
+                kind = rng.choice(["JOIN"] * 6 + ["LEFT JOIN"] * 3 + ["FULL JOIN"] * 2 + list(TESTS) * 2)
                 if rng.random() < (0.05 if kind == "JOIN" else 0.25):
                     on.append(Expressions(rng, scope + [(relation.alias, c) for c in relation.columns]).gen_bool(1))
                 if "pk" not in condition and kind not in TESTS:

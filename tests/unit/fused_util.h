@@ -108,7 +108,7 @@ typedef struct Member
 	bool		loose;			/* overflows: which rows it leaves depends on the order */
 	u32			chunks;			/* bit c: reads chunk c */
 	GcAddr		valid[NCHUNKS];
-	GcAddr		build[GC_MAX_BUILDS][6];	/* bits or slots, keys, next, payload, flags, end */
+	GcAddr		build[GC_MAX_BUILDS][6];	/* bits or slots, keys, next, payload, flags, matches */
 	bool		compiled;
 	Loaded		own;			/* the main pipeline's kernel */
 	GcKernelSource source;
@@ -348,6 +348,10 @@ build_word(const Member *m, const GcArgWord *w)
 			return m->build[w->index][1];
 		case GC_BUILD_PART_NEXT:
 			return m->build[w->index][2];
+		case GC_BUILD_PART_FLAGS:
+			return m->build[w->index][4];
+		case GC_BUILD_PART_MATCHED:
+			return m->build[w->index][5];
 		default:
 			return BUILD_CAP;
 	}
@@ -652,9 +656,9 @@ run_builds(Member *m)
 {
 	for (u16 b = 0; b < m->p->nbuilds; b++)
 	{
-		static const u64 bytes[6] = {BUILD_SLOTS * 8, BUILD_CAP * 8, BUILD_CAP * 4, 8 * 6000, 256, 0};
+		static const u64 bytes[6] = {BUILD_SLOTS * 8, BUILD_CAP * 8, BUILD_CAP * 4, 8 * 6000, 256, BUILD_CAP};
 
-		for (int i = 0; i < 5; i++)
+		for (int i = 0; i < 6; i++)
 		{
 			m->build[b][i] = take(bytes[i]);
 			must(ops->fill(stream, m->build[b][i], 0, bytes[i], NULL));

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * join_test.c [host|cuda]
- *	  Left, semi and anti joins, and conditions on matches: which rows come out, and how often.
+ *	  Left, semi, anti, full and right joins, and conditions on matches: which rows come out, and
+ *	  how often.
  *
  * Each kind of join probes dense and hash builds, with keys that are unique or repeat, sets, and
  * builds without a row.  Keys of the probing rows are NULL, or lie outside of the build's range,
  * or occur.  Conditions on a match are true, false or NULL.  The probe is made in every form that
  * a kernel's steps have: on whole vectors, row by row, on gathered rows, behind a selection
- * bitmap; into rows, and into sums.  What must come out is computed here.
+ * bitmap; into rows, and into sums.  What must come out is computed here.  Of full and right joins,
+ * the matches that were noted are counted, too.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
  *
@@ -94,6 +96,15 @@ static const Request requests[] = {
 	{"anti, differing, hash", GC_JOIN_ANTI, MANY_HASH, true, true, false, C_SMALL, true},
 	{"anti, differing, nothing built", GC_JOIN_ANTI, MANY_DENSE, true, true, true, C_SMALL, true},
 	{"anti, nothing built", GC_JOIN_ANTI, MANY_DENSE, true, false, true, C_NULL, false},
+	{"full, unique", GC_JOIN_FULL, DIM_HASH, false, false, false, C_NULL, false},
+	{"full, unique, condition", GC_JOIN_FULL, DIM_HASH, false, true, false, C_NULL, false},
+	{"full, repeated keys", GC_JOIN_FULL, MANY_HASH, false, false, false, C_NULL, false},
+	{"full, repeated keys, condition", GC_JOIN_FULL, MANY_HASH, false, true, false, C_SMALL, false},
+	{"full, nothing built", GC_JOIN_FULL, MANY_HASH, false, false, true, C_NULL, false},
+	{"right, unique", GC_JOIN_RIGHT, DIM_HASH, false, false, false, C_NULL, false},
+	{"right, unique, condition", GC_JOIN_RIGHT, DIM_HASH, false, true, false, C_NULL, false},
+	{"right, repeated keys", GC_JOIN_RIGHT, MANY_HASH, false, false, false, C_NULL, false},
+	{"right, repeated keys, condition", GC_JOIN_RIGHT, MANY_HASH, false, true, false, C_SMALL, false},
 };
 
 #define NREQUESTS	((int) (sizeof(requests) / sizeof(requests[0])))
@@ -104,12 +115,28 @@ static Member members[NREQUESTS][FORMS];
 static int	newest[2][KEYS];
 static int	before[2][DIM_ROWS];
 
+/* Rows of the build that something matched, of what was wanted last. */
+static bool noted[DIM_ROWS];
+
 /* ---------- the requests ---------- */
 
 static bool
 of_dim(const Request *q)
 {
 	return q->build == DIM_DENSE || q->build == DIM_HASH;
+}
+
+/* Does a row come out with each of its matches? */
+static bool
+returns_matches(const Request *q)
+{
+	return q->join != GC_JOIN_SEMI && q->join != GC_JOIN_ANTI;
+}
+
+static bool
+returns_unmatched(const Request *q)
+{
+	return q->join == GC_JOIN_LEFT || q->join == GC_JOIN_FULL || q->join == GC_JOIN_ANTI;
 }
 
 static u16
@@ -151,6 +178,7 @@ make_build(Maker *m, const Request *q)
 								of_dim(q), key, q->set ? GC_NONE : value);
 
 	m->builds[b].set = q->set;
+	m->builds[b].keeps = gc_join_keeps(q->join);
 	if (q->differs)
 		keep_greatest(m, b, some_of(m, value, 500));
 	if (q->empty || q->build == DIM_HASH)
@@ -193,7 +221,7 @@ make_condition(Maker *m, const Request *q, u16 b)
 static void
 make_outs(Maker *m, const Request *q, u16 b, u16 first)
 {
-	if (q->join == GC_JOIN_LEFT)
+	if (returns_matches(q))
 		first = maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload);
 	maker_out(m, first);
 	maker_out(m, read_column(m, C_NULL, false));
@@ -217,7 +245,7 @@ make_request(Maker *m, const Request *q, Form form)
 		maker_filter(m, below(m, key, 3000), 1);
 	if (form == FORM_FEW)
 		maker_filter(m, below(m, key, 300), 4);
-	maker_probe(m, b, probe, q->join == GC_JOIN_LEFT ? 0 : 1, q->build == MANY_DENSE && q->key == C_SMALL);
+	maker_probe(m, b, probe, returns_matches(q) ? 0 : 1, q->build == MANY_DENSE && q->key == C_SMALL);
 	m->steps[m->head.nsteps - 1].join = q->join;
 	m->steps[m->head.nsteps - 1].expr = condition;
 	if (form == FORM_FEW)
@@ -232,7 +260,7 @@ make_request(Maker *m, const Request *q, Form form)
 	}
 	maker_group(m, GC_GROUP_NONE, 0, 0, 0);
 	maker_agg(m, GC_AGG_COUNT, GC_NONE);
-	maker_agg(m, GC_AGG_SUM, q->join == GC_JOIN_LEFT ?
+	maker_agg(m, GC_AGG_SUM, returns_matches(q) ?
 			  maker_expr(m, GC_OP_PAYLOAD, GC_INT4, GC_NONE, GC_NONE, m->builds[b].first_payload) : probe);
 }
 
@@ -277,7 +305,7 @@ add_out(const Request *q, int c, u32 r, int match, Out *outs, u64 n)
 	const TableColumn *value = find_column(of_dim(q) ? C_DVAL : C_HVAL);
 	Out			o = {{0}};
 
-	if (q->join != GC_JOIN_LEFT)
+	if (!returns_matches(q))
 		o.w[0] = code_of(q->key, c, r, 0, &o.w[MAX_OUTS]);
 	else if (match < 0 || value->null[0][match])
 		o.w[MAX_OUTS] = 1;
@@ -302,10 +330,11 @@ add_row(const Request *q, int c, u32 r, Out *outs, u64 n)
 		if (!matches(q, row - 1, c, r))
 			continue;
 		found++;
-		if (q->join == GC_JOIN_LEFT)
+		noted[row - 1] = true;
+		if (returns_matches(q))
 			n = add_out(q, c, r, row - 1, outs, n);
 	}
-	if (q->join == GC_JOIN_SEMI ? found > 0 : found == 0)
+	if (q->join == GC_JOIN_SEMI ? found > 0 : returns_unmatched(q) && found == 0)
 		n = add_out(q, c, r, -1, outs, n);
 	return n;
 }
@@ -335,9 +364,10 @@ wanted_rows(const Request *q, Form form, u32 chunks, u64 *n)
 	Out		   *outs;
 
 	for (int c = 0; c < NCHUNKS; c++)
-		most += chunks >> c & 1 ? (u64) CHUNK_ROWS[c] * (q->join == GC_JOIN_LEFT && !of_dim(q) ? 20 : 1) : 0;
+		most += chunks >> c & 1 ? (u64) CHUNK_ROWS[c] * (returns_matches(q) && !of_dim(q) ? 20 : 1) : 0;
 	outs = malloc(most * sizeof(Out));
 	*n = 0;
+	memset(noted, 0, sizeof(noted));
 	for (int c = 0; c < NCHUNKS; c++)
 	{
 		for (u32 r = 0; chunks >> c & 1 && r < CHUNK_ROWS[c]; r++)
@@ -371,6 +401,27 @@ check_sums(const Member *m, const Out *wanted, u64 n)
 	return false;
 }
 
+/* Are as many rows of the build noted as something matched?  They lie in any order. */
+static bool
+check_noted(const Member *m, const Request *q)
+{
+	u8			bytes[BUILD_CAP];
+	int			wanted = 0;
+	int			got = 0;
+
+	if (!gc_join_keeps(q->join))
+		return true;
+	must(ops->copy_out(stream, bytes, m->build[0][5], BUILD_CAP, NULL));
+	must(finish(stream, NULL));
+	for (int r = 0; r < DIM_ROWS; r++)
+		wanted += noted[r];
+	for (int r = 0; r < BUILD_CAP; r++)
+		got += bytes[r];
+	if (wanted != got)
+		tap_note("%d matches wanted, %d noted", wanted, got);
+	return wanted == got;
+}
+
 /* ---------- runs ---------- */
 
 /* One kernel, over no chunk, each alone, and all. */
@@ -393,8 +444,10 @@ check_kernel(int i, Form form, const Loaded *k, const GcKernelSource *source, co
 		prepare_sink(m, n);
 		if (form == FORM_SUMS)
 			must(ops->fill(stream, m->sink, 0, m->part[4], NULL));
+		must(ops->fill(stream, m->build[0][5], 0, BUILD_CAP, NULL));
 		run_member(m, k, source, chunks, threads[c % 3], c);
 		wrong += form == FORM_SUMS ? !check_sums(m, wanted, n) : !check_sink(m, wanted, n);
+		wrong += !check_noted(m, q);
 		rows += n;
 		free(wanted);
 		top = begin;

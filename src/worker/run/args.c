@@ -42,6 +42,8 @@ build_word(const GcArgSource *src, const GcArgWord *w)
 			return t->keys;
 		case GC_BUILD_PART_NEXT:
 			return t->next;
+		case GC_BUILD_PART_MATCHED:
+			return src->matched[w->index];
 		case GC_BUILD_PART_FLAGS:
 			return t->flags;
 		default:

@@ -46,6 +46,7 @@ typedef struct GcArgSource
 	const GcRequest *request;
 	GcTable   **tables;			/* per column of the program; NULL: no cached chunk */
 	GcBuildTable **builds;		/* per build */
+	const GcAddr *matched;		/* GcRun's */
 	GcDeviceLookup **lookups;	/* per lookup table; NULL: it travels with the request */
 	GcAddr		device_part;	/* where the request's device part is */
 	const GcSinkMemory *sinks;	/* per pipeline */

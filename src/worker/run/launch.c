@@ -387,7 +387,7 @@ void
 gc_run_arg_source(const GcRun *run, GcArgSource *src)
 {
 	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
-		.lookups = run->lookups,
+		.matched = run->matched,.lookups = run->lookups,
 		.device_part = run->device_part,.sinks = run->sinks,.gathered = run->gathered,
 	.gathered_keys = run->gathered_keys,.top = run->top,.pass = run->pass,.share = run->share};
 }
@@ -466,7 +466,7 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	GcScanPart	part = {.n = in->nsources};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
-	u64			tiles = gc_inputs(run->p)[pl->input].groups_of ? group_blocks(in)
+	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || pl->rest_of ? group_blocks(in)
 		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	GcGrid		grid = gc_sched_full(&gc_worker.profile, threads,
 									 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)),
@@ -480,6 +480,20 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	{
 		part.pairs = gc_pairs_piece(run->request, pipeline, &pairs, from, GC_PIECE_FACTOR * gc_pairs_first());
 		code = gc_run_launch(run, pipeline, k, &grid, &part, flags);
+	}
+	return code;
+}
+
+/* Queue the kernels of the rests of a pipeline, behind its own. */
+GcCode
+gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags)
+{
+	GcCode		code = GC_OK;
+
+	for (int n = 0; n < run->p->npipelines && code == GC_OK; n++)
+	{
+		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1)
+			code = launch_whole(run, n, flags);
 	}
 	return code;
 }
@@ -506,6 +520,7 @@ fill_build(GcRun *run, int b, GcBuildTable *t)
 
 	if ((code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
 		(code = launch_whole(run, pipeline, t->flags)) != GC_OK ||
+		(code = gc_run_launch_rests(run, pipeline, t->flags)) != GC_OK ||
 		(code = gc_copy_out(run->stream, t->host_flags, t->flags,
 										GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
 		return code;
@@ -566,7 +581,8 @@ fill_groups(GcRun *run, int pipeline)
 					   (unsigned long long) bytes / 1024);
 	(void) lay_out_sink(run, pipeline, memory, sink);
 	if ((code = gc_worker.ops->fill(run->stream, sink->memory, 0, sink->zero, &run->err)) != GC_OK ||
-		(code = launch_whole(run, pipeline, sink->memory)) != GC_OK)
+		(code = launch_whole(run, pipeline, sink->memory)) != GC_OK ||
+		(code = gc_run_launch_rests(run, pipeline, sink->memory)) != GC_OK)
 		return code;
 	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_NFLAGS, sink->memory,
 					   GC_NFLAGS * sizeof(u32), &run->err);
@@ -587,6 +603,21 @@ gc_run_groups(GcRun *run, int pipeline)
 	return code == GC_OK ? fill_groups(run, from) : code;
 }
 
+/* Have a byte for each row of build b, in which matches are noted. */
+static GcCode
+have_matched(GcRun *run, int b)
+{
+	const u64	bytes = run->request->builds[b].cap;
+
+	if (run->matched[b])
+		return GC_OK;
+	run->matched[b] = gc_device_alloc(bytes);
+	if (run->matched[b] == 0)
+		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the matches of a hash table, %llu kB.",
+					   (unsigned long long) bytes / 1024);
+	return gc_worker.ops->fill(run->stream, run->matched[b], 0, bytes, &run->err);
+}
+
 /* Have the builds that a pipeline probes. */
 GcCode
 gc_run_builds(GcRun *run, int pipeline)
@@ -600,6 +631,8 @@ gc_run_builds(GcRun *run, int pipeline)
 
 		if (step->type == GC_STEP_PROBE)
 			code = do_build(run, step->build);
+		if (code == GC_OK && step->type == GC_STEP_PROBE && gc_join_keeps(step->join))
+			code = have_matched(run, step->build);
 	}
 	return code;
 }

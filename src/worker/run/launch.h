@@ -52,6 +52,7 @@ extern int	gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes);
 extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
 extern GcCode gc_run_launch_compactor(GcRun *run);
 extern GcCode gc_run_launch_choice(GcRun *run);
+extern GcCode gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags);
 
 /* Tiles of the main pipeline's scan. */
 extern u32	gc_run_ntiles(const GcRun *run);

@@ -88,6 +88,12 @@ words_delivered(const GcRun *run)
 {
 	const u64	bytes = GC_FLAGS_ROOM + run->early * run->main->group_words * 8;
 
+	/* The rests of the main pipeline write to its sink, too. */
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (gc_pipelines(run->p)[n].rest_of == run->p->npipelines)
+			return 0;
+	}
 	if (gc_run_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->flags, bytes))
 		return 0;
 	return bytes / 8;
@@ -161,7 +167,8 @@ gc_run_queue_result(GcRun *run)
 	GcCode		code = GC_OK;
 
 	if (!run->delivered &&
-		((run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
+		((code = gc_run_launch_rests(run, run->p->npipelines - 1, run->sink)) != GC_OK ||
+		 (run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
 		 (run->choose && (code = gc_run_launch_choice(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
 		return code;
 	run->done = run->delivered ? gc_worker.ops->event_written(run->stream, word, &run->err)

@@ -87,6 +87,7 @@ gc_run_start(int slot)
 	run->fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
 	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
 	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
+	run->matched = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcAddr));
 	run->dicts = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceDict *));
 	run->lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
 	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
@@ -255,6 +256,8 @@ release_device(GcRun *run)
 		if (run->builds[i])
 			gc_build_release(run->builds[i]);
 		run->builds[i] = NULL;
+		gc_device_free(run->matched[i]);
+		run->matched[i] = 0;
 	}
 	for (int i = 0; i < run->p->nluts; i++)
 	{

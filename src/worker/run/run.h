@@ -48,6 +48,8 @@ typedef struct GcRun
 	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
 	GcTable   **tables;			/* per column */
 	GcBuildTable **builds;		/* per build */
+	GcAddr	   *matched;		/* per build: a byte for each row, which tells if something matched
+								 * it; 0: nobody wants to know */
 	GcDeviceDict **dicts;		/* per lookup table: read by the kernel that computes it; else NULL */
 	GcDeviceLookup **lookups;	/* per lookup table; NULL: it travels with the request */
 	GcStream   *stream;

@@ -242,7 +242,7 @@ kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 
 		if (step->type != GC_STEP_PROBE)
 			continue;
-		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || step->join == GC_JOIN_LEFT ||
+		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || step->join == GC_JOIN_LEFT || gc_join_keeps(step->join) ||
 			step->expr != GC_NONE || ++probes > 1)
 			return GC_NO_MEMBERS;
 	}
