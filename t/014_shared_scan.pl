@@ -243,6 +243,10 @@ sub snapshots
 	share('all of them see the changes', $all, @delta);
 	$scan->sql('UPDATE t SET n = n + 1 WHERE id % 1000 = 3');
 	share('never vacuumed', $all, @delta);
+	configure($node, 'gpuconc.enable_versioned_pages' => 'on');
+	$scan->sql("SELECT gpuconc_prewarm('t')");
+	share('versioned pages', undef, @delta);
+	configure($node, 'gpuconc.enable_versioned_pages' => 'off');
 	$scan->in_session(1, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t');
 	$scan->sql('DELETE FROM t WHERE id % 1000 = 4');
 	share('rows that some see, and not others', $all, @delta);

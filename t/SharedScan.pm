@@ -18,7 +18,10 @@ sub new
 	my ($class, %options) = @_;
 	my $self = bless { counters => [], conf => '', prefix => '', asking => [], %options }, $class;
 
+	# With versioned pages, a session that loads some makes a directory that others may not have yet.
+	# So it would be left to chance which sessions share a scan.
 	$self->{node} = new_server($self->{name}, qq{
+gpuconc.enable_versioned_pages = off
 gpuconc.batch_log_size = 4096
 gpuconc.schedule = twostage
 max_connections = 60
