@@ -288,6 +288,27 @@ is_beaten(const Path *costs, const Path *fallback)
 		fallback->total_cost <= costs->total_cost && fallback->param_info == NULL;
 }
 
+static bool
+exec_param_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return true;
+	return expression_tree_walker(node, exec_param_walker, context);
+}
+
+/*
+ * PostgreSQL may read a row source first that is joined without an equality, and then, if there is no
+ * row, never executes an InitPlan that would raise an error.  The node executes both.
+ */
+static void
+refuse_eager_init_plan(GcTranslation *tr)
+{
+	if (tr->reason == NULL && tr->lists_source && exec_param_walker((Node *) tr->exprs, NULL))
+		gc_refuse(tr, "a row source is joined without an equality, beside the output of an InitPlan");
+}
+
 static void
 add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having,
 			double rows, const char *what)
@@ -299,6 +320,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	Path	   *fallback = NULL;
 	Path		costs = {0};
 
+	refuse_eager_init_plan(tr);
 	if (tr->reason == NULL && (fallback = gc_fallback_path(tr, rel, &own)) == NULL)
 		gc_refuse(tr, "PostgreSQL has no independent plan for it");
 	tr->plan->rows_out = rows;

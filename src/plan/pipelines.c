@@ -336,6 +336,7 @@ emit_step(GcTranslation *tr, GcLeaf *leaf, const GcStepPlan *step, List *probed)
 
 	if (step->filters)
 		return emit_filter(tr, leaf, step->filters, step->share);
+	tr->lists_source |= gc_leaf_is_list(step->probe) && gc_leaf_is_source(step->probe);
 	if ((keeps || gc_leaf_is_list(step->probe)) && !emit_residuals(tr, leaf, &leaf->residuals, probed, keeps))
 		return false;
 	return emit_probe(tr, leaf, step->probe) && (!keeps || open_rest(tr, leaf, step->probe));

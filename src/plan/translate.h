@@ -154,6 +154,7 @@ typedef struct GcTranslation
 	List	   *outputs;		/* GcPlanOutput *, one per scan_tlist entry */
 	List	   *scan_tlist;
 	List	   *exprs;			/* custom_exprs to evaluate */
+	bool		lists_source;	/* a row source is joined without an equality */
 	List	   *display;		/* custom_exprs for EXPLAIN, and for each ... */
 	List	   *display_tags;	/* GC_DISPLAY_TAG */
 	List	   *lower_display;	/* clauses of lower levels for EXPLAIN (display.c) */
