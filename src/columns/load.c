@@ -40,7 +40,7 @@
 /* How often a load is begun again because the relation was forgotten during the load. */
 #define MAX_TRIES		5
 
-/* A loader worker takes about as long to start as it takes to read so many hot pages. */
+/* Hot pages to be read for which another loader worker is started; a guess. */
 #define PAGES_WORTH_HELP	1024
 
 typedef enum GcNext

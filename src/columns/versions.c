@@ -103,7 +103,10 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
 /*
  * The LSN of a page if it still is where it was last found, else 0.  As ReadRecentBuffer() and
  * BufferGetLSNAtomic(), but without a pin: while the header is locked, the buffer stays the
- * page's.  That is a third of the time, and this is done for each hot page by each query.
+ * page's.  Each query does this for each hot page.
+ *
+ * A change may be under way, since the page is not locked.  Its LSN's upper half is written
+ * first, so what is read is the LSN before, the new one, or one that lies beyond the former.
  */
 static inline XLogRecPtr
 recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
