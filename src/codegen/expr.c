@@ -63,7 +63,7 @@ emit_leaf(Cg *cg, u16 i)
 			snprintf(v, sizeof(v), "p%d", cg->param[e->ref]);
 			break;
 		case GC_OP_ROUND:
-			snprintf(v, sizeof(v), "(gc_round == %d)", e->ref);
+			snprintf(v, sizeof(v), "(gc_this_round == %d)", e->ref);
 			break;
 		default:				/* GC_OP_NULL */
 			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);

@@ -338,7 +338,7 @@ emit_sink(Cg *cg)
 	{
 		/* What is declared before the loop is there in each round. */
 		sink_require(cg);
-		text_addf(cg->out, "GC_NO_UNROLL for (i32 gc_round = 0; gc_round < %d; gc_round++) {\n", cg->pl->rounds);
+		text_addf(cg->out, "GC_NO_UNROLL for (i32 gc_this_round = 0; gc_this_round < %d; gc_this_round++) {\n", cg->pl->rounds);
 	}
 	sink_row(cg);
 	if (cg->pl->rounds > 1)
