@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 28: a cross join of sub-selects with a plain and a DISTINCT aggregate each.
--- offloaded: 3
+-- offloaded: 1
 select b1.*, b2.*, b3.*
 from (select avg(ss_list_price) as avg1, count(ss_list_price) as n1, count(distinct ss_list_price) as d1
 	from store_sales where ss_quantity between 0 and 5 and (ss_list_price between 11 and 40 or ss_coupon_amt between 460 and 1460 or ss_wholesale_cost between 14 and 34)) b1,

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 88: a cross join of counts per half hour.
--- offloaded: 4
+-- offloaded: 1
 select *
 from (select count(*) as h8 from store_sales, household_demographics, time_dim, store
 	where ss_sold_time_sk = t_time_sk and ss_hdemo_sk = hd_demo_sk and ss_store_sk = s_store_sk and t_hour = 8 and t_minute >= 30

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 97: FULL JOIN of the customers and items of two channels, counted by CASE.
--- offloaded: 2
+-- offloaded: 1
 with ss as (
 	select ss_customer_sk as cust, ss_item_sk as item from store_sales, date_dim
 	where ss_sold_date_sk = d_date_sk and d_month_seq between 1200 and 1211 group by ss_customer_sk, ss_item_sk),
