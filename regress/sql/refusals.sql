@@ -26,6 +26,9 @@ SELECT q, refusal(q) FROM unnest(ARRAY[
 	'SELECT max(ts - tz) FROM types', 'SELECT max(ts + interval ''1 day'') FROM types', 'SELECT count(*) FROM types WHERE tx = vc || nt', 'SELECT count(*) FROM types WHERE tx < vc', 'SELECT count(*) FROM types WHERE f8 = ANY (ARRAY[f4, 1])', 'SELECT sum(GREATEST(length(tx), length(vc), nn)), max(GREATEST(tx, vc)) FROM types',
 	'SELECT sum(i4 / n0) FROM types', 'SELECT sum(n % 3) FROM types', 'SELECT sum(power(f8, 2)) FROM types', 'SELECT max(i4::regclass::text) FROM types', 'SELECT max(now() - tz) FROM types', 'SELECT count(*) FROM types WHERE tz::date = ''1995-01-01'''
 ]) AS q;
+-- levels: few enough, and too many
+SELECT check_same(format('SELECT sum(%squantity%s), count(*) FROM sales', repeat('-(', 120), repeat(')', 120)));
+SELECT refusal(format('SELECT count(*) FROM sales WHERE %squantity%s = 3', repeat('-(', 1500), repeat(')', 1500)));
 -- types
 CREATE TYPE public.mood AS ENUM ('sad', 'happy');
 CREATE TYPE public.pair AS (a int, b int);

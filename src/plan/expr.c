@@ -663,12 +663,20 @@ translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	int			e;
 
 	check_stack_depth();
+	if (tr->depth == GC_MAX_DEPTH)
+	{
+		tr->too_deep = true;
+		return gc_refuse(tr, "an expression is nested too deeply");
+	}
 	if (tr->groups && tr->groups->part(tr, expr, &e))
 		return e;
 	if (!has_vars((Node *) expr) && !IsA(expr, PlaceHolderVar))
 		return translate_param(tr, expr, GC_SPACE_NONE);
+	tr->depth++;
 	e = translate_native(tr, leaf, expr);
-	if (e < 0)
+	tr->depth--;
+	/* No other way at each of many levels: each looks at all that is below it. */
+	if (e < 0 && !tr->too_deep)
 	{
 		/* A reason found on the native way stands unless the other way works. */
 		const char *native = tr->reason;

@@ -13,6 +13,9 @@
 
 #include "plan.h"
 
+/* Levels of one expression.  Compilers take seconds for deeper ones. */
+#define GC_MAX_DEPTH	500
+
 struct GcLeaf;
 struct GcTranslation;
 
@@ -200,6 +203,8 @@ typedef struct GcTranslation
 	GcLeaf	  **column_leaf;
 
 	const char *reason;			/* why it failed */
+	int			depth;			/* levels of the expression above what is being translated */
+	bool		too_deep;		/* an expression had more than GC_MAX_DEPTH of them */
 } GcTranslation;
 
 /* Is it read through the column cache? */
