@@ -54,6 +54,23 @@ gc_round_div64(i64 x, i64 d)
 	return q;
 }
 
+/* The same, rounded down, up, and towards zero; q: the quotient, rounded towards zero. */
+#define GC_ROUNDED_DIV(name, type, rounded) \
+	GC_FN type \
+	name(type x, type d) \
+	{ \
+		const type	q = x / d; \
+		return rounded; \
+	}
+GC_ROUNDED_DIV(gc_floor_div128, i128, x - q * d < 0 ? q - 1 : q)
+GC_ROUNDED_DIV(gc_ceil_div128, i128, x - q * d > 0 ? q + 1 : q)
+GC_ROUNDED_DIV(gc_ceil_div, i64, x - q * d > 0 ? q + 1 : q)
+GC_ROUNDED_DIV(gc_trunc_div128, i128, q)
+GC_ROUNDED_DIV(gc_trunc_div, i64, q)
+
+/* dsign(): of NaN it is 0. */
+#define GC_SIGN(x)			((x) > 0 ? 1.0 : (x) < 0 ? -1.0 : 0.0)
+
 /* float.h: float8_eq, float8_lt ...: NaN equals NaN and is above all else. */
 GC_FN int
 gc_f_eq(double x, double y)

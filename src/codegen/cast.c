@@ -61,6 +61,23 @@ emit_to_float(Cg *cg, const GcExpr *e, const GcExpr *from, const Operand *a)
 	return o;
 }
 
+/* What divides by a power of ten, and rounds. */
+static const char *
+rounding(const GcExpr *e, u8 reg)
+{
+	switch (e->flags & (GC_CAST_DOWN | GC_CAST_UP))
+	{
+		case GC_CAST_DOWN:
+			return reg == GC_I128 ? "gc_floor_div128" : "gc_floor_div";
+		case GC_CAST_UP:
+			return reg == GC_I128 ? "gc_ceil_div128" : "gc_ceil_div";
+		case GC_CAST_DOWN | GC_CAST_UP:
+			return reg == GC_I128 ? "gc_trunc_div128" : "gc_trunc_div";
+		default:
+			return reg == GC_I128 ? "gc_round_div" : "gc_round_div64";
+	}
+}
+
 /* Numeric to numeric(p,s), or to an integer: a change of scale. */
 static Operand
 emit_round(Cg *cg, const GcExpr *e, const GcExpr *from, u16 arg, const Operand *a)
@@ -80,8 +97,7 @@ emit_round(Cg *cg, const GcExpr *e, const GcExpr *from, u16 arg, const Operand *
 		else
 			reg = GC_I64;
 		cg_as(cg, x, sizeof(x), arg, a, reg, 0);
-		snprintf(buf, sizeof(buf), "%s(%s, %s)", reg == GC_I128 ? "gc_round_div" : "gc_round_div64",
-				 x, cg_pow10(down, ten, sizeof(ten)));
+		snprintf(buf, sizeof(buf), "%s(%s, %s)", rounding(e, reg), x, cg_pow10(down, ten, sizeof(ten)));
 	}
 	else
 	{

@@ -19,6 +19,7 @@
 #include "cast.h"
 #include "emit.h"
 #include "operand.h"
+#include "../program/functions.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,11 +121,13 @@ emit_arith(Cg *cg, u16 i)
 	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->opreg, e->rescale[0]);
 	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->opreg, e->rescale[1]);
 
-	/* PostgreSQL decides on dates that may be infinite. */
+	/* PostgreSQL decides on dates and timestamps that may be infinite. */
 	for (int k = 0; k < 2 && (e->flags & GC_CHECKED); k++)
 	{
-		if (EXPR(cg, e->arg[k])->kind == GC_DATE)
-			cg_check_kind(cg, GC_DATE, k == 0 ? a.v : b.v, null);
+		u8			kind = EXPR(cg, e->arg[k])->kind;
+
+		if (kind == GC_DATE || kind == GC_TIMESTAMP)
+			cg_check_kind(cg, kind, k == 0 ? a.v : b.v, null);
 	}
 	if (e->op == GC_OP_DIV || e->op == GC_OP_MOD)
 	{
@@ -135,9 +138,51 @@ emit_arith(Cg *cg, u16 i)
 	else
 		snprintf(buf, sizeof(buf), "%s %s %s", x, ops[e->op], y);
 	o = cg_temp(cg, cg_ctype[e->opreg], buf, null);
-	if (e->flags & GC_CHECKED)
+	if ((e->flags & GC_CHECKED) && e->kind != GC_NUMERIC)
 		cg_check_kind(cg, e->kind, o.v, o.n);
 	if (e->opreg != e->reg)
+	{
+		Operand		wide = o;
+
+		snprintf(o.v, sizeof(o.v), "((%s) %s)", cg_ctype[e->reg], wide.v);
+	}
+	return o;
+}
+
+/* A function of the device library. */
+static Operand
+emit_call(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	const GcFunctionTraits *f = &gc_functions[e->ref];
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = a;
+	Operand		o;
+	char		null[96],
+				buf[300];
+
+	strcpy(null, a.n);
+	if (f->nargs == 2)
+	{
+		b = cg_expr(cg, e->arg[1]);
+		either_null(null, sizeof(null), &a, &b);
+	}
+	if (f->bad)
+	{
+		snprintf(buf, sizeof(buf), f->bad, a.v);
+		text_addf(cg->out, "GC_CHECK(%s || !(%s));\n", null, buf);
+	}
+	/* PostgreSQL decides on timestamps that may be infinite. */
+	if (f->of_time && (e->flags & GC_CHECKED))
+		cg_check_kind(cg, GC_TIMESTAMP, a.v, null);
+	if (f->nargs == 2)
+		snprintf(buf, sizeof(buf), "%s(%s, %s)", f->name, a.v, b.v);
+	else
+		snprintf(buf, sizeof(buf), "%s(%s)", f->name, a.v);
+	o = cg_temp(cg, e->kind == GC_TIMESTAMP ? "i64" : cg_ctype[e->reg], buf, null);
+	if (e->kind == GC_TIMESTAMP && (e->flags & GC_CHECKED))
+		cg_check_kind(cg, GC_TIMESTAMP, o.v, o.n);
+	if (e->kind == GC_TIMESTAMP && e->reg != GC_I64)
 	{
 		Operand		wide = o;
 
@@ -514,6 +559,7 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		case GC_OP_ADD:
 		case GC_OP_SUB:
 		case GC_OP_MUL:
+		case GC_OP_MOD:
 			scale_text(cg, e->arg[0], x, sizeof(x));
 			scale_text(cg, e->arg[1], y, sizeof(y));
 			n = snprintf(buf, size, e->op == GC_OP_MUL ? "(%s + %s)" : "GC_MAX(%s, %s)", x, y);
@@ -613,6 +659,8 @@ cg_expr(Cg *cg, u16 i)
 			return emit_lut(cg, i);
 		case GC_OP_SCALE:
 			return emit_scale(cg, i);
+		case GC_OP_CALL:
+			return emit_call(cg, i);
 		case GC_OP_AVG:
 			return emit_avg(cg, i);
 		case GC_OP_OUTER:

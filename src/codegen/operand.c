@@ -88,6 +88,9 @@ cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null)
 		case GC_DATE:
 			lo = "GC_DATE_LO", hi = "GC_DATE_HI";
 			break;
+		case GC_TIMESTAMP:
+			lo = "GC_TS_LO", hi = "GC_TS_HI";
+			break;
 		default:
 			lo = "GC_TS_NOBEGIN", hi = "GC_TS_NOEND";
 			break;

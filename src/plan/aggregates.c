@@ -44,6 +44,7 @@ gc_scale_varies(GcTranslation *tr, int e)
 		case GC_OP_ADD:
 		case GC_OP_SUB:
 		case GC_OP_MUL:
+		case GC_OP_MOD:
 			return gc_scale_varies(tr, x->arg[0]) || gc_scale_varies(tr, x->arg[1]);
 		case GC_OP_NEG:
 		case GC_OP_ABS:

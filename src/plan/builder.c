@@ -92,9 +92,9 @@ gc_build_expr(GcTranslation *tr, GcOp op, GcKind kind, int a, int b, int c, int 
 	return add_expr(tr, &e);
 }
 
-/* Cast to numeric(precision, scale). */
+/* Cast to numeric(precision, scale).  rounding: 0, as numeric does it, or GC_CAST_DOWN, GC_CAST_UP. */
 int
-gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale)
+gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale, uint8 rounding)
 {
 	GcExpr		e;
 
@@ -104,7 +104,7 @@ gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale)
 	e.ref = GC_NONE;
 	e.arg[0] = arg;
 	e.arg[1] = e.arg[2] = GC_NONE;
-	e.flags = GC_CAST_SCALE;
+	e.flags = GC_CAST_SCALE | rounding;
 	e.cast_precision = precision;
 	e.cast_scale = scale;
 	return add_expr(tr, &e);

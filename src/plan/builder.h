@@ -19,7 +19,7 @@ extern void gc_builder_init(GcTranslation *tr);
 extern int	gc_build_expr(GcTranslation *tr, GcOp op, GcKind kind, int a, int b, int c, int ref);
 extern int	gc_build_copy(GcTranslation *tr, const GcExpr *e);
 extern int	gc_build_cast(GcTranslation *tr, int arg, GcKind kind);
-extern int	gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale);
+extern int	gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale, uint8 rounding);
 extern int	gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space);
 extern int	gc_build_null(GcTranslation *tr, GcKind kind);
 extern int	gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node);

@@ -30,8 +30,10 @@
 #include "utils/lsyscache.h"
 
 #include "append.h"
+#include "arms.h"
 #include "attach.h"
 #include "builder.h"
+#include "functions.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
@@ -111,11 +113,13 @@ translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a,
  */
 
 static int
-translate_arith(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp what)
+translate_arith(GcTranslation *tr, GcLeaf *leaf, List *args, Oid type, GcOp what)
 {
-	GcKind		kind = gc_type_kind(op->opresulttype);
-	int			a = translate_any(tr, leaf, linitial(op->args));
-	int			b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lsecond(op->args));
+	static const char *const names[] = {[GC_OP_ADD] = "+", [GC_OP_SUB] = "-", [GC_OP_MUL] = "*",
+	[GC_OP_DIV] = "/", [GC_OP_MOD] = "%"};
+	GcKind		kind = gc_type_kind(type);
+	int			a = translate_any(tr, leaf, linitial(args));
+	int			b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lsecond(args));
 	GcKind		ka,
 				kb;
 
@@ -130,7 +134,7 @@ translate_arith(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp what)
 		(what == GC_OP_SUB && ka == GC_DATE && (kb == GC_INT4 || kb == GC_DATE));
 
 		if (!ok)
-			return gc_refuse(tr, "operator %s is not supported for these types", get_opname(op->opno));
+			return gc_refuse(tr, "operator %s is not supported for these types", names[what]);
 	}
 	else if (GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(ka) && GC_KIND_IS_INT(kb))
 	{
@@ -141,10 +145,8 @@ translate_arith(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp what)
 		a = gc_build_cast(tr, a, kind);
 		b = gc_build_cast(tr, b, kind);
 	}
-	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC ||
-			 what == GC_OP_DIV || what == GC_OP_MOD)
-		return gc_refuse(tr, "operator %s is not supported for type %s",
-						 get_opname(op->opno), format_type_be(op->opresulttype));
+	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC || what == GC_OP_DIV)
+		return gc_refuse(tr, "operator %s is not supported for type %s", names[what], format_type_be(type));
 	if (a < 0 || b < 0)
 		return GC_NO_EXPR;
 	return gc_build_expr(tr, what, kind, a, b, -1, -1);
@@ -218,8 +220,13 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 			return GC_NO_EXPR;
 		return gc_build_expr(tr, cmp, GC_BOOL, a, b, -1, -1);
 	}
+	if (gc_adds_interval(op))
+	{
+		a = translate_any(tr, leaf, linitial(op->args));
+		return a < 0 ? a : gc_translate_add_interval(tr, op, a);
+	}
 	if (gc_arith_op(name) != 0)
-		return translate_arith(tr, leaf, op, gc_arith_op(name));
+		return translate_arith(tr, leaf, op->args, op->opresulttype, gc_arith_op(name));
 	return gc_refuse(tr, "operator %s is not supported", name);
 }
 
@@ -228,23 +235,14 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
  *-------------------------------------------------------------------------
  */
 
-/* numeric(numeric, typmod): the length coercion of numeric(p,s). */
 static int
-translate_numeric_typmod(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
+translate_epoch_of_difference(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
-	int			a = translate_any(tr, leaf, linitial(f->args));
-	int32		typmod;
-	int			scale;
+	OpExpr	   *difference = gc_epoch_of_difference(f);
+	int			a = translate_any(tr, leaf, linitial(difference->args));
+	int			b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lsecond(difference->args));
 
-	if (a < 0)
-		return a;
-	typmod = DatumGetInt32(((Const *) lsecond(f->args))->constvalue);
-	if (typmod < (int32) VARHDRSZ)
-		return a;
-	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
-	if (scale < 0)
-		return gc_refuse(tr, "numeric with a negative scale is not supported");
-	return gc_build_numeric_cast(tr, a, ((typmod - VARHDRSZ) >> 16) & 0xffff, scale);
+	return b < 0 ? GC_NO_EXPR : gc_translate_epoch(tr, f, a, b);
 }
 
 static int
@@ -256,8 +254,15 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 
 	if (!BUILTIN(f->funcid))
 		return gc_refuse(tr, "function %s is not built in", name);
-	if (f->funcid == F_NUMERIC_NUMERIC_INT4 && IsA(lsecond(f->args), Const))
-		return translate_numeric_typmod(tr, leaf, f);
+	if (gc_function_argument(f) >= 0)
+	{
+		a = translate_any(tr, leaf, list_nth(f->args, gc_function_argument(f)));
+		return a < 0 ? a : gc_translate_function(tr, f, a);
+	}
+	if (gc_epoch_of_difference(f))
+		return translate_epoch_of_difference(tr, leaf, f);
+	if (strcmp(name, "mod") == 0 && list_length(f->args) == 2)
+		return translate_arith(tr, leaf, f->args, f->funcresulttype, GC_OP_MOD);
 	if (list_length(f->args) == 1 && gc_is_cast_call(f) && kind != GC_KIND_NONE &&
 		kind != GC_TEXT)
 	{
@@ -267,11 +272,6 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		if (!gc_cast_supported(tr->pexprs[a].kind, kind))
 			return gc_refuse(tr, "cast to type %s is not supported here", format_type_be(f->funcresulttype));
 		return gc_build_cast(tr, a, kind);
-	}
-	if (strcmp(name, "abs") == 0 && list_length(f->args) == 1)
-	{
-		a = translate_any(tr, leaf, linitial(f->args));
-		return a < 0 ? a : gc_build_expr(tr, GC_OP_ABS, kind, a, -1, -1, -1);
 	}
 	return gc_refuse(tr, "function %s is not supported", name);
 }
@@ -314,92 +314,28 @@ translate_boolean_test(GcTranslation *tr, GcLeaf *leaf, BooleanTest *t)
 	return a < 0 ? a : gc_build_expr(tr, ops[t->booltesttype], GC_BOOL, a, -1, -1, -1);
 }
 
-/* A choice among values, whose arms are brought together one by one. */
-typedef struct Choice
-{
-	bool		texts_mix;		/* its texts may come from several dictionaries */
-} Choice;
-
-/*
- * Texts of character types are padded as one column's are, so only that one's may be results.  And
- * an expression of one text column alone is better as a lookup table.
- */
-static Choice
-begin_choice(GcTranslation *tr, Expr *expr)
-{
-	Oid			type = exprType((Node *) expr);
-	const char *reason = tr->reason;
-	Choice		choice = {gc_type_kind(type) == GC_TEXT && getBaseType(type) != BPCHAROID &&
-	gc_collation_deterministic(exprCollation((Node *) expr))};
-
-	if (choice.texts_mix)
-	{
-		Var		   *var = gc_lookup_argument(tr, expr);
-
-		choice.texts_mix = var == NULL || gc_type_kind(var->vartype) != GC_TEXT;
-		tr->reason = reason;
-	}
-	return choice;
-}
-
 /* One arm; a text constant belongs to the constants' dictionary. */
 static int
-translate_arm(GcTranslation *tr, GcLeaf *leaf, const Choice *choice, Expr *arm)
+translate_arm(GcTranslation *tr, GcLeaf *leaf, const GcChoice *choice, Expr *arm)
 {
 	if (choice->texts_mix && !has_vars((Node *) arm) && !IsA(arm, PlaceHolderVar))
 		return translate_param(tr, arm, GC_SPACE_CONSTANTS);
 	return translate_any(tr, leaf, arm);
 }
 
-/* Which of two arms' dictionaries is to have the values of both. */
-static uint16
-common_space(uint16 a, uint16 b)
-{
-	if (a == GC_SPACE_NONE || a == GC_SPACE_CONSTANTS)
-		return b == GC_SPACE_NONE ? a : b;
-	return a;
-}
-
-/*
- * Two arms of a choice must be of one kind, and texts of one dictionary: what another
- * one has and this one lacks has no code here until it is added.
- */
-static bool
-join_arms(GcTranslation *tr, const Choice *choice, int *a, int *b)
-{
-	const GcExpr *x = &tr->pexprs[*a];
-	const GcExpr *y = &tr->pexprs[*b];
-	uint16		space = common_space(tr->space[*a], tr->space[*b]);
-
-	if (x->kind != y->kind)
-		gc_refuse(tr, "the arms of an expression differ in type");
-	else if (x->kind == GC_TEXT && x->op != GC_OP_NULL && y->op != GC_OP_NULL &&
-			 (tr->space[*a] != tr->space[*b] || space == GC_SPACE_NONE))
-	{
-		if (!choice->texts_mix || tr->space[*a] == GC_SPACE_NONE || tr->space[*b] == GC_SPACE_NONE)
-			gc_refuse(tr, "texts of several columns, or constants, are chosen from");
-		else
-		{
-			*a = gc_add_to_space(tr, *a, space);
-			*b = *a < 0 ? GC_NO_EXPR : gc_add_to_space(tr, *b, space);
-		}
-	}
-	return tr->reason == NULL;
-}
-
 static int
 translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 {
 	GcKind		kind = gc_type_kind(c->casetype);
-	Choice		choice;
+	GcChoice	choice;
 	uint16		space;
 	int			e;
 
 	if (c->arg)
-		return gc_refuse(tr, "CASE with an operand is not supported here");
+		c = gc_put_operand(c);
 	if (kind == GC_KIND_NONE)
 		return gc_refuse(tr, "type %s is not supported", format_type_be(c->casetype));
-	choice = begin_choice(tr, (Expr *) c);
+	choice = gc_begin_choice(tr, (Expr *) c);
 	e = c->defresult ? translate_arm(tr, leaf, &choice, c->defresult) : gc_build_null(tr, kind);
 	for (int i = list_length(c->args) - 1; i >= 0 && e >= 0; i--)
 	{
@@ -407,9 +343,9 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 		int			cond = translate_any(tr, leaf, w->expr);
 		int			then = cond < 0 ? cond : translate_arm(tr, leaf, &choice, w->result);
 
-		if (then < 0 || !join_arms(tr, &choice, &then, &e))
+		if (then < 0 || !gc_join_arms(tr, &choice, &then, &e))
 			return GC_NO_EXPR;
-		space = common_space(tr->space[then], tr->space[e]);
+		space = gc_common_space(tr->space[then], tr->space[e]);
 		e = gc_build_expr(tr, GC_OP_IF, kind, cond, then, e, -1);
 		if (e >= 0)
 			tr->space[e] = space;
@@ -421,7 +357,7 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 static int
 translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp op)
 {
-	Choice		choice = begin_choice(tr, expr);
+	GcChoice	choice = gc_begin_choice(tr, expr);
 	ListCell   *lc;
 	uint16		space;
 	int			e = GC_NO_EXPR;
@@ -436,9 +372,9 @@ translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp o
 			return a;
 		if (e >= 0)
 		{
-			if (!join_arms(tr, &choice, &e, &a))
+			if (!gc_join_arms(tr, &choice, &e, &a))
 				return GC_NO_EXPR;
-			space = common_space(tr->space[e], tr->space[a]);
+			space = gc_common_space(tr->space[e], tr->space[a]);
 			e = gc_build_expr(tr, op, tr->pexprs[a].kind, e, a, -1, -1);
 			if (e >= 0)
 				tr->space[e] = space;

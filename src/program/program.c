@@ -10,6 +10,8 @@
  */
 #include "program.h"
 
+#include "functions.h"
+
 #include <string.h>
 
 #define ALIGN8(n)	(((n) + 7u) & ~7u)
@@ -91,9 +93,9 @@ span_ok(u32 first, u32 n, u32 total)
 
 /* Number of arguments that an operator takes. */
 static int
-op_nargs(u8 op)
+op_nargs(const GcExpr *e)
 {
-	switch (op)
+	switch (e->op)
 	{
 		case GC_OP_COLUMN:
 		case GC_OP_PAYLOAD:
@@ -116,6 +118,8 @@ op_nargs(u8 op)
 		case GC_OP_SCALE:
 		case GC_OP_OUTER:
 			return 1;
+		case GC_OP_CALL:
+			return e->ref < GC_NCALLS ? gc_functions[e->ref].nargs : 0;
 		case GC_OP_IF:
 			return 3;
 		default:
@@ -163,7 +167,7 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 	/* Arguments come first: no cycles, and one pass types them all. */
 	for (int a = 0; a < 3; a++)
 	{
-		if (a < op_nargs(e->op) ? e->arg[a] >= i : e->arg[a] != GC_NONE)
+		if (a < op_nargs(e) ? e->arg[a] >= i : e->arg[a] != GC_NONE)
 			return bad(err, "argument");
 	}
 	switch (e->op)
@@ -188,6 +192,9 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 			break;
 		case GC_OP_OUTER:
 			limit = p->nbuilds;
+			break;
+		case GC_OP_CALL:
+			limit = GC_NCALLS;
 			break;
 		default:
 			return e->ref == GC_NONE ? GC_OK : bad(err, "reference");

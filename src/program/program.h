@@ -106,6 +106,7 @@ typedef enum GcOp
 	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
 	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
+	GC_OP_CALL,					/* ref: GcFunction (functions.h); one or two arguments */
 	GC_OP_OUTER,				/* ref: build of a full or right join; the argument, which was
 								 * there before that join: NULL in a build's row without a match */
 	GC_NOPS
@@ -117,6 +118,8 @@ typedef enum GcOp
 #define GC_LIST_NULL	0x04	/* bound: the IN list contains a NULL */
 #define GC_CAST_SCALE	0x08	/* CAST to numeric(p,s): round to cast_scale */
 #define GC_CAST_FINITE	0x10	/* bound: date/timestamp argument is never infinite */
+#define GC_CAST_DOWN	0x20	/* with GC_CAST_SCALE: round down; */
+#define GC_CAST_UP		0x40	/* up; both: towards zero */
 
 typedef struct GcExpr
 {

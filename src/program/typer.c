@@ -27,6 +27,11 @@ gc_clip_to_kind(GcExpr *e, GcRange *r)
 		if (gc_range_clip(r, DATE_LO, DATE_HI))
 			e->flags |= GC_CHECKED;
 	}
+	else if (e->kind == GC_TIMESTAMP)
+	{
+		if (gc_range_clip(r, TIMESTAMP_LO, TIMESTAMP_HI))
+			e->flags |= GC_CHECKED;
+	}
 	else if (gc_kind_range(e->kind, &k) && gc_range_clip(r, k.lo, k.hi))
 		e->flags |= GC_CHECKED;
 }

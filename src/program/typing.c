@@ -18,6 +18,7 @@
 #include "typing.h"
 
 #include "casts.h"
+#include "functions.h"
 #include "groups.h"
 #include "layout.h"
 #include "typer.h"
@@ -60,11 +61,13 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 		e->flags |= GC_CHECKED;
 		return GC_OK;
 	}
-	/* date +- int4, date - date: only finite dates; else let PostgreSQL do it. */
+	/* date +- int4, date - date, timestamp +- interval: only finite ones; else let PostgreSQL do it. */
 	for (int i = 0; i < 2; i++)
 	{
-		if (t->exprs[e->arg[i]].kind == GC_DATE &&
-			!gc_range_within(&t->ranges[e->arg[i]], DATE_LO, DATE_HI))
+		GcRange		arg = t->ranges[e->arg[i]];
+
+		if ((t->exprs[e->arg[i]].kind == GC_DATE && gc_range_clip(&arg, DATE_LO, DATE_HI)) ||
+			(t->exprs[e->arg[i]].kind == GC_TIMESTAMP && gc_range_clip(&arg, TIMESTAMP_LO, TIMESTAMP_HI)))
 			e->flags |= GC_CHECKED;
 	}
 	if (a->kind == GC_NUMERIC)
@@ -114,13 +117,24 @@ type_mul(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
-/* Integer division and remainder. */
+/* Integer division; remainder of integers and numerics. */
 static GcCode
 type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
 {
-	GcRange		a = t->ranges[e->arg[0]];
-	GcRange		b = t->ranges[e->arg[1]];
-	i128		m = a.hi > -a.lo ? a.hi : -a.lo;
+	const GcExpr *x = &t->exprs[e->arg[0]];
+	const GcExpr *y = &t->exprs[e->arg[1]];
+	GcRange		a,
+				b;
+	GcCode		code = align_scales(t, e, 0, &a, &b);
+	i128		m;
+
+	if (code != GC_OK)
+		return code;
+	if (a.lo == I128_MIN || b.lo == I128_MIN)
+		return gc_too_wide(t);
+	m = a.hi > -a.lo ? a.hi : -a.lo;
+	e->scale = x->scale > y->scale ? x->scale : y->scale;
+	e->min_scale = x->min_scale > y->min_scale ? x->min_scale : y->min_scale;
 
 	if (GC_KIND_IS_FLOAT(e->kind) || (b.lo <= 0 && b.hi >= 0))
 		e->flags |= GC_CHECKED;
@@ -383,6 +397,9 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_IN:
 			if (t->facts->list_has_null[e->ref])
 				e->flags |= GC_LIST_NULL;
+			break;
+		case GC_OP_CALL:
+			code = gc_type_call(t, e, r);
 			break;
 		case GC_OP_AVG:
 			code = gc_type_avg(t, e, r);

@@ -125,7 +125,8 @@ class Expressions:
             return "%s::numeric" % self.gen_int(depth - 1)
         if roll < 0.98:
             return "%s::numeric(%d,%d)" % ((self.gen_numeric(depth - 1),) + rng.choice([(20, 2), (10, 0), (30, 8), (6, 1)]))
-        return rng.choice(["round(%s, 1)", "(%s / 3)", "(%s %% 7)", "trunc(%s)"]) % self.gen_numeric(depth - 1)
+        return rng.choice(["round(%s, 1)", "(%s / 3)", "(%s %% 7)", "trunc(%s)", "trunc(%s, 2)", "floor(%s)", "ceil(%s)", "sign(%s)",
+                           "mod(%s, 0.3)"]) % self.gen_numeric(depth - 1)
 
     def gen_float(self, depth):
         rng = self.rng
@@ -143,9 +144,9 @@ class Expressions:
             return self.choice_of("float", depth)
         if roll < 0.94:
             return "%s::%s" % (self.gen_int(depth - 1), rng.choice(FLOATS))
-        if roll < 0.97:
+        if roll < 0.96:
             return "%s::%s" % (self.gen_numeric(depth - 1), rng.choice(FLOATS))
-        return "%s::%s" % (self.gen_float(depth - 1), rng.choice(FLOATS))
+        return rng.choice(["%s::float8", "%s::float4", "floor(%s)", "ceil(%s)", "trunc(%s)", "round(%s)", "sign(%s)", "sqrt(abs(%s))"]) % self.gen_float(depth - 1)
 
     def gen_date(self, depth):
         rng = self.rng
@@ -177,8 +178,9 @@ class Expressions:
         if roll < 0.85:
             return self.choice_of("timestamp", depth)
         if roll < 0.95:
-            return "(%s + interval '%s')" % (self.gen_date(0), rng.choice(["1 month", "3 hours"]))
-        return "date_trunc('%s', %s)" % (rng.choice(["month", "year", "hour"]), self.gen_timestamp(depth - 1))
+            return "(%s %s interval '%s')" % (rng.choice([self.gen_date, self.gen_timestamp])(0), rng.choice("+-"),
+                                              rng.choice(["1 month", "3 hours", "13 months 2 days"]))
+        return "date_trunc('%s', %s)" % (rng.choice(["month", "year", "hour", "week", "decade"]), self.gen_timestamp(depth - 1))
 
     def gen_timestamptz(self, depth):
         found = self.column(("timestamptz",))

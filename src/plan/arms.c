@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * arms.c
+ *	  The arms of CASE, COALESCE and the like: the dictionary that their texts are of, and CASE with
+ *	  an operand.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "arms.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+
+#include "builder.h"
+#include "lookup.h"
+#include "../columns/pgkinds.h"
+
+/*
+ * Texts of character types are padded as one column's are, so only that one's may be results.  And
+ * an expression of one text column alone is better as a lookup table.
+ */
+GcChoice
+gc_begin_choice(GcTranslation *tr, Expr *expr)
+{
+	Oid			type = exprType((Node *) expr);
+	const char *reason = tr->reason;
+	GcChoice	choice = {gc_type_kind(type) == GC_TEXT && getBaseType(type) != BPCHAROID &&
+	gc_collation_deterministic(exprCollation((Node *) expr))};
+
+	if (choice.texts_mix)
+	{
+		Var		   *var = gc_lookup_argument(tr, expr);
+
+		choice.texts_mix = var == NULL || gc_type_kind(var->vartype) != GC_TEXT;
+		tr->reason = reason;
+	}
+	return choice;
+}
+
+/* Which of two arms' dictionaries is to have the values of both. */
+uint16
+gc_common_space(uint16 a, uint16 b)
+{
+	if (a == GC_SPACE_NONE || a == GC_SPACE_CONSTANTS)
+		return b == GC_SPACE_NONE ? a : b;
+	return a;
+}
+
+/*
+ * Two arms of a choice must be of one kind, and texts of one dictionary: what another
+ * one has and this one lacks has no code here until it is added.
+ */
+bool
+gc_join_arms(GcTranslation *tr, const GcChoice *choice, int *a, int *b)
+{
+	const GcExpr *x = &tr->pexprs[*a];
+	const GcExpr *y = &tr->pexprs[*b];
+	uint16		space = gc_common_space(tr->space[*a], tr->space[*b]);
+
+	if (x->kind != y->kind)
+		gc_refuse(tr, "the arms of an expression differ in type");
+	else if (x->kind == GC_TEXT && x->op != GC_OP_NULL && y->op != GC_OP_NULL &&
+			 (tr->space[*a] != tr->space[*b] || space == GC_SPACE_NONE))
+	{
+		if (!choice->texts_mix || tr->space[*a] == GC_SPACE_NONE || tr->space[*b] == GC_SPACE_NONE)
+			gc_refuse(tr, "texts of several columns, or constants, are chosen from");
+		else
+		{
+			*a = gc_add_to_space(tr, *a, space);
+			*b = *a < 0 ? GC_NO_EXPR : gc_add_to_space(tr, *b, space);
+		}
+	}
+	return tr->reason == NULL;
+}
+
+/*
+ * CASE x WHEN a ...: in the place of the node that stands for x, x itself, which nothing volatile is in.
+ * A CASE with an operand below it has such nodes of its own, except in that operand.
+ */
+static Node *
+put_operand_below(Node *node, void *operand)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, CaseTestExpr))
+		return copyObject((Node *) operand);
+	if (IsA(node, ArrayCoerceExpr))
+		return node;
+	if (IsA(node, CaseExpr) && ((CaseExpr *) node)->arg)
+	{
+		CaseExpr   *copy = makeNode(CaseExpr);
+
+		*copy = *(CaseExpr *) node;
+		copy->arg = (Expr *) put_operand_below((Node *) copy->arg, operand);
+		return (Node *) copy;
+	}
+	return expression_tree_mutator(node, put_operand_below, operand);
+}
+
+CaseExpr *
+gc_put_operand(const CaseExpr *c)
+{
+	CaseExpr   *copy = makeNode(CaseExpr);
+
+	*copy = *c;
+	copy->arg = NULL;
+	copy->args = (List *) put_operand_below((Node *) c->args, c->arg);
+	return copy;
+}

@@ -1,0 +1,419 @@
+/*-------------------------------------------------------------------------
+ *
+ * functions.c
+ *	  SQL functions that kernels compute, beside operators and casts.
+ *
+ * Each is made of casts, arithmetic, and calls of the device library (program/functions.h).
+ * Their other arguments, such as the field of extract(), must be constants.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "functions.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/scansup.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+#include "builder.h"
+#include "../program/functions.h"
+
+/* Numerics have at most this many decimals here. */
+#define MAX_SCALE	38
+
+/* A precision that no value of 128 bits exceeds. */
+#define ANY_PRECISION	1000
+
+/*-------------------------------------------------------------------------
+ * Constants
+ *-------------------------------------------------------------------------
+ */
+
+static int
+int8_param(GcTranslation *tr, int64 value)
+{
+	return gc_build_param(tr, (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value),
+												 false, FLOAT8PASSBYVAL), GC_INT8, GC_SPACE_NONE);
+}
+
+/* value * 10^-scale */
+static int
+numeric_param(GcTranslation *tr, int64 value, int scale)
+{
+	Numeric		numeric = int64_div_fast_to_numeric(value, scale);
+
+	return gc_build_param(tr, (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(numeric),
+												 false, false), GC_NUMERIC, GC_SPACE_NONE);
+}
+
+static int
+float8_param(GcTranslation *tr, double value)
+{
+	return gc_build_param(tr, (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(value),
+												 false, FLOAT8PASSBYVAL), GC_FLOAT8, GC_SPACE_NONE);
+}
+
+/* The timestamp 1970-01-01. */
+static int
+epoch_param(GcTranslation *tr)
+{
+	return gc_build_param(tr, (Expr *) makeConst(TIMESTAMPOID, -1, InvalidOid, sizeof(Timestamp),
+												 TimestampGetDatum(SetEpochTimestamp()), false, FLOAT8PASSBYVAL),
+						  GC_TIMESTAMP, GC_SPACE_NONE);
+}
+
+static int
+call(GcTranslation *tr, GcFunction function, GcKind kind, int a, int b)
+{
+	return a < 0 ? a : gc_build_expr(tr, GC_OP_CALL, kind, a, b, -1, function);
+}
+
+/* A constant argument; NULL: it is none, or NULL. */
+static Const *
+constant(const FuncExpr *f, int n)
+{
+	Node	   *arg = list_nth(f->args, n);
+
+	return IsA(arg, Const) && !((Const *) arg)->constisnull ? (Const *) arg : NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * Fields of timestamps
+ *-------------------------------------------------------------------------
+ */
+
+/* The field that a text names, as timestamp_part_common() finds it; -1: none. */
+static int
+field(const Const *name)
+{
+	char	   *spelled = TextDatumGetCString(name->constvalue);
+	char	   *lower = downcase_truncate_identifier(spelled, strlen(spelled), false);
+	int			value;
+	int			type = DecodeUnits(0, lower, &value);
+
+	if (type == UNKNOWN_FIELD)
+		type = DecodeSpecial(0, lower, &value);
+	return type == UNITS || (type == RESERV && value == DTK_EPOCH) ? value : -1;
+}
+
+/* The device's function for a field, where it is a whole number; -1: none. */
+static int
+field_call(int field)
+{
+	static const struct
+	{
+		int			field;
+		GcFunction	function;
+	}			fields[] = {
+		{DTK_YEAR, GC_CALL_YEAR}, {DTK_DECADE, GC_CALL_DECADE}, {DTK_CENTURY, GC_CALL_CENTURY},
+		{DTK_MILLENNIUM, GC_CALL_MILLENNIUM}, {DTK_QUARTER, GC_CALL_QUARTER}, {DTK_MONTH, GC_CALL_MONTH},
+		{DTK_DAY, GC_CALL_DAY}, {DTK_DOW, GC_CALL_DOW}, {DTK_ISODOW, GC_CALL_ISODOW}, {DTK_DOY, GC_CALL_DOY},
+		{DTK_ISOYEAR, GC_CALL_ISOYEAR}, {DTK_WEEK, GC_CALL_WEEK}, {DTK_HOUR, GC_CALL_HOUR},
+		{DTK_MINUTE, GC_CALL_MINUTE}, {DTK_MICROSEC, GC_CALL_USEC},
+	};
+
+	for (int i = 0; i < lengthof(fields); i++)
+	{
+		if (fields[i].field == field)
+			return fields[i].function;
+	}
+	return -1;
+}
+
+static int
+trunc_call(int field)
+{
+	static const struct
+	{
+		int			field;
+		GcFunction	function;
+	}			fields[] = {
+		{DTK_MILLENNIUM, GC_CALL_TRUNC_MILLENNIUM}, {DTK_CENTURY, GC_CALL_TRUNC_CENTURY},
+		{DTK_DECADE, GC_CALL_TRUNC_DECADE}, {DTK_YEAR, GC_CALL_TRUNC_YEAR}, {DTK_QUARTER, GC_CALL_TRUNC_QUARTER},
+		{DTK_MONTH, GC_CALL_TRUNC_MONTH}, {DTK_WEEK, GC_CALL_TRUNC_WEEK}, {DTK_DAY, GC_CALL_TRUNC_DAY},
+		{DTK_HOUR, GC_CALL_TRUNC_HOUR}, {DTK_MINUTE, GC_CALL_TRUNC_MINUTE}, {DTK_SECOND, GC_CALL_TRUNC_SECOND},
+		{DTK_MILLISEC, GC_CALL_TRUNC_MILLISECOND},
+	};
+
+	for (int i = 0; i < lengthof(fields); i++)
+	{
+		if (fields[i].field == field)
+			return fields[i].function;
+	}
+	return -1;
+}
+
+/* An integer as extract() returns it, a numeric of that many decimals; or as date_part() does. */
+static int
+field_result(GcTranslation *tr, const FuncExpr *f, int e, int scale)
+{
+	if (e < 0)
+		return e;
+	if (f->funcresulttype == FLOAT8OID)
+	{
+		e = gc_build_cast(tr, e, GC_FLOAT8);
+		return e < 0 || scale == 0 ? e
+			: gc_build_expr(tr, GC_OP_DIV, GC_FLOAT8, e, float8_param(tr, scale == 6 ? 1e6 : 1e3), -1, -1);
+	}
+	e = gc_build_cast(tr, e, GC_NUMERIC);
+	return e < 0 || scale == 0 ? e
+		: gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, e, numeric_param(tr, 1, scale), -1, -1);
+}
+
+/* extract() and date_part() of a timestamp. */
+static int
+translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	Const	   *name = constant(f, 0);
+	int			what = name ? field(name) : -1;
+	int			function = field_call(what);
+
+	if (function >= 0)
+		return field_result(tr, f, call(tr, function, GC_INT4, arg, -1), 0);
+	/* date_part() adds seconds and their fraction as floats. */
+	if ((what == DTK_SECOND || what == DTK_MILLISEC) && f->funcresulttype == NUMERICOID)
+		return field_result(tr, f, call(tr, GC_CALL_USEC, GC_INT4, arg, -1), what == DTK_SECOND ? 6 : 3);
+	if (what == DTK_EPOCH)
+		return field_result(tr, f, gc_build_expr(tr, GC_OP_SUB, GC_INT8, arg, epoch_param(tr), -1, -1), 6);
+	return gc_refuse(tr, "this field of a timestamp is not supported");
+}
+
+OpExpr *
+gc_epoch_of_difference(const FuncExpr *f)
+{
+	Const	   *name;
+	OpExpr	   *op;
+
+	/* date_part() adds days and the rest as floats. */
+	if (f->funcid != F_EXTRACT_TEXT_INTERVAL)
+		return NULL;
+	name = constant(f, 0);
+	op = lsecond(f->args);
+	if (name == NULL || field(name) != DTK_EPOCH || !IsA(op, OpExpr))
+		return NULL;
+	set_opfuncid(op);
+	return op->opfuncid == F_TIMESTAMP_MI ? op : NULL;
+}
+
+int
+gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b)
+{
+	int			e = field_result(tr, f, gc_build_expr(tr, GC_OP_SUB, GC_INT8, a, b, -1, -1), 6);
+
+	return tr->reason ? GC_NO_EXPR : e;
+}
+
+static int
+translate_date_trunc(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	Const	   *name = constant(f, 0);
+	int			what = name ? field(name) : -1;
+	int			function = trunc_call(what);
+
+	if (what == DTK_MICROSEC)
+		return arg;
+	if (function < 0)
+		return gc_refuse(tr, "this field of a timestamp is not supported");
+	return call(tr, function, GC_TIMESTAMP, arg, -1);
+}
+
+/*-------------------------------------------------------------------------
+ * Intervals
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_adds_interval(const OpExpr *op)
+{
+	Node	   *interval;
+
+	if (list_length(op->args) != 2)
+		return false;
+	interval = lsecond(op->args);
+	set_opfuncid((OpExpr *) op);
+	return (op->opfuncid == F_TIMESTAMP_PL_INTERVAL || op->opfuncid == F_TIMESTAMP_MI_INTERVAL ||
+			op->opfuncid == F_DATE_PL_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL) &&
+		IsA(interval, Const) && !((Const *) interval)->constisnull;
+}
+
+/* timestamp_pl_interval(): months, then days, then the rest, each within a timestamp's range. */
+int
+gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a)
+{
+	Interval   *interval = DatumGetIntervalP(((Const *) lsecond(op->args))->constvalue);
+	bool		minus = op->opfuncid == F_TIMESTAMP_MI_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL;
+	int64		parts[2] = {interval->day * USECS_PER_DAY, interval->time};
+	int			e = gc_build_cast(tr, a, GC_TIMESTAMP);
+
+	if (interval->month != 0 && e >= 0)
+	{
+		int			months = gc_build_param(tr, (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+																   Int32GetDatum(minus ? -interval->month : interval->month),
+																   false, true), GC_INT4, GC_SPACE_NONE);
+
+		e = months < 0 ? months : call(tr, GC_CALL_ADD_MONTHS, GC_TIMESTAMP, e, months);
+	}
+	for (int i = 0; i < lengthof(parts) && e >= 0; i++)
+	{
+		int			part = parts[i] == 0 ? -1 : int8_param(tr, parts[i]);
+
+		if (part >= 0)
+			e = gc_build_expr(tr, minus ? GC_OP_SUB : GC_OP_ADD, GC_TIMESTAMP, e, part, -1, -1);
+	}
+	return tr->reason ? GC_NO_EXPR : e;
+}
+
+/*-------------------------------------------------------------------------
+ * Rounding, and others of numbers
+ *-------------------------------------------------------------------------
+ */
+
+/* round(), trunc(), floor(), ceil() of numeric.  flags: GC_CAST_DOWN, GC_CAST_UP. */
+static int
+translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
+{
+	Const	   *digits = list_length(f->args) == 2 ? constant(f, 1) : NULL;
+	int			scale = digits ? DatumGetInt32(digits->constvalue) : 0;
+
+	if ((list_length(f->args) == 2 && digits == NULL) || scale < 0 || scale > MAX_SCALE)
+		return gc_refuse(tr, "a numeric is rounded to this number of digits");
+	return gc_build_numeric_cast(tr, arg, ANY_PRECISION, scale, flags);
+}
+
+/* sign() of numeric: CASE WHEN x > 0 THEN 1 WHEN x < 0 THEN -1 ELSE 0 END. */
+static int
+translate_numeric_sign(GcTranslation *tr, int arg)
+{
+	int			zero = numeric_param(tr, 0, 0);
+	int			above = gc_build_expr(tr, GC_OP_GT, GC_BOOL, arg, zero, -1, -1);
+	int			below = gc_build_expr(tr, GC_OP_LT, GC_BOOL, arg, zero, -1, -1);
+	int			known = gc_build_expr(tr, GC_OP_EQ, GC_BOOL, arg, zero, -1, -1);
+	int			e = gc_build_null(tr, GC_NUMERIC);
+
+	e = gc_build_expr(tr, GC_OP_IF, GC_NUMERIC, known, zero, e, -1);
+	e = gc_build_expr(tr, GC_OP_IF, GC_NUMERIC, below, numeric_param(tr, -1, 0), e, -1);
+	return gc_build_expr(tr, GC_OP_IF, GC_NUMERIC, above, numeric_param(tr, 1, 0), e, -1);
+}
+
+/* numeric(numeric, typmod): the length coercion of numeric(p,s). */
+static int
+translate_typmod(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	Const	   *value = constant(f, 1);
+	int32		typmod = value ? DatumGetInt32(value->constvalue) : 0;
+	int			scale;
+
+	if (value == NULL)
+		return gc_refuse(tr, "a numeric is cast to a precision that is not constant");
+	if (typmod < (int32) VARHDRSZ)
+		return arg;
+	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	if (scale < 0)
+		return gc_refuse(tr, "numeric with a negative scale is not supported");
+	return gc_build_numeric_cast(tr, arg, ((typmod - VARHDRSZ) >> 16) & 0xffff, scale, 0);
+}
+
+static int
+translate_abs(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	return gc_build_expr(tr, GC_OP_ABS, tr->pexprs[arg].kind, arg, -1, -1, -1);
+}
+
+int
+gc_function_argument(const FuncExpr *f)
+{
+	switch (f->funcid)
+	{
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+			return 1;
+		case F_NUMERIC_NUMERIC_INT4:
+		case F_ROUND_NUMERIC:
+		case F_ROUND_NUMERIC_INT4:
+		case F_TRUNC_NUMERIC:
+		case F_TRUNC_NUMERIC_INT4:
+		case F_FLOOR_NUMERIC:
+		case F_CEIL_NUMERIC:
+		case F_CEILING_NUMERIC:
+		case F_SIGN_NUMERIC:
+		case F_ROUND_FLOAT8:
+		case F_TRUNC_FLOAT8:
+		case F_FLOOR_FLOAT8:
+		case F_CEIL_FLOAT8:
+		case F_CEILING_FLOAT8:
+		case F_SIGN_FLOAT8:
+		case F_SQRT_FLOAT8:
+		case F_DSQRT:
+		case F_ABS_INT2:
+		case F_ABS_INT4:
+		case F_ABS_INT8:
+		case F_ABS_NUMERIC:
+		case F_ABS_FLOAT4:
+		case F_ABS_FLOAT8:
+			return 0;
+		default:
+			return -1;
+	}
+}
+
+static int
+translate_function(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	switch (f->funcid)
+	{
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+			return translate_field(tr, f, arg);
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+			return translate_date_trunc(tr, f, arg);
+		case F_NUMERIC_NUMERIC_INT4:
+			return translate_typmod(tr, f, arg);
+		case F_ROUND_NUMERIC:
+		case F_ROUND_NUMERIC_INT4:
+			return translate_rounding(tr, f, arg, 0);
+		case F_TRUNC_NUMERIC:
+		case F_TRUNC_NUMERIC_INT4:
+			return translate_rounding(tr, f, arg, GC_CAST_DOWN | GC_CAST_UP);
+		case F_FLOOR_NUMERIC:
+			return translate_rounding(tr, f, arg, GC_CAST_DOWN);
+		case F_CEIL_NUMERIC:
+		case F_CEILING_NUMERIC:
+			return translate_rounding(tr, f, arg, GC_CAST_UP);
+		case F_SIGN_NUMERIC:
+			return translate_numeric_sign(tr, arg);
+		case F_ROUND_FLOAT8:
+			return call(tr, GC_CALL_RINT, GC_FLOAT8, arg, -1);
+		case F_TRUNC_FLOAT8:
+			return call(tr, GC_CALL_TRUNC, GC_FLOAT8, arg, -1);
+		case F_FLOOR_FLOAT8:
+			return call(tr, GC_CALL_FLOOR, GC_FLOAT8, arg, -1);
+		case F_CEIL_FLOAT8:
+		case F_CEILING_FLOAT8:
+			return call(tr, GC_CALL_CEIL, GC_FLOAT8, arg, -1);
+		case F_SIGN_FLOAT8:
+			return call(tr, GC_CALL_SIGN, GC_FLOAT8, arg, -1);
+		case F_SQRT_FLOAT8:
+		case F_DSQRT:
+			return call(tr, GC_CALL_SQRT, GC_FLOAT8, arg, -1);
+		default:
+			return translate_abs(tr, f, arg);
+	}
+}
+
+int
+gc_translate_function(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	int			e = translate_function(tr, f, arg);
+
+	/* A part may have been refused. */
+	return tr->reason ? GC_NO_EXPR : e;
+}

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * functions.h
+ *	  SQL functions that kernels compute, beside operators and casts; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SQL_FUNCTIONS_H
+#define GC_SQL_FUNCTIONS_H
+
+#include "translate.h"
+
+/* Number of the argument that such a function reads rows' values from; -1: no kernel computes it. */
+extern int	gc_function_argument(const FuncExpr *f);
+
+/* It, of that argument translated.  GC_NO_EXPR with a reason: not with these other arguments. */
+extern int	gc_translate_function(GcTranslation *tr, const FuncExpr *f, int arg);
+
+/* extract(epoch from a - b) of two timestamps: that difference, else NULL. */
+extern OpExpr *gc_epoch_of_difference(const FuncExpr *f);
+extern int	gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b);
+
+/* A timestamp or date and an interval that is a constant: `+`, or `-`. */
+extern bool gc_adds_interval(const OpExpr *op);
+extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a);
+
+#endif							/* GC_SQL_FUNCTIONS_H */

@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * functions.c
+ *	  The table of the functions that a GC_OP_CALL calls, and how their results are typed.
+ *
+ * Pure C; runs in backends and on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "functions.h"
+#include "typer.h"
+
+#include <stddef.h>
+
+#define GC_FN			static inline
+#define GC_FN_ONCE		static __attribute__((unused))
+#define GC_USECS_PER_DAY	USECS_PER_DAY
+#include "../../cuda/gc_calendar.h"
+
+/* The same function of 64 bits, for the range of its result. */
+#define OF_64_BITS(function) \
+	static i64 function##_64(i64 ts) { return function(ts); }
+
+OF_64_BITS(gc_ts_year)
+OF_64_BITS(gc_ts_decade)
+OF_64_BITS(gc_ts_century)
+OF_64_BITS(gc_ts_millennium)
+OF_64_BITS(gc_ts_isoyear)
+
+#define FIELD(function, from, to)	{.name = #function,.nargs = 1,.of_time = true,.lo = (from),.hi = (to)}
+#define YEARS(function)		{.name = #function,.nargs = 1,.of_time = true,.value = function##_64}
+#define TRUNC(function)		{.name = #function,.nargs = 1,.of_time = true,.value = function}
+
+const GcFunctionTraits gc_functions[GC_NCALLS] = {
+	[GC_CALL_YEAR] = YEARS(gc_ts_year),
+	[GC_CALL_DECADE] = YEARS(gc_ts_decade),
+	[GC_CALL_CENTURY] = YEARS(gc_ts_century),
+	[GC_CALL_MILLENNIUM] = YEARS(gc_ts_millennium),
+	[GC_CALL_QUARTER] = FIELD(gc_ts_quarter, 1, 4),
+	[GC_CALL_MONTH] = FIELD(gc_ts_month, 1, 12),
+	[GC_CALL_DAY] = FIELD(gc_ts_mday, 1, 31),
+	[GC_CALL_DOW] = FIELD(gc_ts_dow, 0, 6),
+	[GC_CALL_ISODOW] = FIELD(gc_ts_isodow, 1, 7),
+	[GC_CALL_DOY] = FIELD(gc_ts_doy, 1, 366),
+	[GC_CALL_ISOYEAR] = YEARS(gc_ts_isoyear),
+	[GC_CALL_WEEK] = FIELD(gc_ts_week, 1, 53),
+	[GC_CALL_HOUR] = FIELD(gc_ts_hour, 0, 23),
+	[GC_CALL_MINUTE] = FIELD(gc_ts_minute, 0, 59),
+	[GC_CALL_USEC] = FIELD(gc_ts_usec, 0, 59999999),
+	[GC_CALL_TRUNC_MILLENNIUM] = TRUNC(gc_ts_trunc_millennium),
+	[GC_CALL_TRUNC_CENTURY] = TRUNC(gc_ts_trunc_century),
+	[GC_CALL_TRUNC_DECADE] = TRUNC(gc_ts_trunc_decade),
+	[GC_CALL_TRUNC_YEAR] = TRUNC(gc_ts_trunc_year),
+	[GC_CALL_TRUNC_QUARTER] = TRUNC(gc_ts_trunc_quarter),
+	[GC_CALL_TRUNC_MONTH] = TRUNC(gc_ts_trunc_month),
+	[GC_CALL_TRUNC_WEEK] = TRUNC(gc_ts_trunc_week),
+	[GC_CALL_TRUNC_DAY] = TRUNC(gc_ts_trunc_day),
+	[GC_CALL_TRUNC_HOUR] = TRUNC(gc_ts_trunc_hour),
+	[GC_CALL_TRUNC_MINUTE] = TRUNC(gc_ts_trunc_minute),
+	[GC_CALL_TRUNC_SECOND] = TRUNC(gc_ts_trunc_second),
+	[GC_CALL_TRUNC_MILLISECOND] = TRUNC(gc_ts_trunc_millisecond),
+	[GC_CALL_ADD_MONTHS] = {.name = "gc_ts_add_months",.nargs = 2,.of_time = true},
+	[GC_CALL_FLOOR] = {.name = "GC_FLOOR",.nargs = 1},
+	[GC_CALL_CEIL] = {.name = "GC_CEIL",.nargs = 1},
+	[GC_CALL_TRUNC] = {.name = "GC_TRUNC",.nargs = 1},
+	[GC_CALL_RINT] = {.name = "GC_RINT",.nargs = 1},
+	[GC_CALL_SQRT] = {.name = "GC_SQRT",.nargs = 1,.bad = "%s < 0"},
+	[GC_CALL_SIGN] = {.name = "GC_SIGN",.nargs = 1},
+};
+
+/* A month has 28 to 31 days, and the day of the month may be cut: so the time is not monotone. */
+static void
+range_of_months(const GcRange *months, GcRange *r)
+{
+	r->lo += months->lo * (months->lo < 0 ? 31 : 28) * (i128) USECS_PER_DAY - 4 * (i128) USECS_PER_DAY;
+	r->hi += months->hi * (months->hi < 0 ? 28 : 31) * (i128) USECS_PER_DAY + 4 * (i128) USECS_PER_DAY;
+}
+
+GcCode
+gc_type_call(GcTyper *t, GcExpr *e, GcRange *r)
+{
+	const GcFunctionTraits *f = &gc_functions[e->ref];
+	GcRange		ra = t->ranges[e->arg[0]];
+
+	if (f->bad)
+		e->flags |= GC_CHECKED;
+	if (!f->of_time)
+		return GC_OK;
+	if (gc_range_clip(&ra, TIMESTAMP_LO, TIMESTAMP_HI))
+		e->flags |= GC_CHECKED;
+	*r = ra;
+	if (e->ref == GC_CALL_ADD_MONTHS)
+		range_of_months(&t->ranges[e->arg[1]], r);
+	else if (f->value)
+		*r = (GcRange) {f->value((i64) ra.lo), f->value((i64) ra.hi)};
+	else
+		*r = (GcRange) {f->lo, f->hi};
+	if (e->kind == GC_TIMESTAMP)
+		gc_clip_to_kind(e, r);
+	return GC_OK;
+}

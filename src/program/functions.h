@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * functions.h
+ *	  Functions of the device library that a GC_OP_CALL calls: the table of them.
+ *
+ * To add one: an entry in GcFunction, its line in functions.c, and the function itself in
+ * cuda/, with the semantics of PostgreSQL's.  plan/functions.c says which SQL function needs it.
+ *
+ * Pure C; runs in backends and on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_FUNCTIONS_H
+#define GC_FUNCTIONS_H
+
+#include "program.h"
+#include "range.h"
+
+struct GcTyper;
+
+typedef enum GcFunction
+{
+	/* A field of a timestamp, as int4. */
+	GC_CALL_YEAR = 0,
+	GC_CALL_DECADE,
+	GC_CALL_CENTURY,
+	GC_CALL_MILLENNIUM,
+	GC_CALL_QUARTER,
+	GC_CALL_MONTH,
+	GC_CALL_DAY,
+	GC_CALL_DOW,
+	GC_CALL_ISODOW,
+	GC_CALL_DOY,
+	GC_CALL_ISOYEAR,
+	GC_CALL_WEEK,
+	GC_CALL_HOUR,
+	GC_CALL_MINUTE,
+	GC_CALL_USEC,				/* of the minute */
+	/* A timestamp truncated. */
+	GC_CALL_TRUNC_MILLENNIUM,
+	GC_CALL_TRUNC_CENTURY,
+	GC_CALL_TRUNC_DECADE,
+	GC_CALL_TRUNC_YEAR,
+	GC_CALL_TRUNC_QUARTER,
+	GC_CALL_TRUNC_MONTH,
+	GC_CALL_TRUNC_WEEK,
+	GC_CALL_TRUNC_DAY,
+	GC_CALL_TRUNC_HOUR,
+	GC_CALL_TRUNC_MINUTE,
+	GC_CALL_TRUNC_SECOND,
+	GC_CALL_TRUNC_MILLISECOND,
+	GC_CALL_ADD_MONTHS,			/* timestamp, int4 */
+	/* Of float8. */
+	GC_CALL_FLOOR,
+	GC_CALL_CEIL,
+	GC_CALL_TRUNC,
+	GC_CALL_RINT,
+	GC_CALL_SQRT,
+	GC_CALL_SIGN,
+	GC_NCALLS
+} GcFunction;
+
+typedef struct GcFunctionTraits
+{
+	const char *name;			/* in the device library; sqrt's and such are a macro's */
+	u8			nargs;
+	bool		of_time;		/* the first argument is a timestamp, which must be finite */
+	const char *bad;			/* value of the argument for which PostgreSQL raises an error, as a condition
+								 * on "%s"; NULL: none */
+	i64			(*value) (i64); /* of_time: the function, where it is monotone; else NULL */
+	i32			lo;				/* of_time, else: range of the result */
+	i32			hi;
+} GcFunctionTraits;
+
+extern const GcFunctionTraits gc_functions[GC_NCALLS];
+
+/* Range and checks of a call. */
+extern GcCode gc_type_call(struct GcTyper *t, GcExpr *e, GcRange *r);
+
+#endif							/* GC_FUNCTIONS_H */
