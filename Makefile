@@ -2,6 +2,7 @@
 #
 #   make demo, make check      set up what is missing, build, demonstrate or test
 #   make check-full            the same with all of PostgreSQL's own tests
+#   make deb, make dist        Debian's packages, and the archive for PGXN, in dist/
 #   make, make install         for the server of PG_CONFIG
 #   make installcheck          regression, isolation and TAP tests of what is installed:
 #     make installcheck REGRESS=types              that one only, on a running server
@@ -9,11 +10,11 @@
 #     make prove_installcheck PROVE_TESTS=t/x.pl   on servers that the test starts
 
 # These set up whatever is missing, PGXS included, so they come without it.
-GC_SCRIPTED = demo check check-full
+GC_SCRIPTED = demo check check-full deb dist
 ifneq ($(filter $(GC_SCRIPTED),$(MAKECMDGOALS)),)
 
 .PHONY: $(GC_SCRIPTED)
-demo check:
+demo check deb dist:
 	scripts/$@
 
 check-full:
