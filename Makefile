@@ -24,7 +24,7 @@ else
 
 MODULE_big = gpuconc
 EXTENSION = gpuconc
-DATA = sql/gpuconc--1.0.sql
+DATA = $(wildcard sql/*.sql)
 PGFILEDESC = "gpuconc - analytic queries of many sessions on one GPU"
 
 SRCS = $(wildcard src/*.c src/*/*.c src/*/*/*.c)
@@ -44,7 +44,9 @@ endif
 REGRESS_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT) --encoding=UTF8 --no-locale
 ISOLATION_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT)/output_iso --encoding=UTF8 --no-locale
 
-PG_CPPFLAGS = -I$(srcdir)/src
+# The library knows which version it belongs to, and SQL scripts ask for it.
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" gpuconc.control)
+PG_CPPFLAGS = -I$(srcdir)/src -DGC_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
 	-Wno-missing-field-initializers -Wno-sign-compare $(GC_CFLAGS)
 SHLIB_LINK = -lpthread -ldl -lm
@@ -59,6 +61,8 @@ include $(PGXS)
 $(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h cuda/*.h)
 
 src/codegen/prologue.o: $(DEVLIB_TEXT)
+
+src/settings.o: gpuconc.control
 
 $(DEVLIB_TEXT): $(DEVLIB) src/codegen/embed.sh
 	$(SHELL) $(srcdir)/src/codegen/embed.sh $(addprefix $(srcdir)/,$(DEVLIB)) >$@.tmp && mv $@.tmp $@
