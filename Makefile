@@ -2,6 +2,7 @@
 #
 #   make demo, make check      set up what is missing, build, demonstrate or test
 #   make check-full            the same with all of PostgreSQL's own tests
+#   make deb, make dist        Debian's packages, and the archive for PGXN, in dist/
 #   make, make install         for the server of PG_CONFIG
 #   make installcheck          regression, isolation and TAP tests of what is installed:
 #     make installcheck REGRESS=types              that one only, on a running server
@@ -9,11 +10,11 @@
 #     make prove_installcheck PROVE_TESTS=t/x.pl   on servers that the test starts
 
 # These set up whatever is missing, PGXS included, so they come without it.
-GC_SCRIPTED = demo check check-full
+GC_SCRIPTED = demo check check-full deb dist
 ifneq ($(filter $(GC_SCRIPTED),$(MAKECMDGOALS)),)
 
 .PHONY: $(GC_SCRIPTED)
-demo check:
+demo check deb dist:
 	scripts/$@
 
 check-full:
@@ -23,7 +24,7 @@ else
 
 MODULE_big = gpuconc
 EXTENSION = gpuconc
-DATA = sql/gpuconc--1.0.sql
+DATA = $(wildcard sql/*.sql)
 PGFILEDESC = "gpuconc - analytic queries of many sessions on one GPU"
 
 SRCS = $(wildcard src/*.c src/*/*.c src/*/*/*.c)
@@ -43,7 +44,9 @@ endif
 REGRESS_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT) --encoding=UTF8 --no-locale
 ISOLATION_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT)/output_iso --encoding=UTF8 --no-locale
 
-PG_CPPFLAGS = -I$(srcdir)/src
+# The library knows which version it belongs to, and SQL scripts ask for it.
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" gpuconc.control)
+PG_CPPFLAGS = -I$(srcdir)/src -DGC_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
 	-Wno-missing-field-initializers -Wno-sign-compare $(GC_CFLAGS)
 SHLIB_LINK = -lpthread -ldl -lm
@@ -58,6 +61,8 @@ include $(PGXS)
 $(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h cuda/*.h)
 
 src/codegen/prologue.o: $(DEVLIB_TEXT)
+
+src/settings.o: gpuconc.control
 
 $(DEVLIB_TEXT): $(DEVLIB) src/codegen/embed.sh
 	$(SHELL) $(srcdir)/src/codegen/embed.sh $(addprefix $(srcdir)/,$(DEVLIB)) >$@.tmp && mv $@.tmp $@

@@ -47,13 +47,21 @@ install_prerequisites() {
 	say "using $("$PG_CONFIG" --version)"
 }
 
+# copy_tree DIRECTORY EXCLUDE...: a copy of the tree, without objects.
+copy_tree() {
+	local to=$1
+	shift
+	mkdir -p "$to"
+	(cd "$TOP" && tar -c --exclude=.git --exclude=.carry --exclude=./dist --exclude='*.o' --exclude='*.so' "$@" .) |
+		tar -x --no-same-owner -C "$to"
+}
+
 # Build the extension in a copy of the tree, so that the checkout stays clean.
 build_extension() {
 	BUILD=$1
 	shift
 	say "building in $BUILD"
-	mkdir -p "$BUILD"
-	(cd "$TOP" && tar -c --exclude=.git --exclude=.carry --exclude='*.o' --exclude='*.so' .) | tar -x -C "$BUILD"
+	copy_tree "$BUILD"
 	make -C "$BUILD" -j"$(nproc)" PG_CONFIG="$PG_CONFIG" "$@" >"$BUILD/build.log" 2>&1 ||
 		{ tail -n 30 "$BUILD/build.log" >&2; die "the build failed"; }
 }

@@ -64,3 +64,16 @@ gc_report_required(GcCode code, const GcError *err)
 			 err->detail[0] ? errdetail("%s", err->detail) : 0,
 			 hint ? errhint("%s", hint) : 0));
 }
+
+void
+gc_check_columns(TupleDesc declared, int columns)
+{
+	if (declared->natts == columns)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("extension gpuconc of this database is not of the library's version, which is %s", GC_VERSION),
+			 errdetail("The function is declared with %d columns, and the library returns %d.",
+					   declared->natts, columns),
+			 errhint("Run ALTER EXTENSION gpuconc UPDATE. If the extension is newer than the library, install the library that belongs to it, and restart the server.")));
+}

@@ -12,6 +12,8 @@
 
 #include "postgres.h"
 
+#include "access/tupdesc.h"
+
 #include "status.h"
 
 /* The SQLSTATE that describes a code best. */
@@ -25,5 +27,11 @@ extern const char *gc_code_hint(GcCode code);
  * device for this reason.
  */
 extern void gc_report_required(GcCode code, const GcError *err) pg_attribute_noreturn();
+
+/*
+ * An error if an SQL function that returns this many columns was declared with another
+ * number: the extension's objects are of another version than the library.
+ */
+extern void gc_check_columns(TupleDesc declared, int columns);
 
 #endif							/* GC_REPORT_H */

@@ -51,6 +51,8 @@ bool		gc_enable_key_groups = true;
 bool		gc_enable_packed_rows = true;
 bool		gc_debug_force_coresident = false;
 
+static char *version = NULL;
+
 static const struct config_enum_entry device_choices[] = {
 	{"auto", GC_DEVICE_AUTO, false},
 	{"cuda", GC_DEVICE_CUDA, false},
@@ -284,10 +286,21 @@ define_schedule_settings(void)
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
+/* Scripts of the extension ask which library the server has loaded. */
+static void
+define_version(void)
+{
+	DefineCustomStringVariable("gpuconc.version",
+							   "Version of the library that the server has loaded.",
+							   NULL, &version, GC_VERSION, PGC_INTERNAL,
+							   GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL, NULL);
+}
+
 void
 gc_define_settings(void)
 {
 	gc_preloaded = true;
+	define_version();
 	define_session_settings();
 	define_server_settings();
 	define_schedule_settings();

@@ -16,6 +16,7 @@
 
 #include "queue/queue.h"
 #include "queue/batchlog.h"
+#include "report.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get);
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_fallbacks);
@@ -46,6 +47,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	/* The extension's script declares a row type. */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
+	gc_check_columns(desc, lengthof(nulls));
 	for (int i = 0; i < GC_NCODES; i++)
 		fallbacks += pg_atomic_read_u64(&s->fallbacks[i]);
 	{
@@ -70,6 +72,7 @@ gpuconc_stat_get_fallbacks(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
 	InitMaterializedSRF(fcinfo, 0);
+	gc_check_columns(rsinfo->setDesc, 2);
 	for (int i = 0; i < GC_NCODES; i++)
 	{
 		uint64		n = pg_atomic_read_u64(&gc_stats()->fallbacks[i]);
@@ -103,6 +106,7 @@ gpuconc_get_devices(PG_FUNCTION_ARGS)
 	bool		nulls[14] = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
+	gc_check_columns(rsinfo->setDesc, lengthof(values));
 	pg_read_barrier();
 	values[0] = CStringGetTextDatum(d->kind);
 	values[1] = CStringGetTextDatum(d->info.name);

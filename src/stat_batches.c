@@ -24,6 +24,7 @@
 #include "utils/json.h"
 #include "utils/timestamp.h"
 
+#include "report.h"
 #include "settings.h"
 #include "queue/queue.h"
 #include "queue/batchlog.h"
@@ -139,6 +140,7 @@ gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
 	int			n;
 
 	InitMaterializedSRF(fcinfo, 0);
+	gc_check_columns(rsinfo->setDesc, BATCH_COLUMNS);
 	batches = visible_batches(0, &n);
 	for (int i = 0; i < n; i++)
 	{
@@ -175,6 +177,7 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
 	int			n;
 
 	InitMaterializedSRF(fcinfo, 0);
+	gc_check_columns(rsinfo->setDesc, KERNEL_COLUMNS);
 	kernels = gc_kernellog_read(&n);
 	for (int i = 0; i < n; i++)
 	{

@@ -76,13 +76,14 @@ SH
 my $offset = with_server('', $path, 'ready');
 create_tables($node);
 is($node->safe_psql('postgres', 'SELECT device FROM gpuconc_devices'), 'host', 'auto takes the host where there is no GPU');
+my $why = $node->safe_psql('postgres', 'SELECT detail FROM gpuconc_devices');
 is_offloaded($node, $_, "auto: $_") foreach (@queries);
 is(log_has($node, qr/gpuconc/, $offset), log_has($node, qr/gpuconc uses device host/, $offset)
 	  + log_has($node, qr/statement: .*gpuconc/, $offset), 'auto: one line in the log');
 
 SKIP:
 {
-	skip 'this machine has a GPU', 9 if glob '/dev/nvidia[0-9]*';
+	skip 'this machine has a GPU', 10 if glob '/dev/nvidia[0-9]*';
 	$offset = with_server('gpuconc.device = cuda', $path, 'no device');
 	answers('cuda without a GPU');
 	is(log_has($node, qr/LOG:  gpuconc has no device; queries run without it\n.*DETAIL:  \S/, $offset),
@@ -90,6 +91,7 @@ SKIP:
 	my ($status, $out, $error) = $node->psql('postgres', "SET gpuconc.debug_offload = require; $queries[0]");
 	like($error, qr/no device/, 'cuda without a GPU: require names the reason');
 	is($node->safe_psql('postgres', q{SELECT detail <> '' FROM gpuconc_devices}), 't', 'the view says why');
+	is($why, $node->safe_psql('postgres', 'SELECT detail FROM gpuconc_devices'), 'and did so where the host was taken instead');
 }
 
 #-------------------------------------------------------------------------

@@ -36,6 +36,7 @@
 #include "store.h"
 #include "visibility.h"
 #include "../compat.h"
+#include "../report.h"
 #include "../settings.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_prewarm);
@@ -300,6 +301,7 @@ gpuconc_cache_columns(PG_FUNCTION_ARGS)
 	int			ndirs;
 
 	InitMaterializedSRF(fcinfo, 0);
+	gc_check_columns(rsinfo->setDesc, CACHE_COLUMNS);
 	require_preloaded();
 
 	gc_forget_dropped();
@@ -347,6 +349,7 @@ gpuconc_load_jobs(PG_FUNCTION_ARGS)
 	int			njobs;
 
 	InitMaterializedSRF(fcinfo, 0);
+	gc_check_columns(rsinfo->setDesc, PROGRESS_COLUMNS);
 	require_preloaded();
 
 	jobs = gc_job_list(&njobs, &ncols);

@@ -16,17 +16,35 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#ifndef GLOB_BRACE
+#define GLOB_BRACE 0
+#endif
+#ifndef GLOB_TILDE
+#define GLOB_TILDE 0
+#endif
+
+/* Variables of the server's environment that name a toolkit. */
+static const char *const toolkit_variables[] = {"CUDA_HOME", "CUDA_PATH"};
 
 /* Where toolkits put libraries if the dynamic linker has not been told. */
 static const char *const fixed_dirs[] = {
 	"/usr/local/cuda/lib64",
 	"/usr/local/cuda/lib",
+	"/opt/cuda/lib64",
+	"/usr/lib/wsl/lib",
 };
 
+/* The last three are where pip puts packages: with CUDA 13, with CUDA 12, and Conda's. */
 static const char *const glob_dirs[] = {
 	"/usr/local/cuda-*/lib64",
 	"/usr/local/cuda*/targets/x86_64-linux/lib",
 	"/usr/local/cuda*/targets/sbsa-linux/lib",
+	"/opt/nvidia/hpc_sdk/Linux_*/*/cuda/*/lib64",
+	"{/usr,/usr/local,/opt/*,~/.local}/lib{,64}/python3*/{dist,site}-packages/nvidia/cu1[3-9]/lib",
+	"{/usr,/usr/local,/opt/*,~/.local}/lib{,64}/python3*/{dist,site}-packages/nvidia/cuda_nvrtc/lib",
+	"/opt/*conda*/lib",
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -49,7 +67,7 @@ open_in_matching(const char *pattern, const char *soname)
 	glob_t		found;
 	void	   *library = NULL;
 
-	if (glob(pattern, 0, NULL, &found) != 0)
+	if (glob(pattern, GLOB_BRACE | GLOB_TILDE, NULL, &found) != 0)
 		return NULL;
 	for (size_t i = found.gl_pathc; i-- > 0 && library == NULL;)
 		library = open_in(found.gl_pathv[i], soname);
@@ -57,11 +75,25 @@ open_in_matching(const char *pattern, const char *soname)
 	return library;
 }
 
+static void *
+open_in_toolkit(const char *variable, const char *soname)
+{
+	const char *toolkit = getenv(variable);
+	char		dir[PATH_MAX];
+	int			n = snprintf(dir, sizeof(dir), "%s/lib64", toolkit != NULL ? toolkit : "");
+
+	if (toolkit == NULL || toolkit[0] != '/' || (size_t) n >= sizeof(dir))
+		return NULL;
+	return open_in(dir, soname);
+}
+
 void *
 gc_dynlib_open(const char *soname)
 {
 	void	   *library = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
 
+	for (size_t i = 0; i < LENGTH(toolkit_variables) && library == NULL; i++)
+		library = open_in_toolkit(toolkit_variables[i], soname);
 	for (size_t i = 0; i < LENGTH(fixed_dirs) && library == NULL; i++)
 		library = open_in(fixed_dirs[i], soname);
 	for (size_t i = 0; i < LENGTH(glob_dirs) && library == NULL; i++)

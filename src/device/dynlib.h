@@ -20,8 +20,8 @@ typedef struct GcDynSymbol
 } GcDynSymbol;
 
 /*
- * Open a library by its soname: where the dynamic linker looks, then in the
- * places where CUDA toolkits are installed.  NULL when it is nowhere.
+ * Open a library by its soname: where the dynamic linker looks, then where CUDA
+ * toolkits, NVIDIA's packages and pip install it.  NULL when it is nowhere.
  */
 extern void *gc_dynlib_open(const char *soname);
 

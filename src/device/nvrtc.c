@@ -125,6 +125,35 @@ open_library(int prefer_major)
 	return library;
 }
 
+/* NVRTC's of CUDA 10 and 11, the newest first; 11.2 is that of all later ones of CUDA 11. */
+static const char *const old_sonames[] = {
+	"libnvrtc.so.11.2", "libnvrtc.so.11.1", "libnvrtc.so.11.0", "libnvrtc.so.10.2",
+};
+
+/* None that can be used was found: say whether one is too old, and which packages have another. */
+static void
+fail_missing(int prefer_major, GcError *err)
+{
+	bool		newest = prefer_major >= NEWEST_MAJOR;
+	const char *packages = newest ? "NVIDIA's package cuda-nvrtc-13-0, PyPI's nvidia-cuda-nvrtc, or libnvrtc12 of Debian 13" :
+		"NVIDIA's package cuda-nvrtc-12-9, PyPI's nvidia-cuda-nvrtc-cu12, or libnvrtc12 of Debian 13";
+	void	   *old = NULL;
+	NvrtcApi	api;
+	int			major;
+	int			minor;
+
+	for (int i = 0; i < LENGTH(old_sonames) && old == NULL; i++)
+		old = gc_dynlib_open(old_sonames[i]);
+	if (old != NULL && gc_dynlib_resolve(old, &nvrtc_symbols[1], 1, &api) == NULL &&
+		api.version(&major, &minor) == GC_NV_OK)
+		gc_fail(err, GC_NO_COMPILER,
+				"NVRTC %d.%d is too old: the CUDA run-time compiler (libnvrtc.so) must be that of CUDA %d or later. Install %s.",
+				major, minor, OLDEST_MAJOR, packages);
+	else
+		gc_fail(err, GC_NO_COMPILER,
+				"The CUDA run-time compiler (libnvrtc.so) was not found. Install %s.", packages);
+}
+
 const GcNvrtc *
 gc_nvrtc_open(int prefer_major, GcError *err)
 {
@@ -137,7 +166,7 @@ gc_nvrtc_open(int prefer_major, GcError *err)
 	library = open_library(prefer_major);
 	if (library == NULL)
 	{
-		gc_fail(err, GC_NO_COMPILER, "The CUDA run-time compiler (libnvrtc.so) was not found.");
+		fail_missing(prefer_major, err);
 		return NULL;
 	}
 	missing = gc_dynlib_resolve(library, nvrtc_symbols, LENGTH(nvrtc_symbols), &nvrtc->api);

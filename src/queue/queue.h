@@ -260,7 +260,7 @@ typedef struct GcDeviceStatus
 {
 	pg_atomic_uint32 state;		/* GcWorkerState */
 	char		kind[16];		/* "cuda", "host" */
-	char		reason[256];	/* why there is no device */
+	char		reason[512];	/* why there is no device, or not cuda */
 	GcDeviceInfo info;
 	pg_atomic_uint64 memory_used;
 	pg_atomic_uint64 regions;	/* column chunks on the device */

@@ -148,20 +148,20 @@ try_open(const GcDeviceOps *ops, GcError *err)
 	return true;
 }
 
-/* Open the device that the settings ask for, or the best there is. */
+/* Open the device that the settings ask for, or the best there is: *err then says why it is not cuda. */
 static bool
 open_device(GcError *err)
 {
-	GcError		cuda = {GC_OK, ""};
+	GcError		host = {GC_OK, ""};
 
-	if (gc_device_choice != GC_DEVICE_HOST && try_open(&gc_cuda_ops, &cuda))
+	if (gc_device_choice != GC_DEVICE_HOST && try_open(&gc_cuda_ops, err))
 		return true;
 	if (gc_device_choice == GC_DEVICE_CUDA)
-	{
-		*err = cuda;
 		return false;
-	}
-	return try_open(&gc_host_ops, err);
+	if (try_open(&gc_host_ops, &host))
+		return true;
+	*err = host;
+	return false;
 }
 
 /*
@@ -554,7 +554,7 @@ gc_worker_main(Datum arg)
 	{
 		ereport(LOG,
 				(errmsg("gpuconc uses device %s: %s", gc_worker.ops->name, gc_worker.dev->info.name)));
-		publish_status(GC_WORKER_READY, NULL);
+		publish_status(GC_WORKER_READY, &err);
 		serve();
 		if (device_lost)
 			ereport(LOG,

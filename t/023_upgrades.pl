@@ -1,0 +1,137 @@
+# Versions of the extension and of its library, dumps, and base backups.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_server('upgrades', '', allows_streaming => 1);
+create_tables($node);
+my $directory = $PostgreSQL::Test::Utils::tmp_check;
+
+# What belongs to the extension in a database: definitions, privileges, comments.
+sub objects_of
+{
+	my ($database) = @_;
+
+	return $node->safe_psql($database, q{
+SELECT pg_describe_object(d.classid, d.objid, d.objsubid),
+	CASE d.classid WHEN 'pg_proc'::regclass THEN pg_get_functiondef(d.objid)
+		WHEN 'pg_class'::regclass THEN pg_get_viewdef(d.objid) END,
+	obj_description(d.objid, d.classid::regclass::name),
+	(SELECT coalesce(proacl, '{}') FROM pg_proc WHERE oid = d.objid AND d.classid = 'pg_proc'::regclass),
+	(SELECT coalesce(relacl, '{}') FROM pg_class WHERE oid = d.objid AND d.classid = 'pg_class'::regclass)
+FROM pg_depend AS d JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+WHERE extname = 'gpuconc' AND d.deptype = 'e' ORDER BY 1});
+}
+
+sub fails
+{
+	my ($database, $command, $pattern, $message) = @_;
+	my ($status, $out, $error) = $node->psql($database, $command);
+
+	like($error, $pattern, $message);
+	return;
+}
+
+#-------------------------------------------------------------------------
+# ALTER EXTENSION UPDATE
+#-------------------------------------------------------------------------
+my $version = $node->safe_psql('postgres', q{SELECT default_version FROM pg_available_extensions WHERE name = 'gpuconc'});
+is($node->safe_psql('postgres', 'SHOW gpuconc.version'), $version, 'the library is of the version that the control file names');
+fails('postgres', q{SET gpuconc.version = '9.9'}, qr/cannot be changed/, 'nobody may say otherwise');
+
+$node->safe_psql('postgres', 'CREATE DATABASE old');
+$node->safe_psql('old', q{CREATE EXTENSION gpuconc VERSION '1.0'});
+my @views = split /\n/, $node->safe_psql('old', q{
+SELECT objid::regclass FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND classid = 'pg_class'::regclass
+	AND deptype = 'e' AND objid::regclass::text ~ '^gpuconc' ORDER BY 1});
+is(scalar @views, 6, 'views of version 1.0');
+foreach my $view (@views)
+{
+	is(($node->psql('old', "SELECT count(*) FROM $view"))[0], 0, "version 1.0 under this library: $view");
+}
+my @updates = split /\n/, $node->safe_psql('old', qq{
+SELECT source FROM pg_extension_update_paths('gpuconc') WHERE target = '$version' AND path IS NOT NULL ORDER BY 1});
+is($updates[0], '1.0', 'version 1.0 can be updated');
+$node->safe_psql('old', 'ALTER EXTENSION gpuconc UPDATE');
+is($node->safe_psql('old', q{SELECT extversion FROM pg_extension WHERE extname = 'gpuconc'}), $version, 'it is updated');
+is(objects_of('old'), objects_of('postgres'), 'what is updated equals what is created');
+$node->safe_psql('old', 'ALTER EXTENSION gpuconc UPDATE');
+create_tables($node, 3000, 'old');
+is_offloaded($node, $queries[1], 'offloaded there', 'old');
+
+#-------------------------------------------------------------------------
+# Versions that do not go together
+#-------------------------------------------------------------------------
+
+# The script's own check, as a later version would have it, and the library of this one.
+my $script = slurp_file($node->config_data('--sharedir') . '/extension/gpuconc--1.0--1.1.sql');
+my ($check) = $script =~ /(DO \$\$.*?END \$\$;)/s;
+my $late = $check;
+$late =~ s/'\{1,1\}'/'{9,9}'/;
+fails('postgres', $late, qr/ERROR:  version 1\.1 of extension gpuconc needs a newer library than \Q$version\E.*\nHINT:  Install the library/,
+	'a library that is older than the script');
+is(($node->psql('postgres', $check))[0], 0, 'this library is not');
+
+# Functions as another version may declare them.
+foreach my $function (
+	[ 'gpuconc_stat_get', 'OUT requests bigint, OUT offloaded bigint', 'record' ],
+	[ 'gpuconc_stat_get_fallbacks', 'OUT a text, OUT b bigint, OUT c bigint', 'SETOF record' ],
+	[ 'gpuconc_get_devices', 'OUT a text, OUT b bigint', 'SETOF record' ],
+	[ 'gpuconc_cache_columns', 'OUT a text, OUT b bigint', 'SETOF record' ],
+	[ 'gpuconc_load_jobs', 'OUT a text, OUT b bigint', 'SETOF record' ],
+	[ 'gpuconc_stat_get_batches', 'OUT a text, OUT b bigint', 'SETOF record' ],
+	[ 'gpuconc_stat_get_kernels', 'OUT a text, OUT b bigint', 'SETOF record' ])
+{
+	my ($name, $columns, $returns) = @$function;
+
+	$node->safe_psql('postgres', qq{
+CREATE FUNCTION other($columns) RETURNS $returns AS '\$libdir/gpuconc', '$name' LANGUAGE C STRICT});
+	fails('postgres', 'SELECT * FROM other()',
+		qr/ERROR:  extension gpuconc of this database is not of the library's version, which is \Q$version\E\n.*DETAIL:  .* declared with \d+ columns.*\n.*HINT:  Run ALTER EXTENSION gpuconc UPDATE/,
+		"$name of another version");
+	$node->safe_psql('postgres', 'DROP FUNCTION other');
+}
+
+#-------------------------------------------------------------------------
+# pg_dump, pg_restore
+#-------------------------------------------------------------------------
+$node->safe_psql('postgres', q{
+CREATE ROLE watcher;
+GRANT EXECUTE ON FUNCTION gpuconc_stat_reset() TO watcher;
+CREATE VIEW devices AS SELECT device, state FROM gpuconc_devices});
+$node->command_ok([ 'pg_dump', '-Fd', '-j', '2', '-f', "$directory/dump", $node->connstr('postgres') ], 'pg_dump');
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+$node->command_ok([ 'pg_restore', '-j', '2', '-e', '-d', $node->connstr('restored'), "$directory/dump" ], 'pg_restore');
+is(objects_of('restored'), objects_of('postgres'), 'restored as it was dumped, with what was granted');
+is($node->safe_psql('restored', 'SELECT * FROM devices'), 'host|ready', 'a view over the views of the extension');
+$node->safe_psql('restored', 'VACUUM t, dim');
+is_offloaded($node, $_, "restored: $_", 'restored') foreach (@queries);
+
+#-------------------------------------------------------------------------
+# pg_basebackup, while queries run; the kernels lie in the data directory
+#-------------------------------------------------------------------------
+$node->append_conf('postgresql.conf', q{gpuconc.kernel_cache = 'gpuconc_kernels'});
+$node->restart;
+wait_for_worker($node);
+is_offloaded($node, $queries[0], 'before the backup');
+$node->backup('backup', backup_options => ['--checkpoint=fast']);
+$node->command_ok([ 'pg_verifybackup', $node->backup_dir . '/backup' ], 'pg_verifybackup');
+my $copy = PostgreSQL::Test::Cluster->new('copy');
+$copy->init_from_backup($node, 'backup');
+$copy->start;
+wait_for_worker($copy);
+is($copy->safe_psql('postgres', 'SELECT device, state FROM gpuconc_devices'), 'host|ready', 'the copy has a device');
+is_offloaded($copy, $_, "the copy: $_") foreach (@queries);
+is($copy->safe_psql('postgres', 'SELECT requests = offloaded FROM gpuconc_stat'), 't', 'the copy: nothing falls back');
+
+$copy->stop;
+$node->stop;
+done_testing();

@@ -1,0 +1,108 @@
+/*-------------------------------------------------------------------------
+ *
+ * dynlib_test.c
+ *	  Where NVIDIA's libraries are looked for, and what is said if NVRTC is missing or too old.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "harness.h"
+
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../src/device/dynlib.h"
+#include "../../src/device/nvrtc.h"
+
+#define LIBRARY "libgpuconc_test.so.1"
+
+static char home[] = "/tmp/dynlib_test-XXXXXX";
+
+static void __attribute__((format(printf, 1, 2)))
+shell(const char *format,...)
+{
+	char		command[1000];
+	va_list		ap;
+
+	va_start(ap, format);
+	vsnprintf(command, sizeof(command), format, ap);
+	va_end(ap);
+	if (system(command) != 0)
+		tap_bail(command);
+}
+
+/* A library in a directory below the test's own. */
+static void
+make_library(const char *directory, const char *soname, const char *text)
+{
+	shell("mkdir -p %s/%s && echo '%s' | cc -x c -shared -fPIC -o %s/%s/%s -",
+		  home, directory, text, home, directory, soname);
+}
+
+/* A library stays open, so each place has a library of its own. */
+static void
+test_place(const char *directory)
+{
+	static int	number = 0;
+	char		soname[64];
+
+	snprintf(soname, sizeof(soname), "%s.%d", LIBRARY, number++);
+	ok(gc_dynlib_open(soname) == NULL, "%s is nowhere", soname);
+	make_library(directory, soname, "int gpuconc_test;");
+	ok(gc_dynlib_open(soname) != NULL, "now it is in %s", directory);
+}
+
+/* With an NVRTC on this machine, nothing is missing. */
+static void
+test_nvrtc(void)
+{
+	GcError		err = {GC_OK, ""};
+
+	if (gc_nvrtc_open(12, &err) != NULL)
+	{
+		tap_skip("NVRTC is installed");
+		return;
+	}
+	is(err.code, GC_NO_COMPILER, "no NVRTC");
+	ok(strstr(err.detail, "(libnvrtc.so) was not found") != NULL && strstr(err.detail, "nvidia-cuda-nvrtc-cu12,") != NULL,
+	   "packages for a driver of CUDA 12: %s", err.detail);
+	(void) gc_nvrtc_open(13, &err);
+	ok(strstr(err.detail, "nvidia-cuda-nvrtc,") != NULL, "packages for a driver of CUDA 13: %s", err.detail);
+
+	make_library("toolkit/lib64", "libnvrtc.so.11.2", "int nvrtcVersion(int *a, int *b) {*a = 11; *b = 8; return 0;}");
+	(void) gc_nvrtc_open(12, &err);
+	is(err.code, GC_NO_COMPILER, "an old NVRTC");
+	ok(strncmp(err.detail, "NVRTC 11.8 is too old", 21) == 0 && strstr(err.detail, "cuda-nvrtc-12") != NULL,
+	   "which is said: %s", err.detail);
+
+	make_library("toolkit/lib64", "libnvrtc.so.12", "int nvrtcVersion(int *a, int *b) {*a = 12; *b = 9; return 0;}");
+	(void) gc_nvrtc_open(12, &err);
+	ok(strstr(err.detail, "has no function nvrtcGetErrorString") != NULL, "another library of that name: %s", err.detail);
+}
+
+int
+main(void)
+{
+	char		toolkit[100];
+
+	tap_start();
+	if (mkdtemp(home) == NULL)
+		tap_bail("mkdtemp failed");
+	snprintf(toolkit, sizeof(toolkit), "%s/toolkit", home);
+	setenv("HOME", home, 1);
+	setenv("CUDA_HOME", toolkit, 1);
+	unsetenv("CUDA_PATH");
+	test_place("toolkit/lib64");
+	test_place(".local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib");
+	test_place(".local/lib/python3.13/site-packages/nvidia/cu13/lib");
+	setenv("CUDA_HOME", "relative", 1);
+	setenv("CUDA_PATH", toolkit, 1);
+	test_place("toolkit/lib64");
+	test_nvrtc();
+	shell("rm -rf %s", home);
+	return tap_done();
+}
