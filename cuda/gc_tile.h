@@ -203,6 +203,13 @@ gc_load_8_f64(double *v, const void *p, i64 base, u32 n)
 
 #endif
 
+/*
+ * The id of row gc_r, of the private chunk or another one of the input: the number of the chunk, 0 for
+ * the private one, above `bits` bits of the row's number in it.
+ */
+#define GC_ROW_ID(type, bits) \
+	((type) ((u64) (gc_src.chunk & GC_PRIVATE_CHUNK ? 0 : gc_src.chunk + 1) << (bits) | gc_r))
+
 /* NULL bit of one row. */
 #define GC_NULL_AT(d, row)		((d).nulls ? ((const u8 *) (d).nulls)[(row) >> 3] >> ((row) & 7) & 1 : 0)
 

@@ -66,6 +66,9 @@ emit_leaf(Cg *cg, u16 i)
 		case GC_OP_ROUND:
 			snprintf(v, sizeof(v), "(gc_this_round == %d)", e->ref);
 			break;
+		case GC_OP_ROW_ID:
+			snprintf(v, sizeof(v), "GC_ROW_ID(%s, %d)", cg_ctype[e->reg], e->cast_scale);
+			break;
 		default:				/* GC_OP_NULL */
 			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);
 			strcpy(o.n, "1");
@@ -624,6 +627,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_PARAM:
 		case GC_OP_NULL:
 		case GC_OP_ROUND:
+		case GC_OP_ROW_ID:
 			return emit_leaf(cg, i);
 		case GC_OP_ADD:
 		case GC_OP_SUB:

@@ -630,3 +630,15 @@ gc_encoder_write(const GcEncoder *encoder, int i, void *data, void *nulls)
 			memset((char *) nulls + bytes, 0, col->out.null_bytes - bytes);
 	}
 }
+
+bool
+gc_encoder_value(const GcEncoder *encoder, int i, uint32 row, int64 *value)
+{
+	const GcStaged *col = &encoder->cols[i];
+
+	Assert(row < encoder->nrows);
+	if (col->nulls && col->nulls[row >> 3] >> (row & 7) & 1)
+		return false;
+	*value = col->width == 4 ? ((const int32 *) col->stage)[row] : ((const int64 *) col->stage)[row];
+	return true;
+}

@@ -83,6 +83,9 @@ extern void gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const ui
 /* Decide encodings; call once, after the last row. */
 extern const GcEncodedColumn *gc_encoder_finish(GcEncoder *encoder);
 
+/* Raw value of a row, after gc_encoder_finish(); false if it is NULL. */
+extern bool gc_encoder_value(const GcEncoder *encoder, int col, uint32 row, int64 *value);
+
 /* Write column i: data_bytes at data, null_bytes at nulls (if any). */
 extern void gc_encoder_write(const GcEncoder *encoder, int col, void *data, void *nulls);
 

@@ -44,6 +44,9 @@
 #define HASH_GROUPS_MIN			1024
 #define ROWS_MAX				((uint64) 1 << 31)
 
+/* Bits of a row's number in its chunk, in a row id: more where a chunk has more rows. */
+#define LEAST_ROW_BITS			20
+
 /* Room for rows of which the first few are wanted, by kind of device. */
 #define CHOSEN_ROWS				(1 << 19)
 #define CHOSEN_ROWS_HOST		(1 << 16)
@@ -64,6 +67,7 @@ binding_init(GcBinding *b)
 	b->params = palloc0((p->nparams + 1) * sizeof(GcParamValue));
 	b->lookups = palloc0((p->nluts + 1) * sizeof(GcLookup *));
 	b->ranges = palloc0((p->nexprs + 1) * sizeof(GcRange));
+	b->row_ids = palloc0((p->ninputs + 1) * sizeof(GcRowIds));
 	b->sinks = palloc0(p->npipelines * sizeof(GcSinkValue));
 	b->group_keys = palloc0(p->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
 }
@@ -123,6 +127,31 @@ column_fact(GcBinding *b, GcInputState *in, int c)
 	return GC_OK;
 }
 
+/* The row ids that an input can have: of rows of its served chunks, and of its private chunk. */
+static GcRowIds
+row_ids(const GcInputState *in)
+{
+	GcRowIds	ids = {.range = {1, 0}};
+	uint32		most = Max(in->private_rows, 1);
+
+	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
+		most = Max(most, in->served.chunks[k].nrows);
+	/* A kernel's text should not change with each page that is added. */
+	for (ids.bits = LEAST_ROW_BITS; (uint64) most > (uint64) 1 << ids.bits;)
+		ids.bits++;
+	if (in->private_rows > 0)
+		widen_range(&ids.range, 0, in->private_rows - 1);
+	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
+	{
+		const int64 first = ((int64) in->served.chunks[k].chunk + 1) << ids.bits;
+
+		widen_range(&ids.range, first, first + Max(in->served.chunks[k].nrows, 1) - 1);
+	}
+	if (ids.range.lo > ids.range.hi)
+		ids.range = (GcRange) {0, 0};
+	return ids;
+}
+
 static GcCode
 column_facts(GcBinding *b)
 {
@@ -132,6 +161,7 @@ column_facts(GcBinding *b)
 	{
 		if (gc_inputs(b->program)[i].groups_of)
 			continue;
+		b->row_ids[i] = row_ids(&b->node->inputs[i]);
 		for (int c = 0; c < b->node->inputs[i].ncols && code == GC_OK; c++)
 			code = column_fact(b, &b->node->inputs[i], c);
 	}
@@ -657,6 +687,7 @@ gc_bind(GcBinding *b)
 	facts.params = b->param_facts;
 	facts.luts = b->lut_facts;
 	facts.list_has_null = b->list_has_null;
+	facts.row_ids = b->row_ids;
 	if ((code = type_and_bind(b, &facts)) != GC_OK)
 		return code;
 	main = &gc_pipelines(b->program)[b->program->npipelines - 1];

@@ -172,6 +172,7 @@ typedef struct GcBinding
 	GcFact	   *column_facts;
 	GcFact	   *param_facts;
 	GcFact	   *lut_facts;
+	GcRowIds   *row_ids;		/* ninputs */
 	bool	   *list_has_null;
 	GcRange    *ranges;			/* nexprs */
 	GcParamValue *params;

@@ -200,6 +200,24 @@ explain_pipeline(Printer *printer, int n)
 							psprintf("%s, " UINT64_FORMAT, node->stats.inner_mode[n], node->stats.inner_groups[n]), printer->es);
 }
 
+/* Columns that no kernel reads: they are fetched for the rows that are returned. */
+static void
+explain_fetched(Printer *printer)
+{
+	const GcPlan *plan = printer->node->plan;
+	List	   *tlist = ((CustomScan *) printer->node->css.ss.ps.plan)->custom_scan_tlist;
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int c = 0; c < plan->noutputs; c++)
+	{
+		if (plan->outputs[c].type == GC_OUT_FETCHED)
+			append_clause(&buf, ", ", (Node *) list_nth_node(TargetEntry, tlist, c)->expr, printer->context, printer->prefix);
+	}
+	if (buf.len > 0)
+		ExplainPropertyText("Fetched Late", buf.data, printer->es);
+}
+
 /* Where the last execution's lookup tables came from. */
 static void
 explain_lookups(const GcScanStats *s, ExplainState *es)
@@ -278,6 +296,7 @@ gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	prepare_lower(&printer);
 	for (int n = node->logical->npipelines - 1; n >= 0; n--)
 		explain_pipeline(&printer, n);
+	explain_fetched(&printer);
 	if (node->sets != NIL)
 		ExplainPropertyInteger("Grouping Sets", NULL, list_length(node->sets), es);
 

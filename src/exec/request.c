@@ -181,7 +181,7 @@ write_columns(GcBinding *b, int i, Cursor *c, GcColumnValue *v)
 
 		v[k].dir_column = in->dir ? in->dir_column[k] : -1;
 		v[k].private_off = 0;
-		if (in->private == NULL)
+		if (in->private == NULL || b->plan->columns[in->first + k].late)
 			continue;
 		e = &in->encoded[k];
 		v[k].private_off = take_device(c, sizeof(GcCol), &p);

@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
+#include "fetch.h"
 #include "lookup.h"
 #include "order.h"
 #include "regression.h"
@@ -155,6 +156,28 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 		return (Datum) 0;
 	d->raw = (int64) words[out->ref * d->result->stride + row];
 	return raw_datum(d, e->kind, d->raw, e->scale, out);
+}
+
+/* A column that was left where it is, of the row whose id came along; NULL without such a row. */
+static Datum
+fetched_datum(Decoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
+{
+	const u64  *words = d->result->words;
+	int64		id;
+	int64		raw = 0;
+
+	if (d->pl->sink == GC_SINK_AGGREGATE)
+		id = raw_key(d, n, out->ref, isnull);
+	else
+	{
+		*isnull = (decoder_expr(d, d->pl->first_out, out->ref)->flags & GC_NULLABLE) &&
+			(words[d->pl->nouts * d->result->stride + n] >> out->ref & 1);
+		id = (int64) words[out->ref * d->result->stride + n];
+	}
+	*isnull = *isnull || !gc_fetch_value(d->b, out->ref2, id, &raw);
+	if (*isnull)
+		return (Datum) 0;
+	return raw_datum(d, gc_columns(d->p)[out->ref2].kind, raw, d->b->column_facts[out->ref2].scale, out);
 }
 
 /* An average whose sum and count are outputs of the row. */
@@ -410,6 +433,9 @@ decode_row(Decoder *d, uint64 n, GcRows *rows, uint64 row)
 				values[c] = grouped ? key_datum(d, n, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
 				if (rows->ranks[c] && !isnull[c])
 					rows->ranks[c][row] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
+				break;
+			case GC_OUT_FETCHED:
+				values[c] = fetched_datum(d, n, out, &isnull[c]);
 				break;
 			case GC_OUT_QUOTIENT:
 				values[c] = quotient_datum(d, n, out, &isnull[c]);

@@ -363,9 +363,8 @@ bare_walker(Node *node, BareContext *context)
 	return equal(node, context->wanted) || expression_tree_walker(node, bare_walker, context);
 }
 
-/* Do the grouping columns have the primary key of this column's table among them? */
-static bool
-is_determined(GcTranslation *tr, List *group_exprs, Node *node)
+bool
+gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
 {
 	Var		   *var = (Var *) node;
 	RangeTblEntry *rte;
@@ -391,7 +390,7 @@ add_plain_column(GcTranslation *tr, List *group_exprs, Node *node)
 {
 	BareContext bare = {group_exprs, node};
 
-	if (is_determined(tr, group_exprs, node))
+	if (gc_groups_determine(tr, group_exprs, node))
 		return add_group_key(tr, node);
 	if (bare_walker((Node *) tr->root->processed_tlist, &bare) ||
 		bare_walker(tr->root->parse->havingQual, &bare))

@@ -31,6 +31,7 @@
 
 #include "builder.h"
 #include "choice.h"
+#include "late.h"
 #include "node.h"
 #include "../force.h"
 #include "../columns/pgkinds.h"
@@ -40,6 +41,9 @@
 
 /* Rows of more are left to a Sort, which may spill them to disk. */
 #define MOST_SORTED		1000000
+
+/* Columns are fetched late if rows or groups that are wanted are at most one in this number of the streamed rows. */
+#define LATE_FACTOR		4
 
 /* The operators that a comparison of machine words costs. */
 #define COMPARE_OPERATORS	0.2
@@ -274,6 +278,8 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
 	/* HAVING may drop rows, ties be wanted of the last, and expressions fail for rows behind it. */
 	if (sorted && wanted > 0 && path->having == NIL && (chosen || only_vars(root, path)) && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
 		tr->plan->limit = wanted;
+	if (wanted > 0 && (chosen || tr->plan->limit > 0) && wanted * LATE_FACTOR <= tr->streamed->tuples)
+		tr = gc_fetch_late(tr);
 	again = path_again(path, tr, rows);
 	if (again == NULL)
 		return NULL;

@@ -14,6 +14,7 @@
  */
 #include "builder.h"
 #include "display.h"
+#include "late.h"
 
 /* The numbers that parts have in the packed program. */
 typedef struct Maps
@@ -22,6 +23,9 @@ typedef struct Maps
 	int			payload[GC_MAX_BUILDS * GC_MAX_PAYLOADS];
 	int			pipeline[GC_MAX_PIPELINES];
 	int			agg[GC_MAX_AGGS];
+	int			lut[GC_MAX_LUTS];
+	int			nluts;
+	bool	   *live;			/* expressions that are computed; NULL: all */
 } Maps;
 
 /* Appends a list of expression numbers to refs; returns where it begins. */
@@ -65,6 +69,7 @@ pack_columns(GcTranslation *tr, GcProgram *p, GcPlan *plan, Maps *maps)
 				gc_columns(p)[n].count = mapped_agg(maps, tr->columns[c].count);
 			}
 			plan->columns[n] = tr->plan->columns[c];
+			plan->columns[n].late = maps->live && !gc_column_live(tr, maps->live, c);
 			n++;
 		}
 		gc_inputs(p)[i].ncolumns = n - gc_inputs(p)[i].first_column;
@@ -88,6 +93,9 @@ pack_payloads(GcTranslation *tr, GcProgram *p, Maps *maps)
 			GcPPayload *pay = &gc_payloads(p)[n];
 
 			if (tr->payloads[i].build != b)
+				continue;
+			maps->payload[i] = GC_NONE;
+			if (maps->live && !gc_payload_live(tr, maps->live, i))
 				continue;
 			pay->build = b;
 			pay->expr = tr->payloads[i].expr;
@@ -201,6 +209,16 @@ count_list_members(List **lists, int n)
 	return total;
 }
 
+static int
+count_payloads(const GcTranslation *tr, const Maps *maps)
+{
+	int			n = 0;
+
+	for (int i = 0; i < tr->npayloads; i++)
+		n += maps->live == NULL || gc_payload_live(tr, maps->live, i);
+	return n;
+}
+
 /* Total number of references that packing will append. */
 static int
 count_refs(GcTranslation *tr)
@@ -224,6 +242,22 @@ map_space(uint16 *space, const Maps *maps)
 {
 	if (*space < GC_SPACE_LUT)
 		*space = maps->column[*space];
+	else if (*space < GC_SPACE_CONSTANTS)
+		*space = GC_SPACE_LUT + maps->lut[*space - GC_SPACE_LUT];
+}
+
+/* A lookup in a table; in none if nothing is computed of it. */
+static void
+pack_lookup(GcProgram *p, GcExpr *e, const Maps *maps)
+{
+	e->ref = maps->lut[e->ref];
+	if (e->ref == GC_NONE)
+	{
+		e->op = GC_OP_NULL;
+		e->arg[0] = GC_NONE;
+		return;
+	}
+	gc_luts(p)[e->ref].kind = e->kind;
 }
 
 static void
@@ -237,11 +271,16 @@ pack_exprs(GcTranslation *tr, GcProgram *p, const Maps *maps)
 		if (e->op == GC_OP_COLUMN)
 			e->ref = maps->column[e->ref];
 		else if (e->op == GC_OP_PAYLOAD)
+		{
 			e->ref = maps->payload[e->ref];
+			/* Nothing is computed of it. */
+			if (e->ref == GC_NONE)
+				e->op = GC_OP_NULL;
+		}
 		else if (e->op == GC_OP_PARAM)
 			gc_params(p)[e->ref].kind = e->kind;
 		else if (e->op == GC_OP_LUT)
-			gc_luts(p)[e->ref].kind = e->kind;
+			pack_lookup(p, e, maps);
 		else if (e->op == GC_OP_IN)
 			gc_lists(p)[e->ref].kind = gc_exprs(p)[e->arg[0]].kind;
 	}
@@ -263,24 +302,28 @@ number_parts(GcTranslation *tr, Maps *maps)
 				maps->agg[a] = n++;
 		}
 	}
+	for (int i = 0; i < tr->nluts; i++)
+		maps->lut[i] = maps->live && !gc_lut_live(tr, maps->live, i) ? GC_NONE : maps->nluts++;
 }
 
 static GcProgram *
 pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
 {
-	GcProgram	head = {
+	GcProgram	head;
+	GcProgram  *p;
+
+	number_parts(tr, maps);
+	head = (GcProgram) {
 		.ninputs = tr->ninputs,.ncolumns = tr->ncolumns,.nexprs = tr->nexprs,
 		.nsteps = count_list_members(tr->steps, tr->npipelines),
 		.npipelines = tr->npipelines,.nbuilds = tr->nbuilds,
-		.npayloads = tr->npayloads,.naggs = tr->naggs,.nparams = tr->nparams,
-		.nluts = tr->nluts,.nlists = tr->nlists,.nrefs = count_refs(tr),
+		.npayloads = count_payloads(tr, maps),.naggs = tr->naggs,.nparams = tr->nparams,
+		.nluts = maps->nluts,.nlists = tr->nlists,.nrefs = count_refs(tr),
 	};
-	GcProgram  *p = palloc0(gc_program_size(&head));
-
+	p = palloc0(gc_program_size(&head));
 	*p = head;
 	p->size = gc_program_size(p);
 	p->nrefs = 0;				/* grows as references are packed */
-	number_parts(tr, maps);
 	pack_columns(tr, p, plan, maps);
 	pack_payloads(tr, p, maps);
 	pack_pipelines(tr, p, maps);
@@ -296,15 +339,39 @@ static void
 map_output(GcPlanOutput *out, const Maps *maps)
 {
 	map_space(&out->space, maps);
+	if (out->type != GC_OUT_NONE && out->lut != GC_NONE)
+		out->lut = maps->lut[out->lut];
 	if (out->type == GC_OUT_NONE || out->type == GC_OUT_VALUE || out->type == GC_OUT_QUOTIENT ||
 		out->type == GC_OUT_GROUPING)
 		return;
+	if (out->type == GC_OUT_FETCHED)
+	{
+		out->ref2 = maps->column[out->ref2];
+		return;
+	}
 	out->ref = mapped_agg(maps, out->ref);
 	out->ref2 = mapped_agg(maps, out->ref2);
 	out->scale_ref = mapped_agg(maps, out->scale_ref);
 	out->square_ref = mapped_agg(maps, out->square_ref);
 	for (int i = 0; i < out->nsums; i++)
 		out->sums[i] = mapped_agg(maps, out->sums[i]);
+}
+
+static void
+pack_luts(const GcTranslation *tr, GcPlan *head, const Maps *maps)
+{
+	for (int i = 0; i < tr->nluts; i++)
+	{
+		GcPlanLut  *lut = &head->luts[maps->lut[i]];
+
+		if (maps->lut[i] == GC_NONE)
+			continue;
+		*lut = tr->plan->luts[i];
+		map_space(&lut->space, maps);
+		map_space(&lut->to_space, maps);
+		if (lut->type == GC_LUT_RANKED)
+			lut->rank = maps->lut[lut->rank];
+	}
 }
 
 /* Describe the append inputs behind the program.  plan NULL: only count them in `head`. */
@@ -368,6 +435,8 @@ gc_builder_finish(GcTranslation *tr, List **display_tags)
 	GcError		err;
 	ListCell   *lc;
 
+	if (tr->late)
+		maps->live = gc_live_exprs(tr);
 	memcpy(head, tr->plan, sizeof(GcPlan));
 	p = pack_program(tr, head, maps);
 	if (gc_program_check(p, p->size, &err) != GC_OK)
@@ -379,7 +448,7 @@ gc_builder_finish(GcTranslation *tr, List **display_tags)
 	head->ninputs = tr->ninputs;
 	head->ncolumns = tr->ncolumns;
 	head->nparams = tr->nparams;
-	head->nluts = tr->nluts;
+	head->nluts = maps->nluts;
 	head->nlists = tr->nlists;
 	head->noutputs = list_length(tr->outputs);
 	head->nexprs = list_length(tr->exprs);
@@ -389,11 +458,7 @@ gc_builder_finish(GcTranslation *tr, List **display_tags)
 		head->groups[maps->pipeline[i]] = tr->plan->groups[i];
 	for (int i = 0; i < tr->nparams; i++)
 		map_space(&head->params[i].space, maps);
-	for (int i = 0; i < tr->nluts; i++)
-	{
-		map_space(&head->luts[i].space, maps);
-		map_space(&head->luts[i].to_space, maps);
-	}
+	pack_luts(tr, head, maps);
 	pack_parts(tr, head, NULL);
 	head->size = MAXALIGN(offsetof(GcPlan, outputs) + head->noutputs * sizeof(GcPlanOutput)) + MAXALIGN(p->size) +
 		head->nparts * sizeof(GcPlanPart) + head->nattnums * sizeof(int16);

@@ -75,6 +75,7 @@ typedef struct GcPlanColumn
 	Oid			typid;			/* type as the plan was made for */
 	int32		typmod;
 	Oid			collation;
+	bool		late;			/* no kernel reads it: it is fetched by row id (late.c) */
 } GcPlanColumn;
 
 typedef struct GcPlanParam
@@ -127,7 +128,8 @@ typedef enum GcOutputType
 	GC_OUT_BITS,				/* accumulator `ref` */
 	GC_OUT_GROUPING,			/* GROUPING() number `ref` */
 	GC_OUT_VARIANCE,			/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
-	GC_OUT_REGRESSION			/* of a state of floats: count `ref`, and `sums` */
+	GC_OUT_REGRESSION,			/* of a state of floats: count `ref`, and `sums` */
+	GC_OUT_FETCHED				/* column `ref2` of the row whose id is group key or row output `ref` */
 } GcOutputType;
 
 /* Sums in PostgreSQL's states of floats: of x, squares of x; and of y, squares of y, products. */

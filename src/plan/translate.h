@@ -197,6 +197,7 @@ typedef struct GcTranslation
 	List	   *choice_keys;	/* int expr: the order of that, or of rows, or NIL */
 	bool		having_left;	/* PostgreSQL tests a part of HAVING after that choice */
 	List	   *row_outputs;	/* int expr */
+	bool		late;			/* outputs are fetched by row id; what only they read is left out */
 	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
 	List	   *groupings;		/* IntList: numbers of the keys that a GROUPING() is of */
 	Node	  **column_nodes;	/* the Var or expression behind each column */

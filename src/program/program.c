@@ -102,6 +102,7 @@ op_nargs(const GcExpr *e)
 		case GC_OP_PARAM:
 		case GC_OP_NULL:
 		case GC_OP_ROUND:
+		case GC_OP_ROW_ID:
 			return 0;
 		case GC_OP_NEG:
 		case GC_OP_ABS:
@@ -196,6 +197,9 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 		case GC_OP_CALL:
 			limit = GC_NCALLS;
 			break;
+		case GC_OP_ROW_ID:
+			limit = p->ninputs;
+			break;
 		default:
 			return e->ref == GC_NONE ? GC_OK : bad(err, "reference");
 	}
@@ -203,6 +207,8 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 		return bad(err, "reference");
 	if (e->op == GC_OP_PAYLOAD && gc_payloads(p)[e->ref].expr >= i)
 		return bad(err, "payload reference");
+	if (e->op == GC_OP_ROW_ID && (e->kind != GC_INT8 || gc_inputs(p)[e->ref].groups_of || gc_inputs(p)[e->ref].unmatched_of))
+		return bad(err, "row id");
 	return e->op == GC_OP_COLUMN ? check_group_column(p, &gc_columns(p)[e->ref], i, err) : GC_OK;
 }
 

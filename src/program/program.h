@@ -109,6 +109,8 @@ typedef enum GcOp
 	GC_OP_CALL,					/* ref: GcFunction (functions.h); one or two arguments */
 	GC_OP_OUTER,				/* ref: build of a full or right join; the argument, which was
 								 * there before that join: NULL in a build's row without a match */
+	GC_OP_ROW_ID,				/* ref: the pipeline's input: which of its rows it is, as a chunk's
+								 * number and a row's in it (gc_tile.h, GC_ROW_ID) */
 	GC_NOPS
 } GcOp;
 
@@ -133,7 +135,7 @@ typedef struct GcExpr
 								 * every row, else the largest */
 	i16			min_scale;		/* bound, numeric: smallest */
 	u8			rescale[2];		/* bound: arg[i] is multiplied by 10^rescale[i] */
-	i16			cast_scale;		/* GC_CAST_SCALE */
+	i16			cast_scale;		/* GC_CAST_SCALE; GC_OP_ROW_ID, bound: bits of a row's number */
 	i16			cast_precision;
 	u8			opreg;			/* bound: register in which the arguments, rescaled,
 								 * and the unchecked result are exact */

@@ -404,6 +404,10 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_AVG:
 			code = gc_type_avg(t, e, r);
 			break;
+		case GC_OP_ROW_ID:
+			*r = t->facts->row_ids[e->ref].range;
+			e->cast_scale = t->facts->row_ids[e->ref].bits;
+			break;
 		case GC_OP_SCALE:
 			*r = (GcRange) {t->exprs[e->arg[0]].min_scale, t->exprs[e->arg[0]].scale};
 			break;

@@ -23,6 +23,13 @@ typedef struct GcFact
 	u8			width;			/* column: code width, 0 if it varies */
 } GcFact;
 
+/* What the executor knows about the row ids of an input. */
+typedef struct GcRowIds
+{
+	GcRange		range;
+	u8			bits;			/* of a row's number in its chunk */
+} GcRowIds;
+
 typedef struct GcFacts
 {
 	const GcFact *columns;		/* ncolumns */
@@ -31,6 +38,7 @@ typedef struct GcFacts
 	const bool *list_has_null;	/* nlists */
 	u64			rows;			/* upper bound of rows into a sink, for the width of sums */
 	const u64  *rows_into;		/* the same by pipeline; NULL: `rows` for all of them */
+	const GcRowIds *row_ids;	/* ninputs; NULL: no expression is a row id */
 } GcFacts;
 
 /*

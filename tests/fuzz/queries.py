@@ -508,6 +508,20 @@ class Generator:
         text = ", ".join("%d%s%s" % (c, rng.choice(["", " DESC"]), rng.choice(["", "", " NULLS FIRST", " NULLS LAST"])) for c in columns)
         return " ORDER BY %s LIMIT %d%s" % (text, rng.choice([0, 1, 2, 7, 33, 1000]), rng.choice(["", "", " OFFSET 3"]))
 
+    def carried(self, query, scope):
+        """Columns of the first few rows, in an order that all relations' keys make total; False if one has none."""
+        rng = self.rng
+        keys = ["%s.pk" % alias for alias, column in scope if column.name == "pk"]
+        columns = ["%s.%s" % (alias, column.name) for alias, column in scope]
+        if len(keys) < len({alias for alias, _ in scope}):
+            return False
+        query.outputs = [(c, EXACT) for c in rng.sample(columns, rng.randint(1, min(len(columns), 12)))]
+        order = rng.sample(columns, min(len(columns), rng.choice([0, 1, 1, 2]))) + keys
+        query.suffix = " ORDER BY %s LIMIT %d%s" % (
+            ", ".join("%s%s%s" % (c, rng.choice(["", " DESC"]), rng.choice(["", " NULLS FIRST", " NULLS LAST"])) for c in order),
+            rng.choice([1, 3, 20, 100]), rng.choice(["", "", " OFFSET 5"]))
+        return True
+
     def join_condition(self, scope, relation):
         """An equality of a column of relation with one in scope, or None."""
         rng = self.rng
@@ -634,7 +648,9 @@ class Generator:
         for _ in range(rng.choice([0, 0, 1, 1, 1, 2, 3])):
             query.where.append(ex.gen_bool(rng.choice([0, 1, 1, 2, 3])))
         form = rng.random()
-        if form < 0.2 and all("pk" in on[0] for _, on in query.relations[1:]):
+        if form < 0.08 and self.carried(query, scope):
+            return query
+        if form < 0.25 and all("pk" in on[0] for _, on in query.relations[1:]):
             # plain rows
             for _ in range(rng.randint(1, 5)):
                 query.outputs.append((ex.any(rng.choice([0, 0, 0, 1, 2]))[0], EXACT))
@@ -649,7 +665,7 @@ class Generator:
                 query.suffix = " ORDER BY %s LIMIT %d" % (", ".join(str(i + 1) for i in range(len(query.outputs))),
                                                         rng.choice([0, 1, 10]))
             return query
-        query.grouped = form < 0.7
+        query.grouped = form < 0.75
         if query.grouped:
             for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 5])):
                 key = None

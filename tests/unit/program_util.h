@@ -21,6 +21,9 @@
 
 #define MAKER_MAX	80
 
+/* Bits of a row's number in row ids, of up to 63 chunks. */
+#define MAKER_ROW_BITS	20
+
 typedef struct Maker
 {
 	GcProgram	head;
@@ -206,9 +209,13 @@ maker_finish(Maker *m, u64 rows)
 {
 	GcFacts		facts = {.columns = m->column_facts,.params = m->param_facts,.luts = m->lut_facts,
 	.list_has_null = m->list_has_null,.rows = rows};
+	GcRowIds	row_ids[MAKER_MAX];
 	GcError		err = {GC_OK, ""};
 	GcProgram  *p;
 
+	for (int i = 0; i < MAKER_MAX; i++)
+		row_ids[i] = (GcRowIds) {.range = {0, ((i64) 64 << MAKER_ROW_BITS) - 1},.bits = MAKER_ROW_BITS};
+	facts.row_ids = row_ids;
 	m->head.size = gc_program_size(&m->head);
 	p = calloc(1, m->head.size);
 	*p = m->head;

@@ -22,6 +22,8 @@
 #define NCHUNKS			12
 #define CHUNK_SIZES		{0, 1, 7, 8, 31, 32, 33, 257, 16383, 16384, 16385, 40000}
 
+#define MAX_OUTS		5
+
 #include "rows_util.h"
 
 #include "../../src/device/nvrtc.h"
@@ -52,13 +54,14 @@ below(Maker *m, u16 column, i64 limit)
 	return maker_test(m, GC_OP_LT, column, maker_param(m, GC_INT4, limit, 0));
 }
 
-/* Each row's columns, the last one always C_BIG, by which rows are told apart. */
+/* Each row's columns and its id, the last one always C_BIG, by which rows are told apart. */
 static void
 put_out(Maker *m, u16 first)
 {
 	maker_out(m, first);
 	maker_out(m, read_column(m, C_NULL, false));
 	maker_out(m, read_column(m, C_FLOAT, false));
+	maker_out(m, maker_expr(m, GC_OP_ROW_ID, GC_INT8, GC_NONE, GC_NONE, m->head.ninputs - 1));
 	maker_out(m, read_column(m, C_BIG, false));
 }
 
@@ -181,7 +184,8 @@ add_chunk(int i, int c, Out *outs, u64 n)
 		o.w[0] = code_of(C_KEY, c, r, 0, &o.w[MAX_OUTS]);
 		o.w[1] = code_of(C_NULL, c, r, 1, &o.w[MAX_OUTS]);
 		o.w[2] = code_of(C_FLOAT, c, r, 2, &o.w[MAX_OUTS]);
-		o.w[3] = code_of(C_BIG, c, r, 3, &o.w[MAX_OUTS]);
+		o.w[3] = (u64) (c + 1) << MAKER_ROW_BITS | r;
+		o.w[4] = code_of(C_BIG, c, r, 4, &o.w[MAX_OUTS]);
 		for (u32 h = 0; requests[i].joined && h < hkey->cols[0].nrows; h++)
 		{
 			if (hkey->value[0][h] != small->value[c][r])

@@ -11,7 +11,9 @@
 #include "fused_util.h"
 
 #define GARBAGE			0xA5
+#ifndef MAX_OUTS
 #define MAX_OUTS		4
+#endif
 
 /* Values of one result row, and the NULL flags. */
 typedef struct Out

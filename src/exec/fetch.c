@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * fetch.c
+ *	  Columns that are only carried along, fetched by row id.
+ *
+ * The device returns the id of a row instead of its columns (plan/late.c).  The chunks that the
+ * request was bound to are in shared memory still, since the guard is held until the result is
+ * decoded.  So a value comes from the very chunk in which the kernels found the row: a chunk of
+ * the heap, a hot chunk, a table's chunk in a combined directory, or the private chunk.
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fetch.h"
+
+/* The code of a row of a cell. */
+static uint64
+cell_code(const GcCol *col, uint32 row)
+{
+	switch (col->width)
+	{
+		case 1:
+			return ((const uint8 *) col->data)[row];
+		case 2:
+			return ((const uint16 *) col->data)[row];
+		case 4:
+			return ((const uint32 *) col->data)[row];
+		default:
+			return ((const uint64 *) col->data)[row];
+	}
+}
+
+bool
+gc_fetch_value(const GcBinding *b, u16 column, int64 id, int64 *value)
+{
+	const GcPColumn *c = &gc_columns(b->program)[column];
+	const GcInputState *in = &b->node->inputs[c->input];
+	const u8	bits = b->row_ids[c->input].bits;
+	const uint64 chunk = (uint64) id >> bits;
+	const uint32 row = (uint64) id & (((uint64) 1 << bits) - 1);
+	const GcCol *col;
+
+	if (chunk == 0)
+		return gc_encoder_value(in->private, column - in->first, row, value);
+	Assert(chunk <= in->dir->nchunks);
+	col = &GC_CELL(in->dir, chunk - 1, in->dir_column[column - in->first])->desc;
+	Assert(row < col->nrows);
+	if (col->nulls && ((const uint8 *) col->nulls)[row >> 3] >> (row & 7) & 1)
+		return false;
+	*value = (int64) (cell_code(col, row) + (GC_KIND_IS_FLOAT(c->kind) ? 0 : (uint64) col->base));
+	return true;
+}
