@@ -10,15 +10,88 @@
 #include "aggregates.h"
 
 #include "access/transam.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgrprotos.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 
 #include "builder.h"
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
 #include "../columns/pgkinds.h"
+
+#define UNKNOWN_SCALE	(-1)
+
+static int	known_scale(GcTranslation *tr, int e);
+
+/* The scale that a column's type says. */
+static int
+column_scale(GcTranslation *tr, int column)
+{
+	const GcPColumn *c = &tr->columns[column];
+	const int32 typmod = tr->plan->columns[column].typmod;
+
+	if (tr->groups_of[c->input])
+	{
+		const int	e = c->agg != GC_NONE ? tr->aggs[c->agg].arg :
+			list_nth_int(tr->group_keys[tr->groups_of[c->input] - 1], c->attnum);
+
+		return e == GC_NONE ? 0 : known_scale(tr, e);
+	}
+	return typmod < (int32) VARHDRSZ ? UNKNOWN_SCALE : (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+}
+
+static int
+param_scale(GcTranslation *tr, int param)
+{
+	const Const *value = list_nth(tr->exprs, tr->plan->params[param].expr);
+
+	if (!IsA(value, Const) || value->consttype != NUMERICOID || value->constisnull ||
+		numeric_is_nan(DatumGetNumeric(value->constvalue)) || numeric_is_inf(DatumGetNumeric(value->constvalue)))
+		return UNKNOWN_SCALE;
+	return DatumGetInt32(DirectFunctionCall1(numeric_scale, value->constvalue));
+}
+
+/* The display scale of all of a numeric expression's values, if the planner can know it. */
+static int
+known_scale(GcTranslation *tr, int e)
+{
+	const GcExpr *x = &tr->pexprs[e];
+	int			a,
+				b;
+
+	if (GC_KIND_IS_INT(x->kind))
+		return 0;
+	switch (x->op)
+	{
+		case GC_OP_COLUMN:
+			return column_scale(tr, x->ref);
+		case GC_OP_PAYLOAD:
+			return known_scale(tr, tr->payloads[x->ref].expr);
+		case GC_OP_PARAM:
+			return param_scale(tr, x->ref);
+		case GC_OP_NEG:
+		case GC_OP_ABS:
+		case GC_OP_OUTER:
+			return known_scale(tr, x->arg[0]);
+		case GC_OP_CAST:
+			return x->flags & GC_CAST_SCALE ? x->cast_scale : known_scale(tr, x->arg[0]);
+		case GC_OP_ADD:
+		case GC_OP_SUB:
+		case GC_OP_MUL:
+		case GC_OP_ARM:
+			a = known_scale(tr, x->arg[0]);
+			b = known_scale(tr, x->arg[1]);
+			if (a < 0 || b < 0 || (x->op == GC_OP_ARM && a != b))
+				return UNKNOWN_SCALE;
+			return x->op == GC_OP_MUL ? a + b : Max(a, b);
+		default:
+			return UNKNOWN_SCALE;
+	}
+}
 
 /* Do this numeric expression's values differ in display scale from row to row? */
 bool
@@ -36,6 +109,12 @@ gc_scale_varies(GcTranslation *tr, int e)
 			if (tr->pexprs[x->arg[2]].op == GC_OP_NULL)
 				return gc_scale_varies(tr, x->arg[1]);
 			return true;
+		case GC_OP_ARM:
+			if (tr->pexprs[x->arg[0]].op == GC_OP_NULL)
+				return gc_scale_varies(tr, x->arg[1]);
+			if (tr->pexprs[x->arg[1]].op == GC_OP_NULL)
+				return gc_scale_varies(tr, x->arg[0]);
+			return known_scale(tr, e) == UNKNOWN_SCALE;
 		case GC_OP_AVG:
 		case GC_OP_COALESCE:
 		case GC_OP_GREATEST:
