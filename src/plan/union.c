@@ -26,6 +26,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
@@ -126,12 +127,30 @@ add_children(Walk *w, PlannerInfo *root, Index relid)
 	return true;
 }
 
-/* The SELECTs are in a query level of their own, as they differ in type. */
+/* Columns of an inner UNION ALL in the types of the one that it is in. */
+static List *
+coerced(List *exprs, const SetOperationStmt *types)
+{
+	List	   *result = NIL;
+	ListCell   *lc,
+			   *lt;
+
+	forboth(lc, exprs, lt, types->colTypes)
+		result = lappend(result, exprType(lfirst(lc)) == lfirst_oid(lt) ? lfirst(lc) :
+						 coerce_to_common_type(NULL, lfirst(lc), lfirst_oid(lt), "UNION"));
+	return result;
+}
+
+/*
+ * The SELECTs are in a query level of their own, as they differ in type.  around: SetOperationStmt, the
+ * innermost first, that the tree is in.
+ */
 static bool
-add_selects(Walk *w, PlannerInfo *subroot, Node *tree, const SetOperationStmt *types)
+add_selects(Walk *w, PlannerInfo *subroot, Node *tree, List *around)
 {
 	Index		relid;
 	List	   *exprs;
+	ListCell   *lc;
 
 	if (IsA(tree, SetOperationStmt))
 	{
@@ -139,16 +158,18 @@ add_selects(Walk *w, PlannerInfo *subroot, Node *tree, const SetOperationStmt *t
 
 		if (op->op != SETOP_UNION || !op->all)
 			return refuse(w, "it is another set operation than UNION ALL");
-		/* An inner one may have types of its own on the way. */
-		if (!equal(op->colTypes, types->colTypes))
-			return refuse(w, "nested UNION ALL differ in type");
-		return add_selects(w, subroot, op->larg, types) && add_selects(w, subroot, op->rarg, types);
+		around = lcons(op, list_copy(around));
+		return add_selects(w, subroot, op->larg, around) && add_selects(w, subroot, op->rarg, around);
 	}
 	relid = ((RangeTblRef *) tree)->rtindex;
 	if (subroot->simple_rel_array[relid] == NULL || subroot->simple_rel_array[relid]->subroot == NULL)
 		return refuse(w, "a SELECT of it has no plan of its own");
-	exprs = gc_union_columns(subroot, relid, types);
-	return exprs != NIL ? add_arm(w, subroot, relid, exprs) : refuse(w, "a SELECT of it has other columns");
+	exprs = gc_union_columns(subroot, relid, linitial(around));
+	if (exprs == NIL)
+		return refuse(w, "a SELECT of it has other columns");
+	for_each_from(lc, around, 1)
+		exprs = coerced(exprs, lfirst(lc));
+	return add_arm(w, subroot, relid, exprs);
 }
 
 /*-------------------------------------------------------------------------
@@ -376,8 +397,7 @@ gc_union_embed(GcTranslation *tr, GcLeaf *leaf)
 	{
 		/* PostgreSQL has pushed down what it could, and the relation's own conditions are the others. */
 		w.filtered = false;
-		found = add_selects(&w, rel->subroot, rel->subroot->parse->setOperations,
-							(SetOperationStmt *) rel->subroot->parse->setOperations);
+		found = add_selects(&w, rel->subroot, rel->subroot->parse->setOperations, NIL);
 	}
 	else if (planner_rt_fetch(rel->relid, tr->root)->inh)
 		found = add_children(&w, tr->root, rel->relid);
