@@ -26,6 +26,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/tlist.h"
 #include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
@@ -79,6 +80,40 @@ strip_placeholders(Node *node, void *context)
 	return expression_tree_mutator(node, strip_placeholders, context);
 }
 
+/* Does a subquery group no rows, so that it has none? */
+static bool
+is_empty_grouping(PlannerInfo *subroot)
+{
+	RelOptInfo *rel = subroot->parse->setOperations ? NULL : gc_joined_rel(subroot);
+
+	return rel && IS_DUMMY_REL(rel) && subroot->parse->groupingSets == NIL &&
+		(subroot->parse->groupClause != NIL || subroot->parse->distinctClause != NIL);
+}
+
+/* A subquery whose columns are looked at. */
+typedef struct Subquery
+{
+	Index		relid;
+	List	   *tlist;
+} Subquery;
+
+/* Columns that are constants, as these. */
+static Node *
+constants_mutator(Node *node, void *context)
+{
+	const Subquery *s = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == s->relid)
+	{
+		TargetEntry *tle = get_tle_by_resno(s->tlist, ((Var *) node)->varattno);
+
+		return (Node *) copyObject(tle && IsA(tle->expr, Const) ? (Node *) tle->expr : node);
+	}
+	return expression_tree_mutator(node, constants_mutator, context);
+}
+
 /* exprs: the union's columns, as expressions of a relation. */
 static bool
 add_arm(Walk *w, PlannerInfo *root, Index relid, List *exprs)
@@ -104,6 +139,14 @@ add_arm(Walk *w, PlannerInfo *root, Index relid, List *exprs)
 		arm->exprs = gc_inline_columns(arm->exprs, relid, rel->subroot->processed_tlist);
 		if (arm->rel && IS_DUMMY_REL(arm->rel))
 			return true;
+	}
+	else if (rte->rtekind == RTE_SUBQUERY && !rte->inh && rel->subroot)
+	{
+		Subquery	s = {relid, rel->subroot->processed_tlist};
+
+		if (is_empty_grouping(rel->subroot))
+			return true;
+		arm->exprs = (List *) constants_mutator((Node *) arm->exprs, &s);
 	}
 	if (arm->rel == NULL)
 		return refuse(w, "a SELECT of it has no plan of its own");
