@@ -10,6 +10,7 @@
  */
 #include "bind.h"
 
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 
 #include "gather.h"
@@ -84,6 +85,14 @@ widen_range(GcRange *r, int64 lo, int64 hi)
 	r->hi = Max(r->hi, hi);
 }
 
+/* The scale of numeric(p,s); else 0. */
+static int16
+type_scale(const GcPlanColumn *column)
+{
+	return column->typid == NUMERICOID && column->typmod >= (int32) VARHDRSZ ?
+		(((column->typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 : 0;
+}
+
 /* The facts about a column from all chunks that this request reads. */
 static GcCode
 column_fact(GcBinding *b, GcInputState *in, int c)
@@ -119,7 +128,8 @@ column_fact(GcBinding *b, GcInputState *in, int c)
 	if (widths == 0)
 		widths = in->specs[c].kind == GC_FLOAT8 ? 8 : in->specs[c].kind == GC_FLOAT4 ? 4 : 1;
 	f->width = (widths & (widths - 1)) == 0 ? widths : 0;
-	f->scale = Max(scale, 0);
+	/* Without a value it is what the type says, so that arms of UNION ALL agree. */
+	f->scale = scale >= 0 ? scale : type_scale(&b->plan->columns[in->first + c]);
 	return GC_OK;
 }
 

@@ -431,7 +431,7 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 			reason = ((GcLeaf *) linitial(core->leaves))->refusal;
 		else if (!gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason))
 			(void) gc_append_make(tr->root, linitial(desc->leaves), &reason);
-		gc_refuse(tr, "no relation can be read through the column cache: %s", reason);
+		gc_refuse(tr, GC_NONE_CACHED "%s", reason);
 		return false;
 	}
 	leaf_share(tr, tr->streamed);

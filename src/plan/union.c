@@ -389,6 +389,15 @@ join_arms(GcTranslation *tr, GcUnion *u)
 	}
 }
 
+/* Why an arm cannot be had: of its only relation, say. */
+static const char *
+arm_refusal(const char *reason)
+{
+	const int	n = strlen(GC_NONE_CACHED);
+
+	return strncmp(reason, GC_NONE_CACHED, n) == 0 ? reason + n : reason;
+}
+
 /* Translate the arms, and see whether all columns that are read can be computed. */
 static bool
 translate_union(GcTranslation *tr, GcLeaf *leaf)
@@ -400,7 +409,8 @@ translate_union(GcTranslation *tr, GcLeaf *leaf)
 	{
 		if (!translate_arm(tr, lfirst(lc)))
 		{
-			leaf->refusal = psprintf("UNION ALL, SELECT %d: %s", foreach_current_index(lc) + 1, tr->reason);
+			leaf->refusal = psprintf("UNION ALL, SELECT %d: %s", foreach_current_index(lc) + 1,
+									 arm_refusal(tr->reason));
 			return false;
 		}
 	}

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 2: two channels by UNION ALL, a pivot of weekdays, and the CTE joined with itself a year on.
--- offloaded: 2
+-- offloaded: 1
 with sold as (
 	select ws_sold_date_sk as day, ws_ext_sales_price as price from web_sales
 	union all
