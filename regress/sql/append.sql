@@ -212,7 +212,8 @@ VACUUM (FREEZE, ANALYZE) many;
 SELECT plan_of('SELECT t, count(*) FROM many GROUP BY t');
 SELECT check_one('SELECT t, count(*), sum(id) FROM many GROUP BY t', '{cached}');
 SELECT check_one('SELECT count(*), min(t) FROM many JOIN customer ON c_id = id WHERE id > 15', '{cached}');
-SELECT refusal('SELECT x, count(*) FROM (SELECT 1 AS x FROM many UNION ALL SELECT 2 FROM measure) s GROUP BY 1');
+-- ... too many for CASE, so that each SELECT is an arm
+SELECT check_one('SELECT x, count(*) FROM (SELECT 1 AS x FROM many UNION ALL SELECT 2 FROM measure) s GROUP BY 1', '{cached}');
 
 \set ECHO none
 \o /dev/null

@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "analysis.h"
+#include "arms.h"
 #include "emit.h"
 #include "fusion.h"
 
@@ -41,7 +42,9 @@ cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcE
 	memset(cg->lut, -1, sizeof(cg->lut));
 	memset(cg->list, -1, sizeof(cg->list));
 	memset(cg->build, -1, sizeof(cg->build));
-	cg->p = p;
+	if (cg_settle_arms(p, pipeline, &cg->settled, err) != GC_OK)
+		return GC_HOST_MEMORY;
+	cg->p = p = cg->settled ? cg->settled : p;
 	cg->pl = &gc_pipelines(p)[pipeline];
 	cg->unmatched = cg_unmatched_of(p, cg->pl);
 	cg->variant = variant;
@@ -51,7 +54,10 @@ cg_begin(Cg *cg, const GcProgram *p, u16 pipeline, const GcVariant *variant, GcE
 	memset(cg->batched_direct, GC_NOT_BATCHED, sizeof(cg->batched_direct));
 	cg->payload = malloc(2 * (p->npayloads + 1) * sizeof(i16));
 	if (cg->payload == NULL)
+	{
+		free(cg->settled);
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	}
 	memset(cg->payload, -1, 2 * (p->npayloads + 1) * sizeof(i16));
 	cg->batched = cg->payload + p->npayloads + 1;
 	return GC_OK;
@@ -64,6 +70,7 @@ cg_free(Cg *cg)
 	text_free(&cg->descs);
 	text_free(&cg->body);
 	free(cg->payload);
+	free(cg->settled);
 }
 
 GcCode

@@ -465,6 +465,20 @@ emit_choice(Cg *cg, u16 i)
 	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
+/* The value in this pipeline's arm, which both arguments are by now (arms.c). */
+static Operand
+emit_arm(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	char		x[192];
+
+	if (EXPR(cg, e->arg[0])->reg == e->reg && e->rescale[0] == 0)
+		return a;
+	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->reg, e->rescale[0]);
+	return cg_temp(cg, cg_ctype[e->reg], x, a.n);
+}
+
 static Operand
 emit_in(Cg *cg, u16 i)
 {
@@ -557,6 +571,7 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		case GC_OP_NEG:
 		case GC_OP_ABS:
 		case GC_OP_CAST:
+		case GC_OP_ARM:
 			scale_text(cg, e->arg[0], buf, size);
 			return;
 		case GC_OP_ADD:
@@ -667,6 +682,8 @@ cg_expr(Cg *cg, u16 i)
 			return emit_call(cg, i);
 		case GC_OP_AVG:
 			return emit_avg(cg, i);
+		case GC_OP_ARM:
+			return emit_arm(cg, i);
 		case GC_OP_OUTER:
 			return EXPR(cg, i)->ref == cg->unmatched ? emit_leaf(cg, i) : cg_expr(cg, EXPR(cg, i)->arg[0]);
 		default:

@@ -48,6 +48,7 @@ typedef struct Cg
 	/* What is generated, for which target, and how that went. */
 	const GcProgram *p;
 	const GcPPipeline *pl;
+	GcProgram  *settled;		/* a copy for this pipeline (arms.c), which p then is; or NULL */
 	u16			unmatched;		/* build whose rows without a match are scanned; GC_NONE */
 	const GcVariant *variant;
 	GcKernelSource *src;		/* NULL in a fused kernel */

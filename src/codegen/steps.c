@@ -11,8 +11,10 @@
  */
 #include "steps.h"
 #include "analysis.h"
+#include "arms.h"
 #include "packed.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* At most one row in 2^FEW_LEFT is live: too few for another stage on whole vectors. */
@@ -127,8 +129,8 @@ gc_tries_pairs(const GcProgram *p, u16 pipeline, bool *sliced)
 	return cg_scans_pairs(p, pl);
 }
 
-GcPipelineTraits
-gc_pipeline_traits(const GcProgram *p, u16 pipeline)
+static GcPipelineTraits
+traits_of(const GcProgram *p, u16 pipeline)
 {
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	StepLists	lists;
@@ -144,5 +146,20 @@ gc_pipeline_traits(const GcProgram *p, u16 pipeline)
 		if (step->type == GC_STEP_PROBE)
 			traits.candidates |= 1u << step->build;
 	}
+	return traits;
+}
+
+GcPipelineTraits
+gc_pipeline_traits(const GcProgram *p, u16 pipeline)
+{
+	GcProgram  *settled;
+	GcPipelineTraits traits;
+	GcError		err;
+
+	/* Without memory, nothing special is known of it: generating will fail, too. */
+	if (cg_settle_arms(p, pipeline, &settled, &err) != GC_OK)
+		return (GcPipelineTraits) {0};
+	traits = traits_of(settled ? settled : p, pipeline);
+	free(settled);
 	return traits;
 }

@@ -10,6 +10,7 @@
  */
 #include "bind.h"
 
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 
 #include "gather.h"
@@ -88,6 +89,14 @@ widen_range(GcRange *r, int64 lo, int64 hi)
 	r->hi = Max(r->hi, hi);
 }
 
+/* The scale of numeric(p,s); else 0. */
+static int16
+type_scale(const GcPlanColumn *column)
+{
+	return column->typid == NUMERICOID && column->typmod >= (int32) VARHDRSZ ?
+		(((column->typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 : 0;
+}
+
 /* The facts about a column from all chunks that this request reads. */
 static GcCode
 column_fact(GcBinding *b, GcInputState *in, int c)
@@ -123,7 +132,8 @@ column_fact(GcBinding *b, GcInputState *in, int c)
 	if (widths == 0)
 		widths = in->specs[c].kind == GC_FLOAT8 ? 8 : in->specs[c].kind == GC_FLOAT4 ? 4 : 1;
 	f->width = (widths & (widths - 1)) == 0 ? widths : 0;
-	f->scale = Max(scale, 0);
+	/* Without a value it is what the type says, so that arms of UNION ALL agree. */
+	f->scale = scale >= 0 ? scale : type_scale(&b->plan->columns[in->first + c]);
 	return GC_OK;
 }
 
@@ -537,10 +547,44 @@ probe_multiplies(const GcProgram *p, const GcPStep *step)
 	return step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI && !gc_builds(p)[step->build].unique;
 }
 
+/* Bind the pipeline's probes.  *rows bounds the rows that reach its sink, with those of its full and right joins' rests. */
+static GcCode
+bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
+{
+	const u16	groups_of = gc_inputs(b->program)[pl->input].groups_of;
+	double		kept = 0;
+	GcCode		code = GC_OK;
+
+	*rows = groups_of ? groups_out(b, groups_of - 1) : gc_input_rows(&b->node->inputs[pl->input]);
+	for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
+	{
+		GcPStep    *step = &gc_steps(b->program)[pl->first_step + s];
+		double		built;
+
+		if (step->type != GC_STEP_PROBE)
+			continue;
+		code = bind_probe(b, step);
+		if (code == GC_OK)
+			code = check_pairs(b, pl, s, *rows, kept);
+		built = b->rows_into[gc_builds(b->program)[step->build].pipeline];
+		if (probe_multiplies(b->program, step))
+		{
+			*rows *= Max(1, built);
+			kept *= Max(1, built);
+		}
+		if (gc_join_keeps(step->join))
+		{
+			*rows += built;
+			kept += built;
+		}
+	}
+	return code;
+}
+
 /*
  * Pipelines in order: the rows that can reach each sink decide how builds are
  * kept.  rows_into[n] bounds the rows that reach the sink of pipeline n, each round of a row
- * counted.
+ * counted, and those of its arms.
  */
 static GcCode
 bind_pipelines(GcBinding *b)
@@ -550,37 +594,22 @@ bind_pipelines(GcBinding *b)
 	for (int n = 0; n < b->program->npipelines && code == GC_OK; n++)
 	{
 		GcPPipeline *pl = &gc_pipelines(b->program)[n];
-		const u16	groups_of = gc_inputs(b->program)[pl->input].groups_of;
-		double		rows = groups_of ? groups_out(b, groups_of - 1) : gc_input_rows(&b->node->inputs[pl->input]);
-		double		kept = 0;
+		double		all = 0;
 
 		/* The one that chooses among the main pipeline's groups changes none of them; rests share a sink. */
 		if (pl->sink == GC_SINK_SELECT || pl->rest_of)
 			continue;
 
-		for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
+		for (int k = 0; k < b->program->npipelines && code == GC_OK; k++)
 		{
-			GcPStep    *step = &gc_steps(b->program)[pl->first_step + s];
-			double		built;
+			double		rows;
 
-			if (step->type != GC_STEP_PROBE)
+			if (k != n && !gc_is_arm_of(b->program, k, n))
 				continue;
-			code = bind_probe(b, step);
-			if (code == GC_OK)
-				code = check_pairs(b, pl, s, rows, kept);
-			built = b->rows_into[gc_builds(b->program)[step->build].pipeline];
-			if (probe_multiplies(b->program, step))
-			{
-				rows *= Max(1, built);
-				kept *= Max(1, built);
-			}
-			if (gc_join_keeps(step->join))
-			{
-				rows += built;
-				kept += built;
-			}
+			code = bind_steps(b, &gc_pipelines(b->program)[k], &rows);
+			all += rows;
 		}
-		b->rows_into[n] = (uint64) Min(rows * Max(pl->rounds, 1), 1e15);
+		b->rows_into[n] = (uint64) Min(all * Max(pl->rounds, 1), 1e15);
 		if (code == GC_OK && pl->sink == GC_SINK_BUILD)
 			choose_build(b, pl->build, b->rows_into[n]);
 		else if (code == GC_OK && pl->sink == GC_SINK_AGGREGATE)

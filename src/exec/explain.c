@@ -160,13 +160,28 @@ append_probe(StringInfo buf, Printer *printer, int n, const GcPStep *step)
 		appendStringInfo(buf, " if %s", condition);
 }
 
+/* The last steps of an arm of UNION ALL that are those of the pipeline which it is an arm of. */
+static int
+common_steps(const GcProgram *p, const GcPPipeline *arm)
+{
+	const GcPPipeline *owner = &gc_pipelines(p)[arm->rest_of - 1];
+	const GcPStep *a = gc_steps(p) + arm->first_step + arm->nsteps;
+	const GcPStep *b = gc_steps(p) + owner->first_step + owner->nsteps;
+	int			n = 0;
+
+	while (n < Min(arm->nsteps, owner->nsteps) && memcmp(&a[-n - 1], &b[-n - 1], sizeof(GcPStep)) == 0)
+		n++;
+	return n;
+}
+
 static void
 explain_pipeline(Printer *printer, int n)
 {
 	GcScanState *node = printer->node;
 	const GcPPipeline *pl = &gc_pipelines(node->logical)[n];
 	const char *name = input_name(node, pl->input);
-	const char *label = pl->rest_of ? "Rest" : pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
+	const bool	arm = pl->rest_of && gc_is_arm_of(node->logical, n, pl->rest_of - 1);
+	const char *label = arm ? "Union" : pl->rest_of ? "Rest" : pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
 		n < node->logical->npipelines - 1 ? "Group" : "Stream";
 	char	   *filter = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER), " AND ");
 	char	   *group_keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_GROUP_KEY), ", ");
@@ -183,7 +198,7 @@ explain_pipeline(Printer *printer, int n)
 	}
 	if ((pl->sink == GC_SINK_SELECT || (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)) && node->plan->wanted > 0)
 		appendStringInfo(&buf, ", first " UINT64_FORMAT " and ties", node->plan->wanted);
-	for (int s = 0; s < pl->nsteps; s++)
+	for (int s = 0; s < pl->nsteps - (arm ? common_steps(node->logical, pl) : 0); s++)
 	{
 		const GcPStep *step = &gc_steps(node->logical)[pl->first_step + s];
 

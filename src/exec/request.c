@@ -378,7 +378,7 @@ share_hash(GcBinding *b, int i)
 	GcHash		h = {{0x6770, 0x636f}};
 	uint32		shape[] = {build->mode, build->unique, build->set, build->keeps, build->nkeys, build->npayloads, pl->nsteps};
 
-	if (!mix_rows(&h, in))
+	if (gc_has_arms(b->program, build->pipeline) || !mix_rows(&h, in))
 		return none;
 	mix(&h, shape, sizeof(shape));
 	mix(&h, &v->base, sizeof(v->base) + sizeof(v->range) + sizeof(v->cap) + sizeof(v->slots));

@@ -10,15 +10,147 @@
 #include "aggregates.h"
 
 #include "access/transam.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgrprotos.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 
 #include "builder.h"
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
 #include "../columns/pgkinds.h"
+
+#define UNKNOWN_SCALE	(-1)
+
+static int	known_scale(GcTranslation *tr, int e);
+
+static int
+typmod_scale(int32 typmod)
+{
+	return typmod < (int32) VARHDRSZ ? UNKNOWN_SCALE : (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+}
+
+/* The scale that the types of an append input's tables say of its column; UNKNOWN_SCALE if they differ. */
+static int
+append_scale(const GcAppend *append, int attnum)
+{
+	int			scale = UNKNOWN_SCALE;
+	ListCell   *lc;
+
+	foreach(lc, append->parts)
+	{
+		const GcAppendPart *part = lfirst(lc);
+		const int16 own = part->attnums[attnum - 1];
+		Oid			type,
+					collation;
+		int32		typmod;
+
+		/* Its rows have NULL there. */
+		if (own <= 0)
+			continue;
+		get_atttypetypmodcoll(part->relid, own, &type, &typmod, &collation);
+		if (typmod_scale(typmod) < 0 || (scale >= 0 && scale != typmod_scale(typmod)))
+			return UNKNOWN_SCALE;
+		scale = typmod_scale(typmod);
+	}
+	return scale;
+}
+
+/* The scale that a column's type says. */
+static int
+column_scale(GcTranslation *tr, int column)
+{
+	const GcPColumn *c = &tr->columns[column];
+
+	if (tr->groups_of[c->input])
+	{
+		const int	e = c->agg != GC_NONE ? tr->aggs[c->agg].arg :
+			list_nth_int(tr->group_keys[tr->groups_of[c->input] - 1], c->attnum);
+
+		return e == GC_NONE ? 0 : known_scale(tr, e);
+	}
+	if (tr->column_leaf[column]->append)
+		return append_scale(tr->column_leaf[column]->append, c->attnum);
+	return typmod_scale(tr->plan->columns[column].typmod);
+}
+
+static int
+param_scale(GcTranslation *tr, int param)
+{
+	const Const *value = list_nth(tr->exprs, tr->plan->params[param].expr);
+
+	if (!IsA(value, Const) || value->consttype != NUMERICOID || value->constisnull ||
+		numeric_is_nan(DatumGetNumeric(value->constvalue)) || numeric_is_inf(DatumGetNumeric(value->constvalue)))
+		return UNKNOWN_SCALE;
+	return DatumGetInt32(DirectFunctionCall1(numeric_scale, value->constvalue));
+}
+
+/* The display scale of one of two values; a NULL constant has none. */
+static int
+choice_scale(GcTranslation *tr, int a, int b)
+{
+	const int	x = known_scale(tr, a);
+
+	if (tr->pexprs[a].op == GC_OP_NULL)
+		return known_scale(tr, b);
+	return tr->pexprs[b].op == GC_OP_NULL || x == known_scale(tr, b) ? x : UNKNOWN_SCALE;
+}
+
+/* The display scale of all of a numeric expression's values, if the planner can know it. */
+static int
+known_scale(GcTranslation *tr, int e)
+{
+	const GcExpr *x = &tr->pexprs[e];
+	int			a,
+				b;
+
+	if (GC_KIND_IS_INT(x->kind))
+		return 0;
+	switch (x->op)
+	{
+		case GC_OP_COLUMN:
+			return column_scale(tr, x->ref);
+		case GC_OP_PAYLOAD:
+			return known_scale(tr, tr->payloads[x->ref].expr);
+		case GC_OP_PARAM:
+			return param_scale(tr, x->ref);
+		case GC_OP_NEG:
+		case GC_OP_ABS:
+		case GC_OP_OUTER:
+			return known_scale(tr, x->arg[0]);
+		case GC_OP_CAST:
+			return x->flags & GC_CAST_SCALE ? x->cast_scale : known_scale(tr, x->arg[0]);
+		case GC_OP_ADD:
+		case GC_OP_SUB:
+		case GC_OP_MUL:
+			a = known_scale(tr, x->arg[0]);
+			b = known_scale(tr, x->arg[1]);
+			return a < 0 || b < 0 ? UNKNOWN_SCALE : x->op == GC_OP_MUL ? a + b : Max(a, b);
+		case GC_OP_IF:
+			return choice_scale(tr, x->arg[1], x->arg[2]);
+		case GC_OP_COALESCE:
+		case GC_OP_GREATEST:
+		case GC_OP_LEAST:
+		case GC_OP_ARM:
+			return choice_scale(tr, x->arg[0], x->arg[1]);
+		default:
+			return UNKNOWN_SCALE;
+	}
+}
+
+/* One of two values, of which either may be a NULL constant. */
+static bool
+choice_varies(GcTranslation *tr, int e, int a, int b)
+{
+	if (tr->pexprs[a].op == GC_OP_NULL)
+		return gc_scale_varies(tr, b);
+	if (tr->pexprs[b].op == GC_OP_NULL)
+		return gc_scale_varies(tr, a);
+	return known_scale(tr, e) == UNKNOWN_SCALE;
+}
 
 /* Do this numeric expression's values differ in display scale from row to row? */
 bool
@@ -31,15 +163,13 @@ gc_scale_varies(GcTranslation *tr, int e)
 	switch (x->op)
 	{
 		case GC_OP_IF:
-			if (tr->pexprs[x->arg[1]].op == GC_OP_NULL)
-				return gc_scale_varies(tr, x->arg[2]);
-			if (tr->pexprs[x->arg[2]].op == GC_OP_NULL)
-				return gc_scale_varies(tr, x->arg[1]);
-			return true;
-		case GC_OP_AVG:
+			return choice_varies(tr, e, x->arg[1], x->arg[2]);
 		case GC_OP_COALESCE:
 		case GC_OP_GREATEST:
 		case GC_OP_LEAST:
+		case GC_OP_ARM:
+			return choice_varies(tr, e, x->arg[0], x->arg[1]);
+		case GC_OP_AVG:
 			return true;
 		case GC_OP_ADD:
 		case GC_OP_SUB:
@@ -55,6 +185,26 @@ gc_scale_varies(GcTranslation *tr, int e)
 		default:
 			return false;
 	}
+}
+
+bool
+gc_scales_differ(GcTranslation *tr, int e)
+{
+	const GcExpr *x = &tr->pexprs[e];
+
+	if (x->kind == GC_NUMERIC && x->op == GC_OP_ARM)
+	{
+		const int	a = known_scale(tr, x->arg[0]);
+		const int	b = known_scale(tr, x->arg[1]);
+
+		return (a >= 0 && b >= 0 && a != b) || gc_scales_differ(tr, x->arg[0]) || gc_scales_differ(tr, x->arg[1]);
+	}
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && gc_scales_differ(tr, x->arg[i]))
+			return x->kind == GC_NUMERIC && !(x->op == GC_OP_CAST && x->flags & GC_CAST_SCALE);
+	}
+	return false;
 }
 
 /* Argument of an aggregate over rows, with its FILTER: NULL where that is not true. */

@@ -71,4 +71,7 @@ extern const char *gc_aggregate_refusal(const Aggref *agg, const char *name);
 /* Do this numeric expression's values differ in display scale from row to row? */
 extern bool gc_scale_varies(GcTranslation *tr, int e);
 
+/* Is it certain that they do, as arms of UNION ALL differ? */
+extern bool gc_scales_differ(GcTranslation *tr, int e);
+
 #endif							/* GC_PLAN_AGGREGATES_H */

@@ -154,24 +154,31 @@ inline_mutator(Node *node, void *context)
 }
 
 /* Does the query return a row for each that it reads, or some of these? */
-static bool
-is_plain_query(PlannerInfo *subroot)
+bool
+gc_is_plain_query(PlannerInfo *subroot)
 {
 	const Query *q = subroot->parse;
 
 	return q->commandType == CMD_SELECT && !q->hasAggs && q->groupClause == NIL && q->groupingSets == NIL &&
 		q->distinctClause == NIL && !q->hasWindowFuncs && q->limitCount == NULL && q->limitOffset == NULL &&
-		!q->hasTargetSRFs && q->rowMarks == NIL && !q->hasModifyingCTE && q->havingQual == NULL &&
-		subroot->init_plans == NIL;
+		!q->hasTargetSRFs && q->rowMarks == NIL && !q->hasModifyingCTE && q->havingQual == NULL;
 }
 
 /* Is the query only a SELECT of expressions FROM one relation WHERE something? */
 static bool
 is_simple_select(PlannerInfo *subroot)
 {
-	return is_plain_query(subroot) && subroot->parse->setOperations == NULL &&
+	return gc_is_plain_query(subroot) && subroot->init_plans == NIL && subroot->parse->setOperations == NULL &&
 		bms_membership(subroot->all_baserels) == BMS_SINGLETON &&
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
+}
+
+List *
+gc_inline_columns(List *exprs, Index relid, List *tlist)
+{
+	Inline		in = {relid, tlist};
+
+	return (List *) inline_mutator((Node *) exprs, &in);
 }
 
 /* A SELECT of UNION ALL that PostgreSQL has planned for itself, as it has conditions. */
@@ -230,8 +237,8 @@ add_children(Walk *w, const Step *parent)
 }
 
 /* A SELECT's columns, in the types of UNION ALL; NIL: some cannot be. */
-static List *
-coerced_columns(PlannerInfo *subroot, Index relid, const SetOperationStmt *types)
+List *
+gc_union_columns(PlannerInfo *subroot, Index relid, const SetOperationStmt *types)
 {
 	List	   *exprs = NIL;
 	ListCell   *lc,
@@ -279,16 +286,16 @@ add_selects(Walk *w, PlannerInfo *subroot, Node *tree, const SetOperationStmt *t
 	s.relid = ((RangeTblRef *) tree)->rtindex;
 	if (subroot->simple_rel_array[s.relid] == NULL || subroot->simple_rel_array[s.relid]->subroot == NULL)
 		return refuse(w, "a child of it is not a table");
-	s.exprs = coerced_columns(subroot, s.relid, types);
+	s.exprs = gc_union_columns(subroot, s.relid, types);
 	return s.exprs != NIL ? add_subquery(w, &s) : refuse(w, "a child of it has other columns");
 }
 
 /* Is the relation such a UNION ALL? */
-static bool
-is_union(const RelOptInfo *rel)
+bool
+gc_is_union(const RelOptInfo *rel)
 {
 	return rel->rtekind == RTE_SUBQUERY && rel->subroot && rel->subroot->parse->setOperations &&
-		rel->subplan_params == NIL && is_plain_query(rel->subroot);
+		rel->subplan_params == NIL && gc_is_plain_query(rel->subroot) && rel->subroot->init_plans == NIL;
 }
 
 /*-------------------------------------------------------------------------
@@ -472,8 +479,8 @@ column_expr(Columns *c, Var *var)
 }
 
 /* The relation's columns that the query level reads, here or further up. */
-static List *
-columns_read(RelOptInfo *rel)
+List *
+gc_columns_read(RelOptInfo *rel)
 {
 	List	   *vars = pull_var_clause((Node *) rel->reltarget->exprs, PVC_RECURSE_PLACEHOLDERS);
 	List	   *own = NIL;
@@ -498,7 +505,7 @@ static bool
 find_columns(Columns *c, RelOptInfo *rel, const char **reason)
 {
 	GcAppend   *append = c->append;
-	List	   *vars = columns_read(rel);
+	List	   *vars = gc_columns_read(rel);
 	ListCell   *lc;
 
 	foreach(lc, vars)
@@ -571,13 +578,13 @@ gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason)
 	Columns		c = {.append = append,.relid = rel->relid};
 	ListCell   *lc;
 
-	if (!IS_SIMPLE_REL(rel) || !(planner_rt_fetch(rel->relid, root)->inh || is_union(rel)))
+	if (!IS_SIMPLE_REL(rel) || !(planner_rt_fetch(rel->relid, root)->inh || gc_is_union(rel)))
 		return NULL;
 	*reason = "TABLESAMPLE is used";
 	if (planner_rt_fetch(rel->relid, root)->tablesample)
 		return NULL;
 	*reason = "it has no children";
-	if (!(is_union(rel) ? add_selects(&w, rel->subroot, rel->subroot->parse->setOperations,
+	if (!(gc_is_union(rel) ? add_selects(&w, rel->subroot, rel->subroot->parse->setOperations,
 									  (SetOperationStmt *) rel->subroot->parse->setOperations) :
 		  add_children(&w, &top)) || w.parts == NIL)
 	{

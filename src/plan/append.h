@@ -19,6 +19,19 @@
  */
 extern GcAppend *gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason);
 
+/* A level below that is a UNION ALL with types of its own: is the relation one, and what are its SELECTs' columns? */
+extern bool gc_is_union(const RelOptInfo *rel);
+extern List *gc_union_columns(PlannerInfo *subroot, Index relid, const SetOperationStmt *types);
+
+/* Does the query level return a row for each that it reads, or some of these?  Its InitPlans are not looked at. */
+extern bool gc_is_plain_query(PlannerInfo *subroot);
+
+/* Expressions over a subquery's columns as expressions of what that reads. */
+extern List *gc_inline_columns(List *exprs, Index relid, List *tlist);
+
+/* Vars: the relation's columns that its query level reads. */
+extern List *gc_columns_read(RelOptInfo *rel);
+
 /* Tuples of all tables. */
 extern double gc_append_tuples(const GcAppend *append);
 

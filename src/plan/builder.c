@@ -61,6 +61,14 @@ gc_builder_init(GcTranslation *tr)
 	tr->aggs = palloc0(GC_MAX_AGGS * sizeof(GcPAgg));
 }
 
+int
+gc_sink_pipeline(const GcTranslation *tr, int n)
+{
+	while (tr->rest_of[n])
+		n = tr->rest_of[n] - 1;
+	return n;
+}
+
 /* Number of expression e; the same computation again is the same expression. */
 static int
 add_expr(GcTranslation *tr, const GcExpr *e)

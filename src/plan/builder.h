@@ -32,6 +32,9 @@ extern void gc_build_filter(GcTranslation *tr, int pipeline, int expr, double se
 extern void gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int condition);
 extern int	gc_exec_expr(GcTranslation *tr, Expr *expr);
 extern int	gc_scan_attno(GcTranslation *tr, Node *expr);
+
+/* The pipeline whose sink gets the rows of pipeline n: itself, or what it is an arm or the rest of. */
+extern int	gc_sink_pipeline(const GcTranslation *tr, int n);
 extern GcPlan *gc_builder_finish(GcTranslation *tr, List **display_tags);
 
 /* A copy to go on with, or to go back to; what is appended to one does not show in the other. */

@@ -509,6 +509,7 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		e = translate_any(tr, from, ((PlaceHolderVar *) node)->phexpr);
 	else
 		e = from->groups ? from->groups->column(tr, from, (Var *) node) :
+			from->arms ? from->arms->column(tr, from, (Var *) node) :
 			gc_build_column(tr, from, gc_unnulled(tr, from, node));
 	return e < 0 ? e : gc_bring(tr, leaf, from, e);
 }

@@ -119,6 +119,8 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 
 	if (!gc_no_average(tr, e, "grouped by"))
 		return -1;
+	if (gc_scales_differ(tr, e))
+		return gc_refuse(tr, "numerics of different scales are grouped by");
 	/* -0 and 0 are one group with two spellings */
 	if (GC_KIND_IS_FLOAT(tr->pexprs[e].kind))
 		return gc_refuse(tr, "grouping by a float is not supported");

@@ -144,7 +144,37 @@ pack_sink(GcTranslation *tr, GcProgram *p, int i, const Maps *maps, GcPPipeline 
 	}
 }
 
+/* Rows that pass a pipeline's steps. */
 static void
+pack_survive(const GcProgram *p, GcPPipeline *pl)
+{
+	int			passed = 0;
+
+	for (int s = 0; s < pl->nsteps; s++)
+		passed += gc_steps(p)[pl->first_step + s].selectivity;
+	pl->survive = Min(passed, 30);
+}
+
+/* A pipeline's own steps, from number `next` on; returns the number of the step behind them. */
+static int
+pack_own_steps(GcTranslation *tr, GcProgram *p, int i, int next)
+{
+	ListCell   *ls,
+			   *lk;
+
+	forboth(ls, tr->steps[i], lk, tr->step_keys[i])
+	{
+		GcPStep    *step = &gc_steps(p)[next++];
+
+		*step = *(GcPStep *) lfirst(ls);
+		if (step->type == GC_STEP_PROBE)
+			step->first_key = pack_refs(p, (List *) lfirst(lk));
+	}
+	return next;
+}
+
+/* Pipelines with a sink of their own; returns the number of their steps. */
+static int
 pack_pipelines(GcTranslation *tr, GcProgram *p, const Maps *maps)
 {
 	int			n = 0;
@@ -152,51 +182,87 @@ pack_pipelines(GcTranslation *tr, GcProgram *p, const Maps *maps)
 	for (int i = 0; i < tr->npipelines; i++)
 	{
 		GcPPipeline *pl = &gc_pipelines(p)[maps->pipeline[i]];
-		ListCell   *ls,
-				   *lk;
-		int			passed = 0;
 
 		if (tr->rest_of[i])
 			continue;
 		*pl = tr->pipelines[i];
 		pl->first_step = n;
-		forboth(ls, tr->steps[i], lk, tr->step_keys[i])
-		{
-			GcPStep    *step = &gc_steps(p)[n++];
-
-			*step = *(GcPStep *) lfirst(ls);
-			if (step->type == GC_STEP_PROBE)
-				step->first_key = pack_refs(p, (List *) lfirst(lk));
-			passed += step->selectivity;
-		}
+		n = pack_own_steps(tr, p, i, n);
 		pl->nsteps = n - pl->first_step;
-		pl->survive = Min(passed, 30);
+		pack_survive(p, pl);
 		pack_sink(tr, p, i, maps, pl);
 		if (pl->sink == GC_SINK_SELECT)
 			p->select = 1 + maps->pipeline[i];
 	}
+	return n;
 }
 
-/* The rest of a pipeline has its last steps, and its sink. */
-static void
-pack_rests(GcTranslation *tr, GcProgram *p, const Maps *maps)
+/* Is it an arm of UNION ALL, with steps of its own? */
+static bool
+is_arm(const GcTranslation *tr, int i)
 {
+	return tr->rest_of[i] && tr->unmatched_of[tr->pipelines[i].input] == 0;
+}
+
+/*
+ * Pipelines that end in another one's sink.  An arm has its own steps, and then the last ones of the
+ * pipeline that it is an arm of.  The rest of a pipeline has that one's last steps only.
+ */
+static void
+pack_rests(GcTranslation *tr, GcProgram *p, const Maps *maps, int n)
+{
+	bool		packed[GC_MAX_PIPELINES];
+
+	for (int i = 0; i < tr->npipelines; i++)
+		packed[i] = tr->rest_of[i] == 0;
+	/* What an arm is an arm of may have a higher number. */
 	for (int i = 0; i < tr->npipelines; i++)
 	{
+		const int	of = tr->rest_of[i] - 1;
 		GcPPipeline *pl = &gc_pipelines(p)[maps->pipeline[i]];
-		int			passed = 0;
+		GcPPipeline from;
 
-		if (tr->rest_of[i] == 0)
+		if (packed[i] || !packed[of])
 			continue;
-		*pl = gc_pipelines(p)[maps->pipeline[tr->rest_of[i] - 1]];
-		pl->rest_of = 1 + maps->pipeline[tr->rest_of[i] - 1];
+		from = gc_pipelines(p)[maps->pipeline[of]];
+		*pl = from;
+		pl->rest_of = 1 + maps->pipeline[gc_sink_pipeline(tr, i)];
 		pl->input = tr->pipelines[i].input;
 		pl->first_step += tr->rest_steps[i];
 		pl->nsteps -= tr->rest_steps[i];
-		for (int s = 0; s < pl->nsteps; s++)
-			passed += gc_steps(p)[pl->first_step + s].selectivity;
-		pl->survive = Min(passed, 30);
+		if (is_arm(tr, i))
+		{
+			const int	first = n;
+
+			n = pack_own_steps(tr, p, i, n);
+			memcpy(gc_steps(p) + n, gc_steps(p) + pl->first_step, pl->nsteps * sizeof(GcPStep));
+			n += pl->nsteps;
+			pl->first_step = first;
+			pl->nsteps = n - first;
+		}
+		pack_survive(p, pl);
+		packed[i] = true;
+		i = -1;
 	}
+	Assert(n == p->nsteps);
+}
+
+/* Steps of a pipeline in the packed program. */
+static int
+steps_of(const GcTranslation *tr, int i)
+{
+	return list_length(tr->steps[i]) + (tr->rest_of[i] ? steps_of(tr, tr->rest_of[i] - 1) - tr->rest_steps[i] : 0);
+}
+
+/* All of them; rests share those of the pipelines that they are the rests of. */
+static int
+count_steps(const GcTranslation *tr)
+{
+	int			n = 0;
+
+	for (int i = 0; i < tr->npipelines; i++)
+		n += tr->rest_of[i] == 0 || is_arm(tr, i) ? steps_of(tr, i) : 0;
+	return n;
 }
 
 static int
@@ -277,6 +343,8 @@ pack_exprs(GcTranslation *tr, GcProgram *p, const Maps *maps)
 			if (e->ref == GC_NONE)
 				e->op = GC_OP_NULL;
 		}
+		else if (e->op == GC_OP_ARM)
+			e->ref = maps->pipeline[e->ref];
 		else if (e->op == GC_OP_PARAM)
 			gc_params(p)[e->ref].kind = e->kind;
 		else if (e->op == GC_OP_LUT)
@@ -286,6 +354,13 @@ pack_exprs(GcTranslation *tr, GcProgram *p, const Maps *maps)
 	}
 }
 
+/* Where a pipeline comes among the others: the main one goes to the end. */
+static int
+place_of(const GcTranslation *tr, int i)
+{
+	return i == tr->main ? 2 * GC_MAX_PIPELINES : tr->place[i] ? 2 * (tr->place[i] - 1) - 1 : 2 * i;
+}
+
 /* The main pipeline goes to the end; aggregates of one pipeline stand together. */
 static void
 number_parts(GcTranslation *tr, Maps *maps)
@@ -293,7 +368,11 @@ number_parts(GcTranslation *tr, Maps *maps)
 	int			n = 0;
 
 	for (int i = 0; i < tr->npipelines; i++)
-		maps->pipeline[i] = i == tr->main ? tr->npipelines - 1 : i - (i > tr->main);
+	{
+		maps->pipeline[i] = 0;
+		for (int k = 0; k < tr->npipelines; k++)
+			maps->pipeline[i] += place_of(tr, k) < place_of(tr, i) || (place_of(tr, k) == place_of(tr, i) && k < i);
+	}
 	for (int i = 0; i < tr->npipelines; i++)
 	{
 		for (int a = 0; a < tr->naggs; a++)
@@ -315,7 +394,7 @@ pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
 	number_parts(tr, maps);
 	head = (GcProgram) {
 		.ninputs = tr->ninputs,.ncolumns = tr->ncolumns,.nexprs = tr->nexprs,
-		.nsteps = count_list_members(tr->steps, tr->npipelines),
+		.nsteps = count_steps(tr),
 		.npipelines = tr->npipelines,.nbuilds = tr->nbuilds,
 		.npayloads = count_payloads(tr, maps),.naggs = tr->naggs,.nparams = tr->nparams,
 		.nluts = maps->nluts,.nlists = tr->nlists,.nrefs = count_refs(tr),
@@ -326,8 +405,7 @@ pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
 	p->nrefs = 0;				/* grows as references are packed */
 	pack_columns(tr, p, plan, maps);
 	pack_payloads(tr, p, maps);
-	pack_pipelines(tr, p, maps);
-	pack_rests(tr, p, maps);
+	pack_rests(tr, p, maps, pack_pipelines(tr, p, maps));
 	Assert(p->nrefs == head.nrefs);
 	pack_exprs(tr, p, maps);
 	for (int i = 0; i < tr->naggs; i++)

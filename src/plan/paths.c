@@ -40,6 +40,7 @@
 #include "source.h"
 #include "subquery.h"
 #include "tree.h"
+#include "union.h"
 #include "../queue/queue.h"
 #include "../force.h"
 #include "../settings.h"
@@ -92,6 +93,12 @@ row_security_in_effect(PlannerInfo *root)
 	return root->parent_root ? row_security_in_effect(root->parent_root) : false;
 }
 
+static bool
+embed(GcTranslation *tr, GcLeaf *leaf)
+{
+	return gc_subquery_embed(tr, leaf) || gc_union_embed(tr, leaf);
+}
+
 static GcTranslation *
 start_translation(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -99,7 +106,7 @@ start_translation(PlannerInfo *root, RelOptInfo *rel)
 	GcRelDesc  *desc = gc_rel_desc(root, rel);
 
 	tr->top = tr->root = root;
-	tr->embed = gc_subquery_embed;
+	tr->embed = embed;
 	tr->leaky_forbidden = row_security_in_effect(root);
 	gc_builder_init(tr);
 	if (!desc->ok)
@@ -178,7 +185,20 @@ delta_cost(const RelOptInfo *rel, double tuples)
 	return stale * rel->pages * seq_page_cost + 2 * tuples * stale * cpu_tuple_cost;
 }
 
-/* Of a leaf and, if it is a subquery, all that this aggregates. */
+static Cost leaf_cost(GcLeaf *leaf, const DeviceCosts *costs);
+
+static Cost
+leaves_cost(List *leaves, const DeviceCosts *costs)
+{
+	Cost		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, leaves)
+		cost += leaf_cost(lfirst(lc), costs);
+	return cost;
+}
+
+/* Of a leaf and, if it is a subquery, all that this reads. */
 static Cost
 leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
 {
@@ -190,11 +210,15 @@ leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
 		cost += leaf->tuples * leaf->share * costs->build;
 	if (gc_leaf_is_source(leaf))
 		cost += leaf->path->total_cost + leaf->rows * cpu_tuple_cost;
+	else if (leaf->arms)
+	{
+		foreach(lc, leaf->arms->arms)
+			cost += leaves_cost(((GcArm *) lfirst(lc))->leaves, costs);
+	}
 	else if (leaf->groups)
 	{
 		/* Each row is entered into a group table at most. */
-		foreach(lc, leaf->groups->leaves)
-			cost += leaf_cost(lfirst(lc), costs);
+		cost += leaves_cost(leaf->groups->leaves, costs);
 		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * costs->build;
 	}
 	else

@@ -369,10 +369,28 @@ duplicates_likely(GcTranslation *tr, GcLeaf *leaf)
 
 	if (gc_finds_only_row(leaf))
 		return false;
+	/* Nothing is known of it, but that each arm may have the key. */
+	if (leaf->arms)
+		return true;
 	examine_variable(tr->root, (Node *) key->build_side, 0, &stats);
 	ndistinct = get_variable_numdistinct(&stats, &isdefault);
 	ReleaseVariableStats(stats);
 	return !isdefault && ndistinct < 0.95 * leaf->tuples;
+}
+
+/*
+ * The pipeline of a UNION ALL is its first arm's, with more steps.  It, and all whose rows come to its
+ * sink, follow what these steps probe.
+ */
+static void
+resume_arm(GcTranslation *tr, GcLeaf *leaf)
+{
+	leaf->pipeline = ((GcArm *) linitial(leaf->arms->arms))->streamed->pipeline;
+	for (int n = 0; n < tr->npipelines; n++)
+	{
+		if (gc_sink_pipeline(tr, n) == leaf->pipeline)
+			tr->place[n] = 1 + tr->npipelines;
+	}
 }
 
 static bool
@@ -385,13 +403,18 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 		gc_refuse(tr, "too many relations are joined");
 		return false;
 	}
-	leaf->pipeline = tr->npipelines++;
+	if (leaf->arms)
+		resume_arm(tr, leaf);
+	else
+		leaf->pipeline = tr->npipelines++;
 	pl = &tr->pipelines[leaf->pipeline];
+	memset(pl, 0, sizeof(*pl));
 	pl->input = leaf->input;
 	pl->build = GC_NONE;
 	if (leaf->parent)
 	{
 		leaf->build = tr->nbuilds++;
+		memset(&tr->builds[leaf->build], 0, sizeof(GcPBuild));
 		pl->sink = GC_SINK_BUILD;
 		pl->build = leaf->build;
 		tr->builds[leaf->build].pipeline = leaf->pipeline;

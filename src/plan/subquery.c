@@ -39,8 +39,8 @@
 #include "tree.h"
 
 /* A CTE's plan is among the InitPlans of its level, and may be what another one reads. */
-static bool
-has_plain_init_plans(PlannerInfo *subroot)
+bool
+gc_has_plain_init_plans(PlannerInfo *subroot)
 {
 	ListCell   *lc;
 
@@ -62,13 +62,13 @@ is_aggregation(PlannerInfo *subroot)
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
 		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
-		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
+		!q->hasModifyingCTE && gc_has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
 }
 
-static RelOptInfo *
-aggregated_rel(PlannerInfo *subroot)
+RelOptInfo *
+gc_joined_rel(PlannerInfo *subroot)
 {
 	int			relid;
 
@@ -165,7 +165,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	if (tr->reason || !IS_SIMPLE_REL(leaf->rel) || leaf->rel->rtekind != RTE_SUBQUERY || subroot == NULL ||
 		leaf->rel->subplan_params != NIL || !is_aggregation(subroot))
 		return false;
-	rel = aggregated_rel(subroot);
+	rel = gc_joined_rel(subroot);
 	if (rel == NULL || IS_DUMMY_REL(rel))
 		return false;
 	before = gc_builder_save(tr);

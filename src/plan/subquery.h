@@ -18,4 +18,10 @@
  */
 extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
 
+/* The relation of all that a query level joins; NULL if that has none. */
+extern RelOptInfo *gc_joined_rel(PlannerInfo *subroot);
+
+/* Are the level's InitPlans no CTEs? */
+extern bool gc_has_plain_init_plans(PlannerInfo *subroot);
+
 #endif							/* GC_SUBQUERY_H */

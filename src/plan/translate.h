@@ -67,9 +67,28 @@ typedef struct GcAppend
 	List	   *filters;		/* RestrictInfo: conditions of single tables */
 } GcAppend;
 
+/* A SELECT of UNION ALL, whose rows come out of pipelines of its own. */
+typedef struct GcArm
+{
+	PlannerInfo *root;			/* its query level, or the union's */
+	RelOptInfo *rel;			/* what it reads: a join, or one relation */
+	List	   *exprs;			/* the union's columns, as expressions of that */
+	List	   *leaves;			/* GcLeaf */
+	struct GcLeaf *streamed;
+	List	   *pipelines;		/* int: those that its rows come out of */
+} GcArm;
+
+/* UNION ALL of anything but tables (union.c). */
+typedef struct GcUnion
+{
+	List	   *arms;			/* GcArm; the union's pipeline begins with the first one's */
+	bool		filtered;		/* the arms apply all conditions on the union's columns */
+	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
+} GcUnion;
+
 /*
- * A base relation, an append input, a row source or an aggregated subquery, while it is being
- * translated.
+ * A base relation, an append input, a row source, an aggregated subquery or a UNION ALL, while it is
+ * being translated.
  */
 typedef struct GcLeaf
 {
@@ -79,6 +98,8 @@ typedef struct GcLeaf
 	GcAppend   *append;			/* of an append input */
 	GcGroups   *groups;			/* of the subquery that it is */
 	List	   *having;			/* conditions on these groups, of the subquery's level */
+	GcUnion    *arms;			/* of the UNION ALL that it is */
+	const char *refusal;		/* why the UNION ALL that it is became a row source */
 	Path	   *path;			/* of a row source */
 	double		tuples;
 	double		rows;			/* after its own filters */
@@ -145,7 +166,7 @@ typedef struct GcTranslation
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
 	/*
 	 * Make the subquery that a leaf stands for a part of the program.  False, and the translation is
-	 * as it was, if that cannot be (subquery.c).
+	 * as it was, if that cannot be (subquery.c, union.c).
 	 */
 	bool		(*embed) (struct GcTranslation *tr, GcLeaf *leaf);
 	GcLeaf	   *matching;		/* whose conditions on a match are being translated */
@@ -189,8 +210,9 @@ typedef struct GcTranslation
 	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: what these were in SQL */
 	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's */
 	u16			unmatched_of[GC_MAX_INPUTS];	/* the same */
-	int			rest_of[GC_MAX_PIPELINES];	/* 1 + pipeline that it is the rest of; 0: none */
+	int			rest_of[GC_MAX_PIPELINES];	/* 1 + pipeline that it is an arm or the rest of; 0: none */
 	int			rest_steps[GC_MAX_PIPELINES];	/* steps of that one which it does not have */
+	int			place[GC_MAX_PIPELINES];	/* 1 + pipelines that come before it; 0: those with lower numbers */
 	int			choice;			/* 1 + pipeline that chooses among the main one's groups */
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
 	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */
@@ -219,7 +241,7 @@ gc_leaf_is_cached(const GcLeaf *leaf)
 static inline bool
 gc_leaf_is_source(const GcLeaf *leaf)
 {
-	return !gc_leaf_is_cached(leaf) && leaf->groups == NULL;
+	return !gc_leaf_is_cached(leaf) && leaf->groups == NULL && leaf->arms == NULL;
 }
 
 /* Is it a build without keys, of which each row is tried? */

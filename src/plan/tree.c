@@ -204,7 +204,7 @@ place_residuals(GcCore *core, List *equi, List *residuals)
 static int
 stream_rank(const GcLeaf *leaf)
 {
-	return gc_leaf_is_cached(leaf) ? 2 : leaf->groups ? 1 : 0;
+	return gc_leaf_is_cached(leaf) || leaf->arms ? 2 : leaf->groups ? 1 : 0;
 }
 
 /* The largest table; of an attached core, a row source if there is no table. */
@@ -350,7 +350,9 @@ assign_inputs(GcTranslation *tr)
 		GcLeaf	   *leaf = lfirst(lc);
 		GcPlanInput *in;
 
-		/* The groups of a subquery are an input already. */
+		/* Inputs of arms, and the groups of a subquery, are there already. */
+		if (leaf->arms)
+			continue;
 		if (leaf->groups)
 		{
 			tr->plan->inputs[leaf->input].rows = leaf->rows;
@@ -393,9 +395,11 @@ translate_core(GcTranslation *tr, GcCore *core)
 	gc_merge_constants(tr, core, &set);
 	foreach(lc, core->leaves)
 	{
+		GcLeaf	   *leaf = lfirst(lc);
+
 		/* A row source filters its own rows. */
-		if (gc_leaf_is_source(lfirst(lc)))
-			((GcLeaf *) lfirst(lc))->filters = NIL;
+		if (gc_leaf_is_source(leaf) || (leaf->arms && leaf->arms->filtered))
+			leaf->filters = NIL;
 	}
 	demote_untranslatable(tr, core);
 	if (tr->reason)
@@ -423,9 +427,11 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 		const char *reason = NULL;
 		Oid			relid;
 
-		if (!gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason))
+		if (((GcLeaf *) linitial(core->leaves))->refusal)
+			reason = ((GcLeaf *) linitial(core->leaves))->refusal;
+		else if (!gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason))
 			(void) gc_append_make(tr->root, linitial(desc->leaves), &reason);
-		gc_refuse(tr, "no relation can be read through the column cache: %s", reason);
+		gc_refuse(tr, GC_NONE_CACHED "%s", reason);
 		return false;
 	}
 	leaf_share(tr, tr->streamed);

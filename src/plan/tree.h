@@ -13,6 +13,9 @@
 #include "planning.h"
 #include "translate.h"
 
+/* How the reason begins if nothing can be streamed. */
+#define GC_NONE_CACHED	"no relation can be read through the column cache: "
+
 /* The tree of a described join; false, with tr->reason, if there is none. */
 extern bool gc_translate_tree(GcTranslation *tr, GcRelDesc *desc);
 

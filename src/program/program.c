@@ -200,6 +200,9 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 		case GC_OP_ROW_ID:
 			limit = p->ninputs;
 			break;
+		case GC_OP_ARM:
+			limit = p->npipelines;
+			break;
 		default:
 			return e->ref == GC_NONE ? GC_OK : bad(err, "reference");
 	}
@@ -250,6 +253,17 @@ gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl)
 			return s;
 	}
 	return -1;
+}
+
+bool
+gc_has_arms(const GcProgram *p, u16 pipeline)
+{
+	for (u16 n = 0; n < p->npipelines; n++)
+	{
+		if (gc_is_arm_of(p, n, pipeline))
+			return true;
+	}
+	return false;
 }
 
 void
@@ -319,22 +333,38 @@ check_builds(const GcProgram *p, GcError *err)
 	return GC_OK;
 }
 
-/* Is it the rest of another pipeline: its steps behind a full or right join, and its sink? */
+/* Is there a full or right join before the pipeline's steps, of which it is the rest, in a pipeline with its sink? */
+static bool
+is_behind_join(const GcProgram *p, const GcPPipeline *pl)
+{
+	const u16	build = gc_inputs(p)[pl->input].unmatched_of - 1;
+
+	for (u16 n = 0; n < p->npipelines; n++)
+	{
+		const GcPPipeline *q = &gc_pipelines(p)[n];
+		const GcPStep *join = &gc_steps(p)[pl->first_step] - 1;
+
+		if ((n + 1 == pl->rest_of || gc_is_arm_of(p, n, pl->rest_of - 1)) &&
+			span_ok(q->first_step, q->nsteps, p->nsteps) && pl->first_step > q->first_step &&
+			pl->first_step + pl->nsteps == q->first_step + q->nsteps &&
+			join->type == GC_STEP_PROBE && join->build == build && gc_join_keeps(join->join))
+			return true;
+	}
+	return false;
+}
+
+/* Does it end in the sink of another pipeline, as an arm or a rest of that? */
 static bool
 rest_ok(const GcProgram *p, const GcPPipeline *pl)
 {
 	const GcPPipeline *owner = &gc_pipelines(p)[pl->rest_of - 1];
-	const u16	build = gc_inputs(p)[pl->input].unmatched_of - 1;
-	const GcPStep *join = &gc_steps(p)[pl->first_step] - 1;
 
-	return pl->rest_of <= p->npipelines && owner->rest_of == 0 && gc_inputs(p)[pl->input].unmatched_of > 0 &&
-		span_ok(owner->first_step, owner->nsteps, p->nsteps) &&
-		pl->first_step > owner->first_step && pl->first_step + pl->nsteps == owner->first_step + owner->nsteps &&
-		join->type == GC_STEP_PROBE && join->build == build && gc_join_keeps(join->join) &&
+	return pl->rest_of <= p->npipelines && owner->rest_of == 0 &&
+		(gc_inputs(p)[pl->input].unmatched_of == 0 || is_behind_join(p, pl)) &&
 		pl->sink == owner->sink && pl->sink != GC_SINK_SELECT && pl->build == owner->build &&
 		pl->first_key == owner->first_key && pl->nkeys == owner->nkeys &&
 		pl->first_out == owner->first_out && pl->nouts == owner->nouts &&
-		pl->first_agg == owner->first_agg && pl->naggs == owner->naggs &&
+		pl->first_agg == owner->first_agg && pl->naggs == owner->naggs && pl->rounds == owner->rounds &&
 		pl->group_words == owner->group_words && pl->group_mode == owner->group_mode;
 }
 

@@ -14,9 +14,10 @@
  * `select` reads the main pipeline's groups, and says which of them are returned
  * (HAVING, and the first few in an order).
  *
- * A pipeline with a full or right join is followed, in execution, by one more for each
- * such join: the rest of it (rest_of), which scans the build's rows that nothing matched.  It has the
- * sink of the pipeline that it is the rest of.
+ * Several pipelines may end in one sink: that of the pipeline which they name (rest_of).  They follow
+ * it in execution, in their order.  Such a pipeline is an arm of UNION ALL, with an input and
+ * first steps of its own; or the rest of a full or right join, which scans the build's rows that nothing
+ * matched.
  *
  * It is one flat block of memory without pointers: it travels in a plan node,
  * through shared memory to the worker, and is hashed and compared as bytes.  It
@@ -111,6 +112,7 @@ typedef enum GcOp
 								 * there before that join: NULL in a build's row without a match */
 	GC_OP_ROW_ID,				/* ref: the pipeline's input: which of its rows it is, as a chunk's
 								 * number and a row's in it (gc_tile.h, GC_ROW_ID) */
+	GC_OP_ARM,					/* ref: pipeline; in its kernel the first argument, else the second */
 	GC_NOPS
 } GcOp;
 
@@ -279,9 +281,9 @@ typedef struct GcPPipeline
 	u16			naggs;
 	u16			group_words;	/* bound: 64-bit words per group; the first is the row
 								 * count, or not 0 if the group exists */
-	u16			rest_of;		/* 1 + pipeline with a full or right join: this one takes the
-								 * build's rows without a match through the steps behind that
-								 * join, into the same sink, once that one is done; 0: none */
+	u16			rest_of;		/* 1 + pipeline into whose sink this one's rows go, too, once that
+								 * one is done: an arm of UNION ALL, or the rest of a full or
+								 * right join; 0: none */
 	u8			sink;			/* GcSink */
 	u8			group_mode;		/* bound: GcGroupMode */
 	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
@@ -396,6 +398,16 @@ gc_sink_owner(const GcProgram *p, u16 pipeline)
 
 /* What was bound of pipelines' sinks holds for the rests of them, too. */
 extern void gc_bind_rests(GcProgram *p);
+
+/* Is pipeline n an arm of UNION ALL whose rows go to the sink of another one, `owner`? */
+static inline bool
+gc_is_arm_of(const GcProgram *p, u16 n, u16 owner)
+{
+	return gc_pipelines(p)[n].rest_of == owner + 1 && gc_inputs(p)[gc_pipelines(p)[n].input].unmatched_of == 0;
+}
+
+/* Has a pipeline arms besides itself? */
+extern bool gc_has_arms(const GcProgram *p, u16 pipeline);
 
 /* Is the build probed by a left or full join?  Then its payloads may be NULL, whatever they hold. */
 extern bool gc_build_is_optional(const GcProgram *p, u16 build);

@@ -210,7 +210,7 @@ type_arithmetic(GcTyper *t, GcExpr *e, GcRange *r)
 	}
 }
 
-/* IF, COALESCE, GREATEST, LEAST: one of two values. */
+/* IF, COALESCE, GREATEST, LEAST, ARM: one of two values. */
 static GcCode
 type_choice(GcTyper *t, GcExpr *e, GcRange *r)
 {
@@ -389,6 +389,7 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_COALESCE:
 		case GC_OP_GREATEST:
 		case GC_OP_LEAST:
+		case GC_OP_ARM:
 			code = type_choice(t, e, r);
 			break;
 		case GC_OP_CAST:

@@ -304,7 +304,7 @@ gc_run_upload_columns(GcRun *run, int pipeline)
 	{
 		u64			copied = 0;
 
-		if (!column_is_read(run, pipeline, c))
+		if (run->tables[c] || !column_is_read(run, pipeline, c))
 			continue;
 		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, in->nsources,
 									  run->stream, run->copied ? NULL : &run->began, &copied, &run->err);
@@ -466,7 +466,7 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	GcScanPart	part = {.n = in->nsources};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
-	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || pl->rest_of ? group_blocks(in)
+	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of ? group_blocks(in)
 		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	GcGrid		grid = gc_sched_full(&gc_worker.profile, threads,
 									 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)),
@@ -484,7 +484,7 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	return code;
 }
 
-/* Queue the kernels of the rests of a pipeline, behind its own. */
+/* Queue the kernels of the arms and rests of a pipeline, behind its own. */
 GcCode
 gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags)
 {
@@ -545,9 +545,7 @@ do_build(GcRun *run, int b)
 		info->builds_shared++;
 		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->stream, t->built, &run->err);
 	}
-	code = gc_run_groups(run, gc_builds(run->p)[b].pipeline);
-	if (code == GC_OK)
-		code = gc_run_builds(run, gc_builds(run->p)[b].pipeline);
+	code = gc_run_below(run, gc_builds(run->p)[b].pipeline);
 	if (code != GC_OK)
 		return code;
 	if (run->copied == NULL && (run->copied = gc_worker.ops->event_timed(run->stream, &run->err)) == NULL)
@@ -589,17 +587,15 @@ fill_groups(GcRun *run, int pipeline)
 }
 
 /* Have the groups that a pipeline scans, with all that these are made of. */
-GcCode
-gc_run_groups(GcRun *run, int pipeline)
+static GcCode
+have_groups(GcRun *run, int pipeline)
 {
 	const int	from = gc_inputs(run->p)[gc_pipelines(run->p)[pipeline].input].groups_of - 1;
 	GcCode		code;
 
 	if (from < 0 || run->sinks[from].memory)
 		return GC_OK;
-	code = gc_run_groups(run, from);
-	if (code == GC_OK)
-		code = gc_run_builds(run, from);
+	code = gc_run_below(run, from);
 	return code == GC_OK ? fill_groups(run, from) : code;
 }
 
@@ -619,8 +615,8 @@ have_matched(GcRun *run, int b)
 }
 
 /* Have the builds that a pipeline probes. */
-GcCode
-gc_run_builds(GcRun *run, int pipeline)
+static GcCode
+have_builds(GcRun *run, int pipeline)
 {
 	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
 	GcCode		code = GC_OK;
@@ -633,6 +629,23 @@ gc_run_builds(GcRun *run, int pipeline)
 			code = do_build(run, step->build);
 		if (code == GC_OK && step->type == GC_STEP_PROBE && gc_join_keeps(step->join))
 			code = have_matched(run, step->build);
+	}
+	return code;
+}
+
+/* Have all that a pipeline and its arms read, but the pipeline's own columns. */
+GcCode
+gc_run_below(GcRun *run, int pipeline)
+{
+	GcCode		code = have_groups(run, pipeline);
+
+	if (code == GC_OK)
+		code = have_builds(run, pipeline);
+	for (int n = 0; n < run->p->npipelines && code == GC_OK; n++)
+	{
+		if (gc_is_arm_of(run->p, n, pipeline) && (code = have_groups(run, n)) == GC_OK &&
+			(code = have_builds(run, n)) == GC_OK)
+			code = gc_run_upload_columns(run, n);
 	}
 	return code;
 }

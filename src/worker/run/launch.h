@@ -22,8 +22,7 @@ extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
  * not read it.
  */
 extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
-extern GcCode gc_run_builds(GcRun *run, int pipeline);
-extern GcCode gc_run_groups(GcRun *run, int pipeline);
+extern GcCode gc_run_below(GcRun *run, int pipeline);
 
 /*
  * One launch of a pipeline's kernel k: over sources first .. first + n - 1 of its input, from

@@ -310,7 +310,7 @@ prepare(GcRun *run)
 	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
 		(code = gc_run_allocate(run)) != GC_OK || (code = gc_run_upload_columns(run, main)) != GC_OK)
 		return code;
-	if ((code = gc_run_groups(run, main)) != GC_OK || (code = gc_run_builds(run, main)) != GC_OK ||
+	if ((code = gc_run_below(run, main)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
 		return code;
 	if (run->copied)

@@ -324,7 +324,8 @@ has_shape(const GcRun *run)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
-	return run->scan != 0 && run->pairs.slices == 0 && run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
+	/* Of UNION ALL only one arm's scan could be shared. */
+	return run->scan != 0 && run->pairs.slices == 0 && !gc_has_arms(run->p, run->p->npipelines - 1) && run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
 }
 
 /* Find the run's scan shape and count it, once. */

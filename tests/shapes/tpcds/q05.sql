@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 5: sales and returns of three channels side by side, then a ROLLUP.
--- offloaded: 2
+-- offloaded: 1
 with per_store as (
 	select s_store_id as id, sum(sales) as sales, sum(profit) as profit, sum(returned) as returned, sum(loss) as loss
 	from (select ss_store_sk as sk, ss_sold_date_sk as day, ss_ext_sales_price as sales, ss_net_profit as profit, 0::numeric(7,2) as returned, 0::numeric(7,2) as loss

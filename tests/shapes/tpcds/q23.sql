@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 23: IN of frequent items, IN of best customers found by HAVING over a scalar sub-select.
--- offloaded: 4
+-- offloaded: 3
 with frequent as (
 	select substr(i_item_desc, 1, 12) as word, i_item_sk as sk, d_moy as month, count(*) as n
 	from store_sales, date_dim, item

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 77: sums of sales and of returns per channel, LEFT JOINs of them, ROLLUP.
--- offloaded: 3
+-- offloaded: 1
 with ss as (
 	select s_store_sk as sk, sum(ss_ext_sales_price) as sales, sum(ss_net_profit) as profit
 	from store_sales, date_dim, store where ss_sold_date_sk = d_date_sk and d_date between date '2000-08-03' and date '2000-09-30' and ss_store_sk = s_store_sk group by s_store_sk),
