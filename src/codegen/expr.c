@@ -65,6 +65,12 @@ emit_leaf(Cg *cg, u16 i)
 		case GC_OP_ROUND:
 			snprintf(v, sizeof(v), "(gc_this_round == %d)", e->ref);
 			break;
+		case GC_OP_SET:
+			if (e->kind == GC_INT4)
+				strcpy(v, "gc_this_set");
+			else
+				snprintf(v, sizeof(v), "(gc_this_set == %d)", e->ref);
+			break;
 		default:				/* GC_OP_NULL */
 			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);
 			strcpy(o.n, "1");
@@ -578,6 +584,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_PARAM:
 		case GC_OP_NULL:
 		case GC_OP_ROUND:
+		case GC_OP_SET:
 			return emit_leaf(cg, i);
 		case GC_OP_ADD:
 		case GC_OP_SUB:

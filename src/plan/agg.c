@@ -444,8 +444,6 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 	List	   *distinct = gc_distinct_values(tr->root, &refusal);
 	ListCell   *lc;
 
-	if (refusal == NULL && distinct != NIL && parse->groupingSets != NIL)
-		refusal = "an aggregate with DISTINCT is used with grouping sets";
 	if (refusal)
 		gc_refuse(tr, "%s", refusal);
 	if (tr->reason || (distinct != NIL && !gc_distinct_open(tr, context.group_exprs, distinct)))
@@ -453,6 +451,8 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 	tr->main = tr->streamed->pipeline;
 	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
 	tr->plan->grouped = parse->groupClause != NIL;
+	if (tr->plan->numbered_sets && gc_group_key_expr(tr, gc_groups_key(tr, 0), NULL) < 0)
+		return false;
 	foreach(lc, context.group_exprs)
 	{
 		if (!add_group_key(tr, lfirst(lc)))

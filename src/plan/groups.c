@@ -119,9 +119,6 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 
 	if (!gc_no_average(tr, e, "grouped by"))
 		return -1;
-	/* -0 and 0 are one group with two spellings */
-	if (GC_KIND_IS_FLOAT(tr->pexprs[e].kind))
-		return gc_refuse(tr, "grouping by a float is not supported");
 	if (tr->pexprs[e].kind == GC_TEXT && tr->space[e] == GC_SPACE_NONE)
 		return gc_refuse(tr, "grouping by a text constant is not supported");
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)

@@ -387,6 +387,10 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_AVG:
 			code = gc_type_avg(t, e, r);
 			break;
+		case GC_OP_SET:
+			if (e->kind == GC_INT4)
+				*r = (GcRange) {0, e->ref - 1};
+			break;
 		case GC_OP_SCALE:
 			*r = (GcRange) {t->exprs[e->arg[0]].min_scale, t->exprs[e->arg[0]].scale};
 			break;
