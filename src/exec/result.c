@@ -169,19 +169,35 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 	return raw_datum(d, e->kind, d->raw, e->scale, out);
 }
 
-/* An average whose sum and count are outputs of the row. */
+/* A row output as a numeric; NULL if it is. */
+static Datum
+numeric_output(Decoder *d, uint64 row, u16 ref, bool *isnull)
+{
+	const GcExpr *e = decoder_expr(d, d->pl->first_out, ref);
+	const u64  *words = d->result->words;
+
+	*isnull |= (e->flags & GC_NULLABLE) && (words[d->pl->nouts * d->result->stride + row] >> ref & 1);
+	return *isnull ? (Datum) 0 : gc_int128_to_numeric((int64) words[ref * d->result->stride + row], e->kind == GC_NUMERIC ? e->scale : 0);
+}
+
+/* A quotient of two outputs of the row. */
 static Datum
 quotient_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 {
-	const GcExpr *e = decoder_expr(d, d->pl->first_out, out->ref);
-	const u64  *words = d->result->words;
+	Datum		dividend;
+	Datum		divisor;
 
-	*isnull = (e->flags & GC_NULLABLE) &&
-		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
+	*isnull = false;
+	dividend = numeric_output(d, row, out->ref, isnull);
+	divisor = numeric_output(d, row, out->ref2, isnull);
 	if (*isnull)
 		return (Datum) 0;
-	return DirectFunctionCall2(numeric_div, gc_int128_to_numeric((int64) words[out->ref * d->result->stride + row], e->scale),
-							   NumericGetDatum(int64_to_numeric((int64) words[out->ref2 * d->result->stride + row])));
+	if (d->result->words[out->ref2 * d->result->stride + row] == 0)
+	{
+		d->code = gc_fail(&d->b->err, GC_DATA, "A numeric is divided by zero.");
+		return (Datum) 0;
+	}
+	return DirectFunctionCall2(numeric_div, dividend, divisor);
 }
 
 /*-------------------------------------------------------------------------

@@ -37,6 +37,7 @@ gc_scale_varies(GcTranslation *tr, int e)
 				return gc_scale_varies(tr, x->arg[1]);
 			return true;
 		case GC_OP_AVG:
+		case GC_OP_DIV:
 		case GC_OP_COALESCE:
 		case GC_OP_GREATEST:
 		case GC_OP_LEAST:

@@ -32,6 +32,7 @@
 #include "append.h"
 #include "attach.h"
 #include "builder.h"
+#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
@@ -141,11 +142,11 @@ translate_arith(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp what)
 		a = gc_build_cast(tr, a, kind);
 		b = gc_build_cast(tr, b, kind);
 	}
-	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC ||
-			 what == GC_OP_DIV || what == GC_OP_MOD)
+	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC || what == GC_OP_MOD)
 		return gc_refuse(tr, "operator %s is not supported for type %s",
 						 get_opname(op->opno), format_type_be(op->opresulttype));
-	if (a < 0 || b < 0)
+	if (a < 0 || b < 0 ||
+		(what == GC_OP_DIV && kind == GC_NUMERIC && !(gc_no_quotient(tr, a, "divided") && gc_no_quotient(tr, b, "divided by"))))
 		return GC_NO_EXPR;
 	return gc_build_expr(tr, what, kind, a, b, -1, -1);
 }

@@ -119,7 +119,7 @@ typedef enum GcOutputType
 {
 	GC_OUT_NONE,				/* only there for lookup expressions */
 	GC_OUT_VALUE,				/* group key or row output number `ref` */
-	GC_OUT_QUOTIENT,			/* an average: row output `ref` over row output `ref2` */
+	GC_OUT_QUOTIENT,			/* of numerics: row output `ref` over row output `ref2` */
 	GC_OUT_COUNT,				/* accumulator `ref` */
 	GC_OUT_SUM,					/* sum `ref` */
 	GC_OUT_AVG,					/* sum `ref` over count `ref2` */

@@ -114,6 +114,52 @@ type_mul(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
+/* The largest absolute value of a range, and the smallest above 0. */
+static i128
+most_of(const GcRange *r)
+{
+	return r->hi > -r->lo ? r->hi : -r->lo;
+}
+
+static i128
+least_of(const GcRange *r)
+{
+	return r->lo > 0 ? r->lo : r->hi < 0 ? -r->hi : 1;
+}
+
+/* Division of numerics: GC_AVG_SCALE digits, of which each row shows some. */
+static GcCode
+type_numeric_div(GcTyper *t, GcExpr *e, GcRange *r)
+{
+	const GcExpr *a = &t->exprs[e->arg[0]];
+	const GcExpr *b = &t->exprs[e->arg[1]];
+	const GcRange *ra = &t->ranges[e->arg[0]];
+	const GcRange *rb = &t->ranges[e->arg[1]];
+	GcRange		bound = {1, 1};
+	GcRange		q = {0, 0};
+
+	e->scale = GC_AVG_SCALE;
+	e->min_scale = a->scale > b->scale ? a->scale : b->scale;
+	e->flags |= GC_CHECKED;
+	if (a->scale != a->min_scale || b->scale != b->min_scale || e->min_scale > GC_AVG_SCALE)
+		return gc_fail(t->err, GC_UNSUPPORTED, "A quotient of numeric values of varying scale is needed.");
+	(void) gc_range_scale_up(&bound, GC_QUOTIENT_DIGITS);
+	q.hi = bound.hi;
+	if (ra->lo != I128_MIN && rb->lo != I128_MIN)
+	{
+		q.hi = most_of(ra);
+		/* Rounding adds less than 1 in the last digit that is kept for sure. */
+		if (!gc_range_scale_up(&q, GC_AVG_SCALE - a->scale + b->scale))
+			q.hi = bound.hi;
+		else
+			q.hi = q.hi / least_of(rb) + bound.hi / 1000000000000;
+	}
+	if (q.hi > bound.hi)
+		q.hi = bound.hi;
+	*r = (GcRange) {ra->lo >= 0 && rb->lo >= 0 ? 0 : -q.hi, q.hi};
+	return GC_OK;
+}
+
 /* Integer division and remainder. */
 static GcCode
 type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
@@ -122,6 +168,8 @@ type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
 	GcRange		b = t->ranges[e->arg[1]];
 	i128		m = a.hi > -a.lo ? a.hi : -a.lo;
 
+	if (e->kind == GC_NUMERIC)
+		return type_numeric_div(t, e, r);
 	if (GC_KIND_IS_FLOAT(e->kind) || (b.lo <= 0 && b.hi >= 0))
 		e->flags |= GC_CHECKED;
 	if (GC_KIND_IS_FLOAT(e->kind))
