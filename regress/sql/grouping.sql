@@ -72,6 +72,10 @@ SELECT check_same('SELECT DISTINCT shop, count(*) > 5 FROM sales GROUP BY ROLLUP
 SELECT check_same('SELECT count(*), sum(c) FROM (SELECT shop, city, count(*) AS c FROM sales GROUP BY ROLLUP (shop, city)) q WHERE shop = 3');
 SELECT check_same('SELECT shop, s_name, c FROM shop JOIN (SELECT shop, city, count(*) AS c FROM sales GROUP BY ROLLUP (shop, city)) q ON shop = s_id');
 SELECT check_same('SELECT s_id, q.* FROM shop, LATERAL (SELECT city, count(*) FROM sales WHERE shop = s_id GROUP BY ROLLUP (city)) q WHERE s_id < 4');
+-- in the order of a window, of this level or of the one above
+SELECT q, check_aggregated(q), (SELECT count(*) FROM plan_of(q) AS line WHERE line ~ 'Sort') AS sorts FROM unnest(ARRAY[
+	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY city ORDER BY p DESC) AS r FROM (SELECT shop, city, sum(price) AS p FROM sales GROUP BY ROLLUP (shop, city)) q) w WHERE r < 3', 'SELECT city, shop, sum(price), rank() OVER (PARTITION BY city ORDER BY sum(price) DESC NULLS LAST, shop) FROM sales GROUP BY city, shop', 'SELECT *, sum(c) OVER (ORDER BY q.n, q.f4 NULLS FIRST) FROM (SELECT n, f4, count(*) AS c FROM types GROUP BY n, f4) q', 'SELECT x + 1, rank() OVER (ORDER BY x + 1) FROM (SELECT shop, sum(quantity) AS x FROM sales GROUP BY shop) q', 'SELECT q.shop, s_name, rank() OVER (ORDER BY q.c, q.shop) FROM (SELECT shop, count(*) AS c FROM sales GROUP BY shop) q JOIN shop ON s_id = q.shop', 'SELECT *, rank() OVER (ORDER BY c DESC) FROM (SELECT shop, count(*) AS c FROM sales GROUP BY shop ORDER BY shop LIMIT 9) q', 'SELECT shop, count(*), rank() OVER (ORDER BY count(*), shop), sum(count(*)) OVER (ORDER BY shop DESC) FROM sales GROUP BY shop ORDER BY shop'
+]) AS q;
 -- GROUPING() without sets
 SELECT check_same('SELECT shop, GROUPING(shop), count(*) FROM sales GROUP BY shop');
 SELECT check_same('SELECT shop FROM sales GROUP BY shop HAVING GROUPING(shop) = 0 AND count(*) > 440');
