@@ -172,8 +172,11 @@ typedef struct GcArgs
 	u64			w[GC_MAX_ARG_WORDS];
 } GcArgs;
 
-/* Digits behind the point with which averages of numerics are computed (gc_numeric.h). */
+/* Digits behind the point with which quotients of numerics are computed (gc_numeric.h). */
 #define GC_AVG_SCALE		24
+
+/* Quotients of other numerics have so many digits at most, those included. */
+#define GC_QUOTIENT_DIGITS	36
 
 /* Bins of a choice of the first few, their copies, and the memory of it in bytes (gc_top.h). */
 #define GC_TOP_BINS			256

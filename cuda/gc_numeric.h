@@ -42,45 +42,78 @@ gc_numeric_weight(u128 x, int scale, u32 *first)
 }
 
 /*
- * sum / count, as a numeric of scale GC_AVG_SCALE: select_div_scale() says to how many digits
- * numeric_div() rounds.  Notes gc_bad where this has not as many, or where 128 bits do not hold
- * the dividend.
+ * Digits behind the point to which numeric_div() rounds x / y: select_div_scale().  The scale of each
+ * is its display scale, too.
  */
-GC_FN_ONCE i128
-gc_numeric_avg(i128 sum, i64 count, int scale, i32 *bad)
+GC_FN_ONCE int
+gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale)
 {
-	const u128	x = sum < 0 ? -(u128) sum : (u128) sum;
 	u32			first1,
 				first2;
 	int			weight;
 	int			digits;
-	u128		dividend;
-	u128		q;
 
-	if (x == 0)
-		return 0;
-	if (x >> 117 || count <= 0)
-	{
-		*bad = 1;
-		return 0;
-	}
-	weight = gc_numeric_weight(x, scale, &first1) - gc_numeric_weight((u128) count, 0, &first2);
+	weight = gc_numeric_weight(x < 0 ? -(u128) x : (u128) x, x_scale, &first1);
+	weight -= gc_numeric_weight(y < 0 ? -(u128) y : (u128) y, y_scale, &first2);
 	if (first1 <= first2)
 		weight--;
 	/* NUMERIC_MIN_SIG_DIGITS, DEC_DIGITS */
 	digits = 16 - weight * 4;
-	if (digits < scale)
-		digits = scale;
-	if (digits > GC_AVG_SCALE || x > (((u128) 1 << 126) - 1) / (u128) gc_power_of_10(digits - scale))
+	return GC_MAX(GC_MAX(digits, 0), GC_MAX(x_scale, y_scale));
+}
+
+/*
+ * x / y, as a numeric of scale GC_AVG_SCALE.  Notes gc_bad where y is 0, where this has not as many
+ * digits as numeric_div() rounds to, where 128 bits do not hold a part of it, and where it is `most` or more.
+ */
+GC_FN_ONCE i128
+gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, u128 most, i32 *bad)
+{
+	const u128	a = x < 0 ? -(u128) x : (u128) x;
+	const u128	b = y < 0 ? -(u128) y : (u128) y;
+	int			digits;
+	int			shift;
+	u128		dividend;
+	u128		q;
+
+	if (b == 0 || a >> 117 || b >> 117)
 	{
 		*bad = 1;
 		return 0;
 	}
-	dividend = x * (u128) gc_power_of_10(digits - scale);
-	q = dividend / (u64) count;
+	if (a == 0)
+		return 0;
+	digits = gc_numeric_div_scale(x, x_scale, y, y_scale);
+	shift = digits - x_scale + y_scale;
+	if (digits > GC_AVG_SCALE || shift > 38 || a > (((u128) 1 << 126) - 1) / (u128) gc_power_of_10(shift))
+	{
+		*bad = 1;
+		return 0;
+	}
+	dividend = a * (u128) gc_power_of_10(shift);
+	q = dividend / b;
 	/* half away from zero */
-	if (dividend - q * (u64) count >= (u64) count - (dividend - q * (u64) count))
+	if (dividend - q * b >= b - (dividend - q * b))
 		q++;
+	if (q >= most / (u128) gc_power_of_10(GC_AVG_SCALE - digits))
+	{
+		*bad = 1;
+		return 0;
+	}
 	q *= (u128) gc_power_of_10(GC_AVG_SCALE - digits);
-	return sum < 0 ? -(i128) q : (i128) q;
+	return (x < 0) != (y < 0) ? -(i128) q : (i128) q;
+}
+
+/* An average: its range is that of the values. */
+GC_FN_ONCE i128
+gc_numeric_avg(i128 sum, i64 count, int scale, i32 *bad)
+{
+	return gc_numeric_quotient(sum, scale, count, 0, (u128) 1 << 127, bad);
+}
+
+/* Any other quotient. */
+GC_FN_ONCE i128
+gc_numeric_div(i128 x, int x_scale, i128 y, int y_scale, i32 *bad)
+{
+	return gc_numeric_quotient(x, x_scale, y, y_scale, (u128) gc_power_of_10(GC_QUOTIENT_DIGITS), bad);
 }

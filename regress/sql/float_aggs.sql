@@ -28,8 +28,10 @@ EXPLAIN (COSTS OFF) SELECT nn, stddev(f8), corr(f8, i4) FROM types GROUP BY nn;
 -- what is not finite, or is not in between
 SELECT q, check_same(q, '{cached}') FROM unnest(ARRAY['SELECT variance(f8), corr(f8, f8) FROM extremes WHERE id IN (3, 5)', 'SELECT variance(f8), corr(f8, i4) FROM extremes WHERE id IN (2, 5)', 'SELECT variance(f4), corr(f4, i4) FROM extremes WHERE id IN (1, 2)', 'SELECT id, stddev(f8), regr_slope(f8, f4) FROM extremes WHERE id < 7 GROUP BY id', 'SELECT stddev(x * 1e-160) FROM (SELECT id::float8 AS x FROM types) q', 'SELECT stddev(x * 1e-300) = 0 FROM (SELECT id::float8 AS x FROM types) q']) AS q;
 SELECT q, check_error(q) FROM unnest(ARRAY['SELECT variance(x * 1e200) FROM (SELECT id::float8 AS x FROM types) q', 'SELECT corr(x * 1e160, x) FROM (SELECT id::float8 AS x FROM types) q', 'SELECT nn, regr_sxx(x, x * 1e300) FROM (SELECT nn, id::float8 AS x FROM types) q GROUP BY nn HAVING count(*) < 0', 'SELECT corr(1 / (id - 7), 1) FROM types', 'SELECT regr_count(1, 1 / (id - 7)) FROM types']) AS q;
+-- of different values
+SELECT q, check_near(q) FROM unnest(ARRAY['SELECT stddev(DISTINCT f8) AS a, sum(DISTINCT f4) AS b, avg(DISTINCT f8) AS c FROM types', 'SELECT nn, variance(DISTINCT f4) AS a, sum(DISTINCT f8) FILTER (WHERE b) AS b, count(DISTINCT f8) AS c FROM types GROUP BY ROLLUP (nn) ORDER BY nn']) AS q;
 -- what is left to PostgreSQL
-SELECT q, refusal(q) FROM unnest(ARRAY['SELECT stddev(DISTINCT f8) FROM types', 'SELECT nn, count(DISTINCT i4), corr(f8, f4) FROM types GROUP BY nn', 'SELECT count(DISTINCT i4), stddev(f8) FROM types']) AS q;
+SELECT q, refusal(q) FROM unnest(ARRAY['SELECT nn, count(DISTINCT i4), corr(f8, f4) FROM types GROUP BY nn', 'SELECT count(DISTINCT i4), stddev(f8) FROM types']) AS q;
 SET gpuconc.enable_float_aggs = off;
 SELECT q, refusal(q) FROM unnest(ARRAY['SELECT stddev(f8) FROM types', 'SELECT corr(i4, i2) FROM types']) AS q;
 SELECT check_aggregated('SELECT regr_count(i4, i2), stddev(i4) FROM types');

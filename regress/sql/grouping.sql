@@ -29,7 +29,6 @@ SELECT plan_of('SELECT DISTINCT shop, city FROM sales');
 SELECT plan_of('SELECT DISTINCT price FROM sales ORDER BY price DESC LIMIT 7');
 -- what PostgreSQL makes distinct itself: rows from the device, groups
 SELECT check_same('SELECT DISTINCT ON (shop) shop, price FROM sales ORDER BY shop, price');
-SELECT check_same('SELECT DISTINCT f8 FROM types');
 SELECT check_same('SELECT DISTINCT shop, row_number() OVER (PARTITION BY shop ORDER BY id) FROM sales WHERE id < 500');
 SELECT check_same('SELECT DISTINCT count(*) FROM sales GROUP BY customer');
 SELECT check_same('SELECT DISTINCT quantity FROM sales GROUP BY quantity, shop ORDER BY quantity LIMIT 3');
@@ -73,6 +72,10 @@ SELECT check_same('SELECT DISTINCT shop, count(*) > 5 FROM sales GROUP BY ROLLUP
 SELECT check_same('SELECT count(*), sum(c) FROM (SELECT shop, city, count(*) AS c FROM sales GROUP BY ROLLUP (shop, city)) q WHERE shop = 3');
 SELECT check_same('SELECT shop, s_name, c FROM shop JOIN (SELECT shop, city, count(*) AS c FROM sales GROUP BY ROLLUP (shop, city)) q ON shop = s_id');
 SELECT check_same('SELECT s_id, q.* FROM shop, LATERAL (SELECT city, count(*) FROM sales WHERE shop = s_id GROUP BY ROLLUP (city)) q WHERE s_id < 4');
+-- in the order of a window, of this level or of the one above
+SELECT q, check_aggregated(q), (SELECT count(*) FROM plan_of(q) AS line WHERE line ~ 'Sort') AS sorts FROM unnest(ARRAY[
+	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY city ORDER BY p DESC) AS r FROM (SELECT shop, city, sum(price) AS p FROM sales GROUP BY ROLLUP (shop, city)) q) w WHERE r < 3', 'SELECT city, shop, sum(price), rank() OVER (PARTITION BY city ORDER BY sum(price) DESC NULLS LAST, shop) FROM sales GROUP BY city, shop', 'SELECT *, sum(c) OVER (ORDER BY q.n, q.f4 NULLS FIRST) FROM (SELECT n, f4, count(*) AS c FROM types GROUP BY n, f4) q', 'SELECT x + 1, rank() OVER (ORDER BY x + 1) FROM (SELECT shop, sum(quantity) AS x FROM sales GROUP BY shop) q', 'SELECT q.shop, s_name, rank() OVER (ORDER BY q.c, q.shop) FROM (SELECT shop, count(*) AS c FROM sales GROUP BY shop) q JOIN shop ON s_id = q.shop', 'SELECT *, rank() OVER (ORDER BY c DESC) FROM (SELECT shop, count(*) AS c FROM sales GROUP BY shop ORDER BY shop LIMIT 9) q', 'SELECT shop, count(*), rank() OVER (ORDER BY count(*), shop), sum(count(*)) OVER (ORDER BY shop DESC) FROM sales GROUP BY shop ORDER BY shop'
+]) AS q;
 -- GROUPING() without sets
 SELECT check_same('SELECT shop, GROUPING(shop), count(*) FROM sales GROUP BY shop');
 SELECT check_same('SELECT shop FROM sales GROUP BY shop HAVING GROUPING(shop) = 0 AND count(*) > 440');
@@ -102,4 +105,14 @@ SELECT q, rows_of(q, 'require') = rows_of(q, 'forbid') AS same FROM unnest(ARRAY
 SELECT q, check_same(q) FROM unnest(ARRAY[
 	'SELECT shop, 5, ''x'', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)', 'SELECT shop, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT shop, string_agg(city, '','' ORDER BY id) FROM sales GROUP BY ROLLUP (shop)'
 ]) AS q;
-SELECT q, refusal(q) FROM unnest(ARRAY['SELECT f8, count(*) FROM types GROUP BY ROLLUP (f8)']) AS q;
+-- aggregates with DISTINCT: of what is grouped by, beside others, with FILTER; sets twice; no rows
+SELECT q, check_aggregated(q) FROM unnest(ARRAY[
+	'SELECT shop, city, count(DISTINCT customer), sum(DISTINCT quantity), avg(DISTINCT price), count(DISTINCT city), count(*), sum(price), min(note), max(quantity), stddev(price), stddev(DISTINCT quantity), GROUPING(shop, city) FROM sales GROUP BY CUBE (shop, city)', 'SELECT customer, city, count(DISTINCT customer), count(DISTINCT quantity) FILTER (WHERE price > 500), GROUPING(customer) FROM sales GROUP BY GROUPING SETS ((customer), (city), (), (), (customer))', 'SELECT b, nn, d, count(DISTINCT n), sum(DISTINCT i4), GROUPING(b, nn, d) FROM types GROUP BY GROUPING SETS (ROLLUP (b, nn), CUBE (nn, d), (b, d))', 'SELECT shop + 1, upper(city), count(DISTINCT note) * 2 FROM sales GROUP BY ROLLUP (shop + 1, upper(city))',
+	'SELECT count(DISTINCT shop), sum(price), max(note) FROM sales WHERE id < 0 GROUP BY GROUPING SETS ((), (), (shop))', 'SELECT customer, city, count(DISTINCT price) FROM sales WHERE id < 0 GROUP BY GROUPING SETS ((customer), (city))', 'SELECT shop, GROUPING(shop), count(DISTINCT price) AS c FROM sales WHERE id < 0 GROUP BY CUBE (shop) ORDER BY 3, 2 LIMIT 1', 'SELECT count(DISTINCT shop), sum(DISTINCT price) FROM sales GROUP BY GROUPING SETS ((), ())', 'SELECT shop, city, count(DISTINCT price) FROM sales GROUP BY shop, ROLLUP (city, quantity) HAVING count(DISTINCT price) > 5 AND GROUPING(city) = 0', 'SELECT s_name, quantity, count(DISTINCT customer) FROM sales LEFT JOIN shop ON shop = s_id AND s_id < 10 GROUP BY CUBE (s_name, quantity)', 'SELECT b, i2, n, tx, bc, nn, count(DISTINCT d) FROM types GROUP BY CUBE (b, i2, n, tx, bc, nn)'
+]) AS q;
+SELECT check_error('SELECT shop, count(DISTINCT id / (id - 7)) FROM sales GROUP BY ROLLUP (shop)');
+-- floats: NaN is one value; a group with -0 is PostgreSQL's, but -0 counts as 0
+SELECT q, check_aggregated(q) FROM unnest(ARRAY[
+	'SELECT DISTINCT f8 FROM types', 'SELECT DISTINCT f4, nn FROM types', 'SELECT f4, f8, nn, count(*) FROM types GROUP BY f4, f8, nn', 'SELECT count(DISTINCT f8), count(DISTINCT f4), count(*) FROM types', 'SELECT nn, count(DISTINCT f8), avg(i4) FROM types GROUP BY nn', 'SELECT f8, count(DISTINCT f4) FROM types GROUP BY ROLLUP (f8)', 'SELECT f4, count(*) FROM types GROUP BY ROLLUP (f4)', 'SELECT weight * 2 AS w, count(*) FROM sales GROUP BY 1 ORDER BY 1 LIMIT 5', 'SELECT weight, count(*) FROM sales GROUP BY weight ORDER BY 2 DESC, 1 LIMIT 5', 'SELECT f8 FROM types GROUP BY f8 HAVING f8 > 3', 'SELECT count(*), sum(c) FROM (SELECT f8, count(*) AS c FROM types GROUP BY f8) q WHERE f8 > 0', 'SELECT count(DISTINCT f4), count(DISTINCT f8), count(DISTINCT -f4) FROM extremes',
+	'SELECT f8, count(*) FROM extremes GROUP BY f8', 'SELECT DISTINCT f4 FROM extremes', 'SELECT x, count(*) FROM (SELECT CASE WHEN nn < 5 THEN ''NaN'' WHEN nn < 9 THEN ''infinity''::float8 - ''infinity'' WHEN nn < 12 THEN 0 END AS x FROM types) q GROUP BY x'
+]) AS q;

@@ -69,6 +69,12 @@ emit_leaf(Cg *cg, u16 i)
 		case GC_OP_ROW_ID:
 			snprintf(v, sizeof(v), "GC_ROW_ID(%s, %d)", cg_ctype[e->reg], e->cast_scale);
 			break;
+		case GC_OP_SET:
+			if (e->kind == GC_INT4)
+				strcpy(v, "gc_this_set");
+			else
+				snprintf(v, sizeof(v), "(gc_this_set == %d)", e->ref);
+			break;
 		default:				/* GC_OP_NULL */
 			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);
 			strcpy(o.n, "1");
@@ -104,6 +110,17 @@ emit_float_arith(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, co
 	return o;
 }
 
+/* cuda/gc_numeric.h */
+static Operand
+emit_numeric_div(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *null)
+{
+	char		buf[400];
+
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_div((i128) %s, %d, (i128) %s, %d, &gc_bad)", null,
+			 cg_ctype[e->reg], a->v, EXPR(cg, e->arg[0])->scale, b->v, EXPR(cg, e->arg[1])->scale);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
+}
+
 static Operand
 emit_arith(Cg *cg, u16 i)
 {
@@ -120,6 +137,8 @@ emit_arith(Cg *cg, u16 i)
 	either_null(null, sizeof(null), &a, &b);
 	if (e->reg == GC_F32 || e->reg == GC_F64)
 		return emit_float_arith(cg, e, &a, &b, null);
+	if (e->kind == GC_NUMERIC && e->op == GC_OP_DIV)
+		return emit_numeric_div(cg, e, &a, &b, null);
 
 	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->opreg, e->rescale[0]);
 	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->opreg, e->rescale[1]);
@@ -543,6 +562,17 @@ emit_lut(Cg *cg, u16 i)
 	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
+/* Display scale of a quotient of numerics, of which each argument has one scale. */
+static int
+quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
+{
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = cg_expr(cg, e->arg[1]);
+
+	return snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d)", a.v, EXPR(cg, e->arg[0])->scale,
+					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0);
+}
+
 /* Display scale of numeric expression i, which differs from row to row. */
 static void
 scale_text(Cg *cg, u16 i, char *buf, size_t size)
@@ -574,6 +604,10 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		case GC_OP_ARM:
 			scale_text(cg, e->arg[0], buf, size);
 			return;
+		case GC_OP_AVG:
+		case GC_OP_DIV:
+			n = quotient_scale_text(cg, e, buf, size);
+			break;
 		case GC_OP_ADD:
 		case GC_OP_SUB:
 		case GC_OP_MUL:
@@ -643,6 +677,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_NULL:
 		case GC_OP_ROUND:
 		case GC_OP_ROW_ID:
+		case GC_OP_SET:
 			return emit_leaf(cg, i);
 		case GC_OP_ADD:
 		case GC_OP_SUB:

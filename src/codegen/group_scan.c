@@ -110,9 +110,10 @@ static void
 hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 {
 	const int	words = cg_group_key_words(cg->p, from);
+	const char *to = c->reg == GC_F64 ? "GC_BITS_F64" : c->reg == GC_F32 ? "GC_BITS_F32" : "";
 
-	text_addf(cg->out, "const %s v%d = (%s) from_keys[from_number * %d + %d];\n", cg_ctype[c->reg], k, cg_ctype[c->reg],
-			  words, c->attnum);
+	text_addf(cg->out, "const %s v%d = (%s) %s(from_keys[from_number * %d + %d]);\n", cg_ctype[c->reg], k, cg_ctype[c->reg],
+			  to, words, c->attnum);
 	if (c->nullable)
 		text_addf(cg->out, "const i32 vn%d = (i32) (from_keys[from_number * %d + %d] >> %d & 1);\n", k, words, from->nkeys,
 				  c->attnum);

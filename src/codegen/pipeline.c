@@ -300,7 +300,7 @@ decide_rows(Cg *cg, const GcPStep **steps, int n, bool visited)
 	}
 	else
 		cg->dense_rows = !cg_few_reach_sink(cg->pl) || (cg->fusion && ungrouped);
-	cg->once = !may_multiply(cg, steps, n) && cg->pl->rounds <= 1;
+	cg->once = !may_multiply(cg, steps, n) && gc_sink_visits(cg->pl) == 1;
 	cg->all_rows = cg->dense_rows && !visited && n == 0 && !cg_has_probes(cg->p, cg->pl) && sink_takes_all(cg);
 	cg->parts = cg->dense_rows && !visited && ungrouped && cg->once;
 	cg->counted = cg->parts && n == 0;
@@ -330,18 +330,21 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 	return loops;
 }
 
-/* The current row comes to the sink: once, or in rounds. */
+/* The current row comes to the sink: once, or for each grouping set and in rounds. */
 static void
 emit_sink(Cg *cg)
 {
-	if (cg->pl->rounds > 1)
-	{
-		/* What is declared before the loop is there in each round. */
+	/* What is declared before the loops is there each time. */
+	if (gc_sink_visits(cg->pl) > 1)
 		sink_require(cg);
+	if (cg->pl->sets > 0)
+		text_addf(cg->out, "GC_NO_UNROLL for (i32 gc_this_set = 0; gc_this_set < %d; gc_this_set++) {\n", cg->pl->sets);
+	if (cg->pl->rounds > 1)
 		text_addf(cg->out, "GC_NO_UNROLL for (i32 gc_this_round = 0; gc_this_round < %d; gc_this_round++) {\n", cg->pl->rounds);
-	}
 	sink_row(cg);
 	if (cg->pl->rounds > 1)
+		text_addf(cg->out, "}\n");
+	if (cg->pl->sets > 0)
 		text_addf(cg->out, "}\n");
 }
 
@@ -451,7 +454,7 @@ emit_single_rows(Cg *cg)
 	else
 		cg_declare_unmatched(cg);
 	cg->in_rows = true;
-	cg->once = cg->pl->rounds <= 1;
+	cg->once = gc_sink_visits(cg->pl) == 1;
 	for (int s = 0; s < cg->pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];

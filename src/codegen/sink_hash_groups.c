@@ -7,6 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <stdio.h>
+
 #include "aggregates.h"
 #include "analysis.h"
 #include "emit.h"
@@ -27,6 +29,27 @@ prepare(Cg *cg)
 			  cg_word(cg, GC_ARG_GROUP, cg_pipeline_number(cg), GC_GROUP_PART_KEYS));
 }
 
+/*
+ * A key's bits.  Floats that PostgreSQL calls equal have the same: all NaNs are one, and -0, which 0
+ * is shown for or the other way round, is left to PostgreSQL.
+ */
+static void
+key_bits(Cg *cg, const GcExpr *e, const Operand *o, char *buf, size_t size)
+{
+	if (!GC_KIND_IS_FLOAT(e->kind))
+		snprintf(buf, size, "(i64) %s", o->v);
+	else if (e->reg == GC_F32)
+	{
+		text_addf(cg->out, "if (!(%s)) GC_CHECK((u32) GC_F32_BITS(%s) != 0x80000000u);\n", o->n, o->v);
+		snprintf(buf, size, "(GC_ISNAN(%s) ? 0x7fc00000ll : (i64) (u32) GC_F32_BITS(%s))", o->v, o->v);
+	}
+	else
+	{
+		text_addf(cg->out, "if (!(%s)) GC_CHECK((u64) GC_F64_BITS(%s) != 0x8000000000000000ull);\n", o->n, o->v);
+		snprintf(buf, size, "(GC_ISNAN(%s) ? 0x7ff8000000000000ll : (i64) GC_F64_BITS(%s))", o->v, o->v);
+	}
+}
+
 /* Find the group, or make it. */
 static void
 emit_hash_group(Cg *cg)
@@ -40,13 +63,16 @@ emit_hash_group(Cg *cg)
 		text_addf(cg->out, "gc_k[%d] = 0;\n", cg->pl->nkeys);
 	for (u16 i = 0; i < cg->pl->nkeys; i++)
 	{
-		Operand		o = cg_expr(cg, gc_refs(cg->p)[cg->pl->first_key + i]);
+		const u16	ref = gc_refs(cg->p)[cg->pl->first_key + i];
+		Operand		o = cg_expr(cg, ref);
+		char		bits[256];
 
+		key_bits(cg, &gc_exprs(cg->p)[ref], &o, bits, sizeof(bits));
 		if (!never_null(&o))
-			text_addf(cg->out, "gc_k[%d] = %s ? 0 : (i64) %s; gc_k[%d] |= (i64) (%s) << %d;\n",
-					  i, o.n, o.v, cg->pl->nkeys, o.n, i);
+			text_addf(cg->out, "gc_k[%d] = %s ? 0 : %s; gc_k[%d] |= (i64) (%s) << %d;\n",
+					  i, o.n, bits, cg->pl->nkeys, o.n, i);
 		else
-			text_addf(cg->out, "gc_k[%d] = (i64) %s;\n", i, o.v);
+			text_addf(cg->out, "gc_k[%d] = %s;\n", i, bits);
 	}
 	cg_hash(cg, "gc_h", "gc_k", nwords);
 	text_addf(cg->out, "const u32 gc_gno = gc_group_find(gc_slots, gc_mask, gc_keys, (u32) gc_ngroups, &gc_flags[GC_FLAG_GROUPS], gc_k, %d, gc_h);\n",

@@ -477,6 +477,8 @@ dense_groups(GcBinding *b, u16 n)
 		bool		nullable = (gc_exprs(b->program)[e].flags & GC_NULLABLE) != 0;
 		GcGroupKeyValue *key = &b->group_keys[GC_GROUP_KEY_INDEX(n, k)];
 
+		if (GC_KIND_IS_FLOAT(gc_exprs(b->program)[e].kind))
+			return 0;
 		key->base = (int64) b->ranges[e].lo;
 		key->stride = (uint64) total;
 		total *= b->ranges[e].hi - b->ranges[e].lo + 1 + nullable;
@@ -609,7 +611,7 @@ bind_pipelines(GcBinding *b)
 			code = bind_steps(b, &gc_pipelines(b->program)[k], &rows);
 			all += rows;
 		}
-		b->rows_into[n] = (uint64) Min(all * Max(pl->rounds, 1), 1e15);
+		b->rows_into[n] = (uint64) Min(all * gc_sink_visits(pl), 1e15);
 		if (code == GC_OK && pl->sink == GC_SINK_BUILD)
 			choose_build(b, pl->build, b->rows_into[n]);
 		else if (code == GC_OK && pl->sink == GC_SINK_AGGREGATE)

@@ -132,15 +132,27 @@ key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 	return *isnull ? (Datum) 0 : raw_datum(d, e->kind, raw, e->scale, out);
 }
 
+/* The keys that a group's grouping set leaves out. */
+static uint32
+omitted_keys(Decoder *d, uint64 g)
+{
+	bool		isnull;
+
+	if (d->set)
+		return d->set->omitted;
+	return d->b->plan->numbered_sets ? (uint32) list_nth_int(d->b->node->sets, (int) raw_key(d, g, 0, &isnull)) : 0;
+}
+
 /* GROUPING(): a bit for each argument, set if the grouping set leaves it out. */
 static Datum
-grouping_datum(const Decoder *d, const GcPlanOutput *out)
+grouping_datum(Decoder *d, uint64 g, const GcPlanOutput *out)
 {
+	uint32		omitted = omitted_keys(d, g);
 	uint32		bits = 0;
 	ListCell   *lc;
 
 	foreach(lc, list_nth_node(List, d->b->node->groupings, out->ref))
-		bits = bits << 1 | (d->set ? d->set->omitted >> lfirst_int(lc) & 1 : 0);
+		bits = bits << 1 | (omitted >> lfirst_int(lc) & 1);
 	return Int32GetDatum((int32) bits);
 }
 
@@ -180,19 +192,35 @@ fetched_datum(Decoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	return raw_datum(d, gc_columns(d->p)[out->ref2].kind, raw, d->b->column_facts[out->ref2].scale, out);
 }
 
-/* An average whose sum and count are outputs of the row. */
+/* A row output as a numeric; NULL if it is. */
+static Datum
+numeric_output(Decoder *d, uint64 row, u16 ref, bool *isnull)
+{
+	const GcExpr *e = decoder_expr(d, d->pl->first_out, ref);
+	const u64  *words = d->result->words;
+
+	*isnull |= (e->flags & GC_NULLABLE) && (words[d->pl->nouts * d->result->stride + row] >> ref & 1);
+	return *isnull ? (Datum) 0 : gc_int128_to_numeric((int64) words[ref * d->result->stride + row], e->kind == GC_NUMERIC ? e->scale : 0);
+}
+
+/* A quotient of two outputs of the row. */
 static Datum
 quotient_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 {
-	const GcExpr *e = decoder_expr(d, d->pl->first_out, out->ref);
-	const u64  *words = d->result->words;
+	Datum		dividend;
+	Datum		divisor;
 
-	*isnull = (e->flags & GC_NULLABLE) &&
-		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
+	*isnull = false;
+	dividend = numeric_output(d, row, out->ref, isnull);
+	divisor = numeric_output(d, row, out->ref2, isnull);
 	if (*isnull)
 		return (Datum) 0;
-	return DirectFunctionCall2(numeric_div, gc_int128_to_numeric((int64) words[out->ref * d->result->stride + row], e->scale),
-							   NumericGetDatum(int64_to_numeric((int64) words[out->ref2 * d->result->stride + row])));
+	if (d->result->words[out->ref2 * d->result->stride + row] == 0)
+	{
+		d->code = gc_fail(&d->b->err, GC_DATA, "A numeric is divided by zero.");
+		return (Datum) 0;
+	}
+	return DirectFunctionCall2(numeric_div, dividend, divisor);
 }
 
 /*-------------------------------------------------------------------------
@@ -441,7 +469,7 @@ decode_row(Decoder *d, uint64 n, GcRows *rows, uint64 row)
 				values[c] = quotient_datum(d, n, out, &isnull[c]);
 				break;
 			case GC_OUT_GROUPING:
-				values[c] = grouping_datum(d, out);
+				values[c] = grouping_datum(d, n, out);
 				isnull[c] = false;
 				break;
 			default:
@@ -625,6 +653,34 @@ decode_sets(Decoder *d, GcRows *rows)
 		gc_order_rows(d->b->plan, rows);
 }
 
+/*
+ * Groups that have the number of their set among their keys.  If there is no row, sets without
+ * other keys have a group each.
+ */
+static void
+decode_numbered_sets(Decoder *d, GcRows *rows)
+{
+	const uint32 all = ((uint32) 1 << d->pl->nkeys) - 2;
+	ListCell   *lc;
+
+	decode_result(d, rows);
+	if (rows->count > 0 || d->code != GC_OK)
+		return;
+	open_rows(d, list_length(d->b->node->sets), rows);
+	foreach(lc, d->b->node->sets)
+	{
+		GcSetGroups set = {.omitted = (uint32) lfirst_int(lc)};
+
+		if (set.omitted != all)
+			continue;
+		(void) gc_set_add(&set, d->pl);
+		d->set = &set;
+		add_row(d, 0, rows);
+	}
+	d->set = NULL;
+	gc_order_rows(d->b->plan, rows);
+}
+
 GcCode
 gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 {
@@ -637,7 +693,9 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	d.keys = &b->group_keys[GC_GROUP_KEY_INDEX(d.p->npipelines - 1, 0)];
 	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
 		d.dims[k] = (k == 0 ? b->sinks[d.p->npipelines - 1].ngroups : d.keys[k - 1].stride) / d.keys[k].stride;
-	if (b->node->sets != NIL)
+	if (b->plan->numbered_sets)
+		decode_numbered_sets(&d, rows);
+	else if (b->node->sets != NIL)
 		decode_sets(&d, rows);
 	else
 		decode_result(&d, rows);

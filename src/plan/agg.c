@@ -443,8 +443,6 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 	List	   *distinct = gc_distinct_values(tr->root, &refusal);
 	ListCell   *lc;
 
-	if (refusal == NULL && distinct != NIL && parse->groupingSets != NIL)
-		refusal = "an aggregate with DISTINCT is used with grouping sets";
 	if (refusal)
 		gc_refuse(tr, "%s", refusal);
 	if (tr->reason || (distinct != NIL && !gc_distinct_open(tr, context.group_exprs, distinct)))
@@ -452,6 +450,8 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 	tr->main = tr->streamed->pipeline;
 	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
 	tr->plan->grouped = parse->groupClause != NIL;
+	if (tr->plan->numbered_sets && gc_group_key_expr(tr, gc_groups_key(tr, 0), NULL) < 0)
+		return false;
 	foreach(lc, context.group_exprs)
 	{
 		if (!add_group_key(tr, lfirst(lc)))
@@ -489,19 +489,29 @@ row_output(GcTranslation *tr, int e)
 	return list_length(tr->row_outputs) - 1;
 }
 
-/* An average of numerics is divided when it is decoded: it has digits of its own in each row. */
+/* Numerics are divided when they are decoded: a quotient has digits of its own in each row. */
 static bool
-add_average(GcTranslation *tr, Node *expr, int e)
+is_quotient(const GcExpr *e)
 {
-	int			sum = row_output(tr, tr->pexprs[e].arg[0]);
-	int			count = sum < 0 ? sum : row_output(tr, tr->pexprs[e].arg[1]);
+	return e->op == GC_OP_AVG || (e->op == GC_OP_DIV && e->kind == GC_NUMERIC);
+}
+
+static bool
+add_quotient(GcTranslation *tr, Node *expr, int e)
+{
+	int			dividend = -1;
+	int			divisor = -1;
 	GcPlanOutput *out;
 
-	if (count < 0)
+	if (gc_no_quotient(tr, tr->pexprs[e].arg[0], "divided") && gc_no_quotient(tr, tr->pexprs[e].arg[1], "divided by"))
+		dividend = row_output(tr, tr->pexprs[e].arg[0]);
+	if (dividend >= 0)
+		divisor = row_output(tr, tr->pexprs[e].arg[1]);
+	if (divisor < 0)
 		return false;
 	out = add_output(tr, expr, GC_OUT_QUOTIENT);
-	out->ref = sum;
-	out->ref2 = count;
+	out->ref = dividend;
+	out->ref2 = divisor;
 	return true;
 }
 
@@ -522,15 +532,15 @@ gc_translate_rows(GcTranslation *tr, PathTarget *target)
 		if (in_scan_tlist(tr, expr))
 			continue;
 		e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
-		if (e >= 0 && tr->pexprs[e].op == GC_OP_AVG)
+		if (e >= 0 && is_quotient(&tr->pexprs[e]))
 		{
-			if (!add_average(tr, expr, e))
+			if (!add_quotient(tr, expr, e))
 				return false;
 			continue;
 		}
 		if (e >= 0 && gc_scales_differ(tr, e))
 			gc_refuse(tr, "numerics of different scales are returned");
-		if (e < 0 || tr->reason || !gc_no_average(tr, e, "returned") || (ref = row_output(tr, e)) < 0)
+		if (e < 0 || tr->reason || !gc_no_quotient(tr, e, "returned") || (ref = row_output(tr, e)) < 0)
 			return false;
 		out = add_output(tr, expr, GC_OUT_VALUE);
 		out->ref = ref;

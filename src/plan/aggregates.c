@@ -170,6 +170,7 @@ gc_scale_varies(GcTranslation *tr, int e)
 		case GC_OP_ARM:
 			return choice_varies(tr, e, x->arg[0], x->arg[1]);
 		case GC_OP_AVG:
+		case GC_OP_DIV:
 			return true;
 		case GC_OP_ADD:
 		case GC_OP_SUB:

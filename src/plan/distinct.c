@@ -13,12 +13,16 @@
  * the parts, too.  A group in which all arguments are NULL may be one of several rounds: no
  * aggregate counts NULL.
  *
+ * With grouping sets, the first level groups by the number of the set, and so does the second
+ * (sets.c).
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
  */
 #include "distinct.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -29,6 +33,8 @@
 #include "builder.h"
 #include "display.h"
 #include "groups.h"
+#include "sets.h"
+#include "../columns/pgkinds.h"
 
 /*-------------------------------------------------------------------------
  * What is distinct
@@ -87,6 +93,8 @@ search_walker(Node *node, Search *search)
 		d->filter = agg->aggfilter;
 		search->values = lappend(search->values, d);
 	}
+	if (search->refusal == NULL && strcmp(get_func_name(agg->aggfnoid), "count") != 0)
+		find_value(search->values, agg)->shown = true;
 	return search->refusal != NULL;
 }
 
@@ -130,18 +138,35 @@ gc_distinct_round(GcTranslation *tr, int expr, int n)
 	return e;
 }
 
+/* -0 counts as 0.  Other than as a number of values, it is left to PostgreSQL, which shows the first of them. */
+static int
+without_negative_zero(GcTranslation *tr, int e)
+{
+	const GcKind kind = tr->pexprs[e].kind;
+	Const	   *zero = kind == GC_FLOAT4 ?
+		makeConst(FLOAT4OID, -1, InvalidOid, sizeof(float4), Float4GetDatum(0), false, true) :
+		makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0), false, FLOAT8PASSBYVAL);
+	int			param = gc_build_param(tr, (Expr *) zero, kind, GC_SPACE_NONE);
+
+	return param < 0 ? param : gc_build_expr(tr, GC_OP_ADD, kind, e, param, -1, -1);
+}
+
 /* Make a key of value number n. */
 static bool
 add_value(GcTranslation *tr, GcDistinct *d, int n, bool alone)
 {
 	Aggref		agg = {.args = list_make1(makeTargetEntry((Expr *) d->argument, 1, NULL, false)),.aggfilter = d->filter};
+	const bool	is_float = GC_KIND_IS_FLOAT(gc_type_kind(exprType(d->argument)));
 	int			e;
 
-	if (alone && d->filter == NULL && contain_var_clause(d->argument))
+	/* A key of grouping sets is NULL where a set leaves it out, and this one is not. */
+	if (alone && d->filter == NULL && contain_var_clause(d->argument) && tr->root->parse->groupingSets == NIL && !is_float)
 		d->key = gc_group_key(tr, d->argument);
 	else
 	{
 		e = gc_agg_argument(tr, &agg);
+		if (e >= 0 && is_float && !d->shown)
+			e = without_negative_zero(tr, e);
 		if (e >= 0 && !alone)
 			e = gc_distinct_round(tr, e, n);
 		d->key = e < 0 ? -1 : gc_group_key_expr(tr, e, NULL);
@@ -158,9 +183,13 @@ number_of_groups(GcTranslation *tr, List *group_exprs, List *values, double rows
 
 	foreach(lc, values)
 	{
-		List	   *exprs = lappend(list_copy(group_exprs), ((GcDistinct *) lfirst(lc))->argument);
+		Node	   *value = ((GcDistinct *) lfirst(lc))->argument;
+		List	   *exprs = lappend(list_copy(group_exprs), value);
 
-		n += estimate_num_groups(tr->root, exprs, clamp_row_est(rows), NULL, NULL);
+		if (tr->root->parse->groupingSets != NIL)
+			n += gc_sets_groups(tr->root, list_make1(value), rows);
+		else
+			n += estimate_num_groups(tr->root, exprs, clamp_row_est(rows), NULL, NULL);
 	}
 	return n;
 }
@@ -186,14 +215,14 @@ open_second_level(GcTranslation *tr, GcGroups *groups)
 	tr->groups = groups;
 }
 
-bool
-gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
+/* Make keys of what is grouped by. */
+static bool
+group_by(GcTranslation *tr, List *group_exprs)
 {
-	const bool	alone = list_length(values) == 1;
-	double		rows = tr->streamed->tuples * tr->streamed->share;
-	GcGroups   *groups;
 	ListCell   *lc;
 
+	if (tr->root->parse->groupingSets != NIL)
+		return gc_sets_group(tr);
 	foreach(lc, group_exprs)
 	{
 		if (!contain_var_clause(lfirst(lc)))
@@ -202,6 +231,19 @@ gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
 			return false;
 		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
 	}
+	return true;
+}
+
+bool
+gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
+{
+	const bool	alone = list_length(values) == 1;
+	double		rows = tr->streamed->tuples * tr->streamed->share;
+	GcGroups   *groups;
+	ListCell   *lc;
+
+	if (!group_by(tr, group_exprs))
+		return false;
 	foreach(lc, values)
 	{
 		if (contain_var_clause(((GcDistinct *) lfirst(lc))->argument))

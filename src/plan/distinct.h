@@ -17,6 +17,7 @@ typedef struct GcDistinct
 {
 	Node	   *argument;
 	Expr	   *filter;			/* FILTER, or NULL */
+	bool		shown;			/* its values go into results: not only their number */
 	int			key;			/* of the first level's groups */
 } GcDistinct;
 

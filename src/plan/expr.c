@@ -34,6 +34,7 @@
 #include "attach.h"
 #include "builder.h"
 #include "functions.h"
+#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
@@ -145,9 +146,10 @@ translate_arith(GcTranslation *tr, GcLeaf *leaf, List *args, Oid type, GcOp what
 		a = gc_build_cast(tr, a, kind);
 		b = gc_build_cast(tr, b, kind);
 	}
-	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC || what == GC_OP_DIV)
+	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC)
 		return gc_refuse(tr, "operator %s is not supported for type %s", names[what], format_type_be(type));
-	if (a < 0 || b < 0)
+	if (a < 0 || b < 0 ||
+		(what == GC_OP_DIV && kind == GC_NUMERIC && !(gc_no_quotient(tr, a, "divided") && gc_no_quotient(tr, b, "divided by"))))
 		return GC_NO_EXPR;
 	return gc_build_expr(tr, what, kind, a, b, -1, -1);
 }

@@ -78,37 +78,37 @@ gc_group_key(GcTranslation *tr, Node *expr)
 	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
 }
 
-/* Is a numeric expression's value made of an average? */
+/* Is a numeric expression's value made of an average or another quotient? */
 static bool
-has_average(const GcTranslation *tr, int e)
+has_quotient(const GcTranslation *tr, int e)
 {
 	const GcExpr *x = &tr->pexprs[e];
 
 	if (x->op == GC_OP_PAYLOAD)
-		return has_average(tr, tr->payloads[x->ref].expr);
+		return has_quotient(tr, tr->payloads[x->ref].expr);
 	if (x->op == GC_OP_COLUMN && tr->columns[x->ref].agg != GC_NONE && tr->groups_of[tr->columns[x->ref].input] != 0)
 	{
 		e = tr->aggs[tr->columns[x->ref].agg].arg;
-		return e != GC_NONE && has_average(tr, e);
+		return e != GC_NONE && has_quotient(tr, e);
 	}
 	if (x->kind != GC_NUMERIC || (x->op == GC_OP_CAST && x->flags & GC_CAST_SCALE))
 		return false;
-	if (x->op == GC_OP_AVG)
+	if (x->op == GC_OP_AVG || x->op == GC_OP_DIV)
 		return true;
 	for (int i = 0; i < 3; i++)
 	{
-		if (x->arg[i] != GC_NONE && has_average(tr, x->arg[i]))
+		if (x->arg[i] != GC_NONE && has_quotient(tr, x->arg[i]))
 			return true;
 	}
 	return false;
 }
 
 bool
-gc_no_average(GcTranslation *tr, int e, const char *what)
+gc_no_quotient(GcTranslation *tr, int e, const char *what)
 {
-	if (tr->pexprs[e].kind != GC_NUMERIC || !has_average(tr, e))
+	if (tr->pexprs[e].kind != GC_NUMERIC || !has_quotient(tr, e))
 		return true;
-	gc_refuse(tr, "what is made of averages of numerics in a subquery is %s", what);
+	gc_refuse(tr, "what is made of quotients of numerics is %s", what);
 	return false;
 }
 
@@ -117,13 +117,10 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 {
 	int			pipeline = tr->streamed->pipeline;
 
-	if (!gc_no_average(tr, e, "grouped by"))
+	if (!gc_no_quotient(tr, e, "grouped by"))
 		return -1;
 	if (gc_scales_differ(tr, e))
 		return gc_refuse(tr, "numerics of different scales are grouped by");
-	/* -0 and 0 are one group with two spellings */
-	if (GC_KIND_IS_FLOAT(tr->pexprs[e].kind))
-		return gc_refuse(tr, "grouping by a float is not supported");
 	if (tr->pexprs[e].kind == GC_TEXT && tr->space[e] == GC_SPACE_NONE)
 		return gc_refuse(tr, "grouping by a text constant is not supported");
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)
@@ -190,7 +187,8 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 	int			count = GC_NO_EXPR;
 	int			e;
 
-	if (fn != GC_AGG_COUNT && !gc_no_average(tr, arg, "aggregated"))
+	/* A least or greatest quotient has more than 64 bits. */
+	if (fn != GC_AGG_COUNT && fn != GC_AGG_SUM && !gc_no_quotient(tr, arg, "compared by an aggregate"))
 		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);

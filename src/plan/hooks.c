@@ -232,7 +232,10 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	if (prev_upper_hook)
 		prev_upper_hook(root, stage, input, output, extra);
 	if (gc_planning && gc_offload_active() && stage == UPPERREL_GROUP_AGG)
+	{
 		gc_add_group_path(root, input, output, extra);
+		gc_add_window_order(root, output);
+	}
 	if (gc_planning && gc_offload_active() && stage == UPPERREL_DISTINCT)
 		gc_add_distinct_path(root, input, output);
 	if (gc_planning && gc_offload_active() && stage == UPPERREL_ORDERED)

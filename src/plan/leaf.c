@@ -262,17 +262,17 @@ is_strict(const GcTranslation *tr, int expr)
 	return true;
 }
 
-/* Is there an average of numerics in it, which may need more than 64 bits? */
+/* Is there a quotient of numerics in it, which may need more than 64 bits? */
 static bool
-has_average(const GcTranslation *tr, int expr)
+has_quotient(const GcTranslation *tr, int expr)
 {
 	const GcExpr *e = &tr->pexprs[expr];
 
-	if (e->op == GC_OP_AVG)
+	if (e->op == GC_OP_AVG || (e->op == GC_OP_DIV && e->kind == GC_NUMERIC))
 		return true;
 	for (int i = 0; i < 3; i++)
 	{
-		if (e->arg[i] != GC_NONE && has_average(tr, e->arg[i]))
+		if (e->arg[i] != GC_NONE && has_quotient(tr, e->arg[i]))
 			return true;
 	}
 	return false;
@@ -306,7 +306,7 @@ gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 
 	if (from != at && expr >= 0 && tr->pexprs[expr].op == GC_OP_PARAM && !optional)
 		return expr;
-	if (from != at && expr >= 0 && has_average(tr, expr))
+	if (from != at && expr >= 0 && has_quotient(tr, expr))
 		return optional && !is_strict(tr, expr) ?
 			gc_refuse(tr, "an expression of an average is needed above a left join") : bring_parts(tr, at, from, expr);
 	expr = behind_full(tr, from, 0, expr);

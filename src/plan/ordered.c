@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ordered.c
- *	  Paths of ours whose rows come in the order of ORDER BY.
+ *	  Paths of ours whose rows come in the order of ORDER BY, or of a window.
  *
  * The executor sorts decoded rows by machine words (exec/order.c), several times as fast
  * as a Sort node does.  Texts are sorted by their ranks in the collation, which are kept
@@ -9,6 +9,9 @@
  *
  * Where LIMIT takes the first few groups, the device chooses them (choice.c); of rows, it drops those
  * that are not among the first few by the leading key.
+ *
+ * Groups are offered in the order of the first window that takes them, too.  The window may be of the
+ * query level above, if that one reads nothing else: rank() over the rows of a rollup.
  *
  * Planner, in backends.
  *
@@ -21,12 +24,15 @@
 #include "access/stratnum.h"
 #include "catalog/pg_am.h"
 #include "commands/defrem.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
 #include "builder.h"
@@ -100,12 +106,12 @@ default_family(Oid type)
  * the leading key, if it is a key or a value.
  */
 static bool
-note_order(PlannerInfo *root, GcTranslation *tr, int *leading)
+note_order(List *keys, GcTranslation *tr, int *leading)
 {
 	ListCell   *lc;
 
 	tr->plan->norder = 0;
-	foreach(lc, root->sort_pathkeys)
+	foreach(lc, keys)
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
 		Oid			type = InvalidOid;
@@ -195,17 +201,17 @@ path_again(GcPath *path, GcTranslation *tr, double rows)
 	return again;
 }
 
-/* The rows of the path are in the order of ORDER BY, and so are the rows of its fallback. */
+/* The rows of the path are in an order, and so are the rows of its fallback. */
 static void
-claim_order(PlannerInfo *root, GcPath *path)
+claim_order(PlannerInfo *root, GcPath *path, List *keys)
 {
 	Path	   *fallback = linitial(path->cpath.custom_paths);
 	double		rows = Max(path->cpath.path.rows, 2);
 
-	if (!pathkeys_contained_in(root->sort_pathkeys, fallback->pathkeys))
-		fallback = (Path *) create_sort_path(root, fallback->parent, fallback, root->sort_pathkeys, -1);
+	if (!pathkeys_contained_in(keys, fallback->pathkeys))
+		fallback = (Path *) create_sort_path(root, fallback->parent, fallback, keys, -1);
 	linitial(path->cpath.custom_paths) = fallback;
-	path->cpath.path.pathkeys = root->sort_pathkeys;
+	path->cpath.path.pathkeys = keys;
 	path->cpath.path.startup_cost += rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 	path->cpath.path.total_cost += rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 }
@@ -234,9 +240,9 @@ only_vars(PlannerInfo *root, const GcPath *path)
  * known that says how near a row is to the first one.
  */
 static bool
-choose_rows(PlannerInfo *root, GcTranslation *tr, int leading, double wanted)
+choose_rows(List *keys, GcTranslation *tr, int leading, double wanted)
 {
-	PathKey    *key = linitial_node(PathKey, root->sort_pathkeys);
+	PathKey    *key = linitial_node(PathKey, keys);
 	GcPPipeline *pl = &tr->pipelines[tr->main];
 
 	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || tr->pexprs[leading].kind == GC_TEXT)
@@ -248,22 +254,22 @@ choose_rows(PlannerInfo *root, GcTranslation *tr, int leading, double wanted)
 	return true;
 }
 
-/* A path of ours for ORDER BY, and LIMIT if it is known; NULL if it is no better than it was. */
+/* A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was. */
 static Path *
-ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
+ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, double wanted)
 {
 	GcTranslation *tr = gc_builder_save(path->tr);
 	bool		aggregate = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
 	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL &&
-		gc_choose_first(tr, root->sort_pathkeys, path->cpath.path.pathtarget->exprs, wanted);
+		gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
 	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = gc_builder_save(tr);
 	bool		few = wanted > 0 && !aggregate && path->having == NIL && only_vars(root, path);
 	int			leading = GC_NO_EXPR;
-	bool		sorted = (few || rows <= MOST_SORTED) && note_order(root, tr, &leading);
+	bool		sorted = (few || rows <= MOST_SORTED) && note_order(keys, tr, &leading);
 	GcPath	   *again;
 
-	if (few && sorted && choose_rows(root, tr, leading, wanted))
+	if (few && sorted && choose_rows(keys, tr, leading, wanted))
 	{
 		rows = Min(wanted, rows);
 		tr->plan->rows_out = 2 * wanted;
@@ -285,10 +291,10 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, double wanted)
 		return NULL;
 	if (sorted)
 	{
-		claim_order(root, again);
+		claim_order(root, again, keys);
 		return &again->cpath.path;
 	}
-	return (Path *) create_sort_path(root, output, &again->cpath.path, root->sort_pathkeys, wanted);
+	return (Path *) create_sort_path(root, output, &again->cpath.path, keys, wanted);
 }
 
 void
@@ -313,7 +319,7 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 			continue;
 		/* Of rows that other nodes, or DISTINCT, are still to take, none may be missing. */
 		above = query->hasWindowFuncs || (query->distinctClause != NIL && path->parent != input);
-		path = ordered_path(root, output, (GcPath *) path, above ? -1 : wanted);
+		path = ordered_path(root, output, (GcPath *) path, root->sort_pathkeys, above ? -1 : wanted);
 		if (path == NULL)
 			continue;
 		if (path->pathtarget != target)
@@ -321,6 +327,95 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		if (gc_offload_forced())
 			output->pathlist = output->partial_pathlist = NIL;
 		add_path(output, path);
+		return;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Window functions
+ *-------------------------------------------------------------------------
+ */
+
+/* The column that a subquery's reader knows by this key; NULL if there is none. */
+static TargetEntry *
+column_of_key(PlannerInfo *root, const PathKey *key, int rti)
+{
+	ListCell   *lc;
+
+	foreach(lc, key->pk_eclass->ec_members)
+	{
+		const Var  *var = (Var *) lfirst_node(EquivalenceMember, lc)->em_expr;
+
+		if (IsA(var, Var) && var->varno == rti && var->varlevelsup == 0)
+			return get_tle_by_resno(root->processed_tlist, var->varattno);
+	}
+	return NULL;
+}
+
+/* The order of the level above, which reads nothing but this one, in terms of this one. */
+static List *
+order_from_above(PlannerInfo *root, List *keys, int rti)
+{
+	List	   *clauses = NIL;
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		TargetEntry *column = key->pk_eclass->ec_has_volatile ? NULL : column_of_key(root, key, rti);
+		SortGroupClause *clause = makeNode(SortGroupClause);
+		Oid			type = column ? exprType((Node *) column->expr) : InvalidOid;
+
+		if (column == NULL)
+			return NIL;
+		column = flatCopyTargetEntry(column);
+		column->ressortgroupref = clause->tleSortGroupRef = foreach_current_index(lc) + 1;
+		columns = lappend(columns, column);
+		clause->sortop = get_opfamily_member(key->pk_opfamily, type, type, key->pk_strategy);
+		clause->eqop = get_opfamily_member(key->pk_opfamily, type, type, BTEqualStrategyNumber);
+		clause->nulls_first = key->pk_nulls_first;
+		if (!OidIsValid(clause->sortop) || !OidIsValid(clause->eqop))
+			return NIL;
+		clauses = lappend(clauses, clause);
+	}
+	return make_pathkeys_for_sortclauses(root, clauses, columns);
+}
+
+/* The order in which window functions of this level, or of one that reads nothing else, take its groups. */
+static List *
+window_order(PlannerInfo *root)
+{
+	const Query *query = root->parse;
+	PlannerInfo *above = root->parent_root;
+	int			rti;
+
+	if (query->hasWindowFuncs)
+		return root->window_pathkeys;
+	if (above == NULL || above->window_pathkeys == NIL || query->sortClause != NIL || query->distinctClause != NIL ||
+		query->limitCount != NULL || query->limitOffset != NULL || query->setOperations != NULL ||
+		!bms_get_singleton_member(above->all_baserels, &rti) || planner_rt_fetch(rti, above)->rtekind != RTE_SUBQUERY)
+		return NIL;
+	return order_from_above(root, above->window_pathkeys, rti);
+}
+
+void
+gc_add_window_order(PlannerInfo *root, RelOptInfo *output)
+{
+	List	   *keys = window_order(root);
+	ListCell   *lc;
+
+	if (keys == NIL || root->parse->rowMarks != NIL || root->parse->hasTargetSRFs)
+		return;
+	foreach(lc, output->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (!gc_is_path(path))
+			continue;
+		path = ordered_path(root, output, (GcPath *) path, keys, -1);
+		if (path)
+			add_path(output, path);
 		return;
 	}
 }

@@ -18,4 +18,7 @@
  */
 extern void gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
 
+/* Offer a path of ours for groups again, in the order in which window functions take them. */
+extern void gc_add_window_order(PlannerInfo *root, RelOptInfo *output);
+
 #endif							/* GC_ORDERED_H */

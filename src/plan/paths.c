@@ -37,6 +37,7 @@
 #include "pipelines.h"
 #include "planning.h"
 #include "relinfo.h"
+#include "sets.h"
 #include "source.h"
 #include "subquery.h"
 #include "tree.h"
@@ -238,6 +239,18 @@ leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
 	return cost;
 }
 
+/* Each set is made of the groups of another one, or each row is entered into groups for each set. */
+static Cost
+sets_cost(const GcTranslation *tr, const DeviceCosts *costs)
+{
+	const GcLeaf *rows;
+
+	if (!tr->plan->numbered_sets)
+		return tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
+	rows = tr->groups->streamed;
+	return rows->tuples * rows->share * list_length(tr->sets) * list_length(tr->groups->distinct) * costs->build;
+}
+
 static void
 cost_translation(GcTranslation *tr, Path *path, double rows_out, int columns_out)
 {
@@ -249,8 +262,7 @@ cost_translation(GcTranslation *tr, Path *path, double rows_out, int columns_out
 		cost += leaf_cost(lfirst(lc), &costs);
 	/* They are kept for later, and for others. */
 	cost += lookup_entries(tr) * LOOKUP_OPERATORS * cpu_operator_cost;
-	/* Each set is made of the groups of another one. */
-	cost += tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
+	cost += sets_cost(tr, &costs);
 	path->startup_cost = cost;
 	path->total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
 	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
@@ -495,12 +507,14 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
 	groups = estimated_groups(root, input, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
+	if (tr->plan->numbered_sets)
+		groups = gc_sets_groups(root, NIL, tr->groups->streamed->tuples * tr->groups->streamed->share);
 	if (tr->reason == NULL)
 	{
 		tr->plan->groups[tr->main] = groups;
 		if (tr->sets == NIL)
 			gc_choose_having(tr, (List *) extra->havingQual);
-		else if (groups > MOST_ROLLED_UP)
+		else if (groups > MOST_ROLLED_UP && !tr->plan->numbered_sets)
 			gc_refuse(tr, "grouping sets are made of too many groups");
 	}
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");

@@ -120,7 +120,7 @@ typedef enum GcOutputType
 {
 	GC_OUT_NONE,				/* only there for lookup expressions */
 	GC_OUT_VALUE,				/* group key or row output number `ref` */
-	GC_OUT_QUOTIENT,			/* an average: row output `ref` over row output `ref2` */
+	GC_OUT_QUOTIENT,			/* of numerics: row output `ref` over row output `ref2` */
 	GC_OUT_COUNT,				/* accumulator `ref` */
 	GC_OUT_SUM,					/* sum `ref` */
 	GC_OUT_AVG,					/* sum `ref` over count `ref2` */
@@ -179,6 +179,8 @@ typedef struct GcPlan
 	int			noutputs;		/* entries of custom_scan_tlist */
 	int			nexprs;			/* custom_exprs to evaluate; the rest is display */
 	bool		grouped;		/* GROUP BY: no group without rows */
+	bool		numbered_sets;	/* the main pipeline's groups are those of all grouping sets: key 0 is
+								 * the set's number */
 	uint64		wanted;			/* number of groups that are needed, with their ties; 0: all */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
 	double		groups[GC_MAX_PIPELINES];	/* estimates, by pipeline */

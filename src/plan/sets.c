@@ -7,6 +7,9 @@
  * are made of them when results are decoded (exec/rollup.c).  The planner has expanded the sets by
  * now: each is a list of tleSortGroupRefs.
  *
+ * Aggregates with DISTINCT cannot be made of finer groups.  For them, a row comes to its groups once
+ * for each set, and the set's number is a key like others.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
@@ -15,9 +18,13 @@
 
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "utils/selfuncs.h"
 
 #include "builder.h"
+#include "display.h"
+#include "expr.h"
 #include "groups.h"
+#include "../compat.h"
 
 /* The key that a tleSortGroupRef stands for; -1 with a reason if it has none. */
 static int
@@ -50,6 +57,88 @@ gc_sets_refusal(PlannerInfo *root)
 		}
 	}
 	return NULL;
+}
+
+/* An expression where the row comes for a set that has it, and NULL where the set leaves it out. */
+static int
+kept_value(GcTranslation *tr, int e, Index ref)
+{
+	const List *sets = tr->root->parse->groupingSets;
+	int			kept = 0;
+	bool		few;
+	int			condition = GC_NO_EXPR;
+	int			null;
+	int			value;
+	ListCell   *lc;
+
+	foreach(lc, sets)
+		kept += list_member_int(lfirst(lc), ref);
+	if (kept == list_length(sets))
+		return e;
+	few = kept <= list_length(sets) / 2;
+	foreach(lc, sets)
+	{
+		int			set;
+
+		if (list_member_int(lfirst(lc), ref) != few)
+			continue;
+		set = gc_build_expr(tr, GC_OP_SET, GC_BOOL, -1, -1, -1, foreach_current_index(lc));
+		condition = condition < 0 || set < 0 ? set : gc_build_expr(tr, GC_OP_OR, GC_BOOL, condition, set, -1, -1);
+	}
+	null = gc_build_null(tr, tr->pexprs[e].kind);
+	value = tr->reason ? GC_NO_EXPR :
+		gc_build_expr(tr, GC_OP_IF, tr->pexprs[e].kind, condition, few ? e : null, few ? null : e, -1);
+	if (value >= 0)
+		tr->space[value] = tr->space[e];
+	return value;
+}
+
+bool
+gc_sets_group(GcTranslation *tr)
+{
+	const Query *parse = tr->root->parse;
+	const int	n = list_length(parse->groupingSets);
+	const char *refusal = n > GC_MAX_SETS ? "there are too many grouping sets" : gc_sets_refusal(tr->root);
+	int			number = refusal ? gc_refuse(tr, "%s", refusal) : gc_build_expr(tr, GC_OP_SET, GC_INT4, -1, -1, -1, n);
+	ListCell   *lc;
+
+	if (number < 0 || gc_group_key_expr(tr, number, NULL) < 0)
+		return false;
+	foreach(lc, parse->groupClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, tr->root->processed_tlist);
+		int			e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
+
+		if (e < 0 || (e = kept_value(tr, e, clause->tleSortGroupRef)) < 0 || gc_group_key_expr(tr, e, expr) < 0)
+			return false;
+		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, (Expr *) expr);
+	}
+	tr->pipelines[tr->streamed->pipeline].sets = n;
+	tr->plan->numbered_sets = true;
+	return true;
+}
+
+double
+gc_sets_groups(PlannerInfo *root, List *more, double rows)
+{
+	double		n = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, root->parse->groupingSets)
+	{
+		List	   *exprs = list_copy(more);
+
+		foreach(lc2, lfirst_node(List, lc))
+		{
+			SortGroupClause *clause = get_sortgroupref_clause(lfirst_int(lc2), root->parse->groupClause);
+
+			exprs = lappend(exprs, get_sortgroupclause_expr(clause, root->processed_tlist));
+		}
+		n += exprs == NIL ? 1 : estimate_num_groups(root, exprs, clamp_row_est(rows), NULL, NULL);
+	}
+	return n;
 }
 
 bool

@@ -16,6 +16,15 @@
 extern const char *gc_sets_refusal(PlannerInfo *root);
 
 /*
+ * Group the level's rows by the number of a grouping set and all that is grouped by, each row once for
+ * each set.  What a set leaves out is NULL.  False, with a reason, if that cannot be.
+ */
+extern bool gc_sets_group(GcTranslation *tr);
+
+/* An estimate: the groups of all sets together, each by `more` expressions, too. */
+extern double gc_sets_groups(PlannerInfo *root, List *more, double rows);
+
+/*
  * Note which keys of the main pipeline each grouping set of the query leaves out.  All that is
  * grouped by is a key already.  False, with a reason, if that cannot be.
  */

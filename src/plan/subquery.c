@@ -142,15 +142,56 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	return groups;
 }
 
+/* Is there a division of numerics in an expression? */
+static bool
+divides(const GcTranslation *tr, int e)
+{
+	const GcExpr *x = &tr->pexprs[e];
+
+	if (x->op == GC_OP_DIV && x->kind == GC_NUMERIC)
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && divides(tr, x->arg[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Quotients of a build are computed where they are used, of the groups that joins leave (leaf.c).  But
+ * PostgreSQL divides in all groups, and 0 is an error.  So a condition looks at each quotient, and is
+ * always true.
+ */
+static void
+divide_always(GcTranslation *tr, const GcLeaf *leaf, int e)
+{
+	int			known = gc_build_expr(tr, GC_OP_OR, GC_BOOL, gc_build_expr(tr, GC_OP_ISNULL, GC_BOOL, e, -1, -1, -1),
+									  gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, e, -1, -1, -1), -1, -1);
+	ListCell   *lc;
+
+	foreach(lc, tr->steps[leaf->pipeline])
+	{
+		if (((GcPStep *) lfirst(lc))->type == GC_STEP_FILTER && ((GcPStep *) lfirst(lc))->expr == known)
+			return;
+	}
+	if (known >= 0)
+		gc_build_filter(tr, leaf->pipeline, known, 1);
+}
+
 /* A column of the subquery, in the pipeline of its leaf. */
 static int
 subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 {
 	TargetEntry *tle = get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno);
+	int			e;
 
 	if (tle == NULL)
 		return gc_refuse(tr, "a whole-row reference is used");
-	return gc_groups_expr(tr, leaf->groups, tle->expr);
+	e = gc_groups_expr(tr, leaf->groups, tle->expr);
+	if (e >= 0 && leaf->build >= 0 && divides(tr, e))
+		divide_always(tr, leaf, e);
+	return e;
 }
 
 bool

@@ -103,6 +103,7 @@ op_nargs(const GcExpr *e)
 		case GC_OP_NULL:
 		case GC_OP_ROUND:
 		case GC_OP_ROW_ID:
+		case GC_OP_SET:
 			return 0;
 		case GC_OP_NEG:
 		case GC_OP_ABS:
@@ -190,6 +191,9 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 			break;
 		case GC_OP_ROUND:
 			limit = GC_MAX_KEYS;
+			break;
+		case GC_OP_SET:
+			limit = GC_MAX_SETS + 1;
 			break;
 		case GC_OP_OUTER:
 			limit = p->nbuilds;
@@ -412,7 +416,7 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 				return bad(err, "choice of groups");
 			return check_refs(p, pl->first_key, pl->nkeys, err);
 		case GC_SINK_AGGREGATE:
-			if (pl->nkeys > GC_MAX_KEYS || pl->rounds > GC_MAX_KEYS || (pl->rounds > 0 && pl->nkeys == 0))
+			if (pl->nkeys > GC_MAX_KEYS || pl->rounds > GC_MAX_KEYS || ((pl->rounds > 0 || pl->sets > 0) && pl->nkeys == 0))
 				return bad(err, "group key count");
 			if (!span_ok(pl->first_agg, pl->naggs, p->naggs))
 				return bad(err, "aggregate list");

@@ -52,6 +52,7 @@
 #define GC_MAX_PARAMS	200
 #define GC_MAX_LUTS		48
 #define GC_MAX_LISTS	32
+#define GC_MAX_SETS		255		/* grouping sets */
 
 /* How a value is held in a kernel: bound. */
 typedef enum GcReg
@@ -108,6 +109,8 @@ typedef enum GcOp
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
 	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
 	GC_OP_CALL,					/* ref: GcFunction (functions.h); one or two arguments */
+	GC_OP_SET,					/* bool: does the row come for grouping set number `ref`? int4: the
+								 * number of that set, of `ref` sets (GcPPipeline) */
 	GC_OP_OUTER,				/* ref: build of a full or right join; the argument, which was
 								 * there before that join: NULL in a build's row without a match */
 	GC_OP_ROW_ID,				/* ref: the pipeline's input: which of its rows it is, as a chunk's
@@ -291,7 +294,17 @@ typedef struct GcPPipeline
 	u8			nulls_first;
 	u8			rounds;			/* GC_SINK_AGGREGATE: a row comes to the sink this number of
 								 * times, with keys that GC_OP_ROUND chooses; 0: once */
+	u8			sets;			/* GC_SINK_AGGREGATE: a row comes to the sink for each of these
+								 * grouping sets, in each round, with keys that GC_OP_SET chooses; 0: none */
+	u8			pad;
 } GcPPipeline;
+
+/* How often a row comes to the pipeline's sink. */
+static inline u32
+gc_sink_visits(const GcPPipeline *pl)
+{
+	return (pl->rounds > 1 ? pl->rounds : 1) * (u32) (pl->sets > 1 ? pl->sets : 1);
+}
 
 /* Where an array over pipelines and keys has key `key` of the groups of a pipeline. */
 #define GC_GROUP_KEY_INDEX(pipeline, key)	((pipeline) * GC_MAX_KEYS + (key))

@@ -117,7 +117,53 @@ type_mul(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
-/* Integer division; remainder of integers and numerics. */
+/* The largest absolute value of a range, and the smallest above 0. */
+static i128
+most_of(const GcRange *r)
+{
+	return r->hi > -r->lo ? r->hi : -r->lo;
+}
+
+static i128
+least_of(const GcRange *r)
+{
+	return r->lo > 0 ? r->lo : r->hi < 0 ? -r->hi : 1;
+}
+
+/* Division of numerics: GC_AVG_SCALE digits, of which each row shows some. */
+static GcCode
+type_numeric_div(GcTyper *t, GcExpr *e, GcRange *r)
+{
+	const GcExpr *a = &t->exprs[e->arg[0]];
+	const GcExpr *b = &t->exprs[e->arg[1]];
+	const GcRange *ra = &t->ranges[e->arg[0]];
+	const GcRange *rb = &t->ranges[e->arg[1]];
+	GcRange		bound = {1, 1};
+	GcRange		q = {0, 0};
+
+	e->scale = GC_AVG_SCALE;
+	e->min_scale = a->scale > b->scale ? a->scale : b->scale;
+	e->flags |= GC_CHECKED;
+	if (a->scale != a->min_scale || b->scale != b->min_scale || e->min_scale > GC_AVG_SCALE)
+		return gc_fail(t->err, GC_UNSUPPORTED, "A quotient of numeric values of varying scale is needed.");
+	(void) gc_range_scale_up(&bound, GC_QUOTIENT_DIGITS);
+	q.hi = bound.hi;
+	if (ra->lo != I128_MIN && rb->lo != I128_MIN)
+	{
+		q.hi = most_of(ra);
+		/* Rounding adds less than 1 in the last digit that is kept for sure. */
+		if (!gc_range_scale_up(&q, GC_AVG_SCALE - a->scale + b->scale))
+			q.hi = bound.hi;
+		else
+			q.hi = q.hi / least_of(rb) + bound.hi / 1000000000000;
+	}
+	if (q.hi > bound.hi)
+		q.hi = bound.hi;
+	*r = (GcRange) {ra->lo >= 0 && rb->lo >= 0 ? 0 : -q.hi, q.hi};
+	return GC_OK;
+}
+
+/* Division of integers; remainder of integers and numerics. */
 static GcCode
 type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
 {
@@ -125,17 +171,18 @@ type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
 	const GcExpr *y = &t->exprs[e->arg[1]];
 	GcRange		a,
 				b;
-	GcCode		code = align_scales(t, e, 0, &a, &b);
+	GcCode		code;
 	i128		m;
 
-	if (code != GC_OK)
+	if (e->kind == GC_NUMERIC && e->op == GC_OP_DIV)
+		return type_numeric_div(t, e, r);
+	if ((code = align_scales(t, e, 0, &a, &b)) != GC_OK)
 		return code;
 	if (a.lo == I128_MIN || b.lo == I128_MIN)
 		return gc_too_wide(t);
 	m = a.hi > -a.lo ? a.hi : -a.lo;
 	e->scale = x->scale > y->scale ? x->scale : y->scale;
 	e->min_scale = x->min_scale > y->min_scale ? x->min_scale : y->min_scale;
-
 	if (GC_KIND_IS_FLOAT(e->kind) || (b.lo <= 0 && b.hi >= 0))
 		e->flags |= GC_CHECKED;
 	if (GC_KIND_IS_FLOAT(e->kind))
@@ -408,6 +455,10 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_ROW_ID:
 			*r = t->facts->row_ids[e->ref].range;
 			e->cast_scale = t->facts->row_ids[e->ref].bits;
+			break;
+		case GC_OP_SET:
+			if (e->kind == GC_INT4)
+				*r = (GcRange) {0, e->ref - 1};
 			break;
 		case GC_OP_SCALE:
 			*r = (GcRange) {t->exprs[e->arg[0]].min_scale, t->exprs[e->arg[0]].scale};

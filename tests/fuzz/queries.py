@@ -117,8 +117,10 @@ class Expressions:
         if roll < 0.7:
             return "(%s %s %s)" % (self.gen_numeric(depth - 1), rng.choice(["+", "-", "*", "*"]),
                                     self.gen_numeric(depth - 1))
-        if roll < 0.75:
+        if roll < 0.74:
             return rng.choice(["(- %s)", "abs(%s)"]) % self.gen_numeric(depth - 1)
+        if roll < 0.78:
+            return rng.choice(["(%s / nullif(%s, 0))", "(%s / (abs(%s) + 1))"]) % (self.gen_numeric(depth - 1), self.gen_numeric(depth - 1))
         if roll < 0.87:
             return self.choice_of("numeric", depth)
         if roll < 0.95:
@@ -620,7 +622,7 @@ class Generator:
         roll = rng.random()
         if roll < 0.35:
             arg = ex.column(INTS) if rng.random() < 0.5 else ex.any(1)[0] if rng.random() < 0.3 else \
-                ex.column(("text", "int4", "date", "numeric", "bool"))
+                ex.column(("text", "int4", "date", "numeric", "bool", "float4", "float8"))
             return "%s(DISTINCT %s)" % ("count", arg or "1"), EXACT
         if roll < 0.45:
             return "%s(DISTINCT %s)" % (rng.choice(["sum", "avg", "stddev"]), ex.column(INTS) or "1"), EXACT

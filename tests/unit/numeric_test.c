@@ -16,6 +16,7 @@
 
 #define GC_FN_ONCE		static
 #define GC_NO_UNROLL
+#define GC_MAX(x, y)		((x) > (y) ? (x) : (y))
 #include "../../cuda/gc_numeric.h"
 
 #define NRANDOM			2000000
@@ -78,7 +79,7 @@ first_digit(const char *digits, int n, int scale, int *first)
 }
 
 static int
-division_scale(u128 sum, int scale, u64 count)
+division_scale(u128 sum, int scale, u64 count, int count_scale)
 {
 	char		digits[MOST_DIGITS];
 	int			first1,
@@ -86,29 +87,30 @@ division_scale(u128 sum, int scale, u64 count)
 	int			weight = first_digit(digits, decimal_digits(sum, digits), scale, &first1);
 	int			result;
 
-	weight -= first_digit(digits, decimal_digits(count, digits), 0, &first2);
+	weight -= first_digit(digits, decimal_digits(count, digits), count_scale, &first2);
 	result = 16 - 4 * (first1 <= first2 ? weight - 1 : weight);
+	scale = scale > count_scale ? scale : count_scale;
 	return result > scale ? result : scale;
 }
 
 /* What numeric_div() returns. */
 static Quotient
-divide(i128 sum, int scale, u64 count)
+divide(i128 sum, int scale, u64 count, int count_scale)
 {
 	u128		x = sum < 0 ? -(u128) sum : (u128) sum;
 	char		digits[MOST_DIGITS];
 	int			n = decimal_digits(x, digits);
-	Quotient	q = {division_scale(x, scale, count), 0, false};
+	Quotient	q = {division_scale(x, scale, count, count_scale), 0, false};
 	u128		rest = 0;
 
-	for (int i = 0; i < n + q.scale - scale; i++)
+	for (int i = 0; i < n + q.scale - scale + count_scale; i++)
 	{
 		rest = rest * 10 + (i < n ? digits[i] : 0);
 		q.large |= q.value > (((i128) 1) << 122);
 		q.value = q.large ? 0 : q.value * 10 + (i128) (rest / count);
 		rest %= count;
 	}
-	if (rest * 2 >= count)
+	if (rest >= count - rest)
 		q.value++;
 	if (sum < 0)
 		q.value = -q.value;
@@ -138,7 +140,7 @@ same_average(i128 sum, int scale, u64 count)
 {
 	i32			bad = 0;
 	i128		got;
-	Quotient	q = divide(sum, scale, count);
+	Quotient	q = divide(sum, scale, count, 0);
 	bool		large = q.large;
 
 	for (int i = q.scale; !large && i < GC_AVG_SCALE; i++)
@@ -206,7 +208,7 @@ test_known(void)
 		if (known[i].quotient[0] == '-')
 			wanted = -wanted;
 		ok(!bad && got == wanted, "%lld / %lld with scale %d is %s", (long long) known[i].sum, (long long) known[i].count, known[i].scale, known[i].quotient);
-		is(division_scale((u128) (known[i].sum < 0 ? -known[i].sum : known[i].sum), known[i].scale, (u64) known[i].count), scale, "the model has its scale");
+		is(division_scale((u128) (known[i].sum < 0 ? -known[i].sum : known[i].sum), known[i].scale, (u64) known[i].count, 0), scale, "the model has its scale");
 	}
 }
 
@@ -312,6 +314,47 @@ test_large(void)
 	}
 }
 
+/* The same of any two numerics; what 128 bits do not hold, or PostgreSQL has more digits of, is left. */
+static bool
+same_quotient(i128 x, int x_scale, i128 y, int y_scale)
+{
+	i32			bad = 0;
+	i128		got = gc_numeric_div(x, x_scale, y, y_scale, &bad);
+	Quotient	q = divide(y < 0 ? -x : x, x_scale, (u64) (y < 0 ? -y : y), y_scale);
+
+	if (gc_numeric_div_scale(x, x_scale, y, y_scale) != q.scale)
+		return false;
+	for (int i = q.scale; !q.large && i < GC_AVG_SCALE; i++)
+		q.large = __builtin_mul_overflow(q.value, (i128) 10, &q.value);
+	return bad || (!q.large && (q.scale <= GC_AVG_SCALE || x == 0) && q.value == got);
+}
+
+static void
+test_quotients(void)
+{
+	u64			wrong = 0;
+	u64			left = 0;
+	i32			bad = 0;
+
+	for (int i = 0; i < NRANDOM / 4 && wrong < 10; i++)
+	{
+		const int	xs = (int) (draw() % 13);
+		const int	ys = (int) (draw() % 13);
+		const i128	x = (i128) draw_digits(draw() % 4 == 0 ? 30 : 15);
+		const i128	y = (i128) (draw_digits(draw() % 4 == 0 ? 18 : 9) % ((u64) 1 << 62)) + 1;
+		i32			lost = 0;
+
+		wrong += !same_quotient(draw() % 2 ? -x : x, xs, draw() % 2 ? -y : y, ys);
+		(void) gc_numeric_div(x, xs, y, ys, &lost);
+		left += (u64) lost;
+	}
+	ok(wrong == 0, "quotients of numerics of any scale");
+	ok(left < NRANDOM / 8, "most of them are not left to PostgreSQL");
+	(void) gc_numeric_div(0, 2, 0, 3, &bad);
+	ok(bad, "so is division by zero");
+	ok(gc_numeric_div(10, 1, -4, 1, &bad) == -(i128) 25 * power_of_10(23), "a negative quotient");
+}
+
 int
 main(void)
 {
@@ -321,5 +364,6 @@ main(void)
 	test_halves();
 	test_powers();
 	test_large();
+	test_quotients();
 	return tap_done();
 }
