@@ -9,9 +9,9 @@ SET gpuconc.debug_offload = require;
 \set VERBOSITY default
 SELECT random() + sum(quantity) FROM sales WHERE random() < 2;
 RESET gpuconc.debug_offload;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT sum(price / 7) FROM sales;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT sum(price ^ 2) FROM sales;
 SET client_min_messages = debug1;
-SELECT sum(price / 7) FROM sales;
+SELECT sum(price ^ 2) FROM sales;
 RESET client_min_messages;
 \set VERBOSITY terse
 
@@ -24,7 +24,7 @@ SELECT q, refusal(q) FROM unnest(ARRAY[
 	'SELECT count(*) FROM sales WHERE ctid > ''(0,1)''', 'SELECT tableoid, count(*) FROM sales GROUP BY tableoid', 'SELECT max(xmin::text::int8) FROM sales', 'SELECT count(sales) FROM sales', 'SELECT count(*) FROM sales WHERE sales IS NOT NULL', 'SELECT count(*) FROM sales WHERE ROW(id, shop) IS NULL', 'SELECT count(*) FROM sales WHERE (id, shop) < (5, 7)',
 	'SELECT count(*) FROM sales WHERE shop IN (SELECT vol(1))', 'SELECT sum((SELECT max(c_id) FROM customer WHERE c_id < sales.id)) FROM sales', 'SELECT count(*) FROM sales WHERE EXISTS (SELECT FROM customer WHERE c_id < sales.id OFFSET 0)',
 	'SELECT max(ts - tz) FROM types', 'SELECT max(ts + interval ''1 day'') FROM types', 'SELECT count(*) FROM types WHERE tx = vc || nt', 'SELECT count(*) FROM types WHERE tx < vc', 'SELECT count(*) FROM types WHERE f8 = ANY (ARRAY[f4, 1])', 'SELECT sum(GREATEST(length(tx), length(vc), nn)), max(GREATEST(tx, vc)) FROM types',
-	'SELECT sum(i4 / n0) FROM types', 'SELECT sum(n / 3) FROM types', 'SELECT sum(power(f8, 2)) FROM types', 'SELECT max(i4::regclass::text) FROM types', 'SELECT max(now() - tz) FROM types', 'SELECT count(*) FROM types WHERE tz::date = ''1995-01-01'''
+	'SELECT sum(i4 / n0) FROM types', 'SELECT sum(n ^ 2) FROM types', 'SELECT sum(power(f8, 2)) FROM types', 'SELECT max(i4::regclass::text) FROM types', 'SELECT max(now() - tz) FROM types', 'SELECT count(*) FROM types WHERE tz::date = ''1995-01-01'''
 ]) AS q;
 -- levels: few enough, and too many
 SELECT check_same(format('SELECT sum(%squantity%s), count(*) FROM sales', repeat('-(', 120), repeat(')', 120)));

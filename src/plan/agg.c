@@ -32,6 +32,7 @@
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
+#include "operators.h"
 #include "sets.h"
 
 /*

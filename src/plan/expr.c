@@ -34,7 +34,6 @@
 #include "attach.h"
 #include "builder.h"
 #include "functions.h"
-#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"

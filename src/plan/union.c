@@ -36,6 +36,7 @@
 #include "expr.h"
 #include "groups.h"
 #include "lookup.h"
+#include "operators.h"
 #include "pipelines.h"
 #include "relinfo.h"
 #include "subquery.h"
