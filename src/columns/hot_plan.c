@@ -139,11 +139,15 @@ add_unread(GcHotPlan *hot, GcBlockSet *delta)
 	}
 }
 
-/* Keep the hot chunks that are worth it; the live pages of the others come into new ones. */
+/*
+ * Keep the hot chunks that are worth it; the live pages of the others come into new ones.  New columns
+ * are added to those that are kept.
+ */
 static void
 merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
 {
 	GcHotPlan  *hot = &plan->hot;
+	const bool	add = plan->nnew > 0;
 
 	qsort(lives, nlives, sizeof(GcHotLive), by_live);
 	for (uint32 i = 0; i < nlives; i++)
@@ -152,12 +156,17 @@ merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
 
 		if (l->nlive == 0)
 			continue;
-		if (plan->nnew > 0)
-			add_pages(hot, l->live, l->nlive, true);	/* it lacks the new columns */
-		else if (l->nlive <= MERGE_FACTOR * hot->npages || 2 * l->nlive < l->npages)
+		/* What lacks columns cannot be copied. */
+		if (2 * l->nlive < l->npages)
+			add_pages(hot, l->live, l->nlive, add);
+		else if (!add && l->nlive <= MERGE_FACTOR * hot->npages)
 			add_pages(hot, l->live, l->nlive, false);
 		else
+		{
 			hot->kept[hot->nkept++] = l->chunk;
+			plan->pages += add ? l->nlive : 0;
+			plan->ntodo += add;
+		}
 	}
 	qsort(hot->pages, hot->npages, sizeof(GcJobHotPage), by_block);
 }

@@ -250,15 +250,16 @@ register_cleanup(void)
  *-------------------------------------------------------------------------
  */
 
-/* The hot chunks that stay, and those to be loaded. */
+/* The hot chunks that stay, with new columns or without, and those to be loaded. */
 static void
-add_hot_chunks(GcJobData *data, const GcHotPlan *hot)
+add_hot_chunks(GcJobData *data, const GcLoadPlan *plan)
 {
+	const GcHotPlan *hot = &plan->hot;
 	GcJobChunk *chunk = data->chunks + data->nheap;
 
 	for (uint32 i = 0; i < hot->nkept; i++, chunk++)
 	{
-		chunk->state = GC_CHUNK_IDLE;
+		chunk->state = plan->nnew > 0 ? GC_CHUNK_TODO : GC_CHUNK_IDLE;
 		chunk->base = hot->kept[i];
 	}
 	for (uint32 first = 0; first < hot->npages; first += gc_chunk_pages, chunk++)
@@ -315,7 +316,7 @@ make_data(const GcLoadPlan *plan)
 		data->chunks[i].full = plan->work[i] == GC_WORK_FULL;
 		data->chunks[i].base = plan->base && i < plan->base->nheap ? (int32) i : -1;
 	}
-	add_hot_chunks(data, &plan->hot);
+	add_hot_chunks(data, plan);
 	return data;
 }
 
