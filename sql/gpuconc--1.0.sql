@@ -25,7 +25,7 @@ CREATE FUNCTION gpuconc_cache_columns(
 	OUT datid oid, OUT relid oid, OUT column_name text, OUT encoding text,
 	OUT chunks bigint, OUT rows bigint, OUT host_bytes bigint,
 	OUT device_bytes bigint, OUT pages_cached bigint,
-	OUT pages_served double precision, OUT problem text)
+	OUT hot_pages bigint, OUT hot_bytes bigint, OUT pages_served double precision, OUT problem text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -55,12 +55,14 @@ SELECT c.datid,
 	c.host_bytes,
 	c.device_bytes,
 	c.pages_cached,
+	c.hot_pages,
+	c.hot_bytes,
 	c.pages_served,
 	c.problem
 FROM gpuconc_cache_columns() AS c
 	LEFT JOIN pg_catalog.pg_database AS d ON d.oid = c.datid;
 COMMENT ON VIEW gpuconc_cache IS
-	'cached columns: encoding, size, and the share of the table''s pages that a new snapshot is served from the cache';
+	'cached columns: encoding, size, and pages that were not all-visible and the memory they take, and the share of the table''s pages that a new snapshot is served without a look at them';
 
 CREATE VIEW gpuconc_load_progress AS
 SELECT j.pid,
