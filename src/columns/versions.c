@@ -108,8 +108,7 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
  * BufferGetLSNAtomic(), but without a pin: while the header is locked, the buffer stays the
  * page's.  Each query does this for each hot page.
  *
- * A change may be under way, since the page is not locked.  Its LSN's upper half is written
- * first, so what is read is the LSN before, the new one, or one that lies beyond the former.
+ * A change may be under way, since the page is not locked: see gc_unlocked_lsn().
  */
 static inline XLogRecPtr
 recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
@@ -122,7 +121,7 @@ recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
 	GC_INIT_BUFFER_TAG(tag, rel, block);
 	state = LockBufHdr(desc);
 	if ((state & BM_VALID) && GC_BUFFER_TAGS_EQUAL(tag, desc->tag))
-		lsn = PageGetLSN(BufferGetPage(buffer));
+		lsn = gc_unlocked_lsn(BufferGetPage(buffer));
 	UnlockBufHdr(desc, state);
 	return lsn;
 }
