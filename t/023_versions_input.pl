@@ -412,6 +412,18 @@ foreach my $round (1 .. 3)
 	cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_cache WHERE relation = 'a'::regclass}),
 		'<', 4, "little room: table a has lost columns, round $round");
 }
+# How large a table will be is told from its first chunks, also where most of their pages are copied.
+$node->safe_psql('postgres', q{
+CREATE TABLE copied AS SELECT i AS id, repeat('x', 100) AS pad FROM generate_series(1, 60000) AS i;
+SET gpuconc.debug_offload = forbid;
+SELECT count(*) FROM copied});
+my $ids = 'SELECT count(*), sum(id), max(id) FROM copied';
+is_offloaded($node, $ids, 'little room: many pages');
+are_versioned($node, $ids, 'little room: many pages');
+$node->safe_psql('postgres', 'UPDATE copied SET id = -id WHERE id = 1 OR id > 20000');
+is_offloaded($node, $ids, 'little room: of which many are changed');
+are_versioned($node, $ids, 'little room: of which many are changed');
+$node->safe_psql('postgres', 'DROP TABLE copied');
 # What is used again and again stays.
 is_offloaded($node, "$part a", 'little room: some columns');
 foreach my $round (1 .. 3)

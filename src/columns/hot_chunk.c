@@ -340,10 +340,10 @@ find_rows(GcReader *reader, const GcHotPages *hot, uint32 page, OffsetNumber *of
 
 /*
  * Read a page again.  If its LSN has moved, no one is served it from this chunk any more, and NULLs
- * stand in its place.
+ * stand in its place.  False if the page has other rows all the same, which must not be.
  */
-static void
-add_page(Relation rel, GcReading *reading, const GcChunk *chunk, uint32 page, BlockNumber nblocks)
+static bool
+add_page(GcReading *reading, const GcChunk *chunk, uint32 page, BlockNumber nblocks)
 {
 	GcReader   *reader = reading->set->reader;
 	const BlockNumber block = chunk->hot->blocks[page];
@@ -354,13 +354,13 @@ add_page(Relation rel, GcReading *reading, const GcChunk *chunk, uint32 page, Bl
 	if (block >= nblocks || gc_reader_copy_page(reader, block, &buffer) != chunk->hot->lsns[page])
 	{
 		gc_encoder_add_nulls(gc_reader_encoder(reader), nrows);
-		return;
+		return true;
 	}
 	if (find_rows(reader, chunk->hot, page, offsets) != nrows)
-		elog(ERROR, "rows of block %u of relation \"%s\" are not what its LSN says", block,
-			 RelationGetRelationName(rel));
+		return false;
 	gc_reader_add_tuples(reader, offsets, nrows);
 	reading->pages_read++;
+	return true;
 }
 
 bool
@@ -373,8 +373,7 @@ gc_hot_add(GcLoader *loader, GcReading *reading)
 	for (uint32 page = 0; page < chunk->npages; page++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		add_page(loader->rel, reading, chunk, page, nblocks);
-		if (gc_met_problem(loader, reading->set))
+		if (!add_page(reading, chunk, page, nblocks) || gc_met_problem(loader, reading->set))
 			return false;
 	}
 	reading->npresent = chunk->npages;

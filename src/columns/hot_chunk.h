@@ -20,8 +20,8 @@ extern void gc_hot_begin(GcReading *reading, GcJobHotPage *wanted);
 extern bool gc_hot_read(GcLoader *loader, GcReading *reading);
 
 /*
- * Read the set's columns for the rows of a hot chunk of the base.  False if a column cannot take a
- * value.  Needs a guard.
+ * Read the set's columns for the rows of a hot chunk of the base.  False if that
+ * cannot be, or a column cannot take a value.  Needs a guard.
  */
 extern bool gc_hot_add(GcLoader *loader, GcReading *reading);
 

@@ -163,8 +163,9 @@ merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
 			add_pages(hot, l->live, l->nlive, false);
 		else
 		{
+			hot->kept_pages[hot->nkept] = l->npages;
 			hot->kept[hot->nkept++] = l->chunk;
-			plan->pages += add ? l->nlive : 0;
+			plan->pages += add ? l->npages : 0;
 			plan->ntodo += add;
 		}
 	}
@@ -181,7 +182,10 @@ keep_all(GcLoadPlan *plan)
 	for (uint32 c = base ? base->nheap : 0; base && plan->nnew == 0 && c < base->nchunks; c++)
 	{
 		if (base->chunks[c])
+		{
+			plan->hot.kept_pages[plan->hot.nkept] = base->chunks[c]->npages;
 			plan->hot.kept[plan->hot.nkept++] = c;
+		}
 	}
 }
 
@@ -196,6 +200,7 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 	uint32		nlives;
 
 	hot->kept = palloc((nhot + 1) * sizeof(int32));
+	hot->kept_pages = palloc((nhot + 1) * sizeof(uint32));
 	if (!gc_enable_versioned_pages)
 	{
 		keep_all(plan);
@@ -211,8 +216,8 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 		keep_all(plan);
 		return;
 	}
-	plan->pages += hot->npages;
 	hot->nunread = hot->npages;
 	merge(plan, lives, nlives);
+	plan->pages += hot->npages;
 	plan->ntodo += gc_hot_chunks(hot->npages);
 }
