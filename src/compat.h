@@ -13,6 +13,8 @@
 
 #include "postgres.h"
 
+#include "port/atomics.h"
+#include "storage/bufpage.h"
 #include "utils/rel.h"
 
 #if PG_VERSION_NUM < 150000
@@ -134,5 +136,20 @@
 #else
 #define GC_COPY_PRUNING(estate, from)	((void) 0)
 #endif
+
+/*
+ * The LSN of a page that is not locked, and may be changing.  PageSetLSN() stores the upper half
+ * first (seen in 15 and 18), so the lower one is read first.  Then what is read is the LSN before,
+ * the new one, or one that lies beyond the former; never one that the page had earlier.
+ */
+static inline XLogRecPtr
+gc_unlocked_lsn(Page page)
+{
+	const volatile PageXLogRecPtr *lsn = &((PageHeader) page)->pd_lsn;
+	const uint32 low = lsn->xrecoff;
+
+	pg_read_barrier();
+	return (uint64) lsn->xlogid << 32 | low;
+}
 
 #endif							/* GC_COMPAT_H */

@@ -26,15 +26,6 @@ log_statement = none
 command_ok([ 'pg_resetwal', '-e', '3', '-D', $node->data_dir ], 'a later epoch');
 start_server($node);
 
-# How many pages does this query get by version, and how many does it read itself?
-sub pages_of
-{
-	my ($server, $query) = @_;
-	my $plan = $server->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
-
-	return map { $plan =~ /$_ Pages: (\d+)/ ? $1 : 0 } ('Versioned', 'Delta');
-}
-
 $node->safe_psql('postgres', q{
 CREATE TABLE accounts (id int PRIMARY KEY, balance int, note text) WITH (fillfactor = 90);
 INSERT INTO accounts SELECT i, 100, 'n' || i % 7 FROM generate_series(1, 6000) AS i;

@@ -17,7 +17,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(answered_together new_server start_server wait_for_worker create_tables @queries
-  answer_of is_offloaded is_answered falls_back stat_of session start_query wait_until_waiting
+  answer_of is_offloaded is_answered falls_back pages_of stat_of session start_query wait_until_waiting
   wait_until log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
   scans_after keep_session query_server stop_server);
@@ -216,6 +216,15 @@ sub stat_of
 	my ($node, $column) = @_;
 
 	return query_server($node, "SELECT coalesce(($column)::text, '0') FROM gpuconc_stat");
+}
+
+# How many pages does this query get by version, and how many does it read itself?
+sub pages_of
+{
+	my ($node, $query) = @_;
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
+
+	return map { $plan =~ /$_ Pages: (\d+)/ ? $1 : 0 } ('Versioned', 'Delta');
 }
 
 # Is it answered by PostgreSQL's own plan at last, for this reason?

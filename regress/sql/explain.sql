@@ -11,7 +11,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
-		line := regexp_replace(line, '(Device|Blocks|Threads per Block|Registers per Thread|Shared Memory per Block|Kernels Compiled|Co-Running Requests|Batch|Attach Position|Copied|Read|Group Table Size|Chunks Loaded|Chunks Skipped|Builds Run|Builds Shared|Result Shared): .*', '\1: N');
+		line := regexp_replace(line, '(Device|Blocks|Threads per Block|Registers per Thread|Shared Memory per Block|Kernels Compiled|Co-Running Requests|Batch|Attach Position|Copied|Read|Group Table Size|Chunks Loaded|Pages Loaded|Chunks Skipped|Builds Run|Builds Shared|Result Shared): .*', '\1: N');
 		line := regexp_replace(line, '(Pages Served|Chunks|Kernels): [1-9]\d*', '\1: N');
 		line := regexp_replace(line, '\d+\.\d+ ms', 'N ms');
 		line := regexp_replace(line, 'Memory Usage: \d+', 'Memory Usage: N');

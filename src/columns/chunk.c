@@ -319,17 +319,35 @@ merge_dictionaries(GcLoader *loader, GcReading *reading)
 	return true;
 }
 
-/* Is there a column whose values could not all be taken, apart from those given up before? */
-static bool
-met_problem(const GcLoader *loader, const GcColumnSet *set)
+bool
+gc_met_problem(const GcLoader *loader, const GcColumnSet *set)
 {
 	for (int i = 0; i < set->ncols; i++)
 	{
-		if (gc_encoder_problem(gc_reader_encoder(set->reader), i) !=
-			pg_atomic_read_u32(&loader->job->data->cols[set->job_cols[i]].problem))
+		if (gc_encoder_problem(gc_reader_encoder(set->reader), i) != GC_COL_OK &&
+			pg_atomic_read_u32(&loader->job->data->cols[set->job_cols[i]].problem) == GC_COL_OK)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * New columns of a hot chunk of the base.  If a value cannot be taken, the chunk is given up, and its
+ * pages are as if they had never been read.
+ */
+static GcOutcome
+add_hot_guarded(GcLoader *loader, GcReading *reading)
+{
+	prepare_set(loader, reading->set);
+	if (gc_hot_add(loader, reading))
+	{
+		if (!merge_dictionaries(loader, reading))
+			return GC_READ_VOID;
+		if (!gc_met_problem(loader, reading->set))
+			return GC_READ_OK;
+	}
+	reading->npresent = 0;
+	return GC_READ_OK;
 }
 
 /*
@@ -351,7 +369,7 @@ read_hot_guarded(GcLoader *loader, GcReading *reading)
 			continue;			/* a page was refused */
 		if (!merge_dictionaries(loader, reading))
 			return GC_READ_VOID;
-		if (!met_problem(loader, reading->set))
+		if (!gc_met_problem(loader, reading->set))
 			return GC_READ_OK;
 		break;
 	}
@@ -374,7 +392,7 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 
 	reading->set = reading->full ? &loader->all : &loader->added;
 	if (reading->chunkno >= data->nheap)
-		return read_hot_guarded(loader, reading);
+		return reading->full ? read_hot_guarded(loader, reading) : add_hot_guarded(loader, reading);
 	prepare_set(loader, reading->set);
 
 	if (reading->full)

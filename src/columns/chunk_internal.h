@@ -54,6 +54,10 @@ typedef struct GcReading
 	bool	   *refused;		/* per wanted page */
 	GcHotPages *hot;			/* of what is kept, in local memory */
 	uint32		versions_size;
+	uint32		left_out_size;
 } GcReading;
+
+/* Has a column of the set met a problem, apart from those given up before? */
+extern bool gc_met_problem(const GcLoader *loader, const GcColumnSet *set);
 
 #endif							/* GC_CHUNK_INTERNAL_H */

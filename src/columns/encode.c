@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "access/htup_details.h"
 #include "fmgr.h"
 #include "utils/memutils.h"
 
@@ -319,6 +320,19 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 	}
 }
 
+/* The column, with room for the rows that were reserved; NULL if it has met a problem. */
+static inline GcStaged *
+open_column(GcEncoder *encoder, int i)
+{
+	GcStaged   *col = &encoder->cols[i];
+
+	if (col->problem)
+		return NULL;
+	if (col->stage == NULL)
+		col->stage = resize(encoder, NULL, (Size) encoder->capacity * col->width);
+	return col;
+}
+
 void
 gc_encoder_add_rows(GcEncoder *encoder, uint32 n, Datum *const *values,
 					bool *const *isnull)
@@ -326,13 +340,11 @@ gc_encoder_add_rows(GcEncoder *encoder, uint32 n, Datum *const *values,
 	reserve(encoder, n);
 	for (int i = 0; i < encoder->ncols; i++)
 	{
-		GcStaged   *col = &encoder->cols[i];
+		GcStaged   *col = open_column(encoder, i);
 		const bool *nulls = isnull[i];
 
-		if (col->problem)
+		if (col == NULL)
 			continue;
-		if (col->stage == NULL)
-			col->stage = resize(encoder, NULL, (Size) encoder->capacity * col->width);
 		if (nulls && memchr(nulls, true, n) != NULL)
 			add_nulls(encoder, col, n, nulls);
 		else
@@ -348,17 +360,36 @@ gc_encoder_add(GcEncoder *encoder, const Datum *values, const bool *isnull)
 	reserve(encoder, 1);
 	for (int i = 0; i < encoder->ncols; i++)
 	{
-		GcStaged   *col = &encoder->cols[i];
+		GcStaged   *col = open_column(encoder, i);
 
-		if (col->problem)
+		if (col == NULL)
 			continue;
-		if (col->stage == NULL)
-			col->stage = resize(encoder, NULL, (Size) encoder->capacity * col->width);
 		if (isnull[i])
 			add_nulls(encoder, col, 1, &isnull[i]);
 		add_column(col, encoder->nrows, 1, &values[i], &isnull[i]);
 	}
 	encoder->nrows++;
+}
+
+void
+gc_encoder_add_nulls(GcEncoder *encoder, uint32 n)
+{
+	const Datum values[MaxHeapTuplesPerPage] = {0};
+	bool		isnull[MaxHeapTuplesPerPage];
+
+	Assert(n <= MaxHeapTuplesPerPage);
+	memset(isnull, true, n);
+	reserve(encoder, n);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = open_column(encoder, i);
+
+		if (col == NULL)
+			continue;
+		add_nulls(encoder, col, n, isnull);
+		add_column(col, encoder->nrows, n, values, isnull);
+	}
+	encoder->nrows += n;
 }
 
 /* Rows first .. first + n - 1 of a cell as staged values: codes at their width, and the base. */
@@ -427,13 +458,10 @@ gc_encoder_add_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *c
 	reserve(encoder, n);
 	for (int i = 0; i < encoder->ncols; i++)
 	{
-		GcStaged   *col = &encoder->cols[i];
+		GcStaged   *col = open_column(encoder, i);
 
-		if (col->problem)
-			continue;
-		if (col->stage == NULL)
-			col->stage = resize(encoder, NULL, (Size) encoder->capacity * col->width);
-		add_cell(encoder, col, n, cells[i], first);
+		if (col)
+			add_cell(encoder, col, n, cells[i], first);
 	}
 	encoder->nrows += n;
 }

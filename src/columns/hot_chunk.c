@@ -11,6 +11,9 @@
  * session, if a version's transactions cannot be told by two ids (a multixact with an updater), or
  * if a version that not every snapshot sees has values in a TOAST table, which may be gone.
  *
+ * A column may be added to a hot chunk later.  A page whose LSN is the recorded one has the tuples
+ * that it had.  What was left out of them is recorded, since more would be left out now.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -121,9 +124,11 @@ gc_hot_begin(GcReading *reading, GcJobHotPage *wanted)
 	reading->refused = palloc0(reading->npages * sizeof(bool));
 	reading->row_start = palloc((reading->npages + 1) * sizeof(uint32));
 	reading->versions_size = 1024;
-	reading->hot = gc_hot_init(palloc_extended(gc_hot_size(reading->npages, 0), MCXT_ALLOC_HUGE),
-							   reading->npages);
+	reading->left_out_size = 1024;
+	reading->hot = gc_hot_init(palloc_extended(gc_hot_size(reading->npages, 0, 0), MCXT_ALLOC_HUGE),
+							   reading->npages, 0);
 	reading->hot->versions = palloc(reading->versions_size * sizeof(GcVersion));
+	reading->hot->left_out = palloc(reading->left_out_size * sizeof(uint16));
 }
 
 /* The version after the last; a page has less than MaxHeapTuplesPerPage of them. */
@@ -140,9 +145,30 @@ next_version(GcReading *reading, uint32 n)
 	return &hot->versions[n];
 }
 
+/* Note a tuple that is no row, as the nth that was left out. */
+static void
+leave_out(GcReading *reading, uint32 n, OffsetNumber offset)
+{
+	GcHotPages *hot = reading->hot;
+
+	if (n == reading->left_out_size)
+	{
+		reading->left_out_size *= 2;
+		hot->left_out = repalloc_huge(hot->left_out, reading->left_out_size * sizeof(uint16));
+	}
+	hot->left_out[n] = offset;
+}
+
+/* What has been noted of the pages so far, beside their rows. */
+typedef struct GcNoted
+{
+	uint32		nversions;
+	uint32		nleft_out;
+} GcNoted;
+
 /* Read a page of the table; false if it cannot be kept, and then nothing is appended. */
 static bool
-read_page(GcReading *reading, const GcHorizon *h, BlockNumber block, uint32 *nversions)
+read_page(GcReading *reading, const GcHorizon *h, BlockNumber block, GcNoted *noted)
 {
 	GcReader   *reader = reading->set->reader;
 	GcHotPages *hot = reading->hot;
@@ -152,7 +178,7 @@ read_page(GcReading *reading, const GcHorizon *h, BlockNumber block, uint32 *nve
 	OffsetNumber last;
 	Buffer		buffer;
 	uint32		n = 0;
-	uint32		nv = *nversions;
+	GcNoted		now = *noted;
 
 	hot->lsns[page] = gc_reader_copy_page(reader, block, &buffer);
 	pg_atomic_init_u32(&hot->buffers[page], (uint32) buffer);
@@ -162,22 +188,26 @@ read_page(GcReading *reading, const GcHorizon *h, BlockNumber block, uint32 *nve
 	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
 	{
 		HeapTupleHeader tuple = gc_reader_tuple(reader, i);
-		GcVersion  *v = next_version(reading, nv);
+		GcVersion  *v = next_version(reading, now.nversions);
 		GcTupleFate fate = tuple ? judge_tuple(h, tuple, v) : GC_TUPLE_OF_NONE;
 
 		if (fate == GC_TUPLE_REFUSED || n == MaxHeapTuplesPerPage)
 			return false;
 		if (fate == GC_TUPLE_OF_NONE)
+		{
+			if (tuple)
+				leave_out(reading, now.nleft_out++, i);
 			continue;
+		}
 		if (fate == GC_TUPLE_OF_SOME)
 		{
 			v->row = row + n;
-			nv++;
+			now.nversions++;
 		}
 		offsets[n++] = i;
 	}
 	gc_reader_add_tuples(reader, offsets, n);
-	*nversions = nv;
+	*noted = now;
 	reading->pages_read++;
 	return true;
 }
@@ -205,7 +235,7 @@ seen_by_all(const GcHorizon *h, FullTransactionId xid, bool committed)
 /* Copy a page of a hot chunk, as it was read at the time. */
 static void
 copy_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, const GcJobHotPage *from,
-		  const GcChunkColumn **cells, uint32 *nversions)
+		  const GcChunkColumn **cells, GcNoted *noted)
 {
 	const GcChunk *chunk = loader->job->data->base->chunks[from->chunk];
 	const GcHotPages *old = chunk->hot;
@@ -222,40 +252,36 @@ copy_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, const 
 	{
 		const GcVersion *o = &old->versions[i];
 		const uint32 known = pg_atomic_read_u32((pg_atomic_uint32 *) &o->known);
-		GcVersion  *v = next_version(reading, *nversions);
+		GcVersion  *v = next_version(reading, noted->nversions);
 
 		v->row = o->row - first + row;
 		v->xmin = seen_by_all(h, o->xmin, known & GC_XMIN_COMMITTED) ? InvalidFullTransactionId : o->xmin;
 		v->xmax = (known & GC_XMAX_ABORTED) ? InvalidFullTransactionId : o->xmax;
 		pg_atomic_init_u32(&v->known, known);
 		if (FullTransactionIdIsValid(v->xmin) || FullTransactionIdIsValid(v->xmax))
-			(*nversions)++;
+			noted->nversions++;
 	}
+	for (uint32 i = old->first_left_out[from->page]; i < old->first_left_out[from->page + 1]; i++)
+		leave_out(reading, noted->nleft_out++, old->left_out[i]);
 }
 
-/* Has some column met a problem that it had not before? */
-static bool
-page_has_problem(const GcLoader *loader, const GcColumnSet *set)
+/* The pages that are kept end here, for now. */
+static void
+end_page(GcReading *reading, const GcNoted *noted)
 {
-	for (int i = 0; i < set->ncols; i++)
-	{
-		if (gc_encoder_problem(gc_reader_encoder(set->reader), i) != GC_COL_OK &&
-			pg_atomic_read_u32(&loader->job->data->cols[set->job_cols[i]].problem) == GC_COL_OK)
-			return true;
-	}
-	return false;
+	reading->hot->first_version[reading->npresent] = noted->nversions;
+	reading->hot->first_left_out[reading->npresent] = noted->nleft_out;
+	reading->row_start[reading->npresent] = gc_encoder_rows(gc_reader_encoder(reading->set->reader));
 }
 
 bool
 gc_hot_read(GcLoader *loader, GcReading *reading)
 {
 	const BlockNumber nblocks = RelationGetNumberOfBlocks(loader->rel);
-	GcEncoder  *encoder = gc_reader_encoder(reading->set->reader);
-	GcHotPages *hot = reading->hot;
 	const GcHorizon h = horizon(loader->rel);
 	const GcChunkColumn **cells = NULL;
 	int32		cells_of = -1;
-	uint32		nversions = 0;
+	GcNoted		noted = {0};
 
 	reading->npresent = 0;
 	for (uint32 w = 0; w < reading->npages; w++)
@@ -265,9 +291,8 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
 		if (reading->refused[w] || from->block >= nblocks)
 			continue;
 		CHECK_FOR_INTERRUPTS();
-		hot->blocks[reading->npresent] = from->block;
-		hot->first_version[reading->npresent] = nversions;
-		reading->row_start[reading->npresent] = gc_encoder_rows(encoder);
+		reading->hot->blocks[reading->npresent] = from->block;
+		end_page(reading, &noted);
 		if (from->chunk >= 0)
 		{
 			if (from->chunk != cells_of)
@@ -275,19 +300,83 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
 				cells_of = from->chunk;
 				cells = base_cells(loader, reading, cells_of);
 			}
-			copy_page(loader, reading, &h, from, cells, &nversions);
+			copy_page(loader, reading, &h, from, cells, &noted);
 		}
-		else if (!read_page(reading, &h, from->block, &nversions))
+		else if (!read_page(reading, &h, from->block, &noted))
 			continue;
-		if (page_has_problem(loader, reading->set))
+		if (gc_met_problem(loader, reading->set))
 		{
 			reading->refused[w] = true;
 			return false;
 		}
 		reading->npresent++;
 	}
-	hot->first_version[reading->npresent] = nversions;
-	reading->row_start[reading->npresent] = gc_encoder_rows(encoder);
+	end_page(reading, &noted);
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Columns added
+ *-------------------------------------------------------------------------
+ */
+
+/* The tuples that are rows of a page of a hot chunk; the page is what it was. */
+static uint32
+find_rows(GcReader *reader, const GcHotPages *hot, uint32 page, OffsetNumber *offsets)
+{
+	const OffsetNumber last = gc_reader_last_offset(reader);
+	uint32		skip = hot->first_left_out[page];
+	uint32		n = 0;
+
+	for (OffsetNumber i = FirstOffsetNumber; i <= last && n < MaxHeapTuplesPerPage; i++)
+	{
+		if (skip < hot->first_left_out[page + 1] && hot->left_out[skip] == i)
+			skip++;
+		else if (gc_reader_tuple(reader, i))
+			offsets[n++] = i;
+	}
+	return n;
+}
+
+/*
+ * Read a page again.  If its LSN has moved, no one is served it from this chunk any more, and NULLs
+ * stand in its place.  False if the page has other rows all the same, which must not be.
+ */
+static bool
+add_page(GcReading *reading, const GcChunk *chunk, uint32 page, BlockNumber nblocks)
+{
+	GcReader   *reader = reading->set->reader;
+	const BlockNumber block = chunk->hot->blocks[page];
+	const uint32 nrows = chunk->row_start[page + 1] - chunk->row_start[page];
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	Buffer		buffer;
+
+	if (block >= nblocks || gc_reader_copy_page(reader, block, &buffer) != chunk->hot->lsns[page])
+	{
+		gc_encoder_add_nulls(gc_reader_encoder(reader), nrows);
+		return true;
+	}
+	if (find_rows(reader, chunk->hot, page, offsets) != nrows)
+		return false;
+	gc_reader_add_tuples(reader, offsets, nrows);
+	reading->pages_read++;
+	return true;
+}
+
+bool
+gc_hot_add(GcLoader *loader, GcReading *reading)
+{
+	const BlockNumber nblocks = RelationGetNumberOfBlocks(loader->rel);
+	const GcJobData *data = loader->job->data;
+	const GcChunk *chunk = data->base->chunks[data->chunks[reading->chunkno].base];
+
+	for (uint32 page = 0; page < chunk->npages; page++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!add_page(reading, chunk, page, nblocks) || gc_met_problem(loader, reading->set))
+			return false;
+	}
+	reading->npresent = chunk->npages;
 	return true;
 }
 
@@ -301,9 +390,10 @@ gc_hot_make_chunk(const GcReading *reading)
 	const GcHotPages *from = reading->hot;
 	const uint32 npages = reading->npresent;
 	const uint32 nversions = from->first_version[npages];
+	const uint32 nleft_out = from->first_left_out[npages];
 	Size		starts = (npages + 1) * sizeof(uint32);
 	Size		header = MAXALIGN(sizeof(GcChunk));
-	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) + gc_hot_size(npages, nversions),
+	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) + gc_hot_size(npages, nversions, nleft_out),
 									 sizeof(GcObject));
 	GcHotPages *hot;
 
@@ -317,11 +407,13 @@ gc_hot_make_chunk(const GcReading *reading)
 	chunk->present = NULL;
 	chunk->row_start = (uint32 *) ((char *) chunk + header);
 	memcpy(chunk->row_start, reading->row_start, starts);
-	chunk->hot = hot = gc_hot_init((char *) chunk->row_start + MAXALIGN(starts), npages);
+	chunk->hot = hot = gc_hot_init((char *) chunk->row_start + MAXALIGN(starts), npages, nversions);
 	memcpy(hot->blocks, from->blocks, npages * sizeof(BlockNumber));
 	memcpy(hot->lsns, from->lsns, npages * sizeof(XLogRecPtr));
 	memcpy(hot->buffers, from->buffers, npages * sizeof(pg_atomic_uint32));
 	memcpy(hot->first_version, from->first_version, (npages + 1) * sizeof(uint32));
+	memcpy(hot->first_left_out, from->first_left_out, (npages + 1) * sizeof(uint32));
 	memcpy(hot->versions, from->versions, (Size) nversions * sizeof(GcVersion));
+	memcpy(hot->left_out, from->left_out, (Size) nleft_out * sizeof(uint16));
 	return chunk;
 }

@@ -19,6 +19,12 @@ extern void gc_hot_begin(GcReading *reading, GcJobHotPage *wanted);
  */
 extern bool gc_hot_read(GcLoader *loader, GcReading *reading);
 
+/*
+ * Read the set's columns for the rows of a hot chunk of the base.  False if that
+ * cannot be, or a column cannot take a value.  Needs a guard.
+ */
+extern bool gc_hot_add(GcLoader *loader, GcReading *reading);
+
 /* The chunk of what was read, without its columns; NULL without memory. */
 extern GcChunk *gc_hot_make_chunk(const GcReading *reading);
 

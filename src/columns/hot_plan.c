@@ -139,11 +139,15 @@ add_unread(GcHotPlan *hot, GcBlockSet *delta)
 	}
 }
 
-/* Keep the hot chunks that are worth it; the live pages of the others come into new ones. */
+/*
+ * Keep the hot chunks that are worth it; the live pages of the others come into new ones.  New columns
+ * are added to those that are kept.
+ */
 static void
 merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
 {
 	GcHotPlan  *hot = &plan->hot;
+	const bool	add = plan->nnew > 0;
 
 	qsort(lives, nlives, sizeof(GcHotLive), by_live);
 	for (uint32 i = 0; i < nlives; i++)
@@ -152,12 +156,18 @@ merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
 
 		if (l->nlive == 0)
 			continue;
-		if (plan->nnew > 0)
-			add_pages(hot, l->live, l->nlive, true);	/* it lacks the new columns */
-		else if (l->nlive <= MERGE_FACTOR * hot->npages || 2 * l->nlive < l->npages)
+		/* What lacks columns cannot be copied. */
+		if (2 * l->nlive < l->npages)
+			add_pages(hot, l->live, l->nlive, add);
+		else if (!add && l->nlive <= MERGE_FACTOR * hot->npages)
 			add_pages(hot, l->live, l->nlive, false);
 		else
+		{
+			hot->kept_pages[hot->nkept] = l->npages;
 			hot->kept[hot->nkept++] = l->chunk;
+			plan->pages += add ? l->npages : 0;
+			plan->ntodo += add;
+		}
 	}
 	qsort(hot->pages, hot->npages, sizeof(GcJobHotPage), by_block);
 }
@@ -172,7 +182,10 @@ keep_all(GcLoadPlan *plan)
 	for (uint32 c = base ? base->nheap : 0; base && plan->nnew == 0 && c < base->nchunks; c++)
 	{
 		if (base->chunks[c])
+		{
+			plan->hot.kept_pages[plan->hot.nkept] = base->chunks[c]->npages;
 			plan->hot.kept[plan->hot.nkept++] = c;
+		}
 	}
 }
 
@@ -187,6 +200,7 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 	uint32		nlives;
 
 	hot->kept = palloc((nhot + 1) * sizeof(int32));
+	hot->kept_pages = palloc((nhot + 1) * sizeof(uint32));
 	if (!gc_enable_versioned_pages)
 	{
 		keep_all(plan);
@@ -202,8 +216,8 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 		keep_all(plan);
 		return;
 	}
-	plan->pages += hot->npages;
 	hot->nunread = hot->npages;
 	merge(plan, lives, nlives);
+	plan->pages += hot->npages;
 	plan->ntodo += gc_hot_chunks(hot->npages);
 }

@@ -250,15 +250,17 @@ register_cleanup(void)
  *-------------------------------------------------------------------------
  */
 
-/* The hot chunks that stay, and those to be loaded. */
+/* The hot chunks that stay, with new columns or without, and those to be loaded. */
 static void
-add_hot_chunks(GcJobData *data, const GcHotPlan *hot)
+add_hot_chunks(GcJobData *data, const GcLoadPlan *plan)
 {
+	const GcHotPlan *hot = &plan->hot;
 	GcJobChunk *chunk = data->chunks + data->nheap;
 
 	for (uint32 i = 0; i < hot->nkept; i++, chunk++)
 	{
-		chunk->state = GC_CHUNK_IDLE;
+		chunk->state = plan->nnew > 0 ? GC_CHUNK_TODO : GC_CHUNK_IDLE;
+		chunk->npages = hot->kept_pages[i];
 		chunk->base = hot->kept[i];
 	}
 	for (uint32 first = 0; first < hot->npages; first += gc_chunk_pages, chunk++)
@@ -313,9 +315,10 @@ make_data(const GcLoadPlan *plan)
 	{
 		data->chunks[i].state = plan->work[i] == GC_WORK_NONE ? GC_CHUNK_IDLE : GC_CHUNK_TODO;
 		data->chunks[i].full = plan->work[i] == GC_WORK_FULL;
+		data->chunks[i].npages = plan->chunk_pages[i];
 		data->chunks[i].base = plan->base && i < plan->base->nheap ? (int32) i : -1;
 	}
-	add_hot_chunks(data, &plan->hot);
+	add_hot_chunks(data, plan);
 	return data;
 }
 
@@ -363,7 +366,7 @@ fill_slot(GcJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
 	job->chunks_done = 0;
 	job->next = 0;
 	job->pages_total = plan->pages;
-	job->pages_read = 0;
+	job->pages_done = job->pages_read = 0;
 	job->bytes = 0;
 	job->err.code = GC_OK;
 	job->err.detail[0] = '\0';
@@ -599,6 +602,7 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 			memcpy(data->cells + mine.chunk * data->ncols, cells,
 				   data->ncols * sizeof(GcChunkColumn *));
 		job->chunks_done++;
+		job->pages_done += claimed->npages;
 		job->pages_read += pages_read;
 		job->bytes += in_hand_bytes();
 		gc_job_let_go_in_hand();
@@ -638,8 +642,8 @@ gc_job_projected_bytes(void)
 
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
 	bytes = job->bytes;
-	if (job->pages_read > 0 && job->pages_read < job->pages_total)
-		share = (double) job->pages_read / job->pages_total;
+	if (job->pages_done > 0 && job->pages_done < job->pages_total)
+		share = (double) job->pages_done / job->pages_total;
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 	return bytes / share;
 }

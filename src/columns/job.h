@@ -72,7 +72,7 @@ typedef struct GcJobChunk
 	int			owner;			/* process number of the participant that CLAIMED it */
 	int32		base;			/* the same chunk's number in the base, or -1 */
 	uint32		first_page;		/* of a hot chunk to be loaded: its pages, in hot_pages */
-	uint32		npages;
+	uint32		npages;			/* whose rows the chunk will have, as was expected at the start */
 	GcChunk    *chunk;			/* REPLACED */
 } GcJobChunk;
 
@@ -118,7 +118,8 @@ typedef struct GcJob
 	uint32		chunks_total;
 	uint32		chunks_done;
 	uint32		next;			/* no chunk before this one is TODO */
-	uint64		pages_total;	/* to be read, as was expected at the start */
+	uint64		pages_total;	/* npages of all chunks that are to be done */
+	uint64		pages_done;		/* and of those that are */
 	uint64		pages_read;
 	Size		bytes;			/* of results handed in */
 	GcError		err;			/* code is GC_OK unless failed */
@@ -131,6 +132,7 @@ typedef struct GcHotPlan
 {
 	uint32		nkept;
 	int32	   *kept;			/* their numbers in the base */
+	uint32	   *kept_pages;		/* and how many pages they have */
 	uint32		npages;
 	uint32		nunread;		/* of them, to be read */
 	GcJobHotPage *pages;		/* of new hot chunks, ascending by block */
@@ -144,7 +146,7 @@ typedef struct GcLoadPlan
 	BlockNumber nblocks;
 	uint32		nchunks;		/* of the heap; hot ones come behind */
 	uint32		ntodo;
-	uint64		pages;			/* to be read */
+	uint64		pages;			/* of chunks that are to be done: read, or copied */
 	int			ncols;
 	int			nnew;			/* columns that the base does not have */
 	GcColSpec  *specs;
@@ -155,6 +157,7 @@ typedef struct GcLoadPlan
 	bool	   *again;			/* had a problem, and is new for a retry */
 	uint64		stamp;			/* of the map, before anything is read */
 	uint8	   *work;			/* per chunk: GcChunkWork */
+	uint32	   *chunk_pages;	/* and the pages that it will have */
 	GcHotPlan	hot;
 	Size		bytes;			/* estimate */
 } GcLoadPlan;

@@ -198,6 +198,7 @@ plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged
 	}
 
 	plan->work = palloc_extended(Max(plan->nchunks, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	plan->chunk_pages = palloc_extended(Max(plan->nchunks, 1) * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint32 i = 0; i < plan->nchunks; i++)
 	{
 		const GcChunkJudgement *j = &judged[i];
@@ -206,8 +207,9 @@ plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged
 		if (plan->work[i] == GC_WORK_NONE)
 			continue;
 		plan->ntodo++;
-		plan->pages += j->served + j->reloadable;
-		bytes += (double) (j->served + j->reloadable) * rows_per_page(load->rel) *
+		plan->chunk_pages[i] = j->served + j->reloadable;
+		plan->pages += plan->chunk_pages[i];
+		bytes += (double) plan->chunk_pages[i] * rows_per_page(load->rel) *
 			(plan->work[i] == GC_WORK_FULL ? all_width : new_width);
 	}
 	plan->bytes = bytes;
@@ -304,6 +306,7 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 	{
 		stats->chunks_loaded += job->chunks_done;
 		stats->pages_read += job->pages_read;
+		stats->pages_begun += job->starter_pid == MyProcPid ? job->pages_read : 0;
 		stats->workers += job->workers_seen;
 	}
 	code = job->err.code;

@@ -19,6 +19,7 @@ typedef struct GcLoadStats
 {
 	uint32		chunks_loaded;
 	uint64		pages_read;
+	uint64		pages_begun;	/* of these, by loads that this process began */
 	int			workers;		/* background workers that took part */
 	double		ms;
 } GcLoadStats;

@@ -26,19 +26,19 @@
 #define PREFETCH_PAGES	8
 
 Size
-gc_hot_size(uint32 npages, uint32 nversions)
+gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out)
 {
 	Size		size = MAXALIGN(sizeof(GcHotPages));
 
 	size += MAXALIGN(npages * sizeof(BlockNumber));
 	size += MAXALIGN(npages * sizeof(XLogRecPtr));
 	size += MAXALIGN(npages * sizeof(pg_atomic_uint32));
-	size += MAXALIGN((npages + 1) * sizeof(uint32));
-	return size + (Size) nversions * sizeof(GcVersion);
+	size += 2 * MAXALIGN((npages + 1) * sizeof(uint32));
+	return size + (Size) nversions * sizeof(GcVersion) + (Size) nleft_out * sizeof(uint16);
 }
 
 GcHotPages *
-gc_hot_init(void *memory, uint32 npages)
+gc_hot_init(void *memory, uint32 npages, uint32 nversions)
 {
 	GcHotPages *hot = memory;
 	char	   *p = (char *) memory + MAXALIGN(sizeof(GcHotPages));
@@ -51,7 +51,10 @@ gc_hot_init(void *memory, uint32 npages)
 	p += MAXALIGN(npages * sizeof(pg_atomic_uint32));
 	hot->first_version = (uint32 *) p;
 	p += MAXALIGN((npages + 1) * sizeof(uint32));
+	hot->first_left_out = (uint32 *) p;
+	p += MAXALIGN((npages + 1) * sizeof(uint32));
 	hot->versions = (GcVersion *) p;
+	hot->left_out = (uint16 *) (hot->versions + nversions);
 	return hot;
 }
 
@@ -105,8 +108,7 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
  * BufferGetLSNAtomic(), but without a pin: while the header is locked, the buffer stays the
  * page's.  Each query does this for each hot page.
  *
- * A change may be under way, since the page is not locked.  Its LSN's upper half is written
- * first, so what is read is the LSN before, the new one, or one that lies beyond the former.
+ * A change may be under way, since the page is not locked: see gc_unlocked_lsn().
  */
 static inline XLogRecPtr
 recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
@@ -119,7 +121,7 @@ recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
 	GC_INIT_BUFFER_TAG(tag, rel, block);
 	state = LockBufHdr(desc);
 	if ((state & BM_VALID) && GC_BUFFER_TAGS_EQUAL(tag, desc->tag))
-		lsn = PageGetLSN(BufferGetPage(buffer));
+		lsn = gc_unlocked_lsn(BufferGetPage(buffer));
 	UnlockBufHdr(desc, state);
 	return lsn;
 }

@@ -53,12 +53,14 @@ struct GcHotPages
 	XLogRecPtr *lsns;			/* when they were read; never 0 */
 	pg_atomic_uint32 *buffers;	/* where they were last found; a hint */
 	uint32	   *first_version;	/* npages + 1: by page, in versions */
+	uint32	   *first_left_out; /* npages + 1: by page, in left_out */
 	GcVersion  *versions;		/* ascending by row */
+	uint16	   *left_out;		/* tuples that are no rows: their offsets, ascending */
 };
 
-/* Bytes of a GcHotPages; and one that is laid out there, empty. */
-extern Size gc_hot_size(uint32 npages, uint32 nversions);
-extern GcHotPages *gc_hot_init(void *memory, uint32 npages);
+/* Bytes of a GcHotPages; and one that is laid out there, empty, with room for so many versions. */
+extern Size gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out);
+extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions);
 
 /*
  * The 64 bits of a transaction id.  `next` is what was the next one lately; ids given out since may be

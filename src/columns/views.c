@@ -257,10 +257,35 @@ typedef struct GcDirSummary
 {
 	int64		chunks;
 	int64		pages;
+	int64		hot_pages;
+	int64		hot_bytes;		/* of hot chunks with their columns */
 	double		share;
 } GcDirSummary;
 
-#define CACHE_COLUMNS	11
+#define CACHE_COLUMNS	13
+
+static GcDirSummary
+summarize(const GcDirectory *dir)
+{
+	GcDirSummary summary = {.share = served_share(dir)};
+
+	for (uint32 i = 0; i < dir->nchunks; i++)
+	{
+		const GcChunk *chunk = dir->chunks[i];
+
+		if (chunk == NULL)
+			continue;
+		summary.chunks++;
+		summary.pages += chunk->npresent;
+		if (chunk->hot == NULL)
+			continue;
+		summary.hot_pages += chunk->npresent;
+		summary.hot_bytes += chunk->obj.size;
+		for (uint32 c = 0; c < dir->ncolumns; c++)
+			summary.hot_bytes += GC_CELL(dir, i, c) ? GC_CELL(dir, i, c)->obj.size : 0;
+	}
+	return summary;
+}
 
 static void
 put_column(ReturnSetInfo *rsinfo, const GcDirectory *dir, const GcDirColumn *column,
@@ -286,6 +311,8 @@ put_column(ReturnSetInfo *rsinfo, const GcDirectory *dir, const GcDirColumn *col
 	values[i++] = Int64GetDatum(column ? (int64) column->bytes : 0);
 	values[i++] = Int64GetDatum(column ? (int64) pg_atomic_read_u64(&column->state->device_bytes) : 0);
 	values[i++] = Int64GetDatum(summary->pages);
+	values[i++] = Int64GetDatum(summary->hot_pages);
+	values[i++] = Int64GetDatum(summary->hot_bytes);
 	nulls[i] = summary->share < 0;
 	values[i++] = Float8GetDatum(summary->share);
 	nulls[i] = column == NULL || column->problem == GC_COL_OK;
@@ -310,19 +337,11 @@ gpuconc_cache_columns(PG_FUNCTION_ARGS)
 	for (int d = 0; d < ndirs; d++)
 	{
 		GcDirectory *dir = dirs[d];
-		GcDirSummary summary = {0};
+		GcDirSummary summary;
 
 		if (!may_see(dir->key.dbid, dir->key.relid))
 			continue;
-		for (uint32 i = 0; i < dir->nchunks; i++)
-		{
-			if (dir->chunks[i])
-			{
-				summary.chunks++;
-				summary.pages += dir->chunks[i]->npresent;
-			}
-		}
-		summary.share = served_share(dir);
+		summary = summarize(dir);
 		for (uint32 c = 0; c < dir->ncolumns; c++)
 			put_column(rsinfo, dir, &dir->columns[c], &summary);
 

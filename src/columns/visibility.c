@@ -478,6 +478,7 @@ void
 gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
 	const bool	told = dir != NULL && told_by_xmax(snapshot);
+	uint64		rows;
 
 	Assert(dir == NULL || gc_guard_held());
 	if (told && serve_whole(rel, dir, snapshot, served))
@@ -485,8 +486,10 @@ gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	gc_serve_judged(rel, dir, served, NULL);
 	if (told && served->complete)
 		note_whole(dir, snapshot, served->nblocks);
+	rows = served->rows_served;
 	if (gc_enable_versioned_pages)
 		gc_serve_versions(rel, dir, snapshot, served);
+	served->rows_versioned = served->rows_served - rows;
 }
 
 /*-------------------------------------------------------------------------

@@ -42,6 +42,7 @@ typedef struct GcServed
 	BlockNumber pages_delta;
 	uint64		rows_served;
 	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
+	uint64		rows_versioned; /* of rows_served: from those pages */
 	BlockNumber pages_looked_at;	/* for it: their LSNs were */
 	BlockNumber pages_own;		/* of pages_delta: valid there, but changed by this session */
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload

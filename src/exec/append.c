@@ -218,6 +218,8 @@ combine_served(GcInputState *in)
 		all->nranges += s->nranges;
 		all->pages_served += s->pages_served;
 		all->pages_versioned += s->pages_versioned;
+		all->pages_looked_at += s->pages_looked_at;
+		all->rows_versioned += s->rows_versioned;
 		all->pages_delta += s->pages_delta;
 		all->rows_served += s->rows_served;
 		/* A part without a directory that is complete has no rows. */

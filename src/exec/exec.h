@@ -113,6 +113,8 @@ typedef struct GcScanStats
 	GcRunInfo	run;			/* of the last offloaded execution */
 	uint64		pages_served;
 	uint64		pages_versioned;
+	uint64		pages_looked_at;
+	uint64		rows_versioned;
 	uint64		pages_delta;
 	uint64		rows_delta;
 	uint64		rows_source;
@@ -120,6 +122,7 @@ typedef struct GcScanStats
 	uint32		chunks_skipped;
 	uint64		groups;			/* room in the group table */
 	uint32		chunks_loaded;
+	uint64		pages_loaded;
 	double		load_ms;
 	double		bind_ms;
 	double		decode_ms;

@@ -273,6 +273,8 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyUInteger("Chunks", NULL, s->chunks, es);
 	ExplainPropertyUInteger("Chunks Skipped", NULL, s->chunks_skipped, es);
 	ExplainPropertyUInteger("Chunks Loaded", NULL, s->chunks_loaded, es);
+	ExplainPropertyUInteger("Pages Loaded", NULL, s->pages_loaded, es);
+	ExplainPropertyUInteger("Pages Looked At", NULL, s->pages_looked_at, es);
 	ExplainPropertyUInteger("Row Source Rows", NULL, s->rows_source, es);
 	explain_lookups(s, es);
 	ExplainPropertyText("Group Table", s->group_mode, es);

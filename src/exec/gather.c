@@ -196,6 +196,8 @@ load_table(GcScanState *node, GcInputState *in, GcError *err)
 	}
 
 	node->stats.chunks_loaded += stats.chunks_loaded;
+	node->stats.pages_loaded += stats.pages_read;
+	pg_atomic_fetch_add_u64(&gc_stats()->pages_loaded, stats.pages_begun);
 	node->stats.load_ms += stats.ms;
 	return code;
 }
@@ -360,6 +362,8 @@ judge_table(GcScanState *node, GcInputState *in, GcError *err)
 		gc_load_in_background(in->rel);
 	node->stats.pages_served += in->served.pages_served;
 	node->stats.pages_versioned += in->served.pages_versioned;
+	node->stats.pages_looked_at += in->served.pages_looked_at;
+	node->stats.rows_versioned += in->served.rows_versioned;
 	node->stats.pages_delta += in->served.pages_delta;
 	in->private = NULL;
 	in->private_rows = 0;
@@ -411,7 +415,8 @@ gc_serve_inputs(GcBinding *b)
 	GcScanState *node = b->node;
 	GcCode		code = GC_OK;
 
-	node->stats.pages_served = node->stats.pages_versioned = node->stats.pages_delta = node->stats.rows_delta = 0;
+	node->stats.pages_served = node->stats.pages_versioned = node->stats.pages_looked_at = 0;
+	node->stats.pages_delta = node->stats.rows_delta = node->stats.rows_versioned = 0;
 	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
 	{
 		GcInputState *in = &node->inputs[i];

@@ -175,6 +175,8 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	pg_atomic_fetch_add_u64(&s->builds_shared, info->builds_shared);
 	pg_atomic_fetch_add_u64(&s->results_shared, info->shared_result);
 	pg_atomic_fetch_add_u64(&s->rows_delta, node->stats.rows_delta);
+	pg_atomic_fetch_add_u64(&s->rows_versioned, node->stats.rows_versioned);
+	pg_atomic_fetch_add_u64(&s->pages_delta, node->stats.pages_delta);
 }
 
 /* What a failed attempt teaches; true if another one makes sense. */

@@ -30,6 +30,12 @@ CREATE FUNCTION gpuconc_columns_test_versions(rel regclass,
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
+-- What is cached of a table: of each chunk, a row for each column, with the identity of its data.
+CREATE FUNCTION gpuconc_columns_test_cells(rel regclass,
+	OUT chunk integer, OUT hot boolean, OUT pages integer, OUT col name, OUT id bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
 -- Why a table, or one of its columns, cannot be cached; NULL if it can.
 CREATE FUNCTION gpuconc_columns_test_reason(rel regclass, col name DEFAULT NULL)
 RETURNS text

@@ -47,6 +47,7 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_scan);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_cells);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_reason);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_refresh);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_numeric);
@@ -516,6 +517,41 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.pages_own);
 	values[5] = Int64GetDatum(served.pages_delta);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+Datum
+gpuconc_columns_test_cells(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	rel;
+	GcDirectory *dir;
+
+	require_superuser();
+	InitMaterializedSRF(fcinfo, 0);
+	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	gc_guard_enter();
+	dir = usable_directory(rel);
+	for (uint32 i = 0; dir && i < dir->nchunks; i++)
+	{
+		const GcChunk *chunk = dir->chunks[i];
+
+		for (uint32 c = 0; chunk && c < dir->ncolumns; c++)
+		{
+			const GcChunkColumn *cell = GC_CELL(dir, i, c);
+			Datum		values[5];
+			bool		nulls[5] = {false, false, false, false, cell == NULL};
+
+			values[0] = Int32GetDatum(i);
+			values[1] = BoolGetDatum(chunk->hot != NULL);
+			values[2] = Int32GetDatum(chunk->npresent);
+			values[3] = DirectFunctionCall1(namein, CStringGetDatum(get_attname(RelationGetRelid(rel), dir->columns[c].spec.attnum, false)));
+			values[4] = Int64GetDatum(cell ? cell->obj.region_id : 0);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		}
+	}
+	gc_guard_leave();
+	relation_close(rel, AccessShareLock);
+	return (Datum) 0;
 }
 
 Datum

@@ -39,7 +39,7 @@ ROLLBACK;
 
 -- the view
 SELECT datname = current_database() AS here, relation, column_name, encoding, chunks, rows,
-	host_bytes > 0 AS host_bytes, device_bytes, pages_cached, pages_served, problem
+	host_bytes > 0 AS host_bytes, device_bytes, pages_cached, hot_pages, hot_bytes, pages_served, problem
 FROM gpuconc_cache ORDER BY relation::text, column_name;
 SET ROLE gpuconc_reader;
 SELECT relation, column_name, encoding FROM gpuconc_cache ORDER BY relation::text, column_name;
@@ -51,6 +51,16 @@ RESET ROLE;
 -- pages that have changed since
 UPDATE unseen SET a = -a WHERE a = 1;
 SELECT pages_served FROM gpuconc_cache WHERE relation = 'unseen'::regclass;
+
+-- they are hot, once they are read again; and all there is to be told of them goes with the table
+SELECT hot_pages, hot_bytes FROM gpuconc_cache WHERE relation = 'unseen'::regclass;
+SET gpuconc.debug_hot_pages = 1;
+SELECT code FROM gpuconc_columns_test_load('unseen');
+SELECT pages_served, hot_pages, hot_bytes > 0 AS bytes FROM gpuconc_cache WHERE relation = 'unseen'::regclass;
+RESET gpuconc.debug_hot_pages;
+VACUUM unseen;
+SELECT code FROM gpuconc_columns_test_load('unseen');
+SELECT pages_served, hot_pages, hot_bytes FROM gpuconc_cache WHERE relation = 'unseen'::regclass;
 
 -- eviction by the owner
 SELECT gpuconc_evict('seen') > 0 AS evicted;
