@@ -32,7 +32,6 @@
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
-#include "operators.h"
 #include "sets.h"
 
 /*

@@ -34,6 +34,7 @@
 #include "attach.h"
 #include "builder.h"
 #include "functions.h"
+#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"

@@ -28,10 +28,4 @@ extern bool gc_cast_supported(GcKind from, GcKind to);
 /* Is this call what a cast between its argument's and its result's type does? */
 extern bool gc_is_cast_call(FuncExpr *f);
 
-/*
- * Is an expression free of quotients of numerics, averages too, which have digits of their own in each row?  Sets a
- * reason if not: that they are `what`.
- */
-extern bool gc_no_quotient(GcTranslation *tr, int e, const char *what);
-
 #endif							/* GC_OPERATORS_H */

@@ -36,7 +36,6 @@
 #include "expr.h"
 #include "groups.h"
 #include "lookup.h"
-#include "operators.h"
 #include "pipelines.h"
 #include "relinfo.h"
 #include "subquery.h"
