@@ -27,6 +27,7 @@
 #include "plan/hooks.h"
 #include "queue/batchlog.h"
 #include "queue/queue.h"
+#include "queue/reasons.h"
 #include "settings.h"
 #include "worker/worker.h"
 
@@ -50,8 +51,10 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
 	RequestAddinShmemSpace(gc_batchlog_shmem_size());
+	RequestAddinShmemSpace(gc_reasons_shmem_size());
 	RequestNamedLWLockTranche("gpuconc_columns", GC_NLOCKS);
 	RequestNamedLWLockTranche("gpuconc_batchlog", 1);
+	RequestNamedLWLockTranche("gpuconc_reasons", 1);
 }
 
 static void
@@ -68,6 +71,7 @@ gc_shmem_startup(void)
 	gc_load_shmem_init();
 	gc_queue_shmem_init();
 	gc_batchlog_shmem_init();
+	gc_reasons_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }
 

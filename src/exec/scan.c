@@ -31,6 +31,7 @@
 #include "result.h"
 #include "scan.h"
 #include "../columns/epoch.h"
+#include "../queue/reasons.h"
 #include "../report.h"
 #include "../force.h"
 #include "../settings.h"
@@ -296,6 +297,24 @@ run_on_device(GcScanState *node, GcError *err)
 	return code == GC_OK ? gc_fail(err, GC_UNSUPPORTED, "It failed too often.") : code;
 }
 
+/* Count a fallback for each table that the node reads. */
+static void
+count_fallback(const GcScanState *node, GcCode code)
+{
+	const GcPlan *plan = node->plan;
+
+	pg_atomic_fetch_add_u64(&gc_stats()->fallbacks[code], 1);
+	for (int i = 0; i < plan->ninputs; i++)
+	{
+		const GcPlanInput *in = &plan->inputs[i];
+
+		if (OidIsValid(in->relid))
+			gc_reason_count(in->relid, true, gc_code_name(code));
+		for (int k = 0; k < in->nparts && !OidIsValid(in->relid); k++)
+			gc_reason_count(GC_PLAN_PARTS(plan)[in->first_part + k].relid, true, gc_code_name(code));
+	}
+}
+
 static void
 start(GcScanState *node)
 {
@@ -319,7 +338,7 @@ start(GcScanState *node)
 
 	strlcpy(node->stats.last_reason, err.detail, sizeof(node->stats.last_reason));
 	node->stats.fallbacks++;
-	pg_atomic_fetch_add_u64(&gc_stats()->fallbacks[code], 1);
+	count_fallback(node, code);
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));

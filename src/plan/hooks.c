@@ -35,6 +35,7 @@
 #include "../compat.h"
 #include "whole.h"
 #include "../queue/queue.h"
+#include "../queue/reasons.h"
 #include "../force.h"
 #include "../settings.h"
 
@@ -134,6 +135,50 @@ worth_rewriting(void)
 	return gc_rewriting_allowed() && state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
 }
 
+/* Tables of a query, counted at most. */
+#define MOST_TABLES		16
+
+typedef struct Tables
+{
+	int			n;
+	Oid			relids[MOST_TABLES];
+} Tables;
+
+static bool
+find_tables(Node *node, void *context)
+{
+	Tables	   *tables = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte->rtekind == RTE_RELATION && rte->relid >= FirstNormalObjectId && tables->n < MOST_TABLES)
+			tables->relids[tables->n++] = rte->relid;
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, find_tables, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, find_tables, context);
+}
+
+/* Count a refusal for each table that the query named before it was planned. */
+static void
+count_refusal(const Tables *tables, const char *refusal)
+{
+	for (int i = 0; i < tables->n && refusal[0] != '\0'; i++)
+	{
+		bool		again = false;
+
+		for (int k = 0; k < i; k++)
+			again |= tables->relids[k] == tables->relids[i];
+		if (!again)
+			gc_reason_count(tables->relids[i], false, refusal);
+	}
+}
+
 /* Is the plan of the rewritten query one to keep, if it is cheaper than the original's? */
 static bool
 worth_comparing(PlannedStmt *rewritten)
@@ -151,12 +196,14 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 {
 	char		refusal[sizeof(last_refusal)];
 	Query	   *rewritten;
+	Tables		tables = {0};
 	PlannedStmt *first = NULL;
 	PlannedStmt *stmt;
 
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
 
+	(void) find_tables((Node *) parse, &tables);
 	rewritten = worth_rewriting() ?
 		gc_rewrite(parse, (options & CURSOR_OPT_FAST_PLAN) != 0, params) : NULL;
 	if (rewritten)
@@ -178,6 +225,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 			strlcpy(refusal, refused, sizeof(refusal));
 	}
 	strlcpy(last_refusal, refusal, sizeof(last_refusal));
+	count_refusal(&tables, refusal);
 	return stmt;
 }
 

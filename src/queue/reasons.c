@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * reasons.c
+ *	  Why queries of a table were PostgreSQL's: counts by table and reason.
+ *
+ * Process and threads: backends.  A hash table in main shared memory, made at server
+ * start and never freed.  Lock: its own LWLock, held for a look-up, and exclusively only
+ * for a reason that is new.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "reasons.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "utils/hsearch.h"
+
+static HTAB *reasons = NULL;
+static LWLock *lock = NULL;
+
+Size
+gc_reasons_shmem_size(void)
+{
+	return hash_estimate_size(GC_REASONS, sizeof(GcReason));
+}
+
+void
+gc_reasons_shmem_init(void)
+{
+	HASHCTL		ctl = {.keysize = sizeof(GcReasonKey),.entrysize = sizeof(GcReason)};
+
+	reasons = ShmemInitHash("gpuconc reasons", GC_REASONS, GC_REASONS, &ctl,
+							HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
+	lock = &GetNamedLWLockTranche("gpuconc_reasons")->lock;
+}
+
+static void
+enter(const GcReasonKey *key)
+{
+	GcReason   *reason;
+	bool		found;
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	/* NULL: all are taken. */
+	reason = hash_search(reasons, key, HASH_ENTER_NULL, &found);
+	if (reason && !found)
+		pg_atomic_init_u64(&reason->count, 0);
+	if (reason)
+		pg_atomic_fetch_add_u64(&reason->count, 1);
+	LWLockRelease(lock);
+}
+
+void
+gc_reason_count(Oid relid, bool executed, const char *text)
+{
+	GcReasonKey key;
+	GcReason   *reason;
+	bool		full;
+
+	memset(&key, 0, sizeof(key));
+	key.dbid = MyDatabaseId;
+	key.relid = relid;
+	key.executed = executed;
+	strlcpy(key.text, text, sizeof(key.text));
+	/* A character that was cut is left out as a whole. */
+	if (strlen(text) >= sizeof(key.text))
+	{
+		int			length = pg_mbcliplen(text, strlen(text), sizeof(key.text) - 1);
+
+		memset(key.text + length, 0, sizeof(key.text) - length);
+	}
+
+	LWLockAcquire(lock, LW_SHARED);
+	reason = hash_search(reasons, &key, HASH_FIND, NULL);
+	if (reason)
+		pg_atomic_fetch_add_u64(&reason->count, 1);
+	full = hash_get_num_entries(reasons) >= GC_REASONS;
+	LWLockRelease(lock);
+	if (!reason && !full)
+		enter(&key);
+}
+
+GcReason *
+gc_reasons_read(int *n)
+{
+	GcReason   *result = palloc(GC_REASONS * sizeof(GcReason));
+	HASH_SEQ_STATUS scan;
+	GcReason   *reason;
+
+	*n = 0;
+	LWLockAcquire(lock, LW_SHARED);
+	hash_seq_init(&scan, reasons);
+	while ((reason = hash_seq_search(&scan)) != NULL)
+	{
+		if (reason->key.dbid == MyDatabaseId)
+			result[(*n)++] = *reason;
+	}
+	LWLockRelease(lock);
+	return result;
+}
+
+void
+gc_reasons_reset(void)
+{
+	HASH_SEQ_STATUS scan;
+	GcReason   *reason;
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	hash_seq_init(&scan, reasons);
+	while ((reason = hash_seq_search(&scan)) != NULL)
+		hash_search(reasons, &reason->key, HASH_REMOVE, NULL);
+	LWLockRelease(lock);
+}
