@@ -421,7 +421,9 @@ class Generator:
         rng = self.rng
         table = rng.choice([t for t in self.tables if not first or t.rows >= 100 or rng.random() < 0.1])
         roll = rng.random()
-        if roll > (0.93 if first else 0.85):
+        if roll > 0.95:
+            return self.union(alias), ""
+        if roll > (0.9 if first else 0.82):
             return self.groups(alias, table, 1), ""
         if first or roll < 0.75:
             return Relation(alias, "%s AS %s" % (table.name, alias), table.columns), ""
@@ -477,6 +479,29 @@ class Generator:
         having = " HAVING %s" % self.having(ex) if not distinct and rng.random() < 0.2 else ""
         return Relation(alias, "(SELECT %s%s FROM %s%s%s%s) AS %s" % (
             "DISTINCT " if distinct else "", ", ".join(texts), inner.text, where, group, having, alias), columns)
+
+    def union(self, alias):
+        """UNION ALL of tables, joins and grouped subqueries."""
+        rng = self.rng
+        types = ["int4"] + [rng.choice(["int4", "int8", "numeric", "date", "text", "float8"]) for _ in range(rng.randint(0, 3))]
+        arms = []
+        for _ in range(rng.choice([2, 2, 3, 4])):
+            table, other = rng.choice(self.tables), rng.choice(self.tables)
+            inner = self.groups("i", table, 0) if rng.random() < 0.3 else Relation("i", "%s AS i" % table.name, table.columns)
+            scope, text = [("i", c) for c in inner.columns], inner.text
+            joined = Relation("j", "%s AS j" % other.name, other.columns)
+            on = self.join_condition(scope, joined) if rng.random() < 0.7 else None
+            if on and "pk" in on:
+                text += " %s %s ON %s" % (rng.choice(["JOIN", "JOIN", "JOIN", "LEFT JOIN", "FULL JOIN"]), joined.text, on)
+                scope = scope + [("j", c) for c in joined.columns]
+            ex = Expressions(rng, scope)
+            outputs = ", ".join("%s AS c%d" % (ex.column((t,)) or "NULL::%s" % t, n) for n, t in enumerate(types))
+            where = " WHERE %s" % ex.gen_bool(rng.choice([0, 1])) if rng.random() < 0.5 else ""
+            arms.append("SELECT %s FROM %s%s" % (outputs, text, where))
+        columns = [Column("c%d" % n, t, t) for n, t in enumerate(types)]
+        for column in columns:
+            column.small = False
+        return Relation(alias, "(%s) AS %s" % (" UNION ALL ".join(arms), alias), columns)
 
     def inner_aggregate(self, ex):
         """(text, type) of an aggregate that has the same value in whatever order rows come."""
