@@ -32,10 +32,10 @@
 #include "append.h"
 #include "attach.h"
 #include "builder.h"
-#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
+#include "quotient.h"
 #include "../columns/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
