@@ -32,6 +32,7 @@
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
+#include "quotient.h"
 #include "sets.h"
 
 /*
@@ -434,6 +435,26 @@ add_parts(Node *node, PartContext *context)
 	return expression_tree_walker(node, add_parts, context);
 }
 
+/* Group by what aggregates take once, too, and aggregate those groups. */
+static bool
+open_distinct(GcTranslation *tr, List *group_exprs, List *values)
+{
+	const bool	sets = tr->root->parse->groupingSets != NIL;
+	double		rows = tr->streamed->tuples * tr->streamed->share;
+	double		groups = 0;
+	ListCell   *lc;
+
+	if (sets && !gc_sets_group(tr))
+		return false;
+	if (!gc_distinct_open(tr, group_exprs, values))
+		return false;
+	foreach(lc, values)
+		groups += sets ? gc_sets_groups(tr->root, list_make1(((GcDistinct *) lfirst(lc))->argument), rows) : 0;
+	if (sets)
+		tr->plan->groups[tr->groups->pipeline] = groups;
+	return true;
+}
+
 bool
 gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 {
@@ -445,7 +466,7 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 
 	if (refusal)
 		gc_refuse(tr, "%s", refusal);
-	if (tr->reason || (distinct != NIL && !gc_distinct_open(tr, context.group_exprs, distinct)))
+	if (tr->reason || (distinct != NIL && !open_distinct(tr, context.group_exprs, distinct)))
 		return false;
 	tr->main = tr->streamed->pipeline;
 	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
@@ -491,12 +512,6 @@ row_output(GcTranslation *tr, int e)
 
 /* Numerics are divided when they are decoded: a quotient has digits of its own in each row. */
 static bool
-is_quotient(const GcExpr *e)
-{
-	return e->op == GC_OP_AVG || (e->op == GC_OP_DIV && e->kind == GC_NUMERIC);
-}
-
-static bool
 add_quotient(GcTranslation *tr, Node *expr, int e)
 {
 	int			dividend = -1;
@@ -532,7 +547,7 @@ gc_translate_rows(GcTranslation *tr, PathTarget *target)
 		if (in_scan_tlist(tr, expr))
 			continue;
 		e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
-		if (e >= 0 && is_quotient(&tr->pexprs[e]))
+		if (e >= 0 && gc_is_quotient(&tr->pexprs[e]))
 		{
 			if (!add_quotient(tr, expr, e))
 				return false;

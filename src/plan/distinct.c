@@ -33,7 +33,6 @@
 #include "builder.h"
 #include "display.h"
 #include "groups.h"
-#include "sets.h"
 #include "../columns/pgkinds.h"
 
 /*-------------------------------------------------------------------------
@@ -183,13 +182,9 @@ number_of_groups(GcTranslation *tr, List *group_exprs, List *values, double rows
 
 	foreach(lc, values)
 	{
-		Node	   *value = ((GcDistinct *) lfirst(lc))->argument;
-		List	   *exprs = lappend(list_copy(group_exprs), value);
+		List	   *exprs = lappend(list_copy(group_exprs), ((GcDistinct *) lfirst(lc))->argument);
 
-		if (tr->root->parse->groupingSets != NIL)
-			n += gc_sets_groups(tr->root, list_make1(value), rows);
-		else
-			n += estimate_num_groups(tr->root, exprs, clamp_row_est(rows), NULL, NULL);
+		n += estimate_num_groups(tr->root, exprs, clamp_row_est(rows), NULL, NULL);
 	}
 	return n;
 }
@@ -221,8 +216,9 @@ group_by(GcTranslation *tr, List *group_exprs)
 {
 	ListCell   *lc;
 
-	if (tr->root->parse->groupingSets != NIL)
-		return gc_sets_group(tr);
+	/* Those of grouping sets are there. */
+	if (tr->plan->numbered_sets)
+		return true;
 	foreach(lc, group_exprs)
 	{
 		if (!contain_var_clause(lfirst(lc)))

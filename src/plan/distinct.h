@@ -31,7 +31,7 @@ extern bool gc_distinct_matters(const Aggref *agg);
 extern List *gc_distinct_values(PlannerInfo *root, const char **refusal);
 
 /*
- * Group the level's rows by the grouping expressions and these values.  The level's streamed
+ * Group the level's rows by the grouping expressions, if they are no keys yet, and these values.  The level's streamed
  * pipeline goes over these groups from here on, and so do expressions.  False, with a reason, if
  * that cannot be.
  */

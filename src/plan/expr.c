@@ -34,10 +34,10 @@
 #include "attach.h"
 #include "builder.h"
 #include "functions.h"
-#include "groups.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
+#include "quotient.h"
 #include "../columns/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);

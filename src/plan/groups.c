@@ -23,6 +23,7 @@
 #include "builder.h"
 #include "distinct.h"
 #include "expr.h"
+#include "quotient.h"
 #include "../columns/pgkinds.h"
 #include "../compat.h"
 
@@ -76,40 +77,6 @@ gc_group_key(GcTranslation *tr, Node *expr)
 		return key;
 	e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
 	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
-}
-
-/* Is a numeric expression's value made of an average or another quotient? */
-static bool
-has_quotient(const GcTranslation *tr, int e)
-{
-	const GcExpr *x = &tr->pexprs[e];
-
-	if (x->op == GC_OP_PAYLOAD)
-		return has_quotient(tr, tr->payloads[x->ref].expr);
-	if (x->op == GC_OP_COLUMN && tr->columns[x->ref].agg != GC_NONE && tr->groups_of[tr->columns[x->ref].input] != 0)
-	{
-		e = tr->aggs[tr->columns[x->ref].agg].arg;
-		return e != GC_NONE && has_quotient(tr, e);
-	}
-	if (x->kind != GC_NUMERIC || (x->op == GC_OP_CAST && x->flags & GC_CAST_SCALE))
-		return false;
-	if (x->op == GC_OP_AVG || x->op == GC_OP_DIV)
-		return true;
-	for (int i = 0; i < 3; i++)
-	{
-		if (x->arg[i] != GC_NONE && has_quotient(tr, x->arg[i]))
-			return true;
-	}
-	return false;
-}
-
-bool
-gc_no_quotient(GcTranslation *tr, int e, const char *what)
-{
-	if (tr->pexprs[e].kind != GC_NUMERIC || !has_quotient(tr, e))
-		return true;
-	gc_refuse(tr, "what is made of quotients of numerics is %s", what);
-	return false;
 }
 
 int

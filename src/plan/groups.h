@@ -47,12 +47,6 @@ extern GcGroups *gc_groups_open(GcTranslation *tr);
  */
 extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
 
-/*
- * Is an expression free of quotients of numerics, averages too, which have digits of their own in each row?  Sets a
- * reason if not: that they are `what`.
- */
-extern bool gc_no_quotient(GcTranslation *tr, int e, const char *what);
-
 /* While expressions are over groups: a key of theirs. */
 extern int	gc_groups_key(GcTranslation *tr, int key);
 

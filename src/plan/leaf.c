@@ -25,6 +25,7 @@
 
 #include "append.h"
 #include "builder.h"
+#include "quotient.h"
 #include "source.h"
 
 #include "../columns/spec.h"
@@ -268,7 +269,7 @@ has_quotient(const GcTranslation *tr, int expr)
 {
 	const GcExpr *e = &tr->pexprs[expr];
 
-	if (e->op == GC_OP_AVG || (e->op == GC_OP_DIV && e->kind == GC_NUMERIC))
+	if (gc_is_quotient(e))
 		return true;
 	for (int i = 0; i < 3; i++)
 	{

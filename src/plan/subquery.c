@@ -35,6 +35,7 @@
 #include "groups.h"
 #include "leaf.h"
 #include "pipelines.h"
+#include "quotient.h"
 #include "relinfo.h"
 #include "tree.h"
 
@@ -148,7 +149,7 @@ divides(const GcTranslation *tr, int e)
 {
 	const GcExpr *x = &tr->pexprs[e];
 
-	if (x->op == GC_OP_DIV && x->kind == GC_NUMERIC)
+	if (x->op == GC_OP_DIV && gc_is_quotient(x))
 		return true;
 	for (int i = 0; i < 3; i++)
 	{

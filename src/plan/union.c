@@ -37,6 +37,7 @@
 #include "groups.h"
 #include "lookup.h"
 #include "pipelines.h"
+#include "quotient.h"
 #include "relinfo.h"
 #include "subquery.h"
 #include "tree.h"

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * quotient.h
+ *	  Quotients of numerics, which have digits of their own in each row; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_QUOTIENT_H
+#define GC_QUOTIENT_H
+
+#include "translate.h"
+
+/* Is it a division of numerics, or an average of them? */
+static inline bool
+gc_is_quotient(const GcExpr *e)
+{
+	return e->op == GC_OP_AVG || (e->op == GC_OP_DIV && e->kind == GC_NUMERIC);
+}
+
+/*
+ * Is an expression free of quotients of numerics?  Sets a reason if not: that they are `what`.
+ */
+extern bool gc_no_quotient(GcTranslation *tr, int e, const char *what);
+
+#endif							/* GC_QUOTIENT_H */
