@@ -30,9 +30,9 @@
 #include "utils/lsyscache.h"
 
 #include "append.h"
-#include "arms.h"
 #include "attach.h"
 #include "builder.h"
+#include "cases.h"
 #include "functions.h"
 #include "leaf.h"
 #include "lookup.h"

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * arms.h
+ * cases.h
  *	  The arms of CASE, COALESCE and the like; private to plan/.
  *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_ARMS_H
-#define GC_ARMS_H
+#ifndef GC_CASES_H
+#define GC_CASES_H
 
 #include "translate.h"
 
@@ -29,4 +29,4 @@ extern bool gc_join_arms(GcTranslation *tr, const GcChoice *choice, int *a, int 
 /* CASE without an operand for one with. */
 extern CaseExpr *gc_put_operand(const CaseExpr *c);
 
-#endif							/* GC_ARMS_H */
+#endif							/* GC_CASES_H */

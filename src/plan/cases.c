@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * arms.c
+ * cases.c
  *	  The arms of CASE, COALESCE and the like: the dictionary that their texts are of, and CASE with
  *	  an operand.
  *
@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "arms.h"
+#include "cases.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
