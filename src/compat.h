@@ -135,4 +135,72 @@
 #define GC_COPY_PRUNING(estate, from)	((void) 0)
 #endif
 
+/* 16 moved the macros of varlenas. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* From 16 on a Var says which outer joins may have made it NULL.  Users include rewriteManip.h. */
+#if PG_VERSION_NUM >= 160000
+#define GC_OUTER_JOIN_RELIDS(root) ((root)->outer_join_rels)
+#define GC_WITHOUT_NULLING(node, relids) remove_nulling_relids((node), (relids), NULL)
+#define GC_SET_NULLED_BY(var, rti) ((var)->varnullingrels = bms_make_singleton(rti))
+#else
+#define GC_OUTER_JOIN_RELIDS(root) ((Relids) NULL)
+#define GC_WITHOUT_NULLING(node, relids) (node)
+#define GC_SET_NULLED_BY(var, rti) ((void) 0)
+#endif
+
+/* 16 took permissions out of the range table's entries: entry 1 of `to` gets those of `rte`. */
+#if PG_VERSION_NUM >= 160000
+#define GC_COPY_PERMISSIONS(to, entry, from, rte) \
+	((to)->rteperminfos = list_make1(copyObject(getRTEPermissionInfo((from)->rteperminfos, (rte)))), \
+	 (entry)->perminfoindex = 1)
+#else
+#define GC_COPY_PERMISSIONS(to, entry, from, rte) ((void) 0)
+#endif
+
+/* 17 allows subtransactions of this kind in parallel mode. */
+#define GC_SUBXACTS_IN_PARALLEL_MODE (PG_VERSION_NUM >= 170000)
+
+/* 17 has another function that looks at how a value is stored. */
+#if PG_VERSION_NUM >= 170000
+#define GC_IS_TOAST_CHUNK_ID(funcid) ((funcid) == F_PG_COLUMN_TOAST_CHUNK_ID)
+#else
+#define GC_IS_TOAST_CHUNK_ID(funcid) false
+#endif
+
+/* 18 took EXPLAIN's output apart. */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#endif
+
+/* 18 says before a function's type that it does not return. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn				pg_attribute_noreturn()
+#endif
+
+/* 18 has directions of sorting, and interpretations of operators, of any access method. */
+#if PG_VERSION_NUM >= 180000
+#define GC_IS_DESCENDING(key)	((key)->pk_cmptype == COMPARE_GT)
+#define GC_PATHKEY_OPERATOR(key, type) \
+	get_opfamily_member_for_cmptype((key)->pk_opfamily, (type), (type), (key)->pk_cmptype)
+#else
+#define GC_IS_DESCENDING(key)	((key)->pk_strategy == BTGreaterStrategyNumber)
+#define GC_PATHKEY_OPERATOR(key, type) \
+	get_opfamily_member((key)->pk_opfamily, (type), (type), (key)->pk_strategy)
+#define get_op_index_interpretation(opno) get_op_btree_interpretation(opno)
+#endif
+
+/* 18 keeps what is known of a collation in one place.  Users include pg_locale.h. */
+#if PG_VERSION_NUM >= 180000
+#define GC_COLLATE_IS_C(collation) \
+	(OidIsValid(collation) && pg_newlocale_from_collation(collation)->collate_is_c)
+#define GC_CTYPE_IS_C(collation) \
+	(OidIsValid(collation) && pg_newlocale_from_collation(collation)->ctype_is_c)
+#else
+#define GC_COLLATE_IS_C(collation)	lc_collate_is_c(collation)
+#define GC_CTYPE_IS_C(collation)	lc_ctype_is_c(collation)
+#endif
+
 #endif							/* GC_COMPAT_H */

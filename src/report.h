@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "compat.h"
 #include "status.h"
 
 /* The SQLSTATE that describes a code best. */
@@ -24,6 +25,6 @@ extern const char *gc_code_hint(GcCode code);
  * Under gpuconc.debug_offload = require: the query could not be answered by the
  * device for this reason.
  */
-extern void gc_report_required(GcCode code, const GcError *err) pg_attribute_noreturn();
+pg_noreturn extern void gc_report_required(GcCode code, const GcError *err);
 
 #endif							/* GC_REPORT_H */

@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
+#include "../compat.h"
 #include "../settings.h"
 
 /* Tables of an append input that are named. */

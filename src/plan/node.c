@@ -14,6 +14,7 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/pathnode.h"
 #include "utils/builtins.h"
+#include "../compat.h"
 
 typedef enum GcNodeName
 {
@@ -94,7 +95,7 @@ note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
 			break;
 		plan->order[plan->norder++] = (GcPlanOrder) {
 			.output = output,
-			.descending = key->pk_strategy == BTGreaterStrategyNumber,
+			.descending = GC_IS_DESCENDING(key),
 			.nulls_first = key->pk_nulls_first
 		};
 	}
