@@ -88,6 +88,13 @@
 #define GC_BELOW_GROUPING(root, expr)	(expr)
 #endif
 
+/* 18 has an entry for the grouping in the range table, which is no relation to EXPLAIN. */
+#if PG_VERSION_NUM >= 180000
+#define GC_IS_GROUPING(rte)		((rte)->rtekind == RTE_GROUP)
+#else
+#define GC_IS_GROUPING(rte)		((void) (rte), false)
+#endif
+
 /* From 16 on an equivalence class holds wherever it is used. */
 #if PG_VERSION_NUM < 160000
 #define GC_EC_BELOW_OUTER_JOIN(ec)	((ec)->ec_below_outer_join)

@@ -77,6 +77,24 @@ typedef struct Printer
 	ExplainState *es;
 } Printer;
 
+/* Does EXPLAIN print a column with its relation's name? */
+static bool
+has_prefix(List *rtable, ExplainState *es)
+{
+	int			n = list_length(rtable);
+	ListCell   *lc;
+
+	foreach(lc, rtable)
+	{
+		if (GC_IS_GROUPING(lfirst_node(RangeTblEntry, lc)))
+		{
+			n--;
+			break;
+		}
+	}
+	return n > 1 || es->verbose;
+}
+
 /* Contexts in which clauses of lower query levels are deparsed: their range tables, without a plan. */
 static void
 prepare_lower(Printer *printer)
@@ -94,7 +112,7 @@ prepare_lower(Printer *printer)
 		names->rtable = rtable;
 		printer->lower = lappend(printer->lower,
 								 deparse_context_for_plan_tree(names, select_rtable_names_for_explain(rtable, used)));
-		printer->lower_prefix = lappend_int(printer->lower_prefix, list_length(rtable) > 1 || printer->es->verbose);
+		printer->lower_prefix = lappend_int(printer->lower_prefix, has_prefix(rtable, printer->es));
 	}
 }
 
@@ -273,7 +291,7 @@ void
 gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GcScanState *node = (GcScanState *) css;
-	Printer		printer = {.node = node,.es = es,.prefix = list_length(es->rtable) > 1 || es->verbose,
+	Printer		printer = {.node = node,.es = es,.prefix = has_prefix(es->rtable, es),
 	.context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors)};
 
 	prepare_lower(&printer);
