@@ -151,11 +151,13 @@
 #if PG_VERSION_NUM >= 160000
 #define GC_OUTER_JOIN_RELIDS(root) ((root)->outer_join_rels)
 #define GC_WITHOUT_NULLING(node, relids) remove_nulling_relids((node), (relids), NULL)
-#define GC_SET_NULLED_BY(var, rti) ((var)->varnullingrels = bms_make_singleton(rti))
+#define GC_NULLED_BY(var)	((var)->varnullingrels)
+#define GC_SET_NULLED_BY(var, relids) ((var)->varnullingrels = (relids))
 #else
 #define GC_OUTER_JOIN_RELIDS(root) ((Relids) NULL)
 #define GC_WITHOUT_NULLING(node, relids) (node)
-#define GC_SET_NULLED_BY(var, rti) ((void) 0)
+#define GC_NULLED_BY(var)	((Relids) NULL)
+#define GC_SET_NULLED_BY(var, relids) ((void) (relids))
 #endif
 
 /* 16 took permissions out of the range table's entries: entry 1 of `to` gets those of `rte`. */

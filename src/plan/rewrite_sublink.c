@@ -370,7 +370,7 @@ joined_var(Query *query, int rti, int resno, bool inner)
 
 	/* The join's entry follows the subquery's. */
 	if (!inner)
-		GC_SET_NULLED_BY(var, rti + 1);
+		GC_SET_NULLED_BY(var, bms_make_singleton(rti + 1));
 	return var;
 }
 
