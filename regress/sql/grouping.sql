@@ -100,6 +100,8 @@ SELECT q, rows_of(q, 'require') = rows_of(q, 'forbid') AS same FROM unnest(ARRAY
 ]) AS q;
 -- what PostgreSQL computes over rows from the device, or altogether
 SELECT q, check_same(q) FROM unnest(ARRAY[
-	'SELECT shop, 5, ''x'', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)', 'SELECT shop, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT shop, string_agg(city, '','' ORDER BY id) FROM sales GROUP BY ROLLUP (shop)'
+	'SELECT shop, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT shop, string_agg(city, '','' ORDER BY id) FROM sales GROUP BY ROLLUP (shop)'
 ]) AS q;
+-- 18 computes a constant that is grouped by below the grouping, where texts are not offloaded
+SELECT check_same('SELECT shop, 5, ' || CASE WHEN current_setting('server_version_num')::int < 180000 THEN '''x''' ELSE '6' END || ', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)');
 SELECT q, refusal(q) FROM unnest(ARRAY['SELECT f8, count(*) FROM types GROUP BY ROLLUP (f8)']) AS q;
