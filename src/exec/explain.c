@@ -95,7 +95,7 @@ has_prefix(List *rtable, ExplainState *es)
 	return n > 1 || es->verbose;
 }
 
-/* Contexts in which clauses of lower query levels are deparsed: their range tables, without a plan. */
+/* Contexts in which clauses of lower query levels are deparsed: their range tables, with an empty plan. */
 static void
 prepare_lower(Printer *printer)
 {
@@ -110,8 +110,10 @@ prepare_lower(Printer *printer)
 		for (int i = 1; i <= list_length(rtable); i++)
 			used = bms_add_member(used, i);
 		names->rtable = rtable;
+		/* From 17 on, a plan is searched for what a Param stands for. */
 		printer->lower = lappend(printer->lower,
-								 deparse_context_for_plan_tree(names, select_rtable_names_for_explain(rtable, used)));
+								 set_deparse_context_plan(deparse_context_for_plan_tree(names, select_rtable_names_for_explain(rtable, used)),
+														  (Plan *) makeNode(Result), NIL));
 		printer->lower_prefix = lappend_int(printer->lower_prefix, has_prefix(rtable, printer->es));
 	}
 }
