@@ -55,6 +55,8 @@ EXTRA_CLEAN = $(DEVLIB_TEXT) results output_iso tmp_check regression.diffs regre
 PG_CONFIG ?= pg_config
 # Bitcode for the server's JIT would only slow the build down.
 override with_llvm = no
+# From 16 on, functions would be hidden, but tests/modules calls some.
+override CFLAGS_SL_MODULE =
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
@@ -89,7 +91,8 @@ define prove_installcheck
 rm -rf '$(OUTPUT)/tmp_check' && \
 $(AS_USER) $(MKDIR_P) '$(OUTPUT)/tmp_check' && \
 cd $(srcdir) && \
-$(AS_USER) env TESTDIR='$(OUTPUT)' PATH="$(bindir):$$PATH" PGPORT='6$(DEF_PGPORT)' \
+$(AS_USER) env TESTDIR='$(OUTPUT)' TESTLOGDIR='$(OUTPUT)/tmp_check/log' \
+	TESTDATADIR='$(OUTPUT)/tmp_check' PATH="$(bindir):$$PATH" PGPORT='6$(DEF_PGPORT)' \
 	PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' \
 	$(or $(PROVE),prove) -I $(top_srcdir)/src/test/perl $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl)
 endef

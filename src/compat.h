@@ -90,6 +90,13 @@
 #define GC_BELOW_GROUPING(root, expr)	(expr)
 #endif
 
+/* 18 has an entry for the grouping in the range table, which is no relation to EXPLAIN. */
+#if PG_VERSION_NUM >= 180000
+#define GC_IS_GROUPING(rte)		((rte)->rtekind == RTE_GROUP)
+#else
+#define GC_IS_GROUPING(rte)		((void) (rte), false)
+#endif
+
 /* From 16 on an equivalence class holds wherever it is used. */
 #if PG_VERSION_NUM < 160000
 #define GC_EC_BELOW_OUTER_JOIN(ec)	((ec)->ec_below_outer_join)
@@ -151,5 +158,75 @@ gc_unlocked_lsn(Page page)
 	pg_read_barrier();
 	return (uint64) lsn->xlogid << 32 | low;
 }
+
+/* 16 moved the macros of varlenas. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* From 16 on a Var says which outer joins may have made it NULL.  Users include rewriteManip.h. */
+#if PG_VERSION_NUM >= 160000
+#define GC_OUTER_JOIN_RELIDS(root) ((root)->outer_join_rels)
+#define GC_WITHOUT_NULLING(node, relids) remove_nulling_relids((node), (relids), NULL)
+#define GC_NULLED_BY(var)	((var)->varnullingrels)
+#define GC_SET_NULLED_BY(var, relids) ((var)->varnullingrels = (relids))
+#else
+#define GC_OUTER_JOIN_RELIDS(root) ((Relids) NULL)
+#define GC_WITHOUT_NULLING(node, relids) (node)
+#define GC_NULLED_BY(var)	((Relids) NULL)
+#define GC_SET_NULLED_BY(var, relids) ((void) (relids))
+#endif
+
+/* 16 took permissions out of the range table's entries: entry 1 of `to` gets those of `rte`. */
+#if PG_VERSION_NUM >= 160000
+#define GC_COPY_PERMISSIONS(to, entry, from, rte) \
+	((to)->rteperminfos = list_make1(copyObject(getRTEPermissionInfo((from)->rteperminfos, (rte)))), \
+	 (entry)->perminfoindex = 1)
+#else
+#define GC_COPY_PERMISSIONS(to, entry, from, rte) ((void) 0)
+#endif
+
+/* 17 allows subtransactions of this kind in parallel mode. */
+#define GC_SUBXACTS_IN_PARALLEL_MODE (PG_VERSION_NUM >= 170000)
+
+/* 17 has another function that looks at how a value is stored. */
+#if PG_VERSION_NUM >= 170000
+#define GC_IS_TOAST_CHUNK_ID(funcid) ((funcid) == F_PG_COLUMN_TOAST_CHUNK_ID)
+#else
+#define GC_IS_TOAST_CHUNK_ID(funcid) false
+#endif
+
+/* 18 took EXPLAIN's output apart. */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#endif
+
+/* 18 says before a function's type that it does not return. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn				pg_attribute_noreturn()
+#endif
+
+/* 18 has directions of sorting, and interpretations of operators, of any access method. */
+#if PG_VERSION_NUM >= 180000
+#define GC_IS_DESCENDING(key)	((key)->pk_cmptype == COMPARE_GT)
+#define GC_PATHKEY_OPERATOR(key, type) \
+	get_opfamily_member_for_cmptype((key)->pk_opfamily, (type), (type), (key)->pk_cmptype)
+#else
+#define GC_IS_DESCENDING(key)	((key)->pk_strategy == BTGreaterStrategyNumber)
+#define GC_PATHKEY_OPERATOR(key, type) \
+	get_opfamily_member((key)->pk_opfamily, (type), (type), (key)->pk_strategy)
+#define get_op_index_interpretation(opno) get_op_btree_interpretation(opno)
+#endif
+
+/* 18 keeps what is known of a collation in one place.  Users include pg_locale.h. */
+#if PG_VERSION_NUM >= 180000
+#define GC_COLLATE_IS_C(collation) \
+	(OidIsValid(collation) && pg_newlocale_from_collation(collation)->collate_is_c)
+#define GC_CTYPE_IS_C(collation) \
+	(OidIsValid(collation) && pg_newlocale_from_collation(collation)->ctype_is_c)
+#else
+#define GC_COLLATE_IS_C(collation)	lc_collate_is_c(collation)
+#define GC_CTYPE_IS_C(collation)	lc_ctype_is_c(collation)
+#endif
 
 #endif							/* GC_COMPAT_H */

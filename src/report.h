@@ -14,6 +14,7 @@
 
 #include "access/tupdesc.h"
 
+#include "compat.h"
 #include "status.h"
 
 /* The SQLSTATE that describes a code best. */
@@ -26,7 +27,7 @@ extern const char *gc_code_hint(GcCode code);
  * Under gpuconc.debug_offload = require: the query could not be answered by the
  * device for this reason.
  */
-extern void gc_report_required(GcCode code, const GcError *err) pg_attribute_noreturn();
+pg_noreturn extern void gc_report_required(GcCode code, const GcError *err);
 
 /*
  * An error if an SQL function that returns this many columns was declared with another

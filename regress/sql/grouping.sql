@@ -103,7 +103,7 @@ SELECT q, rows_of(q, 'require') = rows_of(q, 'forbid') AS same FROM unnest(ARRAY
 ]) AS q;
 -- what PostgreSQL computes over rows from the device, or altogether
 SELECT q, check_same(q) FROM unnest(ARRAY[
-	'SELECT shop, 5, ''x'', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)', 'SELECT shop, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT shop, string_agg(city, '','' ORDER BY id) FROM sales GROUP BY ROLLUP (shop)'
+	'SELECT shop, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT shop, string_agg(city, '','' ORDER BY id) FROM sales GROUP BY ROLLUP (shop)'
 ]) AS q;
 -- aggregates with DISTINCT: of what is grouped by, beside others, with FILTER; sets twice; no rows
 SELECT q, check_aggregated(q) FROM unnest(ARRAY[
@@ -116,3 +116,5 @@ SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 	'SELECT DISTINCT f8 FROM types', 'SELECT DISTINCT f4, nn FROM types', 'SELECT f4, f8, nn, count(*) FROM types GROUP BY f4, f8, nn', 'SELECT count(DISTINCT f8), count(DISTINCT f4), count(*) FROM types', 'SELECT nn, count(DISTINCT f8), avg(i4) FROM types GROUP BY nn', 'SELECT f8, count(DISTINCT f4) FROM types GROUP BY ROLLUP (f8)', 'SELECT f4, count(*) FROM types GROUP BY ROLLUP (f4)', 'SELECT weight * 2 AS w, count(*) FROM sales GROUP BY 1 ORDER BY 1 LIMIT 5', 'SELECT weight, count(*) FROM sales GROUP BY weight ORDER BY 2 DESC, 1 LIMIT 5', 'SELECT f8 FROM types GROUP BY f8 HAVING f8 > 3', 'SELECT count(*), sum(c) FROM (SELECT f8, count(*) AS c FROM types GROUP BY f8) q WHERE f8 > 0', 'SELECT count(DISTINCT f4), count(DISTINCT f8), count(DISTINCT -f4) FROM extremes',
 	'SELECT f8, count(*) FROM extremes GROUP BY f8', 'SELECT DISTINCT f4 FROM extremes', 'SELECT x, count(*) FROM (SELECT CASE WHEN nn < 5 THEN ''NaN'' WHEN nn < 9 THEN ''infinity''::float8 - ''infinity'' WHEN nn < 12 THEN 0 END AS x FROM types) q GROUP BY x'
 ]) AS q;
+-- 18 computes a constant that is grouped by below the grouping, where texts are not offloaded
+SELECT check_same('SELECT shop, 5, ' || CASE WHEN current_setting('server_version_num')::int < 180000 THEN '''x''' ELSE '6' END || ', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)');

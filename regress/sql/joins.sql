@@ -128,5 +128,5 @@ SELECT check_same('SELECT count(*), sum(m) FROM sales JOIN (SELECT DISTINCT y, m
 SELECT check_same('WITH top AS MATERIALIZED (SELECT c_id, c_name FROM customer ORDER BY c_name LIMIT 50) SELECT c_name, count(*) FROM sales JOIN top ON customer = c_id GROUP BY c_name');
 SELECT check_same('SELECT l.t, count(*) FROM sales JOIN (SELECT c_id, string_agg(c_city, '','') AS t FROM customer GROUP BY c_id) l ON customer = l.c_id GROUP BY l.t');
 SELECT check_same('SELECT count(*) FROM sales JOIN customer ON customer = c_id AND c_name ~ (c_region || ''$'')');
-SELECT check_same('SELECT relname, count(*) FROM sales JOIN (SELECT relname::text, row_number() OVER (ORDER BY relname) AS n FROM pg_class WHERE relname LIKE ''pg_stat_%'') c ON customer = n GROUP BY relname');
+SELECT check_same('SELECT relname, count(*) FROM sales JOIN (SELECT relname::text, row_number() OVER (ORDER BY relname) AS n FROM pg_class WHERE relname LIKE ''pg_stat_%'') c ON customer = n AND n <= 40 GROUP BY relname');
 DROP TABLE public.empty_dim, public.null_dim;

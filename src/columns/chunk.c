@@ -9,7 +9,7 @@
  * Protocol: copy the map's bits and LSN; read the pages whose
  * bit is set and which themselves say all-visible; copy the map again.  If the
  * LSN has not moved, no bit was set meanwhile, so a page whose bit is still set
- * has not changed since before it was read.
+ * has not changed since before it was read.  If it has, the pages' own LSNs tell (proof.c).
  *
  * A guard is held while a chunk is read, for the sake of the dictionaries, but not
  * while memory is waited for.  Under a guard, and if the relation's version is
@@ -35,6 +35,7 @@
 #include "hot_chunk.h"
 #include "job.h"
 #include "problem.h"
+#include "proof.h"
 #include "reader.h"
 #include "store.h"
 #include "visibility.h"
@@ -182,20 +183,17 @@ prepare_added(GcLoader *loader, GcReading *reading)
 {
 	GcJobData  *data = loader->job->data;
 	GcChunk    *base = data->base->chunks[reading->chunkno];
-	XLogRecPtr	lsn;
 	uint8	   *now = palloc(GC_PRESENT_BYTES(base->npages));
 
 	reading->npages = base->npages;
-	reading->lsn = base->map_lsn;
 	reading->npresent = base->npresent;
+	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &reading->lsn);
+	if (gc_page_proof(loader->rel, base, now, reading->npages, reading->lsn) == NULL)
+		return false;
 	reading->present = palloc(GC_PRESENT_BYTES(base->npages));
 	memcpy(reading->present, base->present, GC_PRESENT_BYTES(base->npages));
 	reading->base_row_start = palloc((base->npages + 1) * sizeof(uint32));
 	memcpy(reading->base_row_start, base->row_start, (base->npages + 1) * sizeof(uint32));
-
-	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &lsn);
-	if (lsn != reading->lsn)
-		return false;
 	for (Size i = 0; i < GC_PRESENT_BYTES(reading->npages); i++)
 	{
 		if (reading->present[i] & ~now[i])
@@ -218,6 +216,7 @@ read_pages(GcReading *reading)
 
 	reading->problem_page = palloc(Max(reading->set->ncols, 1) * sizeof(uint32));
 	memset(reading->problem_page, 0xFF, reading->set->ncols * sizeof(uint32));
+	reading->lsns = palloc0(Max(reading->npages, 1) * sizeof(XLogRecPtr));
 	for (uint32 page = 0; page < reading->npages; page++)
 	{
 		reading->row_start[page] = gc_encoder_rows(gc_reader_encoder(reader));
@@ -226,7 +225,7 @@ read_pages(GcReading *reading)
 
 		CHECK_FOR_INTERRUPTS();
 		reading->pages_read++;
-		if (!gc_reader_add_page(reader, reading->first + page))
+		if (!gc_reader_add_page(reader, reading->first + page, &reading->lsns[page]))
 		{
 			if (!reading->full)
 				return false;
@@ -240,6 +239,18 @@ read_pages(GcReading *reading)
 			   (reading->npages + 1) * sizeof(uint32)) == 0;
 }
 
+/* The map page's LSN has moved: leave the pages that have the LSN that they were read with. */
+static void
+keep_unchanged(GcLoader *loader, GcReading *reading, const uint8 *now, XLogRecPtr lsn)
+{
+	pg_atomic_uint32 *buffers = palloc0(Max(reading->npages, 1) * sizeof(pg_atomic_uint32));
+
+	gc_drop_changed(loader->rel, reading->first, reading->npages, now, reading->lsns, buffers,
+					reading->present);
+	reading->lsn = lsn;
+	pfree(buffers);
+}
+
 /* Look at the map again: are the pages that were read the pages that were meant? */
 static bool
 check_map(GcLoader *loader, GcReading *reading)
@@ -249,7 +260,11 @@ check_map(GcLoader *loader, GcReading *reading)
 
 	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &lsn);
 	if (lsn != reading->lsn)
-		return false;
+	{
+		if (!reading->full || !gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
+			return false;
+		keep_unchanged(loader, reading, now, lsn);
+	}
 
 	reading->npresent = 0;
 	for (uint32 page = 0; page < reading->npages; page++)
@@ -426,9 +441,11 @@ static GcChunk *
 make_heap_chunk(const GcReading *reading)
 {
 	Size		starts = (reading->npages + 1) * sizeof(uint32);
+	Size		lsns = reading->npages * sizeof(XLogRecPtr);
+	Size		present = GC_PRESENT_BYTES(reading->npages);
 	Size		header = MAXALIGN(sizeof(GcChunk));
-	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) +
-									 GC_PRESENT_BYTES(reading->npages), sizeof(GcObject));
+	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) + present + lsns +
+									 reading->npages * sizeof(pg_atomic_uint32), sizeof(GcObject));
 
 	if (chunk == NULL)
 		return NULL;
@@ -438,10 +455,16 @@ make_heap_chunk(const GcReading *reading)
 	chunk->npresent = reading->npresent;
 	chunk->nrows = reading->row_start[reading->npages];
 	chunk->map_lsn = reading->lsn;
+	pg_atomic_init_u64(&chunk->proven_lsn, reading->lsn);
 	chunk->row_start = (uint32 *) ((char *) chunk + header);
 	memcpy(chunk->row_start, reading->row_start, starts);
 	chunk->present = (uint8 *) ((char *) chunk->row_start + MAXALIGN(starts));
-	memcpy(chunk->present, reading->present, GC_PRESENT_BYTES(reading->npages));
+	memcpy(chunk->present, reading->present, present);
+	chunk->lsns = (XLogRecPtr *) (chunk->present + present);
+	memcpy(chunk->lsns, reading->lsns, lsns);
+	chunk->buffers = (pg_atomic_uint32 *) ((char *) chunk->lsns + lsns);
+	for (uint32 page = 0; page < reading->npages; page++)
+		pg_atomic_init_u32(&chunk->buffers[page], 0);
 	chunk->hot = NULL;
 	return chunk;
 }

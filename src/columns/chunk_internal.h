@@ -44,6 +44,7 @@ typedef struct GcReading
 	uint32		pages_read;
 	XLogRecPtr	lsn;
 	uint8	   *present;
+	XLogRecPtr *lsns;			/* of present pages */
 	uint32	   *row_start;
 	uint32	   *base_row_start; /* not full: what it must come to */
 	uint32	   *problem_page;	/* per column of the set: first page with a problem */

@@ -404,7 +404,10 @@ gc_hot_make_chunk(const GcReading *reading)
 	chunk->npages = chunk->npresent = npages;
 	chunk->nrows = reading->row_start[npages];
 	chunk->map_lsn = InvalidXLogRecPtr;
+	pg_atomic_init_u64(&chunk->proven_lsn, InvalidXLogRecPtr);
 	chunk->present = NULL;
+	chunk->lsns = NULL;
+	chunk->buffers = NULL;
 	chunk->row_start = (uint32 *) ((char *) chunk + header);
 	memcpy(chunk->row_start, reading->row_start, starts);
 	chunk->hot = hot = gc_hot_init((char *) chunk->row_start + MAXALIGN(starts), npages, nversions);

@@ -10,10 +10,7 @@
 
 #include "postgres.h"
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
-
+#include "../compat.h"
 #include "../../cuda/gc_abi.h"
 
 /*

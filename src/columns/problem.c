@@ -110,6 +110,7 @@ page_has_problem(Relation rel, const GcColSpec *spec, BlockNumber block)
 	MemoryContext old;
 	GcReader   *reader;
 	GcDictView *dict = NULL;
+	XLogRecPtr	lsn;
 	bool		result;
 
 	if (block >= RelationGetNumberOfBlocks(rel))
@@ -123,7 +124,7 @@ page_has_problem(Relation rel, const GcColSpec *spec, BlockNumber block)
 	gc_encoder_reset(gc_reader_encoder(reader), &dict);
 
 	/* A page that is being written to is asked again once it is all-visible. */
-	result = !gc_reader_add_page(reader, block) ||
+	result = !gc_reader_add_page(reader, block, &lsn) ||
 		gc_encoder_problem(gc_reader_encoder(reader), 0) != GC_COL_OK;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);

@@ -206,7 +206,7 @@ take_apart(GcReader *reader, HeapTupleHeader tuple, uint32 row)
 
 /* Copy a page under its lock; false if it is not all-visible. */
 static bool
-copy_visible_page(GcReader *reader, BlockNumber blkno)
+copy_visible_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *lsn)
 {
 	Buffer		buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, blkno,
 											RBM_NORMAL, reader->strategy);
@@ -215,6 +215,7 @@ copy_visible_page(GcReader *reader, BlockNumber blkno)
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	ok = PageIsAllVisible(page);
+	*lsn = BufferGetLSNAtomic(buffer);
 	if (ok)
 		memcpy(reader->page.data, page, BLCKSZ);
 	UnlockReleaseBuffer(buffer);
@@ -269,13 +270,13 @@ gc_reader_add_tuples(GcReader *reader, const OffsetNumber *offsets, uint32 n)
 }
 
 bool
-gc_reader_add_page(GcReader *reader, BlockNumber blkno)
+gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *lsn)
 {
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	OffsetNumber last;
 	uint32		n = 0;
 
-	if (!copy_visible_page(reader, blkno))
+	if (!copy_visible_page(reader, blkno, lsn))
 		return false;
 
 	last = gc_reader_last_offset(reader);

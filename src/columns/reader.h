@@ -23,9 +23,10 @@ extern GcEncoder *gc_reader_encoder(GcReader *reader);
 
 /*
  * Append all rows of a heap page, if it says itself that it is all-visible.
- * False, and nothing appended, if not.
+ * False, and nothing appended, if not.  *lsn is the LSN that the page had then, or before its
+ * latest hint bits.
  */
-extern bool gc_reader_add_page(GcReader *reader, BlockNumber blkno);
+extern bool gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *lsn);
 
 /*
  * Copy a heap page under its share lock, whatever it says of itself; where it was found.

@@ -22,9 +22,6 @@
 #include "versions.h"
 #include "../compat.h"
 
-/* How many pages ahead a page to be looked at is fetched into the CPU's cache. */
-#define PREFETCH_PAGES	8
-
 Size
 gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out)
 {
@@ -126,9 +123,8 @@ recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
 	return lsn;
 }
 
-/* The LSN of a page now; where it is, is remembered for the next one to ask. */
-static XLogRecPtr
-page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
+XLogRecPtr
+gc_page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
 {
 	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
 	XLogRecPtr	lsn = buffer > 0 ? recent_lsn(rel, block, buffer) : InvalidXLogRecPtr;
@@ -142,11 +138,10 @@ page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
 	return lsn;
 }
 
-/* Have the header of a page's buffer and the page's LSN on the way into the CPU's cache. */
-static inline void
-prefetch_page(const GcHotPages *hot, uint32 page)
+void
+gc_prefetch_page(pg_atomic_uint32 *hint)
 {
-	Buffer		buffer = (Buffer) pg_atomic_read_u32(&hot->buffers[page]);
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
 
 	if (buffer <= 0)
 		return;
@@ -159,9 +154,9 @@ gc_hot_page_valid(Relation rel, const GcChunk *chunk, uint32 page)
 {
 	GcHotPages *hot = chunk->hot;
 
-	if (page + PREFETCH_PAGES < chunk->npages)
-		prefetch_page(hot, page + PREFETCH_PAGES);
-	return page_lsn(rel, hot->blocks[page], &hot->buffers[page]) == hot->lsns[page];
+	if (page + GC_PREFETCH_PAGES < chunk->npages)
+		gc_prefetch_page(&hot->buffers[page + GC_PREFETCH_PAGES]);
+	return gc_page_lsn(rel, hot->blocks[page], &hot->buffers[page]) == hot->lsns[page];
 }
 
 /*-------------------------------------------------------------------------

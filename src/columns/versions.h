@@ -68,6 +68,13 @@ extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions);
  */
 extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
 
+/* The LSN of a page now.  Where it is, is remembered in *hint for the next one to ask. */
+extern XLogRecPtr gc_page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint);
+
+/* Have the header of a page's buffer and the page's LSN on the way into the CPU's cache, so many pages ahead. */
+#define GC_PREFETCH_PAGES	8
+extern void gc_prefetch_page(pg_atomic_uint32 *hint);
+
 /* Is this page still what it was when it was read into the chunk?  Looks at the page. */
 extern bool gc_hot_page_valid(Relation rel, const GcChunk *chunk, uint32 page);
 

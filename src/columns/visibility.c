@@ -32,6 +32,7 @@
 #include "columns.h"
 #include "encode.h"
 #include "epoch.h"
+#include "proof.h"
 #include "spec.h"
 #include "versions.h"
 #include "visibility.h"
@@ -132,21 +133,6 @@ gc_map_copy(Relation rel, uint32 chunkno, uint32 npages, uint8 *bits, XLogRecPtr
  * Judging
  *-------------------------------------------------------------------------
  */
-
-/*
- * The pages of a chunk, as a bitmap in the map's layout, that are known not to
- * have changed since they were read provided that their bit is set now; NULL if
- * that is known of none.
- *
- * Every transition of a bit from 0 to 1 stamps the map page's LSN, so if that is the
- * one recorded at load, a bit set now has been set all along, and while it is set
- * nothing changes what a snapshot sees of the page.
- */
-static inline const uint8 *
-gc_page_proof(const GcChunk *chunk, XLogRecPtr lsn)
-{
-	return lsn == chunk->map_lsn ? chunk->present : NULL;
-}
 
 /* Are all bits of the first npages pages set?  Four words at a time, at first. */
 static inline bool
@@ -285,7 +271,7 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 }
 
 /*
- * Is all of chunk c loaded, proven (a) and visible?  Reads no more of map than it must,
+ * Is all of chunk c loaded, proven (a) since it was read, and visible?  Reads no more of map than it must,
  * and nothing of the chunk.
  */
 static inline bool
@@ -298,10 +284,10 @@ chunk_intact(const GcDirectory *dir, uint32 c, uint32 npages, const uint8 *map, 
 }
 
 static void
-judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
+judge_chunk(GcServing *serving, Relation rel, uint32 chunkno, const GcDirectory *dir,
 			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
 {
-	const GcChunk *chunk = dir && chunkno < dir->nheap ? dir->chunks[chunkno] : NULL;
+	GcChunk    *chunk = dir && chunkno < dir->nheap ? dir->chunks[chunkno] : NULL;
 	const GcHoles none = {0};
 
 	memset(judged, 0, sizeof(GcChunkJudgement));
@@ -313,11 +299,13 @@ judge_chunk(GcServing *serving, uint32 chunkno, const GcDirectory *dir,
 		gc_append_chunk(serving->served, chunkno, chunk->nrows, &none);
 	}
 	else
-		judge_pages(serving, chunkno, chunk, map, chunk ? gc_page_proof(chunk, lsn) : NULL, judged);
+		judge_pages(serving, chunkno, chunk, map,
+					chunk ? gc_page_proof(rel, chunk, map, judged->pages, lsn) : NULL, judged);
 
 	/* What was never stamped can never be proven. */
 	if (!serving->reloadable || lsn == InvalidXLogRecPtr)
 		judged->reloadable = 0;
+	judged->mendable = judged->reloadable > 0 && judged->served + judged->reloadable == judged->pages;
 	serving->served->pages_served += judged->served;
 	serving->served->pages_reloadable += judged->reloadable;
 	serving->served->worth_reload |= GC_WORTH_RELOAD(judged);
@@ -402,7 +390,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 			}
 			copy_map_page(rel, c / per_map, &vbuf, &map);
 		}
-		judge_chunk(&serving, c, dir, map.bits + offset, map.lsn, judged ? &(*judged)[c] : &scratch);
+		judge_chunk(&serving, rel, c, dir, map.bits + offset, map.lsn, judged ? &(*judged)[c] : &scratch);
 	}
 	if (BufferIsValid(vbuf))
 		ReleaseBuffer(vbuf);

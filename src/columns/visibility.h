@@ -132,14 +132,18 @@ typedef struct GcChunkJudgement
 	uint32		pages;
 	uint32		served;
 	uint32		reloadable;
+	bool		mendable;		/* a load would serve all of the chunk, which is not so now */
 } GcChunkJudgement;
 
 /* gc_serve(), with a judgement of each of gc_chunk_count() chunks; palloc'd. */
 extern void gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 							GcChunkJudgement **judged);
 
-/* Would loading the chunk anew be worth waiting for?  And doing at all? */
-#define GC_WORTH_RELOAD(j)	((j)->reloadable > (j)->pages / 8)
-#define GC_WORTH_REFRESH(j) ((j)->reloadable > (j)->pages / 64)
+/*
+ * Would loading the chunk anew be worth waiting for?  And doing at all?  Few pages are worth it if no
+ * session need look at the chunk's pages then, until the next write.
+ */
+#define GC_WORTH_RELOAD(j)	((j)->mendable || (j)->reloadable > (j)->pages / 8)
+#define GC_WORTH_REFRESH(j) ((j)->mendable || (j)->reloadable > (j)->pages / 64)
 
 #endif							/* GC_VISIBILITY_H */

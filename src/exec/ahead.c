@@ -70,14 +70,11 @@ gc_guarded(void (*callback) (void *arg), void *arg, GcError *err)
 		(void) gc_fail(err, GC_DATA, "Parallel workers are running.");
 		return false;
 	}
-#if PG_VERSION_NUM < 170000
-	/* Later servers allow these subtransactions. */
-	while (IsInParallelMode())
+	while (!GC_SUBXACTS_IN_PARALLEL_MODE && IsInParallelMode())
 	{
 		ExitParallelMode();
 		levels++;
 	}
-#endif
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(cxt);
 	PG_TRY();

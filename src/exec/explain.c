@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
+#include "../compat.h"
 #include "../settings.h"
 
 /* Tables of an append input that are named. */
@@ -76,7 +77,25 @@ typedef struct Printer
 	ExplainState *es;
 } Printer;
 
-/* Contexts in which clauses of lower query levels are deparsed: their range tables, without a plan. */
+/* Does EXPLAIN print a column with its relation's name? */
+static bool
+has_prefix(List *rtable, ExplainState *es)
+{
+	int			n = list_length(rtable);
+	ListCell   *lc;
+
+	foreach(lc, rtable)
+	{
+		if (GC_IS_GROUPING(lfirst_node(RangeTblEntry, lc)))
+		{
+			n--;
+			break;
+		}
+	}
+	return n > 1 || es->verbose;
+}
+
+/* Contexts in which clauses of lower query levels are deparsed: their range tables, with an empty plan. */
 static void
 prepare_lower(Printer *printer)
 {
@@ -91,9 +110,11 @@ prepare_lower(Printer *printer)
 		for (int i = 1; i <= list_length(rtable); i++)
 			used = bms_add_member(used, i);
 		names->rtable = rtable;
+		/* From 17 on, a plan is searched for what a Param stands for. */
 		printer->lower = lappend(printer->lower,
-								 deparse_context_for_plan_tree(names, select_rtable_names_for_explain(rtable, used)));
-		printer->lower_prefix = lappend_int(printer->lower_prefix, list_length(rtable) > 1 || printer->es->verbose);
+								 set_deparse_context_plan(deparse_context_for_plan_tree(names, select_rtable_names_for_explain(rtable, used)),
+														  (Plan *) makeNode(Result), NIL));
+		printer->lower_prefix = lappend_int(printer->lower_prefix, has_prefix(rtable, printer->es));
 	}
 }
 
@@ -307,7 +328,7 @@ void
 gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GcScanState *node = (GcScanState *) css;
-	Printer		printer = {.node = node,.es = es,.prefix = list_length(es->rtable) > 1 || es->verbose,
+	Printer		printer = {.node = node,.es = es,.prefix = has_prefix(es->rtable, es),
 	.context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors)};
 
 	prepare_lower(&printer);

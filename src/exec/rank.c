@@ -23,6 +23,7 @@
 #include "utils/pg_locale.h"
 #include "utils/sortsupport.h"
 #include "utils/typcache.h"
+#include "../compat.h"
 
 #define INTERRUPT_MASK	0x3ff
 
@@ -121,7 +122,7 @@ begin_ranking(Ranking *r, const GcPlanLut *lut, const GcDictView *dict)
 {
 	TypeCacheEntry *type = lookup_type_cache(getBaseType(lut->argtype), TYPECACHE_LT_OPR);
 
-	*r = (Ranking) {.dict = dict,.by_bytes = lc_collate_is_c(lut->collation)};
+	*r = (Ranking) {.dict = dict,.by_bytes = GC_COLLATE_IS_C(lut->collation)};
 	if (r->by_bytes)
 		return;
 	r->ssup.ssup_cxt = CurrentMemoryContext;

@@ -30,6 +30,7 @@
 #include "lookup.h"
 
 #define GC_FN	static inline
+#include "../compat.h"
 #include "../../cuda/gc_like.h"
 #include "../../cuda/gc_text.h"
 
@@ -178,7 +179,7 @@ fold_constant(Compiler *c, int op, uint32 fold)
 static bool
 compile_fold(Compiler *c, Oid collation, uint32 fold)
 {
-	if (!OidIsValid(collation) || !lc_ctype_is_c(collation))
+	if (!OidIsValid(collation) || !GC_CTYPE_IS_C(collation))
 		return false;
 	fold_constant(c, c->before, fold);
 	fold_constant(c, c->after, fold);
@@ -334,7 +335,7 @@ compile_like(Compiler *c, Oid collation, List *args, bool ignore_case, bool nega
 	uint32		n;
 
 	if (!compile_text(c, linitial(args), false) || c->before >= 0 || c->after >= 0 ||
-		!constant_text(lsecond(args), &pattern, &len) || (ignore_case && !lc_ctype_is_c(collation)))
+		!constant_text(lsecond(args), &pattern, &len) || (ignore_case && !GC_CTYPE_IS_C(collation)))
 		return false;
 	items = palloc((len + 1) * sizeof(uint16));
 	if (!compile_pattern(pattern, len, fold, items, &n))
@@ -348,7 +349,7 @@ compile_like(Compiler *c, Oid collation, List *args, bool ignore_case, bool nega
 static uint32
 comparison(Oid funcid, Oid collation, bool *padded)
 {
-	bool		bytewise = lc_collate_is_c(collation);
+	bool		bytewise = GC_COLLATE_IS_C(collation);
 
 	*padded = funcid == F_BPCHAREQ || funcid == F_BPCHARNE || funcid == F_BPCHARLT || funcid == F_BPCHARLE ||
 		funcid == F_BPCHARGT || funcid == F_BPCHARGE;

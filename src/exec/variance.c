@@ -21,9 +21,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
+#include "../compat.h"
 
 /* Words of numeric_send()'s header: digits, weight, sign, display scale. */
 #define HEADER_WORDS	4

@@ -20,6 +20,7 @@
 
 #include "source.h"
 #include "../columns/pgkinds.h"
+#include "../compat.h"
 
 int
 gc_refuse(GcTranslation *tr, const char *fmt,...)
@@ -398,6 +399,18 @@ gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int c
 	tr->step_keys[pipeline] = lappend(tr->step_keys[pipeline], keys);
 }
 
+/*
+ * Are they the same column?  What is said of outer joins that may have made it NULL depends on where it
+ * stands, and in the result of one node a column is one thing.
+ */
+static bool
+same_column(const Node *a, const Node *b)
+{
+	return IsA(a, Var) && IsA(b, Var) && ((const Var *) a)->varno == ((const Var *) b)->varno &&
+		((const Var *) a)->varattno == ((const Var *) b)->varattno &&
+		((const Var *) a)->varlevelsup == ((const Var *) b)->varlevelsup;
+}
+
 /* Place of an expression in custom_scan_tlist, where it is put if need be. */
 int
 gc_scan_attno(GcTranslation *tr, Node *expr)
@@ -407,8 +420,17 @@ gc_scan_attno(GcTranslation *tr, Node *expr)
 
 	foreach(lc, tr->scan_tlist)
 	{
-		if (equal(lfirst_node(TargetEntry, lc)->expr, expr))
-			return lfirst_node(TargetEntry, lc)->resno;
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (equal(entry->expr, expr))
+			return entry->resno;
+		if (same_column((Node *) entry->expr, expr))
+		{
+			/* Other translations may have the same entries. */
+			entry = lfirst(lc) = copyObject(entry);
+			GC_SET_NULLED_BY((Var *) entry->expr, bms_union(GC_NULLED_BY((Var *) entry->expr), GC_NULLED_BY((Var *) expr)));
+			return entry->resno;
+		}
 	}
 	out = palloc0(sizeof(GcPlanOutput));
 	out->type = GC_OUT_NONE;

@@ -33,6 +33,7 @@
 #include "utils/timestamp.h"
 
 #include "unique_key.h"
+#include "../compat.h"
 
 /* Digits before the point that numeric can hold, with a margin; and a number beyond. */
 #define MOST_DIGITS		100000
@@ -239,7 +240,7 @@ is_comparison(Oid opno, Oid collation)
 	op_input_types(opno, &left, &right);
 	return is_plain_type(left) && is_plain_type(right) &&
 		(OidIsValid(collation) || !type_is_collatable(left)) &&
-		get_op_btree_interpretation(opno) != NIL;
+		get_op_index_interpretation(opno) != NIL;
 }
 
 /* LIKE fails on a pattern that ends with an escape, and under a nondeterministic collation. */
@@ -254,6 +255,12 @@ is_like(Oid funcid, List *args, Oid collation)
 	return IsA(pattern, Const) && pattern->consttype == TEXTOID && !pattern->constisnull &&
 		OidIsValid(collation) && get_collation_isdeterministic(collation) &&
 		strchr(TextDatumGetCString(pattern->constvalue), '\\') == NULL;
+}
+
+static inline bool
+within(int64 value, int64 limit)
+{
+	return value >= -limit && value <= limit;
 }
 
 /* A date of our millennia, and an interval of less than a century, as constants? */
@@ -271,9 +278,8 @@ is_modest_sum(Oid funcid, List *args)
 	if (!IsA(when, Const) || !IsA(span, Const) || when->constisnull || span->constisnull)
 		return false;
 	interval = DatumGetIntervalP(span->constvalue);
-	return Abs((int64) DatumGetDateADT(when->constvalue)) < 700000 &&
-		Abs((int64) interval->month) <= 1200 && Abs((int64) interval->day) <= 36525 &&
-		interval->time <= 36525 * USECS_PER_DAY && interval->time >= -36525 * USECS_PER_DAY;
+	return within(DatumGetDateADT(when->constvalue), 699999) && within(interval->month, 1200) &&
+		within(interval->day, 36525) && within(interval->time, 36525 * USECS_PER_DAY);
 }
 
 static bool

@@ -26,6 +26,7 @@
 #include "groups.h"
 #include "operators.h"
 #include "../columns/pgkinds.h"
+#include "../compat.h"
 
 /* The pipeline that chooses, opened if need be; -1 if there is no room for it. */
 static int
@@ -185,7 +186,7 @@ gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 		(e = order_expr(tr, key)) < 0)
 		return false;
 	pl = &tr->pipelines[tr->choice - 1];
-	pl->descending = key->pk_strategy == BTGreaterStrategyNumber;
+	pl->descending = GC_IS_DESCENDING(key);
 	pl->nulls_first = key->pk_nulls_first;
 	tr->choice_keys = list_make1_int(e);
 	tr->plan->wanted = wanted;

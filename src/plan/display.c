@@ -17,6 +17,7 @@
 #include "optimizer/optimizer.h"
 
 #include "builder.h"
+#include "../compat.h"
 
 /* A clause of a level below the node's. */
 typedef struct LowerClause
@@ -53,6 +54,73 @@ void
 gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr)
 {
 	gc_build_display_of(tr, tr->root, pipeline, what, expr);
+}
+
+/*-------------------------------------------------------------------------
+ * What may have made a Var NULL
+ *
+ * setrefs.c insists that a Var is said to be made NULL by the same outer joins in custom_scan_tlist and in
+ * what refers to it.  But clauses of different places in the join tree say so differently, and results most.
+ *-------------------------------------------------------------------------
+ */
+
+/* The first entry of custom_scan_tlist for the same column, as setrefs.c finds it, or NULL. */
+static Var *
+scan_var(List *scan_tlist, const Var *var)
+{
+	ListCell   *lc;
+
+	foreach(lc, scan_tlist)
+	{
+		Var		   *other = (Var *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(other, Var) && other->varno == var->varno && other->varattno == var->varattno)
+			return other;
+	}
+	return NULL;
+}
+
+static Node *
+settle_expr(Node *node, void *context)
+{
+	List	   *scan_tlist = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *first = scan_var(scan_tlist, (Var *) node);
+		Var		   *copy = copyObject((Var *) node);
+
+		if (first != NULL)
+			GC_SET_NULLED_BY(copy, bms_copy(GC_NULLED_BY(first)));
+		return (Node *) copy;
+	}
+	/* What is an entry as a whole is found as a whole. */
+	foreach(lc, scan_tlist)
+	{
+		if (equal(lfirst_node(TargetEntry, lc)->expr, node))
+			return node;
+	}
+	return expression_tree_mutator(node, settle_expr, context);
+}
+
+List *
+gc_settle_nulling(List **scan_tlist, List *exprs)
+{
+	ListCell   *lc;
+
+	*scan_tlist = copyObject(*scan_tlist);
+	foreach(lc, *scan_tlist)
+	{
+		Var		   *var = (Var *) lfirst_node(TargetEntry, lc)->expr;
+		Var		   *first = IsA(var, Var) ? scan_var(*scan_tlist, var) : NULL;
+
+		if (first != NULL)
+			GC_SET_NULLED_BY(first, bms_union(GC_NULLED_BY(first), GC_NULLED_BY(var)));
+	}
+	return (List *) settle_expr((Node *) exprs, *scan_tlist);
 }
 
 /* An expression as it can be printed: the planner's own nodes are left out. */

@@ -21,4 +21,10 @@ extern void gc_build_display_of(GcTranslation *tr, PlannerInfo *root, int pipeli
 /* What custom_private has of clauses of lower levels (plan.h); pipelines: their numbers in the program. */
 extern List *gc_lower_display(const GcTranslation *tr, const int *pipelines);
 
+/*
+ * custom_exprs for these expressions, and a copy of custom_scan_tlist, with Vars that agree on what may have
+ * made them NULL.
+ */
+extern List *gc_settle_nulling(List **scan_tlist, List *exprs);
+
 #endif							/* GC_PLAN_DISPLAY_H */

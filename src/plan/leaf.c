@@ -29,6 +29,7 @@
 #include "source.h"
 
 #include "../columns/spec.h"
+#include "../compat.h"
 
 bool
 gc_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **reason)
@@ -128,13 +129,9 @@ gc_base_relids(GcTranslation *tr, Relids relids)
 Node *
 gc_unnulled(GcTranslation *tr, GcLeaf *leaf, Node *node)
 {
-#if PG_VERSION_NUM >= 160000
-	Relids		above = bms_difference(tr->root->outer_join_rels, leaf->rel->relids);
+	Relids		above = bms_difference(GC_OUTER_JOIN_RELIDS(tr->root), leaf->rel->relids);
 
-	return bms_is_empty(above) ? node : remove_nulling_relids(node, above, NULL);
-#else
-	return node;
-#endif
+	return bms_is_empty(above) ? node : GC_WITHOUT_NULLING(node, above);
 }
 
 bool

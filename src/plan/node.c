@@ -15,6 +15,9 @@
 #include "optimizer/pathnode.h"
 #include "utils/builtins.h"
 
+#include "display.h"
+#include "../compat.h"
+
 typedef enum GcNodeName
 {
 	GC_NODE_SCAN,
@@ -94,7 +97,7 @@ note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
 			break;
 		plan->order[plan->norder++] = (GcPlanOrder) {
 			.output = output,
-			.descending = key->pk_strategy == BTGreaterStrategyNumber,
+			.descending = GC_IS_DESCENDING(key),
 			.nulls_first = key->pk_nulls_first
 		};
 	}
@@ -138,10 +141,10 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->scan.scanrelid = 0;
 	scan->flags = best_path->flags;
 	scan->custom_plans = custom_plans;
-	scan->custom_exprs = list_concat_copy(tr->exprs, tr->display);
+	scan->custom_scan_tlist = tr->scan_tlist;
+	scan->custom_exprs = gc_settle_nulling(&scan->custom_scan_tlist, list_concat_copy(tr->exprs, tr->display));
 	scan->custom_private = list_make5(plan_const(plan), linitial(path->display_tags), tr->sets, tr->groupings,
 									  lsecond(path->display_tags));
-	scan->custom_scan_tlist = tr->scan_tlist;
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;
 }

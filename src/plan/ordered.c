@@ -39,6 +39,7 @@
 #include "choice.h"
 #include "late.h"
 #include "node.h"
+#include "../compat.h"
 #include "../force.h"
 #include "../columns/pgkinds.h"
 
@@ -124,7 +125,7 @@ note_order(List *keys, GcTranslation *tr, int *leading)
 		/* Words are in the default order of their type alone. */
 		if (key->pk_opfamily != default_family(type))
 			return false;
-		operator = get_opfamily_member(key->pk_opfamily, type, type, key->pk_strategy);
+		operator = GC_PATHKEY_OPERATOR(key, type);
 		if (!OidIsValid(operator))
 			return false;
 		e = value_expr(tr, list_nth(tr->outputs, output));
@@ -135,7 +136,7 @@ note_order(List *keys, GcTranslation *tr, int *leading)
 			*leading = e;
 		tr->plan->order[tr->plan->norder++] = (GcPlanOrder) {
 			.output = output,
-			.descending = key->pk_strategy == BTGreaterStrategyNumber,
+			.descending = GC_IS_DESCENDING(key),
 			.nulls_first = key->pk_nulls_first,
 			.operator = operator,
 			.collation = key->pk_eclass->ec_collation
@@ -247,7 +248,7 @@ choose_rows(List *keys, GcTranslation *tr, int leading, double wanted)
 
 	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || tr->pexprs[leading].kind == GC_TEXT)
 		return false;
-	pl->descending = key->pk_strategy == BTGreaterStrategyNumber;
+	pl->descending = GC_IS_DESCENDING(key);
 	pl->nulls_first = key->pk_nulls_first;
 	tr->choice_keys = list_make1_int(leading);
 	tr->plan->wanted = wanted;

@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 
 #include "cannot_raise.h"
+#include "../compat.h"
 
 /* Conjuncts that speak of this relation alone, and can be evaluated elsewhere. */
 static List *
@@ -58,10 +59,7 @@ select_keys(Query *query, Var *column, List *filters)
 	Var		   *output = copyObject(column);
 	Node	   *quals = copyObject(gc_quals(filters));
 
-#if PG_VERSION_NUM >= 160000
-	keys->rteperminfos = list_make1(copyObject(getRTEPermissionInfo(query->rteperminfos, rte)));
-	copy->perminfoindex = 1;
-#endif
+	GC_COPY_PERMISSIONS(keys, copy, query, rte);
 	ChangeVarNodes((Node *) output, column->varno, 1, 0);
 	ChangeVarNodes(quals, column->varno, 1, 0);
 	ref->rtindex = 1;

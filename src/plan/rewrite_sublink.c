@@ -36,6 +36,7 @@
 #include "rewrite_keys.h"
 #include "rewrite_notin.h"
 #include "unique_key.h"
+#include "../compat.h"
 
 /* A subquery that was turned into a join, and what stands in its place. */
 typedef struct Unnested
@@ -367,11 +368,9 @@ joined_var(Query *query, int rti, int resno, bool inner)
 {
 	Var		   *var = gc_output_var(query, rti, resno);
 
-#if PG_VERSION_NUM >= 160000
 	/* The join's entry follows the subquery's. */
 	if (!inner)
-		var->varnullingrels = bms_make_singleton(rti + 1);
-#endif
+		GC_SET_NULLED_BY(var, bms_make_singleton(rti + 1));
 	return var;
 }
 

@@ -22,6 +22,7 @@
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "../compat.h"
 
 typedef struct SourceContext
 {
@@ -251,11 +252,8 @@ gc_source_refusal(PlannerInfo *root, RelOptInfo *rel)
 static bool
 is_storage_function(Oid funcid, void *context)
 {
-#if PG_VERSION_NUM >= 170000
-	if (funcid == F_PG_COLUMN_TOAST_CHUNK_ID)
-		return true;
-#endif
-	return funcid == F_PG_COLUMN_SIZE || funcid == F_PG_COLUMN_COMPRESSION;
+	return funcid == F_PG_COLUMN_SIZE || funcid == F_PG_COLUMN_COMPRESSION ||
+		GC_IS_TOAST_CHUNK_ID(funcid);
 }
 
 static bool

@@ -23,6 +23,7 @@
 
 #include <unistd.h>
 
+#include "common/file_utils.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "pgstat.h"

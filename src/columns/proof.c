@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * proof.c
+ *	  Which pages of a heap chunk are what they were when they were read.
+ *
+ * Runs in backends and loaders, under a guard.  Reads pages of which it is not known where they are.
+ *
+ * Every transition of a map bit from 0 to 1 stamps the map page's LSN.  So while that is the one for which
+ * the chunk's `present` holds, a bit set now has been set all along; and while it is set, nothing changes
+ * what a snapshot sees of the page.
+ *
+ * The LSN also moves when VACUUM sets the bit of any page under the map page, and from 17.11 and 18.6 on
+ * when a writer clears one.  Then each page under it proves itself once: it has the LSN that it had when it
+ * was read, so it is what was read, and its bit is set, so all see it.  Pages that have not are taken out of
+ * `present` for good, and `present` then holds for the map page's new LSN.
+ *
+ * Processes may do this at the same time.  Bits are only ever taken out, and before the new LSN is stored.
+ * So whoever finds that LSN finds no page that has changed, and an older LSN that is stored late is merely
+ * not the map page's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/bufmgr.h"
+
+#include "proof.h"
+#include "versions.h"
+#include "visibility.h"
+#include "../settings.h"
+
+#define PAGES_PER_WORD	32
+
+StaticAssertDecl(sizeof(pg_atomic_uint64) == sizeof(uint64),
+				 "a bitmap's words must be ones that are changed atomically");
+
+void
+gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map,
+				const XLogRecPtr *lsns, pg_atomic_uint32 *buffers, uint8 *present)
+{
+	pg_atomic_uint64 *words = (pg_atomic_uint64 *) present;
+
+	for (uint32 page = 0; page < npages; page += PAGES_PER_WORD)
+	{
+		uint64		left = pg_atomic_read_u64(&words[page / PAGES_PER_WORD]);
+		uint64		changed = 0;
+		uint64		set = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		memcpy(&set, map + page / 4, Min(sizeof(uint64), (npages - page + 3) / 4));
+		for (left &= set & GC_MAP_VISIBLE_WORD; left != 0; left &= left - 1)
+		{
+			int			bit = pg_rightmost_one_pos64(left);
+			uint32		p = page + bit / 2;
+
+			if (p >= npages)
+				break;
+			if (p + GC_PREFETCH_PAGES < npages)
+				gc_prefetch_page(&buffers[p + GC_PREFETCH_PAGES]);
+			if (lsns[p] == InvalidXLogRecPtr || gc_page_lsn(rel, first + p, &buffers[p]) != lsns[p])
+				changed |= UINT64CONST(1) << bit;
+		}
+		if (changed != 0)
+			pg_atomic_fetch_and_u64(&words[page / PAGES_PER_WORD], ~changed);
+	}
+}
+
+const uint8 *
+gc_page_proof(Relation rel, GcChunk *chunk, const uint8 *map, uint32 npages, XLogRecPtr lsn)
+{
+	if (pg_atomic_read_u64(&chunk->proven_lsn) == lsn)
+	{
+		pg_read_barrier();
+		return chunk->present;
+	}
+	if (!gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
+		return NULL;
+	gc_drop_changed(rel, chunk->first, Min(npages, chunk->npages), map, chunk->lsns, chunk->buffers,
+					chunk->present);
+	pg_write_barrier();
+	pg_atomic_write_u64(&chunk->proven_lsn, lsn);
+	return chunk->present;
+}
