@@ -102,7 +102,7 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT results_shared bigint, OUT rows_delta bigint,
 	OUT key_group_scans bigint, OUT key_group_mismatches bigint,
 	OUT direct_lookups bigint, OUT packed_row_scans bigint,
-	OUT lookups_made bigint, OUT lookups_shared bigint,
+	OUT in_passes bigint, OUT lookups_made bigint, OUT lookups_shared bigint,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -160,6 +160,7 @@ SELECT s.requests,
 	s.key_group_mismatches,
 	s.direct_lookups,
 	s.packed_row_scans,
+	s.in_passes,
 	s.lookups_made,
 	s.lookups_shared,
 	s.stats_reset

@@ -41,7 +41,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	GcStats    *s = gc_stats();
 	TupleDesc	desc;
 	uint64		fallbacks = 0;
-	bool		nulls[23] = {0};
+	bool		nulls[24] = {0};
 
 	/* The extension's script declares a row type. */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -49,7 +49,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	for (int i = 0; i < GC_NCODES; i++)
 		fallbacks += pg_atomic_read_u64(&s->fallbacks[i]);
 	{
-		Datum		values[23] = {
+		Datum		values[24] = {
 			counter(&s->requests), counter(&s->offloaded), Int64GetDatum((int64) fallbacks),
 			counter(&s->retries), milliseconds(&s->queue_us), milliseconds(&s->compile_us),
 			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
@@ -57,7 +57,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->results_shared),
 			counter(&s->rows_delta), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
 			counter(&s->direct_lookups), counter(&s->packed_row_scans),
-			counter(&s->lookups_made), counter(&s->lookups_shared), TimestampTzGetDatum(s->reset_at),
+			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared), TimestampTzGetDatum(s->reset_at),
 		};
 
 		PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));

@@ -28,10 +28,14 @@
 #include "hooks.h"
 #include "launch.h"
 #include "pairs.h"
+#include "passes.h"
 #include "result.h"
 
 /* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
+
+/* A request that does not fit is planned so many times with more passes, or more room for each. */
+#define MOST_PLANS		12
 
 /* Do two requests ask for exactly the same? */
 static bool
@@ -69,6 +73,41 @@ gc_run_join(GcRun *run, List *runs)
 	}
 }
 
+/* Ask for the kernels of all pipelines; the run is FINISHED if there can be none. */
+static void
+ask_kernels(GcRun *run)
+{
+	for (int i = 0; i < run->p->npipelines && run->state != RUN_FINISHED; i++)
+	{
+		const GcSplits splits = gc_passes_splits(run->passes, i);
+
+		if (i + 1 == run->p->select && !run->choose)
+			continue;
+		run->kernels[i] = gc_signature_kernel(run->request, i, &splits, &run->fresh[i], &run->err);
+		if (run->kernels[i] == NULL)
+			run->state = RUN_FINISHED;
+	}
+}
+
+/*
+ * Plan passes, or more of them; less: memory ran out.  True if the run is to be tried again.  Its kernels
+ * may be others then.
+ */
+static bool
+plan_passes(GcRun *run, bool less)
+{
+	if (run->attempts++ == MOST_PLANS)
+		return false;
+	if (run->passes == NULL)
+		run->passes = gc_passes_make(run->request, run->gather, run->choose, run->cxt);
+	if (!gc_passes_plan(run->passes, run->attempts > 1, less))
+		return false;
+	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->passes);
+	run->state = RUN_COMPILING;
+	ask_kernels(run);
+	return run->state != RUN_FINISHED;
+}
+
 GcRun *
 gc_run_start(int slot)
 {
@@ -101,14 +140,11 @@ gc_run_start(int slot)
 	if (run->request->inputs[run->main->input].dir)
 		run->scan = (u32) (run->request->inputs[run->main->input].dir->id % PG_UINT32_MAX) + 1;
 
-	for (int i = 0; i < p->npipelines && run->state != RUN_FINISHED; i++)
-	{
-		if (i + 1 == p->select && !run->choose)
-			continue;
-		run->kernels[i] = gc_signature_kernel(run->request, i, &run->fresh[i], &run->err);
-		if (run->kernels[i] == NULL)
-			run->state = RUN_FINISHED;
-	}
+	gc_slot_run_info(slot)->passes = 1;
+	if (!gc_signature_check(run->request, &run->err))
+		run->state = RUN_FINISHED;
+	else if (gc_passes_fit(run->request, run->gather, run->choose) || !plan_passes(run, true))
+		ask_kernels(run);
 	return run;
 }
 
@@ -292,6 +328,7 @@ release_device(GcRun *run)
 	if (run->stream)
 		ops->stream_put(gc_worker.dev, run->stream);
 	run->stream = NULL;
+	gc_run_free_parts(run);
 }
 
 /* Queue everything that comes before the main kernel. */
@@ -304,6 +341,7 @@ prepare(GcRun *run)
 
 	memset(&run->err, 0, sizeof(run->err));
 	memset(&run->piece, 0, sizeof(run->piece));
+	gc_passes_begin(run->passes);
 	run->stream = ops->stream_get(gc_worker.dev, &run->err);
 	if (run->stream == NULL)
 		return run->err.code;
@@ -347,8 +385,9 @@ GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile)
 {
 	int			main = run->p->npipelines - 1;
+	const bool	last_pass = gc_passes_last(run->passes, main);
 	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
-	.whole_shared = run->launch->whole_shared,.last = true};
+	.whole_shared = run->launch->whole_shared,.last = last_pass};
 	GcCode		code;
 
 	if (run->pairs.slices > 0)
@@ -356,7 +395,7 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 		run->piece = gc_pairs_piece(run->request, main, &run->pairs, run->piece.from + run->piece.count,
 									run->piece_pairs > 0 ? run->piece_pairs : gc_pairs_first());
 		part.pairs = run->piece;
-		part.last = !has_more_pieces(run);
+		part.last = last_pass && !has_more_pieces(run);
 		INSTR_TIME_SET_CURRENT(run->piece_began);
 	}
 	code = gc_run_launch(run, main, k, grid, &part, run->sink);
@@ -365,6 +404,8 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 	run->launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
 	if (part.last)
 		return gc_run_queue_result(run);
+	if (!has_more_pieces(run) && (code = gc_run_launch_rests(run, main, run->sink)) != GC_OK)
+		return code;
 	run->done = gc_worker.ops->event(run->stream, &run->err);
 	run->state = RUN_RUNNING;
 	return run->done ? GC_OK : run->err.code;
@@ -423,7 +464,8 @@ advance_waiting(GcRun *run, int others)
 	back_out(run);
 	if (code == GC_DEVICE_MEMORY && others > 0)
 		return false;			/* try again when another run is done */
-	run->state = RUN_FINISHED;
+	if (code != GC_DEVICE_MEMORY || !plan_passes(run, true))
+		run->state = RUN_FINISHED;
 	return true;
 }
 
@@ -450,14 +492,14 @@ advance_ready(GcRun *run, int others)
 }
 
 /*
- * A piece of a scan is done, and there are more.  The request ends if nobody waits for it.  Where other
- * requests are there, it is READY for its next piece, so that they get their turn.
+ * Launch the main kernel once more, for the next piece of the scan or the next pass.  The request ends if
+ * nobody waits for it.  Where other requests are there, it is READY, so that they get their turn.
  */
 static void
-end_piece(GcRun *run, int others)
+go_on(GcRun *run, int others)
 {
-	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->piece, gc_us_since(run->piece_began));
-	gc_worker.ops->event_put(gc_worker.dev, run->done);
+	if (run->done)
+		gc_worker.ops->event_put(gc_worker.dev, run->done);
 	run->done = NULL;
 	if (nobody_waits(run))
 	{
@@ -472,6 +514,74 @@ end_piece(GcRun *run, int others)
 	}
 	gc_run_not_prepared(run);
 	gc_run_unstart(run);
+}
+
+/* A piece of a scan is done, and there are more. */
+static void
+end_piece(GcRun *run, int others)
+{
+	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->piece, gc_us_since(run->piece_began));
+	go_on(run, others);
+}
+
+/* Queue what the main pipeline's next pass probes and scans. */
+static GcCode
+prepare_pass(GcRun *run)
+{
+	const int	main = run->p->npipelines - 1;
+	GcCode		code = gc_run_groups(run, main);
+
+	memset(&run->piece, 0, sizeof(run->piece));
+	return code == GC_OK ? gc_run_builds(run, main) : code;
+}
+
+/* A pass of the main pipeline is done, and there are more. */
+static void
+end_pass(GcRun *run, int others)
+{
+	(void) gc_passes_next(run->passes, run->p->npipelines - 1);
+	if (prepare_pass(run) != GC_OK)
+		gc_run_fail_start(run);
+	else
+		go_on(run, others);
+}
+
+/*
+ * The result of one part of the groups is there, and there are more: set it aside, and begin with an
+ * empty sink.
+ */
+static void
+end_part(GcRun *run, int others)
+{
+	gc_run_keep_part(run);
+	(void) gc_passes_next(run->passes, run->p->npipelines - 1);
+	gc_passes_next_groups(run->passes);
+	if (gc_run_make_result(run) != GC_OK || gc_worker.ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err) != GC_OK ||
+		prepare_pass(run) != GC_OK)
+		gc_run_fail_start(run);
+	else
+		go_on(run, others);
+}
+
+/*
+ * The run is over, with this code.  Where a part of a build or of groups had no room, the request is tried
+ * with more.
+ */
+static void
+end_run(GcRun *run, GcCode code)
+{
+	const u64	number = run->err.number;
+
+	if (code == GC_OK)
+		code = gc_run_join_parts(run);
+	run->err.code = code;
+	run->state = RUN_FINISHED;
+	if (gc_passes_grow(run->passes, code, number) && !gc_slot_abandoned(run->slot))
+	{
+		gc_run_unstart(run);
+		give_back(run);
+		(void) plan_passes(run, false);
+	}
 }
 
 static bool
@@ -490,6 +600,11 @@ advance_running(GcRun *run, int others)
 	if (code == GC_OK && has_more_pieces(run))
 	{
 		end_piece(run, others);
+		return true;
+	}
+	if (code == GC_OK && run->state == RUN_RUNNING && !gc_passes_last(run->passes, run->p->npipelines - 1))
+	{
+		end_pass(run, others);
 		return true;
 	}
 	if (code == GC_OK && run->state == RUN_RUNNING)
@@ -515,8 +630,10 @@ advance_running(GcRun *run, int others)
 		else if (code == GC_OK && gc_run_keyed(run))
 			run->result->count = n;
 	}
-	run->err.code = code;
-	run->state = RUN_FINISHED;
+	if (code == GC_OK && !gc_passes_last_groups(run->passes))
+		end_part(run, others);
+	else
+		end_run(run, code);
 	return true;
 }
 
@@ -588,6 +705,7 @@ gc_run_forget(GcRun *run)
 	if (run->result)
 		gc_arena_free(run->result, run->result->size);
 	run->result = NULL;
+	gc_run_free_parts(run);
 	if (run->launch)
 		gc_main_launch_forget(run->launch);
 }

@@ -324,7 +324,7 @@ has_shape(const GcRun *run)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
-	return run->scan != 0 && run->pairs.slices == 0 && run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
+	return run->scan != 0 && run->pairs.slices == 0 && run->passes == NULL && run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
 }
 
 /* Find the run's scan shape and count it, once. */
