@@ -141,15 +141,18 @@ typedef struct GcArgWord
  * kernels of requests that fit into device memory.
  *
  * builds.  Bit b: build b, which the pipeline fills or probes.  ranged.  Bit b: by ranges of its only
- * key, else by hash.  groups: the groups, by their keys; or, if groups_for is not 0, by the keys of
- * build groups_for - 1, which is filled from the groups.
+ * key, else by hash.  groups: the groups, by their keys; or with build groups_with - 1, if that is not 0.
+ * Then first_key and nkeys say by what: columns of the pipeline that scans the groups, which are keys of
+ * them (refs).
  */
 typedef struct GcSplits
 {
 	u32			builds;
 	u32			ranged;
 	bool		groups;
-	u8			groups_for;
+	u8			groups_with;
+	u16			first_key;
+	u16			nkeys;
 } GcSplits;
 
 /*

@@ -84,11 +84,11 @@ cg_skip_built(Cg *cg)
 	text_addf(cg->out, "if (!%s) continue;\n", cond);
 }
 
-/* The number of the group key that key k of a build, which is filled from the groups, is. */
+/* The number of the group key that column k of those by which groups are split is. */
 static int
-group_key(Cg *cg, const GcPBuild *build, int k)
+group_key(Cg *cg, int k)
 {
-	const GcExpr *e = &gc_exprs(cg->p)[gc_refs(cg->p)[build->first_key + k]];
+	const GcExpr *e = &gc_exprs(cg->p)[gc_refs(cg->p)[cg->variant->splits.first_key + k]];
 
 	if (e->op != GC_OP_COLUMN || gc_columns(cg->p)[e->ref].agg != GC_NONE || gc_columns(cg->p)[e->ref].attnum >= cg->pl->nkeys)
 	{
@@ -102,24 +102,22 @@ void
 cg_skip_grouped(Cg *cg)
 {
 	const GcSplits *s = &cg->variant->splits;
-	const GcPBuild *build;
 	char		cond[160],
 				key[24];
 
 	if (!s->groups)
 		return;
-	if (s->groups_for == 0)
+	if (s->groups_with == 0)
 	{
 		in_part(cg, GC_SPLIT_GROUPS + cg_pipeline_number(cg), false, "gc_h", "", cond, sizeof(cond));
 		text_addf(cg->out, "if (!%s) continue;\n", cond);
 		return;
 	}
-	build = &gc_builds(cg->p)[s->groups_for - 1];
-	snprintf(key, sizeof(key), "gc_k[%d]", group_key(cg, build, 0));
+	snprintf(key, sizeof(key), "gc_k[%d]", group_key(cg, 0));
 	text_addf(cg->out, "u64 gc_sh = 0; (void) gc_sh;\n");
-	for (int k = 0; k < build->nkeys; k++)
-		text_addf(cg->out, "gc_sh = gc_hash_step(gc_sh, gc_k[%d]);\n", group_key(cg, build, k));
+	for (int k = 0; k < s->nkeys; k++)
+		text_addf(cg->out, "gc_sh = gc_hash_step(gc_sh, gc_k[%d]);\n", group_key(cg, k));
 	text_addf(cg->out, "gc_sh = gc_hash_end(gc_sh);\n");
-	in_part(cg, s->groups_for - 1, is_ranged(cg, s->groups_for - 1), "gc_sh", key, cond, sizeof(cond));
+	in_part(cg, s->groups_with - 1, is_ranged(cg, s->groups_with - 1), "gc_sh", key, cond, sizeof(cond));
 	text_addf(cg->out, "if (!%s) continue;\n", cond);
 }

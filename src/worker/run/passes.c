@@ -14,11 +14,13 @@
  *
  * What is split:
  *
- *	  builds			by the hash of their keys, or by ranges of the key if one is dense.  Builds that a
- *						pipeline probes with the same keys are split together
- *	  groups that are scanned	by their keys' hash, as passes of the scan; or with the build that is filled
- *						from them, if its keys are among theirs
+ *	  builds			by the hash of their keys, or by ranges of the key if one is dense
+ *	  groups that are scanned	by their keys' hash, as passes of the scan
  *	  main groups		by their keys' hash.  The result of each part is fetched, and then they are cleared
+ *
+ * What is looked up, filled or grouped by the same keys of a row is split together, since parts of two
+ * splits would be as many passes as their product.  These are builds that a pipeline probes; the build
+ * that it fills; the groups that it scans, if they have these keys; the main groups.
  *
  * Full and right joins want all passes to have noted their matches before the rests run.  So a pipeline
  * with one has one split at most.
@@ -79,7 +81,8 @@ struct GcPasses
 	int			nsplits;
 	i8			of_build[GC_MAX_BUILDS];	/* number of its split, or NOT_SPLIT */
 	i8			of_groups[GC_MAX_PIPELINES];
-	u8			for_build[GC_MAX_PIPELINES];	/* 1 + build with whose keys its groups are split; 0 */
+	u8			groups_with[GC_MAX_PIPELINES];	/* as in GcSplits */
+	u16			groups_key[GC_MAX_PIPELINES];
 	u32			room_build[GC_MAX_BUILDS];
 	u32			room_groups[GC_MAX_PIPELINES];
 	u32			made_build[GC_MAX_BUILDS];	/* 1 + part in memory; 0: none */
@@ -217,18 +220,39 @@ same_value(const GcProgram *p, u16 a, u16 b)
 	return memcmp(&x, &y, sizeof(x)) == 0;
 }
 
-/* The split of the pipeline by these keys, or a new one. */
+/* Are these keys of a row, of two lists, the same? */
+static bool
+same_keys(const GcProgram *p, u16 a, u16 b, u16 nkeys)
+{
+	for (int k = 0; k < nkeys; k++)
+	{
+		if (!same_value(p, gc_refs(p)[a + k], gc_refs(p)[b + k]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The split of the pipeline by these keys, or a new one.  Where it fills a split build, by the same keys,
+ * it has only rows of the build's part.
+ */
 static int
 split_by(GcPasses *ps, int pipeline, u16 first_key, u16 nkeys)
 {
-	for (int i = 0; i < ps->nsplits && !has_rest(ps->p, pipeline); i++)
+	const GcPPipeline *pl = &gc_pipelines(ps->p)[pipeline];
+
+	if (has_rest(ps->p, pipeline))
+		return add_split(ps, pipeline, first_key, nkeys);
+	if (pl->sink == GC_SINK_BUILD && ps->of_build[pl->build] != NOT_SPLIT &&
+		gc_builds(ps->p)[pl->build].nkeys == nkeys &&
+		same_keys(ps->p, gc_builds(ps->p)[pl->build].first_key, first_key, nkeys))
+		return ps->of_build[pl->build];
+	for (int i = 0; i < ps->nsplits; i++)
 	{
 		const KeySplit *s = &ps->split[i];
-		bool		same = s->pipeline == pipeline && s->first_key != GC_NONE && s->nkeys == nkeys;
 
-		for (int k = 0; k < nkeys && same; k++)
-			same = same_value(ps->p, gc_refs(ps->p)[s->first_key + k], gc_refs(ps->p)[first_key + k]);
-		if (same)
+		if (s->pipeline == pipeline && s->first_key != GC_NONE && s->nkeys == nkeys &&
+			same_keys(ps->p, s->first_key, first_key, nkeys))
 			return i;
 	}
 	return add_split(ps, pipeline, first_key, nkeys);
@@ -274,25 +298,26 @@ is_small(u64 bytes)
 	return bytes < gc_pool_size(gc_worker.pool) / SMALL_PART;
 }
 
-/* Can the groups that pipeline n scans be split with the build that it fills? */
+/* Are these keys of pipeline n, which scans groups, keys of the groups? */
 static bool
-splits_with_build(const GcPasses *ps, int n)
+are_group_keys(const GcProgram *p, int n, u16 first_key, u16 nkeys)
 {
-	const GcProgram *p = ps->p;
-	const GcPPipeline *pl = &gc_pipelines(p)[n];
-	const GcPBuild *build = &gc_builds(p)[pl->build];
-
-	if (pl->sink != GC_SINK_BUILD || build->nkeys == 0 || count_users(p, GC_NONE, gc_inputs(p)[pl->input].groups_of) != 1 ||
-		build_bytes(ps->r, pl->build) < gc_pool_size(gc_worker.pool) / WITH_BUILD_PART)
-		return false;
-	for (int k = 0; k < build->nkeys; k++)
+	for (int k = 0; k < nkeys; k++)
 	{
-		const GcExpr *e = &gc_exprs(p)[gc_refs(p)[build->first_key + k]];
+		const GcExpr *e = &gc_exprs(p)[gc_refs(p)[first_key + k]];
 
-		if (e->op != GC_OP_COLUMN || gc_columns(p)[e->ref].input != pl->input || gc_columns(p)[e->ref].agg != GC_NONE)
+		if (e->op != GC_OP_COLUMN || gc_columns(p)[e->ref].input != gc_pipelines(p)[n].input || gc_columns(p)[e->ref].agg != GC_NONE)
 			return false;
 	}
-	return true;
+	return nkeys > 0;
+}
+
+static void
+split_groups_with(GcPasses *ps, int from, int build, u16 first_key)
+{
+	ps->of_groups[from] = ps->of_build[build];
+	ps->groups_with[from] = build + 1;
+	ps->groups_key[from] = first_key;
 }
 
 /* The groups that pipeline n scans. */
@@ -300,15 +325,32 @@ static void
 find_group_split(GcPasses *ps, int n)
 {
 	const GcProgram *p = ps->p;
-	const int	from = gc_inputs(p)[gc_pipelines(p)[n].input].groups_of - 1;
+	const GcPPipeline *pl = &gc_pipelines(p)[n];
+	const int	from = gc_inputs(p)[pl->input].groups_of - 1;
+	const bool	alone = from >= 0 && !has_rest(p, n) && count_users(p, GC_NONE, from + 1) == 1;
 
 	if (from < 0 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH || ps->of_groups[from] != NOT_SPLIT ||
-		ps->for_build[from] || is_small(sink_bytes(ps->r, from, false, false)))
+		is_small(sink_bytes(ps->r, from, false, false)))
 		return;
-	if (splits_with_build(ps, n))
-		ps->for_build[from] = gc_pipelines(p)[n].build + 1;
-	else
-		ps->of_groups[from] = add_split(ps, n, GC_NONE, 0);
+	if (alone && pl->sink == GC_SINK_BUILD && ps->of_build[pl->build] != NOT_SPLIT &&
+		build_bytes(ps->r, pl->build) >= gc_pool_size(gc_worker.pool) / WITH_BUILD_PART &&
+		are_group_keys(p, n, gc_builds(p)[pl->build].first_key, gc_builds(p)[pl->build].nkeys))
+	{
+		split_groups_with(ps, from, pl->build, gc_builds(p)[pl->build].first_key);
+		return;
+	}
+	for (int i = 0; alone && i < pl->nsteps; i++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + i];
+
+		if (step->type == GC_STEP_PROBE && ps->of_build[step->build] != NOT_SPLIT &&
+			are_group_keys(p, n, step->first_key, gc_builds(p)[step->build].nkeys))
+		{
+			split_groups_with(ps, from, step->build, step->first_key);
+			return;
+		}
+	}
+	ps->of_groups[from] = add_split(ps, n, GC_NONE, 0);
 }
 
 /* The builds that pipeline n probes. */
@@ -332,22 +374,43 @@ find_build_splits(GcPasses *ps, int n)
 	}
 }
 
-/* Groups that were to be split with a build that is not split get a split of their own. */
-static void
-find_scanned_builds(GcPasses *ps)
+/* Is the expression a key of the pipeline's groups? */
+static bool
+is_group_key(const GcProgram *p, const GcPPipeline *pl, u16 e)
 {
-	for (int n = 0; n < ps->p->npipelines; n++)
+	for (int k = 0; k < pl->nkeys; k++)
 	{
-		const int	from = gc_inputs(ps->p)[gc_pipelines(ps->p)[n].input].groups_of - 1;
-
-		if (!has_passes(ps->p, n) || from < 0 || ps->for_build[from] == 0)
-			continue;
-		ps->of_groups[from] = ps->of_build[ps->for_build[from] - 1];
-		if (ps->of_groups[from] != NOT_SPLIT)
-			continue;
-		ps->for_build[from] = 0;
-		ps->of_groups[from] = add_split(ps, n, GC_NONE, 0);
+		if (same_value(p, gc_refs(p)[pl->first_key + k], e))
+			return true;
 	}
+	return false;
+}
+
+/*
+ * The main groups: with what is probed by keys of theirs, since the rows of a group then come in one pass.
+ * With grouping sets a key may be left out.
+ */
+static void
+find_main_split(GcPasses *ps)
+{
+	const int	main = ps->p->npipelines - 1;
+	const GcPPipeline *pl = &gc_pipelines(ps->p)[main];
+	int			found = NOT_SPLIT;
+
+	if (pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_HASH || is_small(sink_bytes(ps->r, main, false, false)))
+		return;
+	for (int i = 0; i < ps->nsplits && !has_rest(ps->p, main) && pl->rounds <= 1; i++)
+	{
+		const KeySplit *s = &ps->split[i];
+		bool		keys = s->pipeline == main && s->first_key != GC_NONE;
+
+		for (int k = 0; k < s->nkeys && keys; k++)
+			keys = is_group_key(ps->p, pl, gc_refs(ps->p)[s->first_key + k]);
+		if (keys)
+			found = i;
+	}
+	ps->of_groups[main] = found != NOT_SPLIT ? found : add_split(ps, main, GC_NONE, 0);
+	ps->split[ps->of_groups[main]].main_groups = true;
 }
 
 GcPasses *
@@ -355,7 +418,6 @@ gc_passes_make(GcRequest *r, bool gather, bool choose, MemoryContext cxt)
 {
 	GcPasses   *ps = MemoryContextAllocZero(cxt, sizeof(GcPasses));
 	const GcProgram *p = r->program;
-	const int	main = p->npipelines - 1;
 
 	ps->r = r;
 	ps->p = p;
@@ -370,19 +432,16 @@ gc_passes_make(GcRequest *r, bool gather, bool choose, MemoryContext cxt)
 		ps->room_build[i] = FIRST_ROOM;
 	for (int i = 0; i < GC_MAX_PIPELINES; i++)
 		ps->room_groups[i] = FIRST_ROOM;
-	if (gc_pipelines(p)[main].sink == GC_SINK_AGGREGATE && gc_pipelines(p)[main].group_mode == GC_GROUP_HASH)
-	{
-		ps->of_groups[main] = add_split(ps, main, GC_NONE, 0);
-		ps->split[ps->of_groups[main]].main_groups = true;
-	}
-	for (int n = 0; n < p->npipelines; n++)
+	/* What a pipeline fills belongs to a later one. */
+	for (int n = p->npipelines - 1; n >= 0; n--)
 	{
 		if (!has_passes(p, n))
 			continue;
-		find_group_split(ps, n);
 		find_build_splits(ps, n);
+		if (n == p->npipelines - 1)
+			find_main_split(ps);
+		find_group_split(ps, n);
 	}
-	find_scanned_builds(ps);
 	return ps;
 }
 
@@ -634,10 +693,16 @@ gc_passes_splits(const GcPasses *ps, int pipeline)
 	{
 		const KeySplit *s = split_of(ps, ps->of_groups[owner]);
 
-		splits.groups = true;
-		splits.groups_for = ps->for_build[owner];
-		if (splits.groups_for && s->ranged)
-			splits.ranged |= 1u << (splits.groups_for - 1);
+		/* Rows of other parts do not come to main groups that are split with a build. */
+		splits.groups = !(s->main_groups && s->first_key != GC_NONE);
+		splits.groups_with = ps->groups_with[owner];
+		if (splits.groups_with && s->ranged)
+			splits.ranged |= 1u << (splits.groups_with - 1);
+		if (splits.groups_with)
+		{
+			splits.first_key = ps->groups_key[owner];
+			splits.nkeys = gc_builds(ps->p)[splits.groups_with - 1].nkeys;
+		}
 	}
 	return splits;
 }

@@ -16,7 +16,7 @@
 #include "../../queue/queue.h"
 
 /* A request takes no more launches of one kernel than that. */
-#define GC_MOST_PASSES		64
+#define GC_MOST_PASSES		128
 
 typedef struct GcPasses GcPasses;
 

@@ -572,16 +572,20 @@ end_run(GcRun *run, GcCode code)
 {
 	const u64	number = run->err.number;
 
+	bool		again;
+
 	if (code == GC_OK)
 		code = gc_run_join_parts(run);
 	run->err.code = code;
-	run->state = RUN_FINISHED;
-	if (gc_passes_grow(run->passes, code, number) && !gc_slot_abandoned(run->slot))
+	again = gc_passes_grow(run->passes, code, number) && !gc_slot_abandoned(run->slot);
+	if (again)
 	{
 		gc_run_unstart(run);
 		give_back(run);
-		(void) plan_passes(run, false);
 	}
+	run->state = RUN_FINISHED;
+	if (again && !plan_passes(run, false) && run->err.code == code)
+		gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for parts of unequal size.");
 }
 
 static bool
