@@ -30,6 +30,7 @@
 #include "pairs.h"
 #include "passes.h"
 #include "result.h"
+#include "run_kernels.h"
 
 /* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
@@ -73,22 +74,6 @@ gc_run_join(GcRun *run, List *runs)
 	}
 }
 
-/* Ask for the kernels of all pipelines; the run is FINISHED if there can be none. */
-static void
-ask_kernels(GcRun *run)
-{
-	for (int i = 0; i < run->p->npipelines && run->state != RUN_FINISHED; i++)
-	{
-		const GcSplits splits = gc_passes_splits(run->passes, i);
-
-		if (i + 1 == run->p->select && !run->choose)
-			continue;
-		run->kernels[i] = gc_signature_kernel(run->request, i, &splits, &run->fresh[i], &run->err);
-		if (run->kernels[i] == NULL)
-			run->state = RUN_FINISHED;
-	}
-}
-
 /*
  * Plan passes, or more of them; less: memory ran out.  True if the run is to be tried again.  Its kernels
  * may be others then.
@@ -104,7 +89,7 @@ plan_passes(GcRun *run, bool less)
 		return false;
 	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->passes);
 	run->state = RUN_COMPILING;
-	ask_kernels(run);
+	gc_run_ask_kernels(run);
 	return run->state != RUN_FINISHED;
 }
 
@@ -144,7 +129,7 @@ gc_run_start(int slot)
 	if (!gc_signature_check(run->request, &run->err))
 		run->state = RUN_FINISHED;
 	else if (gc_passes_fit(run->request, run->gather, run->choose) || !plan_passes(run, true))
-		ask_kernels(run);
+		gc_run_ask_kernels(run);
 	return run;
 }
 
@@ -172,82 +157,6 @@ bool
 gc_run_holds_device(const GcRun *run)
 {
 	return run->state == RUN_READY || gc_run_on_device(run);
-}
-
-/*-------------------------------------------------------------------------
- * Kernels
- *-------------------------------------------------------------------------
- */
-
-/* Are there lookup tables that the device computes itself? */
-static bool
-computes_lookups(const GcRun *run)
-{
-	for (int i = 0; i < run->p->nluts; i++)
-	{
-		if (run->request->luts[i].dict)
-			return true;
-	}
-	return false;
-}
-
-/* True once every kernel is loaded (or one failed, which finishes the run). */
-static bool
-kernels_ready(GcRun *run)
-{
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	bool		failed;
-
-	for (int i = 0; i < run->p->npipelines; i++)
-	{
-		GcPipelineKernel *k = run->kernels[i];
-
-		if (k == NULL || k->final)
-			continue;
-		switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
-		{
-			case GC_KERNEL_COMPILING:
-				return false;
-			case GC_KERNEL_FAILED:
-				run->state = RUN_FINISHED;
-				return true;
-			default:
-				k->final = gc_kcache_final(k->entry);
-				k->occupancy = -1;
-				break;
-		}
-	}
-	if (run->gather && gc_compactor(&run->err, &failed) == NULL)
-	{
-		if (failed)
-			run->state = RUN_FINISHED;
-		return failed;
-	}
-	if (computes_lookups(run) && gc_text_kernel(&run->err, &failed) == NULL)
-	{
-		if (failed)
-			run->state = RUN_FINISHED;
-		return failed;
-	}
-	if (run->request->nvisible > 0 && gc_holes_kernel(&run->err, &failed) == NULL)
-	{
-		if (failed)
-			run->state = RUN_FINISHED;
-		return failed;
-	}
-	for (int i = 0; i < run->p->npipelines; i++)
-	{
-		GcKernelOrigin origin;
-
-		if (!run->fresh[i])
-			continue;
-		origin = gc_kcache_origin(run->kernels[i]->entry);
-		info->compiled += origin == GC_ORIGIN_COMPILED;
-		info->from_disk += origin == GC_ORIGIN_DISK;
-	}
-	run->ready = GetCurrentTimestamp();
-	info->compile_ms = (run->ready - run->taken) / 1000.0;
-	return true;
 }
 
 /*-------------------------------------------------------------------------
@@ -663,7 +572,7 @@ gc_run_advance(GcRun *run, int others)
 		case RUN_COMPILING:
 			if (nobody_waits(run))
 				run->state = RUN_FINISHED;
-			else if (!kernels_ready(run))
+			else if (!gc_run_kernels_ready(run))
 				return false;
 			if (run->state != RUN_FINISHED)
 				run->state = RUN_WAITING;
