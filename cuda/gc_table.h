@@ -44,6 +44,13 @@ gc_hash_end(u64 h)
 	return h ^ (h >> 32);
 }
 
+/* Is a row whose keys have hash h in this part of parts?  Slots are found by the hash's lower half. */
+GC_FN int
+gc_in_part(u64 h, u64 parts, u64 part)
+{
+	return (h >> 32) * parts >> 32 == part;
+}
+
 /* Are the keys of row equal to k?  A row's key c is keys[c * cap + row]. */
 GC_FN int
 gc_keys_equal(const i64 *keys, u64 cap, u32 row, const i64 *k, int nkeys)

@@ -18,6 +18,104 @@ BEGIN
 END $$;
 
 ----------------------------------------------------------------------
+-- Hot pages, and requests in passes
+----------------------------------------------------------------------
+
+DROP VIEW gpuconc_cache;
+DROP FUNCTION gpuconc_cache_columns();
+DROP VIEW gpuconc_stat;
+DROP FUNCTION gpuconc_stat_get();
+
+CREATE FUNCTION gpuconc_cache_columns(
+	OUT datid oid, OUT relid oid, OUT column_name text, OUT encoding text,
+	OUT chunks bigint, OUT rows bigint, OUT host_bytes bigint,
+	OUT device_bytes bigint, OUT pages_cached bigint,
+	OUT hot_pages bigint, OUT hot_bytes bigint, OUT pages_served double precision, OUT problem text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE VIEW gpuconc_cache AS
+SELECT c.datid,
+	d.datname,
+	c.relid,
+	CASE WHEN d.datname = pg_catalog.current_database()
+		THEN c.relid::pg_catalog.regclass END AS relation,
+	c.column_name,
+	c.encoding,
+	c.chunks,
+	c.rows,
+	c.host_bytes,
+	c.device_bytes,
+	c.pages_cached,
+	c.hot_pages,
+	c.hot_bytes,
+	c.pages_served,
+	c.problem
+FROM gpuconc_cache_columns() AS c
+	LEFT JOIN pg_catalog.pg_database AS d ON d.oid = c.datid;
+
+CREATE FUNCTION gpuconc_stat_get(
+	OUT requests bigint, OUT offloaded bigint, OUT fallbacks bigint,
+	OUT retries bigint, OUT queue_time double precision,
+	OUT compile_time double precision, OUT copy_time double precision,
+	OUT run_time double precision, OUT copied_bytes bigint,
+	OUT read_bytes bigint, OUT kernels bigint, OUT kernels_compiled bigint,
+	OUT builds_run bigint, OUT builds_shared bigint,
+	OUT results_shared bigint, OUT rows_delta bigint,
+	OUT rows_versioned bigint, OUT pages_delta bigint, OUT pages_loaded bigint,
+	OUT key_group_scans bigint, OUT key_group_mismatches bigint,
+	OUT direct_lookups bigint, OUT packed_row_scans bigint,
+	OUT in_passes bigint, OUT lookups_made bigint, OUT lookups_shared bigint,
+	OUT stats_reset timestamp with time zone)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+
+CREATE VIEW gpuconc_stat AS
+SELECT s.requests,
+	s.offloaded,
+	s.fallbacks,
+	(SELECT pg_catalog.jsonb_object_agg(f.reason, f.count)
+		FROM gpuconc_stat_get_fallbacks() AS f) AS fallback_reasons,
+	s.retries,
+	s.queue_time,
+	s.compile_time,
+	s.copy_time,
+	s.run_time,
+	s.copied_bytes,
+	s.read_bytes,
+	s.kernels,
+	s.kernels_compiled,
+	s.builds_run,
+	s.builds_shared,
+	s.results_shared,
+	s.rows_delta,
+	s.rows_versioned,
+	s.pages_delta,
+	s.pages_loaded,
+	s.key_group_scans,
+	s.key_group_mismatches,
+	s.direct_lookups,
+	s.packed_row_scans,
+	s.in_passes,
+	s.lookups_made,
+	s.lookups_shared,
+	s.stats_reset
+FROM gpuconc_stat_get() AS s;
+
+COMMENT ON VIEW gpuconc_cache IS
+	'cached columns: encoding, size, and pages that were not all-visible and the memory they take, and the share of the table''s pages that a new snapshot is served without a look at them';
+
+COMMENT ON VIEW gpuconc_stat IS
+	'requests since the last reset: how many were offloaded, why others were not, and where their time (ms) went';
+
+REVOKE ALL ON FUNCTION gpuconc_cache_columns() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gpuconc_cache_columns() TO PUBLIC;
+REVOKE ALL ON gpuconc_cache, gpuconc_stat FROM PUBLIC;
+GRANT SELECT ON gpuconc_cache, gpuconc_stat TO PUBLIC;
+
+----------------------------------------------------------------------
 -- Advice by table (src/advice.c)
 ----------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ CREATE FUNCTION gpuconc_cache_columns(
 	OUT datid oid, OUT relid oid, OUT column_name text, OUT encoding text,
 	OUT chunks bigint, OUT rows bigint, OUT host_bytes bigint,
 	OUT device_bytes bigint, OUT pages_cached bigint,
-	OUT hot_pages bigint, OUT hot_bytes bigint, OUT pages_served double precision, OUT problem text)
+	OUT pages_served double precision, OUT problem text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -55,14 +55,12 @@ SELECT c.datid,
 	c.host_bytes,
 	c.device_bytes,
 	c.pages_cached,
-	c.hot_pages,
-	c.hot_bytes,
 	c.pages_served,
 	c.problem
 FROM gpuconc_cache_columns() AS c
 	LEFT JOIN pg_catalog.pg_database AS d ON d.oid = c.datid;
 COMMENT ON VIEW gpuconc_cache IS
-	'cached columns: encoding, size, and pages that were not all-visible and the memory they take, and the share of the table''s pages that a new snapshot is served without a look at them';
+	'cached columns: encoding, size, and the share of the table''s pages that a new snapshot is served from the cache';
 
 CREATE VIEW gpuconc_load_progress AS
 SELECT j.pid,
@@ -102,7 +100,6 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT read_bytes bigint, OUT kernels bigint, OUT kernels_compiled bigint,
 	OUT builds_run bigint, OUT builds_shared bigint,
 	OUT results_shared bigint, OUT rows_delta bigint,
-	OUT rows_versioned bigint, OUT pages_delta bigint, OUT pages_loaded bigint,
 	OUT key_group_scans bigint, OUT key_group_mismatches bigint,
 	OUT direct_lookups bigint, OUT packed_row_scans bigint,
 	OUT lookups_made bigint, OUT lookups_shared bigint,
@@ -159,9 +156,6 @@ SELECT s.requests,
 	s.builds_shared,
 	s.results_shared,
 	s.rows_delta,
-	s.rows_versioned,
-	s.pages_delta,
-	s.pages_loaded,
 	s.key_group_scans,
 	s.key_group_mismatches,
 	s.direct_lookups,

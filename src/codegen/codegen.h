@@ -40,6 +40,7 @@ typedef enum GcArgType
 	GC_ARG_ROWS,				/* part: 0 address, 1 capacity */
 	GC_ARG_CHOICE,				/* part: GC_CHOICE_* (sink_select.c) */
 	GC_ARG_PAIRS,				/* part: GC_PAIRS_* */
+	GC_ARG_SPLIT,				/* index: build, or GC_SPLIT_GROUPS + pipeline; part: GC_SPLIT_* */
 	/* Fused kernels only: */
 	GC_ARG_MEMBERS,				/* bit m: member m takes part in this launch */
 	GC_ARG_FLAGS,				/* address of the member's u32[GC_NFLAGS] */
@@ -118,12 +119,41 @@ enum
 	GC_CHOICE_BEST
 };
 
+/*
+ * Which rows a pass takes (split.c): those whose keys' hashes are in one of so many parts, or whose key
+ * lies from a lowest to a greatest value.
+ */
+enum
+{
+	GC_SPLIT_PARTS, GC_SPLIT_PART, GC_SPLIT_LO = 0, GC_SPLIT_HI
+};
+#define GC_SPLIT_GROUPS		GC_MAX_BUILDS
+
 typedef struct GcArgWord
 {
 	u8			type;			/* GcArgType */
 	u8			part;
 	u16			index;
 } GcArgWord;
+
+/*
+ * What of a pipeline is split: the kernel takes the rows of one part only (split.c).  No bit is set in
+ * kernels of requests that fit into device memory.
+ *
+ * builds.  Bit b: build b, which the pipeline fills or probes.  ranged.  Bit b: by ranges of its only
+ * key, else by hash.  groups: the groups, by their keys; or with build groups_with - 1, if that is not 0.
+ * Then first_key and nkeys say by what: columns of the pipeline that scans the groups, which are keys of
+ * them (refs).
+ */
+typedef struct GcSplits
+{
+	u32			builds;
+	u32			ranged;
+	bool		groups;
+	u8			groups_with;
+	u16			first_key;
+	u16			nkeys;
+} GcSplits;
 
 /*
  * Choices that do not change what a kernel computes; the scheduler makes them.
@@ -160,6 +190,7 @@ typedef struct GcVariant
 	u16			group_cells;
 	u8			vec;
 	u16			threads;
+	GcSplits	splits;			/* all zero: nothing */
 } GcVariant;
 
 typedef struct GcKernelSource

@@ -13,6 +13,7 @@
 #include "emit.h"
 #include "expr.h"
 #include "operand.h"
+#include "split.h"
 #include "values.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ cg_dense_match(Cg *cg, const GcPStep *step, char *cond, size_t cond_size, char *
 	const int	b = cg_build(cg, step->build);
 
 	cg_dense_index(cg, step, key, &o, index, index_size);
-	if (step->in_range && never_null(&o) && !cg_checked(cg->p, key))
+	if (step->in_range && never_null(&o) && !cg_checked(cg->p, key) && !cg_is_split(cg, step->build))
 		snprintf(cond, cond_size, "GC_BIT(b%d_at, %s)", b, index);
 	else
 		snprintf(cond, cond_size, "!%s && %s < b%d_range && GC_BIT(b%d_at, %s)", o.n, index, b, b, index);
@@ -52,7 +53,8 @@ cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
 {
 	Operand		o;
 	char		index[128],
-				found[480];
+				found[480],
+				part[160] = "";
 
 	if (step->type == GC_STEP_FILTER)
 	{
@@ -60,6 +62,12 @@ cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
 		snprintf(buf, size, "%s", o.v);
 		return;
 	}
+	/* Keys of other passes are out of the build's range, so that they have no match. */
+	if (step->join == GC_JOIN_ANTI && cg_is_split(cg, step->build))
+		cg_probed_part(cg, step, part, sizeof(part));
 	cg_dense_match(cg, step, found, sizeof(found), index, sizeof(index));
-	snprintf(buf, size, step->join == GC_JOIN_ANTI ? "!(%s)" : "%s", found);
+	if (part[0])
+		snprintf(buf, size, "%s && !(%s)", part, found);
+	else
+		snprintf(buf, size, step->join == GC_JOIN_ANTI ? "!(%s)" : "%s", found);
 }

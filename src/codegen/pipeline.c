@@ -26,6 +26,7 @@
 #include "pairs.h"
 #include "probe.h"
 #include "sink.h"
+#include "split.h"
 #include "steps.h"
 #include "unmatched_scan.h"
 #include "values.h"
@@ -319,6 +320,11 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 	{
 		if (!cg_is_test(cg->p, steps[i]))
 		{
+			if (cg_is_split(cg, steps[i]->build))
+			{
+				cg_probed_part(cg, steps[i], cond, sizeof(cond));
+				text_addf(cg->out, "if (!%s) continue;\n", cond);
+			}
 			loops += steps[i]->join != GC_JOIN_INNER ? cg_match_probe(cg, steps[i])
 				: cg_is_list_probe(cg->p, steps[i]) ? cg_list_probe(cg, steps[i]) : cg_hash_probe(cg, steps[i]);
 			continue;

@@ -12,6 +12,7 @@
 #include "expr.h"
 #include "operand.h"
 #include "sinks.h"
+#include "split.h"
 #include "values.h"
 
 static void
@@ -132,6 +133,7 @@ emit_row(Cg *cg)
 	for (u16 i = 0; i < b->nkeys; i++)
 		cg_require(cg, gc_refs(cg->p)[b->first_key + i]);
 	emit_keys(cg, b);
+	cg_skip_built(cg);
 	if (b->set)
 	{
 		skip_unknown(cg, b);

@@ -15,6 +15,7 @@
 #include "expr.h"
 #include "operand.h"
 #include "sinks.h"
+#include "split.h"
 #include "values.h"
 
 static void
@@ -75,6 +76,7 @@ emit_hash_group(Cg *cg)
 			text_addf(cg->out, "gc_k[%d] = %s;\n", i, bits);
 	}
 	cg_hash(cg, "gc_h", "gc_k", nwords);
+	cg_skip_grouped(cg);
 	text_addf(cg->out, "const u32 gc_gno = gc_group_find(gc_slots, gc_mask, gc_keys, (u32) gc_ngroups, &gc_flags[GC_FLAG_GROUPS], gc_k, %d, gc_h);\n",
 			  nwords);
 	text_addf(cg->out, "if (gc_gno == GC_NO_GROUP) { gc_flags[GC_FLAG_GROUPS_FULL] = 1; continue; }\n");

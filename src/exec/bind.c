@@ -36,6 +36,8 @@
 /* Beyond the second, a table may take this part of the device's memory. */
 #define DENSE_GROUPS_SMALL		(1 << 20)
 #define DENSE_GROUPS_PART		16
+/* Beyond this part a hash table is better, since it can be split (worker/run/passes.c). */
+#define DENSE_GROUPS_MOST_PART	4
 
 /* Pairs that a pipeline other than the main one may try, and rows that may be tried one by one. */
 #define MOST_PAIRS				1e12
@@ -51,6 +53,8 @@
 /* Room for rows of which the first few are wanted, by kind of device. */
 #define CHOSEN_ROWS				(1 << 19)
 #define CHOSEN_ROWS_HOST		(1 << 16)
+/* At first it takes no more than this part of the device's memory. */
+#define CHOSEN_ROWS_PART		8
 
 static void
 binding_init(GcBinding *b)
@@ -508,6 +512,8 @@ worth_dense(GcBinding *b, u16 n, uint64 dense, double estimate)
 	const uint64 memory = gc_device_status()->info.memory_bytes;
 	const int	passed = pl->survive;
 
+	if (memory > 0 && bytes > memory / DENSE_GROUPS_MOST_PART)
+		return false;
 	if (memory > 0 && bytes > memory / DENSE_GROUPS_PART)
 		return dense <= DENSE_GROUPS_SMALL && dense <= estimate * DENSE_GROUPS_FACTOR;
 	return dense <= Max(estimate * DENSE_GROUPS_FACTOR, 2.0 * (b->rows_into[n] >> passed));
@@ -629,12 +635,14 @@ bind_pipelines(GcBinding *b)
 static void
 bind_rows(GcBinding *b, const GcPPipeline *pl)
 {
+	const GcDeviceInfo *info = &gc_device_status()->info;
 	uint64		rows = b->rows_into[b->program->npipelines - 1];
 	double		estimate = b->plan->rows_out * 2 + 4096;
 
 	/* Threads that run at the same time keep rows before they know of each other's. */
 	if (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)
-		estimate = Max(estimate, gc_device_status()->info.host_memory ? CHOSEN_ROWS_HOST : CHOSEN_ROWS);
+		estimate = Max(estimate, Min(info->host_memory ? CHOSEN_ROWS_HOST : CHOSEN_ROWS,
+									 info->memory_bytes / CHOSEN_ROWS_PART / ((pl->nouts + 1) * sizeof(u64))));
 	if (pl->sink == GC_SINK_AGGREGATE)
 		rows = groups_out(b, b->program->npipelines - 1);
 	if (b->hints->rows_needed > 0)

@@ -285,6 +285,8 @@ explain_run(GcScanState *node, ExplainState *es)
 		ExplainPropertyUInteger("Versioned Pages", NULL, s->pages_versioned, es);
 	ExplainPropertyUInteger("Delta Pages", NULL, s->pages_delta, es);
 	ExplainPropertyUInteger("Delta Rows", NULL, s->rows_delta, es);
+	if (r->passes > 1 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyUInteger("Passes", NULL, r->passes, es);
 	ExplainPropertyFloat("Kernel Time", "ms", r->run_ms, 3, es);
 	ExplainPropertyText("Schedule", gc_schedule_name(r->policy), es);
 	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);

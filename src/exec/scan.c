@@ -172,6 +172,8 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	pg_atomic_fetch_add_u64(&s->read_bytes, info->read_bytes);
 	pg_atomic_fetch_add_u64(&s->kernels, info->kernels);
 	pg_atomic_fetch_add_u64(&s->kernels_compiled, info->compiled);
+	if (info->passes > 1)
+		pg_atomic_fetch_add_u64(&s->in_passes, 1);
 	pg_atomic_fetch_add_u64(&s->builds_run, info->builds_run);
 	pg_atomic_fetch_add_u64(&s->builds_shared, info->builds_shared);
 	pg_atomic_fetch_add_u64(&s->results_shared, info->shared_result);

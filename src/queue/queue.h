@@ -167,6 +167,7 @@ typedef struct GcRunInfo
 	float		total_ms;		/* submitted .. finished */
 	u64			copied_bytes;
 	u64			read_bytes;		/* encoded column bytes of the main scan */
+	u32			passes;			/* the most launches of one kernel for parts of builds or groups */
 	u32			kernels;		/* launched */
 	u32			compiled;		/* kernels compiled for this request */
 	u32			from_disk;		/* kernels loaded from the disk cache */
@@ -296,6 +297,7 @@ typedef struct GcStats
 											 * did not agree with the predicates */
 	pg_atomic_uint64 direct_lookups;	/* hash builds that requests probed by direct lookup */
 	pg_atomic_uint64 packed_row_scans;	/* requests of selection scans that could read packed rows */
+	pg_atomic_uint64 in_passes;		/* requests that ran in passes, for want of device memory */
 	pg_atomic_uint64 lookups_made;	/* lookup tables that PostgreSQL filled, in part or as a whole */
 	pg_atomic_uint64 lookups_shared;	/* tables that requests found complete in shared memory */
 	TimestampTz reset_at;

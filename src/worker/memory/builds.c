@@ -140,7 +140,7 @@ lay_out(GcBuildTable *t, const GcRequest *request, int b)
 	u64			at = 0;
 
 	t->flags = t->memory + at;
-	at += align_up(GC_NFLAGS * sizeof(u32));
+	at += GC_BUILD_FLAGS_ROOM;
 	if (build->mode == GC_BUILD_DENSE)
 	{
 		t->bitmap = t->memory + at;
@@ -171,6 +171,14 @@ lay_out(GcBuildTable *t, const GcRequest *request, int b)
 		at += align_up(n * gc_payloads(p)[build->first_payload + i].width);
 	}
 	return at;
+}
+
+u64
+gc_build_bytes(const GcRequest *request, int b)
+{
+	GcBuildTable sketch = {0};
+
+	return lay_out(&sketch, request, b);
 }
 
 static u32 *

@@ -15,6 +15,9 @@
 #include "../../device/device.h"
 #include "../../queue/queue.h"
 
+/* Flags stand at the start of a table's memory. */
+#define GC_BUILD_FLAGS_ROOM		256
+
 typedef struct GcBuildTable
 {
 	GcHash		share;			/* key; 0: not shared */
@@ -39,6 +42,9 @@ typedef struct GcBuildTable
 
 /* A finished or running build with this content, or NULL.  Counts as a use. */
 extern GcBuildTable *gc_build_find_shared(GcHash share);
+
+/* Device memory that build b of the request takes. */
+extern u64	gc_build_bytes(const GcRequest *request, int b);
 
 /* A new, empty table with memory laid out for build b of the request. */
 extern GcBuildTable *gc_build_create(const GcRequest *request, int b, GcError *err);

@@ -12,6 +12,7 @@
 #include "args.h"
 
 #include "hooks.h"
+#include "passes.h"
 
 /* An offset into the request's device part as an address; 0 stays 0. */
 static u64
@@ -179,6 +180,8 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 			return choice_word(src, w->part);
 		case GC_ARG_PAIRS:
 			return pairs_word(&src->pairs, w->part);
+		case GC_ARG_SPLIT:
+			return gc_passes_word(src->passes, w);
 		default:				/* GC_ARG_ROWS */
 			return w->part == 1 ? r->sinks[r->program->npipelines - 1].rows_cap : src->sinks[r->program->npipelines - 1].rows;
 	}

@@ -316,8 +316,19 @@ gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room)
 	return gc_make_variant(d, &choice);
 }
 
+/* The same, for passes: a build of which a part is there gets no place in shared memory. */
+static GcVariant
+choose_split_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room, const GcSplits *splits)
+{
+	GcVariant	v = gc_choose_variant(profile, d, room);
+
+	memcpy(&v.splits, splits, sizeof(GcSplits));
+	v.shared_builds &= ~splits->builds;
+	return v;
+}
+
 static void
-write_gpu_kernels(const GcRequest *request, int pipeline)
+write_gpu_kernels(const GcRequest *request, int pipeline, const GcSplits *splits)
 {
 	const GcProfile *profile = gc_profile_known("H200");
 	GcVariantDemand d;
@@ -333,7 +344,7 @@ write_gpu_kernels(const GcRequest *request, int pipeline)
 
 		d.demand.rows = rows[i];
 		d.demand.survivors = rows[i] >> gc_pipelines(request->program)[pipeline].survive;
-		v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024);
+		v = choose_split_variant(profile, &d, profile->shared_per_block - 1024, splits);
 
 		if (gc_generate(request->program, pipeline, &v, &source, &err) == GC_OK)
 		{
@@ -343,8 +354,14 @@ write_gpu_kernels(const GcRequest *request, int pipeline)
 	}
 }
 
+bool
+gc_signature_check(const GcRequest *request, GcError *err)
+{
+	return find_shape(request, err) != NULL;
+}
+
 GcPipelineKernel *
-gc_signature_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError *err)
+gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits, bool *fresh, GcError *err)
 {
 	SignatureKernels *s;
 	GcVariantDemand d;
@@ -357,7 +374,7 @@ gc_signature_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError
 	if (s == NULL)
 		return NULL;
 	fill_demand(request, pipeline, s->traits[pipeline], &d);
-	v = gc_choose_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024);
+	v = choose_split_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024, splits);
 	for (k = s->pipelines[pipeline]; k; k = k->next)
 	{
 		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
@@ -378,6 +395,6 @@ gc_signature_kernel(const GcRequest *request, int pipeline, bool *fresh, GcError
 	s->pipelines[pipeline] = k;
 	*fresh = true;
 	if (gc_gpu_texts_wanted())
-		write_gpu_kernels(request, pipeline);
+		write_gpu_kernels(request, pipeline, splits);
 	return k;
 }

@@ -39,10 +39,14 @@ typedef struct GcPipelineKernel
 
 /*
  * The kernel of a pipeline of the request, in the variant that suits it.  A new one is asked for
- * from the kernel cache (*fresh).  NULL: err set.
+ * from the kernel cache (*fresh).  NULL: err set.  splits: what it has a part of.
  */
-extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipeline,
+extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits,
 										 bool *fresh, GcError *err);
+
+/* Can the request's program be executed?  Else err is set. */
+extern bool gc_signature_check(const GcRequest *request, GcError *err);
+
 /* What the choice of a variant depends on, and the choice (kernels.c). */
 typedef struct GcVariantDemand
 {

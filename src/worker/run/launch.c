@@ -15,6 +15,8 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "pairs.h"
+#include "passes.h"
+#include "sinks.h"
 
 /*-------------------------------------------------------------------------
  * Memory
@@ -23,12 +25,6 @@
 
 /* A thread of a scan of groups takes one of these at a time. */
 #define GROUPS_PER_BLOCK	1024
-
-static u64
-align_up(u64 n)
-{
-	return (n + 255) & ~(u64) 255;
-}
 
 /* Does the result come as groups with keys (or numbers), in no order? */
 bool
@@ -45,38 +41,6 @@ gc_run_key_words(const GcRun *run)
 	return run->main->group_mode == GC_GROUP_DENSE ? 1 : gc_run_main_sink(run)->key_words;
 }
 
-/* Lay out a pipeline's sink behind its flags, which are at `memory`; returns the bytes of all. */
-static u64
-lay_out_sink(const GcRun *run, int pipeline, GcAddr memory, GcSinkMemory *sink)
-{
-	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
-	const GcSinkValue *v = &run->request->sinks[pipeline];
-	u64			groups = 0,
-				slots = 0,
-				keys = 0,
-				rows = 0;
-
-	if (pl->sink == GC_SINK_ROWS)
-	{
-		rows = (u64) (pl->nouts + 1) * v->rows_cap * 8;
-		groups = pl->nkeys > 0 ? align_up(GC_FIRST_BYTES) : 0;
-	}
-	else
-		groups = align_up(v->ngroups * pl->group_words * 8);
-	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH)
-	{
-		slots = align_up(v->group_slots * 8);
-		keys = align_up(v->ngroups * v->key_words * 8);
-	}
-	sink->memory = memory;
-	sink->groups = memory + GC_FLAGS_ROOM;
-	sink->group_slots = sink->groups + groups;
-	sink->group_keys = sink->group_slots + slots;
-	sink->rows = sink->group_keys + keys;
-	sink->zero = GC_FLAGS_ROOM + groups + slots;
-	return GC_FLAGS_ROOM + groups + slots + keys + rows;
-}
-
 /*
  * Allocate flags and sink of the main kernel, in one piece, with what is chosen or collected of its
  * groups.
@@ -85,23 +49,19 @@ GcCode
 gc_run_allocate(GcRun *run)
 {
 	const int	main = run->p->npipelines - 1;
-	const GcSinkValue *v = gc_run_main_sink(run);
-	u64			chosen = run->gather ? v->ngroups : run->choose ? v->rows_cap : 0;
-	u64			top = run->choose ? align_up(GC_TOP_BYTES) : 0;
-	u64			words = align_up(chosen * run->main->group_words * 8);
-	u64			keys = chosen * gc_run_key_words(run) * 8;
+	const GcChosenMemory chosen = gc_chosen_memory(run->request, run->gather, run->choose);
 	GcSinkMemory sketch;
-	u64			bytes = align_up(lay_out_sink(run, main, 0, &sketch));
+	u64			bytes = gc_sink_align(gc_lay_out_sink(run->request, main, 0, &sketch));
 
-	run->sink = gc_device_alloc(bytes + top + words + keys);
+	run->sink = gc_device_alloc(bytes + chosen.top + chosen.words + chosen.keys);
 	if (run->sink == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
-					   (unsigned long long) (bytes + words + keys) / 1024);
-	(void) lay_out_sink(run, main, run->sink, &run->sinks[main]);
+					   (unsigned long long) (bytes + chosen.words + chosen.keys) / 1024);
+	(void) gc_lay_out_sink(run->request, main, run->sink, &run->sinks[main]);
 	run->top = run->sink + bytes;
-	run->gathered = run->top + top;
-	run->gathered_keys = run->gathered + words;
-	run->sink_zero = run->choose ? bytes + top : run->sinks[main].zero;
+	run->gathered = run->top + chosen.top;
+	run->gathered_keys = run->gathered + chosen.words;
+	run->sink_zero = run->choose ? bytes + chosen.top : run->sinks[main].zero;
 	return GC_OK;
 }
 
@@ -389,7 +349,7 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
 		.matched = run->matched,.lookups = run->lookups,
 		.device_part = run->device_part,.sinks = run->sinks,.gathered = run->gathered,
-	.gathered_keys = run->gathered_keys,.top = run->top,.pass = run->pass,.share = run->share};
+	.gathered_keys = run->gathered_keys,.top = run->top,.pass = run->pass,.passes = run->passes,.share = run->share};
 }
 
 /* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */
@@ -492,9 +452,39 @@ gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags)
 
 	for (int n = 0; n < run->p->npipelines && code == GC_OK; n++)
 	{
-		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1)
+		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1 && gc_passes_due_rest(run->passes, n))
 			code = launch_whole(run, n, flags);
 	}
+	return code;
+}
+
+/* Queue a pipeline other than the main one in all of its passes, with what each of them probes and scans. */
+static GcCode
+run_pipeline(GcRun *run, int pipeline, GcAddr flags)
+{
+	GcCode		code;
+
+	do
+	{
+		if ((code = gc_run_below(run, pipeline)) != GC_OK ||
+			(code = launch_whole(run, pipeline, flags)) != GC_OK ||
+			(code = gc_run_launch_rests(run, pipeline, flags)) != GC_OK)
+			return code;
+	} while (gc_passes_next(run->passes, pipeline));
+	return GC_OK;
+}
+
+/* Zero flags and the table behind them; again: what flags say of earlier parts stays, but not a counter. */
+static GcCode
+clear_table(GcRun *run, GcAddr flags, u64 room, u64 bytes, int counter, bool again)
+{
+	GcCode		code;
+
+	if (!again)
+		return gc_worker.ops->fill(run->stream, flags, 0, bytes, &run->err);
+	code = gc_worker.ops->fill(run->stream, flags + counter * sizeof(u32), 0, sizeof(u32), &run->err);
+	if (code == GC_OK && bytes > room)
+		code = gc_worker.ops->fill(run->stream, flags + room, 0, bytes - room, &run->err);
 	return code;
 }
 
@@ -511,76 +501,86 @@ gc_run_launch_choice(GcRun *run)
 	return code;
 }
 
-/* Queue the kernel that fills an empty table. */
+/* Queue what fills a table; again: with another part. */
 static GcCode
-fill_build(GcRun *run, int b, GcBuildTable *t)
+fill_build(GcRun *run, int b, GcBuildTable *t, bool again)
 {
-	int			pipeline = gc_builds(run->p)[b].pipeline;
 	GcCode		code;
 
-	if ((code = gc_worker.ops->fill(run->stream, t->memory, 0, t->zero_bytes, &run->err)) != GC_OK ||
-		(code = launch_whole(run, pipeline, t->flags)) != GC_OK ||
-		(code = gc_run_launch_rests(run, pipeline, t->flags)) != GC_OK ||
-		(code = gc_copy_out(run->stream, t->host_flags, t->flags,
-										GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
+	if ((code = clear_table(run, t->memory, GC_BUILD_FLAGS_ROOM, t->zero_bytes, GC_FLAG_BUILT, again)) != GC_OK ||
+		(code = run_pipeline(run, gc_builds(run->p)[b].pipeline, t->flags)) != GC_OK ||
+		(code = gc_copy_out(run->stream, t->host_flags, t->flags, GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
 		return code;
-	t->built = gc_worker.ops->event(run->stream, &run->err);
+	if (!again)
+		t->built = gc_worker.ops->event(run->stream, &run->err);
 	return t->built ? GC_OK : run->err.code;
+}
+
+/* Note that copies are over and builds begin, if this is the first. */
+static GcCode
+note_copied(GcRun *run)
+{
+	if (run->copied == NULL)
+		run->copied = gc_worker.ops->event_timed(run->stream, &run->err);
+	return run->copied ? GC_OK : run->err.code;
 }
 
 /*
  * Have build b: take over a table that another request fills or has filled, or fill a new one.  A
- * new one needs the builds below it, too.
+ * new one needs the builds below it, too.  Of a split build have the part of this pass.
  */
 static GcCode
 do_build(GcRun *run, int b)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcBuildTable *t = gc_build_find_shared(run->request->builds[b].share);
+	const bool	due = gc_passes_due_build(run->passes, b);
+	GcBuildTable *t = run->builds[b];
 	GcCode		code;
 
+	if (t)
+		return due ? fill_build(run, b, t, true) : GC_OK;
+	t = gc_build_find_shared(run->request->builds[b].share);
 	if (t)
 	{
 		run->builds[b] = t;
 		info->builds_shared++;
 		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->stream, t->built, &run->err);
 	}
-	code = gc_run_below(run, gc_builds(run->p)[b].pipeline);
-	if (code != GC_OK)
+	if ((code = note_copied(run)) != GC_OK)
 		return code;
-	if (run->copied == NULL && (run->copied = gc_worker.ops->event_timed(run->stream, &run->err)) == NULL)
-		return run->err.code;
 	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
 	if (t == NULL)
 		return run->err.code;
 	info->builds_run++;
 	/* No other request may find it before its kernel is queued. */
 	t->bad = true;
-	code = fill_build(run, b, t);
+	code = fill_build(run, b, t, false);
 	t->bad = code != GC_OK;
 	return code;
 }
 
-/* Queue the kernel of a pipeline whose groups another one scans. */
+/* Queue what makes the groups that another pipeline scans; again: another part of them. */
 static GcCode
 fill_groups(GcRun *run, int pipeline)
 {
 	GcSinkMemory *sink = &run->sinks[pipeline];
-	GcSinkMemory sketch;
-	u64			bytes = lay_out_sink(run, pipeline, 0, &sketch);
-	GcAddr		memory;
+	const bool	again = sink->memory != 0;
 	GcCode		code;
 
-	if (run->copied == NULL && (run->copied = gc_worker.ops->event_timed(run->stream, &run->err)) == NULL)
-		return run->err.code;
-	memory = gc_device_alloc(bytes);
-	if (memory == 0)
-		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a group table of %llu kB.",
-					   (unsigned long long) bytes / 1024);
-	(void) lay_out_sink(run, pipeline, memory, sink);
-	if ((code = gc_worker.ops->fill(run->stream, sink->memory, 0, sink->zero, &run->err)) != GC_OK ||
-		(code = launch_whole(run, pipeline, sink->memory)) != GC_OK ||
-		(code = gc_run_launch_rests(run, pipeline, sink->memory)) != GC_OK)
+	if (!again)
+	{
+		GcSinkMemory sketch;
+		u64			bytes = gc_lay_out_sink(run->request, pipeline, 0, &sketch);
+		GcAddr		memory = gc_device_alloc(bytes);
+
+		if (memory == 0)
+			return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a group table of %llu kB.",
+						   (unsigned long long) bytes / 1024);
+		(void) gc_lay_out_sink(run->request, pipeline, memory, sink);
+	}
+	if ((code = note_copied(run)) != GC_OK ||
+		(code = clear_table(run, sink->memory, GC_FLAGS_ROOM, sink->zero, GC_FLAG_GROUPS, again)) != GC_OK ||
+		(code = run_pipeline(run, pipeline, sink->memory)) != GC_OK)
 		return code;
 	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_NFLAGS, sink->memory,
 					   GC_NFLAGS * sizeof(u32), &run->err);
@@ -591,23 +591,25 @@ static GcCode
 have_groups(GcRun *run, int pipeline)
 {
 	const int	from = gc_inputs(run->p)[gc_pipelines(run->p)[pipeline].input].groups_of - 1;
-	GcCode		code;
 
-	if (from < 0 || run->sinks[from].memory)
+	if (from < 0 || (!gc_passes_due_groups(run->passes, from) && run->sinks[from].memory))
 		return GC_OK;
-	code = gc_run_below(run, from);
-	return code == GC_OK ? fill_groups(run, from) : code;
+	return fill_groups(run, from);
 }
 
-/* Have a byte for each row of build b, in which matches are noted. */
+/*
+ * Have a byte for each row of build b, in which matches are noted.  They are noted in all passes, unless each
+ * has other rows.
+ */
 static GcCode
-have_matched(GcRun *run, int b)
+have_matched(GcRun *run, int b, bool first)
 {
 	const u64	bytes = run->request->builds[b].cap;
 
-	if (run->matched[b])
+	if (run->matched[b] && !first && !gc_passes_split_build(run->passes, b))
 		return GC_OK;
-	run->matched[b] = gc_device_alloc(bytes);
+	if (run->matched[b] == 0)
+		run->matched[b] = gc_device_alloc(bytes);
 	if (run->matched[b] == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the matches of a hash table, %llu kB.",
 					   (unsigned long long) bytes / 1024);
@@ -628,7 +630,7 @@ have_builds(GcRun *run, int pipeline)
 		if (step->type == GC_STEP_PROBE)
 			code = do_build(run, step->build);
 		if (code == GC_OK && step->type == GC_STEP_PROBE && gc_join_keeps(step->join))
-			code = have_matched(run, step->build);
+			code = have_matched(run, step->build, gc_passes_first(run->passes, gc_sink_owner(run->p, pipeline)));
 	}
 	return code;
 }

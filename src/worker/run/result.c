@@ -17,6 +17,7 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "launch.h"
+#include "passes.h"
 
 /*
  * The kernel itself brings a result of at most so many bytes to the host.  Larger results are
@@ -223,7 +224,8 @@ gc_run_check_flags(GcRun *run)
 			t->bad = true;
 			return code;
 		}
-		t->checked = true;
+		/* Of a split build the next part is to come. */
+		t->checked = !gc_passes_split_build(run->passes, b);
 	}
 	return check_flags(run, run->flags, run->p->npipelines - 1, -1);
 }
@@ -254,12 +256,71 @@ gc_run_note_times(GcRun *run)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
 	info->run_ms = run->main_us / 1000;
 	/* Between pieces of a scan it did not run: nothing is learned of these times. */
-	if (run->piece.from > 0)
+	if (run->piece.from > 0 || run->passes)
 		run->main_us = l->kernel_us = 0;
 	if (run->began)
 		info->copy_ms = ops->event_ms(run->began, run->copied);
 	if (run->built)
 		info->run_ms += ops->event_ms(run->copied, run->built);
+}
+
+/* Set the result aside, since it is of one part of the groups. */
+void
+gc_run_keep_part(GcRun *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(run->cxt);
+
+	run->parts = lappend(run->parts, run->result);
+	MemoryContextSwitchTo(old);
+	run->result = NULL;
+}
+
+void
+gc_run_free_parts(GcRun *run)
+{
+	ListCell   *lc;
+
+	foreach(lc, run->parts)
+	{
+		GcResult   *part = lfirst(lc);
+
+		gc_arena_free(part, part->size);
+	}
+	list_free(run->parts);
+	run->parts = NIL;
+}
+
+/* Make one result of that of all parts; no group is in two of them. */
+GcCode
+gc_run_join_parts(GcRun *run)
+{
+	const u64	words = run->main->group_words;
+	const u64	keys = gc_run_key_words(run);
+	GcResult   *whole;
+	u64			n = 0;
+	ListCell   *lc;
+
+	if (run->parts == NIL)
+		return GC_OK;
+	gc_run_keep_part(run);
+	foreach(lc, run->parts)
+		n += ((GcResult *) lfirst(lc))->count;
+	whole = make_result(run, n, 0);
+	if (whole == NULL)
+		return run->err.code;
+	n = 0;
+	foreach(lc, run->parts)
+	{
+		const GcResult *part = lfirst(lc);
+
+		memcpy(whole->words + n * words, part->words, part->count * words * sizeof(u64));
+		memcpy(whole->keys + n * keys, part->keys, part->count * keys * sizeof(i64));
+		n += part->count;
+	}
+	gc_run_free_parts(run);
+	run->result = whole;
+	run->flags = result_flags(whole);
+	return GC_OK;
 }
 
 /* A follower's own copy of the result, or NULL. */

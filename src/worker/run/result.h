@@ -32,6 +32,14 @@ extern GcCode gc_run_check_flags(GcRun *run);
  */
 extern void gc_run_note_times(GcRun *run);
 
+/*
+ * Results of parts of the main groups: set run->result aside; make one of all, as run->result; give back
+ * what was set aside.
+ */
+extern void gc_run_keep_part(GcRun *run);
+extern GcCode gc_run_join_parts(GcRun *run);
+extern void gc_run_free_parts(GcRun *run);
+
 /* A follower's own copy of the result, or NULL. */
 extern GcResult *gc_result_copy(const GcResult *from);
 

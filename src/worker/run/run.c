@@ -28,10 +28,15 @@
 #include "hooks.h"
 #include "launch.h"
 #include "pairs.h"
+#include "passes.h"
 #include "result.h"
+#include "run_kernels.h"
 
 /* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
+
+/* A request that does not fit is planned so many times with more passes, or more room for each. */
+#define MOST_PLANS		12
 
 /* Do two requests ask for exactly the same? */
 static bool
@@ -69,6 +74,25 @@ gc_run_join(GcRun *run, List *runs)
 	}
 }
 
+/*
+ * Plan passes, or more of them; less: memory ran out.  True if the run is to be tried again.  Its kernels
+ * may be others then.
+ */
+static bool
+plan_passes(GcRun *run, bool less)
+{
+	if (run->attempts++ == MOST_PLANS)
+		return false;
+	if (run->passes == NULL)
+		run->passes = gc_passes_make(run->request, run->gather, run->choose, run->cxt);
+	if (!gc_passes_plan(run->passes, run->attempts > 1, less))
+		return false;
+	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->passes);
+	run->state = RUN_COMPILING;
+	gc_run_ask_kernels(run);
+	return run->state != RUN_FINISHED;
+}
+
 GcRun *
 gc_run_start(int slot)
 {
@@ -101,14 +125,11 @@ gc_run_start(int slot)
 	if (run->request->inputs[run->main->input].dir)
 		run->scan = (u32) (run->request->inputs[run->main->input].dir->id % PG_UINT32_MAX) + 1;
 
-	for (int i = 0; i < p->npipelines && run->state != RUN_FINISHED; i++)
-	{
-		if (i + 1 == p->select && !run->choose)
-			continue;
-		run->kernels[i] = gc_signature_kernel(run->request, i, &run->fresh[i], &run->err);
-		if (run->kernels[i] == NULL)
-			run->state = RUN_FINISHED;
-	}
+	gc_slot_run_info(slot)->passes = 1;
+	if (!gc_signature_check(run->request, &run->err))
+		run->state = RUN_FINISHED;
+	else if (gc_passes_fit(run->request, run->gather, run->choose) || !plan_passes(run, true))
+		gc_run_ask_kernels(run);
 	return run;
 }
 
@@ -136,82 +157,6 @@ bool
 gc_run_holds_device(const GcRun *run)
 {
 	return run->state == RUN_READY || gc_run_on_device(run);
-}
-
-/*-------------------------------------------------------------------------
- * Kernels
- *-------------------------------------------------------------------------
- */
-
-/* Are there lookup tables that the device computes itself? */
-static bool
-computes_lookups(const GcRun *run)
-{
-	for (int i = 0; i < run->p->nluts; i++)
-	{
-		if (run->request->luts[i].dict)
-			return true;
-	}
-	return false;
-}
-
-/* True once every kernel is loaded (or one failed, which finishes the run). */
-static bool
-kernels_ready(GcRun *run)
-{
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	bool		failed;
-
-	for (int i = 0; i < run->p->npipelines; i++)
-	{
-		GcPipelineKernel *k = run->kernels[i];
-
-		if (k == NULL || k->final)
-			continue;
-		switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
-		{
-			case GC_KERNEL_COMPILING:
-				return false;
-			case GC_KERNEL_FAILED:
-				run->state = RUN_FINISHED;
-				return true;
-			default:
-				k->final = gc_kcache_final(k->entry);
-				k->occupancy = -1;
-				break;
-		}
-	}
-	if (run->gather && gc_compactor(&run->err, &failed) == NULL)
-	{
-		if (failed)
-			run->state = RUN_FINISHED;
-		return failed;
-	}
-	if (computes_lookups(run) && gc_text_kernel(&run->err, &failed) == NULL)
-	{
-		if (failed)
-			run->state = RUN_FINISHED;
-		return failed;
-	}
-	if (run->request->nvisible > 0 && gc_holes_kernel(&run->err, &failed) == NULL)
-	{
-		if (failed)
-			run->state = RUN_FINISHED;
-		return failed;
-	}
-	for (int i = 0; i < run->p->npipelines; i++)
-	{
-		GcKernelOrigin origin;
-
-		if (!run->fresh[i])
-			continue;
-		origin = gc_kcache_origin(run->kernels[i]->entry);
-		info->compiled += origin == GC_ORIGIN_COMPILED;
-		info->from_disk += origin == GC_ORIGIN_DISK;
-	}
-	run->ready = GetCurrentTimestamp();
-	info->compile_ms = (run->ready - run->taken) / 1000.0;
-	return true;
 }
 
 /*-------------------------------------------------------------------------
@@ -292,6 +237,7 @@ release_device(GcRun *run)
 	if (run->stream)
 		ops->stream_put(gc_worker.dev, run->stream);
 	run->stream = NULL;
+	gc_run_free_parts(run);
 }
 
 /* Queue everything that comes before the main kernel. */
@@ -304,6 +250,7 @@ prepare(GcRun *run)
 
 	memset(&run->err, 0, sizeof(run->err));
 	memset(&run->piece, 0, sizeof(run->piece));
+	gc_passes_begin(run->passes);
 	run->stream = ops->stream_get(gc_worker.dev, &run->err);
 	if (run->stream == NULL)
 		return run->err.code;
@@ -347,8 +294,9 @@ GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile)
 {
 	int			main = run->p->npipelines - 1;
+	const bool	last_pass = gc_passes_last(run->passes, main);
 	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
-	.whole_shared = run->launch->whole_shared,.last = true};
+	.whole_shared = run->launch->whole_shared,.last = last_pass};
 	GcCode		code;
 
 	if (run->pairs.slices > 0)
@@ -356,7 +304,7 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 		run->piece = gc_pairs_piece(run->request, main, &run->pairs, run->piece.from + run->piece.count,
 									run->piece_pairs > 0 ? run->piece_pairs : gc_pairs_first());
 		part.pairs = run->piece;
-		part.last = !has_more_pieces(run);
+		part.last = last_pass && !has_more_pieces(run);
 		INSTR_TIME_SET_CURRENT(run->piece_began);
 	}
 	code = gc_run_launch(run, main, k, grid, &part, run->sink);
@@ -365,6 +313,8 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 	run->launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
 	if (part.last)
 		return gc_run_queue_result(run);
+	if (!has_more_pieces(run) && (code = gc_run_launch_rests(run, main, run->sink)) != GC_OK)
+		return code;
 	run->done = gc_worker.ops->event(run->stream, &run->err);
 	run->state = RUN_RUNNING;
 	return run->done ? GC_OK : run->err.code;
@@ -423,7 +373,8 @@ advance_waiting(GcRun *run, int others)
 	back_out(run);
 	if (code == GC_DEVICE_MEMORY && others > 0)
 		return false;			/* try again when another run is done */
-	run->state = RUN_FINISHED;
+	if (code != GC_DEVICE_MEMORY || !plan_passes(run, true))
+		run->state = RUN_FINISHED;
 	return true;
 }
 
@@ -450,14 +401,14 @@ advance_ready(GcRun *run, int others)
 }
 
 /*
- * A piece of a scan is done, and there are more.  The request ends if nobody waits for it.  Where other
- * requests are there, it is READY for its next piece, so that they get their turn.
+ * Launch the main kernel once more, for the next piece of the scan or the next pass.  The request ends if
+ * nobody waits for it.  Where other requests are there, it is READY, so that they get their turn.
  */
 static void
-end_piece(GcRun *run, int others)
+go_on(GcRun *run, int others)
 {
-	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->piece, gc_us_since(run->piece_began));
-	gc_worker.ops->event_put(gc_worker.dev, run->done);
+	if (run->done)
+		gc_worker.ops->event_put(gc_worker.dev, run->done);
 	run->done = NULL;
 	if (nobody_waits(run))
 	{
@@ -472,6 +423,75 @@ end_piece(GcRun *run, int others)
 	}
 	gc_run_not_prepared(run);
 	gc_run_unstart(run);
+}
+
+/* A piece of a scan is done, and there are more. */
+static void
+end_piece(GcRun *run, int others)
+{
+	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->piece, gc_us_since(run->piece_began));
+	go_on(run, others);
+}
+
+/* Queue what the main pipeline's next pass probes and scans. */
+static GcCode
+prepare_pass(GcRun *run)
+{
+	memset(&run->piece, 0, sizeof(run->piece));
+	return gc_run_below(run, run->p->npipelines - 1);
+}
+
+/* A pass of the main pipeline is done, and there are more. */
+static void
+end_pass(GcRun *run, int others)
+{
+	(void) gc_passes_next(run->passes, run->p->npipelines - 1);
+	if (prepare_pass(run) != GC_OK)
+		gc_run_fail_start(run);
+	else
+		go_on(run, others);
+}
+
+/*
+ * The result of one part of the groups is there, and there are more: set it aside, and begin with an
+ * empty sink.
+ */
+static void
+end_part(GcRun *run, int others)
+{
+	gc_run_keep_part(run);
+	(void) gc_passes_next(run->passes, run->p->npipelines - 1);
+	gc_passes_next_groups(run->passes);
+	if (gc_run_make_result(run) != GC_OK || gc_worker.ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err) != GC_OK ||
+		prepare_pass(run) != GC_OK)
+		gc_run_fail_start(run);
+	else
+		go_on(run, others);
+}
+
+/*
+ * The run is over, with this code.  Where a part of a build or of groups had no room, the request is tried
+ * with more.
+ */
+static void
+end_run(GcRun *run, GcCode code)
+{
+	const u64	number = run->err.number;
+
+	bool		again;
+
+	if (code == GC_OK)
+		code = gc_run_join_parts(run);
+	run->err.code = code;
+	again = gc_passes_grow(run->passes, code, number) && !gc_slot_abandoned(run->slot);
+	if (again)
+	{
+		gc_run_unstart(run);
+		give_back(run);
+	}
+	run->state = RUN_FINISHED;
+	if (again && !plan_passes(run, false) && run->err.code == code)
+		gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for parts of unequal size.");
 }
 
 static bool
@@ -490,6 +510,11 @@ advance_running(GcRun *run, int others)
 	if (code == GC_OK && has_more_pieces(run))
 	{
 		end_piece(run, others);
+		return true;
+	}
+	if (code == GC_OK && run->state == RUN_RUNNING && !gc_passes_last(run->passes, run->p->npipelines - 1))
+	{
+		end_pass(run, others);
 		return true;
 	}
 	if (code == GC_OK && run->state == RUN_RUNNING)
@@ -515,8 +540,10 @@ advance_running(GcRun *run, int others)
 		else if (code == GC_OK && gc_run_keyed(run))
 			run->result->count = n;
 	}
-	run->err.code = code;
-	run->state = RUN_FINISHED;
+	if (code == GC_OK && !gc_passes_last_groups(run->passes))
+		end_part(run, others);
+	else
+		end_run(run, code);
 	return true;
 }
 
@@ -542,7 +569,7 @@ gc_run_advance(GcRun *run, int others)
 		case RUN_COMPILING:
 			if (nobody_waits(run))
 				run->state = RUN_FINISHED;
-			else if (!kernels_ready(run))
+			else if (!gc_run_kernels_ready(run))
 				return false;
 			if (run->state != RUN_FINISHED)
 				run->state = RUN_WAITING;
@@ -588,6 +615,7 @@ gc_run_forget(GcRun *run)
 	if (run->result)
 		gc_arena_free(run->result, run->result->size);
 	run->result = NULL;
+	gc_run_free_parts(run);
 	if (run->launch)
 		gc_main_launch_forget(run->launch);
 }

@@ -80,6 +80,9 @@ typedef struct GcRun
 	GcAddr		top;			/* memory for the choice of the first few (cuda/gc_top.h) */
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32			pass;			/* of the choice, while it is launched */
+	struct GcPasses *passes;	/* NULL: it fits into device memory, so that there is one pass */
+	int			attempts;		/* to plan these */
+	List	   *parts;			/* GcResult: of the parts of its groups so far */
 	GcPairs		pairs;			/* the whole scan of its main pipeline, if that tries pairs */
 	GcPairs		piece;			/* the piece that was launched last */
 	double		piece_pairs;	/* that the next piece is to try; 0: it is the first */

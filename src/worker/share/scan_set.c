@@ -325,7 +325,8 @@ has_shape(const GcRun *run)
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
 	/* Of UNION ALL only one arm's scan could be shared. */
-	return run->scan != 0 && run->pairs.slices == 0 && !gc_has_arms(run->p, run->p->npipelines - 1) && run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
+	return run->scan != 0 && run->pairs.slices == 0 && run->passes == NULL && !gc_has_arms(run->p, run->p->npipelines - 1) &&
+		run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
 }
 
 /* Find the run's scan shape and count it, once. */

@@ -1,0 +1,98 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_kernels.c
+ *	  The kernels of a request: all that it launches, asked for and awaited.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "run_kernels.h"
+
+#include "../memory/state.h"
+#include "passes.h"
+
+void
+gc_run_ask_kernels(GcRun *run)
+{
+	for (int i = 0; i < run->p->npipelines && run->state != RUN_FINISHED; i++)
+	{
+		const GcSplits splits = gc_passes_splits(run->passes, i);
+
+		if (i + 1 == run->p->select && !run->choose)
+			continue;
+		run->kernels[i] = gc_signature_kernel(run->request, i, &splits, &run->fresh[i], &run->err);
+		if (run->kernels[i] == NULL)
+			run->state = RUN_FINISHED;
+	}
+}
+
+/* Are there lookup tables that the device computes itself? */
+static bool
+computes_lookups(const GcRun *run)
+{
+	for (int i = 0; i < run->p->nluts; i++)
+	{
+		if (run->request->luts[i].dict)
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_run_kernels_ready(GcRun *run)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	bool		failed;
+
+	for (int i = 0; i < run->p->npipelines; i++)
+	{
+		GcPipelineKernel *k = run->kernels[i];
+
+		if (k == NULL || k->final)
+			continue;
+		switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
+		{
+			case GC_KERNEL_COMPILING:
+				return false;
+			case GC_KERNEL_FAILED:
+				run->state = RUN_FINISHED;
+				return true;
+			default:
+				k->final = gc_kcache_final(k->entry);
+				k->occupancy = -1;
+				break;
+		}
+	}
+	if (run->gather && gc_compactor(&run->err, &failed) == NULL)
+	{
+		if (failed)
+			run->state = RUN_FINISHED;
+		return failed;
+	}
+	if (computes_lookups(run) && gc_text_kernel(&run->err, &failed) == NULL)
+	{
+		if (failed)
+			run->state = RUN_FINISHED;
+		return failed;
+	}
+	if (run->request->nvisible > 0 && gc_holes_kernel(&run->err, &failed) == NULL)
+	{
+		if (failed)
+			run->state = RUN_FINISHED;
+		return failed;
+	}
+	for (int i = 0; i < run->p->npipelines; i++)
+	{
+		GcKernelOrigin origin;
+
+		if (!run->fresh[i])
+			continue;
+		origin = gc_kcache_origin(run->kernels[i]->entry);
+		info->compiled += origin == GC_ORIGIN_COMPILED;
+		info->from_disk += origin == GC_ORIGIN_DISK;
+	}
+	run->ready = GetCurrentTimestamp();
+	info->compile_ms = (run->ready - run->taken) / 1000.0;
+	return true;
+}
