@@ -62,6 +62,13 @@
 #define GC_WAIT_EVENT(id, name) ((void) (id), PG_WAIT_EXTENSION)
 #endif
 
+/* Transactions that have ended and had an id; 17 renamed the structure. */
+#if PG_VERSION_NUM >= 170000
+#define GC_ENDED_TRANSACTIONS	(TransamVariables->xactCompletionCount)
+#else
+#define GC_ENDED_TRANSACTIONS	(ShmemVariableCache->xactCompletionCount)
+#endif
+
 /* 17 dropped old_snapshot_threshold. */
 #if PG_VERSION_NUM >= 170000
 #define GC_OLD_SNAPSHOTS_EXPIRE() false

@@ -13,11 +13,13 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
+#include "storage/lwlock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -35,10 +37,13 @@
 #include "columns/encode.h"
 #include "columns/epoch.h"
 #include "columns/load.h"
+#include "columns/looks.h"
 #include "columns/numeric.h"
 #include "columns/spec.h"
 #include "columns/store.h"
+#include "columns/versions.h"
 #include "columns/visibility.h"
+#include "compat.h"
 #include "settings.h"
 
 PG_MODULE_MAGIC;
@@ -47,6 +52,8 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_scan);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_ended);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_abandon_looks);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_reason);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_refresh);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_numeric);
@@ -516,6 +523,36 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.pages_own);
 	values[5] = Int64GetDatum(served.pages_delta);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+Datum
+gpuconc_columns_test_ended(PG_FUNCTION_ARGS)
+{
+	require_superuser();
+	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
+	GC_ENDED_TRANSACTIONS++;
+	LWLockRelease(ProcArrayLock);
+	PG_RETURN_VOID();
+}
+
+/* As if sessions had been thrown out of looks that began just now. */
+Datum
+gpuconc_columns_test_abandon_looks(PG_FUNCTION_ARGS)
+{
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	GcDirectory *dir;
+
+	require_superuser();
+	gc_guard_enter();
+	dir = gc_directory(rel);
+	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
+	{
+		for (uint32 i = 0; dir->chunks[c] && i < GC_PIECES(dir->chunks[c]->npages); i++)
+			pg_atomic_write_u64(&dir->chunks[c]->hot->looked_at[i].under_way, PG_UINT64_MAX);
+	}
+	gc_guard_leave();
+	relation_close(rel, AccessShareLock);
+	PG_RETURN_VOID();
 }
 
 Datum
