@@ -333,6 +333,25 @@ met_problem(const GcLoader *loader, const GcColumnSet *set)
 }
 
 /*
+ * Codes of a hot chunk, which has few values, are as wide as those of the other chunks: kernels
+ * are made for columns of one width.
+ */
+static void
+keep_widths(const GcLoader *loader, GcColumnSet *set)
+{
+	const GcJobData *data = loader->job->data;
+
+	for (int i = 0; i < set->ncols; i++)
+	{
+		const int	base_col = data->cols[set->job_cols[i]].base_col;
+		const uint8 widths = base_col >= 0 ? data->base->columns[base_col].widths : 0;
+
+		if ((widths & (widths - 1)) == 0)
+			gc_encoder_least_width(gc_reader_encoder(set->reader), i, widths);
+	}
+}
+
+/*
  * A hot chunk.  A page with a value that a column cannot take is left out, since the row may
  * be one that no snapshot ever sees; that is no reason for a column's problem.
  */
@@ -347,6 +366,7 @@ read_hot_guarded(GcLoader *loader, GcReading *reading)
 	for (int i = 0; i < MAX_REFUSALS; i++)
 	{
 		prepare_set(loader, reading->set);
+		keep_widths(loader, reading->set);
 		if (!gc_hot_read(loader, reading))
 			continue;			/* a page was refused */
 		if (!merge_dictionaries(loader, reading))
@@ -478,6 +498,13 @@ check_projection(GcLoader *loader)
 				bytes / 1024, gc_store_capacity() / 1024);
 }
 
+/* Hot pages that were wanted and are not kept. */
+static uint32
+pages_refused(const GcReading *reading)
+{
+	return reading->wanted ? reading->npages - reading->npresent : 0;
+}
+
 /* Put what was read into the arena and hand it in. */
 static void
 write_chunk(GcLoader *loader, const GcReading *reading)
@@ -513,7 +540,7 @@ write_chunk(GcLoader *loader, const GcReading *reading)
 		cells[reading->set->job_cols[i]] = cell;
 	}
 	gc_job_chunk_done(reading->full ? GC_CHUNK_REPLACED : GC_CHUNK_ADDED, chunk, cells,
-					  reading->pages_read);
+					  reading->pages_read, pages_refused(reading));
 	check_projection(loader);
 }
 
@@ -543,7 +570,7 @@ gc_loader_load(GcLoader *loader, uint32 chunkno)
 	if (!reading.full && nothing_to_add(loader))
 	{
 		MemoryContextSwitchTo(old);
-		gc_job_chunk_done(GC_CHUNK_KEPT, NULL, NULL, 0);
+		gc_job_chunk_done(GC_CHUNK_KEPT, NULL, NULL, 0, 0);
 		return;
 	}
 
@@ -562,7 +589,7 @@ gc_loader_load(GcLoader *loader, uint32 chunkno)
 	if (outcome == GC_READ_OK && reading.npresent > 0)
 		write_chunk(loader, &reading);
 	else if (outcome != GC_READ_VOID)
-		gc_job_chunk_done(GC_CHUNK_DROPPED, NULL, NULL, reading.pages_read);
+		gc_job_chunk_done(GC_CHUNK_DROPPED, NULL, NULL, reading.pages_read, pages_refused(&reading));
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(loader->chunk_context);

@@ -364,6 +364,7 @@ fill_slot(GcJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
 	job->next = 0;
 	job->pages_total = plan->pages;
 	job->pages_read = 0;
+	job->pages_refused = 0;
 	job->bytes = 0;
 	job->err.code = GC_OK;
 	job->err.detail[0] = '\0';
@@ -581,7 +582,7 @@ in_hand_bytes(void)
 
 void
 gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
-				  uint32 pages_read)
+				  uint32 pages_read, uint32 pages_refused)
 {
 	GcJob	   *job = mine.job;
 	GcJobData  *data = job->data;
@@ -600,6 +601,7 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 				   data->ncols * sizeof(GcChunkColumn *));
 		job->chunks_done++;
 		job->pages_read += pages_read;
+		job->pages_refused += pages_refused;
 		job->bytes += in_hand_bytes();
 		gc_job_let_go_in_hand();
 	}

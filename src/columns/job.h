@@ -120,6 +120,7 @@ typedef struct GcJob
 	uint32		next;			/* no chunk before this one is TODO */
 	uint64		pages_total;	/* to be read, as was expected at the start */
 	uint64		pages_read;
+	uint32		pages_refused;	/* hot pages that could not be kept */
 	Size		bytes;			/* of results handed in */
 	GcError		err;			/* code is GC_OK unless failed */
 	GcJobData  *data;
@@ -155,6 +156,7 @@ typedef struct GcLoadPlan
 	bool	   *again;			/* had a problem, and is new for a retry */
 	uint64		stamp;			/* of the map, before anything is read */
 	uint8	   *work;			/* per chunk: GcChunkWork */
+	uint32		least_hot;		/* so many hot pages that no chunk has are worth a load */
 	GcHotPlan	hot;
 	Size		bytes;			/* estimate */
 } GcLoadPlan;
@@ -211,7 +213,7 @@ extern void gc_job_let_go_in_hand(void);
 
 /* Hand in the claimed chunk; cells[] has one entry for each column of the job. */
 extern void gc_job_chunk_done(GcChunkResult result, GcChunk *chunk,
-							  GcChunkColumn **cells, uint32 pages_read);
+							  GcChunkColumn **cells, uint32 pages_read, uint32 pages_refused);
 
 /* The claimed publication is done: the results are the store's. */
 extern void gc_job_published(void);
