@@ -111,7 +111,7 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *vi
 		n += !in->skipped[k];
 	in->nsources = n;
 	v->nsources = n;
-	v->nprivate = in->private ? 1 : 0;
+	v->nprivate = v->nalone = in->private ? 1 : 0;
 	v->rows = gc_input_rows(in);
 	v->max_rows = in->private_rows;
 	if (gc_inputs(b->program)[i].groups_of)
@@ -138,6 +138,7 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *vi
 			continue;
 		valid = write_holes(chunk, c, visible);
 		v->max_rows = Max(v->max_rows, chunk->nrows);
+		v->nalone += chunk->chunk >= in->dir->nheap;
 		if (sources)
 			sources[n] = (GcSource) {valid, chunk->chunk, chunk->nrows};
 		n++;

@@ -78,6 +78,7 @@ typedef struct GcInputValue
 	u32			max_rows;		/* of the largest source */
 	u64			rows;			/* of all sources */
 	u32			nprivate;		/* private chunks */
+	u32			nalone;			/* the last sources: hot chunks and private ones, which shared scans leave out */
 } GcInputValue;
 
 typedef struct GcColumnValue

@@ -99,7 +99,7 @@ gc_run_start(int slot)
 	run->state = RUN_COMPILING;
 	run->pairs = gc_pairs_of(run->request, p->npipelines - 1);
 	if (run->request->inputs[run->main->input].dir)
-		run->scan = (u32) (run->request->inputs[run->main->input].dir->id % PG_UINT32_MAX) + 1;
+		run->scan = (u32) (run->request->inputs[run->main->input].dir->heap_id % PG_UINT32_MAX) + 1;
 
 	for (int i = 0; i < p->npipelines && run->state != RUN_FINISHED; i++)
 	{

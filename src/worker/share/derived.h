@@ -26,7 +26,7 @@ typedef struct GcDerived
 	GcEvent	   *ready;			/* behind the last chunk written */
 } GcDerived;
 
-/* Rows of all chunks, padding included. */
+/* Rows of all chunks of the heap, padding included. */
 extern u64	gc_derived_rows(const GcDirectory *dir);
 
 /*

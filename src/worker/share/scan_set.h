@@ -86,13 +86,13 @@ typedef struct GcFusedKind
 								 * GcScanShape.selection_sure */
 } GcFusedKind;
 
-/* The scan shapes that came for one directory. */
+/* The scan shapes that came for one heap's chunks. */
 typedef struct GcScanSet
 {
 	u32			scan;
 	Oid			dbid;			/* of the table */
 	Oid			relid;
-	u64			dir_id;
+	u64			heap_id;		/* of its directories */
 	uint64		last_used;
 	int			users;			/* runs with a scan shape of it */
 	uint64		requests;		/* requests that could have shared a scan */
