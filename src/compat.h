@@ -62,11 +62,11 @@
 #define GC_WAIT_EVENT(id, name) ((void) (id), PG_WAIT_EXTENSION)
 #endif
 
-/* Transactions that have ended and had an id; 17 renamed the structure. */
+/* What is known of transaction ids; 17 renamed it. */
 #if PG_VERSION_NUM >= 170000
-#define GC_ENDED_TRANSACTIONS	(TransamVariables->xactCompletionCount)
+#define GC_TRANSAM				(TransamVariables)
 #else
-#define GC_ENDED_TRANSACTIONS	(ShmemVariableCache->xactCompletionCount)
+#define GC_TRANSAM				(ShmemVariableCache)
 #endif
 
 /* 17 dropped old_snapshot_threshold. */

@@ -47,7 +47,7 @@ sub other_hot_chunks
 	configure($node, 'gpuconc.debug_hold_requests' => scalar @asked);
 	foreach my $i (0 .. $#asked)
 	{
-		$scan->sql("UPDATE t SET n = n + 1, k = (k + 50) % 100 WHERE id % 500 = 7 + $i; SELECT gpuconc_prewarm('t')");
+		$scan->sql("UPDATE t SET n = n + 1, k = (k + 50) % 100 WHERE id % 500 = 20 + $i; SELECT gpuconc_prewarm('t')");
 		push @right, answer_of($node, $asked[$i], 'forbid');
 		ask($sessions->[$i], $asked[$i]);
 		wait_until_waiting($node, "^$scan->{name}", $i + 1) if $i < $#asked;
@@ -271,6 +271,9 @@ sub snapshots
 	$scan->sql("SELECT gpuconc_prewarm('t')");
 	share('versioned pages', undef, @delta);
 	share('versioned pages, again', $all, @delta);
+	$scan->sql("CREATE TABLE raw AS SELECT i AS id, i % 10 AS k FROM generate_series(1, 5000) AS i; ANALYZE raw; SELECT gpuconc_prewarm('raw')");
+	share('no page in a chunk of the heap', 3, map { "SELECT count(*), sum(id) FROM raw WHERE k < 3 + $_" } (1 .. 3));
+	$scan->sql('DROP TABLE raw');
 	other_hot_chunks($delta[0], $query{ungrouped}->(20), $query{ungrouped}->(3));
 	configure($node, 'gpuconc.enable_versioned_pages' => 'off');
 	$scan->in_session(1, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t');

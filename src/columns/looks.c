@@ -92,7 +92,7 @@ count_ended(void)
 	uint64		count;
 
 	pg_memory_barrier();
-	count = *(volatile uint64 *) &GC_ENDED_TRANSACTIONS;
+	count = *(volatile uint64 *) &GC_TRANSAM->xactCompletionCount;
 	pg_memory_barrier();
 	return count;
 }

@@ -32,6 +32,7 @@
 #include "columns.h"
 #include "encode.h"
 #include "epoch.h"
+#include "serving.h"
 #include "spec.h"
 #include "versions.h"
 #include "visibility.h"
@@ -478,15 +479,20 @@ void
 gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
 	const bool	told = dir != NULL && told_by_xmax(snapshot);
+	const bool	hot = gc_enable_versioned_pages && dir != NULL && dir->nheap < dir->nchunks && snapshot != NULL;
 
 	Assert(dir == NULL || gc_guard_held());
 	if (told && serve_whole(rel, dir, snapshot, served))
+		return;
+	if (hot && gc_serve_noted(rel, dir, snapshot, served))
 		return;
 	gc_serve_judged(rel, dir, served, NULL);
 	if (told && served->complete)
 		note_whole(dir, snapshot, served->nblocks);
 	if (gc_enable_versioned_pages)
 		gc_serve_versions(rel, dir, snapshot, served);
+	if (hot && !served->complete)
+		gc_note_served(dir, snapshot, served);
 }
 
 /*-------------------------------------------------------------------------

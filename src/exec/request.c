@@ -18,6 +18,7 @@
 #include "lookup.h"
 #include "text_program.h"
 #include "../columns/epoch.h"
+#include "../columns/serving.h"
 
 #define DEVICE_ALIGN	64
 
@@ -143,6 +144,9 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *vi
 			sources[n] = (GcSource) {valid, chunk->chunk, chunk->nrows};
 		n++;
 	}
+	/* Where no page is in a chunk of the heap, scans of the same directory are shared. */
+	if (v->nalone == v->nsources)
+		v->nalone = v->nprivate;
 	if (in->private && sources)
 		sources[n] = (GcSource) {0, GC_PRIVATE_CHUNK, in->private_rows};
 }
@@ -352,14 +356,11 @@ mix_rows(GcHash *h, const GcInputState *in)
 	if (in->private || in->dir == NULL)
 		return false;
 	mix(h, &in->dir->id, sizeof(in->dir->id));
-	for (uint32 k = 0; !in->served.complete && k < in->served.nchunks; k++)
+	if (!in->served.complete)
 	{
-		const GcServedChunk *chunk = &in->served.chunks[k];
-		const uint32 what[2] = {chunk->chunk, chunk->nholes};
+		const GcHash rows = gc_served_hash(&in->served);
 
-		mix(h, what, sizeof(what));
-		if (chunk->nholes > 0)
-			mix(h, chunk->holes, chunk->nholes * sizeof(GcHole));
+		mix(h, &rows, sizeof(rows));
 	}
 	return true;
 }

@@ -9,6 +9,8 @@
  * on its own stream.  A member's own kernel reads its hot chunks, and its private chunks (rows of
  * pages that no chunk may serve).  That kernel adds to the same sink, on the member's stream.
  *
+ * Where no page is in a chunk of the heap, it reads hot chunks of one directory instead.
+ *
  * Members' directories may differ in their hot chunks.  So each has device tables of its own
  * for the same columns, and a scan reads those of any member.
  *

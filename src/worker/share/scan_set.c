@@ -62,16 +62,16 @@ set_free(GcScanSet *set)
 	pfree(set);
 }
 
-/* What the heap's chunks say of a column. */
+/* What the first nchunks chunks say of a column. */
 static void
-set_column(GcSetColumn *column, const GcDirectory *dir, uint32 c)
+set_column(GcSetColumn *column, const GcDirectory *dir, u32 nchunks, uint32 c)
 {
 	const GcCellRange *ranges = GC_COLUMN_RANGES(dir, c);
 	i64			min = 1;
 	i64			max = 0;
 	u8			widths = 0;
 
-	for (uint32 i = 0; i < dir->nheap && dir->columns[c].problem == GC_COL_OK; i++)
+	for (uint32 i = 0; i < nchunks && dir->columns[c].problem == GC_COL_OK; i++)
 	{
 		const GcChunkColumn *cell = GC_CELL(dir, i, c);
 
@@ -90,22 +90,22 @@ set_column(GcSetColumn *column, const GcDirectory *dir, uint32 c)
 		column->range = (u64) max - (u64) min + 1;
 }
 
-/* What is known of a table before any row is read.  Shared scans read the heap's chunks only. */
+/* What is known of a table before any row is read.  Shared scans read its first nchunks chunks. */
 static void
-set_columns(GcScanSet *set, const GcDirectory *dir)
+set_columns(GcScanSet *set, const GcDirectory *dir, u32 nchunks)
 {
 	u32			most = 0;
 
-	for (u32 i = 0; i < dir->nheap; i++)
+	for (u32 i = 0; i < nchunks; i++)
 	{
 		most = Max(most, dir->facts[i].nrows);
 		set->rows += dir->facts[i].nrows;
 	}
-	set->sel_bitmap_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * dir->nheap;
+	set->sel_bitmap_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * nchunks;
 	set->ncolumns = dir->ncolumns;
 	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
 	for (uint32 c = 0; c < dir->ncolumns; c++)
-		set_column(&set->column[c], dir, c);
+		set_column(&set->column[c], dir, nchunks, c);
 }
 
 GcScanSet *
@@ -125,7 +125,7 @@ forget_former(const GcDirectory *dir)
 	{
 		GcScanSet  *set = sets[i];
 
-		if (set == NULL || set->users > 0 || set->heap_id >= dir->heap_id ||
+		if (set == NULL || set->users > 0 || set->state_id >= (set->hot ? dir->id : dir->heap_id) ||
 			set->dbid != dir->key.dbid || set->relid != dir->key.relid)
 			continue;
 		set_free(set);
@@ -168,10 +168,11 @@ set_of(const GcRun *run)
 	sets[place]->scan = scan;
 	sets[place]->dbid = dir->key.dbid;
 	sets[place]->relid = dir->key.relid;
-	sets[place]->heap_id = dir->heap_id;
+	sets[place]->hot = run->scan_chunks != dir->nheap;
+	sets[place]->state_id = sets[place]->hot ? dir->id : dir->heap_id;
 	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 		sets[place]->by_kind[k].times.scan_us = gc_worker.calibration.launch_us;
-	set_columns(sets[place], dir);
+	set_columns(sets[place], dir, run->scan_chunks);
 	return sets[place];
 }
 

@@ -92,7 +92,8 @@ typedef struct GcScanSet
 	u32			scan;
 	Oid			dbid;			/* of the table */
 	Oid			relid;
-	u64			heap_id;		/* of its directories */
+	bool		hot;			/* no page is in a chunk of the heap, and all chunks are read */
+	u64			state_id;		/* of its directory then, else the heap_id of its directories */
 	uint64		last_used;
 	int			users;			/* runs with a scan shape of it */
 	uint64		requests;		/* requests that could have shared a scan */

@@ -133,7 +133,6 @@ static GcCode
 allocate(GcScanMembers *scan, SelectionRoom *room)
 {
 	const GcRun *first = scan->run[0];
-	const GcDirectory *dir = first->request->inputs[first->main->input].dir;
 	u64			tables = value_tables(scan) - scan->launch->share->sel_bitmap;
 	u64			summary;
 	u32			max_rows = 0;
@@ -143,7 +142,7 @@ allocate(GcScanMembers *scan, SelectionRoom *room)
 	for (int m = 0; m < scan->n; m++)
 		max_rows = Max(max_rows, scan->run[m]->request->inputs[scan->run[m]->main->input].max_rows);
 	room->per_chunk = TYPEALIGN64(GC_PAD_ROWS, max_rows) / 8;
-	room->per_member = room->per_chunk * dir->nheap;
+	room->per_member = room->per_chunk * first->scan_chunks;
 	tables = TYPEALIGN64(256, tables);
 	summary = TYPEALIGN64(256, GC_SUMMARY_BYTES(room->per_member));
 	scan->launch->share->sel_bitmap = gc_device_alloc(tables + summary + room->per_member * scan->n);

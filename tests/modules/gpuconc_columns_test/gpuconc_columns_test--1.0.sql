@@ -30,7 +30,7 @@ CREATE FUNCTION gpuconc_columns_test_versions(rel regclass,
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
--- Count one more transaction as ended: looks at hot pages before it do no more.
+-- As if a transaction had ended: looks at hot pages before it do no more.
 CREATE FUNCTION gpuconc_columns_test_ended()
 RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;

@@ -11,8 +11,11 @@
  */
 #include "postgres.h"
 
+#include "access/clog.h"
+#include "access/commit_ts.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/subtrans.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -525,12 +528,24 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
+/* As if a transaction had begun, got an id, and ended without having done anything. */
 Datum
 gpuconc_columns_test_ended(PG_FUNCTION_ARGS)
 {
+	FullTransactionId xid;
+
 	require_superuser();
 	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
-	GC_ENDED_TRANSACTIONS++;
+	LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
+	xid = GC_TRANSAM->nextXid;
+	ExtendCLOG(XidFromFullTransactionId(xid));
+	ExtendCommitTs(XidFromFullTransactionId(xid));
+	ExtendSUBTRANS(XidFromFullTransactionId(xid));
+	FullTransactionIdAdvance(&GC_TRANSAM->nextXid);
+	LWLockRelease(XidGenLock);
+	if (FullTransactionIdPrecedes(GC_TRANSAM->latestCompletedXid, xid))
+		GC_TRANSAM->latestCompletedXid = xid;
+	GC_TRANSAM->xactCompletionCount++;
 	LWLockRelease(ProcArrayLock);
 	PG_RETURN_VOID();
 }
