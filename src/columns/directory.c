@@ -15,6 +15,7 @@
 #include "dict.h"
 #include "epoch.h"
 #include "lookups.h"
+#include "notes.h"
 
 Size
 gc_colstate_retire(GcColState *state)
@@ -102,6 +103,7 @@ gc_directory_retire(GcDirectory *dir)
 			gc_retire(&dir->chunks[i]->obj);
 		}
 	}
+	gc_note_forget(dir);
 	gc_retire(&dir->obj);
 	return bytes;
 }

@@ -19,6 +19,7 @@
 #include "evict.h"
 #include "job.h"
 #include "lookups.h"
+#include "notes.h"
 #include "problem.h"
 #include "publish.h"
 #include "store.h"
@@ -242,6 +243,7 @@ retire_base(const GcJobData *data, const GcDirectory *dir)
 		if (base->chunks[i] && (place < 0 || dir->chunks[place] != base->chunks[i]))
 			gc_retire(&base->chunks[i]->obj);
 	}
+	gc_note_forget(base);
 	gc_retire(&base->obj);
 }
 

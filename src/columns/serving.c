@@ -4,9 +4,7 @@
  *	  What hot pages a snapshot was served, noted for sessions whose snapshots see the same.
  *	  See serving.h.
  *
- * Runs in backends, under a guard.  A note is in the arena, and never changes.  A table has
- * one, the latest, and a few tables have one at a time.  A note that another one replaces is
- * retired.
+ * Runs in backends, under a guard.  A note is in the arena, and never changes.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,17 +12,16 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
-#include "port/atomics.h"
-#include "storage/shmem.h"
 
 #include "arena.h"
 #include "epoch.h"
+#include "notes.h"
 #include "serving.h"
 #include "spec.h"
+#include "store.h"
 #include "versions.h"
 
-/* Tables that have a note at a time, ids of a snapshot, and part of the arena that a note may take. */
-#define MAX_NOTES		16
+/* Ids of a snapshot, and part of the arena that a note may take. */
 #define MAX_IDS			64
 #define NOTE_PART		256
 
@@ -42,41 +39,10 @@ typedef struct GcSnapshotKey
 /* What follows it: chunks, holes, and ranges. */
 typedef struct GcServingNote
 {
-	GcObject	obj;
-	uint64		dir_id;
+	GcNote		note;
 	GcSnapshotKey key;
 	GcServed	served;
 } GcServingNote;
-
-typedef struct GcServingShared
-{
-	pg_atomic_uint64 notes[MAX_NOTES];	/* GcServingNote *, or 0 */
-} GcServingShared;
-
-static GcServingShared *shared = NULL;
-
-Size
-gc_serving_shmem_size(void)
-{
-	return sizeof(GcServingShared);
-}
-
-void
-gc_serving_shmem_init(void)
-{
-	bool		found;
-
-	shared = ShmemInitStruct("gpuconc serving notes", gc_serving_shmem_size(), &found);
-	for (int i = 0; i < MAX_NOTES && !found; i++)
-		pg_atomic_init_u64(&shared->notes[i], 0);
-}
-
-/* Where the note of a directory's table is. */
-static pg_atomic_uint64 *
-place_of(const GcDirectory *dir)
-{
-	return &shared->notes[(dir->key.dbid ^ dir->key.relid) % MAX_NOTES];
-}
 
 /* False: the snapshot is not to be compared with others. */
 static bool
@@ -101,13 +67,11 @@ make_key(Snapshot snapshot, GcSnapshotKey *key)
 bool
 gc_serve_noted(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
-	const GcServingNote *note = (const GcServingNote *) (uintptr_t) pg_atomic_read_u64(place_of(dir));
+	const GcServingNote *note = (const GcServingNote *) gc_note_of(dir);
 	GcSnapshotKey key;
 	const char *reason;
 
-	Assert(gc_guard_held());
-	pg_read_barrier();
-	if (note == NULL || note->dir_id != dir->id || !make_key(snapshot, &key) ||
+	if (note == NULL || !make_key(snapshot, &key) ||
 		memcmp(&key, &note->key, sizeof(key)) != 0 || !gc_rel_servable(rel, &reason))
 		return false;
 	*served = note->served;
@@ -183,19 +147,17 @@ gc_note_served(const GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	const Size	size = sizeof(GcServingNote) + served->nchunks * sizeof(GcServedChunk) +
 		served->nranges * sizeof(GcBlockRange) + holes_of(served) * sizeof(GcHole);
 	GcServingNote *note;
-	GcServingNote *old;
 	GcSnapshotKey key;
 
 	if (size > gc_arena_size() / NOTE_PART || !make_key(snapshot, &key) || (note = gc_arena_alloc(size)) == NULL)
 		return;
 	memset(note, 0, sizeof(GcServingNote));
-	note->obj.size = size;
-	note->dir_id = dir->id;
+	note->note.obj.size = size;
 	note->key = key;
 	served->rows = gc_served_hash(served);
 	fill_note(note, served);
-	pg_write_barrier();
-	old = (GcServingNote *) (uintptr_t) pg_atomic_exchange_u64(place_of(dir), (uint64) (uintptr_t) note);
-	if (old)
-		gc_retire(&old->obj);
+	gc_note_put(dir, &note->note);
+	/* The directory may have been retired before it had this note. */
+	if (!gc_store_has_directory(dir))
+		gc_note_forget(dir);
 }

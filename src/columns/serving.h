@@ -23,9 +23,6 @@
 
 #include "visibility.h"
 
-extern Size gc_serving_shmem_size(void);
-extern void gc_serving_shmem_init(void);
-
 /*
  * Serve what a session with the same snapshot was served of this directory; false: not known.  Needs a
  * guard, under which what is served lasts.

@@ -285,6 +285,19 @@ gc_store_list(int *n)
 }
 
 bool
+gc_store_has_directory(const GcDirectory *dir)
+{
+	GcRelEntry *entry;
+	bool		found;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
+	entry = gc_store_entry(dir->key.dbid, dir->key.relid);
+	found = entry && entry->dir == dir;
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	return found;
+}
+
+bool
 gc_store_has(Oid dbid, Oid relid)
 {
 	HASH_SEQ_STATUS seq;

@@ -83,6 +83,9 @@ extern void gc_store_put_off_versions(const GcRelKey *key, double ms);
 /* All directories now published; palloc'd.  Needs a guard. */
 extern GcDirectory **gc_store_list(int *n);
 
+/* Is this the published directory of its table? */
+extern bool gc_store_has_directory(const GcDirectory *dir);
+
 /* Is anything cached of this table, or of this database (relid 0)? */
 extern bool gc_store_has(Oid dbid, Oid relid);
 
