@@ -21,6 +21,7 @@
 
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lwlock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -34,6 +35,7 @@
 #include "evict.h"
 #include "hot_chunk.h"
 #include "job.h"
+#include "lock.h"
 #include "problem.h"
 #include "reader.h"
 #include "store.h"
@@ -483,12 +485,56 @@ fail_for_room(GcLoader *loader)
 				gc_store_capacity() / 1024);
 }
 
+/* Bytes of what was handed in for chunk i. */
+static Size
+result_bytes(const GcJobData *data, uint32 i)
+{
+	Size		bytes = data->chunks[i].chunk ? data->chunks[i].chunk->obj.size : 0;
+
+	for (int c = 0; c < data->ncols; c++)
+	{
+		const GcChunkColumn *cell = data->cells[(Size) i * data->ncols + c];
+
+		bytes += cell ? cell->obj.size : 0;
+	}
+	return bytes;
+}
+
+/*
+ * Bytes of all results, going by those handed in so far.  Hot chunks say nothing of how large the
+ * others will be, since most of their pages are copied.
+ */
+static Size
+projected_bytes(const GcJob *job)
+{
+	const GcJobData *data = job->data;
+	uint64		pages = 0;
+	uint64		pages_done = 0;
+	Size		bytes_done = 0;
+	Size		bytes;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	bytes = job->bytes;
+	for (uint32 i = 0; i < data->nheap; i++)
+	{
+		if (data->chunks[i].state == GC_CHUNK_IDLE)
+			continue;
+		pages += gc_chunk_length(i, data->nblocks);
+		if (data->chunks[i].state != GC_CHUNK_DONE)
+			continue;
+		pages_done += gc_chunk_length(i, data->nblocks);
+		bytes_done += result_bytes(data, i);
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return pages_done == 0 ? bytes : bytes + (double) bytes_done * (pages - pages_done) / pages_done;
+}
+
 /* Fail early if the chunks so far tell that the table will never fit. */
 static void
 check_projection(GcLoader *loader)
 {
 	GcJob	   *job = loader->job;
-	Size		bytes = gc_job_projected_bytes();
+	Size		bytes = projected_bytes(job);
 
 	if (bytes <= gc_store_capacity())
 		return;

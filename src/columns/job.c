@@ -631,21 +631,6 @@ gc_job_published(void)
 	ConditionVariableBroadcast(&job->cv);
 }
 
-Size
-gc_job_projected_bytes(void)
-{
-	GcJob	   *job = mine.job;
-	double		share = 1.0;
-	Size		bytes;
-
-	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
-	bytes = job->bytes;
-	if (job->pages_read > 0 && job->pages_read < job->pages_total)
-		share = (double) job->pages_read / job->pages_total;
-	LWLockRelease(gc_lock(GC_LOCK_JOBS));
-	return bytes / share;
-}
-
 void
 gc_job_fail(GcCode code, const char *fmt,...)
 {

@@ -218,9 +218,6 @@ extern void gc_job_chunk_done(GcChunkResult result, GcChunk *chunk,
 /* The claimed publication is done: the results are the store's. */
 extern void gc_job_published(void);
 
-/* Bytes of all results, going by those handed in so far. */
-extern Size gc_job_projected_bytes(void);
-
 extern void gc_job_fail(GcCode code, const char *fmt,...) pg_attribute_printf(2, 3);
 
 /* Leave the job, giving back whatever is claimed or in hand. */
