@@ -81,8 +81,13 @@ set_column(GcSetColumn *column, const GcDirectory *dir, u32 nchunks, uint32 c)
 		column->nullable = column->nullable || cell->null_bytes > 0;
 		if (ranges[i].min > ranges[i].max)
 			continue;
-		max = min > max ? ranges[i].max : Max(max, ranges[i].max);
-		min = min > max ? ranges[i].min : Min(min, ranges[i].min);
+		if (min > max)
+		{
+			min = ranges[i].min;
+			max = ranges[i].max;
+		}
+		min = Min(min, ranges[i].min);
+		max = Max(max, ranges[i].max);
 	}
 	column->width = (widths & (widths - 1)) == 0 ? widths : 0;
 	column->base = min;
