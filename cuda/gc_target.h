@@ -364,24 +364,61 @@ gc_atomic_max64(u64 *p, u64 v)
 		;
 }
 
-/* Rows of a vector that the request may see; false if none. */
+/* Each of eight bits as a byte, the lowest first. */
+GC_FN u64
+gc_bits_to_bytes(u8 bits)
+{
+	const u64	one_each = bits * 0x0101010101010101ull & 0x8040201008040201ull;
+
+	return (one_each + 0x7f7f7f7f7f7f7f7full & 0x8080808080808080ull) >> 7;
+}
+
+/*
+ * Rows of a vector that the request may see; false if none.  A vector begins at a byte of the bitmap,
+ * and mostly all of its rows are seen.
+ */
 GC_FN int
 gc_live_rows(u8 *m, const u8 *valid, u32 row, u32 cnt)
 {
-	u32			any = 0;
+	u64			any = 0;
+	u64			all = ~0ull;
+	u32			j = 0;
 
-	if (!valid)
+	if (valid)
 	{
-		for (u32 j = 0; j < cnt; j++)
-			m[j] = 1;
+		valid += row >> 3;
+		for (; j + 64 <= cnt; j += 64)
+		{
+			u64			word;
+
+			__builtin_memcpy(&word, valid + (j >> 3), 8);
+			any |= word;
+			all &= word;
+		}
+		for (; j < cnt; j++)
+		{
+			const u64	bit = valid[j >> 3] >> (j & 7) & 1;
+
+			any |= bit;
+			all &= -bit;
+		}
+	}
+	if (!valid || all == ~0ull)
+	{
+		__builtin_memset(m, 1, cnt);
 		return 1;
 	}
-	for (u32 j = 0; j < cnt; j++)
+	if (!any)
+		return 0;
+	for (j = 0; j + 8 <= cnt; j += 8)
 	{
-		m[j] = valid[(row + j) >> 3] >> ((row + j) & 7) & 1;
-		any |= m[j];
+		const u64	bytes = gc_bits_to_bytes(valid[j >> 3]);
+
+		__builtin_memcpy(m + j, &bytes, 8);
 	}
-	return any;
+	for (; j < cnt; j++)
+		m[j] = valid[j >> 3] >> (j & 7) & 1;
+	return 1;
 }
 
 GC_FN u32

@@ -64,6 +64,13 @@
 #define GC_WAIT_EVENT(id, name) ((void) (id), PG_WAIT_EXTENSION)
 #endif
 
+/* What is known of transaction ids; 17 renamed it. */
+#if PG_VERSION_NUM >= 170000
+#define GC_TRANSAM				(TransamVariables)
+#else
+#define GC_TRANSAM				(ShmemVariableCache)
+#endif
+
 /* 17 dropped old_snapshot_threshold. */
 #if PG_VERSION_NUM >= 170000
 #define GC_OLD_SNAPSHOTS_EXPIRE() false

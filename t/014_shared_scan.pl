@@ -34,6 +34,30 @@ sub of_kind
 	return;
 }
 
+# Between these queries pages are written to and loaded: their directories have other hot chunks, and
+# the same chunks of the heap, which one scan reads for all of them.
+sub other_hot_chunks
+{
+	my (@asked) = @_;
+	my $sessions = $scan->sessions;
+	my $last = last_batch($node);
+	my @right;
+
+	configure($node, 'gpuconc.debug_hot_pages' => 1);
+	configure($node, 'gpuconc.debug_hold_requests' => scalar @asked);
+	foreach my $i (0 .. $#asked)
+	{
+		$scan->sql("UPDATE t SET n = n + 1, k = (k + 50) % 100 WHERE id % 500 = 20 + $i; SELECT gpuconc_prewarm('t')");
+		push @right, answer_of($node, $asked[$i], 'forbid');
+		ask($sessions->[$i], $asked[$i]);
+		wait_until_waiting($node, "^$scan->{name}", $i + 1) if $i < $#asked;
+	}
+	is(rows_of($sessions->[$_]), $right[$_], "$scan->{prefix}other hot chunks: $_ has its answer") foreach (0 .. $#asked);
+	is(scans_after($node, $scan->{kind}, $last), scalar @asked, "$scan->{prefix}other hot chunks: one scan");
+	configure($node, 'gpuconc.debug_hold_requests' => 0);
+	return;
+}
+
 # Queries of the first sessions, together: are the answers right, and are the shared
 # scans of so many members?
 sub share
@@ -246,6 +270,11 @@ sub snapshots
 	configure($node, 'gpuconc.enable_versioned_pages' => 'on');
 	$scan->sql("SELECT gpuconc_prewarm('t')");
 	share('versioned pages', undef, @delta);
+	share('versioned pages, again', $all, @delta);
+	$scan->sql("CREATE TABLE raw AS SELECT i AS id, i % 10 AS k FROM generate_series(1, 5000) AS i; ANALYZE raw; SELECT gpuconc_prewarm('raw')");
+	share('no page in a chunk of the heap', 3, map { "SELECT count(*), sum(id) FROM raw WHERE k < 3 + $_" } (1 .. 3));
+	$scan->sql('DROP TABLE raw');
+	other_hot_chunks($delta[0], $query{ungrouped}->(20), $query{ungrouped}->(3));
 	configure($node, 'gpuconc.enable_versioned_pages' => 'off');
 	$scan->in_session(1, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t');
 	$scan->sql('DELETE FROM t WHERE id % 1000 = 4');

@@ -21,6 +21,7 @@
 
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lwlock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -34,6 +35,7 @@
 #include "evict.h"
 #include "hot_chunk.h"
 #include "job.h"
+#include "lock.h"
 #include "problem.h"
 #include "proof.h"
 #include "reader.h"
@@ -366,6 +368,25 @@ add_hot_guarded(GcLoader *loader, GcReading *reading)
 }
 
 /*
+ * Codes of a hot chunk, which has few values, are as wide as those of the other chunks: kernels
+ * are made for columns of one width.
+ */
+static void
+keep_widths(const GcLoader *loader, GcColumnSet *set)
+{
+	const GcJobData *data = loader->job->data;
+
+	for (int i = 0; i < set->ncols; i++)
+	{
+		const int	base_col = data->cols[set->job_cols[i]].base_col;
+		const uint8 widths = base_col >= 0 ? data->base->columns[base_col].widths : 0;
+
+		if ((widths & (widths - 1)) == 0)
+			gc_encoder_least_width(gc_reader_encoder(set->reader), i, widths);
+	}
+}
+
+/*
  * A hot chunk.  A page with a value that a column cannot take is left out, since the row may
  * be one that no snapshot ever sees; that is no reason for a column's problem.
  */
@@ -380,6 +401,7 @@ read_hot_guarded(GcLoader *loader, GcReading *reading)
 	for (int i = 0; i < MAX_REFUSALS; i++)
 	{
 		prepare_set(loader, reading->set);
+		keep_widths(loader, reading->set);
 		if (!gc_hot_read(loader, reading))
 			continue;			/* a page was refused */
 		if (!merge_dictionaries(loader, reading))
@@ -504,12 +526,56 @@ fail_for_room(GcLoader *loader)
 				gc_store_capacity() / 1024);
 }
 
+/* Bytes of what was handed in for chunk i. */
+static Size
+result_bytes(const GcJobData *data, uint32 i)
+{
+	Size		bytes = data->chunks[i].chunk ? data->chunks[i].chunk->obj.size : 0;
+
+	for (int c = 0; c < data->ncols; c++)
+	{
+		const GcChunkColumn *cell = data->cells[(Size) i * data->ncols + c];
+
+		bytes += cell ? cell->obj.size : 0;
+	}
+	return bytes;
+}
+
+/*
+ * Bytes of all results, going by those handed in so far.  Hot chunks say nothing of how large the
+ * others will be, since most of their pages are copied.
+ */
+static Size
+projected_bytes(const GcJob *job)
+{
+	const GcJobData *data = job->data;
+	uint64		pages = 0;
+	uint64		pages_done = 0;
+	Size		bytes_done = 0;
+	Size		bytes;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	bytes = job->bytes;
+	for (uint32 i = 0; i < data->nheap; i++)
+	{
+		if (data->chunks[i].state == GC_CHUNK_IDLE)
+			continue;
+		pages += gc_chunk_length(i, data->nblocks);
+		if (data->chunks[i].state != GC_CHUNK_DONE)
+			continue;
+		pages_done += gc_chunk_length(i, data->nblocks);
+		bytes_done += result_bytes(data, i);
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return pages_done == 0 ? bytes : bytes + (double) bytes_done * (pages - pages_done) / pages_done;
+}
+
 /* Fail early if the chunks so far tell that the table will never fit. */
 static void
 check_projection(GcLoader *loader)
 {
 	GcJob	   *job = loader->job;
-	Size		bytes = gc_job_projected_bytes();
+	Size		bytes = projected_bytes(job);
 
 	if (bytes <= gc_store_capacity())
 		return;
@@ -517,6 +583,13 @@ check_projection(GcLoader *loader)
 	gc_job_fail(GC_CACHE_FULL,
 				GC_TOO_LARGE_DETAIL, RelationGetRelationName(loader->rel),
 				bytes / 1024, gc_store_capacity() / 1024);
+}
+
+/* Hot pages that were wanted and are not kept. */
+static uint32
+pages_refused(const GcReading *reading)
+{
+	return reading->wanted ? reading->npages - reading->npresent : 0;
 }
 
 /* Put what was read into the arena and hand it in. */
@@ -554,7 +627,7 @@ write_chunk(GcLoader *loader, const GcReading *reading)
 		cells[reading->set->job_cols[i]] = cell;
 	}
 	gc_job_chunk_done(reading->full ? GC_CHUNK_REPLACED : GC_CHUNK_ADDED, chunk, cells,
-					  reading->pages_read);
+					  reading->pages_read, pages_refused(reading));
 	check_projection(loader);
 }
 
@@ -584,7 +657,7 @@ gc_loader_load(GcLoader *loader, uint32 chunkno)
 	if (!reading.full && nothing_to_add(loader))
 	{
 		MemoryContextSwitchTo(old);
-		gc_job_chunk_done(GC_CHUNK_KEPT, NULL, NULL, 0);
+		gc_job_chunk_done(GC_CHUNK_KEPT, NULL, NULL, 0, 0);
 		return;
 	}
 
@@ -603,7 +676,7 @@ gc_loader_load(GcLoader *loader, uint32 chunkno)
 	if (outcome == GC_READ_OK && reading.npresent > 0)
 		write_chunk(loader, &reading);
 	else if (outcome != GC_READ_VOID)
-		gc_job_chunk_done(GC_CHUNK_DROPPED, NULL, NULL, reading.pages_read);
+		gc_job_chunk_done(GC_CHUNK_DROPPED, NULL, NULL, reading.pages_read, pages_refused(&reading));
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(loader->chunk_context);

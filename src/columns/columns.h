@@ -187,6 +187,7 @@ typedef struct GcDirectory
 {
 	GcObject	obj;
 	uint64		id;				/* never reused; equal ids, equal contents */
+	uint64		heap_id;		/* equal: the same columns, and the same chunks of the heap */
 	GcRelKey	key;
 	uint32		nchunks;
 	uint32		nheap;			/* of these: chunk i is pages i * gpuconc.chunk_pages and on */
@@ -201,6 +202,8 @@ typedef struct GcDirectory
 	/* The xmax and table size for which all pages were found to be served, and when (visibility.c). */
 	pg_atomic_uint64 whole_for;
 	pg_atomic_uint64 whole_at;
+
+	pg_atomic_uint32 pages_alone;	/* hot pages that sessions have read each for itself */
 } GcDirectory;
 
 #define GC_CELL(dir, chunk, col) \

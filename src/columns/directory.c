@@ -15,6 +15,7 @@
 #include "dict.h"
 #include "epoch.h"
 #include "lookups.h"
+#include "notes.h"
 
 Size
 gc_colstate_retire(GcColState *state)
@@ -53,7 +54,7 @@ gc_directory_init(GcDirectory *dir, Size size, uint64 id, const GcRelKey *key,
 
 	memset(dir, 0, size);
 	dir->obj.size = size;
-	dir->id = id;
+	dir->id = dir->heap_id = id;
 	dir->key = *key;
 	dir->nchunks = nchunks;
 	dir->nheap = nheap;
@@ -66,6 +67,7 @@ gc_directory_init(GcDirectory *dir, Size size, uint64 id, const GcRelKey *key,
 	dir->facts = (GcChunkFacts *) (dir->ranges + (Size) nchunks * ncolumns);
 	pg_atomic_init_u64(&dir->whole_for, 0);
 	pg_atomic_init_u64(&dir->whole_at, 0);
+	pg_atomic_init_u32(&dir->pages_alone, 0);
 }
 
 Size
@@ -101,6 +103,7 @@ gc_directory_retire(GcDirectory *dir)
 			gc_retire(&dir->chunks[i]->obj);
 		}
 	}
+	gc_note_forget(dir);
 	gc_retire(&dir->obj);
 	return bytes;
 }

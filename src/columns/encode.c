@@ -74,6 +74,12 @@ gc_encoder_create(int ncols, const GcColSpec *specs, GcDictView **dicts,
 }
 
 void
+gc_encoder_least_width(GcEncoder *encoder, int i, uint8 width)
+{
+	encoder->cols[i].min_width = width;
+}
+
+void
 gc_encoder_reset(GcEncoder *encoder, GcDictView **dicts)
 {
 	encoder->nrows = 0;

@@ -41,6 +41,9 @@ typedef struct GcEncodedColumn
 extern GcEncoder *gc_encoder_create(int ncols, const GcColSpec *specs,
 									GcDictView **dicts, const uint8 *min_widths);
 
+/* Pack column i at least this wide from now on. */
+extern void gc_encoder_least_width(GcEncoder *encoder, int i, uint8 width);
+
 /*
  * Append one row; values[i], isnull[i] belong to specs[i].  Detoasts as needed.
  * A value that a column cannot take sets that column's problem and is no error.

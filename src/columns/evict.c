@@ -25,6 +25,7 @@
 #include "epoch.h"
 #include "lock.h"
 #include "lookups.h"
+#include "notes.h"
 #include "store.h"
 #include "store_internal.h"
 #include "../compat.h"
@@ -202,6 +203,7 @@ evict_one(TimestampTz since, uint64 *seen)
 		entry->dir = rest;
 		entry->version = gc_store_shared->next_version++;
 		gc_directory_retire_column(dir, col);
+		gc_note_forget(dir);
 		gc_retire(&dir->obj);
 	}
 	else

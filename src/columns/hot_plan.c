@@ -14,7 +14,10 @@
  */
 #include "postgres.h"
 
+#include "utils/snapmgr.h"
+
 #include "hot_plan.h"
+#include "looks.h"
 #include "versions.h"
 #include "../settings.h"
 
@@ -76,9 +79,9 @@ take_reloaded(Relation rel, const GcLoadPlan *plan, GcBlockSet *delta)
 	}
 }
 
-/* The pages of a hot chunk that are wanted, valid, and not had from another one. */
+/* The pages of a hot chunk that are wanted, not known to have changed, and not had from another one. */
 static void
-find_live(Relation rel, const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta, GcHotLive *live)
+find_live(const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta, GcHotLive *live)
 {
 	live->chunk = chunkno;
 	live->npages = chunk->npages;
@@ -90,7 +93,7 @@ find_live(Relation rel, const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta,
 		BlockNumber block = chunk->hot->blocks[page];
 		int64		n = gc_blocks_find(delta, block);
 
-		if (n < 0 || GC_BLOCK_TAKEN(delta, n) || !gc_hot_page_valid(rel, chunk, page))
+		if (n < 0 || GC_BLOCK_TAKEN(delta, n) || chunk->hot->changed[page])
 			continue;
 		GC_BLOCK_TAKE(delta, n);
 		live->live[live->nlive++] = (GcJobHotPage) {block, (int32) chunkno, page};
@@ -98,14 +101,14 @@ find_live(Relation rel, const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta,
 }
 
 static uint32
-find_all_live(Relation rel, const GcDirectory *base, GcBlockSet *delta, GcHotLive *lives)
+find_all_live(const GcDirectory *base, GcBlockSet *delta, GcHotLive *lives)
 {
 	uint32		n = 0;
 
 	for (uint32 c = base ? base->nchunks : 0; base && c > base->nheap; c--)
 	{
 		if (base->chunks[c - 1])
-			find_live(rel, base->chunks[c - 1], c - 1, delta, &lives[n++]);
+			find_live(base->chunks[c - 1], c - 1, delta, &lives[n++]);
 	}
 	return n;
 }
@@ -197,6 +200,7 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 	GcHotPlan  *hot = &plan->hot;
 	GcHotLive  *lives = palloc((nhot + 1) * sizeof(GcHotLive));
 	GcBlockSet	set;
+	GcLook		look;
 	uint32		nlives;
 
 	hot->kept = palloc((nhot + 1) * sizeof(int32));
@@ -209,9 +213,14 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 	gc_blocks_init(&set, delta->ranges, delta->nranges);
 	hot->pages = palloc_extended((Size) (set.npages + 1) * sizeof(GcJobHotPage), MCXT_ALLOC_HUGE);
 	take_reloaded(rel, plan, &set);
-	nlives = find_all_live(rel, base, &set, lives);
+	if (base)
+	{
+		gc_look_begin(&look, rel, GetActiveSnapshot(), delta->nblocks);
+		gc_look(&look, base);
+	}
+	nlives = find_all_live(base, &set, lives);
 	add_unread(hot, &set);
-	if (hot->npages < (uint32) gc_debug_hot_pages && plan->nnew == 0 && plan->ntodo == 0 && base != NULL)
+	if (hot->npages < plan->least_hot && plan->nnew == 0 && plan->ntodo == 0 && base != NULL)
 	{
 		keep_all(plan);
 		return;

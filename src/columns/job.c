@@ -367,6 +367,7 @@ fill_slot(GcJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
 	job->next = 0;
 	job->pages_total = plan->pages;
 	job->pages_done = job->pages_read = 0;
+	job->pages_refused = 0;
 	job->bytes = 0;
 	job->err.code = GC_OK;
 	job->err.detail[0] = '\0';
@@ -584,7 +585,7 @@ in_hand_bytes(void)
 
 void
 gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
-				  uint32 pages_read)
+				  uint32 pages_read, uint32 pages_refused)
 {
 	GcJob	   *job = mine.job;
 	GcJobData  *data = job->data;
@@ -604,6 +605,7 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 		job->chunks_done++;
 		job->pages_done += claimed->npages;
 		job->pages_read += pages_read;
+		job->pages_refused += pages_refused;
 		job->bytes += in_hand_bytes();
 		gc_job_let_go_in_hand();
 	}
@@ -631,21 +633,6 @@ gc_job_published(void)
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 
 	ConditionVariableBroadcast(&job->cv);
-}
-
-Size
-gc_job_projected_bytes(void)
-{
-	GcJob	   *job = mine.job;
-	double		share = 1.0;
-	Size		bytes;
-
-	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
-	bytes = job->bytes;
-	if (job->pages_done > 0 && job->pages_done < job->pages_total)
-		share = (double) job->pages_done / job->pages_total;
-	LWLockRelease(gc_lock(GC_LOCK_JOBS));
-	return bytes / share;
 }
 
 void

@@ -121,6 +121,7 @@ typedef struct GcJob
 	uint64		pages_total;	/* npages of all chunks that are to be done */
 	uint64		pages_done;		/* and of those that are */
 	uint64		pages_read;
+	uint32		pages_refused;	/* hot pages that could not be kept */
 	Size		bytes;			/* of results handed in */
 	GcError		err;			/* code is GC_OK unless failed */
 	GcJobData  *data;
@@ -158,6 +159,7 @@ typedef struct GcLoadPlan
 	uint64		stamp;			/* of the map, before anything is read */
 	uint8	   *work;			/* per chunk: GcChunkWork */
 	uint32	   *chunk_pages;	/* and the pages that it will have */
+	uint32		least_hot;		/* so many hot pages that no chunk has are worth a load */
 	GcHotPlan	hot;
 	Size		bytes;			/* estimate */
 } GcLoadPlan;
@@ -214,13 +216,10 @@ extern void gc_job_let_go_in_hand(void);
 
 /* Hand in the claimed chunk; cells[] has one entry for each column of the job. */
 extern void gc_job_chunk_done(GcChunkResult result, GcChunk *chunk,
-							  GcChunkColumn **cells, uint32 pages_read);
+							  GcChunkColumn **cells, uint32 pages_read, uint32 pages_refused);
 
 /* The claimed publication is done: the results are the store's. */
 extern void gc_job_published(void);
-
-/* Bytes of all results, going by those handed in so far. */
-extern Size gc_job_projected_bytes(void);
 
 extern void gc_job_fail(GcCode code, const char *fmt,...) pg_attribute_printf(2, 3);
 

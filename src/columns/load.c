@@ -58,6 +58,7 @@ typedef struct GcLoad
 	int			ncols;			/* wanted */
 	const GcColSpec *specs;
 	bool		refresh;		/* in the background: reload sooner */
+	bool		hot;			/* for the sake of hot pages */
 	TimestampTz since;
 	GcLoadStats stats;
 } GcLoad;
@@ -223,6 +224,7 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 	GcChunkJudgement *judged;
 
 	memset(plan, 0, sizeof(GcLoadPlan));
+	plan->least_hot = load->hot ? 1 : gc_debug_hot_pages;
 	gc_guard_enter();
 	plan->base = gc_store_get(load->rel, &plan->version);
 	if (plan->base == NULL && load->refresh)
@@ -307,6 +309,7 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 		stats->chunks_loaded += job->chunks_done;
 		stats->pages_read += job->pages_read;
 		stats->pages_begun += job->starter_pid == MyProcPid ? job->pages_read : 0;
+		stats->pages_refused += job->pages_refused;
 		stats->workers += job->workers_seen;
 	}
 	code = job->err.code;
@@ -440,28 +443,44 @@ run_load(GcLoad *load, GcError *err)
 	return code;
 }
 
-GcCode
-gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
-				GcLoadStats *stats, GcError *err)
+static GcCode
+load_timed(GcLoad *load, GcLoadStats *stats, GcError *err)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs};
 	const char *reason;
 	instr_time	start;
 	instr_time	end;
 	GcCode		code;
 
-	if (!gc_rel_loadable(rel, &reason))
+	if (!gc_rel_loadable(load->rel, &reason))
 		return gc_fail(err, GC_NOT_CACHEABLE, "Table \"%s\" cannot be cached: %s.",
-					   RelationGetRelationName(rel), reason);
+					   RelationGetRelationName(load->rel), reason);
 
 	INSTR_TIME_SET_CURRENT(start);
-	code = run_load(&load, err);
+	code = run_load(load, err);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
-	load.stats.ms = INSTR_TIME_GET_MILLISEC(end);
+	load->stats.ms = INSTR_TIME_GET_MILLISEC(end);
 	if (stats)
-		*stats = load.stats;
+		*stats = load->stats;
 	return code;
+}
+
+GcCode
+gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
+				GcLoadStats *stats, GcError *err)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs};
+
+	return load_timed(&load, stats, err);
+}
+
+GcCode
+gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
+				  GcLoadStats *stats, GcError *err)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.hot = true};
+
+	return load_timed(&load, stats, err);
 }
 
 void

@@ -20,6 +20,7 @@ typedef struct GcLoadStats
 	uint32		chunks_loaded;
 	uint64		pages_read;
 	uint64		pages_begun;	/* of these, by loads that this process began */
+	uint32		pages_refused;	/* hot pages that could not be kept */
 	int			workers;		/* background workers that took part */
 	double		ms;
 } GcLoadStats;
@@ -35,6 +36,10 @@ typedef struct GcLoadStats
  */
 extern GcCode gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 							  GcLoadStats *stats, GcError *err);
+
+/* The same for the sake of hot pages, however few they are. */
+extern GcCode gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
+								GcLoadStats *stats, GcError *err);
 
 /*
  * Work at the job with n more workers until it is over, then leave it.  A process that is

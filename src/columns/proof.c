@@ -27,6 +27,8 @@
 #include "storage/bufmgr.h"
 
 #include "proof.h"
+
+#include "looks.h"
 #include "versions.h"
 #include "visibility.h"
 #include "../settings.h"

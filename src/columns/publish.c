@@ -19,6 +19,7 @@
 #include "evict.h"
 #include "job.h"
 #include "lookups.h"
+#include "notes.h"
 #include "problem.h"
 #include "publish.h"
 #include "store.h"
@@ -171,6 +172,23 @@ drop_misfits(GcJobData *data, int c)
 	}
 }
 
+/* Has the new directory the columns and the chunks of the heap that the base has? */
+static bool
+same_heap(const GcJobData *data, const GcDirectory *dir)
+{
+	const GcDirectory *base = data->base;
+
+	if (base == NULL || base->nheap != dir->nheap || base->ncolumns != dir->ncolumns)
+		return false;
+	for (uint32 c = 0; c < dir->ncolumns; c++)
+	{
+		if (data->cols[c].base_col != (int) c || base->columns[c].problem != dir->columns[c].problem)
+			return false;
+	}
+	return memcmp(base->chunks, dir->chunks, dir->nheap * sizeof(GcChunk *)) == 0 &&
+		memcmp(base->cells, dir->cells, (Size) dir->nheap * dir->ncolumns * sizeof(GcChunkColumn *)) == 0;
+}
+
 /* Chunk i of the base in the new directory, or -1. */
 static int64
 place_of_base(const GcJobData *data, uint32 i)
@@ -225,6 +243,7 @@ retire_base(const GcJobData *data, const GcDirectory *dir)
 		if (base->chunks[i] && (place < 0 || dir->chunks[place] != base->chunks[i]))
 			gc_retire(&base->chunks[i]->obj);
 	}
+	gc_note_forget(base);
 	gc_retire(&base->obj);
 }
 
@@ -279,6 +298,8 @@ gc_job_publish(void)
 		for (int c = 0; c < data->ncols; c++)
 			drop_misfits(data, c);
 		fill_directory(data, dir);
+		if (same_heap(data, dir))
+			dir->heap_id = data->base->heap_id;
 
 		/* Once published, it is anyone's to retire. */
 		gc_job_let_go_in_hand();

@@ -37,6 +37,9 @@
 #define TOO_LARGE_MS		60000
 #define REFRESH_MS			5000
 
+/* A load of hot pages is counted on to end within this time; a guess. */
+#define VERSIONS_LOAD_MS	100
+
 /* Kernels read columns by vectors. */
 #define GC_ZEROS_ALIGN		256
 
@@ -282,6 +285,19 @@ gc_store_list(int *n)
 }
 
 bool
+gc_store_has_directory(const GcDirectory *dir)
+{
+	GcRelEntry *entry;
+	bool		found;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
+	entry = gc_store_entry(dir->key.dbid, dir->key.relid);
+	found = entry && entry->dir == dir;
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	return found;
+}
+
+bool
 gc_store_has(Oid dbid, Oid relid)
 {
 	HASH_SEQ_STATUS seq;
@@ -348,7 +364,7 @@ gc_store_begin_load(const GcRelKey *key, uint64 *version)
 		pg_atomic_init_u64(&entry->last_used, GetCurrentStatementStartTimestamp());
 		entry->too_large_ncols = 0;
 		entry->refreshed_at = 0;
-		entry->versions_not_before = 0;
+		entry->versions_not_before = entry->versions_taken_until = 0;
 		if (*version == 0)
 			*version = entry->version;
 	}
@@ -456,14 +472,18 @@ gc_store_refresh_due(const GcRelKey *key)
 }
 
 bool
-gc_store_versions_due(const GcRelKey *key)
+gc_store_versions_due(const GcRelKey *key, bool many)
 {
+	const TimestampTz now = GetCurrentTimestamp();
 	GcRelEntry *entry;
 	bool		due;
 
-	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
 	entry = gc_store_entry(key->dbid, key->relid);
-	due = entry && entry->dir && GetCurrentTimestamp() >= entry->versions_not_before;
+	due = entry && entry->dir && now >= entry->versions_not_before && (many || now >= entry->versions_taken_until);
+	/* A session that is thrown out of its load does not end it. */
+	if (due)
+		entry->versions_taken_until = TimestampTzPlusMilliseconds(now, VERSIONS_LOAD_MS);
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
 	return due;
 }
@@ -476,6 +496,9 @@ gc_store_put_off_versions(const GcRelKey *key, double ms)
 	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
 	entry = gc_store_entry(key->dbid, key->relid);
 	if (entry)
+	{
 		entry->versions_not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), (int64) ms);
+		entry->versions_taken_until = 0;
+	}
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
 }

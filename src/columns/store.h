@@ -74,14 +74,17 @@ extern Size gc_store_too_large(const GcRelKey *key, int ncols);
 extern bool gc_store_refresh_due(const GcRelKey *key);
 
 /*
- * May hot pages be loaded now?  A load that leaves too many of them to be read by each
- * session puts off the next one for so long.
+ * May hot pages be loaded now?  True for one session at a time, unless `many`; it is to end its load
+ * by gc_store_put_off_versions().  That puts off the next load for so long, which may be 0.
  */
-extern bool gc_store_versions_due(const GcRelKey *key);
+extern bool gc_store_versions_due(const GcRelKey *key, bool many);
 extern void gc_store_put_off_versions(const GcRelKey *key, double ms);
 
 /* All directories now published; palloc'd.  Needs a guard. */
 extern GcDirectory **gc_store_list(int *n);
+
+/* Is this the published directory of its table? */
+extern bool gc_store_has_directory(const GcDirectory *dir);
 
 /* Is anything cached of this table, or of this database (relid 0)? */
 extern bool gc_store_has(Oid dbid, Oid relid);

@@ -33,6 +33,7 @@ typedef struct GcRelEntry
 	TimestampTz too_large_at;
 	TimestampTz refreshed_at;
 	TimestampTz versions_not_before;	/* no load of hot pages for their own sake */
+	TimestampTz versions_taken_until;	/* a session is about to load them */
 } GcRelEntry;
 
 /* What was put together to a combined directory, as a hash, and its id. */

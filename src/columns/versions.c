@@ -4,8 +4,8 @@
  *	  Serving hot pages from hot chunks.  See versions.h for the proof.
  *
  * Runs in backends, and in loaders that plan what to read.  Hot chunks are immutable but
- * for two hints that anyone may write: where a page was found in shared buffers, and what
- * became of a transaction.  Takes no lock but a buffer's.
+ * for what anyone may find out: what became of a transaction, where a page is buffered, and that
+ * it has changed (looks.c).  Takes no lock but a buffer's.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,11 +14,10 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/buf_internals.h"
-#include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "looks.h"
 #include "versions.h"
 #include "../compat.h"
 
@@ -30,6 +29,8 @@ gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out)
 	size += MAXALIGN(npages * sizeof(BlockNumber));
 	size += MAXALIGN(npages * sizeof(XLogRecPtr));
 	size += MAXALIGN(npages * sizeof(pg_atomic_uint32));
+	size += MAXALIGN(npages * sizeof(uint8));
+	size += MAXALIGN(GC_PIECES(npages) * sizeof(GcLookedAt));
 	size += 2 * MAXALIGN((npages + 1) * sizeof(uint32));
 	return size + (Size) nversions * sizeof(GcVersion) + (Size) nleft_out * sizeof(uint16);
 }
@@ -46,6 +47,16 @@ gc_hot_init(void *memory, uint32 npages, uint32 nversions)
 	p += MAXALIGN(npages * sizeof(XLogRecPtr));
 	hot->buffers = (pg_atomic_uint32 *) p;
 	p += MAXALIGN(npages * sizeof(pg_atomic_uint32));
+	hot->changed = (uint8 *) p;
+	memset(p, 0, npages);
+	p += MAXALIGN(npages * sizeof(uint8));
+	hot->looked_at = (GcLookedAt *) p;
+	for (uint32 i = 0; i < GC_PIECES(npages); i++)
+	{
+		pg_atomic_init_u64(&hot->looked_at[i].since, 0);
+		pg_atomic_init_u64(&hot->looked_at[i].under_way, 0);
+	}
+	p += MAXALIGN(GC_PIECES(npages) * sizeof(GcLookedAt));
 	hot->first_version = (uint32 *) p;
 	p += MAXALIGN((npages + 1) * sizeof(uint32));
 	hot->first_left_out = (uint32 *) p;
@@ -93,70 +104,6 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
 	if (set->at == set->nranges || set->ranges[set->at].first > block)
 		return -1;
 	return (int64) set->before + (block - set->ranges[set->at].first);
-}
-
-/*-------------------------------------------------------------------------
- * Is a page what it was?
- *-------------------------------------------------------------------------
- */
-
-/*
- * The LSN of a page if it still is where it was last found, else 0.  As ReadRecentBuffer() and
- * BufferGetLSNAtomic(), but without a pin: while the header is locked, the buffer stays the
- * page's.  Each query does this for each hot page.
- *
- * A change may be under way, since the page is not locked: see gc_unlocked_lsn().
- */
-static inline XLogRecPtr
-recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
-{
-	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
-	BufferTag	tag;
-	XLogRecPtr	lsn = InvalidXLogRecPtr;
-	uint32		state;
-
-	GC_INIT_BUFFER_TAG(tag, rel, block);
-	state = LockBufHdr(desc);
-	if ((state & BM_VALID) && GC_BUFFER_TAGS_EQUAL(tag, desc->tag))
-		lsn = gc_unlocked_lsn(BufferGetPage(buffer));
-	UnlockBufHdr(desc, state);
-	return lsn;
-}
-
-XLogRecPtr
-gc_page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
-{
-	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
-	XLogRecPtr	lsn = buffer > 0 ? recent_lsn(rel, block, buffer) : InvalidXLogRecPtr;
-
-	if (lsn != InvalidXLogRecPtr)
-		return lsn;
-	buffer = ReadBuffer(rel, block);
-	pg_atomic_write_u32(hint, (uint32) buffer);
-	lsn = BufferGetLSNAtomic(buffer);
-	ReleaseBuffer(buffer);
-	return lsn;
-}
-
-void
-gc_prefetch_page(pg_atomic_uint32 *hint)
-{
-	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
-
-	if (buffer <= 0)
-		return;
-	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
-	__builtin_prefetch(BufferGetBlock(buffer));
-}
-
-bool
-gc_hot_page_valid(Relation rel, const GcChunk *chunk, uint32 page)
-{
-	GcHotPages *hot = chunk->hot;
-
-	if (page + GC_PREFETCH_PAGES < chunk->npages)
-		gc_prefetch_page(&hot->buffers[page + GC_PREFETCH_PAGES]);
-	return gc_page_lsn(rel, hot->blocks[page], &hot->buffers[page]) == hot->lsns[page];
 }
 
 /*-------------------------------------------------------------------------
@@ -243,10 +190,9 @@ add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 page, GcHoles *holes
 
 /* Can this page of a hot chunk be served? */
 static bool
-page_served(Relation rel, const GcSeer *seer, const GcChunk *chunk, uint32 page, GcServed *served)
+page_served(const GcSeer *seer, const GcChunk *chunk, uint32 page, GcServed *served)
 {
-	served->pages_looked_at++;
-	if (!gc_hot_page_valid(rel, chunk, page))
+	if (chunk->hot->changed[page])
 		return false;
 	if (!page_is_own(seer, chunk->hot, page))
 		return true;
@@ -256,8 +202,8 @@ page_served(Relation rel, const GcSeer *seer, const GcChunk *chunk, uint32 page,
 
 /* Serve what one hot chunk has of the pages that are not yet taken. */
 static void
-serve_chunk(Relation rel, const GcSeer *seer, const GcChunk *chunk, uint32 chunkno,
-			GcBlockSet *delta, GcServed *served)
+serve_chunk(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta,
+			 GcServed *served)
 {
 	GcHoles		holes = {0};
 
@@ -267,7 +213,7 @@ serve_chunk(Relation rel, const GcSeer *seer, const GcChunk *chunk, uint32 chunk
 		int64		n = gc_blocks_find(delta, chunk->hot->blocks[page]);
 
 		CHECK_FOR_INTERRUPTS();
-		if (n >= 0 && !GC_BLOCK_TAKEN(delta, n) && page_served(rel, seer, chunk, page, served))
+		if (n >= 0 && !GC_BLOCK_TAKEN(delta, n) && page_served(seer, chunk, page, served))
 		{
 			add_unseen(seer, chunk, page, &holes);
 			GC_BLOCK_TAKE(delta, n);
@@ -321,6 +267,7 @@ gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcSer
 	const uint32 first = served->nchunks;
 	GcBlockSet	delta;
 	GcSeer		seer = {.snapshot = snapshot};
+	GcLook		look;
 
 	Assert(gc_guard_held());
 	if (dir == NULL || dir->nheap == dir->nchunks || served->nranges == 0 || snapshot == NULL ||
@@ -329,13 +276,16 @@ gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcSer
 
 	seer.xmin = gc_full_xid(snapshot->xmin, ReadNextFullTransactionId());
 	seer.has_xid = TransactionIdIsValid(GetTopTransactionIdIfAny());
+	gc_look_begin(&look, rel, snapshot, served->nblocks);
+	gc_look(&look, dir);
+	served->pages_looked_at = look.pages;
 	gc_blocks_init(&delta, served->ranges, served->nranges);
 
 	/* What was read last is the likeliest to be valid. */
 	for (uint32 c = dir->nchunks; c > dir->nheap; c--)
 	{
 		if (dir->chunks[c - 1])
-			serve_chunk(rel, &seer, dir->chunks[c - 1], c - 1, &delta, served);
+			serve_chunk(&seer, dir->chunks[c - 1], c - 1, &delta, served);
 	}
 	reverse_chunks(served->chunks + first, served->nchunks - first);
 	if (served->pages_versioned > 0)

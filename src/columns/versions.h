@@ -13,7 +13,8 @@
  * a transaction that the snapshot sees is in the chunk.  What the snapshot sees of the
  * page follows from the recorded transactions, by the rules of HeapTupleSatisfiesMVCC().
  * It does not matter that the page may change while it is being looked at: that is the
- * work of transactions that the snapshot does not see.
+ * work of transactions that the snapshot does not see.  looks.h says when a session can rely on
+ * another one's look.
  *
  * Transactions are recorded as 64 bits.  While the LSN is the recorded one, the page has
  * them, too, so their commit status can be asked for.
@@ -52,6 +53,8 @@ struct GcHotPages
 	BlockNumber *blocks;		/* ascending */
 	XLogRecPtr *lsns;			/* when they were read; never 0 */
 	pg_atomic_uint32 *buffers;	/* where they were last found; a hint */
+	uint8	   *changed;		/* 1: the page is known not to be what it was; for good */
+	struct GcLookedAt *looked_at;	/* by piece: how far `changed` can be relied on (looks.h) */
 	uint32	   *first_version;	/* npages + 1: by page, in versions */
 	uint32	   *first_left_out; /* npages + 1: by page, in left_out */
 	GcVersion  *versions;		/* ascending by row */
@@ -67,16 +70,6 @@ extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions);
  * later.
  */
 extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
-
-/* The LSN of a page now.  Where it is, is remembered in *hint for the next one to ask. */
-extern XLogRecPtr gc_page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint);
-
-/* Have the header of a page's buffer and the page's LSN on the way into the CPU's cache, so many pages ahead. */
-#define GC_PREFETCH_PAGES	8
-extern void gc_prefetch_page(pg_atomic_uint32 *hint);
-
-/* Is this page still what it was when it was read into the chunk?  Looks at the page. */
-extern bool gc_hot_page_valid(Relation rel, const GcChunk *chunk, uint32 page);
 
 /*
  * Serve what hot chunks have of the delta that gc_serve_judged() left, for this snapshot, and

@@ -33,6 +33,7 @@
 #include "encode.h"
 #include "epoch.h"
 #include "proof.h"
+#include "serving.h"
 #include "spec.h"
 #include "versions.h"
 #include "visibility.h"
@@ -467,9 +468,12 @@ gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
 	const bool	told = dir != NULL && told_by_xmax(snapshot);
 	uint64		rows;
+	const bool	hot = gc_enable_versioned_pages && dir != NULL && dir->nheap < dir->nchunks && snapshot != NULL;
 
 	Assert(dir == NULL || gc_guard_held());
 	if (told && serve_whole(rel, dir, snapshot, served))
+		return;
+	if (hot && gc_serve_noted(rel, dir, snapshot, served))
 		return;
 	gc_serve_judged(rel, dir, served, NULL);
 	if (told && served->complete)
@@ -478,6 +482,8 @@ gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 	if (gc_enable_versioned_pages)
 		gc_serve_versions(rel, dir, snapshot, served);
 	served->rows_versioned = served->rows_served - rows;
+	if (hot && !served->complete)
+		gc_note_served(dir, snapshot, served);
 }
 
 /*-------------------------------------------------------------------------

@@ -15,6 +15,7 @@
 
 #include "columns.h"
 #include "encode.h"
+#include "../program/hash.h"
 
 typedef struct GcBlockRange
 {
@@ -49,6 +50,7 @@ typedef struct GcServed
 									 * of their chunks would serve them */
 	bool		complete;		/* every chunk wholly served, no delta: what the
 								 * request reads is exactly the directory */
+	GcHash		rows;			/* gc_served_hash(); 0: not computed yet */
 	bool		worth_reload;	/* enough reloadable pages that waiting for a
 								 * reload beats reading them as delta */
 } GcServed;

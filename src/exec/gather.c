@@ -43,6 +43,12 @@
 /* Hot pages that are so many that it is better to wait for another session's load of them. */
 #define FALLEN_BEHIND	512
 
+/*
+ * Once sessions have read so many hot pages, each for itself, reading them has taken about as long as
+ * a load of them does.  Then a load is due, however few they are.
+ */
+#define PAGES_WORTH_LOAD	256
+
 static void
 start_input(GcScanState *node, int i, GcInputState *in)
 {
@@ -186,13 +192,15 @@ load_table(GcScanState *node, GcInputState *in, GcError *err)
 		if (in->specs[c].attnum > 0)
 			specs[n++] = in->specs[c];
 	}
-	code = gc_load_columns(in->rel, n, specs, &stats, err);
-	if (code != GC_OK && in->for_versions)
+	code = (in->for_versions ? gc_load_hot_pages : gc_load_columns) (in->rel, n, specs, &stats, err);
+	if (in->for_versions)
 	{
-		/* Its columns are there; hot pages that find no room are read by the session. */
+		/* Its columns are there; hot pages that cannot be kept are read by each session. */
 		gc_rel_key(in->rel, &key);
-		gc_store_put_off_versions(&key, NO_ROOM_MS);
+		gc_store_put_off_versions(&key, code != GC_OK ? NO_ROOM_MS :
+								  stats.pages_refused > 0 ? PUT_OFF_FACTOR * stats.ms : 0);
 		code = GC_OK;
+		in->for_versions = false;
 	}
 
 	node->stats.chunks_loaded += stats.chunks_loaded;
@@ -202,22 +210,40 @@ load_table(GcScanState *node, GcInputState *in, GcError *err)
 	return code;
 }
 
-GcCode
-gc_load_inputs(GcScanState *node, GcError *err)
+/* Load all tables, or those of an input whose hot pages are wanted. */
+static GcCode
+load_tables(GcScanState *node, bool for_versions, GcError *err)
 {
 	GcCode		code = GC_OK;
 
-	node->loads++;
 	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
 	{
 		GcInputState *in = &node->inputs[i];
 
-		if (in->rel)
+		if (in->rel && in->for_versions >= for_versions)
 			code = load_table(node, in, err);
 		for (int k = 0; k < in->nparts && code == GC_OK; k++)
-			code = load_table(node, &in->parts[k], err);
+		{
+			if (in->parts[k].for_versions >= for_versions)
+				code = load_table(node, &in->parts[k], err);
+		}
 	}
 	return code;
+}
+
+GcCode
+gc_load_inputs(GcScanState *node, GcError *err)
+{
+	bool		for_versions = false;
+
+	node->loads++;
+	for (int i = 0; i < node->plan->ninputs; i++)
+	{
+		for_versions = for_versions || node->inputs[i].for_versions;
+		for (int k = 0; k < node->inputs[i].nparts; k++)
+			for_versions = for_versions || node->inputs[i].parts[k].for_versions;
+	}
+	return load_tables(node, for_versions, err);
 }
 
 static const char *
@@ -313,28 +339,26 @@ read_delta(GcScanState *node, GcInputState *in, GcError *err)
 }
 
 /*
- * Are there so many hot pages that no chunk has that they should be loaded?  What this
- * session has changed it reads itself.
+ * Should hot pages that no chunk has be loaded, since they are many, or have been read by many?
+ * What this session has changed it reads itself.
  */
 static bool
 worth_versions(GcScanState *node, GcInputState *in)
 {
+	const BlockNumber pages = in->served.pages_delta - in->served.pages_own;
 	GcRelKey	key;
 	const char *reason;
 
-	if (!gc_enable_versioned_pages || in->dir == NULL ||
-		in->served.pages_delta - in->served.pages_own < (BlockNumber) gc_debug_hot_pages)
+	if (!gc_enable_versioned_pages || in->dir == NULL || pages == 0 || node->loads > 0)
+		return false;
+	if (pg_atomic_fetch_add_u32(&in->dir->pages_alone, pages) < PAGES_WORTH_LOAD &&
+		pages < (BlockNumber) gc_debug_hot_pages)
 		return false;
 	gc_rel_key(in->rel, &key);
-	if (node->loads > 0)
-	{
-		gc_store_put_off_versions(&key, PUT_OFF_FACTOR * node->stats.load_ms);
-		return false;
-	}
 	/* A session loads them, and the others go on as long as they do not fall behind. */
-	if (in->served.pages_delta < FALLEN_BEHIND && gc_job_exists(&key))
+	if (pages < FALLEN_BEHIND && gc_job_exists(&key))
 		return false;
-	in->for_versions = gc_rel_loadable(in->rel, &reason) && gc_store_versions_due(&key);
+	in->for_versions = gc_rel_loadable(in->rel, &reason) && gc_store_versions_due(&key, pages >= FALLEN_BEHIND);
 	return in->for_versions;
 }
 

@@ -18,6 +18,7 @@
 #include "lookup.h"
 #include "text_program.h"
 #include "../columns/epoch.h"
+#include "../columns/serving.h"
 
 #define DEVICE_ALIGN	64
 
@@ -111,7 +112,7 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *vi
 		n += !in->skipped[k];
 	in->nsources = n;
 	v->nsources = n;
-	v->nprivate = in->private ? 1 : 0;
+	v->nprivate = v->nalone = in->private ? 1 : 0;
 	v->rows = gc_input_rows(in);
 	v->max_rows = in->private_rows;
 	if (gc_inputs(b->program)[i].groups_of)
@@ -138,10 +139,14 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *vi
 			continue;
 		valid = write_holes(chunk, c, visible);
 		v->max_rows = Max(v->max_rows, chunk->nrows);
+		v->nalone += chunk->chunk >= in->dir->nheap;
 		if (sources)
 			sources[n] = (GcSource) {valid, chunk->chunk, chunk->nrows};
 		n++;
 	}
+	/* Where no page is in a chunk of the heap, scans of the same directory are shared. */
+	if (v->nalone == v->nsources)
+		v->nalone = v->nprivate;
 	if (in->private && sources)
 		sources[n] = (GcSource) {0, GC_PRIVATE_CHUNK, in->private_rows};
 }
@@ -351,14 +356,11 @@ mix_rows(GcHash *h, const GcInputState *in)
 	if (in->private || in->dir == NULL)
 		return false;
 	mix(h, &in->dir->id, sizeof(in->dir->id));
-	for (uint32 k = 0; !in->served.complete && k < in->served.nchunks; k++)
+	if (!in->served.complete)
 	{
-		const GcServedChunk *chunk = &in->served.chunks[k];
-		const uint32 what[2] = {chunk->chunk, chunk->nholes};
+		const GcHash rows = gc_served_hash(&in->served);
 
-		mix(h, what, sizeof(what));
-		if (chunk->nholes > 0)
-			mix(h, chunk->holes, chunk->nholes * sizeof(GcHole));
+		mix(h, &rows, sizeof(rows));
 	}
 	return true;
 }

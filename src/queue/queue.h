@@ -78,6 +78,8 @@ typedef struct GcInputValue
 	u32			max_rows;		/* of the largest source */
 	u64			rows;			/* of all sources */
 	u32			nprivate;		/* private chunks */
+	u32			nalone;			/* the last sources, which shared scans leave out: private chunks, and hot
+								 * ones behind chunks of the heap */
 } GcInputValue;
 
 typedef struct GcColumnValue

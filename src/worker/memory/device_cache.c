@@ -316,6 +316,26 @@ wait_for_upload(GcTable *table, GcStream *stream, GcError *err)
 	return true;
 }
 
+GcCode
+gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *sources, uint32 nsources,
+				  GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
+{
+	if (!wait_for_upload(table, stream, err))
+		return err->code;
+	for (uint32 s = 0; s < nsources && table->nresident < table->nchunks; s++)
+	{
+		u32			i = sources[s].chunk;
+
+		if ((i & GC_PRIVATE_CHUNK) || table->cols[i].data != 0)
+			continue;
+		if (!table_add_chunk(table, dir, i, stream, began, copied, err))
+			return err->code;
+	}
+	if (table->dirty)
+		return gc_worker.ops->copy_in(stream, table->array, table->cols, table->nchunks * sizeof(GcCol), err);
+	return GC_OK;
+}
+
 GcTable *
 gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
 			 GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
@@ -331,23 +351,8 @@ gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 	if (entry == NULL)
 		doom_predecessors(table->state, dir->id);
 
-	if (!wait_for_upload(table, stream, err))
-		goto fail;
-	for (uint32 s = 0; s < nsources && table->nresident < table->nchunks; s++)
-	{
-		u32			i = sources[s].chunk;
-
-		if ((i & GC_PRIVATE_CHUNK) || table->cols[i].data != 0)
-			continue;
-		if (!table_add_chunk(table, dir, i, stream, began, copied, err))
-			goto fail;
-	}
-	if (table->dirty &&
-		gc_worker.ops->copy_in(stream, table->array, table->cols, table->nchunks * sizeof(GcCol), err) != GC_OK)
-		goto fail;
-	return table;
-
-fail:
+	if (gc_table_complete(table, dir, sources, nsources, stream, began, copied, err) == GC_OK)
+		return table;
 	gc_table_release(table);
 	return NULL;
 }

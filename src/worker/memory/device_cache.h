@@ -26,6 +26,10 @@ typedef struct GcTable GcTable;
  */
 extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
 							 GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
+
+/* Have these chunks, too, in a table of dir that is in use. */
+extern GcCode gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *sources, uint32 nsources,
+								GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
 extern GcAddr gc_table_array(const GcTable *table);
 
 /* To be called after the copies were queued: other requests that use the table wait for them. */

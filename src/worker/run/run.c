@@ -93,6 +93,25 @@ plan_passes(GcRun *run, bool less)
 	return run->state != RUN_FINISHED;
 }
 
+/*
+ * Requests with the same number can share a scan: of the same chunks of the heap, or, where no page
+ * is in one, of the same directory.
+ */
+static void
+number_scan(GcRun *run)
+{
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
+	const GcDirectory *dir = in->dir;
+	bool		hot;
+
+	if (dir == NULL)
+		return;
+	hot = in->nsources > in->nprivate && sources[0].chunk >= dir->nheap;
+	run->scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
+	run->scan_chunks = hot ? dir->nchunks : dir->nheap;
+}
+
 GcRun *
 gc_run_start(int slot)
 {
@@ -122,8 +141,7 @@ gc_run_start(int slot)
 	run->share = gc_run_hooks->begins(run);
 	run->state = RUN_COMPILING;
 	run->pairs = gc_pairs_of(run->request, p->npipelines - 1);
-	if (run->request->inputs[run->main->input].dir)
-		run->scan = (u32) (run->request->inputs[run->main->input].dir->id % PG_UINT32_MAX) + 1;
+	number_scan(run);
 
 	gc_slot_run_info(slot)->passes = 1;
 	if (!gc_signature_check(run->request, &run->err))

@@ -64,6 +64,7 @@ typedef struct GcRun
 	struct GcBatch *batch;		/* the batch in which it was started */
 	int			batch_entry;	/* its place in the batch's record; -1: not kept */
 	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
+	u32			scan_chunks;	/* number of its directory's first chunks, which a shared scan reads */
 	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;

@@ -6,7 +6,8 @@
  *
  * The first selection scan that reads a chunk writes its derived codes.  They come from codes
  * that never change, so they are never written again.  Other scans wait for the writer by an
- * event, in stream order.
+ * event, in stream order.  Chunks that shared scans do
+ * not read have none.
  *
  * The worker's main thread.  The memory of the codes belongs to the group-coded column or the
  * packed rows.
@@ -24,26 +25,26 @@
 #define WRITER_THREADS		256
 
 u64
-gc_derived_rows(const GcDirectory *dir)
+gc_derived_rows(const GcDirectory *dir, u32 nchunks)
 {
 	u64			rows = 0;
 
-	for (u32 i = 0; i < dir->nchunks; i++)
+	for (u32 i = 0; i < nchunks; i++)
 		rows += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) : 0;
 	return rows;
 }
 
 bool
-gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u8 width, GcAddr data, u32 stride)
+gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, GcAddr data, u32 stride)
 {
-	d->cols = gc_device_alloc_spare(2 * (dir->nchunks + 1) * sizeof(GcCol));
+	d->cols = gc_device_alloc_spare(2 * (nchunks + 1) * sizeof(GcCol));
 	if (d->cols == 0)
 		return false;
-	d->nchunks = dir->nchunks;
+	d->nchunks = nchunks;
 	d->unwritten = 0;
-	d->host = MemoryContextAllocZero(TopMemoryContext, 2 * (dir->nchunks + 1) * sizeof(GcCol));
-	d->place = MemoryContextAlloc(TopMemoryContext, (dir->nchunks + 1) * sizeof(GcAddr));
-	for (u32 i = 0; i < dir->nchunks; i++)
+	d->host = MemoryContextAllocZero(TopMemoryContext, 2 * (nchunks + 1) * sizeof(GcCol));
+	d->place = MemoryContextAlloc(TopMemoryContext, (nchunks + 1) * sizeof(GcAddr));
+	for (u32 i = 0; i < nchunks; i++)
 	{
 		d->host[i].width = d->host[d->nchunks + i].width = width;
 		d->place[i] = data;

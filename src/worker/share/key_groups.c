@@ -450,12 +450,14 @@ gc_key_groups_poll(GcSetColumn *column)
  *-------------------------------------------------------------------------
  */
 
-/* Get memory for all chunks of the directory; none of them is written yet. */
+/* Get memory for all chunks that the run's shared scans read; none of them is written yet. */
 static bool
-lay_out(GcGroupCoded *c, const GcDirectory *dir)
+lay_out(GcGroupCoded *c, const GcRun *run)
 {
-	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir) * c->width, 1));
-	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, c->width, c->data, c->width))
+	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
+
+	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->scan_chunks) * c->width, 1));
+	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->scan_chunks, c->width, c->data, c->width))
 		return true;
 	gc_device_free(c->data);
 	c->data = 0;
@@ -467,14 +469,13 @@ gc_key_groups_reserve(GcScanMembers *scan, int k)
 {
 	GcSetColumn *column = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
 	GcGroupCoded  *c = column->group_coded;
-	const GcRun *first = scan->run[0];
 	bool		failed;
 	GcError		err;
 
 	if (c == NULL || c->width != scan->f->column[k].key_group_width || c->n > scan->f->entries[k] ||
 		!gc_enable_key_groups ||
 		gc_key_group_writer(&err, &failed) == NULL ||
-		(c->data == 0 && !lay_out(c, first->request->inputs[first->main->input].dir)))
+		(c->data == 0 && !lay_out(c, scan->run[0])))
 		return;
 	scan->launch->share->group_coded[k] = c;
 	c->users++;

@@ -101,7 +101,7 @@ widest(const GcDirColumn *c)
 
 /* Give a column its bytes in the packed rows, if there is room. */
 static void
-add_column(GcPackedRows *r, const GcDirectory *dir, i16 dir_column)
+add_column(GcPackedRows *r, const GcDirectory *dir, u32 nchunks, i16 dir_column)
 {
 	const u32	width = widest(&dir->columns[dir_column]);
 	const u32	bytes = (u32) ((1u << width) - 1);
@@ -112,7 +112,8 @@ add_column(GcPackedRows *r, const GcDirectory *dir, i16 dir_column)
 	{
 		if (r->taken & bytes << at)
 			continue;
-		if (!gc_derived_lay_out(&r->column[r->ncolumns].column, dir, 0, r->data + at, GC_PACKED_ROW_BYTES))
+		if (!gc_derived_lay_out(&r->column[r->ncolumns].column, dir, nchunks, 0, r->data + at,
+								GC_PACKED_ROW_BYTES))
 			return;
 		r->taken |= bytes << at;
 		r->column[r->ncolumns++].dir_column = dir_column;
@@ -146,6 +147,7 @@ typedef struct PackedRowScan
 {
 	GcPackedRows  *r;
 	const GcDirectory *dir;
+	u32			nchunks;		/* of it, which the scan may read */
 	GcRun	   *run;
 	u32			member_no;		/* of that run, one bit */
 	bool		any;			/* whether one of its columns is in packed rows */
@@ -158,7 +160,7 @@ want_column(void *arg, int column, i16 dir_column)
 	PackedRowScan *s = arg;
 
 	if (column_number(s->r, dir_column) < 0)
-		add_column(s->r, s->dir, dir_column);
+		add_column(s->r, s->dir, s->nchunks, dir_column);
 }
 
 static void
@@ -194,9 +196,9 @@ are_wanted(void)
 }
 
 static GcPackedRows *
-lay_out(const GcDirectory *dir)
+lay_out(const GcDirectory *dir, u32 nchunks)
 {
-	GcAddr		data = gc_device_alloc_spare(Max(gc_derived_rows(dir) * GC_PACKED_ROW_BYTES, 1));
+	GcAddr		data = gc_device_alloc_spare(Max(gc_derived_rows(dir, nchunks) * GC_PACKED_ROW_BYTES, 1));
 	GcPackedRows  *r;
 
 	if (data == 0)
@@ -210,12 +212,13 @@ void
 gc_packed_rows_reserve(GcScanMembers *scan)
 {
 	GcScanSet  *set = scan->run[0]->share->scan_shape->set;
-	PackedRowScan	s = {.dir = scan->run[0]->request->inputs[scan->run[0]->main->input].dir};
+	PackedRowScan	s = {.dir = scan->run[0]->request->inputs[scan->run[0]->main->input].dir,
+	.nchunks = scan->run[0]->scan_chunks};
 
 	if (!are_wanted())
 		return;
 	if (set->packed_rows == NULL)
-		set->packed_rows = lay_out(s.dir);
+		set->packed_rows = lay_out(s.dir, s.nchunks);
 	s.r = set->packed_rows;
 	if (s.r == NULL)
 		return;

@@ -4,10 +4,15 @@
  *	  The members of one shared scan, and what fused scans and selection scans both do with
  *	  them.
  *
- * A shared scan reads the cached chunks that any member reads.  It runs on the stream of its
+ * A shared scan reads the heap's chunks that any member reads.  It runs on the stream of its
  * first member, once the other members' queued work is done.  Then every member gets its result
- * on its own stream.  A member's own kernel reads its private chunks (rows of pages that no chunk
- * may serve).  That kernel adds to the same sink, on the member's stream.
+ * on its own stream.  A member's own kernel reads its hot chunks, and its private chunks (rows of
+ * pages that no chunk may serve).  That kernel adds to the same sink, on the member's stream.
+ *
+ * Where no page is in a chunk of the heap, it reads hot chunks of one directory instead.
+ *
+ * Members' directories may differ in their hot chunks.  So each has device tables of its own
+ * for the same columns, and a scan reads those of any member.
  *
  * The worker's main thread.  The launch owns the merged sources, on host and device.
  *
@@ -107,11 +112,11 @@ gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
 }
 
 /*
- * Where the description of a column is.  It is any member's that reads it, since a directory's
- * column has one device table (device_cache.c).
+ * The table of a column, and the member whose it is: the first one that has it.  Members with the same
+ * directory have the same table (device_cache.c).
  */
-u64
-gc_scan_column(const GcScanMembers *scan, i16 dir_column)
+static GcTable *
+column_table(const GcScanMembers *scan, i16 dir_column, int *member)
 {
 	for (int m = 0; m < scan->n; m++)
 	{
@@ -121,10 +126,56 @@ gc_scan_column(const GcScanMembers *scan, i16 dir_column)
 		for (int c = 0; c < run->p->ncolumns; c++)
 		{
 			if (columns[c] == dir_column && run->tables[c])
-				return gc_table_array(run->tables[c]);
+			{
+				*member = m;
+				return run->tables[c];
+			}
 		}
 	}
-	return 0;
+	return NULL;
+}
+
+u64
+gc_scan_column(const GcScanMembers *scan, i16 dir_column)
+{
+	int			m;
+	GcTable    *table = column_table(scan, dir_column, &m);
+
+	return table ? gc_table_array(table) : 0;
+}
+
+static const GcDirectory *
+directory_of(const GcRun *run)
+{
+	return run->request->inputs[run->main->input].dir;
+}
+
+/* A member with another directory may read chunks that the first one's request does not. */
+GcCode
+gc_scan_complete(const GcScanMembers *scan)
+{
+	GcStream   *stream = scan->run[0]->stream;
+	bool		same = true;
+
+	for (int m = 1; m < scan->n; m++)
+		same = same && directory_of(scan->run[m]) == directory_of(scan->run[0]);
+	for (int c = 0; !same && c < scan->run[0]->share->scan_shape->set->ncolumns; c++)
+	{
+		u64			copied = 0;
+		int			m;
+		GcTable    *table = column_table(scan, c, &m);
+		GcCode		code;
+
+		if (table == NULL)
+			continue;
+		code = gc_table_complete(table, directory_of(scan->run[m]), scan->launch->share->staging, scan->nunion,
+								 stream, NULL, &copied, scan->err);
+		if (code != GC_OK)
+			return code;
+		gc_table_uploaded(table, stream);
+		gc_slot_run_info(scan->run[m]->slot)->copied_bytes += copied;
+	}
+	return GC_OK;
 }
 
 GcScan
@@ -150,18 +201,18 @@ gc_scan_wait(GcScanMembers *scan, int m)
 	return gc_worker.ops->stream_wait(scan->run[0]->stream, prepared, scan->err);
 }
 
-/* Have a member's own kernel read its private chunks, into its own sink. */
+/* Have a member's own kernel read its hot and private chunks, into its own sink. */
 GcCode
-gc_scan_private(GcRun *run)
+gc_scan_alone(GcRun *run)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	int			main = run->p->npipelines - 1;
 	GcPipelineKernel *k = run->kernels[main];
-	GcScanPart	part = {.first = in->nsources - in->nprivate,.n = in->nprivate};
+	GcScanPart	part = {.first = in->nsources - in->nalone,.n = in->nalone};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcGrid		shape;
 
-	if (in->nprivate == 0)
+	if (in->nalone == 0)
 		return GC_OK;
 	shape = gc_sched_full(&gc_worker.profile, threads,
 						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant)),
@@ -192,7 +243,7 @@ gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcSta
 		scan->member_no[m] = start->member_no[m];
 		launch->share->member_mask |= 1u << start->member_no[m];
 		scan->sources[m] = (const GcSource *) (run->request->device_part + in->sources_off);
-		scan->nsources[m] = in->nsources - in->nprivate;
+		scan->nsources[m] = in->nsources - in->nalone;
 	}
 }
 

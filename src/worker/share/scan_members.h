@@ -47,10 +47,16 @@ extern void gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f,
 extern GcCode gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more, Size *at,
 							 void (*fill) (GcScanMembers *scan, void *to, void *arg), void *arg);
 extern GcScan gc_scan_args(const GcScanMembers *scan);
-extern GcCode gc_scan_private(GcRun *run);
+extern GcCode gc_scan_alone(GcRun *run);
 
 /* Have the scan, on its first member's stream, wait for what is queued for member m. */
 extern GcCode gc_scan_wait(GcScanMembers *scan, int m);
+
+/*
+ * Have all chunks of the scan in the tables that gc_scan_column() tells of.  Behind gc_scan_upload(),
+ * when all members have their tables.
+ */
+extern GcCode gc_scan_complete(const GcScanMembers *scan);
 
 /* Where the description of the directory's column is. */
 extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);

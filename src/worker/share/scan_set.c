@@ -3,8 +3,8 @@
  * scan_set.c
  *	  The scan shapes that recur over a table, and the kernels that serve them.
  *
- * Every directory that requests stream (one table's chunks, at one time) has a scan set.  A scan
- * set knows the scan shapes that came for the directory, and the kernels that scan it for
+ * All directories with the same columns and the same chunks of the heap have one scan set.  A scan
+ * set knows the scan shapes that came for such directories, and the kernels that scan them for
  * several of them (fused.c, selection.c).  It also has the columns derived for these
  * (key_groups.c, packed_rows.c).
  *
@@ -62,28 +62,55 @@ set_free(GcScanSet *set)
 	pfree(set);
 }
 
+/* What the first nchunks chunks say of a column. */
 static void
-set_columns(GcScanSet *set, const GcDirectory *dir)
+set_column(GcSetColumn *column, const GcDirectory *dir, u32 nchunks, uint32 c)
+{
+	const GcCellRange *ranges = GC_COLUMN_RANGES(dir, c);
+	i64			min = 1;
+	i64			max = 0;
+	u8			widths = 0;
+
+	for (uint32 i = 0; i < nchunks && dir->columns[c].problem == GC_COL_OK; i++)
+	{
+		const GcChunkColumn *cell = GC_CELL(dir, i, c);
+
+		if (cell == NULL)
+			continue;
+		widths |= cell->desc.width;
+		column->nullable = column->nullable || cell->null_bytes > 0;
+		if (ranges[i].min > ranges[i].max)
+			continue;
+		if (min > max)
+		{
+			min = ranges[i].min;
+			max = ranges[i].max;
+		}
+		min = Min(min, ranges[i].min);
+		max = Max(max, ranges[i].max);
+	}
+	column->width = (widths & (widths - 1)) == 0 ? widths : 0;
+	column->base = min;
+	if (min <= max && (u64) max - (u64) min < MAX_VALUES)
+		column->range = (u64) max - (u64) min + 1;
+}
+
+/* What is known of a table before any row is read.  Shared scans read its first nchunks chunks. */
+static void
+set_columns(GcScanSet *set, const GcDirectory *dir, u32 nchunks)
 {
 	u32			most = 0;
 
-	for (u32 i = 0; i < dir->nchunks; i++)
-		most = dir->chunks[i] ? Max(most, dir->chunks[i]->nrows) : most;
-	set->sel_bitmap_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * dir->nchunks;
-	set->rows = dir->nrows;
+	for (u32 i = 0; i < nchunks; i++)
+	{
+		most = Max(most, dir->facts[i].nrows);
+		set->rows += dir->facts[i].nrows;
+	}
+	set->sel_bitmap_bytes = TYPEALIGN64(GC_PAD_ROWS, most) / 8 * nchunks;
 	set->ncolumns = dir->ncolumns;
 	set->column = MemoryContextAllocZero(TopMemoryContext, (dir->ncolumns + 1) * sizeof(GcSetColumn));
 	for (uint32 c = 0; c < dir->ncolumns; c++)
-	{
-		const GcDirColumn *d = &dir->columns[c];
-		u64			range = (u64) d->max - (u64) d->min;
-
-		set->column[c].nullable = d->has_nulls;
-		set->column[c].width = (d->widths & (d->widths - 1)) == 0 ? d->widths : 0;
-		set->column[c].base = d->min;
-		if (d->problem == GC_COL_OK && d->min <= d->max && range < MAX_VALUES)
-			set->column[c].range = range + 1;
-	}
+		set_column(&set->column[c], dir, nchunks, c);
 }
 
 GcScanSet *
@@ -103,7 +130,7 @@ forget_former(const GcDirectory *dir)
 	{
 		GcScanSet  *set = sets[i];
 
-		if (set == NULL || set->users > 0 || set->dir_id >= dir->id ||
+		if (set == NULL || set->users > 0 || set->state_id >= (set->hot ? dir->id : dir->heap_id) ||
 			set->dbid != dir->key.dbid || set->relid != dir->key.relid)
 			continue;
 		set_free(set);
@@ -146,10 +173,11 @@ set_of(const GcRun *run)
 	sets[place]->scan = scan;
 	sets[place]->dbid = dir->key.dbid;
 	sets[place]->relid = dir->key.relid;
-	sets[place]->dir_id = dir->id;
+	sets[place]->hot = run->scan_chunks != dir->nheap;
+	sets[place]->state_id = sets[place]->hot ? dir->id : dir->heap_id;
 	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 		sets[place]->by_kind[k].times.scan_us = gc_worker.calibration.launch_us;
-	set_columns(sets[place], dir);
+	set_columns(sets[place], dir, run->scan_chunks);
 	return sets[place];
 }
 
@@ -318,7 +346,7 @@ gc_scan_shape_dirty(const GcScanShape *s)
 		s->set->by_kind[gc_scan_shape_bodies(s)].dirty = true;
 }
 
-/* Does this run scan a directory's chunks? */
+/* Does this run scan chunks of a heap? */
 static bool
 has_shape(const GcRun *run)
 {
@@ -326,7 +354,7 @@ has_shape(const GcRun *run)
 
 	/* Of UNION ALL only one arm's scan could be shared. */
 	return run->scan != 0 && run->pairs.slices == 0 && run->passes == NULL && !gc_has_arms(run->p, run->p->npipelines - 1) &&
-		run->main->sink != GC_SINK_BUILD && in->nsources > in->nprivate;
+		run->main->sink != GC_SINK_BUILD && in->nsources > in->nalone;
 }
 
 /* Find the run's scan shape and count it, once. */

@@ -86,13 +86,14 @@ typedef struct GcFusedKind
 								 * GcScanShape.selection_sure */
 } GcFusedKind;
 
-/* The scan shapes that came for one directory. */
+/* The scan shapes that came for one heap's chunks. */
 typedef struct GcScanSet
 {
 	u32			scan;
 	Oid			dbid;			/* of the table */
 	Oid			relid;
-	u64			dir_id;
+	bool		hot;			/* no page is in a chunk of the heap, and all chunks are read */
+	u64			state_id;		/* of its directory then, else the heap_id of its directories */
 	uint64		last_used;
 	int			users;			/* runs with a scan shape of it */
 	uint64		requests;		/* requests that could have shared a scan */

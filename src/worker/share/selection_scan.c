@@ -7,7 +7,7 @@
  * that any member reads.  They wait for the other members' predicate kernels.  Then every member's
  * own kernel visits its selected rows in its cached chunks, on its own stream.  It is co-resident
  * with the other members' kernels.  Its result comes behind it.  A member's ordinary kernel reads
- * its private chunks, into the same sink.
+ * its hot and private chunks, into the same sink.
  *
  * The worker's main thread.  The launch owns the sources, and one piece of device memory for
  * tables and selection bitmaps, until the last member is done.
@@ -133,7 +133,6 @@ static GcCode
 allocate(GcScanMembers *scan, SelectionRoom *room)
 {
 	const GcRun *first = scan->run[0];
-	const GcDirectory *dir = first->request->inputs[first->main->input].dir;
 	u64			tables = value_tables(scan) - scan->launch->share->sel_bitmap;
 	u64			summary;
 	u32			max_rows = 0;
@@ -143,7 +142,7 @@ allocate(GcScanMembers *scan, SelectionRoom *room)
 	for (int m = 0; m < scan->n; m++)
 		max_rows = Max(max_rows, scan->run[m]->request->inputs[scan->run[m]->main->input].max_rows);
 	room->per_chunk = TYPEALIGN64(GC_PAD_ROWS, max_rows) / 8;
-	room->per_member = room->per_chunk * dir->nchunks;
+	room->per_member = room->per_chunk * first->scan_chunks;
 	tables = TYPEALIGN64(256, tables);
 	summary = TYPEALIGN64(256, GC_SUMMARY_BYTES(room->per_member));
 	scan->launch->share->sel_bitmap = gc_device_alloc(tables + summary + room->per_member * scan->n);
@@ -289,7 +288,8 @@ launch_scan(GcScanMembers *scan)
 		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
 	}
-	if ((code = write_key_groups(scan)) != GC_OK || (code = gc_packed_rows_write(scan)) != GC_OK)
+	if ((code = gc_scan_complete(scan)) != GC_OK || (code = write_key_groups(scan)) != GC_OK ||
+		(code = gc_packed_rows_write(scan)) != GC_OK)
 		return code;
 	if ((code = launch_selector(scan, l->share->sources + packed_rows, &room)) != GC_OK)
 		return code;
@@ -316,13 +316,13 @@ follow_scan(GcScanMembers *scan, int m)
 	GcMainLaunch *l = scan->launch;
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	GcPipelineKernel *k = run->share->scan_shape->selection;
-	GcScanPart	part = {.n = in->nsources - in->nprivate,.timed = true,.before = l->share->sel_bitmap,.last = true};
+	GcScanPart	part = {.n = in->nsources - in->nalone,.timed = true,.before = l->share->sel_bitmap,.last = true};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant));
 	GcGrid		grid;
 	GcCode		code;
 
-	if ((code = gc_scan_private(run)) != GC_OK ||
+	if ((code = gc_scan_alone(run)) != GC_OK ||
 		(m > 0 && (code = gc_worker.ops->stream_wait(run->stream, l->share->computed, &run->err)) != GC_OK))
 		return code;
 	grid = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, own_blocks(scan->n, threads)),

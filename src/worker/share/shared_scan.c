@@ -132,10 +132,10 @@ launch_scan(GcScanMembers *scan)
 	for (int m = 0; m < scan->n; m++)
 	{
 		if ((m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK) ||
-			(code = gc_scan_private(scan->run[m])) != GC_OK)
+			(code = gc_scan_alone(scan->run[m])) != GC_OK)
 			return code;
 	}
-	if ((code = have_columns(scan)) != GC_OK)
+	if ((code = have_columns(scan)) != GC_OK || (code = gc_scan_complete(scan)) != GC_OK)
 		return code;
 	fill_words(scan, visible, &args);
 	args.scan = gc_scan_args(scan);

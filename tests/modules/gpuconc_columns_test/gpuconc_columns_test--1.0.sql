@@ -36,6 +36,16 @@ CREATE FUNCTION gpuconc_columns_test_cells(rel regclass,
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
+-- As if a transaction had ended: looks at hot pages before it do no more.
+CREATE FUNCTION gpuconc_columns_test_ended()
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- Leave looks at hot pages behind that seem to be under way and never end.
+CREATE FUNCTION gpuconc_columns_test_abandon_looks(rel regclass)
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
 -- Why a table, or one of its columns, cannot be cached; NULL if it can.
 CREATE FUNCTION gpuconc_columns_test_reason(rel regclass, col name DEFAULT NULL)
 RETURNS text
@@ -91,8 +101,8 @@ END
 $$;
 
 -- Compare the scan with the table, by what is cached and after a load; an error if they differ, or if
--- fewer pages than these are served by version then.
-CREATE PROCEDURE gpuconc_columns_test_compare(rel regclass, versioned bigint DEFAULT 0)
+-- fewer pages than these are served by version then.  Looks at hot pages before it do only if `shared`.
+CREATE PROCEDURE gpuconc_columns_test_compare(rel regclass, versioned bigint DEFAULT 0, shared boolean DEFAULT false)
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -100,6 +110,9 @@ DECLARE
 	d record;
 	v record;
 BEGIN
+	IF NOT shared THEN
+		PERFORM gpuconc_columns_test_ended();
+	END IF;
 	FOREACH load IN ARRAY ARRAY[false, true] LOOP
 		SELECT * INTO d FROM gpuconc_columns_test_diff(rel, load => load);
 		SELECT * INTO v FROM gpuconc_columns_test_versions(rel);

@@ -11,13 +11,18 @@
  */
 #include "postgres.h"
 
+#include "access/clog.h"
+#include "access/commit_ts.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/subtrans.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
+#include "storage/lwlock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -35,10 +40,13 @@
 #include "columns/encode.h"
 #include "columns/epoch.h"
 #include "columns/load.h"
+#include "columns/looks.h"
 #include "columns/numeric.h"
 #include "columns/spec.h"
 #include "columns/store.h"
+#include "columns/versions.h"
 #include "columns/visibility.h"
+#include "compat.h"
 #include "settings.h"
 
 PG_MODULE_MAGIC;
@@ -48,6 +56,8 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_cells);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_ended);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_abandon_looks);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_reason);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_refresh);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_numeric);
@@ -517,6 +527,48 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.pages_own);
 	values[5] = Int64GetDatum(served.pages_delta);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* As if a transaction had begun, got an id, and ended without having done anything. */
+Datum
+gpuconc_columns_test_ended(PG_FUNCTION_ARGS)
+{
+	FullTransactionId xid;
+
+	require_superuser();
+	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
+	LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
+	xid = GC_TRANSAM->nextXid;
+	ExtendCLOG(XidFromFullTransactionId(xid));
+	ExtendCommitTs(XidFromFullTransactionId(xid));
+	ExtendSUBTRANS(XidFromFullTransactionId(xid));
+	FullTransactionIdAdvance(&GC_TRANSAM->nextXid);
+	LWLockRelease(XidGenLock);
+	if (FullTransactionIdPrecedes(GC_TRANSAM->latestCompletedXid, xid))
+		GC_TRANSAM->latestCompletedXid = xid;
+	GC_TRANSAM->xactCompletionCount++;
+	LWLockRelease(ProcArrayLock);
+	PG_RETURN_VOID();
+}
+
+/* As if sessions had been thrown out of looks that began just now. */
+Datum
+gpuconc_columns_test_abandon_looks(PG_FUNCTION_ARGS)
+{
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	GcDirectory *dir;
+
+	require_superuser();
+	gc_guard_enter();
+	dir = gc_directory(rel);
+	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
+	{
+		for (uint32 i = 0; dir->chunks[c] && i < GC_PIECES(dir->chunks[c]->npages); i++)
+			pg_atomic_write_u64(&dir->chunks[c]->hot->looked_at[i].under_way, PG_UINT64_MAX);
+	}
+	gc_guard_leave();
+	relation_close(rel, AccessShareLock);
+	PG_RETURN_VOID();
 }
 
 Datum

@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ *
+ * looks.c
+ *	  Looks at the LSNs of hot pages, whose outcome sessions share.  See looks.h.
+ *
+ * Runs in backends and loaders, under a guard.  Takes no lock but a buffer's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "looks.h"
+#include "versions.h"
+#include "../compat.h"
+
+/*-------------------------------------------------------------------------
+ * One page
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * The LSN of a page if it still is where it was last found, else 0.  As ReadRecentBuffer() and
+ * BufferGetLSNAtomic(), but without a pin: while the header is locked, the buffer stays the
+ * page's.
+ *
+ * A change may be under way, since the page is not locked: see gc_unlocked_lsn().
+ */
+static inline XLogRecPtr
+recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
+{
+	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
+	BufferTag	tag;
+	XLogRecPtr	lsn = InvalidXLogRecPtr;
+	uint32		state;
+
+	GC_INIT_BUFFER_TAG(tag, rel, block);
+	state = LockBufHdr(desc);
+	if ((state & BM_VALID) && GC_BUFFER_TAGS_EQUAL(tag, desc->tag))
+		lsn = gc_unlocked_lsn(BufferGetPage(buffer));
+	UnlockBufHdr(desc, state);
+	return lsn;
+}
+
+XLogRecPtr
+gc_page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
+{
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
+	XLogRecPtr	lsn = buffer > 0 ? recent_lsn(rel, block, buffer) : InvalidXLogRecPtr;
+
+	if (lsn != InvalidXLogRecPtr)
+		return lsn;
+	buffer = ReadBuffer(rel, block);
+	pg_atomic_write_u32(hint, (uint32) buffer);
+	lsn = BufferGetLSNAtomic(buffer);
+	ReleaseBuffer(buffer);
+	return lsn;
+}
+
+void
+gc_prefetch_page(pg_atomic_uint32 *hint)
+{
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
+
+	if (buffer <= 0)
+		return;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(BufferGetBlock(buffer));
+}
+
+/*-------------------------------------------------------------------------
+ * Pieces
+ *-------------------------------------------------------------------------
+ */
+
+/* Transactions that have ended. */
+static uint64
+count_ended(void)
+{
+	uint64		count;
+
+	pg_memory_barrier();
+	count = *(volatile uint64 *) &GC_TRANSAM->xactCompletionCount;
+	pg_memory_barrier();
+	return count;
+}
+
+/* Looks may end in another order than they began in. */
+static void
+raise_count(pg_atomic_uint64 *count, uint64 to)
+{
+	uint64		old = pg_atomic_read_u64(count);
+
+	while (old < to && !pg_atomic_compare_exchange_u64(count, &old, to))
+		;
+}
+
+/* A block that the relation no longer has is not read: it counts as changed. */
+static void
+look_at_piece(GcLook *look, const GcChunk *chunk, uint32 piece)
+{
+	GcHotPages *hot = chunk->hot;
+	GcLookedAt *at = &hot->looked_at[piece];
+	const uint32 end = Min((piece + 1) * GC_PIECE_PAGES, chunk->npages);
+	const uint64 since = count_ended();
+
+	pg_atomic_write_u64(&at->under_way, since);
+	for (uint32 page = piece * GC_PIECE_PAGES; page < end; page++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (page + GC_PREFETCH_PAGES < end && !hot->changed[page + GC_PREFETCH_PAGES])
+			gc_prefetch_page(&hot->buffers[page + GC_PREFETCH_PAGES]);
+		if (hot->changed[page])
+			continue;
+		look->pages++;
+		if (hot->blocks[page] >= look->nblocks ||
+			gc_page_lsn(look->rel, hot->blocks[page], &hot->buffers[page]) != hot->lsns[page])
+			hot->changed[page] = true;
+	}
+	pg_write_barrier();
+	raise_count(&at->since, since);
+	pg_atomic_write_u64(&at->under_way, 0);
+}
+
+static bool
+is_done(const GcLook *look, GcLookedAt *at)
+{
+	return !look->alone && pg_atomic_read_u64(&at->since) >= look->since;
+}
+
+/* Will another session's look do, if it comes to an end? */
+static bool
+will_be_done(const GcLook *look, GcLookedAt *at)
+{
+	return !look->alone && pg_atomic_read_u64(&at->under_way) >= look->since;
+}
+
+/* Look at what nobody has looked at in time; false if something was left to others. */
+static bool
+look_at_chunk(GcLook *look, const GcChunk *chunk, bool leave)
+{
+	bool		all = true;
+
+	for (uint32 piece = 0; piece < GC_PIECES(chunk->npages); piece++)
+	{
+		GcLookedAt *at = &chunk->hot->looked_at[piece];
+
+		if (is_done(look, at))
+			continue;
+		if (leave && will_be_done(look, at))
+			all = false;
+		else
+			look_at_piece(look, chunk, piece);
+	}
+	return all;
+}
+
+void
+gc_look_begin(GcLook *look, Relation rel, Snapshot snapshot, BlockNumber nblocks)
+{
+	*look = (GcLook) {.rel = rel,.nblocks = nblocks};
+	look->since = count_ended();
+	look->alone = snapshot == NULL || snapshot->takenDuringRecovery ||
+		TransactionIdIsValid(GetTopTransactionIdIfAny());
+}
+
+void
+gc_look(GcLook *look, const GcDirectory *dir)
+{
+	bool		all = true;
+
+	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
+	{
+		if (dir->chunks[c] && !look_at_chunk(look, dir->chunks[c], true))
+			all = false;
+	}
+	for (uint32 c = dir->nheap; c < dir->nchunks && !all; c++)
+	{
+		if (dir->chunks[c])
+			(void) look_at_chunk(look, dir->chunks[c], false);
+	}
+	pg_read_barrier();
+}

@@ -1,0 +1,82 @@
+/*-------------------------------------------------------------------------
+ *
+ * notes.c
+ *	  Places for objects about directories that come and go.  See notes.h.
+ *
+ * Runs in any process that has a PGPROC.  Takes no lock but that of retiring.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "notes.h"
+
+#include "port/atomics.h"
+#include "storage/shmem.h"
+
+#include "epoch.h"
+
+#define MAX_NOTES	16
+
+typedef struct GcNotesShared
+{
+	pg_atomic_uint64 notes[MAX_NOTES];	/* GcNote *, or 0 */
+} GcNotesShared;
+
+static GcNotesShared *shared = NULL;
+
+Size
+gc_notes_shmem_size(void)
+{
+	return sizeof(GcNotesShared);
+}
+
+void
+gc_notes_shmem_init(void)
+{
+	bool		found;
+
+	shared = ShmemInitStruct("gpuconc notes", gc_notes_shmem_size(), &found);
+	for (int i = 0; i < MAX_NOTES && !found; i++)
+		pg_atomic_init_u64(&shared->notes[i], 0);
+}
+
+static pg_atomic_uint64 *
+place_of(const GcDirectory *dir)
+{
+	return &shared->notes[(dir->key.dbid ^ dir->key.relid) % MAX_NOTES];
+}
+
+const GcNote *
+gc_note_of(const GcDirectory *dir)
+{
+	const GcNote *note = (const GcNote *) (uintptr_t) pg_atomic_read_u64(place_of(dir));
+
+	Assert(gc_guard_held());
+	pg_read_barrier();
+	return note && note->dir_id == dir->id ? note : NULL;
+}
+
+void
+gc_note_put(const GcDirectory *dir, GcNote *note)
+{
+	GcNote	   *old;
+
+	note->dir_id = dir->id;
+	pg_write_barrier();
+	old = (GcNote *) (uintptr_t) pg_atomic_exchange_u64(place_of(dir), (uint64) (uintptr_t) note);
+	if (old)
+		gc_retire(&old->obj);
+}
+
+void
+gc_note_forget(const GcDirectory *dir)
+{
+	GcNote	   *note;
+	uint64		is;
+
+	gc_guard_enter();
+	note = (GcNote *) gc_note_of(dir);
+	is = (uint64) (uintptr_t) note;
+	if (note && pg_atomic_compare_exchange_u64(place_of(dir), &is, 0))
+		gc_retire(&note->obj);
+	gc_guard_leave();
+}
