@@ -125,6 +125,9 @@ SKIP:
 		}
 		else
 		{
+			# A look that is in time for all transactions that have ended still does.
+			is($node->safe_psql('postgres', $versions), $all, "$name: and nobody looks again before a transaction ends");
+			$node->safe_psql('postgres', 'SELECT gpuconc_columns_test_ended()');
 			cmp_ok($node->safe_psql('postgres', $versions), '<', $all - 20, "$name: and change LSNs");
 		}
 		is_offloaded($node, $sum, "$name: after hint bits were set") foreach (1, 2);

@@ -339,8 +339,10 @@ find_rows(GcReader *reader, const GcHotPages *hot, uint32 page, OffsetNumber *of
 }
 
 /*
- * Read a page again.  If its LSN has moved, no one is served it from this chunk any more, and NULLs
- * stand in its place.  False if the page has other rows all the same, which must not be.
+ * Read a page again.  If its LSN has moved, NULLs stand in its place, and the page is marked before the
+ * directory with this column is there.  Else a session would still be served it that relies on an
+ * earlier look, if no transaction has ended since: pruning and hint bits move LSNs, too.
+ * False if the page has other rows all the same, which must not be.
  */
 static bool
 add_page(GcReading *reading, const GcChunk *chunk, uint32 page, BlockNumber nblocks)
@@ -353,6 +355,7 @@ add_page(GcReading *reading, const GcChunk *chunk, uint32 page, BlockNumber nblo
 
 	if (block >= nblocks || gc_reader_copy_page(reader, block, &buffer) != chunk->hot->lsns[page])
 	{
+		chunk->hot->changed[page] = true;
 		gc_encoder_add_nulls(gc_reader_encoder(reader), nrows);
 		return true;
 	}

@@ -272,6 +272,21 @@ table_create(const GcDirectory *dir, int col, GcError *err)
 	return table;
 }
 
+/* Have chunk i of the table where its region is; NULL: in host memory, which kernels read. */
+static void
+use_region(GcTable *table, u32 i, const GcChunkColumn *cell, GcRegion *region)
+{
+	table->cols[i] = cell->desc;
+	if (region)
+	{
+		table->regions[i] = region;
+		table->cols[i].data = region->addr;
+		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
+	}
+	table->nresident++;
+	table->dirty = true;
+}
+
 /* Make chunk i of the table readable by kernels. */
 static bool
 table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
@@ -280,19 +295,13 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 	const GcChunkColumn *cell = GC_CELL(dir, i, table->key.col);
 	GcRegion   *region;
 
-	table->cols[i] = cell->desc;
-	if (!gc_worker.dev->info.host_memory)
-	{
-		region = region_get(cell, stream, began, copied, err);
-		if (region == NULL)
-			return false;
-		table->regions[i] = region;
-		table->cols[i].data = region->addr;
-		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
+	if (gc_worker.dev->info.host_memory)
+		region = NULL;
+	else if ((region = region_get(cell, stream, began, copied, err)) == NULL)
+		return false;
+	use_region(table, i, cell, region);
+	if (region)
 		count_bytes(table, region->bytes);
-	}
-	table->nresident++;
-	table->dirty = true;
 	return true;
 }
 
@@ -314,6 +323,46 @@ wait_for_upload(GcTable *table, GcStream *stream, GcError *err)
 	gc_worker.ops->event_put(gc_worker.dev, table->ready);
 	table->ready = NULL;
 	return true;
+}
+
+/* What is resident of the chunks that a new table has in common with another one; *bytes grows by theirs. */
+static bool
+inherit_from(GcTable *table, const GcTable *former, const GcDirectory *dir, GcStream *stream, int64 *bytes, GcError *err)
+{
+	for (u32 i = 0; i < Min(table->nchunks, former->nchunks); i++)
+	{
+		const GcChunkColumn *cell = dir->chunks[i] ? GC_CELL(dir, i, table->key.col) : NULL;
+		GcRegion   *region = former->regions[i];
+
+		if (region == NULL || region->dropped || cell == NULL || region->id != cell->obj.region_id || table->cols[i].data != 0)
+			continue;
+		if (!wait_for_region(region, stream, err))
+			return false;
+		region->tables++;
+		use_region(table, i, cell, region);
+		*bytes += region->bytes;
+	}
+	return true;
+}
+
+/*
+ * Have what tables of other directories of the relation have for the column, and doom those of former ones.
+ * Regions that only these hold would be freed with them, and copied anew.
+ */
+static bool
+inherit(GcTable *table, const GcDirectory *dir, GcStream *stream, GcError *err)
+{
+	int64		bytes = 0;
+	bool		ok = true;
+
+	for (GcTable *t = table->state ? table_list : NULL; t && ok; t = t->next)
+		ok = t == table || t->state != table->state || inherit_from(table, t, dir, stream, &bytes, err);
+	/* It may free other tables. */
+	if (bytes > 0)
+		count_bytes(table, bytes);
+	if (ok)
+		doom_predecessors(table->state, dir->id);
+	return ok;
 }
 
 GcCode
@@ -348,10 +397,8 @@ gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 		return NULL;
 	table->users++;
 	table->last_used = ++gc_worker.clock;
-	if (entry == NULL)
-		doom_predecessors(table->state, dir->id);
-
-	if (gc_table_complete(table, dir, sources, nsources, stream, began, copied, err) == GC_OK)
+	if ((entry || inherit(table, dir, stream, err)) &&
+		gc_table_complete(table, dir, sources, nsources, stream, began, copied, err) == GC_OK)
 		return table;
 	gc_table_release(table);
 	return NULL;
