@@ -5,12 +5,12 @@
  *
  * A region is the device copy of one column of one chunk, known by its region id.  A device
  * table is what kernels are given for one column of one directory: an array of GcCols, one per
- * chunk.  A region lives as long as some table refers to it, so that successive directories of
- * a relation share their common chunks.  Chunks are copied when the first request that reads
- * them comes.  On a device that reads host memory there are no regions: a table's GcCols carry
- * host addresses.
+ * chunk.  Successive directories of a relation share the regions of their common chunks.  A region
+ * that no table refers to any more is an *orphan*: the next directory's table finds it again.  Chunks
+ * are copied when the first request that reads them comes.  On a device that reads host memory
+ * there are no regions: a table's GcCols carry host addresses.
  *
- * A table is evictable while no request uses it (device_memory.h).
+ * A table is evictable while no request uses it, and so is an orphan (device_memory.h).
  *
  * The byte count in a column's state is adjusted only under a guard, and after the ids dropped
  * so far were taken.  So a state that was freed is never touched.
@@ -21,6 +21,7 @@
  */
 #include "device_cache.h"
 
+#include "lib/ilist.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
@@ -40,6 +41,8 @@ typedef struct GcRegion
 	u32			tables;
 	bool		dropped;		/* the host copy is gone */
 	GcEvent	   *ready;			/* follows its upload; NULL: that is known to be done */
+	dlist_node	orphan;			/* in orphans, if tables is 0 */
+	u64			last_used;		/* of an orphan */
 } GcRegion;
 
 typedef struct TableKey
@@ -54,6 +57,7 @@ struct GcTable
 	TableKey	key;
 	u32			nchunks;
 	u32			nresident;
+	u64			bytes;			/* of its regions */
 	bool		doomed;			/* dropped from the hash; free at last release */
 	bool		dirty;			/* cols changed since they were uploaded */
 	u32			users;
@@ -75,6 +79,7 @@ typedef struct TableEntry
 static HTAB *regions = NULL;
 static HTAB *tables = NULL;
 static GcTable *table_list = NULL;
+static dlist_head orphans = DLIST_STATIC_INIT(orphans); /* longest unused first */
 static void (*region_watcher) (u64 id) = NULL;
 
 /*-------------------------------------------------------------------------
@@ -89,15 +94,35 @@ note_regions(void)
 }
 
 static void
-region_unref(GcRegion *region)
+region_free(GcRegion *region)
 {
-	if (--region->tables > 0)
-		return;
 	if (region->ready)
 		gc_worker.ops->event_put(gc_worker.dev, region->ready);
 	gc_device_free(region->addr);
 	hash_search(regions, &region->id, HASH_REMOVE, NULL);
 	note_regions();
+}
+
+static void
+free_orphan(GcRegion *region)
+{
+	dlist_delete(&region->orphan);
+	region_free(region);
+}
+
+/* A table needs the region no longer; keep: the next directory's may. */
+static void
+region_unref(GcRegion *region, bool keep)
+{
+	if (--region->tables > 0)
+		return;
+	if (!keep || region->dropped)
+	{
+		region_free(region);
+		return;
+	}
+	region->last_used = ++gc_worker.clock;
+	dlist_push_tail(&orphans, &region->orphan);
 }
 
 /*
@@ -133,7 +158,8 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *co
 	{
 		if (!wait_for_region(region, stream, err))
 			return NULL;
-		region->tables++;
+		if (region->tables++ == 0)
+			dlist_delete(&region->orphan);
 		return region;
 	}
 	addr = gc_device_alloc(bytes);
@@ -156,7 +182,7 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *co
 	region->ready = gc_worker.ops->event(stream, err);
 	if (region->ready == NULL)
 	{
-		region_unref(region);
+		region_unref(region, false);
 		return NULL;
 	}
 	note_regions();
@@ -168,22 +194,35 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *co
  *-------------------------------------------------------------------------
  */
 
-/* Adjust the byte count that gpuconc_cache shows.  See the head of the file. */
+/*
+ * Note a column's bytes for gpuconc_cache, of all its tables that are of use.  A sum, since tables that
+ * are doomed for a dropped chunk no longer know their column.  See the head of the file.
+ */
 static void
-count_bytes(GcTable *table, int64 bytes)
+note_bytes(GcColState *state)
 {
-	gc_guard_enter();
-	gc_drop_regions();
-	if (table->state)
-		pg_atomic_fetch_add_u64(&table->state->device_bytes, bytes);
-	gc_guard_leave();
+	u64			bytes = 0;
+
+	for (const GcTable *t = table_list; t; t = t->next)
+		bytes += t->state == state ? t->bytes : 0;
+	pg_atomic_write_u64(&state->device_bytes, bytes);
 }
 
 static void
-table_free(GcTable *table)
+count_bytes(GcTable *table, u64 bytes)
 {
-	int64		bytes = 0;
+	table->bytes += bytes;
+	gc_guard_enter();
+	gc_drop_regions();
+	if (table->state)
+		note_bytes(table->state);
+	gc_guard_leave();
+}
 
+/* keep: leave its regions behind as orphans. */
+static void
+table_free(GcTable *table, bool keep)
+{
 	for (GcTable **p = &table_list; *p; p = &(*p)->next)
 	{
 		if (*p == table)
@@ -196,13 +235,10 @@ table_free(GcTable *table)
 	for (u32 i = 0; table->regions && i < table->nchunks; i++)
 	{
 		if (table->regions[i])
-		{
-			bytes += table->regions[i]->bytes;
-			region_unref(table->regions[i]);
-		}
+			region_unref(table->regions[i], keep);
 	}
-	if (table->state && bytes > 0)
-		pg_atomic_fetch_sub_u64(&table->state->device_bytes, bytes);
+	if (table->state)
+		note_bytes(table->state);
 	gc_device_free(table->array);
 	if (table->ready)
 		gc_worker.ops->event_put(gc_worker.dev, table->ready);
@@ -222,7 +258,7 @@ table_doom(GcTable *table)
 {
 	table->doomed = true;
 	if (table->users == 0)
-		table_free(table);
+		table_free(table, true);
 }
 
 /*
@@ -272,21 +308,6 @@ table_create(const GcDirectory *dir, int col, GcError *err)
 	return table;
 }
 
-/* Have chunk i of the table where its region is; NULL: in host memory, which kernels read. */
-static void
-use_region(GcTable *table, u32 i, const GcChunkColumn *cell, GcRegion *region)
-{
-	table->cols[i] = cell->desc;
-	if (region)
-	{
-		table->regions[i] = region;
-		table->cols[i].data = region->addr;
-		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
-	}
-	table->nresident++;
-	table->dirty = true;
-}
-
 /* Make chunk i of the table readable by kernels. */
 static bool
 table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
@@ -295,13 +316,19 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 	const GcChunkColumn *cell = GC_CELL(dir, i, table->key.col);
 	GcRegion   *region;
 
-	if (gc_worker.dev->info.host_memory)
-		region = NULL;
-	else if ((region = region_get(cell, stream, began, copied, err)) == NULL)
-		return false;
-	use_region(table, i, cell, region);
-	if (region)
+	table->cols[i] = cell->desc;
+	if (!gc_worker.dev->info.host_memory)
+	{
+		region = region_get(cell, stream, began, copied, err);
+		if (region == NULL)
+			return false;
+		table->regions[i] = region;
+		table->cols[i].data = region->addr;
+		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
 		count_bytes(table, region->bytes);
+	}
+	table->nresident++;
+	table->dirty = true;
 	return true;
 }
 
@@ -323,46 +350,6 @@ wait_for_upload(GcTable *table, GcStream *stream, GcError *err)
 	gc_worker.ops->event_put(gc_worker.dev, table->ready);
 	table->ready = NULL;
 	return true;
-}
-
-/* What is resident of the chunks that a new table has in common with another one; *bytes grows by theirs. */
-static bool
-inherit_from(GcTable *table, const GcTable *former, const GcDirectory *dir, GcStream *stream, int64 *bytes, GcError *err)
-{
-	for (u32 i = 0; i < Min(table->nchunks, former->nchunks); i++)
-	{
-		const GcChunkColumn *cell = dir->chunks[i] ? GC_CELL(dir, i, table->key.col) : NULL;
-		GcRegion   *region = former->regions[i];
-
-		if (region == NULL || region->dropped || cell == NULL || region->id != cell->obj.region_id || table->cols[i].data != 0)
-			continue;
-		if (!wait_for_region(region, stream, err))
-			return false;
-		region->tables++;
-		use_region(table, i, cell, region);
-		*bytes += region->bytes;
-	}
-	return true;
-}
-
-/*
- * Have what tables of other directories of the relation have for the column, and doom those of former ones.
- * Regions that only these hold would be freed with them, and copied anew.
- */
-static bool
-inherit(GcTable *table, const GcDirectory *dir, GcStream *stream, GcError *err)
-{
-	int64		bytes = 0;
-	bool		ok = true;
-
-	for (GcTable *t = table->state ? table_list : NULL; t && ok; t = t->next)
-		ok = t == table || t->state != table->state || inherit_from(table, t, dir, stream, &bytes, err);
-	/* It may free other tables. */
-	if (bytes > 0)
-		count_bytes(table, bytes);
-	if (ok)
-		doom_predecessors(table->state, dir->id);
-	return ok;
 }
 
 GcCode
@@ -397,8 +384,10 @@ gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 		return NULL;
 	table->users++;
 	table->last_used = ++gc_worker.clock;
-	if ((entry || inherit(table, dir, stream, err)) &&
-		gc_table_complete(table, dir, sources, nsources, stream, began, copied, err) == GC_OK)
+	if (entry == NULL)
+		doom_predecessors(table->state, dir->id);
+
+	if (gc_table_complete(table, dir, sources, nsources, stream, began, copied, err) == GC_OK)
 		return table;
 	gc_table_release(table);
 	return NULL;
@@ -426,7 +415,7 @@ gc_table_release(GcTable *table)
 {
 	table->users--;
 	if (table->users == 0 && table->doomed)
-		table_free(table);
+		table_free(table, true);
 }
 
 /*-------------------------------------------------------------------------
@@ -447,20 +436,33 @@ oldest_table(void)
 	return oldest;
 }
 
+static GcRegion *
+oldest_orphan(void)
+{
+	return dlist_is_empty(&orphans) ? NULL : dlist_container(GcRegion, orphan, dlist_head_node(&orphans));
+}
+
 static uint64
 oldest_use(void)
 {
-	const GcTable *oldest = oldest_table();
+	const GcTable *table = oldest_table();
+	const GcRegion *orphan = oldest_orphan();
 
-	return oldest ? oldest->last_used : GC_NEVER_USED;
+	return Min(table ? table->last_used : GC_NEVER_USED, orphan ? orphan->last_used : GC_NEVER_USED);
 }
 
-/* Drop the least recently used table without users. */
+/* Drop the least recently used table without users, or orphan. */
 static bool
 drop_oldest(void)
 {
 	GcTable    *oldest = oldest_table();
+	GcRegion   *orphan = oldest_orphan();
 
+	if (orphan && (oldest == NULL || orphan->last_used < oldest->last_used))
+	{
+		free_orphan(orphan);
+		return true;
+	}
 	if (oldest == NULL)
 		return false;
 	gc_guard_enter();
@@ -473,7 +475,7 @@ drop_oldest(void)
 		{
 			gc_guard_enter();
 			gc_drop_regions();
-			table_free(t);
+			table_free(t, false);
 			gc_guard_leave();
 			return true;
 		}
@@ -492,8 +494,12 @@ doom_dropped(bool all)
 		bool		gone = all;
 
 		next = t->next;
-		for (u32 i = 0; i < t->nchunks && !gone; i++)
-			gone = t->regions[i] && t->regions[i]->dropped;
+		for (u32 i = 0; i < t->nchunks; i++)
+		{
+			if (t->regions[i] && all)
+				t->regions[i]->dropped = true;
+			gone = gone || (t->regions[i] && t->regions[i]->dropped);
+		}
 		if (gone)
 		{
 			/* The state of its column may have been freed as well. */
@@ -524,7 +530,9 @@ gc_drop_regions(void)
 			if (region_watcher)
 				region_watcher(ids[i]);
 
-			if (region)
+			if (region && region->tables == 0)
+				free_orphan(region);
+			else if (region)
 			{
 				region->dropped = true;
 				any = true;
@@ -535,6 +543,8 @@ gc_drop_regions(void)
 		region_watcher(0);
 	if (any || overflow)
 		doom_dropped(overflow);
+	while (overflow && oldest_orphan())
+		free_orphan(oldest_orphan());
 }
 
 void
