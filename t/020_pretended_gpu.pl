@@ -171,6 +171,32 @@ nothing_held($node, 'at the end');
 $node->stop;
 
 #-------------------------------------------------------------------------
+# Memory of its own: what directories have in common is copied once, however closely they follow
+#-------------------------------------------------------------------------
+$node = new_server('copies', q{
+gpuconc.debug_pretend_gpu = 'H200'
+gpuconc.chunk_pages = 8
+});
+create_tables($node, 150000);
+my $copied = sub { $node->safe_psql('postgres', 'SELECT copied_bytes FROM gpuconc_stat') };
+my $on_device = sub { $node->safe_psql('postgres', q{SELECT sum(device_bytes) FROM gpuconc_cache WHERE relation = 't'::regclass}) };
+my $asked = 'SELECT count(*), sum(id), max(n) FROM t WHERE k % 11 < 5';
+is_offloaded($node, $asked, 'copied');
+my ($first, $bytes) = ($copied->(), $on_device->());
+cmp_ok($bytes, '>', 150000, 'copied: columns are in device memory');
+foreach my $round (1 .. 5)
+{
+	$node->safe_psql('postgres', "UPDATE t SET n = n + 1 WHERE id % 2000 = $round; SELECT gpuconc_prewarm('t')");
+	is_offloaded($node, $asked, "copied: with other hot chunks, $round");
+}
+cmp_ok($copied->() - $first, '<', $bytes, 'copied: five directories have not made five copies');
+cmp_ok($on_device->(), '<', 2 * $bytes, 'copied: nor is that shown');
+is($node->safe_psql('postgres', q{SELECT gpuconc_evict('t') > 0}), 't', 'copied: evicted');
+is_offloaded($node, $asked, 'copied: and anew');
+nothing_held($node, 'copied');
+$node->stop;
+
+#-------------------------------------------------------------------------
 # Side by side on a single thread: from what batches took, the worker learns what they will take
 #-------------------------------------------------------------------------
 $node = new_server('line', q{

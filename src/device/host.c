@@ -143,7 +143,9 @@ describe_host(HostDevice *dev, const GcDeviceInfo *pretend)
 	GcDeviceInfo *info = &dev->base.info;
 
 	cpu_name(info->name, sizeof(info->name));
-	info->host_memory = info->host_pointers = info->wakes = true;
+	info->host_pointers = info->wakes = true;
+	/* A pretended GPU has memory of its own: columns are copied into the pool. */
+	info->host_memory = pretend == NULL;
 	info->serial_blocks = info->scalar = info->shares_cpu = pretend == NULL;
 	info->memory_bytes = dev->pool_size;
 	info->total_bytes = physical_memory();
