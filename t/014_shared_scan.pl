@@ -43,6 +43,8 @@ sub other_hot_chunks
 	my $last = last_batch($node);
 	my @right;
 
+	# Room in the table's pages: a longer table has other chunks of the heap.
+	$scan->sql("VACUUM t; SELECT gpuconc_prewarm('t')");
 	configure($node, 'gpuconc.debug_hot_pages' => 1);
 	configure($node, 'gpuconc.debug_hold_requests' => scalar @asked);
 	foreach my $i (0 .. $#asked)

@@ -55,6 +55,12 @@ SELECT objid::regclass FROM pg_depend WHERE refclassid = 'pg_extension'::regclas
 is(scalar @views, 6, 'views of version 1.0');
 foreach my $view (@views)
 {
+	# These two have more columns now.
+	if ($view =~ /^gpuconc_(cache|stat)$/)
+	{
+		fails('old', "SELECT count(*) FROM $view", qr/not of the library's version.*HINT:  Run ALTER EXTENSION gpuconc UPDATE/s, "version 1.0 under this library: $view");
+		next;
+	}
 	is(($node->psql('old', "SELECT count(*) FROM $view"))[0], 0, "version 1.0 under this library: $view");
 }
 my @updates = split /\n/, $node->safe_psql('old', qq{
@@ -63,6 +69,7 @@ is($updates[0], '1.0', 'version 1.0 can be updated');
 $node->safe_psql('old', 'ALTER EXTENSION gpuconc UPDATE');
 is($node->safe_psql('old', q{SELECT extversion FROM pg_extension WHERE extname = 'gpuconc'}), $version, 'it is updated');
 is(objects_of('old'), objects_of('postgres'), 'what is updated equals what is created');
+is(($node->psql('old', "SELECT count(*) FROM $_"))[0], 0, "updated: $_") foreach (@views);
 $node->safe_psql('old', 'ALTER EXTENSION gpuconc UPDATE');
 create_tables($node, 3000, 'old');
 is_offloaded($node, $queries[1], 'offloaded there', 'old');

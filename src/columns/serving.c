@@ -48,7 +48,8 @@ typedef struct GcServingNote
 static bool
 make_key(Snapshot snapshot, GcSnapshotKey *key)
 {
-	const uint32 nsub = Max(snapshot->subxcnt, 0);
+	/* With too many subtransactions, a copied snapshot has none of their ids, and none is looked at. */
+	const uint32 nsub = snapshot->suboverflowed ? 0 : Max(snapshot->subxcnt, 0);
 
 	if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery ||
 		snapshot->xcnt + nsub > MAX_IDS || TransactionIdIsValid(GetTopTransactionIdIfAny()))
@@ -57,10 +58,12 @@ make_key(Snapshot snapshot, GcSnapshotKey *key)
 	key->xmax = gc_full_xid(snapshot->xmax, ReadNextFullTransactionId());
 	key->xmin = snapshot->xmin;
 	key->xcnt = snapshot->xcnt;
-	key->subxcnt = snapshot->subxcnt;
+	key->subxcnt = (int32) nsub;
 	key->suboverflowed = snapshot->suboverflowed;
-	memcpy(key->ids, snapshot->xip, snapshot->xcnt * sizeof(TransactionId));
-	memcpy(key->ids + snapshot->xcnt, snapshot->subxip, nsub * sizeof(TransactionId));
+	if (snapshot->xcnt > 0)
+		memcpy(key->ids, snapshot->xip, snapshot->xcnt * sizeof(TransactionId));
+	if (nsub > 0)
+		memcpy(key->ids + snapshot->xcnt, snapshot->subxip, nsub * sizeof(TransactionId));
 	return true;
 }
 
