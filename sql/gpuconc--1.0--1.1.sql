@@ -110,6 +110,11 @@ COMMENT ON VIEW gpuconc_cache IS
 COMMENT ON VIEW gpuconc_stat IS
 	'requests since the last reset: how many were offloaded, why others were not, and where their time (ms) went';
 
+COMMENT ON FUNCTION gpuconc_cache_columns() IS
+	'cached columns that the current user may see; used by view gpuconc_cache';
+COMMENT ON FUNCTION gpuconc_stat_get() IS
+	'counters since the last reset; used by view gpuconc_stat';
+
 REVOKE ALL ON FUNCTION gpuconc_cache_columns() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION gpuconc_cache_columns() TO PUBLIC;
 REVOKE ALL ON gpuconc_cache, gpuconc_stat FROM PUBLIC;

@@ -48,5 +48,10 @@ SELECT refusal(q) FROM unnest(ARRAY['SELECT sum(round(n, -1)) FROM moments', 'SE
 -- CASE with an operand, of several columns, nested
 SELECT check_same(format('SELECT id, %s FROM moments', all_of('%s', ARRAY['CASE i WHEN 1 THEN n WHEN 2 THEN w ELSE 0 END', 'CASE tx WHEN ''t1'' THEN i WHEN ''t2'' THEN s WHEN u THEN 7 END', 'CASE i % 3 WHEN 0 THEN CASE s WHEN 1 THEN b WHEN i THEN 2 ELSE 3 END WHEN 1 THEN id END',
 	'CASE CASE s WHEN 0 THEN 5 ELSE i END WHEN 5 THEN 1 WHEN s THEN 2 END', 'CASE i WHEN CASE s WHEN 1 THEN i ELSE 4 END THEN 1 ELSE 2 END', 'CASE ts WHEN t2 THEN 1 WHEN date ''2000-01-01'' THEN 2 END', 'CASE tx WHEN ''t1'' THEN ''a'' WHEN ''t2'' THEN u ELSE ''c'' END'])), '{public}');
+-- builds that differ in a function alone
+CREATE TABLE public.calm WITH (autovacuum_enabled = off) AS SELECT * FROM public.moments WHERE id < 1000;
+VACUUM (FREEZE, ANALYZE) public.calm;
+SELECT check_same(format('SELECT count(*), sum(a.id) FROM calm a JOIN calm b ON a.id = b.id WHERE extract(%s FROM b.ts) = 5', f), '{public}') FROM unnest('{month,day,hour}'::text[]) AS f;
+DROP TABLE public.calm;
 DROP FUNCTION public.all_of;
 DROP TABLE public.moments;

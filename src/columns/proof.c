@@ -12,7 +12,9 @@
  * The LSN also moves when VACUUM sets the bit of any page under the map page, and from 17.11 and 18.6 on
  * when a writer clears one.  Then each page under it proves itself once: it has the LSN that it had when it
  * was read, so it is what was read, and its bit is set, so all see it.  Pages that have not are taken out of
- * `present` for good, and `present` then holds for the map page's new LSN.
+ * `present` for good, and `present` then holds for the map page's new LSN.  So are pages whose bit is clear,
+ * since another process may have copied the map page, with this LSN, before that: they were written to.
+ * And pages behind the table's end, which was truncated: what is there later is something else.
  *
  * Processes may do this at the same time.  Bits are only ever taken out, and before the new LSN is stored.
  * So whoever finds that LSN finds no page that has changed, and an older LSN that is stored late is merely
@@ -47,11 +49,14 @@ gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map
 	for (uint32 page = 0; page < npages; page += PAGES_PER_WORD)
 	{
 		uint64		left = pg_atomic_read_u64(&words[page / PAGES_PER_WORD]);
-		uint64		changed = 0;
+		uint64		changed;
 		uint64		set = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		memcpy(&set, map + page / 4, Min(sizeof(uint64), (npages - page + 3) / 4));
+		if (npages - page < PAGES_PER_WORD)
+			set &= (UINT64CONST(1) << 2 * (npages - page)) - 1;
+		changed = left & ~set & GC_MAP_VISIBLE_WORD;
 		for (left &= set & GC_MAP_VISIBLE_WORD; left != 0; left &= left - 1)
 		{
 			int			bit = pg_rightmost_one_pos64(left);
@@ -69,6 +74,17 @@ gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map
 	}
 }
 
+/* Take out pages from the word behind page npages on; gc_drop_changed() has done what is in its word. */
+static void
+drop_behind(GcChunk *chunk, uint32 npages)
+{
+	pg_atomic_uint64 *words = (pg_atomic_uint64 *) chunk->present;
+	const uint32 end = (chunk->npages + PAGES_PER_WORD - 1) / PAGES_PER_WORD;
+
+	for (uint32 i = (npages + PAGES_PER_WORD - 1) / PAGES_PER_WORD; i < end; i++)
+		pg_atomic_write_u64(&words[i], 0);
+}
+
 const uint8 *
 gc_page_proof(Relation rel, GcChunk *chunk, const uint8 *map, uint32 npages, XLogRecPtr lsn)
 {
@@ -81,6 +97,7 @@ gc_page_proof(Relation rel, GcChunk *chunk, const uint8 *map, uint32 npages, XLo
 		return NULL;
 	gc_drop_changed(rel, chunk->first, Min(npages, chunk->npages), map, chunk->lsns, chunk->buffers,
 					chunk->present);
+	drop_behind(chunk, npages);
 	pg_write_barrier();
 	pg_atomic_write_u64(&chunk->proven_lsn, lsn);
 	return chunk->present;

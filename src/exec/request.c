@@ -332,6 +332,11 @@ mix_expr(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 e)
 		case GC_OP_PAYLOAD:
 			mix_payload(b, h, pl, ref);
 			break;
+		case GC_OP_CALL:
+		case GC_OP_ROUND:
+		case GC_OP_SET:
+			mix(h, &ref, sizeof(ref));
+			break;
 		case GC_OP_OUTER:
 			ref = probe_number(b, pl, ref);
 			mix(h, &ref, sizeof(ref));

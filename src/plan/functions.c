@@ -13,6 +13,7 @@
 #include "functions.h"
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/scansup.h"
@@ -250,9 +251,12 @@ gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a)
 {
 	Interval   *interval = DatumGetIntervalP(((Const *) lsecond(op->args))->constvalue);
 	bool		minus = op->opfuncid == F_TIMESTAMP_MI_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL;
-	int64		parts[2] = {interval->day * USECS_PER_DAY, interval->time};
-	int			e = gc_build_cast(tr, a, GC_TIMESTAMP);
+	int64		parts[2] = {0, interval->time};
+	int			e;
 
+	if (pg_mul_s64_overflow(interval->day, USECS_PER_DAY, &parts[0]))
+		return gc_refuse(tr, "an interval is out of range");
+	e = gc_build_cast(tr, a, GC_TIMESTAMP);
 	if (interval->month != 0 && e >= 0)
 	{
 		int			months = gc_build_param(tr, (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),

@@ -285,7 +285,8 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 	/* HAVING may drop rows, ties be wanted of the last, and expressions fail for rows behind it. */
 	if (sorted && wanted > 0 && path->having == NIL && (chosen || only_vars(root, path)) && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
 		tr->plan->limit = wanted;
-	if (wanted > 0 && (chosen || tr->plan->limit > 0) && wanted * LATE_FACTOR <= tr->streamed->tuples)
+	/* A set's groups are made of the finest ones, and have no rows of their own. */
+	if (wanted > 0 && root->parse->groupingSets == NIL && (chosen || tr->plan->limit > 0) && wanted * LATE_FACTOR <= tr->streamed->tuples)
 		tr = gc_fetch_late(tr);
 	again = path_again(path, tr, rows);
 	if (again == NULL)
@@ -373,7 +374,7 @@ order_from_above(PlannerInfo *root, List *keys, int rti)
 		column = flatCopyTargetEntry(column);
 		column->ressortgroupref = clause->tleSortGroupRef = foreach_current_index(lc) + 1;
 		columns = lappend(columns, column);
-		clause->sortop = get_opfamily_member(key->pk_opfamily, type, type, key->pk_strategy);
+		clause->sortop = GC_PATHKEY_OPERATOR(key, type);
 		clause->eqop = get_opfamily_member(key->pk_opfamily, type, type, BTEqualStrategyNumber);
 		clause->nulls_first = key->pk_nulls_first;
 		if (!OidIsValid(clause->sortop) || !OidIsValid(clause->eqop))

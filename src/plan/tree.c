@@ -29,6 +29,29 @@
 #include "leaf.h"
 #include "steps.h"
 
+/*
+ * Does the leaf have what an expression reads?  What nothing above a subquery reads, PostgreSQL has
+ * replaced by NULLs in its target list.  A column that equals a constant is such a one, since that was
+ * tested within the subquery; the constant is in the class, and no key is lost.
+ */
+static bool
+is_delivered(const GcEqMember *m)
+{
+	const RelOptInfo *rel = m->leaf->rel;
+	ListCell   *lc;
+
+	if (rel == NULL || rel->rtekind != RTE_SUBQUERY)
+		return true;
+	foreach(lc, pull_var_clause((Node *) m->expr, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		if (var->varno == rel->relid && var->varattno > 0 && bms_is_empty(rel->attr_needed[var->varattno - rel->min_attr]))
+			return false;
+	}
+	return true;
+}
+
 /* Best expression of `class` among leaves in the tree: the streamed leaf's first. */
 static GcEqMember *
 placed_member(GcEqSet *set, int class, GcLeaf *streamed, GcLeaf *self)
@@ -40,7 +63,7 @@ placed_member(GcEqSet *set, int class, GcLeaf *streamed, GcLeaf *self)
 	{
 		GcEqMember *m = lfirst(lc);
 
-		if (m->class != class || m->leaf == self || m->leaf->pipeline < 0)
+		if (m->class != class || m->leaf == self || m->leaf->pipeline < 0 || !is_delivered(m))
 			continue;
 		if (best == NULL || m->leaf == streamed)
 			best = m;
@@ -66,7 +89,7 @@ attach_leaf(GcCore *core, GcEqSet *set, GcLeaf *leaf)
 		GcEqMember *probe;
 		GcJoinKey  *key;
 
-		if (m->leaf != leaf)
+		if (m->leaf != leaf || !is_delivered(m))
 			continue;
 		probe = placed_member(set, m->class, core->streamed, leaf);
 		if (probe == NULL)

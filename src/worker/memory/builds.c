@@ -43,7 +43,7 @@ gc_build_find_shared(GcHash share)
 {
 	for (GcBuildTable *t = *chain_of(share); t; t = t->next_in_chain)
 	{
-		if (!t->bad && t->share.h[0] == share.h[0] && t->share.h[1] == share.h[1] && share.h[0] != 0)
+		if (!t->bad && (t->checked || !t->rests) && t->share.h[0] == share.h[0] && t->share.h[1] == share.h[1] && share.h[0] != 0)
 		{
 			t->users++;
 			t->last_used = ++gc_worker.clock;
@@ -195,6 +195,27 @@ flag_cell(void)
 	return NULL;
 }
 
+/* Does what fills build b read other builds, or groups? */
+static bool
+rests(const GcProgram *p, int b)
+{
+	for (int n = 0; n < p->npipelines; n++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(p)[n];
+
+		if (gc_sink_owner(p, n) != gc_builds(p)[b].pipeline)
+			continue;
+		if (gc_inputs(p)[pl->input].groups_of || gc_inputs(p)[pl->input].unmatched_of)
+			return true;
+		for (int s = 0; s < pl->nsteps; s++)
+		{
+			if (gc_steps(p)[pl->first_step + s].type == GC_STEP_PROBE)
+				return true;
+		}
+	}
+	return false;
+}
+
 GcBuildTable *
 gc_build_create(const GcRequest *request, int b, GcError *err)
 {
@@ -223,6 +244,7 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 	t = MemoryContextAllocZero(TopMemoryContext, sizeof(GcBuildTable));
 	*t = sketch;
 	t->share = request->builds[b].share;
+	t->rests = rests(request->program, b);
 	t->users = 1;
 	t->last_used = ++gc_worker.clock;
 	t->host_flags = cell;
@@ -239,6 +261,6 @@ void
 gc_build_release(GcBuildTable *t)
 {
 	t->users--;
-	if (t->users == 0 && (t->bad || t->share.h[0] == 0))
+	if (t->users == 0 && (t->bad || t->share.h[0] == 0 || (t->rests && !t->checked)))
 		build_free(t);
 }

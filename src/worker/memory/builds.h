@@ -24,6 +24,8 @@ typedef struct GcBuildTable
 	u32			users;
 	uint64		last_used;
 	bool		bad;			/* flags raised: not to be shared any more */
+	bool		rests;			/* was filled from other builds or groups: not to be shared before it is
+								 * checked, with these */
 	bool		checked;		/* flags looked at and good */
 	GcAddr		memory;
 	u64			bytes;

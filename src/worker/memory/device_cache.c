@@ -237,7 +237,8 @@ table_free(GcTable *table, bool keep)
 		if (table->regions[i])
 			region_unref(table->regions[i], keep);
 	}
-	if (table->state)
+	/* A table without regions is not told if its column goes. */
+	if (table->state && table->bytes > 0)
 		note_bytes(table->state);
 	gc_device_free(table->array);
 	if (table->ready)

@@ -533,12 +533,11 @@ static GcCode
 do_build(GcRun *run, int b)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	const bool	due = gc_passes_due_build(run->passes, b);
 	GcBuildTable *t = run->builds[b];
 	GcCode		code;
 
 	if (t)
-		return due ? fill_build(run, b, t, true) : GC_OK;
+		return gc_passes_due_build(run->passes, b) ? fill_build(run, b, t, true) : GC_OK;
 	t = gc_build_find_shared(run->request->builds[b].share);
 	if (t)
 	{
@@ -548,9 +547,12 @@ do_build(GcRun *run, int b)
 	}
 	if ((code = note_copied(run)) != GC_OK)
 		return code;
+	/* The table has room for any part; the first one may be smaller. */
+	gc_passes_room(run->passes, b);
 	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
 	if (t == NULL)
 		return run->err.code;
+	(void) gc_passes_due_build(run->passes, b);
 	info->builds_run++;
 	/* No other request may find it before its kernel is queued. */
 	t->bad = true;

@@ -407,6 +407,15 @@ is_due(const KeySplit *s, u32 *made)
 	return true;
 }
 
+void
+gc_passes_room(GcPasses *ps, int b)
+{
+	const KeySplit *s = ps ? split_of(ps, ps->of_build[b]) : NULL;
+
+	if (s && gc_builds(ps->p)[b].mode == GC_BUILD_DENSE)
+		ps->r->builds[b].range = Min(ps->builds[b].range, part_range(s));
+}
+
 bool
 gc_passes_due_build(GcPasses *ps, int b)
 {

@@ -75,6 +75,9 @@ extern bool gc_passes_split_groups(const GcPasses *ps, int pipeline);
  * once: the part counts as made then, and the request has its sizes.
  */
 extern bool gc_passes_due_build(GcPasses *ps, int b);
+
+/* Before a table is made for a split build: give the request the size that has room for each of its parts. */
+extern void gc_passes_room(GcPasses *ps, int b);
 extern bool gc_passes_due_groups(GcPasses *ps, int pipeline);
 
 /* Is a pipeline that is the rest of another one to run behind this pass of that one? */

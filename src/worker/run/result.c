@@ -198,9 +198,9 @@ check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
 	return GC_OK;
 }
 
-/* All flags: of the builds and groups that this result rests on, and of the main kernel. */
-GcCode
-gc_run_check_flags(GcRun *run)
+/* The flags of the builds and groups that this result rests on. */
+static GcCode
+check_below(GcRun *run)
 {
 	for (int n = 0; n < run->p->npipelines - 1; n++)
 	{
@@ -220,14 +220,31 @@ gc_run_check_flags(GcRun *run)
 			continue;
 		code = check_flags(run, t->host_flags, gc_builds(run->p)[b].pipeline, b);
 		if (code != GC_OK)
-		{
-			t->bad = true;
 			return code;
-		}
-		/* Of a split build the next part is to come. */
-		t->checked = !gc_passes_split_build(run->passes, b);
 	}
-	return check_flags(run, run->flags, run->p->npipelines - 1, -1);
+	return GC_OK;
+}
+
+/*
+ * All flags: of the builds and groups that this result rests on, and of the main kernel.  Builds rest on
+ * each other: what was filled from one that failed is as bad, whatever its own flags say.
+ */
+GcCode
+gc_run_check_flags(GcRun *run)
+{
+	GcCode		code = check_below(run);
+
+	for (int b = 0; b < run->p->nbuilds; b++)
+	{
+		GcBuildTable *t = run->builds[b];
+
+		if (t == NULL || t->checked)
+			continue;
+		t->bad = t->bad || code != GC_OK;
+		/* Of a split build the next part is to come. */
+		t->checked = code == GC_OK && !gc_passes_split_build(run->passes, b);
+	}
+	return code == GC_OK ? check_flags(run, run->flags, run->p->npipelines - 1, -1) : code;
 }
 
 /* Microseconds between two of a kernel's times; 0: it noted none. */

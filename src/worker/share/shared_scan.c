@@ -129,14 +129,19 @@ launch_scan(GcScanMembers *scan)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan does not fit a multiprocessor.");
 	if ((code = gc_scan_upload(scan, visible, 0, &end, NULL, NULL)) != GC_OK)
 		return code;
-	for (int m = 0; m < scan->n; m++)
+	for (int m = 1; m < scan->n; m++)
 	{
-		if ((m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK) ||
-			(code = gc_scan_alone(scan->run[m])) != GC_OK)
+		if ((code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
 	}
 	if ((code = have_columns(scan)) != GC_OK || (code = gc_scan_complete(scan)) != GC_OK)
 		return code;
+	/* From here on nothing may be short of memory: the requests could not begin anew. */
+	for (int m = 0; m < scan->n; m++)
+	{
+		if ((code = gc_scan_alone(scan->run[m])) != GC_OK)
+			return code;
+	}
 	fill_words(scan, visible, &args);
 	args.scan = gc_scan_args(scan);
 	l->ntiles = args.scan.ntiles;

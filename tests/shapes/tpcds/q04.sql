@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 4: a CTE of three channels' yearly totals per customer, joined with itself six times.
--- offloaded: 3
+-- offloaded: 1
 with totals as (
 	select c_customer_id as id, c_first_name as first_name, c_last_name as last_name, d_year as year, 's' as channel,
 		sum(((ss_ext_list_price - ss_ext_wholesale_cost - ss_ext_discount_amt) + ss_ext_sales_price) * 0.5) as total

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 11: a CTE of two channels' totals per customer, joined with itself four times.
--- offloaded: 4
+-- offloaded: 1
 with totals as (
 	select c_customer_id as id, c_preferred_cust_flag as flag, d_year as year, sum(ss_ext_list_price - ss_ext_discount_amt) as total, 's' as channel
 	from customer, store_sales, date_dim

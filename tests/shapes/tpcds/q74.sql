@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 74: a CTE of two channels' maxima per customer, joined with itself four times.
--- offloaded: 4
+-- offloaded: 1
 with totals as (
 	select c_customer_id as id, c_first_name as first_name, c_last_name as last_name, d_year as year, max(ss_net_paid) as total, 's' as channel
 	from customer, store_sales, date_dim
