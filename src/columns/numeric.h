@@ -20,6 +20,13 @@
 #define GC_IS_TOASTED(value) \
 	(VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
 
+/* The scale that a numeric's typmod says, which may be negative; `none` if it says nothing. */
+static inline int
+gc_typmod_scale(int32 typmod, int none)
+{
+	return typmod < (int32) VARHDRSZ ? none : (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+}
+
 /* Numeric as an integer times 10^-dscale; false for NaN, infinity, overflow. */
 extern bool gc_numeric_to_int128(Datum numeric, i128 *value, int16 *dscale);
 extern bool gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale);

@@ -82,15 +82,6 @@ gc_serve_noted(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed
 	return true;
 }
 
-static void
-mix(GcHash *h, const void *bytes, Size n)
-{
-	GcHash		x = gc_hash_bytes(bytes, n, h->h[0]);
-
-	h->h[0] = x.h[0] ^ h->h[1];
-	h->h[1] = x.h[1] + h->h[0];
-}
-
 GcHash
 gc_served_hash(const GcServed *served)
 {
@@ -103,9 +94,9 @@ gc_served_hash(const GcServed *served)
 		const GcServedChunk *chunk = &served->chunks[k];
 		const uint32 what[2] = {chunk->chunk, chunk->nholes};
 
-		mix(&h, what, sizeof(what));
+		gc_hash_mix(&h, what, sizeof(what));
 		if (chunk->nholes > 0)
-			mix(&h, chunk->holes, chunk->nholes * sizeof(GcHole));
+			gc_hash_mix(&h, chunk->holes, chunk->nholes * sizeof(GcHole));
 	}
 	return h;
 }

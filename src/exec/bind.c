@@ -13,9 +13,11 @@
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 
+#include "fetch.h"
 #include "gather.h"
 #include "lookup.h"
 #include "values.h"
+#include "../columns/numeric.h"
 
 /*
  * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is
@@ -46,9 +48,6 @@
 
 #define HASH_GROUPS_MIN			1024
 #define ROWS_MAX				((uint64) 1 << 31)
-
-/* Bits of a row's number in its chunk, in a row id: more where a chunk has more rows. */
-#define LEAST_ROW_BITS			20
 
 /* Room for rows of which the first few are wanted, by kind of device. */
 #define CHOSEN_ROWS				(1 << 19)
@@ -97,8 +96,7 @@ widen_range(GcRange *r, int64 lo, int64 hi)
 static int16
 type_scale(const GcPlanColumn *column)
 {
-	return column->typid == NUMERICOID && column->typmod >= (int32) VARHDRSZ ?
-		(((column->typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 : 0;
+	return column->typid == NUMERICOID ? gc_typmod_scale(column->typmod, 0) : 0;
 }
 
 /* The facts about a column from all chunks that this request reads. */
@@ -141,31 +139,6 @@ column_fact(GcBinding *b, GcInputState *in, int c)
 	return GC_OK;
 }
 
-/* The row ids that an input can have: of rows of its served chunks, and of its private chunk. */
-static GcRowIds
-row_ids(const GcInputState *in)
-{
-	GcRowIds	ids = {.range = {1, 0}};
-	uint32		most = Max(in->private_rows, 1);
-
-	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
-		most = Max(most, in->served.chunks[k].nrows);
-	/* A kernel's text should not change with each page that is added. */
-	for (ids.bits = LEAST_ROW_BITS; (uint64) most > (uint64) 1 << ids.bits;)
-		ids.bits++;
-	if (in->private_rows > 0)
-		widen_range(&ids.range, 0, in->private_rows - 1);
-	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
-	{
-		const int64 first = ((int64) in->served.chunks[k].chunk + 1) << ids.bits;
-
-		widen_range(&ids.range, first, first + Max(in->served.chunks[k].nrows, 1) - 1);
-	}
-	if (ids.range.lo > ids.range.hi)
-		ids.range = (GcRange) {0, 0};
-	return ids;
-}
-
 static GcCode
 column_facts(GcBinding *b)
 {
@@ -175,7 +148,7 @@ column_facts(GcBinding *b)
 	{
 		if (gc_inputs(b->program)[i].groups_of)
 			continue;
-		b->row_ids[i] = row_ids(&b->node->inputs[i]);
+		b->row_ids[i] = gc_row_ids(&b->node->inputs[i]);
 		for (int c = 0; c < b->node->inputs[i].ncols && code == GC_OK; c++)
 			code = column_fact(b, &b->node->inputs[i], c);
 	}

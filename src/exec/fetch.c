@@ -14,6 +14,33 @@
  */
 #include "fetch.h"
 
+/* Bits of a row's number in its chunk, in a row id: more where a chunk has more rows. */
+#define LEAST_ROW_BITS			20
+
+GcRowIds
+gc_row_ids(const GcInputState *in)
+{
+	const uint32 nchunks = in->dir ? in->served.nchunks : 0;
+	uint32		most = Max(in->private_rows, 1);
+	GcRowIds	ids = {0};
+
+	for (uint32 k = 0; k < nchunks; k++)
+		most = Max(most, in->served.chunks[k].nrows);
+	/* A kernel's text should not change with each page that is added. */
+	for (ids.bits = LEAST_ROW_BITS; (uint64) most > (uint64) 1 << ids.bits;)
+		ids.bits++;
+	if (in->private_rows > 0)
+		ids.range.hi = in->private_rows - 1;
+	for (uint32 k = 0; k < nchunks; k++)
+	{
+		const int64 first = ((int64) in->served.chunks[k].chunk + 1) << ids.bits;
+
+		ids.range.lo = k == 0 && in->private_rows == 0 ? first : Min(ids.range.lo, first);
+		ids.range.hi = Max(ids.range.hi, first + Max(in->served.chunks[k].nrows, 1) - 1);
+	}
+	return ids;
+}
+
 /* The code of a row of a cell. */
 static uint64
 cell_code(const GcCol *col, uint32 row)

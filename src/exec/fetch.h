@@ -12,6 +12,9 @@
 
 #include "exec.h"
 
+/* The row ids that an input can have: of rows of its served chunks, and of its private chunk. */
+extern GcRowIds gc_row_ids(const GcInputState *in);
+
 /*
  * Raw value of a column of the program in the row with an id (gc_tile.h, GC_ROW_ID); false if it is
  * NULL.  The request's slot and guard are held.

@@ -270,15 +270,6 @@ write_list(GcBinding *b, int i, Cursor *c, GcListValue *v)
  *-------------------------------------------------------------------------
  */
 
-static void
-mix(GcHash *h, const void *bytes, Size n)
-{
-	GcHash		x = gc_hash_bytes(bytes, n, h->h[0]);
-
-	h->h[0] = x.h[0] ^ h->h[1];
-	h->h[1] = x.h[1] + h->h[0];
-}
-
 /* Which of the pipeline's steps probes the build. */
 static u16
 probe_number(GcBinding *b, const GcPPipeline *pl, u16 build)
@@ -301,7 +292,7 @@ mix_payload(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 payload)
 	u16			build = gc_payloads(b->program)[payload].build;
 	u16			where[2] = {probe_number(b, pl, build), payload - gc_builds(b->program)[build].first_payload};
 
-	mix(h, where, sizeof(where));
+	gc_hash_mix(h, where, sizeof(where));
 }
 
 /* Mix in an expression tree of pipeline pl, without the program's own numbering. */
@@ -314,34 +305,32 @@ mix_expr(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 e)
 
 	x.ref = 0;
 	x.arg[0] = x.arg[1] = x.arg[2] = 0;
-	mix(h, &x, sizeof(x));
+	gc_hash_mix(h, &x, sizeof(x));
 	switch (x.op)
 	{
 		case GC_OP_COLUMN:
-			mix(h, &gc_columns(b->program)[ref].attnum, sizeof(i16));
+			gc_hash_mix(h, &gc_columns(b->program)[ref].attnum, sizeof(i16));
 			break;
 		case GC_OP_PARAM:
-			mix(h, &b->params[ref], sizeof(GcParamValue));
+			gc_hash_mix(h, &b->params[ref], sizeof(GcParamValue));
 			break;
 		case GC_OP_LUT:
-			mix(h, &b->lookups[ref]->hash, sizeof(GcHash));
+			gc_hash_mix(h, &b->lookups[ref]->hash, sizeof(GcHash));
 			break;
 		case GC_OP_IN:
-			mix(h, b->lists[ref] ? b->lists[ref] : (void *) "", b->list_counts[ref] * sizeof(int64));
+			gc_hash_mix(h, b->lists[ref] ? b->lists[ref] : (void *) "", b->list_counts[ref] * sizeof(int64));
 			break;
 		case GC_OP_PAYLOAD:
 			mix_payload(b, h, pl, ref);
 			break;
-		case GC_OP_CALL:
-		case GC_OP_ROUND:
-		case GC_OP_SET:
-			mix(h, &ref, sizeof(ref));
-			break;
 		case GC_OP_OUTER:
 			ref = probe_number(b, pl, ref);
-			mix(h, &ref, sizeof(ref));
+			gc_hash_mix(h, &ref, sizeof(ref));
 			break;
-		default:
+		case GC_OP_ROW_ID:		/* of the pipeline's own input */
+			break;
+		default:				/* a function, a round, a set; others have none */
+			gc_hash_mix(h, &ref, sizeof(ref));
 			break;
 	}
 	for (int i = 0; i < 3; i++)
@@ -360,12 +349,12 @@ mix_rows(GcHash *h, const GcInputState *in)
 {
 	if (in->private || in->dir == NULL)
 		return false;
-	mix(h, &in->dir->id, sizeof(in->dir->id));
+	gc_hash_mix(h, &in->dir->id, sizeof(in->dir->id));
 	if (!in->served.complete)
 	{
 		const GcHash rows = gc_served_hash(&in->served);
 
-		mix(h, &rows, sizeof(rows));
+		gc_hash_mix(h, &rows, sizeof(rows));
 	}
 	return true;
 }
@@ -387,22 +376,22 @@ share_hash(GcBinding *b, int i)
 
 	if (gc_has_arms(b->program, build->pipeline) || !mix_rows(&h, in))
 		return none;
-	mix(&h, shape, sizeof(shape));
-	mix(&h, &v->base, sizeof(v->base) + sizeof(v->range) + sizeof(v->cap) + sizeof(v->slots));
+	gc_hash_mix(&h, shape, sizeof(shape));
+	gc_hash_mix(&h, &v->base, sizeof(v->base) + sizeof(v->range) + sizeof(v->cap) + sizeof(v->slots));
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(b->program)[pl->first_step + s];
 
-		mix(&h, &step->type, sizeof(step->type));
+		gc_hash_mix(&h, &step->type, sizeof(step->type));
 		if (step->type == GC_STEP_FILTER)
 		{
 			mix_expr(b, &h, pl, step->expr);
 			continue;
 		}
-		mix(&h, &step->join, sizeof(step->join));
+		gc_hash_mix(&h, &step->join, sizeof(step->join));
 		if (b->builds[step->build].share.h[0] == 0)
 			return none;
-		mix(&h, &b->builds[step->build].share, sizeof(GcHash));
+		gc_hash_mix(&h, &b->builds[step->build].share, sizeof(GcHash));
 		for (int k = 0; k < gc_builds(b->program)[step->build].nkeys; k++)
 			mix_expr(b, &h, pl, gc_refs(b->program)[step->first_key + k]);
 		if (step->expr != GC_NONE)
@@ -415,8 +404,8 @@ share_hash(GcBinding *b, int i)
 		const GcPPayload *pay = &gc_payloads(b->program)[build->first_payload + k];
 
 		mix_expr(b, &h, pl, pay->expr);
-		mix(&h, &pay->nullable, sizeof(pay->nullable));
-		mix(&h, &pay->greatest, sizeof(pay->greatest));
+		gc_hash_mix(&h, &pay->nullable, sizeof(pay->nullable));
+		gc_hash_mix(&h, &pay->greatest, sizeof(pay->greatest));
 	}
 	return h;
 }
@@ -440,15 +429,15 @@ share_request(GcBinding *b)
 		if (!mix_rows(&h, in))
 			return none;
 	}
-	mix(&h, b->params, b->plan->nparams * sizeof(GcParamValue));
+	gc_hash_mix(&h, b->params, b->plan->nparams * sizeof(GcParamValue));
 	for (int i = 0; i < b->plan->nluts; i++)
-		mix(&h, &b->lookups[i]->hash, sizeof(GcHash));
+		gc_hash_mix(&h, &b->lookups[i]->hash, sizeof(GcHash));
 	for (int i = 0; i < b->plan->nlists; i++)
-		mix(&h, b->lists[i] ? b->lists[i] : (void *) "", b->list_counts[i] * sizeof(int64));
-	mix(&h, b->builds, b->program->nbuilds * sizeof(GcBuildValue));
-	mix(&h, b->group_keys, b->program->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
-	mix(&h, b->sinks, b->program->npipelines * sizeof(GcSinkValue));
-	mix(&h, &b->plan->wanted, sizeof(b->plan->wanted));
+		gc_hash_mix(&h, b->lists[i] ? b->lists[i] : (void *) "", b->list_counts[i] * sizeof(int64));
+	gc_hash_mix(&h, b->builds, b->program->nbuilds * sizeof(GcBuildValue));
+	gc_hash_mix(&h, b->group_keys, b->program->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
+	gc_hash_mix(&h, b->sinks, b->program->npipelines * sizeof(GcSinkValue));
+	gc_hash_mix(&h, &b->plan->wanted, sizeof(b->plan->wanted));
 	return h;
 }
 

@@ -21,17 +21,12 @@
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
+#include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
 
 #define UNKNOWN_SCALE	(-1)
 
 static int	known_scale(GcTranslation *tr, int e);
-
-static int
-typmod_scale(int32 typmod)
-{
-	return typmod < (int32) VARHDRSZ ? UNKNOWN_SCALE : (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
-}
 
 /* The scale that the types of an append input's tables say of its column; UNKNOWN_SCALE if they differ. */
 static int
@@ -52,9 +47,9 @@ append_scale(const GcAppend *append, int attnum)
 		if (own <= 0)
 			continue;
 		get_atttypetypmodcoll(part->relid, own, &type, &typmod, &collation);
-		if (typmod_scale(typmod) < 0 || (scale >= 0 && scale != typmod_scale(typmod)))
+		if (gc_typmod_scale(typmod, UNKNOWN_SCALE) < 0 || (scale >= 0 && scale != gc_typmod_scale(typmod, UNKNOWN_SCALE)))
 			return UNKNOWN_SCALE;
-		scale = typmod_scale(typmod);
+		scale = gc_typmod_scale(typmod, UNKNOWN_SCALE);
 	}
 	return scale;
 }
@@ -74,7 +69,7 @@ column_scale(GcTranslation *tr, int column)
 	}
 	if (tr->column_leaf[column]->append)
 		return append_scale(tr->column_leaf[column]->append, c->attnum);
-	return typmod_scale(tr->plan->columns[column].typmod);
+	return gc_typmod_scale(tr->plan->columns[column].typmod, UNKNOWN_SCALE);
 }
 
 static int

@@ -33,6 +33,7 @@
 #include "utils/timestamp.h"
 
 #include "unique_key.h"
+#include "../columns/numeric.h"
 #include "../compat.h"
 
 /* Digits before the point that numeric can hold, with a margin; and a number beyond. */
@@ -177,10 +178,10 @@ digits_of(Node *node, const GcQueryLevel *level)
 			room = (GcQueryLevel) {(Query *) ((SubLink *) node)->subselect, level, NULL};
 			return digits_of((Node *) linitial_node(TargetEntry, room.query->targetList)->expr, &room);
 		case T_Var:
-			typmod = ((Var *) node)->vartypmod - VARHDRSZ;
-			/* Precision, less a scale of 11 bits with a sign. */
-			if (typmod >= 0)
-				return ((typmod >> 16) & 0xffff) - (((typmod & 0x7ff) ^ 1024) - 1024);
+			typmod = ((Var *) node)->vartypmod;
+			/* Precision, less the scale. */
+			if (typmod >= (int32) VARHDRSZ)
+				return (((typmod - VARHDRSZ) >> 16) & 0xffff) - gc_typmod_scale(typmod, 0);
 			behind = gc_level_resolve(level, (Var *) node, &room, &inner);
 			return behind ? digits_of(behind, inner) : MANY_DIGITS;
 		case T_RelabelType:

@@ -25,6 +25,7 @@
 #include "utils/timestamp.h"
 
 #include "builder.h"
+#include "../columns/numeric.h"
 #include "../program/functions.h"
 
 /* Numerics have at most this many decimals here. */
@@ -319,7 +320,7 @@ translate_typmod(GcTranslation *tr, const FuncExpr *f, int arg)
 		return gc_refuse(tr, "a numeric is cast to a precision that is not constant");
 	if (typmod < (int32) VARHDRSZ)
 		return arg;
-	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	scale = gc_typmod_scale(typmod, 0);
 	if (scale < 0)
 		return gc_refuse(tr, "numeric with a negative scale is not supported");
 	return gc_build_numeric_cast(tr, arg, ((typmod - VARHDRSZ) >> 16) & 0xffff, scale, 0);

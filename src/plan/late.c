@@ -365,38 +365,33 @@ gc_live_exprs(const GcTranslation *tr)
 	return live;
 }
 
-bool
-gc_column_live(const GcTranslation *tr, const bool *live, int column)
+/* Does an expression that is needed refer to this column, payload or lookup table? */
+static bool
+is_needed(const GcTranslation *tr, const bool *live, GcOp op, int ref)
 {
 	for (int e = 0; e < tr->nexprs; e++)
 	{
-		if (live[e] && tr->pexprs[e].op == GC_OP_COLUMN && tr->pexprs[e].ref == column)
+		if (live[e] && tr->pexprs[e].op == op && tr->pexprs[e].ref == ref)
 			return true;
 	}
 	return false;
 }
 
 bool
+gc_column_live(const GcTranslation *tr, const bool *live, int column)
+{
+	return is_needed(tr, live, GC_OP_COLUMN, column);
+}
+
+bool
 gc_payload_live(const GcTranslation *tr, const bool *live, int payload)
 {
-	for (int e = 0; e < tr->nexprs; e++)
-	{
-		if (live[e] && tr->pexprs[e].op == GC_OP_PAYLOAD && tr->pexprs[e].ref == payload)
-			return true;
-	}
-	return false;
+	return is_needed(tr, live, GC_OP_PAYLOAD, payload);
 }
 
 /* Texts of append inputs that are fetched late need not be made one. */
 bool
 gc_lut_live(const GcTranslation *tr, const bool *live, int lut)
 {
-	if (tr->plan->luts[lut].type != GC_LUT_UNIFY)
-		return true;
-	for (int e = 0; e < tr->nexprs; e++)
-	{
-		if (live[e] && tr->pexprs[e].op == GC_OP_LUT && tr->pexprs[e].ref == lut)
-			return true;
-	}
-	return false;
+	return tr->plan->luts[lut].type != GC_LUT_UNIFY || is_needed(tr, live, GC_OP_LUT, lut);
 }

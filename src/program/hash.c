@@ -41,3 +41,12 @@ gc_hash_bytes(const void *bytes, size_t size, u64 seed)
 	}
 	return hash;
 }
+
+void
+gc_hash_mix(GcHash *hash, const void *bytes, size_t size)
+{
+	GcHash		x = gc_hash_bytes(bytes, size, hash->h[0]);
+
+	hash->h[0] = x.h[0] ^ hash->h[1];
+	hash->h[1] = x.h[1] + hash->h[0];
+}

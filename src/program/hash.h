@@ -22,4 +22,7 @@ typedef struct GcHash
 
 extern GcHash gc_hash_bytes(const void *bytes, size_t size, u64 seed);
 
+/* Mix more bytes into a hash. */
+extern void gc_hash_mix(GcHash *hash, const void *bytes, size_t size);
+
 #endif							/* GC_PROGRAM_HASH_H */

@@ -209,9 +209,8 @@ note_bytes(GcColState *state)
 }
 
 static void
-count_bytes(GcTable *table, u64 bytes)
+count_bytes(GcTable *table)
 {
-	table->bytes += bytes;
 	gc_guard_enter();
 	gc_drop_regions();
 	if (table->state)
@@ -315,18 +314,18 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 				GcEvent **began, u64 *copied, GcError *err)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, i, table->key.col);
-	GcRegion   *region;
+	GcRegion   *region = NULL;
 
+	if (!gc_worker.dev->info.host_memory && (region = region_get(cell, stream, began, copied, err)) == NULL)
+		return false;
+	/* Not before: a chunk with an address counts as readable by kernels. */
 	table->cols[i] = cell->desc;
-	if (!gc_worker.dev->info.host_memory)
+	if (region)
 	{
-		region = region_get(cell, stream, began, copied, err);
-		if (region == NULL)
-			return false;
 		table->regions[i] = region;
 		table->cols[i].data = region->addr;
 		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
-		count_bytes(table, region->bytes);
+		table->bytes += region->bytes;
 	}
 	table->nresident++;
 	table->dirty = true;
@@ -357,17 +356,22 @@ GcCode
 gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *sources, uint32 nsources,
 				  GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
 {
+	const u64	before = table->bytes;
+	bool		ok = true;
+
 	if (!wait_for_upload(table, stream, err))
 		return err->code;
-	for (uint32 s = 0; s < nsources && table->nresident < table->nchunks; s++)
+	for (uint32 s = 0; s < nsources && table->nresident < table->nchunks && ok; s++)
 	{
 		u32			i = sources[s].chunk;
 
-		if ((i & GC_PRIVATE_CHUNK) || table->cols[i].data != 0)
-			continue;
-		if (!table_add_chunk(table, dir, i, stream, began, copied, err))
-			return err->code;
+		if (!(i & GC_PRIVATE_CHUNK) && table->cols[i].data == 0)
+			ok = table_add_chunk(table, dir, i, stream, began, copied, err);
 	}
+	if (table->bytes > before)
+		count_bytes(table);
+	if (!ok)
+		return err->code;
 	if (table->dirty)
 		return gc_worker.ops->copy_in(stream, table->array, table->cols, table->nchunks * sizeof(GcCol), err);
 	return GC_OK;
