@@ -332,6 +332,17 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 	return true;
 }
 
+/* Record that all copies so far are done once the stream is; it has waited for earlier ones. */
+static void
+note_upload(GcTable *table, GcStream *stream)
+{
+	GcEvent    *ready = gc_worker.ops->event(stream, NULL);
+
+	if (table->ready)
+		gc_worker.ops->event_put(gc_worker.dev, table->ready);
+	table->ready = ready;
+}
+
 /*
  * Let the stream wait for what another request is still copying.  Once the copy is done, its event
  * is of no more use.
@@ -371,7 +382,12 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 	if (table->bytes > before)
 		count_bytes(table);
 	if (!ok)
+	{
+		/* Chunks that were added stay. Later users wait for their copies, as for an upload. */
+		if (table->bytes > before)
+			note_upload(table, stream);
 		return err->code;
+	}
 	if (table->dirty)
 		return gc_worker.ops->copy_in(stream, table->array, table->cols, table->nchunks * sizeof(GcCol), err);
 	return GC_OK;
@@ -409,9 +425,7 @@ gc_table_uploaded(GcTable *table, GcStream *stream)
 {
 	if (!table->dirty)
 		return;
-	if (table->ready)
-		gc_worker.ops->event_put(gc_worker.dev, table->ready);
-	table->ready = gc_worker.ops->event(stream, NULL);
+	note_upload(table, stream);
 	table->dirty = table->ready == NULL;
 }
 
