@@ -6,9 +6,9 @@
  * A text program is a list of operations, and behind it their constants.  Operations on texts come
  * first; the last may be one that makes a number or a truth value of the text.  The text at hand is a
  * part of the value that the program began with, between two constants that were concatenated.  All
- * parts are whole characters.  Nothing is written, so a program needs no memory of its own.
+ * parts are whole characters.  Nothing is written but a digest, so a program needs no other memory.
  *
- * The server includes this file as well, behind gc_like.h.  It defines GC_FN before that.
+ * The server includes this file as well, behind gc_like.h and gc_md5.h.  It defines GC_FN before that.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,6 +21,7 @@
 #define GC_TEXT_FOLD		6		/* ASCII letters: a is GC_TEXT_TO_UPPER or GC_TEXT_TO_LOWER */
 #define GC_TEXT_PREPEND		7		/* constant || text; a bytes at `at` */
 #define GC_TEXT_APPEND		8		/* text || constant */
+#define GC_TEXT_MD5			9		/* its digest, in place of the text */
 
 /* Operations that end a program. */
 #define GC_TEXT_LENGTH		16		/* in characters */
@@ -56,6 +57,7 @@ typedef struct GcText
 	u64			n;
 	u64			nafter;
 	u32			fold;
+	u8			digest[GC_MD5_DIGITS];	/* what s is behind GC_TEXT_MD5 */
 } GcText;
 
 GC_FN u32
@@ -190,6 +192,57 @@ gc_text_trim(GcText *t, u32 sides, u32 utf8)
 		if (t->nafter + t->n == 0)
 			t->nbefore -= gc_text_blanks_last(t->before, t->nbefore);
 	}
+}
+
+/*-------------------------------------------------------------------------
+ * Digest
+ *-------------------------------------------------------------------------
+ */
+
+/* Word i of the padded message: the text, a one bit, zeros, and behind them its length in bits. */
+GC_FN u32
+gc_text_md5_word(const GcText *t, u64 n, u64 i, u64 last)
+{
+	u32			word = 0;
+
+	if (i * 4 + 8 >= last)
+		return (u32) (n * 8 >> (i * 4 + 8 == last ? 0 : 32));
+	if (i * 4 > n)
+		return 0;
+	for (u32 b = 0; b < 4; b++)
+	{
+		u64			at = i * 4 + b;
+
+		word |= (at < n ? gc_text_byte(t, at) : at == n ? 0x80u : 0u) << 8 * b;
+	}
+	return word;
+}
+
+GC_FN void
+gc_text_md5(GcText *t)
+{
+	const u64	n = gc_text_bytes(t);
+	const u64	last = (n + 8) / GC_MD5_BLOCK * GC_MD5_BLOCK + GC_MD5_BLOCK;
+	u32			state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+
+	for (u64 block = 0; block < last; block += GC_MD5_BLOCK)
+	{
+		u32			w[16];
+
+		for (u32 i = 0; i < 16; i++)
+			w[i] = gc_text_md5_word(t, n, block / 4 + i, last);
+		gc_md5_block(state, w);
+	}
+	for (u32 i = 0; i < GC_MD5_DIGITS; i++)
+	{
+		u32			digit = state[i / 8] >> (i % 8 / 2 * 8 + (i % 2 ? 0 : 4)) & 15;
+
+		t->digest[i] = (u8) (digit < 10 ? '0' + digit : 'a' + digit - 10);
+	}
+	t->s = t->digest;
+	t->n = GC_MD5_DIGITS;
+	t->nbefore = t->nafter = 0;
+	t->fold = 0;
 }
 
 /*-------------------------------------------------------------------------
@@ -339,6 +392,9 @@ gc_text_execute(GcText *t, const u8 *program, u32 n, u32 utf8)
 			case GC_TEXT_APPEND:
 				t->after = program + op->at;
 				t->nafter = op->a;
+				break;
+			case GC_TEXT_MD5:
+				gc_text_md5(t);
 				break;
 			default:
 				return gc_text_end(t, op, program + op->at, utf8);

@@ -30,6 +30,9 @@ SELECT * FROM check_all('{words,crowd}', '{t,v,c,p}', '{"SELECT count(*), sum(id
 SELECT * FROM check_all('{words,crowd}', '{c,v,t,p}', '{"SELECT count(*), sum(id), max(id) FROM %s WHERE %s"}', '{§ < ''ab'',§ <= ''ab'',§ > ''é'',§ >= ''é'',''b'' > §,§ >= '''',§ < ''日'',"left(§, 2) < ''b''","upper(§) = ''AB''","lower(§) = ''ab''","upper(§) LIKE ''%B''","lower(§) LIKE ''%Zz%''","lower(§) NOT ILIKE ''ZZ%''","lower(''Éa'' || § || ''B'') = ''Éaab''","upper(''a'' || lower(§)) > ''AB''","''a'' || upper(''b'' || §) = ''aBA''","upper(§ || ''é'') IN (''Aé'', ''aé'')"}');
 -- numbers: filtered, summed, grouped by
 SELECT * FROM check_all('{words,crowd}', '{t,v,c,p}', '{"SELECT sum(x), min(x), max(x), count(x) FROM (SELECT %2$s AS x FROM %1$s) AS q","SELECT %2$s AS x, count(*) FROM %1$s GROUP BY 1"}', '{length(§),char_length(§),octet_length(§),"strpos(§, ''a'')","position(''é'' IN §)","strpos(§, ''éb'')","strpos(§, '''')","position(''aa'' IN ''a'' || §)","length(left(§, 4))","octet_length(right(§, 2))","length(§ || ''éé'')","length(trim(§))","length(upper(§))"}');
+-- digests, of texts, of changed texts and of digests
+SELECT * FROM check_all('{words,crowd}', '{c,v,t,p}', '{"SELECT count(*), sum(id), max(id) FROM %s WHERE %s"}', '{"md5(§) = ''0cc175b9c0f1b6a831c399e269772661''","md5(§) < ''8''","left(md5(§), 1) IN (''0'', ''a'', ''f'')","md5(md5(§)) > ''5''","md5(''x'' || § || ''é'') LIKE ''%7''","md5(left(§, 2)) <> md5(''ab'')","''8'' || right(md5(upper(§)), 1) > ''87''","upper(md5(''A'' || lower(§))) ILIKE ''%aA%''","strpos(md5(substr(§, 2)), ''ab'') > 3","md5(§) NOT IN (''d41d8cd98f00b204e9800998ecf8427e'', ''x'')"}');
+SELECT * FROM check_all('{words,crowd}', '{t,c}', '{"SELECT %2$s AS x, count(*), min(id) FROM %1$s GROUP BY 1","SELECT id, %2$s FROM %1$s WHERE id < 30"}', '{"length(md5(§))","md5(left(§, 1)) || ''!''","left(md5(§), 2)"}');
 -- texts: as keys and as results
 SELECT * FROM check_all('{words,crowd}', '{t,v,c,p}', '{"SELECT %2$s AS x, count(*), min(id) FROM %1$s GROUP BY 1","SELECT id, %2$s FROM %1$s WHERE id < 30"}', '{"substring(§, 1, 2)","substring(§, 2)","left(§, -3)","right(§, 1)",upper(§),lower(§),trim(§),"§ || ''é''","''<'' || left(§, 1) || ''>''","upper(left(§, 3)) || ''!''","lower(''A'' || left(§, 1))","left(''é'' || § || ''éé'', -1)","rtrim(left(§, 2))"}');
 -- under other collations equality alone is that of bytes
@@ -53,7 +56,7 @@ BEGIN
 	RETURN 'none';
 END $$;
 SELECT expr, origins(format('SELECT count(*) FROM words WHERE %s', expr)) AS once, origins(format('SELECT count(*) FROM words WHERE %s', expr)) AS again, origins(format('SELECT count(*) FROM crowd WHERE %s', expr)) AS crowd
-FROM unnest('{"left(c, 5) = ''ab100''","upper(c) > ''AB50''","c < ''b1''","c IN (''x'', ''y'')","substr(c, 1, 2) IN (''x'', ''y'')","length(c) = 11","strpos(c, ''00'') = 4","c LIKE ''%77''","initcap(c) = ''x''"}'::text[]) AS expr;
+FROM unnest('{"left(c, 5) = ''ab100''","upper(c) > ''AB50''","c < ''b1''","c IN (''x'', ''y'')","substr(c, 1, 2) IN (''x'', ''y'')","length(c) = 11","strpos(c, ''00'') = 4","c LIKE ''%77''","md5(c) < ''8''","initcap(c) = ''x''"}'::text[]) AS expr;
 SELECT origins('SELECT substring(c, 1, 3), count(*) FROM crowd GROUP BY 1') AS once, origins('SELECT substring(c, 1, 3), count(*) FROM crowd GROUP BY 1') AS again;
 
 -- values that the dictionary does not have yet, and then has

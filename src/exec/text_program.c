@@ -16,6 +16,7 @@
 
 #include "catalog/pg_type.h"
 #include "common/int.h"
+#include "common/md5.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -32,6 +33,7 @@
 #define GC_FN	static inline
 #include "../compat.h"
 #include "../../cuda/gc_like.h"
+#include "../../cuda/gc_md5.h"
 #include "../../cuda/gc_text.h"
 
 #define INTERRUPT_MASK	0xfff
@@ -211,6 +213,22 @@ compile_concatenation(Compiler *c, const char *bytes, int len, bool before)
 	return true;
 }
 
+/* md5_text().  It raises an error where the server's cryptographic library refuses MD5. */
+static bool
+compile_md5(Compiler *c)
+{
+	char		digits[MD5_PASSWD_LEN + 1];
+	const char *problem = NULL;
+
+	if (!pg_md5_hash("", 0, digits, &problem))
+		return false;
+	c->before = c->after = -1;
+	c->cut = false;
+	c->fold = 0;
+	c->added = 0;
+	return add_op(c, GC_TEXT_MD5, 0, 0);
+}
+
 /* A text and a constant, in either order; *len is the constant's. */
 static bool
 compile_with_constant(Compiler *c, List *args, bool padded, const char **bytes, int *len, bool *constant_first)
@@ -258,6 +276,8 @@ compile_text_function(Compiler *c, Oid funcid, Oid collation, List *args)
 			return compile_fold(c, collation, GC_TEXT_TO_UPPER);
 		case F_LOWER_TEXT:
 			return compile_fold(c, collation, GC_TEXT_TO_LOWER);
+		case F_MD5_TEXT:
+			return compile_md5(c);
 		default:
 			return false;
 	}

@@ -25,6 +25,7 @@
 
 #define GC_FN	static inline
 #include "../../cuda/gc_like.h"
+#include "../../cuda/gc_md5.h"
 #include "../../cuda/gc_text.h"
 
 #define NVALUES		3001
@@ -534,6 +535,60 @@ count_wrong_of(GcStream *stream, const Loaded *k, const Program *p)
 	return wrong;
 }
 
+/* The digests that RFC 1321 gives. */
+static void
+test_known_digests(void)
+{
+	static const char *const known[][2] = {
+		{"", "d41d8cd98f00b204e9800998ecf8427e"},
+		{"a", "0cc175b9c0f1b6a831c399e269772661"},
+		{"abc", "900150983cd24fb0d6963f7d28e17f72"},
+		{"message digest", "f96b697d7cb7938d525a2f31aaf161d0"},
+		{"abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"},
+		{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"},
+		{"12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+		"57edf4a22be3c955ac49da2e2107b67a"},
+	};
+
+	for (u32 i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	{
+		GcTextOp	op = {.op = GC_TEXT_MD5};
+		GcText		t = {.s = (const u8 *) known[i][0],.n = strlen(known[i][0])};
+
+		(void) gc_text_execute(&t, (const u8 *) &op, 1, 1);
+		is(t.n == GC_MD5_DIGITS && memcmp(t.s, known[i][1], GC_MD5_DIGITS) == 0, 1, known[i][1]);
+	}
+}
+
+/* Digests of changed texts, of which the first digits are compared: the kernel's against the host's. */
+static int
+count_wrong_digests(GcStream *stream, const Loaded *k)
+{
+	u8			constant[32];
+	u32			n = draw_constant(constant, 0, 3);
+	Program		p = {.utf8 = draw(2)};
+	const i32  *result;
+	int			wrong;
+
+	add_op(&p, GC_TEXT_FOLD, 1 + draw(2), 0);
+	add_constant(&p, add_op(&p, draw(2) ? GC_TEXT_PREPEND : GC_TEXT_APPEND, n, 0), constant, n);
+	if (draw(2))
+		add_op(&p, GC_TEXT_DROP, draw(4), 0);
+	for (u32 i = 1 + draw(2); i > 0; i--)
+		add_op(&p, GC_TEXT_MD5, 0, 0);
+	add_op(&p, draw(2) ? GC_TEXT_KEEP : GC_TEXT_KEEP_LAST, 1 + draw(4), 0);
+	add_constant(&p, add_op(&p, GC_TEXT_COMPARE, 1, GC_TEXT_LESS), "7", 1);
+	result = results(stream, k, &p, 4);
+	wrong = wrong_ends(result, 4);
+	for (int v = 0; v < NVALUES; v++)
+	{
+		GcText		t = {.s = bytes + start[v],.n = start[v + 1] - start[v]};
+
+		wrong += result[v + 1] != gc_text_execute(&t, (const u8 *) &p, p.nops, p.utf8);
+	}
+	return wrong;
+}
+
 static void
 test_kernel(void)
 {
@@ -555,6 +610,11 @@ test_kernel(void)
 		bad += count_wrong(stream, &k, &p) > 0;
 	}
 	is(bad, 0, "patterns with a wrong result");
+	test_known_digests();
+	bad = 0;
+	for (int i = 0; i < 40; i++)
+		bad += count_wrong_digests(stream, &k) > 0;
+	is(bad, 0, "programs of digests with a wrong result");
 	bad = 0;
 	for (int i = 0; i < NPROGRAMS; i++)
 	{
