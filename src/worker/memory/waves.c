@@ -15,7 +15,8 @@
  * stay cached.  Waves never drop what is cached: in a cyclic scan that would be what comes next.  What is in
  * memory when a member begins is visited first, in place.
  *
- * Kernels find the chunks of a wave numbered from 0.  Descriptions of them lie in the member's memory, too.
+ * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
+ * its last, since kernels know chunks by their numbers in the directory.
  *
  * The worker's main thread.  A table's stream lives as long as it has members.  A wave lives until its kernels
  * are done, and holds the regions and the memory that they read.
@@ -33,7 +34,7 @@
 #include "device_memory.h"
 #include "state.h"
 
-/* Chunks of a wave, at most. */
+/* Chunks from a wave's first to its last, at most; and the sources of a member. */
 #define MOST_CHUNKS		64
 
 /* A wave copies about this much, or this part of the pool if that is less; but one chunk at least. */
@@ -49,7 +50,7 @@
 /* A member's memory.  Its member uses it, and so does each wave that reads it. */
 typedef struct Block
 {
-	GcAddr		memory;
+	GcAddr		slot[SLOTS];	/* descriptions of a wave, then columns */
 	int			users;
 } Block;
 
@@ -166,17 +167,36 @@ block_release(Block *block)
 {
 	if (--block->users > 0)
 		return;
-	gc_device_free(block->memory);
+	for (int i = 0; i < SLOTS; i++)
+		gc_device_free(block->slot[i]);
 	pfree(block);
 }
 
-/* Get memory for two waves: as large as is of use, or else of one chunk each. */
+/* Get memory for two waves with so many bytes of columns each. */
+static Block *
+get_block(int ncolumns, u64 room)
+{
+	Block	   *block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
+
+	block->users = 1;
+	for (int i = 0; i < SLOTS; i++)
+	{
+		block->slot[i] = gc_device_alloc(described_bytes(ncolumns) + room);
+		if (block->slot[i] == 0)
+		{
+			block_release(block);
+			return NULL;
+		}
+	}
+	return block;
+}
+
+/* Get memory for waves that are as large as is of use, or else of one chunk each. */
 static bool
 get_memory(GcWaveMember *m, const GcDirectory *dir, GcError *err)
 {
 	u64			most = 0,
 				all = 0;
-	GcAddr		memory;
 
 	for (u32 s = 0; s < m->nsources; s++)
 	{
@@ -188,20 +208,15 @@ get_memory(GcWaveMember *m, const GcDirectory *dir, GcError *err)
 		all += bytes;
 	}
 	m->room = Max(most, Min(align_up(all / 4), Min(WAVE_BYTES, gc_pool_size(gc_worker.pool) / WAVE_PART)));
-	memory = gc_device_alloc(SLOTS * (described_bytes(m->ncolumns) + m->room));
-	if (memory == 0 && m->room > most)
+	m->block = get_block(m->ncolumns, m->room);
+	if (m->block == NULL && m->room > most)
 	{
 		m->room = most;
-		memory = gc_device_alloc(SLOTS * (described_bytes(m->ncolumns) + m->room));
+		m->block = get_block(m->ncolumns, m->room);
 	}
-	if (memory == 0)
-	{
+	if (m->block == NULL)
 		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for two waves of %llu kB.", (unsigned long long) m->room / 1024);
-		return false;
-	}
-	m->block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
-	*m->block = (Block) {.memory = memory,.users = 1};
-	return true;
+	return m->block != NULL;
 }
 
 static WaveTable *
@@ -475,7 +490,7 @@ has_room(WaveTable *t, u32 chunk)
 static GcAddr
 slot_of(const GcWaveMember *m, const Wave *w)
 {
-	return m->block->memory + w->number % SLOTS * (described_bytes(m->ncolumns) + m->room);
+	return m->block->slot[w->number % SLOTS];
 }
 
 /* Have one column of a chunk in memory: where it is, where there is memory to spare, or in the member's. */
@@ -559,6 +574,13 @@ add_chunk(Wave *w, GcWaveMember *m, WaveChunk *wc, GcError *err)
 	return code;
 }
 
+/* May the chunk be the wave's next? */
+static bool
+in_reach(const Wave *w, u32 chunk)
+{
+	return w->nchunks == 0 || (chunk > w->chunks[w->nchunks - 1].chunk && chunk < w->chunks[0].chunk + MOST_CHUNKS);
+}
+
 static WaveChunk *
 new_chunk(Wave *w, u32 chunk)
 {
@@ -581,6 +603,8 @@ choose_resident(Wave *w, GcWaveMember *m, GcError *err)
 
 		if (!m->to_do[m->looked_at])
 			continue;
+		if (!(chunk & GC_PRIVATE_CHUNK) && !in_reach(w, chunk))
+			break;
 		if (chunk & GC_PRIVATE_CHUNK)
 			serve(w, m, m->looked_at, NULL);
 		else if (missing_bytes(m, chunk) == 0)
@@ -600,7 +624,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 	const u32	at = t->at;
 	GcCode		code = GC_OK;
 
-	for (u32 i = 0; i < nchunks && w->nchunks < MOST_CHUNKS && w->bytes < leader->room && code == GC_OK; i++)
+	for (u32 i = 0; i < nchunks && w->bytes < leader->room && code == GC_OK; i++)
 	{
 		const u32	chunk = (at + i) % nchunks;
 		dlist_iter	iter;
@@ -608,7 +632,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 
 		if (!wants(leader, chunk))
 			continue;
-		if (!has_room(t, chunk))
+		if (!in_reach(w, chunk) || !has_room(t, chunk))
 			break;
 		t->at = (chunk + 1) % nchunks;
 		wc = new_chunk(w, chunk);
@@ -658,7 +682,9 @@ static GcCode
 describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *columns, GcError *err)
 {
 	const GcWaveMember *m = s->member;
-	const u64	bytes = s->n * (sizeof(GcSource) + m->ncolumns * sizeof(GcCol));
+	const u32	first = w->nchunks > 0 ? w->chunks[0].chunk : 0;
+	const u32	nchunks = w->nchunks > 0 ? w->chunks[w->nchunks - 1].chunk - first + 1 : 0;
+	const u64	bytes = s->n * sizeof(GcSource) + (u64) m->ncolumns * nchunks * sizeof(GcCol);
 	char	   *from = palloc0(bytes);
 	GcSource   *sources = (GcSource *) from;
 	GcCol	   *cols = (GcCol *) (sources + s->n);
@@ -668,13 +694,11 @@ describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *colum
 	{
 		sources[i] = m->sources[s->source[i]];
 		part->rows += sources[i].nrows;
-		if (s->chunk[i])
-			sources[i].chunk = i;
 		for (int c = 0; c < m->ncolumns && s->chunk[i]; c++)
 		{
 			const GcChunkColumn *of = GC_CELL(m->dir, s->chunk[i]->chunk, m->columns[c]);
 			const Cell *cell = find_cell(s->chunk[i], m->columns[c]);
-			GcCol	   *col = &cols[c * s->n + i];
+			GcCol	   *col = &cols[c * nchunks + s->chunk[i]->chunk - first];
 
 			*col = of->desc;
 			col->data = cell->addr;
@@ -683,8 +707,9 @@ describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *colum
 			part->shared += cell->readers > 1 ? cell->copied : 0;
 		}
 	}
+	/* The address of chunk 0's description, which is there or not. */
 	for (int c = 0; c < m->ncolumns; c++)
-		columns[c] = part->sources + s->n * sizeof(GcSource) + (u64) c * s->n * sizeof(GcCol);
+		columns[c] = part->sources + s->n * sizeof(GcSource) + ((u64) c * nchunks - first) * sizeof(GcCol);
 	return gc_worker.ops->copy_in(t->copies, part->sources, from, bytes, err);
 }
 

@@ -21,10 +21,10 @@ typedef struct GcWaveMember GcWaveMember;
 /* What of a member's scan a wave serves: to be launched on the member's stream. */
 typedef struct GcWavePart
 {
-	GcAddr		sources;		/* GcSource[nsources], whose chunks are numbered within the wave */
+	GcAddr		sources;		/* GcSource[nsources] */
 	u32			nsources;
 	u64			rows;
-	const GcAddr *columns;		/* GcCols of these chunks, per column of the member */
+	const GcAddr *columns;		/* GcCols, of these chunks only, per column of the member */
 	bool		last;			/* no other wave serves this scan */
 	u64			copied;			/* bytes copied that it reads, and of those which others read, too */
 	u64			shared;
