@@ -18,7 +18,7 @@ BEGIN
 END $$;
 
 ----------------------------------------------------------------------
--- Hot pages, and requests in passes
+-- Hot pages, and requests in passes and in waves
 ----------------------------------------------------------------------
 
 DROP VIEW gpuconc_cache;
@@ -67,6 +67,7 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT key_group_scans bigint, OUT key_group_mismatches bigint,
 	OUT direct_lookups bigint, OUT packed_row_scans bigint,
 	OUT in_passes bigint, OUT lookups_made bigint, OUT lookups_shared bigint,
+	OUT waves bigint, OUT wave_bytes bigint, OUT wave_bytes_shared bigint,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -101,6 +102,9 @@ SELECT s.requests,
 	s.in_passes,
 	s.lookups_made,
 	s.lookups_shared,
+	s.waves,
+	s.wave_bytes,
+	s.wave_bytes_shared,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;
 

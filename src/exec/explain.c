@@ -272,6 +272,21 @@ explain_lookups(const GcScanStats *s, ExplainState *es)
 		ExplainPropertyText("Lookup Tables", buf.data, es);
 }
 
+/* Waves of the last execution, whose columns did not fit into device memory. */
+static void
+explain_waves(const GcRunInfo *r, ExplainState *es)
+{
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyUInteger("Waves", NULL, r->waves, es);
+		ExplainPropertyUInteger("Waves Copied", "kB", r->wave_bytes / 1024, es);
+		ExplainPropertyUInteger("Waves Shared", "kB", r->wave_bytes_shared / 1024, es);
+	}
+	else if (r->waves > 0)
+		ExplainPropertyText("Waves", psprintf("%u (copied " UINT64_FORMAT " kB, shared " UINT64_FORMAT " kB)", r->waves,
+											  (uint64) r->wave_bytes / 1024, (uint64) r->wave_bytes_shared / 1024), es);
+}
+
 static void
 explain_run(GcScanState *node, ExplainState *es)
 {
@@ -287,6 +302,7 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyUInteger("Delta Rows", NULL, s->rows_delta, es);
 	if (r->passes > 1 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyUInteger("Passes", NULL, r->passes, es);
+	explain_waves(r, es);
 	ExplainPropertyFloat("Kernel Time", "ms", r->run_ms, 3, es);
 	ExplainPropertyText("Schedule", gc_schedule_name(r->policy), es);
 	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);

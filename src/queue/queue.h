@@ -170,6 +170,9 @@ typedef struct GcRunInfo
 	u64			copied_bytes;
 	u64			read_bytes;		/* encoded column bytes of the main scan */
 	u32			passes;			/* the most launches of one kernel for parts of builds or groups */
+	u32			waves;			/* of chunks, that its pipelines were scanned in */
+	u64			wave_bytes;		/* copied for those */
+	u64			wave_bytes_shared;	/* of these, what other requests read, too */
 	u32			kernels;		/* launched */
 	u32			compiled;		/* kernels compiled for this request */
 	u32			from_disk;		/* kernels loaded from the disk cache */
@@ -302,6 +305,9 @@ typedef struct GcStats
 	pg_atomic_uint64 in_passes;		/* requests that ran in passes, for want of device memory */
 	pg_atomic_uint64 lookups_made;	/* lookup tables that PostgreSQL filled, in part or as a whole */
 	pg_atomic_uint64 lookups_shared;	/* tables that requests found complete in shared memory */
+	pg_atomic_uint64 waves;			/* of chunks, of tables that do not fit into device memory */
+	pg_atomic_uint64 wave_bytes;	/* copied for those */
+	pg_atomic_uint64 wave_bytes_shared;	/* of these, what several requests read */
 	TimestampTz reset_at;
 } GcStats;
 

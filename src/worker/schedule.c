@@ -23,6 +23,7 @@
 #include "run/demand.h"
 #include "run/launch.h"
 #include "run/run.h"
+#include "run/wave_scan.h"
 #include "share/share.h"
 
 /*
@@ -191,9 +192,9 @@ collect(List *runs)
 			decision.others++;
 			shared += run->launch && run->launch->fused;
 		}
-		if (run->state == RUN_RUNNING)
+		if (run->state == RUN_RUNNING && !gc_run_in_waves(run))
 			add_active(run->launch);
-		else if (run->state == RUN_READY && decision.ncandidates < GC_MAX_CANDIDATES &&
+		else if (run->state == RUN_READY && !gc_run_in_waves(run) && decision.ncandidates < GC_MAX_CANDIDATES &&
 				 (run->released || gc_requests_held() == 0))
 			add_item(run, has_peers);
 	}
@@ -347,6 +348,39 @@ start_batch(float decision_us)
 	gc_batch_release(batch);
 }
 
+/*
+ * Start the requests whose main pipelines are scanned in waves.  They wait for copies most of the time, so
+ * nothing is to be decided for them, and other kernels are scheduled as if they were not there.
+ */
+static bool
+start_waves(List *runs)
+{
+	bool		any = false;
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		GcRun	   *run = lfirst(lc);
+		GcRunInfo  *info = gc_slot_run_info(run->slot);
+		GcPipelineKernel *k;
+
+		if (run->leader || run->state != RUN_READY || !gc_run_in_waves(run) || (!run->released && gc_requests_held() > 0))
+			continue;
+		k = gc_run_own_kernel(run);
+		run->launch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcMainLaunch));
+		run->launch->users = run->launch->runs = run->launch->members = 1;
+		run->launch->registers = k->info.registers;
+		run->launch->grid = gc_run_whole_grid(run, run->p->npipelines - 1, k, gc_run_ntiles(run));
+		INSTR_TIME_SET_CURRENT(run->launch->started);
+		info->scan_members = 1;
+		info->policy = gc_schedule;
+		if (gc_run_start_main(run, k, &run->launch->grid, 0) != GC_OK)
+			gc_run_fail_start(run);
+		any = true;
+	}
+	return any;
+}
+
 bool
 gc_schedule_due(List *runs)
 {
@@ -371,18 +405,20 @@ bool
 gc_schedule_runs(List *runs)
 {
 	instr_time	began;
+	bool		waves;
 
 	if (held_back(runs))
 		return false;
 	INSTR_TIME_SET_CURRENT(began);
+	waves = start_waves(runs);
 	collect(runs);
 	if (decision.ncandidates == 0 || wait_for_kernels())
-		return false;
+		return waves;
 	decide();
 	if (decision.decision.nstarts > 0)
 		start_batch(gc_us_since(began));
 	/* Kernels for later scans are asked for last, so that the device does not wait for that. */
 	if (!gc_sharing_forced())
 		gc_share_improve();
-	return decision.decision.nstarts > 0;
+	return waves || decision.decision.nstarts > 0;
 }

@@ -33,17 +33,17 @@
 /* Longest range of the arena that dropped ids are taken in at once. */
 #define DROP_BATCH	256
 
-typedef struct GcRegion
+struct GcRegion
 {
 	u64			id;				/* key */
 	GcAddr		addr;
 	u64			bytes;
-	u32			tables;
+	u32			tables;			/* that refer to it, and waves */
 	bool		dropped;		/* the host copy is gone */
 	GcEvent	   *ready;			/* follows its upload; NULL: that is known to be done */
 	dlist_node	orphan;			/* in orphans, if tables is 0 */
 	u64			last_used;		/* of an orphan */
-} GcRegion;
+};
 
 typedef struct TableKey
 {
@@ -145,40 +145,26 @@ wait_for_region(GcRegion *region, GcStream *stream, GcError *err)
 	return true;
 }
 
-/* The device copy of a chunk's column, made now if there is none. */
+static u64
+bytes_of(const GcChunkColumn *cell)
+{
+	return cell->data_bytes + cell->null_bytes;
+}
+
+/* Make a region in memory that was allocated for it, and queue its copy; NULL: the memory is free again. */
 static GcRegion *
-region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
+region_make(const GcChunkColumn *cell, GcAddr addr, GcStream *stream, GcError *err)
 {
 	u64			id = cell->obj.region_id;
-	u64			bytes = cell->data_bytes + cell->null_bytes;
-	GcRegion   *region = hash_search(regions, &id, HASH_FIND, NULL);
-	GcAddr		addr;
+	GcRegion   *region;
 
-	if (region)
-	{
-		if (!wait_for_region(region, stream, err))
-			return NULL;
-		if (region->tables++ == 0)
-			dlist_delete(&region->orphan);
-		return region;
-	}
-	addr = gc_device_alloc(bytes);
-	if (addr == 0)
-	{
-		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a column chunk of %llu kB.",
-				(unsigned long long) bytes / 1024);
-		return NULL;
-	}
-	if (began && *began == NULL)
-		*began = gc_worker.ops->event_timed(stream, NULL);
-	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, bytes, err) != GC_OK)
+	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, bytes_of(cell), err) != GC_OK)
 	{
 		gc_device_free(addr);
 		return NULL;
 	}
-	*copied += bytes;
 	region = hash_search(regions, &id, HASH_ENTER, NULL);
-	*region = (GcRegion) {.id = id,.addr = addr,.bytes = bytes,.tables = 1};
+	*region = (GcRegion) {.id = id,.addr = addr,.bytes = bytes_of(cell),.tables = 1};
 	region->ready = gc_worker.ops->event(stream, err);
 	if (region->ready == NULL)
 	{
@@ -186,6 +172,79 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *co
 		return NULL;
 	}
 	note_regions();
+	return region;
+}
+
+bool
+gc_region_there(const GcChunkColumn *cell)
+{
+	u64			id = cell->obj.region_id;
+
+	return hash_search(regions, &id, HASH_FIND, NULL) != NULL;
+}
+
+GcCode
+gc_region_take(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err)
+{
+	u64			id = cell->obj.region_id;
+
+	*region = hash_search(regions, &id, HASH_FIND, NULL);
+	if (*region == NULL)
+		return GC_OK;
+	if (!wait_for_region(*region, stream, err))
+	{
+		*region = NULL;
+		return err->code;
+	}
+	if ((*region)->tables++ == 0)
+		dlist_delete(&(*region)->orphan);
+	return GC_OK;
+}
+
+GcCode
+gc_region_keep(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err)
+{
+	GcAddr		addr = gc_device_alloc_spare(bytes_of(cell));
+
+	*region = addr ? region_make(cell, addr, stream, err) : NULL;
+	return addr && *region == NULL ? err->code : GC_OK;
+}
+
+GcAddr
+gc_region_addr(const GcRegion *region)
+{
+	return region->addr;
+}
+
+void
+gc_region_put(GcRegion *region)
+{
+	region_unref(region, true);
+}
+
+/* The device copy of a chunk's column, made now if there is none. */
+static GcRegion *
+region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
+{
+	GcRegion   *region;
+	GcAddr		addr;
+
+	if (gc_region_take(cell, stream, &region, err) != GC_OK)
+		return NULL;
+	if (region)
+		return region;
+	addr = gc_device_alloc(bytes_of(cell));
+	if (addr == 0)
+	{
+		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a column chunk of %llu kB.",
+				(unsigned long long) bytes_of(cell) / 1024);
+		return NULL;
+	}
+	if (began && *began == NULL)
+		*began = gc_worker.ops->event_timed(stream, NULL);
+	region = region_make(cell, addr, stream, err);
+	if (region)
+		*copied += bytes_of(cell);
 	return region;
 }
 

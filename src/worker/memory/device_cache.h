@@ -18,6 +18,9 @@
 /* A device table: the GcCols of one cached column of one directory. */
 typedef struct GcTable GcTable;
 
+/* A region: the device copy of one column of one chunk. */
+typedef struct GcRegion GcRegion;
+
 /*
  * The table of column `col` of dir, with every chunk of sources[] cached on the device.  Copies that
  * are needed are queued on stream; *copied grows by their bytes.  If began is not NULL and *began is
@@ -35,6 +38,17 @@ extern GcAddr gc_table_array(const GcTable *table);
 /* To be called after the copies were queued: other requests that use the table wait for them. */
 extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);
+
+/*
+ * Regions by themselves, for waves.  gc_region_take: the region of a cell, if there is one (else *region is
+ * NULL).  gc_region_keep: a new one, if memory is to spare; its copy is queued on the stream.  What is
+ * queued on the stream from now on may read it.  It is in use until gc_region_put, and cached from then on.
+ */
+extern bool gc_region_there(const GcChunkColumn *cell);
+extern GcCode gc_region_take(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err);
+extern GcCode gc_region_keep(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err);
+extern GcAddr gc_region_addr(const GcRegion *region);
+extern void gc_region_put(GcRegion *region);
 
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);

@@ -156,6 +156,8 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 				return device_address(src, r->columns[w->index].private_off);
 			if (w->part == GC_COLUMN_PACKED_ROWS)
 				return gc_run_hooks->arg_word(src->share, w);
+			if (src->wave && src->wave[w->index])
+				return src->wave[w->index];
 			return src->tables[w->index] ? gc_table_array(src->tables[w->index]) : 0;
 		case GC_ARG_PARAM:
 			return w->part == 1 ? r->params[w->index].hi : r->params[w->index].lo;

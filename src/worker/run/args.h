@@ -45,6 +45,7 @@ typedef struct GcArgSource
 {
 	const GcRequest *request;
 	GcTable   **tables;			/* per column of the program; NULL: no cached chunk */
+	const GcAddr *wave;			/* of a launch in waves: GcCols, per column of the program */
 	GcBuildTable **builds;		/* per build */
 	const GcAddr *matched;		/* GcRun's */
 	GcDeviceLookup **lookups;	/* per lookup table; NULL: it travels with the request */

@@ -17,6 +17,7 @@
 #include "pairs.h"
 #include "passes.h"
 #include "sinks.h"
+#include "wave_scan.h"
 
 /*-------------------------------------------------------------------------
  * Memory
@@ -235,9 +236,8 @@ gc_run_upload(GcRun *run)
 	return code == GC_OK ? have_lookups(run) : code;
 }
 
-/* Does the pipeline's kernel read this column at all? */
-static bool
-column_is_read(const GcRun *run, int pipeline, int column)
+bool
+gc_run_reads_column(const GcRun *run, int pipeline, int column)
 {
 	const GcPipelineKernel *k = run->kernels[pipeline];
 
@@ -249,9 +249,9 @@ column_is_read(const GcRun *run, int pipeline, int column)
 	return false;
 }
 
-/* Have the columns that a pipeline reads on the device. */
-GcCode
-gc_run_upload_columns(GcRun *run, int pipeline)
+/* Have all of the columns that a pipeline reads on the device. */
+static GcCode
+upload_columns(GcRun *run, int pipeline)
 {
 	const GcRequest *r = run->request;
 	int			input = gc_pipelines(run->p)[pipeline].input;
@@ -264,7 +264,7 @@ gc_run_upload_columns(GcRun *run, int pipeline)
 	{
 		u64			copied = 0;
 
-		if (run->tables[c] || !column_is_read(run, pipeline, c))
+		if (run->tables[c] || !gc_run_reads_column(run, pipeline, c))
 			continue;
 		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, in->nsources,
 									  run->stream, run->copied ? NULL : &run->began, &copied, &run->err);
@@ -276,6 +276,17 @@ gc_run_upload_columns(GcRun *run, int pipeline)
 			info->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
 	}
 	return GC_OK;
+}
+
+/* Have the columns that a pipeline reads on the device, or memory to scan them in waves. */
+GcCode
+gc_run_upload_columns(GcRun *run, int pipeline)
+{
+	if (run->waves[pipeline])
+		return GC_OK;
+	if (gc_wave_scan_wanted(run, pipeline))
+		return gc_wave_scan_make(run, pipeline);
+	return upload_columns(run, pipeline);
 }
 
 GcCode
@@ -359,7 +370,7 @@ describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, 
 	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.timed = part->timed,
 	.before = part->before};
 
-	scan.sources = run->device_part + in->sources_off + part->first * sizeof(GcSource);
+	scan.sources = part->sources ? part->sources : run->device_part + in->sources_off + part->first * sizeof(GcSource);
 	scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	scan.ntiles = part->n * scan.tiles_per_source;
 	if (part->last && run->delivered)
@@ -386,6 +397,7 @@ gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid 
 		run->delivered = run->delivers > 0 && l.blocks > 0;
 	gc_run_arg_source(run, &src);
 	src.pairs = part->pairs;
+	src.wave = part->columns;
 	gc_fill_args(&src, k, &args);
 	args.scan = describe_scan(run, in, part, flags);
 	info->kernels++;
@@ -416,6 +428,15 @@ gc_run_launch_compactor(GcRun *run)
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
 }
 
+GcGrid
+gc_run_whole_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 tiles)
+{
+	const int	threads = Min(k->variant.threads, k->info.max_threads);
+
+	return gc_sched_full(&gc_worker.profile, threads,
+						 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)), tiles);
+}
+
 /* Queue a kernel other than the main one, on the whole device. */
 static GcCode
 launch_whole(GcRun *run, int pipeline, GcAddr flags)
@@ -428,11 +449,11 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
 	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of ? group_blocks(in)
 		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	GcGrid		grid = gc_sched_full(&gc_worker.profile, threads,
-									 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)),
-									 tiles);
+	GcGrid		grid = gc_run_whole_grid(run, pipeline, k, tiles);
 	GcCode		code = gc_run_upload_columns(run, pipeline);
 
+	if (code == GC_OK && run->waves[pipeline])
+		return gc_wave_scan_whole(run->waves[pipeline], flags);
 	if (pairs.slices == 0)
 		return code == GC_OK ? gc_run_launch(run, pipeline, k, &grid, &part, flags) : code;
 	/* In pieces, so that other requests' kernels come between them. */

@@ -39,6 +39,8 @@ typedef struct GcScanPart
 	GcPairs		pairs;			/* of a scan that tries pairs: its units */
 	bool		last;			/* no later launch writes to the sink: this one delivers the
 								 * result, if it can */
+	GcAddr		sources;		/* of a wave: its sources; 0: the input's */
+	const GcAddr *columns;		/* and, per column of the program, its columns */
 } GcScanPart;
 extern GcCode gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
 							const GcScanPart *part, GcAddr flags);
@@ -52,6 +54,12 @@ extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
 extern GcCode gc_run_launch_compactor(GcRun *run);
 extern GcCode gc_run_launch_choice(GcRun *run);
 extern GcCode gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags);
+
+/* The whole device, for so many tiles of a pipeline's kernel. */
+extern GcGrid gc_run_whole_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 tiles);
+
+/* Does the kernel of the pipeline read this column at all? */
+extern bool gc_run_reads_column(const GcRun *run, int pipeline, int column);
 
 /* Tiles of the main pipeline's scan. */
 extern u32	gc_run_ntiles(const GcRun *run);

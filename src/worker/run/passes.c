@@ -203,7 +203,7 @@ split_more(GcPasses *ps)
 bool
 gc_passes_plan(GcPasses *ps, bool columns, bool less)
 {
-	const u64	others = columns ? gc_bytes_of_columns(ps->r) : 0;
+	const u64	others = columns ? gc_bytes_of_waves(ps->r) : 0;
 
 	if (less)
 		ps->limit = Min(ps->limit, LESS(gc_bytes_of_request(ps->r, ps->gather, ps->choose)));

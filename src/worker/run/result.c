@@ -18,6 +18,7 @@
 #include "../memory/state.h"
 #include "launch.h"
 #include "passes.h"
+#include "wave_scan.h"
 
 /*
  * The kernel itself brings a result of at most so many bytes to the host.  Larger results are
@@ -272,8 +273,8 @@ gc_run_note_times(GcRun *run)
 	if (l->ops)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
 	info->run_ms = run->main_us / 1000;
-	/* Between pieces of a scan it did not run: nothing is learned of these times. */
-	if (run->piece.from > 0 || run->passes)
+	/* Between pieces and waves of a scan it did not run: nothing is learned of these times. */
+	if (run->piece.from > 0 || run->passes || gc_run_in_waves(run))
 		run->main_us = l->kernel_us = 0;
 	if (run->began)
 		info->copy_ms = ops->event_ms(run->began, run->copied);

@@ -31,12 +31,16 @@
 #include "passes.h"
 #include "result.h"
 #include "run_kernels.h"
+#include "wave_scan.h"
 
 /* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
 
 /* A request that does not fit is planned so many times with more passes, or more room for each. */
 #define MOST_PLANS		12
+
+/* How often requests have given back what they had on the device. */
+static u64	given_back = 0;
 
 /* Do two requests ask for exactly the same? */
 static bool
@@ -131,6 +135,7 @@ gc_run_start(int slot)
 	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
 	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
 	run->matched = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcAddr));
+	run->waves = MemoryContextAllocZero(cxt, p->npipelines * sizeof(struct GcWaveScan *));
 	run->dicts = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceDict *));
 	run->lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
 	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
@@ -208,6 +213,9 @@ release_device(GcRun *run)
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcEvent	  **events[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
 
+	given_back++;
+	run->streaming = false;
+	gc_wave_scans_leave(run);
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
 		if (run->tables[i])
@@ -308,6 +316,21 @@ has_more_pieces(const GcRun *run)
 	return run->piece.from + run->piece.count < run->pairs.count;
 }
 
+/* All of a pass of the main pipeline, or a piece of it, is queued: queue what comes behind that. */
+static GcCode
+end_queueing(GcRun *run, bool last)
+{
+	GcCode		code;
+
+	if (last)
+		return gc_run_queue_result(run);
+	if (!has_more_pieces(run) && (code = gc_run_launch_rests(run, run->p->npipelines - 1, run->sink)) != GC_OK)
+		return code;
+	run->done = gc_worker.ops->event(run->stream, &run->err);
+	run->state = RUN_RUNNING;
+	return run->done ? GC_OK : run->err.code;
+}
+
 GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile)
 {
@@ -317,6 +340,13 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 	.whole_shared = run->launch->whole_shared,.last = last_pass};
 	GcCode		code;
 
+	if (gc_run_in_waves(run))
+	{
+		gc_wave_scan_begin(run, last_pass);
+		run->streaming = true;
+		run->state = RUN_RUNNING;
+		return GC_OK;
+	}
 	if (run->pairs.slices > 0)
 	{
 		run->piece = gc_pairs_piece(run->request, main, &run->pairs, run->piece.from + run->piece.count,
@@ -329,13 +359,7 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 	if (code != GC_OK)
 		return code;
 	run->launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
-	if (part.last)
-		return gc_run_queue_result(run);
-	if (!has_more_pieces(run) && (code = gc_run_launch_rests(run, main, run->sink)) != GC_OK)
-		return code;
-	run->done = gc_worker.ops->event(run->stream, &run->err);
-	run->state = RUN_RUNNING;
-	return run->done ? GC_OK : run->err.code;
+	return end_queueing(run, part.last);
 }
 
 static void
@@ -372,9 +396,14 @@ nobody_waits(GcRun *run)
 	return true;
 }
 
+/*
+ * Queue what comes before the main kernel.  Where memory runs out, columns are scanned in waves.  If that
+ * is not enough either, the request waits as long as others hold memory; then it has more passes.
+ */
 static bool
 advance_waiting(GcRun *run, int others)
 {
+	const u64	before = given_back;
 	GcCode		code;
 
 	if (nobody_waits(run))
@@ -382,6 +411,8 @@ advance_waiting(GcRun *run, int others)
 		run->state = RUN_FINISHED;
 		return true;
 	}
+	if (others > 0 && run->tried_at == given_back + 1)
+		return false;
 	code = prepare(run);
 	if (code == GC_OK)
 	{
@@ -389,8 +420,19 @@ advance_waiting(GcRun *run, int others)
 		return true;
 	}
 	back_out(run);
+	given_back = before;
+	if (code == GC_DEVICE_MEMORY && !run->all_waves && gc_wave_scan_possible(run))
+	{
+		run->all_waves = true;
+		return true;
+	}
 	if (code == GC_DEVICE_MEMORY && others > 0)
-		return false;			/* try again when another run is done */
+	{
+		/* Try again when another run is done. */
+		run->all_waves = false;
+		run->tried_at = given_back + 1;
+		return false;
+	}
 	if (code != GC_DEVICE_MEMORY || !plan_passes(run, true))
 		run->state = RUN_FINISHED;
 	return true;
@@ -512,6 +554,41 @@ end_run(GcRun *run, GcCode code)
 		gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for parts of unequal size.");
 }
 
+/*
+ * Queue more waves of the main pipeline's scan, and behind the last one what follows.  A request that nobody
+ * waits for takes part in no more waves, and ends when the device is done with those that it has.
+ */
+static bool
+advance_streaming(GcRun *run)
+{
+	bool		moved = false;
+	bool		over = false;
+	GcCode		code = GC_OK;
+	const bool	stop = nobody_waits(run);
+
+	if (stop)
+		gc_wave_scan_stop(run);
+	else
+		code = gc_wave_scan_drive(run, &moved, &over);
+	if (code == GC_OK && stop)
+	{
+		run->streaming = false;
+		run->done = gc_worker.ops->event(run->stream, NULL);
+		code = run->done ? GC_OK : GC_DEVICE_FAILED;
+		moved = true;
+	}
+	else if (code == GC_OK && over)
+	{
+		run->streaming = false;
+		code = end_queueing(run, gc_passes_last(run->passes, run->p->npipelines - 1));
+		moved = true;
+	}
+	if (code == GC_OK)
+		return moved;
+	gc_run_fail_start(run);
+	return true;
+}
+
 static bool
 advance_running(GcRun *run, int others)
 {
@@ -519,12 +596,19 @@ advance_running(GcRun *run, int others)
 	GcCode		code;
 	u64			n;
 
+	if (run->streaming)
+		return advance_streaming(run);
 	/* It comes behind the selection bitmaps, and gc_schedule_due looks for those. */
 	if (run->launch->selection && !run->launch->select_done)
 		return false;
 	code = gc_worker.ops->event_done(run->done, &done, &run->err);
 	if (code == GC_OK && !done)
 		return false;
+	if (code == GC_OK && run->err.code == GC_CANCELLED)
+	{
+		run->state = RUN_FINISHED;
+		return true;
+	}
 	if (code == GC_OK && has_more_pieces(run))
 	{
 		end_piece(run, others);

@@ -81,6 +81,10 @@ typedef struct GcRun
 	GcAddr		top;			/* memory for the choice of the first few (cuda/gc_top.h) */
 	u64			sink_zero;		/* bytes from sink on to be zeroed */
 	u32			pass;			/* of the choice, while it is launched */
+	struct GcWaveScan **waves;	/* per pipeline: its scan in waves (wave_scan.h), or NULL */
+	bool		all_waves;		/* whatever has columns is scanned in waves, since memory ran out */
+	bool		streaming;		/* waves of its main pipeline are still to be queued */
+	u64			tried_at;		/* requests that had given back memory when it last ran out */
 	struct GcPasses *passes;	/* NULL: it fits into device memory, so that there is one pass */
 	int			attempts;		/* to plan these */
 	List	   *parts;			/* GcResult: of the parts of its groups so far */

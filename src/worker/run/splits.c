@@ -16,6 +16,7 @@
 #include "../../device/memory.h"
 #include "../memory/builds.h"
 #include "../memory/state.h"
+#include "../memory/waves.h"
 #include "sinks.h"
 
 /* What takes less than this part of the pool is never split. */
@@ -97,6 +98,37 @@ gc_bytes_of_columns(const GcRequest *r)
 		if (r->columns[c].dir_column >= 0 && r->inputs[column->input].dir)
 			bytes += r->inputs[column->input].rows * (column->width > 0 ? column->width : 8) +
 				(column->nullable ? r->inputs[column->input].rows / 8 : 0);
+	}
+	return bytes;
+}
+
+/* Memory to scan each input's columns in waves, or all of them at once if that takes less. */
+u64
+gc_bytes_of_waves(const GcRequest *r)
+{
+	const GcProgram *p = r->program;
+	u64			bytes = 0;
+
+	for (int i = 0; i < p->ninputs && !gc_worker.dev->info.host_memory; i++)
+	{
+		const GcInputValue *in = &r->inputs[i];
+		const u64	rows = ((u64) in->max_rows + GC_PAD_ROWS - 1) / GC_PAD_ROWS * GC_PAD_ROWS;
+		u64			whole = 0,
+					chunk = 0;
+		int			n = 0;
+
+		for (int c = 0; c < p->ncolumns && in->dir; c++)
+		{
+			const GcPColumn *column = &gc_columns(p)[c];
+			const u64	width = column->width > 0 ? column->width : 8;
+
+			if (column->input != i || r->columns[c].dir_column < 0)
+				continue;
+			whole += in->rows * width + (column->nullable ? in->rows / 8 : 0);
+			chunk += rows * width + (column->nullable ? rows / 8 : 0);
+			n++;
+		}
+		bytes += Min(whole, gc_wave_bytes(chunk, n));
 	}
 	return bytes;
 }

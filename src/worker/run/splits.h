@@ -64,5 +64,6 @@ extern u64	gc_bytes_of_build(const GcRequest *r, int b);
 extern u64	gc_bytes_of_sink(const GcRequest *r, int pipeline, bool gather, bool choose);
 extern u64	gc_bytes_of_request(const GcRequest *r, bool gather, bool choose);
 extern u64	gc_bytes_of_columns(const GcRequest *r);
+extern u64	gc_bytes_of_waves(const GcRequest *r);
 
 #endif							/* GC_SPLITS_H */

@@ -22,6 +22,7 @@
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
+#include "../run/wave_scan.h"
 
 /* Columns with more values than this have no predicate table. */
 #define MAX_VALUES			((u64) 1 << 22)
@@ -353,7 +354,7 @@ has_shape(const GcRun *run)
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
 	/* Of UNION ALL only one arm's scan could be shared. */
-	return run->scan != 0 && run->pairs.slices == 0 && run->passes == NULL && !gc_has_arms(run->p, run->p->npipelines - 1) &&
+	return run->scan != 0 && run->pairs.slices == 0 && run->passes == NULL && !gc_run_in_waves(run) && !gc_has_arms(run->p, run->p->npipelines - 1) &&
 		run->main->sink != GC_SINK_BUILD && in->nsources > in->nalone;
 }
 

@@ -1,0 +1,182 @@
+/*-------------------------------------------------------------------------
+ *
+ * wave_scan.c
+ *	  The scan of a pipeline in waves: which pipelines, and the launch of a wave's part.
+ *
+ * A pipeline is scanned in waves if the columns, builds and sinks of the request do not fit into the
+ * device's memory together, or if memory ran out.  A launch for a wave is one for a part of the sources, which
+ * adds to the pipeline's sink.  A main pipeline has its waves queued while the request is RUNNING, few at a
+ * time.  Any other pipeline is queued as a whole.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "wave_scan.h"
+
+#include "../../device/memory.h"
+#include "../memory/state.h"
+#include "../memory/waves.h"
+#include "launch.h"
+#include "pairs.h"
+#include "splits.h"
+
+struct GcWaveScan
+{
+	GcRun	   *run;
+	int			pipeline;
+	GcWaveMember *member;
+	GcAddr		flags;
+	bool		last;			/* nothing writes to the sink behind this scan */
+	int			ncolumns;
+	int			columns[GC_MAX_COLUMNS];	/* of the program */
+	GcAddr		addresses[GC_MAX_COLUMNS];	/* per column of the program */
+};
+
+/* Has the pipeline cached columns, of which kernels can take any part? */
+static bool
+may_be(const GcRun *run, int pipeline)
+{
+	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
+	const GcPInput *in = &gc_inputs(run->p)[pl->input];
+
+	return !gc_worker.dev->info.host_memory && run->request->inputs[pl->input].dir && !in->groups_of &&
+		!in->unmatched_of && gc_pairs_of(run->request, pipeline).slices == 0;
+}
+
+bool
+gc_wave_scan_possible(const GcRun *run)
+{
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (may_be(run, n))
+			return true;
+	}
+	return false;
+}
+
+/* Where not all fits, the main pipeline goes in waves, whose columns take most. */
+bool
+gc_wave_scan_wanted(const GcRun *run, int pipeline)
+{
+	if (!may_be(run, pipeline))
+		return false;
+	return run->all_waves || (pipeline == run->p->npipelines - 1 &&
+							  gc_bytes_of_request(run->request, run->gather, run->choose) +
+							  gc_bytes_of_columns(run->request) > gc_pool_size(gc_worker.pool));
+}
+
+/* Launch the pipeline's kernel for a wave. */
+static GcCode
+launch_wave(void *arg, const GcWavePart *part, GcError *err)
+{
+	GcWaveScan *scan = arg;
+	GcRun	   *run = scan->run;
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcPipelineKernel *k = run->kernels[scan->pipeline];
+	const bool	is_main = scan->pipeline == run->p->npipelines - 1;
+	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[scan->pipeline].input];
+	const u64	tiles = part->nsources * (u64) ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
+	const GcGrid grid = gc_run_whole_grid(run, scan->pipeline, k, Min(tiles, (part->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
+	GcScanPart	p = {.n = part->nsources,.timed = is_main,.sources = part->sources,.columns = scan->addresses,
+	.last = is_main && scan->last && part->last};
+	GcCode		code;
+
+	for (int c = 0; c < scan->ncolumns; c++)
+		scan->addresses[scan->columns[c]] = part->columns[c];
+	info->waves++;
+	info->wave_bytes += part->copied;
+	info->wave_bytes_shared += part->shared;
+	info->copied_bytes += part->copied;
+	code = gc_run_launch(run, scan->pipeline, k, &grid, &p, scan->flags);
+	if (code != GC_OK)
+		*err = run->err;
+	return code;
+}
+
+GcCode
+gc_wave_scan_make(GcRun *run, int pipeline)
+{
+	const GcRequest *r = run->request;
+	const int	input = gc_pipelines(run->p)[pipeline].input;
+	const GcInputValue *in = &r->inputs[input];
+	const GcPInput *pin = &gc_inputs(run->p)[input];
+	GcWaveScan *scan = MemoryContextAllocZero(run->cxt, sizeof(GcWaveScan));
+	int			columns[GC_MAX_COLUMNS];
+
+	scan->run = run;
+	scan->pipeline = pipeline;
+	for (int c = pin->first_column; c < pin->first_column + pin->ncolumns; c++)
+	{
+		if (!gc_run_reads_column(run, pipeline, c))
+			continue;
+		columns[scan->ncolumns] = r->columns[c].dir_column;
+		scan->columns[scan->ncolumns++] = c;
+		if (pipeline == run->p->npipelines - 1)
+			gc_slot_run_info(run->slot)->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
+	}
+	scan->member = gc_wave_join(in->dir, columns, scan->ncolumns,
+								(const GcSource *) (r->device_part + in->sources_off), in->nsources, launch_wave, scan, &run->err);
+	if (scan->member == NULL)
+	{
+		pfree(scan);
+		return run->err.code;
+	}
+	run->waves[pipeline] = scan;
+	return GC_OK;
+}
+
+GcCode
+gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags)
+{
+	GcCode		code = GC_OK;
+
+	scan->flags = flags;
+	gc_wave_begin(scan->member, scan->run->stream);
+	while (code == GC_OK && gc_wave_left(scan->member) > 0)
+		code = gc_wave_step(scan->member, &scan->run->err);
+	if (code != GC_OK)
+		gc_wave_stop(scan->member);
+	return code;
+}
+
+GcCode
+gc_wave_scan_begin(GcRun *run, bool last)
+{
+	GcWaveScan *scan = run->waves[run->p->npipelines - 1];
+
+	scan->flags = run->sink;
+	scan->last = last;
+	run->delivered = false;
+	gc_wave_begin(scan->member, run->stream);
+	return GC_OK;
+}
+
+GcCode
+gc_wave_scan_drive(GcRun *run, bool *moved, bool *over)
+{
+	GcWaveScan *scan = run->waves[run->p->npipelines - 1];
+	GcCode		code = gc_wave_drive(scan->member, moved, &run->err);
+
+	*over = gc_wave_left(scan->member) == 0;
+	return code;
+}
+
+void
+gc_wave_scan_stop(GcRun *run)
+{
+	gc_wave_stop(run->waves[run->p->npipelines - 1]->member);
+}
+
+void
+gc_wave_scans_leave(GcRun *run)
+{
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (run->waves[n] == NULL)
+			continue;
+		gc_wave_leave(run->waves[n]->member);
+		pfree(run->waves[n]);
+		run->waves[n] = NULL;
+	}
+}

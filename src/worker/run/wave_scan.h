@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * wave_scan.h
+ *	  The scan of a pipeline in waves (memory/waves.h).
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_WAVE_SCAN_H
+#define GC_WAVE_SCAN_H
+
+#include "run.h"
+
+typedef struct GcWaveScan GcWaveScan;
+
+/* Should the pipeline be scanned in waves, since not all of its columns fit? */
+extern bool gc_wave_scan_wanted(const GcRun *run, int pipeline);
+
+/* May any of the request's pipelines be scanned in waves? */
+extern bool gc_wave_scan_possible(const GcRun *run);
+
+/* Get memory for waves, as run->waves[pipeline]. */
+extern GcCode gc_wave_scan_make(GcRun *run, int pipeline);
+
+/* Queue all of the scan of a pipeline other than the main one, whose flags are at this address. */
+extern GcCode gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags);
+
+/*
+ * The main pipeline's scan: begin it; then queue the next wave if it is time.  last: the pass is the last
+ * one, so that the scan's last launch delivers the result.  *moved: something was queued.  *over: all is.
+ */
+extern GcCode gc_wave_scan_begin(GcRun *run, bool last);
+extern GcCode gc_wave_scan_drive(GcRun *run, bool *moved, bool *over);
+
+/* What was queued is enough. */
+extern void gc_wave_scan_stop(GcRun *run);
+
+static inline bool
+gc_run_in_waves(const GcRun *run)
+{
+	return run->waves[run->p->npipelines - 1] != NULL;
+}
+
+/* The device is done with the request: it takes part in no waves any more. */
+extern void gc_wave_scans_leave(GcRun *run);
+
+#endif							/* GC_WAVE_SCAN_H */
