@@ -340,6 +340,7 @@ void
 gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcServed *served)
 {
 	*served = base->served;
+	served->amended = true;
 	served->pages_looked_at = a->looked_at;
 	if (a->nholes > 0)
 	{

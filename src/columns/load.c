@@ -267,7 +267,7 @@ work_at_job(Relation rel, bool session)
 				break;
 			case GC_CLAIM_PUBLISH:
 				ConditionVariableCancelSleep();
-				gc_job_publish();
+				gc_job_publish(rel);
 				break;
 			case GC_CLAIM_WAIT:
 				if (!session)

@@ -19,6 +19,7 @@
 #include "serving.h"
 #include "spec.h"
 #include "store.h"
+#include "../settings.h"
 
 /* Part of the arena that a note may take, and ids of a snapshot that is compared. */
 #define NOTE_PART		64
@@ -178,13 +179,18 @@ put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
 	}
 }
 
-/* Note a base.  There may be no room, or it may be too large. */
+/*
+ * Note a base.  There may be no room, or it may be too large.  A directory that was replaced has no note any more; ahead:
+ * it is not published yet.
+ */
 static void
-note_base(const GcDirectory *dir, const GcBase *base)
+note_base(const GcDirectory *dir, const GcBase *base, bool ahead)
 {
 	GcRoom		room = {0};
 	Size		size;
 
+	if (!ahead && !gc_store_has_directory(dir))
+		return;
 	put_base(&room, dir, base);
 	size = room.at;
 	if (size > gc_arena_size() / NOTE_PART || (room.memory = gc_arena_alloc(size)) == NULL)
@@ -195,13 +201,13 @@ note_base(const GcDirectory *dir, const GcBase *base)
 	((GcNote *) room.memory)->obj.size = size;
 	gc_note_put(dir, GC_NOTE_BASE, (GcNote *) room.memory);
 	/* The directory may have been retired before it had this note. */
-	if (!gc_store_has_directory(dir))
+	if (!ahead && !gc_store_has_directory(dir))
 		gc_note_forget(dir);
 }
 
 /* Serve without a base, and make one. */
 static void
-serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, GcServed *served)
 {
 	const uint32 nhot = dir->nchunks - dir->nheap;
 	GcBase		base;
@@ -222,10 +228,21 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *se
 	base.served.rows_versioned = base.served.rows_served - rows;
 	base.served.rows = gc_served_hash(&base.served);
 	if (!base.served.complete && make_key(snapshot, &base.key))
-		note_base(dir, &base);
+		note_base(dir, &base, ahead);
 	gc_amend_open(dir, &base, snapshot, &amendment);
 	amendment.looked_at = base.served.pages_looked_at;
 	gc_amend(dir, &base, &amendment, served);
+	served->amended = false;
+}
+
+void
+gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot)
+{
+	GcSnapshotKey key;
+	GcServed	served;
+
+	if (gc_enable_versioned_pages && make_key(snapshot, &key))
+		serve_anew(rel, dir, snapshot, true, &served);
 }
 
 /* Serve a snapshot that makes no note. */
@@ -311,7 +328,7 @@ gc_serve_hot(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *
 	if (base && later && gc_rel_servable(rel, &reason) && serve_amended(rel, dir, base, snapshot, served))
 		return;
 	if (later && make_key(snapshot, &key))
-		serve_anew(rel, dir, snapshot, served);
+		serve_anew(rel, dir, snapshot, false, served);
 	else
 		serve_alone(rel, dir, snapshot, served);
 }

@@ -67,6 +67,9 @@ typedef struct GcBase
 /* gc_serve() of a directory with hot chunks.  Needs a guard, under which what is served lasts. */
 extern void gc_serve_hot(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served);
 
+/* Make the base of a directory that is about to be published, for all sessions. */
+extern void gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot);
+
 /* Which rows of the directory's chunks are served, and which not. */
 extern GcHash gc_served_hash(const GcServed *served);
 

@@ -52,6 +52,7 @@ typedef struct GcServed
 	bool		complete;		/* every chunk wholly served, no delta: what the
 								 * request reads is exactly the directory */
 	GcHash		rows;			/* gc_served_hash(); 0: not computed yet */
+	bool		amended;		/* a base that was noted was served, with what has changed since */
 	bool		worth_reload;	/* enough reloadable pages that waiting for a
 								 * reload beats reading them as delta */
 } GcServed;
