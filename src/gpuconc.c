@@ -22,6 +22,7 @@
 #include "columns/job.h"
 #include "columns/lock.h"
 #include "columns/lookups.h"
+#include "columns/hot_loader.h"
 #include "columns/notes.h"
 #include "columns/store.h"
 #include "exec/scan.h"
@@ -49,6 +50,7 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_epoch_shmem_size(gc_request_slots()));
 	RequestAddinShmemSpace(gc_store_shmem_size());
 	RequestAddinShmemSpace(gc_notes_shmem_size());
+	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
@@ -70,6 +72,7 @@ gc_shmem_startup(void)
 	gc_epoch_shmem_init(gc_request_slots());
 	gc_store_shmem_init();
 	gc_notes_shmem_init();
+	gc_hot_loader_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
 	gc_queue_shmem_init();

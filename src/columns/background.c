@@ -18,11 +18,11 @@
 StaticAssertDecl(sizeof(GcLoaderArgs) <= BGW_EXTRALEN, "GcLoaderArgs has outgrown bgw_extra");
 
 static bool
-start_loader(const GcRelKey *key, bool refresh)
+start_loader(const GcRelKey *key, GcLoaderTask task)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
-	GcLoaderArgs args = {.key = *key,.refresh = refresh};
+	GcLoaderArgs args = {.key = *key,.task = task};
 
 	memset(&worker, 0, sizeof(worker));
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -41,8 +41,14 @@ start_loader(const GcRelKey *key, bool refresh)
 void
 gc_loader_start_workers(const GcRelKey *key, int n)
 {
-	while (n-- > 0 && start_loader(key, false))
+	while (n-- > 0 && start_loader(key, GC_LOADER_HELP))
 		;
+}
+
+bool
+gc_loader_start_hot(const GcRelKey *key)
+{
+	return start_loader(key, GC_LOADER_HOT);
 }
 
 void
@@ -53,5 +59,5 @@ gc_load_in_background(Relation rel)
 
 	gc_rel_key(rel, &key);
 	if (gc_rel_loadable(rel, &reason) && gc_store_refresh_due(&key))
-		(void) start_loader(&key, true);
+		(void) start_loader(&key, GC_LOADER_REFRESH);
 }

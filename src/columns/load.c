@@ -59,6 +59,7 @@ typedef struct GcLoad
 	const GcColSpec *specs;
 	bool		refresh;		/* in the background: reload sooner */
 	bool		hot;			/* for the sake of hot pages */
+	bool		background;		/* by a loader, of a table that is cached */
 	TimestampTz since;
 	GcLoadStats stats;
 } GcLoad;
@@ -227,12 +228,12 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 	plan->least_hot = load->hot ? 1 : gc_debug_hot_pages;
 	gc_guard_enter();
 	plan->base = gc_store_get(load->rel, &plan->version);
-	if (plan->base == NULL && load->refresh)
+	if (plan->base == NULL && load->background)
 	{
 		gc_guard_leave();
 		return false;
 	}
-	gc_serve_judged(load->rel, plan->base, &served, &judged);
+	gc_serve_judged(load->rel, plan->base, &served, &judged, NULL);
 	plan->nblocks = served.nblocks;
 	plan->nchunks = gc_chunk_count(served.nblocks);
 	plan->stamp = gc_map_stamp(load->rel, -1);
@@ -266,7 +267,7 @@ work_at_job(Relation rel, bool session)
 				break;
 			case GC_CLAIM_PUBLISH:
 				ConditionVariableCancelSleep();
-				gc_job_publish();
+				gc_job_publish(rel);
 				break;
 			case GC_CLAIM_WAIT:
 				if (!session)
@@ -366,7 +367,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	gc_forget_dropped();
 	(void) gc_store_make_room(Min(plan->bytes, gc_store_capacity() / 2), load->since);
 
-	code = gc_job_start(&load->key, plan, load->since, load->refresh, &outdated, err);
+	code = gc_job_start(&load->key, plan, load->since, load->background, &outdated, err);
 	if (code != GC_OK)
 		return code;
 	if (outdated)
@@ -376,7 +377,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	}
 
 	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP;
-	if (!load->refresh && help > 1)
+	if (!load->background && help > 1)
 		nworkers = Min(help - 1, (uint32) gc_loader_workers);
 	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);
 	if (code == GC_CANCELLED)
@@ -483,10 +484,19 @@ gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 	return load_timed(&load, stats, err);
 }
 
+bool
+gc_load_hot_in_background(Relation rel, GcLoadStats *stats)
+{
+	GcLoad		load = {.rel = rel,.hot = true,.background = true};
+	GcError		err;
+
+	return load_timed(&load, stats, &err) == GC_OK;
+}
+
 void
 gc_load_refresh(Relation rel)
 {
-	GcLoad		load = {.rel = rel,.refresh = true};
+	GcLoad		load = {.rel = rel,.refresh = true,.background = true};
 	const char *reason;
 	GcError		err;
 

@@ -48,6 +48,9 @@ extern GcCode gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 extern GcCode gc_job_participate(Relation rel, bool session, int nworkers,
 								 GcLoadStats *stats, GcError *err);
 
+/* The same for a loader, of a table that is cached; false: it could not be done. */
+extern bool gc_load_hot_in_background(Relation rel, GcLoadStats *stats);
+
 /* Bring what is cached of rel up to date (gc_load_in_background). */
 extern void gc_load_refresh(Relation rel);
 

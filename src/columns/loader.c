@@ -31,11 +31,20 @@
 
 #include "background.h"
 #include "columns.h"
+#include "hot_loader.h"
 #include "job.h"
 #include "load.h"
 #include "loader.h"
 #include "spec.h"
 #include "store.h"
+
+/*
+ * Least time between two loads of hot pages; after one that found no room; and, as a multiple of what it took,
+ * after one in vain.
+ */
+#define LOAD_EVERY_MS	10
+#define NO_ROOM_MS		1000
+#define PUT_OFF_FACTOR	10
 
 /* Settings of the database or the role that would get in the way. */
 static void
@@ -50,18 +59,18 @@ prepare_settings(void)
 
 /* The query of pg_stat_activity. */
 static void
-report_table(Relation rel, bool refresh)
+report_table(Relation rel, GcLoaderTask task)
 {
 	char	   *namespace = get_namespace_name(RelationGetNamespace(rel));
-	char	   *text = psprintf("gpuconc: %s %s", refresh ? "refresh" : "load",
+	char	   *text = psprintf("gpuconc: %s %s", task == GC_LOADER_HELP ? "load" : "refresh",
 								quote_qualified_identifier(namespace, RelationGetRelationName(rel)));
 
 	pgstat_report_activity(STATE_RUNNING, text);
 }
 
-/* Help with the table's job, or refresh it.  Inside a transaction. */
+/* Do what is to be done for the table, inside a transaction.  Of a load of hot pages, how it went. */
 static void
-load_table(const GcLoaderArgs *args)
+load_table(const GcLoaderArgs *args, GcLoadStats *stats, bool *failed)
 {
 	Relation	rel;
 	GcRelKey	key;
@@ -73,18 +82,35 @@ load_table(const GcLoaderArgs *args)
 	if (rel == NULL)
 		return;
 
-	report_table(rel, args->refresh);
+	report_table(rel, args->task);
 	gc_rel_key(rel, &key);
 	if (memcmp(&key, &args->key, sizeof(GcRelKey)) == 0 && gc_rel_loadable(rel, &reason))
 	{
 		PushActiveSnapshot(GetTransactionSnapshot());
-		if (args->refresh)
+		if (args->task == GC_LOADER_REFRESH)
 			gc_load_refresh(rel);
+		else if (args->task == GC_LOADER_HOT)
+			*failed = !gc_load_hot_in_background(rel, stats);
 		else if (gc_job_join(&key, false))
 			(void) gc_job_participate(rel, false, 0, NULL, NULL);
 		PopActiveSnapshot();
 	}
 	relation_close(rel, AccessShareLock);
+}
+
+/* In a transaction of its own, so that nothing is held in between; ms until the next load may begin. */
+static double
+load_hot(const GcLoaderArgs *args)
+{
+	GcLoadStats stats = {0};
+	bool		failed = false;
+
+	StartTransactionCommand();
+	load_table(args, &stats, &failed);
+	CommitTransactionCommand();
+	pgstat_report_stat(false);
+	pgstat_report_activity(STATE_IDLE, NULL);
+	return failed ? NO_ROOM_MS : stats.pages_refused > 0 ? Max(PUT_OFF_FACTOR * stats.ms, LOAD_EVERY_MS) : LOAD_EVERY_MS;
 }
 
 void
@@ -100,9 +126,14 @@ gc_loader_main(Datum main_arg)
 	BackgroundWorkerInitializeConnectionByOid(args.key.dbid, InvalidOid, 0);
 	prepare_settings();
 
+	if (args.task == GC_LOADER_HOT)
+	{
+		gc_hot_loader_run(&args, load_hot);
+		return;
+	}
 	StartTransactionCommand();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	load_table(&args);
+	load_table(&args, NULL, NULL);
 	CommitTransactionCommand();
 	pgstat_report_activity(STATE_IDLE, NULL);
 }

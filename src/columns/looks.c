@@ -25,42 +25,85 @@
  *-------------------------------------------------------------------------
  */
 
+/* How many buffers the clock's hand has passed since the server was started. */
+static uint64
+hand_of_clock(void)
+{
+	uint32		rounds;
+	int			at;
+
+	pg_memory_barrier();
+	at = StrategySyncStart(&rounds, NULL);
+	return (uint64) rounds * NBuffers + at;
+}
+
+void
+gc_glance_begin(GcGlance *glance, Relation rel, bool careful)
+{
+	glance->rel = rel;
+	glance->careful = careful;
+	glance->began = hand_of_clock();
+}
+
+/* The rounds are counted by 32 bits. */
+bool
+gc_glance_end(const GcGlance *glance)
+{
+	const uint64 now = hand_of_clock();
+
+	return glance->careful || (now >= glance->began && now - glance->began < (uint64) NBuffers);
+}
+
 /*
- * The LSN of a page if it still is where it was last found, else 0.  As ReadRecentBuffer() and
- * BufferGetLSNAtomic(), but without a pin: while the header is locked, the buffer stays the
- * page's.
+ * The LSN of a page if it still is where it was last found, else 0.  With a careful glance the header is
+ * locked, so that the buffer stays the page's, as in BufferGetLSNAtomic(); there is no pin.
  *
  * A change may be under way, since the page is not locked: see gc_unlocked_lsn().
  */
 static inline XLogRecPtr
-recent_lsn(Relation rel, BlockNumber block, Buffer buffer)
+recent_lsn(const GcGlance *glance, BlockNumber block, Buffer buffer)
 {
 	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
 	BufferTag	tag;
 	XLogRecPtr	lsn = InvalidXLogRecPtr;
 	uint32		state;
 
-	GC_INIT_BUFFER_TAG(tag, rel, block);
-	state = LockBufHdr(desc);
+	GC_INIT_BUFFER_TAG(tag, glance->rel, block);
+	if (glance->careful)
+		state = LockBufHdr(desc);
+	else
+	{
+		state = pg_atomic_read_u32(&desc->state);
+		pg_read_barrier();
+		if (BUF_STATE_GET_USAGECOUNT(state) < GC_SAFE_USAGE)
+			return InvalidXLogRecPtr;
+	}
 	if ((state & BM_VALID) && GC_BUFFER_TAGS_EQUAL(tag, desc->tag))
 		lsn = gc_unlocked_lsn(BufferGetPage(buffer));
-	UnlockBufHdr(desc, state);
+	if (glance->careful)
+		UnlockBufHdr(desc, state);
+	return lsn;
+}
+
+/* Not inlined: it is rare. */
+static pg_noinline XLogRecPtr
+pinned_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
+{
+	Buffer		buffer = ReadBuffer(rel, block);
+	XLogRecPtr	lsn = BufferGetLSNAtomic(buffer);
+
+	pg_atomic_write_u32(hint, (uint32) buffer);
+	ReleaseBuffer(buffer);
 	return lsn;
 }
 
 XLogRecPtr
-gc_page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
+gc_page_lsn(const GcGlance *glance, BlockNumber block, pg_atomic_uint32 *hint)
 {
 	Buffer		buffer = (Buffer) pg_atomic_read_u32(hint);
-	XLogRecPtr	lsn = buffer > 0 ? recent_lsn(rel, block, buffer) : InvalidXLogRecPtr;
+	XLogRecPtr	lsn = buffer > 0 ? recent_lsn(glance, block, buffer) : InvalidXLogRecPtr;
 
-	if (lsn != InvalidXLogRecPtr)
-		return lsn;
-	buffer = ReadBuffer(rel, block);
-	pg_atomic_write_u32(hint, (uint32) buffer);
-	lsn = BufferGetLSNAtomic(buffer);
-	ReleaseBuffer(buffer);
-	return lsn;
+	return lsn != InvalidXLogRecPtr ? lsn : pinned_lsn(glance->rel, block, hint);
 }
 
 void
@@ -70,7 +113,7 @@ gc_prefetch_page(pg_atomic_uint32 *hint)
 
 	if (buffer <= 0)
 		return;
-	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
 	__builtin_prefetch(BufferGetBlock(buffer));
 }
 
@@ -101,28 +144,40 @@ raise_count(pg_atomic_uint64 *count, uint64 to)
 		;
 }
 
-/* A block that the relation no longer has is not read: it counts as changed. */
-static void
-look_at_piece(GcLook *look, const GcChunk *chunk, uint32 piece)
+/* A block that the relation no longer has is not read: it counts as changed.  False: look again, with care. */
+static bool
+mark_changed(GcLook *look, const GcChunk *chunk, uint32 first, uint32 end, bool careful)
 {
 	GcHotPages *hot = chunk->hot;
-	GcLookedAt *at = &hot->looked_at[piece];
-	const uint32 end = Min((piece + 1) * GC_PIECE_PAGES, chunk->npages);
-	const uint64 since = count_ended();
+	GcGlance	glance;
 
-	pg_atomic_write_u64(&at->under_way, since);
-	for (uint32 page = piece * GC_PIECE_PAGES; page < end; page++)
+	gc_glance_begin(&glance, look->rel, careful);
+	for (uint32 page = first; page < end; page++)
 	{
-		CHECK_FOR_INTERRUPTS();
 		if (page + GC_PREFETCH_PAGES < end && !hot->changed[page + GC_PREFETCH_PAGES])
 			gc_prefetch_page(&hot->buffers[page + GC_PREFETCH_PAGES]);
 		if (hot->changed[page])
 			continue;
 		look->pages++;
 		if (hot->blocks[page] >= look->nblocks ||
-			gc_page_lsn(look->rel, hot->blocks[page], &hot->buffers[page]) != hot->lsns[page])
+			gc_page_lsn(&glance, hot->blocks[page], &hot->buffers[page]) != hot->lsns[page])
 			hot->changed[page] = true;
 	}
+	return gc_glance_end(&glance);
+}
+
+static void
+look_at_piece(GcLook *look, const GcChunk *chunk, uint32 piece)
+{
+	GcLookedAt *at = &chunk->hot->looked_at[piece];
+	const uint32 first = piece * GC_PIECE_PAGES;
+	const uint32 end = Min(first + GC_PIECE_PAGES, chunk->npages);
+	const uint64 since = count_ended();
+
+	CHECK_FOR_INTERRUPTS();
+	pg_atomic_write_u64(&at->under_way, since);
+	if (!mark_changed(look, chunk, first, end, false))
+		(void) mark_changed(look, chunk, first, end, true);
 	pg_write_barrier();
 	raise_count(&at->since, since);
 	pg_atomic_write_u64(&at->under_way, 0);

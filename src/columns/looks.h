@@ -48,11 +48,35 @@ typedef struct GcLookedAt
 
 #define GC_PIECES(npages)	(((npages) + GC_PIECE_PAGES - 1) / GC_PIECE_PAGES)
 
+/*
+ * Glances at the LSNs of many pages: reads without a lock or pin, which leave the buffers' headers in the
+ * caches of all CPUs.
+ *
+ * A read is good if the buffer was the page's all the time.  PostgreSQL gives a buffer to another page only
+ * once its usage count has come down to 0, or to 1 if it belongs to a ring.  The hand of the clock takes 1
+ * away when it passes.  So while the hand does not go round, a buffer whose count was GC_SAFE_USAGE or more
+ * stays what it was.  (Unless a process is a whole round late with what it was about to do to this buffer.)
+ * Other pages are pinned to be looked at, which raises their count.
+ *
+ * A glance that lasted too long is void: gc_glance_end() returns false.  Then `careful` ones do it.
+ */
+#define GC_SAFE_USAGE	3
+
+typedef struct GcGlance
+{
+	Relation	rel;
+	bool		careful;		/* look under the header's lock */
+	uint64		began;			/* where the hand was, in all its rounds */
+} GcGlance;
+
+extern void gc_glance_begin(GcGlance *glance, Relation rel, bool careful);
+extern bool gc_glance_end(const GcGlance *glance);
+
 /* The LSN of a page now.  Where it is, is remembered in *hint for the next one to ask. */
-extern XLogRecPtr gc_page_lsn(Relation rel, BlockNumber block, pg_atomic_uint32 *hint);
+extern XLogRecPtr gc_page_lsn(const GcGlance *glance, BlockNumber block, pg_atomic_uint32 *hint);
 
 /* Have the header of a page's buffer and the page's LSN on the way into the CPU's cache, so many pages ahead. */
-#define GC_PREFETCH_PAGES	8
+#define GC_PREFETCH_PAGES	16
 extern void gc_prefetch_page(pg_atomic_uint32 *hint);
 
 /* Have the marks of all hot pages of a directory right for a snapshot that was taken before. */

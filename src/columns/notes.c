@@ -18,7 +18,7 @@
 
 typedef struct GcNotesShared
 {
-	pg_atomic_uint64 notes[MAX_NOTES];	/* GcNote *, or 0 */
+	pg_atomic_uint64 notes[MAX_NOTES][GC_NOTE_KINDS];	/* GcNote *, or 0 */
 } GcNotesShared;
 
 static GcNotesShared *shared = NULL;
@@ -36,19 +36,22 @@ gc_notes_shmem_init(void)
 
 	shared = ShmemInitStruct("gpuconc notes", gc_notes_shmem_size(), &found);
 	for (int i = 0; i < MAX_NOTES && !found; i++)
-		pg_atomic_init_u64(&shared->notes[i], 0);
+	{
+		for (int kind = 0; kind < GC_NOTE_KINDS; kind++)
+			pg_atomic_init_u64(&shared->notes[i][kind], 0);
+	}
 }
 
 static pg_atomic_uint64 *
-place_of(const GcDirectory *dir)
+place_of(const GcDirectory *dir, GcNoteKind kind)
 {
-	return &shared->notes[(dir->key.dbid ^ dir->key.relid) % MAX_NOTES];
+	return &shared->notes[(dir->key.dbid ^ dir->key.relid) % MAX_NOTES][kind];
 }
 
 const GcNote *
-gc_note_of(const GcDirectory *dir)
+gc_note_of(const GcDirectory *dir, GcNoteKind kind)
 {
-	const GcNote *note = (const GcNote *) (uintptr_t) pg_atomic_read_u64(place_of(dir));
+	const GcNote *note = (const GcNote *) (uintptr_t) pg_atomic_read_u64(place_of(dir, kind));
 
 	Assert(gc_guard_held());
 	pg_read_barrier();
@@ -56,13 +59,13 @@ gc_note_of(const GcDirectory *dir)
 }
 
 void
-gc_note_put(const GcDirectory *dir, GcNote *note)
+gc_note_put(const GcDirectory *dir, GcNoteKind kind, GcNote *note)
 {
 	GcNote	   *old;
 
 	note->dir_id = dir->id;
 	pg_write_barrier();
-	old = (GcNote *) (uintptr_t) pg_atomic_exchange_u64(place_of(dir), (uint64) (uintptr_t) note);
+	old = (GcNote *) (uintptr_t) pg_atomic_exchange_u64(place_of(dir, kind), (uint64) (uintptr_t) note);
 	if (old)
 		gc_retire(&old->obj);
 }
@@ -70,13 +73,14 @@ gc_note_put(const GcDirectory *dir, GcNote *note)
 void
 gc_note_forget(const GcDirectory *dir)
 {
-	GcNote	   *note;
-	uint64		is;
-
 	gc_guard_enter();
-	note = (GcNote *) gc_note_of(dir);
-	is = (uint64) (uintptr_t) note;
-	if (note && pg_atomic_compare_exchange_u64(place_of(dir), &is, 0))
-		gc_retire(&note->obj);
+	for (int kind = 0; kind < GC_NOTE_KINDS; kind++)
+	{
+		GcNote	   *note = (GcNote *) gc_note_of(dir, kind);
+		uint64		is = (uint64) (uintptr_t) note;
+
+		if (note && pg_atomic_compare_exchange_u64(place_of(dir, kind), &is, 0))
+			gc_retire(&note->obj);
+	}
 	gc_guard_leave();
 }

@@ -14,6 +14,14 @@
 
 #include "columns.h"
 
+/* Of each kind, a directory has one. */
+typedef enum GcNoteKind
+{
+	GC_NOTE_BASE,
+	GC_NOTE_AMENDMENT,
+	GC_NOTE_KINDS
+} GcNoteKind;
+
 /* What an object that is noted begins with. */
 typedef struct GcNote
 {
@@ -25,12 +33,12 @@ extern Size gc_notes_shmem_size(void);
 extern void gc_notes_shmem_init(void);
 
 /* The directory's note, or NULL.  Needs a guard, under which it lasts. */
-extern const GcNote *gc_note_of(const GcDirectory *dir);
+extern const GcNote *gc_note_of(const GcDirectory *dir, GcNoteKind kind);
 
 /* Note it, in place of another one, which is retired. */
-extern void gc_note_put(const GcDirectory *dir, GcNote *note);
+extern void gc_note_put(const GcDirectory *dir, GcNoteKind kind, GcNote *note);
 
-/* Retire the directory's note.  For whoever retires the directory, once it is unlinked. */
+/* Retire the directory's notes.  For whoever retires the directory, once it is unlinked. */
 extern void gc_note_forget(const GcDirectory *dir);
 
 #endif							/* GC_NOTES_H */

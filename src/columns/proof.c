@@ -40,12 +40,15 @@
 StaticAssertDecl(sizeof(pg_atomic_uint64) == sizeof(uint64),
 				 "a bitmap's words must be ones that are changed atomically");
 
-void
-gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map,
-				const XLogRecPtr *lsns, pg_atomic_uint32 *buffers, uint8 *present)
+/* False: look again, with care. */
+static bool
+drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map,
+			 const XLogRecPtr *lsns, pg_atomic_uint32 *buffers, uint8 *present, bool careful)
 {
 	pg_atomic_uint64 *words = (pg_atomic_uint64 *) present;
+	GcGlance	glance;
 
+	gc_glance_begin(&glance, rel, careful);
 	for (uint32 page = 0; page < npages; page += PAGES_PER_WORD)
 	{
 		uint64		left = pg_atomic_read_u64(&words[page / PAGES_PER_WORD]);
@@ -66,12 +69,21 @@ gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map
 				break;
 			if (p + GC_PREFETCH_PAGES < npages)
 				gc_prefetch_page(&buffers[p + GC_PREFETCH_PAGES]);
-			if (lsns[p] == InvalidXLogRecPtr || gc_page_lsn(rel, first + p, &buffers[p]) != lsns[p])
+			if (lsns[p] == InvalidXLogRecPtr || gc_page_lsn(&glance, first + p, &buffers[p]) != lsns[p])
 				changed |= UINT64CONST(1) << bit;
 		}
 		if (changed != 0)
 			pg_atomic_fetch_and_u64(&words[page / PAGES_PER_WORD], ~changed);
 	}
+	return gc_glance_end(&glance);
+}
+
+void
+gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map,
+				const XLogRecPtr *lsns, pg_atomic_uint32 *buffers, uint8 *present)
+{
+	if (!drop_changed(rel, first, npages, map, lsns, buffers, present, false))
+		(void) drop_changed(rel, first, npages, map, lsns, buffers, present, true);
 }
 
 /* Take out pages from the word behind page npages on; gc_drop_changed() has done what is in its word. */

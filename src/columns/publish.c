@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include "utils/snapmgr.h"
+
 #include "columns.h"
 #include "dict.h"
 #include "directory.h"
@@ -22,6 +24,7 @@
 #include "notes.h"
 #include "problem.h"
 #include "publish.h"
+#include "serving.h"
 #include "store.h"
 
 #define JOB_CELL(data, chunk, col) \
@@ -277,7 +280,7 @@ drop_unused(const GcJobData *data, const GcDirectory *dir)
 }
 
 void
-gc_job_publish(void)
+gc_job_publish(Relation rel)
 {
 	GcJob	   *job = gc_job_mine();
 	GcJobData  *data = job->data;
@@ -301,6 +304,10 @@ gc_job_publish(void)
 		if (same_heap(data, dir))
 			dir->heap_id = data->base->heap_id;
 
+		/* Sessions that find the directory find its base. */
+		if (dir->nheap < dir->nchunks)
+			gc_serve_ahead(rel, dir, GetActiveSnapshot());
+
 		/* Once published, it is anyone's to retire. */
 		gc_job_let_go_in_hand();
 		if (gc_store_publish(&job->key, job->version, dir))
@@ -313,6 +320,7 @@ gc_job_publish(void)
 			gc_reclaim();
 			return;
 		}
+		gc_note_forget(dir);
 		gc_object_free(dir);
 	}
 	gc_guard_leave();

@@ -8,6 +8,6 @@
 #ifndef GC_PUBLISH_H
 #define GC_PUBLISH_H
 
-extern void gc_job_publish(void);
+extern void gc_job_publish(Relation rel);
 
 #endif							/* GC_PUBLISH_H */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * serving.c
- *	  What hot pages a snapshot was served, noted for sessions whose snapshots see the same.
- *	  See serving.h.
+ *	  What a snapshot was served of a directory with hot chunks, noted for later ones.  See
+ *	  serving.h.
  *
- * Runs in backends, under a guard.  A note is in the arena, and never changes.
+ * Runs in backends, under a guard.  Notes are in the arena, and never change.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,38 +13,33 @@
 #include "access/transam.h"
 #include "access/xact.h"
 
+#include "amend.h"
 #include "arena.h"
 #include "epoch.h"
-#include "notes.h"
 #include "serving.h"
 #include "spec.h"
 #include "store.h"
-#include "versions.h"
+#include "../settings.h"
 
-/* Ids of a snapshot, and part of the arena that a note may take. */
-#define MAX_IDS			64
-#define NOTE_PART		256
+/* Part of the arena that a note may take, and ids of a snapshot that is compared. */
+#define NOTE_PART		64
+#define MAX_COMPARED	1024
 
-/* All that a snapshot says of which transactions it sees. */
-typedef struct GcSnapshotKey
-{
-	FullTransactionId xmax;
-	TransactionId xmin;
-	uint32		xcnt;
-	int32		subxcnt;
-	bool		suboverflowed;
-	TransactionId ids[MAX_IDS];	/* the rest is 0 */
-} GcSnapshotKey;
-
-/* What follows it: chunks, holes, and ranges. */
-typedef struct GcServingNote
+/* An amendment of the base with this id, noted for a snapshot.  What it points to follows. */
+typedef struct GcAmendmentNote
 {
 	GcNote		note;
+	uint64		base;
 	GcSnapshotKey key;
-	GcServed	served;
-} GcServingNote;
+	GcAmendment amendment;
+} GcAmendmentNote;
 
-/* False: the snapshot is not to be compared with others. */
+/*-------------------------------------------------------------------------
+ * Snapshots
+ *-------------------------------------------------------------------------
+ */
+
+/* False: the snapshot is not to be noted. */
 static bool
 make_key(Snapshot snapshot, GcSnapshotKey *key)
 {
@@ -52,7 +47,7 @@ make_key(Snapshot snapshot, GcSnapshotKey *key)
 	const uint32 nsub = snapshot->suboverflowed ? 0 : Max(snapshot->subxcnt, 0);
 
 	if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery ||
-		snapshot->xcnt + nsub > MAX_IDS || TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		snapshot->xcnt + nsub > GC_SERVING_MAX_IDS || TransactionIdIsValid(GetTopTransactionIdIfAny()))
 		return false;
 	memset(key, 0, sizeof(GcSnapshotKey));
 	key->xmax = gc_full_xid(snapshot->xmax, ReadNextFullTransactionId());
@@ -67,21 +62,41 @@ make_key(Snapshot snapshot, GcSnapshotKey *key)
 	return true;
 }
 
-bool
-gc_serve_noted(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+static bool
+key_has(const GcSnapshotKey *key, TransactionId xid)
 {
-	const GcServingNote *note = (const GcServingNote *) gc_note_of(dir);
-	GcSnapshotKey key;
-	const char *reason;
+	for (uint32 i = 0; i < key->xcnt; i++)
+	{
+		if (key->ids[i] == xid)
+			return true;
+	}
+	return false;
+}
 
-	if (note == NULL || !make_key(snapshot, &key) ||
-		memcmp(&key, &note->key, sizeof(key)) != 0 || !gc_rel_servable(rel, &reason))
+/* Does the snapshot see all transactions as ended that the noted one sees so? */
+static bool
+is_later(Snapshot snapshot, const GcSnapshotKey *noted)
+{
+	const TransactionId end = XidFromFullTransactionId(noted->xmax);
+	FullTransactionId xmax;
+
+	if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery || snapshot->xcnt > MAX_COMPARED)
 		return false;
-	*served = note->served;
-	served->pages_looked_at = 0;
+	xmax = gc_full_xid(snapshot->xmax, ReadNextFullTransactionId());
+	if (FullTransactionIdPrecedes(xmax, noted->xmax))
+		return false;
+	for (uint32 i = 0; i < snapshot->xcnt; i++)
+	{
+		if (TransactionIdPrecedes(snapshot->xip[i], end) && !key_has(noted, snapshot->xip[i]))
+			return false;
+	}
 	return true;
 }
 
+/*-------------------------------------------------------------------------
+ * What was served
+ *-------------------------------------------------------------------------
+ */
 GcHash
 gc_served_hash(const GcServed *served)
 {
@@ -101,57 +116,219 @@ gc_served_hash(const GcServed *served)
 	return h;
 }
 
-static Size
-holes_of(const GcServed *served)
-{
-	Size		n = 0;
+/*-------------------------------------------------------------------------
+ * Bases
+ *-------------------------------------------------------------------------
+ */
 
-	for (uint32 c = 0; c < served->nchunks; c++)
-		n += served->chunks[c].nholes;
-	return n;
+/* Where the next thing of a note goes; it counts only while there is no memory. */
+typedef struct GcRoom
+{
+	char	   *memory;
+	Size		at;
+} GcRoom;
+
+/* A copy of n bytes, in whole words. */
+static void *
+put(GcRoom *room, const void *what, Size n)
+{
+	void	   *p = room->memory ? room->memory + room->at : NULL;
+
+	room->at += MAXALIGN(n);
+	if (p == NULL)
+		return NULL;
+	if (n > 0)
+		memcpy(p, what, n);
+	memset((char *) p + n, 0, MAXALIGN(n) - n);
+	return p;
 }
 
-/* Copy what was served behind the note. */
+/* Copy a base, with what it points to; *to is void while only counting. */
 static void
-fill_note(GcServingNote *note, const GcServed *served)
+put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
 {
-	GcServedChunk *chunks = (GcServedChunk *) (note + 1);
-	GcBlockRange *ranges = (GcBlockRange *) (chunks + served->nchunks);
-	GcHole	   *holes = (GcHole *) (ranges + served->nranges);
+	const uint32 nhot = dir->nchunks - dir->nheap;
+	GcBase		scratch;
+	GcBase	   *to = put(room, from, sizeof(GcBase));
+	GcServedChunk *chunks;
+	uint8	  **pages;
 
-	note->served = *served;
-	note->served.chunks = chunks;
-	note->served.ranges = ranges;
-	memcpy(chunks, served->chunks, served->nchunks * sizeof(GcServedChunk));
-	if (served->nranges > 0)
-		memcpy(ranges, served->ranges, served->nranges * sizeof(GcBlockRange));
-	for (uint32 c = 0; c < served->nchunks; c++)
+	to = to ? to : &scratch;
+	chunks = put(room, from->served.chunks, from->served.nchunks * sizeof(GcServedChunk));
+	pages = put(room, from->kept.pages, nhot * sizeof(uint8 *));
+	to->served.chunks = chunks;
+	to->served.ranges = put(room, from->served.ranges, from->served.nranges * sizeof(GcBlockRange));
+	to->kept.maps.lsns = put(room, from->kept.maps.lsns, from->kept.maps.n * sizeof(XLogRecPtr));
+	to->kept.maps.bits = put(room, from->kept.maps.bits, (Size) from->kept.maps.n * GC_MAP_STRIDE);
+	to->kept.pages = pages;
+	to->kept.open = put(room, from->kept.open, from->kept.nopen * sizeof(GcOpenVersion));
+	for (uint32 k = 0; k < from->served.nchunks; k++)
 	{
-		if (chunks[c].nholes == 0)
-			continue;
-		memcpy(holes, chunks[c].holes, chunks[c].nholes * sizeof(GcHole));
-		chunks[c].holes = holes;
-		holes += chunks[c].nholes;
+		const GcServedChunk *chunk = &from->served.chunks[k];
+		GcHole	   *holes = put(room, chunk->holes, chunk->nholes * sizeof(GcHole));
+
+		if (chunks)
+			chunks[k].holes = chunk->nholes > 0 ? holes : NULL;
+	}
+	for (uint32 i = 0; i < nhot; i++)
+	{
+		uint8	   *copy = from->kept.pages[i] ? put(room, from->kept.pages[i], dir->chunks[dir->nheap + i]->npages) : NULL;
+
+		if (pages)
+			pages[i] = copy;
 	}
 }
 
-void
-gc_note_served(const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+/*
+ * Note a base.  There may be no room, or it may be too large.  A directory that was replaced has no note any more; ahead:
+ * it is not published yet.
+ */
+static void
+note_base(const GcDirectory *dir, const GcBase *base, bool ahead)
 {
-	const Size	size = sizeof(GcServingNote) + served->nchunks * sizeof(GcServedChunk) +
-		served->nranges * sizeof(GcBlockRange) + holes_of(served) * sizeof(GcHole);
-	GcServingNote *note;
-	GcSnapshotKey key;
+	GcRoom		room = {0};
+	Size		size;
 
-	if (size > gc_arena_size() / NOTE_PART || !make_key(snapshot, &key) || (note = gc_arena_alloc(size)) == NULL)
+	if (!ahead && !gc_store_has_directory(dir))
 		return;
-	memset(note, 0, sizeof(GcServingNote));
-	note->note.obj.size = size;
-	note->key = key;
-	served->rows = gc_served_hash(served);
-	fill_note(note, served);
-	gc_note_put(dir, &note->note);
+	put_base(&room, dir, base);
+	size = room.at;
+	if (size > gc_arena_size() / NOTE_PART || (room.memory = gc_arena_alloc(size)) == NULL)
+		return;
+	room.at = 0;
+	put_base(&room, dir, base);
+	memset(room.memory, 0, sizeof(GcNote));
+	((GcNote *) room.memory)->obj.size = size;
+	gc_note_put(dir, GC_NOTE_BASE, (GcNote *) room.memory);
 	/* The directory may have been retired before it had this note. */
+	if (!ahead && !gc_store_has_directory(dir))
+		gc_note_forget(dir);
+}
+
+/* Serve without a base, and make one. */
+static void
+serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, GcServed *served)
+{
+	const uint32 nhot = dir->nchunks - dir->nheap;
+	GcBase		base;
+	GcAmendment amendment;
+	uint64		rows;
+
+	memset(&base, 0, sizeof(GcBase));
+	base.id = gc_store_new_id();
+	base.kept.pages = palloc0(nhot * sizeof(uint8 *));
+	for (uint32 i = 0; i < nhot; i++)
+	{
+		if (dir->chunks[dir->nheap + i])
+			base.kept.pages[i] = palloc0(MAXALIGN(dir->chunks[dir->nheap + i]->npages));
+	}
+	gc_serve_judged(rel, dir, &base.served, NULL, &base.kept.maps);
+	rows = base.served.rows_served;
+	gc_serve_versions(rel, dir, snapshot, &base.served, &base.kept);
+	base.served.rows_versioned = base.served.rows_served - rows;
+	base.served.rows = gc_served_hash(&base.served);
+	if (!base.served.complete && make_key(snapshot, &base.key))
+		note_base(dir, &base, ahead);
+	gc_amend_open(dir, &base, snapshot, &amendment);
+	amendment.looked_at = base.served.pages_looked_at;
+	gc_amend(dir, &base, &amendment, served);
+	served->amended = false;
+}
+
+void
+gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot)
+{
+	GcSnapshotKey key;
+	GcServed	served;
+
+	if (gc_enable_versioned_pages && make_key(snapshot, &key))
+		serve_anew(rel, dir, snapshot, true, &served);
+}
+
+/* Serve a snapshot that makes no note. */
+static void
+serve_alone(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+{
+	uint64		rows;
+
+	gc_serve_judged(rel, dir, served, NULL, NULL);
+	rows = served->rows_served;
+	gc_serve_versions(rel, dir, snapshot, served, NULL);
+	served->rows_versioned = served->rows_served - rows;
+}
+
+/*-------------------------------------------------------------------------
+ * Amendments
+ *-------------------------------------------------------------------------
+ */
+
+/* Serve what a session with the same snapshot was served of the base. */
+static bool
+serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, GcServed *served)
+{
+	const GcAmendmentNote *note = (const GcAmendmentNote *) gc_note_of(dir, GC_NOTE_AMENDMENT);
+
+	if (note == NULL || note->base != base->id || memcmp(key, &note->key, sizeof(GcSnapshotKey)) != 0)
+		return false;
+	gc_amend(dir, base, &note->amendment, served);
+	served->pages_looked_at = 0;
+	return true;
+}
+
+static void
+note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, const GcAmendment *a)
+{
+	const Size	holes = a->nholes * sizeof(GcAmendedHole);
+	const Size	blocks = a->nblocks * sizeof(BlockNumber);
+	const Size	size = MAXALIGN(sizeof(GcAmendmentNote)) + MAXALIGN(holes) + MAXALIGN(blocks);
+	GcAmendmentNote *note = gc_arena_alloc(size);
+	GcRoom		room = {(char *) note, sizeof(GcAmendmentNote)};
+
+	if (note == NULL)
+		return;
+	room.at = MAXALIGN(sizeof(GcAmendmentNote));
+	memset(note, 0, sizeof(GcAmendmentNote));
+	note->note.obj.size = size;
+	note->base = base->id;
+	note->key = *key;
+	note->amendment = *a;
+	note->amendment.holes = put(&room, a->holes, holes);
+	note->amendment.blocks = put(&room, a->blocks, blocks);
+	gc_note_put(dir, GC_NOTE_AMENDMENT, &note->note);
 	if (!gc_store_has_directory(dir))
 		gc_note_forget(dir);
+}
+
+/* Serve what the base was served, but for what has changed. */
+static bool
+serve_amended(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot, GcServed *served)
+{
+	GcSnapshotKey key;
+	GcAmendment amendment;
+	const bool	keyed = make_key(snapshot, &key);
+
+	if (keyed && serve_noted(dir, base, &key, served))
+		return true;
+	if (!gc_amend_find(rel, dir, base, snapshot, &amendment))
+		return false;
+	gc_amend(dir, base, &amendment, served);
+	if (keyed)
+		note_amendment(dir, base, &key, &amendment);
+	return true;
+}
+
+void
+gc_serve_hot(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+{
+	const GcBase *base = (const GcBase *) gc_note_of(dir, GC_NOTE_BASE);
+	const char *reason;
+	GcSnapshotKey key;
+	bool		later = base == NULL || is_later(snapshot, &base->key);
+
+	if (base && later && gc_rel_servable(rel, &reason) && serve_amended(rel, dir, base, snapshot, served))
+		return;
+	if (later && make_key(snapshot, &key))
+		serve_anew(rel, dir, snapshot, false, served);
+	else
+		serve_alone(rel, dir, snapshot, served);
 }

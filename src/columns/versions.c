@@ -111,20 +111,27 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
  *-------------------------------------------------------------------------
  */
 
-/* A snapshot, and what it takes to ask it about transactions of 64 bits. */
-typedef struct GcSeer
+void
+gc_seer_init(GcSeer *seer, Snapshot snapshot)
 {
-	Snapshot	snapshot;
-	FullTransactionId xmin;		/* the snapshot's */
-	bool		has_xid;		/* this session has changed something */
-} GcSeer;
+	seer->snapshot = snapshot;
+	seer->xmin = gc_full_xid(snapshot->xmin, ReadNextFullTransactionId());
+	seer->has_xid = TransactionIdIsValid(GetTopTransactionIdIfAny());
+}
+
+typedef enum GcSight
+{
+	GC_SIGHT_YES,
+	GC_SIGHT_NO,				/* nor will a later snapshot */
+	GC_SIGHT_OPEN				/* not, but a later snapshot may */
+} GcSight;
 
 /*
  * Does the snapshot see what this transaction did?  `committed` and `aborted` are the bits
  * of *known that say what became of it.  The snapshot is asked first: what is finished now
  * may have been in progress for it.
  */
-static bool
+static GcSight
 sees(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed,
 	 uint32 aborted)
 {
@@ -132,33 +139,38 @@ sees(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32
 	const uint32 bits = pg_atomic_read_u32(known);
 
 	if (bits & aborted)
-		return false;
+		return GC_SIGHT_NO;
 	if (!FullTransactionIdPrecedes(fxid, seer->xmin) && XidInMVCCSnapshot(xid, seer->snapshot))
-		return false;
+		return GC_SIGHT_OPEN;
 	if (bits & committed)
-		return true;
+		return GC_SIGHT_YES;
 	if (TransactionIdDidCommit(xid))
 	{
 		pg_atomic_fetch_or_u32(known, committed);
-		return true;
+		return GC_SIGHT_YES;
 	}
 	pg_atomic_fetch_or_u32(known, aborted);
-	return false;
+	return GC_SIGHT_NO;
 }
 
-static bool
-version_seen(const GcSeer *seer, GcVersion *v)
+uint8
+gc_judge_version(const GcSeer *seer, GcVersion *v)
 {
-	if (FullTransactionIdIsValid(v->xmin) &&
-		!sees(seer, v->xmin, &v->known, GC_XMIN_COMMITTED, GC_XMIN_ABORTED))
-		return false;
-	return !FullTransactionIdIsValid(v->xmax) ||
-		!sees(seer, v->xmax, &v->known, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+	GcSight		sight = GC_SIGHT_YES;
+
+	if (FullTransactionIdIsValid(v->xmin))
+		sight = sees(seer, v->xmin, &v->known, GC_XMIN_COMMITTED, GC_XMIN_ABORTED);
+	if (sight != GC_SIGHT_YES)
+		return sight == GC_SIGHT_OPEN ? GC_VERSION_OPEN : 0;
+	if (!FullTransactionIdIsValid(v->xmax))
+		return GC_VERSION_SEEN;
+	sight = sees(seer, v->xmax, &v->known, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+	return sight == GC_SIGHT_OPEN ? GC_VERSION_SEEN | GC_VERSION_OPEN :
+		sight == GC_SIGHT_NO ? GC_VERSION_SEEN : 0;
 }
 
-/* Is something on the page this session's own work?  Then command ids matter, too. */
-static bool
-page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page)
+bool
+gc_page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page)
 {
 	for (uint32 i = hot->first_version[page]; seer->has_xid && i < hot->first_version[page + 1]; i++)
 	{
@@ -173,17 +185,32 @@ page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page)
 	return false;
 }
 
+static void
+keep_open(GcKept *kept, GcOpenVersion open)
+{
+	if (kept->nopen == kept->open_size)
+	{
+		kept->open_size = Max(64, 2 * kept->open_size);
+		kept->open = kept->open ? repalloc_huge(kept->open, kept->open_size * sizeof(GcOpenVersion)) :
+			palloc(kept->open_size * sizeof(GcOpenVersion));
+	}
+	kept->open[kept->nopen++] = open;
+}
+
 /* The rows of a valid page that the snapshot does not see. */
 static void
-add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 page, GcHoles *holes)
+add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, uint32 page, GcHoles *holes, GcKept *kept)
 {
 	GcHotPages *hot = chunk->hot;
 
 	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
 	{
 		GcVersion  *v = &hot->versions[i];
+		const uint8 judged = gc_judge_version(seer, v);
 
-		if (!version_seen(seer, v))
+		if (kept && (judged & GC_VERSION_OPEN))
+			keep_open(kept, (GcOpenVersion) {chunkno, page, i});
+		else if (!(judged & GC_VERSION_SEEN))
 			gc_add_hole(holes, v->row, v->row + 1);
 	}
 }
@@ -194,30 +221,32 @@ page_served(const GcSeer *seer, const GcChunk *chunk, uint32 page, GcServed *ser
 {
 	if (chunk->hot->changed[page])
 		return false;
-	if (!page_is_own(seer, chunk->hot, page))
+	if (!gc_page_is_own(seer, chunk->hot, page))
 		return true;
 	served->pages_own++;
 	return false;
 }
 
-/* Serve what one hot chunk has of the pages that are not yet taken. */
+/* Serve what one hot chunk has of the pages that are not yet taken.  pages: which these are; or NULL. */
 static void
 serve_chunk(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta,
-			 GcServed *served)
+			GcServed *served, GcKept *kept, uint8 *pages)
 {
 	GcHoles		holes = {0};
 
+	CHECK_FOR_INTERRUPTS();
 	gc_blocks_rewind(delta);
 	for (uint32 page = 0; page < chunk->npages; page++)
 	{
 		int64		n = gc_blocks_find(delta, chunk->hot->blocks[page]);
 
-		CHECK_FOR_INTERRUPTS();
 		if (n >= 0 && !GC_BLOCK_TAKEN(delta, n) && page_served(seer, chunk, page, served))
 		{
-			add_unseen(seer, chunk, page, &holes);
+			add_unseen(seer, chunk, chunkno, page, &holes, kept);
 			GC_BLOCK_TAKE(delta, n);
 			served->pages_versioned++;
+			if (pages)
+				pages[page] = 1;
 		}
 		else
 			gc_add_hole(&holes, chunk->row_start[page], chunk->row_start[page + 1]);
@@ -262,11 +291,11 @@ reverse_chunks(GcServedChunk *chunks, uint32 n)
 }
 
 void
-gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served, GcKept *kept)
 {
 	const uint32 first = served->nchunks;
 	GcBlockSet	delta;
-	GcSeer		seer = {.snapshot = snapshot};
+	GcSeer		seer;
 	GcLook		look;
 
 	Assert(gc_guard_held());
@@ -274,8 +303,7 @@ gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcSer
 		snapshot->snapshot_type != SNAPSHOT_MVCC)
 		return;
 
-	seer.xmin = gc_full_xid(snapshot->xmin, ReadNextFullTransactionId());
-	seer.has_xid = TransactionIdIsValid(GetTopTransactionIdIfAny());
+	gc_seer_init(&seer, snapshot);
 	gc_look_begin(&look, rel, snapshot, served->nblocks);
 	gc_look(&look, dir);
 	served->pages_looked_at = look.pages;
@@ -285,7 +313,8 @@ gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcSer
 	for (uint32 c = dir->nchunks; c > dir->nheap; c--)
 	{
 		if (dir->chunks[c - 1])
-			serve_chunk(&seer, dir->chunks[c - 1], c - 1, &delta, served);
+			serve_chunk(&seer, dir->chunks[c - 1], c - 1, &delta, served, kept,
+						kept ? kept->pages[c - 1 - dir->nheap] : NULL);
 	}
 	reverse_chunks(served->chunks + first, served->nchunks - first);
 	if (served->pages_versioned > 0)

@@ -71,12 +71,51 @@ extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions);
  */
 extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
 
+/* A snapshot, and what it takes to ask it about transactions of 64 bits. */
+typedef struct GcSeer
+{
+	Snapshot	snapshot;
+	FullTransactionId xmin;		/* the snapshot's */
+	bool		has_xid;		/* this session has changed something */
+} GcSeer;
+
+extern void gc_seer_init(GcSeer *seer, Snapshot snapshot);
+
+/*
+ * Does the snapshot see a version?  It is open if another snapshot, which sees all that this one sees and
+ * more, may see it otherwise.
+ */
+#define GC_VERSION_SEEN		0x01
+#define GC_VERSION_OPEN		0x02
+extern uint8 gc_judge_version(const GcSeer *seer, GcVersion *v);
+
+/* Is something on the page this session's own work?  Then command ids matter, too. */
+extern bool gc_page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page);
+
+/* An open version of a page that is served. */
+typedef struct GcOpenVersion
+{
+	uint32		chunk;
+	uint32		page;			/* of it */
+	uint32		version;
+} GcOpenVersion;
+
+/* What is noted of a serving, for later snapshots (serving.h). */
+typedef struct GcKept
+{
+	GcServedMaps maps;
+	uint8	  **pages;			/* by hot chunk and page: is it served? */
+	uint32		nopen;			/* of open versions, whose rows are in no hole */
+	uint32		open_size;
+	GcOpenVersion *open;		/* by chunk, and ascending in each */
+} GcKept;
+
 /*
  * Serve what hot chunks have of the delta that gc_serve_judged() left, for this snapshot, and
- * shorten the delta.  Needs a guard.
+ * shorten the delta.  Needs a guard.  With `kept`, open versions are left to the caller.
  */
 extern void gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot,
-							  GcServed *served);
+							  GcServed *served, GcKept *kept);
 
 /*
  * The pages of a sorted list of block ranges, numbered from 0 on, and a bit for each.  A cursor

@@ -224,7 +224,93 @@ gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, const GcHoles *h
 	c->chunk = chunkno;
 	c->nrows = nrows;
 	c->nholes = holes->n;
+	c->hole_rows = holes->rows;
 	c->holes = holes->holes;
+}
+
+/* Where the bits of a page are, the first of a chunk or a word. */
+static uint8 *
+maps_at(const GcServedMaps *maps, BlockNumber block)
+{
+	return maps->bits + (Size) (block / GC_HEAPBLOCKS_PER_MAPPAGE) * GC_MAP_STRIDE +
+		block % GC_HEAPBLOCKS_PER_MAPPAGE / 4;
+}
+
+/* All of a chunk is served. */
+static void
+note_intact(const GcServing *serving, uint32 chunkno, uint32 npages)
+{
+	for (uint32 page = 0; serving->maps && page < npages; page += PAGES_PER_WORD)
+	{
+		const uint64 all = word_mask(npages - page);
+
+		memcpy(maps_at(serving->maps, chunkno * (BlockNumber) gc_chunk_pages + page), &all, sizeof(uint64));
+	}
+}
+
+static void
+note_map_lsn(const GcServing *serving, uint32 chunkno, XLogRecPtr lsn)
+{
+	if (serving->maps)
+		serving->maps->lsns[chunkno * (BlockNumber) gc_chunk_pages / GC_HEAPBLOCKS_PER_MAPPAGE] = lsn;
+}
+
+/* Add the pages whose bits are set in `served` and not in the map any more. */
+static void
+add_cleared(const uint8 *served, const uint8 *map, BlockNumber first, GcHoles *cleared)
+{
+	for (uint32 at = 0; at < MAP_BYTES; at += sizeof(uint64))
+	{
+		uint64		was;
+		uint64		is;
+
+		memcpy(&was, served + at, sizeof(uint64));
+		memcpy(&is, map + at, sizeof(uint64));
+		for (was &= ~is; was != 0; was &= was - 1)
+		{
+			const BlockNumber block = first + at * 4 + pg_rightmost_one_pos64(was) / 2;
+
+			gc_add_hole(cleared, block, block + 1);
+		}
+	}
+}
+
+bool
+gc_maps_cleared(Relation rel, const GcServedMaps *maps, BlockNumber **cleared, uint32 *ncleared)
+{
+	Buffer		vbuf = InvalidBuffer;
+	GcHoles		ranges = {0};
+	bool		proven = true;
+
+	for (uint32 i = 0; i < maps->n && proven; i++)
+	{
+		const BlockNumber first = i * (BlockNumber) GC_HEAPBLOCKS_PER_MAPPAGE;
+
+		CHECK_FOR_INTERRUPTS();
+		(void) visibilitymap_get_status(rel, first, &vbuf);
+		if (!BufferIsValid(vbuf))
+		{
+			proven = maps->lsns[i] == InvalidXLogRecPtr;
+			continue;
+		}
+		LockBuffer(vbuf, BUFFER_LOCK_SHARE);
+		proven = maps->lsns[i] == PageGetLSN(BufferGetPage(vbuf));
+		if (proven && maps->lsns[i] != InvalidXLogRecPtr)
+			add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, (uint8 *) PageGetContents(BufferGetPage(vbuf)),
+						first, &ranges);
+		LockBuffer(vbuf, BUFFER_LOCK_UNLOCK);
+	}
+	if (BufferIsValid(vbuf))
+		ReleaseBuffer(vbuf);
+
+	*cleared = palloc_extended((ranges.rows + 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
+	*ncleared = 0;
+	for (uint32 r = 0; r < ranges.n; r++)
+	{
+		for (BlockNumber block = ranges.holes[r].from; block < ranges.holes[r].to; block++)
+			(*cleared)[(*ncleared)++] = block;
+	}
+	return proven;
 }
 
 /*
@@ -236,6 +322,7 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 			const uint8 *map, const uint8 *proven, GcChunkJudgement *judged)
 {
 	BlockNumber first = chunkno * (BlockNumber) gc_chunk_pages;
+	GcServedMaps *maps = serving->maps;
 	uint32		proven_pages = proven ? Min(chunk->npages, judged->pages) : 0;
 	GcHoles		holes = {0};
 
@@ -247,15 +334,17 @@ judge_pages(GcServing *serving, uint32 chunkno, const GcChunk *chunk,
 
 		if (page < proven_pages)
 			good = set & word_at(proven, page) & word_mask(proven_pages - page);
+		if (maps && good != 0)
+			memcpy(maps_at(maps, first + page), &good, sizeof(uint64));
 		judged->served += pg_popcount64(good);
 		judged->reloadable += pg_popcount64(set & ~good);
 
 		if (good == word_mask(n))
 			continue;
-		for (uint32 i = 0; i < n; i++)
+		for (uint64 rest = word_mask(n) & ~good; rest != 0; rest &= rest - 1)
 		{
-			if ((good >> (2 * i)) & 1)
-				continue;
+			const uint32 i = pg_rightmost_one_pos64(rest) / 2;
+
 			gc_add_delta(serving, first + page + i, 1);
 			if (page + i < proven_pages)
 				gc_add_hole(&holes, chunk->row_start[page + i], chunk->row_start[page + i + 1]);
@@ -297,6 +386,7 @@ judge_chunk(GcServing *serving, Relation rel, uint32 chunkno, const GcDirectory 
 	if (chunk && chunk_intact(dir, chunkno, judged->pages, map, lsn))
 	{
 		judged->served = judged->pages;
+		note_intact(serving, chunkno, judged->pages);
 		gc_append_chunk(serving->served, chunkno, chunk->nrows, &none);
 	}
 	else
@@ -323,6 +413,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 	GcServed   *served = serving->served;
 	const GcHoles none = {0};
 	Page		page;
+	XLogRecPtr	lsn;
 	bool		intact = true;
 
 	if (dir == NULL || end > dir->nheap)
@@ -332,28 +423,38 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 		return false;
 	LockBuffer(*vbuf, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(*vbuf);
+	lsn = PageGetLSN(page);
 	for (uint32 c = chunkno; c < end && intact; c++)
 		intact = chunk_intact(dir, c, gc_chunk_length(c, served->nblocks),
-							  (uint8 *) PageGetContents(page) + (c - chunkno) * (gc_chunk_pages / 4),
-							  PageGetLSN(page));
+							  (uint8 *) PageGetContents(page) + (c - chunkno) * (gc_chunk_pages / 4), lsn);
 	LockBuffer(*vbuf, BUFFER_LOCK_UNLOCK);
 
+	note_map_lsn(serving, chunkno, lsn);
 	for (uint32 c = chunkno; c < end && intact; c++)
 	{
+		note_intact(serving, c, gc_chunk_length(c, served->nblocks));
 		served->pages_served += gc_chunk_length(c, served->nblocks);
 		gc_append_chunk(served, c, dir->facts[c].nrows, &none);
 	}
 	return intact;
 }
 
+static void
+make_maps(GcServedMaps *maps, BlockNumber nblocks)
+{
+	maps->n = (nblocks + (uint64) GC_HEAPBLOCKS_PER_MAPPAGE - 1) / GC_HEAPBLOCKS_PER_MAPPAGE;
+	maps->lsns = palloc0((maps->n + 1) * sizeof(XLogRecPtr));
+	maps->bits = palloc_extended((Size) (maps->n + 1) * GC_MAP_STRIDE, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
 void
 gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
-				GcChunkJudgement **judged)
+				GcChunkJudgement **judged, GcServedMaps *maps)
 {
 	uint32		nchunks;
 	uint32		per_map = GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages;
 	Buffer		vbuf = InvalidBuffer;
-	GcServing	serving = {.served = served,.all_served = true};
+	GcServing	serving = {.served = served,.maps = maps,.all_served = true};
 	GcChunkJudgement scratch;
 	GcMapPage	map;
 	const char *reason;
@@ -365,6 +466,8 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 									 MCXT_ALLOC_HUGE);
 	if (judged)
 		*judged = palloc_extended(Max(nchunks, 1) * sizeof(GcChunkJudgement), MCXT_ALLOC_HUGE);
+	if (maps)
+		make_maps(maps, served->nblocks);
 
 	if (!gc_rel_servable(rel, &reason))
 	{
@@ -390,6 +493,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 				continue;
 			}
 			copy_map_page(rel, c / per_map, &vbuf, &map);
+			note_map_lsn(&serving, c, map.lsn);
 		}
 		judge_chunk(&serving, rel, c, dir, map.bits + offset, map.lsn, judged ? &(*judged)[c] : &scratch);
 	}
@@ -467,166 +571,15 @@ void
 gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
 	const bool	told = dir != NULL && told_by_xmax(snapshot);
-	uint64		rows;
 	const bool	hot = gc_enable_versioned_pages && dir != NULL && dir->nheap < dir->nchunks && snapshot != NULL;
 
 	Assert(dir == NULL || gc_guard_held());
 	if (told && serve_whole(rel, dir, snapshot, served))
 		return;
-	if (hot && gc_serve_noted(rel, dir, snapshot, served))
-		return;
-	gc_serve_judged(rel, dir, served, NULL);
+	if (hot)
+		gc_serve_hot(rel, dir, snapshot, served);
+	else
+		gc_serve_judged(rel, dir, served, NULL, NULL);
 	if (told && served->complete)
 		note_whole(dir, snapshot, served->nblocks);
-	rows = served->rows_served;
-	if (gc_enable_versioned_pages)
-		gc_serve_versions(rel, dir, snapshot, served);
-	served->rows_versioned = served->rows_served - rows;
-	if (hot && !served->complete)
-		gc_note_served(dir, snapshot, served);
-}
-
-/*-------------------------------------------------------------------------
- * The delta
- *-------------------------------------------------------------------------
- */
-
-/* Begin or go on to the scan of one range of blocks of a heap. */
-static TableScanDesc
-scan_range(Relation rel, Snapshot snapshot, TableScanDesc scan, const GcBlockRange *range)
-{
-	ItemPointerData first;
-	ItemPointerData last;
-
-	ItemPointerSet(&first, range->first, FirstOffsetNumber);
-	ItemPointerSet(&last, range->first + range->count - 1, MaxOffsetNumber);
-	if (scan == NULL)
-		return table_beginscan_tidrange(rel, snapshot, &first, &last);
-	table_rescan_tidrange(scan, &first, &last);
-	return scan;
-}
-
-typedef struct GcDelta
-{
-	Relation	rel;
-	GcEncoder  *encoder;
-	int			ncols;
-	const GcColSpec *specs;
-	AttrNumber	last;			/* greatest attnum among specs */
-	int			number;			/* value of columns with a negative one */
-	Datum	   *values;
-	bool	   *isnull;
-	TupleTableSlot *slot;
-} GcDelta;
-
-/* Encode the tuple in the slot; false when it is time to give up. */
-static bool
-add_slot(GcDelta *delta)
-{
-	if (delta->last > 0)
-		slot_getsomeattrs(delta->slot, delta->last);
-	for (int i = 0; i < delta->ncols; i++)
-	{
-		const AttrNumber attnum = delta->specs[i].attnum;
-
-		delta->values[i] = attnum > 0 ? delta->slot->tts_values[attnum - 1] : Int32GetDatum(delta->number);
-		delta->isnull[i] = attnum > 0 ? delta->slot->tts_isnull[attnum - 1] : attnum == 0;
-	}
-	gc_encoder_add(delta->encoder, delta->values, delta->isnull);
-
-	/* The rows are to go into the arena in the end, and an encoder has limits. */
-	return (gc_encoder_rows(delta->encoder) & 1023) != 0 ||
-		(gc_encoder_memory(delta->encoder) <= gc_arena_size() &&
-		 gc_encoder_rows(delta->encoder) < GC_ENCODER_MAX_ROWS);
-}
-
-static bool
-add_ranges(GcDelta *delta, Snapshot snapshot, const GcServed *served)
-{
-	TableScanDesc scan = NULL;
-	bool		ok = true;
-
-	for (uint32 r = 0; ok && r < served->nranges; r++)
-	{
-		scan = scan_range(delta->rel, snapshot, scan, &served->ranges[r]);
-		while (ok && table_scan_getnextslot_tidrange(scan, ForwardScanDirection, delta->slot))
-		{
-			CHECK_FOR_INTERRUPTS();
-			ok = add_slot(delta);
-		}
-	}
-	if (scan)
-		table_endscan(scan);
-	return ok;
-}
-
-/* All of a table in one piece, whatever its access method calls a block. */
-static bool
-add_table(GcDelta *delta, Snapshot snapshot)
-{
-	TableScanDesc scan = table_beginscan_strat(delta->rel, snapshot, 0, NULL, true, false);
-	bool		ok = true;
-
-	while (ok && table_scan_getnextslot(scan, ForwardScanDirection, delta->slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		ok = add_slot(delta);
-	}
-	table_endscan(scan);
-	return ok;
-}
-
-/* Read the delta without a trace in the table's counters of scans and rows. */
-static bool
-add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
-{
-	Relation	rel = delta->rel;
-	const bool	counted = pgstat_should_count_relation(rel);
-	const PgStat_Counter scans = counted ? GC_SCANS_COUNTED(rel) : 0;
-	const PgStat_Counter rows = counted ? GC_ROWS_COUNTED(rel) : 0;
-	const bool	ok = served->pages_served + served->pages_versioned == 0 ? add_table(delta, snapshot) :
-		add_ranges(delta, snapshot, served);
-
-	if (counted)
-	{
-		GC_SCANS_COUNTED(rel) = scans;
-		GC_ROWS_COUNTED(rel) = rows;
-	}
-	return ok;
-}
-
-GcCode
-gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
-			  const GcColSpec *specs, int number, GcEncoder *encoder, GcError *err)
-{
-	GcDelta		delta = {.rel = rel,.encoder = encoder,.number = number};
-	bool		ok;
-
-	delta.ncols = gc_encoder_columns(encoder, &delta.specs);
-	if (specs)
-		delta.specs = specs;
-	for (int i = 0; i < delta.ncols; i++)
-		delta.last = Max(delta.last, delta.specs[i].attnum);
-	delta.values = palloc(Max(delta.ncols, 1) * sizeof(Datum));
-	delta.isnull = palloc(Max(delta.ncols, 1) * sizeof(bool));
-	delta.slot = table_slot_create(rel, NULL);
-
-	ok = add_uncounted(&delta, snapshot, served);
-	ExecDropSingleTupleTableSlot(delta.slot);
-	pfree(delta.values);
-	pfree(delta.isnull);
-	if (!ok)
-		return gc_fail(err, GC_HOST_MEMORY,
-					   "The rows of \"%s\" that are not cached take more room than gpuconc.host_cache_size.",
-					   RelationGetRelationName(rel));
-	return GC_OK;
-}
-
-void
-gc_count_scan(Relation rel, uint64 rows)
-{
-	pgstat_count_heap_scan(rel);
-
-	/* By its name it is for indexes, but of a table its counter is seq_tup_read. */
-	pgstat_count_index_tuples(rel, rows);
 }

@@ -29,6 +29,7 @@ typedef struct GcServedChunk
 	uint32		chunk;
 	uint32		nrows;
 	uint32		nholes;
+	uint32		hole_rows;		/* in them */
 	GcHole	   *holes;			/* palloc'd; NULL when all rows are good */
 } GcServedChunk;
 
@@ -51,6 +52,7 @@ typedef struct GcServed
 	bool		complete;		/* every chunk wholly served, no delta: what the
 								 * request reads is exactly the directory */
 	GcHash		rows;			/* gc_served_hash(); 0: not computed yet */
+	bool		amended;		/* a base that was noted was served, with what has changed since */
 	bool		worth_reload;	/* enough reloadable pages that waiting for a
 								 * reload beats reading them as delta */
 } GcServed;
@@ -101,10 +103,30 @@ extern uint32 gc_chunk_length(uint32 chunkno, BlockNumber nblocks);
 extern void gc_map_copy(Relation rel, uint32 chunkno, uint32 npages,
 						uint8 *bits, XLogRecPtr *lsn);
 
+/*
+ * Which pages are served from chunks of the heap, in the layout of the map, and the LSNs of its pages.  A map page
+ * has GC_MAP_STRIDE bytes.
+ */
+typedef struct GcServedMaps
+{
+	uint32		n;
+	XLogRecPtr *lsns;
+	uint8	   *bits;
+} GcServedMaps;
+
+#define GC_MAP_STRIDE	BLCKSZ
+
+/*
+ * The pages of them that are not all-visible any more, ascending, palloc'd; false if a map page's LSN has moved, so
+ * that nothing is proven.
+ */
+extern bool gc_maps_cleared(Relation rel, const GcServedMaps *maps, BlockNumber **cleared, uint32 *ncleared);
+
 /* What gc_serve() is collecting. */
 typedef struct GcServing
 {
 	GcServed   *served;
+	GcServedMaps *maps;			/* NULL: not wanted */
 	uint32		ranges_size;
 	bool		reloadable;		/* may the relation be loaded at all? */
 	bool		all_served;
@@ -137,9 +159,9 @@ typedef struct GcChunkJudgement
 	bool		mendable;		/* a load would serve all of the chunk, which is not so now */
 } GcChunkJudgement;
 
-/* gc_serve(), with a judgement of each of gc_chunk_count() chunks; palloc'd. */
+/* gc_serve() without hot chunks, with a judgement of each of gc_chunk_count() chunks, or `maps`; palloc'd. */
 extern void gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
-							GcChunkJudgement **judged);
+							GcChunkJudgement **judged, GcServedMaps *maps);
 
 /*
  * Would loading the chunk anew be worth waiting for?  And doing at all?  Few pages are worth it if no

@@ -24,6 +24,7 @@
 #include "../columns/arena.h"
 #include "../columns/background.h"
 #include "../columns/directory.h"
+#include "../columns/hot_loader.h"
 #include "../columns/job.h"
 #include "../columns/load.h"
 #include "../columns/problem.h"
@@ -354,11 +355,16 @@ worth_versions(GcScanState *node, GcInputState *in)
 	if (pg_atomic_fetch_add_u32(&in->dir->pages_alone, pages) < PAGES_WORTH_LOAD &&
 		pages < (BlockNumber) gc_debug_hot_pages)
 		return false;
+	if (!gc_rel_loadable(in->rel, &reason))
+		return false;
+	/* Few of them are loaded in the background, and this session reads them itself. */
+	if (pages < FALLEN_BEHIND && gc_loader_workers > 0 && gc_ask_hot_load(in->dir))
+		return false;
 	gc_rel_key(in->rel, &key);
 	/* A session loads them, and the others go on as long as they do not fall behind. */
 	if (pages < FALLEN_BEHIND && gc_job_exists(&key))
 		return false;
-	in->for_versions = gc_rel_loadable(in->rel, &reason) && gc_store_versions_due(&key, pages >= FALLEN_BEHIND);
+	in->for_versions = gc_store_versions_due(&key, pages >= FALLEN_BEHIND);
 	return in->for_versions;
 }
 

@@ -508,8 +508,8 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	Relation	rel;
 	GcServed	served;
 	TupleDesc	desc;
-	Datum		values[6];
-	bool		nulls[6] = {0};
+	Datum		values[7];
+	bool		nulls[7] = {0};
 
 	require_superuser();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -526,6 +526,7 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[3] = Int64GetDatum(served.pages_looked_at);
 	values[4] = Int64GetDatum(served.pages_own);
 	values[5] = Int64GetDatum(served.pages_delta);
+	values[6] = BoolGetDatum(served.amended);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 

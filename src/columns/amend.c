@@ -1,0 +1,357 @@
+/*-------------------------------------------------------------------------
+ *
+ * amend.c
+ *	  What has changed between a base and what a later snapshot is served.  See serving.h.
+ *
+ * Runs in backends, under a guard.  A base never changes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "amend.h"
+#include "looks.h"
+#include "../settings.h"
+
+/* If more than so many pages, or this part of all, have changed, there is better to be a new base. */
+#define MOST_AMENDED		1024
+#define MOST_AMENDED_PART	8
+
+/*-------------------------------------------------------------------------
+ * Finding
+ *-------------------------------------------------------------------------
+ */
+typedef struct GcFinding
+{
+	const GcDirectory *dir;
+	const GcBase *base;
+	GcAmendment *amendment;
+	uint32		holes_size;
+	uint32		blocks_size;
+} GcFinding;
+
+static void
+add_hole(GcFinding *f, uint32 chunk, uint32 from, uint32 to)
+{
+	GcAmendment *a = f->amendment;
+
+	if (from == to)
+		return;
+	if (a->nholes == f->holes_size)
+	{
+		f->holes_size = Max(256, 2 * f->holes_size);
+		a->holes = a->holes ? repalloc_huge(a->holes, f->holes_size * sizeof(GcAmendedHole)) :
+			palloc(f->holes_size * sizeof(GcAmendedHole));
+	}
+	a->holes[a->nholes++] = (GcAmendedHole) {chunk, {from, to}};
+}
+
+static void
+add_block(GcFinding *f, BlockNumber block)
+{
+	GcAmendment *a = f->amendment;
+
+	if (a->nblocks == f->blocks_size)
+	{
+		f->blocks_size = Max(256, 2 * f->blocks_size);
+		a->blocks = a->blocks ? repalloc_huge(a->blocks, f->blocks_size * sizeof(BlockNumber)) :
+			palloc(f->blocks_size * sizeof(BlockNumber));
+	}
+	a->blocks[a->nblocks++] = block;
+}
+
+/* A page that the base serves is to be read. */
+static void
+take_page(GcFinding *f, uint32 chunkno, uint32 page, BlockNumber block)
+{
+	const GcChunk *chunk = f->dir->chunks[chunkno];
+
+	add_hole(f, chunkno, chunk->row_start[page], chunk->row_start[page + 1]);
+	add_block(f, block);
+}
+
+/* Pages of chunks of the heap. */
+static bool
+find_cleared(GcFinding *f, Relation rel)
+{
+	BlockNumber *cleared;
+	uint32		n;
+
+	if (!gc_maps_cleared(rel, &f->base->kept.maps, &cleared, &n))
+		return false;
+	for (uint32 i = 0; i < n; i++)
+		take_page(f, cleared[i] / gc_chunk_pages, cleared[i] % gc_chunk_pages, cleared[i]);
+	f->amendment->from_heap = n;
+	pfree(cleared);
+	return true;
+}
+
+/* Pages of a hot chunk.  Eight at a time, as hardly any has changed; both arrays have whole words. */
+static void
+find_changed(GcFinding *f, uint32 chunkno)
+{
+	const GcChunk *chunk = f->dir->chunks[chunkno];
+	const uint8 *served = f->base->kept.pages[chunkno - f->dir->nheap];
+	const uint8 *changed = chunk->hot->changed;
+
+	for (uint32 page = 0; page < chunk->npages; page += sizeof(uint64))
+	{
+		uint64		is;
+		uint64		was;
+
+		memcpy(&is, changed + page, sizeof(uint64));
+		memcpy(&was, served + page, sizeof(uint64));
+		if ((is & was) == 0)
+			continue;
+		for (uint32 i = page; i < Min(page + (uint32) sizeof(uint64), chunk->npages); i++)
+		{
+			if (changed[i] && served[i])
+				take_page(f, chunkno, i, chunk->hot->blocks[i]);
+		}
+	}
+}
+
+/*
+ * Open versions.  Also of pages that are marked as changed: another session may have marked them a moment ago, and
+ * then they are served.
+ */
+static void
+judge_open(GcFinding *f, Snapshot snapshot)
+{
+	const GcKept *kept = &f->base->kept;
+	uint32		own_chunk = 0;
+	uint32		own_page = PG_UINT32_MAX;
+	GcSeer		seer;
+
+	gc_seer_init(&seer, snapshot);
+	for (uint32 i = 0; i < kept->nopen; i++)
+	{
+		const GcOpenVersion *open = &kept->open[i];
+		const GcHotPages *hot = f->dir->chunks[open->chunk]->hot;
+		GcVersion  *v = &hot->versions[open->version];
+
+		if (open->page == own_page && open->chunk == own_chunk)
+			continue;
+		if (gc_page_is_own(&seer, hot, open->page))
+		{
+			own_chunk = open->chunk;
+			own_page = open->page;
+			f->amendment->own += !hot->changed[own_page];
+			take_page(f, own_chunk, own_page, hot->blocks[own_page]);
+		}
+		else if (!(gc_judge_version(&seer, v) & GC_VERSION_SEEN))
+			add_hole(f, open->chunk, v->row, v->row + 1);
+	}
+}
+
+static int
+by_hole(const void *a, const void *b)
+{
+	const GcAmendedHole *x = a;
+	const GcAmendedHole *y = b;
+
+	if (x->chunk != y->chunk)
+		return x->chunk < y->chunk ? -1 : 1;
+	return x->hole.from < y->hole.from ? -1 : x->hole.from > y->hole.from;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	const BlockNumber x = *(const BlockNumber *) a;
+	const BlockNumber y = *(const BlockNumber *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* In ascending order.  A page may have been found twice, and may have holes of its versions, too. */
+static void
+sort_found(GcAmendment *a)
+{
+	uint32		n = 0;
+
+	if (a->nblocks > 1)
+	{
+		qsort(a->blocks, a->nblocks, sizeof(BlockNumber), by_number);
+		for (uint32 i = 1; i < a->nblocks; i++)
+		{
+			if (a->blocks[i] != a->blocks[n])
+				a->blocks[++n] = a->blocks[i];
+		}
+		a->nblocks = n + 1;
+		n = 0;
+	}
+	if (a->nholes <= 1)
+		return;
+	qsort(a->holes, a->nholes, sizeof(GcAmendedHole), by_hole);
+	for (uint32 i = 1; i < a->nholes; i++)
+	{
+		const GcAmendedHole *h = &a->holes[i];
+
+		if (h->chunk == a->holes[n].chunk && h->hole.from <= a->holes[n].hole.to)
+			a->holes[n].hole.to = Max(a->holes[n].hole.to, h->hole.to);
+		else
+			a->holes[++n] = *h;
+	}
+	a->nholes = n + 1;
+}
+
+bool
+gc_amend_find(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot,
+			  GcAmendment *amendment)
+{
+	GcFinding	f = {.dir = dir,.base = base,.amendment = amendment};
+	const GcServed *served = &base->served;
+	GcLook		look;
+	uint32		read;
+
+	memset(amendment, 0, sizeof(GcAmendment));
+	amendment->end = RelationGetNumberOfBlocks(rel);
+	if (amendment->end < served->nblocks || amendment->end - served->nblocks > MOST_AMENDED)
+		return false;
+	gc_look_begin(&look, rel, snapshot, amendment->end);
+	gc_look(&look, dir);
+	amendment->looked_at = look.pages;
+	if (!find_cleared(&f, rel))
+		return false;
+	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
+	{
+		if (dir->chunks[c])
+			find_changed(&f, c);
+	}
+	judge_open(&f, snapshot);
+	read = amendment->nblocks + (amendment->end - served->nblocks);
+	if (read > MOST_AMENDED || read > (served->pages_served + served->pages_versioned) / MOST_AMENDED_PART + 16)
+		return false;
+	sort_found(amendment);
+	return true;
+}
+
+void
+gc_amend_open(const GcDirectory *dir, const GcBase *base, Snapshot snapshot, GcAmendment *amendment)
+{
+	GcFinding	f = {.dir = dir,.base = base,.amendment = amendment};
+
+	memset(amendment, 0, sizeof(GcAmendment));
+	amendment->end = base->served.nblocks;
+	judge_open(&f, snapshot);
+	sort_found(amendment);
+}
+
+/*-------------------------------------------------------------------------
+ * Applying
+ *-------------------------------------------------------------------------
+ */
+
+/* Holes of a chunk, the base's and those of the amendment, n of them from *more on. */
+static void
+merge_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcHoles *holes)
+{
+	const GcHole *old = chunk->holes;
+	const GcHole *end = old + chunk->nholes;
+	GcHole	   *last = NULL;
+
+	holes->n = 0;
+	holes->size = chunk->nholes + n;
+	holes->holes = palloc_extended((Size) holes->size * sizeof(GcHole), MCXT_ALLOC_HUGE);
+	while (old < end || n > 0)
+	{
+		const bool	take_old = n == 0 || (old < end && old->from <= more->hole.from);
+		const GcHole h = take_old ? *old++ : more->hole;
+
+		if (!take_old)
+			more++, n--;
+		if (last && h.from <= last->to)
+		{
+			holes->rows += Max(h.to, last->to) - last->to;
+			last->to = Max(h.to, last->to);
+			continue;
+		}
+		last = &holes->holes[holes->n++];
+		*last = h;
+		holes->rows += h.to - h.from;
+	}
+}
+
+/* Add blocks that are to be read to the ranges of the base. */
+static void
+merge_ranges(const GcBase *base, const GcAmendment *a, GcServed *served)
+{
+	const GcBlockRange *range = base->served.ranges;
+	const GcBlockRange *end = range + base->served.nranges;
+	GcServing	serving = {.served = served};
+
+	served->ranges = NULL;
+	served->nranges = 0;
+	served->pages_delta = 0;
+	for (uint32 i = 0; i < a->nblocks || range < end;)
+	{
+		if (i == a->nblocks || (range < end && range->first < a->blocks[i]))
+		{
+			gc_add_delta(&serving, range->first, range->count);
+			range++;
+		}
+		else
+			gc_add_delta(&serving, a->blocks[i++], 1);
+	}
+	if (a->end > base->served.nblocks)
+		gc_add_delta(&serving, base->served.nblocks, a->end - base->served.nblocks);
+}
+
+/* The served chunks, of which some have more holes. */
+static void
+merge_chunks(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcServed *served)
+{
+	const GcServed *was = &base->served;
+	uint32		at = 0;
+
+	served->chunks = palloc_extended((was->nchunks + 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
+	served->nchunks = 0;
+	served->rows_served = served->rows_versioned = 0;
+	for (uint32 k = 0; k < was->nchunks; k++)
+	{
+		const GcServedChunk *chunk = &was->chunks[k];
+		const uint64 before = served->rows_served;
+		GcHoles		holes = {.n = chunk->nholes,.holes = chunk->holes};
+		uint32		first;
+
+		/* A chunk of which no row is served is not among them. */
+		while (at < a->nholes && a->holes[at].chunk < chunk->chunk)
+			at++;
+		first = at;
+		while (at < a->nholes && a->holes[at].chunk == chunk->chunk)
+			at++;
+		if (at > first)
+			merge_holes(chunk, a->holes + first, at - first, &holes);
+		else
+			holes.rows = chunk->hole_rows;
+		gc_append_chunk(served, chunk->chunk, chunk->nrows, &holes);
+		if (chunk->chunk >= dir->nheap)
+			served->rows_versioned += served->rows_served - before;
+	}
+}
+
+void
+gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcServed *served)
+{
+	*served = base->served;
+	served->amended = true;
+	served->pages_looked_at = a->looked_at;
+	if (a->nholes > 0)
+	{
+		merge_chunks(dir, base, a, served);
+		gc_hash_mix(&served->rows, a->holes, a->nholes * sizeof(GcAmendedHole));
+	}
+	if (a->nblocks == 0 && a->end == base->served.nblocks)
+		return;
+	merge_ranges(base, a, served);
+	served->nblocks = a->end;
+	served->pages_served -= a->from_heap;
+	served->pages_versioned -= a->nblocks - a->from_heap;
+	served->pages_own += a->own;
+}

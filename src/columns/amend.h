@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * amend.h
+ *	  What has changed between a base and what a later snapshot is served (serving.h).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_AMEND_H
+#define GC_AMEND_H
+
+#include "serving.h"
+
+typedef struct GcAmendedHole
+{
+	uint32		chunk;
+	GcHole		hole;
+} GcAmendedHole;
+
+typedef struct GcAmendment
+{
+	uint32		nholes;
+	GcAmendedHole *holes;		/* ascending; apart from each other, but not from the base's */
+	uint32		nblocks;
+	BlockNumber *blocks;		/* that were served, and are to be read; ascending */
+	BlockNumber end;			/* of the relation now: blocks behind the base's are to be read, too */
+	uint32		from_heap;		/* of the blocks: those that chunks of the heap have */
+	uint32		own;			/* and those with this session's changes */
+	uint32		looked_at;
+} GcAmendment;
+
+/*
+ * Find out what has changed for a snapshot that is later than the base's; false if too much has, or
+ * nothing is proven.  palloc'd.
+ */
+extern bool gc_amend_find(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot,
+						  GcAmendment *amendment);
+
+/* The same for the base's own snapshot, which has just been served. */
+extern void gc_amend_open(const GcDirectory *dir, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
+
+/* What is served. */
+extern void gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *amendment, GcServed *served);
+
+#endif							/* GC_AMEND_H */
