@@ -97,6 +97,37 @@
 #define GC_BELOW_GROUPING(root, expr)	(expr)
 #endif
 
+/*
+ * 18 has Vars of an entry of the range table for what a query groups by.  Before, there were copies
+ * of these expressions, which mean the same if there are no grouping sets.  So make them again.
+ */
+#if PG_VERSION_NUM >= 180000
+#include "optimizer/optimizer.h"
+static inline void
+gc_expand_grouping(Query *query)
+{
+	ListCell   *lc;
+
+	if (!query->hasGroupRTE || query->groupingSets)
+		return;
+	query->targetList = (List *) flatten_group_exprs(NULL, query, (Node *) query->targetList);
+	query->havingQual = flatten_group_exprs(NULL, query, query->havingQual);
+	query->hasGroupRTE = false;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		/* Entries keep their numbers. */
+		if (rte->rtekind != RTE_GROUP)
+			continue;
+		rte->rtekind = RTE_RESULT;
+		rte->groupexprs = NIL;
+	}
+}
+#else
+#define gc_expand_grouping(query)	((void) 0)
+#endif
+
 /* 18 has an entry for the grouping in the range table, which is no relation to EXPLAIN. */
 #if PG_VERSION_NUM >= 180000
 #define GC_IS_GROUPING(rte)		((rte)->rtekind == RTE_GROUP)

@@ -77,7 +77,8 @@ $node->_update_pid(0);
 # a restart with nothing under way keeps no columns, and loses no answers
 start_server($node);
 is_offloaded($node, $_, "at last: $_") foreach (@queries);
-$node->restart('immediate');
+$node->stop('immediate');
+$node->start;
 wait_for_worker($node);
 is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_cache'), '0', 'the cache is empty after a restart');
 is_offloaded($node, $_, "after recovery: $_") foreach (@queries);

@@ -132,10 +132,12 @@ $node->safe_psql('postgres', 'ALTER TABLE t DISABLE ROW LEVEL SECURITY');
 #-------------------------------------------------------------------------
 # parallel queries of PostgreSQL's own around and instead of ours
 #-------------------------------------------------------------------------
+# 16 renamed it.
+my $forced = $node->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
 foreach my $settings (
 	'max_parallel_workers_per_gather = 0',
 	'max_parallel_workers_per_gather = 4; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0',
-	'force_parallel_mode = on', 'force_parallel_mode = regress', 'jit = on; SET jit_above_cost = 0')
+	"$forced = on", "$forced = regress", 'jit = on; SET jit_above_cost = 0')
 {
 	is($node->safe_psql('postgres', "SET $settings; SET gpuconc.debug_offload = require; $_"), answer_of($node, $_, 'forbid'), "$settings: $_")
 	  foreach (@queries);

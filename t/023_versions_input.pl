@@ -24,7 +24,7 @@ my $minimal = new_server('minimal', $conf . q{
 wal_level = minimal
 max_wal_senders = 0
 wal_skip_threshold = 0
-});
+}, no_data_checksums => 1);
 my $checked = new_server('checked', $conf . q{
 wal_level = logical
 max_wal_senders = 5

@@ -45,12 +45,13 @@ sub kernels_directory
 }
 
 # A server with gpuconc and these lines of configuration more.  Options: start => 0,
-# and those of init().
+# install_path => that of another PostgreSQL, and those of init().
 sub new_server
 {
 	my ($name, $conf, %options) = @_;
 	my $start = delete $options{start} // 1;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $install = delete $options{install_path};
+	my $node = PostgreSQL::Test::Cluster->new($name, $install ? (install_path => $install) : ());
 
 	$node->init(%options);
 	$node->append_conf(

@@ -9,6 +9,7 @@
  */
 #include "directory.h"
 
+#include "storage/shmem.h"
 #include "utils/timestamp.h"
 
 #include "columns.h"

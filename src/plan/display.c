@@ -149,7 +149,7 @@ names_of(PlannerInfo *root)
 		RangeTblEntry *rte = makeNode(RangeTblEntry);
 		const bool	table = from->rtekind == RTE_RELATION;
 
-		rte->rtekind = table ? RTE_RELATION : RTE_SUBQUERY;
+		rte->rtekind = table || GC_IS_GROUPING(from) ? from->rtekind : RTE_SUBQUERY;
 		rte->relid = table ? from->relid : InvalidOid;
 		rte->relkind = table ? from->relkind : 0;
 		rte->rellockmode = table ? from->rellockmode : 0;

@@ -75,7 +75,8 @@ gc_group_key(GcTranslation *tr, Node *expr)
 
 	if (key >= 0)
 		return key;
-	e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
+	/* Over groups of sets (distinct.c) it is a key that a set may have left out already. */
+	e = gc_translate_expr(tr, tr->streamed, (Expr *) (tr->groups ? expr : GC_BELOW_GROUPING(tr->root, expr)));
 	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
 }
 

@@ -42,6 +42,7 @@
 #include "subquery.h"
 #include "tree.h"
 #include "union.h"
+#include "../compat.h"
 #include "../queue/queue.h"
 #include "../force.h"
 #include "../settings.h"
@@ -296,7 +297,7 @@ child_paths(GcTranslation *tr, Path *fallback)
 static bool
 takes_whole(GcTranslation *tr, RelOptInfo *rel)
 {
-	return IS_UPPER_REL(rel) || bms_equal(rel->relids, tr->root->all_baserels);
+	return IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(tr->root));
 }
 
 /*

@@ -22,6 +22,7 @@
 #include "rewrite_notin.h"
 #include "rewrite_sublink.h"
 #include "rewrite_tree.h"
+#include "../compat.h"
 
 /*-------------------------------------------------------------------------
  * Is there anything to rewrite?
@@ -136,6 +137,7 @@ rewrite_walker(Node *node, Rewriting *rewriting)
 		return false;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, rewrite_walker, rewriting);
+	gc_expand_grouping((Query *) node);
 	level = (GcQueryLevel) {(Query *) node, outer, rewriting->params};
 	rewriting->level = &level;
 	(void) query_tree_walker((Query *) node, rewrite_walker, rewriting, 0);

@@ -38,6 +38,7 @@
 #include "quotient.h"
 #include "relinfo.h"
 #include "tree.h"
+#include "../compat.h"
 
 /* A CTE's plan is among the InitPlans of its level, and may be what another one reads. */
 bool
@@ -75,7 +76,7 @@ gc_joined_rel(PlannerInfo *subroot)
 
 	if (bms_get_singleton_member(subroot->all_baserels, &relid))
 		return find_base_rel(subroot, relid);
-	return find_join_rel(subroot, subroot->all_baserels);
+	return find_join_rel(subroot, GC_ALL_RELIDS(subroot));
 }
 
 static List *
