@@ -69,3 +69,20 @@ RESET gpuconc.debug_offload;
 DROP TABLE public.sales_102008;
 DROP AGGREGATE public.partial_agg(int);
 DROP FUNCTION public.left_alone(text);
+
+-- Another session begins with what one has learnt: connections of a pool take turns.
+CREATE TABLE public.grown AS SELECT 's' || i % 7 AS s, i % 1009 AS k, i / 4 AS o FROM generate_series(1, 20001) AS i;
+SELECT settle();
+VACUUM ANALYZE public.grown;
+SELECT retries AS before FROM gpuconc_stat \gset
+SET gpuconc.debug_offload = require;
+SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) x;
+SELECT retries - :before > 0 AS learnt, retries AS before FROM gpuconc_stat \gset
+\c -
+SET gpuconc.enabled = on;
+SET gpuconc.offload_cost = 0;
+SET gpuconc.debug_offload = require;
+SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) x;
+SELECT :'learnt' AS learnt, retries - :before AS learnt_again FROM gpuconc_stat;
+RESET gpuconc.debug_offload;
+DROP TABLE public.grown;
