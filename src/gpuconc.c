@@ -25,6 +25,7 @@
 #include "columns/hot_loader.h"
 #include "columns/notes.h"
 #include "columns/store.h"
+#include "exec/hints.h"
 #include "exec/scan.h"
 #include "plan/hooks.h"
 #include "queue/batchlog.h"
@@ -56,9 +57,11 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_queue_shmem_size());
 	RequestAddinShmemSpace(gc_batchlog_shmem_size());
 	RequestAddinShmemSpace(gc_reasons_shmem_size());
+	RequestAddinShmemSpace(gc_hints_shmem_size());
 	RequestNamedLWLockTranche("gpuconc_columns", GC_NLOCKS);
 	RequestNamedLWLockTranche("gpuconc_batchlog", 1);
 	RequestNamedLWLockTranche("gpuconc_reasons", 1);
+	RequestNamedLWLockTranche("gpuconc_hints", 1);
 }
 
 static void
@@ -78,6 +81,7 @@ gc_shmem_startup(void)
 	gc_queue_shmem_init();
 	gc_batchlog_shmem_init();
 	gc_reasons_shmem_init();
+	gc_hints_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }
 

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hints.c
- *	  What executions of a program have taught this backend, so that a prepared
- *	  statement does not repeat its first execution's mistakes.
+ *	  What executions of a program have taught, so that a prepared statement, or another
+ *	  session, does not repeat the first execution's mistakes.
  *
- * Backend-local, keyed by the logical program's hash; a handful of entries,
- * replaced round-robin.
+ * Backend-local, keyed by the logical program's hash; a handful of entries, replaced
+ * round-robin.  What a session has just learnt is in main shared memory, too, for ten
+ * minutes: where connections come from a pool, as Citus' do, each statement may be new to
+ * the session that gets it.  After that the data may be others, and one session tries anew.
  *
- * Runs in backends.
+ * Runs in backends.  Lock: its own LWLock, held while an entry is copied.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,15 +17,70 @@
 
 #include "hints.h"
 
+#include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "utils/timestamp.h"
+
 #define NHINTS	64
+
+/* Shared entries; each program has one place. */
+#define NSHARED	1024
+
+/* How long other sessions go by what one has learnt, in ms. */
+#define LIFE	(10 * 60 * 1000)
+
+typedef struct SharedHints
+{
+	TimestampTz learnt_at;		/* 0: never */
+	GcHints		hints;
+} SharedHints;
 
 static GcHints hints[NHINTS];
 static int	next_hint = 0;
 
+static SharedHints *shared = NULL;
+static LWLock *lock = NULL;
+
+Size
+gc_hints_shmem_size(void)
+{
+	return NSHARED * sizeof(SharedHints);
+}
+
+void
+gc_hints_shmem_init(void)
+{
+	bool		found;
+
+	shared = ShmemInitStruct("gpuconc hints", gc_hints_shmem_size(), &found);
+	if (!found)
+		memset(shared, 0, gc_hints_shmem_size());
+	lock = &GetNamedLWLockTranche("gpuconc_hints")->lock;
+}
+
+static SharedHints *
+place_of(const GcHash *key)
+{
+	return &shared[key->h[0] % NSHARED];
+}
+
+static void
+take_shared(GcHints *mine)
+{
+	SharedHints *theirs = place_of(&mine->key);
+
+	LWLockAcquire(lock, LW_SHARED);
+	if (memcmp(&theirs->hints.key, &mine->key, sizeof(GcHash)) == 0 && theirs->learnt_at != 0 &&
+		!TimestampDifferenceExceeds(theirs->learnt_at, GetCurrentTimestamp(), LIFE))
+		*mine = theirs->hints;
+	LWLockRelease(lock);
+}
+
 GcHints *
 gc_hints(const GcProgram *logical)
 {
-	GcHash		key = gc_hash_bytes(logical, logical->size, 0);
+	GcHash		key = gc_hash_bytes(logical, logical->size, MyDatabaseId);
 
 	for (int i = 0; i < NHINTS; i++)
 	{
@@ -33,5 +90,17 @@ gc_hints(const GcProgram *logical)
 	next_hint = (next_hint + 1) % NHINTS;
 	memset(&hints[next_hint], 0, sizeof(GcHints));
 	hints[next_hint].key = key;
+	take_shared(&hints[next_hint]);
 	return &hints[next_hint];
+}
+
+void
+gc_hints_share(const GcHints *mine)
+{
+	SharedHints *theirs = place_of(&mine->key);
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	theirs->hints = *mine;
+	theirs->learnt_at = GetCurrentTimestamp();
+	LWLockRelease(lock);
 }

@@ -1,28 +1,37 @@
 /*-------------------------------------------------------------------------
  *
  * hints.h
- *	  What executions of a program have taught this backend; private to exec/.
+ *	  What executions of a program have taught, here and in other sessions.
  *
- * Runs in backends.
+ * Runs in backends.  Private to exec/, apart from the making of shared memory.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_HINTS_H
 #define GC_HINTS_H
 
+#include "postgres.h"
+
 #include "../program/hash.h"
 #include "../program/program.h"
 
-/* What one program has taught this backend about its data. */
+/* What one program has taught about its data. */
 typedef struct GcHints
 {
-	GcHash		key;			/* logical program */
+	GcHash		key;			/* logical program, and database */
 	uint32		no_dense;		/* builds with duplicate keys */
 	uint32		build_full;		/* builds whose estimate was too small */
 	uint8		group_boost[GC_MAX_PIPELINES];	/* powers of 8 */
 	uint64		rows_needed;	/* of a row sink, or of chosen groups */
 } GcHints;
 
+/* This backend's; one that is new here begins with what other sessions have learnt lately. */
 extern GcHints *gc_hints(const GcProgram *logical);
+
+/* Lets sessions know to which the program is new. */
+extern void gc_hints_share(const GcHints *hints);
+
+extern Size gc_hints_shmem_size(void);
+extern void gc_hints_shmem_init(void);
 
 #endif							/* GC_HINTS_H */

@@ -291,7 +291,10 @@ run_on_device(GcScanState *node, GcError *err)
 		if (outcome == GC_RETRY_LOAD)
 			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
 		else if (learn(hints, outcome, err))
+		{
+			gc_hints_share(hints);
 			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);
+		}
 		else
 			code = outcome;
 	}

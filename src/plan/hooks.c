@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "agg.h"
+#include "distributed.h"
 #include "hooks.h"
 #include "ordered.h"
 #include "paths.h"
@@ -41,6 +42,9 @@
 
 /* Why the last planned statement of this backend was not offloaded; or empty. */
 static char last_refusal[256];
+
+/* The reason for tables that Citus has distributed. */
+#define GC_ELSEWHERE	"the rows of a table are in shards, whose servers offload what they are asked for"
 
 static planner_hook_type prev_planner_hook = NULL;
 static set_rel_pathlist_hook_type prev_rel_hook = NULL;
@@ -186,6 +190,27 @@ worth_comparing(PlannedStmt *rewritten)
 	return gc_offload_forced() ? gc_has_node(rewritten) : gc_is_whole(rewritten);
 }
 
+/* A statement that no node of ours may be part of, though others that are planned meanwhile may have some. */
+static PlannedStmt *
+leave_alone(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	GcPlanning *outer = gc_planning;
+	PlannedStmt *stmt;
+
+	gc_planning = NULL;
+	PG_TRY();
+	{
+		stmt = call_planner(parse, query_string, options, params);
+	}
+	PG_FINALLY();
+	{
+		gc_planning = outer;
+	}
+	PG_END_TRY();
+	strlcpy(last_refusal, GC_ELSEWHERE, sizeof(last_refusal));
+	return stmt;
+}
+
 /*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
  * offloaded as a whole and cheaper: PostgreSQL itself would often be slower with it.
@@ -204,6 +229,12 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 		return call_planner(parse, query_string, options, params);
 
 	(void) find_tables((Node *) parse, &tables);
+	if (gc_reads_distributed(parse))
+	{
+		stmt = leave_alone(parse, query_string, options, params);
+		count_refusal(&tables, last_refusal);
+		return stmt;
+	}
 	rewritten = worth_rewriting() ?
 		gc_rewrite(parse, (options & CURSOR_OPT_FAST_PLAN) != 0, params) : NULL;
 	if (rewritten)

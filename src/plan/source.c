@@ -22,6 +22,7 @@
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "distributed.h"
 #include "../compat.h"
 
 typedef struct SourceContext
@@ -140,7 +141,7 @@ check_cte(SourceContext *context, const RangeTblEntry *rte)
 		context->reason = "a recursive query reads its own result";
 	else if (((Query *) cte->ctequery)->commandType != CMD_SELECT)
 		context->reason = "a data-modifying CTE is used";
-	else if (contain_volatile_functions(cte->ctequery))
+	else if (gc_contains_volatile(cte->ctequery))
 		context->reason = "a volatile function is called";
 	else if (must_run_once(cte))
 		context->reason = "a CTE that is read more than once need not repeat its rows";
@@ -191,7 +192,7 @@ check_part(PlannerInfo *root, Node *part, SourceContext *context)
 {
 	if (part == NULL || context->reason)
 		return;
-	if (contain_volatile_functions(part))
+	if (gc_contains_volatile(part))
 		context->reason = "a volatile function is called";
 	else
 		context->reason = gc_subplans_refusal(root, part);
@@ -216,7 +217,7 @@ check_base_rel(PlannerInfo *root, RelOptInfo *rel, SourceContext *context)
 		check_cte(context, rte);
 	else if (rte->rtekind == RTE_SUBQUERY && rte->subquery)
 	{
-		if (contain_volatile_functions((Node *) rte->subquery))
+		if (gc_contains_volatile((Node *) rte->subquery))
 			context->reason = "a volatile function is called";
 		else
 			(void) query_refused(rte->subquery, context);
@@ -350,7 +351,7 @@ gc_subplans_refusal(PlannerInfo *root, Node *expr)
 
 		if (locks_rows((Node *) parse, NULL))
 			return "rows are locked";
-		if (contain_volatile_functions((Node *) parse))
+		if (gc_contains_volatile((Node *) parse))
 			return "a volatile function is called in a subquery";
 	}
 	for (PlannerInfo *r = root; r; r = r->parent_root)

@@ -1,0 +1,88 @@
+-- What Citus makes of tables and functions, known by its catalogs; Citus itself is not
+-- needed.  Its objects are made up in transactions that end in ROLLBACK.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+\set VERBOSITY terse
+
+-- A table whose rows are in shards: no node, and not rewritten before Citus has seen it.
+CREATE FUNCTION public.left_alone(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	result text := '';
+BEGIN
+	PERFORM set_config('gpuconc.debug_offload', 'prefer', true), set_config('gpuconc.debug_rewrite', 'always', true);
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+		IF line ~ 'Custom Scan|SubPlan|Gpuconc:' THEN
+			result := concat_ws('; ', nullif(result, ''), trim(line, ' ->'));
+		END IF;
+	END LOOP;
+	PERFORM set_config('gpuconc.debug_offload', 'allow', true), set_config('gpuconc.debug_rewrite', 'auto', true);
+	RETURN result;
+END $$;
+PREPARE sharded AS SELECT q, left_alone(q) FROM unnest(ARRAY['SELECT count(*) FROM sales', 'SELECT sum(price) FROM sales JOIN shop ON shop = s_id', 'SELECT count(*) FROM shop WHERE s_id NOT IN (SELECT shop FROM sales WHERE quantity > 90)',
+	'WITH x AS (SELECT shop FROM sales) SELECT count(*) FROM x a, x b WHERE a.shop = b.shop AND a.shop = 1', 'SELECT count(*) FROM customer', 'SELECT count(*) FROM shop WHERE EXISTS (SELECT FROM (SELECT shop FROM sales OFFSET 0) x WHERE shop = s_id)']) AS q;
+EXECUTE sharded;
+BEGIN;
+SET LOCAL allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass NOT NULL, partmethod "char");
+INSERT INTO pg_catalog.pg_dist_partition SELECT c.oid, 'h' FROM pg_class c WHERE relkind = 'r' AND relname = 'sales';
+EXECUTE sharded;
+-- the same by the catalog's index, without which that is a scan
+CREATE UNIQUE INDEX pg_dist_partition_logical_relid_index ON pg_catalog.pg_dist_partition (logicalrelid);
+EXECUTE sharded;
+-- answers, of what is planned inside of other statements, too
+CREATE FUNCTION public.customers(shops bigint) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN shops + (SELECT count(*) FROM customer); END';
+SELECT customers(count(*)) = (SELECT count(*) FROM shop) + (SELECT count(*) FROM customer) FROM shop WHERE s_id NOT IN (SELECT shop FROM sales WHERE quantity > 1000);
+SELECT check_same('SELECT count(*), min(c_id) FROM customer');
+ROLLBACK;
+EXECUTE sharded;
+
+-- What was computed for the statement before: a row source, although its function is volatile.
+PREPARE intermediate AS SELECT q, check_here(q) FROM unnest(ARRAY['SELECT s_name, count(*), sum(r.v) FROM sales JOIN (SELECT k, v FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int)) r ON shop = r.k JOIN shop ON shop = s_id GROUP BY s_name',
+	'SELECT sum(quantity) FROM sales WHERE shop IN (SELECT k FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int))', 'SELECT sum(quantity) FROM sales WHERE NOT EXISTS (SELECT FROM (SELECT k FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int) OFFSET 0) r WHERE shop = k)',
+	'SELECT sum(quantity) FROM sales WHERE price > (SELECT avg(v) FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int))',
+	'WITH r AS MATERIALIZED (SELECT k, v FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int)) SELECT count(*) FROM sales, r WHERE shop = k']) AS q;
+BEGIN;
+CREATE FUNCTION public.read_intermediate_result(name text, format text) RETURNS SETOF record LANGUAGE plpgsql STRICT VOLATILE AS 'BEGIN RETURN QUERY SELECT i, i * 3 FROM generate_series(1, 33) AS i; END';
+EXECUTE intermediate;
+CREATE FUNCTION pg_catalog.read_intermediate_result(name text, format text) RETURNS SETOF record LANGUAGE plpgsql STRICT VOLATILE AS 'BEGIN RETURN QUERY SELECT i, i * 3 FROM generate_series(1, 33) AS i; END';
+EXECUTE intermediate;
+-- other volatile functions beside it are what they were
+SELECT refusal('SELECT count(*) FROM sales JOIN (SELECT k, v FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int) WHERE random() < 2) r ON shop = r.k');
+ROLLBACK;
+
+-- Statements in the form that Citus sends to a shard: names, the parts of averages, an aggregate that gpuconc does not know, binary copies.
+CREATE TABLE public.sales_102008 AS SELECT * FROM cached.sales WHERE shop % 3 = 0;
+SELECT settle();
+VACUUM ANALYZE public.sales_102008;
+SELECT check_here('SELECT sales.shop AS worker_column_1, count(sales.price) AS avg, sum(sales.price) AS avg, sum((sales.quantity)::bigint) AS sum, count(*) AS count FROM public.sales_102008 sales WHERE (sales.quantity OPERATOR(pg_catalog.>) 3) GROUP BY sales.shop');
+SELECT check_here('SELECT worker_column_1 AS x, sum(worker_column_2) AS s FROM (SELECT sales.shop AS worker_column_1, sales.price AS worker_column_2 FROM (public.sales_102008 sales JOIN cached.shop shop ON ((sales.shop OPERATOR(pg_catalog.=) shop.s_id)))) worker_subquery GROUP BY worker_column_1');
+CREATE AGGREGATE public.partial_agg(int) (sfunc = int4larger, stype = int);
+SELECT q, refusal(q) FROM unnest(ARRAY['SELECT shop, partial_agg(quantity) FROM public.sales_102008 GROUP BY shop']) AS q;
+SELECT shop, partial_agg(quantity) FROM public.sales_102008 WHERE shop < 7 GROUP BY shop ORDER BY shop;
+SET gpuconc.debug_offload = require;
+\copy (SELECT shop, count(price), sum(price), max(city), min(day), count(*) FROM public.sales_102008 GROUP BY shop ORDER BY shop) to program 'cksum' (format binary)
+SET gpuconc.debug_offload = forbid;
+\copy (SELECT shop, count(price), sum(price), max(city), min(day), count(*) FROM public.sales_102008 GROUP BY shop ORDER BY shop) to program 'cksum' (format binary)
+RESET gpuconc.debug_offload;
+DROP TABLE public.sales_102008;
+DROP AGGREGATE public.partial_agg(int);
+DROP FUNCTION public.left_alone(text);
+
+-- Another session begins with what one has learnt: connections of a pool take turns.
+CREATE TABLE public.grown AS SELECT 's' || i % 7 AS s, i % 1009 AS k, i / 4 AS o FROM generate_series(1, 20001) AS i;
+SELECT settle();
+VACUUM ANALYZE public.grown;
+SELECT retries AS before FROM gpuconc_stat \gset
+SET gpuconc.debug_offload = require;
+SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) x;
+SELECT retries - :before > 0 AS learnt, retries AS before FROM gpuconc_stat \gset
+\c -
+SET gpuconc.enabled = on;
+SET gpuconc.offload_cost = 0;
+SET gpuconc.debug_offload = require;
+SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) x;
+SELECT :'learnt' AS learnt, retries - :before AS learnt_again FROM gpuconc_stat;
+RESET gpuconc.debug_offload;
+DROP TABLE public.grown;

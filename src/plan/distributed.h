@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * distributed.h
+ *	  What Citus has made of tables and functions, by its catalogs alone; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_DISTRIBUTED_H
+#define GC_DISTRIBUTED_H
+
+#include "postgres.h"
+
+#include "nodes/parsenodes.h"
+
+/* Does a query read a table, at any depth, whose rows are in shards?  That is for Citus to plan. */
+extern bool gc_reads_distributed(Query *query);
+
+/*
+ * Does an expression, or a query, call a volatile function other than those that read what
+ * Citus has computed for the statement?  These return the same rows each time.
+ */
+extern bool gc_contains_volatile(Node *node);
+
+#endif							/* GC_DISTRIBUTED_H */

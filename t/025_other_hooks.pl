@@ -1,0 +1,46 @@
+# Other extensions that set the hooks that gpuconc sets, before it and after it: each of them sees what it
+# would see without gpuconc, and what is offloaded stays so.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $directory = `pg_config --pkglibdir`;
+chomp $directory;
+foreach my $library (qw(pg_stat_statements auto_explain))
+{
+	plan skip_all => "$library is not installed" unless -e "$directory/$library.so";
+}
+
+my $node = new_server('hooks', q{
+pg_stat_statements.track_planning = on
+pg_stat_statements.track = all
+auto_explain.log_min_duration = 0
+auto_explain.log_nested_statements = on
+}, start => 0);
+foreach my $order ('pg_stat_statements,auto_explain,gpuconc', 'gpuconc,auto_explain,pg_stat_statements')
+{
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$order'\n");
+	my $offset = -s $node->logfile // 0;
+
+	start_server($node);
+	create_tables($node) if $order =~ /^pg/;
+	$node->safe_psql('postgres', 'CREATE EXTENSION IF NOT EXISTS pg_stat_statements; SELECT pg_stat_statements_reset()');
+	is_offloaded($node, $_, "$order: $_") foreach @queries;
+
+	# Each execution was planned once for them, though gpuconc may have planned two forms of it.
+	my $query = 'SELECT count(*), sum(n) FROM t WHERE k NOT IN (SELECT k FROM dim WHERE name IS NULL)';
+	is_offloaded($node, $query, "$order: a query that is rewritten");
+	is($node->safe_psql('postgres', q{SELECT plans > 0, calls > 0, rows > 0 FROM pg_stat_statements WHERE query LIKE 'SELECT count(*), sum(n) FROM t WHERE k NOT IN%' ORDER BY calls DESC LIMIT 1}),
+		't|t|t', "$order: pg_stat_statements counts plans and executions");
+	cmp_ok(log_has($node, qr/Custom Scan \(GpuconcAggregate\)/, $offset), '>', 0, "$order: auto_explain shows the node");
+	$node->stop;
+}
+done_testing();
