@@ -20,6 +20,7 @@
 
 #include "rewrite_cte.h"
 #include "rewrite_notin.h"
+#include "rewrite_sets.h"
 #include "rewrite_sublink.h"
 #include "rewrite_tree.h"
 #include "rewrite_union.h"
@@ -35,7 +36,7 @@ level_may_gain(Query *query, bool within)
 {
 	ListCell   *lc;
 
-	if (gc_has_union(query, within))
+	if (gc_has_union(query, within) || gc_has_constant_sets(query))
 		return true;
 	foreach(lc, query->cteList)
 	{
@@ -69,13 +70,13 @@ level_walker(Node *node, void *context)
 	return expression_tree_walker(node, level_walker, context);
 }
 
-/* Has the query, or a subquery in FROM, a subquery in an expression, CTEs or set operations?  Most have none. */
+/* Has the query, or a subquery in FROM, a subquery in an expression, CTEs, set operations or grouping sets?  Most have none. */
 static bool
 has_parts(const Query *query)
 {
 	ListCell   *lc;
 
-	if (query->hasSubLinks || query->cteList || query->setOperations)
+	if (query->hasSubLinks || query->cteList || query->setOperations || query->groupingSets)
 		return true;
 	foreach(lc, query->rtable)
 	{
@@ -126,6 +127,7 @@ rewrite_level(const GcQueryLevel *level, bool *changed)
 		return;
 	gc_inline_ctes(level, changed);
 	gc_turn_unions(level, changed);
+	gc_turn_constant_sets(query, changed);
 	if (!query->hasSubLinks)
 		return;
 	conjuncts = gc_take_conjuncts(query);
