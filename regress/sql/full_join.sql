@@ -120,6 +120,13 @@ SELECT q, check_full(q) FROM unnest(ARRAY[
 SELECT check_full('SELECT count(*), sum(a.x) FROM a FULL JOIN c ON true WHERE coalesce(a.id, 1) < 20'), check_full('SELECT count(*), sum(x), sum(m) FROM a FULL JOIN (SELECT max(z) AS m FROM c) s ON true'), check_full('SELECT count(*), sum(x), sum(m) FROM (SELECT max(z) AS m FROM c WHERE k < 0) s FULL JOIN none ON true LEFT JOIN a ON true');
 -- what filters an earlier full join's rows comes before the next one
 SELECT check_full('SELECT count(*), sum(s.x), sum(s.y), count(c.k) FROM (SELECT a.id, a.x, b.y FROM a FULL JOIN b USING (k) WHERE coalesce(a.x, 0) + coalesce(b.y, 0) > 9) s FULL JOIN c ON s.id = c.k');
+-- inner joins above: by a key, by several conditions, without an equality, of groups, of two full joins, below other joins
+SELECT q, check_full(q) FROM unnest(ARRAY[
+	'SELECT count(*), sum(c.z), count(a.id), count(b.id) FROM (a FULL JOIN b USING (k)) JOIN c ON c.k = coalesce(a.x, b.y)', 'SELECT c.z, a.id, b.id, b.t FROM c JOIN (a FULL JOIN b USING (k)) ON c.k = coalesce(b.y, a.x) * 3 AND coalesce(a.x, 1) + c.z > 9 WHERE coalesce(a.t, b.t) > ''t58''',
+	'SELECT count(*), sum(c.z), count(a.id), count(b.id) FROM (a FULL JOIN b USING (k)) JOIN c ON c.k < coalesce(b.y, a.x) AND c.z < 3', 'SELECT s.n, count(*), count(a.id), count(b.id) FROM (a FULL JOIN b USING (k)) JOIN (SELECT y, count(*) AS n FROM b GROUP BY y) s ON s.y = coalesce(a.x, b.y) GROUP BY s.n',
+	'SELECT count(*), sum(c.z), count(a.id), count(b.id), count(d.k), count(e.id) FROM (a FULL JOIN b USING (k)) JOIN c ON c.k = coalesce(a.x, b.y) JOIN c d ON d.k = c.k LEFT JOIN b e ON e.id = d.z + a.x', 'SELECT count(*), count(a.id), count(b.id), count(c.k), count(d.id) FROM (a FULL JOIN b USING (k)) JOIN (c FULL JOIN b d USING (k)) ON coalesce(a.x, b.y) = coalesce(c.k, d.y + 400)',
+	'SELECT count(*), count(s.x), count(s.y), count(d.id) FROM (SELECT c.k, a.x, b.y FROM (a FULL JOIN b USING (k)) JOIN c ON c.k = coalesce(a.x, b.y)) s FULL JOIN b d ON d.id = s.k', 'SELECT count(*), count(s.x), count(s.y) FROM b d LEFT JOIN (SELECT c.k, a.x, b.y FROM (a FULL JOIN b USING (k)) JOIN c ON c.k = coalesce(a.x, b.y)) s ON d.id = s.k'
+]) AS q;
 -- a far larger inner side is streamed only where there is an equality
 SELECT q, check_full(q) FROM unnest(ARRAY['SELECT c.k, a.id, a.x FROM c LEFT JOIN a ON a.id < c.z AND a.x > c.k', 'SELECT c.k, a.id, a.x FROM c LEFT JOIN a ON a.k = c.k AND a.x > c.z', 'SELECT m, count(a.id), sum(a.x) FROM (SELECT max(z) AS m FROM c) s LEFT JOIN a ON a.x > s.m - 9 GROUP BY m']) AS q;
 -- an error is PostgreSQL's

@@ -228,6 +228,21 @@ SET gpuconc.offload_cost = 1e9;
 SELECT explained('SELECT id FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k)') ~ 'SubPlan' AS subplan;
 SET gpuconc.debug_rewrite = always;
 SELECT explained('SELECT id FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k)') ~ 'SubPlan' AS subplan;
+SET gpuconc.debug_rewrite = auto;
+-- once it has won by far, it is not compared again, whatever the constants, until a table or a setting changes
+SET gpuconc.offload_cost = 0;
+SET client_min_messages = debug1;
+EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND n < 15;
+EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND n < 14;
+SET enable_hashjoin = off;
+EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND n < 14;
+RESET enable_hashjoin;
+ANALYZE o;
+EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND n < 14;
+-- nor is it taken where other constants make its own plan cheap
+EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND id < 190;
+EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND id < 1;
+RESET client_min_messages;
 SET gpuconc.enabled = off;
 SELECT explained('SELECT id FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k)') ~ 'SubPlan' AS subplan;
 

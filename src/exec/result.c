@@ -604,7 +604,7 @@ finest_groups(Decoder *d, GcSetGroups *finest)
 static void
 add_group_of_none(Decoder *d, GcSetGroups *set)
 {
-	if (set->count == 0 && set->omitted == ((uint32) 1 << d->pl->nkeys) - 1)
+	if (set->count == 0 && set->omitted & GC_EMPTY_SET)
 		(void) gc_set_add(set, d->pl);
 }
 
@@ -660,7 +660,6 @@ decode_sets(Decoder *d, GcRows *rows)
 static void
 decode_numbered_sets(Decoder *d, GcRows *rows)
 {
-	const uint32 all = ((uint32) 1 << d->pl->nkeys) - 2;
 	ListCell   *lc;
 
 	decode_result(d, rows);
@@ -671,7 +670,7 @@ decode_numbered_sets(Decoder *d, GcRows *rows)
 	{
 		GcSetGroups set = {.omitted = (uint32) lfirst_int(lc)};
 
-		if (set.omitted != all)
+		if ((set.omitted & GC_EMPTY_SET) == 0)
 			continue;
 		(void) gc_set_add(&set, d->pl);
 		d->set = &set;

@@ -215,7 +215,7 @@ gc_roll_up(const GcPPipeline *pl, const GcPAgg *aggs, const GcSetGroups *finest,
 	Size		bytes = 0;
 
 	/* Those that leave out less come first. */
-	for (int omitted = 0; omitted <= pl->nkeys; omitted++)
+	for (int omitted = 0; omitted <= 32; omitted++)
 	{
 		for (int i = 0; i < n; i++)
 		{

@@ -19,7 +19,7 @@
 /* The groups of one set. */
 typedef struct GcSetGroups
 {
-	uint32		omitted;		/* bits of the keys that the set leaves out */
+	uint32		omitted;		/* what the set leaves out, as in GC_EMPTY_SET */
 	uint64		count;
 	uint64		room;			/* groups that the arrays are for */
 	u64		   *words;			/* accumulators: count * group_words */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * attach.c
- *	  What left, semi, anti and full joins attach to a core.
+ *	  What left, semi, anti and full joins, and inner joins above full ones, attach to a core.
  *
  * A core is a set of inner-joined leaves with a streamed one (tree.c).  Attached to it are
  * cores again.  An attached core's streamed leaf fills a build, which is probed by the
@@ -13,7 +13,7 @@
  * something that was attached before, it is made in the streamed pipeline.
  *
  * A full join is probed in the streamed pipeline, behind all that comes before it in SQL; and
- * what comes after it, behind it.  The rest of the pipeline takes rows without a match through
+ * what comes after it, behind it, inner joins, too.  The rest of the pipeline takes rows without a match through
  * that (pipelines.c), where all that came before the join is NULL.
  *
  * Above a left join the inner side's columns may be NULL, which typing knows of its build.
@@ -71,6 +71,7 @@ attached_core(GcTranslation *tr, const GcAttachedDesc *desc)
 	GcCore	   *core = gc_core_make(tr, &desc->inner);
 	ListCell   *lc;
 
+	core->is_attached = true;
 	core->join = desc->join;
 	core->share = desc->share;
 	tr->has_optional |= desc->join == GC_JOIN_LEFT || desc->join == GC_JOIN_ANTI || gc_join_keeps(desc->join);
@@ -109,6 +110,11 @@ gc_core_make(GcTranslation *tr, const GcRelDesc *desc)
 
 		core->attached = lappend(core->attached, attached);
 		core->above = list_concat(core->above, ((GcAttachedDesc *) lfirst(lc))->above);
+		if (attached->join == GC_JOIN_INNER)
+		{
+			core->above = list_concat(core->above, attached->conditions);
+			attached->conditions = NIL;
+		}
 		core->relids = bms_add_members(core->relids, attached->relids);
 	}
 	return core;

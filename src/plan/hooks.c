@@ -33,6 +33,7 @@
 #include "relinfo.h"
 #include "rewrite.h"
 #include "source.h"
+#include "verdict.h"
 #include "../compat.h"
 #include "whole.h"
 #include "../queue/queue.h"
@@ -213,8 +214,9 @@ leave_alone(Query *parse, const char *query_string, int options, ParamListInfo p
 
 /*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
- * offloaded as a whole and cheaper: PostgreSQL itself would often be slower with it.
- * The planner scribbles on its input, so the rewritten query is a copy.
+ * offloaded as a whole and cheaper: PostgreSQL itself would often be slower with it.  Where that is known
+ * from before, the original is not planned (verdict.c).  The planner scribbles on its input, so the rewritten
+ * query is a copy.
  */
 static PlannedStmt *
 gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
@@ -224,6 +226,8 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	Tables		tables = {0};
 	PlannedStmt *first = NULL;
 	PlannedStmt *stmt;
+	const bool	forced = gc_rewriting_forced() || gc_offload_forced();
+	uint64		key = 0;
 
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
@@ -243,13 +247,17 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 		if (!gc_rewriting_forced() && !worth_comparing(first))
 			first = NULL;
 	}
-	if (first && (gc_rewriting_forced() || gc_offload_forced()))
+	if (first && !forced)
+		key = gc_verdict_key(parse, query_string);
+	if (first && (forced || gc_verdict_is_known(key, first)))
 		stmt = first;
 	else
 	{
 		char		refused[sizeof(last_refusal)];
 
 		stmt = run_planner(parse, query_string, options, params, refused, true);
+		if (first)
+			gc_verdict_note(key, first, stmt);
 		if (first && first->planTree->total_cost < stmt->planTree->total_cost)
 			stmt = first;
 		else
@@ -363,6 +371,7 @@ gc_explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainS
 void
 gc_plan_install_hooks(void)
 {
+	gc_verdict_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;
 	prev_rel_hook = set_rel_pathlist_hook;

@@ -154,6 +154,12 @@ typedef struct GcPlanOutput
 	Oid			argtype;		/* of an aggregate's argument */
 } GcPlanOutput;
 
+/*
+ * What a grouping set leaves out is an integer: a bit for each key by its number, others for constants, and this
+ * one if it is the set of nothing, which has a group even if there is no row.
+ */
+#define GC_EMPTY_SET	((uint32) 1 << 31)
+
 /* One column of the order in which PostgreSQL will sort what the node returns. */
 #define GC_MAX_ORDER	8
 typedef struct GcPlanOrder

@@ -201,13 +201,6 @@ as_leaf(RelOptInfo *rel)
 	return leaf;
 }
 
-/* A side of an inner join: behind a full join nothing can be put, so that it becomes a leaf. */
-static GcRelDesc *
-inner_joined(GcRelDesc *desc, RelOptInfo *rel)
-{
-	return last_full_join(desc) == NULL ? desc : as_leaf(rel);
-}
-
 /* The streamed side of a full join: what filters an earlier full join's rows would come behind this one. */
 static GcRelDesc *
 full_joined(GcRelDesc *desc, RelOptInfo *rel)
@@ -237,7 +230,7 @@ copy_attached(const GcRelDesc *desc)
 
 /*
  * Attach the inner side.  Of an outer join's clauses, those of its own ON say which rows
- * match, and those from above it filter the result.
+ * match, and those from above it filter the result.  An inner join has no such difference.
  */
 static void
 attach(GcRelDesc *desc, RelOptInfo *joinrel, RelOptInfo *outer, const GcRelDesc *inner,
@@ -254,7 +247,7 @@ attach(GcRelDesc *desc, RelOptInfo *joinrel, RelOptInfo *outer, const GcRelDesc 
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (kind != GC_JOIN_SEMI && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+		if (kind != GC_JOIN_SEMI && kind != GC_JOIN_INNER && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
 			above = lappend(above, rinfo);
 		else
 			a->clauses = lappend(a->clauses, rinfo);
@@ -292,14 +285,22 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	old = MemoryContextSwitchTo(gc_desc_context());
 	desc->ok = true;
 	desc->reason = NULL;
-	if (kind == GC_JOIN_INNER)
+	if (kind == GC_JOIN_INNER && last_full_join(o) == NULL && last_full_join(i) == NULL)
 	{
-		const GcRelDesc *l = inner_joined(o, outer);
-		const GcRelDesc *r = inner_joined(i, inner);
+		desc->leaves = list_concat_copy(o->leaves, i->leaves);
+		desc->clauses = list_concat_copy(list_concat_copy(o->clauses, i->clauses), extra->restrictlist);
+		desc->attached = list_concat_copy(o->attached, i->attached);
+	}
+	else if (kind == GC_JOIN_INNER)
+	{
+		/* Behind a full join, what is joined is another core. */
+		const bool	swapped = last_full_join(o) == NULL;
+		const GcRelDesc *full = swapped ? i : o;
 
-		desc->leaves = list_concat_copy(l->leaves, r->leaves);
-		desc->clauses = list_concat_copy(list_concat_copy(l->clauses, r->clauses), extra->restrictlist);
-		desc->attached = list_concat_copy(l->attached, r->attached);
+		desc->leaves = list_copy(full->leaves);
+		desc->clauses = list_copy(full->clauses);
+		desc->attached = copy_attached(full);
+		attach(desc, joinrel, swapped ? inner : outer, swapped ? o : i, kind, extra->restrictlist);
 	}
 	else
 	{

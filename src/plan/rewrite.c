@@ -5,8 +5,8 @@
  *
  * PostgreSQL executes a correlated scalar subquery for each row, NOT IN by a hashed
  * subplan, and a CTE that is read twice apart from its readers.  None of these is a join,
- * which is what a node of ours computes.  Here they become joins, in a copy of the query
- * tree; hooks.c plans it and decides which plan is taken.  Each level is rewritten after
+ * which is what a node of ours computes.  Here they become joins, and UNION becomes DISTINCT, in a copy of
+ * the query tree; hooks.c plans it and decides which plan is taken.  Each level is rewritten after
  * those below it, so what was a subquery's subquery is a part of its join tree by then.
  *
  * Planner, in backends.  The copy lives in the memory context of the planner's run.
@@ -20,8 +20,10 @@
 
 #include "rewrite_cte.h"
 #include "rewrite_notin.h"
+#include "rewrite_sets.h"
 #include "rewrite_sublink.h"
 #include "rewrite_tree.h"
+#include "rewrite_union.h"
 #include "../compat.h"
 
 /*-------------------------------------------------------------------------
@@ -31,10 +33,12 @@
 
 /* Is there something in this query itself? */
 static bool
-level_may_gain(Query *query)
+level_may_gain(Query *query, bool within)
 {
 	ListCell   *lc;
 
+	if (gc_has_union(query, within) || gc_has_constant_sets(query))
+		return true;
 	foreach(lc, query->cteList)
 	{
 		if (gc_may_inline(lfirst_node(CommonTableExpr, lc)))
@@ -58,18 +62,22 @@ level_walker(Node *node, void *context)
 	if (node == NULL)
 		return false;
 	if (IsA(node, Query))
-		return level_may_gain((Query *) node) ||
-			query_tree_walker((Query *) node, level_walker, context, 0);
+	{
+		bool		within = true;
+
+		return level_may_gain((Query *) node, *(bool *) context) ||
+			query_tree_walker((Query *) node, level_walker, &within, 0);
+	}
 	return expression_tree_walker(node, level_walker, context);
 }
 
-/* Has the query, or a subquery in FROM, a subquery in an expression, or CTEs?  Most have neither. */
+/* Has the query, or a subquery in FROM, a subquery in an expression, CTEs, set operations or grouping sets?  Most have none. */
 static bool
 has_parts(const Query *query)
 {
 	ListCell   *lc;
 
-	if (query->hasSubLinks || query->cteList)
+	if (query->hasSubLinks || query->cteList || query->setOperations || query->groupingSets)
 		return true;
 	foreach(lc, query->rtable)
 	{
@@ -119,6 +127,8 @@ rewrite_level(const GcQueryLevel *level, bool *changed)
 	if (query->commandType != CMD_SELECT)
 		return;
 	gc_inline_ctes(level, changed);
+	gc_turn_unions(level, changed);
+	gc_turn_constant_sets(query, changed);
 	if (!query->hasSubLinks)
 		return;
 	conjuncts = gc_take_conjuncts(query);
@@ -151,8 +161,9 @@ gc_rewrite(Query *parse, bool cursor, ParamListInfo params)
 {
 	Rewriting	rewriting = {.params = params};
 	Query	   *copy;
+	bool		within = false;
 
-	if (!is_eligible(parse, cursor) || !has_parts(parse) || !level_walker((Node *) parse, NULL))
+	if (!is_eligible(parse, cursor) || !has_parts(parse) || !level_walker((Node *) parse, &within))
 		return NULL;
 	copy = copyObject(parse);
 	(void) rewrite_walker((Node *) copy, &rewriting);

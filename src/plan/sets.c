@@ -26,14 +26,55 @@
 #include "groups.h"
 #include "../compat.h"
 
-/* The key that a tleSortGroupRef stands for; -1 with a reason if it has none. */
+/* Constants have bits of their own among what a set leaves out, from here down. */
+#define FIRST_CONSTANT	30
+
+/*
+ * The bit that a tleSortGroupRef stands for: the number of its key, or of its constant.  -1 with a reason if
+ * it has none.
+ */
 static int
 key_of(GcTranslation *tr, Index ref)
 {
-	SortGroupClause *clause = get_sortgroupref_clause(ref, tr->root->parse->groupClause);
-	Node	   *expr = get_sortgroupclause_expr(clause, tr->root->processed_tlist);
+	int			bit = FIRST_CONSTANT;
+	ListCell   *lc;
 
-	return gc_group_key(tr, expr);
+	foreach(lc, tr->root->parse->groupClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, tr->root->processed_tlist);
+		const bool	constant = !contain_var_clause(expr);
+
+		if (clause->tleSortGroupRef == ref)
+			return constant ? bit : gc_group_key(tr, expr);
+		bit -= constant;
+	}
+	return gc_refuse(tr, "a grouping set has an unknown expression");
+}
+
+/*
+ * A constant that is an output must be NULL for some sets, which projection does not know (rewrite_sets.c).
+ * Keys have the other bits.
+ */
+static const char *
+constants_refusal(PlannerInfo *root)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, root->parse->groupClause)
+	{
+		TargetEntry *tle = get_sortgroupref_tle(lfirst_node(SortGroupClause, lc)->tleSortGroupRef, root->processed_tlist);
+
+		if (contain_var_clause((Node *) tle->expr))
+			continue;
+		if (!tle->resjunk)
+			return "a grouping set has a constant that is returned";
+		if (contain_volatile_functions((Node *) tle->expr))
+			return "a grouping set has a volatile function";
+		n++;
+	}
+	return n > FIRST_CONSTANT - GC_MAX_KEYS ? "grouping sets have too many constants" : NULL;
 }
 
 /* An expression twice is two columns, one of which may be left out alone; one without Vars is no key. */
@@ -48,15 +89,13 @@ gc_sets_refusal(PlannerInfo *root)
 	exprs = get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist);
 	foreach(lc, exprs)
 	{
-		if (!contain_var_clause(lfirst(lc)))
-			return "a grouping set has a constant";
-		for (int i = 0; i < foreach_current_index(lc); i++)
+		for (int i = 0; contain_var_clause(lfirst(lc)) && i < foreach_current_index(lc); i++)
 		{
 			if (equal(list_nth(exprs, i), lfirst(lc)))
 				return "grouping sets have an expression twice";
 		}
 	}
-	return NULL;
+	return constants_refusal(root);
 }
 
 /* An expression where the row comes for a set that has it, and NULL where the set leaves it out. */
@@ -108,8 +147,11 @@ gc_sets_group(GcTranslation *tr)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Node	   *expr = get_sortgroupclause_expr(clause, tr->root->processed_tlist);
-		int			e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
+		int			e;
 
+		if (!contain_var_clause(expr))
+			continue;
+		e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
 		if (e < 0 || (e = kept_value(tr, e, clause->tleSortGroupRef)) < 0 || gc_group_key_expr(tr, e, expr) < 0)
 			return false;
 		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, (Expr *) expr);
@@ -169,6 +211,8 @@ gc_translate_sets(GcTranslation *tr)
 
 		foreach(lc2, lfirst_node(List, lc))
 			omitted &= ~(1 << key_of(tr, lfirst_int(lc2)));
+		if (lfirst(lc) == NIL)
+			omitted |= (int) GC_EMPTY_SET;
 		tr->sets = lappend_int(tr->sets, omitted);
 	}
 	tr->plan->grouped = true;

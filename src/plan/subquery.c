@@ -20,12 +20,16 @@
  */
 #include "subquery.h"
 
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 
 #include "builder.h"
@@ -39,6 +43,9 @@
 #include "relinfo.h"
 #include "tree.h"
 #include "../compat.h"
+
+/* bigint > integer; pg_operator.dat has no symbol for it */
+#define INT84_GREATER	419
 
 /* A CTE's plan is among the InitPlans of its level, and may be what another one reads. */
 bool
@@ -95,9 +102,33 @@ number_of_groups(PlannerInfo *subroot, RelOptInfo *rel, List *exprs)
 	return estimate_num_groups(subroot, exprs, clamp_row_est(rel->rows), NULL, NULL);
 }
 
-/* Translate the level below the leaf.  Its groups, or NULL with a reason. */
+/* count(*) > 0 */
+static Expr *
+has_rows(void)
+{
+	Aggref	   *count = makeNode(Aggref);
+	OpExpr	   *op;
+
+	count->aggfnoid = F_COUNT_;
+	count->aggtype = count->aggtranstype = INT8OID;
+	count->aggstar = true;
+	count->aggkind = AGGKIND_NORMAL;
+	count->aggsplit = AGGSPLIT_SIMPLE;
+	count->aggno = count->aggtransno = -1;
+	count->location = -1;
+	op = (OpExpr *) make_opclause(INT84_GREATER, BOOLOID, false, (Expr *) count,
+								  (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true),
+								  InvalidOid, InvalidOid);
+	op->opfuncid = F_INT84GT;
+	return (Expr *) op;
+}
+
+/*
+ * Translate the level below the leaf.  Its groups, or NULL with a reason.  *constant: it groups by nothing
+ * but constants.
+ */
 static GcGroups *
-translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
+translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, bool *constant)
 {
 	GcRelDesc  *desc = gc_rel_desc(subroot, rel);
 	List	   *exprs = group_exprs(subroot);
@@ -132,12 +163,7 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 			return NULL;
 		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
 	}
-	if (exprs != NIL && tr->group_keys[tr->streamed->pipeline] == NIL)
-	{
-		/* No group if there is no row: a pipeline without keys has one always. */
-		gc_refuse(tr, "a subquery groups by constants only");
-		return NULL;
-	}
+	*constant = exprs != NIL && tr->group_keys[tr->streamed->pipeline] == NIL;
 	groups = gc_groups_open(tr);
 	if (groups)
 		tr->plan->groups[groups->pipeline] = number_of_groups(subroot, rel, exprs);
@@ -204,6 +230,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	GcTranslation *before;
 	GcGroups   *groups;
 	GcLevel		level;
+	bool		constant;
 
 	if (tr->reason || !IS_SIMPLE_REL(leaf->rel) || leaf->rel->rtekind != RTE_SUBQUERY || subroot == NULL ||
 		leaf->rel->subplan_params != NIL || !is_aggregation(subroot))
@@ -213,7 +240,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 		return false;
 	before = gc_builder_save(tr);
 	level = gc_level_enter(tr, subroot, NIL, NULL, NULL);
-	groups = translate_level(tr, subroot, rel);
+	groups = translate_level(tr, subroot, rel, &constant);
 	gc_level_leave(tr, &level);
 	if (groups == NULL)
 	{
@@ -228,6 +255,9 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	leaf->groups = groups;
 	leaf->input = groups->input;
 	leaf->having = (List *) subroot->parse->havingQual;
+	/* A pipeline without keys has a group always. */
+	if (constant)
+		leaf->having = lappend(list_copy(leaf->having), has_rows());
 	leaf->tuples = Max(tr->plan->groups[groups->pipeline], 1);
 	leaf->rows = Max(leaf->rel->rows, 1);
 	return true;

@@ -139,6 +139,7 @@ typedef struct GcCore
 	int			phase;			/* odd: a full join is attached next, or was attached last */
 	Relids		relids;			/* of all leaves here and below */
 	GcLeaf	   *streamed;
+	bool		is_attached;
 	/* Of an attached one: */
 	GcJoinKind	join;
 	List	   *keys;			/* GcJoinKey */

@@ -409,10 +409,10 @@ translate_core(GcTranslation *tr, GcCore *core)
 	ListCell   *lc;
 
 	demote_appends(tr, core);
-	choose_streamed(core, core->join != GC_JOIN_INNER);
+	choose_streamed(core, core->is_attached);
 	if (core->streamed == NULL)
 		return false;
-	if (core->join == GC_JOIN_INNER)
+	if (!core->is_attached)
 		tr->streamed = core->streamed;
 	gc_sort_clauses(core, gc_core_clauses(tr, core), &set, &equi, &residuals);
 	gc_merge_constants(tr, core, &set);

@@ -20,6 +20,7 @@ typedef struct Found
 	List	   *rtable;
 	bool		node;			/* of ours */
 	bool		table;			/* that PostgreSQL reads itself */
+	Cost		fallback;		/* of the nodes' own plans by PostgreSQL */
 } Found;
 
 /* Children of a plan node but for its outer and inner plan, and a fallback's. */
@@ -80,7 +81,11 @@ look(Plan *plan, Found *found)
 	if (plan == NULL)
 		return;
 	check_stack_depth();
-	found->node |= gc_is_node(plan);
+	if (gc_is_node(plan))
+	{
+		found->node = true;
+		found->fallback += ((Plan *) linitial(((CustomScan *) plan)->custom_plans))->total_cost;
+	}
 	found->table |= scans_table(plan, found->rtable);
 	foreach(lc, other_children(plan))
 		look(lfirst(lc), found);
@@ -112,4 +117,10 @@ gc_is_whole(PlannedStmt *stmt)
 	Found		found = look_everywhere(stmt);
 
 	return found.node && !found.table;
+}
+
+Cost
+gc_fallback_cost(PlannedStmt *stmt)
+{
+	return look_everywhere(stmt).fallback;
 }

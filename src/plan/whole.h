@@ -20,4 +20,7 @@ extern bool gc_has_node(PlannedStmt *stmt);
 /* Is there one, and does PostgreSQL itself read no table unless a node falls back? */
 extern bool gc_is_whole(PlannedStmt *stmt);
 
+/* What PostgreSQL's own plans of the nodes cost, together. */
+extern Cost gc_fallback_cost(PlannedStmt *stmt);
+
 #endif							/* GC_WHOLE_H */
