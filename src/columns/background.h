@@ -15,10 +15,21 @@
 #include "columns.h"
 
 /* What a loader is told, in bgw_extra. */
+typedef enum GcLoaderTask
+{
+	GC_LOADER_HELP,				/* with the table's job */
+	GC_LOADER_REFRESH,			/* what is cached of it */
+	GC_LOADER_COLUMNS			/* load these columns */
+} GcLoaderTask;
+
+#define GC_LOADER_COLUMNS_MAX	48
+
 typedef struct GcLoaderArgs
 {
 	GcRelKey	key;
-	bool		refresh;
+	uint8		task;			/* GcLoaderTask */
+	uint8		ncols;
+	int16		attnums[GC_LOADER_COLUMNS_MAX];
 } GcLoaderArgs;
 
 /* Have up to n workers help with the job of this relation. */
@@ -29,5 +40,11 @@ extern void gc_loader_start_workers(const GcRelKey *key, int n);
  * worker loads every chunk anew that more than a few pages would profit from.
  */
 extern void gc_load_in_background(Relation rel);
+
+/*
+ * Have columns of rel loaded, without waiting.  False if that cannot be: no worker is free, or the
+ * table is known to be too large.
+ */
+extern bool gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs);
 
 #endif							/* GC_BACKGROUND_H */

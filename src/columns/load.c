@@ -15,6 +15,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -58,6 +59,7 @@ typedef struct GcLoad
 	int			ncols;			/* wanted */
 	const GcColSpec *specs;
 	bool		refresh;		/* in the background: reload sooner */
+	bool		background;		/* it goes on though no session waits for it */
 	bool		hot;			/* for the sake of hot pages */
 	TimestampTz since;
 	GcLoadStats stats;
@@ -247,6 +249,21 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
  * Doing
  *-------------------------------------------------------------------------
  */
+/*
+ * Does a loader hold up a session that wants the table to itself, to drop it, say?  No lock is granted that conflicts
+ * with one which is waited for.
+ */
+static bool
+is_in_the_way(Relation rel)
+{
+	if (MyBackendType != B_BG_WORKER)
+		return false;
+	if (!ConditionalLockRelation(rel, RowShareLock))
+		return true;
+	UnlockRelation(rel, RowShareLock);
+	return false;
+}
+
 static void
 work_at_job(Relation rel, bool session)
 {
@@ -256,6 +273,8 @@ work_at_job(Relation rel, bool session)
 	{
 		uint32		chunkno;
 
+		if (is_in_the_way(rel))
+			return;
 		switch (gc_job_claim(&chunkno))
 		{
 			case GC_CLAIM_CHUNK:
@@ -366,7 +385,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	gc_forget_dropped();
 	(void) gc_store_make_room(Min(plan->bytes, gc_store_capacity() / 2), load->since);
 
-	code = gc_job_start(&load->key, plan, load->since, load->refresh, &outdated, err);
+	code = gc_job_start(&load->key, plan, load->since, load->background, &outdated, err);
 	if (code != GC_OK)
 		return code;
 	if (outdated)
@@ -486,7 +505,7 @@ gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 void
 gc_load_refresh(Relation rel)
 {
-	GcLoad		load = {.rel = rel,.refresh = true};
+	GcLoad		load = {.rel = rel,.refresh = true,.background = true};
 	const char *reason;
 	GcError		err;
 
@@ -494,4 +513,15 @@ gc_load_refresh(Relation rel)
 		ereport(DEBUG1,
 				(errmsg_internal("could not refresh cached table \"%s\": %s",
 								 RelationGetRelationName(rel), err.detail)));
+}
+
+void
+gc_load_alone(Relation rel, int ncols, const GcColSpec *specs)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
+	GcError		err = {GC_OK, ""};
+
+	if (load_timed(&load, NULL, &err) != GC_OK)
+		ereport(DEBUG1,
+				(errmsg_internal("could not load columns of table \"%s\": %s", RelationGetRelationName(rel), err.detail)));
 }

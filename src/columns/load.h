@@ -51,4 +51,7 @@ extern GcCode gc_job_participate(Relation rel, bool session, int nworkers,
 /* Bring what is cached of rel up to date (gc_load_in_background). */
 extern void gc_load_refresh(Relation rel);
 
+/* Load columns where no session waits for them (gc_load_columns_in_background). */
+extern void gc_load_alone(Relation rel, int ncols, const GcColSpec *specs);
+
 #endif							/* GC_LOAD_H */

@@ -2,7 +2,7 @@
  *
  * loader.c
  *	  Loader workers: dynamic background workers that help with a load job, or
- *	  refresh a table on their own.
+ *	  refresh a table or load columns of it on their own.
  *
  * A loader is started by a session and connects to its database.  It never waits
  * for a lock on the table.  A session that waits for the load may hold a lock on it, for
@@ -59,7 +59,22 @@ report_table(Relation rel, bool refresh)
 	pgstat_report_activity(STATE_RUNNING, text);
 }
 
-/* Help with the table's job, or refresh it.  Inside a transaction. */
+static void
+load_columns(Relation rel, const GcLoaderArgs *args)
+{
+	GcColSpec	specs[GC_LOADER_COLUMNS_MAX];
+	const char *reason;
+	int			n = 0;
+
+	for (int i = 0; i < args->ncols; i++)
+	{
+		if (args->attnums[i] <= RelationGetNumberOfAttributes(rel) && gc_col_spec(rel, args->attnums[i], &specs[n], &reason))
+			n++;
+	}
+	gc_load_alone(rel, n, specs);
+}
+
+/* Help with the table's job, refresh it or load columns.  Inside a transaction. */
 static void
 load_table(const GcLoaderArgs *args)
 {
@@ -73,13 +88,15 @@ load_table(const GcLoaderArgs *args)
 	if (rel == NULL)
 		return;
 
-	report_table(rel, args->refresh);
+	report_table(rel, args->task == GC_LOADER_REFRESH);
 	gc_rel_key(rel, &key);
 	if (memcmp(&key, &args->key, sizeof(GcRelKey)) == 0 && gc_rel_loadable(rel, &reason))
 	{
 		PushActiveSnapshot(GetTransactionSnapshot());
-		if (args->refresh)
+		if (args->task == GC_LOADER_REFRESH)
 			gc_load_refresh(rel);
+		else if (args->task == GC_LOADER_COLUMNS)
+			load_columns(rel, args);
 		else if (gc_job_join(&key, false))
 			(void) gc_job_participate(rel, false, 0, NULL, NULL);
 		PopActiveSnapshot();
