@@ -21,6 +21,7 @@ bool		gc_preloaded = false;
 bool		gc_enabled = false;
 int			gc_device_choice = GC_DEVICE_AUTO;
 int			gc_debug_offload = GC_OFFLOAD_ALLOW;
+int			gc_cold = GC_COLD_AUTO;
 int			gc_debug_rewrite = GC_REWRITE_AUTO;
 int			gc_device_memory_limit_mb = 0;
 int			gc_host_cache_size_mb = 1024;
@@ -65,6 +66,13 @@ static const struct config_enum_entry offload_choices[] = {
 	{"forbid", GC_OFFLOAD_FORBID, false},
 	{"prefer", GC_OFFLOAD_PREFER, false},
 	{"require", GC_OFFLOAD_REQUIRE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry cold_choices[] = {
+	{"auto", GC_COLD_AUTO, false},
+	{"wait", GC_COLD_WAIT, false},
+	{"fallback", GC_COLD_FALLBACK, false},
 	{NULL, 0, false}
 };
 
@@ -131,6 +139,10 @@ define_session_settings(void)
 							 "Offloads eligible parts of queries to the device.",
 							 NULL, &gc_enabled, false, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.cold",
+							 "Waits for columns that are not loaded, or has PostgreSQL's plan answer meanwhile, or whichever is sooner.",
+							 NULL, &gc_cold, GC_COLD_AUTO, cold_choices,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.debug_offload",
 							 "Forbids offloading, offloads whatever can be, or makes a query that is not offloaded an error.",
 							 NULL, &gc_debug_offload, GC_OFFLOAD_ALLOW, offload_choices,

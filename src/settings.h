@@ -34,12 +34,20 @@ typedef enum GcDebugRewrite
 	GC_REWRITE_NEVER
 } GcDebugRewrite;
 
+typedef enum GcCold
+{
+	GC_COLD_AUTO,
+	GC_COLD_WAIT,
+	GC_COLD_FALLBACK
+} GcCold;
+
 /* Heap pages that one page of the visibility map covers. */
 #define GC_HEAPBLOCKS_PER_MAPPAGE	32672
 
 /* settings.c describes each.  force.h says what the settings for debugging force. */
 extern bool gc_enabled;
 extern int	gc_device_choice;
+extern int	gc_cold;
 extern int	gc_debug_offload;
 extern int	gc_debug_rewrite;
 extern int	gc_device_memory_limit_mb;

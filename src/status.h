@@ -43,6 +43,7 @@ typedef enum GcCode
 	GC_UNSUPPORTED,				/* value or state the device path cannot take */
 	GC_NOT_CACHEABLE,			/* a column cannot be kept in the cache */
 	GC_CACHE_FULL,				/* cache too small for the columns needed */
+	GC_LOADING,					/* columns are loaded in the background meanwhile */
 	/* The request is to be bound anew and sent again: */
 	GC_RETRY_LOAD,				/* columns must be loaded first */
 	GC_RETRY_DUPLICATE,			/* build side has duplicate keys */

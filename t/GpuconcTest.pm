@@ -64,6 +64,7 @@ gpuconc.kernel_cache = '@{[kernels_directory()]}'
 gpuconc.debug_gpu_kernels = on
 gpuconc.offload_cost = 0
 gpuconc.enabled = on
+gpuconc.cold = wait
 autovacuum = off
 max_connections = 40
 });

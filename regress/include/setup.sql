@@ -17,6 +17,8 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 -- Tests say what is to be offloaded: costs must not decide.
 SET gpuconc.offload_cost = 0;
+-- Nor does what is loaded already, but in cold.sql.
+SET gpuconc.cold = wait;
 -- The worker may be opening its device still.
 DO $$
 BEGIN

@@ -14,18 +14,23 @@
 
 #include "columns.h"
 
+/* What a loader is told, in bgw_extra. */
 typedef enum GcLoaderTask
 {
 	GC_LOADER_HELP,				/* with the table's job */
-	GC_LOADER_REFRESH,
+	GC_LOADER_REFRESH,			/* what is cached of it */
+	GC_LOADER_COLUMNS,			/* load these columns */
 	GC_LOADER_HOT				/* load hot pages whenever that is asked for (hot_loader.h) */
 } GcLoaderTask;
 
-/* What a loader is told, in bgw_extra. */
+#define GC_LOADER_COLUMNS_MAX	48
+
 typedef struct GcLoaderArgs
 {
 	GcRelKey	key;
-	GcLoaderTask task;
+	uint8		task;			/* GcLoaderTask */
+	uint8		ncols;
+	int16		attnums[GC_LOADER_COLUMNS_MAX];
 } GcLoaderArgs;
 
 /* Have up to n workers help with the job of this relation. */
@@ -39,5 +44,11 @@ extern void gc_load_in_background(Relation rel);
 
 /* Start the loader of a table's hot pages; false: there is no room for a worker. */
 extern bool gc_loader_start_hot(const GcRelKey *key);
+
+/*
+ * Have columns of rel loaded, without waiting.  False if that cannot be: no worker is free, or the
+ * table is known to be too large.
+ */
+extern bool gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs);
 
 #endif							/* GC_BACKGROUND_H */

@@ -15,6 +15,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -58,6 +59,7 @@ typedef struct GcLoad
 	int			ncols;			/* wanted */
 	const GcColSpec *specs;
 	bool		refresh;		/* in the background: reload sooner */
+	bool		background;		/* it goes on though no session waits for it */
 	bool		hot;			/* for the sake of hot pages */
 	bool		background;		/* by a loader, of a table that is cached */
 	TimestampTz since;
@@ -248,6 +250,21 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
  * Doing
  *-------------------------------------------------------------------------
  */
+/*
+ * Does a loader hold up a session that wants the table to itself, to drop it, say?  No lock is granted that conflicts
+ * with one which is waited for.
+ */
+static bool
+is_in_the_way(Relation rel)
+{
+	if (MyBackendType != B_BG_WORKER)
+		return false;
+	if (!ConditionalLockRelation(rel, RowShareLock))
+		return true;
+	UnlockRelation(rel, RowShareLock);
+	return false;
+}
+
 static void
 work_at_job(Relation rel, bool session)
 {
@@ -257,6 +274,8 @@ work_at_job(Relation rel, bool session)
 	{
 		uint32		chunkno;
 
+		if (is_in_the_way(rel))
+			return;
 		switch (gc_job_claim(&chunkno))
 		{
 			case GC_CLAIM_CHUNK:
@@ -504,4 +523,15 @@ gc_load_refresh(Relation rel)
 		ereport(DEBUG1,
 				(errmsg_internal("could not refresh cached table \"%s\": %s",
 								 RelationGetRelationName(rel), err.detail)));
+}
+
+void
+gc_load_alone(Relation rel, int ncols, const GcColSpec *specs)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
+	GcError		err = {GC_OK, ""};
+
+	if (load_timed(&load, NULL, &err) != GC_OK)
+		ereport(DEBUG1,
+				(errmsg_internal("could not load columns of table \"%s\": %s", RelationGetRelationName(rel), err.detail)));
 }

@@ -2,7 +2,7 @@
  *
  * loader.c
  *	  Loader workers: dynamic background workers that help with a load job, or
- *	  refresh a table on their own.
+ *	  refresh a table or load columns of it on their own.
  *
  * A loader is started by a session and connects to its database.  It never waits
  * for a lock on the table.  A session that waits for the load may hold a lock on it, for
@@ -62,10 +62,25 @@ static void
 report_table(Relation rel, GcLoaderTask task)
 {
 	char	   *namespace = get_namespace_name(RelationGetNamespace(rel));
-	char	   *text = psprintf("gpuconc: %s %s", task == GC_LOADER_HELP ? "load" : "refresh",
+	char	   *text = psprintf("gpuconc: %s %s", task == GC_LOADER_HELP || task == GC_LOADER_COLUMNS ? "load" : "refresh",
 								quote_qualified_identifier(namespace, RelationGetRelationName(rel)));
 
 	pgstat_report_activity(STATE_RUNNING, text);
+}
+
+static void
+load_columns(Relation rel, const GcLoaderArgs *args)
+{
+	GcColSpec	specs[GC_LOADER_COLUMNS_MAX];
+	const char *reason;
+	int			n = 0;
+
+	for (int i = 0; i < args->ncols; i++)
+	{
+		if (args->attnums[i] <= RelationGetNumberOfAttributes(rel) && gc_col_spec(rel, args->attnums[i], &specs[n], &reason))
+			n++;
+	}
+	gc_load_alone(rel, n, specs);
 }
 
 /* Do what is to be done for the table, inside a transaction.  Of a load of hot pages, how it went. */
@@ -91,6 +106,8 @@ load_table(const GcLoaderArgs *args, GcLoadStats *stats, bool *failed)
 			gc_load_refresh(rel);
 		else if (args->task == GC_LOADER_HOT)
 			*failed = !gc_load_hot_in_background(rel, stats);
+		else if (args->task == GC_LOADER_COLUMNS)
+			load_columns(rel, args);
 		else if (gc_job_join(&key, false))
 			(void) gc_job_participate(rel, false, 0, NULL, NULL);
 		PopActiveSnapshot();

@@ -21,6 +21,7 @@
 
 #include "ahead.h"
 #include "bind.h"
+#include "cold.h"
 #include "compute.h"
 #include "explain.h"
 #include "fallback.h"
@@ -234,7 +235,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	if (code == GC_OK)
 		code = gc_slot_submit(slot, b.request, &b.err);
 	if (code == GC_OK)
-		code = gc_slot_wait(slot, &b.err);
+		code = gc_slot_wait(slot, gc_compile_patience(node), &b.err);
 	if (code == GC_OK)
 	{
 		INSTR_TIME_SET_CURRENT(start);
@@ -280,6 +281,8 @@ run_on_device(GcScanState *node, GcError *err)
 
 	if (code == GC_OK)
 		code = gc_open_inputs(node, err);
+	if (code == GC_OK)
+		code = gc_look_if_cold(node, err);
 	if (code == GC_OK)
 		code = gc_compute_ahead(node, err);
 	for (int i = 0; code == GC_OK && i < MAX_ATTEMPTS; i++)

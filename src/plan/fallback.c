@@ -165,9 +165,8 @@ copy_path(const Path *path)
 	return copy;
 }
 
-/* Where a path node with one child keeps it; NULL for others. */
-static Path **
-single_child(Path *path)
+Path	  **
+gc_single_child(Path *path)
 {
 	switch (nodeTag(path))
 	{
@@ -200,9 +199,8 @@ single_child(Path *path)
 	}
 }
 
-/* Where a path node with a list of children keeps them; NULL for others. */
-static List **
-child_list(Path *path)
+List	  **
+gc_child_list(Path *path)
 {
 	if (IsA(path, AppendPath))
 		return &((AppendPath *) path)->subpaths;
@@ -228,8 +226,8 @@ static Path *serial_path(Path *path);
 static bool
 serialise_children(Path *copy)
 {
-	Path	  **child = IsA(copy, SubqueryScanPath) ? &((SubqueryScanPath *) copy)->subpath : single_child(copy);
-	List	  **children = child_list(copy);
+	Path	  **child = IsA(copy, SubqueryScanPath) ? &((SubqueryScanPath *) copy)->subpath : gc_single_child(copy);
+	List	  **children = gc_child_list(copy);
 	ListCell   *lc;
 
 	if (is_join(copy))
@@ -278,8 +276,8 @@ serial_path(Path *path)
 static bool
 plannable_twice(Path *path)
 {
-	Path	  **child = single_child(path);
-	List	  **children = child_list(path);
+	Path	  **child = gc_single_child(path);
+	List	  **children = gc_child_list(path);
 	ListCell   *lc;
 
 	if (IsA(path, SubqueryScanPath) || IsA(path, ForeignPath) || IsA(path, MinMaxAggPath) ||
@@ -351,7 +349,7 @@ replace_source(Rewrite *w, GcLeaf *leaf, Path *path)
 static Path *
 rewrite_gather(Rewrite *w, Path *copy)
 {
-	Path	  **child = single_child(copy);
+	Path	  **child = gc_single_child(copy);
 	bool		in_gather = w->in_gather;
 	bool		drop = w->drop_gather;
 	Path	   *result = copy;
@@ -403,8 +401,8 @@ rewrite(Rewrite *w, Path *path)
 		return path;
 	}
 	copy = copy_path(path);
-	child = single_child(copy);
-	children = child_list(copy);
+	child = gc_single_child(copy);
+	children = gc_child_list(copy);
 	if (w->failed)
 		return copy;
 	if (IsA(copy, GatherPath) || IsA(copy, GatherMergePath))
@@ -523,8 +521,8 @@ gc_path_has_ours(Path *path)
 	if (is_join(path))
 		return gc_path_has_ours(((JoinPath *) path)->outerjoinpath) ||
 			gc_path_has_ours(((JoinPath *) path)->innerjoinpath);
-	child = IsA(path, SubqueryScanPath) ? &((SubqueryScanPath *) path)->subpath : single_child(path);
-	children = child_list(path);
+	child = IsA(path, SubqueryScanPath) ? &((SubqueryScanPath *) path)->subpath : gc_single_child(path);
+	children = gc_child_list(path);
 	foreach(lc, children ? *children : NIL)
 	{
 		if (gc_path_has_ours(lfirst(lc)))

@@ -26,4 +26,8 @@ extern Path *gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own);
 /* Is there a path of ours in this path tree? */
 extern bool gc_path_has_ours(Path *path);
 
+/* Where a path node of one child keeps it, and one of a list of children these; NULL for others. */
+extern Path **gc_single_child(Path *path);
+extern List **gc_child_list(Path *path);
+
 #endif							/* GC_PLAN_FALLBACK_H */

@@ -10,6 +10,7 @@
 #ifndef GC_NODE_H
 #define GC_NODE_H
 
+#include "costs.h"
 #include "translate.h"
 
 /* A path of ours.  PostgreSQL's own for the same rows is kept as it was, for nodes above. */
@@ -21,6 +22,7 @@ typedef struct GcPath
 	List	   *having;
 	List	   *display_tags;
 	Path	   *own;
+	GcCosts		costs;
 } GcPath;
 
 /* A path without costs, children and PostgreSQL's own path. */

@@ -39,6 +39,7 @@
 #include "choice.h"
 #include "late.h"
 #include "node.h"
+#include "planning.h"
 #include "../compat.h"
 #include "../force.h"
 #include "../columns/pgkinds.h"
@@ -196,9 +197,11 @@ path_again(GcPath *path, GcTranslation *tr, double rows)
 	again->own = path->own;
 	again->cpath.custom_paths = list_copy(path->cpath.custom_paths);
 	again->cpath.path.rows = rows;
-	again->cpath.path.startup_cost = old->startup_cost;
-	again->cpath.path.total_cost = old->startup_cost +
-		(old->total_cost - old->startup_cost) * rows / Max(old->rows, 1);
+	again->costs = path->costs;
+	gc_set_costs(&again->cpath.path, &again->costs, rows);
+	/* A whole plan may have been made to cost less than it does (prefer_whole() in paths.c). */
+	again->cpath.path.startup_cost = Min(again->cpath.path.startup_cost, old->startup_cost);
+	again->cpath.path.total_cost = Min(again->cpath.path.total_cost, old->total_cost);
 	return again;
 }
 
@@ -213,8 +216,8 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 		fallback = (Path *) create_sort_path(root, fallback->parent, fallback, keys, -1);
 	linitial(path->cpath.custom_paths) = fallback;
 	path->cpath.path.pathkeys = keys;
-	path->cpath.path.startup_cost += rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
-	path->cpath.path.total_cost += rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
+	path->cpath.path.startup_cost += path->costs.scale * rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
+	path->cpath.path.total_cost += path->costs.scale * rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 }
 
 /* Does the query return nothing but columns? */
@@ -309,7 +312,7 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 
 	if (root->sort_pathkeys == NIL || query->rowMarks != NIL || query->hasTargetSRFs)
 		return;
-	foreach(lc, input->pathlist)
+	foreach(lc, list_concat_copy(input->pathlist, gc_planning->spare))
 	{
 		Path	   *path = lfirst(lc);
 		bool		above;
@@ -317,7 +320,7 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		/* The target may be computed above it. */
 		if (IsA(path, ProjectionPath))
 			path = ((ProjectionPath *) path)->subpath;
-		if (!gc_is_path(path))
+		if (!gc_is_path(path) || (foreach_current_index(lc) >= list_length(input->pathlist) && path->parent != input))
 			continue;
 		/* Of rows that other nodes, or DISTINCT, are still to take, none may be missing. */
 		above = query->hasWindowFuncs || (query->distinctClause != NIL && path->parent != input);

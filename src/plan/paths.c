@@ -1,13 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * paths.c
- *	  Offering custom paths, and what they cost.
- *
- * The cost model is deliberately small: a fixed cost per offload, a cost per
- * tuple scanned and per row probed or built on the device, PostgreSQL's own cost
- * for tuples that must be read as delta (pages not all-visible), for row sources,
- * for entries of lookup tables, and for result rows.  Its constants are settings
- * (gpuconc.*_cost) in the units of seq_page_cost, with defaults per device.
+ *	  Offering custom paths.  What they cost is in costs.c.
  *
  * Planner, in backends.
  *
@@ -32,8 +26,10 @@
 #include "agg.h"
 #include "builder.h"
 #include "choice.h"
+#include "costs.h"
 #include "fallback.h"
 #include "node.h"
+#include "own_time.h"
 #include "pipelines.h"
 #include "planning.h"
 #include "relinfo.h"
@@ -46,9 +42,6 @@
 #include "../queue/queue.h"
 #include "../force.h"
 #include "../settings.h"
-
-/* Calls of an operator that an entry of a lookup table costs, spread over its uses. */
-#define LOOKUP_OPERATORS	0.2
 
 /*
  * A node for all of a query level may cost more than a plan with a node for a part of it, by this factor
@@ -119,159 +112,6 @@ start_translation(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*-------------------------------------------------------------------------
- * Costs
- *-------------------------------------------------------------------------
- */
-
-/* Distinct values that the lookup tables of a translation are computed for. */
-static double
-lookup_entries(GcTranslation *tr)
-{
-	double		n = 0;
-
-	for (int i = 0; i < tr->nluts; i++)
-		n += tr->lut_values[i];
-	return n;
-}
-
-/*
- * Cost of a tuple scanned, of one entered into a hash table, and of a pair that is tried.  The defaults are
- * the measured times over PostgreSQL's own.
- */
-typedef struct DeviceCosts
-{
-	double		tuple;
-	double		build;
-	double		pair;
-} DeviceCosts;
-
-static DeviceCosts
-device_costs(void)
-{
-	bool		fast = gc_device_status()->info.own_processors;
-
-	return (DeviceCosts) {
-		.tuple = gc_tuple_cost >= 0 ? gc_tuple_cost : fast ? 0.000001 : 0.0003,
-		.build = gc_build_cost >= 0 ? gc_build_cost : fast ? 0.00001 : 0.002,
-		.pair = gc_pair_cost >= 0 ? gc_pair_cost : fast ? 0.0000005 : 0.0001};
-}
-
-/* Of all pairs that a leaf's rows make with the rows of lists. */
-static Cost
-pairs_cost(const GcLeaf *leaf, double pair_cost)
-{
-	double		rows = Max(leaf->tuples * leaf->share, 1);
-	Cost		cost = 0;
-	ListCell   *lc;
-
-	foreach(lc, leaf->children)
-	{
-		const GcLeaf *child = lfirst(lc);
-		double		pairs = rows * Max(child->tuples * child->share, 1);
-
-		if (!gc_leaf_is_list(child))
-			continue;
-		cost += pairs * pair_cost;
-		if (child->join == GC_JOIN_INNER || child->join == GC_JOIN_LEFT)
-			rows = pairs;
-	}
-	return cost;
-}
-
-/* Tuples of pages not all-visible are read by the backend itself. */
-static Cost
-delta_cost(const RelOptInfo *rel, double tuples)
-{
-	double		stale = 1 - Min(rel->allvisfrac, 1);
-
-	return stale * rel->pages * seq_page_cost + 2 * tuples * stale * cpu_tuple_cost;
-}
-
-static Cost leaf_cost(GcLeaf *leaf, const DeviceCosts *costs);
-
-static Cost
-leaves_cost(List *leaves, const DeviceCosts *costs)
-{
-	Cost		cost = 0;
-	ListCell   *lc;
-
-	foreach(lc, leaves)
-		cost += leaf_cost(lfirst(lc), costs);
-	return cost;
-}
-
-/* Of a leaf and, if it is a subquery, all that this reads. */
-static Cost
-leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
-{
-	Cost		cost = leaf->tuples * costs->tuple * (1 + 0.5 * list_length(leaf->children));
-	ListCell   *lc;
-
-	cost += pairs_cost(leaf, costs->pair);
-	if (leaf->build >= 0)
-		cost += leaf->tuples * leaf->share * costs->build;
-	if (gc_leaf_is_source(leaf))
-		cost += leaf->path->total_cost + leaf->rows * cpu_tuple_cost;
-	else if (leaf->arms)
-	{
-		foreach(lc, leaf->arms->arms)
-			cost += leaves_cost(((GcArm *) lfirst(lc))->leaves, costs);
-	}
-	else if (leaf->groups)
-	{
-		/* Each row is entered into a group table at most. */
-		cost += leaves_cost(leaf->groups->leaves, costs);
-		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * costs->build;
-	}
-	else
-	{
-		/* Priced as the sequential scan that it is. */
-		if (!enable_seqscan)
-			cost += disable_cost;
-		if (leaf->append == NULL)
-			cost += delta_cost(leaf->rel, leaf->tuples);
-		foreach(lc, leaf->append ? leaf->append->parts : NIL)
-		{
-			const RelOptInfo *part = ((GcAppendPart *) lfirst(lc))->rel;
-
-			cost += delta_cost(part, part->tuples);
-		}
-	}
-	return cost;
-}
-
-/* Each set is made of the groups of another one, or each row is entered into groups for each set. */
-static Cost
-sets_cost(const GcTranslation *tr, const DeviceCosts *costs)
-{
-	const GcLeaf *rows;
-
-	if (!tr->plan->numbered_sets)
-		return tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
-	rows = tr->groups->streamed;
-	return rows->tuples * rows->share * list_length(tr->sets) * list_length(tr->groups->distinct) * costs->build;
-}
-
-static void
-cost_translation(GcTranslation *tr, Path *path, double rows_out, int columns_out)
-{
-	Cost		cost = gc_offload_cost;
-	const DeviceCosts costs = device_costs();
-	ListCell   *lc;
-
-	foreach(lc, tr->leaves)
-		cost += leaf_cost(lfirst(lc), &costs);
-	/* They are kept for later, and for others. */
-	cost += lookup_entries(tr) * LOOKUP_OPERATORS * cpu_operator_cost;
-	cost += sets_cost(tr, &costs);
-	path->startup_cost = cost;
-	path->total_cost = cost + rows_out * (cpu_tuple_cost + columns_out * cpu_operator_cost);
-	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
-	if (gc_offload_forced())
-		path->startup_cost = path->total_cost = gc_offload_cost;
-}
-
-/*-------------------------------------------------------------------------
  * Paths
  *-------------------------------------------------------------------------
  */
@@ -317,6 +157,17 @@ prefer_whole(Path *path, const Path *own)
 	}
 }
 
+/*
+ * Do ORDER BY and LIMIT take the first few of this relation's rows?  Then most need not be returned, which
+ * ordered.c knows.
+ */
+static bool
+few_wanted(PlannerInfo *root, RelOptInfo *rel)
+{
+	return root->limit_tuples > 0 && root->limit_tuples < rel->rows && root->query_pathkeys != NIL &&
+		(IS_UPPER_REL(rel) || bms_equal(rel->relids, root->all_baserels));
+}
+
 /* Would PostgreSQL's own path be taken whatever is asked of the relation's rows? */
 static bool
 is_beaten(const Path *costs, const Path *fallback)
@@ -355,7 +206,9 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	List	   *tags = NIL;
 	Path	   *own = NULL;
 	Path	   *fallback = NULL;
-	Path		costs = {0};
+	GcCosts		costs;
+	Path		cost = {0};
+	bool		beaten = false;
 
 	refuse_eager_init_plan(tr);
 	if (tr->reason == NULL && (fallback = gc_fallback_path(tr, rel, &own)) == NULL)
@@ -363,11 +216,13 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	tr->plan->rows_out = rows;
 	if (tr->reason == NULL)
 	{
-		cost_translation(tr, &costs, tr->sets == NIL ? rows : fallback->rows, list_length(target->exprs));
+		costs = gc_costs(tr, own);
+		gc_set_costs(&cost, &costs, tr->sets == NIL ? rows : fallback->rows);
 		if (takes_whole(tr, rel) && gc_path_has_ours(own))
-			prefer_whole(&costs, own);
+			prefer_whole(&cost, own);
 		/* A program is packed only for a path that might be taken. */
-		if (is_beaten(&costs, fallback))
+		beaten = is_beaten(&cost, fallback);
+		if (beaten && !few_wanted(tr->root, rel))
 		{
 			gc_note_refusal(what, GC_CHEAPER);
 			return;
@@ -383,13 +238,19 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	path->having = having;
 	path->display_tags = tags;
 	path->own = own;
+	path->costs = costs;
 	path->cpath.path.rows = fallback->rows;
 	path->cpath.custom_paths = child_paths(tr, fallback);
-	path->cpath.path.startup_cost = costs.startup_cost;
-	path->cpath.path.total_cost = costs.total_cost;
+	path->cpath.path.startup_cost = cost.startup_cost;
+	path->cpath.path.total_cost = cost.total_cost;
 	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal(what, GC_CHEAPER);
 	gc_note_offer();
+	if (beaten)
+	{
+		gc_planning->spare = lappend(gc_planning->spare, path);
+		return;
+	}
 	if (gc_offload_forced())
 		rel->pathlist = rel->partial_pathlist = NIL;
 	add_path(rel, &path->cpath.path);
@@ -432,12 +293,20 @@ simply_updatable(PlannerInfo *root)
 	return true;
 }
 
+/* Does PostgreSQL take less than a request and so many rows of its result do, whatever the device is to do? */
+static bool
+too_short(RelOptInfo *rel, double rows)
+{
+	Path	   *own = gc_offload_forced() ? NULL : gc_cheapest_own_path(rel);
+
+	return own && gc_own_time(own) <= gc_offload_cost + rows * cpu_tuple_cost;
+}
+
 void
 gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 {
 	const char *reason = query_refusal(root);
 	GcTranslation *tr;
-	Path	   *fallback;
 
 	/* Aggregation above takes the scan and join along; no need to try it apart. */
 	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
@@ -449,10 +318,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 		gc_note_refusal("scan", reason);
 		return;
 	}
-	/* Rows cost about as much to fetch from the device as to scan on the CPU. */
-	fallback = gc_cheapest_own_path(rel);
-	if (!gc_offload_forced() && fallback &&
-		fallback->total_cost <= gc_offload_cost + rel->rows * cpu_tuple_cost)
+	if (too_short(rel, few_wanted(root, rel) ? root->limit_tuples : rel->rows))
 	{
 		gc_note_refusal("scan", GC_CHEAPER);
 		return;
@@ -497,6 +363,8 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 
 	if (IS_OTHER_REL(input))
 		return;
+	if (reason == NULL && too_short(output, 1))
+		reason = GC_CHEAPER;
 	if (reason)
 	{
 		gc_note_refusal("aggregate", reason);
@@ -536,6 +404,8 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	reason = grouping_refusal(root, input);
 	if (reason == NULL && query->hasDistinctOn)
 		reason = "DISTINCT ON is used";
+	if (reason == NULL && too_short(output, 1))
+		reason = GC_CHEAPER;
 	if (reason)
 	{
 		gc_note_refusal("distinct", reason);

@@ -191,6 +191,7 @@ typedef struct GcPlan
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
 	double		groups[GC_MAX_PIPELINES];	/* estimates, by pipeline */
 	double		rows_out;
+	double		own_ms;			/* that PostgreSQL's own plan is estimated to take */
 	double		build_rows[GC_MAX_BUILDS];
 	bool		build_duplicates[GC_MAX_BUILDS];	/* statistics say keys repeat */
 	GcPlanInput inputs[GC_MAX_INPUTS];

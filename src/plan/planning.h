@@ -54,6 +54,7 @@ typedef struct GcPlanning
 	bool		offered;		/* a path of ours was given to the planner */
 	bool		storage_seen;	/* the statement looks at how values are stored */
 	bool		cursor;			/* it is a cursor's query */
+	List	   *spare;			/* GcPath: too dear but for the first few of their rows */
 	char		refusal[256];	/* why the largest part is not offloaded; may be empty */
 } GcPlanning;
 

@@ -10,6 +10,8 @@
  */
 #include "queue.h"
 
+#include <math.h>
+
 #include <unistd.h>
 
 #include "miscadmin.h"
@@ -38,6 +40,7 @@ typedef enum GcSlotState
 typedef struct GcSlot
 {
 	pg_atomic_uint32 state;		/* GcSlotState */
+	pg_atomic_uint32 compiling; /* its kernels are being compiled */
 	int			next_free;
 	int			owner_pid;
 	Latch	   *owner;			/* backend to wake */
@@ -126,6 +129,7 @@ gc_queue_shmem_init(void)
 	queue->ring = (int *) ((char *) queue + MAXALIGN(offsetof(GcQueue, slots) + n * sizeof(GcSlot)));
 	for (int i = 0; i < n; i++)
 	{
+		pg_atomic_init_u32(&queue->slots[i].compiling, false);
 		pg_atomic_init_u32(&queue->slots[i].state, SLOT_FREE);
 		queue->slots[i].next_free = i + 1 < n ? i + 1 : -1;
 	}
@@ -258,6 +262,7 @@ gc_slot_submit(int slot, GcRequest *request, GcError *err)
 	Assert(pg_atomic_read_u32(&s->state) == SLOT_FILLING);
 	s->request = request;
 	s->submitted = GetCurrentTimestamp();
+	pg_atomic_write_u32(&s->compiling, false);
 
 	SpinLockAcquire(&queue->lock);
 	if (queue->worker_present)
@@ -304,18 +309,38 @@ spin_for_result(GcSlot *s)
 	} while (INSTR_TIME_GET_MICROSEC(now) < SPIN_US);
 }
 
+/* Whole milliseconds, up to a minute. */
+static double
+patience_left(instr_time start, double patience_ms)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	return ceil(Max(Min(patience_ms - INSTR_TIME_GET_MILLISEC(now), 60000), 0));
+}
+
 GcCode
-gc_slot_wait(int slot, GcError *err)
+gc_slot_wait(int slot, double patience_ms, GcError *err)
 {
 	static uint32 wait_event = 0;
 	GcSlot	   *s = &queue->slots[slot];
+	instr_time	start;
 
 	spin_for_result(s);
 
-	/* No timeout: a worker that exits finishes the requests that it leaves. */
+	/* No timeout but for kernels: a worker that exits finishes the requests that it leaves. */
+	INSTR_TIME_SET_CURRENT(start);
 	while (pg_atomic_read_u32(&s->state) != SLOT_DONE)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1,
+		double		left = patience_ms < 0 ? -1 : patience_left(start, patience_ms);
+
+		if (left == 0 && pg_atomic_read_u32(&s->compiling))
+			return gc_fail(err, GC_LOADING, "Kernels are being compiled.");
+		/* Its kernels are there, so that it will not be long. */
+		if (left == 0)
+			patience_ms = left = -1;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (left > 0 ? WL_TIMEOUT : 0), (long) left,
 						 GC_WAIT_EVENT(wait_event, "GpuconcRequest"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
@@ -483,6 +508,12 @@ GcRunInfo *
 gc_slot_run_info(int slot)
 {
 	return &queue->slots[slot].info;
+}
+
+void
+gc_slot_note_compiling(int slot, bool compiling)
+{
+	pg_atomic_write_u32(&queue->slots[slot].compiling, compiling);
 }
 
 bool

@@ -207,8 +207,11 @@ extern int	gc_slot_acquire(void);
  */
 extern GcCode gc_slot_submit(int slot, GcRequest *request, GcError *err);
 
-/* Sleep until the request is done.  Interruptible; returns the request's code. */
-extern GcCode gc_slot_wait(int slot, GcError *err);
+/*
+ * Sleep until the request is done.  Interruptible; returns the request's code.  GC_LOADING if its kernels are
+ * still being compiled after so many milliseconds; -1: wait in any case.
+ */
+extern GcCode gc_slot_wait(int slot, double patience_ms, GcError *err);
 
 /* Result and information of a DONE slot; valid until it is released. */
 extern const GcResult *gc_slot_result(int slot);
@@ -239,6 +242,10 @@ extern int	gc_queue_take(int *slots, int max);
 extern GcRequest *gc_slot_request(int slot);
 extern GcRunInfo *gc_slot_run_info(int slot);
 extern bool gc_slot_abandoned(int slot);
+
+/* Does the request wait for kernels to be compiled? */
+extern void gc_slot_note_compiling(int slot, bool compiling);
+
 extern TimestampTz gc_slot_submitted(int slot);
 
 /* The backend of the request, which may have exited. */

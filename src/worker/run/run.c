@@ -672,7 +672,11 @@ gc_run_advance(GcRun *run, int others)
 			if (nobody_waits(run))
 				run->state = RUN_FINISHED;
 			else if (!gc_run_kernels_ready(run))
+			{
+				gc_slot_note_compiling(run->slot, true);
 				return false;
+			}
+			gc_slot_note_compiling(run->slot, false);
 			if (run->state != RUN_FINISHED)
 				run->state = RUN_WAITING;
 			return true;

@@ -1,0 +1,85 @@
+-- What happens to a query over columns that are not loaded: gpuconc.cold.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+CREATE TABLE cold AS SELECT i, i % 10 AS g, 'text ' || i AS t FROM generate_series(1, 20000) i;
+VACUUM (ANALYZE) cold;
+SET gpuconc.enabled = on;
+SET gpuconc.debug_offload = prefer;
+
+-- What EXPLAIN ANALYZE says of the fallback, once the kernels are there.
+CREATE FUNCTION fallback(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	said text;
+BEGIN
+	FOR i IN 1 .. 6000 LOOP
+		said := '';
+		FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+			IF line ~ 'Fallback' THEN
+				said := said || trim(line) || ' ';
+			END IF;
+		END LOOP;
+		EXIT WHEN said !~ 'Kernels are being compiled';
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+	RETURN said;
+END $$;
+
+-- Until the device answers.
+CREATE FUNCTION device_answers(query text) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. 6000 LOOP
+		IF fallback(query) ~ 'Fallback: no ' THEN
+			RETURN true;
+		END IF;
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+	RETURN false;
+END $$;
+
+-- PostgreSQL's plan answers, and later the device does.
+SET gpuconc.cold = fallback;
+SELECT fallback('SELECT sum(i) FROM cold WHERE g = 3');
+SELECT device_answers('SELECT sum(i) FROM cold WHERE g = 3');
+SELECT sum(i) FROM cold WHERE g = 3;
+-- A column that the table's others do not bring along.
+SELECT fallback('SELECT max(t), count(*) FROM cold WHERE g = 3');
+SELECT device_answers('SELECT max(t), count(*) FROM cold WHERE g = 3');
+SELECT max(t), count(*) FROM cold WHERE g = 3;
+
+-- The query waits.
+SET gpuconc.cold = wait;
+SELECT gpuconc_evict('cold') > 0 AS evicted;
+SELECT fallback('SELECT sum(i) FROM cold WHERE g = 3');
+
+-- Whichever is sooner by the estimates; a forced offload waits.
+SET gpuconc.cold = auto;
+SELECT gpuconc_evict('cold') > 0 AS evicted;
+SELECT fallback('SELECT sum(i) FROM cold WHERE g = 3');
+RESET gpuconc.debug_offload;
+SET gpuconc.offload_cost = 0;
+SELECT gpuconc_evict('cold') > 0 AS evicted;
+-- PostgreSQL reads 20,000 rows sooner than they are loaded ...
+SELECT fallback('SELECT sum(i) FROM cold WHERE g = 3');
+SELECT device_answers('SELECT sum(i) FROM cold WHERE g = 3');
+-- ... but does not look sooner at all pairs of them.
+SELECT gpuconc_evict('cold') > 0 AS evicted;
+SELECT fallback('SELECT count(*) FROM cold a, cold b WHERE a.i < b.i AND a.g < 1 AND b.g < 2');
+
+-- Row sources and InitPlans are not computed in vain, and what fails, fails.
+SET gpuconc.debug_offload = prefer;
+SET gpuconc.cold = fallback;
+SELECT gpuconc_evict('cold') > 0 AS evicted;
+SELECT count(*) FROM cold WHERE i = (SELECT 7 FROM generate_series(1, 1));
+SELECT gpuconc_evict('cold') IS NOT NULL AS evicted;
+SELECT sum(1 / (i - 1)) FROM cold;
+
+
+-- A table that is dropped, or loses a column, while it is loaded.
+SELECT gpuconc_evict('cold') IS NOT NULL AS evicted;
+SELECT count(*), max(t) FROM cold;
+ALTER TABLE cold DROP COLUMN t;
+SELECT count(*), max(i) FROM cold;
+DROP TABLE cold;
+DROP FUNCTION fallback, device_answers;

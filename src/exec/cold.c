@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ *
+ * cold.c
+ *	  Queries over columns that are not loaded, or whose kernels are not compiled: wait, or have
+ *	  PostgreSQL's plan answer meanwhile.
+ *
+ * gpuconc.cold decides, or else whichever is estimated to be sooner.  Plans are cached, so that
+ * it is asked at each execution, before anything is computed that PostgreSQL's plan would compute again.
+ * What PostgreSQL's plan takes, the planner has estimated (plan/own_time.c).
+ *
+ * Where offloading is forced, "auto" waits.
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cold.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type_d.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "../columns/background.h"
+#include "../columns/directory.h"
+#include "../columns/epoch.h"
+#include "../columns/store.h"
+#include "../force.h"
+#include "../settings.h"
+
+/* What a load takes for a page, a row, and a value; measured, in microseconds. */
+#define PAGE_US			1.0
+#define ROW_US			0.08
+#define WORD_US			0.02
+#define NUMERIC_US		0.05
+#define TEXT_US			0.08
+#define NEW_TEXT_US		1.5		/* that is new to the dictionary, and has its place in every order */
+
+/* Estimates are rough: a wait must pay by this factor. */
+#define WAIT_FACTOR		1.3
+
+/* The part of PostgreSQL's own time that a query waits for kernels. */
+#define COMPILE_SHARE	0.2
+
+/* By then the worker has said whether it has the kernels. */
+#define LEAST_PATIENCE_MS	2
+
+/* Pages that keep a loader worker busy long enough to be worth its start. */
+#define PAGES_PER_LOADER	4096
+
+typedef struct Cold
+{
+	double		ms;				/* to load what is missing */
+	GcInputState *tables[GC_MAX_INPUTS];	/* where something is; more than these are not told of */
+	int			ntables;
+} Cold;
+
+/* Values of a column that are not in a dictionary yet, by what ANALYZE found. */
+static double
+new_values(Relation rel, AttrNumber attnum, double rows)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(rel)), Int16GetDatum(attnum),
+										BoolGetDatum(false));
+	double		n;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	n = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
+	ReleaseSysCache(tuple);
+	return n < 0 ? -n * rows : n;
+}
+
+static double
+column_us(Relation rel, const GcColSpec *spec, double rows)
+{
+	if (spec->kind == GC_TEXT)
+		return rows * TEXT_US + new_values(rel, spec->attnum, rows) * NEW_TEXT_US;
+	return rows * (spec->typid == NUMERICOID ? NUMERIC_US : WORD_US);
+}
+
+static double
+load_us(Relation rel, double us_of_columns, double rows, BlockNumber pages)
+{
+	double		loaders = Min(1 + gc_loader_workers, 1 + pages / PAGES_PER_LOADER);
+
+	return (pages * PAGE_US + rows * ROW_US + us_of_columns) / loaders;
+}
+
+/* Add what a table lacks.  With a guard. */
+static void
+look_at_table(Cold *cold, GcInputState *in)
+{
+	const GcDirectory *dir = gc_directory(in->rel);
+	double		rows = Max(in->rel->rd_rel->reltuples, 0);
+	double		us = 0;
+	bool		missing = dir == NULL;
+
+	for (int c = 0; c < in->ncols; c++)
+	{
+		if (in->specs[c].attnum <= 0 || (dir && gc_directory_column(dir, &in->specs[c]) >= 0))
+			continue;
+		missing = true;
+		us += column_us(in->rel, &in->specs[c], rows);
+	}
+	if (!missing)
+		return;
+	cold->ms += load_us(in->rel, us, rows, RelationGetNumberOfBlocks(in->rel)) / 1000;
+	if (cold->ntables < GC_MAX_INPUTS)
+		cold->tables[cold->ntables++] = in;
+}
+
+static Cold
+look_at_inputs(GcScanState *node)
+{
+	Cold		cold = {0};
+
+	gc_guard_enter();
+	for (int i = 0; i < node->plan->ninputs; i++)
+	{
+		GcInputState *in = &node->inputs[i];
+
+		if (in->rel)
+			look_at_table(&cold, in);
+		for (int k = 0; k < in->nparts; k++)
+			look_at_table(&cold, &in->parts[k]);
+	}
+	gc_guard_leave();
+	return cold;
+}
+
+static bool
+load_meanwhile(GcInputState *in)
+{
+	GcColSpec  *specs = palloc((in->ncols + 1) * sizeof(GcColSpec));
+	int			n = 0;
+
+	for (int c = 0; c < in->ncols; c++)
+	{
+		if (in->specs[c].attnum > 0)
+			specs[n++] = in->specs[c];
+	}
+	return gc_load_columns_in_background(in->rel, n, specs);
+}
+
+/* Must the query wait, whatever the estimates are? */
+static bool
+must_wait(void)
+{
+	return gc_cold == GC_COLD_WAIT || (gc_cold == GC_COLD_AUTO && gc_offload_forced());
+}
+
+/*
+ * What a compiler takes is not known before.  A wait of a part of what PostgreSQL's plan takes is no
+ * great loss, and most kernels are there by then.
+ */
+double
+gc_compile_patience(const GcScanState *node)
+{
+	if (must_wait())
+		return -1;
+	return Max(gc_cold == GC_COLD_FALLBACK ? 0 : node->plan->own_ms * COMPILE_SHARE, LEAST_PATIENCE_MS);
+}
+
+GcCode
+gc_look_if_cold(GcScanState *node, GcError *err)
+{
+	Cold		cold;
+
+	if (must_wait())
+		return GC_OK;
+	cold = look_at_inputs(node);
+	if (cold.ntables == 0 || (gc_cold == GC_COLD_AUTO && node->plan->own_ms > WAIT_FACTOR * cold.ms))
+		return GC_OK;
+	for (int i = 0; i < cold.ntables; i++)
+	{
+		if (!load_meanwhile(cold.tables[i]))
+			return GC_OK;
+	}
+	return gc_fail(err, GC_LOADING, "Columns of table \"%s\"%s are loaded in the background.",
+				   RelationGetRelationName(cold.tables[0]->rel), cold.ntables > 1 ? " and others" : "");
+}

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * cold.h
+ *	  Queries over columns that are not loaded; private to exec/.
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_COLD_H
+#define GC_COLD_H
+
+#include "exec.h"
+
+/*
+ * GC_LOADING if PostgreSQL's plan is to answer while columns are loaded in the background, which this
+ * starts.  The node's tables are open, and no guard is held.
+ */
+extern GcCode gc_look_if_cold(GcScanState *node, GcError *err);
+
+/* Milliseconds to wait for kernels to be compiled, before PostgreSQL's plan is to answer; -1: for ever. */
+extern double gc_compile_patience(const GcScanState *node);
+
+#endif							/* GC_COLD_H */

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * own_time.h
+ *	  How long PostgreSQL's own path takes; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_OWN_TIME_H
+#define GC_OWN_TIME_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* A unit of cost that is spent on the CPU, in milliseconds; measured (bench/mixed/README.md). */
+#define GC_UNIT_MS	0.007
+
+/* The time that a path takes while its tables are in memory, in units of cost that the CPU takes. */
+extern Cost gc_own_time(Path *path);
+
+#endif							/* GC_OWN_TIME_H */
