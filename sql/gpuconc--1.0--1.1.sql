@@ -67,6 +67,8 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT key_group_scans bigint, OUT key_group_mismatches bigint,
 	OUT direct_lookups bigint, OUT packed_row_scans bigint,
 	OUT in_passes bigint, OUT lookups_made bigint, OUT lookups_shared bigint,
+	OUT region_hits bigint, OUT region_misses bigint,
+	OUT evictions bigint, OUT evicted_bytes bigint,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -101,6 +103,10 @@ SELECT s.requests,
 	s.in_passes,
 	s.lookups_made,
 	s.lookups_shared,
+	s.region_hits,
+	s.region_misses,
+	s.evictions,
+	s.evicted_bytes,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;
 

@@ -15,6 +15,7 @@
 
 #include "sched/policy/sched.h"
 #include "settings.h"
+#include "worker/memory/replacement.h"
 
 bool		gc_preloaded = false;
 
@@ -50,6 +51,8 @@ bool		gc_enable_shared_selection = true;
 bool		gc_enable_key_groups = true;
 bool		gc_enable_packed_rows = true;
 bool		gc_debug_force_coresident = false;
+int			gc_replacement = GC_REPLACE_VALUE;
+bool		gc_debug_trace_memory = false;
 
 static char *version = NULL;
 
@@ -97,6 +100,14 @@ static const struct config_enum_entry schedule_choices[] = {
 	{"random", GC_POLICY_RANDOM, false},
 	{"kernel", GC_POLICY_KERNEL, false},
 	{"twostage", GC_POLICY_TWOSTAGE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry replacement_choices[] = {
+	{"lru", GC_REPLACE_LRU, false},
+	{"lfu", GC_REPLACE_LFU, false},
+	{"cdr", GC_REPLACE_CDR, false},
+	{"value", GC_REPLACE_VALUE, false},
 	{NULL, 0, false}
 };
 
@@ -286,6 +297,21 @@ define_schedule_settings(void)
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
+/* Settings of what is in device memory, which the worker reads again on a reload. */
+static void
+define_memory_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.replacement",
+							 "What leaves device memory when it is short.",
+							 NULL, &gc_replacement, GC_REPLACE_VALUE, replacement_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_trace_memory",
+							 "Writes down which columns each request reads.",
+							 "To gpuconc_memory.trace in the data directory, for bench/memory.",
+							 &gc_debug_trace_memory, false,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
 /* Scripts of the extension ask which library the server has loaded. */
 static void
 define_version(void)
@@ -304,5 +330,6 @@ gc_define_settings(void)
 	define_session_settings();
 	define_server_settings();
 	define_schedule_settings();
+	define_memory_settings();
 	MarkGUCPrefixReserved("gpuconc");
 }

@@ -65,6 +65,8 @@ extern bool gc_enable_shared_selection;
 extern bool gc_enable_key_groups;
 extern bool gc_enable_packed_rows;
 extern bool gc_debug_force_coresident;
+extern int	gc_replacement;		/* GcReplacement */
+extern bool gc_debug_trace_memory;
 
 /* gpuconc.debug_force_shared_scan */
 typedef enum GcForce

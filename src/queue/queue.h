@@ -302,6 +302,10 @@ typedef struct GcStats
 	pg_atomic_uint64 in_passes;		/* requests that ran in passes, for want of device memory */
 	pg_atomic_uint64 lookups_made;	/* lookup tables that PostgreSQL filled, in part or as a whole */
 	pg_atomic_uint64 lookups_shared;	/* tables that requests found complete in shared memory */
+	pg_atomic_uint64 region_hits;	/* chunks of columns that requests found in device memory */
+	pg_atomic_uint64 region_misses; /* that were copied there for them */
+	pg_atomic_uint64 evictions; /* regions, builds and the like that left device memory when it was short */
+	pg_atomic_uint64 evicted_bytes;
 	TimestampTz reset_at;
 } GcStats;
 

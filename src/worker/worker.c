@@ -47,6 +47,7 @@
 #include "memory/device_dicts.h"
 #include "memory/device_lookups.h"
 #include "memory/device_memory.h"
+#include "memory/eviction.h"
 #include "memory/state.h"
 #include "meter.h"
 #include "run/kernels.h"
@@ -261,6 +262,7 @@ start_device(GcError *err)
 		return false;
 	fill_profile();
 	gc_device_memory_init();
+	gc_eviction_init();
 	gc_device_cache_init();
 	gc_device_dicts_init();
 	gc_device_lookups_init();

@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 
 #include "../../columns/arena.h"
+#include "../memory/column_uses.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "hooks.h"
@@ -266,6 +267,9 @@ prepare(GcRun *run)
 	int			main = run->p->npipelines - 1;
 	GcCode		code;
 
+	if (!run->begun)
+		gc_request_begins(run->slot);
+	run->begun = true;
 	memset(&run->err, 0, sizeof(run->err));
 	memset(&run->piece, 0, sizeof(run->piece));
 	gc_passes_begin(run->passes);

@@ -66,6 +66,7 @@ typedef struct GcRun
 	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
 	u32			scan_chunks;	/* number of its directory's first chunks, which a shared scan reads */
 	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
+	bool		begun;			/* it has asked for device memory before */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;
 	GcAddr		relocated;		/* base that the device part's addresses contain */

@@ -20,7 +20,7 @@
 
 #include "../../force.h"
 #include "../../settings.h"
-#include "../memory/device_memory.h"
+#include "../memory/eviction.h"
 #include "../memory/state.h"
 
 /* Columns with more values than this have no predicate table. */
@@ -208,7 +208,7 @@ evict(void)
 void
 gc_scan_sets_init(void)
 {
-	static GcEvictor evictor = {.drop = evict};
+	static GcEvictor evictor = {.drop_derived = evict};
 
 	gc_evictor_register(&evictor);
 }
