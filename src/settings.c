@@ -16,6 +16,7 @@
 #include "sched/policy/sched.h"
 #include "settings.h"
 #include "worker/memory/replacement.h"
+#include "worker/run/admission.h"
 
 bool		gc_preloaded = false;
 
@@ -52,6 +53,7 @@ bool		gc_enable_key_groups = true;
 bool		gc_enable_packed_rows = true;
 bool		gc_debug_force_coresident = false;
 int			gc_replacement = GC_REPLACE_VALUE;
+int			gc_admission = GC_ADMIT_WEIGHT;
 bool		gc_debug_trace_memory = false;
 
 static char *version = NULL;
@@ -108,6 +110,15 @@ static const struct config_enum_entry replacement_choices[] = {
 	{"lfu", GC_REPLACE_LFU, false},
 	{"cdr", GC_REPLACE_CDR, false},
 	{"value", GC_REPLACE_VALUE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry admission_choices[] = {
+	{"fix-1", GC_ADMIT_FIX_1, false},
+	{"fix-2", GC_ADMIT_FIX_2, false},
+	{"fix-3", GC_ADMIT_FIX_3, false},
+	{"peak", GC_ADMIT_PEAK, false},
+	{"weight", GC_ADMIT_WEIGHT, false},
 	{NULL, 0, false}
 };
 
@@ -304,6 +315,11 @@ define_memory_settings(void)
 	DefineCustomEnumVariable("gpuconc.replacement",
 							 "What leaves device memory when it is short.",
 							 NULL, &gc_replacement, GC_REPLACE_VALUE, replacement_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.admission",
+							 "How many requests have data in device memory at a time.",
+							 "A number of them, or as many as fit by what each takes at most, or by what its phases weigh.",
+							 &gc_admission, GC_ADMIT_WEIGHT, admission_choices,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.debug_trace_memory",
 							 "Writes down which columns each request reads.",

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define MOST_UNITS		65536
 #define MOST_QUERIES	4096
 #define MOST_SESSIONS	32
-#define POLICIES		4		/* of GcReplacement; then comes the optimum */
+#define POLICIES		4			/* of GcReplacement; then comes the optimum */
 #define NEVER			UINT32_MAX
 
 /* One part of one column. */
@@ -234,7 +234,7 @@ shuffle(int *order, int n)
 static uint64_t
 union_bytes(const int *order, int n)
 {
-	static bool seen[MOST_UNITS];
+	static bool	seen[MOST_UNITS];
 	uint64_t	bytes = 0;
 
 	memset(seen, 0, sizeof(seen));
@@ -413,10 +413,7 @@ static uint64_t used_at[MOST_UNITS];
  */
 static float wanted[MOST_UNITS];
 
-#ifndef HALF
-#define HALF 0.5f
-#endif
-static double mean_bytes;
+static double mean_bytes;		/* of a request */
 
 static float
 weight_of(const Query *q)
@@ -439,7 +436,7 @@ make_room(GcReplacement policy, uint64_t need, uint32_t now, int in_flight, Outc
 	{
 		if (held[i] > 0)
 			v[n++] = (GcVictim) {.bytes = held[i],.cost = held[i],.uses = uses[i],.used = used_at[i],
-			.soon = wanted[i] > 0.001f ? HALF * (float) in_flight / wanted[i] : 0,.place = units[i].place,.piece = i};
+			.soon = wanted[i] > 0.001f ? 0.5f * (float) in_flight / wanted[i] : 0,.place = units[i].place,.piece = i};
 	}
 	began = now_us();
 	taken = gc_replacement_choose(policy, v, n, need, now, chosen);
@@ -641,51 +638,60 @@ compare(Kind kind, int sessions, int percent, int requests, uint64_t seed)
 	fflush(stdout);
 }
 
-int
-main(int argc, char **argv)
+typedef struct Options
 {
-	static const int sessions[] = {1, 4, 16, 32};
-	const char *only = getenv("ONLY");
-	static const int percents[] = {75, 50, 25};
-	const char *path = NULL;
-	bool		replay = false;
-	int			requests = 2000;
-	uint64_t	seed = 1;
+	const char *path;
+	bool		replay;
+	int			requests;
+	uint64_t	seed;
+} Options;
 
+static void
+read_options(Options *o, int argc, char **argv)
+{
+	*o = (Options) {.requests = 1000,.seed = 1};
 	for (int i = 1; i < argc; i++)
 	{
 		if (strcmp(argv[i], "--csv") == 0)
 			csv = true;
 		else if (strcmp(argv[i], "--replay") == 0)
-			replay = true;
+			o->replay = true;
 		else if (strcmp(argv[i], "--requests") == 0 && i + 1 < argc)
-			requests = atoi(argv[++i]);
+			o->requests = atoi(argv[++i]);
 		else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
-			seed = strtoull(argv[++i], NULL, 10);
+			o->seed = strtoull(argv[++i], NULL, 10);
 		else
-			path = argv[i];
+			o->path = argv[i];
 	}
-	if (path == NULL)
+	if (o->path == NULL || o->requests < 1)
 		die("usage: memory [--replay] TRACE [--requests N] [--seed N] [--csv]");
-	read_queries(path, !replay);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const int sessions[] = {1, 4, 16, MOST_SESSIONS};
+	static const int percents[] = {75, 50, 25};
+	Options		o;
+
+	read_options(&o, argc, argv);
+	read_queries(o.path, !o.replay);
 	if (nqueries == 0)
 		die("the trace has no requests");
 	if (csv)
 		printf("trace,sessions,memory,seed,lru,lfu,cdr,value,optimum,decision_us,most_us,candidates\n");
 	else
-		printf("| trace | sessions | memory | lru | lfu | cdr | value | optimum | value/best of lru, lfu | value/optimum | decision, us |\n"
-			   "|---|---|---|---|---|---|---|---|---|---|---|\n");
-	for (int kind = 0; kind < RECORDED && !replay; kind++)
+		printf("| trace | sessions | memory | lru | lfu | cdr | value | optimum | value / best of lru, lfu | value / optimum | decision, us |\n"
+			   "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+	for (int kind = 0; kind < RECORDED && !o.replay; kind++)
 	{
-		if (only && strcmp(only, kind_names[kind]) != 0)
-			continue;
 		for (int s = 0; s < 4; s++)
 		{
 			for (int p = 0; p < 3; p++)
-				compare(kind, sessions[s], percents[p], requests, seed);
+				compare(kind, sessions[s], percents[p], o.requests, o.seed);
 		}
 	}
-	for (int p = 0; p < 3 && replay; p++)
-		compare(RECORDED, 1, percents[p], nqueries, seed);
+	for (int p = 0; p < 3 && o.replay; p++)
+		compare(RECORDED, 1, percents[p], nqueries, o.seed);
 	return 0;
 }

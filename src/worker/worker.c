@@ -51,6 +51,7 @@
 #include "memory/state.h"
 #include "meter.h"
 #include "run/kernels.h"
+#include "run/memory_demand.h"
 #include "run/run.h"
 #include "schedule.h"
 #include "share/share.h"
@@ -268,6 +269,7 @@ start_device(GcError *err)
 	gc_device_lookups_init();
 	gc_builds_init();
 	gc_kernels_init();
+	gc_admission_init();
 	gc_schedule_init();
 	return true;
 }
@@ -340,6 +342,7 @@ advance_all(int *hold)
 	int			holding = *hold;
 	ListCell   *lc;
 
+	gc_admission_turn();
 	foreach(lc, runs)
 	{
 		GcRun	   *run = lfirst(lc);

@@ -54,19 +54,34 @@ note_use(GcBuildTable *t)
 		gc_note_use(use_key(t));
 }
 
-GcBuildTable *
-gc_build_find_shared(GcHash share)
+static GcBuildTable *
+find_shared(GcHash share)
 {
 	for (GcBuildTable *t = *chain_of(share); t; t = t->next_in_chain)
 	{
 		if (!t->bad && (t->checked || !t->rests) && t->share.h[0] == share.h[0] && t->share.h[1] == share.h[1] && share.h[0] != 0)
-		{
-			t->users++;
-			note_use(t);
 			return t;
-		}
 	}
 	return NULL;
+}
+
+GcBuildTable *
+gc_build_find_shared(GcHash share)
+{
+	GcBuildTable *t = find_shared(share);
+
+	if (t)
+	{
+		t->users++;
+		note_use(t);
+	}
+	return t;
+}
+
+bool
+gc_build_known(GcHash share)
+{
+	return find_shared(share) != NULL;
 }
 
 static void

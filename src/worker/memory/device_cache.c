@@ -66,6 +66,8 @@ struct GcTable
 	u64			bytes;			/* of its regions */
 	u64			place_bytes[GC_PLACES]; /* the same by place of its chunks */
 	GcColumnUses uses;
+	u64			wanted_in;		/* decision for which requests that wait want it */
+	float		wanted;			/* sum of their rates */
 	bool		doomed;			/* dropped from the hash; free at last release */
 	bool		dirty;			/* cols changed since they were uploaded */
 	u32			users;
@@ -170,7 +172,7 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *co
 			dlist_delete(&region->orphan);
 		return region;
 	}
-	addr = gc_device_alloc(bytes);
+	addr = gc_device_alloc_cached(bytes);
 	if (addr == 0)
 	{
 		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a column chunk of %llu kB.",
@@ -463,6 +465,34 @@ oldest_orphan(void)
 	return dlist_is_empty(&orphans) ? NULL : dlist_container(GcRegion, orphan, dlist_head_node(&orphans));
 }
 
+static GcTable *
+find_table(const GcDirectory *dir, int col)
+{
+	TableKey	key = {.dir_id = dir->id,.col = col};
+	TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
+
+	return entry ? entry->table : NULL;
+}
+
+bool
+gc_table_in_use(const GcDirectory *dir, int col)
+{
+	const GcTable *table = find_table(dir, col);
+
+	return table && table->users > 0;
+}
+
+void
+gc_table_want(const GcDirectory *dir, int col, float rate)
+{
+	GcTable    *table = find_table(dir, col);
+
+	if (table == NULL)
+		return;
+	table->wanted = table->wanted_in == gc_decision() ? table->wanted + rate : rate;
+	table->wanted_in = gc_decision();
+}
+
 /* Of all orphans, the longest unused are offered: there may be very many, and they become fewer. */
 static void
 offer_orphans(void)
@@ -491,11 +521,13 @@ offer(GcEvictor *self)
 	gc_guard_leave();
 	for (GcTable *t = table_list; t; t = t->next)
 	{
+		const float soon = t->wanted_in == gc_decision() ? 1 / t->wanted : 0;
+
 		for (u32 place = 0; place < GC_PLACES && t->users == 0; place++)
 		{
 			if (t->place_bytes[place] > 0)
 				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],.cost = t->place_bytes[place],
-								.uses = t->uses.place[place],.used = t->last_used,
+								.uses = t->uses.place[place],.soon = soon,.used = t->last_used,
 								.place = place,.piece = place,.what = t});
 		}
 	}

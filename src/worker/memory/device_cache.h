@@ -36,6 +36,12 @@ extern GcAddr gc_table_array(const GcTable *table);
 extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);
 
+/* Does a request use the table of this column? */
+extern bool gc_table_in_use(const GcDirectory *dir, int col);
+
+/* Before a decision (eviction.h): a request will read this column; rate: one by the number of requests until then. */
+extern void gc_table_want(const GcDirectory *dir, int col, float rate);
+
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);
 

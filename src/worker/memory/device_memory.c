@@ -32,6 +32,7 @@ typedef enum PinState
 } PinState;
 
 static PinState *pinned = NULL;
+static u64	reserved = 0;		/* bytes that cached data leaves free */
 
 void
 gc_device_memory_init(void)
@@ -151,6 +152,23 @@ gc_device_alloc(u64 size)
 	}
 	note_memory();
 	return addr;
+}
+
+GcAddr
+gc_device_alloc_cached(u64 size)
+{
+	while (gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool) < size + reserved)
+	{
+		if (!gc_evict(size))
+			return 0;
+	}
+	return gc_device_alloc(size);
+}
+
+void
+gc_device_reserve(u64 bytes)
+{
+	reserved = bytes;
 }
 
 GcAddr

@@ -18,6 +18,10 @@ extern void gc_device_memory_init(void);
 
 /* Device memory; drops data that is not in use (eviction.h).  0: none. */
 extern GcAddr gc_device_alloc(u64 size);
+/* The same for data that may be dropped again, which leaves free what is reserved: operator state goes first. */
+extern GcAddr gc_device_alloc_cached(u64 size);
+extern void gc_device_reserve(u64 bytes);
+
 /* Device memory out of what is free, of which some has to stay free; drops nothing.  0: none. */
 extern GcAddr gc_device_alloc_spare(u64 size);
 extern void gc_device_free(GcAddr addr);

@@ -34,6 +34,9 @@ static GcHistory *history = NULL;
 /* Requests that have begun: the time of histories. */
 static u64	requests = 0;
 
+static u64	decisions = 0;
+static void (*before_decisions) (void) = NULL;
+
 /* What may go, and what was chosen of it: chosen[next .. nchosen - 1] is still to go. */
 static struct
 {
@@ -105,11 +108,26 @@ gc_offer_victim(const GcVictim *victim)
 	plan.victims[plan.n++] = *victim;
 }
 
+void
+gc_before_decisions(void (*tell) (void))
+{
+	before_decisions = tell;
+}
+
+u64
+gc_decision(void)
+{
+	return decisions;
+}
+
 /* Choose what is to go next. */
 static void
 decide(u64 need)
 {
 	plan.n = plan.next = 0;
+	decisions++;
+	if (before_decisions)
+		before_decisions();
 	plan.request = requests;
 	for (GcEvictor *e = evictors; e; e = e->next)
 	{

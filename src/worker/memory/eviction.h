@@ -36,6 +36,12 @@ typedef struct GcEvictor
 extern void gc_evictor_register(GcEvictor *evictor);
 extern void gc_offer_victim(const GcVictim *victim);
 
+/* Have this called before each decision: it may tell what requests that wait will read. */
+extern void gc_before_decisions(void (*tell) (void));
+
+/* Number of the decision that is being made. */
+extern u64	gc_decision(void);
+
 /* Drop about so many bytes; false: nothing is left that may go. */
 extern bool gc_evict(u64 need);
 

@@ -11,7 +11,8 @@
  * flags.  The request is then READY, and waits for the scheduler (schedule.c) while the device
  * works.  Then comes the main kernel, or a wait for the shared scan that serves the request
  * (share/).  Copies of its flags and result come last.  So one event tells that all of it is done.
- * If device memory runs out, the request goes back to WAITING as long as others hold some.
+ * A request is admitted before it takes device memory (memory_demand.c).  If memory runs out all the
+ * same, the request goes back to WAITING as long as others hold some.
  *
  * The worker's main thread.  A run owns its stream, its events and its sink from prepare() on,
  * and its result until the session has it.  It holds tables, builds and its launch.
@@ -28,6 +29,7 @@
 #include "../memory/state.h"
 #include "hooks.h"
 #include "launch.h"
+#include "memory_demand.h"
 #include "pairs.h"
 #include "passes.h"
 #include "result.h"
@@ -257,6 +259,19 @@ release_device(GcRun *run)
 		ops->stream_put(gc_worker.dev, run->stream);
 	run->stream = NULL;
 	gc_run_free_parts(run);
+	gc_run_leave_admitted(run, false);
+}
+
+/* Columns leave the room that builds and groups take, which come behind them. */
+static GcCode
+upload_main_columns(GcRun *run)
+{
+	GcCode		code;
+
+	gc_device_reserve(gc_run_state_bytes(run));
+	code = gc_run_upload_columns(run, run->p->npipelines - 1);
+	gc_device_reserve(0);
+	return code;
 }
 
 /* Queue everything that comes before the main kernel. */
@@ -277,7 +292,7 @@ prepare(GcRun *run)
 	if (run->stream == NULL)
 		return run->err.code;
 	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
-		(code = gc_run_allocate(run)) != GC_OK || (code = gc_run_upload_columns(run, main)) != GC_OK)
+		(code = gc_run_allocate(run)) != GC_OK || (code = upload_main_columns(run)) != GC_OK)
 		return code;
 	if ((code = gc_run_below(run, main)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
@@ -339,6 +354,7 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 		return code;
 	run->done = gc_worker.ops->event(run->stream, &run->err);
 	run->state = RUN_RUNNING;
+	gc_run_takes_less(run);
 	return run->done ? GC_OK : run->err.code;
 }
 
@@ -386,12 +402,15 @@ advance_waiting(GcRun *run, int others)
 		run->state = RUN_FINISHED;
 		return true;
 	}
+	if (!gc_run_admit(run))
+		return false;
 	code = prepare(run);
 	if (code == GC_OK)
 	{
 		run->state = RUN_READY;
 		return true;
 	}
+	gc_run_leave_admitted(run, true);
 	back_out(run);
 	if (code == GC_DEVICE_MEMORY && others > 0)
 		return false;			/* try again when another run is done */
@@ -552,6 +571,7 @@ advance_running(GcRun *run, int others)
 				gc_worker.ops->event_put(gc_worker.dev, run->done);
 				run->done = gc_worker.ops->event(run->stream, &run->err);
 				run->state = RUN_FETCHING;
+				gc_run_takes_less(run);
 				if (run->done)
 					return true;
 				code = run->err.code;

@@ -34,6 +34,15 @@ typedef enum RunState
 	RUN_FINISHED
 } RunState;
 
+/* What a request is counted with for admission, by how far it is. */
+typedef enum GcRunDemand
+{
+	GC_DEMAND_WHOLE,			/* until its main kernel is launched */
+	GC_DEMAND_MAIN,
+	GC_DEMAND_FETCHING,
+	GC_NDEMANDS
+} GcRunDemand;
+
 typedef struct GcRun
 {
 	int			slot;
@@ -66,6 +75,10 @@ typedef struct GcRun
 	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
 	u32			scan_chunks;	/* number of its directory's first chunks, which a shared scan reads */
 	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
+	bool		admitted;		/* admission.h */
+	uint64_t	refused_at;		/* as gc_admission_ask's */
+	u64			refused_change; /* no use to ask again before something has changed */
+	u64			demand[GC_NDEMANDS];
 	bool		begun;			/* it has asked for device memory before */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;
