@@ -68,6 +68,8 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT direct_lookups bigint, OUT packed_row_scans bigint,
 	OUT in_passes bigint, OUT lookups_made bigint, OUT lookups_shared bigint,
 	OUT waves bigint, OUT wave_bytes bigint, OUT wave_bytes_shared bigint,
+	OUT region_hits bigint, OUT region_misses bigint,
+	OUT evictions bigint, OUT evicted_bytes bigint,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -105,6 +107,10 @@ SELECT s.requests,
 	s.waves,
 	s.wave_bytes,
 	s.wave_bytes_shared,
+	s.region_hits,
+	s.region_misses,
+	s.evictions,
+	s.evicted_bytes,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;
 

@@ -123,4 +123,11 @@ gc_pretended_arch(void)
 	return gc_debug_pretend_gpu;
 }
 
+/* Is the trace of requests and the columns that they read wanted? */
+static inline bool
+gc_memory_trace_wanted(void)
+{
+	return gc_debug_trace_memory;
+}
+
 #endif							/* GC_FORCE_H */

@@ -15,6 +15,8 @@
 
 #include "sched/policy/sched.h"
 #include "settings.h"
+#include "worker/memory/replacement.h"
+#include "worker/run/admission.h"
 
 bool		gc_preloaded = false;
 
@@ -51,6 +53,9 @@ bool		gc_enable_shared_selection = true;
 bool		gc_enable_key_groups = true;
 bool		gc_enable_packed_rows = true;
 bool		gc_debug_force_coresident = false;
+int			gc_replacement = GC_REPLACE_VALUE;
+int			gc_admission = GC_ADMIT_WEIGHT;
+bool		gc_debug_trace_memory = false;
 
 static char *version = NULL;
 
@@ -105,6 +110,23 @@ static const struct config_enum_entry schedule_choices[] = {
 	{"random", GC_POLICY_RANDOM, false},
 	{"kernel", GC_POLICY_KERNEL, false},
 	{"twostage", GC_POLICY_TWOSTAGE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry replacement_choices[] = {
+	{"lru", GC_REPLACE_LRU, false},
+	{"lfu", GC_REPLACE_LFU, false},
+	{"cdr", GC_REPLACE_CDR, false},
+	{"value", GC_REPLACE_VALUE, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry admission_choices[] = {
+	{"fix-1", GC_ADMIT_FIX_1, false},
+	{"fix-2", GC_ADMIT_FIX_2, false},
+	{"fix-3", GC_ADMIT_FIX_3, false},
+	{"peak", GC_ADMIT_PEAK, false},
+	{"weight", GC_ADMIT_WEIGHT, false},
 	{NULL, 0, false}
 };
 
@@ -298,6 +320,26 @@ define_schedule_settings(void)
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
+/* Settings of what is in device memory, which the worker reads again on a reload. */
+static void
+define_memory_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.replacement",
+							 "What leaves device memory when it is short.",
+							 NULL, &gc_replacement, GC_REPLACE_VALUE, replacement_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.admission",
+							 "How many requests have data in device memory at a time.",
+							 "A number of them, or as many as fit by what each takes at most, or by what its phases weigh.",
+							 &gc_admission, GC_ADMIT_WEIGHT, admission_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_trace_memory",
+							 "Writes down which columns each request reads.",
+							 "To gpuconc_memory.trace in the data directory, for bench/memory.",
+							 &gc_debug_trace_memory, false,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
 /* Scripts of the extension ask which library the server has loaded. */
 static void
 define_version(void)
@@ -316,5 +358,6 @@ gc_define_settings(void)
 	define_session_settings();
 	define_server_settings();
 	define_schedule_settings();
+	define_memory_settings();
 	MarkGUCPrefixReserved("gpuconc");
 }

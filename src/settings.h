@@ -73,6 +73,9 @@ extern bool gc_enable_shared_selection;
 extern bool gc_enable_key_groups;
 extern bool gc_enable_packed_rows;
 extern bool gc_debug_force_coresident;
+extern int	gc_replacement;		/* GcReplacement */
+extern int	gc_admission;		/* GcAdmissionPolicy */
+extern bool gc_debug_trace_memory;
 
 /* gpuconc.debug_force_shared_scan */
 typedef enum GcForce

@@ -43,7 +43,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	GcStats    *s = gc_stats();
 	TupleDesc	desc;
 	uint64		fallbacks = 0;
-	bool		nulls[30] = {0};
+	bool		nulls[34] = {0};
 
 	/* The extension's script declares a row type. */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -52,7 +52,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	for (int i = 0; i < GC_NCODES; i++)
 		fallbacks += pg_atomic_read_u64(&s->fallbacks[i]);
 	{
-		Datum		values[30] = {
+		Datum		values[34] = {
 			counter(&s->requests), counter(&s->offloaded), Int64GetDatum((int64) fallbacks),
 			counter(&s->retries), milliseconds(&s->queue_us), milliseconds(&s->compile_us),
 			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
@@ -62,7 +62,9 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->pages_loaded), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
 			counter(&s->direct_lookups), counter(&s->packed_row_scans),
 			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared),
-			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared), TimestampTzGetDatum(s->reset_at),
+			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared),
+			counter(&s->region_hits), counter(&s->region_misses), counter(&s->evictions), counter(&s->evicted_bytes),
+			TimestampTzGetDatum(s->reset_at),
 		};
 
 		PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));

@@ -315,6 +315,10 @@ typedef struct GcStats
 	pg_atomic_uint64 waves;			/* of chunks, of tables that do not fit into device memory */
 	pg_atomic_uint64 wave_bytes;	/* copied for those */
 	pg_atomic_uint64 wave_bytes_shared;	/* of these, what several requests read */
+	pg_atomic_uint64 region_hits;	/* chunks of columns that requests found in device memory */
+	pg_atomic_uint64 region_misses; /* that were copied there for them */
+	pg_atomic_uint64 evictions; /* regions, builds and the like that left device memory when it was short */
+	pg_atomic_uint64 evicted_bytes;
 	TimestampTz reset_at;
 } GcStats;
 

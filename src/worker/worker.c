@@ -47,9 +47,11 @@
 #include "memory/device_dicts.h"
 #include "memory/device_lookups.h"
 #include "memory/device_memory.h"
+#include "memory/eviction.h"
 #include "memory/state.h"
 #include "meter.h"
 #include "run/kernels.h"
+#include "run/memory_demand.h"
 #include "run/run.h"
 #include "schedule.h"
 #include "share/share.h"
@@ -261,11 +263,13 @@ start_device(GcError *err)
 		return false;
 	fill_profile();
 	gc_device_memory_init();
+	gc_eviction_init();
 	gc_device_cache_init();
 	gc_device_dicts_init();
 	gc_device_lookups_init();
 	gc_builds_init();
 	gc_kernels_init();
+	gc_admission_init();
 	gc_schedule_init();
 	return true;
 }
@@ -338,6 +342,7 @@ advance_all(int *hold)
 	int			holding = *hold;
 	ListCell   *lc;
 
+	gc_admission_turn();
 	foreach(lc, runs)
 	{
 		GcRun	   *run = lfirst(lc);

@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 
 #include "device_memory.h"
+#include "eviction.h"
 #include "state.h"
 
 /* Pinned cells for copies of flags: one per build table that can exist at once. */
@@ -38,19 +39,49 @@ chain_of(GcHash share)
 	return &chain[share.h[0] % CHAINS];
 }
 
-GcBuildTable *
-gc_build_find_shared(GcHash share)
+/* Its uses are remembered by what it is computed from. */
+static u64
+use_key(const GcBuildTable *t)
+{
+	return gc_history_key(t->share.h[0], t->share.h[1], 0);
+}
+
+static void
+note_use(GcBuildTable *t)
+{
+	t->last_used = ++gc_worker.clock;
+	if (t->share.h[0] != 0)
+		gc_note_use(use_key(t));
+}
+
+static GcBuildTable *
+find_shared(GcHash share)
 {
 	for (GcBuildTable *t = *chain_of(share); t; t = t->next_in_chain)
 	{
 		if (!t->bad && (t->checked || !t->rests) && t->share.h[0] == share.h[0] && t->share.h[1] == share.h[1] && share.h[0] != 0)
-		{
-			t->users++;
-			t->last_used = ++gc_worker.clock;
 			return t;
-		}
 	}
 	return NULL;
+}
+
+GcBuildTable *
+gc_build_find_shared(GcHash share)
+{
+	GcBuildTable *t = find_shared(share);
+
+	if (t)
+	{
+		t->users++;
+		note_use(t);
+	}
+	return t;
+}
+
+bool
+gc_build_known(GcHash share)
+{
+	return find_shared(share) != NULL;
 }
 
 static void
@@ -95,14 +126,6 @@ oldest_build(void)
 	return oldest;
 }
 
-static uint64
-oldest_use(void)
-{
-	const GcBuildTable *oldest = oldest_build();
-
-	return oldest ? oldest->last_used : GC_NEVER_USED;
-}
-
 static bool
 drop_oldest(void)
 {
@@ -113,10 +136,37 @@ drop_oldest(void)
 	return oldest != NULL;
 }
 
+static void
+offer(GcEvictor *self)
+{
+	for (GcBuildTable *t = list; t; t = t->next_table)
+	{
+		if (t->users == 0)
+			gc_offer_victim(&(GcVictim) {.bytes = t->bytes,.cost = t->bytes,.uses = gc_uses_of(use_key(t)),
+							.used = t->last_used,.what = t});
+	}
+}
+
+static u64
+drop(const GcVictim *victim, u64 need)
+{
+	for (GcBuildTable *t = list; t; t = t->next_table)
+	{
+		const u64	bytes = t->bytes;
+
+		if (t != victim->what || t->users > 0)
+			continue;
+		build_free(t);
+		pg_atomic_fetch_add_u64(&gc_stats()->evictions, 1);
+		return bytes;
+	}
+	return 0;
+}
+
 void
 gc_builds_init(void)
 {
-	static GcEvictor evictor = {.oldest = oldest_use,.drop = drop_oldest};
+	static GcEvictor evictor = {.offer = offer,.drop = drop};
 
 	/* Where the arena has no room for these cells, it has none for requests either. */
 	flag_cells = gc_queue_worker_memory(MAX_TABLES * GC_NFLAGS * sizeof(u32));
@@ -246,7 +296,7 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 	t->share = request->builds[b].share;
 	t->rests = rests(request->program, b);
 	t->users = 1;
-	t->last_used = ++gc_worker.clock;
+	note_use(t);
 	t->host_flags = cell;
 	t->next_table = list;
 	list = t;

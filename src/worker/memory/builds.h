@@ -45,6 +45,9 @@ typedef struct GcBuildTable
 /* A finished or running build with this content, or NULL.  Counts as a use. */
 extern GcBuildTable *gc_build_find_shared(GcHash share);
 
+/* Is there such a build?  No use of it. */
+extern bool gc_build_known(GcHash share);
+
 /* Device memory that build b of the request takes. */
 extern u64	gc_build_bytes(const GcRequest *request, int b);
 

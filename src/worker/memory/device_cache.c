@@ -10,7 +10,7 @@
  * are copied when the first request that reads them comes.  On a device that reads host memory
  * there are no regions: a table's GcCols carry host addresses.
  *
- * A table is evictable while no request uses it, and so is an orphan (device_memory.h).
+ * The chunks of a table are evictable while no request uses it, and so is an orphan (eviction.h).
  *
  * The byte count in a column's state is adjusted only under a guard, and after the ids dropped
  * so far were taken.  So a state that was freed is never touched.
@@ -27,11 +27,16 @@
 
 #include "../../columns/epoch.h"
 #include "../../queue/queue.h"
+#include "column_uses.h"
 #include "device_memory.h"
+#include "eviction.h"
 #include "state.h"
 
 /* Longest range of the arena that dropped ids are taken in at once. */
 #define DROP_BATCH	256
+
+/* So many orphans are offered for eviction at once. */
+#define MOST_ORPHANS	64
 
 struct GcRegion
 {
@@ -43,6 +48,7 @@ struct GcRegion
 	GcEvent	   *ready;			/* follows its upload; NULL: that is known to be done */
 	dlist_node	orphan;			/* in orphans, if tables is 0 */
 	u64			last_used;		/* of an orphan */
+	u64			use_key;		/* of its place */
 };
 
 typedef struct TableKey
@@ -58,6 +64,10 @@ struct GcTable
 	u32			nchunks;
 	u32			nresident;
 	u64			bytes;			/* of its regions */
+	u64			place_bytes[GC_PLACES]; /* the same by place of its chunks */
+	GcColumnUses uses;
+	u64			wanted_in;		/* decision for which requests that wait want it */
+	float		wanted;			/* sum of their rates */
 	bool		doomed;			/* dropped from the hash; free at last release */
 	bool		dirty;			/* cols changed since they were uploaded */
 	u32			users;
@@ -163,6 +173,7 @@ region_make(const GcChunkColumn *cell, GcAddr addr, GcStream *stream, GcError *e
 		gc_device_free(addr);
 		return NULL;
 	}
+	pg_atomic_fetch_add_u64(&gc_stats()->region_misses, 1);
 	region = hash_search(regions, &id, HASH_ENTER, NULL);
 	*region = (GcRegion) {.id = id,.addr = addr,.bytes = bytes_of(cell),.tables = 1};
 	region->ready = gc_worker.ops->event(stream, err);
@@ -233,7 +244,7 @@ region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *co
 		return NULL;
 	if (region)
 		return region;
-	addr = gc_device_alloc(bytes_of(cell));
+	addr = gc_device_alloc_cached(bytes_of(cell));
 	if (addr == 0)
 	{
 		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a column chunk of %llu kB.",
@@ -316,6 +327,7 @@ static void
 table_doom(GcTable *table)
 {
 	table->doomed = true;
+	gc_column_uses_keep(&table->uses);
 	if (table->users == 0)
 		table_free(table, true);
 }
@@ -367,6 +379,14 @@ table_create(const GcDirectory *dir, int col, GcError *err)
 	return table;
 }
 
+/* The table gets or loses the region of a chunk. */
+static void
+count_region(GcTable *table, u32 chunk, int64 bytes)
+{
+	table->bytes += bytes;
+	table->place_bytes[gc_place_of(table->nchunks, chunk)] += bytes;
+}
+
 /* Make chunk i of the table readable by kernels. */
 static bool
 table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
@@ -384,7 +404,8 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 		table->regions[i] = region;
 		table->cols[i].data = region->addr;
 		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
-		table->bytes += region->bytes;
+		region->use_key = gc_place_key(&table->uses, gc_place_of(table->nchunks, i));
+		count_region(table, i, (int64) region->bytes);
 	}
 	table->nresident++;
 	table->dirty = true;
@@ -427,17 +448,23 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 				  GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
 {
 	const u64	before = table->bytes;
+	u64			hits = 0;
 	bool		ok = true;
 
 	if (!wait_for_upload(table, stream, err))
 		return err->code;
-	for (uint32 s = 0; s < nsources && table->nresident < table->nchunks && ok; s++)
+	for (uint32 s = 0; s < nsources && ok; s++)
 	{
 		u32			i = sources[s].chunk;
 
-		if (!(i & GC_PRIVATE_CHUNK) && table->cols[i].data == 0)
+		if (i & GC_PRIVATE_CHUNK)
+			continue;
+		if (table->cols[i].data == 0)
 			ok = table_add_chunk(table, dir, i, stream, began, copied, err);
+		else
+			hits++;
 	}
+	pg_atomic_fetch_add_u64(&gc_stats()->region_hits, hits);
 	if (table->bytes > before)
 		count_bytes(table);
 	if (!ok)
@@ -465,7 +492,11 @@ gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 	table->users++;
 	table->last_used = ++gc_worker.clock;
 	if (entry == NULL)
+	{
 		doom_predecessors(table->state, dir->id);
+		gc_column_uses_recall(&table->uses, dir, col);
+	}
+	gc_column_used(&table->uses, dir, col, sources, nsources);
 
 	if (gc_table_complete(table, dir, sources, nsources, stream, began, copied, err) == GC_OK)
 		return table;
@@ -501,64 +532,153 @@ gc_table_release(GcTable *table)
  *-------------------------------------------------------------------------
  */
 
-static GcTable *
-oldest_table(void)
-{
-	GcTable    *oldest = NULL;
-
-	for (GcTable *t = table_list; t; t = t->next)
-	{
-		if (t->users == 0 && (oldest == NULL || t->last_used < oldest->last_used))
-			oldest = t;
-	}
-	return oldest;
-}
-
 static GcRegion *
 oldest_orphan(void)
 {
 	return dlist_is_empty(&orphans) ? NULL : dlist_container(GcRegion, orphan, dlist_head_node(&orphans));
 }
 
-static uint64
-oldest_use(void)
+static GcTable *
+find_table(const GcDirectory *dir, int col)
 {
-	const GcTable *table = oldest_table();
-	const GcRegion *orphan = oldest_orphan();
+	TableKey	key = {.dir_id = dir->id,.col = col};
+	TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
 
-	return Min(table ? table->last_used : GC_NEVER_USED, orphan ? orphan->last_used : GC_NEVER_USED);
+	return entry ? entry->table : NULL;
 }
 
-/* Drop the least recently used table without users, or orphan. */
-static bool
-drop_oldest(void)
+bool
+gc_table_in_use(const GcDirectory *dir, int col)
 {
-	GcTable    *oldest = oldest_table();
-	GcRegion   *orphan = oldest_orphan();
+	const GcTable *table = find_table(dir, col);
 
-	if (orphan && (oldest == NULL || orphan->last_used < oldest->last_used))
+	return table && table->users > 0;
+}
+
+void
+gc_table_want(const GcDirectory *dir, int col, float rate)
+{
+	GcTable    *table = find_table(dir, col);
+
+	if (table == NULL)
+		return;
+	table->wanted = table->wanted_in == gc_decision() ? table->wanted + rate : rate;
+	table->wanted_in = gc_decision();
+}
+
+/* Of all orphans, the longest unused are offered: there may be very many, and they become fewer. */
+static void
+offer_orphans(void)
+{
+	dlist_iter	iter;
+	int			n = 0;
+
+	dlist_foreach(iter, &orphans)
 	{
-		free_orphan(orphan);
-		return true;
+		const GcRegion *region = dlist_container(GcRegion, orphan, iter.cur);
+
+		if (n++ == MOST_ORPHANS)
+			break;
+		gc_offer_victim(&(GcVictim) {.bytes = region->bytes,.cost = region->bytes,.uses = gc_uses_of(region->use_key),
+						.used = region->last_used,.place = GC_PLACES,.id = region->id});
 	}
-	if (oldest == NULL)
-		return false;
+}
+
+/* Offer the columns that no request uses, by place, and orphans. */
+static void
+offer(GcEvictor *self)
+{
+	/* What is dropped for another reason needs no decision. */
 	gc_guard_enter();
 	gc_drop_regions();
 	gc_guard_leave();
-	/* Dropping regions may have freed it already. */
 	for (GcTable *t = table_list; t; t = t->next)
 	{
-		if (t == oldest && t->users == 0)
+		const float soon = t->wanted_in == gc_decision() ? 1 / t->wanted : 0;
+
+		for (u32 place = 0; place < GC_PLACES && t->users == 0; place++)
 		{
-			gc_guard_enter();
-			gc_drop_regions();
-			table_free(t, false);
-			gc_guard_leave();
-			return true;
+			if (t->place_bytes[place] > 0)
+				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],.cost = t->place_bytes[place],
+								.uses = t->uses.place[place],.soon = soon,.used = t->last_used,
+								.place = place,.piece = place,.what = t});
 		}
 	}
-	return true;
+	offer_orphans();
+}
+
+/* Take chunk i out of a table that no request uses; returns the bytes that its region had. */
+static u64
+drop_chunk(GcTable *t, u32 i)
+{
+	GcRegion   *region = t->regions[i];
+	const u64	bytes = region->tables == 1 ? region->bytes : 0;
+
+	count_region(t, i, -(int64) region->bytes);
+	t->regions[i] = NULL;
+	t->cols[i].data = t->cols[i].nulls = 0;
+	t->nresident--;
+	t->dirty = true;
+	region_unref(region, false);
+	pg_atomic_fetch_add_u64(&gc_stats()->evictions, bytes > 0);
+	return bytes;
+}
+
+/* Drop chunks of a place of a table, the last ones first.  A table without chunks goes itself. */
+static u64
+drop_chunks(GcTable *t, u32 place, u64 need)
+{
+	u64			dropped = 0;
+
+	for (u32 i = t->nchunks; i-- > 0 && dropped < need && t->place_bytes[place] > 0;)
+	{
+		if (gc_place_of(t->nchunks, i) == place && t->regions[i])
+			dropped += drop_chunk(t, i);
+	}
+	if (t->state)
+		note_bytes(t->state);
+	if (t->bytes == 0)
+	{
+		gc_column_uses_keep(&t->uses);
+		table_free(t, false);
+	}
+	return dropped;
+}
+
+static u64
+drop_orphan(u64 id)
+{
+	GcRegion   *region = hash_search(regions, &id, HASH_FIND, NULL);
+	u64			bytes;
+
+	if (region == NULL || region->tables > 0)
+		return 0;
+	bytes = region->bytes;
+	free_orphan(region);
+	pg_atomic_fetch_add_u64(&gc_stats()->evictions, 1);
+	return bytes;
+}
+
+static u64
+drop(const GcVictim *victim, u64 need)
+{
+	u64			dropped = 0;
+
+	/* Dropping regions may free what was offered. */
+	gc_guard_enter();
+	gc_drop_regions();
+	if (victim->what == NULL)
+		dropped = drop_orphan(victim->id);
+	for (GcTable *t = table_list; t && victim->what; t = t->next)
+	{
+		if (t == victim->what && t->users == 0)
+		{
+			dropped = drop_chunks(t, victim->piece, need);
+			break;
+		}
+	}
+	gc_guard_leave();
+	return dropped;
 }
 
 /* Doom the tables that have a dropped region, or all. */
@@ -634,7 +754,7 @@ gc_regions_watch(void (*watcher) (u64 id))
 void
 gc_device_cache_init(void)
 {
-	static GcEvictor evictor = {.oldest = oldest_use,.drop = drop_oldest};
+	static GcEvictor evictor = {.offer = offer,.drop = drop};
 	HASHCTL		rctl = {.keysize = sizeof(u64),.entrysize = sizeof(GcRegion)};
 	HASHCTL		tctl = {.keysize = sizeof(TableKey),.entrysize = sizeof(TableEntry)};
 

@@ -50,6 +50,12 @@ extern GcCode gc_region_keep(const GcChunkColumn *cell, GcStream *stream, GcRegi
 extern GcAddr gc_region_addr(const GcRegion *region);
 extern void gc_region_put(GcRegion *region);
 
+/* Does a request use the table of this column? */
+extern bool gc_table_in_use(const GcDirectory *dir, int col);
+
+/* Before a decision (eviction.h): a request will read this column; rate: one by the number of requests until then. */
+extern void gc_table_want(const GcDirectory *dir, int col, float rate);
+
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);
 

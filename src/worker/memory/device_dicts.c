@@ -15,7 +15,9 @@
 
 #include "utils/memutils.h"
 
+#include "../../queue/queue.h"
 #include "device_memory.h"
+#include "eviction.h"
 #include "state.h"
 
 struct GcDeviceDict
@@ -130,6 +132,13 @@ in_place(const GcDictContents *c)
 	return d;
 }
 
+/* Its uses are remembered by its identity; no other use has that key. */
+static u64
+use_key(const GcDeviceDict *d)
+{
+	return gc_history_key(d->id, 1, 0);
+}
+
 GcDeviceDict *
 gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, u64 *copied, GcError *err)
 {
@@ -147,6 +156,7 @@ gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, u64 *copied,
 		return NULL;
 	d->users++;
 	d->last_used = ++gc_worker.clock;
+	gc_note_use(use_key(d));
 
 	/* What another request is still copying comes before what this one copies. */
 	if ((d->ready && gc_worker.ops->stream_wait(stream, d->ready, err) != GC_OK) ||
@@ -199,41 +209,37 @@ gc_device_dict_dropped(u64 id)
 	}
 }
 
-static GcDeviceDict *
-oldest_dict(void)
+static void
+offer(GcEvictor *self)
 {
-	GcDeviceDict *oldest = NULL;
-
 	for (GcDeviceDict *d = dicts; d; d = d->next)
 	{
-		if (d->users == 0 && (oldest == NULL || d->last_used < oldest->last_used))
-			oldest = d;
+		const u64	bytes = d->bytes - d->memory + d->bytes_capacity;
+
+		if (d->users == 0)
+			gc_offer_victim(&(GcVictim) {.bytes = bytes,.cost = bytes,.uses = gc_uses_of(use_key(d)),
+							.used = d->last_used,.what = d});
 	}
-	return oldest;
 }
 
-static uint64
-oldest_use(void)
+static u64
+drop(const GcVictim *victim, u64 need)
 {
-	const GcDeviceDict *oldest = oldest_dict();
-
-	return oldest ? oldest->last_used : GC_NEVER_USED;
-}
-
-static bool
-drop_oldest(void)
-{
-	GcDeviceDict *oldest = oldest_dict();
-
-	if (oldest)
-		doom(oldest);
-	return oldest != NULL;
+	for (GcDeviceDict *d = dicts; d; d = d->next)
+	{
+		if (d != victim->what || d->users > 0)
+			continue;
+		doom(d);
+		pg_atomic_fetch_add_u64(&gc_stats()->evictions, 1);
+		return victim->bytes;
+	}
+	return 0;
 }
 
 void
 gc_device_dicts_init(void)
 {
-	static GcEvictor evictor = {.oldest = oldest_use,.drop = drop_oldest};
+	static GcEvictor evictor = {.offer = offer,.drop = drop};
 
 	gc_evictor_register(&evictor);
 }

@@ -22,7 +22,9 @@
 
 #include "device_cache.h"
 #include "device_dicts.h"
+#include "../../queue/queue.h"
 #include "device_memory.h"
+#include "eviction.h"
 #include "state.h"
 
 typedef struct LookupId
@@ -40,6 +42,7 @@ struct GcDeviceLookup
 	bool		doomed;			/* not in the hash any more: free at last release */
 	GcAddr		data;
 	GcAddr		nulls;
+	u64			size;			/* device memory that it takes */
 	u32			users;
 	uint64		last_used;
 	GcEvent	   *ready;			/* follows the copy; NULL once that is done */
@@ -117,6 +120,7 @@ copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcE
 	GcCode		code;
 
 	l->data = gc_device_alloc(table->bytes);
+	l->size = table->bytes;
 	if (l->data == 0)
 		return gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a lookup table of %zu kB.",
 					   table->bytes / 1024);
@@ -149,11 +153,19 @@ make_lookup(const GcSharedLookup *table, GcStream *stream, u64 *copied, GcError 
 	return enter(&sketch);
 }
 
+/* Its uses are remembered by what it is made of; no other use has that key. */
+static u64
+use_key(const GcDeviceLookup *l)
+{
+	return gc_history_key(l->id.id, l->id.function.h[0], 2);
+}
+
 static GcDeviceLookup *
 use(GcDeviceLookup *l)
 {
 	l->users++;
 	l->last_used = ++gc_worker.clock;
+	gc_note_use(use_key(l));
 	return l;
 }
 
@@ -192,6 +204,7 @@ make_computed(const LookupId *id, u32 count, u32 width, GcStream *stream, GcErro
 	u64			bytes = entries * (width + 1);
 
 	sketch.data = gc_device_alloc(bytes);
+	sketch.size = bytes;
 	if (sketch.data == 0)
 	{
 		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a lookup table of %llu kB.",
@@ -278,12 +291,11 @@ region_dropped(u64 id)
 	}
 }
 
-static GcDeviceLookup *
-oldest_lookup(void)
+static void
+offer(GcEvictor *self)
 {
 	HASH_SEQ_STATUS seq;
 	LookupEntry *entry;
-	GcDeviceLookup *oldest = NULL;
 
 	hash_seq_init(&seq, lookups);
 	while ((entry = hash_seq_search(&seq)) != NULL)
@@ -291,34 +303,45 @@ oldest_lookup(void)
 		GcDeviceLookup *l = entry->lookup;
 
 		/* What is in place takes no memory. */
-		if (l->users == 0 && !l->in_place && (oldest == NULL || l->last_used < oldest->last_used))
-			oldest = l;
+		if (l->users == 0 && !l->in_place)
+			gc_offer_victim(&(GcVictim) {.bytes = l->size,.cost = l->size,.uses = gc_uses_of(use_key(l)),
+							.used = l->last_used,.what = l});
 	}
-	return oldest;
 }
 
-static uint64
-oldest_use(void)
+/* A table at this address, which is still in the hash, without users; else NULL. */
+static GcDeviceLookup *
+find_unused(const void *what)
 {
-	const GcDeviceLookup *oldest = oldest_lookup();
+	HASH_SEQ_STATUS seq;
+	LookupEntry *entry;
+	GcDeviceLookup *found = NULL;
 
-	return oldest ? oldest->last_used : GC_NEVER_USED;
+	hash_seq_init(&seq, lookups);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+	{
+		if (entry->lookup == what && entry->lookup->users == 0 && !entry->lookup->in_place)
+			found = entry->lookup;
+	}
+	return found;
 }
 
-static bool
-drop_oldest(void)
+static u64
+drop(const GcVictim *victim, u64 need)
 {
-	GcDeviceLookup *oldest = oldest_lookup();
+	GcDeviceLookup *l = find_unused(victim->what);
 
-	if (oldest)
-		doom(oldest);
-	return oldest != NULL;
+	if (l == NULL)
+		return 0;
+	doom(l);
+	pg_atomic_fetch_add_u64(&gc_stats()->evictions, 1);
+	return victim->bytes;
 }
 
 void
 gc_device_lookups_init(void)
 {
-	static GcEvictor evictor = {.oldest = oldest_use,.drop = drop_oldest};
+	static GcEvictor evictor = {.offer = offer,.drop = drop};
 	HASHCTL		ctl = {.keysize = sizeof(LookupId),.entrysize = sizeof(LookupEntry)};
 
 	lookups = hash_create("gpuconc lookup tables", 256, &ctl, HASH_ELEM | HASH_BLOBS);

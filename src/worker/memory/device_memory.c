@@ -1,11 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * device_memory.c
- *	  Memory of the device, copies from and to it, and what gives way when it is short.
+ *	  Memory of the device, and copies from and to it.
  *
- * Each file that caches data on the device registers how to drop it (GcEvictor): column chunks
- * (device_cache.c), builds (builds.c), derived columns of shared scans (share/).  The least
- * recently used data goes first.
+ * What gives way when memory is short is decided in eviction.c.
  *
  * The worker's main thread.  Whatever allocates a piece owns it, and frees it.
  *
@@ -17,6 +15,7 @@
 
 #include "../../columns/arena.h"
 #include "../../queue/queue.h"
+#include "eviction.h"
 #include "state.h"
 
 /* The arena is page-locked in windows of this size, when first copied from. */
@@ -33,19 +32,12 @@ typedef enum PinState
 } PinState;
 
 static PinState *pinned = NULL;
-static GcEvictor *evictors = NULL;
+static u64	reserved = 0;		/* bytes that cached data leaves free */
 
 void
 gc_device_memory_init(void)
 {
 	pinned = MemoryContextAllocZero(TopMemoryContext, (gc_arena_size() / PIN_WINDOW + 2) * sizeof(PinState));
-}
-
-void
-gc_evictor_register(GcEvictor *evictor)
-{
-	evictor->next = evictors;
-	evictors = evictor;
 }
 
 /*-------------------------------------------------------------------------
@@ -148,33 +140,6 @@ note_memory(void)
 	pg_atomic_write_u64(&gc_device_status()->memory_used, gc_pool_used(gc_worker.pool));
 }
 
-/* Drop what is cheap to make again, or else the least recently used; false: nothing is left. */
-static bool
-evict_one(void)
-{
-	GcEvictor  *best = NULL;
-	uint64		least = GC_NEVER_USED;
-
-	for (GcEvictor *e = evictors; e; e = e->next)
-	{
-		uint64		used;
-
-		if (e->oldest == NULL)
-		{
-			if (e->drop())
-				return true;
-			continue;
-		}
-		used = e->oldest();
-		if (used < least)
-		{
-			least = used;
-			best = e;
-		}
-	}
-	return best && best->drop();
-}
-
 GcAddr
 gc_device_alloc(u64 size)
 {
@@ -182,11 +147,28 @@ gc_device_alloc(u64 size)
 
 	while ((addr = gc_pool_alloc(gc_worker.pool, size)) == 0)
 	{
-		if (!evict_one())
+		if (!gc_evict(size))
 			return 0;
 	}
 	note_memory();
 	return addr;
+}
+
+GcAddr
+gc_device_alloc_cached(u64 size)
+{
+	while (gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool) < size + reserved)
+	{
+		if (!gc_evict(size))
+			return 0;
+	}
+	return gc_device_alloc(size);
+}
+
+void
+gc_device_reserve(u64 bytes)
+{
+	reserved = bytes;
 }
 
 GcAddr

@@ -11,7 +11,8 @@
  * flags.  The request is then READY, and waits for the scheduler (schedule.c) while the device
  * works.  Then comes the main kernel, or a wait for the shared scan that serves the request
  * (share/).  Copies of its flags and result come last.  So one event tells that all of it is done.
- * If device memory runs out, the request goes back to WAITING as long as others hold some.
+ * A request is admitted before it takes device memory (memory_demand.c).  If memory runs out all the
+ * same, the request goes back to WAITING as long as others hold some.
  *
  * The worker's main thread.  A run owns its stream, its events and its sink from prepare() on,
  * and its result until the session has it.  It holds tables, builds and its launch.
@@ -23,10 +24,12 @@
 #include "utils/memutils.h"
 
 #include "../../columns/arena.h"
+#include "../memory/column_uses.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "hooks.h"
 #include "launch.h"
+#include "memory_demand.h"
 #include "pairs.h"
 #include "passes.h"
 #include "result.h"
@@ -38,9 +41,6 @@
 
 /* A request that does not fit is planned so many times with more passes, or more room for each. */
 #define MOST_PLANS		12
-
-/* How often requests have given back what they had on the device. */
-static u64	given_back = 0;
 
 /* Do two requests ask for exactly the same? */
 static bool
@@ -213,7 +213,6 @@ release_device(GcRun *run)
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcEvent	  **events[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
 
-	given_back++;
 	run->streaming = false;
 	gc_wave_scans_leave(run);
 	for (int i = 0; i < run->p->ncolumns; i++)
@@ -264,6 +263,19 @@ release_device(GcRun *run)
 		ops->stream_put(gc_worker.dev, run->stream);
 	run->stream = NULL;
 	gc_run_free_parts(run);
+	gc_run_leave_admitted(run, false);
+}
+
+/* Columns leave the room that builds and groups take, which come behind them. */
+static GcCode
+upload_main_columns(GcRun *run)
+{
+	GcCode		code;
+
+	gc_device_reserve(gc_run_state_bytes(run));
+	code = gc_run_upload_columns(run, run->p->npipelines - 1);
+	gc_device_reserve(0);
+	return code;
 }
 
 /* Queue everything that comes before the main kernel. */
@@ -274,6 +286,9 @@ prepare(GcRun *run)
 	int			main = run->p->npipelines - 1;
 	GcCode		code;
 
+	if (!run->begun)
+		gc_request_begins(run->slot);
+	run->begun = true;
 	memset(&run->err, 0, sizeof(run->err));
 	memset(&run->piece, 0, sizeof(run->piece));
 	gc_passes_begin(run->passes);
@@ -281,7 +296,7 @@ prepare(GcRun *run)
 	if (run->stream == NULL)
 		return run->err.code;
 	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
-		(code = gc_run_allocate(run)) != GC_OK || (code = gc_run_upload_columns(run, main)) != GC_OK)
+		(code = gc_run_allocate(run)) != GC_OK || (code = upload_main_columns(run)) != GC_OK)
 		return code;
 	if ((code = gc_run_below(run, main)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
@@ -328,6 +343,7 @@ end_queueing(GcRun *run, bool last)
 		return code;
 	run->done = gc_worker.ops->event(run->stream, &run->err);
 	run->state = RUN_RUNNING;
+	gc_run_takes_less(run);
 	return run->done ? GC_OK : run->err.code;
 }
 
@@ -345,6 +361,7 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 		gc_wave_scan_begin(run, last_pass);
 		run->streaming = true;
 		run->state = RUN_RUNNING;
+		gc_run_takes_less(run);
 		return GC_OK;
 	}
 	if (run->pairs.slices > 0)
@@ -403,7 +420,6 @@ nobody_waits(GcRun *run)
 static bool
 advance_waiting(GcRun *run, int others)
 {
-	const u64	before = given_back;
 	GcCode		code;
 
 	if (nobody_waits(run))
@@ -411,7 +427,7 @@ advance_waiting(GcRun *run, int others)
 		run->state = RUN_FINISHED;
 		return true;
 	}
-	if (others > 0 && run->tried_at == given_back + 1)
+	if (!gc_run_admit(run))
 		return false;
 	code = prepare(run);
 	if (code == GC_OK)
@@ -419,18 +435,18 @@ advance_waiting(GcRun *run, int others)
 		run->state = RUN_READY;
 		return true;
 	}
-	back_out(run);
-	given_back = before;
 	if (code == GC_DEVICE_MEMORY && !run->all_waves && gc_wave_scan_possible(run))
 	{
+		back_out(run);
 		run->all_waves = true;
 		return true;
 	}
+	gc_run_leave_admitted(run, true);
+	back_out(run);
 	if (code == GC_DEVICE_MEMORY && others > 0)
 	{
 		/* Try again when another run is done. */
 		run->all_waves = false;
-		run->tried_at = given_back + 1;
 		return false;
 	}
 	if (code != GC_DEVICE_MEMORY || !plan_passes(run, true))
@@ -632,6 +648,7 @@ advance_running(GcRun *run, int others)
 				gc_worker.ops->event_put(gc_worker.dev, run->done);
 				run->done = gc_worker.ops->event(run->stream, &run->err);
 				run->state = RUN_FETCHING;
+				gc_run_takes_less(run);
 				if (run->done)
 					return true;
 				code = run->err.code;

@@ -34,6 +34,15 @@ typedef enum RunState
 	RUN_FINISHED
 } RunState;
 
+/* What a request is counted with for admission, by how far it is. */
+typedef enum GcRunDemand
+{
+	GC_DEMAND_WHOLE,			/* until its main kernel is launched */
+	GC_DEMAND_MAIN,
+	GC_DEMAND_FETCHING,
+	GC_NDEMANDS
+} GcRunDemand;
+
 typedef struct GcRun
 {
 	int			slot;
@@ -66,6 +75,11 @@ typedef struct GcRun
 	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
 	u32			scan_chunks;	/* number of its directory's first chunks, which a shared scan reads */
 	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
+	bool		admitted;		/* admission.h */
+	uint64_t	refused_at;		/* as gc_admission_ask's */
+	u64			refused_change; /* no use to ask again before something has changed */
+	u64			demand[GC_NDEMANDS];
+	bool		begun;			/* it has asked for device memory before */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;
 	GcAddr		relocated;		/* base that the device part's addresses contain */
@@ -84,7 +98,6 @@ typedef struct GcRun
 	struct GcWaveScan **waves;	/* per pipeline: its scan in waves (wave_scan.h), or NULL */
 	bool		all_waves;		/* whatever has columns is scanned in waves, since memory ran out */
 	bool		streaming;		/* waves of its main pipeline are still to be queued */
-	u64			tried_at;		/* requests that had given back memory when it last ran out */
 	struct GcPasses *passes;	/* NULL: it fits into device memory, so that there is one pass */
 	int			attempts;		/* to plan these */
 	List	   *parts;			/* GcResult: of the parts of its groups so far */

@@ -20,7 +20,7 @@
 
 #include "../../force.h"
 #include "../../settings.h"
-#include "../memory/device_memory.h"
+#include "../memory/eviction.h"
 #include "../memory/state.h"
 #include "../run/wave_scan.h"
 
@@ -209,7 +209,7 @@ evict(void)
 void
 gc_scan_sets_init(void)
 {
-	static GcEvictor evictor = {.drop = evict};
+	static GcEvictor evictor = {.drop_derived = evict};
 
 	gc_evictor_register(&evictor);
 }

@@ -1,0 +1,697 @@
+/*-------------------------------------------------------------------------
+ *
+ * memory.c
+ *	  Replays requests through the worker's replacement policies, and says what went over the link.
+ *
+ *	  memory QUERIES [--requests N] [--seed N] [--csv]	traces made of queries' column sets
+ *	  memory --replay TRACE [--csv]						a recorded trace as it is
+ *
+ * See README.md for traces, the model, and what the optimum is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../src/worker/memory/replacement.h"
+
+#define MOST_UNITS		65536
+#define MOST_QUERIES	4096
+#define MOST_SESSIONS	32
+#define POLICIES		4			/* of GcReplacement; then comes the optimum */
+#define NEVER			UINT32_MAX
+
+/* One part of one column. */
+typedef struct Unit
+{
+	unsigned	db;
+	unsigned	rel;
+	int			att;
+	unsigned	place;
+	uint64_t	bytes;
+} Unit;
+
+static Unit units[MOST_UNITS];
+static int	nunits = 0;
+
+typedef struct Query
+{
+	char		name[64];
+	int		   *unit;
+	int			n;
+	uint64_t	bytes;
+} Query;
+
+static Query queries[MOST_QUERIES];
+static int	nqueries = 0;
+
+/* A request reads a unit. */
+typedef struct Access
+{
+	uint32_t	request;
+	uint32_t	unit;
+} Access;
+
+static Access *sequence = NULL;
+static uint32_t naccesses = 0;
+static uint32_t most_accesses = 0;
+static int *query_of = NULL;		/* request's query */
+
+static uint64_t random_state = 1;
+
+static double
+random_part(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (double) (random_state >> 11) / 9007199254740992.0;
+}
+
+static void
+die(const char *what)
+{
+	fprintf(stderr, "memory: %s\n", what);
+	exit(1);
+}
+
+/*-------------------------------------------------------------------------
+ * Reading column sets
+ *-------------------------------------------------------------------------
+ */
+
+static int
+find_unit(const Unit *u)
+{
+	static int	chain[MOST_UNITS];	/* number of a unit, plus 1 */
+	static int	next[MOST_UNITS];
+	const uint64_t key = gc_history_key(u->db, (uint64_t) u->rel << 16 | (uint16_t) u->att, u->place) % MOST_UNITS;
+
+	for (int i = chain[key] - 1; i >= 0; i = next[i] - 1)
+	{
+		if (units[i].db == u->db && units[i].rel == u->rel && units[i].att == u->att && units[i].place == u->place)
+		{
+			units[i].bytes = u->bytes > units[i].bytes ? u->bytes : units[i].bytes;
+			return i;
+		}
+	}
+	if (nunits == MOST_UNITS)
+		die("too many parts of columns");
+	units[nunits] = *u;
+	next[nunits] = chain[key];
+	chain[key] = nunits + 1;
+	return nunits++;
+}
+
+static Query *
+new_query(const char *name)
+{
+	Query	   *q = &queries[nqueries];
+
+	if (nqueries++ == MOST_QUERIES)
+		die("too many queries");
+	snprintf(q->name, sizeof(q->name), "%s", name);
+	return q;
+}
+
+static void
+add_unit(Query *q, int unit)
+{
+	for (int i = 0; i < q->n; i++)
+	{
+		if (q->unit[i] == unit)
+			return;
+	}
+	if (q->n % 64 == 0)
+		q->unit = realloc(q->unit, (q->n + 64) * sizeof(int));
+	q->unit[q->n++] = unit;
+}
+
+/* Units in the order of a scan by waves: smaller tables first, part by part, with all columns of a part. */
+static uint64_t rel_bytes[MOST_UNITS];
+
+static int
+compare_units(const void *a, const void *b)
+{
+	const Unit *ua = &units[*(const int *) a];
+	const Unit *ub = &units[*(const int *) b];
+
+	if (ua->db != ub->db || ua->rel != ub->rel)
+	{
+		const uint64_t ba = rel_bytes[(ua->db + ua->rel) % MOST_UNITS];
+		const uint64_t bb = rel_bytes[(ub->db + ub->rel) % MOST_UNITS];
+
+		return ba != bb ? (ba > bb) - (ba < bb) : ua->rel != ub->rel ? (ua->rel > ub->rel) - (ua->rel < ub->rel) : 0;
+	}
+	if (ua->place != ub->place)
+		return (ua->place > ub->place) - (ua->place < ub->place);
+	return (ua->att > ub->att) - (ua->att < ub->att);
+}
+
+/* labelled: a query has all requests behind its name; else each request is one. */
+static void
+read_queries(const char *path, bool labelled)
+{
+	FILE	   *file = fopen(path, "r");
+	char		line[256];
+	Query	   *q = NULL;
+
+	if (file == NULL)
+		die("cannot open the trace");
+	while (fgets(line, sizeof(line), file))
+	{
+		char		name[64];
+		Unit		u;
+		unsigned long long bytes;
+
+		if (labelled && sscanf(line, "n %63s", name) == 1)
+			q = new_query(name);
+		else if (!labelled && line[0] == 'r')
+			q = new_query("request");
+		else if (q && sscanf(line, "c %u %u %d %u %llu", &u.db, &u.rel, &u.att, &u.place, &bytes) == 5)
+		{
+			u.bytes = bytes;
+			add_unit(q, find_unit(&u));
+		}
+	}
+	fclose(file);
+	for (int i = 0; i < nunits; i++)
+		rel_bytes[(units[i].db + units[i].rel) % MOST_UNITS] += units[i].bytes;
+	for (int i = 0; i < nqueries; i++)
+	{
+		qsort(queries[i].unit, queries[i].n, sizeof(int), compare_units);
+		queries[i].bytes = 0;
+		for (int k = 0; k < queries[i].n; k++)
+			queries[i].bytes += units[queries[i].unit[k]].bytes;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Making traces
+ *-------------------------------------------------------------------------
+ */
+
+typedef enum Kind
+{
+	ZIPF,
+	UNIFORM,
+	CYCLE,
+	PHASE,
+	HUNGRY,
+	RECORDED,
+	NKINDS
+} Kind;
+
+static const char *const kind_names[] = {"zipf", "uniform", "cycle", "phase", "hungry", "recorded"};
+
+/* How queries are chosen. */
+typedef struct Choice
+{
+	Kind		kind;
+	int			order[MOST_QUERIES];	/* the most frequent first */
+	int			n;
+	int			asked;			/* queries so far */
+	int			requests;
+	int			largest;
+} Choice;
+
+static void
+shuffle(int *order, int n)
+{
+	for (int i = n - 1; i > 0; i--)
+	{
+		const int	k = (int) (random_part() * (i + 1));
+		const int	swap = order[i];
+
+		order[i] = order[k];
+		order[k] = swap;
+	}
+}
+
+static uint64_t
+union_bytes(const int *order, int n)
+{
+	static bool	seen[MOST_UNITS];
+	uint64_t	bytes = 0;
+
+	memset(seen, 0, sizeof(seen));
+	for (int i = 0; i < n; i++)
+	{
+		const Query *q = &queries[order[i]];
+
+		for (int k = 0; k < q->n; k++)
+		{
+			bytes += seen[q->unit[k]] ? 0 : units[q->unit[k]].bytes;
+			seen[q->unit[k]] = true;
+		}
+	}
+	return bytes;
+}
+
+static int
+compare_sizes(const void *a, const void *b)
+{
+	const uint64_t ba = queries[*(const int *) a].bytes;
+	const uint64_t bb = queries[*(const int *) b].bytes;
+
+	return (ba > bb) - (ba < bb);
+}
+
+static void
+begin_choice(Choice *c, Kind kind, uint64_t memory, int requests)
+{
+	c->kind = kind;
+	c->n = nqueries;
+	c->asked = 0;
+	c->requests = requests;
+	for (int i = 0; i < nqueries; i++)
+		c->order[i] = i;
+	if (kind == RECORDED)
+		return;
+	if (kind == HUNGRY)
+	{
+		/* The smaller half, and the largest now and then. */
+		qsort(c->order, c->n, sizeof(int), compare_sizes);
+		c->largest = c->order[c->n - 1];
+		c->n /= 2;
+	}
+	shuffle(c->order, c->n);
+	/* As few queries as have somewhat more than fits. */
+	for (int n = 1; kind == CYCLE && n < c->n; n++)
+	{
+		if (union_bytes(c->order, n) > memory + memory / 10)
+			c->n = n;
+	}
+}
+
+static int
+zipf(const Choice *c)
+{
+	double		sum = 0;
+	double		at;
+
+	for (int i = 0; i < c->n; i++)
+		sum += 1.0 / (i + 1);
+	at = random_part() * sum;
+	for (int i = 0; i < c->n; i++)
+	{
+		at -= 1.0 / (i + 1);
+		if (at < 0)
+			return c->order[i];
+	}
+	return c->order[c->n - 1];
+}
+
+static int
+next_query(Choice *c)
+{
+	const int	asked = c->asked++;
+
+	if (c->kind == RECORDED || c->kind == CYCLE)
+		return c->order[asked % c->n];
+	if (c->kind == UNIFORM)
+		return c->order[(int) (random_part() * c->n)];
+	if (c->kind == PHASE && asked == c->requests / 2)
+		shuffle(c->order, c->n);
+	if (c->kind == HUNGRY && asked % 8 == 7)
+		return c->largest;
+	return zipf(c);
+}
+
+static void
+add_access(uint32_t request, uint32_t unit)
+{
+	if (naccesses == most_accesses)
+	{
+		most_accesses = most_accesses ? 2 * most_accesses : 65536;
+		sequence = realloc(sequence, most_accesses * sizeof(Access));
+	}
+	sequence[naccesses++] = (Access) {.request = request,.unit = unit};
+}
+
+/* Sessions read the parts of their tables in turn, all columns of a part at once. */
+static void
+make_sequence(Choice *c, int sessions, int requests)
+{
+	int			query[MOST_SESSIONS];
+	int			at[MOST_SESSIONS] = {0};
+	uint32_t	request[MOST_SESSIONS];
+	uint32_t	begun = 0;
+	int			left = requests;
+	int			working = sessions;
+
+	naccesses = 0;
+	query_of = realloc(query_of, (requests + 1) * sizeof(int));
+	for (int s = 0; s < sessions; s++)
+		query[s] = -1;
+	while (working > 0)
+	{
+		working = 0;
+		for (int s = 0; s < sessions; s++)
+		{
+			const Query *q;
+			const Unit *first;
+
+			if (query[s] < 0 && left > 0)
+			{
+				query[s] = next_query(c);
+				request[s] = ++begun;
+				query_of[begun] = query[s];
+				at[s] = 0;
+				left--;
+			}
+			if (query[s] < 0)
+				continue;
+			working++;
+			q = &queries[query[s]];
+			if (at[s] < q->n)
+			{
+				first = &units[q->unit[at[s]]];
+				for (; at[s] < q->n && units[q->unit[at[s]]].rel == first->rel && units[q->unit[at[s]]].db == first->db &&
+					 units[q->unit[at[s]]].place == first->place; at[s]++)
+					add_access(request[s], q->unit[at[s]]);
+			}
+			if (at[s] >= q->n)
+				query[s] = -1;
+		}
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Policies
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct Outcome
+{
+	uint64_t	read;			/* bytes that requests read */
+	uint64_t	link;			/* of these: not there */
+	double		mean_us;		/* of a decision */
+	double		most_us;
+	int			most_candidates;
+	uint64_t	decisions;
+} Outcome;
+
+static double
+now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+}
+
+static uint64_t held[MOST_UNITS];	/* bytes of the unit that are there */
+static GcUses uses[MOST_UNITS];
+static uint64_t used_at[MOST_UNITS];
+/*
+ * Requests that have begun and are still to read the unit: a large one counts less, as it comes to the
+ * unit later.
+ */
+static float wanted[MOST_UNITS];
+
+static double mean_bytes;		/* of a request */
+
+static float
+weight_of(const Query *q)
+{
+	return (float) (mean_bytes / (double) (q->bytes + 1));
+}
+
+/* Let units go until `need` bytes have. */
+static void
+make_room(GcReplacement policy, uint64_t need, uint32_t now, int in_flight, Outcome *o)
+{
+	static GcVictim v[MOST_UNITS];
+	static GcChosen chosen[MOST_UNITS];
+	int			n = 0;
+	int			taken;
+	double		began;
+	double		us;
+
+	for (int i = 0; i < nunits; i++)
+	{
+		if (held[i] > 0)
+			v[n++] = (GcVictim) {.bytes = held[i],.cost = held[i],.uses = uses[i],.used = used_at[i],
+			.soon = wanted[i] > 0.001f ? 0.5f * (float) in_flight / wanted[i] : 0,.place = units[i].place,.piece = i};
+	}
+	began = now_us();
+	taken = gc_replacement_choose(policy, v, n, need, now, chosen);
+	us = now_us() - began;
+	o->mean_us += us;
+	o->most_us = us > o->most_us ? us : o->most_us;
+	o->most_candidates = n > o->most_candidates ? n : o->most_candidates;
+	o->decisions++;
+	for (int i = 0; i < taken; i++)
+	{
+		uint64_t   *bytes = &held[v[chosen[i].victim].piece];
+		const uint64_t goes = *bytes < need ? *bytes : need;
+
+		*bytes -= goes;
+		need -= goes;
+	}
+}
+
+/* A request begins: it wants all that its query reads. */
+static void
+want(const Query *q)
+{
+	for (int k = 0; k < q->n; k++)
+		wanted[q->unit[k]] += weight_of(q);
+}
+
+static Outcome
+run_policy(GcReplacement policy, uint64_t memory, int in_flight)
+{
+	Outcome		o = {0};
+	uint64_t	in_use = 0;
+	uint32_t	now = 0;
+
+	mean_bytes = 0;
+	for (uint32_t i = 0; i < naccesses; i++)
+		mean_bytes += (double) units[sequence[i].unit].bytes / sequence[naccesses - 1].request;
+
+	memset(held, 0, sizeof(held));
+	memset(uses, 0, sizeof(uses));
+	memset(wanted, 0, sizeof(wanted));
+	for (uint32_t i = 0; i < naccesses; i++)
+	{
+		const Unit *u = &units[sequence[i].unit];
+		uint64_t   *bytes = &held[sequence[i].unit];
+
+		if (sequence[i].request > now)
+			want(&queries[query_of[++now]]);
+		wanted[sequence[i].unit] -= weight_of(&queries[query_of[sequence[i].request]]);
+		gc_uses_note(&uses[sequence[i].unit], now);
+		used_at[sequence[i].unit] = i + 1;
+		o.read += u->bytes;
+		o.link += u->bytes - *bytes;
+		in_use += u->bytes - *bytes;
+		*bytes = u->bytes;
+		/* Between the parts of a scan, what it has just read may go as well. */
+		if (in_use > memory && (i + 1 == naccesses || units[sequence[i + 1].unit].place != u->place ||
+								units[sequence[i + 1].unit].rel != u->rel || sequence[i + 1].request != sequence[i].request))
+		{
+			make_room(policy, in_use - memory, now, in_flight, &o);
+			in_use = memory;
+		}
+	}
+	o.mean_us /= o.decisions ? o.decisions : 1;
+	return o;
+}
+
+/*-------------------------------------------------------------------------
+ * The optimum
+ *-------------------------------------------------------------------------
+ */
+
+/* A heap of units by when they are needed again, the last first; some entries are old. */
+typedef struct Needed
+{
+	uint32_t	when;
+	uint32_t	unit;
+} Needed;
+
+static Needed *heap = NULL;
+static uint32_t nheap = 0;
+
+static void
+heap_push(Needed n)
+{
+	uint32_t	at = nheap++;
+
+	for (; at > 0 && heap[(at - 1) / 2].when < n.when; at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = n;
+}
+
+static void
+heap_pop(void)
+{
+	const Needed sinks = heap[--nheap];
+	uint32_t	at = 0;
+
+	for (uint32_t child = 1; child < nheap; child = 2 * at + 1)
+	{
+		if (child + 1 < nheap && heap[child + 1].when > heap[child].when)
+			child++;
+		if (sinks.when >= heap[child].when)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = sinks;
+}
+
+/* Belady's MIN over single bytes: what is needed last goes, also of what was just read. */
+static Outcome
+run_optimum(uint64_t memory)
+{
+	static uint32_t needed[MOST_UNITS];
+	uint32_t   *next = malloc((naccesses + 1) * sizeof(uint32_t));
+	Outcome		o = {0};
+	uint64_t	in_use = 0;
+
+	memset(held, 0, sizeof(held));
+	heap = realloc(heap, (naccesses + 1) * sizeof(Needed));
+	nheap = 0;
+	for (int i = 0; i < nunits; i++)
+		needed[i] = NEVER;
+	for (uint32_t i = naccesses; i-- > 0;)
+	{
+		next[i] = needed[sequence[i].unit];
+		needed[sequence[i].unit] = i;
+	}
+	for (uint32_t i = 0; i < naccesses; i++)
+	{
+		const uint32_t unit = sequence[i].unit;
+
+		needed[unit] = next[i];
+		heap_push((Needed) {.when = next[i],.unit = unit});
+		o.read += units[unit].bytes;
+		o.link += units[unit].bytes - held[unit];
+		in_use += units[unit].bytes - held[unit];
+		held[unit] = units[unit].bytes;
+		while (in_use > memory)
+		{
+			const Needed last = heap[0];
+			uint64_t	goes;
+
+			if (needed[last.unit] != last.when || held[last.unit] == 0)
+			{
+				heap_pop();
+				continue;
+			}
+			goes = held[last.unit] < in_use - memory ? held[last.unit] : in_use - memory;
+			held[last.unit] -= goes;
+			in_use -= goes;
+		}
+	}
+	free(next);
+	return o;
+}
+
+/*-------------------------------------------------------------------------
+ * Tables
+ *-------------------------------------------------------------------------
+ */
+
+static bool csv = false;
+
+static void
+compare(Kind kind, int sessions, int percent, int requests, uint64_t seed)
+{
+	static Choice c;
+	Outcome		o[POLICIES];
+	Outcome		best;
+	double		spared[POLICIES + 1];
+	int			all[MOST_QUERIES] = {0};
+	uint64_t	memory;
+
+	for (int i = 0; i < nqueries; i++)
+		all[i] = i;
+	memory = union_bytes(all, nqueries) / 100 * percent;
+	random_state = seed * 2654435761u + 88172645463325252ULL;
+	begin_choice(&c, kind, memory, requests);
+	make_sequence(&c, sessions, requests);
+	best = run_optimum(memory);
+	spared[POLICIES] = 100.0 * (best.read - best.link) / best.read;
+	for (int p = 0; p < POLICIES; p++)
+	{
+		o[p] = run_policy(p, memory, sessions);
+		spared[p] = 100.0 * (o[p].read - o[p].link) / o[p].read;
+	}
+	if (csv)
+		printf("%s,%d,%d,%llu,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%d\n", kind_names[kind], sessions, percent, (unsigned long long) seed,
+			   spared[0], spared[1], spared[2], spared[3], spared[4], o[GC_REPLACE_VALUE].mean_us, o[GC_REPLACE_VALUE].most_us, o[GC_REPLACE_VALUE].most_candidates);
+	else
+	{
+		const double rival = spared[0] > spared[1] ? spared[0] : spared[1];
+
+		printf("| %-8s | %2d | %3d %% | %5.1f | %5.1f | %5.1f | %5.1f | %5.1f | %5.2f | %5.2f | %4.1f |\n", kind_names[kind], sessions, percent,
+			   spared[0], spared[1], spared[2], spared[3], spared[4], rival > 0 ? spared[3] / rival : 99.99,
+			   spared[3] / spared[4], o[GC_REPLACE_VALUE].mean_us);
+	}
+	fflush(stdout);
+}
+
+typedef struct Options
+{
+	const char *path;
+	bool		replay;
+	int			requests;
+	uint64_t	seed;
+} Options;
+
+static void
+read_options(Options *o, int argc, char **argv)
+{
+	*o = (Options) {.requests = 1000,.seed = 1};
+	for (int i = 1; i < argc; i++)
+	{
+		if (strcmp(argv[i], "--csv") == 0)
+			csv = true;
+		else if (strcmp(argv[i], "--replay") == 0)
+			o->replay = true;
+		else if (strcmp(argv[i], "--requests") == 0 && i + 1 < argc)
+			o->requests = atoi(argv[++i]);
+		else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+			o->seed = strtoull(argv[++i], NULL, 10);
+		else
+			o->path = argv[i];
+	}
+	if (o->path == NULL || o->requests < 1)
+		die("usage: memory [--replay] TRACE [--requests N] [--seed N] [--csv]");
+}
+
+int
+main(int argc, char **argv)
+{
+	static const int sessions[] = {1, 4, 16, MOST_SESSIONS};
+	static const int percents[] = {75, 50, 25};
+	Options		o;
+
+	read_options(&o, argc, argv);
+	read_queries(o.path, !o.replay);
+	if (nqueries == 0)
+		die("the trace has no requests");
+	if (csv)
+		printf("trace,sessions,memory,seed,lru,lfu,cdr,value,optimum,decision_us,most_us,candidates\n");
+	else
+		printf("| trace | sessions | memory | lru | lfu | cdr | value | optimum | value / best of lru, lfu | value / optimum | decision, us |\n"
+			   "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+	for (int kind = 0; kind < RECORDED && !o.replay; kind++)
+	{
+		for (int s = 0; s < 4; s++)
+		{
+			for (int p = 0; p < 3; p++)
+				compare(kind, sessions[s], percents[p], o.requests, o.seed);
+		}
+	}
+	for (int p = 0; p < 3 && o.replay; p++)
+		compare(RECORDED, 1, percents[p], nqueries, o.seed);
+	return 0;
+}

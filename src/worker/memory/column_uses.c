@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_uses.c
+ *	  How often parts of columns were used, and the trace of requests and what they read.
+ *
+ * Uses are remembered by relation and column, so that a new directory has the history of the old one.
+ * A request mostly reads all chunks of a column, or a run of them.  So histories are kept for a few
+ * places of a column, each of which stands for a run of chunks.
+ *
+ * gpuconc.debug_trace_memory writes gpuconc_memory.trace in the data directory, for bench/memory/: a
+ * line "r request milliseconds slot" for each request, and behind it a line
+ * "c database relation attribute place bytes" for each place of a column that it reads.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "column_uses.h"
+
+#include "storage/fd.h"
+#include "utils/timestamp.h"
+
+#include "../../force.h"
+#include "eviction.h"
+
+#define TRACE_FILE	"gpuconc_memory.trace"
+
+static FILE *trace = NULL;
+
+/* The trace, opened or closed as the setting says; NULL: it is off, or cannot be written. */
+static FILE *
+trace_file(void)
+{
+	if (gc_memory_trace_wanted() == (trace != NULL))
+		return trace;
+	if (trace)
+	{
+		FreeFile(trace);
+		trace = NULL;
+		return NULL;
+	}
+	trace = AllocateFile(TRACE_FILE, "a");
+	if (trace)
+		setvbuf(trace, NULL, _IOLBF, 0);
+	return trace;
+}
+
+void
+gc_request_begins(int slot)
+{
+	FILE	   *file = trace_file();
+	const u64	request = gc_next_request();
+
+	if (file)
+		fprintf(file, "r %llu %llu %d\n", (unsigned long long) request,
+				(unsigned long long) (GetCurrentTimestamp() / 1000), slot);
+}
+
+u64
+gc_place_key(const GcColumnUses *uses, u32 place)
+{
+	return gc_history_key(uses->key, place, 3);
+}
+
+void
+gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col)
+{
+	uses->key = gc_history_key((u64) dir->key.dbid << 32 | dir->key.relid, (u64) dir->columns[col].spec.attnum, 4);
+	for (u32 place = 0; place < GC_PLACES; place++)
+		uses->place[place] = gc_uses_of(gc_place_key(uses, place));
+}
+
+void
+gc_column_uses_keep(const GcColumnUses *uses)
+{
+	for (u32 place = 0; place < GC_PLACES; place++)
+	{
+		if (uses->place[place].count > 0)
+			gc_keep_uses(gc_place_key(uses, place), &uses->place[place]);
+	}
+}
+
+/* Bytes of the chunks that are read, by place. */
+static void
+trace_column(FILE *file, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources)
+{
+	u64			bytes[GC_PLACES] = {0};
+
+	for (u32 s = 0; s < nsources; s++)
+	{
+		const u32	i = sources[s].chunk;
+
+		if (!(i & GC_PRIVATE_CHUNK))
+			bytes[gc_place_of(dir->nchunks, i)] += GC_CELL(dir, i, col)->data_bytes + GC_CELL(dir, i, col)->null_bytes;
+	}
+	for (u32 place = 0; place < GC_PLACES; place++)
+	{
+		if (bytes[place] > 0)
+			fprintf(file, "c %u %u %d %u %llu\n", dir->key.dbid, dir->key.relid, dir->columns[col].spec.attnum, place,
+					(unsigned long long) bytes[place]);
+	}
+}
+
+void
+gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources)
+{
+	const u64	now = gc_present_request();
+	u32			places = 0;
+
+	for (u32 s = 0; s < nsources; s++)
+	{
+		if (!(sources[s].chunk & GC_PRIVATE_CHUNK))
+			places |= 1u << gc_place_of(dir->nchunks, sources[s].chunk);
+	}
+	for (u32 place = 0; place < GC_PLACES; place++)
+	{
+		if (places >> place & 1)
+			gc_uses_note(&uses->place[place], now);
+	}
+	if (trace)
+		trace_column(trace, dir, col, sources, nsources);
+}

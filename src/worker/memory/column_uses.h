@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_uses.h
+ *	  How often parts of columns were used, and the trace of requests and what they read.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_COLUMN_USES_H
+#define GC_COLUMN_USES_H
+
+#include "postgres.h"
+
+#include "../../columns/columns.h"
+#include "replacement.h"
+
+/* A column's chunks are counted, and offered for eviction, in at most so many places. */
+#define GC_PLACES	16
+
+static inline u32
+gc_place_of(u32 nchunks, u32 chunk)
+{
+	return nchunks <= GC_PLACES ? chunk : (u32) ((u64) chunk * GC_PLACES / nchunks);
+}
+
+/* Uses of a column's places.  What is known of them outlives it. */
+typedef struct GcColumnUses
+{
+	u64			key;			/* successive directories of a relation have it in common */
+	GcUses		place[GC_PLACES];
+} GcColumnUses;
+
+extern void gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col);
+extern void gc_column_uses_keep(const GcColumnUses *uses);
+
+/* The key under which the uses of a place are kept (gc_uses_of). */
+extern u64	gc_place_key(const GcColumnUses *uses, u32 place);
+
+/* A request begins to have data in device memory: the present request of all uses. */
+extern void gc_request_begins(int slot);
+
+/* The present request uses these chunks of a column. */
+extern void gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources);
+
+#endif							/* GC_COLUMN_USES_H */

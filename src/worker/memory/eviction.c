@@ -1,0 +1,185 @@
+/*-------------------------------------------------------------------------
+ *
+ * eviction.c
+ *	  What leaves device memory when it is short: who offers what, and how often it was used.
+ *
+ * Each file that caches data on the device registers how to drop it (GcEvictor): column chunks
+ * (device_cache.c), builds (builds.c), lookup tables, dictionaries, derived columns of shared scans
+ * (share/).  replacement.c decides what goes, by gpuconc.replacement.
+ *
+ * A decision is made for more bytes than are needed now.  What it chose goes only as memory is needed,
+ * until another request begins.  So a request that needs much memory costs few decisions.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "eviction.h"
+
+#include "utils/memutils.h"
+
+#include "../../queue/queue.h"
+#include "../../settings.h"
+#include "state.h"
+
+/* A decision is made for at least one part in this many of the pool. */
+#define DECISION_PART	32
+
+/* Histories that are kept. */
+#define HISTORIES		32768
+
+static GcEvictor *evictors = NULL;
+static GcHistory *history = NULL;
+
+/* Requests that have begun: the time of histories. */
+static u64	requests = 0;
+
+static u64	decisions = 0;
+static void (*before_decisions) (void) = NULL;
+
+/* What may go, and what was chosen of it: chosen[next .. nchosen - 1] is still to go. */
+static struct
+{
+	GcVictim   *victims;
+	GcChosen   *chosen;
+	int			n;
+	int			room;
+	int			nchosen;
+	int			next;
+	u64			request;		/* that it was made for */
+}			plan;
+
+void
+gc_eviction_init(void)
+{
+	history = gc_history_create(HISTORIES);
+}
+
+void
+gc_evictor_register(GcEvictor *evictor)
+{
+	evictor->next = evictors;
+	evictors = evictor;
+}
+
+u64
+gc_next_request(void)
+{
+	return ++requests;
+}
+
+u64
+gc_present_request(void)
+{
+	return requests;
+}
+
+void
+gc_keep_uses(u64 key, const GcUses *uses)
+{
+	if (history)
+		gc_history_keep(history, key, uses);
+}
+
+void
+gc_note_use(u64 key)
+{
+	if (history)
+		(void) gc_history_note(history, key, requests);
+}
+
+GcUses
+gc_uses_of(u64 key)
+{
+	return history ? gc_history_find(history, key) : (GcUses) {0};
+}
+
+void
+gc_offer_victim(const GcVictim *victim)
+{
+	if (plan.n == plan.room)
+	{
+		plan.room = Max(2 * plan.room, 256);
+		plan.victims = plan.victims ? repalloc_huge(plan.victims, plan.room * sizeof(GcVictim))
+			: MemoryContextAllocHuge(TopMemoryContext, plan.room * sizeof(GcVictim));
+		plan.chosen = plan.chosen ? repalloc_huge(plan.chosen, plan.room * sizeof(GcChosen))
+			: MemoryContextAllocHuge(TopMemoryContext, plan.room * sizeof(GcChosen));
+	}
+	plan.victims[plan.n++] = *victim;
+}
+
+void
+gc_before_decisions(void (*tell) (void))
+{
+	before_decisions = tell;
+}
+
+u64
+gc_decision(void)
+{
+	return decisions;
+}
+
+/* Choose what is to go next. */
+static void
+decide(u64 need)
+{
+	plan.n = plan.next = 0;
+	decisions++;
+	if (before_decisions)
+		before_decisions();
+	plan.request = requests;
+	for (GcEvictor *e = evictors; e; e = e->next)
+	{
+		if (e->offer)
+		{
+			const int	first = plan.n;
+
+			e->offer(e);
+			for (int i = first; i < plan.n; i++)
+				plan.victims[i].owner = e;
+		}
+	}
+	plan.nchosen = plan.n == 0 ? 0 :
+		gc_replacement_choose(gc_replacement, plan.victims, plan.n,
+							  Max(need, gc_pool_size(gc_worker.pool) / DECISION_PART), requests, plan.chosen);
+}
+
+/* Drop what is left of the plan until `need` bytes are; returns the bytes. */
+static u64
+drop_chosen(u64 need)
+{
+	u64			dropped = 0;
+
+	while (plan.next < plan.nchosen && dropped < need)
+	{
+		const GcVictim *v = &plan.victims[plan.chosen[plan.next].victim];
+		const u64	bytes = ((GcEvictor *) v->owner)->drop(v, need - dropped);
+
+		dropped += bytes;
+		if (bytes == 0)
+			plan.next++;
+	}
+	return dropped;
+}
+
+bool
+gc_evict(u64 need)
+{
+	GcStats    *s = gc_stats();
+	u64			dropped;
+
+	for (GcEvictor *e = evictors; e; e = e->next)
+	{
+		if (e->drop_derived && e->drop_derived())
+			return true;
+	}
+	dropped = plan.request == requests ? drop_chosen(need) : 0;
+	if (dropped < need)
+	{
+		decide(need - dropped);
+		dropped += drop_chosen(need - dropped);
+	}
+	pg_atomic_fetch_add_u64(&s->evicted_bytes, dropped);
+	return dropped > 0;
+}

@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * eviction.h
+ *	  What leaves device memory when it is short: who offers what, and how often it was used.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_EVICTION_H
+#define GC_EVICTION_H
+
+#include "postgres.h"
+
+#include "../../device/device.h"
+#include "replacement.h"
+
+/*
+ * How a file drops data in device memory that has no users and can be made again.  Lives as long as
+ * the worker.
+ */
+typedef struct GcEvictor
+{
+	/* Offer all that may go, by gc_offer_victim().  NULL: the data is cheap to make again, and goes before all else. */
+	void		(*offer) (struct GcEvictor *self);
+
+	/*
+	 * Drop at least so many bytes of a victim that was offered, or all of it.  Returns the bytes that
+	 * it had.  It may have got users since, or be gone: then 0, and nothing is done.
+	 */
+	u64			(*drop) (const GcVictim *victim, u64 need);
+	bool		(*drop_derived) (void); /* instead of both: drop one piece; false: there was nothing */
+	struct GcEvictor *next;
+} GcEvictor;
+
+extern void gc_evictor_register(GcEvictor *evictor);
+extern void gc_offer_victim(const GcVictim *victim);
+
+/* Have this called before each decision: it may tell what requests that wait will read. */
+extern void gc_before_decisions(void (*tell) (void));
+
+/* Number of the decision that is being made. */
+extern u64	gc_decision(void);
+
+/* Drop about so many bytes; false: nothing is left that may go. */
+extern bool gc_evict(u64 need);
+
+/* Uses are counted by requests: another one begins.  Returns its number. */
+extern u64	gc_next_request(void);
+extern u64	gc_present_request(void);
+
+/* The present request uses what has this key (gc_history_key), which is remembered after it has gone. */
+extern void gc_note_use(u64 key);
+extern GcUses gc_uses_of(u64 key);
+extern void gc_keep_uses(u64 key, const GcUses *uses);
+
+extern void gc_eviction_init(void);
+
+#endif							/* GC_EVICTION_H */

@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * memory_demand.c
+ *	  What requests take of device memory, and which of them may begin (admission.c decides).
+ *
+ * A request's phases are its pipelines, the main one last.  Each takes the columns that it reads and the
+ * table that it fills, beside what earlier ones took, since nothing is given back before the end.  The
+ * time of a phase goes by the bytes that it reads.  A column or build that another request already uses
+ * counts for that one only.  A request that does not fit as a whole reads its columns in waves: they
+ * count as a part of memory, and not at all if an admitted request reads the same chunks.
+ *
+ * The demand of a request is what its pipelines weigh until its main kernel is launched, then what the
+ * main pipeline takes, then its sink.
+ *
+ * Requests that wait are to read columns soon.  Eviction is told which (eviction.h).
+ *
+ * The worker's main thread.  A run is in one of both lists, or in none.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "memory_demand.h"
+
+#include "utils/memutils.h"
+
+#include "../../settings.h"
+#include "../memory/eviction.h"
+#include "../memory/state.h"
+#include "admission.h"
+#include "splits.h"
+
+/* Columns that are read in waves take one part in so many of the pool. */
+#define WAVES_PART	4
+
+static GcAdmission admission;
+static bool new_turn = true;
+static List *admitted = NIL;	/* GcRun */
+static List *waiting = NIL;		/* GcRun: refused so far */
+
+/* Counts what may let a request begin that was refused. */
+static u64	changes = 1;
+
+/* Bytes of an input's columns; own: only of those that no request uses yet. */
+static u64
+input_bytes(const GcRun *run, int input, bool own)
+{
+	const GcInputValue *in = &run->request->inputs[input];
+	const GcPInput *pin = &gc_inputs(run->p)[input];
+	u64			bytes = 0;
+
+	for (int c = pin->first_column; in->dir && c < pin->first_column + pin->ncolumns; c++)
+	{
+		const GcPColumn *column = &gc_columns(run->p)[c];
+		const int	dir_column = run->request->columns[c].dir_column;
+
+		if (dir_column < 0 || (own && (gc_worker.dev->info.host_memory || gc_table_in_use(in->dir, dir_column))))
+			continue;
+		bytes += in->rows * (column->width > 0 ? column->width : 8) + (column->nullable ? in->rows / 8 : 0);
+	}
+	return bytes;
+}
+
+/* What a pipeline fills: a build that is not there yet, groups or rows. */
+static u64
+filled_bytes(const GcRun *run, int n)
+{
+	const GcPPipeline *pl = &gc_pipelines(run->p)[n];
+
+	if (pl->rest_of)
+		return 0;
+	if (pl->sink == GC_SINK_AGGREGATE || pl->sink == GC_SINK_ROWS)
+		return gc_bytes_of_sink(run->request, n, run->gather, run->choose);
+	if (pl->sink != GC_SINK_BUILD || gc_build_known(run->request->builds[pl->build].share))
+		return 0;
+	return gc_bytes_of_build(run->request, pl->build);
+}
+
+u64
+gc_run_state_bytes(const GcRun *run)
+{
+	u64			bytes = 0;
+
+	for (int n = 0; n < run->p->npipelines - 1; n++)
+		bytes += filled_bytes(run, n);
+	return bytes;
+}
+
+/* Does an admitted request read the same chunks? */
+static bool
+reads_with_another(const GcRun *run)
+{
+	ListCell   *lc;
+
+	foreach(lc, admitted)
+	{
+		const GcRun *other = lfirst(lc);
+
+		if (other->scan == run->scan && run->scan != 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+describe_demand(GcRun *run)
+{
+	const u64	pool = gc_pool_size(gc_worker.pool);
+	GcDemandPhase phases[GC_MAX_PIPELINES];
+	u64			state = run->request->nvisible > 0 ? run->request->bitmap_bytes : 0;
+	u64			columns = 0;
+
+	if (!gc_worker.dev->info.host_memory)
+		state += run->request->device_bytes;
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		const int	input = gc_pipelines(run->p)[n].input;
+		u64			waves = pool / WAVES_PART;
+
+		state += filled_bytes(run, n);
+		columns += input_bytes(run, input, true);
+		if (reads_with_another(run))
+			waves = 0;
+		phases[n].time = (double) input_bytes(run, input, false) + 1;
+		phases[n].bytes = Min(state + (state + columns > pool ? Min(columns, waves) : columns), pool);
+	}
+	run->demand[GC_DEMAND_WHOLE] = gc_demand(gc_admission, phases, run->p->npipelines);
+	run->demand[GC_DEMAND_MAIN] = phases[run->p->npipelines - 1].bytes;
+	run->demand[GC_DEMAND_FETCHING] = filled_bytes(run, run->p->npipelines - 1);
+}
+
+static u64
+present_demand(const GcRun *run)
+{
+	return run->demand[run->state == RUN_FETCHING ? GC_DEMAND_FETCHING :
+					   run->state == RUN_RUNNING ? GC_DEMAND_MAIN : GC_DEMAND_WHOLE];
+}
+
+void
+gc_admission_turn(void)
+{
+	new_turn = true;
+}
+
+static void
+begin_turn(void)
+{
+	u64			demand = 0;
+	ListCell   *lc;
+
+	foreach(lc, admitted)
+		demand += present_demand(lfirst(lc));
+	gc_admission_begin(&admission, gc_admission, gc_pool_size(gc_worker.pool), list_length(admitted), demand);
+	new_turn = false;
+}
+
+static List *
+with_run(List *list, GcRun *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	list = list_append_unique_ptr(list, run);
+	MemoryContextSwitchTo(old);
+	return list;
+}
+
+bool
+gc_run_admit(GcRun *run)
+{
+	if (run->admitted)
+		return true;
+	/* One that found too little memory waits until another has given back some. */
+	if (admitted != NIL && run->refused_change == changes)
+		return false;
+	if (new_turn)
+		begin_turn();
+	describe_demand(run);
+	if (!gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at))
+	{
+		run->refused_change = changes;
+		waiting = with_run(waiting, run);
+		return false;
+	}
+	run->admitted = true;
+	run->refused_at = 0;
+	waiting = list_delete_ptr(waiting, run);
+	admitted = with_run(admitted, run);
+	return true;
+}
+
+void
+gc_run_leave_admitted(GcRun *run, bool failed)
+{
+	waiting = list_delete_ptr(waiting, run);
+	if (!run->admitted)
+		return;
+	run->admitted = false;
+	admitted = list_delete_ptr(admitted, run);
+	new_turn = true;
+	if (failed)
+		run->refused_change = changes;
+	else
+		changes++;
+}
+
+void
+gc_run_takes_less(const GcRun *run)
+{
+	new_turn = new_turn || run->admitted;
+	changes += run->admitted;
+}
+
+/* Tell the device cache which columns requests that wait will read. */
+static void
+mark_wanted(void)
+{
+	const int	in_flight = list_length(admitted) + list_length(waiting);
+	ListCell   *lc;
+
+	foreach(lc, waiting)
+	{
+		const GcRun *run = lfirst(lc);
+
+		for (int c = 0; c < run->p->ncolumns; c++)
+		{
+			const GcInputValue *in = &run->request->inputs[gc_columns(run->p)[c].input];
+
+			if (in->dir && run->request->columns[c].dir_column >= 0)
+				gc_table_want(in->dir, run->request->columns[c].dir_column, 2.0f / (float) in_flight);
+		}
+	}
+}
+
+void
+gc_admission_init(void)
+{
+	gc_before_decisions(mark_wanted);
+}

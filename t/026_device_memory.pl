@@ -1,0 +1,92 @@
+# Columns that do not fit device memory all at once: what goes (gpuconc.replacement), and how many requests
+# begin (gpuconc.admission).  On a pretended GPU, which has memory of its own.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_server('memory', q{
+gpuconc.debug_pretend_gpu = 'H200'
+gpuconc.device_memory_limit = 16MB
+max_parallel_workers_per_gather = 0
+});
+
+# Eight columns of up to 3.5 MB each, as chunks of 32 pages are padded.
+$node->safe_psql('postgres', q{
+CREATE TABLE w AS SELECT i AS a, CASE WHEN i % 19 <> 0 THEN i * 7919::bigint % 1000003 END AS b, i * 104729::bigint % 1000033 AS c,
+	i * 1299709::bigint % 999983 AS d, i % 37 AS e, i * 31::bigint % 900001 AS f, i * 17::bigint % 800011 AS g,
+	i * 13::bigint % 700001 AS h FROM generate_series(1, 150001) AS i;
+CREATE TABLE s AS SELECT i AS e, 'name ' || i % 5 AS name FROM generate_series(0, 36) AS i;
+VACUUM ANALYZE w, s});
+
+my @asked = (
+	'SELECT count(*), sum(b), min(c), max(d) FROM w',
+	'SELECT count(*), sum(d), min(f), max(g) FROM w WHERE a > 1000',
+	'SELECT count(*), sum(g), min(h), max(b) FROM w WHERE a % 7 = 3',
+	'SELECT name, count(*), sum(c) FROM w JOIN s USING (e) WHERE f > 5000 GROUP BY name ORDER BY name',
+	'SELECT e, count(*), sum(h), max(f) FROM w GROUP BY e ORDER BY e');
+
+sub stats { return map { stat_of($node, $_) } ('fallbacks', 'evictions', 'evicted_bytes', 'region_hits', 'region_misses') }
+
+foreach my $policy ('lru', 'lfu', 'cdr', 'value')
+{
+	configure($node, 'gpuconc.replacement' => $policy);
+	my @before = stats();
+	is_offloaded($node, join(';', @asked, reverse @asked), "$policy: answers");
+	my @after = stats();
+	is($after[0], $before[0], "$policy: no fallback");
+	cmp_ok($after[1], '>', $before[1], "$policy: chunks were evicted");
+	cmp_ok($after[2], '>', $before[2] + 1000000, "$policy: of more than a megabyte");
+	cmp_ok($after[3], '>', $before[3], "$policy: others were found");
+	cmp_ok($after[4], '>', $before[4], "$policy: others were copied");
+}
+
+# A cycle of slightly more than fits: by `value` most of it stays, by `lru` nothing does.
+sub misses_of_cycle
+{
+	my ($policy) = @_;
+	my $cycle = join(';', map { "SELECT sum($_), min($_) FROM w" } (('a', 'b', 'c', 'd', 'f', 'g', 'h') x 6));
+
+	configure($node, 'gpuconc.replacement' => $policy);
+	is_offloaded($node, $cycle, "cycle, $policy");
+	my $before = stat_of($node, 'region_misses');
+	is_offloaded($node, $cycle, "cycle once more, $policy");
+	return stat_of($node, 'region_misses') - $before;
+}
+my ($lru, $value) = map { misses_of_cycle($_) } ('lru', 'value');
+cmp_ok($value, '<', $lru / 2, "of a cycle, value keeps more than lru: $value chunks copied, not $lru");
+
+my @expected = map { answer_of($node, $_, 'forbid') } @asked;
+my @sessions = map { session($node, "memory$_") } (0 .. $#asked);
+foreach my $policy ('fix-1', 'fix-2', 'fix-3', 'peak', 'weight')
+{
+	configure($node, 'gpuconc.admission' => $policy);
+	my @before = stats();
+	foreach my $round (1 .. 4)
+	{
+		# Not held back until all are ready: then those that are not admitted would never be.
+		ask($sessions[$_], $asked[$_]) for (0 .. $#asked);
+		is(rows_of($sessions[$_]), $expected[$_], "$policy, round $round, session $_") for (0 .. $#asked);
+	}
+	is(stat_of($node, 'fallbacks'), $before[0], "$policy: no fallback");
+	cmp_ok(stat_of($node, 'evictions'), '>', $before[1], "$policy: chunks were evicted");
+}
+
+# The trace: a line for each request, and one for each part of a column.
+configure($node, 'gpuconc.debug_trace_memory' => 'on');
+is_offloaded($node, $asked[0], 'traced');
+my $trace = slurp_file($node->data_dir . '/gpuconc_memory.trace');
+my ($database, $relation) = split /\|/, $node->safe_psql('postgres', q{SELECT oid, 'w'::regclass::oid FROM pg_database WHERE datname = 'postgres'});
+like($trace, qr/^r \d+ \d+ \d+\n(c $database $relation 2 \d+ \d+\n)+(c $database $relation 3 \d+ \d+\n)+(c $database $relation 4 \d+ \d+\n)+\z/m, 'the trace says what was read');
+
+$_->quit foreach (@sessions);
+nothing_held($node, 'at the end');
+$node->stop;
+done_testing();
