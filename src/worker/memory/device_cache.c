@@ -67,7 +67,7 @@ struct GcTable
 	u64			place_bytes[GC_PLACES]; /* the same by place of its chunks */
 	GcColumnUses uses;
 	u64			wanted_in;		/* decision for which requests that wait want it */
-	float		wanted;			/* sum of their rates */
+	float		wanted;			/* after how many more requests one has read all of it */
 	bool		doomed;			/* dropped from the hash; free at last release */
 	bool		dirty;			/* cols changed since they were uploaded */
 	u32			users;
@@ -483,13 +483,13 @@ gc_table_in_use(const GcDirectory *dir, int col)
 }
 
 void
-gc_table_want(const GcDirectory *dir, int col, float rate)
+gc_table_want(const GcDirectory *dir, int col, float requests)
 {
 	GcTable    *table = find_table(dir, col);
 
 	if (table == NULL)
 		return;
-	table->wanted = table->wanted_in == gc_decision() ? table->wanted + rate : rate;
+	table->wanted = table->wanted_in == gc_decision() ? Min(table->wanted, requests) : requests;
 	table->wanted_in = gc_decision();
 }
 
@@ -521,13 +521,13 @@ offer(GcEvictor *self)
 	gc_guard_leave();
 	for (GcTable *t = table_list; t; t = t->next)
 	{
-		const float soon = t->wanted_in == gc_decision() ? 1 / t->wanted : 0;
+		const float soon = t->wanted_in == gc_decision() ? t->wanted / Min(Max(t->nchunks, 1), GC_PLACES) : 0;
 
 		for (u32 place = 0; place < GC_PLACES && t->users == 0; place++)
 		{
 			if (t->place_bytes[place] > 0)
 				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],.cost = t->place_bytes[place],
-								.uses = t->uses.place[place],.soon = soon,.used = t->last_used,
+								.uses = t->uses.place[place],.soon = soon * (place + 0.5f),.used = t->last_used,
 								.place = place,.piece = place,.what = t});
 		}
 	}

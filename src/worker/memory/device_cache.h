@@ -39,8 +39,8 @@ extern void gc_table_release(GcTable *table);
 /* Does a request use the table of this column? */
 extern bool gc_table_in_use(const GcDirectory *dir, int col);
 
-/* Before a decision (eviction.h): a request will read this column; rate: one by the number of requests until then. */
-extern void gc_table_want(const GcDirectory *dir, int col, float rate);
+/* Before a decision (eviction.h): a request will have read all of this column after so many more requests. */
+extern void gc_table_want(const GcDirectory *dir, int col, float requests);
 
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);

@@ -208,23 +208,30 @@ gc_run_takes_less(const GcRun *run)
 	changes += run->admitted;
 }
 
-/* Tell the device cache which columns requests that wait will read. */
+/*
+ * Tell the device cache which columns requests that wait will read.  Each gets on while all others read as
+ * many bytes, so a large one comes to the end of a column late.
+ */
 static void
 mark_wanted(void)
 {
 	const int	in_flight = list_length(admitted) + list_length(waiting);
+	double		mean = 1;
 	ListCell   *lc;
 
 	foreach(lc, waiting)
+		mean += (double) gc_bytes_of_columns(((GcRun *) lfirst(lc))->request) / list_length(waiting);
+	foreach(lc, waiting)
 	{
 		const GcRun *run = lfirst(lc);
+		const double requests = (double) gc_bytes_of_columns(run->request) / mean * in_flight;
 
 		for (int c = 0; c < run->p->ncolumns; c++)
 		{
 			const GcInputValue *in = &run->request->inputs[gc_columns(run->p)[c].input];
 
 			if (in->dir && run->request->columns[c].dir_column >= 0)
-				gc_table_want(in->dir, run->request->columns[c].dir_column, 2.0f / (float) in_flight);
+				gc_table_want(in->dir, run->request->columns[c].dir_column, (float) requests + 0.1f);
 		}
 	}
 }
