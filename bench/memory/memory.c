@@ -705,7 +705,7 @@ typedef struct Options
 static void
 read_options(Options *o, int argc, char **argv)
 {
-	*o = (Options) {.requests = 1000,.seed = 1};
+	*o = (Options) {.requests = 500,.seed = 1};
 	for (int i = 1; i < argc; i++)
 	{
 		if (strcmp(argv[i], "--csv") == 0)
