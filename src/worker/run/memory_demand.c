@@ -22,6 +22,7 @@
 
 #include "utils/memutils.h"
 
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
@@ -173,7 +174,8 @@ gc_run_admit(GcRun *run)
 	if (new_turn)
 		begin_turn();
 	describe_demand(run);
-	if (!gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at))
+	/* Requests that are held back wait until a number of them are ready: so all must be admitted. */
+	if (gc_requests_held() == 0 && !gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at))
 	{
 		run->refused_change = changes;
 		waiting = with_run(waiting, run);
