@@ -61,7 +61,6 @@ typedef struct GcLoad
 	bool		refresh;		/* in the background: reload sooner */
 	bool		background;		/* it goes on though no session waits for it */
 	bool		hot;			/* for the sake of hot pages */
-	bool		background;		/* by a loader, of a table that is cached */
 	TimestampTz since;
 	GcLoadStats stats;
 } GcLoad;
@@ -230,7 +229,7 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 	plan->least_hot = load->hot ? 1 : gc_debug_hot_pages;
 	gc_guard_enter();
 	plan->base = gc_store_get(load->rel, &plan->version);
-	if (plan->base == NULL && load->background)
+	if (plan->base == NULL && load->background && load->ncols == 0)
 	{
 		gc_guard_leave();
 		return false;
@@ -396,7 +395,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	}
 
 	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP;
-	if (!load->background && help > 1)
+	if ((!load->background || load->ncols > 0) && help > 1)
 		nworkers = Min(help - 1, (uint32) gc_loader_workers);
 	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);
 	if (code == GC_CANCELLED)

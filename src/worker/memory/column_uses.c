@@ -62,10 +62,22 @@ gc_place_key(const GcColumnUses *uses, u32 place)
 	return gc_history_key(uses->key, place, 3);
 }
 
+static u64
+column_key(const GcDirectory *dir, int col)
+{
+	return gc_history_key((u64) dir->key.dbid << 32 | dir->key.relid, (u64) dir->columns[col].spec.attnum, 4);
+}
+
+u64
+gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk)
+{
+	return gc_history_key(column_key(dir, col), gc_place_of(dir->nchunks, chunk), 3);
+}
+
 void
 gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col)
 {
-	uses->key = gc_history_key((u64) dir->key.dbid << 32 | dir->key.relid, (u64) dir->columns[col].spec.attnum, 4);
+	uses->key = column_key(dir, col);
 	for (u32 place = 0; place < GC_PLACES; place++)
 		uses->place[place] = gc_uses_of(gc_place_key(uses, place));
 }
@@ -119,4 +131,21 @@ gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSour
 	}
 	if (trace)
 		trace_column(trace, dir, col, sources, nsources);
+}
+
+GcUses
+gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources)
+{
+	GcColumnUses uses;
+	GcUses		most = {0};
+
+	gc_column_uses_recall(&uses, dir, col);
+	gc_column_used(&uses, dir, col, sources, nsources);
+	gc_column_uses_keep(&uses);
+	for (u32 place = 0; place < GC_PLACES; place++)
+	{
+		if (uses.place[place].count > most.count)
+			most = uses.place[place];
+	}
+	return most;
 }

@@ -34,6 +34,12 @@ typedef struct GcColumnUses
 extern void gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col);
 extern void gc_column_uses_keep(const GcColumnUses *uses);
 
+/* The present request uses these chunks of a column that has no table.  Its uses until now and then. */
+extern GcUses gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources);
+
+/* The key of a chunk's place, of a column that has no table. */
+extern u64	gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk);
+
 /* The key under which the uses of a place are kept (gc_uses_of). */
 extern u64	gc_place_key(const GcColumnUses *uses, u32 place);
 

@@ -67,7 +67,7 @@ struct GcTable
 	u64			place_bytes[GC_PLACES]; /* the same by place of its chunks */
 	GcColumnUses uses;
 	u64			wanted_in;		/* decision for which requests that wait want it */
-	float		wanted;			/* sum of their rates */
+	float		wanted;			/* after how many more requests one has read all of it */
 	bool		doomed;			/* dropped from the hash; free at last release */
 	bool		dirty;			/* cols changed since they were uploaded */
 	u32			users;
@@ -213,11 +213,14 @@ gc_region_take(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, G
 }
 
 GcCode
-gc_region_keep(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err)
+gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStream *stream, GcRegion **region, GcError *err)
 {
-	GcAddr		addr = gc_device_alloc_spare(bytes_of(cell));
+	const GcChunkColumn *cell = GC_CELL(dir, chunk, col);
+	GcAddr		addr = displace ? gc_device_alloc_cached(bytes_of(cell)) : gc_device_alloc_spare(bytes_of(cell));
 
 	*region = addr ? region_make(cell, addr, stream, err) : NULL;
+	if (*region)
+		(*region)->use_key = gc_chunk_use_key(dir, col, chunk);
 	return addr && *region == NULL ? err->code : GC_OK;
 }
 
@@ -547,6 +550,40 @@ find_table(const GcDirectory *dir, int col)
 	return entry ? entry->table : NULL;
 }
 
+u64
+gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
+{
+	const GcTable *table = find_table(dir, col);
+	u64			bytes = 0;
+
+	if (gc_worker.dev->info.host_memory || (table && table->nresident == table->nchunks))
+		return 0;
+	for (uint32 s = 0; s < nsources; s++)
+	{
+		const u32	chunk = sources[s].chunk;
+
+		if (!(chunk & GC_PRIVATE_CHUNK) && !(table && table->cols[chunk].data) && !gc_region_there(GC_CELL(dir, chunk, col)))
+			bytes += bytes_of(GC_CELL(dir, chunk, col));
+	}
+	return bytes;
+}
+
+double
+gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
+{
+	GcTable    *table = find_table(dir, col);
+	GcUses		uses;
+
+	if (table)
+	{
+		gc_column_used(&table->uses, dir, col, sources, nsources);
+		uses = table->uses.place[0];
+	}
+	else
+		uses = gc_column_used_in_waves(dir, col, sources, nsources);
+	return gc_uses_expected(&uses, gc_present_request());
+}
+
 bool
 gc_table_in_use(const GcDirectory *dir, int col)
 {
@@ -556,13 +593,13 @@ gc_table_in_use(const GcDirectory *dir, int col)
 }
 
 void
-gc_table_want(const GcDirectory *dir, int col, float rate)
+gc_table_want(const GcDirectory *dir, int col, float requests)
 {
 	GcTable    *table = find_table(dir, col);
 
 	if (table == NULL)
 		return;
-	table->wanted = table->wanted_in == gc_decision() ? table->wanted + rate : rate;
+	table->wanted = table->wanted_in == gc_decision() ? Min(table->wanted, requests) : requests;
 	table->wanted_in = gc_decision();
 }
 
@@ -594,13 +631,13 @@ offer(GcEvictor *self)
 	gc_guard_leave();
 	for (GcTable *t = table_list; t; t = t->next)
 	{
-		const float soon = t->wanted_in == gc_decision() ? 1 / t->wanted : 0;
+		const float soon = t->wanted_in == gc_decision() ? t->wanted / Min(Max(t->nchunks, 1), GC_PLACES) : 0;
 
 		for (u32 place = 0; place < GC_PLACES && t->users == 0; place++)
 		{
 			if (t->place_bytes[place] > 0)
 				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],.cost = t->place_bytes[place],
-								.uses = t->uses.place[place],.soon = soon,.used = t->last_used,
+								.uses = t->uses.place[place],.soon = soon * (place + 0.5f),.used = t->last_used,
 								.place = place,.piece = place,.what = t});
 		}
 	}

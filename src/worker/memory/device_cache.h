@@ -39,22 +39,29 @@ extern GcAddr gc_table_array(const GcTable *table);
 extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);
 
+/* Bytes of a column's chunks that are not in device memory; none on a device that reads host memory. */
+extern u64	gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources);
+
+/* A request reads the column in waves: count that as a use, and tell when it is expected to be used again. */
+extern double gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources);
+
 /*
  * Regions by themselves, for waves.  gc_region_take: the region of a cell, if there is one (else *region is
- * NULL).  gc_region_keep: a new one, if memory is to spare; its copy is queued on the stream.  What is
+ * NULL).  gc_region_keep: a new one, if memory is to spare or (displace) others can go; its copy is queued on the stream.  What is
  * queued on the stream from now on may read it.  It is in use until gc_region_put, and cached from then on.
  */
 extern bool gc_region_there(const GcChunkColumn *cell);
 extern GcCode gc_region_take(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err);
-extern GcCode gc_region_keep(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err);
+extern GcCode gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStream *stream,
+							 GcRegion **region, GcError *err);
 extern GcAddr gc_region_addr(const GcRegion *region);
 extern void gc_region_put(GcRegion *region);
 
 /* Does a request use the table of this column? */
 extern bool gc_table_in_use(const GcDirectory *dir, int col);
 
-/* Before a decision (eviction.h): a request will read this column; rate: one by the number of requests until then. */
-extern void gc_table_want(const GcDirectory *dir, int col, float rate);
+/* Before a decision (eviction.h): a request will have read all of this column after so many more requests. */
+extern void gc_table_want(const GcDirectory *dir, int col, float requests);
 
 /* Drop device copies of chunks whose host copies are gone. */
 extern void gc_drop_regions(void);

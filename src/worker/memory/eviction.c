@@ -25,6 +25,9 @@
 /* A decision is made for at least one part in this many of the pool. */
 #define DECISION_PART	32
 
+/* What is dropped for something else is to be needed later than that by this factor, or both would alternate. */
+#define CLEARLY			1.3
+
 /* Histories that are kept. */
 #define HISTORIES		32768
 
@@ -161,6 +164,24 @@ drop_chosen(u64 need)
 			plan.next++;
 	}
 	return dropped;
+}
+
+bool
+gc_eviction_pays(u64 need, double expected)
+{
+	u64			bytes = 0;
+
+	decide(need);
+	for (int i = 0; i < plan.nchosen && bytes < need; i++)
+	{
+		const GcVictim *v = &plan.victims[plan.chosen[i].victim];
+		const double later = gc_uses_expected(&v->uses, requests);
+
+		if ((v->soon > 0 ? Min(v->soon, later) : later) < CLEARLY * expected)
+			return false;
+		bytes += v->bytes;
+	}
+	return bytes >= need;
 }
 
 bool

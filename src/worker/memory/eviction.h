@@ -42,6 +42,12 @@ extern void gc_before_decisions(void (*tell) (void));
 /* Number of the decision that is being made. */
 extern u64	gc_decision(void);
 
+/*
+ * Would dropping so many bytes drop only what is needed clearly later than what is to come in their place,
+ * which is expected to be used again after so many requests?  Only where gpuconc.replacement is value.
+ */
+extern bool gc_eviction_pays(u64 need, double expected);
+
 /* Drop about so many bytes; false: nothing is left that may go. */
 extern bool gc_evict(u64 need);
 

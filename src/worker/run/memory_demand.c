@@ -22,6 +22,7 @@
 
 #include "utils/memutils.h"
 
+#include "../../force.h"
 #include "../../settings.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
@@ -173,7 +174,8 @@ gc_run_admit(GcRun *run)
 	if (new_turn)
 		begin_turn();
 	describe_demand(run);
-	if (!gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at))
+	/* Requests that are held back wait until a number of them are ready: so all must be admitted. */
+	if (gc_requests_held() == 0 && !gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at))
 	{
 		run->refused_change = changes;
 		waiting = with_run(waiting, run);
@@ -208,23 +210,30 @@ gc_run_takes_less(const GcRun *run)
 	changes += run->admitted;
 }
 
-/* Tell the device cache which columns requests that wait will read. */
+/*
+ * Tell the device cache which columns requests that wait will read.  Each gets on while all others read as
+ * many bytes, so a large one comes to the end of a column late.
+ */
 static void
 mark_wanted(void)
 {
 	const int	in_flight = list_length(admitted) + list_length(waiting);
+	double		mean = 1;
 	ListCell   *lc;
 
 	foreach(lc, waiting)
+		mean += (double) gc_bytes_of_columns(((GcRun *) lfirst(lc))->request) / list_length(waiting);
+	foreach(lc, waiting)
 	{
 		const GcRun *run = lfirst(lc);
+		const double requests = (double) gc_bytes_of_columns(run->request) / mean * in_flight;
 
 		for (int c = 0; c < run->p->ncolumns; c++)
 		{
 			const GcInputValue *in = &run->request->inputs[gc_columns(run->p)[c].input];
 
 			if (in->dir && run->request->columns[c].dir_column >= 0)
-				gc_table_want(in->dir, run->request->columns[c].dir_column, 2.0f / (float) in_flight);
+				gc_table_want(in->dir, run->request->columns[c].dir_column, (float) requests + 0.1f);
 		}
 	}
 }
