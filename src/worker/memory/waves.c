@@ -12,7 +12,8 @@
  *
  * Each member brings memory for two waves, which the waves take turns in.  A copy waits, on the device, for
  * the kernels that read its memory before.  Where memory is to spare, chunks are copied there instead, and
- * stay cached.  Waves never drop what is cached: in a cyclic scan that would be what comes next.  What is in
+ * stay cached.  Waves drop what is cached only for columns that are needed clearly sooner: in a cyclic scan it
+ * would be what comes next.  What is in
  * memory when a member begins is visited first, in place.
  *
  * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
@@ -75,6 +76,7 @@ struct GcWaveMember
 	const GcSource *sources;
 	u32			nsources;
 	int		   *columns;
+	bool	   *displace;		/* per column: its chunks are cached in place of others */
 	int			ncolumns;
 	u32		   *source_of;		/* per chunk: 1 + its source; 0: it is not read */
 	bool	   *to_do;			/* per source */
@@ -262,8 +264,8 @@ table_free(WaveTable *t)
 }
 
 GcWaveMember *
-gc_wave_join(const GcDirectory *dir, const int *columns, int ncolumns, const GcSource *sources, u32 nsources,
-			 GcWaveLaunch launch, void *arg, GcError *err)
+gc_wave_join(const GcDirectory *dir, const int *columns, const bool *displace, int ncolumns, const GcSource *sources,
+			 u32 nsources, GcWaveLaunch launch, void *arg, GcError *err)
 {
 	WaveTable  *t = table_of(dir, err);
 	GcWaveMember *m;
@@ -278,6 +280,8 @@ gc_wave_join(const GcDirectory *dir, const int *columns, int ncolumns, const GcS
 	m->ncolumns = ncolumns;
 	m->columns = MemoryContextAlloc(t->cxt, (ncolumns + 1) * sizeof(int));
 	memcpy(m->columns, columns, ncolumns * sizeof(int));
+	m->displace = MemoryContextAlloc(t->cxt, ncolumns + 1);
+	memcpy(m->displace, displace, ncolumns);
 	m->source_of = MemoryContextAllocZero(t->cxt, (dir->nchunks + 1) * sizeof(u32));
 	m->to_do = MemoryContextAllocZero(t->cxt, (nsources + 1) * sizeof(bool));
 	m->launch = launch;
@@ -426,6 +430,7 @@ gc_wave_leave(GcWaveMember *m)
 		return;
 	}
 	pfree(m->columns);
+	pfree(m->displace);
 	pfree(m->source_of);
 	pfree(m->to_do);
 	pfree(m);
@@ -493,9 +498,12 @@ slot_of(const GcWaveMember *m, const Wave *w)
 	return m->block->slot[w->number % SLOTS];
 }
 
-/* Have one column of a chunk in memory: where it is, where there is memory to spare, or in the member's. */
+/*
+ * Have one column of a chunk in memory: where it is; cached, where there is memory to spare or others can go;
+ * or in the member's.
+ */
 static GcCode
-have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcError *err)
+have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, bool displace, GcError *err)
 {
 	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
 	GcStream   *copies = m->table->copies;
@@ -508,7 +516,7 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcError *err)
 	}
 	cell->copied = from->data_bytes + from->null_bytes;
 	w->bytes += cell->copied;
-	code = gc_region_keep(from, copies, &cell->region, err);
+	code = gc_region_keep(m->dir, cell->column, chunk, displace, copies, &cell->region, err);
 	if (code != GC_OK || cell->region)
 	{
 		cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
@@ -566,7 +574,7 @@ add_chunk(Wave *w, GcWaveMember *m, WaveChunk *wc, GcError *err)
 			cell = palloc0(sizeof(Cell));
 			cell->column = m->columns[c];
 			wc->cells = lappend(wc->cells, cell);
-			code = have_cell(w, m, wc->chunk, cell, err);
+			code = have_cell(w, m, wc->chunk, cell, m->displace[c], err);
 		}
 		cell->readers++;
 	}

@@ -33,11 +33,11 @@ typedef struct GcWavePart
 typedef GcCode (*GcWaveLaunch) (void *arg, const GcWavePart *part, GcError *err);
 
 /*
- * Take part in waves over these sources of a directory, of which `columns` are read.  Gets memory for two
- * waves; NULL: there is none (err set).  The request holds directory and sources until gc_wave_leave.
+ * Take part in waves over these sources of a directory, of which `columns` are read.  Chunks of a column with
+ * `displace` are cached in place of others.  Gets memory for two waves; NULL: there is none (err set).  The request holds directory and sources until gc_wave_leave.
  */
-extern GcWaveMember *gc_wave_join(const GcDirectory *dir, const int *columns, int ncolumns, const GcSource *sources,
-								  u32 nsources, GcWaveLaunch launch, void *arg, GcError *err);
+extern GcWaveMember *gc_wave_join(const GcDirectory *dir, const int *columns, const bool *displace, int ncolumns,
+								  const GcSource *sources, u32 nsources, GcWaveLaunch launch, void *arg, GcError *err);
 
 /* The least memory that gc_wave_join gets, where a chunk's columns take so many bytes. */
 extern u64	gc_wave_bytes(u64 chunk_bytes, int ncolumns);

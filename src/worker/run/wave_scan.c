@@ -15,9 +15,13 @@
 #include "wave_scan.h"
 
 #include "../../device/memory.h"
+#include "../../settings.h"
+#include "../memory/device_cache.h"
+#include "../memory/eviction.h"
 #include "../memory/state.h"
 #include "../memory/waves.h"
 #include "launch.h"
+#include "memory_demand.h"
 #include "pairs.h"
 #include "splits.h"
 
@@ -55,15 +59,57 @@ gc_wave_scan_possible(const GcRun *run)
 	return false;
 }
 
-/* Where not all fits, the main pipeline goes in waves, whose columns take most. */
+static const GcSource *
+sources_of(const GcRun *run, int pipeline)
+{
+	return (const GcSource *) (run->request->device_part + run->request->inputs[gc_pipelines(run->p)[pipeline].input].sources_off);
+}
+
+/* Would the main pipeline's columns that are not in device memory put others out of it? */
+static bool
+crowds_others_out(const GcRun *run)
+{
+	const int	main = run->p->npipelines - 1;
+	const int	input = gc_pipelines(run->p)[main].input;
+	const GcInputValue *in = &run->request->inputs[input];
+	const GcPInput *pin = &gc_inputs(run->p)[input];
+	u64			missing = 0;
+
+	for (int c = pin->first_column; c < pin->first_column + pin->ncolumns; c++)
+	{
+		if (run->tables[c] == NULL && gc_run_reads_column(run, main, c))
+			missing += gc_table_missing(in->dir, run->request->columns[c].dir_column, sources_of(run, main), in->nsources);
+	}
+	return missing > 0 &&
+		missing + gc_run_state_bytes(run) > gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool);
+}
+
+/*
+ * Where not all fits, the main pipeline goes in waves, whose columns take most.  So it does where its columns
+ * would put others out of memory, unless the policy of replacement is one of those that always do that.
+ */
 bool
 gc_wave_scan_wanted(const GcRun *run, int pipeline)
 {
 	if (!may_be(run, pipeline))
 		return false;
-	return run->all_waves || (pipeline == run->p->npipelines - 1 &&
-							  gc_bytes_of_request(run->request, run->gather, run->choose) +
-							  gc_bytes_of_columns(run->request) > gc_pool_size(gc_worker.pool));
+	if (run->all_waves)
+		return true;
+	if (pipeline != run->p->npipelines - 1)
+		return false;
+	return gc_bytes_of_request(run->request, run->gather, run->choose) + gc_bytes_of_columns(run->request) >
+		gc_pool_size(gc_worker.pool) || (gc_replacement == GC_REPLACE_VALUE && crowds_others_out(run));
+}
+
+/* A column is to be read in waves.  Is it needed again so soon that it is to be cached in place of others? */
+static bool
+displaces(const GcRun *run, int pipeline, int dir_column)
+{
+	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
+	const double expected = gc_table_read_in_waves(in->dir, dir_column, sources_of(run, pipeline), in->nsources);
+	const u64	missing = gc_table_missing(in->dir, dir_column, sources_of(run, pipeline), in->nsources);
+
+	return gc_replacement == GC_REPLACE_VALUE && missing > 0 && gc_eviction_pays(missing, expected);
 }
 
 /* Launch the pipeline's kernel for a wave. */
@@ -103,6 +149,7 @@ gc_wave_scan_make(GcRun *run, int pipeline)
 	const GcPInput *pin = &gc_inputs(run->p)[input];
 	GcWaveScan *scan = MemoryContextAllocZero(run->cxt, sizeof(GcWaveScan));
 	int			columns[GC_MAX_COLUMNS];
+	bool		displace[GC_MAX_COLUMNS];
 
 	scan->run = run;
 	scan->pipeline = pipeline;
@@ -111,12 +158,13 @@ gc_wave_scan_make(GcRun *run, int pipeline)
 		if (!gc_run_reads_column(run, pipeline, c))
 			continue;
 		columns[scan->ncolumns] = r->columns[c].dir_column;
+		displace[scan->ncolumns] = displaces(run, pipeline, r->columns[c].dir_column);
 		scan->columns[scan->ncolumns++] = c;
 		if (pipeline == run->p->npipelines - 1)
 			gc_slot_run_info(run->slot)->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
 	}
-	scan->member = gc_wave_join(in->dir, columns, scan->ncolumns,
-								(const GcSource *) (r->device_part + in->sources_off), in->nsources, launch_wave, scan, &run->err);
+	scan->member = gc_wave_join(in->dir, columns, displace, scan->ncolumns, sources_of(run, pipeline), in->nsources,
+								launch_wave, scan, &run->err);
 	if (scan->member == NULL)
 	{
 		pfree(scan);
