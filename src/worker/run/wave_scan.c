@@ -3,8 +3,7 @@
  * wave_scan.c
  *	  The scan of a pipeline in waves: which pipelines, and the launch of a wave's part.
  *
- * A pipeline is scanned in waves if the columns, builds and sinks of the request do not fit into the
- * device's memory together, or if memory ran out.  A launch for a wave is one for a part of the sources, which
+ * A pipeline is scanned in waves if its columns do not fit beside what others use, or if memory ran out.  A launch for a wave is one for a part of the sources, which
  * adds to the pipeline's sink.  A main pipeline has its waves queued while the request is RUNNING, few at a
  * time.  Any other pipeline is queued as a whole.
  *
@@ -55,15 +54,44 @@ gc_wave_scan_possible(const GcRun *run)
 	return false;
 }
 
-/* Where not all fits, the main pipeline goes in waves, whose columns take most. */
+/* The columns that a pipeline reads: their numbers in the program and in the directory.  Returns how many. */
+static int
+columns_of(const GcRun *run, int pipeline, int *columns, int *of_directory)
+{
+	const GcPInput *pin = &gc_inputs(run->p)[gc_pipelines(run->p)[pipeline].input];
+	int			n = 0;
+
+	for (int c = pin->first_column; c < pin->first_column + pin->ncolumns; c++)
+	{
+		if (!gc_run_reads_column(run, pipeline, c))
+			continue;
+		columns[n] = c;
+		of_directory[n++] = run->request->columns[c].dir_column;
+	}
+	return n;
+}
+
+/*
+ * Are there so many columns that they do not fit beside what others use?  The main pipeline's are had first,
+ * and leave room for all that the request makes.
+ */
 bool
 gc_wave_scan_wanted(const GcRun *run, int pipeline)
 {
+	const GcRequest *r = run->request;
+	const GcInputValue *in = &r->inputs[gc_pipelines(run->p)[pipeline].input];
+	const bool	is_main = pipeline == run->p->npipelines - 1;
+	int			columns[GC_MAX_COLUMNS],
+				of_directory[GC_MAX_COLUMNS];
+	int			n;
+
 	if (!may_be(run, pipeline))
 		return false;
-	return run->all_waves || (pipeline == run->p->npipelines - 1 &&
-							  gc_bytes_of_request(run->request, run->gather, run->choose) +
-							  gc_bytes_of_columns(run->request) > gc_pool_size(gc_worker.pool));
+	if (run->all_waves)
+		return true;
+	n = columns_of(run, pipeline, columns, of_directory);
+	return !gc_tables_fit(in->dir, of_directory, n, (const GcSource *) (r->device_part + in->sources_off), in->nsources,
+						  is_main ? gc_bytes_of_request(r, run->gather, run->choose) : 0, gc_builds_unused());
 }
 
 /* Launch the pipeline's kernel for a wave. */
@@ -100,21 +128,14 @@ gc_wave_scan_make(GcRun *run, int pipeline)
 	const GcRequest *r = run->request;
 	const int	input = gc_pipelines(run->p)[pipeline].input;
 	const GcInputValue *in = &r->inputs[input];
-	const GcPInput *pin = &gc_inputs(run->p)[input];
 	GcWaveScan *scan = MemoryContextAllocZero(run->cxt, sizeof(GcWaveScan));
 	int			columns[GC_MAX_COLUMNS];
 
 	scan->run = run;
 	scan->pipeline = pipeline;
-	for (int c = pin->first_column; c < pin->first_column + pin->ncolumns; c++)
-	{
-		if (!gc_run_reads_column(run, pipeline, c))
-			continue;
-		columns[scan->ncolumns] = r->columns[c].dir_column;
-		scan->columns[scan->ncolumns++] = c;
-		if (pipeline == run->p->npipelines - 1)
-			gc_slot_run_info(run->slot)->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
-	}
+	scan->ncolumns = columns_of(run, pipeline, scan->columns, columns);
+	for (int c = 0; c < scan->ncolumns && pipeline == run->p->npipelines - 1; c++)
+		gc_slot_run_info(run->slot)->read_bytes += in->rows * Max(gc_columns(run->p)[scan->columns[c]].width, 1);
 	scan->member = gc_wave_join(in->dir, columns, scan->ncolumns,
 								(const GcSource *) (r->device_part + in->sources_off), in->nsources, launch_wave, scan, &run->err);
 	if (scan->member == NULL)
