@@ -126,6 +126,16 @@ oldest_build(void)
 	return oldest;
 }
 
+u64
+gc_builds_unused(void)
+{
+	u64			bytes = 0;
+
+	for (const GcBuildTable *t = list; t; t = t->next_table)
+		bytes += t->users == 0 ? t->bytes : 0;
+	return bytes;
+}
+
 static bool
 drop_oldest(void)
 {

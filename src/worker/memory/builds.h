@@ -54,6 +54,9 @@ extern u64	gc_build_bytes(const GcRequest *request, int b);
 /* A new, empty table with memory laid out for build b of the request. */
 extern GcBuildTable *gc_build_create(const GcRequest *request, int b, GcError *err);
 extern void gc_build_release(GcBuildTable *table);
+
+/* Bytes of tables without users. */
+extern u64	gc_builds_unused(void);
 extern void gc_builds_init(void);
 
 #endif							/* GC_BUILDS_H */

@@ -513,6 +513,45 @@ gc_table_array(const GcTable *table)
 	return table->array;
 }
 
+/* Bytes of tables without users, and of orphans. */
+static u64
+unused_bytes(void)
+{
+	u64			bytes = 0;
+	dlist_iter	iter;
+
+	for (const GcTable *t = table_list; t; t = t->next)
+		bytes += t->users == 0 ? t->bytes : 0;
+	dlist_foreach(iter, &orphans)
+		bytes += dlist_container(GcRegion, orphan, iter.cur)->bytes;
+	return bytes;
+}
+
+bool
+gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const GcSource *sources, uint32 nsources,
+			  u64 besides, u64 unused)
+{
+	u64			needed = besides;
+	const u64	free = gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool);
+
+	for (int c = 0; c < ncolumns; c++)
+	{
+		TableKey	key = {.dir_id = dir->id,.col = columns[c]};
+		const TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
+		const bool	used = entry && entry->table->users > 0;
+
+		/* What another request uses is there to stay; anything else counts as free or unused. */
+		for (uint32 s = 0; s < nsources; s++)
+		{
+			const u32	i = sources[s].chunk;
+
+			if (!(i & GC_PRIVATE_CHUNK) && !(used && entry->table->regions[i]))
+				needed += bytes_of(GC_CELL(dir, i, columns[c]));
+		}
+	}
+	return needed <= free + unused + unused_bytes();
+}
+
 void
 gc_table_uploaded(GcTable *table, GcStream *stream)
 {

@@ -35,6 +35,13 @@ extern GcCode gc_table_complete(GcTable *table, const GcDirectory *dir, const Gc
 								GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
 extern GcAddr gc_table_array(const GcTable *table);
 
+/*
+ * Is there room for all of these columns, and for so many bytes besides, if what nobody uses is dropped?  Then
+ * gc_table_use mostly succeeds.  unused: bytes that others can drop.
+ */
+extern bool gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const GcSource *sources,
+						  uint32 nsources, u64 besides, u64 unused);
+
 /* To be called after the copies were queued: other requests that use the table wait for them. */
 extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);

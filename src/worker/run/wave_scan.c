@@ -3,8 +3,7 @@
  * wave_scan.c
  *	  The scan of a pipeline in waves: which pipelines, and the launch of a wave's part.
  *
- * A pipeline is scanned in waves if the columns, builds and sinks of the request do not fit into the
- * device's memory together, or if memory ran out.  A launch for a wave is one for a part of the sources, which
+ * A pipeline is scanned in waves if its columns do not fit beside what others use, or if memory ran out.  A launch for a wave is one for a part of the sources, which
  * adds to the pipeline's sink.  A main pipeline has its waves queued while the request is RUNNING, few at a
  * time.  Any other pipeline is queued as a whole.
  *
@@ -65,40 +64,53 @@ sources_of(const GcRun *run, int pipeline)
 	return (const GcSource *) (run->request->device_part + run->request->inputs[gc_pipelines(run->p)[pipeline].input].sources_off);
 }
 
-/* Would the main pipeline's columns that are not in device memory put others out of it? */
-static bool
-crowds_others_out(const GcRun *run)
+/* The columns that a pipeline reads: their numbers in the program and in the directory.  Returns how many. */
+static int
+columns_of(const GcRun *run, int pipeline, int *columns, int *of_directory)
 {
-	const int	main = run->p->npipelines - 1;
-	const int	input = gc_pipelines(run->p)[main].input;
-	const GcInputValue *in = &run->request->inputs[input];
-	const GcPInput *pin = &gc_inputs(run->p)[input];
-	u64			missing = 0;
+	const GcPInput *pin = &gc_inputs(run->p)[gc_pipelines(run->p)[pipeline].input];
+	int			n = 0;
 
 	for (int c = pin->first_column; c < pin->first_column + pin->ncolumns; c++)
 	{
-		if (run->tables[c] == NULL && gc_run_reads_column(run, main, c))
-			missing += gc_table_missing(in->dir, run->request->columns[c].dir_column, sources_of(run, main), in->nsources);
+		if (!gc_run_reads_column(run, pipeline, c))
+			continue;
+		columns[n] = c;
+		of_directory[n++] = run->request->columns[c].dir_column;
 	}
-	return missing > 0 &&
-		missing + gc_run_state_bytes(run) > gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool);
+	return n;
 }
 
 /*
- * Where not all fits, the main pipeline goes in waves, whose columns take most.  So it does where its columns
- * would put others out of memory, unless the policy of replacement is one of those that always do that.
+ * Are there so many columns that they do not fit beside what others use?  The main pipeline's are had first,
+ * and leave room for all that the request makes.  Nor are they to put others out of memory, unless the policy
+ * of replacement is one of those that always do that.
  */
 bool
 gc_wave_scan_wanted(const GcRun *run, int pipeline)
 {
+	const GcRequest *r = run->request;
+	const GcInputValue *in = &r->inputs[gc_pipelines(run->p)[pipeline].input];
+	const bool	is_main = pipeline == run->p->npipelines - 1;
+	int			columns[GC_MAX_COLUMNS],
+				of_directory[GC_MAX_COLUMNS];
+	const u64	besides = is_main ? gc_bytes_of_request(r, run->gather, run->choose) : 0;
+	const u64	unused = gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool);
+	u64			missing = 0;
+	int			n;
+
 	if (!may_be(run, pipeline))
 		return false;
 	if (run->all_waves)
 		return true;
-	if (pipeline != run->p->npipelines - 1)
+	n = columns_of(run, pipeline, columns, of_directory);
+	for (int c = 0; c < n; c++)
+		missing += gc_table_missing(in->dir, of_directory[c], sources_of(run, pipeline), in->nsources);
+	if (missing + besides <= unused)
 		return false;
-	return gc_bytes_of_request(run->request, run->gather, run->choose) + gc_bytes_of_columns(run->request) >
-		gc_pool_size(gc_worker.pool) || (gc_replacement == GC_REPLACE_VALUE && crowds_others_out(run));
+	if (is_main && missing > 0 && gc_replacement == GC_REPLACE_VALUE)
+		return true;
+	return !gc_tables_fit(in->dir, of_directory, n, sources_of(run, pipeline), in->nsources, besides, gc_builds_unused());
 }
 
 /* A column is to be read in waves.  Is it needed again so soon that it is to be cached in place of others? */
@@ -146,22 +158,18 @@ gc_wave_scan_make(GcRun *run, int pipeline)
 	const GcRequest *r = run->request;
 	const int	input = gc_pipelines(run->p)[pipeline].input;
 	const GcInputValue *in = &r->inputs[input];
-	const GcPInput *pin = &gc_inputs(run->p)[input];
 	GcWaveScan *scan = MemoryContextAllocZero(run->cxt, sizeof(GcWaveScan));
 	int			columns[GC_MAX_COLUMNS];
 	bool		displace[GC_MAX_COLUMNS];
 
 	scan->run = run;
 	scan->pipeline = pipeline;
-	for (int c = pin->first_column; c < pin->first_column + pin->ncolumns; c++)
+	scan->ncolumns = columns_of(run, pipeline, scan->columns, columns);
+	for (int c = 0; c < scan->ncolumns; c++)
 	{
-		if (!gc_run_reads_column(run, pipeline, c))
-			continue;
-		columns[scan->ncolumns] = r->columns[c].dir_column;
-		displace[scan->ncolumns] = displaces(run, pipeline, r->columns[c].dir_column);
-		scan->columns[scan->ncolumns++] = c;
+		displace[c] = displaces(run, pipeline, columns[c]);
 		if (pipeline == run->p->npipelines - 1)
-			gc_slot_run_info(run->slot)->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
+			gc_slot_run_info(run->slot)->read_bytes += in->rows * Max(gc_columns(run->p)[scan->columns[c]].width, 1);
 	}
 	scan->member = gc_wave_join(in->dir, columns, displace, scan->ncolumns, sources_of(run, pipeline), in->nsources,
 								launch_wave, scan, &run->err);
