@@ -8,7 +8,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUERIES = [f'q{n:02}' for n in range(1, 23)]
 OFF = 'set gpuconc.enabled = off;\n'
-ON = 'set gpuconc.enabled = on;\n'
+ON = 'set gpuconc.enabled = on;\nset gpuconc.cold = wait;\n'
 
 # What PostgreSQL may do above a gpuconc node of a query that is wholly offloaded.
 ABOVE = {'Sort', 'Incremental Sort', 'Limit', 'Result', 'Subquery Scan'}

@@ -76,6 +76,20 @@ SELECT gpuconc_evict('cold') IS NOT NULL AS evicted;
 SELECT sum(1 / (i - 1)) FROM cold;
 
 
+-- The fallback's Sort knows of LIMIT.
+CREATE FUNCTION sort_method(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Sort Method' THEN
+			RETURN NEXT regexp_replace(trim(line), '  Memory.*', '');
+		END IF;
+	END LOOP;
+END $$;
+SELECT gpuconc_evict('cold') IS NOT NULL AS evicted;
+SELECT sort_method('SELECT i, g FROM cold ORDER BY g DESC, i LIMIT 3');
+DROP FUNCTION sort_method;
+
 -- A table that is dropped, or loses a column, while it is loaded.
 SELECT gpuconc_evict('cold') IS NOT NULL AS evicted;
 SELECT count(*), max(t) FROM cold;

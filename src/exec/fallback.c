@@ -154,6 +154,9 @@ gc_fallback_init(GcScanState *node, int eflags)
 		fallback_owner = outer_owner;
 	}
 	PG_END_TRY();
+	/* A Limit above tells a Sort how many rows it wants, but not through our node. */
+	if (node->plan->sorted && node->plan->limit > 0)
+		ExecSetTupleBound(node->plan->limit, node->fallback);
 	css->custom_ps = lappend(css->custom_ps, node->fallback);
 	if (node->keep_fallback_rows && !(eflags & EXEC_FLAG_EXPLAIN_ONLY))
 		node->fallback_rows = tuplestore_begin_heap(true, false, work_mem);

@@ -54,11 +54,12 @@ gc_builder_init(GcTranslation *tr)
 	tr->columns = palloc0(GC_MAX_COLUMNS * sizeof(GcPColumn));
 	tr->column_nodes = palloc0(GC_MAX_COLUMNS * sizeof(Node *));
 	tr->column_leaf = palloc0(GC_MAX_COLUMNS * sizeof(GcLeaf *));
-	tr->pexprs = palloc0(GC_MAX_EXPRS * sizeof(GcExpr));
-	tr->space = palloc0(GC_MAX_EXPRS * sizeof(uint16));
+	/* These are large, and an entry is set as a whole when it is added. */
+	tr->pexprs = palloc(GC_MAX_EXPRS * sizeof(GcExpr));
+	tr->space = palloc(GC_MAX_EXPRS * sizeof(uint16));
 	tr->pipelines = palloc0((GC_MAX_PIPELINES + 1) * sizeof(GcPPipeline));
 	tr->builds = palloc0(GC_MAX_BUILDS * sizeof(GcPBuild));
-	tr->payloads = palloc0(GC_MAX_BUILDS * GC_MAX_PAYLOADS * sizeof(GcBuildPayload));
+	tr->payloads = palloc(GC_MAX_BUILDS * GC_MAX_PAYLOADS * sizeof(GcBuildPayload));
 	tr->aggs = palloc0(GC_MAX_AGGS * sizeof(GcPAgg));
 }
 

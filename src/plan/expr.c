@@ -516,6 +516,36 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	return e < 0 ? e : gc_bring(tr, leaf, from, e);
 }
 
+/* What an expression is that kernels do not compute. */
+static const char *
+form_refusal(const Expr *expr)
+{
+	switch (nodeTag(expr))
+	{
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			return "a subquery in an expression is executed for each row, or hashed";
+		case T_ArrayExpr:
+			return "an array is made";
+		case T_RowExpr:
+			return "a row is made of values";
+		case T_RowCompareExpr:
+			return "rows of values are compared";
+		case T_CoerceViaIO:
+			return "a value is converted by way of its text";
+		case T_ArrayCoerceExpr:
+			return "the elements of an array are converted";
+		case T_SubscriptingRef:
+			return "an element is taken of a value";
+		case T_FieldSelect:
+			return "a field is taken of a composite value";
+		case T_SQLValueFunction:
+			return "CURRENT_DATE or its like is used";
+		default:
+			return "an expression of this form is not supported";
+	}
+}
+
 /* What kernels compute themselves. */
 static int
 translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
@@ -575,7 +605,7 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		case T_ScalarArrayOpExpr:
 			return translate_saop(tr, leaf, (ScalarArrayOpExpr *) expr);
 		default:
-			return gc_refuse(tr, "an expression of this form is not supported");
+			return gc_refuse(tr, "%s", form_refusal(expr));
 	}
 }
 

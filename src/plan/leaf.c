@@ -31,6 +31,30 @@
 #include "../columns/spec.h"
 #include "../compat.h"
 
+/* What a relation is that is not a table. */
+static const char *
+no_table(const RangeTblEntry *rte)
+{
+	switch (rte->rtekind)
+	{
+		case RTE_RELATION:
+			return rte->tablesample ? "TABLESAMPLE is used" :
+				rte->relkind == RELKIND_FOREIGN_TABLE ? "it is a foreign table" : "it is not a table";
+		case RTE_SUBQUERY:
+			return "it is a subquery";
+		case RTE_FUNCTION:
+			return "it is the result of a function";
+		case RTE_TABLEFUNC:
+			return "it is the result of XMLTABLE or its like";
+		case RTE_VALUES:
+			return "it is a list of VALUES";
+		case RTE_CTE:
+			return "it is a CTE";
+		default:
+			return "it is not a table";
+	}
+}
+
 bool
 gc_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **reason)
 {
@@ -38,7 +62,7 @@ gc_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **
 	Relation	relation;
 	bool		ok;
 
-	*reason = "it is not a table";
+	*reason = IS_SIMPLE_REL(rel) ? no_table(planner_rt_fetch(rel->relid, root)) : "it is the result of a join";
 	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);

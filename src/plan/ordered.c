@@ -22,8 +22,6 @@
 #include <math.h>
 
 #include "access/stratnum.h"
-#include "catalog/pg_am.h"
-#include "commands/defrem.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -34,6 +32,7 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "builder.h"
 #include "choice.h"
@@ -94,13 +93,11 @@ rank_output(GcTranslation *tr, int output, Oid collation)
 	return e;
 }
 
-/* The operator family by which a type is sorted if nothing is said. */
+/* The operator family by which a type is sorted if nothing is said; from a cache, as a look at the catalog takes long. */
 static Oid
 default_family(Oid type)
 {
-	Oid			opclass = GetDefaultOpClass(type, BTREE_AM_OID);
-
-	return OidIsValid(opclass) ? get_opclass_family(opclass) : InvalidOid;
+	return lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
 /*

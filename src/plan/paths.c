@@ -293,13 +293,31 @@ simply_updatable(PlannerInfo *root)
 	return true;
 }
 
+/* The part of a path's rows that LIMIT lets it return; those of a path in another order are all sorted. */
+static double
+wanted_share(PlannerInfo *root, RelOptInfo *rel, const Path *path)
+{
+	if (root->limit_tuples <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, root->all_baserels) ||
+		!pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
+		return 1;
+	return Min(root->limit_tuples / Max(path->rows, 1), 1);
+}
+
 /* Does PostgreSQL take less than a request and so many rows of its result do, whatever the device is to do? */
 static bool
-too_short(RelOptInfo *rel, double rows)
+too_short(PlannerInfo *root, RelOptInfo *rel, double rows)
 {
-	Path	   *own = gc_offload_forced() ? NULL : gc_cheapest_own_path(rel);
+	Cost		least = gc_offload_cost + rows * cpu_tuple_cost;
+	ListCell   *lc;
 
-	return own && gc_own_time(own) <= gc_offload_cost + rows * cpu_tuple_cost;
+	foreach(lc, gc_offload_forced() ? NIL : rel->pathlist)
+	{
+		Path	   *path = gc_own_path(lfirst(lc));
+
+		if (path->param_info == NULL && gc_own_time(path) * wanted_share(root, rel, path) <= least)
+			return true;
+	}
+	return false;
 }
 
 void
@@ -318,7 +336,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 		gc_note_refusal("scan", reason);
 		return;
 	}
-	if (too_short(rel, few_wanted(root, rel) ? root->limit_tuples : rel->rows))
+	if (too_short(root, rel, few_wanted(root, rel) ? root->limit_tuples : rel->rows))
 	{
 		gc_note_refusal("scan", GC_CHEAPER);
 		return;
@@ -363,7 +381,7 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 
 	if (IS_OTHER_REL(input))
 		return;
-	if (reason == NULL && too_short(output, 1))
+	if (reason == NULL && too_short(root, output, 1))
 		reason = GC_CHEAPER;
 	if (reason)
 	{
@@ -404,7 +422,7 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	reason = grouping_refusal(root, input);
 	if (reason == NULL && query->hasDistinctOn)
 		reason = "DISTINCT ON is used";
-	if (reason == NULL && too_short(output, 1))
+	if (reason == NULL && too_short(root, output, 1))
 		reason = GC_CHEAPER;
 	if (reason)
 	{

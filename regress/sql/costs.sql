@@ -1,0 +1,87 @@
+-- Whose plan is taken, by costs; and settings and statistics that make no sense.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+CREATE TABLE priced AS
+SELECT i, i % 100 AS g, (i * 7919::bigint % 10007)::int AS k, i / 8.0 AS n, md5(i::text) AS t FROM generate_series(1, 60000) i;
+ALTER TABLE priced ADD PRIMARY KEY (i);
+CREATE INDEX ON priced (k);
+VACUUM (ANALYZE) priced;
+SET gpuconc.offload_cost = 50;
+SET gpuconc.tuple_cost = 0.0003;
+SET gpuconc.build_cost = 0.002;
+SET max_parallel_workers_per_gather = 0;
+
+CREATE FUNCTION whose(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ 'Gpuconc' THEN
+			RETURN 'gpuconc';
+		END IF;
+	END LOOP;
+	RETURN 'PostgreSQL';
+END $$;
+
+-- Rows that PostgreSQL would only hand on, and some that are dear to decode.
+SELECT whose('SELECT * FROM priced');
+SELECT whose('SELECT i, n, t FROM priced ORDER BY n');
+SELECT whose('SELECT i, rank() OVER (PARTITION BY g ORDER BY t) FROM priced');
+-- Of these only a few are wanted.
+SELECT whose('SELECT i, n, t FROM priced ORDER BY n LIMIT 10');
+SELECT whose('SELECT i FROM priced ORDER BY i LIMIT 10');
+SELECT whose('SELECT i FROM priced LIMIT 10');
+-- Groups take PostgreSQL a microsecond each.
+SELECT whose('SELECT i, sum(n) FROM priced GROUP BY i');
+SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g');
+-- A request for each outer row, and a scan where an index finds a few rows.
+SELECT whose('SELECT count(*) FROM generate_series(1, 50) s LEFT JOIN priced ON k = s');
+SELECT whose('SELECT s, (SELECT sum(n) FROM priced WHERE k = s) FROM generate_series(1, 50) s');
+SELECT whose('SELECT * FROM priced WHERE i = 77');
+SELECT whose('SELECT max(i) FROM priced');
+
+-- Whatever the settings say, the answer is PostgreSQL's.
+CREATE FUNCTION answer() RETURNS text LANGUAGE sql AS $$
+SELECT format('%s %s %s', (SELECT sum(n) FROM priced WHERE g < 7),
+	(SELECT string_agg(t, ' ') FROM (SELECT t FROM priced ORDER BY n DESC LIMIT 2) x),
+	(SELECT count(*) FROM priced a JOIN priced b ON a.k = b.i WHERE a.g = 3)) $$;
+SET gpuconc.enabled = off;
+SELECT answer() AS expected \gset
+SET gpuconc.enabled = on;
+SELECT answer() = :'expected' AS same;
+SET gpuconc.offload_cost = 1e300; SET gpuconc.tuple_cost = 1e308; SET gpuconc.build_cost = 1e308;
+SELECT answer() = :'expected' AS same;
+SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g');
+SET gpuconc.offload_cost = 0; SET gpuconc.tuple_cost = 0; SET gpuconc.build_cost = 0;
+SELECT answer() = :'expected' AS same;
+SET cpu_tuple_cost = 0; SET cpu_operator_cost = 0; SET seq_page_cost = 0; SET random_page_cost = 0; SET cpu_index_tuple_cost = 0;
+SELECT answer() = :'expected' AS same;
+SET cpu_tuple_cost = 1e300; SET cpu_operator_cost = 1e300; SET seq_page_cost = 1e300;
+SELECT answer() = :'expected' AS same;
+RESET cpu_tuple_cost; RESET cpu_operator_cost; RESET seq_page_cost; RESET random_page_cost; RESET cpu_index_tuple_cost;
+SET gpuconc.offload_cost = -1;
+SET gpuconc.tuple_cost = 'NaN';
+RESET gpuconc.offload_cost; RESET gpuconc.tuple_cost; RESET gpuconc.build_cost;
+
+-- Nor whatever statistics say.
+UPDATE pg_class SET reltuples = reltuples * 1e6 WHERE oid = 'priced'::regclass;
+SELECT answer() = :'expected' AS same;
+UPDATE pg_class SET reltuples = reltuples / 1e12 WHERE oid = 'priced'::regclass;
+SELECT answer() = :'expected' AS same;
+UPDATE pg_class SET reltuples = -1, relallvisible = 0 WHERE oid = 'priced'::regclass;
+DELETE FROM pg_statistic WHERE starelid = 'priced'::regclass;
+SELECT answer() = :'expected' AS same;
+
+-- A table that grows a hundredfold between planning and execution.
+CREATE TABLE grows AS SELECT i, i % 10 AS g FROM generate_series(1, 300) i;
+VACUUM (ANALYZE) grows;
+SET plan_cache_mode = force_generic_plan;
+SET gpuconc.debug_offload = prefer;
+PREPARE p AS SELECT sum(i), count(DISTINCT g) FROM grows WHERE g > 2;
+EXECUTE p;
+INSERT INTO grows SELECT i, i % 1000 FROM generate_series(301, 30000) i;
+EXECUTE p;
+SET gpuconc.enabled = off;
+EXECUTE p;
+DROP TABLE priced, grows;
+DROP FUNCTION whose, answer;
