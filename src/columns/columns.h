@@ -199,7 +199,7 @@ typedef struct GcDirectory
 	GcCellRange *ranges;		/* of cell (i, c): ranges[c * nchunks + i] */
 	GcChunkFacts *facts;		/* of chunk i */
 
-	/* The xmax and table size for which all pages were found to be served, and when (visibility.c). */
+	/* The xmax and table size for which all pages were found to be served, and when (serve.c). */
 	pg_atomic_uint64 whole_for;
 	pg_atomic_uint64 whole_at;
 

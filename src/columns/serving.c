@@ -12,6 +12,7 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "storage/bufmgr.h"
 
 #include "amend.h"
 #include "arena.h"
@@ -227,12 +228,20 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 	gc_serve_versions(rel, dir, snapshot, &base.served, &base.kept);
 	base.served.rows_versioned = base.served.rows_served - rows;
 	base.served.rows = gc_served_hash(&base.served);
-	if (!base.served.complete && make_key(snapshot, &base.key))
+	/* What is to be loaded first is not worth a note. */
+	if (!base.served.complete && !base.served.worth_reload && make_key(snapshot, &base.key))
 		note_base(dir, &base, ahead);
 	gc_amend_open(dir, &base, snapshot, &amendment);
 	amendment.looked_at = base.served.pages_looked_at;
 	gc_amend(dir, &base, &amendment, served);
 	served->amended = false;
+}
+
+/* Would the bits of the map alone be too large for a note? */
+static bool
+too_large(Relation rel)
+{
+	return (Size) RelationGetNumberOfBlocks(rel) / 4 > gc_arena_size() / NOTE_PART;
 }
 
 void
@@ -241,7 +250,7 @@ gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot)
 	GcSnapshotKey key;
 	GcServed	served;
 
-	if (gc_enable_versioned_pages && make_key(snapshot, &key))
+	if (gc_enable_versioned_pages && make_key(snapshot, &key) && !too_large(rel))
 		serve_anew(rel, dir, snapshot, true, &served);
 }
 
@@ -327,7 +336,7 @@ gc_serve_hot(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *
 
 	if (base && later && gc_rel_servable(rel, &reason) && serve_amended(rel, dir, base, snapshot, served))
 		return;
-	if (later && make_key(snapshot, &key))
+	if (later && make_key(snapshot, &key) && !too_large(rel))
 		serve_anew(rel, dir, snapshot, false, served);
 	else
 		serve_alone(rel, dir, snapshot, served);

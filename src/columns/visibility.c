@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * visibility.c
- *	  Which pages a snapshot may be served from chunks, and reading the rest.
+ *	  Which pages a snapshot may be served from chunks of the heap.
  *
  * Runs in backends and loaders, which have a relation cache.  Waits only for a buffer lock
  * and I/O on a map page.  Nothing here is shared.
@@ -15,27 +15,16 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-#include "access/tableam.h"
 #include "access/visibilitymap.h"
-#include "access/xact.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
-#include "arena.h"
 #include "columns.h"
-#include "encode.h"
 #include "epoch.h"
 #include "proof.h"
-#include "serving.h"
 #include "spec.h"
-#include "versions.h"
 #include "visibility.h"
 #include "../compat.h"
 #include "../settings.h"
@@ -507,79 +496,4 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 			serving.all_served = false;
 	}
 	served->complete = dir != NULL && serving.all_served && served->nranges == 0;
-}
-
-/*-------------------------------------------------------------------------
- * The same snapshot once more
- *
- * Two snapshots that see the same transactions see the same rows.  So what was wholly
- * served from a directory's chunks for one is served from them for the other, whatever
- * happened to the table in between: that is the work of transactions that neither of
- * them sees.  No page of the map has to be read, nor the table's length.
- *
- * Snapshots are told by xmax where no transaction was in progress: then they see all up
- * to there that committed.  Sessions that have an xid of their own see their own changes
- * besides, and a snapshot of recovery says nothing of what is in progress in the same way:
- * those take no part.  Four thousand million transactions later xmax comes again, so a
- * finding is good for some minutes only.
- *-------------------------------------------------------------------------
- */
-#define WHOLE_SECONDS	600
-
-static bool
-told_by_xmax(Snapshot snapshot)
-{
-	return snapshot != NULL && snapshot->snapshot_type == SNAPSHOT_MVCC && !snapshot->takenDuringRecovery &&
-		snapshot->xcnt == 0 && snapshot->subxcnt == 0 && !snapshot->suboverflowed &&
-		snapshot->xmin == snapshot->xmax && !TransactionIdIsValid(GetTopTransactionIdIfAny());
-}
-
-/* Remember that all of nblocks was served for this snapshot. */
-static void
-note_whole(GcDirectory *dir, Snapshot snapshot, BlockNumber nblocks)
-{
-	pg_atomic_write_u64(&dir->whole_for, 0);
-	pg_write_barrier();
-	pg_atomic_write_u64(&dir->whole_at, GetCurrentTimestamp());
-	pg_write_barrier();
-	pg_atomic_write_u64(&dir->whole_for, (uint64) snapshot->xmax << 32 | nblocks);
-}
-
-/* Serve all, if it was served for a snapshot that sees the same. */
-static bool
-serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
-{
-	const uint64 whole = pg_atomic_read_u64(&dir->whole_for);
-	const GcHoles none = {0};
-	const char *reason;
-
-	pg_read_barrier();
-	if (whole == 0 || (TransactionId) (whole >> 32) != snapshot->xmax || !gc_rel_servable(rel, &reason) ||
-		TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&dir->whole_at), GetCurrentTimestamp(),
-								   WHOLE_SECONDS * 1000))
-		return false;
-	memset(served, 0, sizeof(GcServed));
-	served->nblocks = served->pages_served = (BlockNumber) whole;
-	served->chunks = palloc_extended(Max(dir->nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
-	for (uint32 c = 0; c < dir->nheap; c++)
-		gc_append_chunk(served, c, dir->facts[c].nrows, &none);
-	served->complete = true;
-	return true;
-}
-
-void
-gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
-{
-	const bool	told = dir != NULL && told_by_xmax(snapshot);
-	const bool	hot = gc_enable_versioned_pages && dir != NULL && dir->nheap < dir->nchunks && snapshot != NULL;
-
-	Assert(dir == NULL || gc_guard_held());
-	if (told && serve_whole(rel, dir, snapshot, served))
-		return;
-	if (hot)
-		gc_serve_hot(rel, dir, snapshot, served);
-	else
-		gc_serve_judged(rel, dir, served, NULL, NULL);
-	if (told && served->complete)
-		note_whole(dir, snapshot, served->nblocks);
 }
