@@ -30,8 +30,15 @@ SELECT q, check_same(q, '{cached}') FROM unnest(ARRAY['SELECT variance(f8), corr
 SELECT q, check_error(q) FROM unnest(ARRAY['SELECT variance(x * 1e200) FROM (SELECT id::float8 AS x FROM types) q', 'SELECT corr(x * 1e160, x) FROM (SELECT id::float8 AS x FROM types) q', 'SELECT nn, regr_sxx(x, x * 1e300) FROM (SELECT nn, id::float8 AS x FROM types) q GROUP BY nn HAVING count(*) < 0', 'SELECT corr(1 / (id - 7), 1) FROM types', 'SELECT regr_count(1, 1 / (id - 7)) FROM types']) AS q;
 -- of different values
 SELECT q, check_near(q) FROM unnest(ARRAY['SELECT stddev(DISTINCT f8) AS a, sum(DISTINCT f4) AS b, avg(DISTINCT f8) AS c FROM types', 'SELECT nn, variance(DISTINCT f4) AS a, sum(DISTINCT f8) FILTER (WHERE b) AS b, count(DISTINCT f8) AS c FROM types GROUP BY ROLLUP (nn) ORDER BY nn']) AS q;
+-- beside aggregates of different values: in parts, in rounds, by grouping sets, without rows
+SELECT q, check_near(q) FROM unnest(ARRAY[
+	'SELECT nn, count(DISTINCT i4) AS n, corr(f8, f4) AS c, stddev(f8) AS s, variance(f8) FILTER (WHERE b) AS v, regr_slope(f8, i2) AS l, regr_count(f8, i2) AS r, covar_pop(i4, f4) AS p FROM types GROUP BY nn ORDER BY nn',
+	'SELECT count(DISTINCT i4) AS n, sum(DISTINCT i2) AS m, stddev(f8) AS s, corr(f8, i4) AS c, regr_r2(f8, f4) FILTER (WHERE b) AS r, count(DISTINCT f4) AS o FROM types',
+	'SELECT nn, b, GROUPING(nn, b) AS g, count(DISTINCT d) AS n, stddev(f8) AS s, corr(f8, i4) AS c FROM types GROUP BY CUBE (nn, b) ORDER BY nn, b, g',
+	'SELECT count(DISTINCT i4) AS n, stddev(f8) AS s, corr(f8, f4) AS c, regr_count(f8, f4) AS r FROM types WHERE id < 0'
+]) AS q;
+SELECT check_aggregated('SELECT nn, count(DISTINCT id), variance(x), corr(x, x), regr_sxx(x, x) FROM (SELECT nn, id, nn / 4.0::float8 AS x FROM types) AS q GROUP BY nn');
 -- what is left to PostgreSQL
-SELECT q, refusal(q) FROM unnest(ARRAY['SELECT nn, count(DISTINCT i4), corr(f8, f4) FROM types GROUP BY nn', 'SELECT count(DISTINCT i4), stddev(f8) FROM types']) AS q;
 SET gpuconc.enable_float_aggs = off;
 SELECT q, refusal(q) FROM unnest(ARRAY['SELECT stddev(f8) FROM types', 'SELECT corr(i4, i2) FROM types']) AS q;
 SELECT check_aggregated('SELECT regr_count(i4, i2), stddev(i4) FROM types');

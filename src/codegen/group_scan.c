@@ -119,9 +119,9 @@ hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 				  c->attnum);
 }
 
-/* The value in an accumulator's words, as an expression. */
+/* The value in an accumulator's words, as an expression.  word: of a precise sum's two. */
 static void
-accumulator_text(const GcPAgg *agg, char *buf, size_t size)
+accumulator_text(const GcPAgg *agg, int word, char *buf, size_t size)
 {
 	const bool	order = agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX;
 
@@ -131,6 +131,8 @@ accumulator_text(const GcPAgg *agg, char *buf, size_t size)
 		snprintf(buf, size, "(i64) ~gc_w[%d]", agg->word);
 	else if (order)
 		snprintf(buf, size, "(i64) (%sgc_w[%d] ^ 0x8000000000000000ull)", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
+	else if (agg->fn == GC_AGG_PRECISE_SUM)
+		snprintf(buf, size, "GC_BITS_F64((i64) gc_w[%d])", agg->word + word);
 	else if (agg->acc == GC_F64)
 		snprintf(buf, size, "GC_BITS_F64((i64) gc_w[%d])", agg->word);
 	else if (agg->acc == GC_I128)
@@ -154,7 +156,7 @@ cg_group_column(Cg *cg, u16 column, int k)
 			dense_key(cg, from, c, k);
 		return;
 	}
-	accumulator_text(&gc_aggs(cg->p)[c->agg], value, sizeof(value));
+	accumulator_text(&gc_aggs(cg->p)[c->agg], c->attnum, value, sizeof(value));
 	text_addf(cg->out, "const %s v%d = (%s) %s;\n", cg_ctype[c->reg], k, cg_ctype[c->reg], value);
 	if (c->reg == GC_F32 && gc_aggs(cg->p)[c->agg].fn == GC_AGG_SUM)
 		text_addf(cg->out, "GC_CHECK(GC_ISFINITE(v%d));\n", k);

@@ -32,8 +32,8 @@
 /* A sum of n precise products is off by less than this part of it. */
 #define PART_LOST(n)	(((n) + 4.0) * 0x1p-100)
 
-static GcPreciseSum
-add(GcPreciseSum a, GcPreciseSum b)
+GcPreciseSum
+gc_precise_add(GcPreciseSum a, GcPreciseSum b)
 {
 	GcPreciseSum r = {.hi = a.hi + b.hi};
 	double		c = r.hi - a.hi;
@@ -65,7 +65,7 @@ static double
 differences(GcPreciseSum products, GcPreciseSum x, GcPreciseSum y, double n)
 {
 	GcPreciseSum mean = divide(multiply(x, y), n);
-	GcPreciseSum d = add(products, (GcPreciseSum) {-mean.hi, -mean.lo});
+	GcPreciseSum d = gc_precise_add(products, (GcPreciseSum) {-mean.hi, -mean.lo});
 
 	return d.hi + d.lo;
 }

@@ -25,4 +25,6 @@ typedef struct GcPreciseSum
  */
 extern bool gc_regression(Oid finalfn, int64 count, const GcPreciseSum *sums, int nsums, Datum *result, bool *isnull);
 
+extern GcPreciseSum gc_precise_add(GcPreciseSum a, GcPreciseSum b);
+
 #endif							/* GC_REGRESSION_H */

@@ -396,11 +396,20 @@ static Datum
 regression_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 {
 	GcPreciseSum sums[GC_REGRESSION_SUMS];
+	const int	nsums = out->in_halves ? out->nsums / 2 : out->nsums;
 	Datum		result = (Datum) 0;
 
-	for (int i = 0; i < out->nsums; i++)
+	for (int i = 0; i < nsums; i++)
+	{
+		GcPreciseSum low;
+
 		memcpy(&sums[i], &g[decoder_agg(d, out->sums[i])->word], sizeof(sums[i]));
-	if (!gc_regression(out->finalfn, agg_count(d, g, out->ref), sums, out->nsums, &result, isnull))
+		if (!out->in_halves)
+			continue;
+		memcpy(&low, &g[decoder_agg(d, out->sums[nsums + i])->word], sizeof(low));
+		sums[i] = gc_precise_add(sums[i], low);
+	}
+	if (!gc_regression(out->finalfn, agg_count(d, g, out->ref), sums, nsums, &result, isnull))
 		d->code = gc_fail(&d->b->err, GC_DATA, "A sum of squares of floats is not finite.");
 	return result;
 }

@@ -195,6 +195,24 @@ add_variance(GcTranslation *tr, Aggref *agg, int arg, Oid finalfn)
 	return true;
 }
 
+/* Precise sums; those of lower halves follow if the aggregate is in parts. */
+static void
+add_precise_sums(GcTranslation *tr, const Aggref *agg, GcPlanOutput *out, int y, int x)
+{
+	const int	terms[GC_REGRESSION_SUMS][2] = {{x, -1}, {x, x}, {y, -1}, {y, y}, {x, y}};
+	const int	n = y < 0 ? GC_VARIANCE_SUMS : GC_REGRESSION_SUMS;
+
+	out->in_halves = gc_agg_in_parts(tr, agg);
+	out->nsums = out->in_halves ? 2 * n : n;
+	for (int i = 0; i < out->nsums; i++)
+	{
+		const int  *term = terms[i % n];
+
+		out->sums[i] = out->in_halves ? gc_precise_part(tr, term[0], term[1], i / n) :
+			gc_build_precise_sum(tr, term[0], term[1]);
+	}
+}
+
 /*
  * An aggregate of floats that PostgreSQL computes from a state of sums (exec/regression.c); y: of
  * pairs, or GC_NO_EXPR.
@@ -203,15 +221,8 @@ static bool
 add_regression(GcTranslation *tr, Aggref *agg, int y, int x, Oid finalfn)
 {
 	GcPlanOutput *out;
-	int			sums[GC_REGRESSION_SUMS] = {gc_build_precise_sum(tr, x, -1), gc_build_precise_sum(tr, x, x)};
-	int			count = gc_build_agg(tr, GC_AGG_COUNT, x);
+	int			count = accumulate(tr, agg, GC_AGG_COUNT, x);
 
-	if (y >= 0)
-	{
-		sums[2] = gc_build_precise_sum(tr, y, -1);
-		sums[3] = gc_build_precise_sum(tr, y, y);
-		sums[4] = gc_build_precise_sum(tr, x, y);
-	}
 	if (tr->reason)
 		return false;
 	tr->float_aggs = true;
@@ -219,10 +230,8 @@ add_regression(GcTranslation *tr, Aggref *agg, int y, int x, Oid finalfn)
 	out = add_output(tr, (Node *) agg, GC_OUT_REGRESSION);
 	out->ref = count;
 	out->finalfn = finalfn;
-	out->nsums = y < 0 ? GC_VARIANCE_SUMS : GC_REGRESSION_SUMS;
-	for (int i = 0; i < out->nsums; i++)
-		out->sums[i] = sums[i];
-	return true;
+	add_precise_sums(tr, agg, out, y, x);
+	return tr->reason == NULL;
 }
 
 static bool
@@ -232,16 +241,11 @@ add_over_pairs(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql)
 				x,
 				count;
 
-	if (tr->groups)
-	{
-		gc_refuse(tr, "aggregate %s is not computed in parts", sql->name);
-		return false;
-	}
 	if (!gc_agg_pair(tr, agg, &y, &x))
 		return false;
 	if (sql->how == GC_AGGREGATE_REGRESSION)
 		return add_regression(tr, agg, y, x, sql->floatfn);
-	count = gc_build_agg(tr, GC_AGG_COUNT, x);
+	count = accumulate(tr, agg, GC_AGG_COUNT, x);
 	if (count < 0)
 		return false;
 	tr->aggs[count].exact = 1;
@@ -294,10 +298,7 @@ add_over_argument(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql, int
 		case GC_AGGREGATE_VARIANCE:
 			if (!GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
 				return add_variance(tr, agg, arg, sql->finalfn);
-			if (!gc_agg_in_parts(tr, agg))
-				return add_regression(tr, agg, GC_NO_EXPR, arg, sql->floatfn);
-			gc_refuse(tr, "aggregate %s of floats is not computed in parts", sql->name);
-			return false;
+			return add_regression(tr, agg, GC_NO_EXPR, arg, sql->floatfn);
 		default:
 			return refuse_type(tr, agg);
 	}

@@ -254,8 +254,8 @@ gc_agg_argument(GcTranslation *tr, const Aggref *agg)
 	return arg;
 }
 
-bool
-gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
+static bool
+row_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
 {
 	int			both;
 	int			filter;
@@ -275,6 +275,25 @@ gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
 		return false;
 	*y = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*y].kind, both, *y, gc_build_null(tr, tr->pexprs[*y].kind), -1);
 	*x = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*x].kind, both, *x, gc_build_null(tr, tr->pexprs[*x].kind), -1);
+	return tr->reason == NULL;
+}
+
+bool
+gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here;
+
+	if (groups == NULL)
+		return row_pair(tr, agg, y, x);
+	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	/* A row counts in its first round. */
+	if (row_pair(tr, agg, y, x) && list_length(groups->distinct) > 1)
+	{
+		*y = gc_distinct_round(tr, *y, 0);
+		*x = gc_distinct_round(tr, *x, 0);
+	}
+	gc_level_leave(tr, &here);
 	return tr->reason == NULL;
 }
 

@@ -50,7 +50,10 @@ extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
  */
 extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
 
-/* The two arguments of an aggregate of pairs over rows.  Both are NULL where the pair does not count. */
+/*
+ * The two arguments of an aggregate of pairs, as gc_agg_argument()'s.  Both are NULL where the pair does not
+ * count.
+ */
 extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
 
 /*

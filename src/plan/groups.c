@@ -103,10 +103,11 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
  *-------------------------------------------------------------------------
  */
 
+/* A key, or an accumulator's value.  word: of a precise sum's two. */
 static int
-group_column(GcTranslation *tr, GcKind kind, int key, int agg, int count)
+group_word(GcTranslation *tr, GcKind kind, int key, int agg, int count, int word)
 {
-	GcPColumn	c = {.input = tr->groups->input,.attnum = agg < 0 ? key : 0,.kind = kind,
+	GcPColumn	c = {.input = tr->groups->input,.attnum = agg < 0 ? key : word,.kind = kind,
 		.agg = agg < 0 ? GC_NONE : agg,.count = count < 0 ? GC_NONE : count};
 
 	for (int i = 0; i < tr->ncolumns; i++)
@@ -120,6 +121,12 @@ group_column(GcTranslation *tr, GcKind kind, int key, int agg, int count)
 	tr->column_nodes[tr->ncolumns] = NULL;
 	tr->column_leaf[tr->ncolumns] = NULL;
 	return gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns++);
+}
+
+static int
+group_column(GcTranslation *tr, GcKind kind, int key, int agg, int count)
+{
+	return group_word(tr, kind, key, agg, count, 0);
 }
 
 int
@@ -171,6 +178,20 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 	gc_level_leave(tr, &here);
 	e = tr->reason ? GC_NO_EXPR : group_column(tr, part_kind(tr, fn, arg), -1, part, count);
 	return e < 0 ? e : gc_build_agg(tr, fn == GC_AGG_COUNT ? GC_AGG_SUM : fn, e);
+}
+
+int
+gc_precise_part(GcTranslation *tr, int arg, int factor, int word)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	int			part = gc_build_precise_sum(tr, arg, factor);
+	int			count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	int			e;
+
+	gc_level_leave(tr, &here);
+	e = tr->reason ? GC_NO_EXPR : group_word(tr, GC_FLOAT8, -1, part, count, word);
+	return e < 0 ? e : gc_build_precise_sum(tr, e, -1);
 }
 
 /* An aggregate of groups that are scanned: the level of its rows, and what is aggregated there. */

@@ -56,4 +56,7 @@ extern int	gc_groups_key(GcTranslation *tr, int key);
  */
 extern int	gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg);
 
+/* The same of a precise sum in parts: the sum of the higher (0) or lower (1) halves of the parts. */
+extern int	gc_precise_part(GcTranslation *tr, int arg, int factor, int word);
+
 #endif							/* GC_PLAN_GROUPS_H */

@@ -144,8 +144,10 @@ typedef struct GcPlanOutput
 								 * is NULL if 0 */
 	u16			scale_ref;		/* accumulator with the largest display scale */
 	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares */
-	u16			sums[GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION: accumulators, nsums of them */
+	u16			sums[2 * GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION: accumulators, nsums of them */
 	uint8		nsums;
+	bool		in_halves;		/* they are of the higher halves of precise sums; those of the lower ones
+								 * follow */
 	Oid			finalfn;		/* GC_OUT_VARIANCE, GC_OUT_REGRESSION: PostgreSQL's function of them */
 	u16			lut;			/* GC_LUT_RANK of a text minimum or maximum, or of a text that is
 								 * sorted by */

@@ -151,6 +151,8 @@ check_group_column(const GcProgram *p, const GcPColumn *c, u16 i, GcError *err)
 	if (c->agg < pl->first_agg || c->agg >= pl->first_agg + pl->naggs ||
 		(c->count != GC_NONE && (c->count < pl->first_agg || c->count >= pl->first_agg + pl->naggs)))
 		return bad(err, "column of groups");
+	if (c->attnum != 0 && (c->attnum != 1 || gc_aggs(p)[c->agg].fn != GC_AGG_PRECISE_SUM))
+		return bad(err, "column of groups");
 	ref = gc_aggs(p)[c->agg].arg;
 	return ref == GC_NONE || ref < i ? GC_OK : bad(err, "column of groups");
 }

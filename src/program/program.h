@@ -151,8 +151,8 @@ typedef struct GcExpr
 typedef struct GcPColumn
 {
 	u16			input;
-	i16			attnum;			/* relation: attribute; row source: target entry; groups:
-								 * number of the key */
+	i16			attnum;			/* relation: attribute; row source: target entry; groups: number of
+								 * the key, or of the word of a precise sum */
 	u16			agg;			/* groups: the accumulator; GC_NONE: a key */
 	u16			count;			/* groups: accumulator that counts the values which went
 								 * into agg; GC_NONE: agg is never NULL */

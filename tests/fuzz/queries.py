@@ -481,7 +481,7 @@ class Generator:
             "DISTINCT " if distinct else "", ", ".join(texts), inner.text, where, group, having, alias), columns)
 
     def union(self, alias):
-        """UNION ALL of tables, joins and grouped subqueries."""
+        """UNION ALL of tables, joins and grouped subqueries; UNION where equal values have one spelling."""
         rng = self.rng
         types = ["int4"] + [rng.choice(["int4", "int8", "numeric", "date", "text", "float8"]) for _ in range(rng.randint(0, 3))]
         arms = []
@@ -501,7 +501,10 @@ class Generator:
         columns = [Column("c%d" % n, t, t) for n, t in enumerate(types)]
         for column in columns:
             column.small = False
-        return Relation(alias, "(%s) AS %s" % (" UNION ALL ".join(arms), alias), columns)
+        exact = not set(types) & {"numeric", "float8"}
+        words = [rng.choice(["UNION ALL", "UNION ALL", "UNION"]) if exact else "UNION ALL" for _ in arms[1:]]
+        text = arms[0] + "".join(" %s %s" % pair for pair in zip(words, arms[1:]))
+        return Relation(alias, "(%s) AS %s" % (text, alias), columns)
 
     def inner_aggregate(self, ex):
         """(text, type) of an aggregate that has the same value in whatever order rows come."""
