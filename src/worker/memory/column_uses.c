@@ -62,8 +62,8 @@ gc_place_key(const GcColumnUses *uses, u32 place)
 	return gc_history_key(uses->key, place, 3);
 }
 
-static u64
-column_key(const GcDirectory *dir, int col)
+u64
+gc_column_key(const GcDirectory *dir, int col)
 {
 	return gc_history_key((u64) dir->key.dbid << 32 | dir->key.relid, (u64) dir->columns[col].spec.attnum, 4);
 }
@@ -71,13 +71,13 @@ column_key(const GcDirectory *dir, int col)
 u64
 gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk)
 {
-	return gc_history_key(column_key(dir, col), gc_place_of(dir->nchunks, chunk), 3);
+	return gc_history_key(gc_column_key(dir, col), gc_place_of(dir->nchunks, chunk), 3);
 }
 
 void
 gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col)
 {
-	uses->key = column_key(dir, col);
+	uses->key = gc_column_key(dir, col);
 	for (u32 place = 0; place < GC_PLACES; place++)
 		uses->place[place] = gc_uses_of(gc_place_key(uses, place));
 }

@@ -37,6 +37,9 @@ extern void gc_column_uses_keep(const GcColumnUses *uses);
 /* The present request uses these chunks of a column that has no table.  Its uses until now and then. */
 extern GcUses gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources);
 
+/* The key of a column, which successive directories of a relation have in common. */
+extern u64	gc_column_key(const GcDirectory *dir, int col);
+
 /* The key of a chunk's place, of a column that has no table. */
 extern u64	gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk);
 

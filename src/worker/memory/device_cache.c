@@ -49,6 +49,7 @@ struct GcRegion
 	dlist_node	orphan;			/* in orphans, if tables is 0 */
 	u64			last_used;		/* of an orphan */
 	u64			use_key;		/* of its place */
+	u64			column;			/* key of its column (column_uses.h); 0: not known */
 };
 
 typedef struct TableKey
@@ -86,7 +87,15 @@ typedef struct TableEntry
 	GcTable    *table;
 } TableEntry;
 
+/* What device memory has of a column, in all its directories. */
+typedef struct ColumnBytes
+{
+	u64			column;			/* key */
+	u64			bytes;
+} ColumnBytes;
+
 static HTAB *regions = NULL;
+static HTAB *column_bytes = NULL;
 static HTAB *tables = NULL;
 static GcTable *table_list = NULL;
 static dlist_head orphans = DLIST_STATIC_INIT(orphans); /* longest unused first */
@@ -103,9 +112,34 @@ note_regions(void)
 	pg_atomic_write_u64(&gc_device_status()->regions, hash_get_num_entries(regions));
 }
 
+/* Count a region for its column; on: it is there now, else it goes. */
+static void
+count_for_column(const GcRegion *region, bool on)
+{
+	bool		found;
+	ColumnBytes *c = hash_search(column_bytes, &region->column, HASH_ENTER, &found);
+
+	if (!found)
+		c->bytes = 0;
+	c->bytes = on ? c->bytes + region->bytes : c->bytes - region->bytes;
+	if (c->bytes == 0)
+		(void) hash_search(column_bytes, &region->column, HASH_REMOVE, NULL);
+}
+
+static void
+set_column(GcRegion *region, u64 column)
+{
+	if (region->column)
+		return;
+	region->column = column;
+	count_for_column(region, true);
+}
+
 static void
 region_free(GcRegion *region)
 {
+	if (region->column)
+		count_for_column(region, false);
 	if (region->ready)
 		gc_worker.ops->event_put(gc_worker.dev, region->ready);
 	gc_device_free(region->addr);
@@ -220,7 +254,10 @@ gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStre
 
 	*region = addr ? region_make(cell, addr, stream, err) : NULL;
 	if (*region)
+	{
 		(*region)->use_key = gc_chunk_use_key(dir, col, chunk);
+		set_column(*region, gc_column_key(dir, col));
+	}
 	return addr && *region == NULL ? err->code : GC_OK;
 }
 
@@ -408,6 +445,7 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 		table->cols[i].data = region->addr;
 		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
 		region->use_key = gc_place_key(&table->uses, gc_place_of(table->nchunks, i));
+		set_column(region, table->uses.key);
 		count_region(table, i, (int64) region->bytes);
 	}
 	table->nresident++;
@@ -593,18 +631,19 @@ u64
 gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
 {
 	const GcTable *table = find_table(dir, col);
+	const u64	key = gc_column_key(dir, col);
+	const ColumnBytes *there;
 	u64			bytes = 0;
 
 	if (gc_worker.dev->info.host_memory || (table && table->nresident == table->nchunks))
 		return 0;
 	for (uint32 s = 0; s < nsources; s++)
 	{
-		const u32	chunk = sources[s].chunk;
-
-		if (!(chunk & GC_PRIVATE_CHUNK) && !(table && table->cols[chunk].data) && !gc_region_there(GC_CELL(dir, chunk, col)))
-			bytes += bytes_of(GC_CELL(dir, chunk, col));
+		if (!(sources[s].chunk & GC_PRIVATE_CHUNK))
+			bytes += bytes_of(GC_CELL(dir, sources[s].chunk, col));
 	}
-	return bytes;
+	there = hash_search(column_bytes, &key, HASH_FIND, NULL);
+	return there && there->bytes < bytes ? bytes - there->bytes : there ? 0 : bytes;
 }
 
 double
@@ -832,9 +871,11 @@ gc_device_cache_init(void)
 {
 	static GcEvictor evictor = {.offer = offer,.drop = drop};
 	HASHCTL		rctl = {.keysize = sizeof(u64),.entrysize = sizeof(GcRegion)};
+	HASHCTL		bctl = {.keysize = sizeof(u64),.entrysize = sizeof(ColumnBytes)};
 	HASHCTL		tctl = {.keysize = sizeof(TableKey),.entrysize = sizeof(TableEntry)};
 
 	regions = hash_create("gpuconc regions", 4096, &rctl, HASH_ELEM | HASH_BLOBS);
+	column_bytes = hash_create("gpuconc bytes of columns", 256, &bctl, HASH_ELEM | HASH_BLOBS);
 	tables = hash_create("gpuconc tables", 256, &tctl, HASH_ELEM | HASH_BLOBS);
 	gc_evictor_register(&evictor);
 }

@@ -46,7 +46,10 @@ extern bool gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolum
 extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);
 
-/* Bytes of a column's chunks that are not in device memory; none on a device that reads host memory. */
+/*
+ * About how many bytes of a column's chunks are not in device memory (chunks of former directories count as
+ * well); none on a device that reads host memory.
+ */
 extern u64	gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources);
 
 /* A request reads the column in waves: count that as a use, and tell when it is expected to be used again. */

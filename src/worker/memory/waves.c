@@ -10,7 +10,8 @@
  * at the table's present position, and wraps around at its end.  Members take turns in choosing the next
  * wave: one that wants few chunks is not held up by one that wants all.
  *
- * Each member brings memory for two waves, which the waves take turns in.  A copy waits, on the device, for
+ * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
+ * all columns of a chunk.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
  * the kernels that read its memory before.  Where memory is to spare, chunks are copied there instead, and
  * stay cached.  Waves drop what is cached only for columns that are needed clearly sooner: in a cyclic scan it
  * would be what comes next.  What is in
@@ -27,6 +28,7 @@
 #include "waves.h"
 
 #include "lib/ilist.h"
+#include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 #include "utils/memutils.h"
 
@@ -45,19 +47,23 @@
 /* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
 #define MOST_UNDER_WAY	3
 
-/* Memory that the waves of a member take turns in. */
+/* Pieces of memory that waves take turns in. */
 #define SLOTS			2
 
-/* A member's memory.  Its member uses it, and so does each wave that reads it. */
+/* Memory for two waves.  Members use it, and so does each wave that reads it. */
 typedef struct Block
 {
-	GcAddr		slot[SLOTS];	/* descriptions of a wave, then columns */
+	GcAddr		slot[SLOTS];
+	u64			room;			/* bytes of each slot */
+	u64			used;			/* of that, by the wave that is being made */
+	u32			chunk;			/* 1 + the chunk for which it was last seen to have room; 0: none */
 	int			users;
 } Block;
 
 typedef struct WaveTable
 {
 	uint64		dir_id;
+	u64			widest;			/* bytes of all columns of the chunk that has most */
 	GcStream   *copies;
 	u32			at;				/* chunk where the next wave begins */
 	u32			number;			/* of the next wave */
@@ -85,9 +91,8 @@ struct GcWaveMember
 	GcStream   *stream;
 	GcWaveLaunch launch;
 	void	   *arg;
-	Block	   *block;
-	u64			room;			/* bytes for columns in each slot, behind the descriptions */
-	u64			used;			/* of that, by the wave that is being made */
+	Block	   *described;		/* the member's own, for descriptions */
+	Block	   *block;			/* for columns; it may be shared */
 	GcError		failure;
 };
 
@@ -111,6 +116,7 @@ typedef struct WaveChunk
 typedef struct Served
 {
 	GcWaveMember *member;		/* to be used only while the wave is made */
+	Block	   *described;
 	Block	   *block;
 	GcEvent    *ran;			/* behind its kernel; NULL: that was not queued */
 	u32			n;				/* its sources */
@@ -174,16 +180,16 @@ block_release(Block *block)
 	pfree(block);
 }
 
-/* Get memory for two waves with so many bytes of columns each. */
 static Block *
-get_block(int ncolumns, u64 room)
+get_block(u64 room)
 {
 	Block	   *block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
 
 	block->users = 1;
+	block->room = room;
 	for (int i = 0; i < SLOTS; i++)
 	{
-		block->slot[i] = gc_device_alloc(described_bytes(ncolumns) + room);
+		block->slot[i] = gc_device_alloc(room);
 		if (block->slot[i] == 0)
 		{
 			block_release(block);
@@ -193,32 +199,71 @@ get_block(int ncolumns, u64 room)
 	return block;
 }
 
-/* Get memory for waves that are as large as is of use, or else of one chunk each. */
-static bool
-get_memory(GcWaveMember *m, const GcDirectory *dir, GcError *err)
+/* Memory of another member that has room for all columns of any chunk, or NULL. */
+static Block *
+shared_block(WaveTable *t)
 {
-	u64			most = 0,
-				all = 0;
+	dlist_iter	iter;
 
+	dlist_foreach(iter, &t->members)
+	{
+		Block	   *block = dlist_container(GcWaveMember, node, iter.cur)->block;
+
+		if (block && block->room >= t->widest)
+			return block;
+	}
+	return NULL;
+}
+
+/*
+ * Get memory for waves that are as large as is of use, or else of one chunk each.  Room for all columns of a
+ * chunk lets later members share it.
+ */
+static bool
+get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
+{
+	const u64	pool = gc_pool_size(gc_worker.pool);
+	u64			most = 0,
+				all = 0,
+				room;
+
+	if ((m->block = shared_block(t)) != NULL)
+		m->block->users++;
 	for (u32 s = 0; s < m->nsources; s++)
 	{
 		u64			bytes = 0;
 
 		for (int c = 0; c < m->ncolumns && !(m->sources[s].chunk & GC_PRIVATE_CHUNK); c++)
-			bytes += cell_bytes(dir, m->sources[s].chunk, m->columns[c]);
+			bytes += cell_bytes(m->dir, m->sources[s].chunk, m->columns[c]);
 		most = Max(most, bytes);
 		all += bytes;
 	}
-	m->room = Max(most, Min(align_up(all / 4), Min(WAVE_BYTES, gc_pool_size(gc_worker.pool) / WAVE_PART)));
-	m->block = get_block(m->ncolumns, m->room);
-	if (m->block == NULL && m->room > most)
+	room = Max(most, Min(align_up(all / 4), Min(WAVE_BYTES, pool / WAVE_PART)));
+	room = Max(room, t->widest <= pool / WAVE_PART ? t->widest : 0);
+	m->described = get_block(described_bytes(m->ncolumns));
+	if (m->described && m->block == NULL)
+		m->block = get_block(room);
+	if (m->described && m->block == NULL && room > most)
+		m->block = get_block(most);
+	if (m->block == NULL || m->described == NULL)
+		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for two waves of %llu kB.", (unsigned long long) most / 1024);
+	return m->block != NULL && m->described != NULL;
+}
+
+static u64
+widest_chunk(const GcDirectory *dir)
+{
+	u64			most = 0;
+
+	for (u32 i = 0; i < dir->nchunks; i++)
 	{
-		m->room = most;
-		m->block = get_block(m->ncolumns, m->room);
+		u64			bytes = 0;
+
+		for (uint32 c = 0; c < dir->ncolumns && dir->chunks[i]; c++)
+			bytes += GC_CELL(dir, i, c) ? cell_bytes(dir, i, c) : 0;
+		most = Max(most, bytes);
 	}
-	if (m->block == NULL)
-		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for two waves of %llu kB.", (unsigned long long) m->room / 1024);
-	return m->block != NULL;
+	return most;
 }
 
 static WaveTable *
@@ -239,6 +284,7 @@ table_of(const GcDirectory *dir, GcError *err)
 	cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc waves", ALLOCSET_SMALL_SIZES);
 	t = MemoryContextAllocZero(cxt, sizeof(WaveTable));
 	t->dir_id = dir->id;
+	t->widest = widest_chunk(dir);
 	t->copies = copies;
 	t->cxt = cxt;
 	dlist_init(&t->members);
@@ -292,7 +338,7 @@ gc_wave_join(const GcDirectory *dir, const int *columns, const bool *displace, i
 			m->source_of[sources[s].chunk] = s + 1;
 	}
 	dlist_push_tail(&t->members, &m->node);
-	if (get_memory(m, dir, err))
+	if (get_memory(t, m, err))
 		return m;
 	gc_wave_leave(m);
 	return NULL;
@@ -363,6 +409,7 @@ wave_free(WaveTable *t, Wave *w)
 
 		if (s->ran)
 			gc_worker.ops->event_put(gc_worker.dev, s->ran);
+		block_release(s->described);
 		block_release(s->block);
 	}
 	if (w->copied)
@@ -422,6 +469,8 @@ gc_wave_leave(GcWaveMember *m)
 		dlist_foreach_modify(iter, &t->waves)
 			wave_free(t, dlist_container(Wave, node, iter.cur));
 	}
+	if (m->described)
+		block_release(m->described);
 	if (m->block)
 		block_release(m->block);
 	if (dlist_is_empty(&t->members))
@@ -462,21 +511,44 @@ find_cell(const WaveChunk *wc, int column)
 	return NULL;
 }
 
-/* Bytes of a chunk's columns that are not in memory. */
-static u64
-missing_bytes(const GcWaveMember *m, u32 chunk)
+/* Are the chunk's columns that the member reads all in memory? */
+static bool
+is_there(const GcWaveMember *m, u32 chunk)
 {
-	u64			bytes = 0;
-
 	for (int c = 0; c < m->ncolumns; c++)
 	{
 		if (!gc_region_there(GC_CELL(m->dir, chunk, m->columns[c])))
-			bytes += cell_bytes(m->dir, chunk, m->columns[c]);
+			return false;
 	}
+	return true;
+}
+
+/* Bytes of a chunk's columns that are not in memory, and that members with this block want. */
+static u64
+missing_bytes(WaveTable *t, const Block *block, u32 chunk)
+{
+	Bitmapset  *seen = NULL;
+	u64			bytes = 0;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->members)
+	{
+		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		for (int c = 0; c < m->ncolumns && m->block == block && wants(m, chunk); c++)
+		{
+			if (bms_is_member(m->columns[c], seen))
+				continue;
+			seen = bms_add_member(seen, m->columns[c]);
+			if (!gc_region_there(GC_CELL(m->dir, chunk, m->columns[c])))
+				bytes += cell_bytes(m->dir, chunk, m->columns[c]);
+		}
+	}
+	bms_free(seen);
 	return bytes;
 }
 
-/* Has each member that wants the chunk room for what is missing?  The first chunk of a wave always fits. */
+/* Is there room for what is missing of the chunk?  The first chunk of a wave always fits. */
 static bool
 has_room(WaveTable *t, u32 chunk)
 {
@@ -485,17 +557,22 @@ has_room(WaveTable *t, u32 chunk)
 	dlist_foreach(iter, &t->members)
 	{
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+		Block	   *block = m->block;
 
-		if (wants(m, chunk) && missing_bytes(m, chunk) > m->room - m->used)
+		if (!wants(m, chunk) || block->chunk == chunk + 1)
+			continue;
+		if (missing_bytes(t, block, chunk) > block->room - block->used)
 			return false;
+		block->chunk = chunk + 1;
 	}
 	return true;
 }
 
+/* Where a member's chunks of the wave are described. */
 static GcAddr
 slot_of(const GcWaveMember *m, const Wave *w)
 {
-	return m->block->slot[w->number % SLOTS];
+	return m->described->slot[w->number % SLOTS];
 }
 
 /*
@@ -522,8 +599,8 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, bool displace, GcErro
 		cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
 		return code;
 	}
-	cell->addr = slot_of(m, w) + described_bytes(m->ncolumns) + m->used;
-	m->used += align_up(cell->copied);
+	cell->addr = m->block->slot[w->number % SLOTS] + m->block->used;
+	m->block->used += align_up(cell->copied);
 	return gc_copy_in(copies, cell->addr, (const void *) from->desc.data, cell->copied, err);
 }
 
@@ -541,6 +618,8 @@ served_of(Wave *w, GcWaveMember *m)
 	}
 	s = palloc0(sizeof(Served));
 	s->member = m;
+	s->described = m->described;
+	s->described->users++;
 	s->block = m->block;
 	s->block->users++;
 	w->served = lappend(w->served, s);
@@ -615,7 +694,7 @@ choose_resident(Wave *w, GcWaveMember *m, GcError *err)
 			break;
 		if (chunk & GC_PRIVATE_CHUNK)
 			serve(w, m, m->looked_at, NULL);
-		else if (missing_bytes(m, chunk) == 0)
+		else if (is_there(m, chunk))
 			code = add_chunk(w, m, new_chunk(w, chunk), err);
 		else
 			continue;
@@ -632,7 +711,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 	const u32	at = t->at;
 	GcCode		code = GC_OK;
 
-	for (u32 i = 0; i < nchunks && w->bytes < leader->room && code == GC_OK; i++)
+	for (u32 i = 0; i < nchunks && w->bytes < leader->block->room && code == GC_OK; i++)
 	{
 		const u32	chunk = (at + i) % nchunks;
 		dlist_iter	iter;
@@ -812,7 +891,11 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 	dlist_push_tail(&t->waves, &w->node);
 	t->nwaves++;
 	dlist_foreach(iter, &t->members)
-		dlist_container(GcWaveMember, node, iter.cur)->used = 0;
+	{
+		Block	   *block = dlist_container(GcWaveMember, node, iter.cur)->block;
+
+		block->used = block->chunk = 0;
+	}
 	code = make_wave(t, w, m, err);
 	MemoryContextSwitchTo(old);
 	count(w);

@@ -7,7 +7,8 @@
  * table that it fills, beside what earlier ones took, since nothing is given back before the end.  The
  * time of a phase goes by the bytes that it reads.  A column or build that another request already uses
  * counts for that one only.  A request that does not fit as a whole reads its columns in waves: they
- * count as a part of memory, and not at all if an admitted request reads the same chunks.
+ * count as a part of memory, and not at all if an admitted request reads the same chunks.  So it is where its
+ * columns would put others out of memory, and then what is in memory already counts for nothing (wave_scan.c).
  *
  * The demand of a request is what its pipelines weigh until its main kernel is launched, then what the
  * main pipeline takes, then its sink.
@@ -60,6 +61,23 @@ input_bytes(const GcRun *run, int input, bool own)
 	return bytes;
 }
 
+/* About the bytes of an input's columns that are not in device memory. */
+static u64
+missing_bytes(const GcRun *run, int input)
+{
+	const GcInputValue *in = &run->request->inputs[input];
+	const GcPInput *pin = &gc_inputs(run->p)[input];
+	u64			bytes = 0;
+
+	for (int c = pin->first_column; in->dir && c < pin->first_column + pin->ncolumns; c++)
+	{
+		if (run->request->columns[c].dir_column >= 0)
+			bytes += gc_table_missing(in->dir, run->request->columns[c].dir_column,
+									  (const GcSource *) (run->request->device_part + in->sources_off), in->nsources);
+	}
+	return bytes;
+}
+
 /* What a pipeline fills: a build that is not there yet, groups or rows. */
 static u64
 filled_bytes(const GcRun *run, int n)
@@ -101,13 +119,23 @@ reads_with_another(const GcRun *run)
 	return false;
 }
 
+/* As gc_wave_scan_wanted() will decide, about. */
+static bool
+goes_in_waves(u64 state, u64 columns, u64 missing, u64 unused)
+{
+	return state + columns > gc_pool_size(gc_worker.pool) ||
+		(gc_replacement == GC_REPLACE_VALUE && missing > 0 && state + missing > unused);
+}
+
 static void
 describe_demand(GcRun *run)
 {
 	const u64	pool = gc_pool_size(gc_worker.pool);
 	GcDemandPhase phases[GC_MAX_PIPELINES];
 	u64			state = run->request->nvisible > 0 ? run->request->bitmap_bytes : 0;
+	const u64	unused = pool - gc_pool_used(gc_worker.pool);
 	u64			columns = 0;
+	u64			missing = 0;
 
 	if (!gc_worker.dev->info.host_memory)
 		state += run->request->device_bytes;
@@ -118,10 +146,12 @@ describe_demand(GcRun *run)
 
 		state += filled_bytes(run, n);
 		columns += input_bytes(run, input, true);
+		missing += missing_bytes(run, input);
 		if (reads_with_another(run))
 			waves = 0;
 		phases[n].time = (double) input_bytes(run, input, false) + 1;
-		phases[n].bytes = Min(state + (state + columns > pool ? Min(columns, waves) : columns), pool);
+		phases[n].bytes = Min(state + (goes_in_waves(state, columns, missing, unused) ? Min(columns, waves) :
+									 gc_replacement == GC_REPLACE_VALUE ? Min(columns, missing) : columns), pool);
 	}
 	run->demand[GC_DEMAND_WHOLE] = gc_demand(gc_admission, phases, run->p->npipelines);
 	run->demand[GC_DEMAND_MAIN] = phases[run->p->npipelines - 1].bytes;
