@@ -74,7 +74,7 @@ gc_is_hash_equality(RestrictInfo *rinfo)
 	l = linitial(op->args);
 	r = lsecond(op->args);
 	kind = gc_type_kind(exprType((Node *) l));
-	if (kind == GC_TEXT && !gc_collation_deterministic(op->inputcollid))
+	if (GC_KIND_IS_CODE(kind) && !gc_collation_deterministic(op->inputcollid))
 		return false;
 	return kind != GC_KIND_NONE && !GC_KIND_IS_FLOAT(kind) &&
 		!GC_KIND_IS_FLOAT(gc_type_kind(exprType((Node *) r))) &&
@@ -135,7 +135,7 @@ member_leaf(List *leaves, const EquivalenceClass *ec, const EquivalenceMember *e
 
 	if (em->em_is_const || em->em_is_child || leaf == NULL || !IS_SIMPLE_REL(leaf->rel) ||
 		kind == GC_KIND_NONE || GC_KIND_IS_FLOAT(kind) ||
-		(kind == GC_TEXT && !gc_collation_deterministic(ec->ec_collation)))
+		(GC_KIND_IS_CODE(kind) && !gc_collation_deterministic(ec->ec_collation)))
 		return NULL;
 	/* A row source has filtered by the constant, and need not deliver the column. */
 	if (gc_leaf_is_source(leaf) && !list_member(leaf->path->pathtarget->exprs, em->em_expr))

@@ -31,4 +31,12 @@ const GcKindTraits gc_kinds[GC_NKINDS] = {
 	[GC_TIMESTAMPTZ] = {.name = "timestamp",.form = GC_FORM_INT64,
 	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
 	[GC_TEXT] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.bytes = 4,.usual_bytes = 2},
+	[GC_OID] = {.name = "integer",.form = GC_FORM_UINT32,
+	RANGE(0, UINT32_MAX),.bytes = 8,.usual_bytes = 4},
+	[GC_CHAR] = {.name = "integer",.form = GC_FORM_UINT8,.enumerable = true,
+	RANGE(0, UINT8_MAX),.bytes = 4,.usual_bytes = 1},
+	[GC_TIME] = {.name = "time",.form = GC_FORM_INT64,
+	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
+	[GC_UUID] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.bytes = 4,.usual_bytes = 4},
+	[GC_ENUM] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.bytes = 4,.usual_bytes = 1},
 };
