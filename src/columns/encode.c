@@ -255,7 +255,7 @@ text_code(GcStaged *col, Datum datum, int32 *result)
 	return put_code(col, code, result);
 }
 
-/* The same of a value of another type that has codes. */
+/* The same of a value of fixed size. */
 static inline bool
 fixed_code(GcStaged *col, Datum datum, int32 *result)
 {
@@ -302,6 +302,8 @@ numeric_raw(GcStaged *col, Datum datum, int64 *result)
 static void
 add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *isnull)
 {
+	bool		fixed;
+
 	switch (gc_kinds[col->spec.kind].form)
 	{
 		case GC_FORM_BOOL:
@@ -334,12 +336,13 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 			}
 			break;
 		case GC_FORM_CODE:
+			fixed = col->spec.kind == GC_UUID || col->spec.kind == GC_ENUM;
 			for (uint32 i = 0; i < n; i++)
 			{
 				int32		code = 0;
 
 				if (!(isnull && isnull[i]) &&
-					!(col->spec.kind == GC_TEXT ? text_code : fixed_code) (col, values[i], &code))
+					!(fixed ? fixed_code : text_code) (col, values[i], &code))
 					return;
 				((int32 *) col->stage)[at + i] = code;
 			}

@@ -45,6 +45,8 @@ static const struct
 	{CHAROID, GC_CHAR},
 	{TIMEOID, GC_TIME},
 	{UUIDOID, GC_UUID},
+	{JSONBOID, GC_DOCUMENT},
+	{JSONOID, GC_DOCUMENT},
 };
 
 GcKind

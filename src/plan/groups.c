@@ -88,6 +88,8 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 		return -1;
 	if (gc_scales_differ(tr, e))
 		return gc_refuse(tr, "numerics of different scales are grouped by");
+	if (gc_kinds[tr->pexprs[e].kind].opaque)
+		return gc_refuse(tr, "a document is grouped by");
 	if (GC_KIND_IS_CODE(tr->pexprs[e].kind) && tr->space[e] == GC_SPACE_NONE)
 		return gc_refuse(tr, "grouping by a text constant is not supported");
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)

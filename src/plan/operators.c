@@ -91,9 +91,12 @@ gc_text_equality_ok(OpExpr *op, GcOp cmp)
 {
 	Expr	   *l = linitial(op->args);
 	Expr	   *r = lsecond(op->args);
+	const GcKind kind = gc_type_kind(exprType((Node *) l));
 
-	if (!GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) l))))
+	if (!GC_KIND_IS_CODE(kind))
 		return true;
+	if (gc_kinds[kind].opaque)
+		return false;
 	if (cmp != GC_OP_EQ && cmp != GC_OP_NE && cmp != GC_OP_DISTINCT)
 		return false;
 	if (!gc_collation_deterministic(op->inputcollid))

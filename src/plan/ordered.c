@@ -80,7 +80,8 @@ rank_output(GcTranslation *tr, int output, Oid collation)
 
 	*out = *(GcPlanOutput *) list_nth(tr->outputs, output);
 	e = value_expr(tr, out);
-	if (e < 0 || tr->space[e] == GC_SPACE_NONE || !gc_collation_deterministic(collation))
+	if (e < 0 || tr->space[e] == GC_SPACE_NONE || gc_kinds[tr->pexprs[e].kind].opaque ||
+		!gc_collation_deterministic(collation))
 		return GC_NO_EXPR;
 	rank.space = tr->space[e];
 	rank.argtype = out->typid;

@@ -39,4 +39,6 @@ const GcKindTraits gc_kinds[GC_NKINDS] = {
 	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
 	[GC_UUID] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.bytes = 4,.usual_bytes = 4},
 	[GC_ENUM] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.bytes = 4,.usual_bytes = 1},
+	[GC_DOCUMENT] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.opaque = true,.bytes = 4,
+	.usual_bytes = 4},
 };

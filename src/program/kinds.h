@@ -37,6 +37,7 @@ typedef enum GcKind
 	GC_TIME,					/* microseconds since midnight */
 	GC_UUID,					/* code into a dictionary of 16 bytes each */
 	GC_ENUM,					/* code into a dictionary of the labels' OIDs */
+	GC_DOCUMENT,				/* code into a dictionary: jsonb, json */
 	GC_NKINDS
 } GcKind;
 
@@ -63,6 +64,8 @@ typedef struct GcKindTraits
 	bool		is_float;
 	bool		enumerable;		/* values of a column may be few enough to compute a
 								 * function of each beforehand */
+	bool		opaque;			/* equal values may have different codes: these are not compared,
+								 * joined or grouped by */
 	bool		has_range;
 	int64_t		lo;				/* infinities included */
 	int64_t		hi;
