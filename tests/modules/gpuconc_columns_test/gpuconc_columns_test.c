@@ -42,6 +42,7 @@
 #include "columns/load.h"
 #include "columns/looks.h"
 #include "columns/numeric.h"
+#include "columns/pgkinds.h"
 #include "columns/spec.h"
 #include "columns/store.h"
 #include "columns/versions.h"
