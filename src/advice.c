@@ -107,7 +107,7 @@ estimate_column(Relation rel, const GcColSpec *spec, double rows)
 											 Int16GetDatum(spec->attnum), BoolGetDatum(false));
 	double		bytes;
 
-	if (spec->kind == GC_TEXT)
+	if (GC_KIND_IS_CODE(spec->kind))
 		bytes = bytes_of_texts(statistics, rows);
 	else if (spec->kind == GC_BOOL)
 		bytes = rows;

@@ -127,3 +127,5 @@ SELECT q, check_same(q), current_setting('server_version_num')::int >= 180000 OR
 SELECT check_same('SELECT DISTINCT 5, shop, count(*) > 3 FROM sales GROUP BY ROLLUP (1, 2)');
 -- 18 computes a constant that is grouped by below the grouping, where texts are not offloaded
 SELECT check_same('SELECT shop, 5, ' || CASE WHEN current_setting('server_version_num')::int < 180000 THEN '''x''' ELSE '6' END || ', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)');
+-- of an argument that is refused, no groups are estimated
+SELECT check_same('SELECT count(DISTINCT (SELECT r.quantity)) FROM sales r GROUP BY CUBE (r.shop) HAVING r.shop = 3');

@@ -125,7 +125,7 @@ prepare_set(GcLoader *loader, GcColumnSet *set)
 		GcJobColumn *col = &data->cols[set->job_cols[i]];
 
 		set->dicts[i] = NULL;
-		if (col->spec.kind == GC_TEXT && pg_atomic_read_u32(&col->problem) == GC_COL_OK)
+		if (GC_KIND_IS_CODE(col->spec.kind) && pg_atomic_read_u32(&col->problem) == GC_COL_OK)
 			set->dicts[i] = gc_dict_view(col->state, col->spec.rtrim);
 	}
 	gc_encoder_reset(gc_reader_encoder(set->reader), set->dicts);

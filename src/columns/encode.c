@@ -23,6 +23,7 @@
 #include "dict.h"
 #include "encode.h"
 #include "numeric.h"
+#include "pgkinds.h"
 
 #define FIRST_CAPACITY	1024
 
@@ -213,6 +214,18 @@ add_nulls(GcEncoder *encoder, GcStaged *col, uint32 n, const bool *isnull)
  *-------------------------------------------------------------------------
  */
 
+static inline bool
+put_code(GcStaged *col, int64 code, int32 *result)
+{
+	if (code < 0)
+	{
+		set_problem(col, GC_COL_MANY_VALUES);
+		return false;
+	}
+	*result = (int32) code;
+	return true;
+}
+
 /* Code of a text value; false sets the column's problem. */
 static inline bool
 text_code(GcStaged *col, Datum datum, int32 *result)
@@ -239,13 +252,17 @@ text_code(GcStaged *col, Datum datum, int32 *result)
 	code = gc_dict_intern(col->dict, VARDATA_ANY(plain), VARSIZE_ANY_EXHDR(plain));
 	if (plain != value)
 		pfree(plain);
-	if (code < 0)
-	{
-		set_problem(col, GC_COL_MANY_VALUES);
-		return false;
-	}
-	*result = (int32) code;
-	return true;
+	return put_code(col, code, result);
+}
+
+/* The same of a value of fixed size. */
+static inline bool
+fixed_code(GcStaged *col, Datum datum, int32 *result)
+{
+	GcValueBytes b;
+
+	gc_datum_bytes(col->spec.kind, datum, &b);
+	return put_code(col, gc_dict_intern(col->dict, b.bytes, b.len), result);
 }
 
 /* A numeric as an integer of the column's scale; false sets the problem. */
@@ -285,6 +302,8 @@ numeric_raw(GcStaged *col, Datum datum, int64 *result)
 static void
 add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *isnull)
 {
+	bool		fixed;
+
 	switch (gc_kinds[col->spec.kind].form)
 	{
 		case GC_FORM_BOOL:
@@ -300,6 +319,12 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 		case GC_FORM_INT64:
 			ADD_LOOP(int64, DatumGetInt64(value));
 			break;
+		case GC_FORM_UINT8:
+			ADD_LOOP(int32, (uint8) DatumGetChar(value));
+			break;
+		case GC_FORM_UINT32:
+			ADD_LOOP(int64, DatumGetObjectId(value));
+			break;
 		case GC_FORM_NUMERIC:
 			for (uint32 i = 0; i < n; i++)
 			{
@@ -311,11 +336,13 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 			}
 			break;
 		case GC_FORM_CODE:
+			fixed = col->spec.kind == GC_UUID || col->spec.kind == GC_ENUM;
 			for (uint32 i = 0; i < n; i++)
 			{
 				int32		code = 0;
 
-				if (!(isnull && isnull[i]) && !text_code(col, values[i], &code))
+				if (!(isnull && isnull[i]) &&
+					!(fixed ? fixed_code : text_code) (col, values[i], &code))
 					return;
 				((int32 *) col->stage)[at + i] = code;
 			}

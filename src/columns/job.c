@@ -340,7 +340,7 @@ make_states(GcJobData *data, TimestampTz since)
 		pg_atomic_init_u64(&col->state->last_used, since);
 		pg_atomic_init_u64(&col->state->device_bytes, 0);
 		pg_atomic_init_u32(&col->state->duplicates, 0);
-		if (col->spec.kind == GC_TEXT && !gc_dict_attach(col->state))
+		if (GC_KIND_IS_CODE(col->spec.kind) && !gc_dict_attach(col->state))
 			return false;
 	}
 	return true;

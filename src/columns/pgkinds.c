@@ -11,7 +11,9 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "utils/lsyscache.h"
+#include "utils/uuid.h"
 
 #include "numeric.h"
 #include "pgkinds.h"
@@ -34,6 +36,17 @@ static const struct
 	{TEXTOID, GC_TEXT},
 	{VARCHAROID, GC_TEXT},
 	{BPCHAROID, GC_TEXT},
+	{OIDOID, GC_OID},
+	{REGCLASSOID, GC_OID},
+	{REGPROCOID, GC_OID},
+	{REGTYPEOID, GC_OID},
+	{REGROLEOID, GC_OID},
+	{REGNAMESPACEOID, GC_OID},
+	{CHAROID, GC_CHAR},
+	{TIMEOID, GC_TIME},
+	{UUIDOID, GC_UUID},
+	{JSONBOID, GC_DOCUMENT},
+	{JSONOID, GC_DOCUMENT},
 };
 
 GcKind
@@ -46,7 +59,7 @@ gc_type_kind(Oid typid)
 		if (kind_of_type[i].type == base)
 			return kind_of_type[i].kind;
 	}
-	return GC_KIND_NONE;
+	return type_is_enum(base) ? GC_ENUM : GC_KIND_NONE;
 }
 
 bool
@@ -78,6 +91,12 @@ gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale)
 		case GC_FORM_INT64:
 			*raw = DatumGetInt64(value);
 			return true;
+		case GC_FORM_UINT8:
+			*raw = (uint8) DatumGetChar(value);
+			return true;
+		case GC_FORM_UINT32:
+			*raw = DatumGetObjectId(value);
+			return true;
 		case GC_FORM_NUMERIC:
 			return gc_numeric_to_int64(value, raw, dscale);
 		default:
@@ -99,7 +118,62 @@ gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
 			return Int32GetDatum((int32) raw);
 		case GC_FORM_NUMERIC:
 			return gc_int128_to_numeric(raw, scale);
+		case GC_FORM_UINT8:
+			return CharGetDatum((char) raw);
+		case GC_FORM_UINT32:
+			return ObjectIdGetDatum((Oid) raw);
 		default:
 			return Int64GetDatum(raw);
+	}
+}
+
+void
+gc_datum_bytes(GcKind kind, Datum value, GcValueBytes *b)
+{
+	struct varlena *t;
+
+	switch (kind)
+	{
+		case GC_UUID:
+			b->bytes = (const char *) DatumGetUUIDP(value)->data;
+			b->len = UUID_LEN;
+			break;
+		case GC_ENUM:
+			b->oid = DatumGetObjectId(value);
+			b->bytes = (const char *) &b->oid;
+			b->len = sizeof(Oid);
+			break;
+		default:
+			t = PG_DETOAST_DATUM_PACKED(value);
+			b->bytes = VARDATA_ANY(t);
+			b->len = VARSIZE_ANY_EXHDR(t);
+			break;
+	}
+}
+
+Datum
+gc_bytes_datum(GcKind kind, const char *bytes, uint32 len, uint32 blanks)
+{
+	Oid			oid;
+	pg_uuid_t  *uuid;
+	struct varlena *t;
+
+	switch (kind)
+	{
+		case GC_UUID:
+			Assert(len == UUID_LEN);
+			uuid = palloc(sizeof(pg_uuid_t));
+			memcpy(uuid->data, bytes, UUID_LEN);
+			return UUIDPGetDatum(uuid);
+		case GC_ENUM:
+			Assert(len == sizeof(Oid));
+			memcpy(&oid, bytes, sizeof(Oid));
+			return ObjectIdGetDatum(oid);
+		default:
+			t = palloc(VARHDRSZ + len + blanks);
+			SET_VARSIZE(t, VARHDRSZ + len + blanks);
+			memcpy(VARDATA(t), bytes, len);
+			memset(VARDATA(t) + len, ' ', blanks);
+			return PointerGetDatum(t);
 	}
 }

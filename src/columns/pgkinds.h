@@ -22,14 +22,28 @@ extern GcKind gc_type_kind(Oid typid);
 extern bool gc_collation_deterministic(Oid collation);
 
 /*
- * Raw form of a non-NULL value: integers, dates, timestamps sign-extended; bool
- * 0/1; floats their bits (float4 in the low half); numeric times 10^dscale.
- * Not for text.  False if the value has none (numeric NaN, infinity, beyond
+ * Raw form of a non-NULL value: integers, dates, times, timestamps sign-extended;
+ * oid, "char" zero-extended; bool 0/1; floats their bits (float4 in the low half); numeric times 10^dscale.
+ * Not for codes.  False if the value has none (numeric NaN, infinity, beyond
  * 64 bits).
  */
 extern bool gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale);
 
 /* The opposite; scale for a numeric alone. */
 extern Datum gc_raw_to_datum(GcKind kind, int64 raw, int16 scale);
+
+/* By which bytes a dictionary knows a value.  They may lie in the structure itself. */
+typedef struct GcValueBytes
+{
+	const char *bytes;
+	uint32		len;
+	Oid			oid;			/* an enum's */
+} GcValueBytes;
+
+/* Of a kind whose values have codes.  Detoasts what is toasted. */
+extern void gc_datum_bytes(GcKind kind, Datum value, GcValueBytes *b);
+
+/* The opposite, in CurrentMemoryContext; a text with so many blanks behind it. */
+extern Datum gc_bytes_datum(GcKind kind, const char *bytes, uint32 len, uint32 blanks);
 
 #endif							/* GC_PGKINDS_H */

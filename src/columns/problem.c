@@ -119,7 +119,7 @@ page_has_problem(Relation rel, const GcColSpec *spec, BlockNumber block)
 	context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc problem", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
 	reader = gc_reader_create(rel, 1, spec);
-	if (spec->kind == GC_TEXT)
+	if (GC_KIND_IS_CODE(spec->kind))
 		dict = gc_dict_view(NULL, spec->rtrim);
 	gc_encoder_reset(gc_reader_encoder(reader), &dict);
 

@@ -395,7 +395,7 @@ prepare_encoder(GcScanState *node, GcInputState *in)
 
 		in->specs[c] = (GcColSpec) {.kind = col->kind,.rtrim = col->rtrim,
 			.typid = getBaseType(type->typid),.typmod = type->typmod,.collation = type->collation};
-		if (col->kind == GC_TEXT)
+		if (GC_KIND_IS_CODE(col->kind))
 			in->dicts[c] = gc_dict_view(NULL, col->rtrim);
 	}
 	in->private = gc_encoder_create(in->ncols, in->specs, in->dicts, NULL);

@@ -139,7 +139,7 @@ choose_columns(GcScanState *node, GcInputState *in, const GcPlanInput *pin, GcCo
 		{
 			const GcDirectory *dir = in->parts[i].dir;
 
-			if (dir && columns[i * stride + n] >= 0 && dir->columns[columns[i * stride + n]].spec.kind == GC_TEXT)
+			if (dir && columns[i * stride + n] >= 0 && GC_KIND_IS_CODE(dir->columns[columns[i * stride + n]].spec.kind))
 				code = concatenate(in, n, stride, columns, dir->columns[columns[i * stride + n]].spec.rtrim, first_codes,
 								   &dict, err);
 		}
@@ -233,7 +233,7 @@ lack_dictionaries(GcInputState *in)
 {
 	for (int c = 0; c < in->ncols; c++)
 	{
-		if (in->specs[c].kind == GC_TEXT)
+		if (GC_KIND_IS_CODE(in->specs[c].kind))
 			in->dicts[c] = gc_dict_view(NULL, in->specs[c].rtrim);
 	}
 }

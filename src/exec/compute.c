@@ -64,8 +64,8 @@ typedef struct FillArg
 static Datum
 argument_datum(FillArg *a, uint32 i)
 {
-	if (a->w->argkind == GC_TEXT)
-		return gc_text_value(a->w->b, a->w->lut->space, i - 1);
+	if (GC_KIND_IS_CODE(a->w->argkind))
+		return gc_text_value(a->w->b, a->w->argkind, a->w->lut->space, i - 1);
 	return gc_raw_to_datum(a->w->argkind, a->lookup->base + i - 1, 0);
 }
 
@@ -80,11 +80,12 @@ store_result(FillArg *a, uint32 i, Datum value, bool isnull)
 	*to = 0;
 	if (isnull)
 		return;
-	if (a->w->kind == GC_TEXT)
+	if (GC_KIND_IS_CODE(a->w->kind))
 	{
-		text	   *t = DatumGetTextPP(value);
+		GcValueBytes b;
 
-		*to = gc_dict_intern(l->dict, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
+		gc_datum_bytes(a->w->kind, value, &b);
+		*to = gc_dict_intern(l->dict, b.bytes, b.len);
 		a->failed = a->failed || *to < 0;
 		return;
 	}
@@ -139,7 +140,7 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 	bool		ok;
 
 	arg.lookup = new_lookup(w, t, t ? Min(t->count, w->count - w->own) : 0);
-	if (w->kind == GC_TEXT)
+	if (GC_KIND_IS_CODE(w->kind))
 		arg.lookup->dict = gc_dict_frozen_view(t ? t->dict : NULL);
 	if (gc_text_compile(w, &program))
 	{

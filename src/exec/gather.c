@@ -409,7 +409,7 @@ serve_table(GcScanState *node, GcInputState *in, GcError *err)
 		return code;
 	for (int c = 0; c < in->ncols; c++)
 	{
-		if (in->specs[c].kind == GC_TEXT)
+		if (GC_KIND_IS_CODE(in->specs[c].kind))
 			in->dicts[c] = gc_dict_view(in->dir ? in->dir->columns[in->dir_column[c]].state : NULL,
 										in->specs[c].rtrim);
 	}

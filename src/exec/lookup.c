@@ -39,6 +39,7 @@
 #include "rank.h"
 #include "text_program.h"
 #include "../columns/evict.h"
+#include "../columns/pgkinds.h"
 
 /* Integer and date columns may span at most this many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)
@@ -89,20 +90,14 @@ space_padding(GcBinding *b, uint16 space)
 }
 
 Datum
-gc_text_value(GcBinding *b, uint16 space, uint32 code)
+gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code)
 {
 	int			padded = space_padding(b, space);
 	uint32		len;
 	const char *bytes = gc_dict_get(gc_space_dict(b, space), code, &len);
 	int			blanks = padded > 0 ? padded - pg_mbstrlen_with_len(bytes, len) : 0;
-	text	   *t;
 
-	blanks = Max(blanks, 0);
-	t = palloc(VARHDRSZ + len + blanks);
-	SET_VARSIZE(t, VARHDRSZ + len + blanks);
-	memcpy(VARDATA(t), bytes, len);
-	memset(VARDATA(t) + len, ' ', blanks);
-	return PointerGetDatum(t);
+	return gc_bytes_datum(kind, bytes, len, Max(blanks, 0));
 }
 
 /*-------------------------------------------------------------------------
@@ -274,7 +269,7 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 	}
 	describe_function(lut, key);
 	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD;
-	if (w->argkind != GC_TEXT)
+	if (!GC_KIND_IS_CODE(w->argkind))
 		return integer_domain(b, lut, &key->base, &w->count);
 
 	w->from = gc_space_dict(b, lut->space);
@@ -346,7 +341,7 @@ static const GcSharedLookup *
 publish(const GcLookupWork *w, const GcLookup *l)
 {
 	GcLookupShape shape = {.count = l->count,.width = entry_width(w, l),
-	.ranked = w->lut->type == GC_LUT_RANK,.dict = w->kind == GC_TEXT && w->to == NULL ? l->dict : NULL};
+	.ranked = w->lut->type == GC_LUT_RANK,.dict = GC_KIND_IS_CODE(w->kind) && w->to == NULL ? l->dict : NULL};
 	void	   *memory = gc_store_alloc_now(gc_lookups_size(&shape));
 	GcSharedLookup *t;
 
@@ -476,7 +471,7 @@ left_to_device(GcLookupWork *w)
 	GcTextProgram program;
 	GcLookup   *l;
 
-	if (!w->shareable || w->own > 0 || w->kind == GC_TEXT ||
+	if (!w->shareable || w->own > 0 || GC_KIND_IS_CODE(w->kind) ||
 		w->count < (w->kind == GC_BOOL ? DEVICE_MIN_COUNT : DEVICE_MIN_NUMBERS) ||
 		!gc_text_compile(w, &program) || !device_has_room(w))
 		return NULL;
@@ -534,12 +529,12 @@ add_constants(GcBinding *b)
 	for (int i = 0; i < b->plan->nparams; i++)
 	{
 		int			e = b->plan->params[i].expr;
-		text	   *t;
+		GcValueBytes v;
 
 		if (b->plan->params[i].space != GC_SPACE_CONSTANTS || b->node->isnull[e])
 			continue;
-		t = DatumGetTextPP(b->node->values[e]);
-		if (gc_dict_intern(b->constants, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)) < 0)
+		gc_datum_bytes(gc_params(b->program)[i].kind, b->node->values[e], &v);
+		if (gc_dict_intern(b->constants, v.bytes, v.len) < 0)
 			return gc_fail(&b->err, GC_UNSUPPORTED, "A text constant is too long.");
 	}
 	return GC_OK;

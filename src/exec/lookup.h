@@ -23,6 +23,6 @@ extern bool gc_lookup_is_null(const GcLookup *l, uint32 k);
 extern GcDictView *gc_space_dict(GcBinding *b, uint16 space);
 
 /* The value of a code, blank-padded where its type is; palloc'd. */
-extern Datum gc_text_value(GcBinding *b, uint16 space, uint32 code);
+extern Datum gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code);
 
 #endif							/* GC_EXEC_LOOKUP_H */

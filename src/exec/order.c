@@ -23,6 +23,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/sortsupport.h"
+#include "utils/uuid.h"
 
 #include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
@@ -114,6 +115,15 @@ order_words(GcKind kind, Datum value, uint64 *words, bool *exact)
 			return true;
 		case GC_NUMERIC:
 			*exact &= order_numeric(value, words);
+			return true;
+		case GC_UUID:
+			memcpy(words, DatumGetUUIDP(value)->data, UUID_LEN);
+			words[0] = pg_ntoh64(words[0]);
+			words[1] = pg_ntoh64(words[1]);
+			return true;
+		case GC_ENUM:
+			words[0] = DatumGetObjectId(value);
+			*exact = false;		/* unless all labels were made together */
 			return true;
 		case GC_TEXT:
 			order_text(value, words);

@@ -23,6 +23,7 @@
 #include "utils/pg_locale.h"
 #include "utils/sortsupport.h"
 #include "utils/typcache.h"
+#include "../columns/pgkinds.h"
 #include "../compat.h"
 
 #define INTERRUPT_MASK	0x3ff
@@ -53,6 +54,7 @@ typedef struct Ranking
 	bool		by_bytes;		/* the collation's order is that of bytes */
 	const uint8 *weights;		/* of bytes; NULL: their own */
 	SortSupportData ssup;
+	GcKind		kind;			/* of the values */
 	text	   *scratch[2];
 	uint32		ncompared;
 } Ranking;
@@ -66,6 +68,8 @@ value_datum(Ranking *r, int which, const char *bytes, uint32 len)
 {
 	text	   *t = r->scratch[which];
 
+	if (r->kind != GC_TEXT)
+		return gc_bytes_datum(r->kind, bytes, len, 0);
 	SET_VARSIZE(t, VARHDRSZ + len);
 	memcpy(VARDATA(t), bytes, len);
 	return PointerGetDatum(t);
@@ -118,11 +122,11 @@ make_weights(void)
 }
 
 static void
-begin_ranking(Ranking *r, const GcPlanLut *lut, const GcDictView *dict)
+begin_ranking(Ranking *r, GcKind kind, const GcPlanLut *lut, const GcDictView *dict)
 {
 	TypeCacheEntry *type = lookup_type_cache(getBaseType(lut->argtype), TYPECACHE_LT_OPR);
 
-	*r = (Ranking) {.dict = dict,.by_bytes = GC_COLLATE_IS_C(lut->collation)};
+	*r = (Ranking) {.dict = dict,.by_bytes = kind == GC_TEXT && GC_COLLATE_IS_C(lut->collation),.kind = kind};
 	if (r->by_bytes)
 		return;
 	r->ssup.ssup_cxt = CurrentMemoryContext;
@@ -130,7 +134,7 @@ begin_ranking(Ranking *r, const GcPlanLut *lut, const GcDictView *dict)
 	PrepareSortSupportFromOrderingOp(type->lt_opr, &r->ssup);
 	for (int i = 0; i < 2; i++)
 		r->scratch[i] = palloc(VARHDRSZ + GC_DICT_MAX_LENGTH);
-	if (compare_bytes(r, "a", 1, "B", 1) < 0)
+	if (kind == GC_TEXT && compare_bytes(r, "a", 1, "B", 1) < 0)
 		r->weights = make_weights();
 }
 
@@ -398,7 +402,7 @@ gc_compute_rank(const GcLookupWork *w, const GcSharedLookup *t, GcLookup *l)
 	uint32		known = known_order(t, n - w->own, order);
 	Ranking		r;
 
-	begin_ranking(&r, w->lut, w->from);
+	begin_ranking(&r, w->argkind, w->lut, w->from);
 	for (uint32 i = known; i < n; i++)
 		order[i] = i;
 	sort_by_keys(&r, order + known, n - known);

@@ -60,19 +60,19 @@ decoder_expr(Decoder *d, u16 first, u16 n)
 
 /* The text of a code.  Rows with the same one share it, where codes are few. */
 static Datum
-text_datum(Decoder *d, const GcPlanOutput *out, uint32 code)
+text_datum(Decoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
 {
 	int			c = out - d->b->plan->outputs;
 	uint32		ncodes = gc_dict_count(gc_space_dict(d->b, out->space));
 
 	if (ncodes > d->nrows)
-		return gc_text_value(d->b, out->space, code);
+		return gc_text_value(d->b, kind, out->space, code);
 	if (d->texts == NULL)
 		d->texts = palloc0(d->b->plan->noutputs * sizeof(Datum *));
 	if (d->texts[c] == NULL)
 		d->texts[c] = palloc_extended(ncodes * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	if (d->texts[c][code] == (Datum) 0)
-		d->texts[c][code] = gc_text_value(d->b, out->space, code);
+		d->texts[c][code] = gc_text_value(d->b, kind, out->space, code);
 	return d->texts[c][code];
 }
 
@@ -80,7 +80,7 @@ text_datum(Decoder *d, const GcPlanOutput *out, uint32 code)
 static Datum
 raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
 {
-	return kind == GC_TEXT ? text_datum(d, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
+	return GC_KIND_IS_CODE(kind) ? text_datum(d, kind, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
 }
 
 /*-------------------------------------------------------------------------
@@ -363,7 +363,8 @@ minmax_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 	float		f4;
 
 	if (out->lut != GC_NONE)
-		return gc_text_value(d->b, out->space, rank_code(d, out->lut, v));
+		return gc_text_value(d->b, d->exprs[d->b->plan->luts[out->lut].arg].kind, out->space,
+							 rank_code(d, out->lut, v));
 	if (e->kind == GC_FLOAT4)
 	{
 		memcpy(&f8, &v, sizeof(f8));

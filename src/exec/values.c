@@ -25,13 +25,14 @@
  *-------------------------------------------------------------------------
  */
 
-/* Code of a text value in the dictionary it is compared with; -1: not in it. */
+/* Code of a value in the dictionary it is compared with; -1: not in it. */
 static int64
-text_code(GcBinding *b, uint16 space, Datum value)
+value_code(GcBinding *b, GcKind kind, uint16 space, Datum value)
 {
-	text	   *t = DatumGetTextPP(value);
+	GcValueBytes bytes;
 
-	return gc_dict_lookup(gc_space_dict(b, space), VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
+	gc_datum_bytes(kind, value, &bytes);
+	return gc_dict_lookup(gc_space_dict(b, space), bytes.bytes, bytes.len);
 }
 
 static GcCode
@@ -42,8 +43,8 @@ set_param(GcBinding *b, int i, Datum value)
 	i128		v;
 	int64		raw;
 
-	if (kind == GC_TEXT)
-		v = text_code(b, b->plan->params[i].space, value);
+	if (GC_KIND_IS_CODE(kind))
+		v = value_code(b, kind, b->plan->params[i].space, value);
 	else if (kind == GC_NUMERIC)
 	{
 		if (!gc_numeric_to_int128(value, &v, &fact->scale))

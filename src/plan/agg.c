@@ -95,7 +95,7 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 	GcPlanOutput *out;
 	int			lut = -1;
 
-	if (tr->pexprs[arg].kind == GC_TEXT)
+	if (GC_KIND_IS_CODE(tr->pexprs[arg].kind))
 	{
 		GcPlanLut	rank = gc_rank_table(tr, agg, arg);
 

@@ -225,7 +225,7 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 	tr->plan->luts[tr->nluts] = *lut;
 	tr->plan->luts[tr->nluts].arg = arg;
 	e = gc_build_expr(tr, GC_OP_LUT, kind, arg, -1, -1, tr->nluts);
-	if (e >= 0 && kind == GC_TEXT)
+	if (e >= 0 && GC_KIND_IS_CODE(kind))
 		tr->space[e] = lut->to_space != GC_SPACE_NONE ? lut->to_space : GC_SPACE_LUT + tr->nluts;
 	tr->nluts++;
 	return e;
@@ -237,7 +237,7 @@ unify_texts(GcTranslation *tr, int column)
 {
 	GcPlanLut	lut = {.type = GC_LUT_UNIFY,.space = tr->space[column],.to_space = GC_SPACE_NONE,.expr = -1};
 
-	return gc_build_lut(tr, column, GC_TEXT, &lut);
+	return gc_build_lut(tr, column, tr->pexprs[column].kind, &lut);
 }
 
 /*
@@ -258,13 +258,13 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		if (tr->column_leaf[i] != leaf || !equal(tr->column_nodes[i], node))
 			continue;
 		e = gc_build_expr(tr, GC_OP_COLUMN, tr->columns[i].kind, -1, -1, -1, i);
-		return leaf->append && kind == GC_TEXT && e >= 0 ? unify_texts(tr, e) : e;
+		return leaf->append && GC_KIND_IS_CODE(kind) && e >= 0 ? unify_texts(tr, e) : e;
 	}
 	if (kind == GC_KIND_NONE)
 		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType(node)));
-	if (kind == GC_TEXT && !gc_collation_deterministic(exprCollation(node)))
+	if (GC_KIND_IS_CODE(kind) && !gc_collation_deterministic(exprCollation(node)))
 		return gc_refuse(tr, "a nondeterministic collation is used");
-	if (kind == GC_TEXT && getBaseType(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
+	if (GC_KIND_IS_CODE(kind) && getBaseType(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
 		return gc_refuse(tr, "type character without a length is not supported");
 	if (tr->ncolumns == GC_MAX_COLUMNS)
 		return gc_refuse(tr, "the query reads too many columns");
@@ -285,10 +285,10 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	tr->column_nodes[tr->ncolumns] = node;
 	tr->column_leaf[tr->ncolumns] = leaf;
 	e = gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns);
-	if (e >= 0 && kind == GC_TEXT)
+	if (e >= 0 && GC_KIND_IS_CODE(kind))
 		tr->space[e] = tr->ncolumns;
 	tr->ncolumns++;
-	return leaf->append && kind == GC_TEXT && e >= 0 ? unify_texts(tr, e) : e;
+	return leaf->append && GC_KIND_IS_CODE(kind) && e >= 0 ? unify_texts(tr, e) : e;
 }
 
 static int

@@ -27,14 +27,14 @@ gc_begin_choice(GcTranslation *tr, Expr *expr)
 {
 	Oid			type = exprType((Node *) expr);
 	const char *reason = tr->reason;
-	GcChoice	choice = {gc_type_kind(type) == GC_TEXT && getBaseType(type) != BPCHAROID &&
+	GcChoice	choice = {GC_KIND_IS_CODE(gc_type_kind(type)) && getBaseType(type) != BPCHAROID &&
 	gc_collation_deterministic(exprCollation((Node *) expr))};
 
 	if (choice.texts_mix)
 	{
 		Var		   *var = gc_lookup_argument(tr, expr);
 
-		choice.texts_mix = var == NULL || gc_type_kind(var->vartype) != GC_TEXT;
+		choice.texts_mix = var == NULL || !GC_KIND_IS_CODE(gc_type_kind(var->vartype));
 		tr->reason = reason;
 	}
 	return choice;
@@ -62,7 +62,7 @@ gc_join_arms(GcTranslation *tr, const GcChoice *choice, int *a, int *b)
 
 	if (x->kind != y->kind)
 		gc_refuse(tr, "the arms of an expression differ in type");
-	else if (x->kind == GC_TEXT && x->op != GC_OP_NULL && y->op != GC_OP_NULL &&
+	else if (GC_KIND_IS_CODE(x->kind) && x->op != GC_OP_NULL && y->op != GC_OP_NULL &&
 			 (tr->space[*a] != tr->space[*b] || space == GC_SPACE_NONE))
 	{
 		if (!choice->texts_mix || tr->space[*a] == GC_SPACE_NONE || tr->space[*b] == GC_SPACE_NONE)

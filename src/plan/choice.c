@@ -95,7 +95,7 @@ order_expr(GcTranslation *tr, PathKey *key)
 		int			e;
 
 		/* Codes of texts are in no order. */
-		if (em->em_is_child || em->em_is_const || kind == GC_KIND_NONE || kind == GC_TEXT || kind == GC_BOOL)
+		if (em->em_is_child || em->em_is_const || kind == GC_KIND_NONE || GC_KIND_IS_CODE(kind) || kind == GC_BOOL)
 			continue;
 		before = gc_builder_save(tr);
 		e = choice_pipeline(tr) < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, em->em_expr);

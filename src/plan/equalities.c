@@ -55,7 +55,7 @@ gc_eq_merge(GcEqSet *set, GcEqMember *a, GcEqMember *b)
 }
 
 /*
- * Floats are left out: -0 equals 0 with different bytes; so is text under a
+ * Floats are left out, since -0 equals 0 with different bytes, and documents; so is text under a
  * nondeterministic collation, which need not be its column's.
  */
 bool
@@ -74,9 +74,9 @@ gc_is_hash_equality(RestrictInfo *rinfo)
 	l = linitial(op->args);
 	r = lsecond(op->args);
 	kind = gc_type_kind(exprType((Node *) l));
-	if (kind == GC_TEXT && !gc_collation_deterministic(op->inputcollid))
+	if (GC_KIND_IS_CODE(kind) && !gc_collation_deterministic(op->inputcollid))
 		return false;
-	return kind != GC_KIND_NONE && !GC_KIND_IS_FLOAT(kind) &&
+	return kind != GC_KIND_NONE && !GC_KIND_IS_FLOAT(kind) && !gc_kinds[kind].opaque &&
 		!GC_KIND_IS_FLOAT(gc_type_kind(exprType((Node *) r))) &&
 		!contain_volatile_functions((Node *) op);
 }
@@ -134,8 +134,8 @@ member_leaf(List *leaves, const EquivalenceClass *ec, const EquivalenceMember *e
 	GcKind		kind = gc_type_kind(exprType((Node *) em->em_expr));
 
 	if (em->em_is_const || em->em_is_child || leaf == NULL || !IS_SIMPLE_REL(leaf->rel) ||
-		kind == GC_KIND_NONE || GC_KIND_IS_FLOAT(kind) ||
-		(kind == GC_TEXT && !gc_collation_deterministic(ec->ec_collation)))
+		kind == GC_KIND_NONE || GC_KIND_IS_FLOAT(kind) || gc_kinds[kind].opaque ||
+		(GC_KIND_IS_CODE(kind) && !gc_collation_deterministic(ec->ec_collation)))
 		return NULL;
 	/* A row source has filtered by the constant, and need not deliver the column. */
 	if (gc_leaf_is_source(leaf) && !list_member(leaf->path->pathtarget->exprs, em->em_expr))

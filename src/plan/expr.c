@@ -69,7 +69,7 @@ translate_param(GcTranslation *tr, Expr *expr, uint16 space)
 		return gc_refuse(tr, "a volatile function is called");
 	if (contain_subplans((Node *) expr))
 		return gc_refuse(tr, "a subplan is used in an expression");
-	if (kind == GC_TEXT && space == GC_SPACE_NONE)
+	if (GC_KIND_IS_CODE(kind) && space == GC_SPACE_NONE)
 		return gc_refuse(tr, "a text constant is used other than in a comparison");
 	if (IsA(expr, Const) && ((Const *) expr)->constisnull)
 		return gc_build_null(tr, kind);
@@ -87,8 +87,8 @@ translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a,
 {
 	bool		lconst = !has_vars((Node *) left);
 	bool		rconst = !has_vars((Node *) right);
-	bool		text = gc_type_kind(exprType((Node *) left)) == GC_TEXT &&
-		gc_type_kind(exprType((Node *) right)) == GC_TEXT;
+	bool		text = GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) left))) &&
+		GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) right)));
 
 	if (!text || lconst == rconst)
 	{
@@ -184,7 +184,7 @@ compares_text_function(OpExpr *op)
 	Expr	   *left = linitial(op->args);
 	Expr	   *right = lsecond(op->args);
 
-	if (IsA(right, Const) == IsA(left, Const) || gc_type_kind(exprType((Node *) left)) != GC_TEXT)
+	if (IsA(right, Const) == IsA(left, Const) || !GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) left))))
 		return false;
 	if (IsA(left, Const))
 		left = right;
@@ -208,7 +208,13 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 	if (cmp != 0)
 	{
 		if (!gc_text_equality_ok(op, cmp))
+		{
+			const Oid	type = exprType(linitial(op->args));
+
+			if (gc_type_kind(type) != GC_TEXT)
+				return gc_refuse(tr, "operator %s is not supported for type %s", name, format_type_be(type));
 			return gc_refuse(tr, "operator %s is not supported for this text comparison", name);
+		}
 		if (compares_text_function(op))
 		{
 			const char *reason = tr->reason;
@@ -266,7 +272,7 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 	if (strcmp(name, "mod") == 0 && list_length(f->args) == 2)
 		return translate_arith(tr, leaf, f->args, f->funcresulttype, GC_OP_MOD);
 	if (list_length(f->args) == 1 && gc_is_cast_call(f) && kind != GC_KIND_NONE &&
-		kind != GC_TEXT)
+		!GC_KIND_IS_CODE(kind))
 	{
 		a = translate_any(tr, leaf, linitial(f->args));
 		if (a < 0)
@@ -364,7 +370,7 @@ translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp o
 	uint16		space;
 	int			e = GC_NO_EXPR;
 
-	if (gc_type_kind(exprType((Node *) expr)) == GC_TEXT && op != GC_OP_COALESCE)
+	if (GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) expr))) && op != GC_OP_COALESCE)
 		return gc_refuse(tr, "GREATEST and LEAST of text are not supported");
 	foreach(lc, args)
 	{
@@ -426,7 +432,7 @@ translate_saop(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
 	if (has_vars((Node *) array) || contain_volatile_functions((Node *) array) ||
 		contain_subplans((Node *) array))
 		return gc_refuse(tr, "an array that is not constant is not supported");
-	if (elem == GC_TEXT)
+	if (GC_KIND_IS_CODE(elem))
 		return gc_refuse(tr, "IN is not supported for these types");
 	a = translate_any(tr, leaf, linitial(s->args));
 	if (a < 0)
@@ -565,7 +571,7 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 				if ((from == BPCHAROID) != (to == BPCHAROID))
 					return gc_refuse(tr, "type character is used as text");
 				/* COLLATE: values that it calls equal have different codes */
-				if (gc_type_kind(to) == GC_TEXT && !gc_collation_deterministic(r->resultcollid))
+				if (GC_KIND_IS_CODE(gc_type_kind(to)) && !gc_collation_deterministic(r->resultcollid))
 					return gc_refuse(tr, "a nondeterministic collation is used");
 				/* integer relabelled as oid has another order */
 				if (gc_type_kind(from) != gc_type_kind(to))

@@ -89,7 +89,9 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 		return -1;
 	if (gc_scales_differ(tr, e))
 		return gc_refuse(tr, "numerics of different scales are grouped by");
-	if (tr->pexprs[e].kind == GC_TEXT && tr->space[e] == GC_SPACE_NONE)
+	if (gc_kinds[tr->pexprs[e].kind].opaque)
+		return gc_refuse(tr, "a document is grouped by");
+	if (GC_KIND_IS_CODE(tr->pexprs[e].kind) && tr->space[e] == GC_SPACE_NONE)
 		return gc_refuse(tr, "grouping by a text constant is not supported");
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)
 		return gc_refuse(tr, "the query groups by too many expressions");
@@ -241,7 +243,7 @@ text_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 		return GC_NO_EXPR;
 	ranked.rank = tr->pexprs[ranks.arg].ref;
 	e = extreme_column(tr, &ranks, fn);
-	return e < 0 ? e : gc_build_lut(tr, e, GC_TEXT, &ranked);
+	return e < 0 ? e : gc_build_lut(tr, e, tr->pexprs[s->arg].kind, &ranked);
 }
 
 /* A minimum or maximum, or bits. */
@@ -252,7 +254,7 @@ extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 	int			extreme,
 				count;
 
-	if (kind == GC_TEXT)
+	if (GC_KIND_IS_CODE(kind))
 		return text_column(tr, s, fn);
 	if (gc_scale_varies(tr, s->arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");

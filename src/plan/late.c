@@ -143,7 +143,7 @@ worth_fetching(GcTranslation *tr, const Carried *carried, int n, int id)
 	for (int i = 0; i < n; i++)
 	{
 		if (carried[i].id == id)
-			columns += tr->columns[carried[i].column].kind == GC_TEXT ? 2 : 1;
+			columns += GC_KIND_IS_CODE(tr->columns[carried[i].column].kind) ? 2 : 1;
 	}
 	return columns > 1;
 }
@@ -203,7 +203,7 @@ replace_outputs(GcTranslation *tr, const Carried *carried, int n)
 			out->type = GC_OUT_FETCHED;
 			out->ref = place_of(&tr->row_outputs, c->id);
 			out->ref2 = c->column;
-			out->space = tr->columns[c->column].kind == GC_TEXT ? c->column : GC_SPACE_NONE;
+			out->space = GC_KIND_IS_CODE(tr->columns[c->column].kind) ? c->column : GC_SPACE_NONE;
 			continue;
 		}
 		if (out->type == GC_OUT_VALUE || out->type == GC_OUT_QUOTIENT)
@@ -266,7 +266,7 @@ replace_keys(GcTranslation *tr, const Carried *carried, int n)
 		out->type = GC_OUT_FETCHED;
 		out->ref = place_of(&tr->group_keys[tr->main], c->id);
 		out->ref2 = c->column;
-		out->space = tr->columns[c->column].kind == GC_TEXT ? c->column : GC_SPACE_NONE;
+		out->space = GC_KIND_IS_CODE(tr->columns[c->column].kind) ? c->column : GC_SPACE_NONE;
 		while (list_length(tr->key_nodes[tr->main]) < list_length(tr->group_keys[tr->main]))
 			tr->key_nodes[tr->main] = lappend(tr->key_nodes[tr->main], NULL);
 	}

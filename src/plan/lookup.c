@@ -184,7 +184,7 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 	/* It may be NULL where its expression would not be. */
 	if (tr->has_optional && contains_placeholder((Node *) expr, NULL))
 		return NULL;
-	if (kind == GC_TEXT && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
+	if (GC_KIND_IS_CODE(kind) && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
 							getBaseType(exprType((Node *) expr)) == BPCHAROID))
 		return NULL;
 	if (tr->leaky_forbidden && contain_leaked_vars((Node *) expr))
@@ -248,7 +248,7 @@ gc_lookup_enumerable(const GcTranslation *tr, int arg)
 
 	while (e->op == GC_OP_PAYLOAD)
 		e = &tr->pexprs[tr->payloads[e->ref].expr];
-	return e->kind == GC_TEXT || e->op == GC_OP_COLUMN;
+	return GC_KIND_IS_CODE(e->kind) || e->op == GC_OP_COLUMN;
 }
 
 int
@@ -295,7 +295,7 @@ translate_to(GcTranslation *tr, int expr, uint16 space, GcLutType type)
 		return expr;
 	lut.space = tr->space[expr];
 	lut.to_space = space;
-	return gc_build_lut(tr, expr, GC_TEXT, &lut);
+	return gc_build_lut(tr, expr, tr->pexprs[expr].kind, &lut);
 }
 
 int

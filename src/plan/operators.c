@@ -49,7 +49,7 @@ gc_align_kinds(GcTranslation *tr, int *a, int *b)
 		gc_refuse(tr, "values of these two types cannot be compared");
 		return false;
 	}
-	if (kind == GC_TEXT)
+	if (GC_KIND_IS_CODE(kind))
 	{
 		if (tr->space[*a] == GC_SPACE_NONE)
 			*a = gc_translate_space(tr, *a, tr->space[*b]);
@@ -91,9 +91,12 @@ gc_text_equality_ok(OpExpr *op, GcOp cmp)
 {
 	Expr	   *l = linitial(op->args);
 	Expr	   *r = lsecond(op->args);
+	const GcKind kind = gc_type_kind(exprType((Node *) l));
 
-	if (gc_type_kind(exprType((Node *) l)) != GC_TEXT)
+	if (!GC_KIND_IS_CODE(kind))
 		return true;
+	if (gc_kinds[kind].opaque)
+		return false;
 	if (cmp != GC_OP_EQ && cmp != GC_OP_NE && cmp != GC_OP_DISTINCT)
 		return false;
 	if (!gc_collation_deterministic(op->inputcollid))

@@ -80,7 +80,8 @@ rank_output(GcTranslation *tr, int output, Oid collation)
 
 	*out = *(GcPlanOutput *) list_nth(tr->outputs, output);
 	e = value_expr(tr, out);
-	if (e < 0 || tr->space[e] == GC_SPACE_NONE || !gc_collation_deterministic(collation))
+	if (e < 0 || tr->space[e] == GC_SPACE_NONE || gc_kinds[tr->pexprs[e].kind].opaque ||
+		!gc_collation_deterministic(collation))
 		return GC_NO_EXPR;
 	rank.space = tr->space[e];
 	rank.argtype = out->typid;
@@ -116,6 +117,7 @@ note_order(List *keys, GcTranslation *tr, int *leading)
 		Oid			type = InvalidOid;
 		int			output = key->pk_eclass->ec_has_volatile ? -1 : gc_sorted_output(tr, key->pk_eclass, &type);
 		Oid			operator;
+		GcKind		kind;
 		int			e;
 
 		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
@@ -127,7 +129,9 @@ note_order(List *keys, GcTranslation *tr, int *leading)
 		if (!OidIsValid(operator))
 			return false;
 		e = value_expr(tr, list_nth(tr->outputs, output));
-		if (gc_type_kind(((GcPlanOutput *) list_nth(tr->outputs, output))->typid) == GC_TEXT &&
+		kind = gc_type_kind(((GcPlanOutput *) list_nth(tr->outputs, output))->typid);
+		/* The words of a uuid are in its order. */
+		if (GC_KIND_IS_CODE(kind) && kind != GC_UUID &&
 			(e = rank_output(tr, output, key->pk_eclass->ec_collation)) < 0)
 			return false;
 		if (tr->plan->norder == 0)
@@ -246,7 +250,7 @@ choose_rows(List *keys, GcTranslation *tr, int leading, double wanted)
 	PathKey    *key = linitial_node(PathKey, keys);
 	GcPPipeline *pl = &tr->pipelines[tr->main];
 
-	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || tr->pexprs[leading].kind == GC_TEXT)
+	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || GC_KIND_IS_CODE(tr->pexprs[leading].kind))
 		return false;
 	pl->descending = GC_IS_DESCENDING(key);
 	pl->nulls_first = key->pk_nulls_first;

@@ -394,7 +394,8 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
 	groups = estimated_groups(root, input, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
-	if (tr->plan->numbered_sets)
+	/* Where an argument was refused there may be no groups. */
+	if (tr->reason == NULL && tr->plan->numbered_sets)
 		groups = gc_sets_groups(root, NIL, tr->groups->streamed->tuples * tr->groups->streamed->share);
 	if (tr->reason == NULL)
 	{

@@ -182,7 +182,7 @@ is_difference(GcTranslation *tr, GcLeaf *child, Expr **inner, Expr **outer)
 	kind = gc_type_kind(exprType((Node *) *inner));
 	return !bms_is_empty(left) && !bms_is_empty(right) &&
 		!bms_overlap(*inner == linitial(op->args) ? right : left, child->relids) &&
-		kind == gc_type_kind(exprType((Node *) *outer)) && (GC_KIND_IS_INT(kind) || kind == GC_DATE || kind == GC_TEXT);
+		kind == gc_type_kind(exprType((Node *) *outer)) && (GC_KIND_IS_INT(kind) || kind == GC_DATE || GC_KIND_IS_CODE(kind));
 }
 
 /* The least value is the greatest of the negated ones. */
@@ -202,7 +202,7 @@ translate_difference(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, Expr *inner
 
 	if (y < 0 || tr->pexprs[x].op == GC_OP_NULL)
 		return GC_NO_EXPR;
-	if (tr->pexprs[x].kind == GC_TEXT && (y = gc_translate_space(tr, y, tr->space[x])) < 0)
+	if (GC_KIND_IS_CODE(tr->pexprs[x].kind) && (y = gc_translate_space(tr, y, tr->space[x])) < 0)
 		return y;
 	greatest = gc_build_greatest(tr, child->build, x);
 	least = greatest < 0 ? greatest : gc_build_greatest(tr, child->build, negated(tr, x));
@@ -254,7 +254,7 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 		if (p < 0)
 			return false;
 		/* The build side is compiled already; the probe side adapts to it. */
-		if (tr->pexprs[p].kind == GC_TEXT)
+		if (GC_KIND_IS_CODE(tr->pexprs[p].kind))
 			p = gc_translate_space(tr, p, tr->space[b]);
 		else if (!(GC_KIND_IS_INT(tr->pexprs[p].kind) && GC_KIND_IS_INT(tr->pexprs[b].kind)))
 		{

@@ -225,22 +225,22 @@ add_selects(Walk *w, PlannerInfo *subroot, Node *tree, List *around)
 static int
 arm_column(GcTranslation *tr, GcArm *arm, Expr *expr)
 {
-	const bool	text = gc_type_kind(exprType((Node *) expr)) == GC_TEXT;
+	const GcKind kind = gc_type_kind(exprType((Node *) expr));
 	GcLevel		level;
 	int			e;
 
 	level = gc_level_enter(tr, arm->root, arm->leaves, arm->streamed, NULL);
-	if (!text || contain_var_clause((Node *) expr))
+	if (!GC_KIND_IS_CODE(kind) || contain_var_clause((Node *) expr))
 		e = gc_translate_expr(tr, arm->streamed, expr);
 	else if (IsA(expr, Const) && ((Const *) expr)->constisnull)
-		e = gc_build_null(tr, GC_TEXT);
+		e = gc_build_null(tr, kind);
 	/* It belongs to the constants' dictionary. */
 	else if (getBaseType(exprType((Node *) expr)) == BPCHAROID)
 		e = gc_refuse(tr, "a constant of type character is a column of UNION ALL");
 	else if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr))
 		e = gc_refuse(tr, "a volatile function or a subplan is a column of UNION ALL");
 	else
-		e = gc_build_param(tr, expr, GC_TEXT, GC_SPACE_CONSTANTS);
+		e = gc_build_param(tr, expr, kind, GC_SPACE_CONSTANTS);
 	gc_level_leave(tr, &level);
 	return e < 0 || !gc_no_quotient(tr, e, "a column of UNION ALL") ? GC_NO_EXPR : e;
 }
@@ -311,7 +311,7 @@ union_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 			return e;
 		if (result >= 0 && tr->pexprs[e].kind != tr->pexprs[result].kind)
 			return gc_refuse(tr, "a column of UNION ALL differs in type");
-		if (result >= 0 && tr->pexprs[e].kind == GC_TEXT && !join_texts(tr, &e, &result, var->vartype))
+		if (result >= 0 && GC_KIND_IS_CODE(tr->pexprs[e].kind) && !join_texts(tr, &e, &result, var->vartype))
 			return GC_NO_EXPR;
 		result = result < 0 ? e : choose_arm(tr, arm, e, result);
 		if (result < 0)

@@ -32,6 +32,12 @@ typedef enum GcKind
 	GC_TIMESTAMP,				/* microseconds since 2000-01-01, as Timestamp */
 	GC_TIMESTAMPTZ,
 	GC_TEXT,					/* code into a dictionary: text, varchar, bpchar */
+	GC_OID,						/* 0 .. 2^32 - 1 */
+	GC_CHAR,					/* "char", ordered as an unsigned byte */
+	GC_TIME,					/* microseconds since midnight */
+	GC_UUID,					/* code into a dictionary of 16 bytes each */
+	GC_ENUM,					/* code into a dictionary of the labels' OIDs */
+	GC_DOCUMENT,				/* code into a dictionary: jsonb, json */
 	GC_NKINDS
 } GcKind;
 
@@ -44,6 +50,8 @@ typedef enum GcForm
 	GC_FORM_INT32,
 	GC_FORM_BITS32,				/* not sign-extended */
 	GC_FORM_INT64,
+	GC_FORM_UINT8,
+	GC_FORM_UINT32,
 	GC_FORM_NUMERIC,
 	GC_FORM_CODE,				/* of a dictionary */
 } GcForm;
@@ -56,6 +64,8 @@ typedef struct GcKindTraits
 	bool		is_float;
 	bool		enumerable;		/* values of a column may be few enough to compute a
 								 * function of each beforehand */
+	bool		opaque;			/* equal values may have different codes: these are not compared,
+								 * joined or grouped by */
 	bool		has_range;
 	int64_t		lo;				/* infinities included */
 	int64_t		hi;
@@ -67,5 +77,6 @@ extern const GcKindTraits gc_kinds[GC_NKINDS];
 
 #define GC_KIND_IS_FLOAT(k)		(gc_kinds[k].is_float)
 #define GC_KIND_IS_INT(k)		(gc_kinds[k].is_int)
+#define GC_KIND_IS_CODE(k)		(gc_kinds[k].form == GC_FORM_CODE)
 
 #endif							/* GC_KINDS_H */

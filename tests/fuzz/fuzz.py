@@ -224,7 +224,7 @@ class Fuzzer(Statements, Together):
         rng = random.Random(seed)
         tables = make_tables(rng, self.options.tables)
         self.off.must("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS gpuconc SCHEMA public; DROP SCHEMA IF EXISTS %s CASCADE; CREATE SCHEMA %s;"
-                      "CREATE DOMAIN fuzz_int AS int4; CREATE DOMAIN fuzz_text AS varchar(200); SET statement_timeout = '50s';" % (SCHEMA, SCHEMA))
+                      "CREATE DOMAIN fuzz_int AS int4; CREATE TYPE fuzz_enum AS ENUM ('one', 'two', 'three', 'last'); ALTER TYPE fuzz_enum ADD VALUE 'before' BEFORE 'two'; CREATE DOMAIN fuzz_text AS varchar(200); SET statement_timeout = '50s';" % (SCHEMA, SCHEMA))
         for table in tables:
             for statement in table.statements(rng):
                 self.off.must(statement)

@@ -1,7 +1,7 @@
 """queries.py: random expressions and queries of the fuzzer over its tables."""
 import collections
 
-from tables import SQL_TYPES, WORDS, Column
+from tables import PLAIN_TYPES, SQL_TYPES, WORDS, Column
 
 
 # ----------------------------------------------------------------------------
@@ -39,11 +39,19 @@ class Expressions:
         return text
 
     def any(self, depth):
-        type_ = self.rng.choice(["int", "int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bool", "bpchar"])
+        type_ = self.rng.choice(["int", "int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bool", "bpchar", *PLAIN_TYPES])
         return self.of(type_, depth), type_
 
     def of(self, type_, depth):
-        return getattr(self, "gen_" + type_)(depth)
+        return self.plain(type_, depth) if type_ in PLAIN_TYPES else getattr(self, "gen_" + type_)(depth)
+
+    def plain(self, type_, depth):
+        if depth > 0 and self.rng.random() < 0.2:
+            return self.choice_of(type_, depth)
+        found = self.column((type_,))
+        if found and self.rng.random() < 0.85:
+            return found
+        return self.constant("'%s'::%s" % (self.rng.choice(PLAIN_TYPES[type_]), type_), type_)
 
     def choice_of(self, type_, depth):
         """Forms that every type has."""
@@ -244,7 +252,7 @@ class Expressions:
                 "%s LIKE '%%a%%'", "%s NOT LIKE 'v1%%'", "%s ILIKE 'A%%'", "%s ~ '^v[0-9]*5$'", "%s !~ 'a'", "%s LIKE 'x\\_%%'",
                 "%s < 'm'", "%s >= 'b'", "length(%s) > 2", "%s <> ''", "%s LIKE ''", "%s ~* 'ä'",
                 "%s BETWEEN 'a' AND 'v2'", "starts_with(%s, 'v')"]) % text
-        type_ = rng.choice(["int", "int", "int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar"])
+        type_ = rng.choice(["int", "int", "int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar", *PLAIN_TYPES])
         a = self.of(type_, depth - 1)
         if "." not in a:
             # mostly not of constants alone
@@ -276,6 +284,7 @@ class Expressions:
             "timestamp": lambda: "timestamp '1998-0%d-11 1%d:00'" % (rng.randint(1, 9), rng.randint(0, 9)),
             "timestamptz": lambda: "timestamptz '1998-0%d-11 1%d:00+00'" % (rng.randint(1, 9), rng.randint(0, 9)),
             "text": self.quoted,
+            **{t: lambda t=t: "'%s'::%s" % (rng.choice(PLAIN_TYPES[t]), t) for t in PLAIN_TYPES},
             "bpchar": lambda: rng.choice(["'a'", "'zz  '", "''"]),
         }[type_]
         values = [make() for _ in range(n)]
@@ -629,7 +638,7 @@ class Generator:
             text = "%s(%s)" % (fn, arg)
         elif roll < 0.88:
             fn = rng.choice(["min", "max"])
-            type_ = rng.choice(["int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar"])
+            type_ = rng.choice(["int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar", "fuzz_enum", "oid", "time"])
             arg = ex.of(type_, rng.randint(0, 1))
             if "." not in arg and rng.random() < 0.9:
                 arg = ex.column(("text", "int4", "date", "int8"))
@@ -700,7 +709,7 @@ class Generator:
             for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 5])):
                 key = None
                 if rng.random() < 0.7:
-                    key = ex.column(("int2", "int4", "int8", "date", "text", "bool", "numeric", "timestamp", "timestamptz", "bpchar"),
+                    key = ex.column(("int2", "int4", "int8", "date", "text", "bool", "numeric", "timestamp", "timestamptz", "bpchar", *PLAIN_TYPES),
                                     lambda c: c.name != "pk" or rng.random() < 0.2)
                 params, ex.params = ex.params, None
                 key = key or ex.of(rng.choice(["int", "int", "date", "text", "bool", "numeric", "timestamp"]), 1)

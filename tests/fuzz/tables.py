@@ -119,9 +119,31 @@ def text_maker(rng, column, type_):
     return lambda i: rng.choice(words)
 
 
+def uuid_of(n):
+    return "%08x-0000-4000-8000-%012x" % (n * 0x9e3779b1 % 2**32, n)
+
+
+# Types that are compared, and no more: values of each, ends of its range among them.
+PLAIN_TYPES = {
+    "uuid": ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"] + [uuid_of(n) for n in range(8)],
+    "fuzz_enum": ["one", "two", "three", "before", "last"],
+    "oid": ["0", "1", "7", "2147483647", "2147483648", "4294967295"],
+    "time": ["00:00", "24:00", "12:00", "12:00:00.000001", "23:59:59.999999"],
+}
+
+
+def plain_maker(rng, type_):
+    values = PLAIN_TYPES[type_]
+    if type_ == "uuid" and rng.random() < 0.3:
+        return lambda i: uuid_of(rng.randint(0, 3000))
+    if type_ == "oid" and rng.random() < 0.5:
+        return lambda i: rng.randint(0, 40)
+    return lambda i: rng.choice(values)
+
+
 SQL_TYPES = {"bool": "bool", "int2": "int2", "int4": "int4", "int8": "int8", "float4": "float4", "float8": "float8",
              "numeric": "numeric", "date": "date", "timestamp": "timestamp", "timestamptz": "timestamptz",
-             "text": "text", "bpchar": "char(5)"}
+             "text": "text", "bpchar": "char(5)", **{t: t for t in PLAIN_TYPES}}
 
 
 class Table:
@@ -134,7 +156,7 @@ class Table:
         for n in range(rng.randint(4, 10)):
             self.add(rng, "c%d" % n, rng.choice(
                 ["int4"] * 4 + ["text"] * 3 + ["int2", "int8", "int8", "numeric", "numeric", "numeric", "date", "date",
-                                               "timestamp", "timestamptz", "float8", "float8", "float4", "bool", "bpchar"]))
+                                               "timestamp", "timestamptz", "float8", "float8", "float4", "bool", "bpchar", *PLAIN_TYPES]))
         self.data = [[c.make(i) for c in self.columns] for i in range(rows)]
 
     def add(self, rng, name, type_, unique=False):
@@ -164,6 +186,8 @@ class Table:
                 column.sql_type = rng.choice(["varchar", "varchar(200)", "fuzz_text"])
             if type_ == "text" and rng.random() < 0.3:
                 column.sql_type += ' COLLATE "C"'
+        elif type_ in PLAIN_TYPES:
+            make = plain_maker(rng, type_)
         else:
             make = lambda i: rng.random() < 0.5
         nulls = rng.choice([0, 0, 0, 0.1, 0.1, 0.5, 1 if rng.random() < 0.2 else 0.3])

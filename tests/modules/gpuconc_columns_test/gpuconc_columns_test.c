@@ -42,6 +42,7 @@
 #include "columns/load.h"
 #include "columns/looks.h"
 #include "columns/numeric.h"
+#include "columns/pgkinds.h"
 #include "columns/spec.h"
 #include "columns/store.h"
 #include "columns/versions.h"
@@ -199,7 +200,12 @@ decode(const TestColumn *col, uint32 row)
 		case GC_INT8:
 		case GC_TIMESTAMP:
 		case GC_TIMESTAMPTZ:
+		case GC_TIME:
 			return Int64GetDatum(raw);
+		case GC_OID:
+			return ObjectIdGetDatum((Oid) raw);
+		case GC_CHAR:
+			return CharGetDatum((char) raw);
 		case GC_NUMERIC:
 			return gc_int128_to_numeric(raw, col->dscale);
 		case GC_TEXT:
@@ -209,6 +215,10 @@ decode(const TestColumn *col, uint32 row)
 			return DirectFunctionCall3(bpcharin, CStringGetDatum(pnstrdup(bytes, len)),
 									   ObjectIdGetDatum(InvalidOid),
 									   Int32GetDatum(col->spec->typmod));
+		case GC_UUID:
+		case GC_ENUM:
+			bytes = gc_dict_get(col->dict, (uint32) raw, &len);
+			return gc_bytes_datum(col->spec->kind, bytes, len, 0);
 		default:
 			elog(ERROR, "unexpected kind of column: %d", (int) col->spec->kind);
 	}
@@ -419,7 +429,7 @@ gpuconc_columns_test_scan(PG_FUNCTION_ARGS)
 	for (int c = 0; c < ncols; c++)
 	{
 		cols[c].spec = &specs[c];
-		if (specs[c].kind == GC_TEXT)
+		if (GC_KIND_IS_CODE(specs[c].kind))
 			cols[c].dict = gc_dict_view(dir ? dir->columns[dir_cols[c]].state : NULL,
 										specs[c].rtrim);
 	}

@@ -1,0 +1,38 @@
+-- json and jsonb: their fields, over the three states of a table.  Equal documents may differ in spelling.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+SET client_min_messages = warning;
+DROP TABLE IF EXISTS cached.documents, delta.documents, mixed.documents;
+RESET client_min_messages;
+CREATE TABLE cached.documents (id int, j jsonb, t json, g int) WITH (autovacuum_enabled = off);
+INSERT INTO cached.documents SELECT i,
+	CASE WHEN i % 11 > 0 THEN jsonb_build_object('a', 'v' || i % 7, 'n', i % 5, 'b', jsonb_build_object('c', i % 3 = 0), 'l', jsonb_build_array(i % 2, 'x')) END,
+	CASE WHEN i % 13 > 0 THEN format('{"a": "v%s",%s"n": %s}', i % 7, repeat(' ', i % 3), i % 5)::json END, i % 10
+FROM generate_series(1, 1000) AS i;
+INSERT INTO cached.documents VALUES (2001, '{"n": 1.0}', '{"n": 1.0}', 1), (2002, '{"n": 1.00}', '{"n": 1.00}', 1), (2003, 'null', 'null', 1), (2004, '[]', '[]', 2), (2005, '{}', ' {} ', 2), (2006, '"a"', '"a"', 3), (2007, NULL, NULL, NULL);
+INSERT INTO cached.documents SELECT 2010 + i, jsonb_build_object('a', repeat(md5(i::text), 400)), json_build_object('a', repeat('é', 6000 + i)), 3 FROM generate_series(1, 3) AS i;
+CREATE TABLE delta.documents (LIKE cached.documents) WITH (autovacuum_enabled = off);
+CREATE TABLE mixed.documents (LIKE cached.documents) WITH (autovacuum_enabled = off);
+INSERT INTO delta.documents TABLE cached.documents;
+INSERT INTO mixed.documents TABLE cached.documents;
+VACUUM (FREEZE, ANALYZE) cached.documents, mixed.documents;
+ANALYZE delta.documents;
+WITH gone AS (DELETE FROM mixed.documents WHERE id % 10 = 3 OR id > 2003 RETURNING *) INSERT INTO mixed.documents SELECT * FROM gone;
+
+SELECT check_same(q) FROM unnest(ARRAY[
+	'SELECT count(*), count(j), count(t) FROM documents', 'SELECT id, j, t, j IS NULL FROM documents WHERE id > 0', 'SELECT j ->> ''a'', count(*) FROM documents GROUP BY 1',
+	'SELECT t ->> ''a'', t ->> ''n'', count(*) FROM documents WHERE j ->> ''n'' = ''3'' GROUP BY 1, 2', 'SELECT id, j -> ''b'', j -> ''b'' ->> ''c'', j #>> ''{l,0}'', j ? ''a'', j @> ''{"n": 1}'', j = ''{"n": 1}'', j < ''{}'', jsonb_typeof(j), t -> ''n'' FROM documents WHERE g < 9',
+	'SELECT count(*) FILTER (WHERE (j -> ''b'' ->> ''c'')::bool), max(j ->> ''a''), min(length(t ->> ''a'')) FROM documents WHERE g < 9 AND j @> ''{"b": {"c": true}}''', 'SELECT count(*) FROM documents WHERE j IN (''{"n": 1}'', ''[]'')',
+	'SELECT id, coalesce(j, ''{}''), CASE WHEN g < 3 THEN j -> ''b'' WHEN g < 5 THEN j END FROM documents WHERE g < 9', 'SELECT a.g, count(*), max(b.j ->> ''a'') FROM documents a JOIN documents b ON a.id = b.id GROUP BY 1', 'SELECT count(*) FROM documents a JOIN documents b ON a.j ->> ''a'' = b.t ->> ''a'' WHERE b.id < 20',
+	'SELECT q.j ->> ''n'', count(*) FROM documents a JOIN (SELECT id, j FROM documents ORDER BY id LIMIT 300) q ON a.id = q.id GROUP BY 1', 'SELECT x ->> ''n'', count(*) FROM (SELECT j AS x FROM documents UNION ALL SELECT j -> ''b'' FROM documents) q GROUP BY 1']) AS q;
+-- equal documents are not told apart by their codes
+SELECT q, refusal(q) FROM unnest(ARRAY['SELECT j, count(*) FROM documents GROUP BY j', 'SELECT count(DISTINCT j) FROM documents', 'SELECT count(*) FROM documents a JOIN documents b ON a.j = b.j', 'SELECT j -> ''n'', count(*) FROM documents GROUP BY 1',
+	'SELECT count(*) FROM documents a JOIN documents b ON a.id = b.id WHERE a.j <> b.j', 'SELECT max(id) FROM documents GROUP BY t ->> ''n'', j']) AS q;
+-- PostgreSQL compares what nodes return
+SELECT check_same('SELECT count(*) FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE a.j = b.j AND b.id > 500)'), check_same('SELECT DISTINCT j FROM documents WHERE id < 100');
+SET gpuconc.debug_offload = allow;
+SELECT check_here('SELECT j, id FROM cached.documents WHERE id > 2000 AND g < 3 ORDER BY j DESC, id LIMIT 5');
+-- an error of one value is PostgreSQL's
+SELECT sum((j ->> 'a')::int) FROM documents;
+DROP TABLE cached.documents, delta.documents, mixed.documents;
