@@ -89,8 +89,9 @@ SELECT n, check_late(query) FROM asked WHERE n > 13 ORDER BY n;
 -- a row source's rows
 SELECT check_late('SELECT things.id, k, s.id, s.t, s.v FROM things JOIN (SELECT id, nullif(id % 50, 9)::text AS t, id / 3 AS v FROM generate_series(1, 4000) AS id OFFSET 0) AS s ON s.id = things.k ORDER BY things.id, s.id LIMIT 10');
 
--- hot pages: the table's, and the build's
+-- hot pages: the table's, and the build's; loaded at once
 SET gpuconc.debug_hot_pages = 1;
+SET gpuconc.loader_workers = 0;
 UPDATE things SET t = 'new ' || id % 50, n = -n, f4 = id WHERE id % 20 = 3;
 UPDATE owners SET name = 'renamed ' || id, town = CASE WHEN id % 2 = 0 THEN 'Nowhere' END WHERE id % 10 = 1;
 DELETE FROM things WHERE id % 1000 = 7;

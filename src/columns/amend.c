@@ -19,7 +19,7 @@
 #include "../settings.h"
 
 /* If more than so many pages, or this part of all, have changed, there is better to be a new base. */
-#define MOST_AMENDED		1024
+#define MOST_AMENDED		8192
 #define MOST_AMENDED_PART	8
 
 /*-------------------------------------------------------------------------

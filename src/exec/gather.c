@@ -42,7 +42,7 @@
 #define NO_ROOM_MS		1000
 
 /* Hot pages that are so many that it is better to wait for another session's load of them. */
-#define FALLEN_BEHIND	512
+#define FALLEN_BEHIND	4096
 
 /*
  * Once sessions have read so many hot pages, each for itself, reading them has taken about as long as
