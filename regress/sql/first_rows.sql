@@ -35,5 +35,11 @@ SELECT check_first('SELECT * FROM (SELECT id, b FROM firsts ORDER BY b, id FETCH
 -- with rows that only the session reads, which come first
 INSERT INTO firsts (id, a, b, t) SELECT -i, 30000 + i, -i, repeat('f', i) FROM generate_series(1, 20) AS i;
 SELECT keys, check_first(format('SELECT id, a, b, n, t FROM firsts ORDER BY %s, id LIMIT 25', keys)) AS verdict FROM unnest('{a DESC,b,t DESC,n NULLS FIRST}'::text[]) AS keys;
+-- GEQO forgets the paths that it tries
+SET geqo_threshold = 2;
+SET gpuconc.offload_cost = 2000;
+SELECT count(*) FROM (SELECT a.id, d.b FROM firsts a, firsts b, firsts c, firsts d WHERE a.id = b.id AND b.id = c.id AND c.id = d.id ORDER BY a.a, a.id LIMIT 10) AS q;
+RESET gpuconc.offload_cost;
+RESET geqo_threshold;
 DROP TABLE firsts, partners;
 DROP FUNCTION check_first;

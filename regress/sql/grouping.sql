@@ -123,6 +123,8 @@ SELECT q, check_same(q), current_setting('server_version_num')::int >= 180000 OR
 	'SELECT 5, ''a'', shop, count(*) FROM sales WHERE id < 0 GROUP BY CUBE (1, 2, 3)', 'SELECT 5, ''a'', shop, count(DISTINCT price) FROM sales WHERE id < 0 GROUP BY CUBE (1, 2, 3)', 'SELECT 5, count(*) FROM sales WHERE id < 0 GROUP BY GROUPING SETS ((1), (1))',
 	'SELECT s_id, c FROM shop LEFT JOIN (SELECT 1 AS one, count(*) AS c FROM sales WHERE id < 0 GROUP BY 1) q ON one = s_id', 'SELECT s_id, c FROM shop LEFT JOIN (SELECT 1 AS one, count(*) AS c FROM sales GROUP BY 1) q ON one = s_id', 'SELECT count(*) FROM (SELECT 1, sum(price) FROM sales WHERE id < 0 GROUP BY 1) q'
 ]) AS q;
+-- GROUPING() of equal constants is equal
+SELECT q, check_same(q) FROM unnest(ARRAY['SELECT ''x''::text AS c, ''x''::text AS d, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT 1 + 1 AS c, 2 AS d, 3 AS e, shop, count(*) FROM sales GROUP BY CUBE (1, 2, 3, shop)']) AS q;
 -- PostgreSQL takes it for the same in all rows where it is sorted by
 SELECT check_same('SELECT DISTINCT 5, shop, count(*) > 3 FROM sales GROUP BY ROLLUP (1, 2)');
 -- 18 computes a constant that is grouped by below the grouping, where texts are not offloaded

@@ -101,8 +101,34 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'SELECT yr, (SELECT max(m) FROM (SELECT x + d.yr AS m FROM a WHERE a.k = d.id UNION ALL (SELECT y FROM b WHERE b.k = d.id UNION SELECT d.yr)) u) FROM d'
 ]) AS q;
 
+-- who may read a view that is a UNION: also where the plan was made for its owner, or is known to be the cheaper one
+CREATE VIEW few AS SELECT t FROM a UNION SELECT t || 'x' FROM a;
+CREATE ROLE regress_unions_reader;
+GRANT USAGE ON SCHEMA unions TO regress_unions_reader;
+SET plan_cache_mode = force_generic_plan;
+PREPARE reads AS SELECT count(*) > 0 FROM few;
+EXECUTE reads;
+SELECT count(*) > 0 FROM few;
+SELECT count(*) > 0 FROM few;
+SET ROLE regress_unions_reader;
+EXECUTE reads;
+SELECT count(*) > 0 FROM few;
+SET gpuconc.debug_rewrite = always;
+SELECT count(*) > 0 FROM few;
+SELECT count(*) FROM (SELECT x FROM a UNION SELECT y FROM b) AS u;
+RESET gpuconc.debug_rewrite;
+RESET ROLE;
+RESET plan_cache_mode;
+DEALLOCATE reads;
+-- sorted by another equality than UNION's
+SET gpuconc.debug_rewrite = always;
+SELECT ROW(1.0) AS r UNION SELECT ROW(1.00) ORDER BY 1 USING OPERATOR(pg_catalog.*<);
+RESET gpuconc.debug_rewrite;
+
 \set ECHO none
 \o /dev/null
 SET client_min_messages = warning;
+REVOKE ALL ON SCHEMA unions FROM regress_unions_reader;
+DROP ROLE regress_unions_reader;
 DROP SCHEMA unions CASCADE;
 \o

@@ -165,7 +165,7 @@ static bool
 few_wanted(PlannerInfo *root, RelOptInfo *rel)
 {
 	return root->limit_tuples > 0 && root->limit_tuples < rel->rows && root->query_pathkeys != NIL &&
-		(IS_UPPER_REL(rel) || bms_equal(rel->relids, root->all_baserels));
+		(IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)));
 }
 
 /* Would PostgreSQL's own path be taken whatever is asked of the relation's rows? */
@@ -222,7 +222,8 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			prefer_whole(&cost, own);
 		/* A program is packed only for a path that might be taken. */
 		beaten = is_beaten(&cost, fallback);
-		if (beaten && !few_wanted(tr->root, rel))
+		/* GEQO frees the paths of its trials, so none is kept aside. */
+		if (beaten && (gc_geqo() || !few_wanted(tr->root, rel)))
 		{
 			gc_note_refusal(what, GC_CHEAPER);
 			return;
@@ -297,7 +298,7 @@ simply_updatable(PlannerInfo *root)
 static double
 wanted_share(PlannerInfo *root, RelOptInfo *rel, const Path *path)
 {
-	if (root->limit_tuples <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, root->all_baserels) ||
+	if (root->limit_tuples <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, GC_ALL_RELIDS(root)) ||
 		!pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
 		return 1;
 	return Min(root->limit_tuples / Max(path->rows, 1), 1);

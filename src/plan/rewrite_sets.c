@@ -48,10 +48,21 @@ constant_output(Query *query, const SortGroupClause *clause)
 {
 	TargetEntry *tle = get_sortgroupref_tle(clause->tleSortGroupRef, query->targetList);
 	Node	   *expr = (Node *) tle->expr;
+	ListCell   *lc;
 
 	if (tle->resjunk || contain_vars_of_level(expr, 0) || contain_volatile_functions(expr) || contain_subplans(expr) ||
 		is_used_again(query, clause->tleSortGroupRef))
 		return NULL;
+	/* GROUPING() of an equal constant is equal, whichever it is of. */
+	expr = eval_const_expressions(NULL, copyObject(expr));
+	foreach(lc, query->groupClause)
+	{
+		const SortGroupClause *other = lfirst_node(SortGroupClause, lc);
+
+		if (other->tleSortGroupRef != clause->tleSortGroupRef &&
+			equal(eval_const_expressions(NULL, (Node *) copyObject(get_sortgroupref_tle(other->tleSortGroupRef, query->targetList)->expr)), expr))
+			return NULL;
+	}
 	return tle;
 }
 

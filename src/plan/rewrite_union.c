@@ -20,6 +20,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parse_clause.h"
 #include "parser/parsetree.h"
@@ -101,11 +102,31 @@ recursion_walker(Node *node, void *context)
 	return expression_tree_walker(node, recursion_walker, context);
 }
 
+/* Is it sorted by the equality by which it drops duplicates?  ORDER BY USING may have another. */
+static bool
+sorts_by_same(const Query *query)
+{
+	const SetOperationStmt *op = as_union(query->setOperations);
+	ListCell   *lc,
+			   *lg;
+
+	forboth(lc, query->targetList, lg, op->groupClauses)
+	{
+		const TargetEntry *tle = lfirst_node(TargetEntry, lc);
+		const SortGroupClause *sorted = tle->ressortgroupref == 0 ? NULL :
+			get_sortgroupref_clause_noerr(tle->ressortgroupref, query->sortClause);
+
+		if (sorted && sorted->eqop != lfirst_node(SortGroupClause, lg)->eqop)
+			return false;
+	}
+	return true;
+}
+
 bool
 gc_has_union(const Query *query, bool within)
 {
 	return query->setOperations != NULL && (has_distinct(query->setOperations) || (!within && is_mixed(query))) &&
-		!recursion_walker((Node *) query, NULL);
+		sorts_by_same(query) && !recursion_walker((Node *) query, NULL);
 }
 
 /*-------------------------------------------------------------------------
@@ -171,14 +192,36 @@ query_of(const Query *query, SetOperationStmt *op, int deeper)
 	return all;
 }
 
-/* Have the query read that one alone. */
+/* The SELECTs below stand elsewhere by now. */
+static void
+forget_selects(Query *query, Node *tree)
+{
+	RangeTblEntry *rte;
+
+	if (!IsA(tree, RangeTblRef))
+	{
+		forget_selects(query, ((SetOperationStmt *) tree)->larg);
+		forget_selects(query, ((SetOperationStmt *) tree)->rarg);
+		return;
+	}
+	rte = makeNode(RangeTblEntry);
+	rte->rtekind = RTE_RESULT;
+	rte->eref = makeAlias("*RESULT*", NIL);
+	lfirst(list_nth_cell(query->rtable, ((RangeTblRef *) tree)->rtindex - 1)) = rte;
+}
+
+/*
+ * Have the query read that one alone.  Other entries of its range table stay: up to 15, those of a view tell who
+ * may read it.
+ */
 static void
 read_from(Query *query, Query *all)
 {
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	ListCell   *lc;
 
-	query->rtable = NIL;
+	if (query->setOperations)
+		forget_selects(query, query->setOperations);
 	query->setOperations = NULL;
 	ref->rtindex = gc_add_subquery(query, all, "union");
 	query->jointree = makeFromExpr(list_make1(ref), NULL);
@@ -221,24 +264,6 @@ leftmost(Node *tree)
 	while (!IsA(tree, RangeTblRef))
 		tree = ((SetOperationStmt *) tree)->larg;
 	return (RangeTblRef *) tree;
-}
-
-/* The SELECTs below stand elsewhere by now. */
-static void
-forget_selects(Query *query, Node *tree)
-{
-	RangeTblEntry *rte;
-
-	if (!IsA(tree, RangeTblRef))
-	{
-		forget_selects(query, ((SetOperationStmt *) tree)->larg);
-		forget_selects(query, ((SetOperationStmt *) tree)->rarg);
-		return;
-	}
-	rte = makeNode(RangeTblEntry);
-	rte->rtekind = RTE_RESULT;
-	rte->eref = makeAlias("*RESULT*", NIL);
-	lfirst(list_nth_cell(query->rtable, ((RangeTblRef *) tree)->rtindex - 1)) = rte;
 }
 
 /* Make a SELECT of each UNION below, in the place of its first SELECT: the target list refers to that. */

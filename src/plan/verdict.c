@@ -83,10 +83,21 @@ uint64
 gc_verdict_key(Query *query, const char *text)
 {
 	const uint64 id = query->queryId;
+	const int	compute = compute_query_id;
 	uint64		key;
 
-	if (id == 0)
-		(void) GC_JUMBLE_QUERY(query, text);
+	/* It insists on the setting. */
+	PG_TRY();
+	{
+		compute_query_id = COMPUTE_QUERY_ID_ON;
+		if (id == 0)
+			(void) GC_JUMBLE_QUERY(query, text);
+	}
+	PG_FINALLY();
+	{
+		compute_query_id = compute;
+	}
+	PG_END_TRY();
 	key = settings_hash(query->queryId);
 	query->queryId = id;
 	return key;
