@@ -29,6 +29,9 @@
 
 /* A loader without work ends.  One that did not come, or has failed, is not started again before. */
 #define IDLE_MS			2000
+
+/* A load puts off the next one by at most so long. */
+#define MOST_PAUSE_MS	10000
 #define START_AGAIN_MS	10000
 
 typedef struct GcHotLoader
@@ -183,6 +186,17 @@ wait_for(int events, double ms)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* Interrupts end a wait for the latch alone. */
+static void
+pause_for(double ms)
+{
+	const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), (int64) Min(Max(ms, 1), MOST_PAUSE_MS));
+	long		left;
+
+	while ((left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until)) > 0)
+		wait_for(WL_LATCH_SET, left);
+}
+
 void
 gc_hot_loader_run(const GcLoaderArgs *args, double (*load) (const GcLoaderArgs *args))
 {
@@ -194,7 +208,7 @@ gc_hot_loader_run(const GcLoaderArgs *args, double (*load) (const GcLoaderArgs *
 	{
 		if (take_wish())
 		{
-			wait_for(0, load(args));
+			pause_for(load(args));
 			worked_at = GetCurrentTimestamp();
 		}
 		else if (TimestampDifferenceExceeds(worked_at, GetCurrentTimestamp(), IDLE_MS))

@@ -180,6 +180,13 @@ put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
 	}
 }
 
+/* Notes replace each other, and a long request keeps those from being freed that were in use since it began. */
+static bool
+many_retired(void)
+{
+	return gc_retired_bytes() > gc_arena_size() / NOTE_PART;
+}
+
 /*
  * Note a base.  There may be no room, or it may be too large.  A directory that was replaced has no note any more; ahead:
  * it is not published yet.
@@ -190,7 +197,7 @@ note_base(const GcDirectory *dir, const GcBase *base, bool ahead)
 	GcRoom		room = {0};
 	Size		size;
 
-	if (!ahead && !gc_store_has_directory(dir))
+	if (many_retired() || (!ahead && !gc_store_has_directory(dir)))
 		return;
 	put_base(&room, dir, base);
 	size = room.at;
@@ -290,7 +297,7 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 	const Size	holes = a->nholes * sizeof(GcAmendedHole);
 	const Size	blocks = a->nblocks * sizeof(BlockNumber);
 	const Size	size = MAXALIGN(sizeof(GcAmendmentNote)) + MAXALIGN(holes) + MAXALIGN(blocks);
-	GcAmendmentNote *note = gc_arena_alloc(size);
+	GcAmendmentNote *note = many_retired() ? NULL : gc_arena_alloc(size);
 	GcRoom		room = {(char *) note, sizeof(GcAmendmentNote)};
 
 	if (note == NULL)

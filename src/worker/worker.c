@@ -49,6 +49,7 @@
 #include "memory/device_memory.h"
 #include "memory/eviction.h"
 #include "memory/state.h"
+#include "memory/waves.h"
 #include "meter.h"
 #include "run/kernels.h"
 #include "run/memory_demand.h"
@@ -268,6 +269,7 @@ start_device(GcError *err)
 	gc_device_dicts_init();
 	gc_device_lookups_init();
 	gc_builds_init();
+	gc_waves_init();
 	gc_kernels_init();
 	gc_admission_init();
 	gc_schedule_init();

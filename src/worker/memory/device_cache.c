@@ -681,6 +681,12 @@ gc_table_want(const GcDirectory *dir, int col, float requests)
 	table->wanted_in = gc_decision();
 }
 
+static u64
+array_bytes(const GcTable *t)
+{
+	return Max(t->nchunks, 1) * sizeof(GcCol);
+}
+
 /* Of all orphans, the longest unused are offered: there may be very many, and they become fewer. */
 static void
 offer_orphans(void)
@@ -711,6 +717,9 @@ offer(GcEvictor *self)
 	{
 		const float soon = t->wanted_in == gc_decision() ? t->wanted / Min(Max(t->nchunks, 1), GC_PLACES) : 0;
 
+		/* One without regions still takes its array. */
+		if (t->users == 0 && t->bytes == 0)
+			gc_offer_victim(&(GcVictim) {.bytes = array_bytes(t),.used = t->last_used,.what = t});
 		for (u32 place = 0; place < GC_PLACES && t->users == 0; place++)
 		{
 			if (t->place_bytes[place] > 0)
@@ -743,14 +752,14 @@ drop_chunk(GcTable *t, u32 i)
 static u64
 drop_chunks(GcTable *t, u32 place, u64 need)
 {
-	u64			dropped = 0;
+	u64			dropped = t->bytes == 0 ? array_bytes(t) : 0;
 
 	for (u32 i = t->nchunks; i-- > 0 && dropped < need && t->place_bytes[place] > 0;)
 	{
 		if (gc_place_of(t->nchunks, i) == place && t->regions[i])
 			dropped += drop_chunk(t, i);
 	}
-	if (t->state)
+	if (t->state && dropped != array_bytes(t))
 		note_bytes(t->state);
 	if (t->bytes == 0)
 	{

@@ -35,6 +35,7 @@
 #include "../../queue/queue.h"
 #include "device_cache.h"
 #include "device_memory.h"
+#include "eviction.h"
 #include "state.h"
 
 /* Chunks from a wave's first to its last, at most; and the sources of a member. */
@@ -46,6 +47,8 @@
 
 /* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
 #define MOST_UNDER_WAY	3
+
+#define LEAST_ROOM		256
 
 /* Pieces of memory that waves take turns in. */
 #define SLOTS			2
@@ -131,6 +134,7 @@ typedef struct Wave
 	WaveChunk	chunks[MOST_CHUNKS];
 	u32			nchunks;
 	u64			bytes;			/* copied */
+	bool		made;			/* all of it is queued */
 	List	   *served;			/* Served */
 	GcEvent    *copied;
 	MemoryContext cxt;
@@ -239,7 +243,9 @@ get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
 		all += bytes;
 	}
 	room = Max(most, Min(align_up(all / 4), Min(WAVE_BYTES, pool / WAVE_PART)));
-	room = Max(room, t->widest <= pool / WAVE_PART ? t->widest : 0);
+	/* A scan may read no column at all. */
+	most = Max(most, LEAST_ROOM);
+	room = Max(Max(room, LEAST_ROOM), t->widest <= pool / WAVE_PART ? t->widest : 0);
 	m->described = get_block(described_bytes(m->ncolumns));
 	if (m->described && m->block == NULL)
 		m->block = get_block(room);
@@ -442,17 +448,57 @@ is_over(const Wave *w)
 	return true;
 }
 
+/* Wait until a wave is over. */
 static void
+await(const Wave *w)
+{
+	ListCell   *lc;
+
+	foreach(lc, w->served)
+	{
+		const Served *s = lfirst(lc);
+		GcError		err;
+
+		if (s->ran && gc_worker.ops->event_wait(s->ran, &err) != GC_OK)
+			(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	}
+}
+
+/* Free waves that are over; false: there were none. */
+static bool
 retire(WaveTable *t)
 {
+	bool		any = false;
+
 	while (!dlist_is_empty(&t->waves))
 	{
 		Wave	   *w = dlist_head_element(Wave, node, &t->waves);
 
-		if (!is_over(w))
-			return;
+		if (!w->made || !is_over(w))
+			break;
 		wave_free(t, w);
+		any = true;
 	}
+	return any;
+}
+
+/* What only waves that are over hold may leave device memory. */
+static bool
+drop_waves(void)
+{
+	bool		any = false;
+
+	for (WaveTable *t = wave_tables; t; t = t->next)
+		any = retire(t) || any;
+	return any;
+}
+
+void
+gc_waves_init(void)
+{
+	static GcEvictor evictor = {.drop_derived = drop_waves};
+
+	gc_evictor_register(&evictor);
 }
 
 void
@@ -463,11 +509,15 @@ gc_wave_leave(GcWaveMember *m)
 
 	dlist_delete(&m->node);
 	retire(t);
-	if (t->nwaves > 0 && dlist_is_empty(&t->members))
+	if (dlist_is_empty(&t->members))
 	{
-		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 		dlist_foreach_modify(iter, &t->waves)
-			wave_free(t, dlist_container(Wave, node, iter.cur));
+		{
+			Wave	   *w = dlist_container(Wave, node, iter.cur);
+
+			await(w);
+			wave_free(t, w);
+		}
 	}
 	if (m->described)
 		block_release(m->described);
@@ -599,6 +649,8 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, bool displace, GcErro
 		cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
 		return code;
 	}
+	if (m->block->used + align_up(cell->copied) > m->block->room)
+		return gc_fail(err, GC_DEVICE_MEMORY, "A wave has no room for a column chunk.");
 	cell->addr = m->block->slot[w->number % SLOTS] + m->block->used;
 	m->block->used += align_up(cell->copied);
 	return gc_copy_in(copies, cell->addr, (const void *) from->desc.data, cell->copied, err);
@@ -677,6 +729,37 @@ new_chunk(Wave *w, u32 chunk)
 	return wc;
 }
 
+/*
+ * Take what is in memory of a new chunk, before anything is dropped for the rest of it: has_room() did not count
+ * that.
+ */
+static GcCode
+take_there(WaveTable *t, WaveChunk *wc, GcError *err)
+{
+	GcCode		code = GC_OK;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->members)
+	{
+		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		for (int c = 0; c < m->ncolumns && code == GC_OK && wants(m, wc->chunk); c++)
+		{
+			const GcChunkColumn *from = GC_CELL(m->dir, wc->chunk, m->columns[c]);
+			Cell	   *cell;
+
+			if (find_cell(wc, m->columns[c]) || !gc_region_there(from))
+				continue;
+			cell = palloc0(sizeof(Cell));
+			cell->column = m->columns[c];
+			code = gc_region_take(from, t->copies, &cell->region, err);
+			cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
+			wc->cells = lappend(wc->cells, cell);
+		}
+	}
+	return code;
+}
+
 /* What a member finds in memory when it begins comes first. */
 static GcCode
 choose_resident(Wave *w, GcWaveMember *m, GcError *err)
@@ -723,6 +806,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 			break;
 		t->at = (chunk + 1) % nchunks;
 		wc = new_chunk(w, chunk);
+		code = take_there(t, wc, err);
 		dlist_foreach(iter, &t->members)
 		{
 			GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
@@ -897,6 +981,7 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 		block->used = block->chunk = 0;
 	}
 	code = make_wave(t, w, m, err);
+	w->made = true;
 	MemoryContextSwitchTo(old);
 	count(w);
 	/* The others' turn comes first. */

@@ -60,6 +60,8 @@ extern GcCode gc_wave_failure(const GcWaveMember *member, GcError *err);
 /* The rest of the scan is not wanted any more. */
 extern void gc_wave_stop(GcWaveMember *member);
 
+extern void gc_waves_init(void);
+
 /* All that was queued for the member is done. */
 extern void gc_wave_leave(GcWaveMember *member);
 

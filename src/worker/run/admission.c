@@ -61,6 +61,16 @@ has_room(const GcAdmission *a, uint64_t demand)
 	}
 }
 
+void
+gc_admission_wait(GcAdmission *a, uint64_t *refused_at)
+{
+	if (*refused_at == 0)
+		*refused_at = a->total + 1;
+	/* All that were admitted since came before it in this order, or have overtaken it. */
+	if (a->total + 1 - *refused_at >= MOST_OVERTAKING)
+		a->closed = true;
+}
+
 bool
 gc_admission_ask(GcAdmission *a, uint64_t demand, uint64_t *refused_at)
 {
@@ -71,10 +81,6 @@ gc_admission_ask(GcAdmission *a, uint64_t demand, uint64_t *refused_at)
 		a->total++;
 		return true;
 	}
-	if (*refused_at == 0)
-		*refused_at = a->total + 1;
-	/* All that were admitted since came before it in this order, or have overtaken it. */
-	if (a->total + 1 - *refused_at >= MOST_OVERTAKING)
-		a->closed = true;
+	gc_admission_wait(a, refused_at);
 	return false;
 }

@@ -53,4 +53,7 @@ extern void gc_admission_begin(GcAdmission *a, GcAdmissionPolicy policy, uint64_
  */
 extern bool gc_admission_ask(GcAdmission *a, uint64_t demand, uint64_t *refused_at);
 
+/* The request waits without asking, in its turn: no later one is admitted if it has waited long. */
+extern void gc_admission_wait(GcAdmission *a, uint64_t *refused_at);
+
 #endif							/* GC_ADMISSION_H */

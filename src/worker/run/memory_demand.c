@@ -199,10 +199,13 @@ gc_run_admit(GcRun *run)
 	if (run->admitted)
 		return true;
 	/* One that found too little memory waits until another has given back some. */
-	if (admitted != NIL && run->refused_change == changes)
-		return false;
 	if (new_turn)
 		begin_turn();
+	if (admitted != NIL && run->refused_change == changes)
+	{
+		gc_admission_wait(&admission, &run->refused_at);
+		return false;
+	}
 	describe_demand(run);
 	/* Requests that are held back wait until a number of them are ready: so all must be admitted. */
 	if (gc_requests_held() == 0 && !gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at))

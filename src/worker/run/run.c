@@ -437,7 +437,10 @@ advance_waiting(GcRun *run, int others)
 	}
 	if (code == GC_DEVICE_MEMORY && !run->all_waves && gc_wave_scan_possible(run))
 	{
+		/* Others get nothing by this, and need not try again; this one may at once. */
+		gc_run_leave_admitted(run, true);
 		back_out(run);
+		run->refused_change = 0;
 		run->all_waves = true;
 		return true;
 	}
