@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 75: sales less returns of three channels by UNION, the CTE joined with itself for the previous year.
--- offloaded: 6
+-- offloaded: 1
 with net as (
 	select d_year, i_brand_id, i_class_id, i_category_id, i_manufact_id, sum(n) as n, sum(amount) as amount
 	from (select d_year, i_brand_id, i_class_id, i_category_id, i_manufact_id, cs_quantity - coalesce(cr_return_quantity, 0) as n, cs_ext_sales_price - coalesce(cr_return_amount, 0.0) as amount
