@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * waves.c
- *	  Scans of tables whose columns do not fit into device memory: waves of chunks.
+ *	  Scans of tables whose columns do not fit into device memory: waves of chunks.  Their members and memory
+ *	  are in wave_members.c.
  *
  * Waves belong to a table, which has one stream of copies while any request scans it in waves.  A wave is a
  * few chunks: the columns of them that are not in device memory are copied, once, and then a kernel of each
@@ -14,8 +15,7 @@
  * all columns of a chunk.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
  * the kernels that read its memory before.  Where memory is to spare, chunks are copied there instead, and
  * stay cached.  Waves drop what is cached only for columns that are needed clearly sooner: in a cyclic scan it
- * would be what comes next.  What is in
- * memory when a member begins is visited first, in place.
+ * would be what comes next.  What is in memory when a member begins is visited first, in place.
  *
  * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
  * its last, since kernels know chunks by their numbers in the directory.
@@ -25,515 +25,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "waves.h"
+#include "waves_internal.h"
 
-#include "lib/ilist.h"
 #include "nodes/bitmapset.h"
-#include "nodes/pg_list.h"
 #include "utils/memutils.h"
 
 #include "../../queue/queue.h"
-#include "device_cache.h"
 #include "device_memory.h"
-#include "eviction.h"
 #include "state.h"
-
-/* Chunks from a wave's first to its last, at most; and the sources of a member. */
-#define MOST_CHUNKS		64
-
-/* A wave copies about this much, or this part of the pool if that is less; but one chunk at least. */
-#define WAVE_BYTES		((u64) 32 << 20)
-#define WAVE_PART		32
-
-/* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
-#define MOST_UNDER_WAY	3
-
-#define LEAST_ROOM		256
-
-/* Pieces of memory that waves take turns in. */
-#define SLOTS			2
-
-/* Memory for two waves.  Members use it, and so does each wave that reads it. */
-typedef struct Block
-{
-	GcAddr		slot[SLOTS];
-	u64			room;			/* bytes of each slot */
-	u64			used;			/* of that, by the wave that is being made */
-	u32			chunk;			/* 1 + the chunk for which it was last seen to have room; 0: none */
-	int			users;
-} Block;
-
-typedef struct WaveTable
-{
-	uint64		dir_id;
-	u64			widest;			/* bytes of all columns of the chunk that has most */
-	GcStream   *copies;
-	u32			at;				/* chunk where the next wave begins */
-	u32			number;			/* of the next wave */
-	dlist_head	members;		/* whose turn it is comes first */
-	dlist_head	waves;			/* oldest first */
-	int			nwaves;
-	MemoryContext cxt;
-	struct WaveTable *next;
-} WaveTable;
-
-struct GcWaveMember
-{
-	dlist_node	node;
-	WaveTable  *table;
-	const GcDirectory *dir;
-	const GcSource *sources;
-	u32			nsources;
-	int		   *columns;
-	bool	   *displace;		/* per column: its chunks are cached in place of others */
-	int			ncolumns;
-	u32		   *source_of;		/* per chunk: 1 + its source; 0: it is not read */
-	bool	   *to_do;			/* per source */
-	u32			left;
-	u32			looked_at;		/* sources before this one that were in memory at first are visited */
-	GcStream   *stream;
-	GcWaveLaunch launch;
-	void	   *arg;
-	Block	   *described;		/* the member's own, for descriptions */
-	Block	   *block;			/* for columns; it may be shared */
-	GcError		failure;
-};
-
-/* One column of a chunk in a wave. */
-typedef struct Cell
-{
-	int			column;
-	GcAddr		addr;
-	GcRegion   *region;			/* NULL: it lies in a member's memory */
-	u64			copied;			/* bytes */
-	int			readers;
-} Cell;
-
-typedef struct WaveChunk
-{
-	u32			chunk;
-	List	   *cells;			/* Cell */
-} WaveChunk;
-
-/* A member that a wave serves. */
-typedef struct Served
-{
-	GcWaveMember *member;		/* to be used only while the wave is made */
-	Block	   *described;
-	Block	   *block;
-	GcEvent    *ran;			/* behind its kernel; NULL: that was not queued */
-	u32			n;				/* its sources */
-	u32			source[MOST_CHUNKS];
-	WaveChunk  *chunk[MOST_CHUNKS];	/* NULL: a private chunk */
-} Served;
-
-typedef struct Wave
-{
-	dlist_node	node;
-	u32			number;
-	WaveChunk	chunks[MOST_CHUNKS];
-	u32			nchunks;
-	u64			bytes;			/* copied */
-	bool		made;			/* all of it is queued */
-	List	   *served;			/* Served */
-	GcEvent    *copied;
-	MemoryContext cxt;
-} Wave;
-
-static WaveTable *wave_tables = NULL;
-
-/*-------------------------------------------------------------------------
- * Members and their memory
- *-------------------------------------------------------------------------
- */
-
-static u64
-align_up(u64 n)
-{
-	return (n + 255) & ~(u64) 255;
-}
-
-/* Bytes of the descriptions of a wave, in a slot. */
-static u64
-described_bytes(int ncolumns)
-{
-	return align_up(MOST_CHUNKS * (sizeof(GcSource) + ncolumns * sizeof(GcCol)));
-}
-
-u64
-gc_wave_bytes(u64 chunk_bytes, int ncolumns)
-{
-	return SLOTS * (described_bytes(ncolumns) + chunk_bytes + ncolumns * align_up(1));
-}
-
-static u64
-cell_bytes(const GcDirectory *dir, u32 chunk, int column)
-{
-	const GcChunkColumn *cell = GC_CELL(dir, chunk, column);
-
-	return align_up(cell->data_bytes + cell->null_bytes);
-}
-
-static void
-block_release(Block *block)
-{
-	if (--block->users > 0)
-		return;
-	for (int i = 0; i < SLOTS; i++)
-		gc_device_free(block->slot[i]);
-	pfree(block);
-}
-
-static Block *
-get_block(u64 room)
-{
-	Block	   *block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
-
-	block->users = 1;
-	block->room = room;
-	for (int i = 0; i < SLOTS; i++)
-	{
-		block->slot[i] = gc_device_alloc(room);
-		if (block->slot[i] == 0)
-		{
-			block_release(block);
-			return NULL;
-		}
-	}
-	return block;
-}
-
-/* Memory of another member that has room for all columns of any chunk, or NULL. */
-static Block *
-shared_block(WaveTable *t)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
-	{
-		Block	   *block = dlist_container(GcWaveMember, node, iter.cur)->block;
-
-		if (block && block->room >= t->widest)
-			return block;
-	}
-	return NULL;
-}
-
-/*
- * Get memory for waves that are as large as is of use, or else of one chunk each.  Room for all columns of a
- * chunk lets later members share it.
- */
-static bool
-get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
-{
-	const u64	pool = gc_pool_size(gc_worker.pool);
-	u64			most = 0,
-				all = 0,
-				room;
-
-	if ((m->block = shared_block(t)) != NULL)
-		m->block->users++;
-	for (u32 s = 0; s < m->nsources; s++)
-	{
-		u64			bytes = 0;
-
-		for (int c = 0; c < m->ncolumns && !(m->sources[s].chunk & GC_PRIVATE_CHUNK); c++)
-			bytes += cell_bytes(m->dir, m->sources[s].chunk, m->columns[c]);
-		most = Max(most, bytes);
-		all += bytes;
-	}
-	room = Max(most, Min(align_up(all / 4), Min(WAVE_BYTES, pool / WAVE_PART)));
-	/* A scan may read no column at all. */
-	most = Max(most, LEAST_ROOM);
-	room = Max(Max(room, LEAST_ROOM), t->widest <= pool / WAVE_PART ? t->widest : 0);
-	m->described = get_block(described_bytes(m->ncolumns));
-	if (m->described && m->block == NULL)
-		m->block = get_block(room);
-	if (m->described && m->block == NULL && room > most)
-		m->block = get_block(most);
-	if (m->block == NULL || m->described == NULL)
-		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for two waves of %llu kB.", (unsigned long long) most / 1024);
-	return m->block != NULL && m->described != NULL;
-}
-
-static u64
-widest_chunk(const GcDirectory *dir)
-{
-	u64			most = 0;
-
-	for (u32 i = 0; i < dir->nchunks; i++)
-	{
-		u64			bytes = 0;
-
-		for (uint32 c = 0; c < dir->ncolumns && dir->chunks[i]; c++)
-			bytes += GC_CELL(dir, i, c) ? cell_bytes(dir, i, c) : 0;
-		most = Max(most, bytes);
-	}
-	return most;
-}
-
-static WaveTable *
-table_of(const GcDirectory *dir, GcError *err)
-{
-	MemoryContext cxt;
-	WaveTable  *t;
-	GcStream   *copies;
-
-	for (t = wave_tables; t; t = t->next)
-	{
-		if (t->dir_id == dir->id)
-			return t;
-	}
-	copies = gc_worker.ops->stream_get(gc_worker.dev, err);
-	if (copies == NULL)
-		return NULL;
-	cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc waves", ALLOCSET_SMALL_SIZES);
-	t = MemoryContextAllocZero(cxt, sizeof(WaveTable));
-	t->dir_id = dir->id;
-	t->widest = widest_chunk(dir);
-	t->copies = copies;
-	t->cxt = cxt;
-	dlist_init(&t->members);
-	dlist_init(&t->waves);
-	t->next = wave_tables;
-	wave_tables = t;
-	return t;
-}
-
-static void
-table_free(WaveTable *t)
-{
-	for (WaveTable **p = &wave_tables; *p; p = &(*p)->next)
-	{
-		if (*p == t)
-		{
-			*p = t->next;
-			break;
-		}
-	}
-	gc_worker.ops->stream_put(gc_worker.dev, t->copies);
-	MemoryContextDelete(t->cxt);
-}
-
-GcWaveMember *
-gc_wave_join(const GcDirectory *dir, const int *columns, const bool *displace, int ncolumns, const GcSource *sources,
-			 u32 nsources, GcWaveLaunch launch, void *arg, GcError *err)
-{
-	WaveTable  *t = table_of(dir, err);
-	GcWaveMember *m;
-
-	if (t == NULL)
-		return NULL;
-	m = MemoryContextAllocZero(t->cxt, sizeof(GcWaveMember));
-	m->table = t;
-	m->dir = dir;
-	m->sources = sources;
-	m->nsources = nsources;
-	m->ncolumns = ncolumns;
-	m->columns = MemoryContextAlloc(t->cxt, (ncolumns + 1) * sizeof(int));
-	memcpy(m->columns, columns, ncolumns * sizeof(int));
-	m->displace = MemoryContextAlloc(t->cxt, ncolumns + 1);
-	memcpy(m->displace, displace, ncolumns);
-	m->source_of = MemoryContextAllocZero(t->cxt, (dir->nchunks + 1) * sizeof(u32));
-	m->to_do = MemoryContextAllocZero(t->cxt, (nsources + 1) * sizeof(bool));
-	m->launch = launch;
-	m->arg = arg;
-	for (u32 s = 0; s < nsources; s++)
-	{
-		if (!(sources[s].chunk & GC_PRIVATE_CHUNK))
-			m->source_of[sources[s].chunk] = s + 1;
-	}
-	dlist_push_tail(&t->members, &m->node);
-	if (get_memory(t, m, err))
-		return m;
-	gc_wave_leave(m);
-	return NULL;
-}
-
-void
-gc_wave_begin(GcWaveMember *m, GcStream *stream)
-{
-	memset(m->to_do, true, m->nsources);
-	m->left = m->nsources;
-	m->looked_at = 0;
-	m->stream = stream;
-	memset(&m->failure, 0, sizeof(m->failure));
-}
-
-u32
-gc_wave_left(const GcWaveMember *m)
-{
-	return m->left;
-}
-
-void
-gc_wave_stop(GcWaveMember *m)
-{
-	m->left = 0;
-}
-
-GcCode
-gc_wave_failure(const GcWaveMember *m, GcError *err)
-{
-	if (m->failure.code != GC_OK)
-		*err = m->failure;
-	return m->failure.code;
-}
-
-/* The scan of the member has failed: the request finds the error when it asks. */
-static void
-fail(GcWaveMember *m, const GcError *err)
-{
-	if (m->failure.code == GC_OK)
-		m->failure = *err;
-	m->left = 0;
-}
-
-/*-------------------------------------------------------------------------
- * Waves that are over
- *-------------------------------------------------------------------------
- */
-
-static void
-wave_free(WaveTable *t, Wave *w)
-{
-	ListCell   *lc;
-
-	for (u32 i = 0; i < w->nchunks; i++)
-	{
-		foreach(lc, w->chunks[i].cells)
-		{
-			Cell	   *cell = lfirst(lc);
-
-			if (cell->region)
-				gc_region_put(cell->region);
-		}
-	}
-	foreach(lc, w->served)
-	{
-		Served	   *s = lfirst(lc);
-
-		if (s->ran)
-			gc_worker.ops->event_put(gc_worker.dev, s->ran);
-		block_release(s->described);
-		block_release(s->block);
-	}
-	if (w->copied)
-		gc_worker.ops->event_put(gc_worker.dev, w->copied);
-	dlist_delete(&w->node);
-	t->nwaves--;
-	MemoryContextDelete(w->cxt);
-}
-
-static bool
-is_over(const Wave *w)
-{
-	ListCell   *lc;
-
-	foreach(lc, w->served)
-	{
-		const Served *s = lfirst(lc);
-		bool		done = true;
-		GcError		err;
-
-		/* After a failure only draining the device tells that nothing is read any more. */
-		if (s->ran && gc_worker.ops->event_done(s->ran, &done, &err) != GC_OK)
-		{
-			(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-			done = true;
-		}
-		if (!done)
-			return false;
-	}
-	return true;
-}
-
-/* Wait until a wave is over. */
-static void
-await(const Wave *w)
-{
-	ListCell   *lc;
-
-	foreach(lc, w->served)
-	{
-		const Served *s = lfirst(lc);
-		GcError		err;
-
-		if (s->ran && gc_worker.ops->event_wait(s->ran, &err) != GC_OK)
-			(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-	}
-}
-
-/* Free waves that are over; false: there were none. */
-static bool
-retire(WaveTable *t)
-{
-	bool		any = false;
-
-	while (!dlist_is_empty(&t->waves))
-	{
-		Wave	   *w = dlist_head_element(Wave, node, &t->waves);
-
-		if (!w->made || !is_over(w))
-			break;
-		wave_free(t, w);
-		any = true;
-	}
-	return any;
-}
-
-/* What only waves that are over hold may leave device memory. */
-static bool
-drop_waves(void)
-{
-	bool		any = false;
-
-	for (WaveTable *t = wave_tables; t; t = t->next)
-		any = retire(t) || any;
-	return any;
-}
-
-void
-gc_waves_init(void)
-{
-	static GcEvictor evictor = {.drop_derived = drop_waves};
-
-	gc_evictor_register(&evictor);
-}
-
-void
-gc_wave_leave(GcWaveMember *m)
-{
-	WaveTable  *t = m->table;
-	dlist_mutable_iter iter;
-
-	dlist_delete(&m->node);
-	retire(t);
-	if (dlist_is_empty(&t->members))
-	{
-		dlist_foreach_modify(iter, &t->waves)
-		{
-			Wave	   *w = dlist_container(Wave, node, iter.cur);
-
-			await(w);
-			wave_free(t, w);
-		}
-	}
-	if (m->described)
-		block_release(m->described);
-	if (m->block)
-		block_release(m->block);
-	if (dlist_is_empty(&t->members))
-	{
-		table_free(t);
-		return;
-	}
-	pfree(m->columns);
-	pfree(m->displace);
-	pfree(m->source_of);
-	pfree(m->to_do);
-	pfree(m);
-}
 
 /*-------------------------------------------------------------------------
  * Which chunks
@@ -892,12 +391,12 @@ launch(Wave *w, Served *s, const GcWavePart *part)
 	GcError		err = {GC_OK, ""};
 
 	if (gc_worker.ops->stream_wait(m->stream, w->copied, &err) != GC_OK || m->launch(m->arg, part, &err) != GC_OK)
-		fail(m, &err);
+		gc_wave_fail(m, &err);
 	s->ran = gc_worker.ops->event(m->stream, &err);
 	if (s->ran == NULL)
 	{
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-		fail(m, &err);
+		gc_wave_fail(m, &err);
 	}
 }
 
@@ -955,7 +454,7 @@ make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 		if (code == GC_OK)
 			launch(w, s, &parts[n++]);
 		else
-			fail(s->member, err);
+			gc_wave_fail(s->member, err);
 	}
 	return code;
 }
@@ -997,7 +496,7 @@ gc_wave_drive(GcWaveMember *m, bool *stepped, GcError *err)
 	dlist_iter	iter;
 
 	*stepped = false;
-	retire(t);
+	gc_waves_retire(t);
 	if (m->left == 0 || t->nwaves >= MOST_UNDER_WAY)
 		return gc_wave_failure(m, err);
 	dlist_foreach(iter, &t->members)

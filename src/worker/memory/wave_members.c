@@ -1,0 +1,389 @@
+/*-------------------------------------------------------------------------
+ *
+ * wave_members.c
+ *	  What takes part in the waves of a table (waves.c): joining, memory, leaving; and waves that are over.
+ *
+ * The worker's main thread.  A table's stream lives as long as it has members.  A block of memory lives as long
+ * as a member uses it, or a wave that reads it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "waves_internal.h"
+
+#include "utils/memutils.h"
+
+#include "device_memory.h"
+#include "eviction.h"
+#include "state.h"
+
+static WaveTable *wave_tables = NULL;
+
+/*-------------------------------------------------------------------------
+ * Members and their memory
+ *-------------------------------------------------------------------------
+ */
+
+u64
+gc_wave_bytes(u64 chunk_bytes, int ncolumns)
+{
+	return SLOTS * (described_bytes(ncolumns) + chunk_bytes + ncolumns * align_up(1));
+}
+
+static void
+block_release(Block *block)
+{
+	if (--block->users > 0)
+		return;
+	for (int i = 0; i < SLOTS; i++)
+		gc_device_free(block->slot[i]);
+	pfree(block);
+}
+
+static Block *
+get_block(u64 room)
+{
+	Block	   *block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
+
+	block->users = 1;
+	block->room = room;
+	for (int i = 0; i < SLOTS; i++)
+	{
+		block->slot[i] = gc_device_alloc(room);
+		if (block->slot[i] == 0)
+		{
+			block_release(block);
+			return NULL;
+		}
+	}
+	return block;
+}
+
+/* Memory of another member that has room for all columns of any chunk, or NULL. */
+static Block *
+shared_block(WaveTable *t)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->members)
+	{
+		Block	   *block = dlist_container(GcWaveMember, node, iter.cur)->block;
+
+		if (block && block->room >= t->widest)
+			return block;
+	}
+	return NULL;
+}
+
+/*
+ * Get memory for waves that are as large as is of use, or else of one chunk each.  Room for all columns of a
+ * chunk lets later members share it.
+ */
+static bool
+get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
+{
+	const u64	pool = gc_pool_size(gc_worker.pool);
+	u64			most = 0,
+				all = 0,
+				room;
+
+	if ((m->block = shared_block(t)) != NULL)
+		m->block->users++;
+	for (u32 s = 0; s < m->nsources; s++)
+	{
+		u64			bytes = 0;
+
+		for (int c = 0; c < m->ncolumns && !(m->sources[s].chunk & GC_PRIVATE_CHUNK); c++)
+			bytes += cell_bytes(m->dir, m->sources[s].chunk, m->columns[c]);
+		most = Max(most, bytes);
+		all += bytes;
+	}
+	room = Max(most, Min(align_up(all / 4), Min(WAVE_BYTES, pool / WAVE_PART)));
+	/* A scan may read no column at all. */
+	most = Max(most, LEAST_ROOM);
+	room = Max(Max(room, LEAST_ROOM), t->widest <= pool / WAVE_PART ? t->widest : 0);
+	m->described = get_block(described_bytes(m->ncolumns));
+	if (m->described && m->block == NULL)
+		m->block = get_block(room);
+	if (m->described && m->block == NULL && room > most)
+		m->block = get_block(most);
+	if (m->block == NULL || m->described == NULL)
+		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for two waves of %llu kB.", (unsigned long long) most / 1024);
+	return m->block != NULL && m->described != NULL;
+}
+
+static u64
+widest_chunk(const GcDirectory *dir)
+{
+	u64			most = 0;
+
+	for (u32 i = 0; i < dir->nchunks; i++)
+	{
+		u64			bytes = 0;
+
+		for (uint32 c = 0; c < dir->ncolumns && dir->chunks[i]; c++)
+			bytes += GC_CELL(dir, i, c) ? cell_bytes(dir, i, c) : 0;
+		most = Max(most, bytes);
+	}
+	return most;
+}
+
+static WaveTable *
+table_of(const GcDirectory *dir, GcError *err)
+{
+	MemoryContext cxt;
+	WaveTable  *t;
+	GcStream   *copies;
+
+	for (t = wave_tables; t; t = t->next)
+	{
+		if (t->dir_id == dir->id)
+			return t;
+	}
+	copies = gc_worker.ops->stream_get(gc_worker.dev, err);
+	if (copies == NULL)
+		return NULL;
+	cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc waves", ALLOCSET_SMALL_SIZES);
+	t = MemoryContextAllocZero(cxt, sizeof(WaveTable));
+	t->dir_id = dir->id;
+	t->widest = widest_chunk(dir);
+	t->copies = copies;
+	t->cxt = cxt;
+	dlist_init(&t->members);
+	dlist_init(&t->waves);
+	t->next = wave_tables;
+	wave_tables = t;
+	return t;
+}
+
+static void
+table_free(WaveTable *t)
+{
+	for (WaveTable **p = &wave_tables; *p; p = &(*p)->next)
+	{
+		if (*p == t)
+		{
+			*p = t->next;
+			break;
+		}
+	}
+	gc_worker.ops->stream_put(gc_worker.dev, t->copies);
+	MemoryContextDelete(t->cxt);
+}
+
+GcWaveMember *
+gc_wave_join(const GcDirectory *dir, const int *columns, const bool *displace, int ncolumns, const GcSource *sources,
+			 u32 nsources, GcWaveLaunch launch, void *arg, GcError *err)
+{
+	WaveTable  *t = table_of(dir, err);
+	GcWaveMember *m;
+
+	if (t == NULL)
+		return NULL;
+	m = MemoryContextAllocZero(t->cxt, sizeof(GcWaveMember));
+	m->table = t;
+	m->dir = dir;
+	m->sources = sources;
+	m->nsources = nsources;
+	m->ncolumns = ncolumns;
+	m->columns = MemoryContextAlloc(t->cxt, (ncolumns + 1) * sizeof(int));
+	memcpy(m->columns, columns, ncolumns * sizeof(int));
+	m->displace = MemoryContextAlloc(t->cxt, ncolumns + 1);
+	memcpy(m->displace, displace, ncolumns);
+	m->source_of = MemoryContextAllocZero(t->cxt, (dir->nchunks + 1) * sizeof(u32));
+	m->to_do = MemoryContextAllocZero(t->cxt, (nsources + 1) * sizeof(bool));
+	m->launch = launch;
+	m->arg = arg;
+	for (u32 s = 0; s < nsources; s++)
+	{
+		if (!(sources[s].chunk & GC_PRIVATE_CHUNK))
+			m->source_of[sources[s].chunk] = s + 1;
+	}
+	dlist_push_tail(&t->members, &m->node);
+	if (get_memory(t, m, err))
+		return m;
+	gc_wave_leave(m);
+	return NULL;
+}
+
+void
+gc_wave_begin(GcWaveMember *m, GcStream *stream)
+{
+	memset(m->to_do, true, m->nsources);
+	m->left = m->nsources;
+	m->looked_at = 0;
+	m->stream = stream;
+	memset(&m->failure, 0, sizeof(m->failure));
+}
+
+u32
+gc_wave_left(const GcWaveMember *m)
+{
+	return m->left;
+}
+
+void
+gc_wave_stop(GcWaveMember *m)
+{
+	m->left = 0;
+}
+
+GcCode
+gc_wave_failure(const GcWaveMember *m, GcError *err)
+{
+	if (m->failure.code != GC_OK)
+		*err = m->failure;
+	return m->failure.code;
+}
+
+void
+gc_wave_fail(GcWaveMember *m, const GcError *err)
+{
+	if (m->failure.code == GC_OK)
+		m->failure = *err;
+	m->left = 0;
+}
+
+/*-------------------------------------------------------------------------
+ * Waves that are over
+ *-------------------------------------------------------------------------
+ */
+
+static void
+wave_free(WaveTable *t, Wave *w)
+{
+	ListCell   *lc;
+
+	for (u32 i = 0; i < w->nchunks; i++)
+	{
+		foreach(lc, w->chunks[i].cells)
+		{
+			Cell	   *cell = lfirst(lc);
+
+			if (cell->region)
+				gc_region_put(cell->region);
+		}
+	}
+	foreach(lc, w->served)
+	{
+		Served	   *s = lfirst(lc);
+
+		if (s->ran)
+			gc_worker.ops->event_put(gc_worker.dev, s->ran);
+		block_release(s->described);
+		block_release(s->block);
+	}
+	if (w->copied)
+		gc_worker.ops->event_put(gc_worker.dev, w->copied);
+	dlist_delete(&w->node);
+	t->nwaves--;
+	MemoryContextDelete(w->cxt);
+}
+
+static bool
+is_over(const Wave *w)
+{
+	ListCell   *lc;
+
+	foreach(lc, w->served)
+	{
+		const Served *s = lfirst(lc);
+		bool		done = true;
+		GcError		err;
+
+		/* After a failure only draining the device tells that nothing is read any more. */
+		if (s->ran && gc_worker.ops->event_done(s->ran, &done, &err) != GC_OK)
+		{
+			(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+			done = true;
+		}
+		if (!done)
+			return false;
+	}
+	return true;
+}
+
+/* Wait until a wave is over. */
+static void
+await(const Wave *w)
+{
+	ListCell   *lc;
+
+	foreach(lc, w->served)
+	{
+		const Served *s = lfirst(lc);
+		GcError		err;
+
+		if (s->ran && gc_worker.ops->event_wait(s->ran, &err) != GC_OK)
+			(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	}
+}
+
+bool
+gc_waves_retire(WaveTable *t)
+{
+	bool		any = false;
+
+	while (!dlist_is_empty(&t->waves))
+	{
+		Wave	   *w = dlist_head_element(Wave, node, &t->waves);
+
+		if (!w->made || !is_over(w))
+			break;
+		wave_free(t, w);
+		any = true;
+	}
+	return any;
+}
+
+/* What only waves that are over hold may leave device memory. */
+static bool
+drop_waves(void)
+{
+	bool		any = false;
+
+	for (WaveTable *t = wave_tables; t; t = t->next)
+		any = gc_waves_retire(t) || any;
+	return any;
+}
+
+void
+gc_waves_init(void)
+{
+	static GcEvictor evictor = {.drop_derived = drop_waves};
+
+	gc_evictor_register(&evictor);
+}
+
+void
+gc_wave_leave(GcWaveMember *m)
+{
+	WaveTable  *t = m->table;
+	dlist_mutable_iter iter;
+
+	dlist_delete(&m->node);
+	gc_waves_retire(t);
+	if (dlist_is_empty(&t->members))
+	{
+		dlist_foreach_modify(iter, &t->waves)
+		{
+			Wave	   *w = dlist_container(Wave, node, iter.cur);
+
+			await(w);
+			wave_free(t, w);
+		}
+	}
+	if (m->described)
+		block_release(m->described);
+	if (m->block)
+		block_release(m->block);
+	if (dlist_is_empty(&t->members))
+	{
+		table_free(t);
+		return;
+	}
+	pfree(m->columns);
+	pfree(m->displace);
+	pfree(m->source_of);
+	pfree(m->to_do);
+	pfree(m);
+}

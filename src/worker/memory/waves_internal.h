@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ *
+ * waves_internal.h
+ *	  What the files of waves share (waves.h): members, their memory, and waves.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_WAVES_INTERNAL_H
+#define GC_WAVES_INTERNAL_H
+
+#include "waves.h"
+
+#include "lib/ilist.h"
+#include "nodes/pg_list.h"
+
+#include "device_cache.h"
+
+/* Chunks from a wave's first to its last, at most; and the sources of a member. */
+#define MOST_CHUNKS		64
+
+/* A wave copies about this much, or this part of the pool if that is less; but one chunk at least. */
+#define WAVE_BYTES		((u64) 32 << 20)
+#define WAVE_PART		32
+
+/* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
+#define MOST_UNDER_WAY	3
+
+#define LEAST_ROOM		256
+
+/* Pieces of memory that waves take turns in. */
+#define SLOTS			2
+
+/* Memory for two waves.  Members use it, and so does each wave that reads it. */
+typedef struct Block
+{
+	GcAddr		slot[SLOTS];
+	u64			room;			/* bytes of each slot */
+	u64			used;			/* of that, by the wave that is being made */
+	u32			chunk;			/* 1 + the chunk for which it was last seen to have room; 0: none */
+	int			users;
+} Block;
+
+typedef struct WaveTable
+{
+	uint64		dir_id;
+	u64			widest;			/* bytes of all columns of the chunk that has most */
+	GcStream   *copies;
+	u32			at;				/* chunk where the next wave begins */
+	u32			number;			/* of the next wave */
+	dlist_head	members;		/* whose turn it is comes first */
+	dlist_head	waves;			/* oldest first */
+	int			nwaves;
+	MemoryContext cxt;
+	struct WaveTable *next;
+} WaveTable;
+
+struct GcWaveMember
+{
+	dlist_node	node;
+	WaveTable  *table;
+	const GcDirectory *dir;
+	const GcSource *sources;
+	u32			nsources;
+	int		   *columns;
+	bool	   *displace;		/* per column: its chunks are cached in place of others */
+	int			ncolumns;
+	u32		   *source_of;		/* per chunk: 1 + its source; 0: it is not read */
+	bool	   *to_do;			/* per source */
+	u32			left;
+	u32			looked_at;		/* sources before this one that were in memory at first are visited */
+	GcStream   *stream;
+	GcWaveLaunch launch;
+	void	   *arg;
+	Block	   *described;		/* the member's own, for descriptions */
+	Block	   *block;			/* for columns; it may be shared */
+	GcError		failure;
+};
+
+/* One column of a chunk in a wave. */
+typedef struct Cell
+{
+	int			column;
+	GcAddr		addr;
+	GcRegion   *region;			/* NULL: it lies in a member's memory */
+	u64			copied;			/* bytes */
+	int			readers;
+} Cell;
+
+typedef struct WaveChunk
+{
+	u32			chunk;
+	List	   *cells;			/* Cell */
+} WaveChunk;
+
+/* A member that a wave serves. */
+typedef struct Served
+{
+	GcWaveMember *member;		/* to be used only while the wave is made */
+	Block	   *described;
+	Block	   *block;
+	GcEvent    *ran;			/* behind its kernel; NULL: that was not queued */
+	u32			n;				/* its sources */
+	u32			source[MOST_CHUNKS];
+	WaveChunk  *chunk[MOST_CHUNKS];	/* NULL: a private chunk */
+} Served;
+
+typedef struct Wave
+{
+	dlist_node	node;
+	u32			number;
+	WaveChunk	chunks[MOST_CHUNKS];
+	u32			nchunks;
+	u64			bytes;			/* copied */
+	bool		made;			/* all of it is queued */
+	List	   *served;			/* Served */
+	GcEvent    *copied;
+	MemoryContext cxt;
+} Wave;
+
+static inline u64
+align_up(u64 n)
+{
+	return (n + 255) & ~(u64) 255;
+}
+
+/* Bytes of the descriptions of a wave, in a slot. */
+static inline u64
+described_bytes(int ncolumns)
+{
+	return align_up(MOST_CHUNKS * (sizeof(GcSource) + ncolumns * sizeof(GcCol)));
+}
+
+static inline u64
+cell_bytes(const GcDirectory *dir, u32 chunk, int column)
+{
+	const GcChunkColumn *cell = GC_CELL(dir, chunk, column);
+
+	return align_up(cell->data_bytes + cell->null_bytes);
+}
+
+/* The scan of the member has failed: the request finds the error when it asks. */
+extern void gc_wave_fail(GcWaveMember *m, const GcError *err);
+
+/* Free waves of the table that are over; false: there were none. */
+extern bool gc_waves_retire(WaveTable *t);
+
+#endif							/* GC_WAVES_INTERNAL_H */
