@@ -75,7 +75,7 @@ new_values(Relation rel, AttrNumber attnum, double rows)
 static double
 column_us(Relation rel, const GcColSpec *spec, double rows)
 {
-	if (spec->kind == GC_TEXT)
+	if (GC_KIND_IS_CODE(spec->kind))
 		return rows * TEXT_US + new_values(rel, spec->attnum, rows) * NEW_TEXT_US;
 	return rows * (spec->typid == NUMERICOID ? NUMERIC_US : WORD_US);
 }

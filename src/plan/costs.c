@@ -209,11 +209,13 @@ has_many_values(GcTranslation *tr, const Expr *expr)
 static double
 output_operators(GcTranslation *tr, const GcPlanOutput *out, const Expr *expr)
 {
+	const GcKind kind = gc_type_kind(out->typid);
+
 	if (out->type == GC_OUT_NONE)
 		return 0;
 	if (out->typid == NUMERICOID)
 		return NUMERIC_OPERATORS;
-	if (gc_type_kind(out->typid) == GC_TEXT)
+	if (kind != GC_KIND_NONE && GC_KIND_IS_CODE(kind))
 		return has_many_values(tr, expr) ? OWN_TEXT_OPERATORS : TEXT_OPERATORS;
 	return WORD_OPERATORS;
 }

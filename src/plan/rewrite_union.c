@@ -211,8 +211,8 @@ forget_selects(Query *query, Node *tree)
 }
 
 /*
- * Have the query read that one alone.  Other entries of its range table stay: up to 15, those of a view tell who
- * may read it.
+ * Have the query read that one alone.  Other entries of its range table stay: up to 15, those of a view have
+ * its permissions.
  */
 static void
 read_from(Query *query, Query *all)

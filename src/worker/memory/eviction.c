@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * eviction.c
- *	  What leaves device memory when it is short: who offers what, and how often it was used.
+ *	  What leaves device memory when it is short: what is offered, and how often it was used.
  *
  * Each file that caches data on the device registers how to drop it (GcEvictor): column chunks
  * (device_cache.c), builds (builds.c), lookup tables, dictionaries, derived columns of shared scans

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * eviction.h
- *	  What leaves device memory when it is short: who offers what, and how often it was used.
+ *	  What leaves device memory when it is short: what is offered, and how often it was used.
  *
  * The worker's main thread.
  *

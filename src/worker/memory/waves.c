@@ -480,6 +480,9 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 		block->used = block->chunk = 0;
 	}
 	code = make_wave(t, w, m, err);
+	/* Copies may be under way that no kernel, and so no event, follows. */
+	if (code != GC_OK)
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 	w->made = true;
 	MemoryContextSwitchTo(old);
 	count(w);
