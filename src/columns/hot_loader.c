@@ -29,10 +29,10 @@
 
 /* A loader without work ends.  One that did not come, or has failed, is not started again before. */
 #define IDLE_MS			2000
-
-/* A load puts off the next one by at most so long. */
-#define MOST_PAUSE_MS	10000
 #define START_AGAIN_MS	10000
+
+/* The longest pause behind a load. */
+#define MOST_PAUSE_MS	10000
 
 typedef struct GcHotLoader
 {
