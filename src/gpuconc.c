@@ -17,6 +17,7 @@
 #include "storage/shmem.h"
 
 #include "columns/arena.h"
+#include "columns/cold_loader.h"
 #include "columns/ddl.h"
 #include "columns/epoch.h"
 #include "columns/job.h"
@@ -52,6 +53,7 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_store_shmem_size());
 	RequestAddinShmemSpace(gc_notes_shmem_size());
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
+	RequestAddinShmemSpace(gc_cold_loader_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
@@ -76,6 +78,7 @@ gc_shmem_startup(void)
 	gc_store_shmem_init();
 	gc_notes_shmem_init();
 	gc_hot_loader_shmem_init();
+	gc_cold_loader_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
 	gc_queue_shmem_init();

@@ -10,11 +10,10 @@
 #include "background.h"
 
 #include "postmaster/bgworker.h"
-#include "utils/memutils.h"
 
+#include "cold_loader.h"
 #include "columns.h"
 #include "evict.h"
-#include "job.h"
 #include "spec.h"
 #include "store.h"
 
@@ -40,86 +39,53 @@ start_loader(const GcLoaderArgs *args, BackgroundWorkerHandle **handle)
 	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 
-void
-gc_loader_start_workers(const GcRelKey *key, int n)
+static bool
+start_for(const GcRelKey *key, GcLoaderTask task)
 {
-	const GcLoaderArgs args = {.key = *key,.task = GC_LOADER_HELP};
-	BackgroundWorkerHandle *handle;
-
-	while (n-- > 0 && start_loader(&args, &handle))
-		;
-}
-
-bool
-gc_loader_start_hot(const GcRelKey *key)
-{
-	const GcLoaderArgs args = {.key = *key,.task = GC_LOADER_HOT};
+	const GcLoaderArgs args = {.key = *key,.task = task};
 	BackgroundWorkerHandle *handle;
 
 	return start_loader(&args, &handle);
 }
 
 void
-gc_load_in_background(Relation rel)
+gc_loader_start_workers(const GcRelKey *key, int n)
 {
-	GcLoaderArgs args = {.task = GC_LOADER_REFRESH};
-	BackgroundWorkerHandle *handle;
-	const char *reason;
-
-	gc_rel_key(rel, &args.key);
-	if (gc_rel_loadable(rel, &reason) && gc_store_refresh_due(&args.key))
-		(void) start_loader(&args, &handle);
-}
-
-/* The table that this session last had loaded, and its loader, which needs a moment to begin. */
-static GcRelKey begun;
-static BackgroundWorkerHandle *begun_by = NULL;
-
-static bool
-is_begun(const GcRelKey *key)
-{
-	pid_t		pid;
-
-	return begun_by && memcmp(&begun, key, sizeof(begun)) == 0 &&
-		GetBackgroundWorkerPid(begun_by, &pid) != BGWH_STOPPED;
-}
-
-/* Start a loader that is_begun() knows. */
-static bool
-begin_load(const GcLoaderArgs *args)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	BackgroundWorkerHandle *handle;
-	bool		started = start_loader(args, &handle);
-
-	MemoryContextSwitchTo(old);
-	if (!started)
-		return false;
-	if (begun_by)
-		pfree(begun_by);
-	begun = args->key;
-	begun_by = handle;
-	return true;
+	while (n-- > 0 && start_for(key, GC_LOADER_HELP))
+		;
 }
 
 bool
-gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
+gc_loader_start_hot(const GcRelKey *key)
 {
-	GcLoaderArgs args = {.task = GC_LOADER_COLUMNS};
+	return start_for(key, GC_LOADER_HOT);
+}
+
+bool
+gc_loader_start_cold(const GcRelKey *key)
+{
+	return start_for(key, GC_LOADER_COLD);
+}
+
+void
+gc_load_in_background(Relation rel)
+{
+	GcRelKey	key;
 	const char *reason;
 
-	gc_rel_key(rel, &args.key);
-	if (!gc_rel_loadable(rel, &reason) || gc_store_too_large(&args.key, ncols) > gc_store_capacity())
-		return false;
-	if (gc_job_exists(&args.key) || is_begun(&args.key))
-		return true;
-	for (int c = 0; c < ncols;)
-	{
-		args.ncols = Min(ncols - c, GC_LOADER_COLUMNS_MAX);
-		for (int i = 0; i < args.ncols; i++)
-			args.attnums[i] = specs[c++].attnum;
-		if (!begin_load(&args))
-			return false;
-	}
-	return true;
+	gc_rel_key(rel, &key);
+	if (gc_rel_loadable(rel, &reason) && gc_store_refresh_due(&key))
+		(void) start_for(&key, GC_LOADER_REFRESH);
+}
+
+GcColdLoad
+gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
+{
+	GcRelKey	key;
+	const char *reason;
+
+	gc_rel_key(rel, &key);
+	if (!gc_rel_loadable(rel, &reason) || gc_store_too_large(&key, ncols) > gc_store_capacity())
+		return GC_COLD_NO_WORKER;
+	return gc_ask_cold_load(rel, &key, ncols, specs);
 }

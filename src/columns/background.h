@@ -19,18 +19,14 @@ typedef enum GcLoaderTask
 {
 	GC_LOADER_HELP,				/* with the table's job */
 	GC_LOADER_REFRESH,			/* what is cached of it */
-	GC_LOADER_COLUMNS,			/* load these columns */
+	GC_LOADER_COLD,				/* load columns that are asked for (cold_loader.h) */
 	GC_LOADER_HOT				/* load hot pages whenever that is asked for (hot_loader.h) */
 } GcLoaderTask;
-
-#define GC_LOADER_COLUMNS_MAX	48
 
 typedef struct GcLoaderArgs
 {
 	GcRelKey	key;
 	uint8		task;			/* GcLoaderTask */
-	uint8		ncols;
-	int16		attnums[GC_LOADER_COLUMNS_MAX];
 } GcLoaderArgs;
 
 /* Have up to n workers help with the job of this relation. */
@@ -42,13 +38,20 @@ extern void gc_loader_start_workers(const GcRelKey *key, int n);
  */
 extern void gc_load_in_background(Relation rel);
 
-/* Start the loader of a table's hot pages; false: there is no room for a worker. */
+/* Start the loader of a table's hot pages, or of its cold columns; false: there is no room for a worker. */
 extern bool gc_loader_start_hot(const GcRelKey *key);
+extern bool gc_loader_start_cold(const GcRelKey *key);
 
-/*
- * Have columns of rel loaded, without waiting.  False if that cannot be: no worker is free, or the
- * table is known to be too large.
- */
-extern bool gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs);
+/* What becomes of a wish for columns. */
+typedef enum GcColdLoad
+{
+	GC_COLD_LOADING,			/* the table's loader has been told */
+	GC_COLD_BUSY,				/* as many other tables are being loaded as may be */
+	GC_COLD_RESTS,				/* it could not be loaded a moment ago */
+	GC_COLD_NO_WORKER			/* no worker is free, or the table is known to be too large: it cannot be */
+} GcColdLoad;
+
+/* Have columns of rel loaded, without waiting. */
+extern GcColdLoad gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs);
 
 #endif							/* GC_BACKGROUND_H */

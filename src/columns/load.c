@@ -23,6 +23,7 @@
 
 #include "background.h"
 #include "chunk.h"
+#include "cold_loader.h"
 #include "columns.h"
 #include "ddl.h"
 #include "directory.h"
@@ -396,7 +397,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 
 	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP;
 	if ((!load->background || load->ncols > 0) && help > 1)
-		nworkers = Min(help - 1, (uint32) gc_loader_workers);
+		nworkers = Min(help - 1, (uint32) (load->background ? gc_cold_loader_helpers() : gc_loader_workers));
 	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);
 	if (code == GC_CANCELLED)
 		*next = GC_LOAD_FORGOTTEN;
@@ -524,13 +525,15 @@ gc_load_refresh(Relation rel)
 								 RelationGetRelationName(rel), err.detail)));
 }
 
-void
+bool
 gc_load_alone(Relation rel, int ncols, const GcColSpec *specs)
 {
 	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
 	GcError		err = {GC_OK, ""};
 
-	if (load_timed(&load, NULL, &err) != GC_OK)
-		ereport(DEBUG1,
-				(errmsg_internal("could not load columns of table \"%s\": %s", RelationGetRelationName(rel), err.detail)));
+	if (load_timed(&load, NULL, &err) == GC_OK)
+		return true;
+	ereport(DEBUG1,
+			(errmsg_internal("could not load columns of table \"%s\": %s", RelationGetRelationName(rel), err.detail)));
+	return false;
 }

@@ -54,7 +54,7 @@ extern bool gc_load_hot_in_background(Relation rel, GcLoadStats *stats);
 /* Bring what is cached of rel up to date (gc_load_in_background). */
 extern void gc_load_refresh(Relation rel);
 
-/* Load columns where no session waits for them (gc_load_columns_in_background). */
-extern void gc_load_alone(Relation rel, int ncols, const GcColSpec *specs);
+/* Load columns where no session waits for them (cold_loader.h); false: it could not be done. */
+extern bool gc_load_alone(Relation rel, int ncols, const GcColSpec *specs);
 
 #endif							/* GC_LOAD_H */

@@ -30,6 +30,7 @@
 #include "utils/snapmgr.h"
 
 #include "background.h"
+#include "cold_loader.h"
 #include "columns.h"
 #include "hot_loader.h"
 #include "job.h"
@@ -62,30 +63,39 @@ static void
 report_table(Relation rel, GcLoaderTask task)
 {
 	char	   *namespace = get_namespace_name(RelationGetNamespace(rel));
-	char	   *text = psprintf("gpuconc: %s %s", task == GC_LOADER_HELP || task == GC_LOADER_COLUMNS ? "load" : "refresh",
+	char	   *text = psprintf("gpuconc: %s %s", task == GC_LOADER_HELP || task == GC_LOADER_COLD ? "load" : "refresh",
 								quote_qualified_identifier(namespace, RelationGetRelationName(rel)));
 
 	pgstat_report_activity(STATE_RUNNING, text);
 }
 
-static void
-load_columns(Relation rel, const GcLoaderArgs *args)
+/* Columns that a cold load is asked for, and the outcome of a load. */
+typedef struct GcTask
 {
-	GcColSpec	specs[GC_LOADER_COLUMNS_MAX];
+	int			ncols;
+	const AttrNumber *attnums;
+	GcLoadStats stats;			/* of hot pages */
+	bool		failed;
+} GcTask;
+
+static bool
+load_columns(Relation rel, const GcTask *task)
+{
+	GcColSpec  *specs = palloc((task->ncols + 1) * sizeof(GcColSpec));
 	const char *reason;
 	int			n = 0;
 
-	for (int i = 0; i < args->ncols; i++)
+	for (int i = 0; i < task->ncols; i++)
 	{
-		if (args->attnums[i] <= RelationGetNumberOfAttributes(rel) && gc_col_spec(rel, args->attnums[i], &specs[n], &reason))
+		if (task->attnums[i] <= RelationGetNumberOfAttributes(rel) && gc_col_spec(rel, task->attnums[i], &specs[n], &reason))
 			n++;
 	}
-	gc_load_alone(rel, n, specs);
+	return n == 0 || gc_load_alone(rel, n, specs);
 }
 
-/* Do what is to be done for the table, inside a transaction.  Of a load of hot pages, how it went. */
+/* Do what is to be done for the table, inside a transaction. */
 static void
-load_table(const GcLoaderArgs *args, GcLoadStats *stats, bool *failed)
+work_on_table(const GcLoaderArgs *args, GcTask *task)
 {
 	Relation	rel;
 	GcRelKey	key;
@@ -105,9 +115,9 @@ load_table(const GcLoaderArgs *args, GcLoadStats *stats, bool *failed)
 		if (args->task == GC_LOADER_REFRESH)
 			gc_load_refresh(rel);
 		else if (args->task == GC_LOADER_HOT)
-			*failed = !gc_load_hot_in_background(rel, stats);
-		else if (args->task == GC_LOADER_COLUMNS)
-			load_columns(rel, args);
+			task->failed = !gc_load_hot_in_background(rel, &task->stats);
+		else if (args->task == GC_LOADER_COLD)
+			task->failed = !load_columns(rel, task);
 		else if (gc_job_join(&key, false))
 			(void) gc_job_participate(rel, false, 0, NULL, NULL);
 		PopActiveSnapshot();
@@ -115,19 +125,37 @@ load_table(const GcLoaderArgs *args, GcLoadStats *stats, bool *failed)
 	relation_close(rel, AccessShareLock);
 }
 
-/* In a transaction of its own, so that nothing is held in between; ms until the next load may begin. */
-static double
-load_hot(const GcLoaderArgs *args)
+/* In a transaction of its own, so that nothing is held in between. */
+static void
+load_table(const GcLoaderArgs *args, GcTask *task)
 {
-	GcLoadStats stats = {0};
-	bool		failed = false;
-
 	StartTransactionCommand();
-	load_table(args, &stats, &failed);
+	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
+	work_on_table(args, task);
 	CommitTransactionCommand();
 	pgstat_report_stat(false);
 	pgstat_report_activity(STATE_IDLE, NULL);
-	return failed ? NO_ROOM_MS : stats.pages_refused > 0 ? Max(PUT_OFF_FACTOR * stats.ms, LOAD_EVERY_MS) : LOAD_EVERY_MS;
+}
+
+/* Milliseconds until the next one may begin. */
+static double
+load_hot(const GcLoaderArgs *args)
+{
+	GcTask		task = {0};
+
+	load_table(args, &task);
+	if (task.failed)
+		return NO_ROOM_MS;
+	return task.stats.pages_refused > 0 ? Max(PUT_OFF_FACTOR * task.stats.ms, LOAD_EVERY_MS) : LOAD_EVERY_MS;
+}
+
+static bool
+load_cold(const GcLoaderArgs *args, int ncols, const AttrNumber *attnums)
+{
+	GcTask		task = {.ncols = ncols,.attnums = attnums};
+
+	load_table(args, &task);
+	return !task.failed;
 }
 
 void
@@ -144,13 +172,9 @@ gc_loader_main(Datum main_arg)
 	prepare_settings();
 
 	if (args.task == GC_LOADER_HOT)
-	{
 		gc_hot_loader_run(&args, load_hot);
-		return;
-	}
-	StartTransactionCommand();
-	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	load_table(&args, NULL, NULL);
-	CommitTransactionCommand();
-	pgstat_report_activity(STATE_IDLE, NULL);
+	else if (args.task == GC_LOADER_COLD)
+		gc_cold_loader_run(&args, load_cold);
+	else
+		load_table(&args, &(GcTask) {0});
 }

@@ -130,7 +130,7 @@ look_at_inputs(GcScanState *node)
 	return cold;
 }
 
-static bool
+static GcColdLoad
 load_meanwhile(GcInputState *in)
 {
 	GcColSpec  *specs = palloc((in->ncols + 1) * sizeof(GcColSpec));
@@ -163,9 +163,29 @@ gc_compile_patience(const GcScanState *node)
 	return Max(gc_cold == GC_COLD_FALLBACK ? 0 : node->plan->own_ms * COMPILE_SHARE, LEAST_PATIENCE_MS);
 }
 
+static GcCode
+fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
+{
+	const char *name = RelationGetRelationName(cold->tables[i]->rel);
+	const char *others = cold->ntables > 1 ? " and others" : "";
+
+	switch (load)
+	{
+		case GC_COLD_BUSY:
+			return gc_fail(err, GC_LOADING, "Columns of table \"%s\"%s will be loaded in the background after those of other tables.",
+						   name, others);
+		case GC_COLD_RESTS:
+			return gc_fail(err, GC_LOADING, "Columns of table \"%s\" could not be loaded in the background a moment ago.", name);
+		default:
+			return gc_fail(err, GC_LOADING, "Columns of table \"%s\"%s are loaded in the background.", name, others);
+	}
+}
+
 GcCode
 gc_look_if_cold(GcScanState *node, GcError *err)
 {
+	GcColdLoad	worst = GC_COLD_LOADING;
+	int			worst_table = 0;
 	Cold		cold;
 
 	if (must_wait())
@@ -175,9 +195,15 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 		return GC_OK;
 	for (int i = 0; i < cold.ntables; i++)
 	{
-		if (!load_meanwhile(cold.tables[i]))
+		GcColdLoad	load = load_meanwhile(cold.tables[i]);
+
+		if (load == GC_COLD_NO_WORKER)
 			return GC_OK;
+		if (load > worst)
+		{
+			worst = load;
+			worst_table = i;
+		}
 	}
-	return gc_fail(err, GC_LOADING, "Columns of table \"%s\"%s are loaded in the background.",
-				   RelationGetRelationName(cold.tables[0]->rel), cold.ntables > 1 ? " and others" : "");
+	return fail_cold(err, worst, &cold, worst_table);
 }
