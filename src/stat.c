@@ -17,6 +17,7 @@
 #include "queue/queue.h"
 #include "queue/batchlog.h"
 #include "queue/reasons.h"
+#include "queue/wavelog.h"
 #include "report.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get);
@@ -107,6 +108,7 @@ gpuconc_stat_reset(PG_FUNCTION_ARGS)
 {
 	gc_stats_reset();
 	gc_batchlog_reset();
+	gc_wavelog_reset();
 	gc_reasons_reset();
 	PG_RETURN_VOID();
 }
