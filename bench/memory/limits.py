@@ -363,11 +363,11 @@ def smallest_of(run, queries, database, whole):
         set_limit(limit)
         session = Session(database, "set statement_timeout = '20s';\n")
         for name in list(alive):
-            before = stats()
+            reset()
             times, errors = session.times(queries[name], 2)
-            got = since(before)
+            got = stats()
             if errors or got['fallbacks'] or not got['offloaded']:
-                alive[name][2] = f'{limit} MB: ' + (errors[0][:60] if errors else 'fallback' if got['fallbacks'] else 'not offloaded')
+                alive[name][2] = f'{limit} MB: ' + (errors[0][:60] if errors else server.reasons() if got['fallbacks'] else 'not offloaded')
                 over[name] = alive.pop(name)
             else:
                 alive[name] = [limit, times[-1], '']

@@ -34,6 +34,11 @@ def reset():
     value('select gpuconc_stat_reset()')
 
 
+def reasons():
+    """Of fallbacks since the last reset."""
+    return value("select string_agg(key || ' ' || value, ', ') from gpuconc_stat, jsonb_each_text(fallback_reasons)")
+
+
 def device(what):
     return value(f'select {what} from gpuconc_devices')
 
