@@ -14,7 +14,7 @@ from measure import psql, value  # noqa: E402
 
 SETTINGS = {'gpuconc.enabled': 'on', 'gpuconc.debug_offload': 'prefer', 'gpuconc.cold': 'wait', 'jit': 'off'}
 ON = ''.join(f"set {name} = '{to}';\n" for name, to in SETTINGS.items())
-PGOPTIONS = ' '.join(f'-c {name}={to}' for name, to in SETTINGS.items())
+PGOPTIONS = ' '.join(f'-c {name}={to}' for name, to in SETTINGS.items()) + ' -c statement_timeout=60s'
 COUNTERS = ('offloaded', 'fallbacks', 'copied_bytes', 'wave_bytes', 'wave_bytes_shared', 'waves', 'evictions', 'in_passes',
             'evict_decisions', 'evict_decision_time', 'evict_decision_max', 'admissions', 'admission_time', 'admission_max')
 SSB = {name: ' '.join(measure.query(name).split()) for name in measure.QUERIES}
@@ -43,8 +43,10 @@ def device(what):
     return value(f'select {what} from gpuconc_devices')
 
 
-def link():
-    return float(device('coalesce(link_bandwidth, 0)'))
+def link(best=[0.0]):
+    """Bytes per second: the best that any worker so far has measured, as others may have used the link meanwhile."""
+    best[0] = max(best[0], float(device('coalesce(link_bandwidth, 0)')))
+    return best[0]
 
 
 def configure(**settings):
@@ -64,6 +66,7 @@ def set_limit(megabytes):
         if time.monotonic() > ends:
             sys.exit('the worker does not start: ' + device('state, detail'))
         time.sleep(0.05)
+    link()
 
 
 class Session:
@@ -115,8 +118,10 @@ def pgbench(scripts, clients, seconds=None, transactions=None, statements=False,
         env = dict(os.environ, PGOPTIONS=PGOPTIONS, LC_ALL='C', **({'PGDATABASE': database} if database else {}))
         p = subprocess.run(command, capture_output=True, text=True, env=env)
         tps = re.search(r'^tps = ([0-9.]+)', p.stdout, re.M)
-        if p.returncode or not tps:
-            sys.exit(f'pgbench failed: {p.stdout[-300:]} {p.stderr[-500:]}')
+        if not tps:
+            raise RuntimeError(f'pgbench failed: {p.stdout[-300:]} {p.stderr[-500:]}')
+        if p.returncode:
+            print('pgbench: ' + next((line for line in p.stderr.splitlines() if 'ERROR' in line), p.stderr[-200:]), flush=True)
         by_client = {}
         for path in glob.glob(f'{folder}/log*'):
             with open(path) as f:
