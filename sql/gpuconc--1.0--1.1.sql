@@ -70,6 +70,10 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT waves bigint, OUT wave_bytes bigint, OUT wave_bytes_shared bigint,
 	OUT region_hits bigint, OUT region_misses bigint,
 	OUT evictions bigint, OUT evicted_bytes bigint,
+	OUT evict_decisions bigint, OUT evict_decision_time double precision,
+	OUT evict_decision_max double precision,
+	OUT admissions bigint, OUT admission_time double precision,
+	OUT admission_max double precision,
 	OUT stats_reset timestamp with time zone)
 RETURNS record
 AS 'MODULE_PATHNAME'
@@ -111,6 +115,12 @@ SELECT s.requests,
 	s.region_misses,
 	s.evictions,
 	s.evicted_bytes,
+	s.evict_decisions,
+	s.evict_decision_time,
+	s.evict_decision_max,
+	s.admissions,
+	s.admission_time,
+	s.admission_max,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;
 
@@ -129,6 +139,37 @@ REVOKE ALL ON FUNCTION gpuconc_cache_columns() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION gpuconc_cache_columns() TO PUBLIC;
 REVOKE ALL ON gpuconc_cache, gpuconc_stat FROM PUBLIC;
 GRANT SELECT ON gpuconc_cache, gpuconc_stat TO PUBLIC;
+
+----------------------------------------------------------------------
+-- The link to the device
+----------------------------------------------------------------------
+
+CREATE FUNCTION gpuconc_get_link()
+RETURNS double precision
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gpuconc_get_link() IS
+	'bytes per second that can be copied to the device, measured when its worker started; used by view gpuconc_devices';
+REVOKE ALL ON FUNCTION gpuconc_get_link() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gpuconc_get_link() TO PUBLIC;
+
+CREATE OR REPLACE VIEW gpuconc_devices AS
+SELECT d.device,
+	d.name,
+	d.state,
+	d.detail,
+	d.worker_pid,
+	d.multiprocessors,
+	d.memory_total,
+	d.memory_limit,
+	d.memory_used,
+	d.chunk_columns,
+	d.build_tables,
+	d.running,
+	d.target,
+	d.started_at,
+	gpuconc_get_link() AS link_bandwidth
+FROM gpuconc_get_devices() AS d;
 
 ----------------------------------------------------------------------
 -- Advice by table (src/advice.c)

@@ -32,6 +32,7 @@
 #include "queue/batchlog.h"
 #include "queue/queue.h"
 #include "queue/reasons.h"
+#include "queue/wavelog.h"
 #include "settings.h"
 #include "worker/worker.h"
 
@@ -58,10 +59,11 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
 	RequestAddinShmemSpace(gc_batchlog_shmem_size());
+	RequestAddinShmemSpace(gc_wavelog_shmem_size());
 	RequestAddinShmemSpace(gc_reasons_shmem_size());
 	RequestAddinShmemSpace(gc_hints_shmem_size());
 	RequestNamedLWLockTranche("gpuconc_columns", GC_NLOCKS);
-	RequestNamedLWLockTranche("gpuconc_batchlog", 1);
+	RequestNamedLWLockTranche("gpuconc_batchlog", 2);
 	RequestNamedLWLockTranche("gpuconc_reasons", 1);
 	RequestNamedLWLockTranche("gpuconc_hints", 1);
 }
@@ -83,6 +85,7 @@ gc_shmem_startup(void)
 	gc_load_shmem_init();
 	gc_queue_shmem_init();
 	gc_batchlog_shmem_init();
+	gc_wavelog_shmem_init();
 	gc_reasons_shmem_init();
 	gc_hints_shmem_init();
 	LWLockRelease(AddinShmemInitLock);

@@ -222,9 +222,9 @@ define_server_settings(void)
 							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.device_memory_limit",
 							"Device memory to take.",
-							"0 means most of what is free.",
+							"0 means most of what is free.  The worker takes it when it starts.",
 							&gc_device_memory_limit_mb, 0, 0, MAX_KILOBYTES,
-							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_cache_size",
 							"Shared memory for cached columns, requests and results.",
 							NULL, &gc_host_cache_size_mb, 1024, 1, MAX_KILOBYTES,

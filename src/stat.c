@@ -17,12 +17,14 @@
 #include "queue/queue.h"
 #include "queue/batchlog.h"
 #include "queue/reasons.h"
+#include "queue/wavelog.h"
 #include "report.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get);
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_fallbacks);
 PG_FUNCTION_INFO_V1(gpuconc_stat_reset);
 PG_FUNCTION_INFO_V1(gpuconc_get_devices);
+PG_FUNCTION_INFO_V1(gpuconc_get_link);
 
 static Datum
 counter(pg_atomic_uint64 *c)
@@ -37,13 +39,22 @@ milliseconds(pg_atomic_uint64 *c)
 	return Float8GetDatum(pg_atomic_read_u64(c) / 1000.0);
 }
 
+/* A number of nanoseconds as milliseconds. */
+static Datum
+nanoseconds(pg_atomic_uint64 *c)
+{
+	return Float8GetDatum(pg_atomic_read_u64(c) / 1e6);
+}
+
+#define STAT_COLUMNS	40
+
 Datum
 gpuconc_stat_get(PG_FUNCTION_ARGS)
 {
 	GcStats    *s = gc_stats();
 	TupleDesc	desc;
 	uint64		fallbacks = 0;
-	bool		nulls[34] = {0};
+	bool		nulls[STAT_COLUMNS] = {0};
 
 	/* The extension's script declares a row type. */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -52,7 +63,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	for (int i = 0; i < GC_NCODES; i++)
 		fallbacks += pg_atomic_read_u64(&s->fallbacks[i]);
 	{
-		Datum		values[34] = {
+		Datum		values[STAT_COLUMNS] = {
 			counter(&s->requests), counter(&s->offloaded), Int64GetDatum((int64) fallbacks),
 			counter(&s->retries), milliseconds(&s->queue_us), milliseconds(&s->compile_us),
 			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
@@ -64,6 +75,8 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared),
 			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared),
 			counter(&s->region_hits), counter(&s->region_misses), counter(&s->evictions), counter(&s->evicted_bytes),
+			counter(&s->evicting.made), nanoseconds(&s->evicting.ns), nanoseconds(&s->evicting.most_ns),
+			counter(&s->admitting.made), nanoseconds(&s->admitting.ns), nanoseconds(&s->admitting.most_ns),
 			TimestampTzGetDatum(s->reset_at),
 		};
 
@@ -95,6 +108,7 @@ gpuconc_stat_reset(PG_FUNCTION_ARGS)
 {
 	gc_stats_reset();
 	gc_batchlog_reset();
+	gc_wavelog_reset();
 	gc_reasons_reset();
 	PG_RETURN_VOID();
 }
@@ -133,4 +147,19 @@ gpuconc_get_devices(PG_FUNCTION_ARGS)
 		nulls[i] = (!ready && i != 2 && i != 3) || (i == 3 && reason[0] == '\0');
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	return (Datum) 0;
+}
+
+/* Bytes per second that were copied to the device when the worker started. */
+Datum
+gpuconc_get_link(PG_FUNCTION_ARGS)
+{
+	const char *reason;
+	const uint32 state = gc_worker_state(&reason);
+	double		bytes;
+
+	pg_read_barrier();
+	bytes = gc_device_status()->link_bytes;
+	if (state != GC_WORKER_READY || bytes <= 0)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(bytes);
 }

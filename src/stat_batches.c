@@ -28,6 +28,7 @@
 #include "settings.h"
 #include "queue/queue.h"
 #include "queue/batchlog.h"
+#include "queue/wavelog.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_batches);
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_kernels);
@@ -211,13 +212,18 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
  * Trace events as chrome://tracing and Perfetto read them: complete events ("X") on
  * tracks, which are threads of processes there.  Trace events of one track may not overlap,
  * so each process has as many tracks as spans that overlap.
+ *
+ * Requests in waves belong to no batch.  Users who see all sessions' batches see waves, too:
+ * those since the first batch that is shown, or the newest where there is no batch.
  *-------------------------------------------------------------------------
  */
 typedef enum TimelineProcess
 {
 	TIMELINE_DEVICE = 1,
 	TIMELINE_SCHEDULER,
-	TIMELINE_QUEUE
+	TIMELINE_QUEUE,
+	TIMELINE_LINK,				/* copies of waves */
+	TIMELINE_WAVES				/* their kernels */
 } TimelineProcess;
 
 typedef struct Span
@@ -225,8 +231,10 @@ typedef struct Span
 	double		from;			/* microseconds since the earliest batch's start */
 	double		to;				/* not before from */
 	int			lane;			/* from 1 */
-	const GcBatchRecord *batch;
+	uint64		id;				/* of batch or wave */
+	const GcBatchRecord *batch;	/* with a kernel or not; else NULL: */
 	const GcBatchKernel *kernel;
+	const GcWaveRecord *wave;
 } Span;
 
 typedef struct Spans
@@ -251,7 +259,7 @@ compare_spans(const void *a, const void *b)
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	return x->batch->id < y->batch->id ? -1 : x->batch->id > y->batch->id;
+	return x->id < y->id ? -1 : x->id > y->id;
 }
 
 /* Give each span the first lane that is free when it begins. */
@@ -279,7 +287,13 @@ assign_lanes(Spans *s)
 static void
 add_span(Spans *s, double from, double to, const GcBatchRecord *b, const GcBatchKernel *k)
 {
-	s->span[s->n++] = (Span) {.from = from,.to = Max(from, to),.batch = b,.kernel = k};
+	s->span[s->n++] = (Span) {.from = from,.to = Max(from, to),.id = b->id,.batch = b,.kernel = k};
+}
+
+static void
+add_wave(Spans *s, double from, double us, const GcWaveRecord *w)
+{
+	s->span[s->n++] = (Span) {.from = from,.to = from + Max(us, 0),.id = w->id,.wave = w};
 }
 
 /* Time from the batch's start, when copying begins, to the last kernel's end. */
@@ -293,20 +307,75 @@ batch_us(const GcBatchRecord *b)
 	return Max(first, 0) + sane(b->actual_us);
 }
 
+/* The earliest batch's start; 0: there is none. */
+static TimestampTz
+first_start(const GcBatchRecord *batches, int n)
+{
+	TimestampTz first = n > 0 ? batches[0].began : 0;
+
+	for (int i = 1; i < n; i++)
+		first = Min(first, batches[i].began);
+	return first;
+}
+
+/* The waves to be shown, the earliest first or nearly so; *origin: the time where the timeline begins. */
+static GcWaveRecord *
+visible_waves(int limit, TimestampTz *origin, int *n)
+{
+	GcWaveRecord *waves;
+	int			kept = 0;
+
+	*n = 0;
+	if (limit <= 0 || !sees_all())
+		return NULL;
+	waves = gc_wavelog_read(n);
+	for (int i = *origin == 0 ? Max(*n - limit, 0) : 0; i < *n; i++)
+	{
+		if (waves[i].began >= *origin)
+			waves[kept++] = waves[i];
+	}
+	*n = kept;
+	/* Without batches it begins with the earliest wave. */
+	if (*origin == 0 && kept > 0)
+	{
+		*origin = waves[0].began;
+		for (int i = 1; i < kept; i++)
+			*origin = Min(*origin, waves[i].began);
+	}
+	return waves;
+}
+
+/* Collect the spans of waves' copies and kernels. */
+static void
+collect_waves(const GcWaveRecord *waves, int n, TimestampTz origin, Spans *c_spans, Spans *k_spans)
+{
+	c_spans->span = palloc(Max(n, 1) * sizeof(Span));
+	k_spans->span = palloc(Max(n, 1) * sizeof(Span));
+	for (int i = 0; i < n; i++)
+	{
+		const GcWaveRecord *w = &waves[i];
+		const double began = w->began - origin;
+		const double copied = began + Max(sane(w->copies_us), 0);
+
+		if (w->bytes > 0)
+			add_wave(c_spans, began, copied - began, w);
+		add_wave(k_spans, copied, sane(w->kernels_us), w);
+	}
+	assign_lanes(c_spans);
+	assign_lanes(k_spans);
+}
+
 /* Collect the spans of the given batches, of their kernels, and of their waiting requests. */
 static void
-collect(const GcBatchRecord *batches, int n, Spans *b_spans, Spans *k_spans, Spans *q_spans)
+collect(const GcBatchRecord *batches, int n, TimestampTz origin, Spans *b_spans, Spans *k_spans, Spans *q_spans)
 {
 	bool		all = sees_all();
-	TimestampTz origin = n > 0 ? batches[0].began : 0;
 
 	b_spans->span = palloc(Max(n, 1) * sizeof(Span));
 	k_spans->span = MemoryContextAllocHuge(CurrentMemoryContext,
 										   Max(n, 1) * GC_BATCHLOG_KERNELS * sizeof(Span));
 	q_spans->span = MemoryContextAllocHuge(CurrentMemoryContext,
 										   Max(n, 1) * GC_BATCHLOG_KERNELS * sizeof(Span));
-	for (int i = 1; i < n; i++)
-		origin = Min(origin, batches[i].began);
 	for (int i = 0; i < n; i++)
 	{
 		const GcBatchRecord *b = &batches[i];
@@ -393,6 +462,19 @@ put_wait(StringInfo buf, const Span *s)
 					 s->batch->id, s->kernel->pid, sane(s->kernel->queued_us));
 }
 
+static void
+put_wave(StringInfo buf, const Span *s, TimelineProcess process, const char *category)
+{
+	const GcWaveRecord *w = s->wave;
+	char		name[32];
+
+	snprintf(name, sizeof(name), "wave " UINT64_FORMAT, w->id);
+	put_event(buf, process, s, category, name);
+	appendStringInfo(buf, "\"wave\":" UINT64_FORMAT ",\"chunks\":%u,\"requests\":%u,", w->id, w->chunks, w->requests);
+	appendStringInfo(buf, "\"kB\":" UINT64_FORMAT ",\"shared_kB\":" UINT64_FORMAT "}}",
+					 (uint64) w->bytes / 1024, (uint64) w->shared / 1024);
+}
+
 /* Write the names of a process and of its tracks; nothing for a process without tracks. */
 static void
 put_names(StringInfo buf, TimelineProcess process, const char *name, const char *track, int ntracks)
@@ -415,10 +497,15 @@ gpuconc_timeline(PG_FUNCTION_ARGS)
 {
 	int			limit = PG_GETARG_INT32(0);
 	GcBatchRecord *batches = NULL;
+	GcWaveRecord *waves;
 	Spans		b = {0},
 				k = {0},
-				q = {0};
+				q = {0},
+				copies = {0},
+				wave_kernels = {0};
+	TimestampTz origin;
 	int			n = 0;
+	int			nwaves;
 	StringInfoData buf;
 
 	if (limit < 0)
@@ -428,23 +515,32 @@ gpuconc_timeline(PG_FUNCTION_ARGS)
 				 errhint("Give how many of the newest batches to show; gpuconc.batch_log_size says how many are kept.")));
 	if (limit > 0)
 		batches = visible_batches(limit, &n);
-	collect(batches, n, &b, &k, &q);
+	origin = first_start(batches, n);
+	waves = visible_waves(limit, &origin, &nwaves);
+	collect(batches, n, origin, &b, &k, &q);
+	collect_waves(waves, nwaves, origin, &copies, &wave_kernels);
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"device\":");
 	escape_json(&buf, gc_device_status()->info.name);
-	if (n > 0)
-		appendStringInfo(&buf, ",\"start\":\"%s\"", timestamptz_to_str(b.span[0].batch->began));
+	if (n + nwaves > 0)
+		appendStringInfo(&buf, ",\"start\":\"%s\"", timestamptz_to_str(origin));
 	appendStringInfoString(&buf, "},\"traceEvents\":[");
 	put_names(&buf, TIMELINE_DEVICE, "device", "lane", k.nlanes);
 	put_names(&buf, TIMELINE_SCHEDULER, "scheduler", "batches", b.nlanes);
 	put_names(&buf, TIMELINE_QUEUE, "queue", "waiting", q.nlanes);
+	put_names(&buf, TIMELINE_LINK, "link", "copies", copies.nlanes);
+	put_names(&buf, TIMELINE_WAVES, "waves", "kernels", wave_kernels.nlanes);
 	for (int i = 0; i < k.n; i++)
 		put_kernel(&buf, &k.span[i]);
 	for (int i = 0; i < b.n; i++)
 		put_batch(&buf, &b.span[i]);
 	for (int i = 0; i < q.n; i++)
 		put_wait(&buf, &q.span[i]);
+	for (int i = 0; i < copies.n; i++)
+		put_wave(&buf, &copies.span[i], TIMELINE_LINK, "copies");
+	for (int i = 0; i < wave_kernels.n; i++)
+		put_wave(&buf, &wave_kernels.span[i], TIMELINE_WAVES, "kernels of a wave");
 	appendStringInfoString(&buf, "]}");
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(buf.data, buf.len));
 }

@@ -79,6 +79,20 @@ like($plan, qr/Waves: (?:[2-9]|\d\d+) \(copied \d+ kB, shared 0 kB\)/, 'EXPLAIN 
 unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) SELECT count(*) FROM dates WHERE year = 1994'),
 	qr/Waves/, 'what fits has none');
 
+# The timeline shows when waves were copied, and when they were computed.
+my $timeline = q{
+FROM (SELECT e ->> 'cat' AS cat, (e ->> 'pid')::int AS pid, (e ->> 'tid')::int AS tid, (e ->> 'ts')::float8 AS ts, (e ->> 'dur')::float8 AS dur, e -> 'args' AS args
+	FROM jsonb_array_elements(gpuconc_timeline(100)::jsonb -> 'traceEvents') AS e WHERE e ->> 'ph' = 'X' AND e -> 'args' ? 'wave') AS x};
+is($node->safe_psql('postgres', "SELECT cat, min(ts) >= 0, min(dur) >= 0, max(dur) > 0, max(ts) < 3.6e9, count(*) = count(DISTINCT args -> 'wave') $timeline GROUP BY cat ORDER BY cat"),
+	"copies|t|t|t|t|t\nkernels of a wave|t|t|t|t|t", 'the timeline has waves');
+is($node->safe_psql('postgres', qq{
+SELECT bool_and((args ->> 'kB')::int > 0) FILTER (WHERE cat = 'copies'), bool_and((args ->> 'requests')::int = 1), count(*) FILTER (WHERE cat <> 'copies') > 100 $timeline}),
+	't|t|t', 'with what they copied, and for how many');
+is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT args -> 'wave' AS wave, max(ts + dur) FILTER (WHERE cat = 'copies') AS copied, min(ts) FILTER (WHERE cat <> 'copies') AS ran $timeline GROUP BY 1) AS w WHERE ran < copied - 0.01"),
+	'0', 'kernels come after the copies');
+$node->safe_psql('postgres', 'CREATE ROLE other LOGIN');
+is($node->safe_psql('postgres', "SET ROLE other; SELECT count(*) $timeline"), '0', 'others do not see them');
+
 #-------------------------------------------------------------------------
 # What is cached is used where it is, and a scan does not drop what it is about to need
 #-------------------------------------------------------------------------

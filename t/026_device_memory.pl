@@ -88,5 +88,23 @@ like($trace, qr/^r \d+ \d+ \d+\n(c $database $relation 2 \d+ \d+\n)+(c $database
 
 $_->quit foreach (@sessions);
 nothing_held($node, 'at the end');
+
+# What decisions took is counted, and all of it reset.
+is($node->safe_psql('postgres', q{
+SELECT evict_decisions > 0 AND evict_decision_max > 0 AND evict_decision_time >= evict_decision_max
+	AND admissions > 0 AND admission_max > 0 AND admission_time >= admission_max FROM gpuconc_stat}), 't', 'time of decisions');
+$node->safe_psql('postgres', 'SELECT gpuconc_stat_reset()');
+is($node->safe_psql('postgres', q{
+SELECT waves + region_hits + evicted_bytes + evict_decisions + evict_decision_max + admissions + admission_max FROM gpuconc_stat}),
+	'0', 'reset');
+
+# The link is measured where there is one.  A new worker takes as much memory as is set then.
+is($node->safe_psql('postgres', 'SELECT link_bandwidth > 1e6, memory_limit FROM gpuconc_devices'), 't|16777216', 'the link');
+my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');
+configure($node, 'gpuconc.device_memory_limit' => '24MB');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($worker)");
+wait_until($node, "SELECT state = 'ready' AND worker_pid <> $worker FROM gpuconc_devices");
+is($node->safe_psql('postgres', 'SELECT memory_limit FROM gpuconc_devices'), 24 * 1024 * 1024, 'another limit');
+is_offloaded($node, $asked[0], 'and with it');
 $node->stop;
 done_testing();

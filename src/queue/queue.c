@@ -171,9 +171,20 @@ gc_stats_reset(void)
 {
 	pg_atomic_uint64 *a;
 
-	for (a = &queue->stats.requests; a <= &queue->stats.lookups_shared; a++)
+	for (a = &queue->stats.requests; (char *) a < (char *) &queue->stats.reset_at; a++)
 		pg_atomic_write_u64(a, 0);
 	queue->stats.reset_at = GetCurrentTimestamp();
+}
+
+void
+gc_count_decision(GcDecisionStats *decisions, double us)
+{
+	const uint64 ns = (uint64) (us * 1000);
+
+	pg_atomic_fetch_add_u64(&decisions->made, 1);
+	pg_atomic_fetch_add_u64(&decisions->ns, ns);
+	if (ns > pg_atomic_read_u64(&decisions->most_ns))
+		pg_atomic_write_u64(&decisions->most_ns, ns);
 }
 
 /*-------------------------------------------------------------------------

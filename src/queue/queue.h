@@ -281,7 +281,16 @@ typedef struct GcDeviceStatus
 	pg_atomic_uint32 running;
 	pg_atomic_uint32 worker_pid;
 	TimestampTz started_at;
+	double		link_bytes;		/* copied to the device per second, at most; 0: nothing is copied */
 } GcDeviceStatus;
+
+/* Decisions of one kind, and the worker's time for them. */
+typedef struct GcDecisionStats
+{
+	pg_atomic_uint64 made;
+	pg_atomic_uint64 ns;
+	pg_atomic_uint64 most_ns;	/* the longest one */
+} GcDecisionStats;
 
 typedef struct GcStats
 {
@@ -319,7 +328,9 @@ typedef struct GcStats
 	pg_atomic_uint64 region_misses; /* that were copied there for them */
 	pg_atomic_uint64 evictions; /* regions, builds and the like that left device memory when it was short */
 	pg_atomic_uint64 evicted_bytes;
-	TimestampTz reset_at;
+	GcDecisionStats evicting;	/* what leaves device memory */
+	GcDecisionStats admitting;	/* may a request begin? */
+	TimestampTz reset_at;		/* behind all counters */
 } GcStats;
 
 extern GcDeviceStatus *gc_device_status(void);
@@ -327,6 +338,9 @@ extern GcDeviceStatus *gc_device_status(void);
 /* STOPPED also when the worker should have started long ago, *reason then says why. */
 extern GcWorkerState gc_worker_state(const char **reason);
 extern GcStats *gc_stats(void);
+
+/* Worker: a decision took so long. */
+extern void gc_count_decision(GcDecisionStats *decisions, double us);
 extern void gc_stats_reset(void);
 
 extern int	gc_request_slots(void);

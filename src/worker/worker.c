@@ -48,6 +48,7 @@
 #include "memory/device_lookups.h"
 #include "memory/device_memory.h"
 #include "memory/eviction.h"
+#include "memory/link.h"
 #include "memory/state.h"
 #include "memory/waves.h"
 #include "meter.h"
@@ -273,6 +274,7 @@ start_device(GcError *err)
 	gc_kernels_init();
 	gc_admission_init();
 	gc_schedule_init();
+	gc_worker.link = gc_link_measure();
 	return true;
 }
 
@@ -285,6 +287,7 @@ publish_status(GcWorkerState state, const GcError *err)
 	{
 		s->info = gc_worker.dev->info;
 		strlcpy(s->kind, gc_worker.ops->name, sizeof(s->kind));
+		s->link_bytes = gc_worker.link;
 	}
 	strlcpy(s->reason, err ? err->detail : "", sizeof(s->reason));
 	s->started_at = GetCurrentTimestamp();

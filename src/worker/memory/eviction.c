@@ -127,6 +127,9 @@ gc_decision(void)
 static void
 decide(u64 need)
 {
+	instr_time	began;
+
+	INSTR_TIME_SET_CURRENT(began);
 	plan.n = plan.next = 0;
 	decisions++;
 	if (before_decisions)
@@ -146,6 +149,7 @@ decide(u64 need)
 	plan.nchosen = plan.n == 0 ? 0 :
 		gc_replacement_choose(gc_replacement, plan.victims, plan.n,
 							  Max(need, gc_pool_size(gc_worker.pool) / DECISION_PART), requests, plan.chosen);
+	gc_count_decision(&gc_stats()->evicting, gc_us_since(began));
 }
 
 /* Drop what is left of the plan until `need` bytes are; returns the bytes. */

@@ -29,6 +29,7 @@ typedef struct GcWorker
 	GcKernelCache *kernels;
 	GcProfile	profile;
 	GcCalibration calibration;
+	double		link;			/* bytes per second to the device; 0: nothing is copied, or it is not known */
 	uint64		clock;			/* counts uses, for replacement */
 } GcWorker;
 

@@ -150,6 +150,7 @@ table_of(const GcDirectory *dir, GcError *err)
 	t->cxt = cxt;
 	dlist_init(&t->members);
 	dlist_init(&t->waves);
+	gc_wave_clock_start(t);
 	t->next = wave_tables;
 	wave_tables = t;
 	return t;
@@ -166,6 +167,7 @@ table_free(WaveTable *t)
 			break;
 		}
 	}
+	gc_wave_clock_stop(t);
 	gc_worker.ops->stream_put(gc_worker.dev, t->copies);
 	MemoryContextDelete(t->cxt);
 }
@@ -253,6 +255,7 @@ wave_free(WaveTable *t, Wave *w)
 {
 	ListCell   *lc;
 
+	gc_wave_log(t, w);
 	for (u32 i = 0; i < w->nchunks; i++)
 	{
 		foreach(lc, w->chunks[i].cells)
@@ -274,6 +277,8 @@ wave_free(WaveTable *t, Wave *w)
 	}
 	if (w->copied)
 		gc_worker.ops->event_put(gc_worker.dev, w->copied);
+	if (w->began)
+		gc_worker.ops->event_put(gc_worker.dev, w->began);
 	dlist_delete(&w->node);
 	t->nwaves--;
 	MemoryContextDelete(w->cxt);

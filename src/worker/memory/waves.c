@@ -392,7 +392,8 @@ launch(Wave *w, Served *s, const GcWavePart *part)
 
 	if (gc_worker.ops->stream_wait(m->stream, w->copied, &err) != GC_OK || m->launch(m->arg, part, &err) != GC_OK)
 		gc_wave_fail(m, &err);
-	s->ran = gc_worker.ops->event(m->stream, &err);
+	/* The last one's time is logged. */
+	s->ran = s == llast(w->served) ? gc_worker.ops->event_timed(m->stream, &err) : gc_worker.ops->event(m->stream, &err);
 	if (s->ran == NULL)
 	{
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
@@ -401,10 +402,8 @@ launch(Wave *w, Served *s, const GcWavePart *part)
 }
 
 static void
-count(const Wave *w)
+count(Wave *w)
 {
-	u64			shared = 0;
-
 	for (u32 i = 0; i < w->nchunks; i++)
 	{
 		ListCell   *lc;
@@ -413,12 +412,12 @@ count(const Wave *w)
 		{
 			const Cell *cell = lfirst(lc);
 
-			shared += cell->readers > 1 ? cell->copied : 0;
+			w->shared += cell->readers > 1 ? cell->copied : 0;
 		}
 	}
 	pg_atomic_fetch_add_u64(&gc_stats()->waves, 1);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes, w->bytes);
-	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes_shared, shared);
+	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes_shared, w->shared);
 }
 
 /* Fill and launch a wave. */
@@ -430,6 +429,8 @@ make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 	GcWavePart *parts;
 	ListCell   *lc;
 
+	if (code == GC_OK)
+		w->began = gc_worker.ops->event_timed(t->copies, NULL);
 	if (code == GC_OK && leader->looked_at < leader->nsources)
 		code = choose_resident(w, leader, err);
 	if (code == GC_OK && w->served == NIL)
@@ -444,7 +445,7 @@ make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 		if (code == GC_OK)
 			code = describe(t, w, s, &parts[n++], palloc((s->member->ncolumns + 1) * sizeof(GcAddr)), err);
 	}
-	if (code == GC_OK && (w->copied = gc_worker.ops->event(t->copies, err)) == NULL)
+	if (code == GC_OK && (w->copied = gc_worker.ops->event_timed(t->copies, err)) == NULL)
 		code = err->code;
 	n = 0;
 	foreach(lc, w->served)

@@ -12,6 +12,7 @@
 
 #include "waves.h"
 
+#include "datatype/timestamp.h"
 #include "lib/ilist.h"
 #include "nodes/pg_list.h"
 
@@ -52,6 +53,8 @@ typedef struct WaveTable
 	dlist_head	members;		/* whose turn it is comes first */
 	dlist_head	waves;			/* oldest first */
 	int			nwaves;
+	GcEvent    *clock;			/* whose time is clock_at; NULL: nothing is logged */
+	TimestampTz clock_at;
 	MemoryContext cxt;
 	struct WaveTable *next;
 } WaveTable;
@@ -113,8 +116,10 @@ typedef struct Wave
 	WaveChunk	chunks[MOST_CHUNKS];
 	u32			nchunks;
 	u64			bytes;			/* copied */
+	u64			shared;			/* of these, what several members read */
 	bool		made;			/* all of it is queued */
 	List	   *served;			/* Served */
+	GcEvent    *began;			/* before its copies; NULL: it is not logged */
 	GcEvent    *copied;
 	MemoryContext cxt;
 } Wave;
@@ -145,5 +150,10 @@ extern void gc_wave_fail(GcWaveMember *m, const GcError *err);
 
 /* Free waves of the table that are over; false: there were none. */
 extern bool gc_waves_retire(WaveTable *t);
+
+/* wave_log.c: the table's clock, and what its waves did */
+extern void gc_wave_clock_start(WaveTable *t);
+extern void gc_wave_clock_stop(WaveTable *t);
+extern void gc_wave_log(WaveTable *t, Wave *w);
 
 #endif							/* GC_WAVES_INTERNAL_H */

@@ -193,6 +193,21 @@ with_run(List *list, GcRun *run)
 	return list;
 }
 
+static bool
+ask(GcRun *run)
+{
+	instr_time	began;
+	bool		yes;
+
+	INSTR_TIME_SET_CURRENT(began);
+	describe_demand(run);
+	/* Requests that are held back wait until a number of them are ready: so all must be admitted. */
+	yes = gc_requests_held() > 0 ||
+		gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at);
+	gc_count_decision(&gc_stats()->admitting, gc_us_since(began));
+	return yes;
+}
+
 bool
 gc_run_admit(GcRun *run)
 {
@@ -206,9 +221,7 @@ gc_run_admit(GcRun *run)
 		gc_admission_wait(&admission, &run->refused_at);
 		return false;
 	}
-	describe_demand(run);
-	/* Requests that are held back wait until a number of them are ready: so all must be admitted. */
-	if (gc_requests_held() == 0 && !gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at))
+	if (!ask(run))
 	{
 		run->refused_change = changes;
 		waiting = with_run(waiting, run);

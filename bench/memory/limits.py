@@ -1,0 +1,448 @@
+#!/usr/bin/env python3
+"""limits.py: what SSB and TPC-H take with less device memory than they want; device.sh starts it.
+
+    bench/memory/limits.py --out FOLDER [--parts one,many,overhead,replacement,admission,pairs,smallest]
+                           [--shares 100,75,50,25] [--duration 3] [--rounds 2] [--pairs 78] [--seed 1]
+                           [--tpch SCALE] [--seconds 1500] [--commit HASH] [--command TEXT]
+
+Needs SSB's tables in the database that libpq's environment names, TPC-H's in database tpch if its scale is
+given, a superuser, and no other user of gpuconc: it changes gpuconc.device_memory_limit and starts the
+worker anew.  One file .md and one .csv per part, written when it is done.
+
+one          Each of SSB's 13 queries by one client, at each limit: again and again, and all in turns.  Bytes
+             over the link, and these over the time and over the link's measured bandwidth.
+many         1 and 16 clients of SSB's queries at random.
+overhead     The same without a limit, and what decisions took of the time.
+replacement  16 clients at half and a quarter, under each gpuconc.replacement.
+admission    16 clients at half, under each gpuconc.admission: SSB, and a mix that is hungry for memory.
+pairs        Pairs of SSB's queries at a quarter of their own columns: both at once, and one after the other.
+smallest     Limits are halved until each query is not wholly answered by the device any more.
+"""
+import argparse
+import csv
+import itertools
+import os
+import random
+import statistics
+import sys
+import time
+
+import server
+from server import SSB, Session, configure, device, link, pgbench, quantile, reset, set_limit, since, stats, value
+from measure import Report, git_commit, psql
+
+sys.path.insert(0, os.path.join(server.BENCH, 'tpch'))
+import tpch  # noqa: E402
+
+MB = 1 << 20
+SHARE_OF_REST = {'one': 0.25, 'many': 0.25, 'overhead': 0.1, 'replacement': 0.25, 'admission': 0.3, 'pairs': 0.6, 'smallest': 1.0}
+HUNGRY = ['select lo_custkey, count(*), sum(lo_revenue) from lineorder group by lo_custkey order by 3 desc, 1 limit 10',
+          'select lo_partkey, sum(lo_revenue - lo_supplycost), max(lo_quantity) from lineorder group by lo_partkey order by 2 desc, 1 limit 10',
+          'select lo_orderkey, sum(lo_extendedprice) from lineorder group by lo_orderkey order by 2 desc, 1 limit 10',
+          SSB['q1.1'], SSB['q2.1'], SSB['q3.1'], SSB['q4.1'], SSB['q4.2']]
+
+
+class Run:
+    """Arguments, results, and the time that is left."""
+
+    def __init__(self, args):
+        self.args = args
+        self.ends = time.monotonic() + args.seconds
+        self.part_ends = self.ends
+        self.whole = None
+
+    def begin(self, part):
+        now = time.monotonic()
+        self.part_ends = now + (self.ends - now) * SHARE_OF_REST[part]
+
+    def left(self):
+        return self.part_ends - time.monotonic()
+
+    def out_of_time(self):
+        return self.left() <= 0
+
+    def working_set(self):
+        if self.whole is None:
+            self.whole = server.working_set(SSB.values())
+        return self.whole
+
+    def limit(self, percent):
+        """Megabytes; starts the worker anew, and asks each query once."""
+        megabytes = max(1, round(self.working_set() * percent / 100 / MB))
+        set_limit(megabytes)
+        warm(SSB.values())
+        return megabytes
+
+    def report(self, part, title, head, lines, notes=''):
+        report = Report(os.path.join(self.args.out, part + '.md'), self.args.commit, self.args.command, title=title)
+        report.add(f'Working set of SSB: {(self.whole or 0) / MB:,.0f} MB of device memory. Link: {link() / 1e9:.1f} GB/s.'
+                   + (' ' + notes if notes else '') + '\n')
+        report.table(head, lines)
+        with open(os.path.join(self.args.out, part + '.csv'), 'w', newline='') as f:
+            csv.writer(f).writerows([head] + lines)
+
+
+def warm(queries, database=None):
+    session = Session(database)
+    for sql in queries:
+        session.times(sql, 1)
+    session.close()
+
+
+def percent(a, b):
+    return f'{100 * a / b:.0f}' if b else '-'
+
+
+# ---------------------------------------------------------------------------------------------------------
+# One client
+# ---------------------------------------------------------------------------------------------------------
+
+def alone(session, name, seconds):
+    """The same query again and again: mean ms, MB copied by each, waves, fallbacks."""
+    times, _ = session.times(f'execute {name}', 3)
+    n = max(3, min(300, int(seconds * 1000 / max(min(times), 0.01))))
+    before = stats()
+    times, errors = session.times(f'execute {name}', n)
+    got = since(before)
+    return statistics.mean(times), got['copied_bytes'] / n, got['waves'] / n, got['fallbacks'] + len(errors)
+
+
+def in_turns(session, names, rounds):
+    """All queries in turns: per query the same, and bytes of the median run."""
+    runs = {name: [] for name in names}
+    for _ in range(rounds):
+        for name in names:
+            before = stats()
+            times, errors = session.times(f'execute {name}', 1)
+            got = since(before)
+            runs[name].append((times[0], got['copied_bytes'], got['waves'], got['fallbacks'] + len(errors)))
+    return {name: (statistics.mean(r[0] for r in of), statistics.mean(r[1] for r in of), statistics.mean(r[2] for r in of),
+                   sum(r[3] for r in of)) for name, of in runs.items()}
+
+
+def line_of_query(share, megabytes, how, name, found, speed):
+    ms, copied, waves, fallbacks = found
+    least = copied / speed * 1000 if speed else 0
+    return [f'{share} %', megabytes, how, name, f'{ms:.3f}', f'{copied / 1e6:.1f}', f'{waves:.1f}', percent(least, ms),
+            f'{ms / least:.2f}' if least > 0.2 else '', int(fallbacks)]
+
+
+def one(run):
+    lines = []
+    for share in run.args.shares:
+        if run.out_of_time():
+            break
+        megabytes = run.limit(share)
+        session = Session()
+        session.ask(''.join(f'prepare "{name}" as {sql};\n' for name, sql in SSB.items()))
+        each = min(1, run.left() / 26 / len(run.args.shares))
+        for name in SSB:
+            lines.append(line_of_query(share, megabytes, 'again', name, alone(session, f'"{name}"', each), link()))
+        names = [f'"{name}"' for name in SSB]
+        in_turns(session, names, 1)
+        for name, found in in_turns(session, names, 5).items():
+            lines.append(line_of_query(share, megabytes, 'in turns', name.strip('"'), found, link()))
+        session.close()
+    run.report('one', 'One client', ['limit', 'MB', 'how', 'query', 'ms', 'MB copied', 'waves', '% of the link',
+                                     'times bytes / link', 'fallbacks'], lines,
+               'Prepared, mean ms by psql. Copied: over the link, by each execution. % of the link: bytes / time / '
+               'bandwidth. Again: the same query only; in turns: all 13, five times.')
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Many clients
+# ---------------------------------------------------------------------------------------------------------
+
+def throughput(scripts, clients, seconds):
+    """What pgbench found, and counters meanwhile."""
+    before = stats()
+    found = pgbench(scripts, clients, seconds=seconds)
+    found['stats'] = since(before)
+    found['seconds'] = seconds
+    return found
+
+
+def line_of_clients(found):
+    times, got = found['times'], found['stats']
+    p50, p99 = quantile(times, 0.5), quantile(times, 0.99)
+    return [f'{found["tps"]:.1f}', f'{p50:.2f}', f'{p99:.2f}', f'{p99 / p50:.1f}' if p50 else '-', f'{times[-1]:.1f}' if times else '-',
+            f'{got["copied_bytes"] / 1e6 / max(len(times), 1):.2f}', percent(got['wave_bytes'] / found['seconds'], link()),
+            int(got['evictions']), int(got['fallbacks'])]
+
+
+CLIENTS_HEAD = ['queries/s', 'median ms', 'p99 ms', 'p99 / median', 'longest ms', 'MB read over the link by each',
+                'waves, % of the link', 'evictions', 'fallbacks']
+SCRIPTS = [sql + ';\n' for sql in SSB.values()]
+
+
+def many(run):
+    lines, base = [], {}
+    for share in [0] + run.args.shares:
+        if run.out_of_time():
+            break
+        if share:
+            megabytes = run.limit(share)
+        else:
+            run.working_set()
+            set_limit(0)
+            warm(SSB.values())
+            megabytes = 0
+        for clients in (1, 16):
+            pgbench(SCRIPTS, clients, seconds=1)
+            found = throughput(SCRIPTS, clients, 2 * run.args.duration)
+            base[share, clients] = found['tps']
+            lines.append([f'{share} %' if share else 'none', megabytes or '', clients] + line_of_clients(found)
+                         + [f'{found["tps"] / base[share, 1]:.1f}',
+                            percent(found['tps'], base.get((100, clients), 0))])
+    run.report('many', 'Clients of random queries', ['limit', 'MB', 'clients'] + CLIENTS_HEAD + ['x one client', '% of that at 100 %'],
+               lines, 'pgbench, prepared, the 13 queries at random. MB read by each: a wave counts for each query that reads it.')
+
+
+def overhead(run):
+    run.working_set()
+    set_limit(0)
+    warm(SSB.values())
+    lines = []
+    for clients, policy in itertools.product((1, 16), ('weight', 'fix-1', 'fix-3', 'weight')):
+        if run.out_of_time():
+            break
+        configure(admission=policy)
+        pgbench(SCRIPTS, clients, seconds=1)
+        reset()
+        found = throughput(SCRIPTS, clients, run.args.duration)
+        got = stats()
+        lines.append([clients, policy, f'{found["tps"]:.1f}', f'{quantile(found["times"], 0.5):.3f}'] + decisions(got)
+                     + [f'{(got["admission_time"] + got["evict_decision_time"]) / run.args.duration / 10:.2f}'])
+    configure(admission='weight')
+    run.report('overhead', 'What memory management costs where memory suffices',
+               ['clients', 'admission', 'queries/s', 'median ms'] + DECISIONS_HEAD + ['% of the time'], lines,
+               'No limit. % of the time: of all decisions, of the duration; they are made on one thread.')
+
+
+DECISIONS_HEAD = ['admissions', 'mean us', 'longest us', 'evictions decided', 'mean us', 'longest us']
+
+
+def decisions(got):
+    line = []
+    for n, total, most in (('admissions', 'admission_time', 'admission_max'),
+                           ('evict_decisions', 'evict_decision_time', 'evict_decision_max')):
+        line += [int(got[n]), f'{got[total] * 1000 / got[n]:.2f}' if got[n] else '-', f'{got[most] * 1000:.1f}']
+    return line
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Policies
+# ---------------------------------------------------------------------------------------------------------
+
+def turns(run, setting, policies, scripts, label, base):
+    """Lines of a table: policies in turns, means of the rounds; x against the policy `base`."""
+    found = {p: [] for p in policies}
+    measured = {}
+    for round_ in range(run.args.rounds):
+        for policy in policies if round_ % 2 == 0 else policies[::-1]:
+            if run.out_of_time():
+                break
+            configure(**{setting: policy})
+            pgbench(scripts, 16, seconds=1)
+            reset()
+            found[policy].append(throughput(scripts, 16, run.args.duration))
+            measured[policy] = stats()
+    configure(**{setting: policies[-1]})
+    rates = {p: statistics.mean(f['tps'] for f in of) for p, of in found.items() if of}
+    return [label + [p, ' '.join(f'{f["tps"]:.1f}' for f in found[p]), f'{rate / rates[base]:.2f}' if base in rates else '-']
+            + line_of_clients(found[p][-1])[1:] + decisions(measured[p]) for p, rate in rates.items()]
+
+
+def policies_head(base):
+    return ['policy', 'queries/s, each round', f'x {base}'] + CLIENTS_HEAD[1:] + DECISIONS_HEAD
+
+
+def replacement(run):
+    lines = []
+    for share in (50, 25):
+        if not run.out_of_time():
+            megabytes = run.limit(share)
+            lines += turns(run, 'replacement', ['lru', 'lfu', 'cdr', 'value'], SCRIPTS, [f'{share} %', megabytes], 'lru')
+    run.report('replacement', 'gpuconc.replacement: 16 clients', ['limit', 'MB'] + policies_head('lru'), lines,
+               'Latencies, counters and decisions: of the last round.')
+
+
+def runs_alone(sql):
+    """Is it answered by the device within 20 s, at this limit?"""
+    session = Session(settings="set statement_timeout = '20s';\n")
+    before = stats()
+    _, errors = session.times(sql, 2)
+    session.close()
+    return not errors and not since(before)['fallbacks']
+
+
+def admission(run):
+    megabytes = run.limit(50)
+    policies = ['fix-1', 'fix-2', 'fix-3', 'peak', 'weight']
+    lines = turns(run, 'admission', policies, SCRIPTS, ['SSB'], 'fix-1')
+    hungry = [sql for sql in HUNGRY if runs_alone(sql)]
+    lines += turns(run, 'admission', policies, [sql + ';\n' for sql in hungry], ['hungry'], 'fix-1')
+    run.report('admission', f'gpuconc.admission: 16 clients at 50 %, {megabytes} MB', ['queries'] + policies_head('fix-1'), lines,
+               f'Hungry: groups by customer, part and order, and five of SSB\'s queries; {len(hungry)} of {len(HUNGRY)} run alone. Latencies, counters and decisions: '
+               'of the last round.')
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Pairs
+# ---------------------------------------------------------------------------------------------------------
+
+def column_bytes():
+    """Bytes of each cached column of SSB, by name; names are unique."""
+    got = value("select column_name, host_bytes from gpuconc_cache where datname = current_database()")
+    return {name: int(n) for name, n in (line.split('|') for line in got.splitlines())}
+
+
+def columns_of(sql, known):
+    return {name for name in known if name in sql}
+
+
+def pairs_by_limit(chosen, known):
+    """Pairs with a quarter of their columns' bytes, in MB, so that nearly equal limits come together."""
+    sized = []
+    for pair in chosen:
+        names = set().union(*(columns_of(SSB[q], known) for q in pair))
+        sized.append((max(1, sum(known[n] for n in names) // 4 // MB), pair))
+    sized.sort()
+    groups = []
+    for limit, pair in sized:
+        if groups and limit <= groups[-1][0] * 1.05:
+            groups[-1][1].append(pair)
+        else:
+            groups.append((limit, [pair]))
+    return groups
+
+
+def pair_at_once(pair, seconds):
+    """How much faster both get on at once than one after the other, and what was found."""
+    a, b = SSB[pair[0]], SSB[pair[1]]
+    pgbench([f'{a};\n{b};\n'], 1, transactions=2)
+    one_by_one = pgbench([f'{a};\n{b};\n'], 1, seconds=seconds, statements=True)['statements']
+    before = stats()
+    both = pgbench([f'\\if :client_id = 0\n{a};\n\\else\n{b};\n\\endif\n'], 2, seconds=seconds)['by_client']
+    got = since(before)
+    at_once = [statistics.mean(both.get(c, [0])) for c in (0, 1)]
+    # What both did in the same time, by what it takes one after the other.
+    done = sum(len(both.get(c, [])) * one_by_one[c] for c in (0, 1)) / max(sum(both.get(c, [0])) for c in (0, 1))
+    return done, one_by_one, at_once, got
+
+
+def pairs(run):
+    run.working_set()
+    known = column_bytes()
+    every = list(itertools.combinations(SSB, 2))
+    chosen = every if run.args.pairs >= len(every) else random.Random(run.args.seed).sample(every, run.args.pairs)
+    seconds = max(1, run.args.duration // 3)
+    lines, gains = [], []
+    for limit, group in pairs_by_limit(chosen, known):
+        if run.out_of_time():
+            break
+        set_limit(limit)
+        warm(SSB[q] for q in sorted(set(itertools.chain(*group))))
+        for pair in group:
+            if run.out_of_time():
+                break
+            gain, one_by_one, at_once, got = pair_at_once(pair, seconds)
+            gains.append(gain)
+            lines.append([' and '.join(pair), limit] + [f'{t:.2f}' for t in one_by_one + at_once]
+                         + [f'{gain:.2f}', percent(got['wave_bytes_shared'], got['wave_bytes']), int(got['fallbacks'])])
+    if gains:
+        lines.append([f'mean of {len(gains)}; least, median, best', '', '', '', '', '',
+                      f'{statistics.mean(gains):.2f}; {min(gains):.2f}, {statistics.median(gains):.2f}, {max(gains):.2f}', '', ''])
+    run.report('pairs', f'Pairs of SSB\'s queries at a quarter of their columns: {len(gains)} of {len(every)}',
+               ['pair', 'limit MB', 'first: ms in turns', 'second', 'first: ms at once', 'second', 'x', '% of waves shared', 'fallbacks'],
+               lines, f'{seconds} s each. x: what two clients at once did in a time, by what it takes one client that asks '
+               'both in turns, over that time. A limit is that of the smallest of the pairs within 5 %.')
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The smallest limits
+# ---------------------------------------------------------------------------------------------------------
+
+def smallest_of(run, queries, database, whole):
+    """Per query [least MB, ms there, why it does not run with less]; limits are halved from the working set."""
+    alive = {name: [None, 0, 'it was not tried'] for name in queries}
+    over = {}
+    limit = whole
+    while alive and limit >= 1 and not run.out_of_time():
+        set_limit(limit)
+        session = Session(database, "set statement_timeout = '20s';\n")
+        for name in list(alive):
+            reset()
+            times, errors = session.times(queries[name], 2)
+            got = stats()
+            if errors or got['fallbacks'] or not got['offloaded']:
+                alive[name][2] = f'{limit} MB: ' + (errors[0][:60] if errors else server.reasons() if got['fallbacks'] else 'not offloaded')
+                over[name] = alive.pop(name)
+            else:
+                alive[name] = [limit, times[-1], '']
+        session.close()
+        print(f'{database or "ssb"} {limit} MB: {len(alive)} of {len(queries)} run', flush=True)
+        limit //= 2
+    over.update(alive)
+    return over
+
+
+def smallest(run):
+    lines = []
+    sets = [('SSB', SSB, None, run.working_set())]
+    if run.args.tpch:
+        os.environ['PGDATABASE'], before = 'tpch', os.environ.get('PGDATABASE', 'postgres')
+        queries = {name: tpch.query(name, run.args.tpch) for name in tpch.QUERIES}
+        sets.append(('TPC-H', queries, 'tpch', server.working_set(queries.values(), 'tpch')))
+        os.environ['PGDATABASE'] = before
+    for label, queries, database, whole in sets:
+        found = smallest_of(run, queries, database, max(1, round(whole / MB)))
+        lines += [[label, f'{whole / MB:,.0f}', name, *found[name][:1], f'{found[name][1]:.1f}', found[name][2]] for name in queries]
+    run.report('smallest', 'The smallest limits', ['benchmark', 'working set MB', 'query', 'least MB', 'ms there', 'with half of that'], lines,
+               'Each query twice at each limit, halved from the working set on: with the least, the device answered it without a fallback.')
+
+
+PARTS = {f.__name__: f for f in (one, many, overhead, replacement, admission, pairs, smallest)}
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument('--out', required=True)
+    ap.add_argument('--parts', default=','.join(PARTS))
+    ap.add_argument('--shares', default='100,75,50,25')
+    ap.add_argument('--duration', type=int, default=3)
+    ap.add_argument('--rounds', type=int, default=2)
+    ap.add_argument('--pairs', type=int, default=78)
+    ap.add_argument('--seed', type=int, default=1)
+    ap.add_argument('--seconds', type=int, default=1500)
+    ap.add_argument('--tpch', type=float, default=0)
+    ap.add_argument('--commit', default='')
+    ap.add_argument('--command', default='')
+    args = ap.parse_args()
+    args.shares = [int(s) for s in args.shares.split(',')]
+    args.commit = args.commit or git_commit()
+    args.command = args.command or ' '.join(['bench/memory/limits.py'] + sys.argv[1:])
+    run, failed = Run(args), False
+    unknown = [part for part in args.parts.split(',') if part not in PARTS and part != 'none']
+    if unknown:
+        sys.exit(f'there is no part "{unknown[0]}"')
+    try:
+        for part in args.parts.split(','):
+            if part == 'none':
+                continue
+            run.begin(part)
+            from_ = time.monotonic()
+            try:
+                PARTS[part](run)
+            except (RuntimeError, SystemExit, ValueError, IndexError, ZeroDivisionError) as e:
+                failed = True
+                print(f'part {part} failed: {e!r}', file=sys.stderr, flush=True)
+            print(f'{part:20} {time.monotonic() - from_:6.0f} s', flush=True)
+    finally:
+        psql('alter system reset gpuconc.device_memory_limit;\nalter system reset gpuconc.admission;\n'
+             'alter system reset gpuconc.replacement;\nselect pg_reload_conf();\n')
+    sys.exit(failed)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * wave_log.c
+ *	  When waves copied and computed, for the timeline (queue/wavelog.h).
+ *
+ * Events tell times from one to another only.  So a table's stream has an event of which the server's time
+ * is known: it is recorded while the stream is idle.  Differences are of type float.  Where they get large,
+ * an event of a wave takes its place.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "waves_internal.h"
+
+#include "utils/timestamp.h"
+
+#include "../../queue/wavelog.h"
+#include "state.h"
+
+/* Milliseconds after which the clock's event is replaced. */
+#define CLOCK_MS	1000
+
+void
+gc_wave_clock_start(WaveTable *t)
+{
+	t->clock = gc_worker.ops->event_timed(t->copies, NULL);
+	t->clock_at = GetCurrentTimestamp();
+}
+
+void
+gc_wave_clock_stop(WaveTable *t)
+{
+	if (t->clock)
+		gc_worker.ops->event_put(gc_worker.dev, t->clock);
+	t->clock = NULL;
+}
+
+static void
+put_forward(WaveTable *t, Wave *w, TimestampTz at)
+{
+	gc_wave_clock_stop(t);
+	t->clock = w->began;
+	t->clock_at = at;
+	w->began = NULL;
+}
+
+/* The events of the wave are done. */
+void
+gc_wave_log(WaveTable *t, Wave *w)
+{
+	const Served *last = w->served == NIL ? NULL : llast(w->served);
+	float		since;
+	GcWaveRecord r = {.chunks = w->nchunks,.requests = list_length(w->served),.bytes = w->bytes,.shared = w->shared};
+
+	if (t->clock == NULL || w->began == NULL || w->copied == NULL)
+		return;
+	since = gc_worker.ops->event_ms(t->clock, w->began);
+	r.began = t->clock_at + (TimestampTz) (since * 1000.0);
+	r.copies_us = gc_worker.ops->event_ms(w->began, w->copied) * 1000;
+	if (last && last->ran)
+		r.kernels_us = Max(gc_worker.ops->event_ms(w->copied, last->ran) * 1000, 0);
+	gc_wavelog_add(&r);
+	if (since > CLOCK_MS)
+		put_forward(t, w, r.began);
+}
