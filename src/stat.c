@@ -43,7 +43,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	GcStats    *s = gc_stats();
 	TupleDesc	desc;
 	uint64		fallbacks = 0;
-	bool		nulls[34] = {0};
+	bool		nulls[36] = {0};
 
 	/* The extension's script declares a row type. */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -52,7 +52,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	for (int i = 0; i < GC_NCODES; i++)
 		fallbacks += pg_atomic_read_u64(&s->fallbacks[i]);
 	{
-		Datum		values[34] = {
+		Datum		values[36] = {
 			counter(&s->requests), counter(&s->offloaded), Int64GetDatum((int64) fallbacks),
 			counter(&s->retries), milliseconds(&s->queue_us), milliseconds(&s->compile_us),
 			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
@@ -63,6 +63,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->direct_lookups), counter(&s->packed_row_scans),
 			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared),
 			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared),
+			counter(&s->link_reads), counter(&s->link_read_bytes),
 			counter(&s->region_hits), counter(&s->region_misses), counter(&s->evictions), counter(&s->evicted_bytes),
 			TimestampTzGetDatum(s->reset_at),
 		};
