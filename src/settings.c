@@ -16,6 +16,7 @@
 #include "sched/policy/sched.h"
 #include "settings.h"
 #include "worker/memory/replacement.h"
+#include "worker/memory/link_reads.h"
 #include "worker/run/admission.h"
 
 bool		gc_preloaded = false;
@@ -55,6 +56,7 @@ bool		gc_enable_packed_rows = true;
 bool		gc_debug_force_coresident = false;
 int			gc_replacement = GC_REPLACE_VALUE;
 int			gc_admission = GC_ADMIT_WEIGHT;
+int			gc_link_reads = GC_LINK_READS_AUTO;
 bool		gc_debug_trace_memory = false;
 
 static char *version = NULL;
@@ -127,6 +129,13 @@ static const struct config_enum_entry admission_choices[] = {
 	{"fix-3", GC_ADMIT_FIX_3, false},
 	{"peak", GC_ADMIT_PEAK, false},
 	{"weight", GC_ADMIT_WEIGHT, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry link_choices[] = {
+	{"auto", GC_LINK_READS_AUTO, false},
+	{"off", GC_LINK_READS_OFF, false},
+	{"on", GC_LINK_READS_ON, false},
 	{NULL, 0, false}
 };
 
@@ -332,6 +341,11 @@ define_memory_settings(void)
 							 "How many requests have data in device memory at a time.",
 							 "A number of them, or as many as fit by what each takes at most, or by what its phases weigh.",
 							 &gc_admission, GC_ADMIT_WEIGHT, admission_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.link_reads",
+							 "Lets kernels read columns that are not in device memory where they are, over the link.",
+							 "Columns that are read for few rows; on: for any rows that passed a filter or join.",
+							 &gc_link_reads, GC_LINK_READS_AUTO, link_choices,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.debug_trace_memory",
 							 "Writes down which columns each request reads.",

@@ -75,6 +75,7 @@ extern bool gc_enable_packed_rows;
 extern bool gc_debug_force_coresident;
 extern int	gc_replacement;		/* GcReplacement */
 extern int	gc_admission;		/* GcAdmissionPolicy */
+extern int	gc_link_reads;		/* GcLinkReads */
 extern bool gc_debug_trace_memory;
 
 /* gpuconc.debug_force_shared_scan */

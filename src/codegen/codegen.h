@@ -193,11 +193,22 @@ typedef struct GcVariant
 	GcSplits	splits;			/* all zero: nothing */
 } GcVariant;
 
+/*
+ * When a kernel first reads a column: for rows that have passed the steps before, of which 1 in 2^(passed / 2)
+ * is estimated to be left.  rows: so many are read at once, if one of them is left.
+ */
+typedef struct GcColumnReach
+{
+	u8			passed;
+	u8			rows;
+} GcColumnReach;
+
 typedef struct GcKernelSource
 {
 	char	   *text;			/* malloc'd, NUL-terminated */
 	GcArgWord	words[GC_MAX_ARG_WORDS];
 	int			nwords;
+	GcColumnReach reach[GC_MAX_COLUMNS];	/* of the columns that it reads */
 } GcKernelSource;
 
 /*

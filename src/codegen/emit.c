@@ -127,6 +127,8 @@ cg_column(Cg *cg, u16 column)
 					private;
 
 		k = cg->column[column] = cg->ncolumns++;
+		cg->src->reach[column] = (GcColumnReach) {.passed = cg->passed < UINT8_MAX ? cg->passed : UINT8_MAX,
+		.rows = cg->gather || cg->in_rows || cg->variant->vec == 0 ? 1 : cg->variant->vec};
 		cached = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_CACHED);
 		private = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PRIVATE);
 		text_addf(&cg->descs, "%sGcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n",
@@ -136,6 +138,13 @@ cg_column(Cg *cg, u16 column)
 					  k, k, gc_columns(cg->p)[column].width, cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PACKED_ROWS));
 	}
 	return k;
+}
+
+/* An estimate of n halvings, if it is not 0, stands for n to n + 1 of them. */
+void
+cg_note_tested(Cg *cg, const GcPStep *step)
+{
+	cg->passed += 2 * step->selectivity + (step->selectivity > 0);
 }
 
 int

@@ -40,6 +40,9 @@ extern int	cg_word(Cg *cg, u8 type, u16 index, u8 part);
 extern int	cg_column(Cg *cg, u16 column);
 extern int	cg_build(Cg *cg, u16 build);
 
+/* Statements from now on are for rows that have passed this step, too. */
+extern void cg_note_tested(Cg *cg, const GcPStep *step);
+
 /* Statements that declare `h`, the hash of the first nkeys words of the array `keys`. */
 extern void cg_hash(Cg *cg, const char *h, const char *keys, int nkeys);
 

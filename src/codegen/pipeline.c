@@ -149,6 +149,8 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	cg_test_packed(cg, &packed);
 	for (int i = packs; i < first;)
 		i += emit_test(cg, steps, i, first, "GC_EACH(gc_j) {\n", "GC_KEEP_IF", "}\n");
+	for (int i = 0; i < first; i++)
+		cg_note_tested(cg, steps[i]);
 	if (cg->filtered)
 		return;
 	text_addf(cg->out, "GC_SETTLE\n");
@@ -164,6 +166,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 		(void) emit_test(cg, steps, i, i + 1,
 						 cg_may_fail(cg->p, steps[i]) ? "GC_EACH_LIVE(gc_j)\n" : "GC_EACH_CHEAP(gc_j)\n",
 						 "GC_KEEP_LIVE_IF", "GC_END_LIVE\n");
+		cg_note_tested(cg, steps[i]);
 	}
 }
 
@@ -195,6 +198,7 @@ emit_gathered(Cg *cg, const GcPStep **steps, int n)
 	{
 		cg_require_step(cg, steps[i]);
 		emit_visited_predicates(cg, steps + i, 1);
+		cg_note_tested(cg, steps[i]);
 	}
 }
 
@@ -327,11 +331,13 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 			}
 			loops += steps[i]->join != GC_JOIN_INNER ? cg_match_probe(cg, steps[i])
 				: cg_is_list_probe(cg->p, steps[i]) ? cg_list_probe(cg, steps[i]) : cg_hash_probe(cg, steps[i]);
+			cg_note_tested(cg, steps[i]);
 			continue;
 		}
 		cg_require_step(cg, steps[i]);
 		cg_step_condition(cg, steps[i], cond, sizeof(cond));
 		text_addf(cg->out, "if (!(%s)) continue;\n", cond);
+		cg_note_tested(cg, steps[i]);
 	}
 	return loops;
 }

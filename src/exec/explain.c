@@ -281,10 +281,16 @@ explain_waves(const GcRunInfo *r, ExplainState *es)
 		ExplainPropertyUInteger("Waves", NULL, r->waves, es);
 		ExplainPropertyUInteger("Waves Copied", "kB", r->wave_bytes / 1024, es);
 		ExplainPropertyUInteger("Waves Shared", "kB", r->wave_bytes_shared / 1024, es);
+		ExplainPropertyUInteger("Column Chunks Read in Place", NULL, r->link_reads, es);
+		ExplainPropertyUInteger("Estimated Read in Place", "kB", r->link_read_bytes / 1024, es);
+		return;
 	}
-	else if (r->waves > 0)
+	if (r->waves > 0)
 		ExplainPropertyText("Waves", psprintf("%u (copied " UINT64_FORMAT " kB, shared " UINT64_FORMAT " kB)", r->waves,
 											  (uint64) r->wave_bytes / 1024, (uint64) r->wave_bytes_shared / 1024), es);
+	if (r->link_reads > 0)
+		ExplainPropertyText("Read in Place", psprintf("%u column chunks (about " UINT64_FORMAT " kB)", r->link_reads,
+													  (uint64) r->link_read_bytes / 1024), es);
 }
 
 static void

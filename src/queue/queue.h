@@ -173,6 +173,8 @@ typedef struct GcRunInfo
 	u32			waves;			/* of chunks, that its pipelines were scanned in */
 	u64			wave_bytes;		/* copied for those */
 	u64			wave_bytes_shared;	/* of these, what other requests read, too */
+	u32			link_reads;		/* chunks of columns that they read in the host's memory */
+	u64			link_read_bytes;	/* over the link for those: an estimate */
 	u32			kernels;		/* launched */
 	u32			compiled;		/* kernels compiled for this request */
 	u32			from_disk;		/* kernels loaded from the disk cache */
@@ -324,6 +326,8 @@ typedef struct GcStats
 	pg_atomic_uint64 waves;			/* of chunks, of tables that do not fit into device memory */
 	pg_atomic_uint64 wave_bytes;	/* copied for those */
 	pg_atomic_uint64 wave_bytes_shared;	/* of these, what several requests read */
+	pg_atomic_uint64 link_reads;	/* chunks of columns that kernels read in the host's memory, per request */
+	pg_atomic_uint64 link_read_bytes;	/* over the link for those: an estimate */
 	pg_atomic_uint64 region_hits;	/* chunks of columns that requests found in device memory */
 	pg_atomic_uint64 region_misses; /* that were copied there for them */
 	pg_atomic_uint64 evictions; /* regions, builds and the like that left device memory when it was short */

@@ -148,7 +148,10 @@ add_item(GcRun *run, bool has_peers)
 	decision.ncandidates++;
 }
 
-/* Under gpuconc.debug_hold_requests: are too few requests ready to start any? */
+/*
+ * Under gpuconc.debug_hold_requests: are too few requests ready to start any?  One that found too little device memory
+ * gets it only when others are over.
+ */
 static bool
 held_back(List *runs)
 {
@@ -163,7 +166,7 @@ held_back(List *runs)
 
 		if (run->released && run->state != RUN_FINISHED)
 			return false;
-		ready += run->state == RUN_READY || run->leader != NULL;
+		ready += run->state == RUN_READY || run->leader != NULL || (run->state == RUN_WAITING && run->begun);
 	}
 	if (ready < gc_requests_held())
 		return true;

@@ -114,7 +114,7 @@ trace_column(FILE *file, const GcDirectory *dir, int col, const GcSource *source
 }
 
 void
-gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources)
+gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources, float spared)
 {
 	const u64	now = gc_present_request();
 	u32			places = 0;
@@ -126,21 +126,23 @@ gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSour
 	}
 	for (u32 place = 0; place < GC_PLACES; place++)
 	{
-		if (places >> place & 1)
-			gc_uses_note(&uses->place[place], now);
+		if (!(places >> place & 1))
+			continue;
+		gc_uses_note(&uses->place[place], now);
+		gc_uses_spare(&uses->place[place], spared);
 	}
 	if (trace)
 		trace_column(trace, dir, col, sources, nsources);
 }
 
 GcUses
-gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources)
+gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources, float spared)
 {
 	GcColumnUses uses;
 	GcUses		most = {0};
 
 	gc_column_uses_recall(&uses, dir, col);
-	gc_column_used(&uses, dir, col, sources, nsources);
+	gc_column_used(&uses, dir, col, sources, nsources, spared);
 	gc_column_uses_keep(&uses);
 	for (u32 place = 0; place < GC_PLACES; place++)
 	{

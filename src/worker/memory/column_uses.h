@@ -35,7 +35,7 @@ extern void gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, in
 extern void gc_column_uses_keep(const GcColumnUses *uses);
 
 /* The present request uses these chunks of a column that has no table.  Its uses until now and then. */
-extern GcUses gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources);
+extern GcUses gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources, float spared);
 
 /* The key of a column, which successive directories of a relation have in common. */
 extern u64	gc_column_key(const GcDirectory *dir, int col);
@@ -49,7 +49,8 @@ extern u64	gc_place_key(const GcColumnUses *uses, u32 place);
 /* A request begins to have data in device memory: the present request of all uses. */
 extern void gc_request_begins(int slot);
 
-/* The present request uses these chunks of a column. */
-extern void gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources);
+/* The present request uses these chunks of a column, and is spared this share of their bytes if they are there. */
+extern void gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources,
+						   float spared);
 
 #endif							/* GC_COLUMN_USES_H */

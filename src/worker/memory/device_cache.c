@@ -521,7 +521,7 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 }
 
 GcTable *
-gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
+gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared,
 			 GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
 {
 	TableKey	key = {.dir_id = dir->id,.col = col};
@@ -537,7 +537,7 @@ gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 		doom_predecessors(table->state, dir->id);
 		gc_column_uses_recall(&table->uses, dir, col);
 	}
-	gc_column_used(&table->uses, dir, col, sources, nsources);
+	gc_column_used(&table->uses, dir, col, sources, nsources, spared);
 
 	if (gc_table_complete(table, dir, sources, nsources, stream, began, copied, err) == GC_OK)
 		return table;
@@ -646,20 +646,15 @@ gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint3
 	return there && there->bytes < bytes ? bytes - there->bytes : there ? 0 : bytes;
 }
 
-double
-gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
+GcUses
+gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared)
 {
 	GcTable    *table = find_table(dir, col);
-	GcUses		uses;
 
-	if (table)
-	{
-		gc_column_used(&table->uses, dir, col, sources, nsources);
-		uses = table->uses.place[0];
-	}
-	else
-		uses = gc_column_used_in_waves(dir, col, sources, nsources);
-	return gc_uses_expected(&uses, gc_present_request());
+	if (table == NULL)
+		return gc_column_used_in_waves(dir, col, sources, nsources, spared);
+	gc_column_used(&table->uses, dir, col, sources, nsources, spared);
+	return table->uses.place[0];
 }
 
 bool
@@ -692,6 +687,7 @@ static void
 offer_orphans(void)
 {
 	dlist_iter	iter;
+	GcUses		uses;
 	int			n = 0;
 
 	dlist_foreach(iter, &orphans)
@@ -700,8 +696,8 @@ offer_orphans(void)
 
 		if (n++ == MOST_ORPHANS)
 			break;
-		gc_offer_victim(&(GcVictim) {.bytes = region->bytes,.cost = region->bytes,.uses = gc_uses_of(region->use_key),
-						.used = region->last_used,.place = GC_PLACES,.id = region->id});
+		uses = gc_uses_of(region->use_key);
+		gc_offer_victim(&(GcVictim) {.bytes = region->bytes,.cost = gc_uses_cost(&uses, region->bytes),.uses = uses,.used = region->last_used,.place = GC_PLACES,.id = region->id});
 	}
 }
 
@@ -723,7 +719,8 @@ offer(GcEvictor *self)
 		for (u32 place = 0; place < GC_PLACES && t->users == 0; place++)
 		{
 			if (t->place_bytes[place] > 0)
-				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],.cost = t->place_bytes[place],
+				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],
+								.cost = gc_uses_cost(&t->uses.place[place], t->place_bytes[place]),
 								.uses = t->uses.place[place],.soon = soon * (place + 0.5f),.used = t->last_used,
 								.place = place,.piece = place,.what = t});
 		}

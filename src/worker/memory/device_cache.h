@@ -14,6 +14,7 @@
 
 #include "../../columns/columns.h"
 #include "../../device/device.h"
+#include "replacement.h"
 
 /* A device table: the GcCols of one cached column of one directory. */
 typedef struct GcTable GcTable;
@@ -25,9 +26,9 @@ typedef struct GcRegion GcRegion;
  * The table of column `col` of dir, with every chunk of sources[] cached on the device.  Copies that
  * are needed are queued on stream; *copied grows by their bytes.  If began is not NULL and *began is
  * NULL, *began becomes an event before the first copy.  The table is in use until gc_table_release.
- * NULL: no device memory (err set).
+ * spared: as gc_column_used's.  NULL: no device memory (err set).
  */
-extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
+extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared,
 							 GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
 
 /* Have these chunks, too, in a table of dir that is in use. */
@@ -52,8 +53,9 @@ extern void gc_table_release(GcTable *table);
  */
 extern u64	gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources);
 
-/* A request reads the column in waves: count that as a use, and tell when it is expected to be used again. */
-extern double gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources);
+/* A request reads the column in waves: count that as a use.  Returns its uses so far. */
+extern GcUses gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
+									 float spared);
 
 /*
  * Regions by themselves, for waves.  gc_region_take: the region of a cell, if there is one (else *region is

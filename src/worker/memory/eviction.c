@@ -25,7 +25,7 @@
 /* A decision is made for at least one part in this many of the pool. */
 #define DECISION_PART	32
 
-/* What is dropped for something else is to be needed later than that by this factor, or both would alternate. */
+/* What is dropped for something else is to be worth less than that by this factor, or both would alternate. */
 #define CLEARLY			1.3
 
 /* Histories that are kept. */
@@ -170,9 +170,10 @@ drop_chosen(u64 need)
 	return dropped;
 }
 
-bool
-gc_eviction_pays(u64 need, double expected)
+u64
+gc_eviction_pays(u64 need, const GcUses *uses)
 {
+	const double worth = (double) gc_uses_cost(uses, need) / (double) need / gc_uses_expected(uses, requests);
 	u64			bytes = 0;
 
 	decide(need);
@@ -181,11 +182,11 @@ gc_eviction_pays(u64 need, double expected)
 		const GcVictim *v = &plan.victims[plan.chosen[i].victim];
 		const double later = gc_uses_expected(&v->uses, requests);
 
-		if ((v->soon > 0 ? Min(v->soon, later) : later) < CLEARLY * expected)
-			return false;
+		if ((double) v->cost / (double) v->bytes / (v->soon > 0 ? Min(v->soon, later) : later) * CLEARLY > worth)
+			break;
 		bytes += v->bytes;
 	}
-	return bytes >= need;
+	return Min(bytes, need);
 }
 
 bool

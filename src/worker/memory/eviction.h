@@ -43,10 +43,10 @@ extern void gc_before_decisions(void (*tell) (void));
 extern u64	gc_decision(void);
 
 /*
- * Would dropping so many bytes drop only what is needed clearly later than what is to come in their place,
- * which is expected to be used again after so many requests?  Only where gpuconc.replacement is value.
+ * How many bytes, of so many, could be dropped that are worth clearly less than what is to come in their place?
+ * uses: of that.  Only where gpuconc.replacement is value.
  */
-extern bool gc_eviction_pays(u64 need, double expected);
+extern u64	gc_eviction_pays(u64 need, const GcUses *uses);
 
 /* Drop about so many bytes; false: nothing is left that may go. */
 extern bool gc_evict(u64 need);

@@ -84,6 +84,20 @@ gc_uses_note(GcUses *u, uint64_t now)
 	u->last = now;
 }
 
+void
+gc_uses_spare(GcUses *u, float part)
+{
+	const uint32_t n = u->count < 1 ? 1 : u->count < MOST_GAPS ? u->count : MOST_GAPS;
+
+	u->spared = u->spared == 0 ? part : u->spared + (part - u->spared) / (float) n;
+}
+
+uint64_t
+gc_uses_cost(const GcUses *u, uint64_t bytes)
+{
+	return u->spared == 0 ? bytes : (uint64_t) ((double) bytes * u->spared);
+}
+
 double
 gc_uses_expected(const GcUses *u, uint64_t now)
 {

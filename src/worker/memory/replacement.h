@@ -32,10 +32,18 @@ typedef struct GcUses
 	uint32_t	gaps;			/* number of gaps that the averages stand for */
 	float		gap;			/* average number of requests between two uses */
 	float		spread;			/* average distance of a gap from that */
+	float		spared;			/* average share of its bytes that a use is spared over the link if it is
+								 * there; 0: not known, or all */
 } GcUses;
 
 /* Request `now` uses it; a second use by the same request is none. */
 extern void gc_uses_note(GcUses *uses, uint64_t now);
+
+/* A use is spared this share of its bytes over the link if it is there. */
+extern void gc_uses_spare(GcUses *uses, float part);
+
+/* What so many bytes of it save over the link, when they are used. */
+extern uint64_t gc_uses_cost(const GcUses *uses, uint64_t bytes);
 
 /* After how many more requests it is expected to be used again. */
 extern double gc_uses_expected(const GcUses *uses, uint64_t now);

@@ -93,7 +93,7 @@ get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
 		u64			bytes = 0;
 
 		for (int c = 0; c < m->ncolumns && !(m->sources[s].chunk & GC_PRIVATE_CHUNK); c++)
-			bytes += cell_bytes(m->dir, m->sources[s].chunk, m->columns[c]);
+			bytes += cell_bytes(m->dir, m->sources[s].chunk, m->columns[c].column);
 		most = Max(most, bytes);
 		all += bytes;
 	}
@@ -148,6 +148,7 @@ table_of(const GcDirectory *dir, GcError *err)
 	t->widest = widest_chunk(dir);
 	t->copies = copies;
 	t->cxt = cxt;
+	t->prices = MemoryContextAllocZero(cxt, (dir->ncolumns + 1) * sizeof(Price));
 	dlist_init(&t->members);
 	dlist_init(&t->waves);
 	gc_wave_clock_start(t);
@@ -173,8 +174,8 @@ table_free(WaveTable *t)
 }
 
 GcWaveMember *
-gc_wave_join(const GcDirectory *dir, const int *columns, const bool *displace, int ncolumns, const GcSource *sources,
-			 u32 nsources, GcWaveLaunch launch, void *arg, GcError *err)
+gc_wave_join(const GcDirectory *dir, const GcWaveColumn *columns, int ncolumns, const GcSource *sources, u32 nsources,
+			 GcWaveLaunch launch, void *arg, GcError *err)
 {
 	WaveTable  *t = table_of(dir, err);
 	GcWaveMember *m;
@@ -187,10 +188,8 @@ gc_wave_join(const GcDirectory *dir, const int *columns, const bool *displace, i
 	m->sources = sources;
 	m->nsources = nsources;
 	m->ncolumns = ncolumns;
-	m->columns = MemoryContextAlloc(t->cxt, (ncolumns + 1) * sizeof(int));
-	memcpy(m->columns, columns, ncolumns * sizeof(int));
-	m->displace = MemoryContextAlloc(t->cxt, ncolumns + 1);
-	memcpy(m->displace, displace, ncolumns);
+	m->columns = MemoryContextAlloc(t->cxt, (ncolumns + 1) * sizeof(GcWaveColumn));
+	memcpy(m->columns, columns, ncolumns * sizeof(GcWaveColumn));
 	m->source_of = MemoryContextAllocZero(t->cxt, (dir->nchunks + 1) * sizeof(u32));
 	m->to_do = MemoryContextAllocZero(t->cxt, (nsources + 1) * sizeof(bool));
 	m->launch = launch;
@@ -387,7 +386,6 @@ gc_wave_leave(GcWaveMember *m)
 		return;
 	}
 	pfree(m->columns);
-	pfree(m->displace);
 	pfree(m->source_of);
 	pfree(m->to_do);
 	pfree(m);

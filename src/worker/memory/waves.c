@@ -14,8 +14,12 @@
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
  * all columns of a chunk.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
  * the kernels that read its memory before.  Where memory is to spare, chunks are copied there instead, and
- * stay cached.  Waves drop what is cached only for columns that are needed clearly sooner: in a cyclic scan it
+ * stay cached.  Waves drop what is cached only for columns that are worth clearly more: in a cyclic scan it
  * would be what comes next.  What is in memory when a member begins is visited first, in place.
+ *
+ * A column that kernels read only for the few rows that pass earlier steps is left in the host's memory, if that
+ * moves less over the link for all members together than one copy (link_reads.c).  It must stay there until
+ * these kernels are done, as for a copy: members hold the directory.
  *
  * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
  * its last, since kernels know chunks by their numbers in the directory.
@@ -66,13 +70,46 @@ is_there(const GcWaveMember *m, u32 chunk)
 {
 	for (int c = 0; c < m->ncolumns; c++)
 	{
-		if (!gc_region_there(GC_CELL(m->dir, chunk, m->columns[c])))
+		if (!gc_region_there(GC_CELL(m->dir, chunk, m->columns[c].column)))
 			return false;
 	}
 	return true;
 }
 
-/* Bytes of a chunk's columns that are not in memory, and that members with this block want. */
+/* What it costs if the members that want a chunk read its columns in the host's memory. */
+static void
+price_chunk(WaveTable *t, const GcDirectory *dir, u32 chunk)
+{
+	dlist_iter	iter;
+
+	for (u32 c = 0; c < dir->ncolumns; c++)
+		t->prices[c] = (Price) {.late = true};
+	dlist_foreach(iter, &t->members)
+	{
+		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		for (int c = 0; c < m->ncolumns && wants(m, chunk); c++)
+		{
+			const GcWaveColumn *column = &m->columns[c];
+			Price	   *price = &t->prices[column->column];
+
+			price->bytes += gc_link_price(gc_link_bytes(&column->link, GC_CELL(m->dir, chunk, column->column)));
+			price->late = price->late && column->link.late;
+		}
+	}
+	t->priced = chunk + 1;
+}
+
+/* Is a chunk's column, which is not in memory, to be read in the host's? */
+static bool
+stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column)
+{
+	const Price *price = &t->prices[column];
+
+	return t->priced == chunk + 1 && gc_link_pays(GC_CELL(dir, chunk, column), price->bytes, price->late);
+}
+
+/* Bytes of a chunk's columns that are not in memory, and that members with this block want copied. */
 static u64
 missing_bytes(WaveTable *t, const Block *block, u32 chunk)
 {
@@ -86,11 +123,13 @@ missing_bytes(WaveTable *t, const Block *block, u32 chunk)
 
 		for (int c = 0; c < m->ncolumns && m->block == block && wants(m, chunk); c++)
 		{
-			if (bms_is_member(m->columns[c], seen))
+			const int	column = m->columns[c].column;
+
+			if (bms_is_member(column, seen))
 				continue;
-			seen = bms_add_member(seen, m->columns[c]);
-			if (!gc_region_there(GC_CELL(m->dir, chunk, m->columns[c])))
-				bytes += cell_bytes(m->dir, chunk, m->columns[c]);
+			seen = bms_add_member(seen, column);
+			if (!gc_region_there(GC_CELL(m->dir, chunk, column)) && !stays(t, m->dir, chunk, column))
+				bytes += cell_bytes(m->dir, chunk, column);
 		}
 	}
 	bms_free(seen);
@@ -125,11 +164,36 @@ slot_of(const GcWaveMember *m, const Wave *w)
 }
 
 /*
- * Have one column of a chunk in memory: where it is; cached, where there is memory to spare or others can go;
- * or in the member's.
+ * Cache a column's chunk, where there is memory to spare or others can go for it.  One that kernels can read in the
+ * host's memory takes only what is worth it.
  */
 static GcCode
-have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, bool displace, GcError *err)
+keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column, GcError *err)
+{
+	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
+	const u64	bytes = from->data_bytes + from->null_bytes;
+	const bool	displace = column->displace >= bytes;
+	GcCode		code;
+
+	if (cell->in_place && !displace && !gc_link_copy_free(from, m->table->prices[cell->column].bytes))
+		return GC_OK;
+	code = gc_region_keep(m->dir, cell->column, chunk, displace, m->table->copies, &cell->region, err);
+	if (cell->region)
+	{
+		column->displace -= displace ? bytes : 0;
+		cell->addr = gc_region_addr(cell->region);
+		cell->copied = bytes;
+		w->bytes += bytes;
+	}
+	return code;
+}
+
+/*
+ * Have one column of a chunk where kernels can read it: in memory already; cached; left in the host's; or in the
+ * member's memory.
+ */
+static GcCode
+have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column, GcError *err)
 {
 	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
 	GcStream   *copies = m->table->copies;
@@ -140,14 +204,21 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, bool displace, GcErro
 		cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
 		return code;
 	}
-	cell->copied = from->data_bytes + from->null_bytes;
-	w->bytes += cell->copied;
-	code = gc_region_keep(m->dir, cell->column, chunk, displace, copies, &cell->region, err);
+	cell->in_place = stays(m->table, m->dir, chunk, cell->column);
+	code = keep_cell(w, m, chunk, cell, column, err);
 	if (code != GC_OK || cell->region)
 	{
-		cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
+		cell->in_place = false;
 		return code;
 	}
+	if (cell->in_place)
+	{
+		cell->addr = from->desc.data;
+		w->price += m->table->prices[cell->column].bytes;
+		return GC_OK;
+	}
+	cell->copied = from->data_bytes + from->null_bytes;
+	w->bytes += cell->copied;
 	if (m->block->used + align_up(cell->copied) > m->block->room)
 		return gc_fail(err, GC_DEVICE_MEMORY, "A wave has no room for a column chunk.");
 	cell->addr = m->block->slot[w->number % SLOTS] + m->block->used;
@@ -197,14 +268,14 @@ add_chunk(Wave *w, GcWaveMember *m, WaveChunk *wc, GcError *err)
 
 	for (int c = 0; c < m->ncolumns && code == GC_OK; c++)
 	{
-		Cell	   *cell = find_cell(wc, m->columns[c]);
+		Cell	   *cell = find_cell(wc, m->columns[c].column);
 
 		if (cell == NULL)
 		{
 			cell = palloc0(sizeof(Cell));
-			cell->column = m->columns[c];
+			cell->column = m->columns[c].column;
 			wc->cells = lappend(wc->cells, cell);
-			code = have_cell(w, m, wc->chunk, cell, m->displace[c], err);
+			code = have_cell(w, m, wc->chunk, cell, &m->columns[c], err);
 		}
 		cell->readers++;
 	}
@@ -244,13 +315,14 @@ take_there(WaveTable *t, WaveChunk *wc, GcError *err)
 
 		for (int c = 0; c < m->ncolumns && code == GC_OK && wants(m, wc->chunk); c++)
 		{
-			const GcChunkColumn *from = GC_CELL(m->dir, wc->chunk, m->columns[c]);
+			const int	column = m->columns[c].column;
+			const GcChunkColumn *from = GC_CELL(m->dir, wc->chunk, column);
 			Cell	   *cell;
 
-			if (find_cell(wc, m->columns[c]) || !gc_region_there(from))
+			if (find_cell(wc, column) || !gc_region_there(from))
 				continue;
 			cell = palloc0(sizeof(Cell));
-			cell->column = m->columns[c];
+			cell->column = column;
 			code = gc_region_take(from, t->copies, &cell->region, err);
 			cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
 			wc->cells = lappend(wc->cells, cell);
@@ -293,7 +365,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 	const u32	at = t->at;
 	GcCode		code = GC_OK;
 
-	for (u32 i = 0; i < nchunks && w->bytes < leader->block->room && code == GC_OK; i++)
+	for (u32 i = 0; i < nchunks && (double) w->bytes + w->price < (double) leader->block->room && code == GC_OK; i++)
 	{
 		const u32	chunk = (at + i) % nchunks;
 		dlist_iter	iter;
@@ -301,7 +373,10 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 
 		if (!wants(leader, chunk))
 			continue;
-		if (!in_reach(w, chunk) || !has_room(t, chunk))
+		if (!in_reach(w, chunk))
+			break;
+		price_chunk(t, leader->dir, chunk);
+		if (!has_room(t, chunk))
 			break;
 		t->at = (chunk + 1) % nchunks;
 		wc = new_chunk(w, chunk);
@@ -366,8 +441,8 @@ describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *colum
 		part->rows += sources[i].nrows;
 		for (int c = 0; c < m->ncolumns && s->chunk[i]; c++)
 		{
-			const GcChunkColumn *of = GC_CELL(m->dir, s->chunk[i]->chunk, m->columns[c]);
-			const Cell *cell = find_cell(s->chunk[i], m->columns[c]);
+			const GcChunkColumn *of = GC_CELL(m->dir, s->chunk[i]->chunk, m->columns[c].column);
+			const Cell *cell = find_cell(s->chunk[i], m->columns[c].column);
 			GcCol	   *col = &cols[c * nchunks + s->chunk[i]->chunk - first];
 
 			*col = of->desc;
@@ -375,8 +450,12 @@ describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *colum
 			col->nulls = of->desc.nulls ? cell->addr + of->data_bytes : 0;
 			part->copied += cell->copied;
 			part->shared += cell->readers > 1 ? cell->copied : 0;
+			part->in_place += cell->in_place;
+			part->in_place_bytes += cell->in_place ? (u64) gc_link_bytes(&m->columns[c].link, of) : 0;
 		}
 	}
+	w->in_place += part->in_place;
+	w->in_place_bytes += part->in_place_bytes;
 	/* The address of chunk 0's description, which is there or not. */
 	for (int c = 0; c < m->ncolumns; c++)
 		columns[c] = part->sources + s->n * sizeof(GcSource) + ((u64) c * nchunks - first) * sizeof(GcCol);
@@ -418,6 +497,8 @@ count(Wave *w)
 	pg_atomic_fetch_add_u64(&gc_stats()->waves, 1);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes, w->bytes);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes_shared, w->shared);
+	pg_atomic_fetch_add_u64(&gc_stats()->link_reads, w->in_place);
+	pg_atomic_fetch_add_u64(&gc_stats()->link_read_bytes, w->in_place_bytes);
 }
 
 /* Fill and launch a wave. */
@@ -472,6 +553,7 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 
 	w->cxt = cxt;
 	w->number = t->number++;
+	t->priced = 0;
 	dlist_push_tail(&t->waves, &w->node);
 	t->nwaves++;
 	dlist_foreach(iter, &t->members)

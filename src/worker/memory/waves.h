@@ -14,6 +14,7 @@
 
 #include "../../columns/columns.h"
 #include "../../device/device.h"
+#include "link_reads.h"
 
 /* One pipeline's scan in waves, which takes part in the stream of its table. */
 typedef struct GcWaveMember GcWaveMember;
@@ -28,15 +29,25 @@ typedef struct GcWavePart
 	bool		last;			/* no other wave serves this scan */
 	u64			copied;			/* bytes copied that it reads, and of those which others read, too */
 	u64			shared;
+	u32			in_place;		/* chunks of columns that it reads in the host's memory */
+	u64			in_place_bytes; /* that are estimated to cross the link for those */
 } GcWavePart;
+
+/* A column that a member reads. */
+typedef struct GcWaveColumn
+{
+	int			column;			/* of the directory */
+	u64			displace;		/* for so many bytes of it others may go */
+	GcLinkRead	link;
+} GcWaveColumn;
 
 typedef GcCode (*GcWaveLaunch) (void *arg, const GcWavePart *part, GcError *err);
 
 /*
- * Take part in waves over these sources of a directory, of which `columns` are read.  Chunks of a column with
- * `displace` are cached in place of others.  Gets memory for two waves; NULL: there is none (err set).  The request holds directory and sources until gc_wave_leave.
+ * Take part in waves over these sources of a directory, of which `columns` are read.  Gets memory for two waves;
+ * NULL: there is none (err set).  The request holds directory and sources until gc_wave_leave.
  */
-extern GcWaveMember *gc_wave_join(const GcDirectory *dir, const int *columns, const bool *displace, int ncolumns,
+extern GcWaveMember *gc_wave_join(const GcDirectory *dir, const GcWaveColumn *columns, int ncolumns,
 								  const GcSource *sources, u32 nsources, GcWaveLaunch launch, void *arg, GcError *err);
 
 /* The least memory that gc_wave_join gets, where a chunk's columns take so many bytes. */

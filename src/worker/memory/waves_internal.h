@@ -43,9 +43,18 @@ typedef struct Block
 	int			users;
 } Block;
 
+/* What it costs to leave a chunk's column where it is, for all members that want it. */
+typedef struct Price
+{
+	double		bytes;			/* of copies that take as long */
+	bool		late;			/* all read it late */
+} Price;
+
 typedef struct WaveTable
 {
 	uint64		dir_id;
+	Price	   *prices;			/* per column of the directory */
+	u32			priced;			/* 1 + the chunk that these are of; 0: none */
 	u64			widest;			/* bytes of all columns of the chunk that has most */
 	GcStream   *copies;
 	u32			at;				/* chunk where the next wave begins */
@@ -66,8 +75,7 @@ struct GcWaveMember
 	const GcDirectory *dir;
 	const GcSource *sources;
 	u32			nsources;
-	int		   *columns;
-	bool	   *displace;		/* per column: its chunks are cached in place of others */
+	GcWaveColumn *columns;
 	int			ncolumns;
 	u32		   *source_of;		/* per chunk: 1 + its source; 0: it is not read */
 	bool	   *to_do;			/* per source */
@@ -88,6 +96,7 @@ typedef struct Cell
 	GcAddr		addr;
 	GcRegion   *region;			/* NULL: it lies in a member's memory */
 	u64			copied;			/* bytes */
+	bool		in_place;		/* it is the host's */
 	int			readers;
 } Cell;
 
@@ -117,6 +126,9 @@ typedef struct Wave
 	u32			nchunks;
 	u64			bytes;			/* copied */
 	u64			shared;			/* of these, what several members read */
+	u64			in_place_bytes; /* that kernels read of the host's memory: an estimate */
+	u32			in_place;		/* chunks of columns that they read there */
+	double		price;			/* of these reads, in bytes of copies */
 	bool		made;			/* all of it is queued */
 	List	   *served;			/* Served */
 	GcEvent    *began;			/* before its copies; NULL: it is not logged */

@@ -98,6 +98,7 @@ gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *sou
 	k->variant = *variant;
 	k->nwords = source->nwords;
 	memcpy(k->words, source->words, source->nwords * sizeof(GcArgWord));
+	memcpy(k->reach, source->reach, sizeof(k->reach));
 	k->occupancy = -1;
 	k->hash = gc_hash_bytes(source->text, strlen(source->text), 0);
 	k->entry = gc_kcache_get(gc_worker.kernels, source->text);

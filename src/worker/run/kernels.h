@@ -23,6 +23,7 @@ typedef struct GcPipelineKernel
 	GcVariant	variant;
 	GcArgWord	words[GC_MAX_ARG_WORDS];
 	int			nwords;
+	GcColumnReach reach[GC_MAX_COLUMNS];	/* of the columns that it reads, where it is a pipeline's own */
 	GcCachedKernel *entry;
 	GcKernel   *kernel;			/* once ready */
 	GcKernelInfo info;

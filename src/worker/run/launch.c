@@ -267,7 +267,7 @@ upload_columns(GcRun *run, int pipeline)
 		if (run->tables[c] || !gc_run_reads_column(run, pipeline, c))
 			continue;
 		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, in->nsources,
-									  run->stream, run->copied ? NULL : &run->began, &copied, &run->err);
+									  gc_wave_scan_spared(run, pipeline, c), run->stream, run->copied ? NULL : &run->began, &copied, &run->err);
 		if (run->tables[c] == NULL)
 			return run->err.code;
 		gc_table_uploaded(run->tables[c], run->stream);
@@ -298,7 +298,7 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
 	if (run->tables[c])
 		return GC_OK;
 	run->tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column,
-								  (const GcSource *) (run->request->device_part + in->sources_off), in->nsources,
+								  (const GcSource *) (run->request->device_part + in->sources_off), in->nsources, 1,
 								  stream, NULL, &copied, err);
 	if (run->tables[c])
 		gc_table_uploaded(run->tables[c], stream);

@@ -13,6 +13,8 @@
  */
 #include "wave_scan.h"
 
+#include <math.h>
+
 #include "../../device/memory.h"
 #include "../../settings.h"
 #include "../memory/device_cache.h"
@@ -23,6 +25,9 @@
 #include "memory_demand.h"
 #include "pairs.h"
 #include "splits.h"
+
+/* No estimate is trusted that says of fewer rows that they come to where a column is read. */
+#define LEAST_SHARE		(1.0 / 4096)
 
 struct GcWaveScan
 {
@@ -113,15 +118,33 @@ gc_wave_scan_wanted(const GcRun *run, int pipeline)
 	return !gc_tables_fit(in->dir, of_directory, n, sources_of(run, pipeline), in->nsources, besides, gc_builds_unused());
 }
 
-/* A column is to be read in waves.  Is it needed again so soon that it is to be cached in place of others? */
-static bool
-displaces(const GcRun *run, int pipeline, int dir_column)
+/* How a pipeline's kernel would read a column in the host's memory. */
+static GcLinkRead
+link_read(const GcRun *run, int pipeline, int column)
+{
+	const GcColumnReach *reach = &run->kernels[pipeline]->reach[column];
+
+	return gc_link_read(Max(exp2(-reach->passed / 2.0), LEAST_SHARE), reach->rows);
+}
+
+float
+gc_wave_scan_spared(const GcRun *run, int pipeline, int column)
+{
+	const GcLinkRead read = link_read(run, pipeline, column);
+
+	return gc_link_spared(&read, gc_columns(run->p)[column].width);
+}
+
+/* A column is to be read in waves.  How many bytes of it are worth being cached in place of others? */
+static u64
+displaces(const GcRun *run, int pipeline, int column, int dir_column)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
-	const double expected = gc_table_read_in_waves(in->dir, dir_column, sources_of(run, pipeline), in->nsources);
+	const GcUses uses = gc_table_read_in_waves(in->dir, dir_column, sources_of(run, pipeline), in->nsources,
+											   gc_wave_scan_spared(run, pipeline, column));
 	const u64	missing = gc_table_missing(in->dir, dir_column, sources_of(run, pipeline), in->nsources);
 
-	return gc_replacement == GC_REPLACE_VALUE && missing > 0 && gc_eviction_pays(missing, expected);
+	return gc_replacement == GC_REPLACE_VALUE && missing > 0 ? gc_eviction_pays(missing, &uses) : 0;
 }
 
 /* Launch the pipeline's kernel for a wave. */
@@ -146,6 +169,8 @@ launch_wave(void *arg, const GcWavePart *part, GcError *err)
 	info->wave_bytes += part->copied;
 	info->wave_bytes_shared += part->shared;
 	info->copied_bytes += part->copied;
+	info->link_reads += part->in_place;
+	info->link_read_bytes += part->in_place_bytes;
 	code = gc_run_launch(run, scan->pipeline, k, &grid, &p, scan->flags);
 	if (code != GC_OK)
 		*err = run->err;
@@ -159,19 +184,20 @@ gc_wave_scan_make(GcRun *run, int pipeline)
 	const int	input = gc_pipelines(run->p)[pipeline].input;
 	const GcInputValue *in = &r->inputs[input];
 	GcWaveScan *scan = MemoryContextAllocZero(run->cxt, sizeof(GcWaveScan));
-	int			columns[GC_MAX_COLUMNS];
-	bool		displace[GC_MAX_COLUMNS];
+	int			of_directory[GC_MAX_COLUMNS];
+	GcWaveColumn columns[GC_MAX_COLUMNS];
 
 	scan->run = run;
 	scan->pipeline = pipeline;
-	scan->ncolumns = columns_of(run, pipeline, scan->columns, columns);
+	scan->ncolumns = columns_of(run, pipeline, scan->columns, of_directory);
 	for (int c = 0; c < scan->ncolumns; c++)
 	{
-		displace[c] = displaces(run, pipeline, columns[c]);
+		columns[c] = (GcWaveColumn) {.column = of_directory[c],.link = link_read(run, pipeline, scan->columns[c]),
+		.displace = displaces(run, pipeline, scan->columns[c], of_directory[c])};
 		if (pipeline == run->p->npipelines - 1)
 			gc_slot_run_info(run->slot)->read_bytes += in->rows * Max(gc_columns(run->p)[scan->columns[c]].width, 1);
 	}
-	scan->member = gc_wave_join(in->dir, columns, displace, scan->ncolumns, sources_of(run, pipeline), in->nsources,
+	scan->member = gc_wave_join(in->dir, columns, scan->ncolumns, sources_of(run, pipeline), in->nsources,
 								launch_wave, scan, &run->err);
 	if (scan->member == NULL)
 	{

@@ -23,6 +23,9 @@ extern bool gc_wave_scan_possible(const GcRun *run);
 /* Get memory for waves, as run->waves[pipeline]. */
 extern GcCode gc_wave_scan_make(GcRun *run, int pipeline);
 
+/* The share of a column's bytes that the pipeline is spared over the link if the column is in device memory. */
+extern float gc_wave_scan_spared(const GcRun *run, int pipeline, int column);
+
 /* Queue all of the scan of a pipeline other than the main one, whose flags are at this address. */
 extern GcCode gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags);
 

@@ -1,0 +1,90 @@
+/*-------------------------------------------------------------------------
+ *
+ * link_reads.c
+ *	  Columns that kernels read in the host's memory, over the link: how much that moves, and whether it pays.
+ *
+ * The arena is page-locked for copies, and then kernels reach it by the host's addresses.  A column that a kernel
+ * reads only for rows that passed earlier steps need not be copied: the kernel reads the sectors that these rows
+ * lie in.  This is the lazy transfer of Wang et al., "Concurrent Analytical Query Processing with GPUs" (VLDB 2014), at
+ * the grain of sectors.
+ *
+ * The estimate takes rows that pass for independent of each other.  Where they lie together, less is moved.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "link_reads.h"
+
+#include <math.h>
+
+#include "../../settings.h"
+#include "device_memory.h"
+
+/* Kernels read host memory by sectors of so many bytes. */
+#define SECTOR			32
+
+/*
+ * A kernel's reads of single sectors take so many times as long as a copy of their bytes: each crosses the link with a
+ * header and a request of its own.  Min et al., "EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal In
+ * GPUs" (VLDB 2020), section 3.3, measured 4.7 of 12.3 GB/s with 32 bytes, and nearly all with 128, on PCIe 3.0.
+ */
+#define SECTOR_COST		2.6
+
+/* Where memory is free, a copy is made that so many reads in place would take as long as. */
+#define COPY_FOR_READS	16
+
+GcLinkRead
+gc_link_read(double rows, int together)
+{
+	GcLinkRead	read = {.late = rows < 1};
+
+	for (int i = 0; i < 4; i++)
+		read.part[i] = rows < 1 ? (float) (1 - pow(1 - rows, Max(together, SECTOR >> i))) : 1;
+	read.nulls = rows < 1 ? (float) (1 - pow(1 - rows, SECTOR * 8)) : 1;
+	return read;
+}
+
+static float
+part_of_width(const GcLinkRead *read, int width)
+{
+	return read->part[width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : 3];
+}
+
+double
+gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell)
+{
+	return (double) cell->data_bytes * part_of_width(read, cell->desc.width) + (double) cell->null_bytes * read->nulls;
+}
+
+double
+gc_link_price(double bytes)
+{
+	return bytes * SECTOR_COST;
+}
+
+float
+gc_link_spared(const GcLinkRead *read, int width)
+{
+	if (!read->late || gc_link_reads == GC_LINK_READS_OFF)
+		return 1;
+	return (float) Min(1, SECTOR_COST * part_of_width(read, width));
+}
+
+bool
+gc_link_pays(const GcChunkColumn *cell, double price, bool late)
+{
+	const u64	bytes = cell->data_bytes + cell->null_bytes;
+
+	if (gc_link_reads == GC_LINK_READS_OFF || !late)
+		return false;
+	if (gc_link_reads == GC_LINK_READS_AUTO && price >= bytes)
+		return false;
+	return gc_kernels_reach((const void *) cell->desc.data, bytes);
+}
+
+bool
+gc_link_copy_free(const GcChunkColumn *cell, double price)
+{
+	return gc_link_reads == GC_LINK_READS_AUTO && price * COPY_FOR_READS >= cell->data_bytes + cell->null_bytes;
+}

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * link_reads.h
+ *	  Columns that kernels read in the host's memory, over the link: how much that moves, and whether it pays.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_LINK_READS_H
+#define GC_LINK_READS_H
+
+#include "postgres.h"
+
+#include "../../columns/columns.h"
+#include "../../device/device.h"
+
+/* gpuconc.link_reads */
+typedef enum GcLinkReads
+{
+	GC_LINK_READS_AUTO,			/* where that moves clearly less than a copy */
+	GC_LINK_READS_OFF,
+	GC_LINK_READS_ON			/* of whatever is read only for rows that passed a step; for tests */
+} GcLinkReads;
+
+/* What share of a column's bytes a kernel reads, by the width of its codes; and of its NULL bitmap. */
+typedef struct GcLinkRead
+{
+	float		part[4];		/* 1, 2, 4 and 8 bytes */
+	float		nulls;
+	bool		late;			/* it is read only for rows that passed a step */
+} GcLinkRead;
+
+/* Reads for this share of the rows, so many of which are read at once.  1: all rows. */
+extern GcLinkRead gc_link_read(double rows, int together);
+
+/* Bytes over the link if a kernel reads a chunk's column in place: an estimate. */
+extern double gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell);
+
+/* In the time of so many bytes over the link by a kernel's reads, a copy moves this many. */
+extern double gc_link_price(double bytes);
+
+/* The share of a copy's time that is spared if a column whose codes have this width is in device memory; 1 at most. */
+extern float gc_link_spared(const GcLinkRead *read, int width);
+
+/*
+ * Should kernels read the column where it is?  price: what all kernels that want it move, in bytes of copies; late: all of
+ * them read it late.
+ */
+extern bool gc_link_pays(const GcChunkColumn *cell, double price, bool late);
+
+/* Should a column that is read like this be copied nevertheless, if memory for it is free? */
+extern bool gc_link_copy_free(const GcChunkColumn *cell, double price);
+
+#endif							/* GC_LINK_READS_H */
