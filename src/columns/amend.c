@@ -16,6 +16,7 @@
 
 #include "amend.h"
 #include "looks.h"
+#include "patches.h"
 #include "../settings.h"
 
 /* If more than so many pages, or this part of all, have changed, there is better to be a new base. */
@@ -72,6 +73,12 @@ take_page(GcFinding *f, uint32 chunkno, uint32 page, BlockNumber block)
 	const GcChunk *chunk = f->dir->chunks[chunkno];
 
 	add_hole(f, chunkno, chunk->row_start[page], chunk->row_start[page + 1]);
+	if (chunk->hot)
+	{
+		const GcPatch *patch = &chunk->hot->patches[page];
+
+		add_hole(f, GC_HEAP_CHUNK(block), patch->first, patch->first + patch->rows);
+	}
 	add_block(f, block);
 }
 
@@ -145,7 +152,8 @@ judge_open(GcFinding *f, Snapshot snapshot)
 			take_page(f, own_chunk, own_page, hot->blocks[own_page]);
 		}
 		else if (!(gc_judge_version(&seer, v) & GC_VERSION_SEEN))
-			add_hole(f, open->chunk, v->row, v->row + 1);
+			add_hole(f, GC_VERSION_IN_HEAP(v) ? GC_HEAP_CHUNK(hot->blocks[open->page]) : open->chunk,
+					 GC_VERSION_ROW(v), GC_VERSION_ROW(v) + 1);
 	}
 }
 

@@ -24,6 +24,7 @@
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "arena.h"
 #include "chunk.h"
@@ -36,6 +37,7 @@
 #include "hot_chunk.h"
 #include "job.h"
 #include "lock.h"
+#include "patches.h"
 #include "problem.h"
 #include "proof.h"
 #include "reader.h"
@@ -210,24 +212,46 @@ page_is_set(const uint8 *bits, uint32 page)
 	return (bits[page / 4] >> (page % 4 * 2)) & 1;
 }
 
+/* Room for another page's offsets without a tuple. */
+static void
+make_room_for_missing(GcReading *reading, uint32 n)
+{
+	if (n + MaxOffsetNumber <= reading->missing_size)
+		return;
+	reading->missing_size = 2 * n + MaxOffsetNumber;
+	reading->missing = repalloc_huge(reading->missing, reading->missing_size * sizeof(uint16));
+}
+
 /* Read the pages; false if one of a chunk to be added to has changed. */
 static bool
 read_pages(GcReading *reading)
 {
 	GcReader   *reader = reading->set->reader;
+	uint32		missing = 0;
 
 	reading->problem_page = palloc(Max(reading->set->ncols, 1) * sizeof(uint32));
 	memset(reading->problem_page, 0xFF, reading->set->ncols * sizeof(uint32));
 	reading->lsns = palloc0(Max(reading->npages, 1) * sizeof(XLogRecPtr));
+	reading->first_missing = palloc0((reading->npages + 1) * sizeof(uint32));
+	reading->missing_size = MaxOffsetNumber;
+	reading->missing = palloc(reading->missing_size * sizeof(uint16));
+	reading->before = gc_all_before(GetActiveSnapshot());
 	for (uint32 page = 0; page < reading->npages; page++)
 	{
+		uint32		nmissing = 0;
+
+		reading->first_missing[page] = missing;
 		reading->row_start[page] = gc_encoder_rows(gc_reader_encoder(reader));
 		if (!page_is_set(reading->present, page))
 			continue;
 
 		CHECK_FOR_INTERRUPTS();
 		reading->pages_read++;
-		if (!gc_reader_add_page(reader, reading->first + page, &reading->lsns[page]))
+		make_room_for_missing(reading, missing);
+		if (gc_reader_add_page(reader, reading->first + page, &reading->lsns[page], reading->missing + missing,
+							   &nmissing))
+			missing += nmissing;
+		else
 		{
 			if (!reading->full)
 				return false;
@@ -236,6 +260,7 @@ read_pages(GcReading *reading)
 		note_problems(reading, page);
 	}
 	reading->row_start[reading->npages] = gc_encoder_rows(gc_reader_encoder(reader));
+	reading->first_missing[reading->npages] = missing;
 	return reading->full ||
 		memcmp(reading->row_start, reading->base_row_start,
 			   (reading->npages + 1) * sizeof(uint32)) == 0;
@@ -465,9 +490,10 @@ make_heap_chunk(const GcReading *reading)
 	Size		starts = (reading->npages + 1) * sizeof(uint32);
 	Size		lsns = reading->npages * sizeof(XLogRecPtr);
 	Size		present = GC_PRESENT_BYTES(reading->npages);
+	Size		missing = reading->first_missing[reading->npages] * sizeof(uint16);
 	Size		header = MAXALIGN(sizeof(GcChunk));
 	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) + present + lsns +
-									 reading->npages * sizeof(pg_atomic_uint32), sizeof(GcObject));
+									 reading->npages * sizeof(pg_atomic_uint32) + starts + missing, sizeof(GcObject));
 
 	if (chunk == NULL)
 		return NULL;
@@ -487,6 +513,12 @@ make_heap_chunk(const GcReading *reading)
 	chunk->buffers = (pg_atomic_uint32 *) ((char *) chunk->lsns + lsns);
 	for (uint32 page = 0; page < reading->npages; page++)
 		pg_atomic_init_u32(&chunk->buffers[page], 0);
+	chunk->id = gc_store_new_id();
+	chunk->before = reading->before;
+	chunk->first_missing = (uint32 *) (chunk->buffers + reading->npages);
+	memcpy(chunk->first_missing, reading->first_missing, starts);
+	chunk->missing = (uint16 *) (chunk->first_missing + reading->npages + 1);
+	memcpy(chunk->missing, reading->missing, missing);
 	chunk->hot = NULL;
 	return chunk;
 }

@@ -45,6 +45,10 @@ typedef struct GcReading
 	XLogRecPtr	lsn;
 	uint8	   *present;
 	XLogRecPtr *lsns;			/* of present pages */
+	FullTransactionId before;	/* as GcChunk's */
+	uint32	   *first_missing;
+	uint16	   *missing;
+	uint32		missing_size;
 	uint32	   *row_start;
 	uint32	   *base_row_start; /* not full: what it must come to */
 	uint32	   *problem_page;	/* per column of the set: first page with a problem */
@@ -56,6 +60,7 @@ typedef struct GcReading
 	GcHotPages *hot;			/* of what is kept, in local memory */
 	uint32		versions_size;
 	uint32		left_out_size;
+	uint32		gone_size;
 } GcReading;
 
 /* Has a column of the set met a problem, apart from those given up before? */

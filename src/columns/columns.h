@@ -23,7 +23,8 @@
  * of proof (b), the snapshot fence, is gc_page_proof() in proof.c.
  *
  * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot
- * chunks, with all row versions that some snapshot may see (versions.h).
+ * chunks, with all row versions that some snapshot may see (versions.h) and that the heap's
+ * chunk does not have (patches.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -79,7 +80,7 @@ typedef struct GcHotPages GcHotPages;	/* versions.h */
  * taken out of present.
  *
  * A hot chunk has pages from anywhere in the table, in ascending order; its first,
- * map_lsn, proven_lsn, present, lsns and buffers are void.
+ * map_lsn, proven_lsn, present, lsns, buffers, id, before, first_missing and missing are void.
  */
 typedef struct GcChunk
 {
@@ -95,6 +96,13 @@ typedef struct GcChunk
 	uint8	   *present;		/* whole words of 64 bits */
 	XLogRecPtr *lsns;			/* of the present pages, when they were read */
 	pg_atomic_uint32 *buffers;	/* where pages were last found; a hint */
+
+	/* What hot pages are told by that have most rows here (patches.h). */
+	uint64		id;				/* never reused */
+	FullTransactionId before;	/* whatever earlier ones had to insert was there when it was read; or invalid */
+	uint32	   *first_missing;	/* npages + 1: by page, in missing */
+	uint16	   *missing;		/* offsets without a tuple, before the page's last tuple; ascending */
+
 	GcHotPages *hot;			/* NULL unless it is a hot chunk */
 } GcChunk;
 

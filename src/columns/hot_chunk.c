@@ -26,6 +26,8 @@
 #include "utils/rel.h"
 
 #include "hot_chunk.h"
+#include "patches.h"
+#include "../settings.h"
 
 typedef enum GcTupleFate
 {
@@ -110,7 +112,7 @@ judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v)
 	pg_atomic_init_u32(&v->known, known);
 	if (!FullTransactionIdIsValid(v->xmin) && !FullTransactionIdIsValid(v->xmax))
 		return GC_TUPLE_OF_ALL;
-	return (mask & HEAP_HASEXTERNAL) ? GC_TUPLE_REFUSED : GC_TUPLE_OF_SOME;
+	return GC_TUPLE_OF_SOME;
 }
 
 /*-------------------------------------------------------------------------
@@ -125,10 +127,12 @@ gc_hot_begin(GcReading *reading, GcJobHotPage *wanted)
 	reading->row_start = palloc((reading->npages + 1) * sizeof(uint32));
 	reading->versions_size = 1024;
 	reading->left_out_size = 1024;
-	reading->hot = gc_hot_init(palloc_extended(gc_hot_size(reading->npages, 0, 0), MCXT_ALLOC_HUGE),
-							   reading->npages, 0);
+	reading->gone_size = 1024;
+	reading->hot = gc_hot_init(palloc_extended(gc_hot_size(reading->npages, 0, 0, 0), MCXT_ALLOC_HUGE),
+							   reading->npages, 0, 0);
 	reading->hot->versions = palloc(reading->versions_size * sizeof(GcVersion));
 	reading->hot->left_out = palloc(reading->left_out_size * sizeof(uint16));
+	reading->hot->gone = palloc(reading->gone_size * sizeof(uint16));
 }
 
 /* The version after the last; a page has less than MaxHeapTuplesPerPage of them. */
@@ -145,18 +149,30 @@ next_version(GcReading *reading, uint32 n)
 	return &hot->versions[n];
 }
 
+/* Note a number as the nth of a list. */
+static void
+note_number(uint16 **list, uint32 *size, uint32 n, uint16 number)
+{
+	if (n == *size)
+	{
+		*size *= 2;
+		*list = repalloc_huge(*list, *size * sizeof(uint16));
+	}
+	(*list)[n] = number;
+}
+
 /* Note a tuple that is no row, as the nth that was left out. */
 static void
 leave_out(GcReading *reading, uint32 n, OffsetNumber offset)
 {
-	GcHotPages *hot = reading->hot;
+	note_number(&reading->hot->left_out, &reading->left_out_size, n, offset);
+}
 
-	if (n == reading->left_out_size)
-	{
-		reading->left_out_size *= 2;
-		hot->left_out = repalloc_huge(hot->left_out, reading->left_out_size * sizeof(uint16));
-	}
-	hot->left_out[n] = offset;
+/* Note a row of the heap's chunk, by its number in the page, as the nth that is gone. */
+static void
+let_go(GcReading *reading, uint32 n, uint32 row)
+{
+	note_number(&reading->hot->gone, &reading->gone_size, n, (uint16) row);
 }
 
 /* What has been noted of the pages so far, beside their rows. */
@@ -164,15 +180,46 @@ typedef struct GcNoted
 {
 	uint32		nversions;
 	uint32		nleft_out;
+	uint32		ngone;
 } GcNoted;
+
+/* What the heap's chunk has of a page, if that chunk is to stay. */
+static void
+begin_patching(const GcLoader *loader, const GcHorizon *h, BlockNumber block, GcPatching *patching)
+{
+	const GcJobData *data = loader->job->data;
+	const uint32 c = GC_HEAP_CHUNK(block);
+	const bool	stays = c < data->nheap && !data->chunks[c].full;
+
+	gc_patching_begin(patching, stays ? data->base : NULL, block, h->next);
+}
+
+/* A tuple that the heap's chunk has as a row; false if the page cannot be kept. */
+static bool
+read_heap_row(GcReading *reading, const GcHorizon *h, const GcPatch *patch, HeapTupleHeader tuple, uint32 row,
+			  GcNoted *noted)
+{
+	GcVersion  *v = next_version(reading, noted->nversions);
+	const GcTupleFate fate = judge_tuple(h, tuple, v);
+
+	if (fate == GC_TUPLE_OF_NONE)
+		let_go(reading, noted->ngone++, row);
+	else if (fate == GC_TUPLE_OF_SOME)
+	{
+		v->row = (patch->first + row) | GC_HEAP_ROW;
+		noted->nversions++;
+	}
+	return fate != GC_TUPLE_REFUSED;
+}
 
 /* Read a page of the table; false if it cannot be kept, and then nothing is appended. */
 static bool
-read_page(GcReading *reading, const GcHorizon *h, BlockNumber block, GcNoted *noted)
+read_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, BlockNumber block, GcNoted *noted)
 {
 	GcReader   *reader = reading->set->reader;
 	GcHotPages *hot = reading->hot;
 	const uint32 page = reading->npresent;
+	GcPatching	patching;
 	const uint32 row = gc_encoder_rows(gc_reader_encoder(reader));
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	OffsetNumber last;
@@ -184,14 +231,27 @@ read_page(GcReading *reading, const GcHorizon *h, BlockNumber block, GcNoted *no
 	pg_atomic_init_u32(&hot->buffers[page], (uint32) buffer);
 	if (hot->lsns[page] == InvalidXLogRecPtr)
 		return false;
+	begin_patching(loader, h, block, &patching);
 	last = gc_reader_last_offset(reader);
 	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
 	{
 		HeapTupleHeader tuple = gc_reader_tuple(reader, i);
-		GcVersion  *v = next_version(reading, now.nversions);
-		GcTupleFate fate = tuple ? judge_tuple(h, tuple, v) : GC_TUPLE_OF_NONE;
+		GcVersion  *v;
+		GcTupleFate fate;
+		int32		heap_row;
 
-		if (fate == GC_TUPLE_REFUSED || n == MaxHeapTuplesPerPage)
+		if (gc_patching_next(&patching, i, tuple, &heap_row))
+		{
+			if (!read_heap_row(reading, h, &patching.patch, tuple, heap_row, &now))
+				return false;
+			continue;
+		}
+		if (heap_row >= 0)
+			let_go(reading, now.ngone++, heap_row);
+		v = next_version(reading, now.nversions);
+		fate = tuple ? judge_tuple(h, tuple, v) : GC_TUPLE_OF_NONE;
+		if (fate == GC_TUPLE_REFUSED || n == MaxHeapTuplesPerPage ||
+			(fate == GC_TUPLE_OF_SOME && (tuple->t_infomask & HEAP_HASEXTERNAL)))
 			return false;
 		if (fate == GC_TUPLE_OF_NONE)
 		{
@@ -206,6 +266,9 @@ read_page(GcReading *reading, const GcHorizon *h, BlockNumber block, GcNoted *no
 		}
 		offsets[n++] = i;
 	}
+	while (patching.row < patching.patch.rows)
+		let_go(reading, now.ngone++, patching.row++);
+	hot->patches[page] = patching.patch;
 	gc_reader_add_tuples(reader, offsets, n);
 	*noted = now;
 	reading->pages_read++;
@@ -254,7 +317,7 @@ copy_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, const 
 		const uint32 known = pg_atomic_read_u32((pg_atomic_uint32 *) &o->known);
 		GcVersion  *v = next_version(reading, noted->nversions);
 
-		v->row = o->row - first + row;
+		v->row = GC_VERSION_IN_HEAP(o) ? o->row : o->row - first + row;
 		v->xmin = seen_by_all(h, o->xmin, known & GC_XMIN_COMMITTED) ? InvalidFullTransactionId : o->xmin;
 		v->xmax = (known & GC_XMAX_ABORTED) ? InvalidFullTransactionId : o->xmax;
 		pg_atomic_init_u32(&v->known, known);
@@ -263,6 +326,9 @@ copy_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, const 
 	}
 	for (uint32 i = old->first_left_out[from->page]; i < old->first_left_out[from->page + 1]; i++)
 		leave_out(reading, noted->nleft_out++, old->left_out[i]);
+	hot->patches[page] = old->patches[from->page];
+	for (uint32 i = old->first_gone[from->page]; i < old->first_gone[from->page + 1]; i++)
+		let_go(reading, noted->ngone++, old->gone[i]);
 }
 
 /* The pages that are kept end here, for now. */
@@ -271,6 +337,7 @@ end_page(GcReading *reading, const GcNoted *noted)
 {
 	reading->hot->first_version[reading->npresent] = noted->nversions;
 	reading->hot->first_left_out[reading->npresent] = noted->nleft_out;
+	reading->hot->first_gone[reading->npresent] = noted->ngone;
 	reading->row_start[reading->npresent] = gc_encoder_rows(gc_reader_encoder(reading->set->reader));
 }
 
@@ -302,7 +369,7 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
 			}
 			copy_page(loader, reading, &h, from, cells, &noted);
 		}
-		else if (!read_page(reading, &h, from->block, &noted))
+		else if (!read_page(loader, reading, &h, from->block, &noted))
 			continue;
 		if (gc_met_problem(loader, reading->set))
 		{
@@ -322,17 +389,25 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
 
 /* The tuples that are rows of a page of a hot chunk; the page is what it was. */
 static uint32
-find_rows(GcReader *reader, const GcHotPages *hot, uint32 page, OffsetNumber *offsets)
+find_rows(GcReader *reader, const GcDirectory *dir, const GcHotPages *hot, uint32 page, OffsetNumber *offsets)
 {
 	const OffsetNumber last = gc_reader_last_offset(reader);
+	const bool	patched = hot->patches[page].chunk_id != 0;
+	GcPatching	patching;
 	uint32		skip = hot->first_left_out[page];
 	uint32		n = 0;
 
+	gc_patching_begin(&patching, patched ? dir : NULL, hot->blocks[page], ReadNextFullTransactionId());
 	for (OffsetNumber i = FirstOffsetNumber; i <= last && n < MaxHeapTuplesPerPage; i++)
 	{
+		HeapTupleHeader tuple = gc_reader_tuple(reader, i);
+		int32		heap_row;
+
+		if (gc_patching_next(&patching, i, tuple, &heap_row))
+			continue;
 		if (skip < hot->first_left_out[page + 1] && hot->left_out[skip] == i)
 			skip++;
-		else if (gc_reader_tuple(reader, i))
+		else if (tuple)
 			offsets[n++] = i;
 	}
 	return n;
@@ -345,7 +420,7 @@ find_rows(GcReader *reader, const GcHotPages *hot, uint32 page, OffsetNumber *of
  * False if the page has other rows all the same, which must not be.
  */
 static bool
-add_page(GcReading *reading, const GcChunk *chunk, uint32 page, BlockNumber nblocks)
+add_page(GcReading *reading, const GcDirectory *dir, const GcChunk *chunk, uint32 page, BlockNumber nblocks)
 {
 	GcReader   *reader = reading->set->reader;
 	const BlockNumber block = chunk->hot->blocks[page];
@@ -353,13 +428,14 @@ add_page(GcReading *reading, const GcChunk *chunk, uint32 page, BlockNumber nblo
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	Buffer		buffer;
 
-	if (block >= nblocks || gc_reader_copy_page(reader, block, &buffer) != chunk->hot->lsns[page])
+	if (block >= nblocks || !gc_patch_holds(dir, chunk->hot, page) ||
+		gc_reader_copy_page(reader, block, &buffer) != chunk->hot->lsns[page])
 	{
 		chunk->hot->changed[page] = true;
 		gc_encoder_add_nulls(gc_reader_encoder(reader), nrows);
 		return true;
 	}
-	if (find_rows(reader, chunk->hot, page, offsets) != nrows)
+	if (find_rows(reader, dir, chunk->hot, page, offsets) != nrows)
 		return false;
 	gc_reader_add_tuples(reader, offsets, nrows);
 	reading->pages_read++;
@@ -376,7 +452,7 @@ gc_hot_add(GcLoader *loader, GcReading *reading)
 	for (uint32 page = 0; page < chunk->npages; page++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!add_page(reading, chunk, page, nblocks) || gc_met_problem(loader, reading->set))
+		if (!add_page(reading, data->base, chunk, page, nblocks) || gc_met_problem(loader, reading->set))
 			return false;
 	}
 	reading->npresent = chunk->npages;
@@ -394,9 +470,10 @@ gc_hot_make_chunk(const GcReading *reading)
 	const uint32 npages = reading->npresent;
 	const uint32 nversions = from->first_version[npages];
 	const uint32 nleft_out = from->first_left_out[npages];
+	const uint32 ngone = from->first_gone[npages];
 	Size		starts = (npages + 1) * sizeof(uint32);
 	Size		header = MAXALIGN(sizeof(GcChunk));
-	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) + gc_hot_size(npages, nversions, nleft_out),
+	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) + gc_hot_size(npages, nversions, nleft_out, ngone),
 									 sizeof(GcObject));
 	GcHotPages *hot;
 
@@ -411,9 +488,13 @@ gc_hot_make_chunk(const GcReading *reading)
 	chunk->present = NULL;
 	chunk->lsns = NULL;
 	chunk->buffers = NULL;
+	chunk->id = 0;
+	chunk->before = InvalidFullTransactionId;
+	chunk->first_missing = NULL;
+	chunk->missing = NULL;
 	chunk->row_start = (uint32 *) ((char *) chunk + header);
 	memcpy(chunk->row_start, reading->row_start, starts);
-	chunk->hot = hot = gc_hot_init((char *) chunk->row_start + MAXALIGN(starts), npages, nversions);
+	chunk->hot = hot = gc_hot_init((char *) chunk->row_start + MAXALIGN(starts), npages, nversions, nleft_out);
 	memcpy(hot->blocks, from->blocks, npages * sizeof(BlockNumber));
 	memcpy(hot->lsns, from->lsns, npages * sizeof(XLogRecPtr));
 	memcpy(hot->buffers, from->buffers, npages * sizeof(pg_atomic_uint32));
@@ -421,5 +502,8 @@ gc_hot_make_chunk(const GcReading *reading)
 	memcpy(hot->first_left_out, from->first_left_out, (npages + 1) * sizeof(uint32));
 	memcpy(hot->versions, from->versions, (Size) nversions * sizeof(GcVersion));
 	memcpy(hot->left_out, from->left_out, (Size) nleft_out * sizeof(uint16));
+	memcpy(hot->patches, from->patches, npages * sizeof(GcPatch));
+	memcpy(hot->first_gone, from->first_gone, (npages + 1) * sizeof(uint32));
+	memcpy(hot->gone, from->gone, (Size) ngone * sizeof(uint16));
 	return chunk;
 }

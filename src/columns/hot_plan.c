@@ -18,6 +18,7 @@
 
 #include "hot_plan.h"
 #include "looks.h"
+#include "patches.h"
 #include "versions.h"
 #include "../settings.h"
 
@@ -79,10 +80,22 @@ take_reloaded(Relation rel, const GcLoadPlan *plan, GcBlockSet *delta)
 	}
 }
 
+/* Will the heap's chunk still be there that has the page's other rows? */
+static bool
+stays_patched(const GcLoadPlan *plan, const GcHotPages *hot, uint32 page)
+{
+	const uint32 c = GC_HEAP_CHUNK(hot->blocks[page]);
+
+	return gc_patch_holds(plan->base, hot, page) &&
+		(hot->patches[page].chunk_id == 0 || (c < plan->nchunks && plan->work[c] != GC_WORK_FULL));
+}
+
 /* The pages of a hot chunk that are wanted, not known to have changed, and not had from another one. */
 static void
-find_live(const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta, GcHotLive *live)
+find_live(const GcLoadPlan *plan, uint32 chunkno, GcBlockSet *delta, GcHotLive *live)
 {
+	const GcChunk *chunk = plan->base->chunks[chunkno];
+
 	live->chunk = chunkno;
 	live->npages = chunk->npages;
 	live->nlive = 0;
@@ -93,7 +106,7 @@ find_live(const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta, GcHotLive *li
 		BlockNumber block = chunk->hot->blocks[page];
 		int64		n = gc_blocks_find(delta, block);
 
-		if (n < 0 || GC_BLOCK_TAKEN(delta, n) || chunk->hot->changed[page])
+		if (n < 0 || GC_BLOCK_TAKEN(delta, n) || chunk->hot->changed[page] || !stays_patched(plan, chunk->hot, page))
 			continue;
 		GC_BLOCK_TAKE(delta, n);
 		live->live[live->nlive++] = (GcJobHotPage) {block, (int32) chunkno, page};
@@ -101,14 +114,15 @@ find_live(const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta, GcHotLive *li
 }
 
 static uint32
-find_all_live(const GcDirectory *base, GcBlockSet *delta, GcHotLive *lives)
+find_all_live(const GcLoadPlan *plan, GcBlockSet *delta, GcHotLive *lives)
 {
+	const GcDirectory *base = plan->base;
 	uint32		n = 0;
 
 	for (uint32 c = base ? base->nchunks : 0; base && c > base->nheap; c--)
 	{
 		if (base->chunks[c - 1])
-			find_live(base->chunks[c - 1], c - 1, delta, &lives[n++]);
+			find_live(plan, c - 1, delta, &lives[n++]);
 	}
 	return n;
 }
@@ -218,7 +232,7 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 		gc_look_begin(&look, rel, GetActiveSnapshot(), delta->nblocks);
 		gc_look(&look, base);
 	}
-	nlives = find_all_live(base, &set, lives);
+	nlives = find_all_live(plan, &set, lives);
 	add_unread(hot, &set);
 	if (hot->npages < plan->least_hot && plan->nnew == 0 && plan->ntodo == 0 && base != NULL)
 	{

@@ -111,6 +111,8 @@ page_has_problem(Relation rel, const GcColSpec *spec, BlockNumber block)
 	GcReader   *reader;
 	GcDictView *dict = NULL;
 	XLogRecPtr	lsn;
+	OffsetNumber missing[MaxOffsetNumber];
+	uint32		nmissing;
 	bool		result;
 
 	if (block >= RelationGetNumberOfBlocks(rel))
@@ -124,7 +126,7 @@ page_has_problem(Relation rel, const GcColSpec *spec, BlockNumber block)
 	gc_encoder_reset(gc_reader_encoder(reader), &dict);
 
 	/* A page that is being written to is asked again once it is all-visible. */
-	result = !gc_reader_add_page(reader, block, &lsn) ||
+	result = !gc_reader_add_page(reader, block, &lsn, missing, &nmissing) ||
 		gc_encoder_problem(gc_reader_encoder(reader), 0) != GC_COL_OK;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);

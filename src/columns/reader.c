@@ -270,7 +270,8 @@ gc_reader_add_tuples(GcReader *reader, const OffsetNumber *offsets, uint32 n)
 }
 
 bool
-gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *lsn)
+gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *lsn, OffsetNumber *missing,
+				   uint32 *nmissing)
 {
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	OffsetNumber last;
@@ -280,10 +281,16 @@ gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *lsn)
 		return false;
 
 	last = gc_reader_last_offset(reader);
+	while (last >= FirstOffsetNumber && gc_reader_tuple(reader, last) == NULL)
+		last--;
+	*nmissing = 0;
 	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
 	{
 		if (gc_reader_tuple(reader, i) == NULL)
+		{
+			missing[(*nmissing)++] = i;
 			continue;
+		}
 		if (n >= MaxHeapTuplesPerPage)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),

@@ -26,7 +26,8 @@ extern GcEncoder *gc_reader_encoder(GcReader *reader);
  * False, and nothing appended, if not.  *lsn is the LSN that the page had then, or before its
  * latest hint bits.
  */
-extern bool gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *lsn);
+extern bool gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *lsn, OffsetNumber *missing,
+							   uint32 *nmissing);
 
 /*
  * Copy a heap page under its share lock, whatever it says of itself; where it was found.

@@ -18,11 +18,12 @@
 #include "utils/snapmgr.h"
 
 #include "looks.h"
+#include "patches.h"
 #include "versions.h"
 #include "../compat.h"
 
 Size
-gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out)
+gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out, uint32 ngone)
 {
 	Size		size = MAXALIGN(sizeof(GcHotPages));
 
@@ -31,12 +32,13 @@ gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out)
 	size += MAXALIGN(npages * sizeof(pg_atomic_uint32));
 	size += MAXALIGN(npages * sizeof(uint8));
 	size += MAXALIGN(GC_PIECES(npages) * sizeof(GcLookedAt));
-	size += 2 * MAXALIGN((npages + 1) * sizeof(uint32));
-	return size + (Size) nversions * sizeof(GcVersion) + (Size) nleft_out * sizeof(uint16);
+	size += 3 * MAXALIGN((npages + 1) * sizeof(uint32));
+	size += npages * sizeof(GcPatch);
+	return size + (Size) nversions * sizeof(GcVersion) + ((Size) nleft_out + ngone) * sizeof(uint16);
 }
 
 GcHotPages *
-gc_hot_init(void *memory, uint32 npages, uint32 nversions)
+gc_hot_init(void *memory, uint32 npages, uint32 nversions, uint32 nleft_out)
 {
 	GcHotPages *hot = memory;
 	char	   *p = (char *) memory + MAXALIGN(sizeof(GcHotPages));
@@ -61,8 +63,13 @@ gc_hot_init(void *memory, uint32 npages, uint32 nversions)
 	p += MAXALIGN((npages + 1) * sizeof(uint32));
 	hot->first_left_out = (uint32 *) p;
 	p += MAXALIGN((npages + 1) * sizeof(uint32));
+	hot->first_gone = (uint32 *) p;
+	p += MAXALIGN((npages + 1) * sizeof(uint32));
+	hot->patches = (GcPatch *) p;
+	p += npages * sizeof(GcPatch);
 	hot->versions = (GcVersion *) p;
 	hot->left_out = (uint16 *) (hot->versions + nversions);
+	hot->gone = hot->left_out + nleft_out;
 	return hot;
 }
 
@@ -197,7 +204,7 @@ keep_open(GcKept *kept, GcOpenVersion open)
 	kept->open[kept->nopen++] = open;
 }
 
-/* The rows of a valid page that the snapshot does not see. */
+/* The hot chunk's rows of a valid page that the snapshot does not see; and versions that are open, of the heap's, too. */
 static void
 add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, uint32 page, GcHoles *holes, GcKept *kept)
 {
@@ -206,20 +213,23 @@ add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, uint32 page
 	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
 	{
 		GcVersion  *v = &hot->versions[i];
-		const uint8 judged = gc_judge_version(seer, v);
+		uint8		judged;
 
+		if (GC_VERSION_IN_HEAP(v) && !kept)
+			continue;
+		judged = gc_judge_version(seer, v);
 		if (kept && (judged & GC_VERSION_OPEN))
 			keep_open(kept, (GcOpenVersion) {chunkno, page, i});
-		else if (!(judged & GC_VERSION_SEEN))
+		else if (!(judged & GC_VERSION_SEEN) && !GC_VERSION_IN_HEAP(v))
 			gc_add_hole(holes, v->row, v->row + 1);
 	}
 }
 
 /* Can this page of a hot chunk be served? */
 static bool
-page_served(const GcSeer *seer, const GcChunk *chunk, uint32 page, GcServed *served)
+page_served(const GcSeer *seer, const GcDirectory *dir, const GcChunk *chunk, uint32 page, GcServed *served)
 {
-	if (chunk->hot->changed[page])
+	if (chunk->hot->changed[page] || !gc_patch_holds(dir, chunk->hot, page))
 		return false;
 	if (!gc_page_is_own(seer, chunk->hot, page))
 		return true;
@@ -227,11 +237,13 @@ page_served(const GcSeer *seer, const GcChunk *chunk, uint32 page, GcServed *ser
 	return false;
 }
 
-/* Serve what one hot chunk has of the pages that are not yet taken.  pages: which these are; or NULL. */
+/* Serve what one hot chunk has of the pages that are not yet taken.  from: where each block of the delta is. */
 static void
-serve_chunk(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, GcBlockSet *delta,
-			GcServed *served, GcKept *kept, uint8 *pages)
+serve_chunk(const GcSeer *seer, const GcDirectory *dir, uint32 chunkno, GcBlockSet *delta,
+			GcServed *served, GcKept *kept, GcServedPage *from)
 {
+	const GcChunk *chunk = dir->chunks[chunkno];
+	uint8	   *pages = kept ? kept->pages[chunkno - dir->nheap] : NULL;
 	GcHoles		holes = {0};
 
 	CHECK_FOR_INTERRUPTS();
@@ -240,10 +252,11 @@ serve_chunk(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, GcBlockSet
 	{
 		int64		n = gc_blocks_find(delta, chunk->hot->blocks[page]);
 
-		if (n >= 0 && !GC_BLOCK_TAKEN(delta, n) && page_served(seer, chunk, page, served))
+		if (n >= 0 && !GC_BLOCK_TAKEN(delta, n) && page_served(seer, dir, chunk, page, served))
 		{
 			add_unseen(seer, chunk, chunkno, page, &holes, kept);
 			GC_BLOCK_TAKE(delta, n);
+			from[n] = (GcServedPage) {(int32) chunkno, page};
 			served->pages_versioned++;
 			if (pages)
 				pages[page] = 1;
@@ -294,6 +307,7 @@ void
 gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served, GcKept *kept)
 {
 	const uint32 first = served->nchunks;
+	GcServedPage *from;
 	GcBlockSet	delta;
 	GcSeer		seer;
 	GcLook		look;
@@ -308,16 +322,22 @@ gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcSer
 	gc_look(&look, dir);
 	served->pages_looked_at = look.pages;
 	gc_blocks_init(&delta, served->ranges, served->nranges);
+	from = palloc_extended(((Size) delta.npages + 1) * sizeof(GcServedPage), MCXT_ALLOC_HUGE);
+	for (BlockNumber n = 0; n < delta.npages; n++)
+		from[n].chunk = -1;
 
 	/* What was read last is the likeliest to be valid. */
 	for (uint32 c = dir->nchunks; c > dir->nheap; c--)
 	{
 		if (dir->chunks[c - 1])
-			serve_chunk(&seer, dir->chunks[c - 1], c - 1, &delta, served, kept,
-						kept ? kept->pages[c - 1 - dir->nheap] : NULL);
+			serve_chunk(&seer, dir, c - 1, &delta, served, kept, from);
 	}
 	reverse_chunks(served->chunks + first, served->nchunks - first);
 	if (served->pages_versioned > 0)
+	{
+		gc_serve_patched(&seer, dir, served, first, from, kept != NULL);
 		shorten_delta(served, &delta);
+	}
+	pfree(from);
 	pfree(delta.taken);
 }

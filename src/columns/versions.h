@@ -41,11 +41,13 @@
 /* A row version that not every snapshot sees. */
 typedef struct GcVersion
 {
-	uint32		row;			/* of the chunk */
+	uint32		row;			/* of the hot chunk; with GC_HEAP_ROW, of the heap's (patches.h) */
 	pg_atomic_uint32 known;
 	FullTransactionId xmin;		/* invalid: every snapshot sees that it was inserted */
 	FullTransactionId xmax;		/* invalid: no snapshot sees that it was deleted */
 } GcVersion;
+
+typedef struct GcPatch GcPatch; /* patches.h */
 
 /* What a hot chunk knows of its pages beside their rows; npages is the chunk's. */
 struct GcHotPages
@@ -57,13 +59,16 @@ struct GcHotPages
 	struct GcLookedAt *looked_at;	/* by piece: how far `changed` can be relied on (looks.h) */
 	uint32	   *first_version;	/* npages + 1: by page, in versions */
 	uint32	   *first_left_out; /* npages + 1: by page, in left_out */
-	GcVersion  *versions;		/* ascending by row */
+	GcVersion  *versions;		/* of a page, ascending by row: of the hot chunk, and of the heap's */
 	uint16	   *left_out;		/* tuples that are no rows: their offsets, ascending */
+	GcPatch    *patches;		/* by page: what the heap's chunk has of it */
+	uint32	   *first_gone;		/* npages + 1: by page, in gone */
+	uint16	   *gone;			/* rows of the heap's chunk that no snapshot sees: numbers in the page, ascending */
 };
 
-/* Bytes of a GcHotPages; and one that is laid out there, empty, with room for so many versions. */
-extern Size gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out);
-extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions);
+/* Bytes of a GcHotPages; and one that is laid out there, empty, with room for so much. */
+extern Size gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out, uint32 ngone);
+extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions, uint32 nleft_out);
 
 /*
  * The 64 bits of a transaction id.  `next` is what was the next one lately; ids given out since may be

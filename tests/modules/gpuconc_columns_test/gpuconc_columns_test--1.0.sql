@@ -32,7 +32,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
 -- What is cached of a table: of each chunk, a row for each column, with the identity of its data.
 CREATE FUNCTION gpuconc_columns_test_cells(rel regclass,
-	OUT chunk integer, OUT hot boolean, OUT pages integer, OUT col name, OUT id bigint)
+	OUT chunk integer, OUT hot boolean, OUT pages integer, OUT col name, OUT id bigint, OUT row_count bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 

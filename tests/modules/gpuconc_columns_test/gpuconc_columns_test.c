@@ -601,14 +601,15 @@ gpuconc_columns_test_cells(PG_FUNCTION_ARGS)
 		for (uint32 c = 0; chunk && c < dir->ncolumns; c++)
 		{
 			const GcChunkColumn *cell = GC_CELL(dir, i, c);
-			Datum		values[5];
-			bool		nulls[5] = {false, false, false, false, cell == NULL};
+			Datum		values[6];
+			bool		nulls[6] = {false, false, false, false, cell == NULL, false};
 
 			values[0] = Int32GetDatum(i);
 			values[1] = BoolGetDatum(chunk->hot != NULL);
 			values[2] = Int32GetDatum(chunk->npresent);
 			values[3] = DirectFunctionCall1(namein, CStringGetDatum(get_attname(RelationGetRelid(rel), dir->columns[c].spec.attnum, false)));
 			values[4] = Int64GetDatum(cell ? cell->obj.region_id : 0);
+			values[5] = Int64GetDatum(chunk->nrows);
 			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 		}
 	}
