@@ -19,6 +19,7 @@
 #include "columns/arena.h"
 #include "columns/ddl.h"
 #include "columns/epoch.h"
+#include "columns/fence.h"
 #include "columns/job.h"
 #include "columns/lock.h"
 #include "columns/lookups.h"
@@ -52,6 +53,7 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_store_shmem_size());
 	RequestAddinShmemSpace(gc_notes_shmem_size());
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
+	RequestAddinShmemSpace(gc_fence_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
@@ -76,6 +78,7 @@ gc_shmem_startup(void)
 	gc_store_shmem_init();
 	gc_notes_shmem_init();
 	gc_hot_loader_shmem_init();
+	gc_fence_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
 	gc_queue_shmem_init();

@@ -43,7 +43,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	GcStats    *s = gc_stats();
 	TupleDesc	desc;
 	uint64		fallbacks = 0;
-	bool		nulls[34] = {0};
+	bool		nulls[36] = {0};
 
 	/* The extension's script declares a row type. */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -52,14 +52,14 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	for (int i = 0; i < GC_NCODES; i++)
 		fallbacks += pg_atomic_read_u64(&s->fallbacks[i]);
 	{
-		Datum		values[34] = {
+		Datum		values[36] = {
 			counter(&s->requests), counter(&s->offloaded), Int64GetDatum((int64) fallbacks),
 			counter(&s->retries), milliseconds(&s->queue_us), milliseconds(&s->compile_us),
 			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
 			counter(&s->read_bytes), counter(&s->kernels), counter(&s->kernels_compiled),
 			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->results_shared),
 			counter(&s->rows_delta), counter(&s->rows_versioned), counter(&s->pages_delta),
-			counter(&s->pages_loaded), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
+			counter(&s->pages_looked_at), counter(&s->chunks_fenced), counter(&s->pages_loaded), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
 			counter(&s->direct_lookups), counter(&s->packed_row_scans),
 			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared),
 			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared),

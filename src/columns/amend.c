@@ -82,7 +82,7 @@ find_cleared(GcFinding *f, Relation rel)
 	BlockNumber *cleared;
 	uint32		n;
 
-	if (!gc_maps_cleared(rel, &f->base->kept.maps, &cleared, &n))
+	if (!gc_maps_cleared(rel, f->dir, &f->base->kept.maps, f->amendment->end, &f->amendment->proof, &cleared, &n))
 		return false;
 	for (uint32 i = 0; i < n; i++)
 		take_page(f, cleared[i] / gc_chunk_pages, cleared[i] % gc_chunk_pages, cleared[i]);
@@ -342,6 +342,7 @@ gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcSer
 	*served = base->served;
 	served->amended = true;
 	served->pages_looked_at = a->looked_at;
+	served->proof = a->proof;
 	if (a->nholes > 0)
 	{
 		merge_chunks(dir, base, a, served);

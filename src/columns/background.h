@@ -20,7 +20,8 @@ typedef enum GcLoaderTask
 	GC_LOADER_HELP,				/* with the table's job */
 	GC_LOADER_REFRESH,			/* what is cached of it */
 	GC_LOADER_COLUMNS,			/* load these columns */
-	GC_LOADER_HOT				/* load hot pages whenever that is asked for (hot_loader.h) */
+	GC_LOADER_HOT,				/* load hot pages whenever that is asked for (hot_loader.h) */
+	GC_LOADER_FENCE				/* no load: keep snapshot fences of the database (fence_keeper.h) */
 } GcLoaderTask;
 
 #define GC_LOADER_COLUMNS_MAX	48
@@ -44,6 +45,9 @@ extern void gc_load_in_background(Relation rel);
 
 /* Start the loader of a table's hot pages; false: there is no room for a worker. */
 extern bool gc_loader_start_hot(const GcRelKey *key);
+
+/* Start this database's keeper of snapshot fences; false: there is no room for a worker. */
+extern bool gc_start_fence_keeper(void);
 
 /*
  * Have columns of rel loaded, without waiting.  False if that cannot be: no worker is free, or the

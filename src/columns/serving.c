@@ -240,6 +240,7 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 		note_base(dir, &base, ahead);
 	gc_amend_open(dir, &base, snapshot, &amendment);
 	amendment.looked_at = base.served.pages_looked_at;
+	amendment.proof = base.served.proof;
 	gc_amend(dir, &base, &amendment, served);
 	served->amended = false;
 }
@@ -288,6 +289,7 @@ serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key
 		return false;
 	gc_amend(dir, base, &note->amendment, served);
 	served->pages_looked_at = 0;
+	memset(&served->proof, 0, sizeof(GcProofCount));
 	return true;
 }
 

@@ -264,12 +264,40 @@ add_cleared(const uint8 *served, const uint8 *map, BlockNumber first, GcHoles *c
 	}
 }
 
-bool
-gc_maps_cleared(Relation rel, const GcServedMaps *maps, BlockNumber **cleared, uint32 *ncleared)
+/* Take pages out of a copy of a map page that are not what they were in the chunks under it; false: not proven. */
+static bool
+leave_proven(Relation rel, const GcDirectory *dir, BlockNumber nblocks, BlockNumber first, GcMapPage *map,
+			 GcProofCount *count)
 {
+	const uint32 begin = first / gc_chunk_pages;
+	const uint32 end = Min(begin + GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages, dir->nheap);
+
+	for (uint32 c = begin; c < end; c++)
+	{
+		GcChunk    *chunk = dir->chunks[c];
+		uint8	   *bits = map->bits + (c - begin) * (gc_chunk_pages / 4);
+		const uint8 *proven;
+
+		if (chunk == NULL)
+			continue;
+		proven = gc_page_proof(rel, chunk, bits, gc_chunk_length(c, nblocks), map->lsn, count);
+		if (proven == NULL)
+			return false;
+		for (uint32 i = 0; i < (chunk->npages + 3) / 4; i++)
+			bits[i] &= proven[i];
+	}
+	return true;
+}
+
+bool
+gc_maps_cleared(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
+				GcProofCount *count, BlockNumber **cleared, uint32 *ncleared)
+{
+	GcMapPage	map;
 	Buffer		vbuf = InvalidBuffer;
 	GcHoles		ranges = {0};
 	bool		proven = true;
+	bool		same;
 
 	for (uint32 i = 0; i < maps->n && proven; i++)
 	{
@@ -283,11 +311,17 @@ gc_maps_cleared(Relation rel, const GcServedMaps *maps, BlockNumber **cleared, u
 			continue;
 		}
 		LockBuffer(vbuf, BUFFER_LOCK_SHARE);
-		proven = maps->lsns[i] == PageGetLSN(BufferGetPage(vbuf));
-		if (proven && maps->lsns[i] != InvalidXLogRecPtr)
+		same = gc_same_map_lsn(maps->lsns[i], PageGetLSN(BufferGetPage(vbuf)));
+		if (same && maps->lsns[i] != InvalidXLogRecPtr)
 			add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, (uint8 *) PageGetContents(BufferGetPage(vbuf)),
 						first, &ranges);
 		LockBuffer(vbuf, BUFFER_LOCK_UNLOCK);
+		if (same)
+			continue;
+		copy_map_page(rel, i, &vbuf, &map);
+		proven = leave_proven(rel, dir, nblocks, first, &map, count);
+		if (proven)
+			add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, map.bits, first, &ranges);
 	}
 	if (BufferIsValid(vbuf))
 		ReleaseBuffer(vbuf);
@@ -300,6 +334,28 @@ gc_maps_cleared(Relation rel, const GcServedMaps *maps, BlockNumber **cleared, u
 			(*cleared)[(*ncleared)++] = block;
 	}
 	return proven;
+}
+
+void
+gc_renew_proofs(Relation rel, const GcDirectory *dir, uint64 fence)
+{
+	const uint32 per_map = GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages;
+	Buffer		vbuf = InvalidBuffer;
+	GcMapPage	map;
+
+	map.lsn = InvalidXLogRecPtr;
+	for (uint32 c = 0; c < dir->nheap; c++)
+	{
+		if (c % per_map == 0)
+		{
+			CHECK_FOR_INTERRUPTS();
+			copy_map_page(rel, c / per_map, &vbuf, &map);
+		}
+		if (dir->chunks[c])
+			gc_renew_proof(dir->chunks[c], map.bits + c % per_map * (gc_chunk_pages / 4), map.lsn, fence);
+	}
+	if (BufferIsValid(vbuf))
+		ReleaseBuffer(vbuf);
 }
 
 /*
@@ -358,7 +414,7 @@ chunk_intact(const GcDirectory *dir, uint32 c, uint32 npages, const uint8 *map, 
 {
 	const GcChunkFacts *facts = &dir->facts[c];
 
-	return dir->chunks[c] != NULL && facts->map_lsn == lsn &&
+	return dir->chunks[c] != NULL && gc_same_map_lsn(facts->map_lsn, lsn) &&
 		facts->npresent == npages && facts->npages == npages && all_visible(map, npages);
 }
 
@@ -380,7 +436,7 @@ judge_chunk(GcServing *serving, Relation rel, uint32 chunkno, const GcDirectory 
 	}
 	else
 		judge_pages(serving, chunkno, chunk, map,
-					chunk ? gc_page_proof(rel, chunk, map, judged->pages, lsn) : NULL, judged);
+					chunk ? gc_page_proof(rel, chunk, map, judged->pages, lsn, &serving->served->proof) : NULL, judged);
 
 	/* What was never stamped can never be proven. */
 	if (!serving->reloadable || lsn == InvalidXLogRecPtr)
