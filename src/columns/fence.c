@@ -242,15 +242,23 @@ gc_fence_dismiss(Oid dbid)
  *-------------------------------------------------------------------------
  */
 void
+gc_fence_end_all(void)
+{
+	GcFencePlace *place = find_place();
+
+	pg_atomic_write_u64(&place->oldest, 0);
+	pg_atomic_write_u64(&place->youngest, 0);
+	pg_memory_barrier();
+}
+
+void
 gc_fence_leave_place(void)
 {
 	GcFencePlace *place = find_place();
 
 	if (place == NULL || place->latch != MyLatch)
 		return;
-	pg_atomic_write_u64(&place->oldest, 0);
-	pg_atomic_write_u64(&place->youngest, 0);
-	pg_memory_barrier();
+	gc_fence_end_all();
 	SpinLockAcquire(&shared->lock);
 	place->latch = NULL;
 	SpinLockRelease(&shared->lock);

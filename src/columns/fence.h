@@ -64,7 +64,8 @@ extern bool gc_fence_take_place(void);
 extern uint64 gc_fence_begin(void);
 extern void gc_fence_end_before(uint64 fence);
 
-/* Give the place up, with all fences. */
+/* End all fences, before their snapshots end; and give the place up, too. */
+extern void gc_fence_end_all(void);
 extern void gc_fence_leave_place(void);
 
 /* Has nobody used a fence for so long, or is the keeper asked to end? */

@@ -145,6 +145,17 @@ gc_fence_keeper_round(GcFenceKeeper *keeper)
 	keeper->younger_fence = fence;
 }
 
+void
+gc_fence_keeper_end(GcFenceKeeper *keeper)
+{
+	gc_fence_end_all();
+	if (keeper->older)
+		UnregisterSnapshotFromOwner(keeper->older, TopTransactionResourceOwner);
+	if (keeper->younger)
+		UnregisterSnapshotFromOwner(keeper->younger, TopTransactionResourceOwner);
+	memset(keeper, 0, sizeof(GcFenceKeeper));
+}
+
 /*-------------------------------------------------------------------------
  * The worker
  *-------------------------------------------------------------------------
@@ -210,11 +221,8 @@ gc_fence_keeper_run(void)
 		}
 		pause_for(Max(ROUND_MS, ROUND_PART * INSTR_TIME_GET_MILLISEC(took)));
 	}
+	gc_fence_keeper_end(&keeper);
 	gc_fence_leave_place();
-	if (keeper.older)
-		UnregisterSnapshotFromOwner(keeper.older, TopTransactionResourceOwner);
-	if (keeper.younger)
-		UnregisterSnapshotFromOwner(keeper.younger, TopTransactionResourceOwner);
 	CommitTransactionCommand();
 	pgstat_report_activity(STATE_IDLE, NULL);
 }

@@ -31,6 +31,9 @@ typedef struct GcFenceKeeper
  */
 extern void gc_fence_keeper_round(GcFenceKeeper *keeper);
 
+/* Let go of all fences. */
+extern void gc_fence_keeper_end(GcFenceKeeper *keeper);
+
 /* All that the worker does. */
 extern void gc_fence_keeper_run(void);
 

@@ -13,6 +13,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "storage/bufmgr.h"
+#include "utils/timestamp.h"
 
 #include "amend.h"
 #include "arena.h"
@@ -224,6 +225,7 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 
 	memset(&base, 0, sizeof(GcBase));
 	base.id = gc_store_new_id();
+	base.made_at = GetCurrentTimestamp();
 	base.kept.pages = palloc0(nhot * sizeof(uint8 *));
 	for (uint32 i = 0; i < nhot; i++)
 	{

@@ -244,17 +244,22 @@ note_map_lsn(const GcServing *serving, uint32 chunkno, XLogRecPtr lsn)
 		serving->maps->lsns[chunkno * (BlockNumber) gc_chunk_pages / GC_HEAPBLOCKS_PER_MAPPAGE] = lsn;
 }
 
-/* Add the pages whose bits are set in `served` and not in the map any more. */
-static void
-add_cleared(const uint8 *served, const uint8 *map, BlockNumber first, GcHoles *cleared)
+/* Add the pages that were served and are not proven any more; how many are set in the map, and not still served? */
+static BlockNumber
+add_cleared(const uint8 *served, const uint8 *proven, const uint8 *map, BlockNumber first, GcHoles *cleared)
 {
+	BlockNumber set = 0;
+
 	for (uint32 at = 0; at < MAP_BYTES; at += sizeof(uint64))
 	{
 		uint64		was;
 		uint64		is;
+		uint64		visible;
 
 		memcpy(&was, served + at, sizeof(uint64));
-		memcpy(&is, map + at, sizeof(uint64));
+		memcpy(&is, proven + at, sizeof(uint64));
+		memcpy(&visible, map + at, sizeof(uint64));
+		set += pg_popcount64(visible & ~(was & is) & GC_MAP_VISIBLE_WORD);
 		for (was &= ~is; was != 0; was &= was - 1)
 		{
 			const BlockNumber block = first + at * 4 + pg_rightmost_one_pos64(was) / 2;
@@ -262,6 +267,7 @@ add_cleared(const uint8 *served, const uint8 *map, BlockNumber first, GcHoles *c
 			gc_add_hole(cleared, block, block + 1);
 		}
 	}
+	return set;
 }
 
 /* Take pages out of a copy of a map page that are not what they were in the chunks under it; false: not proven. */
@@ -290,15 +296,18 @@ leave_proven(Relation rel, const GcDirectory *dir, BlockNumber nblocks, BlockNum
 }
 
 bool
-gc_maps_cleared(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
-				GcProofCount *count, BlockNumber **cleared, uint32 *ncleared)
+gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
+				GcMapChanges *changes)
 {
 	GcMapPage	map;
+	GcMapPage	still;
 	Buffer		vbuf = InvalidBuffer;
 	GcHoles		ranges = {0};
+	uint8	   *bits;
 	bool		proven = true;
 	bool		same;
 
+	memset(changes, 0, sizeof(GcMapChanges));
 	for (uint32 i = 0; i < maps->n && proven; i++)
 	{
 		const BlockNumber first = i * (BlockNumber) GC_HEAPBLOCKS_PER_MAPPAGE;
@@ -313,25 +322,27 @@ gc_maps_cleared(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, 
 		LockBuffer(vbuf, BUFFER_LOCK_SHARE);
 		same = gc_same_map_lsn(maps->lsns[i], PageGetLSN(BufferGetPage(vbuf)));
 		if (same && maps->lsns[i] != InvalidXLogRecPtr)
-			add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, (uint8 *) PageGetContents(BufferGetPage(vbuf)),
-						first, &ranges);
+		{
+			bits = (uint8 *) PageGetContents(BufferGetPage(vbuf));
+			changes->set += add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, bits, bits, first, &ranges);
+		}
 		LockBuffer(vbuf, BUFFER_LOCK_UNLOCK);
 		if (same)
 			continue;
 		copy_map_page(rel, i, &vbuf, &map);
-		proven = leave_proven(rel, dir, nblocks, first, &map, count);
+		still = map;
+		proven = leave_proven(rel, dir, nblocks, first, &still, &changes->proof);
 		if (proven)
-			add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, map.bits, first, &ranges);
+			changes->set += add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, still.bits, map.bits, first, &ranges);
 	}
 	if (BufferIsValid(vbuf))
 		ReleaseBuffer(vbuf);
 
-	*cleared = palloc_extended((ranges.rows + 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
-	*ncleared = 0;
+	changes->cleared = palloc_extended((ranges.rows + 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
 	for (uint32 r = 0; r < ranges.n; r++)
 	{
 		for (BlockNumber block = ranges.holes[r].from; block < ranges.holes[r].to; block++)
-			(*cleared)[(*ncleared)++] = block;
+			changes->cleared[changes->ncleared++] = block;
 	}
 	return proven;
 }

@@ -118,12 +118,18 @@ typedef struct GcServedMaps
 
 #define GC_MAP_STRIDE	BLCKSZ
 
-/*
- * The pages of them, served from dir, that are not all-visible any more, or not known to be what they were.  They
- * ascend, and are palloc'd.  False if nothing is proven.  nblocks: what the relation has now.
- */
-extern bool gc_maps_cleared(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
-							GcProofCount *count, BlockNumber **cleared, uint32 *ncleared);
+/* What has become of them. */
+typedef struct GcMapChanges
+{
+	uint32		ncleared;
+	BlockNumber *cleared;		/* palloc'd, ascending: not all-visible any more, or not known to be what they were */
+	BlockNumber set;			/* pages that are all-visible, and were not served */
+	GcProofCount proof;
+} GcMapChanges;
+
+/* For pages served from dir; false if nothing is proven.  nblocks: what the relation has now. */
+extern bool gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
+							GcMapChanges *changes);
 
 /* Let what is known of the pages of chunks of the heap be known by this fence, too, which the caller holds. */
 extern void gc_renew_proofs(Relation rel, const GcDirectory *dir, uint64 fence);
