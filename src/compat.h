@@ -65,6 +65,15 @@
 #define GC_MY_PROC_NUMBER		(MyProc->pgprocno)
 #endif
 
+/* 17 moved what a process says of its virtual transaction. */
+#if PG_VERSION_NUM >= 170000
+#define GC_MY_LXID				(MyProc->vxid.lxid)
+#define GC_MY_VXID(lxid)		((VirtualTransactionId) {MyProcNumber, (lxid)})
+#else
+#define GC_MY_LXID				(MyProc->lxid)
+#define GC_MY_VXID(lxid)		((VirtualTransactionId) {MyBackendId, (lxid)})
+#endif
+
 /* 17 lets an extension name its wait events; `id` is a uint32 that keeps one. */
 #if PG_VERSION_NUM >= 170000
 #define GC_WAIT_EVENT(id, name) \

@@ -20,6 +20,7 @@
 #include "columns/cold_loader.h"
 #include "columns/ddl.h"
 #include "columns/epoch.h"
+#include "columns/fence.h"
 #include "columns/job.h"
 #include "columns/lock.h"
 #include "columns/lookups.h"
@@ -55,6 +56,7 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_notes_shmem_size());
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
 	RequestAddinShmemSpace(gc_cold_loader_shmem_size());
+	RequestAddinShmemSpace(gc_fence_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
@@ -81,6 +83,7 @@ gc_shmem_startup(void)
 	gc_notes_shmem_init();
 	gc_hot_loader_shmem_init();
 	gc_cold_loader_shmem_init();
+	gc_fence_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
 	gc_queue_shmem_init();

@@ -30,7 +30,9 @@ int			gc_device_memory_limit_mb = 0;
 int			gc_host_cache_size_mb = 1024;
 bool		gc_enable_float_aggs = true;
 bool		gc_enable_versioned_pages = true;
+bool		gc_enable_snapshot_fence = true;
 int			gc_debug_hot_pages = 16;
+bool		gc_debug_map_lsns = true;
 int			gc_chunk_pages = 8168;
 int			gc_loader_workers = 2;
 int			gc_host_threads = 0;
@@ -215,6 +217,16 @@ define_session_settings(void)
 							"Fewer are read by each session. For tests.",
 							&gc_debug_hot_pages, 16, 1, INT_MAX,
 							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_snapshot_fence",
+							 "Keeps snapshots that tell which pages have not changed where the visibility map's LSNs do not.",
+							 "A background worker of the database holds them for some tenths of a second each, while that is of use.",
+							 &gc_enable_snapshot_fence, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_map_lsns",
+							 "Trusts in the LSNs of the visibility map.",
+							 "Off: as if each had moved all the time. For tests.",
+							 &gc_debug_map_lsns, true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.loader_workers",
 							"Background workers that load one table into the column cache.",
 							NULL, &gc_loader_workers, 2, 0, 64,

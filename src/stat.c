@@ -70,7 +70,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->read_bytes), counter(&s->kernels), counter(&s->kernels_compiled),
 			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->results_shared),
 			counter(&s->rows_delta), counter(&s->rows_versioned), counter(&s->pages_delta),
-			counter(&s->pages_loaded), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
+			counter(&s->pages_looked_at), counter(&s->chunks_fenced), counter(&s->pages_loaded), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
 			counter(&s->direct_lookups), counter(&s->packed_row_scans),
 			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared),
 			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared),

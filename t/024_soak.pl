@@ -16,6 +16,7 @@ plan skip_all => 'there is no python3' if system('python3 -c "" 2>/dev/null') !=
 
 my $node = new_server('soak', q{
 max_prepared_transactions = 20
+wal_level = logical
 gpuconc.debug_hot_pages = 1
 log_statement = none
 });
@@ -33,7 +34,7 @@ my %count = $out =~ /^\| ([^|]+?) \| ([\d,]+) \|$/mg;
 s/,//g foreach (values %count);
 is($count{'wrong answers'}, 0, 'no answer is wrong') or diag substr($error, 0, 3000);
 cmp_ok($count{$_} // 0, '>', 0, $_) foreach ('rows versioned', 'pages loaded', 'most hot pages kept', grep { /, transactions$/ } keys %count);
-cmp_ok(scalar(grep { /, transactions$/ } keys %count), '==', 16, 'writers and readers of all kinds');
+cmp_ok(scalar(grep { /, transactions$/ } keys %count), '==', 19, 'writers and readers of all kinds');
 cmp_ok($count{offloaded}, '>', 10 * $count{fallbacks}, 'nearly all is offloaded');
 nothing_held($node, 'at last');
 is(log_has($node, qr/PANIC|TRAP|was terminated by signal|could not access status/), 0, 'nothing bad in the log');

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "amend.h"
 #include "looks.h"
@@ -22,6 +23,10 @@
 /* If more than so many pages, or this part of all, have changed, there is better to be a new base. */
 #define MOST_AMENDED		8192
 #define MOST_AMENDED_PART	8
+
+/* If VACUUM has made this part of all pages all-visible, or fewer in so long, there is to be a new base. */
+#define VACUUMED_PART		64
+#define VACUUMED_MS			1000
 
 /*-------------------------------------------------------------------------
  * Finding
@@ -82,20 +87,36 @@ take_page(GcFinding *f, uint32 chunkno, uint32 page, BlockNumber block)
 	add_block(f, block);
 }
 
+/*
+ * Have pages become all-visible, so that they are to be loaded?  A new base says so.  While VACUUM is under way, that
+ * need not be at once.
+ */
+static bool
+is_worth_loading(const GcBase *base, BlockNumber set)
+{
+	return set > base->served.pages_reloadable &&
+		(set - base->served.pages_reloadable > base->served.nblocks / VACUUMED_PART ||
+		 TimestampDifferenceExceeds(base->made_at, GetCurrentTimestamp(), VACUUMED_MS));
+}
+
 /* Pages of chunks of the heap. */
 static bool
 find_cleared(GcFinding *f, Relation rel)
 {
-	BlockNumber *cleared;
-	uint32		n;
+	GcMapChanges changes;
 
-	if (!gc_maps_cleared(rel, &f->base->kept.maps, &cleared, &n))
+	if (!gc_maps_changes(rel, f->dir, &f->base->kept.maps, f->amendment->end, &changes))
 		return false;
-	for (uint32 i = 0; i < n; i++)
-		take_page(f, cleared[i] / gc_chunk_pages, cleared[i] % gc_chunk_pages, cleared[i]);
-	f->amendment->from_heap = n;
-	pfree(cleared);
-	return true;
+	for (uint32 i = 0; i < changes.ncleared; i++)
+	{
+		const BlockNumber block = changes.cleared[i];
+
+		take_page(f, block / gc_chunk_pages, block % gc_chunk_pages, block);
+	}
+	f->amendment->from_heap = changes.ncleared;
+	f->amendment->proof = changes.proof;
+	pfree(changes.cleared);
+	return !is_worth_loading(f->base, changes.set);
 }
 
 /* Pages of a hot chunk.  Eight at a time, as hardly any has changed; both arrays have whole words. */
@@ -350,6 +371,7 @@ gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcSer
 	*served = base->served;
 	served->amended = true;
 	served->pages_looked_at = a->looked_at;
+	served->proof = a->proof;
 	if (a->nholes > 0)
 	{
 		merge_chunks(dir, base, a, served);

@@ -26,6 +26,7 @@ typedef struct GcAmendment
 	uint32		from_heap;		/* of the blocks: those that chunks of the heap have */
 	uint32		own;			/* and those with this session's changes */
 	uint32		looked_at;
+	GcProofCount proof;
 } GcAmendment;
 
 /*

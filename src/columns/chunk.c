@@ -9,7 +9,8 @@
  * Protocol: copy the map's bits and LSN; read the pages whose
  * bit is set and which themselves say all-visible; copy the map again.  If the
  * LSN has not moved, no bit was set meanwhile, so a page whose bit is still set
- * has not changed since before it was read.  If it has, the pages' own LSNs tell (proof.c).
+ * has not changed since before it was read.  So it is if a snapshot fence was held (fence.h).  Else the pages' own
+ * LSNs tell (proof.c).
  *
  * A guard is held while a chunk is read, for the sake of the dictionaries, but not
  * while memory is waited for.  Under a guard, and if the relation's version is
@@ -34,6 +35,7 @@
 #include "encode.h"
 #include "epoch.h"
 #include "evict.h"
+#include "fence.h"
 #include "hot_chunk.h"
 #include "job.h"
 #include "lock.h"
@@ -188,11 +190,12 @@ prepare_added(GcLoader *loader, GcReading *reading)
 	GcJobData  *data = loader->job->data;
 	GcChunk    *base = data->base->chunks[reading->chunkno];
 	uint8	   *now = palloc(GC_PRESENT_BYTES(base->npages));
+	GcProofCount count = {0};
 
 	reading->npages = base->npages;
 	reading->npresent = base->npresent;
 	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &reading->lsn);
-	if (gc_page_proof(loader->rel, base, now, reading->npages, reading->lsn) == NULL)
+	if (gc_page_proof(loader->rel, base, now, reading->npages, reading->lsn, &count) == NULL)
 		return false;
 	reading->present = palloc(GC_PRESENT_BYTES(base->npages));
 	memcpy(reading->present, base->present, GC_PRESENT_BYTES(base->npages));
@@ -286,7 +289,9 @@ check_map(GcLoader *loader, GcReading *reading)
 	XLogRecPtr	lsn;
 
 	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &lsn);
-	if (lsn != reading->lsn)
+	if (lsn != reading->lsn && gc_fence_held(reading->fence))
+		reading->lsn = lsn;
+	else if (lsn != reading->lsn)
 	{
 		if (!reading->full || !gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
 			return false;
@@ -453,6 +458,7 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 	}
 
 	reading->set = reading->full ? &loader->all : &loader->added;
+	reading->fence = gc_fence_youngest();
 	if (reading->chunkno >= data->nheap)
 		return reading->full ? read_hot_guarded(loader, reading) : add_hot_guarded(loader, reading);
 	prepare_set(loader, reading->set);
@@ -504,6 +510,7 @@ make_heap_chunk(const GcReading *reading)
 	chunk->nrows = reading->row_start[reading->npages];
 	chunk->map_lsn = reading->lsn;
 	pg_atomic_init_u64(&chunk->proven_lsn, reading->lsn);
+	pg_atomic_init_u64(&chunk->proven_fence, reading->fence);
 	chunk->row_start = (uint32 *) ((char *) chunk + header);
 	memcpy(chunk->row_start, reading->row_start, starts);
 	chunk->present = (uint8 *) ((char *) chunk->row_start + MAXALIGN(starts));

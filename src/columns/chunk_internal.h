@@ -42,7 +42,8 @@ typedef struct GcReading
 	uint32		npages;
 	uint32		npresent;
 	uint32		pages_read;
-	XLogRecPtr	lsn;
+	XLogRecPtr	lsn;			/* of the map page */
+	uint64		fence;			/* that was there before the map was copied, or 0 */
 	uint8	   *present;
 	XLogRecPtr *lsns;			/* of present pages */
 	FullTransactionId before;	/* as GcChunk's */

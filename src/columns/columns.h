@@ -19,8 +19,8 @@
  * load, its map bit and its PD_ALL_VISIBLE flag were set and the map page's LSN
  * was the one recorded.  It is served to a query only if, after the query's
  * snapshot was taken, its bit is set and either the map page's LSN is still the
- * recorded one, or its own is (proof.c).  Everything unknown counts as stale.  The place
- * of proof (b), the snapshot fence, is gc_page_proof() in proof.c.
+ * recorded one, or its own is (proof.c), or a snapshot fence was held all the time between two
+ * moments at which its bit was set (proof (b), fence.h).  Everything unknown counts as stale.
  *
  * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot
  * chunks, with all row versions that some snapshot may see (versions.h) and that the heap's
@@ -76,11 +76,11 @@ typedef struct GcHotPages GcHotPages;	/* versions.h */
  * An absent page holds no rows, except where it lost its bit while the chunk
  * was being read: then its rows are here, and no one is ever served them.
  *
- * proven_lsn and present change, as said in proof.c: pages that were written to since are
+ * proven_lsn, proven_fence and present change, as said in proof.c: pages that were written to since are
  * taken out of present.
  *
  * A hot chunk has pages from anywhere in the table, in ascending order; its first,
- * map_lsn, proven_lsn, present, lsns, buffers, id, before, first_missing and missing are void.
+ * map_lsn, proven_lsn, proven_fence, present, lsns, buffers, id, before, first_missing and missing are void.
  */
 typedef struct GcChunk
 {
@@ -92,6 +92,7 @@ typedef struct GcChunk
 	uint32		nrows;
 	XLogRecPtr	map_lsn;		/* of the map page, at load; never 0 */
 	pg_atomic_uint64 proven_lsn;	/* of the map page: for which present holds */
+	pg_atomic_uint64 proven_fence;	/* present held while this fence was (fence.h); 0: none */
 	uint32	   *row_start;		/* npages + 1 */
 	uint8	   *present;		/* whole words of 64 bits */
 	XLogRecPtr *lsns;			/* of the present pages, when they were read */

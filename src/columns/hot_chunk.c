@@ -485,6 +485,7 @@ gc_hot_make_chunk(const GcReading *reading)
 	chunk->nrows = reading->row_start[npages];
 	chunk->map_lsn = InvalidXLogRecPtr;
 	pg_atomic_init_u64(&chunk->proven_lsn, InvalidXLogRecPtr);
+	pg_atomic_init_u64(&chunk->proven_fence, 0);
 	chunk->present = NULL;
 	chunk->lsns = NULL;
 	chunk->buffers = NULL;

@@ -20,6 +20,11 @@
  * So whoever finds that LSN finds no page that has changed, and an older LSN that is stored late is merely
  * not the map page's.
  *
+ * With a snapshot fence (fence.h) the LSN may move: what held while the fence was held, holds for each page whose
+ * bit is set while it still is.  `proven_fence` is stored behind the bits, too.  A look at the pages proves for a
+ * fence that was there before it: a page that had not changed by then can change only by a transaction that
+ * ran while the fence was held.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -30,6 +35,8 @@
 
 #include "proof.h"
 
+#include "background.h"
+#include "fence.h"
 #include "looks.h"
 #include "versions.h"
 #include "visibility.h"
@@ -97,20 +104,64 @@ drop_behind(GcChunk *chunk, uint32 npages)
 		pg_atomic_write_u64(&words[i], 0);
 }
 
-const uint8 *
-gc_page_proof(Relation rel, GcChunk *chunk, const uint8 *map, uint32 npages, XLogRecPtr lsn)
+/* Take out pages whose bit is not set. */
+static void
+drop_cleared(GcChunk *chunk, const uint8 *map)
 {
-	if (pg_atomic_read_u64(&chunk->proven_lsn) == lsn)
+	pg_atomic_uint64 *words = (pg_atomic_uint64 *) chunk->present;
+
+	for (uint32 page = 0; page < chunk->npages; page += PAGES_PER_WORD)
+	{
+		uint64		set = 0;
+
+		memcpy(&set, map + page / 4, Min(sizeof(uint64), (chunk->npages - page + 3) / 4));
+		if (pg_atomic_read_u64(&words[page / PAGES_PER_WORD]) & ~set)
+			pg_atomic_fetch_and_u64(&words[page / PAGES_PER_WORD], set & GC_MAP_VISIBLE_WORD);
+	}
+}
+
+/* Whoever finds the LSN or the fence finds pages taken out. */
+static void
+store_proof(GcChunk *chunk, XLogRecPtr lsn, uint64 fence)
+{
+	pg_write_barrier();
+	pg_atomic_write_u64(&chunk->proven_lsn, lsn);
+	if (fence != 0)
+		pg_atomic_write_u64(&chunk->proven_fence, fence);
+}
+
+const uint8 *
+gc_page_proof(Relation rel, GcChunk *chunk, const uint8 *map, uint32 npages, XLogRecPtr lsn, GcProofCount *count)
+{
+	uint64		fence;
+
+	if (gc_same_map_lsn(pg_atomic_read_u64(&chunk->proven_lsn), lsn) ||
+		gc_fence_used(pg_atomic_read_u64(&chunk->proven_fence)))
 	{
 		pg_read_barrier();
+		count->fenced += !gc_same_map_lsn(pg_atomic_read_u64(&chunk->proven_lsn), lsn);
 		return chunk->present;
 	}
 	if (!gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
 		return NULL;
+	if (gc_fence_missed())
+		(void) gc_start_fence_keeper();
+	fence = gc_fence_youngest();
+	count->looked_at += chunk->npresent;
 	gc_drop_changed(rel, chunk->first, Min(npages, chunk->npages), map, chunk->lsns, chunk->buffers,
 					chunk->present);
 	drop_behind(chunk, npages);
-	pg_write_barrier();
-	pg_atomic_write_u64(&chunk->proven_lsn, lsn);
+	store_proof(chunk, lsn, fence);
 	return chunk->present;
+}
+
+void
+gc_renew_proof(GcChunk *chunk, const uint8 *map, XLogRecPtr lsn, uint64 fence)
+{
+	if (lsn == InvalidXLogRecPtr || (!gc_same_map_lsn(pg_atomic_read_u64(&chunk->proven_lsn), lsn) &&
+									 !gc_fence_held(pg_atomic_read_u64(&chunk->proven_fence))))
+		return;
+	pg_read_barrier();
+	drop_cleared(chunk, map);
+	store_proof(chunk, lsn, fence);
 }

@@ -13,6 +13,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "storage/bufmgr.h"
+#include "utils/timestamp.h"
 
 #include "amend.h"
 #include "arena.h"
@@ -224,6 +225,7 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 
 	memset(&base, 0, sizeof(GcBase));
 	base.id = gc_store_new_id();
+	base.made_at = GetCurrentTimestamp();
 	base.kept.pages = palloc0(nhot * sizeof(uint8 *));
 	for (uint32 i = 0; i < nhot; i++)
 	{
@@ -240,6 +242,7 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 		note_base(dir, &base, ahead);
 	gc_amend_open(dir, &base, snapshot, &amendment);
 	amendment.looked_at = base.served.pages_looked_at;
+	amendment.proof = base.served.proof;
 	gc_amend(dir, &base, &amendment, served);
 	served->amended = false;
 }
@@ -288,6 +291,7 @@ serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key
 		return false;
 	gc_amend(dir, base, &note->amendment, served);
 	served->pages_looked_at = 0;
+	memset(&served->proof, 0, sizeof(GcProofCount));
 	return true;
 }
 

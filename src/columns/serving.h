@@ -59,6 +59,7 @@ typedef struct GcBase
 {
 	GcNote		note;
 	uint64		id;				/* never reused */
+	TimestampTz made_at;
 	GcSnapshotKey key;
 	GcServed	served;
 	GcKept		kept;

@@ -244,17 +244,22 @@ note_map_lsn(const GcServing *serving, uint32 chunkno, XLogRecPtr lsn)
 		serving->maps->lsns[chunkno * (BlockNumber) gc_chunk_pages / GC_HEAPBLOCKS_PER_MAPPAGE] = lsn;
 }
 
-/* Add the pages whose bits are set in `served` and not in the map any more. */
-static void
-add_cleared(const uint8 *served, const uint8 *map, BlockNumber first, GcHoles *cleared)
+/* Add the pages that were served and are not proven any more; how many are set in the map, and not still served? */
+static BlockNumber
+add_cleared(const uint8 *served, const uint8 *proven, const uint8 *map, BlockNumber first, GcHoles *cleared)
 {
+	BlockNumber set = 0;
+
 	for (uint32 at = 0; at < MAP_BYTES; at += sizeof(uint64))
 	{
 		uint64		was;
 		uint64		is;
+		uint64		visible;
 
 		memcpy(&was, served + at, sizeof(uint64));
-		memcpy(&is, map + at, sizeof(uint64));
+		memcpy(&is, proven + at, sizeof(uint64));
+		memcpy(&visible, map + at, sizeof(uint64));
+		set += pg_popcount64(visible & ~(was & is) & GC_MAP_VISIBLE_WORD);
 		for (was &= ~is; was != 0; was &= was - 1)
 		{
 			const BlockNumber block = first + at * 4 + pg_rightmost_one_pos64(was) / 2;
@@ -262,15 +267,47 @@ add_cleared(const uint8 *served, const uint8 *map, BlockNumber first, GcHoles *c
 			gc_add_hole(cleared, block, block + 1);
 		}
 	}
+	return set;
+}
+
+/* Take pages out of a copy of a map page that are not what they were in the chunks under it; false: not proven. */
+static bool
+leave_proven(Relation rel, const GcDirectory *dir, BlockNumber nblocks, BlockNumber first, GcMapPage *map,
+			 GcProofCount *count)
+{
+	const uint32 begin = first / gc_chunk_pages;
+	const uint32 end = Min(begin + GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages, dir->nheap);
+
+	for (uint32 c = begin; c < end; c++)
+	{
+		GcChunk    *chunk = dir->chunks[c];
+		uint8	   *bits = map->bits + (c - begin) * (gc_chunk_pages / 4);
+		const uint8 *proven;
+
+		if (chunk == NULL)
+			continue;
+		proven = gc_page_proof(rel, chunk, bits, gc_chunk_length(c, nblocks), map->lsn, count);
+		if (proven == NULL)
+			return false;
+		for (uint32 i = 0; i < (chunk->npages + 3) / 4; i++)
+			bits[i] &= proven[i];
+	}
+	return true;
 }
 
 bool
-gc_maps_cleared(Relation rel, const GcServedMaps *maps, BlockNumber **cleared, uint32 *ncleared)
+gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
+				GcMapChanges *changes)
 {
+	GcMapPage	map;
+	GcMapPage	still;
 	Buffer		vbuf = InvalidBuffer;
 	GcHoles		ranges = {0};
+	uint8	   *bits;
 	bool		proven = true;
+	bool		same;
 
+	memset(changes, 0, sizeof(GcMapChanges));
 	for (uint32 i = 0; i < maps->n && proven; i++)
 	{
 		const BlockNumber first = i * (BlockNumber) GC_HEAPBLOCKS_PER_MAPPAGE;
@@ -283,23 +320,53 @@ gc_maps_cleared(Relation rel, const GcServedMaps *maps, BlockNumber **cleared, u
 			continue;
 		}
 		LockBuffer(vbuf, BUFFER_LOCK_SHARE);
-		proven = maps->lsns[i] == PageGetLSN(BufferGetPage(vbuf));
-		if (proven && maps->lsns[i] != InvalidXLogRecPtr)
-			add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, (uint8 *) PageGetContents(BufferGetPage(vbuf)),
-						first, &ranges);
+		same = gc_same_map_lsn(maps->lsns[i], PageGetLSN(BufferGetPage(vbuf)));
+		if (same && maps->lsns[i] != InvalidXLogRecPtr)
+		{
+			bits = (uint8 *) PageGetContents(BufferGetPage(vbuf));
+			changes->set += add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, bits, bits, first, &ranges);
+		}
 		LockBuffer(vbuf, BUFFER_LOCK_UNLOCK);
+		if (same)
+			continue;
+		copy_map_page(rel, i, &vbuf, &map);
+		still = map;
+		proven = leave_proven(rel, dir, nblocks, first, &still, &changes->proof);
+		if (proven)
+			changes->set += add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, still.bits, map.bits, first, &ranges);
 	}
 	if (BufferIsValid(vbuf))
 		ReleaseBuffer(vbuf);
 
-	*cleared = palloc_extended((ranges.rows + 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
-	*ncleared = 0;
+	changes->cleared = palloc_extended((ranges.rows + 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
 	for (uint32 r = 0; r < ranges.n; r++)
 	{
 		for (BlockNumber block = ranges.holes[r].from; block < ranges.holes[r].to; block++)
-			(*cleared)[(*ncleared)++] = block;
+			changes->cleared[changes->ncleared++] = block;
 	}
 	return proven;
+}
+
+void
+gc_renew_proofs(Relation rel, const GcDirectory *dir, uint64 fence)
+{
+	const uint32 per_map = GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages;
+	Buffer		vbuf = InvalidBuffer;
+	GcMapPage	map;
+
+	map.lsn = InvalidXLogRecPtr;
+	for (uint32 c = 0; c < dir->nheap; c++)
+	{
+		if (c % per_map == 0)
+		{
+			CHECK_FOR_INTERRUPTS();
+			copy_map_page(rel, c / per_map, &vbuf, &map);
+		}
+		if (dir->chunks[c])
+			gc_renew_proof(dir->chunks[c], map.bits + c % per_map * (gc_chunk_pages / 4), map.lsn, fence);
+	}
+	if (BufferIsValid(vbuf))
+		ReleaseBuffer(vbuf);
 }
 
 /*
@@ -358,7 +425,7 @@ chunk_intact(const GcDirectory *dir, uint32 c, uint32 npages, const uint8 *map, 
 {
 	const GcChunkFacts *facts = &dir->facts[c];
 
-	return dir->chunks[c] != NULL && facts->map_lsn == lsn &&
+	return dir->chunks[c] != NULL && gc_same_map_lsn(facts->map_lsn, lsn) &&
 		facts->npresent == npages && facts->npages == npages && all_visible(map, npages);
 }
 
@@ -380,7 +447,7 @@ judge_chunk(GcServing *serving, Relation rel, uint32 chunkno, const GcDirectory 
 	}
 	else
 		judge_pages(serving, chunkno, chunk, map,
-					chunk ? gc_page_proof(rel, chunk, map, judged->pages, lsn) : NULL, judged);
+					chunk ? gc_page_proof(rel, chunk, map, judged->pages, lsn, &serving->served->proof) : NULL, judged);
 
 	/* What was never stamped can never be proven. */
 	if (!serving->reloadable || lsn == InvalidXLogRecPtr)

@@ -15,6 +15,7 @@
 
 #include "columns.h"
 #include "encode.h"
+#include "proof.h"
 #include "../program/hash.h"
 
 typedef struct GcBlockRange
@@ -46,6 +47,7 @@ typedef struct GcServed
 	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
 	uint64		rows_versioned; /* of rows_served: from those pages */
 	BlockNumber pages_looked_at;	/* for it: their LSNs were */
+	GcProofCount proof;			/* of chunks of the heap under map pages whose LSN has moved */
 	BlockNumber pages_own;		/* of pages_delta: valid there, but changed by this session */
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
 									 * of their chunks would serve them */
@@ -116,11 +118,21 @@ typedef struct GcServedMaps
 
 #define GC_MAP_STRIDE	BLCKSZ
 
-/*
- * The pages of them that are not all-visible any more, ascending, palloc'd; false if a map page's LSN has moved, so
- * that nothing is proven.
- */
-extern bool gc_maps_cleared(Relation rel, const GcServedMaps *maps, BlockNumber **cleared, uint32 *ncleared);
+/* What has become of them. */
+typedef struct GcMapChanges
+{
+	uint32		ncleared;
+	BlockNumber *cleared;		/* palloc'd, ascending: not all-visible any more, or not known to be what they were */
+	BlockNumber set;			/* pages that are all-visible, and were not served */
+	GcProofCount proof;
+} GcMapChanges;
+
+/* For pages served from dir; false if nothing is proven.  nblocks: what the relation has now. */
+extern bool gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
+							GcMapChanges *changes);
+
+/* Let what is known of the pages of chunks of the heap be known by this fence, too, which the caller holds. */
+extern void gc_renew_proofs(Relation rel, const GcDirectory *dir, uint64 fence);
 
 /* What gc_serve() is collecting. */
 typedef struct GcServing

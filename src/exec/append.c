@@ -219,6 +219,8 @@ combine_served(GcInputState *in)
 		all->pages_served += s->pages_served;
 		all->pages_versioned += s->pages_versioned;
 		all->pages_looked_at += s->pages_looked_at;
+		all->proof.looked_at += s->proof.looked_at;
+		all->proof.fenced += s->proof.fenced;
 		all->rows_versioned += s->rows_versioned;
 		all->pages_delta += s->pages_delta;
 		all->rows_served += s->rows_served;

@@ -30,6 +30,18 @@ CREATE FUNCTION gpuconc_columns_test_versions(rel regclass,
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
+-- Of what the current snapshot is served: pages of chunks of the heap, such chunks that a snapshot fence
+-- proved, and pages whose LSNs were looked at for it.
+CREATE FUNCTION gpuconc_columns_test_fenced(rel regclass,
+	OUT served bigint, OUT fenced bigint, OUT looked_at bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- Be the keeper of snapshot fences, in a transaction: take a fence and let go the last but one; or let go of all.
+CREATE FUNCTION gpuconc_columns_test_fence(hold boolean)
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
 -- What is cached of a table: of each chunk, a row for each column, with the identity of its data.
 CREATE FUNCTION gpuconc_columns_test_cells(rel regclass,
 	OUT chunk integer, OUT hot boolean, OUT pages integer, OUT col name, OUT id bigint, OUT row_count bigint)

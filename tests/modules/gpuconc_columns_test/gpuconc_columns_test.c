@@ -17,6 +17,7 @@
 #include "access/relation.h"
 #include "access/subtrans.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -39,6 +40,8 @@
 #include "columns/directory.h"
 #include "columns/encode.h"
 #include "columns/epoch.h"
+#include "columns/fence.h"
+#include "columns/fence_keeper.h"
 #include "columns/load.h"
 #include "columns/looks.h"
 #include "columns/numeric.h"
@@ -56,6 +59,8 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_scan);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_fenced);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_fence);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_cells);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_ended);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_abandon_looks);
@@ -538,6 +543,50 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[5] = Int64GetDatum(served.pages_delta);
 	values[6] = BoolGetDatum(served.amended);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+Datum
+gpuconc_columns_test_fenced(PG_FUNCTION_ARGS)
+{
+	Relation	rel;
+	GcServed	served;
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {0};
+
+	require_superuser();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	gc_guard_enter();
+	gc_serve(rel, usable_directory(rel), GetActiveSnapshot(), &served);
+	gc_guard_leave();
+	relation_close(rel, AccessShareLock);
+
+	values[0] = Int64GetDatum(served.pages_served);
+	values[1] = Int64GetDatum(served.proof.fenced);
+	values[2] = Int64GetDatum(served.proof.looked_at);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* The place stays this session's, so that no background worker takes it. */
+Datum
+gpuconc_columns_test_fence(PG_FUNCTION_ARGS)
+{
+	static bool kept = false;
+	static GcFenceKeeper keeper = {0};
+
+	require_superuser();
+	if (!IsTransactionBlock() || IsolationUsesXactSnapshot())
+		elog(ERROR, "fences are taken in a READ COMMITTED transaction block");
+	if (!kept && !gc_fence_take_place())
+		elog(ERROR, "there is another keeper of snapshot fences");
+	kept = true;
+	if (PG_GETARG_BOOL(0))
+		gc_fence_keeper_round(&keeper);
+	else
+		gc_fence_keeper_end(&keeper);
+	PG_RETURN_VOID();
 }
 
 /* As if a transaction had begun, got an id, and ended without having done anything. */
