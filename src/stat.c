@@ -46,7 +46,7 @@ nanoseconds(pg_atomic_uint64 *c)
 	return Float8GetDatum(pg_atomic_read_u64(c) / 1e6);
 }
 
-#define STAT_COLUMNS	42
+#define STAT_COLUMNS	44
 
 Datum
 gpuconc_stat_get(PG_FUNCTION_ARGS)
