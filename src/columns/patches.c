@@ -33,6 +33,14 @@ heap_chunk(const GcDirectory *dir, BlockNumber block)
 	return dir && c < dir->nheap ? dir->chunks[c] : NULL;
 }
 
+/* Has the heap's chunk rows of a page that hot pages can be told by? */
+static bool
+is_usable(const GcChunk *chunk, uint32 page)
+{
+	return chunk && page < chunk->npages && FullTransactionIdIsValid(chunk->before) &&
+		chunk->row_start[page] != chunk->row_start[page + 1];
+}
+
 void
 gc_patching_begin(GcPatching *patching, const GcDirectory *dir, BlockNumber block, FullTransactionId next)
 {
@@ -40,8 +48,7 @@ gc_patching_begin(GcPatching *patching, const GcDirectory *dir, BlockNumber bloc
 	const uint32 page = block % (BlockNumber) gc_chunk_pages;
 
 	memset(patching, 0, sizeof(GcPatching));
-	if (chunk == NULL || page >= chunk->npages || !FullTransactionIdIsValid(chunk->before) ||
-		chunk->row_start[page] == chunk->row_start[page + 1])
+	if (!is_usable(chunk, page))
 		return;
 	patching->patch = (GcPatch) {.chunk_id = chunk->id,.first = chunk->row_start[page]};
 	patching->patch.rows = chunk->row_start[page + 1] - patching->patch.first;
@@ -55,9 +62,9 @@ bool
 gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page)
 {
 	const uint64 id = hot->patches[page].chunk_id;
-	const GcChunk *chunk = id == 0 ? NULL : heap_chunk(dir, hot->blocks[page]);
+	const GcChunk *chunk = heap_chunk(dir, hot->blocks[page]);
 
-	return id == 0 || (chunk && chunk->id == id);
+	return id == 0 ? !is_usable(chunk, hot->blocks[page] % (BlockNumber) gc_chunk_pages) : chunk && chunk->id == id;
 }
 
 /* The page is read as heapgetpage() reads it. */
@@ -168,7 +175,7 @@ find_holes(const GcSeer *seer, const GcDirectory *dir, const GcServed *served, u
 			add_unseen_rows(seer, dir->chunks[from->chunk]->hot, from->page, kept, holes);
 			patched = true;
 		}
-		else if (page < npages && kept && kept->delta_open)
+		else if (page < npages && from->chunk < 0 && kept && kept->delta_open)
 			patched = true;
 		else if (page < npages)
 			gc_add_hole(holes, chunk->row_start[page], chunk->row_start[page + 1]);

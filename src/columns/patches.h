@@ -38,7 +38,10 @@ struct GcPatch
 	uint32		rows;			/* of the page */
 };
 
-/* Is the chunk that a hot page needs still the directory's? */
+/*
+ * Is the chunk that a hot page needs still the directory's?  If it needs none, none must have rows of it: what has
+ * changed since is looked for only among other rows than those.
+ */
 extern bool gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page);
 
 /* A page of the table, beside what the heap's chunk has of it. */
