@@ -39,6 +39,8 @@ typedef struct GcFinding
 	GcAmendment *amendment;
 	uint32		holes_size;
 	uint32		blocks_size;
+	uint32		new_size;
+	uint32		offsets_size;
 } GcFinding;
 
 static void
@@ -71,19 +73,14 @@ add_block(GcFinding *f, BlockNumber block)
 	a->blocks[a->nblocks++] = block;
 }
 
-/* A page that the base serves is to be read. */
+/* A page that the base serves is to be read; look_at_pages() sees to what the heap's chunk has of it. */
 static void
 take_page(GcFinding *f, uint32 chunkno, uint32 page, BlockNumber block)
 {
 	const GcChunk *chunk = f->dir->chunks[chunkno];
 
-	add_hole(f, chunkno, chunk->row_start[page], chunk->row_start[page + 1]);
 	if (chunk->hot)
-	{
-		const GcPatch *patch = &chunk->hot->patches[page];
-
-		add_hole(f, GC_HEAP_CHUNK(block), patch->first, patch->first + patch->rows);
-	}
+		add_hole(f, chunkno, chunk->row_start[page], chunk->row_start[page + 1]);
 	add_block(f, block);
 }
 
@@ -198,9 +195,9 @@ by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* In ascending order.  A page may have been found twice, and may have holes of its versions, too. */
+/* In ascending order.  A page may have been found twice. */
 static void
-sort_found(GcAmendment *a)
+sort_blocks(GcAmendment *a)
 {
 	uint32		n = 0;
 
@@ -213,8 +210,16 @@ sort_found(GcAmendment *a)
 				a->blocks[++n] = a->blocks[i];
 		}
 		a->nblocks = n + 1;
-		n = 0;
 	}
+	a->taken = a->nblocks;
+}
+
+/* A page may have holes of its versions, too. */
+static void
+sort_holes(GcAmendment *a)
+{
+	uint32		n = 0;
+
 	if (a->nholes <= 1)
 		return;
 	qsort(a->holes, a->nholes, sizeof(GcAmendedHole), by_hole);
@@ -228,6 +233,85 @@ sort_found(GcAmendment *a)
 			a->holes[++n] = *h;
 	}
 	a->nholes = n + 1;
+}
+
+/* Note which tuples of a page are to be read. */
+static void
+add_new_rows(GcFinding *f, BlockNumber block, const GcPageSeen *seen)
+{
+	GcAmendment *a = f->amendment;
+
+	if (a->nnew == f->new_size)
+	{
+		f->new_size = Max(64, 2 * f->new_size);
+		a->new_rows = a->new_rows ? repalloc(a->new_rows, f->new_size * sizeof(GcNewRows)) :
+			palloc(f->new_size * sizeof(GcNewRows));
+	}
+	if (a->noffsets + seen->nnew > f->offsets_size)
+	{
+		f->offsets_size = 2 * f->offsets_size + MaxHeapTuplesPerPage;
+		a->offsets = a->offsets ? repalloc_huge(a->offsets, f->offsets_size * sizeof(uint16)) :
+			palloc(f->offsets_size * sizeof(uint16));
+	}
+	a->new_rows[a->nnew++] = (GcNewRows) {block, a->noffsets, seen->nnew};
+	if (seen->nnew > 0)
+		memcpy(a->offsets + a->noffsets, seen->offsets, seen->nnew * sizeof(uint16));
+	a->noffsets += seen->nnew;
+}
+
+/* A page that is to be read, and of which the heap's chunk may have rows that are in no hole. */
+static void
+look_at_page(GcFinding *f, Relation rel, Snapshot snapshot, BlockNumber block, FullTransactionId next)
+{
+	const uint32 c = GC_HEAP_CHUNK(block);
+	const GcChunk *chunk = c < f->dir->nheap ? f->dir->chunks[c] : NULL;
+	const uint32 page = block % (BlockNumber) gc_chunk_pages;
+	GcPageSeen	seen;
+
+	if (gc_patch_look(rel, f->dir, block, snapshot, next, &seen))
+	{
+		for (uint32 i = 0; i < seen.ngone; i++)
+			add_hole(f, c, seen.gone[i], seen.gone[i] + 1);
+		add_new_rows(f, block, &seen);
+		return;
+	}
+	if (chunk && page < chunk->npages)
+		add_hole(f, c, chunk->row_start[page], chunk->row_start[page + 1]);
+	add_block(f, block);
+}
+
+/*
+ * Look at the pages that are to be read, those of the base's delta among them if it is open.  Of many, only new rows
+ * are read then.
+ */
+static void
+look_at_pages(GcFinding *f, Relation rel, Snapshot snapshot)
+{
+	GcAmendment *a = f->amendment;
+	const GcBlockRange *range = f->base->served.ranges;
+	const GcBlockRange *end = f->base->kept.delta_open ? range + f->base->served.nranges : range;
+	const FullTransactionId next = ReadNextFullTransactionId();
+	const BlockNumber *blocks = a->blocks;
+	const uint32 n = a->nblocks;
+	BlockNumber at = 0;
+
+	a->blocks = NULL;
+	a->nblocks = f->blocks_size = 0;
+	for (uint32 i = 0; i < n || range < end;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i == n || (range < end && range->first + at < blocks[i]))
+		{
+			look_at_page(f, rel, snapshot, range->first + at, next);
+			if (++at == range->count)
+			{
+				range++;
+				at = 0;
+			}
+		}
+		else
+			look_at_page(f, rel, snapshot, blocks[i++], next);
+	}
 }
 
 bool
@@ -254,22 +338,26 @@ gc_amend_find(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot
 			find_changed(&f, c);
 	}
 	judge_open(&f, snapshot);
+	sort_blocks(amendment);
 	read = amendment->nblocks + (amendment->end - served->nblocks);
 	if (read > MOST_AMENDED || read > (served->pages_served + served->pages_versioned) / MOST_AMENDED_PART + 16)
 		return false;
-	sort_found(amendment);
+	look_at_pages(&f, rel, snapshot);
+	sort_holes(amendment);
 	return true;
 }
 
 void
-gc_amend_open(const GcDirectory *dir, const GcBase *base, Snapshot snapshot, GcAmendment *amendment)
+gc_amend_open(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot, GcAmendment *amendment)
 {
 	GcFinding	f = {.dir = dir,.base = base,.amendment = amendment};
 
 	memset(amendment, 0, sizeof(GcAmendment));
 	amendment->end = base->served.nblocks;
 	judge_open(&f, snapshot);
-	sort_found(amendment);
+	sort_blocks(amendment);
+	look_at_pages(&f, rel, snapshot);
+	sort_holes(amendment);
 }
 
 /*-------------------------------------------------------------------------
@@ -307,12 +395,12 @@ merge_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcH
 	}
 }
 
-/* Add blocks that are to be read to the ranges of the base. */
+/* Add blocks that are to be read to the ranges of the base, unless they have those already. */
 static void
 merge_ranges(const GcBase *base, const GcAmendment *a, GcServed *served)
 {
 	const GcBlockRange *range = base->served.ranges;
-	const GcBlockRange *end = range + base->served.nranges;
+	const GcBlockRange *end = base->kept.delta_open ? range : range + base->served.nranges;
 	GcServing	serving = {.served = served};
 
 	served->ranges = NULL;
@@ -377,11 +465,16 @@ gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcSer
 		merge_chunks(dir, base, a, served);
 		gc_hash_mix(&served->rows, a->holes, a->nholes * sizeof(GcAmendedHole));
 	}
-	if (a->nblocks == 0 && a->end == base->served.nblocks)
+	if (a->taken == 0 && !base->kept.delta_open && a->end == base->served.nblocks)
 		return;
 	merge_ranges(base, a, served);
+	served->nnew = a->nnew;
+	served->new_rows = a->new_rows;
+	served->noffsets = a->noffsets;
+	served->offsets = a->offsets;
+	served->pages_delta += a->nnew;
 	served->nblocks = a->end;
 	served->pages_served -= a->from_heap;
-	served->pages_versioned -= a->nblocks - a->from_heap;
+	served->pages_versioned -= a->taken - a->from_heap;
 	served->pages_own += a->own;
 }

@@ -21,9 +21,14 @@ typedef struct GcAmendment
 	uint32		nholes;
 	GcAmendedHole *holes;		/* ascending; apart from each other, but not from the base's */
 	uint32		nblocks;
-	BlockNumber *blocks;		/* that were served, and are to be read; ascending */
+	BlockNumber *blocks;		/* that are to be read, beside the base's or, if its delta is open, in all; ascending */
+	uint32		nnew;
+	GcNewRows  *new_rows;		/* of others only these; ascending */
+	uint32		noffsets;
+	uint16	   *offsets;
 	BlockNumber end;			/* of the relation now: blocks behind the base's are to be read, too */
-	uint32		from_heap;		/* of the blocks: those that chunks of the heap have */
+	uint32		taken;			/* of blocks and new_rows: those that the base serves */
+	uint32		from_heap;		/* of these: those that chunks of the heap have */
 	uint32		own;			/* and those with this session's changes */
 	uint32		looked_at;
 	GcProofCount proof;
@@ -37,7 +42,8 @@ extern bool gc_amend_find(Relation rel, const GcDirectory *dir, const GcBase *ba
 						  GcAmendment *amendment);
 
 /* The same for the base's own snapshot, which has just been served. */
-extern void gc_amend_open(const GcDirectory *dir, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
+extern void gc_amend_open(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot,
+						  GcAmendment *amendment);
 
 /* What is served. */
 extern void gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *amendment, GcServed *served);

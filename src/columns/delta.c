@@ -14,6 +14,7 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/bufmgr.h"
 #include "utils/rel.h"
 
 #include "arena.h"
@@ -70,6 +71,46 @@ add_slot(GcDelta *delta)
 		 gc_encoder_rows(delta->encoder) < GC_ENCODER_MAX_ROWS);
 }
 
+/*
+ * The tuples of a page that are to be read.  The snapshot sees them, so that they stay where they are, and the pin keeps
+ * their bytes there.
+ */
+static bool
+add_new_rows(GcDelta *delta, const GcServed *served, const GcNewRows *rows)
+{
+	HeapTupleData tuples[MaxHeapTuplesPerPage];
+	Buffer		buffer;
+	Page		page;
+	bool		ok = true;
+
+	if (rows->n == 0)
+		return true;
+	buffer = ReadBuffer(delta->rel, rows->block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	for (uint32 i = 0; i < rows->n; i++)
+	{
+		const OffsetNumber offset = served->offsets[rows->first + i];
+		ItemId		item = PageGetItemId(page, offset);
+
+		if (offset > PageGetMaxOffsetNumber(page) || !ItemIdIsNormal(item))
+			elog(ERROR, "tuple %u of block %u is gone", offset, rows->block);
+		tuples[i].t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuples[i].t_len = ItemIdGetLength(item);
+		tuples[i].t_tableOid = RelationGetRelid(delta->rel);
+		ItemPointerSet(&tuples[i].t_self, rows->block, offset);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	for (uint32 i = 0; i < rows->n && ok; i++)
+	{
+		ExecStoreBufferHeapTuple(&tuples[i], delta->slot, buffer);
+		ok = add_slot(delta);
+	}
+	ExecClearTuple(delta->slot);
+	ReleaseBuffer(buffer);
+	return ok;
+}
+
 static bool
 add_ranges(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 {
@@ -87,6 +128,11 @@ add_ranges(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 	}
 	if (scan)
 		table_endscan(scan);
+	for (uint32 i = 0; ok && i < served->nnew; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ok = add_new_rows(delta, served, &served->new_rows[i]);
+	}
 	return ok;
 }
 
@@ -114,7 +160,7 @@ add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 	const bool	counted = pgstat_should_count_relation(rel);
 	const PgStat_Counter scans = counted ? GC_SCANS_COUNTED(rel) : 0;
 	const PgStat_Counter rows = counted ? GC_ROWS_COUNTED(rel) : 0;
-	const bool	ok = served->pages_served + served->pages_versioned == 0 ? add_table(delta, snapshot) :
+	const bool	ok = served->pages_served + served->pages_versioned + served->nnew == 0 ? add_table(delta, snapshot) :
 		add_ranges(delta, snapshot, served);
 
 	if (counted)

@@ -9,8 +9,10 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "miscadmin.h"
-#include "utils/snapmgr.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
 
 #include "patches.h"
 #include "../settings.h"
@@ -31,6 +33,14 @@ heap_chunk(const GcDirectory *dir, BlockNumber block)
 	return dir && c < dir->nheap ? dir->chunks[c] : NULL;
 }
 
+/* Has the heap's chunk rows of a page that hot pages can be told by? */
+static bool
+is_usable(const GcChunk *chunk, uint32 page)
+{
+	return chunk && page < chunk->npages && FullTransactionIdIsValid(chunk->before) &&
+		chunk->row_start[page] != chunk->row_start[page + 1];
+}
+
 void
 gc_patching_begin(GcPatching *patching, const GcDirectory *dir, BlockNumber block, FullTransactionId next)
 {
@@ -38,8 +48,7 @@ gc_patching_begin(GcPatching *patching, const GcDirectory *dir, BlockNumber bloc
 	const uint32 page = block % (BlockNumber) gc_chunk_pages;
 
 	memset(patching, 0, sizeof(GcPatching));
-	if (chunk == NULL || page >= chunk->npages || !FullTransactionIdIsValid(chunk->before) ||
-		chunk->row_start[page] == chunk->row_start[page + 1])
+	if (!is_usable(chunk, page))
 		return;
 	patching->patch = (GcPatch) {.chunk_id = chunk->id,.first = chunk->row_start[page]};
 	patching->patch.rows = chunk->row_start[page + 1] - patching->patch.first;
@@ -53,9 +62,54 @@ bool
 gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page)
 {
 	const uint64 id = hot->patches[page].chunk_id;
-	const GcChunk *chunk = id == 0 ? NULL : heap_chunk(dir, hot->blocks[page]);
+	const GcChunk *chunk = heap_chunk(dir, hot->blocks[page]);
 
-	return id == 0 || (chunk && chunk->id == id);
+	return id == 0 ? !is_usable(chunk, hot->blocks[page] % (BlockNumber) gc_chunk_pages) : chunk && chunk->id == id;
+}
+
+/* The page is read as heapgetpage() reads it. */
+bool
+gc_patch_look(Relation rel, const GcDirectory *dir, BlockNumber block, Snapshot snapshot, FullTransactionId next,
+			  GcPageSeen *seen)
+{
+	GcPatching	patching;
+	OffsetNumber last;
+	Buffer		buffer;
+	Page		page;
+
+	seen->ngone = seen->nnew = 0;
+	gc_patching_begin(&patching, dir, block, next);
+	if (patching.patch.chunk_id == 0)
+		return false;
+	buffer = ReadBuffer(rel, block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	last = PageIsNew(page) ? InvalidOffsetNumber : PageGetMaxOffsetNumber(page);
+	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
+	{
+		ItemId		item = PageGetItemId(page, i);
+		HeapTupleData tuple = {.t_tableOid = RelationGetRelid(rel)};
+		int32		row;
+		bool		is_row;
+		bool		visible = false;
+
+		if (ItemIdIsNormal(item))
+		{
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+			tuple.t_len = ItemIdGetLength(item);
+			ItemPointerSet(&tuple.t_self, block, i);
+			visible = HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		}
+		is_row = gc_patching_next(&patching, i, tuple.t_data, &row);
+		if (row >= 0 && !(is_row && visible))
+			seen->gone[seen->ngone++] = patching.patch.first + row;
+		if (visible && !is_row && seen->nnew < MaxHeapTuplesPerPage)
+			seen->offsets[seen->nnew++] = i;
+	}
+	UnlockReleaseBuffer(buffer);
+	while (patching.row < patching.patch.rows)
+		seen->gone[seen->ngone++] = patching.patch.first + patching.row++;
+	return true;
 }
 
 /*-------------------------------------------------------------------------
@@ -65,7 +119,7 @@ gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page)
 
 /* The rows of a patched page that are gone, or that the snapshot does not see. */
 static void
-add_unseen_rows(const GcSeer *seer, const GcHotPages *hot, uint32 page, bool kept, GcHoles *holes)
+add_unseen_rows(const GcSeer *seer, const GcHotPages *hot, uint32 page, const GcKept *kept, GcHoles *holes)
 {
 	const uint32 first = hot->patches[page].first;
 	const uint32 end = hot->first_gone[page + 1];
@@ -97,10 +151,10 @@ typedef struct GcDeltaCursor
 	BlockNumber number;
 } GcDeltaCursor;
 
-/* The holes of a chunk of the heap, if a page of it is patched. */
+/* The holes of a chunk of the heap, if they are others than those that were judged. */
 static bool
 find_holes(const GcSeer *seer, const GcDirectory *dir, const GcServed *served, uint32 c, GcDeltaCursor *cursor,
-		   const GcServedPage *pages, bool kept, GcHoles *holes)
+		   const GcServedPage *pages, const GcKept *kept, GcHoles *holes)
 {
 	const GcChunk *chunk = dir->chunks[c];
 	const BlockNumber first = c * (BlockNumber) gc_chunk_pages;
@@ -121,6 +175,8 @@ find_holes(const GcSeer *seer, const GcDirectory *dir, const GcServed *served, u
 			add_unseen_rows(seer, dir->chunks[from->chunk]->hot, from->page, kept, holes);
 			patched = true;
 		}
+		else if (page < npages && from->chunk < 0 && kept && kept->delta_open)
+			patched = true;
 		else if (page < npages)
 			gc_add_hole(holes, chunk->row_start[page], chunk->row_start[page + 1]);
 		cursor->number++;
@@ -137,7 +193,7 @@ find_holes(const GcSeer *seer, const GcDirectory *dir, const GcServed *served, u
 
 void
 gc_serve_patched(const GcSeer *seer, const GcDirectory *dir, GcServed *served, uint32 nheap,
-				 const GcServedPage *pages, bool kept)
+				 const GcServedPage *pages, const GcKept *kept)
 {
 	const GcServedChunk *old = served->chunks;
 	const uint32 nhot = served->nchunks - nheap;

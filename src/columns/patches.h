@@ -38,7 +38,10 @@ struct GcPatch
 	uint32		rows;			/* of the page */
 };
 
-/* Is the chunk that a hot page needs still the directory's? */
+/*
+ * Is the chunk that a hot page needs still the directory's?  If it needs none, none must have rows of it: what has
+ * changed since is looked for only among other rows than those.
+ */
 extern bool gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page);
 
 /* A page of the table, beside what the heap's chunk has of it. */
@@ -85,6 +88,19 @@ gc_patching_next(GcPatching *patching, OffsetNumber offset, HeapTupleHeader tupl
 #define GC_VERSION_IN_HEAP(v)	(((v)->row & GC_HEAP_ROW) != 0)
 #define GC_VERSION_ROW(v)		((v)->row & ~GC_HEAP_ROW)
 
+/* What a snapshot sees of a page of the table, beside what the heap's chunk has of it. */
+typedef struct GcPageSeen
+{
+	uint32		ngone;
+	uint32		gone[MaxHeapTuplesPerPage]; /* rows of the chunk that it does not see, ascending */
+	uint32		nnew;
+	OffsetNumber offsets[MaxHeapTuplesPerPage]; /* tuples that it sees and that are no rows of the chunk */
+} GcPageSeen;
+
+/* Look at a page; false if the heap's chunk is of no use for it. */
+extern bool gc_patch_look(Relation rel, const GcDirectory *dir, BlockNumber block, Snapshot snapshot,
+						  FullTransactionId next, GcPageSeen *seen);
+
 /* Which hot page each block of a delta is served from. */
 typedef struct GcServedPage
 {
@@ -94,9 +110,10 @@ typedef struct GcServedPage
 
 /*
  * Serve the heap's rows of patched pages.  The first nheap chunks of `served` are the heap's, as judged, and
- * pages are those of its delta, which has not been shortened yet.  kept: open versions are left to the caller.
+ * pages are those of its delta, which has not been shortened yet.  kept: open versions are left to the caller,
+ * and so are other pages of the delta with kept->delta_open.
  */
 extern void gc_serve_patched(const GcSeer *seer, const GcDirectory *dir, GcServed *served, uint32 nheap,
-							 const GcServedPage *pages, bool kept);
+							 const GcServedPage *pages, const GcKept *kept);
 
 #endif							/* GC_PATCHES_H */

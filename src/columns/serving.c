@@ -240,7 +240,7 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 	/* What is to be loaded first is not worth a note. */
 	if (!base.served.complete && !base.served.worth_reload && make_key(snapshot, &base.key))
 		note_base(dir, &base, ahead);
-	gc_amend_open(dir, &base, snapshot, &amendment);
+	gc_amend_open(rel, dir, &base, snapshot, &amendment);
 	amendment.looked_at = base.served.pages_looked_at;
 	amendment.proof = base.served.proof;
 	gc_amend(dir, &base, &amendment, served);
@@ -300,7 +300,10 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 {
 	const Size	holes = a->nholes * sizeof(GcAmendedHole);
 	const Size	blocks = a->nblocks * sizeof(BlockNumber);
-	const Size	size = MAXALIGN(sizeof(GcAmendmentNote)) + MAXALIGN(holes) + MAXALIGN(blocks);
+	const Size	new_rows = a->nnew * sizeof(GcNewRows);
+	const Size	offsets = a->noffsets * sizeof(uint16);
+	const Size	size = MAXALIGN(sizeof(GcAmendmentNote)) + MAXALIGN(holes) + MAXALIGN(blocks) + MAXALIGN(new_rows) +
+		MAXALIGN(offsets);
 	GcAmendmentNote *note = many_retired() ? NULL : gc_arena_alloc(size);
 	GcRoom		room = {(char *) note, sizeof(GcAmendmentNote)};
 
@@ -314,6 +317,8 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 	note->amendment = *a;
 	note->amendment.holes = put(&room, a->holes, holes);
 	note->amendment.blocks = put(&room, a->blocks, blocks);
+	note->amendment.new_rows = put(&room, a->new_rows, new_rows);
+	note->amendment.offsets = put(&room, a->offsets, offsets);
 	gc_note_put(dir, GC_NOTE_AMENDMENT, &note->note);
 	if (!gc_store_has_directory(dir))
 		gc_note_forget(dir);

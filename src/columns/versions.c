@@ -22,6 +22,9 @@
 #include "versions.h"
 #include "../compat.h"
 
+/* A longer delta is in holes at once, so that no session need look at its pages for the sake of single rows. */
+#define MOST_LEFT_OPEN	1024
+
 Size
 gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out, uint32 ngone)
 {
@@ -335,7 +338,9 @@ gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcSer
 	reverse_chunks(served->chunks + first, served->nchunks - first);
 	if (served->pages_versioned > 0)
 	{
-		gc_serve_patched(&seer, dir, served, first, from, kept != NULL);
+		if (kept)
+			kept->delta_open = delta.npages - served->pages_versioned <= MOST_LEFT_OPEN;
+		gc_serve_patched(&seer, dir, served, first, from, kept);
 		shorten_delta(served, &delta);
 	}
 	pfree(from);

@@ -110,6 +110,7 @@ typedef struct GcKept
 {
 	GcServedMaps maps;
 	uint8	  **pages;			/* by hot chunk and page: is it served? */
+	bool		delta_open;		/* what heap chunks have of the delta is in no hole, either */
 	uint32		nopen;			/* of open versions, whose rows are in no hole */
 	uint32		open_size;
 	GcOpenVersion *open;		/* by chunk, and ascending in each */

@@ -34,15 +34,27 @@ typedef struct GcServedChunk
 	GcHole	   *holes;			/* palloc'd; NULL when all rows are good */
 } GcServedChunk;
 
+/* Tuples of a page whose other rows are served, which are to be read (patches.h). */
+typedef struct GcNewRows
+{
+	BlockNumber block;
+	uint32		first;			/* in offsets */
+	uint32		n;
+} GcNewRows;
+
 typedef struct GcServed
 {
 	uint32		nchunks;
 	GcServedChunk *chunks;		/* palloc'd, ascending; chunks with no good page left out */
 	uint32		nranges;
 	GcBlockRange *ranges;		/* palloc'd: the delta, ascending, disjoint */
+	uint32		nnew;			/* more of the delta: pages of which only some tuples are to be read */
+	const GcNewRows *new_rows;	/* ascending */
+	uint32		noffsets;
+	const uint16 *offsets;
 	BlockNumber nblocks;		/* of the relation */
 	BlockNumber pages_served;
-	BlockNumber pages_delta;
+	BlockNumber pages_delta;	/* of ranges, and of new_rows */
 	uint64		rows_served;
 	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
 	uint64		rows_versioned; /* of rows_served: from those pages */

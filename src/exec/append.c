@@ -216,6 +216,7 @@ combine_served(GcInputState *in)
 			all->chunks[n++].chunk += in->combination.first_chunks[i];
 		}
 		all->nranges += s->nranges;
+		all->noffsets += s->noffsets;
 		all->pages_served += s->pages_served;
 		all->pages_versioned += s->pages_versioned;
 		all->pages_looked_at += s->pages_looked_at;
