@@ -3,14 +3,12 @@
  * device_cache.c
  *	  The device cache: which column chunks are in device memory.
  *
- * A region is the device copy of one column of one chunk, known by its region id.  A device
- * table is what kernels are given for one column of one directory: an array of GcCols, one per
- * chunk.  Successive directories of a relation share the regions of their common chunks.  A region
- * that no table refers to any more is an *orphan*: the next directory's table finds it again.  Chunks
+ * A device table is what kernels are given for one column of one directory: an array of GcCols, one per
+ * chunk.  Successive directories of a relation share the regions (regions.c) of their common chunks.  Chunks
  * are copied when the first request that reads them comes.  On a device that reads host memory
  * there are no regions: a table's GcCols carry host addresses.
  *
- * The chunks of a table are evictable while no request uses it, and so is an orphan (eviction.h).
+ * The chunks of a table are evictable while no request uses it (eviction.h).
  *
  * The byte count in a column's state is adjusted only under a guard, and after the ids dropped
  * so far were taken.  So a state that was freed is never touched.
@@ -21,7 +19,6 @@
  */
 #include "device_cache.h"
 
-#include "lib/ilist.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
@@ -30,27 +27,11 @@
 #include "column_uses.h"
 #include "device_memory.h"
 #include "eviction.h"
+#include "regions.h"
 #include "state.h"
 
 /* Longest range of the arena that dropped ids are taken in at once. */
 #define DROP_BATCH	256
-
-/* So many orphans are offered for eviction at once. */
-#define MOST_ORPHANS	64
-
-struct GcRegion
-{
-	u64			id;				/* key */
-	GcAddr		addr;
-	u64			bytes;
-	u32			tables;			/* that refer to it, and waves */
-	bool		dropped;		/* the host copy is gone */
-	GcEvent	   *ready;			/* follows its upload; NULL: that is known to be done */
-	dlist_node	orphan;			/* in orphans, if tables is 0 */
-	u64			last_used;		/* of an orphan */
-	u64			use_key;		/* of its place */
-	u64			column;			/* key of its column (column_uses.h); 0: not known */
-};
 
 typedef struct TableKey
 {
@@ -87,217 +68,9 @@ typedef struct TableEntry
 	GcTable    *table;
 } TableEntry;
 
-/* What device memory has of a column, in all its directories. */
-typedef struct ColumnBytes
-{
-	u64			column;			/* key */
-	u64			bytes;
-} ColumnBytes;
-
-static HTAB *regions = NULL;
-static HTAB *column_bytes = NULL;
 static HTAB *tables = NULL;
 static GcTable *table_list = NULL;
-static dlist_head orphans = DLIST_STATIC_INIT(orphans); /* longest unused first */
 static void (*region_watcher) (u64 id) = NULL;
-
-/*-------------------------------------------------------------------------
- * Regions
- *-------------------------------------------------------------------------
- */
-
-static void
-note_regions(void)
-{
-	pg_atomic_write_u64(&gc_device_status()->regions, hash_get_num_entries(regions));
-}
-
-/* Count a region for its column; on: it is there now, else it goes. */
-static void
-count_for_column(const GcRegion *region, bool on)
-{
-	bool		found;
-	ColumnBytes *c = hash_search(column_bytes, &region->column, HASH_ENTER, &found);
-
-	if (!found)
-		c->bytes = 0;
-	c->bytes = on ? c->bytes + region->bytes : c->bytes - region->bytes;
-	if (c->bytes == 0)
-		(void) hash_search(column_bytes, &region->column, HASH_REMOVE, NULL);
-}
-
-static void
-set_column(GcRegion *region, u64 column)
-{
-	if (region->column)
-		return;
-	region->column = column;
-	count_for_column(region, true);
-}
-
-static void
-region_free(GcRegion *region)
-{
-	if (region->column)
-		count_for_column(region, false);
-	if (region->ready)
-		gc_worker.ops->event_put(gc_worker.dev, region->ready);
-	gc_device_free(region->addr);
-	hash_search(regions, &region->id, HASH_REMOVE, NULL);
-	note_regions();
-}
-
-static void
-free_orphan(GcRegion *region)
-{
-	dlist_delete(&region->orphan);
-	region_free(region);
-}
-
-/* A table needs the region no longer; keep: the next directory's may. */
-static void
-region_unref(GcRegion *region, bool keep)
-{
-	if (--region->tables > 0)
-		return;
-	if (!keep || region->dropped)
-	{
-		region_free(region);
-		return;
-	}
-	region->last_used = ++gc_worker.clock;
-	dlist_push_tail(&orphans, &region->orphan);
-}
-
-/*
- * Let the stream wait for a copy that another stream makes.  Directories that follow each other
- * closely have regions in common, so a region's copy need not be done when its next table uses it.
- */
-static bool
-wait_for_region(GcRegion *region, GcStream *stream, GcError *err)
-{
-	bool		done = false;
-
-	if (region->ready == NULL)
-		return true;
-	if (gc_worker.ops->event_done(region->ready, &done, err) != GC_OK)
-		return false;
-	if (!done)
-		return gc_worker.ops->stream_wait(stream, region->ready, err) == GC_OK;
-	gc_worker.ops->event_put(gc_worker.dev, region->ready);
-	region->ready = NULL;
-	return true;
-}
-
-static u64
-bytes_of(const GcChunkColumn *cell)
-{
-	return cell->data_bytes + cell->null_bytes;
-}
-
-/* Make a region in memory that was allocated for it, and queue its copy; NULL: the memory is free again. */
-static GcRegion *
-region_make(const GcChunkColumn *cell, GcAddr addr, GcStream *stream, GcError *err)
-{
-	u64			id = cell->obj.region_id;
-	GcRegion   *region;
-
-	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, bytes_of(cell), err) != GC_OK)
-	{
-		gc_device_free(addr);
-		return NULL;
-	}
-	pg_atomic_fetch_add_u64(&gc_stats()->region_misses, 1);
-	region = hash_search(regions, &id, HASH_ENTER, NULL);
-	*region = (GcRegion) {.id = id,.addr = addr,.bytes = bytes_of(cell),.tables = 1};
-	region->ready = gc_worker.ops->event(stream, err);
-	if (region->ready == NULL)
-	{
-		region_unref(region, false);
-		return NULL;
-	}
-	note_regions();
-	return region;
-}
-
-bool
-gc_region_there(const GcChunkColumn *cell)
-{
-	u64			id = cell->obj.region_id;
-
-	return hash_search(regions, &id, HASH_FIND, NULL) != NULL;
-}
-
-GcCode
-gc_region_take(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err)
-{
-	u64			id = cell->obj.region_id;
-
-	*region = hash_search(regions, &id, HASH_FIND, NULL);
-	if (*region == NULL)
-		return GC_OK;
-	if (!wait_for_region(*region, stream, err))
-	{
-		*region = NULL;
-		return err->code;
-	}
-	if ((*region)->tables++ == 0)
-		dlist_delete(&(*region)->orphan);
-	return GC_OK;
-}
-
-GcCode
-gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStream *stream, GcRegion **region, GcError *err)
-{
-	const GcChunkColumn *cell = GC_CELL(dir, chunk, col);
-	GcAddr		addr = displace ? gc_device_alloc_cached(bytes_of(cell)) : gc_device_alloc_spare(bytes_of(cell));
-
-	*region = addr ? region_make(cell, addr, stream, err) : NULL;
-	if (*region)
-	{
-		(*region)->use_key = gc_chunk_use_key(dir, col, chunk);
-		set_column(*region, gc_column_key(dir, col));
-	}
-	return addr && *region == NULL ? err->code : GC_OK;
-}
-
-GcAddr
-gc_region_addr(const GcRegion *region)
-{
-	return region->addr;
-}
-
-void
-gc_region_put(GcRegion *region)
-{
-	region_unref(region, true);
-}
-
-/* The device copy of a chunk's column, made now if there is none. */
-static GcRegion *
-region_get(const GcChunkColumn *cell, GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
-{
-	GcRegion   *region;
-	GcAddr		addr;
-
-	if (gc_region_take(cell, stream, &region, err) != GC_OK)
-		return NULL;
-	if (region)
-		return region;
-	addr = gc_device_alloc_cached(bytes_of(cell));
-	if (addr == 0)
-	{
-		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a column chunk of %llu kB.",
-				(unsigned long long) bytes_of(cell) / 1024);
-		return NULL;
-	}
-	if (began && *began == NULL)
-		*began = gc_worker.ops->event_timed(stream, NULL);
-	region = region_make(cell, addr, stream, err);
-	if (region)
-		*copied += bytes_of(cell);
-	return region;
-}
 
 /*-------------------------------------------------------------------------
  * Tables
@@ -344,7 +117,7 @@ table_free(GcTable *table, bool keep)
 	for (u32 i = 0; table->regions && i < table->nchunks; i++)
 	{
 		if (table->regions[i])
-			region_unref(table->regions[i], keep);
+			gc_region_unref(table->regions[i], keep);
 	}
 	/* A table without regions is not told if its column goes. */
 	if (table->state && table->bytes > 0)
@@ -435,7 +208,8 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 	const GcChunkColumn *cell = GC_CELL(dir, i, table->key.col);
 	GcRegion   *region = NULL;
 
-	if (!gc_worker.dev->info.host_memory && (region = region_get(cell, stream, began, copied, err)) == NULL)
+	if (!gc_worker.dev->info.host_memory &&
+		(region = gc_region_get(dir, table->key.col, i, stream, began, copied, err)) == NULL)
 		return false;
 	/* Not before: a chunk with an address counts as readable by kernels. */
 	table->cols[i] = cell->desc;
@@ -444,8 +218,6 @@ table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 		table->regions[i] = region;
 		table->cols[i].data = region->addr;
 		table->cols[i].nulls = cell->desc.nulls ? region->addr + cell->data_bytes : 0;
-		region->use_key = gc_place_key(&table->uses, gc_place_of(table->nchunks, i));
-		set_column(region, table->uses.key);
 		count_region(table, i, (int64) region->bytes);
 	}
 	table->nresident++;
@@ -555,13 +327,10 @@ gc_table_array(const GcTable *table)
 static u64
 unused_bytes(void)
 {
-	u64			bytes = 0;
-	dlist_iter	iter;
+	u64			bytes = gc_orphan_bytes();
 
 	for (const GcTable *t = table_list; t; t = t->next)
 		bytes += t->users == 0 ? t->bytes : 0;
-	dlist_foreach(iter, &orphans)
-		bytes += dlist_container(GcRegion, orphan, iter.cur)->bytes;
 	return bytes;
 }
 
@@ -584,7 +353,7 @@ gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const Gc
 			const u32	i = sources[s].chunk;
 
 			if (!(i & GC_PRIVATE_CHUNK) && !(used && entry->table->regions[i]))
-				needed += bytes_of(GC_CELL(dir, i, columns[c]));
+				needed += gc_cell_bytes(GC_CELL(dir, i, columns[c]));
 		}
 	}
 	return needed <= free + unused + unused_bytes();
@@ -612,12 +381,6 @@ gc_table_release(GcTable *table)
  *-------------------------------------------------------------------------
  */
 
-static GcRegion *
-oldest_orphan(void)
-{
-	return dlist_is_empty(&orphans) ? NULL : dlist_container(GcRegion, orphan, dlist_head_node(&orphans));
-}
-
 static GcTable *
 find_table(const GcDirectory *dir, int col)
 {
@@ -631,8 +394,7 @@ u64
 gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
 {
 	const GcTable *table = find_table(dir, col);
-	const u64	key = gc_column_key(dir, col);
-	const ColumnBytes *there;
+	u64			there;
 	u64			bytes = 0;
 
 	if (gc_worker.dev->info.host_memory || (table && table->nresident == table->nchunks))
@@ -640,10 +402,10 @@ gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint3
 	for (uint32 s = 0; s < nsources; s++)
 	{
 		if (!(sources[s].chunk & GC_PRIVATE_CHUNK))
-			bytes += bytes_of(GC_CELL(dir, sources[s].chunk, col));
+			bytes += gc_cell_bytes(GC_CELL(dir, sources[s].chunk, col));
 	}
-	there = hash_search(column_bytes, &key, HASH_FIND, NULL);
-	return there && there->bytes < bytes ? bytes - there->bytes : there ? 0 : bytes;
+	there = gc_column_device_bytes(dir, col);
+	return there < bytes ? bytes - there : 0;
 }
 
 GcUses
@@ -670,6 +432,7 @@ gc_table_want(const GcDirectory *dir, int col, float requests)
 {
 	GcTable    *table = find_table(dir, col);
 
+	gc_orphans_want(dir, col, requests);
 	if (table == NULL)
 		return;
 	table->wanted = table->wanted_in == gc_decision() ? Min(table->wanted, requests) : requests;
@@ -680,25 +443,6 @@ static u64
 array_bytes(const GcTable *t)
 {
 	return Max(t->nchunks, 1) * sizeof(GcCol);
-}
-
-/* Of all orphans, the longest unused are offered: there may be very many, and they become fewer. */
-static void
-offer_orphans(void)
-{
-	dlist_iter	iter;
-	GcUses		uses;
-	int			n = 0;
-
-	dlist_foreach(iter, &orphans)
-	{
-		const GcRegion *region = dlist_container(GcRegion, orphan, iter.cur);
-
-		if (n++ == MOST_ORPHANS)
-			break;
-		uses = gc_uses_of(region->use_key);
-		gc_offer_victim(&(GcVictim) {.bytes = region->bytes,.cost = gc_uses_cost(&uses, region->bytes),.uses = uses,.used = region->last_used,.place = GC_PLACES,.id = region->id});
-	}
 }
 
 /* Offer the columns that no request uses, by place, and orphans. */
@@ -725,7 +469,7 @@ offer(GcEvictor *self)
 								.place = place,.piece = place,.what = t});
 		}
 	}
-	offer_orphans();
+	gc_offer_orphans();
 }
 
 /* Take chunk i out of a table that no request uses; returns the bytes that its region had. */
@@ -740,7 +484,7 @@ drop_chunk(GcTable *t, u32 i)
 	t->cols[i].data = t->cols[i].nulls = 0;
 	t->nresident--;
 	t->dirty = true;
-	region_unref(region, false);
+	gc_region_unref(region, false);
 	pg_atomic_fetch_add_u64(&gc_stats()->evictions, bytes > 0);
 	return bytes;
 }
@@ -767,20 +511,6 @@ drop_chunks(GcTable *t, u32 place, u64 need)
 }
 
 static u64
-drop_orphan(u64 id)
-{
-	GcRegion   *region = hash_search(regions, &id, HASH_FIND, NULL);
-	u64			bytes;
-
-	if (region == NULL || region->tables > 0)
-		return 0;
-	bytes = region->bytes;
-	free_orphan(region);
-	pg_atomic_fetch_add_u64(&gc_stats()->evictions, 1);
-	return bytes;
-}
-
-static u64
 drop(const GcVictim *victim, u64 need)
 {
 	u64			dropped = 0;
@@ -789,7 +519,7 @@ drop(const GcVictim *victim, u64 need)
 	gc_guard_enter();
 	gc_drop_regions();
 	if (victim->what == NULL)
-		dropped = drop_orphan(victim->id);
+		dropped = gc_drop_orphans(victim->id, need);
 	for (GcTable *t = table_list; t && victim->what; t = t->next)
 	{
 		if (t == victim->what && t->users == 0)
@@ -844,26 +574,17 @@ gc_drop_regions(void)
 		overflow = overflow || lost;
 		for (int i = 0; i < n; i++)
 		{
-			GcRegion   *region = hash_search(regions, &ids[i], HASH_FIND, NULL);
-
 			if (region_watcher)
 				region_watcher(ids[i]);
-
-			if (region && region->tables == 0)
-				free_orphan(region);
-			else if (region)
-			{
-				region->dropped = true;
-				any = true;
-			}
+			any = gc_region_dropped(ids[i]) || any;
 		}
 	} while (n == DROP_BATCH);
 	if (overflow && region_watcher)
 		region_watcher(0);
 	if (any || overflow)
 		doom_dropped(overflow);
-	while (overflow && oldest_orphan())
-		free_orphan(oldest_orphan());
+	if (overflow)
+		gc_free_orphans();
 }
 
 void
@@ -876,12 +597,9 @@ void
 gc_device_cache_init(void)
 {
 	static GcEvictor evictor = {.offer = offer,.drop = drop};
-	HASHCTL		rctl = {.keysize = sizeof(u64),.entrysize = sizeof(GcRegion)};
-	HASHCTL		bctl = {.keysize = sizeof(u64),.entrysize = sizeof(ColumnBytes)};
 	HASHCTL		tctl = {.keysize = sizeof(TableKey),.entrysize = sizeof(TableEntry)};
 
-	regions = hash_create("gpuconc regions", 4096, &rctl, HASH_ELEM | HASH_BLOBS);
-	column_bytes = hash_create("gpuconc bytes of columns", 256, &bctl, HASH_ELEM | HASH_BLOBS);
+	gc_regions_init();
 	tables = hash_create("gpuconc tables", 256, &tctl, HASH_ELEM | HASH_BLOBS);
 	gc_evictor_register(&evictor);
 }

@@ -19,9 +19,6 @@
 /* A device table: the GcCols of one cached column of one directory. */
 typedef struct GcTable GcTable;
 
-/* A region: the device copy of one column of one chunk. */
-typedef struct GcRegion GcRegion;
-
 /*
  * The table of column `col` of dir, with every chunk of sources[] cached on the device.  Copies that
  * are needed are queued on stream; *copied grows by their bytes.  If began is not NULL and *began is
@@ -56,18 +53,6 @@ extern u64	gc_table_missing(const GcDirectory *dir, int col, const GcSource *sou
 /* A request reads the column in waves: count that as a use.  Returns its uses so far. */
 extern GcUses gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
 									 float spared);
-
-/*
- * Regions by themselves, for waves.  gc_region_take: the region of a cell, if there is one (else *region is
- * NULL).  gc_region_keep: a new one, if memory is to spare or (displace) others can go; its copy is queued on the stream.  What is
- * queued on the stream from now on may read it.  It is in use until gc_region_put, and cached from then on.
- */
-extern bool gc_region_there(const GcChunkColumn *cell);
-extern GcCode gc_region_take(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err);
-extern GcCode gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStream *stream,
-							 GcRegion **region, GcError *err);
-extern GcAddr gc_region_addr(const GcRegion *region);
-extern void gc_region_put(GcRegion *region);
 
 /* Does a request use the table of this column? */
 extern bool gc_table_in_use(const GcDirectory *dir, int col);

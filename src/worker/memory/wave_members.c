@@ -157,6 +157,12 @@ table_of(const GcDirectory *dir, GcError *err)
 	return t;
 }
 
+WaveTable *
+gc_wave_tables(void)
+{
+	return wave_tables;
+}
+
 static void
 table_free(WaveTable *t)
 {

@@ -36,6 +36,7 @@
 
 #include "../../queue/queue.h"
 #include "device_memory.h"
+#include "eviction.h"
 #include "state.h"
 
 /*-------------------------------------------------------------------------
@@ -172,7 +173,8 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 {
 	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
 	const u64	bytes = from->data_bytes + from->null_bytes;
-	const bool	displace = column->displace >= bytes;
+	/* What was worth less when the scan began may be gone, or in use. */
+	const bool	displace = column->displace >= bytes && gc_eviction_pays(bytes, &column->uses) >= bytes;
 	GcCode		code;
 
 	if (cell->in_place && !displace && !gc_link_copy_free(from, m->table->prices[cell->column].bytes))
@@ -575,26 +577,46 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 	return code == GC_OK ? gc_wave_failure(m, err) : code;
 }
 
+/* The member whose turn it is, other than one; NULL: none has anything left. */
+static GcWaveMember *
+next_turn(WaveTable *t, const GcWaveMember *except)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->members)
+	{
+		GcWaveMember *turn = dlist_container(GcWaveMember, node, iter.cur);
+
+		if (turn->left > 0 && turn != except)
+			return turn;
+	}
+	return NULL;
+}
+
+void
+gc_wave_let_others(const GcWaveMember *m)
+{
+	for (WaveTable *t = gc_wave_tables(); t; t = t->next)
+	{
+		GcWaveMember *turn = next_turn(t, m);
+		GcError		err;
+
+		gc_waves_retire(t);
+		/* A failure is the member's: its request asks for it. */
+		if (turn && (t == m->table || t->nwaves < MOST_UNDER_WAY))
+			(void) gc_wave_step(turn, &err);
+	}
+}
+
 GcCode
 gc_wave_drive(GcWaveMember *m, bool *stepped, GcError *err)
 {
 	WaveTable  *t = m->table;
-	dlist_iter	iter;
 
 	*stepped = false;
 	gc_waves_retire(t);
-	if (m->left == 0 || t->nwaves >= MOST_UNDER_WAY)
+	if (m->left == 0 || t->nwaves >= MOST_UNDER_WAY || next_turn(t, NULL) != m)
 		return gc_wave_failure(m, err);
-	dlist_foreach(iter, &t->members)
-	{
-		const GcWaveMember *turn = dlist_container(GcWaveMember, node, iter.cur);
-
-		if (turn->left == 0)
-			continue;
-		if (turn != m)
-			return GC_OK;
-		*stepped = true;
-		return gc_wave_step(m, err);
-	}
-	return GC_OK;
+	*stepped = true;
+	return gc_wave_step(m, err);
 }

@@ -15,6 +15,7 @@
 #include "../../columns/columns.h"
 #include "../../device/device.h"
 #include "link_reads.h"
+#include "replacement.h"
 
 /* One pipeline's scan in waves, which takes part in the stream of its table. */
 typedef struct GcWaveMember GcWaveMember;
@@ -37,7 +38,8 @@ typedef struct GcWavePart
 typedef struct GcWaveColumn
 {
 	int			column;			/* of the directory */
-	u64			displace;		/* for so many bytes of it others may go */
+	u64			displace;		/* for so many bytes of it others may go, if they are worth less */
+	GcUses		uses;
 	GcLinkRead	link;
 } GcWaveColumn;
 
@@ -64,6 +66,9 @@ extern GcCode gc_wave_step(GcWaveMember *member, GcError *err);
 
 /* The same, if it is the member's turn and few waves are under way.  *stepped: a wave was queued. */
 extern GcCode gc_wave_drive(GcWaveMember *member, bool *stepped, GcError *err);
+
+/* A member queues waves without waiting for its turn: let others, of any table, queue one, too. */
+extern void gc_wave_let_others(const GcWaveMember *member);
 
 /* A wave that another member queued has failed for this one: its code, or GC_OK. */
 extern GcCode gc_wave_failure(const GcWaveMember *member, GcError *err);

@@ -16,7 +16,7 @@
 #include "lib/ilist.h"
 #include "nodes/pg_list.h"
 
-#include "device_cache.h"
+#include "regions.h"
 
 /* Chunks from a wave's first to its last, at most; and the sources of a member. */
 #define MOST_CHUNKS		64
@@ -159,6 +159,9 @@ cell_bytes(const GcDirectory *dir, u32 chunk, int column)
 
 /* The scan of the member has failed: the request finds the error when it asks. */
 extern void gc_wave_fail(GcWaveMember *m, const GcError *err);
+
+/* The tables that have members, linked. */
+extern WaveTable *gc_wave_tables(void);
 
 /* Free waves of the table that are over; false: there were none. */
 extern bool gc_waves_retire(WaveTable *t);

@@ -136,15 +136,18 @@ gc_wave_scan_spared(const GcRun *run, int pipeline, int column)
 }
 
 /* A column is to be read in waves.  How many bytes of it are worth being cached in place of others? */
-static u64
-displaces(const GcRun *run, int pipeline, int column, int dir_column)
+static GcWaveColumn
+wave_column(const GcRun *run, int pipeline, int column, int dir_column)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
-	const GcUses uses = gc_table_read_in_waves(in->dir, dir_column, sources_of(run, pipeline), in->nsources,
-											   gc_wave_scan_spared(run, pipeline, column));
 	const u64	missing = gc_table_missing(in->dir, dir_column, sources_of(run, pipeline), in->nsources);
+	GcWaveColumn c = {.column = dir_column,.link = link_read(run, pipeline, column)};
 
-	return gc_replacement == GC_REPLACE_VALUE && missing > 0 ? gc_eviction_pays(missing, &uses) : 0;
+	c.uses = gc_table_read_in_waves(in->dir, dir_column, sources_of(run, pipeline), in->nsources,
+									gc_wave_scan_spared(run, pipeline, column));
+	if (gc_replacement == GC_REPLACE_VALUE && missing > 0)
+		c.displace = gc_eviction_pays(missing, &c.uses);
+	return c;
 }
 
 /* Launch the pipeline's kernel for a wave. */
@@ -192,8 +195,7 @@ gc_wave_scan_make(GcRun *run, int pipeline)
 	scan->ncolumns = columns_of(run, pipeline, scan->columns, of_directory);
 	for (int c = 0; c < scan->ncolumns; c++)
 	{
-		columns[c] = (GcWaveColumn) {.column = of_directory[c],.link = link_read(run, pipeline, scan->columns[c]),
-		.displace = displaces(run, pipeline, scan->columns[c], of_directory[c])};
+		columns[c] = wave_column(run, pipeline, scan->columns[c], of_directory[c]);
 		if (pipeline == run->p->npipelines - 1)
 			gc_slot_run_info(run->slot)->read_bytes += in->rows * Max(gc_columns(run->p)[scan->columns[c]].width, 1);
 	}
@@ -216,7 +218,12 @@ gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags)
 	scan->flags = flags;
 	gc_wave_begin(scan->member, scan->run->stream);
 	while (code == GC_OK && gc_wave_left(scan->member) > 0)
+	{
 		code = gc_wave_step(scan->member, &scan->run->err);
+		gc_wave_let_others(scan->member);
+		if (code == GC_OK)
+			code = gc_wave_failure(scan->member, &scan->run->err);
+	}
 	if (code != GC_OK)
 		gc_wave_stop(scan->member);
 	return code;
