@@ -63,6 +63,12 @@ load() {
 }
 
 measure() {
+	local database
+
+	# What is in DATA may have been made with another build's script.
+	for database in postgres ${TPCH:+tpch}; do
+		psql -Xqd "$database" -c 'set client_min_messages = warning' -c 'drop extension if exists gpuconc' -c 'create extension gpuconc'
+	done
 	"$PYTHON" "$MEMORY/limits.py" --out "$OUT" --parts "$PARTS" --shares "$SHARES" --duration "$DURATION" --pairs "$PAIRS" \
 		--seed "$SEED" --rounds "$ROUNDS" --seconds "$SECONDS_MAX" --tpch "${TPCH:-0}" --commit "$COMMIT" --command "$COMMAND"
 }
