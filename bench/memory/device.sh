@@ -10,8 +10,8 @@
 # say something here (SCALE, WORKERS, OUT, COMMIT, DEVICE, HOST_THREADS, DATA, SHARED_BUFFERS, HOST_CACHE,
 # WORK_MEM, EXTRA_CONF, PYTHON, DURATION, WHEELS), and:
 #
-#   PARTS        of one, many, overhead, replacement, admission, pairs, smallest, with commas (all), in that order;
-#                none: load only
+#   PARTS        of one, many, overhead, replacement, reads, admission, pairs, smallest, with commas (all, in
+#                that order); none: load only
 #   TPCH         scale of TPC-H, for part smallest (none)
 #   SHARES       limits, in percent of the working set (100,75,50,25)
 #   PAIRS        number of SSB's 78 pairs, an even sample if less (78)
@@ -32,7 +32,7 @@ set -Eeuo pipefail
 MEMORY=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/memory/device.sh
 MORE_NAMES=(TPCH SHARES PAIRS SEED ROUNDS SECONDS_MAX CHUNK_PAGES)
-DEFAULT_PARTS=one,many,overhead,replacement,admission,pairs,smallest
+DEFAULT_PARTS=one,many,overhead,replacement,reads,admission,pairs,smallest
 
 # Before the server starts.
 prepare() {
@@ -63,6 +63,12 @@ load() {
 }
 
 measure() {
+	local database
+
+	# What is in DATA may have been made with another build's script.
+	for database in postgres ${TPCH:+tpch}; do
+		psql -Xqd "$database" -c 'set client_min_messages = warning' -c 'drop extension if exists gpuconc' -c 'create extension gpuconc'
+	done
 	"$PYTHON" "$MEMORY/limits.py" --out "$OUT" --parts "$PARTS" --shares "$SHARES" --duration "$DURATION" --pairs "$PAIRS" \
 		--seed "$SEED" --rounds "$ROUNDS" --seconds "$SECONDS_MAX" --tpch "${TPCH:-0}" --commit "$COMMIT" --command "$COMMAND"
 }

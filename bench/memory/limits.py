@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """limits.py: what SSB and TPC-H take with less device memory than they want; device.sh starts it.
 
-    bench/memory/limits.py --out FOLDER [--parts one,many,overhead,replacement,admission,pairs,smallest]
+    bench/memory/limits.py --out FOLDER [--parts one,many,overhead,replacement,reads,admission,pairs,smallest]
                            [--shares 100,75,50,25] [--duration 3] [--rounds 2] [--pairs 78] [--seed 1]
                            [--tpch SCALE] [--seconds 1500] [--commit HASH] [--command TEXT]
 
@@ -14,6 +14,7 @@ one          Each of SSB's 13 queries by one client, at each limit: again and ag
 many         1 and 16 clients of SSB's queries at random.
 overhead     The same without a limit, and what decisions took of the time.
 replacement  16 clients at half and a quarter, under each gpuconc.replacement.
+reads        1 and 16 clients at half and a quarter, with gpuconc.link_reads off and on, where it exists.
 admission    16 clients at half, under each gpuconc.admission: SSB, and a mix that is hungry for memory.
 pairs        Pairs of SSB's queries at a quarter of their own columns: both at once, and one after the other.
 smallest     Limits are halved until each query is not wholly answered by the device any more.
@@ -35,7 +36,7 @@ sys.path.insert(0, os.path.join(server.BENCH, 'tpch'))
 import tpch  # noqa: E402
 
 MB = 1 << 20
-SHARE_OF_REST = {'one': 0.25, 'many': 0.25, 'overhead': 0.1, 'replacement': 0.25, 'admission': 0.3, 'pairs': 0.6, 'smallest': 1.0}
+SHARE_OF_REST = {'one': 0.25, 'many': 0.25, 'overhead': 0.1, 'replacement': 0.25, 'reads': 0.25, 'admission': 0.3, 'pairs': 0.6, 'smallest': 1.0}
 HUNGRY = ['select lo_custkey, count(*), sum(lo_revenue) from lineorder group by lo_custkey order by 3 desc, 1 limit 10',
           'select lo_partkey, sum(lo_revenue - lo_supplycost), max(lo_quantity) from lineorder group by lo_partkey order by 2 desc, 1 limit 10',
           'select lo_orderkey, sum(lo_extendedprice) from lineorder group by lo_orderkey order by 2 desc, 1 limit 10',
@@ -98,13 +99,13 @@ def percent(a, b):
 # ---------------------------------------------------------------------------------------------------------
 
 def alone(session, name, seconds):
-    """The same query again and again: mean ms, MB copied by each, waves, fallbacks."""
+    """The same query again and again: mean ms, bytes over the link by each, waves, fallbacks."""
     times, _ = session.times(f'execute {name}', 3)
     n = max(3, min(300, int(seconds * 1000 / max(min(times), 0.01))))
     before = stats()
     times, errors = session.times(f'execute {name}', n)
     got = since(before)
-    return statistics.mean(times), got['copied_bytes'] / n, got['waves'] / n, got['fallbacks'] + len(errors)
+    return statistics.mean(times), got['link_bytes'] / n, got['waves'] / n, got['fallbacks'] + len(errors)
 
 
 def in_turns(session, names, rounds):
@@ -115,7 +116,7 @@ def in_turns(session, names, rounds):
             before = stats()
             times, errors = session.times(f'execute {name}', 1)
             got = since(before)
-            runs[name].append((times[0], got['copied_bytes'], got['waves'], got['fallbacks'] + len(errors)))
+            runs[name].append((times[0], got['link_bytes'], got['waves'], got['fallbacks'] + len(errors)))
     return {name: (statistics.mean(r[0] for r in of), statistics.mean(r[1] for r in of), statistics.mean(r[2] for r in of),
                    sum(r[3] for r in of)) for name, of in runs.items()}
 
@@ -143,9 +144,9 @@ def one(run):
         for name, found in in_turns(session, names, 5).items():
             lines.append(line_of_query(share, megabytes, 'in turns', name.strip('"'), found, link()))
         session.close()
-    run.report('one', 'One client', ['limit', 'MB', 'how', 'query', 'ms', 'MB copied', 'waves', '% of the link',
+    run.report('one', 'One client', ['limit', 'limit MB', 'how', 'query', 'ms', 'MB', 'waves', '% of the link',
                                      'times bytes / link', 'fallbacks'], lines,
-               'Prepared, mean ms by psql. Copied: over the link, by each execution. % of the link: bytes / time / '
+               'Prepared, mean ms by psql. MB: over the link, by each execution. % of the link: bytes / time / '
                'bandwidth. Again: the same query only; in turns: all 13, five times.')
 
 
@@ -166,12 +167,12 @@ def line_of_clients(found):
     times, got = found['times'], found['stats']
     p50, p99 = quantile(times, 0.5), quantile(times, 0.99)
     return [f'{found["tps"]:.1f}', f'{p50:.2f}', f'{p99:.2f}', f'{p99 / p50:.1f}' if p50 else '-', f'{times[-1]:.1f}' if times else '-',
-            f'{got["copied_bytes"] / 1e6 / max(len(times), 1):.2f}', percent(got['wave_bytes'] / found['seconds'], link()),
+            f'{got["link_bytes"] / 1e6 / max(len(times), 1):.2f}', percent((got['wave_bytes'] + got['link_read_bytes']) / found['seconds'], link()),
             int(got['evictions']), int(got['fallbacks'])]
 
 
 CLIENTS_HEAD = ['queries/s', 'median ms', 'p99 ms', 'p99 / median', 'longest ms', 'MB read over the link by each',
-                'waves, % of the link', 'evictions', 'fallbacks']
+                '% of the link', 'evictions', 'fallbacks']
 SCRIPTS = [sql + ';\n' for sql in SSB.values()]
 
 
@@ -234,7 +235,7 @@ def decisions(got):
 # Policies
 # ---------------------------------------------------------------------------------------------------------
 
-def turns(run, setting, policies, scripts, label, base):
+def turns(run, setting, policies, scripts, label, base, clients=16):
     """Lines of a table: policies in turns, means of the rounds; x against the policy `base`."""
     found = {p: [] for p in policies}
     measured = {}
@@ -243,9 +244,9 @@ def turns(run, setting, policies, scripts, label, base):
             if run.out_of_time():
                 break
             configure(**{setting: policy})
-            pgbench(scripts, 16, seconds=1)
+            pgbench(scripts, clients, seconds=1)
             reset()
-            found[policy].append(throughput(scripts, 16, run.args.duration))
+            found[policy].append(throughput(scripts, clients, run.args.duration))
             measured[policy] = stats()
     configure(**{setting: policies[-1]})
     rates = {p: statistics.mean(f['tps'] for f in of) for p, of in found.items() if of}
@@ -264,6 +265,19 @@ def replacement(run):
             megabytes = run.limit(share)
             lines += turns(run, 'replacement', ['lru', 'lfu', 'cdr', 'value'], SCRIPTS, [f'{share} %', megabytes], 'lru')
     run.report('replacement', 'gpuconc.replacement: 16 clients', ['limit', 'MB'] + policies_head('lru'), lines,
+               'Latencies, counters and decisions: of the last round.')
+
+
+def reads(run):
+    if not server.has_setting('gpuconc.link_reads'):
+        print('there is no gpuconc.link_reads', flush=True)
+        return
+    lines = []
+    for share, clients in itertools.product((50, 25), (1, 16)):
+        if not run.out_of_time():
+            megabytes = run.limit(share) if clients == 1 else lines[-1][1]
+            lines += turns(run, 'link_reads', ['off', 'auto'], SCRIPTS, [f'{share} %', megabytes, clients], 'off', clients)
+    run.report('reads', 'gpuconc.link_reads', ['limit', 'MB', 'clients'] + policies_head('off'), lines,
                'Latencies, counters and decisions: of the last round.')
 
 
@@ -402,7 +416,7 @@ def smallest(run):
                'Each query twice at each limit, halved from the working set on: with the least, the device answered it without a fallback.')
 
 
-PARTS = {f.__name__: f for f in (one, many, overhead, replacement, admission, pairs, smallest)}
+PARTS = {f.__name__: f for f in (one, many, overhead, replacement, reads, admission, pairs, smallest)}
 
 
 def main():
@@ -439,8 +453,8 @@ def main():
                 print(f'part {part} failed: {e!r}', file=sys.stderr, flush=True)
             print(f'{part:20} {time.monotonic() - from_:6.0f} s', flush=True)
     finally:
-        psql('alter system reset gpuconc.device_memory_limit;\nalter system reset gpuconc.admission;\n'
-             'alter system reset gpuconc.replacement;\nselect pg_reload_conf();\n')
+        changed = ('gpuconc.device_memory_limit', 'gpuconc.admission', 'gpuconc.replacement', 'gpuconc.link_reads')
+        psql(''.join(f'alter system reset {s};\n' for s in changed if server.has_setting(s)) + 'select pg_reload_conf();\n')
     sys.exit(failed)
 
 

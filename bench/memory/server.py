@@ -20,14 +20,21 @@ COUNTERS = ('offloaded', 'fallbacks', 'copied_bytes', 'wave_bytes', 'wave_bytes_
 SSB = {name: ' '.join(measure.query(name).split()) for name in measure.QUERIES}
 
 
+def has_setting(name):
+    return value(f"select count(*) from pg_settings where name = '{name}'") == '1'
+
+
 def stats():
-    got = value(f'select {", ".join(COUNTERS)} from gpuconc_stat').split('|')
-    return dict(zip(COUNTERS, map(float, got)))
+    """Counters, and link_bytes: what was copied, and what kernels read in the host's memory, if they do that."""
+    names = COUNTERS + (('link_read_bytes',) if has_setting('gpuconc.link_reads') else ())
+    got = value(f'select {", ".join(names)} from gpuconc_stat').split('|')
+    found = dict({'link_read_bytes': 0}, **dict(zip(names, map(float, got))))
+    return dict(found, link_bytes=found['copied_bytes'] + found['link_read_bytes'])
 
 
 def since(before):
     now = stats()
-    return {name: now[name] - before[name] for name in COUNTERS}
+    return {name: now[name] - before[name] for name in now}
 
 
 def reset():

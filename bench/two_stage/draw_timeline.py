@@ -202,23 +202,28 @@ def draw(timeline, width):
     batches = sorted((e for e in events if e['cat'] == 'batch'), key=lambda e: e['ts'])
     kernels = [e for e in events if e['cat'] == 'kernel' or e['cat'] in SHARED]
     waits = [e for e in events if e['cat'] == 'waiting']
-    if not batches:
-        sys.exit('There are no batches to draw.')
+    copies = [e for e in events if e['cat'] == 'copies']
+    waves = [e for e in events if e['cat'] == 'kernels of a wave']
+    if not batches and not waves:
+        sys.exit('There are no batches and no waves to draw.')
     by_kernel = {}
     for e in kernels:
         by_kernel.setdefault(e['name'], []).append(e)
     by_kernel = dict(sorted(by_kernel.items(), key=lambda i: -sum(e['dur'] for e in i[1])))
     colour = colours(by_kernel)
 
-    d = Drawing(Scale([(e['ts'], e['ts'] + e['dur']) for e in batches + kernels], width - LEFT - RIGHT))
+    d = Drawing(Scale([(e['ts'], e['ts'] + e['dur']) for e in batches + kernels + copies + waves], width - LEFT - RIGHT))
     schedules = sorted({e['args']['schedule'] for e in batches})
     other = timeline.get('otherData', {})
-    d.text(LEFT, 20, f'{other.get("device", "device")}: {len(batches)} batches, {len(kernels)} requests', 'title')
+    d.text(LEFT, 20, f'{other.get("device", "device")}: {len(batches)} batches, {len(kernels)} requests'
+           + (f', {len(waves)} waves' if waves else ''), 'title')
     d.text(LEFT, 36, f'schedule {", ".join(schedules)}; from {other.get("start", "?")}', 'small')
     begin = d.y
     d.lanes(batches, 'batches', lambda e: 'batch', batch_label)
     d.lanes(kernels, 'lane', lambda e: 'scan' if e['cat'] in SHARED else '', kernel_label,
             lambda e: f' fill="{colour[e["name"]]}"')
+    d.lanes(copies, 'link', lambda e: 'wait', lambda e: [f'{e["name"]}: {e["args"]["kB"]} kB', e['name']])
+    d.lanes(waves, 'waves', lambda e: 'batch', lambda e: [f'{e["name"]}: {e["args"]["requests"]} requests', e['name']])
     d.lanes(waits, 'waiting', lambda e: 'wait', lambda e: [duration(e['args']['waited_us'])])
     d.frame(batches, begin)
     d.legend(by_kernel, colour, width)
