@@ -90,6 +90,27 @@ SELECT gpuconc_evict('cold') IS NOT NULL AS evicted;
 SELECT sort_method('SELECT i, g FROM cold ORDER BY g DESC, i LIMIT 3');
 DROP FUNCTION sort_method;
 
+-- The fallback is parallel where PostgreSQL's plan is.
+CREATE FUNCTION gathers(query text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE line text; found bool := false;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		found := found OR line ~ '-> +Gather';
+	END LOOP;
+	RETURN found;
+END $$;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+CREATE TABLE colder AS SELECT i, i % 10 AS g FROM generate_series(1, 20000) i;
+VACUUM (ANALYZE) colder;
+SELECT gathers('SELECT i, g FROM colder WHERE i < 100 ORDER BY g, i');
+DROP TABLE colder;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+DROP FUNCTION gathers;
+
 -- A table that is dropped, or loses a column, while it is loaded.
 SELECT gpuconc_evict('cold') IS NOT NULL AS evicted;
 SELECT count(*), max(t) FROM cold;

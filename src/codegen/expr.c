@@ -148,7 +148,7 @@ emit_arith(Cg *cg, u16 i)
 	{
 		u8			kind = EXPR(cg, e->arg[k])->kind;
 
-		if (kind == GC_DATE || kind == GC_TIMESTAMP)
+		if (kind == GC_DATE || GC_KIND_IS_INSTANT(kind))
 			cg_check_kind(cg, kind, k == 0 ? a.v : b.v, null);
 	}
 	if (e->op == GC_OP_DIV || e->op == GC_OP_MOD)

@@ -89,6 +89,7 @@ cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null)
 			lo = "GC_DATE_LO", hi = "GC_DATE_HI";
 			break;
 		case GC_TIMESTAMP:
+		case GC_TIMESTAMPTZ:
 			lo = "GC_TS_LO", hi = "GC_TS_HI";
 			break;
 		default:

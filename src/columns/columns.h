@@ -141,6 +141,7 @@ typedef enum GcColProblem
 	GC_COL_NUMERIC_RANGE,		/* numeric value beyond 64 bits, NaN or infinity */
 	GC_COL_NUMERIC_SCALE,		/* numeric values of different scales */
 	GC_COL_VALUE_TOO_LONG,		/* text value longer than a dictionary entry takes */
+	GC_COL_INTERVAL_FORM,		/* interval with months, or a day or more of time */
 } GcColProblem;
 
 /* Where a column's problem was met, and when to look whether it has gone (problem.c). */

@@ -18,10 +18,12 @@
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "columns.h"
 #include "dict.h"
 #include "encode.h"
+#include "interval.h"
 #include "numeric.h"
 #include "pgkinds.h"
 
@@ -288,6 +290,15 @@ numeric_raw(GcStaged *col, Datum datum, int64 *result)
 	return true;
 }
 
+static bool
+interval_raw(GcStaged *col, Datum datum, int64 *result)
+{
+	if (gc_interval_to_int64(DatumGetIntervalP(datum), result))
+		return true;
+	set_problem(col, GC_COL_INTERVAL_FORM);
+	return false;
+}
+
 /* One loop per form; isnull may be NULL, the value of a NULL is 0. */
 #define ADD_LOOP(type, expression) \
 	do { \
@@ -326,11 +337,13 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 			ADD_LOOP(int64, DatumGetObjectId(value));
 			break;
 		case GC_FORM_NUMERIC:
+		case GC_FORM_INTERVAL:
 			for (uint32 i = 0; i < n; i++)
 			{
 				int64		raw = 0;
 
-				if (!(isnull && isnull[i]) && !numeric_raw(col, values[i], &raw))
+				if (!(isnull && isnull[i]) &&
+					!(col->spec.kind == GC_INTERVAL ? interval_raw : numeric_raw) (col, values[i], &raw))
 					return;
 				((int64 *) col->stage)[at + i] = raw;
 			}

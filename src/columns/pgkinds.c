@@ -13,8 +13,10 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "interval.h"
 #include "numeric.h"
 #include "pgkinds.h"
 
@@ -44,6 +46,7 @@ static const struct
 	{REGNAMESPACEOID, GC_OID},
 	{CHAROID, GC_CHAR},
 	{TIMEOID, GC_TIME},
+	{INTERVALOID, GC_INTERVAL},
 	{UUIDOID, GC_UUID},
 	{JSONBOID, GC_DOCUMENT},
 	{JSONOID, GC_DOCUMENT},
@@ -99,6 +102,8 @@ gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale)
 			return true;
 		case GC_FORM_NUMERIC:
 			return gc_numeric_to_int64(value, raw, dscale);
+		case GC_FORM_INTERVAL:
+			return gc_interval_to_int64(DatumGetIntervalP(value), raw);
 		default:
 			return false;
 	}
@@ -118,6 +123,8 @@ gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
 			return Int32GetDatum((int32) raw);
 		case GC_FORM_NUMERIC:
 			return gc_int128_to_numeric(raw, scale);
+		case GC_FORM_INTERVAL:
+			return IntervalPGetDatum(gc_int64_to_interval(raw));
 		case GC_FORM_UINT8:
 			return CharGetDatum((char) raw);
 		case GC_FORM_UINT32:

@@ -189,6 +189,8 @@ problem_text(GcColProblem problem)
 			return "numeric values have different scales";
 		case GC_COL_VALUE_TOO_LONG:
 			return "text value is too long";
+		case GC_COL_INTERVAL_FORM:
+			return "interval with months or 24 hours";
 	}
 	return "unknown";
 }

@@ -258,6 +258,8 @@ problem_text(GcColProblem problem)
 			return "a numeric value is NaN, infinite or beyond 64 bits";
 		case GC_COL_NUMERIC_SCALE:
 			return "its numeric values differ in scale";
+		case GC_COL_INTERVAL_FORM:
+			return "an interval has months, or 24 hours or more beside its days";
 		default:
 			return "a text value is too long";
 	}

@@ -10,13 +10,16 @@
  */
 #include "values.h"
 
+#include "pgtime.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "lookup.h"
 
+#include "../columns/interval.h"
 #include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
 
@@ -67,7 +70,10 @@ GcCode
 gc_bind_params(GcBinding *b)
 {
 	GcCode		code = GC_OK;
+	long		offset;
 
+	if (b->plan->fixed_zone && !pg_get_timezone_offset(session_timezone, &offset))
+		return gc_fail(&b->err, GC_UNSUPPORTED, "Time zone %s has several offsets from UTC.", pg_get_timezone_name(session_timezone));
 	for (int i = 0; i < b->plan->nparams && code == GC_OK; i++)
 	{
 		int			e = b->plan->params[i].expr;
@@ -161,6 +167,7 @@ set_list(GcBinding *b, int i, ArrayType *array)
 		if (nulls[k])
 			b->list_has_null[i] = true;
 		else if (kind == GC_NUMERIC ? numeric_at_scale(elems[k], scale, raw)
+				 : kind == GC_INTERVAL ? gc_interval_compared(DatumGetIntervalP(elems[k]), raw)
 				 : gc_datum_to_raw(elemkind, elems[k], raw, &unused))
 			b->list_counts[i]++;
 	}

@@ -373,6 +373,9 @@ type_suits(const Aggref *agg, const GcSqlAggregate *sql)
 			return GC_KIND_IS_INT(kind);
 		case GC_AGGREGATE_VARIANCE:
 			return GC_KIND_IS_INT(kind) || GC_KIND_IS_FLOAT(kind) || kind == GC_NUMERIC;
+		case GC_AGGREGATE_SUM:
+		case GC_AGGREGATE_AVG:
+			return kind != GC_INTERVAL; /* days and times are added up apart */
 		default:
 			return true;
 	}

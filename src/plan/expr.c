@@ -34,6 +34,7 @@
 #include "builder.h"
 #include "cases.h"
 #include "functions.h"
+#include "instants.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
@@ -71,6 +72,8 @@ translate_param(GcTranslation *tr, Expr *expr, uint16 space)
 		return gc_refuse(tr, "a subplan is used in an expression");
 	if (GC_KIND_IS_CODE(kind) && space == GC_SPACE_NONE)
 		return gc_refuse(tr, "a text constant is used other than in a comparison");
+	if (gc_interval_refusal(expr))
+		return gc_refuse(tr, "%s", gc_interval_refusal(expr));
 	if (IsA(expr, Const) && ((Const *) expr)->constisnull)
 		return gc_build_null(tr, kind);
 	return gc_build_param(tr, expr, kind, space);
@@ -90,6 +93,8 @@ translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a,
 	bool		text = GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) left))) &&
 		GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) right)));
 
+	left = gc_comparable_interval(lconst ? gc_comparable_instant(left, exprType((Node *) right)) : left);
+	right = gc_comparable_interval(rconst ? gc_comparable_instant(right, exprType((Node *) left)) : right);
 	if (!text || lconst == rconst)
 	{
 		*a = translate_any(tr, leaf, left);
@@ -129,7 +134,11 @@ translate_arith(GcTranslation *tr, GcLeaf *leaf, List *args, Oid type, GcOp what
 	ka = tr->pexprs[a].kind;
 	kb = tr->pexprs[b].kind;
 
-	if (ka == GC_DATE || kb == GC_DATE)
+	if (gc_is_time_arithmetic(tr, what, kind, &a, &b))
+	{
+		/* as they are */
+	}
+	else if (ka == GC_DATE || kb == GC_DATE)
 	{
 		bool		ok = (what == GC_OP_ADD && ((ka == GC_DATE && kb == GC_INT4) || (ka == GC_INT4 && kb == GC_DATE))) ||
 		(what == GC_OP_SUB && ka == GC_DATE && (kb == GC_INT4 || kb == GC_DATE));
@@ -262,13 +271,13 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 
 	if (!BUILTIN(f->funcid))
 		return gc_refuse(tr, "function %s is not built in", name);
+	if (gc_epoch_of_difference(f))
+		return translate_epoch_of_difference(tr, leaf, f);
 	if (gc_function_argument(f) >= 0)
 	{
 		a = translate_any(tr, leaf, list_nth(f->args, gc_function_argument(f)));
 		return a < 0 ? a : gc_translate_function(tr, f, a);
 	}
-	if (gc_epoch_of_difference(f))
-		return translate_epoch_of_difference(tr, leaf, f);
 	if (strcmp(name, "mod") == 0 && list_length(f->args) == 2)
 		return translate_arith(tr, leaf, f->args, f->funcresulttype, GC_OP_MOD);
 	if (list_length(f->args) == 1 && gc_is_cast_call(f) && kind != GC_KIND_NONE &&
@@ -622,7 +631,8 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 static int
 translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {
-	Var		   *var = gc_lookup_argument(tr, expr);
+	/* An interval's form is not known before. */
+	Var		   *var = gc_type_kind(exprType((Node *) expr)) == GC_INTERVAL ? NULL : gc_lookup_argument(tr, expr);
 	int			nluts = tr->nluts;
 	int			arg = var ? translate_any(tr, leaf, (Expr *) var) : GC_NO_EXPR;
 

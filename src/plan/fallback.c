@@ -28,6 +28,7 @@
 #include "optimizer/tlist.h"
 
 #include "node.h"
+#include "../compat.h"
 
 typedef struct Rewrite
 {
@@ -489,12 +490,39 @@ try_fallback(GcTranslation *tr, Path *path)
 	return fallback;
 }
 
+/*
+ * The partial path of a query level's whole scan or join, gathered: the planner makes such paths only after
+ * nodes are offered.  NULL: another path is cheaper.
+ */
+static Path *
+gathered_path(GcTranslation *tr, RelOptInfo *rel)
+{
+	Path	   *best = cheapest_own_path(rel, NIL);
+	Path	   *gathered;
+
+	if (IS_UPPER_REL(rel) || rel->partial_pathlist == NIL || !bms_equal(rel->relids, GC_ALL_RELIDS(tr->root)))
+		return NULL;
+	gathered = (Path *) create_gather_path(tr->root, rel, linitial(rel->partial_pathlist), rel->reltarget, NULL, NULL);
+	return best && best->total_cost <= gathered->total_cost ? NULL : gathered;
+}
+
 Path *
 gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own)
 {
 	List	   *tried = NIL;
 	Path	   *path;
+	Path	   *gathered = gathered_path(tr, rel);
 
+	if (gathered)
+	{
+		Path	   *fallback = try_fallback(tr, gathered);
+
+		if (fallback)
+		{
+			*own = copy_path(gathered);
+			return fallback;
+		}
+	}
 	while ((path = cheapest_own_path(rel, tried)) != NULL)
 	{
 		Path	   *fallback = try_fallback(tr, path);

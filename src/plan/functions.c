@@ -25,6 +25,7 @@
 #include "utils/timestamp.h"
 
 #include "builder.h"
+#include "instants.h"
 #include "../columns/numeric.h"
 #include "../program/functions.h"
 
@@ -332,15 +333,121 @@ translate_abs(GcTranslation *tr, const FuncExpr *f, int arg)
 	return gc_build_expr(tr, GC_OP_ABS, tr->pexprs[arg].kind, arg, -1, -1, -1);
 }
 
+/*-------------------------------------------------------------------------
+ * Times, intervals, and timestamps with a time zone
+ *-------------------------------------------------------------------------
+ */
+
+/* A field of a time or an interval, both microseconds: how often `unit` is in what is left of them by `of`; 0: all. */
+static int
+units(GcTranslation *tr, int arg, int64 of, int64 unit)
+{
+	int			e = arg;
+
+	if (of > 0)
+		e = gc_build_expr(tr, GC_OP_MOD, GC_INT8, e, int8_param(tr, of), -1, -1);
+	return gc_build_expr(tr, GC_OP_DIV, GC_INT8, e, int8_param(tr, unit), -1, -1);
+}
+
+static int
+translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	Const	   *name = constant(f, 0);
+	int			what = name ? field(name) : -1;
+	bool		interval = tr->pexprs[arg].kind == GC_INTERVAL;
+	bool		numeric = f->funcresulttype == NUMERICOID;
+
+	if (what == DTK_DAY && interval)
+		return field_result(tr, f, units(tr, arg, 0, USECS_PER_DAY), 0);
+	if (what == DTK_HOUR)
+		return field_result(tr, f, units(tr, arg, interval ? USECS_PER_DAY : 0, USECS_PER_HOUR), 0);
+	if (what == DTK_MINUTE)
+		return field_result(tr, f, units(tr, arg, USECS_PER_HOUR, USECS_PER_MINUTE), 0);
+	if (what == DTK_MICROSEC)
+		return field_result(tr, f, units(tr, arg, USECS_PER_MINUTE, 1), 0);
+	/* date_part() adds seconds and their fraction, and days, as floats. */
+	if ((what == DTK_SECOND || what == DTK_MILLISEC) && numeric)
+		return field_result(tr, f, units(tr, arg, USECS_PER_MINUTE, 1), what == DTK_SECOND ? 6 : 3);
+	if (what == DTK_EPOCH && (numeric || !interval))
+		return field_result(tr, f, units(tr, arg, 0, 1), 6);
+	return gc_refuse(tr, interval ? "this field of an interval is not supported" : "this field of a time is not supported");
+}
+
+/* The time of day of a timestamp. */
+static int
+translate_time(GcTranslation *tr, int arg)
+{
+	int			day = call(tr, GC_CALL_TRUNC_DAY, GC_TIMESTAMP, arg, -1);
+
+	return gc_build_expr(tr, GC_OP_SUB, GC_TIME, arg, day, -1, -1);
+}
+
+static int
+translate_zoned(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	Expr	   *zone = f->funcid == F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT ? lthird(f->args) :
+		f->funcid == F_TIMEZONE_TEXT_TIMESTAMPTZ || f->funcid == F_TIMEZONE_TEXT_TIMESTAMP ? linitial(f->args) : NULL;
+	Const	   *name = list_length(f->args) > 1 ? constant(f, 0) : NULL;
+	int			local;
+
+	switch (f->funcid)
+	{
+		case F_TIMEZONE_TEXT_TIMESTAMP:
+		case F_TIMESTAMPTZ_TIMESTAMP:
+		case F_TIMESTAMPTZ_DATE:
+			return gc_build_instant(tr, gc_build_cast(tr, arg, GC_TIMESTAMP), zone);
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+			/* It is the same everywhere. */
+			if (name && field(name) == DTK_EPOCH)
+				return translate_field(tr, f, arg);
+			break;
+	}
+	local = gc_build_local(tr, arg, zone);
+	if (local < 0)
+		return local;
+	switch (f->funcid)
+	{
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+			return translate_field(tr, f, local);
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+			return gc_build_instant(tr, translate_date_trunc(tr, f, local), zone);
+		case F_TIME_TIMESTAMPTZ:
+			return translate_time(tr, local);
+		case F_DATE_TIMESTAMPTZ:
+			return gc_build_cast(tr, local, GC_DATE);
+		default:				/* timezone(), timestamp() */
+			return local;
+	}
+}
+
 int
 gc_function_argument(const FuncExpr *f)
 {
 	switch (f->funcid)
 	{
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+		case F_TIMEZONE_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_INTERVAL:
+		case F_DATE_PART_TEXT_INTERVAL:
+		case F_EXTRACT_TEXT_TIME:
+		case F_DATE_PART_TEXT_TIME:
 		case F_EXTRACT_TEXT_TIMESTAMP:
 		case F_DATE_PART_TEXT_TIMESTAMP:
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
 			return 1;
+		case F_TIMESTAMP_TIMESTAMPTZ:
+		case F_TIMESTAMPTZ_TIMESTAMP:
+		case F_TIMESTAMPTZ_DATE:
+		case F_DATE_TIMESTAMPTZ:
+		case F_TIME_TIMESTAMP:
+		case F_TIME_TIMESTAMPTZ:
 		case F_NUMERIC_NUMERIC_INT4:
 		case F_ROUND_NUMERIC:
 		case F_ROUND_NUMERIC_INT4:
@@ -380,6 +487,25 @@ translate_function(GcTranslation *tr, const FuncExpr *f, int arg)
 			return translate_field(tr, f, arg);
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
 			return translate_date_trunc(tr, f, arg);
+		case F_EXTRACT_TEXT_INTERVAL:
+		case F_DATE_PART_TEXT_INTERVAL:
+		case F_EXTRACT_TEXT_TIME:
+		case F_DATE_PART_TEXT_TIME:
+			return translate_time_field(tr, f, arg);
+		case F_TIME_TIMESTAMP:
+			return translate_time(tr, arg);
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+		case F_TIMEZONE_TEXT_TIMESTAMP:
+		case F_TIMESTAMP_TIMESTAMPTZ:
+		case F_TIMESTAMPTZ_TIMESTAMP:
+		case F_TIMESTAMPTZ_DATE:
+		case F_DATE_TIMESTAMPTZ:
+		case F_TIME_TIMESTAMPTZ:
+			return translate_zoned(tr, f, arg);
 		case F_NUMERIC_NUMERIC_INT4:
 			return translate_typmod(tr, f, arg);
 		case F_ROUND_NUMERIC:

@@ -191,6 +191,7 @@ typedef struct GcPlan
 								 * the set's number */
 	uint64		wanted;			/* number of groups that are needed, with their ties; 0: all */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
+	bool		fixed_zone;		/* the session's time zone must have a single offset */
 	double		groups[GC_MAX_PIPELINES];	/* estimates, by pipeline */
 	double		rows_out;
 	double		own_ms;			/* that PostgreSQL's own plan is estimated to take */

@@ -41,4 +41,6 @@ const GcKindTraits gc_kinds[GC_NKINDS] = {
 	[GC_ENUM] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.bytes = 4,.usual_bytes = 1},
 	[GC_DOCUMENT] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.opaque = true,.bytes = 4,
 	.usual_bytes = 4},
+	[GC_INTERVAL] = {.name = "interval",.form = GC_FORM_INTERVAL,
+	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
 };

@@ -38,6 +38,7 @@ typedef enum GcKind
 	GC_UUID,					/* code into a dictionary of 16 bytes each */
 	GC_ENUM,					/* code into a dictionary of the labels' OIDs */
 	GC_DOCUMENT,				/* code into a dictionary: jsonb, json */
+	GC_INTERVAL,				/* microseconds (columns/interval.h) */
 	GC_NKINDS
 } GcKind;
 
@@ -53,6 +54,7 @@ typedef enum GcForm
 	GC_FORM_UINT8,
 	GC_FORM_UINT32,
 	GC_FORM_NUMERIC,
+	GC_FORM_INTERVAL,
 	GC_FORM_CODE,				/* of a dictionary */
 } GcForm;
 
@@ -77,6 +79,7 @@ extern const GcKindTraits gc_kinds[GC_NKINDS];
 
 #define GC_KIND_IS_FLOAT(k)		(gc_kinds[k].is_float)
 #define GC_KIND_IS_INT(k)		(gc_kinds[k].is_int)
+#define GC_KIND_IS_INSTANT(k)	((k) == GC_TIMESTAMP || (k) == GC_TIMESTAMPTZ)
 #define GC_KIND_IS_CODE(k)		(gc_kinds[k].form == GC_FORM_CODE)
 
 #endif							/* GC_KINDS_H */

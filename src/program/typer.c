@@ -27,7 +27,7 @@ gc_clip_to_kind(GcExpr *e, GcRange *r)
 		if (gc_range_clip(r, DATE_LO, DATE_HI))
 			e->flags |= GC_CHECKED;
 	}
-	else if (e->kind == GC_TIMESTAMP)
+	else if (GC_KIND_IS_INSTANT(e->kind))
 	{
 		if (gc_range_clip(r, TIMESTAMP_LO, TIMESTAMP_HI))
 			e->flags |= GC_CHECKED;

@@ -67,7 +67,7 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 		GcRange		arg = t->ranges[e->arg[i]];
 
 		if ((t->exprs[e->arg[i]].kind == GC_DATE && gc_range_clip(&arg, DATE_LO, DATE_HI)) ||
-			(t->exprs[e->arg[i]].kind == GC_TIMESTAMP && gc_range_clip(&arg, TIMESTAMP_LO, TIMESTAMP_HI)))
+			(GC_KIND_IS_INSTANT(t->exprs[e->arg[i]].kind) && gc_range_clip(&arg, TIMESTAMP_LO, TIMESTAMP_HI)))
 			e->flags |= GC_CHECKED;
 	}
 	if (a->kind == GC_NUMERIC)

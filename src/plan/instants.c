@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * instants.c
+ *	  Differences of timestamps, intervals, and time zones.
+ *
+ * A timestamptz becomes a timestamp by adding an offset, a parameter: what the time zone makes of
+ * 2000-01-01 00:00 UTC.  That holds of zones that have a single offset, as UTC has.  The session's is looked at
+ * at each execution (GcPlan.fixed_zone), since a plan may be kept.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "instants.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "pgtime.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/fmgroids.h"
+#include "utils/timestamp.h"
+
+#include "builder.h"
+#include "../columns/interval.h"
+#include "../columns/pgkinds.h"
+
+/* Dates before it are timestamps, too. */
+#define SAFE_DATE	INT64CONST(100000 * 366)
+
+/*-------------------------------------------------------------------------
+ * Intervals
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_is_time_arithmetic(GcTranslation *tr, GcOp what, GcKind result, int *a, int *b)
+{
+	GcKind		ka = tr->pexprs[*a].kind;
+	GcKind		kb = tr->pexprs[*b].kind;
+
+	if (result == GC_INTERVAL)
+		return what == GC_OP_SUB && ka == kb && (ka == GC_TIMESTAMP || ka == GC_TIMESTAMPTZ);
+	/* The interval has no months: days and time are what is added in microseconds. */
+	if (result != GC_TIMESTAMP || !(what == GC_OP_ADD || (what == GC_OP_SUB && kb == GC_INTERVAL)))
+		return false;
+	if (kb == GC_INTERVAL && (ka == GC_TIMESTAMP || ka == GC_DATE))
+		*a = gc_build_cast(tr, *a, GC_TIMESTAMP);
+	else if (ka == GC_INTERVAL && (kb == GC_TIMESTAMP || kb == GC_DATE))
+		*b = gc_build_cast(tr, *b, GC_TIMESTAMP);
+	else
+		return false;
+	return true;
+}
+
+static bool
+is_interval(const Expr *expr)
+{
+	return IsA(expr, Const) && ((const Const *) expr)->consttype == INTERVALOID && !((const Const *) expr)->constisnull;
+}
+
+Expr *
+gc_comparable_interval(Expr *expr)
+{
+	int64		us;
+
+	if (!is_interval(expr) || !gc_interval_compared(DatumGetIntervalP(((Const *) expr)->constvalue), &us))
+		return expr;
+	return (Expr *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval),
+							  IntervalPGetDatum(gc_int64_to_interval(us)), false, false);
+}
+
+const char *
+gc_interval_refusal(const Expr *expr)
+{
+	int64		us;
+
+	if (!is_interval(expr) || gc_interval_to_int64(DatumGetIntervalP(((const Const *) expr)->constvalue), &us))
+		return NULL;
+	return "an interval has months, or 24 hours or more beside its days";
+}
+
+Expr *
+gc_comparable_instant(Expr *expr, Oid other)
+{
+	Oid			type = exprType((Node *) expr);
+	bool		now = IsA(expr, SQLValueFunction);
+
+	if (other != TIMESTAMPTZOID || (type != DATEOID && type != TIMESTAMPOID))
+		return expr;
+	/* A cast could be out of range where the comparison is not. */
+	if (!now && !(IsA(expr, Const) && !((Const *) expr)->constisnull))
+		return expr;
+	if (!now && type == DATEOID && (DATE_NOT_FINITE(DatumGetDateADT(((Const *) expr)->constvalue)) ||
+									DatumGetDateADT(((Const *) expr)->constvalue) > SAFE_DATE))
+		return expr;
+	if (!now && type == TIMESTAMPOID && DatumGetTimestamp(((Const *) expr)->constvalue) > SAFE_DATE * USECS_PER_DAY)
+		return expr;
+	return (Expr *) makeFuncExpr(type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP, TIMESTAMPTZOID,
+								 list_make1(expr), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+}
+
+/*-------------------------------------------------------------------------
+ * Time zones
+ *-------------------------------------------------------------------------
+ */
+
+/* Does a zone have a single offset? */
+static bool
+is_fixed(pg_tz *zone)
+{
+	long		offset;
+
+	return zone && pg_get_timezone_offset(zone, &offset);
+}
+
+/* The offset, as a parameter; GC_NO_EXPR with a reason. */
+static int
+offset_param(GcTranslation *tr, Expr *zone)
+{
+	const Const *name = (Const *) zone;
+	Expr	   *zero = (Expr *) makeConst(TIMESTAMPTZOID, -1, InvalidOid, sizeof(TimestampTz), TimestampTzGetDatum(0),
+										  false, FLOAT8PASSBYVAL);
+	List	   *args = list_make1(zero);
+
+	if (zone && (!IsA(zone, Const) || name->consttype != TEXTOID || name->constisnull))
+		return gc_refuse(tr, "a time zone is not constant");
+	if (!is_fixed(zone ? pg_tzset(TextDatumGetCString(name->constvalue)) : session_timezone))
+		return gc_refuse(tr, "time zone %s has several offsets from UTC",
+						 zone ? TextDatumGetCString(name->constvalue) : pg_get_timezone_name(session_timezone));
+	if (zone)
+		args = lcons(zone, args);
+	else
+		tr->plan->fixed_zone = true;
+	return gc_build_param(tr, (Expr *) makeFuncExpr(zone ? F_TIMEZONE_TEXT_TIMESTAMPTZ : F_TIMESTAMP_TIMESTAMPTZ, TIMESTAMPOID,
+													args, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL),
+						  GC_TIMESTAMP, GC_SPACE_NONE);
+}
+
+int
+gc_build_local(GcTranslation *tr, int e, Expr *zone)
+{
+	int			offset = e < 0 ? e : offset_param(tr, zone);
+
+	return offset < 0 ? GC_NO_EXPR : gc_build_expr(tr, GC_OP_ADD, GC_TIMESTAMP, e, offset, -1, -1);
+}
+
+int
+gc_build_instant(GcTranslation *tr, int e, Expr *zone)
+{
+	int			offset = e < 0 ? e : offset_param(tr, zone);
+
+	return offset < 0 ? GC_NO_EXPR : gc_build_expr(tr, GC_OP_SUB, GC_TIMESTAMPTZ, e, offset, -1, -1);
+}

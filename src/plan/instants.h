@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * instants.h
+ *	  Differences of timestamps, intervals, and time zones; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_INSTANTS_H
+#define GC_INSTANTS_H
+
+#include "translate.h"
+
+/*
+ * Do values of these kinds add up to a timestamp, or differ by an interval?  *a and *b become what kernels
+ * add or subtract.
+ */
+extern bool gc_is_time_arithmetic(GcTranslation *tr, GcOp what, GcKind result, int *a, int *b);
+
+/* A constant interval that equals this one, in the form that kernels know; or else what it was. */
+extern Expr *gc_comparable_interval(Expr *expr);
+
+/* NULL, or what is against a constant interval as a value of its own. */
+extern const char *gc_interval_refusal(const Expr *expr);
+
+/*
+ * An expression without Vars that is compared with a timestamptz, as one: a date is one in the session's
+ * time zone.  Or else what it was.
+ */
+extern Expr *gc_comparable_instant(Expr *expr, Oid other);
+
+/*
+ * A timestamptz as a timestamp, or the opposite, in the time zone that is named, or the session's if zone is
+ * NULL.  GC_NO_EXPR with a reason: the zone has several offsets, or is not constant.
+ */
+extern int	gc_build_local(GcTranslation *tr, int e, Expr *zone);
+extern int	gc_build_instant(GcTranslation *tr, int e, Expr *zone);
+
+#endif							/* GC_INSTANTS_H */
