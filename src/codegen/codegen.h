@@ -203,13 +203,16 @@ typedef struct GcKernelSource
 /*
  * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds that
  * shared_builds may contain, one bit each: their bitmaps are tested on whole vectors or gathered
- * rows.  gathers: rows are queued (GC_VISIT_SHARED).  per_warp_words: most per-warp words, of 32
+ * rows.  gathers: rows are queued (GC_VISIT_SHARED).  pairs: the kernel tries pairs in units.
+ * group_key_words: 64-bit words of a hashed group's key.  per_warp_words: most per-warp words, of 32
  * bits, that it keeps as a member of a fused kernel.
  */
 typedef struct GcPipelineTraits
 {
 	u32			candidates;
 	bool		gathers;
+	bool		pairs;
+	int			group_key_words;
 	int			per_warp_words;
 } GcPipelineTraits;
 

@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "shared.h"
+#include "cells.h"
 #include "sink.h"
 
 /* Must agree with gc_shared_bytes, and so must the tables of the sinks. */
@@ -61,6 +62,6 @@ gc_shared_bytes(const GcProgram *p, u16 pipeline, const GcVariant *variant, cons
 	}
 	if (variant->group_local)
 		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * pl->group_words;
-	words += variant->group_cells * pl->group_words + variant->group_cells / 2;
+	words += variant->group_cells * (pl->group_words + cg_cell_key_words(p, pl)) + variant->group_cells / 2;
 	return words * 8;
 }

@@ -25,6 +25,7 @@
 #include "../../force.h"
 #include "../../settings.h"
 #include "../memory/state.h"
+#include "pairs.h"
 
 /* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SIGNATURES	4096
@@ -248,6 +249,20 @@ find_shape(const GcRequest *request, GcError *err)
 	return s;
 }
 
+/*
+ * Rows of the scan; where it tries pairs, these.  A block counts rows in 32 bits, and has far fewer in a
+ * piece of the scan.
+ */
+static u64
+rows_tried(const GcRequest *request, int pipeline, bool pairs)
+{
+	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
+	const double tried = pairs ? gc_pairs_total(request, pipeline) : 0;
+	const u64	most = ((u64) gc_worker.profile.sms << 32) - 1;
+
+	return Max(request->inputs[pl->input].rows, (u64) Min(tried, (double) most));
+}
+
 static void
 fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcVariantDemand *d)
 {
@@ -256,7 +271,8 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 	GcPipelineDemand *demand = &d->demand;
 
 	memset(d, 0, sizeof(*d));
-	demand->rows = request->inputs[pl->input].rows;
+	demand->rows = rows_tried(request, pipeline, traits.pairs);
+	demand->cells = traits.pairs;
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
@@ -273,6 +289,9 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 		demand->group_bytes = demand->ngroups * pl->group_words * 8;
 		demand->spare_bytes = GC_SPARE_CELLS * pl->group_words * 8;
 	}
+	/* Pairs are far more than groups mostly, whatever the estimate says. */
+	else if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && traits.pairs)
+		demand->hash_cell_bytes = (pl->group_words + traits.group_key_words) * 8 + 4;
 	demand->survivors = demand->rows >> pl->survive;
 	demand->queue_bytes = traits.gathers ? GC_VISIT_SHARED : 0;
 	demand->per_warp_bytes = (u64) traits.per_warp_words * 4;
