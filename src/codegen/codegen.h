@@ -24,6 +24,7 @@
 #ifndef GC_CODEGEN_H
 #define GC_CODEGEN_H
 
+#include "../program/edge.h"
 #include "../program/program.h"
 
 /* What a word of GcArgs.w holds. */
@@ -155,6 +156,14 @@ typedef struct GcSplits
 	u16			nkeys;
 } GcSplits;
 
+/* What a kernel does of a pipeline with an edge of GC_EDGE_MATERIALIZE. */
+typedef enum GcEdgeSide
+{
+	GC_EDGE_BOTH = 0,			/* not of such an edge: all of the pipeline */
+	GC_EDGE_PRODUCER,			/* the scan and the steps before the edge */
+	GC_EDGE_CONSUMER			/* the steps from the edge on, and the sink */
+} GcEdgeSide;
+
 /*
  * Choices that do not change what a kernel computes; the scheduler makes them.
  *
@@ -176,6 +185,9 @@ typedef struct GcSplits
  * group_cells, without group_local: each block keeps the groups whose rows come first, at most
  * this power of two; 0: none.
  *
+ * edge: a GcEdge, which lies before step edge_step of the pipeline; before the sink if that is the number
+ * of its steps.  It must be one of gc_pipeline_edges.  edge_side: a GcEdgeSide.
+ *
  * vec: rows per thread and step, 8 or 16; 0 for device host, whose vectors have one size.
  * threads: largest block for which the kernel is compiled.
  */
@@ -189,6 +201,9 @@ typedef struct GcVariant
 	u8			group_copies;
 	u16			group_cells;
 	u8			vec;
+	u8			edge;
+	u8			edge_step;
+	u8			edge_side;
 	u16			threads;
 	GcSplits	splits;			/* all zero: nothing */
 } GcVariant;
@@ -217,6 +232,12 @@ typedef struct GcPipelineTraits
 } GcPipelineTraits;
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
+
+/*
+ * Before which steps of the pipeline may an edge lie (GcVariant)?  Bit s: before step s; before the sink if s is
+ * the number of steps.  False: before none, it can only be fused.
+ */
+extern bool gc_pipeline_edges(const GcProgram *p, u16 pipeline, u64 *steps);
 
 /*
  * Does the pipeline's kernel try pairs in units (cuda/gc_pair.h)?  *sliced: each unit has only a slice of

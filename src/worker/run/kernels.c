@@ -25,6 +25,7 @@
 #include "../../force.h"
 #include "../../settings.h"
 #include "../memory/state.h"
+#include "edges.h"
 #include "pairs.h"
 
 /* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
@@ -36,6 +37,7 @@ typedef struct SignatureKernels
 	GcProgram  *program;
 	GcPipelineKernel **pipelines;	/* lists of variants */
 	GcPipelineTraits *traits;	/* one per pipeline; deriving them takes time */
+	u64		   *edges;			/* gc_pipeline_edges, one per pipeline */
 } SignatureKernels;
 
 static HTAB *shapes = NULL;
@@ -244,8 +246,12 @@ find_shape(const GcRequest *request, GcError *err)
 	memcpy(s->program, p, p->size);
 	s->pipelines = MemoryContextAllocZero(kernels_cxt, p->npipelines * sizeof(GcPipelineKernel *));
 	s->traits = MemoryContextAlloc(kernels_cxt, p->npipelines * sizeof(GcPipelineTraits));
+	s->edges = MemoryContextAlloc(kernels_cxt, p->npipelines * sizeof(u64));
 	for (int i = 0; i < p->npipelines; i++)
+	{
 		s->traits[i] = gc_pipeline_traits(p, i);
+		(void) gc_pipeline_edges(p, i, &s->edges[i]);
+	}
 	return s;
 }
 
@@ -394,6 +400,7 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 		return NULL;
 	fill_demand(request, pipeline, s->traits[pipeline], &d);
 	v = choose_split_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024, splits);
+	gc_choose_edge(request, pipeline, s->edges[pipeline], &d.demand, &v);
 	for (k = s->pipelines[pipeline]; k; k = k->next)
 	{
 		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
