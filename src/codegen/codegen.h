@@ -41,6 +41,7 @@ typedef enum GcArgType
 	GC_ARG_ROWS,				/* part: 0 address, 1 capacity */
 	GC_ARG_CHOICE,				/* part: GC_CHOICE_* (sink_select.c) */
 	GC_ARG_PAIRS,				/* part: GC_PAIRS_* */
+	GC_ARG_EDGE,				/* part: GC_EDGE_WORD_* */
 	GC_ARG_SPLIT,				/* index: build, or GC_SPLIT_GROUPS + pipeline; part: GC_SPLIT_* */
 	/* Fused kernels only: */
 	GC_ARG_MEMBERS,				/* bit m: member m takes part in this launch */
@@ -87,6 +88,17 @@ enum
 enum
 {
 	GC_PAIRS_FROM, GC_PAIRS_COUNT, GC_PAIRS_SLICES, GC_PAIRS_SLICE_ROWS, GC_PAIRS_PARTS, GC_PAIRS_WORDS
+};
+
+/*
+ * Of an edge (cuda/gc_packet.h): address of the slots; of the counts of their packets, or the channel's control
+ * block; packets that a slot has room for; slots of a chunk; all slots.  Of a channel: how many packets are enough for
+ * a slot, the most tiles that are scanned for one, and the blocks that rather fill slots.
+ */
+enum
+{
+	GC_EDGE_WORD_SLOTS, GC_EDGE_WORD_CONTROL, GC_EDGE_WORD_CAP, GC_EDGE_WORD_RUNS, GC_EDGE_WORD_NSLOTS,
+	GC_EDGE_WORD_ENOUGH, GC_EDGE_WORD_TILES, GC_EDGE_WORD_FILLERS, GC_EDGE_WORDS
 };
 
 /*
@@ -238,6 +250,19 @@ extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
  * the number of steps.  False: before none, it can only be fused.
  */
 extern bool gc_pipeline_edges(const GcProgram *p, u16 pipeline, u64 *steps);
+
+/*
+ * What passes an edge before a step of the pipeline.  packet_bytes: of a packet.  passed: estimate, 1 in 2^passed
+ * rows of the scan.  before: steps before it.
+ */
+typedef struct GcEdgeShape
+{
+	u32			packet_bytes;
+	int			passed;
+	int			before;
+} GcEdgeShape;
+
+extern GcEdgeShape gc_edge_shape(const GcProgram *p, u16 pipeline, int edge_step);
 
 /*
  * Does the pipeline's kernel try pairs in units (cuda/gc_pair.h)?  *sliced: each unit has only a slice of

@@ -19,4 +19,14 @@ extern void cg_divide_own(const GcProgram *p, const GcPPipeline *pl, StepLists *
 /* Of n steps of the row phase, those before step `edge_step` of the pipeline: how many. */
 extern int	cg_before_edge(const GcProgram *p, const GcPPipeline *pl, const GcPStep **steps, int n, int edge_step);
 
+/*
+ * Of n steps of the row phase, `before` are before the edge: builds whose matches the packets have, since later steps
+ * or the sink need them.
+ */
+extern u32	cg_passed_builds(const GcProgram *p, const GcPPipeline *pl, const GcPStep **steps, int before, int n);
+
+/* Bytes of a match in a packet, and of a packet. */
+extern int	cg_match_bytes(const GcProgram *p, u16 build);
+extern u32	cg_packet_bytes(const GcProgram *p, u32 passed);
+
 #endif							/* GC_CODEGEN_EDGE_H */

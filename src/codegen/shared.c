@@ -60,6 +60,9 @@ gc_shared_bytes(const GcProgram *p, u16 pipeline, const GcVariant *variant, cons
 		if (variant->shared_builds & 1u << b)
 			words += (ranges[b] + 63) / 64;
 	}
+	/* Packets are no groups. */
+	if (variant->edge_side == GC_EDGE_PRODUCER)
+		return words * 8;
 	if (variant->group_local)
 		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * pl->group_words;
 	words += variant->group_cells * (pl->group_words + cg_cell_key_words(p, pl)) + variant->group_cells / 2;

@@ -310,7 +310,7 @@ explain_edges(const GcRunInfo *r, ExplainState *es)
 	if (r->edge == GC_EDGE_CHANNEL || r->edge == GC_EDGE_MATERIALIZE || es->format != EXPLAIN_FORMAT_TEXT)
 	{
 		ExplainPropertyUInteger("Edge Rows", NULL, r->edge_packets, es);
-		ExplainPropertyUInteger("Edge Memory", "kB", (r->edge_bytes + 1023) / 1024, es);
+		ExplainPropertyUInteger("Edge Memory", "kB", (r->edge_packets * r->edge_packet_bytes + 1023) / 1024, es);
 	}
 }
 

@@ -15,7 +15,14 @@
 static bool
 is_supported(int edge)
 {
-	return edge == GC_EDGE_FUSE;
+	return edge != GC_EDGE_REFILL;
+}
+
+/* Has the kernel a part of builds or groups only? */
+static bool
+has_splits(const GcVariant *v)
+{
+	return v->splits.builds != 0 || v->splits.groups;
 }
 
 /*
@@ -47,8 +54,20 @@ gc_choose_edge(const GcRequest *request, int pipeline, u64 steps, const GcPipeli
 {
 	const int	edge = request->edge == GC_EDGE_AUTO ? GC_EDGE_FUSE : request->edge;
 
-	if (steps == 0 || edge == GC_EDGE_FUSE || !is_supported(edge))
+	if (steps == 0 || edge == GC_EDGE_FUSE || !is_supported(edge) || has_splits(v))
 		return;
 	v->edge = edge;
 	v->edge_step = choose_step(request, pipeline, steps);
+	v->edge_side = edge == GC_EDGE_MATERIALIZE ? GC_EDGE_PRODUCER : GC_EDGE_BOTH;
+}
+
+GcVariant
+gc_consumer_variant(const GcVariant *producer)
+{
+	GcVariant	v = *producer;
+
+	/* Only whole vectors and gathered rows are tested with bitmaps in shared memory, before the edge. */
+	v.edge_side = GC_EDGE_CONSUMER;
+	v.shared_builds = 0;
+	return v;
 }

@@ -19,4 +19,7 @@
 extern void gc_choose_edge(const GcRequest *request, int pipeline, u64 steps, const GcPipelineDemand *demand,
 						   GcVariant *v);
 
+/* GC_EDGE_MATERIALIZE: the variant of the consumer that comes behind a producer. */
+extern GcVariant gc_consumer_variant(const GcVariant *producer);
+
 #endif							/* GC_RUN_EDGES_H */

@@ -352,8 +352,26 @@ choose_split_variant(const GcProfile *profile, const GcVariantDemand *d, u64 roo
 	return v;
 }
 
+/* Write a kernel's text, and that of its consumer. */
 static void
-write_gpu_kernels(const GcRequest *request, int pipeline, const GcSplits *splits)
+write_gpu_kernel(const GcRequest *request, int pipeline, const GcVariant *v)
+{
+	const GcVariant consumer = gc_consumer_variant(v);
+	GcKernelSource source;
+	GcError		err;
+
+	for (int side = 0; side < (v->edge == GC_EDGE_MATERIALIZE ? 2 : 1); side++)
+	{
+		if (gc_generate(request->program, pipeline, side == 0 ? v : &consumer, &source, &err) == GC_OK)
+		{
+			gc_write_gpu_text(source.text);
+			free(source.text);
+		}
+	}
+}
+
+static void
+write_gpu_kernels(const GcRequest *request, int pipeline, u64 steps, const GcSplits *splits)
 {
 	const GcProfile *profile = gc_profile_known("H200");
 	GcVariantDemand d;
@@ -364,18 +382,12 @@ write_gpu_kernels(const GcRequest *request, int pipeline, const GcSplits *splits
 	for (int i = 0; i < lengthof(rows); i++)
 	{
 		GcVariant	v;
-		GcKernelSource source;
-		GcError		err;
 
 		d.demand.rows = rows[i];
 		d.demand.survivors = rows[i] >> gc_pipelines(request->program)[pipeline].survive;
 		v = choose_split_variant(profile, &d, profile->shared_per_block - 1024, splits);
-
-		if (gc_generate(request->program, pipeline, &v, &source, &err) == GC_OK)
-		{
-			gc_write_gpu_text(source.text);
-			free(source.text);
-		}
+		gc_choose_edge(request, pipeline, steps, &d.demand, &v);
+		write_gpu_kernel(request, pipeline, &v);
 	}
 }
 
@@ -385,6 +397,26 @@ gc_signature_check(const GcRequest *request, GcError *err)
 	return find_shape(request, err) != NULL;
 }
 
+/* Ask for a new kernel. */
+static GcPipelineKernel *
+make_kernel(const GcRequest *request, int pipeline, const GcVariant *v, GcError *err)
+{
+	GcPipelineKernel *k;
+	GcKernelSource source;
+
+	if (gc_generate(request->program, pipeline, v, &source, err) != GC_OK)
+		return NULL;
+	k = MemoryContextAllocZero(kernels_cxt, sizeof(GcPipelineKernel));
+	if (!gc_kernel_ask(k, v, &source))
+	{
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
+		return NULL;
+	}
+	if (v->edge != GC_EDGE_FUSE)
+		k->edge = gc_edge_shape(request->program, pipeline, v->edge_step);
+	return k;
+}
+
 GcPipelineKernel *
 gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits, bool *fresh, GcError *err)
 {
@@ -392,7 +424,6 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 	GcVariantDemand d;
 	GcVariant	v;
 	GcPipelineKernel *k;
-	GcKernelSource source;
 
 	*fresh = false;
 	s = find_shape(request, err);
@@ -406,21 +437,25 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
 		{
 			*fresh = !k->final && gc_kcache_retry(k->entry);
+			if (k->consumer && !k->consumer->final)
+				(void) gc_kcache_retry(k->consumer->entry);
 			return k;
 		}
 	}
-	if (gc_generate(request->program, pipeline, &v, &source, err) != GC_OK)
-		return NULL;
-	k = MemoryContextAllocZero(kernels_cxt, sizeof(GcPipelineKernel));
-	if (!gc_kernel_ask(k, &v, &source))
+	k = make_kernel(request, pipeline, &v, err);
+	if (k && v.edge == GC_EDGE_MATERIALIZE)
 	{
-		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
-		return NULL;
+		const GcVariant consumer = gc_consumer_variant(&v);
+
+		k->consumer = make_kernel(request, pipeline, &consumer, err);
+		k = k->consumer ? k : NULL;
 	}
+	if (k == NULL)
+		return NULL;
 	k->next = s->pipelines[pipeline];
 	s->pipelines[pipeline] = k;
 	*fresh = true;
 	if (gc_gpu_texts_wanted())
-		write_gpu_kernels(request, pipeline, splits);
+		write_gpu_kernels(request, pipeline, s->edges[pipeline], splits);
 	return k;
 }
