@@ -24,6 +24,9 @@
  * block that finds no full one fills one.  It works with any number of blocks, co-resident or not, and a row
  * that fails or a request that is cancelled can leave no block waiting.
  *
+ * GC_EDGE_REFILL.  Each block has a slot of its own, and tiles of its own, one after another: it fills the slot with
+ * what is left of them, until that is enough for all of its threads, and empties it.
+ *
  * The control block has, in words of 64 bits: GC_CHANNEL_WORDS of these for bitmaps of slots that are in use, and of
  * slots that are full; then 32-bit words: for each slot which chunk its packets are of, and how many they are; for
  * each chunk the next tile.
@@ -50,6 +53,9 @@
 /* Note how many packets passed the edge: one thread for each slot. */
 #define GC_NOTE_PACKETS(n) \
 	if (gc_a.scan.timed) GC_ATOMIC_ADD64((u64) gc_flags + GC_PACKETS_AT, n);
+
+/* The first tile of a block, of those in which all blocks have about as many. */
+#define GC_REFILL_TILE(block)	((u32) ((u64) (block) * gc_a.scan.ntiles / nblocks))
 
 #if GC_CUDA
 

@@ -187,9 +187,41 @@ emit_channel(const Cg *cg, Text *t)
 	text_addf(t, "GC_BARRIER();\nif (thread == 0) gc_channel_free(&gc_channel, gc_job.slot);\n}\n}\n");
 }
 
+/*
+ * Each block has tiles of its own, one after another.  It fills its slot with what is left of them, as long as they are of
+ * one chunk and that is not enough for all of its threads; then it goes on with full warps.
+ */
+static void
+emit_refill(const Cg *cg, Text *t)
+{
+	const int	w = cg->edge_words;
+
+	begin_producer(cg, t);
+	text_addf(t, "GC_BLOCK_ARRAY(u32, gc_counts, 1);\nu32 *gc_count = gc_counts;\n"
+			  "const u64 gc_packets = gc_slots + block * gc_slot_bytes;\n"
+			  "const u32 gc_last_tile = GC_REFILL_TILE(block + 1);\nu32 gc_next_tile = GC_REFILL_TILE(block);\n"
+			  "GC_NO_UNROLL while (gc_next_tile < gc_last_tile) {\n"
+			  "const u32 gc_chunk = gc_next_tile / gc_a.scan.tiles_per_source;\nu32 gc_filled;\n"
+			  "if (thread == 0) gc_counts[0] = 0;\nGC_BARRIER();\nGC_NO_UNROLL do {\n");
+	emit_producer(cg, t, "gc_next_tile", "gc_next_tile + 1", "1", true, "");
+	/* The second barrier: nobody adds to the count before all have read it. */
+	text_addf(t, "gc_next_tile++;\nGC_BARRIER();\ngc_filled = gc_counts[0];\nGC_BARRIER();\n"
+			  "} while (gc_next_tile < gc_last_tile && gc_next_tile / gc_a.scan.tiles_per_source == gc_chunk && "
+			  "gc_filled < gc_a.w[%d] && gc_filled + GC_TILE_ROWS <= gc_cap);\n"
+			  "if (thread == 0) GC_NOTE_PACKETS(gc_filled)\n"
+			  "const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_chunk]; (void) gc_src;\n", w + GC_EDGE_WORD_ENOUGH);
+	emit_consumer(cg, t, "thread", "gc_filled", "nthreads");
+	text_addf(t, "GC_BARRIER();\n}\n");
+}
+
 static void
 emit_cut_scan(const Cg *cg, Text *t)
 {
+	if (cg->variant->edge == GC_EDGE_REFILL)
+	{
+		emit_refill(cg, t);
+		return;
+	}
 	if (cg->variant->edge == GC_EDGE_CHANNEL)
 	{
 		emit_channel(cg, t);

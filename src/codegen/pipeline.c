@@ -594,7 +594,7 @@ emit_cut(Cg *cg)
 void
 cg_pipeline(Cg *cg)
 {
-	if (cg->variant->edge == GC_EDGE_CHANNEL || cg->variant->edge == GC_EDGE_MATERIALIZE)
+	if (cg->variant->edge != GC_EDGE_FUSE)
 	{
 		emit_cut(cg);
 		return;

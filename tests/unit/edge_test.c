@@ -4,7 +4,7 @@
  *	  Edges between a pipeline's steps: the same joins as in join_test.c, cut before each step that can be cut before.
  *
  * Packets are materialized, slot by slot, or go through a channel, with no more slots than blocks, and slots that
- * are enough with few packets.  The same rows must come out, or the same sums; nothing may be written behind
+ * are enough with few packets, or refill a block.  The same rows must come out, or the same sums; nothing may be written behind
  * the slots; and as many packets must be counted as came out where nothing is behind the edge.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
@@ -40,7 +40,7 @@ typedef struct Packets
 static Packets
 make_packets(const GcVariant *v, u32 packet_bytes, u32 sources, u32 turn)
 {
-	const bool	channel = v->edge == GC_EDGE_CHANNEL;
+	const bool	channel = v->edge != GC_EDGE_MATERIALIZE;
 	const u32	tiles = channel ? GC_CHANNEL_TILES : 1 + turn % (TILES + 1);
 	Packets		p = {.cap = tiles * GC_TILE_ROWS,.runs = (TILES + tiles - 1) / tiles};
 
@@ -159,7 +159,7 @@ check_cut(int i, Form form, const GcVariant *v, const CutKernel *k, int nkernels
 		top = begin;
 	}
 	ok(wrong == 0, "%s, %s, %s before step %d, %u bytes a packet: %llu rows", q->name, form_names[form],
-	   v->edge == GC_EDGE_CHANNEL ? "channel" : "materialize", v->edge_step, packet_bytes, (unsigned long long) rows);
+	   v->edge == GC_EDGE_REFILL ? "refill" : v->edge == GC_EDGE_CHANNEL ? "channel" : "materialize", v->edge_step, packet_bytes, (unsigned long long) rows);
 }
 
 static void
@@ -176,16 +176,16 @@ generate_cut(int i, Form form, const GcVariant *v, GcKernelSource *source)
 static int
 cut_variants(int i, Form form, int step, int vec, GcVariant *v)
 {
-	const bool	channel = (i + form + step) % 2;
+	const int	turn = (i + form + step) % 3;
 
 	v[0] = members[i][form].variant;
 	v[0].vec = vec;
-	v[0].edge = channel ? GC_EDGE_CHANNEL : GC_EDGE_MATERIALIZE;
+	v[0].edge = turn == 0 ? GC_EDGE_MATERIALIZE : turn == 1 ? GC_EDGE_CHANNEL : GC_EDGE_REFILL;
 	v[0].edge_step = step;
-	v[0].edge_side = channel ? GC_EDGE_BOTH : GC_EDGE_PRODUCER;
+	v[0].edge_side = turn > 0 ? GC_EDGE_BOTH : GC_EDGE_PRODUCER;
 	v[1] = v[0];
 	v[1].edge_side = GC_EDGE_CONSUMER;
-	return channel ? 1 : 2;
+	return turn > 0 ? 1 : 2;
 }
 
 static void

@@ -4,7 +4,7 @@
  *	  The launch of a pipeline whose steps have an edge between them, through which packets go.
  *
  * GC_EDGE_MATERIALIZE: the producer's and the consumer's kernel, by turns, for a tile of the table each time: some
- * of its chunks.  Counts of packets stay on the device.  GC_EDGE_CHANNEL: one kernel (cuda/gc_packet.h).
+ * of its chunks.  Counts of packets stay on the device.  GC_EDGE_CHANNEL, GC_EDGE_REFILL: one kernel (cuda/gc_packet.h).
  *
  * Memory for packets is had before the request is READY.  Without it, the request's pipelines are fused.
  *
@@ -95,12 +95,25 @@ plan_channel(const GcRun *run, int pipeline, const GcInputValue *in, GcPipelineK
 	return plan;
 }
 
+/* A slot for each block that the kernel may have. */
+static EdgePlan
+plan_refill(const GcRun *run, int pipeline, const GcInputValue *in, GcPipelineKernel *k)
+{
+	const GcGrid grid = gc_run_whole_grid(run, pipeline, k, (u64) in->nsources * tiles_per_source(in));
+	EdgePlan	plan = {.cap = GC_CHANNEL_TILES * GC_TILE_ROWS,.nslots = grid.blocks};
+
+	plan.slot_bytes = (u64) plan.cap * k->edge.packet_bytes;
+	add_up(&plan);
+	return plan;
+}
+
 static EdgePlan
 plan_edge(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 most)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
 
-	return k->variant.edge == GC_EDGE_CHANNEL ? plan_channel(run, pipeline, in, k) : plan_materialize(run, in, k, most);
+	return k->variant.edge == GC_EDGE_REFILL ? plan_refill(run, pipeline, in, k)
+		: k->variant.edge == GC_EDGE_CHANNEL ? plan_channel(run, pipeline, in, k) : plan_materialize(run, in, k, most);
 }
 
 /*-------------------------------------------------------------------------
@@ -193,13 +206,14 @@ clear_control(GcRun *run, const EdgePlan *plan)
 	return gc_worker.ops->fill(run->stream, run->edge_memory, 0, plan->control_bytes, &run->err);
 }
 
+/* GC_EDGE_REFILL, too. */
 static GcCode
 launch_channel(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags,
 			   const EdgePlan *plan)
 {
 	GcGrid		clipped = *grid;
 	u64			words[GC_EDGE_WORDS];
-	GcCode		code = clear_control(run, plan);
+	GcCode		code = k->variant.edge == GC_EDGE_CHANNEL ? clear_control(run, plan) : GC_OK;
 
 	clipped.blocks = Min(clipped.blocks, plan->nslots);
 	fill_words(run, plan, &clipped, words);
@@ -259,6 +273,8 @@ note_edge(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, c
 	info->edge_packet_bytes = k->edge.packet_bytes;
 	if (k->variant.edge == GC_EDGE_CHANNEL)
 		info->edge_tile = Max(run->request->edge_tile / GC_TILE_ROWS, 0) * GC_TILE_ROWS;
+	else if (k->variant.edge == GC_EDGE_REFILL)
+		info->edge_tile = 0;
 	else
 		info->edge_tile = plan->sources < in->nsources ? plan->sources * in->max_rows : 0;
 }
@@ -273,6 +289,6 @@ gc_edge_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a pipeline.");
 	if (pipeline == run->p->npipelines - 1)
 		note_edge(run, k, &run->request->inputs[run->main->input], &plan);
-	return k->variant.edge == GC_EDGE_CHANNEL ? launch_channel(run, pipeline, k, grid, part, flags, &plan)
+	return k->variant.edge != GC_EDGE_MATERIALIZE ? launch_channel(run, pipeline, k, grid, part, flags, &plan)
 		: launch_tiles(run, pipeline, k, grid, part, flags, &plan);
 }

@@ -16,7 +16,7 @@
 static inline bool
 gc_has_packets(const GcPipelineKernel *k)
 {
-	return k->variant.edge == GC_EDGE_CHANNEL || k->variant.edge == GC_EDGE_MATERIALIZE;
+	return k->variant.edge != GC_EDGE_FUSE;
 }
 
 /* Does any kernel of the run? */

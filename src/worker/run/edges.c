@@ -11,13 +11,6 @@
 
 #include "../../program/edge.h"
 
-/* Can kernels have such an edge? */
-static bool
-is_supported(int edge)
-{
-	return edge != GC_EDGE_REFILL;
-}
-
 /* Has the kernel a part of builds or groups only? */
 static bool
 has_splits(const GcVariant *v)
@@ -54,7 +47,7 @@ gc_choose_edge(const GcRequest *request, int pipeline, u64 steps, const GcPipeli
 {
 	const int	edge = request->edge == GC_EDGE_AUTO ? GC_EDGE_FUSE : request->edge;
 
-	if (steps == 0 || edge == GC_EDGE_FUSE || !is_supported(edge) || has_splits(v))
+	if (steps == 0 || edge == GC_EDGE_FUSE || has_splits(v))
 		return;
 	v->edge = edge;
 	v->edge_step = choose_step(request, pipeline, steps);
