@@ -44,8 +44,8 @@
 /* The slot of the current tile's run. */
 #define GC_SLOT_OF_RUN \
 		const u32 gc_slot = gc_s * gc_runs + gc_first / gc_cap; \
-		u32 *gc_count = (u32 *) gc_edge + gc_slot; \
-		const u64 gc_packets = gc_slots + gc_slot * gc_slot_bytes;
+		u32 *gc_npackets = (u32 *) gc_edge + gc_slot; \
+		const u64 gc_packets = gc_packet_slots + gc_slot * gc_slot_bytes;
 
 /* Note how many packets passed the edge: one thread for each slot. */
 #define GC_NOTE_PACKETS(n) \
@@ -110,7 +110,7 @@ gc_packet_place(u32 *count)
 		if (gc_from >= gc_filled) continue; \
 		if (gc_from == 0 && gc_lane == 0) GC_NOTE_PACKETS(gc_filled) \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_slot / gc_runs]; \
-		const u64 gc_packets = gc_slots + gc_slot * gc_slot_bytes;
+		const u64 gc_packets = gc_packet_slots + gc_slot * gc_slot_bytes;
 #define GC_UNIT_FIRST		(gc_from + gc_lane)
 #define GC_UNIT_END			GC_MIN(gc_filled, gc_from + GC_PACKET_PART)
 #define GC_UNIT_STEP		32
@@ -147,7 +147,7 @@ gc_packet_place(u32 *count)
 		if (!gc_filled) continue; \
 		GC_NOTE_PACKETS(gc_filled) \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_slot / gc_runs]; \
-		const u64 gc_packets = gc_slots + gc_slot * gc_slot_bytes;
+		const u64 gc_packets = gc_packet_slots + gc_slot * gc_slot_bytes;
 #define GC_UNIT_FIRST		0
 #define GC_UNIT_END			gc_filled
 #define GC_UNIT_STEP		1

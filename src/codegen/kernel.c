@@ -174,8 +174,8 @@ emit_channel(const Cg *cg, Text *t)
 			  "GC_NO_UNROLL for (;;) {\n"
 			  "if (thread == 0) { gc_channel_next(&gc_channel, block, block < gc_a.w[%d], gc_jobs); gc_counts[0] = 0; }\nGC_BARRIER();\n"
 			  "const GcJob gc_job = gc_jobs[0];\nif (gc_job.kind == GC_JOB_END) break;\n"
-			  "const u64 gc_packets = gc_slots + gc_job.slot * gc_slot_bytes;\n"
-			  "if (gc_job.kind == GC_JOB_FILL) {\nu32 *gc_count = gc_counts;\nGC_NO_UNROLL for (;;) {\n"
+			  "const u64 gc_packets = gc_packet_slots + gc_job.slot * gc_slot_bytes;\n"
+			  "if (gc_job.kind == GC_JOB_FILL) {\nu32 *gc_npackets = gc_counts;\nGC_NO_UNROLL for (;;) {\n"
 			  "if (thread == 0) gc_tiles[0] = gc_channel_tile(&gc_channel, gc_counts[0], (u32) gc_a.w[%d], (u32) gc_a.w[%d]);\n"
 			  "GC_BARRIER();\nconst u32 gc_next_tile = gc_tiles[0];\nif (gc_next_tile == GC_NO_TILE) break;\n",
 			  w + GC_EDGE_WORD_FILLERS, w + GC_EDGE_WORD_ENOUGH, w + GC_EDGE_WORD_TILES);

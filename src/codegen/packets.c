@@ -28,10 +28,10 @@ cg_edge_constants(const Cg *cg, Text *t)
 {
 	const int	w = cg->edge_words;
 
-	text_addf(t, "const u64 gc_slots = gc_a.w[%d], gc_edge = gc_a.w[%d];\n"
+	text_addf(t, "const u64 gc_packet_slots = gc_a.w[%d], gc_edge = gc_a.w[%d];\n"
 			  "const u32 gc_cap = (u32) gc_a.w[%d], gc_runs = (u32) gc_a.w[%d], gc_nslots = (u32) gc_a.w[%d];\n"
 			  "const u64 gc_slot_bytes = (u64) gc_cap * %u;\n"
-			  "(void) gc_slots; (void) gc_edge; (void) gc_runs; (void) gc_nslots; (void) gc_slot_bytes;\n",
+			  "(void) gc_packet_slots; (void) gc_edge; (void) gc_runs; (void) gc_nslots; (void) gc_slot_bytes;\n",
 			  w + GC_EDGE_WORD_SLOTS, w + GC_EDGE_WORD_CONTROL, w + GC_EDGE_WORD_CAP, w + GC_EDGE_WORD_RUNS,
 			  w + GC_EDGE_WORD_NSLOTS, cg_packet_bytes(cg->p, cg->passed));
 }
@@ -87,7 +87,7 @@ require(Cg *cg)
 static void
 emit_row(Cg *cg)
 {
-	text_addf(cg->out, "const u32 gc_place = gc_packet_place(gc_count);\n((u32 *) gc_packets)[gc_place] = gc_r;\n");
+	text_addf(cg->out, "const u32 gc_place = gc_packet_place(gc_npackets);\n((u32 *) gc_packets)[gc_place] = gc_r;\n");
 	for (u16 b = 0; b < cg->p->nbuilds; b++)
 	{
 		if (cg->passed >> b & 1)
