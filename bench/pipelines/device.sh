@@ -1,25 +1,77 @@
 #!/usr/bin/env bash
 #
-# device.sh: build the program that calibrates the model of edges, and run it.
+# device.sh: edges between the steps of pipelines (Paul, He, He 2016), compared on one machine by one command: for TPC-H and
+# for the Star Schema Benchmark a private server each, the data, edges.py, and everything taken down again.
 #
-#   bench/pipelines/device.sh [OUT=DIR] [DEVICE=cuda|host] [COMMIT=TEXT] [SECONDS_AT_MOST=240]
+#   bench/pipelines/device.sh [NAME=VALUE ...]        say SCALE=10 WORKERS=16 OUT=/tmp/results DATA=/tmp/data
 #
-# Needs a C compiler and make; for device cuda a driver and NVRTC.  No server.  OUT (pipelines-results in the
-# current folder) gets calibrate.md and DEVICE-NAME.edges.calibration, whose lines belong into the file that
-# gpuconc.calibration_file names, behind those of bench/two_stage/calibrate.
+# It is bench/device.sh with other parts: needs what that needs, and takes the same settings, as far as they say
+# something here (SCALE, WORKERS, OUT, COMMIT, DEVICE, HOST_THREADS, DATA, SHARED_BUFFERS, HOST_CACHE, WORK_MEM,
+# EXTRA_CONF, PYTHON, RUNS, WHEELS), and:
+#
+#   BENCHES      of tpch and ssb, with commas (both)
+#   TILES        rows of a tile where packets are materialized in tiles, with commas (1000000,4000000)
+#   STEPS        before which steps edges are tried: "default", or "all" (all for the paper's five queries,
+#                default for the others)
+#   ONLY         queries, with commas (all)
+#   WARM         executions before what is timed (3)
+#   CHECK        compare the answers of all edges: yes or no (yes)
+#
+# OUT gets tpch.md and ssb.md, and a folder with the logs of each server.
 set -Eeuo pipefail
 
-HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for arg; do
-	case $arg in
-		OUT=* | DEVICE=* | COMMIT=* | SECONDS_AT_MOST=*) printf -v "${arg%%=*}" '%s' "${arg#*=}" ;;
-		*) printf 'device.sh: unknown argument "%s"; see the head of this file\n' "$arg" >&2; exit 1 ;;
-	esac
-done
-: "${OUT:=$PWD/pipelines-results}" "${DEVICE:=cuda}" "${SECONDS_AT_MOST:=240}"
-: "${COMMIT:=$(git -C "$HERE" describe --always --dirty 2>/dev/null || echo unknown)}"
-mkdir -p "$OUT"
-make -s -C "$HERE"
-cd "$OUT"
-rm -f calibrate.md
-timeout -k 5 "$SECONDS_AT_MOST" "$HERE/bin/calibrate" --device "$DEVICE" --commit "$COMMIT" --out calibrate.md
+PIPELINES=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# Without BENCH, a run for each.
+if [[ " $* " != *" BENCH="* ]]; then
+	benches=tpch,ssb out=$PWD/bench-results data=
+	for arg; do
+		case $arg in
+			BENCHES=*) benches=${arg#*=} ;;
+			OUT=*) out=${arg#*=} ;;
+			DATA=*) data=${arg#*=} ;;
+		esac
+	done
+	mkdir -p "$out"
+	failed=0
+	for bench in ${benches//,/ }; do
+		more=()
+		[ -z "$data" ] || more=(DATA="$data/$bench")
+		"${BASH_SOURCE[0]}" "$@" BENCH="$bench" OUT="$out/$bench" "${more[@]}" || failed=1
+		[ ! -f "$out/$bench/edges.md" ] || cp "$out/$bench/edges.md" "$out/$bench.md"
+	done
+	exit $failed
+fi
+
+for arg; do [[ $arg != BENCH=* ]] || BENCH=${arg#*=}; done
+BENCH_PROGRAM=bench/pipelines/device.sh
+MORE_NAMES=(BENCH BENCHES TILES STEPS ONLY WARM CHECK)
+DEFAULT_PARTS=edges
+[ "$BENCH" = ssb ] || { BUFFERS_EACH=2400 CACHE_EACH=4800 WHAT=TPC-H; }
+
+prepare() {
+	: "${TILES:=1000000,4000000}" "${STEPS:=}" "${ONLY:=}" "${WARM:=3}" "${CHECK:=yes}"
+	# Frozen rows have a proof of their visibility only where the map's pages were logged.
+	MORE_CONF="wal_level = replica
+gpuconc.compile_threads = $((WORKERS < 64 ? WORKERS : 64))"
+	[ "$BENCH" = tpch ] || return 0
+	[ -z "${WHEELS:-}" ] || { WHEELS=$(cd "$WHEELS" && pwd); export TPCHGEN_WHEELS=$WHEELS; }
+	TPCHGEN_CLI=$("$PIPELINES/../tpch/generator") || die 'there is no tpchgen-cli'
+	export TPCHGEN_CLI
+}
+
+load() {
+	"$PYTHON" "$PIPELINES/../$BENCH/load" "$SCALE" --jobs "$WORKERS"
+}
+
+measure() {
+	local more=()
+
+	[ -z "$ONLY" ] || more+=(--only "$ONLY")
+	[ -z "$STEPS" ] || more+=(--steps "$STEPS")
+	[ "$CHECK" != yes ] || more+=(--check)
+	"$PYTHON" "$PIPELINES/edges.py" "$BENCH" --out "$OUT/edges.md" --tiles "$TILES" --runs "$RUNS" --warm "$WARM" \
+		--jobs "$WORKERS" --commit "$COMMIT" --command "$COMMAND" "${more[@]}"
+}
+
+source "$PIPELINES/../device.sh"

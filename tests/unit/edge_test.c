@@ -3,8 +3,9 @@
  * edge_test.c [host|cuda]
  *	  Edges between a pipeline's steps: the same joins as in join_test.c, cut before each step that can be cut before.
  *
- * Packets are materialized, slot by slot, or go through a channel, with no more slots than blocks, and slots that
- * are enough with few packets, or refill a block.  The same rows must come out, or the same sums; nothing may be written behind
+ * Packets are materialized, slot by slot, or go through a channel: with no more slots than blocks, slots that
+ * are enough with few packets, or one block alone; or they refill a block.  The same rows must come out, or the same
+ * sums; nothing may be written behind
  * the slots; and as many packets must be counted as came out where nothing is behind the edge.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
@@ -14,7 +15,7 @@
 #define JOIN_TEST_MAIN
 #include "join_test.c"
 
-#define MAX_BLOCKS		7		/* launch_scan's */
+#define MAX_BLOCKS		7
 #define BEHIND			256		/* bytes that must stay as they are */
 
 /* One kernel of a cut pipeline. */
@@ -79,6 +80,20 @@ edge_word(const Packets *p, u8 part, u32 turn)
 	}
 }
 
+/* On up to MAX_BLOCKS blocks, or on a single one, which then is producer and consumer by itself. */
+static void
+launch_cut(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, u32 n, u32 threads, u32 turn)
+{
+	const GcLaunch shape = {turn % 3 == 0 ? 1 : MAX_BLOCKS - turn % 3, threads, 0, 0};
+
+	args->scan.sources = put(sources, (n + 1) * sizeof(GcSource));
+	args->scan.nsources = n;
+	args->scan.tiles_per_source = TILES;
+	args->scan.ntiles = n * TILES;
+	must(ops->launch(stream, k->kernel, &shape, args, nwords, NULL));
+	must(finish(stream, NULL));
+}
+
 static void
 run_cut(const Member *m, const CutKernel *k, const Packets *packets, u32 chunks, u32 threads, u32 turn)
 {
@@ -96,7 +111,7 @@ run_cut(const Member *m, const CutKernel *k, const Packets *packets, u32 chunks,
 		if (chunks >> c & 1)
 			sources[n++] = (GcSource) {m->valid[c], c, CHUNK_ROWS[c]};
 	}
-	launch_scan(&k->loaded, &args, k->source.nwords, sources, n, 0, threads, turn);
+	launch_cut(&k->loaded, &args, k->source.nwords, sources, n, threads, turn);
 }
 
 static bool
