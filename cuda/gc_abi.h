@@ -155,6 +155,7 @@ enum
  */
 #define GC_FLAGS_ROOM		256
 #define GC_BLOCKS_AT		128
+#define GC_PACKETS_AT		136		/* packets that passed an edge (gc_packet.h), 64 bits */
 #define GC_DONE_AT			(GC_FLAGS_ROOM - sizeof(u32))
 
 /*
@@ -171,6 +172,14 @@ typedef struct GcArgs
 	GcScan		scan;
 	u64			w[GC_MAX_ARG_WORDS];
 } GcArgs;
+
+/*
+ * Channels (gc_packet.h).  A slot has room for the rows of so many tiles; words of a bitmap of slots; bytes of a
+ * control block.
+ */
+#define GC_CHANNEL_TILES			2
+#define GC_CHANNEL_WORDS(slots)		(((slots) + 63) / 64)
+#define GC_CHANNEL_BYTES(slots, sources)	(16 * GC_CHANNEL_WORDS(slots) + 8 * (slots) + 4 * (sources))
 
 /* Digits behind the point with which quotients of numerics are computed (gc_numeric.h). */
 #define GC_AVG_SCALE		24

@@ -158,6 +158,61 @@ gc_find_cell(u32 *tags, u32 cells, u32 gno)
 	return GC_NO_CELL;
 }
 
+/* Tag of a cell whose key is being written. */
+#define GC_CELL_BUSY		0xffffffffu
+
+GC_FN u32
+gc_first_key_cell(u64 h, u32 cells)
+{
+	return (u32) (h >> 20) & (cells - 1);
+}
+
+/* The cell of the hashed group with keys k, or GC_NO_CELL: it has none (yet).  keys: nkeys for each cell. */
+GC_FN u32
+gc_find_key_cell(const u32 *tags, const i64 *keys, u32 cells, const i64 *k, int nkeys, u64 h)
+{
+	u32			cell = gc_first_key_cell(h, cells);
+
+	GC_NO_UNROLL for (u32 i = 0; i < GC_CELL_PROBES; i++)
+	{
+		const u32	tag = ((const volatile u32 *) tags)[cell];
+		int			equal = tag != GC_CELL_BUSY;
+
+		if (tag == 0)
+			break;
+		GC_UNROLL for (int c = 0; c < nkeys; c++)
+			equal &= ((const volatile i64 *) keys)[cell * nkeys + c] == k[c];
+		if (equal)
+			return cell;
+		cell = (cell + 1) & (cells - 1);
+	}
+	return GC_NO_CELL;
+}
+
+/*
+ * Take a cell for that group, whose number is gno; GC_NO_CELL: others have all that it may have.  Two
+ * threads may take one each: both are added to the group in the end.
+ */
+GC_FN u32
+gc_claim_key_cell(u32 *tags, i64 *keys, u32 cells, const i64 *k, int nkeys, u64 h, u32 gno)
+{
+	u32			cell = gc_first_key_cell(h, cells);
+
+	GC_NO_UNROLL for (u32 i = 0; i < GC_CELL_PROBES; i++)
+	{
+		if (((volatile u32 *) tags)[cell] == 0 && GC_CLAIM_TAG(tags + cell, GC_CELL_BUSY) == 0)
+		{
+			GC_UNROLL for (int c = 0; c < nkeys; c++)
+				((volatile i64 *) keys)[cell * nkeys + c] = k[c];
+			GC_FENCE_BLOCK();
+			((volatile u32 *) tags)[cell] = gno + 1;
+			return cell;
+		}
+		cell = (cell + 1) & (cells - 1);
+	}
+	return GC_NO_CELL;
+}
+
 #if GC_CUDA
 
 /* Part of word w of this cell that has 32 bits, and the whole word. */

@@ -8,7 +8,8 @@
  * any part of the units: that is how a long scan is launched in pieces.
  *
  * Unit u is slice u % slices of part u / slices; part p is part p % parts of source p / parts.  A
- * launch takes `count` units from `from` on.
+ * launch takes `count` units from `from` on.  Once the groups have no room, the request is made again,
+ * and no further unit is taken.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,6 +25,7 @@
 
 #define GC_PAIR_UNITS(from, count, slices, parts) \
 	GC_NO_UNROLL for (u64 gc_t = GC_PAIR_WORKER; gc_t < (count); gc_t += GC_PAIR_WORKERS) { \
+		if (GC_LOAD_FRESH32(&gc_flags[GC_FLAG_GROUPS_FULL])) break; \
 		const u64 gc_slice = ((from) + gc_t) % (slices); (void) gc_slice; \
 		const u64 gc_part = ((from) + gc_t) / (slices); \
 		const u32 gc_s = (u32) (gc_part / (parts)); \

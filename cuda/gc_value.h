@@ -71,6 +71,65 @@ GC_ROUNDED_DIV(gc_trunc_div, i64, q)
 /* dsign(): of NaN it is 0. */
 #define GC_SIGN(x)			((x) > 0 ? 1.0 : (x) < 0 ? -1.0 : 0.0)
 
+/*
+ * width_bucket_float8(), in parts.  How far x lies behind the first bound, in the direction of the second:
+ * below 0 if it lies before, infinite from the second on.  PostgreSQL decides where one is NaN, and where
+ * the bounds have no finite distance, or none.
+ */
+GC_FN double
+gc_bucket_at(double x, double from, double to, i32 *bad)
+{
+	const double at = from < to ? x - from : from - x;
+
+	*bad |= GC_ISNAN(x);
+	return (from < to ? x < from : x > from) ? -1.0 : (from < to ? x >= to : x <= to) ? GC_BITS_F64(0x7ff0000000000000ll) : at;
+}
+
+GC_FN double
+gc_buckets_width(double from, double to, i32 *bad)
+{
+	const double width = from < to ? to - from : from - to;
+
+	*bad |= !GC_ISFINITE(from) || !GC_ISFINITE(to) || !GC_ISFINITE(width) || from == to;
+	return width;
+}
+
+/* The bucket, rounded as PostgreSQL 15 rounds; the product may be too large. */
+GC_FN i32
+gc_bucket(double at, double width, i64 count, i32 *bad)
+{
+	const double bucket = (double) count * at / width + 1;
+
+	*bad |= count <= 0;
+	if (at < 0)
+		return 0;
+	if (GC_ISINF(at))
+	{
+		*bad |= count >= 0x7fffffff;
+		return (i32) count + 1;
+	}
+	*bad |= !(bucket < 2147483648.0);
+	return bucket < 2147483648.0 ? (i32) bucket : 0;
+}
+
+/* As later versions round. */
+GC_FN i32
+gc_bucket_cut(double at, double width, i64 count, i32 *bad)
+{
+	i32			bucket;
+
+	*bad |= count <= 0;
+	if (at < 0)
+		return 0;
+	if (GC_ISINF(at))
+	{
+		*bad |= count >= 0x7fffffff;
+		return (i32) count + 1;
+	}
+	bucket = GC_ISNAN(at) ? 0 : (i32) ((double) count * (at / width));
+	return bucket >= count ? (i32) count : bucket + 1;
+}
+
 /* float.h: float8_eq, float8_lt ...: NaN equals NaN and is above all else. */
 GC_FN int
 gc_f_eq(double x, double y)

@@ -13,6 +13,7 @@
 #include <float.h>
 #include <limits.h>
 
+#include "program/edge.h"
 #include "sched/policy/sched.h"
 #include "settings.h"
 #include "worker/memory/replacement.h"
@@ -34,6 +35,9 @@ bool		gc_enable_snapshot_fence = true;
 int			gc_debug_hot_pages = 16;
 bool		gc_debug_map_lsns = true;
 int			gc_chunk_pages = 8168;
+int			gc_pipeline_edge = GC_EDGE_AUTO;
+int			gc_pipeline_tile = 0;
+int			gc_debug_edge_step = -1;
 int			gc_loader_workers = 2;
 int			gc_host_threads = 0;
 int			gc_compile_threads = 8;
@@ -89,6 +93,15 @@ static const struct config_enum_entry rewrite_choices[] = {
 	{"auto", GC_REWRITE_AUTO, false},
 	{"always", GC_REWRITE_ALWAYS, false},
 	{"never", GC_REWRITE_NEVER, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry edge_choices[] = {
+	{"auto", GC_EDGE_AUTO, false},
+	{"fuse", GC_EDGE_FUSE, false},
+	{"refill", GC_EDGE_REFILL, false},
+	{"channel", GC_EDGE_CHANNEL, false},
+	{"materialize", GC_EDGE_MATERIALIZE, false},
 	{NULL, 0, false}
 };
 
@@ -231,6 +244,27 @@ define_session_settings(void)
 							"Background workers that load one table into the column cache.",
 							NULL, &gc_loader_workers, 2, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+/* Settings of how rows go from one step of a pipeline to the next, which travel with a session's requests. */
+static void
+define_edge_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.pipeline_edge",
+							 "How rows go from one step of a pipeline to the next: in registers, or through memory.",
+							 "Where a pipeline admits no such edge, it is fused.",
+							 &gc_pipeline_edge, GC_EDGE_AUTO, edge_choices,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.pipeline_tile",
+							"Rows of a table of which intermediate results are in memory at a time.",
+							"0 means what is estimated to be best.",
+							&gc_pipeline_tile, 0, 0, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_edge_step",
+							"Step of a pipeline before which gpuconc.pipeline_edge lies.",
+							"-1 means what is estimated to be best.",
+							&gc_debug_edge_step, -1, -1, 255,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 /* Settings that are fixed at server start. */
@@ -382,6 +416,7 @@ gc_define_settings(void)
 	gc_preloaded = true;
 	define_version();
 	define_session_settings();
+	define_edge_settings();
 	define_server_settings();
 	define_schedule_settings();
 	define_memory_settings();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # pg.sh: what scheduling is worth, through PostgreSQL, by one command: a private server, the Star
-# Schema Benchmark, throughput.py, mixes.py, pool.py, alone.py, look.py and counted.py, and everything taken
+# Schema Benchmark, throughput.py, mixes.py, five.py, pool.py, alone.py, look.py and counted.py, and everything taken
 # down again.
 #
 #   bench/two_stage/pg.sh [NAME=VALUE ...]        say SCALE=20 WORKERS=16 OUT=/tmp/results SECONDS_EACH=300
@@ -10,14 +10,15 @@
 # they say something here (SCALE, WORKERS, OUT, COMMIT, DEVICE, HOST_THREADS, DATA, SHARED_BUFFERS,
 # HOST_CACHE, WORK_MEM, EXTRA_CONF, PYTHON; a DATA folder loaded by either serves both), and:
 #
-#   PARTS        of throughput, mixes, pool, alone, look, counted, with commas (the first three; counted needs
+#   PARTS        of throughput, mixes, five, pool, alone, look, counted, with commas (throughput,mixes,pool; counted needs
 #                CUPTI, which then is loaded into the worker, so its times are for itself)
 #   SECONDS_EACH budget of each part in seconds; 0: as long as it takes (0)
 #   POLICIES     gpuconc.schedule by name, and twostage-unshared (all; mixes: all but random)
 #   CLIENTS      of throughput (1,2,4,8,16,32,64)
 #   DURATION     of throughput: seconds for each number of clients and policy (3)
 #   ROUNDS       of throughput: one client alone, two-stage against sequential in turns (12)
-#   RUNS         of mixes and pool: runs of each (30; pool: 400, and 200 of the large groups)
+#   SIZES        of five: texts, rows of a matrix, atoms, with commas (10000000,512,20000)
+#   RUNS         of mixes, five and pool: runs of each (30; five: 20; pool: 400, and 200 of the large groups)
 #   SETS         of pool (fixed16,fixed31,random16,random31,random39,random52,random65)
 #   LOOK         groups of look (what it has)
 #   WARM_UP      seconds to wait for fused kernels at a time, at most (30)
@@ -25,13 +26,13 @@
 #   SEED         of everything drawn (1)
 #   BANDWIDTH    of mixes: of the device's memory in TB/s, as calibrate measures it (an H200's)
 #
-# OUT gets throughput.md and .svg, mixes.md, pool.md, alone.md, look.md, counted.md, the server's log and settings, the loader's output.
+# OUT gets throughput.md and .svg, mixes.md, five.md, pool.md, alone.md, look.md, counted.md, the server's log and settings, the loader's output.
 # A part that is interrupted or fails leaves what it had, and the others go on.
 set -Eeuo pipefail
 
 TWO_STAGE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/two_stage/pg.sh
-MORE_NAMES=(SECONDS_EACH POLICIES ROUNDS SETS WARM_UP SEED BANDWIDTH LOOK)
+MORE_NAMES=(SECONDS_EACH POLICIES ROUNDS SETS WARM_UP SEED BANDWIDTH LOOK SIZES)
 MORE_CONF='gpuconc.batch_log_size = 16384'
 
 # What the profiler's library, which the driver loads into the worker, is to count.
@@ -47,7 +48,7 @@ prepare() {
 }
 
 measure() {
-	local part failed=0 args=()
+	local part failed=0 args=() texts matrix atoms
 
 	[ -z "${POLICIES:-}" ] || args+=(--policies "$POLICIES")
 	[ -z "${WARM_UP:-}" ] || args+=(--warm-up "$WARM_UP")
@@ -59,6 +60,8 @@ measure() {
 		case $part in
 			throughput) own=(--clients "$CLIENTS" --point "$DURATION" --rounds "${ROUNDS:-12}") ;;
 			mixes) own=(${RUNS:+--runs "$RUNS"} ${BANDWIDTH:+--bandwidth "$BANDWIDTH"}) ;;
+			five) IFS=, read -r texts matrix atoms <<<"${SIZES:-10000000,512,20000}"
+				own=(${RUNS:+--runs "$RUNS"} --texts "$texts" --matrix "$matrix" --atoms "$atoms") ;;
 			pool) own=(${RUNS:+--runs "$RUNS"} ${SETS:+--sets "$SETS"}) ;;
 			look) own=(${RUNS:+--runs "$RUNS"} ${LOOK:+--groups "$LOOK"}) ;;
 			alone | counted) own=(${RUNS:+--runs "$RUNS"}) ;;

@@ -24,6 +24,7 @@
 #ifndef GC_CODEGEN_H
 #define GC_CODEGEN_H
 
+#include "../program/edge.h"
 #include "../program/program.h"
 
 /* What a word of GcArgs.w holds. */
@@ -40,6 +41,7 @@ typedef enum GcArgType
 	GC_ARG_ROWS,				/* part: 0 address, 1 capacity */
 	GC_ARG_CHOICE,				/* part: GC_CHOICE_* (sink_select.c) */
 	GC_ARG_PAIRS,				/* part: GC_PAIRS_* */
+	GC_ARG_EDGE,				/* part: GC_EDGE_WORD_* */
 	GC_ARG_SPLIT,				/* index: build, or GC_SPLIT_GROUPS + pipeline; part: GC_SPLIT_* */
 	/* Fused kernels only: */
 	GC_ARG_MEMBERS,				/* bit m: member m takes part in this launch */
@@ -86,6 +88,17 @@ enum
 enum
 {
 	GC_PAIRS_FROM, GC_PAIRS_COUNT, GC_PAIRS_SLICES, GC_PAIRS_SLICE_ROWS, GC_PAIRS_PARTS, GC_PAIRS_WORDS
+};
+
+/*
+ * Of an edge (cuda/gc_packet.h): address of the slots; of the counts of their packets, or the channel's control
+ * block; packets that a slot has room for; slots of a chunk; all slots.  Of a channel: how many packets are enough for
+ * a slot, the most tiles that are scanned for one, and the blocks that rather fill slots.
+ */
+enum
+{
+	GC_EDGE_WORD_SLOTS, GC_EDGE_WORD_CONTROL, GC_EDGE_WORD_CAP, GC_EDGE_WORD_RUNS, GC_EDGE_WORD_NSLOTS,
+	GC_EDGE_WORD_ENOUGH, GC_EDGE_WORD_TILES, GC_EDGE_WORD_FILLERS, GC_EDGE_WORDS
 };
 
 /*
@@ -155,6 +168,14 @@ typedef struct GcSplits
 	u16			nkeys;
 } GcSplits;
 
+/* What a kernel does of a pipeline with an edge of GC_EDGE_MATERIALIZE. */
+typedef enum GcEdgeSide
+{
+	GC_EDGE_BOTH = 0,			/* not of such an edge: all of the pipeline */
+	GC_EDGE_PRODUCER,			/* the scan and the steps before the edge */
+	GC_EDGE_CONSUMER			/* the steps from the edge on, and the sink */
+} GcEdgeSide;
+
 /*
  * Choices that do not change what a kernel computes; the scheduler makes them.
  *
@@ -176,6 +197,9 @@ typedef struct GcSplits
  * group_cells, without group_local: each block keeps the groups whose rows come first, at most
  * this power of two; 0: none.
  *
+ * edge: a GcEdge, which lies before step edge_step of the pipeline; before the sink if that is the number
+ * of its steps.  It must be one of gc_pipeline_edges.  edge_side: a GcEdgeSide.
+ *
  * vec: rows per thread and step, 8 or 16; 0 for device host, whose vectors have one size.
  * threads: largest block for which the kernel is compiled.
  */
@@ -189,6 +213,9 @@ typedef struct GcVariant
 	u8			group_copies;
 	u16			group_cells;
 	u8			vec;
+	u8			edge;
+	u8			edge_step;
+	u8			edge_side;
 	u16			threads;
 	GcSplits	splits;			/* all zero: nothing */
 } GcVariant;
@@ -214,17 +241,39 @@ typedef struct GcKernelSource
 /*
  * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds that
  * shared_builds may contain, one bit each: their bitmaps are tested on whole vectors or gathered
- * rows.  gathers: rows are queued (GC_VISIT_SHARED).  per_warp_words: most per-warp words, of 32
+ * rows.  gathers: rows are queued (GC_VISIT_SHARED).  pairs: the kernel tries pairs in units.
+ * group_key_words: 64-bit words of a hashed group's key.  per_warp_words: most per-warp words, of 32
  * bits, that it keeps as a member of a fused kernel.
  */
 typedef struct GcPipelineTraits
 {
 	u32			candidates;
 	bool		gathers;
+	bool		pairs;
+	int			group_key_words;
 	int			per_warp_words;
 } GcPipelineTraits;
 
 extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
+
+/*
+ * Before which steps of the pipeline may an edge lie (GcVariant)?  Bit s: before step s; before the sink if s is
+ * the number of steps.  False: before none, it can only be fused.
+ */
+extern bool gc_pipeline_edges(const GcProgram *p, u16 pipeline, u64 *steps);
+
+/*
+ * What passes an edge before a step of the pipeline.  packet_bytes: of a packet.  passed: estimate, 1 in 2^passed
+ * rows of the scan.  before: steps before it.
+ */
+typedef struct GcEdgeShape
+{
+	u32			packet_bytes;
+	int			passed;
+	int			before;
+} GcEdgeShape;
+
+extern GcEdgeShape gc_edge_shape(const GcProgram *p, u16 pipeline, int edge_step);
 
 /*
  * Does the pipeline's kernel try pairs in units (cuda/gc_pair.h)?  *sliced: each unit has only a slice of

@@ -29,7 +29,8 @@ cg_fail(Cg *cg, GcCode code, const char *what)
 void
 cg_check_memory(Cg *cg)
 {
-	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->body.failed))
+	if (cg->code == GC_OK && (cg->decls.failed || cg->descs.failed || cg->body.failed ||
+								cg->producer.descs.failed || cg->producer.body.failed))
 		cg->code = gc_fail(cg->err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
 }
 
@@ -69,6 +70,8 @@ cg_free(Cg *cg)
 	text_free(&cg->decls);
 	text_free(&cg->descs);
 	text_free(&cg->body);
+	text_free(&cg->producer.descs);
+	text_free(&cg->producer.body);
 	free(cg->payload);
 	free(cg->settled);
 }

@@ -171,6 +171,31 @@ emit_arith(Cg *cg, u16 i)
 	return o;
 }
 
+/* One that looks at its arguments itself, but not where one is NULL. */
+static Operand
+emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand null)
+{
+	char		args[300];
+	char		buf[500];
+	int			at = 0;
+
+	for (int i = 0; i < f->nargs; i++)
+	{
+		Operand		arg = i == 0 ? null : cg_expr(cg, e->arg[i]);
+		Operand		before = null;
+
+		either_null(null.n, sizeof(null.n), &before, &arg);
+		at += snprintf(args + at, sizeof(args) - at, "%s, ", arg.v);
+		if (at >= (int) sizeof(args))
+		{
+			cg_fail(cg, GC_UNSUPPORTED, "a function's arguments are too long");
+			return null;
+		}
+	}
+	snprintf(buf, sizeof(buf), "%s ? 0 : %s(%s&gc_bad)", null.n, f->name, args);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null.n);
+}
+
 /* A function of the device library. */
 static Operand
 emit_call(Cg *cg, u16 i)
@@ -181,8 +206,10 @@ emit_call(Cg *cg, u16 i)
 	Operand		b = a;
 	Operand		o;
 	char		null[96],
-				buf[300];
+				buf[500];
 
+	if (f->notes)
+		return emit_noting_call(cg, e, f, a);
 	strcpy(null, a.n);
 	if (f->nargs == 2)
 	{

@@ -15,24 +15,16 @@
 #include "emit.h"
 #include "group_scan.h"
 #include "packed_rows.h"
+#include "packets.h"
 #include "pairs.h"
 #include "pipeline.h"
 #include "prologue.h"
+#include "scan_shape.h"
 #include "shared.h"
 #include "sink.h"
 #include "unmatched_scan.h"
 
 #include <string.h>
-
-/* Registers of a row's values above which a thread gathers fewer rows at a time. */
-#define MANY_GATHERED		7
-
-/* Rows that a thread gathers at a time, by the registers that each row takes. */
-static int
-lane_rows(const Cg *cg)
-{
-	return !cg->gather || cg->gathered > 4 * MANY_GATHERED ? 1 : cg->filtered || cg->gathered > MANY_GATHERED ? 2 : 4;
-}
 
 /*
  * Packed rows are read where at most 1 row in so many is visited.  On an H200
@@ -47,41 +39,31 @@ few_part(const Cg *cg)
 	return cg->ncolumns == 2 ? 24 : 12;
 }
 
-/*
- * Rounds of a vector phase whose loads are in flight together: the fewer bytes of a row it reads,
- * the more.
- */
-static int
-filtered_rounds(const Cg *cg)
-{
-	return cg->loaded_bytes <= 2 ? 4 : cg->loaded_bytes <= 4 ? 2 : 1;
-}
-
 static void
-emit_reads_ahead(const Cg *cg, Text *t, const char *row)
+emit_reads_ahead(const AheadColumn *ahead, int n, Text *t, const char *row)
 {
 	text_addf(t, "GC_READ_FROM(%s)\n", row);
-	for (int i = 0; i < cg->nahead; i++)
-		text_addf(t, "GC_READ_AHEAD(%d, ahead%d, d%d)\n", cg->ahead[i].width, cg->ahead[i].k, cg->ahead[i].k);
+	for (int i = 0; i < n; i++)
+		text_addf(t, "GC_READ_AHEAD(%d, ahead%d, d%d)\n", ahead[i].width, ahead[i].k, ahead[i].k);
 	text_addf(t, "GC_END_READ\n");
 }
 
-/* Begin the loop over a tile's vectors, with some columns read one vector ahead. */
+/* Begin the loop over a tile's vectors, with n columns read one vector ahead. */
 static void
-begin_vectors(const Cg *cg, Text *t)
+begin_vectors(const AheadColumn *ahead, int n, Text *t)
 {
-	if (cg->nahead == 0)
+	if (n == 0)
 	{
 		text_addf(t, "GC_VECTORS\n");
 		return;
 	}
-	for (int i = 0; i < cg->nahead; i++)
-		text_addf(t, "GC_AHEAD_ARRAY(%d, ahead%d)\n", cg->ahead[i].width, cg->ahead[i].k);
-	emit_reads_ahead(cg, t, "GC_FIRST_VECTOR");
+	for (int i = 0; i < n; i++)
+		text_addf(t, "GC_AHEAD_ARRAY(%d, ahead%d)\n", ahead[i].width, ahead[i].k);
+	emit_reads_ahead(ahead, n, t, "GC_FIRST_VECTOR");
 	text_addf(t, "GC_SHARED_VECTORS\n");
-	for (int i = 0; i < cg->nahead; i++)
-		text_addf(t, "GC_TAKE_AHEAD(%d, ahead%d, w%d)\n", cg->ahead[i].width, cg->ahead[i].k, cg->ahead[i].k);
-	emit_reads_ahead(cg, t, "GC_VECTOR_AHEAD");
+	for (int i = 0; i < n; i++)
+		text_addf(t, "GC_TAKE_AHEAD(%d, ahead%d, w%d)\n", ahead[i].width, ahead[i].k, ahead[i].k);
+	emit_reads_ahead(ahead, n, t, "GC_VECTOR_AHEAD");
 	text_addf(t, "GC_VECTOR_LIVE(gc_src.valid, gc_row)\n");
 }
 
@@ -94,7 +76,7 @@ emit_selected_scan(const Cg *cg, Text *t, int word)
 {
 	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n"
 			  "GC_SELECTED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_SELECTED_VECTORS\n"
-			  "%sGC_END_SELECTED_VECTORS\n", lane_rows(cg), few_part(cg), cg->variant->threads, word,
+			  "%sGC_END_SELECTED_VECTORS\n", cg_lane_rows(cg), few_part(cg), cg->variant->threads, word,
 			  word + GC_SELECTION_BYTES, word + GC_SELECTION_SUMMARY, word + GC_SELECTION_BIT, text_of(&cg->descs), text_of(&cg->body));
 }
 
@@ -103,8 +85,8 @@ static void
 emit_filtered_scan(const Cg *cg, Text *t)
 {
 	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n#define GC_FILTERED_ROUNDS %d\n"
-			  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", lane_rows(cg), few_part(cg),
-			  filtered_rounds(cg), cg->variant->threads, text_of(&cg->descs), text_of(&cg->body));
+			  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", cg_lane_rows(cg), few_part(cg),
+			  cg_filtered_rounds(cg), cg->variant->threads, text_of(&cg->descs), text_of(&cg->body));
 }
 
 /* A scan that tries pairs, in units; w: the first of its words. */
@@ -120,8 +102,140 @@ static void
 emit_scan(const Cg *cg, Text *t)
 {
 	text_addf(t, "GC_TILES\n%s", text_of(&cg->descs));
-	begin_vectors(cg, t);
+	begin_vectors(cg->ahead, cg->nahead, t);
 	text_addf(t, "%sGC_END_VECTORS\n", text_of(&cg->body));
+}
+
+/*-------------------------------------------------------------------------
+ * Scans with an edge
+ *-------------------------------------------------------------------------
+ */
+
+/* A thread's number of gathered rows is that of one part of the kernel from here on. */
+static void
+define_lane_rows(Text *t, int rows)
+{
+	text_addf(t, "#undef GC_LANE_ROWS\n#define GC_LANE_ROWS %d\n", rows);
+}
+
+/* What comes before the loops of a producer. */
+static void
+begin_producer(const Cg *cg, Text *t)
+{
+	define_lane_rows(t, cg->producer.lane_rows);
+	if (cg->producer.filtered)
+		text_addf(t, "#define GC_FEW_PART %d\n#define GC_FILTERED_ROUNDS %d\nGC_PART_QUEUES(%d)\n", few_part(cg),
+				  cg->producer.rounds, cg->variant->threads);
+}
+
+/*
+ * The producer's loop over tiles from .. to - 1, every `step`-th; where rows are gathered, a warp takes a part of one.
+ * slot: what says where the slot is.
+ */
+static void
+emit_producer(const Cg *cg, Text *t, const char *from, const char *to, const char *step, bool whole_block, const char *slot)
+{
+	const Producer *p = &cg->producer;
+
+	if (p->filtered)
+		text_addf(t, whole_block ? "GC_PARTS_OF((%s) * GC_TILE_PARTS + GC_PART_WARP, (%s) * GC_TILE_PARTS, (%s) * GC_PART_WARPS)\n"
+				  : "GC_PARTS_OF((%s) * GC_PART_WARPS + GC_PART_WARP, (%s) * GC_TILE_PARTS, (%s) * GC_PART_WARPS)\n", from, to, step);
+	else
+		text_addf(t, "GC_TILES_OF(%s, %s, %s)\n", from, to, step);
+	text_addf(t, "%s%s", slot, text_of(&p->descs));
+	if (p->filtered)
+		text_addf(t, "GC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", text_of(&p->body));
+	else
+	{
+		begin_vectors(p->ahead, p->nahead, t);
+		text_addf(t, "%sGC_END_VECTORS\n", text_of(&p->body));
+	}
+	text_addf(t, "GC_END_TILES\n");
+}
+
+/* The consumer's loop over packets of the current slot. */
+static void
+emit_consumer(const Cg *cg, Text *t, const char *first, const char *end, const char *step)
+{
+	define_lane_rows(t, cg_lane_rows(cg));
+	text_addf(t, "%sGC_PACKET_VECTORS(%s, %s, %s)\n%sGC_END_PACKET_VECTORS\n", text_of(&cg->descs), first, end, step,
+			  text_of(&cg->body));
+}
+
+/* All blocks take jobs until none is left. */
+static void
+emit_channel(const Cg *cg, Text *t)
+{
+	const int	w = cg->edge_words;
+
+	begin_producer(cg, t);
+	text_addf(t, "GC_BLOCK_ARRAY(GcJob, gc_jobs, 1);\nGC_BLOCK_ARRAY(u32, gc_tiles, 1);\nGC_BLOCK_ARRAY(u32, gc_counts, 1);\n"
+			  "GcChannel gc_channel;\ngc_channel_open(&gc_channel, gc_edge, gc_nslots, &gc_a.scan, block);\n"
+			  "GC_NO_UNROLL for (;;) {\n"
+			  "if (thread == 0) { gc_channel_next(&gc_channel, block, block < gc_a.w[%d], gc_jobs); gc_counts[0] = 0; }\nGC_BARRIER();\n"
+			  "const GcJob gc_job = gc_jobs[0];\nif (gc_job.kind == GC_JOB_END) break;\n"
+			  "const u64 gc_packets = gc_packet_slots + gc_job.slot * gc_slot_bytes;\n"
+			  "if (gc_job.kind == GC_JOB_FILL) {\nu32 *gc_npackets = gc_counts;\nGC_NO_UNROLL for (;;) {\n"
+			  "if (thread == 0) gc_tiles[0] = gc_channel_tile(&gc_channel, gc_counts[0], (u32) gc_a.w[%d], (u32) gc_a.w[%d]);\n"
+			  "GC_BARRIER();\nconst u32 gc_next_tile = gc_tiles[0];\nif (gc_next_tile == GC_NO_TILE) break;\n",
+			  w + GC_EDGE_WORD_FILLERS, w + GC_EDGE_WORD_ENOUGH, w + GC_EDGE_WORD_TILES);
+	emit_producer(cg, t, "gc_next_tile", "gc_next_tile + 1", "1", true, "");
+	text_addf(t, "GC_BARRIER();\n}\n"
+			  "if (thread == 0) { GC_NOTE_PACKETS(gc_counts[0]) gc_channel_publish(&gc_channel, &gc_job, gc_counts[0]); }\n} else {\n"
+			  "const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_job.source]; (void) gc_src;\n");
+	emit_consumer(cg, t, "thread", "gc_job.n", "nthreads");
+	text_addf(t, "GC_BARRIER();\nif (thread == 0) gc_channel_free(&gc_channel, gc_job.slot);\n}\n}\n");
+}
+
+/*
+ * Each block has tiles of its own, one after another.  It fills its slot with what is left of them, as long as they are of
+ * one chunk and that is not enough for all of its threads; then it goes on with full warps.
+ */
+static void
+emit_refill(const Cg *cg, Text *t)
+{
+	const int	w = cg->edge_words;
+
+	begin_producer(cg, t);
+	text_addf(t, "GC_BLOCK_ARRAY(u32, gc_counts, 1);\nu32 *gc_npackets = gc_counts;\n"
+			  "const u64 gc_packets = gc_packet_slots + block * gc_slot_bytes;\n"
+			  "const u32 gc_last_tile = GC_REFILL_TILE(block + 1);\nu32 gc_next_tile = GC_REFILL_TILE(block);\n"
+			  "GC_NO_UNROLL while (gc_next_tile < gc_last_tile) {\n"
+			  "const u32 gc_chunk = gc_next_tile / gc_a.scan.tiles_per_source;\nu32 gc_filled;\n"
+			  "if (thread == 0) gc_counts[0] = 0;\nGC_BARRIER();\nGC_NO_UNROLL do {\n");
+	emit_producer(cg, t, "gc_next_tile", "gc_next_tile + 1", "1", true, "");
+	/* The second barrier: nobody adds to the count before all have read it. */
+	text_addf(t, "gc_next_tile++;\nGC_BARRIER();\ngc_filled = gc_counts[0];\nGC_BARRIER();\n"
+			  "} while (gc_next_tile < gc_last_tile && gc_next_tile / gc_a.scan.tiles_per_source == gc_chunk && "
+			  "gc_filled < gc_a.w[%d] && gc_filled + GC_TILE_ROWS <= gc_cap);\n"
+			  "if (thread == 0) GC_NOTE_PACKETS(gc_filled)\n"
+			  "const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_chunk]; (void) gc_src;\n", w + GC_EDGE_WORD_ENOUGH);
+	emit_consumer(cg, t, "thread", "gc_filled", "nthreads");
+	text_addf(t, "GC_BARRIER();\n}\n");
+}
+
+static void
+emit_cut_scan(const Cg *cg, Text *t)
+{
+	if (cg->variant->edge == GC_EDGE_REFILL)
+	{
+		emit_refill(cg, t);
+		return;
+	}
+	if (cg->variant->edge == GC_EDGE_CHANNEL)
+	{
+		emit_channel(cg, t);
+		return;
+	}
+	if (cg->variant->edge_side == GC_EDGE_PRODUCER)
+	{
+		begin_producer(cg, t);
+		emit_producer(cg, t, "block", "gc_a.scan.ntiles", "nblocks", false, "GC_SLOT_OF_RUN\n");
+		return;
+	}
+	text_addf(t, "GC_SLOT_UNITS\n");
+	emit_consumer(cg, t, "GC_UNIT_FIRST", "GC_UNIT_END", "GC_UNIT_STEP");
+	text_addf(t, "GC_END_SLOT_UNITS\n");
 }
 
 /* Add the words of the selection bitmap, one after another; returns the first. */
@@ -142,6 +256,7 @@ assemble(Cg *cg, Text *t)
 	const bool	single = cg_groups_of(cg->p, cg->pl) || cg->unmatched != GC_NONE;
 	const int	sel_bitmap = selection ? mark_words(cg) : 0;
 	const int	pairs = cg_scans_pairs(cg->p, cg->pl) ? cg_pair_words(cg) : -1;
+	const bool	cut = cg->produces || cg->consumes;
 
 	if (selection)
 		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", GC_SELECTED_BLOCKS(cg->variant->threads));
@@ -151,10 +266,14 @@ assemble(Cg *cg, Text *t)
 	if (selection)
 		text_addf(t, "GC_CAME_AFTER(gc_flags, gc_a.scan.before)\n");
 	cg_scope(cg, t, "0");
+	if (cut)
+		cg_edge_constants(cg, t);
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\n");
-	if (cg->unmatched != GC_NONE)
+	if (cut)
+		emit_cut_scan(cg, t);
+	else if (cg->unmatched != GC_NONE)
 		cg_emit_unmatched_scan(cg, t);
 	else if (single)
 		cg_emit_group_scan(cg, t);
@@ -166,7 +285,8 @@ assemble(Cg *cg, Text *t)
 		emit_filtered_scan(cg, t);
 	else
 		emit_scan(cg, t);
-	text_addf(t, single ? "}\n" : "GC_END_TILES\n");
+	if (!cut)
+		text_addf(t, single ? "}\n" : "GC_END_TILES\n");
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\n"
 			  "GC_ENDED(gc_flags)\nGC_DELIVER\n}\n");

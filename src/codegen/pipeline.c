@@ -19,12 +19,15 @@
 #include "analysis.h"
 #include "batched_lookup.h"
 #include "condition.h"
+#include "edge.h"
 #include "emit.h"
 #include "group_scan.h"
 #include "match.h"
 #include "packed.h"
+#include "packets.h"
 #include "pairs.h"
 #include "probe.h"
+#include "scan_shape.h"
 #include "sink.h"
 #include "split.h"
 #include "steps.h"
@@ -296,7 +299,7 @@ may_multiply(const Cg *cg, const GcPStep **steps, int n)
 static void
 decide_rows(Cg *cg, const GcPStep **steps, int n, bool visited)
 {
-	const bool	ungrouped = cg_is_ungrouped(cg->pl);
+	const bool	ungrouped = cg_is_ungrouped(cg->pl) && !cg->produces;
 
 	if (visited)
 	{
@@ -346,6 +349,11 @@ emit_row_steps(Cg *cg, const GcPStep **steps, int n)
 static void
 emit_sink(Cg *cg)
 {
+	if (cg->produces)
+	{
+		sink_row(cg);
+		return;
+	}
 	/* What is declared before the loops is there each time. */
 	if (gc_sink_visits(cg->pl) > 1)
 		sink_require(cg);
@@ -364,7 +372,7 @@ emit_sink(Cg *cg)
 static void
 emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 {
-	const bool	visited = cg->variant->selection != 0 || cg->filtered;
+	const bool	visited = cg->variant->selection != 0 || cg->filtered || cg->consumes;
 	int			tested = 0;
 	int			loops;
 	const char *rows;
@@ -379,6 +387,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 	sink_begin_parts(cg);
 	cg->in_rows = true;
 	text_addf(cg->out, "GC_%s(gc_j, gc_r)\n", rows);
+	if (cg->consumes)
+		cg_declare_matches(cg);
 	loops = emit_row_steps(cg, steps + tested, n - tested);
 	emit_sink(cg);
 	while (loops-- > 0)
@@ -515,9 +525,86 @@ emit_body(Cg *cg)
 	emit_row_phase(cg, lists.row + lists.ngathered, lists.nrow - lists.ngathered);
 }
 
+/*-------------------------------------------------------------------------
+ * Cut in two
+ *-------------------------------------------------------------------------
+ */
+
+/* The producer's part is complete: set it aside, and forget what it has declared. */
+static void
+keep_producer(Cg *cg)
+{
+	Producer   *producer = &cg->producer;
+
+	producer->descs = cg->descs;
+	producer->body = cg->body;
+	producer->filtered = cg->filtered;
+	producer->lane_rows = cg_lane_rows(cg);
+	producer->rounds = cg_filtered_rounds(cg);
+	producer->nahead = cg->nahead;
+	memcpy(producer->ahead, cg->ahead, sizeof(cg->ahead));
+	memset(&cg->descs, 0, sizeof(cg->descs));
+	memset(&cg->body, 0, sizeof(cg->body));
+	memset(cg->column, -1, sizeof(cg->column));
+	memset(cg->array, 0, sizeof(cg->array));
+	memset(cg->scalar, 0, sizeof(cg->scalar));
+	memset(cg->index, 0, sizeof(cg->index));
+	memset(cg->payload, -1, 2 * (cg->p->npayloads + 1) * sizeof(i16));
+	cg->ncolumns = cg->nahead = cg->gathered = 0;
+	cg->filtered = cg->late = cg->gather = cg->dense_rows = false;
+}
+
+/*
+ * Steps up to the edge, into packets; and behind it, from packets: the row phase of gathered rows.  A kernel has
+ * one of both parts, or both.
+ */
+static void
+emit_cut(Cg *cg)
+{
+	const u8	side = cg->variant->edge_side;
+	StepLists	lists;
+	const GcPStep **steps;
+	bool		filtered;
+	int			before,
+				n;
+
+	if (cg->pl->nsteps > MAX_STEPS || cg->variant->selection || cg->fusion)
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "such an edge");
+		return;
+	}
+	cg_divide_own(cg->p, cg->pl, &lists, &filtered);
+	steps = lists.row + lists.ngathered;
+	n = lists.nrow - lists.ngathered;
+	before = cg_before_edge(cg->p, cg->pl, steps, n, cg->variant->edge_step);
+	cg->passed = cg_passed_builds(cg->p, cg->pl, steps, before, n);
+	cg_edge_words(cg);
+	if (side != GC_EDGE_CONSUMER)
+	{
+		cg->produces = true;
+		cg->filtered = filtered;
+		emit_vector_phase(cg, lists.vector, lists.nvector);
+		if (filtered)
+			emit_gathered(cg, lists.row, lists.ngathered);
+		emit_row_phase(cg, steps, before);
+		keep_producer(cg);
+	}
+	if (side == GC_EDGE_PRODUCER)
+		return;
+	cg->produces = false;
+	cg->consumes = true;
+	sink_prepare(cg);
+	emit_row_phase(cg, steps + before, n - before);
+}
+
 void
 cg_pipeline(Cg *cg)
 {
+	if (cg->variant->edge != GC_EDGE_FUSE)
+	{
+		emit_cut(cg);
+		return;
+	}
 	sink_prepare(cg);
 	emit_body(cg);
 }

@@ -12,7 +12,10 @@
 
 #include "state.h"
 
-/* Fill cg->decls, cg->descs and cg->body. */
+/*
+ * Fill cg->decls, cg->descs and cg->body; with an edge, what is before it is in cg->producer, and what is behind it
+ * in descs and body.
+ */
 extern void cg_pipeline(Cg *cg);
 
 #endif							/* GC_PIPELINE_H */

@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "shared.h"
+#include "cells.h"
 #include "sink.h"
 
 /* Must agree with gc_shared_bytes, and so must the tables of the sinks. */
@@ -59,8 +60,11 @@ gc_shared_bytes(const GcProgram *p, u16 pipeline, const GcVariant *variant, cons
 		if (variant->shared_builds & 1u << b)
 			words += (ranges[b] + 63) / 64;
 	}
+	/* Packets are no groups. */
+	if (variant->edge_side == GC_EDGE_PRODUCER)
+		return words * 8;
 	if (variant->group_local)
 		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * pl->group_words;
-	words += variant->group_cells * pl->group_words + variant->group_cells / 2;
+	words += variant->group_cells * (pl->group_words + cg_cell_key_words(p, pl)) + variant->group_cells / 2;
 	return words * 8;
 }

@@ -3,7 +3,7 @@
  * sink.c
  *	  What a pipeline does with the rows that come through.
  *
- * This file chooses among the sinks: dense and hash builds share one, groups have three.  Without
+ * Before an edge the sink is packets, whatever comes behind it.  This file chooses among the sinks: dense and hash builds share one, groups have three.  Without
  * keys, accumulators are in registers.  Groups of dense keys are in a table that is indexed by a
  * number computed from the keys.  Other groups are in a hash table.
  *
@@ -17,6 +17,8 @@
 static const Sink *
 sink_of(const Cg *cg)
 {
+	if (cg->produces)
+		return &sink_packets;
 	if (cg->pl->sink == GC_SINK_BUILD)
 		return &sink_build;
 	if (cg->pl->sink == GC_SINK_ROWS)

@@ -3,6 +3,8 @@
  * sink_hash_groups.c
  *	  Sink: groups in a hash table in global memory.
  *
+ * A block may keep the groups whose rows come first in shared memory, with their keys (cells.c).
+ *
  * Pure C, called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
@@ -11,6 +13,7 @@
 
 #include "aggregates.h"
 #include "analysis.h"
+#include "cells.h"
 #include "emit.h"
 #include "expr.h"
 #include "operand.h"
@@ -77,21 +80,35 @@ emit_hash_group(Cg *cg)
 	}
 	cg_hash(cg, "gc_h", "gc_k", nwords);
 	cg_skip_grouped(cg);
+	if (cg_has_cells(cg))
+		text_addf(cg->out, "u64 *gc_g = gc_groups;\nu32 gc_cell = gc_find_key_cell(gc_tags, gc_cell_keys, gc_cells, gc_k, %d, gc_h);\n"
+				  "if (gc_cell == GC_NO_CELL) {\n", nwords);
 	text_addf(cg->out, "const u32 gc_gno = gc_group_find(gc_slots, gc_mask, gc_keys, (u32) gc_ngroups, &gc_flags[GC_FLAG_GROUPS], gc_k, %d, gc_h);\n",
 			  nwords);
 	text_addf(cg->out, "if (gc_gno == GC_NO_GROUP) { gc_flags[GC_FLAG_GROUPS_FULL] = 1; continue; }\n");
-	text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->pl->group_words);
+	if (cg_has_cells(cg))
+		text_addf(cg->out, "gc_g += (u64) gc_gno * %d;\ngc_cell = gc_claim_key_cell(gc_tags, gc_cell_keys, gc_cells, gc_k, %d, gc_h, gc_gno);\n}\n",
+				  cg->pl->group_words, nwords);
+	else
+		text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->pl->group_words);
 }
 
 static void
 emit_row(Cg *cg)
 {
 	emit_hash_group(cg);
-	agg_fold_all(cg, IN_GLOBAL);
+	if (cg_has_cells(cg))
+		cg_fold_in_cell(cg);
+	else
+		agg_fold_all(cg, IN_GLOBAL);
 }
 
 const Sink	sink_hash_groups = {
 	.prepare = prepare,
 	.require = agg_require,
 	.row = emit_row,
+	.uses_shared = cg_has_cells,
+	.table = cg_cell_table,
+	.clear = cg_clear_cells,
+	.end = cg_end_cells,
 };

@@ -37,5 +37,6 @@ extern const Sink sink_one_group;
 extern const Sink sink_dense_groups;
 extern const Sink sink_hash_groups;
 extern const Sink sink_select;
+extern const Sink sink_packets;
 
 #endif							/* GC_SINKS_H */

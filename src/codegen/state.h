@@ -43,6 +43,18 @@ typedef struct AheadColumn
 
 #define GC_AHEAD_BYTES		64	/* of these in a thread's registers, at most */
 
+/* The producer's part of a kernel, up to an edge. */
+typedef struct Producer
+{
+	Text		descs;
+	Text		body;
+	bool		filtered;		/* as in Cg */
+	int			lane_rows;		/* GC_LANE_ROWS */
+	int			rounds;			/* GC_FILTERED_ROUNDS */
+	AheadColumn ahead[GC_AHEAD_BYTES / 8];
+	int			nahead;
+} Producer;
+
 typedef struct Cg
 {
 	/* What is generated, for which target, and how that went. */
@@ -98,6 +110,13 @@ typedef struct Cg
 	bool		counted;		/* as parts, and live rows are exactly those that count */
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
+
+	/* An edge that is not fused (edge.c). */
+	bool		produces;		/* rows go into packets */
+	bool		consumes;		/* rows come out of packets */
+	u32			passed;			/* builds whose matches are in packets */
+	int			edge_words;		/* first argument word of the edge */
+	Producer	producer;
 
 	/* What loads cost. */
 	int			loaded_bytes;	/* of a row, by whole vectors */

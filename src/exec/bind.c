@@ -47,6 +47,9 @@
 #define MOST_TRIED				(1 << 20)
 
 #define HASH_GROUPS_MIN			1024
+
+/* First room for groups of which nothing is known: to clear it takes no time. */
+#define GUESSED_GROUPS			(1 << 20)
 #define ROWS_MAX				((uint64) 1 << 31)
 
 /* Room for rows of which the first few are wanted, by kind of device. */
@@ -492,6 +495,25 @@ worth_dense(GcBinding *b, u16 n, uint64 dense, double estimate)
 	return dense <= Max(estimate * DENSE_GROUPS_FACTOR, 2.0 * (b->rows_into[n] >> passed));
 }
 
+/*
+ * Are there pairs of rows, in groups by what is computed of both?  The planner then takes nearly every
+ * pair for a group of its own, while there are few mostly.
+ */
+static bool
+groups_are_guessed(const GcBinding *b, const GcPPipeline *pl)
+{
+	if (gc_first_list_probe(b->program, pl) < 0)
+		return false;
+	for (int k = 0; k < pl->nkeys; k++)
+	{
+		const GcExpr *e = &gc_exprs(b->program)[gc_refs(b->program)[pl->first_key + k]];
+
+		if (e->op != GC_OP_COLUMN && e->op != GC_OP_PAYLOAD)
+			return true;
+	}
+	return false;
+}
+
 static void
 bind_groups(GcBinding *b, u16 n)
 {
@@ -514,6 +536,8 @@ bind_groups(GcBinding *b, u16 n)
 	}
 	pl->group_mode = GC_GROUP_HASH;
 	estimate = Max(estimate * 2, HASH_GROUPS_MIN);
+	if (groups_are_guessed(b, pl))
+		estimate = Min(estimate, GUESSED_GROUPS);
 	for (uint32 i = 0; i < b->hints->group_boost[n]; i++)
 		estimate *= 8;
 	sink->ngroups = (uint64) Min(estimate, (double) rows);

@@ -19,6 +19,7 @@
 #include "utils/ruleutils.h"
 
 #include "../compat.h"
+#include "../program/edge.h"
 #include "../settings.h"
 
 /* Tables of an append input that are named. */
@@ -293,6 +294,32 @@ explain_waves(const GcRunInfo *r, ExplainState *es)
 													  (uint64) r->link_read_bytes / 1024), es);
 }
 
+/* How rows went through the main pipeline, unless all of it was fused. */
+static void
+explain_edges(const GcRunInfo *r, ExplainState *es)
+{
+	static const char *const edges[] = {[GC_EDGE_FUSE] = "fuse", [GC_EDGE_REFILL] = "refill",
+	[GC_EDGE_CHANNEL] = "channel", [GC_EDGE_MATERIALIZE] = "materialize"};
+	StringInfoData buf;
+
+	if (r->edge == GC_EDGE_FUSE && es->format == EXPLAIN_FORMAT_TEXT)
+		return;
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "%s", edges[r->edge]);
+	if (r->edge != GC_EDGE_FUSE)
+		appendStringInfo(&buf, " before step %d", r->edge_step);
+	if (r->edge_tile > 0)
+		appendStringInfo(&buf, ", tile %u rows", r->edge_tile);
+	if (r->edge_predicted_ms > 0)
+		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->edge_predicted_ms, r->run_ms);
+	ExplainPropertyText("Edges", buf.data, es);
+	if (r->edge == GC_EDGE_CHANNEL || r->edge == GC_EDGE_MATERIALIZE || es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyUInteger("Edge Rows", NULL, r->edge_packets, es);
+		ExplainPropertyUInteger("Edge Memory", "kB", (r->edge_packets * r->edge_packet_bytes + 1023) / 1024, es);
+	}
+}
+
 static void
 explain_run(GcScanState *node, ExplainState *es)
 {
@@ -310,6 +337,8 @@ explain_run(GcScanState *node, ExplainState *es)
 		ExplainPropertyUInteger("Passes", NULL, r->passes, es);
 	explain_waves(r, es);
 	ExplainPropertyFloat("Kernel Time", "ms", r->run_ms, 3, es);
+	if (es->verbose)
+		explain_edges(r, es);
 	ExplainPropertyText("Schedule", gc_schedule_name(r->policy), es);
 	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);
 	ExplainPropertyUInteger("Shared Scan Requests", NULL, r->scan_members, es);

@@ -19,6 +19,7 @@
 #include "text_program.h"
 #include "../columns/epoch.h"
 #include "../columns/serving.h"
+#include "../settings.h"
 
 #define DEVICE_ALIGN	64
 
@@ -526,6 +527,9 @@ write_values(GcBinding *b, Cursor *c)
 	}
 	r->wanted = b->plan->wanted;
 	r->best = best_image(b);
+	r->edge = gc_pipeline_edge;
+	r->edge_tile = gc_pipeline_tile;
+	r->edge_step = gc_debug_edge_step;
 	r->share = share_request(b);
 	return r;
 }

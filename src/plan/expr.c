@@ -263,6 +263,20 @@ translate_epoch_of_difference(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 }
 
 static int
+translate_width_bucket(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
+{
+	int			args[4];
+
+	for (int i = 0; i < 4; i++)
+	{
+		args[i] = translate_any(tr, leaf, list_nth(f->args, i));
+		if (args[i] < 0)
+			return GC_NO_EXPR;
+	}
+	return gc_translate_width_bucket(tr, args);
+}
+
+static int
 translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
 	const char *name = get_func_name(f->funcid);
@@ -278,6 +292,8 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		a = translate_any(tr, leaf, list_nth(f->args, gc_function_argument(f)));
 		return a < 0 ? a : gc_translate_function(tr, f, a);
 	}
+	if (f->funcid == F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4)
+		return translate_width_bucket(tr, leaf, f);
 	if (strcmp(name, "mod") == 0 && list_length(f->args) == 2)
 		return translate_arith(tr, leaf, f->args, f->funcresulttype, GC_OP_MOD);
 	if (list_length(f->args) == 1 && gc_is_cast_call(f) && kind != GC_KIND_NONE &&

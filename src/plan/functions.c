@@ -423,6 +423,30 @@ translate_zoned(GcTranslation *tr, const FuncExpr *f, int arg)
 	}
 }
 
+/* Does this server round as PostgreSQL 15 does?  It was changed in a later version. */
+static bool
+rounds_once(void)
+{
+	static int	bucket = 0;
+
+	/* 49 * 1 / 49 is 1, and 49 * (1 / 49) less than that. */
+	if (bucket == 0)
+		bucket = DatumGetInt32(DirectFunctionCall4(width_bucket_float8, Float8GetDatum(1), Float8GetDatum(0),
+												   Float8GetDatum(49), Int32GetDatum(49)));
+	return bucket == 2;
+}
+
+int
+gc_translate_width_bucket(GcTranslation *tr, const int *args)
+{
+	int			at = gc_build_expr(tr, GC_OP_CALL, GC_FLOAT8, args[0], args[1], args[2], GC_CALL_BUCKET_AT);
+	int			width = call(tr, GC_CALL_BUCKETS_WIDTH, GC_FLOAT8, args[1], args[2]);
+	int			e = at < 0 || width < 0 ? GC_NO_EXPR : gc_build_expr(tr, GC_OP_CALL, GC_INT4, at, width, args[3],
+																	 rounds_once() ? GC_CALL_BUCKET : GC_CALL_BUCKET_CUT);
+
+	return tr->reason ? GC_NO_EXPR : e;
+}
+
 int
 gc_function_argument(const FuncExpr *f)
 {

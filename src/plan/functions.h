@@ -22,6 +22,9 @@ extern int	gc_translate_function(GcTranslation *tr, const FuncExpr *f, int arg);
 extern OpExpr *gc_epoch_of_difference(const FuncExpr *f);
 extern int	gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b);
 
+/* width_bucket() of float8, of its four arguments translated. */
+extern int	gc_translate_width_bucket(GcTranslation *tr, const int *args);
+
 /* A timestamp or date and an interval that is a constant: `+`, or `-`. */
 extern bool gc_adds_interval(const OpExpr *op);
 extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a);

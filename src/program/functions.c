@@ -66,6 +66,10 @@ const GcFunctionTraits gc_functions[GC_NCALLS] = {
 	[GC_CALL_RINT] = {.name = "GC_RINT",.nargs = 1},
 	[GC_CALL_SQRT] = {.name = "GC_SQRT",.nargs = 1,.bad = "%s < 0"},
 	[GC_CALL_SIGN] = {.name = "GC_SIGN",.nargs = 1},
+	[GC_CALL_BUCKET_AT] = {.name = "gc_bucket_at",.nargs = 3,.notes = true},
+	[GC_CALL_BUCKETS_WIDTH] = {.name = "gc_buckets_width",.nargs = 2,.notes = true},
+	[GC_CALL_BUCKET] = {.name = "gc_bucket",.nargs = 3,.notes = true},
+	[GC_CALL_BUCKET_CUT] = {.name = "gc_bucket_cut",.nargs = 3,.notes = true},
 };
 
 /* A month has 28 to 31 days, and the day of the month may be cut: so the time is not monotone. */
@@ -82,8 +86,16 @@ gc_type_call(GcTyper *t, GcExpr *e, GcRange *r)
 	const GcFunctionTraits *f = &gc_functions[e->ref];
 	GcRange		ra = t->ranges[e->arg[0]];
 
-	if (f->bad)
+	if (f->bad || f->notes)
 		e->flags |= GC_CHECKED;
+	/* From 0, before the first bucket, to the one behind the last. */
+	if (e->ref == GC_CALL_BUCKET || e->ref == GC_CALL_BUCKET_CUT)
+	{
+		*r = (GcRange) {0, t->ranges[e->arg[2]].hi + 1};
+		if (r->hi < 1)
+			r->hi = 1;
+		gc_clip_to_kind(e, r);
+	}
 	if (!f->of_time)
 		return GC_OK;
 	if (gc_range_clip(&ra, TIMESTAMP_LO, TIMESTAMP_HI))

@@ -57,6 +57,11 @@ typedef enum GcFunction
 	GC_CALL_RINT,
 	GC_CALL_SQRT,
 	GC_CALL_SIGN,
+	/* width_bucket(): how far a value lies behind the first bound, how far the second does, the bucket. */
+	GC_CALL_BUCKET_AT,
+	GC_CALL_BUCKETS_WIDTH,
+	GC_CALL_BUCKET,				/* as PostgreSQL 15 has it */
+	GC_CALL_BUCKET_CUT,			/* as later versions have it */
 	GC_NCALLS
 } GcFunction;
 
@@ -65,6 +70,7 @@ typedef struct GcFunctionTraits
 	const char *name;			/* in the device library; sqrt's and such are a macro's */
 	u8			nargs;
 	bool		of_time;		/* the first argument is a timestamp, which must be finite */
+	bool		notes;			/* its last parameter is gc_bad's address: PostgreSQL decides on some arguments */
 	const char *bad;			/* value of the argument for which PostgreSQL raises an error, as a condition
 								 * on "%s"; NULL: none */
 	i64			(*value) (i64); /* of_time: the function, where it is monotone; else NULL */

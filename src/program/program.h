@@ -108,7 +108,7 @@ typedef enum GcOp
 	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
 	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
-	GC_OP_CALL,					/* ref: GcFunction (functions.h); one or two arguments */
+	GC_OP_CALL,					/* ref: GcFunction (functions.h); one to three arguments */
 	GC_OP_SET,					/* bool: does the row come for grouping set number `ref`? int4: the
 								 * number of that set, of `ref` sets (GcPPipeline) */
 	GC_OP_OUTER,				/* ref: build of a full or right join; the argument, which was

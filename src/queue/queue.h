@@ -136,6 +136,9 @@ typedef struct GcRequest
 	u64			best;			/* rows: no key's image is larger (cuda/gc_top.h) */
 	GcHash		share;			/* equal hashes of equal programs, equal results; 0:
 								 * this request's alone */
+	i32			edge;			/* gpuconc.pipeline_edge, pipeline_tile, debug_edge_step */
+	u32			edge_tile;
+	i32			edge_step;
 	char	   *device_part;
 	u64			device_bytes;
 	u64			visible_off;	/* GcVisible[nvisible] in the device part; bitmap: offsets as
@@ -193,6 +196,12 @@ typedef struct GcRunInfo
 	u32			ntiles;
 	u32			policy;			/* GcPolicy */
 	float		predicted_ms;	/* of the main kernel, next to its co-runners */
+	u8			edge;			/* GcEdge of the main pipeline */
+	u8			edge_step;		/* before which it lies */
+	u32			edge_tile;		/* rows of the table of which packets are in memory at a time; 0: all */
+	u64			edge_packets;	/* that passed edges */
+	u32			edge_packet_bytes;	/* of each */
+	float		edge_predicted_ms;	/* of the main kernel with this edge; 0: not predicted */
 } GcRunInfo;
 
 /*-------------------------------------------------------------------------

@@ -156,7 +156,7 @@ class Expressions:
             return "%s::%s" % (self.gen_int(depth - 1), rng.choice(FLOATS))
         if roll < 0.96:
             return "%s::%s" % (self.gen_numeric(depth - 1), rng.choice(FLOATS))
-        return rng.choice(["%s::float8", "%s::float4", "floor(%s)", "ceil(%s)", "trunc(%s)", "round(%s)", "sign(%s)", "sqrt(abs(%s))"]) % self.gen_float(depth - 1)
+        return rng.choice(["%s::float8", "%s::float4", "floor(%s)", "ceil(%s)", "trunc(%s)", "round(%s)", "sign(%s)", "sqrt(abs(%s))", "width_bucket(%s, -10, 10, 7)::float8"]) % self.gen_float(depth - 1)
 
     def gen_date(self, depth):
         rng = self.rng

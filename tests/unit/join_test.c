@@ -425,7 +425,7 @@ check_noted(const Member *m, const Request *q)
 /* ---------- runs ---------- */
 
 /* One kernel, over no chunk, each alone, and all. */
-static void
+static void __attribute__((unused))
 check_kernel(int i, Form form, const Loaded *k, const GcKernelSource *source, const char *how)
 {
 	static const u32 threads[] = {32, 96, 256};
@@ -467,7 +467,7 @@ generate_for(int i, Form form, int vec, GcKernelSource *source)
 		tap_bail(err.detail);
 }
 
-static void
+static void __attribute__((unused))
 test_request(int i, Form form)
 {
 	for (int vec = on_host ? 0 : 8; vec <= (on_host ? 0 : 16); vec += 8)
@@ -525,7 +525,7 @@ make_member(int i, Form form)
 }
 
 /* No build has raised a flag, though keys of sets came twice; and no set has more rows than keys. */
-static void
+static void __attribute__((unused))
 test_builds(int i)
 {
 	const Member *m = &members[i][FORM_ALL];
@@ -540,7 +540,7 @@ test_builds(int i)
 
 /* ---------- texts ---------- */
 
-static void
+static void __attribute__((unused))
 test_nvrtc(void)
 {
 	GcError		err = {GC_OK, ""};
@@ -564,6 +564,7 @@ test_nvrtc(void)
 	}
 }
 
+#ifndef JOIN_TEST_MAIN
 int
 main(int argc, char **argv)
 {
@@ -591,3 +592,4 @@ main(int argc, char **argv)
 	stop_device();
 	return tap_done();
 }
+#endif

@@ -33,6 +33,15 @@ typedef struct GcCalibration
 	double		overlap_same_table; /* the same of a scan that is co-resident with scans of the
 									 * same chunks */
 	double		fused;			/* the same of a member of a fused scan */
+
+	/* For edges between the steps of a pipeline (edges.h), by bench/pipelines/calibrate. */
+	double		l2_bandwidth;
+	double		l2_latency_us;	/* of an access that depends on the one before */
+	double		memory_latency_us;
+	double		channel_bandwidth;	/* of packets, written and read, at best */
+	double		channel_half;	/* bytes in flight with which they get half of that */
+	double		channel_bytes;	/* bytes in flight from which on they leave the L2 cache */
+	double		turn_us;		/* of a block, besides the packets, to fill a slot and empty one */
 } GcCalibration;
 
 /*

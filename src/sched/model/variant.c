@@ -73,7 +73,7 @@ group_table_bytes(const GcPipelineDemand *demand, int copies)
 static uint64_t
 cell_bytes(const GcPipelineDemand *demand)
 {
-	return demand->ngroups > 0 ? demand->group_bytes / demand->ngroups + 4 : 0;
+	return demand->ngroups > 0 ? demand->group_bytes / demand->ngroups + 4 : demand->hash_cell_bytes;
 }
 
 /* Cells for groups that a block meets: a power of two, within `room` bytes. */
@@ -84,7 +84,7 @@ group_cells(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t r
 
 	if (room > CELLS_BYTES)
 		room = CELLS_BYTES;
-	if (!demand->cells || demand->ngroups == 0 || demand->rows < SHARED_MIN_ROWS ||
+	if (!demand->cells || cell_bytes(demand) == 0 || demand->rows < SHARED_MIN_ROWS ||
 		demand->rows >= (uint64_t) profile->sms << 32 || cells * cell_bytes(demand) > room)
 		return 0;
 	while (2 * cells * cell_bytes(demand) <= room)
@@ -111,6 +111,7 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint6
 		c.vec = 0;
 		room = (uint64_t) profile->shared_per_block;
 		c.group_copies = group_copies(profile, demand, room);
+		c.group_cells = c.group_copies > 0 ? 0 : group_cells(profile, demand, room);
 		return c;
 	}
 	room -= room < demand->queue_bytes ? room : demand->queue_bytes;

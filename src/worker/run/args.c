@@ -182,6 +182,8 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 			return choice_word(src, w->part);
 		case GC_ARG_PAIRS:
 			return pairs_word(&src->pairs, w->part);
+		case GC_ARG_EDGE:
+			return src->edge ? src->edge[w->part] : 0;
 		case GC_ARG_SPLIT:
 			return gc_passes_word(src->passes, w);
 		default:				/* GC_ARG_ROWS */

@@ -56,6 +56,7 @@ typedef struct GcArgSource
 	GcAddr		top;
 	u32			pass;
 	GcPairs		pairs;			/* of the pipeline that is launched */
+	const u64  *edge;			/* by GC_EDGE_WORD_*; NULL: no packets are read or written */
 	const struct GcPasses *passes;	/* NULL: there is one pass */
 	const struct GcShareRun *share; /* for words that only shared scans know (hooks.h) */
 } GcArgSource;

@@ -18,14 +18,24 @@ gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us)
 	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
 	u32			shared = (u32) gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant);
 	int			threads = Min(k->variant.threads, k->info.max_threads);
+	int			registers = k->info.registers;
+	u32			shared_static = k->info.shared_static;
 	u32			row_bytes = 0;
 
+	/* A producer and its consumer come one after the other, with one demand: the greater one of each resource. */
+	for (GcPipelineKernel *c = k->consumer; c; c = c->consumer)
+	{
+		threads = Min(threads, c->info.max_threads);
+		registers = Max(registers, c->info.registers);
+		shared = Max(shared, (u32) gc_run_shared_bytes(run, run->p->npipelines - 1, &c->variant));
+		shared_static = Max(shared_static, c->info.shared_static);
+	}
 	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
 		row_bytes += run->tables[c] ? Max(gc_columns(run->p)[c].width, 1) : 0;
 	return (GcKernelNeeds) {.issue_part = k->issue_part.samples > 0 ? k->issue_part.value : gc_worker.calibration.overlap_same_table,
 		.warp_flight = row_bytes * Max(k->variant.vec, 1) * gc_worker.profile.warp_size,
-		.registers = k->info.registers,.max_threads = threads,.threads = threads,
-		.shared_bytes = shared + k->info.shared_static,.occupancy = gc_run_occupancy(k, threads, shared),
+		.registers = registers,.max_threads = threads,.threads = threads,
+		.shared_bytes = shared + shared_static,.occupancy = gc_run_occupancy(k, threads, shared),
 		.alone_us = alone_us};
 }
 

@@ -25,6 +25,8 @@
 #include "../../force.h"
 #include "../../settings.h"
 #include "../memory/state.h"
+#include "edges.h"
+#include "pairs.h"
 
 /* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SIGNATURES	4096
@@ -35,6 +37,7 @@ typedef struct SignatureKernels
 	GcProgram  *program;
 	GcPipelineKernel **pipelines;	/* lists of variants */
 	GcPipelineTraits *traits;	/* one per pipeline; deriving them takes time */
+	u64		   *edges;			/* gc_pipeline_edges, one per pipeline */
 } SignatureKernels;
 
 static HTAB *shapes = NULL;
@@ -244,9 +247,27 @@ find_shape(const GcRequest *request, GcError *err)
 	memcpy(s->program, p, p->size);
 	s->pipelines = MemoryContextAllocZero(kernels_cxt, p->npipelines * sizeof(GcPipelineKernel *));
 	s->traits = MemoryContextAlloc(kernels_cxt, p->npipelines * sizeof(GcPipelineTraits));
+	s->edges = MemoryContextAlloc(kernels_cxt, p->npipelines * sizeof(u64));
 	for (int i = 0; i < p->npipelines; i++)
+	{
 		s->traits[i] = gc_pipeline_traits(p, i);
+		(void) gc_pipeline_edges(p, i, &s->edges[i]);
+	}
 	return s;
+}
+
+/*
+ * Rows of the scan; where it tries pairs, these.  A block counts rows in 32 bits, and has far fewer in a
+ * piece of the scan.
+ */
+static u64
+rows_tried(const GcRequest *request, int pipeline, bool pairs)
+{
+	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
+	const double tried = pairs ? gc_pairs_total(request, pipeline) : 0;
+	const u64	most = ((u64) gc_worker.profile.sms << 32) - 1;
+
+	return Max(request->inputs[pl->input].rows, (u64) Min(tried, (double) most));
 }
 
 static void
@@ -257,7 +278,8 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 	GcPipelineDemand *demand = &d->demand;
 
 	memset(d, 0, sizeof(*d));
-	demand->rows = request->inputs[pl->input].rows;
+	demand->rows = rows_tried(request, pipeline, traits.pairs);
+	demand->cells = traits.pairs;
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
@@ -274,6 +296,9 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 		demand->group_bytes = demand->ngroups * pl->group_words * 8;
 		demand->spare_bytes = GC_SPARE_CELLS * pl->group_words * 8;
 	}
+	/* Pairs are far more than groups mostly, whatever the estimate says. */
+	else if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && traits.pairs)
+		demand->hash_cell_bytes = (pl->group_words + traits.group_key_words) * 8 + 4;
 	demand->survivors = demand->rows >> pl->survive;
 	demand->queue_bytes = traits.gathers ? GC_VISIT_SHARED : 0;
 	demand->per_warp_bytes = (u64) traits.per_warp_words * 4;
@@ -328,8 +353,26 @@ choose_split_variant(const GcProfile *profile, const GcVariantDemand *d, u64 roo
 	return v;
 }
 
+/* Write a kernel's text, and that of its consumer. */
 static void
-write_gpu_kernels(const GcRequest *request, int pipeline, const GcSplits *splits)
+write_gpu_kernel(const GcRequest *request, int pipeline, const GcVariant *v)
+{
+	const GcVariant consumer = gc_consumer_variant(v);
+	GcKernelSource source;
+	GcError		err;
+
+	for (int side = 0; side < (v->edge == GC_EDGE_MATERIALIZE ? 2 : 1); side++)
+	{
+		if (gc_generate(request->program, pipeline, side == 0 ? v : &consumer, &source, &err) == GC_OK)
+		{
+			gc_write_gpu_text(source.text);
+			free(source.text);
+		}
+	}
+}
+
+static void
+write_gpu_kernels(const GcRequest *request, int pipeline, u64 steps, const GcSplits *splits)
 {
 	const GcProfile *profile = gc_profile_known("H200");
 	GcVariantDemand d;
@@ -340,18 +383,12 @@ write_gpu_kernels(const GcRequest *request, int pipeline, const GcSplits *splits
 	for (int i = 0; i < lengthof(rows); i++)
 	{
 		GcVariant	v;
-		GcKernelSource source;
-		GcError		err;
 
 		d.demand.rows = rows[i];
 		d.demand.survivors = rows[i] >> gc_pipelines(request->program)[pipeline].survive;
 		v = choose_split_variant(profile, &d, profile->shared_per_block - 1024, splits);
-
-		if (gc_generate(request->program, pipeline, &v, &source, &err) == GC_OK)
-		{
-			gc_write_gpu_text(source.text);
-			free(source.text);
-		}
+		gc_choose_edge(request, pipeline, steps, &d.demand, &v);
+		write_gpu_kernel(request, pipeline, &v);
 	}
 }
 
@@ -361,6 +398,26 @@ gc_signature_check(const GcRequest *request, GcError *err)
 	return find_shape(request, err) != NULL;
 }
 
+/* Ask for a new kernel. */
+static GcPipelineKernel *
+make_kernel(const GcRequest *request, int pipeline, const GcVariant *v, GcError *err)
+{
+	GcPipelineKernel *k;
+	GcKernelSource source;
+
+	if (gc_generate(request->program, pipeline, v, &source, err) != GC_OK)
+		return NULL;
+	k = MemoryContextAllocZero(kernels_cxt, sizeof(GcPipelineKernel));
+	if (!gc_kernel_ask(k, v, &source))
+	{
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
+		return NULL;
+	}
+	if (v->edge != GC_EDGE_FUSE)
+		k->edge = gc_edge_shape(request->program, pipeline, v->edge_step);
+	return k;
+}
+
 GcPipelineKernel *
 gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits, bool *fresh, GcError *err)
 {
@@ -368,7 +425,6 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 	GcVariantDemand d;
 	GcVariant	v;
 	GcPipelineKernel *k;
-	GcKernelSource source;
 
 	*fresh = false;
 	s = find_shape(request, err);
@@ -376,26 +432,31 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 		return NULL;
 	fill_demand(request, pipeline, s->traits[pipeline], &d);
 	v = choose_split_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024, splits);
+	gc_choose_edge(request, pipeline, s->edges[pipeline], &d.demand, &v);
 	for (k = s->pipelines[pipeline]; k; k = k->next)
 	{
 		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
 		{
 			*fresh = !k->final && gc_kcache_retry(k->entry);
+			if (k->consumer && !k->consumer->final)
+				(void) gc_kcache_retry(k->consumer->entry);
 			return k;
 		}
 	}
-	if (gc_generate(request->program, pipeline, &v, &source, err) != GC_OK)
-		return NULL;
-	k = MemoryContextAllocZero(kernels_cxt, sizeof(GcPipelineKernel));
-	if (!gc_kernel_ask(k, &v, &source))
+	k = make_kernel(request, pipeline, &v, err);
+	if (k && v.edge == GC_EDGE_MATERIALIZE)
 	{
-		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
-		return NULL;
+		const GcVariant consumer = gc_consumer_variant(&v);
+
+		k->consumer = make_kernel(request, pipeline, &consumer, err);
+		k = k->consumer ? k : NULL;
 	}
+	if (k == NULL)
+		return NULL;
 	k->next = s->pipelines[pipeline];
 	s->pipelines[pipeline] = k;
 	*fresh = true;
 	if (gc_gpu_texts_wanted())
-		write_gpu_kernels(request, pipeline, splits);
+		write_gpu_kernels(request, pipeline, s->edges[pipeline], splits);
 	return k;
 }

@@ -35,6 +35,8 @@ typedef struct GcPipelineKernel
 	GcLearned	alone_us;		/* time of a main kernel with the device to itself */
 	GcLearned	issue_part;		/* part of alone_us that it would take if memory took no time
 								 * (sched/policy/coresident.h) */
+	GcEdgeShape edge;			/* with an edge through which packets go: these */
+	struct GcPipelineKernel *consumer;	/* GC_EDGE_MATERIALIZE: it reads what this one writes */
 	struct GcPipelineKernel *next;
 } GcPipelineKernel;
 

@@ -14,6 +14,7 @@
 
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
+#include "edge_launch.h"
 #include "pairs.h"
 #include "passes.h"
 #include "sinks.h"
@@ -239,12 +240,13 @@ gc_run_upload(GcRun *run)
 bool
 gc_run_reads_column(const GcRun *run, int pipeline, int column)
 {
-	const GcPipelineKernel *k = run->kernels[pipeline];
-
-	for (int i = 0; i < k->nwords; i++)
+	for (const GcPipelineKernel *k = run->kernels[pipeline]; k; k = k->consumer)
 	{
-		if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
-			return true;
+		for (int i = 0; i < k->nwords; i++)
+		{
+			if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
+				return true;
+		}
 	}
 	return false;
 }
@@ -285,7 +287,11 @@ gc_run_upload_columns(GcRun *run, int pipeline)
 	if (run->waves[pipeline])
 		return GC_OK;
 	if (gc_wave_scan_wanted(run, pipeline))
+	{
+		if (gc_has_packets(run->kernels[pipeline]))
+			return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a scan in waves.");
 		return gc_wave_scan_make(run, pipeline);
+	}
 	return upload_columns(run, pipeline);
 }
 
@@ -311,28 +317,6 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
  *-------------------------------------------------------------------------
  */
 
-u64
-gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant)
-{
-	u64			ranges[GC_MAX_BUILDS] = {0};
-
-	for (int b = 0; b < run->p->nbuilds; b++)
-		ranges[b] = run->request->builds[b].range;
-	return gc_shared_bytes(run->p, pipeline, variant, ranges, run->request->sinks[pipeline].ngroups);
-}
-
-int
-gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes)
-{
-	if (k->occupancy < 0 || k->occupancy_shared != shared_bytes || k->occupancy_threads != threads)
-	{
-		k->occupancy = gc_worker.ops->occupancy(k->kernel, threads, shared_bytes);
-		k->occupancy_shared = shared_bytes;
-		k->occupancy_threads = threads;
-	}
-	return k->occupancy;
-}
-
 /* Blocks that may be of use for a scan of groups, each of which a thread takes alone. */
 static u32
 group_blocks(const GcInputValue *in)
@@ -353,61 +337,11 @@ gc_run_ntiles(const GcRun *run)
 	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 }
 
-/* Collect the sources of the argument words of this run's kernels. */
-void
-gc_run_arg_source(const GcRun *run, GcArgSource *src)
-{
-	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
-		.matched = run->matched,.lookups = run->lookups,
-		.device_part = run->device_part,.sinks = run->sinks,.gathered = run->gathered,
-	.gathered_keys = run->gathered_keys,.top = run->top,.pass = run->pass,.passes = run->passes,.share = run->share};
-}
-
-/* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */
-static GcScan
-describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, GcAddr flags)
-{
-	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.timed = part->timed,
-	.before = part->before};
-
-	scan.sources = part->sources ? part->sources : run->device_part + in->sources_off + part->first * sizeof(GcSource);
-	scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	scan.ntiles = part->n * scan.tiles_per_source;
-	if (part->last && run->delivered)
-	{
-		scan.deliver_to = (GcAddr) run->flags;
-		scan.delivered = run->delivers;
-	}
-	return scan;
-}
-
 GcCode
-gc_run_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
-			  const GcScanPart *part, GcAddr flags)
+gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags)
 {
-	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
-	GcArgSource src;
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcArgs		args;
-	GcLaunch	l = {.blocks = grid->blocks,.threads = grid->threads,
-	.shared_bytes = gc_run_shared_bytes(run, pipeline, &k->variant),.whole_shared = part->whole_shared};
-
-	/* an empty part launches no block, so no block would deliver */
-	if (part->last)
-		run->delivered = run->delivers > 0 && l.blocks > 0;
-	gc_run_arg_source(run, &src);
-	src.pairs = part->pairs;
-	src.wave = part->columns;
-	gc_fill_args(&src, k, &args);
-	args.scan = describe_scan(run, in, part, flags);
-	info->kernels++;
-	info->blocks = l.blocks;
-	info->threads = l.threads;
-	info->shared_bytes = l.shared_bytes;
-	info->registers = k->info.registers;
-	info->first_tile = part->first_tile;
-	info->ntiles = args.scan.ntiles;
-	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
+	return gc_has_packets(k) ? gc_edge_launch(run, pipeline, k, grid, part, flags)
+		: gc_launch_kernel(run, pipeline, k, grid, part, flags, NULL);
 }
 
 /* Queue the compactor behind the main kernel. */
@@ -426,15 +360,6 @@ gc_run_launch_compactor(GcRun *run)
 	args.w[4] = run->gathered_keys;
 	gc_slot_run_info(run->slot)->kernels++;
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
-}
-
-GcGrid
-gc_run_whole_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 tiles)
-{
-	const int	threads = Min(k->variant.threads, k->info.max_threads);
-
-	return gc_sched_full(&gc_worker.profile, threads,
-						 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)), tiles);
 }
 
 /* Queue a kernel other than the main one, on the whole device. */

@@ -23,9 +23,12 @@
 #define FIRST_PAIRS		((double) ((u64) 1 << 30))
 #define FIRST_PAIRS_HOST	((double) (1 << 24))
 
-/* Rows of a slice of a list: enough that the row of the table need not be read for few pairs. */
+/*
+ * Rows of a slice of a list: enough that the row of the table need not be read for few pairs, and not so
+ * many that a unit for each warp takes long, since nothing ends before that.
+ */
 #define SLICE_MIN		32
-#define SLICE_MAX		1024
+#define SLICE_MAX		256
 
 /* Warps that a multiprocessor of a GPU should have. */
 #define WARPS			64
@@ -59,6 +62,14 @@ unit_pairs(const GcRequest *r, int pipeline, const GcPairs *whole)
 			rows *= n;
 	}
 	return pairs;
+}
+
+double
+gc_pairs_total(const GcRequest *r, int pipeline)
+{
+	const GcPairs pairs = gc_pairs_of(r, pipeline);
+
+	return pairs.slices == 0 ? 0 : pairs.count * unit_pairs(r, pipeline, &pairs);
 }
 
 GcPairs

@@ -27,6 +27,7 @@
 #include "../memory/column_uses.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
+#include "edge_launch.h"
 #include "hooks.h"
 #include "launch.h"
 #include "memory_demand.h"
@@ -78,6 +79,16 @@ gc_run_join(GcRun *run, List *runs)
 	}
 }
 
+/* Ask for other kernels, of pipelines whose steps are fused.  False if there are none. */
+static bool
+ask_again(GcRun *run)
+{
+	run->request->edge = GC_EDGE_FUSE;
+	run->state = RUN_COMPILING;
+	gc_run_ask_kernels(run);
+	return run->state != RUN_FINISHED;
+}
+
 /*
  * Plan passes, or more of them; less: memory ran out.  True if the run is to be tried again.  Its kernels
  * may be others then.
@@ -92,9 +103,7 @@ plan_passes(GcRun *run, bool less)
 	if (!gc_passes_plan(run->passes, run->attempts > 1, less))
 		return false;
 	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->passes);
-	run->state = RUN_COMPILING;
-	gc_run_ask_kernels(run);
-	return run->state != RUN_FINISHED;
+	return ask_again(run);
 }
 
 /*
@@ -251,6 +260,7 @@ release_device(GcRun *run)
 	}
 	gc_device_free(run->sink);
 	run->sink = 0;
+	gc_edge_free(run);
 	gc_run_hooks->gives_back(run);
 	leave_launch(run);
 	for (int i = 0; i < lengthof(events); i++)
@@ -296,7 +306,8 @@ prepare(GcRun *run)
 	if (run->stream == NULL)
 		return run->err.code;
 	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
-		(code = gc_run_allocate(run)) != GC_OK || (code = upload_main_columns(run)) != GC_OK)
+		(code = gc_run_allocate(run)) != GC_OK || (code = gc_edge_allocate(run)) != GC_OK ||
+		(code = upload_main_columns(run)) != GC_OK)
 		return code;
 	if ((code = gc_run_below(run, main)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
@@ -414,7 +425,8 @@ nobody_waits(GcRun *run)
 }
 
 /*
- * Queue what comes before the main kernel.  Where memory runs out, columns are scanned in waves.  If that
+ * Queue what comes before the main kernel.  Where memory runs out, the steps of pipelines are fused, so that packets
+ * between them take none.  If that is not enough, columns are scanned in waves.  If that
  * is not enough either, the request waits as long as others hold memory; then it has more passes.
  */
 static bool
@@ -433,6 +445,14 @@ advance_waiting(GcRun *run, int others)
 	if (code == GC_OK)
 	{
 		run->state = RUN_READY;
+		return true;
+	}
+	if (code == GC_DEVICE_MEMORY && gc_edges_wanted(run))
+	{
+		gc_run_leave_admitted(run, true);
+		back_out(run);
+		run->refused_change = 0;
+		(void) ask_again(run);
 		return true;
 	}
 	if (code == GC_DEVICE_MEMORY && !run->all_waves && gc_wave_scan_possible(run))

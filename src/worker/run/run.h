@@ -109,6 +109,8 @@ typedef struct GcRun
 	GcResult   *result;
 	struct GcRun *leader;		/* whose result this one waits for */
 	List	   *followers;		/* GcRun: they get copies of the result */
+	GcAddr		edge_memory;	/* for packets between steps of its pipelines; 0: none go through memory */
+	u64			edge_bytes;		/* of that */
 	u64			early;			/* groups fetched with the first copy */
 	u32			delivers;		/* most words, from the flags on, that its kernel can deliver
 								 * to the host; 0: copies do it */

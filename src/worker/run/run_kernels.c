@@ -39,6 +39,26 @@ computes_lookups(const GcRun *run)
 	return false;
 }
 
+/* Is a kernel there?  If it cannot be had, the run is FINISHED. */
+static bool
+is_ready(GcRun *run, GcPipelineKernel *k)
+{
+	if (k->final)
+		return true;
+	switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
+	{
+		case GC_KERNEL_COMPILING:
+			return false;
+		case GC_KERNEL_FAILED:
+			run->state = RUN_FINISHED;
+			return true;
+		default:
+			k->final = gc_kcache_final(k->entry);
+			k->occupancy = -1;
+			return true;
+	}
+}
+
 bool
 gc_run_kernels_ready(GcRun *run)
 {
@@ -47,21 +67,12 @@ gc_run_kernels_ready(GcRun *run)
 
 	for (int i = 0; i < run->p->npipelines; i++)
 	{
-		GcPipelineKernel *k = run->kernels[i];
-
-		if (k == NULL || k->final)
-			continue;
-		switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
+		for (GcPipelineKernel *k = run->kernels[i]; k; k = k->consumer)
 		{
-			case GC_KERNEL_COMPILING:
+			if (!is_ready(run, k))
 				return false;
-			case GC_KERNEL_FAILED:
-				run->state = RUN_FINISHED;
+			if (run->state == RUN_FINISHED)
 				return true;
-			default:
-				k->final = gc_kcache_final(k->entry);
-				k->occupancy = -1;
-				break;
 		}
 	}
 	if (run->gather && gc_compactor(&run->err, &failed) == NULL)

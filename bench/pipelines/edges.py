@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""edges.py: queries by each edge between the steps of their pipelines: kernel times, packets, and what the default takes.
+
+    bench/pipelines/edges.py tpch|ssb [--out FILE.md] [--tiles 1000000,4000000] [--steps default|all] [--only q05,q09]
+                             [--runs 5] [--warm 3] [--jobs 8] [--check] [--commit HASH] [--command TEXT]
+
+On tables that tpch/load or ssb/load made.  A way is an edge, a size of tiles, and the step before which the edge of main
+pipelines lies: the default one, or with --steps all each that there is.  Without --steps, all are tried for the
+five queries of Paul, He and He 2016 (TPC-H Q5, Q7, Q8, Q9, Q14).  A query's time is the sum of its nodes'
+kernel times (EXPLAIN (ANALYZE, VERBOSE)), the median of --runs after --warm others.  Kernels are compiled before, by
+--jobs sessions.  --check compares the rows of each way with those of "fuse".
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), 'tpch')]
+import measure  # noqa: E402
+import tpch  # noqa: E402
+from measure import Report, git_commit, median, psql, value  # noqa: E402
+
+PAPER = ('q05', 'q07', 'q08', 'q09', 'q14')
+ON = ('set gpuconc.enabled = on;\nset gpuconc.cold = wait;\nset gpuconc.debug_offload = prefer;\nset jit = off;\n'
+      'set max_parallel_workers_per_gather = 0;\n')
+MOST_STEPS = 12
+
+
+class Way:
+    """An edge, its tile and its step."""
+
+    def __init__(self, edge, tile=0, step=-1):
+        self.edge, self.tile, self.step = edge, tile, step
+        self.name = edge + (f', {tile:,} rows' if tile else '')
+
+    def settings(self):
+        return (f'set gpuconc.pipeline_edge = {self.edge};\nset gpuconc.pipeline_tile = {self.tile};\n'
+                f'set gpuconc.debug_edge_step = {self.step};\n')
+
+
+class Result:
+    """What EXPLAIN said of some executions of a query."""
+
+    def __init__(self, text, runs):
+        plans = [p for p in re.split(r'^Execution Time: .*$', text, flags=re.M) if 'Kernel Time' in p]
+        if not plans:
+            sys.exit(f'nothing was offloaded:\n{text[:2000]}')
+        plans = plans[-runs:]
+        self.ms = median([sum(measure.numbers('Kernel Time', p)) for p in plans])
+        last = plans[-1]
+        self.edges = re.findall(r'Edges: (.*)$', last, re.M)
+        self.rows = sum(measure.numbers('Edge Rows', last))
+        self.kb = sum(measure.numbers('Edge Memory', last))
+        self.read_kb = sum(measure.numbers('Read', last))
+        self.shape = [re.findall(rf'^\s*{what}: (\d+)', last, re.M) for what in (
+            'Blocks', 'Threads per Block', 'Registers per Thread', 'Shared Memory per Block')]
+
+
+def explained(sql, way, times):
+    return psql(ON + way.settings() + f'explain (analyze, verbose) {sql};\n' * times)
+
+
+def rows_hash(sql, way):
+    return hashlib.md5(psql(ON + way.settings() + sql + ';').encode()).hexdigest()
+
+
+def ways_of(sql, args, steps):
+    """All ways, with the steps that there are: those of which EXPLAIN says that the edge is there."""
+    bases = [Way('fuse'), Way('refill'), Way('materialize')] + [Way('materialize', t) for t in args.tiles] + [Way('channel')]
+    if steps != 'all':
+        return bases + [Way('auto')]
+    tried = [Way('materialize', 0, s) for s in range(MOST_STEPS)]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        plans = list(pool.map(lambda w: explained(sql, w, 1), tried))
+    there = [w.step for w, p in zip(tried, plans) if re.search(rf'Edges: materialize before step {w.step}\b', p)]
+    found = [bases[0]]
+    for b in bases[1:]:
+        found += [Way(b.edge, b.tile, s) for s in there] or [b]
+    return found + [Way('auto')]
+
+
+def time_query(name, sql, args, failures):
+    """Per name of a way: the best result, and its way."""
+    ways = ways_of(sql, args, args.steps or ('all' if args.bench == 'tpch' and name in PAPER else 'default'))
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        list(pool.map(lambda w: explained(sql, w, 1), ways))
+    wanted = rows_hash(sql, ways[0]) if args.check else None
+    best = {}
+    for w in ways:
+        if args.check and rows_hash(sql, w) != wanted:
+            failures.append(f'{name}, {w.name}, step {w.step}')
+        r = Result(explained(sql, w, args.warm + args.runs), args.runs)
+        if w.name not in best or r.ms < best[w.name][0].ms:
+            best[w.name] = (r, w)
+    return best
+
+
+def shown(kb):
+    return f'{kb / 1024:.1f}'
+
+
+def write_paper(report, results, args):
+    """The paper's comparison: its KBE, its GPL without concurrency, its GPL, and what it does not have."""
+    tiles = [f'materialize, {t:,} rows' for t in args.tiles]
+    lines = []
+    for name in (n for n in PAPER if n in results):
+        best = results[name]
+        kbe, gpl = best['materialize'][0], best['channel'][0]
+        lines.append([name] + [f'{best[w][0].ms:.3f}' for w in ['fuse', 'refill', 'materialize'] + tiles + ['channel']]
+                     + [f'{kbe.ms / gpl.ms:.2f}', f'{kbe.ms / best["fuse"][0].ms:.2f}', f'{kbe.rows:,.0f}', shown(kbe.kb)]
+                     + ['; '.join(best[w][0].edges) or 'none' for w in ('materialize', 'channel')])
+    report.add('## Paul, He and He 2016: Q5, Q7, Q8, Q9, Q14\n')
+    report.table(['query', 'fuse ms', 'refill ms', 'materialize ms (KBE)'] + [f'{t} ms' for t in tiles] +
+                 ['channel ms (GPL)', 'channel over materialize', 'fuse over materialize', 'packets', 'MB written', 'KBE\'s edge', 'GPL\'s edge'],
+                 lines)
+
+
+def write_all(report, results, args):
+    lines = []
+    for name, best in results.items():
+        forced = {w: r for w, (r, _) in best.items() if w != 'auto'}
+        winner = min(forced, key=lambda w: forced[w].ms)
+        auto = best['auto'][0]
+        lines.append([name] + [f'{r.ms:.3f}' for r in forced.values()] +
+                     [winner, f'{auto.ms:.3f}', '; '.join(auto.edges) or 'fuse', f'{auto.ms / forced[winner].ms:.2f}',
+                      f'{auto.ms / forced["fuse"].ms:.2f}'])
+    report.add('## All queries, kernel ms: the best step of each edge\n')
+    report.table(['query'] + list(next(iter(results.values())))[:-1] +
+                 ['best', 'auto', 'auto\'s edge', 'auto / best', 'auto / fuse'], lines)
+
+
+def write_shapes(report, results):
+    lines = [[name, way, '; '.join(r.edges) or 'none'] + [' + '.join(s) for s in r.shape]
+             for name, best in results.items() for way, (r, _) in best.items()]
+    report.add('## Launches: of the last kernel of each node\n')
+    report.table(['query', 'way', 'edges', 'blocks', 'threads', 'registers', 'shared kB'], lines)
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument('bench', choices=('tpch', 'ssb'))
+    ap.add_argument('--out', default=os.devnull)
+    ap.add_argument('--tiles', default='1000000,4000000')
+    ap.add_argument('--steps', choices=('default', 'all'))
+    ap.add_argument('--only')
+    ap.add_argument('--runs', type=int, default=5)
+    ap.add_argument('--warm', type=int, default=3)
+    ap.add_argument('--jobs', type=int, default=8)
+    ap.add_argument('--check', action='store_true')
+    ap.add_argument('--commit', default='')
+    ap.add_argument('--command', default='')
+    args = ap.parse_args()
+    args.tiles = [int(t) for t in args.tiles.split(',') if t]
+    if args.bench == 'tpch':
+        scale = int(value('select count(*) from supplier')) / 10000
+        queries = {n: tpch.query(n, scale) for n in tpch.chosen(args.only)}
+    else:
+        queries = {n: measure.query(n) for n in measure.QUERIES if not args.only or n in args.only.split(',')}
+    report = Report(args.out, args.commit or git_commit(), args.command or ' '.join(['bench/pipelines/edges.py'] + sys.argv[1:]),
+                    title='TPC-H' if args.bench == 'tpch' else None, table='lineitem' if args.bench == 'tpch' else 'lineorder')
+    results, failures = {}, []
+    for name, sql in queries.items():
+        if not any(s in sql.lower() for s in ('create view', 'drop view')):
+            results[name] = time_query(name, sql, args, failures)
+            print(name, {w: round(r.ms, 3) for w, (r, _) in results[name].items()}, flush=True)
+    if args.bench == 'tpch' and any(n in results for n in PAPER):
+        write_paper(report, results, args)
+    write_all(report, results, args)
+    write_shapes(report, results)
+    if args.check:
+        report.add(f'Answers: {len(failures)} ways gave another answer than fuse' + (': ' + ', '.join(failures) if failures else '') + '.\n')
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,81 @@
+/*-------------------------------------------------------------------------
+ *
+ * edges.h
+ *	  The analytic model of pipelines that are cut (Paul, He, He 2016, section 4).
+ *
+ * A pipeline is a scan and stages behind it: steps row by row, and the sink.  The model predicts what it
+ * takes if it is fused, or has an edge before one of its stages, and chooses.
+ *
+ * As in the paper, a part of a pipeline costs computation (equation 4), accesses to memory (equation 5), and packets by
+ * a channel (equations 1 and 6); and parts of unlike speed delay each other (equations 8 and 9).  Unlike
+ * there, what a GPU of today does at the same time is not added up: a part takes as long as the resource that
+ * it needs longest, of device memory, the L2 cache, issue of instructions, and latency.
+ *
+ * What a cut gains is full warps.  Fused, a warp goes through all stages with the lanes that are left; and its
+ * rounds are those of the lane with the most rows.  Behind an edge each lane has a row.
+ *
+ * Pure functions; no state.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SCHED_EDGES_H
+#define GC_SCHED_EDGES_H
+
+#include "../../program/edge.h"
+#include "cost.h"
+#include "profile.h"
+
+#define GC_EDGE_STAGES	64
+
+/* A step row by row, or the sink. */
+typedef struct GcEdgeStage
+{
+	int			step;			/* its number in the pipeline; of the sink, the number of steps */
+	bool		edge;			/* may an edge lie before it? */
+	double		pass;			/* rows that come out of it, as a part of those that come in */
+	double		accesses;		/* to a table, one behind the other, of each row */
+	double		table_bytes;	/* of that table */
+	double		column_bytes;	/* of the row's own columns that only this stage reads */
+	double		packet_bytes;	/* of a packet, with an edge before it */
+} GcEdgeStage;
+
+typedef struct GcEdgePipeline
+{
+	double		rows;			/* of the scan */
+	double		scan_bytes;		/* of a row, read whole vector by whole vector */
+	double		left;			/* part of the rows that comes to the first stage */
+	int			vec;			/* rows of a thread's vector */
+	bool		gathered;		/* warps already gather the rows that come to the first stage */
+	double		warps;			/* on a multiprocessor at the same time */
+	int			nstages;
+	GcEdgeStage stage[GC_EDGE_STAGES];
+} GcEdgePipeline;
+
+typedef struct GcEdgePlan
+{
+	GcEdge		edge;
+	int			step;			/* before which it lies */
+	double		tile_rows;		/* channel, materialize: rows of which packets are in memory at a time */
+	double		us;				/* prediction */
+	double		fuse_us;		/* prediction for fuse */
+} GcEdgePlan;
+
+/* What a plan other than fuse must be predicted to gain at least, to be chosen: a factor, and microseconds. */
+#define GC_EDGE_LEAST_GAIN	1.3
+#define GC_EDGE_LEAST_US	50
+
+/* Prediction for one edge before stage number `stage`; tile_rows: 0, all at once. */
+extern double gc_edge_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, GcEdge edge,
+						 int stage, double tile_rows);
+
+/*
+ * Choose.  edge: a GcEdge that is wanted, or GC_EDGE_AUTO; step: where it is wanted, or -1; tile_rows: 0, or what is
+ * wanted.  Where the pipeline admits no such edge, it is fused.
+ */
+extern GcEdgePlan gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int edge,
+							   int step, double tile_rows);
+
+/* Which of two kernels that were measured to take; a plan that was predicted to be faster need not be. */
+extern bool gc_edge_keeps(double fuse_us, double edge_us);
+
+#endif							/* GC_SCHED_EDGES_H */

@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * launch_kernel.c
+ *	  The launch of one kernel of a pipeline: its parameter, its shared memory, its grid.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "launch_kernel.h"
+
+#include "../memory/state.h"
+
+u64
+gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant)
+{
+	u64			ranges[GC_MAX_BUILDS] = {0};
+
+	for (int b = 0; b < run->p->nbuilds; b++)
+		ranges[b] = run->request->builds[b].range;
+	return gc_shared_bytes(run->p, pipeline, variant, ranges, run->request->sinks[pipeline].ngroups);
+}
+
+int
+gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes)
+{
+	if (k->occupancy < 0 || k->occupancy_shared != shared_bytes || k->occupancy_threads != threads)
+	{
+		k->occupancy = gc_worker.ops->occupancy(k->kernel, threads, shared_bytes);
+		k->occupancy_shared = shared_bytes;
+		k->occupancy_threads = threads;
+	}
+	return k->occupancy;
+}
+
+/* Collect the sources of the argument words of this run's kernels. */
+void
+gc_run_arg_source(const GcRun *run, GcArgSource *src)
+{
+	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
+		.matched = run->matched,.lookups = run->lookups,
+		.device_part = run->device_part,.sinks = run->sinks,.gathered = run->gathered,
+	.gathered_keys = run->gathered_keys,.top = run->top,.pass = run->pass,.passes = run->passes,.share = run->share};
+}
+
+/* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */
+static GcScan
+describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, GcAddr flags)
+{
+	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.timed = part->timed,
+	.before = part->before};
+
+	scan.sources = part->sources ? part->sources : run->device_part + in->sources_off + part->first * sizeof(GcSource);
+	scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	scan.ntiles = part->n * scan.tiles_per_source;
+	if (part->last && run->delivered)
+	{
+		scan.deliver_to = (GcAddr) run->flags;
+		scan.delivered = run->delivers;
+	}
+	return scan;
+}
+
+GcCode
+gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
+				 GcAddr flags, const u64 *edge)
+{
+	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
+	GcArgSource src;
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcArgs		args;
+	GcLaunch	l = {.blocks = grid->blocks,.threads = grid->threads,
+	.shared_bytes = gc_run_shared_bytes(run, pipeline, &k->variant),.whole_shared = part->whole_shared};
+
+	/* an empty part launches no block, so no block would deliver */
+	if (part->last)
+		run->delivered = run->delivers > 0 && l.blocks > 0;
+	gc_run_arg_source(run, &src);
+	src.pairs = part->pairs;
+	src.wave = part->columns;
+	src.edge = edge;
+	gc_fill_args(&src, k, &args);
+	args.scan = describe_scan(run, in, part, flags);
+	info->kernels++;
+	info->blocks = l.blocks;
+	info->threads = l.threads;
+	info->shared_bytes = l.shared_bytes;
+	info->registers = k->info.registers;
+	info->first_tile = part->first_tile;
+	info->ntiles = args.scan.ntiles;
+	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
+}
+
+GcGrid
+gc_run_whole_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 tiles)
+{
+	const int	threads = Min(k->variant.threads, k->info.max_threads);
+
+	return gc_sched_full(&gc_worker.profile, threads,
+						 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)), tiles);
+}

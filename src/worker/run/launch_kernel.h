@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * launch_kernel.h
+ *	  The launch of one kernel of a pipeline: its parameter, its shared memory, its grid.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_LAUNCH_KERNEL_H
+#define GC_LAUNCH_KERNEL_H
+
+#include "run.h"
+
+/*
+ * One launch of a pipeline's kernel k: over sources first .. first + n - 1 of its input, from
+ * tile first_tile on.
+ */
+typedef struct GcScanPart
+{
+	u32			first;
+	u32			n;
+	u32			first_tile;
+	bool		timed;			/* its times are noted behind the flags */
+	GcAddr		before;			/* as GcScan's */
+	bool		whole_shared;	/* as GcLaunch's */
+	GcPairs		pairs;			/* of a scan that tries pairs: its units */
+	bool		last;			/* no later launch writes to the sink: this one delivers the
+								 * result, if it can */
+	GcAddr		sources;		/* of a wave: its sources; 0: the input's */
+	const GcAddr *columns;		/* and, per column of the program, its columns */
+} GcScanPart;
+
+/* edge: by GC_EDGE_WORD_*, of a kernel that reads or writes packets; else NULL. */
+extern GcCode gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
+							   const GcScanPart *part, GcAddr flags, const u64 *edge);
+extern u64	gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant);
+
+/*
+ * Blocks of the kernel, of this size, that a multiprocessor can hold; the device is asked once.
+ */
+extern int	gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes);
+extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
+
+/* The whole device, for so many tiles of a pipeline's kernel. */
+extern GcGrid gc_run_whole_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 tiles);
+
+#endif							/* GC_LAUNCH_KERNEL_H */
