@@ -16,6 +16,7 @@
 #include "utils/builtins.h"
 
 #include "display.h"
+#include "join_order.h"
 #include "../compat.h"
 
 typedef enum GcNodeName
@@ -133,6 +134,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	CustomScan *scan = makeNode(CustomScan);
 	GcPlan	   *plan = palloc(path->plan->size);
 
+	gc_join_order_path_taken(root, rel, path);
 	memcpy(plan, path->plan, path->plan->size);
 	note_order(root, tr, plan);
 	raise_init_plans(root, tr);
