@@ -115,13 +115,23 @@ typedef struct Run
 	Cost		most;			/* as GcPlanning's */
 } Run;
 
+/* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
+static void
+note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
+{
+	if (mine->whole && (!run->has_node || mine->narrow))
+		gc_verdict_unsettle(run->key);
+	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_whole(stmt))
+		gc_verdict_note_whole(run->key, run->glance);
+}
+
 /* One run of the planner, with a state of its own. */
 static PlannedStmt *
 run_planner(Query *parse, Run *run)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
-	.ceiling = run->ceiling,.key = run->key};
+	.ceiling = run->ceiling,.key = run->key,.whole = gc_verdict_is_whole(run->key)};
 	PlannedStmt *volatile stmt = NULL;
 
 	strlcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
@@ -132,6 +142,7 @@ run_planner(Query *parse, Run *run)
 		if (mine.refusal[0] == '\0' && mine.offered)
 			strlcpy(mine.refusal, GC_CHEAPER, sizeof(mine.refusal));
 		run->has_node = mine.offered && gc_has_node(stmt);
+		note_whole(run, &mine, stmt);
 		gc_join_order_note();
 		run->looked = mine.looked;
 		run->most = mine.most;
@@ -302,7 +313,7 @@ static bool
 worth_offering(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
-		return root->join_info_list != NIL;
+		return root->join_info_list != NIL && !gc_planning->whole && !gc_planning->replaying;
 	if (!root->parse->hasAggs && root->parse->groupClause == NIL)
 		return true;
 	/* Many groups of grouping sets may be too dear to decode: then their input is offered. */
@@ -353,7 +364,7 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	if (!gc_planning || !gc_offload_active() || gc_planning->ceiling > 0 || gc_joins_plainly(root))
 		return;
 	/* Exhaustive search keeps lists of join relations by level. */
-	gc_planning->geqo = enable_geqo && root->join_rel_level == NULL;
+	gc_planning->geqo = enable_geqo && root->join_rel_level == NULL && !gc_planning->replaying;
 	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
 		worth_offering(root, joinrel))
 		gc_add_rel_path(root, joinrel);
@@ -377,7 +388,7 @@ gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
 {
 	RelOptInfo *rel = NULL;
 
-	if (!gc_planning || !gc_offload_active() || !gc_joins_plainly(root))
+	if (!gc_planning || !gc_offload_active() || gc_planning->ceiling > 0)
 		return search_joins(root, levels_needed, initial_rels);
 	if (prev_search_hook == NULL)
 		rel = gc_join_order_replay(root, initial_rels);
@@ -386,7 +397,7 @@ gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
 		rel = search_joins(root, levels_needed, initial_rels);
 		gc_join_order_found(root, initial_rels, rel);
 	}
-	if (is_looked_at(rel) && worth_offering(root, rel))
+	if (gc_joins_plainly(root) && is_looked_at(rel) && worth_offering(root, rel))
 	{
 		gc_add_rel_path(root, rel);
 		set_cheapest(rel);

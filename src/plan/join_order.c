@@ -11,7 +11,8 @@
  * The order is searched for again if other numbers of rows are joined than before, if the joins have become
  * much cheaper, if a table was changed, and after a number of uses.  An order that is not legal is none.
  *
- * Only inner joins are replayed: the description of others depends on the order in which they were met (relinfo.c).
+ * The description of other joins than inner ones depends on the order in which they were met (relinfo.c).  So the
+ * joins that it was made of are made, too, before those of PostgreSQL's own path.
  *
  * Planner, in backends; the table is a backend's own.
  *
@@ -21,6 +22,7 @@
 
 #include "access/transam.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
 #include "optimizer/paths.h"
 #include "optimizer/pathnode.h"
 #include "utils/hsearch.h"
@@ -33,11 +35,11 @@
 #include "../compat.h"
 
 /* PostgreSQL's own path must have cost this many times as much. */
-#define MARGIN			5
+#define MARGIN			2
 
 /* By how much the rows of a relation, and the cost of the joins, may differ from what they were. */
-#define ROWS_DRIFT		3
-#define COST_DRIFT		2
+#define ROWS_DRIFT		1.5
+#define COST_DRIFT		1.5
 
 #define MOST_USES		64
 #define MOST_ORDERS		512
@@ -104,33 +106,128 @@ search_key(PlannerInfo *root, List *initial_rels)
  *-------------------------------------------------------------------------
  */
 
-/* The number of what a path joins, after the steps that lead to it; -1: it is not known how it is made. */
-static int
-add_steps(GcJoinSearch *search, int *nsteps, Path *path, List *initial_rels)
+typedef struct Found
 {
-	ListCell   *lc;
+	GcJoinSearch *search;
+	PlannerInfo *root;
+	List	   *initial_rels;
+	int			nsets;
+	Relids		sets[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS]; /* relations of what steps join, and lead to */
+	bool		failed;			/* it is not known how all is joined */
+} Found;
+
+/* The number of a set of relations; a new one where it is not known yet. */
+static int
+set_number(Found *found, Relids relids)
+{
+	int			i = 0;
+
+	while (i < found->nsets && !bms_equal(found->sets[i], relids))
+		i++;
+	if (i == lengthof(found->sets))
+	{
+		found->failed = true;
+		return 0;
+	}
+	if (i == found->nsets)
+		found->sets[found->nsets++] = relids;
+	return i;
+}
+
+/* Put a step behind those that join as many relations. */
+static void
+add_step(Found *found, Relids outer, Relids inner, Relids result)
+{
+	GcJoinSearch *search = found->search;
+	GcJoinStep	step = {.outer = set_number(found, outer),.inner = set_number(found, inner),
+	.result = set_number(found, result),.nrels = bms_num_members(result)};
+	int			at;
+
+	for (int i = 0; i < search->nsteps; i++)
+	{
+		if (memcmp(&search->steps[i], &step, sizeof(step)) == 0)
+			return;
+	}
+	if (found->failed || search->nsteps == GC_JOIN_ORDER_STEPS)
+	{
+		found->failed = true;
+		return;
+	}
+	for (at = search->nsteps++; at > 0 && search->steps[at - 1].nrels > step.nrels; at--)
+		search->steps[at] = search->steps[at - 1];
+	search->steps[at] = step;
+}
+
+static bool
+is_initial(const Found *found, Relids relids)
+{
+	for (int i = 0; i < found->search->nrels; i++)
+	{
+		if (bms_equal(found->sets[i], relids))
+			return true;
+	}
+	return false;
+}
+
+/* The joins that a path is made of. */
+static void
+add_path_steps(Found *found, Path *path)
+{
+	JoinPath   *join;
 	Path	  **child;
-	int			outer,
-				inner;
 
 	path = gc_own_path(path);
-	foreach(lc, initial_rels)
-	{
-		if (bms_equal(((RelOptInfo *) lfirst(lc))->relids, path->parent->relids))
-			return foreach_current_index(lc);
-	}
+	if (is_initial(found, path->parent->relids))
+		return;
 	if (!IsA(path, NestPath) && !IsA(path, MergePath) && !IsA(path, HashPath))
 	{
-		child = gc_single_child(path);
-		return child ? add_steps(search, nsteps, *child, initial_rels) : -1;
+		if ((child = gc_single_child(path)) == NULL)
+			found->failed = true;
+		else
+			add_path_steps(found, *child);
+		return;
 	}
-	outer = add_steps(search, nsteps, ((JoinPath *) path)->outerjoinpath, initial_rels);
-	inner = add_steps(search, nsteps, ((JoinPath *) path)->innerjoinpath, initial_rels);
-	if (outer < 0 || inner < 0 || *nsteps == search->nrels - 1)
-		return -1;
-	search->steps[*nsteps][0] = outer;
-	search->steps[*nsteps][1] = inner;
-	return search->nrels + (*nsteps)++;
+	join = (JoinPath *) path;
+	found->search->merges |= IsA(path, MergePath);
+	add_path_steps(found, join->outerjoinpath);
+	add_path_steps(found, join->innerjoinpath);
+	add_step(found, join->outerjoinpath->parent->relids, join->innerjoinpath->parent->relids, path->parent->relids);
+}
+
+/* The joins that a description is made of. */
+static void
+add_described_steps(Found *found, RelOptInfo *rel)
+{
+	const GcRelDesc *desc;
+
+	if (is_initial(found, rel->relids))
+		return;
+	desc = gc_desc_lookup(found->root, rel);
+	if (desc == NULL || desc->outer == NULL)
+	{
+		found->failed = true;
+		return;
+	}
+	add_described_steps(found, desc->outer);
+	add_described_steps(found, desc->inner);
+	add_step(found, desc->outer->relids, desc->inner->relids, rel->relids);
+}
+
+/* Is each result there before it is joined? */
+static bool
+is_complete(const GcJoinSearch *search, int nsets)
+{
+	bool		there[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS] = {false};
+
+	for (int i = 0; i < search->nrels; i++)
+		there[i] = true;
+	for (int i = 0; i < search->nsteps; i++)
+	{
+		if (!there[search->steps[i].outer] || !there[search->steps[i].inner])
+			return false;
+		there[search->steps[i].result] = true;
+	}
+	return search->nsteps > 0;
 }
 
 static GcJoinSearch *
@@ -152,15 +249,23 @@ gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInfo *rel)
 	const uint64 key = search_key(root, initial_rels);
 	Path	   *own = key != 0 ? gc_cheapest_own_path(rel) : NULL;
 	GcJoinSearch search = {.root = root,.key = key,.nrels = list_length(initial_rels)};
+	Found		found = {.search = &search,.root = root,.initial_rels = initial_rels};
 	ListCell   *lc;
-	int			nsteps = 0;
 
-	if (own == NULL || add_steps(&search, &nsteps, own, initial_rels) < 0 || nsteps != search.nrels - 1)
+	if (own == NULL)
 		return;
-	search.own = own->total_cost;
 	foreach(lc, initial_rels)
+	{
 		search.rows[foreach_current_index(lc)] = ((RelOptInfo *) lfirst(lc))->rows;
-	*add_search(root, key) = search;
+		(void) set_number(&found, ((RelOptInfo *) lfirst(lc))->relids);
+	}
+	/* These come first: of several joins that lead to the same, the first is described. */
+	if (!gc_joins_plainly(root))
+		add_described_steps(&found, rel);
+	add_path_steps(&found, own);
+	search.own = own->total_cost;
+	if (!found.failed && is_complete(&search, found.nsets))
+		*add_search(root, key) = search;
 }
 
 /*-------------------------------------------------------------------------
@@ -195,28 +300,75 @@ find_order(uint64 key)
 	return order && order->changes == changes && order->uses++ < MOST_USES ? order : NULL;
 }
 
+/* A join relation has all of its paths. */
+static void
+finish_rel(PlannerInfo *root, RelOptInfo *rel)
+{
+	generate_partitionwise_join_paths(root, rel);
+	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
+		generate_useful_gather_paths(root, rel, false);
+	set_cheapest(rel);
+}
+
 /* Make the joins of an order, as merge_clump() of GEQO does; NULL where one cannot be. */
 static RelOptInfo *
 join_in_order(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
 {
-	RelOptInfo *rels[2 * GC_JOIN_ORDER_RELS];
+	RelOptInfo *rels[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS] = {NULL};
+	List	   *unfinished = NIL;
 	RelOptInfo *joined = NULL;
 	ListCell   *lc;
 
 	foreach(lc, initial_rels)
 		rels[foreach_current_index(lc)] = lfirst(lc);
-	for (int i = 0; i < search->nrels - 1; i++)
+	for (int i = 0; i < search->nsteps; i++)
 	{
-		joined = make_join_rel(root, rels[search->steps[i][0]], rels[search->steps[i][1]]);
-		if (joined == NULL)
+		const GcJoinStep *step = &search->steps[i];
+
+		joined = make_join_rel(root, rels[step->outer], rels[step->inner]);
+		if (joined == NULL || bms_num_members(joined->relids) != step->nrels)
 			return NULL;
-		generate_partitionwise_join_paths(root, joined);
-		if (!bms_equal(joined->relids, GC_ALL_RELIDS(root)))
-			generate_useful_gather_paths(root, joined, false);
-		set_cheapest(joined);
-		rels[search->nrels + i] = joined;
+		rels[step->result] = joined;
+		unfinished = list_append_unique_ptr(unfinished, joined);
+		if (i + 1 < search->nsteps && search->steps[i + 1].nrels == step->nrels)
+			continue;
+		foreach(lc, unfinished)
+			finish_rel(root, lfirst(lc));
+		unfinished = NIL;
 	}
-	return joined;
+	return joined && bms_equal(joined->relids, GC_ALL_RELIDS(root)) ? joined : NULL;
+}
+
+/* The same, without merge joins if there were none: they are costed by looks into indexes. */
+static RelOptInfo *
+join_as_before(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
+{
+	const bool	merge = enable_mergejoin;
+	RelOptInfo *volatile rel = NULL;
+
+	gc_planning->replaying = true;
+	PG_TRY();
+	{
+		enable_mergejoin = merge && search->merges;
+		rel = join_in_order(root, initial_rels, search);
+	}
+	PG_FINALLY();
+	{
+		enable_mergejoin = merge;
+	}
+	PG_END_TRY();
+	gc_planning->replaying = false;
+	return rel;
+}
+
+/* Is what was joined as it was before? */
+static bool
+is_as_before(PlannerInfo *root, RelOptInfo *rel, const GcJoinSearch *search)
+{
+	const Path *own = rel ? gc_cheapest_own_path(rel) : NULL;
+
+	return own != NULL && own->total_cost * COST_DRIFT >= search->own &&
+		(gc_joins_plainly(root) || gc_rel_desc(root, rel)->ok);
 }
 
 RelOptInfo *
@@ -228,16 +380,14 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
 	struct HTAB *hash = root->join_rel_hash;
 	GcJoinSearch search;
 	RelOptInfo *rel;
-	Path	   *own;
 
 	if (order == NULL || !fits(&order->search, initial_rels))
 		return NULL;
 	/* The order may be removed while functions are called that plan queries. */
 	search = order->search;
 	root->join_rel_hash = NULL;
-	rel = join_in_order(root, initial_rels, &search);
-	own = rel ? gc_cheapest_own_path(rel) : NULL;
-	if (own == NULL || own->total_cost * COST_DRIFT < search.own)
+	rel = join_as_before(root, initial_rels, &search);
+	if (!is_as_before(root, rel, &search))
 	{
 		/* As if nothing had been tried. */
 		root->join_rel_list = list_truncate(root->join_rel_list, njoinrels);
@@ -302,8 +452,13 @@ gc_join_order_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
 	/* Of the first few rows, PostgreSQL's own path may make no others. */
 	const Cost	cost = root->tuple_fraction > 0 ? own->startup_cost : own->total_cost;
 
-	if (gc_planning == NULL || gc_planning->searches == NIL || cost < MARGIN * path->cpath.path.total_cost)
+	if (gc_planning == NULL)
 		return;
+	if (cost < MARGIN * path->cpath.path.total_cost)
+	{
+		gc_planning->narrow = true;
+		return;
+	}
 	if (IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)))
 		mark_level(root);
 	mark_leaves(path->tr->leaves);

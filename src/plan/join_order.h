@@ -12,8 +12,18 @@
 
 #include "node.h"
 
-/* Relations that are joined by one search, at most. */
+/* Relations that are joined by one search, at most; and joins that are made of them. */
 #define GC_JOIN_ORDER_RELS	16
+#define GC_JOIN_ORDER_STEPS	(2 * (GC_JOIN_ORDER_RELS - 1))
+
+/* Two relations are joined: of those that the search began with, or results of earlier steps. */
+typedef struct GcJoinStep
+{
+	uint8		outer;
+	uint8		inner;
+	uint8		result;			/* several steps may lead to the same */
+	uint8		nrels;			/* joined by then; steps are in that order */
+} GcJoinStep;
 
 /* A query level's search for a join order, and what it led to. */
 typedef struct GcJoinSearch
@@ -21,11 +31,13 @@ typedef struct GcJoinSearch
 	PlannerInfo *root;
 	uint64		key;			/* of the statement, and of the relations that are joined */
 	Cost		own;			/* of PostgreSQL's own path */
+	bool		merges;			/* that has a merge join */
 	bool		replayed;		/* it was known from before */
 	bool		won;			/* a path of ours for all of the level was taken, and is cheaper by far */
 	int			nrels;
 	double		rows[GC_JOIN_ORDER_RELS];
-	uint8		steps[GC_JOIN_ORDER_RELS - 1][2];	/* joined in each step: a relation, or nrels + an earlier step */
+	int			nsteps;
+	GcJoinStep	steps[GC_JOIN_ORDER_STEPS];
 } GcJoinSearch;
 
 /* Join the relations in the order known from before; NULL: none is, or it does not fit any more. */

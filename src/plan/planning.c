@@ -69,6 +69,7 @@ gc_desc_enter(PlannerInfo *root, RelOptInfo *rel)
 	desc->leaves = NIL;
 	desc->clauses = NIL;
 	desc->attached = NIL;
+	desc->outer = desc->inner = NULL;
 	desc->reason = "it is not a join of tables";
 	return desc;
 }

@@ -33,6 +33,8 @@ typedef struct GcRelDesc
 	List	   *clauses;		/* RestrictInfo: on the core, and above what is attached to it */
 	List	   *attached;		/* GcAttachedDesc, in order */
 	const char *reason;
+	RelOptInfo *outer;			/* of a join that was described when it was met: its sides */
+	RelOptInfo *inner;
 } GcRelDesc;
 
 /* What a join other than an inner one attaches to the relations that it comes after. */
@@ -55,6 +57,9 @@ typedef struct GcPlanning
 	bool		storage_seen;	/* the statement looks at how values are stored */
 	bool		cursor;			/* it is a cursor's query */
 	uint64		key;			/* of the statement, for what is remembered; 0: nothing is */
+	bool		whole;			/* the statement was offloaded as a whole before, as the cheaper plan by far */
+	bool		narrow;			/* a node of the plan is not cheaper by far */
+	bool		replaying;		/* joins are made in the order of before */
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (join_order.c) */
 	List	   *spare;			/* GcPath: too dear but for the first few of their rows */
 	Cost		ceiling;		/* relations that cost no more are left to PostgreSQL; 0: none are */

@@ -341,6 +341,8 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	old = MemoryContextSwitchTo(gc_desc_context());
 	desc->ok = true;
 	desc->reason = NULL;
+	desc->outer = outer;
+	desc->inner = inner;
 	if (kind == GC_JOIN_INNER && last_full_join(o) == NULL && last_full_join(i) == NULL)
 	{
 		desc->leaves = list_concat_copy(o->leaves, i->leaves);

@@ -35,10 +35,10 @@
 #include "../settings.h"
 
 /* What was not chosen must have cost this many times as much. */
-#define MARGIN			5
+#define MARGIN			2.5
 
 /* By how much costs may differ from what they were: of what won by far, and of what may have won narrowly. */
-#define DRIFT			2
+#define DRIFT			1.5
 #define NARROW_DRIFT	1.25
 
 /* A verdict is looked at again after this many uses, and not noted so many times after it was wrong, at most. */
@@ -63,6 +63,7 @@ typedef struct Verdict
 	int			last_doubts;
 	int			ntables;
 	Oid			tables[GC_GLANCE_TABLES];
+	bool		whole;			/* all of it was offloaded, and cheaper by far */
 	bool		left;			/* to PostgreSQL */
 	Cost		ceiling;		/* up to this cost */
 	char		refusal[GC_REFUSAL_SIZE];
@@ -217,7 +218,7 @@ gc_verdict_unsettle(uint64 key)
 
 	if (verdict == NULL)
 		return;
-	verdict->left = false;
+	verdict->left = verdict->whole = false;
 	verdict->rewriting = REWRITING_UNKNOWN;
 	verdict->doubts = verdict->last_doubts = Min(2 * verdict->last_doubts + 4, MOST_DOUBTS);
 }
@@ -251,6 +252,30 @@ gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *
 	/* Whatever is offloaded costs that much. */
 	verdict->ceiling = Max(cost * NARROW_DRIFT, gc_offload_cost);
 	strlcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
+}
+
+/*-------------------------------------------------------------------------
+ * All of it is offloaded
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_verdict_is_whole(uint64 key)
+{
+	Verdict    *verdict = find(key);
+
+	return verdict && verdict->whole && usable(verdict);
+}
+
+void
+gc_verdict_note_whole(uint64 key, const GcGlance *glance)
+{
+	Verdict    *verdict = enter(key, glance);
+
+	if (verdict == NULL)
+		return;
+	verdict->whole = true;
+	verdict->uses = 0;
 }
 
 /*-------------------------------------------------------------------------

@@ -33,6 +33,10 @@ extern bool gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal);
 extern void gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *refusal);
 extern void gc_verdict_unsettle(uint64 key);
 
+/* Was all of the statement offloaded, as the cheaper plan by far?  Then no part of it need be offered alone. */
+extern bool gc_verdict_is_whole(uint64 key);
+extern void gc_verdict_note_whole(uint64 key, const GcGlance *glance);
+
 /* Was the original much cheaper than the rewritten query, which need not be planned? */
 extern bool gc_verdict_rewriting_lost(uint64 key);
 
