@@ -450,7 +450,7 @@ gc_join_order_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
 {
 	const Path *own = path->own;
 	/* Of the first few rows, PostgreSQL's own path may make no others. */
-	const Cost	cost = root->tuple_fraction > 0 ? own->startup_cost : own->total_cost;
+	const Cost	cost = (root->tuple_fraction > 0 ? own->startup_cost : own->total_cost) + gc_saved_cost(path->own);
 
 	if (gc_planning == NULL)
 		return;
