@@ -99,6 +99,13 @@ call_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 	return standard_planner(parse, query_string, options, params);
 }
 
+/* May relations be passed over?  Not where DEBUG1 is to say why each is refused; DEBUG2 tells of that, too. */
+static bool
+may_pass_over(void)
+{
+	return !message_level_is_interesting(DEBUG1) || message_level_is_interesting(DEBUG2);
+}
+
 /* What a run of the planner was told, and what came of it. */
 typedef struct Run
 {
@@ -131,7 +138,7 @@ run_planner(Query *parse, Run *run)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
-	.ceiling = run->ceiling,.key = run->key,.whole = gc_verdict_is_whole(run->key)};
+	.ceiling = run->ceiling,.key = run->key,.whole = may_pass_over() && gc_verdict_is_whole(run->key)};
 	PlannedStmt *volatile stmt = NULL;
 
 	strlcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
@@ -212,7 +219,7 @@ leave_alone(Query *parse, const char *query_string, int options, ParamListInfo p
 static bool
 may_remember(void)
 {
-	return !gc_rewriting_forced() && !gc_offload_forced() && !message_level_is_interesting(DEBUG1);
+	return !gc_rewriting_forced() && !gc_offload_forced();
 }
 
 /*
@@ -265,6 +272,8 @@ plan_as_before(Query *parse, Run *run)
 {
 	PlannedStmt *stmt = run_planner(parse, run);
 
+	ereport(DEBUG2,
+			(errmsg_internal("gpuconc passes over a statement%s", run->looked ? ", but for what costs more than before" : "")));
 	if (run->looked || stmt->planTree->total_cost > run->ceiling)
 		gc_verdict_unsettle(run->key);
 	return stmt;
@@ -290,7 +299,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	}
 	if (may_remember())
 		run.key = gc_verdict_key(&glance, options, params != NULL);
-	if (gc_verdict_leaves(run.key, &run.ceiling, run.refusal))
+	if (may_pass_over() && gc_verdict_leaves(run.key, &run.ceiling, run.refusal))
 		stmt = plan_as_before(parse, &run);
 	else
 	{

@@ -50,21 +50,36 @@
 typedef struct Order
 {
 	uint64		key;
-	uint64		changes;		/* of tables, when it was noted */
+	bool		stale;
 	int			uses;
 	GcJoinSearch search;
 } Order;
 
 static HTAB *orders = NULL;
 
-/* Tables that were changed so far. */
-static uint64 changes = 0;
+static bool
+joins(const GcJoinSearch *search, Oid relid)
+{
+	for (int i = 0; i < search->nrels; i++)
+	{
+		if (search->tables[i] == relid)
+			return true;
+	}
+	return false;
+}
 
+/* A table has changed; 0: any may have.  Entries stay where they are. */
 static void
 forget(Datum arg, Oid relid)
 {
-	if (!OidIsValid(relid) || relid >= FirstNormalObjectId)
-		changes++;
+	HASH_SEQ_STATUS scan;
+	Order	   *order;
+
+	if (orders == NULL || (OidIsValid(relid) && relid < FirstNormalObjectId))
+		return;
+	hash_seq_init(&scan, orders);
+	while ((order = hash_seq_search(&scan)) != NULL)
+		order->stale |= !OidIsValid(relid) || joins(&order->search, relid);
 }
 
 void
@@ -256,8 +271,11 @@ gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInfo *rel)
 		return;
 	foreach(lc, initial_rels)
 	{
-		search.rows[foreach_current_index(lc)] = ((RelOptInfo *) lfirst(lc))->rows;
-		(void) set_number(&found, ((RelOptInfo *) lfirst(lc))->relids);
+		const RelOptInfo *from = lfirst(lc);
+
+		search.rows[foreach_current_index(lc)] = from->rows;
+		search.tables[foreach_current_index(lc)] = root->simple_rte_array[from->relid]->relid;
+		(void) set_number(&found, from->relids);
 	}
 	/* These come first: of several joins that lead to the same, the first is described. */
 	if (!gc_joins_plainly(root))
@@ -297,7 +315,7 @@ find_order(uint64 key)
 {
 	Order	   *order = orders && key != 0 ? hash_search(orders, &key, HASH_FIND, NULL) : NULL;
 
-	return order && order->changes == changes && order->uses++ < MOST_USES ? order : NULL;
+	return order && !order->stale && order->uses++ < MOST_USES ? order : NULL;
 }
 
 /* A join relation has all of its paths. */
@@ -394,6 +412,8 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
 		root->join_rel_hash = hash;
 		return NULL;
 	}
+	ereport(DEBUG2,
+			(errmsg_internal("gpuconc has %d relations joined in PostgreSQL's last order", search.nrels)));
 	search.root = root;
 	search.replayed = true;
 	search.won = false;
@@ -478,7 +498,7 @@ note(const GcJoinSearch *search)
 	if (orders == NULL)
 		orders = hash_create("gpuconc join orders", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	order = hash_search(orders, &search->key, HASH_ENTER, NULL);
-	order->changes = changes;
+	order->stale = false;
 	order->uses = 0;
 	order->search = *search;
 }

@@ -36,6 +36,7 @@ typedef struct GcJoinSearch
 	bool		won;			/* a path of ours for all of the level was taken, and is cheaper by far */
 	int			nrels;
 	double		rows[GC_JOIN_ORDER_RELS];
+	Oid			tables[GC_JOIN_ORDER_RELS]; /* 0: it is none */
 	int			nsteps;
 	GcJoinStep	steps[GC_JOIN_ORDER_STEPS];
 } GcJoinSearch;
