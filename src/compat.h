@@ -167,6 +167,15 @@ gc_expand_grouping(Query *query)
 #define GC_ALL_RELIDS(root)		((root)->all_baserels)
 #endif
 
+/* Equalities that equivalence classes have between the two sides of an inner join. */
+#if PG_VERSION_NUM >= 160000
+#define GC_IMPLIED_EQUALITIES(root, joined, outer, inner) \
+	generate_join_implied_equalities((root), (joined), (outer), (inner), NULL)
+#else
+#define GC_IMPLIED_EQUALITIES(root, joined, outer, inner) \
+	generate_join_implied_equalities((root), (joined), (outer), (inner))
+#endif
+
 /* 16 added the permissions of the range table, 18 the relations that pruning left. */
 #if PG_VERSION_NUM >= 180000
 #define GC_INIT_RANGE_TABLE(estate, from) \

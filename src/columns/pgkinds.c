@@ -52,17 +52,29 @@ static const struct
 	{JSONOID, GC_DOCUMENT},
 };
 
+static GcKind
+kind_of(Oid type)
+{
+	for (int i = 0; i < lengthof(kind_of_type); i++)
+	{
+		if (kind_of_type[i].type == type)
+			return kind_of_type[i].kind;
+	}
+	return GC_KIND_NONE;
+}
+
 GcKind
 gc_type_kind(Oid typid)
 {
-	Oid			base = getBaseType(typid);
+	GcKind		kind = kind_of(typid);
+	Oid			base;
 
-	for (int i = 0; i < lengthof(kind_of_type); i++)
-	{
-		if (kind_of_type[i].type == base)
-			return kind_of_type[i].kind;
-	}
-	return type_is_enum(base) ? GC_ENUM : GC_KIND_NONE;
+	/* Nearly every type is no domain; to ask for that takes far longer. */
+	if (kind != GC_KIND_NONE)
+		return kind;
+	base = getBaseType(typid);
+	kind = kind_of(base);
+	return kind != GC_KIND_NONE ? kind : type_is_enum(base) ? GC_ENUM : GC_KIND_NONE;
 }
 
 bool

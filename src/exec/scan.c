@@ -92,6 +92,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	/* The constant's bytes lie at any address: copy them to an aligned one. */
 	node->plan = palloc(VARSIZE_ANY_EXHDR(packed));
 	memcpy(node->plan, VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
+	(void) gc_plan_settle(node->plan);
 	node->logical = GC_PLAN_PROGRAM(node->plan);
 	node->display_tags = (List *) lsecond(cscan->custom_private);
 	node->sets = (List *) lthird(cscan->custom_private);

@@ -22,6 +22,9 @@
 #include "../columns/pgkinds.h"
 #include "../compat.h"
 
+/* Entries of an array that grows, at first; a power of two. */
+#define FIRST_ROOM	64
+
 int
 gc_refuse(GcTranslation *tr, const char *fmt,...)
 {
@@ -51,16 +54,52 @@ void
 gc_builder_init(GcTranslation *tr)
 {
 	tr->plan = palloc0(sizeof(GcPlan));
-	tr->columns = palloc0(GC_MAX_COLUMNS * sizeof(GcPColumn));
-	tr->column_nodes = palloc0(GC_MAX_COLUMNS * sizeof(Node *));
-	tr->column_leaf = palloc0(GC_MAX_COLUMNS * sizeof(GcLeaf *));
-	/* These are large, and an entry is set as a whole when it is added. */
-	tr->pexprs = palloc(GC_MAX_EXPRS * sizeof(GcExpr));
-	tr->space = palloc(GC_MAX_EXPRS * sizeof(uint16));
+	tr->plan->inputs = palloc0(GC_MAX_INPUTS * sizeof(GcPlanInput));
+	tr->plan->luts = palloc(GC_MAX_LUTS * sizeof(GcPlanLut));
+	tr->plan->lists = palloc(GC_MAX_LISTS * sizeof(GcPlanList));
+	/* These can be far larger: they grow (room()). */
+	tr->plan->params = palloc0(FIRST_ROOM * sizeof(GcPlanParam));
+	tr->plan->columns = palloc0(FIRST_ROOM * sizeof(GcPlanColumn));
+	tr->columns = palloc0(FIRST_ROOM * sizeof(GcPColumn));
+	tr->column_nodes = palloc0(FIRST_ROOM * sizeof(Node *));
+	tr->column_leaf = palloc0(FIRST_ROOM * sizeof(GcLeaf *));
+	tr->pexprs = palloc0(FIRST_ROOM * sizeof(GcExpr));
+	tr->space = palloc0(FIRST_ROOM * sizeof(uint16));
+	tr->payloads = palloc0(FIRST_ROOM * sizeof(GcBuildPayload));
+	tr->aggs = palloc0(FIRST_ROOM * sizeof(GcPAgg));
 	tr->pipelines = palloc0((GC_MAX_PIPELINES + 1) * sizeof(GcPPipeline));
 	tr->builds = palloc0(GC_MAX_BUILDS * sizeof(GcPBuild));
-	tr->payloads = palloc(GC_MAX_BUILDS * GC_MAX_PAYLOADS * sizeof(GcBuildPayload));
-	tr->aggs = palloc0(GC_MAX_AGGS * sizeof(GcPAgg));
+}
+
+/*
+ * An array of `n` entries, which are all that is used of it, with room for one more: the next power of two.  Another
+ * array if it is full, as copies of the translation share the old one.
+ */
+static void *
+room(void *array, int n, Size size)
+{
+	void	   *larger;
+
+	if (n < FIRST_ROOM || (n & (n - 1)) != 0)
+		return array;
+	larger = palloc0(2 * n * size);
+	memcpy(larger, array, n * size);
+	return larger;
+}
+
+bool
+gc_column_room(GcTranslation *tr)
+{
+	if (tr->ncolumns == GC_MAX_COLUMNS)
+	{
+		gc_refuse(tr, "the query reads too many columns");
+		return false;
+	}
+	tr->columns = room(tr->columns, tr->ncolumns, sizeof(GcPColumn));
+	tr->plan->columns = room(tr->plan->columns, tr->ncolumns, sizeof(GcPlanColumn));
+	tr->column_nodes = room(tr->column_nodes, tr->ncolumns, sizeof(Node *));
+	tr->column_leaf = room(tr->column_leaf, tr->ncolumns, sizeof(GcLeaf *));
+	return true;
 }
 
 int
@@ -82,6 +121,8 @@ add_expr(GcTranslation *tr, const GcExpr *e)
 	}
 	if (tr->nexprs == GC_MAX_EXPRS)
 		return gc_refuse(tr, "the query has too many expressions");
+	tr->pexprs = room(tr->pexprs, tr->nexprs, sizeof(GcExpr));
+	tr->space = room(tr->space, tr->nexprs, sizeof(uint16));
 	tr->pexprs[tr->nexprs] = *e;
 	tr->space[tr->nexprs] = GC_SPACE_NONE;
 	return tr->nexprs++;
@@ -178,6 +219,7 @@ gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space)
 	}
 	if (tr->nparams == GC_MAX_PARAMS)
 		return gc_refuse(tr, "the query has too many constants");
+	tr->plan->params = room(tr->plan->params, tr->nparams, sizeof(GcPlanParam));
 	p = &tr->plan->params[tr->nparams];
 	p->expr = at;
 	p->space = space;
@@ -266,8 +308,8 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		return gc_refuse(tr, "a nondeterministic collation is used");
 	if (GC_KIND_IS_CODE(kind) && getBaseType(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
 		return gc_refuse(tr, "type character without a length is not supported");
-	if (tr->ncolumns == GC_MAX_COLUMNS)
-		return gc_refuse(tr, "the query reads too many columns");
+	if (!gc_column_room(tr))
+		return GC_NO_EXPR;
 	if (gc_leaf_is_source(leaf) && (resno = source_resno(leaf, node)) == 0)
 		return gc_refuse(tr, "a row source does not deliver a column");
 	if (leaf->append && (!IsA(node, Var) || ((Var *) node)->varattno <= 0))
@@ -307,6 +349,7 @@ add_payload(GcTranslation *tr, int build, int expr, bool greatest)
 	}
 	if (n == GC_MAX_PAYLOADS)
 		return gc_refuse(tr, "too many columns of one joined table are needed");
+	tr->payloads = room(tr->payloads, tr->npayloads, sizeof(GcBuildPayload));
 	tr->payloads[tr->npayloads] = (GcBuildPayload) {.build = build,.expr = expr,.greatest = greatest};
 	e = gc_build_expr(tr, GC_OP_PAYLOAD, tr->pexprs[expr].kind, -1, -1, -1, tr->npayloads++);
 	if (e >= 0)
@@ -341,6 +384,7 @@ add_agg(GcTranslation *tr, GcPAgg agg)
 	}
 	if (tr->naggs == GC_MAX_AGGS)
 		return gc_refuse(tr, "the query has too many aggregates");
+	tr->aggs = room(tr->aggs, tr->naggs, sizeof(GcPAgg));
 	tr->aggs[tr->naggs] = agg;
 	tr->agg_pipeline[tr->naggs] = pipeline;
 	return tr->naggs++;
@@ -454,6 +498,8 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 {
 	to->plan = palloc(sizeof(GcPlan));
 	memcpy(to->plan, from->plan, sizeof(GcPlan));
+	to->plan->inputs = palloc(GC_MAX_INPUTS * sizeof(GcPlanInput));
+	memcpy(to->plan->inputs, from->plan->inputs, GC_MAX_INPUTS * sizeof(GcPlanInput));
 	to->leaves = list_copy(from->leaves);
 	to->appends = list_copy(from->appends);
 	to->lower = list_copy(from->lower);

@@ -16,6 +16,10 @@
 extern int	gc_refuse(GcTranslation *tr, const char *fmt,...) pg_attribute_printf(2, 3);
 
 extern void gc_builder_init(GcTranslation *tr);
+
+/* Have room for one more column; false, and a refusal, if there are too many. */
+extern bool gc_column_room(GcTranslation *tr);
+
 extern int	gc_build_expr(GcTranslation *tr, GcOp op, GcKind kind, int a, int b, int c, int ref);
 extern int	gc_build_copy(GcTranslation *tr, const GcExpr *e);
 extern int	gc_build_cast(GcTranslation *tr, int arg, GcKind kind);

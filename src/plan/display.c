@@ -61,9 +61,11 @@ gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr)
  *
  * setrefs.c insists that a Var is said to be made NULL by the same outer joins in custom_scan_tlist and in
  * what refers to it.  But clauses of different places in the join tree say so differently, and results most.
+ * Before 16, Vars say nothing of it.
  *-------------------------------------------------------------------------
  */
 
+#if PG_VERSION_NUM >= 160000
 /* The first entry of custom_scan_tlist for the same column, as setrefs.c finds it, or NULL. */
 static Var *
 scan_var(List *scan_tlist, const Var *var)
@@ -122,6 +124,13 @@ gc_settle_nulling(List **scan_tlist, List *exprs)
 	}
 	return (List *) settle_expr((Node *) exprs, *scan_tlist);
 }
+#else
+List *
+gc_settle_nulling(List **scan_tlist, List *exprs)
+{
+	return exprs;
+}
+#endif
 
 /* An expression as it can be printed: the planner's own nodes are left out. */
 static Node *

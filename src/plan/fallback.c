@@ -558,3 +558,22 @@ gc_path_has_ours(Path *path)
 	}
 	return child && gc_path_has_ours(*child);
 }
+
+Cost
+gc_saved_cost(Path *path)
+{
+	Path	  **child;
+	List	  **children;
+	Cost		saved = 0;
+	ListCell   *lc;
+
+	if (gc_is_path(path))
+		return ((GcPath *) path)->own->total_cost - path->total_cost + gc_saved_cost(((GcPath *) path)->own);
+	if (is_join(path))
+		return gc_saved_cost(((JoinPath *) path)->outerjoinpath) + gc_saved_cost(((JoinPath *) path)->innerjoinpath);
+	child = IsA(path, SubqueryScanPath) ? &((SubqueryScanPath *) path)->subpath : gc_single_child(path);
+	children = gc_child_list(path);
+	foreach(lc, children ? *children : NIL)
+		saved += gc_saved_cost(lfirst(lc));
+	return child ? gc_saved_cost(*child) : saved;
+}

@@ -117,9 +117,10 @@ group_word(GcTranslation *tr, GcKind kind, int key, int agg, int count, int word
 		if (memcmp(&tr->columns[i], &c, sizeof(c)) == 0)
 			return gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, i);
 	}
-	if (tr->ncolumns == GC_MAX_COLUMNS)
-		return gc_refuse(tr, "the query reads too many columns");
+	if (!gc_column_room(tr))
+		return GC_NO_EXPR;
 	tr->columns[tr->ncolumns] = c;
+	tr->plan->columns[tr->ncolumns] = (GcPlanColumn) {0};
 	tr->column_nodes[tr->ncolumns] = NULL;
 	tr->column_leaf[tr->ncolumns] = NULL;
 	return gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns++);

@@ -17,6 +17,7 @@
 #include "executor/instrument.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/geqo.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "tcop/tcopprot.h"
@@ -26,7 +27,9 @@
 
 #include "agg.h"
 #include "distributed.h"
+#include "glance.h"
 #include "hooks.h"
+#include "join_order.h"
 #include "ordered.h"
 #include "paths.h"
 #include "planning.h"
@@ -42,7 +45,7 @@
 #include "../settings.h"
 
 /* Why the last planned statement of this backend was not offloaded; or empty. */
-static char last_refusal[256];
+static char last_refusal[GC_REFUSAL_SIZE];
 
 /* The reason for tables that Citus has distributed. */
 #define GC_ELSEWHERE	"the rows of a table are in shards, whose servers offload what they are asked for"
@@ -50,6 +53,7 @@ static char last_refusal[256];
 static planner_hook_type prev_planner_hook = NULL;
 static set_rel_pathlist_hook_type prev_rel_hook = NULL;
 static set_join_pathlist_hook_type prev_join_hook = NULL;
+static join_search_hook_type prev_search_hook = NULL;
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 static ExplainOneQuery_hook_type prev_explain_hook = NULL;
 
@@ -95,27 +99,62 @@ call_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 	return standard_planner(parse, query_string, options, params);
 }
 
-/*
- * One run of the planner, with a state of its own; the refusal is copied out.  `required`:
- * no other plan is to come.
- */
+/* May relations be passed over?  Not where DEBUG1 is to say why each is refused; DEBUG2 tells of that, too. */
+static bool
+may_pass_over(void)
+{
+	return !message_level_is_interesting(DEBUG1) || message_level_is_interesting(DEBUG2);
+}
+
+/* What a run of the planner was told, and what came of it. */
+typedef struct Run
+{
+	const char *query_string;
+	int			options;
+	ParamListInfo params;
+	const GcGlance *glance;
+	bool		required;		/* no other plan is to come */
+	uint64		key;			/* for what is remembered; 0: nothing is */
+	Cost		ceiling;		/* as GcPlanning's */
+	char		refusal[GC_REFUSAL_SIZE];
+	bool		has_node;		/* of ours */
+	bool		looked;			/* something cost more than the ceiling */
+	Cost		most;			/* as GcPlanning's */
+} Run;
+
+/* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
+static void
+note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
+{
+	if (mine->whole && (!run->has_node || mine->narrow))
+		gc_verdict_unsettle(run->key);
+	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_whole(stmt))
+		gc_verdict_note_whole(run->key, run->glance);
+}
+
+/* One run of the planner, with a state of its own. */
 static PlannedStmt *
-run_planner(Query *parse, const char *query_string, int options, ParamListInfo params,
-			char *refusal, bool required)
+run_planner(Query *parse, Run *run)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
-	.cursor = (options & CURSOR_OPT_FAST_PLAN) != 0};
+		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
+	.ceiling = run->ceiling,.key = run->key,.whole = may_pass_over() && gc_verdict_is_whole(run->key)};
 	PlannedStmt *volatile stmt = NULL;
 
-	mine.storage_seen = gc_looks_at_storage((Node *) parse);
+	strlcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
 	gc_planning = &mine;
 	PG_TRY();
 	{
-		stmt = call_planner(parse, query_string, options, params);
+		stmt = call_planner(parse, run->query_string, run->options, run->params);
 		if (mine.refusal[0] == '\0' && mine.offered)
 			strlcpy(mine.refusal, GC_CHEAPER, sizeof(mine.refusal));
-		strlcpy(refusal, gc_has_node(stmt) ? "" : mine.refusal, sizeof(last_refusal));
-		if (required && gc_offload_required())
+		run->has_node = mine.offered && gc_has_node(stmt);
+		note_whole(run, &mine, stmt);
+		gc_join_order_note();
+		run->looked = mine.looked;
+		run->most = mine.most;
+		strlcpy(run->refusal, run->has_node ? "" : mine.refusal, sizeof(run->refusal));
+		if (run->required && gc_offload_required())
 			require_offload(stmt);
 	}
 	PG_FINALLY();
@@ -140,48 +179,12 @@ worth_rewriting(void)
 	return gc_rewriting_allowed() && state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
 }
 
-/* Tables of a query, counted at most. */
-#define MOST_TABLES		16
-
-typedef struct Tables
-{
-	int			n;
-	Oid			relids[MOST_TABLES];
-} Tables;
-
-static bool
-find_tables(Node *node, void *context)
-{
-	Tables	   *tables = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-
-		if (rte->rtekind == RTE_RELATION && rte->relid >= FirstNormalObjectId && tables->n < MOST_TABLES)
-			tables->relids[tables->n++] = rte->relid;
-		return false;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, find_tables, context, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, find_tables, context);
-}
-
 /* Count a refusal for each table that the query named before it was planned. */
 static void
-count_refusal(const Tables *tables, const char *refusal)
+count_refusal(const GcGlance *glance, const char *refusal)
 {
-	for (int i = 0; i < tables->n && refusal[0] != '\0'; i++)
-	{
-		bool		again = false;
-
-		for (int k = 0; k < i; k++)
-			again |= tables->relids[k] == tables->relids[i];
-		if (!again)
-			gc_reason_count(tables->relids[i], false, refusal);
-	}
+	for (int i = 0; i < glance->ntables && refusal[0] != '\0'; i++)
+		gc_reason_count(glance->tables[i], false, refusal);
 }
 
 /* Is the plan of the rewritten query one to keep, if it is cheaper than the original's? */
@@ -212,59 +215,100 @@ leave_alone(Query *parse, const char *query_string, int options, ParamListInfo p
 	return stmt;
 }
 
+/* May what is found out about a statement be used for the next of its shape, and what was found out for it? */
+static bool
+may_remember(void)
+{
+	return !gc_rewriting_forced() && !gc_offload_forced();
+}
+
 /*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
- * offloaded as a whole and cheaper: PostgreSQL itself would often be slower with it.  Where that is known
- * from before, the original is not planned (verdict.c).  The planner scribbles on its input, so the rewritten
+ * offloaded as a whole and cheaper: PostgreSQL itself would often be slower with it.  Where it is known
+ * from before which is, the other is not planned (verdict.c).  The planner scribbles on its input, so the rewritten
  * query is a copy.
  */
 static PlannedStmt *
-gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+plan_both(Query *parse, Run *run)
 {
-	char		refusal[sizeof(last_refusal)];
-	Query	   *rewritten;
-	Tables		tables = {0};
+	const uint64 key = run->key;
+	const bool	forced = gc_rewriting_forced() || gc_offload_forced();
+	const bool	lost = gc_verdict_rewriting_lost(key);
+	Run			other = *run;
+	Query	   *rewritten = NULL;
 	PlannedStmt *first = NULL;
 	PlannedStmt *stmt;
-	const bool	forced = gc_rewriting_forced() || gc_offload_forced();
-	uint64		key = 0;
+
+	if (!lost && worth_rewriting())
+		rewritten = gc_rewrite(parse, (run->options & CURSOR_OPT_FAST_PLAN) != 0, run->params);
+	if (rewritten)
+	{
+		other.required = gc_rewriting_forced();
+		/* Its levels are others than the original's. */
+		other.key = key != 0 ? ~key : 0;
+		first = run_planner(rewritten, &other);
+		if (!gc_rewriting_forced() && !worth_comparing(first))
+			first = NULL;
+	}
+	if (first && (forced || gc_verdict_rewriting_won(key, first)))
+	{
+		*run = other;
+		return first;
+	}
+	stmt = run_planner(parse, run);
+	if (rewritten)
+		gc_verdict_note_rewriting(key, run->glance, first, stmt);
+	if (lost)
+		gc_verdict_check_original(key, stmt);
+	if (first == NULL || first->planTree->total_cost >= stmt->planTree->total_cost)
+		return stmt;
+	*run = other;
+	return first;
+}
+
+/* A statement of which nothing was offloaded before. */
+static PlannedStmt *
+plan_as_before(Query *parse, Run *run)
+{
+	PlannedStmt *stmt = run_planner(parse, run);
+
+	ereport(DEBUG2,
+			(errmsg_internal("gpuconc passes over a statement%s", run->looked ? ", but for what costs more than before" : "")));
+	if (run->looked || stmt->planTree->total_cost > run->ceiling)
+		gc_verdict_unsettle(run->key);
+	return stmt;
+}
+
+static PlannedStmt *
+gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	GcGlance	glance;
+	Run			run = {.query_string = query_string,.options = options,.params = params,.glance = &glance,
+	.required = true};
+	PlannedStmt *stmt;
 
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
 
-	(void) find_tables((Node *) parse, &tables);
+	gc_glance(parse, &glance);
 	if (gc_reads_distributed(parse))
 	{
 		stmt = leave_alone(parse, query_string, options, params);
-		count_refusal(&tables, last_refusal);
+		count_refusal(&glance, last_refusal);
 		return stmt;
 	}
-	rewritten = worth_rewriting() ?
-		gc_rewrite(parse, (options & CURSOR_OPT_FAST_PLAN) != 0, params) : NULL;
-	if (rewritten)
-	{
-		first = run_planner(rewritten, query_string, options, params, refusal, gc_rewriting_forced());
-		if (!gc_rewriting_forced() && !worth_comparing(first))
-			first = NULL;
-	}
-	if (first && !forced)
-		key = gc_verdict_key(parse, query_string);
-	if (first && (forced || gc_verdict_is_known(key, first)))
-		stmt = first;
+	if (may_remember())
+		run.key = gc_verdict_key(&glance, options, params != NULL);
+	if (may_pass_over() && gc_verdict_leaves(run.key, &run.ceiling, run.refusal))
+		stmt = plan_as_before(parse, &run);
 	else
 	{
-		char		refused[sizeof(last_refusal)];
-
-		stmt = run_planner(parse, query_string, options, params, refused, true);
-		if (first)
-			gc_verdict_note(key, first, stmt);
-		if (first && first->planTree->total_cost < stmt->planTree->total_cost)
-			stmt = first;
-		else
-			strlcpy(refusal, refused, sizeof(refusal));
+		stmt = plan_both(parse, &run);
+		if (!run.has_node)
+			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
 	}
-	strlcpy(last_refusal, refusal, sizeof(last_refusal));
-	count_refusal(&tables, refusal);
+	strlcpy(last_refusal, run.refusal, sizeof(last_refusal));
+	count_refusal(&glance, run.refusal);
 	return stmt;
 }
 
@@ -278,11 +322,37 @@ static bool
 worth_offering(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
-		return root->join_info_list != NIL;
+		return root->join_info_list != NIL && !gc_planning->whole && !gc_planning->replaying;
 	if (!root->parse->hasAggs && root->parse->groupClause == NIL)
 		return true;
 	/* Many groups of grouping sets may be too dear to decode: then their input is offered. */
 	return root->parse->groupingSets != NIL || gc_aggregates_refused(root);
+}
+
+/*
+ * Is anything to be offered for this relation?  Nothing is if the statement was left to PostgreSQL before, and
+ * this costs no more than its largest part did then.
+ */
+static bool
+is_looked_at(const RelOptInfo *rel)
+{
+	Cost		least = -1;
+	ListCell   *lc;
+
+	if (!gc_planning || !gc_offload_active())
+		return false;
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+
+		if (path->param_info == NULL && (least < 0 || path->total_cost < least))
+			least = path->total_cost;
+	}
+	gc_planning->most = Max(gc_planning->most, least);
+	if (gc_planning->ceiling > 0 && least <= gc_planning->ceiling)
+		return false;
+	gc_planning->looked = true;
+	return true;
 }
 
 static void
@@ -290,7 +360,7 @@ gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 {
 	if (prev_rel_hook)
 		prev_rel_hook(root, rel, rti, rte);
-	if (gc_planning && gc_offload_active() && worth_offering(root, rel))
+	if (is_looked_at(rel) && worth_offering(root, rel))
 		gc_add_rel_path(root, rel);
 }
 
@@ -300,10 +370,10 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 {
 	if (prev_join_hook)
 		prev_join_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!gc_planning || !gc_offload_active())
+	if (!gc_planning || !gc_offload_active() || gc_planning->ceiling > 0 || gc_joins_plainly(root))
 		return;
 	/* Exhaustive search keeps lists of join relations by level. */
-	gc_planning->geqo = enable_geqo && root->join_rel_level == NULL;
+	gc_planning->geqo = enable_geqo && root->join_rel_level == NULL && !gc_planning->replaying;
 	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
 		worth_offering(root, joinrel))
 		gc_add_rel_path(root, joinrel);
@@ -312,20 +382,56 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	gc_planning->geqo = false;
 }
 
+static RelOptInfo *
+search_joins(PlannerInfo *root, int levels_needed, List *initial_rels)
+{
+	if (prev_search_hook)
+		return prev_search_hook(root, levels_needed, initial_rels);
+	if (enable_geqo && levels_needed >= geqo_threshold)
+		return geqo(root, levels_needed, initial_rels);
+	return standard_join_search(root, levels_needed, initial_rels);
+}
+
+static RelOptInfo *
+gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
+{
+	RelOptInfo *rel = NULL;
+
+	if (!gc_planning || !gc_offload_active() || gc_planning->ceiling > 0)
+		return search_joins(root, levels_needed, initial_rels);
+	if (prev_search_hook == NULL)
+		rel = gc_join_order_replay(root, initial_rels);
+	if (rel == NULL)
+	{
+		rel = search_joins(root, levels_needed, initial_rels);
+		gc_join_order_found(root, initial_rels, rel);
+	}
+	if (gc_joins_plainly(root) && is_looked_at(rel) && worth_offering(root, rel))
+	{
+		gc_add_rel_path(root, rel);
+		set_cheapest(rel);
+	}
+	return rel;
+}
+
 static void
 gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 			   RelOptInfo *output, void *extra)
 {
 	if (prev_upper_hook)
 		prev_upper_hook(root, stage, input, output, extra);
-	if (gc_planning && gc_offload_active() && stage == UPPERREL_GROUP_AGG)
+	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
+		return;
+	if (!is_looked_at(output))
+		return;
+	if (stage == UPPERREL_GROUP_AGG)
 	{
 		gc_add_group_path(root, input, output, extra);
 		gc_add_window_order(root, output);
 	}
-	if (gc_planning && gc_offload_active() && stage == UPPERREL_DISTINCT)
+	else if (stage == UPPERREL_DISTINCT)
 		gc_add_distinct_path(root, input, output);
-	if (gc_planning && gc_offload_active() && stage == UPPERREL_ORDERED)
+	else
 		gc_add_ordered_path(root, input, output);
 }
 
@@ -372,12 +478,15 @@ void
 gc_plan_install_hooks(void)
 {
 	gc_verdict_install();
+	gc_join_order_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;
 	prev_rel_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = gc_rel_pathlist;
 	prev_join_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = gc_join_pathlist;
+	prev_search_hook = join_search_hook;
+	join_search_hook = gc_join_search;
 	prev_upper_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gc_upper_paths;
 	prev_explain_hook = ExplainOneQuery_hook;

@@ -220,7 +220,7 @@ renumber_keys(GcTranslation *tr, const Carried *carried, int n)
 	const int	nkeys = list_length(tr->group_keys[tr->main]);
 	bool		gone[GC_MAX_KEYS] = {false};
 	int			number[GC_MAX_KEYS];
-	GcPColumn  *columns = palloc(GC_MAX_COLUMNS * sizeof(GcPColumn));
+	GcPColumn  *columns = palloc0(GC_MAX_COLUMNS * sizeof(GcPColumn));
 	int			left = 0;
 
 	for (int i = 0; i < n; i++)
@@ -245,7 +245,7 @@ renumber_keys(GcTranslation *tr, const Carried *carried, int n)
 			out->ref = number[out->ref];
 	}
 	/* Copies of the translation share the array. */
-	memcpy(columns, tr->columns, GC_MAX_COLUMNS * sizeof(GcPColumn));
+	memcpy(columns, tr->columns, tr->ncolumns * sizeof(GcPColumn));
 	tr->columns = columns;
 	for (int c = 0; tr->chosen && c < tr->ncolumns; c++)
 	{

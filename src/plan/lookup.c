@@ -15,6 +15,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
+#include "common/hashfn.h"
 #include "common/sha2.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -22,6 +23,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "builder.h"
 #include "source.h"
@@ -146,6 +148,33 @@ strip_locations(char *text)
 	*to = '\0';
 }
 
+/* Hashes of expressions that were asked for last.  To make one takes longer than all else that is done for a table. */
+#define KEPT_HASHES		64
+
+typedef struct KeptHash
+{
+	char	   *text;			/* NULL: none yet */
+	GcHash		hash;
+} KeptHash;
+
+static KeptHash kept_hashes[KEPT_HASHES];
+
+static bool
+hash_text(const char *text, GcHash *hash)
+{
+	pg_cryptohash_ctx *ctx = pg_cryptohash_create(PG_SHA256);
+	uint8		digest[PG_SHA256_DIGEST_LENGTH];
+	bool		ok;
+
+	ok = ctx && pg_cryptohash_init(ctx) >= 0 &&
+		pg_cryptohash_update(ctx, (const uint8 *) text, strlen(text)) >= 0 &&
+		pg_cryptohash_final(ctx, digest, sizeof(digest)) >= 0;
+	pg_cryptohash_free(ctx);
+	if (ok)
+		memcpy(hash, digest, sizeof(GcHash));
+	return ok;
+}
+
 /*
  * What an expression is known by in all sessions.  A user must not be able to make two
  * expressions with equal hashes, hence the cryptographic function.  False: it failed.
@@ -154,18 +183,24 @@ static bool
 hash_expression(Expr *expr, GcHash *hash)
 {
 	char	   *text = nodeToString(forget_vars((Node *) expr, NULL));
-	pg_cryptohash_ctx *ctx = pg_cryptohash_create(PG_SHA256);
-	uint8		digest[PG_SHA256_DIGEST_LENGTH];
-	bool		ok;
+	KeptHash   *kept;
+	char	   *copy;
 
 	strip_locations(text);
-	ok = ctx && pg_cryptohash_init(ctx) >= 0 &&
-		pg_cryptohash_update(ctx, (const uint8 *) text, strlen(text)) >= 0 &&
-		pg_cryptohash_final(ctx, digest, sizeof(digest)) >= 0;
-	pg_cryptohash_free(ctx);
-	if (ok)
-		memcpy(hash, digest, sizeof(GcHash));
-	return ok;
+	kept = &kept_hashes[hash_bytes((const unsigned char *) text, strlen(text)) % KEPT_HASHES];
+	if (kept->text && strcmp(kept->text, text) == 0)
+	{
+		*hash = kept->hash;
+		return true;
+	}
+	if (!hash_text(text, hash))
+		return false;
+	copy = MemoryContextStrdup(TopMemoryContext, text);
+	if (kept->text)
+		pfree(kept->text);
+	kept->text = copy;
+	kept->hash = *hash;
+	return true;
 }
 
 Var *

@@ -16,6 +16,7 @@
 #include "utils/builtins.h"
 
 #include "display.h"
+#include "join_order.h"
 #include "../compat.h"
 
 typedef enum GcNodeName
@@ -32,6 +33,7 @@ static const char *const node_names[GC_NODE_NAMES] = {
 	[GC_NODE_AGGREGATE] = GC_AGGREGATE_NODE,
 };
 
+/* Whoever reads the constant makes the plan find its arrays. */
 static Const *
 plan_const(const GcPlan *plan)
 {
@@ -131,9 +133,9 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	GcPath	   *path = (GcPath *) best_path;
 	GcTranslation *tr = path->tr;
 	CustomScan *scan = makeNode(CustomScan);
-	GcPlan	   *plan = palloc(path->plan->size);
+	GcPlan	   *plan = path->plan;
 
-	memcpy(plan, path->plan, path->plan->size);
+	gc_join_order_path_taken(root, rel, path);
 	note_order(root, tr, plan);
 	raise_init_plans(root, tr);
 	scan->scan.plan.targetlist = tlist;

@@ -268,7 +268,7 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL &&
 		gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
 	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
-	GcTranslation *unsorted = gc_builder_save(tr);
+	GcTranslation *unsorted = chosen ? gc_builder_save(tr) : NULL;
 	bool		few = wanted > 0 && !aggregate && path->having == NIL && only_vars(root, path);
 	int			leading = GC_NO_EXPR;
 	bool		sorted = (few || rows <= MOST_SORTED) && note_order(keys, tr, &leading);

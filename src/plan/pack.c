@@ -499,6 +499,44 @@ mapped_tags(const GcTranslation *tr, const Maps *maps)
 	return list_make2(tags, gc_lower_display(tr, maps->pipeline));
 }
 
+/* What a flat plan is made of, but for its variable parts: the translation's own stays as it is. */
+static GcPlan
+separate_head(const GcTranslation *tr)
+{
+	GcPlan		head = *tr->plan;
+
+	head.inputs = palloc(Max(tr->ninputs, 1) * sizeof(GcPlanInput));
+	memcpy(head.inputs, tr->plan->inputs, tr->ninputs * sizeof(GcPlanInput));
+	head.columns = palloc0(Max(tr->ncolumns, 1) * sizeof(GcPlanColumn));
+	head.params = palloc(Max(tr->nparams, 1) * sizeof(GcPlanParam));
+	memcpy(head.params, tr->plan->params, tr->nparams * sizeof(GcPlanParam));
+	head.luts = palloc(Max(tr->nluts, 1) * sizeof(GcPlanLut));
+	return head;
+}
+
+/* A flat plan with room for all that the head counts, and with the head's arrays. */
+static GcPlan *
+flat_plan(GcPlan *head)
+{
+	GcPlan		measured;
+	GcPlan	   *plan;
+
+	head->arrays = MAXALIGN(offsetof(GcPlan, outputs) + head->noutputs * sizeof(GcPlanOutput)) +
+		MAXALIGN(head->program_size) + MAXALIGN(head->nparts * sizeof(GcPlanPart) + head->nattnums * sizeof(int16));
+	measured = *head;
+	head->size = gc_plan_settle(&measured);
+
+	plan = palloc0(head->size);
+	memcpy(plan, head, offsetof(GcPlan, outputs));
+	(void) gc_plan_settle(plan);
+	memcpy(plan->inputs, head->inputs, head->ninputs * sizeof(GcPlanInput));
+	memcpy(plan->columns, head->columns, head->ncolumns * sizeof(GcPlanColumn));
+	memcpy(plan->params, head->params, head->nparams * sizeof(GcPlanParam));
+	memcpy(plan->luts, head->luts, head->nluts * sizeof(GcPlanLut));
+	memcpy(plan->lists, head->lists, head->nlists * sizeof(GcPlanList));
+	return plan;
+}
+
 /*
  * Make the flat GcPlan of a finished translation, which stays as it is, and the tags of its
  * printed clauses.  NULL, with a reason, where the program is not one.
@@ -506,52 +544,46 @@ mapped_tags(const GcTranslation *tr, const Maps *maps)
 GcPlan *
 gc_builder_finish(GcTranslation *tr, List **display_tags)
 {
-	Maps	   *maps = palloc0(sizeof(Maps));
-	GcPlan	   *head = palloc(sizeof(GcPlan));
+	Maps		maps = {0};
+	GcPlan		head = separate_head(tr);
 	GcProgram  *p;
 	GcPlan	   *plan;
 	GcError		err;
 	ListCell   *lc;
 
 	if (tr->late)
-		maps->live = gc_live_exprs(tr);
-	memcpy(head, tr->plan, sizeof(GcPlan));
-	p = pack_program(tr, head, maps);
+		maps.live = gc_live_exprs(tr);
+	p = pack_program(tr, &head, &maps);
 	if (gc_program_check(p, p->size, &err) != GC_OK)
 	{
 		gc_refuse(tr, "its program is malformed (%s)", err.detail);
 		return NULL;
 	}
 
-	head->ninputs = tr->ninputs;
-	head->ncolumns = tr->ncolumns;
-	head->nparams = tr->nparams;
-	head->nluts = maps->nluts;
-	head->nlists = tr->nlists;
-	head->noutputs = list_length(tr->outputs);
-	head->nexprs = list_length(tr->exprs);
-	head->float_aggs = tr->float_aggs;
-	head->program_size = p->size;
+	head.ninputs = tr->ninputs;
+	head.ncolumns = tr->ncolumns;
+	head.nparams = tr->nparams;
+	head.nluts = maps.nluts;
+	head.nlists = tr->nlists;
+	head.noutputs = list_length(tr->outputs);
+	head.nexprs = list_length(tr->exprs);
+	head.float_aggs = tr->float_aggs;
+	head.program_size = p->size;
 	for (int i = 0; i < tr->npipelines; i++)
-		head->groups[maps->pipeline[i]] = tr->plan->groups[i];
+		head.groups[maps.pipeline[i]] = tr->plan->groups[i];
 	for (int i = 0; i < tr->nparams; i++)
-		map_space(&head->params[i].space, maps);
-	pack_luts(tr, head, maps);
-	pack_parts(tr, head, NULL);
-	head->size = MAXALIGN(offsetof(GcPlan, outputs) + head->noutputs * sizeof(GcPlanOutput)) + MAXALIGN(p->size) +
-		head->nparts * sizeof(GcPlanPart) + head->nattnums * sizeof(int16);
+		map_space(&head.params[i].space, &maps);
+	pack_luts(tr, &head, &maps);
+	pack_parts(tr, &head, NULL);
 
-	plan = palloc0(head->size);
-	memcpy(plan, head, offsetof(GcPlan, outputs));
+	plan = flat_plan(&head);
 	foreach(lc, tr->outputs)
 	{
-		GcPlanOutput *out = lfirst(lc);
-
-		plan->outputs[foreach_current_index(lc)] = *out;
-		map_output(&plan->outputs[foreach_current_index(lc)], maps);
+		plan->outputs[foreach_current_index(lc)] = *(GcPlanOutput *) lfirst(lc);
+		map_output(&plan->outputs[foreach_current_index(lc)], &maps);
 	}
 	memcpy(GC_PLAN_PROGRAM(plan), p, p->size);
-	pack_parts(tr, head, plan);
-	*display_tags = mapped_tags(tr, maps);
+	pack_parts(tr, &head, plan);
+	*display_tags = mapped_tags(tr, &maps);
 	return plan;
 }

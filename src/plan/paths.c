@@ -75,7 +75,7 @@ query_refusal(PlannerInfo *root)
 		return "it is a data-modifying statement";
 	if (root->parse->hasTargetSRFs)
 		return "a set-returning function is in the target list";
-	if (gc_storage_seen() || gc_level_looks_at_storage(root))
+	if (gc_storage_seen(root))
 		return "the storage of values is looked at";
 	return NULL;
 }

@@ -197,17 +197,22 @@ typedef struct GcPlan
 	double		own_ms;			/* that PostgreSQL's own plan is estimated to take */
 	double		build_rows[GC_MAX_BUILDS];
 	bool		build_duplicates[GC_MAX_BUILDS];	/* statistics say keys repeat */
-	GcPlanInput inputs[GC_MAX_INPUTS];
-	GcPlanColumn columns[GC_MAX_COLUMNS];
-	GcPlanParam params[GC_MAX_PARAMS];
-	GcPlanLut	luts[GC_MAX_LUTS];
-	GcPlanList	lists[GC_MAX_LISTS];
+	/* Into the same piece of memory, from `arrays` on; while it is translated, apart (gc_plan_settle()): */
+	GcPlanInput *inputs;
+	GcPlanColumn *columns;
+	GcPlanParam *params;
+	GcPlanLut  *luts;
+	GcPlanList *lists;
+	uint32		arrays;			/* where they begin */
 	bool		sorted;			/* rows are returned exactly in this order: */
 	uint64		limit;			/* and no more than this number of them is wanted; 0: all */
 	int			norder;
 	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];
-	/* the program follows, MAXALIGNed; then GcPlanPart of append inputs, and int16 attnums */
+	/*
+	 * The program follows, MAXALIGNed; then GcPlanPart of append inputs, and int16 attnums; then the arrays, from
+	 * `arrays` on.
+	 */
 } GcPlan;
 
 #define GC_PLAN_PROGRAM(plan) \
@@ -219,6 +224,25 @@ typedef struct GcPlan
 
 #define GC_PLAN_ATTNUMS(plan) \
 	((int16 *) (GC_PLAN_PARTS(plan) + (plan)->nparts))
+
+/* Make a plan that is in one piece of memory find its arrays there, wherever that is now.  Returns its size. */
+static inline Size
+gc_plan_settle(GcPlan *plan)
+{
+	char	   *at = (char *) plan + plan->arrays;
+
+	plan->inputs = (GcPlanInput *) at;
+	at += MAXALIGN(plan->ninputs * sizeof(GcPlanInput));
+	plan->columns = (GcPlanColumn *) at;
+	at += MAXALIGN(plan->ncolumns * sizeof(GcPlanColumn));
+	plan->params = (GcPlanParam *) at;
+	at += MAXALIGN(plan->nparams * sizeof(GcPlanParam));
+	plan->luts = (GcPlanLut *) at;
+	at += MAXALIGN(plan->nluts * sizeof(GcPlanLut));
+	plan->lists = (GcPlanList *) at;
+	at += MAXALIGN(plan->nlists * sizeof(GcPlanList));
+	return at - (char *) plan;
+}
 
 /*
  * Names of the node, for EXPLAIN, and of what stands in the fallback for a row source

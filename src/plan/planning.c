@@ -14,6 +14,8 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "source.h"
+
 GcPlanning *gc_planning = NULL;
 
 /*-------------------------------------------------------------------------
@@ -67,6 +69,7 @@ gc_desc_enter(PlannerInfo *root, RelOptInfo *rel)
 	desc->leaves = NIL;
 	desc->clauses = NIL;
 	desc->attached = NIL;
+	desc->outer = desc->inner = NULL;
 	desc->reason = "it is not a join of tables";
 	return desc;
 }
@@ -93,9 +96,14 @@ gc_note_offer(void)
 }
 
 bool
-gc_storage_seen(void)
+gc_storage_seen(PlannerInfo *root)
 {
-	return gc_planning->storage_seen;
+	if (gc_planning->unseeing == root)
+		return false;
+	if (gc_planning->storage_seen || gc_level_looks_at_storage(root))
+		return true;
+	gc_planning->unseeing = root;
+	return false;
 }
 
 bool

@@ -33,6 +33,8 @@ typedef struct GcRelDesc
 	List	   *clauses;		/* RestrictInfo: on the core, and above what is attached to it */
 	List	   *attached;		/* GcAttachedDesc, in order */
 	const char *reason;
+	RelOptInfo *outer;			/* of a join that was described when it was met: its sides */
+	RelOptInfo *inner;
 } GcRelDesc;
 
 /* What a join other than an inner one attaches to the relations that it comes after. */
@@ -54,7 +56,16 @@ typedef struct GcPlanning
 	bool		offered;		/* a path of ours was given to the planner */
 	bool		storage_seen;	/* the statement looks at how values are stored */
 	bool		cursor;			/* it is a cursor's query */
+	uint64		key;			/* of the statement, for what is remembered; 0: nothing is */
+	bool		whole;			/* the statement was offloaded as a whole before, as the cheaper plan by far */
+	bool		narrow;			/* a node of the plan is not cheaper by far */
+	bool		replaying;		/* joins are made in the order of before */
+	List	   *searches;		/* GcJoinSearch: of levels that are joined (join_order.c) */
 	List	   *spare;			/* GcPath: too dear but for the first few of their rows */
+	Cost		ceiling;		/* relations that cost no more are left to PostgreSQL; 0: none are */
+	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
+	bool		looked;			/* one was */
+	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
 	char		refusal[256];	/* why the largest part is not offloaded; may be empty */
 } GcPlanning;
 
@@ -77,8 +88,8 @@ extern void gc_note_refusal(const char *what, const char *reason);
 /* A path of ours was given to the planner. */
 extern void gc_note_offer(void);
 
-/* Does the statement look at how a value is stored? */
-extern bool gc_storage_seen(void);
+/* Does the statement, or this query level of it, look at how a value is stored? */
+extern bool gc_storage_seen(PlannerInfo *root);
 
 /* Is it a cursor's query that is being planned? */
 extern bool gc_planning_cursor(void);

@@ -21,6 +21,9 @@
  * A semi join by a unique inner side (JOIN_UNIQUE_INNER) has no description; another pair
  * offers it as a semi join.
  *
+ * Where a query level only inner-joins, nothing is built while the planner works: the order says nothing, and
+ * the description of the whole is made when it is asked for.
+ *
  * Descriptions live as long as the planner run that made them; hooks.c keeps a
  * table of them per run.
  *
@@ -30,6 +33,8 @@
  */
 #include "relinfo.h"
 
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
 #include "equalities.h"
@@ -49,6 +54,8 @@ describe_leaf(PlannerInfo *root, RelOptInfo *rel)
 	desc->reason = NULL;
 	if (!bms_is_empty(rel->lateral_relids))
 		desc->reason = "a lateral reference is used";
+	else if (gc_planning->ceiling > 0 && !IS_SIMPLE_REL(rel))
+		desc->reason = "it was PostgreSQL's before";
 	/* A description may outlive a join relation of GEQO's. */
 	else if (gc_geqo() && !IS_SIMPLE_REL(rel))
 		desc->reason = "the genetic query optimizer searches among outer joins";
@@ -60,14 +67,63 @@ describe_leaf(PlannerInfo *root, RelOptInfo *rel)
 	return desc;
 }
 
+bool
+gc_joins_plainly(PlannerInfo *root)
+{
+	return root->join_info_list == NIL && root->placeholder_list == NIL && !root->hasLateralRTEs;
+}
+
+/* The clauses that join a relation to others: those of equivalence classes, and those that are neither. */
+static List *
+joining_clauses(PlannerInfo *root, Relids others, RelOptInfo *rel)
+{
+	Relids		joined = bms_union(others, rel->relids);
+	List	   *clauses = GC_IMPLIED_EQUALITIES(root, joined, others, rel);
+	ListCell   *lc;
+
+	foreach(lc, rel->joininfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (bms_is_subset(rinfo->required_relids, joined))
+			clauses = list_append_unique_ptr(clauses, rinfo);
+	}
+	return clauses;
+}
+
+/* An inner join: its relations, and all that joins them. */
+static GcRelDesc *
+describe_plain_join(PlannerInfo *root, RelOptInfo *joinrel)
+{
+	GcRelDesc  *desc = gc_desc_enter(root, joinrel);
+	MemoryContext old = MemoryContextSwitchTo(gc_desc_context());
+	Relids		before = NULL;
+	int			relid = -1;
+
+	while ((relid = bms_next_member(joinrel->relids, relid)) >= 0)
+	{
+		RelOptInfo *rel = find_base_rel(root, relid);
+
+		desc->leaves = lappend(desc->leaves, rel);
+		desc->clauses = list_concat(desc->clauses, rel->baserestrictinfo);
+		if (before)
+			desc->clauses = list_concat(desc->clauses, joining_clauses(root, before, rel));
+		before = bms_add_member(before, relid);
+	}
+	desc->ok = true;
+	desc->reason = NULL;
+	MemoryContextSwitchTo(old);
+	return desc;
+}
+
 GcRelDesc *
 gc_rel_desc(PlannerInfo *root, RelOptInfo *rel)
 {
 	GcRelDesc  *desc = gc_desc_lookup(root, rel);
 
-	if (desc == NULL)
-		desc = describe_leaf(root, rel);
-	return desc;
+	if (desc == NULL && rel->reloptkind == RELOPT_JOINREL && gc_joins_plainly(root))
+		return describe_plain_join(root, rel);
+	return desc ? desc : describe_leaf(root, rel);
 }
 
 /*
@@ -285,6 +341,8 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	old = MemoryContextSwitchTo(gc_desc_context());
 	desc->ok = true;
 	desc->reason = NULL;
+	desc->outer = outer;
+	desc->inner = inner;
 	if (kind == GC_JOIN_INNER && last_full_join(o) == NULL && last_full_join(i) == NULL)
 	{
 		desc->leaves = list_concat_copy(o->leaves, i->leaves);

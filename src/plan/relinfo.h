@@ -12,6 +12,12 @@
 
 #include "planning.h"
 
+/*
+ * Does a query level only inner-join its relations?  Then they need not be described join by join: the order in
+ * which they are joined says nothing.
+ */
+extern bool gc_joins_plainly(PlannerInfo *root);
+
 /* The description of a relation, made if there is none yet. */
 extern GcRelDesc *gc_rel_desc(PlannerInfo *root, RelOptInfo *rel);
 

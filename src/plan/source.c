@@ -257,6 +257,12 @@ is_storage_function(Oid funcid, void *context)
 		GC_IS_TOAST_CHUNK_ID(funcid);
 }
 
+bool
+gc_is_storage_call(Node *node)
+{
+	return check_functions_in_node(node, is_storage_function, NULL);
+}
+
 static bool
 storage_walker(Node *node, void *context)
 {
@@ -264,8 +270,7 @@ storage_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, storage_walker, context, 0);
-	return check_functions_in_node(node, is_storage_function, NULL) ||
-		expression_tree_walker(node, storage_walker, context);
+	return gc_is_storage_call(node) || expression_tree_walker(node, storage_walker, context);
 }
 
 /*

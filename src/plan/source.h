@@ -22,7 +22,8 @@ extern const char *gc_subplans_refusal(PlannerInfo *root, Node *expr);
 extern bool gc_repeats_differ(Node *node);
 extern bool gc_locks_rows(Node *node);
 
-/* Does an expression, or a query level, look at how values are stored? */
+/* Does an expression, or a query level, look at how values are stored?  Does a node of it call what does? */
+extern bool gc_is_storage_call(Node *node);
 extern bool gc_looks_at_storage(Node *node);
 extern bool gc_level_looks_at_storage(PlannerInfo *root);
 

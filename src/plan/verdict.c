@@ -1,15 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * verdict.c
- *	  Which rewritten queries need not be compared with the original again.
+ *	  What planning a query of a shape led to, so that the next one of it is less work.
  *
- * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  Where the
- * rewritten one won by far, this is remembered for the query without its constants.  The next time the
- * original is not planned.
+ * A query of which nothing is offloaded is planned by PostgreSQL, and what that plan cost is remembered for the
+ * query without its constants (glance.c).  The next time our hooks do nothing for relations that cost no more.
  *
- * Other constants may select fewer rows, and tables may grow.  PostgreSQL's own plan of the rewritten
- * query, the node's fallback, has seen both: if it has become much cheaper, or the node dearer, the two
- * are compared again.  What invalidates a relation (DDL, VACUUM, ANALYZE) has everything forgotten.
+ * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  Where one of the two
+ * won by far, the other is not planned the next time.
+ *
+ * Other constants may select other rows, and tables may grow.  The costs of the plan that is made show both.
+ * If they are not what they were, all is looked at, the next time at the latest, and for a while nothing is
+ * remembered of the query.  So it is after a number of uses, too.  What invalidates a table (DDL, VACUUM, ANALYZE)
+ * has its queries forgotten.  No verdict can make an answer wrong: each says only what not to try.
  *
  * Planner, in backends; the table is a backend's own.
  *
@@ -17,7 +20,7 @@
  */
 #include "verdict.h"
 
-#include "common/hashfn.h"
+#include "access/transam.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -28,31 +31,77 @@
 #include "utils/memutils.h"
 
 #include "whole.h"
-#include "../compat.h"
+#include "../queue/queue.h"
+#include "../settings.h"
 
-/* The original must have cost this many times as much. */
-#define MARGIN		10
+/* What was not chosen must have cost this many times as much. */
+#define MARGIN			2.5
 
-/* By how much costs may differ from what they were. */
-#define DRIFT		2
+/* By how much costs may differ from what they were: of what won by far, and of what may have won narrowly. */
+#define DRIFT			1.5
+#define NARROW_DRIFT	1.25
 
-#define MOST_VERDICTS	256
+/* A verdict is looked at again after this many uses, and not noted so many times after it was wrong, at most. */
+#define MOST_USES		64
+#define MOST_DOUBTS		1024
+
+#define MOST_VERDICTS	512
+
+typedef enum Rewriting
+{
+	REWRITING_UNKNOWN,
+	REWRITING_LOST,
+	REWRITING_COMPARED			/* it was no worse, and perhaps better by far */
+} Rewriting;
 
 typedef struct Verdict
 {
 	uint64		key;
+	bool		stale;
+	int			uses;
+	int			doubts;			/* how often nothing is to be noted */
+	int			last_doubts;
+	int			ntables;
+	Oid			tables[GC_GLANCE_TABLES];
+	bool		whole;			/* all of it was offloaded, and cheaper by far */
+	bool		left;			/* to PostgreSQL */
+	Cost		ceiling;		/* up to this cost */
+	char		refusal[GC_REFUSAL_SIZE];
+	Rewriting	rewriting;
 	Cost		rewritten;
 	Cost		fallback;		/* PostgreSQL's own plans of the rewritten query's parts */
 	Cost		original;
+	double		drift;			/* of the original, where rewriting lost */
 } Verdict;
 
 static HTAB *verdicts = NULL;
-static bool stale = false;
 
+static bool
+reads(const Verdict *verdict, Oid relid)
+{
+	/* There may be more tables than were counted. */
+	if (verdict->ntables == GC_GLANCE_TABLES)
+		return true;
+	for (int i = 0; i < verdict->ntables; i++)
+	{
+		if (verdict->tables[i] == relid)
+			return true;
+	}
+	return false;
+}
+
+/* A relation has changed; 0: any may have.  Entries stay where they are, as one may be in use. */
 static void
 forget(Datum arg, Oid relid)
 {
-	stale = true;
+	HASH_SEQ_STATUS scan;
+	Verdict    *verdict;
+
+	if (verdicts == NULL || (OidIsValid(relid) && relid < FirstNormalObjectId))
+		return;
+	hash_seq_init(&scan, verdicts);
+	while ((verdict = hash_seq_search(&scan)) != NULL)
+		verdict->stale |= !OidIsValid(relid) || reads(verdict, relid);
 }
 
 void
@@ -61,74 +110,205 @@ gc_verdict_install(void)
 	CacheRegisterRelcacheCallback(forget, (Datum) 0);
 }
 
+static inline uint64
+mix(uint64 hash, uint64 value)
+{
+	hash = (hash ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
+	return hash ^ hash >> 29;
+}
+
+static uint64
+mix_double(uint64 hash, double value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return mix(hash, bits);
+}
+
 /* The settings that costs depend on. */
 static uint64
-settings_hash(uint64 seed)
+mix_settings(uint64 hash)
 {
 	const double costs[] = {seq_page_cost, random_page_cost, cpu_tuple_cost, cpu_index_tuple_cost, cpu_operator_cost,
-		parallel_tuple_cost, parallel_setup_cost, cursor_tuple_fraction, hash_mem_multiplier};
+		parallel_tuple_cost, parallel_setup_cost, cursor_tuple_fraction, hash_mem_multiplier,
+		gc_offload_cost, gc_tuple_cost, gc_build_cost, gc_pair_cost};
 	const int	numbers[] = {effective_cache_size, work_mem, max_parallel_workers_per_gather, from_collapse_limit,
-		join_collapse_limit, geqo_threshold, constraint_exclusion};
+		join_collapse_limit, geqo_threshold, constraint_exclusion, gc_debug_rewrite};
 	const bool	enabled[] = {enable_seqscan, enable_indexscan, enable_indexonlyscan, enable_bitmapscan, enable_tidscan,
 		enable_sort, enable_incremental_sort, enable_hashagg, enable_nestloop, enable_material, enable_memoize,
 		enable_mergejoin, enable_hashjoin, enable_gathermerge, enable_parallel_append, enable_parallel_hash,
-		enable_partition_pruning, enable_partitionwise_join, enable_partitionwise_aggregate, enable_geqo};
+		enable_partition_pruning, enable_partitionwise_join, enable_partitionwise_aggregate, enable_geqo,
+		gc_enable_float_aggs};
+	uint64		bits = 0;
 
-	seed = hash_bytes_extended((const unsigned char *) costs, sizeof(costs), seed);
-	seed = hash_bytes_extended((const unsigned char *) numbers, sizeof(numbers), seed);
-	return hash_bytes_extended((const unsigned char *) enabled, sizeof(enabled), seed);
+	for (int i = 0; i < lengthof(costs); i++)
+		hash = mix_double(hash, costs[i]);
+	for (int i = 0; i < lengthof(numbers); i++)
+		hash = mix(hash, numbers[i]);
+	for (int i = 0; i < lengthof(enabled); i++)
+		bits = bits << 1 | enabled[i];
+	return mix(hash, bits);
 }
 
 uint64
-gc_verdict_key(Query *query, const char *text)
+gc_verdict_key(const GcGlance *glance, int options, bool params)
 {
-	const uint64 id = query->queryId;
-	const int	compute = compute_query_id;
-	uint64		key;
+	const char *reason;
+	uint64		key = mix_settings(glance->shape);
 
-	/* It insists on the setting. */
-	PG_TRY();
-	{
-		compute_query_id = COMPUTE_QUERY_ID_ON;
-		if (id == 0)
-			(void) GC_JUMBLE_QUERY(query, text);
-	}
-	PG_FINALLY();
-	{
-		compute_query_id = compute;
-	}
-	PG_END_TRY();
-	key = settings_hash(query->queryId);
-	query->queryId = id;
-	return key;
+	key = mix(key, (uint64) GetUserId() << 32 | (uint32) options);
+	key = mix(key, (uint64) gc_worker_state(&reason) << 2 | gc_device_status()->info.own_processors << 1 | params);
+	return key != 0 ? key : 1;
 }
 
+/* What is known; NULL: nothing. */
 static Verdict *
-find(uint64 key, bool enter)
+find(uint64 key)
+{
+	Verdict    *verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
+
+	return verdict && !verdict->stale ? verdict : NULL;
+}
+
+/* The verdict to be noted, or NULL where none is to be. */
+static Verdict *
+enter(uint64 key, const GcGlance *glance)
 {
 	HASHCTL		ctl = {.keysize = sizeof(uint64),.entrysize = sizeof(Verdict),.hcxt = TopMemoryContext};
+	Verdict    *verdict;
+	bool		found;
 
-	if (verdicts && (stale || hash_get_num_entries(verdicts) >= MOST_VERDICTS))
+	if (key == 0)
+		return NULL;
+	if (verdicts && hash_get_num_entries(verdicts) >= MOST_VERDICTS && find(key) == NULL)
 	{
 		hash_destroy(verdicts);
 		verdicts = NULL;
 	}
-	stale = false;
-	if (verdicts == NULL && !enter)
-		return NULL;
 	if (verdicts == NULL)
-		verdicts = hash_create("gpuconc verdicts", 32, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	return hash_search(verdicts, &key, enter ? HASH_ENTER : HASH_FIND, NULL);
+		verdicts = hash_create("gpuconc verdicts", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	verdict = hash_search(verdicts, &key, HASH_ENTER, &found);
+	if (!found || verdict->stale)
+	{
+		memset(verdict, 0, sizeof(*verdict));
+		verdict->key = key;
+		verdict->ntables = glance->ntables;
+		memcpy(verdict->tables, glance->tables, sizeof(verdict->tables));
+	}
+	if (verdict->doubts > 0)
+	{
+		verdict->doubts--;
+		return NULL;
+	}
+	return verdict;
+}
+
+/* May a verdict be used once more? */
+static bool
+usable(Verdict *verdict)
+{
+	return verdict && verdict->doubts == 0 && verdict->uses++ < MOST_USES;
+}
+
+void
+gc_verdict_unsettle(uint64 key)
+{
+	Verdict    *verdict = find(key);
+
+	if (verdict == NULL)
+		return;
+	verdict->left = verdict->whole = false;
+	verdict->rewriting = REWRITING_UNKNOWN;
+	verdict->doubts = verdict->last_doubts = Min(2 * verdict->last_doubts + 4, MOST_DOUBTS);
+}
+
+/*-------------------------------------------------------------------------
+ * Nothing is offloaded
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal)
+{
+	Verdict    *verdict = find(key);
+
+	if (verdict == NULL || !verdict->left || !usable(verdict))
+		return false;
+	*ceiling = verdict->ceiling;
+	strlcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
+	return true;
+}
+
+void
+gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *refusal)
+{
+	Verdict    *verdict = enter(key, glance);
+
+	if (verdict == NULL)
+		return;
+	verdict->left = true;
+	verdict->uses = 0;
+	/* Whatever is offloaded costs that much. */
+	verdict->ceiling = Max(cost * NARROW_DRIFT, gc_offload_cost);
+	strlcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
+}
+
+/*-------------------------------------------------------------------------
+ * All of it is offloaded
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_verdict_is_whole(uint64 key)
+{
+	Verdict    *verdict = find(key);
+
+	return verdict && verdict->whole && usable(verdict);
+}
+
+void
+gc_verdict_note_whole(uint64 key, const GcGlance *glance)
+{
+	Verdict    *verdict = enter(key, glance);
+
+	if (verdict == NULL)
+		return;
+	verdict->whole = true;
+	verdict->uses = 0;
+}
+
+/*-------------------------------------------------------------------------
+ * Rewritten queries
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_verdict_rewriting_lost(uint64 key)
+{
+	Verdict    *verdict = find(key);
+
+	return verdict && verdict->rewriting == REWRITING_LOST && usable(verdict);
+}
+
+void
+gc_verdict_check_original(uint64 key, PlannedStmt *original)
+{
+	const Verdict *verdict = find(key);
+
+	if (verdict && verdict->rewriting == REWRITING_LOST &&
+		original->planTree->total_cost > Max(verdict->original * verdict->drift, gc_offload_cost))
+		gc_verdict_unsettle(key);
 }
 
 bool
-gc_verdict_is_known(uint64 key, PlannedStmt *rewritten)
+gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten)
 {
-	const Verdict *verdict = find(key, false);
+	Verdict    *verdict = find(key);
 	const Cost	cost = rewritten->planTree->total_cost;
 
-	if (verdict == NULL || verdict->original < MARGIN * cost || cost > DRIFT * verdict->rewritten ||
-		gc_fallback_cost(rewritten) * DRIFT < verdict->fallback)
+	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED || verdict->original < MARGIN * cost ||
+		cost > DRIFT * verdict->rewritten || gc_fallback_cost(rewritten) * DRIFT < verdict->fallback || !usable(verdict))
 		return false;
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc takes the plan of a rewritten query that was compared before")));
@@ -136,11 +316,22 @@ gc_verdict_is_known(uint64 key, PlannedStmt *rewritten)
 }
 
 void
-gc_verdict_note(uint64 key, PlannedStmt *rewritten, PlannedStmt *original)
+gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, PlannedStmt *original)
 {
-	Verdict    *verdict = find(key, true);
+	Verdict    *verdict = enter(key, glance);
 
+	if (verdict == NULL)
+		return;
+	verdict->uses = 0;
+	verdict->original = original->planTree->total_cost;
+	if (rewritten == NULL || rewritten->planTree->total_cost >= verdict->original)
+	{
+		verdict->rewriting = REWRITING_LOST;
+		verdict->drift = rewritten == NULL || rewritten->planTree->total_cost > MARGIN * verdict->original ?
+			DRIFT : NARROW_DRIFT;
+		return;
+	}
+	verdict->rewriting = REWRITING_COMPARED;
 	verdict->rewritten = rewritten->planTree->total_cost;
 	verdict->fallback = gc_fallback_cost(rewritten);
-	verdict->original = original->planTree->total_cost;
 }

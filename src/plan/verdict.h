@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verdict.h
- *	  Which rewritten queries need not be compared with the original again; private to plan/.
+ *	  What planning a query of a shape led to, so that the next one of it is less work; private to plan/.
  *
  * Planner, in backends.
  *
@@ -15,14 +15,39 @@
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 
-/* What identifies a query but for its constants, with the settings that it is planned under.  Not yet planned. */
-extern uint64 gc_verdict_key(Query *query, const char *text);
+#include "glance.h"
 
-/* Was the rewritten plan of such a query so much cheaper before that the original need not be planned? */
-extern bool gc_verdict_is_known(uint64 key, PlannedStmt *rewritten);
+/* Why a statement is not offloaded, at most. */
+#define GC_REFUSAL_SIZE		256
 
-/* Remember how the two plans compared. */
-extern void gc_verdict_note(uint64 key, PlannedStmt *rewritten, PlannedStmt *original);
+/* What identifies a query but for its constants, with all that it is planned under; never 0. */
+extern uint64 gc_verdict_key(const GcGlance *glance, int options, bool params);
+
+/*
+ * Was PostgreSQL's plan taken before, with no part of it offloaded?  Then *ceiling is the cost up to which that
+ * holds, and *refusal the reason.
+ */
+extern bool gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal);
+
+/* Such a plan was taken; or what was found out before did not hold this time. */
+extern void gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *refusal);
+extern void gc_verdict_unsettle(uint64 key);
+
+/* Was all of the statement offloaded, as the cheaper plan by far?  Then no part of it need be offered alone. */
+extern bool gc_verdict_is_whole(uint64 key);
+extern void gc_verdict_note_whole(uint64 key, const GcGlance *glance);
+
+/* Was the original much cheaper than the rewritten query, which need not be planned? */
+extern bool gc_verdict_rewriting_lost(uint64 key);
+
+/* Was the rewritten plan so much cheaper that the original need not be planned? */
+extern bool gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten);
+
+/* Remember how the two plans compared; NULL: the rewritten one is of no use. */
+extern void gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, PlannedStmt *original);
+
+/* The original was planned alone, since the rewritten one had lost.  Does that hold? */
+extern void gc_verdict_check_original(uint64 key, PlannedStmt *original);
 
 extern void gc_verdict_install(void);
 

@@ -1,0 +1,197 @@
+-- What planning a statement led to is used for the next of its shape, as long as it holds.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+CREATE SCHEMA planned;
+SET search_path = planned, public;
+CREATE TABLE facts AS
+SELECT i, i % 10 AS a, i % 200 AS b, i % 20 AS c, (i * 7919::bigint % 10007)::int AS v FROM generate_series(1, 60000) AS i;
+ALTER TABLE facts ADD PRIMARY KEY (i);
+CREATE TABLE da AS SELECT i AS id, i % 3 AS g FROM generate_series(0, 9) AS i;
+CREATE TABLE db AS SELECT i AS id, i % 7 AS g, i AS u FROM generate_series(0, 199) AS i;
+CREATE TABLE dc AS SELECT i AS id, i % 5 AS g FROM generate_series(0, 19) AS i;
+VACUUM (ANALYZE) facts, da, db, dc;
+SET gpuconc.offload_cost = 50;
+SET gpuconc.tuple_cost = 0.0003;
+SET gpuconc.build_cost = 0.002;
+SET max_parallel_workers_per_gather = 0;
+
+-- Whose plan it is; and what is said of planning it.
+CREATE FUNCTION whose(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	reason text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF, VERBOSE) ' || query LOOP
+		IF line ~ 'Custom Scan .Gpuconc' THEN
+			RETURN 'gpuconc';
+		END IF;
+		reason := coalesce(substring(line FROM 'not offloaded: .*'), reason);
+	END LOOP;
+	RETURN 'PostgreSQL ' || reason;
+END $$;
+
+-- A query's answer with what is remembered of it, three times, against PostgreSQL's own; and how often it fell back.
+CREATE FUNCTION same_answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	used bigint;
+	fell_back bigint;
+	diff text := '';
+	expected text[];
+BEGIN
+	expected := rows_of(query, 'forbid');
+	SELECT offloaded, fallbacks INTO used, fell_back FROM gpuconc_stat_get();
+	FOR i IN 1..3 LOOP
+		diff := diff || coalesce(difference(expected, rows_of(query, 'allow')), '');
+	END LOOP;
+	SELECT offloaded - used, fallbacks - fell_back INTO used, fell_back FROM gpuconc_stat_get();
+	RETURN format('%s rows, offloaded %s times, fell back %s times, differs: %s', cardinality(expected), used, fell_back, diff);
+END $$;
+
+-- Left to PostgreSQL, and passed over the second time, with the same reason; but not with constants that select more.
+SELECT whose('SELECT sum(v) FROM facts WHERE i < 10');
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) SELECT sum(v) FROM facts WHERE i < 12;
+EXPLAIN (COSTS OFF) SELECT sum(v) FROM facts WHERE i < 50000;
+RESET client_min_messages;
+SELECT n, whose(format('SELECT sum(v) FROM facts WHERE i < %s', n)) FROM unnest('{10,50000,11,12,50001,13,14,15,50002}'::int[]) AS n;
+-- A table that grows, though nothing has analyzed it.
+CREATE TABLE grows (k int, v int);
+INSERT INTO grows SELECT i, i FROM generate_series(1, 10) AS i;
+SELECT whose('SELECT sum(v) FROM grows WHERE k > 0') FROM generate_series(1, 3);
+INSERT INTO grows SELECT i, i FROM generate_series(1, 100000) AS i;
+VACUUM grows;
+SELECT whose('SELECT sum(v) FROM grows WHERE k > 0') FROM generate_series(1, 2);
+-- Settings, indexes, and what is offloaded at all.
+SELECT whose('SELECT sum(v) FROM facts WHERE i = 77') FROM generate_series(1, 2);
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT whose('SELECT sum(v) FROM facts WHERE i = 77') FROM generate_series(1, 2);
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+SELECT whose('SELECT sum(v) FROM facts WHERE i = 77') FROM generate_series(1, 2);
+ALTER TABLE facts DROP CONSTRAINT facts_pkey;
+SELECT whose('SELECT sum(v) FROM facts WHERE i = 77') FROM generate_series(1, 2);
+ALTER TABLE facts ADD PRIMARY KEY (i);
+SELECT whose('SELECT sum(v) FROM facts WHERE i = 77') FROM generate_series(1, 2);
+SELECT whose('SELECT sum(v) FROM facts') FROM generate_series(1, 2);
+SET gpuconc.offload_cost = 1e9;
+SELECT whose('SELECT sum(v) FROM facts') FROM generate_series(1, 2);
+SET gpuconc.offload_cost = 50;
+SELECT whose('SELECT sum(v) FROM facts') FROM generate_series(1, 2);
+SELECT whose('SELECT sum(pg_column_size(v)) FROM facts') FROM generate_series(1, 2);
+-- A verdict is no answer: debug_offload has its own.
+SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
+SET gpuconc.debug_offload = prefer;
+SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
+SET gpuconc.debug_offload = allow;
+SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
+-- The same text, of other tables.
+CREATE SCHEMA planned_too;
+CREATE TABLE planned_too.da AS SELECT i AS id, i % 3 AS g FROM generate_series(0, 99999) AS i;
+VACUUM (ANALYZE) planned_too.da;
+SELECT whose('SELECT sum(id) FROM da') FROM generate_series(1, 2);
+SET search_path = planned_too, planned, public;
+SELECT whose('SELECT sum(id) FROM da') FROM generate_series(1, 2);
+SET search_path = planned, public;
+SELECT whose('SELECT sum(id) FROM da') FROM generate_series(1, 2);
+CREATE TEMP TABLE da AS SELECT i AS id FROM generate_series(1, 100000) AS i;
+VACUUM (ANALYZE) pg_temp.da;
+SELECT whose('SELECT sum(id) FROM da'), sum(id) FROM da;
+DROP TABLE pg_temp.da;
+SELECT whose('SELECT sum(id) FROM da'), sum(id) FROM da;
+
+-- Joins of which PostgreSQL's order does not matter: made once more in that order, with the same plan and answer.
+CREATE FUNCTION star(g int, u int) RETURNS text LANGUAGE sql RETURN format(
+	'SELECT dc.g, sum(v), count(*) FROM facts, da, db, dc WHERE a = da.id AND b = db.id AND c = dc.id AND da.g = %s AND db.u < %s GROUP BY dc.g', g, u);
+SELECT star(1, 150) AS star_1, star(2, 150) AS star_2, star(1, 2) AS star_few \gset
+CREATE TEMP TABLE plans (n serial, line text);
+CREATE FUNCTION note_plan(query text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+		INSERT INTO plans (line) VALUES (line);
+	END LOOP;
+END $$;
+SELECT note_plan(:'star_1');
+SELECT string_agg(line, E'\n' ORDER BY n) AS plan FROM plans \gset
+TRUNCATE plans;
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) :star_2;
+EXPLAIN (COSTS OFF) :star_few;
+SET enable_nestloop = off;
+EXPLAIN (COSTS OFF) :star_2;
+RESET enable_nestloop;
+RESET client_min_messages;
+SELECT note_plan(:'star_1');
+SELECT string_agg(line, E'\n' ORDER BY n) = :'plan' AS same_plan FROM plans;
+SELECT same_answer(q) FROM unnest(ARRAY[:'star_1', :'star_2', :'star_few', :'star_1']) AS q;
+CREATE INDEX ON db (u);
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) :star_2;
+RESET client_min_messages;
+-- Outer and semi joins.
+SELECT whose(q), same_answer(q) FROM unnest(ARRAY[
+	'SELECT da.g, count(db.id), sum(v) FROM facts JOIN da ON a = da.id LEFT JOIN db ON b = db.id AND db.u < 50 LEFT JOIN dc ON c = dc.id AND dc.g = 1 GROUP BY da.g',
+	'SELECT da.g, sum(v) FROM facts, da WHERE a = da.id AND EXISTS (SELECT 1 FROM db WHERE db.id = b AND u < 70) AND NOT EXISTS (SELECT 1 FROM dc WHERE dc.id = c AND dc.g = 2) GROUP BY da.g',
+	'SELECT sum(v) FROM facts, da WHERE a = da.id AND b IN (SELECT id FROM db WHERE u < 20) AND v < (SELECT avg(id) FROM dc WHERE dc.g = da.g)'
+]) AS q;
+-- The fallback is PostgreSQL's plan in that order.
+CREATE TABLE odd AS SELECT i AS id, i % 3 AS g, CASE WHEN i = 5 THEN numeric 'NaN' ELSE i END AS n FROM generate_series(0, 9) AS i;
+VACUUM (ANALYZE) odd;
+SELECT 'SELECT dc.g, sum(n), count(*) FROM facts, odd, db, dc WHERE a = odd.id AND b = db.id AND c = dc.id GROUP BY dc.g' AS falls_back \gset
+SELECT whose(:'falls_back'), same_answer(:'falls_back');
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) :falls_back;
+RESET client_min_messages;
+-- A table that goes, and one that comes in its place.
+DROP TABLE odd;
+:falls_back;
+CREATE TABLE odd AS SELECT i AS id, i % 3 AS g, i AS n FROM generate_series(0, 9) AS i;
+VACUUM (ANALYZE) odd;
+SELECT whose(:'falls_back'), same_answer(:'falls_back');
+
+-- Roles, row security and privileges.
+CREATE ROLE regress_gpuconc_planner;
+GRANT USAGE ON SCHEMA planned TO regress_gpuconc_planner;
+GRANT SELECT ON ALL TABLES IN SCHEMA planned TO regress_gpuconc_planner;
+ALTER TABLE facts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON facts USING (a < 2);
+SELECT count(*), sum(v) FROM facts WHERE c < 15;
+SELECT count(*), sum(v) FROM facts WHERE c < 15;
+SET ROLE regress_gpuconc_planner;
+SELECT count(*), sum(v) FROM facts WHERE c < 15;
+SELECT count(*), sum(v) FROM facts WHERE c < 16;
+RESET ROLE;
+SELECT count(*), sum(v) FROM facts WHERE c < 15;
+DROP POLICY few ON facts;
+CREATE POLICY few ON facts USING (a < 1);
+SET ROLE regress_gpuconc_planner;
+SELECT count(*), sum(v) FROM facts WHERE c < 15;
+RESET ROLE;
+CREATE VIEW seen AS SELECT facts.v, dc.g FROM facts, dc WHERE c = dc.id;
+GRANT SELECT ON seen TO regress_gpuconc_planner;
+SET ROLE regress_gpuconc_planner;
+SELECT sum(v) FROM seen WHERE g < 3;
+SELECT sum(v) FROM seen WHERE g < 3;
+RESET ROLE;
+REVOKE SELECT ON seen FROM regress_gpuconc_planner;
+SET ROLE regress_gpuconc_planner;
+SELECT sum(v) FROM seen WHERE g < 3;
+RESET ROLE;
+-- Prepared statements, by custom and by generic plans, and functions that are planned in.
+PREPARE by_key(int) AS SELECT sum(v) FROM facts WHERE i < $1;
+EXECUTE by_key(10);
+EXECUTE by_key(50000);
+EXECUTE by_key(11);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE by_key(50000);
+EXECUTE by_key(12);
+RESET plan_cache_mode;
+ALTER TABLE facts ADD COLUMN w int DEFAULT 1;
+EXECUTE by_key(50000);
+SELECT whose('SELECT sum(w) FROM facts WHERE v < 9000') FROM generate_series(1, 2);
+
+SET client_min_messages = warning;
+DROP SCHEMA planned, planned_too CASCADE;
+DROP ROLE regress_gpuconc_planner;

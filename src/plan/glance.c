@@ -1,0 +1,200 @@
+/*-------------------------------------------------------------------------
+ *
+ * glance.c
+ *	  What one walk over a query, before it is planned, tells of it.
+ *
+ * Each query is walked, those that nothing is offloaded of included.  So there is one walk for all that
+ * must be known at once: the tables, for counts of refusals; calls that see how values are stored; and the
+ * query's shape, by which decisions are remembered (verdict.c).
+ *
+ * Two queries of one shape differ by their constants.  Nothing must rely on the reverse: what is remembered of a
+ * shape may only say which work to leave out.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "glance.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+
+#include "source.h"
+
+static inline void
+mix(GcGlance *g, uint64 value)
+{
+	g->shape = (g->shape ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
+	g->shape ^= g->shape >> 29;
+}
+
+static void
+add_table(GcGlance *g, Oid relid)
+{
+	for (int i = 0; i < g->ntables; i++)
+	{
+		if (g->tables[i] == relid)
+			return;
+	}
+	if (relid >= FirstNormalObjectId && g->ntables < GC_GLANCE_TABLES)
+		g->tables[g->ntables++] = relid;
+}
+
+static void
+look_at_entry(GcGlance *g, const RangeTblEntry *rte)
+{
+	mix(g, (uint64) rte->rtekind << 32 | rte->relid);
+	mix(g, rte->jointype << 2 | rte->inh << 1 | rte->lateral);
+	if (rte->rtekind == RTE_RELATION)
+		add_table(g, rte->relid);
+	if (rte->rtekind == RTE_CTE)
+		mix(g, rte->ctelevelsup);
+}
+
+/* A pattern's wildcards decide whether it is an index's or a kernel's. */
+static uint64
+text_class(const Const *c)
+{
+	const text *t = (const text *) DatumGetPointer(c->constvalue);
+	uint64		class = 0;
+	int			n;
+
+	if (VARATT_IS_EXTERNAL(t) || VARATT_IS_COMPRESSED(t))
+		return 1;
+	n = Min(VARSIZE_ANY_EXHDR(t), 64);
+	for (int i = 0; i < n; i++)
+	{
+		const char	ch = VARDATA_ANY(t)[i];
+
+		if (ch == '%' || ch == '_' || ch == '\\')
+			class |= 2 | (i == 0 ? 4 : 0) | (i == n - 1 ? 8 : 0);
+	}
+	return class | (n == 0 ? 16 : 0);
+}
+
+static void
+look_at_const(GcGlance *g, const Const *c)
+{
+	mix(g, (uint64) c->consttype << 1 | c->constisnull);
+	if (c->consttype == BOOLOID)
+		mix(g, !c->constisnull && DatumGetBool(c->constvalue));
+	else if (c->consttype == TEXTOID && !c->constisnull)
+		mix(g, text_class(c));
+}
+
+static void
+look_at_query(GcGlance *g, const Query *query)
+{
+	mix(g, (uint64) query->commandType << 32 | (query->distinctClause != NIL) << 6 | query->hasDistinctOn << 5 |
+		query->hasRowSecurity << 4 | query->hasForUpdate << 3 | query->hasModifyingCTE << 2 |
+		(query->limitCount != NULL) << 1 | (query->limitOffset != NULL));
+	mix(g, (uint64) list_length(query->rowMarks) << 32 | list_length(query->groupClause) << 16 |
+		list_length(query->sortClause));
+	if (query->setOperations == NULL)
+		mix(g, list_length(query->groupingSets));
+}
+
+/* What tells a node from another of its kind. */
+static void
+look_at_node(GcGlance *g, Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			mix(g, (uint64) ((Var *) node)->varno << 32 | (uint16) ((Var *) node)->varattno << 8 |
+				((Var *) node)->varlevelsup);
+			break;
+		case T_Const:
+			look_at_const(g, (Const *) node);
+			break;
+		case T_Param:
+			mix(g, (uint64) ((Param *) node)->paramtype << 32 | ((Param *) node)->paramid);
+			break;
+		case T_OpExpr:
+			mix(g, ((OpExpr *) node)->opno);
+			break;
+		case T_DistinctExpr:
+			mix(g, ((DistinctExpr *) node)->opno);
+			break;
+		case T_ScalarArrayOpExpr:
+			mix(g, (uint64) ((ScalarArrayOpExpr *) node)->opno << 1 | ((ScalarArrayOpExpr *) node)->useOr);
+			break;
+		case T_FuncExpr:
+			mix(g, ((FuncExpr *) node)->funcid);
+			break;
+		case T_Aggref:
+			mix(g, (uint64) ((Aggref *) node)->aggfnoid << 1 | (((Aggref *) node)->aggdistinct != NIL));
+			break;
+		case T_WindowFunc:
+			mix(g, (uint64) ((WindowFunc *) node)->winfnoid << 32 | ((WindowFunc *) node)->winref);
+			break;
+		case T_BoolExpr:
+			mix(g, ((BoolExpr *) node)->boolop);
+			break;
+		case T_NullTest:
+			mix(g, ((NullTest *) node)->nulltesttype);
+			break;
+		case T_BooleanTest:
+			mix(g, ((BooleanTest *) node)->booltesttype);
+			break;
+		case T_SubLink:
+			mix(g, ((SubLink *) node)->subLinkType);
+			break;
+		case T_RangeTblRef:
+			mix(g, ((RangeTblRef *) node)->rtindex);
+			break;
+		case T_JoinExpr:
+			mix(g, ((JoinExpr *) node)->jointype);
+			break;
+		case T_SortGroupClause:
+			mix(g, (uint64) ((SortGroupClause *) node)->tleSortGroupRef << 33 |
+				(uint64) ((SortGroupClause *) node)->sortop << 1 | ((SortGroupClause *) node)->nulls_first);
+			break;
+		case T_SetOperationStmt:
+			mix(g, ((SetOperationStmt *) node)->op << 1 | ((SetOperationStmt *) node)->all);
+			break;
+		case T_RelabelType:
+		case T_CoerceViaIO:
+		case T_CaseExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_SQLValueFunction:
+			mix(g, exprType(node));
+			break;
+		default:
+			break;
+	}
+}
+
+static bool
+glance_walker(Node *node, void *context)
+{
+	GcGlance   *g = context;
+
+	if (node == NULL)
+		return false;
+	mix(g, nodeTag(node));
+	if (IsA(node, RangeTblEntry))
+	{
+		look_at_entry(g, (RangeTblEntry *) node);
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		look_at_query(g, (Query *) node);
+		return query_tree_walker((Query *) node, glance_walker, context,
+								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
+	}
+	look_at_node(g, node);
+	if (!g->storage && !IsA(node, Var) && !IsA(node, Const))
+		g->storage = gc_is_storage_call(node);
+	return expression_tree_walker(node, glance_walker, context);
+}
+
+void
+gc_glance(Query *query, GcGlance *glance)
+{
+	memset(glance, 0, sizeof(*glance));
+	(void) glance_walker((Node *) query, glance);
+}
