@@ -130,7 +130,7 @@ cg_column(Cg *cg, u16 column)
 					private;
 
 		k = cg->column[column] = cg->ncolumns++;
-		cg->src->reach[column] = (GcColumnReach) {.passed = cg->passed < UINT8_MAX ? cg->passed : UINT8_MAX,
+		cg->src->reach[column] = (GcColumnReach) {.passed = cg->halvings < UINT8_MAX ? cg->halvings : UINT8_MAX,
 		.rows = cg->gather || cg->in_rows || cg->variant->vec == 0 ? 1 : cg->variant->vec};
 		cached = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_CACHED);
 		private = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PRIVATE);
@@ -147,7 +147,7 @@ cg_column(Cg *cg, u16 column)
 void
 cg_note_tested(Cg *cg, const GcPStep *step)
 {
-	cg->passed += 2 * step->selectivity + (step->selectivity > 0);
+	cg->halvings += 2 * step->selectivity + (step->selectivity > 0);
 }
 
 int

@@ -100,7 +100,7 @@ typedef struct Cg
 	bool		late;			/* vector phase: only live rows are loaded */
 	bool		gather;			/* few rows are left: several rows' values are read together */
 
-	int			passed;			/* twice the halvings of rows by the steps tested so far (GcColumnReach) */
+	int			halvings;		/* twice the halvings of rows by the steps tested so far (GcColumnReach) */
 
 	/* How rows come to the sink. */
 	bool		dense_rows;		/* the row phase reads the vectors already loaded */
