@@ -17,6 +17,7 @@
 #include "../../queue/queue.h"
 #include "eviction.h"
 #include "state.h"
+#include "waves.h"
 
 /* The arena is page-locked in windows of this size, when first copied from. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
@@ -32,6 +33,7 @@ typedef enum PinState
 } PinState;
 
 static PinState *pinned = NULL;
+static bool may_wait = false;
 static u64	reserved = 0;		/* bytes that cached data leaves free */
 
 void
@@ -147,11 +149,17 @@ gc_device_alloc(u64 size)
 
 	while ((addr = gc_pool_alloc(gc_worker.pool, size)) == 0)
 	{
-		if (!gc_evict(size))
+		if (!gc_evict(size) && !(may_wait && gc_waves_await()))
 			return 0;
 	}
 	note_memory();
 	return addr;
+}
+
+void
+gc_device_may_wait(bool may)
+{
+	may_wait = may;
 }
 
 GcAddr

@@ -22,6 +22,9 @@ extern GcAddr gc_device_alloc(u64 size);
 extern GcAddr gc_device_alloc_cached(u64 size);
 extern void gc_device_reserve(u64 bytes);
 
+/* From now on, where nothing more can be dropped, wait for waves that hold memory (waves.h), or do not. */
+extern void gc_device_may_wait(bool may);
+
 /* Device memory out of what is free, of which some has to stay free; drops nothing.  0: none. */
 extern GcAddr gc_device_alloc_spare(u64 size);
 extern void gc_device_free(GcAddr addr);

@@ -345,6 +345,27 @@ gc_waves_retire(WaveTable *t)
 	return any;
 }
 
+bool
+gc_waves_await(void)
+{
+	bool		any = false;
+
+	for (WaveTable *t = wave_tables; t; t = t->next)
+	{
+		dlist_iter	iter;
+
+		dlist_foreach(iter, &t->waves)
+		{
+			const Wave *w = dlist_container(Wave, node, iter.cur);
+
+			if (w->made)
+				await(w);
+		}
+		any = gc_waves_retire(t) || any;
+	}
+	return any;
+}
+
 /* What only waves that are over hold may leave device memory. */
 static bool
 drop_waves(void)

@@ -76,6 +76,9 @@ extern GcCode gc_wave_failure(const GcWaveMember *member, GcError *err);
 /* The rest of the scan is not wanted any more. */
 extern void gc_wave_stop(GcWaveMember *member);
 
+/* Wait until the waves that are queued are over.  What they hold may be dropped then; false: there were none. */
+extern bool gc_waves_await(void);
+
 extern void gc_waves_init(void);
 
 /* All that was queued for the member is done. */

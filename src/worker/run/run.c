@@ -441,7 +441,10 @@ advance_waiting(GcRun *run, int others)
 	}
 	if (!gc_run_admit(run))
 		return false;
+	/* Builds queue all their waves.  Alone, the request itself is what holds the memory that it lacks. */
+	gc_device_may_wait(others == 0);
 	code = prepare(run);
+	gc_device_may_wait(false);
 	if (code == GC_OK)
 	{
 		run->state = RUN_READY;
