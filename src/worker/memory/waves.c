@@ -174,7 +174,8 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
 	const u64	bytes = from->data_bytes + from->null_bytes;
 	/* What was worth less when the scan began may be gone, or in use. */
-	const bool	displace = column->displace >= bytes && gc_eviction_pays(bytes, &column->uses) >= bytes;
+	const bool	displace = column->displace >= bytes &&
+		gc_eviction_pays(bytes, &column->uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
 	if (cell->in_place && !displace && !gc_link_copy_free(from, m->table->prices[cell->column].bytes))
@@ -452,6 +453,7 @@ describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *colum
 			col->nulls = of->desc.nulls ? cell->addr + of->data_bytes : 0;
 			part->copied += cell->copied;
 			part->shared += cell->readers > 1 ? cell->copied : 0;
+			part->read_bytes += cell->in_place ? 0 : of->data_bytes;
 			part->in_place += cell->in_place;
 			part->in_place_bytes += cell->in_place ? (u64) gc_link_bytes(&m->columns[c].link, of) : 0;
 		}
