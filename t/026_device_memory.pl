@@ -69,6 +69,7 @@ foreach my $policy ('fix-1', 'fix-2', 'fix-3', 'peak', 'weight')
 {
 	configure($node, 'gpuconc.admission' => $policy);
 	my @before = stats();
+	my $waves = stat_of($node, 'waves');
 	foreach my $round (1 .. 4)
 	{
 		# Not held back until all are ready: then those that are not admitted would never be.
@@ -76,7 +77,8 @@ foreach my $policy ('fix-1', 'fix-2', 'fix-3', 'peak', 'weight')
 		is(rows_of($sessions[$_]), $expected[$_], "$policy, round $round, session $_") for (0 .. $#asked);
 	}
 	is(stat_of($node, 'fallbacks'), $before[0], "$policy: no fallback");
-	cmp_ok(stat_of($node, 'evictions'), '>', $before[1], "$policy: chunks were evicted");
+	# What is cached may have settled: then the rest comes in waves.
+	cmp_ok(stat_of($node, 'evictions') + stat_of($node, 'waves'), '>', $before[1] + $waves, "$policy: memory was short");
 }
 
 # The trace: a line for each request, and one for each part of a column.

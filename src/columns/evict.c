@@ -258,6 +258,29 @@ gc_store_available(void)
 	return available > headroom ? available - headroom : 0;
 }
 
+Size
+gc_store_room(TimestampTz since)
+{
+	Size		room = gc_store_available();
+	HASH_SEQ_STATUS seq;
+	GcRelEntry *entry;
+
+	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
+	hash_seq_init(&seq, gc_store_entries);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+	{
+		const GcDirectory *dir = entry->dir;
+
+		for (uint32 c = 0; dir && !entry->loading && c < dir->ncolumns; c++)
+		{
+			if (dir->columns[c].problem == GC_COL_OK && (TimestampTz) pg_atomic_read_u64(&dir->columns[c].state->last_used) < since)
+				room += dir->columns[c].bytes;
+		}
+	}
+	LWLockRelease(gc_lock(GC_LOCK_STORE));
+	return room;
+}
+
 bool
 gc_store_make_room(Size bytes, TimestampTz since)
 {

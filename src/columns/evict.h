@@ -38,6 +38,9 @@ extern void *gc_store_alloc_now(Size size);
 
 /* Bytes that columns can take at most, and now. */
 extern Size gc_store_capacity(void);
+
+/* Bytes that are free for columns, or taken by columns that were not used since then. */
+extern Size gc_store_room(TimestampTz since);
 extern Size gc_store_available(void);
 
 /* Room for one more object; obj.size set, the rest zeroed up to header bytes. */

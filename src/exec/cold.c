@@ -22,10 +22,12 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "../columns/background.h"
 #include "../columns/directory.h"
 #include "../columns/epoch.h"
+#include "../columns/evict.h"
 #include "../columns/store.h"
 #include "../force.h"
 #include "../settings.h"
@@ -50,9 +52,23 @@
 /* Pages that keep a loader worker busy long enough to be worth its start. */
 #define PAGES_PER_LOADER	4096
 
+/*
+ * A load pushes out only columns that were not used for so many times as long as it takes, and not for so many
+ * milliseconds.  So where queries' columns do not fit together, loads take a part of the time at most.
+ */
+#define IDLE_LOADS		8
+#define LEAST_IDLE_MS	5000
+
+/* Most columns take less than their kind's usual bytes. */
+#define USUAL_PART		0.75
+
+/* What may be too large is tried where so much of the cache is free, or idle. */
+#define NEARLY_ALL		0.9
+
 typedef struct Cold
 {
 	double		ms;				/* to load what is missing */
+	double		bytes;			/* that it takes then */
 	GcInputState *tables[GC_MAX_INPUTS];	/* where something is; more than these are not told of */
 	int			ntables;
 } Cold;
@@ -103,6 +119,7 @@ look_at_table(Cold *cold, GcInputState *in)
 			continue;
 		missing = true;
 		us += column_us(in->rel, &in->specs[c], rows);
+		cold->bytes += rows * gc_kinds[in->specs[c].kind].usual_bytes * USUAL_PART;
 	}
 	if (!missing)
 		return;
@@ -181,6 +198,19 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 	}
 }
 
+/*
+ * Would a load push out columns that other queries use?  It would be pushed out by their next load itself.  The size is
+ * an estimate: whether the columns fit at all is for a load to find out, and is remembered.
+ */
+static bool
+would_thrash(const Cold *cold)
+{
+	const double idle_ms = Max(IDLE_LOADS * cold->ms, LEAST_IDLE_MS);
+	const double need = Min(cold->bytes, NEARLY_ALL * gc_store_capacity());
+
+	return need > gc_store_room(GetCurrentTimestamp() - (TimestampTz) (idle_ms * 1000));
+}
+
 GcCode
 gc_look_if_cold(GcScanState *node, GcError *err)
 {
@@ -191,6 +221,9 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	if (must_wait())
 		return GC_OK;
 	cold = look_at_inputs(node);
+	if (cold.ntables > 0 && would_thrash(&cold))
+		return gc_fail(err, GC_CACHE_FULL, "About %.0f kB of columns of table \"%s\"%s do not fit beside columns that are in use.",
+					   cold.bytes / 1024, RelationGetRelationName(cold.tables[0]->rel), cold.ntables > 1 ? " and others" : "");
 	if (cold.ntables == 0 || (gc_cold == GC_COLD_AUTO && node->plan->own_ms > WAIT_FACTOR * cold.ms))
 		return GC_OK;
 	for (int i = 0; i < cold.ntables; i++)

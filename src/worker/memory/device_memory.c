@@ -179,12 +179,18 @@ gc_device_reserve(u64 bytes)
 	reserved = bytes;
 }
 
+u64
+gc_device_spare_room(void)
+{
+	return gc_pool_size(gc_worker.pool) / SPARE_PART;
+}
+
 GcAddr
 gc_device_alloc_spare(u64 size)
 {
 	GcAddr		addr = 0;
 
-	if (gc_pool_used(gc_worker.pool) + size <= gc_pool_size(gc_worker.pool) / SPARE_PART * (SPARE_PART - 1))
+	if (gc_pool_used(gc_worker.pool) + size + gc_device_spare_room() <= gc_pool_size(gc_worker.pool))
 		addr = gc_pool_alloc(gc_worker.pool, size);
 	note_memory();
 	return addr;

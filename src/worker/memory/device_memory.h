@@ -27,6 +27,7 @@ extern void gc_device_may_wait(bool may);
 
 /* Device memory out of what is free, of which some has to stay free; drops nothing.  0: none. */
 extern GcAddr gc_device_alloc_spare(u64 size);
+extern u64	gc_device_spare_room(void);	/* what it leaves free */
 extern void gc_device_free(GcAddr addr);
 
 /* Copy between arena and device, asynchronously; page-locks the arena where it is copied first. */

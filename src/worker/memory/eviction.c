@@ -25,9 +25,6 @@
 /* A decision is made for at least one part in this many of the pool. */
 #define DECISION_PART	32
 
-/* What is dropped for something else is to be worth less than that by this factor, or both would alternate. */
-#define CLEARLY			1.3
-
 /* Histories that are kept. */
 #define HISTORIES		32768
 
@@ -171,7 +168,7 @@ drop_chosen(u64 need)
 }
 
 u64
-gc_eviction_pays(u64 need, const GcUses *uses)
+gc_eviction_pays(u64 need, const GcUses *uses, double factor)
 {
 	const double worth = (double) gc_uses_cost(uses, need) / (double) need / gc_uses_expected(uses, requests);
 	u64			bytes = 0;
@@ -182,7 +179,7 @@ gc_eviction_pays(u64 need, const GcUses *uses)
 		const GcVictim *v = &plan.victims[plan.chosen[i].victim];
 		const double later = gc_uses_expected(&v->uses, requests);
 
-		if ((double) v->cost / (double) v->bytes / (v->soon > 0 ? Min(v->soon, later) : later) * CLEARLY > worth)
+		if ((double) v->cost / (double) v->bytes / (v->soon > 0 ? Min(v->soon, later) : later) * factor > worth)
 			break;
 		bytes += v->bytes;
 	}

@@ -43,10 +43,10 @@ extern void gc_before_decisions(void (*tell) (void));
 extern u64	gc_decision(void);
 
 /*
- * How many bytes, of so many, could be dropped that are worth clearly less than what is to come in their place?
- * uses: of that.  Only where gpuconc.replacement is value.
+ * How many bytes, of so many, could be dropped that are worth less, by this factor, than what is to come in their
+ * place?  uses: of that.  Only where gpuconc.replacement is value.
  */
-extern u64	gc_eviction_pays(u64 need, const GcUses *uses);
+extern u64	gc_eviction_pays(u64 need, const GcUses *uses, double factor);
 
 /* Drop about so many bytes; false: nothing is left that may go. */
 extern bool gc_evict(u64 need);

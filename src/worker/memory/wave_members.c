@@ -26,7 +26,7 @@ static WaveTable *wave_tables = NULL;
 u64
 gc_wave_bytes(u64 chunk_bytes, int ncolumns)
 {
-	return SLOTS * (described_bytes(ncolumns) + chunk_bytes + ncolumns * align_up(1));
+	return DESCRIBED_SLOTS * described_bytes(ncolumns) + SLOTS * (chunk_bytes + ncolumns * align_up(1));
 }
 
 static void
@@ -34,19 +34,19 @@ block_release(Block *block)
 {
 	if (--block->users > 0)
 		return;
-	for (int i = 0; i < SLOTS; i++)
+	for (int i = 0; i < DESCRIBED_SLOTS; i++)
 		gc_device_free(block->slot[i]);
 	pfree(block);
 }
 
 static Block *
-get_block(u64 room)
+get_block(u64 room, int slots)
 {
 	Block	   *block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
 
 	block->users = 1;
 	block->room = room;
-	for (int i = 0; i < SLOTS; i++)
+	for (int i = 0; i < slots; i++)
 	{
 		block->slot[i] = gc_device_alloc(room);
 		if (block->slot[i] == 0)
@@ -101,11 +101,11 @@ get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
 	/* A scan may read no column at all. */
 	most = Max(most, LEAST_ROOM);
 	room = Max(Max(room, LEAST_ROOM), t->widest <= pool / WAVE_PART ? t->widest : 0);
-	m->described = get_block(described_bytes(m->ncolumns));
+	m->described = get_block(described_bytes(m->ncolumns), DESCRIBED_SLOTS);
 	if (m->described && m->block == NULL)
-		m->block = get_block(room);
+		m->block = get_block(room, SLOTS);
 	if (m->described && m->block == NULL && room > most)
-		m->block = get_block(most);
+		m->block = get_block(most, SLOTS);
 	if (m->block == NULL || m->described == NULL)
 		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for two waves of %llu kB.", (unsigned long long) most / 1024);
 	return m->block != NULL && m->described != NULL;

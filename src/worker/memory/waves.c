@@ -161,7 +161,35 @@ has_room(WaveTable *t, u32 chunk)
 static GcAddr
 slot_of(const GcWaveMember *m, const Wave *w)
 {
-	return m->described->slot[w->number % SLOTS];
+	return m->described->slot[w->number % DESCRIBED_SLOTS];
+}
+
+/*
+ * Copies wait for the kernels of earlier waves that read the same of so many slots.  Waves between that did not copy
+ * have not waited for those.
+ */
+static GcCode
+wait_for_slot(WaveTable *t, const Wave *w, u32 slots, GcError *err)
+{
+	GcCode		code = GC_OK;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->waves)
+	{
+		const Wave *before = dlist_container(Wave, node, iter.cur);
+		ListCell   *lc;
+
+		if (before == w || (w->number - before->number) % slots != 0)
+			continue;
+		foreach(lc, before->served)
+		{
+			const Served *s = lfirst(lc);
+
+			if (s->ran && code == GC_OK)
+				code = gc_worker.ops->stream_wait(t->copies, s->ran, err);
+		}
+	}
+	return code;
 }
 
 /*
@@ -174,7 +202,8 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
 	const u64	bytes = from->data_bytes + from->null_bytes;
 	/* What was worth less when the scan began may be gone, or in use. */
-	const bool	displace = column->displace >= bytes && gc_eviction_pays(bytes, &column->uses) >= bytes;
+	const bool	displace = column->displace >= bytes &&
+		gc_eviction_pays(bytes, &column->uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
 	if (cell->in_place && !displace && !gc_link_copy_free(from, m->table->prices[cell->column].bytes))
@@ -223,6 +252,9 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	w->bytes += cell->copied;
 	if (m->block->used + align_up(cell->copied) > m->block->room)
 		return gc_fail(err, GC_DEVICE_MEMORY, "A wave has no room for a column chunk.");
+	if (!w->waited && (code = wait_for_slot(m->table, w, SLOTS, err)) != GC_OK)
+		return code;
+	w->waited = true;
 	cell->addr = m->block->slot[w->number % SLOTS] + m->block->used;
 	m->block->used += align_up(cell->copied);
 	return gc_copy_in(copies, cell->addr, (const void *) from->desc.data, cell->copied, err);
@@ -399,31 +431,6 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
  *-------------------------------------------------------------------------
  */
 
-/* Copies to memory that earlier waves used wait for the kernels that read it. */
-static GcCode
-wait_for_slot(WaveTable *t, const Wave *w, GcError *err)
-{
-	GcCode		code = GC_OK;
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->waves)
-	{
-		const Wave *before = dlist_container(Wave, node, iter.cur);
-		ListCell   *lc;
-
-		if (before->number + SLOTS != w->number)
-			continue;
-		foreach(lc, before->served)
-		{
-			const Served *s = lfirst(lc);
-
-			if (s->ran && code == GC_OK)
-				code = gc_worker.ops->stream_wait(t->copies, s->ran, err);
-		}
-	}
-	return code;
-}
-
 /* Describe a member's chunks in its memory. */
 static GcCode
 describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *columns, GcError *err)
@@ -452,6 +459,7 @@ describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *colum
 			col->nulls = of->desc.nulls ? cell->addr + of->data_bytes : 0;
 			part->copied += cell->copied;
 			part->shared += cell->readers > 1 ? cell->copied : 0;
+			part->read_bytes += cell->in_place ? 0 : of->data_bytes;
 			part->in_place += cell->in_place;
 			part->in_place_bytes += cell->in_place ? (u64) gc_link_bytes(&m->columns[c].link, of) : 0;
 		}
@@ -507,7 +515,7 @@ count(Wave *w)
 static GcCode
 make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 {
-	GcCode		code = wait_for_slot(t, w, err);
+	GcCode		code = wait_for_slot(t, w, DESCRIBED_SLOTS, err);
 	int			n = 0;
 	GcWavePart *parts;
 	ListCell   *lc;

@@ -32,7 +32,16 @@ typedef struct GcWavePart
 	u64			shared;
 	u32			in_place;		/* chunks of columns that it reads in the host's memory */
 	u64			in_place_bytes; /* that are estimated to cross the link for those */
+	u64			read_bytes;		/* of columns in device memory */
 } GcWavePart;
+
+/*
+ * What is dropped for a column is to be worth less than that by this factor: what is known of uses varies by a third
+ * from one to the next, and what alternates is copied each time.  For one that kernels can read in the host's memory
+ * by the second: its copy is a cost, too.
+ */
+#define GC_WORTH_A_COPY		2.0
+#define GC_WORTH_BOTH		8.0
 
 /* A column that a member reads. */
 typedef struct GcWaveColumn

@@ -30,13 +30,17 @@
 
 #define LEAST_ROOM		256
 
-/* Pieces of memory that waves take turns in. */
+/*
+ * Pieces of memory that waves take turns in: for columns, and for descriptions, which are small.  So waves that copy no
+ * column do not wait for each other.
+ */
 #define SLOTS			2
+#define DESCRIBED_SLOTS	4
 
-/* Memory for two waves.  Members use it, and so does each wave that reads it. */
+/* Memory for waves that follow each other.  Members use it, and so does each wave that reads it. */
 typedef struct Block
 {
-	GcAddr		slot[SLOTS];
+	GcAddr		slot[DESCRIBED_SLOTS];
 	u64			room;			/* bytes of each slot */
 	u64			used;			/* of that, by the wave that is being made */
 	u32			chunk;			/* 1 + the chunk for which it was last seen to have room; 0: none */
@@ -129,6 +133,7 @@ typedef struct Wave
 	u64			in_place_bytes; /* that kernels read of the host's memory: an estimate */
 	u32			in_place;		/* chunks of columns that they read there */
 	double		price;			/* of these reads, in bytes of copies */
+	bool		waited;			/* its copies wait for the kernels that read its slot before */
 	bool		made;			/* all of it is queued */
 	List	   *served;			/* Served */
 	GcEvent    *began;			/* before its copies; NULL: it is not logged */

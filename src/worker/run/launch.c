@@ -284,15 +284,17 @@ upload_columns(GcRun *run, int pipeline)
 GcCode
 gc_run_upload_columns(GcRun *run, int pipeline)
 {
+	GcCode		code;
+
 	if (run->waves[pipeline])
 		return GC_OK;
-	if (gc_wave_scan_wanted(run, pipeline))
-	{
-		if (gc_has_packets(run->kernels[pipeline]))
-			return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a scan in waves.");
-		return gc_wave_scan_make(run, pipeline);
-	}
-	return upload_columns(run, pipeline);
+	if (!gc_wave_scan_wanted(run, pipeline))
+		return upload_columns(run, pipeline);
+	if (gc_has_packets(run->kernels[pipeline]))
+		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a scan in waves.");
+	code = gc_wave_scan_make(run, pipeline);
+	/* Two waves of large chunks take more than the columns may. */
+	return code == GC_DEVICE_MEMORY && !run->all_waves ? upload_columns(run, pipeline) : code;
 }
 
 GcCode

@@ -18,6 +18,7 @@
 #include "../../device/memory.h"
 #include "../../settings.h"
 #include "../memory/device_cache.h"
+#include "../memory/device_memory.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
 #include "../memory/waves.h"
@@ -28,6 +29,12 @@
 
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */
 #define LEAST_SHARE		(1.0 / 4096)
+
+/* So many bytes are read of device memory while a kernel's reads move one over the link (an H100 on PCIe 5.0). */
+#define MEMORY_PER_LINK	100
+
+/* A kernel that waits for the link has at least this share of the device. */
+#define LEAST_GRID		0.125
 
 struct GcWaveScan
 {
@@ -88,8 +95,8 @@ columns_of(const GcRun *run, int pipeline, int *columns, int *of_directory)
 
 /*
  * Are there so many columns that they do not fit beside what others use?  The main pipeline's are had first,
- * and leave room for all that the request makes.  Nor are they to put others out of memory, unless the policy
- * of replacement is one of those that always do that.
+ * and leave room for all that the request makes.  Nor are they to put others out of memory, or to take what is left
+ * free for the state of requests, unless the policy of replacement is one of those that always do that.
  */
 bool
 gc_wave_scan_wanted(const GcRun *run, int pipeline)
@@ -111,10 +118,10 @@ gc_wave_scan_wanted(const GcRun *run, int pipeline)
 	n = columns_of(run, pipeline, columns, of_directory);
 	for (int c = 0; c < n; c++)
 		missing += gc_table_missing(in->dir, of_directory[c], sources_of(run, pipeline), in->nsources);
+	if (is_main && missing > 0 && gc_replacement == GC_REPLACE_VALUE)
+		return missing + besides + gc_device_spare_room() > unused;
 	if (missing + besides <= unused)
 		return false;
-	if (is_main && missing > 0 && gc_replacement == GC_REPLACE_VALUE)
-		return true;
 	return !gc_tables_fit(in->dir, of_directory, n, sources_of(run, pipeline), in->nsources, besides, gc_builds_unused());
 }
 
@@ -146,8 +153,24 @@ wave_column(const GcRun *run, int pipeline, int column, int dir_column)
 	c.uses = gc_table_read_in_waves(in->dir, dir_column, sources_of(run, pipeline), in->nsources,
 									gc_wave_scan_spared(run, pipeline, column));
 	if (gc_replacement == GC_REPLACE_VALUE && missing > 0)
-		c.displace = gc_eviction_pays(missing, &c.uses);
+		c.displace = gc_eviction_pays(missing, &c.uses, GC_WORTH_A_COPY);
 	return c;
+}
+
+/*
+ * Blocks for a wave's part.  A kernel that waits for the link most of the time leaves room for those of other requests:
+ * some thousand sectors under way keep the link busy.
+ */
+static GcGrid
+wave_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, const GcWavePart *part, u64 tiles)
+{
+	GcGrid		grid = gc_run_whole_grid(run, pipeline, k, tiles);
+	const double link = (double) part->in_place_bytes * MEMORY_PER_LINK;
+	const double share = link > 0 ? 2 * (double) part->read_bytes / link : 1;
+
+	if (share < 1)
+		grid.blocks = Max((u32) (grid.blocks * Max(share, LEAST_GRID)), 1);
+	return grid;
 }
 
 /* Launch the pipeline's kernel for a wave. */
@@ -161,7 +184,7 @@ launch_wave(void *arg, const GcWavePart *part, GcError *err)
 	const bool	is_main = scan->pipeline == run->p->npipelines - 1;
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[scan->pipeline].input];
 	const u64	tiles = part->nsources * (u64) ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
-	const GcGrid grid = gc_run_whole_grid(run, scan->pipeline, k, Min(tiles, (part->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
+	const GcGrid grid = wave_grid(run, scan->pipeline, k, part, Min(tiles, (part->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
 	GcScanPart	p = {.n = part->nsources,.timed = is_main,.sources = part->sources,.columns = scan->addresses,
 	.last = is_main && scan->last && part->last};
 	GcCode		code;
