@@ -222,7 +222,7 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 
 			if (gc_type_kind(type) != GC_TEXT)
 				return gc_refuse(tr, "operator %s is not supported for type %s", name, format_type_be(type));
-			return gc_refuse(tr, "operator %s is not supported for this text comparison", name);
+			return gc_refuse(tr, "two texts are compared by operator %s", name);
 		}
 		if (compares_text_function(op))
 		{
@@ -244,7 +244,7 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 	}
 	if (gc_arith_op(name) != 0)
 		return translate_arith(tr, leaf, op->args, op->opresulttype, gc_arith_op(name));
-	return gc_refuse(tr, "operator %s is not supported", name);
+	return gc_refuse_call(tr, "operator", name, op->args);
 }
 
 /*-------------------------------------------------------------------------
@@ -303,10 +303,11 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		if (a < 0)
 			return a;
 		if (!gc_cast_supported(tr->pexprs[a].kind, kind))
-			return gc_refuse(tr, "cast to type %s is not supported here", format_type_be(f->funcresulttype));
+			return gc_refuse(tr, "the cast from %s to %s is not supported", format_type_be(exprType(linitial(f->args))),
+							 format_type_be(f->funcresulttype));
 		return gc_build_cast(tr, a, kind);
 	}
-	return gc_refuse(tr, "function %s is not supported", name);
+	return gc_refuse_call(tr, "function", name, f->args);
 }
 
 /*-------------------------------------------------------------------------
@@ -458,14 +459,14 @@ translate_saop(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
 		contain_subplans((Node *) array))
 		return gc_refuse(tr, "an array that is not constant is not supported");
 	if (GC_KIND_IS_CODE(elem))
-		return gc_refuse(tr, "IN is not supported for these types");
+		return gc_refuse(tr, "IN is not supported for type %s", format_type_be(exprType(linitial(s->args))));
 	a = translate_any(tr, leaf, linitial(s->args));
 	if (a < 0)
 		return a;
 	/* Integers of any width, else the very same kind.  Of texts there is a lookup table. */
 	if (!(GC_KIND_IS_INT(tr->pexprs[a].kind) && GC_KIND_IS_INT(elem)) &&
 		(tr->pexprs[a].kind != elem || GC_KIND_IS_FLOAT(elem)))
-		return gc_refuse(tr, "IN is not supported for these types");
+		return gc_refuse(tr, "IN is not supported for type %s", format_type_be(exprType(linitial(s->args))));
 	if (tr->nlists == GC_MAX_LISTS)
 		return gc_refuse(tr, "the query has too many IN lists");
 	list = &tr->plan->lists[tr->nlists];
@@ -561,9 +562,9 @@ form_refusal(const Expr *expr)
 		case T_RowExpr:
 			return "a row is made of values";
 		case T_RowCompareExpr:
-			return "rows of values are compared";
+			return "rows of several values are compared";
 		case T_CoerceViaIO:
-			return "a value is converted by way of its text";
+			return "a value is cast to or from text";
 		case T_ArrayCoerceExpr:
 			return "the elements of an array are converted";
 		case T_SubscriptingRef:
@@ -600,7 +601,7 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 					return gc_refuse(tr, "a nondeterministic collation is used");
 				/* integer relabelled as oid has another order */
 				if (gc_type_kind(from) != gc_type_kind(to))
-					return gc_refuse(tr, "a value is relabelled as another type");
+					return gc_refuse(tr, "a value of type %s is used as %s", format_type_be(from), format_type_be(to));
 				return translate_any(tr, leaf, r->arg);
 			}
 		case T_OpExpr:

@@ -243,6 +243,7 @@ gc_adds_interval(const OpExpr *op)
 	interval = lsecond(op->args);
 	set_opfuncid((OpExpr *) op);
 	return (op->opfuncid == F_TIMESTAMP_PL_INTERVAL || op->opfuncid == F_TIMESTAMP_MI_INTERVAL ||
+			op->opfuncid == F_TIMESTAMPTZ_PL_INTERVAL || op->opfuncid == F_TIMESTAMPTZ_MI_INTERVAL ||
 			op->opfuncid == F_DATE_PL_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL) &&
 		IsA(interval, Const) && !((Const *) interval)->constisnull;
 }
@@ -252,13 +253,18 @@ int
 gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a)
 {
 	Interval   *interval = DatumGetIntervalP(((Const *) lsecond(op->args))->constvalue);
-	bool		minus = op->opfuncid == F_TIMESTAMP_MI_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL;
+	bool		minus = op->opfuncid == F_TIMESTAMP_MI_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL ||
+		op->opfuncid == F_TIMESTAMPTZ_MI_INTERVAL;
+	bool		zoned = tr->pexprs[a].kind == GC_TIMESTAMPTZ;
+	/* Days and months of a time zone. */
+	bool		local = zoned && (interval->month != 0 || interval->day != 0);
+	GcKind		kind = zoned && !local ? GC_TIMESTAMPTZ : GC_TIMESTAMP;
 	int64		parts[2] = {0, interval->time};
 	int			e;
 
 	if (pg_mul_s64_overflow(interval->day, USECS_PER_DAY, &parts[0]))
 		return gc_refuse(tr, "an interval is out of range");
-	e = gc_build_cast(tr, a, GC_TIMESTAMP);
+	e = local ? gc_build_local(tr, a, NULL) : gc_build_cast(tr, a, kind);
 	if (interval->month != 0 && e >= 0)
 	{
 		int			months = gc_build_param(tr, (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
@@ -272,8 +278,10 @@ gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a)
 		int			part = parts[i] == 0 ? -1 : int8_param(tr, parts[i]);
 
 		if (part >= 0)
-			e = gc_build_expr(tr, minus ? GC_OP_SUB : GC_OP_ADD, GC_TIMESTAMP, e, part, -1, -1);
+			e = gc_build_expr(tr, minus ? GC_OP_SUB : GC_OP_ADD, kind, e, part, -1, -1);
 	}
+	if (local)
+		e = gc_build_instant(tr, e, NULL);
 	return tr->reason ? GC_NO_EXPR : e;
 }
 

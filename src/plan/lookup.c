@@ -21,6 +21,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
 #include "utils/selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -228,6 +229,22 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 		return NULL;
 	}
 	return var;
+}
+
+int
+gc_refuse_call(GcTranslation *tr, const char *what, const char *name, List *args)
+{
+	List	   *vars = pull_var_clause((Node *) args, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
+	ListCell   *lc;
+
+	if (vars == NIL)
+		return gc_refuse(tr, "%s %s is not supported", what, name);
+	foreach(lc, vars)
+	{
+		if (!equal(lfirst(lc), linitial(vars)))
+			return gc_refuse(tr, "%s %s of several columns is not supported", what, name);
+	}
+	return gc_refuse(tr, "%s %s of type %s is not supported", what, name, format_type_be(exprType(linitial(vars))));
 }
 
 static double

@@ -40,4 +40,7 @@ extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);
 /* The same for a choice among texts: what the other dictionary lacks is added to this request's view. */
 extern int	gc_add_to_space(GcTranslation *tr, int expr, uint16 space);
 
+/* Refuse a call of a function or an operator that neither kernels nor a lookup table computes; GC_NO_EXPR. */
+extern int	gc_refuse_call(GcTranslation *tr, const char *what, const char *name, List *args);
+
 #endif							/* GC_PLAN_LOOKUP_H */

@@ -44,6 +44,6 @@ gc_no_quotient(GcTranslation *tr, int e, const char *what)
 {
 	if (tr->pexprs[e].kind != GC_NUMERIC || !has_quotient(tr, e))
 		return true;
-	gc_refuse(tr, "what is made of quotients of numerics is %s", what);
+	gc_refuse(tr, "a quotient of numerics, not rounded, is %s", what);
 	return false;
 }

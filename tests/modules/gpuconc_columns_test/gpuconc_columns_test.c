@@ -213,6 +213,8 @@ decode(const TestColumn *col, uint32 row)
 			return CharGetDatum((char) raw);
 		case GC_NUMERIC:
 			return gc_int128_to_numeric(raw, col->dscale);
+		case GC_INTERVAL:
+			return gc_raw_to_datum(GC_INTERVAL, raw, -1);
 		case GC_TEXT:
 			bytes = gc_dict_get(col->dict, (uint32) raw, &len);
 			if (!col->spec->rtrim)
