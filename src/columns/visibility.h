@@ -56,7 +56,7 @@ typedef struct GcServed
 	BlockNumber pages_delta;	/* of ranges, and of new_rows */
 	uint64		rows_served;
 	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
-	uint64		rows_versioned; /* of rows_served: from those pages */
+	uint64		rows_versioned; /* of rows_served: from hot chunks */
 	BlockNumber pages_looked_at;	/* for it: their LSNs were */
 	BlockNumber pages_own;		/* of pages_delta: valid there, but changed by this session */
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
