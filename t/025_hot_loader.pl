@@ -36,11 +36,13 @@ wait_until($node, "SELECT ($loader) = 0");
 sub are_loaded
 {
 	my ($message) = @_;
+	my $loaded = $node->safe_psql('postgres', 'SELECT pages_loaded FROM gpuconc_stat');
 
 	$node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id % 100 = 7');
 	is($node->safe_psql('postgres', q{SELECT told('Chunks Loaded')}), '0', "$message: a session loads nothing itself");
 	wait_until($node, q{SELECT told('Delta Pages') = 0 AND told('Versioned Pages') > 20});
 	pass("$message: they are loaded");
+	is($node->safe_psql('postgres', "SELECT pages_loaded > $loaded FROM gpuconc_stat"), 't', "$message: what the loader has read is counted");
 	is_offloaded($node, $query, $message);
 	return;
 }

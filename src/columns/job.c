@@ -46,6 +46,8 @@ typedef struct GcJobsShared
 
 static GcJobsShared *shared = NULL;
 
+pg_atomic_uint64 *gc_pages_loaded = NULL;
+
 /* What this process has to do with the job it takes part in. */
 static struct
 {
@@ -592,6 +594,7 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 	GcJobChunk *claimed = &data->chunks[mine.chunk];
 	bool		taken = false;
 
+	pg_atomic_fetch_add_u64(gc_pages_loaded, pages_read);
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
 	if (claimed->state == GC_CHUNK_CLAIMED && claimed->owner == GC_MY_PROC_NUMBER)
 	{

@@ -182,6 +182,9 @@ typedef enum GcClaim
 /* Hot chunks that a number of pages makes. */
 #define gc_hot_chunks(npages)	(((npages) + (uint32) gc_chunk_pages - 1) / (uint32) gc_chunk_pages)
 
+/* Where the pages are counted that any process reads into chunks; in shared memory, set before it is used. */
+extern pg_atomic_uint64 *gc_pages_loaded;
+
 extern Size gc_load_shmem_size(void);
 extern void gc_load_shmem_init(void);
 

@@ -328,7 +328,6 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 	{
 		stats->chunks_loaded += job->chunks_done;
 		stats->pages_read += job->pages_read;
-		stats->pages_begun += job->starter_pid == MyProcPid ? job->pages_read : 0;
 		stats->pages_refused += job->pages_refused;
 		stats->workers += job->workers_seen;
 	}

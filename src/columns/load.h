@@ -19,7 +19,6 @@ typedef struct GcLoadStats
 {
 	uint32		chunks_loaded;
 	uint64		pages_read;
-	uint64		pages_begun;	/* of these, by loads that this process began */
 	uint32		pages_refused;	/* hot pages that could not be kept */
 	int			workers;		/* background workers that took part */
 	double		ms;

@@ -214,6 +214,16 @@ note_base(const GcDirectory *dir, const GcBase *base, bool ahead)
 		gc_note_forget(dir);
 }
 
+static uint64
+rows_of_hot_chunks(const GcDirectory *dir, const GcServed *served)
+{
+	uint64		rows = 0;
+
+	for (uint32 k = served->nchunks; k > 0 && served->chunks[k - 1].chunk >= dir->nheap; k--)
+		rows += served->chunks[k - 1].nrows - served->chunks[k - 1].hole_rows;
+	return rows;
+}
+
 /* Serve without a base, and make one. */
 static void
 serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, GcServed *served)
@@ -221,7 +231,6 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 	const uint32 nhot = dir->nchunks - dir->nheap;
 	GcBase		base;
 	GcAmendment amendment;
-	uint64		rows;
 
 	memset(&base, 0, sizeof(GcBase));
 	base.id = gc_store_new_id();
@@ -233,9 +242,8 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 			base.kept.pages[i] = palloc0(MAXALIGN(dir->chunks[dir->nheap + i]->npages));
 	}
 	gc_serve_judged(rel, dir, &base.served, NULL, &base.kept.maps);
-	rows = base.served.rows_served;
 	gc_serve_versions(rel, dir, snapshot, &base.served, &base.kept);
-	base.served.rows_versioned = base.served.rows_served - rows;
+	base.served.rows_versioned = rows_of_hot_chunks(dir, &base.served);
 	base.served.rows = gc_served_hash(&base.served);
 	/* What is to be loaded first is not worth a note. */
 	if (!base.served.complete && !base.served.worth_reload && make_key(snapshot, &base.key))
@@ -268,12 +276,9 @@ gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot)
 static void
 serve_alone(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
-	uint64		rows;
-
 	gc_serve_judged(rel, dir, served, NULL, NULL);
-	rows = served->rows_served;
 	gc_serve_versions(rel, dir, snapshot, served, NULL);
-	served->rows_versioned = served->rows_served - rows;
+	served->rows_versioned = rows_of_hot_chunks(dir, served);
 }
 
 /*-------------------------------------------------------------------------

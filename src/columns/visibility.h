@@ -57,7 +57,7 @@ typedef struct GcServed
 	BlockNumber pages_delta;	/* of ranges, and of new_rows */
 	uint64		rows_served;
 	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
-	uint64		rows_versioned; /* of rows_served: from those pages */
+	uint64		rows_versioned; /* of rows_served: from hot chunks */
 	BlockNumber pages_looked_at;	/* for it: their LSNs were */
 	GcProofCount proof;			/* of chunks of the heap under map pages whose LSN has moved */
 	BlockNumber pages_own;		/* of pages_delta: valid there, but changed by this session */

@@ -206,7 +206,6 @@ load_table(GcScanState *node, GcInputState *in, GcError *err)
 
 	node->stats.chunks_loaded += stats.chunks_loaded;
 	node->stats.pages_loaded += stats.pages_read;
-	pg_atomic_fetch_add_u64(&gc_stats()->pages_loaded, stats.pages_begun);
 	node->stats.load_ms += stats.ms;
 	return code;
 }

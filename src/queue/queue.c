@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
@@ -26,6 +27,7 @@
 #include "../columns/arena.h"
 #include "../compat.h"
 #include "../columns/epoch.h"
+#include "../columns/job.h"
 
 typedef enum GcSlotState
 {
@@ -71,6 +73,9 @@ static GcQueue *queue = NULL;
 
 /* Longest time that a backend spins before it sleeps, in microseconds. */
 #define SPIN_US			1000
+
+/* Waits for which a backend does not spin after it has lost its processor to another process. */
+#define WAITS_WITHOUT_SPIN	8
 
 /* A worker that has not begun this long after the server's start never will. */
 #define WORKER_START_MS	3000
@@ -121,6 +126,7 @@ gc_queue_shmem_init(void)
 	int			n = gc_request_slots();
 
 	queue = ShmemInitStruct("gpuconc queue", gc_queue_shmem_size(), &found);
+	gc_pages_loaded = &queue->stats.pages_loaded;
 	if (found)
 		return;
 	memset(queue, 0, gc_queue_shmem_size());
@@ -291,6 +297,28 @@ gc_slot_submit(int slot, GcRequest *request, GcError *err)
 }
 
 /*
+ * Have other processes wanted this one's processor lately?  The kernel counts how often it was taken away.  Each time
+ * stands for some waits, as a wait is short.
+ */
+static bool
+processor_is_wanted(void)
+{
+	static long taken_before = 0;
+	static int	waits = 0;
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) != 0)
+		return false;
+	if (usage.ru_nivcsw != taken_before)
+		waits = WAITS_WITHOUT_SPIN;
+	taken_before = usage.ru_nivcsw;
+	if (waits == 0)
+		return false;
+	waits--;
+	return true;
+}
+
+/*
  * A kernel often takes less time than waking a process.  So as long as processors are idle, the
  * backend spins for a while before it sleeps.
  */
@@ -303,6 +331,8 @@ spin_for_result(GcSlot *s)
 
 	if (processors == 0)
 		processors = sysconf(_SC_NPROCESSORS_ONLN);
+	if (!queue->device.info.own_processors || processor_is_wanted())
+		return;
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
