@@ -118,59 +118,19 @@ typedef struct State
 	{
 		uint8_t		at, xmin, xmax, running, bit, map_lsn, fence, held, since, began, done;
 	}			reader[NREADERS];
-} State;
+} __attribute__((aligned(8))) State;
 
 static const Scenario *scenario;
 static GcBreak left_out;
 
-/*-------------------------------------------------------------------------
- * States that were seen, and those whose successors are to be found
- *-------------------------------------------------------------------------
- */
-static State *states;
-static uint32_t nstates;
-static uint32_t room;
-static uint32_t *table;			/* number of a state + 1 */
-static uint32_t mask;
+#include "explore.h"
+
 static bool wrong;
-
-static uint32_t
-hash_state(const State *s)
-{
-	const uint8_t *p = (const uint8_t *) s;
-	uint64_t	h = 1469598103934665603ULL;
-
-	for (size_t i = 0; i < sizeof(State); i++)
-		h = (h ^ p[i]) * 1099511628211ULL;
-	return (uint32_t) (h ^ h >> 32);
-}
-
-static void
-grow(void)
-{
-	room = room ? 2 * room : 1 << 16;
-	states = realloc(states, (size_t) room * sizeof(State));
-	free(table);
-	table = calloc(2 * (size_t) room, sizeof(uint32_t));
-	if (!states || !table)
-		tap_bail("no memory");
-	mask = 2 * room - 1;
-	for (uint32_t i = 0; i < nstates; i++)
-	{
-		uint32_t	h = hash_state(&states[i]) & mask;
-
-		while (table[h] != 0)
-			h = (h + 1) & mask;
-		table[h] = i + 1;
-	}
-}
 
 /* Readers that have changed places are the same state. */
 static void
 visit(State *s)
 {
-	uint32_t	h;
-
 	if (memcmp(&s->reader[0], &s->reader[1], sizeof(s->reader[0])) < 0 && scenario->readers > 1)
 	{
 		State		other = *s;
@@ -178,15 +138,7 @@ visit(State *s)
 		s->reader[0] = other.reader[1];
 		s->reader[1] = other.reader[0];
 	}
-	if (nstates == room)
-		grow();
-	for (h = hash_state(s) & mask; table[h] != 0; h = (h + 1) & mask)
-	{
-		if (memcmp(&states[table[h] - 1], s, sizeof(State)) == 0)
-			return;
-	}
-	states[nstates++] = *s;
-	table[h] = nstates;
+	add_state(s);
 }
 
 /*-------------------------------------------------------------------------
@@ -743,12 +695,7 @@ goes_wrong(const Scenario *which, GcBreak without)
 
 	scenario = which;
 	left_out = without;
-	nstates = 0;
-	free(states);
-	free(table);
-	states = NULL;
-	table = NULL;
-	room = 0;
+	forget_states();
 	wrong = false;
 	memset(&s, 0, sizeof(s));
 	s.page[0] = s.history[0] = (Tuple) {1, 0, 0};
@@ -757,11 +704,8 @@ goes_wrong(const Scenario *which, GcBreak without)
 	s.vacuum.left = which->vacuums;
 	s.keeper.rounds = which->rounds;
 	visit(&s);
-	for (uint32_t i = 0; i < nstates && !wrong; i++)
-	{
-		s = states[i];
+	while (!wrong && take_state(&s))
 		step_all(&s);
-	}
 	return wrong;
 }
 
@@ -771,7 +715,7 @@ static const Scenario scenarios[] = {
 	{"a hot chunk, two writers, VACUUM, two readers", 2, 1, false, true, 0, 2, false, false},
 	{"both chunks, a writer, VACUUM, two readers", 1, 1, true, true, 0, 2, false, false},
 	{"a keeper with four fences, a writer, VACUUM twice, a reader", 1, 2, true, false, 4, 1, true, false},
-	{"a keeper with two fences, writes here and elsewhere, VACUUM, two readers", 1, 1, true, false, 2, 2, true, true, true},
+	{"a keeper with a fence, writes here and elsewhere, VACUUM, two readers", 1, 1, true, false, 1, 2, true, true, true},
 	{"a keeper with two fences where VACUUM alone moves the map's LSN, a writer, two readers", 1, 1, true, false, 2, 2, false, false},
 };
 
@@ -793,7 +737,7 @@ main(void)
 	for (int i = 0; i < LENGTH(scenarios); i++)
 	{
 		ok(!goes_wrong(&scenarios[i], KEEP_ALL), "right in every order: %s", scenarios[i].name);
-		tap_note("%u states", nstates);
+		tap_note("%u states", nseen);
 	}
 	for (int b = KEEP_ALL + 1; b < NBREAKS; b++)
 	{
@@ -803,7 +747,7 @@ main(void)
 			found++;
 		ok(found < LENGTH(small), "goes wrong if %s", broken[b]);
 		if (found < LENGTH(small))
-			tap_note("%s: %u states", small[found].name, nstates);
+			tap_note("%s: %u states", small[found].name, nseen);
 	}
 	return tap_done();
 }
