@@ -175,6 +175,8 @@ gc_loader_main(Datum main_arg)
 	if (args.task == GC_LOADER_FENCE)
 	{
 		SetConfigOption("application_name", "gpuconc fence keeper", PGC_USERSET, PGC_S_SESSION);
+		SetConfigOption("gpuconc.enable_snapshot_fence", "on", PGC_USERSET, PGC_S_SESSION);
+		SetConfigOption("gpuconc.debug_map_lsns", "on", PGC_USERSET, PGC_S_SESSION);
 		gc_fence_keeper_run();
 		return;
 	}

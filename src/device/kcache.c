@@ -54,6 +54,7 @@ struct GcCachedKernel
 	GcCachedKernel *next;		/* in its bucket */
 	GcKernelKey key;
 	char	   *source;
+	bool		ahead;			/* no request waits for it */
 	int			requests;		/* that wanted it since it failed */
 	int			patience;		/* requests before it is tried again, less one */
 	GcModule   *module;			/* NULL until loaded */
@@ -91,6 +92,7 @@ struct GcKernelCache
 	pthread_mutex_t lock;
 	pthread_cond_t work;		/* a job was queued, or stop */
 	Jobs		jobs;			/* first compilations, which requests wait for */
+	Jobs		ahead;			/* and others */
 	Jobs		improvements;
 	bool		trim;			/* the directory is to be looked at */
 	bool		trimming;		/* a thread does */
@@ -126,6 +128,7 @@ typedef enum Work
 {
 	WORK_END,
 	WORK_COMPILE,
+	WORK_AHEAD,
 	WORK_TRIM,
 	WORK_IMPROVE,
 } Work;
@@ -138,6 +141,8 @@ next_work(const GcKernelCache *cache)
 		return WORK_END;
 	if (cache->jobs.first != NULL)
 		return WORK_COMPILE;
+	if (cache->ahead.first != NULL)
+		return WORK_AHEAD;
 	if (cache->trim && !cache->trimming)
 		return WORK_TRIM;
 	return WORK_IMPROVE;
@@ -153,8 +158,8 @@ take_work(GcKernelCache *cache, GcCachedKernel **entry)
 	pthread_mutex_lock(&cache->lock);
 	while ((work = next_work(cache)) == WORK_IMPROVE && cache->improvements.first == NULL)
 		pthread_cond_wait(&cache->work, &cache->lock);
-	jobs = work == WORK_COMPILE ? &cache->jobs : &cache->improvements;
-	if (work == WORK_COMPILE || work == WORK_IMPROVE)
+	jobs = work == WORK_COMPILE ? &cache->jobs : work == WORK_AHEAD ? &cache->ahead : &cache->improvements;
+	if (work != WORK_END && work != WORK_TRIM)
 	{
 		*entry = jobs->first;
 		jobs->first = (*entry)->next_job;
@@ -259,6 +264,7 @@ compile_main(void *arg)
 		switch (take_work(cache, &entry))
 		{
 			case WORK_COMPILE:
+			case WORK_AHEAD:
 				compile_entry(cache, entry);
 				break;
 			case WORK_TRIM:
@@ -281,7 +287,7 @@ queue_job(GcCachedKernel *entry)
 	pthread_mutex_lock(&cache->lock);
 	entry->state = GC_KERNEL_COMPILING;
 	entry->origin = GC_ORIGIN_COMPILED;
-	append_job(cache, &cache->jobs, entry);
+	append_job(cache, entry->ahead ? &cache->ahead : &cache->jobs, entry);
 	pthread_mutex_unlock(&cache->lock);
 }
 
@@ -456,8 +462,8 @@ gc_kcache_retry(GcCachedKernel *entry)
 	return true;
 }
 
-GcCachedKernel *
-gc_kcache_get(GcKernelCache *cache, const char *source)
+static GcCachedKernel *
+get_entry(GcKernelCache *cache, const char *source, bool ahead)
 {
 	GcKernelKey key = make_key(cache->dev, source);
 	GcCachedKernel *entry = find_entry(cache, &key, source);
@@ -475,6 +481,7 @@ gc_kcache_get(GcKernelCache *cache, const char *source)
 	entry = new_entry(cache, &key, source);
 	if (entry == NULL)
 		return NULL;
+	entry->ahead = ahead;
 	if (gc_kdisk_load(&cache->disk, &key, source, &entry->image))
 	{
 		entry->origin = GC_ORIGIN_DISK;
@@ -483,6 +490,18 @@ gc_kcache_get(GcKernelCache *cache, const char *source)
 	else
 		queue_job(entry);
 	return entry;
+}
+
+GcCachedKernel *
+gc_kcache_get(GcKernelCache *cache, const char *source)
+{
+	return get_entry(cache, source, false);
+}
+
+GcCachedKernel *
+gc_kcache_get_ahead(GcKernelCache *cache, const char *source)
+{
+	return get_entry(cache, source, true);
 }
 
 /* Load an image, which is then no longer needed. */

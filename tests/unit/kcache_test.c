@@ -714,6 +714,39 @@ test_limit(void)
 	gc_kcache_close(cache);
 }
 
+/* What a request waits for overtakes what none does. */
+static void
+test_ahead(void)
+{
+	GcKernelCache *cache = open_cache("", 1);
+	pthread_barrier_t barrier;
+	GcCachedKernel *wanted;
+	GcCachedKernel *ahead[3];
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	meet = &barrier;
+	/* The only thread compiles this until we are there. */
+	gc_kcache_get(cache, "meet here");
+	for (int i = 0; i < 3; i++)
+	{
+		char		source[32];
+
+		snprintf(source, sizeof(source), "meet ahead %d", i);
+		ahead[i] = gc_kcache_get_ahead(cache, source);
+	}
+	wanted = gc_kcache_get(cache, "wanted");
+	pthread_barrier_wait(&barrier);
+	/* Those ahead would wait for us, too. */
+	ok(await(cache, wanted, NULL) == GC_KERNEL_READY, "a request's kernel is compiled before those that were asked for ahead");
+	for (int i = 0; i < 3; i++)
+	{
+		pthread_barrier_wait(&barrier);
+		ok(await(cache, ahead[i], NULL) == GC_KERNEL_READY, "then comes kernel %d of these", i);
+	}
+	pthread_barrier_destroy(&barrier);
+	gc_kcache_close(cache);
+}
+
 /* Two texts are compiled at the same time; the same text only once. */
 static void
 test_concurrent(void)
@@ -984,6 +1017,7 @@ main(void)
 	test_no_room();
 	test_trim();
 	test_limit();
+	test_ahead();
 	test_concurrent();
 	test_failures();
 	test_interrupted();

@@ -182,7 +182,7 @@ compile(GcFused *f)
 		memcpy(f->words, source->words, source->nwords * sizeof(GcFusedWord));
 		f->nwords = source->nwords;
 		f->hash = gc_hash_bytes(source->text, strlen(source->text), 0);
-		f->entry = gc_kcache_get(gc_worker.kernels, source->text);
+		f->entry = gc_kcache_get_ahead(gc_worker.kernels, source->text);
 		gc_write_gpu_text(source->text);
 		free(source->text);
 	}

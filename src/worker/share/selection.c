@@ -348,7 +348,7 @@ ask_selector(GcScanSet *set)
 	if (text)
 	{
 		f->hash = gc_hash_bytes(text, strlen(text), 0);
-		f->entry = gc_kcache_get(gc_worker.kernels, text);
+		f->entry = gc_kcache_get_ahead(gc_worker.kernels, text);
 		gc_write_gpu_text(text);
 		free(text);
 	}
