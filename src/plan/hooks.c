@@ -138,10 +138,10 @@ run_planner(Query *parse, Run *run)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
-	.ceiling = run->ceiling,.key = run->key,.whole = may_pass_over() && gc_verdict_is_whole(run->key)};
+	.ceiling = run->ceiling,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
 	PlannedStmt *volatile stmt = NULL;
 
-	strlcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
+	memcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
 	gc_planning = &mine;
 	PG_TRY();
 	{
@@ -153,7 +153,9 @@ run_planner(Query *parse, Run *run)
 		gc_join_order_note();
 		run->looked = mine.looked;
 		run->most = mine.most;
-		strlcpy(run->refusal, run->has_node ? "" : mine.refusal, sizeof(run->refusal));
+		memcpy(run->refusal, mine.refusal, sizeof(run->refusal));
+		if (run->has_node)
+			run->refusal[0] = '\0';
 		if (run->required && gc_offload_required())
 			require_offload(stmt);
 	}
@@ -184,7 +186,7 @@ static void
 count_refusal(const GcGlance *glance, const char *refusal)
 {
 	for (int i = 0; i < glance->ntables && refusal[0] != '\0'; i++)
-		gc_reason_count(glance->tables[i], false, refusal);
+		(void) gc_reason_count(glance->tables[i], false, refusal);
 }
 
 /* Is the plan of the rewritten query one to keep, if it is cheaper than the original's? */
@@ -300,15 +302,21 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	if (may_remember())
 		run.key = gc_verdict_key(&glance, options, params != NULL);
 	if (may_pass_over() && gc_verdict_leaves(run.key, &run.ceiling, run.refusal))
+	{
 		stmt = plan_as_before(parse, &run);
+		if (!run.looked)
+			gc_verdict_count(run.key, &glance, run.refusal);
+		else
+			count_refusal(&glance, run.refusal);
+	}
 	else
 	{
 		stmt = plan_both(parse, &run);
 		if (!run.has_node)
 			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
+		count_refusal(&glance, run.refusal);
 	}
-	strlcpy(last_refusal, run.refusal, sizeof(last_refusal));
-	count_refusal(&glance, run.refusal);
+	memcpy(last_refusal, run.refusal, sizeof(last_refusal));
 	return stmt;
 }
 
@@ -477,6 +485,7 @@ gc_explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainS
 void
 gc_plan_install_hooks(void)
 {
+	gc_distributed_install();
 	gc_verdict_install();
 	gc_join_order_install();
 	prev_planner_hook = planner_hook;

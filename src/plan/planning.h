@@ -17,6 +17,9 @@
 
 #include "../program/program.h"
 
+/* Why a statement is not offloaded, at most. */
+#define GC_REFUSAL_SIZE		256
+
 /*
  * What is known of a relation that could be computed by the device: its core, which
  * is the relations that it inner-joins, what other joins attach to that, and all
@@ -66,7 +69,7 @@ typedef struct GcPlanning
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
-	char		refusal[256];	/* why the largest part is not offloaded; may be empty */
+	char		refusal[GC_REFUSAL_SIZE];	/* why the largest part is not offloaded; may be empty */
 } GcPlanning;
 
 /* The innermost run; NULL outside the planner, and where nothing is to be offloaded. */

@@ -32,6 +32,7 @@
 
 #include "whole.h"
 #include "../queue/queue.h"
+#include "../queue/reasons.h"
 #include "../settings.h"
 
 /* What was not chosen must have cost this many times as much. */
@@ -67,6 +68,7 @@ typedef struct Verdict
 	bool		left;			/* to PostgreSQL */
 	Cost		ceiling;		/* up to this cost */
 	char		refusal[GC_REFUSAL_SIZE];
+	GcReasonPlace counts[GC_GLANCE_TABLES]; /* of that, by table */
 	Rewriting	rewriting;
 	Cost		rewritten;
 	Cost		fallback;		/* PostgreSQL's own plans of the rewritten query's parts */
@@ -236,8 +238,22 @@ gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal)
 	if (verdict == NULL || !verdict->left || !usable(verdict))
 		return false;
 	*ceiling = verdict->ceiling;
-	strlcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
+	memcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
 	return true;
+}
+
+void
+gc_verdict_count(uint64 key, const GcGlance *glance, const char *refusal)
+{
+	Verdict    *verdict = find(key);
+
+	for (int i = 0; i < glance->ntables && refusal[0] != '\0'; i++)
+	{
+		if (verdict == NULL || verdict->tables[i] != glance->tables[i])
+			(void) gc_reason_count(glance->tables[i], false, refusal);
+		else if (!gc_reason_count_again(&verdict->counts[i]))
+			verdict->counts[i] = gc_reason_count(glance->tables[i], false, refusal);
+	}
 }
 
 void
@@ -251,7 +267,9 @@ gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *
 	verdict->uses = 0;
 	/* Whatever is offloaded costs that much. */
 	verdict->ceiling = Max(cost * NARROW_DRIFT, gc_offload_cost);
-	strlcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
+	if (strcmp(verdict->refusal, refusal) != 0)
+		memset(verdict->counts, 0, sizeof(verdict->counts));
+	memcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
 }
 
 /*-------------------------------------------------------------------------
