@@ -120,6 +120,7 @@ typedef struct Run
 	bool		has_node;		/* of ours */
 	bool		looked;			/* something cost more than the ceiling */
 	Cost		most;			/* as GcPlanning's */
+	GcRowsSeen	seen;			/* the same */
 } Run;
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
@@ -153,6 +154,8 @@ run_planner(Query *parse, Run *run)
 		gc_join_order_note();
 		run->looked = mine.looked;
 		run->most = mine.most;
+		if (run->ceiling <= 0)
+			run->seen = mine.seen;
 		memcpy(run->refusal, mine.refusal, sizeof(run->refusal));
 		if (run->has_node)
 			run->refusal[0] = '\0';
@@ -252,14 +255,14 @@ plan_both(Query *parse, Run *run)
 		if (!gc_rewriting_forced() && !worth_comparing(first))
 			first = NULL;
 	}
-	if (first && (forced || gc_verdict_rewriting_won(key, first)))
+	if (first && (forced || gc_verdict_rewriting_won(key, first, &other.seen)))
 	{
 		*run = other;
 		return first;
 	}
 	stmt = run_planner(parse, run);
 	if (rewritten)
-		gc_verdict_note_rewriting(key, run->glance, first, stmt);
+		gc_verdict_note_rewriting(key, run->glance, first, &other.seen, stmt);
 	if (lost)
 		gc_verdict_check_original(key, stmt);
 	if (first == NULL || first->planTree->total_cost >= stmt->planTree->total_cost)
@@ -368,6 +371,8 @@ gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 {
 	if (prev_rel_hook)
 		prev_rel_hook(root, rel, rti, rte);
+	if (gc_planning && gc_planning->seen.n < GC_ROWS_SEEN)
+		gc_planning->seen.rows[gc_planning->seen.n++] = rel->rows;
 	if (is_looked_at(rel) && worth_offering(root, rel))
 		gc_add_rel_path(root, rel);
 }

@@ -17,6 +17,15 @@
 
 #include "../program/program.h"
 
+/* Rows of the relations that a statement reads, in the order in which they are planned, at most. */
+#define GC_ROWS_SEEN		24
+
+typedef struct GcRowsSeen
+{
+	int			n;
+	double		rows[GC_ROWS_SEEN];
+} GcRowsSeen;
+
 /* Why a statement is not offloaded, at most. */
 #define GC_REFUSAL_SIZE		256
 
@@ -66,6 +75,7 @@ typedef struct GcPlanning
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (join_order.c) */
 	List	   *spare;			/* GcPath: too dear but for the first few of their rows */
 	Cost		ceiling;		/* relations that cost no more are left to PostgreSQL; 0: none are */
+	GcRowsSeen	seen;
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */

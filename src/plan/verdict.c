@@ -73,6 +73,7 @@ typedef struct Verdict
 	Cost		rewritten;
 	Cost		fallback;		/* PostgreSQL's own plans of the rewritten query's parts */
 	Cost		original;
+	GcRowsSeen	seen;			/* that the rewritten query reads */
 	double		drift;			/* of the original, where rewriting lost */
 } Verdict;
 
@@ -319,14 +320,29 @@ gc_verdict_check_original(uint64 key, PlannedStmt *original)
 		gc_verdict_unsettle(key);
 }
 
+/* Are as many rows read as before?  The cost of another plan depends on each of them. */
+static bool
+as_many(const GcRowsSeen *seen, const GcRowsSeen *before)
+{
+	if (seen->n != before->n || seen->n == GC_ROWS_SEEN)
+		return false;
+	for (int i = 0; i < seen->n; i++)
+	{
+		if (seen->rows[i] > before->rows[i] * DRIFT || seen->rows[i] * DRIFT < before->rows[i])
+			return false;
+	}
+	return true;
+}
+
 bool
-gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten)
+gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *seen)
 {
 	Verdict    *verdict = find(key);
 	const Cost	cost = rewritten->planTree->total_cost;
 
 	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED || verdict->original < MARGIN * cost ||
-		cost > DRIFT * verdict->rewritten || gc_fallback_cost(rewritten) * DRIFT < verdict->fallback || !usable(verdict))
+		cost > DRIFT * verdict->rewritten || gc_fallback_cost(rewritten) * DRIFT < verdict->fallback ||
+		!as_many(seen, &verdict->seen) || !usable(verdict))
 		return false;
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc takes the plan of a rewritten query that was compared before")));
@@ -334,7 +350,8 @@ gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten)
 }
 
 void
-gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, PlannedStmt *original)
+gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, const GcRowsSeen *seen,
+						  PlannedStmt *original)
 {
 	Verdict    *verdict = enter(key, glance);
 
@@ -352,4 +369,5 @@ gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewri
 	verdict->rewriting = REWRITING_COMPARED;
 	verdict->rewritten = rewritten->planTree->total_cost;
 	verdict->fallback = gc_fallback_cost(rewritten);
+	verdict->seen = *seen;
 }

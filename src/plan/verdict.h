@@ -42,10 +42,11 @@ extern void gc_verdict_note_whole(uint64 key, const GcGlance *glance);
 extern bool gc_verdict_rewriting_lost(uint64 key);
 
 /* Was the rewritten plan so much cheaper that the original need not be planned? */
-extern bool gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten);
+extern bool gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *seen);
 
 /* Remember how the two plans compared; NULL: the rewritten one is of no use. */
-extern void gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, PlannedStmt *original);
+extern void gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, const GcRowsSeen *seen,
+									  PlannedStmt *original);
 
 /* The original was planned alone, since the rewritten one had lost.  Does that hold? */
 extern void gc_verdict_check_original(uint64 key, PlannedStmt *original);
