@@ -127,7 +127,7 @@ typedef struct Run
 static void
 note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
 {
-	if (mine->whole && (!run->has_node || mine->narrow))
+	if (mine->whole && (!run->has_node || mine->narrow || !gc_is_whole(stmt)))
 		gc_verdict_unsettle(run->key);
 	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_whole(stmt))
 		gc_verdict_note_whole(run->key, run->glance);
@@ -410,14 +410,15 @@ gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
 {
 	RelOptInfo *rel = NULL;
 
-	if (!gc_planning || !gc_offload_active() || gc_planning->ceiling > 0)
+	if (!gc_planning || !gc_offload_active())
 		return search_joins(root, levels_needed, initial_rels);
-	if (prev_search_hook == NULL)
+	if (prev_search_hook == NULL && gc_planning->ceiling <= 0)
 		rel = gc_join_order_replay(root, initial_rels);
 	if (rel == NULL)
 	{
 		rel = search_joins(root, levels_needed, initial_rels);
-		gc_join_order_found(root, initial_rels, rel);
+		if (gc_planning->ceiling <= 0)
+			gc_join_order_found(root, initial_rels, rel);
 	}
 	if (gc_joins_plainly(root) && is_looked_at(rel) && worth_offering(root, rel))
 	{
