@@ -21,6 +21,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "source.h"
+#include "../compat.h"
 
 static inline void
 mix(GcGlance *g, uint64 value)
