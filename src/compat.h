@@ -49,15 +49,6 @@
 	pg_class_ownercheck((relid), (roleid))
 #endif
 
-/* 16 does without the text of the statement. */
-#if PG_VERSION_NUM >= 160000
-#include "nodes/queryjumble.h"
-#define GC_JUMBLE_QUERY(query, text)	JumbleQuery(query)
-#else
-#include "utils/queryjumble.h"
-#define GC_JUMBLE_QUERY(query, text)	JumbleQuery(query, text)
-#endif
-
 /* 17 gave each process one number; before, it is its place among all PGPROCs. */
 #if PG_VERSION_NUM >= 170000
 #define GC_MY_PROC_NUMBER		(MyProcNumber)

@@ -320,9 +320,9 @@ count_fallback(const GcScanState *node, GcCode code)
 		const GcPlanInput *in = &plan->inputs[i];
 
 		if (OidIsValid(in->relid))
-			gc_reason_count(in->relid, true, gc_code_name(code));
+			(void) gc_reason_count(in->relid, true, gc_code_name(code));
 		for (int k = 0; k < in->nparts && !OidIsValid(in->relid); k++)
-			gc_reason_count(GC_PLAN_PARTS(plan)[in->first_part + k].relid, true, gc_code_name(code));
+			(void) gc_reason_count(GC_PLAN_PARTS(plan)[in->first_part + k].relid, true, gc_code_name(code));
 	}
 }
 

@@ -27,9 +27,11 @@
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 /* The catalog's key, and the index over it, in every version of Citus. */
 #define DISTRIBUTED			"pg_dist_partition"
@@ -73,15 +75,36 @@ distributed_walker(Node *node, const Catalog *catalog)
 	return expression_tree_walker(node, distributed_walker, (void *) catalog);
 }
 
+/* Is it known that there is no such catalog?  Until a relation of any name is made. */
+static bool known_absent = false;
+
+static void
+forget_absence(Datum arg, int cache, uint32 hash)
+{
+	known_absent = false;
+}
+
+void
+gc_distributed_install(void)
+{
+	CacheRegisterSyscacheCallback(RELNAMENSP, forget_absence, (Datum) 0);
+}
+
 bool
 gc_reads_distributed(Query *query)
 {
-	Oid			relid = get_relname_relid(DISTRIBUTED, PG_CATALOG_NAMESPACE);
+	Oid			relid;
 	Catalog		catalog;
 	bool		found;
 
-	if (!OidIsValid(relid))
+	if (known_absent)
 		return false;
+	relid = get_relname_relid(DISTRIBUTED, PG_CATALOG_NAMESPACE);
+	if (!OidIsValid(relid))
+	{
+		known_absent = true;
+		return false;
+	}
 	catalog.index = get_relname_relid(DISTRIBUTED_INDEX, PG_CATALOG_NAMESPACE);
 	catalog.relation = table_open(relid, AccessShareLock);
 	found = distributed_walker((Node *) query, &catalog);

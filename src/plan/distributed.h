@@ -14,6 +14,8 @@
 
 #include "nodes/parsenodes.h"
 
+extern void gc_distributed_install(void);
+
 /* Does a query read a table, at any depth, whose rows are in shards?  That is for Citus to plan. */
 extern bool gc_reads_distributed(Query *query);
 

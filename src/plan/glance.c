@@ -21,6 +21,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "source.h"
+#include "../compat.h"
 
 static inline void
 mix(GcGlance *g, uint64 value)
@@ -174,7 +175,14 @@ glance_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
+	if (IsA(node, TargetEntry))
+		return glance_walker((Node *) ((TargetEntry *) node)->expr, context);
 	mix(g, nodeTag(node));
+	if (IsA(node, Var) || IsA(node, Const))
+	{
+		look_at_node(g, node);
+		return false;
+	}
 	if (IsA(node, RangeTblEntry))
 	{
 		look_at_entry(g, (RangeTblEntry *) node);
@@ -187,7 +195,7 @@ glance_walker(Node *node, void *context)
 								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
 	}
 	look_at_node(g, node);
-	if (!g->storage && !IsA(node, Var) && !IsA(node, Const))
+	if (!g->storage)
 		g->storage = gc_is_storage_call(node);
 	return expression_tree_walker(node, glance_walker, context);
 }

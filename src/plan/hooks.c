@@ -120,13 +120,14 @@ typedef struct Run
 	bool		has_node;		/* of ours */
 	bool		looked;			/* something cost more than the ceiling */
 	Cost		most;			/* as GcPlanning's */
+	GcRowsSeen	seen;			/* the same */
 } Run;
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
 static void
 note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
 {
-	if (mine->whole && (!run->has_node || mine->narrow))
+	if (mine->whole && (!run->has_node || mine->narrow || !gc_is_whole(stmt)))
 		gc_verdict_unsettle(run->key);
 	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_whole(stmt))
 		gc_verdict_note_whole(run->key, run->glance);
@@ -138,10 +139,10 @@ run_planner(Query *parse, Run *run)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
-	.ceiling = run->ceiling,.key = run->key,.whole = may_pass_over() && gc_verdict_is_whole(run->key)};
+	.ceiling = run->ceiling,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
 	PlannedStmt *volatile stmt = NULL;
 
-	strlcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
+	memcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
 	gc_planning = &mine;
 	PG_TRY();
 	{
@@ -153,7 +154,11 @@ run_planner(Query *parse, Run *run)
 		gc_join_order_note();
 		run->looked = mine.looked;
 		run->most = mine.most;
-		strlcpy(run->refusal, run->has_node ? "" : mine.refusal, sizeof(run->refusal));
+		if (run->ceiling <= 0)
+			run->seen = mine.seen;
+		memcpy(run->refusal, mine.refusal, sizeof(run->refusal));
+		if (run->has_node)
+			run->refusal[0] = '\0';
 		if (run->required && gc_offload_required())
 			require_offload(stmt);
 	}
@@ -184,7 +189,7 @@ static void
 count_refusal(const GcGlance *glance, const char *refusal)
 {
 	for (int i = 0; i < glance->ntables && refusal[0] != '\0'; i++)
-		gc_reason_count(glance->tables[i], false, refusal);
+		(void) gc_reason_count(glance->tables[i], false, refusal);
 }
 
 /* Is the plan of the rewritten query one to keep, if it is cheaper than the original's? */
@@ -250,14 +255,14 @@ plan_both(Query *parse, Run *run)
 		if (!gc_rewriting_forced() && !worth_comparing(first))
 			first = NULL;
 	}
-	if (first && (forced || gc_verdict_rewriting_won(key, first)))
+	if (first && (forced || gc_verdict_rewriting_won(key, first, &other.seen)))
 	{
 		*run = other;
 		return first;
 	}
 	stmt = run_planner(parse, run);
 	if (rewritten)
-		gc_verdict_note_rewriting(key, run->glance, first, stmt);
+		gc_verdict_note_rewriting(key, run->glance, first, &other.seen, stmt);
 	if (lost)
 		gc_verdict_check_original(key, stmt);
 	if (first == NULL || first->planTree->total_cost >= stmt->planTree->total_cost)
@@ -300,15 +305,21 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	if (may_remember())
 		run.key = gc_verdict_key(&glance, options, params != NULL);
 	if (may_pass_over() && gc_verdict_leaves(run.key, &run.ceiling, run.refusal))
+	{
 		stmt = plan_as_before(parse, &run);
+		if (!run.looked)
+			gc_verdict_count(run.key, &glance, run.refusal);
+		else
+			count_refusal(&glance, run.refusal);
+	}
 	else
 	{
 		stmt = plan_both(parse, &run);
 		if (!run.has_node)
 			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
+		count_refusal(&glance, run.refusal);
 	}
-	strlcpy(last_refusal, run.refusal, sizeof(last_refusal));
-	count_refusal(&glance, run.refusal);
+	memcpy(last_refusal, run.refusal, sizeof(last_refusal));
 	return stmt;
 }
 
@@ -360,6 +371,8 @@ gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 {
 	if (prev_rel_hook)
 		prev_rel_hook(root, rel, rti, rte);
+	if (gc_planning && gc_planning->seen.n < GC_ROWS_SEEN)
+		gc_planning->seen.rows[gc_planning->seen.n++] = rel->rows;
 	if (is_looked_at(rel) && worth_offering(root, rel))
 		gc_add_rel_path(root, rel);
 }
@@ -397,14 +410,15 @@ gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
 {
 	RelOptInfo *rel = NULL;
 
-	if (!gc_planning || !gc_offload_active() || gc_planning->ceiling > 0)
+	if (!gc_planning || !gc_offload_active())
 		return search_joins(root, levels_needed, initial_rels);
-	if (prev_search_hook == NULL)
+	if (prev_search_hook == NULL && gc_planning->ceiling <= 0)
 		rel = gc_join_order_replay(root, initial_rels);
 	if (rel == NULL)
 	{
 		rel = search_joins(root, levels_needed, initial_rels);
-		gc_join_order_found(root, initial_rels, rel);
+		if (gc_planning->ceiling <= 0)
+			gc_join_order_found(root, initial_rels, rel);
 	}
 	if (gc_joins_plainly(root) && is_looked_at(rel) && worth_offering(root, rel))
 	{
@@ -477,6 +491,7 @@ gc_explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainS
 void
 gc_plan_install_hooks(void)
 {
+	gc_distributed_install();
 	gc_verdict_install();
 	gc_join_order_install();
 	prev_planner_hook = planner_hook;

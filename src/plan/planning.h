@@ -17,6 +17,18 @@
 
 #include "../program/program.h"
 
+/* Rows of the relations that a statement reads, in the order in which they are planned, at most. */
+#define GC_ROWS_SEEN		24
+
+typedef struct GcRowsSeen
+{
+	int			n;
+	double		rows[GC_ROWS_SEEN];
+} GcRowsSeen;
+
+/* Why a statement is not offloaded, at most. */
+#define GC_REFUSAL_SIZE		256
+
 /*
  * What is known of a relation that could be computed by the device: its core, which
  * is the relations that it inner-joins, what other joins attach to that, and all
@@ -63,10 +75,11 @@ typedef struct GcPlanning
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (join_order.c) */
 	List	   *spare;			/* GcPath: too dear but for the first few of their rows */
 	Cost		ceiling;		/* relations that cost no more are left to PostgreSQL; 0: none are */
+	GcRowsSeen	seen;
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
-	char		refusal[256];	/* why the largest part is not offloaded; may be empty */
+	char		refusal[GC_REFUSAL_SIZE];	/* why the largest part is not offloaded; may be empty */
 } GcPlanning;
 
 /* The innermost run; NULL outside the planner, and where nothing is to be offloaded. */

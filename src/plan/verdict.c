@@ -32,6 +32,7 @@
 
 #include "whole.h"
 #include "../queue/queue.h"
+#include "../queue/reasons.h"
 #include "../settings.h"
 
 /* What was not chosen must have cost this many times as much. */
@@ -67,10 +68,12 @@ typedef struct Verdict
 	bool		left;			/* to PostgreSQL */
 	Cost		ceiling;		/* up to this cost */
 	char		refusal[GC_REFUSAL_SIZE];
+	GcReasonPlace counts[GC_GLANCE_TABLES]; /* of that, by table */
 	Rewriting	rewriting;
 	Cost		rewritten;
 	Cost		fallback;		/* PostgreSQL's own plans of the rewritten query's parts */
 	Cost		original;
+	GcRowsSeen	seen;			/* that the rewritten query reads */
 	double		drift;			/* of the original, where rewriting lost */
 } Verdict;
 
@@ -236,8 +239,22 @@ gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal)
 	if (verdict == NULL || !verdict->left || !usable(verdict))
 		return false;
 	*ceiling = verdict->ceiling;
-	strlcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
+	memcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
 	return true;
+}
+
+void
+gc_verdict_count(uint64 key, const GcGlance *glance, const char *refusal)
+{
+	Verdict    *verdict = find(key);
+
+	for (int i = 0; i < glance->ntables && refusal[0] != '\0'; i++)
+	{
+		if (verdict == NULL || verdict->tables[i] != glance->tables[i])
+			(void) gc_reason_count(glance->tables[i], false, refusal);
+		else if (!gc_reason_count_again(&verdict->counts[i]))
+			verdict->counts[i] = gc_reason_count(glance->tables[i], false, refusal);
+	}
 }
 
 void
@@ -251,7 +268,9 @@ gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *
 	verdict->uses = 0;
 	/* Whatever is offloaded costs that much. */
 	verdict->ceiling = Max(cost * NARROW_DRIFT, gc_offload_cost);
-	strlcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
+	if (strcmp(verdict->refusal, refusal) != 0)
+		memset(verdict->counts, 0, sizeof(verdict->counts));
+	memcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
 }
 
 /*-------------------------------------------------------------------------
@@ -301,14 +320,29 @@ gc_verdict_check_original(uint64 key, PlannedStmt *original)
 		gc_verdict_unsettle(key);
 }
 
+/* Are as many rows read as before?  The cost of another plan depends on each of them. */
+static bool
+as_many(const GcRowsSeen *seen, const GcRowsSeen *before)
+{
+	if (seen->n != before->n || seen->n == GC_ROWS_SEEN)
+		return false;
+	for (int i = 0; i < seen->n; i++)
+	{
+		if (seen->rows[i] > before->rows[i] * DRIFT || seen->rows[i] * DRIFT < before->rows[i])
+			return false;
+	}
+	return true;
+}
+
 bool
-gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten)
+gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *seen)
 {
 	Verdict    *verdict = find(key);
 	const Cost	cost = rewritten->planTree->total_cost;
 
 	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED || verdict->original < MARGIN * cost ||
-		cost > DRIFT * verdict->rewritten || gc_fallback_cost(rewritten) * DRIFT < verdict->fallback || !usable(verdict))
+		cost > DRIFT * verdict->rewritten || gc_fallback_cost(rewritten) * DRIFT < verdict->fallback ||
+		!as_many(seen, &verdict->seen) || !usable(verdict))
 		return false;
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc takes the plan of a rewritten query that was compared before")));
@@ -316,7 +350,8 @@ gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten)
 }
 
 void
-gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, PlannedStmt *original)
+gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, const GcRowsSeen *seen,
+						  PlannedStmt *original)
 {
 	Verdict    *verdict = enter(key, glance);
 
@@ -334,4 +369,5 @@ gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewri
 	verdict->rewriting = REWRITING_COMPARED;
 	verdict->rewritten = rewritten->planTree->total_cost;
 	verdict->fallback = gc_fallback_cost(rewritten);
+	verdict->seen = *seen;
 }

@@ -16,9 +16,7 @@
 #include "nodes/plannodes.h"
 
 #include "glance.h"
-
-/* Why a statement is not offloaded, at most. */
-#define GC_REFUSAL_SIZE		256
+#include "planning.h"
 
 /* What identifies a query but for its constants, with all that it is planned under; never 0. */
 extern uint64 gc_verdict_key(const GcGlance *glance, int options, bool params);
@@ -28,6 +26,9 @@ extern uint64 gc_verdict_key(const GcGlance *glance, int options, bool params);
  * holds, and *refusal the reason.
  */
 extern bool gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal);
+
+/* Count the reason of such a verdict for each of the tables. */
+extern void gc_verdict_count(uint64 key, const GcGlance *glance, const char *refusal);
 
 /* Such a plan was taken; or what was found out before did not hold this time. */
 extern void gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *refusal);
@@ -41,10 +42,11 @@ extern void gc_verdict_note_whole(uint64 key, const GcGlance *glance);
 extern bool gc_verdict_rewriting_lost(uint64 key);
 
 /* Was the rewritten plan so much cheaper that the original need not be planned? */
-extern bool gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten);
+extern bool gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *seen);
 
 /* Remember how the two plans compared; NULL: the rewritten one is of no use. */
-extern void gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, PlannedStmt *original);
+extern void gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, const GcRowsSeen *seen,
+									  PlannedStmt *original);
 
 /* The original was planned alone, since the rewritten one had lost.  Does that hold? */
 extern void gc_verdict_check_original(uint64 key, PlannedStmt *original);

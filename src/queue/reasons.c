@@ -19,26 +19,37 @@
 #include "storage/shmem.h"
 #include "utils/hsearch.h"
 
+/* In main shared memory. */
+typedef struct Shared
+{
+	pg_atomic_uint64 resets;	/* how often all were removed; entries stay where they are until then */
+} Shared;
+
 static HTAB *reasons = NULL;
+static Shared *shared = NULL;
 static LWLock *lock = NULL;
 
 Size
 gc_reasons_shmem_size(void)
 {
-	return hash_estimate_size(GC_REASONS, sizeof(GcReason));
+	return add_size(hash_estimate_size(GC_REASONS, sizeof(GcReason)), MAXALIGN(sizeof(Shared)));
 }
 
 void
 gc_reasons_shmem_init(void)
 {
 	HASHCTL		ctl = {.keysize = sizeof(GcReasonKey),.entrysize = sizeof(GcReason)};
+	bool		found;
 
+	shared = ShmemInitStruct("gpuconc counts of reasons", sizeof(Shared), &found);
+	if (!found)
+		pg_atomic_init_u64(&shared->resets, 0);
 	reasons = ShmemInitHash("gpuconc reasons", GC_REASONS, GC_REASONS, &ctl,
 							HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
 	lock = &GetNamedLWLockTranche("gpuconc_reasons")->lock;
 }
 
-static void
+static GcReason *
 enter(const GcReasonKey *key)
 {
 	GcReason   *reason;
@@ -52,11 +63,23 @@ enter(const GcReasonKey *key)
 	if (reason)
 		pg_atomic_fetch_add_u64(&reason->count, 1);
 	LWLockRelease(lock);
+	return reason;
 }
 
-void
+bool
+gc_reason_count_again(const GcReasonPlace *place)
+{
+	/* A reset just now may have it counted for what comes in its place. */
+	if (place->reason == NULL || place->resets != pg_atomic_read_u64(&shared->resets))
+		return false;
+	pg_atomic_fetch_add_u64(&place->reason->count, 1);
+	return true;
+}
+
+GcReasonPlace
 gc_reason_count(Oid relid, bool executed, const char *text)
 {
+	const uint64 resets = pg_atomic_read_u64(&shared->resets);
 	GcReasonKey key;
 	GcReason   *reason;
 	bool		full;
@@ -81,7 +104,8 @@ gc_reason_count(Oid relid, bool executed, const char *text)
 	full = hash_get_num_entries(reasons) >= GC_REASONS;
 	LWLockRelease(lock);
 	if (!reason && !full)
-		enter(&key);
+		reason = enter(&key);
+	return (GcReasonPlace) {reason, resets};
 }
 
 GcReason *
@@ -110,6 +134,7 @@ gc_reasons_reset(void)
 	GcReason   *reason;
 
 	LWLockAcquire(lock, LW_EXCLUSIVE);
+	pg_atomic_fetch_add_u64(&shared->resets, 1);
 	hash_seq_init(&scan, reasons);
 	while ((reason = hash_seq_search(&scan)) != NULL)
 		hash_search(reasons, &reason->key, HASH_REMOVE, NULL);

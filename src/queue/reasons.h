@@ -35,8 +35,18 @@ typedef struct GcReason
 	pg_atomic_uint64 count;
 } GcReason;
 
+/* Where a reason is counted, as long as counts are not reset; all zeros: nowhere. */
+typedef struct GcReasonPlace
+{
+	GcReason   *reason;
+	uint64		resets;
+} GcReasonPlace;
+
 /* Count a reason for a table of this database.  Readers of other reasons are not kept waiting. */
-extern void gc_reason_count(Oid relid, bool executed, const char *text);
+extern GcReasonPlace gc_reason_count(Oid relid, bool executed, const char *text);
+
+/* Count it once more without looking for it; false if it has to be looked for. */
+extern bool gc_reason_count_again(const GcReasonPlace *place);
 
 /* A palloc'd copy of this database's. */
 extern GcReason *gc_reasons_read(int *n);
