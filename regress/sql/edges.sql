@@ -5,7 +5,7 @@
 \i :setup
 
 -- The answer by each edge, before each of the steps that are named; and where the edges were.
-CREATE FUNCTION by_edges(query text, steps int[] DEFAULT '{-1}', schemas text[] DEFAULT '{mixed,delta}') RETURNS text
+CREATE FUNCTION by_edges(query text, steps int[] DEFAULT '{-1}', schemas text[] DEFAULT '{mixed}') RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
 	edge text;
@@ -36,33 +36,28 @@ BEGIN
 	RETURN verdict || ': ' || array_to_string(edges, ', ');
 END $$;
 
--- sinks: one group, few groups, groups by hash, rows, the first rows, distinct values, a build
+-- sinks: one group, few groups, groups by hash, rows, the first rows, a build
 SELECT by_edges('SELECT count(*), sum(quantity), min(price), max(c_region) FROM sales, customer WHERE customer = c_id AND quantity < 20');
 SELECT by_edges('SELECT p_brand, c_city, count(*), sum(price * discount) FROM sales, customer, product WHERE customer = c_id AND product = p_id GROUP BY 1, 2', '{0,1,2}');
 SELECT by_edges('SELECT p_weight, count(*), sum(price), min(note) FROM sales JOIN product ON product = p_id GROUP BY 1');
-SELECT by_edges('SELECT id, price, note, p_weight, s_name FROM sales, product, shop WHERE product = p_id AND shop = s_id AND quantity = 7', '{1,2,3}');
+SELECT by_edges('SELECT id, price, note, p_weight, s_name FROM sales, product, shop WHERE product = p_id AND shop = s_id AND quantity = 7', '{2,3}');
 SELECT by_edges('SELECT id, price FROM sales JOIN product ON product = p_id AND discount < 0.05 ORDER BY price DESC, id LIMIT 7');
-SELECT by_edges('SELECT c_region, count(DISTINCT product), count(DISTINCT note) FROM sales JOIN customer ON customer = c_id GROUP BY 1');
 SELECT by_edges('SELECT count(*), sum(a.quantity) FROM sales a WHERE a.customer IN (SELECT c_id FROM customer JOIN shop ON c_region = s_id WHERE s_region < 4)');
 SELECT by_edges('SELECT s_region, p_brand, grouping(s_region), count(*), avg(price) FROM sales, product, shop WHERE product = p_id AND shop = s_id GROUP BY ROLLUP (1, 2)');
 
--- filters alone; nothing passes; everything does
+-- filters alone; everything passes
 SELECT by_edges('SELECT city, count(*), sum(price) FROM sales WHERE quantity < 10 AND note IS NOT NULL GROUP BY 1');
-SELECT by_edges('SELECT count(*), sum(price) FROM sales JOIN product ON product = p_id WHERE quantity > 1000');
 SELECT by_edges('SELECT count(*), count(note), sum(weight) FROM sales JOIN calendar USING (day)');
 
 -- joins of other kinds before and behind the edge; keys that are NULL; several rows for a key
-SELECT by_edges('SELECT count(*), sum(s_region), count(c_name), max(c_region) FROM sales LEFT JOIN customer ON customer = c_id LEFT JOIN shop ON shop = s_id', '{1,2}');
-SELECT by_edges('SELECT c_region, count(*), sum(p_price) FROM sales LEFT JOIN customer ON customer = c_id AND c_region > 2 LEFT JOIN product ON product = p_id WHERE quantity < 30 GROUP BY 1', '{1,2,3}');
-SELECT by_edges('SELECT count(*), sum(price) FROM sales WHERE EXISTS (SELECT FROM product WHERE p_id = product AND p_price > quantity) AND NOT EXISTS (SELECT FROM shop WHERE s_id = shop AND s_region < 3)', '{0,1,2}');
-SELECT by_edges('SELECT people, count(*), sum(quantity), min(s_name) FROM sales JOIN shop ON shop = s_id JOIN city ON city.city = sales.city GROUP BY 1', '{0,1,2}');
+SELECT by_edges('SELECT c_region, count(*), sum(p_price) FROM sales LEFT JOIN customer ON customer = c_id AND c_region > 2 LEFT JOIN product ON product = p_id WHERE quantity < 30 GROUP BY 1', '{2,3}', '{mixed,delta}');
+SELECT by_edges('SELECT count(*), sum(price) FROM sales WHERE EXISTS (SELECT FROM product WHERE p_id = product AND p_price > quantity) AND NOT EXISTS (SELECT FROM shop WHERE s_id = shop AND s_region < 3)', '{1,2}');
+SELECT by_edges('SELECT people, count(*), sum(quantity), min(s_name) FROM sales JOIN shop ON shop = s_id JOIN city ON city.city = sales.city GROUP BY 1', '{1}');
 SELECT by_edges('SELECT count(*), count(s_id), count(id), sum(price), sum(s_region) FROM sales FULL JOIN shop ON shop = s_id');
-SELECT by_edges('SELECT c_region, s_region, count(*) FROM sales JOIN customer ON customer = c_id JOIN shop ON shop = s_id AND s_region = c_region GROUP BY 1, 2', '{1,2}');
 
--- arms of a union; groups that are scanned again; conditions on groups
+-- arms of a union; groups that are scanned again
 SELECT by_edges('SELECT k, count(*), sum(v) FROM (SELECT c_region AS k, price AS v FROM sales JOIN customer ON customer = c_id UNION ALL SELECT s_region, quantity FROM sales JOIN shop ON shop = s_id) AS u GROUP BY 1');
 SELECT by_edges('SELECT count(*), sum(n) FROM (SELECT customer, count(*) AS n FROM sales JOIN product ON product = p_id GROUP BY 1) AS g JOIN customer ON customer = c_id WHERE n > 2');
-SELECT by_edges('SELECT product, sum(price) FROM sales JOIN customer ON customer = c_id GROUP BY 1 HAVING sum(price) > 8000');
 
 -- no such edge: pairs
 SELECT by_edges('SELECT count(*) FROM shop a, shop b WHERE a.s_region < b.s_region');
