@@ -31,6 +31,9 @@
 /* Executions with an edge that the model has chosen, as long as none was measured. */
 #define EDGE_TRIALS		4
 
+/* A block of 32 warps counts these in 32 bits, a few units of each. */
+#define MOST_UNIT_PAIRS	((double) (1 << 24))
+
 /* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SIGNATURES	4096
 
@@ -276,16 +279,19 @@ find_shape(const GcRequest *request, GcError *err)
 
 /*
  * Rows of the scan; where it tries pairs, these.  A block counts rows in 32 bits, and has far fewer in a
- * piece of the scan.
+ * piece of the scan; but where several lists are tried, a warp's unit alone may have more.
  */
 static u64
 rows_tried(const GcRequest *request, int pipeline, bool pairs)
 {
-	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
-	const double tried = pairs ? gc_pairs_total(request, pipeline) : 0;
-	const u64	most = ((u64) gc_worker.profile.sms << 32) - 1;
+	const u64	rows = request->inputs[gc_pipelines(request->program)[pipeline].input].rows;
+	const u64	most = (u64) gc_worker.profile.sms << 32;
+	double		unit = 0;
+	const double tried = pairs ? gc_pairs_total(request, pipeline, &unit) : 0;
 
-	return Max(request->inputs[pl->input].rows, (u64) Min(tried, (double) most));
+	if (unit > MOST_UNIT_PAIRS)
+		return Max(rows, most);
+	return Max(rows, (u64) Min(tried, (double) (most - 1)));
 }
 
 static void
