@@ -33,6 +33,19 @@ INSERT INTO public.queries VALUES
 	(8, 'SELECT count(*) FROM sales, far_shop s WHERE shop * 1000003::bigint = s.id AND quantity < 0');
 SELECT n, check_same(q) FROM queries ORDER BY n;
 SELECT n, edge_of(q) FROM queries ORDER BY n;
+-- what the model predicts is told beside what it took, with times only
+CREATE FUNCTION public.told(options text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE' || options || ') ' || (SELECT q FROM queries WHERE n = 1) LOOP
+		IF line LIKE '%Edges:%' THEN
+			RETURN NEXT regexp_replace(trim(line), '\d+\.\d+', 'N', 'g');
+		END IF;
+	END LOOP;
+END $$;
+SELECT told(''), told(', TIMING OFF');
+DROP FUNCTION public.told(text);
 -- before each step that it can lie before, and one that it cannot
 SELECT step, set_config('gpuconc.debug_edge_step', step::text, false) IS NOT NULL AS set, check_same(q, '{cached,mixed}'), edge_of(q) FROM queries, generate_series(0, 4) AS step WHERE n = 1 ORDER BY step;
 RESET gpuconc.debug_edge_step;

@@ -302,7 +302,7 @@ explain_edges(const GcRunInfo *r, ExplainState *es)
 	[GC_EDGE_CHANNEL] = "channel", [GC_EDGE_MATERIALIZE] = "materialize"};
 	StringInfoData buf;
 
-	if (r->edge == GC_EDGE_FUSE && es->format == EXPLAIN_FORMAT_TEXT)
+	if (r->edge == GC_EDGE_FUSE && es->format == EXPLAIN_FORMAT_TEXT && (r->edge_predicted_ms <= 0 || !es->timing))
 		return;
 	initStringInfo(&buf);
 	appendStringInfo(&buf, "%s", edges[r->edge]);
@@ -310,7 +310,7 @@ explain_edges(const GcRunInfo *r, ExplainState *es)
 		appendStringInfo(&buf, " before step %d", r->edge_step);
 	if (r->edge_tile > 0)
 		appendStringInfo(&buf, ", tile %u rows", r->edge_tile);
-	if (r->edge_predicted_ms > 0)
+	if (r->edge_predicted_ms > 0 && es->timing)
 		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->edge_predicted_ms, r->run_ms);
 	ExplainPropertyText("Edges", buf.data, es);
 	if (r->edge == GC_EDGE_CHANNEL || r->edge == GC_EDGE_MATERIALIZE || es->format != EXPLAIN_FORMAT_TEXT)

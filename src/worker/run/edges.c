@@ -10,6 +10,13 @@
 #include "edges.h"
 
 #include "../../program/edge.h"
+#include "../memory/state.h"
+
+/* Scans of fewer rows are fused, unless something else is wanted. */
+#define LEAST_ROWS	1000000
+
+/* Requests that a plan of the model is used for. */
+#define PLAN_USES	1024
 
 /* Has the kernel a part of builds or groups only? */
 static bool
@@ -42,16 +49,69 @@ choose_step(const GcRequest *request, int pipeline, u64 steps)
 	return first;
 }
 
-void
-gc_choose_edge(const GcRequest *request, int pipeline, u64 steps, const GcPipelineDemand *demand, GcVariant *v)
+/*
+ * What the model makes of the request's pipeline.  A plan is used again for requests like the one that it was made
+ * for, since to describe a pipeline takes longer than a short query should wait.
+ */
+static const GcEdgePlan *
+plan_of(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const GcVariant *v)
 {
-	const int	edge = request->edge == GC_EDGE_AUTO ? GC_EDGE_FUSE : request->edge;
+	const u64	rows = request->inputs[gc_pipelines(request->program)[pipeline].input].rows;
+	GcEdgePipeline p;
 
-	if (steps == 0 || edge == GC_EDGE_FUSE || has_splits(v))
-		return;
-	v->edge = edge;
-	v->edge_step = choose_step(request, pipeline, steps);
-	v->edge_side = edge == GC_EDGE_MATERIALIZE ? GC_EDGE_PRODUCER : GC_EDGE_BOTH;
+	if (edges->uses > 0 && edges->uses < PLAN_USES && edges->edge == request->edge && edges->step == request->edge_step &&
+		edges->tile == request->edge_tile && rows <= edges->rows + edges->rows / 8 && rows >= edges->rows - edges->rows / 8)
+	{
+		edges->uses++;
+		return &edges->plan;
+	}
+	if (!gc_describe_edges(request, pipeline, edges, v->vec, &p))
+		return NULL;
+	edges->plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, request->edge, request->edge_step, request->edge_tile);
+	edges->rows = rows;
+	edges->edge = request->edge;
+	edges->step = request->edge_step;
+	edges->tile = request->edge_tile;
+	edges->uses = 1;
+	return &edges->plan;
+}
+
+/* A prediction for an edge that is wanted where choose_step has it. */
+static double
+predict(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v)
+{
+	GcEdgePipeline p;
+
+	if (!gc_describe_edges(request, pipeline, edges, v->vec, &p))
+		return 0;
+	return gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, v->edge, v->edge_step, request->edge_tile).us;
+}
+
+double
+gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcVariant *v)
+{
+	const u64	rows = request->inputs[gc_pipelines(request->program)[pipeline].input].rows;
+	const GcEdgePlan *plan;
+
+	if (edges->steps == 0 || has_splits(v))
+		return 0;
+	if (request->edge != GC_EDGE_AUTO && request->edge != GC_EDGE_FUSE)
+	{
+		v->edge = request->edge;
+		v->edge_step = choose_step(request, pipeline, edges->steps);
+		v->edge_side = v->edge == GC_EDGE_MATERIALIZE ? GC_EDGE_PRODUCER : GC_EDGE_BOTH;
+		return predict(request, pipeline, edges, v);
+	}
+	plan = rows >= LEAST_ROWS ? plan_of(request, pipeline, edges, v) : NULL;
+	if (plan == NULL)
+		return 0;
+	if (plan->edge != GC_EDGE_FUSE)
+	{
+		v->edge = plan->edge;
+		v->edge_step = plan->step;
+		v->edge_side = v->edge == GC_EDGE_MATERIALIZE ? GC_EDGE_PRODUCER : GC_EDGE_BOTH;
+	}
+	return plan->us;
 }
 
 GcVariant

@@ -10,14 +10,14 @@
 #ifndef GC_RUN_EDGES_H
 #define GC_RUN_EDGES_H
 
+#include "edge_model.h"
 #include "kernels.h"
 
 /*
- * Choose the edge of a pipeline's variant, by the request's settings or by the model.  steps: as
- * gc_pipeline_edges has them.
+ * Choose the edge of a pipeline's variant, by the request's settings or by the model.  Returns what the model
+ * predicts with it, in microseconds; 0: nothing.
  */
-extern void gc_choose_edge(const GcRequest *request, int pipeline, u64 steps, const GcPipelineDemand *demand,
-						   GcVariant *v);
+extern double gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcVariant *v);
 
 /* GC_EDGE_MATERIALIZE: the variant of the consumer that comes behind a producer. */
 extern GcVariant gc_consumer_variant(const GcVariant *producer);

@@ -28,6 +28,12 @@
 #include "edges.h"
 #include "pairs.h"
 
+/* Executions with an edge that the model has chosen, as long as none was measured. */
+#define EDGE_TRIALS		4
+
+/* A block of 32 warps counts these in 32 bits, a few units of each. */
+#define MOST_UNIT_PAIRS	((double) (1 << 24))
+
 /* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SIGNATURES	4096
 
@@ -37,7 +43,7 @@ typedef struct SignatureKernels
 	GcProgram  *program;
 	GcPipelineKernel **pipelines;	/* lists of variants */
 	GcPipelineTraits *traits;	/* one per pipeline; deriving them takes time */
-	u64		   *edges;			/* gc_pipeline_edges, one per pipeline */
+	GcPipelineEdges *edges;		/* one per pipeline */
 } SignatureKernels;
 
 static HTAB *shapes = NULL;
@@ -224,6 +230,22 @@ gc_kernels_trim(void)
 		gc_kernels_init();
 }
 
+static void
+find_edges(const GcProgram *p, int pipeline, const GcPipelineTraits *traits, GcPipelineEdges *edges)
+{
+	const int	nsteps = gc_pipelines(p)[pipeline].nsteps;
+
+	edges->gathers = traits->gathers;
+	if (!gc_pipeline_edges(p, pipeline, &edges->steps) || nsteps > GC_MODEL_STEPS)
+		return;
+	edges->shape = MemoryContextAllocZero(kernels_cxt, (nsteps + 1) * sizeof(GcEdgeShape));
+	for (int s = 0; s <= nsteps; s++)
+	{
+		if (edges->steps >> s & 1)
+			edges->shape[s] = gc_edge_shape(p, pipeline, s);
+	}
+}
+
 /*
  * Find or make a request's signature; each is checked once.  NULL: the program cannot be executed.
  */
@@ -247,27 +269,30 @@ find_shape(const GcRequest *request, GcError *err)
 	memcpy(s->program, p, p->size);
 	s->pipelines = MemoryContextAllocZero(kernels_cxt, p->npipelines * sizeof(GcPipelineKernel *));
 	s->traits = MemoryContextAlloc(kernels_cxt, p->npipelines * sizeof(GcPipelineTraits));
-	s->edges = MemoryContextAlloc(kernels_cxt, p->npipelines * sizeof(u64));
+	s->edges = MemoryContextAllocZero(kernels_cxt, p->npipelines * sizeof(GcPipelineEdges));
 	for (int i = 0; i < p->npipelines; i++)
 	{
 		s->traits[i] = gc_pipeline_traits(p, i);
-		(void) gc_pipeline_edges(p, i, &s->edges[i]);
+		find_edges(p, i, &s->traits[i], &s->edges[i]);
 	}
 	return s;
 }
 
 /*
  * Rows of the scan; where it tries pairs, these.  A block counts rows in 32 bits, and has far fewer in a
- * piece of the scan.
+ * piece of the scan; but where several lists are tried, a warp's unit alone may have more.
  */
 static u64
 rows_tried(const GcRequest *request, int pipeline, bool pairs)
 {
-	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
-	const double tried = pairs ? gc_pairs_total(request, pipeline) : 0;
-	const u64	most = ((u64) gc_worker.profile.sms << 32) - 1;
+	const u64	rows = request->inputs[gc_pipelines(request->program)[pipeline].input].rows;
+	const u64	most = (u64) gc_worker.profile.sms << 32;
+	double		unit = 0;
+	const double tried = pairs ? gc_pairs_total(request, pipeline, &unit) : 0;
 
-	return Max(request->inputs[pl->input].rows, (u64) Min(tried, (double) most));
+	if (unit > MOST_UNIT_PAIRS)
+		return Max(rows, most);
+	return Max(rows, (u64) Min(tried, (double) (most - 1)));
 }
 
 static void
@@ -372,7 +397,7 @@ write_gpu_kernel(const GcRequest *request, int pipeline, const GcVariant *v)
 }
 
 static void
-write_gpu_kernels(const GcRequest *request, int pipeline, u64 steps, const GcSplits *splits)
+write_gpu_kernels(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const GcSplits *splits)
 {
 	const GcProfile *profile = gc_profile_known("H200");
 	GcVariantDemand d;
@@ -387,7 +412,7 @@ write_gpu_kernels(const GcRequest *request, int pipeline, u64 steps, const GcSpl
 		d.demand.rows = rows[i];
 		d.demand.survivors = rows[i] >> gc_pipelines(request->program)[pipeline].survive;
 		v = choose_split_variant(profile, &d, profile->shared_per_block - 1024, splits);
-		gc_choose_edge(request, pipeline, steps, &d.demand, &v);
+		(void) gc_choose_edge(request, pipeline, edges, &v);
 		write_gpu_kernel(request, pipeline, &v);
 	}
 }
@@ -418,35 +443,25 @@ make_kernel(const GcRequest *request, int pipeline, const GcVariant *v, GcError 
 	return k;
 }
 
-GcPipelineKernel *
-gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits, bool *fresh, GcError *err)
+static GcPipelineKernel *
+find_kernel(const SignatureKernels *s, int pipeline, const GcVariant *v)
 {
-	SignatureKernels *s;
-	GcVariantDemand d;
-	GcVariant	v;
-	GcPipelineKernel *k;
+	GcPipelineKernel *k = s->pipelines[pipeline];
 
-	*fresh = false;
-	s = find_shape(request, err);
-	if (s == NULL)
-		return NULL;
-	fill_demand(request, pipeline, s->traits[pipeline], &d);
-	v = choose_split_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024, splits);
-	gc_choose_edge(request, pipeline, s->edges[pipeline], &d.demand, &v);
-	for (k = s->pipelines[pipeline]; k; k = k->next)
+	while (k && memcmp(&k->variant, v, sizeof(*v)) != 0)
+		k = k->next;
+	return k;
+}
+
+/* Ask for the kernel of a variant, or its two kernels, and keep it. */
+static GcPipelineKernel *
+add_kernel(SignatureKernels *s, const GcRequest *request, int pipeline, const GcVariant *v, GcError *err)
+{
+	GcPipelineKernel *k = make_kernel(request, pipeline, v, err);
+
+	if (k && v->edge == GC_EDGE_MATERIALIZE)
 	{
-		if (memcmp(&k->variant, &v, sizeof(v)) == 0)
-		{
-			*fresh = !k->final && gc_kcache_retry(k->entry);
-			if (k->consumer && !k->consumer->final)
-				(void) gc_kcache_retry(k->consumer->entry);
-			return k;
-		}
-	}
-	k = make_kernel(request, pipeline, &v, err);
-	if (k && v.edge == GC_EDGE_MATERIALIZE)
-	{
-		const GcVariant consumer = gc_consumer_variant(&v);
+		const GcVariant consumer = gc_consumer_variant(v);
 
 		k->consumer = make_kernel(request, pipeline, &consumer, err);
 		k = k->consumer ? k : NULL;
@@ -455,8 +470,78 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 		return NULL;
 	k->next = s->pipelines[pipeline];
 	s->pipelines[pipeline] = k;
+	return k;
+}
+
+static bool
+is_compiled(GcPipelineKernel *k)
+{
+	bool		failed;
+
+	return gc_kernel_ready(k, &failed) && (k->consumer == NULL || gc_kernel_ready(k->consumer, &failed));
+}
+
+/*
+ * The model has chosen an edge: does the request take it?  Predictions may be wrong, and fused kernels are never
+ * to be missed.  So the pipeline is fused until that was measured and the other kernel is compiled; then the
+ * edge is tried a few times; and then what was measured decides.
+ */
+static bool
+takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const GcVariant *v, const GcVariant *fused)
+{
+	GcPipelineKernel *own = find_kernel(s, pipeline, fused);
+	GcPipelineKernel *k = find_kernel(s, pipeline, v);
+	GcError		err;
+
+	if (own == NULL || own->alone_us.samples == 0)
+		return false;
+	if (k == NULL)
+		k = add_kernel(s, request, pipeline, v, &err);
+	if (k == NULL || !is_compiled(k))
+		return false;
+	if (k->alone_us.samples > 0)
+		return gc_edge_keeps(own->alone_us.value, k->alone_us.value);
+	return k->trials++ < EDGE_TRIALS;
+}
+
+GcPipelineKernel *
+gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits, bool *fresh, GcError *err)
+{
+	SignatureKernels *s;
+	GcVariantDemand d;
+	GcVariant	v,
+				fused;
+	GcPipelineKernel *k;
+	double		predicted_us;
+
+	*fresh = false;
+	s = find_shape(request, err);
+	if (s == NULL)
+		return NULL;
+	fill_demand(request, pipeline, s->traits[pipeline], &d);
+	v = choose_split_variant(&gc_worker.profile, &d, gc_worker.profile.shared_per_block - 1024, splits);
+	fused = v;
+	predicted_us = gc_choose_edge(request, pipeline, &s->edges[pipeline], &v);
+	if (request->edge == GC_EDGE_AUTO && v.edge != GC_EDGE_FUSE && !takes_edge(s, request, pipeline, &v, &fused))
+	{
+		v = fused;
+		predicted_us = s->edges[pipeline].plan.fuse_us;
+	}
+	k = find_kernel(s, pipeline, &v);
+	if (k)
+	{
+		*fresh = !k->final && gc_kcache_retry(k->entry);
+		if (k->consumer && !k->consumer->final)
+			(void) gc_kcache_retry(k->consumer->entry);
+		k->predicted_us = predicted_us;
+		return k;
+	}
+	k = add_kernel(s, request, pipeline, &v, err);
+	if (k == NULL)
+		return NULL;
+	k->predicted_us = predicted_us;
 	*fresh = true;
 	if (gc_gpu_texts_wanted())
-		write_gpu_kernels(request, pipeline, s->edges[pipeline], splits);
+		write_gpu_kernels(request, pipeline, &s->edges[pipeline], splits);
 	return k;
 }

@@ -86,6 +86,8 @@ gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGr
 	info->threads = l.threads;
 	info->shared_bytes = l.shared_bytes;
 	info->registers = k->info.registers;
+	if (pipeline == run->p->npipelines - 1)
+		info->edge_predicted_ms = k == run->kernels[pipeline] ? k->predicted_us / 1000 : 0;
 	info->first_tile = part->first_tile;
 	info->ntiles = args.scan.ntiles;
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);

@@ -65,11 +65,12 @@ unit_pairs(const GcRequest *r, int pipeline, const GcPairs *whole)
 }
 
 double
-gc_pairs_total(const GcRequest *r, int pipeline)
+gc_pairs_total(const GcRequest *r, int pipeline, double *unit)
 {
 	const GcPairs pairs = gc_pairs_of(r, pipeline);
 
-	return pairs.slices == 0 ? 0 : pairs.count * unit_pairs(r, pipeline, &pairs);
+	*unit = pairs.slices == 0 ? 0 : unit_pairs(r, pipeline, &pairs);
+	return pairs.count * *unit;
 }
 
 GcPairs

@@ -21,8 +21,8 @@ extern GcPairs gc_pairs_of(const GcRequest *request, int pipeline);
 /* The next piece of a whole scan, from unit `from` on, that tries about `wanted` pairs. */
 extern GcPairs gc_pairs_piece(const GcRequest *request, int pipeline, const GcPairs *whole, u64 from, double wanted);
 
-/* Pairs that a pipeline tries in all; 0: it tries none. */
-extern double gc_pairs_total(const GcRequest *request, int pipeline);
+/* Pairs that a pipeline tries in all, and in a unit; 0: it tries none. */
+extern double gc_pairs_total(const GcRequest *request, int pipeline, double *unit);
 
 /* Pairs of a first piece, whose time is not known yet. */
 extern double gc_pairs_first(void);

@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * edge_model.h
+ *	  What the model of edges has to know of a request's pipeline.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_EDGE_MODEL_H
+#define GC_EDGE_MODEL_H
+
+#include "../../codegen/codegen.h"
+#include "../../queue/queue.h"
+#include "../../sched/model/edges.h"
+
+/* Steps of a pipeline that the model takes in. */
+#define GC_MODEL_STEPS	(GC_EDGE_STAGES - 1)
+
+/*
+ * What the kernel signature knows of a pipeline's edges: before which steps they may lie (gc_pipeline_edges), and what
+ * passes them.
+ */
+typedef struct GcPipelineEdges
+{
+	u64			steps;
+	bool		gathers;		/* GcPipelineTraits */
+	GcEdgeShape *shape;			/* by step; NULL where steps is 0 */
+
+	/* The newest plan, of a request that was like this. */
+	GcEdgePlan	plan;
+	u64			rows;
+	i32			edge;
+	i32			step;
+	u32			tile;
+	u32			uses;			/* since it was made; 0: there is none */
+} GcPipelineEdges;
+
+/* Describe it, with sizes of this request's tables.  vec: rows of a thread's vector.  False: it has no edges. */
+extern bool gc_describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, int vec,
+							  GcEdgePipeline *p);
+
+#endif							/* GC_EDGE_MODEL_H */

@@ -1,0 +1,57 @@
+# The model of edges: what it chooses is tried once the fused kernel was measured, and what was measured decides.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# A device on which waiting for memory is all that counts, and packets cost nothing.
+my $calibration = "$PostgreSQL::Test::Utils::tmp_check/edges.calibration";
+append_to_file($calibration, "l2_latency_us = 500\nmemory_latency_us = 900\nturn_us = 0\nchannel_bandwidth = 1\n");
+my $node = new_server('edge_model', "gpuconc.debug_pretend_gpu = 'H200'\ngpuconc.calibration_file = '$calibration'\n"
+	. "gpuconc.enable_shared_selection = off\nmax_parallel_workers_per_gather = 0\n");
+$node->safe_psql('postgres', q{
+CREATE TABLE f AS SELECT (i * 7919::bigint % 10007)::int AS a, (i * 104729::bigint % 20011)::int AS b, i % 10 AS d FROM generate_series(1, 1050000) i;
+CREATE TABLE da AS SELECT i * 1000003::bigint AS k, i % 10 AS v FROM generate_series(0, 10006) i;
+CREATE TABLE db AS SELECT i * 1000003::bigint AS k, i % 10 AS v FROM generate_series(0, 20010) i;
+ALTER TABLE da ADD PRIMARY KEY (k);
+ALTER TABLE db ADD PRIMARY KEY (k);
+VACUUM ANALYZE f, da, db});
+my $query = 'SELECT count(*), sum(da.v + db.v + d) FROM f, da, db WHERE a * 1000003::bigint = da.k AND b * 1000003::bigint = db.k AND da.v = 1 AND db.v = 2';
+my $expected = $node->safe_psql('postgres', "SET gpuconc.enabled = off; $query");
+
+# The edge of an execution, with how it was predicted; "-" where nothing is told.
+sub edge
+{
+	my ($settings) = @_;
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $settings EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $query");
+
+	return $plan =~ /Edges: (.*)/ ? $1 : '-';
+}
+
+sub answer
+{
+	return $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query");
+}
+
+like(edge(''), qr/^fuse; predicted [\d.]+ ms, took [\d.]+ ms$/, 'nothing was measured yet: fused, with a prediction');
+my $tried = '';
+for (my $n = 0; $n < 200 && $tried !~ /^refill/; $n++)
+{
+	$tried = edge('');
+}
+like($tried, qr/^refill before step \d+; predicted [\d.]+ ms, took [\d.]+ ms$/, 'then the edge is tried that is predicted to be faster');
+is(answer(), $expected, 'the answer stays the same') foreach (1 .. 3);
+like(edge(''), qr/^(fuse|refill before step \d+); predicted/, 'what was measured decides');
+like(edge('SET gpuconc.pipeline_edge = fuse;'), qr/^fuse; predicted/, 'an edge that is forced: fuse');
+like(edge('SET gpuconc.pipeline_edge = materialize;'), qr/^materialize before step \d+/, 'an edge that is forced: materialize');
+is(answer(), $expected, 'the answer stays the same after all of these');
+
+$node->stop;
+done_testing();
