@@ -175,10 +175,12 @@ typedef struct GcArgs
 } GcArgs;
 
 /*
- * Channels (gc_packet.h).  A slot has room for the rows of so many tiles; words of a bitmap of slots; bytes of a
- * control block.
+ * Channels (gc_packet.h).  A slot has room for the rows of so many tiles, of which a block takes GC_CHANNEL_STEP at a
+ * time: with one, half of the warps of a block of 256 threads had no rows (an H100).  Words of a bitmap of slots;
+ * bytes of a control block.
  */
-#define GC_CHANNEL_TILES			2
+#define GC_CHANNEL_TILES			8
+#define GC_CHANNEL_STEP				4
 #define GC_CHANNEL_WORDS(slots)		(((slots) + 63) / 64)
 #define GC_CHANNEL_BYTES(slots, sources)	(16 * GC_CHANNEL_WORDS(slots) + 8 * (slots) + 4 * (sources) + 4)
 

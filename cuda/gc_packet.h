@@ -15,8 +15,8 @@
  *	  GC_SLOT_UNITS .. GC_PACKET_VECTORS .. GC_END_PACKET_VECTORS .. GC_END_SLOT_UNITS
  *
  * GC_EDGE_CHANNEL.  All blocks of one kernel take jobs until none is left (gc_channel_next): to fill a slot, or to
- * empty one.  A slot has room for GC_CHANNEL_TILES tiles; a block fills it with what is left of one tile after
- * another of one chunk, until it has enough.  So slots are filled well, however few rows are left, and as packets
+ * empty one.  A slot has room for GC_CHANNEL_TILES tiles; a block fills it with what is left of some tiles and
+ * others of one chunk, until it has enough.  So slots are filled well, however few rows are left, and as packets
  * are read soon after they are written, they stay in the L2 cache.
  *
  * There are at least as many slots as blocks, and a block that looks for a job holds none.  So some slot is always
@@ -330,23 +330,24 @@ gc_channel_next(GcChannel *c, u32 block, u32 fills, GcJob *job)
 }
 
 #define GC_NO_TILE	0xffffffffu
+#define GC_END_OF_STEP(source, tile)	GC_MIN((tile) + GC_CHANNEL_STEP, ((source) + 1) * gc_a.scan.tiles_per_source)
 
 /*
- * The next tile of the chunk from which the current slot is filled, if there is one, there is room for its rows
- * behind the n packets that are there, and these are not enough yet.  most: of tiles.
+ * The first of the next tiles of the chunk from which the current slot is filled, if there are any, there is room for their
+ * rows behind the n packets that are there, and these are not enough yet.  most: of tiles.
  */
 GC_FN u32
 gc_channel_tile(GcChannel *c, u32 n, u32 enough, u32 most)
 {
 	u32			tile;
 
-	if (n >= enough || n > (GC_CHANNEL_TILES - 1) * GC_TILE_ROWS || c->scanned >= most ||
+	if (n >= enough || n > (GC_CHANNEL_TILES - GC_CHANNEL_STEP) * GC_TILE_ROWS || c->scanned >= most ||
 		GC_LOAD_FRESH32(&c->next[c->source]) >= c->tiles)
 		return GC_NO_TILE;
-	tile = GC_ATOMIC_ADD32(&c->next[c->source], 1);
+	tile = GC_ATOMIC_ADD32(&c->next[c->source], GC_CHANNEL_STEP);
 	if (tile >= c->tiles)
 		return GC_NO_TILE;
-	c->scanned++;
+	c->scanned += GC_CHANNEL_STEP;
 	return c->source * c->tiles + tile;
 }
 

@@ -179,7 +179,7 @@ emit_channel(const Cg *cg, Text *t)
 			  "if (thread == 0) gc_tiles[0] = gc_channel_tile(&gc_channel, gc_counts[0], (u32) gc_a.w[%d], (u32) gc_a.w[%d]);\n"
 			  "GC_BARRIER();\nconst u32 gc_next_tile = gc_tiles[0];\nif (gc_next_tile == GC_NO_TILE) break;\n",
 			  w + GC_EDGE_WORD_FILLERS, w + GC_EDGE_WORD_ENOUGH, w + GC_EDGE_WORD_TILES);
-	emit_producer(cg, t, "gc_next_tile", "gc_next_tile + 1", "1", true, "");
+	emit_producer(cg, t, "gc_next_tile", "GC_END_OF_STEP(gc_job.source, gc_next_tile)", "1", true, "");
 	text_addf(t, "GC_BARRIER();\n}\n"
 			  "if (thread == 0) { GC_NOTE_PACKETS(gc_counts[0], gc_channel.held) gc_channel_publish(&gc_channel, &gc_job, gc_counts[0]); }\n} else {\n"
 			  "const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_job.source]; (void) gc_src;\n");
