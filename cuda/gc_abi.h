@@ -156,6 +156,7 @@ enum
 #define GC_FLAGS_ROOM		256
 #define GC_BLOCKS_AT		128
 #define GC_PACKETS_AT		136		/* packets that passed an edge (gc_packet.h), 64 bits */
+#define GC_HELD_AT			144		/* the most that there were at a time, 64 bits */
 #define GC_DONE_AT			(GC_FLAGS_ROOM - sizeof(u32))
 
 /*
@@ -179,7 +180,7 @@ typedef struct GcArgs
  */
 #define GC_CHANNEL_TILES			2
 #define GC_CHANNEL_WORDS(slots)		(((slots) + 63) / 64)
-#define GC_CHANNEL_BYTES(slots, sources)	(16 * GC_CHANNEL_WORDS(slots) + 8 * (slots) + 4 * (sources))
+#define GC_CHANNEL_BYTES(slots, sources)	(16 * GC_CHANNEL_WORDS(slots) + 8 * (slots) + 4 * (sources) + 4)
 
 /* Digits behind the point with which quotients of numerics are computed (gc_numeric.h). */
 #define GC_AVG_SCALE		24

@@ -29,7 +29,7 @@
  *
  * The control block has, in words of 64 bits: GC_CHANNEL_WORDS of these for bitmaps of slots that are in use, and of
  * slots that are full; then 32-bit words: for each slot which chunk its packets are of, and how many they are; for
- * each chunk the next tile.
+ * each chunk the next tile; and how many packets there are.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,9 +50,17 @@
 		u32 *gc_npackets = (u32 *) gc_edge + gc_slot; \
 		const u64 gc_packets = gc_packet_slots + gc_slot * gc_slot_bytes;
 
-/* Note how many packets passed the edge: one thread for each slot. */
-#define GC_NOTE_PACKETS(n) \
-	if (gc_a.scan.timed) GC_ATOMIC_ADD64((u64) gc_flags + GC_PACKETS_AT, n);
+/*
+ * Note how many packets passed the edge, and how many there are at a time: one thread for each slot.  held: where packets
+ * are counted that there are now.
+ */
+#define GC_NOTE_PACKETS(n, held) \
+	if (gc_a.scan.timed) { \
+		GC_ATOMIC_ADD64((u64) gc_flags + GC_PACKETS_AT, n); \
+		GC_ATOMIC_MAX64((u64) gc_flags + GC_HELD_AT, GC_ATOMIC_ADD32(held, n) + (n)); \
+	}
+#define GC_PACKETS_GONE(n, held) \
+	if (gc_a.scan.timed) GC_ATOMIC_ADD32(held, 0u - (n));
 
 /* The first tile of a block, of those in which all blocks have about as many. */
 #define GC_REFILL_TILE(block)	((u32) ((u64) (block) * gc_a.scan.ntiles / nblocks))
@@ -114,7 +122,7 @@ gc_packet_place(u32 *count)
 		const u32 gc_slot = gc_u % gc_nslots, gc_from = gc_u / gc_nslots * GC_PACKET_PART; \
 		const u32 gc_filled = GC_MIN(((const u32 *) gc_edge)[gc_slot], gc_cap); \
 		if (gc_from >= gc_filled) continue; \
-		if (gc_from == 0 && gc_lane == 0) GC_NOTE_PACKETS(gc_filled) \
+		if (gc_from == 0 && gc_lane == 0) GC_NOTE_PACKETS(gc_filled, (u32 *) gc_edge + gc_nslots) \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_slot / gc_runs]; \
 		const u64 gc_packets = gc_packet_slots + gc_slot * gc_slot_bytes;
 #define GC_UNIT_FIRST		(gc_from + gc_lane)
@@ -151,7 +159,7 @@ gc_packet_place(u32 *count)
 	for (u32 gc_slot = block; gc_slot < gc_nslots; gc_slot += nblocks) { \
 		const u32 gc_filled = GC_MIN(((const u32 *) gc_edge)[gc_slot], gc_cap); \
 		if (!gc_filled) continue; \
-		GC_NOTE_PACKETS(gc_filled) \
+		GC_NOTE_PACKETS(gc_filled, (u32 *) gc_edge + gc_nslots) \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_slot / gc_runs]; \
 		const u64 gc_packets = gc_packet_slots + gc_slot * gc_slot_bytes;
 #define GC_UNIT_FIRST		0
@@ -183,6 +191,7 @@ typedef struct GcChannel
 	u64		   *full;
 	u32		   *heads;			/* for each slot: chunk, packets */
 	u32		   *next;			/* for each chunk: its next tile */
+	u32		   *held;			/* packets that were written and not read yet */
 	u32			nslots;
 	u32			nsources;
 	u32			tiles;			/* of a chunk */
@@ -206,6 +215,7 @@ gc_channel_open(GcChannel *c, u64 control, u32 nslots, const GcScan *scan, u32 b
 	c->full = c->used + GC_CHANNEL_WORDS(nslots);
 	c->heads = (u32 *) (c->full + GC_CHANNEL_WORDS(nslots));
 	c->next = c->heads + 2 * nslots;
+	c->held = c->next + scan->nsources;
 	c->nslots = nslots;
 	c->nsources = scan->nsources;
 	c->tiles = scan->tiles_per_source;

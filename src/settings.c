@@ -235,7 +235,7 @@ define_edge_settings(void)
 							 &gc_pipeline_edge, GC_EDGE_AUTO, edge_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.pipeline_tile",
-							"Rows of a table of which intermediate results are in memory at a time.",
+							"Rows of a table of which packets are in memory at a time, or are made by one producer.",
 							"0 means what is estimated to be best.",
 							&gc_pipeline_tile, 0, 0, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);

@@ -60,6 +60,11 @@ like($all, qr/Edges: materialize before step 0\n/, 'all at once: EXPLAIN has the
 like($tiles, qr/Edges: materialize before step 0, tile 1?\d{4} rows/, 'in tiles: EXPLAIN has their size');
 like($one, qr/Edges: channel before step 0\n/, 'channel: EXPLAIN has the edge');
 cmp_ok($rows, '>', 99000, 'packets are counted');
+my %peak = map { $_ => ${ { all => $all, tiles => $tiles, channel => $one } }{$_} =~ /Edge Peak: (\d+) kB/ ? $1 : -1 } qw(all tiles channel);
+cmp_ok($peak{all}, '>=', $rows * 4 / 1024, 'all packets are there at a time');
+cmp_ok($peak{tiles}, '<', $peak{all} / 2, 'or few of them in tiles');
+cmp_ok($peak{channel}, '<=', $peak{all}, 'or no more than that in a channel');
+cmp_ok($peak{channel}, '>', 0, 'and some are counted');
 like($_, qr/Edge Rows: $rows\n/, 'and are as many by any edge') foreach ($tiles, $one);
 my ($few) = $all =~ /Kernels: (\d+)/;
 my ($many) = $tiles =~ /Kernels: (\d+)/;

@@ -54,7 +54,7 @@ class Result:
         self.edges = re.findall(r'Edges: (.*)$', last, re.M)
         self.rows = sum(measure.numbers('Edge Rows', last))
         self.kb = sum(measure.numbers('Edge Memory', last))
-        self.read_kb = sum(measure.numbers('Read', last))
+        self.peak_kb = sum(measure.numbers('Edge Peak', last))
         self.shape = [re.findall(rf'^\s*{what}: (\d+)', last, re.M) for what in (
             'Blocks', 'Threads per Block', 'Registers per Thread', 'Shared Memory per Block')]
 
@@ -110,11 +110,14 @@ def write_paper(report, results, args):
         best = results[name]
         kbe, gpl = best['materialize'][0], best['channel'][0]
         lines.append([name] + [f'{best[w][0].ms:.3f}' for w in ['fuse', 'refill', 'materialize'] + tiles + ['channel']]
-                     + [f'{kbe.ms / gpl.ms:.2f}', f'{kbe.ms / best["fuse"][0].ms:.2f}', f'{kbe.rows:,.0f}', shown(kbe.kb)]
+                     + [f'{kbe.ms / gpl.ms:.2f}', f'{kbe.ms / best["fuse"][0].ms:.2f}', f'{kbe.rows:,.0f}', shown(kbe.kb), shown(kbe.peak_kb),
+                      shown(best[tiles[0]][0].peak_kb) if tiles else '', shown(gpl.kb), shown(gpl.peak_kb),
+                      f'{100 * gpl.peak_kb / max(kbe.peak_kb, 1):.0f}']
                      + ['; '.join(best[w][0].edges) or 'none' for w in ('materialize', 'channel')])
     report.add('## Paul, He and He 2016: Q5, Q7, Q8, Q9, Q14\n')
     report.table(['query', 'fuse ms', 'refill ms', 'materialize ms (KBE)'] + [f'{t} ms' for t in tiles] +
-                 ['channel ms (GPL)', 'channel over materialize', 'fuse over materialize', 'packets', 'MB written', 'KBE\'s edge', 'GPL\'s edge'],
+                 ['channel ms (GPL)', 'channel over materialize', 'fuse over materialize', 'packets', 'MB of packets (KBE)', 'at a time', 'at a time in the first tiles', 'MB of packets (GPL)', 'at a time (GPL)',
+                  'GPL\'s part of KBE\'s at a time %', 'KBE\'s edge', 'GPL\'s edge'],
                  lines)
 
 

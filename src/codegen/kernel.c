@@ -181,10 +181,10 @@ emit_channel(const Cg *cg, Text *t)
 			  w + GC_EDGE_WORD_FILLERS, w + GC_EDGE_WORD_ENOUGH, w + GC_EDGE_WORD_TILES);
 	emit_producer(cg, t, "gc_next_tile", "gc_next_tile + 1", "1", true, "");
 	text_addf(t, "GC_BARRIER();\n}\n"
-			  "if (thread == 0) { GC_NOTE_PACKETS(gc_counts[0]) gc_channel_publish(&gc_channel, &gc_job, gc_counts[0]); }\n} else {\n"
+			  "if (thread == 0) { GC_NOTE_PACKETS(gc_counts[0], gc_channel.held) gc_channel_publish(&gc_channel, &gc_job, gc_counts[0]); }\n} else {\n"
 			  "const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_job.source]; (void) gc_src;\n");
 	emit_consumer(cg, t, "thread", "gc_job.n", "nthreads");
-	text_addf(t, "GC_BARRIER();\nif (thread == 0) gc_channel_free(&gc_channel, gc_job.slot);\n}\n}\n");
+	text_addf(t, "GC_BARRIER();\nif (thread == 0) { GC_PACKETS_GONE(gc_job.n, gc_channel.held) gc_channel_free(&gc_channel, gc_job.slot); }\n}\n}\n");
 }
 
 /*

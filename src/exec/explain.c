@@ -311,6 +311,7 @@ explain_edges(const GcRunInfo *r, ExplainState *es)
 	{
 		ExplainPropertyUInteger("Edge Rows", NULL, r->edge_packets, es);
 		ExplainPropertyUInteger("Edge Memory", "kB", (r->edge_packets * r->edge_packet_bytes + 1023) / 1024, es);
+		ExplainPropertyUInteger("Edge Peak", "kB", (r->edge_held * r->edge_packet_bytes + 1023) / 1024, es);
 	}
 }
 

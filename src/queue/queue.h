@@ -197,7 +197,8 @@ typedef struct GcRunInfo
 	u8			edge;			/* GcEdge of the main pipeline */
 	u8			edge_step;		/* before which it lies */
 	u32			edge_tile;		/* rows of the table of which packets are in memory at a time; 0: all */
-	u64			edge_packets;	/* that passed edges */
+	u64			edge_packets;	/* that passed the edge */
+	u64			edge_held;		/* the most of these that there were at a time */
 	u32			edge_packet_bytes;	/* of each */
 	float		edge_predicted_ms;	/* of the main kernel with this edge; 0: not predicted */
 } GcRunInfo;

@@ -37,6 +37,7 @@ import random
 import select
 import sys
 import time
+import zlib
 
 from cases import make_case
 from compare import rows_differ
@@ -50,6 +51,15 @@ from world import make_world
 SCHEMA = "gpuconc_fuzz"
 MIN_SHARE, GOOD_SHARE = 0.40, 0.60
 MAX_ROWS = 100000
+
+
+EDGES = ("auto", "fuse", "refill", "channel", "materialize", "channel", "materialize")
+
+
+def edge_of(text):
+    """How rows go through the statement's pipelines, and where: by its text, so that it is the same each time."""
+    n = zlib.crc32(text.encode())
+    return EDGES[n % len(EDGES)], n // 64 % 7 - 1
 
 
 class Fuzzer(Statements, Together):
@@ -103,6 +113,7 @@ class Fuzzer(Statements, Together):
         before, text, after = query.statements()
         if mode:
             session.run("SET gpuconc.debug_offload = %s;" % mode)
+            session.run("SET gpuconc.pipeline_edge = %s; SET gpuconc.debug_edge_step = %d;" % edge_of(text))
         error = None
         for statement in before:
             _, error = session.run(statement)

@@ -47,7 +47,7 @@ make_packets(const GcVariant *v, u32 packet_bytes, u32 sources, u32 turn)
 
 	p.nslots = channel ? MAX_BLOCKS + turn % 2 : p.runs * sources;
 	p.slot_bytes = (u64) p.cap * packet_bytes;
-	p.control_bytes = channel ? GC_CHANNEL_BYTES(p.nslots, sources) : p.nslots * sizeof(u32);
+	p.control_bytes = channel ? GC_CHANNEL_BYTES(p.nslots, sources) : (p.nslots + 1) * sizeof(u32);
 	p.slots = take(p.nslots * p.slot_bytes + BEHIND);
 	p.control = take(p.control_bytes + BEHIND);
 	must(ops->fill(stream, p.slots + p.nslots * p.slot_bytes, GARBAGE, BEHIND, NULL));
@@ -129,14 +129,17 @@ is_garbage(GcAddr at)
 	return true;
 }
 
+/* Packets that passed; no number of them where there were more at a time than that, or none although some passed. */
 static u64
 packets_counted(const Member *m)
 {
-	u64			n;
+	u64			n,
+				held;
 
 	must(ops->copy_out(stream, &n, m->sink + GC_PACKETS_AT, sizeof(n), NULL));
+	must(ops->copy_out(stream, &held, m->sink + GC_HELD_AT, sizeof(held), NULL));
 	must(finish(stream, NULL));
-	return n;
+	return held > n || (held == 0) != (n == 0) ? ~(u64) 0 : n;
 }
 
 /* Kernels of a pipeline with this edge, over no chunk, each alone, and all. */

@@ -77,7 +77,7 @@ plan_materialize(const GcRun *run, const GcInputValue *in, const GcPipelineKerne
 	if (most > 0)
 		plan.sources = Min(plan.sources, Max(most / per_source, 1));
 	plan.nslots = plan.sources * plan.runs;
-	plan.control_bytes = plan.nslots * sizeof(u32);
+	plan.control_bytes = (plan.nslots + 1) * sizeof(u32);
 	add_up(&plan);
 	return plan;
 }

@@ -45,7 +45,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	if (gc_run_keyed(run))
 		key_bytes = n * gc_run_key_words(run) * 8;
 	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
-	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_PACKETS_AT && GC_PACKETS_AT < GC_DONE_AT,
+	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_PACKETS_AT && GC_HELD_AT < GC_DONE_AT,
 					 "and before what tells that all is done");
 	size = MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM + word_bytes + key_bytes;
 	result = gc_arena_alloc(size);
@@ -274,6 +274,7 @@ gc_run_note_times(GcRun *run)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
 	info->run_ms = run->main_us / 1000;
 	info->edge_packets = *(const u64 *) ((const char *) run->flags + GC_PACKETS_AT);
+	info->edge_held = *(const u64 *) ((const char *) run->flags + GC_HELD_AT);
 	/* Between pieces and waves of a scan it did not run: nothing is learned of these times. */
 	if (run->piece.from > 0 || run->passes || gc_run_in_waves(run))
 		run->main_us = l->kernel_us = 0;
