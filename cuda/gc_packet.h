@@ -25,7 +25,8 @@
  * that fails or a request that is cancelled can leave no block waiting.
  *
  * GC_EDGE_REFILL.  Each block has a slot of its own, and tiles of its own, one after another: it fills the slot with
- * what is left of them, until that is enough for all of its threads, and empties it.
+ * what is left of them, until that is enough for all of its threads, and empties it.  Its control block counts the
+ * packets that are in memory.
  *
  * The control block has, in words of 64 bits: GC_CHANNEL_WORDS of these for bitmaps of slots that are in use, and of
  * slots that are full; then 32-bit words: for each slot which chunk its packets are of, and how many they are; for

@@ -208,10 +208,10 @@ emit_refill(const Cg *cg, Text *t)
 	text_addf(t, "gc_next_tile++;\nGC_BARRIER();\ngc_filled = gc_counts[0];\nGC_BARRIER();\n"
 			  "} while (gc_next_tile < gc_last_tile && gc_next_tile / gc_a.scan.tiles_per_source == gc_chunk && "
 			  "gc_filled < gc_a.w[%d] && gc_filled + GC_TILE_ROWS <= gc_cap);\n"
-			  "if (thread == 0) GC_NOTE_PACKETS(gc_filled)\n"
+			  "if (thread == 0) { GC_NOTE_PACKETS(gc_filled, (u32 *) gc_edge) }\n"
 			  "const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_chunk]; (void) gc_src;\n", w + GC_EDGE_WORD_ENOUGH);
 	emit_consumer(cg, t, "thread", "gc_filled", "nthreads");
-	text_addf(t, "GC_BARRIER();\n}\n");
+	text_addf(t, "GC_BARRIER();\nif (thread == 0) { GC_PACKETS_GONE(gc_filled, (u32 *) gc_edge) }\n}\n");
 }
 
 static void

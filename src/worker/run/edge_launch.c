@@ -100,7 +100,7 @@ static EdgePlan
 plan_refill(const GcRun *run, int pipeline, const GcInputValue *in, GcPipelineKernel *k)
 {
 	const GcGrid grid = gc_run_whole_grid(run, pipeline, k, (u64) in->nsources * tiles_per_source(in));
-	EdgePlan	plan = {.cap = GC_CHANNEL_TILES * GC_TILE_ROWS,.nslots = grid.blocks};
+	EdgePlan	plan = {.cap = GC_CHANNEL_TILES * GC_TILE_ROWS,.nslots = grid.blocks,.control_bytes = sizeof(u32)};
 
 	plan.slot_bytes = (u64) plan.cap * k->edge.packet_bytes;
 	add_up(&plan);
@@ -213,7 +213,7 @@ launch_channel(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid
 {
 	GcGrid		clipped = *grid;
 	u64			words[GC_EDGE_WORDS];
-	GcCode		code = k->variant.edge == GC_EDGE_CHANNEL ? clear_control(run, plan) : GC_OK;
+	GcCode		code = clear_control(run, plan);
 
 	clipped.blocks = Min(clipped.blocks, plan->nslots);
 	fill_words(run, plan, &clipped, words);
