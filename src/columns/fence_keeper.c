@@ -17,6 +17,7 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "portability/instr_time.h"
@@ -45,6 +46,9 @@
 /* A round takes at most one part in so many of the time. */
 #define ROUND_MS		100
 #define ROUND_PART		50
+
+/* Fences hold back VACUUM, so even a slow round is not followed by a long pause. */
+#define MOST_PAUSE_MS	1000
 
 /* How often others may wait for this process's transaction. */
 #define TRANSACTION_MS	500
@@ -185,11 +189,24 @@ pause_for(double ms)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* Does a command wait for the database to have no other sessions, such as its renaming or a copy of it? */
+static bool
+is_in_the_way(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	if (LockAcquire(&tag, RowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, RowExclusiveLock, false);
+	return false;
+}
+
 /* Nobody but a client can use a fence, and without any the database may be dropped, renamed or copied. */
 static bool
 is_needed(void)
 {
-	return !gc_fence_unused(UNUSED_MS) && CountDBConnections(MyDatabaseId) > 0;
+	return !gc_fence_unused(UNUSED_MS) && CountDBConnections(MyDatabaseId) > 0 && !is_in_the_way();
 }
 
 void
@@ -219,7 +236,7 @@ gc_fence_keeper_run(void)
 			renew_virtual_id();
 			renewed_at = GetCurrentTimestamp();
 		}
-		pause_for(Max(ROUND_MS, ROUND_PART * INSTR_TIME_GET_MILLISEC(took)));
+		pause_for(Min(Max(ROUND_MS, ROUND_PART * INSTR_TIME_GET_MILLISEC(took)), MOST_PAUSE_MS));
 	}
 	gc_fence_keeper_end(&keeper);
 	gc_fence_leave_place();

@@ -100,6 +100,7 @@ static uint64
 search_key(PlannerInfo *root, List *initial_rels)
 {
 	uint64		key = gc_planning->key;
+	Relids		all = NULL;
 	ListCell   *lc;
 
 	if (key == 0 || list_length(initial_rels) < FEWEST_RELS || list_length(initial_rels) > GC_JOIN_ORDER_RELS)
@@ -112,8 +113,10 @@ search_key(PlannerInfo *root, List *initial_rels)
 		if (!IS_SIMPLE_REL(rel))
 			return 0;
 		key = mix(key, (uint64) rel->relid << 32 | root->simple_rte_array[rel->relid]->relid);
+		all = bms_add_member(all, rel->relid);
 	}
-	return key;
+	/* A part of what the level joins is not made in the last order, so it is not worth remembering. */
+	return bms_equal(all, root->all_baserels) ? key : 0;
 }
 
 /*-------------------------------------------------------------------------

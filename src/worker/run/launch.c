@@ -293,7 +293,7 @@ gc_run_upload_columns(GcRun *run, int pipeline)
 	if (gc_has_packets(run->kernels[pipeline]))
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a scan in waves.");
 	code = gc_wave_scan_make(run, pipeline);
-	if (code != GC_DEVICE_MEMORY || run->all_waves)
+	if (code != GC_DEVICE_MEMORY)
 		return code;
 	/* Two waves of large chunks take more than the columns may. */
 	run->err = (GcError) {GC_OK, ""};
