@@ -261,7 +261,7 @@ gc_store_available(void)
 Size
 gc_store_room(TimestampTz since)
 {
-	Size		room = gc_store_available();
+	Size		room = gc_store_available() + gc_lookups_idle(since);
 	HASH_SEQ_STATUS seq;
 	GcRelEntry *entry;
 

@@ -113,7 +113,8 @@ make_place(void)
 {
 	GcFencePlace *place = find_place();
 
-	for (int i = 0; i < MAX_KEEPERS && !found; i++)
+	/* Parallel queries and loaders need workers, too. */
+	for (int i = 0; i < Min(MAX_KEEPERS, Max(max_worker_processes / 4, 1)) && !found; i++)
 	{
 		GcFencePlace *p = &shared->places[i];
 

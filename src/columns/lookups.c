@@ -322,6 +322,24 @@ gc_lookups_forget_database(Oid dbid)
 	forget(0, dbid);
 }
 
+Size
+gc_lookups_idle(TimestampTz since)
+{
+	HASH_SEQ_STATUS seq;
+	LookupEntry *entry;
+	Size		bytes = 0;
+
+	LWLockAcquire(gc_lock(GC_LOCK_LOOKUPS), LW_SHARED);
+	hash_seq_init(&seq, entries);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+	{
+		if (entry->table && (TimestampTz) pg_atomic_read_u64(&entry->last_used) < since)
+			bytes += entry->table->obj.size;
+	}
+	LWLockRelease(gc_lock(GC_LOCK_LOOKUPS));
+	return bytes;
+}
+
 bool
 gc_lookups_evict(TimestampTz since)
 {

@@ -93,6 +93,9 @@ extern void gc_lookups_forget_database(Oid dbid);
 /* Evict the least recently used table, unless it was used since `since`; false: none. */
 extern bool gc_lookups_evict(TimestampTz since);
 
+/* Bytes of the tables that were not used since then. */
+extern Size gc_lookups_idle(TimestampTz since);
+
 /*
  * Let one process at a time compute what is missing.  gc_lookups_begin(): true if the caller is to
  * do it and then to call gc_lookups_end(), also on error or exit; false if another process has just

@@ -120,11 +120,16 @@ drop_cleared(GcChunk *chunk, const uint8 *map)
 	}
 }
 
-/* Whoever finds the LSN or the fence finds pages taken out. */
+/*
+ * Whoever finds the LSN or the fence finds pages taken out.  What a session has found since is newer, and stays: it is
+ * told by its fence.
+ */
 static void
 store_proof(GcChunk *chunk, XLogRecPtr lsn, uint64 fence)
 {
 	pg_write_barrier();
+	if (fence != 0 && pg_atomic_read_u64(&chunk->proven_fence) > fence)
+		return;
 	pg_atomic_write_u64(&chunk->proven_lsn, lsn);
 	if (fence != 0)
 		pg_atomic_write_u64(&chunk->proven_fence, fence);

@@ -248,6 +248,8 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 	/* What is to be loaded first is not worth a note. */
 	if (!base.served.complete && !base.served.worth_reload && make_key(snapshot, &base.key))
 		note_base(dir, &base, ahead);
+	if (ahead)
+		return;
 	gc_amend_open(rel, dir, &base, snapshot, &amendment);
 	amendment.looked_at = base.served.pages_looked_at;
 	amendment.proof = base.served.proof;
@@ -309,7 +311,7 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 	const Size	offsets = a->noffsets * sizeof(uint16);
 	const Size	size = MAXALIGN(sizeof(GcAmendmentNote)) + MAXALIGN(holes) + MAXALIGN(blocks) + MAXALIGN(new_rows) +
 		MAXALIGN(offsets);
-	GcAmendmentNote *note = many_retired() ? NULL : gc_arena_alloc(size);
+	GcAmendmentNote *note = many_retired() || size > gc_arena_size() / NOTE_PART ? NULL : gc_arena_alloc(size);
 	GcRoom		room = {(char *) note, sizeof(GcAmendmentNote)};
 
 	if (note == NULL)
