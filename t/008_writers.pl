@@ -144,26 +144,34 @@ sub start_pgbench
 	return { run => $run, out => \$out, error => \$error };
 }
 
-my @running = (
-	start_pgbench(10, (map { "$directory/read.$_" } (0 .. $query - 1)), "$directory/read.own"),
-	start_pgbench(3, "$directory/write.transfer\@6", "$directory/write.insert\@3", "$directory/write.delete\@1", "$directory/write.rolled_back\@1"),
-	start_pgbench(1, "$directory/write.vacuum"));
-foreach my $n (0 .. $#running)
+# Again until there were some of each: at first, a slow machine compiles kernels all the time.
+my @names = ('readers', 'writers', 'VACUUM');
+my @done = (0, 0, 0);
+my $notices = '';
+foreach my $round (1 .. 20)
 {
-	my $who = ('readers', 'writers', 'VACUUM')[$n];
+	my @running = (
+		start_pgbench(10, (map { "$directory/read.$_" } (0 .. $query - 1)), "$directory/read.own"),
+		start_pgbench(3, "$directory/write.transfer\@6", "$directory/write.insert\@3", "$directory/write.delete\@1", "$directory/write.rolled_back\@1"),
+		start_pgbench(1, "$directory/write.vacuum"));
 
-	$running[$n]->{run}->finish;
-	like(${ $running[$n]->{out} }, qr/number of failed transactions: 0 /, "$who: none failed")
-	  or diag substr(${ $running[$n]->{error} }, 0, 3000);
-	unlike(${ $running[$n]->{error} }, qr/DIFFERENT|ERROR|aborted/, "$who: no difference")
-	  or diag substr(${ $running[$n]->{error} }, 0, 3000);
-	${ $running[$n]->{out} } =~ /number of transactions actually processed: (\d+)/;
-	note "$who: ", $1 // 0, ' transactions';
-	cmp_ok($1 // 0, '>', 20, "$who: there were some");
+	foreach my $n (0 .. $#running)
+	{
+		$running[$n]->{run}->finish;
+		like(${ $running[$n]->{out} }, qr/number of failed transactions: 0 /, "$names[$n]: none failed")
+		  or diag substr(${ $running[$n]->{error} }, 0, 3000);
+		unlike(${ $running[$n]->{error} }, qr/DIFFERENT|ERROR|aborted/, "$names[$n]: no difference")
+		  or diag substr(${ $running[$n]->{error} }, 0, 3000);
+		$done[$n] += $1 if ${ $running[$n]->{out} } =~ /number of transactions actually processed: (\d+)/;
+		note "$names[$n]: $done[$n] transactions after round $round";
+	}
+	$notices .= ${ $running[0]->{error} };
+	last if !grep { $_ <= 20 } @done;
 }
+cmp_ok($done[$_], '>', 20, "$names[$_]: there were some") foreach (0 .. $#done);
 my $requests = stat_of($node, 'requests');
 cmp_ok(stat_of($node, 'offloaded'), '>', $requests * 0.9, 'nearly all was offloaded')
-  or diag stat_of($node, 'fallback_reasons'), substr(${ $running[0]->{error} }, 0, 1000);
+  or diag stat_of($node, 'fallback_reasons'), substr($notices, 0, 1000);
 is($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; SELECT sum(balance) FROM accounts'),
 	'5000000', 'no money is lost');
 $node->safe_psql('postgres', 'VACUUM t');

@@ -16,23 +16,27 @@ plan skip_all => 'there is no python3' if system('python3 -c "" 2>/dev/null') !=
 
 my $node = new_server('soak', q{
 max_prepared_transactions = 20
-wal_level = logical
 gpuconc.debug_hot_pages = 1
 log_statement = none
-});
-my ($out, $error) = ('', '');
+}, allows_streaming => 'logical');
+my %count;
 
+# Again until each of the scripts, which are chosen at random, has been run: on a slow machine they are few.
+foreach my $round (1 .. 10)
 {
+	my ($out, $error) = ('', '');
 	local %ENV = $node->_get_env(PGDATABASE => 'postgres');
 
 	IPC::Run::run([ 'python3', "$FindBin::RealBin/../bench/fresh/soak", '--for', 20, '--rows', 6000, '--writers', 8, '--readers', 8 ],
 		'>', \$out, '2>', \$error);
 	is($?, 0, 'no client has failed') or diag substr($error, 0, 3000);
+	note $out;
+	my %more = $out =~ /^\| ([^|]+?) \| ([\d,]+) \|$/mg;
+	s/,//g foreach (values %more);
+	is($more{'wrong answers'}, 0, 'no answer is wrong') or diag substr($error, 0, 3000);
+	$count{$_} += $more{$_} foreach (keys %more);
+	last if !%more || !grep { $_ == 0 } @count{grep { /, transactions$/ } keys %count};
 }
-note $out;
-my %count = $out =~ /^\| ([^|]+?) \| ([\d,]+) \|$/mg;
-s/,//g foreach (values %count);
-is($count{'wrong answers'}, 0, 'no answer is wrong') or diag substr($error, 0, 3000);
 cmp_ok($count{$_} // 0, '>', 0, $_) foreach ('rows versioned', 'pages loaded', 'most hot pages kept', grep { /, transactions$/ } keys %count);
 cmp_ok(scalar(grep { /, transactions$/ } keys %count), '==', 19, 'writers and readers of all kinds');
 cmp_ok($count{offloaded}, '>', 10 * $count{fallbacks}, 'nearly all is offloaded');
