@@ -90,6 +90,26 @@ my $all = 'SELECT sum(id), sum(price), sum(big), sum(day), sum(revenue), sum(par
 is_offloaded($node, $all, 'what is read as a whole takes the memory') foreach (0 .. 2);
 cmp_ok(reads_of('SELECT sum(price), sum(big), sum(revenue), count(note) FROM lo WHERE qty = 7 AND discount = 3'), '>', 0, 'auto: few rows');
 is(reads_of('SELECT part, sum(price), sum(big), sum(revenue), count(note) FROM lo WHERE qty <> 7 GROUP BY part ORDER BY part'), 0, 'auto: most rows');
+
+#-------------------------------------------------------------------------
+# What is in memory stays
+#-------------------------------------------------------------------------
+# A scan in waves has no packets, and nothing goes for them.
+sub evicted_by
+{
+	my ($edge) = @_;
+	my $was = 0;
+
+	configure($node, 'gpuconc.pipeline_edge' => $edge);
+	foreach (0 .. 9)
+	{
+		$was = stat_of($node, 'evicted_bytes') if $_ == 5;
+		$node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $queries[5]");
+	}
+	return stat_of($node, 'evicted_bytes') - $was;
+}
+my $fused = evicted_by('fuse');
+cmp_ok(evicted_by('refill'), '<=', $fused + 2_000_000, "waves are not displaced by packets, $fused bytes are without");
 nothing_held($node, 'in the end');
 $node->stop;
 done_testing();

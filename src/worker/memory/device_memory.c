@@ -149,7 +149,7 @@ gc_device_alloc(u64 size)
 
 	while ((addr = gc_pool_alloc(gc_worker.pool, size)) == 0)
 	{
-		if (!gc_evict(size) && !(may_wait && gc_waves_await()))
+		if (!gc_evict(size) && !gc_waves_give_back() && !(may_wait && gc_waves_await()))
 			return 0;
 	}
 	note_memory();
@@ -167,7 +167,7 @@ gc_device_alloc_cached(u64 size)
 {
 	while (gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool) < size + reserved)
 	{
-		if (!gc_evict(size))
+		if (!gc_evict(size) && !gc_waves_give_back())
 			return 0;
 	}
 	return gc_device_alloc(size);
@@ -186,14 +186,20 @@ gc_device_spare_room(void)
 }
 
 GcAddr
-gc_device_alloc_spare(u64 size)
+gc_device_alloc_free(u64 size)
 {
-	GcAddr		addr = 0;
+	const GcAddr addr = gc_pool_alloc(gc_worker.pool, size);
 
-	if (gc_pool_used(gc_worker.pool) + size + gc_device_spare_room() <= gc_pool_size(gc_worker.pool))
-		addr = gc_pool_alloc(gc_worker.pool, size);
 	note_memory();
 	return addr;
+}
+
+GcAddr
+gc_device_alloc_spare(u64 size)
+{
+	if (gc_pool_used(gc_worker.pool) + size + gc_device_spare_room() > gc_pool_size(gc_worker.pool))
+		return 0;
+	return gc_device_alloc_free(size);
 }
 
 void

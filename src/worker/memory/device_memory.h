@@ -25,7 +25,10 @@ extern void gc_device_reserve(u64 bytes);
 /* From now on, where nothing more can be dropped, wait for waves that hold memory (waves.h), or do not. */
 extern void gc_device_may_wait(bool may);
 
-/* Device memory out of what is free, of which some has to stay free; drops nothing.  0: none. */
+/* Device memory out of what is free; drops nothing.  0: none. */
+extern GcAddr gc_device_alloc_free(u64 size);
+
+/* The same, of which some has to stay free. */
 extern GcAddr gc_device_alloc_spare(u64 size);
 extern u64	gc_device_spare_room(void);	/* what it leaves free */
 extern void gc_device_free(GcAddr addr);

@@ -45,6 +45,7 @@ static HTAB *regions = NULL;
 static HTAB *column_bytes = NULL;
 static HTAB *orphan_places = NULL;
 static u64	orphan_bytes = 0;
+static u64	region_bytes = 0;
 
 /*-------------------------------------------------------------------------
  * Orphans
@@ -78,6 +79,12 @@ take_orphan(GcRegion *region)
 	orphan_bytes -= region->bytes;
 	if (dlist_is_empty(&p->orphans))
 		(void) hash_search(orphan_places, &region->use_key, HASH_REMOVE, NULL);
+}
+
+u64
+gc_region_bytes(void)
+{
+	return region_bytes;
 }
 
 u64
@@ -132,6 +139,7 @@ region_free(GcRegion *region)
 	if (region->ready)
 		gc_worker.ops->event_put(gc_worker.dev, region->ready);
 	gc_device_free(region->addr);
+	region_bytes -= region->bytes;
 	hash_search(regions, &region->id, HASH_REMOVE, NULL);
 	note_regions();
 }
@@ -183,6 +191,7 @@ region_make(const GcDirectory *dir, int col, u32 chunk, GcAddr addr, GcStream *s
 	pg_atomic_fetch_add_u64(&gc_stats()->region_misses, 1);
 	region = hash_search(regions, &id, HASH_ENTER, NULL);
 	*region = (GcRegion) {.id = id,.addr = addr,.bytes = gc_cell_bytes(cell),.tables = 1};
+	region_bytes += region->bytes;
 	region->ready = gc_worker.ops->event(stream, err);
 	if (region->ready == NULL)
 	{

@@ -64,6 +64,7 @@ extern u64	gc_column_device_bytes(const GcDirectory *dir, int col);
 
 /* Bytes of regions that nothing refers to. */
 extern u64	gc_orphan_bytes(void);
+extern u64	gc_region_bytes(void);	/* of all regions */
 
 /* As gc_table_want, for regions that nothing refers to. */
 extern void gc_orphans_want(const GcDirectory *dir, int col, float requests);

@@ -16,7 +16,17 @@
 #include "eviction.h"
 #include "state.h"
 
+/* Memory that nothing uses is kept for so many requests. */
+#define KEPT_REQUESTS	256
+
 static WaveTable *wave_tables = NULL;
+
+/*
+ * Memory for columns that nothing uses at present, and the request in which it was used last.  It is in one piece: to
+ * have as much again, many chunks here and there would have to go until those that go are neighbours.
+ */
+static Block *kept = NULL;
+static u64	kept_in = 0;
 
 /*-------------------------------------------------------------------------
  * Members and their memory
@@ -30,28 +40,69 @@ gc_wave_bytes(u64 chunk_bytes, int ncolumns)
 }
 
 static void
+block_free(Block *block)
+{
+	for (int i = 0; i < block->slots; i++)
+		gc_device_free(block->slot[i]);
+	pfree(block);
+}
+
+bool
+gc_waves_give_back(void)
+{
+	Block	   *block = kept;
+
+	kept = NULL;
+	if (block)
+		block_free(block);
+	return block != NULL;
+}
+
+void
+gc_waves_keep(u64 most)
+{
+	if (kept && kept->slots * kept->room > most)
+		(void) gc_waves_give_back();
+}
+
+/* Memory for columns is kept if it is the largest. */
+static void
 block_release(Block *block)
 {
 	if (--block->users > 0)
 		return;
-	for (int i = 0; i < DESCRIBED_SLOTS; i++)
-		gc_device_free(block->slot[i]);
-	pfree(block);
+	if (block->slots != SLOTS || (kept && kept->room >= block->room))
+	{
+		block_free(block);
+		return;
+	}
+	(void) gc_waves_give_back();
+	kept = block;
+	kept_in = gc_present_request();
 }
 
 static Block *
 get_block(u64 room, int slots)
 {
-	Block	   *block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
+	Block	   *block = kept;
 
+	if (slots == SLOTS && kept && kept->room >= room)
+	{
+		kept = NULL;
+		block->users = 1;
+		return block;
+	}
+	if (slots == SLOTS)
+		(void) gc_waves_give_back();
+	block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
 	block->users = 1;
 	block->room = room;
-	for (int i = 0; i < slots; i++)
+	for (; block->slots < slots; block->slots++)
 	{
-		block->slot[i] = gc_device_alloc(room);
-		if (block->slot[i] == 0)
+		block->slot[block->slots] = gc_device_alloc(room);
+		if (block->slot[block->slots] == 0)
 		{
-			block_release(block);
+			block_free(block);
 			return NULL;
 		}
 	}
@@ -366,11 +417,11 @@ gc_waves_await(void)
 	return any;
 }
 
-/* What only waves that are over hold may leave device memory. */
+/* What only waves that are over hold may leave device memory, and memory that no wave wanted for long. */
 static bool
 drop_waves(void)
 {
-	bool		any = false;
+	bool		any = gc_present_request() - kept_in > KEPT_REQUESTS && gc_waves_give_back();
 
 	for (WaveTable *t = wave_tables; t; t = t->next)
 		any = gc_waves_retire(t) || any;

@@ -206,6 +206,9 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 		gc_eviction_pays(bytes, &column->uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
+	/* What did not pay for this chunk is not asked for the next ones. */
+	if (!displace)
+		column->displace = 0;
 	if (cell->in_place && !displace && !gc_link_copy_free(from, m->table->prices[cell->column].bytes))
 		return GC_OK;
 	code = gc_region_keep(m->dir, cell->column, chunk, displace, m->table->copies, &cell->region, err);

@@ -41,6 +41,7 @@
 typedef struct Block
 {
 	GcAddr		slot[DESCRIBED_SLOTS];
+	int			slots;
 	u64			room;			/* bytes of each slot */
 	u64			used;			/* of that, by the wave that is being made */
 	u32			chunk;			/* 1 + the chunk for which it was last seen to have room; 0: none */

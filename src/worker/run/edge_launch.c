@@ -6,7 +6,8 @@
  * GC_EDGE_MATERIALIZE: the producer's and the consumer's kernel, by turns, for a tile of the table each time: some
  * of its chunks.  Counts of packets stay on the device.  GC_EDGE_CHANNEL, GC_EDGE_REFILL: one kernel (cuda/gc_packet.h).
  *
- * Memory for packets is had before the request is READY.  Without it, the request's pipelines are fused.
+ * Memory for packets is had before the request is READY.  Without it, the request's pipelines are fused.  For an edge
+ * that the model chose nothing leaves device memory: columns that went would be copied anew each time.
  *
  * The worker's main thread.
  *
@@ -17,6 +18,8 @@
 #include "../../device/memory.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
+#include "memory_demand.h"
+#include "wave_scan.h"
 
 /* Packets take this part of device memory at most. */
 #define MOST_PART		4
@@ -164,6 +167,25 @@ bytes_wanted(const GcRun *run, u64 most, bool *least)
 	return bytes;
 }
 
+bool
+gc_edges_fit(const GcRun *run)
+{
+	const u64	unused = gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool);
+	bool		least;
+	u64			bytes;
+
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (run->kernels[n] && gc_has_packets(run->kernels[n]) && gc_wave_scan_wanted(run, n))
+			return false;
+	}
+	if (run->request->edge != GC_EDGE_AUTO)
+		return true;
+	bytes = bytes_wanted(run, gc_pool_size(gc_worker.pool) / MOST_PART, &least) + SLOT_ALIGN;
+	return bytes <= gc_pool_largest_free(gc_worker.pool) &&
+		bytes + gc_run_state_bytes(run) + gc_run_missing_bytes(run) <= unused;
+}
+
 GcCode
 gc_edge_allocate(GcRun *run)
 {
@@ -173,7 +195,8 @@ gc_edge_allocate(GcRun *run)
 	while (gc_edges_wanted(run))
 	{
 		run->edge_bytes = bytes_wanted(run, most, &least) + SLOT_ALIGN;
-		run->edge_memory = gc_device_alloc(run->edge_bytes);
+		run->edge_memory = run->request->edge == GC_EDGE_AUTO ? gc_device_alloc_free(run->edge_bytes)
+			: gc_device_alloc(run->edge_bytes);
 		if (run->edge_memory)
 			break;
 		if (least)

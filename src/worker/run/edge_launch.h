@@ -22,6 +22,12 @@ gc_has_packets(const GcPipelineKernel *k)
 /* Does any kernel of the run? */
 extern bool gc_edges_wanted(const GcRun *run);
 
+/*
+ * Is there memory for packets beside all else that the run wants, without anything that would have to go?  A scan in
+ * waves has no packets.  For an edge that the setting demands others may go.
+ */
+extern bool gc_edges_fit(const GcRun *run);
+
 /* Allocate memory for packets; all of the run's pipelines use it, one after another. */
 extern GcCode gc_edge_allocate(GcRun *run);
 extern void gc_edge_free(GcRun *run);

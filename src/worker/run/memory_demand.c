@@ -78,6 +78,16 @@ missing_bytes(const GcRun *run, int input)
 	return bytes;
 }
 
+u64
+gc_run_missing_bytes(const GcRun *run)
+{
+	u64			bytes = 0;
+
+	for (int n = 0; n < run->p->npipelines; n++)
+		bytes += missing_bytes(run, gc_pipelines(run->p)[n].input);
+	return bytes;
+}
+
 /* What a pipeline fills: a build that is not there yet, groups or rows. */
 static u64
 filled_bytes(const GcRun *run, int n)

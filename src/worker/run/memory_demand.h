@@ -15,6 +15,9 @@
 /* Operator state that is still to be allocated when a request has its own part and its main sink. */
 extern u64	gc_run_state_bytes(const GcRun *run);
 
+/* About the bytes of a request's columns that are not in device memory. */
+extern u64	gc_run_missing_bytes(const GcRun *run);
+
 /* Another turn: requests that wait ask in order, the oldest first. */
 extern void gc_admission_turn(void);
 

@@ -439,6 +439,11 @@ advance_waiting(GcRun *run, int others)
 		run->state = RUN_FINISHED;
 		return true;
 	}
+	if (gc_edges_wanted(run) && !gc_edges_fit(run))
+	{
+		(void) ask_again(run);
+		return true;
+	}
 	if (!gc_run_admit(run))
 		return false;
 	/* Builds queue all their waves.  Alone, the request itself is what holds the memory that it lacks. */
