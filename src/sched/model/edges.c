@@ -200,9 +200,12 @@ cut_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p
 	/* A block's packets stay near it; it fills and empties in turns, while other blocks do the other. */
 	if (edge == GC_EDGE_REFILL)
 		return c->launch_us + longest(&cut->both) + 2 * cut->packets / c->l2_bandwidth + c->turn_us * slots;
-	/* Delay (equation 8): what one part waits for the other when the last slots are filled and emptied. */
+	/*
+	 * Delay (equation 8): what one part waits for the other when the last slots are filled and emptied.  Of the slower
+	 * part all, not the difference: else more work of the faster one would seem to take less time.
+	 */
 	return c->launch_us + longest(&cut->both) + passing + c->turn_us * slots +
-		fabs(cut->producer_us - cut->consumer_us) / fmax(slots, 1);
+		fmax(cut->producer_us, cut->consumer_us) / fmax(slots, 1);
 }
 
 double

@@ -60,9 +60,12 @@ typedef struct GcEdgePlan
 	double		fuse_us;		/* prediction for fuse */
 } GcEdgePlan;
 
-/* What a plan other than fuse must be predicted to gain at least, to be chosen: a factor, and microseconds. */
-#define GC_EDGE_LEAST_GAIN	1.3
-#define GC_EDGE_LEAST_US	50
+/*
+ * What a plan other than fuse must be predicted to gain at least, to be chosen: a factor, and microseconds.  A plan that
+ * is chosen is only tried, and what was measured decides.  So little is enough.
+ */
+#define GC_EDGE_LEAST_GAIN	1.1
+#define GC_EDGE_LEAST_US	20
 
 /* Prediction for one edge before stage number `stage`; tile_rows: 0, all at once. */
 extern double gc_edge_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, GcEdge edge,

@@ -116,19 +116,40 @@ gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *sou
 	return k->entry != NULL;
 }
 
+/*
+ * The kernel may be another one than before.  What was learned of a quick kernel does not hold for the full one, whose
+ * vectors and registers are others.
+ */
+static void
+note_module(GcPipelineKernel *k, const GcKernel *before)
+{
+	k->final = gc_kcache_final(k->entry);
+	if (k->kernel == before)
+		return;
+	k->occupancy = -1;
+	if (before == NULL)
+		return;
+	k->alone_us = k->issue_part = (GcLearned) {0};
+	k->trials = 0;
+}
+
+GcKernelState
+gc_kernel_poll(GcPipelineKernel *k, GcError *err)
+{
+	const GcKernel *before = k->kernel;
+	const GcKernelState state = gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, err);
+
+	if (state == GC_KERNEL_READY)
+		note_module(k, before);
+	return state;
+}
+
 bool
 gc_kernel_ready(GcPipelineKernel *k, bool *failed)
 {
 	GcError		err;
 
-	*failed = false;
-	if (!k->final)
-	{
-		GcKernelState state = gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &err);
-
-		*failed = state == GC_KERNEL_FAILED && !gc_kcache_retry(k->entry);
-		k->final = state == GC_KERNEL_READY && gc_kcache_final(k->entry);
-	}
+	*failed = !k->final && gc_kernel_poll(k, &err) == GC_KERNEL_FAILED && !gc_kcache_retry(k->entry);
 	return k->final;
 }
 
@@ -493,7 +514,8 @@ takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 	GcPipelineKernel *k = find_kernel(s, pipeline, v);
 	GcError		err;
 
-	if (own == NULL || own->alone_us.samples == 0)
+	/* A quick kernel's time says nothing of the full one's. */
+	if (own == NULL || !own->final || own->alone_us.samples == 0)
 		return false;
 	if (k == NULL)
 		k = add_kernel(s, request, pipeline, v, &err);

@@ -78,9 +78,11 @@ extern const GcPipelineKernel *gc_holes_kernel(GcError *err, bool *failed);
 
 /*
  * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
+ * gc_kernel_poll: have what is compiled of it by now; `final` is set with it.
  * gc_kernel_ready: is it compiled, in its final form? *failed: it never will be.
  */
 extern bool gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source);
+extern GcKernelState gc_kernel_poll(GcPipelineKernel *k, GcError *err);
 extern bool gc_kernel_ready(GcPipelineKernel *k, bool *failed);
 extern void gc_kernels_init(void);
 extern void gc_kernels_trim(void);

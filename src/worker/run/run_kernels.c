@@ -45,7 +45,7 @@ is_ready(GcRun *run, GcPipelineKernel *k)
 {
 	if (k->final)
 		return true;
-	switch (gc_kcache_poll(gc_worker.kernels, k->entry, &k->kernel, &k->info, &run->err))
+	switch (gc_kernel_poll(k, &run->err))
 	{
 		case GC_KERNEL_COMPILING:
 			return false;
@@ -53,8 +53,6 @@ is_ready(GcRun *run, GcPipelineKernel *k)
 			run->state = RUN_FINISHED;
 			return true;
 		default:
-			k->final = gc_kcache_final(k->entry);
-			k->occupancy = -1;
 			return true;
 	}
 }
