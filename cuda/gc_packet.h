@@ -35,6 +35,10 @@
  *-------------------------------------------------------------------------
  */
 
+/* The source that packets at hand are of. */
+#define GC_PACKETS_SOURCE(i) \
+	const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[i]; (void) gc_src;
+
 /* Tiles from .. to - 1 of the scan, in steps. */
 #define GC_TILES_OF(from, to, step) \
 	for (u32 gc_t = (from); gc_t < (to); gc_t += (step)) { \

@@ -182,7 +182,7 @@ emit_channel(const Cg *cg, Text *t)
 	emit_producer(cg, t, "gc_next_tile", "GC_END_OF_STEP(gc_job.source, gc_next_tile)", "1", true, "");
 	text_addf(t, "GC_BARRIER();\n}\n"
 			  "if (thread == 0) { GC_NOTE_PACKETS(gc_counts[0], gc_channel.held) gc_channel_publish(&gc_channel, &gc_job, gc_counts[0]); }\n} else {\n"
-			  "const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_job.source]; (void) gc_src;\n");
+			  "GC_PACKETS_SOURCE(gc_job.source)\n");
 	emit_consumer(cg, t, "thread", "gc_job.n", "nthreads");
 	text_addf(t, "GC_BARRIER();\nif (thread == 0) { GC_PACKETS_GONE(gc_job.n, gc_channel.held) gc_channel_free(&gc_channel, gc_job.slot); }\n}\n}\n");
 }
@@ -209,7 +209,7 @@ emit_refill(const Cg *cg, Text *t)
 			  "} while (gc_next_tile < gc_last_tile && gc_next_tile / gc_a.scan.tiles_per_source == gc_chunk && "
 			  "gc_filled < gc_a.w[%d] && gc_filled + GC_TILE_ROWS <= gc_cap);\n"
 			  "if (thread == 0) { GC_NOTE_PACKETS(gc_filled, (u32 *) gc_edge) }\n"
-			  "const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_chunk]; (void) gc_src;\n", w + GC_EDGE_WORD_ENOUGH);
+			  "GC_PACKETS_SOURCE(gc_chunk)\n", w + GC_EDGE_WORD_ENOUGH);
 	emit_consumer(cg, t, "thread", "gc_filled", "nthreads");
 	text_addf(t, "GC_BARRIER();\nif (thread == 0) { GC_PACKETS_GONE(gc_filled, (u32 *) gc_edge) }\n}\n");
 }
