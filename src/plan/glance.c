@@ -26,8 +26,7 @@
 static inline void
 mix(GcGlance *g, uint64 value)
 {
-	g->shape = (g->shape ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
-	g->shape ^= g->shape >> 29;
+	g->shape = gc_glance_mix(g->shape, value);
 }
 
 static void

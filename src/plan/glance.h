@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "nodes/parsenodes.h"
 
 /* Tables of a query, counted at most. */
@@ -24,6 +25,21 @@ typedef struct GcGlance
 	int			ntables;		/* not of the system; each once */
 	Oid			tables[GC_GLANCE_TABLES];
 } GcGlance;
+
+/* Add a value to a hash of what is remembered of planning. */
+static inline uint64
+gc_glance_mix(uint64 hash, uint64 value)
+{
+	hash = (hash ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
+	return hash ^ hash >> 29;
+}
+
+/* Has an invalidation of relation relid (0: of any) nothing to do with tables of users? */
+static inline bool
+gc_glance_ignores(Oid relid)
+{
+	return OidIsValid(relid) && relid < FirstNormalObjectId;
+}
 
 extern void gc_glance(Query *query, GcGlance *glance);
 

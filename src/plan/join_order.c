@@ -30,6 +30,7 @@
 #include "utils/memutils.h"
 
 #include "fallback.h"
+#include "glance.h"
 #include "planning.h"
 #include "relinfo.h"
 #include "../compat.h"
@@ -75,7 +76,7 @@ forget(Datum arg, Oid relid)
 	HASH_SEQ_STATUS scan;
 	Order	   *order;
 
-	if (orders == NULL || (OidIsValid(relid) && relid < FirstNormalObjectId))
+	if (orders == NULL || gc_glance_ignores(relid))
 		return;
 	hash_seq_init(&scan, orders);
 	while ((order = hash_seq_search(&scan)) != NULL)
@@ -88,13 +89,6 @@ gc_join_order_install(void)
 	CacheRegisterRelcacheCallback(forget, (Datum) 0);
 }
 
-static inline uint64
-mix(uint64 hash, uint64 value)
-{
-	hash = (hash ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
-	return hash ^ hash >> 29;
-}
-
 /* The statement, and which of its relations are joined; 0: nothing is to be remembered. */
 static uint64
 search_key(PlannerInfo *root, List *initial_rels)
@@ -105,14 +99,14 @@ search_key(PlannerInfo *root, List *initial_rels)
 
 	if (key == 0 || list_length(initial_rels) < FEWEST_RELS || list_length(initial_rels) > GC_JOIN_ORDER_RELS)
 		return 0;
-	key = mix(key, root->query_level);
+	key = gc_glance_mix(key, root->query_level);
 	foreach(lc, initial_rels)
 	{
 		const RelOptInfo *rel = lfirst(lc);
 
 		if (!IS_SIMPLE_REL(rel))
 			return 0;
-		key = mix(key, (uint64) rel->relid << 32 | root->simple_rte_array[rel->relid]->relid);
+		key = gc_glance_mix(key, (uint64) rel->relid << 32 | root->simple_rte_array[rel->relid]->relid);
 		all = bms_add_member(all, rel->relid);
 	}
 	/* A part of what the level joins is not made in the last order, so it is not worth remembering. */

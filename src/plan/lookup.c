@@ -151,6 +151,7 @@ strip_locations(char *text)
 
 /* Hashes of expressions that were asked for last.  To make one takes longer than all else that is done for a table. */
 #define KEPT_HASHES		64
+#define MOST_KEPT_TEXT	8192
 
 typedef struct KeptHash
 {
@@ -196,6 +197,9 @@ hash_expression(Expr *expr, GcHash *hash)
 	}
 	if (!hash_text(text, hash))
 		return false;
+	/* A long list would stay for the session's life. */
+	if (strlen(text) > MOST_KEPT_TEXT)
+		return true;
 	copy = MemoryContextStrdup(TopMemoryContext, text);
 	if (kept->text)
 		pfree(kept->text);

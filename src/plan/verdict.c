@@ -100,7 +100,7 @@ forget(Datum arg, Oid relid)
 	HASH_SEQ_STATUS scan;
 	Verdict    *verdict;
 
-	if (verdicts == NULL || (OidIsValid(relid) && relid < FirstNormalObjectId))
+	if (verdicts == NULL || gc_glance_ignores(relid))
 		return;
 	hash_seq_init(&scan, verdicts);
 	while ((verdict = hash_seq_search(&scan)) != NULL)
@@ -113,20 +113,13 @@ gc_verdict_install(void)
 	CacheRegisterRelcacheCallback(forget, (Datum) 0);
 }
 
-static inline uint64
-mix(uint64 hash, uint64 value)
-{
-	hash = (hash ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
-	return hash ^ hash >> 29;
-}
-
 static uint64
 mix_double(uint64 hash, double value)
 {
 	uint64		bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	return mix(hash, bits);
+	return gc_glance_mix(hash, bits);
 }
 
 /* The settings that costs depend on. */
@@ -148,10 +141,10 @@ mix_settings(uint64 hash)
 	for (int i = 0; i < lengthof(costs); i++)
 		hash = mix_double(hash, costs[i]);
 	for (int i = 0; i < lengthof(numbers); i++)
-		hash = mix(hash, numbers[i]);
+		hash = gc_glance_mix(hash, numbers[i]);
 	for (int i = 0; i < lengthof(enabled); i++)
 		bits = bits << 1 | enabled[i];
-	return mix(hash, bits);
+	return gc_glance_mix(hash, bits);
 }
 
 uint64
@@ -160,8 +153,8 @@ gc_verdict_key(const GcGlance *glance, int options, bool params)
 	const char *reason;
 	uint64		key = mix_settings(glance->shape);
 
-	key = mix(key, (uint64) GetUserId() << 32 | (uint32) options);
-	key = mix(key, (uint64) gc_worker_state(&reason) << 2 | gc_device_status()->info.own_processors << 1 | params);
+	key = gc_glance_mix(key, (uint64) GetUserId() << 32 | (uint32) options);
+	key = gc_glance_mix(key, (uint64) gc_worker_state(&reason) << 2 | gc_device_status()->info.own_processors << 1 | params);
 	return key != 0 ? key : 1;
 }
 

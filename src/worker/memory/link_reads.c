@@ -21,17 +21,16 @@
 #include "../../settings.h"
 #include "device_memory.h"
 
-/* Kernels read host memory by sectors of so many bytes. */
+/* Bytes of a sector, by which kernels read host memory. */
 #define SECTOR			32
 
 /*
- * A kernel's reads of single sectors take so many times as long as a copy of their bytes: each crosses the link with a
- * header and a request of its own.  Min et al., "EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal In
- * GPUs" (VLDB 2020), section 3.3, measured 4.7 of 12.3 GB/s with 32 bytes, and nearly all with 128, on PCIe 3.0.
+ * How many times as long as a copy of the same bytes a kernel's reads of single sectors take: each crosses the link
+ * with a header and a request of its own.  An estimate, which was not measured on any device.
  */
 #define SECTOR_COST		2.6
 
-/* Where memory is free, a copy is made that so many reads in place would take as long as. */
+/* Where memory is free, a column is copied if this many reads in place would take as long. */
 #define COPY_FOR_READS	16
 
 GcLinkRead

@@ -24,7 +24,7 @@
 /* Packets take this part of device memory at most. */
 #define MOST_PART		4
 
-/* Of a run of tiles, so many packets are expected to be left at least, if it has no more tiles than that. */
+/* Packets that a run of tiles is expected to leave at least, if it has no more than MOST_RUN_TILES. */
 #define LEAST_PACKETS_LOG	10
 #define MOST_RUN_TILES	16
 
@@ -85,7 +85,7 @@ plan_materialize(const GcRun *run, const GcInputValue *in, const GcPipelineKerne
 	return plan;
 }
 
-/* So many slots as take this many bytes at most, but one; 0: any number.  Blocks without a slot are not launched. */
+/* The number of slots that fit into `most` bytes (0: any), at least one.  Blocks without a slot are not launched. */
 static u32
 slots_within(const EdgePlan *plan, u32 wanted, u64 most)
 {

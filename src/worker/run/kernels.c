@@ -517,13 +517,20 @@ takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 	/* A quick kernel's time says nothing of the full one's. */
 	if (own == NULL || !own->final || own->alone_us.samples == 0)
 		return false;
-	if (k == NULL)
-		k = add_kernel(s, request, pipeline, v, &err);
-	if (k == NULL || !is_compiled(k))
+	if (k == NULL && (k = add_kernel(s, request, pipeline, v, &err)) == NULL)
+	{
+		/* Its text cannot be had, and would be generated for each request. */
+		s->edges[pipeline].steps = 0;
+		return false;
+	}
+	if (!is_compiled(k))
 		return false;
 	if (k->alone_us.samples > 0)
 		return gc_edge_keeps(own->alone_us.value, k->alone_us.value);
-	return k->trials++ < EDGE_TRIALS;
+	if (k->trials == EDGE_TRIALS)
+		return false;
+	k->trials++;
+	return true;
 }
 
 GcPipelineKernel *
@@ -559,6 +566,13 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 		return k;
 	}
 	k = add_kernel(s, request, pipeline, &v, err);
+	if (k == NULL && v.edge != GC_EDGE_FUSE)
+	{
+		/* An edge that was forced, but has no text: as where none is possible. */
+		s->edges[pipeline].steps = 0;
+		*err = (GcError) {GC_OK, ""};
+		return gc_signature_kernel(request, pipeline, splits, fresh, err);
+	}
 	if (k == NULL)
 		return NULL;
 	k->predicted_us = predicted_us;
