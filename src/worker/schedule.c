@@ -21,8 +21,10 @@
 #include "memory/state.h"
 #include "meter.h"
 #include "run/demand.h"
+#include "run/give_back.h"
 #include "run/launch.h"
 #include "run/run.h"
+#include "run/running.h"
 #include "run/wave_scan.h"
 #include "share/share.h"
 

@@ -52,6 +52,7 @@
 #include "memory/state.h"
 #include "memory/waves.h"
 #include "meter.h"
+#include "run/give_back.h"
 #include "run/kernels.h"
 #include "run/memory_demand.h"
 #include "run/run.h"

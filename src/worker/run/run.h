@@ -65,7 +65,7 @@ typedef struct GcRun
 	GcEvent	   *began;			/* before its first copy of a chunk; NULL: there was none */
 	GcEvent	   *copied;			/* behind those copies, before it builds; NULL: it did neither */
 	GcEvent	   *built;			/* behind its builds; NULL: there were none */
-	GcEvent	   *prepared;		/* as gc_run_prepared's; NULL: not asked for yet */
+	GcEvent	   *prepared;		/* as gc_run_prepared's (give_back.h); NULL: not asked for yet */
 	float		main_us;		/* from the launch's start to where its rows were read, once
 								 * it is done; 0: not known */
 	GcEvent	   *done;
@@ -146,24 +146,5 @@ extern bool gc_run_on_device(const GcRun *run);
 extern bool gc_run_holds_device(const GcRun *run);
 extern bool gc_run_device_failed(const GcRun *run);
 extern void gc_run_free(GcRun *run);
-extern void gc_run_forget(GcRun *run);
-
-/* Start a READY run's own main kernel, with this launch grid. */
-extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile);
-
-/*
- * An event behind what is queued before the main kernel, for others to wait for.  NULL if the
- * device gives none (run->err).  Do not keep it: more may be queued later.
- */
-extern GcEvent *gc_run_prepared(GcRun *run);
-
-/* More was queued before the main kernel. */
-extern void gc_run_not_prepared(GcRun *run);
-
-/* The run could not be started: it ends with run->err once the device is idle. */
-extern void gc_run_fail_start(GcRun *run);
-
-/* The shared scan that the run was to be in failed: the run is READY for its own kernel. */
-extern void gc_run_unstart(GcRun *run);
 
 #endif							/* GC_RUN_H */

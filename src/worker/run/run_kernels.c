@@ -12,6 +12,9 @@
 #include "../memory/state.h"
 #include "passes.h"
 
+/* A request that does not fit is planned so many times with more passes, or more room for each. */
+#define MOST_PLANS		12
+
 void
 gc_run_ask_kernels(GcRun *run)
 {
@@ -25,6 +28,28 @@ gc_run_ask_kernels(GcRun *run)
 		if (run->kernels[i] == NULL)
 			run->state = RUN_FINISHED;
 	}
+}
+
+bool
+gc_run_ask_again(GcRun *run)
+{
+	run->request->edge = GC_EDGE_FUSE;
+	run->state = RUN_COMPILING;
+	gc_run_ask_kernels(run);
+	return run->state != RUN_FINISHED;
+}
+
+bool
+gc_run_plan_passes(GcRun *run, bool less)
+{
+	if (run->attempts++ == MOST_PLANS)
+		return false;
+	if (run->passes == NULL)
+		run->passes = gc_passes_make(run->request, run->gather, run->choose, run->cxt);
+	if (!gc_passes_plan(run->passes, run->attempts > 1, less))
+		return false;
+	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->passes);
+	return gc_run_ask_again(run);
 }
 
 /* Are there lookup tables that the device computes itself? */

@@ -1,0 +1,157 @@
+/*-------------------------------------------------------------------------
+ *
+ * give_back.c
+ *	  What a run gives back, and when: its memory on the device, its launch, its result.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "give_back.h"
+
+#include "../../columns/arena.h"
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+#include "edge_launch.h"
+#include "hooks.h"
+#include "memory_demand.h"
+#include "result.h"
+#include "wave_scan.h"
+
+bool
+gc_run_nobody_waits(GcRun *run)
+{
+	if (!gc_slot_abandoned(run->slot) || run->followers != NIL)
+		return false;
+	gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
+	return true;
+}
+
+static void
+leave_launch(GcRun *run)
+{
+	if (run->launch == NULL)
+		return;
+	if (--run->launch->runs == 0)
+		gc_main_launch_strip(run->launch);
+	gc_main_launch_release(run->launch);
+	run->launch = NULL;
+}
+
+void
+gc_run_unstart(GcRun *run)
+{
+	leave_launch(run);
+	gc_run_hooks->leaves(run);
+	run->state = RUN_READY;
+}
+
+void
+gc_run_release_device(GcRun *run)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcEvent	  **events[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
+
+	run->streaming = false;
+	gc_wave_scans_leave(run);
+	for (int i = 0; i < run->p->ncolumns; i++)
+	{
+		if (run->tables[i])
+			gc_table_release(run->tables[i]);
+		run->tables[i] = NULL;
+	}
+	for (int i = 0; i < run->p->nbuilds; i++)
+	{
+		if (run->builds[i])
+			gc_build_release(run->builds[i]);
+		run->builds[i] = NULL;
+		gc_device_free(run->matched[i]);
+		run->matched[i] = 0;
+	}
+	for (int i = 0; i < run->p->nluts; i++)
+	{
+		if (run->lookups[i])
+			gc_device_lookup_release(run->lookups[i]);
+		if (run->dicts[i])
+			gc_device_dict_release(run->dicts[i]);
+		run->lookups[i] = NULL;
+		run->dicts[i] = NULL;
+	}
+	if (run->device_part_owned)
+		gc_device_free(run->device_part);
+	run->device_part_owned = false;
+	gc_device_free(run->bitmaps);
+	run->bitmaps = 0;
+	for (int i = 0; i < run->p->npipelines; i++)
+	{
+		if (i < run->p->npipelines - 1)
+			gc_device_free(run->sinks[i].memory);
+		run->sinks[i].memory = 0;
+	}
+	gc_device_free(run->sink);
+	run->sink = 0;
+	gc_edge_free(run);
+	gc_run_hooks->gives_back(run);
+	leave_launch(run);
+	for (int i = 0; i < lengthof(events); i++)
+	{
+		if (*events[i])
+			ops->event_put(gc_worker.dev, *events[i]);
+		*events[i] = NULL;
+	}
+	if (run->stream)
+		ops->stream_put(gc_worker.dev, run->stream);
+	run->stream = NULL;
+	gc_run_free_parts(run);
+	gc_run_leave_admitted(run, false);
+}
+
+GcEvent *
+gc_run_prepared(GcRun *run)
+{
+	if (run->prepared == NULL)
+		run->prepared = gc_worker.ops->event(run->stream, &run->err);
+	return run->prepared;
+}
+
+void
+gc_run_not_prepared(GcRun *run)
+{
+	if (run->prepared)
+		gc_worker.ops->event_put(gc_worker.dev, run->prepared);
+	run->prepared = NULL;
+}
+
+void
+gc_run_give_back(GcRun *run)
+{
+	if (run->result)
+		gc_arena_free(run->result, run->result->size);
+	run->result = NULL;
+	gc_run_release_device(run);
+}
+
+void
+gc_run_back_out(GcRun *run)
+{
+	(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	gc_run_give_back(run);
+}
+
+void
+gc_run_fail_start(GcRun *run)
+{
+	gc_run_back_out(run);
+	run->state = RUN_FINISHED;
+}
+
+void
+gc_run_forget(GcRun *run)
+{
+	if (run->result)
+		gc_arena_free(run->result, run->result->size);
+	run->result = NULL;
+	gc_run_free_parts(run);
+	if (run->launch)
+		gc_main_launch_forget(run->launch);
+}
