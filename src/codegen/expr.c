@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * expr.c
- *	  Expressions: from GcExpr trees to statements.  Casts: cast.c.
+ *	  Expressions: from GcExpr trees to statements.  Casts: cast.c; arithmetic and comparisons: arithmetic.c.
  *
  * cuda/gc_value.h defines the semantics.  The code here only chooses among them, by the registers
  * and checks that typing.c found.  SQL promises lazy evaluation of untaken arms of CASE and of
@@ -16,6 +16,7 @@
  */
 #include "expr.h"
 #include "analysis.h"
+#include "arithmetic.h"
 #include "cast.h"
 #include "emit.h"
 #include "operand.h"
@@ -25,18 +26,6 @@
 #include <string.h>
 
 #define EXPR(cg, i)		(&gc_exprs((cg)->p)[i])
-
-/* NULL flag of an operation that is NULL if any of its arguments is. */
-static void
-either_null(char *buf, size_t size, const Operand *a, const Operand *b)
-{
-	if (never_null(a))
-		snprintf(buf, size, "%s", b->n);
-	else if (never_null(b) || strcmp(a->n, b->n) == 0)
-		snprintf(buf, size, "%s", a->n);
-	else
-		snprintf(buf, size, "(%s | %s)", a->n, b->n);
-}
 
 static Operand
 emit_leaf(Cg *cg, u16 i)
@@ -88,89 +77,6 @@ emit_leaf(Cg *cg, u16 i)
 	return o;
 }
 
-static Operand
-emit_float_arith(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *null)
-{
-	static const char *const ops[] = {[GC_OP_ADD] = "+", [GC_OP_SUB] = "-",
-	[GC_OP_MUL] = "*", [GC_OP_DIV] = "/"};
-	static const char *const checks[] = {[GC_OP_ADD] = "GC_CHECK_FINITE",
-		[GC_OP_SUB] = "GC_CHECK_FINITE", [GC_OP_MUL] = "GC_CHECK_MUL",
-	[GC_OP_DIV] = "GC_CHECK_FDIV"};
-	char		buf[256];
-	Operand		o;
-
-	if (e->op == GC_OP_MOD)
-	{
-		cg_fail(cg, GC_UNSUPPORTED, "float remainder");
-		return *a;
-	}
-	snprintf(buf, sizeof(buf), "%s %s %s", a->v, ops[e->op], b->v);
-	o = cg_temp(cg, cg_ctype[e->reg], buf, null);
-	text_addf(cg->out, "if (!(%s)) %s(%s, %s, %s);\n", null, checks[e->op], o.v, a->v, b->v);
-	return o;
-}
-
-/* cuda/gc_numeric.h */
-static Operand
-emit_numeric_div(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *null)
-{
-	char		buf[400];
-
-	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_div((i128) %s, %d, (i128) %s, %d, &gc_bad)", null,
-			 cg_ctype[e->reg], a->v, EXPR(cg, e->arg[0])->scale, b->v, EXPR(cg, e->arg[1])->scale);
-	return cg_temp(cg, cg_ctype[e->reg], buf, null);
-}
-
-static Operand
-emit_arith(Cg *cg, u16 i)
-{
-	static const char *const ops[] = {[GC_OP_ADD] = "+", [GC_OP_SUB] = "-", [GC_OP_MUL] = "*"};
-	const GcExpr *e = EXPR(cg, i);
-	Operand		a = cg_expr(cg, e->arg[0]);
-	Operand		b = cg_expr(cg, e->arg[1]);
-	Operand		o;
-	char		null[96],
-				x[192],
-				y[192],
-				buf[512];
-
-	either_null(null, sizeof(null), &a, &b);
-	if (e->reg == GC_F32 || e->reg == GC_F64)
-		return emit_float_arith(cg, e, &a, &b, null);
-	if (e->kind == GC_NUMERIC && e->op == GC_OP_DIV)
-		return emit_numeric_div(cg, e, &a, &b, null);
-
-	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->opreg, e->rescale[0]);
-	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->opreg, e->rescale[1]);
-
-	/* PostgreSQL decides on dates and timestamps that may be infinite. */
-	for (int k = 0; k < 2 && (e->flags & GC_CHECKED); k++)
-	{
-		u8			kind = EXPR(cg, e->arg[k])->kind;
-
-		if (kind == GC_DATE || GC_KIND_IS_INSTANT(kind))
-			cg_check_kind(cg, kind, k == 0 ? a.v : b.v, null);
-	}
-	if (e->op == GC_OP_DIV || e->op == GC_OP_MOD)
-	{
-		if (e->flags & GC_CHECKED)
-			text_addf(cg->out, "GC_CHECK(%s || %s != 0);\n", null, b.v);
-		snprintf(buf, sizeof(buf), "%s(%s, %s)", e->op == GC_OP_DIV ? "GC_DIV" : "GC_MOD", x, y);
-	}
-	else
-		snprintf(buf, sizeof(buf), "%s %s %s", x, ops[e->op], y);
-	o = cg_temp(cg, cg_ctype[e->opreg], buf, null);
-	if ((e->flags & GC_CHECKED) && e->kind != GC_NUMERIC)
-		cg_check_kind(cg, e->kind, o.v, o.n);
-	if (e->opreg != e->reg)
-	{
-		Operand		wide = o;
-
-		snprintf(o.v, sizeof(o.v), "((%s) %s)", cg_ctype[e->reg], wide.v);
-	}
-	return o;
-}
-
 /* One that looks at its arguments itself, but not where one is NULL. */
 static Operand
 emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand null)
@@ -184,7 +90,7 @@ emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand nul
 		Operand		arg = i == 0 ? null : cg_expr(cg, e->arg[i]);
 		Operand		before = null;
 
-		either_null(null.n, sizeof(null.n), &before, &arg);
+		cg_either_null(null.n, sizeof(null.n), &before, &arg);
 		at += snprintf(args + at, sizeof(args) - at, "%s, ", arg.v);
 		if (at >= (int) sizeof(args))
 		{
@@ -214,7 +120,7 @@ emit_call(Cg *cg, u16 i)
 	if (f->nargs == 2)
 	{
 		b = cg_expr(cg, e->arg[1]);
-		either_null(null, sizeof(null), &a, &b);
+		cg_either_null(null, sizeof(null), &a, &b);
 	}
 	if (f->bad)
 	{
@@ -238,105 +144,6 @@ emit_call(Cg *cg, u16 i)
 		snprintf(o.v, sizeof(o.v), "((%s) %s)", cg_ctype[e->reg], wide.v);
 	}
 	return o;
-}
-
-static Operand
-emit_neg_abs(Cg *cg, u16 i)
-{
-	const GcExpr *e = EXPR(cg, i);
-	Operand		a = cg_expr(cg, e->arg[0]);
-	char		x[192],
-				buf[600];
-	Operand		o;
-
-	if (e->reg == GC_F32 || e->reg == GC_F64)
-	{
-		if (e->op == GC_OP_NEG)
-			snprintf(buf, sizeof(buf), "-%s", a.v);
-		else
-			snprintf(buf, sizeof(buf), "%s(%s)", e->reg == GC_F32 ? "GC_FABSF" : "GC_FABS", a.v);
-		return cg_temp(cg, cg_ctype[e->reg], buf, a.n);
-	}
-	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->opreg, 0);
-	if (e->op == GC_OP_NEG)
-		snprintf(buf, sizeof(buf), "-%s", x);
-	else
-		snprintf(buf, sizeof(buf), "%s < 0 ? -%s : %s", x, x, x);
-	o = cg_temp(cg, cg_ctype[e->opreg], buf, a.n);
-	if (e->flags & GC_CHECKED)
-		cg_check_kind(cg, e->kind, o.v, o.n);
-	if (e->opreg != e->reg)
-	{
-		Operand		wide = o;
-
-		snprintf(o.v, sizeof(o.v), "((%s) %s)", cg_ctype[e->reg], wide.v);
-	}
-	return o;
-}
-
-/* Text of a comparison of two non-NULL values. */
-static void
-compare_text(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, u8 op,
-			 char *buf, size_t size)
-{
-	static const char *const ops[] = {[GC_OP_EQ] = "==", [GC_OP_NE] = "!=",
-		[GC_OP_LT] = "<", [GC_OP_LE] = "<=", [GC_OP_GT] = ">", [GC_OP_GE] = ">=",
-	[GC_OP_DISTINCT] = "!="};
-	u8			areg = EXPR(cg, e->arg[0])->reg;
-	char		x[192],
-				y[192];
-
-	if (areg != GC_F32 && areg != GC_F64)
-	{
-		cg_as(cg, x, sizeof(x), e->arg[0], a, e->opreg, e->rescale[0]);
-		cg_as(cg, y, sizeof(y), e->arg[1], b, e->opreg, e->rescale[1]);
-		snprintf(buf, size, "%s %s %s", x, ops[op], y);
-		return;
-	}
-	switch (op)
-	{
-		case GC_OP_EQ:
-			snprintf(buf, size, "gc_f_eq(%s, %s)", a->v, b->v);
-			break;
-		case GC_OP_NE:
-		case GC_OP_DISTINCT:
-			snprintf(buf, size, "!gc_f_eq(%s, %s)", a->v, b->v);
-			break;
-		case GC_OP_LT:
-			snprintf(buf, size, "gc_f_lt(%s, %s)", a->v, b->v);
-			break;
-		case GC_OP_LE:
-			snprintf(buf, size, "!gc_f_lt(%s, %s)", b->v, a->v);
-			break;
-		case GC_OP_GT:
-			snprintf(buf, size, "gc_f_lt(%s, %s)", b->v, a->v);
-			break;
-		default:
-			snprintf(buf, size, "!gc_f_lt(%s, %s)", a->v, b->v);
-			break;
-	}
-}
-
-static Operand
-emit_compare(Cg *cg, u16 i)
-{
-	const GcExpr *e = EXPR(cg, i);
-	Operand		a = cg_expr(cg, e->arg[0]);
-	Operand		b = cg_expr(cg, e->arg[1]);
-	char		cmp[420],
-				null[96],
-				buf[600];
-
-	compare_text(cg, e, &a, &b, e->op, cmp, sizeof(cmp));
-	if (e->op == GC_OP_DISTINCT)
-	{
-		if (never_null(&a) && never_null(&b))
-			return cg_temp(cg, "i32", cmp, "0");
-		snprintf(buf, sizeof(buf), "%s | %s ? %s != %s : (%s)", a.n, b.n, a.n, b.n, cmp);
-		return cg_temp(cg, "i32", buf, "0");
-	}
-	either_null(null, sizeof(null), &a, &b);
-	return cg_temp_bool(cg, cmp, null);
 }
 
 /* Value and NULL flag of a AND b, a OR b, for values that are 0 where NULL. */
@@ -672,25 +479,23 @@ emit_scale(Cg *cg, u16 i)
 	return cg_temp(cg, "i32", buf, a.n);
 }
 
-/* An average of numerics: cuda/gc_numeric.h. */
+/* One that is computed of the value of its argument. */
 static Operand
-emit_avg(Cg *cg, u16 i)
-{
-	Operand		sum = cg_expr(cg, EXPR(cg, i)->arg[0]);
-	Operand		count = cg_expr(cg, EXPR(cg, i)->arg[1]);
-	char		buf[300];
-
-	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_avg((i128) %s, (i64) %s, %d, &gc_bad)", sum.n,
-			 cg_ctype[EXPR(cg, i)->reg], sum.v, count.v, EXPR(cg, EXPR(cg, i)->arg[0])->scale);
-	return cg_temp(cg, cg_ctype[EXPR(cg, i)->reg], buf, sum.n);
-}
-
-static Operand
-emit_cast(Cg *cg, u16 i)
+emit_of_one(Cg *cg, u16 i, Operand (*emit) (Cg *, u16, const Operand *))
 {
 	Operand		a = cg_expr(cg, EXPR(cg, i)->arg[0]);
 
-	return cg_cast(cg, i, &a);
+	return emit(cg, i, &a);
+}
+
+/* One that is computed of the values of both of its arguments. */
+static Operand
+emit_of_two(Cg *cg, u16 i, Operand (*emit) (Cg *, u16, const Operand *, const Operand *))
+{
+	Operand		a = cg_expr(cg, EXPR(cg, i)->arg[0]);
+	Operand		b = cg_expr(cg, EXPR(cg, i)->arg[1]);
+
+	return emit(cg, i, &a, &b);
 }
 
 Operand
@@ -711,10 +516,10 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_MUL:
 		case GC_OP_DIV:
 		case GC_OP_MOD:
-			return emit_arith(cg, i);
+			return emit_of_two(cg, i, cg_arith);
 		case GC_OP_NEG:
 		case GC_OP_ABS:
-			return emit_neg_abs(cg, i);
+			return emit_of_one(cg, i, cg_neg_abs);
 		case GC_OP_EQ:
 		case GC_OP_NE:
 		case GC_OP_LT:
@@ -722,7 +527,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_GT:
 		case GC_OP_GE:
 		case GC_OP_DISTINCT:
-			return emit_compare(cg, i);
+			return emit_of_two(cg, i, cg_compare);
 		case GC_OP_AND:
 		case GC_OP_OR:
 			return emit_logic(cg, i);
@@ -733,7 +538,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_LEAST:
 			return emit_choice(cg, i);
 		case GC_OP_CAST:
-			return emit_cast(cg, i);
+			return emit_of_one(cg, i, cg_cast);
 		case GC_OP_IN:
 			return emit_in(cg, i);
 		case GC_OP_LUT:
@@ -743,7 +548,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_CALL:
 			return emit_call(cg, i);
 		case GC_OP_AVG:
-			return emit_avg(cg, i);
+			return emit_of_two(cg, i, cg_avg);
 		case GC_OP_ARM:
 			return emit_arm(cg, i);
 		case GC_OP_OUTER:

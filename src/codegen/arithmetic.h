@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * arithmetic.h
+ *	  Arithmetic and comparisons of values that are there.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_ARITHMETIC_H
+#define GC_ARITHMETIC_H
+
+#include "state.h"
+
+/* NULL flag of an operation that is NULL if any of its arguments is. */
+extern void cg_either_null(char *buf, size_t size, const Operand *a, const Operand *b);
+
+/* Emit statements computing expression i, of which these are the arguments: + - * / and remainder. */
+extern Operand cg_arith(Cg *cg, u16 i, const Operand *a, const Operand *b);
+
+/* The same of - and abs(). */
+extern Operand cg_neg_abs(Cg *cg, u16 i, const Operand *a);
+
+/* The same of comparisons, IS DISTINCT FROM among them. */
+extern Operand cg_compare(Cg *cg, u16 i, const Operand *a, const Operand *b);
+
+/* The same of an average of numerics (cuda/gc_numeric.h). */
+extern Operand cg_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count);
+
+#endif							/* GC_ARITHMETIC_H */
