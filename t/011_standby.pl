@@ -77,23 +77,26 @@ SELECT 1 / 0;
 \endif
 });
 my ($out, $error) = ('', '');
-my @writers = map {
-	IPC::Run::start([ 'pgbench', '-n', '-c', $_ eq 'vacuum' ? 1 : 3, '-T', '8', '-f', "$directory/$_.sql", $primary->connstr('postgres') ],
-		'<', \undef, '>', \my $ignored, '2>', \my $also)
-} ('transfer', 'vacuum');
 # A conflict with recovery may end a reader, so they are started several times; nothing
-# else may end one.
+# else may end one.  Again until there were some: at first, a slow machine compiles kernels.
 my $read = 0;
-for (1 .. 4)
-{
-	my $all = '';
+again_until(sub {
+	my @writers = map {
+		IPC::Run::start([ 'pgbench', '-n', '-c', $_ eq 'vacuum' ? 1 : 3, '-T', '8', '-f', "$directory/$_.sql", $primary->connstr('postgres') ],
+			'<', \undef, '>', \my $ignored, '2>', \my $also)
+	} ('transfer', 'vacuum');
 
-	IPC::Run::run([ 'pgbench', '-n', '-c', '4', '-T', '2', '-f', "$directory/audit.sql", $standby->connstr('postgres') ],
-		'<', \undef, '>', \$out, '2>', \$all);
-	$read += $1 if $out =~ /actually processed: (\d+)/;
-	$error .= $all;
-}
-$_->finish foreach (@writers);
+	for (1 .. 4)
+	{
+		my $all = '';
+
+		IPC::Run::run([ 'pgbench', '-n', '-c', '4', '-T', '2', '-f', "$directory/audit.sql", $standby->connstr('postgres') ],
+			'<', \undef, '>', \$out, '2>', \$all);
+		$read += $1 if $out =~ /actually processed: (\d+)/;
+		$error .= $all;
+	}
+	$_->finish foreach (@writers);
+	return $read > 20 });
 $error =~ s/^.*(?:conflict with recovery|aborted).*$//mg;
 unlike($error, qr/division by zero|not offloaded|unexpectedly/, 'a standby that follows: every sum is right') or diag $error;
 cmp_ok($read, '>', 20, 'a standby that follows: there were readers');

@@ -72,13 +72,7 @@ foreach my $what (sort keys %of)
 }
 
 # the worker starts again: tables stay
-$node->safe_psql('postgres', 'SELECT pg_terminate_backend(worker_pid) FROM gpuconc_devices');
-wait_until($node, q{SELECT state = 'ready' AND started_at > now() - interval '1 hour' FROM gpuconc_devices});
-foreach my $what (sort keys %of)
-{
-	is_answered($node, $of{$what}, "$what: after the worker's end");
-}
-wait_for_worker($node);
+end_worker($node, sub { is_answered($node, $of{$_}, "$_: after the worker's end") foreach (sort keys %of) });
 is(counted($of{'LIKE'}, 'LIKE: with a new worker'), '0 made, 1 shared', 'a new worker reads the tables that there are');
 
 # tables go with their columns
@@ -102,9 +96,7 @@ is(counted($like, 'the device: extended'), '0 made, 1 shared', 'the device share
 $node->safe_psql('postgres', q{INSERT INTO large SELECT -i, 'newer special 99' || i || 'requests' FROM generate_series(1, 30000) AS i});
 $node->safe_psql('postgres', 'VACUUM large');
 is(counted($like, 'the device: it has outgrown its room'), '1 made, 0 shared', 'the device makes a larger one');
-$node->safe_psql('postgres', 'SELECT pg_terminate_backend(worker_pid) FROM gpuconc_devices');
-is_answered($node, $like, 'the device: after the end of the worker');
-wait_for_worker($node);
+end_worker($node, sub { is_answered($node, $like, 'the device: after the end of the worker') });
 is_offloaded($node, $like, 'the device: with a new worker');
 is(counted($like, 'the device: shared by a new worker'), '0 made, 1 shared', 'the device shares it again');
 $node->safe_psql('postgres', q{SELECT gpuconc_evict('large')});

@@ -102,10 +102,8 @@ SELECT waves + region_hits + evicted_bytes + evict_decisions + evict_decision_ma
 
 # The link is measured where there is one.  A new worker takes as much memory as is set then.
 is($node->safe_psql('postgres', 'SELECT link_bandwidth > 1e6, memory_limit FROM gpuconc_devices'), 't|16777216', 'the link');
-my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');
 configure($node, 'gpuconc.device_memory_limit' => '24MB');
-$node->safe_psql('postgres', "SELECT pg_terminate_backend($worker)");
-wait_until($node, "SELECT state = 'ready' AND worker_pid <> $worker FROM gpuconc_devices");
+end_worker($node);
 is($node->safe_psql('postgres', 'SELECT memory_limit FROM gpuconc_devices'), 24 * 1024 * 1024, 'another limit');
 is_offloaded($node, $asked[0], 'and with it');
 $node->stop;

@@ -48,7 +48,7 @@ written(5000);
 wait_until($node, "SELECT EXISTS ($keeper)", 'then there is a keeper');
 # A proof must have been made by a fence that is still held.
 my $asked = 0;
-do { @written = written(10000 + ++$asked) } while ($written[1] >= 20 && $asked < 1000);
+again_until(sub { @written = written(10000 + ++$asked % 10000); $written[1] < 20 });
 cmp_ok($written[0], '>', 3, 'all chunks are known by a fence');
 cmp_ok($written[1], '<', 20, 'and only pages that were written to are looked at');
 is_offloaded($node, $sum, 'with a fence');
@@ -105,12 +105,10 @@ $node->safe_psql('postgres', 'CREATE DATABASE one');
 create_tables($node, 5000, 'one');
 my $other = $node->background_psql('one');
 $other->query_safe('SET gpuconc.debug_offload = require');
-my $missed = 0;
-while ($other->query_safe($keeper) eq '' && $missed++ < 1000)
-{
+again_until(sub {
 	$other->query_safe('UPDATE t SET n = n + 1 WHERE id = 1');
 	$other->query_safe($sum);
-}
+	$other->query_safe($keeper) ne '' });
 isnt($other->query_safe($keeper), '', 'another database has a keeper of its own');
 $other->quit;
 $node->safe_psql('postgres', $_) foreach ('CREATE DATABASE two TEMPLATE one', 'ALTER DATABASE one RENAME TO three', 'DROP DATABASE three');
@@ -119,27 +117,29 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE da
 # Beside a keeper with a client, too, DROP DATABASE (FORCE) goes through.
 $other = $node->background_psql('two', on_error_stop => 0);
 $other->query('SET gpuconc.debug_offload = require');
-$missed = 0;
-while ($other->query($keeper) eq '' && $missed++ < 1000)
-{
+again_until(sub {
 	$other->query('UPDATE t SET n = n + 1 WHERE id = 1');
 	$other->query($sum);
-}
+	$other->query($keeper) ne '' });
 $node->safe_psql('postgres', 'DROP DATABASE two WITH (FORCE)');
 ok(1, 'DROP DATABASE (FORCE)');
 eval { $other->quit };
 
-# Writers of all kinds.
-my ($out, $error) = ('', '');
+# Writers of all kinds, again until there was a fence in time: at first, a slow machine compiles kernels.
+my $fenced = 0;
+foreach my $round (1 .. 10)
 {
+	my ($out, $error) = ('', '');
 	local %ENV = $node->_get_env(PGDATABASE => 'postgres');
 
 	IPC::Run::run([ 'python3', "$FindBin::RealBin/../bench/fresh/soak", '--for', 12, '--rows', 6000 ], '>', \$out, '2>', \$error);
 	is($?, 0, 'no client has failed') or diag substr($error, 0, 3000);
+	note $out;
+	like($out, qr/^\| wrong answers \| 0 \|$/m, 'no answer is wrong') or diag substr($error, 0, 3000);
+	$fenced = $out =~ /^\| chunks fenced \| [1-9]/m;
+	last if $fenced;
 }
-note $out;
-like($out, qr/^\| wrong answers \| 0 \|$/m, 'no answer is wrong') or diag substr($error, 0, 3000);
-like($out, qr/^\| chunks fenced \| [1-9]/m, 'and chunks were proven by fences');
+ok($fenced, 'and chunks were proven by fences');
 nothing_held($node, 'at last');
 is(log_has($_, qr/PANIC|TRAP|was terminated by signal|could not access status/), 0, 'nothing bad in the log of ' . $_->name) foreach ($node, $standby);
 $client->quit;

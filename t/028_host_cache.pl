@@ -33,17 +33,34 @@ sub fallbacks_of
 sub loads
 {
 	my ($query, $message) = @_;
-	my $got = '';
+	my $got;
 
-	for (my $tries = 0; $tries < 300 && $got ne 'no'; $tries++) { $got = fallbacks_of($query); }
+	again_until(sub { $got = fallbacks_of($query); $got eq 'no' });
 	is($got, 'no', $message);
 	return;
 }
 
+# The first table's columns are in use, and then these queries come: again, where the machine took so long that the
+# columns no longer counted as in use, which is five seconds (src/exec/cold.c).
+sub beside_first_table
+{
+	my ($queries, $expected, $message) = @_;
+	my $got;
+
+	again_until(sub {
+		my $used;
+
+		again_until(sub { $used = time; fallbacks_of(query('a', 3)) eq 'no' });
+		$got = fallbacks_of(@$queries);
+		return $got eq $expected || time - $used < 5 });
+	is($got, $expected, $message);
+	return;
+}
+
 loads(query('a', 3), 'the first table is loaded in the background');
-is(fallbacks_of(map { query($_, 3) } qw(a b a b b a b a)), 'no, cache full, no, cache full, cache full, no, cache full, no',
+beside_first_table([ map { query($_, 3) } qw(a b a b b a b a) ], 'no, cache full, no, cache full, cache full, no, cache full, no',
 	'a table that does not fit beside it pushes nothing out');
-is(fallbacks_of(map { query(@$_) } [ 'b', 8 ], [ 'a', 3 ], [ 'b', 8 ], [ 'a', 3 ]), 'cache full, no, cache full, no', 'nor does one that is too large');
+beside_first_table([ map { query(@$_) } [ 'b', 8 ], [ 'a', 3 ], [ 'b', 8 ], [ 'a', 3 ] ], 'cache full, no, cache full, no', 'nor does one that is too large');
 is($node->safe_psql('postgres', 'SELECT relation, count(*) FROM gpuconc_cache GROUP BY 1'), 'a|3', 'its columns stayed, and no others came');
 loads(query('b', 3), 'when the first one is not used any more, the other one takes its place');
 nothing_held($node, 'in the end');

@@ -18,7 +18,7 @@ use Test::More;
 
 our @EXPORT = qw(answered_together new_server start_server wait_for_worker create_tables @queries
   answer_of is_offloaded is_answered falls_back pages_of stat_of session start_query wait_until_waiting
-  wait_until log_has nothing_held note_memory kernels_directory write_program
+  wait_until again_until end_worker log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
   scans_after keep_session query_server stop_server);
 
@@ -145,6 +145,31 @@ sub wait_until
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	ok($done, $message) if defined $message;
 	die "does not become true: $query" unless $done || defined $message;
+	return;
+}
+
+# Do something again and again until it gives true, as long as tests wait for anything.  How often that is, the
+# machine decides: a loader, or a compiler, may take its time meanwhile.  Returns what it gave last.
+sub again_until
+{
+	my ($do) = @_;
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+	my $got;
+
+	do { $got = $do->() } while (!$got && time < $end);
+	return $got;
+}
+
+# Terminate the worker, do something meanwhile, and wait until there is another one: the old one looks as well as
+# ever until it sees that.
+sub end_worker
+{
+	my ($node, $meanwhile) = @_;
+	my $worker = query_server($node, 'SELECT worker_pid FROM gpuconc_devices');
+
+	query_server($node, "SELECT pg_terminate_backend($worker)");
+	$meanwhile->() if $meanwhile;
+	wait_until($node, "SELECT state IN ('ready', 'no device') AND worker_pid <> $worker FROM gpuconc_devices");
 	return;
 }
 

@@ -13,7 +13,7 @@ DECLARE
 	line text;
 	said text;
 BEGIN
-	FOR i IN 1 .. 6000 LOOP
+	FOR i IN 1 .. 100000 LOOP
 		said := '';
 		FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
 			IF line ~ 'Fallback' THEN
@@ -29,7 +29,7 @@ END $$;
 -- Until the device answers.
 CREATE FUNCTION device_answers(query text) RETURNS bool LANGUAGE plpgsql AS $$
 BEGIN
-	FOR i IN 1 .. 6000 LOOP
+	FOR i IN 1 .. 100000 LOOP
 		IF fallback(query) ~ 'Fallback: no ' THEN
 			RETURN true;
 		END IF;

@@ -39,7 +39,7 @@ DECLARE
 	j jsonb;
 BEGIN
 	PERFORM set_config('gpuconc.debug_offload', 'require', true);
-	FOR i IN 1 .. 1000 LOOP
+	FOR i IN 1 .. 100000 LOOP
 		EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT JSON) ' || query INTO j;
 		j := jsonb_path_query_first(j, '$.** ? (@."Custom Plan Provider" starts with "Gpuconc")');
 		EXIT WHEN j ->> 'Schedule' = policy;
@@ -54,7 +54,7 @@ CREATE FUNCTION public.batch(wanted bigint) RETURNS gpuconc_stat_batches LANGUAG
 DECLARE
 	b gpuconc_stat_batches;
 BEGIN
-	FOR i IN 1 .. 1000 LOOP
+	FOR i IN 1 .. 100000 LOOP
 		SELECT * INTO b FROM gpuconc_stat_batches WHERE id = wanted;
 		EXIT WHEN FOUND;
 		PERFORM pg_sleep(0.01);

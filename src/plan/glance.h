@@ -12,7 +12,6 @@
 
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "nodes/parsenodes.h"
 
 /* Tables of a query, counted at most. */
@@ -32,13 +31,6 @@ gc_glance_mix(uint64 hash, uint64 value)
 {
 	hash = (hash ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
 	return hash ^ hash >> 29;
-}
-
-/* Has an invalidation of relation relid (0: of any) nothing to do with tables of users? */
-static inline bool
-gc_glance_ignores(Oid relid)
-{
-	return OidIsValid(relid) && relid < FirstNormalObjectId;
 }
 
 extern void gc_glance(Query *query, GcGlance *glance);

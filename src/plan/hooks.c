@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "agg.h"
+#include "changes.h"
 #include "distributed.h"
 #include "glance.h"
 #include "hooks.h"
@@ -492,8 +493,7 @@ void
 gc_plan_install_hooks(void)
 {
 	gc_distributed_install();
-	gc_verdict_install();
-	gc_join_order_install();
+	gc_changes_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;
 	prev_rel_hook = set_rel_pathlist_hook;

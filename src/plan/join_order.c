@@ -20,15 +20,14 @@
  */
 #include "join_order.h"
 
-#include "access/transam.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/paths.h"
 #include "optimizer/pathnode.h"
 #include "utils/hsearch.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 
+#include "changes.h"
 #include "fallback.h"
 #include "glance.h"
 #include "planning.h"
@@ -51,43 +50,12 @@
 typedef struct Order
 {
 	uint64		key;
-	bool		stale;
+	uint64		since;			/* as gc_changes_watch() */
 	int			uses;
 	GcJoinSearch search;
 } Order;
 
 static HTAB *orders = NULL;
-
-static bool
-joins(const GcJoinSearch *search, Oid relid)
-{
-	for (int i = 0; i < search->nrels; i++)
-	{
-		if (search->tables[i] == relid)
-			return true;
-	}
-	return false;
-}
-
-/* A table has changed; 0: any may have.  Entries stay where they are. */
-static void
-forget(Datum arg, Oid relid)
-{
-	HASH_SEQ_STATUS scan;
-	Order	   *order;
-
-	if (orders == NULL || gc_glance_ignores(relid))
-		return;
-	hash_seq_init(&scan, orders);
-	while ((order = hash_seq_search(&scan)) != NULL)
-		order->stale |= !OidIsValid(relid) || joins(&order->search, relid);
-}
-
-void
-gc_join_order_install(void)
-{
-	CacheRegisterRelcacheCallback(forget, (Datum) 0);
-}
 
 /* The statement, and which of its relations are joined; 0: nothing is to be remembered. */
 static uint64
@@ -312,7 +280,9 @@ find_order(uint64 key)
 {
 	Order	   *order = orders && key != 0 ? hash_search(orders, &key, HASH_FIND, NULL) : NULL;
 
-	return order && !order->stale && order->uses++ < MOST_USES ? order : NULL;
+	if (order == NULL || gc_changed_since(order->since, order->search.tables, order->search.nrels))
+		return NULL;
+	return order->uses++ < MOST_USES ? order : NULL;
 }
 
 /* A join relation has all of its paths. */
@@ -495,7 +465,7 @@ note(const GcJoinSearch *search)
 	if (orders == NULL)
 		orders = hash_create("gpuconc join orders", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	order = hash_search(orders, &search->key, HASH_ENTER, NULL);
-	order->stale = false;
+	order->since = gc_changes_watch(search->tables, search->nrels);
 	order->uses = 0;
 	order->search = *search;
 }

@@ -53,6 +53,4 @@ extern void gc_join_order_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath 
 /* The statement is planned: remember which orders do not matter. */
 extern void gc_join_order_note(void);
 
-extern void gc_join_order_install(void);
-
 #endif							/* GC_JOIN_ORDER_H */

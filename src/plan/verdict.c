@@ -20,16 +20,15 @@
  */
 #include "verdict.h"
 
-#include "access/transam.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "utils/hsearch.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 
+#include "changes.h"
 #include "whole.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
@@ -58,7 +57,7 @@ typedef enum Rewriting
 typedef struct Verdict
 {
 	uint64		key;
-	bool		stale;
+	uint64		since;			/* as gc_changes_watch() */
 	int			uses;
 	int			doubts;			/* how often nothing is to be noted */
 	int			last_doubts;
@@ -79,38 +78,13 @@ typedef struct Verdict
 
 static HTAB *verdicts = NULL;
 
+/* Has one of its tables changed?  There may be more than were counted. */
 static bool
-reads(const Verdict *verdict, Oid relid)
+is_stale(const Verdict *verdict)
 {
-	/* There may be more tables than were counted. */
 	if (verdict->ntables == GC_GLANCE_TABLES)
-		return true;
-	for (int i = 0; i < verdict->ntables; i++)
-	{
-		if (verdict->tables[i] == relid)
-			return true;
-	}
-	return false;
-}
-
-/* A relation has changed; 0: any may have.  Entries stay where they are, as one may be in use. */
-static void
-forget(Datum arg, Oid relid)
-{
-	HASH_SEQ_STATUS scan;
-	Verdict    *verdict;
-
-	if (verdicts == NULL || gc_glance_ignores(relid))
-		return;
-	hash_seq_init(&scan, verdicts);
-	while ((verdict = hash_seq_search(&scan)) != NULL)
-		verdict->stale |= !OidIsValid(relid) || reads(verdict, relid);
-}
-
-void
-gc_verdict_install(void)
-{
-	CacheRegisterRelcacheCallback(forget, (Datum) 0);
+		return gc_any_changed_since(verdict->since);
+	return gc_changed_since(verdict->since, verdict->tables, verdict->ntables);
 }
 
 static uint64
@@ -164,7 +138,7 @@ find(uint64 key)
 {
 	Verdict    *verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
 
-	return verdict && !verdict->stale ? verdict : NULL;
+	return verdict && !is_stale(verdict) ? verdict : NULL;
 }
 
 /* The verdict to be noted, or NULL where none is to be. */
@@ -185,10 +159,11 @@ enter(uint64 key, const GcGlance *glance)
 	if (verdicts == NULL)
 		verdicts = hash_create("gpuconc verdicts", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	verdict = hash_search(verdicts, &key, HASH_ENTER, &found);
-	if (!found || verdict->stale)
+	if (!found || is_stale(verdict))
 	{
 		memset(verdict, 0, sizeof(*verdict));
 		verdict->key = key;
+		verdict->since = gc_changes_watch(glance->tables, glance->ntables);
 		verdict->ntables = glance->ntables;
 		memcpy(verdict->tables, glance->tables, sizeof(verdict->tables));
 	}

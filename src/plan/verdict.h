@@ -51,6 +51,4 @@ extern void gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, Planne
 /* The original was planned alone, since the rewritten one had lost.  Does that hold? */
 extern void gc_verdict_check_original(uint64 key, PlannedStmt *original);
 
-extern void gc_verdict_install(void);
-
 #endif							/* GC_VERDICT_H */

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * changes.h
+ *	  Which tables have changed since something was remembered of them; private to plan/.
+ *
+ * Planner, in backends; what is known is a backend's own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CHANGES_H
+#define GC_CHANGES_H
+
+#include "postgres.h"
+
+/*
+ * Something is to be remembered of these tables (0: none): from now on, their changes are known.  Returns the present
+ * moment, to be kept with it.
+ */
+extern uint64 gc_changes_watch(const Oid *tables, int ntables);
+
+/* Has one of these tables been invalidated since then, or all of them? */
+extern bool gc_changed_since(uint64 then, const Oid *tables, int ntables);
+
+/* The same of any table. */
+extern bool gc_any_changed_since(uint64 then);
+
+extern void gc_changes_install(void);
+
+#endif							/* GC_CHANGES_H */
