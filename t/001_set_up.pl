@@ -73,6 +73,22 @@ is(stat_of($node, 'requests'), '0', 'statistics are reset');
 is_offloaded($node, $queries[2], 'after a reset');
 is(stat_of($node, q{format('%s %s %s', requests, offloaded, fallbacks)}), '1 1 0', 'statistics count');
 
+# docs/settings.md has each setting with its default and its context, and README.md some of them with their defaults
+my %settings;
+foreach my $row (split /\n/, $node->safe_psql('postgres', q{
+SELECT substr(name, 9), CASE WHEN unit = 'MB' AND boot_val <> '0' THEN boot_val::int / 1024 || 'GB' ELSE boot_val END, context
+FROM pg_settings WHERE name LIKE 'gpuconc.%' AND context <> 'internal'}))
+{
+	my ($name, $default, $context) = split /\|/, $row;
+	$settings{$name} = { default => $default, context => $context };
+}
+my %said = slurp_file("$FindBin::RealBin/../docs/settings.md") =~ /^\| `(\w+)` \|( [^|]*\| (?:user|sighup|postmaster)) \|/mg;
+my @expected = map { "$_: $settings{$_}->{default}|$settings{$_}->{context}" } sort keys %settings;
+is(join("\n", map { "$_: " . $said{$_} =~ s/[ `]//gr } sort keys %said), join("\n", @expected), 'docs/settings.md has the settings');
+%said = slurp_file("$FindBin::RealBin/../README.md") =~ /^\| `gpuconc\.(\w+)` \| `?([^|]*?)`? \|/mg;
+is(join("\n", map { "$_: $said{$_}" } sort keys %said), join("\n", map { "$_: " . ($settings{$_}->{default} // 'none') } sort keys %said),
+	'README.md has defaults of settings');
+
 # a plain user sees the views, and of tables only what is theirs
 $node->safe_psql('postgres', 'CREATE ROLE plain LOGIN');
 is($node->safe_psql('postgres', q{
