@@ -25,24 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool
-write_all(int fd, const void *bytes, size_t size)
-{
-	const char *p = bytes;
-
-	while (size > 0)
-	{
-		ssize_t		n = write(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t) n;
-	}
-	return true;
-}
+#include "write_all.h"
 
 /*
  * A path to the descriptor that was not used before.  dlopen compares paths
@@ -76,7 +59,7 @@ open_memfd(const GcImage *image)
 
 	if (fd < 0)
 		return NULL;
-	if (write_all(fd, image->bytes, image->size))
+	if (gc_write_all(fd, image->bytes, image->size))
 	{
 		unique_path(fd, path, sizeof(path));
 		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -94,7 +77,7 @@ open_file(const GcImage *image)
 
 	if (fd < 0)
 		return NULL;
-	if (write_all(fd, image->bytes, image->size))
+	if (gc_write_all(fd, image->bytes, image->size))
 		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	unlink(path);
 	close(fd);

@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "write_all.h"
 
 #define BIN_MAGIC		"gpuconc\n"
 #define BIN_VERSION		1
@@ -292,25 +293,6 @@ gc_kdisk_load(GcKernelDisk *disk, const GcKernelKey *key, const char *source, Gc
 
 /* ---------- writing ---------- */
 
-static bool
-write_all(int fd, const void *bytes, size_t size)
-{
-	const char *p = bytes;
-
-	while (size > 0)
-	{
-		ssize_t		n = write(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t) n;
-	}
-	return true;
-}
-
 /* Make a file, whole or not at all, from a head, which may be empty, and a body. */
 static bool
 write_file(const GcKernelDisk *disk, const char *name, const void *head, size_t head_size,
@@ -326,7 +308,7 @@ write_file(const GcKernelDisk *disk, const char *name, const void *head, size_t 
 				S_IRUSR | S_IWUSR);
 	if (fd < 0)
 		return false;
-	good = write_all(fd, head, head_size) && write_all(fd, body, body_size);
+	good = gc_write_all(fd, head, head_size) && gc_write_all(fd, body, body_size);
 	good = close(fd) == 0 && good;
 	good = good && renameat(disk->dir, tmp, disk->dir, name) == 0;
 	if (!good)

@@ -450,6 +450,19 @@ gpuconc_columns_test_scan(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* A row of values, of which none is NULL. */
+static Datum
+a_row(FunctionCallInfo fcinfo, Datum *values)
+{
+	TupleDesc	desc;
+	bool		nulls[7] = {0};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	Assert(desc->natts <= lengthof(nulls));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
 Datum
 gpuconc_columns_test_load(PG_FUNCTION_ARGS)
 {
@@ -459,13 +472,9 @@ gpuconc_columns_test_load(PG_FUNCTION_ARGS)
 	GcError		err = {0};
 	GcLoadStats stats = {0};
 	GcCode		code;
-	TupleDesc	desc;
 	Datum		values[5];
-	bool		nulls[5] = {0};
 
 	require_superuser();
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	specs = wanted_specs(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), &ncols);
 	code = gc_load_columns(rel, ncols, specs, &stats, &err);
@@ -476,7 +485,7 @@ gpuconc_columns_test_load(PG_FUNCTION_ARGS)
 	values[2] = Int64GetDatum(stats.chunks_loaded);
 	values[3] = Int64GetDatum((int64) stats.pages_read);
 	values[4] = Int32GetDatum(stats.workers);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return a_row(fcinfo, values);
 }
 
 /* The directory that a new request would use, or NULL.  Under a guard. */
@@ -490,23 +499,27 @@ usable_directory(Relation rel)
 	return gc_directory(rel);
 }
 
-Datum
-gpuconc_columns_test_served(PG_FUNCTION_ARGS)
+/* What a snapshot (NULL: only what all see) is served of a table; loads nothing. */
+static GcServed
+serve(Oid relid, Snapshot snapshot)
 {
 	Relation	rel;
 	GcServed	served;
-	TupleDesc	desc;
-	Datum		values[7];
-	bool		nulls[7] = {0};
 
 	require_superuser();
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	rel = relation_open(relid, AccessShareLock);
 	gc_guard_enter();
-	gc_serve(rel, usable_directory(rel), NULL, &served);
+	gc_serve(rel, usable_directory(rel), snapshot, &served);
 	gc_guard_leave();
 	relation_close(rel, AccessShareLock);
+	return served;
+}
+
+Datum
+gpuconc_columns_test_served(PG_FUNCTION_ARGS)
+{
+	const GcServed served = serve(PG_GETARG_OID(0), NULL);
+	Datum		values[7];
 
 	values[0] = Int64GetDatum(served.nblocks);
 	values[1] = Int64GetDatum(served.pages_served);
@@ -515,27 +528,15 @@ gpuconc_columns_test_served(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.nranges);
 	values[5] = BoolGetDatum(served.complete);
 	values[6] = BoolGetDatum(served.worth_reload);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return a_row(fcinfo, values);
 }
 
 /* What the active snapshot is served, hot chunks included; loads nothing. */
 Datum
 gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 {
-	Relation	rel;
-	GcServed	served;
-	TupleDesc	desc;
+	const GcServed served = serve(PG_GETARG_OID(0), GetActiveSnapshot());
 	Datum		values[7];
-	bool		nulls[7] = {0};
-
-	require_superuser();
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-	gc_guard_enter();
-	gc_serve(rel, usable_directory(rel), GetActiveSnapshot(), &served);
-	gc_guard_leave();
-	relation_close(rel, AccessShareLock);
 
 	values[0] = Int64GetDatum(served.nblocks);
 	values[1] = Int64GetDatum(served.pages_served);
@@ -544,31 +545,19 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.pages_own);
 	values[5] = Int64GetDatum(served.pages_delta);
 	values[6] = BoolGetDatum(served.amended);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return a_row(fcinfo, values);
 }
 
 Datum
 gpuconc_columns_test_fenced(PG_FUNCTION_ARGS)
 {
-	Relation	rel;
-	GcServed	served;
-	TupleDesc	desc;
+	const GcServed served = serve(PG_GETARG_OID(0), GetActiveSnapshot());
 	Datum		values[3];
-	bool		nulls[3] = {0};
-
-	require_superuser();
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-	gc_guard_enter();
-	gc_serve(rel, usable_directory(rel), GetActiveSnapshot(), &served);
-	gc_guard_leave();
-	relation_close(rel, AccessShareLock);
 
 	values[0] = Int64GetDatum(served.pages_served);
 	values[1] = Int64GetDatum(served.proof.fenced);
 	values[2] = Int64GetDatum(served.proof.looked_at);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return a_row(fcinfo, values);
 }
 
 /* The place stays this session's, so that no background worker takes it. */
@@ -726,18 +715,14 @@ gpuconc_columns_test_numeric(PG_FUNCTION_ARGS)
 Datum
 gpuconc_columns_test_arena(PG_FUNCTION_ARGS)
 {
-	TupleDesc	desc;
 	Datum		values[3];
-	bool		nulls[3] = {0};
 
 	require_superuser();
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	gc_reclaim();
 	values[0] = Int64GetDatum((int64) gc_arena_used());
 	values[1] = Int64GetDatum((int64) gc_retired_bytes());
 	values[2] = Int64GetDatum((int64) gc_arena_size());
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return a_row(fcinfo, values);
 }
 
 Datum

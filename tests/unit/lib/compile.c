@@ -91,3 +91,16 @@ compiles_for_gpu(const GcNvrtc *nvrtc, int arch, const char *text, GcCompileEffo
 		tap_note("%.2000s", log);
 	free(log);
 }
+
+void
+text_compiles(char *text, const char *what)
+{
+	GcError		err = {GC_OK, ""};
+	const GcNvrtc *nvrtc = gc_nvrtc_open(13, &err);
+
+	if (nvrtc == NULL)
+		tap_skip("%s", err.detail);
+	for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)
+		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, what);
+	free(text);
+}
