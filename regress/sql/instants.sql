@@ -36,6 +36,13 @@ CREATE TABLE public.long_spans AS SELECT i, x FROM unnest('{1 day,24:00,30 days,
 VACUUM public.long_spans;
 SELECT x, count(*), max(i) FROM public.long_spans GROUP BY x ORDER BY x;
 SELECT DISTINCT column_name, problem FROM gpuconc_cache WHERE relation = 'public.long_spans'::regclass AND problem IS NOT NULL;
+-- each kind of them alone
+CREATE TABLE public.odd_spans AS SELECT i, interval '1 day 23:59:59.999999' AS fine, interval '24:00' AS hours, interval '1 month' AS months,
+	interval '1 day -1 hour' AS against, interval '-1 day 1 hour' AS against_a_day FROM generate_series(1, 5) i;
+VACUUM public.odd_spans;
+SELECT gpuconc_prewarm('public.odd_spans') > 0 AS loaded;
+SELECT column_name, problem FROM gpuconc_cache WHERE relation = 'public.odd_spans'::regclass ORDER BY column_name;
+DROP TABLE public.odd_spans;
 PREPARE p(interval) AS SELECT count(*), min(iv) FROM public.spans WHERE iv < $1;
 SELECT count(*), min(iv) FROM public.spans WHERE iv < '30 hours';
 EXECUTE p('30 hours');
