@@ -105,10 +105,7 @@ gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code)
  *-------------------------------------------------------------------------
  */
 
-/*
- * The integers that the lookup's argument can be.  Kernels do not check that a value is among them, so it must be a
- * column's, of which that is known before types are.
- */
+/* The integers that the lookup's argument can be: those of the column that it comes from. */
 static GcCode
 integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
 {
@@ -553,7 +550,7 @@ gc_make_lookups(GcBinding *b)
 	return code;
 }
 
-/* Dictionaries know of all codes. */
+/* Of codes, dictionaries know all. */
 GcCode
 gc_check_lookups(GcBinding *b)
 {

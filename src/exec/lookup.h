@@ -17,8 +17,8 @@ extern GcCode gc_make_lookups(GcBinding *b);
 extern bool gc_make_lookup_room(GcScanState *node);
 
 /*
- * Once types are bound: have the tables all integers that kernels will look up?  Kernels do not check that.  GC_UNSUPPORTED:
- * one has not.
+ * Have the tables all integers that kernels will look up?  Kernels do not check that.  Called once types are bound.
+ * GC_UNSUPPORTED: one has not.
  */
 extern GcCode gc_check_lookups(GcBinding *b);
 
