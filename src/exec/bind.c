@@ -724,7 +724,7 @@ gc_bind(GcBinding *b)
 	facts.luts = b->lut_facts;
 	facts.list_has_null = b->list_has_null;
 	facts.row_ids = b->row_ids;
-	if ((code = type_and_bind(b, &facts)) != GC_OK)
+	if ((code = type_and_bind(b, &facts)) != GC_OK || (code = gc_check_lookups(b)) != GC_OK)
 		return code;
 	main = &gc_pipelines(b->program)[b->program->npipelines - 1];
 	bind_rows(b, main);

@@ -105,17 +105,16 @@ gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code)
  *-------------------------------------------------------------------------
  */
 
-/* The integers that the lookup's argument, a column or its payload, can be. */
+/* The integers that the lookup's argument can be: those of the column that it comes from. */
 static GcCode
 integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
 {
-	const GcExpr *x = &gc_exprs(b->program)[lut->arg];
+	const u16	column = gc_origin_column(b->program, lut->arg, false);
 	const GcFact *fact;
 
-	while (x->op == GC_OP_PAYLOAD || x->op == GC_OP_OUTER)
-		x = &gc_exprs(b->program)[x->op == GC_OP_OUTER ? x->arg[0] : gc_payloads(b->program)[x->ref].expr];
-	Assert(x->op == GC_OP_COLUMN);
-	fact = &b->column_facts[x->ref];
+	if (column == GC_NONE)
+		return gc_fail(&b->err, GC_UNSUPPORTED, "An expression would have to be tabulated for unknown values.");
+	fact = &b->column_facts[column];
 	if (fact->range.lo > fact->range.hi)
 	{
 		*base = 0;
@@ -549,4 +548,22 @@ gc_make_lookups(GcBinding *b)
 	for (int i = 0; i < b->plan->nluts && code == GC_OK; i++)
 		code = make_lookup(b, i);
 	return code;
+}
+
+/* Of codes, dictionaries know all. */
+GcCode
+gc_check_lookups(GcBinding *b)
+{
+	for (int i = 0; i < b->program->nexprs; i++)
+	{
+		const GcExpr *e = &gc_exprs(b->program)[i];
+		const GcExpr *arg = e->op == GC_OP_LUT ? &gc_exprs(b->program)[e->arg[0]] : NULL;
+		const GcRange *values = arg ? &b->ranges[e->arg[0]] : NULL;
+		const GcLookup *l = arg ? b->lookups[e->ref] : NULL;
+
+		if (arg && arg->op != GC_OP_NULL && !GC_KIND_IS_CODE(arg->kind) &&
+			(values->lo < l->base || values->hi > l->base + (i128) l->count - 2))
+			return gc_fail(&b->err, GC_UNSUPPORTED, "A lookup table lacks values that may be looked up.");
+	}
+	return GC_OK;
 }

@@ -126,17 +126,15 @@ numeric_at_scale(Datum value, int16 scale, int64 *raw)
 	return v >= PG_INT64_MIN && v <= PG_INT64_MAX;
 }
 
-/* Scale of the values of an IN's left side: known before typing if a plain column. */
+/* Scale of the values of an IN's left side: known before typing if they are a column's, or sums of these. */
 static bool
 column_scale(GcBinding *b, u16 e, int16 *scale)
 {
-	const GcExpr *x = &gc_exprs(b->program)[e];
+	const u16	column = gc_origin_column(b->program, e, true);
 
-	while (x->op == GC_OP_PAYLOAD || x->op == GC_OP_OUTER)
-		x = &gc_exprs(b->program)[x->op == GC_OP_OUTER ? x->arg[0] : gc_payloads(b->program)[x->ref].expr];
-	if (x->op != GC_OP_COLUMN)
+	if (column == GC_NONE)
 		return false;
-	*scale = b->column_facts[x->ref].scale;
+	*scale = b->column_facts[column].scale;
 	return true;
 }
 

@@ -297,14 +297,36 @@ level_vars(GcTranslation *tr, Node *node)
 	return move_vars(node, &distance);
 }
 
+/* As gc_origin_column() will go on from a column of groups; GC_NO_EXPR: it will not. */
+static int
+group_origin(const GcTranslation *tr, const GcPColumn *c)
+{
+	if (c->agg == GC_NONE)
+		return list_nth_int(tr->group_keys[tr->groups_of[c->input] - 1], c->attnum);
+	if (tr->aggs[c->agg].fn != GC_AGG_MIN && tr->aggs[c->agg].fn != GC_AGG_MAX)
+		return GC_NO_EXPR;
+	return tr->aggs[c->agg].arg;
+}
+
 bool
 gc_lookup_enumerable(const GcTranslation *tr, int arg)
 {
-	const GcExpr *e = &tr->pexprs[arg];
+	if (GC_KIND_IS_CODE(tr->pexprs[arg].kind))
+		return true;
+	while (arg >= 0)
+	{
+		const GcExpr *e = &tr->pexprs[arg];
 
-	while (e->op == GC_OP_PAYLOAD)
-		e = &tr->pexprs[tr->payloads[e->ref].expr];
-	return GC_KIND_IS_CODE(e->kind) || e->op == GC_OP_COLUMN;
+		if (e->op == GC_OP_PAYLOAD)
+			arg = tr->payloads[e->ref].expr;
+		else if (e->op != GC_OP_COLUMN)
+			return false;
+		else if (tr->groups_of[tr->columns[e->ref].input] == 0)
+			return true;
+		else
+			arg = group_origin(tr, &tr->columns[e->ref]);
+	}
+	return false;
 }
 
 int

@@ -261,6 +261,45 @@ gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl)
 	return -1;
 }
 
+/* What a column of groups has the values of, as an expression of the pipeline whose groups they are. */
+static u16
+group_origin(const GcProgram *p, const GcPColumn *c, bool sums)
+{
+	const GcPAgg *agg;
+
+	if (c->agg == GC_NONE)
+		return gc_refs(p)[gc_pipelines(p)[gc_inputs(p)[c->input].groups_of - 1].first_key + c->attnum];
+	agg = &gc_aggs(p)[c->agg];
+	return agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX || (sums && agg->fn == GC_AGG_SUM) ? agg->arg : GC_NONE;
+}
+
+u16
+gc_origin_column(const GcProgram *p, u16 e, bool sums)
+{
+	while (e != GC_NONE)
+	{
+		const GcExpr *x = &gc_exprs(p)[e];
+
+		switch (x->op)
+		{
+			case GC_OP_PAYLOAD:
+				e = gc_payloads(p)[x->ref].expr;
+				break;
+			case GC_OP_OUTER:
+				e = x->arg[0];
+				break;
+			case GC_OP_COLUMN:
+				if (gc_inputs(p)[gc_columns(p)[x->ref].input].groups_of == 0)
+					return x->ref;
+				e = group_origin(p, &gc_columns(p)[x->ref], sums);
+				break;
+			default:
+				return GC_NONE;
+		}
+	}
+	return GC_NONE;
+}
+
 bool
 gc_has_arms(const GcProgram *p, u16 pipeline)
 {

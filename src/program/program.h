@@ -419,6 +419,13 @@ gc_is_arm_of(const GcProgram *p, u16 n, u16 owner)
 	return gc_pipelines(p)[n].rest_of == owner + 1 && gc_inputs(p)[gc_pipelines(p)[n].input].unmatched_of == 0;
 }
 
+/*
+ * The column of a relation or a row source that has all of an expression's values.  They may have come by way of builds,
+ * keys of groups, and extremes in groups.  GC_NONE: there is none, since they are computed.  sums: go on with what a sum
+ * adds up, which has the same scale.
+ */
+extern u16	gc_origin_column(const GcProgram *p, u16 e, bool sums);
+
 /* Has a pipeline arms besides itself? */
 extern bool gc_has_arms(const GcProgram *p, u16 pipeline);
 

@@ -62,6 +62,10 @@ class Case:
     def after(self):
         return []
 
+    def statements(self):
+        """As a query's: what is done before, the first step, what is done after."""
+        return self.before(), self.steps()[0], self.after()
+
     def __str__(self):
         return "\n".join(self.before() + self.steps() + self.after())
 

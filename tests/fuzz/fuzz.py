@@ -15,8 +15,9 @@ Answers are multisets of rows, unless ORDER BY is total.  PostgreSQL's own plan 
 is right.  An answer or error that some other plan of PostgreSQL's gives, too, depends on
 the plan and is none; statements.py says how that is found out.
 
-A mismatch is made smaller while it stays, and printed with what makes it again.  After a
-crash the fuzzer waits until the server is back, and goes on.
+A mismatch is printed with what tells its cause (diagnosis.py), made smaller while it stays,
+and printed with what makes it again.  After a crash the fuzzer waits until the server is back,
+and goes on.
 
 With --together K, K sessions ask K queries of the first kind at the same time: they are
 held back until all are ready, and share scans wherever they can, fused and marked ones by
@@ -41,6 +42,7 @@ import zlib
 
 from cases import make_case
 from compare import rows_differ
+from diagnosis import Diagnosis
 from queries import Generator
 from session import FIELD, PATIENCE, Lost, Session
 from statements import MODES, Statements
@@ -62,7 +64,7 @@ def edge_of(text):
     return EDGES[n % len(EDGES)], n // 64 % 7 - 1
 
 
-class Fuzzer(Statements, Together):
+class Fuzzer(Statements, Together, Diagnosis):
     def __init__(self, options):
         self.options = options
         common = ["SET search_path = %s, public;" % SCHEMA, "SET timezone = 'UTC';", "SET extra_float_digits = 1;",
@@ -263,7 +265,7 @@ class Fuzzer(Statements, Together):
                 case.mode = "prefer" if rng.random() < 0.75 else "allow"
                 if self.options.verbose:
                     print("-- seed %s query %d\n%s" % (seed, n, case), flush=True)
-                go_on = self.one_case(seed, n, case)
+                go_on = self.one_case(seed, n, case, rels)
             else:
                 go_on = self.one_query(seed, n, Generator(rng, tables).query(), tables)
             if not go_on:
@@ -288,8 +290,13 @@ class Fuzzer(Statements, Together):
         if not wrong:
             return True
         self.mismatches += 1
-        small = query if self.options.no_reduce else self.reduce(query)
-        print("MISMATCH: seed %s, query %d: %s" % (seed, n, wrong))
+        print("MISMATCH: seed %s, query %d: %s\n%s" % (seed, n, wrong, query), flush=True)
+        try:
+            self.diagnose(self.on, query, [t.name for t in tables if t.name + " " in str(query)])
+            small = query if self.options.no_reduce else self.reduce(query)
+        except Lost:
+            self.reconnect()
+            return self.mismatches < self.options.max_mismatches
         print("  reduced: %s\n%s" % (self.difference(small), small))
         print("  tables: %s\n" % "; ".join("%s(%s)" % (
             t.name, ", ".join("%s %s" % (c.name, c.sql_type) for c in t.columns))

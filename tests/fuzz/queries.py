@@ -97,7 +97,9 @@ class Expressions:
             return self.choice_of("int", depth)
         if roll < 0.90:
             return "%s::%s" % (self.gen_int(depth - 1), rng.choice(["int4", "int8", "int8", "int2"]))
-        form = rng.randint(0, 6)
+        form = rng.choice([0, 1, 1, 1, 2, 3, 4, 5, 6, 7, 7, 7])
+        if form == 7:
+            return self.tabulated()
         if form == 0:
             return "(%s - %s)" % (self.gen_date(0), self.gen_date(0))
         if form == 1:
@@ -112,6 +114,17 @@ class Expressions:
         if form == 5:
             return "(%s)::%s" % (self.gen_float(depth - 1), rng.choice(INTS))
         return "(%s::int8 * %s)" % (self.gen_int(depth - 1), self.gen_int(depth - 1))
+
+    def tabulated(self):
+        """What PostgreSQL computes of each value that a column may have: rather one of groups."""
+        rng = self.rng
+        type_ = rng.choice([("date",), ("int2", "int4")])
+        column = self.column(type_, lambda c: c.name[0] == "k") if rng.random() < 0.8 else None
+        column = column or self.column(type_)
+        if column is None:
+            return "7"
+        return rng.choice(["extract(week FROM %s)::int4", "extract(isodow FROM %s)::int4"] if type_ == ("date",) else
+                          ["length(%s::text)", "length(to_hex(%s::int4))"]) % column
 
     def gen_numeric(self, depth):
         rng = self.rng
@@ -723,6 +736,8 @@ class Generator:
                 query.sets = rng.choice(["ROLLUP (%s)", "CUBE (%s)", "GROUPING SETS ((%s), ())", "GROUPING SETS (%s)"])
         for _ in range(rng.randint(0 if query.outputs else 1, 4)):
             query.outputs.append(self.aggregate(ex))
+        if any(c.name[0] == "k" and c.name[1:].isdigit() for _, c in scope) and rng.random() < 0.3:
+            query.outputs.append(("sum(%s)" % ex.tabulated(), EXACT))
         if rng.random() < 0.2:
             query.having.append(self.having(ex))
         if rng.random() < 0.15 and not any(how is not EXACT for _, how in query.outputs):

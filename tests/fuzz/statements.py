@@ -7,6 +7,7 @@ connections are always wrong.
 """
 import collections
 import json
+import re
 
 from cases import BACKWARD, NO_QUERY
 from reduce import reduce
@@ -176,7 +177,7 @@ class Statements:
             return bool(now) and signature(now) == signature(wrong)
         return reduce(case, still, self.options.reduce_seconds)
 
-    def one_case(self, seed, number, case):
+    def one_case(self, seed, number, case, rels):
         """Asks it, and reports what is wrong.  False where there were too many mismatches."""
         try:
             wrong = self.case_difference(case, note=True)
@@ -187,6 +188,11 @@ class Statements:
             return True
         self.mismatches += 1
         print("MISMATCH: seed %s, query %d (%s): %s\n%s" % (seed, number, case.mode, wrong, case), flush=True)
+        if len(case.steps()) == 1:
+            try:
+                self.diagnose(self.on, case, [rel.name for rel in rels if re.search(r"\b%s\b" % rel.name, case.text)])
+            except Lost:
+                self.reconnect()
         # the same fault again and again is reduced twice
         kind, state = signature(wrong)
         self.faults[kind + " " + state] += 1

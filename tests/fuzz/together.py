@@ -69,7 +69,7 @@ class Together:
         self.counts[kind] += int(rows[0][0])
         self.counts[kind + " requests"] += int(rows[0][1])
 
-    def differ_together(self, seed, numbers, queries, kind):
+    def differ_together(self, seed, numbers, queries, kind, tables):
         expected = [self.ask(self.off, query) for query in queries]
         chosen = [i for i, query in enumerate(queries) if not expected[i][1] and
                   (query.params or not self.too_large(query))]
@@ -77,12 +77,14 @@ class Together:
         answers = self.ask_together([queries[i] for i in chosen])
         self.count_scans(kind, since)
         self.counts["together"] += len(chosen)
-        for i, (got, error) in zip(chosen, answers):
+        for session, i, (got, error) in zip(self.many, chosen, answers):
             wrong = "error %s" % (error,) if error else rows_differ(expected[i][0], got, queries[i].compare())
             if wrong:
                 self.mismatches += 1
                 print("MISMATCH: seed %s, together (%s), query %d: %s\n%s" % (seed, kind, numbers[i], wrong, queries[i]))
-                print("  beside queries %s; alone: %s\n" % ([numbers[k] for k in chosen], self.difference(queries[i])), flush=True)
+                print("  beside queries %s" % [numbers[k] for k in chosen], flush=True)
+                self.diagnose(session, queries[i], [t.name for t in tables], got)
+                print("  alone: %s\n" % self.difference(queries[i]), flush=True)
 
     def schema_together(self, seed, tables, deadline):
         """The same few tables again and again, so that there is something to share."""
@@ -108,7 +110,7 @@ class Together:
             kind = KINDS[number // self.options.together % len(KINDS)][0]
             self.configure(debug_force_shared_scan=kind)
             try:
-                self.differ_together(seed, numbers, queries, kind)
+                self.differ_together(seed, numbers, queries, kind, tables)
             except Lost as lost:
                 self.mismatches += 1
                 print("LOST: seed %s, together (%s), queries %s: %s\n%s\n" % (seed, kind, numbers, lost, "\n".join(str(q) for q in queries)), flush=True)
