@@ -56,23 +56,10 @@
  */
 #ifdef GC_GANG
 
-GC_FN u32
-gc_gang_member(const u32 *end)
-{
-	u32			m = 0;
-
-	_Pragma("unroll") for (u32 step = GC_GANG_MOST / 2; step > 0; step /= 2)
-	{
-		if (blockIdx.x >= end[m + step - 1])
-			m += step;
-	}
-	return m;
-}
-
 #define GC_KERNEL(threads) \
 	extern "C" __global__ void GC_BOUNDS(threads) gc_kernel(const __grid_constant__ GcGang gc_gang)
 #define GC_BLOCKS \
-	const u32 gc_member = gc_gang_member(gc_gang.end); \
+	const u32 gc_member = gc_gang_member(gc_gang.end, blockIdx.x); \
 	const GcArgs &gc_a = gc_gang.args[gc_member]; \
 	const u32 gc_first_block = gc_member > 0 ? gc_gang.end[gc_member - 1] : 0; \
 	const u32 block = blockIdx.x - gc_first_block, nblocks = gc_gang.end[gc_member] - gc_first_block;
