@@ -179,11 +179,12 @@ typedef struct GcArgs
  * own.  Its blocks are the members' blocks, one member's after another's: member m has those from end[m - 1]
  * (0 before the first) to end[m] - 1.  Behind the last member, end is all ones.
  *
- * A gang is the only parameter of such a kernel on device cuda.  A driver takes GC_GANG_BYTES of parameters, so
- * the kernel's text says for how many members it is (GC_GANG).
+ * A gang is the only parameter of such a kernel on device cuda, and GC_GANG_BYTES at most.  So the kernel's text says
+ * for how many members it is (GC_GANG).  Drivers and NVRTC take 32,764 bytes of parameters from CUDA 12.1 on.  Older
+ * ones refuse the kernel, and then there are no gangs.
  */
 #define GC_GANG_MOST		32
-#define GC_GANG_BYTES		4096
+#define GC_GANG_BYTES		32000
 #define GC_GANG_MEMBERS(words) \
 	((GC_GANG_BYTES - GC_GANG_MOST * sizeof(u32)) / (sizeof(GcScan) + ((words) > 0 ? (words) : 1) * sizeof(u64)))
 

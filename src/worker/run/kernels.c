@@ -448,7 +448,7 @@ gc_gang_kernel_ask(GcPipelineKernel *k, const GcProgram *p, int pipeline)
 	GcKernelSource source;
 	GcError		err;
 
-	v.gang = Min(GC_GANG_MEMBERS(k->nwords), GC_GANG_MOST);
+	v.gang = Min((u64) GC_GANG_MEMBERS(k->nwords), GC_GANG_MOST);
 	gang->given_up = v.gang < 2 || gc_generate(p, pipeline, &v, &source, &err) != GC_OK;
 	if (gang->given_up)
 		return;
