@@ -175,6 +175,28 @@ typedef struct GcArgs
 } GcArgs;
 
 /*
+ * A gang launch: one launch of a kernel for several members, each with arguments, blocks and results of its
+ * own.  Its blocks are the members' blocks, one member's after another's: member m has those from end[m - 1]
+ * (0 before the first) to end[m] - 1.  Behind the last member, end is all ones.
+ *
+ * A gang is the only parameter of such a kernel on device cuda, and GC_GANG_BYTES at most.  So the kernel's text says
+ * for how many members it is (GC_GANG).  Drivers and NVRTC take 32,764 bytes of parameters from CUDA 12.1 on.  Older
+ * ones refuse the kernel, and then there are no gangs.
+ */
+#define GC_GANG_MOST		32
+#define GC_GANG_BYTES		32000
+#define GC_GANG_MEMBERS(words) \
+	((GC_GANG_BYTES - GC_GANG_MOST * sizeof(u32)) / (sizeof(GcScan) + ((words) > 0 ? (words) : 1) * sizeof(u64)))
+
+#ifdef GC_GANG
+typedef struct GcGang
+{
+	u32			end[GC_GANG_MOST];
+	GcArgs		args[GC_GANG];
+} GcGang;
+#endif
+
+/*
  * Channels (gc_packet.h).  A slot has room for the rows of so many tiles, of which a block takes GC_CHANNEL_STEP at a
  * time: with one, half of the warps of a block of 256 threads had no rows (an H100).  Words of a bitmap of slots;
  * bytes of a control block.

@@ -50,11 +50,31 @@
 #define GC_BOUNDS(threads)	__launch_bounds__(threads)
 #endif
 
+/*
+ * A gang's kernel (GC_GANG, set by the code generator) is launched for several members.  Each block first finds
+ * the member that it works for, and so its arguments.
+ */
+#ifdef GC_GANG
+
+#define GC_KERNEL(threads) \
+	extern "C" __global__ void GC_BOUNDS(threads) gc_kernel(const __grid_constant__ GcGang gc_gang)
+#define GC_BLOCKS \
+	const u32 gc_member = gc_gang_member(gc_gang.end, blockIdx.x); \
+	const GcArgs &gc_a = gc_gang.args[gc_member]; \
+	const u32 gc_first_block = gc_member > 0 ? gc_gang.end[gc_member - 1] : 0; \
+	const u32 block = blockIdx.x - gc_first_block, nblocks = gc_gang.end[gc_member] - gc_first_block;
+
+#else
+
 #define GC_KERNEL(threads) \
 	extern "C" __global__ void GC_BOUNDS(threads) gc_kernel(const __grid_constant__ GcArgs gc_a)
+#define GC_BLOCKS \
+	const u32 block = blockIdx.x, nblocks = gridDim.x;
+
+#endif							/* GC_GANG */
 
 #define GC_PROLOGUE \
-	const u32 block = blockIdx.x, nblocks = gridDim.x; \
+	GC_BLOCKS \
 	const u32 thread = threadIdx.x, nthreads = blockDim.x; \
 	extern __shared__ u64 gc_shared[]; \
 	(void) gc_shared; (void) block; (void) nblocks; (void) thread; (void) nthreads;

@@ -102,6 +102,20 @@ gc_coresident_forced(void)
 	return gc_debug_force_coresident;
 }
 
+/* May kernels be launched in gangs? */
+static inline bool
+gc_gangs_allowed(void)
+{
+	return gc_debug_gang != GC_GANG_OFF;
+}
+
+/* Do requests wait for active launches of their kernel, whatever these take? */
+static inline bool
+gc_gangs_forced(void)
+{
+	return gc_debug_gang == GC_GANG_WAIT;
+}
+
 /* Requests that must wait before any is started; 0: any number. */
 static inline int
 gc_requests_held(void)

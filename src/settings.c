@@ -60,6 +60,7 @@ bool		gc_enable_shared_selection = true;
 bool		gc_enable_key_groups = true;
 bool		gc_enable_packed_rows = true;
 bool		gc_debug_force_coresident = false;
+int			gc_debug_gang = GC_GANG_AUTO;
 int			gc_replacement = GC_REPLACE_VALUE;
 int			gc_admission = GC_ADMIT_WEIGHT;
 int			gc_link_reads = GC_LINK_READS_AUTO;
@@ -111,6 +112,13 @@ static const struct config_enum_entry force_options[] = {
 	{"groups", GC_FORCE_GROUPS, false},
 	{"selection", GC_FORCE_SELECTION, false},
 	{"on", GC_FORCE_FUSED, true},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry gang_options[] = {
+	{"off", GC_GANG_OFF, false},
+	{"auto", GC_GANG_AUTO, false},
+	{"wait", GC_GANG_WAIT, false},
 	{NULL, 0, false}
 };
 
@@ -367,6 +375,11 @@ define_schedule_settings(void)
 							 "Answers requests over the same table by one scan of this kind wherever that is possible.",
 							 "Waits for the kernels that it takes.",
 							 &gc_debug_force_shared_scan, GC_FORCE_NONE, force_options,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_gang",
+							 "Launches kernels of several tables that have the same text as one.",
+							 "Under gpuconc.schedule = twostage; wait: requests wait for active launches of their kernel, to be together.",
+							 &gc_debug_gang, GC_GANG_AUTO, gang_options,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.debug_force_coresident",
 							 "Keeps kernels that scan the same table co-resident wherever they fit.",

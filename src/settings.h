@@ -92,6 +92,15 @@ typedef enum GcForce
 	GC_FORCE_SELECTION
 } GcForce;
 extern int	gc_debug_force_shared_scan;
+
+/* gpuconc.debug_gang */
+typedef enum GcGangSetting
+{
+	GC_GANG_OFF,
+	GC_GANG_AUTO,
+	GC_GANG_WAIT				/* requests wait for launches of their kernel, whatever they take */
+} GcGangSetting;
+extern int	gc_debug_gang;
 extern double gc_offload_cost;
 extern double gc_tuple_cost;
 extern double gc_build_cost;

@@ -46,7 +46,7 @@ nanoseconds(pg_atomic_uint64 *c)
 	return Float8GetDatum(pg_atomic_read_u64(c) / 1e6);
 }
 
-#define STAT_COLUMNS	44
+#define STAT_COLUMNS	46
 
 Datum
 gpuconc_stat_get(PG_FUNCTION_ARGS)
@@ -68,6 +68,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->retries), milliseconds(&s->queue_us), milliseconds(&s->compile_us),
 			milliseconds(&s->copy_us), milliseconds(&s->run_us), counter(&s->copied_bytes),
 			counter(&s->read_bytes), counter(&s->kernels), counter(&s->kernels_compiled),
+			counter(&s->main_launches), counter(&s->ganged),
 			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->results_shared),
 			counter(&s->rows_delta), counter(&s->rows_versioned), counter(&s->pages_delta),
 			counter(&s->pages_looked_at), counter(&s->chunks_fenced), counter(&s->pages_loaded), counter(&s->key_group_scans), counter(&s->key_group_mismatches),

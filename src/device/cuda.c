@@ -218,6 +218,39 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 						 "cuLaunchKernel", err);
 }
 
+/* As cuda_launch: the driver copies what the kernel's image declares, which is never more than the buffer. */
+static GcCode
+cuda_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
+				 const GcGangMember *members, int n, int args_words, GcError *err)
+{
+	CudaDevice *dev = stream->dev;
+	const size_t size = sizeof(GcScan) + (size_t) (args_words > 0 ? args_words : 1) * sizeof(u64);
+	u64			gang[GC_GANG_BYTES / sizeof(u64)];
+	u32		   *end = (u32 *) gang;
+	char	   *args = (char *) gang + GC_GANG_MOST * sizeof(u32);
+	void	   *params[1] = {gang};
+	u32			blocks = 0;
+
+	if (dev->lost)
+		return lost(dev, err);
+	if (args_words < 0 || args_words > GC_MAX_ARG_WORDS || n > GC_GANG_MOST || (size_t) n > GC_GANG_MEMBERS(args_words))
+		return gc_fail(err, GC_BAD_PROGRAM, "A gang launch cannot have %d members with %d argument words.", n, args_words);
+	for (int m = 0; m < n; m++)
+	{
+		blocks += members[m].blocks;
+		end[m] = blocks;
+		memcpy(args + m * size, members[m].args, size);
+	}
+	for (int m = n; m < GC_GANG_MOST; m++)
+		end[m] = ~0u;
+	if (blocks == 0)
+		return GC_OK;
+	ask_for_shared(dev, kernel, launch->whole_shared);
+	return gc_cuda_check(dev, dev->api.launch(kernel->handle, blocks, 1, 1, launch->threads, 1, 1,
+											  launch->shared_bytes, stream->handle, params, NULL),
+						 "cuLaunchKernel", err);
+}
+
 /* ---------- events ---------- */
 
 /*
@@ -600,6 +633,7 @@ const GcDeviceOps gc_cuda_ops = {
 	.copy = cuda_copy,
 	.fill = cuda_fill,
 	.launch = cuda_launch,
+	.launch_gang = cuda_launch_gang,
 	.event = cuda_event,
 	.event_timed = cuda_event_timed,
 	.event_word = cuda_event_word,

@@ -97,6 +97,13 @@ typedef struct GcLaunch
 								 * (sched/policy/launch_order.h).  Host: ignored */
 } GcLaunch;
 
+/* A member of a gang launch (cuda/gc_abi.h): a whole GcArgs, and its blocks. */
+typedef struct GcGangMember
+{
+	const GcArgs *args;
+	u32			blocks;
+} GcGangMember;
+
 /* Compiled code; bytes is malloc'd, the receiver frees it. */
 typedef struct GcImage
 {
@@ -166,6 +173,14 @@ typedef struct GcDeviceOps
 	 */
 	GcCode		(*launch) (GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 						   const GcArgs *args, int args_words, GcError *err);
+
+	/*
+	 * One launch for n members, of a kernel whose text is a gang's.  launch: blocks is not used.
+	 * args_words: as that text declares them.  At most GC_GANG_MEMBERS(args_words) members, and
+	 * GC_GANG_MOST.  All is copied before the call returns.
+	 */
+	GcCode		(*launch_gang) (GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
+								const GcGangMember *members, int n, int args_words, GcError *err);
 
 	/*
 	 * Put an event behind all work queued so far.  Events are pooled; the caller puts back each

@@ -421,6 +421,35 @@ host_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 	return GC_OK;
 }
 
+/* A host's kernel knows nothing of the gang: each block is given its member's arguments. */
+static GcCode
+host_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
+				 const GcGangMember *members, int n, int args_words, GcError *err)
+{
+	HostOp	   *op;
+	u32			blocks = 0;
+
+	if (args_words < 0 || args_words > GC_MAX_ARG_WORDS || n > GC_GANG_MOST || (size_t) n > GC_GANG_MEMBERS(args_words))
+		return gc_fail(err, GC_BAD_PROGRAM, "A gang launch cannot have %d members with %d argument words.", n, args_words);
+	for (int m = 0; m < n; m++)
+		blocks += members[m].blocks;
+	if (blocks == 0)
+		return GC_OK;
+	op = gc_host_op_new(stream->dev, HOST_LAUNCH, err);
+	if (op == NULL)
+		return GC_HOST_MEMORY;
+	if ((op->gang = gc_host_gang_new(members, n, args_words)) == NULL)
+	{
+		gc_host_op_drop(stream->dev, op);
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for a gang launch.");
+	}
+	*(void **) &op->entry = kernel->entry;
+	op->shared_bytes = launch->shared_bytes;
+	op->units = blocks;
+	gc_host_submit(stream, op);
+	return GC_OK;
+}
+
 /* ---------- events ---------- */
 
 /* Queue an event, or a wait for one; the operation holds a reference. */
@@ -617,6 +646,7 @@ const GcDeviceOps gc_host_ops = {
 	.copy = host_copy,
 	.fill = host_fill,
 	.launch = host_launch,
+	.launch_gang = host_launch_gang,
 	.event = host_event,
 	.event_timed = host_event,
 	.event_word = host_event_word,

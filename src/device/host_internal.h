@@ -37,6 +37,7 @@ typedef enum HostOpKind
 } HostOpKind;
 
 typedef struct HostOp HostOp;
+typedef struct HostGang HostGang;
 
 /* One operation of a stream: `units` pieces of work that may run side by side. */
 struct HostOp
@@ -60,7 +61,16 @@ struct HostOp
 	GcHostKernel entry;
 	u32			blocks;
 	u32			shared_bytes;
+	HostGang   *gang;			/* malloc'd; NULL: `args` and `blocks` are the launch's */
 	GcArgs		args;
+};
+
+/* A gang launch: as GcGang in a kernel's text, but the arguments come one after another in `bytes`. */
+struct HostGang
+{
+	u32			end[GC_GANG_MOST];
+	size_t		stride;
+	_Alignas(GcArgs) char bytes[];
 };
 
 struct GcStream

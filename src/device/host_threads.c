@@ -131,13 +131,21 @@ complete_event(HostDevice *dev, GcStream *stream, GcEvent *event, GcStream **lis
 /* ---------- streams ---------- */
 
 static void
+spare_op(HostDevice *dev, HostOp *op)
+{
+	free(op->gang);
+	op->gang = NULL;
+	op->next = dev->spare_ops;
+	dev->spare_ops = op;
+}
+
+static void
 drop_head(HostDevice *dev, GcStream *stream)
 {
 	HostOp	   *op = stream->head;
 
 	stream->head = op->next;
-	op->next = dev->spare_ops;
-	dev->spare_ops = op;
+	spare_op(dev, op);
 	if (stream->head == NULL && --dev->nbusy == 0)
 		pthread_cond_broadcast(&dev->done);
 }
@@ -235,6 +243,19 @@ get_scratch(HostThread *thread, u32 size)
 	return memset(thread->scratch, 0, size);
 }
 
+/* Run a block of a gang launch, with the arguments of its member. */
+static void
+run_member(const HostOp *op, u32 unit, void *scratch)
+{
+	const HostGang *gang = op->gang;
+	u32			first = 0;
+	int			m = 0;
+
+	while (unit >= gang->end[m])
+		first = gang->end[m++];
+	op->entry((const GcArgs *) (gang->bytes + m * gang->stride), unit - first, gang->end[m] - first, scratch);
+}
+
 static GcCode
 run_unit(HostThread *thread, HostOp *op, u64 unit)
 {
@@ -254,7 +275,10 @@ run_unit(HostThread *thread, HostOp *op, u64 unit)
 			scratch = get_scratch(thread, op->shared_bytes);
 			if (scratch == NULL)
 				return GC_HOST_MEMORY;
-			op->entry(&op->args, (u32) unit, op->blocks, scratch);
+			if (op->gang)
+				run_member(op, (u32) unit, scratch);
+			else
+				op->entry(&op->args, (u32) unit, op->blocks, scratch);
 			break;
 		case HOST_EVENT:
 		case HOST_WAIT:
@@ -433,6 +457,31 @@ gc_host_op_new(HostDevice *dev, HostOpKind kind, GcError *err)
 	memset(op, 0, offsetof(HostOp, args));
 	op->kind = kind;
 	return op;
+}
+
+void
+gc_host_op_drop(HostDevice *dev, HostOp *op)
+{
+	pthread_mutex_lock(&dev->lock);
+	spare_op(dev, op);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+HostGang *
+gc_host_gang_new(const GcGangMember *members, int n, int args_words)
+{
+	const size_t size = offsetof(GcArgs, w) + (size_t) args_words * sizeof(u64);
+	HostGang   *gang = malloc(sizeof(HostGang) + (size_t) n * size);
+	u32			blocks = 0;
+
+	if (gang == NULL)
+		return NULL;
+	gang->stride = size;
+	for (int m = 0; m < GC_GANG_MOST; m++)
+		gang->end[m] = m < n ? (blocks += members[m].blocks) : ~0u;
+	for (int m = 0; m < n; m++)
+		memcpy(gang->bytes + m * size, members[m].args, size);
+	return gang;
 }
 
 void

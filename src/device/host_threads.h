@@ -21,6 +21,12 @@ extern void gc_host_threads_stop(HostDevice *dev);
 extern HostOp *gc_host_op_new(HostDevice *dev, HostOpKind kind, GcError *err);
 extern void gc_host_submit(GcStream *stream, HostOp *op);
 
+/* Give back an operation that is not to be submitted. */
+extern void gc_host_op_drop(HostDevice *dev, HostOp *op);
+
+/* A copy of the members of a gang launch; NULL: out of memory. */
+extern HostGang *gc_host_gang_new(const GcGangMember *members, int n, int args_words);
+
 /* True when nothing is queued on it and nothing has failed. */
 extern bool gc_host_stream_idle(GcStream *stream);
 

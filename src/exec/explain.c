@@ -343,6 +343,8 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyText("Schedule", gc_schedule_name(r->policy), es);
 	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);
 	ExplainPropertyUInteger("Shared Scan Requests", NULL, r->scan_members, es);
+	if (r->gang_members > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyUInteger("Gang Requests", NULL, r->gang_members, es);
 	if (!es->verbose)
 		return;
 	ExplainPropertyUInteger("Chunks", NULL, s->chunks, es);

@@ -179,6 +179,7 @@ typedef struct GcRunInfo
 	u32			link_reads;		/* chunks of columns that they read in the host's memory */
 	u64			link_read_bytes;	/* over the link for those: an estimate */
 	u32			kernels;		/* launched */
+	u32			gang_members;	/* requests of the gang launch that it was in; 0: none */
 	u32			compiled;		/* kernels compiled for this request */
 	u32			from_disk;		/* kernels loaded from the disk cache */
 	u32			shared_result;	/* 1: answered by another request's kernels */
@@ -318,6 +319,8 @@ typedef struct GcStats
 	pg_atomic_uint64 read_bytes;
 	pg_atomic_uint64 kernels;
 	pg_atomic_uint64 kernels_compiled;
+	pg_atomic_uint64 main_launches;	/* of main kernels and shared scans' kernels; a gang launch is one */
+	pg_atomic_uint64 ganged;	/* requests whose main kernels were launched in a gang */
 	pg_atomic_uint64 builds_run;
 	pg_atomic_uint64 builds_shared;
 	pg_atomic_uint64 results_shared;

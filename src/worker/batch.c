@@ -280,6 +280,11 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	if (l->learned || time_us <= 0)
 		return;
 	l->learned = true;
+	if (l->gang)
+	{
+		log.launches = !l->gang->counted;
+		l->gang->counted = true;
+	}
 	/* With little residual time, the error of the rest is as large as what the residual part adds. */
 	if (l->residual_us > l->predicted_us * LEFT_LEAST)
 		gc_learn(&residual_part, gc_residual_part(time_us, l->predicted_us - l->residual_us * l->residual_part, l->residual_us));
@@ -289,7 +294,8 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		gc_learn(&k->alone_us, time_us);
 	else if (l->issue_share > 0)
 		note_coresident(batch, l, k);
-	else if (batch->record.policy == GC_POLICY_TWOSTAGE && k->alone_us.samples > 0)
+	/* The members of a gang overlap otherwise than launches do. */
+	else if (batch->record.policy == GC_POLICY_TWOSTAGE && k->alone_us.samples > 0 && l->gang == NULL)
 	{
 		if (l->undisturbed)
 			batch->in_sequence++;

@@ -21,6 +21,7 @@
 #include "memory/state.h"
 #include "meter.h"
 #include "run/demand.h"
+#include "run/gang.h"
 #include "run/give_back.h"
 #include "run/launch.h"
 #include "run/run.h"
@@ -102,7 +103,7 @@ add_active(GcMainLaunch *launch)
 	decision.launch[decision.nactive] = launch;
 	a = &decision.active[decision.nactive++];
 	*a = (GcActive) {.grid = launch->grid,.registers = launch->registers,
-		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.fused = launch->fused,
+		.shared_bytes = launch->shared_bytes,.scan = launch->scan,.gang = launch->gang_id,.fused = launch->fused,
 		.members = launch->members,.selection = launch->select_done,.residual_us = gc_share_left_us(launch),
 	.alone_us = launch->alone_us,.coresident = launch->issue_share > 0};
 }
@@ -127,6 +128,13 @@ item_type(int n)
 	return n + 1;
 }
 
+/* Baselines of the scheduler launch each kernel by itself. */
+static bool
+gangs_possible(void)
+{
+	return gc_gangs_allowed() && gc_schedule == GC_POLICY_TWOSTAGE;
+}
+
 /* has_peers: other requests are in the worker, which might share a scan with this one. */
 static void
 add_item(GcRun *run, bool has_peers)
@@ -137,6 +145,7 @@ add_item(GcRun *run, bool has_peers)
 
 	gc_share_describe(run, has_peers);
 	candidate->scan = run->scan;
+	candidate->gang = gangs_possible() && gc_gang_possible(run) ? gc_gang_id(run) : 0;
 	candidate->tiles = run->pairs.slices > 0 ? gc_run_ntiles(run) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	candidate->needs = gc_describe_needs(run, kernel, kernel->alone_us.samples > 0 ? kernel->alone_us.value
 									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
@@ -210,10 +219,53 @@ collect(List *runs)
 	decision.nfused = gc_share_offer(decision.run, decision.candidate, decision.ncandidates, &decision.fused);
 }
 
-/* Under gpuconc.debug_force_shared_scan: is a kernel for these candidates still being compiled? */
+/* Is another kernel of this one's text ready or active, over another table? */
+static bool
+has_gang(int i)
+{
+	const GcRun *run = decision.run[i];
+	const GcKernel *kernel = gc_run_own_kernel(run)->kernel;
+
+	for (int k = 0; k < decision.ncandidates; k++)
+	{
+		if (decision.candidate[k].scan != run->scan && gc_run_own_kernel(decision.run[k])->kernel == kernel)
+			return true;
+	}
+	for (int a = 0; a < decision.nactive; a++)
+	{
+		if (decision.launch[a]->kernel == kernel && decision.launch[a]->scan != run->scan)
+			return true;
+	}
+	return false;
+}
+
+/* Ask for the kernels of gangs that could have been. */
+static void
+want_gangs(void)
+{
+	for (int i = 0; gangs_possible() && i < decision.ncandidates; i++)
+	{
+		if (gc_run_own_kernel(decision.run[i])->gang == NULL && gc_gang_possible(decision.run[i]) && has_gang(i))
+			gc_gang_want(decision.run[i]);
+	}
+}
+
+/*
+ * Under gpuconc.debug_force_shared_scan, and debug_gang = wait: is a kernel for these candidates still being
+ * compiled?
+ */
 static bool
 wait_for_kernels(void)
 {
+	if (gc_gangs_forced())
+	{
+		want_gangs();
+		for (int i = 0; gangs_possible() && i < decision.ncandidates; i++)
+		{
+			if (gc_gang_pending(decision.run[i]))
+				return true;
+		}
+	}
 	for (int i = 0; gc_sharing_forced() && i < decision.ncandidates; i++)
 	{
 		if (gc_share_pending(decision.run[i]))
@@ -229,7 +281,7 @@ decide(void)
 	GcSchedule	s = {
 		.profile = &gc_worker.profile,.calibration = &gc_worker.calibration,
 		.policy = gc_schedule,.force_shared = gc_sharing_forced(),
-		.force_coresident = gc_coresident_forced(),
+		.force_coresident = gc_coresident_forced(),.force_gang = gc_gangs_forced(),
 		.idle_overlap = learned.idle_overlap,.busy_overlap = learned.busy_overlap,.together = gc_meter_together(),
 		.residual_part = learned.residual_part,.utilisation = gc_meter_utilisation(),.host_pressure = gc_meter_host_pressure(),.random_state = &random_state,
 		.ncandidates = decision.ncandidates,.candidate = decision.candidate,
@@ -259,6 +311,7 @@ new_launch(const GcStart *start, const GcCandidate *candidate)
 	launch->shared_bytes = o->shared_bytes;
 	launch->whole_shared = start->whole_shared;
 	launch->scan = candidate->scan;
+	launch->gang_id = start->fused < 0 ? candidate->gang : 0;
 	launch->fused = start->fused >= 0;
 	launch->selection = launch->fused && decision.fused[start->fused].selection;
 	launch->predicted_us = start->predicted_us;
@@ -293,15 +346,16 @@ attach_position(u32 scan, u32 ntiles)
 	return 0;
 }
 
-/* Start one launch of the decision.  A request that fails ends without the others. */
-static void
-start_launch(GcBatch *batch, const GcStart *start)
+/* A launch of the decision, which its requests have then.  The caller holds it, too. */
+static GcMainLaunch *
+begin_launch(GcBatch *batch, const GcStart *start)
 {
 	GcRun	   *first = decision.run[start->candidate[0]];
 	GcMainLaunch *launch = new_launch(start, &decision.candidate[start->candidate[0]]);
 	u32			ntiles = gc_run_ntiles(first);
 
-	launch->users = 1;			/* this function, until it returns */
+	launch->users = 1;			/* the caller */
+	launch->kernel = launch->fused ? NULL : gc_run_own_kernel(first)->kernel;
 	launch->number = gc_batch_number(batch);
 	launch->alone = decision.others == 0 && decision.decision.nstarts == 1;
 	launch->first_tile = attach_position(launch->scan, ntiles);
@@ -315,11 +369,86 @@ start_launch(GcBatch *batch, const GcStart *start)
 		gc_batch_add(batch, run, start);
 	}
 	gc_meter_started(launch);
+	return launch;
+}
+
+/* Start one launch of the decision.  A request that fails ends without the others. */
+static void
+start_launch(GcBatch *batch, const GcStart *start)
+{
+	GcRun	   *first = decision.run[start->candidate[0]];
+	GcMainLaunch *launch = begin_launch(batch, start);
+
 	if (launch->fused)
 		gc_share_start(launch, start, decision.run);
 	else if (gc_run_start_main(first, gc_run_own_kernel(first), &start->grid, launch->first_tile) != GC_OK)
 		gc_run_fail_start(first);
 	gc_main_launch_release(launch);
+}
+
+/*
+ * The starts that can be one launch with start i: kernels of its text over several tables, in blocks of one size.  At
+ * least two, or none.
+ */
+static int
+gang_of(const GcDecision *d, int i, const bool *begun, int *members)
+{
+	const GcStart *first = &d->start[i];
+	const GcCandidate *candidate = &decision.candidate[first->candidate[0]];
+	bool		several = false;
+	int			n = 0;
+	int			most;
+
+	if (first->fused >= 0 || candidate->gang == 0)
+		return 0;
+	most = gc_gang_most(decision.run[first->candidate[0]]);
+	for (int k = i; k < d->nstarts && n < most; k++)
+	{
+		const GcStart *start = &d->start[k];
+		const GcCandidate *other = &decision.candidate[start->candidate[0]];
+
+		if (begun[k] || start->fused >= 0 || other->gang != candidate->gang || start->grid.threads != first->grid.threads)
+			continue;
+		several = several || other->scan != candidate->scan;
+		members[n++] = k;
+	}
+	return several ? n : 0;
+}
+
+static void
+start_gang(GcBatch *batch, const GcDecision *d, const int *members, int n)
+{
+	GcMainLaunch *launch[GC_GANG_MOST];
+	GcRun	   *runs[GC_GANG_MOST];
+
+	for (int m = 0; m < n; m++)
+	{
+		runs[m] = decision.run[d->start[members[m]].candidate[0]];
+		launch[m] = begin_launch(batch, &d->start[members[m]]);
+	}
+	gc_gang_start(runs, n);
+	for (int m = 0; m < n; m++)
+		gc_main_launch_release(launch[m]);
+}
+
+/* Start all launches of the decision, those that can be one as one. */
+static void
+start_launches(GcBatch *batch, const GcDecision *d)
+{
+	bool		begun[GC_MAX_CANDIDATES] = {false};
+	int			members[GC_GANG_MOST];
+
+	for (int i = 0; i < d->nstarts; i++)
+	{
+		const int	n = begun[i] ? 0 : gang_of(d, i, begun, members);
+
+		for (int m = 0; m < n; m++)
+			begun[members[m]] = true;
+		if (n > 0)
+			start_gang(batch, d, members, n);
+		else if (!begun[i])
+			start_launch(batch, &d->start[i]);
+	}
 }
 
 static void
@@ -339,8 +468,7 @@ start_batch(float decision_us)
 		decision.launch[a]->shared_us = 0;
 	}
 	gc_share_refused(d, decision.run, decision.candidate);
-	for (int i = 0; i < d->nstarts; i++)
-		start_launch(batch, &d->start[i]);
+	start_launches(batch, d);
 	for (int i = 0; i < decision.ncandidates; i++)
 	{
 		GcRunInfo  *info = gc_slot_run_info(decision.run[i]->slot);
@@ -422,6 +550,7 @@ gc_schedule_runs(List *runs)
 	decide();
 	if (decision.decision.nstarts > 0)
 		start_batch(gc_us_since(began));
+	want_gangs();
 	/* Kernels for later scans are asked for last, so that the device does not wait for that. */
 	if (!gc_sharing_forced())
 		gc_share_improve();

@@ -459,6 +459,7 @@ serve(void)
 		gc_drop_regions();
 		moved = take_requests();
 		changed = gc_share_poll() || changed;
+		changed = gc_gang_kernels_poll() || changed;
 		moved = advance_requests() || moved;
 		dirty = gc_schedule_due(runs);
 		/* An event that made a decision due may also have finished a request. */

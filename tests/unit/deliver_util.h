@@ -12,7 +12,7 @@
 #define NOT_DELIVERED	0xEE
 
 /* Page-locked, once there is one; room for several at a time. */
-#define DELIVERIES		4
+#define DELIVERIES		8
 static u64	(*delivery)[DELIVERY_WORDS] = NULL;
 static int	delivered,
 			badly_delivered;

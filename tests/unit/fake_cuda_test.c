@@ -180,6 +180,8 @@ test_calls(void)
 	GcKernelInfo info;
 	GcLaunch	shape = {11, 22, 33, false};
 	GcArgs		args;
+	const GcGangMember members[3] = {{.args = &args,.blocks = 4}, {.args = &args,.blocks = 0}, {.args = &args,.blocks = 5}};
+	u32			end[GC_GANG_MOST];
 	GcEvent	   *event;
 	GcEvent	   *timed;
 	bool		done;
@@ -220,6 +222,14 @@ test_calls(void)
 	fake->fail_at = 0;
 	shape.whole_shared = false;
 	ops->launch(stream, kernel, &shape, &args, 2, NULL);
+
+	fake->grid = 0;
+	shape.blocks = 0;
+	is(ops->launch_gang(stream, kernel, &shape, members, 3, 2, NULL), GC_OK, "a gang launch");
+	ok(fake->grid == 9 && fake->block == 22 && fake->shared == 33, "is one launch of all members' blocks");
+	memcpy(end, &fake->args, sizeof(end));
+	ok(end[0] == 4 && end[1] == 4 && end[2] == 9 && end[3] == ~0u && end[GC_GANG_MOST - 1] == ~0u, "which says where each member's end");
+	ok(memcmp((char *) &fake->args + sizeof(end) + 2 * (sizeof(GcScan) + 16), &args, sizeof(GcScan) + 16) == 0, "and has its arguments");
 
 	fake->not_ready = 2;
 	event = ops->event(stream, NULL);

@@ -318,6 +318,44 @@ test_beside(void)
 	free(d);
 }
 
+/* How many of two candidates of one text start next to an active launch of theirs, that takes so long? */
+static int
+gang_starts(double active_us, uint32_t active_scan, uint32_t second_scan, double utilisation, bool force)
+{
+	const GcActive active = {.alone_us = active_us,.members = 1,.scan = active_scan,.gang = 5};
+	GcDecideWork *work = aligned_alloc(64, (gc_decide_work_size() + 63) / 64 * 64);
+	GcDecision *d = malloc(sizeof(GcDecision));
+	GcCandidate	   *candidates = calloc(GC_MAX_CANDIDATES, sizeof(GcCandidate));
+	GcSchedule	s = {.profile = gc_profile_known("H200"),.policy = GC_POLICY_TWOSTAGE,.idle_overlap = 0.9,.busy_overlap = 0.75,.together = 0.8,
+	.ncandidates = 2,.candidate = candidates,.nactive = active_us > 0,.active = &active,.utilisation = utilisation,.force_gang = force};
+	int			n;
+
+	for (int i = 0; i < 2; i++)
+	{
+		make_small(&candidates[i], 100);
+		candidates[i].gang = 5;
+	}
+	candidates[1].scan = second_scan;
+	gc_decide(&s, work, d);
+	n = d->nstarts;
+	free(candidates);
+	free(work);
+	free(d);
+	return n;
+}
+
+static void
+test_gangs(void)
+{
+	is(gang_starts(0, 0, 2, 1, false), 2, "kernels of one text start on an idle device");
+	is(gang_starts(100, 3, 2, 1, false), 0, "and wait for a short launch of theirs");
+	is(gang_starts(100, 1, 2, 1, false), 0, "also that over the active one's table, so that nobody waits for ever");
+	is(gang_starts(100, 1, 1, 1, false), 2, "but not if all are over one table");
+	is(gang_starts(5000, 3, 2, 1, false), 2, "nor for a long one");
+	is(gang_starts(100, 3, 2, 0.1, false), 2, "nor where the device has little to do");
+	is(gang_starts(5000, 3, 2, 0.1, true), 0, "unless they have to");
+}
+
 /* Of n requests that wait for one scan, the set that it serves; alone_us: by their own kernels. */
 static uint64_t
 served(int n, const double *alone_us)
@@ -637,6 +675,7 @@ main(void)
 	test_waves();
 	test_shared();
 	test_beside();
+	test_gangs();
 	test_begin();
 	test_left_out();
 	test_random("H200", 30000);

@@ -44,6 +44,7 @@ typedef struct GcCandidate
 {
 	uint32_t	type;			/* equal: the same kernel with the same needs */
 	uint32_t	scan;			/* equal, not 0: streams the same columns' chunks */
+	uint64_t	gang;			/* equal, not 0: kernels of one text, which can be one launch */
 	uint64_t	tiles;
 	GcKernelNeeds	needs;
 	int			nloads;			/* columns that it streams */
@@ -72,6 +73,7 @@ typedef struct GcActive
 	int			registers;
 	uint32_t	shared_bytes;
 	uint32_t	scan;
+	uint64_t	gang;			/* as GcCandidate's */
 	bool		fused;
 	int			members;		/* requests that it answers */
 	bool		selection;		/* a selection scan whose bitmaps are done: only its requests'

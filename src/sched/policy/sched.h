@@ -46,6 +46,7 @@ typedef struct GcSchedule
 	GcPolicy	policy;
 	bool		force_shared;	/* shared scans wherever there can be one */
 	bool		force_coresident;	/* co-resident kernels wherever they fit */
+	bool		force_gang;		/* candidates wait for launches of their text, whatever these take */
 	double		idle_overlap;	/* learned: time of kernels that start together on an idle
 								 * device, from the first start to the last end, as a part of
 								 * the sum of their times alone */

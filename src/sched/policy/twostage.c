@@ -17,6 +17,9 @@
  *	  use, or twice that where the multiprocessors bound it (start.c).  The rest of its batch then
  *	  follows as its blocks end.
  *
+ * Kernels of one text over several tables are one launch if they start together (a gang, run/gang.h).  So
+ * before all that, candidates wait for short active launches of their text.
+ *
  * Most batches of our kernels should not be co-resident: each kernel would run in a few warps,
  * which stay few when the others end.  Policy kernel (objective threads) makes all batches
  * co-resident, and is slower on an H200.
@@ -48,6 +51,12 @@
  * requests do not wait for more of them.
  */
 #define UTILISATION_TO_GATHER	0.3
+
+/*
+ * A launch of that text that takes longer is not worth waiting for: next to it, what launching takes is little.  The
+ * limit is a guess.
+ */
+#define GANG_LONGEST_US	250
 
 /* Steps of the kernel model in one decision; policy kernel has more, but asks no batch model. */
 #define GC_CORESIDENT_STEPS	1500
@@ -541,6 +550,47 @@ start_others(Stage *st)
 	start_batches(st, pick, n);
 }
 
+/*-------------------------------------------------------------------------
+ * Gangs
+ *-------------------------------------------------------------------------
+ */
+
+/* Do kernels of candidate i's text scan several tables now? */
+static bool
+of_several_tables(const Stage *st, const GcCandidate *candidate)
+{
+	for (int k = 0; k < st->s->ncandidates; k++)
+	{
+		if (st->s->candidate[k].gang == candidate->gang && st->s->candidate[k].scan != candidate->scan)
+			return true;
+	}
+	for (int a = 0; a < st->s->nactive; a++)
+	{
+		if (st->s->active[a].gang == candidate->gang && st->s->active[a].scan != candidate->scan)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Should candidate i wait for active launches of its text, to start together with all that come until then?  Then all
+ * of that text wait, so it takes no longer than the active ones do.  Requests over one table are left to shared scans.
+ */
+static bool
+waits_for_gang(const Stage *st, int i)
+{
+	const GcCandidate *candidate = &st->s->candidate[i];
+	bool		active = false;
+
+	if (candidate->gang == 0 ||
+		(!st->s->force_gang && (st->s->utilisation < UTILISATION_TO_GATHER || st->s->profile->serial_blocks)))
+		return false;
+	for (int a = 0; a < st->s->nactive; a++)
+		active = active || (st->s->active[a].gang == candidate->gang &&
+							(st->s->force_gang || st->s->active[a].alone_us <= GANG_LONGEST_US));
+	return active && of_several_tables(st, candidate);
+}
+
 void
 gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
@@ -549,6 +599,8 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	work->steps = GC_CORESIDENT_STEPS;
 	if (coresident_active(&st))
 		return;
+	for (int i = 0; i < s->ncandidates; i++)
+		st.taken[i] = waits_for_gang(&st, i);
 	for (int i = 0; i < s->ncandidates; i++)
 	{
 		if (!st.taken[i] && gains_by_sharing(&st, i))

@@ -55,6 +55,7 @@ static GcPipelineKernel packed_row_writer;
 static GcPipelineKernel text_kernel;
 static GcPipelineKernel holes_kernel;
 static MemoryContext kernels_cxt = NULL;
+static GcPipelineKernel *pending_gangs = NULL;	/* gangs' kernels that are being compiled */
 
 /*
  * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, for tests
@@ -162,6 +163,7 @@ gc_kernels_init(void)
 		kernels_cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc shapes", ALLOCSET_DEFAULT_SIZES);
 	else
 		MemoryContextReset(kernels_cxt);
+	pending_gangs = NULL;
 	ctl.hcxt = kernels_cxt;
 	shapes = hash_create("gpuconc shapes", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 
@@ -436,6 +438,49 @@ write_gpu_kernels(const GcRequest *request, int pipeline, GcPipelineEdges *edges
 		(void) gc_choose_edge(request, pipeline, edges, &v);
 		write_gpu_kernel(request, pipeline, &v);
 	}
+}
+
+void
+gc_gang_kernel_ask(GcPipelineKernel *k, const GcProgram *p, int pipeline)
+{
+	GcPipelineKernel *gang = k->gang = MemoryContextAllocZero(kernels_cxt, sizeof(GcPipelineKernel));
+	GcVariant	v = k->variant;
+	GcKernelSource source;
+	GcError		err;
+
+	v.gang = Min((u64) GC_GANG_MEMBERS(k->nwords), GC_GANG_MOST);
+	gang->given_up = v.gang < 2 || gc_generate(p, pipeline, &v, &source, &err) != GC_OK;
+	if (gang->given_up)
+		return;
+	gc_write_gpu_text(source.text);
+	if (!gc_kernel_ask(gang, &v, &source))
+	{
+		gang->given_up = true;
+		return;
+	}
+	gang->next = pending_gangs;
+	pending_gangs = gang;
+}
+
+bool
+gc_gang_kernels_poll(void)
+{
+	GcPipelineKernel **link = &pending_gangs;
+	bool		any = false;
+
+	while (*link)
+	{
+		GcPipelineKernel *gang = *link;
+
+		if (!gc_kernel_ready(gang, &gang->given_up) && !gang->given_up)
+		{
+			link = &gang->next;
+			continue;
+		}
+		*link = gang->next;
+		any = true;
+	}
+	return any;
 }
 
 bool

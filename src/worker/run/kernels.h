@@ -38,6 +38,8 @@ typedef struct GcPipelineKernel
 	GcEdgeShape edge;			/* with an edge through which packets go: these */
 	float		predicted_us;	/* by the model of edges, for the newest request; 0: not predicted */
 	u8			trials;			/* of an edge that the model has chosen, before any was measured */
+	struct GcPipelineKernel *gang;	/* it for several members (gang.h); NULL: not asked for */
+	bool		given_up;		/* of a gang's kernel: there will be none */
 	struct GcPipelineKernel *consumer;	/* GC_EDGE_MATERIALIZE: it reads what this one writes */
 	struct GcPipelineKernel *next;
 } GcPipelineKernel;
@@ -48,6 +50,15 @@ typedef struct GcPipelineKernel
  */
 extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits,
 										 bool *fresh, GcError *err);
+
+/*
+ * Ask for the kernel that does for several requests of the pipeline what k does for one; once.  Not between a
+ * decision and its starts, since writing the text takes longer than these.
+ */
+extern void gc_gang_kernel_ask(GcPipelineKernel *k, const GcProgram *p, int pipeline);
+
+/* To be called often: has such a kernel come, or is one given up? */
+extern bool gc_gang_kernels_poll(void);
 
 /* Can the request's program be executed?  Else err is set. */
 extern bool gc_signature_check(const GcRequest *request, GcError *err);

@@ -61,14 +61,13 @@ describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, 
 	return scan;
 }
 
-GcCode
-gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
-				 GcAddr flags, const u64 *edge)
+GcLaunch
+gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
+				   GcAddr flags, const u64 *edge, GcArgs *args)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
 	GcArgSource src;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcArgs		args;
 	GcLaunch	l = {.blocks = grid->blocks,.threads = grid->threads,
 	.shared_bytes = gc_run_shared_bytes(run, pipeline, &k->variant),.whole_shared = part->whole_shared};
 
@@ -79,9 +78,8 @@ gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGr
 	src.pairs = part->pairs;
 	src.wave = part->columns;
 	src.edge = edge;
-	gc_fill_args(&src, k, &args);
-	args.scan = describe_scan(run, in, part, flags);
-	info->kernels++;
+	gc_fill_args(&src, k, args);
+	args->scan = describe_scan(run, in, part, flags);
 	info->blocks = l.blocks;
 	info->threads = l.threads;
 	info->shared_bytes = l.shared_bytes;
@@ -89,7 +87,21 @@ gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGr
 	if (pipeline == run->p->npipelines - 1)
 		info->edge_predicted_ms = k == run->kernels[pipeline] ? k->predicted_us / 1000 : 0;
 	info->first_tile = part->first_tile;
-	info->ntiles = args.scan.ntiles;
+	info->ntiles = args->scan.ntiles;
+	return l;
+}
+
+GcCode
+gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
+				 GcAddr flags, const u64 *edge)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcArgs		args;
+	const GcLaunch l = gc_describe_launch(run, pipeline, k, grid, part, flags, edge, &args);
+
+	info->kernels++;
+	if (pipeline == run->p->npipelines - 1)
+		pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
 }
 

@@ -31,6 +31,13 @@ typedef struct GcScanPart
 	const GcAddr *columns;		/* and, per column of the program, its columns */
 } GcScanPart;
 
+/*
+ * The launch and its arguments.  Notes what EXPLAIN shows of both, and in run->delivered whether the kernel will
+ * deliver the result.
+ */
+extern GcLaunch gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
+								   const GcScanPart *part, GcAddr flags, const u64 *edge, GcArgs *args);
+
 /* edge: by GC_EDGE_WORD_*, of a kernel that reads or writes packets; else NULL. */
 extern GcCode gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
 							   const GcScanPart *part, GcAddr flags, const u64 *edge);

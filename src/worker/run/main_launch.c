@@ -12,11 +12,23 @@
  */
 #include "main_launch.h"
 
+#include "../memory/state.h"
+
 void
 gc_main_launch_strip(GcMainLaunch *launch)
 {
 	if (launch->ops)
 		launch->ops->strip(launch);
+}
+
+/* No kernel of the gang is running: all of its members' requests are over, or the device was drained. */
+static void
+leave_gang(GcGangLaunch *gang)
+{
+	if (--gang->users > 0)
+		return;
+	gc_worker.ops->stream_put(gc_worker.dev, gang->stream);
+	pfree(gang);
 }
 
 void
@@ -25,6 +37,8 @@ gc_main_launch_release(GcMainLaunch *launch)
 	if (--launch->users > 0)
 		return;
 	gc_main_launch_strip(launch);
+	if (launch->gang)
+		leave_gang(launch->gang);
 	if (launch->ops)
 		launch->ops->free(launch);
 	pfree(launch);

@@ -41,6 +41,15 @@ typedef struct GcLaunchOps
 	void		(*member_ran) (struct GcRun *run, float begin_us, float end_us);
 } GcLaunchOps;
 
+/* One launch of a kernel for several requests' own kernels (gang.h); freed with the last of their launches. */
+typedef struct GcGangLaunch
+{
+	int			users;
+	int			members;
+	GcStream   *stream;			/* of its own, since members end one by one */
+	bool		counted;		/* a member was counted as the launch in the kernel's totals */
+} GcGangLaunch;
+
 /* Freed with the last of the requests that it answers. */
 typedef struct GcMainLaunch
 {
@@ -50,6 +59,9 @@ typedef struct GcMainLaunch
 	int			registers;
 	u32			shared_bytes;
 	bool		whole_shared;	/* as GcLaunch's */
+	const GcKernel *kernel;		/* its request's own, which may be in a gang; NULL: none such */
+	u64			gang_id;		/* as GcCandidate's gang */
+	GcGangLaunch *gang;			/* that it is in; NULL: a launch of its own */
 	const GcLaunchOps *ops;		/* of a shared scan; NULL for one request */
 	struct GcShareLaunch *share;	/* of a shared scan: what share/ keeps of it */
 	u32			scan;			/* number of its table's scan, as in GcCandidate */

@@ -235,6 +235,7 @@ launch_selector(GcScanMembers *scan, GcAddr packed_rows, const SelectionRoom *ro
 							 ops->occupancy(scan->f->kernel, l->grid.threads, dynamic), l->ntiles);
 	l->shared_bytes = dynamic + scan->f->info.shared_static;
 	launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
+	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
 	return ops->launch(stream, scan->f->kernel, &launch, &args, GC_SELECTOR_WORDS(scan->f->nphysical), scan->err);
 }
 

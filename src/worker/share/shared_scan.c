@@ -148,6 +148,7 @@ launch_scan(GcScanMembers *scan)
 	l->first_tile = 0;
 	l->grid = gc_sched_full(&gc_worker.profile, l->grid.threads, per_sm, l->ntiles);
 	launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
+	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
 	code = ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
 	if (code == GC_OK && (l->share->computed = ops->event(stream, scan->err)) == NULL)
 		code = scan->err->code;

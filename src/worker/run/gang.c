@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * gang.c
+ *	  Gang launches: the main kernels of several requests, of one text, in one launch.
+ *
+ * Shards of one table are tables of their own, so that no scan can be shared between them.  But their kernels
+ * mostly have the same text, and differ in arguments only.  Such kernels that start together are one launch
+ * (GcGang in cuda/gc_abi.h).  Each member keeps its blocks, as they were decided, its flags, sink and result.
+ * So a member that is cancelled, fails or falls back concerns no other.
+ *
+ * A gang has a stream of its own, which waits for what each member has queued.  A member whose kernel delivers its
+ * result needs nothing behind that; others' streams wait for the launch, and copy.
+ *
+ * The worker's main thread.  Members' launches hold the gang (main_launch.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "gang.h"
+
+#include "utils/memutils.h"
+
+#include "../memory/state.h"
+#include "edge_launch.h"
+#include "launch.h"
+#include "launch_kernel.h"
+#include "result.h"
+#include "wave_scan.h"
+
+/* The arguments of the launch that is being made: too many for the stack. */
+static GcArgs args[GC_GANG_MOST];
+
+bool
+gc_gang_possible(const GcRun *run)
+{
+	const GcPipelineKernel *k = gc_run_own_kernel(run);
+
+	return k->final && !gc_has_packets(k) && run->passes == NULL && run->pairs.slices == 0 && !gc_run_in_waves(run);
+}
+
+u64
+gc_gang_id(const GcRun *run)
+{
+	const GcPipelineKernel *gang = gc_run_own_kernel(run)->gang;
+
+	return gang && gang->final ? (u64) (uintptr_t) gang->kernel : 0;
+}
+
+int
+gc_gang_most(const GcRun *run)
+{
+	return gc_run_own_kernel(run)->gang->variant.gang;
+}
+
+bool
+gc_gang_pending(const GcRun *run)
+{
+	const GcPipelineKernel *gang = gc_run_own_kernel(run)->gang;
+
+	return gang && !gang->final && !gang->given_up;
+}
+
+void
+gc_gang_want(const GcRun *run)
+{
+	GcPipelineKernel *k = gc_run_own_kernel(run);
+
+	if (k->gang == NULL)
+		gc_gang_kernel_ask(k, run->p, run->p->npipelines - 1);
+}
+
+/* Have the gang's stream wait for what the run has queued before its main kernel. */
+static GcCode
+wait_for(GcRun *run, GcGangLaunch *gang, GcError *err)
+{
+	GcEvent	   *prepared = gc_run_prepared(run);
+
+	if (prepared)
+		return gc_worker.ops->stream_wait(gang->stream, prepared, err);
+	*err = run->err;
+	return err->code;
+}
+
+/* Queue the launch, with an event behind it. */
+static GcCode
+launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcError *err)
+{
+	const GcPipelineKernel *kernel = gc_run_own_kernel(runs[0])->gang;
+	GcGangMember members[GC_GANG_MOST];
+	GcLaunch	all = {.threads = runs[0]->launch->grid.threads};
+	GcCode		code = GC_OK;
+
+	for (int m = 0; m < n; m++)
+	{
+		GcRun	   *run = runs[m];
+		const GcMainLaunch *l = run->launch;
+		const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = l->first_tile,.timed = true,
+		.whole_shared = l->whole_shared,.last = true};
+		GcLaunch	own;
+
+		if ((code = wait_for(run, gang, err)) != GC_OK)
+			return code;
+		own = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->sink, NULL, &args[m]);
+		members[m] = (GcGangMember) {.args = &args[m],.blocks = own.blocks};
+		all.shared_bytes = Max(all.shared_bytes, own.shared_bytes);
+		all.whole_shared = all.whole_shared || own.whole_shared;
+	}
+	code = gc_worker.ops->launch_gang(gang->stream, kernel->kernel, &all, members, n, kernel->nwords, err);
+	if (code == GC_OK && (*launched = gc_worker.ops->event(gang->stream, err)) == NULL)
+		code = err->code;
+	return code;
+}
+
+/* Queue what comes behind the launch for one member. */
+static GcCode
+follow(GcRun *run, GcEvent *launched)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcMainLaunch *l = run->launch;
+	GcCode		code = GC_OK;
+
+	info->registers = gc_run_own_kernel(run)->gang->info.registers;
+	info->gang_members = l->gang->members;
+	l->ntiles = info->ntiles;
+	if (!run->delivered)
+		code = gc_worker.ops->stream_wait(run->stream, launched, &run->err);
+	return code == GC_OK ? gc_run_queue_result(run) : code;
+}
+
+void
+gc_gang_start(GcRun *const *runs, int n)
+{
+	GcGangLaunch *gang = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGangLaunch));
+	GcEvent	   *launched = NULL;
+	GcError		err = {GC_OK, ""};
+	GcCode		code = GC_OK;
+
+	gang->stream = gc_worker.ops->stream_get(gc_worker.dev, &err);
+	if (gang->stream == NULL)
+	{
+		pfree(gang);
+		code = err.code;
+	}
+	for (int m = 0; m < n && code == GC_OK; m++)
+		runs[m]->launch->gang = gang;
+	if (code == GC_OK)
+	{
+		gang->users = gang->members = n;
+		gc_slot_run_info(runs[0]->slot)->kernels++;
+		pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
+		pg_atomic_fetch_add_u64(&gc_stats()->ganged, n);
+		code = launch(runs, n, gang, &launched, &err);
+	}
+	for (int m = 0; m < n; m++)
+	{
+		if (code != GC_OK)
+			runs[m]->err = err;
+		if (code != GC_OK || follow(runs[m], launched) != GC_OK)
+			gc_run_fail_start(runs[m]);
+	}
+	if (launched)
+		gc_worker.ops->event_put(gc_worker.dev, launched);
+}
