@@ -248,7 +248,9 @@ sub views
 # Private chunks, visible rows.
 sub snapshots
 {
-	my @delta = ($query{ungrouped}->(35), $query{dense}->(1), $query{hash}->(0), $query{rows}->(5), $query{joined}->(1), $query{text}->(2), $query{joined_rows}->(1), 'SELECT count(*), sum(id) FROM t');
+	# On servers where each write moves the map's LSN, chunks are read again without the pages that were written to.  So each
+	# query has rows on others; else it would skip all chunks, and have nothing to share.
+	my @delta = ($query{ungrouped}->(35), $query{dense}->(1), $query{hash}->(1000), $query{rows}->(5), $query{joined}->(1), $query{text}->(2), $query{joined_rows}->(1), 'SELECT count(*), sum(id) FROM t');
 	my $all = either('8', '7');
 
 	$scan->in_session($_, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t') for (0, 3, 6);

@@ -143,6 +143,8 @@ sub changes
 	$scan->in_session(1, 'BEGIN; UPDATE fact SET small = 17, gaps = NULL WHERE id % 9000 = 5');
 	$scan->in_session(2, 'BEGIN; DELETE FROM fact WHERE id BETWEEN 50000 AND 52000');
 	$scan->in_session(3, 'BEGIN; INSERT INTO fact SELECT i, 4, 4, 4, i, i, i, i, NULL, 5, NULL, 6 FROM generate_series(1, 300) AS i');
+	# Where a write moves the map's LSN, chunks are read again.  Without this, some of the sessions would have the old ones.
+	$scan->sql(q{SELECT gpuconc_prewarm('fact')});
 	selection('uncommitted changes', @asked);
 	$scan->in_session($_, 'COMMIT') for (1 .. 3);
 	selection('committed, with an old snapshot', @asked);

@@ -138,7 +138,7 @@ SKIP:
 }
 
 #-------------------------------------------------------------------------
-# pg_dump of the newer server, or where that cannot be, of the older
+# pg_dump of the newer server, or where that cannot be, of the older.  Servers may be built without compression.
 #-------------------------------------------------------------------------
 foreach my $node ($old, $new)
 {
@@ -148,7 +148,7 @@ foreach my $node ($old, $new)
 }
 $new->safe_psql('postgres', 'CREATE ROLE watcher') if $outdated;
 $new->safe_psql('postgres', 'CREATE DATABASE restored');
-($outdated ? $old : $new)->command_ok([ 'pg_dump', '-Fc', '-f', "$PostgreSQL::Test::Utils::tmp_check/dump", $old->connstr('postgres') ], 'pg_dump');
+($outdated ? $old : $new)->command_ok([ 'pg_dump', '-Fc', '-Z', '0', '-f', "$PostgreSQL::Test::Utils::tmp_check/dump", $old->connstr('postgres') ], 'pg_dump');
 $new->command_ok([ 'pg_restore', '-e', '-d', $new->connstr('restored'), "$PostgreSQL::Test::Utils::tmp_check/dump" ], 'pg_restore');
 is(version_of($new, 'restored'), $version, 'restored: the extension');
 wait_until($new, q{SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'gpuconc worker'});
