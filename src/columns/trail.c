@@ -81,7 +81,7 @@ static File wal_file = -1;
 static XLogSegNo wal_segment;
 static TimeLineID wal_timeline;
 static const char *wal_buffers = NULL;
-static bool wal_buffers_known = false;
+static const char *wal_buffers_end = NULL;
 
 Size
 gc_trail_shmem_size(void)
@@ -126,25 +126,25 @@ buffer_has(const char *buffers, XLogRecPtr page)
 
 /*
  * Where the WAL's buffers are: at the end of what xlog.c has in shared memory, aligned, with some bytes behind them that
- * alignment did not need.  That leaves two places, of which the newest page tells the right one.  If neither is, files do.
+ * alignment did not need.  That leaves two places, of which the newest page tells the right one.  It may not be there
+ * yet: then the next call finds them, and files do meanwhile.
  */
 static void
 find_buffers(XLogRecPtr newest)
 {
 	const XLogRecPtr page = newest - newest % XLOG_BLCKSZ;
-	const Size	size = XLOGShmemSize();
-	const char *end;
+	const char *buffers;
 	bool		found;
 
-	if (wal_buffers_known || newest % XLOG_BLCKSZ <= SizeOfXLogLongPHD)
+	if (wal_buffers)
 		return;
-	end = (const char *) ShmemInitStruct("XLOG Ctl", size, &found) + size - (Size) XLOGbuffers * XLOG_BLCKSZ;
-	wal_buffers = (const char *) TYPEALIGN_DOWN(XLOG_BLCKSZ, end);
-	if (!buffer_has(wal_buffers, page))
-		wal_buffers -= XLOG_BLCKSZ;
-	if (!buffer_has(wal_buffers, page))
-		wal_buffers = NULL;
-	wal_buffers_known = true;
+	if (wal_buffers_end == NULL)
+		wal_buffers_end = (const char *) ShmemInitStruct("XLOG Ctl", XLOGShmemSize(), &found) + XLOGShmemSize();
+	buffers = (const char *) TYPEALIGN_DOWN(XLOG_BLCKSZ, wal_buffers_end - (Size) XLOGbuffers * XLOG_BLCKSZ);
+	if (buffer_has(buffers, page))
+		wal_buffers = buffers;
+	else if (buffer_has(buffers - XLOG_BLCKSZ, page))
+		wal_buffers = buffers - XLOG_BLCKSZ;
 }
 
 static bool
