@@ -34,8 +34,11 @@
 /* Places of the ring. */
 #define TRAIL_LENGTH	65536
 
-/* Bytes of the WAL that are read in the time of a look at a page. */
-#define BYTES_PER_PAGE	16
+/*
+ * Bytes of the WAL that are read rather than to look at a page.  Some 16 take as long, but they are read once, for all
+ * sessions.  If many sessions looked because the trail is behind, nobody would lead it on.
+ */
+#define BYTES_PER_PAGE	256
 
 /* A trail that is so many bytes behind is lost. */
 #define MOST_BEHIND		(8 * 1024 * 1024)
