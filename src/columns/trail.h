@@ -59,7 +59,7 @@ extern XLogRecPtr gc_trail_goal(void);
 
 /*
  * Have the trail lead to a goal; what it names is before the position that is returned.  0: it does not lead there, or
- * following it costs more than a look at so many pages.  May wait for another session that reads the WAL, for a few
+ * so many pages are not worth what is to be read.  May wait for another session that reads the WAL, for a few
  * milliseconds at most.
  */
 extern uint64 gc_trail_reach(XLogRecPtr goal, uint64 pages);
