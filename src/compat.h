@@ -27,17 +27,27 @@
 	InitBufferTag(&(tag), &(rel)->rd_locator, MAIN_FORKNUM, block)
 #define GC_BUFFER_TAGS_EQUAL(a, b)	BufferTagsEqual(&(a), &(b))
 #define GC_REL_SPC(rel)			((rel)->rd_locator.spcOid)
+#define GC_REL_DB(rel)			((rel)->rd_locator.dbOid)
 #define GC_REL_NUMBER(rel)		((rel)->rd_locator.relNumber)
 #define GC_REL_NEW_SUBID(rel)	((rel)->rd_newRelfilelocatorSubid)
 #define GC_REL_FIRST_SUBID(rel) ((rel)->rd_firstRelfilelocatorSubid)
+#define GcRelFile				RelFileLocator
+#define GC_FILE_SPC(file)		((file).spcOid)
+#define GC_FILE_DB(file)		((file).dbOid)
+#define GC_FILE_NUMBER(file)	((file).relNumber)
 #else
 #define GC_INIT_BUFFER_TAG(tag, rel, block) \
 	INIT_BUFFERTAG(tag, (rel)->rd_node, MAIN_FORKNUM, block)
 #define GC_BUFFER_TAGS_EQUAL(a, b)	BUFFERTAGS_EQUAL(a, b)
 #define GC_REL_SPC(rel)			((rel)->rd_node.spcNode)
+#define GC_REL_DB(rel)			((rel)->rd_node.dbNode)
 #define GC_REL_NUMBER(rel)		((rel)->rd_node.relNode)
 #define GC_REL_NEW_SUBID(rel)	((rel)->rd_newRelfilenodeSubid)
 #define GC_REL_FIRST_SUBID(rel) ((rel)->rd_firstRelfilenodeSubid)
+#define GcRelFile				RelFileNode
+#define GC_FILE_SPC(file)		((file).spcNode)
+#define GC_FILE_DB(file)		((file).dbNode)
+#define GC_FILE_NUMBER(file)	((file).relNode)
 #endif
 
 /* 16 replaced the ownership check of each kind of object by one. */

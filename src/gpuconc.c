@@ -27,6 +27,7 @@
 #include "columns/hot_loader.h"
 #include "columns/notes.h"
 #include "columns/store.h"
+#include "columns/trail.h"
 #include "exec/hints.h"
 #include "exec/scan.h"
 #include "plan/hooks.h"
@@ -57,6 +58,7 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
 	RequestAddinShmemSpace(gc_cold_loader_shmem_size());
 	RequestAddinShmemSpace(gc_fence_shmem_size());
+	RequestAddinShmemSpace(gc_trail_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
@@ -84,6 +86,7 @@ gc_shmem_startup(void)
 	gc_hot_loader_shmem_init();
 	gc_cold_loader_shmem_init();
 	gc_fence_shmem_init();
+	gc_trail_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
 	gc_queue_shmem_init();

@@ -365,34 +365,70 @@ gc_amend_open(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot
  *-------------------------------------------------------------------------
  */
 
-/* Holes of a chunk, the base's and those of the amendment, n of them from *more on. */
-static void
-merge_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcHoles *holes)
+/* The first of a chunk's holes, from `at` on, that ends at a row or behind it. */
+static uint32
+find_hole(const GcServedChunk *chunk, uint32 at, uint32 row)
 {
-	const GcHole *old = chunk->holes;
-	const GcHole *end = old + chunk->nholes;
-	GcHole	   *last = NULL;
+	uint32		end = chunk->nholes;
 
-	holes->n = 0;
-	holes->size = chunk->nholes + n;
-	holes->holes = palloc_extended((Size) holes->size * sizeof(GcHole), MCXT_ALLOC_HUGE);
-	while (old < end || n > 0)
+	while (at < end)
 	{
-		const bool	take_old = n == 0 || (old < end && old->from <= more->hole.from);
-		const GcHole h = take_old ? *old++ : more->hole;
+		const uint32 middle = at + (end - at) / 2;
 
-		if (!take_old)
-			more++, n--;
-		if (last && h.from <= last->to)
-		{
-			holes->rows += Max(h.to, last->to) - last->to;
-			last->to = Max(h.to, last->to);
-			continue;
-		}
-		last = &holes->holes[holes->n++];
-		*last = h;
-		holes->rows += h.to - h.from;
+		if (chunk->holes[middle].to < row)
+			at = middle + 1;
+		else
+			end = middle;
 	}
+	return at;
+}
+
+/* Holes of the base that an edit's hole touches become part of it. */
+static void
+swallow_holes(const GcServedChunk *chunk, GcHoleEdit *edit, GcHoles *holes)
+{
+	for (; edit->to < chunk->nholes && chunk->holes[edit->to].from <= edit->hole.to; edit->to++)
+	{
+		const GcHole *h = &chunk->holes[edit->to];
+
+		edit->hole.from = Min(edit->hole.from, h->from);
+		edit->hole.to = Max(edit->hole.to, h->to);
+		holes->n--;
+		holes->rows -= h->to - h->from;
+	}
+}
+
+/*
+ * What n holes of the amendment, from *more on, make of a chunk's holes.  These are many, and hardly any is changed, so
+ * they are not copied.  Says how many holes there are then, and how many edits.
+ */
+static GcHoleEdit *
+edit_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcHoles *holes, uint32 *nedits)
+{
+	GcHoleEdit *edits = palloc_extended((Size) n * sizeof(GcHoleEdit), MCXT_ALLOC_HUGE);
+	GcHoleEdit *last = NULL;
+
+	*holes = (GcHoles) {.n = chunk->nholes,.holes = chunk->holes,.rows = chunk->hole_rows};
+	for (uint32 i = 0; i < n; i++)
+	{
+		const GcHole h = more[i].hole;
+
+		if (last && h.from <= last->hole.to)
+			last->hole.to = Max(last->hole.to, h.to);
+		else
+		{
+			const uint32 at = find_hole(chunk, last ? last->to : 0, h.from);
+
+			last = last ? last + 1 : edits;
+			*last = (GcHoleEdit) {at, at, h};
+		}
+		swallow_holes(chunk, last, holes);
+	}
+	*nedits = last - edits + 1;
+	holes->n += *nedits;
+	for (uint32 i = 0; i < *nedits; i++)
+		holes->rows += edits[i].hole.to - edits[i].hole.from;
+	return edits;
 }
 
 /* Add blocks that are to be read to the ranges of the base, unless they have those already. */
@@ -434,7 +470,10 @@ merge_chunks(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, G
 	{
 		const GcServedChunk *chunk = &was->chunks[k];
 		const uint64 before = served->rows_served;
-		GcHoles		holes = {.n = chunk->nholes,.holes = chunk->holes};
+		const uint32 nchunks = served->nchunks;
+		GcHoles		holes = {.n = chunk->nholes,.holes = chunk->holes,.rows = chunk->hole_rows};
+		GcHoleEdit *edits = NULL;
+		uint32		nedits = 0;
 		uint32		first;
 
 		/* A chunk of which no row is served is not among them. */
@@ -444,10 +483,14 @@ merge_chunks(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, G
 		while (at < a->nholes && a->holes[at].chunk == chunk->chunk)
 			at++;
 		if (at > first)
-			merge_holes(chunk, a->holes + first, at - first, &holes);
-		else
-			holes.rows = chunk->hole_rows;
+			edits = edit_holes(chunk, a->holes + first, at - first, &holes, &nedits);
 		gc_append_chunk(served, chunk->chunk, chunk->nrows, &holes);
+		if (served->nchunks > nchunks)
+		{
+			served->chunks[nchunks].nbase = chunk->nholes;
+			served->chunks[nchunks].nedits = nedits;
+			served->chunks[nchunks].edits = edits;
+		}
 		if (chunk->chunk >= dir->nheap)
 			served->rows_versioned += served->rows_served - before;
 	}

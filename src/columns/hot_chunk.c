@@ -27,6 +27,7 @@
 
 #include "hot_chunk.h"
 #include "patches.h"
+#include "trail.h"
 #include "../settings.h"
 
 typedef enum GcTupleFate
@@ -228,6 +229,7 @@ read_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, BlockN
 	GcNoted		now = *noted;
 
 	hot->lsns[page] = gc_reader_copy_page(reader, block, &buffer);
+	hot->changed[page] = false;
 	pg_atomic_init_u32(&hot->buffers[page], (uint32) buffer);
 	if (hot->lsns[page] == InvalidXLogRecPtr)
 		return false;
@@ -309,6 +311,7 @@ copy_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, const 
 	const uint32 row = gc_encoder_rows(encoder);
 
 	hot->lsns[page] = old->lsns[from->page];
+	hot->changed[page] = old->changed[from->page];
 	pg_atomic_init_u32(&hot->buffers[page], pg_atomic_read_u32(&old->buffers[from->page]));
 	gc_encoder_add_cells(encoder, chunk->row_start[from->page + 1] - first, cells, first);
 	for (uint32 i = old->first_version[from->page]; i < old->first_version[from->page + 1]; i++)
@@ -341,6 +344,17 @@ end_page(GcReading *reading, const GcNoted *noted)
 	reading->row_start[reading->npresent] = gc_encoder_rows(gc_reader_encoder(reading->set->reader));
 }
 
+/* Pages of this chunk are about to be copied, with their marks. */
+static void
+follow_no_further(GcHotPages *hot, GcHotPages *from)
+{
+	const uint64 followed = pg_atomic_read_u64(&from->followed);
+
+	if (followed < pg_atomic_read_u64(&hot->followed))
+		pg_atomic_write_u64(&hot->followed, followed);
+	pg_read_barrier();
+}
+
 bool
 gc_hot_read(GcLoader *loader, GcReading *reading)
 {
@@ -351,6 +365,7 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
 	GcNoted		noted = {0};
 
 	reading->npresent = 0;
+	pg_atomic_write_u64(&reading->hot->followed, gc_trail_position());
 	for (uint32 w = 0; w < reading->npages; w++)
 	{
 		const GcJobHotPage *from = &reading->wanted[w];
@@ -366,6 +381,7 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
 			{
 				cells_of = from->chunk;
 				cells = base_cells(loader, reading, cells_of);
+				follow_no_further(reading->hot, loader->job->data->base->chunks[cells_of]->hot);
 			}
 			copy_page(loader, reading, &h, from, cells, &noted);
 		}
@@ -499,6 +515,8 @@ gc_hot_make_chunk(const GcReading *reading)
 	memcpy(hot->blocks, from->blocks, npages * sizeof(BlockNumber));
 	memcpy(hot->lsns, from->lsns, npages * sizeof(XLogRecPtr));
 	memcpy(hot->buffers, from->buffers, npages * sizeof(pg_atomic_uint32));
+	memcpy(hot->changed, from->changed, npages);
+	pg_atomic_init_u64(&hot->followed, pg_atomic_read_u64(&reading->hot->followed));
 	memcpy(hot->first_version, from->first_version, (npages + 1) * sizeof(uint32));
 	memcpy(hot->first_left_out, from->first_left_out, (npages + 1) * sizeof(uint32));
 	memcpy(hot->versions, from->versions, (Size) nversions * sizeof(GcVersion));

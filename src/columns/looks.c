@@ -15,8 +15,10 @@
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "looks.h"
+#include "trail.h"
 #include "versions.h"
 #include "../compat.h"
 
@@ -196,12 +198,136 @@ will_be_done(const GcLook *look, GcLookedAt *at)
 	return !look->alone && pg_atomic_read_u64(&at->under_way) >= look->since;
 }
 
+/*-------------------------------------------------------------------------
+ * The WAL's trail
+ *-------------------------------------------------------------------------
+ */
+
+/* A chunk whose position is void does not get a new one more often: that is more work than a look. */
+#define PLACE_AGAIN_MS	1000
+
+/* The number of a block among a chunk's, or -1. */
+static int64
+find_block(const GcChunk *chunk, BlockNumber block)
+{
+	const BlockNumber *blocks = chunk->hot->blocks;
+	uint32		from = 0;
+	uint32		to = chunk->npages;
+
+	while (from < to)
+	{
+		const uint32 middle = from + (to - from) / 2;
+
+		if (blocks[middle] < block)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < chunk->npages && blocks[from] == block ? (int64) from : -1;
+}
+
+/* Blocks that the relation no longer has count as changed. */
+static void
+mark_behind_end(const GcLook *look, const GcChunk *chunk)
+{
+	for (uint32 page = chunk->npages; page > 0 && chunk->hot->blocks[page - 1] >= look->nblocks; page--)
+		chunk->hot->changed[page - 1] = true;
+}
+
+/* Mark what the trail names; false: the chunk's position is void. */
+static bool
+mark_named(GcLook *look, const GcChunk *chunk)
+{
+	GcHotPages *hot = chunk->hot;
+	GcTrailWalk walk = gc_trail_walk(look->rel, pg_atomic_read_u64(&hot->followed), look->position);
+	BlockNumber block;
+	XLogRecPtr	lsn;
+
+	pg_read_barrier();
+	if (walk.from < gc_trail_floor())
+		return false;
+	while (gc_trail_next(&walk, &block, &lsn))
+	{
+		const int64 page = find_block(chunk, block);
+
+		if (page >= 0 && lsn > hot->lsns[page])
+			hot->changed[page] = true;
+	}
+	/* What was overwritten meanwhile may have named others, and these for nothing. */
+	if (walk.from < gc_trail_floor())
+		return false;
+	pg_write_barrier();
+	raise_count(&hot->followed, look->position);
+	mark_behind_end(look, chunk);
+	return true;
+}
+
+/* Look at each page under its lock, so that the chunk has a position again; false: not now. */
+static bool
+place_on_trail(GcLook *look, const GcChunk *chunk)
+{
+	GcHotPages *hot = chunk->hot;
+	const TimestampTz now = GetCurrentTimestamp();
+	uint64		before = pg_atomic_read_u64(&hot->placed_at);
+	const uint64 position = gc_trail_position();
+
+	if (!TimestampDifferenceExceeds((TimestampTz) before, now, PLACE_AGAIN_MS) ||
+		!pg_atomic_compare_exchange_u64(&hot->placed_at, &before, (uint64) now))
+		return false;
+	for (uint32 page = 0; page < chunk->npages; page++)
+	{
+		Buffer		buffer;
+
+		if (page % GC_PIECE_PAGES == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (hot->changed[page])
+			continue;
+		look->pages++;
+		if (hot->blocks[page] >= look->nblocks)
+		{
+			hot->changed[page] = true;
+			continue;
+		}
+		buffer = ReadBuffer(look->rel, hot->blocks[page]);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		if (PageGetLSN(BufferGetPage(buffer)) != hot->lsns[page])
+			hot->changed[page] = true;
+		UnlockReleaseBuffer(buffer);
+	}
+	pg_write_barrier();
+	raise_count(&hot->followed, position);
+	return true;
+}
+
+static bool
+follow_trail(GcLook *look, const GcChunk *chunk)
+{
+	return look->position != 0 && (mark_named(look, chunk) || (place_on_trail(look, chunk) && mark_named(look, chunk)));
+}
+
+static void
+reach_trail(GcLook *look, const GcDirectory *dir)
+{
+	uint64		pages = 0;
+
+	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
+		pages += dir->chunks[c] ? dir->chunks[c]->npages : 0;
+	look->position = pages > 0 ? gc_trail_reach(look->goal, pages) : 0;
+}
+
+/*-------------------------------------------------------------------------
+ * All of a directory
+ *-------------------------------------------------------------------------
+ */
+
 /* Look at what nobody has looked at in time; false if something was left to others. */
 static bool
 look_at_chunk(GcLook *look, const GcChunk *chunk, bool leave)
 {
 	bool		all = true;
 
+	if (follow_trail(look, chunk))
+		return true;
 	for (uint32 piece = 0; piece < GC_PIECES(chunk->npages); piece++)
 	{
 		GcLookedAt *at = &chunk->hot->looked_at[piece];
@@ -223,6 +349,7 @@ gc_look_begin(GcLook *look, Relation rel, Snapshot snapshot, BlockNumber nblocks
 	look->since = count_ended();
 	look->alone = snapshot == NULL || snapshot->takenDuringRecovery ||
 		TransactionIdIsValid(GetTopTransactionIdIfAny());
+	look->goal = snapshot == NULL || snapshot->takenDuringRecovery ? InvalidXLogRecPtr : gc_trail_goal();
 }
 
 void
@@ -230,6 +357,7 @@ gc_look(GcLook *look, const GcDirectory *dir)
 {
 	bool		all = true;
 
+	reach_trail(look, dir);
 	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
 	{
 		if (dir->chunks[c] && !look_at_chunk(look, dir->chunks[c], true))

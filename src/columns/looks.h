@@ -19,6 +19,8 @@
  * the page, and marks are only ever set.  A look at a piece of a chunk's pages first reads the
  * count, and last says up to which count the marks of the piece are right.
  *
+ * Where the WAL's trail leads far enough (trail.h), no page is looked at: sessions mark those that it names.
+ *
  * Nobody waits for another's look.  A session leaves pieces for last that another one is
  * looking at, and then looks itself if that one has not come to an end.
  *
@@ -86,6 +88,8 @@ typedef struct GcLook
 	BlockNumber nblocks;		/* of the relation, learnt after the snapshot was taken */
 	bool		alone;			/* looks of others are no use */
 	uint64		since;
+	XLogRecPtr	goal;			/* where the trail is to lead; invalid: there is none */
+	uint64		position;		/* before which it names all that has changed; 0: it does not */
 	uint32		pages;			/* that this session has looked at */
 } GcLook;
 

@@ -55,6 +55,8 @@ gc_hot_init(void *memory, uint32 npages, uint32 nversions, uint32 nleft_out)
 	hot->changed = (uint8 *) p;
 	memset(p, 0, npages);
 	p += MAXALIGN(npages * sizeof(uint8));
+	pg_atomic_init_u64(&hot->followed, 0);
+	pg_atomic_init_u64(&hot->placed_at, 0);
 	hot->looked_at = (GcLookedAt *) p;
 	for (uint32 i = 0; i < GC_PIECES(npages); i++)
 	{

@@ -57,6 +57,8 @@ struct GcHotPages
 	pg_atomic_uint32 *buffers;	/* where they were last found; a hint */
 	uint8	   *changed;		/* 1: the page is known not to be what it was; for good */
 	struct GcLookedAt *looked_at;	/* by piece: how far `changed` can be relied on (looks.h) */
+	pg_atomic_uint64 followed;	/* the same by a position on the WAL's trail (trail.h); 0: void */
+	pg_atomic_uint64 placed_at; /* when a session last gave it a new one */
 	uint32	   *first_version;	/* npages + 1: by page, in versions */
 	uint32	   *first_left_out; /* npages + 1: by page, in left_out */
 	GcVersion  *versions;		/* of a page, ascending by row: of the hot chunk, and of the heap's */

@@ -24,7 +24,18 @@ typedef struct GcBlockRange
 	BlockNumber count;
 } GcBlockRange;
 
-/* A chunk, and which of its rows are not served; holes ascend and do not touch. */
+/* A hole instead of those numbered from .. to - 1, which may be none. */
+typedef struct GcHoleEdit
+{
+	uint32		from;
+	uint32		to;
+	GcHole		hole;
+} GcHoleEdit;
+
+/*
+ * A chunk, and which of its rows are not served; holes ascend and do not touch.  With edits, which ascend, `holes`
+ * are those of a base, and gc_put_holes() makes the nholes of this chunk.
+ */
 typedef struct GcServedChunk
 {
 	uint32		chunk;
@@ -32,6 +43,9 @@ typedef struct GcServedChunk
 	uint32		nholes;
 	uint32		hole_rows;		/* in them */
 	GcHole	   *holes;			/* palloc'd; NULL when all rows are good */
+	uint32		nbase;			/* with edits: of holes */
+	uint32		nedits;
+	GcHoleEdit *edits;			/* palloc'd */
 } GcServedChunk;
 
 /* Tuples of a page whose other rows are served, which are to be read (patches.h). */
@@ -70,6 +84,9 @@ typedef struct GcServed
 	bool		worth_reload;	/* enough reloadable pages that waiting for a
 								 * reload beats reading them as delta */
 } GcServed;
+
+/* Put a chunk's nholes holes there. */
+extern void gc_put_holes(const GcServedChunk *chunk, GcHole *to);
 
 /*
  * Judge every page of rel against dir (NULL: nothing is cached).  Call after

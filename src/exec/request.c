@@ -78,7 +78,7 @@ write_holes(const GcServedChunk *chunk, Cursor *c, VisibleChunks *visible)
 	visible->most_rows = Max(visible->most_rows, chunk->nrows);
 	if (holes)
 	{
-		memcpy(holes, chunk->holes, chunk->nholes * sizeof(GcHole));
+		gc_put_holes(chunk, holes);
 		*visible->next++ = (GcVisible) {bitmap, off, chunk->nholes, chunk->nrows};
 	}
 	return bitmap;

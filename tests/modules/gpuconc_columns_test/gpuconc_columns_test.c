@@ -291,23 +291,25 @@ check_padding(const GcChunkColumn *cell, uint32 nrows)
 static uint8 *
 bitmap_of(const GcServedChunk *chunk)
 {
+	GcHole	   *holes = palloc((chunk->nholes + 1) * sizeof(GcHole));
 	uint8	   *bitmap;
 	uint32		row = 0;
 
 	if (chunk->nholes == 0)
 		return NULL;
+	gc_put_holes(chunk, holes);
 	bitmap = palloc0(TYPEALIGN(GC_PAD_ROWS, chunk->nrows) / 8);
 	for (uint32 h = 0; h <= chunk->nholes; h++)
 	{
-		uint32		end = h < chunk->nholes ? chunk->holes[h].from : chunk->nrows;
+		uint32		end = h < chunk->nholes ? holes[h].from : chunk->nrows;
 
-		if (h < chunk->nholes && (chunk->holes[h].from < row || chunk->holes[h].to <= chunk->holes[h].from ||
-								  (h > 0 && chunk->holes[h].from == row)))
+		if (h < chunk->nholes && (holes[h].from < row || holes[h].to <= holes[h].from ||
+								  (h > 0 && holes[h].from == row)))
 			elog(ERROR, "holes of a chunk do not ascend");
 		for (; row < end; row++)
 			bitmap[row >> 3] |= 1 << (row & 7);
 		if (h < chunk->nholes)
-			row = chunk->holes[h].to;
+			row = holes[h].to;
 	}
 	return bitmap;
 }
