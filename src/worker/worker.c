@@ -142,6 +142,7 @@ try_open(const GcDeviceOps *ops, GcError *err)
 {
 	GcDeviceOptions options = {
 		.pretend = pretended_gpu(),
+		.link = gc_pretended_link(),
 		.temp_directory = temp_directory(),
 		.host_threads = gc_host_threads,
 		.memory_limit = (u64) gc_device_memory_limit_mb * 1024 * 1024,

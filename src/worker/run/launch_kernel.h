@@ -29,6 +29,7 @@ typedef struct GcScanPart
 								 * result, if it can */
 	GcAddr		sources;		/* of a wave: its sources; 0: the input's */
 	const GcAddr *columns;		/* and, per column of the program, its columns */
+	double		link_bytes;		/* as GcLaunch's */
 } GcScanPart;
 
 /* edge: by GC_EDGE_WORD_*, of a kernel that reads or writes packets; else NULL. */
