@@ -263,12 +263,32 @@ gc_wave_join(const GcDirectory *dir, const GcWaveColumn *columns, int ncolumns, 
 	return NULL;
 }
 
+/* The least that was moved for any other member with a scan under way. */
+static double
+least_got(const GcWaveMember *of)
+{
+	double		least = -1;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &of->table->members)
+	{
+		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		if (m != of && m->left > 0 && (least < 0 || m->got < least))
+			least = m->got;
+	}
+	return Max(least, 0);
+}
+
 void
 gc_wave_begin(GcWaveMember *m, GcStream *stream)
 {
 	memset(m->to_do, true, m->nsources);
 	m->left = m->nsources;
 	m->looked_at = 0;
+	m->placed = false;
+	m->begun_in = m->table->number;
+	m->got = least_got(m);
 	m->stream = stream;
 	memset(&m->failure, 0, sizeof(m->failure));
 }

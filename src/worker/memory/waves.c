@@ -77,28 +77,118 @@ is_there(const GcWaveMember *m, u32 chunk)
 	return true;
 }
 
-/* What it costs if the members that want a chunk read its columns in the host's memory. */
+/* What a chunk's column costs at this price: bytes of copies that take as long. */
+static double
+cost_of(const Price *p, const GcChunkColumn *cell)
+{
+	if (!p->wanted || p->there)
+		return 0;
+	return gc_link_pays(cell, p->bytes, p->late) ? p->bytes : (double) (cell->data_bytes + cell->null_bytes);
+}
+
+/* The price of a column, given that the member reads it, too. */
+static Price
+price_with(const Price *p, const GcWaveColumn *column, const GcChunkColumn *cell)
+{
+	return (Price) {.wanted = true,.late = p->late && column->link.late,
+		.there = p->wanted ? p->there : gc_region_there(cell),
+		.bytes = p->bytes + gc_link_price(gc_link_bytes(&column->link, cell))};
+}
+
+/* What a chunk costs more if the wave serves this member with it, too; and what it costs the member alone. */
+static double
+added_cost(const WaveTable *t, const GcWaveMember *m, u32 chunk, double *alone)
+{
+	double		added = 0;
+
+	*alone = 0;
+	for (int c = 0; c < m->ncolumns; c++)
+	{
+		const GcChunkColumn *cell = GC_CELL(m->dir, chunk, m->columns[c].column);
+		const Price *p = &t->prices[m->columns[c].column];
+		const Price with = price_with(p, &m->columns[c], cell);
+		Price		own = price_with(&(Price) {.late = true,.wanted = true,.there = with.there}, &m->columns[c], cell);
+
+		added += cost_of(&with, cell) - cost_of(p, cell);
+		*alone += cost_of(&own, cell);
+	}
+	return added;
+}
+
 static void
-price_chunk(WaveTable *t, const GcDirectory *dir, u32 chunk)
+take(WaveTable *t, GcWaveMember *m, u32 chunk)
+{
+	for (int c = 0; c < m->ncolumns; c++)
+	{
+		Price	   *p = &t->prices[m->columns[c].column];
+
+		*p = price_with(p, &m->columns[c], GC_CELL(m->dir, chunk, m->columns[c].column));
+	}
+	m->takes = chunk + 1;
+}
+
+/* Is it cheaper for the member to have the chunk from a wave that is made for others?  Clearly, since they wait longer. */
+static bool
+shares(const WaveTable *t, GcWaveMember *m, u32 chunk)
+{
+	return added_cost(t, m, chunk, &m->alone) <= m->alone / 2;
+}
+
+static void
+begin_pricing(WaveTable *t, GcWaveMember *leader, u32 chunk)
+{
+	for (u32 c = 0; c < leader->dir->ncolumns; c++)
+		t->prices[c] = (Price) {.late = true};
+	t->priced = chunk + 1;
+	(void) added_cost(t, leader, chunk, &leader->alone);
+	take(t, leader, chunk);
+}
+
+/*
+ * Choose the members that a wave of the leader serves with a chunk, and price its columns: those that save the link
+ * something by that.  A scan that is to read little is not held up by one that reads much.
+ */
+static void
+price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
 {
 	dlist_iter	iter;
 
-	for (u32 c = 0; c < dir->ncolumns; c++)
-		t->prices[c] = (Price) {.late = true};
+	dlist_foreach(iter, &t->members)
+		dlist_container(GcWaveMember, node, iter.cur)->takes = 0;
+	begin_pricing(t, leader, chunk);
 	dlist_foreach(iter, &t->members)
 	{
-		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		for (int c = 0; c < m->ncolumns && wants(m, chunk); c++)
-		{
-			const GcWaveColumn *column = &m->columns[c];
-			Price	   *price = &t->prices[column->column];
-
-			price->bytes += gc_link_price(gc_link_bytes(&column->link, GC_CELL(m->dir, chunk, column->column)));
-			price->late = price->late && column->link.late;
-		}
+		if (m != leader && wants(m, chunk) && shares(t, m, chunk))
+			take(t, m, chunk);
 	}
-	t->priced = chunk + 1;
+}
+
+/* Does the wave that is made serve the member with this chunk? */
+static bool
+takes(const GcWaveMember *m, u32 chunk)
+{
+	return m->takes == chunk + 1 && wants(m, chunk);
+}
+
+/* Where a member's first wave begins: with others with which it shares, if there are any. */
+static u32
+first_place(WaveTable *t, GcWaveMember *m)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->members)
+	{
+		GcWaveMember *other = dlist_container(GcWaveMember, node, iter.cur);
+
+		if (other == m || !other->placed || other->left == 0 || !wants(other, other->at) || !wants(m, other->at))
+			continue;
+		begin_pricing(t, other, other->at);
+		if (m->source_of[other->at] && shares(t, m, other->at) && m->alone > 0)
+			return other->at;
+	}
+	return t->at;
 }
 
 /* Is a chunk's column, which is not in memory, to be read in the host's? */
@@ -122,7 +212,7 @@ missing_bytes(WaveTable *t, const Block *block, u32 chunk)
 	{
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		for (int c = 0; c < m->ncolumns && m->block == block && wants(m, chunk); c++)
+		for (int c = 0; c < m->ncolumns && m->block == block && takes(m, chunk); c++)
 		{
 			const int	column = m->columns[c].column;
 
@@ -148,7 +238,7 @@ has_room(WaveTable *t, u32 chunk)
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 		Block	   *block = m->block;
 
-		if (!wants(m, chunk) || block->chunk == chunk + 1)
+		if (!takes(m, chunk) || block->chunk == chunk + 1)
 			continue;
 		if (missing_bytes(t, block, chunk) > block->room - block->used)
 			return false;
@@ -350,7 +440,7 @@ take_there(WaveTable *t, WaveChunk *wc, GcError *err)
 	{
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		for (int c = 0; c < m->ncolumns && code == GC_OK && wants(m, wc->chunk); c++)
+		for (int c = 0; c < m->ncolumns && code == GC_OK && takes(m, wc->chunk); c++)
 		{
 			const int	column = m->columns[c].column;
 			const GcChunkColumn *from = GC_CELL(m->dir, wc->chunk, column);
@@ -399,7 +489,7 @@ static GcCode
 choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 {
 	const u32	nchunks = leader->dir->nchunks;
-	const u32	at = t->at;
+	const u32	at = leader->placed ? leader->at : first_place(t, leader);
 	GcCode		code = GC_OK;
 
 	for (u32 i = 0; i < nchunks && (double) w->bytes + w->price < (double) leader->block->room && code == GC_OK; i++)
@@ -412,7 +502,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 			continue;
 		if (!in_reach(w, chunk))
 			break;
-		price_chunk(t, leader->dir, chunk);
+		price_chunk(t, leader, chunk);
 		if (!has_room(t, chunk))
 			break;
 		t->at = (chunk + 1) % nchunks;
@@ -422,8 +512,13 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 		{
 			GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-			if (code == GC_OK && wants(m, chunk))
+			if (code == GC_OK && takes(m, chunk))
+			{
+				m->got += m->alone;
+				m->at = (chunk + 1) % nchunks;
+				m->placed = true;
 				code = add_chunk(w, m, wc, err);
+			}
 		}
 	}
 	return code;
@@ -582,26 +677,31 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 	w->made = true;
 	MemoryContextSwitchTo(old);
 	count(w);
-	/* The others' turn comes first. */
-	dlist_delete(&m->node);
-	dlist_push_tail(&t->members, &m->node);
 	return code == GC_OK ? gc_wave_failure(m, err) : code;
 }
 
-/* The member whose turn it is, other than one; NULL: none has anything left. */
+/*
+ * The member whose turn it is, other than one; NULL: none has anything left.  It is the one for which least was moved
+ * so far, so that scans that read little are done soon.  But each second wave is that of the oldest: so none waits for
+ * ever.
+ */
 static GcWaveMember *
 next_turn(WaveTable *t, const GcWaveMember *except)
 {
+	const bool	oldest = t->number % OLDEST_TURN == 0;
+	GcWaveMember *turn = NULL;
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &t->members)
 	{
-		GcWaveMember *turn = dlist_container(GcWaveMember, node, iter.cur);
+		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		if (turn->left > 0 && turn != except)
-			return turn;
+		if (m->left == 0 || m == except)
+			continue;
+		if (turn == NULL || (oldest ? t->number - m->begun_in > t->number - turn->begun_in : m->got < turn->got))
+			turn = m;
 	}
-	return NULL;
+	return turn;
 }
 
 void

@@ -28,6 +28,9 @@
 /* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
 #define MOST_UNDER_WAY	3
 
+/* Each so-manieth wave is that of the member that began first. */
+#define OLDEST_TURN		2
+
 #define LEAST_ROOM		256
 
 /*
@@ -48,11 +51,13 @@ typedef struct Block
 	int			users;
 } Block;
 
-/* What it costs to leave a chunk's column where it is, for all members that want it. */
+/* What a chunk's column costs those members that a wave is to serve with the chunk. */
 typedef struct Price
 {
-	double		bytes;			/* of copies that take as long */
-	bool		late;			/* all read it late */
+	bool		wanted;			/* one of them reads it */
+	bool		there;			/* it is in device memory, and costs nothing */
+	double		bytes;			/* of copies that take as long as reading it in the host's memory, for all of them */
+	bool		late;			/* all of them read it late */
 } Price;
 
 typedef struct WaveTable
@@ -64,7 +69,7 @@ typedef struct WaveTable
 	GcStream   *copies;
 	u32			at;				/* chunk where the next wave begins */
 	u32			number;			/* of the next wave */
-	dlist_head	members;		/* whose turn it is comes first */
+	dlist_head	members;
 	dlist_head	waves;			/* oldest first */
 	int			nwaves;
 	GcEvent    *clock;			/* whose time is clock_at; NULL: nothing is logged */
@@ -85,6 +90,12 @@ struct GcWaveMember
 	u32		   *source_of;		/* per chunk: 1 + its source; 0: it is not read */
 	bool	   *to_do;			/* per source */
 	u32			left;
+	u32			at;				/* chunk where its next wave begins */
+	bool		placed;			/* at is known */
+	double		got;			/* bytes of copies that it would have taken alone so far: its turn comes by them */
+	u32			begun_in;		/* number of the next wave when it began */
+	u32			takes;			/* 1 + the chunk with which the wave that is made serves it */
+	double		alone;			/* what that chunk costs it alone */
 	u32			looked_at;		/* sources before this one that were in memory at first are visited */
 	GcStream   *stream;
 	GcWaveLaunch launch;
