@@ -53,6 +53,7 @@
 #include "memory/waves.h"
 #include "meter.h"
 #include "run/kernels.h"
+#include "run/link_costs.h"
 #include "run/memory_demand.h"
 #include "run/run.h"
 #include "schedule.h"
@@ -276,6 +277,7 @@ start_device(GcError *err)
 	gc_admission_init();
 	gc_schedule_init();
 	gc_worker.link = gc_link_measure();
+	gc_link_costs_init();
 	return true;
 }
 
@@ -476,7 +478,11 @@ serve(void)
 			INSTR_TIME_SET_CURRENT(last_moved);
 		}
 		else
+		{
+			if (runs == NIL)
+				gc_link_costs_poll();
 			wait_for_work(gc_us_since(last_moved));
+		}
 		if (runs == NIL)
 			gc_kernels_trim();
 	}

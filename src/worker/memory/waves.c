@@ -39,6 +39,15 @@
 #include "eviction.h"
 #include "state.h"
 
+/*
+ * Bytes of columns that waves lately cached in place of others.  What is known of uses varies, so columns of about
+ * equal worth would displace each other for ever.  So these copies are at most one part in so many of what waves move,
+ * beside what is saved up: a part of the pool.
+ */
+#define DISPLACE_PART	16
+#define DISPLACE_MOST	2
+static double displaced = 0;
+
 /*-------------------------------------------------------------------------
  * Which chunks
  *-------------------------------------------------------------------------
@@ -92,7 +101,7 @@ price_with(const Price *p, const GcWaveColumn *column, const GcChunkColumn *cell
 {
 	return (Price) {.wanted = true,.late = p->late && column->link.late,
 		.there = p->wanted ? p->there : gc_region_there(cell),
-		.bytes = p->bytes + gc_link_price(gc_link_bytes(&column->link, cell))};
+		.bytes = p->bytes + gc_link_price(&column->link, cell)};
 }
 
 /* What a chunk costs more if the wave serves this member with it, too; and what it costs the member alone. */
@@ -292,7 +301,7 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
 	const u64	bytes = from->data_bytes + from->null_bytes;
 	/* What was worth less when the scan began may be gone, or in use. */
-	const bool	displace = column->displace >= bytes &&
+	const bool	displace = column->displace >= bytes && displaced < (double) gc_pool_size(gc_worker.pool) / DISPLACE_MOST &&
 		gc_eviction_pays(bytes, &column->uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
@@ -305,6 +314,7 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	if (cell->region)
 	{
 		column->displace -= displace ? bytes : 0;
+		displaced += displace ? (double) bytes : 0;
 		cell->addr = gc_region_addr(cell->region);
 		cell->copied = bytes;
 		w->bytes += bytes;
@@ -559,6 +569,7 @@ describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *colum
 			part->shared += cell->readers > 1 ? cell->copied : 0;
 			part->read_bytes += cell->in_place ? 0 : of->data_bytes;
 			part->in_place += cell->in_place;
+			part->in_place_price += cell->in_place ? gc_link_price(&m->columns[c].link, of) : 0;
 			part->in_place_bytes += cell->in_place ? (u64) gc_link_bytes(&m->columns[c].link, of) : 0;
 		}
 	}
@@ -602,6 +613,7 @@ count(Wave *w)
 			w->shared += cell->readers > 1 ? cell->copied : 0;
 		}
 	}
+	displaced = Max(displaced - ((double) w->bytes + w->price) / DISPLACE_PART, 0);
 	pg_atomic_fetch_add_u64(&gc_stats()->waves, 1);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes, w->bytes);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes_shared, w->shared);
