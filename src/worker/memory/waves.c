@@ -153,27 +153,6 @@ begin_pricing(WaveTable *t, GcWaveMember *leader, u32 chunk)
 	take(t, leader, chunk);
 }
 
-/*
- * Choose the members that a wave of the leader serves with a chunk, and price its columns: those that save the link
- * something by that.  A scan that is to read little is not held up by one that reads much.
- */
-static void
-price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
-		dlist_container(GcWaveMember, node, iter.cur)->takes = 0;
-	begin_pricing(t, leader, chunk);
-	dlist_foreach(iter, &t->members)
-	{
-		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		if (m != leader && wants(m, chunk) && shares(t, m, chunk))
-			take(t, m, chunk);
-	}
-}
-
 /* Does the wave that is made serve the member with this chunk? */
 static bool
 takes(const GcWaveMember *m, u32 chunk)
@@ -234,6 +213,48 @@ missing_bytes(WaveTable *t, const Block *block, u32 chunk)
 	}
 	bms_free(seen);
 	return bytes;
+}
+
+/* The wave is not to serve this member with a chunk: price the columns again. */
+static void
+leave_out(WaveTable *t, GcWaveMember *leader, GcWaveMember *out, u32 chunk)
+{
+	dlist_iter	iter;
+
+	out->takes = 0;
+	begin_pricing(t, leader, chunk);
+	dlist_foreach(iter, &t->members)
+	{
+		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		if (m != leader && takes(m, chunk))
+			take(t, m, chunk);
+	}
+}
+
+/*
+ * Choose the members that a wave of the leader serves with a chunk, and price its columns: those that save the link
+ * something by that.  A scan that is to read little is not held up by one that reads much.
+ */
+static void
+price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->members)
+		dlist_container(GcWaveMember, node, iter.cur)->takes = 0;
+	begin_pricing(t, leader, chunk);
+	dlist_foreach(iter, &t->members)
+	{
+		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		if (m == leader || !wants(m, chunk) || !shares(t, m, chunk))
+			continue;
+		take(t, m, chunk);
+		/* Then the wave would have no room for this chunk. */
+		if (missing_bytes(t, m->block, chunk) > m->block->room)
+			leave_out(t, leader, m, chunk);
+	}
 }
 
 /* Is there room for what is missing of the chunk?  The first chunk of a wave always fits. */

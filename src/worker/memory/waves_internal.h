@@ -25,6 +25,9 @@
 #define WAVE_BYTES		((u64) 32 << 20)
 #define WAVE_PART		32
 
+/* There is room for all columns of a chunk in a wave, if they take this part of the pool at most. */
+#define WIDEST_PART		16
+
 /* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
 #define MOST_UNDER_WAY	3
 
