@@ -127,7 +127,7 @@ shared_block(WaveTable *t, u64 room)
 
 /*
  * Get memory for waves that are as large as is of use, or else of one chunk each; or share that of another member, which
- * may then be served by the same waves (price_chunk()).  Else many members' memory would be in the place of columns.
+ * may then be served by the same waves (wave_prices.c).  Else many members' memory would be in the place of columns.
  */
 static bool
 get_memory(WaveTable *t, GcWaveMember *m, GcError *err)

@@ -8,17 +8,17 @@
  * few chunks: the columns of them that are not in device memory are copied, once, and then a kernel of each
  * member that wants these chunks is launched.  Copies go to a stream of their own, so the next wave is copied
  * while the kernels of this one run.  A member keeps account of its chunks that are still to do.  So it joins
- * at the table's present position, and wraps around at its end.  Members take turns in choosing the next
- * wave: one that wants few chunks is not held up by one that wants all.
+ * where others are, and wraps around at its end.  A wave is led by the member whose turn it is, and serves with it those
+ * that share most of what they read (wave_prices.c).  So one that reads little is not held up by one that reads much.
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
- * all columns of a chunk.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
+ * its own columns.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
  * the kernels that read its memory before.  Where memory is to spare, chunks are copied there instead, and
- * stay cached.  Waves drop what is cached only for columns that are worth clearly more: in a cyclic scan it
- * would be what comes next.  What is in memory when a member begins is visited first, in place.
+ * stay cached.  Waves drop what is cached only for columns that are worth clearly more, and not more of it than a part
+ * of what they move: in a cyclic scan it would be what comes next.  What is in memory when a member begins is visited first, in place.
  *
  * A column that kernels read only for the few rows that pass earlier steps is left in the host's memory, if that
- * moves less over the link for all members together than one copy (link_reads.c).  It must stay there until
+ * moves less over the link for all that the wave serves than one copy (link_reads.c).  It must stay there until
  * these kernels are done, as for a copy: members hold the directory.
  *
  * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
@@ -31,7 +31,6 @@
  */
 #include "waves_internal.h"
 
-#include "nodes/bitmapset.h"
 #include "utils/memutils.h"
 
 #include "../../queue/queue.h"
@@ -52,12 +51,6 @@ static double displaced = 0;
  * Which chunks
  *-------------------------------------------------------------------------
  */
-
-static bool
-wants(const GcWaveMember *m, u32 chunk)
-{
-	return m->left > 0 && m->source_of[chunk] > 0 && m->to_do[m->source_of[chunk] - 1];
-}
 
 static Cell *
 find_cell(const WaveChunk *wc, int column)
@@ -86,177 +79,6 @@ is_there(const GcWaveMember *m, u32 chunk)
 	return true;
 }
 
-/* What a chunk's column costs at this price: bytes of copies that take as long. */
-static double
-cost_of(const Price *p, const GcChunkColumn *cell)
-{
-	if (!p->wanted || p->there)
-		return 0;
-	return gc_link_pays(cell, p->bytes, p->late) ? p->bytes : (double) (cell->data_bytes + cell->null_bytes);
-}
-
-/* The price of a column, given that the member reads it, too. */
-static Price
-price_with(const Price *p, const GcWaveColumn *column, const GcChunkColumn *cell)
-{
-	return (Price) {.wanted = true,.late = p->late && column->link.late,
-		.there = p->wanted ? p->there : gc_region_there(cell),
-		.bytes = p->bytes + gc_link_price(&column->link, cell)};
-}
-
-/* What a chunk costs more if the wave serves this member with it, too; and what it costs the member alone. */
-static double
-added_cost(const WaveTable *t, const GcWaveMember *m, u32 chunk, double *alone)
-{
-	double		added = 0;
-
-	*alone = 0;
-	for (int c = 0; c < m->ncolumns; c++)
-	{
-		const GcChunkColumn *cell = GC_CELL(m->dir, chunk, m->columns[c].column);
-		const Price *p = &t->prices[m->columns[c].column];
-		const Price with = price_with(p, &m->columns[c], cell);
-		Price		own = price_with(&(Price) {.late = true,.wanted = true,.there = with.there}, &m->columns[c], cell);
-
-		added += cost_of(&with, cell) - cost_of(p, cell);
-		*alone += cost_of(&own, cell);
-	}
-	return added;
-}
-
-static void
-take(WaveTable *t, GcWaveMember *m, u32 chunk)
-{
-	for (int c = 0; c < m->ncolumns; c++)
-	{
-		Price	   *p = &t->prices[m->columns[c].column];
-
-		*p = price_with(p, &m->columns[c], GC_CELL(m->dir, chunk, m->columns[c].column));
-	}
-	m->takes = chunk + 1;
-}
-
-/* Is it cheaper for the member to have the chunk from a wave that is made for others?  Clearly, since they wait longer. */
-static bool
-shares(const WaveTable *t, GcWaveMember *m, u32 chunk)
-{
-	return added_cost(t, m, chunk, &m->alone) <= m->alone / 2;
-}
-
-static void
-begin_pricing(WaveTable *t, GcWaveMember *leader, u32 chunk)
-{
-	for (u32 c = 0; c < leader->dir->ncolumns; c++)
-		t->prices[c] = (Price) {.late = true};
-	t->priced = chunk + 1;
-	(void) added_cost(t, leader, chunk, &leader->alone);
-	take(t, leader, chunk);
-}
-
-/* Does the wave that is made serve the member with this chunk? */
-static bool
-takes(const GcWaveMember *m, u32 chunk)
-{
-	return m->takes == chunk + 1 && wants(m, chunk);
-}
-
-/* Where a member's first wave begins: with others with which it shares, if there are any. */
-static u32
-first_place(WaveTable *t, GcWaveMember *m)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
-	{
-		GcWaveMember *other = dlist_container(GcWaveMember, node, iter.cur);
-
-		if (other == m || !other->placed || other->left == 0 || !wants(other, other->at) || !wants(m, other->at))
-			continue;
-		begin_pricing(t, other, other->at);
-		if (m->source_of[other->at] && shares(t, m, other->at) && m->alone > 0)
-			return other->at;
-	}
-	return t->at;
-}
-
-/* Is a chunk's column, which is not in memory, to be read in the host's? */
-static bool
-stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column)
-{
-	const Price *price = &t->prices[column];
-
-	return t->priced == chunk + 1 && gc_link_pays(GC_CELL(dir, chunk, column), price->bytes, price->late);
-}
-
-/* Bytes of a chunk's columns that are not in memory, and that members with this block want copied. */
-static u64
-missing_bytes(WaveTable *t, const Block *block, u32 chunk)
-{
-	Bitmapset  *seen = NULL;
-	u64			bytes = 0;
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
-	{
-		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		for (int c = 0; c < m->ncolumns && m->block == block && takes(m, chunk); c++)
-		{
-			const int	column = m->columns[c].column;
-
-			if (bms_is_member(column, seen))
-				continue;
-			seen = bms_add_member(seen, column);
-			if (!gc_region_there(GC_CELL(m->dir, chunk, column)) && !stays(t, m->dir, chunk, column))
-				bytes += cell_bytes(m->dir, chunk, column);
-		}
-	}
-	bms_free(seen);
-	return bytes;
-}
-
-/* The wave is not to serve this member with a chunk: price the columns again. */
-static void
-leave_out(WaveTable *t, GcWaveMember *leader, GcWaveMember *out, u32 chunk)
-{
-	dlist_iter	iter;
-
-	out->takes = 0;
-	begin_pricing(t, leader, chunk);
-	dlist_foreach(iter, &t->members)
-	{
-		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		if (m != leader && takes(m, chunk))
-			take(t, m, chunk);
-	}
-}
-
-/*
- * Choose the members that a wave of the leader serves with a chunk, and price its columns: those that save the link
- * something by that.  A scan that is to read little is not held up by one that reads much.
- */
-static void
-price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
-		dlist_container(GcWaveMember, node, iter.cur)->takes = 0;
-	begin_pricing(t, leader, chunk);
-	dlist_foreach(iter, &t->members)
-	{
-		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		if (m == leader || !wants(m, chunk) || !shares(t, m, chunk))
-			continue;
-		take(t, m, chunk);
-		/* Then the wave would have no room for this chunk. */
-		if (missing_bytes(t, m->block, chunk) > m->block->room)
-			leave_out(t, leader, m, chunk);
-	}
-}
-
 /* Is there room for what is missing of the chunk?  The first chunk of a wave always fits. */
 static bool
 has_room(WaveTable *t, u32 chunk)
@@ -268,9 +90,9 @@ has_room(WaveTable *t, u32 chunk)
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 		Block	   *block = m->block;
 
-		if (!takes(m, chunk) || block->chunk == chunk + 1)
+		if (!gc_wave_takes(m, chunk) || block->chunk == chunk + 1)
 			continue;
-		if (missing_bytes(t, block, chunk) > block->room - block->used)
+		if (gc_wave_missing_bytes(t, block, chunk) > block->room - block->used)
 			return false;
 		block->chunk = chunk + 1;
 	}
@@ -359,7 +181,7 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 		cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
 		return code;
 	}
-	cell->in_place = stays(m->table, m->dir, chunk, cell->column);
+	cell->in_place = gc_wave_stays(m->table, m->dir, chunk, cell->column);
 	code = keep_cell(w, m, chunk, cell, column, err);
 	if (code != GC_OK || cell->region)
 	{
@@ -471,7 +293,7 @@ take_there(WaveTable *t, WaveChunk *wc, GcError *err)
 	{
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		for (int c = 0; c < m->ncolumns && code == GC_OK && takes(m, wc->chunk); c++)
+		for (int c = 0; c < m->ncolumns && code == GC_OK && gc_wave_takes(m, wc->chunk); c++)
 		{
 			const int	column = m->columns[c].column;
 			const GcChunkColumn *from = GC_CELL(m->dir, wc->chunk, column);
@@ -520,7 +342,7 @@ static GcCode
 choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 {
 	const u32	nchunks = leader->dir->nchunks;
-	const u32	at = leader->placed ? leader->at : first_place(t, leader);
+	const u32	at = leader->placed ? leader->at : gc_wave_first_place(t, leader);
 	GcCode		code = GC_OK;
 
 	for (u32 i = 0; i < nchunks && (double) w->bytes + w->price < (double) leader->block->room && code == GC_OK; i++)
@@ -529,11 +351,11 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 		dlist_iter	iter;
 		WaveChunk  *wc;
 
-		if (!wants(leader, chunk))
+		if (!gc_wave_wants(leader, chunk))
 			continue;
 		if (!in_reach(w, chunk))
 			break;
-		price_chunk(t, leader, chunk);
+		gc_wave_price_chunk(t, leader, chunk);
 		if (!has_room(t, chunk))
 			break;
 		t->at = (chunk + 1) % nchunks;
@@ -543,7 +365,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 		{
 			GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-			if (code == GC_OK && takes(m, chunk))
+			if (code == GC_OK && gc_wave_takes(m, chunk))
 			{
 				m->got += m->alone;
 				m->at = (chunk + 1) % nchunks;

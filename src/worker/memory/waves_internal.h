@@ -186,6 +186,22 @@ extern WaveTable *gc_wave_tables(void);
 /* Free waves of the table that are over; false: there were none. */
 extern bool gc_waves_retire(WaveTable *t);
 
+/* wave_prices.c: has the member this chunk still to do? */
+extern bool gc_wave_wants(const GcWaveMember *m, u32 chunk);
+
+/* Choose the members that a wave of the leader serves with a chunk, and price its columns; then, does it serve this one? */
+extern void gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk);
+extern bool gc_wave_takes(const GcWaveMember *m, u32 chunk);
+
+/* By these prices: is a chunk's column, which is not in memory, to be read in the host's? */
+extern bool gc_wave_stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column);
+
+/* Bytes of a chunk's columns that are not in memory, and that members with this block want copied. */
+extern u64	gc_wave_missing_bytes(WaveTable *t, const Block *block, u32 chunk);
+
+/* Where a member's first wave begins: with others with which it shares, if there are any. */
+extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);
+
 /* wave_log.c: the table's clock, and what its waves did */
 extern void gc_wave_clock_start(WaveTable *t);
 extern void gc_wave_clock_stop(WaveTable *t);
