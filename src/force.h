@@ -137,6 +137,13 @@ gc_pretended_arch(void)
 	return gc_debug_pretend_gpu;
 }
 
+/* Bytes per second that the pretended GPU's link moves; 0: as fast as the host copies. */
+static inline double
+gc_pretended_link(void)
+{
+	return gc_debug_pretend_gpu ? gc_debug_pretend_link * 1024.0 : 0;
+}
+
 /* Is the trace of requests and the columns that they read wanted? */
 static inline bool
 gc_memory_trace_wanted(void)

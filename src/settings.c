@@ -52,6 +52,7 @@ int			gc_kernel_cache_size_mb = 1024;
 char	   *gc_calibration_file = NULL;
 bool		gc_debug_gpu_kernels = false;
 int			gc_debug_pretend_gpu = 0;
+int			gc_debug_pretend_link = 0;
 int			gc_schedule = GC_POLICY_TWOSTAGE;
 int			gc_schedule_seed = 1;
 bool		gc_enable_shared_scan = true;
@@ -341,6 +342,11 @@ define_server_settings(void)
 							 "Kernels run on the host's threads all the same. For tests on machines without a GPU.",
 							 &gc_debug_pretend_gpu, 0, gpu_choices,
 							 PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_pretend_link",
+							"Bytes per second that the link to a pretended GPU moves.",
+							"0 means as fast as the host copies. For tests on machines without a GPU.",
+							&gc_debug_pretend_link, 0, 0, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_KB | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 /* Settings that the worker reads again on a reload. */

@@ -20,6 +20,12 @@
 #   SECONDS_MAX  seconds for all parts together (1500); each part takes what its share of the rest is at most
 #   CHUNK_PAGES  gpuconc.chunk_pages, for tiny scales (the server's default)
 #
+# The musts of many clients alone, in less than 6 minutes on a GPU machine of 16 cores: limits of 100, 50 and 25 %, 1 and
+# 16 clients, bytes and evictions per query, use of the link, latencies.  What kernels' reads over the link cost is in
+# the server's log.
+#
+#   bench/memory/device.sh SCALE=10 WORKERS=16 PARTS=many SHARES=100,50,25 SECONDS_MAX=150 OUT=/tmp/results DATA=/tmp/data
+#
 # To be tried without a GPU, in a few minutes:
 #
 #   bench/memory/device.sh SCALE=0.05 TPCH=0.01 PAIRS=3 DURATION=1 ROUNDS=1 CHUNK_PAGES=32 OUT=/tmp/results \

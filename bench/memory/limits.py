@@ -54,7 +54,8 @@ class Run:
 
     def begin(self, part):
         now = time.monotonic()
-        self.part_ends = now + (self.ends - now) * SHARE_OF_REST[part]
+        last = part == self.args.parts.split(',')[-1]
+        self.part_ends = now + (self.ends - now) * (1 if last else SHARE_OF_REST[part])
 
     def left(self):
         return self.part_ends - time.monotonic()
@@ -167,12 +168,14 @@ def line_of_clients(found):
     times, got = found['times'], found['stats']
     p50, p99 = quantile(times, 0.5), quantile(times, 0.99)
     return [f'{found["tps"]:.1f}', f'{p50:.2f}', f'{p99:.2f}', f'{p99 / p50:.1f}' if p50 else '-', f'{times[-1]:.1f}' if times else '-',
-            f'{got["link_bytes"] / 1e6 / max(len(times), 1):.2f}', percent((got['wave_bytes'] + got['link_read_bytes']) / found['seconds'], link()),
+            f'{got["link_bytes"] / 1e6 / max(len(times), 1):.2f}',
+            f'{(got["wave_bytes"] + got["link_read_bytes"]) / 1e6 / max(len(times), 1):.2f}',
+            f'{got["evictions"] / max(len(times), 1):.2f}', f'{got["evicted_bytes"] / 1e6 / max(len(times), 1):.2f}', percent((got['wave_bytes'] + got['link_read_bytes']) / found['seconds'], link()),
             int(got['evictions']), int(got['fallbacks'])]
 
 
 CLIENTS_HEAD = ['queries/s', 'median ms', 'p99 ms', 'p99 / median', 'longest ms', 'MB read over the link by each',
-                '% of the link', 'evictions', 'fallbacks']
+                'MB moved over the link, per query', 'evictions per query', 'MB evicted per query', '% of the link', 'evictions', 'fallbacks']
 SCRIPTS = [sql + ';\n' for sql in SSB.values()]
 
 

@@ -15,7 +15,7 @@ from measure import psql, value  # noqa: E402
 SETTINGS = {'gpuconc.enabled': 'on', 'gpuconc.debug_offload': 'prefer', 'gpuconc.cold': 'wait', 'jit': 'off'}
 ON = ''.join(f"set {name} = '{to}';\n" for name, to in SETTINGS.items())
 PGOPTIONS = ' '.join(f'-c {name}={to}' for name, to in SETTINGS.items()) + ' -c statement_timeout=60s'
-COUNTERS = ('offloaded', 'fallbacks', 'copied_bytes', 'wave_bytes', 'wave_bytes_shared', 'waves', 'evictions', 'in_passes',
+COUNTERS = ('offloaded', 'fallbacks', 'copied_bytes', 'wave_bytes', 'wave_bytes_shared', 'waves', 'evictions', 'evicted_bytes', 'in_passes',
             'evict_decisions', 'evict_decision_time', 'evict_decision_max', 'admissions', 'admission_time', 'admission_max')
 SSB = {name: ' '.join(measure.query(name).split()) for name in measure.QUERIES}
 

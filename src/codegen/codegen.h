@@ -328,6 +328,13 @@ extern char *gc_generate_text_kernel(void);
 #define GC_TEXT_VALUES		256
 
 /*
+ * The kernel that reads words at an address, w[0], and as many bytes on from each as w[2] says; w[1] is how many.  w[3]
+ * is a word that it may write to.  malloc'd; NULL when out of memory.
+ */
+extern char *gc_generate_link_kernel(void);
+#define GC_LINK_WORDS		4
+
+/*
  * The kernel that makes bitmaps of visible rows (cuda/gc_holes.h).  w[0] is an array of GcVisible,
  * w[1] their number, w[2] the pieces of GC_HOLES_WORDS words of the largest one.  malloc'd; NULL
  * when out of memory.

@@ -43,6 +43,8 @@ typedef struct GcDeviceOptions
 	const GcDeviceInfo *pretend;	/* device host: report this GPU's multiprocessors, cache,
 									 * architecture and kernel needs, so that decisions for it
 									 * are tested; launches stay the host's.  NULL: do not */
+	double		link;			/* device host that pretends: bytes per second that its link moves; 0: as
+								 * fast as the host copies */
 } GcDeviceOptions;
 
 /* Filled at open(), constant afterwards.  0 where the device does not tell. */
@@ -95,6 +97,8 @@ typedef struct GcLaunch
 	bool		whole_shared;	/* give multiprocessors the most shared memory and the least
 								 * cache, instead of the driver's choice for this kernel
 								 * (sched/policy/launch_order.h).  Host: ignored */
+	double		link_bytes;		/* what it reads in the host's memory, in bytes of copies that take as
+								 * long: an estimate, for a pretended link.  cuda: ignored */
 } GcLaunch;
 
 /* A member of a gang launch (cuda/gc_abi.h): a whole GcArgs, and its blocks. */

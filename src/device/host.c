@@ -48,6 +48,9 @@
 /* Copies and fills up to this size are made at once if the stream is idle. */
 #define INLINE_BYTES		(64 * 1024)
 
+/* Threads beside those that compute, which wait for a pretended link. */
+#define LINK_THREADS		16
+
 /* What kernels report of themselves where the host pretends to be a GPU. */
 #define PRETENDED_REGISTERS	40
 #define PRETENDED_THREADS	1024
@@ -262,6 +265,7 @@ host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 	if (dev == NULL)
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for device host.");
 	dev->base.ops = &gc_host_ops;
+	dev->link = options->link;
 	pthread_mutex_init(&dev->lock, NULL);
 	pthread_cond_init(&dev->work, NULL);
 	pthread_cond_init(&dev->done, NULL);
@@ -271,7 +275,7 @@ host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 	if (code == GC_OK)
 		code = take_pool(dev, options->memory_limit, err);
 	if (code == GC_OK)
-		code = gc_host_threads_start(dev, nthreads, err);
+		code = gc_host_threads_start(dev, nthreads + (options->link > 0 ? LINK_THREADS : 0), err);
 	if (code != GC_OK)
 	{
 		host_close(&dev->base);
@@ -346,6 +350,17 @@ host_stream_put(GcDevice *base, GcStream *stream)
 	dev->free_streams = stream;
 }
 
+/* Bytes of a copy that cross the pretended link, if there is one. */
+static double
+crossing(const HostDevice *dev, const char *dst, const char *src, size_t size)
+{
+	const char *pool = dev->pool;
+	const bool	to = dst >= pool && dst < pool + dev->pool_size;
+	const bool	from = src >= pool && src < pool + dev->pool_size;
+
+	return dev->link > 0 && to != from ? (double) size : 0;
+}
+
 static GcCode
 queue_memory(GcStream *stream, HostOpKind kind, void *dst, const void *src, int byte,
 			 size_t size, GcError *err)
@@ -370,6 +385,8 @@ queue_memory(GcStream *stream, HostOpKind kind, void *dst, const void *src, int 
 	op->byte = byte;
 	op->size = size;
 	op->units = (size + HOST_PIECE - 1) / HOST_PIECE;
+	if (kind == HOST_COPY)
+		op->link_bytes = crossing(stream->dev, dst, src, size);
 	gc_host_submit(stream, op);
 	return GC_OK;
 }
@@ -416,6 +433,7 @@ host_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 	op->blocks = launch->blocks;
 	op->shared_bytes = launch->shared_bytes;
 	op->units = launch->blocks;
+	op->link_bytes = stream->dev->link > 0 ? launch->link_bytes : 0;
 	memcpy(&op->args, args, offsetof(GcArgs, w) + (size_t) args_words * sizeof(args->w[0]));
 	gc_host_submit(stream, op);
 	return GC_OK;

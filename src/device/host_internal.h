@@ -54,6 +54,8 @@ struct HostOp
 	size_t		size;
 	int			byte;
 
+	double		link_bytes;		/* that cross a pretended link; 0: none do */
+
 	/* HOST_EVENT, HOST_WAIT */
 	GcEvent	   *event;
 
@@ -130,6 +132,8 @@ struct HostDevice
 	GcEvent	   *events;			/* all */
 	GcEvent	   *free_events;
 	bool		wake_needed;	/* to be called when the lock is released */
+	double		link;			/* bytes per second of the pretended link; 0: none.  Constant */
+	double		link_free;		/* when all that was given to it has crossed: seconds of CLOCK_MONOTONIC */
 	atomic_bool stop;
 };
 

@@ -256,6 +256,29 @@ run_member(const HostOp *op, u32 unit, void *scratch)
 	op->entry((const GcArgs *) (gang->bytes + m * gang->stride), unit - first, gang->end[m] - first, scratch);
 }
 
+/*
+ * Sleep until these bytes have crossed the pretended link, behind all that was given to it before.  The thread does
+ * nothing else meanwhile: a device with such a link has more threads.
+ */
+static void
+cross_link(HostDevice *dev, double bytes)
+{
+	struct timespec until;
+	double		now;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	now = (double) until.tv_sec + until.tv_nsec * 1e-9;
+	pthread_mutex_lock(&dev->lock);
+	if (dev->link_free < now)
+		dev->link_free = now;
+	dev->link_free += bytes / dev->link;
+	until.tv_sec = (time_t) dev->link_free;
+	until.tv_nsec = (long) ((dev->link_free - (double) until.tv_sec) * 1e9);
+	pthread_mutex_unlock(&dev->lock);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+		;
+}
+
 static GcCode
 run_unit(HostThread *thread, HostOp *op, u64 unit)
 {
@@ -263,6 +286,8 @@ run_unit(HostThread *thread, HostOp *op, u64 unit)
 	size_t		size = op->size - offset < HOST_PIECE ? op->size - offset : HOST_PIECE;
 	void	   *scratch;
 
+	if (op->link_bytes > 0)
+		cross_link(thread->dev, op->link_bytes / (double) op->units);
 	switch (op->kind)
 	{
 		case HOST_COPY:

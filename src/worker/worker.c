@@ -54,6 +54,7 @@
 #include "meter.h"
 #include "run/give_back.h"
 #include "run/kernels.h"
+#include "run/link_costs.h"
 #include "run/memory_demand.h"
 #include "run/run.h"
 #include "schedule.h"
@@ -143,6 +144,7 @@ try_open(const GcDeviceOps *ops, GcError *err)
 {
 	GcDeviceOptions options = {
 		.pretend = pretended_gpu(),
+		.link = gc_pretended_link(),
 		.temp_directory = temp_directory(),
 		.host_threads = gc_host_threads,
 		.memory_limit = (u64) gc_device_memory_limit_mb * 1024 * 1024,
@@ -276,6 +278,7 @@ start_device(GcError *err)
 	gc_admission_init();
 	gc_schedule_init();
 	gc_worker.link = gc_link_measure();
+	gc_link_costs_init();
 	return true;
 }
 
@@ -477,7 +480,11 @@ serve(void)
 			INSTR_TIME_SET_CURRENT(last_moved);
 		}
 		else
+		{
+			if (runs == NIL)
+				gc_link_costs_poll();
 			wait_for_work(gc_us_since(last_moved));
+		}
 		if (runs == NIL)
 			gc_kernels_trim();
 	}

@@ -22,8 +22,14 @@
 /* The arena is page-locked in windows of this size, when first copied from. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
 
-/* gc_device_alloc_spare() leaves one part in this many of the pool free. */
-#define SPARE_PART	8
+/*
+ * gc_device_alloc_spare() leaves one part in this many of the pool free, beside what requests took at their peak; but
+ * not more than half.
+ */
+#define SPARE_PART	32
+
+/* With each request the peak that is remembered comes nearer to what they take now by one part in so many. */
+#define PEAK_REQUESTS	64
 
 typedef enum PinState
 {
@@ -35,6 +41,9 @@ typedef enum PinState
 static PinState *pinned = NULL;
 static bool may_wait = false;
 static u64	reserved = 0;		/* bytes that cached data leaves free */
+static u64	cached = 0;			/* bytes of column chunks */
+static u64	peak = 0;			/* of all other bytes, lately */
+static u64	peak_request = 0;	/* request in which that was looked at */
 
 void
 gc_device_memory_init(void)
@@ -136,6 +145,25 @@ gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err)
  *-------------------------------------------------------------------------
  */
 
+/* Bytes that are taken for other things than column chunks. */
+static u64
+others(void)
+{
+	return gc_pool_used(gc_worker.pool) - cached;
+}
+
+/* Something is about to be given back: that is when most is taken. */
+static void
+note_peak(void)
+{
+	const u64	now = others();
+
+	if (peak_request != gc_present_request())
+		peak -= (peak - Min(now, peak)) / PEAK_REQUESTS;
+	peak_request = gc_present_request();
+	peak = Max(peak, now);
+}
+
 static void
 note_memory(void)
 {
@@ -179,10 +207,18 @@ gc_device_reserve(u64 bytes)
 	reserved = bytes;
 }
 
+void
+gc_device_count_cached(int64 bytes)
+{
+	cached += bytes;
+}
+
 u64
 gc_device_spare_room(void)
 {
-	return gc_pool_size(gc_worker.pool) / SPARE_PART;
+	const u64	size = gc_pool_size(gc_worker.pool);
+
+	return Min(size / SPARE_PART + peak - Min(others(), peak), size / 2);
 }
 
 GcAddr
@@ -205,7 +241,9 @@ gc_device_alloc_spare(u64 size)
 void
 gc_device_free(GcAddr addr)
 {
-	if (addr)
-		gc_pool_free(gc_worker.pool, addr);
+	if (addr == 0)
+		return;
+	note_peak();
+	gc_pool_free(gc_worker.pool, addr);
 	note_memory();
 }

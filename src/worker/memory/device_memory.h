@@ -28,9 +28,12 @@ extern void gc_device_may_wait(bool may);
 /* Device memory out of what is free; drops nothing.  0: none. */
 extern GcAddr gc_device_alloc_free(u64 size);
 
-/* The same, of which some has to stay free. */
+/* The same, of which some has to stay free: what requests lately took at their peak, beside column chunks. */
 extern GcAddr gc_device_alloc_spare(u64 size);
 extern u64	gc_device_spare_room(void);	/* what it leaves free */
+
+/* Column chunks take so many bytes more, or less, of what is allocated. */
+extern void gc_device_count_cached(int64 bytes);
 extern void gc_device_free(GcAddr addr);
 
 /* Copy between arena and device, asynchronously; page-locks the arena where it is copied first. */

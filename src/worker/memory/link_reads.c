@@ -26,9 +26,17 @@
 
 /*
  * How many times as long as a copy of the same bytes a kernel's reads of single sectors take: each crosses the link
- * with a header and a request of its own.  An estimate, which was not measured on any device.
+ * with a header and a request of its own.  Where it was not measured: an estimate.
  */
 #define SECTOR_COST		2.6
+
+/* What is measured outside of these bounds is not believed. */
+#define LEAST_COST		0.8
+#define MOST_COST		32
+
+/* Of single sectors, and of all sectors one after the other. */
+static double sector_cost = SECTOR_COST;
+static double whole_cost = SECTOR_COST;
 
 /* Where memory is free, a column is copied if this many reads in place would take as long. */
 #define COPY_FOR_READS	16
@@ -56,10 +64,28 @@ gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell)
 	return (double) cell->data_bytes * part_of_width(read, cell->desc.width) + (double) cell->null_bytes * read->nulls;
 }
 
-double
-gc_link_price(double bytes)
+/* Bytes of copies that take as long as reading this part of so many bytes: the more of them, the less each costs. */
+static double
+price_of(double bytes, double part)
 {
-	return bytes * SECTOR_COST;
+	return bytes * part * (sector_cost + (whole_cost - sector_cost) * part);
+}
+
+double
+gc_link_price(const GcLinkRead *read, const GcChunkColumn *cell)
+{
+	return price_of((double) cell->data_bytes, part_of_width(read, cell->desc.width)) +
+		price_of((double) cell->null_bytes, read->nulls);
+}
+
+bool
+gc_link_set_costs(double sector, double whole)
+{
+	if (!(sector >= LEAST_COST && sector <= MOST_COST && whole >= LEAST_COST))
+		return false;
+	sector_cost = sector;
+	whole_cost = Min(whole, sector);
+	return true;
 }
 
 float
@@ -67,7 +93,7 @@ gc_link_spared(const GcLinkRead *read, int width)
 {
 	if (!read->late || gc_link_reads == GC_LINK_READS_OFF)
 		return 1;
-	return (float) Min(1, SECTOR_COST * part_of_width(read, width));
+	return (float) Min(1, price_of(1, part_of_width(read, width)));
 }
 
 bool

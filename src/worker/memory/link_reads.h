@@ -37,8 +37,14 @@ extern GcLinkRead gc_link_read(double rows, int together);
 /* Bytes over the link if a kernel reads a chunk's column in place: an estimate. */
 extern double gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell);
 
-/* In the time of so many bytes over the link by a kernel's reads, a copy moves this many. */
-extern double gc_link_price(double bytes);
+/* The bytes that a copy moves in the time in which a kernel reads a chunk's column in place. */
+extern double gc_link_price(const GcLinkRead *read, const GcChunkColumn *cell);
+
+/*
+ * What was measured: in the time in which kernels read a byte in single sectors, or in all sectors one after the other,
+ * a copy moves this many.  False: not believed.
+ */
+extern bool gc_link_set_costs(double sector, double whole);
 
 /* The share of a copy's time that is spared if a column whose codes have this width is in device memory; 1 at most. */
 extern float gc_link_spared(const GcLinkRead *read, int width);

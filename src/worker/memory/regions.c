@@ -32,11 +32,11 @@ typedef struct ColumnBytes
 	float		wanted;
 } ColumnBytes;
 
-/* The orphans of a place of a column. */
+/* The orphans of a place of a column: a heap, whose first is the last chunk, as that goes first. */
 typedef struct OrphanPlace
 {
 	u64			use_key;		/* key */
-	dlist_head	orphans;
+	pairingheap orphans;
 	u64			bytes;
 	u64			last_used;
 } OrphanPlace;
@@ -52,6 +52,28 @@ static u64	region_bytes = 0;
  *-------------------------------------------------------------------------
  */
 
+static GcRegion *
+orphan_of(const pairingheap_node *node)
+{
+	return pairingheap_container(GcRegion, orphan, (pairingheap_node *) node);
+}
+
+static GcRegion *
+last_orphan(const OrphanPlace *p)
+{
+	return orphan_of(p->orphans.ph_root);
+}
+
+/* pairingheap_comparator */
+static int
+compare_chunks(const pairingheap_node *a, const pairingheap_node *b, void *arg)
+{
+	const u32	chunk_a = orphan_of(a)->chunk;
+	const u32	chunk_b = orphan_of(b)->chunk;
+
+	return (chunk_a > chunk_b) - (chunk_a < chunk_b);
+}
+
 static void
 add_orphan(GcRegion *region)
 {
@@ -60,13 +82,13 @@ add_orphan(GcRegion *region)
 
 	if (!found)
 	{
-		dlist_init(&p->orphans);
+		p->orphans = (pairingheap) {.ph_compare = compare_chunks};
 		p->bytes = 0;
 	}
 	p->last_used = ++gc_worker.clock;
 	p->bytes += region->bytes;
 	orphan_bytes += region->bytes;
-	dlist_push_tail(&p->orphans, &region->orphan);
+	pairingheap_add(&p->orphans, &region->orphan);
 }
 
 static void
@@ -74,10 +96,10 @@ take_orphan(GcRegion *region)
 {
 	OrphanPlace *p = hash_search(orphan_places, &region->use_key, HASH_FIND, NULL);
 
-	dlist_delete(&region->orphan);
+	pairingheap_remove(&p->orphans, &region->orphan);
 	p->bytes -= region->bytes;
 	orphan_bytes -= region->bytes;
-	if (dlist_is_empty(&p->orphans))
+	if (pairingheap_is_empty(&p->orphans))
 		(void) hash_search(orphan_places, &region->use_key, HASH_REMOVE, NULL);
 }
 
@@ -139,6 +161,7 @@ region_free(GcRegion *region)
 	if (region->ready)
 		gc_worker.ops->event_put(gc_worker.dev, region->ready);
 	gc_device_free(region->addr);
+	gc_device_count_cached(-(int64) region->bytes);
 	region_bytes -= region->bytes;
 	hash_search(regions, &region->id, HASH_REMOVE, NULL);
 	note_regions();
@@ -192,6 +215,7 @@ region_make(const GcDirectory *dir, int col, u32 chunk, GcAddr addr, GcStream *s
 	region = hash_search(regions, &id, HASH_ENTER, NULL);
 	*region = (GcRegion) {.id = id,.addr = addr,.bytes = gc_cell_bytes(cell),.tables = 1};
 	region_bytes += region->bytes;
+	gc_device_count_cached((int64) region->bytes);
 	region->ready = gc_worker.ops->event(stream, err);
 	if (region->ready == NULL)
 	{
@@ -315,7 +339,7 @@ gc_offer_orphans(void)
 	hash_seq_init(&scan, orphan_places);
 	while ((p = hash_seq_search(&scan)) != NULL)
 	{
-		const GcRegion *region = dlist_container(GcRegion, orphan, dlist_head_node((dlist_head *) &p->orphans));
+		const GcRegion *region = last_orphan(p);
 		const ColumnBytes *c = hash_search(column_bytes, &region->column, HASH_FIND, NULL);
 		const u32	place = gc_place_of(region->nchunks, region->chunk);
 		const float soon = c && c->wanted_in == gc_decision() ? c->wanted / Min(Max(region->nchunks, 1), GC_PLACES) : 0;
@@ -334,16 +358,8 @@ gc_drop_orphans(u64 use_key, u64 need)
 
 	while (dropped < need && (p = hash_search(orphan_places, &use_key, HASH_FIND, NULL)) != NULL)
 	{
-		GcRegion   *last = NULL;
-		dlist_iter	iter;
+		GcRegion   *last = last_orphan(p);
 
-		dlist_foreach(iter, (dlist_head *) &p->orphans)
-		{
-			GcRegion   *region = dlist_container(GcRegion, orphan, iter.cur);
-
-			if (last == NULL || region->chunk > last->chunk)
-				last = region;
-		}
 		dropped += last->bytes;
 		take_orphan(last);
 		region_free(last);
@@ -379,19 +395,16 @@ gc_free_orphans(void)
 	hash_seq_init(&scan, orphan_places);
 	while ((p = hash_seq_search(&scan)) != NULL)
 	{
-		dlist_mutable_iter iter;
 		bool		last = false;
 
-		dlist_foreach_modify(iter, &p->orphans)
+		/* The place goes with its last one. */
+		while (!last)
 		{
-			GcRegion   *region = dlist_container(GcRegion, orphan, iter.cur);
+			GcRegion   *region = last_orphan(p);
 
-			last = !dlist_has_next(&p->orphans, iter.cur);
+			last = region->orphan.first_child == NULL;
 			take_orphan(region);
 			region_free(region);
-			/* The place went with it. */
-			if (last)
-				break;
 		}
 	}
 }

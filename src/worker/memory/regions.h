@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "lib/ilist.h"
+#include "lib/pairingheap.h"
 
 #include "../../columns/columns.h"
 #include "../../device/device.h"
@@ -30,7 +30,7 @@ typedef struct GcRegion
 	u64			column;			/* key of its column; 0: not known */
 	u32			chunk;			/* in the directory that had it last, and how many there were */
 	u32			nchunks;
-	dlist_node	orphan;			/* in its place's orphans, if tables is 0 */
+	pairingheap_node orphan;	/* in its place's orphans, if tables is 0 */
 } GcRegion;
 
 static inline u64

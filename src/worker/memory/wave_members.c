@@ -109,9 +109,9 @@ get_block(u64 room, int slots)
 	return block;
 }
 
-/* Memory of another member that has room for all columns of any chunk, or NULL. */
+/* Memory of another member that has room for so many bytes, or NULL. */
 static Block *
-shared_block(WaveTable *t)
+shared_block(WaveTable *t, u64 room)
 {
 	dlist_iter	iter;
 
@@ -119,15 +119,15 @@ shared_block(WaveTable *t)
 	{
 		Block	   *block = dlist_container(GcWaveMember, node, iter.cur)->block;
 
-		if (block && block->room >= t->widest)
+		if (block && block->room >= room)
 			return block;
 	}
 	return NULL;
 }
 
 /*
- * Get memory for waves that are as large as is of use, or else of one chunk each.  Room for all columns of a
- * chunk lets later members share it.
+ * Get memory for waves that are as large as is of use, or else of one chunk each; or share that of another member, which
+ * may then be served by the same waves (wave_prices.c).  Else many members' memory would be in the place of columns.
  */
 static bool
 get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
@@ -137,8 +137,6 @@ get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
 				all = 0,
 				room;
 
-	if ((m->block = shared_block(t)) != NULL)
-		m->block->users++;
 	for (u32 s = 0; s < m->nsources; s++)
 	{
 		u64			bytes = 0;
@@ -151,7 +149,9 @@ get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
 	room = Max(most, Min(align_up(all / 4), Min(WAVE_BYTES, pool / WAVE_PART)));
 	/* A scan may read no column at all. */
 	most = Max(most, LEAST_ROOM);
-	room = Max(Max(room, LEAST_ROOM), t->widest <= pool / WAVE_PART ? t->widest : 0);
+	room = Max(Max(room, LEAST_ROOM), t->widest <= pool / WIDEST_PART ? t->widest : 0);
+	if ((m->block = shared_block(t, most)) != NULL)
+		m->block->users++;
 	m->described = get_block(described_bytes(m->ncolumns), DESCRIBED_SLOTS);
 	if (m->described && m->block == NULL)
 		m->block = get_block(room, SLOTS);
@@ -263,12 +263,32 @@ gc_wave_join(const GcDirectory *dir, const GcWaveColumn *columns, int ncolumns, 
 	return NULL;
 }
 
+/* The least that was moved for any other member with a scan under way. */
+static double
+least_got(const GcWaveMember *of)
+{
+	double		least = -1;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &of->table->members)
+	{
+		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		if (m != of && m->left > 0 && (least < 0 || m->got < least))
+			least = m->got;
+	}
+	return Max(least, 0);
+}
+
 void
 gc_wave_begin(GcWaveMember *m, GcStream *stream)
 {
 	memset(m->to_do, true, m->nsources);
 	m->left = m->nsources;
 	m->looked_at = 0;
+	m->placed = false;
+	m->begun_in = m->table->number;
+	m->got = least_got(m);
 	m->stream = stream;
 	memset(&m->failure, 0, sizeof(m->failure));
 }

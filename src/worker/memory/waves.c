@@ -8,17 +8,17 @@
  * few chunks: the columns of them that are not in device memory are copied, once, and then a kernel of each
  * member that wants these chunks is launched.  Copies go to a stream of their own, so the next wave is copied
  * while the kernels of this one run.  A member keeps account of its chunks that are still to do.  So it joins
- * at the table's present position, and wraps around at its end.  Members take turns in choosing the next
- * wave: one that wants few chunks is not held up by one that wants all.
+ * where others are, and wraps around at its end.  A wave is led by the member whose turn it is, and serves with it those
+ * that share most of what they read (wave_prices.c).  So one that reads little is not held up by one that reads much.
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
- * all columns of a chunk.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
+ * its own columns.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
  * the kernels that read its memory before.  Where memory is to spare, chunks are copied there instead, and
- * stay cached.  Waves drop what is cached only for columns that are worth clearly more: in a cyclic scan it
- * would be what comes next.  What is in memory when a member begins is visited first, in place.
+ * stay cached.  Waves drop what is cached only for columns that are worth clearly more, and not more of it than a part
+ * of what they move: in a cyclic scan it would be what comes next.  What is in memory when a member begins is visited first, in place.
  *
  * A column that kernels read only for the few rows that pass earlier steps is left in the host's memory, if that
- * moves less over the link for all members together than one copy (link_reads.c).  It must stay there until
+ * moves less over the link for all that the wave serves than one copy (link_reads.c).  It must stay there until
  * these kernels are done, as for a copy: members hold the directory.
  *
  * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
@@ -31,7 +31,6 @@
  */
 #include "waves_internal.h"
 
-#include "nodes/bitmapset.h"
 #include "utils/memutils.h"
 
 #include "../../queue/queue.h"
@@ -39,16 +38,19 @@
 #include "eviction.h"
 #include "state.h"
 
+/*
+ * Bytes of columns that waves lately cached in place of others.  What is known of uses varies, so columns of about
+ * equal worth would displace each other for ever.  So these copies are at most one part in so many of what waves move,
+ * beside what is saved up: a part of the pool.
+ */
+#define DISPLACE_PART	16
+#define DISPLACE_MOST	2
+static double displaced = 0;
+
 /*-------------------------------------------------------------------------
  * Which chunks
  *-------------------------------------------------------------------------
  */
-
-static bool
-wants(const GcWaveMember *m, u32 chunk)
-{
-	return m->left > 0 && m->source_of[chunk] > 0 && m->to_do[m->source_of[chunk] - 1];
-}
 
 static Cell *
 find_cell(const WaveChunk *wc, int column)
@@ -77,66 +79,6 @@ is_there(const GcWaveMember *m, u32 chunk)
 	return true;
 }
 
-/* What it costs if the members that want a chunk read its columns in the host's memory. */
-static void
-price_chunk(WaveTable *t, const GcDirectory *dir, u32 chunk)
-{
-	dlist_iter	iter;
-
-	for (u32 c = 0; c < dir->ncolumns; c++)
-		t->prices[c] = (Price) {.late = true};
-	dlist_foreach(iter, &t->members)
-	{
-		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		for (int c = 0; c < m->ncolumns && wants(m, chunk); c++)
-		{
-			const GcWaveColumn *column = &m->columns[c];
-			Price	   *price = &t->prices[column->column];
-
-			price->bytes += gc_link_price(gc_link_bytes(&column->link, GC_CELL(m->dir, chunk, column->column)));
-			price->late = price->late && column->link.late;
-		}
-	}
-	t->priced = chunk + 1;
-}
-
-/* Is a chunk's column, which is not in memory, to be read in the host's? */
-static bool
-stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column)
-{
-	const Price *price = &t->prices[column];
-
-	return t->priced == chunk + 1 && gc_link_pays(GC_CELL(dir, chunk, column), price->bytes, price->late);
-}
-
-/* Bytes of a chunk's columns that are not in memory, and that members with this block want copied. */
-static u64
-missing_bytes(WaveTable *t, const Block *block, u32 chunk)
-{
-	Bitmapset  *seen = NULL;
-	u64			bytes = 0;
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
-	{
-		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		for (int c = 0; c < m->ncolumns && m->block == block && wants(m, chunk); c++)
-		{
-			const int	column = m->columns[c].column;
-
-			if (bms_is_member(column, seen))
-				continue;
-			seen = bms_add_member(seen, column);
-			if (!gc_region_there(GC_CELL(m->dir, chunk, column)) && !stays(t, m->dir, chunk, column))
-				bytes += cell_bytes(m->dir, chunk, column);
-		}
-	}
-	bms_free(seen);
-	return bytes;
-}
-
 /* Is there room for what is missing of the chunk?  The first chunk of a wave always fits. */
 static bool
 has_room(WaveTable *t, u32 chunk)
@@ -148,9 +90,9 @@ has_room(WaveTable *t, u32 chunk)
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 		Block	   *block = m->block;
 
-		if (!wants(m, chunk) || block->chunk == chunk + 1)
+		if (!gc_wave_takes(m, chunk) || block->chunk == chunk + 1)
 			continue;
-		if (missing_bytes(t, block, chunk) > block->room - block->used)
+		if (gc_wave_missing_bytes(t, block, chunk) > block->room - block->used)
 			return false;
 		block->chunk = chunk + 1;
 	}
@@ -202,7 +144,7 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
 	const u64	bytes = from->data_bytes + from->null_bytes;
 	/* What was worth less when the scan began may be gone, or in use. */
-	const bool	displace = column->displace >= bytes &&
+	const bool	displace = column->displace >= bytes && displaced < (double) gc_pool_size(gc_worker.pool) / DISPLACE_MOST &&
 		gc_eviction_pays(bytes, &column->uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
@@ -215,6 +157,7 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	if (cell->region)
 	{
 		column->displace -= displace ? bytes : 0;
+		displaced += displace ? (double) bytes : 0;
 		cell->addr = gc_region_addr(cell->region);
 		cell->copied = bytes;
 		w->bytes += bytes;
@@ -238,7 +181,7 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 		cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
 		return code;
 	}
-	cell->in_place = stays(m->table, m->dir, chunk, cell->column);
+	cell->in_place = gc_wave_stays(m->table, m->dir, chunk, cell->column);
 	code = keep_cell(w, m, chunk, cell, column, err);
 	if (code != GC_OK || cell->region)
 	{
@@ -350,7 +293,7 @@ take_there(WaveTable *t, WaveChunk *wc, GcError *err)
 	{
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		for (int c = 0; c < m->ncolumns && code == GC_OK && wants(m, wc->chunk); c++)
+		for (int c = 0; c < m->ncolumns && code == GC_OK && gc_wave_takes(m, wc->chunk); c++)
 		{
 			const int	column = m->columns[c].column;
 			const GcChunkColumn *from = GC_CELL(m->dir, wc->chunk, column);
@@ -399,7 +342,7 @@ static GcCode
 choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 {
 	const u32	nchunks = leader->dir->nchunks;
-	const u32	at = t->at;
+	const u32	at = leader->placed ? leader->at : gc_wave_first_place(t, leader);
 	GcCode		code = GC_OK;
 
 	for (u32 i = 0; i < nchunks && (double) w->bytes + w->price < (double) leader->block->room && code == GC_OK; i++)
@@ -408,11 +351,11 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 		dlist_iter	iter;
 		WaveChunk  *wc;
 
-		if (!wants(leader, chunk))
+		if (!gc_wave_wants(leader, chunk))
 			continue;
 		if (!in_reach(w, chunk))
 			break;
-		price_chunk(t, leader->dir, chunk);
+		gc_wave_price_chunk(t, leader, chunk);
 		if (!has_room(t, chunk))
 			break;
 		t->at = (chunk + 1) % nchunks;
@@ -422,8 +365,13 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 		{
 			GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-			if (code == GC_OK && wants(m, chunk))
+			if (code == GC_OK && gc_wave_takes(m, chunk))
+			{
+				m->got += m->alone;
+				m->at = (chunk + 1) % nchunks;
+				m->placed = true;
 				code = add_chunk(w, m, wc, err);
+			}
 		}
 	}
 	return code;
@@ -464,6 +412,7 @@ describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *colum
 			part->shared += cell->readers > 1 ? cell->copied : 0;
 			part->read_bytes += cell->in_place ? 0 : of->data_bytes;
 			part->in_place += cell->in_place;
+			part->in_place_price += cell->in_place ? gc_link_price(&m->columns[c].link, of) : 0;
 			part->in_place_bytes += cell->in_place ? (u64) gc_link_bytes(&m->columns[c].link, of) : 0;
 		}
 	}
@@ -507,6 +456,7 @@ count(Wave *w)
 			w->shared += cell->readers > 1 ? cell->copied : 0;
 		}
 	}
+	displaced = Max(displaced - ((double) w->bytes + w->price) / DISPLACE_PART, 0);
 	pg_atomic_fetch_add_u64(&gc_stats()->waves, 1);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes, w->bytes);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes_shared, w->shared);
@@ -582,26 +532,31 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 	w->made = true;
 	MemoryContextSwitchTo(old);
 	count(w);
-	/* The others' turn comes first. */
-	dlist_delete(&m->node);
-	dlist_push_tail(&t->members, &m->node);
 	return code == GC_OK ? gc_wave_failure(m, err) : code;
 }
 
-/* The member whose turn it is, other than one; NULL: none has anything left. */
+/*
+ * The member whose turn it is, other than one; NULL: none has anything left.  It is the one for which least was moved
+ * so far, so that scans that read little are done soon.  But each second wave is that of the oldest: so none waits for
+ * ever.
+ */
 static GcWaveMember *
 next_turn(WaveTable *t, const GcWaveMember *except)
 {
+	const bool	oldest = t->number % OLDEST_TURN == 0;
+	GcWaveMember *turn = NULL;
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &t->members)
 	{
-		GcWaveMember *turn = dlist_container(GcWaveMember, node, iter.cur);
+		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		if (turn->left > 0 && turn != except)
-			return turn;
+		if (m->left == 0 || m == except)
+			continue;
+		if (turn == NULL || (oldest ? t->number - m->begun_in > t->number - turn->begun_in : m->got < turn->got))
+			turn = m;
 	}
-	return NULL;
+	return turn;
 }
 
 void

@@ -32,6 +32,7 @@ typedef struct GcWavePart
 	u64			shared;
 	u32			in_place;		/* chunks of columns that it reads in the host's memory */
 	u64			in_place_bytes; /* that are estimated to cross the link for those */
+	double		in_place_price; /* in bytes of copies that take as long */
 	u64			read_bytes;		/* of columns in device memory */
 } GcWavePart;
 

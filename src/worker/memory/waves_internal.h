@@ -25,8 +25,14 @@
 #define WAVE_BYTES		((u64) 32 << 20)
 #define WAVE_PART		32
 
+/* There is room for all columns of a chunk in a wave, if they take this part of the pool at most. */
+#define WIDEST_PART		16
+
 /* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
 #define MOST_UNDER_WAY	3
+
+/* Each so-manieth wave is that of the member that began first. */
+#define OLDEST_TURN		2
 
 #define LEAST_ROOM		256
 
@@ -48,11 +54,13 @@ typedef struct Block
 	int			users;
 } Block;
 
-/* What it costs to leave a chunk's column where it is, for all members that want it. */
+/* What a chunk's column costs those members that a wave is to serve with the chunk. */
 typedef struct Price
 {
-	double		bytes;			/* of copies that take as long */
-	bool		late;			/* all read it late */
+	bool		wanted;			/* one of them reads it */
+	bool		there;			/* it is in device memory, and costs nothing */
+	double		bytes;			/* of copies that take as long as reading it in the host's memory, for all of them */
+	bool		late;			/* all of them read it late */
 } Price;
 
 typedef struct WaveTable
@@ -64,7 +72,7 @@ typedef struct WaveTable
 	GcStream   *copies;
 	u32			at;				/* chunk where the next wave begins */
 	u32			number;			/* of the next wave */
-	dlist_head	members;		/* whose turn it is comes first */
+	dlist_head	members;
 	dlist_head	waves;			/* oldest first */
 	int			nwaves;
 	GcEvent    *clock;			/* whose time is clock_at; NULL: nothing is logged */
@@ -85,6 +93,12 @@ struct GcWaveMember
 	u32		   *source_of;		/* per chunk: 1 + its source; 0: it is not read */
 	bool	   *to_do;			/* per source */
 	u32			left;
+	u32			at;				/* chunk where its next wave begins */
+	bool		placed;			/* at is known */
+	double		got;			/* bytes of copies that it would have taken alone so far: its turn comes by them */
+	u32			begun_in;		/* number of the next wave when it began */
+	u32			takes;			/* 1 + the chunk with which the wave that is made serves it */
+	double		alone;			/* what that chunk costs it alone */
 	u32			looked_at;		/* sources before this one that were in memory at first are visited */
 	GcStream   *stream;
 	GcWaveLaunch launch;
@@ -171,6 +185,22 @@ extern WaveTable *gc_wave_tables(void);
 
 /* Free waves of the table that are over; false: there were none. */
 extern bool gc_waves_retire(WaveTable *t);
+
+/* wave_prices.c: has the member this chunk still to do? */
+extern bool gc_wave_wants(const GcWaveMember *m, u32 chunk);
+
+/* Choose the members that a wave of the leader serves with a chunk, and price its columns; then, does it serve this one? */
+extern void gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk);
+extern bool gc_wave_takes(const GcWaveMember *m, u32 chunk);
+
+/* By these prices: is a chunk's column, which is not in memory, to be read in the host's? */
+extern bool gc_wave_stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column);
+
+/* Bytes of a chunk's columns that are not in memory, and that members with this block want copied. */
+extern u64	gc_wave_missing_bytes(WaveTable *t, const Block *block, u32 chunk);
+
+/* Where a member's first wave begins: with others with which it shares, if there are any. */
+extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);
 
 /* wave_log.c: the table's clock, and what its waves did */
 extern void gc_wave_clock_start(WaveTable *t);

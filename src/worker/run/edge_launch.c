@@ -167,11 +167,30 @@ bytes_wanted(const GcRun *run, u64 most, bool *least)
 	return bytes;
 }
 
+/* Bytes for packets, as many as are of use of those that are free in one piece, or the least; *fit: are they free? */
+static u64
+bytes_within(const GcRun *run, u64 free, bool *fit)
+{
+	u64			most = gc_pool_size(gc_worker.pool) / MOST_PART;
+	u64			bytes;
+	bool		least;
+
+	for (;;)
+	{
+		bytes = bytes_wanted(run, most, &least) + SLOT_ALIGN;
+		*fit = bytes <= free;
+		if (*fit || least)
+			return bytes;
+		most = bytes / 2;
+	}
+}
+
 bool
 gc_edges_fit(const GcRun *run)
 {
 	const u64	unused = gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool);
 	bool		least;
+	bool		fit;
 	u64			bytes;
 
 	for (int n = 0; n < run->p->npipelines; n++)
@@ -180,7 +199,10 @@ gc_edges_fit(const GcRun *run)
 			return false;
 	}
 	if (run->request->edge != GC_EDGE_AUTO)
-		return true;
+	{
+		(void) bytes_within(run, gc_pool_largest_free(gc_worker.pool), &fit);
+		return fit;
+	}
 	bytes = bytes_wanted(run, gc_pool_size(gc_worker.pool) / MOST_PART, &least) + SLOT_ALIGN;
 	return bytes <= gc_pool_largest_free(gc_worker.pool) &&
 		bytes + gc_run_state_bytes(run) + gc_run_missing_bytes(run) <= unused;
@@ -189,22 +211,14 @@ gc_edges_fit(const GcRun *run)
 GcCode
 gc_edge_allocate(GcRun *run)
 {
-	u64			most = gc_pool_size(gc_worker.pool) / MOST_PART;
-	bool		least = false;
+	bool		fit;
 
-	while (gc_edges_wanted(run))
-	{
-		run->edge_bytes = bytes_wanted(run, most, &least) + SLOT_ALIGN;
-		run->edge_memory = run->request->edge == GC_EDGE_AUTO ? gc_device_alloc_free(run->edge_bytes)
-			: gc_device_alloc(run->edge_bytes);
-		if (run->edge_memory)
-			break;
-		if (least)
-			return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for packets of %llu kB.",
-						   (unsigned long long) run->edge_bytes / 1024);
-		most = run->edge_bytes / 2;
-	}
-	return GC_OK;
+	if (!gc_edges_wanted(run))
+		return GC_OK;
+	run->edge_bytes = bytes_within(run, gc_pool_largest_free(gc_worker.pool), &fit);
+	run->edge_memory = fit ? gc_device_alloc_free(run->edge_bytes) : 0;
+	return run->edge_memory ? GC_OK : gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for packets of %llu kB.",
+											  (unsigned long long) run->edge_bytes / 1024);
 }
 
 void

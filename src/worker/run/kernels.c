@@ -54,6 +54,7 @@ static GcPipelineKernel key_group_writer;
 static GcPipelineKernel packed_row_writer;
 static GcPipelineKernel text_kernel;
 static GcPipelineKernel holes_kernel;
+static GcPipelineKernel link_kernel;
 static MemoryContext kernels_cxt = NULL;
 static GcPipelineKernel *pending_gangs = NULL;	/* gangs' kernels that are being compiled */
 
@@ -174,6 +175,7 @@ gc_kernels_init(void)
 	ask_fixed(&packed_row_writer, gc_generate_packed_row_writer);
 	ask_fixed(&text_kernel, gc_generate_text_kernel);
 	ask_fixed(&holes_kernel, gc_generate_holes_kernel);
+	ask_fixed(&link_kernel, gc_generate_link_kernel);
 }
 
 static const GcPipelineKernel *
@@ -243,6 +245,12 @@ const GcPipelineKernel *
 gc_holes_kernel(GcError *err, bool *failed)
 {
 	return poll_fixed(&holes_kernel, err, failed);
+}
+
+const GcPipelineKernel *
+gc_link_kernel(GcError *err, bool *failed)
+{
+	return poll_fixed(&link_kernel, err, failed);
 }
 
 /* Called while no request is running, when no pointer into the signatures is held. */

@@ -86,6 +86,7 @@ extern const GcPipelineKernel *gc_key_group_writer(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_packed_row_writer(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_text_kernel(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_holes_kernel(GcError *err, bool *failed);
+extern const GcPipelineKernel *gc_link_kernel(GcError *err, bool *failed);
 
 /*
  * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.

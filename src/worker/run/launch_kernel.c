@@ -69,7 +69,8 @@ gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const Gc
 	GcArgSource src;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcLaunch	l = {.blocks = grid->blocks,.threads = grid->threads,
-	.shared_bytes = gc_run_shared_bytes(run, pipeline, &k->variant),.whole_shared = part->whole_shared};
+	.shared_bytes = gc_run_shared_bytes(run, pipeline, &k->variant),.whole_shared = part->whole_shared,
+	.link_bytes = part->link_bytes};
 
 	/* an empty part launches no block, so no block would deliver */
 	if (part->last)

@@ -29,6 +29,7 @@ typedef struct GcScanPart
 								 * result, if it can */
 	GcAddr		sources;		/* of a wave: its sources; 0: the input's */
 	const GcAddr *columns;		/* and, per column of the program, its columns */
+	double		link_bytes;		/* as GcLaunch's */
 } GcScanPart;
 
 /*

@@ -186,7 +186,7 @@ launch_wave(void *arg, const GcWavePart *part, GcError *err)
 	const u64	tiles = part->nsources * (u64) ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 	const GcGrid grid = wave_grid(run, scan->pipeline, k, part, Min(tiles, (part->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
 	GcScanPart	p = {.n = part->nsources,.timed = is_main,.sources = part->sources,.columns = scan->addresses,
-	.last = is_main && scan->last && part->last};
+	.last = is_main && scan->last && part->last,.link_bytes = part->in_place_price};
 	GcCode		code;
 
 	for (int c = 0; c < scan->ncolumns; c++)

@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ *
+ * link_costs.c
+ *	  What it costs that kernels read the host's memory, measured once.
+ *
+ * A kernel reads the arena's first window, which is page-locked: once one word of each eighth sector, and once all words.
+ * What that takes, by what a copy of the sectors takes (link.c), is what link_reads.c decides by.  It is measured when
+ * the worker has nothing to do, after the kernel was compiled.  Until then, and where it fails, link_reads.c has an
+ * estimate.  A device that is only pretended, or that reads host memory as its own, is not measured.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "link_costs.h"
+
+#include "../../columns/arena.h"
+#include "../memory/device_memory.h"
+#include "../memory/link_reads.h"
+#include "../memory/state.h"
+#include "kernels.h"
+
+#define SECTOR			32
+#define SPARSE			(8 * SECTOR)	/* bytes from one sector that is read to the next */
+#define THREADS			256
+#define BLOCKS_PER_SM	8
+
+/* The window is read piece by piece, so that no cache has what is read.  The fastest counts. */
+#define WINDOW			((Size) 64 << 20)
+#define PIECES			4
+
+static bool done = false;
+
+void
+gc_link_costs_init(void)
+{
+	done = gc_worker.dev->info.host_memory || !gc_worker.dev->info.own_processors || gc_worker.link <= 0;
+}
+
+/* Milliseconds for n words, each so many bytes behind the one before; 0: it failed. */
+static double
+time_reads(GcStream *stream, const GcPipelineKernel *k, GcAddr from, u64 n, u64 stride, GcAddr out)
+{
+	GcLaunch	launch = {.blocks = gc_worker.dev->info.sms * BLOCKS_PER_SM,.threads = Min(THREADS, k->info.max_threads)};
+	GcEvent    *began = gc_worker.ops->event_timed(stream, NULL);
+	GcEvent    *ended = NULL;
+	GcArgs		args = {.w = {from, n, stride, out}};
+	GcError		err;
+	double		ms = 0;
+
+	if (began && gc_worker.ops->launch(stream, k->kernel, &launch, &args, GC_LINK_WORDS, &err) == GC_OK)
+		ended = gc_worker.ops->event_timed(stream, NULL);
+	if (ended && gc_worker.ops->event_wait(ended, NULL) == GC_OK)
+		ms = gc_worker.ops->event_ms(began, ended);
+	if (began)
+		gc_worker.ops->event_put(gc_worker.dev, began);
+	if (ended)
+		gc_worker.ops->event_put(gc_worker.dev, ended);
+	return ms;
+}
+
+/* Bytes per second at which sectors are read, one of each `stride` bytes; 0: it failed. */
+static double
+read_speed(GcStream *stream, const GcPipelineKernel *k, u64 stride, GcAddr out)
+{
+	const Size	piece = Min(WINDOW, gc_arena_size()) / PIECES;
+	const u64	words = piece / stride;
+	const double bytes = (double) words * Min(stride, SECTOR);
+	double		best = 0;
+
+	for (int i = 0; i < PIECES; i++)
+	{
+		const double ms = time_reads(stream, k, (GcAddr) (uintptr_t) gc_arena_base() + i * piece, words, stride, out);
+
+		if (ms > 0)
+			best = Max(best, bytes * 1000 / ms);
+	}
+	return best;
+}
+
+static void
+measure(const GcPipelineKernel *k)
+{
+	GcStream   *stream = gc_worker.ops->stream_get(gc_worker.dev, NULL);
+	const GcAddr out = gc_device_alloc_free(sizeof(u32));
+	double		sectors = 0;
+	double		whole = 0;
+
+	if (stream && out && gc_kernels_reach(gc_arena_base(), Min(WINDOW, gc_arena_size())))
+	{
+		sectors = read_speed(stream, k, SPARSE, out);
+		whole = read_speed(stream, k, sizeof(u32), out);
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	}
+	if (stream)
+		gc_worker.ops->stream_put(gc_worker.dev, stream);
+	gc_device_free(out);
+	if (sectors <= 0 || whole <= 0)
+		return;
+	ereport(LOG,
+			(errmsg("gpuconc: over the link, copies move %.1f GB/s, kernels that read all sectors %.1f, single sectors %.1f%s",
+					gc_worker.link / 1e9, whole / 1e9, sectors / 1e9,
+					gc_link_set_costs(gc_worker.link / sectors, gc_worker.link / whole) ? "" : ", which is not believed")));
+}
+
+void
+gc_link_costs_poll(void)
+{
+	const GcPipelineKernel *k;
+	GcError		err;
+	bool		failed = false;
+
+	if (done)
+		return;
+	k = gc_link_kernel(&err, &failed);
+	if (k == NULL && !failed)
+		return;
+	done = true;
+	if (k)
+		measure(k);
+}
