@@ -26,6 +26,7 @@
 #include "../../settings.h"
 #include "../memory/state.h"
 #include "edges.h"
+#include "efforts.h"
 #include "pairs.h"
 
 /* Executions with an edge that the model has chosen, as long as none was measured. */
@@ -124,11 +125,13 @@ static void
 note_module(GcPipelineKernel *k, const GcKernel *before)
 {
 	k->final = gc_kcache_final(k->entry);
+	k->effort = k->final || !gc_worker.dev->info.quick_compile ? GC_EFFORT_FULL : GC_EFFORT_QUICK;
 	if (k->kernel == before)
 		return;
 	k->occupancy = -1;
 	if (before == NULL)
 		return;
+	k->other.alone_us = k->alone_us;
 	k->alone_us = k->issue_part = (GcLearned) {0};
 	k->trials = 0;
 }
@@ -515,7 +518,7 @@ takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 	GcError		err;
 
 	/* A quick kernel's time says nothing of the full one's. */
-	if (own == NULL || !own->final || own->alone_us.samples == 0)
+	if (own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts))
 		return false;
 	if (k == NULL && (k = add_kernel(s, request, pipeline, v, &err)) == NULL)
 	{
@@ -559,6 +562,7 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 	k = find_kernel(s, pipeline, &v);
 	if (k)
 	{
+		gc_kernel_choose_effort(k);
 		*fresh = !k->final && gc_kcache_retry(k->entry);
 		if (k->consumer && !k->consumer->final)
 			(void) gc_kcache_retry(k->consumer->entry);

@@ -16,6 +16,7 @@
 #include "../../device/kcache.h"
 #include "../../queue/queue.h"
 #include "../../sched/model/cost.h"
+#include "../../sched/model/efforts.h"
 #include "../../sched/model/variant.h"
 
 typedef struct GcPipelineKernel
@@ -28,6 +29,14 @@ typedef struct GcPipelineKernel
 	GcKernel   *kernel;			/* once ready */
 	GcKernelInfo info;
 	bool		final;			/* no better kernel is to come */
+	GcEffort	effort;			/* that `kernel` was compiled with, as far as it matters */
+	GcEffortTrial efforts;
+	struct
+	{
+		GcKernel   *kernel;		/* NULL: was never asked for */
+		GcKernelInfo info;
+		GcLearned	alone_us;
+	}			other;			/* the kernel of the other effort (efforts.c) */
 	int			occupancy;		/* -1: not asked yet */
 	u32			occupancy_shared;	/* for so many bytes of shared memory */
 	int			occupancy_threads;	/* and blocks of so many threads */
