@@ -22,6 +22,8 @@ gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 tiles)
 {
 	if (effort == k->effort)
 		gc_learn(&k->alone_us, us);
+	if (effort == k->effort && k->model_us > 0)
+		gc_learn(&k->off, us / k->model_us);
 	if (k->consumer == NULL)
 		gc_effort_ran(&k->efforts, effort, us, tiles);
 }
@@ -40,7 +42,7 @@ exchange(GcPipelineKernel *k)
 	k->other.info = k->info;
 	k->alone_us = k->other.alone_us;
 	k->other.alone_us = alone_us;
-	k->issue_part = (GcLearned) {0};
+	k->issue_part = k->off = (GcLearned) {0};
 	k->kernel = kernel;
 	k->info = info;
 	k->occupancy = -1;

@@ -45,7 +45,9 @@ typedef struct GcPipelineKernel
 	GcLearned	issue_part;		/* part of alone_us that it would take if memory took no time
 								 * (sched/policy/coresident.h) */
 	GcEdgeShape edge;			/* with an edge through which packets go: these */
-	float		predicted_us;	/* by the model of edges, for the newest request; 0: not predicted */
+	float		model_us;		/* by the model of edges, for the newest request; 0: not predicted */
+	GcLearned	off;			/* what it took, as a factor of that */
+	float		predicted_us;	/* model_us times what is known of this factor */
 	u8			trials;			/* of an edge that the model has chosen, before any was measured */
 	struct GcPipelineKernel *consumer;	/* GC_EDGE_MATERIALIZE: it reads what this one writes */
 	struct GcPipelineKernel *next;
