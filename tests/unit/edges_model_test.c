@@ -163,6 +163,21 @@ test_best(void)
 	ok(cut > 0 && cut < 500, "%d of 500 random pipelines are cut", cut);
 }
 
+/* Where accesses to places far apart were measured, they count, but not those that the cache serves. */
+static void
+test_access_rate(void)
+{
+	const GcEdgePipeline far = chain(1e9, 2, 4, 1e9, 1);
+	const GcEdgePipeline near = chain(1e9, 2, 4, 1e5, 1);
+	GcCalibration slow = *c;
+	const char *problem;
+
+	ok(gc_calibration_parse("access_rate = 5000\n", &slow, &problem) && slow.access_rate == 5000, "a calibration may say their rate");
+	ok(gc_edge_us(gpu, &slow, &far, GC_EDGE_FUSE, 0, 0) > 2 * gc_edge_us(gpu, c, &far, GC_EDGE_FUSE, 0, 0),
+	   "few of them a microsecond: tables in memory take longer");
+	ok(gc_edge_us(gpu, &slow, &near, GC_EDGE_FUSE, 0, 0) == gc_edge_us(gpu, c, &near, GC_EDGE_FUSE, 0, 0), "tables in the cache do not");
+}
+
 /*-------------------------------------------------------------------------
  * What was recorded
  *-------------------------------------------------------------------------
@@ -332,6 +347,7 @@ main(void)
 	test_more();
 	test_best();
 	ok(gc_edge_keeps(10, 9) && !gc_edge_keeps(9, 10) && !gc_edge_keeps(9, 9), "of two that were measured the faster one is kept");
+	test_access_rate();
 	test_errors();
 	test_explore();
 	test_explore_ends();

@@ -62,6 +62,7 @@ static const struct
 	{"l2_bandwidth", offsetof(GcCalibration, l2_bandwidth), 1, 1e9},
 	{"l2_latency_us", offsetof(GcCalibration, l2_latency_us), 1e-6, 1e3},
 	{"memory_latency_us", offsetof(GcCalibration, memory_latency_us), 1e-6, 1e3},
+	{"access_rate", offsetof(GcCalibration, access_rate), 0, 1e9},
 	{"channel_bandwidth", offsetof(GcCalibration, channel_bandwidth), 1, 1e9},
 	{"channel_half", offsetof(GcCalibration, channel_half), 0, 1e12},
 	{"channel_bytes", offsetof(GcCalibration, channel_bytes), 1, 1e12},

@@ -38,6 +38,8 @@ typedef struct GcCalibration
 	double		l2_bandwidth;
 	double		l2_latency_us;	/* of an access that depends on the one before */
 	double		memory_latency_us;
+	double		access_rate;	/* accesses to places far apart in memory, in a microsecond, of the whole device; 0:
+								 * not measured, and then a sector each by read_bandwidth */
 	double		channel_bandwidth;	/* of packets, written and read, at best */
 	double		channel_half;	/* bytes in flight with which they get half of that */
 	double		channel_bytes;	/* bytes in flight from which on they leave the L2 cache */

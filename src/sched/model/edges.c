@@ -108,7 +108,8 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 	const double own = rows * fmax(s->columns * SECTOR, s->column_bytes);
 
 	/* Rows that lie near each other share sectors, so a scan's whole column is the most that is read. */
-	n->memory += (bytes * (1 - hit) + fmin(own, p->rows * s->column_bytes)) / c->read_bandwidth;
+	n->memory += c->access_rate > 0 ? rows * s->accesses * (1 - hit) / c->access_rate : bytes * (1 - hit) / c->read_bandwidth;
+	n->memory += fmin(own, p->rows * s->column_bytes) / c->read_bandwidth;
 	n->l2 += (bytes + own) / c->l2_bandwidth;
 	n->issue += rounds * (STAGE_INSTRUCTIONS + ACCESS_INSTRUCTIONS * s->accesses) / (ISSUE_RATE * profile->sms);
 	n->latency += rounds * wait / warps;
