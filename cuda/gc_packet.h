@@ -70,7 +70,16 @@
 /* The first tile of a block, of those in which all blocks have about as many. */
 #define GC_REFILL_TILE(block)	((u32) ((u64) (block) * gc_a.scan.ntiles / nblocks))
 
+/*
+ * Tiles that a refilling block takes at a time, between two barriers: as many as all of its warps have rows of.  Of a
+ * tile, GC_PARTS_OF has four parts, and a warp takes one; of whole vectors, a thread is to have two at least.
+ */
+#define GC_REFILL_STEP(tiles)		((tiles) < 1 ? 1 : (tiles) > GC_CHANNEL_STEP ? GC_CHANNEL_STEP : (tiles))
+#define GC_REFILL_VECTORS(threads)	GC_REFILL_STEP(2 * (threads) * GC_VEC / GC_TILE_ROWS)
+
 #if GC_CUDA
+
+#define GC_REFILL_PARTS(threads)	GC_REFILL_STEP(GC_WARPS(threads) / GC_TILE_PARTS)
 
 /*
  * The same in parts of GC_WARP_ROWS, each of which a warp takes (GC_FILTERED_VECTORS); from, to and step count
@@ -142,6 +151,7 @@ gc_packet_place(u32 *count)
 #else							/* device host: a row at a time */
 
 #define GC_TILE_PARTS		1
+#define GC_REFILL_PARTS(threads)	2
 #define GC_PART_WARPS		1
 #define GC_PART_WARP		0
 #define GC_PART_QUEUES(threads)

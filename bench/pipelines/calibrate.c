@@ -43,6 +43,7 @@ static const u32 deep[] = {2, 8, 32, 128, 256};	/* slots of a ring */
 static BenchKernel channel[MOST_SIZES];
 static BenchKernel chase;
 static BenchKernel sweep;
+static BenchKernel gather;
 static GcAddr ring;
 static u64	ring_bytes;
 static GcAddr heads;
@@ -93,6 +94,19 @@ static const char chase_text[] =
 "GC_KERNEL(32)\n{\nGC_PROLOGUE\nif (thread == 0) {\nu32 at = *(const u32 *) gc_a.w[2];\n"
 "GC_NO_UNROLL for (u64 i = 0; i < gc_a.w[1]; i++) at = GC_LOAD_FRESH32((const u32 *) gc_a.w[0] + at);\n"
 "*(u32 *) gc_a.w[2] = at;\n}\n}\n";
+
+/*
+ * Words: memory, its words (a power of two), accesses of a thread, result.  No access waits for the one before, and
+ * four of a thread are in flight.
+ */
+static const char gather_text[] =
+"GC_KERNEL(256)\n{\nGC_PROLOGUE\nu32 sum = 0;\n"
+"const u32 *words = (const u32 *) gc_a.w[0];\nconst u64 mask = gc_a.w[1] - 1;\n"
+"u64 at = ((u64) block * nthreads + thread) * 0x9e3779b97f4a7c15ull + 1;\n"
+"GC_NO_UNROLL for (u64 i = 0; i < gc_a.w[2]; i += 4)\n"
+"GC_UNROLL for (int j = 0; j < 4; j++) {\n"
+"at = at * 6364136223846793005ull + 1442695040888963407ull;\nsum += words[at >> 20 & mask];\n}\n"
+"if (sum == 1) *(u32 *) gc_a.w[3] = sum;\n}\n";
 
 /* Words: memory, 16-byte pieces of it, sweeps, result. */
 static const char sweep_text[] =
@@ -164,6 +178,32 @@ static int
 blocks_per_sm(const BenchKernel *k)
 {
 	return bench_profile.serial_blocks ? 1 : gc_occupancy(&bench_profile, k->info.registers, THREADS, k->info.shared_static);
+}
+
+/* Accesses in a microsecond to words at random places of so many bytes, a power of two. */
+static double
+access_rate(u64 bytes)
+{
+	const int	threads = bench_profile.scalar ? 1 : THREADS;
+	const u64	each = bench_profile.scalar ? 100000 : 64;
+	GcArgs		args = {.w = {ring, bytes / 4, each, heads}};
+	BenchLaunch l = {&gather, &args, bench_full(threads, blocks_per_sm(&gather), 0, ~0u), 0};
+	const double us = bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS) - launch_us;
+
+	return (double) l.grid.blocks * threads * each / fmax(us, 0.1);
+}
+
+/* The rate in the largest memory counts; that in others shows what the caches do. */
+static void
+measure_accesses(void)
+{
+	bench_say("| MB | random accesses, a microsecond |\n| ---: | ---: |\n");
+	for (u64 bytes = MEGABYTE; bytes <= ring_bytes && bytes <= (u64) 4096 * MEGABYTE; bytes *= 4)
+	{
+		found.access_rate = access_rate(bytes);
+		bench_say("| %.0f | %.0f |\n", bytes / 1e6, found.access_rate);
+	}
+	bench_say("\n");
 }
 
 static void
@@ -318,10 +358,10 @@ write_calibration(const char *given)
 	strftime(date, sizeof(date), "%Y-%m-%d", gmtime(&now));
 	snprintf(text, sizeof(text),
 			 "# device: %.80s\n# date: %s\n# commit: %.60s\n# times in microseconds, bandwidths in bytes per microsecond\n"
-			 "l2_bandwidth = %.0f\nl2_latency_us = %.4f\nmemory_latency_us = %.4f\nchannel_bandwidth = %.0f\n"
+			 "l2_bandwidth = %.0f\nl2_latency_us = %.4f\nmemory_latency_us = %.4f\naccess_rate = %.0f\nchannel_bandwidth = %.0f\n"
 			 "channel_half = %.0f\nchannel_bytes = %.0f\nturn_us = %.2f\n", bench_dev->info.name, date,
 			 bench_options.commit != NULL ? bench_options.commit : "not given", found.l2_bandwidth, found.l2_latency_us,
-			 found.memory_latency_us, found.channel_bandwidth, found.channel_half, found.channel_bytes, found.turn_us);
+			 found.memory_latency_us, found.access_rate, found.channel_bandwidth, found.channel_half, found.channel_bytes, found.turn_us);
 	if (!gc_calibration_parse(text, &back, &problem))
 		bench_fail("what was measured is no calibration: %s", problem);
 	file = fopen(given != NULL ? given : name, "w");
@@ -346,6 +386,7 @@ main(int argc, char **argv)
 		channel[i] = compile("channel", packet_words[i], channel_text);
 	chase = compile("chase", 1, chase_text);
 	sweep = compile("sweep", 1, sweep_text);
+	gather = compile("gather", 1, gather_text);
 	heads = bench_memory(4 * MEGABYTE);
 	bench_fill_bytes(heads, 0, 4 * MEGABYTE);
 	ring_bytes = bench_memory_left() - 32 * MEGABYTE;
@@ -355,6 +396,7 @@ main(int argc, char **argv)
 	bench_fill_bytes(ring, 0, ring_bytes);
 	launch_us = bench_median_us(&l, 1, BENCH_ONE_STREAM, RUNS);
 	measure_memory();
+	measure_accesses();
 	measure_channels();
 	write_calibration(bench_argument(argc, argv, "calibration"));
 	bench_close();

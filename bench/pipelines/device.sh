@@ -9,6 +9,12 @@
 # something here (SCALE, WORKERS, OUT, COMMIT, DEVICE, HOST_THREADS, DATA, SHARED_BUFFERS, HOST_CACHE, WORK_MEM,
 # EXTRA_CONF, PYTHON, RUNS, WHEELS), and:
 #
+#   PARTS        with commas (edges):
+#                efforts   Q9's kernel as compiled quickly and with full effort, on a server that is new (tpch)
+#                edges     the queries by each edge
+#                model     the same of all queries, without tiles and with fewer runs: how far predictions are off,
+#                          and how near the default is to the best
+#                pairs     the five queries of Li, Tu, Zeng 2019 in pairs (ssb, two_stage/five.py)
 #   BENCHES      of tpch and ssb, with commas (both)
 #   TILES        rows of a tile where packets are materialized in tiles, with commas (1000000,4000000)
 #   STEPS        before which steps edges are tried: "default", or "all" (all for the paper's five queries,
@@ -17,7 +23,10 @@
 #   WARM         executions before what is timed (3)
 #   CHECK        compare the answers of all edges: yes or no (yes)
 #
-# OUT gets tpch.md and ssb.md, and a folder with the logs of each server.
+# OUT gets tpch.md and ssb.md, and a folder with the logs of each server, and with efforts.md, edges.md, model.md, pairs.md.
+# In five minutes on an H100 should be done what is asked first:
+#
+#   bench/pipelines/device.sh SCALE=10 WORKERS=16 BENCHES=tpch PARTS=efforts,edges STEPS=default TILES= ONLY=q05,q07,q08,q09,q14
 set -Eeuo pipefail
 
 PIPELINES=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -50,7 +59,7 @@ DEFAULT_PARTS=edges
 [ "$BENCH" = ssb ] || { BUFFERS_EACH=2400 CACHE_EACH=4800 WHAT=TPC-H; }
 
 prepare() {
-	: "${TILES:=1000000,4000000}" "${STEPS:=}" "${ONLY:=}" "${WARM:=3}" "${CHECK:=yes}"
+	: "${TILES=1000000,4000000}" "${STEPS:=}" "${ONLY:=}" "${WARM:=3}" "${CHECK:=yes}"
 	# Frozen rows have a proof of their visibility only where the map's pages were logged.
 	MORE_CONF="wal_level = replica
 gpuconc.compile_threads = $((WORKERS < 64 ? WORKERS : 64))"
@@ -64,7 +73,12 @@ load() {
 	"$PYTHON" "$PIPELINES/../$BENCH/load" "$SCALE" --jobs "$WORKERS"
 }
 
-measure() {
+measure_efforts() {
+	[ "$BENCH" = tpch ] || return 0
+	"$PYTHON" "$PIPELINES/efforts.py" --out "$OUT/efforts.md" --commit "$COMMIT" --command "$COMMAND"
+}
+
+measure_edges() {
 	local more=()
 
 	[ -z "$ONLY" ] || more+=(--only "$ONLY")
@@ -72,6 +86,27 @@ measure() {
 	[ "$CHECK" != yes ] || more+=(--check)
 	"$PYTHON" "$PIPELINES/edges.py" "$BENCH" --out "$OUT/edges.md" --tiles "$TILES" --runs "$RUNS" --warm "$WARM" \
 		--jobs "$WORKERS" --commit "$COMMIT" --command "$COMMAND" "${more[@]}"
+}
+
+measure_model() {
+	"$PYTHON" "$PIPELINES/edges.py" "$BENCH" --out "$OUT/model.md" --tiles '' --runs 3 --warm 2 --steps default \
+		--jobs "$WORKERS" --commit "$COMMIT" --command "$COMMAND"
+}
+
+measure_pairs() {
+	[ "$BENCH" = ssb ] || return 0
+	"$PYTHON" "$PIPELINES/../two_stage/five.py" --out "$OUT/pairs.md" --seconds 120 --commit "$COMMIT" --command "$COMMAND"
+}
+
+# One after another; a part that fails leaves what it had, and the others go on.
+measure() {
+	local part failed=0
+
+	for part in ${PARTS//,/ }; do
+		[[ $part =~ ^(efforts|edges|model|pairs)$ ]] || die "there is no part \"$part\""
+		"measure_$part" || { printf 'part %s failed\n' "$part" >&2; failed=1; }
+	done
+	return $failed
 }
 
 source "$PIPELINES/../device.sh"

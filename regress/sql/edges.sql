@@ -55,6 +55,13 @@ SELECT by_edges('SELECT count(*), sum(price) FROM sales WHERE EXISTS (SELECT FRO
 SELECT by_edges('SELECT people, count(*), sum(quantity), min(s_name) FROM sales JOIN shop ON shop = s_id JOIN city ON city.city = sales.city GROUP BY 1', '{1}');
 SELECT by_edges('SELECT count(*), count(s_id), count(id), sum(price), sum(s_region) FROM sales FULL JOIN shop ON shop = s_id');
 
+-- a primary key of two columns finds one row, so an edge may lie behind its probe
+CREATE TABLE mixed.stock (st_shop int4, st_product int4, st_n int4, PRIMARY KEY (st_product, st_shop)) WITH (autovacuum_enabled = off);
+INSERT INTO mixed.stock SELECT s_id, p_id, s_id * 31 + p_id FROM cached.shop, cached.product;
+VACUUM ANALYZE mixed.stock;
+SELECT by_edges('SELECT c_region, count(*), sum(st_n) FROM sales JOIN stock ON shop = st_shop AND product = st_product JOIN customer ON customer = c_id GROUP BY 1', '{0,1,2}');
+DROP TABLE mixed.stock;
+
 -- arms of a union; groups that are scanned again
 SELECT by_edges('SELECT k, count(*), sum(v) FROM (SELECT c_region AS k, price AS v FROM sales JOIN customer ON customer = c_id UNION ALL SELECT s_region, quantity FROM sales JOIN shop ON shop = s_id) AS u GROUP BY 1');
 SELECT by_edges('SELECT count(*), sum(n) FROM (SELECT customer, count(*) AS n FROM sales JOIN product ON product = p_id GROUP BY 1) AS g JOIN customer ON customer = c_id WHERE n > 2');

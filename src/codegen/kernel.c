@@ -188,7 +188,7 @@ emit_channel(const Cg *cg, Text *t)
 }
 
 /*
- * Each block has tiles of its own, one after another.  It fills its slot with what is left of them, as long as they are of
+ * Each block has tiles of its own, some at a time.  It fills its slot with what is left of them, as long as they are of
  * one chunk and that is not enough for all of its threads; then it goes on with full warps.
  */
 static void
@@ -198,16 +198,18 @@ emit_refill(const Cg *cg, Text *t)
 
 	begin_producer(cg, t);
 	text_addf(t, "GC_BLOCK_ARRAY(u32, gc_counts, 1);\nu32 *gc_npackets = gc_counts;\n"
-			  "const u64 gc_packets = gc_packet_slots + block * gc_slot_bytes;\n"
+			  "const u64 gc_packets = gc_packet_slots + block * gc_slot_bytes;\nconst u32 gc_step = GC_REFILL_%s(%d);\n"
 			  "const u32 gc_last_tile = GC_REFILL_TILE(block + 1);\nu32 gc_next_tile = GC_REFILL_TILE(block);\n"
 			  "GC_NO_UNROLL while (gc_next_tile < gc_last_tile) {\n"
 			  "const u32 gc_chunk = gc_next_tile / gc_a.scan.tiles_per_source;\nu32 gc_filled;\n"
-			  "if (thread == 0) gc_counts[0] = 0;\nGC_BARRIER();\nGC_NO_UNROLL do {\n");
-	emit_producer(cg, t, "gc_next_tile", "gc_next_tile + 1", "1", true, "");
+			  "if (thread == 0) gc_counts[0] = 0;\nGC_BARRIER();\nGC_NO_UNROLL do {\n"
+			  "const u32 gc_step_end = GC_MIN(GC_MIN(gc_next_tile + gc_step, gc_last_tile), (gc_chunk + 1) * gc_a.scan.tiles_per_source);\n",
+			  cg->producer.filtered ? "PARTS" : "VECTORS", cg->variant->threads);
+	emit_producer(cg, t, "gc_next_tile", "gc_step_end", "1", true, "");
 	/* The second barrier: nobody adds to the count before all have read it. */
-	text_addf(t, "gc_next_tile++;\nGC_BARRIER();\ngc_filled = gc_counts[0];\nGC_BARRIER();\n"
+	text_addf(t, "gc_next_tile = gc_step_end;\nGC_BARRIER();\ngc_filled = gc_counts[0];\nGC_BARRIER();\n"
 			  "} while (gc_next_tile < gc_last_tile && gc_next_tile / gc_a.scan.tiles_per_source == gc_chunk && "
-			  "gc_filled < gc_a.w[%d] && gc_filled + GC_TILE_ROWS <= gc_cap);\n"
+			  "gc_filled < gc_a.w[%d] && gc_filled + gc_step * GC_TILE_ROWS <= gc_cap);\n"
 			  "if (thread == 0) { GC_NOTE_PACKETS(gc_filled, (u32 *) gc_edge) }\n"
 			  "GC_PACKETS_SOURCE(gc_chunk)\n", w + GC_EDGE_WORD_ENOUGH);
 	emit_consumer(cg, t, "thread", "gc_filled", "nthreads");

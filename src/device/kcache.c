@@ -61,6 +61,8 @@ struct GcCachedKernel
 	GcModule   *quick_module;	/* the one before it */
 	GcKernel   *kernel;
 	GcKernelInfo info;
+	GcKernel   *quick_kernel;	/* of quick_module; NULL: none, or preferred */
+	GcKernelInfo quick_info;
 
 	/* Protected by the cache's lock: */
 	GcKernelState state;
@@ -526,6 +528,8 @@ load_image(GcCachedKernel *entry, GcImage *image)
 		return code;
 	}
 	entry->quick_module = entry->module;
+	entry->quick_kernel = entry->kernel;
+	entry->quick_info = entry->info;
 	entry->module = module;
 	entry->kernel = kernel;
 	entry->info = info;
@@ -590,6 +594,27 @@ gc_kcache_final(const GcCachedKernel *entry)
 	improvement = entry->improvement;
 	pthread_mutex_unlock(&entry->cache->lock);
 	return improvement == BETTER_NOT_WANTED;
+}
+
+bool
+gc_kcache_quick(const GcCachedKernel *entry, GcKernel **kernel, GcKernelInfo *info)
+{
+	if (!gc_kcache_final(entry) || entry->quick_kernel == NULL)
+		return false;
+	*kernel = entry->quick_kernel;
+	*info = entry->quick_info;
+	return true;
+}
+
+void
+gc_kcache_prefer_quick(GcCachedKernel *entry)
+{
+	if (!gc_kcache_final(entry) || entry->quick_kernel == NULL)
+		return;
+	entry->kernel = entry->quick_kernel;
+	entry->info = entry->quick_info;
+	entry->quick_kernel = NULL;
+	gc_kdisk_forget(&entry->cache->disk, &entry->key);
 }
 
 GcKernelOrigin

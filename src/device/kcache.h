@@ -98,6 +98,18 @@ extern GcKernelState gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry,
 extern bool gc_kcache_final(const GcCachedKernel *entry);
 
 /*
+ * Of an entry that is final: the quick kernel before the full one, which is still loaded.  False: there is none, or
+ * it is the entry's kernel.
+ */
+extern bool gc_kcache_quick(const GcCachedKernel *entry, GcKernel **kernel, GcKernelInfo *info);
+
+/*
+ * The quick kernel turned out to be faster: from now on gc_kcache_poll gives that.  The disk forgets the full one, so
+ * that the next server begins with a quick kernel, too.
+ */
+extern void gc_kcache_prefer_quick(GcCachedKernel *entry);
+
+/*
  * Where the kernel came from, and the time that its compilation took (0 unless COMPILED).  The caller
  * of gc_kcache_get asks this once gc_kcache_poll says READY: a later gc_kcache_get that finds the
  * kernel loaded turns the answer to MEMORY.

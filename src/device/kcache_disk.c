@@ -479,6 +479,15 @@ remove_files(const GcKernelDisk *disk, const Files *files)
 	}
 }
 
+void
+gc_kdisk_forget(GcKernelDisk *disk, const GcKernelKey *key)
+{
+	const Files files = {.key = *key,.which = 3};
+
+	if (atomic_load(&disk->usable))
+		remove_files(disk, &files);
+}
+
 bool
 gc_kdisk_over_limit(const GcKernelDisk *disk)
 {

@@ -185,20 +185,6 @@ outer_relids(GcTranslation *tr, GcCore *attached)
 	return bms_difference(relids, attached->relids);
 }
 
-/* Is one of the keys by itself unique among the rows of the attached core's streamed leaf? */
-static bool
-has_unique_key(GcCore *attached)
-{
-	ListCell   *lc;
-
-	foreach(lc, attached->keys)
-	{
-		if (gc_is_unique_column(attached->streamed, ((GcJoinKey *) lfirst(lc))->build_side))
-			return true;
-	}
-	return false;
-}
-
 /* Where the probe's pipeline has a column of its own that is equal to a key, it need not wait for another's. */
 static void
 use_own_columns(GcCore *attached, const GcEqSet *eqs, const GcLeaf *parent)
@@ -243,7 +229,7 @@ gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet 
 	leaf->outer_share = attached->share;
 	leaf->keys = attached->keys;
 	leaf->conditions = attached->conditions;
-	leaf->unique = has_unique_key(attached) || gc_covers_groups(leaf, attached->keys);
+	leaf->unique = gc_covers_unique_index(leaf, attached->keys) || gc_covers_groups(leaf, attached->keys);
 	leaf->phase = core->phase;
 	if (gc_join_keeps(attached->join))
 		core->phase++;

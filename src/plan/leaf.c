@@ -158,19 +158,69 @@ gc_unnulled(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	return bms_is_empty(above) ? node : GC_WITHOUT_NULLING(node, above);
 }
 
+/* May the index prove that no two rows have the same key in its columns? */
+static bool
+proves_unique(const IndexOptInfo *index)
+{
+	return index->unique && index->immediate && index->indpred == NIL;
+}
+
+/* The number of the leaf's own column that the expression is; 0: it is something else. */
+static int
+own_column(const GcLeaf *leaf, const Node *expr)
+{
+	if (!IsA(expr, Var) || !OidIsValid(leaf->relid) || ((const Var *) expr)->varno != leaf->rel->relid)
+		return 0;
+	return ((const Var *) expr)->varattno;
+}
+
 bool
 gc_is_unique_column(GcLeaf *leaf, Expr *expr)
 {
+	const int	column = own_column(leaf, (Node *) expr);
 	ListCell   *lc;
 
-	if (!IsA(expr, Var) || !OidIsValid(leaf->relid) || ((Var *) expr)->varno != leaf->rel->relid)
+	if (column == 0)
 		return false;
 	foreach(lc, leaf->rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (index->unique && index->immediate && index->indpred == NIL &&
-			index->nkeycolumns == 1 && index->indexkeys[0] == ((Var *) expr)->varattno)
+		if (proves_unique(index) && index->nkeycolumns == 1 && index->indexkeys[0] == column)
+			return true;
+	}
+	return false;
+}
+
+/* Is the column the build side of one of the keys?  0, an expression, never is. */
+static bool
+is_key(const GcLeaf *leaf, List *keys, int column)
+{
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		if (column != 0 && own_column(leaf, (Node *) ((GcJoinKey *) lfirst(lc))->build_side) == column)
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_covers_unique_index(const GcLeaf *leaf, List *keys)
+{
+	ListCell   *lc;
+
+	if (!OidIsValid(leaf->relid))
+		return false;
+	foreach(lc, leaf->rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		bool		covered = proves_unique(index);
+
+		for (int i = 0; i < index->nkeycolumns && covered; i++)
+			covered = is_key(leaf, keys, index->indexkeys[i]);
+		if (covered)
 			return true;
 	}
 	return false;

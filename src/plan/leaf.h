@@ -33,6 +33,9 @@ extern Node *gc_unnulled(GcTranslation *tr, GcLeaf *leaf, Node *node);
 /* Does a unique index on just this column make it a key of its table? */
 extern bool gc_is_unique_column(GcLeaf *leaf, Expr *expr);
 
+/* Are all columns of some unique index among the build sides of these keys? */
+extern bool gc_covers_unique_index(const GcLeaf *leaf, List *keys);
+
 /* Value of an expression that lives in leaf `from`, in the pipeline of `at`. */
 extern int	gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr);
 

@@ -113,7 +113,7 @@ attach_leaf(GcCore *core, GcEqSet *set, GcLeaf *leaf)
 	}
 	if (parent == NULL)
 		return false;
-	leaf->unique = unique || gc_covers_groups(leaf, leaf->keys);
+	leaf->unique = unique || gc_covers_unique_index(leaf, leaf->keys) || gc_covers_groups(leaf, leaf->keys);
 	/* Keys from several leaves meet only where all of them are at hand. */
 	leaf->parent = several ? core->streamed : parent;
 	leaf->parent->children = lappend(leaf->parent->children, leaf);

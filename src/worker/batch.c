@@ -23,6 +23,7 @@
 #include "../settings.h"
 #include "memory/state.h"
 #include "meter.h"
+#include "run/efforts.h"
 #include "share/share.h"
 
 /* The residual part is learned where the last scan's residual time is more than this part of the next scan. */
@@ -291,7 +292,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	if (l->fused)
 		gc_share_learn(l, time_us);
 	else if (l->alone)
-		gc_learn(&k->alone_us, time_us);
+		gc_kernel_ran(k, l->effort, time_us, l->ntiles);
 	else if (l->issue_share > 0)
 		note_coresident(batch, l, k);
 	/* The members of a gang overlap otherwise than launches do. */

@@ -227,7 +227,7 @@ fill_profile(void)
 		.shared_per_sm = i->shared_per_sm,.shared_per_block = i->shared_per_block,
 		.shared_reserved = i->shared_reserved,.l2_bytes = i->l2_bytes,
 	};
-	gc_worker.calibration = i->shares_cpu ? gc_calibration_host : gc_calibration_default;
+	gc_worker.calibration = i->shares_cpu ? gc_calibration_host : gc_calibration_of(i->name);
 	read_calibration(&gc_worker.calibration);
 	if (i->arch != 0)
 		gc_profile_granules(&gc_worker.profile, i->arch);

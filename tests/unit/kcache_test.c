@@ -866,6 +866,26 @@ loaded_text(GcKernelCache *cache, GcCachedKernel *entry)
 	return (const char *) kernel;
 }
 
+/* The quick kernel may come back; only_full: an entry of which that is not asked. */
+static void
+test_prefer(GcKernelCache *cache, GcCachedKernel *entry, GcCachedKernel *only_full)
+{
+	GcKernel   *kernel = NULL;
+	GcKernelInfo info = {0};
+	const int	files = count_files();
+
+	ok(gc_kcache_quick(entry, &kernel, &info) && strcmp((const char *) kernel, QUICK_PREFIX "gate 2 d") == 0,
+	   "the quick kernel before the full one can be had");
+	is(info.registers, (int) strlen("gate 2 d"), "with what is known of it");
+	gc_kcache_prefer_quick(entry);
+	ok(strcmp(loaded_text(cache, entry), QUICK_PREFIX "gate 2 d") == 0, "it is the entry's kernel once it is preferred");
+	is(count_files(), files - 2, "and the disk forgets the full one");
+	ok(!gc_kcache_quick(entry, &kernel, &info), "then there is no other");
+	gc_kcache_prefer_quick(entry);
+	ok(strcmp(loaded_text(cache, entry), QUICK_PREFIX "gate 2 d") == 0, "which can be said twice");
+	ok(strcmp(loaded_text(cache, only_full), PREFIX "gate 2 e") == 0, "another text keeps its full kernel");
+}
+
 /* Compiled quickly first, then well. */
 static void
 test_quick(void)
@@ -919,6 +939,7 @@ test_quick(void)
 		loaded_text(cache, other);
 		sched_yield();
 	}
+	test_prefer(cache, entry, other);
 	gc_kcache_close(cache);
 	is(unloads - unloaded, 8, "all modules are unloaded");
 

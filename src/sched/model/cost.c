@@ -29,6 +29,17 @@ const GcCalibration gc_calibration_default = {
 	.channel_half = 5053297,.channel_bytes = 17301504,.turn_us = 1.01
 };
 
+GcCalibration
+gc_calibration_of(const char *name)
+{
+	GcCalibration c = gc_calibration_default;
+
+	/* bench/two_stage/calibrate on an H100 (80 GB, HBM3), 2026-11-26 */
+	if (strstr(name, "H100") != NULL)
+		c.read_bandwidth = 3.05e6;
+	return c;
+}
+
 const GcCalibration gc_calibration_host = {
 	.read_bandwidth = 1e4,.launch_us = 20,.flight_bytes = 4096,.overlap_other_tables = 1,.overlap_same_table = 0.95,.fused = 0.8,
 	.l2_bandwidth = 2e4,.l2_latency_us = 0.02,.memory_latency_us = 0.1,.channel_bandwidth = 5e3,.channel_half = 1e4,
@@ -51,6 +62,7 @@ static const struct
 	{"l2_bandwidth", offsetof(GcCalibration, l2_bandwidth), 1, 1e9},
 	{"l2_latency_us", offsetof(GcCalibration, l2_latency_us), 1e-6, 1e3},
 	{"memory_latency_us", offsetof(GcCalibration, memory_latency_us), 1e-6, 1e3},
+	{"access_rate", offsetof(GcCalibration, access_rate), 0, 1e9},
 	{"channel_bandwidth", offsetof(GcCalibration, channel_bandwidth), 1, 1e9},
 	{"channel_half", offsetof(GcCalibration, channel_half), 0, 1e12},
 	{"channel_bytes", offsetof(GcCalibration, channel_bytes), 1, 1e12},

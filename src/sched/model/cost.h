@@ -38,6 +38,8 @@ typedef struct GcCalibration
 	double		l2_bandwidth;
 	double		l2_latency_us;	/* of an access that depends on the one before */
 	double		memory_latency_us;
+	double		access_rate;	/* accesses to places far apart in memory, in a microsecond, of the whole device; 0:
+								 * not measured, and then a sector each by read_bandwidth */
 	double		channel_bandwidth;	/* of packets, written and read, at best */
 	double		channel_half;	/* bytes in flight with which they get half of that */
 	double		channel_bytes;	/* bytes in flight from which on they leave the L2 cache */
@@ -52,6 +54,9 @@ typedef struct GcCalibration
 extern double gc_sequence_factor(const GcCalibration *c);
 
 extern const GcCalibration gc_calibration_default;
+
+/* That of the device with this name, as far as it is known: an H100's memory has less bandwidth than an H200's. */
+extern GcCalibration gc_calibration_of(const char *name);
 extern const GcCalibration gc_calibration_host;
 
 /*

@@ -44,7 +44,7 @@ typedef struct Needs
 static double
 longest(const Needs *n)
 {
-	return fmax(fmax(n->memory, n->l2), fmax(n->issue, n->latency));
+	return fmax(fmax(n->memory, n->l2), n->issue) + n->latency;
 }
 
 /* Does it compute row by row, without warps? */
@@ -105,10 +105,11 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 	const double wait = s->accesses * (hit * c->l2_latency_us + (1 - hit) * c->memory_latency_us) +
 		(s->column_bytes > 0 ? c->memory_latency_us : 0);
 	const double bytes = rows * s->accesses * SECTOR;
-	const double own = rows * (s->column_bytes > 0 ? fmax(s->column_bytes, SECTOR) : 0);
+	const double own = rows * fmax(s->columns * SECTOR, s->column_bytes);
 
 	/* Rows that lie near each other share sectors, so a scan's whole column is the most that is read. */
-	n->memory += (bytes * (1 - hit) + fmin(own, p->rows * s->column_bytes)) / c->read_bandwidth;
+	n->memory += c->access_rate > 0 ? rows * s->accesses * (1 - hit) / c->access_rate : bytes * (1 - hit) / c->read_bandwidth;
+	n->memory += fmin(own, p->rows * s->column_bytes) / c->read_bandwidth;
 	n->l2 += (bytes + own) / c->l2_bandwidth;
 	n->issue += rounds * (STAGE_INSTRUCTIONS + ACCESS_INSTRUCTIONS * s->accesses) / (ISSUE_RATE * profile->sms);
 	n->latency += rounds * wait / warps;
@@ -275,6 +276,37 @@ gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipel
 	if (best.edge == GC_EDGE_FUSE ||
 		(edge == GC_EDGE_AUTO && (best.us * GC_EDGE_LEAST_GAIN > fuse.us || best.us + GC_EDGE_LEAST_US > fuse.us)))
 		return fuse;
+	return best;
+}
+
+GcEdge
+gc_edge_explore(double predicted_us, double fuse_us, const GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1], GcEdge *compile)
+{
+	GcEdge		best = GC_EDGE_FUSE;
+	double		best_us = fuse_us * GC_EDGE_WINS;
+
+	*compile = GC_EDGE_FUSE;
+	if (predicted_us <= 0 || fuse_us < GC_EDGE_WRONG_US || fuse_us < predicted_us * GC_EDGE_WRONG)
+		return GC_EDGE_FUSE;
+	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
+	{
+		const GcEdgeTried *t = &tried[e];
+
+		if (!t->possible)
+			continue;
+		if (!t->compiled)
+		{
+			*compile = (GcEdge) e;
+			break;
+		}
+		if (t->us <= 0 && t->trials < GC_EDGE_TRIALS)
+			return (GcEdge) e;
+		if (t->us > 0 && t->us < best_us)
+		{
+			best_us = t->us;
+			best = (GcEdge) e;
+		}
+	}
 	return best;
 }
 

@@ -9,7 +9,8 @@
  * As in the paper, a part of a pipeline costs computation (equation 4), accesses to memory (equation 5), and packets by
  * a channel (equations 1 and 6); and parts of unlike speed delay each other (equations 8 and 9).  Unlike
  * there, what a GPU of today does at the same time is not added up: a part takes as long as the resource that
- * it needs longest, of device memory, the L2 cache, issue of instructions, and latency.
+ * it needs longest, of device memory, the L2 cache and issue of instructions.  Latency is added: warps mostly
+ * wait for the accesses of their few rows while no other warp scans for them.
  *
  * What a cut gains is full warps.  Fused, a warp goes through all stages with the lanes that are left; and its
  * rounds are those of the lane with the most rows.  Behind an edge each lane has a row.
@@ -36,6 +37,7 @@ typedef struct GcEdgeStage
 	double		accesses;		/* to a table, one behind the other, of each row */
 	double		table_bytes;	/* of that table */
 	double		column_bytes;	/* of the row's own columns that only this stage reads */
+	int			columns;		/* how many these are */
 	double		packet_bytes;	/* of a packet, with an edge before it */
 } GcEdgeStage;
 
@@ -77,6 +79,35 @@ extern double gc_edge_us(const GcProfile *profile, const GcCalibration *c, const
  */
 extern GcEdgePlan gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int edge,
 							   int step, double tile_rows);
+
+/* An edge that may be tried beside the fused kernel, and what became of it. */
+typedef struct GcEdgeTried
+{
+	bool		possible;
+	bool		compiled;
+	double		us;				/* measured; 0: not yet */
+	int			trials;			/* so many launches */
+} GcEdgeTried;
+
+/* Launches with an edge, as long as none was measured. */
+#define GC_EDGE_TRIALS		4
+
+/*
+ * The model chose fuse, but its prediction was wrong by this factor, of a kernel that takes so many microseconds.  So
+ * it says nothing of the other edges either, and they are measured.
+ */
+#define GC_EDGE_WRONG		2.0
+#define GC_EDGE_WRONG_US	200
+
+/* Of edges that were measured: the part of fuse's time that one must take at most. */
+#define GC_EDGE_WINS		0.95
+
+/*
+ * What to launch next where the model chose fuse: that, or one of the edges (tried[e] of GcEdge e).  *compile: an edge
+ * whose kernel is to be compiled meanwhile, or GC_EDGE_FUSE.  One after another, so that at most one is compiled.
+ */
+extern GcEdge gc_edge_explore(double predicted_us, double fuse_us, const GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1],
+							  GcEdge *compile);
 
 /* Which of two kernels that were measured to take; a plan that was predicted to be faster need not be. */
 extern bool gc_edge_keeps(double fuse_us, double edge_us);

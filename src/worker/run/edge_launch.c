@@ -92,29 +92,17 @@ slots_within(const EdgePlan *plan, u32 wanted, u64 most)
 	return most == 0 ? wanted : Min(wanted, Max(most / plan->slot_bytes, 1));
 }
 
-/* At least a slot for each block that the kernel may have, if there is room. */
+/* A slot for each block that the kernel may have, if there is room; of a channel some more. */
 static EdgePlan
-plan_channel(const GcRun *run, int pipeline, const GcInputValue *in, GcPipelineKernel *k, u64 most)
+plan_blocks(const GcRun *run, int pipeline, const GcInputValue *in, GcPipelineKernel *k, u64 most)
 {
 	const GcGrid grid = gc_run_whole_grid(run, pipeline, k, (u64) in->nsources * tiles_per_source(in));
+	const bool	channel = k->variant.edge == GC_EDGE_CHANNEL;
 	EdgePlan	plan = {.cap = GC_CHANNEL_TILES * GC_TILE_ROWS};
 
 	plan.slot_bytes = (u64) plan.cap * k->edge.packet_bytes;
-	plan.nslots = slots_within(&plan, grid.blocks + SPARE_SLOTS, most);
-	plan.control_bytes = GC_CHANNEL_BYTES(plan.nslots, in->nsources);
-	add_up(&plan);
-	return plan;
-}
-
-/* A slot for each block that the kernel may have, if there is room. */
-static EdgePlan
-plan_refill(const GcRun *run, int pipeline, const GcInputValue *in, GcPipelineKernel *k, u64 most)
-{
-	const GcGrid grid = gc_run_whole_grid(run, pipeline, k, (u64) in->nsources * tiles_per_source(in));
-	EdgePlan	plan = {.cap = GC_CHANNEL_TILES * GC_TILE_ROWS,.control_bytes = sizeof(u32)};
-
-	plan.slot_bytes = (u64) plan.cap * k->edge.packet_bytes;
-	plan.nslots = slots_within(&plan, grid.blocks, most);
+	plan.nslots = slots_within(&plan, grid.blocks + (channel ? SPARE_SLOTS : 0), most);
+	plan.control_bytes = channel ? GC_CHANNEL_BYTES(plan.nslots, in->nsources) : sizeof(u32);
 	add_up(&plan);
 	return plan;
 }
@@ -124,8 +112,7 @@ plan_edge(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 most)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
 
-	return k->variant.edge == GC_EDGE_REFILL ? plan_refill(run, pipeline, in, k, most)
-		: k->variant.edge == GC_EDGE_CHANNEL ? plan_channel(run, pipeline, in, k, most) : plan_materialize(run, in, k, most);
+	return k->variant.edge == GC_EDGE_MATERIALIZE ? plan_materialize(run, in, k, most) : plan_blocks(run, pipeline, in, k, most);
 }
 
 /*-------------------------------------------------------------------------

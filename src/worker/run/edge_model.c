@@ -15,8 +15,14 @@
 
 #include "../memory/state.h"
 
-/* Accesses of a row to a hash build, one behind the other: slot and key.  A payload is one more. */
-#define HASH_ACCESSES		2
+/*
+ * Accesses of a row to a hash build, one behind the other: to slots, and to each key's array.  With half of the
+ * slots in use, a row meets one and a half.  A payload is one more, and the chain of rows with the same key.
+ */
+#define SLOT_ACCESSES		1.5
+
+/* To a hashed group table: slot, and keys that lie side by side. */
+#define GROUP_ACCESSES		2.5
 
 /* Rows of a vector of device host. */
 #define HOST_VECTOR			1024
@@ -25,6 +31,7 @@
 typedef struct ColumnsRead
 {
 	bool		read[GC_MAX_COLUMNS];
+	int			n;				/* how many */
 } ColumnsRead;
 
 /* Bytes of a row's columns that an expression is the first to read. */
@@ -40,7 +47,10 @@ bytes_of_expr(const GcProgram *p, u16 e, ColumnsRead *columns)
 	if (x->op == GC_OP_COLUMN)
 	{
 		if (!columns->read[x->ref])
+		{
 			bytes = Max(gc_columns(p)[x->ref].width, 1);
+			columns->n++;
+		}
 		columns->read[x->ref] = true;
 		return bytes;
 	}
@@ -96,7 +106,7 @@ describe_probe(const GcRequest *request, const GcPStep *step, GcEdgeStage *stage
 {
 	const GcPBuild *b = &gc_builds(request->program)[step->build];
 
-	stage->accesses = (b->mode == GC_BUILD_HASH ? HASH_ACCESSES : 1) + (b->npayloads > 0);
+	stage->accesses = (b->mode == GC_BUILD_HASH ? SLOT_ACCESSES + b->nkeys + !b->unique : 1) + (b->npayloads > 0);
 	stage->table_bytes = bytes_of_build(request, step->build);
 }
 
@@ -110,12 +120,12 @@ describe_sink(const GcRequest *request, int pipeline, GcEdgeStage *stage)
 	stage->pass = 1;
 	if (pl->sink == GC_SINK_BUILD)
 	{
-		stage->accesses = HASH_ACCESSES;
+		stage->accesses = SLOT_ACCESSES + gc_builds(request->program)[pl->build].nkeys;
 		stage->table_bytes = bytes_of_build(request, pl->build);
 	}
 	else if (pl->sink == GC_SINK_AGGREGATE && pl->nkeys > 0)
 	{
-		stage->accesses = pl->group_mode == GC_GROUP_HASH ? HASH_ACCESSES + 1 : 1;
+		stage->accesses = pl->group_mode == GC_GROUP_HASH ? GROUP_ACCESSES + 1 : 1;
 		stage->table_bytes = (double) v->ngroups * pl->group_words * 8;
 	}
 }
@@ -131,7 +141,8 @@ gc_describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges 
 {
 	const GcProgram *program = request->program;
 	const GcPPipeline *pl = &gc_pipelines(program)[pipeline];
-	ColumnsRead columns = {{false}};
+	ColumnsRead columns = {{false}, 0};
+	int			before;
 	int			first = 0;
 	int			last = 0;
 
@@ -159,14 +170,18 @@ gc_describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges 
 			p->scan_bytes += bytes_of_step(program, step, &columns);
 			continue;
 		}
+		before = columns.n;
 		*stage = (GcEdgeStage) {.step = s,.edge = edge,.pass = part_of(step->selectivity),
 			.column_bytes = bytes_of_step(program, step, &columns),.packet_bytes = edge ? edges->shape[s].packet_bytes : 0};
+		stage->columns = columns.n - before;
 		if (step->type == GC_STEP_PROBE)
 			describe_probe(request, step, stage);
 		p->nstages++;
 	}
+	before = columns.n;
 	p->stage[p->nstages] = (GcEdgeStage) {.step = pl->nsteps,.edge = (edges->steps >> pl->nsteps & 1) != 0,
 		.column_bytes = bytes_of_sink(program, pl, &columns)};
+	p->stage[p->nstages].columns = columns.n - before;
 	if (p->stage[p->nstages].edge)
 		p->stage[p->nstages].packet_bytes = edges->shape[pl->nsteps].packet_bytes;
 	describe_sink(request, pipeline, &p->stage[p->nstages]);

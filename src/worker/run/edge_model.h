@@ -34,6 +34,14 @@ typedef struct GcPipelineEdges
 	i32			step;
 	u32			tile;
 	u32			uses;			/* since it was made; 0: there is none */
+
+	/* Where each edge would lie that is tried though the model chose fuse, and its prediction. */
+	struct
+	{
+		bool		known;
+		i16			step;		/* -1: nowhere */
+		float		us;
+	}			explored[GC_EDGE_MATERIALIZE + 1];
 } GcPipelineEdges;
 
 /* Describe it, with sizes of this request's tables.  vec: rows of a thread's vector.  False: it has no edges. */

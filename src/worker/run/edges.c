@@ -87,6 +87,14 @@ predict(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, co
 	return gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, v->edge, v->edge_step, request->edge_tile).us;
 }
 
+static void
+set_edge(GcVariant *v, int edge, int step)
+{
+	v->edge = edge;
+	v->edge_step = step;
+	v->edge_side = edge == GC_EDGE_MATERIALIZE ? GC_EDGE_PRODUCER : GC_EDGE_BOTH;
+}
+
 double
 gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcVariant *v)
 {
@@ -97,21 +105,36 @@ gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, G
 		return 0;
 	if (request->edge != GC_EDGE_AUTO && request->edge != GC_EDGE_FUSE)
 	{
-		v->edge = request->edge;
-		v->edge_step = choose_step(request, pipeline, edges->steps);
-		v->edge_side = v->edge == GC_EDGE_MATERIALIZE ? GC_EDGE_PRODUCER : GC_EDGE_BOTH;
+		set_edge(v, request->edge, choose_step(request, pipeline, edges->steps));
 		return predict(request, pipeline, edges, v);
 	}
 	plan = rows >= LEAST_ROWS ? plan_of(request, pipeline, edges, v) : NULL;
 	if (plan == NULL)
 		return 0;
 	if (plan->edge != GC_EDGE_FUSE)
-	{
-		v->edge = plan->edge;
-		v->edge_step = plan->step;
-		v->edge_side = v->edge == GC_EDGE_MATERIALIZE ? GC_EDGE_PRODUCER : GC_EDGE_BOTH;
-	}
+		set_edge(v, plan->edge, plan->step);
 	return plan->us;
+}
+
+double
+gc_explored_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcEdge edge, GcVariant *v)
+{
+	GcEdgePipeline p;
+
+	if (!edges->explored[edge].known)
+	{
+		GcEdgePlan	plan = {.edge = GC_EDGE_FUSE};
+
+		if (gc_describe_edges(request, pipeline, edges, v->vec, &p))
+			plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, edge, -1, 0);
+		edges->explored[edge].known = true;
+		edges->explored[edge].step = plan.edge == edge ? plan.step : -1;
+		edges->explored[edge].us = plan.us;
+	}
+	if (edges->explored[edge].step < 0)
+		return 0;
+	set_edge(v, edge, edges->explored[edge].step);
+	return edges->explored[edge].us;
 }
 
 GcVariant

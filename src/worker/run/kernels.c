@@ -26,10 +26,8 @@
 #include "../../settings.h"
 #include "../memory/state.h"
 #include "edges.h"
+#include "efforts.h"
 #include "pairs.h"
-
-/* Executions with an edge that the model has chosen, as long as none was measured. */
-#define EDGE_TRIALS		4
 
 /* A block of 32 warps counts these in 32 bits, a few units of each. */
 #define MOST_UNIT_PAIRS	((double) (1 << 24))
@@ -126,12 +124,14 @@ static void
 note_module(GcPipelineKernel *k, const GcKernel *before)
 {
 	k->final = gc_kcache_final(k->entry);
+	k->effort = k->final || !gc_worker.dev->info.quick_compile ? GC_EFFORT_FULL : GC_EFFORT_QUICK;
 	if (k->kernel == before)
 		return;
 	k->occupancy = -1;
 	if (before == NULL)
 		return;
-	k->alone_us = k->issue_part = (GcLearned) {0};
+	k->other.alone_us = k->alone_us;
+	k->alone_us = k->issue_part = k->off = (GcLearned) {0};
 	k->trials = 0;
 }
 
@@ -568,7 +568,7 @@ takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 	GcError		err;
 
 	/* A quick kernel's time says nothing of the full one's. */
-	if (own == NULL || !own->final || own->alone_us.samples == 0)
+	if (own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts))
 		return false;
 	if (k == NULL && (k = add_kernel(s, request, pipeline, v, &err)) == NULL)
 	{
@@ -580,10 +580,62 @@ takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 		return false;
 	if (k->alone_us.samples > 0)
 		return gc_edge_keeps(own->alone_us.value, k->alone_us.value);
-	if (k->trials == EDGE_TRIALS)
+	if (k->trials == GC_EDGE_TRIALS)
 		return false;
 	k->trials++;
 	return true;
+}
+
+/*
+ * The model has chosen fuse, but was far off: edges are tried, one after another, and what was measured decides.
+ * Makes *v the variant to be launched, and returns its prediction.  Not on processors, whose lanes are never idle.
+ */
+static double
+explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVariant *v, double predicted_us)
+{
+	GcPipelineEdges *edges = &s->edges[pipeline];
+	const GcPipelineKernel *own = find_kernel(s, pipeline, v);
+	GcPipelineKernel *k[GC_EDGE_MATERIALIZE + 1] = {NULL};
+	GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1] = {{false}};
+	GcVariant	with[GC_EDGE_MATERIALIZE + 1];
+	double		us[GC_EDGE_MATERIALIZE + 1];
+	GcEdge		next,
+				compile;
+	GcError		err;
+
+	if (gc_worker.profile.scalar || own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts) ||
+		own->alone_us.value < Max(predicted_us * GC_EDGE_WRONG, GC_EDGE_WRONG_US))
+		return predicted_us;
+	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
+	{
+		with[e] = *v;
+		us[e] = gc_explored_edge(request, pipeline, edges, (GcEdge) e, &with[e]);
+		if (us[e] <= 0)
+			continue;
+		k[e] = find_kernel(s, pipeline, &with[e]);
+		tried[e] = (GcEdgeTried) {.possible = true,.compiled = k[e] && is_compiled(k[e]),
+			.us = k[e] && k[e]->alone_us.samples > 0 ? k[e]->alone_us.value : 0,.trials = k[e] ? k[e]->trials : 0};
+	}
+	next = gc_edge_explore(predicted_us, own->alone_us.value, tried, &compile);
+	if (compile != GC_EDGE_FUSE && k[compile] == NULL && add_kernel(s, request, pipeline, &with[compile], &err) == NULL)
+		edges->explored[compile].step = -1;
+	if (next == GC_EDGE_FUSE)
+		return predicted_us;
+	if (tried[next].us <= 0)
+		k[next]->trials++;
+	*v = with[next];
+	return us[next];
+}
+
+/* What is shown: the model's prediction, by what is known of how far it is off. */
+static void
+note_prediction(SignatureKernels *s, int pipeline, GcPipelineKernel *k, const GcVariant *fused, double model_us)
+{
+	const GcPipelineKernel *own = k->variant.edge == GC_EDGE_FUSE ? k : find_kernel(s, pipeline, fused);
+	const GcLearned *off = k->off.samples > 0 || own == NULL ? &k->off : &own->off;
+
+	k->model_us = model_us;
+	k->predicted_us = off->samples > 0 ? model_us * off->value : model_us;
 }
 
 GcPipelineKernel *
@@ -609,13 +661,16 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 		v = fused;
 		predicted_us = s->edges[pipeline].plan.fuse_us;
 	}
+	else if (request->edge == GC_EDGE_AUTO && v.edge == GC_EDGE_FUSE && predicted_us > 0)
+		predicted_us = explore_edges(s, request, pipeline, &v, predicted_us);
 	k = find_kernel(s, pipeline, &v);
 	if (k)
 	{
+		gc_kernel_choose_effort(k);
 		*fresh = !k->final && gc_kcache_retry(k->entry);
 		if (k->consumer && !k->consumer->final)
 			(void) gc_kcache_retry(k->consumer->entry);
-		k->predicted_us = predicted_us;
+		note_prediction(s, pipeline, k, &fused, predicted_us);
 		return k;
 	}
 	k = add_kernel(s, request, pipeline, &v, err);
@@ -628,7 +683,7 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 	}
 	if (k == NULL)
 		return NULL;
-	k->predicted_us = predicted_us;
+	note_prediction(s, pipeline, k, &fused, predicted_us);
 	*fresh = true;
 	if (gc_gpu_texts_wanted())
 		write_gpu_kernels(request, pipeline, &s->edges[pipeline], splits);

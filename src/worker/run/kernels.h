@@ -16,6 +16,7 @@
 #include "../../device/kcache.h"
 #include "../../queue/queue.h"
 #include "../../sched/model/cost.h"
+#include "../../sched/model/efforts.h"
 #include "../../sched/model/variant.h"
 
 typedef struct GcPipelineKernel
@@ -28,6 +29,14 @@ typedef struct GcPipelineKernel
 	GcKernel   *kernel;			/* once ready */
 	GcKernelInfo info;
 	bool		final;			/* no better kernel is to come */
+	GcEffort	effort;			/* that `kernel` was compiled with, as far as it matters */
+	GcEffortTrial efforts;
+	struct
+	{
+		GcKernel   *kernel;		/* NULL: was never asked for */
+		GcKernelInfo info;
+		GcLearned	alone_us;
+	}			other;			/* the kernel of the other effort (efforts.c) */
 	int			occupancy;		/* -1: not asked yet */
 	u32			occupancy_shared;	/* for so many bytes of shared memory */
 	int			occupancy_threads;	/* and blocks of so many threads */
@@ -36,7 +45,9 @@ typedef struct GcPipelineKernel
 	GcLearned	issue_part;		/* part of alone_us that it would take if memory took no time
 								 * (sched/policy/coresident.h) */
 	GcEdgeShape edge;			/* with an edge through which packets go: these */
-	float		predicted_us;	/* by the model of edges, for the newest request; 0: not predicted */
+	float		model_us;		/* by the model of edges, for the newest request; 0: not predicted */
+	GcLearned	off;			/* what it took, as a factor of that */
+	float		predicted_us;	/* model_us times what is known of this factor */
 	u8			trials;			/* of an edge that the model has chosen, before any was measured */
 	struct GcPipelineKernel *gang;	/* it for several members (gang.h); NULL: not asked for */
 	bool		given_up;		/* of a gang's kernel: there will be none */

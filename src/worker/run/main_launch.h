@@ -15,6 +15,7 @@
 #include "portability/instr_time.h"
 
 #include "../../device/device.h"
+#include "../../sched/model/efforts.h"
 #include "../../sched/model/variant.h"
 
 struct GcMainLaunch;
@@ -57,6 +58,7 @@ typedef struct GcMainLaunch
 	int			runs;			/* requests among them */
 	GcGrid		grid;
 	int			registers;
+	GcEffort	effort;			/* of its first request's own kernel */
 	u32			shared_bytes;
 	bool		whole_shared;	/* as GcLaunch's */
 	const GcKernel *kernel;		/* its request's own, which may be in a gang; NULL: none such */

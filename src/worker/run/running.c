@@ -52,6 +52,7 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 	.whole_shared = run->launch->whole_shared,.last = last_pass};
 	GcCode		code;
 
+	run->launch->effort = k->effort;
 	if (gc_run_in_waves(run))
 	{
 		gc_wave_scan_begin(run, last_pass);

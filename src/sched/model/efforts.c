@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * efforts.c
+ *	  Two kernels of one text, compiled quickly and with full effort: which one to launch.
+ *
+ * Pure functions; no state.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "efforts.h"
+
+static void
+decide(GcEffortTrial *t, GcEffort keep)
+{
+	t->decided = true;
+	t->keep = keep;
+}
+
+/* Is the quick kernel clearly faster, in a scan of so many tiles? */
+static bool
+quick_wins(const GcEffortTrial *t, double tiles)
+{
+	const double full = t->best_us[GC_EFFORT_FULL];
+	const double quick = t->best_us[GC_EFFORT_QUICK];
+
+	return quick < full * GC_EFFORT_PART && (full - quick) * tiles > GC_EFFORT_LEAST_US;
+}
+
+void
+gc_effort_ran(GcEffortTrial *t, GcEffort effort, double us, uint32_t tiles)
+{
+	const double tile_us = tiles > 0 ? us / tiles : 0;
+
+	if (t->decided || tile_us <= 0)
+		return;
+	if (t->runs[effort] == 0 || tile_us < t->best_us[effort])
+		t->best_us[effort] = tile_us;
+	t->runs[effort]++;
+	if (t->runs[GC_EFFORT_FULL] < GC_EFFORT_RUNS)
+		return;
+	if (t->runs[GC_EFFORT_QUICK] == 0 || !quick_wins(t, tiles))
+	{
+		/* Of a quick kernel that is launched again, one launch may be slow. */
+		if (!t->repeated || t->runs[GC_EFFORT_QUICK] >= GC_EFFORT_RUNS)
+			decide(t, GC_EFFORT_FULL);
+		return;
+	}
+	if (!t->repeated)
+	{
+		/* Its launches before were requests that may have been others. */
+		t->repeated = true;
+		t->runs[GC_EFFORT_QUICK] = 0;
+	}
+	else if (t->runs[GC_EFFORT_QUICK] >= GC_EFFORT_RUNS)
+		decide(t, GC_EFFORT_QUICK);
+}
+
+GcEffort
+gc_effort_next(const GcEffortTrial *t)
+{
+	if (t->decided)
+		return t->keep;
+	return t->repeated ? GC_EFFORT_QUICK : GC_EFFORT_FULL;
+}
+
+bool
+gc_effort_open(const GcEffortTrial *t)
+{
+	return !t->decided && (t->runs[GC_EFFORT_QUICK] > 0 || t->repeated);
+}

@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * efforts_test.c
+ *	  Which of two kernels of one text is launched, by pretended times.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "harness.h"
+
+#include "../../src/sched/model/efforts.h"
+
+#define TILES	1000
+
+/* Launch what the trial says, n times: full and quick are microseconds of each. */
+static void
+launch(GcEffortTrial *t, int n, double full, double quick)
+{
+	for (int i = 0; i < n; i++)
+	{
+		const GcEffort effort = gc_effort_next(t);
+
+		gc_effort_ran(t, effort, effort == GC_EFFORT_FULL ? full : quick, TILES);
+	}
+}
+
+/* Launches with quick kernels before the full one is ready. */
+static void
+launch_quick(GcEffortTrial *t, int n, double us, uint32_t tiles)
+{
+	for (int i = 0; i < n; i++)
+		gc_effort_ran(t, GC_EFFORT_QUICK, us, tiles);
+}
+
+static void
+stays_full(int nquick, double full, double quick, const char *what)
+{
+	GcEffortTrial t = {0};
+
+	launch_quick(&t, nquick, quick, TILES);
+	ok(gc_effort_next(&t) == GC_EFFORT_FULL, "%s: full at first", what);
+	launch(&t, GC_EFFORT_RUNS, full, quick);
+	ok(!gc_effort_open(&t), "%s: no trial is open", what);
+	ok(gc_effort_next(&t) == GC_EFFORT_FULL, "%s: it stays full", what);
+}
+
+static void
+test_full(void)
+{
+	stays_full(1, 500, 1000, "twice as fast");
+	stays_full(5, 1000, 1000, "as fast");
+	stays_full(2, 1000, 950, "not clearly slower");
+	stays_full(2, 30, 15, "short: nothing to be gained");
+	stays_full(0, 7518, 1870, "the quick one was never measured");
+}
+
+/* TPC-H's Q9 on an H100, as was recorded. */
+static void
+test_quick(void)
+{
+	GcEffortTrial t = {0};
+
+	launch_quick(&t, 2, 1870, TILES);
+	ok(gc_effort_open(&t), "once a quick kernel ran, the choice is open");
+	launch(&t, GC_EFFORT_RUNS - 1, 7518, 1870);
+	is(gc_effort_next(&t), GC_EFFORT_FULL, "the full one is launched until it was measured well enough");
+	launch(&t, 1, 7518, 1870);
+	is(gc_effort_next(&t), GC_EFFORT_QUICK, "then the quick one again");
+	ok(gc_effort_open(&t), "on trial");
+	launch(&t, GC_EFFORT_RUNS, 7518, 1870);
+	ok(!gc_effort_open(&t), "that ends");
+	is(gc_effort_next(&t), GC_EFFORT_QUICK, "and the quick one stays");
+	launch(&t, 10, 7518, 1000000);
+	is(gc_effort_next(&t), GC_EFFORT_QUICK, "whatever comes then");
+}
+
+/* What looked fast before was another request, or chance. */
+static void
+test_not_again(void)
+{
+	GcEffortTrial t = {0};
+
+	launch_quick(&t, 4, 100, TILES);
+	launch(&t, GC_EFFORT_RUNS, 1000, 0);
+	is(gc_effort_next(&t), GC_EFFORT_QUICK, "on trial");
+	launch(&t, 1, 1000, 3000);
+	is(gc_effort_next(&t), GC_EFFORT_QUICK, "one slow launch may be chance");
+	launch(&t, GC_EFFORT_RUNS - 1, 1000, 1200);
+	is(gc_effort_next(&t), GC_EFFORT_FULL, "three are not: full again");
+	ok(!gc_effort_open(&t), "for good");
+}
+
+/* Requests of one signature may scan more or less. */
+static void
+test_tiles(void)
+{
+	GcEffortTrial t = {0};
+
+	launch_quick(&t, 3, 100, TILES / 10);
+	launch(&t, GC_EFFORT_RUNS, 600, 0);
+	is(gc_effort_next(&t), GC_EFFORT_FULL, "a tenth of the tiles in a sixth of the time is slower");
+	t = (GcEffortTrial) {0};
+	launch_quick(&t, 3, 100, 0);
+	launch_quick(&t, 3, 0, TILES);
+	ok(!gc_effort_open(&t), "nothing is learned of a scan without tiles, or without a time");
+}
+
+int
+main(void)
+{
+	test_full();
+	test_quick();
+	test_not_again();
+	test_tiles();
+	return tap_done();
+}
