@@ -21,6 +21,7 @@
 
 #include "../memory/state.h"
 #include "edge_launch.h"
+#include "give_back.h"
 #include "launch.h"
 #include "launch_kernel.h"
 #include "result.h"
