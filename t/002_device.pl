@@ -175,6 +175,9 @@ is($node->safe_psql('postgres', q{
 SELECT bool_and(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name ~ '^hung[01]'}), 't', 'cancelled');
 $sessions[$_]->query_until(qr/over/, "\n") for (0, 1);
 like($sessions[$_]->{stderr}, qr/canceling statement due to user request/, 'a compiler that hangs: cancel') for (0, 1);
+# Its kernels are asked for already, by a session that waits for them.
+is($node->safe_psql('postgres', "SET gpuconc.cold = fallback; $queries[2]"), answer_of($node, $queries[2], 'forbid'),
+	'a compiler that hangs: a session that asks for the same need not wait');
 append_to_file($gate, 'open');
 like($sessions[2]->query_until(qr/over/, "\n"), qr/name0/, 'and goes on when the compiler does');
 $sessions[3]->query_until(qr/over/, "\n");

@@ -11,6 +11,7 @@
 #
 #   PARTS        of mixed, planning, with commas (mixed)
 #   ONLY         queries, a regular expression (all)
+#   FROM         the query to begin with, say the first that a run before has left out
 #   COLD_RUNS    cold executions of which the median is taken (3)
 #   SECONDS_AT_MOST   a run that takes longer leaves the rest of the queries out, and says so (360)
 #   WHEELS       folder with the Python wheel of tpchgen-cli, for a machine without a network
@@ -21,7 +22,7 @@ set -Eeuo pipefail
 
 MIXED=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/mixed/device.sh
-MORE_NAMES=(ONLY COLD_RUNS SECONDS_AT_MOST)
+MORE_NAMES=(ONLY FROM COLD_RUNS SECONDS_AT_MOST)
 DEFAULT_PARTS=mixed
 BUFFERS_EACH=5000
 CACHE_EACH=6000
@@ -31,7 +32,7 @@ WHAT=mixed
 prepare() {
 	# Frozen rows have a proof of their visibility only where the map's pages were logged.
 	MORE_CONF='wal_level = replica'
-	: "${ONLY:=}" "${COLD_RUNS:=3}" "${SECONDS_AT_MOST:=360}"
+	: "${ONLY:=}" "${FROM:=}" "${COLD_RUNS:=3}" "${SECONDS_AT_MOST:=360}"
 	[ -z "${WHEELS:-}" ] || TPCHGEN_WHEELS=$(cd "$WHEELS" && pwd)
 	export TPCHGEN_WHEELS=${TPCHGEN_WHEELS:-}
 	TPCHGEN_CLI=$("$MIXED/../tpch/generator") || die 'there is no tpchgen-cli'
@@ -43,14 +44,14 @@ load() {
 }
 
 measure() {
-	local only=(${ONLY:+--only "$ONLY"}) failed=0
+	local only=(${ONLY:+--only "$ONLY"}) from=(${FROM:+--from "$FROM"}) failed=0
 
 	{
 		printf 'Commit %s, `%s`, %s.\n\n' "${COMMIT:-unknown}" "$COMMAND" \
 			"$(psql -XAtqc "select device || ', ' || name from gpuconc_devices")"
 	} >"$OUT/mixed.md"
 	[[ ,$PARTS, != *,mixed,* ]] ||
-		"$PYTHON" "$MIXED/run" --runs "$RUNS" --cold-runs "$COLD_RUNS" --seconds "$SECONDS_AT_MOST" "${only[@]}" \
+		"$PYTHON" "$MIXED/run" --runs "$RUNS" --cold-runs "$COLD_RUNS" --seconds "$SECONDS_AT_MOST" "${only[@]}" "${from[@]}" \
 			>>"$OUT/mixed.md" 2>"$OUT/run.err" || failed=1
 	[[ ,$PARTS, != *,planning,* ]] ||
 		"$PYTHON" "$MIXED/planning" "${only[@]}" >"$OUT/planning.md" 2>>"$OUT/run.err" || failed=1

@@ -7,6 +7,8 @@ SELECT i, i % 100 AS g, (i * 7919::bigint % 10007)::int AS k, i / 8.0 AS n, md5(
 ALTER TABLE priced ADD PRIMARY KEY (i);
 CREATE INDEX ON priced (k);
 VACUUM (ANALYZE) priced;
+CREATE TABLE few AS SELECT i AS k, i AS v FROM generate_series(1, 20) i;
+VACUUM (ANALYZE) few;
 SET gpuconc.offload_cost = 50;
 SET gpuconc.tuple_cost = 0.0003;
 SET gpuconc.build_cost = 0.002;
@@ -37,6 +39,12 @@ SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g');
 -- A request for each outer row, and a scan where an index finds a few rows.
 SELECT whose('SELECT count(*) FROM generate_series(1, 50) s LEFT JOIN priced ON k = s');
 SELECT whose('SELECT s, (SELECT sum(n) FROM priced WHERE k = s) FROM generate_series(1, 50) s');
+SELECT whose('SELECT count(*) FROM few WHERE v < (SELECT count(*) FROM priced WHERE k = few.k)');
+-- Nor by a device that scans a table in no time: the index finds sooner what is wanted.
+SET gpuconc.tuple_cost = 0.000001; SET gpuconc.build_cost = 0.00001;
+SELECT whose('SELECT count(*) FROM few WHERE v < (SELECT count(*) FROM priced WHERE k = few.k)');
+SELECT whose('SELECT count(*) FROM priced a WHERE n < (SELECT avg(n) FROM priced b WHERE b.g = a.g)');
+SET gpuconc.tuple_cost = 0.0003; SET gpuconc.build_cost = 0.002;
 SELECT whose('SELECT * FROM priced WHERE i = 77');
 SELECT whose('SELECT max(i) FROM priced');
 
@@ -83,5 +91,5 @@ INSERT INTO grows SELECT i, i % 1000 FROM generate_series(301, 30000) i;
 EXECUTE p;
 SET gpuconc.enabled = off;
 EXECUTE p;
-DROP TABLE priced, grows;
+DROP TABLE priced, few, grows;
 DROP FUNCTION whose, answer;

@@ -36,3 +36,26 @@ SELECT check_here('SELECT j, id FROM cached.documents WHERE id > 2000 AND g < 3 
 -- an error of one value is PostgreSQL's
 SELECT sum((j ->> 'a')::int) FROM documents;
 DROP TABLE cached.documents, delta.documents, mixed.documents;
+
+-- Values that a dictionary keeps whole: arrays, ranges, words, bytes, addresses.
+CREATE TABLE cached.whole (id int, a int[], t text[], n numeric[], r int4range, ds daterange, b bytea, ip inet, v tsvector, g int) WITH (autovacuum_enabled = off);
+INSERT INTO cached.whole SELECT i, CASE WHEN i % 11 > 0 THEN ARRAY[i % 5, NULLIF(i % 7, 3)] END, ARRAY['a' || i % 3, 'b', NULL], ARRAY[i % 4 / 2.0, 1.50], int4range(i % 10, i % 10 + i % 4), daterange(date '2000-01-01' + i % 9, NULL),
+	CASE WHEN i % 13 > 0 THEN decode(md5((i % 20)::text), 'hex') END, format('10.0.%s.1/%s', i % 4, 24 + i % 3)::inet, to_tsvector('simple', 'word' || i % 6), i % 10
+FROM generate_series(1, 1000) AS i;
+INSERT INTO cached.whole VALUES (2001, '{}', '{}', '{NaN}', 'empty', 'empty', '', '::1', '', 1), (2002, '[0:1]={1,2}', '{{a,b},{c,d}}', '{1.0}', '(,)', '(,)', '\x00', '::ffff:10.0.0.1/96', 'a:1', 1), (2003, '{1,2}', NULL, '{1.00}', NULL, NULL, '\x0000', '0.0.0.0/0', NULL, 2), (2004, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO cached.whole SELECT 2010 + i, array_agg(x), NULL, NULL, NULL, NULL, decode(repeat(md5(i::text), 300), 'hex'), NULL, NULL, 3 FROM generate_series(1, 3) AS i, generate_series(1, 3000) AS x GROUP BY i;
+CREATE TABLE delta.whole (LIKE cached.whole) WITH (autovacuum_enabled = off);
+CREATE TABLE mixed.whole (LIKE cached.whole) WITH (autovacuum_enabled = off);
+INSERT INTO delta.whole TABLE cached.whole;
+INSERT INTO mixed.whole TABLE cached.whole;
+VACUUM (FREEZE, ANALYZE) cached.whole, mixed.whole;
+ANALYZE delta.whole;
+WITH gone AS (DELETE FROM mixed.whole WHERE id % 10 = 3 OR id > 2003 RETURNING *) INSERT INTO mixed.whole SELECT * FROM gone;
+SELECT check_same(q) FROM unnest(ARRAY[
+	'SELECT * FROM whole WHERE id > 0', 'SELECT count(*), count(a), count(b), count(ip) FROM whole WHERE 3 = ANY (a)', 'SELECT count(*) FROM whole WHERE a @> ''{1}'' OR a && ARRAY[2, 4]', 'SELECT a[1], array_length(a, 1), cardinality(t), count(*) FROM whole GROUP BY 1, 2, 3',
+	'SELECT count(*) FROM whole WHERE a = ''{1,2}''', 'SELECT count(*) FROM whole WHERE ''a1'' = ANY (t) AND 2 <> ALL (a)', 'SELECT max(n[2]), array_to_string(t, ''-''), count(*) FROM whole WHERE id < 1500 GROUP BY 2', 'SELECT count(*) FROM whole WHERE r @> 5 AND NOT isempty(r)', 'SELECT lower(ds), upper_inf(ds), count(*) FROM whole GROUP BY 1, 2', 'SELECT count(*) FROM whole WHERE v @@ ''word3''',
+	'SELECT b, count(*) FROM whole GROUP BY b', 'SELECT md5(b), encode(b, ''hex''), length(b), sha256(b), count(*) FROM whole GROUP BY 1, 2, 3, 4', 'SELECT count(*) FROM whole WHERE b = ''\x00'' OR b > ''\xf0''', 'SELECT ip, count(*), count(DISTINCT b) FROM whole GROUP BY ip', 'SELECT count(*) FROM whole WHERE ip << ''10.0.1.0/24'' OR ip = ''::1''', 'SELECT host(ip), masklen(ip), count(*) FROM whole GROUP BY 1, 2',
+	'SELECT count(*), max(y.id) FROM whole x JOIN whole y ON x.b = y.b AND x.ip = y.ip WHERE y.id < 40', 'SELECT CASE WHEN g < 5 THEN b ELSE ''\x01'' END, coalesce(ip, ''::2''), count(*) FROM whole GROUP BY 1, 2', 'SELECT x, count(*) FROM (SELECT b AS x FROM whole UNION ALL SELECT sha256(b) FROM whole) q GROUP BY 1']) AS q;
+SELECT check_same('SELECT id, b, ip FROM whole ORDER BY b DESC NULLS LAST, ip, id LIMIT 20'), check_same('SELECT b, ip, count(*) FROM whole GROUP BY b, ip ORDER BY ip, b LIMIT 7');
+SELECT q, refusal(q) FROM unnest(ARRAY['SELECT a, count(*) FROM whole GROUP BY a', 'SELECT count(*) FROM whole x JOIN whole y ON x.r = y.r', 'SELECT count(*) FROM whole WHERE g = ANY (a)']) AS q;
+DROP TABLE cached.whole, delta.whole, mixed.whole;

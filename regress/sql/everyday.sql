@@ -45,6 +45,16 @@ SELECT sum(sqrt(f)) FROM public.moments;
 SELECT sum(n % s) FROM public.moments;
 SELECT check_same('SELECT round(n, 1), count(*), sum(trunc(w, 2)), min(floor(n)) FROM moments GROUP BY 1', '{public}');
 SELECT refusal(q) FROM unnest(ARRAY['SELECT sum(round(n, -1)) FROM moments', 'SELECT sum(round(n, i)) FROM moments']) AS q;
+-- rows are compared from left to right: the first unequal values decide, or NULL
+SELECT check_same(format('SELECT id, %s FROM moments', all_of('%s', ARRAY['(i, s) < (5, 0::smallint)', '(i, s) >= (5, 0::smallint)', '(i, n, id) <= (16, 0, 700)', '(i, id) > (s, b)', '(tx, id) > (''t3'', 300)', '(ts, i) < (t2, 3)', '(NULLIF(i, 3), NULLIF(s, 1)) > (2, 0)', '(i, NULLIF(s, 1)) > (3, NULL)'])), '{public}');
+SELECT check_same('SELECT count(*) FROM moments WHERE (i, s, id) > (3, 1, 200) AND (tx, u) <= (''t4'', ''u5'')', '{public}');
+-- a timestamp beside an instant
+SELECT check_same('SELECT count(*), count(*) FILTER (WHERE CASE WHEN id < 1000 THEN ts > now() - interval ''100 years'' END), count(*) FILTER (WHERE CASE WHEN id < 1000 THEN timestamptz ''1900-01-01 00:00+03'' >= ts END) FROM moments WHERE CASE WHEN id < 1000 THEN ts < now() END', '{public}');
+SET timezone = 'Etc/GMT-5';
+SELECT check_same('SELECT count(*) FROM moments WHERE id < 1000 AND ts <> timestamptz ''1900-01-01 00:00+03'' AND t2 > timestamptz ''1000-01-01 00:00+03''', '{public}');
+SET timezone = 'Europe/Vienna';
+SELECT refusal('SELECT count(*) FROM moments WHERE ts < now()');
+SET timezone = 'UTC';
 -- CASE with an operand, of several columns, nested
 SELECT check_same(format('SELECT id, %s FROM moments', all_of('%s', ARRAY['CASE i WHEN 1 THEN n WHEN 2 THEN w ELSE 0 END', 'CASE tx WHEN ''t1'' THEN i WHEN ''t2'' THEN s WHEN u THEN 7 END', 'CASE i % 3 WHEN 0 THEN CASE s WHEN 1 THEN b WHEN i THEN 2 ELSE 3 END WHEN 1 THEN id END',
 	'CASE CASE s WHEN 0 THEN 5 ELSE i END WHEN 5 THEN 1 WHEN s THEN 2 END', 'CASE i WHEN CASE s WHEN 1 THEN i ELSE 4 END THEN 1 ELSE 2 END', 'CASE ts WHEN t2 THEN 1 WHEN date ''2000-01-01'' THEN 2 END', 'CASE tx WHEN ''t1'' THEN ''a'' WHEN ''t2'' THEN u ELSE ''c'' END'])), '{public}');

@@ -86,8 +86,8 @@ SELECT check_same('SELECT count(*), sum(c1), sum(c800), min(c1600), max(c1599), 
 SELECT check_same(format('SELECT %s FROM wide', string_agg(format('sum(c%s)', i), ', ')), '{public}') FROM generate_series(4, 150, 4) AS i;
 SELECT check_same(format('SELECT count(*) FROM wide WHERE %s', string_agg(format('c%s > 20', i), ' AND ')), '{public}') FROM generate_series(4, 400, 4) AS i;
 SELECT check_same(format('SELECT count(*) FROM wide WHERE %s', string_agg(format('c%s > 20', i), ' AND ')), '{public}') FROM generate_series(4, 1600, 4) AS i;
-SELECT check_same(format('SELECT %s FROM wide', string_agg(format('c%s', i), ', ')), '{public}') FROM generate_series(1, 60) AS i;
-SELECT check_same(format('SELECT %s FROM wide', string_agg(format('c%s', i), ', ')), '{public}') FROM generate_series(1, 61) AS i;
+SELECT check_same(format('SELECT %s FROM wide', string_agg(format('c%s', i), ', ')), '{public}') FROM generate_series(1, 200) AS i;
+SELECT check_same(format('SELECT %s FROM wide', string_agg(format('c%s', i), ', ')), '{public}') FROM generate_series(1, 201) AS i;
 SELECT check_same('SELECT * FROM wide', '{public}');
 SELECT gpuconc_prewarm('wide') > 0 AS cached;
 SELECT count(*), count(*) FILTER (WHERE pages_cached > 0) FROM gpuconc_cache WHERE relation = 'wide'::regclass;

@@ -16,41 +16,22 @@
  */
 #include "cold.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_statistic.h"
-#include "catalog/pg_type_d.h"
-#include "storage/bufmgr.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "../columns/background.h"
-#include "../columns/directory.h"
 #include "../columns/epoch.h"
 #include "../columns/evict.h"
+#include "../columns/missing.h"
 #include "../columns/store.h"
 #include "../force.h"
 #include "../settings.h"
 
-/* What a load takes for a page, a row, and a value; measured, in microseconds. */
-#define PAGE_US			1.0
-#define ROW_US			0.08
-#define WORD_US			0.02
-#define NUMERIC_US		0.05
-#define TEXT_US			0.08
-#define NEW_TEXT_US		1.5		/* that is new to the dictionary, and has its place in every order */
-
-/* Estimates are rough: a wait must pay by this factor. */
-#define WAIT_FACTOR		1.3
-
 /* The part of PostgreSQL's own time that a query waits for kernels. */
 #define COMPILE_SHARE	0.2
 
-/* By then the worker has said whether it has the kernels. */
-#define LEAST_PATIENCE_MS	2
-
-/* Pages that keep a loader worker busy long enough to be worth its start. */
-#define PAGES_PER_LOADER	4096
+/* Kernels that are in a file are there by then. */
+#define LEAST_PATIENCE_MS	1
 
 /*
  * A load pushes out only columns that were not used for so many times as long as it takes, and not for so many
@@ -59,72 +40,21 @@
 #define IDLE_LOADS		8
 #define LEAST_IDLE_MS	5000
 
-/* Most columns take less than their kind's usual bytes. */
-#define USUAL_PART		0.75
-
 /* What may be too large is tried where so much of the cache is free, or idle. */
 #define NEARLY_ALL		0.9
 
 typedef struct Cold
 {
-	double		ms;				/* to load what is missing */
-	double		bytes;			/* that it takes then */
+	GcMissing	missing;
 	GcInputState *tables[GC_MAX_INPUTS];	/* where something is; more than these are not told of */
 	int			ntables;
 } Cold;
-
-/* Values of a column that are not in a dictionary yet, by what ANALYZE found. */
-static double
-new_values(Relation rel, AttrNumber attnum, double rows)
-{
-	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(rel)), Int16GetDatum(attnum),
-										BoolGetDatum(false));
-	double		n;
-
-	if (!HeapTupleIsValid(tuple))
-		return 0;
-	n = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
-	ReleaseSysCache(tuple);
-	return n < 0 ? -n * rows : n;
-}
-
-static double
-column_us(Relation rel, const GcColSpec *spec, double rows)
-{
-	if (GC_KIND_IS_CODE(spec->kind))
-		return rows * TEXT_US + new_values(rel, spec->attnum, rows) * NEW_TEXT_US;
-	return rows * (spec->typid == NUMERICOID ? NUMERIC_US : WORD_US);
-}
-
-static double
-load_us(Relation rel, double us_of_columns, double rows, BlockNumber pages)
-{
-	double		loaders = Min(1 + gc_loader_workers, 1 + pages / PAGES_PER_LOADER);
-
-	return (pages * PAGE_US + rows * ROW_US + us_of_columns) / loaders;
-}
 
 /* Add what a table lacks.  With a guard. */
 static void
 look_at_table(Cold *cold, GcInputState *in)
 {
-	const GcDirectory *dir = gc_directory(in->rel);
-	double		rows = Max(in->rel->rd_rel->reltuples, 0);
-	double		us = 0;
-	bool		missing = dir == NULL;
-
-	for (int c = 0; c < in->ncols; c++)
-	{
-		if (in->specs[c].attnum <= 0 || (dir && gc_directory_column(dir, &in->specs[c]) >= 0))
-			continue;
-		missing = true;
-		us += column_us(in->rel, &in->specs[c], rows);
-		cold->bytes += rows * gc_kinds[in->specs[c].kind].usual_bytes * USUAL_PART;
-	}
-	if (!missing)
-		return;
-	cold->ms += load_us(in->rel, us, rows, RelationGetNumberOfBlocks(in->rel)) / 1000;
-	if (cold->ntables < GC_MAX_INPUTS)
+	if (gc_missing_add(in->rel, in->ncols, in->specs, &cold->missing) && cold->ntables < GC_MAX_INPUTS)
 		cold->tables[cold->ntables++] = in;
 }
 
@@ -170,13 +100,15 @@ must_wait(void)
 
 /*
  * What a compiler takes is not known before.  A wait of a part of what PostgreSQL's plan takes is no
- * great loss, and most kernels are there by then.
+ * great loss, and most kernels are there by then.  But a session waits once, not at each execution until then.
  */
 double
-gc_compile_patience(const GcScanState *node)
+gc_compile_patience(const GcScanState *node, bool waited)
 {
 	if (must_wait())
 		return -1;
+	if (waited)
+		return 0;
 	return Max(gc_cold == GC_COLD_FALLBACK ? 0 : node->plan->own_ms * COMPILE_SHARE, LEAST_PATIENCE_MS);
 }
 
@@ -205,8 +137,8 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 static bool
 would_thrash(const Cold *cold)
 {
-	const double idle_ms = Max(IDLE_LOADS * cold->ms, LEAST_IDLE_MS);
-	const double need = Min(cold->bytes, NEARLY_ALL * gc_store_capacity());
+	const double idle_ms = Max(IDLE_LOADS * cold->missing.ms, LEAST_IDLE_MS);
+	const double need = Min(cold->missing.bytes, NEARLY_ALL * gc_store_capacity());
 
 	return need > gc_store_room(GetCurrentTimestamp() - (TimestampTz) (idle_ms * 1000));
 }
@@ -223,8 +155,8 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	cold = look_at_inputs(node);
 	if (cold.ntables > 0 && would_thrash(&cold))
 		return gc_fail(err, GC_CACHE_FULL, "About %.0f kB of columns of table \"%s\"%s do not fit beside columns that are in use.",
-					   cold.bytes / 1024, RelationGetRelationName(cold.tables[0]->rel), cold.ntables > 1 ? " and others" : "");
-	if (cold.ntables == 0 || (gc_cold == GC_COLD_AUTO && node->plan->own_ms > WAIT_FACTOR * cold.ms))
+					   cold.missing.bytes / 1024, RelationGetRelationName(cold.tables[0]->rel), cold.ntables > 1 ? " and others" : "");
+	if (cold.ntables == 0 || (gc_cold == GC_COLD_AUTO && node->plan->own_ms > GC_WAIT_FACTOR * cold.missing.ms))
 		return GC_OK;
 	for (int i = 0; i < cold.ntables; i++)
 	{

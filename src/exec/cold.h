@@ -18,7 +18,10 @@
  */
 extern GcCode gc_look_if_cold(GcScanState *node, GcError *err);
 
-/* Milliseconds to wait for kernels to be compiled, before PostgreSQL's plan is to answer; -1: for ever. */
-extern double gc_compile_patience(const GcScanState *node);
+/*
+ * Milliseconds to wait for kernels to be compiled, before PostgreSQL's plan is to answer; -1: for ever.
+ * waited: the session has waited for them before.
+ */
+extern double gc_compile_patience(const GcScanState *node, bool waited);
 
 #endif							/* GC_COLD_H */

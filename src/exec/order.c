@@ -126,6 +126,7 @@ order_words(GcKind kind, Datum value, uint64 *words, bool *exact)
 			*exact = false;		/* unless all labels were made together */
 			return true;
 		case GC_TEXT:
+		case GC_BYTES:
 			order_text(value, words);
 			*exact = false;
 			return true;

@@ -238,7 +238,10 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	if (code == GC_OK)
 		code = gc_slot_submit(slot, b.request, &b.err);
 	if (code == GC_OK)
-		code = gc_slot_wait(slot, gc_compile_patience(node), &b.err);
+	{
+		code = gc_slot_wait(slot, gc_compile_patience(node, hints->compiling), &b.err);
+		hints->compiling = code == GC_LOADING;
+	}
 	if (code == GC_OK)
 	{
 		INSTR_TIME_SET_CURRENT(start);

@@ -122,22 +122,22 @@ encoding_cost(const GcLeaf *leaf)
 	return cpu_tuple_cost + ENCODE_OPERATORS * list_length(leaf->path->pathtarget->exprs) * cpu_operator_cost;
 }
 
-static Cost leaf_cost(GcLeaf *leaf, const DeviceCosts *costs);
+static Cost leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs);
 
 static Cost
-leaves_cost(List *leaves, const DeviceCosts *costs)
+leaves_cost(GcTranslation *tr, List *leaves, const DeviceCosts *costs)
 {
 	Cost		cost = 0;
 	ListCell   *lc;
 
 	foreach(lc, leaves)
-		cost += leaf_cost(lfirst(lc), costs);
+		cost += leaf_cost(tr, lfirst(lc), costs);
 	return cost;
 }
 
 /* Of a leaf and, if it is a subquery, all that this reads. */
 static Cost
-leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
+leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 {
 	Cost		cost = leaf->tuples * costs->tuple * (1 + 0.5 * list_length(leaf->children));
 	ListCell   *lc;
@@ -146,16 +146,16 @@ leaf_cost(GcLeaf *leaf, const DeviceCosts *costs)
 	if (leaf->build >= 0)
 		cost += leaf->tuples * leaf->share * costs->build;
 	if (gc_leaf_is_source(leaf))
-		cost += gc_own_time(leaf->path) + leaf->rows * encoding_cost(leaf);
+		cost += gc_own_time(tr->top->glob, leaf->path) + leaf->rows * encoding_cost(leaf);
 	else if (leaf->arms)
 	{
 		foreach(lc, leaf->arms->arms)
-			cost += leaves_cost(((GcArm *) lfirst(lc))->leaves, costs);
+			cost += leaves_cost(tr, ((GcArm *) lfirst(lc))->leaves, costs);
 	}
 	else if (leaf->groups)
 	{
 		/* Each row is entered into a group table at most. */
-		cost += leaves_cost(leaf->groups->leaves, costs);
+		cost += leaves_cost(tr, leaf->groups->leaves, costs);
 		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * costs->build;
 	}
 	else
@@ -237,11 +237,11 @@ gc_costs(GcTranslation *tr, Path *own)
 {
 	GcCosts		costs = {.device = gc_offload_cost,.row = row_cost(tr),.scale = 1};
 	const DeviceCosts constants = device_costs();
-	Cost		own_time = gc_own_time(own);
+	Cost		own_time = gc_own_time(tr->top->glob, own);
 	ListCell   *lc;
 
 	foreach(lc, tr->leaves)
-		costs.device += leaf_cost(lfirst(lc), &constants);
+		costs.device += leaf_cost(tr, lfirst(lc), &constants);
 	/* They are kept for later, and for others. */
 	costs.device += lookup_entries(tr) * LOOKUP_OPERATORS * cpu_operator_cost;
 	costs.device += sets_cost(tr, &constants);
@@ -256,6 +256,12 @@ static Cost
 within_range(Cost cost)
 {
 	return isfinite(cost) ? Min(cost, 1e100) : 1e100;
+}
+
+Cost
+gc_costs_time(const GcCosts *costs, double rows)
+{
+	return within_range(costs->device + rows * (costs->row + 0.5 * cpu_tuple_cost));
 }
 
 void

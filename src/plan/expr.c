@@ -39,6 +39,7 @@
 #include "lookup.h"
 #include "operators.h"
 #include "quotient.h"
+#include "row_compare.h"
 #include "../columns/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
@@ -561,8 +562,6 @@ form_refusal(const Expr *expr)
 			return "an array is made";
 		case T_RowExpr:
 			return "a row is made of values";
-		case T_RowCompareExpr:
-			return "rows of several values are compared";
 		case T_CoerceViaIO:
 			return "a value is cast to or from text";
 		case T_ArrayCoerceExpr:
@@ -636,6 +635,10 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 									((MinMaxExpr *) expr)->op == IS_GREATEST ? GC_OP_GREATEST : GC_OP_LEAST);
 		case T_ScalarArrayOpExpr:
 			return translate_saop(tr, leaf, (ScalarArrayOpExpr *) expr);
+		case T_RowCompareExpr:
+			if ((expr = gc_row_comparison((RowCompareExpr *) expr)) != NULL)
+				return translate_any(tr, leaf, expr);
+			return gc_refuse(tr, "rows of several values are compared");
 		default:
 			return gc_refuse(tr, "%s", form_refusal(expr));
 	}

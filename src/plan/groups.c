@@ -90,7 +90,7 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 	if (gc_scales_differ(tr, e))
 		return gc_refuse(tr, "numerics of different scales are grouped by");
 	if (gc_kinds[tr->pexprs[e].kind].opaque)
-		return gc_refuse(tr, "a document is grouped by");
+		return gc_refuse(tr, "equal values of a type that is grouped by may differ in spelling");
 	if (GC_KIND_IS_CODE(tr->pexprs[e].kind) && tr->space[e] == GC_SPACE_NONE)
 		return gc_refuse(tr, "grouping by a text constant is not supported");
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)

@@ -27,11 +27,13 @@
 
 #include "agg.h"
 #include "changes.h"
+#include "cold_choice.h"
 #include "distributed.h"
 #include "glance.h"
 #include "hooks.h"
 #include "join_order.h"
 #include "ordered.h"
+#include "own_time.h"
 #include "paths.h"
 #include "planning.h"
 #include "relinfo.h"
@@ -122,6 +124,9 @@ typedef struct Run
 	bool		looked;			/* something cost more than the ceiling */
 	Cost		most;			/* as GcPlanning's */
 	GcRowsSeen	seen;			/* the same */
+	bool		passing;		/* the plan is one for now */
+	bool		timed;			/* as GcPlanning's */
+	Cost		time;			/* the same; 0 where there is no path */
 } Run;
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
@@ -140,7 +145,7 @@ run_planner(Query *parse, Run *run)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
-	.ceiling = run->ceiling,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
+	.ceiling = run->ceiling,.timed = run->timed,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
 	PlannedStmt *volatile stmt = NULL;
 
 	memcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
@@ -155,6 +160,7 @@ run_planner(Query *parse, Run *run)
 		gc_join_order_note();
 		run->looked = mine.looked;
 		run->most = mine.most;
+		run->time = mine.time;
 		if (run->ceiling <= 0)
 			run->seen = mine.seen;
 		memcpy(run->refusal, mine.refusal, sizeof(run->refusal));
@@ -229,8 +235,18 @@ may_remember(void)
 }
 
 /*
+ * How many times as long the original takes as the rewritten query; 0: there is no rewritten plan.  PostgreSQL's costs
+ * do not tell: an index that is looked at for each outer row, in memory, takes a part of what it costs.
+ */
+static double
+lead_of(const PlannedStmt *rewritten, Cost rewritten_time, Cost original_time)
+{
+	return rewritten ? original_time / Max(rewritten_time, 1e-6) : 0;
+}
+
+/*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
- * offloaded as a whole and cheaper: PostgreSQL itself would often be slower with it.  Where it is known
+ * offloaded as a whole and takes less time: PostgreSQL itself would often be slower with it.  Where it is known
  * from before which is, the other is not planned (verdict.c).  The planner scribbles on its input, so the rewritten
  * query is a copy.
  */
@@ -244,30 +260,41 @@ plan_both(Query *parse, Run *run)
 	Query	   *rewritten = NULL;
 	PlannedStmt *first = NULL;
 	PlannedStmt *stmt;
+	double		lead;
 
 	if (!lost && worth_rewriting())
 		rewritten = gc_rewrite(parse, (run->options & CURSOR_OPT_FAST_PLAN) != 0, run->params);
 	if (rewritten)
 	{
 		other.required = gc_rewriting_forced();
+		other.timed = run->timed = true;
 		/* Its levels are others than the original's. */
 		other.key = key != 0 ? ~key : 0;
 		first = run_planner(rewritten, &other);
 		if (!gc_rewriting_forced() && !worth_comparing(first))
 			first = NULL;
 	}
-	if (first && (forced || gc_verdict_rewriting_won(key, first, &other.seen)))
+	/* While columns are not loaded the original may still be sooner. */
+	if (first && (forced || (!gc_is_cold(first) && gc_verdict_rewriting_won(key, first, &other.seen))))
 	{
 		*run = other;
 		return first;
 	}
 	stmt = run_planner(parse, run);
+	lead = lead_of(first, other.time, run->time);
 	if (rewritten)
-		gc_verdict_note_rewriting(key, run->glance, first, &other.seen, stmt);
+		gc_verdict_note_rewriting(key, run->glance, first, &other.seen, stmt, lead);
 	if (lost)
 		gc_verdict_check_original(key, stmt);
-	if (first == NULL || first->planTree->total_cost >= stmt->planTree->total_cost)
+	if (first == NULL || lead <= 1)
 		return stmt;
+	if (gc_cold_choice(first, run->time * GC_UNIT_MS))
+	{
+		if (!run->has_node)
+			strlcpy(run->refusal, GC_COLD_REFUSAL, sizeof(run->refusal));
+		run->passing = true;
+		return stmt;
+	}
 	*run = other;
 	return first;
 }
@@ -316,7 +343,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	else
 	{
 		stmt = plan_both(parse, &run);
-		if (!run.has_node)
+		if (!run.has_node && !run.passing)
 			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
 		count_refusal(&glance, run.refusal);
 	}
@@ -429,12 +456,31 @@ gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
 	return rel;
 }
 
+/* The whole statement has its paths: note how long the cheapest takes, if that is wanted. */
+static void
+note_time(PlannerInfo *root, RelOptInfo *output)
+{
+	Path	   *best = NULL;
+	ListCell   *lc;
+
+	if (gc_planning == NULL || !gc_planning->timed || root->parent_root != NULL)
+		return;
+	foreach(lc, output->pathlist)
+	{
+		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->total_cost)
+			best = lfirst(lc);
+	}
+	gc_planning->time = best ? gc_own_time(root->glob, best) : 0;
+}
+
 static void
 gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 			   RelOptInfo *output, void *extra)
 {
 	if (prev_upper_hook)
 		prev_upper_hook(root, stage, input, output, extra);
+	if (stage == UPPERREL_FINAL)
+		note_time(root, output);
 	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
 		return;
 	if (!is_looked_at(output))
@@ -494,6 +540,7 @@ gc_plan_install_hooks(void)
 {
 	gc_distributed_install();
 	gc_changes_install();
+	gc_cold_choice_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;
 	prev_rel_hook = set_rel_pathlist_hook;

@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "builder.h"
+#include "instants.h"
 #include "lookup.h"
 #include "../columns/pgkinds.h"
 
@@ -41,6 +42,13 @@ gc_align_kinds(GcTranslation *tr, int *a, int *b)
 {
 	GcKind		kind;
 
+	if (*a < 0 || *b < 0)
+		return false;
+	/* PostgreSQL compares a timestamp as the instant that the session's time zone makes of it. */
+	if (tr->pexprs[*a].kind == GC_TIMESTAMP && tr->pexprs[*b].kind == GC_TIMESTAMPTZ)
+		*a = gc_build_instant(tr, *a, NULL);
+	else if (tr->pexprs[*a].kind == GC_TIMESTAMPTZ && tr->pexprs[*b].kind == GC_TIMESTAMP)
+		*b = gc_build_instant(tr, *b, NULL);
 	if (*a < 0 || *b < 0)
 		return false;
 	kind = common_kind(tr->pexprs[*a].kind, tr->pexprs[*b].kind);

@@ -38,6 +38,7 @@
 #include "choice.h"
 #include "late.h"
 #include "node.h"
+#include "own_time.h"
 #include "planning.h"
 #include "../compat.h"
 #include "../force.h"
@@ -206,19 +207,57 @@ path_again(GcPath *path, GcTranslation *tr, double rows)
 	return again;
 }
 
+/* Each worker sorts, so that it need not hand on more rows than are wanted.  NULL where workers do not read the relation. */
+static Path *
+sorted_by_workers(PlannerInfo *root, Path *path, List *keys, double limit)
+{
+	RelOptInfo *rel = path->parent;
+	Path	   *partial = rel->partial_pathlist == NIL ? NULL : linitial(rel->partial_pathlist);
+	double		rows = path->rows;
+
+	if (partial == NULL || !enable_gathermerge || IS_UPPER_REL(rel) ||
+		!equal(partial->pathtarget->exprs, path->pathtarget->exprs))
+		return NULL;
+	partial = (Path *) create_sort_path(root, rel, partial, keys, limit);
+	return (Path *) create_gather_merge_path(root, rel, partial, path->pathtarget, keys, NULL, &rows);
+}
+
+/*
+ * PostgreSQL's path in an order, of which `limit` rows are wanted; 0: all.  Parameters and row sources of the node
+ * are in the path itself alone.
+ */
+static Path *
+sorted_fallback(PlannerInfo *root, const GcPath *node, Path *path, List *keys, double limit)
+{
+	Path	   *sorted;
+	Path	   *parallel;
+
+	if (pathkeys_contained_in(keys, path->pathkeys))
+		return path;
+	sorted = (Path *) create_sort_path(root, path->parent, path, keys, limit > 0 ? limit : -1);
+	if (limit <= 0 || list_length(node->cpath.custom_paths) > 1)
+		return sorted;
+	parallel = sorted_by_workers(root, path, keys, limit);
+	/* Not all that workers have is read. */
+	return parallel && parallel->startup_cost + (parallel->total_cost - parallel->startup_cost) * Min(limit / Max(parallel->rows, 1), 1) <
+		sorted->startup_cost ? parallel : sorted;
+}
+
 /* The rows of the path are in an order, and so are the rows of its fallback. */
 static void
 claim_order(PlannerInfo *root, GcPath *path, List *keys)
 {
 	Path	   *fallback = linitial(path->cpath.custom_paths);
+	Path	   *sorted = sorted_fallback(root, path, fallback, keys, path->plan->limit);
 	double		rows = Max(path->cpath.path.rows, 2);
+	Cost		sorting = rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 
-	if (!pathkeys_contained_in(keys, fallback->pathkeys))
-		fallback = (Path *) create_sort_path(root, fallback->parent, fallback, keys, -1);
-	linitial(path->cpath.custom_paths) = fallback;
+	linitial(path->cpath.custom_paths) = sorted;
+	path->plan->own_ms += Max(gc_own_time(root->glob, sorted) - gc_own_time(root->glob, fallback), 0) * GC_UNIT_MS;
 	path->cpath.path.pathkeys = keys;
-	path->cpath.path.startup_cost += path->costs.scale * rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
-	path->cpath.path.total_cost += path->costs.scale * rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
+	path->costs.device += sorting;
+	path->cpath.path.startup_cost += path->costs.scale * sorting;
+	path->cpath.path.total_cost += path->costs.scale * sorting;
 }
 
 /* Does the query return nothing but columns? */

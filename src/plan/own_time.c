@@ -20,9 +20,13 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 
+#include "costs.h"
 #include "fallback.h"
 #include "node.h"
 
@@ -47,8 +51,17 @@ scan_time(const Path *path, double tuples, Cost per_tuple, double page)
 	return Min(cpu, path->total_cost) + page * Max(path->total_cost - cpu, 0);
 }
 
+/* Rows for which a scan's conditions are evaluated. */
+static double
+scanned_rows(const Path *path)
+{
+	if (IsA(path, IndexPath))
+		return ((const IndexPath *) path)->indexselectivity * path->parent->tuples;
+	return path->pathtype == T_SeqScan ? path->parent->tuples : path->rows;
+}
+
 static Cost
-leaf_time(const Path *path)
+scan_leaf_time(const Path *path)
 {
 	const RelOptInfo *rel = path->parent;
 
@@ -58,10 +71,10 @@ leaf_time(const Path *path)
 			return path->total_cost - (1 - SCANNED_PAGE) * Min(rel->pages * seq_page_cost, path->total_cost);
 		case T_IndexScan:
 		case T_IndexOnlyScan:
-			return scan_time(path, ((const IndexPath *) path)->indexselectivity * rel->tuples,
+			return scan_time(path, scanned_rows(path),
 							 cpu_tuple_cost + cpu_index_tuple_cost + cpu_operator_cost, FETCHED_PAGE);
 		case T_BitmapHeapScan:
-			return scan_time(path, path->rows, cpu_tuple_cost + cpu_operator_cost, BITMAP_PAGE);
+			return scan_time(path, scanned_rows(path), cpu_tuple_cost + cpu_operator_cost, BITMAP_PAGE);
 		default:
 			return path->total_cost;
 	}
@@ -69,20 +82,97 @@ leaf_time(const Path *path)
 
 /* Of the units that a path counts for, the part that is time. */
 static double
-time_share(Path *path)
+time_share(PlannerGlobal *glob, Path *path)
 {
-	return path->total_cost > 0 ? gc_own_time(path) / path->total_cost : 1;
+	return path->total_cost > 0 ? gc_own_time(glob, path) / path->total_cost : 1;
+}
+
+/* The path that a subquery in an expression is executed by; NULL if it is not known. */
+static Path *
+subplan_path(const PlannerGlobal *glob, const SubPlan *subplan)
+{
+	PlannerInfo *root = subplan->plan_id <= list_length(glob->subroots) ? list_nth(glob->subroots, subplan->plan_id - 1) : NULL;
+
+	return root ? fetch_upper_rel(root, UPPERREL_FINAL, NULL)->cheapest_total_path : NULL;
+}
+
+typedef struct Subplans
+{
+	PlannerGlobal *glob;
+	Cost		cost;			/* of one evaluation of each, as PostgreSQL counts */
+	Cost		time;
+} Subplans;
+
+static bool
+subplan_walker(Node *node, Subplans *found)
+{
+	if (node == NULL)
+		return false;
+	/* Of alternatives PostgreSQL counts the first. */
+	if (IsA(node, AlternativeSubPlan))
+		return subplan_walker(linitial(((AlternativeSubPlan *) node)->subplans), found);
+	if (IsA(node, SubPlan) && !((SubPlan *) node)->useHashTable)
+	{
+		const SubPlan *subplan = (SubPlan *) node;
+		Path	   *path = subplan_path(found->glob, subplan);
+
+		found->cost += subplan->per_call_cost;
+		found->time += subplan->per_call_cost * (path ? time_share(found->glob, path) : 1);
+	}
+	return expression_tree_walker(node, subplan_walker, found);
+}
+
+/* By how much conditions take less than they cost, for so many rows: those with subqueries are evaluated last. */
+static Cost
+conditions_excess(PlannerGlobal *glob, List *conditions, double rows)
+{
+	Subplans	found = {.glob = glob};
+	double		share = 1;
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (contain_subplans((Node *) rinfo->clause))
+			(void) subplan_walker((Node *) rinfo->clause, &found);
+		else if (rinfo->norm_selec >= 0 && rinfo->norm_selec <= 1)
+			share *= rinfo->norm_selec;
+	}
+	return found.cost > 0 ? rows * (found.cost - share * found.time) : 0;
+}
+
+/* By how much what a path computes for each of its rows takes less than it costs. */
+static Cost
+target_excess(PlannerGlobal *glob, const Path *path)
+{
+	Subplans	found = {.glob = glob};
+
+	(void) subplan_walker((Node *) path->pathtarget->exprs, &found);
+	return path->rows * (found.cost - found.time);
+}
+
+static Cost
+leaf_time(PlannerGlobal *glob, const Path *path)
+{
+	const RelOptInfo *rel = path->parent;
+	Cost		excess = 0;
+
+	/* A scan evaluates conditions for each row that it reads, and its target for those that are left. */
+	if (glob->subplans != NIL && IS_SIMPLE_REL(rel))
+		excess = conditions_excess(glob, rel->baserestrictinfo, scanned_rows(path)) + target_excess(glob, path);
+	return Max(scan_leaf_time(path) - excess, 0);
 }
 
 /* The inner side is executed for each outer row. */
 static Cost
-nested_loop_time(const JoinPath *join)
+nested_loop_time(PlannerGlobal *glob, const JoinPath *join)
 {
 	const Cost	total = join->path.total_cost;
 	const Cost	outer = Min(join->outerjoinpath->total_cost, total);
 	const Cost	inner = Min(join->outerjoinpath->rows * join->innerjoinpath->total_cost, total - outer);
 
-	return outer * time_share(join->outerjoinpath) + inner * time_share(join->innerjoinpath) + (total - outer - inner);
+	return outer * time_share(glob, join->outerjoinpath) + inner * time_share(glob, join->innerjoinpath) + (total - outer - inner);
 }
 
 /* Children whose costs add up to `below`, and whose times to `time`; not all of them need be read to the end. */
@@ -95,7 +185,7 @@ above_children(const Path *path, Cost below, Cost time)
 }
 
 static Cost
-list_time(const Path *path, List *children)
+list_time(PlannerGlobal *glob, const Path *path, List *children)
 {
 	Cost		below = 0;
 	Cost		time = 0;
@@ -104,7 +194,7 @@ list_time(const Path *path, List *children)
 	foreach(lc, children)
 	{
 		below += ((Path *) lfirst(lc))->total_cost;
-		time += gc_own_time(lfirst(lc));
+		time += gc_own_time(glob, lfirst(lc));
 	}
 	return above_children(path, below, time);
 }
@@ -118,36 +208,64 @@ groups_time(const Path *child, double groups, int sets)
 	return (child->rows * ROW_OPERATORS * sets + groups * GROUP_OPERATORS) * cpu_operator_cost;
 }
 
+/*
+ * By how much a sort takes less than it costs.  Of those that keep the first few rows only, PostgreSQL counts that each
+ * row goes through a heap of these; but most rows are compared with its last one, and left.
+ */
 static Cost
-upper_time(Path *path, Path *child)
+sort_excess(const Path *path, const Path *child)
 {
-	Cost		time = above_children(path, child->total_cost, gc_own_time(child));
+	const double rows = Max(child->rows, 2);
+	const Cost	comparison = 2 * cpu_operator_cost;
+	const Cost	cost = path->startup_cost - child->total_cost;
+	double		levels,
+				kept;
+
+	if (comparison <= 0 || cost <= 0)
+		return 0;
+	levels = cost / (comparison * rows);
+	if (levels > log2(rows) - 1)
+		return 0;
+	kept = Max(exp2(levels) / 2, 1);
+	return cost - Min(cost, comparison * (rows + kept * log(rows / kept) * levels));
+}
+
+static Cost
+upper_time(PlannerGlobal *glob, Path *path, Path *child)
+{
+	Cost		time = above_children(path, child->total_cost, gc_own_time(glob, child));
 
 	if (IsA(path, AggPath))
 		time += groups_time(child, ((AggPath *) path)->numGroups, 1);
 	else if (IsA(path, GroupingSetsPath))
 		time += groups_time(child, path->rows, list_length(((GroupingSetsPath *) path)->rollups));
-	return time;
+	else if (IsA(path, SortPath))
+		time -= sort_excess(path, child);
+	else if (glob->subplans != NIL && IsA(path, ProjectionPath))
+		time -= target_excess(glob, path);
+	return Max(time, 0);
 }
 
 Cost
-gc_own_time(Path *path)
+gc_own_time(PlannerGlobal *glob, Path *path)
 {
 	Path	  **child;
 	List	  **children;
 
 	check_stack_depth();
-	if (gc_is_path(path) || path->total_cost >= disable_cost)
+	if (gc_is_path(path))
+		return gc_costs_time(&((GcPath *) path)->costs, path->rows);
+	if (path->total_cost >= disable_cost)
 		return path->total_cost;
 	if (IsA(path, NestPath))
-		return nested_loop_time((JoinPath *) path);
+		return nested_loop_time(glob, (JoinPath *) path);
 	if (IsA(path, MergePath) || IsA(path, HashPath))
-		return list_time(path, list_make2(((JoinPath *) path)->outerjoinpath, ((JoinPath *) path)->innerjoinpath));
+		return list_time(glob, path, list_make2(((JoinPath *) path)->outerjoinpath, ((JoinPath *) path)->innerjoinpath));
 	if (IsA(path, SubqueryScanPath))
-		return list_time(path, list_make1(((SubqueryScanPath *) path)->subpath));
+		return list_time(glob, path, list_make1(((SubqueryScanPath *) path)->subpath));
 	child = gc_single_child(path);
 	children = gc_child_list(path);
 	if (children)
-		return list_time(path, *children);
-	return child ? upper_time(path, *child) : leaf_time(path);
+		return list_time(glob, path, *children);
+	return child ? upper_time(glob, path, *child) : leaf_time(glob, path);
 }

@@ -17,7 +17,10 @@
 /* A unit of cost that is spent on the CPU, in milliseconds; measured (bench/mixed/README.md). */
 #define GC_UNIT_MS	0.007
 
-/* The time that a path takes while its tables are in memory, in units of cost that the CPU takes. */
-extern Cost gc_own_time(Path *path);
+/*
+ * The time that a path takes while its tables are in memory, in units of cost that the CPU takes.  One of ours takes
+ * what its costs were before they were put in proportion to PostgreSQL's.
+ */
+extern Cost gc_own_time(PlannerGlobal *glob, Path *path);
 
 #endif							/* GC_OWN_TIME_H */

@@ -78,6 +78,8 @@ typedef struct GcPlanning
 	GcRowsSeen	seen;
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */
+	bool		timed;			/* how long the plan takes is wanted */
+	Cost		time;			/* that, as gc_own_time() counts */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
 	char		refusal[GC_REFUSAL_SIZE];	/* why the largest part is not offloaded; may be empty */
 } GcPlanning;

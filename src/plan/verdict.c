@@ -72,6 +72,7 @@ typedef struct Verdict
 	Cost		rewritten;
 	Cost		fallback;		/* PostgreSQL's own plans of the rewritten query's parts */
 	Cost		original;
+	double		lead;			/* how many times as long the original takes */
 	GcRowsSeen	seen;			/* that the rewritten query reads */
 	double		drift;			/* of the original, where rewriting lost */
 } Verdict;
@@ -308,9 +309,10 @@ gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *s
 	Verdict    *verdict = find(key);
 	const Cost	cost = rewritten->planTree->total_cost;
 
-	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED || verdict->original < MARGIN * cost ||
-		cost > DRIFT * verdict->rewritten || gc_fallback_cost(rewritten) * DRIFT < verdict->fallback ||
-		!as_many(seen, &verdict->seen) || !usable(verdict))
+	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED ||
+		verdict->lead * verdict->rewritten < MARGIN * cost || cost > DRIFT * verdict->rewritten ||
+		gc_fallback_cost(rewritten) * DRIFT < verdict->fallback || !as_many(seen, &verdict->seen) ||
+		!usable(verdict))
 		return false;
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc takes the plan of a rewritten query that was compared before")));
@@ -319,7 +321,7 @@ gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *s
 
 void
 gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, const GcRowsSeen *seen,
-						  PlannedStmt *original)
+						  PlannedStmt *original, double lead)
 {
 	Verdict    *verdict = enter(key, glance);
 
@@ -327,11 +329,11 @@ gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewri
 		return;
 	verdict->uses = 0;
 	verdict->original = original->planTree->total_cost;
-	if (rewritten == NULL || rewritten->planTree->total_cost >= verdict->original)
+	verdict->lead = lead;
+	if (lead <= 1)
 	{
 		verdict->rewriting = REWRITING_LOST;
-		verdict->drift = rewritten == NULL || rewritten->planTree->total_cost > MARGIN * verdict->original ?
-			DRIFT : NARROW_DRIFT;
+		verdict->drift = lead * MARGIN < 1 ? DRIFT : NARROW_DRIFT;
 		return;
 	}
 	verdict->rewriting = REWRITING_COMPARED;

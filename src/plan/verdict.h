@@ -44,9 +44,12 @@ extern bool gc_verdict_rewriting_lost(uint64 key);
 /* Was the rewritten plan so much cheaper that the original need not be planned? */
 extern bool gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *seen);
 
-/* Remember how the two plans compared; NULL: the rewritten one is of no use. */
+/*
+ * Remember how the two plans compared; NULL: the rewritten one is of no use.  lead: how many times as long the original
+ * is estimated to take.
+ */
 extern void gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, const GcRowsSeen *seen,
-									  PlannedStmt *original);
+									  PlannedStmt *original, double lead);
 
 /* The original was planned alone, since the rewritten one had lost.  Does that hold? */
 extern void gc_verdict_check_original(uint64 key, PlannedStmt *original);

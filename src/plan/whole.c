@@ -14,6 +14,7 @@
 #include "parser/parsetree.h"
 
 #include "node.h"
+#include "plan.h"
 
 typedef struct Found
 {
@@ -21,6 +22,7 @@ typedef struct Found
 	bool		node;			/* of ours */
 	bool		table;			/* that PostgreSQL reads itself */
 	Cost		fallback;		/* of the nodes' own plans by PostgreSQL */
+	List	   *nodes;			/* CustomScan: ours */
 } Found;
 
 /* Children of a plan node but for its outer and inner plan, and a fallback's. */
@@ -84,6 +86,7 @@ look(Plan *plan, Found *found)
 	if (gc_is_node(plan))
 	{
 		found->node = true;
+		found->nodes = lappend(found->nodes, plan);
 		found->fallback += ((Plan *) linitial(((CustomScan *) plan)->custom_plans))->total_cost;
 	}
 	found->table |= scans_table(plan, found->rtable);
@@ -123,4 +126,22 @@ Cost
 gc_fallback_cost(PlannedStmt *stmt)
 {
 	return look_everywhere(stmt).fallback;
+}
+
+List *
+gc_nodes_of(PlannedStmt *stmt)
+{
+	List	   *plans = NIL;
+	ListCell   *lc;
+
+	foreach(lc, look_everywhere(stmt).nodes)
+	{
+		const Const *c = linitial_node(Const, lfirst_node(CustomScan, lc)->custom_private);
+		GcPlan	   *plan = palloc(VARSIZE(DatumGetPointer(c->constvalue)) - VARHDRSZ);
+
+		memcpy(plan, VARDATA(DatumGetPointer(c->constvalue)), VARSIZE(DatumGetPointer(c->constvalue)) - VARHDRSZ);
+		(void) gc_plan_settle(plan);
+		plans = lappend(plans, plan);
+	}
+	return plans;
 }

@@ -23,4 +23,7 @@ extern bool gc_is_whole(PlannedStmt *stmt);
 /* What PostgreSQL's own plans of the nodes cost, together. */
 extern Cost gc_fallback_cost(PlannedStmt *stmt);
 
+/* GcPlan of each node of ours; copies. */
+extern List *gc_nodes_of(PlannedStmt *stmt);
+
 #endif							/* GC_WHOLE_H */

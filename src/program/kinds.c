@@ -43,4 +43,5 @@ const GcKindTraits gc_kinds[GC_NKINDS] = {
 	.usual_bytes = 4},
 	[GC_INTERVAL] = {.name = "interval",.form = GC_FORM_INTERVAL,
 	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
+	[GC_BYTES] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.bytes = 4,.usual_bytes = 4},
 };

@@ -37,8 +37,9 @@ typedef enum GcKind
 	GC_TIME,					/* microseconds since midnight */
 	GC_UUID,					/* code into a dictionary of 16 bytes each */
 	GC_ENUM,					/* code into a dictionary of the labels' OIDs */
-	GC_DOCUMENT,				/* code into a dictionary: jsonb, json */
+	GC_DOCUMENT,				/* code into a dictionary: jsonb, json, arrays, ranges and the like */
 	GC_INTERVAL,				/* microseconds (columns/interval.h) */
+	GC_BYTES,					/* code into a dictionary: bytea, inet, cidr */
 	GC_NKINDS
 } GcKind;
 

@@ -48,7 +48,7 @@
 #define GC_MAX_KEYS		16		/* of one build or of one GROUP BY */
 #define GC_MAX_PAYLOADS 48		/* of one build */
 #define GC_MAX_AGGS		400		/* of all pipelines */
-#define GC_MAX_OUTPUTS	60		/* of a row sink */
+#define GC_MAX_OUTPUTS	200		/* of a row sink */
 #define GC_MAX_PARAMS	200
 #define GC_MAX_LUTS		48
 #define GC_MAX_LISTS	32

@@ -370,18 +370,16 @@ gc_slot_wait(int slot, double patience_ms, GcError *err)
 
 	spin_for_result(s);
 
-	/* No timeout but for kernels: a worker that exits finishes the requests that it leaves. */
+	/* No timeout but for kernels: a worker that exits finishes the requests that it leaves, and tells of kernels. */
 	INSTR_TIME_SET_CURRENT(start);
 	while (pg_atomic_read_u32(&s->state) != SLOT_DONE)
 	{
-		double		left = patience_ms < 0 ? -1 : patience_left(start, patience_ms);
+		bool		limited = patience_ms >= 0 && pg_atomic_read_u32(&s->compiling);
+		double		left = limited ? patience_left(start, patience_ms) : 0;
 
-		if (left == 0 && pg_atomic_read_u32(&s->compiling))
+		if (limited && left == 0)
 			return gc_fail(err, GC_LOADING, "Kernels are being compiled.");
-		/* Its kernels are there, so that it will not be long. */
-		if (left == 0)
-			patience_ms = left = -1;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (left > 0 ? WL_TIMEOUT : 0), (long) left,
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (limited ? WL_TIMEOUT : 0), (long) left,
 						 GC_WAIT_EVENT(wait_event, "GpuconcRequest"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
@@ -554,7 +552,19 @@ gc_slot_run_info(int slot)
 void
 gc_slot_note_compiling(int slot, bool compiling)
 {
-	pg_atomic_write_u32(&queue->slots[slot].compiling, compiling);
+	GcSlot	   *s = &queue->slots[slot];
+
+	if (pg_atomic_exchange_u32(&s->compiling, compiling) == compiling || !compiling)
+		return;
+	/* It may not want to wait for them. */
+	if (pg_atomic_read_u32(&s->state) == SLOT_RUNNING)
+		SetLatch(s->owner);
+}
+
+bool
+gc_slot_compiling(int slot)
+{
+	return pg_atomic_read_u32(&queue->slots[slot].compiling);
 }
 
 bool

@@ -256,8 +256,9 @@ extern GcRequest *gc_slot_request(int slot);
 extern GcRunInfo *gc_slot_run_info(int slot);
 extern bool gc_slot_abandoned(int slot);
 
-/* Does the request wait for kernels to be compiled? */
+/* Does the request wait for kernels to be compiled?  Its session is told, and may give up. */
 extern void gc_slot_note_compiling(int slot, bool compiling);
+extern bool gc_slot_compiling(int slot);
 
 extern TimestampTz gc_slot_submitted(int slot);
 

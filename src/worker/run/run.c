@@ -294,7 +294,10 @@ static bool
 advance_follower(GcRun *run)
 {
 	if (!gc_run_nobody_waits(run))
+	{
+		gc_slot_note_compiling(run->slot, gc_slot_compiling(run->leader->slot));
 		return false;
+	}
 	run->leader->followers = list_delete_ptr(run->leader->followers, run);
 	run->leader = NULL;
 	run->state = RUN_FINISHED;

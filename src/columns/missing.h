@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * missing.h
+ *	  How long it takes to load columns that are not in the cache.
+ *
+ * Runs in backends, in the planner and at execution.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_MISSING_H
+#define GC_MISSING_H
+
+#include "postgres.h"
+
+#include "utils/relcache.h"
+
+#include "columns.h"
+
+/* Estimates are rough: a wait for a load must pay by this factor. */
+#define GC_WAIT_FACTOR	1.3
+
+typedef struct GcMissing
+{
+	double		ms;				/* to load what is missing */
+	double		bytes;			/* that it takes then */
+} GcMissing;
+
+/* Add what a table lacks of these columns; true if it lacks any, or all that the cache keeps of it.  With a guard. */
+extern bool gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missing);
+
+#endif							/* GC_MISSING_H */

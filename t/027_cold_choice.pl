@@ -1,0 +1,85 @@
+# A rewritten query whose columns are not loaded is not executed as PostgreSQL would execute it rewritten: the original
+# is, until the columns are there (src/plan/cold_choice.h).  Plans that are kept are made again then.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# Once it is loaded, one request is cheaper than twenty subqueries, each of which is cheaper than a request.
+my $node = new_server('cold_choice', q{
+gpuconc.cold = fallback
+gpuconc.offload_cost = 100
+gpuconc.tuple_cost = 0
+gpuconc.build_cost = 0
+max_worker_processes = 24
+});
+my $loaders = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'};
+my $query = 'SELECT count(*) FROM few WHERE v < (SELECT sum(n) FROM many WHERE k = few.k)';
+
+$node->safe_psql('postgres', q{
+CREATE TABLE few AS SELECT i AS k, i * 700 AS v FROM generate_series(1, 20) i;
+CREATE TABLE many AS SELECT i AS n, (i * 7919::bigint % 1000)::int AS k FROM generate_series(1, 60000) i;
+CREATE INDEX ON many (k)});
+$node->safe_psql('postgres', 'VACUUM (FREEZE, ANALYZE) few, many');
+my $expected = answer_of($node, $query, 'forbid');
+
+sub plan_of
+{
+	return $node->safe_psql('postgres', "EXPLAIN (VERBOSE, COSTS OFF) $query");
+}
+
+# By PostgreSQL's plan of the original, which has a subquery; then by the rewritten query's.
+sub becomes_offloaded
+{
+	my ($what) = @_;
+
+	$node->poll_query_until('postgres', "SELECT ($loaders) = 0") or die 'loaders do not end';
+	like(plan_of(), qr/Gpuconc[A-Z].*groups of many/s, "$what: the rewritten query is offloaded");
+	is(answer_of($node, $query, 'allow'), $expected, "$what: the answer is the same");
+	return;
+}
+
+my $cold = plan_of();
+like($cold, qr/SubPlan/, 'cold: the original is planned');
+like($cold, qr/not offloaded: columns of the rewritten query's tables are loaded in the background/, 'cold: and it says why');
+becomes_offloaded('loaded');
+
+$node->safe_psql('postgres', "SELECT gpuconc_evict('many'), gpuconc_evict('few')");
+is(answer_of($node, $query, 'allow'), $expected, 'evicted: the answer is the same');
+becomes_offloaded('loaded again');
+
+# In one session: a plan that a prepared statement keeps.
+$node->safe_psql('postgres', "SELECT gpuconc_evict('many'), gpuconc_evict('few')");
+my $kept = $node->safe_psql('postgres', qq{
+PREPARE kept AS $query;
+EXECUTE kept;
+DO \$\$
+DECLARE line text;
+BEGIN
+	FOR i IN 1 .. 18000 LOOP
+		FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) EXECUTE kept' LOOP
+			IF line ~ 'groups of many' THEN RETURN; END IF;
+		END LOOP;
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+	RAISE 'the plan is not made again';
+END \$\$;
+EXECUTE kept});
+is($kept, "$expected\n$expected", 'the plan of a prepared statement is made again');
+
+# A table that is gone while it is loaded, and a statement that has no time for it.
+$node->safe_psql('postgres', "SELECT gpuconc_evict('many'), gpuconc_evict('few')");
+is($node->safe_psql('postgres', "BEGIN; $query; DROP TABLE many; ROLLBACK; $query"), "$expected\n$expected", 'dropped, and not');
+$node->safe_psql('postgres', 'DROP TABLE many');
+$node->poll_query_until('postgres', "SELECT ($loaders) = 0") or die 'loaders do not end';
+nothing_held($node, 'after loads');
+
+$node->stop;
+done_testing();
