@@ -219,7 +219,7 @@ test_limits(void)
 		gang[m] = (GcGangMember) {.args = &args,.blocks = 0};
 	is(ops->launch_gang(stream, k->kernel, &launch, gang, 2, 3, NULL), GC_OK, "a gang without blocks is nothing");
 	is(ops->launch_gang(stream, k->kernel, &launch, gang, GC_GANG_MOST + 1, 1, NULL), GC_BAD_PROGRAM, "too many members");
-	is(ops->launch_gang(stream, k->kernel, &launch, gang, 2, GC_MAX_ARG_WORDS, NULL), GC_BAD_PROGRAM, "too many words for them");
+	is(ops->launch_gang(stream, k->kernel, &launch, gang, 10, GC_MAX_ARG_WORDS, NULL), GC_BAD_PROGRAM, "too many words for them");
 	ok(GC_GANG_MEMBERS(100) >= GC_GANG_MOST, "all members of a hundred words fit");
 	ok(GC_GANG_MEMBERS(300) * (sizeof(GcScan) + 2400) + GC_GANG_MOST * sizeof(u32) <= GC_GANG_BYTES, "a gang's size");
 	must(finish(stream, NULL));
