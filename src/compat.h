@@ -32,7 +32,6 @@
 #define GC_REL_NEW_SUBID(rel)	((rel)->rd_newRelfilelocatorSubid)
 #define GC_REL_FIRST_SUBID(rel) ((rel)->rd_firstRelfilelocatorSubid)
 #define GcRelFile				RelFileLocator
-#define GC_FILE_SPC(file)		((file).spcOid)
 #define GC_FILE_DB(file)		((file).dbOid)
 #define GC_FILE_NUMBER(file)	((file).relNumber)
 #else
@@ -45,7 +44,6 @@
 #define GC_REL_NEW_SUBID(rel)	((rel)->rd_newRelfilenodeSubid)
 #define GC_REL_FIRST_SUBID(rel) ((rel)->rd_firstRelfilenodeSubid)
 #define GcRelFile				RelFileNode
-#define GC_FILE_SPC(file)		((file).spcNode)
 #define GC_FILE_DB(file)		((file).dbNode)
 #define GC_FILE_NUMBER(file)	((file).relNode)
 #endif

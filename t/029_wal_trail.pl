@@ -105,6 +105,32 @@ is_offloaded($node, $sum, 'after a crash');
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id % 100 = 11');
 is_offloaded($node, $sum, 'and a write');
 
+# A database that is elsewhere for a while: its tables' files have the same numbers there.
+sub move_to
+{
+	my ($tablespace) = @_;
+
+	# Workers that are still connected make it fail.
+	return ok($node->poll_query_until('postgres', "ALTER DATABASE moved SET TABLESPACE $tablespace", 'ALTER DATABASE'), "moved to $tablespace");
+}
+$node->safe_psql('postgres', $_)
+  foreach q{SET allow_in_place_tablespaces = on; CREATE TABLESPACE elsewhere LOCATION ''}, 'CREATE DATABASE moved';
+$node->safe_psql('moved', q{
+CREATE EXTENSION gpuconc;
+CREATE TABLE m AS SELECT i, i % 7 AS n FROM generate_series(1, 30000) AS i;
+VACUUM ANALYZE m});
+my $moved = 'SELECT count(*), sum(i), sum(n) FROM m';
+is_offloaded($node, $moved, 'a table that will be moved', 'moved');
+foreach (1 .. 3)
+{
+	$node->safe_psql('moved', "UPDATE m SET n = n + 1 WHERE i % 10 = $_");
+	is_offloaded($node, $moved, 'with hot pages', 'moved');
+}
+move_to('elsewhere');
+$node->safe_psql('moved', 'SET gpuconc.enabled = off; UPDATE m SET n = n + 1 WHERE i % 10 = 5');
+move_to('pg_default');
+is_offloaded($node, $moved, 'moved there and back', 'moved');
+
 # Writers of all kinds.
 my ($out, $error) = ('', '');
 {

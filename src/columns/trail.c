@@ -53,10 +53,12 @@
 /* A process that always finds others at work gives up. */
 #define MOST_WAITS		4
 
-/* A page that a record has changed. */
+/*
+ * A page that a record has changed.  Without the tablespace: a database that is moved to another and back keeps the
+ * numbers of its files, and the chunks of its tables.
+ */
 typedef struct GcTrailPage
 {
-	Oid			spcid;
 	Oid			dbid;
 	Oid			relnumber;
 	BlockNumber block;
@@ -66,6 +68,7 @@ typedef struct GcTrailPage
 typedef struct GcTrail
 {
 	XLogRecPtr	next;			/* record that is to be read; under GC_LOCK_TRAIL; invalid: not begun */
+	XLogRecPtr	last;			/* the record before it; invalid: not known */
 	XLogRecPtr	stuck_at;		/* a record that was not there, and since when */
 	TimestampTz stuck_since;
 	pg_atomic_uint64 floor;
@@ -80,6 +83,7 @@ static GcTrail *shared = NULL;
 static XLogReaderState *reader = NULL;
 static MemoryContext reader_context = NULL;
 static XLogRecPtr reader_goal;	/* nothing behind it is read */
+static bool reading = false;	/* still set at the next use: an error was thrown, and the reader is of no use */
 static File wal_file = -1;
 static XLogSegNo wal_segment;
 static TimeLineID wal_timeline;
@@ -100,7 +104,7 @@ gc_trail_shmem_init(void)
 	shared = ShmemInitStruct("gpuconc trail of the WAL", gc_trail_shmem_size(), &found);
 	if (found)
 		return;
-	shared->next = shared->stuck_at = InvalidXLogRecPtr;
+	shared->next = shared->last = shared->stuck_at = InvalidXLogRecPtr;
 	shared->stuck_since = 0;
 	pg_atomic_init_u64(&shared->floor, 1);
 	pg_atomic_init_u64(&shared->head, 1);
@@ -201,6 +205,12 @@ make_reader(void)
 {
 	MemoryContext old;
 
+	if (reading)
+	{
+		MemoryContextReset(reader_context);
+		reader = NULL;
+		reading = false;
+	}
 	if (reader)
 		return true;
 	if (reader_context == NULL)
@@ -271,15 +281,16 @@ append_record(uint64 *head)
 			continue;
 		XLogRecGetBlockTag(reader, i, &file, &fork, &block);
 		if (fork == MAIN_FORKNUM)
-			append_page(head, &(GcTrailPage) {GC_FILE_SPC(file), GC_FILE_DB(file), GC_FILE_NUMBER(file), block, reader->EndRecPtr});
+			append_page(head, &(GcTrailPage) {GC_FILE_DB(file), GC_FILE_NUMBER(file), block, reader->EndRecPtr});
 	}
 }
 
 /* What has been appended is there before the trail is said to lead there. */
 static void
-publish(uint64 head, XLogRecPtr next)
+publish(uint64 head, XLogRecPtr next, XLogRecPtr last)
 {
 	shared->next = next;
+	shared->last = last;
 	pg_write_barrier();
 	pg_atomic_write_u64(&shared->head, head);
 	pg_write_barrier();
@@ -296,7 +307,7 @@ begin_anew(void)
 	shared->stuck_at = InvalidXLogRecPtr;
 	pg_atomic_write_u64(&shared->floor, head);
 	pg_memory_barrier();
-	publish(head, end);
+	publish(head, end, InvalidXLogRecPtr);
 }
 
 /* Read as many records as there are, up to reader_goal. */
@@ -305,21 +316,28 @@ read_records(void)
 {
 	uint64		head = pg_atomic_read_u64(&shared->head);
 	XLogRecPtr	next = shared->next;
+	XLogRecPtr	last = shared->last;
 	MemoryContext old = MemoryContextSwitchTo(reader_context);
 	char	   *error;
 
+	reading = true;
 	XLogBeginRead(reader, next);
 	/* It must neither take an old page for this one, nor read the first page of a file that it takes for another. */
 	XLByteToSeg(next, reader->seg.ws_segno, wal_segment_size);
 	reader->readLen = 0;
 	while (behind_header(next) < reader_goal && XLogReadRecord(reader, &error) != NULL)
 	{
+		/* The reader knows of no record before the first, which may be an old one in a buffer that is used again. */
+		if (last != InvalidXLogRecPtr && XLogRecGetPrev(reader) != last)
+			break;
 		append_record(&head);
+		last = reader->ReadRecPtr;
 		next = reader->EndRecPtr;
 	}
+	reading = false;
 	MemoryContextSwitchTo(old);
 	if (next != shared->next)
-		publish(head, next);
+		publish(head, next, last);
 }
 
 /* A record was not there.  Has it not been there for long? */
@@ -426,8 +444,7 @@ gc_trail_next(GcTrailWalk *walk, BlockNumber *block, XLogRecPtr *lsn)
 	{
 		const GcTrailPage *page = &shared->pages[walk->at % TRAIL_LENGTH];
 
-		if (page->relnumber != GC_REL_NUMBER(walk->rel) || page->spcid != GC_REL_SPC(walk->rel) ||
-			page->dbid != GC_REL_DB(walk->rel))
+		if (page->relnumber != GC_REL_NUMBER(walk->rel) || page->dbid != GC_REL_DB(walk->rel))
 			continue;
 		*block = page->block;
 		*lsn = page->lsn;

@@ -59,8 +59,8 @@ extern XLogRecPtr gc_trail_goal(void);
 
 /*
  * Have the trail lead to a goal; what it names is before the position that is returned.  0: it does not lead there, or
- * so many pages are not worth what is to be read.  May wait for another session that reads the WAL, for a few
- * milliseconds at most.
+ * so many pages are not worth what is to be read.  May wait for another session that reads the WAL, as
+ * long as some megabytes of it take.
  */
 extern uint64 gc_trail_reach(XLogRecPtr goal, uint64 pages);
 

@@ -6,7 +6,7 @@
  * Shards of one table are tables of their own, so that no scan can be shared between them.  But their kernels
  * mostly have the same text, and differ in arguments only.  Such kernels that start together are one launch
  * (GcGang in cuda/gc_abi.h).  Each member keeps its blocks, as they were decided, its flags, sink and result.
- * So a member that is cancelled, fails or falls back concerns no other.
+ * So a member that is cancelled, or whose kernel fails, concerns no other.  Where the launch cannot be queued, all fail.
  *
  * A gang has a stream of its own, which waits for what each member has queued.  A member whose kernel delivers its
  * result needs nothing behind that; others' streams wait for the launch, and copy.
@@ -35,7 +35,8 @@ gc_gang_possible(const GcRun *run)
 {
 	const GcPipelineKernel *k = gc_run_own_kernel(run);
 
-	return k->final && !gc_has_packets(k) && run->passes == NULL && run->pairs.slices == 0 && !gc_run_in_waves(run);
+	/* The gang's kernel is a full one. */
+	return k->final && k->effort == GC_EFFORT_FULL && !gc_has_packets(k) && run->passes == NULL && run->pairs.slices == 0 && !gc_run_in_waves(run);
 }
 
 u64

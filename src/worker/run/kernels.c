@@ -110,7 +110,9 @@ gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *sou
 	memcpy(k->reach, source->reach, sizeof(k->reach));
 	k->occupancy = -1;
 	k->hash = gc_hash_bytes(source->text, strlen(source->text), 0);
-	k->entry = gc_kcache_get(gc_worker.kernels, source->text);
+	/* No request waits for a gang's: it is launched with others, or not. */
+	k->entry = variant->gang > 0 ? gc_kcache_get_ahead(gc_worker.kernels, source->text)
+		: gc_kcache_get(gc_worker.kernels, source->text);
 	free(source->text);
 	source->text = NULL;
 	return k->entry != NULL;
