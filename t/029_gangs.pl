@@ -130,7 +130,8 @@ unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAI
 ($launches, $ganged) = right_together('two sessions for each shard, with one query', map { $query{groups}->($_ % 8 + 16, 3) } (0 .. $many - 1));
 cmp_ok($launches, '<=', 4, "$launches launches");
 ($launches, $ganged) = right_together('two sessions for each shard, with two constants', map { $query{groups}->($_ % 8 + 16, $_) } (0 .. $many - 1));
-cmp_ok($launches, '<=', $many / 2, "$launches launches");
+# A fused scan for each shard, or where its kernel is not compiled yet, a selection scan and two visits.
+cmp_ok($launches, '<=', 3 * $many / 2, "$launches launches");
 ($launches, $ganged) = right_together('queries of all kinds', map { $query{ (sort keys %query)[$_ % 5] }->($_, 2) } (0 .. $many - 1));
 cmp_ok($launches, '<', $many, "$launches launches");
 ($launches, $ganged) = right_together('all over one shard', map { $query{groups}->(20, $_) } (0 .. $many - 1));
