@@ -282,6 +282,13 @@ gc_unlocked_lsn(Page page)
 #define get_op_index_interpretation(opno) get_op_btree_interpretation(opno)
 #endif
 
+/* 18 says of any access method how rows compare.  Both kinds of numbers are a btree's strategies. */
+#if PG_VERSION_NUM >= 180000
+#define GC_ROW_COMPARISON(row)	((row)->cmptype)
+#else
+#define GC_ROW_COMPARISON(row)	((row)->rctype)
+#endif
+
 /* 18 keeps what is known of a collation in one place.  Users include pg_locale.h. */
 #if PG_VERSION_NUM >= 180000
 #define GC_COLLATE_IS_C(collation) \

@@ -57,5 +57,16 @@ SELECT check_same(q) FROM unnest(ARRAY[
 	'SELECT b, count(*) FROM whole GROUP BY b', 'SELECT md5(b), encode(b, ''hex''), length(b), sha256(b), count(*) FROM whole GROUP BY 1, 2, 3, 4', 'SELECT count(*) FROM whole WHERE b = ''\x00'' OR b > ''\xf0''', 'SELECT ip, count(*), count(DISTINCT b) FROM whole GROUP BY ip', 'SELECT count(*) FROM whole WHERE ip << ''10.0.1.0/24'' OR ip = ''::1''', 'SELECT host(ip), masklen(ip), count(*) FROM whole GROUP BY 1, 2',
 	'SELECT count(*), max(y.id) FROM whole x JOIN whole y ON x.b = y.b AND x.ip = y.ip WHERE y.id < 40', 'SELECT CASE WHEN g < 5 THEN b ELSE ''\x01'' END, coalesce(ip, ''::2''), count(*) FROM whole GROUP BY 1, 2', 'SELECT x, count(*) FROM (SELECT b AS x FROM whole UNION ALL SELECT sha256(b) FROM whole) q GROUP BY 1']) AS q;
 SELECT check_same('SELECT id, b, ip FROM whole ORDER BY b DESC NULLS LAST, ip, id LIMIT 20'), check_same('SELECT b, ip, count(*) FROM whole GROUP BY b, ip ORDER BY ip, b LIMIT 7');
-SELECT q, refusal(q) FROM unnest(ARRAY['SELECT a, count(*) FROM whole GROUP BY a', 'SELECT count(*) FROM whole x JOIN whole y ON x.r = y.r', 'SELECT count(*) FROM whole WHERE g = ANY (a)']) AS q;
+SELECT q, refusal(q) FROM unnest(ARRAY['SELECT a, count(*) FROM whole GROUP BY a', 'SELECT count(*) FROM whole x JOIN whole y ON x.r = y.r', 'SELECT count(*) FROM whole WHERE g = ANY (a)',
+	'SELECT max(n) FROM whole', 'SELECT g, min(a) FROM whole GROUP BY g', 'SELECT max(m) FROM (SELECT g, min(t) AS m FROM whole GROUP BY g) q', 'SELECT max(''{1}''::int[] || g) FROM whole', 'SELECT count(*), max((SELECT ''{1}''::int[])) FROM whole', 'SELECT count(*), max((SELECT ''::1''::inet)) FROM whole']) AS q;
+-- 1.0 and 1.00 are equal: the one that PostgreSQL keeps
+SELECT check_here('SELECT max(n), min(n) FROM whole WHERE n IN (''{1.0}'', ''{1.00}'')');
+SELECT check_same('SELECT g, min(ip), max(ip) FROM whole GROUP BY g');
 DROP TABLE cached.whole, delta.whole, mixed.whole;
+-- the order of bytes, zeros among them and at their ends
+CREATE TABLE cached.zeros (id int, b bytea, u uuid) WITH (autovacuum_enabled = off);
+INSERT INTO cached.zeros SELECT i, decode(repeat('00', i * 7 % 19) || CASE WHEN i % 3 > 0 THEN '0' || i % 3 ELSE '' END || repeat('00', i % 11), 'hex'), (repeat('00', i % 16) || repeat(to_hex(128 + i % 100), 16 - i % 16))::uuid FROM generate_series(1, 1000) AS i;
+VACUUM (FREEZE, ANALYZE) cached.zeros;
+SELECT DISTINCT check_here(format('SELECT %1$s, count(*) FROM zeros GROUP BY 1 ORDER BY 1 LIMIT 5 OFFSET %2$s', c, n)) FROM unnest('{b,u}'::text[]) AS c, generate_series(0, 180, 30) AS n ORDER BY 1;
+SELECT DISTINCT check_here(format('SELECT %1$s, id FROM zeros ORDER BY 1, 2 LIMIT %2$s', c, n)) FROM unnest('{b,u}'::text[]) AS c, unnest('{7,90}'::int[]) AS n ORDER BY 1;
+DROP TABLE cached.zeros;

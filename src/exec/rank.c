@@ -16,6 +16,7 @@
  */
 #include "rank.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
 #include "utils/lsyscache.h"
@@ -51,11 +52,12 @@ typedef struct Range
 typedef struct Ranking
 {
 	const GcDictView *dict;
-	bool		by_bytes;		/* the collation's order is that of bytes */
+	bool		by_bytes;		/* the order is that of bytes */
+	bool		zeros;			/* values may have bytes that are zero */
 	const uint8 *weights;		/* of bytes; NULL: their own */
 	SortSupportData ssup;
 	GcKind		kind;			/* of the values */
-	text	   *scratch[2];
+	struct varlena *scratch[2];	/* of the values compared, so that comparisons take no memory */
 	uint32		ncompared;
 } Ranking;
 
@@ -66,9 +68,10 @@ typedef struct Ranking
 static Datum
 value_datum(Ranking *r, int which, const char *bytes, uint32 len)
 {
-	text	   *t = r->scratch[which];
+	struct varlena *t = r->scratch[which];
 
-	if (r->kind != GC_TEXT)
+	/* An enum's takes no memory. */
+	if (r->kind == GC_ENUM)
 		return gc_bytes_datum(r->kind, bytes, len, 0);
 	SET_VARSIZE(t, VARHDRSZ + len);
 	memcpy(VARDATA(t), bytes, len);
@@ -124,9 +127,11 @@ make_weights(void)
 static void
 begin_ranking(Ranking *r, GcKind kind, const GcPlanLut *lut, const GcDictView *dict)
 {
-	TypeCacheEntry *type = lookup_type_cache(getBaseType(lut->argtype), TYPECACHE_LT_OPR);
+	Oid			base = getBaseType(lut->argtype);
+	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_LT_OPR);
 
-	*r = (Ranking) {.dict = dict,.by_bytes = kind == GC_TEXT && GC_COLLATE_IS_C(lut->collation),.kind = kind};
+	*r = (Ranking) {.dict = dict,.kind = kind,.zeros = kind != GC_TEXT};
+	r->by_bytes = kind == GC_TEXT ? GC_COLLATE_IS_C(lut->collation) : base == BYTEAOID || base == UUIDOID;
 	if (r->by_bytes)
 		return;
 	r->ssup.ssup_cxt = CurrentMemoryContext;
@@ -143,7 +148,7 @@ begin_ranking(Ranking *r, GcKind kind, const GcPlanLut *lut, const GcDictView *d
  *-------------------------------------------------------------------------
  */
 
-/* The value's bytes from `depth` on, as a number; no value has a byte that is zero. */
+/* The value's bytes from `depth` on, as a number, with zeros behind its end. */
 static uint64
 key_at(const Ranking *r, uint32 code, uint32 depth)
 {
@@ -217,7 +222,10 @@ radix_sort(RankItem *items, RankItem *other, uint32 n)
 		memcpy(items, sorted, n * sizeof(RankItem));
 }
 
-/* Ranges whose keys are equal are to be sorted by what follows, unless the values end there. */
+/*
+ * Ranges whose keys are equal are to be sorted by what follows, unless the values end there.  Of values
+ * that have zeros themselves, the end cannot be told from these: a merge sort corrects their order.
+ */
 static void
 sort_range(const Ranking *r, RankItem *items, RankItem *other, const Range *range, Range **todo, uint32 *ntodo, uint32 *room)
 {
@@ -406,7 +414,7 @@ gc_compute_rank(const GcLookupWork *w, const GcSharedLookup *t, GcLookup *l)
 	for (uint32 i = known; i < n; i++)
 		order[i] = i;
 	sort_by_keys(&r, order + known, n - known);
-	if (!r.by_bytes)
+	if (!r.by_bytes || r.zeros)
 		merge_sort(&r, order + known, n - known);
 	l->order = order;
 	if (known > 0 && known < n)

@@ -12,6 +12,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -303,8 +304,11 @@ gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg)
 	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[arg],.to_space = GC_SPACE_NONE,.expr = -1,
 	.collation = agg->inputcollid,.argtype = exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)};
 
-	if (rank.space == GC_SPACE_NONE)
-		gc_refuse(tr, "the minimum or maximum of a text constant is not supported");
+	/* PostgreSQL keeps one of them by arrival, a ranking another. */
+	if (gc_kinds[tr->pexprs[arg].kind].opaque)
+		gc_refuse(tr, "equal values of a type that has its minimum or maximum taken may differ in spelling");
+	else if (rank.space == GC_SPACE_NONE)
+		gc_refuse(tr, "the minimum or maximum of a constant of type %s is not supported", format_type_be(rank.argtype));
 	return rank;
 }
 

@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "aggregates.h"
@@ -92,7 +93,7 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 	if (gc_kinds[tr->pexprs[e].kind].opaque)
 		return gc_refuse(tr, "equal values of a type that is grouped by may differ in spelling");
 	if (GC_KIND_IS_CODE(tr->pexprs[e].kind) && tr->space[e] == GC_SPACE_NONE)
-		return gc_refuse(tr, "grouping by a text constant is not supported");
+		return gc_refuse(tr, "grouping by a constant of type %s is not supported", format_type_be(exprType(expr)));
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)
 		return gc_refuse(tr, "the query groups by too many expressions");
 	tr->group_keys[pipeline] = lappend_int(tr->group_keys[pipeline], e);

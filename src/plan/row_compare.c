@@ -17,6 +17,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/pg_list.h"
 #include "utils/lsyscache.h"
+#include "../compat.h"
 
 /* The comparison of one column by an operator of its family; NULL if that has none. */
 static Expr *
@@ -43,13 +44,14 @@ compare(RowCompareExpr *row, int column, int strategy)
 Expr *
 gc_row_comparison(RowCompareExpr *row)
 {
-	const bool	less = row->rctype == ROWCOMPARE_LT || row->rctype == ROWCOMPARE_LE;
+	const int	strategy = (int) GC_ROW_COMPARISON(row);
+	const bool	less = strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber;
 	const int	last = list_length(row->opnos) - 1;
 	Expr	   *whole;
 
-	if (!less && row->rctype != ROWCOMPARE_GT && row->rctype != ROWCOMPARE_GE)
+	if (!less && strategy != BTGreaterStrategyNumber && strategy != BTGreaterEqualStrategyNumber)
 		return NULL;
-	whole = compare(row, last, (int) row->rctype);
+	whole = compare(row, last, strategy);
 	for (int i = last - 1; i >= 0 && whole; i--)
 	{
 		Expr	   *unequal = compare(row, i, less ? BTLessStrategyNumber : BTGreaterStrategyNumber);
