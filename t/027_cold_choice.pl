@@ -19,6 +19,8 @@ gpuconc.offload_cost = 100
 gpuconc.tuple_cost = 0
 gpuconc.build_cost = 0
 max_worker_processes = 24
+gpuconc.host_cache_size = 8MB
+log_min_messages = debug1
 });
 my $loaders = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'};
 my $query = 'SELECT count(*) FROM few WHERE v < (SELECT sum(n) FROM many WHERE k = few.k)';
@@ -43,6 +45,18 @@ sub wait_for_columns
 	return;
 }
 
+# How many loaders of the query's tables the server says that it has started.
+sub loads_begun
+{
+	my $oids = $node->safe_psql('postgres', "SELECT string_agg(oid::text, '|') FROM pg_class WHERE relname IN ('few', 'many')");
+
+	# What another table's loader was asked for after theirs is there.
+	$node->safe_psql('postgres', "SELECT gpuconc_evict('other'); SET gpuconc.debug_offload = prefer; SELECT sum(i) FROM other");
+	wait_until($node, "SELECT count(*) = 1 FROM gpuconc_cache WHERE relation = 'other'::regclass");
+	wait_until($node, "SELECT ($loaders) = 0");
+	return log_has($node, qr/starting background worker process "gpuconc loader for table ($oids)"/);
+}
+
 # By PostgreSQL's plan of the original, which has a subquery; then by the rewritten query's.
 sub becomes_offloaded
 {
@@ -53,6 +67,25 @@ sub becomes_offloaded
 	is(answer_of($node, $query, 'allow'), $expected, "$what: the answer is the same");
 	return;
 }
+
+$node->safe_psql('postgres', 'CREATE TABLE other AS SELECT i FROM generate_series(1, 10) i; VACUUM ANALYZE other');
+my $begun = loads_begun();
+like($node->safe_psql('postgres', "BEGIN; LOCK many; EXPLAIN (VERBOSE, COSTS OFF) $query; COMMIT"),
+	qr/SubPlan.*cannot be loaded for now/s, 'a table that this transaction may have changed: the original is planned');
+is(loads_begun(), $begun, 'and no load begins');
+
+# Larger than all that is free beside columns in use, if its statistics were right.
+$node->safe_psql('postgres', q{
+CREATE TABLE used AS SELECT (i * 1000003::bigint % 2000000011)::int AS i FROM generate_series(1, 400000) i;
+VACUUM ANALYZE used;
+SET gpuconc.cold = wait;
+SET gpuconc.debug_offload = require;
+SELECT sum(i) FROM used;
+RESET gpuconc.debug_offload;
+UPDATE pg_class SET reltuples = 1e9 WHERE relname = 'many'});
+like(plan_of(), qr/SubPlan/, 'columns in use: the original is planned');
+is(loads_begun(), $begun, 'and no load begins');
+$node->safe_psql('postgres', q{UPDATE pg_class SET reltuples = 60000 WHERE relname = 'many'});
 
 my $cold = plan_of();
 like($cold, qr/SubPlan/, 'cold: the original is planned');
