@@ -87,6 +87,17 @@ like(plan_of(), qr/SubPlan/, 'columns in use: the original is planned');
 is(loads_begun(), $begun, 'and no load begins');
 $node->safe_psql('postgres', q{UPDATE pg_class SET reltuples = 60000 WHERE relname = 'many'});
 
+# Users have no columns loaded that they may not read, unless a view lets them.
+$node->safe_psql('postgres', "CREATE ROLE reader; CREATE VIEW seen AS $query; GRANT SELECT ON seen TO reader");
+my ($status, $out, $error) = $node->psql('postgres', "SET ROLE reader; EXPLAIN $query");
+like($error, qr/permission denied/, 'a user who may not read the tables');
+is(loads_begun(), $begun, 'has no load begun');
+is($node->safe_psql('postgres', 'SET ROLE reader; SELECT * FROM seen'), $expected, 'a view of which the user may read');
+becomes_offloaded('loaded for a view');
+($status, $out, $error) = $node->psql('postgres', "SET ROLE reader; $query");
+like($error, qr/permission denied/, 'loaded: the user may still not read the tables');
+$node->safe_psql('postgres', "DROP VIEW seen; DROP ROLE reader; SELECT gpuconc_evict('many'), gpuconc_evict('few')");
+
 my $cold = plan_of();
 like($cold, qr/SubPlan/, 'cold: the original is planned');
 like($cold, qr/not offloaded: columns of the rewritten query's tables are loaded in the background/, 'cold: and it says why');

@@ -22,6 +22,7 @@
 
 #include "plan.h"
 #include "whole.h"
+#include "../compat.h"
 #include "../columns/background.h"
 #include "../columns/epoch.h"
 #include "../columns/missing.h"
@@ -182,11 +183,11 @@ gc_is_cold(PlannedStmt *rewritten)
 }
 
 /*
- * Why the original is to answer, or NULL; loads begin.  What cannot be loaded, or would push out columns in use, is
+ * Why the original is to answer, or NULL; loads begin, though not before the executor would let the user read.  What cannot be loaded, or would push out columns in use, is
  * left alone: the rewritten query's fallback would answer each time.
  */
 static const char *
-choose(List *cold, const GcMissing *missing, double original_ms)
+choose(List *cold, const GcMissing *missing, PlannedStmt *original, double original_ms)
 {
 	if (cold == NIL)
 		return NULL;
@@ -196,11 +197,13 @@ choose(List *cold, const GcMissing *missing, double original_ms)
 		return GC_COLD_NO_ROOM;
 	if (gc_cold == GC_COLD_AUTO && original_ms > GC_WAIT_FACTOR * missing->ms)
 		return NULL;
+	if (!GC_IS_PERMITTED(original))
+		return GC_COLD_NOT_PERMITTED;
 	return load_meanwhile(cold) ? GC_COLD_LOADS : NULL;
 }
 
 const char *
-gc_cold_choice(PlannedStmt *rewritten, double original_ms)
+gc_cold_choice(PlannedStmt *rewritten, PlannedStmt *original, double original_ms)
 {
 	GcMissing	missing = {0};
 	const char *refusal;
@@ -211,7 +214,7 @@ gc_cold_choice(PlannedStmt *rewritten, double original_ms)
 		return NULL;
 	tables = open_tables(rewritten);
 	cold = lacking(tables, &missing);
-	refusal = choose(cold, &missing, original_ms);
+	refusal = choose(cold, &missing, original, original_ms);
 	close_tables(tables);
 	if (refusal && made_again_at == 0)
 		made_again_at = GetCurrentTimestamp() + delay_ms * INT64CONST(1000);

@@ -289,7 +289,7 @@ plan_both(Query *parse, Run *run)
 		gc_verdict_check_original(key, stmt);
 	if (first == NULL || lead <= 1)
 		return stmt;
-	refusal = gc_cold_choice(first, run->time * GC_UNIT_MS);
+	refusal = gc_cold_choice(first, stmt, run->time * GC_UNIT_MS);
 	if (refusal)
 	{
 		if (!run->has_node)
