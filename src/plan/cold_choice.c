@@ -30,12 +30,16 @@
 #include "../force.h"
 #include "../settings.h"
 
-/* Kept plans are made again after so long; each time that this was in vain it doubles. */
+/*
+ * Kept plans are made again after so long.  It doubles where columns are missing soon after the last time, whether they
+ * are the same or not, and whatever other queries find.
+ */
 #define FIRST_DELAY_MS	100
 #define LAST_DELAY_MS	10000
 
 /* Plans of this session that were made for want of columns are made again from then on; 0: there are none. */
 static TimestampTz made_again_at = 0;
+static TimestampTz last_made_again = 0;
 static int	delay_ms = FIRST_DELAY_MS;
 
 static ExecutorStart_hook_type prev_start_hook = NULL;
@@ -202,6 +206,17 @@ choose(List *cold, const GcMissing *missing, PlannedStmt *original, double origi
 	return load_meanwhile(cold) ? GC_COLD_LOADS : NULL;
 }
 
+static void
+have_plans_made_again(void)
+{
+	const TimestampTz now = GetCurrentTimestamp();
+
+	if (made_again_at != 0)
+		return;
+	delay_ms = TimestampDifferenceExceeds(last_made_again, now, LAST_DELAY_MS) ? FIRST_DELAY_MS : Min(2 * delay_ms, LAST_DELAY_MS);
+	made_again_at = now + delay_ms * INT64CONST(1000);
+}
+
 const char *
 gc_cold_choice(PlannedStmt *rewritten, PlannedStmt *original, double original_ms)
 {
@@ -216,10 +231,8 @@ gc_cold_choice(PlannedStmt *rewritten, PlannedStmt *original, double original_ms
 	cold = lacking(tables, &missing);
 	refusal = choose(cold, &missing, original, original_ms);
 	close_tables(tables);
-	if (refusal && made_again_at == 0)
-		made_again_at = GetCurrentTimestamp() + delay_ms * INT64CONST(1000);
-	else if (cold == NIL)
-		delay_ms = FIRST_DELAY_MS;
+	if (refusal)
+		have_plans_made_again();
 	return refusal;
 }
 
@@ -230,7 +243,7 @@ start_executor(QueryDesc *query, int eflags)
 	if (made_again_at != 0 && GetCurrentTimestamp() >= made_again_at)
 	{
 		made_again_at = 0;
-		delay_ms = Min(2 * delay_ms, LAST_DELAY_MS);
+		last_made_again = GetCurrentTimestamp();
 		ResetPlanCache();
 	}
 	if (prev_start_hook)
