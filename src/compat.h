@@ -57,6 +57,13 @@
 	pg_class_ownercheck((relid), (roleid))
 #endif
 
+/* 16 moved what must be permitted out of the range table.  Without an error. */
+#if PG_VERSION_NUM >= 160000
+#define GC_IS_PERMITTED(stmt)	ExecCheckPermissions((stmt)->rtable, (stmt)->permInfos, false)
+#else
+#define GC_IS_PERMITTED(stmt)	ExecCheckRTPerms((stmt)->rtable, false)
+#endif
+
 /* 17 gave each process one number; before, it is its place among all PGPROCs. */
 #if PG_VERSION_NUM >= 170000
 #define GC_MY_PROC_NUMBER		(MyProcNumber)

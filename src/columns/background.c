@@ -91,14 +91,23 @@ gc_load_in_background(Relation rel)
 		(void) start_for(&key, GC_LOADER_REFRESH);
 }
 
-GcColdLoad
-gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
+bool
+gc_may_load_in_background(Relation rel, int ncols)
 {
 	GcRelKey	key;
 	const char *reason;
 
 	gc_rel_key(rel, &key);
-	if (!gc_rel_loadable(rel, &reason) || gc_store_too_large(&key, ncols) > gc_store_capacity())
+	return gc_rel_loadable(rel, &reason) && gc_store_too_large(&key, ncols) <= gc_store_capacity();
+}
+
+GcColdLoad
+gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
+{
+	GcRelKey	key;
+
+	if (!gc_may_load_in_background(rel, ncols))
 		return GC_COLD_NO_WORKER;
+	gc_rel_key(rel, &key);
 	return gc_ask_cold_load(rel, &key, ncols, specs);
 }

@@ -52,8 +52,11 @@ typedef enum GcColdLoad
 	GC_COLD_LOADING,			/* the table's loader has been told */
 	GC_COLD_BUSY,				/* as many other tables are being loaded as may be */
 	GC_COLD_RESTS,				/* it could not be loaded a moment ago */
-	GC_COLD_NO_WORKER			/* no worker is free, or the table is known to be too large: it cannot be */
+	GC_COLD_NO_WORKER			/* no worker is free, or a load may not be tried (gc_may_load_in_background()) */
 } GcColdLoad;
+
+/* May a load be tried: is the table not known to be too large, nor changed by this transaction? */
+extern bool gc_may_load_in_background(Relation rel, int ncols);
 
 /* Have columns of rel loaded, without waiting. */
 extern GcColdLoad gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * missing.c
- *	  How long it takes to load columns that are not in the cache.
+ *	  How long it takes to load columns that are not in the cache, and whether they fit beside what is in use.
  *
  * Runs in backends, in the planner and at execution.
  *
@@ -15,8 +15,10 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "directory.h"
+#include "evict.h"
 #include "store.h"
 #include "../settings.h"
 
@@ -33,6 +35,16 @@
 
 /* Most columns take less than their kind's usual bytes. */
 #define USUAL_PART		0.75
+
+/*
+ * A load pushes out only columns that were not used for so many times as long as it takes, and not for so many
+ * milliseconds.  So where queries' columns do not fit together, loads take a part of the time at most.
+ */
+#define IDLE_LOADS		8
+#define LEAST_IDLE_MS	5000
+
+/* What may be too large is tried where so much of the cache is free, or idle. */
+#define NEARLY_ALL		0.9
 
 /* Values of a column that are not in a dictionary yet, by what ANALYZE found. */
 static double
@@ -84,4 +96,13 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 	if (lacking)
 		missing->ms += load_us(rel, us, rows, RelationGetNumberOfBlocks(rel)) / 1000;
 	return lacking;
+}
+
+bool
+gc_missing_would_thrash(const GcMissing *missing)
+{
+	const double idle_ms = Max(IDLE_LOADS * missing->ms, LEAST_IDLE_MS);
+	const double need = Min(missing->bytes, NEARLY_ALL * gc_store_capacity());
+
+	return need > gc_store_room(GetCurrentTimestamp() - (TimestampTz) (idle_ms * 1000));
 }

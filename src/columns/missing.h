@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * missing.h
- *	  How long it takes to load columns that are not in the cache.
+ *	  How long it takes to load columns that are not in the cache, and whether they fit beside what is in use.
  *
  * Runs in backends, in the planner and at execution.
  *
@@ -27,5 +27,11 @@ typedef struct GcMissing
 
 /* Add what a table lacks of these columns; true if it lacks any, or all that the cache keeps of it.  With a guard. */
 extern bool gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missing);
+
+/*
+ * Would a load push out columns that other queries use?  It would be pushed out by their next load itself.  The size is
+ * an estimate: whether the columns fit at all is for a load to find out, and is remembered.
+ */
+extern bool gc_missing_would_thrash(const GcMissing *missing);
 
 #endif							/* GC_MISSING_H */

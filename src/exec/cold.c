@@ -17,13 +17,10 @@
 #include "cold.h"
 
 #include "utils/rel.h"
-#include "utils/timestamp.h"
 
 #include "../columns/background.h"
 #include "../columns/epoch.h"
-#include "../columns/evict.h"
 #include "../columns/missing.h"
-#include "../columns/store.h"
 #include "../force.h"
 #include "../settings.h"
 
@@ -32,16 +29,6 @@
 
 /* Kernels that are in a file are there by then. */
 #define LEAST_PATIENCE_MS	1
-
-/*
- * A load pushes out only columns that were not used for so many times as long as it takes, and not for so many
- * milliseconds.  So where queries' columns do not fit together, loads take a part of the time at most.
- */
-#define IDLE_LOADS		8
-#define LEAST_IDLE_MS	5000
-
-/* What may be too large is tried where so much of the cache is free, or idle. */
-#define NEARLY_ALL		0.9
 
 typedef struct Cold
 {
@@ -130,19 +117,6 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 	}
 }
 
-/*
- * Would a load push out columns that other queries use?  It would be pushed out by their next load itself.  The size is
- * an estimate: whether the columns fit at all is for a load to find out, and is remembered.
- */
-static bool
-would_thrash(const Cold *cold)
-{
-	const double idle_ms = Max(IDLE_LOADS * cold->missing.ms, LEAST_IDLE_MS);
-	const double need = Min(cold->missing.bytes, NEARLY_ALL * gc_store_capacity());
-
-	return need > gc_store_room(GetCurrentTimestamp() - (TimestampTz) (idle_ms * 1000));
-}
-
 GcCode
 gc_look_if_cold(GcScanState *node, GcError *err)
 {
@@ -153,7 +127,7 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	if (must_wait())
 		return GC_OK;
 	cold = look_at_inputs(node);
-	if (cold.ntables > 0 && would_thrash(&cold))
+	if (cold.ntables > 0 && gc_missing_would_thrash(&cold.missing))
 		return gc_fail(err, GC_CACHE_FULL, "About %.0f kB of columns of table \"%s\"%s do not fit beside columns that are in use.",
 					   cold.missing.bytes / 1024, RelationGetRelationName(cold.tables[0]->rel), cold.ntables > 1 ? " and others" : "");
 	if (cold.ntables == 0 || (gc_cold == GC_COLD_AUTO && node->plan->own_ms > GC_WAIT_FACTOR * cold.missing.ms))

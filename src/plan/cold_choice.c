@@ -5,7 +5,7 @@
  *
  * A node whose columns are not loaded has PostgreSQL's plan answer (exec/cold.c), which is that of the rewritten
  * query.  The original's is often much faster.  So it is asked here, too, and the original's plan is taken as long
- * as a load would take longer.  Such a plan may be kept by a prepared statement, so that the session's kept plans are
+ * as a load would take longer, or cannot be, or would push out what other queries use.  Such a plan may be kept by a prepared statement, so that the session's kept plans are
  * made again after a while.
  *
  * Planner, in backends; and at the start of an execution.
@@ -22,6 +22,7 @@
 
 #include "plan.h"
 #include "whole.h"
+#include "../compat.h"
 #include "../columns/background.h"
 #include "../columns/epoch.h"
 #include "../columns/missing.h"
@@ -29,12 +30,16 @@
 #include "../force.h"
 #include "../settings.h"
 
-/* Kept plans are made again after so long; each time that this was in vain it doubles. */
+/*
+ * Kept plans are made again after so long.  It doubles where columns are missing soon after the last time, whether they
+ * are the same or not, and whatever other queries find.
+ */
 #define FIRST_DELAY_MS	100
 #define LAST_DELAY_MS	10000
 
 /* Plans of this session that were made for want of columns are made again from then on; 0: there are none. */
 static TimestampTz made_again_at = 0;
+static TimestampTz last_made_again = 0;
 static int	delay_ms = FIRST_DELAY_MS;
 
 static ExecutorStart_hook_type prev_start_hook = NULL;
@@ -128,7 +133,22 @@ lacking(List *tables, GcMissing *missing)
 	return found;
 }
 
-/* Have them loaded; false if that cannot be, so that a query has to load them itself. */
+static bool
+may_be_loaded(List *tables)
+{
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		const Table *table = lfirst(lc);
+
+		if (!gc_may_load_in_background(table->rel, table->ncols))
+			return false;
+	}
+	return true;
+}
+
+/* Have them loaded; false if no worker is free for that, so that a query has to load them itself. */
 static bool
 load_meanwhile(List *tables)
 {
@@ -166,25 +186,54 @@ gc_is_cold(PlannedStmt *rewritten)
 	return cold;
 }
 
-bool
-gc_cold_choice(PlannedStmt *rewritten, double original_ms)
+/*
+ * Why the original is to answer, or NULL; loads begin, though not before the executor would let the user read.  What cannot be loaded, or would push out columns in use, is
+ * left alone: the rewritten query's fallback would answer each time.
+ */
+static const char *
+choose(List *cold, const GcMissing *missing, PlannedStmt *original, double original_ms)
+{
+	if (cold == NIL)
+		return NULL;
+	if (!may_be_loaded(cold))
+		return GC_COLD_NOT_LOADABLE;
+	if (gc_missing_would_thrash(missing))
+		return GC_COLD_NO_ROOM;
+	if (gc_cold == GC_COLD_AUTO && original_ms > GC_WAIT_FACTOR * missing->ms)
+		return NULL;
+	if (!GC_IS_PERMITTED(original))
+		return GC_COLD_NOT_PERMITTED;
+	return load_meanwhile(cold) ? GC_COLD_LOADS : NULL;
+}
+
+static void
+have_plans_made_again(void)
+{
+	const TimestampTz now = GetCurrentTimestamp();
+
+	if (made_again_at != 0)
+		return;
+	delay_ms = TimestampDifferenceExceeds(last_made_again, now, LAST_DELAY_MS) ? FIRST_DELAY_MS : Min(2 * delay_ms, LAST_DELAY_MS);
+	made_again_at = now + delay_ms * INT64CONST(1000);
+}
+
+const char *
+gc_cold_choice(PlannedStmt *rewritten, PlannedStmt *original, double original_ms)
 {
 	GcMissing	missing = {0};
+	const char *refusal;
 	List	   *tables;
 	List	   *cold;
-	bool		chosen;
 
 	if (!may_load_meanwhile())
-		return false;
+		return NULL;
 	tables = open_tables(rewritten);
 	cold = lacking(tables, &missing);
-	chosen = cold != NIL && (gc_cold == GC_COLD_FALLBACK || original_ms <= GC_WAIT_FACTOR * missing.ms) && load_meanwhile(cold);
+	refusal = choose(cold, &missing, original, original_ms);
 	close_tables(tables);
-	if (chosen && made_again_at == 0)
-		made_again_at = GetCurrentTimestamp() + delay_ms * INT64CONST(1000);
-	else if (cold == NIL)
-		delay_ms = FIRST_DELAY_MS;
-	return chosen;
+	if (refusal)
+		have_plans_made_again();
+	return refusal;
 }
 
 /* A plan that is kept was made when columns were missing: is it time to make it again? */
@@ -194,7 +243,7 @@ start_executor(QueryDesc *query, int eflags)
 	if (made_again_at != 0 && GetCurrentTimestamp() >= made_again_at)
 	{
 		made_again_at = 0;
-		delay_ms = Min(2 * delay_ms, LAST_DELAY_MS);
+		last_made_again = GetCurrentTimestamp();
 		ResetPlanCache();
 	}
 	if (prev_start_hook)

@@ -260,6 +260,7 @@ plan_both(Query *parse, Run *run)
 	Query	   *rewritten = NULL;
 	PlannedStmt *first = NULL;
 	PlannedStmt *stmt;
+	const char *refusal;
 	double		lead;
 
 	if (!lost && worth_rewriting())
@@ -288,10 +289,11 @@ plan_both(Query *parse, Run *run)
 		gc_verdict_check_original(key, stmt);
 	if (first == NULL || lead <= 1)
 		return stmt;
-	if (gc_cold_choice(first, run->time * GC_UNIT_MS))
+	refusal = gc_cold_choice(first, stmt, run->time * GC_UNIT_MS);
+	if (refusal)
 	{
 		if (!run->has_node)
-			strlcpy(run->refusal, GC_COLD_REFUSAL, sizeof(run->refusal));
+			strlcpy(run->refusal, refusal, sizeof(run->refusal));
 		run->passing = true;
 		return stmt;
 	}
