@@ -102,4 +102,37 @@ cmp_ok($many{evicted_bytes}, '<', ($many{wave_bytes} + $many{link_read_bytes}) /
 $_->quit foreach (@sessions);
 nothing_held($node, 'in the end');
 $node->stop;
+
+#-------------------------------------------------------------------------
+# Members with memory of different sizes
+#-------------------------------------------------------------------------
+# The first four share memory that has no room for both x and y beside the rest.  They leave these in the host's, but not
+# once a wave serves the last one, too, which has larger memory and reads them for all rows.  What an earlier query left
+# would be of that size, so all begins anew once the kernels are compiled.
+my $apart = new_server('apart', q{
+gpuconc.debug_pretend_gpu = 'H200'
+gpuconc.device_memory_limit = 6MB
+gpuconc.link_reads = on
+gpuconc.enable_shared_scan = off
+max_parallel_workers_per_gather = 0
+});
+$apart->safe_psql('postgres', q{
+CREATE TABLE wide AS SELECT i * 1000003::bigint % 1000000007 * 1009 AS a, i * 1000033::bigint % 1000000007 * 1009 AS b, i * 1000037::bigint % 1000000007 * 1009 AS c,
+	i * 1000099::bigint % 1000000007 * 1009 AS x, i * 1000117::bigint % 1000000007 * 1009 AS y
+	FROM generate_series(1, 100000) AS i;
+VACUUM (FREEZE, ANALYZE) wide});
+my ($x, $y) = map { "SELECT sum($_) FROM wide WHERE a + b + c = 3027" } ('x', 'y');
+my $all = 'SELECT sum(a), sum(b), sum(c), sum(x), sum(y) FROM wide';
+is_offloaded($apart, $_, $_) foreach ($x, $y, $all);
+$apart->restart;
+wait_for_worker($apart);
+is_offloaded($apart, $_, "again: $_") foreach ($x, $y);
+my $reads = stat_of($apart, 'link_reads');
+my @members = map { session($apart, "apart$_") } (0 .. 4);
+answered_together($apart, \@members, 'memory of different sizes', undef, undef, $x, $y, $y, $x, $all);
+cmp_ok(stat_of($apart, 'link_reads'), '>', $reads, '... and columns are read in place');
+is(stat_of($apart, 'fallbacks'), 0, '... without a fallback');
+$_->quit foreach (@members);
+nothing_held($apart, 'apart');
+$apart->stop;
 done_testing();

@@ -150,6 +150,30 @@ gc_wave_missing_bytes(WaveTable *t, const Block *block, u32 chunk)
 	return bytes;
 }
 
+/*
+ * Would an empty wave have room for this chunk, in the memory of each member that it serves?  One member's reads may
+ * make a copy of a column that was to stay in the host's memory for all others, and so for members with other memory.
+ */
+static bool
+fits(WaveTable *t, u32 chunk)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->members)
+		dlist_container(GcWaveMember, node, iter.cur)->block->fits = false;
+	dlist_foreach(iter, &t->members)
+	{
+		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		if (!gc_wave_takes(m, chunk) || m->block->fits)
+			continue;
+		if (gc_wave_missing_bytes(t, m->block, chunk) > m->block->room)
+			return false;
+		m->block->fits = true;
+	}
+	return true;
+}
+
 /* The wave is not to serve this member with a chunk: price the columns again. */
 static void
 leave_out(WaveTable *t, GcWaveMember *leader, GcWaveMember *out, u32 chunk)
@@ -186,8 +210,7 @@ gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
 		if (m == leader || !gc_wave_wants(m, chunk) || !shares(t, m, chunk))
 			continue;
 		take(t, m, chunk);
-		/* Then the wave would have no room for this chunk. */
-		if (gc_wave_missing_bytes(t, m->block, chunk) > m->block->room)
+		if (!fits(t, chunk))
 			leave_out(t, leader, m, chunk);
 	}
 }

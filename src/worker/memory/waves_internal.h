@@ -51,6 +51,7 @@ typedef struct Block
 	u64			room;			/* bytes of each slot */
 	u64			used;			/* of that, by the wave that is being made */
 	u32			chunk;			/* 1 + the chunk for which it was last seen to have room; 0: none */
+	bool		fits;			/* what those members want of a chunk that are chosen until now (wave_prices.c) */
 	int			users;
 } Block;
 
