@@ -11,7 +11,7 @@ INSERT INTO advised.plain
 SELECT i % 2 = 0, i % 256 - 100, i % 60000, i::bigint * 100000, i::bigint * 10000000000, date '2000-01-01' + i % 300, i, i % 500 / 10.0, 'text ' || i % 100,
 	CASE WHEN i % 2 = 0 THEN 3 END
 FROM generate_series(1, 70000) AS i;
-CREATE TABLE advised.odd (j bytea, n numeric, k int);
+CREATE TABLE advised.odd (j json[], n numeric, k int);
 INSERT INTO advised.odd SELECT '{}', CASE WHEN i = 5 THEN numeric 'NaN' ELSE i END, i FROM generate_series(1, 100) AS i;
 CREATE TABLE advised.fresh (k int);
 CREATE UNLOGGED TABLE advised.unlogged (k int);
