@@ -94,6 +94,14 @@ SELECT count(*), count(*) FILTER (WHERE pages_cached > 0) FROM gpuconc_cache WHE
 SELECT check_same('SELECT c1 % 5, sum(c1597) FROM wide GROUP BY 1', '{public}');
 SELECT gpuconc_evict('wide') > 0 AS evicted;
 DROP TABLE wide;
+-- rows with more NULL flags than a word has bits: column k is NULL in row i if i % 200 = k, and all are in some
+\set ECHO none
+SELECT format('CREATE TABLE holes (%s) WITH (autovacuum_enabled = off)', string_agg(format('c%s %s', k, (ARRAY['int', 'int8', 'bool', 'float8', 'numeric(9,2)', 'text', 'date', 'float4'])[1 + k % 8]), ', ' ORDER BY k)) FROM generate_series(0, 199) AS k \gexec
+SELECT format('INSERT INTO holes SELECT %s FROM generate_series(1, 2000) AS i', string_agg(format('CASE WHEN i %% 200 <> %s AND i %% 17 > 0 THEN ' || (ARRAY['i + %s', 'i * 1000000 + %s', 'i %% 7 = %s %% 7', 'i / 4 + %s', 'i + %s / 100.0', '''v'' || i %% (%s + 2)', 'date ''2020-01-01'' + i %% (%s + 1)', 'i / 2 - %s'])[1 + k % 8] || ' END', k, k), ', ' ORDER BY k)) FROM generate_series(0, 199) AS k \gexec
+\set ECHO all
+VACUUM (FREEZE, ANALYZE) holes;
+SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT * FROM holes', 'SELECT * FROM holes WHERE c199 IS NULL', 'SELECT * FROM holes ORDER BY c193 DESC NULLS LAST LIMIT 1500']) AS q;
+DROP TABLE holes;
 
 -- long and many text values, out of line and compressed; more than a dictionary takes
 CREATE TABLE toasted (id int, short text, long text, plain text) WITH (autovacuum_enabled = off);

@@ -639,7 +639,7 @@ bind_rows(GcBinding *b, const GcPPipeline *pl)
 	/* Threads that run at the same time keep rows before they know of each other's. */
 	if (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)
 		estimate = Max(estimate, Min(info->host_memory ? CHOSEN_ROWS_HOST : CHOSEN_ROWS,
-									 info->memory_bytes / CHOSEN_ROWS_PART / ((pl->nouts + 1) * sizeof(u64))));
+									 info->memory_bytes / CHOSEN_ROWS_PART / (gc_row_words(pl) * sizeof(u64))));
 	if (pl->sink == GC_SINK_AGGREGATE)
 		rows = groups_out(b, b->program->npipelines - 1);
 	if (b->hints->rows_needed > 0)

@@ -156,17 +156,23 @@ grouping_datum(Decoder *d, uint64 g, const GcPlanOutput *out)
 	return Int32GetDatum((int32) bits);
 }
 
+/* Whether an output of the row is NULL. */
+static bool
+is_row_null(Decoder *d, uint64 row, u16 ref)
+{
+	return (decoder_expr(d, d->pl->first_out, ref)->flags & GC_NULLABLE) &&
+		(d->result->words[(d->pl->nouts + ref / 64) * d->result->stride + row] >> ref % 64 & 1);
+}
+
 static Datum
 row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 {
 	const GcExpr *e = decoder_expr(d, d->pl->first_out, out->ref);
-	const u64  *words = d->result->words;
 
-	*isnull = (e->flags & GC_NULLABLE) &&
-		(words[d->pl->nouts * d->result->stride + row] >> out->ref & 1);
+	*isnull = is_row_null(d, row, out->ref);
 	if (*isnull)
 		return (Datum) 0;
-	d->raw = (int64) words[out->ref * d->result->stride + row];
+	d->raw = (int64) d->result->words[out->ref * d->result->stride + row];
 	return raw_datum(d, e->kind, d->raw, e->scale, out);
 }
 
@@ -174,7 +180,6 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 static Datum
 fetched_datum(Decoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
-	const u64  *words = d->result->words;
 	int64		id;
 	int64		raw = 0;
 
@@ -182,9 +187,8 @@ fetched_datum(Decoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 		id = raw_key(d, n, out->ref, isnull);
 	else
 	{
-		*isnull = (decoder_expr(d, d->pl->first_out, out->ref)->flags & GC_NULLABLE) &&
-			(words[d->pl->nouts * d->result->stride + n] >> out->ref & 1);
-		id = (int64) words[out->ref * d->result->stride + n];
+		*isnull = is_row_null(d, n, out->ref);
+		id = (int64) d->result->words[out->ref * d->result->stride + n];
 	}
 	*isnull = *isnull || !gc_fetch_value(d->b, out->ref2, id, &raw);
 	if (*isnull)
@@ -199,7 +203,7 @@ numeric_output(Decoder *d, uint64 row, u16 ref, bool *isnull)
 	const GcExpr *e = decoder_expr(d, d->pl->first_out, ref);
 	const u64  *words = d->result->words;
 
-	*isnull |= (e->flags & GC_NULLABLE) && (words[d->pl->nouts * d->result->stride + row] >> ref & 1);
+	*isnull |= is_row_null(d, row, ref);
 	return *isnull ? (Datum) 0 : gc_int128_to_numeric((int64) words[ref * d->result->stride + row], e->kind == GC_NUMERIC ? e->scale : 0);
 }
 

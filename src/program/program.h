@@ -299,6 +299,19 @@ typedef struct GcPPipeline
 	u8			pad;
 } GcPPipeline;
 
+/*
+ * A row of a row sink is its outputs, a 64-bit word each, then the words of their NULL flags: output i's
+ * is bit i % 64 of word i / 64.  There is always one such word.
+ */
+#define GC_NULL_WORDS(nouts)	((nouts) > 64 ? ((nouts) + 63) / 64 : 1)
+
+/* 64-bit words of a row sink's row. */
+static inline u64
+gc_row_words(const GcPPipeline *pl)
+{
+	return (u64) pl->nouts + GC_NULL_WORDS(pl->nouts);
+}
+
 /* How often a row comes to the pipeline's sink. */
 static inline u32
 gc_sink_visits(const GcPPipeline *pl)

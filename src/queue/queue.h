@@ -155,7 +155,7 @@ typedef struct GcResult
 	u64			count;			/* groups (dense, not gathered: all), or rows */
 	u64			stride;			/* rows: words per column */
 	u64		   *words;			/* groups: count * group_words; rows: column-wise,
-								 * (nouts + 1) columns of `stride` words */
+								 * gc_row_words columns of `stride` words */
 	i64		   *keys;			/* hashed groups: count * key_words; groups gathered or
 								 * chosen from a dense table: their numbers */
 	bool		gathered;

@@ -324,7 +324,7 @@ lay_out_sink(Member *m)
 	m->part[1] = m->part[0] + m->ngroups * gc_pipelines(m->p)[m->pipeline].group_words * 8;
 	m->part[2] = m->part[1] + (pl->group_mode == GC_GROUP_HASH ? HASH_SLOTS * 8 : 0);
 	m->part[3] = m->part[2] + m->ngroups * 3 * 8;
-	m->part[4] = m->part[3] + m->rows_cap * (pl->nouts + 1) * 8;
+	m->part[4] = m->part[3] + m->rows_cap * gc_row_words(pl) * 8;
 	m->sink = take(m->part[4]);
 }
 
@@ -749,7 +749,7 @@ fetch(const Member *m)
 	else if (pl->sink == GC_SINK_ROWS)
 	{
 		const u64  *columns = (const u64 *) (sink + m->part[3]);
-		int			words = pl->nouts + 1;
+		const int	words = gc_row_words(pl);
 		u64		   *rows = malloc(flags[GC_FLAG_ROWS] * words * 8 + 8);
 
 		for (u64 i = 0; i < flags[GC_FLAG_ROWS]; i++)
@@ -757,9 +757,9 @@ fetch(const Member *m)
 			for (int w = 0; w < words; w++)
 			{
 				u64			v = columns[w * m->rows_cap + i];
-				bool		null = columns[(words - 1) * m->rows_cap + i] >> w & 1;
+				bool		null = w < pl->nouts && columns[(pl->nouts + w / 64) * m->rows_cap + i] >> w % 64 & 1;
 
-				rows[i * words + w] = null && w < words - 1 ? 0 : v;
+				rows[i * words + w] = null ? 0 : v;
 			}
 		}
 		add_sorted(&r, rows, words, rows, 0, flags[GC_FLAG_ROWS]);

@@ -39,7 +39,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	GcResult   *result;
 
 	if (run->main->sink == GC_SINK_ROWS)
-		word_bytes = (u64) (run->main->nouts + 1) * stride * 8;
+		word_bytes = gc_row_words(run->main) * stride * 8;
 	else
 		word_bytes = n * run->main->group_words * 8;
 	if (gc_run_keyed(run))
@@ -151,9 +151,9 @@ gc_run_fetch_rest(GcRun *run, u64 n)
 	run->result = result;
 	if (run->main->sink == GC_SINK_ROWS)
 	{
-		for (int c = 0; c <= run->main->nouts && code == GC_OK && n > 0; c++)
+		for (u64 c = 0; c < gc_row_words(run->main) && code == GC_OK && n > 0; c++)
 			code = gc_copy_out(run->stream, result->words + c * n,
-								 run->sinks[run->p->npipelines - 1].rows + (u64) c * gc_run_main_sink(run)->rows_cap * 8, n * 8, &run->err);
+								 run->sinks[run->p->npipelines - 1].rows + c * gc_run_main_sink(run)->rows_cap * 8, n * 8, &run->err);
 		return code;
 	}
 	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->main->group_words * 8, &run->err);

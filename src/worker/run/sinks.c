@@ -21,7 +21,7 @@ gc_lay_out_sink(const GcRequest *request, int pipeline, GcAddr memory, GcSinkMem
 
 	if (pl->sink == GC_SINK_ROWS)
 	{
-		rows = (u64) (pl->nouts + 1) * v->rows_cap * 8;
+		rows = gc_row_words(pl) * v->rows_cap * 8;
 		groups = pl->nkeys > 0 ? gc_sink_align(GC_FIRST_BYTES) : 0;
 	}
 	else
