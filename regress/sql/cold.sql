@@ -91,11 +91,11 @@ SELECT sort_method('SELECT i, g FROM cold ORDER BY g DESC, i LIMIT 3');
 DROP FUNCTION sort_method;
 
 -- The fallback is parallel where PostgreSQL's plan is.
-CREATE FUNCTION gathers(query text) RETURNS bool LANGUAGE plpgsql AS $$
+CREATE FUNCTION gathers(query text, how text DEFAULT 'Gather') RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE line text; found bool := false;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		found := found OR line ~ '-> +Gather';
+		found := found OR line ~ ('-> +' || how);
 	END LOOP;
 	RETURN found;
 END $$;
@@ -105,7 +105,13 @@ SET parallel_tuple_cost = 0;
 CREATE TABLE colder AS SELECT i, i % 10 AS g FROM generate_series(1, 20000) i;
 VACUUM (ANALYZE) colder;
 SELECT gathers('SELECT i, g FROM colder WHERE i < 100 ORDER BY g, i');
-DROP TABLE colder;
+-- Where few rows are wanted, the workers sort.
+CREATE TABLE coldest AS TABLE colder;
+VACUUM (ANALYZE) coldest;
+RESET gpuconc.debug_offload;
+SELECT gathers('SELECT i, g FROM coldest ORDER BY g, i LIMIT 10', 'Gather Merge');
+SET gpuconc.debug_offload = prefer;
+DROP TABLE colder, coldest;
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
