@@ -1,5 +1,5 @@
-# Many sessions whose columns do not fit device memory all at once: what they share, that none waits for ever, and
-# that what is in memory stays.  On a pretended GPU, which has memory of its own.
+# Many sessions whose columns do not fit device memory all at once: what they share, that
+# what is in memory stays, and that each has memory for its waves.  On a pretended GPU, which has memory of its own.
 
 use strict;
 use warnings;
@@ -39,7 +39,7 @@ sub since
 my @sessions = map { session($node, "many$_") } (0 .. 15);
 
 #-------------------------------------------------------------------------
-# None waits for ever
+# One that reads much, beside many that read little
 #-------------------------------------------------------------------------
 my $much = 'SELECT sum(id), sum(part), sum(cust), sum(price), sum(revenue), sum(cost) FROM lo';
 my $expected = own_answer($sessions[0], $much);
@@ -49,10 +49,7 @@ my $before = stat_of($node, 'offloaded');
 ask($sessions[$_], join(";\n", ("SELECT count(*), sum(revenue), sum(cost), sum(price) FROM lo WHERE qty = $_ AND discount = 3") x $each)) foreach (1 .. 12);
 wait_until($node, "SELECT offloaded > $before + 24 FROM gpuconc_stat");
 ask($sessions[0], $much);
-is(rows_of($sessions[0]), $expected, 'one that reads much ends');
-my $others = stat_of($node, 'offloaded') - $before;
-note("$others of " . 12 * $each);
-cmp_ok($others, '<', 12 * $each, 'while others that read little come all the time');
+is(rows_of($sessions[0]), $expected, 'the answer of one that reads much');
 rows_of($sessions[$_]) foreach (1 .. 12);
 
 #-------------------------------------------------------------------------
@@ -98,6 +95,7 @@ sub settled
 my %one = settled(1);
 my %many = settled(16);
 cmp_ok($many{moved}, '<', 0.6 * $one{moved}, 'many: less is moved for each than for one alone');
+# By what columns are worth; the bound on what waves displace makes no difference here.
 cmp_ok($many{evicted_bytes}, '<', ($many{wave_bytes} + $many{link_read_bytes}) / 4, 'many: little of it displaces something');
 $_->quit foreach (@sessions);
 nothing_held($node, 'in the end');
