@@ -130,6 +130,8 @@ move_to('elsewhere');
 $node->safe_psql('moved', 'SET gpuconc.enabled = off; UPDATE m SET n = n + 1 WHERE i % 10 = 5');
 move_to('pg_default');
 is_offloaded($node, $moved, 'moved there and back', 'moved');
+# What is held at last is asked for in the other database.
+$node->safe_psql('moved', q{SELECT gpuconc_evict('m')});
 
 # Writers of all kinds.
 my ($out, $error) = ('', '');
