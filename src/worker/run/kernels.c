@@ -605,7 +605,8 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 				compile;
 	GcError		err;
 
-	if (gc_worker.profile.scalar || own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts) ||
+	/* A pretended GPU's times are a processor's: the model is off by a factor, whatever the edge. */
+	if (gc_worker.profile.scalar || gc_pretended_arch() != 0 || own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts) ||
 		own->alone_us.value < Max(predicted_us * GC_EDGE_WRONG, GC_EDGE_WRONG_US))
 		return predicted_us;
 	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
