@@ -224,6 +224,24 @@ typedef struct GcVariant
 	GcSplits	splits;			/* all zero: nothing */
 } GcVariant;
 
+/* Field by field: a copy need not have what lies between fields of the original. */
+static inline bool
+gc_same_splits(const GcSplits *a, const GcSplits *b)
+{
+	return a->builds == b->builds && a->ranged == b->ranged && a->groups == b->groups && a->groups_with == b->groups_with &&
+		a->first_key == b->first_key && a->nkeys == b->nkeys;
+}
+
+/* Do they make the same kernel of a pipeline? */
+static inline bool
+gc_same_variant(const GcVariant *a, const GcVariant *b)
+{
+	return a->selection == b->selection && a->direct == b->direct && a->shared_builds == b->shared_builds &&
+		a->packed_rows == b->packed_rows && a->group_local == b->group_local && a->group_copies == b->group_copies &&
+		a->group_cells == b->group_cells && a->vec == b->vec && a->edge == b->edge && a->edge_step == b->edge_step &&
+		a->edge_side == b->edge_side && a->gang == b->gang && a->threads == b->threads && gc_same_splits(&a->splits, &b->splits);
+}
+
 /*
  * When a kernel first reads a column: for rows that have passed the steps before, of which 1 in 2^(passed / 2)
  * is estimated to be left.  rows: so many are read at once, if one of them is left.

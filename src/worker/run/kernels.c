@@ -406,7 +406,7 @@ choose_split_variant(const GcProfile *profile, const GcVariantDemand *d, u64 roo
 {
 	GcVariant	v = gc_choose_variant(profile, d, room);
 
-	memcpy(&v.splits, splits, sizeof(GcSplits));
+	v.splits = *splits;
 	v.shared_builds &= ~splits->builds;
 	return v;
 }
@@ -524,7 +524,7 @@ find_kernel(const SignatureKernels *s, int pipeline, const GcVariant *v)
 {
 	GcPipelineKernel *k = s->pipelines[pipeline];
 
-	while (k && memcmp(&k->variant, v, sizeof(*v)) != 0)
+	while (k && !gc_same_variant(&k->variant, v))
 		k = k->next;
 	return k;
 }
@@ -605,8 +605,7 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 				compile;
 	GcError		err;
 
-	/* A pretended GPU's times are a processor's: the model is off by a factor, whatever the edge. */
-	if (gc_worker.profile.scalar || gc_pretended_arch() != 0 || own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts) ||
+	if (gc_worker.profile.scalar || own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts) ||
 		own->alone_us.value < Max(predicted_us * GC_EDGE_WRONG, GC_EDGE_WRONG_US))
 		return predicted_us;
 	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
