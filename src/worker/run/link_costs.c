@@ -37,7 +37,7 @@ gc_link_costs_init(void)
 	done = gc_worker.dev->info.host_memory || !gc_worker.dev->info.own_processors || gc_worker.link <= 0;
 }
 
-/* Milliseconds for n words, each so many bytes behind the one before; 0: it failed. */
+/* Milliseconds for n words, each `stride` bytes behind the one before; 0: it failed. */
 static double
 time_reads(GcStream *stream, const GcPipelineKernel *k, GcAddr from, u64 n, u64 stride, GcAddr out)
 {
@@ -85,6 +85,7 @@ measure(const GcPipelineKernel *k)
 	const GcAddr out = gc_device_alloc_free(sizeof(u32));
 	double		sectors = 0;
 	double		whole = 0;
+	bool		believed;
 
 	if (stream && out && gc_kernels_reach(gc_arena_base(), Min(WINDOW, gc_arena_size())))
 	{
@@ -97,10 +98,12 @@ measure(const GcPipelineKernel *k)
 	gc_device_free(out);
 	if (sectors <= 0 || whole <= 0)
 		return;
+	/* Not as an argument of the message, which may not be wanted. */
+	believed = gc_link_set_costs(gc_worker.link / sectors, gc_worker.link / whole);
 	ereport(LOG,
 			(errmsg("gpuconc: over the link, copies move %.1f GB/s, kernels that read all sectors %.1f, single sectors %.1f%s",
 					gc_worker.link / 1e9, whole / 1e9, sectors / 1e9,
-					gc_link_set_costs(gc_worker.link / sectors, gc_worker.link / whole) ? "" : ", which is not believed")));
+					believed ? "" : ", which is not believed")));
 }
 
 void
