@@ -31,21 +31,35 @@ typedef struct Loaded
 } Loaded;
 
 /* Everything below assumes that kernels can be had, so failure ends the test. */
-static Loaded __attribute__((unused))
-load(const char *body)
+static Loaded
+load_with(const char *text, GcCompileEffort effort)
 {
-	char	   *text = kernel_text(body);
 	GcError		err = {GC_OK, ""};
 	GcImage		image;
 	Loaded		loaded;
 
-	if (compile_kernel(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
+	if (compile_kernel(dev, text, effort, &image, &err) != GC_OK ||
 		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
 		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
 		tap_bail(err.detail);
 	free(image.bytes);
+	return loaded;
+}
+
+/* The kernel of a malloc'd text, which is freed. */
+static Loaded __attribute__((unused))
+load_made(char *text)
+{
+	Loaded		loaded = load_with(text, GC_COMPILE_FULL);
+
 	free(text);
 	return loaded;
+}
+
+static Loaded __attribute__((unused))
+load(const char *body)
+{
+	return load_made(kernel_text(body));
 }
 
 static void

@@ -482,21 +482,6 @@ stop_device(void)
 
 /* ---------- kernels ---------- */
 
-static Loaded
-load_with(const char *text, GcCompileEffort effort)
-{
-	GcError		err = {GC_OK, ""};
-	GcImage		image;
-	Loaded		loaded;
-
-	if (compile_kernel(dev, text, effort, &image, &err) != GC_OK ||
-		ops->module_load(dev, &image, &loaded.module, &err) != GC_OK ||
-		ops->kernel_get(loaded.module, "gc_kernel", &loaded.kernel, &loaded.info, &err) != GC_OK)
-		tap_bail(err.detail);
-	free(image.bytes);
-	return loaded;
-}
-
 /* How kernels are compiled from now on. */
 static GcCompileEffort compile_effort = GC_COMPILE_FULL;
 

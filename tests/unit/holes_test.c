@@ -171,23 +171,6 @@ expect(const Chunk *c, u64 *bitmap)
 	}
 }
 
-static Loaded
-load_kernel(void)
-{
-	char	   *text = gc_generate_holes_kernel();
-	GcError		err = {GC_OK, ""};
-	GcImage		image;
-	Loaded		k;
-
-	if (compile_kernel(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
-		ops->module_load(dev, &image, &k.module, &err) != GC_OK ||
-		ops->kernel_get(k.module, "gc_kernel", &k.kernel, &k.info, &err) != GC_OK)
-		tap_bail(err.detail);
-	free(image.bytes);
-	free(text);
-	return k;
-}
-
 /* Compare the bitmaps of a launch; the number of wrong words. */
 static u64
 count_wrong(const Chunk *chunks, u32 n, const u64 *got)
@@ -296,7 +279,7 @@ test_kernel(void)
 
 	open_device();
 	stream = get_stream();
-	k = load_kernel();
+	k = load_made(gc_generate_holes_kernel());
 	for (int i = 0; i < MOST_CHUNKS; i++)
 		chunks[i].holes = malloc((MOST_HOLES + 1) * sizeof(GcHole));
 	test_sizes(stream, &k, chunks);

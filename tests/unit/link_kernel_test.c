@@ -29,23 +29,6 @@ must(GcCode code)
 		tap_bail("the device failed");
 }
 
-static Loaded
-load_kernel(void)
-{
-	char	   *text = gc_generate_link_kernel();
-	GcError		err = {GC_OK, ""};
-	GcImage		image;
-	Loaded		k;
-
-	if (compile_kernel(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
-		ops->module_load(dev, &image, &k.module, &err) != GC_OK ||
-		ops->kernel_get(k.module, "gc_kernel", &k.kernel, &k.info, &err) != GC_OK)
-		tap_bail(err.detail);
-	free(image.bytes);
-	free(text);
-	return k;
-}
-
 /* Of n words, each `step` words behind the one before: does the kernel read this one? */
 static bool
 reads(GcStream *stream, const Loaded *k, u64 n, u64 step, u64 word)
@@ -79,7 +62,7 @@ test_kernel(void)
 
 	open_device();
 	stream = get_stream();
-	k = load_kernel();
+	k = load_made(gc_generate_link_kernel());
 	for (int s = 0; s < 3; s++)
 	{
 		const u64	step = steps[s];

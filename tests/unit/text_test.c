@@ -162,23 +162,6 @@ matches(const u8 *s, u64 len, const Pattern *p)
 	return result != ((p->flags & GC_LIKE_NOT) != 0);
 }
 
-static Loaded
-load_kernel(void)
-{
-	char	   *text = gc_generate_text_kernel();
-	GcError		err = {GC_OK, ""};
-	GcImage		image;
-	Loaded		k;
-
-	if (compile_kernel(dev, text, GC_COMPILE_FULL, &image, &err) != GC_OK ||
-		ops->module_load(dev, &image, &k.module, &err) != GC_OK ||
-		ops->kernel_get(k.module, "gc_kernel", &k.kernel, &k.info, &err) != GC_OK)
-		tap_bail(err.detail);
-	free(image.bytes);
-	free(text);
-	return k;
-}
-
 static void
 fill_part(GcStream *stream, const Loaded *k, GcArgs *args, u64 first, u64 end, u32 blocks)
 {
@@ -598,7 +581,7 @@ test_kernel(void)
 
 	open_device();
 	stream = get_stream();
-	k = load_kernel();
+	k = load_made(gc_generate_text_kernel());
 	make_values();
 	must(ops->copy_in(stream, pool_base, bytes, start[NVALUES], NULL));
 	must(ops->copy_in(stream, pool_base + ROOM, start, sizeof(start), NULL));
