@@ -67,7 +67,7 @@ sub right_together
 	return @counted;
 }
 
-# Each session asks so many shards, beginning with another one; in each round all ask together.  What they get has to
+# Each session asks $rounds shards, beginning with another one; in each round all ask together.  What they get has to
 # fit into their pipes until it is read.
 sub all_shards
 {

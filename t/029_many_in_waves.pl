@@ -62,7 +62,7 @@ my @asked = (
 	(map { "SELECT discount, count(*), sum(revenue - cost) FROM lo WHERE cust < $_ AND part < 30000 GROUP BY discount ORDER BY discount" } (500, 9000, 25000)));
 my %answers = map { $_ => own_answer($sessions[0], $_) } @asked;
 
-# Each of so many sessions asks each query, in an order of its own; what moves per query once memory has settled.
+# Each session asks each query, in an order of its own; what moves per query once memory has settled.
 sub round_of
 {
 	my ($n, $times) = @_;

@@ -28,7 +28,7 @@ is_offloaded($node, $sum, 'a table of several chunks');
 $node->safe_psql('postgres', "UPDATE t SET n = n + 1 WHERE id % 10 = 3; SET gpuconc.debug_offload = require; $sum; $sum");
 my $pages = $node->safe_psql('postgres', q{SELECT pg_relation_size('t') / current_setting('block_size')::int});
 
-# Pages that are looked at for questions behind each of so many writes, by sessions that load none.
+# Pages that are looked at for questions behind each of $times writes, by sessions that load none.
 sub looked_at
 {
 	my ($server, $times, $settings, $between) = @_;

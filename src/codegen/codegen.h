@@ -200,7 +200,7 @@ typedef enum GcEdgeSide
  * edge: a GcEdge, which lies before step edge_step of the pipeline; before the sink if that is the number
  * of its steps.  It must be one of gc_pipeline_edges.  edge_side: a GcEdgeSide.
  *
- * gang: the kernel is launched for so many members at most (GcGang in cuda/gc_abi.h); 0: for one request.
+ * gang: most members that the kernel is launched for (GcGang in cuda/gc_abi.h); 0: for one request.
  * Its words are the same, and there can be GC_GANG_MEMBERS of as many words.
  *
  * vec: rows per thread and step, 8 or 16; 0 for device host, whose vectors have one size.

@@ -19,7 +19,7 @@
  * the page, and marks are only ever set.  A look at a piece of a chunk's pages first reads the
  * count, and last says up to which count the marks of the piece are right.
  *
- * Where the WAL's trail leads far enough (trail.h), no page is looked at: sessions mark those that it names.
+ * Where the WAL's trail leads far enough (trail.h), no page is looked at: sessions mark the pages that it names.
  *
  * Nobody waits for another's look.  A session leaves pieces for last that another one is
  * looking at, and then looks itself if that one has not come to an end.

@@ -37,8 +37,7 @@
 #define USUAL_PART		0.75
 
 /*
- * A load pushes out only columns that were not used for so many times as long as it takes, and not for so many
- * milliseconds.  So where queries' columns do not fit together, loads take a part of the time at most.
+ * A load pushes out only columns that were not used for IDLE_LOADS times as long as it takes, and for LEAST_IDLE_MS.  So where queries' columns do not fit together, loads take a part of the time at most.
  */
 #define IDLE_LOADS		8
 #define LEAST_IDLE_MS	5000

@@ -40,10 +40,10 @@
  */
 #define BYTES_PER_PAGE	256
 
-/* A trail that is so many bytes behind is lost. */
+/* A trail that is further behind, in bytes, is lost. */
 #define MOST_BEHIND		(8 * 1024 * 1024)
 
-/* A record that is being written is there after a moment, or its writer has no processor.  So many short waits. */
+/* A record that is being written is there after a moment, or its writer has no processor.  Short waits for it. */
 #define TRIES			100
 #define PAUSES_PER_TRY	50
 

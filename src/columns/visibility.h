@@ -24,7 +24,7 @@ typedef struct GcBlockRange
 	BlockNumber count;
 } GcBlockRange;
 
-/* A hole instead of those numbered from .. to - 1, which may be none. */
+/* A hole instead of the holes numbered from .. to - 1, which may be none. */
 typedef struct GcHoleEdit
 {
 	uint32		from;
@@ -34,7 +34,7 @@ typedef struct GcHoleEdit
 
 /*
  * A chunk, and which of its rows are not served; holes ascend and do not touch.  With edits, which ascend, `holes`
- * are those of a base, and gc_put_holes() makes the nholes of this chunk.
+ * are the holes of a base, and gc_put_holes() makes the nholes of this chunk.
  */
 typedef struct GcServedChunk
 {

@@ -48,7 +48,7 @@
 /* Copies and fills up to this size are made at once if the stream is idle. */
 #define INLINE_BYTES		(64 * 1024)
 
-/* Threads beside those that compute, which wait for a pretended link. */
+/* Threads that wait for a pretended link, beside the threads that compute. */
 #define LINK_THREADS		16
 
 /* What kernels report of themselves where the host pretends to be a GPU. */

@@ -105,7 +105,7 @@ gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code)
  *-------------------------------------------------------------------------
  */
 
-/* The integers that the lookup's argument can be: those of the column that it comes from. */
+/* The integers that the lookup's argument can be: the values of the column that it comes from. */
 static GcCode
 integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
 {

@@ -5,7 +5,7 @@
  *
  * Invalidations are counted, and a table of which something is remembered keeps the count of its last one.  So an
  * invalidation costs the same however much is remembered, and one of another table next to nothing: sessions
- * that make many temporary tables keep what they know.  Who remembers something asks when it is used.
+ * that make many temporary tables keep what they know.  It is asked for when something remembered is used.
  *
  * Planner, in backends; the counts are a backend's own.
  *
@@ -32,7 +32,7 @@ static uint64 now = 1;
 static uint64 all_changed = 0;
 static uint64 any_changed = 0;
 
-/* A relation was invalidated; 0: any may have been.  Those of the system are nothing to users' tables. */
+/* A relation was invalidated; 0: any may have been.  The system's relations are nothing to users' tables. */
 static void
 note_change(Datum arg, Oid relid)
 {

@@ -114,7 +114,7 @@ close_tables(List *tables)
 		table_close(((Table *) lfirst(lc))->rel, NoLock);
 }
 
-/* Those that lack columns, and how long the loads take. */
+/* The tables that lack columns, and how long the loads take. */
 static List *
 lacking(List *tables, GcMissing *missing)
 {
@@ -187,8 +187,9 @@ gc_is_cold(PlannedStmt *rewritten)
 }
 
 /*
- * Why the original is to answer, or NULL; loads begin, though not before the executor would let the user read.  What cannot be loaded, or would push out columns in use, is
- * left alone: the rewritten query's fallback would answer each time.
+ * Why the original is to answer, or NULL.  Loads begin, if the executor would let the user read the tables.  Columns
+ * that cannot be loaded, or would push out columns in use, are left alone: then the rewritten query's fallback would
+ * answer each time.
  */
 static const char *
 choose(List *cold, const GcMissing *missing, PlannedStmt *original, double original_ms)

@@ -24,7 +24,7 @@
 extern bool gc_is_cold(PlannedStmt *rewritten);
 
 /*
- * Why the original's plan is to answer for now, which is estimated to take so many milliseconds; or NULL.  This starts
+ * Why the original's plan is to answer for now, which is estimated to take original_ms; or NULL.  This starts
  * loads of the rewritten query's columns where there is room and the user may execute the original, and has plans that
  * are kept made again later.
  */

@@ -122,7 +122,7 @@ subplan_walker(Node *node, Subplans *found)
 	return expression_tree_walker(node, subplan_walker, found);
 }
 
-/* By how much conditions take less than they cost, for so many rows: those with subqueries are evaluated last. */
+/* By how much conditions take less than they cost, for `rows` rows.  Conditions with subqueries are evaluated last. */
 static Cost
 conditions_excess(PlannerGlobal *glob, List *conditions, double rows)
 {
@@ -158,7 +158,7 @@ leaf_time(PlannerGlobal *glob, const Path *path)
 	const RelOptInfo *rel = path->parent;
 	Cost		excess = 0;
 
-	/* A scan evaluates conditions for each row that it reads, and its target for those that are left. */
+	/* A scan evaluates conditions for each row that it reads, and its target for the rows that are left. */
 	if (glob->subplans != NIL && IS_SIMPLE_REL(rel))
 		excess = conditions_excess(glob, rel->baserestrictinfo, scanned_rows(path)) + target_excess(glob, path);
 	return Max(scan_leaf_time(path) - excess, 0);
@@ -209,7 +209,7 @@ groups_time(const Path *child, double groups, int sets)
 }
 
 /*
- * By how much a sort takes less than it costs.  Of those that keep the first few rows only, PostgreSQL counts that each
+ * By how much a sort takes less than it costs.  Of a sort that keeps the first few rows only, PostgreSQL counts that each
  * row goes through a heap of these; but most rows are compared with its last one, and left.
  */
 static Cost

@@ -431,7 +431,7 @@ start_gang(GcBatch *batch, const GcDecision *d, const int *members, int n)
 		gc_main_launch_release(launch[m]);
 }
 
-/* Start all launches of the decision, those that can be one as one. */
+/* Start all launches of the decision.  Launches that can be one are one. */
 static void
 start_launches(GcBatch *batch, const GcDecision *d)
 {

@@ -86,14 +86,14 @@ typedef struct GcEdgeTried
 	bool		possible;
 	bool		compiled;
 	double		us;				/* measured; 0: not yet */
-	int			trials;			/* so many launches */
+	int			trials;			/* launches of it */
 } GcEdgeTried;
 
 /* Launches with an edge, as long as none was measured. */
 #define GC_EDGE_TRIALS		4
 
 /*
- * The model chose fuse, but its prediction was wrong by this factor, of a kernel that takes so many microseconds.  So
+ * The model chose fuse, but its prediction was wrong by this factor, of a kernel that takes this many microseconds.  So
  * it says nothing of the other edges either, and they are measured.
  */
 #define GC_EDGE_WRONG		2.0

@@ -16,7 +16,7 @@ decide(GcEffortTrial *t, GcEffort keep)
 	t->keep = keep;
 }
 
-/* Is the quick kernel clearly faster, in a scan of so many tiles? */
+/* Is the quick kernel clearly faster, in a scan of this many tiles? */
 static bool
 quick_wins(const GcEffortTrial *t, double tiles)
 {

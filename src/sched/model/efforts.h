@@ -30,7 +30,7 @@ typedef enum GcEffort
 /* Launches of each that are compared. */
 #define GC_EFFORT_RUNS		3
 
-/* The quick kernel is only taken if it spares so many microseconds, and a tenth. */
+/* The quick kernel is only taken if it spares this many microseconds, and a tenth. */
 #define GC_EFFORT_LEAST_US	20
 #define GC_EFFORT_PART		0.9
 
@@ -43,7 +43,7 @@ typedef struct GcEffortTrial
 	GcEffort	keep;			/* decided: which one */
 } GcEffortTrial;
 
-/* A kernel scanned so many tiles in so many microseconds, alone on the device. */
+/* A kernel scanned `tiles` in `us` microseconds, alone on the device. */
 extern void gc_effort_ran(GcEffortTrial *t, GcEffort effort, double us, uint32_t tiles);
 
 /* Which one is to be launched next, where both are loaded. */

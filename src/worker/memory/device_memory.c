@@ -28,7 +28,7 @@
  */
 #define SPARE_PART	32
 
-/* With each request the peak that is remembered comes nearer to what they take now by one part in so many. */
+/* With each request the peak that is remembered comes nearer to what they take now by one part in this many. */
 #define PEAK_REQUESTS	64
 
 typedef enum PinState

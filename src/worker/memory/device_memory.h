@@ -32,7 +32,7 @@ extern GcAddr gc_device_alloc_free(u64 size);
 extern GcAddr gc_device_alloc_spare(u64 size);
 extern u64	gc_device_spare_room(void);	/* what it leaves free */
 
-/* Column chunks take so many bytes more, or less, of what is allocated. */
+/* Of what is allocated, column chunks take this many bytes more; negative: less. */
 extern void gc_device_count_cached(int64 bytes);
 extern void gc_device_free(GcAddr addr);
 

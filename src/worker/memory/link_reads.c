@@ -64,7 +64,7 @@ gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell)
 	return (double) cell->data_bytes * part_of_width(read, cell->desc.width) + (double) cell->null_bytes * read->nulls;
 }
 
-/* Bytes of copies that take as long as reading this part of so many bytes: the more of them, the less each costs. */
+/* Bytes of copies that take as long as reading this part of `bytes`.  The larger the part, the less each byte costs. */
 static double
 price_of(double bytes, double part)
 {

@@ -109,7 +109,7 @@ get_block(u64 room, int slots)
 	return block;
 }
 
-/* Memory of another member that has room for so many bytes, or NULL. */
+/* Memory of another member that has at least this room, or NULL. */
 static Block *
 shared_block(WaveTable *t, u64 room)
 {

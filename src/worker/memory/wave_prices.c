@@ -192,7 +192,7 @@ leave_out(WaveTable *t, GcWaveMember *leader, GcWaveMember *out, u32 chunk)
 }
 
 /*
- * Choose the members that a wave of the leader serves with a chunk, and price its columns: those that save the link
+ * Choose the members that a wave of the leader serves with a chunk, and price its columns: members that save the link
  * something by that.  A scan that is to read little is not held up by one that reads much.
  */
 void

@@ -8,8 +8,8 @@
  * few chunks: the columns of them that are not in device memory are copied, once, and then a kernel of each
  * member that wants these chunks is launched.  Copies go to a stream of their own, so the next wave is copied
  * while the kernels of this one run.  A member keeps account of its chunks that are still to do.  So it joins
- * where others are, and wraps around at its end.  A wave is led by the member whose turn it is, and serves with it those
- * that share most of what they read (wave_prices.c).  So one that reads little is not held up by one that reads much.
+ * where others are, and wraps around at its end.  A wave is led by the member whose turn it is, and serves with it the
+ * members that share most of what they read (wave_prices.c).  So one that reads little is not held up by one that reads much.
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
  * its own columns.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
@@ -40,8 +40,8 @@
 
 /*
  * Bytes of columns that waves lately cached in place of others.  What is known of uses varies, so columns of about
- * equal worth would displace each other for ever.  So these copies are at most one part in so many of what waves move,
- * beside what is saved up: a part of the pool.
+ * equal worth would displace each other for ever.  So these copies are at most one part in DISPLACE_PART of what waves
+ * move, beside what is saved up: a part of the pool.
  */
 #define DISPLACE_PART	16
 #define DISPLACE_MOST	2

@@ -31,7 +31,7 @@
 /* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
 #define MOST_UNDER_WAY	3
 
-/* Each so-manieth wave is that of the member that began first. */
+/* One wave in this many is led by the member that began first. */
 #define OLDEST_TURN		2
 
 #define LEAST_ROOM		256
@@ -51,11 +51,11 @@ typedef struct Block
 	u64			room;			/* bytes of each slot */
 	u64			used;			/* of that, by the wave that is being made */
 	u32			chunk;			/* 1 + the chunk for which it was last seen to have room; 0: none */
-	bool		fits;			/* what those members want of a chunk that are chosen until now (wave_prices.c) */
+	bool		fits;			/* what the members chosen until now want of a chunk (wave_prices.c) */
 	int			users;
 } Block;
 
-/* What a chunk's column costs those members that a wave is to serve with the chunk. */
+/* What a chunk's column costs the members that a wave is to serve with the chunk. */
 typedef struct Price
 {
 	bool		wanted;			/* one of them reads it */

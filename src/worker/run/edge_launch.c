@@ -154,7 +154,7 @@ bytes_wanted(const GcRun *run, u64 most, bool *least)
 	return bytes;
 }
 
-/* Bytes for packets, as many as are of use of those that are free in one piece, or the least; *fit: are they free? */
+/* Bytes for packets: as many as are of use and free in one piece, or else the least.  *fit: are they free? */
 static u64
 bytes_within(const GcRun *run, u64 free, bool *fit)
 {

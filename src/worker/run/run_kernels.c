@@ -12,7 +12,7 @@
 #include "../memory/state.h"
 #include "passes.h"
 
-/* A request that does not fit is planned so many times with more passes, or more room for each. */
+/* How often a request that does not fit is planned, with more passes or more room for each. */
 #define MOST_PLANS		12
 
 void
