@@ -71,7 +71,8 @@ class Fuzzer(Statements, Together, Diagnosis):
                   "SET max_parallel_workers_per_gather = 0;", "SET jit = off;"]
         # What takes PostgreSQL long is left out; the limit for gpuconc is reached only by what hangs.
         self.off = Session(common + ["SET gpuconc.debug_offload = forbid;", MODES["reset_timeout"]])
-        common.append("SET statement_timeout = '1h';")
+        # What is compared is what the device answers, however long its kernels take.
+        common += ["SET statement_timeout = '1h';", "SET gpuconc.cold = wait;"]
         self.on = Session(common + ["SET gpuconc.enabled = on;"])
         self.many = [Session(common + ["SET gpuconc.enabled = on;", "SET gpuconc.offload_cost = 0;"])
                      for _ in range(options.together)]

@@ -90,7 +90,7 @@ SET allow_system_table_mods = on;
 UPDATE pg_collation SET collisdeterministic = false WHERE collname = 'nd';
 RESET allow_system_table_mods;
 CREATE TABLE refused (
-	a int[], b money, c bpchar, d bytea, e timetz, f point, g inet, h macaddr, i name, j text COLLATE nd,
+	a macaddr8, b money, c bpchar, d box, e timetz, f point, g pg_lsn, h macaddr, i name, j text COLLATE nd,
 	gone int, k int GENERATED ALWAYS AS (1 + 1) STORED);
 ALTER TABLE refused DROP COLUMN gone;
 SELECT attname, gpuconc_columns_test_reason('refused', attname)
