@@ -326,6 +326,12 @@ extern GcCode gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *var
 						  GcKernelSource *source, GcError *err);
 
 /*
+ * The text that does for several members (GcGang in cuda/gc_abi.h) what any kernel's text, of nwords argument words, does
+ * for one.  *most: for so many.  The caller frees it.  NULL: there is room for one member only, or no memory.
+ */
+extern char *gc_gang_text(const char *text, int nwords, int *most);
+
+/*
  * The kernel that collects the existing groups of a large, sparse dense group table.  w[0] is the
  * table, w[1] the number of groups, w[2] the words per group.  w[3] and w[4] are where groups'
  * words and numbers go.  It counts them in GC_FLAG_GROUPS.  The same for all programs.  malloc'd;

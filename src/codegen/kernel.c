@@ -24,6 +24,8 @@
 #include "sink.h"
 #include "unmatched_scan.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -310,4 +312,17 @@ gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *variant,
 	cg_pipeline(&cg);
 	assemble(&cg, &text);
 	return cg_finish(&cg, &text);
+}
+
+char *
+gc_gang_text(const char *text, int nwords, int *most)
+{
+	const size_t members = GC_GANG_MEMBERS(nwords);
+	const size_t size = strlen(text) + sizeof("#define GC_GANG 32\n");
+	char	   *gang = members < 2 ? NULL : malloc(size);
+
+	*most = members < GC_GANG_MOST ? (int) members : GC_GANG_MOST;
+	if (gang)
+		snprintf(gang, size, "#define GC_GANG %d\n%s", *most, text);
+	return gang;
 }

@@ -248,6 +248,8 @@ want_gangs(void)
 		if (gc_run_own_kernel(decision.run[i])->gang == NULL && gc_gang_possible(decision.run[i]) && has_gang(i))
 			gc_gang_want(decision.run[i]);
 	}
+	if (gangs_possible())
+		gc_share_want_gangs();
 }
 
 /*
@@ -265,6 +267,8 @@ wait_for_kernels(void)
 			if (gc_gang_pending(decision.run[i]))
 				return true;
 		}
+		if (gangs_possible() && gc_share_gangs_pending())
+			return true;
 	}
 	for (int i = 0; gc_sharing_forced() && i < decision.ncandidates; i++)
 	{
@@ -386,6 +390,15 @@ start_launch(GcBatch *batch, const GcStart *start)
 	gc_main_launch_release(launch);
 }
 
+/* Equal, not 0, for starts that can be one launch: requests' own kernels, or shared scans. */
+static u64
+gang_id(const GcStart *start)
+{
+	if (start->fused < 0)
+		return decision.candidate[start->candidate[0]].gang;
+	return gangs_possible() ? gc_share_gang_id(start->fused) : 0;
+}
+
 /*
  * The starts that can be one launch with start i: kernels of its text over several tables, in blocks of one size.  At
  * least two, or none.
@@ -394,22 +407,21 @@ static int
 gang_of(const GcDecision *d, int i, const bool *begun, int *members)
 {
 	const GcStart *first = &d->start[i];
-	const GcCandidate *candidate = &decision.candidate[first->candidate[0]];
+	const u64	id = gang_id(first);
 	bool		several = false;
 	int			n = 0;
 	int			most;
 
-	if (first->fused >= 0 || candidate->gang == 0)
+	if (id == 0)
 		return 0;
-	most = gc_gang_most(decision.run[first->candidate[0]]);
+	most = first->fused < 0 ? gc_gang_most(decision.run[first->candidate[0]]) : gc_share_gang_most(first->fused);
 	for (int k = i; k < d->nstarts && n < most; k++)
 	{
 		const GcStart *start = &d->start[k];
-		const GcCandidate *other = &decision.candidate[start->candidate[0]];
 
-		if (begun[k] || start->fused >= 0 || other->gang != candidate->gang || start->grid.threads != first->grid.threads)
+		if (begun[k] || gang_id(start) != id || start->grid.threads != first->grid.threads)
 			continue;
-		several = several || other->scan != candidate->scan;
+		several = several || decision.candidate[start->candidate[0]].scan != decision.candidate[first->candidate[0]].scan;
 		members[n++] = k;
 	}
 	return several ? n : 0;
@@ -419,14 +431,19 @@ static void
 start_gang(GcBatch *batch, const GcDecision *d, const int *members, int n)
 {
 	GcMainLaunch *launch[GC_GANG_MOST];
+	const GcStart *start[GC_GANG_MOST];
 	GcRun	   *runs[GC_GANG_MOST];
 
 	for (int m = 0; m < n; m++)
 	{
-		runs[m] = decision.run[d->start[members[m]].candidate[0]];
-		launch[m] = begin_launch(batch, &d->start[members[m]]);
+		start[m] = &d->start[members[m]];
+		runs[m] = decision.run[start[m]->candidate[0]];
+		launch[m] = begin_launch(batch, start[m]);
 	}
-	gc_gang_start(runs, n);
+	if (start[0]->fused >= 0)
+		gc_share_start_gang(launch, start, n, decision.run);
+	else
+		gc_gang_start(runs, n);
 	for (int m = 0; m < n; m++)
 		gc_main_launch_release(launch[m]);
 }

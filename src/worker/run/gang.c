@@ -17,8 +17,6 @@
  */
 #include "gang.h"
 
-#include "utils/memutils.h"
-
 #include "../memory/state.h"
 #include "edge_launch.h"
 #include "give_back.h"
@@ -29,6 +27,27 @@
 
 /* The arguments of the launch that is being made: too many for the stack. */
 static GcArgs args[GC_GANG_MOST];
+
+GcArgs *
+gc_gang_args(int m)
+{
+	return &args[m];
+}
+
+GcCode
+gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err)
+{
+	GcGangMember members[GC_GANG_MOST];
+	GcLaunch	all = {.threads = own[0].threads};
+
+	for (int m = 0; m < n; m++)
+	{
+		members[m] = (GcGangMember) {.args = &args[m],.blocks = own[m].blocks};
+		all.shared_bytes = Max(all.shared_bytes, own[m].shared_bytes);
+		all.whole_shared = all.whole_shared || own[m].whole_shared;
+	}
+	return gc_worker.ops->launch_gang(stream, kernel, &all, members, n, nwords, err);
+}
 
 bool
 gc_gang_possible(const GcRun *run)
@@ -87,8 +106,7 @@ static GcCode
 launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcError *err)
 {
 	const GcPipelineKernel *kernel = gc_run_own_kernel(runs[0])->gang;
-	GcGangMember members[GC_GANG_MOST];
-	GcLaunch	all = {.threads = runs[0]->launch->grid.threads};
+	GcLaunch	own[GC_GANG_MOST];
 	GcCode		code = GC_OK;
 
 	for (int m = 0; m < n; m++)
@@ -97,16 +115,12 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 		const GcMainLaunch *l = run->launch;
 		const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = l->first_tile,.timed = true,
 		.whole_shared = l->whole_shared,.last = true};
-		GcLaunch	own;
 
 		if ((code = wait_for(run, gang, err)) != GC_OK)
 			return code;
-		own = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->sink, NULL, &args[m]);
-		members[m] = (GcGangMember) {.args = &args[m],.blocks = own.blocks};
-		all.shared_bytes = Max(all.shared_bytes, own.shared_bytes);
-		all.whole_shared = all.whole_shared || own.whole_shared;
+		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->sink, NULL, &args[m]);
 	}
-	code = gc_worker.ops->launch_gang(gang->stream, kernel->kernel, &all, members, n, kernel->nwords, err);
+	code = gc_gang_queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
 	if (code == GC_OK && (*launched = gc_worker.ops->event(gang->stream, err)) == NULL)
 		code = err->code;
 	return code;
@@ -131,22 +145,18 @@ follow(GcRun *run, GcEvent *launched)
 void
 gc_gang_start(GcRun *const *runs, int n)
 {
-	GcGangLaunch *gang = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGangLaunch));
 	GcEvent	   *launched = NULL;
 	GcError		err = {GC_OK, ""};
-	GcCode		code = GC_OK;
+	GcGangLaunch *gang = gc_gang_launch_new(&err);
+	GcCode		code = err.code;
 
-	gang->stream = gc_worker.ops->stream_get(gc_worker.dev, &err);
-	if (gang->stream == NULL)
+	for (int m = 0; m < n && gang; m++)
 	{
-		pfree(gang);
-		code = err.code;
+		gc_gang_launch_join(gang, runs[m]->launch, 1);
+		runs[m]->ganged = true;
 	}
-	for (int m = 0; m < n && code == GC_OK; m++)
-		runs[m]->launch->gang = gang;
-	if (code == GC_OK)
+	if (gang)
 	{
-		gang->users = gang->members = n;
 		gc_slot_run_info(runs[0]->slot)->kernels++;
 		pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
 		pg_atomic_fetch_add_u64(&gc_stats()->ganged, n);
@@ -161,4 +171,6 @@ gc_gang_start(GcRun *const *runs, int n)
 	}
 	if (launched)
 		gc_worker.ops->event_put(gc_worker.dev, launched);
+	if (gang)
+		gc_gang_launch_release(gang);
 }

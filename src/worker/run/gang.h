@@ -33,4 +33,13 @@ extern void gc_gang_want(const GcRun *run);
  */
 extern void gc_gang_start(GcRun *const *runs, int n);
 
+/* The arguments of member m of the launch that is being made, below GC_GANG_MOST: to be filled, and then queued. */
+extern GcArgs *gc_gang_args(int m);
+
+/*
+ * Queue one launch of a gang's kernel for n members, whose arguments are filled, and whose own launches would be these,
+ * with as many threads per block.
+ */
+extern GcCode gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err);
+
 #endif							/* GC_RUN_GANG_H */

@@ -36,6 +36,7 @@ leave_launch(GcRun *run)
 		gc_main_launch_strip(run->launch);
 	gc_main_launch_release(run->launch);
 	run->launch = NULL;
+	run->ganged = false;
 }
 
 void

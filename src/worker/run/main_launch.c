@@ -12,6 +12,8 @@
  */
 #include "main_launch.h"
 
+#include "utils/memutils.h"
+
 #include "../memory/state.h"
 
 void
@@ -21,9 +23,31 @@ gc_main_launch_strip(GcMainLaunch *launch)
 		launch->ops->strip(launch);
 }
 
-/* No kernel of the gang is running: all of its members' requests are over, or the device was drained. */
-static void
-leave_gang(GcGangLaunch *gang)
+GcGangLaunch *
+gc_gang_launch_new(GcError *err)
+{
+	GcStream   *stream = gc_worker.ops->stream_get(gc_worker.dev, err);
+	GcGangLaunch *gang;
+
+	if (stream == NULL)
+		return NULL;
+	gang = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGangLaunch));
+	gang->users = 1;
+	gang->stream = stream;
+	return gang;
+}
+
+void
+gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int members)
+{
+	launch->gang = gang;
+	gang->users++;
+	gang->members += members;
+}
+
+/* With the last holder: all members' requests are over, or the device was drained, so none of its kernels is running. */
+void
+gc_gang_launch_release(GcGangLaunch *gang)
 {
 	if (--gang->users > 0)
 		return;
@@ -38,7 +62,7 @@ gc_main_launch_release(GcMainLaunch *launch)
 		return;
 	gc_main_launch_strip(launch);
 	if (launch->gang)
-		leave_gang(launch->gang);
+		gc_gang_launch_release(launch->gang);
 	if (launch->ops)
 		launch->ops->free(launch);
 	pfree(launch);

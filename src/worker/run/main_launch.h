@@ -42,11 +42,14 @@ typedef struct GcLaunchOps
 	void		(*member_ran) (struct GcRun *run, float begin_us, float end_us);
 } GcLaunchOps;
 
-/* One launch of a kernel for several requests' own kernels (gang.h); freed with the last of their launches. */
+/*
+ * One launch of a kernel for several requests' own kernels (gang.h), or for several shared scans (share/scan_gang.h).
+ * Freed with the last of their launches.
+ */
 typedef struct GcGangLaunch
 {
-	int			users;
-	int			members;
+	int			users;			/* launches, and the starter while it starts them */
+	int			members;		/* requests */
 	GcStream   *stream;			/* of its own, since members end one by one */
 	bool		counted;		/* a member was counted as the launch in the kernel's totals */
 } GcGangLaunch;
@@ -89,6 +92,13 @@ typedef struct GcMainLaunch
 	double		residual_part;	/* GcSchedule's at the start */
 	bool		learned;		/* the cost model has learned from it */
 } GcMainLaunch;
+
+/* A gang without members, which the caller holds.  NULL: err set. */
+extern GcGangLaunch *gc_gang_launch_new(GcError *err);
+extern void gc_gang_launch_release(GcGangLaunch *gang);
+
+/* The launch, of so many requests, is one of the gang's. */
+extern void gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int members);
 
 /* A holder is done with the launch; the last one frees it. */
 extern void gc_main_launch_release(GcMainLaunch *launch);

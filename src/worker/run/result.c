@@ -173,7 +173,7 @@ gc_run_queue_result(GcRun *run)
 		 (run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
 		 (run->choose && (code = gc_run_launch_choice(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
 		return code;
-	run->done = run->delivered ? gc_worker.ops->event_written(run->launch->gang ? run->launch->gang->stream : run->stream,
+	run->done = run->delivered ? gc_worker.ops->event_written(run->ganged ? run->launch->gang->stream : run->stream,
 															  word, &run->err)
 		: gc_worker.ops->event_word(run->stream, word, &run->err);
 	if (run->done == NULL)

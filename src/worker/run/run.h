@@ -115,6 +115,7 @@ typedef struct GcRun
 	u32			delivers;		/* most words, from the flags on, that its kernel can deliver
 								 * to the host; 0: copies do it */
 	bool		delivered;		/* as launched, its kernel delivers */
+	bool		ganged;			/* its main kernel is on the stream of its launch's gang */
 	MemoryContext cxt;
 } GcRun;
 

@@ -16,6 +16,15 @@
 #include "share_run.h"
 #include "shared_kernel.h"
 
+/* Selection: where the outputs of a scan lie in the launch's memory. */
+typedef struct GcSelectionRoom
+{
+	GcAddr		summary;
+	GcAddr		sel_bitmap;		/* selection bitmap of the first request */
+	u64			per_chunk;		/* bytes of a selection bitmap */
+	u64			per_member;
+} GcSelectionRoom;
+
 /*
  * The members of one launch: each one's run, its member number, and its position among the
  * sources.
@@ -33,6 +42,8 @@ typedef struct GcScanMembers
 	u32			nunion;
 	u32			max_rows;
 	u64			starts[GC_MAX_SELECTED];	/* by member */
+	GcSelectionRoom room;		/* selection, as the next one: */
+	GcAddr		tables;			/* the merge kernel's GcSelectTables */
 	GcError    *err;
 } GcScanMembers;
 

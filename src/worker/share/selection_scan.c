@@ -119,19 +119,11 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 	}
 }
 
-/* Where the outputs of a scan lie in the launch's memory. */
-typedef struct SelectionRoom
-{
-	GcAddr		summary;
-	GcAddr		sel_bitmap;		/* selection bitmap of the first request */
-	u64			per_chunk;		/* bytes of a selection bitmap */
-	u64			per_member;
-} SelectionRoom;
-
 /* Allocate tables, block summary and selection bitmaps. */
 static GcCode
-allocate(GcScanMembers *scan, SelectionRoom *room)
+allocate(GcScanMembers *scan)
 {
+	GcSelectionRoom *room = &scan->room;
 	const GcRun *first = scan->run[0];
 	u64			tables = value_tables(scan) - scan->launch->share->sel_bitmap;
 	u64			summary;
@@ -198,45 +190,47 @@ shared_bytes(const GcScanMembers *scan)
 	return bytes;
 }
 
-/* Queue the merge kernel and the selection kernel. */
-static GcCode
-launch_selector(GcScanMembers *scan, GcAddr packed_rows, const SelectionRoom *room)
+GcCode
+gc_selection_describe_merge(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 {
-	const GcDeviceOps *ops = gc_worker.ops;
-	GcMainLaunch *l = scan->launch;
-	GcStream   *stream = scan->run[0]->stream;
 	bool		failed;
 	const GcPipelineKernel *merge_kernel = gc_merge_kernel(scan->err, &failed);
-	GcLaunch	launch = {.blocks = MERGE_BLOCKS,.threads = Min(MERGE_THREADS, merge_kernel->info.max_threads)};
-	GcArgs		args = {0};
+
+	if (merge_kernel == NULL)
+		return scan->err->code;
+	memset(args, 0, sizeof(GcArgs));
+	args->w[0] = scan->tables;
+	args->w[1] = scan->f->nphysical;
+	*launch = (GcLaunch) {.blocks = MERGE_BLOCKS,.threads = Min(MERGE_THREADS, merge_kernel->info.max_threads)};
+	return GC_OK;
+}
+
+void
+gc_selection_describe(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
+{
+	GcMainLaunch *l = scan->launch;
+	const GcSelectionRoom *room = &scan->room;
 	GcAddr		table = value_tables(scan);
 	u64			dynamic = shared_bytes(scan);
-	GcCode		code;
 
-	args.w[0] = packed_rows;
-	args.w[1] = scan->f->nphysical;
-	if ((code = ops->fill(stream, l->share->sel_bitmap, 0, MISMATCHES_BYTES, scan->err)) != GC_OK ||
-		(code = ops->launch(stream, merge_kernel->kernel, &launch, &args, GC_MERGE_WORDS, scan->err)) != GC_OK)
-		return code;
-	args.scan = gc_scan_args(scan);
-	args.scan.flags = l->share->sel_bitmap;
-	args.w[0] = l->share->member_mask;
-	args.w[1] = room->sel_bitmap;
-	args.w[2] = room->per_chunk;
-	args.w[3] = room->per_member;
-	args.w[4] = room->summary;
+	memset(args, 0, sizeof(GcArgs));
+	args->scan = gc_scan_args(scan);
+	args->scan.flags = l->share->sel_bitmap;
+	args->w[0] = l->share->member_mask;
+	args->w[1] = room->sel_bitmap;
+	args->w[2] = room->per_chunk;
+	args->w[3] = room->per_member;
+	args->w[4] = room->summary;
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
-		fill_column(scan, k, table, &args.w[GC_SELECTOR_WORDS(k)]);
-		table += GC_SELECT_TABLE_BYTES(args.w[GC_SELECTOR_WORDS(k) + 3]);
+		fill_column(scan, k, table, &args->w[GC_SELECTOR_WORDS(k)]);
+		table += GC_SELECT_TABLE_BYTES(args->w[GC_SELECTOR_WORDS(k) + 3]);
 	}
-	l->ntiles = args.scan.ntiles;
+	l->ntiles = args->scan.ntiles;
 	l->grid = gc_sched_full(&gc_worker.profile, l->grid.threads,
-							 ops->occupancy(scan->f->kernel, l->grid.threads, dynamic), l->ntiles);
+							gc_worker.ops->occupancy(scan->f->kernel, l->grid.threads, dynamic), l->ntiles);
 	l->shared_bytes = dynamic + scan->f->info.shared_static;
-	launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
-	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
-	return ops->launch(stream, scan->f->kernel, &launch, &args, GC_SELECTOR_WORDS(scan->f->nphysical), scan->err);
+	*launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
 }
 
 /* Write the missing chunks that the scan needs of group-coded columns. */
@@ -257,15 +251,12 @@ write_key_groups(GcScanMembers *scan)
 	return code;
 }
 
-static GcCode
-launch_scan(GcScanMembers *scan)
+GcCode
+gc_selection_prepare(GcScanMembers *scan)
 {
-	const GcDeviceOps *ops = gc_worker.ops;
 	GcMainLaunch *l = scan->launch;
-	GcStream   *stream = scan->run[0]->stream;
-	SelectionRoom	room = {0};
 	Size		size = scan->f->nphysical * sizeof(GcSelectTable);
-	Size		packed_rows;
+	Size		tables;
 	GcCode		code;
 
 	for (int k = 0; k < scan->f->nphysical; k++)
@@ -276,15 +267,16 @@ launch_scan(GcScanMembers *scan)
 			gc_key_groups_reserve(scan, k);
 	}
 	gc_packed_rows_reserve(scan);
-	if ((code = allocate(scan, &room)) != GC_OK ||
-		(code = gc_scan_upload(scan, NULL, size + MISMATCHES_BYTES, &packed_rows, fill_tables, NULL)) != GC_OK)
+	if ((code = allocate(scan)) != GC_OK ||
+		(code = gc_scan_upload(scan, NULL, size + MISMATCHES_BYTES, &tables, fill_tables, NULL)) != GC_OK)
 		return code;
-	l->share->mismatches = (u32 *) ((char *) l->share->staging + packed_rows + size);
+	scan->tables = l->share->sources + tables;
+	l->share->mismatches = (u32 *) ((char *) l->share->staging + tables + size);
 	for (int m = 0; m < scan->n; m++)
 	{
-		scan->run[m]->share->sel_bitmap = room.sel_bitmap + room.per_member * scan->member_no[m];
-		scan->run[m]->share->sel_bitmap_bytes = room.per_chunk;
-		scan->run[m]->share->summary = room.summary;
+		scan->run[m]->share->sel_bitmap = scan->room.sel_bitmap + scan->room.per_member * scan->member_no[m];
+		scan->run[m]->share->sel_bitmap_bytes = scan->room.per_chunk;
+		scan->run[m]->share->summary = scan->room.summary;
 		scan->run[m]->share->sel_bitmap_bit = scan->member_no[m];
 		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
@@ -292,12 +284,44 @@ launch_scan(GcScanMembers *scan)
 	if ((code = gc_scan_complete(scan)) != GC_OK || (code = write_key_groups(scan)) != GC_OK ||
 		(code = gc_packed_rows_write(scan)) != GC_OK)
 		return code;
-	if ((code = launch_selector(scan, l->share->sources + packed_rows, &room)) != GC_OK)
+	return gc_worker.ops->fill(scan->run[0]->stream, l->share->sel_bitmap, 0, MISMATCHES_BYTES, scan->err);
+}
+
+GcCode
+gc_selection_fetch_mismatches(GcScanMembers *scan, GcStream *stream)
+{
+	const GcShareLaunch *s = scan->launch->share;
+	bool		any = false;
+
+	/* Without key groups there are none. */
+	for (int k = 0; k < scan->f->nphysical; k++)
+		any = any || s->group_coded[k];
+	return any ? gc_copy_out(stream, s->mismatches, s->sel_bitmap, MISMATCHES_BYTES, scan->err) : GC_OK;
+}
+
+static GcCode
+launch_scan(GcScanMembers *scan)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcStream   *stream = scan->run[0]->stream;
+	bool		failed;
+	GcLaunch	launch;
+	GcArgs		args;
+	GcCode		code;
+
+	if ((code = gc_selection_prepare(scan)) != GC_OK ||
+		(code = gc_selection_describe_merge(scan, &launch, &args)) != GC_OK ||
+		(code = ops->launch(stream, gc_merge_kernel(scan->err, &failed)->kernel, &launch, &args, GC_MERGE_WORDS, scan->err)) != GC_OK)
 		return code;
-	l->share->computed = ops->event(stream, scan->err);
-	if (l->share->computed == NULL)
+	gc_selection_describe(scan, &launch, &args);
+	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
+	code = ops->launch(stream, scan->f->kernel, &launch, &args, GC_SELECTOR_WORDS(scan->f->nphysical), scan->err);
+	if (code != GC_OK)
+		return code;
+	scan->launch->share->computed = ops->event(stream, scan->err);
+	if (scan->launch->share->computed == NULL)
 		return scan->err->code;
-	return gc_copy_out(stream, l->share->mismatches, l->share->sel_bitmap, MISMATCHES_BYTES, scan->err);
+	return gc_selection_fetch_mismatches(scan, stream);
 }
 
 /* Blocks per multiprocessor for each of n members. */
@@ -309,30 +333,38 @@ own_blocks(int n, int threads)
 	return Max(each / threads, 1);
 }
 
-/* Queue a member's own kernel and what comes behind it. */
-static GcCode
-follow_scan(GcScanMembers *scan, int m)
+GcScanPart
+gc_selection_visit(GcScanMembers *scan, int m, GcGrid *grid)
+{
+	GcRun	   *run = scan->run[m];
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+	GcPipelineKernel *k = run->share->scan_shape->selection;
+	GcScanPart	part = {.n = in->nsources - in->nalone,.timed = true,.before = scan->launch->share->sel_bitmap,.last = true};
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant));
+
+	*grid = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, own_blocks(scan->n, threads)),
+						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
+	gc_slot_run_info(run->slot)->kernels++;
+	pg_atomic_fetch_add_u64(&gc_stats()->direct_lookups, run->share->scan_shape->predicates.nlookups);
+	return part;
+}
+
+GcCode
+gc_selection_follow(GcScanMembers *scan, int m)
 {
 	GcRun	   *run = scan->run[m];
 	GcMainLaunch *l = scan->launch;
-	const GcInputValue *in = &run->request->inputs[run->main->input];
-	GcPipelineKernel *k = run->share->scan_shape->selection;
-	GcScanPart	part = {.n = in->nsources - in->nalone,.timed = true,.before = l->share->sel_bitmap,.last = true};
-	int			threads = Min(k->variant.threads, k->info.max_threads);
-	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant));
+	GcScanPart	part;
 	GcGrid		grid;
 	GcCode		code;
 
 	if ((code = gc_scan_alone(run)) != GC_OK ||
-		(m > 0 && (code = gc_worker.ops->stream_wait(run->stream, l->share->computed, &run->err)) != GC_OK))
+		((m > 0 || l->gang) && (code = gc_worker.ops->stream_wait(run->stream, l->share->computed, &run->err)) != GC_OK))
 		return code;
-	grid = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, own_blocks(scan->n, threads)),
-						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
-	if ((code = gc_run_launch(run, run->p->npipelines - 1, k, &grid, &part, run->sink)) != GC_OK)
-		return code;
-	gc_slot_run_info(run->slot)->kernels++;
-	pg_atomic_fetch_add_u64(&gc_stats()->direct_lookups, run->share->scan_shape->predicates.nlookups);
-	return gc_run_queue_result(run);
+	part = gc_selection_visit(scan, m, &grid);
+	code = gc_run_launch(run, run->p->npipelines - 1, run->share->scan_shape->selection, &grid, &part, run->sink);
+	return code == GC_OK ? gc_run_queue_result(run) : code;
 }
 
 /*
@@ -360,17 +392,24 @@ most_selected_first(const GcStart *start, GcRun *const *runs)
 }
 
 void
-gc_selection_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs)
+gc_selection_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs, GcError *err)
 {
 	const GcStart sorted = most_selected_first(start, runs);
+
+	gc_scan_begin(scan, launch, f, &sorted, runs, err);
+	for (int m = 0; m < scan->n; m++)
+	{
+		launch->share->shapes[m] = scan->run[m]->share->scan_shape;
+		launch->share->columns |= gc_selection_columns(scan->run[m]);
+	}
+}
+
+void
+gc_selection_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs)
+{
 	GcScanMembers scan;
 	GcError		err;
 
-	gc_scan_begin(&scan, launch, f, &sorted, runs, &err);
-	for (int m = 0; m < scan.n; m++)
-	{
-		launch->share->shapes[m] = scan.run[m]->share->scan_shape;
-		launch->share->columns |= gc_selection_columns(scan.run[m]);
-	}
-	gc_scan_started(&scan, launch_scan(&scan), follow_scan);
+	gc_selection_begin(&scan, launch, f, start, runs, &err);
+	gc_scan_started(&scan, launch_scan(&scan), gc_selection_follow);
 }

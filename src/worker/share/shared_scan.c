@@ -108,15 +108,11 @@ shared_bytes(GcScanMembers *scan)
 								 scan->starts);
 }
 
-static GcCode
-launch_scan(GcScanMembers *scan)
+GcCode
+gc_fused_prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 {
-	const GcDeviceOps *ops = gc_worker.ops;
 	GcMainLaunch *l = scan->launch;
-	GcStream   *stream = scan->run[0]->stream;
-	GcArgs		args = {0};
 	u64			visible[GC_MAX_SELECTED];
-	GcLaunch	launch;
 	GcCode		code;
 	u32			dynamic;
 	int			per_sm;
@@ -124,7 +120,7 @@ launch_scan(GcScanMembers *scan)
 
 	dynamic = (u32) shared_bytes(scan);
 	l->shared_bytes = dynamic + scan->f->info.shared_static;
-	per_sm = ops->occupancy(scan->f->kernel, l->grid.threads, dynamic);
+	per_sm = gc_worker.ops->occupancy(scan->f->kernel, l->grid.threads, dynamic);
 	if (per_sm == 0)
 		return gc_fail(scan->err, GC_DEVICE_MEMORY, "A shared scan does not fit a multiprocessor.");
 	if ((code = gc_scan_upload(scan, visible, 0, &end, NULL, NULL)) != GC_OK)
@@ -142,22 +138,35 @@ launch_scan(GcScanMembers *scan)
 		if ((code = gc_scan_alone(scan->run[m])) != GC_OK)
 			return code;
 	}
-	fill_words(scan, visible, &args);
-	args.scan = gc_scan_args(scan);
-	l->ntiles = args.scan.ntiles;
+	memset(args, 0, sizeof(GcArgs));
+	fill_words(scan, visible, args);
+	args->scan = gc_scan_args(scan);
+	l->ntiles = args->scan.ntiles;
 	l->first_tile = 0;
 	l->grid = gc_sched_full(&gc_worker.profile, l->grid.threads, per_sm, l->ntiles);
-	launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
+	*launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
+	return GC_OK;
+}
+
+static GcCode
+launch_scan(GcScanMembers *scan)
+{
+	GcStream   *stream = scan->run[0]->stream;
+	GcLaunch	launch;
+	GcArgs		args;
+	GcCode		code = gc_fused_prepare(scan, &launch, &args);
+
+	if (code != GC_OK)
+		return code;
 	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
-	code = ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
-	if (code == GC_OK && (l->share->computed = ops->event(stream, scan->err)) == NULL)
+	code = gc_worker.ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
+	if (code == GC_OK && (scan->launch->share->computed = gc_worker.ops->event(stream, scan->err)) == NULL)
 		code = scan->err->code;
 	return code;
 }
 
-/* Note what EXPLAIN shows of a member, and queue the copies of its result. */
-static GcCode
-follow_scan(GcScanMembers *scan, int m)
+GcCode
+gc_fused_follow(GcScanMembers *scan, int m)
 {
 	GcRun	   *run = scan->run[m];
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
@@ -168,10 +177,11 @@ follow_scan(GcScanMembers *scan, int m)
 	info->blocks = l->grid.blocks;
 	info->threads = l->grid.threads;
 	info->shared_bytes = l->shared_bytes;
-	info->registers = scan->f->info.registers;
+	info->registers = l->registers;
+	info->gang_members = l->gang ? l->gang->members : 0;
 	info->first_tile = l->first_tile;
 	info->ntiles = l->ntiles;
-	if (m > 0)
+	if (m > 0 || l->gang)
 		code = gc_worker.ops->stream_wait(run->stream, l->share->computed, &run->err);
 	return code != GC_OK ? code : gc_run_queue_result(run);
 }
@@ -183,5 +193,5 @@ gc_fused_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *co
 	GcError		err;
 
 	gc_scan_begin(&scan, launch, f, start, runs, &err);
-	gc_scan_started(&scan, launch_scan(&scan), follow_scan);
+	gc_scan_started(&scan, launch_scan(&scan), gc_fused_follow);
 }
