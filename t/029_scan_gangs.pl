@@ -124,6 +124,26 @@ saved('groups', $spared);
 my @explained = together($node, \@sessions, map { 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' . $_ } for_all('one', 5));
 like($explained[2 * $alike[3]], qr/Shared Scan Requests: 2\b.*Gang Requests: [1-9]/s, 'EXPLAIN shows both');
 
+# Two tables whose scan shapes came in another order have one text, too.
+$node->safe_psql('postgres', 'CREATE TABLE s90 AS SELECT * FROM s9; CREATE TABLE s91 AS SELECT * FROM s9; VACUUM ANALYZE s90, s91');
+my @orders = map { my $c = $_; [(map { $query{$_}->(90, $c++) } ('one', 'one', 'groups', 'groups')), (map { $query{$_}->(91, $c++) } ('groups', 'groups', 'one', 'one'))] } (1, 20);
+answer_of($node, join(';', "SELECT gpuconc_prewarm('s90'), gpuconc_prewarm('s91')", map { "SET gpuconc.debug_offload = require; $_" } @{ $orders[0] }), 'forbid');
+configure($node, 'gpuconc.debug_hold_requests' => 8);
+foreach my $asked (@orders)
+{
+	my @expected = map { answer_of($node, $_, 'forbid') } @$asked;
+	my $before = stat_of($node, 'ganged');
+
+	foreach my $i (0 .. 7)
+	{
+		ask($sessions[$i], $asked->[$i]);
+		wait_until_waiting($node, '^scan_gangs', $i + 1) if $i < 7;
+	}
+	is(scalar(grep { rows_of($sessions[$_]) ne $expected[$_] } (0 .. 7)), 0, 'other orders: right answers');
+	cmp_ok(stat_of($node, 'ganged') - $before, '>=', 8, 'other orders: one text') if $asked == $orders[1];
+}
+configure($node, 'gpuconc.debug_hold_requests' => 0);
+
 # One member's error is its own.
 my @divided = map { 'SELECT count(*), sum(1000 / (v - 100)) FROM s' . ($_ >> 1) . " WHERE id > $_" } (0 .. $many - 1);
 my @wanted = map { $_ >> 1 == $zero ? '' : answer_of($node, $divided[$_], 'forbid') } (0 .. $many - 1);

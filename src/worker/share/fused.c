@@ -73,6 +73,44 @@ add_member(GcFused *f, GcScanShape *s)
 	f->shape[f->n++] = s;
 }
 
+/* Any order that does not depend on when scan shapes came: by their programs, and by the columns that these read. */
+static int
+compare_shapes(const void *a, const void *b)
+{
+	const GcScanShape *s = *(GcScanShape *const *) a;
+	const GcScanShape *t = *(GcScanShape *const *) b;
+	int			order;
+
+	if (s->p->size != t->p->size)
+		return s->p->size < t->p->size ? -1 : 1;
+	order = memcmp(s->p, t->p, s->p->size);
+	return order != 0 ? order : memcmp(s->columns, t->columns, s->p->ncolumns * sizeof(i16));
+}
+
+static void
+drop_members(GcFused *f)
+{
+	for (int m = 0; m < f->n; m++)
+		pfree((void *) f->member[m].columns);
+	f->n = f->nphysical = 0;
+}
+
+/*
+ * Make members for the n scan shapes wanted most.  Tables that met the same scan shapes get the same text, whichever came
+ * first: their scans can be one launch (scan_gang.h).
+ */
+static void
+make_members(GcFused *f, int n)
+{
+	GcScanShape *sorted[GC_MAX_FUSED];
+
+	memcpy(sorted, f->wanted, n * sizeof(GcScanShape *));
+	qsort(sorted, n, sizeof(GcScanShape *), compare_shapes);
+	drop_members(f);
+	for (int m = 0; m < n; m++)
+		add_member(f, sorted[m]);
+}
+
 /*
  * Choose members for the scan shapes that recur: one for each first, the most used before others.
  */
@@ -80,6 +118,7 @@ static void
 choose_members(const GcScanSet *set, GcFused *f)
 {
 	uint64		least = gc_shape_least_uses();
+	int			n = 0;
 
 	for (int copy = 0; copy < MAX_FUSED_MEMBERS; copy++)
 	{
@@ -96,12 +135,13 @@ choose_members(const GcScanSet *set, GcFused *f)
 					(best < 0 || set->shape[i]->uses > set->shape[best]->uses))
 					best = i;
 			}
-			if (best < 0 || f->n == GC_MAX_FUSED)
+			if (best < 0 || n == GC_MAX_FUSED)
 				break;
 			taken[best] = true;
-			add_member(f, set->shape[best]);
+			f->wanted[n++] = set->shape[best];
 		}
 	}
+	make_members(f, n);
 }
 
 int
@@ -124,13 +164,6 @@ has_more(const GcFused *f, const GcFused *than)
 			return true;
 	}
 	return false;
-}
-
-static void
-drop_member(GcFused *f)
-{
-	f->n--;
-	pfree((void *) f->member[f->n].columns);
 }
 
 /*
@@ -175,7 +208,10 @@ compile(GcFused *f)
 	GcCode		code;
 
 	while ((code = gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err)) == GC_UNSUPPORTED && f->n > 2)
-		drop_member(f);
+	{
+		make_members(f, f->n - 1);
+		(void) choose_variants(f);
+	}
 	if (code == GC_OK)
 	{
 		f->words = MemoryContextAlloc(TopMemoryContext, (source->nwords + 1) * sizeof(GcFusedWord));
@@ -229,7 +265,7 @@ improve(GcScanSet *set, GcMemberKind kind)
 	f->kind = kind;
 	choose_members(set, f);
 	while (f->n >= 2 && !choose_variants(f))
-		drop_member(f);
+		make_members(f, f->n - 1);
 	if (f->n < 2 || !has_more(f, b->ready))
 	{
 		gc_fused_drop(f);

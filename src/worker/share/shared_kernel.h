@@ -54,7 +54,8 @@ typedef struct GcFused
 	GcKernelInfo info;
 	GcHash		hash;
 	int			n;				/* members */
-	struct GcScanShape *shape[GC_MAX_FUSED];
+	struct GcScanShape *wanted[GC_MAX_FUSED];	/* their scan shapes, the most wanted first */
+	struct GcScanShape *shape[GC_MAX_FUSED];	/* the same, by member */
 	GcFusedMember member[GC_MAX_FUSED];
 	int			nphysical;
 	i16			physical[GC_MAX_COLUMNS];	/* the directory's column of each */
