@@ -4,8 +4,8 @@
  *	  Device calls that are made to fail: for tests, of a device that pretends.
  *
  * Another implementation's operations, with a count in front.  What a call that fails was to queue is not queued.  What was
- * queued before goes on, as on a GPU that has no memory for one call more.  Where the device is lost nobody may find out
- * by waiting what still runs; only drain() waits for it, as it runs on this machine's processors.
+ * queued before goes on, as on a GPU that has no memory for one call more.  Once the device is lost, no call tells what is
+ * done.  Only drain() still waits, since kernels run on this machine's processors and write to its memory.
  *
  * The worker's main thread; compile() is not counted, since other threads call it.
  *
