@@ -311,11 +311,12 @@ def moved(run):
     lines = []
     for share, (setting, policies) in itertools.product((50, 25), (('replacement', ['lru', 'lfu', 'cdr', 'value']),
                                                                    ('admission', ['fix-1', 'fix-2', 'fix-3', 'peak', 'weight']))):
-        if run.out_of_time():
-            break
-        megabytes, base = run.limit(share), None
+        base = None
         for policy in policies:
+            if run.out_of_time():
+                break
             configure(**{setting: policy})
+            megabytes = run.limit(share)
             # The first round is another sequence, and leaves in memory what the policy keeps.
             pgbench(SCRIPTS, 16, transactions=run.args.transactions, seed=run.args.seed + 1)
             before = stats()
@@ -325,6 +326,7 @@ def moved(run):
             base = base or read
             lines.append([f'{share} %', megabytes, setting, policy, n, f'{read / 1e6 / n:.2f}', f'{base / read:.2f}' if read else '-',
                           f'{in_waves / 1e6 / n:.2f}', f'{got["evictions"] / n:.2f}', f'{got["evicted_bytes"] / 1e6 / n:.2f}', f'{got["waves"] / n:.1f}', int(got['fallbacks'])])
+        configure(**{setting: policies[-1]})
     run.report('moved', 'Policies, by bytes over the link', ['limit', 'MB', 'setting', 'policy', 'queries', 'MB read over the link by each',
                                                              'times fewer than the first', 'MB moved in waves, per query', 'evictions per query', 'MB evicted per query',
                                                              'waves per query', 'fallbacks'], lines,
