@@ -53,6 +53,7 @@ char	   *gc_calibration_file = NULL;
 bool		gc_debug_gpu_kernels = false;
 int			gc_debug_pretend_gpu = 0;
 int			gc_debug_pretend_link = 0;
+int			gc_debug_fail_device = 0;
 int			gc_schedule = GC_POLICY_TWOSTAGE;
 int			gc_schedule_seed = 1;
 bool		gc_enable_shared_scan = true;
@@ -383,6 +384,11 @@ define_schedule_settings(void)
 							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",
 							NULL, &gc_batch_log_size, 256, 1, 65536,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_fail_device",
+							"Call of a pretended GPU, counted from the reload on, that fails.",
+							"For want of memory; below 0: the GPU is lost then. For tests on machines without a GPU.",
+							&gc_debug_fail_device, 0, INT_MIN, INT_MAX,
+							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.debug_hold_requests",
 							"Holds requests back until so many are waiting.",
 							"0 means not to. For experiments; requests fewer than that wait for ever.",

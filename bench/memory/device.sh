@@ -10,7 +10,7 @@
 # say something here (SCALE, WORKERS, OUT, COMMIT, DEVICE, HOST_THREADS, DATA, SHARED_BUFFERS, HOST_CACHE,
 # WORK_MEM, EXTRA_CONF, PYTHON, DURATION, WHEELS), and:
 #
-#   PARTS        of one, many, overhead, replacement, reads, admission, pairs, smallest, with commas (all, in
+#   PARTS        of one, many, overhead, replacement, reads, admission, moved, pairs, smallest, with commas (all, in
 #                that order); none: load only
 #   TPCH         scale of TPC-H, for part smallest (none)
 #   SHARES       limits, in percent of the working set (100,75,50,25)
@@ -38,7 +38,7 @@ set -Eeuo pipefail
 MEMORY=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/memory/device.sh
 MORE_NAMES=(TPCH SHARES PAIRS SEED ROUNDS SECONDS_MAX CHUNK_PAGES)
-DEFAULT_PARTS=one,many,overhead,replacement,reads,admission,pairs,smallest
+DEFAULT_PARTS=one,many,overhead,replacement,reads,admission,moved,pairs,smallest
 
 # Before the server starts.
 prepare() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """limits.py: what SSB and TPC-H take with less device memory than they want; device.sh starts it.
 
-    bench/memory/limits.py --out FOLDER [--parts one,many,overhead,replacement,reads,admission,pairs,smallest]
-                           [--shares 100,75,50,25] [--duration 3] [--rounds 2] [--pairs 78] [--seed 1]
+    bench/memory/limits.py --out FOLDER [--parts one,many,overhead,replacement,reads,admission,moved,pairs,smallest]
+                           [--shares 100,75,50,25] [--duration 3] [--rounds 2] [--pairs 78] [--seed 1] [--transactions 13]
                            [--tpch SCALE] [--seconds 1500] [--commit HASH] [--command TEXT]
 
 Needs SSB's tables in the database that libpq's environment names, TPC-H's in database tpch if its scale is
@@ -16,12 +16,15 @@ overhead     The same without a limit, and what decisions took of the time.
 replacement  16 clients at half and a quarter, under each gpuconc.replacement.
 reads        1 and 16 clients at half and a quarter, with gpuconc.link_reads off and on, where it exists.
 admission    16 clients at half, under each gpuconc.admission: SSB, and a mix that is hungry for memory.
+moved        16 clients, a fixed sequence of queries each, at half and a quarter, under each gpuconc.replacement and
+             gpuconc.admission: bytes over the link, which depend little on how fast the machine is.
 pairs        Pairs of SSB's queries at a quarter of their own columns: both at once, and one after the other.
-smallest     Limits are halved until each query is not wholly answered by the device any more.
+smallest     The smallest limit with which the device answers each query, by bisection, and what it takes without one.
 """
 import argparse
 import csv
 import itertools
+import math
 import os
 import random
 import statistics
@@ -36,7 +39,7 @@ sys.path.insert(0, os.path.join(server.BENCH, 'tpch'))
 import tpch  # noqa: E402
 
 MB = 1 << 20
-SHARE_OF_REST = {'one': 0.25, 'many': 0.25, 'overhead': 0.1, 'replacement': 0.25, 'reads': 0.25, 'admission': 0.3, 'pairs': 0.6, 'smallest': 1.0}
+SHARE_OF_REST = {'one': 0.25, 'many': 0.25, 'overhead': 0.1, 'replacement': 0.25, 'reads': 0.25, 'admission': 0.3, 'moved': 0.5, 'pairs': 0.6, 'smallest': 1.0}
 HUNGRY = ['select lo_custkey, count(*), sum(lo_revenue) from lineorder group by lo_custkey order by 3 desc, 1 limit 10',
           'select lo_partkey, sum(lo_revenue - lo_supplycost), max(lo_quantity) from lineorder group by lo_partkey order by 2 desc, 1 limit 10',
           'select lo_orderkey, sum(lo_extendedprice) from lineorder group by lo_orderkey order by 2 desc, 1 limit 10',
@@ -304,6 +307,33 @@ def admission(run):
                'of the last round.')
 
 
+def moved(run):
+    lines = []
+    for share, (setting, policies) in itertools.product((50, 25), (('replacement', ['lru', 'lfu', 'cdr', 'value']),
+                                                                   ('admission', ['fix-1', 'fix-2', 'fix-3', 'peak', 'weight']))):
+        base = None
+        for policy in policies:
+            if run.out_of_time():
+                break
+            configure(**{setting: policy})
+            megabytes = run.limit(share)
+            # The first round is another sequence, and leaves in memory what the policy keeps.
+            pgbench(SCRIPTS, 16, transactions=run.args.transactions, seed=run.args.seed + 1)
+            before = stats()
+            found = pgbench(SCRIPTS, 16, transactions=run.args.transactions, seed=run.args.seed)
+            got, n = since(before), len(found['times'])
+            in_waves, read = got['wave_bytes'] + got['link_read_bytes'], got['link_bytes']
+            base = base or read
+            lines.append([f'{share} %', megabytes, setting, policy, n, f'{read / 1e6 / n:.2f}', f'{base / read:.2f}' if read else '-',
+                          f'{in_waves / 1e6 / n:.2f}', f'{got["evictions"] / n:.2f}', f'{got["evicted_bytes"] / 1e6 / n:.2f}', f'{got["waves"] / n:.1f}', int(got['fallbacks'])])
+        configure(**{setting: policies[-1]})
+    run.report('moved', 'Policies, by bytes over the link', ['limit', 'MB', 'setting', 'policy', 'queries', 'MB read over the link by each',
+                                                             'times fewer than the first', 'MB moved in waves, per query', 'evictions per query', 'MB evicted per query',
+                                                             'waves per query', 'fallbacks'], lines,
+               '16 clients, the 13 queries in the same random order under each policy. MB read by each: '
+               'a wave counts for each query that reads it; moved in waves: once.')
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Pairs
 # ---------------------------------------------------------------------------------------------------------
@@ -380,46 +410,92 @@ def pairs(run):
 # The smallest limits
 # ---------------------------------------------------------------------------------------------------------
 
-def smallest_of(run, queries, database, whole):
-    """Per query [least MB, ms there, why it does not run with less]; limits are halved from the working set."""
-    alive = {name: [None, 0, 'it was not tried'] for name in queries}
-    over = {}
-    limit = whole
-    while alive and limit >= 1 and not run.out_of_time():
+class Needs:
+    """What one query needs: it runs with `most` MB, and does not with `least`; None: that is not known."""
+
+    def __init__(self):
+        self.least, self.most, self.working_set = 0, None, 0
+        self.waves = self.passes = 0
+        self.reason = 'there was no time'
+
+    def known(self):
+        return self.most is not None and self.most - self.least <= 1
+
+    def middle(self):
+        """Of the bounds, in proportion: most queries need little of the working set.  First: no limit."""
+        if self.most is None:
+            return 0
+        return max(self.least + 1, min(self.most - 1, round(math.sqrt(max(self.least, 1) * self.most))))
+
+    def tried(self, limit, reason, got):
+        """With this limit it was not the device's answer for this reason, or it was."""
+        if reason:
+            self.least, self.reason = limit, (f'{limit} MB: ' if limit else 'no limit: ') + reason
+            return
+        if limit == 0:
+            self.working_set, self.reason = int(device('memory_used')), ''
+        # What it gave back while it ran is about as much again at most.
+        self.most = limit or max(2, 2 * round(self.working_set / MB))
+        self.waves, self.passes = got['waves'] / 2, got['in_passes'] / 2
+
+
+def answer(sql, database):
+    """PostgreSQL's own: lines in an order of their own, as ties may be."""
+    session = Session(database, 'set gpuconc.enabled = off;\n')
+    got = sorted(session.ask(sql + ';'))
+    session.close()
+    return got
+
+
+def attempt(session, sql, expected):
+    """Ask twice, as what the first left in memory is in the second's way: why it was not the device's answer, or ''."""
+    reset()
+    for _ in range(2):
+        got = session.ask(sql + ';')
+        if any('ERROR:' in line for line in got):
+            return next(line for line in got if 'ERROR:' in line).rpartition('is "require": ')[2][:100]
+        if sorted(got) != expected:
+            return 'ANOTHER ANSWER'
+    found = stats()
+    return server.reasons() if found['fallbacks'] else '' if found['offloaded'] else 'not offloaded'
+
+
+def need_of(run, sql, database):
+    """One query's Needs, by bisection.  Each limit is a worker's own, so nothing is left in memory of another one."""
+    need, expected = Needs(), answer(sql, database)
+    while not need.known() and not run.out_of_time():
+        limit = need.middle()
         set_limit(limit)
-        session = Session(database, "set statement_timeout = '20s';\n")
-        for name in list(alive):
-            reset()
-            times, errors = session.times(queries[name], 2)
-            got = stats()
-            if errors or got['fallbacks'] or not got['offloaded']:
-                alive[name][2] = f'{limit} MB: ' + (errors[0][:60] if errors else server.reasons() if got['fallbacks'] else 'not offloaded')
-                over[name] = alive.pop(name)
-            else:
-                alive[name] = [limit, times[-1], '']
+        session = Session(database, REQUIRE)
+        reason = attempt(session, sql, expected)
+        need.tried(limit, reason, stats())
         session.close()
-        print(f'{database or "ssb"} {limit} MB: {len(alive)} of {len(queries)} run', flush=True)
-        limit //= 2
-    over.update(alive)
-    return over
+        if need.most is None:
+            break
+    return need
+
+
+REQUIRE = "set gpuconc.debug_offload = require;\nset statement_timeout = '300s';\n"
 
 
 def smallest(run):
     lines = []
-    sets = [('SSB', SSB, None, run.working_set())]
+    sets = [('SSB', SSB, None)]
     if run.args.tpch:
-        os.environ['PGDATABASE'], before = 'tpch', os.environ.get('PGDATABASE', 'postgres')
-        queries = {name: tpch.query(name, run.args.tpch) for name in tpch.QUERIES}
-        sets.append(('TPC-H', queries, 'tpch', server.working_set(queries.values(), 'tpch')))
-        os.environ['PGDATABASE'] = before
-    for label, queries, database, whole in sets:
-        found = smallest_of(run, queries, database, max(1, round(whole / MB)))
-        lines += [[label, f'{whole / MB:,.0f}', name, *found[name][:1], f'{found[name][1]:.1f}', found[name][2]] for name in queries]
-    run.report('smallest', 'The smallest limits', ['benchmark', 'working set MB', 'query', 'least MB', 'ms there', 'with half of that'], lines,
-               'Each query twice at each limit, halved from the working set on: with the least, the device answered it without a fallback.')
+        sets.append(('TPC-H', {name: tpch.query(name, run.args.tpch) for name in tpch.QUERIES}, 'tpch'))
+    for label, queries, database in sets:
+        for name, sql in queries.items():
+            n = need_of(run, sql, database)
+            least = '-' if n.most is None else n.most if n.known() else f'{n.least + 1} to {n.most}'
+            lines.append([label, name, f'{n.working_set / MB:.1f}', least, f'{n.waves:.0f}' if n.waves else '', f'{n.passes:.1f}' if n.passes else '', n.reason])
+            print(' '.join(map(str, lines[-1])), flush=True)
+    run.report('smallest', 'The smallest limits', ['benchmark', 'query', 'working set MB', 'least MB', 'waves', 'in passes', 'with less'], lines,
+               'Each query by itself, twice at each limit, in a worker of its own: with the least limit the device answered it, without a '
+               'fallback and with PostgreSQL\'s answer, and with one megabyte less it did not. Found by bisection. Working set: device memory '
+               'that the query leaves taken without a limit. Waves: of each execution, at the least limit.')
 
 
-PARTS = {f.__name__: f for f in (one, many, overhead, replacement, reads, admission, pairs, smallest)}
+PARTS = {f.__name__: f for f in (one, many, overhead, replacement, reads, admission, moved, pairs, smallest)}
 
 
 def main():
@@ -431,6 +507,7 @@ def main():
     ap.add_argument('--rounds', type=int, default=2)
     ap.add_argument('--pairs', type=int, default=78)
     ap.add_argument('--seed', type=int, default=1)
+    ap.add_argument('--transactions', type=int, default=13)
     ap.add_argument('--seconds', type=int, default=1500)
     ap.add_argument('--tpch', type=float, default=0)
     ap.add_argument('--commit', default='')

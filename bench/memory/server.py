@@ -112,12 +112,13 @@ def quantile(times, part):
     return times[min(len(times) - 1, int(len(times) * part))] if times else 0
 
 
-def pgbench(scripts, clients, seconds=None, transactions=None, statements=False, database=None):
-    """Runs it; what it found: tps, sorted times of transactions in ms, by client, and of statements on average."""
+def pgbench(scripts, clients, seconds=None, transactions=None, statements=False, database=None, seed=None):
+    """Runs it, with a seed the same choices each time; what it found: tps, sorted times of transactions in ms, by client, and of statements on average."""
     with tempfile.TemporaryDirectory() as folder:
         command = ['pgbench', '-n', '-M', 'prepared', '-c', str(clients), '-j', str(min(clients, os.cpu_count(), 8)),
                    '-l', '--log-prefix', f'{folder}/log'] + (['-r'] if statements else [])
         command += ['-T', str(seconds)] if seconds else ['-t', str(transactions)]
+        command += ['--random-seed', str(seed)] if seed is not None else []
         for i, script in enumerate(scripts):
             with open(f'{folder}/{i}.sql', 'w') as f:
                 f.write(script)

@@ -40,6 +40,7 @@
 #include "utils/timestamp.h"
 
 #include "../compat.h"
+#include "../device/faults.h"
 #include "../force.h"
 #include "../settings.h"
 #include "memory/builds.h"
@@ -152,7 +153,7 @@ try_open(const GcDeviceOps *ops, GcError *err)
 
 	if (ops->open(&gc_worker.dev, &options, err) != GC_OK)
 		return false;
-	gc_worker.ops = ops;
+	gc_worker.ops = options.pretend && ops == &gc_host_ops ? gc_faults_wrap(gc_worker.dev, ops) : ops;
 	return true;
 }
 
@@ -436,6 +437,18 @@ wait_for_work(double idle_us)
 	sleep_on_latch(busy ? 1 : -1);
 }
 
+/* A worker that starts with debug_fail_device set has no fault: the one before it had. */
+static void
+reload(void)
+{
+	const int	fail_device = gc_debug_fail_device;
+
+	ProcessConfigFile(PGC_SIGHUP);
+	gc_kcache_limit(gc_worker.kernels, kernel_cache_limit());
+	if (gc_debug_fail_device != fail_device)
+		gc_faults_set(gc_debug_fail_device);
+}
+
 static void
 serve(void)
 {
@@ -454,8 +467,7 @@ serve(void)
 		if (ConfigReloadPending)
 		{
 			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-			gc_kcache_limit(gc_worker.kernels, kernel_cache_limit());
+			reload();
 			changed = true;
 		}
 		answer_processes();

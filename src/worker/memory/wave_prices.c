@@ -13,7 +13,8 @@
  */
 #include "waves_internal.h"
 
-#include "nodes/bitmapset.h"
+/* Counts chunks that were priced. */
+static u64	pricing = 0;
 
 bool
 gc_wave_wants(const GcWaveMember *m, u32 chunk)
@@ -28,6 +29,13 @@ cost_of(const Price *p, const GcChunkColumn *cell)
 	if (!p->wanted || p->there)
 		return 0;
 	return gc_link_pays(cell, p->bytes, p->late) ? p->bytes : (double) (cell->data_bytes + cell->null_bytes);
+}
+
+/* Is a column at this price copied, if it is not in memory? */
+static bool
+is_copied(const Price *p, const GcChunkColumn *cell)
+{
+	return !p->there && !gc_link_pays(cell, p->bytes, p->late);
 }
 
 /* The price of a column, given that the member reads it, too. */
@@ -85,7 +93,6 @@ begin_pricing(WaveTable *t, GcWaveMember *leader, u32 chunk)
 		t->prices[c] = (Price) {.late = true};
 	t->priced = chunk + 1;
 	(void) added_cost(t, leader, chunk, &leader->alone);
-	take(t, leader, chunk);
 }
 
 /* Does the wave that is made serve the member with this chunk? */
@@ -108,6 +115,7 @@ gc_wave_first_place(WaveTable *t, GcWaveMember *m)
 		if (other == m || !other->placed || other->left == 0 || !gc_wave_wants(other, other->at) || !gc_wave_wants(m, other->at))
 			continue;
 		begin_pricing(t, other, other->at);
+		take(t, other, other->at);
 		if (m->source_of[other->at] && shares(t, m, other->at) && m->alone > 0)
 			return other->at;
 	}
@@ -123,77 +131,66 @@ gc_wave_stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column)
 	return t->priced == chunk + 1 && gc_link_pays(GC_CELL(dir, chunk, column), price->bytes, price->late);
 }
 
-/* Bytes of a chunk's columns that are not in memory, and that members with this block want copied. */
-u64
-gc_wave_missing_bytes(WaveTable *t, const Block *block, u32 chunk)
-{
-	Bitmapset  *seen = NULL;
-	u64			bytes = 0;
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
-	{
-		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		for (int c = 0; c < m->ncolumns && m->block == block && gc_wave_takes(m, chunk); c++)
-		{
-			const int	column = m->columns[c].column;
-
-			if (bms_is_member(column, seen))
-				continue;
-			seen = bms_add_member(seen, column);
-			if (!gc_region_there(GC_CELL(m->dir, chunk, column)) && !gc_wave_stays(t, m->dir, chunk, column))
-				bytes += cell_bytes(m->dir, chunk, column);
-		}
-	}
-	bms_free(seen);
-	return bytes;
-}
-
 /*
- * Would an empty wave have room for this chunk, in the memory of each member that it serves?  One member's reads may
- * make a copy of a column that was to stay in the host's memory for all others, and so for members with other memory.
+ * Would an empty wave have room for this chunk in the memory of each member, if it served this one, too?  The member's reads
+ * may make a copy of a column that was to stay in the host's memory for all others, and so for members with other memory.
  */
 static bool
-fits(WaveTable *t, u32 chunk)
+fits_with(WaveTable *t, const GcWaveMember *m, u32 chunk)
 {
-	dlist_iter	iter;
+	Block	   *own = m->block;
+	bool		fits = true;
+	ListCell   *lc;
 
-	dlist_foreach(iter, &t->members)
-		dlist_container(GcWaveMember, node, iter.cur)->block->fits = false;
-	dlist_foreach(iter, &t->members)
+	if (own->pricing != pricing)
 	{
-		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		if (!gc_wave_takes(m, chunk) || m->block->fits)
-			continue;
-		if (gc_wave_missing_bytes(t, m->block, chunk) > m->block->room)
-			return false;
-		m->block->fits = true;
+		own->pricing = pricing;
+		own->columns = NULL;
+		own->missing = 0;
+		t->blocks = lappend(t->blocks, own);
 	}
-	return true;
+	foreach(lc, t->blocks)
+		((Block *) lfirst(lc))->with = ((Block *) lfirst(lc))->missing;
+	for (int c = 0; c < m->ncolumns; c++)
+	{
+		const int	column = m->columns[c].column;
+		const GcChunkColumn *cell = GC_CELL(m->dir, chunk, column);
+		const Price *p = &t->prices[column];
+		const Price with = price_with(p, &m->columns[c], cell);
+		const u64	bytes = cell_bytes(m->dir, chunk, column);
+
+		if (!is_copied(&with, cell))
+			continue;
+		if (!bms_is_member(column, own->columns))
+			own->with += bytes;
+		if (p->wanted && !is_copied(p, cell))
+		{
+			foreach(lc, t->blocks)
+				((Block *) lfirst(lc))->with += bms_is_member(column, ((Block *) lfirst(lc))->columns) ? bytes : 0;
+		}
+	}
+	foreach(lc, t->blocks)
+		fits = fits && ((Block *) lfirst(lc))->with <= ((Block *) lfirst(lc))->room;
+	return fits;
 }
 
-/* The wave is not to serve this member with a chunk: price the columns again. */
+/* The wave is to serve the member that fits_with() looked at. */
 static void
-leave_out(WaveTable *t, GcWaveMember *leader, GcWaveMember *out, u32 chunk)
+choose(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
-	dlist_iter	iter;
+	ListCell   *lc;
 
-	out->takes = 0;
-	begin_pricing(t, leader, chunk);
-	dlist_foreach(iter, &t->members)
-	{
-		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		if (m != leader && gc_wave_takes(m, chunk))
-			take(t, m, chunk);
-	}
+	foreach(lc, t->blocks)
+		((Block *) lfirst(lc))->missing = ((Block *) lfirst(lc))->with;
+	for (int c = 0; c < m->ncolumns; c++)
+		m->block->columns = bms_add_member(m->block->columns, m->columns[c].column);
+	take(t, m, chunk);
 }
 
 /*
  * Choose the members that a wave of the leader serves with a chunk, and price its columns: members that save the link
- * something by that.  A scan that is to read little is not held up by one that reads much.
+ * something by that.  A scan that is to read little is not held up by one that reads much.  Each member's columns are looked
+ * at a few times, however many members there are.
  */
 void
 gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
@@ -202,15 +199,17 @@ gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
 
 	dlist_foreach(iter, &t->members)
 		dlist_container(GcWaveMember, node, iter.cur)->takes = 0;
+	/* Lists of an earlier chunk are in the memory of its wave. */
+	pricing++;
+	t->blocks = NIL;
 	begin_pricing(t, leader, chunk);
+	(void) fits_with(t, leader, chunk);
+	choose(t, leader, chunk);
 	dlist_foreach(iter, &t->members)
 	{
 		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		if (m == leader || !gc_wave_wants(m, chunk) || !shares(t, m, chunk))
-			continue;
-		take(t, m, chunk);
-		if (!fits(t, chunk))
-			leave_out(t, leader, m, chunk);
+		if (m != leader && gc_wave_wants(m, chunk) && shares(t, m, chunk) && fits_with(t, m, chunk))
+			choose(t, m, chunk);
 	}
 }

@@ -79,7 +79,7 @@ is_there(const GcWaveMember *m, u32 chunk)
 	return true;
 }
 
-/* Is there room for what is missing of the chunk?  The first chunk of a wave always fits. */
+/* Is there room for what is missing of the chunk that was priced?  The first chunk of a wave always fits. */
 static bool
 has_room(WaveTable *t, u32 chunk)
 {
@@ -88,13 +88,9 @@ has_room(WaveTable *t, u32 chunk)
 	dlist_foreach(iter, &t->members)
 	{
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-		Block	   *block = m->block;
 
-		if (!gc_wave_takes(m, chunk) || block->chunk == chunk + 1)
-			continue;
-		if (gc_wave_missing_bytes(t, block, chunk) > block->room - block->used)
+		if (gc_wave_takes(m, chunk) && m->block->missing > m->block->room - m->block->used)
 			return false;
-		block->chunk = chunk + 1;
 	}
 	return true;
 }
@@ -520,11 +516,7 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 	dlist_push_tail(&t->waves, &w->node);
 	t->nwaves++;
 	dlist_foreach(iter, &t->members)
-	{
-		Block	   *block = dlist_container(GcWaveMember, node, iter.cur)->block;
-
-		block->used = block->chunk = 0;
-	}
+		dlist_container(GcWaveMember, node, iter.cur)->block->used = 0;
 	code = make_wave(t, w, m, err);
 	/* Copies may be under way that no kernel, and so no event, follows. */
 	if (code != GC_OK)

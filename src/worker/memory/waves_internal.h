@@ -14,6 +14,7 @@
 
 #include "datatype/timestamp.h"
 #include "lib/ilist.h"
+#include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 
 #include "regions.h"
@@ -50,9 +51,13 @@ typedef struct Block
 	int			slots;
 	u64			room;			/* bytes of each slot */
 	u64			used;			/* of that, by the wave that is being made */
-	u32			chunk;			/* 1 + the chunk for which it was last seen to have room; 0: none */
-	bool		fits;			/* what the members chosen until now want of a chunk (wave_prices.c) */
 	int			users;
+
+	/* Of the chunk that is priced (wave_prices.c), for the members chosen until now. */
+	u64			pricing;		/* in which these were set */
+	Bitmapset  *columns;		/* of the directory, that members with this memory read */
+	u64			missing;		/* bytes of these that are to be copied */
+	u64			with;			/* the same, with the member that is looked at */
 } Block;
 
 /* What a chunk's column costs the members that a wave is to serve with the chunk. */
@@ -69,6 +74,7 @@ typedef struct WaveTable
 	uint64		dir_id;
 	Price	   *prices;			/* per column of the directory */
 	u32			priced;			/* 1 + the chunk that these are of; 0: none */
+	List	   *blocks;			/* Block: of the members that a wave is to serve with it */
 	u64			widest;			/* bytes of all columns of the chunk that has most */
 	GcStream   *copies;
 	u32			at;				/* chunk where the next wave begins */
@@ -190,15 +196,15 @@ extern bool gc_waves_retire(WaveTable *t);
 /* wave_prices.c: has the member this chunk still to do? */
 extern bool gc_wave_wants(const GcWaveMember *m, u32 chunk);
 
-/* Choose the members that a wave of the leader serves with a chunk, and price its columns; then, does it serve this one? */
+/*
+ * Choose the members that a wave of the leader serves with a chunk, and price its columns; then, does it serve this one?
+ * What is missing of the chunk is noted in their blocks.
+ */
 extern void gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk);
 extern bool gc_wave_takes(const GcWaveMember *m, u32 chunk);
 
 /* By these prices: is a chunk's column, which is not in memory, to be read in the host's? */
 extern bool gc_wave_stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column);
-
-/* Bytes of a chunk's columns that are not in memory, and that members with this block want copied. */
-extern u64	gc_wave_missing_bytes(WaveTable *t, const Block *block, u32 chunk);
 
 /* Where a member's first wave begins: with others with which it shares, if there are any. */
 extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);

@@ -1,0 +1,198 @@
+/*-------------------------------------------------------------------------
+ *
+ * faults.c
+ *	  Device calls that are made to fail: for tests, of a device that pretends.
+ *
+ * Another implementation's operations, with a count in front.  What a call that fails was to queue is not queued.  What was
+ * queued before goes on, as on a GPU that has no memory for one call more.  Once the device is lost, no call tells what is
+ * done.  Only drain() still waits, since kernels run on this machine's processors and write to its memory.
+ *
+ * The worker's main thread; compile() is not counted, since other threads call it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "faults.h"
+
+static const GcDeviceOps *inner;
+static GcDeviceOps outer;
+
+static long left = 0;			/* calls until one fails; 0: none does */
+static bool loses = false;		/* the device is lost then */
+static bool lost = false;
+
+void
+gc_faults_set(int n)
+{
+	loses = n < 0;
+	left = loses ? -(long) n : n;
+}
+
+static GcCode
+lost_device(GcError *err)
+{
+	return gc_fail(err, GC_DEVICE_FAILED, "The pretended device is lost.");
+}
+
+/* A call that asks: it finds out that the device is lost. */
+static GcCode
+asks(GcError *err)
+{
+	if (loses && left > 0 && --left == 0)
+		lost = true;
+	return lost ? lost_device(err) : GC_OK;
+}
+
+/* A call that queues or loads something. */
+static GcCode
+queues(GcError *err)
+{
+	if (loses || lost)
+		return asks(err);
+	if (left > 0 && --left == 0)
+		return gc_fail(err, GC_DEVICE_MEMORY, "The pretended device has no memory for this call.");
+	return GC_OK;
+}
+
+static GcStream *
+faulty_stream_get(GcDevice *dev, GcError *err)
+{
+	return queues(err) == GC_OK ? inner->stream_get(dev, err) : NULL;
+}
+
+static GcCode
+faulty_copy_in(GcStream *stream, GcAddr dst, const void *src, size_t size, GcError *err)
+{
+	const GcCode code = queues(err);
+
+	return code == GC_OK ? inner->copy_in(stream, dst, src, size, err) : code;
+}
+
+static GcCode
+faulty_copy_out(GcStream *stream, void *dst, GcAddr src, size_t size, GcError *err)
+{
+	const GcCode code = queues(err);
+
+	return code == GC_OK ? inner->copy_out(stream, dst, src, size, err) : code;
+}
+
+static GcCode
+faulty_copy(GcStream *stream, GcAddr dst, GcAddr src, size_t size, GcError *err)
+{
+	const GcCode code = queues(err);
+
+	return code == GC_OK ? inner->copy(stream, dst, src, size, err) : code;
+}
+
+static GcCode
+faulty_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
+{
+	const GcCode code = queues(err);
+
+	return code == GC_OK ? inner->fill(stream, dst, byte, size, err) : code;
+}
+
+static GcCode
+faulty_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcArgs *args, int args_words, GcError *err)
+{
+	const GcCode code = queues(err);
+
+	return code == GC_OK ? inner->launch(stream, kernel, launch, args, args_words, err) : code;
+}
+
+static GcCode
+faulty_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcGangMember *members, int n, int args_words,
+				   GcError *err)
+{
+	const GcCode code = queues(err);
+
+	return code == GC_OK ? inner->launch_gang(stream, kernel, launch, members, n, args_words, err) : code;
+}
+
+static GcEvent *
+faulty_event(GcStream *stream, GcError *err)
+{
+	return queues(err) == GC_OK ? inner->event(stream, err) : NULL;
+}
+
+static GcEvent *
+faulty_event_timed(GcStream *stream, GcError *err)
+{
+	return queues(err) == GC_OK ? inner->event_timed(stream, err) : NULL;
+}
+
+static GcEvent *
+faulty_event_word(GcStream *stream, u32 *word, GcError *err)
+{
+	return queues(err) == GC_OK ? inner->event_word(stream, word, err) : NULL;
+}
+
+static GcEvent *
+faulty_event_written(GcStream *stream, const u32 *word, GcError *err)
+{
+	return queues(err) == GC_OK ? inner->event_written(stream, word, err) : NULL;
+}
+
+static GcCode
+faulty_event_done(GcEvent *event, bool *done, GcError *err)
+{
+	const GcCode code = asks(err);
+
+	return code == GC_OK ? inner->event_done(event, done, err) : code;
+}
+
+static GcCode
+faulty_event_wait(GcEvent *event, GcError *err)
+{
+	const GcCode code = asks(err);
+
+	return code == GC_OK ? inner->event_wait(event, err) : code;
+}
+
+static GcCode
+faulty_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
+{
+	const GcCode code = queues(err);
+
+	return code == GC_OK ? inner->stream_wait(stream, event, err) : code;
+}
+
+static GcCode
+faulty_module_load(GcDevice *dev, const GcImage *image, GcModule **module, GcError *err)
+{
+	const GcCode code = queues(err);
+
+	return code == GC_OK ? inner->module_load(dev, image, module, err) : code;
+}
+
+static GcCode
+faulty_drain(GcDevice *dev, GcError *err)
+{
+	const GcCode code = inner->drain(dev, err);
+
+	return lost ? lost_device(err) : code;
+}
+
+const GcDeviceOps *
+gc_faults_wrap(GcDevice *dev, const GcDeviceOps *ops)
+{
+	inner = ops;
+	outer = *ops;
+	outer.stream_get = faulty_stream_get;
+	outer.copy_in = faulty_copy_in;
+	outer.copy_out = faulty_copy_out;
+	outer.copy = faulty_copy;
+	outer.fill = faulty_fill;
+	outer.launch = faulty_launch;
+	outer.launch_gang = faulty_launch_gang;
+	outer.event = faulty_event;
+	outer.event_timed = faulty_event_timed;
+	outer.event_word = faulty_event_word;
+	outer.event_written = faulty_event_written;
+	outer.event_done = faulty_event_done;
+	outer.event_wait = faulty_event_wait;
+	outer.stream_wait = faulty_stream_wait;
+	outer.module_load = faulty_module_load;
+	outer.drain = faulty_drain;
+	dev->ops = &outer;
+	return &outer;
+}
