@@ -3,12 +3,10 @@
  * fused_test.c [host|cuda]
  *	  Fused kernels do what their members' own kernels do.
  *
- * Sixteen requests of all sinks over one table, each with chunks, rows and constants of
- * its own, are run by kernels of their own, and then by fused kernels for one set of
- * them after another.  What is in each sink and its flags must be the same; of requests
- * that take no part, nothing may change.  In every run, words that nobody should look
- * at are 0, and columns of chunks that no reader of the column reads are at an address
- * that cannot be read.
+ * Sixteen requests of all sinks over one table, each with chunks, rows and constants of its own, are run by kernels
+ * of their own.  Then fused kernels run one set of them after another.  What is in each sink and its flags must be
+ * the same; of requests that take no part, nothing may change.  In every run, words that nobody should look at are
+ * 0, and columns of chunks that no reader of the column reads are at an address that cannot be read.
  *
  *
  *-------------------------------------------------------------------------

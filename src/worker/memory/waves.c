@@ -17,9 +17,9 @@
  * stay cached.  Waves drop what is cached only for columns that are worth clearly more, and not more of it than a part
  * of what they move: in a cyclic scan it would be what comes next.  What is in memory when a member begins is visited first, in place.
  *
- * A column that kernels read only for the few rows that pass earlier steps is left in the host's memory, if that
- * moves less over the link for all that the wave serves than one copy (link_reads.c).  It must stay there until
- * these kernels are done, as for a copy: members hold the directory.
+ * A column that kernels read only for the few rows that pass earlier steps may be left in the host's memory.  It is
+ * if that moves less over the link, for all that the wave serves, than one copy (link_reads.c).  It must stay there
+ * until these kernels are done, as for a copy: members hold the directory.
  *
  * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
  * its last, since kernels know chunks by their numbers in the directory.
